@@ -1,0 +1,68 @@
+// Command linerate replaces tuning folklore with evidence, for FreeBSD and
+// Linux: it inspects and audits hosts against a catalogue of tunables, and
+// proves settings in a lab with real packets.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"linerate/internal/hint"
+)
+
+// Exit codes, as docs/reference/exit-codes.md promises them.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitFindings    = 3
+	exitVerdict     = 4
+	exitInterrupted = 130
+)
+
+// exitWith ends the command with a code and no message: what was to be said
+// has been said on stdout.
+type exitWith int
+
+func (e exitWith) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// run is main without the process: it returns the exit code.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := newRootCmd()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	return report(root.ExecuteContext(ctx), ctx.Err() != nil, stderr)
+}
+
+// report prints err for its reader and maps it to an exit code.
+func report(err error, interrupted bool, stderr io.Writer) int {
+	var code exitWith
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &code):
+		return int(code)
+	case interrupted || errors.Is(err, context.Canceled):
+		fmt.Fprintln(stderr, "linerate: interrupted")
+		return exitInterrupted
+	}
+	fmt.Fprintf(stderr, "linerate: %v\n", err)
+	if h := hint.Of(err); h != "" {
+		fmt.Fprintf(stderr, "hint: %s\n", h)
+	}
+	if hint.IsUsage(err) {
+		return exitUsage
+	}
+	return exitFailed
+}

@@ -1,0 +1,76 @@
+package hint
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Nearest returns up to most of the known names that a person may have meant
+// by name, closest first: those within an edit distance (Damerau–Levenshtein,
+// optimal string alignment) of a third of the name's length, and those it is
+// a part of.
+func Nearest(name string, known []string, most int) []string {
+	type scored struct {
+		name string
+		dist int
+	}
+	limit := max(1, len(name)/3)
+	low := strings.ToLower(name)
+	var found []scored
+	for _, k := range known {
+		lk := strings.ToLower(k)
+		d := limit + 1
+		if abs(len(lk)-len(low)) <= limit {
+			d = distance(low, lk)
+		}
+		if d > limit && len(low) >= 4 && strings.Contains(lk, low) {
+			d = limit
+		}
+		if d <= limit {
+			found = append(found, scored{k, d})
+		}
+	}
+	slices.SortFunc(found, func(a, b scored) int {
+		return cmp.Or(cmp.Compare(a.dist, b.dist), cmp.Compare(a.name, b.name))
+	})
+	if len(found) > most {
+		found = found[:most]
+	}
+	names := make([]string, len(found))
+	for i, f := range found {
+		names[i] = f.name
+	}
+	return names
+}
+
+// distance counts insertions, deletions, substitutions and swaps of
+// neighbouring bytes that turn a into b.
+func distance(a, b string) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}
+
+func abs(n int) int {
+	if n < 0 {
+		return -n
+	}
+	return n
+}

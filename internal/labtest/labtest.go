@@ -1,0 +1,31 @@
+// Package labtest is what tests of the lab share: the right to make network
+// namespaces, and the machine to themselves while they measure.
+package labtest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Required is the environment variable by which CI says that this machine
+// has a lab: a lab test that skips then fails.
+const Required = "LINERATE_LAB"
+
+// Need skips t, with the reason, where a privileged lab cannot be made; where
+// LINERATE_LAB=required it fails instead. It then holds the machine-wide
+// lock until t ends, so that packages tested in parallel never disturb a
+// measurement.
+func Need(t testing.TB) {
+	t.Helper()
+	if reason := missing(); reason != "" {
+		if os.Getenv(Required) == "required" {
+			t.Fatalf("the lab is required here, but %s", reason)
+		}
+		t.Skipf("no lab: %s", reason)
+	}
+	Lock(t)
+}
+
+// lockPath is one file per machine, not per user or working directory.
+func lockPath() string { return filepath.Join(os.TempDir(), "linerate-lab.lock") }

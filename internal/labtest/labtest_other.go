@@ -1,0 +1,10 @@
+//go:build !linux
+
+package labtest
+
+import "testing"
+
+func missing() string { return "the namespace lab needs Linux" }
+
+// Lock does nothing where there is no lab.
+func Lock(testing.TB) { _ = lockPath }

@@ -1,0 +1,87 @@
+// Package load says what traffic is offered and what came of it, for every
+// traffic engine: xdpload (live frames from eBPF) and packetload (AF_PACKET).
+// Frame sizes count the 4-byte FCS, as RFC 2544 does: a 64-byte frame is 60
+// bytes on a veth. This package is pure: engines touch the network.
+package load
+
+import (
+	"net"
+	"net/netip"
+	"time"
+)
+
+// Spec is the traffic offered through one device.
+type Spec struct {
+	Device string
+	SrcMAC net.HardwareAddr // nil: the device's own
+	DstMAC net.HardwareAddr
+	Stream uint16    // id in every frame, so that streams can share a receiver
+	Flows  FlowSpace // which addresses and ports
+	Sizes  []int     // frame sizes with FCS, an exactly repeating sequence (IMIX, RFC 6985)
+	Rate   Rate      // zero value: as fast as the engine can
+	Limit  Limit     // when to stop
+	CPUs   []int     // one worker per CPU; empty: one, not pinned
+	Seed   uint64    // of random flow order
+}
+
+// FlowSpace spans the flows of a workload: Count distinct UDP 5-tuples taken
+// from the ranges, source address first, then destination address, then
+// source port, then destination port.
+type FlowSpace struct {
+	Count            int        // 1 to 1<<20
+	Src, Dst         netip.Addr // the first addresses
+	SrcSpan, DstSpan int        // how many consecutive addresses; 0 means 1
+	SrcPort, DstPort uint16     // the first ports
+	Random           bool       // random order instead of round robin
+}
+
+// Rate is an offered load; at most one field is set.
+type Rate struct {
+	PPS uint64 // frames per second
+	BPS uint64 // bits per second of frames with FCS, without preamble and gap
+}
+
+// Limit ends a transmission, whichever comes first; zero fields do not limit.
+type Limit struct {
+	Duration time.Duration
+	Packets  uint64
+}
+
+// Sent is a generator's account of one transmission.
+type Sent struct {
+	Engine      string   `json:"engine"`
+	TxPackets   uint64   `json:"tx_packets"` // without end-of-stream frames
+	TxBytes     uint64   `json:"tx_bytes"`   // with FCS
+	Unsent      uint64   `json:"unsent"`     // due but not sent
+	Seconds     float64  `json:"seconds"`
+	TxPPS       float64  `json:"tx_pps"`
+	TargetPPS   float64  `json:"target_pps"`   // 0: maximum
+	PacingError float64  `json:"pacing_error"` // relative, 0 at maximum
+	Warnings    []string `json:"warnings,omitempty"`
+}
+
+// Received is a receiver's account of one transmission.
+type Received struct {
+	RxPackets  uint64   `json:"rx_packets"` // frames of the stream, duplicates not counted twice
+	RxBytes    uint64   `json:"rx_bytes"`   // with FCS
+	Seconds    float64  `json:"seconds"`    // first to last counted frame
+	RxPPS      float64  `json:"rx_pps"`
+	Lost       *uint64  `json:"lost"` // null: no end-of-stream frame was seen
+	Duplicated uint64   `json:"duplicated"`
+	Reordered  uint64   `json:"reordered"` // RFC 4737 §4
+	FlowsSeen  uint64   `json:"flows_seen"`
+	Foreign    uint64   `json:"foreign"` // frames that are not linerate's
+	Latency    *Latency `json:"latency_ns"`
+	Warnings   []string `json:"warnings,omitempty"`
+}
+
+// Latency is the one-way delay distribution in nanoseconds. Sender and
+// receiver must share a clock (one machine) for it to mean anything.
+type Latency struct {
+	Min  uint64 `json:"min"`
+	P50  uint64 `json:"p50"`
+	P90  uint64 `json:"p90"`
+	P99  uint64 `json:"p99"`
+	P999 uint64 `json:"p999"`
+	Max  uint64 `json:"max"`
+}

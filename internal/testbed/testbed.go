@@ -1,0 +1,107 @@
+// Package testbed says what a lab needs of a testbed: a generator, a device
+// under test and a receiver, the wires between them, and a reset that makes
+// the next trial independent of the last. Implementations: netnsbed (network
+// namespaces on one Linux machine). Package bedtest holds the conformance
+// suite that every implementation passes.
+package testbed
+
+import (
+	"context"
+	"net"
+	"net/netip"
+
+	"linerate/internal/setting"
+)
+
+// Mode is how the DUT gets its processor time, and so what its numbers mean.
+type Mode string
+
+// The two ways to measure in namespaces.
+const (
+	// Cost runs generator, DUT and receiver to completion on one CPU: the
+	// chain's time per packet, minus the same chain without DUT, is the
+	// DUT's cost in ns. Nothing can be overloaded.
+	Cost Mode = "cost"
+	// Overload gives the DUT's ingress a thread on a CPU of its own, so
+	// that it can be offered more than it can forward.
+	Overload Mode = "overload"
+)
+
+// Place runs f on an operating-system thread inside a port's network
+// namespace, and returns f's error. The thread is f's alone until f returns:
+// f may pin it to a CPU. f must not start goroutines that touch the network
+// by other means than a Place of their own.
+type Place func(f func() error) error
+
+// Here is the Place of the calling process: no namespace is changed.
+func Here(f func() error) error { return f() }
+
+// Port is one end of a wire, where a generator or receiver sits.
+type Port struct {
+	In     Place            // runs code where the device is visible
+	Device string           // interface name
+	MAC    net.HardwareAddr // its own address
+	Peer   net.HardwareAddr // the address frames sent here must carry
+	IPv4   netip.Prefix     // own address and network, 198.18.0.0/15
+	IPv6   netip.Prefix     // own address and network, 2001:2::/48
+}
+
+// CPUs says which CPU does what; −1 means not pinned.
+type CPUs struct {
+	Generator int `json:"generator"`
+	DUT       int `json:"dut"`
+	Receiver  int `json:"receiver"`
+}
+
+// Description is what a reader of a number must know of the testbed.
+type Description struct {
+	Kind       string   `json:"kind"` // "netns"
+	Label      string   `json:"label"`
+	Mode       Mode     `json:"mode"`
+	Privileged bool     `json:"privileged"` // false: an unprivileged user namespace
+	CPUs       CPUs     `json:"cpus"`
+	Notes      []string `json:"notes,omitempty"`   // who shares what, what is not isolated
+	Missing    []string `json:"missing,omitempty"` // kernel features probed and absent
+}
+
+// Bed is a testbed that is up.
+type Bed interface {
+	Describe() Description
+	// Generator and Receiver are the two outer ends. With Bypass true the
+	// two are wired without a DUT between them: the chain that a cost is
+	// measured against.
+	Generator() Port
+	Receiver() Port
+	Bypass() (generator, receiver Port, err error)
+	// Reset makes the DUT as new, then applies settings, in order; they
+	// are undone by the next Reset. An ErrUnavailable says the testbed
+	// cannot do a setting; the DUT is then as new.
+	Reset(ctx context.Context, settings []setting.Setting) (Applied, error)
+	// Settle waits until the DUT has forwarded or dropped all it was sent.
+	Settle(ctx context.Context) error
+	// Counters reads the DUT's cumulative packet counters.
+	Counters() (Counters, error)
+	Close() error
+}
+
+// Applied reports what a Reset did, outside the measured time.
+type Applied struct {
+	Seconds float64  `json:"seconds"`         // how long applying took
+	Digest  string   `json:"digest"`          // SHA-256 of what the DUT was set to
+	Notes   []string `json:"notes,omitempty"` // e.g. rules loaded, in how many batches
+}
+
+// Counters of the DUT's two interfaces, in packets since the reset.
+type Counters struct {
+	Received  uint64 `json:"received"`
+	Forwarded uint64 `json:"forwarded"`
+	Dropped   uint64 `json:"dropped"`
+}
+
+// ErrUnavailable says that this testbed cannot apply a setting, and why.
+type ErrUnavailable struct {
+	Setting string
+	Reason  string
+}
+
+func (e *ErrUnavailable) Error() string { return e.Setting + " is unavailable: " + e.Reason }

@@ -1,0 +1,194 @@
+package linerate
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The layers of ARCHITECTURE.md. A package that is in none fails the test:
+// say where it belongs.
+var (
+	// values are pure: data in, data out. Time and seeds are arguments.
+	values = []string{
+		"internal/hint", "internal/setting", "internal/load", "internal/testbed",
+		"internal/stats", "internal/calc", "internal/fact", "internal/tunable",
+		"internal/audit", "internal/study", "internal/search", "internal/report",
+		"catalogue", "studies",
+	}
+	// edges touch machines: kernels, networks, files, clocks.
+	edges = []string{"internal/knob", "internal/inspect", "internal/lab", "internal/host", "internal/labtest"}
+	// stores keep what was measured, or read what others did.
+	stores = []string{"internal/ledger", "internal/netbenches", "internal/accesslog"}
+	// implementations of an interface never know their siblings, and only
+	// cmd knows them at all.
+	implementations = map[string][]string{
+		"internal/load":    {"internal/load/xdpload", "internal/load/packetload"},
+		"internal/testbed": {"internal/testbed/netnsbed"},
+		"internal/host":    {"internal/host/localhost", "internal/host/bundlehost"},
+		"internal/ledger":  {"internal/ledger/sqlite", "internal/ledger/postgres"},
+	}
+	// forbidden pairs, each with its reason.
+	forbidden = []struct{ from, to, why string }{
+		{"internal/lab", "internal/ledger", "a lab emits trials to a sink; it must run without a ledger"},
+		{"internal/ledger", "internal/lab", "the ledger keeps what studies made and cannot make it"},
+		{"internal/inspect", "internal/knob", "inspecting a host must not be able to change it"},
+		{"internal/audit", "internal/knob", "an audit is data about facts; it sets nothing"},
+	}
+	// impure packages of the standard library, out of reach of values.
+	impure = []string{"os", "os/exec", "os/signal", "syscall", "net/http", "database/sql", "crypto/rand", "plugin"}
+	// impureCalls of otherwise pure packages.
+	impureCalls = map[string][]string{
+		"time":         {"Now", "Since", "Until", "Sleep", "After", "Tick", "NewTimer", "NewTicker", "AfterFunc"},
+		"net":          {"Dial", "Listen", "InterfaceByName", "Interfaces", "LookupHost", "ListenPacket"},
+		"math/rand/v2": {"Int", "IntN", "Float64", "Perm", "Shuffle", "NormFloat64", "Uint64"},
+	}
+)
+
+// TestLayers holds the import rules of ARCHITECTURE.md.
+func TestLayers(t *testing.T) {
+	eachFile(t, func(file, dir string, f *ast.File) {
+		if dir == "." || strings.HasPrefix(dir, "cmd/") {
+			return
+		}
+		layer := layerOf(dir)
+		if layer == "" {
+			t.Errorf("%s: package %s is in no layer; add it to layers_test.go and ARCHITECTURE.md", file, dir)
+			return
+		}
+		for _, imp := range f.Imports {
+			p, _ := strconv.Unquote(imp.Path.Value)
+			checkImport(t, file, dir, layer, p)
+		}
+		if layer == "value" {
+			checkCalls(t, file, f)
+		}
+	})
+}
+
+func checkImport(t *testing.T, file, dir, layer, imported string) {
+	t.Helper()
+	local, isLocal := strings.CutPrefix(imported, "linerate/")
+	if !isLocal {
+		if layer == "value" && slices.Contains(impure, imported) {
+			t.Errorf("%s imports %s: a value package is pure; machines are reached by edge packages only", file, imported)
+		}
+		return
+	}
+	if strings.HasPrefix(local, "cmd/") {
+		t.Errorf("%s imports %s: cmd wires packages and is imported by none", file, imported)
+	}
+	if layer == "value" && layerOf(local) != "value" {
+		t.Errorf("%s imports %s: a value package imports values only", file, imported)
+	}
+	for iface, impls := range implementations {
+		if i := slices.IndexFunc(impls, func(p string) bool { return inside(local, p) }); i >= 0 && !inside(dir, impls[i]) {
+			t.Errorf("%s imports %s: implementations of %s are known to cmd only", file, imported, iface)
+		}
+	}
+	for _, r := range forbidden {
+		if inside(dir, r.from) && inside(local, r.to) {
+			t.Errorf("%s imports %s: %s", file, imported, r.why)
+		}
+	}
+}
+
+// checkCalls refuses calls by which a value would reach the world.
+func checkCalls(t *testing.T, file string, f *ast.File) {
+	t.Helper()
+	names := map[string]string{} // name in the file → import path
+	for _, imp := range f.Imports {
+		p, _ := strconv.Unquote(imp.Path.Value)
+		name := path.Base(p)
+		if name == "v2" {
+			name = path.Base(path.Dir(p))
+		}
+		if imp.Name != nil {
+			name = imp.Name.Name
+		}
+		names[name] = p
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		if x, ok := sel.X.(*ast.Ident); ok && slices.Contains(impureCalls[names[x.Name]], sel.Sel.Name) {
+			t.Errorf("%s uses %s.%s: time and chance are arguments of a value package", file, x.Name, sel.Sel.Name)
+		}
+		return true
+	})
+}
+
+// layerOf names the layer of a package directory.
+func layerOf(dir string) string {
+	for _, impls := range implementations {
+		for _, p := range impls {
+			if inside(dir, p) {
+				return "implementation"
+			}
+		}
+	}
+	for _, l := range []struct {
+		name string
+		dirs []string
+	}{{"edge", edges}, {"store", stores}, {"value", values}} {
+		for _, p := range l.dirs {
+			if inside(dir, p) {
+				return l.name
+			}
+		}
+	}
+	return ""
+}
+
+func inside(dir, parent string) bool { return dir == parent || strings.HasPrefix(dir, parent+"/") }
+
+// eachFile parses every Go file that is not a test, whatever its build tags.
+func eachFile(t *testing.T, visit func(file, dir string, f *ast.File)) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || d.Name() == ".git") {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), p, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		visit(filepath.ToSlash(p), filepath.ToSlash(filepath.Dir(p)), f)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFileLength keeps files readable: none over 600 lines but generated ones.
+func TestFileLength(t *testing.T) {
+	eachFile(t, func(file, _ string, f *ast.File) {
+		if ast.IsGenerated(f) {
+			return
+		}
+		fset := token.NewFileSet()
+		g, err := parser.ParseFile(fset, file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := fset.Position(g.End()).Line; n > 600 {
+			t.Errorf("%s has %d lines; split it by what its parts are about (limit 600)", file, n)
+		}
+	})
+}
