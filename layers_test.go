@@ -20,7 +20,7 @@ var (
 	values = []string{
 		"internal/hint", "internal/setting", "internal/load", "internal/testbed",
 		"internal/stats", "internal/calc", "internal/fact", "internal/tunable",
-		"internal/audit", "internal/study", "internal/search", "internal/report",
+		"internal/role", "internal/audit", "internal/study", "internal/search", "internal/report",
 		"catalogue", "studies",
 	}
 	// edges touch machines: kernels, networks, files, clocks.
@@ -32,7 +32,7 @@ var (
 	implementations = map[string][]string{
 		"internal/load":    {"internal/load/xdpload", "internal/load/packetload"},
 		"internal/testbed": {"internal/testbed/netnsbed"},
-		"internal/host":    {"internal/host/localhost", "internal/host/bundlehost"},
+		"internal/host":    {"internal/host/localhost", "internal/host/bundlehost", "internal/host/treehost"},
 		"internal/ledger":  {"internal/ledger/sqlite", "internal/ledger/postgres"},
 	}
 	// forbidden pairs, each with its reason.

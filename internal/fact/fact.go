@@ -1,0 +1,252 @@
+// Package fact is a snapshot of a host as pure data, with provenance: what
+// it is, what it is made of, how it is set up — every setting's live value
+// and every file line that sets it — and what its counters say. Where each
+// piece came from, and what could not be read and why, is part of the facts.
+//
+// Parsers of a system's files and command outputs are in its sub-packages
+// (fact/freebsd, fact/linux); package inspect fills Facts from a host, a
+// capture bundle or a directory tree.
+package fact
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"linerate/internal/fact/release"
+)
+
+// Version is the version of the JSON document that Facts marshal to.
+const Version = 1
+
+// Operating systems that facts are about.
+const (
+	FreeBSD = "freebsd"
+	Linux   = "linux"
+)
+
+// Facts is one host at one moment. A nil pointer, an empty slice or a zero
+// number means "not known", never "none": ask Read whether a source was read.
+type Facts struct {
+	Version int `json:"version"`
+	// From says what was inspected.
+	From Origin `json:"from"`
+	// OS is FreeBSD or Linux.
+	OS      string          `json:"os"`
+	Release release.Release `json:"release"`
+	// Arch is the machine architecture as `uname -p` names it: amd64,
+	// aarch64 (FreeBSD), x86_64 (Linux).
+	Arch     string `json:"arch,omitempty"`
+	Hostname string `json:"hostname,omitempty"`
+	// Kernel is the kernel's own version text, one line.
+	Kernel string `json:"kernel,omitempty"`
+	// KernelIdent is the name of the kernel configuration (GENERIC).
+	KernelIdent string `json:"kernel_ident,omitempty"`
+	// Machine is the maker's name of the hardware.
+	Machine string `json:"machine,omitempty"`
+	// Hypervisor is the kind of virtual machine, "none" on bare metal.
+	Hypervisor string `json:"hypervisor,omitempty"`
+	// UptimeSeconds is the time since boot.
+	UptimeSeconds float64 `json:"uptime_s,omitempty"`
+
+	CPU    CPU    `json:"cpu"`
+	Memory Memory `json:"memory"`
+	// NICs are the network interfaces, hardware and cloned, in the system's
+	// order; those only named in rc.conf come last, with Configured set.
+	NICs       []NIC       `json:"nics"`
+	Interrupts []Interrupt `json:"interrupts,omitempty"`
+	Modules    []Module    `json:"modules,omitempty"`
+	Firewall   Firewall    `json:"firewall"`
+	// Services are daemons whose own configuration is coupled to tunables.
+	Services []Service `json:"services,omitempty"`
+	Mounts   []Mount   `json:"mounts,omitempty"`
+	// Settings are sorted by name, then namespace.
+	Settings []Setting `json:"settings"`
+	// Problems are lines of configuration files that set nothing: rejected
+	// by the system, or beyond what can be read without executing it.
+	Problems []Problem `json:"problems,omitempty"`
+	// Counters are what the kernel counted since boot, sorted by name.
+	Counters []Counter `json:"counters,omitempty"`
+	// Complaints are lines of the boot log in which the system itself
+	// complains of a setting or a driver.
+	Complaints []Complaint `json:"complaints,omitempty"`
+	// Sources are the files and commands asked, in the order asked.
+	Sources []Source `json:"sources"`
+	// LeftOut is what a capture left out on purpose, and why.
+	LeftOut []LeftOut `json:"left_out,omitempty"`
+}
+
+// Origin says what facts were read from.
+type Origin struct {
+	// Kind is "host", "bundle" or "tree".
+	Kind string `json:"kind"`
+	// Path is the bundle's file or the tree's directory.
+	Path string `json:"path,omitempty"`
+	// Taken is when a bundle was captured (RFC 3339), "" when not known.
+	Taken string `json:"taken,omitempty"`
+}
+
+// Kinds of Origin.
+const (
+	KindHost   = "host"
+	KindBundle = "bundle"
+	KindTree   = "tree"
+)
+
+// Status of a Source.
+const (
+	StatusRead       = "read"       // read whole
+	StatusPartial    = "partial"    // read, but cut or with unreadable parts
+	StatusMissing    = "missing"    // no such file or command
+	StatusUnreadable = "unreadable" // exists, and reading failed
+	StatusLeftOut    = "left-out"   // not captured on purpose
+)
+
+// Source is one file or command that was asked for facts.
+type Source struct {
+	// Name is the file's path or the command's line.
+	Name   string `json:"name"`
+	Status string `json:"status"`
+	// Reason says why a source is not read whole.
+	Reason string `json:"reason,omitempty"`
+}
+
+// LeftOut is something that a capture refused to collect.
+type LeftOut struct {
+	What string `json:"what"`
+	Why  string `json:"why"`
+}
+
+// Problem is a line of a configuration file that sets nothing.
+type Problem struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+	Text string `json:"text"`
+	// Kind is ProblemSyntax, ProblemUnreadable or ProblemInclude.
+	Kind string `json:"kind"`
+	// Message says what is wrong, in the system's words where it has some.
+	Message string `json:"message"`
+}
+
+// Kinds of Problem.
+const (
+	ProblemSyntax     = "syntax"     // the system itself rejects the line
+	ProblemUnreadable = "unreadable" // valid, but its meaning needs execution
+	ProblemInclude    = "include"    // names a file that is not there
+)
+
+// Complaint is a line of the boot log.
+type Complaint struct {
+	Text string `json:"text"`
+	// About is the tunable, module or device the line is about, "" if unclear.
+	About string `json:"about,omitempty"`
+}
+
+// Module is a kernel module, loaded or configured to be.
+type Module struct {
+	// Name is without ".ko" and path.
+	Name string `json:"name"`
+	// Loaded is nil when the list of loaded modules could not be read.
+	Loaded *bool `json:"loaded,omitempty"`
+	// InKernel is true when it is compiled into the kernel.
+	InKernel bool `json:"in_kernel,omitempty"`
+	// Lines are the file lines that load it (loader.conf, kld_list).
+	Lines []Line `json:"lines,omitempty"`
+}
+
+// Mount is one mounted or configured file system.
+type Mount struct {
+	Device  string   `json:"device"`
+	Point   string   `json:"point"`
+	Type    string   `json:"type"`
+	Options []string `json:"options,omitempty"`
+	// File and Line are set for entries of fstab.
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
+}
+
+// Service is a daemon, with what its configuration says that a tunable is
+// coupled to.
+type Service struct {
+	// Name is the daemon: nginx, apache, named, unbound, sshd …
+	Name string `json:"name"`
+	// Enabled is nil when not known.
+	Enabled *bool `json:"enabled,omitempty"`
+	// Details are settings of its configuration, such as accept_filter or
+	// backlog of its listening sockets.
+	Details []Line `json:"details,omitempty"`
+}
+
+// Counter is a number the kernel counted.
+type Counter struct {
+	// Name is linerate's: area, thing and instance with dots between
+	// (mbuf.denied.clusters, nic.em0.input_drops, netisr.ip.queue_drops).
+	// docs/reference/facts.md lists them.
+	Name  string `json:"name"`
+	Value uint64 `json:"value"`
+	// PerSecond is the rate since boot, where the system prints one.
+	PerSecond float64 `json:"per_second,omitempty"`
+	// Source is the command that printed it.
+	Source string `json:"source"`
+}
+
+// Normalise sorts what has a defined order, so that equal hosts give equal
+// documents.
+func (f *Facts) Normalise() {
+	f.Version = Version
+	slices.SortFunc(f.Settings, func(a, b Setting) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace))
+	})
+	slices.SortFunc(f.Counters, func(a, b Counter) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(f.Modules, func(a, b Module) int { return cmp.Compare(a.Name, b.Name) })
+	if f.NICs == nil {
+		f.NICs = []NIC{}
+	}
+	if f.Settings == nil {
+		f.Settings = []Setting{}
+	}
+	if f.Sources == nil {
+		f.Sources = []Source{}
+	}
+}
+
+// Read reports whether a source whose name is or starts with the prefix was
+// read, whole or in part: only then does absence of its facts mean anything.
+func (f *Facts) Read(prefix string) bool {
+	return slices.ContainsFunc(f.Sources, func(s Source) bool {
+		return strings.HasPrefix(s.Name, prefix) && (s.Status == StatusRead || s.Status == StatusPartial)
+	})
+}
+
+// Live reports whether the host's running values are known (a host or a
+// bundle), as opposed to its files only.
+func (f *Facts) Live() bool {
+	return slices.ContainsFunc(f.Settings, func(s Setting) bool { return s.Live != nil })
+}
+
+// Counter returns a counter by name.
+func (f *Facts) Counter(name string) (Counter, bool) {
+	i, ok := slices.BinarySearchFunc(f.Counters, name, func(c Counter, n string) int { return cmp.Compare(c.Name, n) })
+	if !ok {
+		return Counter{}, false
+	}
+	return f.Counters[i], true
+}
+
+// Module returns a module by name.
+func (f *Facts) Module(name string) (Module, bool) {
+	i, ok := slices.BinarySearchFunc(f.Modules, name, func(m Module, n string) int { return cmp.Compare(m.Name, n) })
+	if !ok {
+		return Module{}, false
+	}
+	return f.Modules[i], true
+}
+
+// NIC returns an interface by name.
+func (f *Facts) NIC(name string) (NIC, bool) {
+	i := slices.IndexFunc(f.NICs, func(n NIC) bool { return n.Name == name })
+	if i < 0 {
+		return NIC{}, false
+	}
+	return f.NICs[i], true
+}

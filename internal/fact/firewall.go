@@ -1,0 +1,109 @@
+package fact
+
+// Firewall is the packet filters of a host.
+type Firewall struct {
+	PF   *PF   `json:"pf,omitempty"`
+	IPFW *IPFW `json:"ipfw,omitempty"`
+	IPF  *IPF  `json:"ipf,omitempty"`
+	NFT  *NFT  `json:"nft,omitempty"`
+}
+
+// Limit is a number a firewall's configuration or kernel holds.
+type Limit struct {
+	// Name is the firewall's: states, src-nodes, frags, table-entries …
+	Name  string `json:"name"`
+	Value uint64 `json:"value"`
+	// File and Line are set when a file sets it.
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
+	Text string `json:"text,omitempty"`
+}
+
+// PF is FreeBSD's pf.
+type PF struct {
+	// Configured is pf_enable in rc.conf; Enabled is the running state.
+	Configured bool  `json:"configured"`
+	Enabled    *bool `json:"enabled,omitempty"`
+	// File is the ruleset read.
+	File string `json:"file,omitempty"`
+	// Rules counts filter rules (pass, block, match), after expansion of
+	// lists where the running ruleset was read, as written otherwise.
+	Rules     int `json:"rules"`
+	Stateless int `json:"stateless_rules"`
+	// Translations counts nat, rdr, binat rules, and nat-to/rdr-to in rules.
+	Translations int `json:"translations"`
+	Tables       int `json:"tables"`
+	Anchors      int `json:"anchors"`
+	Queues       int `json:"queues"` // ALTQ
+	// SourceTracking counts rules that keep source nodes (source-track,
+	// max-src-*, sticky-address): those use the src-nodes limit and hash.
+	SourceTracking int `json:"source_tracking_rules"`
+	SynProxy       int `json:"synproxy_rules"`
+	// RouteTo counts route-to, reply-to, dup-to rules.
+	RouteTo int `json:"route_to_rules"`
+	// Skip are interfaces that pf ignores (set skip on).
+	Skip []string `json:"skip,omitempty"`
+	// FileLimits are of the file, Limits of the running pf.
+	FileLimits []Limit `json:"file_limits,omitempty"`
+	Limits     []Limit `json:"limits,omitempty"`
+	Timeouts   []Limit `json:"timeouts,omitempty"`
+	Scrub      []Scrub `json:"scrub,omitempty"`
+	// Options are the file's `set` lines other than limit, timeout, skip.
+	Options []Line `json:"options,omitempty"`
+	// States is the current number of state entries.
+	States *uint64 `json:"states,omitempty"`
+}
+
+// Scrub is one scrub rule of pf, or a scrub option of a match rule.
+type Scrub struct {
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
+	Text string `json:"text"`
+	// MaxMSS is 0 without max-mss.
+	MaxMSS     int  `json:"max_mss,omitempty"`
+	Reassemble bool `json:"reassemble"` // fragments (the default of a scrub rule)
+	ReassTCP   bool `json:"reassemble_tcp,omitempty"`
+	NoDF       bool `json:"no_df,omitempty"`
+	RandomID   bool `json:"random_id,omitempty"`
+}
+
+// IPFW is FreeBSD's ipfw.
+type IPFW struct {
+	Configured bool  `json:"configured"` // firewall_enable in rc.conf
+	Enabled    *bool `json:"enabled,omitempty"`
+	// Type is firewall_type, File the script or rule file read.
+	Type string `json:"type,omitempty"`
+	File string `json:"file,omitempty"`
+	// Rules counts rules, without the built-in last one.
+	Rules    int `json:"rules"`
+	Stateful int `json:"stateful_rules"` // keep-state, limit, record-state …
+	NAT      int `json:"nat_rules"`      // in-kernel nat (libalias) and natd divert
+	Tables   int `json:"tables"`
+	Pipes    int `json:"pipes"` // dummynet pipes and queues
+	// DefaultAccept is nil when not known.
+	DefaultAccept *bool `json:"default_accept,omitempty"`
+	// NATLines are the lines that translate.
+	NATLines []Line `json:"nat_lines,omitempty"`
+}
+
+// IPF is IPFilter.
+type IPF struct {
+	Configured bool   `json:"configured"`
+	File       string `json:"file,omitempty"`
+	Rules      int    `json:"rules"`
+	NAT        int    `json:"nat_rules"`
+}
+
+// NFT is Linux's netfilter.
+type NFT struct {
+	// Tracking is whether connection tracking is loaded.
+	Tracking *bool `json:"tracking,omitempty"`
+	// Connections and Max are of conntrack.
+	Connections *uint64 `json:"connections,omitempty"`
+	Max         *uint64 `json:"max,omitempty"`
+	// Modules are the netfilter modules loaded.
+	Modules []string `json:"modules,omitempty"`
+	// Rules counts rules in the files read.
+	Rules int    `json:"rules"`
+	File  string `json:"file,omitempty"`
+}

@@ -1,0 +1,147 @@
+package fact
+
+// CPU is the host's processors.
+type CPU struct {
+	Model string `json:"model,omitempty"`
+	// Count is logical CPUs that run; Cores are physical ones.
+	Count          int     `json:"count,omitempty"`
+	Cores          int     `json:"cores,omitempty"`
+	ThreadsPerCore int     `json:"threads_per_core,omitempty"`
+	Packages       int     `json:"packages,omitempty"`
+	MHz            float64 `json:"mhz,omitempty"`
+	// Features are instruction-set extensions as the system names them,
+	// upper case (AESNI, AVX2, SHA …).
+	Features []string `json:"features,omitempty"`
+	// Domains are NUMA domains; one entry means a uniform machine.
+	Domains []Domain `json:"numa_domains,omitempty"`
+	// Mitigations are the kernel's words on speculative-execution defences.
+	Mitigations map[string]string `json:"mitigations,omitempty"`
+}
+
+// Domain is one NUMA domain.
+type Domain struct {
+	ID          int    `json:"id"`
+	CPUs        []int  `json:"cpus,omitempty"`
+	MemoryBytes uint64 `json:"memory_bytes,omitempty"`
+}
+
+// Memory is the host's memory, in bytes.
+type Memory struct {
+	// Physical is what the kernel manages (hw.physmem, MemTotal).
+	Physical uint64 `json:"physical_bytes,omitempty"`
+	// Real is what is installed (hw.realmem).
+	Real uint64 `json:"real_bytes,omitempty"`
+	// User is what is not wired (hw.usermem).
+	User uint64 `json:"user_bytes,omitempty"`
+	// Free is unused memory at the time.
+	Free uint64 `json:"free_bytes,omitempty"`
+	// PageSize is the base page size.
+	PageSize uint64 `json:"page_size,omitempty"`
+	// KernelMap is the size of the kernel's memory map (vm.kmem_size).
+	KernelMap uint64 `json:"kernel_map_bytes,omitempty"`
+	Swap      uint64 `json:"swap_bytes,omitempty"`
+}
+
+// Kinds of network interfaces.
+const (
+	KindEthernet = "ethernet"
+	KindLoopback = "loopback"
+	KindVLAN     = "vlan"
+	KindBridge   = "bridge"
+	KindLAGG     = "lagg"
+	KindTunnel   = "tunnel" // gif, gre, ipsec, tun, wg, ppp …
+	KindFirewall = "firewall"
+	KindVirtual  = "virtual" // epair, tap, vxlan, veth …
+	KindUnknown  = "unknown"
+)
+
+// NIC is a network interface: hardware, or one that the system made.
+type NIC struct {
+	Name string `json:"name"`
+	// Driver is the name without its unit: igb, ixl, mlx5_core.
+	Driver string `json:"driver,omitempty"`
+	// Kind is one of the Kind constants.
+	Kind        string `json:"kind,omitempty"`
+	Description string `json:"description,omitempty"`
+	PCI         *PCI   `json:"pci,omitempty"`
+	// Domain is the NUMA domain it is attached to; nil when not known.
+	Domain *int     `json:"numa_domain,omitempty"`
+	Flags  []string `json:"flags,omitempty"`
+	MTU    int      `json:"mtu,omitempty"`
+	// Options are the offloads that are on (RXCSUM, TSO4, LRO …);
+	// Capabilities are those the driver could do.
+	Options      []string `json:"options,omitempty"`
+	Capabilities []string `json:"capabilities,omitempty"`
+	// Media is the system's text; SpeedBits is in bits per second.
+	Media     string `json:"media,omitempty"`
+	SpeedBits uint64 `json:"speed_bps,omitempty"`
+	Duplex    string `json:"duplex,omitempty"`
+	// Status is the link: active, "no carrier" …
+	Status string `json:"status,omitempty"`
+	// FlowControl is rx, tx, full or none, where it is known.
+	FlowControl string `json:"flow_control,omitempty"`
+	// Queues and descriptors per queue.
+	RXQueues      int `json:"rx_queues,omitempty"`
+	TXQueues      int `json:"tx_queues,omitempty"`
+	RXDescriptors int `json:"rx_descriptors,omitempty"`
+	TXDescriptors int `json:"tx_descriptors,omitempty"`
+	// Vectors is how many interrupt vectors it uses; InterruptKind is
+	// MSI-X, MSI or legacy.
+	Vectors       int    `json:"interrupt_vectors,omitempty"`
+	InterruptKind string `json:"interrupt_kind,omitempty"`
+	// Parent is the interface it runs on (vlan), Members those it holds
+	// (bridge, lagg).
+	Parent  string   `json:"parent,omitempty"`
+	Members []string `json:"members,omitempty"`
+	Groups  []string `json:"groups,omitempty"`
+	// IPv4 and IPv6 count its addresses, link-local ones left out.
+	IPv4 int `json:"ipv4_addresses,omitempty"`
+	IPv6 int `json:"ipv6_addresses,omitempty"`
+	// Up is nil when not known.
+	Up *bool `json:"up,omitempty"`
+	// Configured are the lines of rc.conf that set it up, and ConfigFlags
+	// the words of theirs that switch an option: "-lro", "-tso4", "txcsum".
+	Configured  []Line   `json:"configured,omitempty"`
+	ConfigFlags []string `json:"config_flags,omitempty"`
+}
+
+// PCI is where a device sits and what it calls itself.
+type PCI struct {
+	// Selector is domain:bus:slot:function.
+	Selector  string `json:"selector,omitempty"`
+	Vendor    string `json:"vendor,omitempty"`
+	Device    string `json:"device,omitempty"`
+	VendorID  string `json:"vendor_id,omitempty"` // 0x8086
+	DeviceID  string `json:"device_id,omitempty"`
+	SubVendor string `json:"subvendor_id,omitempty"`
+	SubDevice string `json:"subdevice_id,omitempty"`
+	Class     string `json:"class,omitempty"`
+	// LinkWidth and LinkSpeed (GT/s) are negotiated; Max… what it can.
+	LinkWidth    int     `json:"link_width,omitempty"`
+	MaxLinkWidth int     `json:"max_link_width,omitempty"`
+	LinkSpeed    float64 `json:"link_speed_gts,omitempty"`
+	MaxLinkSpeed float64 `json:"max_link_speed_gts,omitempty"`
+}
+
+// Interrupt is one source of interrupts.
+type Interrupt struct {
+	// Name is the system's: "irq26: em0:irq0", "cpu0:timer".
+	Name string `json:"name"`
+	// Device is the interface or device, Queue its queue's name.
+	Device string  `json:"device,omitempty"`
+	Queue  string  `json:"queue,omitempty"`
+	CPU    *int    `json:"cpu,omitempty"`
+	Total  uint64  `json:"total"`
+	Rate   float64 `json:"per_second"`
+}
+
+// Has reports whether an option is on; nil Options mean not known, and
+// Has is false.
+func (n NIC) Has(option string) bool {
+	for _, o := range n.Options {
+		if o == option {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,129 @@
+// Package release compares releases of operating systems: FreeBSD's
+// "14.3-RELEASE-p2" and Linux's "6.8.0-45-generic".
+package release
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Release is one release of an operating system. The zero value is an
+// unknown release.
+type Release struct {
+	Major, Minor, Patch int
+	// Branch is what follows the numbers: "RELEASE", "STABLE", "CURRENT",
+	// "45-generic" … Empty when a person gave only numbers.
+	Branch string
+	text   string
+}
+
+// maxPart bounds each number: no system has come near, and hostile input
+// must not overflow the arithmetic.
+const maxPart = 100_000
+
+// Parse reads what `uname -r` prints, or the numbers alone: "14.3",
+// "14.3-RELEASE-p2", "15.0-CURRENT", "6.8.0-45-generic", "14" (its .0).
+// For FreeBSD's "-pN" the patch is N; for Linux it is the third number.
+func Parse(s string) (Release, error) {
+	s = strings.TrimSpace(s)
+	numbers, branch, _ := strings.Cut(s, "-")
+	r := Release{Branch: branch, text: s}
+	parts := strings.Split(numbers, ".")
+	if len(parts) > 3 {
+		return Release{}, fmt.Errorf("release %q: more than three numbers", s)
+	}
+	for i, into := range []*int{&r.Major, &r.Minor, &r.Patch}[:len(parts)] {
+		n, err := strconv.Atoi(digits(parts[i]))
+		if err != nil || n < 0 || n > maxPart {
+			return Release{}, fmt.Errorf("release %q: want numbers such as 14.3", s)
+		}
+		*into = n
+	}
+	if r.Major == 0 {
+		return Release{}, fmt.Errorf("release %q: want numbers such as 14.3", s)
+	}
+	if before, p, ok := strings.Cut(branch, "-p"); ok {
+		if n, err := strconv.Atoi(p); err == nil && n >= 0 && n <= maxPart {
+			r.Branch, r.Patch = before, n
+		}
+	}
+	return r, nil
+}
+
+// digits drops what some vendors glue to the last number ("5.15.0+").
+func digits(s string) string { return strings.TrimRight(s, "+") }
+
+// MustParse is Parse of a constant; it panics on an error.
+func MustParse(s string) Release {
+	r, err := Parse(s)
+	if err != nil {
+		panic(err)
+	}
+	return r
+}
+
+// IsZero reports an unknown release.
+func (r Release) IsZero() bool { return r.Major == 0 }
+
+// String is the release as it was given, or its numbers.
+func (r Release) String() string {
+	if r.text != "" || r.IsZero() {
+		return r.text
+	}
+	if r.Branch != "" {
+		return r.Short() + "-" + r.Branch
+	}
+	return r.Short()
+}
+
+// Short is major and minor only: "14.3".
+func (r Release) Short() string { return fmt.Sprintf("%d.%d", r.Major, r.Minor) }
+
+// Compare orders releases by major, then minor: what a catalogue's "since"
+// and "removed" speak of. Patch levels and branches never add a tunable that
+// is worth an order, so they compare equal.
+func (r Release) Compare(other Release) int {
+	return cmp.Or(cmp.Compare(r.Major, other.Major), cmp.Compare(r.Minor, other.Minor))
+}
+
+// Before reports whether r is older than other.
+func (r Release) Before(other Release) bool { return r.Compare(other) < 0 }
+
+// AtLeast reports whether r is major.minor or newer.
+func (r Release) AtLeast(major, minor int) bool {
+	return r.Compare(Release{Major: major, Minor: minor}) >= 0
+}
+
+// MarshalJSON writes the release as a string.
+func (r Release) MarshalJSON() ([]byte, error) { return json.Marshal(r.String()) }
+
+// UnmarshalJSON reads what MarshalJSON wrote; "" is the unknown release.
+func (r *Release) UnmarshalJSON(b []byte) error {
+	var s string
+	if err := json.Unmarshal(b, &s); err != nil {
+		return fmt.Errorf("release: %w", err)
+	}
+	if s == "" {
+		*r = Release{}
+		return nil
+	}
+	parsed, err := Parse(s)
+	if err != nil {
+		return err
+	}
+	*r = parsed
+	return nil
+}
+
+// UnmarshalText reads a release from YAML or a flag.
+func (r *Release) UnmarshalText(b []byte) error {
+	parsed, err := Parse(string(b))
+	if err != nil {
+		return err
+	}
+	*r = parsed
+	return nil
+}

@@ -1,0 +1,82 @@
+package release
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+func TestParse(t *testing.T) {
+	for _, c := range []struct {
+		in                  string
+		major, minor, patch int
+		branch              string
+	}{
+		{"14.3", 14, 3, 0, ""},
+		{"14", 14, 0, 0, ""},
+		{"14.3-RELEASE-p2", 14, 3, 2, "RELEASE"},
+		{"14.0-STABLE\n", 14, 0, 0, "STABLE"},
+		{"16.0-CURRENT", 16, 0, 0, "CURRENT"},
+		{"6.8.0-45-generic", 6, 8, 0, "45-generic"},
+		{"6.1.0-rc3+", 6, 1, 0, "rc3+"},
+		{"5.15.0+", 5, 15, 0, ""},
+		{"13.2-RELEASE-patched", 13, 2, 0, "RELEASE-patched"},
+	} {
+		r, err := Parse(c.in)
+		if err != nil {
+			t.Errorf("Parse(%q): %v", c.in, err)
+			continue
+		}
+		if r.Major != c.major || r.Minor != c.minor || r.Patch != c.patch || r.Branch != c.branch {
+			t.Errorf("Parse(%q) = %+v", c.in, r)
+		}
+	}
+	for _, bad := range []string{"", "FreeBSD", "-1.2", "14.x", "1.2.3.4", "99999999999999999999.1", "0.0"} {
+		if r, err := Parse(bad); err == nil {
+			t.Errorf("Parse(%q) = %v, want an error", bad, r)
+		}
+	}
+}
+
+func TestCompare(t *testing.T) {
+	order := []string{"11.4", "12.0", "12.4-RELEASE", "13.5", "14.0-STABLE", "14.3-RELEASE-p2", "15.0", "16.0-CURRENT"}
+	for i := range order {
+		for j := range order {
+			got := MustParse(order[i]).Before(MustParse(order[j]))
+			if got != (i < j) {
+				t.Errorf("%s before %s = %v", order[i], order[j], got)
+			}
+		}
+	}
+	if MustParse("14.3-RELEASE").Compare(MustParse("14.3-RELEASE-p9")) != 0 {
+		t.Error("patch levels must compare equal")
+	}
+	if !MustParse("14.3").AtLeast(14, 3) || MustParse("14.2").AtLeast(14, 3) {
+		t.Error("AtLeast is wrong at its edge")
+	}
+}
+
+func TestJSON(t *testing.T) {
+	b, err := json.Marshal(MustParse("14.3-RELEASE-p2"))
+	if err != nil || string(b) != `"14.3-RELEASE-p2"` {
+		t.Fatalf("%s, %v", b, err)
+	}
+	var r Release
+	if err := json.Unmarshal(b, &r); err != nil || r != MustParse("14.3-RELEASE-p2") {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if err := json.Unmarshal([]byte(`""`), &r); err != nil || !r.IsZero() {
+		t.Errorf("unknown release: %+v, %v", r, err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"14.3-RELEASE-p2", "6.8.0-45-generic", "..", "-p", "1-p-1"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		r, err := Parse(s)
+		if err == nil && (r.Major <= 0 || r.Minor < 0 || r.Patch < 0) {
+			t.Errorf("Parse(%q) = %+v", s, r)
+		}
+	})
+}
