@@ -32,6 +32,8 @@ type FlowSpace struct {
 	Src, Dst         netip.Addr // the first addresses
 	SrcSpan, DstSpan int        // how many consecutive addresses; 0 means 1
 	SrcPort, DstPort uint16     // the first ports
+	SrcPorts         int        // how many consecutive ports; 0 means up to 65535
+	DstPorts         int        // as SrcPorts; 0 means 1 unless the flows need more
 	Random           bool       // random order instead of round robin
 }
 
@@ -49,10 +51,14 @@ type Limit struct {
 
 // Sent is a generator's account of one transmission.
 type Sent struct {
-	Engine      string   `json:"engine"`
-	TxPackets   uint64   `json:"tx_packets"` // without end-of-stream frames
-	TxBytes     uint64   `json:"tx_bytes"`   // with FCS
-	Unsent      uint64   `json:"unsent"`     // due but not sent
+	Engine    string `json:"engine"`
+	TxPackets uint64 `json:"tx_packets"` // without end-of-stream frames
+	TxBytes   uint64 `json:"tx_bytes"`   // with FCS
+	Unsent    uint64 `json:"unsent"`     // due but not sent
+	// Refused frames are part of TxPackets on a veth, whose far end is a
+	// 256-frame receive ring that refuses what it has no room for: they are
+	// sent, and lost before the peer saw them. −1: this engine cannot know.
+	Refused     int64    `json:"refused"`
 	Seconds     float64  `json:"seconds"`
 	TxPPS       float64  `json:"tx_pps"`
 	TargetPPS   float64  `json:"target_pps"`   // 0: maximum
@@ -71,6 +77,9 @@ type Received struct {
 	Reordered  uint64   `json:"reordered"` // RFC 4737 §4
 	FlowsSeen  uint64   `json:"flows_seen"`
 	Foreign    uint64   `json:"foreign"` // frames that are not linerate's
+	Engine     string   `json:"engine"`
+	TxPackets  *uint64  `json:"tx_packets"`       // as the end-of-stream frames told; null: none was seen
+	Dropped    uint64   `json:"receiver_dropped"` // lost in the receiver itself, part of Lost
 	Latency    *Latency `json:"latency_ns"`
 	Warnings   []string `json:"warnings,omitempty"`
 }
