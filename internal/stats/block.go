@@ -1,0 +1,267 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+)
+
+// Arm is one variant's values, one per block and in the order of blocks; NaN
+// where the block's trial is missing or invalid.
+type Arm struct {
+	Name   string
+	Values []float64
+}
+
+// Scale is what an effect is measured on.
+type Scale string
+
+// The scales. Ratios are used whenever every value is positive.
+const (
+	LogRatio   Scale = "log-ratio"  // ln(variant/control)
+	Difference Scale = "difference" // variant − control, in the metric's unit
+)
+
+// Design is how the values were collected.
+type Design string
+
+// The designs.
+const (
+	Blocks      Design = "blocks"      // randomised complete blocks: pairs share what drifts
+	Independent Design = "independent" // two samples without pairing
+)
+
+// Options of a comparison. Zero values mean: α 0.05, power 0.8, no margin,
+// 10,000 permutations.
+type Options struct {
+	Alpha         float64
+	Power         float64   // of the minimum detectable effect
+	MarginPercent float64   // smallest effect that matters; 0: equivalence is not asked
+	Better        Direction // of the metric
+	Draws         int       // of the permutation test, when not exact
+	Seed          uint64    // of those draws
+}
+
+func (o Options) filled() Options {
+	if o.Alpha == 0 {
+		o.Alpha = 0.05
+	}
+	if o.Power == 0 {
+		o.Power = 0.8
+	}
+	if o.Draws == 0 {
+		o.Draws = 10_000
+	}
+	return o
+}
+
+// Comparison is a variant set against its control. Effect and Holm's p decide;
+// Permutation, Rank and Plain stand beside and never do.
+type Comparison struct {
+	Control, Variant   string
+	Design             Design
+	Method             string // the deciding test, in words
+	Scale              Scale
+	N                  int // complete blocks, or the smaller sample
+	NControl, NVariant int
+	Effect             Test        // on Scale, at 1−α
+	SD                 float64     // of block-wise effects (blocks) or pooled within samples, on Scale
+	EffectPercent      Interval    // 100·(variant/control − 1)
+	Difference         Test        // variant − control in the metric's unit, at 1−α
+	P, PHolm           float64     // of "no difference"; Holm over the comparisons made together
+	Equivalence        Equivalence // against the margin, on Scale
+	PEquivalentHolm    float64     // NaN without a margin
+	DetectablePercent  float64     // minimum detectable effect at the stated power
+	Permutation        Permutation
+	Plain              Test // Welch on Scale, ignoring blocks
+	Rank               RankTest
+	Verdict            Verdict
+	ControlSum         Summary
+	VariantSum         Summary
+	Warnings           []Warning
+}
+
+func (c *Comparison) warn(code Code, action, format string, args ...any) {
+	c.Warnings = append(c.Warnings, Warning{Code: code, Message: fmt.Sprintf(format, args...), Action: action})
+}
+
+// CompareBlocks compares variants with their control in randomised complete
+// blocks. Each variant is judged by Student's t on its own block-wise log
+// ratios, so that a noisy variant neither hides nor fakes the effect of a
+// quiet one; a block counts for a variant when both its trials are valid.
+// P-values are corrected over the variants by Holm. An A/A arm is compared in
+// a call of its own: it is a check, not a hypothesis of the study.
+func CompareBlocks(control Arm, variants []Arm, opt Options) []Comparison {
+	opt = opt.filled()
+	out := make([]Comparison, len(variants))
+	for i, v := range variants {
+		out[i] = compareBlocks(control, v, opt)
+	}
+	correct(out, opt)
+	return out
+}
+
+func compareBlocks(control, variant Arm, opt Options) Comparison {
+	a, b, missing := completePairs(control.Values, variant.Values)
+	c := Comparison{
+		Control: control.Name, Variant: variant.Name, Design: Blocks,
+		N: len(a), NControl: len(a), NVariant: len(b),
+	}
+	if missing > 0 {
+		c.warn(MissingBlocks, "look at why those trials are invalid; resume the study to fill them",
+			"%d of %d blocks lack a valid trial of %s or %s", missing, missing+len(a), control.Name, variant.Name)
+	}
+	x, y, scale := onScale(&c, a, b)
+	c.Scale = scale
+	d := subtract(y, x)
+	level := 1 - opt.Alpha
+	c.Effect = OneSample(d, level)
+	_, variance := meanVariance(d)
+	c.SD = math.Sqrt(variance)
+	c.Method = "Student's t on block-wise " + scale.plural()
+	c.Difference = OneSample(subtract(b, a), level)
+	c.Permutation = SignFlip(d, opt.Draws, opt.Seed)
+	c.Plain = Welch(x, y, level)
+	c.finish(a, b, opt)
+	if n := len(a); n >= 2 {
+		c.DetectablePercent = c.percent(MinimumDetectableEffect(c.SD, n, opt.Alpha, opt.Power))
+	}
+	warnBlocks(&c, d, opt)
+	return c
+}
+
+// finish fills what both designs share, once Effect is known.
+func (c *Comparison) finish(a, b []float64, opt Options) {
+	c.Rank = MannWhitney(a, b, 1-opt.Alpha)
+	c.ControlSum, c.VariantSum = Summarise(a), Summarise(b)
+	c.EffectPercent = c.Effect.Map(c.percent)
+	c.P, c.PHolm = c.Effect.P, c.Effect.P
+	c.PEquivalentHolm, c.DetectablePercent = math.NaN(), math.NaN()
+	if opt.MarginPercent > 0 {
+		low, high := RatioMargins(opt.MarginPercent)
+		if c.Scale == Difference {
+			high = opt.MarginPercent / 100 * math.Abs(c.ControlSum.Mean)
+			low = -high
+		}
+		c.Equivalence = TOST(c.Effect, low, high, opt.Alpha)
+		c.PEquivalentHolm = c.Equivalence.P
+	}
+}
+
+// percent reads an effect on the comparison's scale as 100·(variant/control−1).
+func (c *Comparison) percent(effect float64) float64 {
+	if c.Scale == LogRatio {
+		return Percent(effect)
+	}
+	if c.ControlSum.Mean == 0 {
+		return math.NaN()
+	}
+	return 100 * effect / math.Abs(c.ControlSum.Mean)
+}
+
+// correct applies Holm over comparisons made together and names verdicts.
+func correct(cs []Comparison, opt Options) {
+	p, q := make([]float64, len(cs)), make([]float64, len(cs))
+	for i, c := range cs {
+		p[i], q[i] = c.P, c.PEquivalentHolm
+	}
+	p, q = Holm(p), Holm(q)
+	for i := range cs {
+		cs[i].PHolm, cs[i].PEquivalentHolm = p[i], q[i]
+		cs[i].Verdict = Judge(cs[i].Effect.Estimate, p[i], q[i], opt.Alpha, opt.Better)
+	}
+}
+
+// onScale takes logarithms when all values have one.
+func onScale(c *Comparison, a, b []float64) (x, y []float64, s Scale) {
+	x, okA := logs(a)
+	y, okB := logs(b)
+	if okA && okB {
+		return x, y, LogRatio
+	}
+	c.warn(NotPositive, "read the difference in the metric's unit; choose a metric without zeros to compare ratios",
+		"some values are zero or negative and have no logarithm; differences decide")
+	return a, b, Difference
+}
+
+func (s Scale) plural() string {
+	if s == LogRatio {
+		return "log ratios"
+	}
+	return "differences"
+}
+
+// completePairs keeps the blocks in which both arms have a number.
+func completePairs(control, variant []float64) (a, b []float64, missing int) {
+	for i := range max(len(control), len(variant)) {
+		if i >= len(control) || i >= len(variant) || !isNumber(control[i]) || !isNumber(variant[i]) {
+			missing++
+			continue
+		}
+		a, b = append(a, control[i]), append(b, variant[i])
+	}
+	return a, b, missing
+}
+
+func isNumber(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+func subtract(y, x []float64) []float64 {
+	d := make([]float64, len(x))
+	for i := range d {
+		d[i] = y[i] - x[i]
+	}
+	return d
+}
+
+// warnBlocks says what limits a comparison in blocks.
+func warnBlocks(c *Comparison, d []float64, opt Options) {
+	n := len(d)
+	if n < 2 {
+		c.warn(TooFew, "run at least 5 blocks", "%d complete blocks give no interval", n)
+		return
+	}
+	if c.SD == 0 {
+		c.warn(NoVariation, "check that the metric is measured anew in every trial and not rounded",
+			"all %d block-wise effects are equal", n)
+	}
+	if n < 5 {
+		c.warn(FewBlocks, "run at least 5 blocks", "%d blocks: the interval leans on normality that so few cannot show", n)
+	}
+	if c.Permutation.Smallest > opt.Alpha {
+		c.warn(LevelOutReach, "read it as a description, or run 6 blocks or more",
+			"the permutation test within %d blocks cannot give a p below %.3g", n, c.Permutation.Smallest)
+	}
+	if o := FindOutliers(d); len(o) > 0 {
+		c.warn(Outliers, "look at these trials; they are kept", "blocks %s lie apart from the rest", numbers(o))
+	}
+	if opt.MarginPercent > 0 && c.DetectablePercent > opt.MarginPercent {
+		c.warn(Underpowered, fmt.Sprintf("run %s blocks", blocksText(c, opt)),
+			"effects below %.2g %% would go unnoticed; the margin is %.2g %%", c.DetectablePercent, opt.MarginPercent)
+	}
+}
+
+// blocksText answers "how many blocks for the margin?".
+func blocksText(c *Comparison, opt Options) string {
+	const limit = 10_000
+	if c.Scale != LogRatio {
+		return "more"
+	}
+	if n := BlocksFor(c.SD, math.Log1p(opt.MarginPercent/100), opt.Alpha, opt.Power, limit); n > 0 {
+		return fmt.Sprintf("about %d", n)
+	}
+	return fmt.Sprintf("more than %d", limit)
+}
+
+// numbers lists indices as people count, from 1.
+func numbers(idx []int) string {
+	s := ""
+	for i, v := range idx {
+		if i > 0 {
+			s += ", "
+		}
+		if i == 8 {
+			return s + "…"
+		}
+		s += fmt.Sprint(v + 1)
+	}
+	return s
+}

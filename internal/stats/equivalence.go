@@ -1,0 +1,40 @@
+package stats
+
+import "math"
+
+// Equivalence is the outcome of two one-sided tests (TOST): is the effect
+// shown to lie within ±margin? "No difference shown" is not that.
+type Equivalence struct {
+	Low, High float64  // the margins, on the scale of the test
+	P         float64  // the larger of the two one-sided p-values
+	Interval  Interval // the 1−2α interval; equivalent at α when inside the margins
+}
+
+// TOST runs two one-sided tests of an estimate against margins (Schuirmann,
+// J. Pharmacokinet. Biopharm. 15, 1987). low must be below high.
+func TOST(t Test, low, high, alpha float64) Equivalence {
+	e := Equivalence{Low: low, High: high, P: math.NaN()}
+	e.Interval = newTest(t.Estimate, t.SE, t.DF, 1-2*alpha).Interval
+	if math.IsNaN(t.SE) || !(t.DF > 0) {
+		return e
+	}
+	if t.SE == 0 {
+		e.P = 1
+		if low < t.Estimate && t.Estimate < high {
+			e.P = 0
+		}
+		return e
+	}
+	aboveLow := upperT((t.Estimate-low)/t.SE, t.DF)
+	belowHigh := upperT((high-t.Estimate)/t.SE, t.DF)
+	e.P = max(aboveLow, belowHigh)
+	return e
+}
+
+// RatioMargins are the log margins of "within ±percent": a ratio between
+// 1/(1+percent/100) and 1+percent/100, so that swapping the two arms does not
+// change the verdict.
+func RatioMargins(percent float64) (low, high float64) {
+	m := math.Log1p(percent / 100)
+	return -m, m
+}

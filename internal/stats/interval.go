@@ -1,0 +1,73 @@
+package stats
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Interval is an estimate with its confidence interval. Low and High are NaN
+// when the data cannot give one.
+type Interval struct {
+	Estimate, Low, High float64
+	Level               float64 // coverage intended, e.g. 0.95
+}
+
+// noInterval is what too little data gives: an estimate and nothing else.
+func noInterval(estimate, level float64) Interval {
+	return Interval{Estimate: estimate, Low: math.NaN(), High: math.NaN(), Level: level}
+}
+
+// Known reports whether the interval has limits.
+func (i Interval) Known() bool { return !math.IsNaN(i.Low) && !math.IsNaN(i.High) }
+
+// Contains reports whether x is inside, limits included.
+func (i Interval) Contains(x float64) bool { return i.Low <= x && x <= i.High }
+
+// Within reports whether the whole interval lies strictly between low and high.
+func (i Interval) Within(low, high float64) bool { return low < i.Low && i.High < high }
+
+// Half is half the interval's width.
+func (i Interval) Half() float64 { return (i.High - i.Low) / 2 }
+
+// Map applies an increasing function to the estimate and both limits.
+func (i Interval) Map(f func(float64) float64) Interval {
+	return Interval{Estimate: f(i.Estimate), Low: f(i.Low), High: f(i.High), Level: i.Level}
+}
+
+// Percent turns a log ratio into percent: 100·(e^x − 1).
+func Percent(logRatio float64) float64 { return 100 * math.Expm1(logRatio) }
+
+// TQuantile is the p-quantile of Student's t with df degrees of freedom
+// (df may be fractional, as Welch–Satterthwaite gives it).
+func TQuantile(p, df float64) float64 {
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Quantile(p)
+}
+
+// twoSidedT is P(|T| ≥ |t|) for Student's t.
+func twoSidedT(t, df float64) float64 {
+	if math.IsNaN(t) {
+		return math.NaN()
+	}
+	if math.IsInf(t, 0) {
+		return 0
+	}
+	return min(1, 2*distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Survival(math.Abs(t)))
+}
+
+// upperT is P(T ≥ t).
+func upperT(t, df float64) float64 {
+	switch {
+	case math.IsInf(t, 1):
+		return 0
+	case math.IsInf(t, -1):
+		return 1
+	case t < 0:
+		return 1 - distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Survival(-t)
+	}
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Survival(t)
+}
+
+// normalQuantile and normalUpper are the standard normal's.
+func normalQuantile(p float64) float64 { return distuv.UnitNormal.Quantile(p) }
+func normalUpper(z float64) float64    { return distuv.UnitNormal.Survival(z) }

@@ -1,0 +1,127 @@
+package stats
+
+import (
+	"math"
+	"slices"
+)
+
+// Summary describes a sample. Spread is given twice: the standard deviation,
+// which outliers inflate, and the median absolute deviation, which they do not.
+type Summary struct {
+	N                    int
+	Min, Max             float64
+	Mean, SD             float64 // SD has n−1 in its denominator
+	Median               float64 // mean of the middle two when n is even
+	Quartile1, Quartile3 float64 // Hyndman & Fan 1996, type 7
+	MAD                  float64 // median of |x − median|, not scaled
+}
+
+// Summarise describes x; x keeps its order. An empty sample gives NaNs.
+func Summarise(x []float64) Summary {
+	nan := math.NaN()
+	if len(x) == 0 {
+		return Summary{Min: nan, Max: nan, Mean: nan, SD: nan, Median: nan, Quartile1: nan, Quartile3: nan, MAD: nan}
+	}
+	s := slices.Clone(x)
+	slices.Sort(s)
+	mean, variance := meanVariance(x)
+	med := Quantile(s, 0.5)
+	return Summary{
+		N: len(s), Min: s[0], Max: s[len(s)-1],
+		Mean: mean, SD: math.Sqrt(variance), Median: med,
+		Quartile1: Quantile(s, 0.25), Quartile3: Quantile(s, 0.75),
+		MAD: medianDeviation(s, med),
+	}
+}
+
+// CV is the coefficient of variation, SD/|mean|.
+func (s Summary) CV() float64 { return s.SD / math.Abs(s.Mean) }
+
+// Quantile is the p-quantile of sorted values, by linear interpolation
+// (type 7 of Hyndman & Fan, The American Statistician 50, 1996).
+func Quantile(sorted []float64, p float64) float64 {
+	if len(sorted) == 0 {
+		return math.NaN()
+	}
+	h := p * float64(len(sorted)-1)
+	i := int(math.Floor(h))
+	if i >= len(sorted)-1 {
+		return sorted[len(sorted)-1]
+	}
+	a, b := sorted[i], sorted[i+1]
+	if a == b {
+		return a
+	}
+	return a + (h-float64(i))*(b-a)
+}
+
+// Median of x, which keeps its order.
+func Median(x []float64) float64 {
+	s := slices.Clone(x)
+	slices.Sort(s)
+	return Quantile(s, 0.5)
+}
+
+// GeometricMean of positive values; NaN when one is not.
+func GeometricMean(x []float64) float64 {
+	l, ok := logs(x)
+	if !ok {
+		return math.NaN()
+	}
+	m, _ := meanVariance(l)
+	return math.Exp(m)
+}
+
+func medianDeviation(x []float64, centre float64) float64 {
+	d := make([]float64, len(x))
+	for i, v := range x {
+		d[i] = math.Abs(v - centre)
+	}
+	slices.Sort(d)
+	return Quantile(d, 0.5)
+}
+
+// meanVariance in two passes with the second-order correction (Chan, Golub &
+// LeVeque 1983); the variance of one value is NaN.
+func meanVariance(x []float64) (mean, variance float64) {
+	n := float64(len(x))
+	if n == 0 {
+		return math.NaN(), math.NaN()
+	}
+	for _, v := range x {
+		mean += v / n
+	}
+	var ss, comp float64
+	for _, v := range x {
+		d := v - mean
+		ss += d * d
+		comp += d
+	}
+	if n < 2 {
+		return mean, math.NaN()
+	}
+	return mean, max(0, (ss-comp*comp/n)/(n-1))
+}
+
+// logs of x; ok is false when a value has none.
+func logs(x []float64) (l []float64, ok bool) {
+	l = make([]float64, len(x))
+	for i, v := range x {
+		if v <= 0 || math.IsInf(v, 0) || math.IsNaN(v) {
+			return nil, false
+		}
+		l[i] = math.Log(v)
+	}
+	return l, true
+}
+
+// finite keeps the values that are numbers.
+func finite(x []float64) []float64 {
+	out := make([]float64, 0, len(x))
+	for _, v := range x {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			out = append(out, v)
+		}
+	}
+	return out
+}

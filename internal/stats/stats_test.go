@@ -1,0 +1,296 @@
+package stats
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func near(t *testing.T, what string, got, want, tol float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tol) {
+		t.Errorf("%s = %.10g, want %.10g ± %g", what, got, want, tol)
+	}
+}
+
+// The smallest p-values and intervals that labs quote for small samples.
+func TestMannWhitneySmallest(t *testing.T) {
+	for _, c := range []struct {
+		n    int
+		want float64
+	}{{3, 0.1}, {4, 2.0 / 70}, {5, 2.0 / 252}, {6, 2.0 / 924}} {
+		a, b := ramp(0, c.n), ramp(100, c.n)
+		r := MannWhitney(a, b, 0.95)
+		near(t, "p", r.P, c.want, 1e-12)
+		near(t, "smallest", r.Smallest, c.want, 1e-12)
+		if !r.Exact {
+			t.Error("small samples must be counted")
+		}
+	}
+}
+
+func TestRankCritical(t *testing.T) {
+	c, p := RankCritical(5, 5, 0.05)
+	if c != 2 {
+		t.Fatalf("c = %d, want 2: the interval is [D(3), D(23)]", c)
+	}
+	near(t, "coverage", 1-2*p, 0.968254, 1e-6)
+	if c, _ := RankCritical(3, 3, 0.05); c != -1 {
+		t.Errorf("n = 3 reaches 5 %%: c = %d", c)
+	}
+	exact, _ := RankCritical(50, 50, 0.05)
+	approx := int(math.Floor(1250 - 0.5 - 1.959964*math.Sqrt(2500*101/12.0)))
+	if d := exact - approx; d < -1 || d > 1 {
+		t.Errorf("exact %d and approximate %d critical values disagree", exact, approx)
+	}
+}
+
+// Ties: all deals of the pooled values, by brute force.
+func TestMannWhitneyTiesByBruteForce(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 60 {
+		a, b := coarse(r, 2+r.IntN(4)), coarse(r, 2+r.IntN(4))
+		got := MannWhitney(a, b, 0.95)
+		near(t, "p", got.P, bruteRankP(a, b), 1e-9)
+		near(t, "U", got.U, bruteU(a, b), 0)
+	}
+}
+
+// Large samples: the normal approximation joins the exact distribution.
+func TestMannWhitneyApproximation(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	a, b := normal(r, 50, 0), normal(r, 50, 0.4)
+	exact := MannWhitney(a, b, 0.95)
+	_, groups := rankSum(sorted(a), sorted(b))
+	near(t, "approximate p", normalRankP(groups, 50, 50, exact.U), exact.P, 0.002)
+}
+
+func TestHodgesLehmannByBruteForce(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 200 {
+		a, b := normal(r, 1+r.IntN(12), 0), normal(r, 1+r.IntN(12), 1)
+		if r.IntN(2) == 0 {
+			a, b = coarse(r, len(a)), coarse(r, len(b))
+		}
+		var d []float64
+		for _, x := range a {
+			for _, y := range b {
+				d = append(d, y-x)
+			}
+		}
+		slices.Sort(d)
+		sa, sb := sorted(a), sorted(b)
+		for k := range d {
+			if got := selectDifference(sa, sb, k+1); got != d[k] {
+				t.Fatalf("difference %d of %v and %v = %g, want %g", k+1, a, b, got, d[k])
+			}
+		}
+		near(t, "shift", HodgesLehmann(a, b, 0.95).Estimate, Quantile(d, 0.5), 1e-12)
+	}
+}
+
+func TestHolmAndBenjaminiHochberg(t *testing.T) {
+	p := []float64{0.01, math.NaN(), 0.04, 0.03, 0.005}
+	holm := Holm(p)
+	for i, want := range []float64{0.03, math.NaN(), 0.06, 0.06, 0.02} {
+		if math.IsNaN(want) != math.IsNaN(holm[i]) || math.Abs(holm[i]-want) > 1e-12 {
+			t.Errorf("Holm[%d] = %g, want %g", i, holm[i], want)
+		}
+	}
+	// The worked example of Benjamini & Hochberg 1995, §4: four rejections at
+	// 0.05, where Bonferroni has three.
+	p = []float64{.0001, .0004, .0019, .0095, .0201, .0278, .0298, .0344, .0459, .3240, .4262, .5719, .6528, .7590, 1}
+	count := func(p []float64) (n int) {
+		for _, v := range p {
+			if v <= 0.05 {
+				n++
+			}
+		}
+		return n
+	}
+	if n := count(BenjaminiHochberg(p)); n != 4 {
+		t.Errorf("Benjamini–Hochberg rejects %d, want 4", n)
+	}
+	if n := count(Holm(p)); n != 3 {
+		t.Errorf("Holm rejects %d, want 3", n)
+	}
+}
+
+// Five values a side detect 2.02 standard deviations at 80 % power.
+func TestDetectableEffect(t *testing.T) {
+	near(t, "n=5", TwoSampleDetectable(1, 5, 5, 0.05, 0.8), 2.02444, 5e-5)                // R, pwr.t.test
+	near(t, "d=0.5 needs 64 a side", float64(SamplesFor(1, 0.5, 0.05, 0.8, 1000)), 64, 0) // Cohen 1988, table 2.4.1
+	near(t, "paired d=0.5 needs 34", float64(BlocksFor(1, 0.5, 0.05, 0.8, 1000)), 34, 0)
+	if n := BlocksFor(1, 0.001, 0.05, 0.8, 1000); n != 0 {
+		t.Errorf("out of reach: %d", n)
+	}
+	for _, df := range []float64{1, 2, 4, 30, 1000} {
+		for _, alpha := range []float64{0.05, 0.01} {
+			d := DetectableEffect(df, alpha, 0.8)
+			near(t, "power at it", simulatePower(d, df, alpha), 0.8, 0.012)
+		}
+	}
+}
+
+func simulatePower(d, df, alpha float64) float64 {
+	r := rand.New(rand.NewPCG(9, uint64(df)))
+	crit, hits := TQuantile(1-alpha/2, df), 0
+	const reps = 20_000
+	for range reps {
+		chi := 0.0
+		for range int(df) {
+			z := r.NormFloat64()
+			chi += z * z
+		}
+		if math.Abs((r.NormFloat64()+d)/math.Sqrt(chi/df)) > crit {
+			hits++
+		}
+	}
+	return float64(hits) / reps
+}
+
+// Student's sleep data (1908): the paired and the Welch analysis as printed
+// in every textbook.
+func TestSleepData(t *testing.T) {
+	a := []float64{0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0}
+	b := []float64{1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4}
+	w := Welch(a, b, 0.95)
+	near(t, "Welch t", w.T, 1.8608, 5e-5)
+	near(t, "Welch df", w.DF, 17.776, 5e-4)
+	near(t, "Welch p", w.P, 0.07939, 5e-6)
+	near(t, "Welch low", w.Low, -0.2054832, 5e-7)
+	near(t, "Welch high", w.High, 3.3654832, 5e-7)
+	p := OneSample(subtract(b, a), 0.95)
+	near(t, "paired t", p.T, 4.0621, 5e-5)
+	near(t, "paired p", p.P, 0.002833, 5e-7)
+	c := CompareBlocks(Arm{"a", a}, []Arm{{"b", b}}, Options{Better: HigherIsBetter})[0]
+	if c.Scale != Difference || c.Verdict != Better {
+		t.Errorf("scale %s, verdict %s: values without logarithms are compared by difference", c.Scale, c.Verdict)
+	}
+	near(t, "sign flips", c.Permutation.P, 4.0/1024, 1e-12) // one zero: every p doubles
+}
+
+func TestCompareBlocks(t *testing.T) {
+	control := Arm{"none", []float64{100, 110, 90, 105, 95, math.NaN()}}
+	scale := func(f float64, jitter ...float64) []float64 {
+		out := make([]float64, len(jitter))
+		for i := range out {
+			out[i] = control.Values[i] * f * (1 + jitter[i])
+		}
+		return out
+	}
+	same := Arm{"same", scale(1, .001, -.001, .0005, -.0005, 0, 0)}
+	slow := Arm{"slow", scale(1.7, .01, -.01, .005, -.005, 0, 0)}
+	noisy := Arm{"noisy", scale(1, .2, -.2, .1, -.15, .05, 0)}
+	cs := CompareBlocks(control, []Arm{same, slow, noisy}, Options{MarginPercent: 1, Better: LowerIsBetter})
+	for i, want := range []Verdict{Equivalent, Worse, Inconclusive} {
+		if cs[i].Verdict != want {
+			t.Errorf("%s: %s, want %s", cs[i].Variant, cs[i].Verdict, want)
+		}
+		if cs[i].N != 5 || !has(cs[i], MissingBlocks) {
+			t.Errorf("%s: n = %d, warnings %v: the block without a control must be left out, and said", cs[i].Variant, cs[i].N, cs[i].Warnings)
+		}
+		if !has(cs[i], LevelOutReach) {
+			t.Error("five blocks cannot reach 5 % by permutation: must be said")
+		}
+	}
+	near(t, "effect", cs[1].EffectPercent.Estimate, 70, 0.3)
+	if !has(cs[2], Underpowered) || has(cs[0], Underpowered) {
+		t.Error("the noisy variant alone is underpowered")
+	}
+	one := CompareBlocks(Arm{"a", []float64{1}}, []Arm{{"b", []float64{2}}}, Options{})[0]
+	if one.Verdict != Invalid || !has(one, TooFew) {
+		t.Errorf("one block: %s %v", one.Verdict, one.Warnings)
+	}
+}
+
+func TestJudgeDirection(t *testing.T) {
+	for _, c := range []struct {
+		effect, p, q float64
+		dir          Direction
+		want         Verdict
+	}{
+		{1, .01, math.NaN(), HigherIsBetter, Better},
+		{1, .01, math.NaN(), LowerIsBetter, Worse},
+		{-1, .01, math.NaN(), LowerIsBetter, Better},
+		{-1, .01, .5, HigherIsBetter, Worse},
+		{-1, .2, .5, HigherIsBetter, Inconclusive},
+		{-1, .01, .01, HigherIsBetter, Equivalent},
+		{0, 0, math.NaN(), HigherIsBetter, Inconclusive},
+		{0, math.NaN(), math.NaN(), HigherIsBetter, Invalid},
+	} {
+		if got := Judge(c.effect, c.p, c.q, 0.05, c.dir); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
+
+func has(c Comparison, code Code) bool {
+	return slices.ContainsFunc(c.Warnings, func(w Warning) bool { return w.Code == code && w.Action != "" })
+}
+
+func ramp(from float64, n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = from + float64(i)
+	}
+	return x
+}
+
+func coarse(r *rand.Rand, n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = float64(r.IntN(4))
+	}
+	return x
+}
+
+func normal(r *rand.Rand, n int, mean float64) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = mean + r.NormFloat64()
+	}
+	return x
+}
+
+func sorted(x []float64) []float64 { s := slices.Clone(x); slices.Sort(s); return s }
+
+func bruteU(a, b []float64) (u float64) {
+	for _, x := range a {
+		for _, y := range b {
+			switch {
+			case y > x:
+				u++
+			case y == x:
+				u += 0.5
+			}
+		}
+	}
+	return u
+}
+
+func bruteRankP(a, b []float64) float64 {
+	pool := append(slices.Clone(a), b...)
+	centre := float64(len(a)*len(b)) / 2
+	seen := math.Abs(bruteU(a, b) - centre)
+	extreme, total := 0, 0
+	for mask := range 1 << len(pool) {
+		var x, y []float64
+		for i, v := range pool {
+			if mask>>i&1 == 1 {
+				y = append(y, v)
+			} else {
+				x = append(x, v)
+			}
+		}
+		if len(y) != len(b) {
+			continue
+		}
+		total++
+		if math.Abs(bruteU(x, y)-centre) >= seen-1e-9 {
+			extreme++
+		}
+	}
+	return float64(extreme) / float64(total)
+}

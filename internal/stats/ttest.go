@@ -1,0 +1,69 @@
+package stats
+
+import "math"
+
+// Test is the outcome of a t test: an estimate with its interval and the
+// two-sided p-value of "no difference".
+type Test struct {
+	Interval
+	SE float64 // standard error of the estimate
+	DF float64 // degrees of freedom
+	T  float64 // estimate ÷ SE
+	P  float64
+}
+
+// newTest builds the Test of an estimate from its standard error.
+func newTest(estimate, se, df, level float64) Test {
+	t := Test{Interval: noInterval(estimate, level), SE: se, DF: df, T: math.NaN(), P: math.NaN()}
+	if math.IsNaN(se) || !(df > 0) {
+		return t
+	}
+	half := TQuantile(1-(1-level)/2, df) * se
+	t.Low, t.High = estimate-half, estimate+half
+	switch {
+	case se > 0:
+		t.T = estimate / se
+	case estimate == 0:
+		t.T = 0
+	default:
+		t.T = math.Inf(1)
+		if estimate < 0 {
+			t.T = math.Inf(-1)
+		}
+	}
+	t.P = twoSidedT(t.T, df)
+	return t
+}
+
+// OneSample is Student's t of the mean of x against zero (Student 1908).
+// Fewer than two values give no interval.
+func OneSample(x []float64, level float64) Test {
+	mean, v := meanVariance(x)
+	n := float64(len(x))
+	return newTest(mean, math.Sqrt(v/n), n-1, level)
+}
+
+// Welch is the t test of mean(b) − mean(a) for unequal variances, with
+// Satterthwaite's degrees of freedom (Welch, Biometrika 34, 1947).
+func Welch(a, b []float64, level float64) Test {
+	ma, va := meanVariance(a)
+	mb, vb := meanVariance(b)
+	na, nb := float64(len(a)), float64(len(b))
+	qa, qb := va/na, vb/nb
+	df := (qa + qb) * (qa + qb) / (qa*qa/(na-1) + qb*qb/(nb-1))
+	if qa+qb == 0 {
+		df = na + nb - 2
+	}
+	return newTest(mb-ma, math.Sqrt(qa+qb), df, level)
+}
+
+// Pooled is Student's t test of mean(b) − mean(a), which assumes equal
+// variances; ministat's rule. Prefer Welch.
+func Pooled(a, b []float64, level float64) Test {
+	ma, va := meanVariance(a)
+	mb, vb := meanVariance(b)
+	na, nb := float64(len(a)), float64(len(b))
+	df := na + nb - 2
+	s2 := ((na-1)*va + (nb-1)*vb) / df
+	return newTest(mb-ma, math.Sqrt(s2*(1/na+1/nb)), df, level)
+}

@@ -1,0 +1,83 @@
+package stats
+
+import "math"
+
+// CompareSamples compares independent samples with the first: Welch's t on
+// the logarithms decides (on the values themselves when one has none). For
+// trials that were interleaved in blocks use CompareBlocks, which sees more.
+func CompareSamples(control Arm, variants []Arm, opt Options) []Comparison {
+	opt = opt.filled()
+	out := make([]Comparison, len(variants))
+	for i, v := range variants {
+		out[i] = compareSamples(control, v, opt)
+	}
+	correct(out, opt)
+	return out
+}
+
+func compareSamples(control, variant Arm, opt Options) Comparison {
+	a, b := finite(control.Values), finite(variant.Values)
+	c := Comparison{
+		Control: control.Name, Variant: variant.Name, Design: Independent,
+		N: min(len(a), len(b)), NControl: len(a), NVariant: len(b),
+	}
+	x, y, scale := onScale(&c, a, b)
+	c.Scale = scale
+	level := 1 - opt.Alpha
+	c.Method = "Welch's t on the values"
+	if scale == LogRatio {
+		c.Method = "Welch's t on the logarithms"
+	}
+	c.Effect = Welch(x, y, level)
+	c.Plain = c.Effect
+	c.Difference = Welch(a, b, level)
+	c.SD = pooledSD(x, y)
+	c.Permutation = Permutation{P: math.NaN(), Smallest: math.NaN()}
+	c.finish(a, b, opt)
+	if c.N >= 2 {
+		// Same degrees of freedom and standard error as the test itself.
+		c.DetectablePercent = c.percent(DetectableEffect(c.Effect.DF, opt.Alpha, opt.Power) * c.Effect.SE)
+	}
+	warnSamples(&c, x, y, opt)
+	return c
+}
+
+func pooledSD(x, y []float64) float64 {
+	_, vx := meanVariance(x)
+	_, vy := meanVariance(y)
+	nx, ny := float64(len(x)-1), float64(len(y)-1)
+	return math.Sqrt((nx*vx + ny*vy) / (nx + ny))
+}
+
+// warnSamples says what limits a comparison of independent samples.
+func warnSamples(c *Comparison, x, y []float64, opt Options) {
+	if c.N < 2 {
+		c.warn(TooFew, "give at least 5 values a side", "%d values in the smaller sample give no interval", c.N)
+		return
+	}
+	_, vx := meanVariance(x)
+	_, vy := meanVariance(y)
+	if vx == 0 || vy == 0 {
+		c.warn(NoVariation, "check that the values are measured anew and not rounded", "a sample does not vary")
+	}
+	if r := math.Sqrt(max(vx, vy) / min(vx, vy)); r > 3 && !math.IsInf(r, 0) {
+		c.warn(UnequalSpread, "trust Welch's interval rather than ministat's pooled one",
+			"one sample scatters %.1f times as much as the other", r)
+	}
+	if c.Rank.Smallest > opt.Alpha {
+		c.warn(LevelOutReach, "read Mann–Whitney as a description, or measure more often",
+			"Mann–Whitney cannot give a p below %.3g with %d and %d values", c.Rank.Smallest, c.NControl, c.NVariant)
+	}
+	for _, s := range []struct {
+		name string
+		x    []float64
+	}{{c.Control, x}, {c.Variant, y}} {
+		if o := FindOutliers(s.x); len(o) > 0 {
+			c.warn(Outliers, "look at how they came about; they are kept", "%s: values %s lie apart from the rest", s.name, numbers(o))
+		}
+	}
+	if opt.MarginPercent > 0 && c.DetectablePercent > opt.MarginPercent {
+		c.warn(Underpowered, "measure more often, in alternation",
+			"effects below %.2g %% would go unnoticed; the margin is %.2g %%", c.DetectablePercent, opt.MarginPercent)
+	}
+}

@@ -1,0 +1,46 @@
+package stats
+
+import "math"
+
+// Verdict is what a comparison comes to.
+type Verdict string
+
+// The five verdicts.
+const (
+	Better       Verdict = "better"       // a difference, in the metric's good direction
+	Worse        Verdict = "worse"        // a difference, in its bad direction
+	Equivalent   Verdict = "equivalent"   // shown to differ by less than the margin
+	Inconclusive Verdict = "inconclusive" // neither a difference nor equivalence is shown
+	Invalid      Verdict = "invalid"      // the trials do not allow a comparison
+)
+
+// Direction says which way a metric is better.
+type Direction string
+
+// The directions.
+const (
+	HigherIsBetter Direction = "higher"
+	LowerIsBetter  Direction = "lower"
+	Undirected     Direction = "" // a difference is "better" when the value is higher
+)
+
+// Judge names the verdict of one effect: p is the p-value of "no difference"
+// and pEquivalent that of "differs by the margin or more" (NaN without a
+// margin), both already corrected for multiplicity.
+//
+// Equivalence is asked first: a margin states the smallest effect that
+// matters, so an effect shown to be smaller is equivalent even when it is
+// shown to differ from nothing (Lakens, SPPS 8, 2017).
+func Judge(effect, p, pEquivalent, alpha float64, better Direction) Verdict {
+	switch {
+	case math.IsNaN(p):
+		return Invalid
+	case pEquivalent <= alpha:
+		return Equivalent
+	case !(p <= alpha) || effect == 0:
+		return Inconclusive
+	case (effect > 0) == (better != LowerIsBetter):
+		return Better
+	}
+	return Worse
+}
