@@ -45,6 +45,7 @@ func newRootCmd() *cobra.Command {
 // verbs lists the commands, in the order help shows them.
 func verbs() []*cobra.Command {
 	return []*cobra.Command{
+		newLabCmd(),
 		newBenchCmd(),
 	}
 }

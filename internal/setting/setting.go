@@ -31,12 +31,13 @@ type Setting struct {
 }
 
 // Rules is an nftables ruleset: written out, or generated. Generated rules
-// match source addresses of TEST-NET-3 and the benchmarking space that the
-// workload never uses, so that every packet walks the whole ruleset.
+// match source addresses of the reserved space 240.0.0.0/4 (and 2001:db8::/32)
+// that no workload uses, so that every packet walks the whole ruleset.
 type Rules struct {
 	// Text is a ruleset in nft's own language.
 	Text string `json:"text,omitempty" yaml:"text,omitempty"`
-	// Linear is how many rules that never match precede the accept.
+	// Linear is how many rules that never match a packet walks before the
+	// chain's policy accepts it.
 	Linear int `json:"linear,omitempty" yaml:"linear,omitempty"`
 	// SetElements is the size of one set that never matches.
 	SetElements int `json:"set_elements,omitempty" yaml:"set_elements,omitempty"`

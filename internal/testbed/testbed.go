@@ -75,7 +75,9 @@ type Bed interface {
 	Bypass() (generator, receiver Port, err error)
 	// Reset makes the DUT as new, then applies settings, in order; they
 	// are undone by the next Reset. An ErrUnavailable says the testbed
-	// cannot do a setting; the DUT is then as new.
+	// cannot do a setting; the DUT is then as new. Ports taken before a
+	// Reset are void after it: the wires are rebuilt with the DUT. The
+	// bypass stays.
 	Reset(ctx context.Context, settings []setting.Setting) (Applied, error)
 	// Settle waits until the DUT has forwarded or dropped all it was sent.
 	Settle(ctx context.Context) error

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/hint"
+	"linerate/internal/testbed"
+	"linerate/internal/testbed/netnsbed"
+)
+
+func newLabCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "lab",
+		Short: "the namespace testbed, by hand",
+		Long: `A lab is three network namespaces on this machine, NAME-gen, NAME-dut and
+NAME-sink, joined by veth pairs: gen0 → dut0, dut1 → sink0, and gen1 → sink1
+without a DUT between. Studies make and remove labs of their own; this one is
+for trying things by hand.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newLabUpCmd(), newLabDownCmd(), newLabStatusCmd())
+	return cmd
+}
+
+// labReport is the JSON of lab up.
+type labReport struct {
+	Version    int                 `json:"version"`
+	Name       string              `json:"name"`
+	Namespaces []string            `json:"namespaces"`
+	Testbed    testbed.Description `json:"testbed"`
+}
+
+func newLabUpCmd() *cobra.Command {
+	var name, mode string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "build a lab that stays until lab down",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			m := testbed.Mode(mode)
+			if m != testbed.Cost && m != testbed.Overload {
+				return hint.Unknown("mode", mode, []string{string(testbed.Cost), string(testbed.Overload)})
+			}
+			if netnsbed.NeedsUserNamespace() {
+				return hint.With(errors.New("a lab that outlives its command needs root"),
+					"sudo linerate lab up; without root, linerate demo makes a lab of its own")
+			}
+			l, d, err := netnsbed.UpNamed(name, m)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), labReport{1, l.Name, l.Namespaces(), d})
+			}
+			printLab(cmd.OutOrStdout(), l, d)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&name, "name", "", "name of the lab (default: the first free labN)")
+	cmd.Flags().StringVar(&mode, "mode", string(testbed.Overload), "overload: the DUT has a thread and CPU of its own; cost: one CPU runs everything")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	return cmd
+}
+
+func printLab(w io.Writer, l netnsbed.Lab, d testbed.Description) {
+	ns := l.Namespaces()
+	fmt.Fprintf(w, "lab %s is up (%s)\n\n", l.Name, d.Label)
+	fmt.Fprintf(w, "  %-12s gen0  198.18.0.1/16       2001:2::1/64      → %s\n", ns[0], ns[1])
+	fmt.Fprintf(w, "  %-12s dut0  198.18.255.254/16   2001:2::ffff:fffe/64\n", ns[1])
+	fmt.Fprintf(w, "  %-12s dut1  198.19.255.254/16   2001:2:0:1::ffff:fffe/64\n", "")
+	fmt.Fprintf(w, "  %-12s sink0 198.19.0.1/16       2001:2:0:1::1/64\n\n", ns[2])
+	for _, n := range d.Notes {
+		fmt.Fprintf(w, "  %s\n", n)
+	}
+	for _, m := range d.Missing {
+		fmt.Fprintf(w, "  this kernel lacks: %s\n", m)
+	}
+	fmt.Fprintf(w, "\nTry:\n  ip netns exec %s linerate receive --dev sink0 --seconds 7 &\n", ns[2])
+	fmt.Fprintf(w, "  ip netns exec %s linerate generate --dev gen0 --dst-mac 02:00:00:00:00:02 --src 198.18.0.1 --dst 198.19.0.1 --flows 2000 --size 64 --rate max --seconds 5 --cpu %d\n", ns[0], d.CPUs.Generator)
+	fmt.Fprintf(w, "  linerate lab down %s\n", l.Name)
+}
+
+func newLabDownCmd() *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "down [NAME…]",
+		Short: "remove labs",
+		Args: func(_ *cobra.Command, args []string) error {
+			if all != (len(args) == 0) {
+				return errors.New("name the labs to remove, or give --all")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, names []string) error {
+			if all {
+				labs, err := netnsbed.Labs()
+				if err != nil {
+					return err
+				}
+				for _, l := range labs {
+					names = append(names, l.Name)
+				}
+			}
+			for _, n := range names {
+				if err := netnsbed.Down(n); err != nil {
+					return err
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "lab %s is gone\n", n)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "remove every lab of this machine")
+	return cmd
+}
+
+// labState is one lab in the JSON of lab status.
+type labState struct {
+	netnsbed.Lab
+	Namespaces []string          `json:"namespaces"`
+	Counters   *testbed.Counters `json:"dut_counters"`
+	Problem    string            `json:"problem,omitempty"`
+}
+
+func newLabStatusCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "list the labs that are up and what their DUTs forwarded",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			labs, err := netnsbed.Labs()
+			if err != nil {
+				return err
+			}
+			states := []labState{}
+			for _, l := range labs {
+				states = append(states, stateOf(l))
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), struct {
+					Version int        `json:"version"`
+					Labs    []labState `json:"labs"`
+				}{1, states})
+			}
+			printLabStates(cmd.OutOrStdout(), states)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	return cmd
+}
+
+func stateOf(l netnsbed.Lab) labState {
+	s := labState{Lab: l, Namespaces: l.Namespaces()}
+	c, err := l.Counters()
+	if err != nil {
+		s.Problem = err.Error()
+		return s
+	}
+	s.Counters = &c
+	return s
+}
+
+func printLabStates(w io.Writer, states []labState) {
+	if len(states) == 0 {
+		fmt.Fprintln(w, "no lab is up")
+		return
+	}
+	fmt.Fprintf(w, "%-16s %-9s %-11s %12s %12s %12s\n", "lab", "mode", "state", "received", "forwarded", "dropped")
+	for _, s := range states {
+		state := "up"
+		if !s.Persistent {
+			state = "being built"
+		}
+		if s.Counters == nil {
+			fmt.Fprintf(w, "%-16s %-9s broken: %s\n", s.Name, s.Mode, s.Problem)
+			continue
+		}
+		fmt.Fprintf(w, "%-16s %-9s %-11s %12d %12d %12d\n", s.Name, s.Mode, state, s.Counters.Received, s.Counters.Forwarded, s.Counters.Dropped)
+	}
+}

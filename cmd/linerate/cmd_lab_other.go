@@ -1,0 +1,7 @@
+//go:build !linux
+
+package main
+
+import "github.com/spf13/cobra"
+
+func newLabCmd() *cobra.Command { return needsLinux("lab", "the namespace testbed, by hand") }

@@ -1,0 +1,62 @@
+// Package knob is the only place that knows how a setting is read and
+// written, per mechanism; what a setting means is the catalogue's to say.
+package knob
+
+import (
+	"context"
+	"fmt"
+
+	"linerate/internal/setting"
+	"linerate/internal/testbed"
+)
+
+// Target is where settings are applied: one network namespace.
+type Target struct {
+	In    testbed.Place // inside the namespace
+	InSys testbed.Place // inside it, with /sys showing its own devices
+	// Devices maps a setting's device role ("ingress", "egress") to an
+	// interface name.
+	Devices map[string]string
+	// Host applies settings that are global to the kernel; nil refuses
+	// them (see HostSysctls).
+	Host *HostSysctls
+}
+
+// Apply sets one setting and says what it did, in words for a report. A
+// *testbed.ErrUnavailable says that this kernel, namespace or machine cannot
+// do it; any other error says that the setting itself is wrong or failed.
+func (t *Target) Apply(ctx context.Context, s setting.Setting) (note string, err error) {
+	switch s.Mechanism {
+	case setting.Sysctl:
+		return t.sysctl(s)
+	case setting.NFT:
+		return t.nft(ctx, s.Rules)
+	case setting.Route:
+		return "", t.In(func() error { return addRoute(s, t.Devices) })
+	case setting.Link:
+		return "", t.link(s)
+	case setting.NAPI:
+		return "", t.napi(s)
+	case setting.Command:
+		return "", t.command(ctx, s)
+	}
+	return "", fmt.Errorf("unknown mechanism %q of a setting", s.Mechanism)
+}
+
+// device resolves a role to an interface; a real interface name passes.
+func (t *Target) device(role string) (string, error) {
+	if d, ok := t.Devices[role]; ok {
+		return d, nil
+	}
+	for _, d := range t.Devices {
+		if d == role {
+			return d, nil
+		}
+	}
+	return "", fmt.Errorf("unknown device %q: a variant sets ingress or egress", role)
+}
+
+// unavailable builds the error for what this machine cannot do.
+func unavailable(s setting.Setting, format string, args ...any) error {
+	return &testbed.ErrUnavailable{Setting: s.String(), Reason: fmt.Sprintf(format, args...)}
+}

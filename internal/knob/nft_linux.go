@@ -1,0 +1,192 @@
+package knob
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os/exec"
+	"time"
+
+	"github.com/google/nftables"
+	"github.com/google/nftables/binaryutil"
+	"github.com/google/nftables/expr"
+
+	"linerate/internal/setting"
+)
+
+// Batch sizes of generated rulesets: a batch must fit the socket's send
+// buffer, and the kernel's answer to each of its messages the receive buffer,
+// neither of which a namespace can raise.
+const (
+	rulesPerBatch    = 100
+	elementsPerBatch = 1000
+)
+
+// nft loads a ruleset: its text by nft(8), a generated one by netlink.
+func (t *Target) nft(ctx context.Context, r *setting.Rules) (string, error) {
+	s := setting.Setting{Mechanism: setting.NFT, Rules: r}
+	if r == nil {
+		return "", fmt.Errorf("an nft setting has no ruleset")
+	}
+	if r.Text != "" {
+		return t.nftText(ctx, s)
+	}
+	start := time.Now()
+	batches := 0
+	err := t.In(func() error {
+		c, err := nftables.New()
+		if err != nil {
+			return unavailable(s, "netfilter netlink: %v", err)
+		}
+		for _, fam := range families {
+			n, err := loadRules(c, fam, *r)
+			batches += n
+			if err != nil {
+				return unavailable(s, "load the %s ruleset: %v", fam.name, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s loaded for IPv4 and IPv6 in %d batches, %.0f ms", r, batches,
+		float64(time.Since(start).Microseconds())/1e3), nil
+}
+
+// nftText feeds the ruleset to nft -f on its standard input, so that no file
+// and no shell is involved.
+func (t *Target) nftText(ctx context.Context, s setting.Setting) (string, error) {
+	nft, err := exec.LookPath("nft")
+	if err != nil {
+		return "", unavailable(s, "a ruleset as text needs nft(8), which is not installed")
+	}
+	var out bytes.Buffer
+	err = t.In(func() error {
+		cmd := exec.CommandContext(ctx, nft, "-f", "-")
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader([]byte(s.Rules.Text)), &out, &out
+		return cmd.Run()
+	})
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return "", fmt.Errorf("nft refused the ruleset: %s", bytes.TrimSpace(out.Bytes()))
+	}
+	return "", err
+}
+
+// family is what differs between the IPv4 and the IPv6 half of a ruleset. A
+// packet walks only its own family's table, so neither pays for the other.
+type family struct {
+	name   string
+	table  nftables.TableFamily
+	offset uint32 // of the source address in the network header
+	length uint32
+	key    nftables.SetDatatype
+	// never is the i-th address that no workload uses.
+	never func(i int) []byte
+}
+
+var families = []family{
+	{"IPv4", nftables.TableFamilyIPv4, 12, 4, nftables.TypeIPAddr, func(i int) []byte {
+		return binary.BigEndian.AppendUint32(nil, 0xf0000001+uint32(i)) // 240.0.0.0/4, reserved
+	}},
+	{"IPv6", nftables.TableFamilyIPv6, 8, 16, nftables.TypeIP6Addr, func(i int) []byte {
+		a := make([]byte, 16)
+		copy(a, []byte{0x20, 0x01, 0x0d, 0xb8}) // 2001:db8::/32, documentation
+		binary.BigEndian.PutUint32(a[12:], uint32(i)+1)
+		return a
+	}},
+}
+
+// loadRules builds one family's table, batched, and counts the batches.
+func loadRules(c *nftables.Conn, fam family, r setting.Rules) (batches int, err error) {
+	table := c.AddTable(&nftables.Table{Family: fam.table, Name: "linerate"})
+	policy := nftables.ChainPolicyAccept
+	if r.Stateful {
+		policy = nftables.ChainPolicyDrop
+	}
+	chain := c.AddChain(&nftables.Chain{Name: "forward", Table: table, Type: nftables.ChainTypeFilter,
+		Hooknum: nftables.ChainHookForward, Priority: nftables.ChainPriorityFilter, Policy: &policy})
+	flush := func() error { batches++; return c.Flush() }
+	if err := flush(); err != nil {
+		return batches, err
+	}
+	for i := range r.Linear {
+		c.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: dropFrom(fam, fam.never(i))})
+		if (i+1)%rulesPerBatch == 0 {
+			if err := flush(); err != nil {
+				return batches, err
+			}
+		}
+	}
+	if r.SetElements > 0 {
+		if err := addSet(c, fam, table, chain, r.SetElements, flush); err != nil {
+			return batches, err
+		}
+	}
+	if r.Stateful {
+		for _, exprs := range statefulRules() {
+			c.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: exprs})
+		}
+	}
+	return batches, flush()
+}
+
+// addSet makes one set and the one rule that looks addresses up in it.
+func addSet(c *nftables.Conn, fam family, table *nftables.Table, chain *nftables.Chain, size int, flush func() error) error {
+	set := &nftables.Set{Table: table, Name: "never", KeyType: fam.key}
+	if err := c.AddSet(set, nil); err != nil {
+		return err
+	}
+	if err := flush(); err != nil {
+		return err
+	}
+	for at := 0; at < size; at += elementsPerBatch {
+		var elements []nftables.SetElement
+		for i := at; i < min(at+elementsPerBatch, size); i++ {
+			elements = append(elements, nftables.SetElement{Key: fam.never(i)})
+		}
+		if err := c.SetAddElements(set, elements); err != nil {
+			return err
+		}
+		if err := flush(); err != nil {
+			return err
+		}
+	}
+	c.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: []expr.Any{
+		loadSource(fam),
+		&expr.Lookup{SourceRegister: 1, SetName: set.Name, SetID: set.ID},
+		&expr.Verdict{Kind: expr.VerdictDrop},
+	}})
+	return nil
+}
+
+// dropFrom is `ip saddr ADDR drop`.
+func dropFrom(fam family, addr []byte) []expr.Any {
+	return []expr.Any{
+		loadSource(fam),
+		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: addr},
+		&expr.Verdict{Kind: expr.VerdictDrop},
+	}
+}
+
+func loadSource(fam family) expr.Any {
+	return &expr.Payload{DestRegister: 1, Base: expr.PayloadBaseNetworkHeader, Offset: fam.offset, Len: fam.length}
+}
+
+// statefulRules are `ct state established,related accept` and `ct state new
+// accept`: the shortest stateful firewall, before a policy of drop.
+func statefulRules() [][]expr.Any {
+	rule := func(states uint32) []expr.Any {
+		return []expr.Any{
+			&expr.Ct{Register: 1, Key: expr.CtKeySTATE},
+			&expr.Bitwise{SourceRegister: 1, DestRegister: 1, Len: 4,
+				Mask: binaryutil.NativeEndian.PutUint32(states), Xor: binaryutil.NativeEndian.PutUint32(0)},
+			&expr.Cmp{Op: expr.CmpOpNeq, Register: 1, Data: binaryutil.NativeEndian.PutUint32(0)},
+			&expr.Verdict{Kind: expr.VerdictAccept},
+		}
+	}
+	return [][]expr.Any{rule(expr.CtStateBitESTABLISHED | expr.CtStateBitRELATED), rule(expr.CtStateBitNEW)}
+}

@@ -1,0 +1,203 @@
+package knob
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/setting"
+)
+
+// sysctlRoot is where Linux shows sysctls; entries under net/ belong to the
+// namespace of the thread that opens them.
+const sysctlRoot = "/proc/sys"
+
+// sysctlPath turns net.ipv4.ip_forward into its file. Dots and slashes swap
+// as sysctl(8) does: net/ipv4/conf/eth0.100/rp_filter keeps the dot of a
+// VLAN's name.
+func sysctlPath(name string) (string, error) {
+	p := name
+	if dot, slash := strings.IndexByte(name, '.'), strings.IndexByte(name, '/'); slash < 0 || (dot >= 0 && dot < slash) {
+		p = strings.NewReplacer(".", "/", "/", ".").Replace(name)
+	}
+	if !filepath.IsLocal(p) || strings.ContainsRune(p, 0) {
+		return "", fmt.Errorf("sysctl name %q is not valid", name)
+	}
+	return filepath.Join(sysctlRoot, p), nil
+}
+
+// sysctl writes a sysctl of the namespace and reads it back; one that is
+// global to the kernel goes to the journalled host settings.
+func (t *Target) sysctl(s setting.Setting) (string, error) {
+	path, err := sysctlPath(s.Name)
+	if err != nil {
+		return "", err
+	}
+	err = t.In(func() error { return writeSysctl(path, s.Value) })
+	switch {
+	case err == nil:
+		return "", nil
+	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission):
+		return "", fmt.Errorf("set sysctl %s=%s: %w", s.Name, s.Value, err)
+	}
+	if _, statErr := os.Stat(path); statErr != nil {
+		return "", unavailable(s, "this kernel has no such sysctl (module not loaded?)")
+	}
+	if t.Host == nil {
+		return "", unavailable(s, "it is global to the kernel (scope: host); allow it with --allow-host-settings")
+	}
+	if err := t.Host.Set(s.Name, s.Value); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s is global to the kernel: set on the host, restored after the trial", s.Name), nil
+}
+
+// writeSysctl writes and reads back: some kernels clamp in silence. White
+// space is folded, as lists of numbers come back with tabs.
+func writeSysctl(path, value string) error {
+	if err := os.WriteFile(path, []byte(value+"\n"), 0); err != nil {
+		return err
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		return nil // write-only triggers cannot be read back
+	}
+	if want := fold(value); want != fold(string(got)) {
+		return fmt.Errorf("the kernel made it %q", fold(string(got)))
+	}
+	return nil
+}
+
+func fold(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// HostSysctls applies settings that are global to the kernel. Every first
+// write is journalled to disk before it happens, so that a killed lab's
+// settings are restored by the next one.
+type HostSysctls struct {
+	Journal string // path of the journal file
+	mu      sync.Mutex
+	before  []journalled
+}
+
+// journalled is a host sysctl and the value it had.
+type journalled struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Set journals a sysctl's value and changes it.
+func (h *HostSysctls) Set(name, value string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	path, err := sysctlPath(name)
+	if err != nil {
+		return err
+	}
+	old, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("read host sysctl %s: %w", name, err)
+	}
+	entries := append(slices.Clone(h.before), journalled{name, strings.TrimSpace(string(old))})
+	if err := writeJournal(h.Journal, entries); err != nil {
+		return err
+	}
+	h.before = entries
+	if err := writeSysctl(path, value); err != nil {
+		return fmt.Errorf("set host sysctl %s=%s: %w", name, value, err)
+	}
+	return nil
+}
+
+// Restore puts every changed sysctl back, last change first, and removes the
+// journal once all are back.
+func (h *HostSysctls) Restore() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	err := restore(h.before)
+	if err != nil {
+		return err
+	}
+	h.before = nil
+	return removeJournal(h.Journal)
+}
+
+// RestoreJournal undoes what a dead lab's journal lists. A missing journal
+// is no error.
+func RestoreJournal(path string) error {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the journal of host settings: %w", err)
+	}
+	var entries []journalled
+	if err := json.Unmarshal(data, &entries); err != nil {
+		return fmt.Errorf("journal of host settings %s: %w", path, err)
+	}
+	if err := restore(entries); err != nil {
+		return err
+	}
+	return removeJournal(path)
+}
+
+func restore(entries []journalled) error {
+	var errs []error
+	for i := len(entries) - 1; i >= 0; i-- {
+		path, err := sysctlPath(entries[i].Name)
+		if err == nil {
+			err = writeSysctl(path, entries[i].Value)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("restore host sysctl %s=%s: %w", entries[i].Name, entries[i].Value, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// writeJournal replaces the journal atomically and durably.
+func writeJournal(path string, entries []journalled) error {
+	data, err := json.Marshal(entries)
+	if err != nil {
+		return err
+	}
+	tmp := path + ".tmp"
+	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("journal host settings: %w", err)
+	}
+	_, err = bytes.NewReader(data).WriteTo(f)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(tmp, path)
+	}
+	if err != nil {
+		return fmt.Errorf("journal host settings: %w", err)
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+func syncDir(dir string) error {
+	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("sync %s: %w", dir, err)
+	}
+	defer unix.Close(fd)
+	return unix.Fsync(fd)
+}
+
+func removeJournal(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the journal of host settings: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,246 @@
+// Package netnsbed is the testbed on one Linux machine: a generator, a DUT
+// and a receiver in three network namespaces, joined by veth pairs. Real
+// packets pass the real kernel, but a veth is not a NIC: every number from
+// here says so.
+package netnsbed
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/hint"
+	"linerate/internal/knob"
+	"linerate/internal/setting"
+	"linerate/internal/testbed"
+)
+
+// Label stands beside every number from namespaces.
+const Label = "veth, not a NIC"
+
+// Options of a testbed.
+type Options struct {
+	Mode testbed.Mode // Cost when empty
+	// AllowHostSettings lets variants change settings that are global to
+	// the kernel; they are journalled and restored.
+	AllowHostSettings bool
+	// CPUs chooses who runs where; nil lets the testbed choose.
+	CPUs *testbed.CPUs
+}
+
+// Bed is a namespace testbed that is up (testbed.Bed).
+type Bed struct {
+	mode       testbed.Mode
+	cpus       testbed.CPUs
+	notes      []string
+	missing    []string
+	host       *knob.HostSysctls
+	lock       *os.File   // of the journal's owner, when host settings are allowed
+	gen, sink  *namespace // live as long as the bed
+	dut        *namespace // rebuilt by every Reset
+	privileged bool
+}
+
+var _ testbed.Bed = (*Bed)(nil)
+
+// Up builds a testbed of unnamed namespaces: the kernel removes them with the
+// process, however it ends. It first removes what dead labs left behind.
+func Up(ctx context.Context, o Options) (*Bed, error) {
+	if err := canNest(); err != nil {
+		return nil, err
+	}
+	if err := Sweep(); err != nil {
+		return nil, err
+	}
+	b := &Bed{mode: o.Mode, privileged: !InUserNamespace()}
+	if b.mode == "" {
+		b.mode = testbed.Cost
+	}
+	if err := b.place(o.CPUs); err != nil {
+		return nil, err
+	}
+	if o.AllowHostSettings {
+		if err := b.openJournal(); err != nil {
+			return nil, err
+		}
+	}
+	err := b.build()
+	if err == nil {
+		_, err = b.Reset(ctx, nil)
+	}
+	if err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	b.probe()
+	return b, nil
+}
+
+// build makes the namespaces that outlive resets, and the bypass.
+func (b *Bed) build() (err error) {
+	if b.gen, err = newNamespace(""); err != nil {
+		return err
+	}
+	if b.sink, err = newNamespace(""); err != nil {
+		return err
+	}
+	return wire(b.gen, genBypass, b.sink, sinkBypass)
+}
+
+// Describe says what the numbers of this testbed are.
+func (b *Bed) Describe() testbed.Description {
+	return testbed.Description{Kind: "netns", Label: Label, Mode: b.mode, Privileged: b.privileged,
+		CPUs: b.cpus, Notes: b.notes, Missing: b.missing}
+}
+
+// Generator is the port that traffic to the DUT is sent from.
+func (b *Bed) Generator() testbed.Port { return port(b.gen, genPort, ingress) }
+
+// Receiver is the port where what the DUT forwards arrives.
+func (b *Bed) Receiver() testbed.Port { return port(b.sink, sinkPort, egress) }
+
+// Bypass is the wire from generator to receiver without a DUT.
+func (b *Bed) Bypass() (generator, receiver testbed.Port, err error) {
+	return port(b.gen, genBypass, sinkBypass), port(b.sink, sinkBypass, genBypass), nil
+}
+
+func port(ns *namespace, own, peer end) testbed.Port {
+	return testbed.Port{In: ns.do, Device: own.device, MAC: clone(own.mac), Peer: clone(peer.mac), IPv4: own.v4, IPv6: own.v6}
+}
+
+func clone(m net.HardwareAddr) net.HardwareAddr { return append(net.HardwareAddr(nil), m...) }
+
+// Reset tears the DUT down and builds a new one, then applies settings.
+func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Applied, error) {
+	if err := b.renew(); err != nil {
+		return testbed.Applied{}, err
+	}
+	start := time.Now()
+	a := testbed.Applied{Digest: digest(settings)}
+	t := b.target()
+	for _, s := range settings {
+		if err := ctx.Err(); err != nil {
+			return a, err
+		}
+		note, err := t.Apply(ctx, s)
+		if err != nil {
+			return a, b.applyFailed(err)
+		}
+		if note != "" {
+			a.Notes = append(a.Notes, note)
+		}
+	}
+	a.Seconds = time.Since(start).Seconds()
+	return a, nil
+}
+
+// applyFailed leaves the DUT as new where a setting cannot be had.
+func (b *Bed) applyFailed(err error) error {
+	var un *testbed.ErrUnavailable
+	if errors.As(err, &un) {
+		return errors.Join(err, b.renew())
+	}
+	return err
+}
+
+func (b *Bed) target() *knob.Target {
+	return &knob.Target{In: b.dut.do, InSys: b.dut.doSys, Host: b.host,
+		Devices: map[string]string{"ingress": ingress.device, "egress": egress.device}}
+}
+
+// renew replaces the DUT's namespace and the wires to it.
+func (b *Bed) renew() error {
+	if b.host != nil {
+		if err := b.host.Restore(); err != nil {
+			return err
+		}
+	}
+	if err := b.demolish(); err != nil {
+		return err
+	}
+	dut, err := newNamespace("")
+	if err != nil {
+		return err
+	}
+	b.dut = dut
+	if err := connect(b.gen, b.dut, b.sink); err != nil {
+		return err
+	}
+	if b.mode == testbed.Overload {
+		return b.thread()
+	}
+	return nil
+}
+
+// Counters of the DUT since its reset. Dropped counts what the DUT's devices
+// and stack dropped; frames lost on the wire to it (a full veth ring) are the
+// generator's loss and show as sent minus received.
+func (b *Bed) Counters() (testbed.Counters, error) {
+	return readCounters(b.dut)
+}
+
+// Settle waits until the DUT's counters have stood still for 20 ms.
+func (b *Bed) Settle(ctx context.Context) error {
+	const still, patience = 20 * time.Millisecond, 2 * time.Second
+	deadline := time.Now().Add(patience)
+	last, err := b.Counters()
+	for err == nil {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(still):
+		}
+		now, e := b.Counters()
+		if e == nil && now == last {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("the DUT still moves packets %v after the load ended", patience)
+		}
+		last, err = now, e
+	}
+	return err
+}
+
+// Close removes the testbed and restores what it changed.
+func (b *Bed) Close() error {
+	var errs []error
+	if b.host != nil {
+		errs = append(errs, b.host.Restore())
+	}
+	errs = append(errs, b.demolish())
+	b.gen.close()
+	b.sink.close()
+	b.closeJournal()
+	return errors.Join(errs...)
+}
+
+// digest identifies what a DUT was set to.
+func digest(settings []setting.Setting) string {
+	data, err := json.Marshal(settings)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// canNest says in the user's words why no namespace can be made.
+func canNest() error {
+	err := onThread(func() error { return unix.Unshare(unix.CLONE_NEWNET) })
+	if errors.Is(err, unix.EPERM) {
+		return hint.With(errors.New("no right to make network namespaces"),
+			"run as root (go run -exec sudo ./cmd/linerate …), or allow unprivileged user namespaces (kernel.unprivileged_userns_clone, user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns)")
+	}
+	if err != nil {
+		return fmt.Errorf("make a network namespace: %w", err)
+	}
+	return nil
+}

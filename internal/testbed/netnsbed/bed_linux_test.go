@@ -1,0 +1,294 @@
+package netnsbed
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vishvananda/netlink"
+
+	"linerate/internal/labtest"
+	"linerate/internal/setting"
+	"linerate/internal/testbed"
+	"linerate/internal/testbed/bedtest"
+)
+
+func up(t testing.TB, o Options) *Bed {
+	t.Helper()
+	b, err := Up(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+func TestConformance(t *testing.T) {
+	labtest.Need(t)
+	for _, mode := range []testbed.Mode{testbed.Cost, testbed.Overload} {
+		t.Run(string(mode), func(t *testing.T) {
+			bedtest.Conform(t, func(t testing.TB) testbed.Bed { return up(t, Options{Mode: mode}) },
+				func(t testing.TB, b testbed.Bed, n int) int { return offer(t, b, n, false) })
+		})
+	}
+}
+
+// offer sends n UDP datagrams from the generator's to the receiver's address
+// and counts those that arrive.
+func offer(t testing.TB, b testbed.Bed, n int, v6 bool) int {
+	t.Helper()
+	g, r := b.Generator(), b.Receiver()
+	from, to := g.IPv4.Addr(), r.IPv4.Addr()
+	if v6 {
+		from, to = g.IPv6.Addr(), r.IPv6.Addr()
+	}
+	var in, out *net.UDPConn
+	listen := func(a netip.Addr, c **net.UDPConn) func() error {
+		return func() (err error) {
+			*c, err = net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(a, 9)))
+			return err
+		}
+	}
+	if err := errors.Join(r.In(listen(to, &in)), g.In(listen(from, &out))); err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	defer out.Close()
+	for range n {
+		if _, err := out.WriteToUDPAddrPort([]byte("linerate"), netip.AddrPortFrom(to, 9)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := 0
+	in.SetReadDeadline(time.Now().Add(300 * time.Millisecond))
+	for buf := make([]byte, 64); got < n; got++ {
+		if _, _, err := in.ReadFromUDP(buf); err != nil {
+			break
+		}
+	}
+	return got
+}
+
+func TestForwardsIPv6(t *testing.T) {
+	labtest.Need(t)
+	if !haveIPv6() {
+		t.Skip("this kernel has no IPv6")
+	}
+	b := up(t, Options{})
+	if got := offer(t, b, 20, true); got != 20 {
+		t.Errorf("%d of 20 IPv6 packets arrived", got)
+	}
+}
+
+func TestTwoLabsAtOnce(t *testing.T) {
+	labtest.Need(t)
+	a, b := up(t, Options{Mode: testbed.Overload}), up(t, Options{Mode: testbed.Overload})
+	if offer(t, a, 5, false) != 5 || offer(t, b, 5, false) != 5 {
+		t.Error("a lab stops forwarding when another is up")
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if offer(t, b, 5, false) != 5 {
+		t.Error("a lab stops forwarding when another is closed")
+	}
+}
+
+// TestNothingOutsideChanges snapshots the host before, during and after.
+func TestNothingOutsideChanges(t *testing.T) {
+	labtest.Need(t)
+	before := snapshot(t)
+	b := up(t, Options{Mode: testbed.Overload})
+	_, err := b.Reset(context.Background(), []setting.Setting{
+		{Mechanism: setting.NFT, Rules: &setting.Rules{Linear: 300}},
+		{Mechanism: setting.Sysctl, Name: "net.ipv4.ip_default_ttl", Value: "77"},
+		{Mechanism: setting.Route, Name: "240.0.0.0/8*50", Value: "egress"},
+		{Mechanism: setting.Link, Device: "ingress", Name: "mtu", Value: "1400"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	compare(t, "during a lab", before, snapshot(t))
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	compare(t, "after a lab", before, snapshot(t))
+	if pids := napiThreads(ingress.device); len(pids) > 0 {
+		t.Errorf("threads of the DUT's ingress are left: %v", pids)
+	}
+}
+
+// snapshot is every network sysctl, link, address, route and rule of this
+// namespace, by name. Counters are left out: they move by themselves.
+func snapshot(t *testing.T) map[string]string {
+	t.Helper()
+	s := map[string]string{}
+	filepath.WalkDir("/proc/sys/net", func(p string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && !strings.Contains(p, "count") && !strings.Contains(p, "flush") {
+			s[p] = readLine(p)
+		}
+		return nil
+	})
+	links, err := netlink.LinkList()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range links {
+		a := l.Attrs()
+		s["link "+a.Name] = a.Flags.String() + " " + a.HardwareAddr.String()
+	}
+	for _, fam := range []int{netlink.FAMILY_V4, netlink.FAMILY_V6} {
+		routes, err := netlink.RouteList(nil, fam)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range routes {
+			s["route "+r.String()] = ""
+		}
+		rules, err := netlink.RuleList(fam)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rules {
+			s["rule "+r.String()] = ""
+		}
+	}
+	named, _ := filepath.Glob(netnsDir + "/*")
+	s["named namespaces"] = strings.Join(named, " ")
+	return s
+}
+
+func compare(t *testing.T, when string, before, now map[string]string) {
+	t.Helper()
+	for k, v := range before {
+		if w, ok := now[k]; !ok || w != v {
+			t.Errorf("%s: %s was %q, is %q", when, k, v, w)
+		}
+	}
+	for k := range now {
+		if _, ok := before[k]; !ok {
+			t.Errorf("%s: %s appeared", when, k)
+		}
+	}
+}
+
+func TestSettingsApplyAndAreUndone(t *testing.T) {
+	labtest.Need(t)
+	ctx := context.Background()
+	b := up(t, Options{})
+	reset := func(s ...setting.Setting) {
+		t.Helper()
+		a, err := b.Reset(ctx, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Log(a.Notes)
+	}
+	// A rule that drops the workload proves that rulesets really act.
+	reset(setting.Setting{Mechanism: setting.NFT, Rules: &setting.Rules{
+		Text: "table ip t { chain f { type filter hook forward priority 0; udp dport 9 drop; }; }"}})
+	if got := offer(t, b, 5, false); got != 0 {
+		t.Errorf("%d packets passed a rule that drops them", got)
+	}
+	reset()
+	if got := offer(t, b, 5, false); got != 5 {
+		t.Errorf("%d of 5 packets after the reset of a dropping rule", got)
+	}
+	for _, r := range []setting.Rules{{Linear: 1000}, {SetElements: 10000}, {Stateful: true}} {
+		reset(setting.Setting{Mechanism: setting.NFT, Rules: &r})
+		if got := offer(t, b, 5, false); got != 5 {
+			t.Errorf("%d of 5 packets pass %s", got, r.String())
+		}
+	}
+	reset(setting.Setting{Mechanism: setting.Route, Name: "198.19.0.0/17", Value: "blackhole"})
+	if got := offer(t, b, 5, false); got != 0 {
+		t.Errorf("%d packets passed a blackhole", got)
+	}
+	reset(setting.Setting{Mechanism: setting.Command, Argv: []string{"true"}},
+		setting.Setting{Mechanism: setting.NAPI, Device: "ingress", Name: "gro-flush-timeout", Value: "20000"},
+		setting.Setting{Mechanism: setting.Link, Device: "egress", Name: "gso", Value: "off"})
+}
+
+func TestRulesetsHaveTheirSize(t *testing.T) {
+	labtest.Need(t)
+	b := up(t, Options{})
+	_, err := b.Reset(context.Background(), []setting.Setting{{Mechanism: setting.NFT, Rules: &setting.Rules{Linear: 777}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fam := range []string{"ip", "ip6"} {
+		if n := countRules(t, b, fam); n != 777 {
+			t.Errorf("the %s table has %d rules, want 777", fam, n)
+		}
+	}
+}
+
+func TestWrongSettingsAreErrors(t *testing.T) {
+	labtest.Need(t)
+	b := up(t, Options{})
+	for _, c := range []struct {
+		s    setting.Setting
+		want string
+	}{
+		{setting.Setting{Mechanism: setting.Sysctl, Name: "../../etc/passwd", Value: "x"}, "not valid"},
+		{setting.Setting{Mechanism: setting.Sysctl, Name: "net.ipv4.ip_default_ttl", Value: "1000"}, "ip_default_ttl"},
+		{setting.Setting{Mechanism: setting.NFT, Rules: &setting.Rules{Text: "tabel x"}}, "nft refused"},
+		{setting.Setting{Mechanism: setting.Link, Device: "ingres", Name: "mtu", Value: "1400"}, "unknown device"},
+		{setting.Setting{Mechanism: setting.Link, Device: "ingress", Name: "mtuu", Value: "1400"}, "unknown link property"},
+		{setting.Setting{Mechanism: setting.NAPI, Device: "ingress", Name: "thread", Value: "1"}, "unknown NAPI setting"},
+		{setting.Setting{Mechanism: setting.Route, Name: "10.0.0.0/30*9", Value: "egress"}, "holds only 4"},
+		{setting.Setting{Mechanism: setting.Command, Argv: []string{"false"}}, "failed"},
+	} {
+		_, err := b.Reset(context.Background(), []setting.Setting{c.s})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: error %v, want one with %q", c.s, err, c.want)
+		}
+	}
+}
+
+// TestHostSettings proves the journal: a kernel-wide sysctl is refused
+// without leave, and restored after the trial and after a dead lab.
+func TestHostSettings(t *testing.T) {
+	labtest.Need(t)
+	const name, file = "net.core.netdev_budget", "/proc/sys/net/core/netdev_budget"
+	before := readLine(file)
+	s := []setting.Setting{{Mechanism: setting.Sysctl, Name: name, Value: "301"}}
+	strict := up(t, Options{})
+	var un *testbed.ErrUnavailable
+	if _, err := strict.Reset(context.Background(), s); !errors.As(err, &un) {
+		t.Fatalf("a host setting without leave: %v, want unavailable", err)
+	}
+	strict.Close()
+
+	b := up(t, Options{AllowHostSettings: true})
+	if _, err := b.Reset(context.Background(), s); err != nil {
+		t.Fatal(err)
+	}
+	if got := readLine(file); got != "301" {
+		t.Errorf("%s is %s during the trial, want 301", name, got)
+	}
+	if _, err := b.Reset(context.Background(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := readLine(file); got != before {
+		t.Errorf("%s is %s after the reset, was %s", name, got, before)
+	}
+	// Die with the setting in place: forget the lab without closing it.
+	if _, err := b.Reset(context.Background(), s); err != nil {
+		t.Fatal(err)
+	}
+	b.lock.Close()
+	b.lock, b.host = nil, nil
+	if err := Sweep(); err != nil {
+		t.Fatal(err)
+	}
+	if got := readLine(file); got != before {
+		t.Errorf("%s is %s after the next start, was %s", name, got, before)
+	}
+}

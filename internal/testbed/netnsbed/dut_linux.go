@@ -1,0 +1,162 @@
+package netnsbed
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/knob"
+	"linerate/internal/testbed"
+)
+
+// forwarding makes a namespace a router that says nothing of its own accord.
+var forwarding = []struct{ file, value string }{
+	{"net/ipv4/ip_forward", "1"},
+	{"net/ipv4/conf/all/rp_filter", "0"},
+	{"net/ipv4/conf/default/rp_filter", "0"},
+	{"net/ipv4/conf/all/send_redirects", "0"},
+	{"net/ipv4/conf/default/send_redirects", "0"},
+	{"net/ipv6/conf/all/forwarding", "1"},
+	{"net/ipv6/conf/default/accept_dad", "0"},
+}
+
+// connect wires a fresh DUT between generator and receiver.
+func connect(gen, dut, sink *namespace) error {
+	err := dut.do(func() error {
+		for _, f := range forwarding {
+			err := os.WriteFile("/proc/sys/"+f.file, []byte(f.value), 0)
+			if err != nil && !errors.Is(err, os.ErrNotExist) {
+				return fmt.Errorf("set %s of the DUT: %w", f.file, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := wire(gen, genPort, dut, ingress); err != nil {
+		return err
+	}
+	if err := wire(dut, egress, sink, sinkPort); err != nil {
+		return err
+	}
+	if err := dut.do(introduceDUT); err != nil {
+		return err
+	}
+	if err := gen.do(func() error { return introduceHost(genPort, ingress, sinkPort) }); err != nil {
+		return err
+	}
+	return sink.do(func() error { return introduceHost(sinkPort, egress, genPort) })
+}
+
+// introduceDUT writes down the DUT's neighbours, and turns on GRO at its
+// ingress: without NAPI there, frames redirected into the wire vanish.
+func introduceDUT() error {
+	if err := neighbour(ingress, genPort, true); err != nil {
+		return err
+	}
+	if err := neighbour(egress, sinkPort, true); err != nil {
+		return err
+	}
+	if err := knob.SetOffload(ingress.device, knob.GRO, true); err != nil {
+		return fmt.Errorf("turn on NAPI at the DUT's ingress: %w", err)
+	}
+	return nil
+}
+
+// introduceHost tells an outer port of the DUT and routes the far network
+// through it, for ping and other tools by hand.
+func introduceHost(own, dut, far end) error {
+	if err := neighbour(own, dut, false); err != nil {
+		return err
+	}
+	link, err := netlink.LinkByName(own.device)
+	if err != nil {
+		return fmt.Errorf("find %s: %w", own.device, err)
+	}
+	for _, hop := range []struct{ to, via end }{{far, dut}} {
+		r := &netlink.Route{LinkIndex: link.Attrs().Index, Dst: ipNet(hop.to.v4.Masked()), Gw: hop.via.v4.Addr().AsSlice()}
+		if err := netlink.RouteReplace(r); err != nil {
+			return fmt.Errorf("route %s through the DUT: %w", hop.to.v4.Masked(), err)
+		}
+		if !haveIPv6() {
+			continue
+		}
+		r = &netlink.Route{LinkIndex: link.Attrs().Index, Dst: ipNet(hop.to.v6.Masked()), Gw: hop.via.v6.Addr().AsSlice()}
+		if err := netlink.RouteReplace(r); err != nil {
+			return fmt.Errorf("route %s through the DUT: %w", hop.to.v6.Masked(), err)
+		}
+	}
+	return nil
+}
+
+// demolish ends the DUT and waits until its wires are gone from the other
+// namespaces. Connections are flushed first: a namespace that ends with a
+// million of them keeps a kernel thread busy into the next trial.
+func (b *Bed) demolish() error {
+	if b.dut == nil {
+		return nil
+	}
+	_ = b.dut.do(func() error { return netlink.ConntrackTableFlush(netlink.ConntrackTable) })
+	err := b.dut.do(func() error {
+		return errors.Join(deleteLink(ingress.device), deleteLink(egress.device))
+	})
+	b.dut.close()
+	b.dut = nil
+	if err != nil {
+		return err
+	}
+	for _, side := range []struct {
+		ns *namespace
+		e  end
+	}{{b.gen, genPort}, {b.sink, sinkPort}} {
+		if err := side.ns.do(func() error { return awaitGone(side.e.device) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func deleteLink(device string) error {
+	link, err := netlink.LinkByName(device)
+	if err != nil {
+		return nil // never built, or gone with its peer
+	}
+	if err := netlink.LinkDel(link); err != nil && !errors.Is(err, unix.ENODEV) {
+		return fmt.Errorf("remove %s: %w", device, err)
+	}
+	return nil
+}
+
+func awaitGone(device string) error {
+	for range 200 {
+		if _, err := netlink.LinkByName(device); err != nil {
+			return nil
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return fmt.Errorf("%s is still there a second after its peer was removed", device)
+}
+
+// readCounters of a DUT's devices.
+func readCounters(dut *namespace) (testbed.Counters, error) {
+	var c testbed.Counters
+	err := dut.do(func() error {
+		in, err := netlink.LinkByName(ingress.device)
+		if err != nil {
+			return fmt.Errorf("read counters of %s: %w", ingress.device, err)
+		}
+		out, err := netlink.LinkByName(egress.device)
+		if err != nil {
+			return fmt.Errorf("read counters of %s: %w", egress.device, err)
+		}
+		i, o := in.Attrs().Statistics, out.Attrs().Statistics
+		c = testbed.Counters{Received: i.RxPackets, Forwarded: o.TxPackets, Dropped: i.RxDropped + o.TxDropped}
+		return nil
+	})
+	return c, err
+}

@@ -1,0 +1,210 @@
+package netnsbed
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/hint"
+	"linerate/internal/knob"
+)
+
+// The registry is a directory with one file per named lab and one journal
+// per lab that may change host settings. It is how a later start tells a
+// dead owner's leftovers from a living lab's property.
+func registryDir() string {
+	if os.Geteuid() == 0 && !InUserNamespace() {
+		return "/run/linerate"
+	}
+	return filepath.Join(os.TempDir(), "linerate-"+strconv.Itoa(os.Getuid()))
+}
+
+// Lab is a named lab as the registry knows it.
+type Lab struct {
+	Name       string    `json:"name"`
+	Mode       string    `json:"mode"`
+	Owner      int       `json:"owner_pid"`
+	OwnerStart string    `json:"owner_start"` // start time of the owner, in clock ticks since boot
+	Persistent bool      `json:"persistent"`  // only lab down removes it
+	Created    time.Time `json:"created"`
+}
+
+// Namespaces of a named lab, as ip netns lists them.
+func (l Lab) Namespaces() []string {
+	return []string{l.Name + "-gen", l.Name + "-dut", l.Name + "-sink"}
+}
+
+var labName = regexp.MustCompile(`^[a-z][a-z0-9]{0,15}$`)
+
+func checkName(name string) error {
+	if labName.MatchString(name) {
+		return nil
+	}
+	return hint.With(hint.Usagef("lab name %q is not valid", name), "use up to 16 lower-case letters and digits, a letter first")
+}
+
+func (l Lab) file() string { return filepath.Join(registryDir(), l.Name+".lab.json") }
+
+// alive reports whether the process that made the lab still runs.
+func (l Lab) alive() bool { return alive(l.Owner, l.OwnerStart) }
+
+func alive(pid int, start string) bool { return start != "" && startTime(pid) == start }
+
+// startTime is field 22 of /proc/PID/stat: with the pid it names a process
+// for good, a pid alone is reused.
+func startTime(pid int) string {
+	data := readLine(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	_, after, ok := strings.Cut(data, ") ")
+	fields := strings.Fields(after)
+	if !ok || len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
+		return ""
+	}
+	return fields[19]
+}
+
+// lockRegistry holds the registry against other labs of this user.
+func lockRegistry() (unlock func(), err error) {
+	if err := os.MkdirAll(registryDir(), 0o755); err != nil {
+		return nil, fmt.Errorf("make the registry of labs: %w", err)
+	}
+	f, err := os.OpenFile(filepath.Join(registryDir(), "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the registry of labs: %w", err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("lock the registry of labs: %w", err)
+	}
+	return func() { f.Close() }, nil
+}
+
+// Labs lists the named labs, by name. A file that cannot be read is skipped:
+// it is no lab that anyone could use.
+func Labs() ([]Lab, error) {
+	files, err := filepath.Glob(filepath.Join(registryDir(), "*.lab.json"))
+	if err != nil {
+		return nil, err
+	}
+	var labs []Lab
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		var l Lab
+		if err == nil && json.Unmarshal(data, &l) == nil && labName.MatchString(l.Name) {
+			labs = append(labs, l)
+		}
+	}
+	slices.SortFunc(labs, func(a, b Lab) int { return strings.Compare(a.Name, b.Name) })
+	return labs, nil
+}
+
+func (l Lab) save() error {
+	data, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	tmp := l.file() + ".tmp"
+	if err := os.WriteFile(tmp, data, 0o600); err != nil {
+		return fmt.Errorf("register lab %s: %w", l.Name, err)
+	}
+	return os.Rename(tmp, l.file())
+}
+
+// Sweep removes what dead owners left: named namespaces of labs that never
+// became persistent, and host settings whose journal was not worked off.
+func Sweep() error {
+	unlock, err := lockRegistry()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	labs, err := Labs()
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, l := range labs {
+		if !l.Persistent && !l.alive() {
+			errs = append(errs, l.remove())
+		}
+	}
+	return errors.Join(append(errs, sweepJournals())...)
+}
+
+// remove ends a lab's namespaces and forgets it.
+func (l Lab) remove() error {
+	var errs []error
+	for _, n := range l.Namespaces() {
+		errs = append(errs, removeName(n))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	if err := os.Remove(l.file()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("forget lab %s: %w", l.Name, err)
+	}
+	return nil
+}
+
+// openJournal makes this bed the owner of a journal of host settings. The
+// owner holds a lock on a file beside it for as long as it lives, so that a
+// journal whose lock is free belongs to the dead.
+func (b *Bed) openJournal() error {
+	unlock, err := lockRegistry()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	base := filepath.Join(registryDir(), fmt.Sprintf("%d-%s.journal", os.Getpid(), startTime(os.Getpid())))
+	f, err := os.OpenFile(base+".owner", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("own a journal of host settings: %w", err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		f.Close()
+		return fmt.Errorf("another lab of this process may change host settings: %w", err)
+	}
+	b.lock, b.host = f, &knob.HostSysctls{Journal: base}
+	return nil
+}
+
+func (b *Bed) closeJournal() {
+	if b.lock != nil {
+		os.Remove(b.lock.Name())
+		b.lock.Close()
+		b.lock = nil
+	}
+}
+
+// sweepJournals restores the host settings of dead labs.
+func sweepJournals() error {
+	owners, err := filepath.Glob(filepath.Join(registryDir(), "*.journal.owner"))
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, o := range owners {
+		f, err := os.OpenFile(o, os.O_RDWR, 0)
+		if err != nil {
+			continue
+		}
+		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
+			if err := knob.RestoreJournal(strings.TrimSuffix(o, ".owner")); err != nil {
+				errs = append(errs, err)
+			} else {
+				os.Remove(o)
+			}
+		}
+		f.Close()
+	}
+	return errors.Join(errs...)
+}
