@@ -46,6 +46,7 @@ func newRootCmd() *cobra.Command {
 func verbs() []*cobra.Command {
 	return []*cobra.Command{
 		newLabCmd(),
+		newCalcCmd(),
 		newBenchCmd(),
 	}
 }

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/calc"
+	"linerate/internal/hint"
+)
+
+// calcDoc is the --json document of a calculator.
+type calcDoc struct {
+	Version int `json:"version"`
+	calc.Result
+}
+
+func newCalcCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "calc [WHAT [INPUT=VALUE …]]",
+		Short: "line rates, windows, buffers and tables, with units and sources",
+		Long: `Compute what tuning rests on. Inputs are flags or INPUT=VALUE words and carry
+units: 10Gb/s, 13ms, 64KiB (a bare 64K of bytes is binary). Without WHAT, list
+the calculators.`,
+		Example: `    linerate calc line-rate --link 10Gb/s --frame 64
+    linerate calc bdp link=10Gb/s rtt=80ms
+    linerate calc window maxsockbuf=16MiB`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			_, err := calc.Find(args[0])
+			return err
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), struct {
+					Version     int                `json:"version"`
+					Calculators []*calc.Calculator `json:"calculators"`
+				}{1, calc.All()})
+			}
+			return listCalculators(cmd.OutOrStdout())
+		},
+	}
+	cmd.PersistentFlags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	for _, c := range calc.All() {
+		cmd.AddCommand(newCalculatorCmd(c, &asJSON))
+	}
+	return cmd
+}
+
+// newCalculatorCmd gives every input of c a flag.
+func newCalculatorCmd(c *calc.Calculator, asJSON *bool) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     c.Name + " [INPUT=VALUE …]",
+		Aliases: c.Aliases,
+		Short:   c.Summary,
+		RunE: func(cmd *cobra.Command, words []string) error {
+			args, err := calcArgs(cmd, c, words)
+			if err != nil {
+				return err
+			}
+			r, err := c.Run(args)
+			if err != nil {
+				return err
+			}
+			if *asJSON {
+				return printJSON(cmd.OutOrStdout(), calcDoc{1, r})
+			}
+			return printCalc(cmd.OutOrStdout(), r)
+		},
+	}
+	for _, in := range c.Inputs {
+		cmd.Flags().String(flagName(in.Name), "", fmt.Sprintf("%s (default %s)", in.Doc, in.Default))
+	}
+	return cmd
+}
+
+func flagName(input string) string { return strings.ReplaceAll(input, "_", "-") }
+
+// calcArgs joins the flags given and the INPUT=VALUE words; giving one input
+// twice is a mistake.
+func calcArgs(cmd *cobra.Command, c *calc.Calculator, words []string) (map[string]string, error) {
+	args := map[string]string{}
+	for _, in := range c.Inputs {
+		if f := cmd.Flags().Lookup(flagName(in.Name)); f.Changed {
+			args[in.Name] = f.Value.String()
+		}
+	}
+	for _, w := range words {
+		name, value, ok := strings.Cut(w, "=")
+		if !ok {
+			return nil, hint.With(hint.Usagef("%q is not INPUT=VALUE", w), "see %s --help", cmd.CommandPath())
+		}
+		name = strings.ReplaceAll(name, "-", "_")
+		if _, twice := args[name]; twice {
+			return nil, hint.Usagef("%s is given twice", name)
+		}
+		args[name] = value
+	}
+	return args, nil
+}
+
+func listCalculators(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	for _, c := range calc.All() {
+		var inputs []string
+		for _, in := range c.Inputs {
+			inputs = append(inputs, in.Name)
+		}
+		fmt.Fprintf(t, "%s\t%s\t(%s)\n", c.Name, c.Summary, strings.Join(inputs, ", "))
+	}
+	return t.Flush()
+}
+
+// printCalc shows a result for people: inputs, outputs with how they came
+// about, the table, what others say, and the sources.
+func printCalc(w io.Writer, r calc.Result) error {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	for _, in := range r.Inputs {
+		fmt.Fprintf(t, "%s\t%s\t%s\n", in.Name, in.Text, in.Doc)
+	}
+	fmt.Fprintln(t)
+	for _, out := range r.Outputs {
+		fmt.Fprintf(t, "%s\t%s\t%s\n", out.Name, out.Text, out.Doc)
+	}
+	if r.Table != nil {
+		fmt.Fprintf(t, "\n%s\n", strings.Join(r.Table.Columns, "\t"))
+		for _, row := range r.Table.Rows {
+			fmt.Fprintln(t, strings.Join(row, "\t"))
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return fmt.Errorf("write result: %w", err)
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(w, "\n%s: %s.\n", n.Who, n.Says)
+		switch {
+		case n.Wrong:
+			fmt.Fprintf(w, "  wrong: %s.\n", n.Truth)
+		case n.Truth != "":
+			fmt.Fprintf(w, "  %s.\n", n.Truth)
+		}
+	}
+	fmt.Fprintf(w, "\nsources: %s\n", strings.Join(r.Sources, "; "))
+	return nil
+}

@@ -1,0 +1,157 @@
+package calc
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/expr-lang/expr"
+)
+
+// function is one formula as expressions call it: by position, in base
+// units. Arguments beyond len(args)-optional may be left out.
+type function struct {
+	name string
+	args []string
+	// f gets exactly len(args) values.
+	f   func(a []float64) float64
+	doc string
+}
+
+// bool01 answers conditions in the number that expressions compare.
+func bool01(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+var functions = []function{
+	{"line_rate", []string{"link", "frame"}, func(a []float64) float64 { return LineRate(a[0], a[1]) }, "frames/s of a size (FCS included), one direction"},
+	{"imix_rate", []string{"link"}, func(a []float64) float64 { return ImixRate(a[0]) }, "packets/s of simple IMIX, one direction"},
+	{"bdp", []string{"link", "rtt"}, func(a []float64) float64 { return BDP(a[0], a[1]) }, "bandwidth-delay product in bytes"},
+	{"wscale", []string{"maxsockbuf"}, func(a []float64) float64 { return WindowScale(a[0]) }, "window scale announced"},
+	{"scaled_window", []string{"scale"}, func(a []float64) float64 { return ScaledWindow(a[0]) }, "largest window of a scale"},
+	{"usable_sockbuf", []string{"maxsockbuf"}, func(a []float64) float64 { return UsableSockbuf(a[0]) }, "bytes one socket can reserve"},
+	{"sockbuf_for", []string{"window"}, func(a []float64) float64 { return SockbufFor(a[0]) }, "maxsockbuf that a window needs"},
+	{"mss", []string{"mtu"}, func(a []float64) float64 { return MSS(a[0]) }, "IPv4 segment of an MTU"},
+	{"mss6", []string{"mtu"}, func(a []float64) float64 { return MSS6(a[0]) }, "IPv6 segment of an MTU"},
+	{"segment_efficiency", []string{"mss"}, func(a []float64) float64 { return SegmentEfficiency(a[0]) }, "payload in per cent of link time"},
+	{"initial_window", []string{"segments", "mss"}, func(a []float64) float64 { return InitialWindow(a[0], a[1]) }, "initial congestion window in bytes"},
+	{"segments_in_window", []string{"mss"}, func(a []float64) float64 { return SegmentsInWindow(a[0]) }, "whole segments in 65535 bytes"},
+	{"max_mbuf_mem", []string{"memory"}, func(a []float64) float64 { return MaxMbufMem(a[0]) }, "kern.ipc.maxmbufmem"},
+	{"nmbclusters", []string{"maxmbufmem"}, func(a []float64) float64 { return MbufLimits(a[0]).Clusters }, "kern.ipc.nmbclusters"},
+	{"nmbjumbop", []string{"maxmbufmem"}, func(a []float64) float64 { return MbufLimits(a[0]).JumboPage }, "kern.ipc.nmbjumbop"},
+	{"nmbjumbo9", []string{"maxmbufmem"}, func(a []float64) float64 { return MbufLimits(a[0]).Jumbo9 }, "kern.ipc.nmbjumbo9"},
+	{"nmbjumbo16", []string{"maxmbufmem"}, func(a []float64) float64 { return MbufLimits(a[0]).Jumbo16 }, "kern.ipc.nmbjumbo16"},
+	{"nmbufs", []string{"maxmbufmem"}, func(a []float64) float64 { return MbufLimits(a[0]).Mbufs }, "kern.ipc.nmbufs"},
+	{"maxfrags", []string{"nmbclusters"}, func(a []float64) float64 { return MaxFrags(a[0]) }, "net.inet.ip.maxfrags"},
+	{"maxusers", []string{"pages"}, func(a []float64) float64 { return MaxUsers(a[0]) }, "kern.maxusers of physical pages"},
+	{"maxfiles", []string{"pages"}, func(a []float64) float64 { return MaxFiles(a[0]) }, "kern.maxfiles of physical pages"},
+	{"tcbhashsize", []string{"maxsockets"}, func(a []float64) float64 { return TCBHashSize(a[0]) }, "net.inet.tcp.tcbhashsize"},
+	{"pf_state_memory", []string{"states", "hashsize"}, func(a []float64) float64 { return PFStateMemory(a[0], a[1], 1) }, "bytes of pf states and hash"},
+	{"pf_source_memory", []string{"nodes", "hashsize"}, func(a []float64) float64 { return PFSourceMemory(a[0], a[1]) }, "bytes of pf source nodes and hash"},
+	{"pf_table_memory", []string{"entries"}, func(a []float64) float64 { return PFTableMemory(a[0]) }, "bytes of pf table entries"},
+	{"ipfw_buckets", []string{"states"}, func(a []float64) float64 { return IPFWBuckets(a[0]) }, "dyn_buckets of a dyn_max"},
+	{"ipfw_memory", []string{"states", "buckets"}, func(a []float64) float64 { return IPFWMemory(a[0], a[1]) }, "bytes of ipfw dynamic states"},
+	{"hostcache_memory", []string{"cachelimit"}, func(a []float64) float64 { return HostcacheMemory(a[0]) }, "bytes of a full host cache"},
+	{"syncache_memory", []string{"hashsize", "bucketlimit"}, func(a []float64) float64 { return SyncacheMemory(a[0], a[1]) }, "bytes of a full SYN cache"},
+	{"conntrack_memory", []string{"entries", "buckets"}, func(a []float64) float64 { return ConntrackMemory(a[0], a[1]) }, "bytes of conntrack"},
+	{"conntrack_buckets", []string{"memory"}, func(a []float64) float64 { return ConntrackBuckets(a[0]) }, "nf_conntrack_buckets of memory"},
+	{"queue_length", []string{"link", "time", "packet"}, func(a []float64) float64 { return QueueLength(a[0], a[1], a[2]) }, "packets sent in a time"},
+	{"queue_delay", []string{"packets", "frame", "link"}, func(a []float64) float64 { return QueueDelay(a[0], a[1], a[2]) }, "seconds a full queue takes"},
+	{"netisr_threads", []string{"maxthreads", "ncpu"}, func(a []float64) float64 { return NetisrThreads(a[0], a[1]) }, "threads started"},
+	{"queues_per_port", []string{"cores", "ports", "hardware"}, func(a []float64) float64 { return QueuesPerPort(a[0], a[1], a[2]) }, "the guide's rule"},
+	{"dirty_max_max", []string{"memory"}, func(a []float64) float64 { return DirtyMaxMax(a[0]) }, "vfs.zfs.dirty_data_max_max"},
+	{"dirty_max", []string{"memory", "max_max"}, func(a []float64) float64 { return DirtyMax(a[0], a[1]) }, "vfs.zfs.dirty_data_max"},
+	{"dirty_fill", []string{"rate", "time"}, func(a []float64) float64 { return DirtyFill(a[0], a[1]) }, "bytes that arrive in a time"},
+	{"dirty_drain", []string{"dirty_max", "percent", "drive"}, func(a []float64) float64 { return DirtyDrain(a[0], a[1], a[2]) }, "seconds to write them"},
+	{"pow2", []string{"n"}, func(a []float64) float64 { return PowerOfTwo(a[0]) }, "smallest power of two at least n"},
+	{"is_pow2", []string{"n"}, func(a []float64) float64 { return bool01(IsPowerOfTwo(a[0])) }, "1 for a power of two, else 0"},
+}
+
+// Functions are the formulas for an expr-lang environment: name → function.
+// They take numbers of any kind and numeric strings in base units, and
+// return float64; a wrong number or kind of arguments is an error of the
+// expression. Predicates (is_pow2) return 1 or 0.
+func Functions() map[string]any {
+	m := make(map[string]any, len(functions))
+	for _, f := range functions {
+		m[f.name] = f.call
+	}
+	return m
+}
+
+// Options are the same functions as options of expr.Compile.
+func Options() []expr.Option {
+	opts := make([]expr.Option, 0, len(functions))
+	for _, f := range functions {
+		opts = append(opts, expr.Function(f.name, f.call, new(func(...any) float64)))
+	}
+	return opts
+}
+
+// FunctionDoc describes one function for documentation.
+type FunctionDoc struct {
+	Name string
+	Args []string
+	Doc  string
+}
+
+// FunctionDocs lists what Functions offers, in order.
+func FunctionDocs() []FunctionDoc {
+	docs := make([]FunctionDoc, 0, len(functions))
+	for _, f := range functions {
+		docs = append(docs, FunctionDoc{f.name, f.args, f.doc})
+	}
+	return docs
+}
+
+func (f function) call(args ...any) (any, error) {
+	if len(args) != len(f.args) {
+		return nil, fmt.Errorf("%s takes %d arguments, not %d", f.name, len(f.args), len(args))
+	}
+	a := make([]float64, len(args))
+	for i, v := range args {
+		n, err := toFloat(v)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", f.name, f.args[i], err)
+		}
+		a[i] = n
+	}
+	return f.f(a), nil
+}
+
+// toFloat reads any number, or a string that is one.
+func toFloat(v any) (float64, error) {
+	switch n := v.(type) {
+	case float64:
+		return n, nil
+	case int:
+		return float64(n), nil
+	case int64:
+		return float64(n), nil
+	case uint64:
+		return float64(n), nil
+	case int32:
+		return float64(n), nil
+	case uint32:
+		return float64(n), nil
+	case uint:
+		return float64(n), nil
+	case float32:
+		return float64(n), nil
+	case bool:
+		return bool01(n), nil
+	case json.Number:
+		return n.Float64()
+	case string:
+		f, err := strconv.ParseFloat(n, 64)
+		if err != nil {
+			return 0, fmt.Errorf("%q is not a number", clip(n))
+		}
+		return f, nil
+	default:
+		return 0, fmt.Errorf("%T is not a number", v)
+	}
+}

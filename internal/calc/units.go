@@ -1,0 +1,200 @@
+package calc
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"linerate/internal/hint"
+)
+
+// Unit is the base unit of a quantity. Values are always kept in it.
+type Unit string
+
+// The units of the field. Frames and segments are counts.
+const (
+	Count            Unit = "1"   // things: frames, CPUs, buckets
+	BitsPerSecond    Unit = "b/s" // link rates
+	Bytes            Unit = "B"   // sizes
+	BytesPerSecond   Unit = "B/s" // drive and memory speed
+	Seconds          Unit = "s"
+	PacketsPerSecond Unit = "pps"
+	PerSecond        Unit = "1/s" // any other rate
+	Percent          Unit = "%"
+)
+
+// suffixes of each unit that Parse takes, with their factor to the base unit.
+var suffixes = map[Unit]map[string]float64{
+	Count:            {"": 1},
+	BitsPerSecond:    {"": 1, "b/s": 1, "bit/s": 1, "bps": 1, "bit": 1, "b": 1, "B/s": 8},
+	Bytes:            {"": 1, "B": 1, "byte": 1, "bytes": 1},
+	BytesPerSecond:   {"": 1, "B/s": 1, "Bps": 1, "b/s": 0.125, "bit/s": 0.125, "bps": 0.125},
+	Seconds:          {"": 1, "s": 1, "sec": 1, "min": 60, "h": 3600},
+	PacketsPerSecond: {"": 1, "pps": 1, "p/s": 1, "fps": 1},
+	PerSecond:        {"": 1, "/s": 1, "1/s": 1, "Hz": 1},
+	Percent:          {"": 1, "%": 1},
+}
+
+var prefixes = []struct {
+	text   string
+	factor float64
+}{
+	{"Ki", 1 << 10}, {"Mi", 1 << 20}, {"Gi", 1 << 30}, {"Ti", 1 << 40},
+	{"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12},
+	{"m", 1e-3}, {"u", 1e-6}, {"µ", 1e-6}, {"n", 1e-9},
+}
+
+// binaryAlone are the prefixes that, alone behind a size, mean powers of
+// 1024, as sysctl(8), truncate(1) and dd(1) read them.
+var binaryAlone = map[string]float64{
+	"k": 1 << 10, "K": 1 << 10, "m": 1 << 20, "M": 1 << 20,
+	"g": 1 << 30, "G": 1 << 30, "t": 1 << 40, "T": 1 << 40,
+}
+
+// Parse reads a number with an optional prefix and unit ("10G", "10 Gb/s",
+// "1.25GB/s", "64K", "16MiB", "13ms", "1.488Mpps") as a quantity of unit, in
+// base units. A bare prefix behind a size is binary (64K = 65536 bytes);
+// everywhere else, and with the unit written out (64 kB), prefixes are
+// decimal and Ki, Mi, Gi binary. "max" links such as 25GbE are read too.
+func Parse(s string, unit Unit) (float64, error) {
+	text := strings.TrimSpace(s)
+	end := numberLen(text)
+	v, err := strconv.ParseFloat(strings.ReplaceAll(text[:end], "_", ""), 64)
+	if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
+		return 0, hint.With(hint.Usagef("%q is not a quantity", clip(s)), "write a number with a unit: %s", example[unit])
+	}
+	rest := strings.TrimSpace(text[end:])
+	factor, ok := factorOf(rest, unit)
+	if !ok {
+		return 0, hint.With(hint.Usagef("%q is not in %s", clip(s), unitName[unit]), "write it like %s", example[unit])
+	}
+	return v * factor, nil
+}
+
+func factorOf(rest string, unit Unit) (float64, bool) {
+	if unit == BitsPerSecond {
+		rest = strings.TrimSuffix(rest, "bE") // 10GbE
+	}
+	if unit == Bytes {
+		if f, ok := binaryAlone[rest]; ok {
+			return f, true
+		}
+	}
+	if f, ok := suffixes[unit][rest]; ok {
+		return f, true
+	}
+	for _, p := range prefixes {
+		tail, found := strings.CutPrefix(rest, p.text)
+		if !found || (p.factor < 1 && unit != Seconds) {
+			continue
+		}
+		if f, ok := suffixes[unit][tail]; ok {
+			return f * p.factor, true
+		}
+	}
+	return 0, false
+}
+
+// numberLen is the length of the number that text starts with.
+func numberLen(text string) int {
+	for i, r := range text {
+		switch {
+		case r >= '0' && r <= '9', r == '.', r == '_', i == 0 && (r == '-' || r == '+'):
+		case (r == 'e' || r == 'E') && i > 0 && i+1 < len(text) && strings.ContainsRune("0123456789+-", rune(text[i+1])):
+		case (r == '-' || r == '+') && i > 0 && (text[i-1] == 'e' || text[i-1] == 'E'):
+		default:
+			return i
+		}
+	}
+	return len(text)
+}
+
+func clip(s string) string {
+	if len(s) > 60 {
+		return s[:60] + "…"
+	}
+	return s
+}
+
+var example = map[Unit]string{
+	Count: "4", BitsPerSecond: "10Gb/s", Bytes: "1500, 64K or 16MiB", BytesPerSecond: "2.6GB/s",
+	Seconds: "13ms", PacketsPerSecond: "1.5Mpps", PerSecond: "100/s", Percent: "25%",
+}
+
+var unitName = map[Unit]string{
+	Count: "a plain number", BitsPerSecond: "bits per second", Bytes: "bytes", BytesPerSecond: "bytes per second",
+	Seconds: "seconds", PacketsPerSecond: "packets per second", PerSecond: "per second", Percent: "per cent",
+}
+
+// Format writes v, in the base unit, as people of the field write it. Sizes
+// are shown in bytes and in binary multiples, rates in decimal ones.
+func Format(v float64, unit Unit) string {
+	switch unit {
+	case Bytes:
+		return formatBytes(v)
+	case Seconds:
+		return formatSeconds(v)
+	case Percent:
+		return trim(v, 2) + " %"
+	case Count:
+		return trim(v, 3)
+	case BitsPerSecond, BytesPerSecond:
+		return decimal(v) + string(unit)
+	case PerSecond:
+		return decimal(v) + "/s"
+	default:
+		return decimal(v) + string(unit)
+	}
+}
+
+func formatBytes(v float64) string {
+	whole := trim(v, 1) + " B"
+	for _, p := range []struct {
+		name   string
+		factor float64
+	}{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
+		if math.Abs(v) >= p.factor {
+			return whole + " (" + trim(v/p.factor, 2) + " " + p.name + ")"
+		}
+	}
+	return whole
+}
+
+func formatSeconds(v float64) string {
+	a := math.Abs(v)
+	switch {
+	case a == 0 || a >= 1:
+		return trim(v, 3) + " s"
+	case a >= 1e-3:
+		return trim(v*1e3, 3) + " ms"
+	case a >= 1e-6:
+		return trim(v*1e6, 3) + " µs"
+	default:
+		return trim(v*1e9, 2) + " ns"
+	}
+}
+
+// decimal writes v with an SI prefix and a space before the unit to come.
+func decimal(v float64) string {
+	for _, p := range []struct {
+		name   string
+		factor float64
+	}{{"T", 1e12}, {"G", 1e9}, {"M", 1e6}, {"k", 1e3}} {
+		if math.Abs(v) >= p.factor {
+			return trim(v/p.factor, 4) + " " + p.name
+		}
+	}
+	return trim(v, 3) + " "
+}
+
+// trim writes v with at most digits decimals and no trailing zeros.
+func trim(v float64, digits int) string {
+	s := strconv.FormatFloat(v, 'f', digits, 64)
+	if strings.Contains(s, ".") {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	if s == "-0" {
+		return "0"
+	}
+	return s
+}
