@@ -1,0 +1,108 @@
+package tunable
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// What the fields of a record may hold.
+var (
+	mechanisms = []Mechanism{Sysctl, Loader, RC, Ifconfig, Ethtool, Module, KernelOption, Mount, Tunefs, LoginConf, Firewall, Service}
+	settables  = []Settable{Boot, Runtime, BootRuntime, ReadOnly}
+	types      = []Type{Int, Uint, Long, Ulong, S8, S16, S32, S64, U8, U16, U32, U64, Bool, String, Opaque, Node, YesNo, List, Flag}
+	scopes     = []Scope{"", Host, VNET, Jail, Interface, Process, FS}
+	resets     = []Reset{"", NoReset, LinkFlap, Restart, Reload, NeedReboot, NewSockets, Remount}
+	verdicts   = []string{Folklore, Holds, Stale, Wrong, Measured}
+	cautions   = []string{"harmful", "ineffective", "memory", "order", "security", "note"}
+	nameForm   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:%-]*$`)
+)
+
+// check holds one record to the schema.
+func (r *Record) check() error {
+	var errs []error
+	bad := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("%s:%d: %s: %s", r.File, r.Line, r.Name, fmt.Sprintf(format, args...)))
+	}
+	if !nameForm.MatchString(r.Name) {
+		bad("name has odd characters")
+	}
+	oneOf(bad, "mechanism", r.Mechanism, mechanisms)
+	oneOf(bad, "settable", r.Settable, settables)
+	oneOf(bad, "type", r.Type, types)
+	oneOf(bad, "scope", r.Scope, scopes)
+	oneOf(bad, "reset", r.Reset, resets)
+	if strings.TrimSpace(r.Summary) == "" {
+		bad("no summary")
+	}
+	if len(r.Sources) == 0 {
+		bad("no sources")
+	}
+	r.checkReleases(bad)
+	r.checkExpressions(bad)
+	r.checkDefault(bad)
+	return errors.Join(errs...)
+}
+
+func (r *Record) checkReleases(bad func(string, ...any)) {
+	if !r.Removed.IsZero() && !r.Since.Before(r.Removed) {
+		bad("removed in %s, but there only since %s", r.Removed, r.Since)
+	}
+	for _, c := range r.Changes {
+		if c.From.IsZero() && c.Until.IsZero() {
+			bad("a change needs from or until")
+		}
+		if !c.Until.IsZero() && !c.From.Before(c.Until) {
+			bad("a change ends (%s) before it begins (%s)", c.Until, c.From)
+		}
+		if c.Settable != "" {
+			oneOf(bad, "settable", c.Settable, settables)
+		}
+		if c.Type != "" {
+			oneOf(bad, "type", c.Type, types)
+		}
+		if c.Mechanism != "" {
+			oneOf(bad, "mechanism", c.Mechanism, mechanisms)
+		}
+		oneOf(bad, "scope", c.Scope, scopes)
+	}
+}
+
+// checkDefault holds the record's own defaults against its type and bounds.
+func (r *Record) checkDefault(bad func(string, ...any)) {
+	defaults := []*string{r.Default}
+	for _, c := range r.Changes {
+		defaults = append(defaults, c.Default)
+	}
+	for _, d := range defaults {
+		if d == nil || *d == "" {
+			continue
+		}
+		if p := r.Reject(*d); p != nil && p.Kind == ProblemType {
+			bad("default %q: %s", *d, p.Message)
+		}
+	}
+}
+
+func oneOf[T ~string](bad func(string, ...any), what string, v T, known []T) {
+	if !slices.Contains(known, v) {
+		bad("%s %q is none of %v", what, v, known)
+	}
+}
+
+func (c Claim) check(file string) error {
+	var errs []error
+	bad := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("%s:%d: claim on %s: %s", file, c.Line, c.Name, fmt.Sprintf(format, args...)))
+	}
+	if c.Name == "" || c.At == "" {
+		bad("needs a name and a place (at)")
+	}
+	oneOf(bad, "verdict", c.Verdict, verdicts)
+	if (c.Verdict == Wrong || c.Verdict == Stale) && c.Truth == "" {
+		bad("verdict %s needs a truth", c.Verdict)
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,49 @@
+package tunable
+
+// Claims is one source and what it says.
+type Claims struct {
+	// Source is the short name that findings cite: guide, talk-2019 …
+	Source string `yaml:"source"`
+	OS     string `yaml:"os"`
+	Title  string `yaml:"title"`
+	Author string `yaml:"author"`
+	// Date is when it was said, as precisely as known.
+	Date string `yaml:"date"`
+	// Releases are what it speaks of.
+	Releases string  `yaml:"releases"`
+	Kind     string  `yaml:"kind"` // guide, talk, vendor, documentation, benchmark
+	Claims   []Claim `yaml:"claims"`
+	File     string  `yaml:"-"`
+}
+
+// Claim is what one source says of one tunable.
+type Claim struct {
+	Name string `yaml:"name"`
+	// Value is what it sets or advises, Default what it says the default is.
+	Value   string `yaml:"value"`
+	Default string `yaml:"default"`
+	// In is the file it puts the line into.
+	In string `yaml:"in"`
+	// Active is false for a line that is commented out.
+	Active bool `yaml:"active"`
+	// Says is its reason, in our words.
+	Says string `yaml:"says"`
+	// At is the place in the source: a line, a minute, a slide.
+	At string `yaml:"at"`
+	// Verdict is one of the Verdict constants; Truth says why.
+	Verdict string `yaml:"verdict"`
+	Truth   string `yaml:"truth"`
+
+	Source string `yaml:"-"`
+	Line   int    `yaml:"-"`
+}
+
+// Verdicts on a claim, against the system's source; none is about benefit,
+// which only measurement knows.
+const (
+	Folklore = "folklore" // plausible, unmeasured
+	Holds    = "holds"    // the source code agrees
+	Stale    = "stale"    // was right, on older releases
+	Wrong    = "wrong"    // never was right
+	Measured = "measured" // the source itself measured it
+)

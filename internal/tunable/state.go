@@ -1,0 +1,81 @@
+package tunable
+
+import "linerate/internal/fact/release"
+
+// State is what a record says of one release.
+type State struct {
+	Exists    bool
+	Settable  Settable
+	Type      Type
+	Unit      string
+	Mechanism Mechanism
+	// Default is nil when there is none, or only Formula knows it.
+	Default   *string
+	Formula   string
+	Effective string
+	Scope     Scope
+	Module    string
+}
+
+// IsFormula reports whether the system computes the default from the machine.
+func (s State) IsFormula() bool { return s.Formula != "" && s.Default == nil }
+
+// At is what the record says of a release. A release that is not known (zero)
+// is taken for the newest.
+func (r *Record) At(rel release.Release) State {
+	s := State{
+		Exists: r.existed(rel), Settable: r.Settable, Type: r.Type, Unit: r.Unit, Mechanism: r.Mechanism,
+		Default: r.Default, Formula: r.Formula, Effective: r.Effective, Scope: r.Scope, Module: r.Module,
+	}
+	for _, c := range r.Changes {
+		if c.covers(rel) {
+			c.apply(&s)
+		}
+	}
+	return s
+}
+
+// Exists reports whether a release has it.
+func (r *Record) Exists(rel release.Release) bool { return r.At(rel).Exists }
+
+// existed is Exists without Changes.
+func (r *Record) existed(rel release.Release) bool {
+	if rel.IsZero() {
+		return r.Removed.IsZero()
+	}
+	return !rel.Before(r.Since) && (r.Removed.IsZero() || rel.Before(r.Removed))
+}
+
+func (c Change) covers(rel release.Release) bool {
+	if rel.IsZero() {
+		return c.Until.IsZero()
+	}
+	return !rel.Before(c.From) && (c.Until.IsZero() || rel.Before(c.Until))
+}
+
+func (c Change) apply(s *State) {
+	if c.Exists != nil {
+		s.Exists = *c.Exists
+	}
+	set(&s.Settable, c.Settable)
+	set(&s.Type, c.Type)
+	set(&s.Unit, c.Unit)
+	set(&s.Mechanism, c.Mechanism)
+	set(&s.Effective, c.Effective)
+	set(&s.Scope, c.Scope)
+	if c.Module != nil {
+		s.Module = *c.Module
+	}
+	if c.Default != nil {
+		s.Default, s.Formula = c.Default, ""
+	}
+	if c.Formula != nil {
+		s.Formula, s.Default = *c.Formula, c.Default
+	}
+}
+
+func set[T ~string](into *T, v T) {
+	if v != "" {
+		*into = v
+	}
+}

@@ -1,0 +1,258 @@
+// Package tunable is what is known of every tunable: what it is, on which
+// releases it exists, where it can be set, what it is without being set, who
+// claims what about it, and where all that was read.
+//
+// A Record is facts; a Claim is what somebody says. They are kept apart.
+// Records are YAML in catalogue/, described in docs/reference/catalogue.md.
+package tunable
+
+import (
+	"linerate/internal/fact/release"
+)
+
+// Mechanism is how a tunable is set: what reads it.
+type Mechanism string
+
+// The mechanisms of the catalogue.
+const (
+	Sysctl       Mechanism = "sysctl"        // a node of the sysctl tree, maybe a loader tunable too
+	Loader       Mechanism = "loader"        // kernel environment only: no sysctl node
+	RC           Mechanism = "rc"            // a variable of rc.conf
+	Ifconfig     Mechanism = "ifconfig"      // a flag of an interface
+	Ethtool      Mechanism = "ethtool"       // a setting of an interface (Linux)
+	Module       Mechanism = "module"        // a kernel module to load
+	KernelOption Mechanism = "kernel-option" // compiled in
+	Mount        Mechanism = "mount"         // an option of mount(8) or fstab(5)
+	Tunefs       Mechanism = "tunefs"        // kept in the file system's superblock
+	LoginConf    Mechanism = "login.conf"    // a capability of login.conf(5)
+	Firewall     Mechanism = "firewall"      // a line of the firewall's own configuration
+	Service      Mechanism = "service"       // a daemon's own configuration
+)
+
+// Settable says when a tunable can be set.
+type Settable string
+
+// When a tunable can be set.
+const (
+	Boot        Settable = "boot"         // before the kernel or the module starts, or at the next boot
+	Runtime     Settable = "runtime"      // while it runs
+	BootRuntime Settable = "boot+runtime" // both
+	ReadOnly    Settable = "read-only"    // never: it reports
+)
+
+// AtBoot reports whether a value given at boot takes effect.
+func (s Settable) AtBoot() bool { return s == Boot || s == BootRuntime }
+
+// AtRuntime reports whether a running system takes a new value.
+func (s Settable) AtRuntime() bool { return s == Runtime || s == BootRuntime }
+
+// Type is the kind of value a tunable holds, as `sysctl -t` names it for
+// sysctls; the others use the nearest.
+type Type string
+
+// The types of the catalogue.
+const (
+	Int    Type = "int"
+	Uint   Type = "uint"
+	Long   Type = "long"
+	Ulong  Type = "ulong"
+	S8     Type = "s8"
+	S16    Type = "s16"
+	S32    Type = "s32"
+	S64    Type = "s64"
+	U8     Type = "u8"
+	U16    Type = "u16"
+	U32    Type = "u32"
+	U64    Type = "u64"
+	Bool   Type = "bool"
+	String Type = "string"
+	Opaque Type = "opaque"
+	Node   Type = "node"
+	// YesNo is rc.conf's and loader.conf's switch: YES or NO in any case.
+	YesNo Type = "yesno"
+	// List is words separated by blanks or commas.
+	List Type = "list"
+	// Flag is there or not (mount options, interface flags).
+	Flag Type = "flag"
+)
+
+// Scope is what one setting governs.
+type Scope string
+
+// The scopes of the catalogue.
+const (
+	Host      Scope = "host"      // the whole machine
+	VNET      Scope = "vnet"      // one network stack; a jail with its own has its own value
+	Jail      Scope = "jail"      // one jail
+	Interface Scope = "interface" // one device or interface
+	Process   Scope = "process"   // one process or login class
+	FS        Scope = "filesystem"
+)
+
+// Reset is what setting a tunable costs a running host.
+type Reset string
+
+// The costs of setting a tunable.
+const (
+	NoReset    Reset = "none"
+	LinkFlap   Reset = "link-flap" // the interface goes down and up
+	Restart    Reset = "service"   // a service must be restarted
+	Reload     Reset = "module"    // the module must be loaded anew
+	NeedReboot Reset = "reboot"    // takes effect at the next boot
+	NewSockets Reset = "new"       // only sockets, processes, states … made later feel it
+	Remount    Reset = "remount"   // the file system must be mounted anew
+)
+
+// Record is what is known of one tunable. The fields up to Formula say how it
+// is on the releases from Since on; Changes say what differs where.
+type Record struct {
+	// Name is as the system spells it, the unit number of a device replaced
+	// by N (dev.igb.N.fc), an interface's name by IF (ifconfig_IF). Names of
+	// mechanisms without a namespace of their own carry a prefix
+	// ("pf.conf:limit.states", "login.conf:openfiles").
+	Name string `yaml:"name"`
+	// Drivers expand {driver} in Name into one record each. "igc@13.1" is a
+	// driver that came with that release.
+	Drivers []string `yaml:"drivers"`
+	// Instances are concrete names of a templated record that lists show too.
+	Instances []string  `yaml:"instances"`
+	Mechanism Mechanism `yaml:"mechanism"`
+	Type      Type      `yaml:"type"`
+	// Unit is of the value: bytes, ms, s, packets, percent … "" for a pure
+	// number or a choice.
+	Unit     string   `yaml:"unit"`
+	Settable Settable `yaml:"settable"`
+	// Since is the first release that has it; zero when it is older than the
+	// oldest release of the catalogue (FreeBSD 11.0, Linux 5.15).
+	Since release.Release `yaml:"since"`
+	// Removed is the first release without it; zero while it exists.
+	Removed release.Release `yaml:"removed"`
+	// RenamedTo is the name that took its place, with the same meaning.
+	RenamedTo string `yaml:"renamed_to"`
+	// AliasOf is the record of which this is a second spelling.
+	AliasOf string `yaml:"alias_of"`
+	// Default is what the system has when nobody sets it, as `sysctl -n`
+	// prints it. nil when there is none (reports) or it is Formula's.
+	Default *string `yaml:"default"`
+	// Formula is an expression for the default where the system computes it
+	// from the machine.
+	Formula string `yaml:"formula"`
+	// Effective says what a default of "automatic" means in effect (0 → 16
+	// frames), in words.
+	Effective string `yaml:"effective"`
+	Scope     Scope  `yaml:"scope"`
+	// Module is the kernel module that brings it; "" when it is in every
+	// GENERIC kernel.
+	Module string `yaml:"module"`
+	// KernelOption is what the kernel must be built with.
+	KernelOption string      `yaml:"kernel_option"`
+	Reset        Reset       `yaml:"reset"`
+	Constraints  Constraints `yaml:"constraints"`
+	Changes      []Change    `yaml:"changes"`
+
+	// Summary says what it does, in our words.
+	Summary string `yaml:"summary"`
+	// Helps and Hurts say when raising or setting it does.
+	Helps     string           `yaml:"helps"`
+	Hurts     string           `yaml:"hurts"`
+	Cautions  []Caution        `yaml:"cautions"`
+	Coupled   []Coupling       `yaml:"coupled"`
+	Recommend []Recommendation `yaml:"recommend"`
+	// Concept is the idea that other systems have too; see concepts.yaml.
+	Concept string   `yaml:"concept"`
+	Related []string `yaml:"related"`
+	// Notes are corrections: where a claim or a seed's arithmetic is wrong.
+	Notes   []string `yaml:"notes"`
+	Sources []string `yaml:"sources"`
+	// Vectors are worked examples of Formula.
+	Vectors []Vector `yaml:"vectors"`
+
+	// OS, Subsystem and Driver are from the file and the expansion.
+	OS        string `yaml:"-"`
+	Subsystem string `yaml:"-"`
+	Driver    string `yaml:"-"`
+	// File and Line say where the record stands.
+	File string `yaml:"-"`
+	Line int    `yaml:"-"`
+}
+
+// Constraints bound the value.
+type Constraints struct {
+	Min        *float64 `yaml:"min"`
+	Max        *float64 `yaml:"max"`
+	PowerOfTwo bool     `yaml:"power_of_two"`
+	// OnlyRaise: a running system refuses a smaller value.
+	OnlyRaise bool `yaml:"only_raise"`
+	// Multiple: the value must be a multiple of it.
+	Multiple float64 `yaml:"multiple"`
+	// Values are the only ones allowed, for choices; Meaning explains some.
+	Values  []string          `yaml:"values"`
+	Meaning map[string]string `yaml:"meaning"`
+	// Clamped: the system does not refuse a value out of range but takes the
+	// nearest bound, or its default.
+	Clamped bool `yaml:"clamped"`
+}
+
+// Change is what differs from the record on some releases: those from From on
+// and before Until. A zero From is the beginning, a zero Until the end.
+// Later changes override earlier ones; only the fields given change.
+type Change struct {
+	From      release.Release `yaml:"from"`
+	Until     release.Release `yaml:"until"`
+	Exists    *bool           `yaml:"exists"`
+	Settable  Settable        `yaml:"settable"`
+	Type      Type            `yaml:"type"`
+	Unit      string          `yaml:"unit"`
+	Mechanism Mechanism       `yaml:"mechanism"`
+	Default   *string         `yaml:"default"`
+	Formula   *string         `yaml:"formula"`
+	Effective string          `yaml:"effective"`
+	Scope     Scope           `yaml:"scope"`
+	Module    *string         `yaml:"module"`
+	// Why names the commit, release note or file that says so.
+	Why string `yaml:"why"`
+}
+
+// Caution warns when an expression over facts holds; without one, always.
+type Caution struct {
+	When string `yaml:"when"`
+	Text string `yaml:"text"`
+	// Kind is harmful, ineffective, memory, order, security or note.
+	Kind    string   `yaml:"kind"`
+	Vectors []Vector `yaml:"vectors"`
+}
+
+// Coupling is another tunable whose value must agree with this one.
+type Coupling struct {
+	Name string `yaml:"name"`
+	// Holds is the expression that must be true of the two, with `this` for
+	// this tunable's value and `other` for the other's; "" for "see also".
+	Holds   string   `yaml:"holds"`
+	Why     string   `yaml:"why"`
+	Vectors []Vector `yaml:"vectors"`
+}
+
+// Recommendation is a value for a role, with the reason.
+type Recommendation struct {
+	Role string `yaml:"role"`
+	// Value or Formula; neither is "leave it".
+	Value   string   `yaml:"value"`
+	Formula string   `yaml:"formula"`
+	When    string   `yaml:"when"`
+	Reason  string   `yaml:"reason"`
+	Vectors []Vector `yaml:"vectors"`
+}
+
+// Vector is a worked example of an expression.
+type Vector struct {
+	// With are variables of the environment (memory, cpus, role …), `this`
+	// and `other`.
+	With map[string]any `yaml:"with"`
+	// Values are tunables that value() and text() see.
+	Values map[string]string `yaml:"values"`
+	// Want is the result, written as `sysctl -n` would (true, false for
+	// conditions).
+	Want string `yaml:"want"`
+	// From says who worked it out: a host's report, a seed, by hand.
+	From string `yaml:"from"`
+}

@@ -1,0 +1,157 @@
+package tunable
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ValueProblem is why a value does not fit a tunable.
+type ValueProblem struct {
+	// Kind is ProblemType, ProblemRange, ProblemPower or ProblemChoice.
+	Kind    string
+	Message string
+	// Clamped: the system takes another value instead of refusing.
+	Clamped bool
+}
+
+// Kinds of ValueProblem.
+const (
+	ProblemType   = "type"
+	ProblemRange  = "range"
+	ProblemPower  = "power-of-two"
+	ProblemChoice = "choice"
+)
+
+// widths are the least and greatest values of the integer types on amd64 and
+// arm64, where long has 64 bits.
+var widths = map[Type][2]*big.Int{
+	Int: signed(32), S32: signed(32), Long: signed(64), S64: signed(64), S16: signed(16), S8: signed(8),
+	Uint: unsigned(32), U32: unsigned(32), Ulong: unsigned(64), U64: unsigned(64), U16: unsigned(16), U8: unsigned(8),
+	Bool: {big.NewInt(0), big.NewInt(1)},
+}
+
+func signed(bits uint) [2]*big.Int {
+	half := new(big.Int).Lsh(big.NewInt(1), bits-1)
+	return [2]*big.Int{new(big.Int).Neg(half), new(big.Int).Sub(half, big.NewInt(1))}
+}
+
+func unsigned(bits uint) [2]*big.Int {
+	all := new(big.Int).Lsh(big.NewInt(1), bits)
+	return [2]*big.Int{new(big.Int), all.Sub(all, big.NewInt(1))}
+}
+
+// Integer reports whether the type holds whole numbers.
+func (t Type) Integer() bool { _, ok := widths[t]; return ok }
+
+// Reject says why a value does not fit the type and the constraints of the
+// record; nil when it fits, or when nothing is known against it.
+func (r *Record) Reject(value string) *ValueProblem {
+	v := strings.TrimSpace(value)
+	if r.Type == YesNo {
+		return rejectSwitch(v)
+	}
+	if len(r.Constraints.Values) > 0 && !r.Type.Integer() && !slices.Contains(r.Constraints.Values, v) {
+		return &ValueProblem{ProblemChoice, fmt.Sprintf("%q is none of %s", v, strings.Join(r.Constraints.Values, ", ")), r.Constraints.Clamped}
+	}
+	w, ok := widths[r.Type]
+	if !ok {
+		return nil
+	}
+	n, ok := ParseInteger(v)
+	if !ok {
+		return &ValueProblem{ProblemType, fmt.Sprintf("%q is no number", v), false}
+	}
+	if r.Type != Bool && (n.Cmp(w[0]) < 0 || n.Cmp(w[1]) > 0) {
+		return &ValueProblem{ProblemType, fmt.Sprintf("%s does not fit %s (%s to %s)", v, r.Type, w[0], w[1]), false}
+	}
+	return r.rejectNumber(v, n)
+}
+
+func (r *Record) rejectNumber(v string, n *big.Int) *ValueProblem {
+	f, _ := new(big.Float).SetInt(n).Float64()
+	k := r.Constraints
+	switch {
+	case len(k.Values) > 0 && !slices.Contains(k.Values, n.String()):
+		return &ValueProblem{ProblemChoice, fmt.Sprintf("%s is none of %s", v, strings.Join(k.Values, ", ")), k.Clamped}
+	case k.Min != nil && f < *k.Min:
+		return &ValueProblem{ProblemRange, fmt.Sprintf("%s is below the least, %s", v, number(*k.Min)), k.Clamped}
+	case k.Max != nil && f > *k.Max:
+		return &ValueProblem{ProblemRange, fmt.Sprintf("%s is above the most, %s", v, number(*k.Max)), k.Clamped}
+	case k.PowerOfTwo && !powerOfTwo(n):
+		return &ValueProblem{ProblemPower, fmt.Sprintf("%s is not a power of two", v), k.Clamped}
+	case k.Multiple > 0 && math.Mod(f, k.Multiple) != 0:
+		return &ValueProblem{ProblemRange, fmt.Sprintf("%s is not a multiple of %s", v, number(k.Multiple)), k.Clamped}
+	}
+	return nil
+}
+
+func rejectSwitch(v string) *ValueProblem {
+	switch strings.ToLower(v) {
+	case "yes", "true", "on", "1", "no", "false", "off", "0", "none", "auto":
+		return nil
+	}
+	return &ValueProblem{ProblemType, fmt.Sprintf("%q is neither YES nor NO", v), false}
+}
+
+func powerOfTwo(n *big.Int) bool {
+	return n.Sign() > 0 && new(big.Int).And(n, new(big.Int).Sub(n, big.NewInt(1))).Sign() == 0
+}
+
+// ParseInteger reads a number as sysctl(8) and the kernel's environment do:
+// decimal, 0x hexadecimal, 0 octal, with an optional suffix k, m, g or t (of
+// 1024).
+func ParseInteger(s string) (*big.Int, bool) {
+	shift := uint(0)
+	if n := len(s); n > 1 && !strings.HasPrefix(strings.ToLower(s), "0x") {
+		if i := strings.IndexByte("kmgt", s[n-1]|0x20); i >= 0 {
+			shift, s = uint(10*(i+1)), s[:n-1]
+		}
+	}
+	n, ok := new(big.Int).SetString(s, 0)
+	if !ok || strings.Contains(s, "_") {
+		return nil, false
+	}
+	return n.Lsh(n, shift), true
+}
+
+// SameValue reports whether two values mean the same to the tunable: numbers
+// by value, switches by sense, the rest by letter.
+func (r *Record) SameValue(a, b string) bool {
+	a, b = strings.TrimSpace(a), strings.TrimSpace(b)
+	if a == b {
+		return true
+	}
+	if r.Type == YesNo {
+		x, ok := yes(a)
+		y, ok2 := yes(b)
+		return ok && ok2 && x == y
+	}
+	if !r.Type.Integer() {
+		return false
+	}
+	x, ok := ParseInteger(a)
+	y, ok2 := ParseInteger(b)
+	return ok && ok2 && x.Cmp(y) == 0
+}
+
+func yes(s string) (on, known bool) {
+	switch strings.ToLower(s) {
+	case "yes", "true", "on", "1":
+		return true, true
+	case "no", "false", "off", "0":
+		return false, true
+	}
+	return false, false
+}
+
+// number writes a float without a needless fraction or exponent.
+func number(f float64) string {
+	if f == math.Trunc(f) && math.Abs(f) < 1e18 {
+		return strconv.FormatInt(int64(f), 10)
+	}
+	return strconv.FormatFloat(f, 'g', -1, 64)
+}

@@ -1,0 +1,190 @@
+package tunable
+
+import (
+	"errors"
+	"fmt"
+
+	"linerate/internal/fact/release"
+)
+
+// checkExpressions compiles every expression of a record and runs its
+// vectors. An expression without a vector is a mistake.
+func (r *Record) checkExpressions(bad func(string, ...any)) {
+	formulas := []string{}
+	if r.Formula != "" {
+		formulas = append(formulas, r.Formula)
+	}
+	for _, c := range r.Changes {
+		if c.Formula != nil && *c.Formula != "" {
+			formulas = append(formulas, *c.Formula)
+		}
+	}
+	for _, f := range formulas {
+		if _, err := Compile(f); err != nil {
+			bad("%v", err)
+		}
+	}
+	if len(formulas) > 0 && len(r.Vectors) == 0 {
+		bad("a formula without a vector")
+	}
+	for _, v := range r.Vectors {
+		if err := r.runDefault(v); err != nil {
+			bad("%v", err)
+		}
+	}
+	for _, c := range r.Cautions {
+		oneOf(bad, "caution's kind", c.Kind, cautions)
+		checkCondition(bad, "caution", c.When, c.Vectors)
+	}
+	for _, k := range r.Coupled {
+		checkCondition(bad, "coupling with "+k.Name, k.Holds, k.Vectors)
+	}
+	for _, k := range r.Recommend {
+		checkCondition(bad, "recommendation for "+k.Role, k.When, nil)
+		checkCondition(bad, "recommendation for "+k.Role, k.Formula, k.Vectors)
+		if k.Role == "" || k.Reason == "" {
+			bad("a recommendation needs a role and a reason")
+		}
+	}
+}
+
+// checkCondition compiles one expression and runs its vectors.
+func checkCondition(bad func(string, ...any), what, code string, vectors []Vector) {
+	if code == "" {
+		if len(vectors) > 0 {
+			bad("%s: vectors without an expression", what)
+		}
+		return
+	}
+	if _, err := Compile(code); err != nil {
+		bad("%s: %v", what, err)
+		return
+	}
+	for _, v := range vectors {
+		if err := v.run(code); err != nil {
+			bad("%s: %v", what, err)
+		}
+	}
+}
+
+// runDefault holds the record's default on the vector's release against it.
+func (r *Record) runDefault(v Vector) error {
+	e, rel, err := v.env()
+	if err != nil {
+		return err
+	}
+	s := r.At(rel)
+	if s.Formula == "" {
+		return errors.New("a vector for a release whose default is no formula")
+	}
+	got, err := e.Text(s.Formula)
+	if err == nil && got != v.Want {
+		err = fmt.Errorf("formula %q of %v is %s, want %s (%s)", s.Formula, v.With, got, v.Want, v.From)
+	}
+	return err
+}
+
+func (v Vector) run(code string) error {
+	e, _, err := v.env()
+	if err != nil {
+		return err
+	}
+	got, err := e.Text(code)
+	if err == nil && got != v.Want {
+		err = fmt.Errorf("expression %q of %v %v is %s, want %s", code, v.With, v.Values, got, v.Want)
+	}
+	return err
+}
+
+// env is the vector's host. "release" among With's names is the release.
+func (v Vector) env() (Env, release.Release, error) {
+	e := blank()
+	var rel release.Release
+	for name, x := range v.With {
+		if name == "release" {
+			var err error
+			if rel, err = release.Parse(fmt.Sprint(x)); err != nil {
+				return nil, rel, fmt.Errorf("vector: %w", err)
+			}
+			e.setRelease(rel)
+			continue
+		}
+		have, ok := e[name]
+		if !ok {
+			return nil, rel, fmt.Errorf("vector: no variable %q", name)
+		}
+		cast, err := castLike(have, x)
+		if err != nil {
+			return nil, rel, fmt.Errorf("vector: %s: %w", name, err)
+		}
+		e[name] = cast
+	}
+	if e["pages"] == 0 {
+		e["pages"] = e["memory"].(int) / e["page"].(int)
+	}
+	e["text"] = func(name string) string { return v.Values[name] }
+	e["value"] = func(name string) float64 { return toNumber(v.Values[name]) }
+	e["is_set"] = func(name string) bool { _, ok := v.Values[name]; return ok }
+	e["rc"] = func(name string) bool { on, _ := yes(v.Values[name]); return on }
+	return e, rel, nil
+}
+
+// castLike turns what YAML read into the type that Env has, lists into
+// membership tests for the functions over names.
+func castLike(have, x any) (any, error) {
+	switch have.(type) {
+	case int:
+		f, ok := asFloat(x)
+		if !ok {
+			return nil, fmt.Errorf("want a number, have %v", x)
+		}
+		return int(f), nil
+	case float64:
+		f, ok := asFloat(x)
+		if !ok {
+			return nil, fmt.Errorf("want a number, have %v", x)
+		}
+		return f, nil
+	case bool:
+		if b, ok := x.(bool); ok {
+			return b, nil
+		}
+	case string:
+		return fmt.Sprint(x), nil
+	case []string:
+		return asStrings(x), nil
+	case func(string) bool:
+		names := map[string]bool{}
+		for _, s := range asStrings(x) {
+			names[s] = true
+		}
+		return func(n string) bool { return names[n] }, nil
+	}
+	return nil, fmt.Errorf("cannot be %v", x)
+}
+
+func asFloat(x any) (float64, bool) {
+	switch x := x.(type) {
+	case int:
+		return float64(x), true
+	case int64:
+		return float64(x), true
+	case uint64:
+		return float64(x), true
+	case float64:
+		return x, true
+	}
+	return 0, false
+}
+
+func asStrings(x any) []string {
+	list, ok := x.([]any)
+	if !ok {
+		return []string{fmt.Sprint(x)}
+	}
+	names := make([]string, len(list))
+	for i, s := range list {
+		names[i] = fmt.Sprint(s)
+	}
+	return names
+}
