@@ -68,6 +68,7 @@ func upperT(t, df float64) float64 {
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Survival(t)
 }
 
-// normalQuantile and normalUpper are the standard normal's.
-func normalQuantile(p float64) float64 { return distuv.UnitNormal.Quantile(p) }
-func normalUpper(z float64) float64    { return distuv.UnitNormal.Survival(z) }
+// NormalQuantile is the p-quantile of the standard normal.
+func NormalQuantile(p float64) float64 { return distuv.UnitNormal.Quantile(p) }
+
+func normalUpper(z float64) float64 { return distuv.UnitNormal.Survival(z) }

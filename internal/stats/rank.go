@@ -181,7 +181,7 @@ func RankCritical(n, m int, alpha float64) (c int, p float64) {
 	if n*m > exactPairs {
 		fn, fm := float64(n), float64(m)
 		sd := math.Sqrt(fn * fm * (fn + fm + 1) / 12)
-		c = int(math.Floor(fn*fm/2 - 0.5 + normalQuantile(alpha/2)*sd))
+		c = int(math.Floor(fn*fm/2 - 0.5 + NormalQuantile(alpha/2)*sd))
 		return c, 1 - normalUpper((float64(c)+0.5-fn*fm/2)/sd)
 	}
 	c = -1
