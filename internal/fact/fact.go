@@ -100,6 +100,7 @@ const (
 	StatusMissing    = "missing"    // no such file or command
 	StatusUnreadable = "unreadable" // exists, and reading failed
 	StatusLeftOut    = "left-out"   // not captured on purpose
+	StatusIgnored    = "ignored"    // there, and never read by the system
 )
 
 // Source is one file or command that was asked for facts.

@@ -1,0 +1,308 @@
+package freebsd
+
+import (
+	"io/fs"
+	"path"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"linerate/internal/fact"
+	"linerate/internal/fact/release"
+)
+
+// tree is a machine's files in memory.
+type tree map[string]string
+
+func (t tree) Read(p string) (string, error) {
+	if text, ok := t[p]; ok {
+		return text, nil
+	}
+	return "", fs.ErrNotExist
+}
+
+func (t tree) List(dir string) ([]string, error) {
+	seen := map[string]bool{}
+	for p := range t {
+		if rest, ok := strings.CutPrefix(p, strings.TrimSuffix(dir, "/")+"/"); ok {
+			name, _, _ := strings.Cut(rest, "/")
+			seen[name] = true
+		}
+	}
+	if len(seen) == 0 {
+		return nil, fs.ErrNotExist
+	}
+	var names []string
+	for n := range seen {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	return names, nil
+}
+
+// set lists "file:line name=value", a dash before what is not effective.
+func set(c Config) []string {
+	var out []string
+	for _, l := range c.Lines {
+		if l.Default {
+			continue
+		}
+		s := path.Base(l.File) + " " + l.Name + "=" + l.Value
+		if !l.Effective {
+			s = "-" + s
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func complaints(c Config) []string {
+	var out []string
+	for _, p := range c.Problems {
+		out = append(out, strings.Join([]string{path.Base(p.File), p.Kind, p.Message}, ": "))
+	}
+	return out
+}
+
+func equal(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("%s (-want +got):\n%s", what, d)
+	}
+}
+
+func TestLoaderReadsInTheLoadersOrder(t *testing.T) {
+	c := ReadLoader(tree{
+		"/boot/device.hints":           `hint.uart.0.flags="0x10"`,
+		"/boot/loader.conf":            "a=1\nloader_conf_files=\"/boot/extra.conf\"\nx.y = \"z\" # why\n",
+		"/boot/extra.conf":             `a="2"`,
+		"/boot/loader.conf.local":      `a="3"`,
+		"/boot/loader.conf.d/20.conf":  `a="5"`,
+		"/boot/loader.conf.d/10.conf":  `a="4"`,
+		"/boot/loader.conf.d/README":   `a="9"`,
+		"/boot/loader.conf.bak":        `a="8"`,
+		"/boot/nextboot.conf":          "nextboot_enable=\"NO\" \nkernel=\"old\"",
+		"/boot/loader.conf.d/sub/x.no": "",
+	}, release.MustParse("14.3"))
+	equal(t, "lines", set(c), []string{
+		"device.hints hint.uart.0.flags=0x10",
+		"loader.conf a=1", "loader.conf loader_conf_files=/boot/extra.conf", "loader.conf x.y=z",
+		"extra.conf a=2", "loader.conf.local a=3", "10.conf a=4", "20.conf a=5",
+	})
+	if v, _ := c.Effective("a"); v != "5" {
+		t.Errorf("a = %q, want what the last file says", v)
+	}
+	if c.Lines[0].Mechanism != fact.Hints {
+		t.Errorf("device.hints lines are %q", c.Lines[0].Mechanism)
+	}
+	if len(c.Ignored) != 1 || c.Ignored[0].Name != "/boot/loader.conf.bak" {
+		t.Errorf("ignored %+v", c.Ignored)
+	}
+	if len(c.Problems) != 0 {
+		t.Errorf("problems %+v", c.Problems)
+	}
+}
+
+func TestLoaderLines(t *testing.T) {
+	for _, c := range []struct{ name, release, line, want, problem string }{
+		{"plain", "14.3", `kern.hz="100"`, "kern.hz=100", ""},
+		{"word", "14.3", `kern.hz=100`, "kern.hz=100", ""},
+		{"spaces", "14.3", "  kern.hz \t= \"100\"  # comment", "kern.hz=100", ""},
+		{"negative", "14.3", `hw.ix.rx_process_limit=-1`, "hw.ix.rx_process_limit=-1", ""},
+		{"path unquoted", "14.3", `entropy=/boot/entropy`, "", "malformed line: the value wants double quotes"},
+		{"single quotes", "14.3", `a='1'`, "", "malformed line: the value wants double quotes"},
+		{"no equals", "14.3", `hw.ix.num_queues"16"`, "", `malformed line: want name="value"`},
+		{"trailing", "14.3", `a="1" b="2`, "", `malformed line: "2" after the value`},
+		{"greedy", "14.3", `a="1" b="2"`, "", "the loader fails to parse variable 'a': stray quote at position '2'; a comment on the same line must hold no quotes"},
+		{"trailing word", "14.3", `a="1" x`, "", `malformed line: "x" after the value`},
+		{"semicolon", "14.3", `a=1; b=2`, "", `malformed line: "; b=2" after the value`},
+		{"quotes in comment", "14.3", `a="1" # say "hi"`, "", "the loader fails to parse variable 'a': stray quote at position '2'; a comment on the same line must hold no quotes"},
+		{"quotes in comment, 12", "12.4", `a="1" # say "hi"`, "a=1", ""},
+		{"quotes in comment of a module", "14.3", `pf_load="YES" # "pf"`, "", "a second quoted text on the line (its comment?) becomes part of the value"},
+		{"module", "14.3", `if_igb_load="yes"`, "if_igb_load=YES", ""},
+		{"escape", "14.3", `a="x\"y"`, `a=x"y`, ""},
+		{"variable", "14.3", `a="${kernel}/$b.c"`, "a=/", ""},
+		{"bad variable", "14.3", `a="${"`, "", "the loader fails to parse variable 'a': malformed variable expression at position '1'"},
+		{"exec", "14.3", `exec="echo hello"`, "", ""},
+		{"unterminated", "11.4", `a="1`, "", "malformed line: the value wants double quotes; this loader reads no further in this file"},
+		{"empty", "14.3", `a=""`, "a=", ""},
+		{"no value", "14.3", `a=`, "", "malformed line: the value wants double quotes"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := ReadLoader(tree{"/boot/loader.conf": c.line}, release.MustParse(c.release))
+			var line, problem string
+			if len(got.Lines) > 0 {
+				line = got.Lines[0].Name + "=" + got.Lines[0].Value
+			}
+			if len(got.Problems) > 0 {
+				problem = got.Problems[0].Message
+			}
+			if line != c.want || problem != c.problem {
+				t.Errorf("%s\n got %q, problem %q\nwant %q, problem %q", c.line, line, problem, c.want, c.problem)
+			}
+		})
+	}
+}
+
+func TestForthLoaderStopsAtASyntaxError(t *testing.T) {
+	files := tree{"/boot/loader.conf": "a=1\nb='2'\nc=3\n", "/boot/loader.conf.local": "d=4\n"}
+	equal(t, "11.4", set(ReadLoader(files, release.MustParse("11.4"))),
+		[]string{"loader.conf a=1", "-loader.conf c=3", "loader.conf.local d=4"})
+	equal(t, "12.4", set(ReadLoader(files, release.MustParse("12.4"))),
+		[]string{"loader.conf a=1", "loader.conf c=3", "loader.conf.local d=4"})
+}
+
+func TestLoaderIncludesEndAndReportWhatIsMissing(t *testing.T) {
+	c := ReadLoader(tree{
+		"/boot/loader.conf": "loader_conf_files=\"/boot/loader.conf /boot/a.conf /boot/none.conf\"\n",
+		"/boot/a.conf":      "loader_conf_files=\"/boot/loader.conf /boot/a.conf\"\nx=1\n",
+	}, release.MustParse("14.3"))
+	equal(t, "problems", complaints(c), []string{"loader.conf: include: /boot/none.conf is not there"})
+	if v, _ := c.Effective("x"); v != "1" {
+		t.Errorf("x = %q", v)
+	}
+}
+
+func TestLoadedByLoader(t *testing.T) {
+	c := ReadLoader(tree{"/boot/loader.conf": "if_igb_load=YES\ncc_load=yes\ncc_name=cc_htcp\npf_load=YES\npf_load=NO\n"}, release.MustParse("14.3"))
+	loaded := LoadedByLoader(c.Lines)
+	if len(loaded) != 2 || loaded["cc_htcp"].Number != 2 || loaded["if_igb"].Number != 1 {
+		t.Errorf("loaded %+v", loaded)
+	}
+}
+
+func TestSysctlConf(t *testing.T) {
+	c := ReadSysctlConf(tree{
+		"/etc/sysctl.conf": `# comment
+net.inet.tcp.tso=0   # why
+ kern.ipc.maxsockbuf = "16777216"
+net.inet.ip.redirect: 0
+a.quoted='x # y' # dropped
+a.hash=x\#y
+ZFS Tuning: The plan is to use large amounts of memory
+net.inet.ip.forwarding
+dev.igb.0.fc=0
+net.inet.tcp.tso=1
+`,
+		"/etc/sysctl.conf.local":      "net.inet.tcp.tso=0\n",
+		"/etc/sysctl.conf.sample":     "x.y=1\n",
+		"/etc/sysctl.kld.d/pf.conf":   "net.pf.request_maxcount=1000000\n",
+		"/etc/sysctl.kld.d/README.md": "nothing",
+	})
+	equal(t, "lines", set(c), []string{
+		"sysctl.conf net.inet.tcp.tso=0", "sysctl.conf kern.ipc.maxsockbuf=16777216", "sysctl.conf net.inet.ip.redirect=0",
+		"sysctl.conf a.quoted=x # y", `sysctl.conf a.hash=x\#y`, "sysctl.conf dev.igb.0.fc=0", "sysctl.conf net.inet.tcp.tso=1",
+		"sysctl.conf.local net.inet.tcp.tso=0", "pf.conf net.pf.request_maxcount=1000000",
+	})
+	equal(t, "problems", complaints(c), []string{
+		"sysctl.conf: syntax: sysctl: unknown oid 'ZFS Tuning' at line 7",
+		"sysctl.conf: syntax: no '=': the line only shows net.inet.ip.forwarding and sets nothing",
+	})
+	if n := c.Lines[1]; n.Number != 3 || n.Text != ` kern.ipc.maxsockbuf = "16777216"` {
+		t.Errorf("line kept as %+v", n)
+	}
+	if len(c.Ignored) != 1 {
+		t.Errorf("ignored %+v", c.Ignored)
+	}
+}
+
+func TestRCOrder(t *testing.T) {
+	c := ReadRC(tree{
+		"/etc/defaults/rc.conf":     "rc_conf_files=\"/etc/rc.conf /etc/rc.conf.local\"\ngateway_enable=\"NO\"\nsource_rc_confs() {\n  local i\n}\nif [ -r /etc/defaults/vendor.conf ]; then\n. /etc/defaults/vendor.conf\nfi\n",
+		"/etc/defaults/vendor.conf": "gateway_enable=YES\n",
+		"/etc/rc.conf":              "gateway_enable=NO\nrc_conf_files=\"$rc_conf_files /etc/rc.conf.site\"\n",
+		"/etc/rc.conf.local":        "x=1\n",
+		"/etc/rc.conf.site":         "x=2\n",
+		"/etc/rc.conf.old":          "x=3\n",
+		"/etc/rc.conf.d/pf":         "pf_flags=-q\n",
+		"/etc/rc.conf.d/netif/a":    "y=1\n",
+	})
+	equal(t, "lines", set(c), []string{
+		"rc.conf gateway_enable=NO", "rc.conf rc_conf_files=/etc/rc.conf /etc/rc.conf.local /etc/rc.conf.site",
+		"rc.conf.local x=1", "rc.conf.site x=2", "a y=1", "pf pf_flags=-q",
+	})
+	if len(c.Problems) != 0 {
+		t.Errorf("problems %+v", c.Problems)
+	}
+	if len(c.Ignored) != 1 || c.Ignored[0].Name != "/etc/rc.conf.old" {
+		t.Errorf("ignored %+v", c.Ignored)
+	}
+}
+
+func TestShell(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		set        []string
+		problems   []string
+	}{
+		{"quotes", `a="x y" b='p "q" $r' c=p\ q`, []string{"a=x y", `b=p "q" $r`, "c=p q"}, nil},
+		{"continuation", "kld_list=\"a \\\n b\"\nx=1", []string{"kld_list=a  b", "x=1"}, nil},
+		{"multi-line quote", "a=\"1\n2\"\nb=3", []string{"a=1\n2", "b=3"}, nil},
+		{"reference", "if=igb0\nifconfig_igb1=\"up $if ${if}x ${none}\"", []string{"if=igb0", "ifconfig_igb1=up igb0 igb0x "}, nil},
+		{"appending", "l=a\nl=\"$l b\"", []string{"l=a", "l=a b"}, nil},
+		{"default", `: ${x:="y z"}`, []string{"x=y z"}, nil},
+		{"default not taken", "x=1\n: ${x:=2}\ny=${x:-3} z=${q:-4} w=${x:+5}", []string{"x=1", "y=1", "z=4", "w=5"}, nil},
+		{"comment", "a=1 # b=2\n#c=3\nd=x#y", []string{"a=1", "d=x#y"}, nil},
+		{"command output", "h=$(hostname)\nb=`date`", []string{"-h=", "-b="}, []string{
+			"the value of h needs execution: it is a command's output", "the value of b needs execution: it is a command's output"}},
+		{"spaces", "gateway_enable = YES", nil, []string{"gateway_enable: not found (no spaces around '=' in a shell assignment)"}},
+		{"plus equals", `kld_list+=" pf"`, nil, []string{"kld_list+= pf: not found (sh has no '+=')"}},
+		{"conditional", "if [ -f /x ]; then\n a=1\nelse a=2\nfi\nb=3", []string{"-a=1", "-a=2", "b=3"},
+			[]string{"a conditional or loop: what it sets is not known without running it"}},
+		{"case", "case $x in\n(a) b=1;;\n c|d) b=2;;\nesac\ne=1", []string{"-b=1", "-b=2", "e=1"},
+			[]string{"a conditional or loop: what it sets is not known without running it"}},
+		{"and", "[ -f /x ] && a=1\nb=2", []string{"-a=1", "b=2"}, []string{"runs a command ([): its effect is not known without running it"}},
+		{"function", "f() {\n a=1\n}\nb=2", []string{"-a=1", "b=2"}, []string{"a function: not a setting"}},
+		{"subshell", "(a=1)\nb=2", []string{"-a=1", "b=2"}, nil},
+		{"unset", "a=1\nunset a\nb=2", []string{"-a=1", "b=2"}, nil},
+		{"export", "export A=1", []string{"A=1"}, nil},
+		{"environment of a command", "A=1 ls > /tmp/x 2>&1", nil, []string{"runs a command (A=1): its effect is not known without running it"}},
+		{"pattern", "a=b.c\nd=${a%.c}", []string{"a=b.c", "-d="}, []string{"the value of d needs execution: it edits ${a} with a pattern"}},
+		{"unclosed", `a="1`, []string{"-a=1"}, []string{"the value of a needs execution: a quote is not closed"}},
+		{"include", ". /etc/site.conf\n. /etc/none.conf\nb=1", []string{"s=1", "b=1"}, []string{"/etc/none.conf is not there"}},
+		{"carriage return", "a=\"YES\"\r\nb=1", []string{"a=YES\r", "b=1"}, nil},
+		{"bomb", "a=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n" + strings.Repeat("a=$a$a\n", 40), nil, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := ReadRC(tree{"/etc/rc.conf": c.text, "/etc/site.conf": "s=1\n"})
+			if c.name == "bomb" {
+				for _, l := range got.Lines {
+					if len(l.Value) > maxValue {
+						t.Fatalf("a value grew to %d bytes", len(l.Value))
+					}
+				}
+				return
+			}
+			var lines []string
+			for _, l := range got.Lines {
+				s := l.Name + "=" + l.Value
+				if !l.Effective {
+					s = "-" + s
+				}
+				lines = append(lines, s)
+			}
+			var problems []string
+			for _, p := range got.Problems {
+				problems = append(problems, p.Message)
+			}
+			equal(t, "set", lines, c.set)
+			equal(t, "problems", problems, c.problems)
+		})
+	}
+}
+
+func TestShellKeepsLineNumbersAndText(t *testing.T) {
+	c := ReadRC(tree{"/etc/rc.conf": "# one\n\nkld_list=\"pf \\\n ipfw\"\n  gateway_enable=YES # x\n"})
+	if l := c.Lines[0]; l.Number != 3 || l.Text != `kld_list="pf \` {
+		t.Errorf("%+v", l)
+	}
+	if l := c.Lines[1]; l.Number != 5 || l.Text != "  gateway_enable=YES # x" {
+		t.Errorf("%+v", l)
+	}
+	mods := c.Modules()
+	if len(mods) != 2 || mods["ipfw"].Number != 3 {
+		t.Errorf("modules %+v", mods)
+	}
+}

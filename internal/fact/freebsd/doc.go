@@ -1,0 +1,51 @@
+// Package freebsd reads FreeBSD's files and command outputs into facts, the
+// way the system itself reads them: the loader's configuration, rc.conf,
+// sysctl.conf, and what sysctl, ifconfig, netstat and others print.
+//
+// Every parser is a pure function of text. Input is hostile: sizes and counts
+// are bounded, nothing is executed, and nothing panics.
+package freebsd
+
+import "linerate/internal/fact"
+
+// Bounds on one file. A configuration beyond them is not one a person wrote.
+const (
+	maxLines = 100_000
+	maxValue = 64 << 10
+	maxFiles = 256
+	maxDepth = 16
+)
+
+// Files is what the readers of configuration need of a machine. An error
+// that is fs.ErrNotExist means that the file is not there, which is normal.
+type Files interface {
+	// Read returns the text of a file by its path on the machine.
+	Read(path string) (string, error)
+	// List returns the names in a directory, sorted.
+	List(dir string) ([]string, error)
+}
+
+// Config is what a family of configuration files sets, in reading order.
+type Config struct {
+	Lines    []fact.Line
+	Problems []fact.Problem
+	// Ignored are files that stand where people expect them to be read,
+	// and are not, with the reason.
+	Ignored []fact.Source
+}
+
+// add appends a line and gives it its place in the reading order.
+func (c *Config) add(l fact.Line) {
+	l.Order = len(c.Lines) + 1
+	c.Lines = append(c.Lines, l)
+}
+
+// Effective returns the value a name ends up with.
+func (c *Config) Effective(name string) (string, bool) {
+	for i := len(c.Lines) - 1; i >= 0; i-- {
+		if c.Lines[i].Name == name && c.Lines[i].Effective {
+			return c.Lines[i].Value, true
+		}
+	}
+	return "", false
+}

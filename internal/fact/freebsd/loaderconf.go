@@ -1,0 +1,355 @@
+package freebsd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"linerate/internal/fact"
+	"linerate/internal/fact/release"
+)
+
+// What /boot/defaults/loader.conf says where a tree lacks it
+// (stand/defaults/loader.conf).
+const (
+	loaderDefaults  = "/boot/defaults/loader.conf"
+	stdLoaderFiles  = "/boot/device.hints /boot/loader.conf /boot/loader.conf.local"
+	stdLoaderDirs   = "/boot/loader.conf.d"
+	stdNextbootConf = "/boot/nextboot.conf"
+)
+
+// ReadLoader reads the loader's configuration in the loader's own order:
+// the defaults; each file of their loader_conf_files, followed at once by
+// those that it names itself in loader_conf_files; then *.conf of
+// loader_conf_dirs; then nextboot.conf if armed (stand/lua/config.lua;
+// FreeBSD 11 and the Forth loader: stand/forth/support.4th).
+func ReadLoader(files Files, rel release.Release) Config {
+	l := &loader{files: files, forth: rel.Major > 0 && rel.Major < 12, env: map[string]string{}, seen: map[string]bool{}}
+	l.greedy = rel.Major == 0 || rel.Major >= 13
+	hasDefaults := l.file(loaderDefaults)
+	if !hasDefaults {
+		l.env["loader_conf_files"] = stdLoaderFiles
+		if !l.forth {
+			l.env["loader_conf_dirs"] = stdLoaderDirs
+		}
+		l.env["nextboot_conf"] = stdNextbootConf
+		l.included(loaderDefaults, 0)
+	}
+	l.dirs()
+	l.nextboot()
+	l.ignored()
+	return l.Config
+}
+
+// loader is one run over the configuration.
+type loader struct {
+	Config
+	files Files
+	// forth is the loader of FreeBSD 11, greedy the quoting of 13 and later.
+	forth, greedy bool
+	env           map[string]string
+	seen          map[string]bool
+	depth         int
+}
+
+// file reads one file and, after it, those it names; false if it is not there.
+func (l *loader) file(path string) bool {
+	if l.seen[path] || len(l.seen) >= maxFiles || l.depth >= maxDepth {
+		return true
+	}
+	l.seen[path] = true
+	text, err := l.files.Read(path)
+	if err != nil {
+		return false
+	}
+	delete(l.env, "loader_conf_files") // config.readConf clears it before each file
+	if strings.HasSuffix(path, ".lua") {
+		l.Problems = append(l.Problems, fact.Problem{File: path, Line: 1, Kind: fact.ProblemUnreadable,
+			Text: firstLine(text), Message: "a Lua file: what it sets is known to the loader only"})
+		return true
+	}
+	l.parse(path, text)
+	l.included(path, l.depth+1)
+	return true
+}
+
+// included reads what loader_conf_files names after a file was read.
+func (l *loader) included(path string, depth int) {
+	names, ok := l.env["loader_conf_files"]
+	if !ok {
+		return
+	}
+	was := l.depth
+	l.depth = depth
+	for _, name := range strings.Fields(names) {
+		if !l.file(name) && !strings.Contains(stdLoaderFiles, name) && path != loaderDefaults {
+			l.Problems = append(l.Problems, fact.Problem{File: path, Kind: fact.ProblemInclude,
+				Text: "loader_conf_files=\"" + names + "\"", Message: name + " is not there"})
+		}
+	}
+	l.depth = was
+}
+
+// dirs reads *.conf of each directory. The loader takes them in the
+// directory's own order, which no tool shows; by name is the best guess.
+func (l *loader) dirs() {
+	if l.forth {
+		return
+	}
+	for _, dir := range strings.Fields(l.env["loader_conf_dirs"]) {
+		names, err := l.files.List(dir)
+		if err != nil {
+			continue
+		}
+		for _, n := range names {
+			if strings.HasSuffix(n, ".conf") {
+				l.file(strings.TrimSuffix(dir, "/") + "/" + n)
+			}
+		}
+	}
+}
+
+// nextboot reads the one-shot file if it is armed.
+func (l *loader) nextboot() {
+	path := l.env["nextboot_conf"]
+	if path == "" {
+		return
+	}
+	text, err := l.files.Read(path)
+	if err != nil || strings.HasPrefix(text, `nextboot_enable="NO"`) {
+		return
+	}
+	l.parse(path, text)
+}
+
+// ignored reports neighbours of loader.conf that the loader never opens.
+func (l *loader) ignored() {
+	names, err := l.files.List("/boot")
+	if err != nil {
+		return
+	}
+	for _, n := range names {
+		p := "/boot/" + n
+		if strings.HasPrefix(n, "loader.conf") && n != "loader.conf.d" && !l.seen[p] {
+			l.Ignored = append(l.Ignored, fact.Source{Name: p, Status: fact.StatusIgnored,
+				Reason: "the loader does not read it: no loader_conf_files names it"})
+		}
+	}
+}
+
+// parse applies one file's lines.
+func (l *loader) parse(path, text string) {
+	dead := false
+	for i, raw := range splitLines(text) {
+		name, value, err := l.line(raw)
+		if err != nil {
+			p := fact.Problem{File: path, Line: i + 1, Text: raw, Kind: fact.ProblemSyntax, Message: err.Error()}
+			if l.forth && !dead {
+				dead = true
+				p.Message += "; this loader reads no further in this file"
+			}
+			if !errors.Is(err, errExec) {
+				l.Problems = append(l.Problems, p)
+			}
+			continue
+		}
+		if name == "" {
+			continue
+		}
+		line := fact.Line{File: path, Number: i + 1, Text: raw, Name: name, Value: value, Mechanism: fact.Loader,
+			Effective: !dead, Default: strings.HasPrefix(path, "/boot/defaults/")}
+		if strings.HasSuffix(path, "device.hints") {
+			line.Mechanism = fact.Hints
+		}
+		if dead {
+			line.Note = "after a syntax error, where this loader stops reading the file"
+		}
+		l.add(line)
+		if !dead {
+			l.env[name] = value
+		}
+	}
+}
+
+// moduleSuffixes are the endings that make a name a module's property; the
+// loader takes their values as they stand, without replacing variables.
+var moduleSuffixes = []string{"_load", "_name", "_type", "_flags", "_before", "_after", "_error"}
+
+// errExec marks a command of the loader: neither a setting nor a mistake.
+var errExec = errors.New("a command of the loader")
+
+// line reads one line: a name and its value, "" for a comment, or the
+// loader's complaint.
+func (l *loader) line(raw string) (name, value string, err error) {
+	s := strings.TrimLeft(raw, " \t\r\v\f")
+	if strings.TrimSpace(s) == "" || s[0] == '#' {
+		return "", "", nil
+	}
+	name, rest, ok := cutLoaderName(s)
+	if !ok {
+		return "", "", errors.New("malformed line: want name=\"value\"")
+	}
+	value, rest, quoted, ok := l.value(rest)
+	if !ok {
+		return "", "", errors.New("malformed line: the value wants double quotes")
+	}
+	if rest = strings.TrimSpace(rest); rest != "" && rest[0] != '#' {
+		return "", "", fmt.Errorf("malformed line: %q after the value", clip(rest, 40))
+	}
+	switch {
+	case name == "exec" && quoted:
+		return "", "", errExec
+	case hasModuleSuffix(name):
+		if strings.HasSuffix(name, "_load") {
+			value = strings.ToUpper(value)
+		}
+		if strings.Contains(value, `"`) {
+			return "", "", errors.New("a second quoted text on the line (its comment?) becomes part of the value")
+		}
+		return name, value, nil
+	case l.forth:
+		return name, strings.ReplaceAll(value, `\`, ""), nil
+	}
+	value, err = l.expand(value)
+	if err != nil {
+		return "", "", fmt.Errorf("the loader fails to parse variable '%s': %w", name, err)
+	}
+	return name, value, nil
+}
+
+func hasModuleSuffix(name string) bool {
+	for _, s := range moduleSuffixes {
+		if len(name) > len(s) && strings.HasSuffix(name, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// cutLoaderName takes the name and the equals sign, spaces around it allowed.
+func cutLoaderName(s string) (name, rest string, ok bool) {
+	n := 0
+	for n < len(s) && (isAlnum(s[n]) || n > 0 && strings.IndexByte("-_.", s[n]) >= 0) {
+		n++
+	}
+	rest = strings.TrimLeft(s[n:], " \t")
+	if n == 0 || rest == "" || rest[0] != '=' {
+		return "", "", false
+	}
+	return s[:n], strings.TrimLeft(rest[1:], " \t"), true
+}
+
+// value takes a quoted value or a single word.
+func (l *loader) value(s string) (value, rest string, quoted, ok bool) {
+	if s != "" && s[0] == '"' {
+		end := l.closing(s)
+		if end < 0 {
+			return "", "", false, false
+		}
+		return s[1:end], s[end+1:], true, true
+	}
+	n := 0
+	for n < len(s) && (isAlnum(s[n]) || s[n] == '-' || n > 0 && (s[n] == '_' || s[n] == '.')) {
+		n++
+	}
+	return s[:n], s[n:], false, n > 0
+}
+
+// closing finds the quote that ends a value: since 13 the loader takes the
+// last one on the line, before that the first; Forth honours backslashes.
+func (l *loader) closing(s string) int {
+	if l.greedy {
+		if end := strings.LastIndexByte(s, '"'); end > 0 {
+			return end
+		}
+		return -1
+	}
+	for i := 1; i < len(s); i++ {
+		if l.forth && s[i] == '\\' {
+			i++
+			continue
+		}
+		if s[i] == '"' {
+			return i
+		}
+	}
+	return -1
+}
+
+// expand replaces $name, ${name} and backslashes (config.lua, processEnvVar).
+func (l *loader) expand(v string) (string, error) {
+	var out strings.Builder
+	for i := 0; i < len(v); i++ {
+		switch v[i] {
+		case '\\':
+			if i++; i == len(v) {
+				return "", errors.New("stray escape at end of line")
+			}
+			out.WriteByte(v[i])
+		case '"':
+			return "", fmt.Errorf("stray quote at position '%d'; a comment on the same line must hold no quotes", i+1)
+		case '$':
+			name, n := loaderVariable(v[i+1:])
+			if n == 0 {
+				return "", fmt.Errorf("malformed variable expression at position '%d'", i+1)
+			}
+			i += n
+			out.WriteString(l.env[name])
+		default:
+			out.WriteByte(v[i])
+		}
+		if out.Len() > maxValue {
+			return "", errors.New("value too long")
+		}
+	}
+	return out.String(), nil
+}
+
+// loaderVariable reads the name after a dollar and its length with braces.
+func loaderVariable(s string) (string, int) {
+	if strings.HasPrefix(s, "{") {
+		end := strings.IndexByte(s, '}')
+		if end < 2 {
+			return "", 0
+		}
+		return s[1:end], end + 1
+	}
+	n := 0
+	for n < len(s) && (isAlnum(s[n]) || n > 0 && strings.IndexByte("-_.", s[n]) >= 0) {
+		n++
+	}
+	return s[:n], n
+}
+
+// LoadedByLoader returns the modules that loader.conf loads, by the name the
+// loader will use, with the line that says so.
+func LoadedByLoader(lines []fact.Line) map[string]fact.Line {
+	loaded := map[string]fact.Line{}
+	names := map[string]string{}
+	for _, l := range lines {
+		if !l.Effective {
+			continue
+		}
+		if key, ok := strings.CutSuffix(l.Name, "_name"); ok {
+			names[key] = l.Value
+		}
+		if key, ok := strings.CutSuffix(l.Name, "_load"); ok {
+			delete(loaded, key)
+			if strings.EqualFold(l.Value, "yes") {
+				loaded[key] = l
+			}
+		}
+	}
+	byName := make(map[string]fact.Line, len(loaded))
+	for key, l := range loaded {
+		if n := names[key]; n != "" {
+			key = n
+		}
+		byName[key] = l
+	}
+	return byName
+}
+
+// missing reports whether an error means that a file is not there.
+func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -1,0 +1,128 @@
+package freebsd
+
+import (
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+const (
+	rcDefaults = "/etc/defaults/rc.conf"
+	rcVendor   = "/etc/defaults/vendor.conf"
+	// stdRCFiles is rc_conf_files of /etc/defaults/rc.conf.
+	stdRCFiles = "/etc/rc.conf /etc/rc.conf.local"
+	// rcMisc is read by BSDRP, whose own defaults name it before rc.conf.
+	rcMisc = "/etc/rc.conf.misc"
+)
+
+// ReadRC reads the system's rc configuration in the order rc.subr sources
+// it: defaults, the vendor's, each of rc_conf_files (again, should they
+// change it), then rc.conf.d of each service (libexec/rc/rc.subr,
+// load_rc_config; libexec/rc/rc.conf, source_rc_confs). It understands
+// assignments; it never executes anything.
+func ReadRC(files Files) Config {
+	r := &rc{files: files, vars: map[string]string{}, seen: map[string]bool{}}
+	hasDefaults := r.source(rcDefaults, "")
+	if !hasDefaults {
+		r.vars["rc_conf_files"] = stdRCFiles
+	}
+	r.source(rcVendor, "")
+	if !hasDefaults {
+		r.misc()
+	}
+	for range 2 { // files may redefine rc_conf_files; the system looks twice
+		for _, path := range strings.Fields(r.vars["rc_conf_files"]) {
+			r.source(path, "")
+		}
+	}
+	r.services()
+	r.ignored()
+	return r.Config
+}
+
+// rc is one run over the configuration.
+type rc struct {
+	Config
+	files Files
+	vars  map[string]string
+	seen  map[string]bool
+	depth int
+}
+
+// source reads one file once; false if it is not there.
+func (r *rc) source(path, note string) bool {
+	if r.seen[path] || len(r.seen) >= maxFiles || r.depth >= maxDepth {
+		return true
+	}
+	text, err := r.files.Read(path)
+	if err != nil {
+		return false
+	}
+	r.seen[path] = true
+	r.depth++
+	sh := &shell{rc: r, path: path, text: text, line: 1, note: note, isDefault: strings.HasPrefix(path, "/etc/defaults/")}
+	sh.run()
+	r.depth--
+	return true
+}
+
+// misc reads the file that BSDRP adds, where the tree does not say itself
+// which files are read.
+func (r *rc) misc() {
+	r.source(rcMisc, "a stock FreeBSD does not read this file; BSDRP does, before rc.conf")
+}
+
+// services reads rc.conf.d: each file (or directory of files) is sourced
+// only by the service of its name.
+func (r *rc) services() {
+	for _, dir := range []string{"/etc/rc.conf.d", "/usr/local/etc/rc.conf.d"} {
+		names, err := r.files.List(dir)
+		if err != nil {
+			continue
+		}
+		for _, n := range names {
+			path, note := dir+"/"+n, "read only by the service "+n
+			if r.source(path, note) {
+				continue
+			}
+			parts, err := r.files.List(path)
+			if err != nil {
+				continue
+			}
+			for _, p := range parts {
+				r.source(path+"/"+p, note)
+			}
+		}
+	}
+}
+
+// ignored reports neighbours of rc.conf that nothing reads.
+func (r *rc) ignored() {
+	names, err := r.files.List("/etc")
+	if err != nil {
+		return
+	}
+	for _, n := range names {
+		p := "/etc/" + n
+		if strings.HasPrefix(n, "rc.conf") && n != "rc.conf.d" && !r.seen[p] {
+			r.Ignored = append(r.Ignored, fact.Source{Name: p, Status: fact.StatusIgnored,
+				Reason: "rc does not read it: rc_conf_files does not name it"})
+		}
+	}
+}
+
+// Modules returns what kld_list loads, with the line that says so.
+func (c *Config) Modules() map[string]fact.Line {
+	mods := map[string]fact.Line{}
+	for _, l := range c.Lines {
+		if l.Name != "kld_list" || !l.Effective {
+			continue
+		}
+		clear(mods) // a later kld_list replaces an earlier one
+		for _, m := range strings.Fields(l.Value) {
+			m = m[strings.LastIndexByte(m, '/')+1:]
+			mods[strings.TrimSuffix(m, ".ko")] = l
+		}
+	}
+	return mods
+}

@@ -1,0 +1,319 @@
+package freebsd
+
+import (
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+// shell reads the assignments of a file that sh(1) would source: a safe
+// subset of the language. What needs execution is reported, not guessed.
+type shell struct {
+	rc        *rc
+	path      string
+	text      string
+	note      string
+	isDefault bool
+
+	pos, line int
+	// open are the compound commands (if, case, loops, functions) that are
+	// not closed yet: what stands inside is conditional. So is what follows
+	// && or ||, which joined says.
+	open   []string
+	joined bool
+	// function is set between a function's name and its body.
+	function bool
+	count    int
+}
+
+// conditional reports whether the statement at hand may not be executed.
+func (s *shell) conditional() bool { return len(s.open) > 0 || s.joined }
+
+func (s *shell) push(opener string) {
+	if len(s.open) < maxLines {
+		s.open = append(s.open, opener)
+	}
+}
+
+// pop closes the innermost compound command, whatever it was: a file that
+// sh would reject is read with the least surprise.
+func (s *shell) pop() {
+	if len(s.open) > 0 {
+		s.open = s.open[:len(s.open)-1]
+	}
+}
+
+func (s *shell) inside(opener string) bool {
+	return len(s.open) > 0 && s.open[len(s.open)-1] == opener
+}
+
+// run reads the whole file, statement by statement.
+func (s *shell) run() {
+	for s.pos < len(s.text) && s.count < maxLines {
+		s.count++
+		start, line := s.pos, s.line
+		words, end := s.statement()
+		if s.pos == start { // never stand still on odd input
+			s.advance()
+			continue
+		}
+		s.execute(words, line, s.raw(start), end)
+		s.joined = end == "&&" || end == "||" || s.joined && end == "|"
+	}
+}
+
+// word is one word of a statement after expansion.
+type word struct {
+	text  string
+	known bool   // false when its value needs execution
+	why   string // what needs it
+	// eq is where an assignment's equals sign stands in text, or -1.
+	eq int
+	// bare is true while no quoting was used: only bare words are keywords.
+	bare bool
+}
+
+// raw is the first physical line of a statement, as written.
+func (s *shell) raw(start int) string {
+	begin := strings.LastIndexByte(s.text[:start], '\n') + 1
+	if rest := s.text[begin:]; strings.TrimSpace(s.text[begin:start]) == "" {
+		begin += len(rest) - len(strings.TrimLeft(rest, "\n"))
+	}
+	return strings.TrimSuffix(firstWhole(s.text[begin:]), "\r")
+}
+
+func firstWhole(s string) string {
+	l, _, _ := strings.Cut(s, "\n")
+	return clip(l, maxValue)
+}
+
+func (s *shell) advance() {
+	if s.text[s.pos] == '\n' {
+		s.line++
+	}
+	s.pos++
+}
+
+// statement reads words up to a newline or an operator, which it returns.
+func (s *shell) statement() (words []word, end string) {
+	for s.pos < len(s.text) {
+		c := s.text[s.pos]
+		switch {
+		case c == '\n':
+			s.advance()
+			return words, "\n"
+		case c == ' ' || c == '\t':
+			s.pos++
+		case c == '\\' && strings.HasPrefix(s.text[s.pos:], "\\\n"):
+			s.pos++
+			s.advance()
+		case c == '#':
+			for s.pos < len(s.text) && s.text[s.pos] != '\n' {
+				s.pos++
+			}
+		case c == '<' || c == '>':
+			s.redirection()
+		case strings.IndexByte(";&|()", c) >= 0:
+			return words, s.operator()
+		default:
+			words = append(words, s.word())
+		}
+	}
+	return words, "\n"
+}
+
+// redirection skips an operator such as 2>&1 and the word it takes.
+func (s *shell) redirection() {
+	for s.pos < len(s.text) && strings.IndexByte("<>&", s.text[s.pos]) >= 0 {
+		s.pos++
+	}
+	for s.pos < len(s.text) && (s.text[s.pos] == ' ' || s.text[s.pos] == '\t') {
+		s.pos++
+	}
+	s.word()
+}
+
+// operator takes an operator of one or two signs.
+func (s *shell) operator() string {
+	n := 1
+	if s.pos+1 < len(s.text) && s.text[s.pos+1] == s.text[s.pos] && strings.IndexByte(";&|", s.text[s.pos]) >= 0 {
+		n = 2
+	}
+	op := s.text[s.pos : s.pos+n]
+	s.pos += n
+	return op
+}
+
+// execute does what the shell would do with one simple command, if that is
+// an assignment, or says that it cannot be known.
+func (s *shell) execute(words []word, line int, raw, end string) {
+	if len(words) == 0 {
+		s.operatorAlone(end)
+		return
+	}
+	if s.keyword(words, end, line, raw) {
+		return
+	}
+	first := words[0]
+	if first.bare && first.text == "export" && len(words) > 1 {
+		words = words[1:]
+	}
+	if first.text == ":" {
+		s.defaults(words[1:])
+		return
+	}
+	if n := assignments(words); n == len(words) && end != "|" && end != "&" && end != "(" {
+		for _, w := range words {
+			s.assign(w, line, raw)
+		}
+	} else {
+		s.command(words, line, raw)
+	}
+	if end == ")" {
+		s.pop()
+	}
+}
+
+// operatorAlone keeps the nesting of parentheses right; in a case they
+// stand around patterns.
+func (s *shell) operatorAlone(end string) {
+	switch {
+	case end == "(" && !s.inside("case"):
+		s.push("(")
+	case end == ")" && s.inside("("):
+		s.pop()
+	}
+}
+
+// assignments counts the leading words that assign.
+func assignments(words []word) int {
+	n := 0
+	for n < len(words) && words[n].eq > 0 {
+		n++
+	}
+	return n
+}
+
+// keyword handles the words that open and close compound commands.
+func (s *shell) keyword(words []word, end string, line int, raw string) bool {
+	w := words[0]
+	if !w.bare {
+		return false
+	}
+	switch w.text {
+	case "if", "case", "for", "while", "until", "{":
+		if len(s.open) == 0 && !s.function {
+			s.problem(line, raw, fact.ProblemUnreadable, "a conditional or loop: what it sets is not known without running it")
+		}
+		s.function = false
+		s.push(w.text)
+		return true
+	case "fi", "esac", "done", "}":
+		s.pop()
+		return true
+	case "then", "else", "elif", "do", "!":
+		if len(words) > 1 {
+			s.execute(words[1:], line, raw, end)
+		}
+		return true
+	}
+	if end == "(" && len(words) == 1 && w.eq < 0 { // name() { …
+		if len(s.open) == 0 {
+			s.problem(line, raw, fact.ProblemUnreadable, "a function: not a setting")
+		}
+		s.function = true
+		s.push("(") // the ")" that follows closes it, the body's "{" opens anew
+		return true
+	}
+	return end == ")" && s.inside("case") // a pattern
+}
+
+// assign records name=value.
+func (s *shell) assign(w word, line int, raw string) {
+	name, value := w.text[:w.eq], w.text[w.eq+1:]
+	l := fact.Line{File: s.path, Number: line, Text: raw, Name: name, Value: value,
+		Mechanism: fact.RCConf, Effective: !s.conditional(), Default: s.isDefault, Note: s.note}
+	switch {
+	case s.conditional():
+		l.Note = "inside a conditional or function: whether it is set needs execution"
+	case !w.known:
+		l.Effective = false
+		l.Note = "the value needs execution: " + w.why
+		s.problem(line, raw, fact.ProblemUnreadable, "the value of "+name+" needs execution: "+w.why)
+		delete(s.rc.vars, name)
+	default:
+		if strings.HasSuffix(value, "\r") {
+			l.Note = "ends in a carriage return, which becomes part of the value"
+		}
+		s.rc.vars[name] = value
+	}
+	s.rc.add(l)
+}
+
+// defaults handles `: ${name:=value}`: assignments were made by expansion.
+func (s *shell) defaults([]word) {}
+
+// command handles what is not a plain assignment.
+func (s *shell) command(words []word, line int, raw string) {
+	name := words[0].text
+	switch {
+	case name == "." || name == "source":
+		s.include(words, line, raw)
+	case name == "unset" && !s.conditional():
+		for _, w := range words[1:] {
+			delete(s.rc.vars, w.text)
+			s.rc.unset(w.text)
+		}
+	case len(s.open) > 0 || name == "return" || name == "local":
+	case len(words) > 1 && isVariable(name) && strings.HasPrefix(words[1].text, "="):
+		s.problem(line, raw, fact.ProblemSyntax, name+": not found (no spaces around '=' in a shell assignment)")
+	case strings.Contains(name, "+=") && isVariable(name[:strings.Index(name, "+=")]):
+		s.problem(line, raw, fact.ProblemSyntax, name+": not found (sh has no '+=')")
+	default:
+		s.problem(line, raw, fact.ProblemUnreadable, "runs a command ("+clip(name, 40)+"): its effect is not known without running it")
+	}
+}
+
+// include follows `. /path` when the path is plain.
+func (s *shell) include(words []word, line int, raw string) {
+	if len(words) < 2 || !words[1].known || !strings.HasPrefix(words[1].text, "/") || len(s.open) > 0 {
+		if !s.isDefault {
+			s.problem(line, raw, fact.ProblemUnreadable, "sources a file that is not known without running it")
+		}
+		return
+	}
+	if !s.rc.source(words[1].text, s.note) {
+		s.problem(line, raw, fact.ProblemInclude, words[1].text+" is not there")
+	}
+}
+
+// problem records a line that sets nothing; the system's own files are its
+// own business.
+func (s *shell) problem(line int, raw, kind, message string) {
+	if s.isDefault || len(s.rc.Problems) > maxLines {
+		return
+	}
+	s.rc.Problems = append(s.rc.Problems, fact.Problem{File: s.path, Line: line, Text: raw, Kind: kind, Message: message})
+}
+
+// unset takes back what earlier lines set.
+func (c *Config) unset(name string) {
+	for i := range c.Lines {
+		if c.Lines[i].Name == name {
+			c.Lines[i].Effective = false
+		}
+	}
+}
+
+// isVariable reports whether s is a shell variable's name.
+func isVariable(s string) bool {
+	if s == "" || s[0] >= '0' && s[0] <= '9' {
+		return false
+	}
+	for i := range len(s) {
+		if !isAlnum(s[i]) && s[i] != '_' {
+			return false
+		}
+	}
+	return true
+}

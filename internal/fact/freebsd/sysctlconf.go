@@ -1,0 +1,144 @@
+package freebsd
+
+import (
+	"fmt"
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+// sysctlFiles are what rc.d/sysctl applies, in order.
+var sysctlFiles = []string{"/etc/sysctl.conf", "/etc/sysctl.conf.local"}
+
+// kldSysctlDir holds files that rc.subr applies when it loads a module.
+const kldSysctlDir = "/etc/sysctl.kld.d"
+
+// stdioBuffer is BUFSIZ: sysctl(8) reads lines in pieces of at most so many
+// bytes less one, and takes each piece for a line.
+const stdioBuffer = 1024
+
+// ReadSysctlConf reads /etc/sysctl.conf and sysctl.conf.local as rc.d/sysctl
+// applies them, and the files that go with modules.
+func ReadSysctlConf(files Files) Config {
+	var c Config
+	for _, path := range sysctlFiles {
+		if text, err := files.Read(path); err == nil {
+			c.sysctlFile(path, text, "")
+		}
+	}
+	names, _ := files.List(kldSysctlDir)
+	for _, n := range names {
+		module, ok := strings.CutSuffix(n, ".conf")
+		if !ok || len(c.Lines) > maxLines {
+			continue
+		}
+		path := kldSysctlDir + "/" + n
+		if text, err := files.Read(path); err == nil {
+			c.sysctlFile(path, text, "applied only when rc loads module "+module)
+		}
+	}
+	c.ignoredSysctl(files)
+	return c
+}
+
+func (c *Config) ignoredSysctl(files Files) {
+	names, err := files.List("/etc")
+	if err != nil {
+		return
+	}
+	for _, n := range names {
+		if strings.HasPrefix(n, "sysctl.conf") && n != "sysctl.conf" && n != "sysctl.conf.local" || n == "sysctl.d" {
+			c.Ignored = append(c.Ignored, fact.Source{Name: "/etc/" + n, Status: fact.StatusIgnored,
+				Reason: "rc.d/sysctl reads only sysctl.conf and sysctl.conf.local"})
+		}
+	}
+}
+
+// sysctlFile applies one file as `sysctl -f` reads it (sbin/sysctl/sysctl.c,
+// parsefile and parse).
+func (c *Config) sysctlFile(path, text, note string) {
+	for i, raw := range splitLines(text) {
+		s := strings.TrimSpace(cutSysctlComment(raw))
+		if s == "" {
+			continue
+		}
+		name, value, assigned := cutSysctl(s)
+		problem := func(format string, args ...any) {
+			c.Problems = append(c.Problems, fact.Problem{File: path, Line: i + 1, Text: raw,
+				Kind: fact.ProblemSyntax, Message: fmt.Sprintf(format, args...)})
+		}
+		switch {
+		case len(raw) >= stdioBuffer:
+			problem("longer than %d bytes: sysctl reads it in pieces", stdioBuffer-1)
+		case !isSysctlName(name):
+			problem("sysctl: unknown oid '%s' at line %d", clip(name, 60), i+1)
+		case !assigned:
+			problem("no '=': the line only shows %s and sets nothing", name)
+		default:
+			c.add(fact.Line{File: path, Number: i + 1, Text: raw, Name: name, Value: value,
+				Mechanism: fact.Sysctl, Effective: true, Note: note})
+		}
+	}
+}
+
+// cutSysctlComment ends a line at its first '#', unless that is escaped by a
+// backslash or stands behind a quote; behind a quoted text all is dropped.
+func cutSysctlComment(s string) string {
+	single, double := strings.IndexByte(s, '\''), strings.IndexByte(s, '"')
+	for at := 0; ; at++ {
+		i := strings.IndexByte(s[at:], '#')
+		if i < 0 {
+			return s
+		}
+		at += i
+		if single >= 0 && at > single {
+			return cutAfter(s, single, '\'')
+		}
+		if double >= 0 && at > double {
+			return cutAfter(s, double, '"')
+		}
+		if at == 0 || s[at-1] != '\\' {
+			return s[:at]
+		}
+	}
+}
+
+// cutAfter keeps s up to the quote that closes the one at open.
+func cutAfter(s string, open int, quote byte) string {
+	if end := strings.IndexByte(s[open+1:], quote); end >= 0 {
+		return s[:open+1+end+1]
+	}
+	return s
+}
+
+// cutSysctl splits name and value at the first '=' or ':', trims spaces
+// around it and removes one pair of quotes.
+func cutSysctl(s string) (name, value string, assigned bool) {
+	i := strings.IndexAny(s, "=:")
+	if i < 0 {
+		return s, "", false
+	}
+	name, value = strings.TrimSpace(s[:i]), strings.TrimLeft(s[i+1:], " \t\r\v\f")
+	if value != "" && (value[0] == '"' || value[0] == '\'') {
+		quote := value[0]
+		if len(value) > 1 && value[len(value)-1] == quote {
+			value = value[:len(value)-1]
+		}
+		value = value[1:]
+	}
+	return name, value, true
+}
+
+// isSysctlName reports whether a text can name a sysctl: words of letters,
+// digits and a few signs, joined by dots.
+func isSysctlName(s string) bool {
+	if s == "" || !isAlnum(s[0]) && s[0] != '_' {
+		return false
+	}
+	for i := range len(s) {
+		if !isAlnum(s[i]) && strings.IndexByte("._-%/+", s[i]) < 0 {
+			return false
+		}
+	}
+	return true
+}
