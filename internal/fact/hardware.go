@@ -145,3 +145,31 @@ func (n NIC) Has(option string) bool {
 	}
 	return false
 }
+
+// AddConfigured adds what a line of a file says of an interface to the NIC
+// of that name, making it if the host's own list lacks it.
+func (f *Facts) AddConfigured(n NIC) {
+	for i := range f.NICs {
+		nic := &f.NICs[i]
+		if nic.Name != n.Name {
+			continue
+		}
+		known := nic.Flags != nil // seen on the running host
+		nic.Configured = append(nic.Configured, n.Configured...)
+		nic.ConfigFlags = append(nic.ConfigFlags, n.ConfigFlags...)
+		if known { // the running state says more than the file
+			return
+		}
+		if n.MTU > 0 {
+			nic.MTU = n.MTU
+		}
+		if n.Parent != "" {
+			nic.Parent = n.Parent
+		}
+		nic.Members = append(nic.Members, n.Members...)
+		nic.IPv4 += n.IPv4
+		nic.IPv6 += n.IPv6
+		return
+	}
+	f.NICs = append(f.NICs, n)
+}

@@ -1,0 +1,130 @@
+package freebsd
+
+import (
+	"path"
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+// ReadIPFW reads an ipfw script or rule file as far as counting its rules,
+// tables, pipes and translations goes. A script is not executed: its plain
+// variables are replaced, and what stands in loops is counted once.
+func ReadIPFW(files Files, file string, fw *fact.IPFW) []fact.Problem {
+	text, err := files.Read(file)
+	if err != nil {
+		return nil
+	}
+	fw.File = file
+	r := &ipfwReader{fw: fw, file: file, vars: map[string]string{}, tables: map[string]bool{}}
+	text = strings.ReplaceAll(text, "\\\n", "  ")
+	for i, raw := range splitLines(text) {
+		for _, part := range strings.FieldsFunc(raw[:commentAt(raw)], func(c rune) bool { return c == ';' || c == '&' }) {
+			r.command(i+1, raw, part)
+		}
+	}
+	fw.Tables += len(r.tables)
+	return r.problems
+}
+
+type ipfwReader struct {
+	fw       *fact.IPFW
+	file     string
+	vars     map[string]string
+	tables   map[string]bool
+	problems []fact.Problem
+}
+
+// commentAt is where a comment begins: a '#' at the start or after a space.
+func commentAt(s string) int {
+	for i := range len(s) {
+		if s[i] == '#' && (i == 0 || isSpace(s[i-1])) {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// command reads one command: an assignment, a call of ipfw, or a bare rule.
+func (r *ipfwReader) command(number int, raw, s string) {
+	s = strings.TrimSpace(s)
+	if name, value, ok := strings.Cut(s, "="); ok && isVariable(name) {
+		r.vars[name] = strings.Trim(r.expand(value), `"'`)
+		return
+	}
+	words := strings.Fields(r.expand(s))
+	for len(words) > 0 && (path.Base(words[0]) == "ipfw" || strings.HasPrefix(words[0], "-")) {
+		words = words[1:]
+	}
+	if len(words) < 2 {
+		return
+	}
+	r.verb(fact.Line{File: r.file, Number: number, Text: raw, Mechanism: fact.Conf, Effective: true}, words)
+}
+
+// verb files one command of ipfw(8).
+func (r *ipfwReader) verb(at fact.Line, w []string) {
+	switch w[0] {
+	case "add":
+		r.rule(at, w[1:])
+	case "table":
+		r.tables[w[1]] = true
+	case "pipe", "queue":
+		if hasAny(w, "config") {
+			r.fw.Pipes++
+		}
+	case "nat":
+		at.Name, at.Value = "nat", strings.Join(w[1:], " ")
+		r.fw.NATLines = append(r.fw.NATLines, at)
+	}
+}
+
+// rule counts one rule; a leading number, set and probability are skipped.
+func (r *ipfwReader) rule(at fact.Line, w []string) {
+	r.fw.Rules++
+	if hasAny(w, "keep-state", "limit", "record-state", "set-limit") {
+		r.fw.Stateful++
+	}
+	for i := range w {
+		if w[i] == "nat" || w[i] == "divert" {
+			r.fw.NAT++
+			at.Name, at.Value = w[i], strings.Join(w[i:], " ")
+			r.fw.NATLines = append(r.fw.NATLines, at)
+			return
+		}
+	}
+}
+
+// expand replaces $name and ${name} by the script's own assignments.
+func (r *ipfwReader) expand(s string) string {
+	if !strings.Contains(s, "$") {
+		return s
+	}
+	var out strings.Builder
+	for i := 0; i < len(s) && out.Len() < maxValue; i++ {
+		if s[i] != '$' {
+			out.WriteByte(s[i])
+			continue
+		}
+		name, n := loaderVariable(s[i+1:])
+		value, ok := r.vars[name]
+		if n == 0 || !ok {
+			out.WriteByte('$')
+			continue
+		}
+		out.WriteString(clip(value, maxValue))
+		i += n
+	}
+	return out.String()
+}
+
+// CountIPF counts the rules of an ipf.rules or ipnat.rules file.
+func CountIPF(text string) int {
+	n := 0
+	for _, l := range splitLines(text) {
+		if l = strings.TrimSpace(l[:commentAt(l)]); l != "" {
+			n++
+		}
+	}
+	return n
+}

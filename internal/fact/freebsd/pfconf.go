@@ -1,0 +1,339 @@
+package freebsd
+
+import (
+	"strconv"
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+// ReadPF reads a pf ruleset as far as its limits, options, scrubbing and
+// the number and kind of its rules go (contrib/pf and sbin/pfctl/parse.y).
+func ReadPF(files Files, path string, pf *fact.PF) []fact.Problem {
+	p := &pfReader{files: files, pf: pf, macros: map[string]string{}, seen: map[string]bool{}}
+	p.file(path)
+	return p.problems
+}
+
+type pfReader struct {
+	files    Files
+	pf       *fact.PF
+	macros   map[string]string
+	seen     map[string]bool
+	problems []fact.Problem
+}
+
+// pfStatement is one line of pf.conf with its continuations, in words.
+type pfStatement struct {
+	file  string
+	line  int
+	text  string
+	words []string
+}
+
+func (p *pfReader) file(path string) bool {
+	if p.seen[path] || len(p.seen) >= maxFiles {
+		return true
+	}
+	p.seen[path] = true
+	text, err := p.files.Read(path)
+	if err != nil {
+		return false
+	}
+	if p.pf.File == "" {
+		p.pf.File = path
+	}
+	lexer := pfLexer{text: text, line: 1, macros: p.macros}
+	for range maxLines {
+		s, ok := lexer.next()
+		if !ok {
+			break
+		}
+		s.file = path
+		p.statement(s)
+	}
+	return true
+}
+
+// statement files one statement under what it is.
+func (p *pfReader) statement(s pfStatement) {
+	w := s.words
+	if w[0] == "no" && len(w) > 1 || w[0] == "load" && len(w) > 1 {
+		w = w[1:]
+	}
+	if len(w) >= 3 && w[1] == "=" {
+		p.macros[w[0]] = strings.Join(w[2:], " ")
+		return
+	}
+	switch w[0] {
+	case "set":
+		p.set(s, w[1:])
+	case "include":
+		if len(w) > 1 && !p.file(w[1]) {
+			p.problems = append(p.problems, fact.Problem{File: s.file, Line: s.line, Text: s.text,
+				Kind: fact.ProblemInclude, Message: w[1] + " is not there"})
+		}
+	case "table":
+		p.pf.Tables++
+	case "anchor", "nat-anchor", "rdr-anchor", "binat-anchor", "scrub-anchor":
+		p.pf.Anchors++
+	case "altq", "queue":
+		p.pf.Queues++
+	case "scrub":
+		p.scrub(s, w, true)
+	case "nat", "rdr", "binat":
+		p.pf.Translations++
+		p.sourceTracking(w)
+	case "pass", "block", "match", "antispoof":
+		p.rule(s, w)
+	}
+}
+
+// countPFRule counts one filter rule of a running ruleset (pfctl -sr).
+func countPFRule(pf *fact.PF, line string) {
+	lexer := pfLexer{text: line, line: 1, macros: map[string]string{}}
+	if s, ok := lexer.next(); ok {
+		(&pfReader{pf: pf}).statement(s)
+	}
+}
+
+func (p *pfReader) rule(s pfStatement, w []string) {
+	p.pf.Rules++
+	if w[0] == "pass" && follows(w, "no", "state") {
+		p.pf.Stateless++
+	}
+	if hasAny(w, "nat-to", "rdr-to", "binat-to", "af-to") {
+		p.pf.Translations++
+	}
+	if hasAny(w, "route-to", "reply-to", "dup-to") {
+		p.pf.RouteTo++
+	}
+	if hasAny(w, "synproxy") {
+		p.pf.SynProxy++
+	}
+	p.sourceTracking(w)
+	if i := index(w, "scrub"); i > 0 {
+		p.scrub(s, w[i:], false)
+	}
+}
+
+func (p *pfReader) sourceTracking(w []string) {
+	if hasAny(w, "source-track", "max-src-nodes", "max-src-states", "max-src-conn", "max-src-conn-rate", "sticky-address") {
+		p.pf.SourceTracking++
+	}
+}
+
+// scrub reads a scrub rule or the options of `match … scrub (…)`.
+func (p *pfReader) scrub(s pfStatement, w []string, rule bool) {
+	sc := fact.Scrub{File: s.file, Line: s.line, Text: s.text, Reassemble: rule}
+	for i, word := range w {
+		switch word {
+		case "max-mss":
+			if i+1 < len(w) {
+				sc.MaxMSS = atoi(w[i+1])
+			}
+		case "no-df":
+			sc.NoDF = true
+		case "random-id":
+			sc.RandomID = true
+		case "reassemble":
+			sc.ReassTCP = sc.ReassTCP || i+1 < len(w) && w[i+1] == "tcp"
+			sc.Reassemble = true
+		case "no":
+			if i+1 < len(w) && w[i+1] == "fragment" {
+				sc.Reassemble = false
+			}
+		}
+	}
+	p.pf.Scrub = append(p.pf.Scrub, sc)
+}
+
+// set reads one `set` option.
+func (p *pfReader) set(s pfStatement, w []string) {
+	if len(w) < 2 {
+		return
+	}
+	switch w[0] {
+	case "limit":
+		p.pf.FileLimits = append(p.pf.FileLimits, pairs(s, w[1:])...)
+	case "timeout":
+		p.pf.Timeouts = append(p.pf.Timeouts, pairs(s, w[1:])...)
+	case "skip":
+		for _, n := range w[1:] {
+			if n != "on" && n != "{" && n != "}" {
+				p.pf.Skip = append(p.pf.Skip, n)
+			}
+		}
+	default:
+		p.pf.Options = append(p.pf.Options, fact.Line{File: s.file, Number: s.line, Text: s.text, Name: w[0],
+			Value: strings.Join(w[1:], " "), Mechanism: fact.Conf, Order: len(p.pf.Options) + 1, Effective: true})
+	}
+}
+
+// pairs reads `name number` pairs, with or without braces.
+func pairs(s pfStatement, w []string) []fact.Limit {
+	var limits []fact.Limit
+	for i := 0; i+1 < len(w); i++ {
+		n, err := strconv.ParseUint(w[i+1], 10, 64)
+		if err != nil || w[i] == "{" {
+			continue
+		}
+		limits = append(limits, fact.Limit{Name: w[i], Value: n, File: s.file, Line: s.line, Text: s.text})
+		i++
+	}
+	return limits
+}
+
+// pfLexer cuts pf.conf into statements. A newline ends one, but behind a
+// backslash and inside a list in braces; the braces of an anchor hold rules.
+type pfLexer struct {
+	text      string
+	pos, line int
+	macros    map[string]string
+	// budget bounds what macros can expand to.
+	budget int
+}
+
+func (l *pfLexer) next() (pfStatement, bool) {
+	var s pfStatement
+	depth := 0
+	for l.pos < len(l.text) {
+		c := l.text[l.pos]
+		switch {
+		case c == '\n':
+			l.pos++
+			l.line++
+			if len(s.words) > 0 && depth == 0 {
+				return s, true
+			}
+		case c == '\\' && strings.HasPrefix(strings.TrimLeft(l.text[l.pos+1:], " \t\r"), "\n"):
+			l.pos += strings.IndexByte(l.text[l.pos:], '\n') + 1
+			l.line++
+		case isSpace(c) || c == ',':
+			l.pos++
+		case c == '#':
+			l.skipComment()
+		default:
+			if len(s.words) == 0 {
+				s.line, s.text = l.line, l.lineAt(l.pos)
+			}
+			word := l.word()
+			depth = l.braces(&s, word, depth)
+			if depth < 0 {
+				return s, true
+			}
+		}
+	}
+	return s, len(s.words) > 0
+}
+
+// braces adds a word to a statement and follows the depth of its lists; -1
+// says that the statement ends here: an anchor's body begins or ended.
+func (l *pfLexer) braces(s *pfStatement, word string, depth int) int {
+	switch word {
+	case "{":
+		if len(s.words) > 0 && strings.HasSuffix(s.words[0], "anchor") {
+			return -1
+		}
+		depth++
+	case "}":
+		if depth == 0 {
+			if len(s.words) > 0 {
+				return -1
+			}
+			return 0 // the end of an anchor's body
+		}
+		depth--
+	}
+	if len(s.words) < 4096 {
+		s.words = append(s.words, l.expand(word)...)
+	}
+	return depth
+}
+
+func (l *pfLexer) skipComment() {
+	for l.pos < len(l.text) && l.text[l.pos] != '\n' {
+		l.pos++
+	}
+}
+
+// word takes one word: quoted, a sign of its own, or up to a separator.
+func (l *pfLexer) word() string {
+	c := l.text[l.pos]
+	if c == '"' || c == '\'' {
+		end := strings.IndexByte(l.text[l.pos+1:], c)
+		if end < 0 {
+			end = len(l.text) - l.pos - 1
+		}
+		w := l.text[l.pos+1 : l.pos+1+end]
+		l.line += strings.Count(w, "\n")
+		l.pos = min(len(l.text), l.pos+end+2)
+		return w
+	}
+	if strings.IndexByte("{}()=", c) >= 0 {
+		l.pos++
+		return string(c)
+	}
+	start := l.pos
+	for l.pos < len(l.text) && !isSpace(l.text[l.pos]) && strings.IndexByte("{}()=,\"#", l.text[l.pos]) < 0 {
+		l.pos++
+	}
+	if l.pos == start {
+		l.pos++
+	}
+	return l.text[start:l.pos]
+}
+
+// expand replaces a macro's name by its words.
+func (l *pfLexer) expand(word string) []string {
+	name, ok := strings.CutPrefix(word, "$")
+	if !ok {
+		return []string{word}
+	}
+	value, ok := l.macros[name]
+	if l.budget += len(value); !ok || l.budget > maxValue {
+		return []string{word}
+	}
+	return strings.FieldsFunc(value, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' || r == '\n' })
+}
+
+func (l *pfLexer) lineAt(pos int) string {
+	begin := strings.LastIndexByte(l.text[:pos], '\n') + 1
+	return strings.TrimSuffix(firstWhole(l.text[begin:]), "\r")
+}
+
+func index(words []string, word string) int {
+	for i, w := range words {
+		if w == word {
+			return i
+		}
+	}
+	return -1
+}
+
+func hasAny(words []string, any ...string) bool {
+	for _, a := range any {
+		if index(words, a) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// follows reports whether first is directly followed by second.
+func follows(words []string, first, second string) bool {
+	for i := 0; i+1 < len(words); i++ {
+		if words[i] == first && words[i+1] == second {
+			return true
+		}
+	}
+	return false
+}
+
+func atoi(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}

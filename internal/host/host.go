@@ -1,0 +1,82 @@
+// Package host reaches machines, live or captured. A Reader can look and
+// cannot touch; what writes is another interface of another package.
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"linerate/internal/fact"
+)
+
+// Bounds on what is read of one source. Real ones are far below.
+const (
+	MaxFile   = 4 << 20
+	MaxOutput = 16 << 20
+	MaxNames  = 65_536
+)
+
+// Errors that say why a source gave nothing; fs.ErrNotExist and
+// fs.ErrPermission are the others.
+var (
+	// ErrNotLive: a directory tree has no running kernel to ask.
+	ErrNotLive = errors.New("only files are known of this host")
+	// ErrNoCommand: the command is not installed, or was not captured.
+	ErrNoCommand = errors.New("no such command here")
+	// ErrTooLarge: the source is longer than its bound; what was read of it
+	// is returned beside the error.
+	ErrTooLarge = errors.New("larger than the limit")
+	// ErrLeftOut: a capture left it out on purpose.
+	ErrLeftOut = errors.New("left out of the capture")
+)
+
+// Reader reads one machine. Every method is safe to call any number of
+// times, never writes, and returns within its context's deadline.
+type Reader interface {
+	// Origin says what is read.
+	Origin() fact.Origin
+	// OS is fact.FreeBSD, fact.Linux or "" when the source does not say.
+	OS() string
+	// ReadFile returns a regular file's bytes by its path on the machine.
+	// Beyond MaxFile it returns the first MaxFile bytes and ErrTooLarge.
+	ReadFile(ctx context.Context, path string) ([]byte, error)
+	// ReadDir returns the names in a directory, sorted.
+	ReadDir(ctx context.Context, path string) ([]string, error)
+	// Output returns what a command of the base system prints on stdout. The
+	// words are never seen by a shell. A non-zero exit is an error beside
+	// what was printed before it.
+	Output(ctx context.Context, argv ...string) ([]byte, error)
+	// LeftOut lists what a capture left out on purpose.
+	LeftOut() []fact.LeftOut
+	io.Closer
+}
+
+// ReadBounded reads at most limit bytes of r; ErrTooLarge if there were more.
+func ReadBounded(r io.Reader, limit int64) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err != nil {
+		return b, err
+	}
+	if int64(len(b)) > limit {
+		return b[:limit], fmt.Errorf("%w of %d bytes", ErrTooLarge, limit)
+	}
+	return b, nil
+}
+
+// Status is how facts record the outcome of reading a source.
+func Status(err error) (status, reason string) {
+	switch {
+	case err == nil:
+		return fact.StatusRead, ""
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, ErrNoCommand), errors.Is(err, ErrNotLive):
+		return fact.StatusMissing, err.Error()
+	case errors.Is(err, ErrTooLarge):
+		return fact.StatusPartial, err.Error()
+	case errors.Is(err, ErrLeftOut):
+		return fact.StatusLeftOut, err.Error()
+	}
+	return fact.StatusUnreadable, err.Error()
+}

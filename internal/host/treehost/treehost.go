@@ -1,0 +1,138 @@
+// Package treehost reads a directory tree that was copied from a host, or
+// that will become one: its files only, nothing of a running kernel.
+package treehost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"linerate/internal/fact"
+	"linerate/internal/hint"
+	"linerate/internal/host"
+)
+
+// Tree is a host.Reader over a directory. Paths cannot leave it, neither by
+// ".." nor through symbolic links; links to absolute paths are followed as
+// if the tree were the whole machine, up to a few.
+type Tree struct {
+	dir  string
+	root *os.Root
+}
+
+// Open opens a directory tree.
+func Open(dir string) (*Tree, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, hint.With(fmt.Errorf("open tree %s: %w", dir, bare(err)), "--root takes the directory that holds etc/ and boot/")
+	}
+	return &Tree{dir: dir, root: root}, nil
+}
+
+// bare strips the operation and path that the os package adds.
+func bare(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// Origin implements host.Reader.
+func (t *Tree) Origin() fact.Origin { return fact.Origin{Kind: fact.KindTree, Path: t.dir} }
+
+// OS guesses the system by the files that only one of them has.
+func (t *Tree) OS() string {
+	for _, c := range []struct{ path, os string }{
+		{"boot/loader.conf", fact.FreeBSD}, {"boot/loader.conf.local", fact.FreeBSD}, {"boot/loader.conf.d", fact.FreeBSD},
+		{"boot/defaults", fact.FreeBSD}, {"boot/device.hints", fact.FreeBSD}, {"etc/rc.conf", fact.FreeBSD},
+		{"etc/rc.conf.local", fact.FreeBSD}, {"etc/rc.conf.d", fact.FreeBSD}, {"etc/defaults/rc.conf", fact.FreeBSD},
+		{"etc/pf.conf", fact.FreeBSD}, {"bin/freebsd-version", fact.FreeBSD},
+		{"etc/sysctl.d", fact.Linux}, {"proc/sys", fact.Linux}, {"etc/debian_version", fact.Linux},
+		{"etc/default/grub", fact.Linux}, {"etc/modprobe.d", fact.Linux}, {"usr/lib/sysctl.d", fact.Linux},
+		{"etc/nftables.conf", fact.Linux}, {"etc/systemd", fact.Linux},
+	} {
+		if _, err := t.root.Lstat(c.path); err == nil {
+			return c.os
+		}
+	}
+	return ""
+}
+
+// ReadFile implements host.Reader.
+func (t *Tree) ReadFile(_ context.Context, name string) ([]byte, error) {
+	f, err := t.open(name, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return host.ReadBounded(f, host.MaxFile)
+}
+
+// open opens a regular file, following absolute links inside the tree.
+func (t *Tree) open(name string, links int) (*os.File, error) {
+	rel := clean(name)
+	if target, err := t.root.Readlink(rel); err == nil && path.IsAbs(target) {
+		if links >= 8 {
+			return nil, errors.New("too many symbolic links")
+		}
+		return t.open(target, links+1)
+	}
+	// Look before opening: a FIFO would block, a device could do anything.
+	info, err := t.root.Stat(rel)
+	if err != nil {
+		return nil, bare(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("not a regular file (%s)", info.Mode().Type())
+	}
+	f, err := t.root.Open(rel)
+	if err != nil {
+		return nil, bare(err)
+	}
+	return f, nil
+}
+
+// clean makes a path of the machine one of the tree.
+func clean(name string) string {
+	rel := strings.TrimPrefix(path.Clean("/"+name), "/")
+	if rel == "" {
+		return "."
+	}
+	return rel
+}
+
+// ReadDir implements host.Reader.
+func (t *Tree) ReadDir(_ context.Context, name string) ([]string, error) {
+	f, err := t.root.Open(clean(name))
+	if err != nil {
+		return nil, bare(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.IsDir() {
+		return nil, errors.New("not a directory")
+	}
+	names, err := f.Readdirnames(host.MaxNames)
+	if err != nil && len(names) == 0 {
+		return nil, nil
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// Output implements host.Reader: a tree has no commands.
+func (t *Tree) Output(context.Context, ...string) ([]byte, error) { return nil, host.ErrNotLive }
+
+// LeftOut implements host.Reader.
+func (t *Tree) LeftOut() []fact.LeftOut { return nil }
+
+// Close implements host.Reader.
+func (t *Tree) Close() error { return t.root.Close() }
+
+var _ host.Reader = (*Tree)(nil)

@@ -1,0 +1,142 @@
+// Package inspect fills facts from a machine that can only be read. Every
+// source that is asked is recorded with how that went: what is missing or
+// unreadable is a fact too, never a failure.
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"linerate/internal/fact"
+	"linerate/internal/fact/release"
+	"linerate/internal/hint"
+	"linerate/internal/host"
+)
+
+// Options steer an inspection.
+type Options struct {
+	// Release is the release of a tree, which cannot say it itself; it
+	// overrides what a host says.
+	Release release.Release
+	// CommandTimeout bounds each command of a live host; 0 means 20 s.
+	CommandTimeout time.Duration
+}
+
+// Host inspects one machine. It fails only where nothing can be said at all:
+// the system is not known.
+func Host(ctx context.Context, r host.Reader, opts Options) (*fact.Facts, error) {
+	if opts.CommandTimeout == 0 {
+		opts.CommandTimeout = 20 * time.Second
+	}
+	f := &fact.Facts{Version: fact.Version, From: r.Origin(), OS: system(r, opts.Release), Release: opts.Release, LeftOut: r.LeftOut()}
+	in := &inspection{ctx: ctx, r: r, f: f, opts: opts}
+	switch f.OS {
+	case fact.FreeBSD:
+		in.freebsd()
+	case fact.Linux:
+		in.linux()
+	default:
+		return nil, hint.With(fmt.Errorf("inspect %s: neither a FreeBSD nor a Linux host is recognisable", f.From.Path),
+			"--root wants the directory that holds etc/ (and, of FreeBSD, boot/)")
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	f.Normalise()
+	return f, nil
+}
+
+// system names the OS; where files do not tell, the release's major number
+// does: Linux is not there yet, FreeBSD long past.
+func system(r host.Reader, rel release.Release) string {
+	if os := r.OS(); os != "" {
+		return os
+	}
+	if rel.Major >= 9 {
+		return fact.FreeBSD
+	}
+	if rel.Major > 0 {
+		return fact.Linux
+	}
+	return ""
+}
+
+// inspection is one run.
+type inspection struct {
+	ctx  context.Context
+	r    host.Reader
+	f    *fact.Facts
+	opts Options
+}
+
+// record notes a source's outcome. A missing file that is optional on every
+// system says nothing and is not recorded by its caller.
+func (in *inspection) record(name string, err error) {
+	status, reason := host.Status(err)
+	in.f.Sources = append(in.f.Sources, fact.Source{Name: name, Status: status, Reason: reason})
+}
+
+// Read implements the parsers' Files: a file's text, its outcome recorded
+// unless it is simply not there.
+func (in *inspection) Read(path string) (string, error) {
+	b, err := in.r.ReadFile(in.ctx, path)
+	status, _ := host.Status(err)
+	if status != fact.StatusMissing {
+		in.record(path, err)
+	}
+	if status == fact.StatusPartial {
+		err = nil
+	}
+	return string(b), err
+}
+
+// List implements the parsers' Files.
+func (in *inspection) List(dir string) ([]string, error) {
+	names, err := in.r.ReadDir(in.ctx, dir)
+	if status, _ := host.Status(err); status == fact.StatusUnreadable {
+		in.record(dir, err)
+	}
+	return names, err
+}
+
+// output runs a command and records its outcome, but for trees, which have
+// none. What it printed counts even when it failed.
+func (in *inspection) output(argv ...string) (string, bool) {
+	if in.f.From.Kind == fact.KindTree || in.ctx.Err() != nil {
+		return "", false
+	}
+	ctx, cancel := context.WithTimeout(in.ctx, in.opts.CommandTimeout)
+	defer cancel()
+	b, err := in.r.Output(ctx, argv...)
+	if err != nil && len(b) > 0 {
+		err = fmt.Errorf("%w: %w", host.ErrTooLarge, err)
+	}
+	in.record(commandLine(argv), err)
+	return string(b), len(b) > 0
+}
+
+// commandLine is a command as its source's name.
+func commandLine(argv []string) string {
+	s := ""
+	for i, a := range argv {
+		if i > 0 {
+			s += " "
+		}
+		s += a
+	}
+	return s
+}
+
+// addModules merges what files say of modules with what is loaded.
+func (in *inspection) addModules(lines map[string]fact.Line) {
+	for name, l := range lines {
+		i := slices.IndexFunc(in.f.Modules, func(m fact.Module) bool { return m.Name == name })
+		if i < 0 {
+			in.f.Modules = append(in.f.Modules, fact.Module{Name: name})
+			i = len(in.f.Modules) - 1
+		}
+		in.f.Modules[i].Lines = append(in.f.Modules[i].Lines, l)
+	}
+}

@@ -1,0 +1,4 @@
+package inspect
+
+// linux inspects a Linux host.
+func (in *inspection) linux() {}
