@@ -47,6 +47,7 @@ func verbs() []*cobra.Command {
 	return []*cobra.Command{
 		newLabCmd(),
 		newCalcCmd(),
+		newInspectCmd(),
 		newBenchCmd(),
 	}
 }

@@ -45,10 +45,9 @@ type Reader interface {
 	ReadFile(ctx context.Context, path string) ([]byte, error)
 	// ReadDir returns the names in a directory, sorted.
 	ReadDir(ctx context.Context, path string) ([]string, error)
-	// Output returns what a command of the base system prints on stdout. The
-	// words are never seen by a shell. A non-zero exit is an error beside
-	// what was printed before it.
-	Output(ctx context.Context, argv ...string) ([]byte, error)
+	// Output returns what a query prints on stdout. Its words are never seen
+	// by a shell. A non-zero exit is an error beside what was printed.
+	Output(ctx context.Context, q Query) ([]byte, error)
 	// LeftOut lists what a capture left out on purpose.
 	LeftOut() []fact.LeftOut
 	io.Closer

@@ -101,32 +101,25 @@ func (in *inspection) List(dir string) ([]string, error) {
 	return names, err
 }
 
-// output runs a command and records its outcome, but for trees, which have
-// none. What it printed counts even when it failed.
-func (in *inspection) output(argv ...string) (string, bool) {
+// output asks a query and records its outcome, but for trees, which have
+// nothing to ask. What was printed counts even when the command failed.
+func (in *inspection) output(id string) (string, bool) {
+	return in.ask(host.QueryOf(in.f.OS, id))
+}
+
+func (in *inspection) ask(q host.Query) (string, bool) {
 	if in.f.From.Kind == fact.KindTree || in.ctx.Err() != nil {
 		return "", false
 	}
 	ctx, cancel := context.WithTimeout(in.ctx, in.opts.CommandTimeout)
 	defer cancel()
-	b, err := in.r.Output(ctx, argv...)
-	if err != nil && len(b) > 0 {
-		err = fmt.Errorf("%w: %w", host.ErrTooLarge, err)
+	b, err := in.r.Output(ctx, q)
+	status, reason := host.Status(err)
+	if status == fact.StatusUnreadable && len(b) > 0 {
+		status = fact.StatusPartial
 	}
-	in.record(commandLine(argv), err)
+	in.f.Sources = append(in.f.Sources, fact.Source{Name: q.String(), Status: status, Reason: reason})
 	return string(b), len(b) > 0
-}
-
-// commandLine is a command as its source's name.
-func commandLine(argv []string) string {
-	s := ""
-	for i, a := range argv {
-		if i > 0 {
-			s += " "
-		}
-		s += a
-	}
-	return s
 }
 
 // addModules merges what files say of modules with what is loaded.

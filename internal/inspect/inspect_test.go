@@ -2,8 +2,10 @@ package inspect
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"linerate/internal/fact"
@@ -122,9 +124,26 @@ func TestNothingRecognisable(t *testing.T) {
 	}
 }
 
+// configTrees lists the directories of the archive that hold a FreeBSD
+// host's etc/.
+func configTrees(t *testing.T) []string {
+	t.Helper()
+	var trees []string
+	err := filepath.WalkDir(sharedtest.Dir(t, "data", "netbenches"), func(p string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && d.Name() == "etc" && strings.Contains(p, "configs") {
+			trees = append(trees, filepath.Dir(p))
+		}
+		return err
+	})
+	if err != nil || len(trees) < 50 {
+		t.Fatalf("%d configuration trees in the archive, %v", len(trees), err)
+	}
+	return trees
+}
+
 // TestNetbenchesTrees reads every configuration of the public archive.
 func TestNetbenchesTrees(t *testing.T) {
-	for _, dir := range sharedtest.ConfigTrees(t) {
+	for _, dir := range configTrees(t) {
 		f := inspectTree(t, dir, "12.4")
 		if len(f.Settings) == 0 {
 			t.Errorf("%s: nothing read", dir)

@@ -127,7 +127,7 @@ func (t *Tree) ReadDir(_ context.Context, name string) ([]string, error) {
 }
 
 // Output implements host.Reader: a tree has no commands.
-func (t *Tree) Output(context.Context, ...string) ([]byte, error) { return nil, host.ErrNotLive }
+func (t *Tree) Output(context.Context, host.Query) ([]byte, error) { return nil, host.ErrNotLive }
 
 // LeftOut implements host.Reader.
 func (t *Tree) LeftOut() []fact.LeftOut { return nil }

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+)
+
+// newInspectCmd shows what is known of a host.
+func newInspectCmd() *cobra.Command {
+	var src source
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "inspect " + sourceUse,
+		Short: "show what a host is, how it is set up, and where it drops",
+		Long: `Inspect reads a host and shows what it is made of, how it is set up and where
+its counters show drops. It only looks; it needs no privileges, and says what
+it could not read.
+
+` + sourceHelp,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f, err := src.facts(cmd.Context(), args)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), f)
+			}
+			return printJSON(cmd.OutOrStdout(), f)
+		},
+	}
+	src.addFlags(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the facts as one JSON document")
+	return cmd
+}

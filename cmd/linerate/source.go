@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/fact"
+	"linerate/internal/fact/release"
+	"linerate/internal/hint"
+	"linerate/internal/host"
+	"linerate/internal/host/bundlehost"
+	"linerate/internal/host/localhost"
+	"linerate/internal/host/treehost"
+	"linerate/internal/inspect"
+)
+
+// sourceUse is how every verb that reads a host shows its argument.
+const sourceUse = "[SOURCE]"
+
+// sourceHelp is the paragraph on SOURCE in those verbs' help.
+const sourceHelp = `SOURCE is what to read: nothing for this machine, the file of a capture
+bundle (linerate capture), or --root DIR with --release R for a directory that
+holds a host's etc/ and boot/.`
+
+// source holds the flags by which a verb names the host it reads.
+type source struct {
+	root    string
+	release string
+}
+
+// addFlags adds --root and --release to a verb.
+func (s *source) addFlags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&s.root, "root", "", "read the files of a host under this `DIR`")
+	cmd.Flags().StringVar(&s.release, "release", "", "the host's `RELEASE`, such as 14.3 (needed with --root)")
+}
+
+// facts reads the host that args and flags name.
+func (s *source) facts(ctx context.Context, args []string) (*fact.Facts, error) {
+	opts, err := s.options()
+	if err != nil {
+		return nil, err
+	}
+	reader, err := s.open(args)
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Close()
+	return inspect.Host(ctx, reader, opts)
+}
+
+// options checks the release.
+func (s *source) options() (inspect.Options, error) {
+	if s.release == "" {
+		return inspect.Options{}, nil
+	}
+	r, err := release.Parse(s.release)
+	if err != nil {
+		return inspect.Options{}, hint.With(hint.Usage(err), "give it as --release 14.3 or 14.3-RELEASE")
+	}
+	return inspect.Options{Release: r}, nil
+}
+
+// open finds the reader for the one source named.
+func (s *source) open(args []string) (host.Reader, error) {
+	switch {
+	case s.root != "" && len(args) > 0:
+		return nil, hint.With(hint.Usagef("both SOURCE %q and --root %s given", args[0], s.root), "one host at a time: leave one out")
+	case s.root != "" && s.release == "":
+		return nil, hint.With(hint.Usagef("--root %s needs --release", s.root), "files do not say which release reads them: add --release 14.3")
+	case s.root != "":
+		return treehost.Open(s.root)
+	case len(args) > 0 && strings.HasPrefix(args[0], "ssh://"):
+		return nil, hint.With(fmt.Errorf("read %s: reading over SSH is not there yet", args[0]),
+			"on the host: linerate capture --script > capture.sh; sh capture.sh -o bundle.tar.gz; then read the bundle here")
+	case len(args) > 0:
+		return openBundle(args[0])
+	}
+	return openThisHost()
+}
+
+// openBundle and openThisHost are the implementations a source can have.
+func openBundle(path string) (host.Reader, error) { return bundlehost.Open(path) }
+
+func openThisHost() (host.Reader, error) { return localhost.New(), nil }

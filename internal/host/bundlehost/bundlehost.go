@@ -1,0 +1,239 @@
+// Package bundlehost reads a capture bundle: what was collected of a host
+// elsewhere, earlier. docs/reference/bundle.md describes the format.
+package bundlehost
+
+import (
+	"archive/tar"
+	"bufio"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"linerate/internal/fact"
+	"linerate/internal/hint"
+	"linerate/internal/host"
+)
+
+// Limits of a bundle. A real one is far below: some hundred entries, a few
+// megabytes unpacked.
+const (
+	maxEntries = 20_000
+	maxTotal   = 128 << 20
+	maxPath    = 1024
+	// treeEntries bounds the files that listings under trees/ stand for.
+	treeEntries = 100_000
+)
+
+// Bundle is a host.Reader over a capture bundle, held in memory.
+type Bundle struct {
+	path     string
+	files    map[string][]byte // by path on the machine
+	dirs     map[string][]string
+	outputs  map[string][]byte // by query id
+	manifest manifest
+}
+
+// Open reads a bundle from a file.
+func Open(name string) (*Bundle, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		var pe *fs.PathError
+		if errors.As(err, &pe) {
+			err = pe.Err
+		}
+		return nil, hint.With(fmt.Errorf("open bundle %s: %w", name, err), "a bundle is the file that linerate capture -o FILE wrote")
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, hint.With(hint.Usagef("open bundle %s: it is a directory", name), "for a directory tree: --root %s --release R", name)
+	}
+	return Read(f, name)
+}
+
+// Read reads a bundle: a tar archive, compressed by gzip or not.
+func Read(r io.Reader, name string) (*Bundle, error) {
+	b := &Bundle{path: name, files: map[string][]byte{}, dirs: map[string][]string{}, outputs: map[string][]byte{}}
+	buffered := bufio.NewReader(r)
+	src := io.Reader(buffered)
+	if magic, _ := buffered.Peek(2); len(magic) == 2 && magic[0] == 0x1f && magic[1] == 0x8b {
+		gz, err := gzip.NewReader(buffered)
+		if err != nil {
+			return nil, fmt.Errorf("read bundle %s: %w", name, err)
+		}
+		defer gz.Close()
+		src = gz
+	}
+	if err := b.unpack(tar.NewReader(src)); err != nil {
+		return nil, hint.With(fmt.Errorf("read bundle %s: %w", name, err), "a bundle is a tar.gz that linerate capture or its script wrote")
+	}
+	if b.manifest.os == "" {
+		return nil, hint.With(fmt.Errorf("read bundle %s: it has no manifest that names its system", name),
+			"a bundle is a tar.gz that linerate capture or its script wrote")
+	}
+	b.index()
+	return b, nil
+}
+
+// unpack takes the entries that a bundle may have, and refuses an archive
+// that holds anything else: links, devices, paths that lead elsewhere.
+func (b *Bundle) unpack(tr *tar.Reader) error {
+	total := int64(0)
+	for n := 0; ; n++ {
+		h, err := tr.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if n >= maxEntries {
+			return fmt.Errorf("more than %d entries", maxEntries)
+		}
+		name, err := entryName(h)
+		if err != nil {
+			return err
+		}
+		if h.Typeflag == tar.TypeDir {
+			continue
+		}
+		if h.Size < 0 || h.Size > host.MaxOutput {
+			return fmt.Errorf("%s is larger than the limit of %d bytes", name, host.MaxOutput)
+		}
+		if total += h.Size; total > maxTotal {
+			return fmt.Errorf("larger than the limit of %d bytes unpacked", maxTotal)
+		}
+		data, err := host.ReadBounded(tr, host.MaxOutput)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if err := b.entry(name, data); err != nil {
+			return err
+		}
+	}
+}
+
+// entryName checks an entry's type and path.
+func entryName(h *tar.Header) (string, error) {
+	if h.Typeflag != tar.TypeReg && h.Typeflag != tar.TypeDir {
+		return "", fmt.Errorf("entry %.80q is neither a file nor a directory", h.Name)
+	}
+	name := strings.TrimPrefix(h.Name, "./")
+	if len(name) > maxPath || strings.ContainsRune(name, 0) || strings.Contains(name, "\\") {
+		return "", fmt.Errorf("entry %.80q has a strange name", h.Name)
+	}
+	if path.IsAbs(name) || slices.Contains(strings.Split(name, "/"), "..") {
+		return "", fmt.Errorf("entry %.80q leads out of the bundle", h.Name)
+	}
+	return path.Clean(name), nil
+}
+
+// entry files one entry under what it is.
+func (b *Bundle) entry(name string, data []byte) error {
+	kind, rest, _ := strings.Cut(name, "/")
+	switch kind {
+	case "manifest.tsv":
+		m, err := parseManifest(string(data))
+		b.manifest = m
+		return err
+	case "files":
+		b.files["/"+rest] = data
+	case "out":
+		b.outputs[rest] = data
+	case "trees":
+		return b.tree(string(data))
+	}
+	return nil // later versions may add kinds
+}
+
+// tree reads a listing of small files: path, tab, one line of its text.
+func (b *Bundle) tree(text string) error {
+	for line := range strings.Lines(text) {
+		p, value, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if !ok || !path.IsAbs(p) || len(p) > maxPath {
+			continue
+		}
+		p = path.Clean(p)
+		if len(b.files) > treeEntries {
+			return fmt.Errorf("more than %d files in its listings", treeEntries)
+		}
+		b.files[p] = append(append(b.files[p], value...), '\n')
+	}
+	return nil
+}
+
+// index lists the directories that the files imply.
+func (b *Bundle) index() {
+	seen := map[string]bool{}
+	for p := range b.files {
+		for p != "/" && !seen[p] {
+			seen[p] = true
+			dir := path.Dir(p)
+			b.dirs[dir] = append(b.dirs[dir], path.Base(p))
+			p = dir
+		}
+	}
+	for _, names := range b.dirs {
+		slices.Sort(names)
+	}
+}
+
+// Origin implements host.Reader.
+func (b *Bundle) Origin() fact.Origin {
+	return fact.Origin{Kind: fact.KindBundle, Path: b.path, Taken: b.manifest.taken}
+}
+
+// OS implements host.Reader.
+func (b *Bundle) OS() string { return b.manifest.os }
+
+// ReadFile implements host.Reader.
+func (b *Bundle) ReadFile(_ context.Context, p string) ([]byte, error) {
+	p = path.Clean("/" + p)
+	data, ok := b.files[p]
+	if !ok {
+		if e, noted := b.manifest.files[p]; noted {
+			return nil, e.err()
+		}
+		return nil, fs.ErrNotExist
+	}
+	if len(data) > host.MaxFile {
+		return data[:host.MaxFile], fmt.Errorf("%w of %d bytes", host.ErrTooLarge, host.MaxFile)
+	}
+	return data, nil
+}
+
+// ReadDir implements host.Reader.
+func (b *Bundle) ReadDir(_ context.Context, p string) ([]string, error) {
+	names, ok := b.dirs[path.Clean("/"+p)]
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	return names, nil
+}
+
+// Output implements host.Reader.
+func (b *Bundle) Output(_ context.Context, q host.Query) ([]byte, error) {
+	data, ok := b.outputs[q.ID()]
+	e, noted := b.manifest.queries[q.ID()]
+	switch {
+	case noted:
+		return data, e.err()
+	case ok:
+		return data, nil
+	}
+	return nil, host.ErrNoCommand
+}
+
+// LeftOut implements host.Reader.
+func (b *Bundle) LeftOut() []fact.LeftOut { return b.manifest.leftOut }
+
+// Close implements host.Reader.
+func (b *Bundle) Close() error { return nil }
+
+var _ host.Reader = (*Bundle)(nil)

@@ -1,0 +1,160 @@
+// Package localhost reads the machine that linerate runs on.
+package localhost
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"linerate/internal/fact"
+	"linerate/internal/host"
+)
+
+// Host is a host.Reader over this machine.
+type Host struct{}
+
+// New returns the reader of this machine.
+func New() *Host { return &Host{} }
+
+// Origin implements host.Reader.
+func (*Host) Origin() fact.Origin { return fact.Origin{Kind: fact.KindHost} }
+
+// OS implements host.Reader.
+func (*Host) OS() string {
+	switch runtime.GOOS {
+	case fact.FreeBSD, fact.Linux:
+		return runtime.GOOS
+	}
+	return ""
+}
+
+// ReadFile implements host.Reader. Only regular files are opened: a FIFO
+// would block, and reading a device can have effects.
+func (*Host) ReadFile(_ context.Context, path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, bare(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, bare(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("not a regular file (%s)", info.Mode().Type())
+	}
+	b, err := host.ReadBounded(f, host.MaxFile)
+	if err != nil {
+		err = bare(err)
+	}
+	return b, err
+}
+
+// bare strips the operation and path that the os package adds.
+func bare(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// ReadDir implements host.Reader.
+func (*Host) ReadDir(_ context.Context, path string) ([]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, bare(err)
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(host.MaxNames)
+	if err != nil && len(names) == 0 {
+		if info, serr := f.Stat(); serr == nil && !info.IsDir() {
+			return nil, errors.New("not a directory")
+		}
+		return nil, nil
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// path is where a base system keeps its commands; the caller's own PATH is
+// not asked, so that sudo and cron see the same host.
+const path = "/sbin:/bin:/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin"
+
+// Output implements host.Reader.
+func (*Host) Output(ctx context.Context, q host.Query) ([]byte, error) {
+	argv := q.Argv()
+	command, err := look(argv[0])
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, command, argv[1:]...)
+	cmd.Env = []string{"PATH=" + path, "LC_ALL=C", "HOME=/"}
+	out, complaint := &bounded{limit: host.MaxOutput}, &bounded{limit: 4096}
+	cmd.Stdout, cmd.Stderr = out, complaint
+	cmd.WaitDelay = time.Second
+	err = cmd.Run()
+	if text := firstLine(complaint.String()); err != nil && text != "" {
+		err = fmt.Errorf("%s (%w)", text, err)
+	}
+	if ctx.Err() != nil {
+		err = fmt.Errorf("stopped: %w", context.Cause(ctx))
+	}
+	if err == nil && out.cut {
+		err = fmt.Errorf("%w of %d bytes", host.ErrTooLarge, host.MaxOutput)
+	}
+	return out.Bytes(), err
+}
+
+// look finds a command where base systems keep them.
+func look(name string) (string, error) {
+	for _, dir := range strings.Split(path, ":") {
+		p := filepath.Join(dir, name)
+		if info, err := os.Stat(p); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return p, nil
+		}
+	}
+	return "", fmt.Errorf("%s: %w", name, host.ErrNoCommand)
+}
+
+func firstLine(s string) string {
+	l, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return l
+}
+
+// bounded keeps the first bytes of an output and drops the rest, so that the
+// command is never blocked by a full pipe.
+type bounded struct {
+	bytes.Buffer
+	limit int
+	cut   bool
+}
+
+// Write implements io.Writer.
+func (b *bounded) Write(p []byte) (int, error) {
+	room := b.limit - b.Len()
+	if len(p) > room {
+		b.cut = true
+		b.Buffer.Write(p[:max(0, room)])
+		return len(p), nil
+	}
+	return b.Buffer.Write(p)
+}
+
+// LeftOut implements host.Reader.
+func (*Host) LeftOut() []fact.LeftOut { return nil }
+
+// Close implements host.Reader.
+func (*Host) Close() error { return nil }
+
+var _ host.Reader = (*Host)(nil)
