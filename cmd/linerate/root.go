@@ -48,6 +48,8 @@ func verbs() []*cobra.Command {
 		newLabCmd(),
 		newCalcCmd(),
 		newInspectCmd(),
+		newGenerateCmd(),
+		newReceiveCmd(),
 		newBenchCmd(),
 	}
 }

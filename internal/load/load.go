@@ -57,8 +57,9 @@ type Sent struct {
 	Unsent    uint64 `json:"unsent"`     // due but not sent
 	// Refused frames are part of TxPackets on a veth, whose far end is a
 	// 256-frame receive ring that refuses what it has no room for: they are
-	// sent, and lost before the peer saw them. −1: this engine cannot know.
-	Refused     int64    `json:"refused"`
+	// sent, and lost before the peer saw them. On other devices they are not
+	// part of it. null: not known.
+	Refused     *uint64  `json:"refused"`
 	Seconds     float64  `json:"seconds"`
 	TxPPS       float64  `json:"tx_pps"`
 	TargetPPS   float64  `json:"target_pps"`   // 0: maximum

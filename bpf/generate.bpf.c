@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * One worker of the generator. BPF_PROG_TEST_RUN with live frames runs it for
+ * ever; each run makes one frame out of a recycled page and redirects it into
+ * the port, or returns XDP_DROP because none is due.
+ *
+ * A recycled page holds what the last trip left of it (MACs swapped, TTL
+ * counted down, checksums patched), so every byte of the headers and the stamp
+ * is written anew. User space has precomputed them: a frame is `head`, with the
+ * flow's own words from `flows` in it, and a stamp.
+ */
+#include "stamp.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* What a run cannot change. */
+struct generate_config {
+	__u32 ipv6;
+	__u32 paced;	  /* else as fast as possible */
+	__u32 random;	  /* flow order, else round robin */
+	__u32 flows;	  /* of this worker */
+	__u32 first_flow; /* this worker has the flows first, first + step, ... */
+	__u32 flow_step;
+	__u32 burst;	  /* frames per call of the kernel's batch: a power of two */
+	__u32 sizes;	  /* how many; 1: every frame is as long as the template */
+	__u32 length;	  /* of the template, without FCS: the longest */
+	__u32 pad;
+	__u64 head[8];	  /* headers and stamp; what varies is zero */
+};
+
+const volatile struct generate_config config = {};
+
+/* What user space sets for a run. */
+struct generate_control {
+	__u64 start;	/* when to begin, CLOCK_MONOTONIC; 0: not yet */
+	__u64 deadline; /* when to end */
+	__u64 limit;	/* frames to send */
+	__u64 interval; /* between frames, in ns << 16 */
+	__u64 least;	/* interval that catching up keeps, in ns << 16 */
+	__u64 run;	/* magic and run, network byte order */
+};
+
+volatile struct generate_control control = {};
+
+/* What the program keeps and user space reads. */
+struct generate_state {
+	__u32 armed; /* the program runs, and waits for start */
+	__u32 began;
+	__u32 done;
+	__u32 flow;	/* index of the next flow */
+	__u64 round;	/* of round robin: every flow's next sequence */
+	__u64 random;	/* state of the random order, not 0 */
+	__u64 size;	/* index of the next size */
+	__u64 tick;	/* runs of the program */
+	__u64 now;
+	__u64 due;	/* next frame, since start, in ns << 16 */
+	__u64 earliest; /* and not before, as due */
+	__u64 sent;
+	__u64 bytes; /* without FCS */
+	__u64 last;  /* time of the last frame */
+	__u64 ended; /* when done was set */
+};
+
+struct generate_state state = {};
+
+/* What differs between the frames of two flows: for IPv4 the words at 24 and
+ * 32, for IPv6 those at 32 and 48 and the destination port with the sum of the
+ * constant words of the UDP checksum. */
+struct generate_flow {
+	__u64 a;
+	__u64 b;
+	__u16 port;
+	__u16 pad;
+	__u32 sum;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct generate_flow);
+} flows SEC(".maps");
+
+/* Next sequence of each flow, for random order only. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} sequences SEC(".maps");
+
+/* A frame's length without FCS, in the order of the mix. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} lengths SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_DEVMAP);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} port SEC(".maps");
+
+/* begin tells user space that the program runs, and whether the time has come. */
+static __always_inline int begin(void)
+{
+	__u64 start = control.start;
+
+	state.armed = 1;
+	if (!start || state.now < start)
+		return 0;
+	state.began = 1;
+	return 1;
+}
+
+static __always_inline int finish(void)
+{
+	if (!state.done) {
+		state.ended = bpf_ktime_get_ns();
+		*(volatile __u32 *)&state.done = 1;
+	}
+	return 0;
+}
+
+/* due says whether a frame is to be sent now. A frame that is late does not
+ * move the schedule, so that the mean rate holds; but what is behind catches up
+ * no faster than `least` allows, because a burst at full speed after every
+ * stall would measure the depth of the DUT's queue. */
+static __always_inline int due(void)
+{
+	__u64 since = (state.now - control.start) << 16;
+
+	if (since < state.due || since < state.earliest)
+		return 0;
+	state.due += control.interval;
+	state.earliest = since + control.least;
+	return 1;
+}
+
+/* ready settles whether this run of the program sends a frame. As fast as
+ * possible, the clock is read once per batch: the kernel hands a batch over at
+ * its end anyway. */
+static __always_inline int ready(void)
+{
+	if (config.paced || !(state.tick++ & (config.burst - 1))) {
+		state.now = bpf_ktime_get_ns();
+		if (!state.began && !begin())
+			return 0;
+		if (state.now >= control.deadline)
+			return finish();
+	}
+	if (!state.began || state.done)
+		return 0;
+	if (state.sent >= control.limit)
+		return finish();
+	return !config.paced || due();
+}
+
+static __always_inline __u32 next_random(void)
+{
+	/* xorshift64* (Vigna 2016), the upper half */
+	__u64 x = state.random;
+
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	state.random = x;
+	return (x * 0x2545F4914F6CDD1DULL) >> 32;
+}
+
+/* pick chooses the flow's index and its next sequence. */
+static __always_inline int pick(__u32 *index, __u32 *sequence)
+{
+	__u32 i, *s;
+
+	if (config.random) {
+		i = ((__u64)next_random() * config.flows) >> 32;
+		s = bpf_map_lookup_elem(&sequences, &i);
+		if (!s)
+			return -1;
+		*index = i;
+		*sequence = (*s)++;
+		return 0;
+	}
+	i = state.flow;
+	*index = i;
+	*sequence = state.round;
+	if (++i >= config.flows) {
+		i = 0;
+		state.round++;
+	}
+	state.flow = i;
+	return 0;
+}
+
+static __always_inline __u16 fold(__u64 sum)
+{
+	sum = (sum & 0xffffffff) + (sum >> 32);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return sum;
+}
+
+static __always_inline void write4(__u64 *p, const struct generate_flow *f, __u32 mark, __u32 sequence,
+				   __u16 length)
+{
+	__u64 c = config.head[2], a = f->a, b = f->b;
+
+	if (config.sizes > 1) {
+		/* total length at 16, header checksum at 24, UDP length at 38 */
+		__u16 total = bpf_htons(length - 14);
+
+		c |= total;
+		a |= (__u16)~fold((__u64)(__u16)f->sum + total);
+		b |= (__u64)bpf_htons(length - 34) << 48;
+	}
+	p[0] = config.head[0];
+	p[1] = config.head[1];
+	p[2] = c;
+	p[3] = a;
+	p[4] = b;
+	p[5] = config.head[5] | control.run << 32;
+	p[6] = (__u64)mark | (__u64)bpf_htonl(sequence) << 32;
+	*(__u32 *)(p + 7) = bpf_htonl((__u32)state.now);
+}
+
+static __always_inline void write6(__u64 *p, const struct generate_flow *f, __u32 mark, __u32 sequence,
+				   __u16 length)
+{
+	__u64 q7 = f->port, q8, q9, sum = f->sum;
+	__u16 payload = bpf_htons(length - 54);
+
+	q8 = control.run | (__u64)mark << 32;
+	q9 = (__u64)bpf_htonl(sequence) | (__u64)bpf_htonl((__u32)state.now) << 32;
+	/* UDP length counts twice: in the pseudo-header and in the header. */
+	sum += 2 * (__u64)payload;
+	sum += (__u32)q8;
+	sum += q8 >> 32;
+	sum += (__u32)q9;
+	sum += q9 >> 32;
+	sum = (__u16)~fold(sum);
+	if (!sum)
+		sum = 0xffff;
+	q7 |= (__u64)payload << 16 | sum << 32 | (config.head[7] & 0xffff000000000000ULL);
+	p[0] = config.head[0];
+	p[1] = config.head[1];
+	p[2] = config.head[2] | (__u64)payload << 16;
+	p[3] = config.head[3];
+	p[4] = f->a;
+	p[5] = config.head[5];
+	p[6] = f->b;
+	p[7] = q7;
+	p[8] = q8;
+	p[9] = q9;
+}
+
+/* resize gives the frame the next length of the mix. */
+static __always_inline int resize(struct xdp_md *ctx, __u32 *length)
+{
+	__u32 i = state.size, *l;
+
+	if (config.sizes <= 1)
+		return 0;
+	l = bpf_map_lookup_elem(&lengths, &i);
+	if (!l)
+		return -1;
+	if (++i >= config.sizes)
+		i = 0;
+	state.size = i;
+	if (*l != *length && bpf_xdp_adjust_tail(ctx, (int)*l - (int)*length))
+		return -1;
+	*length = *l;
+	return 0;
+}
+
+SEC("xdp")
+int generate(struct xdp_md *ctx)
+{
+	__u32 length = config.length, index, sequence, mark;
+	const struct generate_flow *f;
+	__u64 *p;
+
+	if (!ready())
+		return XDP_DROP;
+	if (resize(ctx, &length) || pick(&index, &sequence))
+		return XDP_ABORTED;
+	f = bpf_map_lookup_elem(&flows, &index);
+	if (!f)
+		return XDP_ABORTED;
+	p = (void *)(long)ctx->data;
+	if ((void *)p + (config.ipv6 ? 80 : 60) > (void *)(long)ctx->data_end)
+		return XDP_ABORTED;
+	mark = bpf_htonl((config.first_flow + index * config.flow_step) |
+			 (__u32)(state.now >> 32) << 24);
+	if (config.ipv6)
+		write6(p, f, mark, sequence, length);
+	else
+		write4(p, f, mark, sequence, length);
+	state.sent++;
+	state.bytes += length;
+	state.last = state.now;
+	return bpf_redirect_map(&port, 0, 0);
+}

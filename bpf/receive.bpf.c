@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * The receiver: counts every stamped frame that arrives at a device, per stream
+ * and flow, and drops it; passes everything else. Nothing is copied to user
+ * space but end-of-stream frames.
+ *
+ * internal/load/account.go does the same in Go, where there is no eBPF; a test
+ * feeds both the same frames.
+ */
+#include "stamp.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+#define SLOTS 16       /* streams, counting a new run of one as another */
+#define PAGE_FLOWS 1024 /* flows are given out to streams by pages */
+#define PAGES 1024     /* of one stream: 1 M flows */
+#define WINDOW 256     /* sequences by which a duplicate is known */
+#define SUB_BITS 6     /* latency buckets per power of two, as bits */
+#define TOP_BITS 36    /* latencies from 2^36 ns (69 s) share the last bucket */
+#define BUCKETS ((TOP_BITS - SUB_BITS + 1) << SUB_BITS)
+#define END_BYTES 1536 /* of an end-of-stream frame, at most */
+
+struct receive_config {
+	__s32 stream; /* count this one only; -1: any */
+	__u32 pages;  /* in the pool of flows */
+};
+
+const volatile struct receive_config config = { .stream = -1 };
+
+struct receive_flow {
+	struct bpf_spin_lock lock;
+	__u32 next; /* RFC 4737's NextExp */
+	__u64 window[WINDOW / 64]; /* bit s % WINDOW: s was seen, for next - WINDOW <= s < next */
+	__u64 received; /* duplicates not counted */
+	__u32 duplicated;
+	__u32 reordered;
+	__u64 pad;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, PAGE_FLOWS);
+	__type(key, __u32);
+	__type(value, struct receive_flow);
+} flows SEC(".maps");
+
+/* What is counted of one stream on one CPU. */
+struct receive_stream {
+	__u64 received;
+	__u64 bytes; /* with FCS */
+	__u64 duplicated;
+	__u64 reordered;
+	__u64 flows;
+	__u64 first; /* CLOCK_MONOTONIC */
+	__u64 last;
+	__u64 least; /* latency + 1, 0: none */
+	__u64 most;
+	__u64 untracked; /* of flows that found no room */
+	__u64 latency[BUCKETS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SLOTS);
+	__type(key, __u32);
+	__type(value, struct receive_stream);
+} streams SEC(".maps");
+
+/* Which streams have which slot, and which pages of `flows`. Entries are a
+ * number plus one; 0 is free. */
+struct receive_table {
+	__u64 key[SLOTS]; /* stream and run, plus one */
+	__u32 used;	  /* pages given out */
+	__u32 full;	  /* 1: a stream found no slot */
+	__u32 page[SLOTS * PAGES];
+};
+
+struct receive_table table = {};
+
+/* Frames that are not of any stream, on one CPU. */
+struct receive_other {
+	__u64 foreign;
+	__u64 elsewhere; /* linerate's, of a stream that is not watched or found no slot */
+	__u64 ends_missed;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct receive_other);
+} other SEC(".maps");
+
+struct receive_end {
+	__u32 length;
+	__u8 frame[END_BYTES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20);
+} ends SEC(".maps");
+
+
+
+
+
+struct vlan {
+	__be16 tag;
+	__be16 type;
+};
+
+/* What a stamped frame says of itself. */
+struct seen {
+	__u32 stream, run, kind, flow, sequence, bytes;
+	__u64 time;
+};
+
+/* find locates the stamp in an IPv4 or IPv6 UDP frame, behind up to two VLAN
+ * tags, and reads it. */
+static __always_inline int find(void *data, void *end, struct seen *s)
+{
+	__be16 *type = data + 12;
+	void *ip = data + 14;
+	struct stamp *st;
+	__u32 w, length;
+
+	if (ip + 28 + sizeof(*st) > end)
+		return -1;
+	if (*type != bpf_htons(ETH_P_IP)) {
+#pragma unroll
+		for (int i = 0; i < 2; i++) {
+			if (*type != bpf_htons(ETH_P_8021Q) && *type != bpf_htons(ETH_P_8021AD))
+				break;
+			type = ip + 2;
+			ip += 4;
+			if (ip + 28 + sizeof(*st) > end)
+				return -1;
+		}
+	}
+	if (*type == bpf_htons(ETH_P_IP)) {
+		/* version 4 without options, UDP, not a fragment */
+		if (*(__u8 *)ip != 0x45 || *(__u8 *)(ip + 9) != IPPROTO_UDP ||
+		    (*(__be16 *)(ip + 6) & bpf_htons(0x3fff)))
+			return -1;
+		length = bpf_ntohs(*(__be16 *)(ip + 2));
+		st = ip + 28;
+	} else if (*type == bpf_htons(ETH_P_IPV6)) {
+		if (ip + 48 + sizeof(*st) > end || *(__u8 *)(ip + 6) != IPPROTO_UDP)
+			return -1;
+		length = bpf_ntohs(*(__be16 *)(ip + 4)) + 40;
+		st = ip + 48;
+	} else {
+		return -1;
+	}
+	w = bpf_ntohl(st->magic_run);
+	if (w >> 12 != STAMP_MAGIC)
+		return -1;
+	s->run = w & 0xfff;
+	s->stream = bpf_ntohs(st->stream);
+	w = bpf_ntohl(st->time_kind_flow);
+	s->kind = w >> 20 & 0xf;
+	s->flow = w & STAMP_FLOW_MASK;
+	s->time = (__u64)(w >> 24) << 32 | bpf_ntohl(st->time);
+	s->sequence = bpf_ntohl(st->sequence);
+	s->bytes = length + 18 < 64 ? 64 : length + 18;
+	return 0;
+}
+
+/* slot_of finds or takes the slot of a stream's run. */
+static __always_inline int slot_of(const struct seen *s)
+{
+	__u64 key = ((__u64)s->stream << 12 | s->run) + 1;
+
+	for (int i = 0; i < SLOTS; i++) {
+		__u64 k = table.key[i];
+
+		if (k == key)
+			return i;
+		if (!k) {
+			k = __sync_val_compare_and_swap(&table.key[i], 0, key);
+			if (!k || k == key)
+				return i;
+		}
+	}
+	table.full = 1;
+	return -1;
+}
+
+/* flow_of finds the books of a flow, giving its stream a page if need be. */
+static __always_inline struct receive_flow *flow_of(__u32 slot, __u32 flow)
+{
+	__u32 at = slot * PAGES + flow / PAGE_FLOWS, page, index;
+
+	if (at >= SLOTS * PAGES)
+		return 0;
+	page = table.page[at];
+	if (!page) {
+		if (table.used >= config.pages)
+			return 0;
+		index = __sync_fetch_and_add(&table.used, 1);
+		if (index >= config.pages)
+			return 0;
+		/* Another CPU may have been first: its page is the one. */
+		page = __sync_val_compare_and_swap(&table.page[at], 0, index + 1);
+		if (!page)
+			page = index + 1;
+	}
+	index = (page - 1) * PAGE_FLOWS + flow % PAGE_FLOWS;
+	return bpf_map_lookup_elem(&flows, &index);
+}
+
+enum outcome {
+	NEW = 1,
+	REORDERED = 2,
+	FIRST = 4,
+};
+
+/* skip marks the sequences from..from+n-1 as not seen. */
+static __always_inline void skip(struct receive_flow *f, __u32 from, __u32 n)
+{
+	if (n >= WINDOW) {
+		f->window[0] = f->window[1] = f->window[2] = f->window[3] = 0;
+		return;
+	}
+	for (__u32 i = 0; i < WINDOW; i++) {
+		if (i >= n)
+			break;
+		f->window[(from + i) >> 6 & 3] &= ~(1ULL << ((from + i) & 63));
+	}
+}
+
+/* count keeps a flow's books: is this sequence new, late, or seen before?
+ * Beyond the window a late frame is taken for new while some are missing. */
+static __always_inline int count(struct receive_flow *f, __u32 sequence)
+{
+	__u64 *word = &f->window[sequence >> 6 & 3], bit = 1ULL << (sequence & 63);
+	__s32 ahead;
+	int outcome = 0;
+
+	bpf_spin_lock(&f->lock);
+	ahead = sequence - f->next;
+	if (ahead >= 0) {
+		if (ahead)
+			skip(f, f->next, ahead);
+		f->next = sequence + 1;
+		*word |= bit;
+		outcome = NEW;
+	} else if (-ahead <= WINDOW ? !(*word & bit) : f->next != (__u32)f->received) {
+		if (-ahead <= WINDOW)
+			*word |= bit;
+		f->reordered++;
+		outcome = NEW | REORDERED;
+	} else {
+		f->duplicated++;
+	}
+	if (outcome & NEW && !f->received++)
+		outcome |= FIRST;
+	bpf_spin_unlock(&f->lock);
+	return outcome;
+}
+
+static __always_inline __u32 bucket(__u64 v)
+{
+	__u32 top = 0;
+	__u64 x = v >> SUB_BITS;
+
+	if (!x)
+		return v;
+	if (v >> TOP_BITS)
+		return BUCKETS - 1;
+	if (x >> 16) { top += 16; x >>= 16; }
+	if (x >> 8) { top += 8; x >>= 8; }
+	if (x >> 4) { top += 4; x >>= 4; }
+	if (x >> 2) { top += 2; x >>= 2; }
+	top += x >> 1;
+	return ((top + 1) << SUB_BITS) + ((v >> top) & ((1 << SUB_BITS) - 1));
+}
+
+static __always_inline void count_latency(struct receive_stream *st, const struct seen *s, __u64 now)
+{
+	__u64 latency = (now - s->time) & STAMP_TIME_MASK;
+	__u32 b;
+
+	/* The clocks of two machines may run backwards to each other. */
+	if (latency >> (STAMP_TIME_BITS - 1))
+		latency = 0;
+	b = bucket(latency);
+	if (b < BUCKETS)
+		st->latency[b]++;
+	if (!st->least || latency + 1 < st->least)
+		st->least = latency + 1;
+	if (latency > st->most)
+		st->most = latency;
+}
+
+static __always_inline void count_data(const struct seen *s, __u32 slot)
+{
+	struct receive_stream *st = bpf_map_lookup_elem(&streams, &slot);
+	struct receive_flow *f = flow_of(slot, s->flow);
+	__u64 now = bpf_ktime_get_ns();
+	int outcome;
+
+	if (!st)
+		return;
+	if (!f) {
+		st->untracked++;
+		return;
+	}
+	outcome = count(f, s->sequence);
+	if (!(outcome & NEW)) {
+		st->duplicated++;
+		return;
+	}
+	st->received++;
+	st->bytes += s->bytes;
+	if (outcome & REORDERED)
+		st->reordered++;
+	if (outcome & FIRST)
+		st->flows++;
+	if (!st->first)
+		st->first = now;
+	st->last = now;
+	count_latency(st, s, now);
+}
+
+/* hand_over passes an end-of-stream frame to user space. */
+static __always_inline void hand_over(struct xdp_md *ctx, struct receive_other *o)
+{
+	__u64 length = bpf_xdp_get_buff_len(ctx);
+	struct receive_end *e = bpf_ringbuf_reserve(&ends, sizeof(*e), 0);
+
+	if (!e) {
+		o->ends_missed++;
+		return;
+	}
+	if (length > END_BYTES)
+		length = END_BYTES;
+	e->length = length;
+	if (length < 14 || bpf_xdp_load_bytes(ctx, 0, e->frame, length))
+		bpf_ringbuf_discard(e, 0);
+	else
+		bpf_ringbuf_submit(e, 0);
+}
+
+SEC("xdp.frags")
+int receive(struct xdp_md *ctx)
+{
+	struct receive_other *o;
+	struct seen s = {};
+	__u32 zero = 0;
+	int slot;
+
+	if (!find((void *)(long)ctx->data, (void *)(long)ctx->data_end, &s) &&
+	    (config.stream < 0 || s.stream == config.stream)) {
+		slot = slot_of(&s);
+		if (slot >= 0 && s.kind == STAMP_DATA) {
+			count_data(&s, slot);
+			return XDP_DROP;
+		}
+	}
+	o = bpf_map_lookup_elem(&other, &zero);
+	if (!o)
+		return XDP_ABORTED;
+	if (!s.bytes) {
+		o->foreign++;
+		return XDP_PASS;
+	}
+	if (s.kind == STAMP_END)
+		hand_over(ctx, o);
+	else
+		o->elsewhere++;
+	return XDP_DROP;
+}
+
+/* drop is the cheapest sink there is: what a receiver that accounts for frames
+ * is compared with. */
+SEC("xdp.frags")
+int drop(struct xdp_md *ctx)
+{
+	__u32 zero = 0;
+	struct receive_other *o = bpf_map_lookup_elem(&other, &zero);
+
+	if (o)
+		o->foreign++;
+	return XDP_DROP;
+}

@@ -1,0 +1,307 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/hint"
+	"linerate/internal/load"
+	"linerate/internal/load/packetload"
+	"linerate/internal/load/wire"
+	"linerate/internal/load/xdpload"
+	"linerate/internal/testbed"
+)
+
+// generateFlags are the flags of generate as they were typed.
+type generateFlags struct {
+	device, engine, src, dst, srcMAC, dstMAC string
+	srcPorts, dstPorts, size, imix, rate     string
+	cpus                                     string
+	flows                                    int
+	stream                                   uint16
+	count, seed                              uint64
+	seconds                                  float64
+	random, json                             bool
+}
+
+func newGenerateCmd() *cobra.Command {
+	var f generateFlags
+	cmd := &cobra.Command{
+		Use:   "generate --dev DEVICE",
+		Short: "offer UDP traffic through a network interface",
+		Long:  generateLong,
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return runGenerate(cmd, f) },
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&f.device, "dev", "", "network interface to send through")
+	fs.StringVar(&f.engine, "engine", "auto", "auto, xdp (live frames from eBPF) or af_packet")
+	fs.StringVar(&f.dstMAC, "dst-mac", "", "MAC address of the next hop (default: what the neighbour table says)")
+	fs.StringVar(&f.srcMAC, "src-mac", "", "source MAC address (default: the interface's)")
+	fs.StringVar(&f.src, "src", "", "source addresses: one, FIRST-LAST or a prefix (default: the interface's own)")
+	fs.StringVar(&f.dst, "dst", "", "destination addresses: one, FIRST-LAST or a prefix")
+	fs.StringVar(&f.srcPorts, "src-port", "", "source ports: FIRST or FIRST-LAST (default 1024-65535)")
+	fs.StringVar(&f.dstPorts, "dst-port", "", "destination ports: FIRST or FIRST-LAST (default 9, more if the flows need them)")
+	fs.IntVar(&f.flows, "flows", 1, "distinct UDP flows, up to 1048576")
+	fs.BoolVar(&f.random, "random", false, "pick flows at random instead of one after the other")
+	fs.Uint64Var(&f.seed, "seed", 1, "seed of --random")
+	fs.StringVar(&f.size, "size", "64", "frame size with FCS, or a list sent in turn: 64,512,1518")
+	fs.StringVar(&f.imix, "imix", "", `mix of sizes: simple (7:4:1), or an RFC 6985 genome such as aaafg`)
+	fs.StringVar(&f.rate, "rate", "max", "max, frames per second (1.5Mpps, 100k) or bits per second (3Gbps)")
+	fs.Float64Var(&f.seconds, "seconds", 0, "stop after so many seconds")
+	fs.Uint64Var(&f.count, "count", 0, "stop after so many frames")
+	fs.StringVar(&f.cpus, "cpu", "", "CPUs to send from, one worker each: 0 or 0,1 or 0-3 (default: one worker, not pinned)")
+	fs.Uint16Var(&f.stream, "stream", 1, "stream number in every frame")
+	fs.BoolVar(&f.json, "json", false, "print the account as JSON")
+	return cmd
+}
+
+const generateLong = `Offer UDP traffic, as RFC 2544 and RFC 2285 mean it. Every frame carries a
+stream, a flow, a sequence and a send time, so that "linerate receive" on the
+other side knows what was lost, doubled, reordered or late. Sizes count the FCS.
+
+    linerate generate --dev gen0 --dst-mac 02:00:00:00:00:02 \
+        --src 198.18.0.1 --dst 198.19.0.1 --flows 2000 --rate 1Mpps --seconds 5`
+
+func runGenerate(cmd *cobra.Command, f generateFlags) error {
+	spec, err := f.spec()
+	if err != nil {
+		return err
+	}
+	if err := resolve(&spec, testbed.Here); err != nil {
+		return err
+	}
+	g, err := newGenerator(f.engine, spec, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	defer g.Close()
+	live := newLiveLine(cmd.ErrOrStderr())
+	sent, err := g.Run(cmd.Context(), live.sent)
+	live.end()
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return errors.Join(printSent(cmd, sent, f.json), err)
+}
+
+// spec turns the flags into what is to be sent.
+func (f generateFlags) spec() (load.Spec, error) {
+	s := load.Spec{Device: f.device, Stream: f.stream, Seed: f.seed, Limit: load.Limit{Packets: f.count}}
+	if f.device == "" {
+		return s, hint.With(hint.Usagef("generate needs an interface"), "for instance --dev gen0")
+	}
+	if f.seconds < 0 || f.seconds > 1e8 {
+		return s, hint.Usagef("--seconds %g: from 0 (no limit) to 100000000", f.seconds)
+	}
+	s.Limit.Duration = time.Duration(f.seconds * float64(time.Second))
+	var errs [7]error
+	s.SrcMAC, errs[0] = parseMAC("--src-mac", f.srcMAC)
+	s.DstMAC, errs[1] = parseMAC("--dst-mac", f.dstMAC)
+	s.Rate, errs[2] = load.ParseRate(f.rate)
+	s.CPUs, errs[3] = parseCPUs(f.cpus)
+	s.Sizes, errs[4] = load.ParseSizes(f.size)
+	s.Flows, errs[5] = f.flowSpace()
+	for _, err := range errs {
+		if err != nil {
+			return s, err
+		}
+	}
+	if f.imix != "" {
+		var err error
+		s.Sizes, err = load.ParseIMIX(f.imix, 0)
+		return s, err
+	}
+	return s, nil
+}
+
+func (f generateFlags) flowSpace() (load.FlowSpace, error) {
+	fs := load.FlowSpace{Count: f.flows, Random: f.random}
+	if f.flows < 1 {
+		return fs, hint.Usagef("--flows %d: from 1 to %d", f.flows, load.MaxFlows)
+	}
+	if f.dst == "" {
+		return fs, hint.With(hint.Usagef("generate needs destination addresses"), "for instance --dst 198.19.0.1 (RFC 2544's range), or a prefix")
+	}
+	var err error
+	if fs.Dst, fs.DstSpan, err = load.ParseRange(f.dst); err != nil {
+		return fs, err
+	}
+	if f.src != "" {
+		if fs.Src, fs.SrcSpan, err = load.ParseRange(f.src); err != nil {
+			return fs, err
+		}
+	}
+	if fs.SrcPort, fs.SrcPorts, err = parsePorts("--src-port", f.srcPorts); err != nil {
+		return fs, err
+	}
+	fs.DstPort, fs.DstPorts, err = parsePorts("--dst-port", f.dstPorts)
+	return fs, err
+}
+
+func parseMAC(flag, s string) (net.HardwareAddr, error) {
+	if s == "" {
+		return nil, nil
+	}
+	mac, err := net.ParseMAC(s)
+	if err != nil || len(mac) != 6 {
+		return nil, hint.Usagef("%s %q is no MAC address (02:00:00:00:00:02)", flag, s)
+	}
+	return mac, nil
+}
+
+func parsePorts(flag, s string) (first uint16, span int, err error) {
+	if s == "" {
+		return 0, 0, nil
+	}
+	from, to, isRange := strings.Cut(s, "-")
+	a, err1 := strconv.ParseUint(from, 10, 16)
+	b, err2 := a, error(nil)
+	if isRange {
+		b, err2 = strconv.ParseUint(to, 10, 16)
+	}
+	if err1 != nil || err2 != nil || a == 0 || b < a {
+		return 0, 0, hint.Usagef("%s %q: a port or FIRST-LAST, from 1 to 65535", flag, s)
+	}
+	if isRange {
+		span = int(b-a) + 1
+	}
+	return uint16(a), span, nil
+}
+
+// parseCPUs reads "0,2-3".
+func parseCPUs(s string) ([]int, error) {
+	var cpus []int
+	for _, part := range strings.Split(s, ",") {
+		if strings.TrimSpace(part) == "" {
+			continue
+		}
+		from, to, isRange := strings.Cut(strings.TrimSpace(part), "-")
+		a, err1 := strconv.Atoi(from)
+		b, err2 := a, error(nil)
+		if isRange {
+			b, err2 = strconv.Atoi(to)
+		}
+		if err1 != nil || err2 != nil || a < 0 || b < a || b > 4096 {
+			return nil, hint.Usagef("--cpu %q: CPU numbers such as 0 or 0,1 or 0-3", s)
+		}
+		for c := a; c <= b; c++ {
+			cpus = append(cpus, c)
+		}
+	}
+	return cpus, nil
+}
+
+// resolve fills in what the device and its namespace know: the addresses that
+// were not given, and whether the flows run over somebody's own address.
+func resolve(s *load.Spec, in testbed.Place) error {
+	d, err := wire.Look(s.Device, in)
+	if err != nil {
+		return err
+	}
+	if !s.Flows.Src.IsValid() {
+		if s.Flows.Src, err = ownAddress(d, s.Flows.Dst); err != nil {
+			return err
+		}
+	}
+	known, err := wire.Neighbours(d, in)
+	if err != nil {
+		return fmt.Errorf("read the neighbours of %s: %w", s.Device, err)
+	}
+	if s.DstMAC == nil {
+		if s.DstMAC, err = nextHopMAC(d, s.Flows.Dst, known, in); err != nil {
+			return err
+		}
+	}
+	var hops []netip.Addr
+	for a, mac := range known {
+		if mac.String() == s.DstMAC.String() && !isEnd(a, s.Flows) {
+			hops = append(hops, a)
+		}
+	}
+	if a, ok := s.Flows.Overlap(hops); ok {
+		return hint.With(hint.Usagef("the flows run over %s, an address of the next hop %s: it would drop or keep those frames", a, s.DstMAC), "choose other --src or --dst addresses")
+	}
+	return nil
+}
+
+// isEnd reports whether frames to a single destination are meant for it.
+func isEnd(a netip.Addr, f load.FlowSpace) bool { return f.DstSpan <= 1 && a == f.Dst }
+
+func ownAddress(d wire.Device, dst netip.Addr) (netip.Addr, error) {
+	for _, p := range d.Addrs {
+		if p.Addr().Is4() == dst.Is4() && !p.Addr().IsLinkLocalUnicast() {
+			return p.Addr(), nil
+		}
+	}
+	return netip.Addr{}, hint.With(hint.Usagef("%s has no address to send from", d.Name), "for instance --src 198.18.0.1")
+}
+
+func nextHopMAC(d wire.Device, dst netip.Addr, known map[netip.Addr]net.HardwareAddr, in testbed.Place) (net.HardwareAddr, error) {
+	advice := "say whose MAC address the frames go to, for instance --dst-mac 02:00:00:00:00:02 (ip link show in the next hop)"
+	hop, err := wire.NextHop(d, dst, in)
+	if err != nil {
+		return nil, hint.With(hint.Usage(err), "%s", advice)
+	}
+	if mac, ok := known[hop]; ok {
+		return mac, nil
+	}
+	return nil, hint.With(hint.Usagef("the MAC address of %s is not in the neighbour table of %s", hop, d.Name), "ping it once, or %s", advice)
+}
+
+// newGenerator makes the engine that was asked for; auto takes the fastest
+// that works here and says which, and why not the other.
+func newGenerator(name string, spec load.Spec, talk io.Writer) (load.Generator, error) {
+	engine, err := engineByName(name)
+	if err != nil {
+		return nil, err
+	}
+	if engine != nil {
+		return engine.NewGenerator(spec, testbed.Here)
+	}
+	g, err := xdpload.New().NewGenerator(spec, testbed.Here)
+	if err == nil || hint.IsUsage(err) {
+		return g, err
+	}
+	g, err2 := packetload.New().NewGenerator(spec, testbed.Here)
+	if err2 != nil {
+		return nil, err2
+	}
+	fmt.Fprintf(talk, "linerate: sending with af_packet, because %v\n", err)
+	return g, nil
+}
+
+// engineByName returns nil for auto.
+func engineByName(name string) (load.Engine, error) {
+	switch name {
+	case "auto":
+		return nil, nil
+	case xdpload.Name:
+		return xdpload.New(), nil
+	case packetload.Name:
+		return packetload.New(), nil
+	}
+	return nil, hint.Unknown("engine", name, []string{"auto", xdpload.Name, packetload.Name})
+}
+
+// sentDoc is the document of generate --json.
+type sentDoc struct {
+	Version int `json:"version"`
+	load.Sent
+}
+
+func printSent(cmd *cobra.Command, s load.Sent, asJSON bool) error {
+	if asJSON {
+		return printJSON(cmd.OutOrStdout(), sentDoc{1, s})
+	}
+	return writeSent(cmd.OutOrStdout(), s)
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/hint"
+	"linerate/internal/load"
+	"linerate/internal/load/packetload"
+	"linerate/internal/load/xdpload"
+	"linerate/internal/testbed"
+)
+
+type receiveFlags struct {
+	device, engine string
+	stream, flows  int
+	seconds        float64
+	once, json     bool
+}
+
+func newReceiveCmd() *cobra.Command {
+	var f receiveFlags
+	cmd := &cobra.Command{
+		Use:   "receive --dev DEVICE",
+		Short: "account for the traffic that arrives at a network interface",
+		Long:  receiveLong,
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return runReceive(cmd, f) },
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&f.device, "dev", "", "network interface to receive from")
+	fs.StringVar(&f.engine, "engine", "auto", "auto, xdp (counts in eBPF) or af_packet")
+	fs.Float64Var(&f.seconds, "seconds", 0, "stop after so many seconds (default: at Ctrl-C)")
+	fs.BoolVar(&f.once, "once", false, "stop when the first stream has ended")
+	fs.IntVar(&f.stream, "stream", -1, "count this stream only (default: all)")
+	fs.IntVar(&f.flows, "flows", load.MaxFlows, "flows it can tell apart")
+	fs.BoolVar(&f.json, "json", false, "print the account as JSON")
+	return cmd
+}
+
+const receiveLong = `Count the frames of "linerate generate" that arrive at an interface: received,
+lost, duplicated and reordered (RFC 4737) per stream and flow, and their one-way
+latency. Its frames end here; all others pass, and are counted as foreign.
+
+What was lost is known once the end-of-stream frames that a generator sends at
+the end have arrived; until then it is null.
+
+    linerate receive --dev sink0 --seconds 7 --json`
+
+func runReceive(cmd *cobra.Command, f receiveFlags) error {
+	switch {
+	case f.device == "":
+		return hint.With(hint.Usagef("receive needs an interface"), "for instance --dev sink0")
+	case f.stream < -1 || f.stream > 65535:
+		return hint.Usagef("--stream %d: from 0 to 65535", f.stream)
+	case f.flows < 1 || f.flows > load.MaxFlows:
+		return hint.Usagef("--flows %d: from 1 to %d", f.flows, load.MaxFlows)
+	case f.seconds < 0 || f.seconds > 1e8:
+		return hint.Usagef("--seconds %g: from 0 (no limit) to 100000000", f.seconds)
+	}
+	r, err := newReceiver(f, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	got, err := watch(cmd.Context(), r, f, newLiveLine(cmd.ErrOrStderr()))
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return errors.Join(printReceived(cmd, got, f.json), err)
+}
+
+// newReceiver makes the engine that was asked for, or the best that works.
+func newReceiver(f receiveFlags, talk io.Writer) (load.Receiver, error) {
+	engine, err := engineByName(f.engine)
+	if err != nil {
+		return nil, err
+	}
+	w := load.Watch{Stream: f.stream, MaxFlows: f.flows}
+	if engine != nil {
+		return engine.NewReceiver(f.device, testbed.Here, w)
+	}
+	r, err := xdpload.New().NewReceiver(f.device, testbed.Here, w)
+	if err == nil || !errors.Is(err, xdpload.ErrNotHere) {
+		return r, err
+	}
+	r, err2 := packetload.New().NewReceiver(f.device, testbed.Here, w)
+	if err2 != nil {
+		return nil, err2
+	}
+	fmt.Fprintf(talk, "linerate: receiving with af_packet, because %v\n", err)
+	return r, nil
+}
+
+// watch waits for the end, showing counters. Without a time limit Ctrl-C is
+// the way to end it, and no interruption.
+func watch(ctx context.Context, r load.Receiver, f receiveFlags, live *liveLine) (load.Received, error) {
+	begin := time.Now()
+	end := time.Duration(f.seconds * float64(time.Second))
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	defer live.end()
+	var last load.Received
+	for {
+		wait := time.Hour
+		if end > 0 {
+			wait = max(0, end-time.Since(begin))
+		}
+		select {
+		case <-ctx.Done():
+			got, err := r.Snapshot()
+			if end > 0 {
+				err = errors.Join(err, ctx.Err())
+			}
+			return got, err
+		case <-time.After(wait):
+			return r.Snapshot()
+		case <-tick.C:
+		}
+		if live.w == nil && !f.once {
+			continue
+		}
+		got, err := r.Snapshot()
+		if err != nil || f.once && got.Lost != nil && got.RxPackets == last.RxPackets {
+			return got, err
+		}
+		last = got
+		live.received(got, time.Since(begin))
+	}
+}
+
+// receivedDoc is the document of receive --json.
+type receivedDoc struct {
+	Version int `json:"version"`
+	load.Received
+}
+
+func printReceived(cmd *cobra.Command, r load.Received, asJSON bool) error {
+	if asJSON {
+		return printJSON(cmd.OutOrStdout(), receivedDoc{1, r})
+	}
+	return writeReceived(cmd.OutOrStdout(), r)
+}

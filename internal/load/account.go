@@ -1,0 +1,259 @@
+package load
+
+import (
+	"fmt"
+	"slices"
+)
+
+// window is by how many sequences a duplicate is told from a late frame.
+const window = 256
+
+// FlowCount is the account of one flow.
+type FlowCount struct {
+	Received   uint64 // duplicates not counted
+	Duplicated uint64
+	Reordered  uint64 // RFC 4737 §4: late, behind a later sequence
+	next       uint32
+	seen       [window / 64]uint64
+}
+
+// Outcome is what one frame was to its flow.
+type Outcome uint8
+
+// The outcomes.
+const (
+	InOrder Outcome = iota
+	Reordered
+	Duplicate
+)
+
+// Count takes the frame with a sequence number. Beyond the window a late
+// frame is taken for a reordered one while any are missing, and for a
+// duplicate otherwise, so that never more are received than were sent.
+func (f *FlowCount) Count(sequence uint32) Outcome {
+	word, bit := &f.seen[sequence>>6&3], uint64(1)<<(sequence&63)
+	ahead := int32(sequence - f.next)
+	if ahead >= 0 {
+		f.skip(uint32(ahead))
+		f.next = sequence + 1
+		*word |= bit
+		f.Received++
+		return InOrder
+	}
+	inside := -int64(ahead) <= window
+	if inside && *word&bit == 0 || !inside && f.next != uint32(f.Received) {
+		if inside {
+			*word |= bit
+		}
+		f.Received++
+		f.Reordered++
+		return Reordered
+	}
+	f.Duplicated++
+	return Duplicate
+}
+
+// skip marks the next n sequences as not seen.
+func (f *FlowCount) skip(n uint32) {
+	if n >= window {
+		clear(f.seen[:])
+		return
+	}
+	for s := f.next; s != f.next+n; s++ {
+		f.seen[s>>6&3] &^= 1 << (s & 63)
+	}
+	// The bit of the sequence that arrives is about to be set; what it was
+	// 256 sequences ago does not matter.
+}
+
+// StreamCount is the account of one run of a stream.
+type StreamCount struct {
+	Of         StreamRun
+	Received   uint64
+	Bytes      uint64 // with FCS
+	Duplicated uint64
+	Reordered  uint64
+	Flows      uint64
+	First      uint64 // arrival of the first and last counted frame, ns
+	Last       uint64
+	Untracked  uint64 // frames of flows for which there was no room
+	Latency    Histogram
+}
+
+// Account is a receiver in user space: what bpf/receive.bpf.c does in the
+// kernel. The zero value counts every stream.
+type Account struct {
+	Only      int // count this stream only, if Filter
+	Filter    bool
+	MaxFlows  int // 0: MaxFlows
+	Foreign   uint64
+	Elsewhere uint64
+	Ends      Ends
+	streams   map[StreamRun]*streamBooks
+	last      *streamBooks
+	flows     int
+}
+
+type streamBooks struct {
+	StreamCount
+	flows []*FlowCount
+}
+
+// Frame counts one frame, without FCS, that arrived at a monotonic time in ns.
+func (a *Account) Frame(b []byte, now uint64) {
+	found, ok := FindStamp(b)
+	switch {
+	case !ok:
+		a.Foreign++
+	case a.Filter && int(found.Stream) != a.Only:
+		a.Elsewhere++
+	case found.Kind == End:
+		if m, err := ReadEnding(found.Rest); err == nil {
+			a.Ends.Add(StreamRun{found.Stream, found.Run}, m)
+		}
+	case found.Kind == Data:
+		a.data(found, now)
+	default:
+		a.Elsewhere++
+	}
+}
+
+func (a *Account) data(f Found, now uint64) {
+	s := a.books(StreamRun{f.Stream, f.Run})
+	flow := s.flow(int(f.Flow), a)
+	if flow == nil {
+		s.Untracked++
+		return
+	}
+	outcome := flow.Count(f.Sequence)
+	if outcome == Duplicate {
+		s.Duplicated++
+		return
+	}
+	if outcome == Reordered {
+		s.Reordered++
+	}
+	if s.First == 0 {
+		s.First = now
+	}
+	s.Last = now
+	s.Received++
+	s.Bytes += uint64(f.Bytes)
+	s.Latency.Count(Delay(f.Time, now))
+}
+
+func (a *Account) books(of StreamRun) *streamBooks {
+	if a.last != nil && a.last.Of == of {
+		return a.last
+	}
+	if a.streams == nil {
+		a.streams = map[StreamRun]*streamBooks{}
+	}
+	s := a.streams[of]
+	if s == nil {
+		s = &streamBooks{StreamCount: StreamCount{Of: of}}
+		a.streams[of] = s
+	}
+	a.last = s
+	return s
+}
+
+// flow returns the books of a flow, or nil when there is no room for more.
+func (s *streamBooks) flow(i int, a *Account) *FlowCount {
+	if i < len(s.flows) && s.flows[i] != nil {
+		return s.flows[i]
+	}
+	most := a.MaxFlows
+	if most == 0 {
+		most = MaxFlows
+	}
+	if a.flows >= most {
+		return nil
+	}
+	for len(s.flows) <= i {
+		s.flows = append(s.flows, nil)
+	}
+	a.flows++
+	s.Flows++
+	s.flows[i] = &FlowCount{}
+	return s.flows[i]
+}
+
+// Received is the account so far.
+func (a *Account) Received(engine string) Received {
+	var streams []StreamCount
+	for _, s := range a.streams {
+		streams = append(streams, s.StreamCount)
+	}
+	return Summarise(engine, streams, &a.Ends, a.Foreign)
+}
+
+// Streams returns the accounts of all streams.
+func (a *Account) Streams() []StreamRun {
+	var all []StreamRun
+	for s := range a.streams {
+		all = append(all, s)
+	}
+	slices.SortFunc(all, compareRuns)
+	return all
+}
+
+// Summarise adds up streams. Lost is known only when the endings of every
+// stream seen are complete and no frame went untracked.
+func Summarise(engine string, streams []StreamCount, ends *Ends, foreign uint64) Received {
+	r := Received{Engine: engine, Foreign: foreign}
+	var all Histogram
+	var first, last, untracked uint64
+	for i := range streams {
+		s := &streams[i]
+		r.RxPackets += s.Received
+		r.RxBytes += s.Bytes
+		r.Duplicated += s.Duplicated
+		r.Reordered += s.Reordered
+		r.FlowsSeen += s.Flows
+		untracked += s.Untracked
+		if s.Received > 0 && (first == 0 || s.First < first) {
+			first = s.First
+		}
+		last = max(last, s.Last)
+		all.Merge(s.Latency)
+	}
+	if last > first {
+		r.Seconds = float64(last-first) / 1e9
+		r.RxPPS = float64(r.RxPackets) / r.Seconds
+	}
+	r.Latency = all.Latency()
+	if untracked > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d frames belong to more flows than this receiver keeps: they are not counted, and loss is unknown", untracked))
+		return r
+	}
+	r.close(streams, ends)
+	return r
+}
+
+// close works out what was lost, if the generators have told what they sent.
+func (r *Received) close(streams []StreamCount, ends *Ends) {
+	of := ends.Streams()
+	for _, s := range streams {
+		if !slices.Contains(of, s.Of) {
+			of = append(of, s.Of)
+		}
+	}
+	var sent uint64
+	for _, s := range of {
+		if !ends.Complete(s) {
+			return
+		}
+		sent += ends.Sent(s)
+	}
+	if len(of) == 0 {
+		return
+	}
+	r.TxPackets = &sent
+	lost := sent - r.RxPackets
+	if r.RxPackets > sent {
+		lost = 0
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d frames more than were sent: duplicates more than %d sequences late cannot be told from late frames", r.RxPackets-sent, window))
+	}
+	r.Lost = &lost
+}

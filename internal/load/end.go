@@ -1,0 +1,176 @@
+package load
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+)
+
+// Ending is the message of an end-of-stream frame: what one worker of a
+// generator sent. Loss at the tail leaves no gap in a sequence, so that only
+// this closes the account. Its bytes follow the frame's stamp.
+type Ending struct {
+	Random  bool   // flow order; round robin spreads Total evenly
+	Worker  uint16 // has the flows Worker, Worker+Workers, …
+	Workers uint16
+	Flows   uint32 // of this worker
+	Total   uint64 // frames sent, all flows
+	Refused uint64 // of Total, never left the device: not sent after all
+	// Counts of random order: frames sent of the worker's flows from First
+	// on, modulo 2³².
+	First  uint32
+	Counts []uint32
+}
+
+const (
+	endingVersion = 1
+	endingHeader  = 36
+)
+
+// EndingRoom returns how many counts an Ending of n bytes has room for.
+func EndingRoom(n int) int { return max(0, (n-endingHeader)/4) }
+
+// Append writes the message after b.
+func (e Ending) Append(b []byte) []byte {
+	be := binary.BigEndian
+	var order byte
+	if e.Random {
+		order = 1
+	}
+	b = append(b, endingVersion, order)
+	b = be.AppendUint16(b, e.Worker)
+	b = be.AppendUint16(b, e.Workers)
+	b = be.AppendUint16(b, uint16(len(e.Counts)))
+	b = be.AppendUint32(b, e.Flows)
+	b = be.AppendUint64(b, e.Total)
+	b = be.AppendUint64(b, e.Refused)
+	b = be.AppendUint32(b, e.First)
+	b = be.AppendUint32(b, 0)
+	for _, c := range e.Counts {
+		b = be.AppendUint32(b, c)
+	}
+	return b
+}
+
+// ReadEnding reads a message. What follows it is ignored: short frames are
+// padded.
+func ReadEnding(b []byte) (Ending, error) {
+	if len(b) < endingHeader {
+		return Ending{}, fmt.Errorf("end-of-stream message of %d bytes, need %d", len(b), endingHeader)
+	}
+	if b[0] != endingVersion || b[1] > 1 {
+		return Ending{}, fmt.Errorf("end-of-stream message of version %d, order %d; known are version %d, orders 0 and 1", b[0], b[1], endingVersion)
+	}
+	be := binary.BigEndian
+	e := Ending{
+		Random: b[1] == 1, Worker: be.Uint16(b[2:]), Workers: be.Uint16(b[4:]),
+		Flows: be.Uint32(b[8:]), Total: be.Uint64(b[12:]), Refused: be.Uint64(b[20:]), First: be.Uint32(b[28:]),
+	}
+	n := int(be.Uint16(b[6:]))
+	switch {
+	case e.Worker >= e.Workers, e.Flows == 0, e.Flows > MaxFlows, e.Refused > e.Total:
+		return Ending{}, fmt.Errorf("end-of-stream message contradicts itself: worker %d of %d, %d flows, %d frames, %d refused", e.Worker, e.Workers, e.Flows, e.Total, e.Refused)
+	case n > EndingRoom(len(b)), uint64(e.First)+uint64(n) > uint64(e.Flows):
+		return Ending{}, fmt.Errorf("end-of-stream message counts %d flows from %d of %d in %d bytes", n, e.First, e.Flows, len(b))
+	}
+	for i := range n {
+		e.Counts = append(e.Counts, be.Uint32(b[endingHeader+4*i:]))
+	}
+	return e, nil
+}
+
+// StreamRun names one run of a stream.
+type StreamRun struct{ Stream, Run uint16 }
+
+// Ends gathers the endings of all streams. The zero value is empty.
+type Ends struct {
+	streams map[StreamRun]map[uint16]*workerEnd
+}
+
+type workerEnd struct {
+	Ending
+	counts []uint32
+}
+
+// Add takes one ending of a stream's run.
+func (e *Ends) Add(of StreamRun, m Ending) {
+	if e.streams == nil {
+		e.streams = map[StreamRun]map[uint16]*workerEnd{}
+	}
+	workers := e.streams[of]
+	if workers == nil {
+		workers = map[uint16]*workerEnd{}
+		e.streams[of] = workers
+	}
+	w := workers[m.Worker]
+	if w == nil || w.Total != m.Total || w.Flows != m.Flows || w.Workers != m.Workers {
+		w = &workerEnd{Ending: m}
+		workers[m.Worker] = w
+	}
+	if m.Random && len(m.Counts) > 0 {
+		if w.counts == nil {
+			w.counts = make([]uint32, m.Flows)
+		}
+		copy(w.counts[m.First:], m.Counts)
+	}
+}
+
+// Complete reports whether every worker of a stream's run has ended.
+func (e *Ends) Complete(of StreamRun) bool {
+	workers := e.streams[of]
+	for _, w := range workers {
+		if int(w.Workers) != len(workers) {
+			return false
+		}
+	}
+	return len(workers) > 0
+}
+
+// Sent returns the frames that a stream's run sent, as its endings tell.
+func (e *Ends) Sent(of StreamRun) uint64 {
+	var sent uint64
+	for _, w := range e.streams[of] {
+		sent += w.Total - w.Refused
+	}
+	return sent
+}
+
+// SentOf returns the frames of one flow, modulo 2³², refused ones included;
+// ok is false if no ending tells.
+func (e *Ends) SentOf(of StreamRun, flow uint32) (n uint32, ok bool) {
+	for _, w := range e.streams[of] {
+		if flow%uint32(w.Workers) != uint32(w.Worker) {
+			continue
+		}
+		i := flow / uint32(w.Workers)
+		if i >= w.Flows {
+			return 0, true
+		}
+		if w.Random {
+			if w.counts == nil {
+				return 0, false
+			}
+			return w.counts[i], true
+		}
+		n = uint32(w.Total / uint64(w.Flows))
+		if uint64(i) < w.Total%uint64(w.Flows) {
+			n++
+		}
+		return n, true
+	}
+	return 0, false
+}
+
+// Streams lists the runs that any ending was seen of.
+func (e *Ends) Streams() []StreamRun {
+	var all []StreamRun
+	for s := range e.streams {
+		all = append(all, s)
+	}
+	slices.SortFunc(all, compareRuns)
+	return all
+}
+
+func compareRuns(a, b StreamRun) int {
+	return (int(a.Stream)-int(b.Stream))<<12 + int(a.Run) - int(b.Run)
+}

@@ -1,0 +1,183 @@
+package load
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+
+	"linerate/internal/hint"
+)
+
+// Default ports: discard (RFC 863) as destination, so that a host that gets
+// the frames in spite of everything does not answer; unprivileged sources.
+const (
+	DefaultSrcPort = 1024
+	DefaultDstPort = 9
+)
+
+// Tuple is the UDP 5-tuple of a flow.
+type Tuple struct {
+	Src, Dst         netip.Addr
+	SrcPort, DstPort uint16
+}
+
+// WithDefaults fills in spans and ports that are zero.
+func (f FlowSpace) WithDefaults() FlowSpace {
+	f.Count = max(1, f.Count)
+	f.SrcSpan = max(1, f.SrcSpan)
+	f.DstSpan = max(1, f.DstSpan)
+	if f.SrcPort == 0 {
+		f.SrcPort = DefaultSrcPort
+	}
+	if f.DstPort == 0 {
+		f.DstPort = DefaultDstPort
+	}
+	if f.SrcPorts == 0 {
+		f.SrcPorts = 65536 - int(f.SrcPort)
+	}
+	if f.DstPorts == 0 {
+		per := f.SrcSpan * f.DstSpan * f.SrcPorts
+		f.DstPorts = min((f.Count+per-1)/per, 65536-int(f.DstPort))
+	}
+	return f
+}
+
+// Validate refuses flows that cannot be made, with a hint.
+func (f FlowSpace) Validate() error {
+	if f.Count < 0 || f.Count > MaxFlows {
+		return hint.Usagef("%d flows: from 1 to %d", f.Count, MaxFlows)
+	}
+	if !f.Src.IsValid() || !f.Dst.IsValid() {
+		return hint.With(hint.Usagef("the flows need a source and a destination address"), "for instance --src 198.18.0.1 --dst 198.19.0.1 (RFC 2544's range)")
+	}
+	if f.Src.Is4() != f.Dst.Is4() || f.Src.Is4In6() || f.Dst.Is4In6() {
+		return hint.Usagef("source %s and destination %s are not of one IP version", f.Src, f.Dst)
+	}
+	if f.Src.IsMulticast() || f.Src.IsUnspecified() || f.Dst.IsUnspecified() {
+		return hint.Usagef("frames from %s to %s would be dropped by any host", f.Src, f.Dst)
+	}
+	if min(f.SrcSpan, f.DstSpan, f.SrcPorts, f.DstPorts) < 0 || max(f.SrcSpan, f.DstSpan) > MaxFlows {
+		return hint.Usagef("address ranges of %d and %d: from 1 to %d", f.SrcSpan, f.DstSpan, MaxFlows)
+	}
+	d := f.WithDefaults()
+	if int(d.SrcPort)+d.SrcPorts > 65536 || int(d.DstPort)+d.DstPorts > 65536 {
+		return hint.Usagef("a port range goes beyond 65535")
+	}
+	for _, r := range []struct {
+		first netip.Addr
+		n     int
+	}{{d.Src, d.SrcSpan}, {d.Dst, d.DstSpan}} {
+		if _, ok := nth(r.first, r.n-1); !ok {
+			return hint.Usagef("%d addresses from %s go beyond the last", r.n, r.first)
+		}
+	}
+	// At most 2⁵⁶ without the destination ports: no overflow.
+	if room := d.SrcSpan * d.DstSpan * d.SrcPorts; room < d.Count && room*d.DstPorts < d.Count {
+		return hint.With(hint.Usagef("%d flows, but the ranges hold %d", d.Count, room*d.DstPorts), "widen the address or port ranges")
+	}
+	return nil
+}
+
+// Tuple returns flow i of a space WithDefaults.
+func (f FlowSpace) Tuple(i int) Tuple {
+	src, _ := nth(f.Src, i%f.SrcSpan)
+	i /= f.SrcSpan
+	dst, _ := nth(f.Dst, i%f.DstSpan)
+	i /= f.DstSpan
+	return Tuple{src, dst, f.SrcPort + uint16(i%f.SrcPorts), f.DstPort + uint16(i/f.SrcPorts)}
+}
+
+// Used returns how many source and destination addresses the flows reach.
+func (f FlowSpace) Used() (src, dst int) {
+	f = f.WithDefaults()
+	src = min(f.Count, f.SrcSpan)
+	return src, min((f.Count+src-1)/src, f.DstSpan)
+}
+
+// Overlap returns the first of the addresses that the flows run over, as
+// source or destination. A DUT drops packets from its own addresses as
+// martians, and keeps those to them.
+func (f FlowSpace) Overlap(addrs []netip.Addr) (netip.Addr, bool) {
+	src, dst := f.Used()
+	for _, a := range addrs {
+		if between(a, f.Src, src) || between(a, f.Dst, dst) {
+			return a, true
+		}
+	}
+	return netip.Addr{}, false
+}
+
+// between reports whether a is one of the n addresses from first.
+func between(a, first netip.Addr, n int) bool {
+	last, ok := nth(first, n-1)
+	return ok && a.Is4() == first.Is4() && first.Compare(a) <= 0 && a.Compare(last) <= 0
+}
+
+// nth returns the address n after a. It changes the last 32 bits only: ok is
+// false if that is not enough.
+func nth(a netip.Addr, n int) (netip.Addr, bool) {
+	if a.Is4() {
+		b := a.As4()
+		v := uint64(binary.BigEndian.Uint32(b[:])) + uint64(n)
+		binary.BigEndian.PutUint32(b[:], uint32(v))
+		return netip.AddrFrom4(b), n >= 0 && v < 1<<32
+	}
+	b := a.As16()
+	v := uint64(binary.BigEndian.Uint32(b[12:])) + uint64(n)
+	binary.BigEndian.PutUint32(b[12:], uint32(v))
+	return netip.AddrFrom16(b), n >= 0 && v < 1<<32
+}
+
+// ParseRange reads addresses: one, "FIRST-LAST", or a prefix, of which IPv4's
+// network and broadcast addresses are left out.
+func ParseRange(s string) (first netip.Addr, span int, err error) {
+	if from, to, ok := cutRange(s); ok {
+		a, err1 := netip.ParseAddr(from)
+		b, err2 := netip.ParseAddr(to)
+		if err1 == nil && err2 == nil && a.Is4() == b.Is4() && a.Compare(b) <= 0 {
+			return spanOf(s, a, b)
+		}
+	} else if p, err := netip.ParsePrefix(s); err == nil {
+		return prefixRange(s, p)
+	} else if a, err := netip.ParseAddr(s); err == nil && a.Zone() == "" {
+		return a, 1, nil
+	}
+	return netip.Addr{}, 0, hint.With(hint.Usagef("addresses %q", s), "one address, FIRST-LAST, or a prefix: 198.18.0.1, 198.18.0.1-198.18.0.200, 198.18.1.0/24")
+}
+
+func cutRange(s string) (from, to string, ok bool) {
+	for i := range len(s) {
+		if s[i] == '-' {
+			return s[:i], s[i+1:], true
+		}
+	}
+	return "", "", false
+}
+
+func prefixRange(s string, p netip.Prefix) (netip.Addr, int, error) {
+	p = p.Masked()
+	first, host := p.Addr(), p.Addr().BitLen()-p.Bits()
+	n := 1 << min(host, 21)
+	if first.Is4() && host >= 2 {
+		first, _ = nth(first, 1)
+		n -= 2
+	}
+	if n > MaxFlows {
+		return netip.Addr{}, 0, hint.Usagef("%s has more than %d addresses", s, MaxFlows)
+	}
+	return first, n, nil
+}
+
+func spanOf(s string, a, b netip.Addr) (netip.Addr, int, error) {
+	lo, hi := a.As16(), b.As16()
+	n := int64(binary.BigEndian.Uint32(hi[12:])) - int64(binary.BigEndian.Uint32(lo[12:])) + 1
+	if [12]byte(lo[:12]) != [12]byte(hi[:12]) || n > MaxFlows {
+		return netip.Addr{}, 0, hint.Usagef("%s has more than %d addresses", s, MaxFlows)
+	}
+	return a, int(n), nil
+}
+
+// String names the flows in an error or a progress line.
+func (t Tuple) String() string {
+	return fmt.Sprintf("%s > %s", netip.AddrPortFrom(t.Src, t.SrcPort), netip.AddrPortFrom(t.Dst, t.DstPort))
+}

@@ -1,0 +1,198 @@
+package load
+
+import (
+	"encoding/binary"
+
+	"linerate/internal/hint"
+)
+
+// Header lengths of a frame, in bytes.
+const (
+	etherBytes = 14
+	udpBytes   = 8
+	fcsBytes   = 4
+)
+
+// Framer builds the frames of a Spec. It is immutable.
+type Framer struct {
+	spec  Spec
+	flows FlowSpace
+	ip    int // length of the IP header
+}
+
+// NewFramer checks the flows, sizes and addresses of spec. SrcMAC and DstMAC
+// must be set.
+func NewFramer(spec Spec) (*Framer, error) {
+	if err := spec.Flows.Validate(); err != nil {
+		return nil, err
+	}
+	if len(spec.SrcMAC) != 6 || len(spec.DstMAC) != 6 {
+		return nil, hint.Usagef("the frames need a source and a destination MAC address of 6 bytes")
+	}
+	f := &Framer{spec: spec, flows: spec.Flows.WithDefaults(), ip: 20}
+	if f.IPv6() {
+		f.ip = 40
+	}
+	if len(spec.Sizes) == 0 {
+		return nil, hint.Usagef("no frame size")
+	}
+	for _, n := range spec.Sizes {
+		if n < f.MinSize() || n > MaxSize {
+			return nil, f.badSize(n)
+		}
+	}
+	return f, nil
+}
+
+func (f *Framer) badSize(n int) error {
+	err := hint.Usagef("frame size %d: from %d to %d bytes", n, f.MinSize(), MaxSize)
+	if f.IPv6() && n >= MinSize && n < f.MinSize() {
+		return hint.With(err, "Ethernet, IPv6 and UDP headers take 62 bytes, linerate's stamp 18 and the FCS 4: use --size %d or more", f.MinSize())
+	}
+	return hint.With(err, "sizes count the FCS, as RFC 2544 does")
+}
+
+// IPv6 reports whether the frames are IPv6.
+func (f *Framer) IPv6() bool { return f.flows.Src.Is6() }
+
+// Flows returns the flows, WithDefaults.
+func (f *Framer) Flows() FlowSpace { return f.flows }
+
+// MinSize is the smallest frame with FCS that holds a stamp: 64 bytes for
+// IPv4, 84 for IPv6.
+func (f *Framer) MinSize() int {
+	return etherBytes + f.ip + udpBytes + StampBytes + fcsBytes
+}
+
+// StampAt is the offset of the stamp in a frame.
+func (f *Framer) StampAt() int { return etherBytes + f.ip + udpBytes }
+
+// Put writes the headers of a flow's frame over b, whose length is the
+// frame's without FCS. The UDP checksum is 0: allowed in IPv4 (RFC 768), set
+// by Stamp in IPv6.
+func (f *Framer) Put(b []byte, flow int) {
+	t, be := f.flows.Tuple(flow), binary.BigEndian
+	copy(b, f.spec.DstMAC)
+	copy(b[6:], f.spec.SrcMAC)
+	ip := b[etherBytes:]
+	if f.IPv6() {
+		be.PutUint16(b[12:], 0x86DD)
+		be.PutUint32(ip, 6<<28)
+		be.PutUint16(ip[4:], uint16(len(ip)-40))
+		ip[6], ip[7] = 17, 64
+		src, dst := t.Src.As16(), t.Dst.As16()
+		copy(ip[8:], src[:])
+		copy(ip[24:], dst[:])
+	} else {
+		be.PutUint16(b[12:], 0x0800)
+		be.PutUint16(ip, 0x4500)
+		be.PutUint16(ip[2:], uint16(len(ip)))
+		be.PutUint32(ip[4:], 0x4000) // id 0, don't fragment: RFC 6864's atomic datagram
+		be.PutUint32(ip[8:], 64<<24|17<<16)
+		src, dst := t.Src.As4(), t.Dst.As4()
+		copy(ip[12:], src[:])
+		copy(ip[16:], dst[:])
+		be.PutUint16(ip[10:], ^foldSum(sum16(ip[:20], 0)))
+	}
+	udp := ip[f.ip:]
+	be.PutUint16(udp, t.SrcPort)
+	be.PutUint16(udp[2:], t.DstPort)
+	be.PutUint16(udp[4:], uint16(len(udp)))
+	be.PutUint16(udp[6:], 0)
+}
+
+// Stamp writes the stamp into a frame that Put has written, and the checksum
+// that IPv6 needs, over a payload that is zero behind the stamp.
+func (f *Framer) Stamp(b []byte, s Stamp) {
+	PutStamp(b[f.StampAt():], s)
+	if f.IPv6() {
+		f.checksum(b, StampBytes)
+	}
+}
+
+// checksum sets the UDP checksum of an IPv6 frame (RFC 8200 §8.1) whose
+// payload is zero beyond n bytes.
+func (f *Framer) checksum(b []byte, n int) {
+	ip, udp := b[etherBytes:], b[etherBytes+f.ip:]
+	binary.BigEndian.PutUint16(udp[6:], 0)
+	sum := sum16(ip[8:40], uint64(len(udp))+17)
+	c := ^foldSum(sum16(udp[:udpBytes+n], sum))
+	if c == 0 {
+		c = 0xffff
+	}
+	binary.BigEndian.PutUint16(udp[6:], c)
+}
+
+// End builds an end-of-stream frame with a flow's addresses.
+func (f *Framer) End(flow int, s Stamp, m Ending) []byte {
+	s.Kind = End
+	body := m.Append(nil)
+	b := make([]byte, max(60, f.StampAt()+StampBytes+len(body)))
+	f.Put(b, flow)
+	copy(b[f.StampAt()+StampBytes:], body)
+	PutStamp(b[f.StampAt():], s)
+	if f.IPv6() {
+		f.checksum(b, len(b)-f.StampAt())
+	}
+	return b
+}
+
+// EndRoom returns how many counts an end-of-stream frame of at most n bytes
+// without FCS has room for.
+func (f *Framer) EndRoom(n int) int { return EndingRoom(n - f.StampAt() - StampBytes) }
+
+// sum16 adds b as big-endian 16-bit words to sum.
+func sum16(b []byte, sum uint64) uint64 {
+	for len(b) >= 2 {
+		sum += uint64(b[0])<<8 | uint64(b[1])
+		b = b[2:]
+	}
+	if len(b) == 1 {
+		sum += uint64(b[0]) << 8
+	}
+	return sum
+}
+
+func foldSum(sum uint64) uint16 {
+	for sum > 0xffff {
+		sum = sum&0xffff + sum>>16
+	}
+	return uint16(sum)
+}
+
+// Found is a stamped frame as a receiver sees it.
+type Found struct {
+	Stamp
+	Bytes int    // with FCS
+	Rest  []byte // of the payload, behind the stamp
+}
+
+// FindStamp reads the stamp of an IPv4 or IPv6 UDP frame, without FCS, behind
+// up to two VLAN tags; ok is false for a foreign frame.
+func FindStamp(b []byte) (found Found, ok bool) {
+	be := binary.BigEndian
+	if len(b) < etherBytes {
+		return Found{}, false
+	}
+	kind, ip := be.Uint16(b[12:]), b[etherBytes:]
+	for range 2 {
+		if (kind == 0x8100 || kind == 0x88A8) && len(ip) >= 4 {
+			kind, ip = be.Uint16(ip[2:]), ip[4:]
+		}
+	}
+	var length, head int
+	switch {
+	case kind == 0x0800 && len(ip) >= 28 && ip[0] == 0x45 && ip[9] == 17 && be.Uint16(ip[6:])&0x3fff == 0:
+		length, head = int(be.Uint16(ip[2:])), 28
+	case kind == 0x86DD && len(ip) >= 48 && ip[6] == 17:
+		length, head = int(be.Uint16(ip[4:]))+40, 48
+	default:
+		return Found{}, false
+	}
+	if found.Stamp, ok = ReadStamp(ip[head:]); !ok {
+		return Found{}, false
+	}
+	found.Bytes = max(MinSize, length+etherBytes+fcsBytes)
+	found.Rest = ip[head+StampBytes:]
+	return found, true
+}

@@ -1,0 +1,82 @@
+package load
+
+import "encoding/binary"
+
+// StampBytes is the length of the stamp in every frame's UDP payload: all
+// that a 64-byte IPv4 frame has room for. bpf/stamp.h shows its bits.
+const StampBytes = 18
+
+const (
+	stampMagic    = 0x11A7E
+	stampTimeMask = 1<<40 - 1
+	stampRuns     = 1 << 12
+	// MaxFlows is how many flows a stamp can tell apart.
+	MaxFlows = 1 << 20
+)
+
+// Kind says what a stamped frame is for.
+type Kind uint8
+
+// The kinds of frames.
+const (
+	Data Kind = 0 // counted traffic
+	End  Kind = 1 // closes the account, not counted
+)
+
+// Stamp is what a frame says of itself.
+type Stamp struct {
+	Stream   uint16
+	Run      uint16 // 0 to 4095: tells a new run of a stream from the last one's late frames
+	Kind     Kind
+	Flow     uint32 // below MaxFlows
+	Sequence uint32 // of this flow, modulo 2³²
+	Time     uint64 // CLOCK_MONOTONIC in ns, modulo 2⁴⁰
+}
+
+// RunAt returns the run number of a run that starts at a monotonic time in
+// ns: runs of one stream that start within 18 minutes of each other differ,
+// unless they start within the same quarter of a second.
+func RunAt(now uint64) uint16 { return uint16(now >> 28 & (stampRuns - 1)) }
+
+// PutStamp writes s to the first StampBytes bytes of b.
+func PutStamp(b []byte, s Stamp) {
+	_ = b[StampBytes-1]
+	be := binary.BigEndian
+	be.PutUint16(b, s.Stream)
+	be.PutUint32(b[2:], stampMagic<<12|uint32(s.Run&(stampRuns-1)))
+	be.PutUint32(b[6:], uint32(s.Time>>32)<<24|uint32(s.Kind&0xf)<<20|s.Flow&(MaxFlows-1))
+	be.PutUint32(b[10:], s.Sequence)
+	be.PutUint32(b[14:], uint32(s.Time))
+}
+
+// ReadStamp reads the stamp at the start of b; ok is false if there is none.
+func ReadStamp(b []byte) (s Stamp, ok bool) {
+	if len(b) < StampBytes {
+		return Stamp{}, false
+	}
+	be := binary.BigEndian
+	magic := be.Uint32(b[2:])
+	if magic>>12 != stampMagic {
+		return Stamp{}, false
+	}
+	w := be.Uint32(b[6:])
+	return Stamp{
+		Stream:   be.Uint16(b),
+		Run:      uint16(magic & (stampRuns - 1)),
+		Kind:     Kind(w >> 20 & 0xf),
+		Flow:     w & (MaxFlows - 1),
+		Sequence: be.Uint32(b[10:]),
+		Time:     uint64(w>>24)<<32 | uint64(be.Uint32(b[14:])),
+	}, true
+}
+
+// Delay returns the time from sent, as a stamp carries it, to a monotonic
+// time now, both in ns. A negative delay, which only two machines' clocks can
+// make, is 0.
+func Delay(sent, now uint64) uint64 {
+	d := (now - sent) & stampTimeMask
+	if d > stampTimeMask/2 {
+		return 0
+	}
+	return d
+}

@@ -1,0 +1,230 @@
+package xdpload
+
+import (
+	"encoding/binary"
+	"fmt"
+	"github.com/cilium/ebpf"
+
+	"linerate/internal/hint"
+	"linerate/internal/load"
+	"linerate/internal/load/wire"
+	"linerate/internal/testbed"
+)
+
+// Name is the engine's, as in load.Sent.
+const Name = "xdp"
+
+// batch is how many frames the kernel makes before it hands them to the
+// device: a power of two, at most 256.
+const batch = 64
+
+// Generator sends one load.Spec.
+type Generator struct {
+	spec    load.Spec
+	in      testbed.Place
+	device  wire.Device
+	framer  *load.Framer
+	workers []*worker
+	socket  *wire.Socket
+	refused *refusedCounter
+	port    *ebpf.Map
+}
+
+// NewGenerator loads what sends spec.
+func (engine) NewGenerator(spec load.Spec, in testbed.Place) (load.Generator, error) {
+	g := &Generator{spec: spec, in: in}
+	if err := g.prepare(); err != nil {
+		g.Close()
+		return nil, err
+	}
+	return g, nil
+}
+
+func (g *Generator) prepare() (err error) {
+	if g.device, err = wire.Look(g.spec.Device, g.in); err != nil {
+		return err
+	}
+	if g.spec.SrcMAC == nil {
+		g.spec.SrcMAC = g.device.MAC
+	}
+	if g.framer, err = load.NewFramer(g.spec); err != nil {
+		return err
+	}
+	if g.socket, err = wire.Open(g.device, g.in); err != nil {
+		return err
+	}
+	if err := g.in(g.loadWorkers); err != nil {
+		return err
+	}
+	if err := g.fits(); err != nil {
+		return err
+	}
+	g.refused, err = newRefusedCounter(g.device, g.port)
+	return err
+}
+
+// cpus lists where workers run: no more of them than flows.
+func (g *Generator) cpus() []int {
+	if len(g.spec.CPUs) == 0 {
+		return []int{-1}
+	}
+	return g.spec.CPUs[:min(len(g.spec.CPUs), g.framer.Flows().Count)]
+}
+
+func (g *Generator) loadWorkers() error {
+	if err := g.openPort(); err != nil {
+		return err
+	}
+	cpus := g.cpus()
+	for i, cpu := range cpus {
+		flows := (g.framer.Flows().Count - i + len(cpus) - 1) / len(cpus)
+		w := &worker{cpu: cpu, flows: flows}
+		if err := g.load(w, i, len(cpus)); err != nil {
+			return err
+		}
+		g.workers = append(g.workers, w)
+	}
+	return nil
+}
+
+// openPort makes the map through which all workers redirect into the device.
+func (g *Generator) openPort() (err error) {
+	spec, err := loadGenerate()
+	if err != nil {
+		return fmt.Errorf("read the generator's program: %w", err)
+	}
+	if g.port, err = ebpf.NewMap(spec.Maps[generateMapPort]); err != nil {
+		return loadError("make a device map", err)
+	}
+	if err := g.port.Put(uint32(0), uint32(g.device.Index)); err != nil {
+		return hint.With(fmt.Errorf("redirect to %s: %w", g.device.Name, err), "use --engine af_packet")
+	}
+	return nil
+}
+
+// load makes a worker's program and fills its maps.
+func (g *Generator) load(w *worker, first, step int) error {
+	spec, err := loadGenerate()
+	if err != nil {
+		return fmt.Errorf("read the generator's program: %w", err)
+	}
+	longest := 0
+	for _, n := range g.spec.Sizes {
+		longest = max(longest, n-4)
+	}
+	w.frame = make([]byte, longest)
+	g.framer.Put(w.frame, first)
+	config := g.config(w, first, step)
+	if err := spec.Variables[generateVarConfig].Set(config); err != nil {
+		return fmt.Errorf("configure the generator's program: %w", err)
+	}
+	spec.Maps[generateMapFlows].MaxEntries = uint32(w.flows)
+	spec.Maps[generateMapLengths].MaxEntries = uint32(len(g.spec.Sizes))
+	if g.framer.Flows().Random {
+		spec.Maps[generateMapSequences].MaxEntries = uint32(w.flows)
+	}
+	shared := &ebpf.CollectionOptions{MapReplacements: map[string]*ebpf.Map{generateMapPort: g.port}}
+	if err := spec.LoadAndAssign(&w.objs, shared); err != nil {
+		return loadError("load the generator's program", err)
+	}
+	return g.fill(w, first, step)
+}
+
+func (g *Generator) config(w *worker, first, step int) generateGenerateConfig {
+	c := generateGenerateConfig{
+		Flows: uint32(w.flows), FirstFlow: uint32(first), FlowStep: uint32(step),
+		Burst: batch, Sizes: uint32(len(g.spec.Sizes)), Length: uint32(len(w.frame)),
+		Paced: flag(g.target() > 0), Random: flag(g.framer.Flows().Random), Ipv6: flag(g.framer.IPv6()),
+	}
+	head := make([]byte, 80)
+	copy(head, w.frame)
+	load.PutStamp(head[g.framer.StampAt():], load.Stamp{Stream: g.spec.Stream})
+	for i := range c.Head {
+		c.Head[i] = binary.LittleEndian.Uint64(head[8*i:])
+	}
+	if g.framer.IPv6() {
+		c.Head[2] &^= 0xffff << 16 // payload length
+	} else {
+		c.Head[5] &= 0xffff << 16 // the stream, behind a checksum of 0
+		if len(g.spec.Sizes) > 1 {
+			c.Head[2] &^= 0xffff // total length
+		}
+	}
+	return c
+}
+
+func flag(b bool) uint32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// fill writes the worker's flows, lengths and port to its maps.
+func (g *Generator) fill(w *worker, first, step int) error {
+	keys, flows := make([]uint32, w.flows), make([]generateGenerateFlow, w.flows)
+	frame := make([]byte, len(w.frame))
+	for i := range flows {
+		keys[i] = uint32(i)
+		flows[i] = g.flow(frame, first+i*step)
+	}
+	if _, err := w.objs.Flows.BatchUpdate(keys, flows, nil); err != nil {
+		return fmt.Errorf("write %d flows: %w", len(flows), err)
+	}
+	for i, n := range g.spec.Sizes {
+		if err := w.objs.Lengths.Put(uint32(i), uint32(n-4)); err != nil {
+			return fmt.Errorf("write the frame sizes: %w", err)
+		}
+	}
+	return nil
+}
+
+// flow works out the words of a flow that bpf/generate.bpf.c puts in a frame.
+func (g *Generator) flow(frame []byte, number int) generateGenerateFlow {
+	g.framer.Put(frame, number)
+	le := binary.LittleEndian
+	if g.framer.IPv6() {
+		f := generateGenerateFlow{A: le.Uint64(frame[32:]), B: le.Uint64(frame[48:]), Port: le.Uint16(frame[56:])}
+		sum := uint32(17) << 8 // the next header, as a little-endian word
+		for at := 22; at < 58; at += 2 {
+			sum += uint32(le.Uint16(frame[at:]))
+		}
+		f.Sum = sum + uint32(g.spec.Stream>>8|g.spec.Stream<<8)
+		return f
+	}
+	f := generateGenerateFlow{A: le.Uint64(frame[24:]), B: le.Uint64(frame[32:])}
+	if len(g.spec.Sizes) > 1 {
+		f.A &^= 0xffff
+		f.B &^= 0xffff << 48
+		for at := 14; at < 34; at += 2 {
+			if at != 16 && at != 24 { // without the total length and the checksum
+				f.Sum += uint32(le.Uint16(frame[at:]))
+			}
+		}
+		for f.Sum > 0xffff {
+			f.Sum = f.Sum&0xffff + f.Sum>>16
+		}
+	}
+	return f
+}
+
+func (g *Generator) target() float64 { return g.spec.Rate.FramesPerSecond(g.spec.Sizes) }
+
+// Close frees the programs and the socket.
+func (g *Generator) Close() error {
+	for _, w := range g.workers {
+		w.objs.Close()
+	}
+	if g.refused != nil {
+		g.refused.Close()
+	}
+	if g.socket != nil {
+		g.socket.Close()
+	}
+	if g.port != nil {
+		g.port.Close()
+	}
+	return nil
+}
+
+func (g *Generator) fits() error { return nil }

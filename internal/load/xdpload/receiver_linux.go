@@ -1,0 +1,293 @@
+package xdpload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/link"
+	"github.com/cilium/ebpf/ringbuf"
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/hint"
+	"linerate/internal/load"
+	"linerate/internal/load/wire"
+	"linerate/internal/testbed"
+)
+
+// pageFlows, slots and pages are those of bpf/receive.bpf.c.
+const (
+	pageFlows = 1024
+	slots     = 16
+	pages     = 1024
+)
+
+// Receiver counts what arrives at a device.
+type Receiver struct {
+	objs    receiveObjects
+	link    link.Link
+	device  wire.Device
+	generic bool
+
+	reader  *ringbuf.Reader
+	reading sync.WaitGroup
+	mu      sync.Mutex
+	only    int
+	ends    load.Ends
+}
+
+// NewReceiver attaches the receiver: in the driver where that is possible,
+// else in the generic way.
+func (engine) NewReceiver(device string, in testbed.Place, w load.Watch) (load.Receiver, error) {
+	d, err := wire.Look(device, in)
+	if err != nil {
+		return nil, err
+	}
+	r := &Receiver{device: d, only: w.Stream}
+	if err := r.load(w); err != nil {
+		return nil, err
+	}
+	if err := in(r.attach); err != nil {
+		r.objs.Close()
+		return nil, err
+	}
+	if r.reader, err = ringbuf.NewReader(r.objs.Ends); err != nil {
+		r.Close()
+		return nil, fmt.Errorf("read end-of-stream frames: %w", err)
+	}
+	r.reading.Add(1)
+	go r.readEnds()
+	return r, nil
+}
+
+func (r *Receiver) load(w load.Watch) error {
+	most := w.MaxFlows
+	if most == 0 {
+		most = load.MaxFlows
+	}
+	pool := (most + pageFlows - 1) / pageFlows
+	config := receiveReceiveConfig{Stream: int32(max(-1, w.Stream)), Pages: uint32(pool)}
+	err := r.try(config, 0)
+	if err != nil {
+		// A kernel before 5.18 does not know frames of several buffers.
+		if r.try(config, unix.BPF_F_XDP_HAS_FRAGS) == nil {
+			return nil
+		}
+		return loadError("load the receiver's program", err)
+	}
+	return nil
+}
+
+// try loads the programs without some of their flags.
+func (r *Receiver) try(config receiveReceiveConfig, without uint32) error {
+	spec, err := loadReceive()
+	if err != nil {
+		return err
+	}
+	for _, p := range spec.Programs {
+		p.Flags &^= without
+	}
+	if err := spec.Variables[receiveVarConfig].Set(config); err != nil {
+		return err
+	}
+	spec.Maps[receiveMapFlows].MaxEntries = config.Pages * pageFlows
+	return spec.LoadAndAssign(&r.objs, nil)
+}
+
+func (r *Receiver) attach() error {
+	var errs []error
+	for _, mode := range []link.XDPAttachFlags{link.XDPDriverMode, link.XDPGenericMode} {
+		l, err := link.AttachXDP(link.XDPOptions{Program: r.objs.Receive, Interface: r.device.Index, Flags: mode})
+		if err == nil {
+			r.link, r.generic = l, mode == link.XDPGenericMode
+			return nil
+		}
+		if errors.Is(err, unix.EBUSY) || errors.Is(err, unix.EEXIST) {
+			return hint.With(fmt.Errorf("%s already has an XDP program: %w", r.device.Name, err),
+				"another receiver may be running; see ip link show dev %s, and detach what is left: ip link set dev %s xdp off", r.device.Name, r.device.Name)
+		}
+		errs = append(errs, err)
+	}
+	return loadError("attach the receiver to "+r.device.Name, errors.Join(errs...))
+}
+
+// readEnds takes end-of-stream frames until the reader is closed.
+func (r *Receiver) readEnds() {
+	defer r.reading.Done()
+	var rec ringbuf.Record
+	for {
+		if err := r.reader.ReadInto(&rec); err != nil {
+			if errors.Is(err, ringbuf.ErrClosed) {
+				return
+			}
+			continue
+		}
+		r.end(rec.RawSample)
+	}
+}
+
+func (r *Receiver) end(raw []byte) {
+	if len(raw) < 4 {
+		return
+	}
+	n := int(raw[0]) | int(raw[1])<<8
+	if n > len(raw)-4 {
+		return
+	}
+	found, ok := load.FindStamp(raw[4 : 4+n])
+	if !ok || found.Kind != load.End || r.only >= 0 && int(found.Stream) != r.only {
+		return
+	}
+	m, err := load.ReadEnding(found.Rest)
+	if err != nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ends.Add(load.StreamRun{Stream: found.Stream, Run: found.Run}, m)
+}
+
+// Snapshot is the account so far.
+func (r *Receiver) Snapshot() (load.Received, error) {
+	streams, err := r.streams()
+	if err != nil {
+		return load.Received{}, err
+	}
+	other, err := r.other()
+	if err != nil {
+		return load.Received{}, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	got := load.Summarise(Name, streams, &r.ends, other.Foreign)
+	if other.Elsewhere > 0 && r.only < 0 {
+		got.Warnings = append(got.Warnings, fmt.Sprintf("%d frames of more than %d streams were not counted", other.Elsewhere, slots))
+		got.Lost, got.TxPackets = nil, nil
+	}
+	if r.generic {
+		got.Warnings = append(got.Warnings, "the driver of "+r.device.Name+" takes no XDP program: frames are counted in the generic way, which is slower")
+	}
+	return got, nil
+}
+
+// streams reads the counters of every stream, over all CPUs.
+func (r *Receiver) streams() ([]load.StreamCount, error) {
+	var table receiveReceiveTable
+	if err := r.objs.Table.Get(&table); err != nil {
+		return nil, fmt.Errorf("read the receiver's table: %w", err)
+	}
+	var all []load.StreamCount
+	for slot, key := range table.Key {
+		if key == 0 {
+			continue
+		}
+		var perCPU []receiveReceiveStream
+		if err := r.objs.Streams.Lookup(uint32(slot), &perCPU); err != nil {
+			return nil, fmt.Errorf("read the receiver's counters: %w", err)
+		}
+		s := load.StreamCount{Of: load.StreamRun{Stream: uint16((key - 1) >> 12), Run: uint16((key - 1) & 0xfff)}}
+		for i := range perCPU {
+			add(&s, &perCPU[i])
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+func add(s *load.StreamCount, c *receiveReceiveStream) {
+	s.Received += c.Received
+	s.Bytes += c.Bytes
+	s.Duplicated += c.Duplicated
+	s.Reordered += c.Reordered
+	s.Flows += c.Flows
+	s.Untracked += c.Untracked
+	if c.Received == 0 {
+		return
+	}
+	if s.First == 0 || c.First < s.First {
+		s.First = c.First
+	}
+	s.Last = max(s.Last, c.Last)
+	s.Latency.Merge(load.Histogram{Counts: c.Latency[:], Least: c.Least - 1, Most: c.Most})
+}
+
+func (r *Receiver) other() (sum receiveReceiveOther, err error) {
+	var perCPU []receiveReceiveOther
+	if err := r.objs.Other.Lookup(uint32(0), &perCPU); err != nil {
+		return sum, fmt.Errorf("read the receiver's counters: %w", err)
+	}
+	for _, c := range perCPU {
+		sum.Foreign += c.Foreign
+		sum.Elsewhere += c.Elsewhere
+		sum.EndsMissed += c.EndsMissed
+	}
+	return sum, nil
+}
+
+// Finish waits until the account is closed and nothing more arrives.
+func (r *Receiver) Finish(ctx context.Context, patience time.Duration) (load.Received, error) {
+	return wire.Finish(ctx, r.Snapshot, patience)
+}
+
+// Reset forgets what was counted.
+func (r *Receiver) Reset() error {
+	var table receiveReceiveTable
+	if err := r.objs.Table.Get(&table); err != nil {
+		return fmt.Errorf("read the receiver's table: %w", err)
+	}
+	if err := r.objs.Table.Set(receiveReceiveTable{}); err != nil {
+		return fmt.Errorf("reset the receiver's table: %w", err)
+	}
+	r.mu.Lock()
+	r.ends = load.Ends{}
+	r.mu.Unlock()
+	return errors.Join(r.resetFlows(min(table.Used*pageFlows, r.objs.Flows.MaxEntries())), r.resetCounters(table))
+}
+
+func (r *Receiver) resetFlows(used uint32) error {
+	if used == 0 {
+		return nil
+	}
+	keys, zero := make([]uint32, used), make([]receiveReceiveFlow, used)
+	for i := range keys {
+		keys[i] = uint32(i)
+	}
+	if _, err := r.objs.Flows.BatchUpdate(keys, zero, &ebpf.BatchOptions{}); err != nil {
+		return fmt.Errorf("reset the receiver's flows: %w", err)
+	}
+	return nil
+}
+
+func (r *Receiver) resetCounters(table receiveReceiveTable) error {
+	cpus, err := ebpf.PossibleCPU()
+	if err != nil {
+		return fmt.Errorf("count the CPUs: %w", err)
+	}
+	for slot, key := range table.Key {
+		if key == 0 {
+			continue
+		}
+		if err := r.objs.Streams.Put(uint32(slot), make([]receiveReceiveStream, cpus)); err != nil {
+			return fmt.Errorf("reset the receiver's counters: %w", err)
+		}
+	}
+	if err := r.objs.Other.Put(uint32(0), make([]receiveReceiveOther, cpus)); err != nil {
+		return fmt.Errorf("reset the receiver's counters: %w", err)
+	}
+	return nil
+}
+
+// Close detaches the receiver.
+func (r *Receiver) Close() error {
+	if r.link != nil {
+		r.link.Close()
+	}
+	if r.reader != nil {
+		r.reader.Close()
+		r.reading.Wait()
+	}
+	return r.objs.Close()
+}

@@ -1,0 +1,66 @@
+package xdpload
+
+import (
+	"fmt"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/link"
+
+	"linerate/internal/load/wire"
+)
+
+// refusedCounter counts the frames that a device refuses of those redirected
+// into it. Where the kernel has no BTF or no such tracepoint it knows nothing.
+type refusedCounter struct {
+	objs  refusedObjects
+	links []link.Link // both, or it knows nothing
+}
+
+func newRefusedCounter(d wire.Device, port *ebpf.Map) (*refusedCounter, error) {
+	r := &refusedCounter{}
+	spec, err := loadRefused()
+	if err != nil {
+		return nil, fmt.Errorf("read the program that counts refused frames: %w", err)
+	}
+	config := refusedRefusedConfig{Ifindex: uint32(d.Index), Netns: d.Netns, Map: ^uint32(0)}
+	if info, err := port.Info(); err == nil {
+		if id, ok := info.ID(); ok {
+			config.Map = uint32(id)
+		}
+	}
+	if err := spec.Variables[refusedVarConfig].Set(config); err != nil {
+		return nil, fmt.Errorf("configure the program that counts refused frames: %w", err)
+	}
+	if spec.LoadAndAssign(&r.objs, nil) != nil {
+		return r, nil // not known, and said so in the account
+	}
+	for _, p := range []*ebpf.Program{r.objs.Refused, r.objs.TurnedAway} {
+		l, err := link.AttachTracing(link.TracingOptions{Program: p, AttachType: ebpf.AttachTraceRawTp})
+		if err != nil {
+			break
+		}
+		r.links = append(r.links, l)
+	}
+	return r, nil
+}
+
+// Known reports whether the kernel tells.
+func (r *refusedCounter) Known() bool { return r != nil && len(r.links) == 2 }
+
+func (r *refusedCounter) state() (s refusedRefusedState) {
+	if r.Known() && r.objs.State.Get(&s) != nil {
+		return refusedRefusedState{}
+	}
+	return s
+}
+
+// Count is how many frames were refused so far.
+func (r *refusedCounter) Count() uint64 { return r.state().Refused }
+
+// Close detaches the program.
+func (r *refusedCounter) Close() error {
+	for _, l := range r.links {
+		l.Close()
+	}
+	return r.objs.Close()
+}

@@ -1,0 +1,271 @@
+package xdpload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"linerate/internal/load"
+	"linerate/internal/load/wire"
+)
+
+const (
+	armTimeout   = 5 * time.Second
+	pollEvery    = 5 * time.Millisecond
+	reportEvery  = 100 * time.Millisecond
+	startIn      = uint64(time.Millisecond) // from when all workers run
+	beforeEnding = 10 * time.Millisecond    // for the last frames to arrive
+)
+
+// Run sends until the limit or ctx ends.
+func (g *Generator) Run(ctx context.Context, progress func(load.Sent)) (load.Sent, error) {
+	run := load.RunAt(wire.Monotonic())
+	refused := g.refused.Count()
+	for i, w := range g.workers {
+		if err := w.reset(g, i, run); err != nil {
+			return load.Sent{}, err
+		}
+	}
+	for _, w := range g.workers {
+		w.start(g.in)
+	}
+	err := g.await(ctx, refused, progress)
+	for _, w := range g.workers {
+		err = errors.Join(err, w.stop())
+	}
+	if err != nil {
+		return load.Sent{}, err
+	}
+	return g.finish(ctx, run, refused)
+}
+
+// await starts all workers at one time and waits until they are done.
+func (g *Generator) await(ctx context.Context, refused uint64, progress func(load.Sent)) error {
+	if err := g.arm(ctx); err != nil || ctx.Err() != nil {
+		return err
+	}
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	last := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		done, err := g.states()
+		if err != nil || done {
+			return err
+		}
+		if progress != nil && time.Since(last) >= reportEvery {
+			last = time.Now()
+			if s, _, err := g.account(refused); err == nil {
+				progress(s)
+			}
+		}
+	}
+}
+
+// arm waits until every worker's program runs, then says when to begin.
+func (g *Generator) arm(ctx context.Context) error {
+	deadline := time.Now().Add(armTimeout)
+	for _, w := range g.workers {
+		for {
+			s, err := w.state()
+			if err != nil {
+				return err
+			}
+			if s.Armed != 0 || ctx.Err() != nil {
+				break
+			}
+			select {
+			case <-w.ended:
+				return w.err
+			case <-time.After(200 * time.Microsecond):
+			}
+			if time.Now().After(deadline) {
+				return fmt.Errorf("the generator's program on CPU %d did not run within %v", w.cpu, armTimeout)
+			}
+		}
+	}
+	start := wire.Monotonic() + startIn
+	for _, w := range g.workers {
+		if err := w.release(start, g.spec.Limit.Duration); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// release lets a worker send from start on.
+func (w *worker) release(start uint64, duration time.Duration) error {
+	var c generateGenerateControl
+	if err := w.objs.Control.Get(&c); err != nil {
+		return fmt.Errorf("read the generator's control: %w", err)
+	}
+	c.Deadline = math.MaxUint64
+	if duration > 0 {
+		c.Deadline = start + uint64(duration)
+	}
+	if err := w.objs.Control.Set(c); err != nil {
+		return fmt.Errorf("set the deadline: %w", err)
+	}
+	c.Start = start
+	if err := w.objs.Control.Set(c); err != nil {
+		return fmt.Errorf("start the generator: %w", err)
+	}
+	return nil
+}
+
+// states reports whether all workers are done.
+func (g *Generator) states() (done bool, err error) {
+	done = true
+	for _, w := range g.workers {
+		s, err := w.state()
+		if err != nil {
+			return false, err
+		}
+		select {
+		case <-w.ended:
+			if s.Done == 0 {
+				return false, errors.Join(errors.New("a worker of the generator ended early"), w.err)
+			}
+		default:
+		}
+		done = done && s.Done != 0
+	}
+	return done, nil
+}
+
+// account adds up the workers.
+func (g *Generator) account(refusedBefore uint64) (load.Sent, []wire.Worker, error) {
+	sent := load.Sent{Engine: Name, TargetPPS: g.target()}
+	var shares []wire.Worker
+	var due uint64
+	for _, w := range g.workers {
+		var c generateGenerateControl
+		s, err := w.state()
+		if err == nil {
+			err = w.objs.Control.Get(&c)
+		}
+		if err != nil {
+			return sent, nil, err
+		}
+		sent.TxPackets += s.Sent
+		sent.TxBytes += s.Bytes + 4*s.Sent
+		shares = append(shares, wire.Worker{Flows: w.flows, Total: s.Sent})
+		seconds, missed := w.elapsed(s, c)
+		sent.Seconds = max(sent.Seconds, seconds)
+		due += missed
+	}
+	sent.Unsent = due
+	g.settleRefused(&sent, shares, refusedBefore)
+	if sent.Seconds > 0 {
+		sent.TxPPS = float64(sent.TxPackets) / sent.Seconds
+	}
+	if sent.TargetPPS > 0 && sent.Seconds > 0 {
+		sent.PacingError = math.Abs(sent.TxPPS/sent.TargetPPS - 1)
+	}
+	return sent, shares, nil
+}
+
+// elapsed is how long a worker has sent, without what it took to set up, and
+// how many frames were due in that time and not sent.
+func (w *worker) elapsed(s generateGenerateState, c generateGenerateControl) (seconds float64, unsent uint64) {
+	if s.Began == 0 {
+		return 0, 0
+	}
+	end := s.Now
+	if s.Done != 0 {
+		end = s.Ended
+		if c.Deadline > c.Start && end > c.Deadline && end-c.Deadline < uint64(time.Second) {
+			end = c.Deadline
+		}
+	}
+	if end <= c.Start {
+		return 0, 0
+	}
+	if c.Interval == 0 {
+		return float64(end-c.Start) / 1e9, 0
+	}
+	// The last frame's own interval is part of the time it took to send n.
+	scheduled := (end - c.Start) << 16
+	if s.Sent >= c.Limit {
+		scheduled = max(scheduled, s.Due)
+	}
+	if behind := int64(scheduled - s.Due); behind > 0 {
+		unsent = uint64(behind) / c.Interval
+	}
+	if left := c.Limit - s.Sent; c.Limit != math.MaxUint64 {
+		unsent = min(unsent, left)
+	}
+	return float64(scheduled) / 65536e9, unsent
+}
+
+// settleRefused puts down the frames that the device refused: on a veth the
+// far end's ring did, and they are lost; elsewhere they were never sent.
+func (g *Generator) settleRefused(sent *load.Sent, shares []wire.Worker, before uint64) {
+	if !g.refused.Known() {
+		return
+	}
+	n := g.refused.Count() - before
+	if g.device.Veth {
+		sent.Refused = &n
+		return
+	}
+	zero := uint64(0)
+	sent.Refused = &zero
+	n = min(n, sent.TxPackets)
+	if sent.TxPackets > 0 {
+		sent.TxBytes -= uint64(float64(sent.TxBytes) / float64(sent.TxPackets) * float64(n))
+	}
+	sent.TxPackets -= n
+	if sent.TargetPPS > 0 {
+		sent.Unsent += n
+	}
+	for i := range shares {
+		take := min(n, shares[i].Total)
+		shares[i].Refused = take
+		n -= take
+	}
+}
+
+// finish closes the account of a run.
+func (g *Generator) finish(ctx context.Context, run uint16, refused uint64) (load.Sent, error) {
+	time.Sleep(beforeEnding)
+	sent, shares, err := g.account(refused)
+	if err != nil {
+		return sent, err
+	}
+	if g.framer.Flows().Random {
+		for i, w := range g.workers {
+			if shares[i].Counts, err = w.counts(); err != nil {
+				return sent, err
+			}
+		}
+	}
+	if sent.TxPackets > 0 || sent.Unsent > 0 {
+		stamp := load.Stamp{Stream: g.spec.Stream, Run: run, Time: wire.Monotonic()}
+		if err := g.socket.SendEnds(ctx, g.device, g.framer, stamp, shares); err != nil {
+			return sent, fmt.Errorf("end the stream: %w", err)
+		}
+	}
+	sent.Warnings = g.warnings(sent)
+	return sent, ctx.Err()
+}
+
+// warnings are what a reader of the account must know.
+func (g *Generator) warnings(sent load.Sent) (all []string) {
+	if n := len(g.spec.CPUs) - len(g.workers); n > 0 {
+		all = append(all, fmt.Sprintf("%d of %d CPUs sent nothing: a flow is sent from one CPU, and there are %d flows", n, len(g.spec.CPUs), len(g.workers)))
+	}
+	if !g.refused.Known() {
+		all = append(all, "this kernel does not tell which frames the device refused: only a receiver knows what was sent")
+	}
+	if sent.TargetPPS == 0 && sent.Seconds > 0 {
+		all = append(all, fmt.Sprintf("send times are per batch of %d frames, about %.1f µs: latencies are up to that much too long", batch, batch/sent.TxPPS*1e6*float64(len(g.workers))))
+	}
+	return all
+}

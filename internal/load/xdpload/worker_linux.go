@@ -1,0 +1,170 @@
+package xdpload
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/load"
+	"linerate/internal/load/wire"
+	"linerate/internal/testbed"
+)
+
+// worker is one program on one CPU with its share of the flows.
+type worker struct {
+	objs  generateObjects
+	cpu   int
+	flows int
+	frame []byte
+	tid   atomic.Int32
+	ended chan struct{} // closed when the run is over; err is set before
+	err   error
+}
+
+// reset makes a worker's state that of a run not begun.
+func (w *worker) reset(g *Generator, i int, run uint16) error {
+	c := generateGenerateControl{Limit: math.MaxUint64, Run: runWord(run)}
+	if n := g.spec.Limit.Packets; n > 0 {
+		c.Limit = (n + uint64(len(g.workers)-1-i)) / uint64(len(g.workers))
+	}
+	if pps := g.target() / float64(len(g.workers)); pps > 0 {
+		c.Interval = max(1, uint64(math.Round(65536e9/pps)))
+		c.Least = c.Interval / 2
+	}
+	s := generateGenerateState{Random: (g.spec.Seed+uint64(i)+1)*0x9E3779B97F4A7C15 | 1}
+	if err := errors.Join(w.objs.Control.Set(c), w.objs.State.Set(s)); err != nil {
+		return fmt.Errorf("reset the generator: %w", err)
+	}
+	if g.framer.Flows().Random {
+		return w.clearSequences()
+	}
+	return nil
+}
+
+func runWord(run uint16) uint64 {
+	b := make([]byte, load.StampBytes)
+	load.PutStamp(b, load.Stamp{Run: run})
+	return uint64(binary.LittleEndian.Uint32(b[2:]))
+}
+
+func (w *worker) clearSequences() error {
+	keys, zero := make([]uint32, w.flows), make([]uint32, w.flows)
+	for i := range keys {
+		keys[i] = uint32(i)
+	}
+	if _, err := w.objs.Sequences.BatchUpdate(keys, zero, nil); err != nil {
+		return fmt.Errorf("reset the flows' sequences: %w", err)
+	}
+	return nil
+}
+
+// counts reads the frames sent per flow, in random order.
+func (w *worker) counts() ([]uint32, error) {
+	keys, values := make([]uint32, w.flows), make([]uint32, w.flows)
+	var cursor ebpf.MapBatchCursor
+	n, err := w.objs.Sequences.BatchLookup(&cursor, keys, values, nil)
+	if err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
+		return nil, fmt.Errorf("read the flows' sequences: %w", err)
+	}
+	return values[:n], nil
+}
+
+// start runs the program for ever, on the worker's CPU.
+func (w *worker) start(in testbed.Place) {
+	w.ended, w.err = make(chan struct{}), nil
+	w.tid.Store(0)
+	go func() {
+		defer close(w.ended)
+		w.err = in(func() error {
+			return wire.OnCPU(w.cpu, func(tid int) error {
+				w.tid.Store(int32(tid))
+				defer w.tid.Store(0)
+				return w.forever()
+			})
+		})
+	}()
+}
+
+// testRun is the kernel's union bpf_attr for BPF_PROG_TEST_RUN.
+type testRun struct {
+	fd, retval, sizeIn, sizeOut  uint32
+	dataIn, dataOut              uint64
+	repeat, duration             uint32
+	contextSizeIn, contextSizeOt uint32
+	contextIn, contextOut        uint64
+	flags, cpu, batch, _         uint32
+}
+
+const (
+	bpfProgTestRun    = 10
+	bpfTestLiveFrames = 1 << 1
+)
+
+// forever is one endless call: each costs 15 to 35 ms to set up. It ends when
+// the program is done and Wake interrupts it.
+func (w *worker) forever() error {
+	defer runtime.KeepAlive(w.frame)
+	for {
+		err := runLive(w.objs.Generate.FD(), w.frame, math.MaxInt32)
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			return loadError("run the generator's program", err)
+		}
+		if s, err := w.state(); err != nil || s.Done != 0 {
+			return err
+		}
+	}
+}
+
+func runLive(fd int, frame []byte, repeat uint32) error {
+	attr := testRun{
+		fd: uint32(fd), sizeIn: uint32(len(frame)), dataIn: uint64(uintptr(unsafe.Pointer(&frame[0]))),
+		repeat: repeat, flags: bpfTestLiveFrames, batch: batch,
+	}
+	_, _, errno := unix.Syscall(unix.SYS_BPF, bpfProgTestRun, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr))
+	runtime.KeepAlive(frame)
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+func (w *worker) state() (s generateGenerateState, err error) {
+	if err := w.objs.State.Get(&s); err != nil {
+		return s, fmt.Errorf("read the generator's state: %w", err)
+	}
+	return s, nil
+}
+
+// stop ends a worker: its program first, then the call that runs it.
+func (w *worker) stop() error {
+	var c generateGenerateControl
+	if err := w.objs.Control.Get(&c); err != nil {
+		return fmt.Errorf("read the generator's control: %w", err)
+	}
+	if s, err := w.state(); err == nil && s.Done == 0 {
+		c.Start, c.Deadline = max(1, c.Start), 1
+		if err := w.objs.Control.Set(c); err != nil {
+			return fmt.Errorf("stop the generator: %w", err)
+		}
+	}
+	for {
+		if s, err := w.state(); err != nil || s.Done != 0 {
+			if tid := w.tid.Load(); tid != 0 {
+				wire.Wake(int(tid))
+			}
+		}
+		select {
+		case <-w.ended:
+			return w.err
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
