@@ -20,7 +20,7 @@ var (
 	values = []string{
 		"internal/hint", "internal/setting", "internal/load", "internal/testbed",
 		"internal/stats", "internal/calc", "internal/fact", "internal/tunable",
-		"internal/role", "internal/audit", "internal/study", "internal/search", "internal/report",
+		"internal/role", "internal/audit", "internal/study", "internal/search", "internal/report", "internal/compare",
 		"catalogue", "studies",
 	}
 	// edges touch machines: kernels, networks, files, clocks.

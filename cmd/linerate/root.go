@@ -50,6 +50,7 @@ func verbs() []*cobra.Command {
 		newInspectCmd(),
 		newGenerateCmd(),
 		newReceiveCmd(),
+		newCompareCmd(),
 		newBenchCmd(),
 	}
 }

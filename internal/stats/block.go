@@ -231,7 +231,7 @@ func warnBlocks(c *Comparison, d []float64, opt Options) {
 			"the permutation test within %d blocks cannot give a p below %.3g", n, c.Permutation.Smallest)
 	}
 	if o := FindOutliers(d); len(o) > 0 {
-		c.warn(Outliers, "look at these trials; they are kept", "blocks %s lie apart from the rest", numbers(o))
+		c.warn(Outliers, "look at these trials; they are kept", "far from the rest: %s", numbers("block", o))
 	}
 	if opt.MarginPercent > 0 && c.DetectablePercent > opt.MarginPercent {
 		c.warn(Underpowered, fmt.Sprintf("run %s blocks", blocksText(c, opt)),
@@ -251,9 +251,12 @@ func blocksText(c *Comparison, opt Options) string {
 	return fmt.Sprintf("more than %d", limit)
 }
 
-// numbers lists indices as people count, from 1.
-func numbers(idx []int) string {
-	s := ""
+// numbers lists indices of things as people count, from 1.
+func numbers(thing string, idx []int) string {
+	s := thing + " "
+	if len(idx) > 1 {
+		s = thing + "s "
+	}
 	for i, v := range idx {
 		if i > 0 {
 			s += ", "

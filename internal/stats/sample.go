@@ -72,12 +72,20 @@ func GeometricMean(x []float64) float64 {
 	return math.Exp(m)
 }
 
+// medianDeviation is the MAD of sorted values.
 func medianDeviation(x []float64, centre float64) float64 {
-	d := make([]float64, len(x))
-	for i, v := range x {
-		d[i] = math.Abs(v - centre)
+	// Deviations of sorted values fall, then rise: two runs to merge.
+	d := make([]float64, 0, len(x))
+	above, _ := slices.BinarySearch(x, centre)
+	for below := above - 1; below >= 0 || above < len(x); {
+		if above == len(x) || (below >= 0 && centre-x[below] <= x[above]-centre) {
+			d = append(d, centre-x[below])
+			below--
+		} else {
+			d = append(d, x[above]-centre)
+			above++
+		}
 	}
-	slices.Sort(d)
 	return Quantile(d, 0.5)
 }
 

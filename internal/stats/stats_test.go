@@ -90,6 +90,33 @@ func TestHodgesLehmannByBruteForce(t *testing.T) {
 	}
 }
 
+// Large samples, with extremes and ties that the search must not stumble on.
+func TestSelectDifferenceLarge(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, make := range []func() float64{
+		r.NormFloat64,
+		func() float64 { return float64(r.IntN(3)) },
+		func() float64 { return math.Exp(100 * r.NormFloat64()) },
+		func() float64 { return 7 },
+		func() float64 { return math.Round(r.NormFloat64()*4) * 1e-300 },
+	} {
+		a, b := draw(200, make), draw(170, make)
+		var d []float64
+		for _, x := range a {
+			for _, y := range b {
+				d = append(d, y-x)
+			}
+		}
+		slices.Sort(d)
+		sa, sb := sorted(a), sorted(b)
+		for k := 1; k <= len(d); k += 1 + r.IntN(300) {
+			if got := selectDifference(sa, sb, k); got != d[k-1] {
+				t.Fatalf("difference %d = %g, want %g", k, got, d[k-1])
+			}
+		}
+	}
+}
+
 func TestHolmAndBenjaminiHochberg(t *testing.T) {
 	p := []float64{0.01, math.NaN(), 0.04, 0.03, 0.005}
 	holm := Holm(p)
@@ -250,6 +277,14 @@ func normal(r *rand.Rand, n int, mean float64) []float64 {
 	x := make([]float64, n)
 	for i := range x {
 		x[i] = mean + r.NormFloat64()
+	}
+	return x
+}
+
+func draw(n int, f func() float64) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = f()
 	}
 	return x
 }

@@ -73,8 +73,9 @@ func warnSamples(c *Comparison, x, y []float64, opt Options) {
 		x    []float64
 	}{{c.Control, x}, {c.Variant, y}} {
 		if o := FindOutliers(s.x); len(o) > 0 {
-			c.warn(Outliers, "look at how they came about; they are kept", "%s: values %s lie apart from the rest", s.name, numbers(o))
+			c.warn(Outliers, "look at how they came about; they are kept", "%s: far from the rest: %s", s.name, numbers("value", o))
 		}
+		warnSeries(c, s.name, s.x)
 	}
 	if opt.MarginPercent > 0 && c.DetectablePercent > opt.MarginPercent {
 		c.warn(Underpowered, "measure more often, in alternation",

@@ -40,10 +40,20 @@ func Read(r io.Reader, name string, column int, delimiters string) (Set, error) 
 		s.Points = append(s.Points, v)
 	}
 	if len(s.Points) < 3 {
-		return s, fmt.Errorf("Dataset %s must contain at least 3 data points", name) //nolint:staticcheck // ministat's words
+		return s, &tooFew{name}
 	}
 	return s, nil
 }
+
+// ErrTooFew is what the error of a set with fewer than three values is.
+var ErrTooFew = errors.New("fewer than 3 data points")
+
+type tooFew struct{ name string }
+
+func (e *tooFew) Error() string {
+	return "Dataset " + e.name + " must contain at least 3 data points"
+}
+func (e *tooFew) Is(target error) bool { return target == ErrTooFew }
 
 // nextLine reads up to a newline, lineLimit bytes or the end.
 func nextLine(in *bufio.Reader) ([]byte, error) {

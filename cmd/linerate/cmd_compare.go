@@ -1,0 +1,261 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"linerate/internal/compare"
+	"linerate/internal/hint"
+	"linerate/internal/stats"
+)
+
+const compareLong = `Compare samples with the first one: files of numbers, CSV or JSON columns, or
+the trials of a study. The effect comes with its interval, a verdict, what the
+measurement could have shown, and warnings that name what to do.
+
+    linerate compare before.txt after.txt
+    linerate compare --column pps --better higher before.csv after.csv
+    linerate compare results/firewall-rules
+    linerate compare --ministat -s -w 60 before.txt after.txt
+
+With --ministat the output is ministat's to the byte: of version 20150715, as
+Debian packages it, or of the newer ones with --ministat=new; its options
+-A -C -c -d -n -s -w are then ministat's.`
+
+// compareFlags are the flags of compare.
+type compareFlags struct {
+	in          compare.Input
+	confidence  float64
+	margin      float64
+	better      string
+	metric      string
+	control     string
+	variant     string
+	failOn      string
+	seed        uint64
+	width       int
+	paired      bool
+	noPlot      bool
+	noTest      bool
+	asJSON      bool
+	ministat    string
+	separateRow bool
+}
+
+func newCompareCmd() *cobra.Command {
+	var f compareFlags
+	cmd := &cobra.Command{
+		Use:   "compare FILE|DIR [FILE…]",
+		Short: "ministat's job, and better: effect, interval, verdict",
+		Long:  compareLong,
+		// ministat's command line is read as ministat reads it.
+		DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if generation, rest, ok := ministatArgs(args); ok {
+				return runMinistat(cmd, generation, rest)
+			}
+			cmd.DisableFlagParsing = false
+			if err := cmd.ParseFlags(args); err != nil {
+				return cmd.FlagErrorFunc()(cmd, err)
+			}
+			if help, _ := cmd.Flags().GetBool("help"); help {
+				return cmd.Help()
+			}
+			return runCompare(cmd, f, cmd.Flags().Args())
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.ministat, "ministat", "", "print what ministat prints: 20150715 (the default), middle or new")
+	fl.Lookup("ministat").NoOptDefVal = "20150715"
+	fl.StringVarP(&f.in.Column, "column", "C", "", "column: a number, a CSV heading or a path of JSON keys")
+	fl.StringVarP(&f.in.Delimiters, "delimiter", "d", "", "characters between columns (default blank and tab)")
+	fl.Float64VarP(&f.confidence, "confidence", "c", 95, "confidence of intervals and verdicts, in percent")
+	fl.Float64Var(&f.margin, "margin", 0, "smallest effect that matters, in percent: asks for equivalence")
+	fl.StringVar(&f.better, "better", "", "which values are better: higher (the default) or lower")
+	fl.StringVar(&f.metric, "metric", "", "metric of a study (default: its primary one)")
+	fl.StringVar(&f.control, "control", "", "variant of a study to compare with (default: its control)")
+	fl.StringVar(&f.variant, "variant", "", "variant to take from each of several studies (default: its control)")
+	fl.StringVar(&f.failOn, "fail-on", "", "exit with 4 on this verdict or a worse one: better, equivalent, inconclusive, worse, invalid")
+	fl.Uint64Var(&f.seed, "seed", 1, "seed of permutations")
+	fl.BoolVar(&f.paired, "paired", false, "line n of every file is block n")
+	fl.BoolVarP(&f.noPlot, "no-plot", "A", false, "no plots")
+	fl.BoolVarP(&f.noTest, "no-test", "n", false, "summaries only")
+	fl.BoolVarP(&f.separateRow, "separate", "s", false, "ministat's bars on lines of their own (linerate's always are)")
+	fl.IntVarP(&f.width, "width", "w", 0, "columns (default: the terminal's, or 78)")
+	fl.BoolVar(&f.asJSON, "json", false, "print one JSON document")
+	return cmd
+}
+
+func runCompare(cmd *cobra.Command, f compareFlags, args []string) error {
+	opt, err := f.options()
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		args = []string{"-"}
+	}
+	r, err := f.load(cmd.InOrStdin(), args, opt)
+	if err != nil {
+		return err
+	}
+	if f.asJSON {
+		err = printJSON(cmd.OutOrStdout(), r.Document())
+	} else {
+		err = r.Print(cmd.OutOrStdout(), compare.Style{
+			Width: pageWidth(cmd.OutOrStdout(), f.width), Colour: wantsColour(cmd.OutOrStdout()),
+			NoPlot: f.noPlot, NoTest: f.noTest,
+		})
+	}
+	if err != nil {
+		return err
+	}
+	return failOn(f.failOn, r.Comparisons)
+}
+
+// options checks the flags.
+func (f compareFlags) options() (stats.Options, error) {
+	o := stats.Options{Alpha: 1 - f.confidence/100, MarginPercent: f.margin, Better: stats.Direction(f.better), Seed: f.seed}
+	switch {
+	case !(f.confidence > 0 && f.confidence < 100):
+		return o, hint.Usagef("--confidence %g is not between 0 and 100", f.confidence)
+	case !(f.margin >= 0):
+		return o, hint.Usagef("--margin %g is negative", f.margin)
+	case f.width < 0:
+		return o, hint.Usagef("--width %d is negative", f.width)
+	case f.better != "" && f.better != "higher" && f.better != "lower":
+		return o, hint.Unknown("value of --better", f.better, []string{"higher", "lower"})
+	}
+	if f.failOn != "" && !slices.Contains(bySeverity, stats.Verdict(f.failOn)) {
+		return o, hint.Unknown("verdict", f.failOn, []string{"better", "equivalent", "inconclusive", "worse", "invalid"})
+	}
+	return o, nil
+}
+
+// load reads the arguments: one study compares its variants, anything else is
+// a sample each.
+func (f compareFlags) load(stdin io.Reader, args []string, opt stats.Options) (compare.Result, error) {
+	if len(args) == 1 && isDir(args[0]) {
+		s, err := f.study(args[0])
+		if err != nil {
+			return compare.Result{}, err
+		}
+		return s.Compare(f.adopt(opt, s)), nil
+	}
+	if opt.Better == "" && !slices.ContainsFunc(args, isDir) {
+		opt.Better = stats.HigherIsBetter
+	}
+	var arms []stats.Arm
+	for _, a := range args {
+		if isDir(a) {
+			s, err := f.study(a)
+			if err != nil {
+				return compare.Result{}, err
+			}
+			arm, err := s.Arm(f.variant)
+			if err != nil {
+				return compare.Result{}, err
+			}
+			opt = f.adopt(opt, s)
+			arms = append(arms, stats.Arm{Name: a + ":" + arm.Name, Values: arm.Values})
+			continue
+		}
+		arm, err := readArm(stdin, a, f.in)
+		if err != nil {
+			return compare.Result{}, err
+		}
+		arms = append(arms, arm)
+	}
+	return compare.Run(arms, f.paired, opt)
+}
+
+// adopt takes from a study what no flag says.
+func (f compareFlags) adopt(opt stats.Options, s compare.Study) stats.Options {
+	if opt.Better == "" {
+		opt.Better = s.Better
+	}
+	if opt.MarginPercent == 0 {
+		opt.MarginPercent = s.Margin
+	}
+	return opt
+}
+
+func (f compareFlags) study(dir string) (compare.Study, error) {
+	data, err := readBounded(filepath.Join(dir, "results.json"))
+	if errors.Is(err, os.ErrNotExist) {
+		return compare.Study{}, hint.With(fmt.Errorf("%s holds no results.json", dir), "give a study's directory; linerate study resume %s writes it", dir)
+	}
+	if err != nil {
+		return compare.Study{}, err
+	}
+	return compare.ReadStudy(data, f.metric, f.control)
+}
+
+func readArm(stdin io.Reader, name string, in compare.Input) (stats.Arm, error) {
+	if name == "-" {
+		data, err := io.ReadAll(io.LimitReader(stdin, compare.MaxBytes+1))
+		if err != nil {
+			return stats.Arm{}, fmt.Errorf("read standard input: %w", err)
+		}
+		return compare.Read("<stdin>", data, in)
+	}
+	data, err := readBounded(name)
+	if err != nil {
+		return stats.Arm{}, err
+	}
+	return compare.Read(name, data, in)
+}
+
+func readBounded(name string) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var b bytes.Buffer
+	if _, err := b.ReadFrom(io.LimitReader(file, compare.MaxBytes+1)); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+// pageWidth is the asked width, the terminal's, or 78.
+func pageWidth(w io.Writer, asked int) int {
+	if asked > 0 {
+		return min(asked, 400)
+	}
+	if file, ok := w.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(file.Fd())); err == nil && columns > 0 {
+			return columns
+		}
+	}
+	return 78
+}
+
+// bySeverity orders verdicts for --fail-on.
+var bySeverity = []stats.Verdict{stats.Better, stats.Equivalent, stats.Inconclusive, stats.Worse, stats.Invalid}
+
+// failOn turns verdicts at or above a threshold into exit code 4.
+func failOn(threshold string, cs []stats.Comparison) error {
+	if threshold == "" {
+		return nil
+	}
+	for _, c := range cs {
+		if slices.Index(bySeverity, c.Verdict) >= slices.Index(bySeverity, stats.Verdict(threshold)) {
+			return exitWith(exitVerdict)
+		}
+	}
+	return nil
+}

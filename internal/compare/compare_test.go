@@ -1,0 +1,154 @@
+package compare
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/hint"
+	"linerate/internal/stats"
+)
+
+func TestRead(t *testing.T) {
+	for _, c := range []struct {
+		name, data, column, delimiters string
+		want                           []float64
+		fails                          string
+	}{
+		{name: "plain", data: "# pps\n1\n 2 # x\n\n3.5e3\n", want: []float64{1, 2, 3500}},
+		{name: "plain", data: "a 1\nb 2\n", column: "2", want: []float64{1, 2}},
+		{name: "plain", data: "1\nx\n", fails: "Invalid data on line 2"},
+		{name: "plain", data: "1\nnan\n", fails: "value 2 is NaN"},
+		{name: "plain", data: "1;2\n3;4\n", column: "2", delimiters: ";", want: []float64{2, 4}},
+		{name: "empty", data: "", fails: "no numbers"},
+		{name: "r.csv", data: "variant,pps\na,10\nb,\"20\"\n\nc,\n", column: "pps", want: []float64{10, 20}},
+		{name: "r.csv", data: "pps,ns\n10,1\n20,2\n", want: []float64{10, 20}},
+		{name: "r.csv", data: "10,1\n20,2\n", column: "2", want: []float64{1, 2}},
+		{name: "r.csv", data: "variant,pps\na,10\n", column: "pss", fails: "unknown column"},
+		{name: "r.tsv", data: "a\tb\n1\t2\n", column: "b", want: []float64{2}},
+		{name: "noext", data: "a;b\n1;2\n3;4\n", column: "b", want: []float64{2, 4}},
+		{name: "r.csv", data: "a\nx1\n", fails: "is no number"},
+		{name: "j", data: "[1,2,3]", want: []float64{1, 2, 3}},
+		{name: "j", data: `{"results":[{"times":[1,2]},{"times":[3]}]}`, column: "results.times", want: []float64{1, 2, 3}},
+		{name: "j", data: `{"results":[{"times":[1,2]},{"times":[3]}]}`, column: "results.1.times", want: []float64{3}},
+		{name: "j", data: "{\"m\":{\"pps\":1}}\n{\"m\":{\"pps\":2}}\n{\"m\":{}}\n", column: "m.pps", want: []float64{1, 2}},
+		{name: "j", data: `{"a":1}`, column: "b", fails: "no numbers at"},
+		{name: "j", data: `{"a":`, column: "a", fails: "read JSON"},
+	} {
+		got, err := Read(c.name, []byte(c.data), Input{Column: c.column, Delimiters: c.delimiters})
+		switch {
+		case c.fails != "":
+			if err == nil || !strings.Contains(err.Error(), c.fails) {
+				t.Errorf("%s %q: %v, want %q", c.name, c.data, err, c.fails)
+			}
+		case err != nil || !slices.Equal(got.Values, c.want):
+			t.Errorf("%s %q: %v, %v; want %v", c.name, c.data, got.Values, err, c.want)
+		}
+	}
+}
+
+const studyResults = `{
+ "version": 1, "study": "s", "seed": 7, "control": "none",
+ "trials": [
+  {"part":"cost","variant":"none","block":1,"valid":true,"metrics":{"cost_ns_per_packet":100}},
+  {"part":"cost","variant":"rules","block":1,"valid":true,"metrics":{"cost_ns_per_packet":150}},
+  {"part":"cost","variant":"aa","block":1,"valid":true,"metrics":{"cost_ns_per_packet":101}},
+  {"part":"cost","variant":"rules","block":2,"valid":false,"metrics":{"cost_ns_per_packet":999}},
+  {"part":"cost","variant":"rules","block":2,"valid":true,"metrics":{"cost_ns_per_packet":166}},
+  {"part":"cost","variant":"none","block":2,"valid":true,"metrics":{"cost_ns_per_packet":110}},
+  {"part":"cost","variant":"aa","block":2,"valid":true,"metrics":{"cost_ns_per_packet":109}},
+  {"part":"cost","variant":"none","block":3,"valid":true,"metrics":{"cost_ns_per_packet":90}},
+  {"part":"cost","variant":"rules","block":3,"valid":true,"metrics":{"cost_ns_per_packet":136}},
+  {"part":"cost","variant":"aa","block":3,"valid":true,"metrics":{"cost_ns_per_packet":90.5}},
+  {"part":"overload","variant":"none","block":4,"valid":true,"metrics":{"cost_ns_per_packet":1}}
+ ],
+ "verdicts": [{"metric":"cost_ns_per_packet","part":"cost","primary":true,"control":"none","variant":"rules","better":"lower","margin_percent":2}]
+}`
+
+func TestStudy(t *testing.T) {
+	s, err := ReadStudy([]byte(studyResults), "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(s.Control.Values, []float64{100, 110, 90}) || s.Better != stats.LowerIsBetter || s.Margin != 2 || len(s.Checks) != 1 {
+		t.Fatalf("%+v", s)
+	}
+	r := s.Compare(stats.Options{Alpha: 0.05, Better: s.Better, MarginPercent: s.Margin})
+	if c := r.Comparisons[0]; c.Variant != "rules" || c.Verdict != stats.Worse || math.Abs(c.EffectPercent.Estimate-50.7) > 0.5 || c.N != 3 {
+		t.Errorf("%+v", c)
+	}
+	if c := r.Comparisons[1]; c.Variant != "aa" || c.PHolm != c.P {
+		t.Errorf("the A/A arm is corrected with the variants: %+v", c)
+	}
+	if _, err := ReadStudy([]byte(studyResults), "nosuch", ""); err == nil || !strings.Contains(hint.Of(err), "cost_ns_per_packet") {
+		t.Errorf("%v, hint %q", err, hint.Of(err))
+	}
+	if _, err := ReadStudy([]byte(studyResults), "", "rulez"); err == nil || !strings.Contains(hint.Of(err), "rules") {
+		t.Errorf("%v, hint %q", err, hint.Of(err))
+	}
+	if a, err := s.Arm("aa"); err != nil || a.Values[0] != 101 {
+		t.Errorf("%v %v", a, err)
+	}
+}
+
+func TestDocumentHasNoNaN(t *testing.T) {
+	arms := []stats.Arm{{Name: "a", Values: []float64{1}}, {Name: "b", Values: []float64{-2, 3}}}
+	r, err := Run(arms, false, stats.Options{Alpha: 0.05, Better: stats.HigherIsBetter})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(r.Document())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"verdict":"invalid"`, `"ci_low":null`, `"code":"too-few"`, `"version":1`} {
+		if !bytes.Contains(text, []byte(want)) {
+			t.Errorf("no %s in %s", want, text)
+		}
+	}
+	var page bytes.Buffer
+	if err := r.Print(&page, Style{Width: 80}); err != nil || strings.Contains(page.String(), "NaN") {
+		t.Errorf("%v\n%s", err, page.String())
+	}
+}
+
+func TestPairedNeedsEqualLengths(t *testing.T) {
+	arms := []stats.Arm{{Name: "a", Values: []float64{1, 2}}, {Name: "b", Values: []float64{1, 2, 3}}}
+	if _, err := Run(arms, true, stats.Options{}); !hint.IsUsage(err) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestValueText(t *testing.T) {
+	for v, want := range map[float64]string{
+		1234567: "1,234,567", -1234567: "-1,234,567", 0: "0", 0.1: "0.1", 1e-9: "1e-09", 12345.678: "12,346", 3e12: "3e+12", 1.5: "1.5",
+	} {
+		if got := value(v); got != want {
+			t.Errorf("value(%g) = %s, want %s", v, got, want)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add("a.csv", "x,y\n1,2\n", "y", "")
+	f.Add("a", `{"a":[1,{"b":2}]}`, "a.b", "")
+	f.Add("a", "1\n2\n", "", " ")
+	f.Fuzz(func(t *testing.T, name, data, column, delimiters string) {
+		arm, err := Read(name, []byte(data), Input{Column: column, Delimiters: delimiters})
+		if err == nil && (len(arm.Values) == 0 || slices.ContainsFunc(arm.Values, math.IsNaN)) {
+			t.Errorf("accepted %v", arm.Values)
+		}
+	})
+}
+
+func FuzzReadStudy(f *testing.F) {
+	f.Add([]byte(studyResults), "")
+	f.Fuzz(func(_ *testing.T, data []byte, metric string) {
+		if s, err := ReadStudy(data, metric, ""); err == nil {
+			s.Compare(stats.Options{})
+		}
+	})
+}

@@ -1,0 +1,221 @@
+package compare
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"linerate/internal/hint"
+	"linerate/internal/stats"
+	"linerate/internal/stats/ministat"
+)
+
+// MaxBytes bounds an input.
+const MaxBytes = 256 << 20
+
+// maxCells bounds the columns of one CSV line and the depth of a JSON path.
+const maxCells = 10_000
+
+// Input says where in a file the numbers are.
+type Input struct {
+	Column     string // a number from 1, a CSV heading, or a path of JSON keys with dots; "" is the first
+	Delimiters string // between columns of plain files; "" means blanks and tabs
+}
+
+// Read reads a sample from a file's content: JSON when it starts like JSON,
+// CSV when its name says so or a comma is the delimiter, else lines of
+// numbers as ministat reads them.
+func Read(name string, data []byte, in Input) (stats.Arm, error) {
+	arm := stats.Arm{Name: name}
+	if len(data) > MaxBytes {
+		return arm, fmt.Errorf("%s is larger than %d MB", name, MaxBytes>>20)
+	}
+	var err error
+	first := bytes.TrimLeft(data, " \t\r\n\ufeff")
+	switch {
+	case len(first) > 0 && (first[0] == '[' || first[0] == '{'):
+		arm.Values, err = readJSON(first, in.Column)
+	case isCSV(name, first, in):
+		arm.Values, err = readCSV(name, first, in.Column)
+	default:
+		arm.Values, err = readPlain(name, data, in)
+	}
+	if err != nil {
+		return arm, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(arm.Values) == 0 {
+		return arm, hint.With(fmt.Errorf("%s holds no numbers", name), "choose a column with --column")
+	}
+	return arm, nil
+}
+
+func isCSV(name string, data []byte, in Input) bool {
+	lower := strings.ToLower(name)
+	if strings.HasSuffix(lower, ".csv") || strings.HasSuffix(lower, ".tsv") || in.Delimiters == "," {
+		return true
+	}
+	_, err := strconv.Atoi(in.Column)
+	line, _, _ := bytes.Cut(data, []byte("\n"))
+	return in.Column != "" && err != nil && bytes.ContainsAny(line, ",;\t")
+}
+
+// readPlain reads lines of numbers; ministat's rules, without its minimum.
+func readPlain(name string, data []byte, in Input) ([]float64, error) {
+	column, delimiters := 1, in.Delimiters
+	if in.Column != "" {
+		n, err := strconv.Atoi(in.Column)
+		if err != nil || n < 1 {
+			return nil, hint.With(hint.Usagef("no column %q in lines of numbers", in.Column), "give its number, from 1")
+		}
+		column = n
+	}
+	if delimiters == "" {
+		delimiters = " \t"
+	}
+	s, err := ministat.Read(bytes.NewReader(data), name, column, delimiters)
+	if err != nil && !errors.Is(err, ministat.ErrTooFew) {
+		return nil, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "ministat: "))
+	}
+	return onlyNumbers(s.Points)
+}
+
+// onlyNumbers refuses what no statistic survives.
+func onlyNumbers(x []float64) ([]float64, error) {
+	for i, v := range x {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("value %d is %g", i+1, v)
+		}
+	}
+	return x, nil
+}
+
+// readCSV reads a column by number or heading. Empty cells are left out.
+func readCSV(name string, data []byte, column string) ([]float64, error) {
+	r := csv.NewReader(bytes.NewReader(data))
+	r.FieldsPerRecord, r.TrimLeadingSpace, r.Comment, r.ReuseRecord = -1, true, '#', true
+	r.Comma = separator(name, data)
+	index := -1
+	var out []float64
+	for line := 1; ; line++ {
+		cells, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(cells) > maxCells {
+			return nil, fmt.Errorf("line %d has %d columns", line, len(cells))
+		}
+		if index < 0 {
+			heading := false
+			if index, heading, err = findColumn(cells, column); err != nil {
+				return nil, err
+			}
+			if heading {
+				continue
+			}
+		}
+		if index >= len(cells) || strings.TrimSpace(cells[index]) == "" {
+			continue
+		}
+		v, err := strconv.ParseFloat(strings.TrimSpace(cells[index]), 64)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("line %d: %q is no number", line, cells[index])
+		}
+		out = append(out, v)
+	}
+}
+
+func separator(name string, data []byte) rune {
+	line, _, _ := bytes.Cut(data, []byte("\n"))
+	switch {
+	case strings.HasSuffix(strings.ToLower(name), ".tsv"), !bytes.ContainsRune(line, ',') && bytes.ContainsRune(line, '\t'):
+		return '\t'
+	case !bytes.ContainsRune(line, ',') && bytes.ContainsRune(line, ';'):
+		return ';'
+	}
+	return ','
+}
+
+// findColumn resolves a column against the first line; heading says that the
+// line names columns instead of holding values.
+func findColumn(cells []string, column string) (index int, heading bool, err error) {
+	isNumber := func(s string) bool { _, err := strconv.ParseFloat(strings.TrimSpace(s), 64); return err == nil }
+	var names []string
+	for i, c := range cells {
+		c = strings.TrimSpace(c)
+		if column != "" && c == column && !isNumber(c) {
+			return i, true, nil
+		}
+		names = append(names, c)
+	}
+	n := 1
+	if column != "" {
+		if n, err = strconv.Atoi(column); err != nil {
+			return 0, false, hint.Unknown("column", column, names)
+		}
+	}
+	if n < 1 || n > len(cells) {
+		return 0, false, hint.With(hint.Usagef("no column %d", n), "there are %d", len(cells))
+	}
+	return n - 1, !isNumber(cells[n-1]), nil
+}
+
+// readJSON reads an array of numbers, or the values at a path of keys in one
+// document or several (JSON lines). Arrays on the way are gone through, or
+// entered at an index.
+func readJSON(data []byte, column string) ([]float64, error) {
+	var path []string
+	if column != "" {
+		path = strings.Split(column, ".")
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	var out []float64
+	for {
+		var doc any
+		if err := d.Decode(&doc); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, fmt.Errorf("read JSON: %w", err)
+		}
+		out = gather(out, doc, path)
+	}
+	if len(out) == 0 {
+		return nil, hint.With(fmt.Errorf("no numbers at %q", column), "give the path to them, such as --column trials.metrics.cost")
+	}
+	return out, nil
+}
+
+// gather appends the numbers under a path.
+func gather(out []float64, doc any, path []string) []float64 {
+	switch v := doc.(type) {
+	case float64:
+		if len(path) == 0 {
+			out = append(out, v)
+		}
+	case []any:
+		if len(path) > 0 {
+			if i, err := strconv.Atoi(path[0]); err == nil {
+				if i >= 0 && i < len(v) {
+					out = gather(out, v[i], path[1:])
+				}
+				return out
+			}
+		}
+		for _, e := range v {
+			out = gather(out, e, path)
+		}
+	case map[string]any:
+		if len(path) > 0 {
+			out = gather(out, v[path[0]], path[1:])
+		}
+	}
+	return out
+}
