@@ -59,7 +59,9 @@ type Facts struct {
 	Firewall   Firewall    `json:"firewall"`
 	// Services are daemons whose own configuration is coupled to tunables.
 	Services []Service `json:"services,omitempty"`
-	Mounts   []Mount   `json:"mounts,omitempty"`
+	// Listeners are the sockets that accept connections.
+	Listeners []Listener `json:"listeners,omitempty"`
+	Mounts    []Mount    `json:"mounts,omitempty"`
 	// Settings are sorted by name, then namespace.
 	Settings []Setting `json:"settings"`
 	// Problems are lines of configuration files that set nothing: rejected
@@ -178,6 +180,19 @@ type Service struct {
 	Details []Line `json:"details,omitempty"`
 }
 
+// Listener is a socket that accepts connections.
+type Listener struct {
+	Protocol string `json:"protocol"` // tcp4, tcp6, tcp46, sctp …
+	Port     int    `json:"port"`
+	// Service is what the port is commonly used for, "" when not known.
+	Service string `json:"service,omitempty"`
+	// Local is true when only this host reaches it.
+	Local bool `json:"local"`
+	// Waiting are connections not yet accepted, Backlog the most that may be.
+	Waiting int `json:"waiting"`
+	Backlog int `json:"backlog"`
+}
+
 // Counter is a number the kernel counted.
 type Counter struct {
 	// Name is linerate's: area, thing and instance with dots between
@@ -250,4 +265,26 @@ func (f *Facts) NIC(name string) (NIC, bool) {
 		return NIC{}, false
 	}
 	return f.NICs[i], true
+}
+
+// AddCounter adds to a counter, making it if it is new.
+func (f *Facts) AddCounter(name string, value uint64, source string) {
+	for i := range f.Counters {
+		if f.Counters[i].Name == name {
+			f.Counters[i].Value += value
+			return
+		}
+	}
+	f.Counters = append(f.Counters, Counter{Name: name, Value: value, Source: source})
+}
+
+// MaxCounter raises a counter to a value, making it if it is new.
+func (f *Facts) MaxCounter(name string, value uint64, source string) {
+	for i := range f.Counters {
+		if f.Counters[i].Name == name {
+			f.Counters[i].Value = max(f.Counters[i].Value, value)
+			return
+		}
+	}
+	f.Counters = append(f.Counters, Counter{Name: name, Value: value, Source: source})
 }

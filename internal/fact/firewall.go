@@ -107,3 +107,32 @@ type NFT struct {
 	Rules int    `json:"rules"`
 	File  string `json:"file,omitempty"`
 }
+
+// AddFile adds what the ruleset's file says to what the running pf said:
+// counts of a running ruleset stand, for they are what packets meet.
+func (p *PF) AddFile(file PF) {
+	running := p.Enabled != nil && *p.Enabled && p.Rules > 0
+	p.File, p.FileLimits, p.Skip, p.Options = file.File, file.FileLimits, file.Skip, file.Options
+	p.Timeouts = append(p.Timeouts, file.Timeouts...)
+	p.Anchors, p.Queues = max(p.Anchors, file.Anchors), max(p.Queues, file.Queues)
+	if len(file.Scrub) > 0 { // the file's have line numbers
+		p.Scrub = file.Scrub
+	}
+	if running {
+		return
+	}
+	p.Rules, p.Stateless, p.Translations = file.Rules, file.Stateless, file.Translations
+	p.SourceTracking, p.SynProxy, p.RouteTo, p.Tables = file.SourceTracking, file.SynProxy, file.RouteTo, file.Tables
+}
+
+// AddFile adds what the rules' file says to what the running ipfw said.
+func (w *IPFW) AddFile(file IPFW) {
+	running := w.Enabled != nil && w.Rules > 0
+	w.File, w.NATLines = file.File, append(w.NATLines, file.NATLines...)
+	w.Pipes, w.Tables = max(w.Pipes, file.Pipes), max(w.Tables, file.Tables)
+	if running {
+		w.NAT = max(w.NAT, file.NAT)
+		return
+	}
+	w.Rules, w.Stateful, w.NAT = file.Rules, file.Stateful, file.NAT
+}

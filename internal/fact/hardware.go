@@ -128,11 +128,14 @@ type Interrupt struct {
 	// Name is the system's: "irq26: em0:irq0", "cpu0:timer".
 	Name string `json:"name"`
 	// Device is the interface or device, Queue its queue's name.
-	Device string  `json:"device,omitempty"`
-	Queue  string  `json:"queue,omitempty"`
-	CPU    *int    `json:"cpu,omitempty"`
-	Total  uint64  `json:"total"`
-	Rate   float64 `json:"per_second"`
+	Device string `json:"device,omitempty"`
+	Queue  string `json:"queue,omitempty"`
+	// CPU is the one it is bound to; nil when it may go to several or is not
+	// known. CPUs are those it may use.
+	CPU   *int    `json:"cpu,omitempty"`
+	CPUs  []int   `json:"cpus,omitempty"`
+	Total uint64  `json:"total"`
+	Rate  float64 `json:"per_second"`
 }
 
 // Has reports whether an option is on; nil Options mean not known, and

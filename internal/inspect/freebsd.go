@@ -2,15 +2,232 @@ package inspect
 
 import (
 	"cmp"
+	"strconv"
+	"strings"
+	"time"
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/freebsd"
+	"linerate/internal/fact/release"
 )
 
 // freebsd inspects a FreeBSD host: the running one where there is one, then
 // its files.
 func (in *inspection) freebsd() {
+	if in.f.From.Kind != fact.KindTree {
+		in.freebsdLive()
+	}
 	in.freebsdFiles()
+}
+
+// freebsdLive asks the running system.
+func (in *inspection) freebsdLive() {
+	values := in.freebsdValues()
+	in.freebsdRelease(values)
+	freebsd.AddMachine(in.f, values)
+	in.freebsdUptime(values)
+	in.freebsdDevices(values)
+	in.freebsdModules()
+	in.freebsdCounters(values)
+	in.freebsdRunningFirewall()
+	if text, ok := in.output("mount"); ok {
+		in.f.Mounts = freebsd.ParseMount(text)
+	}
+}
+
+// freebsdValues reads every running value, its type and access.
+func (in *inspection) freebsdValues() freebsd.Values {
+	var types map[string]string
+	var boot, runtime map[string]bool
+	if text, ok := in.output("sysctl-at"); ok {
+		types = freebsd.ParseTypes(text)
+	}
+	if text, ok := in.output("sysctl-aNT"); ok {
+		boot = freebsd.ParseNames(text)
+	}
+	if text, ok := in.output("sysctl-aNW"); ok {
+		runtime = freebsd.ParseNames(text)
+	}
+	text, _ := in.output("sysctl-a")
+	values := freebsd.ParseValues(text, types)
+	freebsd.AddValues(in.f, values, types, boot, runtime)
+	if text, ok := in.output("kenv"); ok {
+		env := freebsd.ParseKenv(text)
+		in.f.Machine = strings.TrimSpace(env["smbios.system.maker"] + " " + env["smbios.system.product"])
+		freebsd.AddKenv(in.f, env)
+	}
+	return values
+}
+
+// freebsdRelease takes the release from whoever knows it best: the caller,
+// freebsd-version's kernel line (with its patch level), the kernel.
+func (in *inspection) freebsdRelease(v freebsd.Values) {
+	if !in.opts.Release.IsZero() {
+		return
+	}
+	text, _ := in.output("freebsd-version")
+	name, _ := in.output("uname")
+	words := strings.Fields(name)
+	candidates := []string{firstLine(text), v.Get("kern.osrelease")}
+	if len(words) > 2 {
+		candidates = append(candidates, words[2])
+	}
+	for _, c := range candidates {
+		if r, err := release.Parse(c); err == nil {
+			in.f.Release = r
+			return
+		}
+	}
+}
+
+func firstLine(s string) string {
+	l, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return l
+}
+
+// freebsdUptime is the time from boot to the inspection, or to the capture.
+func (in *inspection) freebsdUptime(v freebsd.Values) {
+	_, rest, ok := strings.Cut(v.Get("kern.boottime"), "sec = ")
+	if !ok {
+		return
+	}
+	number, _, _ := strings.Cut(rest, ",")
+	boot, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		return
+	}
+	now := time.Now()
+	if in.f.From.Kind == fact.KindBundle {
+		if now, err = time.Parse(time.RFC3339, in.f.From.Taken); err != nil {
+			return
+		}
+	}
+	if up := now.Sub(time.Unix(boot, 0)); up > 0 {
+		in.f.UptimeSeconds = up.Truncate(time.Second).Seconds()
+	}
+}
+
+// bootLog is the boot's messages, kept where the kernel's buffer may have
+// wrapped since.
+const bootLog = "/var/run/dmesg.boot"
+
+// freebsdDevices reads interfaces, their hardware and their interrupts.
+func (in *inspection) freebsdDevices(v freebsd.Values) {
+	if text, ok := in.output("ifconfig"); ok {
+		in.f.NICs = freebsd.ParseIfconfig(text)
+	}
+	if text, ok := in.output("pciconf"); ok {
+		freebsd.AddPCI(in.f, freebsd.ParsePciconf(text), v)
+	}
+	log, err := in.Read(bootLog)
+	if err != nil {
+		in.record(bootLog, err)
+	}
+	messages, ok := in.output("dmesg")
+	if !ok {
+		messages = v.Get("kern.msgbuf")
+	}
+	freebsd.AddDmesg(in.f, log)
+	freebsd.AddComplaints(in.f, messages)
+	if log == "" {
+		freebsd.AddDmesg(in.f, messages)
+	}
+	freebsd.AddNICValues(in.f, v)
+	if text, ok := in.output("vmstat-i"); ok {
+		in.f.Interrupts = freebsd.ParseVmstatI(text)
+	}
+	in.freebsdAffinity()
+}
+
+// maxIRQs bounds the questions about affinity.
+const maxIRQs = 512
+
+// freebsdAffinity asks which CPUs the NICs' interrupts may use. Bundles have
+// the answers that the script collected.
+func (in *inspection) freebsdAffinity() {
+	asked := 0
+	for i := range in.f.Interrupts {
+		irq := &in.f.Interrupts[i]
+		number, ok := strings.CutPrefix(irq.Name, "irq")
+		if !ok {
+			continue
+		}
+		number, _, _ = strings.Cut(number, ":")
+		n, err := strconv.Atoi(number)
+		if _, isNIC := in.f.NIC(irq.Device); err != nil || !isNIC || asked >= maxIRQs {
+			continue
+		}
+		asked++
+		if cpus, ok := freebsd.ParseCPUSet(in.quiet(n)); ok {
+			irq.CPUs = cpus
+			if len(cpus) == 1 {
+				irq.CPU = &cpus[0]
+			}
+		}
+	}
+}
+
+// freebsdModules reads what is loaded and what the kernel holds.
+func (in *inspection) freebsdModules() {
+	var loaded, compiled []string
+	if text, ok := in.output("kldstat"); ok {
+		loaded = freebsd.ParseKldstat(text)
+	}
+	if text, ok := in.output("kldstat-v"); ok {
+		compiled = freebsd.ParseKernelModules(text)
+	}
+	freebsd.AddModules(in.f, loaded, compiled)
+}
+
+// freebsdCounters reads what the kernel counted.
+func (in *inspection) freebsdCounters(v freebsd.Values) {
+	for _, q := range []struct {
+		id  string
+		add func(*fact.Facts, string)
+	}{
+		{"netstat-m", freebsd.AddNetstatM}, {"netstat-Q", freebsd.AddNetstatQ}, {"netstat-i", freebsd.AddNetstatI},
+		{"netstat-s", freebsd.AddNetstatS}, {"netstat-L", freebsd.AddListeners}, {"vmstat-z", freebsd.AddVmstatZ},
+	} {
+		if text, ok := in.output(q.id); ok {
+			q.add(in.f, text)
+		}
+	}
+	freebsd.AddNICCounters(in.f, v)
+}
+
+// freebsdRunningFirewall asks pf and ipfw, where they are there.
+func (in *inspection) freebsdRunningFirewall() {
+	pf := &fact.PF{}
+	if text, ok := in.output("pfctl-si"); ok {
+		freebsd.AddPFStatus(in.f, pf, text)
+		in.pfDetails(pf)
+		in.f.Firewall.PF = pf
+	}
+	fw := &fact.IPFW{}
+	if text, ok := in.output("ipfw-list"); ok {
+		freebsd.AddIPFWList(fw, text)
+		if text, ok := in.output("ipfw-pipe"); ok {
+			fw.Pipes = strings.Count(text, "burst")
+		}
+		in.f.Firewall.IPFW = fw
+	}
+}
+
+func (in *inspection) pfDetails(pf *fact.PF) {
+	for _, q := range []struct {
+		id  string
+		add func(*fact.PF, string)
+	}{
+		{"pfctl-sm", freebsd.AddPFLimits}, {"pfctl-st", freebsd.AddPFTimeouts},
+		{"pfctl-sr", freebsd.AddPFRules}, {"pfctl-sn", freebsd.AddPFRules},
+	} {
+		if text, ok := in.output(q.id); ok {
+			q.add(pf, text)
+		}
+	}
+	if text, ok := in.output("pfctl-sT"); ok {
+		pf.Tables = len(strings.Fields(text))
+	}
 }
 
 // freebsdFiles reads the configuration in the system's own order.
@@ -27,58 +244,73 @@ func (in *inspection) freebsdFiles() {
 	in.addModules(freebsd.LoadedByLoader(loader.Lines))
 	in.addModules(rc.Modules())
 	freebsd.AddRCInterfaces(in.f, rc)
-	in.freebsdFirewall()
+	in.freebsdFirewallFiles()
+	in.freebsdServices()
+	if text, err := in.Read("/etc/fstab"); err == nil {
+		in.f.Mounts = append(in.f.Mounts, freebsd.ParseFstab("/etc/fstab", text)...)
+	}
 }
 
-// freebsdFirewall reads the rulesets that rc.conf names; those lying about
-// unused are read too, and say that they are not configured.
-func (in *inspection) freebsdFirewall() {
+// freebsdFirewallFiles reads the rulesets that rc.conf names; those lying
+// about unused are read too, and say that they are not configured.
+func (in *inspection) freebsdFirewallFiles() {
 	fw := &in.f.Firewall
-	pf := fact.PF{Configured: in.f.RCYes("pf_enable")}
-	if fw.PF != nil {
-		pf = *fw.PF
+	file := &fact.PF{}
+	in.f.Problems = append(in.f.Problems, freebsd.ReadPF(in, in.rcPath("pf_rules", "/etc/pf.conf"), file)...)
+	if fw.PF == nil && (file.File != "" || in.f.RCYes("pf_enable")) {
+		fw.PF = &fact.PF{}
 	}
-	in.f.Problems = append(in.f.Problems, freebsd.ReadPF(in, in.rcPath("pf_rules", "/etc/pf.conf"), &pf)...)
-	if pf.Configured || pf.File != "" || pf.Enabled != nil {
-		fw.PF = &pf
+	if fw.PF != nil {
+		fw.PF.Configured = in.f.RCYes("pf_enable")
+		fw.PF.AddFile(*file)
 	}
 	in.ipfwFiles()
 	in.ipfFiles()
 }
 
 func (in *inspection) ipfwFiles() {
-	ipfw := fact.IPFW{Configured: in.f.RCYes("firewall_enable")}
-	if in.f.Firewall.IPFW != nil {
-		ipfw = *in.f.Firewall.IPFW
-	}
-	ipfw.Type, _ = in.f.RCValue("firewall_type")
+	configured := in.f.RCYes("firewall_enable")
+	kind, _ := in.f.RCValue("firewall_type")
 	script := in.rcPath("firewall_script", "/etc/ipfw.rules")
 	if script == "/etc/rc.firewall" {
 		script = "/etc/ipfw.rules"
-		if len(ipfw.Type) > 0 && ipfw.Type[0] == '/' {
-			script = ipfw.Type
+		if strings.HasPrefix(kind, "/") {
+			script = kind
 		}
 	}
-	in.f.Problems = append(in.f.Problems, freebsd.ReadIPFW(in, script, &ipfw)...)
-	if in.f.RCYes("firewall_nat_enable") || in.f.RCYes("natd_enable") {
-		ipfw.NAT++
-		s, ok := in.f.RCSetting("firewall_nat_enable")
-		if !ok || !in.f.RCYes("firewall_nat_enable") {
-			s, _ = in.f.RCSetting("natd_enable")
+	file := &fact.IPFW{}
+	in.f.Problems = append(in.f.Problems, freebsd.ReadIPFW(in, script, file)...)
+	in.rcNAT(file)
+	fw := in.f.Firewall.IPFW
+	if fw == nil && (file.File != "" || configured) {
+		fw = &fact.IPFW{}
+		in.f.Firewall.IPFW = fw
+	}
+	if fw != nil {
+		fw.Configured, fw.Type = configured, kind
+		fw.AddFile(*file)
+	}
+}
+
+// rcNAT adds the translation that rc.conf itself switches on.
+func (in *inspection) rcNAT(fw *fact.IPFW) {
+	for _, name := range []string{"firewall_nat_enable", "natd_enable"} {
+		if !in.f.RCYes(name) {
+			continue
 		}
+		s, _ := in.f.RCSetting(name)
 		if l, ok := s.EffectiveLine(fact.RCConf); ok {
-			ipfw.NATLines = append(ipfw.NATLines, l)
+			fw.NAT++
+			fw.NATLines = append(fw.NATLines, l)
 		}
-	}
-	if ipfw.Configured || ipfw.File != "" || ipfw.Enabled != nil {
-		in.f.Firewall.IPFW = &ipfw
 	}
 }
 
 func (in *inspection) ipfFiles() {
 	ipf := fact.IPF{Configured: in.f.RCYes("ipfilter_enable")}
-	if text, err := in.Read(in.rcPath("ipfilter_rules", "/etc/ipf.rules")); err == nil {
-		ipf.File, ipf.Rules = in.rcPath("ipfilter_rules", "/etc/ipf.rules"), freebsd.CountIPF(text)
+	rules := in.rcPath("ipfilter_rules", "/etc/ipf.rules")
+	if text, err := in.Read(rules); err == nil {
+		ipf.File, ipf.Rules = rules, freebsd.CountIPF(text)
 	}
 	if text, err := in.Read(in.rcPath("ipnat_rules", "/etc/ipnat.rules")); err == nil {
 		ipf.NAT = freebsd.CountIPF(text)

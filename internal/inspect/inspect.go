@@ -107,6 +107,18 @@ func (in *inspection) output(id string) (string, bool) {
 	return in.ask(host.QueryOf(in.f.OS, id))
 }
 
+// quiet asks for an interrupt's affinity without a source's record: hundreds
+// of such lines would bury the others. Trees and old bundles have no answer.
+func (in *inspection) quiet(irq int) string {
+	ctx, cancel := context.WithTimeout(in.ctx, in.opts.CommandTimeout)
+	defer cancel()
+	b, err := in.r.Output(ctx, host.IRQQuery(irq))
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
 func (in *inspection) ask(q host.Query) (string, bool) {
 	if in.f.From.Kind == fact.KindTree || in.ctx.Err() != nil {
 		return "", false

@@ -1,0 +1,140 @@
+package freebsd
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+var (
+	ifHead   = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_.]*): flags=[0-9a-f]+(?:<([^>]*)>)?(.*)$`)
+	ifOption = regexp.MustCompile(`^(options|capabilities)=[0-9a-f]+(?:<([^>]*)>)?`)
+	ifSpeed  = regexp.MustCompile(`(\d+(?:\.\d+)?)(G?)[bB]ase`)
+)
+
+// ParseIfconfig reads `ifconfig -a`, with or without -v and -m.
+func ParseIfconfig(text string) []fact.NIC {
+	var nics []fact.NIC
+	for _, line := range splitLines(text) {
+		if m := ifHead.FindStringSubmatch(line); m != nil {
+			if len(nics) >= 65_536 {
+				break
+			}
+			nics = append(nics, ifconfigHead(m))
+			continue
+		}
+		if len(nics) > 0 {
+			ifconfigDetail(&nics[len(nics)-1], strings.TrimSpace(line))
+		}
+	}
+	return nics
+}
+
+func ifconfigHead(m []string) fact.NIC {
+	n := fact.NIC{Name: m[1], Flags: list(m[2])}
+	n.Driver, n.Kind = Driver(m[1])
+	up := hasAny(n.Flags, "UP")
+	n.Up = &up
+	words := strings.Fields(m[3])
+	for i := range words {
+		if words[i] == "mtu" && i+1 < len(words) {
+			n.MTU = atoi(words[i+1])
+		}
+	}
+	return n
+}
+
+// list splits "A,B"; no nil, for an empty list is knowledge.
+func list(s string) []string {
+	if s == "" {
+		return []string{}
+	}
+	return strings.Split(s, ",")
+}
+
+func ifconfigDetail(n *fact.NIC, line string) {
+	if m := ifOption.FindStringSubmatch(line); m != nil {
+		if m[1] == "options" {
+			n.Options = list(m[2])
+		} else {
+			n.Capabilities = list(m[2])
+		}
+		return
+	}
+	word, rest, _ := strings.Cut(line, " ")
+	switch word {
+	case "inet":
+		n.IPv4++
+	case "inet6":
+		if !strings.HasPrefix(rest, "fe80:") {
+			n.IPv6++
+		}
+	case "description:":
+		n.Description = clip(rest, 200)
+	case "media:":
+		ifconfigMedia(n, rest)
+	case "status:":
+		n.Status = rest
+	case "groups:":
+		n.Groups = strings.Fields(rest)
+	case "drivername:": // the name before a rename
+		if n.Driver, n.Kind = Driver(strings.TrimSpace(rest)); n.Name != strings.TrimSpace(rest) && strings.Contains(n.Name, ".") && n.Kind == fact.KindEthernet {
+			n.Kind = fact.KindVLAN
+		}
+	case "member:", "laggport:":
+		n.Members = append(n.Members, firstWord(rest))
+	case "vlan:":
+		if _, parent, ok := strings.Cut(rest, "parent interface: "); ok {
+			n.Parent = firstWord(parent)
+		}
+		n.Kind = fact.KindVLAN
+	case "tunnel":
+		n.Kind = fact.KindTunnel
+	}
+}
+
+func firstWord(s string) string {
+	w, _, _ := strings.Cut(strings.TrimSpace(s), " ")
+	return w
+}
+
+// ifconfigMedia reads "Ethernet autoselect (1000baseT <full-duplex,rxpause>)".
+func ifconfigMedia(n *fact.NIC, media string) {
+	n.Media = media
+	active := media
+	if _, inside, ok := strings.Cut(media, "("); ok {
+		active = inside
+	}
+	if m := ifSpeed.FindStringSubmatch(active); m != nil {
+		if mbit, err := strconv.ParseFloat(m[1], 64); err == nil && mbit < 1e6 {
+			if m[2] == "G" {
+				mbit *= 1000
+			}
+			n.SpeedBits = uint64(mbit * 1e6)
+		}
+	}
+	switch {
+	case strings.Contains(active, "full-duplex"):
+		n.Duplex = "full"
+	case strings.Contains(active, "half-duplex"):
+		n.Duplex = "half"
+	}
+	rx, tx := strings.Contains(active, "rxpause"), strings.Contains(active, "txpause")
+	if n.Duplex != "" {
+		n.FlowControl = pause(rx, tx)
+	}
+}
+
+func pause(rx, tx bool) string {
+	switch {
+	case rx && tx:
+		return "full"
+	case rx:
+		return "rx"
+	case tx:
+		return "tx"
+	}
+	return "none"
+}

@@ -1,0 +1,261 @@
+package freebsd
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+// mitigationNames are the settings that tell the state of a defence against
+// speculative execution attacks (sys/x86/x86/cpu_machdep.c, amd64/pmap.c).
+var mitigationNames = []string{"vm.pmap.pti", "hw.ibrs_active", "hw.ibrs_disable", "hw.mds_disable_state",
+	"hw.spec_store_bypass_disable_active", "machdep.mitigations.ibrs.active", "machdep.mitigations.mds.state",
+	"machdep.mitigations.rngds.state", "machdep.mitigations.taa.state", "machdep.mitigations.zenbleed.enable", "machdep.mitigations.rsb_ctxswitch"}
+
+// AddMachine fills processors and memory from the running values.
+func AddMachine(f *fact.Facts, v Values) {
+	f.Arch = cmp.Or(v.Get("hw.machine_arch"), v.Get("hw.machine"))
+	f.Hostname = v.Get("kern.hostname")
+	f.Kernel = strings.TrimSpace(firstLine(v.Get("kern.version")))
+	f.KernelIdent = v.Get("kern.ident")
+	f.Hypervisor = v.Get("kern.vm_guest")
+	f.CPU.Model = v.Get("hw.model")
+	f.CPU.Count = v.Int("hw.ncpu")
+	f.CPU.Cores = v.Int("kern.smp.cores")
+	f.CPU.ThreadsPerCore = v.Int("kern.smp.threads_per_core")
+	f.CPU.MHz = float64(v.Uint("hw.clockrate"))
+	for _, n := range mitigationNames {
+		if s, ok := v.Value[n]; ok {
+			if f.CPU.Mitigations == nil {
+				f.CPU.Mitigations = map[string]string{}
+			}
+			f.CPU.Mitigations[n] = s
+		}
+	}
+	page := v.Uint("hw.pagesize")
+	f.Memory = fact.Memory{Physical: v.Uint("hw.physmem"), Real: v.Uint("hw.realmem"), User: v.Uint("hw.usermem"),
+		PageSize: page, KernelMap: v.Uint("vm.kmem_size"), Swap: v.Uint("vm.swap_total"),
+		Free: v.Uint("vm.stats.vm.v_free_count") * page}
+	f.CPU.Domains = domains(v)
+}
+
+// domains reads the NUMA domains: their CPUs from dev.cpu.N.%domain, their
+// memory from vm.phys_segs.
+func domains(v Values) []fact.Domain {
+	n := v.Int("vm.ndomains")
+	if n <= 0 || n > 256 {
+		return nil
+	}
+	list := make([]fact.Domain, n)
+	for i := range list {
+		list[i].ID = i
+	}
+	for name, value := range v.Value {
+		if rest, ok := strings.CutPrefix(name, "dev.cpu."); ok {
+			if cpu, ok := strings.CutSuffix(rest, ".%domain"); ok {
+				if d, c := atoi(value), atoi(cpu); d < n {
+					list[d].CPUs = append(list[d].CPUs, c)
+				}
+			}
+		}
+	}
+	for d, bytes := range segments(v.Get("vm.phys_segs")) {
+		if d >= 0 && d < n {
+			list[d].MemoryBytes += bytes
+		}
+	}
+	for i := range list {
+		slices.Sort(list[i].CPUs)
+	}
+	return list
+}
+
+// segments sums vm.phys_segs by domain.
+func segments(text string) map[int]uint64 {
+	sum := map[int]uint64{}
+	var start, end uint64
+	for _, line := range splitLines(text) {
+		key, value, ok := strings.Cut(line, ":")
+		if !ok {
+			continue
+		}
+		value = strings.TrimSpace(value)
+		switch strings.TrimSpace(key) {
+		case "start":
+			start, _ = strconv.ParseUint(strings.TrimPrefix(value, "0x"), 16, 64)
+		case "end":
+			end, _ = strconv.ParseUint(strings.TrimPrefix(value, "0x"), 16, 64)
+		case "domain":
+			if d, err := strconv.Atoi(value); err == nil && end > start {
+				sum[d] += end - start
+			}
+			start, end = 0, 0
+		}
+	}
+	return sum
+}
+
+var (
+	smpLine     = regexp.MustCompile(`^FreeBSD/SMP: (\d+) package\(s\)(?: x (\d+) cache groups)? x (\d+) core\(s\)(?: x (\d+) hardware threads)?`)
+	cpuLine     = regexp.MustCompile(`^CPU: (.*?) ?\(([\d.]+)-MHz `)
+	featureLine = regexp.MustCompile(`^  [A-Za-z0-9 ]*Features\d?=0x[0-9a-f]+<([^>].*)>$`)
+	memoryLine  = regexp.MustCompile(`^(real|avail) memory\s*= (\d+) `)
+	queuesLine  = regexp.MustCompile(`^([a-z0-9_]+\d+): [Uu]sing (\d+) RX queues (\d+) TX queues`)
+	ringsLine   = regexp.MustCompile(`^([a-z0-9_]+\d+): [Uu]sing (\d+) TX descriptors and (\d+) RX descriptors`)
+	vectorsLine = regexp.MustCompile(`^([a-z0-9_]+\d+): [Uu]sing (MSI-?X|MSI|an? MSI|legacy|Legacy)? ?[Ii]nterrupts?(?: with (\d+) vectors?)?`)
+	netmapLine  = regexp.MustCompile(`^([a-z0-9_]+\d+): netmap queues/slots: TX (\d+)/(\d+), RX (\d+)/(\d+)`)
+	chelsioLine = regexp.MustCompile(`^(c[cxl]\w*\d+): (\d+) txq, (\d+) rxq \(NIC\)`)
+	descLine    = regexp.MustCompile(`^([a-z][a-z0-9_]*\d+): <([^>]+)>`)
+)
+
+// bootMarker begins each boot in the message buffer.
+const bootMarker = "---<<BOOT>>---"
+
+// AddDmesg adds what the last boot's messages say: processors, memory where
+// the running values are not known, NICs' queues and rings.
+func AddDmesg(f *fact.Facts, text string) {
+	if i := strings.LastIndex(text, bootMarker); i >= 0 {
+		text = text[i:]
+	}
+	desc := map[string]string{}
+	for _, line := range splitLines(text) {
+		dmesgCPU(f, line)
+		dmesgNIC(f, line)
+		if m := descLine.FindStringSubmatch(line); m != nil {
+			desc[m[1]] = m[2]
+		}
+	}
+	for i := range f.NICs {
+		n := &f.NICs[i]
+		n.Description = cmp.Or(n.Description, desc[n.Name])
+	}
+	slices.Sort(f.CPU.Features)
+	f.CPU.Features = slices.Compact(f.CPU.Features)
+}
+
+// AddComplaints adds the lines of the messages in which the system complains
+// of a setting or a limit, each text once.
+func AddComplaints(f *fact.Facts, text string) {
+	seen := map[string]bool{}
+	for _, line := range splitLines(text) {
+		c, ok := complaint(strings.TrimSpace(line))
+		if ok && !seen[c.Text] && len(f.Complaints) < 1000 {
+			seen[c.Text] = true
+			f.Complaints = append(f.Complaints, c)
+		}
+	}
+}
+
+func dmesgCPU(f *fact.Facts, line string) {
+	if m := smpLine.FindStringSubmatch(line); m != nil {
+		f.CPU.Packages = atoi(m[1])
+		groups, threads := max(1, atoi(m[2])), max(1, atoi(m[4]))
+		if f.CPU.Cores == 0 {
+			f.CPU.Cores = f.CPU.Packages * groups * atoi(m[3])
+		}
+		if f.CPU.ThreadsPerCore == 0 {
+			f.CPU.ThreadsPerCore = threads
+		}
+		if f.CPU.Count == 0 {
+			f.CPU.Count = f.CPU.Packages * groups * atoi(m[3]) * threads
+		}
+	}
+	if m := cpuLine.FindStringSubmatch(line); m != nil {
+		f.CPU.Model = cmp.Or(f.CPU.Model, m[1])
+		if mhz, err := strconv.ParseFloat(m[2], 64); err == nil && f.CPU.MHz == 0 {
+			f.CPU.MHz = mhz
+		}
+	}
+	if m := featureLine.FindStringSubmatch(line); m != nil && len(f.CPU.Features) < 4096 {
+		f.CPU.Features = append(f.CPU.Features, strings.Split(m[1], ",")...)
+	}
+	if m := memoryLine.FindStringSubmatch(line); m != nil {
+		n, _ := strconv.ParseUint(m[2], 10, 64)
+		if m[1] == "real" && f.Memory.Real == 0 {
+			f.Memory.Real = n
+		}
+		if m[1] == "avail" && f.Memory.Physical == 0 {
+			f.Memory.Physical = n
+		}
+	}
+}
+
+// dmesgNIC reads the lines by which drivers tell queues and descriptors.
+func dmesgNIC(f *fact.Facts, line string) {
+	if m := queuesLine.FindStringSubmatch(line); m != nil {
+		withNIC(f, m[1], func(n *fact.NIC) { n.RXQueues, n.TXQueues = atoi(m[2]), atoi(m[3]) })
+	}
+	if m := chelsioLine.FindStringSubmatch(line); m != nil {
+		withNIC(f, m[1], func(n *fact.NIC) { n.TXQueues, n.RXQueues = atoi(m[2]), atoi(m[3]) })
+	}
+	if m := ringsLine.FindStringSubmatch(line); m != nil {
+		withNIC(f, m[1], func(n *fact.NIC) { n.TXDescriptors, n.RXDescriptors = atoi(m[2]), atoi(m[3]) })
+	}
+	if m := vectorsLine.FindStringSubmatch(line); m != nil {
+		withNIC(f, m[1], func(n *fact.NIC) {
+			n.InterruptKind = interruptKind(m[2])
+			n.Vectors = max(n.Vectors, atoi(m[3]))
+		})
+	}
+	if m := netmapLine.FindStringSubmatch(line); m != nil {
+		withNIC(f, m[1], func(n *fact.NIC) {
+			n.TXQueues, n.RXQueues = cmp.Or(n.TXQueues, atoi(m[2])), cmp.Or(n.RXQueues, atoi(m[4]))
+			n.TXDescriptors, n.RXDescriptors = cmp.Or(n.TXDescriptors, atoi(m[3])), cmp.Or(n.RXDescriptors, atoi(m[5]))
+		})
+	}
+}
+
+func interruptKind(word string) string {
+	switch {
+	case strings.Contains(word, "X"):
+		return "MSI-X"
+	case strings.Contains(word, "MSI"):
+		return "MSI"
+	}
+	return "legacy"
+}
+
+func withNIC(f *fact.Facts, name string, do func(*fact.NIC)) {
+	for i := range f.NICs {
+		if f.NICs[i].Name == name {
+			do(&f.NICs[i])
+		}
+	}
+}
+
+// complaintTable holds the lines in which FreeBSD tells of a setting or a limit
+// that hurts, with what each is about: $1 is a group of the pattern.
+var complaintTable = []struct {
+	pattern *regexp.Regexp
+	about   string
+}{
+	{regexp.MustCompile(`\[zone: ([^\]]+)\] (?:(kern\.\S+)|(.*)) limit reached`), "$2"},
+	{regexp.MustCompile(`sonewconn: .*[Ll]isten queue overflow`), "kern.ipc.soacceptqueue"},
+	{regexp.MustCompile(`interrupt storm detected on "([^"]+)"`), "hw.intr_storm_threshold"},
+	{regexp.MustCompile(`(kern\.\S+|vm\.\S+|net\.\S+) (?:limit )?exceeded`), "$1"},
+	{regexp.MustCompile(`Limiting .* (?:response|packets) from \d+ to \d+`), "net.inet.icmp.icmplim"},
+	{regexp.MustCompile(`^netisr_init: forcing (\w+)`), "net.isr.$1"},
+	{regexp.MustCompile(`(?i)((?:kern|vm|net|hw|vfs|debug|dev|machdep)\.[a-z0-9_.%]+).*(?:invalid|out of range|deprecated|ignored|obsolete|unsupported|too (?:large|small|big|low|high)|rounded|must be)`), "$1"},
+	{regexp.MustCompile(`(?i)(?:invalid|out of range|deprecated|obsolete|unsupported|bad).*?((?:kern|vm|net|hw|vfs|debug|dev|machdep)\.[a-z0-9_.%]+)`), "$1"},
+	{regexp.MustCompile(`^([a-z]+\d+): (?:Watchdog timeout|watchdog timeout|.*TX\(\d+\) desc avail|Unable to allocate|unable to allocate|failed to allocate|.*Could not setup receive|.*queue.*hung)`), "$1"},
+	{regexp.MustCompile(`^KLD (\S+?)(?:\.ko)?: depends on .* not available`), "$1"},
+	{regexp.MustCompile(`^sysctl: (?:unknown oid '([^']+)'|oid '([^']+)')`), "$1$2"},
+	{regexp.MustCompile(`^(?:kldload: can't load|can't load) '?([^':]+)`), "$1"},
+	{regexp.MustCompile(`^module_register: .*?([a-z_0-9/]+) .*(?:exists|failed)`), "$1"},
+	{regexp.MustCompile(`pf: state limit|PF states limit reached`), "pf states"},
+	{regexp.MustCompile(`^ipfw: .*(?:dynamic rules|limit|too many)`), "net.inet.ip.fw.dyn_max"},
+}
+
+func complaint(line string) (fact.Complaint, bool) {
+	for _, c := range complaintTable {
+		if at := c.pattern.FindStringSubmatchIndex(line); at != nil {
+			about := string(c.pattern.ExpandString(nil, c.about, line, at))
+			return fact.Complaint{Text: clip(line, 300), About: strings.TrimRight(about, ".:,")}, true
+		}
+	}
+	return fact.Complaint{}, false
+}

@@ -1,0 +1,243 @@
+package freebsd
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+// mbufLines are the lines of `netstat -m`: a pattern, and the counter for
+// each number (usr.bin/netstat/mbuf.c).
+var mbufLines = []struct {
+	tail string
+	names
+}{
+	{"mbufs in use (current/cache/total)", names{"mbuf.mbufs.current", "mbuf.mbufs.cache", "mbuf.mbufs.total"}},
+	{"mbuf clusters in use (current/cache/total/max)", names{"mbuf.clusters.current", "mbuf.clusters.cache", "mbuf.clusters.total", "mbuf.clusters.max"}},
+	{"4k (page size) jumbo clusters in use (current/cache/total/max)", names{"mbuf.jumbo4k.current", "mbuf.jumbo4k.cache", "mbuf.jumbo4k.total", "mbuf.jumbo4k.max"}},
+	{"9k jumbo clusters in use (current/cache/total/max)", names{"mbuf.jumbo9k.current", "mbuf.jumbo9k.cache", "mbuf.jumbo9k.total", "mbuf.jumbo9k.max"}},
+	{"16k jumbo clusters in use (current/cache/total/max)", names{"mbuf.jumbo16k.current", "mbuf.jumbo16k.cache", "mbuf.jumbo16k.total", "mbuf.jumbo16k.max"}},
+	{"requests for mbufs denied (mbufs/clusters/mbuf+clusters)", names{"mbuf.denied.mbufs", "mbuf.denied.clusters", "mbuf.denied.packets"}},
+	{"requests for mbufs delayed (mbufs/clusters/mbuf+clusters)", names{"mbuf.delayed.mbufs", "mbuf.delayed.clusters", "mbuf.delayed.packets"}},
+	{"requests for jumbo clusters denied (4k/9k/16k)", names{"mbuf.denied.jumbo4k", "mbuf.denied.jumbo9k", "mbuf.denied.jumbo16k"}},
+	{"requests for jumbo clusters delayed (4k/9k/16k)", names{"mbuf.delayed.jumbo4k", "mbuf.delayed.jumbo9k", "mbuf.delayed.jumbo16k"}},
+	{"requests for sfbufs denied", names{"mbuf.denied.sfbufs"}},
+	{"requests for sfbufs delayed", names{"mbuf.delayed.sfbufs"}},
+}
+
+type names []string
+
+// AddNetstatM reads `netstat -m`.
+func AddNetstatM(f *fact.Facts, text string) {
+	for _, line := range splitLines(text) {
+		numbers, tail, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if !ok {
+			continue
+		}
+		for _, known := range mbufLines {
+			if tail != known.tail {
+				continue
+			}
+			for i, s := range strings.Split(numbers, "/") {
+				if n, err := strconv.ParseUint(s, 10, 64); err == nil && i < len(known.names) {
+					f.AddCounter(known.names[i], n, "netstat -m")
+				}
+			}
+		}
+	}
+}
+
+// AddNetstatQ reads `netstat -Q`: threads, and for each protocol the queue's
+// limit, its high-water mark, and what was dispatched, queued and dropped.
+func AddNetstatQ(f *fact.Facts, text string) {
+	section := ""
+	for _, line := range splitLines(text) {
+		w := strings.Fields(line)
+		switch {
+		case len(w) == 1 && strings.HasSuffix(w[0], ":"):
+			section = w[0]
+		case section == "Configuration:" && strings.HasPrefix(line, "Thread count") && len(w) >= 4:
+			f.AddCounter("netisr.threads", number(w[2]), "netstat -Q")
+		case section == "Configuration:" && strings.HasPrefix(line, "Threads bound to CPUs") && len(w) >= 5:
+			if w[4] == "enabled" {
+				f.AddCounter("netisr.bound", 1, "netstat -Q")
+			}
+		case section == "Protocols:" && len(w) >= 5 && isNumber(w[1]) && isNumber(w[2]):
+			f.AddCounter("netisr."+w[0]+".queue_limit", number(w[2]), "netstat -Q")
+		case section == "Workstreams:" && len(w) == 10 && isNumber(w[0]) && isNumber(w[9]):
+			netisrRow(f, w)
+		}
+	}
+}
+
+// netisrRow is WSID CPU Name Len WMark Disp'd HDisp'd QDrops Queued Handled.
+func netisrRow(f *fact.Facts, w []string) {
+	base := "netisr." + w[2] + "."
+	const source = "netstat -Q"
+	f.MaxCounter(base+"high_water", number(w[4]), source)
+	f.AddCounter(base+"dispatched", number(w[5])+number(w[6]), source)
+	f.AddCounter(base+"queue_drops", number(w[7]), source)
+	f.AddCounter(base+"queued", number(w[8]), source)
+	f.AddCounter("netisr.cpu"+w[1]+".handled", number(w[9]), source)
+}
+
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// number reads a count; 0 when it is none or beyond 64 bits.
+func number(s string) uint64 {
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// interfaceColumns are the columns of `netstat -i` that count.
+var interfaceColumns = map[string]string{
+	"Ipkts": "input_packets", "Ierrs": "input_errors", "Idrop": "input_drops", "Ibytes": "input_bytes",
+	"Opkts": "output_packets", "Oerrs": "output_errors", "Obytes": "output_bytes", "Coll": "collisions", "Drop": "output_drops",
+}
+
+// AddNetstatI reads `netstat -i`, with -b and -d or without: one row of each
+// interface's link layer counts.
+func AddNetstatI(f *fact.Facts, text string) {
+	var header []string
+	for _, line := range splitLines(text) {
+		w := strings.Fields(line)
+		if len(w) > 4 && w[0] == "Name" {
+			header = w
+			continue
+		}
+		if len(w) < 5 || header == nil || !strings.HasPrefix(w[2], "<Link") {
+			continue
+		}
+		name := strings.TrimSuffix(w[0], "*") // down
+		// The address may be missing, so columns count from the right.
+		for i, column := range header {
+			counter := interfaceColumns[column]
+			at := len(w) - (len(header) - i)
+			if counter == "" || at < 3 || !isNumber(w[at]) {
+				continue
+			}
+			f.AddCounter("nic."+name+"."+counter, number(w[at]), "netstat -i")
+		}
+	}
+}
+
+// protocolLines are the lines of `netstat -s` worth keeping: section, parent
+// line ("" for none), end of the line, counter's name.
+var protocolLines = []struct{ section, parent, tail, name string }{
+	{"tcp", "", "packets sent", "tcp.packets_sent"},
+	{"tcp", "", "packets received", "tcp.packets_received"},
+	{"tcp", "", "retransmitted", "tcp.retransmitted_packets"},
+	{"tcp", "", "discarded due to full reassembly queue", "tcp.reassembly_full"},
+	{"tcp", "", "discarded due to memory problems", "tcp.reassembly_full"},
+	{"tcp", "", "listen queue overflows", "tcp.listen_overflows"},
+	{"tcp", "", "connection requests", "tcp.connection_requests"},
+	{"tcp", "", "connection accepts", "tcp.connection_accepts"},
+	{"tcp", "", "connections established (including accepts)", "tcp.connections_established"},
+	{"tcp", "", "retransmit timeouts", "tcp.retransmit_timeouts"},
+	{"tcp", "syncache entries added", "dropped", "tcp.syncache.dropped"},
+	{"tcp", "syncache entries added", "bucket overflow", "tcp.syncache.bucket_overflows"},
+	{"tcp", "syncache entries added", "cache overflow", "tcp.syncache.cache_overflows"},
+	{"tcp", "syncache entries added", "zone failures", "tcp.syncache.zone_failures"},
+	{"tcp", "", "cookies sent", "tcp.cookies_sent"},
+	{"tcp", "", "cookies received", "tcp.cookies_received"},
+	{"tcp", "hostcache entries added", "bucket overflow", "tcp.hostcache.bucket_overflows"},
+	{"tcp", "", "SACK scoreboard overflow", "tcp.sack_scoreboard_overflows"},
+	{"udp", "", "datagrams received", "udp.datagrams_received"},
+	{"udp", "", "dropped due to no socket", "udp.no_socket"},
+	{"udp", "", "dropped due to full socket buffers", "udp.full_sockets"},
+	{"ip", "", "total packets received", "ip.received"},
+	{"ip", "", "packets for this host", "ip.delivered"},
+	{"ip", "", "packets forwarded", "ip.forwarded"},
+	{"ip", "", "packets not forwardable", "ip.not_forwardable"},
+	{"ip", "", "packets sent from this host", "ip.sent"},
+	{"ip", "", "fragments received", "ip.fragments_received"},
+	{"ip", "", "fragments dropped (dup or out of space)", "ip.fragments_dropped"},
+	{"ip", "", "fragments dropped after timeout", "ip.fragments_timed_out"},
+	{"ip", "", "output packets dropped due to no bufs, etc.", "ip.no_buffers"},
+	{"ip", "", "output packets discarded due to no route", "ip.no_route"},
+	{"ip", "", "datagrams that can't be fragmented", "ip.cannot_fragment"},
+	{"ip", "", "redirects sent", "ip.redirects_sent"},
+	{"ip6", "", "total packets received", "ip6.received"},
+	{"ip6", "", "packets for this host", "ip6.delivered"},
+	{"ip6", "", "packets forwarded", "ip6.forwarded"},
+	{"ip6", "", "packets sent from this host", "ip6.sent"},
+	{"ip6", "", "fragments dropped (dup or out of space)", "ip6.fragments_dropped"},
+	{"ip6", "", "fragments that exceeded limit", "ip6.fragments_over_limit"},
+	{"ip6", "", "output packets dropped due to no bufs, etc.", "ip6.no_buffers"},
+	{"ip6", "", "output packets discarded due to no route", "ip6.no_route"},
+	{"arp", "", "total packets dropped due to no ARP entry", "arp.no_entry"},
+	{"ipsec", "", "inbound packets dropped due to insufficient memory", "ipsec.no_memory"},
+}
+
+var (
+	countedLine = regexp.MustCompile(`^(\s*)(\d+) (.*)$`)
+	// remark is what a line says in brackets of its own count.
+	remark = regexp.MustCompile(` \([^()]*\)`)
+)
+
+// AddNetstatS reads `netstat -s`.
+func AddNetstatS(f *fact.Facts, text string) {
+	section, parent := "", ""
+	depth := 0
+	for _, line := range splitLines(text) {
+		if s, ok := strings.CutSuffix(line, ":"); ok && s != "" && !isSpace(s[0]) {
+			section, parent = s, ""
+			continue
+		}
+		m := countedLine.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		tail := plural(m[3])
+		if parent == "" || len(m[1]) <= depth {
+			parent, depth = tail, len(m[1])
+		}
+		for _, p := range protocolLines {
+			if p.section == section && (p.parent == "" || p.parent == parent) && protocolTail(tail, p.tail) {
+				f.AddCounter(p.name, number(m[2]), "netstat -s")
+				break
+			}
+		}
+	}
+}
+
+// protocolTail compares a line with a known one, its bracketed numbers aside.
+func protocolTail(tail, known string) bool {
+	if tail == known {
+		return true
+	}
+	bare := remark.ReplaceAllString(tail, "")
+	return bare == known || bare == "data packets "+known
+}
+
+// plural turns netstat's singular ("1 packet forwarded") into the plural
+// that the table holds.
+func plural(tail string) string {
+	first, rest, ok := strings.Cut(tail, " ")
+	switch first {
+	case "packet", "datagram", "fragment", "connection", "cookie", "redirect":
+		first += "s"
+	case "entry":
+		first = "entries"
+	}
+	if !ok {
+		return first
+	}
+	for singular, many := range map[string]string{
+		"queue overflow": "queue overflows", "timeout": "timeouts", "request": "requests", "accept": "accepts",
+		"entry added": "entries added", "zone failure": "zone failures",
+	} {
+		if rest == singular {
+			rest = many
+		}
+	}
+	if strings.HasSuffix(rest, " entry added") {
+		rest = strings.TrimSuffix(rest, "entry added") + "entries added"
+	}
+	return first + " " + rest
+}

@@ -1,0 +1,105 @@
+package freebsd
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+var (
+	pciHead = regexp.MustCompile(`^([a-z0-9_]+)@pci(\d+:\d+:\d+:\d+):\s*(.*)$`)
+	pciLink = regexp.MustCompile(`link x(\d+)\(x(\d+)\) speed ([\d.]+)\(([\d.]+)\)`)
+)
+
+// ParsePciconf reads `pciconf -lv` (with -bc, the links too): devices by the
+// name of their driver and unit.
+func ParsePciconf(text string) map[string]fact.PCI {
+	devices := map[string]fact.PCI{}
+	name := ""
+	var p fact.PCI
+	for _, line := range splitLines(text) {
+		if m := pciHead.FindStringSubmatch(line); m != nil {
+			if name != "" {
+				devices[name] = p
+			}
+			name, p = m[1], pciIDs(m[2], m[3])
+			continue
+		}
+		pciDetail(&p, strings.TrimSpace(line))
+	}
+	if name != "" {
+		devices[name] = p
+	}
+	return devices
+}
+
+// pciIDs reads the first line; before 13, chip= holds device and vendor, and
+// card= subdevice and subvendor.
+func pciIDs(selector, rest string) fact.PCI {
+	p := fact.PCI{Selector: selector}
+	for _, w := range strings.Fields(rest) {
+		key, value, _ := strings.Cut(w, "=")
+		switch key {
+		case "class":
+			p.Class = value
+		case "vendor":
+			p.VendorID = value
+		case "device":
+			p.DeviceID = value
+		case "subvendor":
+			p.SubVendor = value
+		case "subdevice":
+			p.SubDevice = value
+		case "chip":
+			p.DeviceID, p.VendorID = halves(value)
+		case "card":
+			p.SubDevice, p.SubVendor = halves(value)
+		}
+	}
+	return p
+}
+
+// halves splits 0xDDDDVVVV.
+func halves(s string) (high, low string) {
+	s = strings.TrimPrefix(s, "0x")
+	if len(s) != 8 {
+		return "", ""
+	}
+	return "0x" + s[:4], "0x" + s[4:]
+}
+
+func pciDetail(p *fact.PCI, line string) {
+	if key, value, ok := strings.Cut(line, "="); ok {
+		value = strings.Trim(strings.TrimSpace(value), "'")
+		switch strings.TrimSpace(key) {
+		case "vendor":
+			p.Vendor = value
+		case "device":
+			p.Device = value
+		}
+	}
+	if m := pciLink.FindStringSubmatch(line); m != nil {
+		p.LinkWidth, p.MaxLinkWidth = atoi(m[1]), atoi(m[2])
+		p.LinkSpeed, _ = strconv.ParseFloat(m[3], 64)
+		p.MaxLinkSpeed, _ = strconv.ParseFloat(m[4], 64)
+	}
+}
+
+// AddPCI files PCI devices under the interfaces they are. A virtio NIC hangs
+// on its bus device, which only the order of both tells apart.
+func AddPCI(f *fact.Facts, devices map[string]fact.PCI, v Values) {
+	for i := range f.NICs {
+		n := &f.NICs[i]
+		name := n.Name
+		if unit := strings.TrimPrefix(n.Name, n.Driver); n.Driver != "" {
+			if parent := v.Get("dev." + n.Driver + "." + unit + ".%parent"); strings.HasPrefix(parent, "virtio_pci") {
+				name = parent
+			}
+		}
+		if p, ok := devices[name]; ok {
+			n.PCI = &p
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package freebsd
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+var (
+	pfCounter = regexp.MustCompile(`^\s+([a-z][a-zA-Z -]*?)\s+(\d+)(?:\s+([\d.]+)/s)?\s*$`)
+	pfLimit   = regexp.MustCompile(`^(\S+)\s+hard limit\s+(\d+)`)
+	pfTimeout = regexp.MustCompile(`^([a-z.]+)\s+(\d+)(?:s| states)\s*$`)
+)
+
+// AddPFStatus reads `pfctl -si` or -vsi: whether pf runs, its states and its
+// counters (sbin/pfctl/pfctl_parser.c, print_status).
+func AddPFStatus(f *fact.Facts, pf *fact.PF, text string) {
+	section := ""
+	for _, line := range splitLines(text) {
+		switch {
+		case strings.HasPrefix(line, "Status: "):
+			on := strings.HasPrefix(line, "Status: Enabled")
+			pf.Enabled = &on
+		case line != "" && !isSpace(line[0]):
+			section = pfSection(line)
+		}
+		m := pfCounter.FindStringSubmatch(line)
+		if m == nil || section == "" {
+			continue
+		}
+		name := "pf." + section + strings.ReplaceAll(m[1], " ", "_")
+		f.AddCounter(strings.ReplaceAll(name, "-", "_"), number(m[2]), "pfctl -si")
+		if name == "pf.current_entries" {
+			n := number(m[2])
+			pf.States = &n
+		}
+		if rate, err := strconv.ParseFloat(m[3], 64); err == nil && m[3] != "" {
+			f.Counters[len(f.Counters)-1].PerSecond = rate
+		}
+	}
+}
+
+// pfSection is the prefix for the counters of a section; the interface's
+// statistics are not pf's own counters.
+func pfSection(line string) string {
+	switch {
+	case strings.HasPrefix(line, "State Table"):
+		return "states."
+	case strings.HasPrefix(line, "Source Tracking Table"):
+		return "src_nodes."
+	case strings.HasPrefix(line, "Limit Counters"):
+		return "limit."
+	case strings.HasPrefix(line, "Counters"):
+		return "counter."
+	case strings.HasPrefix(line, "Syncookies"):
+		return "syncookies."
+	case strings.HasPrefix(line, "Fragments"):
+		return "fragments."
+	}
+	return ""
+}
+
+// AddPFLimits reads `pfctl -sm`.
+func AddPFLimits(pf *fact.PF, text string) {
+	for _, line := range splitLines(text) {
+		if m := pfLimit.FindStringSubmatch(line); m != nil && len(pf.Limits) < 64 {
+			pf.Limits = append(pf.Limits, fact.Limit{Name: m[1], Value: number(m[2]), Text: line})
+		}
+	}
+}
+
+// AddPFTimeouts reads `pfctl -st`.
+func AddPFTimeouts(pf *fact.PF, text string) {
+	for _, line := range splitLines(text) {
+		if m := pfTimeout.FindStringSubmatch(line); m != nil && len(pf.Timeouts) < 64 {
+			pf.Timeouts = append(pf.Timeouts, fact.Limit{Name: m[1], Value: number(m[2]), Text: line})
+		}
+	}
+}
+
+// AddPFRules counts the running rules (`pfctl -sr`) and translations (-sn).
+func AddPFRules(pf *fact.PF, text string) {
+	for _, line := range splitLines(text) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "@") {
+			countPFRule(pf, line)
+		}
+	}
+}
+
+// AddIPFWList reads `ipfw list` or `ipfw -a list`: the running rules.
+func AddIPFWList(fw *fact.IPFW, text string) {
+	r := &ipfwReader{fw: fw, file: "", tables: map[string]bool{}}
+	on := false
+	for _, line := range splitLines(text) {
+		w := strings.Fields(line)
+		if len(w) < 2 || !isNumber(w[0]) {
+			continue
+		}
+		on = true
+		for len(w) > 1 && isNumber(w[0]) { // number, packets, bytes
+			if w[0] == "65535" {
+				accept := hasAny(w[1:3], "allow") || hasAny(w, "allow")
+				fw.DefaultAccept = &accept
+			}
+			w = w[1:]
+		}
+		if !strings.HasPrefix(line, "65535") {
+			r.rule(fact.Line{Text: line, Mechanism: fact.Conf, Effective: true}, w)
+		}
+	}
+	if on {
+		fw.Enabled = &on
+	}
+}

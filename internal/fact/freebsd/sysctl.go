@@ -1,0 +1,163 @@
+package freebsd
+
+import (
+	"strconv"
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+// Values is what `sysctl -a` printed: names in its order, values by name.
+type Values struct {
+	Names []string
+	Value map[string]string
+}
+
+// Get returns a value, "" when the name is not there.
+func (v Values) Get(name string) string { return v.Value[name] }
+
+// Uint reads a value as a number, 0 when it is none.
+func (v Values) Uint(name string) uint64 {
+	n, err := strconv.ParseUint(strings.TrimSpace(v.Value[name]), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// Int is Uint as an int, 0 beyond its range.
+func (v Values) Int(name string) int {
+	if n := v.Uint(name); n < 1<<31 {
+		return int(n)
+	}
+	return 0
+}
+
+// longValues hold whole texts whose lines can look like settings.
+var longValues = map[string]bool{"kern.msgbuf": true, "kern.geom.confxml": true, "kern.geom.confdot": true, "kern.geom.conftxt": true}
+
+// ParseValues reads `sysctl -a` or `-ao`: "name: value", where a value may
+// run over lines. types are the names known from `sysctl -at`; without them
+// a line begins a setting when it looks like one.
+func ParseValues(text string, types map[string]string) Values {
+	v := Values{Value: map[string]string{}}
+	current := ""
+	var value strings.Builder
+	flush := func() {
+		if current == "" {
+			return
+		}
+		if _, seen := v.Value[current]; !seen {
+			v.Names = append(v.Names, current)
+		}
+		v.Value[current] = strings.TrimRight(value.String(), "\n")
+	}
+	for _, line := range splitLines(text) {
+		name, rest, ok := cutValue(line)
+		_, known := types[name]
+		if ok && !known && (len(types) > 0 && !strings.HasPrefix(name, "dev.") || longValues[current] && !strings.HasPrefix(name, "kern.")) {
+			ok = false
+		}
+		if ok {
+			flush()
+			current = name
+			value.Reset()
+			value.WriteString(rest)
+		} else if current != "" && value.Len() < maxValue {
+			value.WriteString("\n" + line)
+		}
+	}
+	flush()
+	return v
+}
+
+// cutValue splits "a.b: value" or "a.b=value" (-e).
+func cutValue(line string) (name, value string, ok bool) {
+	i := strings.IndexAny(line, ":=")
+	if i < 3 || line[0] < 'a' || line[0] > 'z' {
+		return "", "", false
+	}
+	name = line[:i]
+	if !strings.Contains(name, ".") || !isSysctlName(name) {
+		return "", "", false
+	}
+	return name, strings.TrimPrefix(line[i+1:], " "), true
+}
+
+// ParseTypes reads `sysctl -at`: the type of every setting.
+func ParseTypes(text string) map[string]string {
+	types := map[string]string{}
+	for _, line := range splitLines(text) {
+		if name, kind, ok := strings.Cut(line, ": "); ok && isSysctlName(name) {
+			types[name] = strings.TrimSpace(kind)
+		}
+	}
+	return types
+}
+
+// ParseNames reads `sysctl -aNT` and its kin: one name a line.
+func ParseNames(text string) map[string]bool {
+	names := map[string]bool{}
+	for _, line := range splitLines(text) {
+		if line = strings.TrimSpace(line); isSysctlName(line) {
+			names[line] = true
+		}
+	}
+	return names
+}
+
+// AddValues adds the running values to facts. boot and runtime are what
+// -aNT and -aNW list, nil when those were not read.
+func AddValues(f *fact.Facts, v Values, types map[string]string, boot, runtime map[string]bool) {
+	for _, name := range v.Names {
+		if longValues[name] {
+			continue
+		}
+		value := v.Value[name]
+		s := fact.Setting{Name: name, Namespace: fact.Kernel, Live: &value, Type: types[name]}
+		s.Access = access(name, boot, runtime)
+		f.Settings = append(f.Settings, s)
+	}
+	for name, kind := range types {
+		if _, printed := v.Value[name]; !printed && kind != "node" {
+			f.Settings = append(f.Settings, fact.Setting{Name: name, Namespace: fact.Kernel, Type: kind, Access: access(name, boot, runtime)})
+		}
+	}
+}
+
+func access(name string, boot, runtime map[string]bool) *fact.Access {
+	if len(boot) == 0 || len(runtime) == 0 {
+		return nil
+	}
+	return &fact.Access{Boot: boot[name], Runtime: runtime[name]}
+}
+
+// ParseKenv reads kenv(1): name="value" lines.
+func ParseKenv(text string) map[string]string {
+	env := map[string]string{}
+	for _, line := range splitLines(text) {
+		if name, value, ok := strings.Cut(line, "="); ok && isSysctlName(name) {
+			value = strings.TrimPrefix(strings.TrimSuffix(value, `"`), `"`)
+			env[name] = value
+		}
+	}
+	return env
+}
+
+// AddKenv files the kernel's environment under the settings of its names;
+// hints and the loader's own housekeeping stay out unless a line sets them.
+func AddKenv(f *fact.Facts, env map[string]string) {
+	seen := map[string]bool{}
+	for i := range f.Settings {
+		s := &f.Settings[i]
+		if v, ok := env[s.Name]; ok && s.Namespace == fact.Kernel {
+			s.Env = &v
+			seen[s.Name] = true
+		}
+	}
+	for name, v := range env {
+		if !seen[name] && strings.Contains(name, ".") && !strings.HasPrefix(name, "smbios.") && !strings.HasPrefix(name, "acpi.") {
+			f.Settings = append(f.Settings, fact.Setting{Name: name, Namespace: fact.Kernel, Env: &v})
+		}
+	}
+}

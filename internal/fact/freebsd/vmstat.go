@@ -1,0 +1,175 @@
+package freebsd
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+var (
+	// irqDevice finds the device and queue in "irq265: em0:rxq0" and in the
+	// older "irq265: igb0:que 0"; timers are "cpu0:timer".
+	irqDevice = regexp.MustCompile(`^irq\d+: ([a-z_]+\d+)(?::(.*))?`)
+	irqTimer  = regexp.MustCompile(`^cpu(\d+):\s*timer`)
+)
+
+// ParseVmstatI reads `vmstat -i`: sources of interrupts, their totals and
+// rates since boot.
+func ParseVmstatI(text string) []fact.Interrupt {
+	var list []fact.Interrupt
+	for _, line := range splitLines(text) {
+		w := strings.Fields(line)
+		if len(w) < 3 || w[0] == "interrupt" || w[0] == "Total" || !isNumber(w[len(w)-2]) {
+			continue
+		}
+		i := fact.Interrupt{Name: strings.Join(w[:len(w)-2], " "), Total: number(w[len(w)-2])}
+		i.Rate, _ = strconv.ParseFloat(w[len(w)-1], 64)
+		if m := irqDevice.FindStringSubmatch(i.Name); m != nil {
+			i.Device, i.Queue = m[1], strings.TrimSpace(m[2])
+		}
+		if m := irqTimer.FindStringSubmatch(i.Name); m != nil {
+			cpu := atoi(m[1])
+			i.CPU = &cpu
+		}
+		if len(list) < 65_536 {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// AddVmstatZ reads `vmstat -z`: the zones that failed or have a limit
+// (ITEM: SIZE, LIMIT, USED, FREE, REQ, FAIL, SLEEP[, XDOM]).
+func AddVmstatZ(f *fact.Facts, text string) {
+	seen := map[string]int{}
+	for _, line := range splitLines(text) {
+		name, rest, ok := cutZone(line)
+		if !ok {
+			continue
+		}
+		w := strings.Split(rest, ",")
+		if len(w) < 7 {
+			continue
+		}
+		for i := range w {
+			w[i] = strings.TrimSpace(w[i])
+		}
+		size, limit, used, fails, sleeps := number(w[0]), number(w[1]), number(w[2]), number(w[5]), number(w[6])
+		if seen[name]++; seen[name] > 1 {
+			name += "#" + strconv.Itoa(seen[name])
+		}
+		if limit == 0 && fails == 0 || len(seen) > 10_000 {
+			continue
+		}
+		base := "zone." + strings.ReplaceAll(name, " ", "_") + "."
+		for _, c := range []struct {
+			name  string
+			value uint64
+		}{{"size", size}, {"limit", limit}, {"used", used}, {"failures", fails}, {"sleeps", sleeps}} {
+			f.Counters = append(f.Counters, fact.Counter{Name: base + c.name, Value: c.value, Source: "vmstat -z"})
+		}
+	}
+}
+
+// cutZone splits at the colon before the numbers: names may hold colons.
+func cutZone(line string) (name, rest string, ok bool) {
+	comma := strings.IndexByte(line, ',')
+	if comma < 0 {
+		return "", "", false
+	}
+	colon := strings.LastIndexByte(line[:comma], ':')
+	if colon < 1 {
+		return "", "", false
+	}
+	return strings.TrimSpace(line[:colon]), line[colon+1:], true
+}
+
+// ParseKldstat reads `kldstat`: names of loaded files, without .ko.
+func ParseKldstat(text string) []string {
+	var loaded []string
+	for _, line := range splitLines(text) {
+		w := strings.Fields(line)
+		if len(w) >= 5 && isNumber(w[0]) && strings.HasPrefix(w[2], "0x") {
+			loaded = append(loaded, strings.TrimSuffix(w[4], ".ko"))
+		}
+	}
+	return loaded
+}
+
+// ParseKernelModules reads `kldstat -v`: modules that are part of the file
+// "kernel", by the last part of their names (pci/em → em).
+func ParseKernelModules(text string) []string {
+	var in []string
+	kernel := false
+	for _, line := range splitLines(text) {
+		w := strings.Fields(line)
+		switch {
+		case len(w) >= 5 && isNumber(w[0]) && strings.HasPrefix(w[2], "0x"):
+			kernel = w[4] == "kernel"
+		case kernel && len(w) == 2 && isNumber(w[0]):
+			in = append(in, w[1][strings.LastIndexByte(w[1], '/')+1:])
+		}
+	}
+	return in
+}
+
+// AddModules merges loaded files and compiled-in modules. loaded is nil when
+// the list was not read.
+func AddModules(f *fact.Facts, loaded, inKernel []string) {
+	yes, no := true, false
+	at := map[string]int{}
+	add := func(name string) *fact.Module {
+		i, ok := at[name]
+		if !ok {
+			i = len(f.Modules)
+			at[name] = i
+			f.Modules = append(f.Modules, fact.Module{Name: name})
+		}
+		return &f.Modules[i]
+	}
+	for i, m := range f.Modules {
+		at[m.Name] = i
+		if loaded != nil {
+			f.Modules[i].Loaded = &no
+		}
+	}
+	for _, n := range loaded {
+		if n != "kernel" {
+			add(n).Loaded = &yes
+		}
+	}
+	for _, n := range inKernel {
+		add(n).InKernel = true
+	}
+}
+
+var mountLine = regexp.MustCompile(`^(\S+) on (\S+) \(([^()]*)\)$`)
+
+// ParseMount reads `mount`: "/dev/x on / (ufs, local, noatime)".
+func ParseMount(text string) []fact.Mount {
+	var mounts []fact.Mount
+	for _, line := range splitLines(text) {
+		m := mountLine.FindStringSubmatch(line)
+		if m == nil || len(mounts) >= 65_536 {
+			continue
+		}
+		options := strings.Split(m[3], ", ")
+		mounts = append(mounts, fact.Mount{Device: m[1], Point: m[2], Type: options[0], Options: options[1:]})
+	}
+	return mounts
+}
+
+// ParseFstab reads /etc/fstab.
+func ParseFstab(path, text string) []fact.Mount {
+	var mounts []fact.Mount
+	for i, line := range splitLines(text) {
+		w := strings.Fields(line[:commentAt(line)])
+		if len(w) >= 4 {
+			mounts = append(mounts, fact.Mount{Device: w[0], Point: w[1], Type: w[2],
+				Options: strings.Split(w[3], ","), File: path, Line: i + 1})
+		}
+	}
+	return mounts
+}

@@ -1,0 +1,27 @@
+package freebsd
+
+import (
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+// WordLines returns the lines of a daemon's configuration that hold one of
+// the words as a word of its own, each under that word: nginx's
+// "listen 80 accept_filter=httpready backlog=1024;" is found twice.
+func WordLines(file, text string, words []string) []fact.Line {
+	var lines []fact.Line
+	for i, raw := range splitLines(text) {
+		body := raw[:commentAt(raw)]
+		split := strings.FieldsFunc(body, func(r rune) bool { return strings.ContainsRune(" \t;{}=", r) })
+		for _, word := range words {
+			at := index(split, word)
+			if at < 0 || len(lines) >= 4096 {
+				continue
+			}
+			lines = append(lines, fact.Line{File: file, Number: i + 1, Text: raw, Name: word,
+				Value: strings.Join(split[at+1:], " "), Mechanism: fact.Conf, Order: len(lines) + 1, Effective: true})
+		}
+	}
+	return lines
+}
