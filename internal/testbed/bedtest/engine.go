@@ -1,0 +1,152 @@
+package bedtest
+
+import (
+	"context"
+	"time"
+
+	"linerate/internal/load"
+	"linerate/internal/testbed"
+)
+
+// Name of the simulated engine.
+func (s *Simulated) Name() string { return "simulated" }
+
+// NewGenerator sends over the simulated chain.
+func (s *Simulated) NewGenerator(spec load.Spec, in testbed.Place) (load.Generator, error) {
+	return &generator{sim: s, spec: spec, in: in}, nil
+}
+
+// NewReceiver counts behind the simulated chain.
+func (s *Simulated) NewReceiver(string, testbed.Place, load.Watch) (load.Receiver, error) {
+	return &receiver{s}, nil
+}
+
+type generator struct {
+	sim  *Simulated
+	spec load.Spec
+	in   testbed.Place
+}
+
+func (g *generator) Close() error { return nil }
+
+// Run moves the simulation's clock by the spec's duration; a context with a
+// deadline is a warm-up and moves it by a tenth of a second.
+func (g *generator) Run(ctx context.Context, _ func(load.Sent)) (load.Sent, error) {
+	if err := ctx.Err(); err != nil {
+		return load.Sent{}, err
+	}
+	var sent load.Sent
+	err := g.in(func() error {
+		d := g.spec.Limit.Duration
+		if _, ok := ctx.Deadline(); ok {
+			d = 100 * time.Millisecond
+		}
+		sent = g.sim.pass(g.spec, d)
+		return nil
+	})
+	return sent, err
+}
+
+// pass sends traffic for a while and works out what becomes of it.
+func (s *Simulated) pass(spec load.Spec, d time.Duration) load.Sent {
+	s.clock += d
+	seconds := d.Seconds()
+	dut := spec.Device == "gen0"
+	each := BypassNS
+	if dut {
+		each += s.cost
+	}
+	capacity := 1e9 / each
+	offered := capacity
+	if s.Mode == testbed.Overload {
+		capacity = 1e9 / (s.cost + BypassNS/2)
+		headroom := 6.0
+		if s.fault.GeneratorX > 0 {
+			headroom = s.fault.GeneratorX
+		}
+		offered = headroom * capacity
+	}
+	target := float64(spec.Rate.PPS)
+	if target > 0 {
+		offered = target
+	}
+	if dut {
+		capacity *= 1 - s.fault.Foreign
+		if s.Mode == testbed.Cost {
+			offered = capacity
+		}
+	}
+	tx := uint64(offered * seconds)
+	rx := min(tx, uint64(capacity*seconds))
+	s.last = load.Sent{Engine: "simulated", TxPackets: tx, TxBytes: 64 * tx, Seconds: seconds, TxPPS: offered, TargetPPS: target}
+	s.got = s.account(tx, rx, seconds)
+	if dut {
+		s.count(tx, rx)
+	}
+	return s.last
+}
+
+func (s *Simulated) account(tx, rx uint64, seconds float64) load.Received {
+	lost := tx - rx
+	if s.fault.NothingRx {
+		return load.Received{}
+	}
+	delay := uint64(s.cost)
+	if lost > 0 {
+		delay = uint64(s.cost * RingFrames)
+	}
+	got := load.Received{RxPackets: rx, RxBytes: 64 * rx, Seconds: seconds, RxPPS: float64(rx) / seconds, Lost: &lost, FlowsSeen: 1,
+		Latency: &load.Latency{Min: delay / 2, P50: delay, P90: delay, P99: delay * 2, P999: delay * 3, Max: delay * 4}}
+	if s.fault.NoEnd {
+		got.Lost = nil
+	}
+	return got
+}
+
+func (s *Simulated) count(tx, rx uint64) {
+	s.counters.Received += tx
+	s.counters.Forwarded += rx
+	s.counters.Dropped += tx - rx
+	if s.ran && s.fault.Backwards {
+		s.counters.Forwarded = 0
+	}
+	s.ran = true
+}
+
+type receiver struct{ sim *Simulated }
+
+func (r *receiver) Snapshot() (load.Received, error) { return r.sim.got, nil }
+func (r *receiver) Finish(ctx context.Context, _ time.Duration) (load.Received, error) {
+	return r.sim.got, ctx.Err()
+}
+func (r *receiver) Reset() error { r.sim.got = load.Received{}; return nil }
+func (r *receiver) Close() error { return nil }
+
+// The machine under the simulation.
+
+// Now is the simulation's clock.
+func (s *Simulated) Now() time.Time {
+	return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(s.clock)
+}
+
+// Spin takes a millisecond, and longer after traffic when the trial drifts.
+func (s *Simulated) Spin(int) (float64, error) {
+	s.clock += time.Millisecond
+	if s.ran {
+		return 1e6 * (1 + s.fault.Drift), nil
+	}
+	return 1e6, nil
+}
+
+// Stolen is nothing.
+func (s *Simulated) Stolen(int) (time.Duration, error) { return 0, nil }
+
+// Load1 is nothing.
+func (s *Simulated) Load1() float64 { return 0 }
+
+// Meter tells the share of the last run that a fault gave to others.
+func (s *Simulated) Meter(in testbed.Place, _ int) (testbed.Place, func() time.Duration) {
+	return in, func() time.Duration {
+		return time.Duration(s.fault.Foreign * s.last.Seconds * float64(time.Second))
+	}
+}

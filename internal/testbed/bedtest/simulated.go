@@ -1,0 +1,162 @@
+// Package bedtest holds a simulated testbed for tests: it obeys the contracts
+// of testbed.Bed and load.Engine, has a clock of its own, costs that are
+// known, and faults on order. No number from it is a measurement.
+package bedtest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"time"
+
+	"linerate/internal/load"
+	"linerate/internal/setting"
+	"linerate/internal/testbed"
+)
+
+// Costs of the simulated chain, in ns per packet.
+const (
+	BypassNS   = 150.0 // generator and receiver
+	ForwardNS  = 700.0 // plain forwarding
+	HookNS     = 12.0  // a ruleset at all
+	RuleNS     = 2.7   // one linear rule
+	SetNS      = 20.0  // one set lookup
+	StatefulNS = 180.0 // connection tracking
+	// RingFrames is the queue before a DUT that is overloaded.
+	RingFrames = 256
+)
+
+// Fault makes one trial go wrong.
+type Fault struct {
+	Drift      float64 // relative slowing of the CPU, seen by the spin after it
+	Foreign    float64 // share of the time that other programs took
+	NoEnd      bool    // the end-of-stream frames are lost
+	NothingRx  bool    // nothing arrives
+	Backwards  bool    // a counter of the DUT goes backwards
+	GeneratorX float64 // the generator's rate over the DUT's, instead of 6
+}
+
+// Simulated is a testbed, a traffic engine and a machine in one. Its clock
+// only moves when traffic runs or a spin is timed.
+type Simulated struct {
+	Mode  testbed.Mode
+	Noise float64 // relative scatter of the DUT's cost between trials
+	Seed  uint64
+	// Faults tells what goes wrong in the n-th reset, from 0; nil: nothing.
+	Faults func(n int) Fault
+	// Refuse says why a setting is unavailable, or "".
+	Refuse func(setting.Setting) string
+
+	clock    time.Duration
+	resets   int
+	closed   bool
+	settings []setting.Setting
+	cost     float64
+	fault    Fault
+	ran      bool // traffic has passed the DUT since the reset
+	counters testbed.Counters
+	last     load.Sent
+	got      load.Received
+}
+
+var (
+	_ testbed.Bed = (*Simulated)(nil)
+	_ load.Engine = (*Simulated)(nil)
+)
+
+// Describe says that this is no testbed.
+func (s *Simulated) Describe() testbed.Description {
+	cpus := testbed.CPUs{Generator: 0, DUT: 0, Receiver: 0}
+	if s.Mode == testbed.Overload {
+		cpus = testbed.CPUs{Generator: 0, DUT: 1, Receiver: 1}
+	}
+	return testbed.Description{Kind: "simulated", Label: "simulated, not measured", Mode: s.Mode, Privileged: true, CPUs: cpus,
+		Notes: []string{"a simulation for tests"}}
+}
+
+// Generator is the port before the DUT.
+func (s *Simulated) Generator() testbed.Port {
+	return port("gen0", 1, 2, "198.18.0.1/16", "2001:2::1/64")
+}
+
+// Receiver is the port behind the DUT.
+func (s *Simulated) Receiver() testbed.Port {
+	return port("sink0", 4, 3, "198.19.0.1/16", "2001:2:0:1::1/64")
+}
+
+// Bypass is the chain without DUT.
+func (s *Simulated) Bypass() (generator, receiver testbed.Port, err error) {
+	return port("gen1", 5, 6, "", ""), port("sink1", 6, 5, "", ""), nil
+}
+
+func port(device string, own, peer byte, v4, v6 string) testbed.Port {
+	p := testbed.Port{In: testbed.Here, Device: device,
+		MAC: net.HardwareAddr{2, 0, 0, 0, 0, own}, Peer: net.HardwareAddr{2, 0, 0, 0, 0, peer}}
+	if v4 != "" {
+		p.IPv4, p.IPv6 = netip.MustParsePrefix(v4), netip.MustParsePrefix(v6)
+	}
+	return p
+}
+
+// Reset gives the DUT its settings and their cost.
+func (s *Simulated) Reset(ctx context.Context, settings []setting.Setting) (testbed.Applied, error) {
+	if err := ctx.Err(); err != nil {
+		return testbed.Applied{}, err
+	}
+	s.fault = Fault{}
+	if s.Faults != nil {
+		s.fault = s.Faults(s.resets)
+	}
+	rng := rand.New(rand.NewPCG(s.Seed, uint64(s.resets)))
+	s.resets++
+	s.clock += 20 * time.Millisecond
+	s.settings, s.ran, s.counters = nil, false, testbed.Counters{}
+	for _, set := range settings {
+		if s.Refuse != nil {
+			if why := s.Refuse(set); why != "" {
+				return testbed.Applied{}, &testbed.ErrUnavailable{Setting: set.String(), Reason: why}
+			}
+		}
+	}
+	s.settings = settings
+	s.cost = costOf(settings) * math.Exp(s.Noise*rng.NormFloat64())
+	sum := sha256.Sum256(fmt.Append(nil, settings))
+	return testbed.Applied{Seconds: 0.02, Digest: hex.EncodeToString(sum[:])}, nil
+}
+
+func costOf(settings []setting.Setting) float64 {
+	ns := ForwardNS
+	for _, set := range settings {
+		if set.Rules == nil {
+			continue
+		}
+		ns += HookNS + RuleNS*float64(set.Rules.Linear)
+		if set.Rules.SetElements > 0 {
+			ns += SetNS
+		}
+		if set.Rules.Stateful {
+			ns += StatefulNS
+		}
+	}
+	return ns
+}
+
+// Settle is immediate.
+func (s *Simulated) Settle(ctx context.Context) error { return ctx.Err() }
+
+// Counters of the simulated DUT.
+func (s *Simulated) Counters() (testbed.Counters, error) { return s.counters, nil }
+
+// Close ends the simulation; Closed reports it.
+func (s *Simulated) Close() error { s.closed = true; return nil }
+
+// Closed reports whether Close was called.
+func (s *Simulated) Closed() bool { return s.closed }
+
+// Resets is how many resets there were.
+func (s *Simulated) Resets() int { return s.resets }
