@@ -1,0 +1,220 @@
+package study
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"linerate/internal/stats"
+)
+
+// Analyse turns a study's trials into its results. It is pure: the same
+// trials give the same results, whenever and wherever.
+func Analyse(s Spec, seed uint64, env Environment, trials []Trial) Results {
+	r := Results{
+		Version: ResultsVersion, Study: s.Name, Question: s.Question, Seed: seed, Environment: env,
+		Trials: append([]Trial{}, trials...), Verdicts: []Verdict{}, Control: s.Control,
+		Unavailable: unavailable(trials), Warnings: []string{},
+	}
+	_, more := Next(s, seed, trials, func(p Part) bool { return env.Unavailable[string(p.Mode)] != "" })
+	r.Complete = !more
+	r.spanTime()
+	for _, g := range s.Metrics {
+		r.Verdicts = append(r.Verdicts, verdicts(s, g, seed, trials)...)
+	}
+	r.compareAA(s, seed)
+	r.warn(s)
+	r.Answer = answer(s, r)
+	return r
+}
+
+func unavailable(trials []Trial) []Unavailable {
+	out := []Unavailable{}
+	for _, t := range trials {
+		known := slices.ContainsFunc(out, func(u Unavailable) bool { return u.Variant == t.Variant })
+		if t.Unavailable != "" && t.Variant != AA && !known {
+			out = append(out, Unavailable{t.Variant, t.Unavailable})
+		}
+	}
+	return out
+}
+
+func (r *Results) spanTime() {
+	for i := range r.Trials {
+		t := &r.Trials[i]
+		end := t.Start.Add(seconds(t.Seconds))
+		if r.Started == nil || t.Start.Before(*r.Started) {
+			r.Started = &t.Start
+		}
+		if r.Finished == nil || end.After(*r.Finished) {
+			r.Finished = &end
+		}
+	}
+}
+
+// armValues are an arm's values of a metric, one per block of the part, NaN
+// where the block has no valid trial of it.
+func armValues(s Spec, seed uint64, g Goal, arm string, trials []Trial) stats.Arm {
+	blocks := blocksOf(s, seed, g.Part)
+	values := make([]float64, len(blocks))
+	for i := range values {
+		values[i] = math.NaN()
+	}
+	for _, t := range trials {
+		i := slices.Index(blocks, t.Block)
+		if i < 0 || t.Part != g.Part || t.Variant != arm || !t.Valid || !math.IsNaN(values[i]) {
+			continue
+		}
+		if v, ok := t.Metrics[g.Metric]; ok {
+			values[i] = v
+		}
+	}
+	return stats.Arm{Name: arm, Values: values}
+}
+
+// blocksOf numbers the blocks of a part.
+func blocksOf(s Spec, seed uint64, part string) []int {
+	var blocks []int
+	for _, slot := range Schedule(s, seed) {
+		if slot.Part == part && slot.Order == 1 {
+			blocks = append(blocks, slot.Block)
+		}
+	}
+	return blocks
+}
+
+func options(m Metric, g Goal, seed uint64) stats.Options {
+	better := stats.HigherIsBetter
+	if m.LowerIsBetter {
+		better = stats.LowerIsBetter
+	}
+	return stats.Options{MarginPercent: g.MarginPercent, Better: better, Seed: seed}
+}
+
+// verdicts compares every available variant with the control by one metric;
+// Holm corrects over these.
+func verdicts(s Spec, g Goal, seed uint64, trials []Trial) []Verdict {
+	m, _ := MetricNamed(g.Metric)
+	missing := unavailable(trials)
+	var arms []stats.Arm
+	for _, v := range s.Variants {
+		gone := slices.ContainsFunc(missing, func(u Unavailable) bool { return u.Variant == v.Name })
+		if v.Name != s.Control && !gone {
+			arms = append(arms, armValues(s, seed, g, v.Name, trials))
+		}
+	}
+	control := armValues(s, seed, g, s.Control, trials)
+	var out []Verdict
+	for i, c := range stats.CompareBlocks(control, arms, options(m, g, seed)) {
+		v := verdictOf(m, g, c)
+		v.addNS(m, control.Values, arms[i].Values)
+		out = append(out, v)
+	}
+	return out
+}
+
+func verdictOf(m Metric, g Goal, c stats.Comparison) Verdict {
+	v := Verdict{
+		Metric: m.Name, Part: g.Part, Primary: g.Primary, Control: c.Control, Variant: c.Variant, N: c.N,
+		EffectPercent: num(c.EffectPercent.Estimate), CILow: num(c.EffectPercent.Low), CIHigh: num(c.EffectPercent.High),
+		P: num(c.P), PHolm: num(c.PHolm), Verdict: string(c.Verdict),
+		Better: "higher", Unit: m.Unit, MarginPercent: g.MarginPercent,
+		ControlMean: num(c.ControlSum.Mean), VariantMean: num(c.VariantSum.Mean),
+		PEquivalent: num(c.PEquivalentHolm), MDE: num(c.DetectablePercent),
+		PWelch: num(c.Plain.P), PMannWhitney: num(c.Rank.P), PPermutation: num(c.Permutation.P),
+		Method: c.Method, Scale: string(c.Scale), Warnings: []string{},
+	}
+	if m.LowerIsBetter {
+		v.Better = "lower"
+	}
+	for _, w := range c.Warnings {
+		v.Warnings = append(v.Warnings, w.String())
+	}
+	return v
+}
+
+// addNS tells the effect in nanoseconds: the mean of the block-wise
+// differences with its interval. Rates are inverted first.
+func (v *Verdict) addNS(m Metric, control, variant []float64) {
+	if m.NS == NoNS {
+		return
+	}
+	var d []float64
+	for i := range control {
+		a, b := control[i], variant[i]
+		if m.NS == InverseNS {
+			a, b = 1e9/a, 1e9/b
+		}
+		if diff := b - a; !math.IsNaN(diff) && !math.IsInf(diff, 0) {
+			d = append(d, diff)
+		}
+	}
+	if len(d) == 0 {
+		return
+	}
+	t := stats.OneSample(d, 0.95)
+	v.EffectNS, v.NSLow, v.NSHigh = num(t.Estimate), num(t.Low), num(t.High)
+}
+
+// compareAA sets the control against itself by every metric: the primary's
+// comparison is the study's noise floor, the others are only asked whether
+// they raise a false alarm.
+func (r *Results) compareAA(s Spec, seed uint64) {
+	r.AA = AAResult{Verdict: string(stats.Invalid), Metric: s.Primary().Metric, FalseAlarms: []string{}}
+	for _, g := range s.Metrics {
+		m, _ := MetricNamed(g.Metric)
+		control, again := armValues(s, seed, g, s.Control, r.Trials), armValues(s, seed, g, AA, r.Trials)
+		c := stats.CompareBlocks(control, []stats.Arm{again}, options(m, g, seed))[0]
+		alarm := c.Verdict == stats.Better || c.Verdict == stats.Worse
+		if g.Primary {
+			r.AA.Verdict, r.AA.N, r.AA.P = string(c.Verdict), c.N, num(c.P)
+			r.AA.EffectPercent, r.AA.CILow, r.AA.CIHigh = num(c.EffectPercent.Estimate), num(c.EffectPercent.Low), num(c.EffectPercent.High)
+			r.MDE = num(c.DetectablePercent)
+			r.NoiseFloor = num(max(math.Abs(c.EffectPercent.Low), math.Abs(c.EffectPercent.High)))
+		} else if alarm {
+			r.AA.FalseAlarms = append(r.AA.FalseAlarms, g.Metric+" in part "+g.Part)
+		}
+	}
+}
+
+// warn collects what a reader must know before believing the verdicts.
+func (r *Results) warn(s Spec) {
+	if v := r.AA.Verdict; v == string(stats.Better) || v == string(stats.Worse) {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the A/A arm differs from the control by %+.1f %% although both are %s: distrust effects below %.1f %%",
+			*r.AA.EffectPercent, s.Control, *r.NoiseFloor))
+	}
+	if len(r.AA.FalseAlarms) > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the A/A arm also differs from the control by %s", join(r.AA.FalseAlarms)))
+	}
+	if n := invalidTrials(r.Trials); n > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d trials are invalid; they are in the record, with reasons, and in no verdict", n, len(r.Trials)))
+	}
+	for _, mode := range slices.Sorted(maps.Keys(r.Environment.Unavailable)) {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("mode %s is unavailable here: %s", mode, r.Environment.Unavailable[mode]))
+	}
+	for _, change := range r.Environment.Resumed {
+		r.Warnings = append(r.Warnings, "the machine changed before the study was resumed: "+change)
+	}
+	if !r.Complete {
+		r.Warnings = append(r.Warnings, "the study is not complete: resume it to run the trials that are left")
+	}
+}
+
+func invalidTrials(trials []Trial) int {
+	n := 0
+	for _, t := range trials {
+		if !t.Valid && t.Unavailable == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// num is v for JSON, which has no NaN and no infinity: they become null.
+func num(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}

@@ -1,0 +1,192 @@
+package study
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/testbed"
+)
+
+// made is a study's trials with known costs: a 700 ns, b 2,800 ns, c 700 ns,
+// drifting blocks and one per cent of noise.
+func made(s Spec, seed uint64, spoil func(*Trial)) []Trial {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	var trials []Trial
+	for i, slot := range Schedule(s, seed) {
+		cost := map[string]float64{"a": 700, AA: 700, "b": 2800, "c": 700}[slot.Variant]
+		cost *= (1 + 0.1*float64(slot.Block)) * (1 + 0.01*rng.NormFloat64())
+		t := Trial{Part: slot.Part, Variant: slot.Variant, Block: slot.Block, Order: slot.Order, Valid: true, Reasons: []string{},
+			Start: start.Add(time.Duration(i) * time.Second), Seconds: 1, Metrics: map[string]float64{}}
+		if part, _ := s.Part(slot.Part); part.Mode == testbed.Cost {
+			t.Metrics[CostNS], t.Metrics[ForwardingRate] = cost, 1e9/cost
+		} else {
+			t.Metrics[OverloadRate], t.Metrics[LossRatio] = 1e9/cost, 0
+		}
+		if spoil != nil {
+			spoil(&t)
+		}
+		trials = append(trials, t)
+	}
+	return trials
+}
+
+func verdictFor(t *testing.T, r Results, metric, variant string) Verdict {
+	t.Helper()
+	for _, v := range r.Verdicts {
+		if v.Metric == metric && v.Variant == variant {
+			return v
+		}
+	}
+	t.Fatalf("no verdict on %s for %s", metric, variant)
+	return Verdict{}
+}
+
+func fullGoals(s Spec) Spec {
+	s.Metrics = []Goal{
+		{Metric: ForwardingRate, Part: "cost", Primary: true, MarginPercent: 5}, {Metric: CostNS, Part: "cost", MarginPercent: 5},
+		{Metric: OverloadRate, Part: "over", MarginPercent: 10}, {Metric: LossRatio, Part: "over", MarginPercent: 10},
+	}
+	return s
+}
+
+func TestAnalyseFindsWhatIsThere(t *testing.T) {
+	s := fullGoals(twoParts())
+	r := Analyse(s, 9, Environment{}, made(s, 9, nil))
+	v := verdictFor(t, r, ForwardingRate, "b")
+	if v.Verdict != "worse" || !v.Primary || v.N != 5 || math.Abs(*v.EffectPercent+75) > 1.5 {
+		t.Errorf("four times the cost: %+v", v)
+	}
+	if *v.CILow > *v.EffectPercent || *v.CIHigh < *v.EffectPercent || *v.PHolm < *v.P {
+		t.Errorf("interval or correction is off: %+v", v)
+	}
+	if want := 2100 * 1.3; math.Abs(*v.EffectNS/want-1) > 0.05 { // 2,100 ns at the mean block's speed
+		t.Errorf("effect %g ns, want about %g", *v.EffectNS, want)
+	}
+	if c := verdictFor(t, r, CostNS, "b"); c.Verdict != "worse" || math.Abs(*c.EffectPercent-300) > 20 || c.Better != "lower" {
+		t.Errorf("by cost: %+v", c)
+	}
+	if c := verdictFor(t, r, ForwardingRate, "c"); c.Verdict != "equivalent" {
+		t.Errorf("the same cost is %s", c.Verdict)
+	}
+	if l := verdictFor(t, r, LossRatio, "b"); l.Verdict == "worse" || l.Scale != "difference" {
+		t.Errorf("no loss anywhere: %+v", l)
+	}
+	if r.AA.Verdict != "equivalent" || r.AA.N != 5 || r.MDE == nil || *r.MDE <= 0 || *r.MDE > 10 {
+		t.Errorf("A/A %+v, MDE %v", r.AA, r.MDE)
+	}
+	if !r.Complete || len(r.Warnings) > 0 {
+		t.Errorf("complete %v, warnings %q", r.Complete, r.Warnings)
+	}
+	if !strings.Contains(r.Answer, "lower with b") || !strings.Contains(r.Answer, "c is equivalent") {
+		t.Errorf("answer %q", r.Answer)
+	}
+}
+
+// TestResultsKeys holds the contract of results.json.
+func TestResultsKeys(t *testing.T) {
+	s := fullGoals(twoParts())
+	data, err := json.Marshal(Analyse(s, 9, Environment{}, made(s, 9, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc map[string]any
+	if err := json.Unmarshal(data, &doc); err != nil {
+		t.Fatal(err)
+	}
+	has := func(where string, v any, keys ...string) {
+		for _, k := range keys {
+			if _, ok := v.(map[string]any)[k]; !ok {
+				t.Errorf("%s lacks %q", where, k)
+			}
+		}
+	}
+	has("results.json", doc, "version", "study", "seed", "environment", "trials", "verdicts", "aa", "minimum_detectable_effect_percent")
+	has("a trial", doc["trials"].([]any)[0], "variant", "block", "order", "start", "valid", "reasons", "metrics")
+	has("a verdict", doc["verdicts"].([]any)[0], "metric", "primary", "control", "variant", "n", "effect_percent", "ci_low", "ci_high",
+		"effect_ns", "p_value", "p_holm", "verdict")
+	has("aa", doc["aa"], "verdict", "effect_percent", "ci_low", "ci_high")
+	if _, ok := doc["trials"].([]any)[0].(map[string]any)["reasons"].([]any); !ok {
+		t.Error("reasons of a valid trial are not an empty list")
+	}
+}
+
+func TestAnalyseWithoutTrials(t *testing.T) {
+	s := fullGoals(twoParts())
+	r := Analyse(s, 1, Environment{}, nil)
+	if r.AA.Verdict != "invalid" || r.MDE != nil || r.Complete {
+		t.Errorf("%+v", r)
+	}
+	for _, v := range r.Verdicts {
+		if v.Verdict != "invalid" || v.EffectPercent != nil {
+			t.Errorf("a verdict from nothing: %+v", v)
+		}
+	}
+	if _, err := json.Marshal(r); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAnalyseLeavesInvalidTrialsOut(t *testing.T) {
+	s := fullGoals(twoParts())
+	trials := made(s, 9, func(tr *Trial) {
+		if tr.Block == 2 && tr.Variant == "b" {
+			tr.Valid, tr.Metrics[ForwardingRate] = false, 1
+		}
+	})
+	r := Analyse(s, 9, Environment{}, trials)
+	if v := verdictFor(t, r, ForwardingRate, "b"); v.N != 4 || math.Abs(*v.EffectPercent+75) > 1.5 || len(v.Warnings) == 0 {
+		t.Errorf("%+v", v)
+	}
+	if len(r.Trials) != len(trials) {
+		t.Error("an invalid trial is not in the record")
+	}
+	if !strings.Contains(strings.Join(r.Warnings, "\n"), "1 of 28 trials are invalid") {
+		t.Errorf("warnings %q", r.Warnings)
+	}
+}
+
+func TestAnalyseSaysWhenNothingDiffersFromItself(t *testing.T) {
+	s := fullGoals(twoParts())
+	r := Analyse(s, 9, Environment{}, made(s, 9, func(tr *Trial) {
+		if tr.Variant == AA {
+			tr.Metrics[ForwardingRate] *= 1.3
+		}
+	}))
+	if r.AA.Verdict != "better" || !strings.Contains(strings.Join(r.Warnings, "\n"), "the A/A arm differs from the control") {
+		t.Errorf("A/A %+v, warnings %q", r.AA, r.Warnings)
+	}
+}
+
+func TestAnalyseUnavailable(t *testing.T) {
+	s := fullGoals(twoParts())
+	r := Analyse(s, 9, Environment{}, made(s, 9, func(tr *Trial) {
+		if tr.Variant == "b" {
+			tr.Valid, tr.Unavailable, tr.Metrics = false, "this kernel has none", nil
+		}
+	}))
+	if len(r.Unavailable) != 1 || r.Unavailable[0].Variant != "b" {
+		t.Errorf("%+v", r.Unavailable)
+	}
+	for _, v := range r.Verdicts {
+		if v.Variant == "b" {
+			t.Errorf("an unavailable variant has a verdict: %+v", v)
+		}
+	}
+}
+
+func TestSigned(t *testing.T) {
+	for _, c := range []struct {
+		v    float64
+		d    int
+		want string
+	}{{-79.51, 1, "−79.5"}, {2706.4, 0, "+2,706"}, {0.001, 1, "±0.0"}, {-1234567, 0, "−1,234,567"}} {
+		if got := Signed(c.v, c.d); got != c.want {
+			t.Errorf("Signed(%g, %d) = %q, want %q", c.v, c.d, got, c.want)
+		}
+	}
+}

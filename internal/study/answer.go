@@ -1,0 +1,130 @@
+package study
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"linerate/internal/stats"
+)
+
+// answer is the study's result in one sentence, from the primary metric's
+// verdicts: what was shown to differ, most first; then what was shown not to;
+// then what was not shown.
+func answer(s Spec, r Results) string {
+	m, _ := MetricNamed(s.Primary().Metric)
+	groups := map[string][]Verdict{}
+	for _, v := range r.Verdicts {
+		if v.Primary {
+			groups[v.Verdict] = append(groups[v.Verdict], v)
+		}
+	}
+	var parts []string
+	if shown := append(groups[string(stats.Worse)], groups[string(stats.Better)]...); len(shown) > 0 {
+		parts = append(parts, "the "+m.Label+" is "+tellEffects(shown, m))
+	}
+	if eq := groups[string(stats.Equivalent)]; len(eq) > 0 {
+		parts = append(parts, fmt.Sprintf("%s %s equivalent within %g %%", join(variantNames(eq)), isAre(len(eq)), eq[0].MarginPercent))
+	}
+	if un := groups[string(stats.Inconclusive)]; len(un) > 0 {
+		parts = append(parts, fmt.Sprintf("no difference is shown for %s", join(variantNames(un))))
+	}
+	if bad := groups[string(stats.Invalid)]; len(bad) > 0 {
+		parts = append(parts, fmt.Sprintf("there is no verdict for %s, for want of valid trials", join(variantNames(bad))))
+	}
+	if len(parts) == 0 {
+		return "There is no answer yet: no variant has a verdict."
+	}
+	return fmt.Sprintf("Against %s, %s.", s.Control, strings.Join(parts, "; "))
+}
+
+// tellEffects lists shown effects, the largest first.
+func tellEffects(vs []Verdict, m Metric) string {
+	slices.SortStableFunc(vs, func(a, b Verdict) int { return cmp.Compare(size(b), size(a)) })
+	var told []string
+	for i, v := range vs {
+		if v.EffectPercent == nil {
+			told = append(told, v.Verdict+" with "+v.Variant)
+			continue
+		}
+		way := "higher"
+		if *v.EffectPercent < 0 {
+			way = "lower"
+		}
+		text := fmt.Sprintf("%s %% %s with %s", Grouped(math.Abs(*v.EffectPercent), 1), way, v.Variant)
+		if v.EffectNS != nil {
+			text += fmt.Sprintf(" (%s ns", Signed(*v.EffectNS, 0))
+			if i == 0 && m.Unit != "ns" {
+				text += " per packet"
+			}
+			text += ")"
+		}
+		told = append(told, text)
+	}
+	return join(told)
+}
+
+// size orders effects: a doubling is as large as a halving.
+func size(v Verdict) float64 {
+	if v.EffectPercent == nil {
+		return 0
+	}
+	return math.Abs(math.Log1p(*v.EffectPercent / 100))
+}
+
+// Signed prints a number with its sign, a true minus and thousands apart.
+func Signed(v float64, decimals int) string {
+	text := Grouped(math.Abs(v), decimals)
+	switch {
+	case strings.Trim(text, "0., ") == "":
+		return "±" + text
+	case v < 0:
+		return "−" + text
+	}
+	return "+" + text
+}
+
+// Grouped prints a number with its thousands apart.
+func Grouped(v float64, decimals int) string {
+	text := fmt.Sprintf("%.*f", decimals, v)
+	whole, frac, _ := strings.Cut(text, ".")
+	sign := ""
+	if strings.HasPrefix(whole, "-") {
+		sign, whole = "−", whole[1:]
+	}
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if frac != "" {
+		frac = "." + frac
+	}
+	return sign + whole + frac
+}
+
+func variantNames(vs []Verdict) []string {
+	names := make([]string, len(vs))
+	for i, v := range vs {
+		names[i] = v.Variant
+	}
+	return names
+}
+
+func isAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+// join lists words as a sentence does.
+func join(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -1,0 +1,422 @@
+package study
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+
+	"linerate/internal/hint"
+	"linerate/internal/testbed"
+)
+
+// problem is what is wrong with a study, at a path of its YAML.
+type problem struct {
+	path, what, hint string
+}
+
+func wrong(path, format string, args ...any) *problem {
+	return &problem{path: path, what: fmt.Sprintf(format, args...)}
+}
+
+func (p *problem) advise(format string, args ...any) *problem {
+	p.hint = fmt.Sprintf(format, args...)
+	return p
+}
+
+// Limits of what a study may ask for: beyond them a typing error is likelier
+// than an intention.
+const (
+	maxVariants  = 64
+	maxBlocks    = 10_000
+	maxSeconds   = 3600
+	maxFlows     = 1 << 20
+	maxAddresses = 50_000 // of a /16, whose end is the DUT's
+	maxRules     = 100_000
+	maxElements  = 1 << 20
+	minFrameSize = 64
+	maxFrameSize = 9216
+)
+
+// Defaults of a study that does not say.
+const (
+	defaultBlocks  = 6
+	defaultSeconds = 1.0
+	defaultWarmup  = 0.15
+	defaultRetries = 2
+	defaultMargin  = 3.0
+)
+
+// DefaultGates are the limits of a study that states none.
+var DefaultGates = Gates{
+	DriftPercent:    15,
+	StealPercent:    2,
+	ForeignPercent:  25,
+	UnsentPercent:   0.5,
+	PacingPercent:   2,
+	Headroom:        1.2,
+	CostLossPercent: 1,
+}
+
+var nameRE = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+
+// fill puts defaults where the study says nothing; said tells which paths it
+// has, so that a zero that was written is not mistaken for silence.
+func (s *Spec) fill(said func(path string) bool) {
+	orString(&s.Testbed.Kind, "netns")
+	orString(&s.Reset, "namespace")
+	orString(&s.Workload.Family, "ipv4")
+	orString(&s.Workload.Order, "round-robin")
+	if len(s.Workload.Sizes) == 0 && s.Workload.IMIX == "" {
+		s.Workload.Sizes = []int{smallest(s.Workload.Family)}
+	}
+	if !said("workload.flows") {
+		s.Workload.Flows = 1000
+	}
+	if s.Control == "" && len(s.Variants) > 0 {
+		s.Control = s.Variants[0].Name
+	}
+	if !said("blocks") {
+		s.Blocks = defaultBlocks
+	}
+	if !said("retries") {
+		s.Retries = defaultRetries
+	}
+	s.fillParts(said)
+	s.fillMetrics(said)
+	s.fillGates(said)
+}
+
+// smallest is the least frame that holds a stamp: 64 bytes for IPv4 (RFC
+// 2544's smallest), 84 for IPv6, whose headers alone are 62.
+func smallest(family string) int {
+	if family == "ipv6" {
+		return 84
+	}
+	return minFrameSize
+}
+
+func (s *Spec) fillParts(said func(string) bool) {
+	if len(s.Parts) == 0 {
+		s.Parts = []Part{{Mode: testbed.Cost}}
+	}
+	for i := range s.Parts {
+		p, path := &s.Parts[i], fmt.Sprintf("parts[%d].", i)
+		orString((*string)(&p.Mode), string(testbed.Cost))
+		orString(&p.Name, string(p.Mode))
+		orString((*string)(&p.Rate), string(MaxRate))
+		if !said(path + "blocks") {
+			p.Blocks = s.Blocks
+		}
+		if !said(path + "seconds") {
+			p.Seconds = defaultSeconds
+		}
+		if !said(path + "warmup") {
+			p.Warmup = defaultWarmup
+		}
+	}
+}
+
+func (s *Spec) fillMetrics(said func(string) bool) {
+	if len(s.Metrics) == 0 {
+		s.Metrics = defaultGoals(s.Parts)
+	}
+	for i := range s.Metrics {
+		g := &s.Metrics[i]
+		if g.Part == "" {
+			g.Part = s.partFor(g.Metric)
+		}
+		if !said(fmt.Sprintf("metrics[%d].margin_percent", i)) {
+			g.MarginPercent = defaultMargin
+		}
+	}
+}
+
+// partFor is the first part whose mode yields a metric.
+func (s *Spec) partFor(metric string) string {
+	for _, p := range s.Parts {
+		if m, ok := MetricNamed(metric); ok && m.Mode == p.Mode {
+			return p.Name
+		}
+	}
+	return ""
+}
+
+// defaultGoals wants a verdict on every metric of every part; the first of
+// the first part is primary.
+func defaultGoals(parts []Part) []Goal {
+	var goals []Goal
+	for _, p := range parts {
+		for _, m := range Metrics {
+			if m.Mode == p.Mode && m.Verdict {
+				goals = append(goals, Goal{Metric: m.Name, Part: p.Name})
+			}
+		}
+	}
+	if len(goals) > 0 {
+		goals[0].Primary = true
+	}
+	return goals
+}
+
+func (s *Spec) fillGates(said func(string) bool) {
+	for key, g := range s.Gates.byKey() {
+		if !said("gates." + key) {
+			*g = *DefaultGates.byKey()[key]
+		}
+	}
+}
+
+// byKey gives access to the limits by their YAML keys.
+func (g *Gates) byKey() map[string]*float64 {
+	return map[string]*float64{
+		"drift_percent": &g.DriftPercent, "steal_percent": &g.StealPercent, "foreign_percent": &g.ForeignPercent,
+		"unsent_percent": &g.UnsentPercent, "pacing_percent": &g.PacingPercent, "headroom": &g.Headroom,
+		"cost_loss_percent": &g.CostLossPercent,
+	}
+}
+
+// check finds the first thing that makes the study impossible, or nil.
+func (s *Spec) check() *problem {
+	for _, f := range []func() *problem{s.checkHead, s.checkWorkload, s.checkVariants, s.checkParts, s.checkMetrics, s.checkGates} {
+		if p := f(); p != nil {
+			return p
+		}
+	}
+	return nil
+}
+
+func (s *Spec) checkHead() *problem {
+	switch {
+	case !nameRE.MatchString(s.Name):
+		return wrong("name", "name %q is not a name: lower-case letters, digits, dots and dashes", s.Name)
+	case s.Question == "":
+		return wrong("name", "study %s asks no question", s.Name).advise("add a line, question: What does … cost?")
+	case s.Testbed.Kind != "netns":
+		return wrong("testbed.kind", "unknown testbed %q", s.Testbed.Kind).advise("known: netns (network namespaces on this machine)")
+	case s.Reset != "namespace":
+		return wrong("reset", "testbed netns cannot reset by %q", s.Reset).advise("known: namespace (the DUT's namespace is rebuilt)")
+	case s.Blocks < 1 || s.Blocks > maxBlocks:
+		return wrong("blocks", "blocks: %d is not within 1 and %d", s.Blocks, maxBlocks)
+	case s.Retries < 0 || s.Retries > 100:
+		return wrong("retries", "retries: %d is not within 0 and 100", s.Retries)
+	}
+	return nil
+}
+
+func (s *Spec) checkWorkload() *problem {
+	w := s.Workload
+	if p := oneOf("workload.family", w.Family, "ipv4", "ipv6"); p != nil {
+		return p
+	}
+	if p := oneOf("workload.order", w.Order, "round-robin", "random"); p != nil {
+		return p
+	}
+	if w.Flows < 1 || w.Flows > maxFlows {
+		return wrong("workload.flows", "flows: %d is not within 1 and %d", w.Flows, maxFlows)
+	}
+	for key, n := range map[string]int{"sources": w.Sources, "destinations": w.Destinations} {
+		if n < 0 || n > maxAddresses {
+			return wrong("workload."+key, "%s: %d is not within 1 and %d", key, n, maxAddresses)
+		}
+	}
+	if len(w.Sizes) > 0 && w.IMIX != "" {
+		return wrong("workload.imix", "sizes and imix exclude each other").advise("keep one of them")
+	}
+	if w.IMIX != "" {
+		if _, err := w.sizes(); err != nil {
+			return wrong("workload.imix", "%v", err).advise("%s", hint.Of(err))
+		}
+	}
+	for i, size := range w.Sizes {
+		if size < minFrameSize || size > maxFrameSize {
+			return wrong(fmt.Sprintf("workload.sizes[%d]", i), "a frame of %d bytes is not within %d and %d (sizes count the 4-byte FCS)",
+				size, minFrameSize, maxFrameSize)
+		}
+		if size < smallest(w.Family) {
+			return wrong(fmt.Sprintf("workload.sizes[%d]", i), "an IPv6 frame of %d bytes has no room for its stamp", size).
+				advise("the smallest is %d", smallest(w.Family))
+		}
+	}
+	return nil
+}
+
+func (s *Spec) checkVariants() *problem {
+	if len(s.Variants) < 2 || len(s.Variants) > maxVariants {
+		return wrong("variants", "%d variants: a study compares 2 to %d", len(s.Variants), maxVariants)
+	}
+	var names []string
+	for i, v := range s.Variants {
+		path := fmt.Sprintf("variants[%d]", i)
+		switch {
+		case !nameRE.MatchString(v.Name):
+			return wrong(path+".name", "variant name %q is not a name: lower-case letters, digits, dots and dashes", v.Name)
+		case v.Name == AA:
+			return wrong(path+".name", "the name %q is taken: it is the control's second arm, which every study has", AA)
+		case slices.Contains(names, v.Name):
+			return wrong(path+".name", "two variants are named %q", v.Name)
+		}
+		names = append(names, v.Name)
+		for j, set := range v.Settings {
+			if p := set.check(fmt.Sprintf("%s.settings[%d]", path, j)); p != nil {
+				return p
+			}
+		}
+	}
+	if !slices.Contains(names, s.Control) {
+		return wrong("control", "control %q is not a variant", s.Control).advise("%s", hint.Of(hint.Unknown("variant", s.Control, names)))
+	}
+	return nil
+}
+
+func (s Setting) check(path string) *problem {
+	given := 0
+	for _, yes := range []bool{s.Sysctl != "", s.NFT != nil, s.Route != "", s.Link != "", s.NAPI != "", len(s.Command) > 0} {
+		if yes {
+			given++
+		}
+	}
+	switch {
+	case given != 1:
+		return wrong(path, "a setting has exactly one of sysctl, nft, route, link, napi, command; this one has %d", given)
+	case s.Scope != "" && s.Scope != ScopeHost:
+		return wrong(path+".scope", "unknown scope %q", s.Scope).advise("known: host (global to the kernel), or none")
+	case s.Sysctl != "" && s.Value == "", s.Link != "" && s.Value == "", s.NAPI != "" && s.Value == "":
+		return wrong(path, "the setting has no value").advise("add a line, value: …")
+	case (s.NFT != nil || s.Route != "" || len(s.Command) > 0) && s.Value != "":
+		return wrong(path+".value", "this kind of setting takes no value")
+	case (s.Route != "") != (s.Via != ""):
+		return wrong(path, "a route has a next hop and nothing else has").advise("add via: ADDRESS, ingress, egress or blackhole to the route")
+	case s.Link != "" || s.NAPI != "":
+		return oneOf(path+".device", s.Device, "ingress", "egress")
+	case s.Device != "":
+		return wrong(path+".device", "only link and napi settings have a device")
+	case s.NFT != nil:
+		return s.NFT.check(path + ".nft")
+	}
+	return nil
+}
+
+func (r *Ruleset) check(path string) *problem {
+	generated := r.Linear != 0 || r.SetElements != 0 || r.Stateful
+	switch {
+	case r.Text != "" && generated:
+		return wrong(path, "a ruleset is written out or generated, not both").advise("keep text, or linear/set_elements/stateful")
+	case r.Text == "" && !generated:
+		return wrong(path, "the ruleset is empty").advise("give text, linear, set_elements or stateful")
+	case r.Linear < 0 || r.Linear > maxRules:
+		return wrong(path+".linear", "linear: %d is not within 0 and %d", r.Linear, maxRules)
+	case r.SetElements < 0 || r.SetElements > maxElements:
+		return wrong(path+".set_elements", "set_elements: %d is not within 0 and %d", r.SetElements, maxElements)
+	}
+	return nil
+}
+
+func (s *Spec) checkParts() *problem {
+	var names []string
+	for i, p := range s.Parts {
+		path := fmt.Sprintf("parts[%d]", i)
+		if slices.Contains(names, p.Name) {
+			return wrong(path, "two parts are named %q", p.Name).advise("give each a name: of its own")
+		}
+		names = append(names, p.Name)
+		if bad := p.check(path); bad != nil {
+			return bad
+		}
+	}
+	return nil
+}
+
+func (p Part) check(path string) *problem {
+	if bad := oneOf(path+".mode", string(p.Mode), string(testbed.Cost), string(testbed.Overload)); bad != nil {
+		return bad
+	}
+	if _, err := p.Rate.Load(); err != nil {
+		return wrong(path+".rate", "%v", err).advise("%s", hint.Of(err))
+	}
+	switch {
+	case !nameRE.MatchString(p.Name):
+		return wrong(path+".name", "part name %q is not a name: lower-case letters, digits, dots and dashes", p.Name)
+	case p.Mode == testbed.Cost && !p.Rate.IsMax():
+		return wrong(path+".rate", "mode cost has no offered load: the chain runs as fast as one CPU can").
+			advise("remove rate, or use mode: overload")
+	case p.Blocks < 1 || p.Blocks > maxBlocks:
+		return wrong(path+".blocks", "blocks: %d is not within 1 and %d", p.Blocks, maxBlocks)
+	case !(p.Seconds >= 0.05 && p.Seconds <= maxSeconds):
+		return wrong(path+".seconds", "seconds: %g is not within 0.05 and %d", p.Seconds, maxSeconds)
+	case !(p.Warmup >= 0 && p.Warmup <= maxSeconds):
+		return wrong(path+".warmup", "warmup: %g is not within 0 and %d", p.Warmup, maxSeconds)
+	}
+	return nil
+}
+
+func (s *Spec) checkMetrics() *problem {
+	primaries := 0
+	for i, g := range s.Metrics {
+		path := fmt.Sprintf("metrics[%d]", i)
+		m, ok := MetricNamed(g.Metric)
+		if !ok {
+			return wrong(path+".metric", "unknown metric %q", g.Metric).advise("%s", hint.Of(hint.Unknown("metric", g.Metric, metricNames())))
+		}
+		part, ok := s.Part(g.Part)
+		switch {
+		case g.Part == "":
+			return wrong(path+".metric", "%s needs a part of mode %s, and the study has none", g.Metric, m.Mode)
+		case !ok:
+			return wrong(path+".part", "metric %s names no part of the study: %q", g.Metric, g.Part)
+		case part.Mode != m.Mode:
+			return wrong(path+".part", "%s is measured in mode %s, and part %s is of mode %s", g.Metric, m.Mode, g.Part, part.Mode)
+		case !(g.MarginPercent > 0 && g.MarginPercent < 100):
+			return wrong(path+".margin_percent", "margin_percent: %g is not within 0 and 100", g.MarginPercent)
+		}
+		if g.Primary {
+			primaries++
+		}
+	}
+	if primaries != 1 {
+		return wrong("metrics", "%d metrics are primary: exactly one answers the question", primaries).advise("mark it with primary: true")
+	}
+	return nil
+}
+
+func (s *Spec) checkGates() *problem {
+	limits := s.Gates.byKey()
+	for _, key := range slices.Sorted(maps.Keys(limits)) {
+		low, high := 0.0, 100.0
+		if key == "headroom" {
+			low = 1
+		}
+		if v := *limits[key]; !(v >= low && v <= high) {
+			return wrong("gates."+key, "%s: %g is not within %g and %g", key, v, low, high)
+		}
+	}
+	return nil
+}
+
+func oneOf(path, value string, known ...string) *problem {
+	if slices.Contains(known, value) {
+		return nil
+	}
+	key := path[lastDot(path)+1:]
+	return wrong(path, "%s: unknown %q", key, value).advise("%s", hint.Of(hint.Unknown(key, value, known)))
+}
+
+func lastDot(s string) int {
+	for i := len(s) - 1; i >= 0; i-- {
+		if s[i] == '.' {
+			return i
+		}
+	}
+	return -1
+}
+
+func orString(s *string, fallback string) {
+	if *s == "" {
+		*s = fallback
+	}
+}
+
+func sorted(names []string) []string {
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,186 @@
+package study
+
+import (
+	"fmt"
+	"math"
+
+	"linerate/internal/load"
+	"linerate/internal/testbed"
+)
+
+// Judge derives a trial's metrics from what was observed, and the reasons for
+// which it is not valid. bypassNS is the block's chain time without DUT; mode
+// overload does not use it.
+func Judge(p Part, g Gates, o Observation, bypassNS float64) (metrics map[string]float64, reasons []string) {
+	metrics = map[string]float64{}
+	if p.Mode == testbed.Cost {
+		costMetrics(metrics, o, bypassNS)
+	} else {
+		overloadMetrics(metrics, o)
+	}
+	reasons = append(reasons, machineGates(g, o)...)
+	reasons = append(reasons, trafficGates(g, o)...)
+	if p.Mode == testbed.Cost {
+		reasons = append(reasons, costGates(g, o, metrics)...)
+	} else {
+		reasons = append(reasons, overloadGates(p, g, o)...)
+	}
+	return metrics, reasons
+}
+
+// ChainTime is the CPU time of a chain per packet in ns: the time between the
+// first and the last packet, without the share in which the CPU worked for
+// other programs, over the packets. foreign is in seconds.
+func ChainTime(r load.Received, foreign float64) float64 {
+	if r.RxPackets < 2 || r.Seconds <= 0 {
+		return 0
+	}
+	return max(0, r.Seconds-foreign) * 1e9 / float64(r.RxPackets-1)
+}
+
+// BypassTime is a block's chain time without DUT in ns, or 0 when the run
+// that was to measure it is no measurement.
+func BypassTime(g Gates, b BypassRun) float64 {
+	if b.Received.Seconds <= 0 || 100*b.Foreign/b.Received.Seconds > g.ForeignPercent {
+		return 0
+	}
+	return ChainTime(b.Received, b.Foreign)
+}
+
+// BypassOf finds the block's chain time without DUT on record: the first that
+// could be measured.
+func BypassOf(done []Trial, block int) (ns float64, ok bool) {
+	for _, t := range done {
+		if t.Block == block && t.Observed != nil && t.Observed.Bypass != nil && t.Observed.Bypass.NS > 0 {
+			return t.Observed.Bypass.NS, true
+		}
+	}
+	return 0, false
+}
+
+func costMetrics(m map[string]float64, o Observation, bypassNS float64) {
+	chain := ChainTime(o.Received, o.Foreign)
+	if chain <= 0 {
+		return
+	}
+	m[ChainNS] = chain
+	if bypassNS <= 0 {
+		return
+	}
+	m[BypassNS] = bypassNS
+	if cost := chain - bypassNS; cost > 0 {
+		m[CostNS] = cost
+		m[ForwardingRate] = 1e9 / cost
+	}
+}
+
+func overloadMetrics(m map[string]float64, o Observation) {
+	if o.Sent.Seconds > 0 {
+		m[OfferedRate] = float64(o.Sent.TxPackets) / o.Sent.Seconds
+	}
+	if o.Received.RxPackets > 1 && o.Received.Seconds > 0 {
+		m[OverloadRate] = float64(o.Received.RxPackets-1) / o.Received.Seconds
+	}
+	if o.Received.Lost != nil && o.Sent.TxPackets > 0 {
+		m[LossRatio] = float64(*o.Received.Lost) / float64(o.Sent.TxPackets)
+	}
+	if l := o.Received.Latency; l != nil && l.P50 > 0 {
+		m[LatencyP50], m[LatencyP99] = float64(l.P50), float64(l.P99)
+	}
+}
+
+// machineGates ask whether the machine was itself.
+func machineGates(g Gates, o Observation) []string {
+	var bad []string
+	for _, c := range o.CPUs {
+		if d := c.Drift() * 100; d > g.DriftPercent {
+			bad = append(bad, fmt.Sprintf("drift: CPU %d changed speed by %.1f %% during the trial (limit %g %%)", c.CPU, d, g.DriftPercent))
+		}
+		if s := c.Steal * 100; s > g.StealPercent {
+			bad = append(bad, fmt.Sprintf("stolen time: the hypervisor took %.1f %% of CPU %d (limit %g %%)", s, c.CPU, g.StealPercent))
+		}
+	}
+	if f := foreignPercent(o); f > g.ForeignPercent {
+		bad = append(bad, fmt.Sprintf("foreign load: other programs took %.0f %% of the measuring CPU (limit %g %%)", f, g.ForeignPercent))
+	}
+	return bad
+}
+
+func foreignPercent(o Observation) float64 {
+	if o.Received.Seconds <= 0 {
+		return 0
+	}
+	return 100 * o.Foreign / o.Received.Seconds
+}
+
+// trafficGates ask whether the traffic was what the study says, and whether
+// its account is closed.
+func trafficGates(g Gates, o Observation) []string {
+	var bad []string
+	sent, got := o.Sent, o.Received
+	switch {
+	case sent.TxPackets == 0:
+		return []string{"no traffic: the generator sent nothing"}
+	case got.RxPackets == 0:
+		return []string{"nothing arrived: no frame reached the receiver (link down, route missing, or all dropped)"}
+	case got.Lost == nil:
+		bad = append(bad, "drain: no end-of-stream frame arrived, so the loss is unknown")
+	case got.RxPackets+*got.Lost != sent.TxPackets:
+		bad = append(bad, fmt.Sprintf("account: received %d + lost %d is not the %d sent", got.RxPackets, *got.Lost, sent.TxPackets))
+	}
+	if sent.TargetPPS > 0 {
+		due := float64(sent.TxPackets + sent.Unsent)
+		if u := 100 * float64(sent.Unsent) / due; u > g.UnsentPercent {
+			bad = append(bad, fmt.Sprintf("unsent: %.2f %% of the frames due were not sent (limit %g %%)", u, g.UnsentPercent))
+		}
+		if e := 100 * math.Abs(sent.PacingError); e > g.PacingPercent {
+			bad = append(bad, fmt.Sprintf("pacing: the rate was off by %.2f %% (limit %g %%)", e, g.PacingPercent))
+		}
+	}
+	return append(bad, counterGates(o)...)
+}
+
+// counterGates ask whether the DUT's counters moved forward, and agree with
+// the receiver that what arrived went through the DUT.
+func counterGates(o Observation) []string {
+	b, a := o.Before, o.After
+	if a.Received < b.Received || a.Forwarded < b.Forwarded || a.Dropped < b.Dropped {
+		return []string{"counters: a counter of the DUT went backwards"}
+	}
+	if forwarded := a.Forwarded - b.Forwarded; forwarded < o.Received.RxPackets {
+		return []string{fmt.Sprintf("counters: the receiver has %d frames, but the DUT forwarded %d", o.Received.RxPackets, forwarded)}
+	}
+	return nil
+}
+
+// costGates hold where nothing can be overloaded: next to nothing is lost,
+// and the chain with a DUT takes longer than without.
+func costGates(g Gates, o Observation, m map[string]float64) []string {
+	var bad []string
+	if lost := o.Received.Lost; lost != nil && o.Sent.TxPackets > 0 {
+		if l := 100 * float64(*lost) / float64(o.Sent.TxPackets); l > g.CostLossPercent {
+			bad = append(bad, fmt.Sprintf("loss: %.2f %% of the frames were lost in a chain that runs to completion (limit %g %%)", l, g.CostLossPercent))
+		}
+	}
+	_, hasCost := m[CostNS]
+	switch _, hasBypass := m[BypassNS]; {
+	case !hasBypass:
+		bad = append(bad, "bypass: the block's chain without DUT could not be measured")
+	case !hasCost:
+		bad = append(bad, fmt.Sprintf("cost: the chain with DUT (%.0f ns) was not slower than the block's chain without (%.0f ns)", m[ChainNS], m[BypassNS]))
+	}
+	return bad
+}
+
+// overloadGates hold where the DUT must be the bottleneck.
+func overloadGates(p Part, g Gates, o Observation) []string {
+	if !p.Rate.IsMax() || o.Received.Seconds <= 0 || o.Sent.Seconds <= 0 {
+		return nil
+	}
+	offered := float64(o.Sent.TxPackets) / o.Sent.Seconds
+	forwarded := float64(o.Received.RxPackets) / o.Received.Seconds
+	if forwarded > 0 && offered/forwarded < g.Headroom {
+		return []string{fmt.Sprintf("headroom: %.2f times the forwarding rate was offered (limit %g): the rate may be the generator's", offered/forwarded, g.Headroom)}
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package study
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"linerate/internal/load"
+	"linerate/internal/testbed"
+)
+
+// sound is an observation that passes every gate.
+func sound() Observation {
+	lost := uint64(0)
+	return Observation{
+		Sent:     load.Sent{TxPackets: 1_000_001, Seconds: 1, TxPPS: 1e6},
+		Received: load.Received{RxPackets: 1_000_001, Seconds: 1, Lost: &lost, Latency: &load.Latency{P50: 900, P99: 1800}},
+		After:    testbed.Counters{Received: 1_000_001, Forwarded: 1_000_001},
+		CPUs:     []CPUCheck{{CPU: 0, SpinBefore: 1e6, SpinAfter: 1.01e6}},
+	}
+}
+
+func TestJudgeCost(t *testing.T) {
+	m, reasons := Judge(Part{Mode: testbed.Cost, Rate: MaxRate}, DefaultGates, sound(), 150)
+	if len(reasons) > 0 {
+		t.Fatalf("a sound trial is invalid: %q", reasons)
+	}
+	for name, want := range map[string]float64{ChainNS: 1000, BypassNS: 150, CostNS: 850, ForwardingRate: 1e9 / 850} {
+		if math.Abs(m[name]/want-1) > 1e-6 {
+			t.Errorf("%s = %g, want %g", name, m[name], want)
+		}
+	}
+	o := sound()
+	o.Foreign = 0.2
+	if m, _ := Judge(Part{Mode: testbed.Cost, Rate: MaxRate}, DefaultGates, o, 150); math.Abs(m[ChainNS]-800) > 1e-3 {
+		t.Errorf("with a fifth of the time taken by others the chain is %g ns, want 800", m[ChainNS])
+	}
+}
+
+func TestJudgeOverload(t *testing.T) {
+	o := sound()
+	lost := uint64(3_000_003)
+	o.Sent.TxPackets, o.Received.Lost = 4_000_004, &lost
+	m, reasons := Judge(Part{Mode: testbed.Overload, Rate: MaxRate}, DefaultGates, o, 0)
+	if len(reasons) > 0 {
+		t.Fatalf("a sound trial is invalid: %q", reasons)
+	}
+	for name, want := range map[string]float64{OverloadRate: 1e6, LossRatio: 0.75, LatencyP50: 900, LatencyP99: 1800, OfferedRate: 4_000_004} {
+		if math.Abs(m[name]/want-1) > 1e-6 {
+			t.Errorf("%s = %g, want %g", name, m[name], want)
+		}
+	}
+}
+
+func TestGates(t *testing.T) {
+	lost := func(n uint64) *uint64 { return &n }
+	for _, c := range []struct {
+		name   string
+		part   Part
+		spoil  func(*Observation)
+		bypass float64
+		want   string // prefix of the only reason
+	}{
+		{"drift", Part{Mode: testbed.Cost}, func(o *Observation) { o.CPUs[0].SpinAfter = 1.5e6 }, 150, "drift: CPU 0 changed speed by 50.0 %"},
+		{"drift downwards", Part{Mode: testbed.Cost}, func(o *Observation) { o.CPUs[0].SpinAfter = 0.5e6 }, 150, "drift: CPU 0 changed speed by 100.0 %"},
+		{"steal", Part{Mode: testbed.Cost}, func(o *Observation) { o.CPUs[0].Steal = 0.1 }, 150, "stolen time: the hypervisor took 10.0 %"},
+		{"foreign", Part{Mode: testbed.Cost}, func(o *Observation) { o.Foreign = 0.6 }, 150, "foreign load: other programs took 60 %"},
+		{"nothing sent", Part{Mode: testbed.Overload}, func(o *Observation) { o.Sent.TxPackets = 0 }, 0, "no traffic:"},
+		{"nothing received", Part{Mode: testbed.Overload}, func(o *Observation) { o.Received = load.Received{} }, 0, "nothing arrived:"},
+		{"no end", Part{Mode: testbed.Cost}, func(o *Observation) { o.Received.Lost = nil }, 150, "drain:"},
+		{"account", Part{Mode: testbed.Cost}, func(o *Observation) { o.Received.Lost = lost(5) }, 150, "account:"},
+		{"unsent", Part{Mode: testbed.Overload}, func(o *Observation) { o.Sent.TargetPPS, o.Sent.Unsent = 1.1e6, 100_000 }, 0, "unsent: 9.09 %"},
+		{"pacing", Part{Mode: testbed.Overload}, func(o *Observation) { o.Sent.TargetPPS, o.Sent.PacingError = 1.1e6, -0.09 }, 0, "pacing: the rate was off by 9.00 %"},
+		{"counters backwards", Part{Mode: testbed.Cost}, func(o *Observation) { o.Before.Forwarded = 2_000_000 }, 150, "counters: a counter of the DUT went backwards"},
+		{"counters short", Part{Mode: testbed.Cost}, func(o *Observation) { o.After.Forwarded = 999 }, 150, "counters: the receiver has"},
+		{"loss in cost", Part{Mode: testbed.Cost}, func(o *Observation) { o.Sent.TxPackets = 1_100_001; o.Received.Lost = lost(100_000) }, 150, "loss: 9.09 %"},
+		{"no bypass", Part{Mode: testbed.Cost}, func(*Observation) {}, 0, "bypass:"},
+		{"bypass slower", Part{Mode: testbed.Cost}, func(*Observation) {}, 2000, "cost: the chain with DUT (1000 ns) was not slower"},
+		{"headroom", Part{Mode: testbed.Overload}, func(*Observation) {}, 0, "headroom: 1.00 times"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := sound()
+			c.spoil(&o)
+			part := c.part
+			if part.Rate = MaxRate; o.Sent.TargetPPS > 0 {
+				part.Rate = "1.1Mpps"
+			}
+			if part.Mode == testbed.Overload && c.name != "headroom" && o.Sent.TargetPPS == 0 && o.Received.RxPackets > 0 {
+				o.Sent.Seconds = 0.1 // ample headroom
+			}
+			_, reasons := Judge(part, DefaultGates, o, c.bypass)
+			found := false
+			for _, r := range reasons {
+				found = found || strings.HasPrefix(r, c.want)
+			}
+			if !found {
+				t.Errorf("reasons %q, want one %q…", reasons, c.want)
+			}
+		})
+	}
+}
+
+func TestBypassTime(t *testing.T) {
+	b := BypassRun{Received: load.Received{RxPackets: 1_000_001, Seconds: 0.15}}
+	if ns := BypassTime(DefaultGates, b); math.Abs(ns-150) > 1e-6 {
+		t.Errorf("%g ns, want 150", ns)
+	}
+	b.Foreign = 0.1
+	if ns := BypassTime(DefaultGates, b); ns != 0 {
+		t.Errorf("a bypass measured under foreign load counts: %g ns", ns)
+	}
+	done := []Trial{{Block: 1, Observed: &Observation{Bypass: &BypassRun{}}}, {Block: 1, Observed: &Observation{Bypass: &BypassRun{NS: 150}}}}
+	if ns, ok := BypassOf(done, 1); !ok || ns != 150 {
+		t.Errorf("the block's bypass is %g, %v", ns, ok)
+	}
+	if _, ok := BypassOf(done, 2); ok {
+		t.Error("another block's bypass was taken")
+	}
+}

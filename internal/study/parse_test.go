@@ -1,0 +1,217 @@
+package study
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"linerate/internal/hint"
+	"linerate/internal/setting"
+	"linerate/internal/testbed"
+	"linerate/studies"
+)
+
+// small is the least a study can say.
+const small = `name: small
+question: Does it matter?
+variants:
+  - name: none
+  - name: one
+    settings:
+      - nft: {linear: 1}
+`
+
+func TestParseFillsDefaults(t *testing.T) {
+	s, err := Parse("small.yaml", []byte(small))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Control != "none" || s.Retries != defaultRetries || s.Gates != DefaultGates || s.Workload.Flows != 1000 {
+		t.Errorf("defaults are not filled in: %+v", s)
+	}
+	want := []Part{{Name: "cost", Mode: testbed.Cost, Rate: MaxRate, Blocks: defaultBlocks, Seconds: defaultSeconds, Warmup: defaultWarmup}}
+	if diff := cmp.Diff(want, s.Parts); diff != "" {
+		t.Error(diff)
+	}
+	if g := s.Primary(); g.Metric != CostNS || g.Part != "cost" {
+		t.Errorf("primary %+v", g)
+	}
+}
+
+func TestParseSettings(t *testing.T) {
+	s, err := Parse("x.yaml", []byte(`name: x
+question: q
+variants:
+  - name: a
+  - name: b
+    settings:
+      - {sysctl: net.ipv4.ip_forward_use_pmtu, value: 1}
+      - nft: |
+          table ip f { }
+      - {route: 240.0.0.0/8*1000, via: blackhole}
+      - {link: gro, device: egress, value: on}
+      - {napi: threaded, device: ingress, value: 1}
+      - command: [ethtool, -K, dut0, gro, on]
+      - {sysctl: net.core.netdev_budget, value: 600, scope: host}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, _ := s.Variant("b")
+	want := []setting.Setting{
+		{Mechanism: setting.Sysctl, Name: "net.ipv4.ip_forward_use_pmtu", Value: "1"},
+		{Mechanism: setting.NFT, Rules: &setting.Rules{Text: "table ip f { }\n"}},
+		{Mechanism: setting.Route, Name: "240.0.0.0/8*1000", Value: "blackhole"},
+		{Mechanism: setting.Link, Name: "gro", Device: "egress", Value: "on"},
+		{Mechanism: setting.NAPI, Name: "threaded", Device: "ingress", Value: "1"},
+		{Mechanism: setting.Command, Argv: []string{"ethtool", "-K", "dut0", "gro", "on"}},
+		{Mechanism: setting.Sysctl, Name: "net.core.netdev_budget", Value: "600"},
+	}
+	if diff := cmp.Diff(want, b.Apply()); diff != "" {
+		t.Error(diff)
+	}
+	if host := b.HostScope(); len(host) != 1 || host[0].Sysctl != "net.core.netdev_budget" {
+		t.Errorf("host scope %v", host)
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for _, c := range []struct{ name, yaml, want, hint string }{
+		{"unknown key", strings.Replace(small, "question:", "questoin:", 1), `s.yaml:2: unknown key "questoin"`, "did you mean question?"},
+		{"unknown nested key", strings.Replace(small, "linear:", "linaer:", 1), `s.yaml:7: unknown key "linaer" in variants[1].settings[0].nft`, "did you mean linear?"},
+		{"not YAML", "name: [", "s.yaml:1: ", ""},
+		{"a list", "- a\n- b\n", "s.yaml:1: the study is not a list", ""},
+		{"empty", "", "s.yaml: a study is one YAML document", ""},
+		{"two documents", small + "---\n" + small, "s.yaml: a study is one YAML document", ""},
+		{"alias", "name: &a x\nquestion: *a\n", "s.yaml:1: anchors, aliases and tags", ""},
+		{"wrong type", strings.Replace(small, "linear: 1", "linear: many", 1), "s.yaml:7: ", ""},
+		{"scalar for list", "name: x\nquestion: q\nvariants: a\n", "s.yaml:3: variants needs a list", ""},
+		{"no question", "name: x\nvariants: [{name: a}, {name: b}]\n", "s.yaml:1: study x asks no question", "question:"},
+		{"bad name", strings.Replace(small, "name: small", "name: Small!", 1), `s.yaml:1: name "Small!" is not a name`, ""},
+		{"one variant", "name: x\nquestion: q\nvariants: [{name: a}]\n", "s.yaml:3: 1 variants: a study compares 2 to 64", ""},
+		{"same name", "name: x\nquestion: q\nvariants:\n  - name: a\n  - name: a\n", `s.yaml:5: two variants are named "a"`, ""},
+		{"reserved name", "name: x\nquestion: q\nvariants:\n  - name: a\n  - name: aa\n", `s.yaml:5: the name "aa" is taken`, ""},
+		{"control", small + "control: noen\n", `s.yaml:8: control "noen" is not a variant`, "did you mean none?"},
+		{"blocks", small + "blocks: 0\n", "s.yaml:8: blocks: 0 is not within 1 and 10000", ""},
+		{"mode", small + "parts: [{mode: costs}]\n", `s.yaml:8: mode: unknown "costs"`, "did you mean cost?"},
+		{"rate", small + "parts: [{mode: overload, rate: fast}]\n", `s.yaml:8: `, ""},
+		{"cost has no rate", small + "parts:\n  - mode: cost\n    rate: 1Mpps\n", "s.yaml:10: mode cost has no offered load", "mode: overload"},
+		{"size", small + "workload:\n  sizes: [64, 20]\n", "s.yaml:9: a frame of 20 bytes is not within 64 and 9216", ""},
+		{"IPv6 size", small + "workload:\n  family: ipv6\n  sizes: [64]\n", "s.yaml:10: an IPv6 frame of 64 bytes has no room", "smallest is"},
+		{"sizes and imix", small + "workload: {sizes: [64], imix: simple}\n", "s.yaml:8: sizes and imix exclude each other", "keep one"},
+		{"imix", small + "workload: {imix: q!}\n", "s.yaml:8: ", ""},
+		{"flows", small + "workload: {flows: 0}\n", "s.yaml:8: flows: 0 is not within 1 and 1048576", ""},
+		{"metric", small + "metrics: [{metric: cost_ns_per_paket, primary: true}]\n", `s.yaml:8: unknown metric "cost_ns_per_paket"`, "did you mean cost_ns_per_packet?"},
+		{"metric without part", small + "metrics: [{metric: loss_ratio, primary: true}]\n", "s.yaml:8: loss_ratio needs a part of mode overload", ""},
+		{"no primary", small + "metrics: [{metric: cost_ns_per_packet}]\n", "s.yaml:8: 0 metrics are primary", "primary: true"},
+		{"margin", small + "metrics: [{metric: cost_ns_per_packet, primary: true, margin_percent: -1}]\n", "s.yaml:8: margin_percent: -1", ""},
+		{"gate", small + "gates: {headroom: 0.5}\n", "s.yaml:8: headroom: 0.5 is not within 1 and 100", ""},
+		{"testbed", small + "testbed: {kind: ssh}\n", `s.yaml:8: unknown testbed "ssh"`, "netns"},
+		{"two mechanisms", strings.Replace(small, "- nft: {linear: 1}", "- {nft: {linear: 1}, sysctl: a.b}", 1), "s.yaml:7: a setting has exactly one of", ""},
+		{"sysctl without value", strings.Replace(small, "nft: {linear: 1}", "sysctl: a.b", 1), "s.yaml:7: the setting has no value", "value:"},
+		{"route without next hop", strings.Replace(small, "nft: {linear: 1}", "route: 240.0.0.0/8", 1), "s.yaml:7: a route has a next hop", "via:"},
+		{"device", strings.Replace(small, "nft: {linear: 1}", "{link: gro, value: on, device: eth0}", 1), `s.yaml:7: device: unknown "eth0"`, "ingress"},
+		{"text and recipe", strings.Replace(small, "{linear: 1}", "{linear: 1, text: x}", 1), "s.yaml:7: a ruleset is written out or generated", "keep"},
+		{"empty rules", strings.Replace(small, "{linear: 1}", "{linear: 0}", 1), "s.yaml:7: the ruleset is empty", ""},
+		{"too many rules", strings.Replace(small, "linear: 1", "linear: 1000000000", 1), "s.yaml:7: linear: 1000000000 is not within", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Parse("s.yaml", []byte(c.yaml))
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			if !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("error %q, want %q…", err, c.want)
+			}
+			if !strings.Contains(hint.Of(err), c.hint) {
+				t.Errorf("hint %q, want …%q…", hint.Of(err), c.hint)
+			}
+			if !hint.IsUsage(err) {
+				t.Error("a mistake in a study is a usage error")
+			}
+		})
+	}
+}
+
+func TestBuiltInStudies(t *testing.T) {
+	names := studies.Names()
+	if len(names) == 0 {
+		t.Fatal("there are no built-in studies")
+	}
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			data, err := studies.Read(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := Parse(name+".yaml", data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Name != name {
+				t.Errorf("study %s is in file %s.yaml", s.Name, name)
+			}
+			out, err := Format(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := Parse("again.yaml", out)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			if diff := cmp.Diff(s, again); diff != "" {
+				t.Errorf("writing and reading the study changed it:\n%s\n%s", diff, out)
+			}
+		})
+	}
+}
+
+func TestQuickKeepsTheQuestion(t *testing.T) {
+	data, err := studies.Read("firewall-rules")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Parse("f.yaml", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := s.Quick()
+	if diff := cmp.Diff(s.Variants, q.Variants); diff != "" {
+		t.Error(diff)
+	}
+	for i, p := range q.Parts {
+		if p.Blocks > s.Parts[i].Blocks || p.Seconds > s.Parts[i].Seconds || p.Blocks < 2 {
+			t.Errorf("part %s: %d blocks of %g s, was %d of %g s", p.Name, p.Blocks, p.Seconds, s.Parts[i].Blocks, s.Parts[i].Seconds)
+		}
+	}
+	if s.Parts[0].Blocks == q.Parts[0].Blocks {
+		t.Error("quick is as long as the whole")
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(small))
+	for _, name := range studies.Names() {
+		data, err := studies.Read(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Add([]byte("name: &a [*a]"))
+	f.Add([]byte("variants: [[[[{name: {"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := Parse("f.yaml", data)
+		if err != nil {
+			return
+		}
+		out, err := Format(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Parse("g.yaml", out); err != nil {
+			t.Errorf("a study that was accepted cannot be read back: %v\n%s", err, out)
+		}
+	})
+}

@@ -1,0 +1,122 @@
+package study
+
+import (
+	"cmp"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+)
+
+// Slot is one trial to be run: which arm, in which block, at which place.
+// Blocks are counted through all parts of a study, from 1; places within a
+// block too, so that a retry has a place after the last arm.
+type Slot struct {
+	Part    string
+	Block   int
+	Order   int
+	Variant string
+	Retry   bool // it repeats an invalid trial of its block
+}
+
+// Schedule is the randomised complete block design of a study: every block
+// tries every arm once, in an order drawn from the seed for that block alone.
+// The same seed gives the same schedule.
+func Schedule(s Spec, seed uint64) []Slot {
+	var slots []Slot
+	block := 0
+	for _, p := range s.Parts {
+		rng := rand.New(rand.NewPCG(seed, nameHash(p.Name)))
+		for range p.Blocks {
+			block++
+			for i, arm := range shuffled(s.Arms(), rng) {
+				slots = append(slots, Slot{Part: p.Name, Block: block, Order: i + 1, Variant: arm})
+			}
+		}
+	}
+	return slots
+}
+
+func shuffled(names []string, rng *rand.Rand) []string {
+	out := slices.Clone(names)
+	rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out
+}
+
+// nameHash gives every part a stream of its own, so that adding a part does
+// not change the order of the others.
+func nameHash(name string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return h.Sum64()
+}
+
+// Next is the slot to run after the trials on record, and false when the
+// study is complete. It is a function of the record alone, so that a study
+// goes on after a crash where it stopped: scheduled slots of a block come
+// first, then as many retries as the study allows, then the next block.
+// Variants found unavailable are passed over, and so are parts for which skip
+// (which may be nil) is true.
+func Next(s Spec, seed uint64, done []Trial, skip func(Part) bool) (Slot, bool) {
+	unavailable := map[string]bool{}
+	byBlock := map[int][]Trial{}
+	for _, t := range done {
+		byBlock[t.Block] = append(byBlock[t.Block], t)
+		if t.Unavailable != "" {
+			unavailable[t.Variant] = true
+		}
+	}
+	schedule := Schedule(s, seed)
+	for len(schedule) > 0 {
+		n := 1
+		for n < len(schedule) && schedule[n].Block == schedule[0].Block {
+			n++
+		}
+		part, _ := s.Part(schedule[0].Part)
+		if skip != nil && skip(part) {
+			schedule = schedule[n:]
+			continue
+		}
+		if slot, ok := nextInBlock(schedule[:n], byBlock[schedule[0].Block], unavailable, s.Retries); ok {
+			return slot, true
+		}
+		schedule = schedule[n:]
+	}
+	return Slot{}, false
+}
+
+func nextInBlock(slots []Slot, done []Trial, unavailable map[string]bool, retries int) (Slot, bool) {
+	last := len(slots)
+	for _, t := range done {
+		last = max(last, t.Order)
+	}
+	type tally struct {
+		slot  Slot
+		tried int
+		valid bool
+	}
+	arms := make([]tally, 0, len(slots))
+	for _, slot := range slots {
+		a := tally{slot: slot}
+		for _, t := range done {
+			if t.Variant == slot.Variant {
+				a.tried++
+				a.valid = a.valid || t.Valid
+			}
+		}
+		if a.tried == 0 && !unavailable[slot.Variant] {
+			return slot, true
+		}
+		arms = append(arms, a)
+	}
+	// The arm tried least goes first, so that one bad arm does not starve
+	// the others of the quiet time they may need too.
+	slices.SortStableFunc(arms, func(a, b tally) int { return cmp.Compare(a.tried, b.tried) })
+	for _, a := range arms {
+		if !a.valid && a.tried <= retries && !unavailable[a.slot.Variant] {
+			retry := a.slot
+			retry.Order, retry.Retry = last+1, true
+			return retry, true
+		}
+	}
+	return Slot{}, false
+}

@@ -1,0 +1,234 @@
+// Package study says what a study is, as pure data and functions: its
+// specification (YAML), its schedule, the record of a trial, the gates a
+// trial must pass, and the analysis that turns trials into verdicts. Package
+// lab runs trials; package studydir keeps them.
+package study
+
+import (
+	"linerate/internal/setting"
+	"linerate/internal/testbed"
+)
+
+// Spec is a study: a question, and how it is put to a testbed.
+type Spec struct {
+	Name     string    `yaml:"name"`
+	Question string    `yaml:"question"`
+	Summary  string    `yaml:"summary,omitempty"`
+	Source   string    `yaml:"source,omitempty"` // where the question comes from
+	Seed     *uint64   `yaml:"seed,omitempty"`   // of the schedule; nil: drawn when run
+	Testbed  Testbed   `yaml:"testbed"`
+	Reset    string    `yaml:"reset"` // what makes blocks independent: "namespace"
+	Workload Workload  `yaml:"workload"`
+	Control  string    `yaml:"control"` // the variant that all others are compared with
+	Variants []Variant `yaml:"variants"`
+	Blocks   int       `yaml:"blocks"` // of every part that does not say
+	Parts    []Part    `yaml:"parts"`
+	Metrics  []Goal    `yaml:"metrics"`
+	Gates    Gates     `yaml:"gates"`
+	// Retries is how many more trials an invalid one is given, at the end
+	// of its block; all of them stay in the record.
+	Retries int `yaml:"retries"`
+}
+
+// Testbed names the kind of testbed a study runs on.
+type Testbed struct {
+	Kind string `yaml:"kind"` // "netns"
+}
+
+// Workload is what all parts of a study offer.
+type Workload struct {
+	Family string `yaml:"family"` // "ipv4" or "ipv6", always UDP
+	// Sizes are frame sizes with FCS, repeated in order; IMIX is instead
+	// "simple" (7:4:1) or a genome of RFC 6985.
+	Sizes []int  `yaml:"sizes,omitempty,flow"`
+	IMIX  string `yaml:"imix,omitempty"`
+	Flows int    `yaml:"flows"`
+	Order string `yaml:"order"` // "round-robin" or "random" over the flows
+	// Sources and Destinations are how many consecutive addresses the flows
+	// are spread over; ports make up the rest.
+	Sources      int `yaml:"sources,omitempty"`
+	Destinations int `yaml:"destinations,omitempty"`
+}
+
+// Variant is one treatment of the DUT.
+type Variant struct {
+	Name     string    `yaml:"name"`
+	Summary  string    `yaml:"summary,omitempty"`
+	Settings []Setting `yaml:"settings,omitempty"`
+}
+
+// ScopeHost marks a setting that is global to the kernel: it changes more
+// than the testbed and needs the operator's consent.
+const ScopeHost = "host"
+
+// Setting is one thing a variant sets. Exactly one of the first six fields is
+// given and names the mechanism; value and device complete it.
+type Setting struct {
+	Sysctl  string   `yaml:"sysctl,omitempty"`
+	NFT     *Ruleset `yaml:"nft,omitempty"`
+	Route   string   `yaml:"route,omitempty"` // PREFIX or PREFIX*COUNT
+	Link    string   `yaml:"link,omitempty"`
+	NAPI    string   `yaml:"napi,omitempty"`
+	Command []string `yaml:"command,omitempty,flow"`
+	Value   string   `yaml:"value,omitempty"`
+	Via     string   `yaml:"via,omitempty"`    // a route's next hop
+	Device  string   `yaml:"device,omitempty"` // "ingress" or "egress"
+	Scope   string   `yaml:"scope,omitempty"`  // "host" or nothing
+}
+
+// Ruleset is an nftables ruleset: text in nft's language, or generated.
+type Ruleset struct {
+	Text        string `yaml:"text,omitempty"`
+	Linear      int    `yaml:"linear,omitempty"`
+	SetElements int    `yaml:"set_elements,omitempty"`
+	Stateful    bool   `yaml:"stateful,omitempty"`
+}
+
+// Part is one way of measuring every variant: a mode and an offered load.
+type Part struct {
+	Name    string       `yaml:"name"`
+	Mode    testbed.Mode `yaml:"mode"`
+	Rate    Rate         `yaml:"rate"`
+	Blocks  int          `yaml:"blocks"`
+	Seconds float64      `yaml:"seconds"` // measured time of one trial
+	Warmup  float64      `yaml:"warmup"`  // seconds of traffic before it
+}
+
+// Goal is a metric that the study wants a verdict on.
+type Goal struct {
+	Metric  string `yaml:"metric"`
+	Part    string `yaml:"part"`
+	Primary bool   `yaml:"primary,omitempty"`
+	// MarginPercent is the equivalence margin: two variants whose effect is
+	// shown to be within it are equivalent (TOST).
+	MarginPercent float64 `yaml:"margin_percent"`
+}
+
+// Gates are the limits beyond which a trial is invalid.
+type Gates struct {
+	// DriftPercent is how much a CPU's calibration spin may differ between
+	// before and after the trial.
+	DriftPercent float64 `yaml:"drift_percent"`
+	// StealPercent is how much CPU time the hypervisor may have taken.
+	StealPercent float64 `yaml:"steal_percent"`
+	// ForeignPercent is how much of the measured time the measuring CPU may
+	// have worked for other programs.
+	ForeignPercent float64 `yaml:"foreign_percent"`
+	// UnsentPercent of the due frames, and PacingPercent of the rate, may
+	// be missed by the generator of a part with a rate.
+	UnsentPercent float64 `yaml:"unsent_percent"`
+	PacingPercent float64 `yaml:"pacing_percent"`
+	// Headroom is how many times the forwarded rate must have been offered
+	// for a rate under overload to be the DUT's and not the generator's.
+	Headroom float64 `yaml:"headroom"`
+	// CostLossPercent is the loss allowed in mode cost, where nothing can
+	// be overloaded and so nothing should be lost.
+	CostLossPercent float64 `yaml:"cost_loss_percent"`
+}
+
+// Setting returns what the testbed is to set.
+func (s Setting) Setting() setting.Setting {
+	out := setting.Setting{Value: s.Value, Device: s.Device}
+	switch {
+	case s.Sysctl != "":
+		out.Mechanism, out.Name = setting.Sysctl, s.Sysctl
+	case s.NFT != nil:
+		out.Mechanism = setting.NFT
+		out.Rules = &setting.Rules{Text: s.NFT.Text, Linear: s.NFT.Linear, SetElements: s.NFT.SetElements, Stateful: s.NFT.Stateful}
+	case s.Route != "":
+		out.Mechanism, out.Name, out.Value = setting.Route, s.Route, s.Via
+	case s.Link != "":
+		out.Mechanism, out.Name = setting.Link, s.Link
+	case s.NAPI != "":
+		out.Mechanism, out.Name = setting.NAPI, s.NAPI
+	case len(s.Command) > 0:
+		out.Mechanism, out.Argv = setting.Command, s.Command
+	}
+	return out
+}
+
+// Apply returns the variant's settings for the testbed, in order.
+func (v Variant) Apply() []setting.Setting {
+	out := make([]setting.Setting, len(v.Settings))
+	for i, s := range v.Settings {
+		out[i] = s.Setting()
+	}
+	return out
+}
+
+// HostScope returns the settings that are declared global to the kernel.
+func (v Variant) HostScope() []Setting {
+	var out []Setting
+	for _, s := range v.Settings {
+		if s.Scope == ScopeHost {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Variant finds a variant by name; the A/A arm is the control under another
+// name.
+func (s *Spec) Variant(name string) (Variant, bool) {
+	if name == AA {
+		name = s.Control
+	}
+	for _, v := range s.Variants {
+		if v.Name == name {
+			return v, true
+		}
+	}
+	return Variant{}, false
+}
+
+// Part finds a part by name.
+func (s *Spec) Part(name string) (Part, bool) {
+	for _, p := range s.Parts {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return Part{}, false
+}
+
+// Primary is the metric that answers the question.
+func (s *Spec) Primary() Goal {
+	for _, g := range s.Metrics {
+		if g.Primary {
+			return g
+		}
+	}
+	return Goal{}
+}
+
+// AA is the name of the arm that repeats the control: what the study says of
+// it is what the study says of nothing at all.
+const AA = "aa"
+
+// Arms are the variants' names and the A/A arm: what every block tries once.
+func (s *Spec) Arms() []string {
+	arms := make([]string, 0, len(s.Variants)+1)
+	for _, v := range s.Variants {
+		arms = append(arms, v.Name)
+	}
+	return append(arms, AA)
+}
+
+// Quick returns the study with half the blocks (never below three in the
+// primary's part, two elsewhere) and trials of 0.4 times their length: the
+// same question, answered with wider intervals.
+func (s Spec) Quick() Spec {
+	parts := make([]Part, len(s.Parts))
+	for i, p := range s.Parts {
+		least := 2
+		if p.Name == s.Primary().Part {
+			least = 3
+		}
+		p.Blocks = min(p.Blocks, max(least, p.Blocks/2))
+		p.Seconds = min(p.Seconds, max(0.2, 0.4*p.Seconds))
+		p.Warmup = min(p.Warmup, max(0.05, 0.4*p.Warmup))
+		parts[i] = p
+	}
+	s.Parts = parts
+	return s
+}

@@ -1,0 +1,70 @@
+package study
+
+import (
+	"time"
+
+	"linerate/internal/load"
+	"linerate/internal/testbed"
+)
+
+// Trial is the record of one measured run: one line of trials.jsonl.
+type Trial struct {
+	Part    string             `json:"part"`
+	Variant string             `json:"variant"`
+	Block   int                `json:"block"`
+	Order   int                `json:"order"` // place in the block, from 1
+	Start   time.Time          `json:"start"`
+	Valid   bool               `json:"valid"`
+	Reasons []string           `json:"reasons"` // why it is not valid; never null
+	Metrics map[string]float64 `json:"metrics"`
+	// Retry is true for a trial that repeats an invalid one of its block.
+	Retry bool `json:"retry,omitempty"`
+	// Unavailable says why the testbed cannot do this variant at all; such
+	// a trial measured nothing.
+	Unavailable string       `json:"unavailable,omitempty"`
+	Mode        testbed.Mode `json:"mode"`
+	Seconds     float64      `json:"seconds"` // from reset to the last counter, all in all
+	Observed    *Observation `json:"observed,omitempty"`
+}
+
+// Observation is the raw material of a trial, before any judgement.
+type Observation struct {
+	Sent     load.Sent         `json:"sent"`
+	Received load.Received     `json:"received"`
+	Before   testbed.Counters  `json:"dut_before"`
+	After    testbed.Counters  `json:"dut_after"`
+	Applied  testbed.Applied   `json:"applied"`
+	Bypass   *BypassRun        `json:"bypass,omitempty"` // if this trial measured its block's
+	CPUs     []CPUCheck        `json:"cpus"`
+	Load1    float64           `json:"load1"` // load average over one minute, at the start
+	Traffic  string            `json:"traffic"`
+	Foreign  float64           `json:"foreign_seconds"` // the measuring CPU worked for others
+	Extra    map[string]string `json:"extra,omitempty"`
+}
+
+// BypassRun is the measurement of the chain without DUT.
+type BypassRun struct {
+	Sent     load.Sent     `json:"sent"`
+	Received load.Received `json:"received"`
+	Foreign  float64       `json:"foreign_seconds"`
+	NS       float64       `json:"ns_per_packet"`
+}
+
+// CPUCheck is what a CPU was seen to do around a trial.
+type CPUCheck struct {
+	CPU int `json:"cpu"`
+	// SpinBefore and SpinAfter are the ns that a fixed spin took.
+	SpinBefore float64 `json:"spin_before_ns"`
+	SpinAfter  float64 `json:"spin_after_ns"`
+	// Steal is the share of time that the hypervisor took, as the kernel
+	// reports it.
+	Steal float64 `json:"steal"`
+}
+
+// Drift is how far the CPU's speed moved during the trial, as a ratio ≥ 0.
+func (c CPUCheck) Drift() float64 {
+	if c.SpinBefore <= 0 || c.SpinAfter <= 0 {
+		return 0
+	}
+	return max(c.SpinBefore, c.SpinAfter)/min(c.SpinBefore, c.SpinAfter) - 1
+}

@@ -1,0 +1,27 @@
+// Package studies holds the built-in studies, one YAML file each.
+package studies
+
+import (
+	"embed"
+	"io/fs"
+	"strings"
+)
+
+//go:embed *.yaml
+var files embed.FS
+
+// Names lists the built-in studies, sorted.
+func Names() []string {
+	paths, err := fs.Glob(files, "*.yaml")
+	if err != nil { // only a malformed pattern, and this one is not
+		return nil
+	}
+	for i, p := range paths {
+		paths[i] = strings.TrimSuffix(p, ".yaml")
+	}
+	return paths
+}
+
+// Read returns a built-in study's YAML; fs.ErrNotExist when there is none of
+// that name.
+func Read(name string) ([]byte, error) { return files.ReadFile(name + ".yaml") }
