@@ -1,0 +1,196 @@
+// Package lab runs the trials of a study on a testbed and hands each to a
+// sink as it ends. What a trial means is package study's to say; where trials
+// are kept is the sink's.
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"linerate/internal/hint"
+	"linerate/internal/load"
+	"linerate/internal/study"
+	"linerate/internal/testbed"
+)
+
+// Lab is what a study runs on. All fields but AllowHost are needed.
+type Lab struct {
+	// Up brings up a testbed in a mode; the lab closes it.
+	Up      func(ctx context.Context, mode testbed.Mode) (testbed.Bed, error)
+	Engine  load.Engine
+	Machine Machine
+	// AllowHost lets variants use settings that are global to the kernel.
+	AllowHost bool
+}
+
+// Machine is the computer under the testbed, watched while it measures.
+type Machine interface {
+	Now() time.Time
+	// Spin times a fixed piece of work on a CPU, in ns; −1 is any CPU.
+	Spin(cpu int) (float64, error)
+	// Stolen is the time the hypervisor took from a CPU since boot.
+	Stolen(cpu int) (time.Duration, error)
+	// Load1 is the load average over one minute.
+	Load1() float64
+	// Meter returns in as a place whose threads are watched, and a function
+	// that tells how long they could have run, since it was last called,
+	// while the CPU worked for other programs.
+	Meter(in testbed.Place, cpu int) (watched testbed.Place, foreign func() time.Duration)
+}
+
+// Progress tells how far a study is.
+type Progress struct {
+	Slot        study.Slot
+	Part        study.Part
+	Done, Total int           // trials, retries not counted
+	Left        time.Duration // estimated
+	// Trial is the one that just ended; nil when one begins.
+	Trial *study.Trial
+}
+
+// Plan is a study to be run: what, in which order, after which trials.
+type Plan struct {
+	Spec study.Spec
+	Seed uint64
+	Done []study.Trial
+}
+
+// Outcome is what a run leaves beside its trials.
+type Outcome struct {
+	// Testbeds describes each mode's testbed; Unavailable says why a mode
+	// could not be had.
+	Testbeds    map[string]testbed.Description
+	Unavailable map[string]string
+}
+
+// maxFailures in a row end a study: the testbed is broken, not unlucky.
+const maxFailures = 3
+
+// run is one run of a plan.
+type run struct {
+	*Lab
+	plan     Plan
+	sink     func(study.Trial) error
+	progress func(Progress)
+	bed      testbed.Bed
+	mode     testbed.Mode
+	out      Outcome
+	pace     pace
+	failures int
+}
+
+// Run runs the slots that the plan has left and gives every trial to sink
+// when it ends. A sink's error, an impossible setting or a broken testbed
+// ends the run; so does ctx, whose unfinished trial is dropped. The outcome
+// is valid even beside an error.
+func (l *Lab) Run(ctx context.Context, p Plan, sink func(study.Trial) error, progress func(Progress)) (Outcome, error) {
+	r := &run{Lab: l, plan: p, sink: sink, progress: progress, pace: pace{}}
+	r.out = Outcome{Testbeds: map[string]testbed.Description{}, Unavailable: map[string]string{}}
+	err := r.all(ctx)
+	if r.bed != nil {
+		err = errors.Join(err, r.bed.Close())
+	}
+	return r.out, err
+}
+
+func (r *run) all(ctx context.Context) error {
+	for {
+		slot, ok := study.Next(r.plan.Spec, r.plan.Seed, r.plan.Done, r.skip)
+		if !ok {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		part, _ := r.plan.Spec.Part(slot.Part)
+		if err := r.enter(ctx, part.Mode); err != nil {
+			return err
+		}
+		if r.skip(part) {
+			continue
+		}
+		if err := r.one(ctx, slot, part); err != nil {
+			return err
+		}
+	}
+}
+
+// skip passes over parts whose mode this machine cannot have.
+func (r *run) skip(p study.Part) bool {
+	_, gone := r.out.Unavailable[string(p.Mode)]
+	return gone
+}
+
+// enter brings up the mode's testbed. The primary metric's mode must be had;
+// any other may be missing, and is named.
+func (r *run) enter(ctx context.Context, mode testbed.Mode) error {
+	if r.bed != nil && r.mode == mode {
+		return nil
+	}
+	if r.bed != nil {
+		if err := r.bed.Close(); err != nil {
+			return fmt.Errorf("close the testbed: %w", err)
+		}
+		r.bed = nil
+	}
+	bed, err := r.Up(ctx, mode)
+	if err != nil {
+		primary, _ := r.plan.Spec.Part(r.plan.Spec.Primary().Part)
+		if ctx.Err() != nil || primary.Mode == mode {
+			return fmt.Errorf("bring up the testbed: %w", err)
+		}
+		r.out.Unavailable[string(mode)] = err.Error()
+		return nil
+	}
+	r.bed, r.mode = bed, mode
+	r.out.Testbeds[string(mode)] = bed.Describe()
+	return nil
+}
+
+// one runs a slot's trial and hands it on.
+func (r *run) one(ctx context.Context, slot study.Slot, part study.Part) error {
+	r.tell(slot, part, nil)
+	start := r.Machine.Now()
+	t, err := r.trial(ctx, slot, part)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("%s, block %d, variant %s: %w", part.Name, slot.Block, slot.Variant, err)
+	}
+	t.Start, t.Seconds = start.UTC(), r.Machine.Now().Sub(start).Seconds()
+	if err := r.sink(t); err != nil {
+		return err
+	}
+	r.plan.Done = append(r.plan.Done, t)
+	if t.Unavailable == "" {
+		r.pace.add(part.Name, t.Seconds)
+	}
+	r.tell(slot, part, &t)
+	return r.broken(t)
+}
+
+// broken ends a run in which trials fail one after the other for want of any
+// traffic: the reason is not chance.
+func (r *run) broken(t study.Trial) error {
+	if t.Unavailable != "" || t.Observed == nil || t.Observed.Received.RxPackets > 0 {
+		r.failures = 0
+		return nil
+	}
+	r.failures++
+	if r.failures < maxFailures {
+		return nil
+	}
+	return hint.With(fmt.Errorf("%d trials in a row measured nothing: %s", r.failures, t.Reasons[0]),
+		"the trials are kept; look at the variant's settings, then resume the study")
+}
+
+func (r *run) tell(slot study.Slot, part study.Part, t *study.Trial) {
+	if r.progress == nil {
+		return
+	}
+	done, total, left := r.pace.left(r.plan, r.skip)
+	r.progress(Progress{Slot: slot, Part: part, Done: done, Total: total, Left: left, Trial: t})
+}

@@ -1,0 +1,67 @@
+package lab
+
+import (
+	"time"
+
+	"linerate/internal/study"
+)
+
+// overhead is what a trial is first believed to cost beside its traffic:
+// reset, calibration, drain.
+const overhead = 0.3
+
+// pace remembers how long trials of each part took.
+type pace map[string]struct {
+	trials  int
+	seconds float64
+}
+
+func (p pace) add(part string, seconds float64) {
+	e := p[part]
+	e.trials++
+	e.seconds += seconds
+	p[part] = e
+}
+
+// each estimates one trial of a part.
+func (p pace) each(part study.Part) float64 {
+	believed := part.Warmup + part.Seconds + overhead
+	e := p[part.Name]
+	// The first belief weighs as much as two trials.
+	return (2*believed + e.seconds) / float64(2+e.trials)
+}
+
+// left counts the slots done and in all, and estimates the time of the rest.
+func (p pace) left(plan Plan, skip func(study.Part) bool) (done, total int, left time.Duration) {
+	type place struct {
+		block   int
+		variant string
+	}
+	tried, gone := map[place]bool{}, map[string]bool{}
+	for _, t := range plan.Done {
+		tried[place{t.Block, t.Variant}] = true
+		if t.Unavailable != "" {
+			gone[t.Variant] = true
+		}
+	}
+	seconds := 0.0
+	for _, slot := range study.Schedule(plan.Spec, plan.Seed) {
+		part, _ := plan.Spec.Part(slot.Part)
+		if skip(part) {
+			continue
+		}
+		total++
+		if tried[place{slot.Block, slot.Variant}] || gone[slot.Variant] {
+			done++
+			continue
+		}
+		seconds += p.each(part)
+	}
+	return done, total, time.Duration(seconds * float64(time.Second))
+}
+
+// Estimate is how long a plan is expected to take on an idle machine.
+func Estimate(plan Plan) time.Duration {
+	_, _, left := pace{}.left(plan, func(study.Part) bool { return false })
+	return left
+}

@@ -1,0 +1,269 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"linerate/internal/load"
+	"linerate/internal/study"
+	"linerate/internal/testbed"
+)
+
+// stream is the id of all of a lab's traffic; namespaces keep labs apart.
+const stream = 1
+
+// patience is how long a receiver waits for the end of a stream.
+const patience = 500 * time.Millisecond
+
+// trial runs one slot: reset, warm-up, traffic, drain, gates. Errors are the
+// study's or the testbed's; what merely went wrong this time makes the trial
+// invalid instead.
+func (r *run) trial(ctx context.Context, slot study.Slot, part study.Part) (study.Trial, error) {
+	t := study.Trial{Part: part.Name, Variant: slot.Variant, Block: slot.Block, Order: slot.Order, Mode: part.Mode,
+		Retry: slot.Retry, Reasons: []string{}, Metrics: map[string]float64{}}
+	variant, _ := r.plan.Spec.Variant(slot.Variant)
+	if why := r.refused(variant); why != "" {
+		return unavailable(t, why), nil
+	}
+	o := study.Observation{Load1: r.Machine.Load1()}
+	applied, err := r.bed.Reset(ctx, variant.Apply())
+	var un *testbed.ErrUnavailable
+	if errors.As(err, &un) {
+		return unavailable(t, un.Error()), nil
+	}
+	if err != nil {
+		return t, fmt.Errorf("set up the variant: %w", err)
+	}
+	o.Applied = applied
+	bypass, err := r.bypass(ctx, part, slot.Block, &o)
+	if err != nil {
+		return t, err
+	}
+	failed, err := r.measure(ctx, part, &o)
+	if err != nil {
+		return t, err
+	}
+	t.Observed = &o
+	t.Metrics, t.Reasons = study.Judge(part, r.plan.Spec.Gates, o, bypass)
+	if failed != nil {
+		t.Reasons = append([]string{failed.Error()}, t.Reasons...)
+	}
+	t.Valid = len(t.Reasons) == 0
+	return t, nil
+}
+
+// refused says why a variant's declared host settings may not be applied.
+func (r *run) refused(v study.Variant) string {
+	host := v.HostScope()
+	if len(host) == 0 || r.AllowHost {
+		return ""
+	}
+	return fmt.Sprintf("%s is global to the kernel (scope: host); allow it with --allow-host-settings", host[0].Setting())
+}
+
+func unavailable(t study.Trial, why string) study.Trial {
+	t.Unavailable = why
+	t.Reasons = []string{"unavailable: " + why}
+	return t
+}
+
+// bypass is the block's chain time without DUT: from the record, or measured
+// now. Mode overload needs none.
+func (r *run) bypass(ctx context.Context, part study.Part, block int, o *study.Observation) (float64, error) {
+	if part.Mode != testbed.Cost {
+		return 0, nil
+	}
+	if ns, ok := study.BypassOf(r.plan.Done, block); ok {
+		return ns, nil
+	}
+	gen, sink, err := r.bed.Bypass()
+	if err != nil {
+		return 0, fmt.Errorf("wire generator and receiver without a DUT: %w", err)
+	}
+	w, err := r.wire(gen, sink, part, part.Seconds/2)
+	if err != nil {
+		return 0, err
+	}
+	defer w.close()
+	run, err := w.run(ctx, part.Warmup, nil)
+	if err != nil && ctx.Err() == nil {
+		// The cost gate will say that the bypass is missing.
+		return 0, nil
+	}
+	b := study.BypassRun{Sent: run.sent, Received: run.received, Foreign: run.foreign.Seconds()}
+	b.NS = study.BypassTime(r.plan.Spec.Gates, b)
+	o.Bypass = &b
+	return b.NS, ctx.Err()
+}
+
+// measure runs the trial's traffic through the DUT. failed is what went wrong
+// with the traffic; err is what can never go right.
+func (r *run) measure(ctx context.Context, part study.Part, o *study.Observation) (failed, err error) {
+	w, err := r.wire(r.bed.Generator(), r.bed.Receiver(), part, part.Seconds)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	cpus := r.bed.Describe().CPUs
+	watched := distinct(cpus)
+	before, err := r.check(watched)
+	if err != nil {
+		return nil, err
+	}
+	run, failed := w.run(ctx, part.Warmup, func() error {
+		o.Before, err = r.bed.Counters()
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the DUT's counters: %w", err)
+	}
+	settled := r.bed.Settle(ctx)
+	if o.After, err = r.bed.Counters(); err != nil {
+		return nil, fmt.Errorf("read the DUT's counters: %w", err)
+	}
+	after, err := r.check(watched)
+	if err != nil {
+		return nil, err
+	}
+	o.CPUs = compare(before, after)
+	o.Sent, o.Received, o.Foreign = run.sent, run.received, run.foreign.Seconds()
+	return errors.Join(failed, settled), nil
+}
+
+// wire is a generator and a receiver on two ports.
+type wire struct {
+	gen     load.Generator
+	rx      load.Receiver
+	foreign func() time.Duration
+}
+
+// ran is what one run over a wire came to.
+type ran struct {
+	sent     load.Sent
+	received load.Received
+	foreign  time.Duration
+}
+
+func (r *run) wire(from, to testbed.Port, part study.Part, seconds float64) (*wire, error) {
+	cpus := r.bed.Describe().CPUs
+	spec, err := r.plan.Spec.Traffic(part, from, study.Ends{From: r.bed.Generator(), To: r.bed.Receiver()})
+	if err != nil {
+		return nil, err
+	}
+	spec.Stream = stream
+	spec.Limit.Duration = time.Duration(seconds * float64(time.Second))
+	if cpus.Generator >= 0 {
+		spec.CPUs = []int{cpus.Generator}
+	}
+	watched, foreign := r.Machine.Meter(from.In, cpus.Generator)
+	rx, err := r.Engine.NewReceiver(to.Device, to.In, load.Watch{Stream: stream, MaxFlows: r.plan.Spec.Workload.Flows})
+	if err != nil {
+		return nil, fmt.Errorf("receive on %s: %w", to.Device, err)
+	}
+	gen, err := r.Engine.NewGenerator(spec, watched)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("generate on %s: %w", from.Device, err), rx.Close())
+	}
+	return &wire{gen: gen, rx: rx, foreign: foreign}, nil
+}
+
+func (w *wire) close() {
+	w.gen.Close()
+	w.rx.Close()
+}
+
+// run warms up, forgets, then measures. ready is called between the two.
+func (w *wire) run(ctx context.Context, warmup float64, ready func() error) (ran, error) {
+	if err := w.warm(ctx, warmup); err != nil {
+		return ran{}, err
+	}
+	if ready != nil {
+		if err := ready(); err != nil {
+			return ran{}, err
+		}
+	}
+	w.foreign()
+	sent, err := w.gen.Run(ctx, nil)
+	out := ran{sent: sent, foreign: w.foreign()}
+	if err != nil {
+		return out, fmt.Errorf("generator: %w", err)
+	}
+	if out.received, err = w.rx.Finish(ctx, patience); err != nil {
+		return out, fmt.Errorf("receiver: %w", err)
+	}
+	return out, nil
+}
+
+// warm sends for a while and forgets it: caches, flow entries and the
+// receiver's maps are then as they stay.
+func (w *wire) warm(ctx context.Context, seconds float64) error {
+	if seconds <= 0 {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, time.Duration(seconds*float64(time.Second)))
+	defer cancel()
+	if _, err := w.gen.Run(limited, nil); err != nil && limited.Err() == nil {
+		return fmt.Errorf("warm-up: %w", err)
+	}
+	if _, err := w.rx.Finish(ctx, patience); err != nil {
+		return fmt.Errorf("warm-up: %w", err)
+	}
+	if err := w.rx.Reset(); err != nil {
+		return fmt.Errorf("warm-up: %w", err)
+	}
+	return ctx.Err()
+}
+
+// cpuState is one look at a CPU.
+type cpuState struct {
+	cpu    int
+	spin   float64
+	stolen time.Duration
+	at     time.Time
+}
+
+// check times a spin on each CPU and reads what was stolen from it.
+func (r *run) check(cpus []int) ([]cpuState, error) {
+	var out []cpuState
+	for _, cpu := range cpus {
+		spin, err := r.Machine.Spin(cpu)
+		if err != nil {
+			return nil, fmt.Errorf("calibrate CPU %d: %w", cpu, err)
+		}
+		stolen, err := r.Machine.Stolen(cpu)
+		if err != nil {
+			return nil, fmt.Errorf("read the stolen time of CPU %d: %w", cpu, err)
+		}
+		out = append(out, cpuState{cpu, spin, stolen, r.Machine.Now()})
+	}
+	return out, nil
+}
+
+func compare(before, after []cpuState) []study.CPUCheck {
+	out := make([]study.CPUCheck, len(before))
+	for i, b := range before {
+		a := after[i]
+		out[i] = study.CPUCheck{CPU: b.cpu, SpinBefore: b.spin, SpinAfter: a.spin}
+		if d := a.at.Sub(b.at); d > 0 {
+			out[i].Steal = float64(a.stolen-b.stolen) / float64(d)
+		}
+	}
+	return out
+}
+
+// distinct lists the CPUs in use, each once.
+func distinct(c testbed.CPUs) []int {
+	var out []int
+	for _, cpu := range []int{c.Generator, c.DUT, c.Receiver} {
+		seen := false
+		for _, o := range out {
+			seen = seen || o == cpu
+		}
+		if cpu >= 0 && !seen {
+			out = append(out, cpu)
+		}
+	}
+	return out
+}

@@ -1,0 +1,298 @@
+// Package studydir keeps a study's record on disk: study.yaml (what is run),
+// trials.jsonl (one line per trial, synced as it ends), results.json and
+// report.html (derived from them).
+package studydir
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/hint"
+	"linerate/internal/study"
+)
+
+// The files of a study's directory.
+const (
+	SpecFile    = "study.yaml"
+	TrialsFile  = "trials.jsonl"
+	ResultsFile = "results.json"
+	ReportFile  = "report.html"
+	// TornFile receives what a crash left of a line.
+	TornFile = "trials.torn"
+)
+
+// maxLine bounds a trial's line: an honest one has a few kB.
+const maxLine = 1 << 20
+
+// Dir is a study's directory that this process writes to; no other can until
+// it is closed.
+type Dir struct {
+	Path   string
+	Spec   study.Spec
+	Seed   uint64
+	Trials []study.Trial
+	// Torn tells what was left of a line that a crash tore, or "".
+	Torn   string
+	trials *os.File
+}
+
+// Create makes the directory of a new study, which must not hold one yet.
+// The spec's seed must be set.
+func Create(path string, s study.Spec) (*Dir, error) {
+	if s.Seed == nil {
+		return nil, errors.New("a study on disk needs a seed")
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(path, 0o755); err != nil {
+			return nil, fmt.Errorf("make the study's directory: %w", err)
+		}
+		giveDirToInvoker(path)
+	}
+	if _, err := os.Lstat(filepath.Join(path, SpecFile)); err == nil {
+		return nil, hint.With(fmt.Errorf("%s already holds a study", path), "linerate study resume %s, or choose another --out", path)
+	}
+	data, err := study.Format(s)
+	if err != nil {
+		return nil, err
+	}
+	d := &Dir{Path: path, Spec: s, Seed: *s.Seed}
+	if err := d.openTrials(os.O_EXCL); err != nil {
+		return nil, err
+	}
+	head := "# What this directory's trials were made by; every default is written out.\n# Run it again: linerate study run " + SpecFile + " --out NEWDIR\n"
+	if err := writeFile(path, SpecFile, append([]byte(head), data...)); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// Open opens a study's directory to go on with it. A last line that a crash
+// tore is moved to TornFile.
+func Open(path string) (*Dir, error) {
+	s, err := readSpec(path)
+	if err != nil {
+		return nil, err
+	}
+	d := &Dir{Path: path, Spec: s, Seed: *s.Seed}
+	if err := d.openTrials(0); err != nil {
+		return nil, err
+	}
+	if err := d.recover(); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// Read reads a study's directory without changing it; a torn last line is
+// ignored. The environment is that of the last results written, if any.
+func Read(path string) (study.Spec, []study.Trial, study.Environment, error) {
+	s, err := readSpec(path)
+	if err != nil {
+		return s, nil, study.Environment{}, err
+	}
+	data, err := os.ReadFile(filepath.Join(path, TrialsFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return s, nil, study.Environment{}, fmt.Errorf("read the trials: %w", err)
+	}
+	trials, _, err := parseTrials(filepath.Join(path, TrialsFile), data)
+	if err != nil {
+		return s, nil, study.Environment{}, err
+	}
+	env, err := ReadEnvironment(path)
+	return s, trials, env, err
+}
+
+// ReadEnvironment is the environment of the last results written; a
+// directory without results has none.
+func ReadEnvironment(path string) (study.Environment, error) {
+	data, err := os.ReadFile(filepath.Join(path, ResultsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return study.Environment{}, nil
+	}
+	if err != nil {
+		return study.Environment{}, fmt.Errorf("read the results: %w", err)
+	}
+	var r struct {
+		Environment study.Environment `json:"environment"`
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		return study.Environment{}, fmt.Errorf("%s: %w", filepath.Join(path, ResultsFile), err)
+	}
+	return r.Environment, nil
+}
+
+func readSpec(path string) (study.Spec, error) {
+	file := filepath.Join(path, SpecFile)
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return study.Spec{}, hint.With(fmt.Errorf("%s holds no study (no %s)", path, SpecFile), "give the directory that linerate study run --out or demo --out wrote")
+	}
+	if err != nil {
+		return study.Spec{}, fmt.Errorf("read the study: %w", err)
+	}
+	s, err := study.Parse(file, data)
+	if err != nil {
+		return study.Spec{}, err
+	}
+	if s.Seed == nil {
+		return study.Spec{}, fmt.Errorf("%s has no seed: it is a study, but not the record of one", file)
+	}
+	return s, nil
+}
+
+// openTrials opens the log for appending and takes the directory's lock.
+func (d *Dir) openTrials(extra int) error {
+	f, err := os.OpenFile(filepath.Join(d.Path, TrialsFile), os.O_RDWR|os.O_CREATE|os.O_APPEND|extra, 0o644)
+	if err != nil {
+		return fmt.Errorf("open the trials: %w", err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		f.Close()
+		return hint.With(fmt.Errorf("%s is in use by another linerate", d.Path), "wait for it to end")
+	}
+	giveToInvoker(f)
+	d.trials = f
+	return nil
+}
+
+// recover reads the log and cuts off a torn last line, which it keeps aside.
+func (d *Dir) recover() error {
+	data, err := io.ReadAll(d.trials)
+	if err != nil {
+		return fmt.Errorf("read the trials: %w", err)
+	}
+	trials, whole, err := parseTrials(d.trials.Name(), data)
+	if err != nil {
+		return err
+	}
+	d.Trials = trials
+	torn := data[whole:]
+	if len(torn) == 0 {
+		return d.endLine(data)
+	}
+	d.Torn = string(torn)
+	f, err := os.OpenFile(filepath.Join(d.Path, TornFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return fmt.Errorf("keep the torn line: %w", err)
+	}
+	giveToInvoker(f)
+	_, err = f.Write(append(torn, '\n'))
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("keep the torn line: %w", err)
+	}
+	if err := d.trials.Truncate(int64(whole)); err != nil {
+		return fmt.Errorf("cut off the torn line: %w", err)
+	}
+	return d.trials.Sync()
+}
+
+// endLine ends a last line that is whole but for its newline.
+func (d *Dir) endLine(data []byte) error {
+	if len(data) == 0 || data[len(data)-1] == '\n' {
+		return nil
+	}
+	if _, err := d.trials.Write([]byte{'\n'}); err != nil {
+		return fmt.Errorf("end the last line: %w", err)
+	}
+	return d.trials.Sync()
+}
+
+// parseTrials reads whole lines and tells where they end. A line that is torn
+// can only be the last: anything else that does not parse is an error.
+func parseTrials(name string, data []byte) (trials []study.Trial, whole int, err error) {
+	for n := 1; whole < len(data); n++ {
+		end := bytes.IndexByte(data[whole:], '\n')
+		var t study.Trial
+		if end < 0 {
+			if json.Unmarshal(data[whole:], &t) == nil { // whole, but for its end
+				return append(trials, t), len(data), nil
+			}
+			return trials, whole, nil
+		}
+		line := data[whole : whole+end]
+		if len(line) > maxLine {
+			return nil, 0, fmt.Errorf("%s:%d: a line of %d bytes is no trial", name, n, len(line))
+		}
+		if err := json.Unmarshal(line, &t); err != nil {
+			if whole+end+1 == len(data) {
+				return trials, whole, nil
+			}
+			return nil, 0, fmt.Errorf("%s:%d: %w", name, n, err)
+		}
+		trials = append(trials, t)
+		whole += end + 1
+	}
+	return trials, whole, nil
+}
+
+// Append adds a trial to the log and returns when it is on disk.
+func (d *Dir) Append(t study.Trial) error {
+	line, err := json.Marshal(t)
+	if err != nil {
+		return fmt.Errorf("write a trial: %w", err)
+	}
+	if _, err := d.trials.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("write a trial: %w", err)
+	}
+	if err := d.trials.Sync(); err != nil {
+		return fmt.Errorf("sync the trials: %w", err)
+	}
+	d.Trials = append(d.Trials, t)
+	return nil
+}
+
+// WriteResults replaces results.json at once.
+func (d *Dir) WriteResults(r study.Results) error { return WriteResults(d.Path, r) }
+
+// WriteResults replaces a directory's results.json at once.
+func WriteResults(path string, r study.Results) error {
+	var b bytes.Buffer
+	w := bufio.NewWriter(&b)
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := errors.Join(enc.Encode(r), w.Flush()); err != nil {
+		return fmt.Errorf("write the results: %w", err)
+	}
+	return writeFile(path, ResultsFile, b.Bytes())
+}
+
+// WriteReport replaces a directory's report.html at once.
+func WriteReport(path string, html []byte) error { return writeFile(path, ReportFile, html) }
+
+// Close gives the directory back.
+func (d *Dir) Close() error {
+	if d.trials == nil {
+		return nil
+	}
+	err := d.trials.Close()
+	d.trials = nil
+	return err
+}
+
+// writeFile replaces a file by a whole one: readers see the old or the new.
+func writeFile(dir, name string, data []byte) error {
+	f, err := os.CreateTemp(dir, "."+name+".*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	giveToInvoker(f)
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), filepath.Join(dir, name))
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return nil
+}
