@@ -1,0 +1,89 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"linerate/internal/study"
+)
+
+// dotPlots draws every valid trial of the primary metric as a dot over one
+// common axis, an arm at a time, with a bar |__A__| of one standard deviation
+// to each side of its mean beneath, as ministat(1) does.
+func (p *page) dotPlots(r study.Results, m study.Metric, part string) {
+	list := arms(r, part)
+	low, high, label := math.Inf(1), math.Inf(-1), 0
+	for _, arm := range list {
+		for _, v := range values(r, part, arm, m.Name) {
+			low, high = min(low, v), max(high, v)
+		}
+		label = max(label, width(armName(r, arm)))
+	}
+	if math.IsInf(low, 0) {
+		return
+	}
+	if low == high {
+		low, high = low*0.99-1e-9, high*1.01+1e-9
+	}
+	columns := max(20, p.st.Width-label-6)
+	at := func(v float64) int {
+		return min(columns-1, max(0, int(math.Round((v-low)/(high-low)*float64(columns-1)))))
+	}
+	p.line("  " + strings.Repeat(" ", label) + " +" + strings.Repeat("-", columns) + "+")
+	for _, arm := range list {
+		x := values(r, part, arm, m.Name)
+		name := armName(r, arm)
+		p.line("  " + name + strings.Repeat(" ", label-width(name)) + " |" + dots(x, columns, at) + "|")
+		if len(x) > 0 {
+			p.line("  " + strings.Repeat(" ", label) + " |" + p.dim(bar(x, columns, at)) + "|")
+		}
+	}
+	p.line("  " + strings.Repeat(" ", label) + " +" + strings.Repeat("-", columns) + "+")
+	left, right := value(m, low), value(m, high)
+	gap := max(1, columns+2-width(left)-width(right))
+	p.line("  " + strings.Repeat(" ", label+1) + p.dim(left+strings.Repeat(" ", gap)+right))
+	p.line("")
+}
+
+// dots marks values: x for one, a digit for more in one column.
+func dots(x []float64, columns int, at func(float64) int) string {
+	counts := make([]int, columns)
+	for _, v := range x {
+		counts[at(v)]++
+	}
+	var b strings.Builder
+	for _, c := range counts {
+		switch {
+		case c == 0:
+			b.WriteByte(' ')
+		case c == 1:
+			b.WriteByte('x')
+		case c < 10:
+			fmt.Fprint(&b, c)
+		default:
+			b.WriteByte('#')
+		}
+	}
+	return b.String()
+}
+
+func bar(x []float64, columns int, at func(float64) int) string {
+	row := []byte(strings.Repeat(" ", columns))
+	centre := mean(x)
+	ss := 0.0
+	for _, v := range x {
+		ss += (v - centre) * (v - centre)
+	}
+	sd := 0.0
+	if len(x) > 1 {
+		sd = math.Sqrt(ss / float64(len(x)-1))
+	}
+	from, to := at(centre-sd), at(centre+sd)
+	for i := from; i <= to; i++ {
+		row[i] = '_'
+	}
+	row[from], row[to] = '|', '|'
+	row[at(centre)] = 'A'
+	return string(row)
+}

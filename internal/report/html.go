@@ -1,0 +1,364 @@
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"linerate/internal/study"
+	"linerate/internal/testbed"
+)
+
+//go:embed page.tmpl
+var pageText string
+
+var pageTemplate = template.Must(template.New("page").Parse(pageText))
+
+// Chart widths: beside words on a desk, above them on a phone.
+const (
+	wideChart   = 860
+	narrowChart = 350
+)
+
+// htmlPage is what the template shows.
+type htmlPage struct {
+	Title, Question, Answer, Label string
+	Complete                       bool
+	Tiles                          []tile
+	Effects                        []chart
+	More                           []chart
+	Timelines                      []chart
+	Loads                          []chart
+	Latencies                      []chart
+	Tables                         []htmlTable
+	Unavailable                    []study.Unavailable
+	Warnings                       []string
+	Gates                          []gateLine
+	Invalid                        []invalidLine
+	Environment                    [][2]string
+	Commands                       []string
+	Variants                       []variantLine
+	Source, Summary                string
+	Method                         []string
+}
+
+// tile is one number that stands beside the answer.
+type tile struct{ Value, Label string }
+
+// chart is one picture in two shapes with its words.
+type chart struct {
+	Title, Note  string
+	Wide, Narrow template.HTML
+}
+
+// htmlTable is one metric's verdicts.
+type htmlTable struct {
+	Title  string
+	Note   string
+	Header []string
+	Rows   [][]string
+}
+
+type gateLine struct {
+	Name, Limit string
+	Tripped     int
+}
+
+type invalidLine struct {
+	Where, Reason string
+}
+
+type variantLine struct {
+	Name, Summary string
+	Settings      []string
+}
+
+// HTML renders the results as one page that loads nothing: no script, no
+// font, no picture from elsewhere.
+func HTML(s study.Spec, r study.Results) ([]byte, error) {
+	p := htmlPage{
+		Title: s.Name, Question: r.Question, Answer: r.Answer, Label: r.Environment.Label, Complete: r.Complete,
+		Tiles: tiles(r), Unavailable: r.Unavailable, Warnings: r.Warnings,
+		Gates: gates(s, r), Invalid: invalids(r), Environment: environment(r), Commands: commands(s, r),
+		Source: strings.TrimSpace(s.Source), Summary: strings.TrimSpace(s.Summary), Variants: variants(s), Method: method(s, r),
+	}
+	p.charts(s, r)
+	for _, g := range s.Metrics {
+		p.Tables = append(p.Tables, verdictTable(r, g))
+	}
+	var b bytes.Buffer
+	if err := pageTemplate.Execute(&b, p); err != nil {
+		return nil, fmt.Errorf("render the report: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// tiles are the numbers without which no effect should be believed.
+func tiles(r study.Results) []tile {
+	valid, all := 0, 0
+	for _, t := range r.Trials {
+		if t.Unavailable == "" {
+			all++
+			if t.Valid {
+				valid++
+			}
+		}
+	}
+	aa := "A/A arm: the control against itself"
+	if r.AA.EffectPercent != nil {
+		aa += ", " + percent(*r.AA.EffectPercent)
+	}
+	return []tile{
+		{r.AA.Verdict, aa},
+		{optional(r.NoiseFloor, unsigned), "noise floor: effects below it are not told from nothing"},
+		{optional(r.MDE, unsigned), "minimum detectable effect, power 0.8"},
+		{fmt.Sprintf("%d of %d", valid, all), "trials valid"},
+	}
+}
+
+// picture draws a chart in both widths; empty when there is nothing to draw.
+func picture(title, note string, draw func(width float64) string) []chart {
+	wide := draw(wideChart)
+	if wide == "" {
+		return nil
+	}
+	// The charts are built by this package, which escapes every text.
+	return []chart{{title, note, template.HTML(wide), template.HTML(draw(narrowChart))}} //nolint:gosec // see above
+}
+
+func (p *htmlPage) charts(s study.Spec, r study.Results) {
+	for _, g := range s.Metrics {
+		p.effectCharts(r, g)
+	}
+	for _, part := range s.Parts {
+		m, ok := timelineMetric(part.Mode)
+		if !ok || len(parts(r)) == 0 || !slices.Contains(parts(r), part.Name) {
+			continue
+		}
+		p.Timelines = append(p.Timelines, picture(m.Label+" · part "+part.Name, "", func(w float64) string { return timeline(r, m, part.Name, w) })...)
+		if part.Mode != testbed.Overload {
+			continue
+		}
+		at := "part " + part.Name + ", offered: " + string(part.Rate)
+		p.Loads = append(p.Loads, picture(at, "", func(w float64) string { return offeredDelivered(r, part.Name, w) })...)
+		p.Latencies = append(p.Latencies, picture(at, "", func(w float64) string { return latencies(r, part.Name, w) })...)
+	}
+}
+
+// effectCharts draws a metric's effects: the primary's large, and in
+// nanoseconds too; the others' after it.
+func (p *htmlPage) effectCharts(r study.Results, g study.Goal) {
+	m, _ := study.MetricNamed(g.Metric)
+	better := "right is better"
+	if m.LowerIsBetter {
+		better = "left is better"
+	}
+	draw := func(w float64) string {
+		rows := forestOf(r, g.Metric, g.Part, false)
+		if len(rows) == 0 {
+			return ""
+		}
+		return forest(rows, g.MarginPercent, percentTick, w, "effects on "+m.Label+" with 95 % intervals")
+	}
+	note := fmt.Sprintf("Change of the %s against %s, with 95 %% intervals; %s. The shaded band is the margin of ±%g %% within which a variant counts as equivalent.",
+		m.Label, r.Control, better, g.MarginPercent)
+	if !g.Primary {
+		p.More = append(p.More, picture(m.Label+" · part "+g.Part, "", draw)...)
+		return
+	}
+	p.Effects = append(p.Effects, picture(m.Label+" · part "+g.Part, note, draw)...)
+	if m.NS == study.NoNS {
+		return
+	}
+	unit := "per packet"
+	if m.Unit == "ns" {
+		unit = "of delay"
+	}
+	p.Effects = append(p.Effects, picture("the same in nanoseconds "+unit,
+		"Differences in nanoseconds carry over between machines; percents do not.",
+		func(w float64) string {
+			rows := forestOf(r, g.Metric, g.Part, true)
+			if len(rows) == 0 {
+				return ""
+			}
+			return forest(rows, 0, func(v float64) string { return study.Grouped(v, 0) }, w, "effects in nanoseconds with 95 % intervals")
+		})...)
+}
+
+func percentTick(v float64) string {
+	if v == 0 {
+		return "0 %"
+	}
+	return strings.TrimSuffix(study.Signed(v, 0), ".0") + " %"
+}
+
+// timelineMetric is what shows a mode's drift best.
+func timelineMetric(mode testbed.Mode) (study.Metric, bool) {
+	if mode == testbed.Cost {
+		return study.MetricNamed(study.CostNS)
+	}
+	return study.MetricNamed(study.OverloadRate)
+}
+
+func verdictTable(r study.Results, g study.Goal) htmlTable {
+	m, _ := study.MetricNamed(g.Metric)
+	t := htmlTable{
+		Title:  m.Label + " · part " + g.Part,
+		Header: []string{"variant", "mean", "effect", "95 % interval", nsHeader(m), "n", "p (Holm)", "p Welch", "p Mann–Whitney", "verdict"},
+	}
+	t.Rows = append(t.Rows, []string{r.Control, meanOf(r, m, g.Part, r.Control), "control", "", "", fmt.Sprint(len(values(r, g.Part, r.Control, m.Name))), "", "", "", ""})
+	for _, v := range r.Verdicts {
+		if v.Metric != g.Metric || v.Part != g.Part {
+			continue
+		}
+		t.Note = v.Method
+		t.Rows = append(t.Rows, []string{v.Variant, optional(v.VariantMean, func(x float64) string { return value(m, x) }),
+			optional(v.EffectPercent, percent), interval(v.CILow, v.CIHigh), optional(v.EffectNS, func(x float64) string { return study.Signed(x, nsDecimals(x)) }),
+			fmt.Sprint(v.N), pValue(v.PHolm), pValue(v.PWelch), pValue(v.PMannWhitney), v.Verdict})
+	}
+	return t
+}
+
+func meanOf(r study.Results, m study.Metric, part, arm string) string {
+	x := values(r, part, arm, m.Name)
+	if len(x) == 0 {
+		return "–"
+	}
+	return value(m, mean(x))
+}
+
+func environment(r study.Results) [][2]string {
+	e := r.Environment
+	var out [][2]string
+	add := func(name, value string) {
+		if value != "" {
+			out = append(out, [2]string{name, value})
+		}
+	}
+	add("Testbed", testbedLine(e))
+	add("Kernel", strings.TrimSpace(e.OS+" "+e.Kernel+" "+e.Arch))
+	add("CPU", fmt.Sprintf("%s × %d", e.CPU, e.CPUs))
+	if e.MemoryBytes > 0 {
+		add("Memory", fmt.Sprintf("%.1f GiB", float64(e.MemoryBytes)/(1<<30)))
+	}
+	add("Machine", strings.TrimSpace(e.Hostname+" "+e.Hypervisor))
+	add("Governor", e.Governor)
+	add("Clock source", e.Clocksource)
+	for _, name := range slices.Sorted(maps.Keys(e.Mitigations)) {
+		add("Mitigation "+name, e.Mitigations[name])
+	}
+	add("Traffic engine", e.Engine)
+	for _, mode := range slices.Sorted(maps.Keys(e.Testbeds)) {
+		add("Mode "+mode, strings.Join(append(slices.Clone(e.Testbeds[mode].Notes), missing(e.Testbeds[mode])...), "; "))
+	}
+	add("linerate", e.Linerate)
+	add("Called as", strings.Join(e.Command, " "))
+	if r.Started != nil {
+		add("Started", r.Started.UTC().Format("2006-01-02 15:04:05 UTC"))
+		add("Took", r.Finished.Sub(*r.Started).Round(time.Second).String())
+	}
+	return out
+}
+
+func testbedLine(e study.Environment) string {
+	if e.Label == "" {
+		return ""
+	}
+	return "network namespaces on one machine: " + e.Label
+}
+
+func missing(d testbed.Description) []string {
+	out := make([]string, len(d.Missing))
+	for i, m := range d.Missing {
+		out[i] = "this kernel lacks " + m
+	}
+	return out
+}
+
+// commands repeat the study: the same schedule from the record, and the
+// analysis from its trials.
+func commands(s study.Spec, r study.Results) []string {
+	return []string{
+		"# the same study in the same order, from this directory",
+		fmt.Sprintf("linerate study run study.yaml --seed %d --out ../%s-again", r.Seed, s.Name),
+		"# the same question in another order",
+		fmt.Sprintf("linerate study run study.yaml --seed %d --out ../%s-other", r.Seed+1, s.Name),
+		"# this report again, from its trials",
+		"linerate report .",
+	}
+}
+
+func variants(s study.Spec) []variantLine {
+	var out []variantLine
+	for _, v := range s.Variants {
+		line := variantLine{Name: v.Name, Summary: v.Summary}
+		for _, set := range v.Settings {
+			line.Settings = append(line.Settings, set.Setting().String())
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// method says in words how the numbers came to be.
+func method(s study.Spec, r study.Results) []string {
+	out := []string{fmt.Sprintf("Each block tries every variant once, and the control twice, in an order drawn from seed %d; before every trial the router's namespace is rebuilt. "+
+		"Effects are Student's t on block-wise log ratios against %s; p-values are corrected by Holm over the variants; within the margin a variant is equivalent by two one-sided tests. "+
+		"Welch and Mann–Whitney stand beside and decide nothing.", r.Seed, s.Control)}
+	for _, p := range s.Parts {
+		if p.Mode == testbed.Cost {
+			out = append(out, fmt.Sprintf("Part %s (mode cost, %d blocks of %g s trials): generator, router and receiver run to completion on one CPU. "+
+				"The chain's CPU time per packet, minus that of the same chain without a router in the same block, is the router's cost; the forwarding rate is what that cost allows one CPU. It is not a throughput.", p.Name, p.Blocks, p.Seconds))
+			continue
+		}
+		out = append(out, fmt.Sprintf("Part %s (mode overload, offered %s, %d blocks of %g s trials): the router's ingress has a CPU of its own and is offered more than it can forward. "+
+			"The rate it then forwards is the forwarding rate of RFC 2285, not a throughput.", p.Name, p.Rate, p.Blocks, p.Seconds))
+	}
+	return out
+}
+
+// gateNames are the gates by the word that starts their reasons.
+func gates(s study.Spec, r study.Results) []gateLine {
+	g := s.Gates
+	lines := []gateLine{
+		{Name: "drift", Limit: fmt.Sprintf("a CPU's calibration spin may change by %g %%", g.DriftPercent)},
+		{Name: "stolen time", Limit: fmt.Sprintf("the hypervisor may take %g %% of a CPU", g.StealPercent)},
+		{Name: "foreign load", Limit: fmt.Sprintf("other programs may take %g %% of the measuring CPU (their time is subtracted from costs)", g.ForeignPercent)},
+		{Name: "no traffic", Limit: "the generator must send"},
+		{Name: "nothing arrived", Limit: "frames must reach the receiver"},
+		{Name: "drain", Limit: "the end-of-stream frames must arrive, else the loss is unknown"},
+		{Name: "account", Limit: "received and lost must add up to sent"},
+		{Name: "unsent", Limit: fmt.Sprintf("%g %% of the frames due may be unsent at a given rate", g.UnsentPercent)},
+		{Name: "pacing", Limit: fmt.Sprintf("a given rate may be off by %g %%", g.PacingPercent)},
+		{Name: "counters", Limit: "the router's counters must move forward and cover what arrived"},
+		{Name: "loss", Limit: fmt.Sprintf("%g %% may be lost in mode cost, where nothing is overloaded", g.CostLossPercent)},
+		{Name: "bypass", Limit: "the chain without router must be measurable"},
+		{Name: "cost", Limit: "the chain with router must take longer than without"},
+		{Name: "headroom", Limit: fmt.Sprintf("at maximum load %g times the forwarded rate must be offered", g.Headroom)},
+	}
+	for i := range lines {
+		for _, t := range r.Trials {
+			if slices.ContainsFunc(t.Reasons, func(reason string) bool { return strings.HasPrefix(reason, lines[i].Name+":") }) {
+				lines[i].Tripped++
+			}
+		}
+	}
+	return lines
+}
+
+func invalids(r study.Results) []invalidLine {
+	var out []invalidLine
+	for _, t := range r.Trials {
+		if !t.Valid && t.Unavailable == "" {
+			out = append(out, invalidLine{fmt.Sprintf("%s, block %d, trial %d, %s", t.Part, t.Block, t.Order, armName(r, t.Variant)), strings.Join(t.Reasons, "; ")})
+		}
+	}
+	return out
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -1,0 +1,161 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"linerate/internal/study"
+)
+
+// offeredDelivered draws what was forwarded over what was offered, a point
+// for each trial, under the line on which nothing is lost.
+func offeredDelivered(r study.Results, part string, width float64) string {
+	list := arms(r, part)
+	narrow := width < 500
+	left, top, bottomGap, right := 58.0, 14.0, 44.0, 16.0
+	if !narrow {
+		for _, a := range list {
+			right = max(right, 34+textWidth(armName(r, a)))
+		}
+	}
+	c := &canvas{w: width, h: 320}
+	if narrow {
+		c.h = 300 + 18*math.Ceil(float64(len(list))/2)
+	}
+	plotBottom := 320 - bottomGap
+	maxX, maxY := 0.0, 0.0
+	for _, a := range list {
+		for _, v := range values(r, part, a, study.OfferedRate) {
+			maxX = max(maxX, v)
+		}
+		for _, v := range values(r, part, a, study.OverloadRate) {
+			maxY = max(maxY, v)
+		}
+	}
+	if maxX == 0 || maxY == 0 {
+		return ""
+	}
+	x := scale{to: 1.06 * maxX, left: left, span: width - left - right}
+	y := scale{to: 1.12 * maxY, left: plotBottom, span: top - plotBottom}
+	for _, v := range y.ticks(5) {
+		c.line("grid", left, y.at(v), width-right, y.at(v))
+		c.text("tick", "end", left-6, y.at(v)+4, siBare(v))
+	}
+	for _, v := range x.ticks(int(x.span / 80)) {
+		c.line("grid", x.at(v), plotBottom, x.at(v), plotBottom+4)
+		c.tick(x.at(v), plotBottom+17, siBare(v))
+	}
+	end := min(x.to, y.to)
+	c.line("lossless", x.at(0), y.at(0), x.at(end), y.at(end))
+	c.text("aside", "start", min(x.at(end)+8, width-right-60), y.at(end)+12, "no loss")
+	c.text("tick", "middle", (left+width-right)/2, plotBottom+34, "offered, pps")
+	c.text("tick", "start", 2, top-2, "forwarded, pps")
+	labels := make([]float64, len(list))
+	for i, a := range list {
+		offered, forwarded := values(r, part, a, study.OfferedRate), values(r, part, a, study.OverloadRate)
+		for k := range min(len(offered), len(forwarded)) {
+			c.dot(fmt.Sprintf("trial c%d", i%8), x.at(offered[k]), y.at(forwarded[k]), 4.5,
+				fmt.Sprintf("%s: %s of %s", armName(r, a), Rate(forwarded[k]), Rate(offered[k])))
+		}
+		labels[i] = y.at(mean(forwarded))
+	}
+	if narrow {
+		legend(c, r, list, 8, plotBottom+58, width)
+	} else {
+		endLabels(c, r, list, part, x, y, labels, width-right, top+6, plotBottom)
+	}
+	return c.svg(chartClass(narrow), fmt.Sprintf("forwarded over offered load in part %s", part))
+}
+
+// endLabels names the arms at the right edge, moved apart where they would
+// collide, each with a thin line to its points.
+func endLabels(c *canvas, r study.Results, list []string, part string, x, y scale, at []float64, edge, top, bottom float64) {
+	moved := spread(at, 15, top, bottom)
+	for i, a := range list {
+		offered, forwarded := values(r, part, a, study.OfferedRate), values(r, part, a, study.OverloadRate)
+		if len(offered) == 0 || len(forwarded) == 0 {
+			continue
+		}
+		c.line("leader", x.at(mean(offered))+6, y.at(mean(forwarded)), edge+8, moved[i])
+		c.dot(fmt.Sprintf("trial c%d", i%8), edge+14, moved[i], 4, armName(r, a))
+		c.text("name", "start", edge+22, moved[i]+4, armName(r, a))
+	}
+}
+
+// legend names the arms in two columns.
+func legend(c *canvas, r study.Results, list []string, x, y, width float64) {
+	for i, a := range list {
+		cx := x + float64(i%2)*(width/2)
+		cy := y + 18*float64(i/2)
+		c.dot(fmt.Sprintf("trial c%d", i%8), cx, cy, 4, armName(r, a))
+		c.text("name", "start", cx+9, cy+4, armName(r, a))
+	}
+}
+
+// latencies draws each arm's median and 99th percentile of one-way delay on a
+// logarithmic axis, from the means over its valid trials.
+func latencies(r study.Results, part string, width float64) string {
+	list := arms(r, part)
+	narrow := width < 500
+	left, right, top, row := 10.0, 10.0, 8.0, 28.0
+	if narrow {
+		row = 44
+	} else {
+		for _, a := range list {
+			left = max(left, 14+textWidth(armName(r, a)))
+		}
+		right = 150
+	}
+	low, high := math.Inf(1), 0.0
+	for _, a := range list {
+		for _, name := range []string{study.LatencyP50, study.LatencyP99} {
+			for _, v := range values(r, part, a, name) {
+				low, high = min(low, v), max(high, v)
+			}
+		}
+	}
+	if high == 0 {
+		return ""
+	}
+	c := &canvas{w: width, h: top + row*float64(len(list)) + 28}
+	bottom := c.h - 24
+	s := scale{from: low / 1.3, to: high * 1.3, left: left, span: width - left - right, log: true}
+	for _, v := range s.ticks(int(s.span / 70)) {
+		c.line("grid", s.at(v), top, s.at(v), bottom)
+		c.tick(s.at(v), bottom+16, Nanos(v))
+	}
+	for i, a := range list {
+		y := top + row*(float64(i)+0.5)
+		p50, p99 := mean(values(r, part, a, study.LatencyP50)), mean(values(r, part, a, study.LatencyP99))
+		if math.IsNaN(p50) || math.IsNaN(p99) {
+			continue
+		}
+		words := Nanos(p50) + " … " + Nanos(p99)
+		if narrow {
+			c.text("name", "start", 2, y-4, armName(r, a))
+			c.text("number", "end", width-2, y-4, words)
+			y += 10
+		} else {
+			c.text("name", "end", left-10, y+4, armName(r, a))
+			c.text("number", "start", width-right+12, y+4, words)
+		}
+		class := fmt.Sprintf("c%d", i%8)
+		c.line("range "+class, s.at(p50), y, s.at(p99), y)
+		c.dot("trial "+class, s.at(p50), y, 5, armName(r, a)+", median: "+Nanos(p50))
+		c.dot("hollow "+class, s.at(p99), y, 4.5, armName(r, a)+", 99th percentile: "+Nanos(p99))
+	}
+	return c.svg(chartClass(narrow), fmt.Sprintf("one-way latency in part %s: median and 99th percentile", part))
+}
+
+// siBare prints an axis value with its prefix only.
+func siBare(v float64) string {
+	for _, p := range []struct {
+		from   float64
+		suffix string
+	}{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}} {
+		if math.Abs(v) >= p.from {
+			return fmt.Sprintf("%g%s", math.Round(v/p.from*100)/100, p.suffix)
+		}
+	}
+	return fmt.Sprintf("%g", v)
+}

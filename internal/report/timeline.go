@@ -1,0 +1,160 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"linerate/internal/study"
+)
+
+// timeline draws every trial of a part in the order of time, a strip for each
+// arm: how far it lies from its arm's mean, in percent, on one scale for all,
+// so that drift shows as a slope and noise as width. Invalid trials are
+// crosses.
+func timeline(r study.Results, m study.Metric, part string, width float64) string {
+	list := arms(r, part)
+	narrow := width < 500
+	left, right, top, strip := 10.0, 86.0, 22.0, 40.0
+	if narrow {
+		strip = 54
+	} else {
+		for _, a := range list {
+			left = max(left, 14+textWidth(armName(r, a)))
+		}
+	}
+	c := &canvas{w: width, h: top + strip*float64(len(list)) + 30}
+	span := timeSpan(r, part)
+	x := scale{from: span[0], to: span[1], left: left + 8, span: width - left - right - 16}
+	bottom := top + strip*float64(len(list))
+	blockBands(c, r, part, x, top, bottom)
+	reach := deviation(r, m, part)
+	for i, arm := range list {
+		y := top + strip*float64(i)
+		mid := y + strip/2
+		if narrow {
+			mid += 7
+			c.text("name", "start", left, y+13, armName(r, arm))
+		} else {
+			c.text("name", "end", left-10, mid+4, armName(r, arm))
+		}
+		c.line("grid", left, mid, width-right, mid)
+		if mu := mean(values(r, part, arm, m.Name)); !math.IsNaN(mu) {
+			c.text("number", "start", width-right+6, mid+4, value(m, mu))
+		}
+		half := strip/2 - 7
+		if narrow {
+			half = strip/2 - 14
+		}
+		drawStrip(c, r, m, part, arm, i, x, mid, half/reach)
+	}
+	c.text("tick", "start", left, bottom+16, "0:00")
+	c.text("tick", "end", width-right, bottom+16, clock(seconds(span[1])))
+	note := fmt.Sprintf("strip height ±%s %%", digits(reach))
+	c.text("tick", "middle", (left+width-right)/2, bottom+16, note)
+	return c.svg(chartClass(narrow), fmt.Sprintf("%s of every trial of part %s in time order, a strip for each variant", m.Label, part))
+}
+
+// timeSpan is when a part's first and last trials started, in seconds since
+// the first.
+func timeSpan(r study.Results, part string) [2]float64 {
+	start, end := 0.0, 1.0
+	for _, t := range r.Trials {
+		if t.Part == part && t.Unavailable == "" {
+			end = max(end, sinceFirst(r, part, t)+t.Seconds)
+		}
+	}
+	return [2]float64{start, end}
+}
+
+func sinceFirst(r study.Results, part string, t study.Trial) float64 {
+	for _, first := range r.Trials {
+		if first.Part == part {
+			return t.Start.Sub(first.Start).Seconds()
+		}
+	}
+	return 0
+}
+
+// blockBands shades every other block.
+func blockBands(c *canvas, r study.Results, part string, x scale, top, bottom float64) {
+	type band struct{ from, to float64 }
+	bands := map[int]band{}
+	var order []int
+	for _, t := range r.Trials {
+		if t.Part != part || t.Unavailable != "" {
+			continue
+		}
+		at := sinceFirst(r, part, t)
+		b, ok := bands[t.Block]
+		if !ok {
+			b = band{at, at}
+			order = append(order, t.Block)
+		}
+		bands[t.Block] = band{min(b.from, at), max(b.to, at+t.Seconds)}
+	}
+	for i, n := range order {
+		b := bands[n]
+		from, to := x.at(b.from), x.at(b.to)
+		if i%2 == 0 {
+			c.rect("block", from, top, to-from, bottom-top)
+		}
+		if to-from > 16 {
+			name := fmt.Sprint(n)
+			if to-from > 60 {
+				name = "block " + name
+			}
+			c.text("tick", "middle", (from+to)/2, top-7, name)
+		}
+	}
+}
+
+// deviation is the largest distance of a valid trial from its arm's mean in
+// percent, never less than one.
+func deviation(r study.Results, m study.Metric, part string) float64 {
+	worst := 1.0
+	for _, arm := range arms(r, part) {
+		x := values(r, part, arm, m.Name)
+		mu := mean(x)
+		for _, v := range x {
+			if mu != 0 {
+				worst = max(worst, 100*math.Abs(v/mu-1))
+			}
+		}
+	}
+	return worst
+}
+
+func drawStrip(c *canvas, r study.Results, m study.Metric, part, arm string, colour int, x scale, mid, perPercent float64) {
+	mu := mean(values(r, part, arm, m.Name))
+	class := fmt.Sprintf("c%d", colour%8)
+	lastX, lastY, has := 0.0, 0.0, false
+	var marks []func()
+	for _, t := range r.Trials {
+		if t.Part != part || t.Variant != arm || t.Unavailable != "" {
+			continue
+		}
+		at := x.at(sinceFirst(r, part, t) + t.Seconds/2)
+		v, ok := t.Metrics[m.Name]
+		if !t.Valid || !ok || mu == 0 || math.IsNaN(mu) {
+			reason := "invalid"
+			if len(t.Reasons) > 0 {
+				reason = t.Reasons[0]
+			}
+			marks = append(marks, func() {
+				c.cross("invalid", at, mid, 4, fmt.Sprintf("%s, block %d: %s", armName(r, arm), t.Block, reason))
+			})
+			continue
+		}
+		off := 100 * (v/mu - 1)
+		y := mid - off*perPercent
+		if has {
+			c.line("thread "+class, lastX, lastY, at, y)
+		}
+		lastX, lastY, has = at, y, true
+		title := fmt.Sprintf("%s, block %d: %s (%s of its mean)", armName(r, arm), t.Block, value(m, v), percent(off))
+		marks = append(marks, func() { c.dot("trial "+class, at, y, 4, title) })
+	}
+	for _, draw := range marks {
+		draw()
+	}
+}
