@@ -42,11 +42,11 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	return report(root.ExecuteContext(ctx), ctx.Err() != nil, stderr)
+	return conclude(root.ExecuteContext(ctx), ctx.Err() != nil, stderr)
 }
 
-// report prints err for its reader and maps it to an exit code.
-func report(err error, interrupted bool, stderr io.Writer) int {
+// conclude prints err for its reader and maps it to an exit code.
+func conclude(err error, interrupted bool, stderr io.Writer) int {
 	var code exitWith
 	switch {
 	case err == nil:

@@ -45,6 +45,9 @@ func newRootCmd() *cobra.Command {
 // verbs lists the commands, in the order help shows them.
 func verbs() []*cobra.Command {
 	return []*cobra.Command{
+		newDemoCmd(),
+		newStudyCmd(),
+		newReportCmd(),
 		newLabCmd(),
 		newCalcCmd(),
 		newInspectCmd(),

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/lab"
+)
+
+// demoStudy is the study that the demo runs.
+const demoStudy = "firewall-rules"
+
+func newDemoCmd() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "prove in a minute and a half what firewall rules cost",
+		Long: `Send real packets through this machine's own kernel, in network namespaces,
+and measure what a firewall costs a router: no rules, one, a hundred and a
+thousand in a row, one set of ten thousand addresses, and connection tracking.
+Nothing outside the namespaces is changed, and nothing is left behind.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := findStudy(demoStudy)
+			if err != nil {
+				return err
+			}
+			if err := f.shape(cmd, &s); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s\n%d variants and the control once more, about %s. Ctrl-C stops at any time.\n\n",
+				s.Question, len(s.Variants), left(lab.Estimate(lab.Plan{Spec: s, Seed: *s.Seed})))
+			path, err := f.runNew(cmd, s)
+			if err != nil || f.asJSON {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), `
+Next:
+  linerate study list                               other questions to put to this kernel
+  linerate study run conntrack-flows                one of them
+  linerate study show %s > my.yaml      a study of your own: edit it, then
+                                                    linerate study run my.yaml
+The record is in %s
+`, demoStudy, path)
+			return nil
+		},
+	}
+	f.addNew(cmd)
+	return cmd
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/study"
+	"linerate/internal/studydir"
+)
+
+func newReportCmd() *cobra.Command {
+	var asJSON bool
+	var fail string
+	cmd := &cobra.Command{
+		Use:   "report DIR",
+		Short: "what a study came to, from its trials",
+		Long: `Analyse a study's trials again, print the report, and rewrite results.json and
+report.html in its directory. The trials are never changed.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkFailOn(fail); err != nil {
+				return err
+			}
+			s, trials, env, err := studydir.Read(args[0])
+			if err != nil {
+				return err
+			}
+			r := study.Analyse(s, *s.Seed, env, trials)
+			if err := writeOutcome(args[0], s, r); err != nil {
+				fmt.Fprintf(cmd.ErrOrStderr(), "linerate: %v\n", err)
+			}
+			if err := printResults(cmd, r, asJSON); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(args[0], studydir.ReportFile))
+			return failOnResults(fail, r)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the results as one JSON document")
+	addFailOn(cmd, &fail)
+	return cmd
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/hint"
+	"linerate/internal/study"
+	"linerate/studies"
+)
+
+func newStudyCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "study",
+		Short: "prove a setting with packets: compare variants in random order",
+		Long: `A study compares variants of a router with a control, in randomised blocks on
+a testbed that is rebuilt between trials, and gives each a verdict.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newStudyListCmd(), newStudyShowCmd(), newStudyRunCmd(), newStudyResumeCmd())
+	return cmd
+}
+
+// studyLine is one study in the JSON of study list.
+type studyLine struct {
+	Name     string   `json:"name"`
+	Question string   `json:"question"`
+	Variants []string `json:"variants"`
+}
+
+func newStudyListCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "list the built-in studies",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			lines, err := studyLines()
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), struct {
+					Version int         `json:"version"`
+					Studies []studyLine `json:"studies"`
+				}{1, lines})
+			}
+			for _, l := range lines {
+				fmt.Fprintf(cmd.OutOrStdout(), "%-18s %s\n", l.Name, l.Question)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	return cmd
+}
+
+func studyLines() ([]studyLine, error) {
+	var lines []studyLine
+	for _, name := range studies.Names() {
+		s, err := findStudy(name)
+		if err != nil {
+			return nil, err
+		}
+		l := studyLine{Name: s.Name, Question: s.Question}
+		for _, v := range s.Variants {
+			l.Variants = append(l.Variants, v.Name)
+		}
+		lines = append(lines, l)
+	}
+	return lines, nil
+}
+
+func newStudyShowCmd() *cobra.Command {
+	var resolved bool
+	cmd := &cobra.Command{
+		Use:   "show NAME|FILE.yaml",
+		Short: "print a study's YAML, to read or to start your own from",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, data, err := readStudy(args[0])
+			if err != nil {
+				return err
+			}
+			if resolved {
+				s, err := findStudy(args[0])
+				if err != nil {
+					return err
+				}
+				if data, err = study.Format(s); err != nil {
+					return err
+				}
+			}
+			_, err = cmd.OutOrStdout().Write(data)
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&resolved, "resolved", false, "with every default written out")
+	return cmd
+}
+
+// findStudy reads a built-in study by its name or a user's by its file.
+func findStudy(arg string) (study.Spec, error) {
+	file, data, err := readStudy(arg)
+	if err != nil {
+		return study.Spec{}, err
+	}
+	return study.Parse(file, data)
+}
+
+func readStudy(arg string) (file string, data []byte, err error) {
+	if data, err := studies.Read(arg); err == nil {
+		return "studies/" + arg + ".yaml", data, nil
+	}
+	if !strings.HasSuffix(arg, ".yaml") && !strings.HasSuffix(arg, ".yml") {
+		return "", nil, hint.Unknown("study", arg, studies.Names())
+	}
+	data, err = os.ReadFile(arg)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil, hint.With(hint.Usagef("no study file %s", arg), "built in: %s", strings.Join(studies.Names(), ", "))
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("read study %s: %w", arg, err)
+	}
+	return arg, data, nil
+}

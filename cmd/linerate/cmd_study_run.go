@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/hint"
+	"linerate/internal/lab"
+	"linerate/internal/report"
+	"linerate/internal/study"
+	"linerate/internal/studydir"
+)
+
+// runFlags are what every verb that runs trials takes.
+type runFlags struct {
+	out       string
+	seed      uint64
+	quick     bool
+	blocks    int
+	engine    string
+	allowHost bool
+	asJSON    bool
+	failOn    string
+}
+
+func (f *runFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.engine, "engine", "auto", "traffic engine: auto, xdp or af_packet")
+	cmd.Flags().BoolVar(&f.allowHost, "allow-host-settings", false, "let variants change settings that are global to the kernel; they are journalled and restored")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print the results as one JSON document")
+	addFailOn(cmd, &f.failOn)
+}
+
+func (f *runFlags) addNew(cmd *cobra.Command) {
+	f.add(cmd)
+	cmd.Flags().StringVar(&f.out, "out", "", "directory of the study's record (default: linerate-NAME-TIME)")
+	cmd.Flags().Uint64Var(&f.seed, "seed", 0, "seed of the schedule (default: the study's, or drawn)")
+	cmd.Flags().BoolVar(&f.quick, "quick", false, "fewer and shorter trials: wider intervals, sooner")
+}
+
+func newStudyRunCmd() *cobra.Command {
+	var f runFlags
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "run NAME|FILE.yaml",
+		Short: "run a study and give its verdicts",
+		Long: `Run a built-in study, or your own YAML file. Every trial is on disk when it
+ends; an interrupted study goes on with: linerate study resume DIR`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := findStudy(args[0])
+			if err != nil {
+				return err
+			}
+			if err := f.shape(cmd, &s); err != nil {
+				return err
+			}
+			if dryRun {
+				return printSchedule(cmd.OutOrStdout(), s, f.asJSON)
+			}
+			_, err = f.runNew(cmd, s)
+			return err
+		},
+	}
+	f.addNew(cmd)
+	cmd.Flags().IntVar(&f.blocks, "blocks", 0, "blocks of every part (default: the study's)")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the schedule and run nothing")
+	return cmd
+}
+
+func newStudyResumeCmd() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "resume DIR",
+		Short: "go on with an interrupted study where it stopped",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkFailOn(f.failOn); err != nil {
+				return err
+			}
+			return inLab(cmd.Context(), func() error {
+				dir, err := studydir.Open(args[0])
+				if err != nil {
+					return err
+				}
+				defer dir.Close()
+				if dir.Torn != "" {
+					fmt.Fprintf(cmd.ErrOrStderr(), "the last trial was cut off; what was left of it is in %s\n", filepath.Join(dir.Path, studydir.TornFile))
+				}
+				return f.conduct(cmd, dir)
+			})
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+// shape applies the flags to a study and settles its seed.
+func (f *runFlags) shape(cmd *cobra.Command, s *study.Spec) error {
+	if err := checkFailOn(f.failOn); err != nil {
+		return err
+	}
+	if f.quick {
+		*s = s.Quick()
+	}
+	if cmd.Flags().Changed("blocks") {
+		if f.blocks < 1 {
+			return hint.Usagef("--blocks %d: a study has at least one block", f.blocks)
+		}
+		for i := range s.Parts {
+			s.Parts[i].Blocks = f.blocks
+		}
+	}
+	if cmd.Flags().Changed("seed") {
+		s.Seed = &f.seed
+	}
+	if s.Seed == nil {
+		drawn := uint64(rand.Uint32())
+		s.Seed = &drawn
+	}
+	return nil
+}
+
+// runNew makes a study's directory and runs it; it returns the directory.
+func (f *runFlags) runNew(cmd *cobra.Command, s study.Spec) (path string, err error) {
+	err = inLab(cmd.Context(), func() error {
+		path = f.out
+		if path == "" {
+			path = fmt.Sprintf("linerate-%s-%s", s.Name, time.Now().Format("20060102-150405"))
+		}
+		dir, err := studydir.Create(path, s)
+		if err != nil {
+			return err
+		}
+		defer dir.Close()
+		return f.conduct(cmd, dir)
+	})
+	return path, err
+}
+
+// conduct runs what a directory has left, keeps its results and report up to
+// date, and prints the outcome.
+func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
+	l, env, err := openLab(cmd.Context(), labOptions{engine: f.engine, allowHost: f.allowHost})
+	if err != nil {
+		return err
+	}
+	env.Linerate, env.Command = version(), append([]string{"linerate"}, os.Args[1:]...)
+	old, err := studydir.ReadEnvironment(dir.Path)
+	if err != nil {
+		return err
+	}
+	show := newProgress(cmd.ErrOrStderr())
+	if err := dir.WriteResults(study.Analyse(dir.Spec, dir.Seed, env.Resume(old), dir.Trials)); err != nil {
+		return err
+	}
+	outcome, runErr := l.Run(cmd.Context(), lab.Plan{Spec: dir.Spec, Seed: dir.Seed, Done: dir.Trials}, dir.Append, show.update)
+	show.done()
+	env.Testbeds, env.Unavailable = outcome.Testbeds, outcome.Unavailable
+	results := study.Analyse(dir.Spec, dir.Seed, env.Resume(old), dir.Trials)
+	if err := writeOutcome(dir.Path, dir.Spec, results); err != nil {
+		return errors.Join(runErr, err)
+	}
+	if runErr != nil {
+		if cmd.Context().Err() != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "%d trials are kept; go on with: linerate study resume %s\n", len(dir.Trials), dir.Path)
+		}
+		return runErr
+	}
+	if err := printResults(cmd, results, f.asJSON); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(dir.Path, studydir.ReportFile))
+	return failOnResults(f.failOn, results)
+}
+
+// writeOutcome derives a directory's results and report.
+func writeOutcome(path string, s study.Spec, r study.Results) error {
+	if err := studydir.WriteResults(path, r); err != nil {
+		return err
+	}
+	html, err := report.HTML(s, r)
+	if err != nil {
+		return err
+	}
+	return studydir.WriteReport(path, html)
+}
+
+// printResults prints what a study came to.
+func printResults(cmd *cobra.Command, r study.Results, asJSON bool) error {
+	if asJSON {
+		return printJSON(cmd.OutOrStdout(), r)
+	}
+	return report.Terminal(cmd.OutOrStdout(), r, report.Style{Colour: wantsColour(cmd.OutOrStdout()), Width: columns(cmd.OutOrStdout())})
+}
+
+// labOptions choose how a lab is opened.
+type labOptions struct {
+	engine    string
+	allowHost bool
+}
+
+// openLab opens this machine's lab; tests replace it.
+var openLab = func(ctx context.Context, o labOptions) (*lab.Lab, study.Environment, error) {
+	return openMachineLab(ctx, o)
+}

@@ -1,0 +1,20 @@
+//go:build !linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"linerate/internal/hint"
+	"linerate/internal/lab"
+	"linerate/internal/study"
+)
+
+func openMachineLab(context.Context, labOptions) (*lab.Lab, study.Environment, error) {
+	return nil, study.Environment{}, hint.With(fmt.Errorf("the lab needs Linux's network namespaces and eBPF, this is %s", runtime.GOOS),
+		"every other verb works here: linerate --help")
+}
+
+func inLab(_ context.Context, f func() error) error { return f() }

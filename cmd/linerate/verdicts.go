@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"linerate/internal/hint"
+	"linerate/internal/study"
+)
+
+// verdictOrder is what --fail-on climbs: from good news to no news at all.
+var verdictOrder = []string{"better", "equivalent", "inconclusive", "worse", "invalid"}
+
+func addFailOn(cmd *cobra.Command, value *string) {
+	cmd.Flags().StringVar(value, "fail-on", "", "exit 4 when a variant's primary verdict is this or beyond, of "+strings.Join(verdictOrder, " < "))
+}
+
+func checkFailOn(value string) error {
+	if value != "" && !slices.Contains(verdictOrder, value) {
+		return hint.Unknown("verdict", value, verdictOrder)
+	}
+	return nil
+}
+
+// failOnResults maps the primary verdicts to the exit code.
+func failOnResults(value string, r study.Results) error {
+	if value == "" {
+		return nil
+	}
+	limit := slices.Index(verdictOrder, value)
+	for _, v := range r.Verdicts {
+		if v.Primary && slices.Index(verdictOrder, v.Verdict) >= limit {
+			return exitWith(exitVerdict)
+		}
+	}
+	return nil
+}
+
+// scheduled is one slot in the JSON of study run --dry-run.
+type scheduled struct {
+	Part    string `json:"part"`
+	Block   int    `json:"block"`
+	Order   int    `json:"order"`
+	Variant string `json:"variant"`
+}
+
+// printSchedule prints which trial would run when.
+func printSchedule(w io.Writer, s study.Spec, asJSON bool) error {
+	slots := study.Schedule(s, *s.Seed)
+	if asJSON {
+		out := make([]scheduled, len(slots))
+		for i, slot := range slots {
+			out[i] = scheduled{slot.Part, slot.Block, slot.Order, slot.Variant}
+		}
+		return printJSON(w, struct {
+			Version  int         `json:"version"`
+			Study    string      `json:"study"`
+			Seed     uint64      `json:"seed"`
+			Schedule []scheduled `json:"schedule"`
+		}{1, s.Name, *s.Seed, out})
+	}
+	fmt.Fprintf(w, "study %s, seed %d: %d trials\n", s.Name, *s.Seed, len(slots))
+	for i, slot := range slots {
+		if slot.Order == 1 {
+			fmt.Fprintf(w, "%s block %d:", slot.Part, slot.Block)
+		}
+		fmt.Fprintf(w, " %s", slot.Variant)
+		if i+1 == len(slots) || slots[i+1].Order == 1 {
+			fmt.Fprintln(w)
+		}
+	}
+	return nil
+}
+
+// columns is how wide a terminal is; 80 where there is none.
+func columns(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
+			return min(n, 120)
+		}
+	}
+	return 80
+}
