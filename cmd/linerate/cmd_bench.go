@@ -17,5 +17,7 @@ func newBenchCmd() *cobra.Command {
 
 // benches lists the benchmarks.
 func benches() []*cobra.Command {
-	return []*cobra.Command{}
+	return []*cobra.Command{
+		newBenchLogsCmd(),
+	}
 }

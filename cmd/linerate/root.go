@@ -49,6 +49,7 @@ func verbs() []*cobra.Command {
 		newStudyCmd(),
 		newReportCmd(),
 		newLabCmd(),
+		newLogsCmd(),
 		newCalcCmd(),
 		newInspectCmd(),
 		newGenerateCmd(),
