@@ -85,9 +85,9 @@ func (t *Tally) pageLog(name string) pageLog {
 		Log:    template.HTML(t.histogramChart("The same on a logarithmic scale", true)),
 		Lines:  t.Lines, Selected: t.Selected, Bad: t.BadLines(), Slowest: t.Slowest()}
 	for _, q := range quantiles {
-		l.Quantiles = append(l.Quantiles, namedValue{q.name, seconds(t.Quantile(q.q))})
+		l.Quantiles = append(l.Quantiles, namedValue{q.name, t.took(t.Quantile(q.q))})
 	}
-	l.Quantiles = append(l.Quantiles, namedValue{"max", seconds(t.Max)})
+	l.Quantiles = append(l.Quantiles, namedValue{"max", t.took(t.Max)})
 	for i, u := range t.opts.Under {
 		l.Under = append(l.Under, namedValue{duration(u), fmt.Sprintf("%.1f %%", floorPercent(t.Under[i], t.Selected))})
 	}

@@ -171,9 +171,9 @@ func (t *Tally) WriteNumbers(w io.Writer) error {
 		}
 		fmt.Fprintf(&b, "\n  ")
 		for _, q := range quantiles {
-			fmt.Fprintf(&b, "%s %s   ", q.name, seconds(t.Quantile(q.q)))
+			fmt.Fprintf(&b, "%s %s   ", q.name, t.took(t.Quantile(q.q)))
 		}
-		fmt.Fprintf(&b, "max %s\n", seconds(t.Max))
+		fmt.Fprintf(&b, "max %s\n", t.took(t.Max))
 	}
 	t.writeBad(&b)
 	_, err := io.WriteString(w, b.String())
@@ -201,7 +201,16 @@ func (t *Tally) Sentence() string {
 		n = t.Hist.TotalCount() - countFrom(t, limit.Microseconds())
 	}
 	return fmt.Sprintf("%.1f %% of %d requests took less than %s; half took %s or less, one in a hundred more than %s.",
-		floorPercent(n, t.Selected), t.Selected, duration(limit), seconds(t.Quantile(.5)), seconds(t.Quantile(.99)))
+		floorPercent(n, t.Selected), t.Selected, duration(limit), t.took(t.Quantile(.5)), t.took(t.Quantile(.99)))
+}
+
+// took prints a latency; a zero of a log that writes whole milliseconds is
+// anything below one.
+func (t *Tally) took(us int64) string {
+	if us == 0 && !t.fine {
+		return "<1 ms"
+	}
+	return seconds(us)
 }
 
 // countFrom counts requests of at least us, as well as the histogram can.
@@ -240,7 +249,7 @@ func (t *Tally) WriteGroups(w io.Writer, n int) error {
 			fmt.Fprintf(&b, "… and %d more\n", len(groups)-n)
 			break
 		}
-		fmt.Fprintf(&b, "%10d %10s %10s %10s %6.1f%%  %s\n", g.Requests, seconds(g.P50), seconds(g.P99), seconds(g.Max), 100*g.Share, printable(g.Key))
+		fmt.Fprintf(&b, "%10d %10s %10s %10s %6.1f%%  %s\n", g.Requests, t.took(g.P50), t.took(g.P99), t.took(g.Max), 100*g.Share, printable(g.Key))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
