@@ -2,7 +2,19 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+
+	"linerate/internal/fact"
+	"linerate/internal/fact/page"
+	"linerate/internal/role"
 )
+
+// inspected is the document of inspect --json: the facts, and what was made
+// of them. docs/reference/facts.md describes it.
+type inspected struct {
+	*fact.Facts
+	role.Guess
+	Drops []fact.Drop `json:"drops"`
+}
 
 // newInspectCmd shows what is known of a host.
 func newInspectCmd() *cobra.Command {
@@ -22,10 +34,14 @@ it could not read.
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), f)
+			guess, err := role.Of(f)
+			if err != nil {
+				return err
 			}
-			return printJSON(cmd.OutOrStdout(), f)
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), inspected{f, guess, f.Drops()})
+			}
+			return page.Write(cmd.OutOrStdout(), f, guess, wantsColour(cmd.OutOrStdout()))
 		},
 	}
 	src.addFlags(cmd)

@@ -1,0 +1,166 @@
+// Package page writes facts as a page for people: what the host is, what it
+// is made of, how it is set up, and where it drops.
+package page
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"linerate/internal/fact"
+	"linerate/internal/role"
+)
+
+// Write prints the page. Bold headings are for terminals.
+func Write(w io.Writer, f *fact.Facts, guess role.Guess, bold bool) error {
+	p := &page{f: f, bold: bold}
+	p.head()
+	p.role(guess)
+	p.hardware()
+	p.nics()
+	p.firewall()
+	p.services()
+	p.settings()
+	p.drops()
+	p.complaints()
+	p.sources()
+	if _, err := io.WriteString(w, p.out.String()); err != nil {
+		return fmt.Errorf("write page: %w", err)
+	}
+	return nil
+}
+
+type page struct {
+	f    *fact.Facts
+	bold bool
+	out  strings.Builder
+}
+
+// heading begins a section.
+func (p *page) heading(s string) {
+	if p.bold {
+		s = "\x1b[1m" + s + "\x1b[0m"
+	}
+	p.out.WriteString("\n" + s + "\n")
+}
+
+// line writes one line of a section; control characters from the host never
+// reach the terminal.
+func (p *page) line(format string, args ...any) {
+	p.out.WriteString(clean(fmt.Sprintf("  "+format, args...)) + "\n")
+}
+
+// field writes a label and a text, unless there is nothing to say.
+func (p *page) field(label, text string) {
+	if text != "" {
+		p.line("%-11s %s", label, text)
+	}
+}
+
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+// systems are the names that people use.
+var systems = map[string]string{fact.FreeBSD: "FreeBSD", fact.Linux: "Linux"}
+
+func (p *page) head() {
+	f := p.f
+	name := f.Hostname
+	if name == "" {
+		name = "host"
+	}
+	title := clean(fmt.Sprintf("%s: %s %s", name, systems[f.OS], f.Release))
+	if f.Arch != "" {
+		title += " " + clean(f.Arch)
+	}
+	if p.bold {
+		title = "\x1b[1m" + title + "\x1b[0m"
+	}
+	p.out.WriteString(title + "\n")
+	p.field("kernel", join(", ", f.KernelIdent, f.Kernel))
+	machine := f.Machine
+	if f.Hypervisor != "" && f.Hypervisor != "none" {
+		machine = join(", ", machine, "virtual ("+f.Hypervisor+")")
+	}
+	p.field("machine", machine)
+	if f.UptimeSeconds > 0 {
+		p.field("up", duration(f.UptimeSeconds))
+	}
+	switch f.From.Kind {
+	case fact.KindBundle:
+		p.field("read from", join(", ", "bundle "+f.From.Path, prefixed("captured ", f.From.Taken)))
+	case fact.KindTree:
+		p.field("read from", "tree "+f.From.Path+" (files only: running values are not known)")
+	}
+}
+
+func (p *page) role(g role.Guess) {
+	p.heading("Role: " + g.Role)
+	for _, r := range g.Reasons {
+		p.line("because it %s", r)
+	}
+	for _, o := range g.Others {
+		if o.Role != "endpoint" {
+			p.line("also %s: it %s", o.Role, strings.Join(o.Reasons, ", "))
+		}
+	}
+}
+
+func (p *page) hardware() {
+	c, m := p.f.CPU, p.f.Memory
+	if c.Count == 0 && m.Physical == 0 && m.Real == 0 {
+		return
+	}
+	p.heading("Hardware")
+	p.field("CPU", join(", ", c.Model, cpuCount(c), number(c.MHz, "%.0f MHz")))
+	p.field("features", strings.Join(interesting(c.Features), " "))
+	for _, d := range c.Domains {
+		if len(c.Domains) > 1 {
+			p.field(fmt.Sprintf("NUMA %d", d.ID), join(", ", "CPUs "+ranges(d.CPUs), bytes(d.MemoryBytes)))
+		}
+	}
+	p.field("memory", join(", ", bytes(max(m.Physical, m.Real)), prefixed("free ", bytes(m.Free)), prefixed("swap ", bytes(m.Swap)), prefixed("pages of ", bytes(m.PageSize))))
+}
+
+// cpuCount is "8 CPUs (1 package, 4 cores, 2 threads each)".
+func cpuCount(c fact.CPU) string {
+	if c.Count == 0 {
+		return ""
+	}
+	s := plural(c.Count, "CPU")
+	if c.Cores > 0 {
+		s += " (" + join(", ", optional(c.Packages, "package"), plural(c.Cores, "core"), prefixed("", threads(c.ThreadsPerCore)))
+		s += ")"
+	}
+	if n := len(c.Domains); n > 0 {
+		s += ", " + plural(n, "NUMA domain")
+	}
+	return s
+}
+
+func threads(n int) string {
+	if n <= 1 {
+		return ""
+	}
+	return fmt.Sprintf("%d threads each", n)
+}
+
+// features that change what packets cost: checksums, crypto, wide copies.
+var shown = map[string]bool{"AESNI": true, "AES": true, "PCLMULQDQ": true, "VAES": true, "VPCLMULQDQ": true, "SHA": true, "SHA_NI": true,
+	"AVX2": true, "AVX512F": true, "ERMS": true, "SHA1": true, "SHA2": true, "PMULL": true, "CRC32": true, "SSE4.2": true, "SSE4_2": true}
+
+func interesting(features []string) []string {
+	var list []string
+	for _, f := range features {
+		if shown[strings.ToUpper(f)] {
+			list = append(list, f)
+		}
+	}
+	return list
+}
