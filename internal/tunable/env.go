@@ -46,10 +46,11 @@ func blank() Env {
 		"enabled": no, // an offload (LRO, TSO4 …) is on, on some hardware interface
 		"service": no, // a daemon is enabled
 		"mounted": no, // a file system of this type is mounted or in fstab
-		// Arithmetic that expressions lack.
+		// Releases, and arithmetic that expressions lack.
 		"at_least": func(int, int) bool { return false },
-		"div":      div,
-		"pow2":     func(x float64) float64 { return 0 },
+		// harvest_default: HarvestDefault of the release.
+		"harvest_default": func() float64 { return 0 },
+		"div":             div,
 	}
 }
 
@@ -95,6 +96,7 @@ func (c *Catalogue) NewEnv(f *fact.Facts, role string) Env {
 func (e Env) setRelease(rel release.Release) {
 	e["major"], e["minor"] = rel.Major, rel.Minor
 	e["at_least"] = func(major, minor int) bool { return rel.AtLeast(major, minor) }
+	e["harvest_default"] = func() float64 { return float64(HarvestDefault(rel)) }
 }
 
 func (e Env) setNICs(f *fact.Facts) {
