@@ -11,7 +11,7 @@ import (
 	"linerate/internal/tunable"
 )
 
-//go:embed concepts.yaml freebsd/*.yaml claims/*.yaml
+//go:embed concepts.yaml freebsd/*.yaml claims/*.yaml rules/*.yaml
 var files embed.FS
 
 // Files are the catalogue's files as they are in the repository.

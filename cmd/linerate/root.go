@@ -50,6 +50,7 @@ func verbs() []*cobra.Command {
 		newReportCmd(),
 		newLabCmd(),
 		newLogsCmd(),
+		newAuditCmd(),
 		newCalcCmd(),
 		newInspectCmd(),
 		newGenerateCmd(),

@@ -44,6 +44,10 @@ func Nearest(name string, known []string, most int) []string {
 	return names
 }
 
+// Distance is the number of slips of the keyboard between two names, upper
+// and lower case alike; see distance.
+func Distance(a, b string) int { return distance(strings.ToLower(a), strings.ToLower(b)) }
+
 // distance counts insertions, deletions, substitutions and swaps of
 // neighbouring bytes that turn a into b.
 func distance(a, b string) int {

@@ -1,0 +1,210 @@
+package audit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/fact"
+	"linerate/internal/tunable"
+)
+
+// subject is what a rule is asked about: its part of the environment, the
+// name it gives a finding and the line it is at.
+type subject struct {
+	env  tunable.Env
+	name string
+	at   fact.Line
+}
+
+// rules asks every rule that is for this host.
+func (a *auditor) rules() {
+	for _, r := range a.Rules.rules {
+		if !r.forHost(a.f.OS, a.f.Release, a.Role) {
+			continue
+		}
+		for _, s := range a.subjects(r) {
+			a.ask(r, s)
+		}
+	}
+}
+
+// ask reports a rule's finding about one subject, if its condition holds.
+func (a *auditor) ask(r *Rule, s subject) {
+	yes, err := holds(r.When, s.env)
+	a.fail(wrap(r, err))
+	if !yes {
+		return
+	}
+	f := Finding{Kind: r.Kind, Severity: r.Severity, Action: r.Action, Name: s.name, Sources: r.Sources}.at(s.at)
+	for _, t := range []struct {
+		text string
+		into *string
+	}{{r.Name, &f.Name}, {r.Message, &f.Message}, {r.Why, &f.Why}, {r.Fix, &f.Fix}} {
+		if t.text == "" {
+			continue
+		}
+		filled, err := fill(t.text, s.env)
+		a.fail(wrap(r, err))
+		*t.into = filled
+	}
+	if r.Worse != "" {
+		yes, err := holds(r.Worse, s.env)
+		a.fail(wrap(r, err))
+		if i := slices.Index(severities, f.Severity); yes && i+1 < len(severities) {
+			f.Severity = severities[i+1]
+		}
+	}
+	f.ID = r.ID + ":" + f.Name
+	if f.Line == 0 {
+		if l, ok := a.place(r.At); ok {
+			f = f.at(l)
+		}
+	}
+	// A rule that knows the name says more than that the catalogue does not.
+	a.covered[len(a.findings)] = append([]string{"LR-UNKNOWN"}, r.Covers...)
+	a.add(f)
+}
+
+func wrap(r *Rule, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("rule %s: %w", r.ID, err)
+}
+
+// subjects are what a rule is asked about.
+func (a *auditor) subjects(r *Rule) []subject {
+	var all []subject
+	switch r.Each {
+	case EachLine:
+		for _, l := range a.lines {
+			// One reason to remove a line is enough.
+			idle := r.Kind == Ineffective && a.said(l, Default, LowersDefault)
+			if spellings := tunable.Folded(l.Name); l.Effective && r.takes(spellings) && !a.without(l) && !idle {
+				all = append(all, a.aboutLine(l, spellings[len(spellings)-1]))
+			}
+		}
+	case EachNIC:
+		for i := range a.f.NICs {
+			all = append(all, a.aboutNIC(&a.f.NICs[i]))
+		}
+	case EachCounter:
+		for _, c := range a.f.Counters {
+			if r.takes([]string{c.Name}) {
+				e := a.env.With("", "")
+				e["count"], e["counter_name"] = float64(c.Value), c.Name
+				all = append(all, subject{env: e, name: c.Name})
+			}
+		}
+	default:
+		all = []subject{{env: a.env}}
+	}
+	return all
+}
+
+// without reports a line that sets nothing, as an earlier check has said.
+// Names that the catalogue lacks may do something.
+func (a *auditor) without(l fact.Line) bool {
+	return slices.ContainsFunc(a.findings, func(f Finding) bool {
+		return f.File == l.File && f.Line == l.Number && f.Name == l.Name &&
+			(f.Kind == Unknown && f.Action != Measure || slices.Contains([]Kind{Removed, Renamed, Misplaced, Range}, f.Kind))
+	})
+}
+
+func (a *auditor) aboutLine(l fact.Line, folded string) subject {
+	e := a.env.With(l.Value, "")
+	e["line"] = &lineView{Name: l.Name, Value: l.Value, Num: e["this"].(float64), Folded: folded, File: l.File, Mechanism: string(l.Mechanism)}
+	return subject{env: e, name: l.Name, at: l}
+}
+
+func (a *auditor) aboutNIC(n *fact.NIC) subject {
+	e := a.env.With("", "")
+	e["nic"] = viewNIC(a.f, n)
+	s := subject{env: e, name: n.Name}
+	if len(n.Configured) > 0 {
+		s.at = n.Configured[0]
+	}
+	return s
+}
+
+// place is the line of the first of these names that a file of the host sets.
+func (a *auditor) place(names []string) (fact.Line, bool) {
+	for _, name := range names {
+		if l, ok := a.lineOf(name); ok {
+			return l, true
+		}
+	}
+	return fact.Line{}, false
+}
+
+func (a *auditor) lineOf(name string) (fact.Line, bool) {
+	pf, fw := a.f.Firewall.PF, a.f.Firewall.IPFW
+	if limitName, ok := strings.CutPrefix(name, "pf.conf:limit."); ok && pf != nil {
+		for _, l := range pf.FileLimits {
+			if l.Name == limitName && l.File != "" {
+				return fact.Line{File: l.File, Number: l.Line, Text: l.Text}, true
+			}
+		}
+		return fact.Line{}, false
+	}
+	switch {
+	case name == "pf.conf:scrub" && pf != nil:
+		for _, s := range pf.Scrub {
+			if s.MaxMSS > 0 && s.File != "" {
+				return fact.Line{File: s.File, Number: s.Line, Text: s.Text}, true
+			}
+		}
+	case name == "ipfw:nat" && fw != nil && len(fw.NATLines) > 0:
+		return fw.NATLines[0], true
+	}
+	for _, l := range a.lines {
+		if l.Name == name && l.Effective {
+			return l, true
+		}
+	}
+	return fact.Line{}, false
+}
+
+// folklore reports lines of which nothing is known but that somebody says so:
+// a claim with the line's value, and no other finding.
+func (a *auditor) folklore() {
+	for _, l := range a.lines {
+		rec, ok := a.c.Lookup(a.f.OS, l.Name)
+		if !ok || !l.Effective || a.said(l, kinds...) {
+			continue
+		}
+		for _, cl := range a.c.ClaimsOn(rec) {
+			if cl.Value != "" && rec.SameValue(cl.Value, l.Value) && a.claim(l, rec, cl) {
+				break
+			}
+		}
+	}
+}
+
+// claim reports that a line follows a claim which is unproven, outdated or
+// wrong.
+func (a *auditor) claim(l fact.Line, rec *tunable.Record, cl tunable.Claim) bool {
+	f := Finding{ID: "LR-FOLKLORE:" + l.Name, Kind: Folklore, Severity: Info, Action: Measure, Name: l.Name, Sources: rec.Sources}.at(l)
+	who := cl.Source
+	if s, ok := a.c.ClaimSource(cl.Source); ok {
+		who = fmt.Sprintf("%s (%s, %s)", s.Title, s.Author, s.Date)
+	}
+	switch cl.Verdict {
+	case tunable.Folklore:
+		f.Message = fmt.Sprintf("%s=%s rests on a claim that nobody has measured", l.Name, l.Value)
+		f.Fix = "Measure it on this host with your traffic, or remove the line."
+	case tunable.Stale, tunable.Wrong:
+		f.Action = Remove
+		f.Message = fmt.Sprintf("%s=%s follows advice that is %s: %s", l.Name, l.Value, cl.Verdict, cl.Truth)
+		f.Fix = "Remove the line, unless it is wanted for another reason."
+		if cl.Verdict == tunable.Wrong {
+			f.Severity = Warning
+		}
+	default:
+		return false
+	}
+	f.Why = fmt.Sprintf("%s, %s: %s", who, cl.At, cl.Says)
+	a.add(f)
+	return true
+}

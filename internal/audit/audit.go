@@ -1,0 +1,186 @@
+package audit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"linerate/internal/fact"
+	"linerate/internal/tunable"
+)
+
+// Input is what an audit works on. Only Facts and Catalogue are required.
+type Input struct {
+	Facts     *fact.Facts
+	Catalogue *tunable.Catalogue
+	Rules     *RuleSet
+	// Role and RoleReasons are what the host is for, and why it is thought so.
+	Role         string
+	RoleReasons  []string
+	Suppressions []Suppression
+	// Today decides which suppressions have expired.
+	Today time.Time
+}
+
+// auditor collects findings on one host.
+type auditor struct {
+	Input
+	f   *fact.Facts
+	c   *tunable.Catalogue
+	env tunable.Env
+	// lines are the host's own lines, by mechanism and reading order.
+	lines    []fact.Line
+	findings []Finding
+	// covered lists, per finding, the rules whose findings at the same place
+	// it makes superfluous.
+	covered map[int][]string
+	errs    []error
+}
+
+// Run audits a host. The error is a mistake in a rule or a record; the
+// report is complete but for it.
+func Run(in Input) (*Report, error) {
+	a := &auditor{Input: in, f: in.Facts, c: in.Catalogue, covered: map[int][]string{}}
+	if in.Rules == nil {
+		a.Rules = &RuleSet{}
+	}
+	a.env = env(a.c, a.f, in.Role, a.Rules.Classes)
+	a.lines = a.f.Lines()
+	a.problems()
+	for _, l := range a.lines {
+		a.line(l)
+	}
+	a.repeats()
+	a.drift()
+	a.couplings()
+	a.rules()
+	a.drop()
+	a.folklore()
+	order(a.findings)
+	r := &Report{
+		Version: Version, OS: a.f.OS, Release: a.f.Release.String(), Host: a.f.Hostname,
+		Role: in.Role, RoleReasons: slices.Clone(in.RoleReasons), Unread: a.unread(),
+	}
+	if r.RoleReasons == nil {
+		r.RoleReasons = []string{}
+	}
+	r.Findings, r.Suppressed, r.Stale = suppress(a.findings, in.Suppressions, in.Today)
+	if len(a.errs) > 0 {
+		return r, fmt.Errorf("audit: %w", a.errs[0])
+	}
+	return r, nil
+}
+
+func (a *auditor) fail(err error) {
+	if err != nil {
+		a.errs = append(a.errs, err)
+	}
+}
+
+// add files a finding; nil sources become an empty list, as JSON wants.
+func (a *auditor) add(f Finding) {
+	if f.Sources == nil {
+		f.Sources = []string{}
+	}
+	f.ID = strings.TrimSuffix(f.ID, ":")
+	a.findings = append(a.findings, f)
+}
+
+// at fills in where a finding is.
+func (f Finding) at(l fact.Line) Finding {
+	f.File, f.Line, f.Text = l.File, l.Number, l.Text
+	return f
+}
+
+// problems reports lines that the system rejects, or that cannot be read.
+func (a *auditor) problems() {
+	for _, p := range a.f.Problems {
+		f := Finding{
+			ID: fmt.Sprintf("LR-SYNTAX:%s:%s", p.File, brief(p.Text)), Name: brief(p.Text),
+			File: p.File, Line: p.Line, Text: p.Text, Kind: Syntax, Message: p.Message,
+		}
+		if a.sysctlInRC(p) {
+			continue
+		}
+		switch p.Kind {
+		case fact.ProblemSyntax:
+			f.Severity, f.Action = Error, Change
+			f.Why = "The system rejects the line; what it was meant to set is not set."
+			f.Fix = "Correct it, or put a # before it if it is a comment."
+		case fact.ProblemInclude:
+			f.Severity, f.Action = Warning, Change
+			f.Why = "The line reads a file that is not there."
+			f.Fix = "Remove the line, or provide the file."
+		default:
+			f.ID = strings.Replace(f.ID, "LR-SYNTAX", "LR-UNREADABLE", 1)
+			f.Severity, f.Action = Info, Keep
+			f.Why = "Its meaning needs the shell; linerate executes nothing, so the audit does not know what it sets."
+			f.Fix = "Nothing, if it works. A plain assignment could be audited."
+		}
+		a.add(f)
+	}
+}
+
+// sysctlInRC reports a sysctl that stands in rc.conf, where the shell takes
+// it for a command.
+func (a *auditor) sysctlInRC(p fact.Problem) bool {
+	name, value, ok := strings.Cut(strings.TrimSpace(p.Text), "=")
+	if !ok || !strings.Contains(name, ".") || !strings.HasPrefix(base(p.File), "rc.conf") {
+		return false
+	}
+	rec, ok := a.c.Lookup(a.f.OS, name)
+	if !ok {
+		return false
+	}
+	value, _, _ = strings.Cut(value, "#")
+	file := properFile(rec.At(a.f.Release))
+	f := Finding{ID: "LR-MISPLACED:" + name, Name: name, Kind: Misplaced, Severity: Error, Action: Move, Sources: rec.Sources,
+		File: p.File, Line: p.Line, Text: p.Text,
+		Message: fmt.Sprintf("%s cannot be set in %s: the shell that reads it takes the line for a command", name, base(p.File)),
+		Why:     "rc.conf holds variables of rc(8); a name with dots is none, and the shell says \"not found\".",
+		Fix:     fmt.Sprintf("Move it to %s.", file)}
+	if d, known := rec.DefaultIn(a.f.Release, a.env); file == "" || known && rec.SameValue(strings.Trim(strings.TrimSpace(value), `"'`), d) {
+		f.Action, f.Fix = Remove, "Remove the line."
+	}
+	a.add(f)
+	return true
+}
+
+// brief is the start of a line, for ids and names.
+func brief(text string) string {
+	words := strings.Fields(text)
+	s := strings.Join(words[:min(3, len(words))], "_")
+	return s[:min(40, len(s))]
+}
+
+// unread lists sources that exist and could not be read whole.
+func (a *auditor) unread() []Unread {
+	list := []Unread{}
+	for _, s := range a.f.Sources {
+		if s.Status == fact.StatusUnreadable || s.Status == fact.StatusPartial {
+			list = append(list, Unread{s.Name, s.Reason})
+		}
+	}
+	return list
+}
+
+// drop removes findings that another finding at the same place covers.
+func (a *auditor) drop() {
+	dead := map[int]bool{}
+	for i, rules := range a.covered {
+		by := a.findings[i]
+		for j, f := range a.findings {
+			if i != j && f.Name == by.Name && f.File == by.File && f.Line == by.Line && slices.Contains(rules, f.Rule()) {
+				dead[j] = true
+			}
+		}
+	}
+	kept := a.findings[:0:0]
+	for i, f := range a.findings {
+		if !dead[i] {
+			kept = append(kept, f)
+		}
+	}
+	a.findings = kept
+}

@@ -1,0 +1,189 @@
+// Package audit says what is wrong, useless or missing in the tuning of a
+// host: facts × catalogue × role → findings. It is pure: it sets nothing,
+// reads nothing, and gives the same findings for the same facts.
+//
+// Two kinds of checks. Structural ones compare every line of the host's files
+// with the catalogue's record of its name: gone, renamed, in the wrong file,
+// equal to the default, out of range, set twice. Rules are data
+// (catalogue/rules/*.yaml): conditions over facts, catalogue and role.
+package audit
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Version is the version of the JSON document that Report marshals to.
+const Version = 1
+
+// Severity says how much a finding should trouble an administrator.
+type Severity string
+
+// The severities. A host with errors does not do what its files say, or is
+// harmed by them; a warning costs something; info is what can go or be known.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+	Info    Severity = "info"
+)
+
+var severities = []Severity{Info, Warning, Error}
+
+// Severities lists the severities, least first.
+func Severities() []Severity { return slices.Clone(severities) }
+
+// AtLeast reports whether s is as bad as floor, or worse.
+func (s Severity) AtLeast(floor Severity) bool {
+	return slices.Index(severities, s) >= slices.Index(severities, floor)
+}
+
+// Kind is what sort of thing is wrong.
+type Kind string
+
+// The kinds of findings.
+const (
+	Removed       Kind = "removed"        // gone on this release
+	Renamed       Kind = "renamed"        // has another name on this release
+	Unknown       Kind = "unknown"        // a typo, or its module is absent
+	Misplaced     Kind = "misplaced"      // set where it has no effect
+	Default       Kind = "default"        // sets what is so anyway
+	LowersDefault Kind = "lowers-default" // replaces a better default
+	Range         Kind = "range"          // wrong type, or out of range
+	Duplicate     Kind = "duplicate"      // set more than once
+	Drift         Kind = "drift"          // the file says X, the host runs Y
+	Ineffective   Kind = "ineffective"    // has no effect here
+	Harmful       Kind = "harmful"        // does harm here
+	Coupled       Kind = "coupled"        // disagrees with another setting
+	Memory        Kind = "memory"         // takes more memory than is sound
+	Order         Kind = "order"          // set before it can be
+	Counter       Kind = "counter"        // the kernel counts trouble
+	Folklore      Kind = "folklore"       // rests on a claim only
+	Syntax        Kind = "syntax"         // the system rejects the line
+)
+
+var kinds = []Kind{Syntax, Removed, Renamed, Unknown, Misplaced, Range, Harmful, Counter, Memory, Coupled,
+	LowersDefault, Order, Drift, Duplicate, Ineffective, Folklore, Default}
+
+// Kinds lists the kinds, in the order reports group them.
+func Kinds() []Kind { return slices.Clone(kinds) }
+
+// Action is what the administrator should do. Keep and remove are answers.
+type Action string
+
+// The actions.
+const (
+	Remove  Action = "remove"
+	Move    Action = "move"
+	Change  Action = "change"
+	Keep    Action = "keep"
+	Measure Action = "measure"
+)
+
+var actions = []Action{Remove, Move, Change, Keep, Measure}
+
+// Finding is one thing an audit has to say, at one place.
+type Finding struct {
+	// ID is stable: the rule's id, a colon and what it is about. It is the
+	// same in every run and release for the same trouble at the same name,
+	// and unique in a report.
+	ID       string   `json:"id"`
+	Severity Severity `json:"severity"`
+	Kind     Kind     `json:"kind"`
+	Action   Action   `json:"action"`
+	// Name is the tunable, counter, interface or module it is about.
+	Name string `json:"name"`
+	// File is the path on the host ("/etc/sysctl.conf"), "" when the finding
+	// is about no line; Line counts from 1, and Text is the line as written.
+	File string `json:"file"`
+	Line int    `json:"line"`
+	Text string `json:"text,omitempty"`
+	// Message says what is wrong, Why how that is known, Fix what to do.
+	Message string `json:"message"`
+	Why     string `json:"why"`
+	Fix     string `json:"fix"`
+	// Sources say where that was read: kernel files, manual pages, studies.
+	Sources []string `json:"sources"`
+}
+
+// Rule is the part of the id that names the rule.
+func (f Finding) Rule() string {
+	rule, _, _ := strings.Cut(f.ID, ":")
+	return rule
+}
+
+// Suppressed is a finding that a suppression hides.
+type Suppressed struct {
+	Finding
+	Reason  string `json:"reason"`
+	Expires string `json:"expires,omitempty"`
+}
+
+// Report is the audit of one host.
+type Report struct {
+	Version int    `json:"version"`
+	OS      string `json:"os"`
+	Release string `json:"release"`
+	Host    string `json:"host,omitempty"`
+	Role    string `json:"role"`
+	// RoleReasons say why that role; one entry when the caller gave it.
+	RoleReasons []string  `json:"role_reasons"`
+	Findings    []Finding `json:"findings"`
+	// Suppressed are findings that the suppressions hide.
+	Suppressed []Suppressed `json:"suppressed"`
+	// Stale are suppressions that expired or that hid nothing.
+	Stale []StaleSuppression `json:"stale_suppressions"`
+	// Unread are sources that could not be read: what the audit cannot see.
+	Unread []Unread `json:"unread"`
+}
+
+// Unread is a source that an audit could not use.
+type Unread struct {
+	Source string `json:"source"`
+	Reason string `json:"reason"`
+}
+
+// Count is how many findings are at least as bad as floor.
+func (r *Report) Count(floor Severity) int {
+	n := 0
+	for _, f := range r.Findings {
+		if f.Severity.AtLeast(floor) {
+			n++
+		}
+	}
+	return n
+}
+
+// order sorts findings worst first, then by kind, place and id, and makes
+// their ids unique: a second finding with the same id gets its file, and a
+// third of the same file a number.
+func order(findings []Finding) {
+	byPlace := func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Message, b.Message))
+	}
+	slices.SortFunc(findings, byPlace)
+	unique(findings)
+	slices.SortStableFunc(findings, func(a, b Finding) int {
+		return cmp.Or(
+			cmp.Compare(slices.Index(severities, b.Severity), slices.Index(severities, a.Severity)),
+			cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)),
+			byPlace(a, b))
+	})
+}
+
+func unique(findings []Finding) {
+	seen := map[string]bool{}
+	for i := range findings {
+		f := &findings[i]
+		id := f.ID
+		if seen[id] && f.File != "" {
+			id += "@" + f.File
+		}
+		for n, base := 2, id; seen[id]; n++ {
+			id = base + "#" + strconv.Itoa(n)
+		}
+		seen[id] = true
+		f.ID = id
+	}
+}

@@ -1,0 +1,273 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"linerate/internal/fact/release"
+)
+
+// What a rule is asked about, once each.
+const (
+	EachHost    = "host"    // the whole host: once
+	EachLine    = "line"    // every line that sets one of Names and takes effect
+	EachNIC     = "nic"     // every network interface
+	EachCounter = "counter" // every counter whose name matches one of Names
+)
+
+// Rule is one check as data: when its condition holds, its finding is
+// reported. Expressions see the environment that docs/reference/audit.md
+// Lists; texts may hold expressions in ${}.
+type Rule struct {
+	ID       string   `yaml:"id"`
+	Kind     Kind     `yaml:"kind"`
+	Severity Severity `yaml:"severity"`
+	Action   Action   `yaml:"action"`
+	OS       string   `yaml:"os"`
+	// Roles the rule is for; empty for all. A role with "!" before it is
+	// excluded.
+	Roles []string `yaml:"roles"`
+	// Since and Until bound the releases: from, and before.
+	Since release.Release `yaml:"since"`
+	Until release.Release `yaml:"until"`
+	// Each is host (the default), line, nic or counter.
+	Each string `yaml:"each"`
+	// Names are tunables (globs, units folded as in the catalogue) or
+	// counters that a rule over lines or counters is for; those with "!"
+	// before them are not.
+	Names []string `yaml:"names"`
+	// When is the condition; "" always holds.
+	When string `yaml:"when"`
+	// Worse is a condition under which the finding is one severity worse.
+	Worse string `yaml:"worse"`
+	// Name is what the finding is about: a text with ${}; "" takes the line's
+	// name, the interface or the counter.
+	Name string `yaml:"name"`
+	// At Lists tunables ("pf.conf:limit.NAME" for a pf limit,
+	// "pf.conf:scrub", "ipfw:nat" for rules): the first that a file of the
+	// host sets gives the finding its place.
+	At      []string `yaml:"at"`
+	Message string   `yaml:"message"`
+	Why     string   `yaml:"why"`
+	Fix     string   `yaml:"fix"`
+	Sources []string `yaml:"sources"`
+	// Covers are rules whose finding at the same place says less than this
+	// one's, and is dropped.
+	Covers []string `yaml:"covers"`
+	// Fires and Silent are hosts on which the rule must and must not speak.
+	Fires  []Example `yaml:"fires"`
+	Silent []Example `yaml:"silent"`
+
+	file string
+}
+
+// Example is a small host that tests a rule.
+type Example struct {
+	Note    string `yaml:"note"`
+	Release string `yaml:"release"`
+	Role    string `yaml:"role"`
+	// Files are the text of files by path.
+	Files map[string]string `yaml:"files"`
+	// Live are running values; Counters what the kernel counted.
+	Live     map[string]string `yaml:"live"`
+	Counters map[string]uint64 `yaml:"counters"`
+	Memory   uint64            `yaml:"memory"`
+	CPUs     int               `yaml:"cpus"`
+	Cores    int               `yaml:"cores"`
+	NICs     []ExampleNIC      `yaml:"nics"`
+	// Rates are interrupts per second by name ("irq24: ix0:rxq0").
+	Rates    map[string]float64 `yaml:"rates"`
+	PFStates *uint64            `yaml:"pf_states"`
+	// IPFWRules is how many rules ipfw has.
+	IPFWRules int      `yaml:"ipfw_rules"`
+	Services  []string `yaml:"services"`
+	Modules   []string `yaml:"modules"`
+}
+
+// ExampleNIC is an interface of an Example.
+type ExampleNIC struct {
+	Name     string   `yaml:"name"`
+	Driver   string   `yaml:"driver"`
+	Kind     string   `yaml:"kind"`
+	RXQueues int      `yaml:"rx_queues"`
+	Speed    uint64   `yaml:"speed"`
+	Options  []string `yaml:"options"`
+	Members  []string `yaml:"members"`
+	// FlowControl is rx, tx, full or none.
+	FlowControl string `yaml:"flow_control"`
+}
+
+// RuleSet is rules checked and ready to run, in the order of their ids, and
+// the lists that checks consult.
+type RuleSet struct {
+	rules []*Rule
+	Lists
+}
+
+// Lists are knowledge of checks that is no condition.
+type Lists struct {
+	// Classes are drivers by what they do.
+	Classes map[string][]string `yaml:"classes"`
+	// RCModules are the variables of rc.conf that load a module.
+	RCModules map[string]string `yaml:"rc_modules"`
+	// Transforms are sysctls that answer something else than was written.
+	Transforms []string `yaml:"transforms"`
+}
+
+// merge adds another file's lists; a key given twice is a mistake.
+func (l *Lists) merge(o Lists, file string) error {
+	for k := range o.RCModules {
+		if _, ok := l.RCModules[k]; ok {
+			return fmt.Errorf("%s: rc_modules: %s is there already", file, k)
+		}
+	}
+	for k := range o.Classes {
+		if _, ok := l.Classes[k]; ok {
+			return fmt.Errorf("%s: classes: %s is there already", file, k)
+		}
+	}
+	maps.Copy(l.Classes, o.Classes)
+	maps.Copy(l.RCModules, o.RCModules)
+	l.Transforms = append(l.Transforms, o.Transforms...)
+	return nil
+}
+
+// Rules Lists the rules of the set.
+func (s *RuleSet) Rules() []*Rule { return slices.Clone(s.rules) }
+
+// maxRuleFile bounds one file of rules.
+const maxRuleFile = 1 << 20
+
+// LoadRules reads rules/*.yaml, each a document with one key, rules. Every
+// mistake is reported with its file and rule. Expressions are compiled when
+// they are first needed; CheckExpressions compiles them all.
+func LoadRules(fsys fs.FS) (*RuleSet, error) {
+	files, err := fs.Glob(fsys, "rules/*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	set, errs := &RuleSet{Lists: Lists{Classes: map[string][]string{}, RCModules: map[string]string{}}}, []error{}
+	for _, name := range files {
+		text, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return nil, err
+		}
+		rules, more, err := parseRules(path.Base(name), text)
+		errs = append(errs, err, set.merge(more, name))
+		set.rules = append(set.rules, rules...)
+	}
+	slices.SortFunc(set.rules, func(a, b *Rule) int { return strings.Compare(a.ID, b.ID) })
+	for i := 1; i < len(set.rules); i++ {
+		if set.rules[i].ID == set.rules[i-1].ID {
+			errs = append(errs, fmt.Errorf("%s: %s: id is taken by %s", set.rules[i].file, set.rules[i].ID, set.rules[i-1].file))
+		}
+	}
+	return set, errors.Join(errs...)
+}
+
+// parseRules reads one file of rules and lists, and checks all but the
+// expressions.
+func parseRules(file string, text []byte) ([]*Rule, Lists, error) {
+	if len(text) > maxRuleFile {
+		return nil, Lists{}, fmt.Errorf("%s: more than %d bytes", file, maxRuleFile)
+	}
+	var doc struct {
+		Rules []*Rule `yaml:"rules"`
+		Lists `yaml:",inline"`
+	}
+	if err := yaml.UnmarshalWithOptions(text, &doc, yaml.Strict()); err != nil {
+		return nil, Lists{}, fmt.Errorf("%s: %s", file, yaml.FormatError(err, false, false))
+	}
+	var errs []error
+	for i, r := range doc.Rules {
+		if r == nil {
+			return nil, Lists{}, fmt.Errorf("%s: rule %d is empty", file, i+1)
+		}
+		r.file = file
+		if err := r.check(); err != nil {
+			errs = append(errs, fmt.Errorf("%s: rule %d (%s): %w", file, i+1, r.ID, err))
+		}
+	}
+	return doc.Rules, doc.Lists, errors.Join(errs...)
+}
+
+var ruleID = regexp.MustCompile(`^LR-[A-Z0-9]+(-[A-Z0-9]+)*$`)
+
+func (r *Rule) check() error {
+	if r.Each == "" {
+		r.Each = EachHost
+	}
+	switch {
+	case !ruleID.MatchString(r.ID):
+		return errors.New("id is not LR-WORDS in capitals")
+	case !slices.Contains(kinds, r.Kind):
+		return fmt.Errorf("kind %q is none of %v", r.Kind, kinds)
+	case !slices.Contains(severities, r.Severity):
+		return fmt.Errorf("severity %q is none of %v", r.Severity, severities)
+	case !slices.Contains(actions, r.Action):
+		return fmt.Errorf("action %q is none of %v", r.Action, actions)
+	case !slices.Contains([]string{EachHost, EachLine, EachNIC, EachCounter}, r.Each):
+		return fmt.Errorf("each %q is none of host, line, nic, counter", r.Each)
+	case (r.Each == EachLine || r.Each == EachCounter) != (len(r.Names) > 0):
+		return errors.New("names belong to rules over lines or counters, and those need them")
+	case r.Message == "" || r.Why == "" || r.Fix == "" || len(r.Sources) == 0:
+		return errors.New("needs message, why, fix and sources")
+	case r.Each == EachHost && r.Name == "":
+		return errors.New("a rule over the host needs a name")
+	case r.OS != "freebsd" && r.OS != "linux" && r.OS != "":
+		return fmt.Errorf("os %q is neither freebsd nor linux", r.OS)
+	}
+	for _, n := range r.Names {
+		if _, err := path.Match(n, ""); err != nil {
+			return fmt.Errorf("name %q is no pattern", n)
+		}
+	}
+	return nil
+}
+
+// forHost reports whether the rule is about hosts of this system, release and
+// role at all.
+func (r *Rule) forHost(os string, rel release.Release, role string) bool {
+	if r.OS != "" && r.OS != os {
+		return false
+	}
+	if !rel.IsZero() && (rel.Before(r.Since) || !r.Until.IsZero() && !rel.Before(r.Until)) {
+		return false
+	}
+	return listed(r.Roles, func(s string) bool { return s == role })
+}
+
+// listed reports whether a list with exclusions ("!x") takes something: no
+// exclusion matches, and one of the others, or there is none of them.
+func listed(list []string, match func(string) bool) bool {
+	wanted, found := false, false
+	for _, s := range list {
+		if no, ok := strings.CutPrefix(s, "!"); ok {
+			if match(no) {
+				return false
+			}
+			continue
+		}
+		wanted = true
+		found = found || match(s)
+	}
+	return found || !wanted
+}
+
+// takes reports whether Names cover a name in any of its spellings.
+func (r *Rule) takes(spellings []string) bool {
+	return listed(r.Names, func(pattern string) bool {
+		return slices.ContainsFunc(spellings, func(s string) bool {
+			ok, err := path.Match(pattern, s)
+			return err == nil && ok
+		})
+	})
+}

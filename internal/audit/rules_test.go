@@ -1,0 +1,52 @@
+package audit_test
+
+import (
+	"strings"
+	"testing"
+
+	"linerate/internal/audit"
+)
+
+// TestRulesExamples holds every rule to its examples: it speaks on each host
+// under fires, and is silent on each under silent. A rule without both is
+// not tested, and so refused.
+func TestRulesExamples(t *testing.T) {
+	_, set := known(t)
+	if err := set.CheckExpressions(); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range set.Rules() {
+		t.Run(r.ID, func(t *testing.T) {
+			if len(r.Fires) == 0 || len(r.Silent) == 0 {
+				t.Fatal("needs at least one host on which it fires and one on which it is silent")
+			}
+			for i, x := range r.Fires {
+				found := find(run(t, host(t, x), x.Role), r.ID, "")
+				if len(found) == 0 {
+					t.Errorf("fires %d %s: silent", i+1, x.Note)
+				}
+				for _, f := range found {
+					checkTexts(t, f)
+				}
+			}
+			for i, x := range r.Silent {
+				for _, f := range find(run(t, host(t, x), x.Role), r.ID, "") {
+					t.Errorf("silent %d %s: says %s", i+1, x.Note, f.Message)
+				}
+			}
+		})
+	}
+}
+
+// checkTexts refuses texts that a person cannot use.
+func checkTexts(t *testing.T, f audit.Finding) {
+	t.Helper()
+	for _, s := range []string{f.Message, f.Why, f.Fix, f.Name} {
+		if s == "" || strings.Contains(s, "${") || strings.Contains(s, "<nil>") || strings.Contains(s, "%!") {
+			t.Errorf("%s: text %q", f.ID, s)
+		}
+	}
+	if len(f.Sources) == 0 {
+		t.Errorf("%s: no sources", f.ID)
+	}
+}

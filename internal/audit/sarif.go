@@ -1,0 +1,194 @@
+package audit
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// sarifSchema is where the format is defined: OASIS SARIF 2.1.0.
+const sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+// SARIF is a report as a SARIF 2.1.0 log, ready to marshal: one run, a rule
+// per rule of the audit, a result per finding. Suppressed findings are
+// results with an accepted suppression. Only what code scanning services
+// read is filled.
+type SARIF struct {
+	Schema  string     `json:"$schema"`
+	Version string     `json:"version"`
+	Runs    []sarifRun `json:"runs"`
+}
+
+type sarifRun struct {
+	Tool    sarifTool           `json:"tool"`
+	Results []sarifResult       `json:"results"`
+	Bases   map[string]sarifURI `json:"originalUriBaseIds"`
+	Props   map[string]any      `json:"properties"`
+}
+
+type sarifTool struct {
+	Driver sarifDriver `json:"driver"`
+}
+
+type sarifDriver struct {
+	Name    string      `json:"name"`
+	Version string      `json:"version,omitempty"`
+	Rules   []sarifRule `json:"rules"`
+}
+
+type sarifRule struct {
+	ID     string         `json:"id"`
+	Short  sarifText      `json:"shortDescription"`
+	Config sarifConfig    `json:"defaultConfiguration"`
+	Props  map[string]any `json:"properties"`
+}
+
+type sarifConfig struct {
+	Level string `json:"level"`
+}
+
+type sarifText struct {
+	Text string `json:"text"`
+}
+
+type sarifResult struct {
+	RuleID       string             `json:"ruleId"`
+	RuleIndex    int                `json:"ruleIndex"`
+	Level        string             `json:"level"`
+	Message      sarifText          `json:"message"`
+	Locations    []sarifLocation    `json:"locations,omitempty"`
+	Fingerprints map[string]string  `json:"partialFingerprints"`
+	Suppressions []sarifSuppression `json:"suppressions,omitempty"`
+	Props        map[string]any     `json:"properties"`
+}
+
+type sarifLocation struct {
+	Physical *sarifPhysical `json:"physicalLocation,omitempty"`
+	Logical  []sarifLogical `json:"logicalLocations,omitempty"`
+}
+
+type sarifPhysical struct {
+	Artifact sarifURI     `json:"artifactLocation"`
+	Region   *sarifRegion `json:"region,omitempty"`
+}
+
+type sarifURI struct {
+	URI    string `json:"uri"`
+	BaseID string `json:"uriBaseId,omitempty"`
+}
+
+type sarifRegion struct {
+	StartLine int        `json:"startLine"`
+	Snippet   *sarifText `json:"snippet,omitempty"`
+}
+
+type sarifLogical struct {
+	Name string `json:"fullyQualifiedName"`
+}
+
+type sarifSuppression struct {
+	Kind          string `json:"kind"`
+	Status        string `json:"status"`
+	Justification string `json:"justification"`
+}
+
+// ToSARIF converts a report; toolVersion is linerate's.
+func ToSARIF(r *Report, toolVersion string) SARIF {
+	run := sarifRun{
+		Results: []sarifResult{},
+		Bases:   map[string]sarifURI{"HOST": {URI: "file:///"}},
+		Props:   map[string]any{"os": r.OS, "release": r.Release, "role": r.Role, "roleReasons": r.RoleReasons},
+	}
+	index := map[string]int{}
+	run.Tool.Driver = sarifDriver{Name: "linerate", Version: toolVersion, Rules: sarifRules(r, index)}
+	for _, f := range r.Findings {
+		run.Results = append(run.Results, sarifFinding(f, index))
+	}
+	for _, s := range r.Suppressed {
+		res := sarifFinding(s.Finding, index)
+		res.Suppressions = []sarifSuppression{{Kind: "external", Status: "accepted", Justification: s.Reason}}
+		run.Results = append(run.Results, res)
+	}
+	return SARIF{Schema: sarifSchema, Version: "2.1.0", Runs: []sarifRun{run}}
+}
+
+// sarifRules lists the rules that the report's findings come from, by id, and
+// fills index with their places.
+func sarifRules(r *Report, index map[string]int) []sarifRule {
+	all := slices.Clone(r.Findings)
+	for _, s := range r.Suppressed {
+		all = append(all, s.Finding)
+	}
+	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Compare(a.Rule(), b.Rule()) })
+	rules := []sarifRule{}
+	for _, f := range all {
+		if _, seen := index[f.Rule()]; seen {
+			continue
+		}
+		index[f.Rule()] = len(rules)
+		rules = append(rules, sarifRule{
+			ID: f.Rule(), Short: sarifText{describe(f)},
+			Config: sarifConfig{sarifLevel(f.Severity)}, Props: map[string]any{"kind": f.Kind},
+		})
+	}
+	return rules
+}
+
+// describe is a rule in words that fit all its findings.
+func describe(f Finding) string {
+	if s, ok := kindWords[f.Kind]; ok {
+		return f.Rule() + ": " + s
+	}
+	return f.Rule()
+}
+
+func sarifFinding(f Finding, index map[string]int) sarifResult {
+	res := sarifResult{
+		RuleID: f.Rule(), RuleIndex: index[f.Rule()], Level: sarifLevel(f.Severity),
+		Message:      sarifText{strings.TrimSpace(f.Message + " " + f.Fix)},
+		Fingerprints: map[string]string{"findingId/v1": f.ID},
+		Props:        map[string]any{"id": f.ID, "kind": f.Kind, "action": f.Action, "name": f.Name, "why": f.Why, "sources": f.Sources},
+	}
+	loc := sarifLocation{}
+	if f.Name != "" {
+		loc.Logical = []sarifLogical{{f.Name}}
+	}
+	if f.File != "" {
+		loc.Physical = &sarifPhysical{Artifact: sarifURI{URI: pathURI(f.File), BaseID: "HOST"}}
+		if f.Line > 0 {
+			loc.Physical.Region = &sarifRegion{StartLine: f.Line}
+			if f.Text != "" {
+				loc.Physical.Region.Snippet = &sarifText{f.Text}
+			}
+		}
+	}
+	if loc.Physical != nil || loc.Logical != nil {
+		res.Locations = []sarifLocation{loc}
+	}
+	return res
+}
+
+// pathURI is a path on the host relative to its root, as a URI reference.
+func pathURI(p string) string {
+	var b strings.Builder
+	for _, c := range []byte(strings.TrimPrefix(p, "/")) {
+		if c == '/' || c == '-' || c == '.' || c == '_' || c == '~' ||
+			'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' {
+			b.WriteByte(c)
+			continue
+		}
+		const hex = "0123456789ABCDEF"
+		b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+	}
+	return b.String()
+}
+
+func sarifLevel(s Severity) string {
+	switch s {
+	case Error:
+		return "error"
+	case Warning:
+		return "warning"
+	}
+	return "note"
+}
