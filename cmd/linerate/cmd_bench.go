@@ -19,5 +19,6 @@ func newBenchCmd() *cobra.Command {
 func benches() []*cobra.Command {
 	return []*cobra.Command{
 		newBenchLogsCmd(),
+		newBenchSearchCmd(),
 	}
 }

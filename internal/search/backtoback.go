@@ -1,0 +1,126 @@
+package search
+
+import (
+	"linerate/internal/hint"
+	"linerate/internal/stats"
+)
+
+// BackToBack finds the longest burst at line rate that a device buffers
+// without loss (RFC 9004, which updates RFC 2544 §26.4): a binary search over
+// the burst's length, repeated, each search on its own.
+type BackToBack struct {
+	config    BackToBackConfig
+	low, high uint64 // frames: longest clean, shortest lossy
+	repeat    int
+	verified  int
+	found     []float64
+	ceiling   bool // a burst of the limit passed
+	open      bool
+}
+
+// BackToBackConfig of the searches.
+type BackToBackConfig struct {
+	LineRate float64 // frames per second at minimum gap, for the frame size
+	Longest  float64 // seconds; RFC 9004 §5.2 allows up to 30
+	Step     uint64  // frames between the bounds that end a search
+	Repeats  int     // complete searches; RFC 2544 §26.4 wants 50
+	Verify   int     // further trials that a lossy burst gets before it counts (RFC 9004 §5.3)
+}
+
+// NewBackToBack checks a configuration and returns its searches.
+func NewBackToBack(c BackToBackConfig) (*BackToBack, error) {
+	switch {
+	case !(c.LineRate > 0):
+		return nil, hint.Usagef("line rate %g pps must be positive", c.LineRate)
+	case !(c.Longest > 0 && c.Longest <= 30):
+		return nil, hint.Usagef("longest burst %g s: RFC 9004 allows up to 30 s", c.Longest)
+	case c.Step < 1 || c.Repeats < 1 || c.Verify < 0:
+		return nil, hint.Usagef("step %d, repeats %d, verify %d: give at least 1, 1 and 0", c.Step, c.Repeats, c.Verify)
+	}
+	b := &BackToBack{config: c}
+	b.restart()
+	return b, nil
+}
+
+func (b *BackToBack) restart() {
+	b.low, b.high, b.verified = 0, b.limit()+1, 0
+}
+
+func (b *BackToBack) limit() uint64 {
+	return max(1, uint64(b.config.LineRate*b.config.Longest))
+}
+
+func (b *BackToBack) frames() uint64 {
+	if b.high > b.limit() {
+		return b.limit() // the longest first
+	}
+	return b.low + (b.high-b.low)/2
+}
+
+// Next proposes a burst.
+func (b *BackToBack) Next() (Trial, bool) {
+	if b.repeat >= b.config.Repeats {
+		return Trial{}, false
+	}
+	b.open = true
+	n := b.frames()
+	return Trial{Load: b.config.LineRate, Frames: n, Duration: float64(n) / b.config.LineRate}, true
+}
+
+// Add tells what came of the burst.
+func (b *BackToBack) Add(o Outcome) {
+	if !b.open {
+		return
+	}
+	b.open = false
+	n := b.frames()
+	switch {
+	case o.LossRatio <= 0:
+		b.low, b.verified = n, 0
+		b.ceiling = b.ceiling || n == b.limit()
+	case b.verified < b.config.Verify:
+		b.verified++
+		return
+	default:
+		b.high, b.verified = n, 0
+	}
+	if b.high-b.low <= b.config.Step || b.low == b.limit() {
+		b.found = append(b.found, float64(b.low))
+		b.repeat++
+		b.restart()
+	}
+}
+
+// BackToBackResult is the report of RFC 9004 §6.
+type BackToBackResult struct {
+	Mean     float64 `json:"mean_frames"`
+	Min      float64 `json:"min_frames"`
+	Max      float64 `json:"max_frames"`
+	SD       float64 `json:"sd_frames"` // NaN with one search
+	Step     uint64  `json:"step_frames"`
+	Searches int     `json:"searches"`
+	// ImpliedTime is the mean burst at line rate, in seconds; CorrectedTime
+	// takes from it what the device forwarded meanwhile: the time its
+	// buffers can hold at line rate.
+	ImpliedTime   float64 `json:"implied_buffer_seconds"`
+	CorrectedTime float64 `json:"corrected_buffer_seconds"`
+	// AtLimit: a burst of the longest length passed, so buffers may be larger.
+	AtLimit bool `json:"at_limit"`
+}
+
+// Result reports the searches done; throughput is the device's, in frames per
+// second. RFC 9004 §4 asks for it: at sizes that the device forwards at line
+// rate the test has no meaning.
+func (b *BackToBack) Result(throughput float64) BackToBackResult {
+	s := stats.Summarise(b.found)
+	r := BackToBackResult{Mean: s.Mean, Min: s.Min, Max: s.Max, SD: s.SD, Step: b.config.Step, Searches: s.N, AtLimit: b.ceiling}
+	r.ImpliedTime = s.Mean / b.config.LineRate
+	r.CorrectedTime = r.ImpliedTime * (1 - throughput/b.config.LineRate)
+	return r
+}
+
+// BufferTime is how long the buffers last when frames arrive at another rate
+// and leave not at all, in seconds: corrected time × line rate ÷ rate.
+func (r BackToBackResult) BufferTime(lineRate, rate float64) float64 {
+	return r.CorrectedTime * lineRate / rate
+}

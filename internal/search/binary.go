@@ -1,0 +1,96 @@
+package search
+
+import "linerate/internal/hint"
+
+// Binary is the binary search that RFC 2544 §26.1 leaves to the tester: one
+// trial of the final duration per load, a trial with no more loss than
+// allowed raises the lower bound, any other lowers the upper one, until both
+// are a resolution apart. With loss 0 it finds the throughput of RFC 1242
+// §3.17 (NDR, the no-drop rate); with a small loss ratio a PDR, the partial
+// drop rate.
+type Binary struct {
+	config     BinaryConfig
+	low, high  float64
+	lowTried   bool // low is a bound by a trial, not by assumption
+	highTried  bool
+	throughput *float64
+	load       float64
+	open       bool
+}
+
+// BinaryConfig of a search.
+type BinaryConfig struct {
+	Min, Max   float64 // loads in frames per second
+	Duration   float64 // of every trial, seconds; RFC 2544 §24 wants 60 or more
+	LossRatio  float64 // allowed
+	Resolution float64 // relative to the upper bound
+}
+
+// NewBinary checks a configuration and returns its search.
+func NewBinary(c BinaryConfig) (*Binary, error) {
+	switch {
+	case !(c.Min > 0) || !(c.Max > c.Min):
+		return nil, hint.Usagef("loads from %g to %g pps: the least must be positive and below the largest", c.Min, c.Max)
+	case !(c.Duration > 0):
+		return nil, hint.Usagef("trial duration %g s must be positive", c.Duration)
+	case !(c.LossRatio >= 0 && c.LossRatio < 1):
+		return nil, hint.Usagef("loss ratio %g must be in [0, 1)", c.LossRatio)
+	case !(c.Resolution > 0 && c.Resolution < 1):
+		return nil, hint.Usagef("resolution %g must be in (0, 1)", c.Resolution)
+	}
+	return &Binary{config: c, low: c.Min, high: c.Max}, nil
+}
+
+// Next proposes the largest load first, then halves.
+func (b *Binary) Next() (Trial, bool) {
+	if !b.open {
+		switch {
+		case !b.highTried:
+			b.load = b.high
+		case b.lowTried && b.low >= b.high:
+			return Trial{}, false // the largest load passed, or the least failed
+		case (b.high-b.low)/b.high > b.config.Resolution:
+			b.load = b.low + (b.high-b.low)/2
+		case !b.lowTried:
+			b.load = b.low
+		default:
+			return Trial{}, false
+		}
+	}
+	b.open = true
+	return Trial{Load: b.load, Duration: b.config.Duration}, true
+}
+
+// Add tells what came of the trial proposed.
+func (b *Binary) Add(o Outcome) {
+	if !b.open {
+		return
+	}
+	b.open = false
+	pass := o.LossRatio <= b.config.LossRatio
+	if pass {
+		rate := b.load
+		b.throughput = &rate
+		b.low, b.lowTried = b.load, true
+		if !b.highTried {
+			b.highTried = true
+			b.high = b.low
+		}
+		return
+	}
+	b.highTried = true
+	b.high = b.load
+	if b.load <= b.low {
+		b.low, b.lowTried = b.load, true
+	}
+}
+
+// Result is the highest load that passed and the lowest that did not; nil
+// where there is none.
+func (b *Binary) Result() (throughput, upper *float64) {
+	if b.throughput == nil || *b.throughput < b.high {
+		h := b.high
+		upper = &h
+	}
+	return b.throughput, upper
+}

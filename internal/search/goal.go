@@ -1,0 +1,196 @@
+package search
+
+import (
+	"cmp"
+	"slices"
+
+	"linerate/internal/hint"
+)
+
+// Goal says what a throughput is (draft-ietf-bmwg-mlrsearch-15, "Search
+// Goal"): at which loss, for how long, and how often it may be exceeded.
+type Goal struct {
+	Name            string  `json:"name"`
+	FinalDuration   float64 `json:"final_trial_duration"` // seconds; a full-length trial lasts at least this
+	DurationSum     float64 `json:"duration_sum"`         // seconds of full-length trials that decide a load
+	LossRatio       float64 `json:"loss_ratio"`           // a trial with more is high-loss
+	ExceedRatio     float64 `json:"exceed_ratio"`         // share of high-loss time that is tolerated
+	Width           float64 `json:"width"`                // relative distance of the bounds that ends the search
+	InitialDuration float64 `json:"initial_trial_duration"`
+	Preceding       int     `json:"preceding_targets"` // coarser, shorter steps before the final one
+}
+
+// Presets are goals by name. RFC 2544 and TST009 follow the draft's
+// compliance sections; NDR and PDR are those of the CSIT project. Sixty-second
+// goals get four targets before the final one: a device that flickers makes
+// the step from one duration to the next a long one, and every miss at the
+// final duration costs a minute.
+var presets = []Goal{
+	{Name: "rfc2544", FinalDuration: 60, DurationSum: 60, Width: 0.005, InitialDuration: 1, Preceding: 4},
+	{Name: "tst009", FinalDuration: 60, DurationSum: 120, ExceedRatio: 0.5, Width: 0.005, InitialDuration: 1, Preceding: 4},
+	{Name: "ndr", FinalDuration: 1, DurationSum: 21, ExceedRatio: 0.5, Width: 0.005, InitialDuration: 1, Preceding: 2},
+	{Name: "pdr", FinalDuration: 1, DurationSum: 21, LossRatio: 0.005, ExceedRatio: 0.5, Width: 0.005, InitialDuration: 1, Preceding: 2},
+}
+
+// Presets lists the goals known by name.
+func Presets() []Goal { return slices.Clone(presets) }
+
+// Preset finds a goal by name.
+func Preset(name string) (Goal, error) {
+	var known []string
+	for _, g := range presets {
+		if g.Name == name {
+			return g, nil
+		}
+		known = append(known, g.Name)
+	}
+	return Goal{}, hint.Unknown("search goal", name, known)
+}
+
+// Scaled shortens a goal's times by a factor, keeping its ratios: for a quick
+// look, and for machines that cannot stay steady for minutes. The name says so.
+func (g Goal) Scaled(factor float64, name string) Goal {
+	g.FinalDuration *= factor
+	g.DurationSum *= factor
+	g.InitialDuration = min(g.InitialDuration, g.FinalDuration)
+	g.Name = name
+	return g
+}
+
+// Check refuses goals outside the draft's ranges.
+func (g Goal) Check() error {
+	switch {
+	case !(g.FinalDuration > 0):
+		return hint.Usagef("goal %s: final trial duration %g s must be positive", g.Name, g.FinalDuration)
+	case !(g.DurationSum > 0):
+		return hint.Usagef("goal %s: duration sum %g s must be positive", g.Name, g.DurationSum)
+	case !(g.LossRatio >= 0 && g.LossRatio < 1):
+		return hint.Usagef("goal %s: loss ratio %g must be in [0, 1)", g.Name, g.LossRatio)
+	case !(g.ExceedRatio >= 0 && g.ExceedRatio < 1):
+		return hint.Usagef("goal %s: exceed ratio %g must be in [0, 1)", g.Name, g.ExceedRatio)
+	case !(g.Width > 0 && g.Width < 1):
+		return hint.Usagef("goal %s: width %g must be in (0, 1)", g.Name, g.Width)
+	case !(g.InitialDuration > 0):
+		return hint.Usagef("goal %s: initial trial duration %g s must be positive", g.Name, g.InitialDuration)
+	case g.Preceding < 0 || g.Preceding > 10:
+		return hint.Usagef("goal %s: %d preceding targets; give 0 to 10", g.Name, g.Preceding)
+	}
+	return nil
+}
+
+// Class is what a load is for a goal.
+type Class string
+
+// The classes of a load.
+const (
+	LowerBound Class = "lower bound"
+	UpperBound Class = "upper bound"
+	Undecided  Class = "undecided"
+)
+
+// sums of effective durations at one load, by length and loss.
+type sums struct{ fullLow, fullHigh, shortLow, shortHigh float64 }
+
+func (g Goal) sums(trials []Outcome) (s sums) {
+	for _, o := range trials {
+		full, high := o.Duration >= g.FinalDuration, o.LossRatio > g.LossRatio
+		switch d := o.effective(); {
+		case full && high:
+			s.fullHigh += d
+		case full:
+			s.fullLow += d
+		case high:
+			s.shortHigh += d
+		default:
+			s.shortLow += d
+		}
+	}
+	return s
+}
+
+// ExceedRatios are the shares of high-loss time at a load if all time missing
+// to the duration sum were low-loss, and if it were high-loss (draft, "Load
+// Classification Logic"). Short high-loss trials count beyond what short
+// low-loss ones balance.
+func (g Goal) ExceedRatios(trials []Outcome) (optimistic, pessimistic float64) {
+	s := g.sums(trials)
+	balance := s.shortLow * g.ExceedRatio / (1 - g.ExceedRatio)
+	high := s.fullHigh + max(0, s.shortHigh-balance)
+	whole := max(s.fullLow+high, g.DurationSum)
+	return high / whole, (whole - s.fullLow) / whole
+}
+
+// Classify decides what a load is from all its trials: a lower bound when
+// even the pessimistic exceed ratio is within the goal's, an upper bound when
+// even the optimistic one is not (draft, "Load Classification Code").
+func (g Goal) Classify(trials []Outcome) Class {
+	optimistic, pessimistic := g.ExceedRatios(trials)
+	// Sums of seconds carry rounding; a quota met to the last bit is met.
+	quota := g.ExceedRatio + 1e-12
+	switch {
+	case pessimistic <= quota:
+		return LowerBound
+	case optimistic > quota:
+		return UpperBound
+	}
+	return Undecided
+}
+
+// ConditionalThroughput is the forwarding rate that full-length trials at a
+// load show, or exceed, for all but the goal's exceed ratio of the time
+// (draft, "Conditional Throughput Code", whose max with the duration sum the
+// draft's prose leaves out). Missing time counts as lost. trials must be of
+// one load.
+func (g Goal) ConditionalThroughput(trials []Outcome) float64 {
+	if len(trials) == 0 {
+		return 0
+	}
+	var full []Outcome
+	total := 0.0
+	for _, o := range trials {
+		if o.Duration >= g.FinalDuration {
+			full = append(full, o)
+			total += o.effective()
+		}
+	}
+	slices.SortStableFunc(full, func(a, b Outcome) int { return cmp.Compare(a.LossRatio, b.LossRatio) })
+	remaining := max(g.DurationSum, total) * (1 - g.ExceedRatio)
+	loss := 1.0
+	for i, o := range full {
+		if i > 0 && remaining <= 0 {
+			break
+		}
+		loss = o.LossRatio
+		remaining -= o.effective()
+	}
+	if remaining > 0 {
+		loss = 1
+	}
+	return trials[0].Load * (1 - loss)
+}
+
+// Bounds are a goal's relevant bounds among the loads tried: the smallest
+// upper bound, and the largest lower bound below it. Loss inversion is thereby
+// resolved pessimistically. A missing one is nil.
+type Bounds struct{ Lower, Upper *float64 }
+
+// Relevant finds the relevant bounds in the trials of a search.
+func (g Goal) Relevant(trials []Outcome) Bounds {
+	byLoad := map[float64][]Outcome{}
+	for _, o := range trials {
+		byLoad[o.Load] = append(byLoad[o.Load], o)
+	}
+	var b Bounds
+	for load, t := range byLoad {
+		if g.Classify(t) == UpperBound && (b.Upper == nil || load < *b.Upper) {
+			b.Upper = &load
+		}
+	}
+	for load, t := range byLoad {
+		below := b.Upper == nil || load < *b.Upper
+		if below && g.Classify(t) == LowerBound && (b.Lower == nil || load > *b.Lower) {
+			b.Lower = &load
+		}
+	}
+	return b
+}

@@ -1,0 +1,235 @@
+package search
+
+import (
+	"slices"
+
+	"linerate/internal/hint"
+)
+
+// MLR is the controller of a multiple loss ratio search
+// (draft-ietf-bmwg-mlrsearch-15): one search for several goals, whose trials
+// all share. Loads are tried in the order of the CSIT project's strategies:
+// short trials and wide intervals first, smaller loads first.
+type MLR struct {
+	config  Config
+	grid    grid
+	trials  map[int][]Outcome
+	all     []Outcome
+	stage   int
+	hints   []int // loads of the initial trials
+	workers []*selector
+	pending nomination
+	worker  *selector
+	open    bool // a trial was proposed and its outcome is awaited
+}
+
+// Config of a search.
+type Config struct {
+	Min, Max float64 // loads in frames per second; Max is usually line rate
+	Goals    []Goal
+	Warmup   float64 // seconds at Max before anything counts; 0: none
+}
+
+// The stages of a search.
+const (
+	warmup = iota
+	atMax
+	atForwarded
+	beside
+	selecting
+)
+
+// NewMLR checks a configuration and returns its search.
+func NewMLR(c Config) (*MLR, error) {
+	switch {
+	case len(c.Goals) == 0:
+		return nil, hint.Usagef("a search needs a goal")
+	case !(c.Min > 0) || !(c.Max > c.Min):
+		return nil, hint.Usagef("loads from %g to %g pps: the least must be positive and below the largest", c.Min, c.Max)
+	}
+	narrowest := 1.0
+	for _, g := range c.Goals {
+		if err := g.Check(); err != nil {
+			return nil, err
+		}
+		narrowest = min(narrowest, g.Width)
+	}
+	m := &MLR{config: c, grid: newGrid(c.Min, c.Max, narrowest), trials: map[int][]Outcome{}}
+	if c.Warmup <= 0 {
+		m.stage = atMax
+	}
+	return m, nil
+}
+
+// Next proposes the next trial.
+func (m *MLR) Next() (Trial, bool) {
+	if !m.open && !m.propose() {
+		return Trial{}, false
+	}
+	m.open = true
+	return Trial{Load: m.grid.load(m.pending.load), Duration: m.pending.duration}, true
+}
+
+// Add tells what came of the trial proposed.
+func (m *MLR) Add(o Outcome) {
+	if !m.open {
+		return
+	}
+	m.open = false
+	if m.stage == warmup {
+		m.stage = atMax
+		return
+	}
+	m.all = append(m.all, o)
+	m.trials[m.pending.load] = append(m.trials[m.pending.load], o)
+	if m.stage == selecting {
+		m.worker.tell(m.pending)
+		return
+	}
+	m.initial(o)
+}
+
+// propose sets the pending trial; false when every goal is reached.
+func (m *MLR) propose() bool {
+	switch m.stage {
+	case warmup:
+		m.pending = nomination{load: m.grid.top, duration: m.config.Warmup}
+		return true
+	case atMax:
+		m.pending = nomination{load: m.grid.top, duration: m.firstDuration()}
+		return true
+	case atForwarded, beside:
+		m.pending = nomination{load: m.hints[len(m.hints)-1], duration: m.firstDuration()}
+		return true
+	}
+	found := false
+	for _, w := range m.workers {
+		n, ok := w.nominate()
+		if !ok {
+			continue
+		}
+		if !found || n.load < m.pending.load || (n.load == m.pending.load && n.duration > m.pending.duration) {
+			m.pending, m.worker, found = n, w, true
+		}
+	}
+	return found
+}
+
+// first lists the goals' coarsest targets.
+func (m *MLR) first() []target {
+	var out []target
+	for _, g := range m.config.Goals {
+		out = append(out, targetsOf(g, m.grid)[0])
+	}
+	return out
+}
+
+func (m *MLR) firstDuration() (d float64) {
+	for _, t := range m.first() {
+		d = max(d, t.goal.FinalDuration)
+	}
+	return d
+}
+
+// initial chooses where to start: the rate forwarded at the largest load is a
+// first guess; from the outcome there follows a second load beside it.
+func (m *MLR) initial(o Outcome) {
+	loss, width := 1.0, 0
+	for _, t := range m.first() {
+		loss, width = min(loss, t.goal.LossRatio), max(width, t.width)
+	}
+	// The load whose surplus over what is forwarded would be just the loss
+	// allowed.
+	guess := m.grid.index(o.ForwardingRate() / (1 - loss))
+	switch m.stage {
+	case atMax:
+		if guess >= m.grid.top {
+			m.begin(m.grid.top, m.grid.top)
+			return
+		}
+		load, ok := m.grid.keepOff(guess, width, -1, m.grid.top)
+		if !ok {
+			m.begin(m.grid.top, m.grid.top)
+			return
+		}
+		m.hints, m.stage = []int{load}, atForwarded
+	case atForwarded:
+		here := m.pending.load
+		load, ok := 0, false
+		if o.LossRatio > loss {
+			if guess < here {
+				load, ok = m.grid.keepOff(guess, width, -1, here)
+			}
+		} else {
+			load, ok = m.grid.keepOff(here+width, width, here, m.grid.top)
+		}
+		if !ok || load == here {
+			m.begin(here, here)
+			return
+		}
+		m.hints, m.stage = append(m.hints, load), beside
+	case beside:
+		m.begin(m.hints[0], m.hints[1])
+	}
+}
+
+// begin starts the goals' selectors between two loads.
+func (m *MLR) begin(a, b int) {
+	m.stage = selecting
+	for _, g := range m.config.Goals {
+		m.workers = append(m.workers, newSelector(g, m.grid, m.trials, bounds{min(a, b), max(a, b)}))
+	}
+}
+
+// GoalResult is what a search found for one goal.
+type GoalResult struct {
+	Goal Goal `json:"goal"`
+	// Regular: both bounds exist and are no further apart than the width.
+	Regular bool     `json:"regular"`
+	Reason  string   `json:"reason,omitempty"` // why not
+	Lower   *float64 `json:"relevant_lower_bound_pps"`
+	Upper   *float64 `json:"relevant_upper_bound_pps"`
+	// Throughput is the conditional throughput at the lower bound; null
+	// without one.
+	Throughput *float64 `json:"conditional_throughput_pps"`
+}
+
+// Results are the goals' results so far, in the order of the configuration.
+func (m *MLR) Results() []GoalResult {
+	var out []GoalResult
+	for _, g := range m.config.Goals {
+		out = append(out, m.result(g))
+	}
+	return out
+}
+
+func (m *MLR) result(g Goal) GoalResult {
+	r := GoalResult{Goal: g}
+	s := selector{trials: m.trials}
+	b := s.relevant(g)
+	if b.lo >= 0 {
+		lower := m.grid.load(b.lo)
+		t := g.ConditionalThroughput(m.trials[b.lo])
+		r.Lower, r.Throughput = &lower, &t
+	}
+	if b.hi >= 0 {
+		upper := m.grid.load(b.hi)
+		r.Upper = &upper
+	}
+	switch {
+	case b.both() && b.hi-b.lo <= m.grid.steps(g.Width):
+		r.Regular = true
+	case b.both():
+		r.Reason = "the search ended before the bounds were close enough"
+	case b.lo >= m.grid.top:
+		r.Reason = "the largest load is a lower bound: the device, or the generator's limit, is beyond it"
+	case b.hi == 0:
+		r.Reason = "the least load is an upper bound"
+	default:
+		r.Reason = "the search ended before both bounds were found"
+	}
+	return r
+}
+
+// Trials are the outcomes that count, in time order.
+func (m *MLR) Trials() []Outcome { return slices.Clone(m.all) }

@@ -1,0 +1,90 @@
+// Package search finds throughput: RFC 2544's binary search, NDR and PDR,
+// MLRsearch with several loss goals at once, back-to-back frames (RFC 9004),
+// the frame loss curve (RFC 2544 §26.3) and latency at stated loads (§26.2).
+//
+// Each method is a Procedure, a pure state machine: it says which trial it
+// wants next and is told what came of it. Machines, clocks and traffic are
+// behind the Measurer. Loads are frames per second through one direction,
+// durations seconds.
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Trial is what a procedure asks for: frames offered at a constant load for a
+// duration (RFC 2544 §23), or a burst of Frames at the load given.
+type Trial struct {
+	Load     float64 `json:"load_pps"`
+	Duration float64 `json:"duration_seconds"`
+	Frames   uint64  `json:"frames,omitempty"` // a burst; 0: Duration decides
+}
+
+// Outcome is what came of a trial.
+type Outcome struct {
+	Trial
+	// LossRatio is the share of frames due that did not arrive; frames the
+	// generator failed to send are due.
+	LossRatio float64 `json:"loss_ratio"`
+	// Effective is the time the trial counts for, what it took in all; 0
+	// means its duration.
+	Effective float64 `json:"effective_seconds"`
+	// LatencyP50 and LatencyP99 in nanoseconds; 0 where not measured.
+	LatencyP50 float64 `json:"latency_p50_ns,omitempty"`
+	LatencyP99 float64 `json:"latency_p99_ns,omitempty"`
+}
+
+// ForwardingRate is what arrived per second (RFC 2285 §3.6.1).
+func (o Outcome) ForwardingRate() float64 { return o.Load * (1 - o.LossRatio) }
+
+// effective duration, with its default.
+func (o Outcome) effective() float64 {
+	if o.Effective > 0 {
+		return o.Effective
+	}
+	return o.Duration
+}
+
+// Procedure is a search: Next proposes a trial until it is done, Add tells
+// the outcome of the trial proposed last.
+type Procedure interface {
+	Next() (t Trial, more bool)
+	Add(o Outcome)
+}
+
+// Measurer runs one trial.
+type Measurer interface {
+	Measure(ctx context.Context, t Trial) (Outcome, error)
+}
+
+// ErrBudget says that a search was ended by its time limit.
+var ErrBudget = errors.New("the search's time is used up")
+
+// Run drives a procedure until it is done, fails, or has used its budget of
+// effective trial seconds (0: none). emit, if any, sees every outcome; the
+// outcomes so far are returned with every error.
+func Run(ctx context.Context, p Procedure, m Measurer, budget float64, emit func(Outcome)) ([]Outcome, error) {
+	var done []Outcome
+	used := 0.0
+	for {
+		t, more := p.Next()
+		if !more {
+			return done, nil
+		}
+		if budget > 0 && used+t.Duration > budget {
+			return done, ErrBudget
+		}
+		o, err := m.Measure(ctx, t)
+		if err != nil {
+			return done, fmt.Errorf("trial at %.0f pps: %w", t.Load, err)
+		}
+		used += o.effective()
+		done = append(done, o)
+		p.Add(o)
+		if emit != nil {
+			emit(o)
+		}
+	}
+}
