@@ -20,6 +20,21 @@ var (
 	nameForm   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:%-]*$`)
 )
 
+// Check holds every record and claim to the schema, compiles every expression
+// and runs its vectors. Read made sure of names and references already.
+func (c *Catalogue) Check() error {
+	var errs []error
+	for _, r := range c.Records {
+		errs = append(errs, r.check())
+	}
+	for _, set := range c.Claims {
+		for _, cl := range set.Claims {
+			errs = append(errs, cl.check(set.File))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // check holds one record to the schema.
 func (r *Record) check() error {
 	var errs []error

@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -15,33 +16,69 @@ import (
 	"linerate/internal/fact/release"
 )
 
-// Load reads a catalogue: <os>/*.yaml are records, claims/*.yaml claims,
-// concepts.yaml concepts. All mistakes are reported, each with file and line.
+// Load reads a catalogue and checks it whole: <os>/*.yaml are records,
+// claims/*.yaml claims, concepts.yaml concepts. All mistakes are reported,
+// each with file and line.
 func Load(fsys fs.FS) (*Catalogue, error) {
-	c := &Catalogue{}
-	var errs []error
-	for _, os := range []string{FreeBSD, Linux} {
-		files, err := fs.Glob(fsys, os+"/*.yaml")
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range files {
-			errs = append(errs, c.loadRecords(fsys, f, os))
-		}
+	c, err := Read(fsys)
+	if err != nil {
+		return c, err
 	}
-	claims, err := fs.Glob(fsys, "claims/*.yaml")
+	return c, c.Check()
+}
+
+// Read is Load without the checks that need every record's expressions
+// compiled: for a catalogue that was checked before it was built in.
+func Read(fsys fs.FS) (*Catalogue, error) {
+	files, err := listFiles(fsys)
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range claims {
-		errs = append(errs, c.loadClaims(fsys, f))
+	parts := make([]Catalogue, len(files))
+	errs := make([]error, len(files))
+	var wg sync.WaitGroup
+	for i, f := range files {
+		wg.Go(func() { errs[i] = f.load(&parts[i], fsys, f.name, f.os) })
 	}
-	errs = append(errs, c.loadConcepts(fsys, "concepts.yaml"))
-	errs = append(errs, c.index())
-	if err := errors.Join(errs...); err != nil {
+	wg.Wait()
+	c := &Catalogue{}
+	for _, p := range parts {
+		c.Records = append(c.Records, p.Records...)
+		c.Claims = append(c.Claims, p.Claims...)
+		c.Concepts = append(c.Concepts, p.Concepts...)
+	}
+	if err := errors.Join(append(errs, c.index())...); err != nil {
 		return nil, err
 	}
 	return c, nil
+}
+
+// file is one file of a catalogue, and who reads it.
+type file struct {
+	name, os string
+	load     func(c *Catalogue, fsys fs.FS, name, os string) error
+}
+
+func listFiles(fsys fs.FS) ([]file, error) {
+	var all []file
+	for _, k := range []struct {
+		pattern, os string
+		load        func(c *Catalogue, fsys fs.FS, name, os string) error
+	}{
+		{"freebsd/*.yaml", FreeBSD, (*Catalogue).loadRecords},
+		{"linux/*.yaml", Linux, (*Catalogue).loadRecords},
+		{"claims/*.yaml", "", (*Catalogue).loadClaims},
+		{"concepts.yaml", "", (*Catalogue).loadConcepts},
+	} {
+		names, err := fs.Glob(fsys, k.pattern)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range names {
+			all = append(all, file{n, k.os, k.load})
+		}
+	}
+	return all, nil
 }
 
 // document parses one file into its top-level mapping, key → node.
@@ -109,15 +146,14 @@ func (c *Catalogue) loadRecords(fsys fs.FS, name, os string) error {
 	subsystem := strings.TrimSuffix(path.Base(name), ".yaml")
 	var errs []error
 	for _, n := range nodes {
-		r := Record{OS: os, Subsystem: subsystem, File: name, Line: lineOf(n)}
-		if err := decode(name, n, &r); err != nil {
+		var raw rawRecord
+		if err := decode(name, n, &raw); err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		for _, x := range r.expand() {
-			errs = append(errs, x.check())
-			c.Records = append(c.Records, x)
-		}
+		r := raw.record()
+		r.OS, r.Subsystem, r.File, r.Line = os, subsystem, name, lineOf(n)
+		c.Records = append(c.Records, r.expand()...)
 	}
 	return errors.Join(errs...)
 }
@@ -150,7 +186,7 @@ func (r Record) expand() []*Record {
 	return all
 }
 
-func (c *Catalogue) loadClaims(fsys fs.FS, name string) error {
+func (c *Catalogue) loadClaims(fsys fs.FS, name, _ string) error {
 	top, err := document(fsys, name)
 	if err != nil {
 		return err
@@ -182,18 +218,14 @@ func (c *Catalogue) loadClaims(fsys fs.FS, name string) error {
 			errs = append(errs, err)
 			continue
 		}
-		errs = append(errs, cl.check(name))
 		set.Claims = append(set.Claims, cl)
 	}
 	c.Claims = append(c.Claims, set)
 	return errors.Join(errs...)
 }
 
-func (c *Catalogue) loadConcepts(fsys fs.FS, name string) error {
+func (c *Catalogue) loadConcepts(fsys fs.FS, name, _ string) error {
 	top, err := document(fsys, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}
@@ -215,7 +247,7 @@ func (c *Catalogue) loadConcepts(fsys fs.FS, name string) error {
 
 // decode reads a node strictly; an error names file and line.
 func decode(name string, n ast.Node, into any) error {
-	err := yaml.NodeToValue(n, into, yaml.Strict(), yaml.CustomUnmarshaler(readRelease))
+	err := yaml.NodeToValue(n, into, yaml.Strict())
 	var ye yaml.Error
 	if err != nil && !errors.As(err, &ye) {
 		return fmt.Errorf("%s:%d: %w", name, lineOf(n), err)
@@ -223,9 +255,34 @@ func decode(name string, n ast.Node, into any) error {
 	return yamlError(name, err)
 }
 
-// readRelease reads a release as written: as a YAML number, 6.10 were 6.1.
-func readRelease(r *release.Release, b []byte) error {
-	return r.UnmarshalText([]byte(strings.Trim(strings.TrimSpace(string(b)), `"'`)))
+// rel reads a release as written: as a YAML number, 6.10 were 6.1.
+type rel struct{ release.Release }
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (r *rel) UnmarshalYAML(n ast.Node) error { return r.UnmarshalText([]byte(n.GetToken().Value)) }
+
+// rawRecord and rawChange are a record as the file has it.
+type rawRecord struct {
+	Record  `yaml:",inline"`
+	Since   rel         `yaml:"since"`
+	Removed rel         `yaml:"removed"`
+	Changes []rawChange `yaml:"changes"`
+}
+
+type rawChange struct {
+	Change `yaml:",inline"`
+	From   rel `yaml:"from"`
+	Until  rel `yaml:"until"`
+}
+
+func (raw rawRecord) record() Record {
+	r := raw.Record
+	r.Since, r.Removed = raw.Since.Release, raw.Removed.Release
+	for _, c := range raw.Changes {
+		c.Change.From, c.Change.Until = c.From.Release, c.Until.Release
+		r.Changes = append(r.Changes, c.Change)
+	}
+	return r
 }
 
 // yamlError puts the file before the position that goccy/go-yaml reports.

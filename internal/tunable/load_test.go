@@ -12,7 +12,7 @@ import (
 // TestBuiltin reads the built-in catalogue: schema, references, expressions
 // and vectors.
 func TestBuiltin(t *testing.T) {
-	c, err := catalogue.Load()
+	c, err := tunable.Load(catalogue.Files())
 	if err != nil {
 		t.Fatal(err)
 	}

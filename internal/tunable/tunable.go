@@ -124,9 +124,9 @@ type Record struct {
 	Settable Settable `yaml:"settable"`
 	// Since is the first release that has it; zero when it is older than the
 	// oldest release of the catalogue (FreeBSD 11.0, Linux 5.15).
-	Since release.Release `yaml:"since"`
+	Since release.Release `yaml:"-"`
 	// Removed is the first release without it; zero while it exists.
-	Removed release.Release `yaml:"removed"`
+	Removed release.Release `yaml:"-"`
 	// RenamedTo is the name that took its place, with the same meaning.
 	RenamedTo string `yaml:"renamed_to"`
 	// AliasOf is the record of which this is a second spelling.
@@ -148,7 +148,7 @@ type Record struct {
 	KernelOption string      `yaml:"kernel_option"`
 	Reset        Reset       `yaml:"reset"`
 	Constraints  Constraints `yaml:"constraints"`
-	Changes      []Change    `yaml:"changes"`
+	Changes      []Change    `yaml:"-"`
 
 	// Summary says what it does, in our words.
 	Summary string `yaml:"summary"`
@@ -197,8 +197,8 @@ type Constraints struct {
 // and before Until. A zero From is the beginning, a zero Until the end.
 // Later changes override earlier ones; only the fields given change.
 type Change struct {
-	From      release.Release `yaml:"from"`
-	Until     release.Release `yaml:"until"`
+	From      release.Release `yaml:"-"`
+	Until     release.Release `yaml:"-"`
 	Exists    *bool           `yaml:"exists"`
 	Settable  Settable        `yaml:"settable"`
 	Type      Type            `yaml:"type"`

@@ -1,0 +1,65 @@
+package catalogue
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"testing"
+
+	"linerate/internal/tunable"
+)
+
+var update = flag.Bool("update", false, "write compiled.json.gz from the YAML files")
+
+// TestChecked reads the whole catalogue as `linerate catalogue check` does:
+// schema, references, every expression and its vectors.
+func TestChecked(t *testing.T) {
+	if _, err := tunable.Load(files); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestCompiledIsFresh: the packed catalogue is made of these files.
+func TestCompiledIsFresh(t *testing.T) {
+	digest, err := tunable.Digest(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := tunable.Read(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := c.Compile(digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile("compiled.json.gz", want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if !bytes.Equal(packed, want) {
+		t.Fatal("compiled.json.gz is not of these files; run: go test ./catalogue -update")
+	}
+	got, ok, err := tunable.Unpack(packed, digest)
+	if err != nil || !ok {
+		t.Fatalf("Unpack: %v, %v", ok, err)
+	}
+	again, err := got.Compile(digest)
+	if err != nil || !bytes.Equal(again, want) {
+		t.Errorf("the packed catalogue loses something: %v", err)
+	}
+}
+
+func BenchmarkLoad(b *testing.B) {
+	digest, err := tunable.Digest(files)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, ok, err := tunable.Unpack(packed, digest); err != nil || !ok {
+			b.Skip("compiled.json.gz is stale")
+		}
+	}
+}
