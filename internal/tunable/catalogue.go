@@ -127,11 +127,11 @@ func (c *Catalogue) Find(os, name string) (*Record, error) {
 	return nil, hint.Unknown("tunable", name, c.Names(os))
 }
 
-// Names lists the names of an operating system's records.
+// Names lists the names of an operating system's records; "" is every one.
 func (c *Catalogue) Names(os string) []string {
 	var names []string
 	for _, r := range c.Records {
-		if r.OS == os {
+		if os == "" || r.OS == os {
 			names = append(names, r.Name)
 		}
 	}

@@ -17,6 +17,7 @@ var (
 	resets     = []Reset{"", NoReset, LinkFlap, Restart, Reload, NeedReboot, NewSockets, Remount}
 	verdicts   = []string{Folklore, Holds, Stale, Wrong, Measured}
 	cautions   = []string{"harmful", "ineffective", "memory", "order", "security", "note"}
+	decoders   = []string{"", "harvest"}
 	nameForm   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:%-]*$`)
 )
 
@@ -49,6 +50,7 @@ func (r *Record) check() error {
 	oneOf(bad, "type", r.Type, types)
 	oneOf(bad, "scope", r.Scope, scopes)
 	oneOf(bad, "reset", r.Reset, resets)
+	oneOf(bad, "decode", r.Decode, decoders)
 	if strings.TrimSpace(r.Summary) == "" {
 		bad("no summary")
 	}

@@ -164,6 +164,9 @@ type Record struct {
 	// Notes are corrections: where a claim or a seed's arithmetic is wrong.
 	Notes   []string `yaml:"notes"`
 	Sources []string `yaml:"sources"`
+	// Decode names how a number is taken apart for people: "harvest" is the
+	// entropy sources of kern.random.harvest.mask.
+	Decode string `yaml:"decode"`
 	// Vectors are worked examples of Formula.
 	Vectors []Vector `yaml:"vectors"`
 

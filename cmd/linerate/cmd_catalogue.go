@@ -1,0 +1,155 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"linerate/catalogue"
+	"linerate/internal/fact/release"
+	"linerate/internal/hint"
+	"linerate/internal/tunable"
+)
+
+func newCatalogueCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "catalogue",
+		Short: "what is known of every tunable",
+		Long: `The catalogue is what linerate knows of tunables: what each is, on which
+releases it exists, where it can be set, its default, and who claims what.
+
+    linerate catalogue list --release 14.3
+    linerate explain net.inet.tcp.mssdflt`,
+		Args: cobra.NoArgs,
+	}
+	cmd.AddCommand(newCatalogueListCmd(), newCatalogueCheckCmd())
+	return cmd
+}
+
+// listOptions are the flags of `catalogue list`.
+type listOptions struct {
+	os, release string
+	json        bool
+}
+
+func newCatalogueListCmd() *cobra.Command {
+	var o listOptions
+	cmd := &cobra.Command{
+		Use:   "list [NAME-PART]",
+		Short: "list the tunables of a release",
+		Long: `list prints every tunable the catalogue knows, with what it is on one release.
+Without --release that is the newest known one. NAME-PART keeps the names that
+contain it.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runCatalogueList(cmd.OutOrStdout(), o, args) },
+	}
+	cmd.Flags().StringVar(&o.os, "os", "", "freebsd or linux (default both)")
+	cmd.Flags().StringVar(&o.release, "release", "", "release, such as 14.3 (default the newest known)")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON document")
+	return cmd
+}
+
+// listDocument is what `catalogue list --json` prints.
+type listDocument struct {
+	Version int             `json:"version"`
+	OS      string          `json:"os,omitempty"`
+	Release string          `json:"release,omitempty"`
+	Entries []tunable.Entry `json:"entries"`
+}
+
+func runCatalogueList(w io.Writer, o listOptions, args []string) error {
+	rel, err := releaseFlag(o.release)
+	if err != nil {
+		return err
+	}
+	if o.os != "" && o.os != tunable.FreeBSD && o.os != tunable.Linux {
+		return hint.Unknown("operating system", o.os, []string{tunable.FreeBSD, tunable.Linux})
+	}
+	if o.os == "" && !rel.IsZero() {
+		o.os = osOfRelease(rel)
+	}
+	c, err := catalogue.Load()
+	if err != nil {
+		return err
+	}
+	entries := c.List(o.os, rel)
+	if len(args) == 1 {
+		kept := entries[:0]
+		for _, e := range entries {
+			if strings.Contains(e.Name, args[0]) {
+				kept = append(kept, e)
+			}
+		}
+		entries = kept
+	}
+	if o.json {
+		return printJSON(w, listDocument{1, o.os, o.release, entries})
+	}
+	return printEntries(w, entries)
+}
+
+func printEntries(w io.Writer, entries []tunable.Entry) error {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "NAME\tSET\tTYPE\tDEFAULT")
+	for _, e := range entries {
+		d := e.Default
+		switch {
+		case !e.Exists && e.RenamedTo != "":
+			d = "not there; now " + e.RenamedTo
+		case !e.Exists:
+			d = "not there"
+		case e.DefaultIsFormula:
+			d = "(computed)"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", e.Name, e.Settable, e.Type, d)
+	}
+	return t.Flush()
+}
+
+// releaseFlag reads an optional release.
+func releaseFlag(s string) (release.Release, error) {
+	if s == "" {
+		return release.Release{}, nil
+	}
+	r, err := release.Parse(s)
+	if err != nil {
+		return r, hint.With(hint.Usage(err), "such as 14.3, or 14.3-RELEASE-p2")
+	}
+	return r, nil
+}
+
+// osOfRelease tells the systems apart by their numbers: FreeBSD's majors of
+// the catalogue begin at 11, Linux has not come that far.
+func osOfRelease(r release.Release) string {
+	if r.Major >= 11 {
+		return tunable.FreeBSD
+	}
+	return tunable.Linux
+}
+
+func newCatalogueCheckCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check",
+		Short: "check every record, claim, expression and vector",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := tunable.Load(catalogue.Files())
+			if err != nil {
+				return err
+			}
+			claims, vectors := 0, 0
+			for _, s := range c.Claims {
+				claims += len(s.Claims)
+			}
+			for _, r := range c.Records {
+				vectors += r.CountVectors()
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d records, %d claims of %d sources, %d concepts, %d vectors: all hold\n",
+				len(c.Records), claims, len(c.Claims), len(c.Concepts), vectors)
+			return err
+		},
+	}
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"linerate/catalogue"
+	"linerate/internal/tunable"
+	"linerate/internal/tunable/explain"
+)
+
+// evidenceSource finds what studies measured of a tunable, best first. The
+// name is the catalogue's (dev.igb.N.fc).
+type evidenceSource func(name string) ([]explain.Evidence, error)
+
+// explainEvidence is where explain looks for measurements; nil until a store
+// of them is wired.
+var explainEvidence evidenceSource
+
+// explainOptions are the flags of explain.
+type explainOptions struct {
+	os, release, value string
+	json               bool
+}
+
+func newExplainCmd() *cobra.Command {
+	var o explainOptions
+	cmd := &cobra.Command{
+		Use:   "explain NAME",
+		Short: "one page about a tunable",
+		Long: `explain prints what is known of a tunable: what it is, where it can be set on a
+release, its default, who claims what about it, when it helps and hurts, and
+where all that was read. Names are as a host spells them:
+
+    linerate explain dev.igb.0.fc
+    linerate explain net.inet.tcp.rfc6675_pipe --release 14.3
+    linerate explain kern.random.harvest.mask --release 15.0 --value 33119`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runExplain(cmd.OutOrStdout(), o, args[0]) },
+	}
+	cmd.Flags().StringVar(&o.os, "os", "", "freebsd or linux (default the one that has the name)")
+	cmd.Flags().StringVar(&o.release, "release", "", "release, such as 14.3 (default the newest known)")
+	cmd.Flags().StringVar(&o.value, "value", "", "say what is to be said of this value")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON document")
+	return cmd
+}
+
+func runExplain(w io.Writer, o explainOptions, name string) error {
+	rel, err := releaseFlag(o.release)
+	if err != nil {
+		return err
+	}
+	c, err := catalogue.Load()
+	if err != nil {
+		return err
+	}
+	if o.os == "" && !rel.IsZero() {
+		o.os = osOfRelease(rel)
+	}
+	r, err := findTunable(c, o.os, name)
+	if err != nil {
+		return err
+	}
+	p := explain.Of(c, r, name, rel)
+	if o.value != "" {
+		p.Judge(r, rel, o.value)
+	}
+	if explainEvidence != nil {
+		if p.Evidence, err = explainEvidence(r.Name); err != nil {
+			return err
+		}
+	}
+	if o.json {
+		return printJSON(w, p)
+	}
+	return p.Text(w, explain.Style{Width: widthOf(w), Colour: wantsColour(w)})
+}
+
+// findTunable looks a name up on one system, or on each in turn.
+func findTunable(c *tunable.Catalogue, os, name string) (*tunable.Record, error) {
+	if os != "" {
+		return c.Find(os, name)
+	}
+	for _, x := range []string{tunable.FreeBSD, tunable.Linux} {
+		if r, ok := c.Lookup(x, name); ok {
+			return r, nil
+		}
+	}
+	return c.Find("", name)
+}
+
+// widthOf is the width of a terminal, within reason; 80 of anything else.
+func widthOf(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 80
+	}
+	n, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 80
+	}
+	return min(max(n, 60), 100)
+}

@@ -1,0 +1,263 @@
+// Package explain makes one page of what the catalogue knows of a tunable:
+// for people in a terminal, or as a document.
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/fact/release"
+	"linerate/internal/tunable"
+)
+
+// Version is the version of the JSON document that Page marshals to.
+const Version = 1
+
+// Releases are those a page tells apart, oldest first, by operating system.
+var Releases = map[string][]string{
+	tunable.FreeBSD: {"11.4", "12.4", "13.5", "14.0", "14.3", "15.0", "16.0"},
+	tunable.Linux:   {"5.15", "6.1", "6.6", "6.12", "6.18"},
+}
+
+// Page is what is known of one tunable on one release.
+type Page struct {
+	Version int    `json:"version"`
+	Name    string `json:"name"`
+	// Asked is the name as the reader gave it, when that was another.
+	Asked     string `json:"asked,omitempty"`
+	OS        string `json:"os"`
+	Release   string `json:"release,omitempty"`
+	Subsystem string `json:"subsystem"`
+	tunable.Entry
+	Summary   string `json:"summary"`
+	Unit      string `json:"unit,omitempty"`
+	Effective string `json:"effective,omitempty"`
+	Formula   string `json:"formula,omitempty"`
+	Module    string `json:"module,omitempty"`
+	Option    string `json:"kernel_option,omitempty"`
+	// Where says in words where it is set on that release.
+	Where       string     `json:"where"`
+	Bounds      string     `json:"bounds,omitempty"`
+	Scope       string     `json:"scope"`
+	Cost        string     `json:"cost,omitempty"`
+	History     []Period   `json:"history"`
+	Helps       string     `json:"helps,omitempty"`
+	Hurts       string     `json:"hurts,omitempty"`
+	Cautions    []Caution  `json:"cautions,omitempty"`
+	Coupled     []Coupled  `json:"coupled,omitempty"`
+	Recommended []Advice   `json:"recommended,omitempty"`
+	Claims      []Claim    `json:"claims,omitempty"`
+	Evidence    []Evidence `json:"evidence,omitempty"`
+	Value       *Value     `json:"value,omitempty"`
+	Decoded     []string   `json:"decoded,omitempty"`
+	Same        []string   `json:"same_concept,omitempty"`
+	ConceptIs   string     `json:"concept_title,omitempty"`
+	Related     []string   `json:"related,omitempty"`
+	Notes       []string   `json:"notes,omitempty"`
+	Sources     []string   `json:"sources"`
+}
+
+// Period is a run of releases on which the tunable is the same.
+type Period struct {
+	Releases string `json:"releases"`
+	Is       string `json:"is"`
+}
+
+// Caution is a warning, and when it holds.
+type Caution struct {
+	Kind string `json:"kind"`
+	When string `json:"when,omitempty"`
+	Text string `json:"text"`
+}
+
+// Coupled is a tunable that must agree with this one.
+type Coupled struct {
+	Name  string `json:"name"`
+	Holds string `json:"holds,omitempty"`
+	Why   string `json:"why"`
+}
+
+// Advice is what to set on a host of some role.
+type Advice struct {
+	Role   string `json:"role"`
+	Set    string `json:"set"` // a value, a formula, or "leave it"
+	Reason string `json:"reason"`
+}
+
+// Claim is what a source says.
+type Claim struct {
+	Source  string `json:"source"`
+	Title   string `json:"title"`
+	At      string `json:"at"`
+	Sets    string `json:"sets,omitempty"`
+	In      string `json:"in,omitempty"`
+	Active  bool   `json:"active"`
+	Says    string `json:"says"`
+	Verdict string `json:"verdict"`
+	Truth   string `json:"truth,omitempty"`
+}
+
+// Evidence is a verdict of a study about this tunable.
+type Evidence struct {
+	Study string `json:"study"`
+	// Verdict is better, worse, equivalent, inconclusive or invalid.
+	Verdict string `json:"verdict"`
+	// Text is the effect with its interval, and where it was measured.
+	Text string `json:"text"`
+}
+
+// Value is what there is to say of one value.
+type Value struct {
+	Value   string   `json:"value"`
+	Problem string   `json:"problem,omitempty"`
+	Default bool     `json:"equals_default"`
+	Decoded []string `json:"decoded,omitempty"`
+}
+
+// Of makes the page of a record on a release (zero: the newest known). asked
+// is the name the reader gave.
+func Of(c *tunable.Catalogue, r *tunable.Record, asked string, rel release.Release) Page {
+	s := r.At(rel)
+	p := Page{
+		Version: Version, Name: r.Name, OS: r.OS, Release: rel.String(), Subsystem: r.Subsystem,
+		Summary: r.Summary, Unit: s.Unit, Effective: s.Effective, Formula: s.Formula, Module: s.Module, Option: r.KernelOption,
+		Where: where(r, s, rel), Bounds: bounds(r), Scope: scopes[s.Scope], Cost: costs[r.Reset],
+		History: history(r), Helps: r.Helps, Hurts: r.Hurts, Related: r.Related, Notes: r.Notes, Sources: r.Sources,
+	}
+	for _, e := range c.List(r.OS, rel) {
+		if e.Name == r.Name {
+			p.Entry = e
+		}
+	}
+	if asked != r.Name {
+		p.Asked = asked
+	}
+	p.addAdvice(r)
+	for _, cl := range c.ClaimsOn(r) {
+		src, _ := c.ClaimSource(cl.Source)
+		p.Claims = append(p.Claims, Claim{cl.Source, src.Title, cl.At, cl.Value, cl.In, cl.Active, cl.Says, cl.Verdict, cl.Truth})
+	}
+	if k, ok := c.Concept(r.Concept); ok {
+		p.ConceptIs = k.Title
+		for _, x := range c.WithConcept(r.Concept) {
+			if x != r && len(p.Same) < 12 {
+				p.Same = append(p.Same, x.OS+" "+x.Name)
+			}
+		}
+	}
+	if r.Decode == "harvest" {
+		p.Decoded = decodeHarvest(rel, tunable.HarvestDefault(rel))
+	}
+	return p
+}
+
+func (p *Page) addAdvice(r *tunable.Record) {
+	for _, x := range r.Cautions {
+		p.Cautions = append(p.Cautions, Caution{x.Kind, x.When, x.Text})
+	}
+	for _, x := range r.Coupled {
+		p.Coupled = append(p.Coupled, Coupled{x.Name, x.Holds, x.Why})
+	}
+	for _, x := range r.Recommend {
+		set := x.Value
+		if x.Formula != "" {
+			set = x.Formula
+		}
+		if set == "" {
+			set = "leave it"
+		}
+		p.Recommended = append(p.Recommended, Advice{x.Role, set, x.Reason})
+	}
+}
+
+// Judge adds what there is to say of one value of the tunable.
+func (p *Page) Judge(r *tunable.Record, rel release.Release, value string) {
+	v := &Value{Value: value}
+	if problem := r.Reject(value); problem != nil {
+		v.Problem = problem.Message
+	}
+	if d := r.At(rel).Default; d != nil {
+		v.Default = r.SameValue(value, *d)
+	}
+	if n, ok := tunable.ParseInteger(value); ok && r.Decode == "harvest" && n.IsUint64() && n.Uint64() < 1<<32 {
+		v.Decoded = decodeHarvest(rel, uint32(n.Uint64()))
+	}
+	p.Value = v
+}
+
+// decodeHarvest names the sources of a mask, those off in brackets as the
+// kernel's mask_symbolic does, hardware ones last.
+func decodeHarvest(rel release.Release, mask uint32) []string {
+	all, err := tunable.DecodeHarvest(rel, mask)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	lines := make([]string, len(all))
+	for i, s := range all {
+		name := s.Name
+		if !s.On {
+			name = "[" + name + "]"
+		}
+		lines[i] = fmt.Sprintf("bit %d %s", s.Bit, name)
+		if s.Fixed {
+			lines[i] += " (the kernel decides)"
+		}
+	}
+	return lines
+}
+
+var scopes = map[tunable.Scope]string{
+	"": "the whole machine", tunable.Host: "the whole machine", tunable.VNET: "one network stack (a vnet jail has its own)",
+	tunable.Jail: "one jail", tunable.Interface: "one interface", tunable.Process: "one process or login class",
+	tunable.FS: "one file system",
+}
+
+var costs = map[tunable.Reset]string{
+	tunable.LinkFlap: "the link goes down and up", tunable.Restart: "its service must be restarted",
+	tunable.Reload: "its module must be loaded anew", tunable.NeedReboot: "a reboot",
+	tunable.NewSockets: "none; what is made later feels it", tunable.Remount: "the file system must be mounted anew",
+	tunable.NoReset: "none",
+}
+
+// bounds is what values it takes, in words.
+func bounds(r *tunable.Record) string {
+	k := r.Constraints
+	var parts []string
+	switch {
+	case len(k.Values) > 0:
+		parts = append(parts, choices(k))
+	case k.Min != nil && k.Max != nil:
+		parts = append(parts, fmt.Sprintf("%s to %s", number(*k.Min), number(*k.Max)))
+	case k.Min != nil:
+		parts = append(parts, number(*k.Min)+" or more")
+	case k.Max != nil:
+		parts = append(parts, "at most "+number(*k.Max))
+	}
+	if k.PowerOfTwo {
+		parts = append(parts, "a power of two")
+	}
+	if k.OnlyRaise {
+		parts = append(parts, "can only be raised while running")
+	}
+	if k.Multiple > 0 {
+		parts = append(parts, "a multiple of "+number(k.Multiple))
+	}
+	if k.Clamped && len(parts) > 0 {
+		parts = append(parts, "else the system takes its own value")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func choices(k tunable.Constraints) string {
+	all := slices.Clone(k.Values)
+	for i, v := range all {
+		if m := k.Meaning[v]; m != "" {
+			all[i] = v + " " + m
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }

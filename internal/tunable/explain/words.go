@@ -1,0 +1,134 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"linerate/internal/fact/release"
+	"linerate/internal/tunable"
+)
+
+// where says in words where a tunable is set.
+func where(r *tunable.Record, s tunable.State, rel release.Release) string {
+	if !s.Exists {
+		return "nowhere: " + gone(r, rel)
+	}
+	if w, ok := places[s.Mechanism]; ok {
+		return w
+	}
+	switch s.Settable {
+	case tunable.Boot:
+		return "/boot/loader.conf only; sysctl.conf and sysctl(8) are refused"
+	case tunable.Runtime:
+		return "/etc/sysctl.conf or sysctl(8); a line in loader.conf does nothing"
+	case tunable.BootRuntime:
+		return "/boot/loader.conf, /etc/sysctl.conf or sysctl(8)"
+	default:
+		return "nowhere: it only reports"
+	}
+}
+
+// places are where mechanisms other than sysctl are set.
+var places = map[tunable.Mechanism]string{
+	tunable.Loader:       "/boot/loader.conf only: there is no sysctl of that name",
+	tunable.RC:           "/etc/rc.conf (sysrc), read when its service starts",
+	tunable.Module:       "/boot/loader.conf, or kld_list in rc.conf, or kldload(8)",
+	tunable.KernelOption: "the kernel's configuration, then a new kernel",
+	tunable.Mount:        "/etc/fstab, or mount -u -o",
+	tunable.Tunefs:       "tunefs(8), on a file system not mounted for writing",
+	tunable.LoginConf:    "/etc/login.conf, then cap_mkdb; new logins feel it",
+	tunable.Firewall:     "the firewall's ruleset, then reload it",
+	tunable.Service:      "the daemon's own configuration",
+	tunable.Ifconfig:     "ifconfig(8), and the interface's line in rc.conf",
+	tunable.Ethtool:      "ethtool(8)",
+}
+
+// gone says why a release does not have it.
+func gone(r *tunable.Record, rel release.Release) string {
+	to := ""
+	if r.RenamedTo != "" {
+		to = "; now " + r.RenamedTo
+	}
+	switch {
+	case !r.Removed.IsZero() && (rel.IsZero() || !rel.Before(r.Removed)):
+		return "removed in " + r.Removed.String() + to
+	case !r.Since.IsZero() && rel.Before(r.Since):
+		return "there since " + r.Since.String()
+	default:
+		return "not on this release" + to
+	}
+}
+
+// history is how the tunable changed, as runs of releases.
+func history(r *tunable.Record) []Period {
+	var all []Period
+	var first, last string
+	flush := func(is string) {
+		if is == "" {
+			return
+		}
+		rs := first
+		if first != last {
+			rs += " to " + last
+		}
+		all = append(all, Period{rs, is})
+	}
+	is := ""
+	for _, text := range Releases[r.OS] {
+		now := describe(r.At(release.MustParse(text)))
+		if now != is {
+			flush(is)
+			first, is = text, now
+		}
+		last = text
+	}
+	flush(is)
+	return all
+}
+
+// describe is a state in one line.
+func describe(s tunable.State) string {
+	if !s.Exists {
+		return "not there"
+	}
+	d := "no default"
+	switch {
+	case s.Default != nil && *s.Default == "":
+		d = "empty by default"
+	case s.Default != nil:
+		d = "default " + *s.Default
+	case s.Formula != "":
+		d = "default computed from the machine"
+	}
+	parts := []string{d, settableWords[s.Settable], string(s.Type)}
+	if s.Scope == tunable.VNET {
+		parts = append(parts, "per vnet")
+	}
+	return strings.Join(parts, ", ")
+}
+
+var settableWords = map[tunable.Settable]string{
+	tunable.Boot: "set at boot", tunable.Runtime: "set while running",
+	tunable.BootRuntime: "set at boot or while running", tunable.ReadOnly: "read-only",
+}
+
+// defaultText is the default of a page, in words.
+func (p Page) defaultText() string {
+	d := ""
+	switch {
+	case !p.Exists:
+		return ""
+	case p.DefaultIsFormula:
+		d = "computed: " + p.Default
+	case p.Settable == tunable.ReadOnly && p.Default == "":
+		return ""
+	case p.Default == "":
+		d = "empty"
+	default:
+		d = strings.TrimSpace(p.Default + " " + p.Unit)
+	}
+	if p.Effective != "" {
+		d += fmt.Sprintf(" (%s)", p.Effective)
+	}
+	return d
+}

@@ -1,0 +1,55 @@
+package tunable
+
+import "linerate/internal/fact/release"
+
+// Entry is a record on one release, as `linerate catalogue list --json`
+// prints it.
+type Entry struct {
+	Name string `json:"name"`
+	OS   string `json:"os"`
+	// Exists is on the release asked for; without one, on the newest known.
+	Exists   bool     `json:"exists"`
+	Settable Settable `json:"settable"`
+	Type     Type     `json:"type"`
+	// Default is as `sysctl -n` prints it; the formula where
+	// DefaultIsFormula; "" when there is none.
+	Default          string    `json:"default"`
+	DefaultIsFormula bool      `json:"default_is_formula"`
+	Since            string    `json:"since"`
+	RemovedIn        string    `json:"removed_in"`
+	RenamedTo        string    `json:"renamed_to"`
+	VNET             bool      `json:"vnet"`
+	Mechanism        Mechanism `json:"mechanism"`
+	Concept          string    `json:"concept"`
+}
+
+// List is every record of an operating system ("" for all) on a release; a
+// zero release is the newest known.
+func (c *Catalogue) List(os string, rel release.Release) []Entry {
+	entries := []Entry{}
+	for _, r := range c.Records {
+		if os != "" && r.OS != os {
+			continue
+		}
+		for _, name := range append([]string{r.Name}, r.Instances...) {
+			entries = append(entries, r.entry(name, rel))
+		}
+	}
+	return entries
+}
+
+func (r *Record) entry(name string, rel release.Release) Entry {
+	s := r.At(rel)
+	e := Entry{
+		Name: name, OS: r.OS, Exists: s.Exists, Settable: s.Settable, Type: s.Type,
+		DefaultIsFormula: s.IsFormula(), RenamedTo: r.RenamedTo, VNET: s.Scope == VNET,
+		Mechanism: s.Mechanism, Concept: r.Concept, Since: r.Since.String(), RemovedIn: r.Removed.String(),
+	}
+	switch {
+	case s.Default != nil:
+		e.Default = *s.Default
+	case s.Formula != "":
+		e.Default = s.Formula
+	}
+	return e
+}
