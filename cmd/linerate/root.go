@@ -51,6 +51,8 @@ func verbs() []*cobra.Command {
 		newLabCmd(),
 		newLogsCmd(),
 		newAuditCmd(),
+		newCatalogueCmd(),
+		newExplainCmd(),
 		newCalcCmd(),
 		newInspectCmd(),
 		newGenerateCmd(),

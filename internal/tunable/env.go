@@ -95,7 +95,7 @@ func (c *Catalogue) NewEnv(f *fact.Facts, role string) Env {
 
 func (e Env) setRelease(rel release.Release) {
 	e["major"], e["minor"] = rel.Major, rel.Minor
-	e["at_least"] = func(major, minor int) bool { return rel.AtLeast(major, minor) }
+	e["at_least"] = rel.AtLeast
 	e["harvest_default"] = func() float64 { return float64(HarvestDefault(rel)) }
 }
 

@@ -187,25 +187,31 @@ func (p *Page) Judge(r *tunable.Record, rel release.Release, value string) {
 	p.Value = v
 }
 
-// decodeHarvest names the sources of a mask, those off in brackets as the
-// kernel's mask_symbolic does, hardware ones last.
+// decodeHarvest names the sources of a mask: those on, those off, and those
+// on which writing the mask has no influence.
 func decodeHarvest(rel release.Release, mask uint32) []string {
 	all, err := tunable.DecodeHarvest(rel, mask)
 	if err != nil {
 		return []string{err.Error()}
 	}
-	lines := make([]string, len(all))
-	for i, s := range all {
-		name := s.Name
-		if !s.On {
-			name = "[" + name + "]"
-		}
-		lines[i] = fmt.Sprintf("bit %d %s", s.Bit, name)
-		if s.Fixed {
-			lines[i] += " (the kernel decides)"
+	var on, off, fixed []string
+	for _, s := range all {
+		name := fmt.Sprintf("%s (bit %d)", s.Name, s.Bit)
+		switch {
+		case s.Fixed && s.On:
+			fixed = append(fixed, name+" in the mask")
+		case s.Fixed:
+			fixed = append(fixed, name)
+		case s.On:
+			on = append(on, name)
+		default:
+			off = append(off, name)
 		}
 	}
-	return lines
+	return []string{
+		"on: " + strings.Join(on, ", "), "off: " + strings.Join(off, ", "),
+		"the kernel decides, whatever is written: " + strings.Join(fixed, ", "),
+	}
 }
 
 var scopes = map[tunable.Scope]string{

@@ -135,7 +135,7 @@ func (o *page) claims(p Page) {
 	if len(p.Claims) == 0 {
 		o.line("  nobody we know of")
 	}
-	for _, c := range p.Claims {
+	for i, c := range p.Claims {
 		where := c.Source + ", " + c.At
 		if c.In != "" && c.In != "prose" {
 			state := "commented out"
@@ -148,6 +148,9 @@ func (o *page) claims(p Page) {
 			where += ": " + c.Sets
 		}
 		o.wrap("  - ", "    ", where)
+		if i > 0 && c.Says == p.Claims[i-1].Says && c.Truth == p.Claims[i-1].Truth {
+			continue
+		}
 		o.wrap("    ", "    ", c.Says)
 		truth := c.Verdict
 		if c.Truth != "" {
