@@ -71,7 +71,7 @@ func printSearches(w io.Writer, rows []simdut.Row, runs int) error {
 		if r.Method == "mlr rfc2544" {
 			worst = max(worst, r.Ratio)
 		}
-		fmt.Fprintf(w, row, name, r.Method, number(r.Truth, 0), number(r.Answer, 0), number(r.Trials, 1), number(r.Time, 0),
+		fmt.Fprintf(w, row, name, r.Method, fixed(r.Truth, 0), fixed(r.Answer, 0), fixed(r.Trials, 1), fixed(r.Time, 0),
 			wholePercent(r.Ratio), wholePercent(r.Holds), same)
 	}
 	_, err := fmt.Fprintf(w, "\nFor RFC 2544's goal MLRsearch needs at most %s of RFC 2544's trial time.\n"+
@@ -82,6 +82,6 @@ func printSearches(w io.Writer, rows []simdut.Row, runs int) error {
 	return err
 }
 
-func number(v float64, decimals int) string { return strconv.FormatFloat(v, 'f', decimals, 64) }
+func fixed(v float64, decimals int) string { return strconv.FormatFloat(v, 'f', decimals, 64) }
 
 func wholePercent(v float64) string { return fmt.Sprintf("%.0f %%", math.Round(100*v)) }
