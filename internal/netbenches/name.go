@@ -1,0 +1,217 @@
+package netbenches
+
+import (
+	"path"
+	"strconv"
+	"strings"
+)
+
+// Role is what a file of the tree holds.
+type Role string
+
+// The roles; files of the last are not read beyond their hash.
+const (
+	RoleReceiver Role = "receiver"
+	RoleSender   Role = "sender"
+	RoleRaw      Role = "raw"  // bench….N without suffix: decided by content
+	RoleInfo     Role = "info" // .info
+	RoleValues   Role = "values"
+	RoleGnuplot  Role = "gnuplot"
+	RoleReadme   Role = "readme"
+	RoleConfig   Role = "config"
+	RoleLab      Role = "lab"
+	RoleWorkload Role = "workload"
+	RoleSecret   Role = "secret"  // keys: neither read nor hashed
+	RoleHook     Role = "hook"    // .before, .during, .after
+	RoleProfile  Role = "profile" // pmc logs, graphs, stacks, flame graphs
+	RoleOther    Role = "other"
+)
+
+// RawName is a log's file name taken apart. Parts between "bench" and the
+// iteration may hold dots themselves, so they stay one key until the .info
+// file beside says where to split it.
+type RawName struct {
+	Key       string // IMAGE.CFG.PKTGEN as far as present, "" if none
+	Iteration int
+	Suffix    string // receiver, sender, sender_2, sender_gen2 …; "" if none
+}
+
+// ParseRawName takes bench[.KEY].ITER[.SUFFIX] apart.
+func ParseRawName(base string) (n RawName, ok bool) {
+	rest, ok := strings.CutPrefix(base, "bench.")
+	if !ok {
+		return n, false
+	}
+	if i := strings.LastIndexByte(rest, '.'); i >= 0 && isLogSuffix(rest[i+1:]) {
+		n.Suffix, rest = rest[i+1:], rest[:i]
+	}
+	i := strings.LastIndexByte(rest, '.')
+	n.Iteration, ok = iteration(rest[i+1:])
+	n.Key = rest[:max(i, 0)]
+	return n, ok
+}
+
+func iteration(s string) (int, bool) {
+	if s == "" || len(s) > 4 || strings.Trim(s, "0123456789") != "" {
+		return 0, false
+	}
+	n, err := strconv.Atoi(s)
+	return n, err == nil
+}
+
+func isLogSuffix(s string) bool {
+	return s == "receiver" || s == "sender" || strings.HasPrefix(s, "receiver_") || strings.HasPrefix(s, "sender_")
+}
+
+// InfoKey is the key of bench[.KEY].info.
+func InfoKey(base string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(strings.TrimSuffix(base, ".info"), "bench"), ".")
+}
+
+// roleOf says what a file is, from its path inside the tree alone.
+func roleOf(rel string) Role {
+	base := path.Base(rel)
+	if isSecret(base) {
+		return RoleSecret
+	}
+	if inConfigs(rel) {
+		return RoleConfig
+	}
+	if strings.Contains("/"+rel, "/pktgen.configs/") {
+		return RoleWorkload
+	}
+	return roleOfName(base)
+}
+
+func roleOfName(base string) Role {
+	low := strings.ToLower(base)
+	if n, ok := ParseRawName(base); ok {
+		switch {
+		case strings.HasPrefix(n.Suffix, "receiver"):
+			return RoleReceiver
+		case strings.HasPrefix(n.Suffix, "sender"):
+			return RoleSender
+		}
+		return RoleRaw
+	}
+	switch ext := path.Ext(low); {
+	case strings.HasPrefix(low, "readme"):
+		return RoleReadme
+	case ext == ".info":
+		return RoleInfo
+	case low == "gnuplot.data" || low == "gnuplot.data.max":
+		return RoleGnuplot
+	case strings.HasPrefix(low, "bench-lab") && ext == ".config":
+		return RoleLab
+	case ext == ".before" || ext == ".during" || ext == ".after":
+		return RoleHook
+	case isProfile(low, ext):
+		return RoleProfile
+	}
+	return RoleValues // until its content says otherwise
+}
+
+func isProfile(low, ext string) bool {
+	switch ext {
+	case ".graph", ".stack", ".folded", ".svg", ".png", ".plt", ".out", ".jpg", ".gz", ".bz2", ".xz", ".zst", ".pdf":
+		return true
+	}
+	return strings.Contains(low, ".pmc") || strings.Contains(low, ".folded") || ext == ".log"
+}
+
+func isSecret(base string) bool {
+	switch strings.ToLower(path.Ext(base)) {
+	case ".key", ".priv", ".pem", ".p12", ".pfx":
+		return true
+	}
+	low := strings.ToLower(base)
+	return strings.HasPrefix(low, "ssh_host_") || strings.Contains(low, "id_rsa") || low == "psk.txt" || low == "rsa_key.priv"
+}
+
+// inConfigs tells files of configuration sets: below a folder named configs
+// or config, which itself is not below results.
+func inConfigs(rel string) bool {
+	for _, part := range strings.Split(path.Dir(rel), "/") {
+		switch part {
+		case "configs", "config":
+			return true
+		case "results", "result":
+			return false
+		}
+	}
+	return false
+}
+
+// Place is where in the archive's layout a folder of results lies:
+// <CPU>_<n>Cores/<NIC>/<topic>/results/<label>.
+type Place struct {
+	Hardware string // the CPU folder as named
+	CPU      string // model
+	Cores    int
+	NIC      string
+	Topic    string
+	Label    string
+}
+
+// Canonical is the place's name independent of where the archive lies.
+func (p Place) Canonical() string {
+	return path.Join(p.Hardware, p.NIC, p.Topic, p.Label)
+}
+
+// ParsePlace reads a folder's place from its path, whatever lies above; ok is
+// false when no "results" folder is in it.
+func ParsePlace(dir string) (p Place, ok bool) {
+	parts := strings.Split(strings.Trim(dir, "/"), "/")
+	at := -1
+	for i, s := range parts {
+		if s == "results" || s == "result" {
+			at = i
+		}
+	}
+	if at < 0 {
+		return p, false
+	}
+	p.Label = path.Join(parts[at+1:]...)
+	p.Topic, p.NIC, p.Hardware = nth(parts, at-1), nth(parts, at-2), nth(parts, at-3)
+	p.CPU, p.Cores = parseHardware(p.Hardware)
+	p.NIC = strings.ReplaceAll(p.NIC, "_", " ")
+	return p, true
+}
+
+func nth(parts []string, i int) string {
+	if i < 0 {
+		return ""
+	}
+	return parts[i]
+}
+
+// parseHardware reads AMD_GX-412TC_4Cores.
+func parseHardware(s string) (cpu string, cores int) {
+	head, tail, ok := cutLast(s, "_")
+	if n, isCores := strings.CutSuffix(strings.ToLower(tail), "cores"); ok && isCores {
+		cores, _ = strconv.Atoi(strings.TrimRight(n, "x"))
+		return strings.ReplaceAll(head, "_", " "), cores
+	}
+	return strings.ReplaceAll(s, "_", " "), 0
+}
+
+func cutLast(s, sep string) (head, tail string, ok bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}
+
+// rawQualifier splits a raw folder off its study: "RAW" is the study's only
+// one, "RAW.8rx" the series "8rx" of it.
+func rawQualifier(dir string) (study, qualifier string) {
+	base := path.Base(dir)
+	if base == "RAW" || base == "raw" {
+		return path.Dir(dir), ""
+	}
+	if q, ok := strings.CutPrefix(base, "RAW."); ok {
+		return path.Dir(dir), q
+	}
+	return dir, ""
+}

@@ -1,0 +1,172 @@
+package netbenches
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Limits on what a tree may hold: the archive is 52,000 files and 1.1 GB.
+const (
+	maxFiles    = 1_000_000
+	maxParsed   = 64 << 20 // a log or text larger than this is not read
+	maxHashed   = 4 << 30  // a profile larger than this is not hashed
+	maxTextRead = 4 << 20  // READMEs, configurations
+)
+
+// File is one file of a tree.
+type File struct {
+	Path    string // relative to the root, with slashes
+	Size    int64
+	ModTime time.Time
+	Role    Role
+	SHA256  string // hex; "" until read, and for secrets
+	Problem string // why it was not read or not understood; "" if it was
+	Packed  []byte // zstd-compressed bytes, when they were asked for
+}
+
+// Tree is an archive, or a part of one, as it lies on disk: its parsed files
+// by folder. Build it with Read.
+type Tree struct {
+	Root     string // absolute
+	Files    []*File
+	Series   []*Series           // by folder, then key
+	Stored   []*Stored           // reductions and other files of bare numbers
+	Plots    []*Plot             // gnuplot.data
+	Readmes  []*Readme           // in path order
+	Configs  map[string]*Config  // folder of a configuration set → it
+	Labs     map[string]*Lab     // folder → topology
+	Profiles map[string][]*File  // folder → profiles in it
+	Infos    map[string]*InfoDoc // path → .info
+	Bytes    int64               // read and parsed
+}
+
+// Options say how to read a tree.
+type Options struct {
+	Workers int                            // parallel readers; 0: one per CPU
+	Pack    bool                           // keep the compressed bytes of what numbers come from
+	PackAll bool                           // those of profiles too
+	HashAll bool                           // hash profiles and pictures
+	Ticker  func(done, total, bytes int64) // progress; may be nil
+}
+
+// List walks the tree and says what each file is, without opening any.
+// Symbolic links are not followed: they are listed with that as their problem.
+func List(ctx context.Context, root string) (*Tree, error) {
+	abs, err := filepath.Abs(root)
+	if err != nil {
+		return nil, err
+	}
+	t := &Tree{Root: abs}
+	err = filepath.WalkDir(abs, func(p string, d fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			if p == abs {
+				return err
+			}
+			t.Files = append(t.Files, &File{Path: t.rel(p), Role: RoleOther, Problem: cause(err)})
+			return nil
+		}
+		return t.visit(p, d)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", root, err)
+	}
+	slices.SortFunc(t.Files, func(a, b *File) int { return cmp.Compare(a.Path, b.Path) })
+	return t, nil
+}
+
+func (t *Tree) visit(p string, d fs.DirEntry) error {
+	if d.IsDir() {
+		if d.Name() == ".git" {
+			return filepath.SkipDir
+		}
+		return nil
+	}
+	f := &File{Path: t.rel(p)}
+	f.Role = roleOf(t.named(f.Path))
+	if t.Files = append(t.Files, f); len(t.Files) > maxFiles {
+		return fmt.Errorf("more than %d files", maxFiles)
+	}
+	if !d.Type().IsRegular() {
+		f.Role, f.Problem = RoleOther, "not a regular file: not followed"
+		return nil
+	}
+	info, err := d.Info()
+	if err != nil {
+		f.Problem = cause(err)
+		return nil
+	}
+	f.Size, f.ModTime = info.Size(), info.ModTime()
+	return nil
+}
+
+func (t *Tree) rel(p string) string {
+	r, err := filepath.Rel(t.Root, p)
+	if err != nil {
+		return filepath.ToSlash(p)
+	}
+	return filepath.ToSlash(r)
+}
+
+// named is a relative path with the root's own place in front, so that a part
+// of the archive is understood as the whole is.
+func (t *Tree) named(rel string) string {
+	return strings.TrimPrefix(filepath.ToSlash(t.Root), "/") + "/" + rel
+}
+
+// cause is an error without the path that its reader has already been told.
+func cause(err error) string {
+	s := err.Error()
+	if i := strings.LastIndex(s, ": "); i >= 0 {
+		return s[i+2:]
+	}
+	return s
+}
+
+// Fingerprint digests what a listing can tell of a tree: paths, sizes and
+// times. An unchanged tree need not be read again.
+func (t *Tree) Fingerprint() string {
+	return digestOf(func(add func(string)) {
+		for _, f := range t.Files {
+			add(fmt.Sprintf("%s\x00%d\x00%d\n", f.Path, f.Size, f.ModTime.UnixNano()))
+		}
+	})
+}
+
+// Unread lists the files that could not be read or understood.
+func (t *Tree) Unread() []*File {
+	var out []*File
+	for _, f := range t.Files {
+		if f.Problem != "" {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// IsArchive says whether a folder is laid out as an archive at its top: it
+// holds <CPU>_<n>Cores folders, or is a topic with results of such logs.
+func IsArchive(dir string) bool {
+	for _, pattern := range []string{
+		"*_*ores/*/*/results", "*_*ores/*/*/result", "*/*/results/*/bench.*", "*/results/*/bench.*",
+		"results/*/bench.*", "results/*/RAW/bench.*", "*/results/*/RAW/bench.*",
+	} {
+		if m, err := filepath.Glob(filepath.Join(globQuote(dir), filepath.FromSlash(pattern))); err == nil && len(m) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// globQuote keeps a folder's own name from being read as a pattern.
+func globQuote(s string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(s)
+}
