@@ -1,0 +1,347 @@
+// Package dump writes what is in a ledger to files that other programs read,
+// and reads whole ledgers back from them.
+package dump
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+
+	"linerate/internal/hint"
+	"linerate/internal/ledger"
+)
+
+// Formats that evidence and trials can be written in.
+var Formats = []string{"jsonl", "csv", "parquet"}
+
+// EvidenceRow is one verdict, flat; numbers that are not known are null.
+type EvidenceRow struct {
+	Tunable       string   `json:"tunable" parquet:"tunable,dict"`
+	Before        string   `json:"before" parquet:"before,dict"`
+	After         string   `json:"after" parquet:"after,dict"`
+	Alone         bool     `json:"alone" parquet:"alone"`
+	Changes       string   `json:"changes" parquet:"changes"` // "name: before → after; …"
+	OS            string   `json:"os" parquet:"os,dict"`
+	Release       string   `json:"release" parquet:"release,dict"`
+	Revision      string   `json:"revision" parquet:"revision,dict"`
+	Hardware      string   `json:"hardware" parquet:"hardware,dict"`
+	CPU           string   `json:"cpu" parquet:"cpu,dict"`
+	Cores         int64    `json:"cores" parquet:"cores"`
+	NIC           string   `json:"nic" parquet:"nic,dict"`
+	Driver        string   `json:"driver" parquet:"driver,dict"`
+	Workload      string   `json:"workload" parquet:"workload,dict"`
+	Study         string   `json:"study" parquet:"study,dict"`
+	StudyID       string   `json:"study_id" parquet:"study_id,dict"`
+	VerdictID     string   `json:"verdict_id" parquet:"verdict_id"`
+	Metric        string   `json:"metric" parquet:"metric,dict"`
+	Unit          string   `json:"unit" parquet:"unit,dict"`
+	Control       string   `json:"control" parquet:"control,dict"`
+	Variant       string   `json:"variant" parquet:"variant,dict"`
+	ControlMean   *float64 `json:"control_mean" parquet:"control_mean,optional"`
+	VariantMean   *float64 `json:"variant_mean" parquet:"variant_mean,optional"`
+	EffectPercent *float64 `json:"effect_percent" parquet:"effect_percent,optional"`
+	CILow         *float64 `json:"ci_low" parquet:"ci_low,optional"`
+	CIHigh        *float64 `json:"ci_high" parquet:"ci_high,optional"`
+	EffectNS      *float64 `json:"effect_ns" parquet:"effect_ns,optional"`
+	N             int64    `json:"n" parquet:"n"`
+	P             *float64 `json:"p_value" parquet:"p_value,optional"`
+	PHolm         *float64 `json:"p_holm" parquet:"p_holm,optional"`
+	Verdict       string   `json:"verdict" parquet:"verdict,dict"`
+	Published     string   `json:"published" parquet:"published,dict"`
+	Agrees        *bool    `json:"published_agrees" parquet:"published_agrees,optional"`
+	Flags         string   `json:"flags" parquet:"flags"`
+	Excluded      string   `json:"excluded" parquet:"excluded"`
+}
+
+// Evidence turns lines into rows.
+func Evidence(lines []ledger.Line) []EvidenceRow {
+	out := make([]EvidenceRow, len(lines))
+	for i := range lines {
+		l := &lines[i]
+		r := EvidenceRow{
+			Tunable: l.Tunable, Before: l.Before, After: l.After, Alone: l.Alone, Changes: changes(l.Changes),
+			OS: l.OS, Release: l.Release, Revision: l.Revision, Hardware: l.Hardware, CPU: l.CPU, Cores: int64(l.Cores),
+			NIC: l.NIC, Driver: l.Driver, Workload: l.Workload, Study: l.Study, StudyID: l.StudyID, VerdictID: l.VerdictID,
+			Metric: l.Metric, Unit: l.Unit, Control: l.Control, Variant: l.Variant, ControlMean: l.ControlMean, VariantMean: l.VariantMean,
+			EffectPercent: l.EffectPercent, CILow: l.CILow, CIHigh: l.CIHigh, EffectNS: l.EffectNS, N: int64(l.N),
+			P: l.P, PHolm: l.PHolm, Verdict: l.Verdict, Flags: strings.Join(l.Flags, "; "), Excluded: l.Excluded,
+		}
+		if l.Published != nil {
+			r.Published, r.Agrees = l.Published.Verdict, &l.Published.Agrees
+		}
+		out[i] = r
+	}
+	return out
+}
+
+func changes(cs []ledger.Change) string {
+	parts := make([]string, len(cs))
+	for i, c := range cs {
+		parts[i] = fmt.Sprintf("%s: %s → %s", c.Tunable, orDefault(c.Before), orDefault(c.After))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func orDefault(s string) string {
+	if s == "" {
+		return "default"
+	}
+	return s
+}
+
+// TrialRow is one metric of one trial.
+type TrialRow struct {
+	Trial    string  `json:"trial" parquet:"trial,dict"`
+	Study    string  `json:"study" parquet:"study,dict"`
+	StudyID  string  `json:"study_id" parquet:"study_id,dict"`
+	Variant  string  `json:"variant" parquet:"variant,dict"`
+	Workload string  `json:"workload" parquet:"workload,dict"`
+	Block    int64   `json:"block" parquet:"block"`
+	Start    string  `json:"start" parquet:"start"`
+	Valid    bool    `json:"valid" parquet:"valid"`
+	Reasons  string  `json:"reasons" parquet:"reasons"`
+	Flags    string  `json:"flags" parquet:"flags"`
+	Metric   string  `json:"metric" parquet:"metric,dict"`
+	Value    float64 `json:"value" parquet:"value"`
+	Source   string  `json:"source" parquet:"source"` // path of its first file
+	SHA256   string  `json:"sha256" parquet:"sha256"`
+}
+
+// Trials turns a study's trials into rows; a trial without metrics has one
+// row without a metric.
+func Trials(s *ledger.Study, ts []ledger.Trial) []TrialRow {
+	var out []TrialRow
+	for i := range ts {
+		t := &ts[i]
+		r := TrialRow{
+			Trial: t.ID, Study: s.Name, StudyID: s.ID, Variant: t.Variant, Workload: t.Workload, Block: int64(t.Block),
+			Valid: t.Valid, Reasons: strings.Join(t.Reasons, "; "), Flags: strings.Join(t.Flags, "; "),
+		}
+		if t.Start != nil {
+			r.Start = t.Start.Format("2006-01-02T15:04:05Z07:00")
+		}
+		if len(t.Sources) > 0 {
+			r.Source, r.SHA256 = t.Sources[0].Path, t.Sources[0].SHA256
+		}
+		if len(t.Metrics) == 0 {
+			out = append(out, r)
+		}
+		for _, m := range sortedKeys(t.Metrics) {
+			r.Metric, r.Value = m, t.Metrics[m]
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Write writes rows in a format.
+func Write[T any](w io.Writer, format string, rows []T) error {
+	switch format {
+	case "jsonl":
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		for i := range rows {
+			if err := enc.Encode(&rows[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	case "csv":
+		return writeCSV(w, rows)
+	case "parquet":
+		pw := parquet.NewGenericWriter[T](w, parquet.Compression(&parquet.Zstd))
+		if _, err := pw.Write(rows); err != nil {
+			return err
+		}
+		return pw.Close()
+	}
+	return hint.Unknown("format", format, Formats)
+}
+
+// writeCSV writes a head line of the JSON names and a line for each row.
+func writeCSV[T any](w io.Writer, rows []T) error {
+	out := csv.NewWriter(w)
+	names := fieldNames[T]()
+	if err := out.Write(names); err != nil {
+		return err
+	}
+	for i := range rows {
+		if err := out.Write(fields(&rows[i], len(names))); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// Row is one line of a whole ledger's dump.
+type Row struct {
+	Entry *ledger.Entry   `json:"entry,omitempty"`
+	Table string          `json:"table,omitempty"`
+	Doc   json.RawMessage `json:"doc,omitempty"`
+	Blob  *Blob           `json:"blob,omitempty"`
+}
+
+// Blob is raw bytes in a dump, base64 in JSON.
+type Blob struct {
+	SHA256   string `json:"sha256"`
+	Size     int64  `json:"size"`
+	Encoding string `json:"encoding"`
+	Data     []byte `json:"data"`
+}
+
+// All writes a whole ledger as JSON lines, entry by entry: the entry, its
+// rows, and the raw bytes its sources name.
+func All(ctx context.Context, w io.Writer, s ledger.Store, raw bool) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	byEntry := map[int64][]ledger.StoredRow{}
+	for _, t := range ledger.Tables {
+		err := s.Rows(ctx, t.Name, func(r ledger.StoredRow) error {
+			byEntry[r.Entry] = append(byEntry[r.Entry], r)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	done := map[string]bool{}
+	return s.Entries(ctx, func(e ledger.Entry) error {
+		if err := enc.Encode(Row{Entry: &e}); err != nil {
+			return err
+		}
+		for _, r := range byEntry[e.Seq] {
+			if err := enc.Encode(Row{Table: r.Table, Doc: r.Doc}); err != nil {
+				return err
+			}
+			if !raw || r.Table != "sources" {
+				continue
+			}
+			if err := writeBlob(ctx, enc, s, r, done); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func writeBlob(ctx context.Context, enc *json.Encoder, s ledger.Store, r ledger.StoredRow, done map[string]bool) error {
+	sha, _ := r.Cols[2].(string)
+	if sha == "" || done[sha] {
+		return nil
+	}
+	done[sha] = true
+	b, err := s.Blob(ctx, sha)
+	if err != nil {
+		return nil //nolint:nilerr // bytes that are not kept here are not dumped
+	}
+	return enc.Encode(Row{Blob: &Blob{b.SHA256, b.Size, b.Encoding, b.Data}})
+}
+
+// maxLine bounds one line of a dump.
+const maxLine = 512 << 20
+
+// Load adds a dump's entries that the ledger lacks, each as an entry of its
+// own chain; added counts them.
+func Load(ctx context.Context, in io.Reader, s ledger.Store) (added int, err error) {
+	dec := json.NewDecoder(&limited{r: in})
+	var cur *ledger.Batch
+	flush := func() error {
+		if cur == nil {
+			return nil
+		}
+		n, err := s.Append(ctx, cur)
+		added += n
+		return err
+	}
+	for n := 1; ; n++ {
+		var r Row
+		if err := dec.Decode(&r); err == io.EOF {
+			return added, flush()
+		} else if err != nil {
+			return added, fmt.Errorf("record %d: %w", n, err)
+		}
+		if r.Entry != nil {
+			if err := flush(); err != nil {
+				return added, err
+			}
+			cur = &ledger.Batch{Kind: r.Entry.Kind, Ref: r.Entry.Ref, Time: r.Entry.Time}
+			continue
+		}
+		if cur == nil {
+			return added, hint.With(fmt.Errorf("record %d: no entry before it", n), "is this a file of linerate ledger export --all?")
+		}
+		if err := add(cur, &r); err != nil {
+			return added, fmt.Errorf("record %d: %w", n, err)
+		}
+	}
+}
+
+func add(b *ledger.Batch, r *Row) error {
+	if r.Blob != nil {
+		blob := ledger.Blob{SHA256: r.Blob.SHA256, Size: r.Blob.Size, Encoding: r.Blob.Encoding, Data: r.Blob.Data}
+		if err := blob.Check(); err != nil {
+			return err
+		}
+		b.Blobs = append(b.Blobs, blob)
+		return nil
+	}
+	switch r.Table {
+	case "studies":
+		return into(&b.Studies, r.Doc)
+	case "environments":
+		return into(&b.Environments, r.Doc)
+	case "trials":
+		return into(&b.Trials, r.Doc)
+	case "samples":
+		return into(&b.Samples, r.Doc)
+	case "verdicts":
+		return into(&b.Verdicts, r.Doc)
+	case "exclusions":
+		return into(&b.Exclusions, r.Doc)
+	case "sources":
+		return into(&b.Sources, r.Doc)
+	}
+	return fmt.Errorf("unknown table %q", r.Table)
+}
+
+func into[T any](list *[]T, doc []byte) error {
+	var v T
+	if err := json.Unmarshal(doc, &v); err != nil {
+		return err
+	}
+	*list = append(*list, v)
+	return nil
+}
+
+// limited stops a line without end.
+type limited struct {
+	r io.Reader
+	n int
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	for _, c := range p[:n] {
+		if l.n++; c == '\n' {
+			l.n = 0
+		}
+	}
+	if l.n > maxLine {
+		return n, fmt.Errorf("a line longer than %d MiB", maxLine>>20)
+	}
+	return n, err
+}
+
+func number(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*v, 'g', -1, 64)
+}

@@ -1,0 +1,108 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"linerate/internal/hint"
+)
+
+// Exclude takes a trial, a verdict or a study out of what is concluded, for a
+// reason. Target may be the beginning of an identifier that means one record.
+// Nothing is removed: results are shown with and without it from then on.
+func Exclude(ctx context.Context, s Store, target, reason, by string, at time.Time) error {
+	reason = strings.TrimSpace(reason)
+	if reason == "" {
+		return hint.With(hint.Usagef("an exclusion needs a reason"), "say what is wrong with it: --reason \"…\"")
+	}
+	row, err := One(ctx, s, target, "trials", "verdicts", "studies")
+	if err != nil {
+		return err
+	}
+	x := Exclusion{Target: row.ID, Reason: reason, By: by, Time: at.UTC().Truncate(time.Second)}
+	x.ID = ID("exclusion", x.Target, x.Reason, x.By)
+	n, err := s.Append(ctx, &Batch{Kind: "exclusion", Ref: x.ID, Time: at, Exclusions: []Exclusion{x}})
+	if err == nil && n == 0 {
+		return errors.New("it is excluded for that reason already")
+	}
+	return err
+}
+
+// One finds the one record of some tables whose identifier begins so.
+func One(ctx context.Context, s Store, prefix string, tables ...string) (StoredRow, error) {
+	rows, err := s.Get(ctx, prefix)
+	if err != nil {
+		return StoredRow{}, err
+	}
+	var found []StoredRow
+	for _, r := range rows {
+		for _, t := range tables {
+			if r.Table == t {
+				found = append(found, r)
+			}
+		}
+	}
+	switch len(found) {
+	case 0:
+		return StoredRow{}, ErrNotFound
+	case 1:
+		return found[0], nil
+	}
+	return StoredRow{}, hint.With(hint.Usagef("%q means %d records", prefix, len(found)), "give more of the identifier")
+}
+
+// Evaluate lists evidence as a filter admits it, with what exclusions make of
+// it.
+func Evaluate(ctx context.Context, s Store, f Filter) ([]Evidence, error) {
+	ev, err := s.Evidence(ctx, f)
+	if err != nil || len(ev) == 0 {
+		return ev, err
+	}
+	list, err := s.Exclusions(ctx)
+	if err != nil || len(list) == 0 {
+		return ev, err
+	}
+	excluded := map[string]string{}
+	for _, x := range list {
+		excluded[x.Target] = x.Reason
+	}
+	trials := map[string][]Trial{}
+	for i := range ev {
+		if err := ev[i].exclude(ctx, s, excluded, trials); err != nil {
+			return nil, err
+		}
+	}
+	return ev, nil
+}
+
+// exclude applies exclusions to one piece of evidence; trials caches what was
+// read of each study.
+func (e *Evidence) exclude(ctx context.Context, s Store, excluded map[string]string, trials map[string][]Trial) error {
+	for _, id := range []string{e.Verdict.ID, e.Study.ID} {
+		if reason, ok := excluded[id]; ok {
+			e.Excluded = reason
+			return nil
+		}
+	}
+	hit := false
+	for _, ids := range [][]string{e.Verdict.ControlTrials, e.Verdict.VariantTrials} {
+		for _, id := range ids {
+			_, out := excluded[id]
+			hit = hit || out
+		}
+	}
+	if !hit {
+		return nil
+	}
+	if _, ok := trials[e.Study.ID]; !ok {
+		t, err := s.Trials(ctx, e.Study.ID)
+		if err != nil {
+			return err
+		}
+		trials[e.Study.ID] = t
+	}
+	e.Without, e.Dropped = Reassess(&e.Verdict, e.Study.Design, trials[e.Study.ID], excluded)
+	return nil
+}

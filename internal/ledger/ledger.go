@@ -1,0 +1,139 @@
+// Package ledger is the append-only store of what was measured: studies,
+// their trials and samples, the verdicts drawn from them, the environments
+// they hold for, the files every number came from, and exclusions with their
+// reasons.
+//
+// Nothing is ever changed or removed. Rows are added in entries; each entry
+// carries a digest of its rows and the hash of the entry before it, so that a
+// later edit shows (Verify). What a study was measured in lies outside, in
+// its directory or archive: the ledger can be made again from there, and by
+// content: the same bytes give the same identifiers.
+//
+// The package holds the records, the chain and the questions asked of it. How
+// they are stored is package sqlite's and package postgres's business; both
+// pass the suite in package ledgertest.
+package ledger
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Errors that callers tell apart.
+var (
+	// ErrNotFound: no record has that identifier.
+	ErrNotFound = errors.New("not in the ledger")
+	// ErrFull: the disk has no room; nothing of the entry was kept.
+	ErrFull = errors.New("no space left for the ledger")
+	// ErrNewer: the ledger was written by a later version of linerate.
+	ErrNewer = errors.New("the ledger was made by a newer linerate")
+	// ErrCorrupt: the database itself is damaged.
+	ErrCorrupt = errors.New("the ledger's database is damaged")
+)
+
+// Batch is what one entry adds, all of it or nothing.
+type Batch struct {
+	Kind string // what the entry is about: study, exclusion …
+	Ref  string // identifier of that; an entry of this kind and ref is added once
+	Time time.Time
+
+	Studies      []Study
+	Environments []Environment
+	Trials       []Trial
+	Samples      []Samples
+	Verdicts     []Verdict
+	Exclusions   []Exclusion
+	Sources      []Source
+	Blobs        []Blob
+}
+
+// Entry is one link of the chain.
+type Entry struct {
+	Seq    int64     `json:"seq"`
+	Kind   string    `json:"kind"`
+	Ref    string    `json:"ref"`
+	Time   time.Time `json:"time"`
+	Rows   int       `json:"rows"`
+	Digest string    `json:"digest"` // of the rows, hex SHA-256
+	Prev   string    `json:"prev"`   // hash of the entry before, "" for the first
+	Hash   string    `json:"hash"`
+}
+
+// StoredRow is a row as the database holds it, for verification and export.
+type StoredRow struct {
+	Table  string
+	ID     string
+	Entry  int64
+	Digest string
+	Doc    []byte
+	Cols   []any // in the order of Table.Columns
+}
+
+// Store keeps a ledger. Implementations are safe for concurrent use, by
+// several processes too.
+type Store interface {
+	// Append adds the batches, one entry each, in one transaction: when it
+	// returns nil everything is on stable storage, otherwise nothing is there.
+	// A batch whose kind and ref the ledger has is skipped; added counts the
+	// others.
+	Append(ctx context.Context, batches ...*Batch) (added int, err error)
+	// Has says whether an entry of that kind and ref exists.
+	Has(ctx context.Context, kind, ref string) (bool, error)
+	// Head is the last entry; ok is false for an empty ledger.
+	Head(ctx context.Context) (head Entry, ok bool, err error)
+	// Entries calls f for each entry in order.
+	Entries(ctx context.Context, f func(Entry) error) error
+	// Rows calls f for each row of a table, ordered by entry and identifier.
+	Rows(ctx context.Context, table string, f func(StoredRow) error) error
+	// Get returns the document of one row by the beginning of its identifier,
+	// at least four characters, whichever table it is in.
+	Get(ctx context.Context, prefix string) ([]StoredRow, error)
+
+	// Evidence lists verdicts with what they hold for, newest entry last.
+	Evidence(ctx context.Context, f Filter) ([]Evidence, error)
+	// Trials of a study, in the order they were stored.
+	Trials(ctx context.Context, study string) ([]Trial, error)
+	// Studies that a filter admits.
+	Studies(ctx context.Context, f Filter) ([]Study, error)
+	// Exclusions, in order.
+	Exclusions(ctx context.Context) ([]Exclusion, error)
+	// Tunables that evidence speaks of, with how many verdicts.
+	Tunables(ctx context.Context) (map[string]int, error)
+
+	// Blob returns raw bytes by their SHA-256, or ErrNotFound.
+	Blob(ctx context.Context, sha256 string) (Blob, error)
+	// Blobs calls f for every blob kept.
+	Blobs(ctx context.Context, f func(Blob) error) error
+
+	// Imported says whether a tree with this fingerprint was imported by this
+	// version of the importer: then there is nothing to do. The note is a
+	// cache, no part of the chain.
+	Imported(ctx context.Context, fingerprint, tool string) (bool, error)
+	// NoteImport notes it.
+	NoteImport(ctx context.Context, fingerprint, tool, root string, at time.Time) error
+
+	// Place says where the ledger is, without secrets.
+	Place() string
+	Close() error
+}
+
+// Filter narrows a query. Zero fields admit everything. Texts match without
+// case, as part of what is stored, but for Tunable and Study.
+type Filter struct {
+	Tunable    string   // exact name, any unit number
+	Names      []string // or any of these
+	Hardware   string   // CPU or machine
+	NIC        string
+	Driver     string
+	OS         string
+	Release    string // beginning of it
+	Workload   string
+	Study      string // identifier's beginning, name or part of its place
+	Kind       string // of study
+	Metric     string
+	Verdict    string
+	Primary    bool // primary metric only
+	Superseded bool // also studies that a later import of the same place replaced
+	Limit      int
+}

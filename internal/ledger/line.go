@@ -1,0 +1,198 @@
+package ledger
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Line is one piece of evidence, flat: what `ledger query`, `ledger export`
+// and `explain` print.
+type Line struct {
+	Tunable       string     `json:"tunable,omitempty"` // the one asked for, as the study set it
+	Before        string     `json:"before"`            // "" for the system's default
+	After         string     `json:"after"`
+	Alone         bool       `json:"alone"`   // nothing else was changed with it
+	Changes       []Change   `json:"changes"` // all that was
+	OS            string     `json:"os"`
+	Release       string     `json:"release"`
+	Revision      string     `json:"revision"`
+	Hardware      string     `json:"hardware"`
+	CPU           string     `json:"cpu"`
+	Cores         int        `json:"cores"`
+	NIC           string     `json:"nic"`
+	Driver        string     `json:"driver"`
+	Workload      string     `json:"workload"`
+	Study         string     `json:"study"`
+	StudyID       string     `json:"study_id"`
+	Kind          string     `json:"kind"`
+	VerdictID     string     `json:"verdict_id"`
+	Source        string     `json:"source"` // where the study was read
+	Metric        string     `json:"metric"`
+	Primary       bool       `json:"primary"`
+	Unit          string     `json:"unit"`
+	Better        string     `json:"better"`
+	Control       string     `json:"control"`
+	Variant       string     `json:"variant"`
+	ControlMean   *float64   `json:"control_mean"`
+	VariantMean   *float64   `json:"variant_mean"`
+	EffectPercent *float64   `json:"effect_percent"`
+	CILow         *float64   `json:"ci_low"`
+	CIHigh        *float64   `json:"ci_high"`
+	EffectNS      *float64   `json:"effect_ns"`
+	N             int        `json:"n"`
+	P             *float64   `json:"p_value"`
+	PHolm         *float64   `json:"p_holm"`
+	Family        int        `json:"family"`
+	Verdict       string     `json:"verdict"`
+	MDE           *float64   `json:"minimum_detectable_effect_percent"`
+	Method        string     `json:"method"`
+	Label         string     `json:"label"` // what the number is not
+	Flags         []string   `json:"flags"`
+	Published     *Published `json:"published"` // what its author concluded; null if nothing
+	Excluded      string     `json:"excluded"`  // reason, when it does not count
+	Without       *Line      `json:"without_excluded"`
+	Dropped       int        `json:"trials_excluded"`
+	AA            string     `json:"aa"`
+}
+
+// Flatten turns evidence into a line. Of several changes the one that names
+// asks for is told; without names, the only one.
+func Flatten(e *Evidence, names []string) Line {
+	v, s, env := &e.Verdict, &e.Study, &e.Environment
+	l := Line{
+		Changes: v.Changes, OS: env.OS, Release: env.Release, Revision: env.Revision, Hardware: env.Hardware, CPU: env.CPU,
+		Cores: env.Cores, NIC: env.NIC, Driver: env.Driver, Workload: v.Workload, Study: s.Name, StudyID: s.ID, Kind: s.Kind,
+		VerdictID: v.ID, Source: s.Path, Label: s.Label, Excluded: e.Excluded, Dropped: e.Dropped, AA: s.AA,
+	}
+	l.verdict(v)
+	l.pick(names)
+	if e.Without != nil {
+		w := l
+		w.verdict(e.Without)
+		w.Published = nil
+		l.Without = &w
+	}
+	return l
+}
+
+func (l *Line) verdict(v *Verdict) {
+	l.Metric, l.Primary, l.Unit, l.Better, l.Control, l.Variant = v.Metric, v.Primary, v.Unit, v.Better, v.Control, v.Variant
+	l.ControlMean, l.VariantMean, l.EffectPercent, l.CILow, l.CIHigh = v.ControlMean, v.VariantMean, v.EffectPercent, v.CILow, v.CIHigh
+	l.EffectNS, l.N, l.P, l.PHolm, l.Family, l.Verdict = v.EffectNS, v.N, v.P, v.PHolm, v.Family, v.Verdict
+	l.MDE, l.Method, l.Published = v.MDE, v.Method, v.Published
+	l.Flags = append(slices.Clone(v.Flags), v.Warnings...)
+}
+
+// pick finds the change that was asked for.
+func (l *Line) pick(names []string) {
+	l.Alone = sameIdea(l.Changes)
+	if len(names) == 0 {
+		if len(l.Changes) == 1 {
+			l.Tunable, l.Before, l.After = l.Changes[0].Tunable, l.Changes[0].Before, l.Changes[0].After
+		}
+		return
+	}
+	for i := range l.Changes {
+		c := &l.Changes[i]
+		for _, n := range names {
+			if c.speaksOf(FoldName(n)) {
+				l.Tunable, l.Before, l.After = c.Tunable, c.Before, c.After
+				return
+			}
+		}
+	}
+}
+
+func (c *Change) speaksOf(folded string) bool {
+	if FoldName(c.Tunable) == folded {
+		return true
+	}
+	return slices.ContainsFunc(c.Related, func(r string) bool { return FoldName(r) == folded })
+}
+
+// sameIdea says that the changes are one treatment: one setting, or one idea
+// set to one value in several places (queues of both directions, the same
+// limit of three drivers).
+func sameIdea(cs []Change) bool {
+	for i := 1; i < len(cs); i++ {
+		a, b := &cs[0], &cs[i]
+		if a.Before != b.Before || a.After != b.After || !akin(a.Tunable, b.Tunable) && !slices.ContainsFunc(a.Related, func(r string) bool { return slices.Contains(b.Related, r) }) {
+			return false
+		}
+	}
+	return len(cs) > 0
+}
+
+// akin says that two names differ in their driver only.
+func akin(a, b string) bool {
+	x, y := strings.Split(a, "."), strings.Split(b, ".")
+	if len(x) != len(y) || len(x) < 3 || x[0] != y[0] {
+		return false
+	}
+	return slices.Equal(x[2:], y[2:])
+}
+
+// Sort orders lines for reading side by side: hardware, then release, then
+// workload.
+func Sort(lines []Line) {
+	slices.SortStableFunc(lines, func(a, b Line) int {
+		return cmp.Or(cmp.Compare(a.Hardware, b.Hardware), cmp.Compare(a.NIC, b.NIC), cmp.Compare(a.Release, b.Release),
+			cmp.Compare(a.Study, b.Study), cmp.Compare(a.Workload, b.Workload), cmp.Compare(a.Variant, b.Variant))
+	})
+}
+
+// Disagreement tells whether evidence conflicts: some shows a gain and some a
+// loss. Excluded and invalid lines do not count.
+func Disagreement(lines []Line) bool {
+	var better, worse bool
+	for i := range lines {
+		if lines[i].Excluded != "" {
+			continue
+		}
+		better = better || lines[i].Verdict == "better"
+		worse = worse || lines[i].Verdict == "worse"
+	}
+	return better && worse
+}
+
+// Effect is the line's effect for people: "+3.1 % [+2.4, +3.9]".
+func (l *Line) Effect() string {
+	if l.EffectPercent == nil {
+		return "unknown"
+	}
+	s := signed(*l.EffectPercent)
+	if l.CILow != nil && l.CIHigh != nil {
+		return fmt.Sprintf("%s %% [%s, %s]", s, signed(*l.CILow), signed(*l.CIHigh))
+	}
+	return s + " %"
+}
+
+// signed prints three significant digits at most, one after the point at
+// least.
+func signed(v float64) string {
+	switch a := math.Abs(v); {
+	case a < 0.05:
+		return fmt.Sprintf("%+.2f", v)
+	case a < 100:
+		return fmt.Sprintf("%+.1f", v)
+	}
+	return fmt.Sprintf("%+.0f", v)
+}
+
+// Setting is what was set, for people: "default → 0".
+func (l *Line) Setting() string {
+	if l.Tunable == "" {
+		return l.Control + " → " + l.Variant
+	}
+	return orDefault(l.Before) + " → " + orDefault(l.After)
+}
+
+func orDefault(s string) string {
+	if s == "" {
+		return "default"
+	}
+	return s
+}

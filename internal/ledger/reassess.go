@@ -1,0 +1,148 @@
+package ledger
+
+import (
+	"math"
+	"slices"
+
+	"linerate/internal/stats"
+)
+
+// FromComparison copies the numbers of a comparison into a verdict; those
+// that cannot be computed become null.
+func FromComparison(c *stats.Comparison) Verdict {
+	v := Verdict{
+		Control: c.Control, Variant: c.Variant, N: c.N, NControl: c.NControl, NVariant: c.NVariant,
+		EffectPercent: number(c.EffectPercent.Estimate), CILow: number(c.EffectPercent.Low), CIHigh: number(c.EffectPercent.High),
+		P: number(c.P), PHolm: number(c.PHolm), Family: 1, Verdict: string(c.Verdict),
+		ControlMean: number(c.ControlSum.Mean), VariantMean: number(c.VariantSum.Mean), MDE: number(c.DetectablePercent),
+		Method: c.Method, Changes: []Change{},
+	}
+	for _, w := range c.Warnings {
+		v.Warnings = append(v.Warnings, w.Message)
+	}
+	return v
+}
+
+// number is nil for what is no number.
+func number(x float64) *float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
+}
+
+// CorrectFamily applies Holm over verdicts made together and decides each
+// again by its corrected p-value; invalid ones count in the family but stay
+// invalid. No margin was stated, so none can be called equivalent.
+func CorrectFamily(vs []Verdict) {
+	p := make([]float64, len(vs))
+	for i := range vs {
+		p[i] = math.NaN()
+		if vs[i].P != nil {
+			p[i] = *vs[i].P
+		}
+	}
+	for i, h := range stats.Holm(p) {
+		v := &vs[i]
+		v.PHolm, v.Family = number(h), len(vs)
+		if v.Verdict == string(stats.Invalid) || v.EffectPercent == nil {
+			continue
+		}
+		better := stats.HigherIsBetter
+		if v.Better == "lower" {
+			better = stats.LowerIsBetter
+		}
+		v.Verdict = string(stats.Judge(*v.EffectPercent, h, math.NaN(), 0.05, better))
+	}
+}
+
+// Reassess makes a verdict again without excluded trials: by the same
+// deciding test, on the trials that remain. The correction for the family is
+// that of a family whose other members stand.
+func Reassess(v *Verdict, design string, trials []Trial, excluded map[string]string) (without *Verdict, dropped int) {
+	byID := map[string]*Trial{}
+	for i := range trials {
+		byID[trials[i].ID] = &trials[i]
+	}
+	control, a := values(v.Metric, v.ControlTrials, byID, excluded)
+	variant, b := values(v.Metric, v.VariantTrials, byID, excluded)
+	if a+b == 0 {
+		return nil, 0
+	}
+	opt := stats.Options{Better: stats.Direction(v.Better)}
+	var c stats.Comparison
+	if design == "blocks" {
+		x, y := align(control, variant)
+		c = stats.CompareBlocks(stats.Arm{Name: v.Control, Values: x}, []stats.Arm{{Name: v.Variant, Values: y}}, opt)[0]
+	} else {
+		c = stats.CompareSamples(stats.Arm{Name: v.Control, Values: plain(control)}, []stats.Arm{{Name: v.Variant, Values: plain(variant)}}, opt)[0]
+	}
+	w := FromComparison(&c)
+	w.ID, w.Study, w.Environment, w.Metric, w.Primary = v.ID, v.Study, v.Environment, v.Metric, v.Primary
+	w.Unit, w.Better, w.Workload, w.Changes, w.Flags = v.Unit, v.Better, v.Workload, v.Changes, v.Flags
+	w.Family = v.Family
+	if w.P != nil {
+		h := min(1, *w.P*float64(max(1, v.Family)))
+		w.PHolm = &h
+		if w.EffectPercent != nil && w.Verdict != string(stats.Invalid) {
+			w.Verdict = string(stats.Judge(*w.EffectPercent, h, math.NaN(), 0.05, stats.Direction(v.Better)))
+		}
+	}
+	return &w, a + b
+}
+
+type blockValue struct {
+	block int
+	value float64
+}
+
+// values picks a metric of the trials that count.
+func values(metric string, ids []string, byID map[string]*Trial, excluded map[string]string) (out []blockValue, dropped int) {
+	for _, id := range ids {
+		t := byID[id]
+		if t == nil || !t.Valid {
+			continue
+		}
+		x, ok := t.Metrics[metric]
+		if !ok {
+			continue
+		}
+		if _, out := excluded[id]; out {
+			dropped++
+			continue
+		}
+		out = append(out, blockValue{t.Block, x})
+	}
+	return out, dropped
+}
+
+func plain(v []blockValue) []float64 {
+	out := make([]float64, len(v))
+	for i := range v {
+		out[i] = v[i].value
+	}
+	return out
+}
+
+// align puts both arms in the order of blocks, NaN where one lacks a trial.
+func align(a, b []blockValue) (x, y []float64) {
+	var blocks []int
+	for _, v := range append(slices.Clone(a), b...) {
+		if !slices.Contains(blocks, v.block) {
+			blocks = append(blocks, v.block)
+		}
+	}
+	slices.Sort(blocks)
+	at := func(v []blockValue, block int) float64 {
+		for _, o := range v {
+			if o.block == block {
+				return o.value
+			}
+		}
+		return math.NaN()
+	}
+	for _, n := range blocks {
+		x, y = append(x, at(a, n)), append(y, at(b, n))
+	}
+	return x, y
+}

@@ -1,0 +1,26 @@
+package sqlite_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"linerate/internal/ledger"
+	"linerate/internal/ledger/ledgertest"
+	"linerate/internal/ledger/sqlite"
+)
+
+var nobody = sqlite.Owner{UID: -1, GID: -1}
+
+func TestConformance(t *testing.T) {
+	ledgertest.Run(t, func(t *testing.T) ledgertest.Open {
+		path := filepath.Join(t.TempDir(), "a folder", "ledger ?#%.db")
+		return func(t *testing.T) ledger.Store {
+			s, err := sqlite.Open(t.Context(), path, nobody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { s.Close() })
+			return s
+		}
+	})
+}
