@@ -58,6 +58,8 @@ func verbs() []*cobra.Command {
 		newGenerateCmd(),
 		newReceiveCmd(),
 		newCompareCmd(),
+		newImportCmd(),
+		newLedgerCmd(),
 		newBenchCmd(),
 	}
 }
