@@ -88,7 +88,7 @@ func run(t testing.TB, f *fact.Facts, role string) *audit.Report {
 func find(r *audit.Report, rule, name string) []audit.Finding {
 	var found []audit.Finding
 	for _, f := range r.Findings {
-		if f.Rule() == rule && (name == "" || f.Name == name) {
+		if (rule == "" || f.Rule() == rule) && (name == "" || f.Name == name) {
 			found = append(found, f)
 		}
 	}

@@ -39,6 +39,7 @@ func blank() Env {
 		// rc.conf is on.
 		"value":   func(string) float64 { return 0 },
 		"text":    func(string) string { return "" },
+		"known":   func(string) bool { return true }, // whether value() knows more than 0
 		"is_set":  no,
 		"rc":      no,
 		"module":  no, // loaded or configured
@@ -83,6 +84,7 @@ func (c *Catalogue) NewEnv(f *fact.Facts, role string) Env {
 	e["forwarding"] = forwards(f)
 	e["value"] = func(name string) float64 { return toNumber(c.textOf(f, e, name)) }
 	e["text"] = func(name string) string { return c.textOf(f, e, name) }
+	e["known"] = func(name string) bool { return c.textOf(f, e, name) != "" }
 	e["is_set"] = func(name string) bool { return isSet(f, name) }
 	e["rc"] = f.RCYes
 	e["module"] = func(name string) bool { return hasModule(f, name) }

@@ -11,33 +11,51 @@ var measured = map[string]bool{
 	"pages": true, "kmem": true, "link": true, "arch": true,
 }
 
-// needs lists the variables that an expression reads.
-type needs struct{ names []string }
+// needs lists the variables that an expression reads, and the tunables whose
+// values it asks for by name.
+type needs struct{ names, tunables []string }
 
 // Visit collects identifiers; it implements ast.Visitor.
 func (n *needs) Visit(node *ast.Node) {
-	if id, ok := (*node).(*ast.IdentifierNode); ok {
-		n.names = append(n.names, id.Value)
+	switch x := (*node).(type) {
+	case *ast.IdentifierNode:
+		n.names = append(n.names, x.Value)
+	case *ast.CallNode:
+		id, ok := x.Callee.(*ast.IdentifierNode)
+		if ok && (id.Value == "value" || id.Value == "text") && len(x.Arguments) == 1 {
+			if name, ok := x.Arguments[0].(*ast.StringNode); ok {
+				n.tunables = append(n.tunables, name.Value)
+			}
+		}
 	}
 }
 
 // Needs lists the variables of Env that an expression reads.
-func Needs(code string) []string {
+func Needs(code string) []string { return read(code).names }
+
+func read(code string) needs {
+	var n needs
 	p, err := Compile(code)
 	if err != nil {
-		return nil
+		return n
 	}
-	var n needs
 	root := p.Node()
 	ast.Walk(&root, &n)
-	return n.names
+	return n
 }
 
 // unknown reports whether an expression reads something of the host that is
-// not known.
+// not known: a measure of it, or a tunable whose own value hangs on one.
 func (e Env) unknown(code string) bool {
-	for _, name := range Needs(code) {
+	n := read(code)
+	for _, name := range n.names {
 		if measured[name] && (e[name] == 0 || e[name] == "") {
+			return true
+		}
+	}
+	known, ok := e["known"].(func(string) bool)
+	for _, name := range n.tunables {
+		if ok && !known(name) {
 			return true
 		}
 	}
