@@ -54,6 +54,7 @@ func verbs() []*cobra.Command {
 		newCatalogueCmd(),
 		newExplainCmd(),
 		newCalcCmd(),
+		newCaptureCmd(),
 		newInspectCmd(),
 		newGenerateCmd(),
 		newReceiveCmd(),

@@ -26,6 +26,9 @@ const (
 	Sysctl Mechanism = "sysctl" // sysctl.conf: by sysctl(8), at boot
 	RCConf Mechanism = "rc"     // rc.conf and friends: sourced by rc(8)
 	Conf   Mechanism = "conf"   // another program's own configuration
+
+	Modprobe    Mechanism = "modprobe" // modprobe.d: when a module is loaded
+	CommandLine Mechanism = "cmdline"  // the kernel's command line: at boot
 )
 
 // Setting is one name, its value on the running host and every line of a

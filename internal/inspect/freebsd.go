@@ -241,6 +241,9 @@ func (in *inspection) freebsdFiles() {
 		in.f.Sources = append(in.f.Sources, c.Ignored...)
 	}
 	in.f.Normalise() // from here on settings can be looked up
+	if in.f.Hostname == "" {
+		in.f.Hostname, _ = in.f.RCValue("hostname")
+	}
 	in.addModules(freebsd.LoadedByLoader(loader.Lines))
 	in.addModules(rc.Modules())
 	freebsd.AddRCInterfaces(in.f, rc)

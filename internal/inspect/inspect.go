@@ -131,7 +131,7 @@ func (in *inspection) ask(q host.Query) (string, bool) {
 		status = fact.StatusPartial
 	}
 	in.f.Sources = append(in.f.Sources, fact.Source{Name: q.String(), Status: status, Reason: reason})
-	return string(b), len(b) > 0
+	return string(b), err == nil || len(b) > 0
 }
 
 // addModules merges what files say of modules with what is loaded.

@@ -1,4 +1,283 @@
 package inspect
 
-// linux inspects a Linux host.
-func (in *inspection) linux() {}
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/fact"
+	"linerate/internal/fact/linux"
+	"linerate/internal/fact/release"
+)
+
+// linux inspects a Linux host through /proc and /sys, which a tree or a
+// bundle can hold as well, then its files.
+func (in *inspection) linux() {
+	in.linuxSystem()
+	names := in.linuxValues()
+	in.linuxLinks()
+	in.linuxInterrupts()
+	in.linuxCounters()
+	in.linuxModules()
+	in.linuxFiles(names)
+	in.linuxFirewall()
+	in.linuxServices()
+}
+
+// text reads a small file that may well be missing, without recording it.
+func (in *inspection) text(path string) string {
+	b, err := in.r.ReadFile(in.ctx, path)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+func (in *inspection) linuxSystem() {
+	f := in.f
+	if r, err := release.Parse(in.text("/proc/sys/kernel/osrelease")); err == nil && f.Release.IsZero() {
+		f.Release = r
+	}
+	f.Arch = in.text("/proc/sys/kernel/arch")
+	f.Hostname = in.text("/proc/sys/kernel/hostname")
+	f.Kernel = in.text("/proc/version")
+	if text, err := in.Read("/proc/cpuinfo"); err == nil {
+		f.CPU = linux.ParseCPUInfo(text)
+	}
+	if text, err := in.Read("/proc/meminfo"); err == nil {
+		f.Memory = linux.ParseMeminfo(text)
+	}
+	up, _, _ := strings.Cut(in.text("/proc/uptime"), " ")
+	f.UptimeSeconds, _ = strconv.ParseFloat(up, 64)
+	f.Machine = strings.TrimSpace(in.text("/sys/class/dmi/id/sys_vendor") + " " + in.text("/sys/class/dmi/id/product_name"))
+	if slices.Contains(f.CPU.Features, "HYPERVISOR") {
+		f.Hypervisor = cmp.Or(in.text("/sys/hypervisor/type"), strings.ToLower(in.text("/sys/class/dmi/id/product_name")), "unknown")
+	}
+	in.linuxNodes()
+	in.mitigations()
+}
+
+func (in *inspection) linuxNodes() {
+	const dir = "/sys/devices/system/node"
+	names, _ := in.r.ReadDir(in.ctx, dir)
+	for _, n := range names {
+		if id := linux.NodeName(n); id >= 0 {
+			in.f.CPU.Domains = append(in.f.CPU.Domains, fact.Domain{ID: id, CPUs: linux.ParseList(in.text(dir + "/" + n + "/cpulist")),
+				MemoryBytes: linux.NodeMemory(in.text(dir + "/" + n + "/meminfo"))})
+		}
+	}
+	slices.SortFunc(in.f.CPU.Domains, func(a, b fact.Domain) int { return cmp.Compare(a.ID, b.ID) })
+}
+
+func (in *inspection) mitigations() {
+	const dir = "/sys/devices/system/cpu/vulnerabilities"
+	names, _ := in.r.ReadDir(in.ctx, dir)
+	for _, n := range names {
+		if in.f.CPU.Mitigations == nil {
+			in.f.CPU.Mitigations = map[string]string{}
+		}
+		in.f.CPU.Mitigations[n] = in.text(dir + "/" + n)
+	}
+}
+
+// maxValues bounds the walk over /proc/sys: 20 settings for each of some
+// thousand interfaces.
+const maxValues = 100_000
+
+// linuxValues walks /proc/sys; it returns the names, sorted.
+func (in *inspection) linuxValues() []string {
+	const root = "/proc/sys"
+	names, err := in.r.ReadDir(in.ctx, root)
+	in.record(root, err)
+	for _, n := range names {
+		in.walkValues(root+"/"+n, 0)
+	}
+	list := make([]string, len(in.f.Settings))
+	for i, s := range in.f.Settings {
+		list[i] = s.Name
+	}
+	slices.Sort(list)
+	return list
+}
+
+func (in *inspection) walkValues(path string, depth int) {
+	if depth > 12 || len(in.f.Settings) >= maxValues || in.ctx.Err() != nil {
+		return
+	}
+	if names, err := in.r.ReadDir(in.ctx, path); err == nil {
+		for _, n := range names {
+			in.walkValues(path+"/"+n, depth+1)
+		}
+		return
+	}
+	name := linux.FromPath(strings.TrimPrefix(path, "/proc/sys/"))
+	if linux.Volatile(name) || linux.Secret(name) {
+		return
+	}
+	b, err := in.r.ReadFile(in.ctx, path)
+	if err != nil {
+		return // many entries can only be written, or want privileges
+	}
+	value := strings.TrimRight(string(b), "\n")
+	in.f.Settings = append(in.f.Settings, fact.Setting{Name: name, Namespace: fact.Kernel, Live: &value})
+}
+
+// linkSettings are the files of /sys/class/net/* that can be set; they become
+// settings link.<interface>.<name>.
+var linkSettings = []string{"tx_queue_len", "gro_flush_timeout", "napi_defer_hard_irqs", "threaded"}
+
+// linuxLinks reads the interfaces.
+func (in *inspection) linuxLinks() {
+	const dir = "/sys/class/net"
+	names, err := in.r.ReadDir(in.ctx, dir)
+	in.record(dir, err)
+	for _, n := range names {
+		path := dir + "/" + n
+		if in.text(path+"/mtu") == "" {
+			continue // not an interface (bonding_masters)
+		}
+		in.f.NICs = append(in.f.NICs, in.link(n, path))
+		for _, s := range linkSettings {
+			if v := in.text(path + "/" + s); v != "" {
+				in.f.Settings = append(in.f.Settings, fact.Setting{Name: "link." + n + "." + s, Namespace: fact.Kernel, Live: &v})
+			}
+		}
+		for file, name := range linux.LinkCounters {
+			if v, err := strconv.ParseUint(in.text(path+"/statistics/"+file), 10, 64); err == nil {
+				in.f.AddCounter("nic."+n+"."+name, v, path+"/statistics/"+file)
+			}
+		}
+	}
+	for i := range in.f.NICs {
+		in.ethtool(&in.f.NICs[i])
+	}
+}
+
+// linuxKinds are the kinds of DEVTYPE in an interface's uevent.
+var linuxKinds = map[string]string{"bridge": fact.KindBridge, "vlan": fact.KindVLAN, "bond": fact.KindLAGG, "team": fact.KindLAGG,
+	"wireguard": fact.KindTunnel, "gretap": fact.KindTunnel, "vxlan": fact.KindVirtual, "wlan": fact.KindEthernet, "ppp": fact.KindTunnel}
+
+// link reads one interface of /sys/class/net.
+func (in *inspection) link(name, path string) fact.NIC {
+	n := fact.NIC{Name: name, MTU: int(number(in.text(path + "/mtu"))), Status: in.text(path + "/operstate"), Duplex: in.text(path + "/duplex")}
+	if n.Duplex == "unknown" {
+		n.Duplex = ""
+	}
+	if mbit, err := strconv.ParseInt(in.text(path+"/speed"), 10, 64); err == nil && mbit > 0 && mbit < 1e7 {
+		n.SpeedBits = uint64(mbit) * 1_000_000
+	}
+	flags, _ := strconv.ParseUint(strings.TrimPrefix(in.text(path+"/flags"), "0x"), 16, 32)
+	up := flags&1 != 0 // IFF_UP
+	n.Up, n.Flags = &up, []string{}
+	device := linux.Uevent(in.text(path + "/device/uevent"))
+	n.Driver = device["DRIVER"]
+	n.Kind = in.linkKind(path, n.Driver, flags)
+	n.Members, _ = in.r.ReadDir(in.ctx, path+"/brif")
+	n.Members = append(n.Members, strings.Fields(in.text(path+"/bonding/slaves"))...)
+	queues, _ := in.r.ReadDir(in.ctx, path+"/queues")
+	for _, q := range queues {
+		switch {
+		case strings.HasPrefix(q, "rx-"):
+			n.RXQueues++
+		case strings.HasPrefix(q, "tx-"):
+			n.TXQueues++
+		}
+	}
+	if d, err := strconv.Atoi(in.text(path + "/device/numa_node")); err == nil && d >= 0 {
+		n.Domain = &d
+	}
+	if slot := device["PCI_SLOT_NAME"]; slot != "" {
+		n.PCI = in.linuxPCI(path+"/device", slot)
+	}
+	return n
+}
+
+func (in *inspection) linkKind(path, driver string, flags uint64) string {
+	const loopback = 8 // IFF_LOOPBACK
+	kind := linuxKinds[linux.Uevent(in.text(path + "/uevent"))["DEVTYPE"]]
+	switch {
+	case kind != "":
+		return kind
+	case flags&loopback != 0:
+		return fact.KindLoopback
+	case driver != "":
+		return fact.KindEthernet
+	case in.text(path+"/type") != "1": // ARPHRD_ETHER
+		return fact.KindTunnel
+	}
+	return fact.KindVirtual
+}
+
+func (in *inspection) linuxPCI(path, slot string) *fact.PCI {
+	speed := func(file string) float64 {
+		word, _, _ := strings.Cut(in.text(path+"/"+file), " ")
+		v, _ := strconv.ParseFloat(word, 64)
+		return v
+	}
+	return &fact.PCI{Selector: slot, VendorID: in.text(path + "/vendor"), DeviceID: in.text(path + "/device"),
+		SubVendor: in.text(path + "/subsystem_vendor"), SubDevice: in.text(path + "/subsystem_device"), Class: in.text(path + "/class"),
+		LinkWidth: int(number(in.text(path + "/current_link_width"))), MaxLinkWidth: int(number(in.text(path + "/max_link_width"))),
+		LinkSpeed: speed("current_link_speed"), MaxLinkSpeed: speed("max_link_speed")}
+}
+
+// number reads a count, 0 when it is none or beyond what an int holds.
+func number(s string) uint64 {
+	n, err := strconv.ParseUint(s, 10, 31)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func (in *inspection) linuxInterrupts() {
+	text, err := in.Read("/proc/interrupts")
+	if err != nil {
+		return
+	}
+	in.f.Interrupts = linux.ParseInterrupts(text, in.f.UptimeSeconds)
+	for i := range in.f.Interrupts {
+		irq := &in.f.Interrupts[i]
+		n := strconv.Itoa(linux.IRQ(irq.Name))
+		irq.CPUs = linux.ParseList(cmp.Or(in.text("/proc/irq/"+n+"/effective_affinity_list"), in.text("/proc/irq/"+n+"/smp_affinity_list")))
+		if len(irq.CPUs) == 1 {
+			irq.CPU = &irq.CPUs[0]
+		}
+		in.nameDevice(irq)
+	}
+}
+
+// nameDevice turns the bus device that an interrupt names (virtio2) into the
+// interface on it.
+func (in *inspection) nameDevice(irq *fact.Interrupt) {
+	if _, ok := in.f.NIC(irq.Device); ok || !strings.HasPrefix(irq.Device, "virtio") {
+		return
+	}
+	names, _ := in.r.ReadDir(in.ctx, "/sys/bus/virtio/devices/"+irq.Device+"/net")
+	if len(names) == 1 {
+		irq.Device = names[0]
+	}
+}
+
+func (in *inspection) linuxCounters() {
+	if text, err := in.Read("/proc/net/softnet_stat"); err == nil {
+		linux.AddSoftnet(in.f, text)
+	}
+	for _, path := range []string{"/proc/net/snmp", "/proc/net/netstat"} {
+		if text, err := in.Read(path); err == nil {
+			linux.AddSNMP(in.f, path, text)
+		}
+	}
+	if text, err := in.Read("/proc/net/snmp6"); err == nil {
+		linux.AddSNMP6(in.f, text)
+	}
+	if text, err := in.Read("/proc/net/stat/nf_conntrack"); err == nil {
+		linux.AddConntrack(in.f, text)
+	}
+	for protocol, path := range map[string]string{"tcp4": "/proc/net/tcp", "tcp6": "/proc/net/tcp6"} {
+		in.f.Listeners = append(in.f.Listeners, linux.ParseListeners(protocol, in.text(path))...)
+	}
+	slices.SortFunc(in.f.Listeners, func(a, b fact.Listener) int {
+		return cmp.Or(cmp.Compare(a.Port, b.Port), cmp.Compare(a.Protocol, b.Protocol))
+	})
+}

@@ -3,7 +3,6 @@ package freebsd
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 
 	"linerate/internal/fact"
@@ -350,6 +349,3 @@ func LoadedByLoader(lines []fact.Line) map[string]fact.Line {
 	}
 	return byName
 }
-
-// missing reports whether an error means that a file is not there.
-func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

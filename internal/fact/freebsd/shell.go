@@ -267,16 +267,25 @@ func (s *shell) command(words []word, line int, raw string) {
 	case len(s.open) > 0 || name == "return" || name == "local":
 	case len(words) > 1 && isVariable(name) && strings.HasPrefix(words[1].text, "="):
 		s.problem(line, raw, fact.ProblemSyntax, name+": not found (no spaces around '=' in a shell assignment)")
-	case strings.Contains(name, "+=") && isVariable(name[:strings.Index(name, "+=")]):
+	case appends(name):
 		s.problem(line, raw, fact.ProblemSyntax, name+": not found (sh has no '+=')")
 	default:
 		s.problem(line, raw, fact.ProblemUnreadable, "runs a command ("+clip(name, 40)+"): its effect is not known without running it")
 	}
 }
 
+// appends reports "name+=value", which is an assignment in other shells.
+func appends(word string) bool {
+	name, _, ok := strings.Cut(word, "+=")
+	return ok && isVariable(name)
+}
+
 // include follows `. /path` when the path is plain.
 func (s *shell) include(words []word, line int, raw string) {
-	if len(words) < 2 || !words[1].known || !strings.HasPrefix(words[1].text, "/") || len(s.open) > 0 {
+	if len(s.open) > 0 {
+		return // the conditional around it is reported
+	}
+	if len(words) < 2 || !words[1].known || !strings.HasPrefix(words[1].text, "/") {
 		if !s.isDefault {
 			s.problem(line, raw, fact.ProblemUnreadable, "sources a file that is not known without running it")
 		}

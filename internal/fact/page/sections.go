@@ -29,7 +29,7 @@ func (p *page) nic(n fact.NIC) {
 	p.detail("queues", join(", ", queues("rx", n.RXQueues, n.RXDescriptors), queues("tx", n.TXQueues, n.TXDescriptors), vectors(n), domain(n)))
 	p.detail("PCI", pci(n.PCI))
 	if n.Options != nil && n.Kind == fact.KindEthernet {
-		p.detail("offloads", wrap(n.Options, 84, "                         "))
+		p.detail("offloads", wrap(n.Options, 84, ""))
 	}
 	p.detail("asked for", strings.Join(n.ConfigFlags, " "))
 	p.detail("holds", strings.Join(n.Members, " "))
@@ -40,11 +40,10 @@ func (p *page) nic(n fact.NIC) {
 func (p *page) detail(label, text string) {
 	if text != "" {
 		for i, l := range strings.Split(text, "\n") {
-			if i == 0 {
-				p.line("           %-11s %s", label, l)
-			} else {
-				p.line("%s", l)
+			if i > 0 {
+				label = ""
 			}
+			p.line("           %-11s %s", label, l)
 		}
 	}
 }
@@ -71,6 +70,9 @@ func queues(dir string, count, descriptors int) string {
 		return fmt.Sprintf("%d %s", count, dir)
 	case count == 0:
 		return fmt.Sprintf("%s with %d descriptors", dir, descriptors)
+	}
+	if count == 1 {
+		return fmt.Sprintf("1 %s with %d descriptors", dir, descriptors)
 	}
 	return fmt.Sprintf("%d %s with %d descriptors each", count, dir, descriptors)
 }

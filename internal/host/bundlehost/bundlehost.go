@@ -67,7 +67,6 @@ func Read(r io.Reader, name string) (*Bundle, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read bundle %s: %w", name, err)
 		}
-		defer gz.Close()
 		src = gz
 	}
 	if err := b.unpack(tar.NewReader(src)); err != nil {

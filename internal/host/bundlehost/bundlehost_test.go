@@ -18,7 +18,10 @@ import (
 func pack(t testing.TB, entries ...any) []byte {
 	t.Helper()
 	var buf bytes.Buffer
-	gz := gzip.NewWriter(&buf)
+	gz, err := gzip.NewWriterLevel(&buf, gzip.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
 	tw := tar.NewWriter(gz)
 	for i := 0; i < len(entries); i += 2 {
 		text := entries[i+1].(string)

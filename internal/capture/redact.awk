@@ -1,0 +1,102 @@
+# Takes secrets out of a text and keeps its line numbers. What it did goes to
+# the file "report": one line per line that held a secret.
+# Variables: name (what the text is), report, only (a word list: lines that
+# hold none of them become empty; "" keeps all), drop (settings to leave out).
+function value_length(s,    q, e) {
+	if (s == "") return 0
+	q = substr(s, 1, 1)
+	if (q == "\"" || q == SQ) {
+		e = index(substr(s, 2), q)
+		return e > 0 ? e + 1 : length(s)
+	}
+	return match(s, ENDS) ? RSTART - 1 : length(s)
+}
+function plain(v) {
+	gsub("[\"" SQ "]", "", v)
+	v = tolower(v)
+	return v == "" || v == "yes" || v == "no" || v == "on" || v == "off" || v == "true" || v == "false" || v == "none" || v == "0" || v == "1" || v == "ask" || v == "=" || v == ":" || v == MARK
+}
+function quoted(v,    q) {
+	q = substr(v, 1, 1)
+	return (q == "\"" || q == SQ) ? q MARK q : MARK
+}
+function values(s, re,    out, head, n, v) {
+	out = ""
+	while (match(tolower(s), re)) {
+		head = substr(s, 1, RSTART + RLENGTH - 1)
+		v = tolower(substr(s, RSTART, RLENGTH))
+		s = substr(s, RSTART + RLENGTH)
+		n = value_length(s)
+		if (v ~ HARMLESS || plain(substr(s, 1, n))) out = out head substr(s, 1, n)
+		else out = out head quoted(substr(s, 1, n))
+		s = substr(s, n + 1)
+	}
+	return out s
+}
+function hashes(s,    out) {
+	out = ""
+	while (match(s, CRYPT)) {
+		out = out substr(s, 1, RSTART - 1) (RLENGTH < 16 ? substr(s, RSTART, RLENGTH) : MARK)
+		s = substr(s, RSTART + RLENGTH)
+	}
+	return out s
+}
+function hexkeys(s,    out) {
+	out = ""
+	while (match(s, "0[xX][0-9a-fA-F]+")) {
+		out = out substr(s, 1, RSTART - 1) (RLENGTH < 34 ? substr(s, RSTART, RLENGTH) : MARK)
+		s = substr(s, RSTART + RLENGTH)
+	}
+	return out s
+}
+function wanted(line,    i) {
+	if (only == "") return 1
+	for (i = 1; i <= ONLY; i++) if (index(line, KEEP[i]) > 0) return 1
+	return 0
+}
+function tell() { printf "left-out\t%s:%d\ta secret on this line\n", name, NR >> report }
+BEGIN {
+	SQ = sprintf("%c", 39)
+	MARK = "<redacted>"
+	ENDS = "[ \t;\"" SQ "]"
+	W = "(pass(word|wd|phrase|code)|secret|psk|presharedkey|preshared_key|wepkey|wpakey|private_?key|privkey|auth_?key|api_?key|token|community|credential|setkey|fastopen_key|keydata|_pw)"
+	ASSIGN = "[a-z0-9_.-]*" W "[a-z0-9_.-]*[\"" SQ "]?[ \t]*[=:][ \t]*"
+	OPTION = "(wepkey|wpakey|psk|presharedkey|preshared-key|private-key|authkey|password|passwd|secret|community)[ \t]+"
+	CARP = "[ \t\"" SQ "]pass[ \t]+"
+	CRYPT = "[$](1|2[abxy]?|3|5|6|7|y|gy|md5|sha1|argon2[a-z]*)[$][./A-Za-z0-9$=,]+"
+	HARMLESS = "^(kern[.]geom[.]eli[.][a-z_]*(tries|visible_passphrase|overwrites|boot_passcache)|net[.]key[.]|security[.]|geom_eli_passphrase_prompt|.*(tokens?_?(rate|bucket|size|limit)|_passthrough|passthru|bypass))"
+	B64 = ""
+	for (i = 0; i < 43; i++) B64 = B64 "[A-Za-z0-9+/]"
+	B64 = B64 "="
+	ONLY = split(only, KEEP, " ")
+	DROP = split(drop, SKIP, " ")
+	for (i = 1; i <= DROP; i++) SKIPPED[SKIP[i]] = 1
+}
+{
+	line = $0
+	if (drop != "") {
+		# "name: value" with further lines of the value below it
+		if (line ~ /^[a-z][a-zA-Z0-9_.%-]*[.][a-zA-Z0-9_.%-]*: / || line ~ /^[a-z][a-z0-9_.]*: *$/) {
+			n = line; sub(/:.*/, "", n)
+			if (!dropping || n ~ /^kern[.]/) dropping = (n in SKIPPED)
+			if (dropping) next
+		} else if (dropping) next
+	}
+	low = tolower(line)
+	if (pem || low ~ /-----begin [a-z0-9 ]*(key|certificate)/) {
+		print MARK
+		tell()
+		pem = (index(low, "-----end ") == 0)
+		next
+	}
+	if (!wanted(line)) { print ""; next }
+	was = line
+	line = values(line, ASSIGN)
+	line = values(line, OPTION)
+	if (tolower(line) ~ /vhid|ifconfig_|create_args_/) line = values(line, CARP)
+	line = hashes(line)
+	gsub(B64, MARK, line)
+	line = hexkeys(line)
+	if (line != was) tell()
+	print line
+}

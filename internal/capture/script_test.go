@@ -1,0 +1,227 @@
+package capture
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"linerate/internal/fact"
+	"linerate/internal/fact/secret"
+	"linerate/internal/host"
+	"linerate/internal/host/bundlehost"
+)
+
+// shells are those a base system may have as sh.
+var shells = [][]string{{"sh"}, {"dash"}, {"bash", "--posix"}, {"busybox", "sh"}, {"ksh"}}
+
+func TestScriptIsValidInEveryShell(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "capture.sh")
+	if err := os.WriteFile(file, []byte(Script()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, sh := range shells {
+		if _, err := exec.LookPath(sh[0]); err != nil {
+			continue
+		}
+		if out, err := exec.Command(sh[0], append(sh[1:], "-n", file)...).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v: %s", sh, err, out)
+		}
+	}
+	if strings.Contains(Script(), "@") && strings.Contains(Script(), "@FREEBSD") {
+		t.Error("a part of the script is missing")
+	}
+}
+
+// run runs the script in a shell with some commands put before the system's.
+func run(t *testing.T, sh []string, fake map[string]string) *bundlehost.Bundle {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range fake {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := strings.Replace(Script(), "PATH=/sbin:", "PATH="+dir+":/sbin:", 1)
+	file, out := filepath.Join(dir, "capture.sh"), filepath.Join(dir, "b.tar.gz")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(sh[0], append(sh[1:], file, "-o", out)...)
+	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
+	if said, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(said), "wrote") {
+		t.Fatalf("%v: %v\n%s", sh, err, said)
+	}
+	info, err := os.Stat(out)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the bundle is %v, want it private; %v", info.Mode(), err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "linerate.*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	b, err := bundlehost.Open(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// A FreeBSD host, as far as its commands go.
+var fakeFreeBSD = map[string]string{
+	"uname": `case $1 in -s) echo FreeBSD;; -n) echo "fw; rm -rf";; *) echo FreeBSD fw 14.3-RELEASE;; esac`,
+	"sysctl": `case $1 in
+-a) printf 'kern.ostype: FreeBSD\nkern.msgbuf: secret: boot\nmore of it\nkern.osrelease: 14.3-RELEASE\nkern.geom.eli.passphrase: hunter2\nnet.inet.tcp.tso: 1\n';;
+-at) printf 'kern.ostype: string\n';;
+*) echo "sysctl: illegal option" >&2; exit 1;; esac`,
+	"kenv":   `echo 'kern.geom.eli.passphrase="hunter2"'; echo 'kern.hz="100"'`,
+	"pfctl":  `echo "pfctl: /dev/pf: No such file or directory" >&2; exit 1`,
+	"vmstat": `[ "$1" = -i ] && printf 'interrupt total rate\nirq265: em0:rxq0 10 1\nirq266: em0:rxq1 10 1\n'; exit 0`,
+	"cpuset": `echo "irq $3 mask: 1"`,
+}
+
+func TestFreeBSDCapture(t *testing.T) {
+	if runtime.GOOS != fact.Linux {
+		t.Skip("fakes another system's commands")
+	}
+	ctx := context.Background()
+	for _, sh := range [][]string{{"sh"}, {"busybox", "sh"}} {
+		if _, err := exec.LookPath(sh[0]); err != nil {
+			continue
+		}
+		t.Run(sh[0], func(t *testing.T) {
+			b := run(t, sh, fakeFreeBSD)
+			if b.OS() != fact.FreeBSD || b.Origin().Taken == "" {
+				t.Errorf("%s %+v", b.OS(), b.Origin())
+			}
+			text := output(t, b, "sysctl-a")
+			if want := "kern.ostype: FreeBSD\nkern.osrelease: 14.3-RELEASE\nkern.geom.eli.passphrase: <redacted>\nnet.inet.tcp.tso: 1\n"; text != want {
+				t.Errorf("sysctl -a became %q", text)
+			}
+			if text := output(t, b, "kenv"); strings.Contains(text, "hunter2") || !strings.Contains(text, `kern.hz="100"`) {
+				t.Errorf("kenv became %q", text)
+			}
+			if _, err := b.Output(ctx, host.QueryOf(fact.FreeBSD, "pfctl-si")); err == nil || !strings.Contains(err.Error(), "/dev/pf") {
+				t.Errorf("pfctl: %v", err)
+			}
+			if _, err := b.Output(ctx, host.QueryOf(fact.FreeBSD, "kldstat")); err == nil {
+				t.Error("a missing command is not recorded")
+			}
+			if text, err := b.Output(ctx, host.IRQQuery(266)); err != nil || !strings.Contains(string(text), "mask: 1") {
+				t.Errorf("affinity %q, %v", text, err)
+			}
+			secrets := 0
+			for _, l := range b.LeftOut() {
+				if strings.Contains(l.What, "sysctl-a:") || strings.Contains(l.What, "kenv:") {
+					secrets++
+				}
+			}
+			if secrets != 2 {
+				t.Errorf("left out %+v", b.LeftOut())
+			}
+		})
+	}
+}
+
+func output(t *testing.T, b *bundlehost.Bundle, id string) string {
+	t.Helper()
+	text, err := b.Output(context.Background(), host.QueryOf(fact.FreeBSD, id))
+	if err != nil {
+		t.Errorf("%s: %v", id, err)
+	}
+	return string(text)
+}
+
+// awks are those a base system may have: FreeBSD's is original-awk.
+var awks = [][]string{{"awk"}, {"mawk"}, {"gawk", "--posix"}, {"original-awk"}, {"busybox", "awk"}}
+
+const secretLines = `hostname="fw"
+ifconfig_wlan0="ssid foo wepmode on weptxkey 1 wepkey 1:0xdeadbeef00"
+ifconfig_igb0_alias0="inet vhid 1 advskew 100 pass mekmitasdigoat alias 198.18.0.3/32"
+pass in on igb0 proto tcp
+geom_eli_passphrase_prompt="YES"
+kern.geom.eli.passphrase="hunter2"
+kern.geom.eli.visible_passphrase: 1
+bootlock_password="x y z"
+bootlock_password='it''s'
+password=""
+snmp_community = public
+#psk="old one"
+rocommunity secret 127.0.0.1
+net.key.preferred_oldsa=0
+net.inet.tcp.fastopen.setkey=00112233445566778899aabbccddeeff
+keymap="us.kbd"
+root:$6$rounds=5000$abcdefgh$ABCDEFGHIJKLMNOP:0
+cmd="$1$2"
+PrivateKey = yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk=
+a yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk= b xTIBA5rboUvnH4htodjb6e697QjLERt1NAB4mZqp8Dg= c
+//nas/x /mnt cifs username=bob,password=s3cret,ro 0 0
+wpa_api_token: abc; other=1
+key 0x0123456789abcdef0123456789abcdef0123 and 0x10
+-----BEGIN OPENSSH PRIVATE KEY-----
+b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ
+-----END OPENSSH PRIVATE KEY-----
+hw.usb.bypass=1
+Ünïcödé password=größe tail
+net.inet.tcp.tso=0
+token_bucket_rate=3
+`
+
+// TestBothRedactionsAgree holds the script's awk to package secret.
+func TestBothRedactionsAgree(t *testing.T) {
+	want, lines := secret.Text(secretLines)
+	for _, leak := range []string{"hunter2", "mekmitasdigoat", "yAnz5", "s3cret", "b3Blbn", "0011223344", "größe"} {
+		if strings.Contains(want, leak) {
+			t.Errorf("%q stays: %s", leak, want)
+		}
+	}
+	dir := t.TempDir()
+	program := filepath.Join(dir, "redact.awk")
+	if err := os.WriteFile(program, []byte(redact), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, awk := range awks {
+		if _, err := exec.LookPath(awk[0]); err != nil {
+			continue
+		}
+		t.Run(awk[0], func(t *testing.T) {
+			report := filepath.Join(dir, "report-"+awk[0])
+			cmd := exec.Command(awk[0], append(awk[1:], "-v", "name=/etc/x", "-v", "report="+report, "-v", "only=", "-v", "drop=", "-f", program)...)
+			cmd.Env = append(os.Environ(), "LC_ALL=C")
+			cmd.Stdin = strings.NewReader(secretLines)
+			var out, complaint bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &complaint
+			if err := cmd.Run(); err != nil {
+				t.Fatalf("%v: %s", err, complaint.String())
+			}
+			if out.String() != want {
+				t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+			}
+			text, _ := os.ReadFile(report)
+			if n := strings.Count(string(text), "\n"); n != len(lines) {
+				t.Errorf("%d lines reported, want %d", n, len(lines))
+			}
+		})
+	}
+}
+
+func TestRunOnThisMachine(t *testing.T) {
+	if runtime.GOOS != fact.Linux && runtime.GOOS != fact.FreeBSD {
+		t.Skip("neither FreeBSD nor Linux")
+	}
+	out := filepath.Join(t.TempDir(), "b.tar.gz")
+	var talk bytes.Buffer
+	if err := Run(context.Background(), out, nil, &talk); err != nil {
+		t.Fatalf("%v: %s", err, talk.String())
+	}
+	b, err := bundlehost.Open(out)
+	if err != nil || b.OS() != runtime.GOOS {
+		t.Fatalf("%v, %v", b, err)
+	}
+	if err := Run(context.Background(), "/nonexistent/b.tar.gz", nil, &talk); err == nil || !strings.Contains(talk.String(), "cannot write") {
+		t.Errorf("%v: %s", err, talk.String())
+	}
+}

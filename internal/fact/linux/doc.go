@@ -1,0 +1,77 @@
+// Package linux reads Linux's /proc, /sys and configuration files into
+// facts. Every parser is a pure function of text; input is hostile: sizes
+// and counts are bounded, and nothing panics.
+package linux
+
+import (
+	"strconv"
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+// maxLines bounds one text.
+const maxLines = 200_000
+
+func splitLines(text string) []string {
+	lines := strings.SplitN(text, "\n", maxLines+1)
+	if len(lines) > maxLines {
+		lines = lines[:maxLines]
+	}
+	if n := len(lines); n > 0 && lines[n-1] == "" {
+		lines = lines[:n-1]
+	}
+	return lines
+}
+
+// number reads a count; 0 when it is none.
+func number(s string) uint64 {
+	n, err := strconv.ParseUint(strings.TrimSpace(s), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func atoi(s string) int {
+	n, err := strconv.Atoi(strings.TrimSpace(s))
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// ParseList reads the kernel's lists of numbers: "0-3,8".
+func ParseList(s string) []int {
+	var list []int
+	for _, part := range strings.Split(strings.TrimSpace(s), ",") {
+		from, to, isRange := strings.Cut(part, "-")
+		a, err := strconv.Atoi(from)
+		if err != nil || a < 0 {
+			continue
+		}
+		b := a
+		if isRange {
+			if b, err = strconv.Atoi(to); err != nil {
+				continue
+			}
+		}
+		for n := a; n <= b && len(list) < 8192; n++ {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// Files is what the readers of configuration need of a machine.
+type Files interface {
+	Read(path string) (string, error)
+	List(dir string) ([]string, error)
+}
+
+// Config is what configuration files set, in reading order.
+type Config struct {
+	Lines    []fact.Line
+	Problems []fact.Problem
+	Ignored  []fact.Source
+}

@@ -1,0 +1,132 @@
+package linux
+
+import (
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+// ParseFeatures reads `ethtool -k`: the features that are on, and those that
+// could be ("[fixed]" ones cannot change).
+func ParseFeatures(text string) (on, able []string) {
+	on, able = []string{}, []string{}
+	for _, line := range splitLines(text) {
+		name, state, ok := strings.Cut(strings.TrimSpace(line), ": ")
+		if !ok {
+			continue
+		}
+		if strings.HasPrefix(state, "on") {
+			on = append(on, name)
+		}
+		if !strings.Contains(state, "[fixed]") {
+			able = append(able, name)
+		}
+	}
+	return on, able
+}
+
+// current returns the numbers after "Current hardware settings:".
+func current(text string) map[string]int {
+	_, rest, ok := strings.Cut(text, "Current hardware settings:")
+	values := map[string]int{}
+	if !ok {
+		return values
+	}
+	for _, line := range splitLines(rest) {
+		if name, value, ok := strings.Cut(line, ":"); ok {
+			values[strings.TrimSpace(name)] = atoi(value)
+		}
+	}
+	return values
+}
+
+// AddRings reads `ethtool -g`.
+func AddRings(n *fact.NIC, text string) {
+	v := current(text)
+	n.RXDescriptors, n.TXDescriptors = v["RX"], v["TX"]
+}
+
+// AddChannels reads `ethtool -l`.
+func AddChannels(n *fact.NIC, text string) {
+	v := current(text)
+	if v["Combined"] > 0 || v["RX"] > 0 {
+		n.RXQueues, n.TXQueues = v["Combined"]+v["RX"], v["Combined"]+v["TX"]
+	}
+}
+
+// AddPause reads `ethtool -a`.
+func AddPause(n *fact.NIC, text string) {
+	rx, tx, seen := false, false, false
+	for _, line := range splitLines(text) {
+		name, value, _ := strings.Cut(line, ":")
+		on := strings.TrimSpace(value) == "on"
+		switch name {
+		case "RX":
+			rx, seen = on, true
+		case "TX":
+			tx = on
+		}
+	}
+	switch {
+	case !seen:
+	case rx && tx:
+		n.FlowControl = "full"
+	case rx:
+		n.FlowControl = "rx"
+	case tx:
+		n.FlowControl = "tx"
+	default:
+		n.FlowControl = "none"
+	}
+}
+
+// driverDrops are words of drivers' own counters that mean loss.
+var driverDrops = []struct{ word, name string }{
+	{"rx_out_of_buffer", "rx_no_buffer"}, {"rx_no_buffer", "rx_no_buffer"}, {"rx_no_dma_resources", "rx_no_buffer"},
+	{"rx_missed", "rx_missed"}, {"port.rx_discards", "rx_discards"}, {"rx_discards_phy", "rx_discards"}, {"rx_crc_errors_phy", "crc_errors"},
+	{"tx_flow_control_xoff", "xoff_sent"}, {"rx_flow_control_xoff", "xoff_received"}, {"tx_pause_ctrl_phy", "xoff_sent"}, {"rx_pause_ctrl_phy", "xoff_received"},
+	{"alloc_rx_buff_failed", "mbuf_alloc_failures"}, {"rx_drops", "input_drops"}, {"tx_timeout", "watchdog_timeouts"},
+}
+
+// AddDriverCounters reads `ethtool -S`.
+func AddDriverCounters(f *fact.Facts, nic, text string) {
+	sum := map[string]uint64{}
+	for _, line := range splitLines(text) {
+		name, value, ok := strings.Cut(strings.TrimSpace(line), ":")
+		if !ok {
+			continue
+		}
+		for _, d := range driverDrops {
+			if name == d.word || strings.HasPrefix(name, d.word+"_") && !strings.HasSuffix(d.word, "phy") {
+				sum[d.name] += number(value)
+				break
+			}
+		}
+	}
+	for name, v := range sum {
+		if _, have := counter(f, "nic."+nic+"."+name); !have {
+			f.AddCounter("nic."+nic+"."+name, v, "ethtool -S "+nic)
+		}
+	}
+}
+
+// counter looks a counter up while they are not sorted yet.
+func counter(f *fact.Facts, name string) (fact.Counter, bool) {
+	for _, c := range f.Counters {
+		if c.Name == name {
+			return c, true
+		}
+	}
+	return fact.Counter{}, false
+}
+
+// Uevent reads a uevent file of sysfs: KEY=value lines.
+func Uevent(text string) map[string]string {
+	values := map[string]string{}
+	for _, line := range splitLines(text) {
+		if k, v, ok := strings.Cut(line, "="); ok {
+			values[k] = v
+		}
+	}
+	return values
+}

@@ -1,0 +1,251 @@
+package linux
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+// ParseCPUInfo reads /proc/cpuinfo.
+func ParseCPUInfo(text string) fact.CPU {
+	var c fact.CPU
+	packages, cores := map[string]bool{}, map[string]bool{}
+	var pkg string
+	for _, line := range splitLines(text) {
+		key, value, _ := strings.Cut(line, ":")
+		value = strings.TrimSpace(value)
+		switch strings.TrimSpace(key) {
+		case "processor":
+			c.Count++
+			pkg = ""
+		case "model name", "Model", "cpu model":
+			c.Model = cmp.Or(c.Model, value)
+		case "cpu MHz":
+			if mhz, err := strconv.ParseFloat(value, 64); err == nil {
+				c.MHz = max(c.MHz, mhz)
+			}
+		case "physical id":
+			pkg = value
+			packages[value] = true
+		case "core id":
+			cores[pkg+"/"+value] = true
+		case "flags", "Features":
+			if c.Features == nil {
+				c.Features = strings.Fields(strings.ToUpper(value))
+			}
+		}
+	}
+	c.Packages, c.Cores = len(packages), len(cores)
+	if c.Cores > 0 {
+		c.ThreadsPerCore = c.Count / c.Cores
+	}
+	slices.Sort(c.Features)
+	return c
+}
+
+// ParseMeminfo reads /proc/meminfo.
+func ParseMeminfo(text string) fact.Memory {
+	var m fact.Memory
+	for _, line := range splitLines(text) {
+		key, value, _ := strings.Cut(line, ":")
+		kib := number(strings.TrimSuffix(strings.TrimSpace(value), " kB"))
+		if kib > 1<<50 {
+			continue
+		}
+		switch key {
+		case "MemTotal":
+			m.Physical = kib << 10
+		case "MemAvailable":
+			m.User = kib << 10
+		case "MemFree":
+			m.Free = kib << 10
+		case "SwapTotal":
+			m.Swap = kib << 10
+		}
+	}
+	return m
+}
+
+// NodeMemory reads MemTotal of /sys/devices/system/node/nodeN/meminfo.
+func NodeMemory(text string) uint64 {
+	for _, line := range splitLines(text) {
+		if _, rest, ok := strings.Cut(line, "MemTotal:"); ok {
+			return number(strings.TrimSuffix(strings.TrimSpace(rest), " kB")) << 10
+		}
+	}
+	return 0
+}
+
+// ParseInterrupts reads /proc/interrupts. Rates are since boot.
+func ParseInterrupts(text string, uptime float64) []fact.Interrupt {
+	lines := splitLines(text)
+	if len(lines) == 0 {
+		return nil
+	}
+	cpus := len(strings.Fields(lines[0]))
+	var list []fact.Interrupt
+	for _, line := range lines[1:] {
+		label, rest, ok := strings.Cut(strings.TrimSpace(line), ":")
+		if !ok || len(list) >= 65_536 {
+			continue
+		}
+		w := strings.Fields(rest)
+		i := fact.Interrupt{Name: "irq" + label}
+		n := 0
+		for n < len(w) && n < cpus && strings.Trim(w[n], "0123456789") == "" {
+			i.Total += number(w[n])
+			n++
+		}
+		if n < len(w) {
+			i.Name += ": " + w[len(w)-1]
+			i.Device, i.Queue = device(w[len(w)-1])
+		}
+		if uptime > 0 {
+			i.Rate = float64(int(float64(i.Total)/uptime*10)) / 10
+		}
+		if strings.Trim(label, "0123456789") == "" {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// device splits what drivers call their vectors: eth0-TxRx-3, virtio2-input.0,
+// mlx5_comp3@pci:0000:81:00.0.
+func device(s string) (name, queue string) {
+	if i := strings.IndexAny(s, "-@"); i > 0 {
+		return s[:i], s[i+1:]
+	}
+	return s, ""
+}
+
+// IRQ is the number in an interrupt's name, -1 if it has none.
+func IRQ(name string) int {
+	s, _, _ := strings.Cut(strings.TrimPrefix(name, "irq"), ":")
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// ParseModules reads /proc/modules.
+func ParseModules(text string) []fact.Module {
+	yes := true
+	var mods []fact.Module
+	for _, line := range splitLines(text) {
+		if w := strings.Fields(line); len(w) > 2 {
+			mods = append(mods, fact.Module{Name: w[0], Loaded: &yes})
+		}
+	}
+	return mods
+}
+
+// ParseBuiltin reads modules.builtin: what is compiled in.
+func ParseBuiltin(text string) []string {
+	var names []string
+	for _, line := range splitLines(text) {
+		name := strings.TrimSuffix(line[strings.LastIndexByte(line, '/')+1:], ".ko")
+		if name != "" {
+			names = append(names, strings.ReplaceAll(name, "-", "_"))
+		}
+	}
+	return names
+}
+
+// ParseMounts reads /proc/self/mounts or /etc/fstab.
+func ParseMounts(file, text string) []fact.Mount {
+	var mounts []fact.Mount
+	for i, line := range splitLines(text) {
+		w := strings.Fields(line)
+		if len(w) < 4 || w[0][0] == '#' || len(mounts) >= 65_536 {
+			continue
+		}
+		m := fact.Mount{Device: w[0], Point: w[1], Type: w[2], Options: strings.Split(w[3], ",")}
+		if file != "" {
+			m.File, m.Line = file, i+1
+		}
+		mounts = append(mounts, m)
+	}
+	return mounts
+}
+
+// services names the ports a role is guessed from.
+var listenServices = map[int]string{22: "sshd", 25: "smtp", 53: "dns", 80: "http", 143: "imap", 179: "bgp", 443: "https", 445: "smb", 587: "smtp",
+	993: "imap", 2049: "nfs", 3128: "proxy", 3260: "iscsi", 3306: "mysql", 5201: "iperf3", 5432: "postgresql", 6379: "redis", 8080: "http"}
+
+// ParseListeners reads /proc/net/tcp or tcp6: sockets in state LISTEN (0A).
+// The kernel does not tell their backlog there.
+func ParseListeners(protocol, text string) []fact.Listener {
+	var list []fact.Listener
+	for _, line := range splitLines(text) {
+		w := strings.Fields(line)
+		if len(w) < 5 || w[3] != "0A" || len(list) >= 4096 {
+			continue
+		}
+		address, hex, ok := strings.Cut(w[1], ":")
+		port, err := strconv.ParseUint(hex, 16, 16)
+		if !ok || err != nil {
+			continue
+		}
+		_, waiting, _ := strings.Cut(w[4], ":")
+		queue, _ := strconv.ParseUint(waiting, 16, 31)
+		local := address == "0100007F" || address == "00000000000000000000000001000000"
+		l := fact.Listener{Protocol: protocol, Port: int(port), Service: listenServices[int(port)], Local: local, Waiting: int(queue)}
+		if !slices.Contains(list, l) {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// CountNFT counts the rules of `nft list ruleset` or of nftables.conf: lines
+// inside chains that are no hook, policy, set or brace.
+func CountNFT(text string) (rules int, tracking bool) {
+	chain, set := false, 0
+	for _, line := range splitLines(text) {
+		s := strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(s, "chain ") && strings.HasSuffix(s, "{"):
+			chain = true
+		case (strings.HasPrefix(s, "set ") || strings.HasPrefix(s, "map ") || strings.HasPrefix(s, "flowtable ")) && strings.HasSuffix(s, "{"):
+			set++
+		case s == "}":
+			if set > 0 {
+				set--
+			} else {
+				chain = false
+			}
+		case chain && set == 0 && s != "" && s[0] != '#' && !strings.HasPrefix(s, "type ") && !strings.HasPrefix(s, "policy ") && !strings.HasPrefix(s, "comment "):
+			rules++
+		}
+		for _, word := range []string{"ct state", "ct status", "masquerade", "snat ", "dnat ", "redirect", "flow add"} {
+			tracking = tracking || chain && strings.Contains(s, word)
+		}
+	}
+	return rules, tracking
+}
+
+// CountIPTables counts the rules of iptables-save.
+func CountIPTables(text string) (rules int, tracking bool) {
+	for _, line := range splitLines(text) {
+		if strings.HasPrefix(line, "-A ") {
+			rules++
+			tracking = tracking || strings.Contains(line, "--ctstate") || strings.Contains(line, "--state") || strings.Contains(line, "MASQUERADE") || strings.Contains(line, "NAT")
+		}
+	}
+	return rules, tracking
+}
+
+// NodeName is "node3" → 3; -1 for other names.
+func NodeName(s string) int {
+	var n int
+	if _, err := fmt.Sscanf(s, "node%d", &n); err != nil || fmt.Sprintf("node%d", n) != s {
+		return -1
+	}
+	return n
+}

@@ -1,0 +1,218 @@
+package linux
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+// sysctlDirs are the directories of sysctl.d(5): a file hides those of its
+// name in later directories; all are read in the order of their names.
+var sysctlDirs = []string{"/etc/sysctl.d", "/run/sysctl.d", "/usr/local/lib/sysctl.d", "/usr/lib/sysctl.d", "/lib/sysctl.d"}
+
+// ReadSysctlConf reads sysctl.d and sysctl.conf in the order of sysctl.d(5)
+// and `sysctl --system`. names are the settings the running kernel has, for
+// patterns; nil when not known.
+func ReadSysctlConf(files Files, names []string) Config {
+	r := &sysctlReader{files: files, explicit: map[string]bool{}}
+	byName := map[string]string{}
+	var order []string
+	for _, dir := range sysctlDirs {
+		list, err := files.List(dir)
+		if err != nil {
+			continue
+		}
+		for _, n := range list {
+			if _, hidden := byName[n]; strings.HasSuffix(n, ".conf") && !hidden {
+				byName[n] = dir + "/" + n
+				order = append(order, n)
+			}
+		}
+	}
+	slices.Sort(order)
+	linked := false
+	for _, n := range order {
+		linked = linked || n == "99-sysctl.conf"
+		r.file(byName[n], "")
+	}
+	if !linked {
+		r.file("/etc/sysctl.conf", "systemd does not read this file unless sysctl.d links to it; sysctl --system does, last")
+	}
+	r.patterns(names)
+	for i := range r.Lines {
+		r.Lines[i].Order = i + 1
+	}
+	return r.Config
+}
+
+type sysctlReader struct {
+	Config
+	files    Files
+	explicit map[string]bool
+	// globs are lines whose name is a pattern, excluded the names that no
+	// pattern touches.
+	globs    []fact.Line
+	excluded []string
+}
+
+func (r *sysctlReader) file(p, note string) {
+	text, err := r.files.Read(p)
+	if err != nil {
+		return
+	}
+	for i, raw := range splitLines(text) {
+		s := strings.TrimSpace(raw)
+		if s == "" || s[0] == '#' || s[0] == ';' {
+			continue
+		}
+		s, quiet := strings.CutPrefix(s, "-") // failing is no failure
+		name, value, ok := strings.Cut(s, "=")
+		name = Name(strings.TrimSpace(name))
+		switch {
+		case !ok && quiet:
+			r.excluded = append(r.excluded, name)
+		case !ok || !validName(name):
+			r.Problems = append(r.Problems, fact.Problem{File: p, Line: i + 1, Text: raw, Kind: fact.ProblemSyntax,
+				Message: "want name = value"})
+		default:
+			l := fact.Line{File: p, Number: i + 1, Text: raw, Name: name, Value: strings.TrimSpace(value), Mechanism: fact.Sysctl,
+				Effective: true, Default: strings.HasPrefix(p, "/usr/lib/") || strings.HasPrefix(p, "/lib/"), Note: note}
+			if strings.ContainsAny(name, "*?[") {
+				r.globs = append(r.globs, l)
+				continue
+			}
+			r.explicit[name] = true
+			r.Lines = append(r.Lines, l)
+		}
+	}
+}
+
+// patterns applies lines such as net.ipv4.conf.*.rp_filter to the names the
+// kernel has and no line sets by name (sysctl.d(5)).
+func (r *sysctlReader) patterns(names []string) {
+	for _, g := range r.globs {
+		hit := false
+		for _, n := range names {
+			if len(r.Lines) < maxLines && !r.explicit[n] && match(g.Name, n) && !slices.Contains(r.excluded, n) {
+				l := g
+				l.Name, l.Note = n, "by the pattern "+g.Name
+				r.Lines = append(r.Lines, l)
+				hit = true
+			}
+		}
+		if !hit {
+			r.Lines = append(r.Lines, g)
+		}
+	}
+}
+
+// match compares with a pattern whose stars do not cross dots.
+func match(pattern, name string) bool {
+	parts := strings.NewReplacer(".", "/", "/", "\x01") // path.Match's stars stop at slashes
+	ok, err := path.Match(parts.Replace(pattern), parts.Replace(name))
+	return err == nil && ok
+}
+
+// Name writes a setting's name as sysctl(8) does: dots between its parts; a
+// dot inside a part (an interface eth0.100) becomes a slash. A name whose
+// first separator is a slash is taken for a path.
+func Name(s string) string {
+	i := strings.IndexAny(s, "./")
+	if i < 0 || s[i] == '.' {
+		return s
+	}
+	return FromPath(s)
+}
+
+// FromPath names the setting of a path below /proc/sys.
+func FromPath(p string) string {
+	return strings.Map(func(c rune) rune {
+		switch c {
+		case '/':
+			return '.'
+		case '.':
+			return '/'
+		}
+		return c
+	}, p)
+}
+
+func validName(s string) bool {
+	return s != "" && !strings.ContainsAny(s, " \t\"'") && len(s) < 1024
+}
+
+// Secret reports settings whose value is a secret and is never read.
+func Secret(name string) bool {
+	return strings.HasSuffix(name, ".stable_secret") || strings.HasPrefix(name, "net.ipv4.tcp_fastopen_key") || strings.HasPrefix(name, "net.ipv6.tcp_fastopen_key")
+}
+
+// Volatile reports entries of /proc/sys that are no settings: each reading
+// gives something else.
+func Volatile(name string) bool {
+	switch name {
+	case "kernel.random.uuid", "kernel.random.boot_id", "kernel.random.entropy_avail", "kernel.ns_last_pid", "fs.dentry-state", "fs.inode-nr", "fs.inode-state", "fs.file-nr", "fs.aio-nr", "kernel.pty.nr":
+		return true
+	}
+	return false
+}
+
+// ReadModuleOptions reads modprobe.d: "options nf_conntrack hashsize=65536"
+// sets module.nf_conntrack.hashsize; "install" lines run commands.
+func ReadModuleOptions(files Files) Config {
+	var c Config
+	for _, dir := range []string{"/usr/lib/modprobe.d", "/lib/modprobe.d", "/run/modprobe.d", "/etc/modprobe.d"} {
+		names, err := files.List(dir)
+		if err != nil {
+			continue
+		}
+		for _, n := range names {
+			if text, err := files.Read(dir + "/" + n); err == nil && strings.HasSuffix(n, ".conf") {
+				c.moduleFile(dir+"/"+n, text)
+			}
+		}
+	}
+	return c
+}
+
+func (c *Config) moduleFile(p, text string) {
+	for i, raw := range splitLines(text) {
+		w := strings.Fields(raw)
+		if len(w) < 3 || w[0] != "options" {
+			continue
+		}
+		for _, o := range w[2:] {
+			name, value, ok := strings.Cut(o, "=")
+			if !ok {
+				value = "1"
+			}
+			c.Lines = append(c.Lines, fact.Line{File: p, Number: i + 1, Text: raw, Name: "module." + w[1] + "." + name, Value: value,
+				Mechanism: fact.Modprobe, Order: len(c.Lines) + 1, Effective: true, Default: !strings.HasPrefix(p, "/etc/")})
+		}
+	}
+}
+
+// ReadCommandLine reads the kernel's command line: the running one, and
+// what grub's defaults ask for. Names are cmdline.<parameter>.
+func ReadCommandLine(p, text string) []fact.Line {
+	var lines []fact.Line
+	for i, raw := range splitLines(text) {
+		rest := raw
+		if strings.HasSuffix(p, "grub") {
+			_, value, ok := strings.Cut(raw, "=")
+			if !strings.HasPrefix(strings.TrimSpace(raw), "GRUB_CMDLINE_LINUX") || !ok {
+				continue
+			}
+			rest = strings.Trim(strings.TrimSpace(value), `"'`)
+		}
+		for _, w := range strings.Fields(rest) {
+			name, value, _ := strings.Cut(w, "=")
+			if validName(name) && len(lines) < 4096 {
+				lines = append(lines, fact.Line{File: p, Number: i + 1, Text: raw, Name: "cmdline." + name, Value: value,
+					Mechanism: fact.CommandLine, Order: len(lines) + 1, Effective: true})
+			}
+		}
+	}
+	return lines
+}

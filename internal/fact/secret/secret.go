@@ -1,0 +1,148 @@
+// Package secret takes secrets out of lines of configuration: passwords,
+// keys, community strings, hashes. What it decides is what the capture
+// script's redact.awk decides; a test holds both to the same lines.
+package secret
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Mark stands where a secret was.
+const Mark = "<redacted>"
+
+const words = `(pass(word|wd|phrase|code)|secret|psk|presharedkey|preshared_key|wepkey|wpakey|private_?key|privkey|auth_?key|api_?key|token|community|credential|setkey|fastopen_key|keydata|_pw)`
+
+var (
+	// assignment is a name that tells a secret, and its equals sign.
+	assignment = regexp.MustCompile(`[a-z0-9_.-]*` + words + `[a-z0-9_.-]*["']?[ \t]*[=:][ \t]*`)
+	// option is a word that a secret follows, as in ifconfig's "wepkey 0x…".
+	option = regexp.MustCompile(`(wepkey|wpakey|psk|presharedkey|preshared-key|private-key|authkey|password|passwd|secret|community)[ \t]+`)
+	// carp is ifconfig's "vhid 1 pass mekmitasdigoat".
+	carp     = regexp.MustCompile(`[ \t"']pass[ \t]+`)
+	carpLine = regexp.MustCompile(`vhid|ifconfig_|create_args_`)
+	crypt    = regexp.MustCompile(`\$(1|2[abxy]?|3|5|6|7|y|gy|md5|sha1|argon2[a-z]*)\$[./A-Za-z0-9$=,]+`)
+	base64   = regexp.MustCompile(`[A-Za-z0-9+/]{43}=`)
+	hexKey   = regexp.MustCompile(`0[xX][0-9a-fA-F]{32,}`)
+	pemBegin = regexp.MustCompile(`-----begin [a-z0-9 ]*(key|certificate)`)
+)
+
+// minHash is the length below which a crypt(3) pattern is something else:
+// "$1$2" of a shell.
+const minHash = 16
+
+// harmless names look like secrets by a word of theirs, and are none.
+var harmless = regexp.MustCompile(`^(kern\.geom\.eli\.[a-z_]*(tries|visible_passphrase|overwrites|boot_passcache)|net\.key\.|security\.|geom_eli_passphrase_prompt|.*(tokens?_?(rate|bucket|size|limit)|_passthrough|passthru|bypass))`)
+
+// Line returns a line without its secrets, and whether it held one.
+func Line(s string) (string, bool) {
+	out := s
+	out = replaceValues(out, assignment)
+	out = replaceValues(out, option)
+	if carpLine.MatchString(lower(out)) {
+		out = replaceValues(out, carp)
+	}
+	out = crypt.ReplaceAllStringFunc(out, func(m string) string {
+		if len(m) < minHash {
+			return m
+		}
+		return Mark
+	})
+	out = base64.ReplaceAllString(out, Mark)
+	out = hexKey.ReplaceAllString(out, Mark)
+	return out, out != s
+}
+
+// replaceValues replaces the value after each match of a pattern.
+func replaceValues(s string, pattern *regexp.Regexp) string {
+	var out strings.Builder
+	for {
+		at := pattern.FindStringIndex(lower(s))
+		if at == nil {
+			break
+		}
+		n := valueLength(s[at[1]:])
+		value := s[at[1] : at[1]+n]
+		out.WriteString(s[:at[1]])
+		if harmless.MatchString(lower(s[at[0]:at[1]])) || empty(value) {
+			out.WriteString(value)
+		} else {
+			out.WriteString(quoted(value))
+		}
+		s = s[at[1]+n:]
+	}
+	out.WriteString(s)
+	return out.String()
+}
+
+// lower lowers ASCII letters only, so that places in both texts are the same.
+func lower(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}
+
+// valueLength is how far a value goes: to its closing quote, else to a space,
+// a quote or a semicolon.
+func valueLength(s string) int {
+	if s == "" {
+		return 0
+	}
+	if q := s[0]; q == '"' || q == '\'' {
+		if end := strings.IndexByte(s[1:], q); end >= 0 {
+			return end + 2
+		}
+		return len(s)
+	}
+	if n := strings.IndexAny(s, " \t\"';"); n >= 0 {
+		return n
+	}
+	return len(s)
+}
+
+// empty values and plain switches tell nothing: password="", YES, 0.
+func empty(value string) bool {
+	switch strings.ToLower(strings.Trim(value, `"'`)) {
+	case "", "yes", "no", "on", "off", "true", "false", "none", "0", "1", "ask", "=", ":", Mark:
+		return true
+	}
+	return false
+}
+
+func quoted(value string) string {
+	if value[0] == '"' || value[0] == '\'' {
+		return value[:1] + Mark + value[:1]
+	}
+	return Mark
+}
+
+// Text is Line over a text; blocks of PEM are dropped as a whole. It returns
+// the numbers of the lines that held secrets.
+func Text(s string) (string, []int) {
+	var out strings.Builder
+	var hit []int
+	inside := false
+	for i, line := range strings.Split(s, "\n") {
+		if i > 0 {
+			out.WriteByte('\n')
+		}
+		low := lower(line)
+		begins := pemBegin.MatchString(low)
+		if inside || begins {
+			hit = append(hit, i+1)
+			out.WriteString(Mark)
+			inside = !strings.Contains(low, "-----end ")
+			continue
+		}
+		clean, found := Line(line)
+		if found {
+			hit = append(hit, i+1)
+		}
+		out.WriteString(clean)
+	}
+	return out.String(), hit
+}

@@ -1,0 +1,69 @@
+package secret
+
+import (
+	"strings"
+	"testing"
+)
+
+// Lines of configuration with what must become of them; the capture script's
+// test reads the same.
+var cases = []struct{ in, want string }{
+	{`hostname="fw"`, `hostname="fw"`},
+	{`ifconfig_wlan0="ssid foo wepmode on weptxkey 1 wepkey 1:0xdeadbeef00"`, `ifconfig_wlan0="ssid foo wepmode on weptxkey 1 wepkey <redacted>"`},
+	{`ifconfig_igb0_alias0="inet vhid 1 advskew 100 pass mekmitasdigoat alias 198.18.0.3/32"`, `ifconfig_igb0_alias0="inet vhid 1 advskew 100 pass <redacted> alias 198.18.0.3/32"`},
+	{`pass in on igb0 proto tcp`, `pass in on igb0 proto tcp`},
+	{`geom_eli_passphrase_prompt="YES"`, `geom_eli_passphrase_prompt="YES"`},
+	{`kern.geom.eli.passphrase="hunter2"`, `kern.geom.eli.passphrase="<redacted>"`},
+	{`kern.geom.eli.visible_passphrase: 1`, `kern.geom.eli.visible_passphrase: 1`},
+	{`bootlock_password="x y z"`, `bootlock_password="<redacted>"`},
+	{`password=""`, `password=""`},
+	{`snmp_community = public`, `snmp_community = <redacted>`},
+	{`#psk="old one"`, `#psk="<redacted>"`},
+	{`rocommunity secret 127.0.0.1`, `rocommunity <redacted> 127.0.0.1`},
+	{`net.key.preferred_oldsa=0`, `net.key.preferred_oldsa=0`},
+	{`net.inet.tcp.fastopen.setkey=00112233445566778899aabbccddeeff`, `net.inet.tcp.fastopen.setkey=<redacted>`},
+	{`keymap="us.kbd"`, `keymap="us.kbd"`},
+	{`root:$6$rounds=5000$abcdefgh$ABCDEFGHIJKLMNOP:0`, `root:<redacted>:0`},
+	{`cmd="$1$2"`, `cmd="$1$2"`},
+	{`PrivateKey = yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk=`, `PrivateKey = <redacted>`},
+	{`Peer xTIBA5rboUvnH4htodjb6e697QjLERt1NAB4mZqp8Dg= up`, `Peer <redacted> up`},
+	{`//nas/x /mnt cifs username=bob,password=s3cret,ro 0 0`, `//nas/x /mnt cifs username=bob,password=<redacted> 0 0`},
+	{`wpa_api_token: abc; other=1`, `wpa_api_token: <redacted>; other=1`},
+	{`key 0x0123456789abcdef0123456789abcdef0123`, `key <redacted>`},
+	{`pf_enable="YES" # no password here`, `pf_enable="YES" # no password <redacted>`},
+	{`hw.usb.bypass=1`, `hw.usb.bypass=1`},
+	{`net.inet.tcp.tso=0`, `net.inet.tcp.tso=0`},
+	{`machdep.hwpstate_pkg_ctrl=0`, `machdep.hwpstate_pkg_ctrl=0`},
+}
+
+func TestLine(t *testing.T) {
+	for _, c := range cases {
+		got, changed := Line(c.in)
+		if got != c.want || changed != (c.in != c.want) {
+			t.Errorf("Line(%q)\n got %q, %v\nwant %q", c.in, got, changed, c.want)
+		}
+		if again, _ := Line(got); again != got {
+			t.Errorf("redacting twice changes %q to %q", got, again)
+		}
+	}
+}
+
+func TestText(t *testing.T) {
+	in := "a=1\n-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\nabc\n-----END RSA PRIVATE KEY-----\npassword=x\nb=2\n"
+	got, lines := Text(in)
+	if strings.Contains(got, "MII") || strings.Contains(got, "password=x") || strings.Count(got, "\n") != strings.Count(in, "\n") || len(lines) != 5 {
+		t.Errorf("%q, %v", got, lines)
+	}
+}
+
+func FuzzText(f *testing.F) {
+	for _, c := range cases {
+		f.Add(c.in)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got, _ := Text(s)
+		if strings.Count(got, "\n") != strings.Count(s, "\n") {
+			t.Errorf("line numbers change: %q → %q", s, got)
+		}
+	})
+}

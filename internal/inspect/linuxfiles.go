@@ -1,0 +1,165 @@
+package inspect
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/fact"
+	"linerate/internal/fact/linux"
+	"linerate/internal/host"
+)
+
+// linuxModules reads what is loaded, what the kernel holds, and the
+// parameters of loaded modules: settings module.<module>.<parameter>.
+func (in *inspection) linuxModules() {
+	if text, err := in.Read("/proc/modules"); err == nil {
+		in.f.Modules = linux.ParseModules(text)
+	}
+	for _, n := range linux.ParseBuiltin(in.text("/lib/modules/" + in.f.Release.String() + "/modules.builtin")) {
+		if !slices.ContainsFunc(in.f.Modules, func(m fact.Module) bool { return m.Name == n }) {
+			in.f.Modules = append(in.f.Modules, fact.Module{Name: n, InKernel: true})
+		}
+	}
+	const dir = "/sys/module"
+	modules, _ := in.r.ReadDir(in.ctx, dir)
+	for _, m := range modules {
+		params, _ := in.r.ReadDir(in.ctx, dir+"/"+m+"/parameters")
+		for _, p := range params {
+			b, err := in.r.ReadFile(in.ctx, dir+"/"+m+"/parameters/"+p)
+			if err != nil || len(in.f.Settings) >= maxValues {
+				continue
+			}
+			v := strings.TrimRight(string(b), "\n")
+			in.f.Settings = append(in.f.Settings, fact.Setting{Name: "module." + m + "." + p, Namespace: fact.Kernel, Live: &v})
+		}
+	}
+}
+
+// linuxFiles reads the configuration in the system's own order.
+func (in *inspection) linuxFiles(names []string) {
+	for _, c := range []linux.Config{linux.ReadSysctlConf(in, names), linux.ReadModuleOptions(in)} {
+		in.f.AddLines(c.Lines)
+		in.f.Problems = append(in.f.Problems, c.Problems...)
+	}
+	if text, err := in.Read("/etc/default/grub"); err == nil {
+		in.f.AddLines(linux.ReadCommandLine("/etc/default/grub", text))
+	}
+	if text, err := in.Read("/proc/cmdline"); err == nil {
+		in.commandLine(text)
+	}
+	if text, err := in.Read("/proc/self/mounts"); err == nil {
+		in.f.Mounts = linux.ParseMounts("", text)
+	}
+	if text, err := in.Read("/etc/fstab"); err == nil {
+		in.f.Mounts = append(in.f.Mounts, linux.ParseMounts("/etc/fstab", text)...)
+	}
+}
+
+// commandLine files what the running kernel was started with as live values.
+func (in *inspection) commandLine(text string) {
+	seen := map[string]int{}
+	for i, s := range in.f.Settings {
+		seen[s.Name] = i
+	}
+	for _, l := range linux.ReadCommandLine("/proc/cmdline", text) {
+		v := l.Value
+		if i, ok := seen[l.Name]; ok {
+			in.f.Settings[i].Live = &v
+			continue
+		}
+		seen[l.Name] = len(in.f.Settings)
+		in.f.Settings = append(in.f.Settings, fact.Setting{Name: l.Name, Namespace: fact.Kernel, Live: &v})
+	}
+}
+
+// linuxFirewall counts rules and connections. Reading the ruleset wants
+// privileges; without them the file and the modules tell what they can.
+func (in *inspection) linuxFirewall() {
+	fw := &fact.NFT{}
+	known := false
+	for _, q := range []struct {
+		id    string
+		count func(string) (int, bool)
+	}{{"nft", linux.CountNFT}, {"iptables", linux.CountIPTables}} {
+		if text, ok := in.output(q.id); ok && fw.Rules == 0 {
+			rules, tracking := q.count(text)
+			fw.Rules, fw.Tracking, known = rules, &tracking, true
+		}
+	}
+	if text, err := in.Read("/etc/nftables.conf"); err == nil && !known {
+		rules, tracking := linux.CountNFT(text)
+		fw.Rules, fw.File = rules, "/etc/nftables.conf"
+		if rules > 0 {
+			fw.Tracking = &tracking
+		}
+	}
+	for _, m := range in.f.Modules {
+		if m.Loaded != nil && *m.Loaded && (strings.HasPrefix(m.Name, "nf") || strings.HasPrefix(m.Name, "ip_tables") || strings.HasPrefix(m.Name, "xt_")) {
+			fw.Modules = append(fw.Modules, m.Name)
+		}
+	}
+	fw.Connections = in.count("/proc/sys/net/netfilter/nf_conntrack_count")
+	fw.Max = in.count("/proc/sys/net/netfilter/nf_conntrack_max")
+	if known || fw.File != "" || fw.Max != nil || len(fw.Modules) > 0 {
+		in.f.Firewall.NFT = fw
+	}
+}
+
+func (in *inspection) count(path string) *uint64 {
+	n, err := strconv.ParseUint(in.text(path), 10, 64)
+	if err != nil {
+		return nil
+	}
+	return &n
+}
+
+// linuxUnits are the units of systemd whose presence tells a role.
+var linuxUnits = map[string]string{"nginx": "nginx", "apache2": "apache", "httpd": "apache", "haproxy": "haproxy", "varnish": "varnish",
+	"named": "named", "bind9": "named", "unbound": "unbound", "postfix": "postfix", "dovecot": "dovecot", "nfs-server": "nfsd", "smbd": "samba",
+	"frr": "frr", "bird": "bird", "openvpn": "openvpn", "strongswan": "strongswan", "mysql": "mysql", "mariadb": "mysql", "postgresql": "postgresql",
+	"ssh": "sshd", "sshd": "sshd", "irqbalance": "irqbalance", "tuned": "tuned", "nftables": "nftables", "firewalld": "firewalld"}
+
+// linuxServices lists the daemons that systemd starts.
+func (in *inspection) linuxServices() {
+	names, err := in.r.ReadDir(in.ctx, "/etc/systemd/system/multi-user.target.wants")
+	if err != nil {
+		return
+	}
+	yes := true
+	for _, n := range names {
+		unit := strings.TrimSuffix(n, ".service")
+		name := linuxUnits[unit]
+		if strings.HasPrefix(unit, "wg-quick@") {
+			name = "wireguard"
+		}
+		if name != "" {
+			in.f.Services = append(in.f.Services, fact.Service{Name: name, Enabled: &yes})
+		}
+	}
+}
+
+// ethtool asks for what /sys does not tell, of hardware interfaces.
+func (in *inspection) ethtool(n *fact.NIC) {
+	if n.Kind != fact.KindEthernet || in.f.From.Kind == fact.KindTree {
+		return
+	}
+	for i, q := range host.EthtoolQueries(n.Name) {
+		text, ok := in.ask(q)
+		if !ok {
+			continue
+		}
+		switch i {
+		case 0:
+			n.Options, n.Capabilities = linux.ParseFeatures(text)
+		case 1:
+			linux.AddRings(n, text)
+		case 2:
+			linux.AddChannels(n, text)
+		case 3:
+			linux.AddPause(n, text)
+		case 4:
+			linux.AddDriverCounters(in.f, n.Name, text)
+		}
+	}
+}
