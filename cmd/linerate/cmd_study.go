@@ -52,7 +52,7 @@ func newStudyListCmd() *cobra.Command {
 				}{1, lines})
 			}
 			for _, l := range lines {
-				fmt.Fprintf(cmd.OutOrStdout(), "%-18s %s\n", l.Name, l.Question)
+				fmt.Fprintf(cmd.OutOrStdout(), "%-20s %s\n", l.Name, l.Question)
 			}
 			return nil
 		},

@@ -38,7 +38,12 @@ type Machine interface {
 	// that tells how long they could have run, since it was last called,
 	// while the CPU worked for other programs.
 	Meter(in testbed.Place, cpu int) (watched testbed.Place, foreign func() time.Duration)
+	// Watch is the same for a thread that runs already.
+	Watch(thread, cpu int) (foreign func() time.Duration)
 }
+
+// threaded is a testbed whose DUT works in a thread of its own.
+type threaded interface{ DUTThread() int }
 
 // Progress tells how far a study is.
 type Progress struct {

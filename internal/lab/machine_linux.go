@@ -98,22 +98,30 @@ func (Local) Load1() float64 {
 // it knows of no foreign time.
 func (Local) Meter(in testbed.Place, cpu int) (testbed.Place, func() time.Duration) {
 	m := &meter{softirq: softirqThread(cpu)}
-	return func(f func() error) error {
-			return in(func() error {
-				before := schedWait()
-				defer func() { m.add(schedWait() - before) }()
-				return f()
-			})
-		}, func() time.Duration {
-			m.mu.Lock()
-			defer m.mu.Unlock()
-			_, ran := schedstat(m.softirq)
-			foreign := m.waited - (ran - m.softirqRan)
-			m.waited, m.softirqRan = 0, ran
-			return max(0, foreign)
-		}
+	watched := func(f func() error) error {
+		return in(func() error {
+			before := schedWait()
+			defer func() { m.add(schedWait() - before) }()
+			return f()
+		})
+	}
+	return watched, m.take
 }
 
+// Watch is Meter of a thread that runs already, as kernel threads do.
+func (Local) Watch(thread, cpu int) func() time.Duration {
+	m := &meter{softirq: softirqThread(cpu)}
+	path := fmt.Sprintf("/proc/%d/schedstat", thread)
+	last, _ := schedstat(path)
+	return func() time.Duration {
+		waited, _ := schedstat(path)
+		m.add(waited - last)
+		last = waited
+		return m.take()
+	}
+}
+
+// meter adds up waiting, and knows what of it was the chain's own.
 type meter struct {
 	mu         sync.Mutex
 	waited     time.Duration
@@ -125,6 +133,16 @@ func (m *meter) add(d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.waited += d
+}
+
+// take is what was waited for others since the last take.
+func (m *meter) take() time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, ran := schedstat(m.softirq)
+	foreign := m.waited - (ran - m.softirqRan)
+	m.waited, m.softirqRan = 0, ran
+	return max(0, foreign)
 }
 
 func schedWait() time.Duration {

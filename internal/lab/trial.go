@@ -158,7 +158,12 @@ func (r *run) wire(from, to testbed.Port, part study.Part, seconds float64) (*wi
 		spec.CPUs = []int{cpus.Generator}
 	}
 	watched, foreign := r.Machine.Meter(from.In, cpus.Generator)
-	rx, err := r.Engine.NewReceiver(to.Device, to.In, load.Watch{Stream: stream, MaxFlows: r.plan.Spec.Workload.Flows})
+	if bed, ok := r.bed.(threaded); ok && part.Mode == testbed.Overload && bed.DUTThread() > 0 {
+		// The generator may wait as long as it keeps its headroom; the
+		// DUT must not.
+		foreign = r.Machine.Watch(bed.DUTThread(), cpus.DUT)
+	}
+	rx, err := r.Engine.NewReceiver(to.Device, to.In, load.Watch{Stream: stream, MaxFlows: r.plan.Spec.Offers(part).Flows})
 	if err != nil {
 		return nil, fmt.Errorf("receive on %s: %w", to.Device, err)
 	}

@@ -212,9 +212,6 @@ func (s *Spec) checkWorkload() *problem {
 	if p := oneOf("workload.order", w.Order, "round-robin", "random"); p != nil {
 		return p
 	}
-	if w.Flows < 1 || w.Flows > maxFlows {
-		return wrong("workload.flows", "flows: %d is not within 1 and %d", w.Flows, maxFlows)
-	}
 	for key, n := range map[string]int{"sources": w.Sources, "destinations": w.Destinations} {
 		if n < 0 || n > maxAddresses {
 			return wrong("workload."+key, "%s: %d is not within 1 and %d", key, n, maxAddresses)
@@ -228,14 +225,21 @@ func (s *Spec) checkWorkload() *problem {
 			return wrong("workload.imix", "%v", err).advise("%s", hint.Of(err))
 		}
 	}
+	return checkFrames("workload", w)
+}
+
+// checkFrames checks what a part may replace: sizes and the count of flows.
+func checkFrames(path string, w Workload) *problem {
+	if w.Flows < 1 || w.Flows > maxFlows {
+		return wrong(path+".flows", "flows: %d is not within 1 and %d", w.Flows, maxFlows)
+	}
 	for i, size := range w.Sizes {
+		at := fmt.Sprintf("%s.sizes[%d]", path, i)
 		if size < minFrameSize || size > maxFrameSize {
-			return wrong(fmt.Sprintf("workload.sizes[%d]", i), "a frame of %d bytes is not within %d and %d (sizes count the 4-byte FCS)",
-				size, minFrameSize, maxFrameSize)
+			return wrong(at, "a frame of %d bytes is not within %d and %d (sizes count the 4-byte FCS)", size, minFrameSize, maxFrameSize)
 		}
 		if size < smallest(w.Family) {
-			return wrong(fmt.Sprintf("workload.sizes[%d]", i), "an IPv6 frame of %d bytes has no room for its stamp", size).
-				advise("the smallest is %d", smallest(w.Family))
+			return wrong(at, "an IPv6 frame of %d bytes has no room for its stamp", size).advise("the smallest is %d", smallest(w.Family))
 		}
 	}
 	return nil
@@ -323,6 +327,9 @@ func (s *Spec) checkParts() *problem {
 		if bad := p.check(path); bad != nil {
 			return bad
 		}
+		if bad := checkFrames(path, s.Offers(p)); bad != nil {
+			return bad
+		}
 	}
 	return nil
 }
@@ -340,6 +347,8 @@ func (p Part) check(path string) *problem {
 	case p.Mode == testbed.Cost && !p.Rate.IsMax():
 		return wrong(path+".rate", "mode cost has no offered load: the chain runs as fast as one CPU can").
 			advise("remove rate, or use mode: overload")
+	case p.Flows < 0:
+		return wrong(path+".flows", "flows: %d is not within 1 and %d", p.Flows, maxFlows)
 	case p.Blocks < 1 || p.Blocks > maxBlocks:
 		return wrong(path+".blocks", "blocks: %d is not within 1 and %d", p.Blocks, maxBlocks)
 	case !(p.Seconds >= 0.05 && p.Seconds <= maxSeconds):

@@ -92,6 +92,9 @@ type Part struct {
 	Blocks  int          `yaml:"blocks"`
 	Seconds float64      `yaml:"seconds"` // measured time of one trial
 	Warmup  float64      `yaml:"warmup"`  // seconds of traffic before it
+	// Flows and Sizes, where given, replace the workload's.
+	Flows int   `yaml:"flows,omitempty"`
+	Sizes []int `yaml:"sizes,omitempty,flow"`
 }
 
 // Goal is a metric that the study wants a verdict on.
@@ -189,6 +192,18 @@ func (s *Spec) Part(name string) (Part, bool) {
 		}
 	}
 	return Part{}, false
+}
+
+// Offers is what a part offers: the workload, with the part's own wishes.
+func (s *Spec) Offers(p Part) Workload {
+	w := s.Workload
+	if p.Flows > 0 {
+		w.Flows = p.Flows
+	}
+	if len(p.Sizes) > 0 {
+		w.Sizes, w.IMIX = p.Sizes, ""
+	}
+	return w
 }
 
 // Primary is the metric that answers the question.

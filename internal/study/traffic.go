@@ -25,23 +25,24 @@ func (s *Spec) Traffic(p Part, via testbed.Port, ends Ends) (load.Spec, error) {
 	if err != nil {
 		return load.Spec{}, err
 	}
-	sizes, err := s.Workload.sizes()
+	w := s.Offers(p)
+	sizes, err := w.sizes()
 	if err != nil {
 		return load.Spec{}, err
 	}
 	src, dst := ends.From.IPv4, ends.To.IPv4
-	if s.Workload.Family == "ipv6" {
+	if w.Family == "ipv6" {
 		src, dst = ends.From.IPv6, ends.To.IPv6
 	}
 	if !src.IsValid() || !dst.IsValid() {
-		return load.Spec{}, fmt.Errorf("the testbed has no %s", s.Workload.Family)
+		return load.Spec{}, fmt.Errorf("the testbed has no %s", w.Family)
 	}
 	return load.Spec{
 		Device: via.Device, SrcMAC: via.MAC, DstMAC: via.Peer, Sizes: sizes, Rate: rate,
 		Flows: load.FlowSpace{
-			Count: s.Workload.Flows, Src: src.Addr(), Dst: dst.Addr(),
-			SrcSpan: s.Workload.Sources, DstSpan: s.Workload.Destinations,
-			SrcPort: firstPort, DstPort: discardPort, Random: s.Workload.Order == "random",
+			Count: w.Flows, Src: src.Addr(), Dst: dst.Addr(),
+			SrcSpan: w.Sources, DstSpan: w.Destinations,
+			SrcPort: firstPort, DstPort: discardPort, Random: w.Order == "random",
 		},
 	}, nil
 }

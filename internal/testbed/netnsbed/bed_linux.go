@@ -47,6 +47,7 @@ type Bed struct {
 	gen, sink  *namespace // live as long as the bed
 	dut        *namespace // rebuilt by every Reset
 	privileged bool
+	dutThread  int // of mode overload, made anew by every Reset
 }
 
 var _ testbed.Bed = (*Bed)(nil)

@@ -97,6 +97,7 @@ func (b *Bed) thread() error {
 	for range 100 {
 		for pid := range napiThreads(ingress.device) {
 			if !before[pid] {
+				b.dutThread = pid
 				return pin(pid, b.cpus.DUT)
 			}
 		}
@@ -104,6 +105,10 @@ func (b *Bed) thread() error {
 	}
 	return &testbed.ErrUnavailable{Setting: "mode overload", Reason: "the kernel made no thread for the DUT's ingress"}
 }
+
+// DUTThread is the kernel thread that does the DUT's work in mode overload,
+// or 0: whoever measures can see how long it had to wait for its CPU.
+func (b *Bed) DUTThread() int { return b.dutThread }
 
 // pin puts a kernel thread on one CPU.
 func pin(pid, cpu int) error {
