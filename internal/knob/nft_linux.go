@@ -70,6 +70,11 @@ func (t *Target) nftText(ctx context.Context, s setting.Setting) (string, error)
 		return cmd.Run()
 	})
 	var exit *exec.ExitError
+	if errors.As(err, &exit) && bytes.Contains(out.Bytes(), []byte("Could not process rule")) {
+		// nft(8) understood the ruleset, the kernel did not.
+		first, _, _ := bytes.Cut(out.Bytes(), []byte("\n"))
+		return "", unavailable(s, "the kernel refused the ruleset (feature not built in?): %s", bytes.TrimPrefix(first, []byte("/dev/stdin:")))
+	}
 	if errors.As(err, &exit) {
 		return "", fmt.Errorf("nft refused the ruleset: %s", bytes.TrimSpace(out.Bytes()))
 	}

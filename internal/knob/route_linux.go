@@ -15,7 +15,8 @@ import (
 
 // addRoute adds the route Name via Value; Value is an address, "ingress" or
 // "egress" (on link), or "blackhole". A Name like "240.0.0.0/8*1000" adds that
-// many host routes from the network upward: a table of a chosen size.
+// many host routes from the network upward: a table of a chosen size. With a
+// Device the next hop is taken to be on that link.
 func addRoute(s setting.Setting, devices map[string]string) error {
 	prefix, count, err := parseRoutes(s.Name)
 	if err != nil {
@@ -24,6 +25,11 @@ func addRoute(s setting.Setting, devices map[string]string) error {
 	base := &netlink.Route{}
 	if err := nextHop(base, s.Value, devices); err != nil {
 		return err
+	}
+	if s.Device != "" && base.Gw != nil {
+		if err := onLink(base, s.Device, devices); err != nil {
+			return err
+		}
 	}
 	addr := prefix.Addr()
 	for range count {
@@ -38,6 +44,17 @@ func addRoute(s setting.Setting, devices map[string]string) error {
 		}
 		addr = addr.Next()
 	}
+	return nil
+}
+
+// onLink says that the next hop is directly behind a device, whatever the
+// routing table says of its address.
+func onLink(r *netlink.Route, role string, devices map[string]string) error {
+	link, err := netlink.LinkByName(devices[role])
+	if err != nil {
+		return fmt.Errorf("find the %s device of a route: %w", role, err)
+	}
+	r.LinkIndex, r.Flags = link.Attrs().Index, int(netlink.FLAG_ONLINK)
 	return nil
 }
 

@@ -3,8 +3,11 @@ package study
 import (
 	"fmt"
 	"maps"
+	"net/netip"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 
 	"linerate/internal/hint"
 	"linerate/internal/testbed"
@@ -34,6 +37,7 @@ const (
 	maxAddresses = 50_000 // of a /16, whose end is the DUT's
 	maxRules     = 100_000
 	maxElements  = 1 << 20
+	maxRoutes    = 1 << 20
 	minFrameSize = 64
 	maxFrameSize = 9216
 )
@@ -293,10 +297,26 @@ func (s Setting) check(path string) *problem {
 		return wrong(path, "a route has a next hop and nothing else has").advise("add via: ADDRESS, ingress, egress or blackhole to the route")
 	case s.Link != "" || s.NAPI != "":
 		return oneOf(path+".device", s.Device, "ingress", "egress")
+	case s.Route != "" && s.Device != "":
+		return oneOf(path+".device", s.Device, "ingress", "egress")
 	case s.Device != "":
-		return wrong(path+".device", "only link and napi settings have a device")
+		return wrong(path+".device", "only link, napi and route settings have a device")
+	case s.Route != "":
+		return checkRoute(path+".route", s.Route)
 	case s.NFT != nil:
 		return s.NFT.check(path + ".nft")
+	}
+	return nil
+}
+
+// checkRoute checks PREFIX or PREFIX*COUNT.
+func checkRoute(path, route string) *problem {
+	prefix, times, many := strings.Cut(route, "*")
+	if _, err := netip.ParsePrefix(prefix); err != nil {
+		return wrong(path, "route %q is not a prefix", route).advise("write 240.0.0.0/8, or 240.0.0.0/8*1000 for a thousand host routes of it")
+	}
+	if n, err := strconv.Atoi(times); many && (err != nil || n < 1 || n > maxRoutes) {
+		return wrong(path, "route %q: the count is not within 1 and %d", route, maxRoutes)
 	}
 	return nil
 }
