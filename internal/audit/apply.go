@@ -171,7 +171,7 @@ func (a *auditor) lineOf(name string) (fact.Line, bool) {
 func (a *auditor) folklore() {
 	for _, l := range a.lines {
 		rec, ok := a.c.Lookup(a.f.OS, l.Name)
-		if !ok || !l.Effective || a.said(l, kinds...) {
+		if !ok || !l.Effective || a.said(l, kinds...) || !a.tunes(rec) {
 			continue
 		}
 		for _, cl := range a.c.ClaimsOn(rec) {
@@ -180,6 +180,15 @@ func (a *auditor) folklore() {
 			}
 		}
 	}
+}
+
+// tunes reports whether a record is about how well a host does something:
+// what it does, and what its owner allows, are decisions and no folklore.
+func (a *auditor) tunes(r *tunable.Record) bool {
+	if r.Mechanism != tunable.Sysctl && r.Mechanism != tunable.Loader {
+		return false
+	}
+	return !slices.ContainsFunc(a.Rules.Policies, func(p string) bool { return globs(p, r.Name) })
 }
 
 // claim reports that a line follows a claim which is unproven, outdated or

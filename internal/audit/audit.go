@@ -54,13 +54,14 @@ func Run(in Input) (*Report, error) {
 	a.repeats()
 	a.drift()
 	a.couplings()
+	a.complaints()
 	a.rules()
 	a.drop()
 	a.folklore()
 	order(a.findings)
 	r := &Report{
 		Version: Version, OS: a.f.OS, Release: a.f.Release.String(), Host: a.f.Hostname,
-		Role: in.Role, RoleReasons: slices.Clone(in.RoleReasons), Unread: a.unread(),
+		Role: in.Role, RoleReasons: slices.Clone(in.RoleReasons), Unread: a.unread(), Lines: len(a.lines), Quiet: a.quiet(),
 	}
 	if r.RoleReasons == nil {
 		r.RoleReasons = []string{}
@@ -152,6 +153,54 @@ func brief(text string) string {
 	words := strings.Fields(text)
 	s := strings.Join(words[:min(3, len(words))], "_")
 	return s[:min(40, len(s))]
+}
+
+// complaints reports what the system itself said of a setting or a limit in
+// its messages, at the line that sets it where one does.
+func (a *auditor) complaints() {
+	seen := map[string]bool{}
+	for _, c := range a.f.Complaints {
+		name := c.About
+		if name == "" {
+			name = brief(c.Text)
+		}
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		f := Finding{ID: "LR-COMPLAINT:" + name, Kind: Counter, Severity: Warning, Action: Measure, Name: name, Sources: []string{"dmesg of this host"},
+			Message: "the system says: " + c.Text,
+			Why:     "A setting or a limit that the kernel complains of is one that hurts, or that it did not take as written.",
+			Fix:     "Correct the line, or look for what meets the limit before raising it."}
+		if l, ok := a.lineOf(name); ok {
+			if a.said(l, Misplaced, Range, Unknown, Removed, Renamed) {
+				continue
+			}
+			f = f.at(l)
+		} else if r, ok := a.c.Lookup(a.f.OS, name); ok {
+			f.Fix = fmt.Sprintf("It is about %s: %s", name, r.Summary)
+		}
+		a.add(f)
+	}
+}
+
+// quiet counts the lines that no finding is about.
+func (a *auditor) quiet() int {
+	type place struct {
+		file string
+		line int
+	}
+	about := map[place]bool{}
+	for _, f := range a.findings {
+		about[place{f.File, f.Line}] = true
+	}
+	n := 0
+	for _, l := range a.lines {
+		if !about[place{l.File, l.Number}] {
+			n++
+		}
+	}
+	return n
 }
 
 // unread lists sources that exist and could not be read whole.

@@ -15,6 +15,7 @@ import (
 
 	"linerate/internal/calc"
 	"linerate/internal/fact"
+	"linerate/internal/fact/release"
 	"linerate/internal/tunable"
 )
 
@@ -76,18 +77,20 @@ func env(c *tunable.Catalogue, f *fact.Facts, role string, classes map[string][]
 	maps.Copy(e, tunable.Env{
 		"tree": !f.Live(), "nics": nics, "interrupts": irqs,
 		"nic": &nicView{}, "line": &lineView{}, "count": 0.0, "counter_name": "",
-		"uptime":      f.UptimeSeconds,
-		"counter":     func(name string) float64 { c, _ := f.Counter(name); return float64(c.Value) },
-		"per_second":  func(name string) float64 { return perSecond(f, name) },
-		"has_counter": func(name string) bool { _, ok := f.Counter(name); return ok },
-		"running":     func(name string) string { v, _ := f.LiveValue(name); return v },
-		"rc_text":     func(name string) string { v, _ := f.RCValue(name); return v },
-		"was_read":    f.Read,
-		"complained":  func(word string) bool { return complained(f, word) },
-		"details":     func(service, key string) []string { return details(f, service, key) },
-		"of_class":    func(n *nicView, class string) bool { return slices.Contains(classes[class], n.Driver) },
-		"class":       func(class string) bool { return hasDriver(f, classes[class]) },
-		"bytes":       func(v any) string { return calc.Format(number(v), calc.Bytes) },
+		"uptime":        f.UptimeSeconds,
+		"counter":       func(name string) float64 { c, _ := f.Counter(name); return float64(c.Value) },
+		"per_second":    func(name string) float64 { return perSecond(f, name) },
+		"has_counter":   func(name string) bool { _, ok := f.Counter(name); return ok },
+		"running":       func(name string) string { v, _ := f.LiveValue(name); return v },
+		"rc_text":       func(name string) string { v, _ := f.RCValue(name); return v },
+		"was_read":      f.Read,
+		"complained":    func(word string) bool { return complained(f, word) },
+		"details":       func(service, key string) []string { return details(f, service, key) },
+		"of_class":      func(n *nicView, class string) bool { return slices.Contains(classes[class], n.Driver) },
+		"class":         func(class string) bool { return hasDriver(f, classes[class]) },
+		"harvest_off":   func(mask float64) []string { return harvest(f.Release, mask, false) },
+		"harvest_stray": func(mask float64) []string { return harvest(f.Release, mask, true) },
+		"bytes":         func(v any) string { return calc.Format(number(v), calc.Bytes) },
 	})
 	addFirewall(e, f)
 	return e
@@ -106,6 +109,30 @@ func complained(f *fact.Facts, word string) bool {
 	return slices.ContainsFunc(f.Complaints, func(c fact.Complaint) bool {
 		return strings.Contains(strings.ToLower(c.Text), strings.ToLower(word))
 	})
+}
+
+// harvest lists what a harvest mask does on a release: sources that it
+// switches off and the release's default has on; or, stray, those it names
+// though it has no power over them.
+func harvest(rel release.Release, mask float64, stray bool) []string {
+	names := []string{}
+	if mask < 0 || mask > math.MaxUint32 {
+		return names
+	}
+	have, err := tunable.DecodeHarvest(rel, uint32(mask))
+	if err != nil {
+		return names
+	}
+	usual, err := tunable.DecodeHarvest(rel, tunable.HarvestDefault(rel))
+	if err != nil {
+		return names
+	}
+	for i, s := range have {
+		if stray && s.On && s.Fixed || !stray && !s.On && !s.Fixed && usual[i].On {
+			names = append(names, s.Name)
+		}
+	}
+	return names
 }
 
 // details are the values of the settings of a service with this name.

@@ -128,8 +128,13 @@ type Report struct {
 	Host    string `json:"host,omitempty"`
 	Role    string `json:"role"`
 	// RoleReasons say why that role; one entry when the caller gave it.
-	RoleReasons []string  `json:"role_reasons"`
-	Findings    []Finding `json:"findings"`
+	RoleReasons []string `json:"role_reasons"`
+	// Lines is how many lines of the host's files set something, and Quiet
+	// how many of them no finding is about: they are fine as they are, as far
+	// as the catalogue knows.
+	Lines    int       `json:"lines"`
+	Quiet    int       `json:"quiet_lines"`
+	Findings []Finding `json:"findings"`
 	// Suppressed are findings that the suppressions hide.
 	Suppressed []Suppressed `json:"suppressed"`
 	// Stale are suppressions that expired or that hid nothing.

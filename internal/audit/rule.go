@@ -118,6 +118,9 @@ type Lists struct {
 	Classes map[string][]string `yaml:"classes"`
 	// RCModules are the variables of rc.conf that load a module.
 	RCModules map[string]string `yaml:"rc_modules"`
+	// Policies are tunables (globs) that say what is allowed, not how well
+	// it goes: no measurement can prove or refute them.
+	Policies []string `yaml:"policies"`
 	// Transforms are sysctls that answer something else than was written.
 	Transforms []string `yaml:"transforms"`
 }
@@ -137,6 +140,7 @@ func (l *Lists) merge(o Lists, file string) error {
 	maps.Copy(l.Classes, o.Classes)
 	maps.Copy(l.RCModules, o.RCModules)
 	l.Transforms = append(l.Transforms, o.Transforms...)
+	l.Policies = append(l.Policies, o.Policies...)
 	return nil
 }
 

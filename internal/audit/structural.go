@@ -127,15 +127,36 @@ func (a *auditor) typo(j judged) string {
 }
 
 // nameDistance is hint.Distance with lengths compared first, and units of
-// devices replaced.
+// devices replaced. Siblings — min and max, rx and tx, IPv4 and IPv6, the same
+// setting of two drivers — are near without being slips.
 func nameDistance(name, known string, limit int) int {
 	least := limit + 1
 	for _, n := range tunable.Folded(name) {
-		if diff := len(n) - len(known); diff <= limit && -diff <= limit {
+		if diff := len(n) - len(known); diff <= limit && -diff <= limit && !siblings(n, known) {
 			least = min(least, hint.Distance(n, known))
 		}
 	}
 	return least
+}
+
+// opposites replaces what tells siblings apart by a mark.
+var opposites = strings.NewReplacer("min", "#", "max", "#", "rx", "#", "tx", "#", "send", "#", "recv", "#",
+	"0", "#", "1", "#", "2", "#", "3", "#", "4", "#", "5", "#", "6", "#", "7", "#", "8", "#", "9", "#")
+
+func siblings(a, b string) bool {
+	if driver(a) != driver(b) {
+		return true
+	}
+	return opposites.Replace(a) == opposites.Replace(b)
+}
+
+// driver is the second part of a name under dev. or hw., "" of others.
+func driver(name string) string {
+	parts := strings.SplitN(name, ".", 3)
+	if len(parts) == 3 && (parts[0] == "dev" || parts[0] == "hw") {
+		return parts[1]
+	}
+	return ""
 }
 
 // fits reports whether records of this mechanism are set by such lines.
@@ -171,6 +192,10 @@ func (a *auditor) gone(j judged) bool {
 		f.ID, f.Kind, f.Action = "LR-NOTYET:"+j.Name, Unknown, Remove
 		f.Message = fmt.Sprintf("%s is not there before %s %s; this is %s", j.Name, osName(a.f.OS), j.rec.Since.Short(), a.on())
 		f.Fix = "Remove the line until the upgrade."
+		if old := a.predecessor(j.rec); old != nil {
+			f.Action = Change
+			f.Fix = fmt.Sprintf("On %s its name is %s: %s", a.on(), unit(j.Name, old.Name), old.Summary)
+		}
 	default:
 		f.ID, f.Kind, f.Action = "LR-REMOVED:"+j.Name, Removed, Remove
 		f.Message = fmt.Sprintf("%s does not exist on %s%s", j.Name, a.on(), since(j.rec))
@@ -194,6 +219,16 @@ func (a *auditor) successor(r *tunable.Record) *tunable.Record {
 	return nil
 }
 
+// predecessor is the record of which r is the new name, where it exists.
+func (a *auditor) predecessor(r *tunable.Record) *tunable.Record {
+	for _, old := range a.c.Records {
+		if old.OS == r.OS && old.RenamedTo == r.Name && old.Exists(a.f.Release) {
+			return old
+		}
+	}
+	return nil
+}
+
 func (a *auditor) renamed(f *Finding, j judged, to *tunable.Record) {
 	name := unit(j.Name, to.Name)
 	f.ID, f.Kind, f.Action = "LR-RENAMED:"+j.Name, Renamed, Change
@@ -202,6 +237,10 @@ func (a *auditor) renamed(f *Finding, j judged, to *tunable.Record) {
 	if known && to.SameValue(j.Value, d) {
 		f.Action = Remove
 		f.Fix = fmt.Sprintf("Remove the line: %s is %s by default.", name, d)
+		return
+	}
+	if p := to.Reject(j.Value); p != nil {
+		f.Fix = fmt.Sprintf("Remove the line; %s does not take its value (%s). %s", name, p.Message, to.Summary)
 		return
 	}
 	where := ""
@@ -291,8 +330,30 @@ func (a *auditor) misplaced(j judged) bool {
 		return false
 	}
 	f.Fix = moveFix(&f, j, to)
+	if f.Action == Move {
+		f.Fix += a.idle(j)
+	}
 	a.add(f)
 	return true
+}
+
+// idle says that a line would do nothing in its proper place either, where a
+// rule knows that.
+func (a *auditor) idle(j judged) string {
+	for _, r := range a.Rules.rules {
+		spellings := tunable.Folded(j.Name)
+		if r.Kind != Ineffective || r.Each != EachLine || !r.forHost(a.f.OS, a.f.Release, a.Role) || !r.takes(spellings) {
+			continue
+		}
+		s := a.aboutLine(j.Line, spellings[len(spellings)-1])
+		if yes, err := holds(r.When, s.env); err != nil || !yes {
+			continue
+		}
+		if text, err := fill(r.Message, s.env); err == nil {
+			return fmt.Sprintf(" It would do nothing there either (%s): rather remove it.", text)
+		}
+	}
+	return ""
 }
 
 // moveFix says where a misplaced line belongs; a line whose value is the

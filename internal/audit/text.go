@@ -146,6 +146,9 @@ func (p *printer) tail(r *Report, hidden int) {
 		p.f(": nothing to say; leave it as it is")
 	}
 	p.f("\n")
+	if r.Lines > 0 {
+		p.f("%s read; nothing to say of %d\n", plural(r.Lines, "line"), r.Quiet)
+	}
 }
 
 func plural(n int, word string) string {

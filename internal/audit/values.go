@@ -83,10 +83,18 @@ func (a *auditor) asDefault(j judged) bool {
 		return false
 	}
 	a.add(Finding{ID: "LR-DEFAULT:" + j.Name, Kind: Default, Severity: Info, Action: Remove, Name: j.Name, Sources: j.rec.Sources,
-		Message: fmt.Sprintf("%s=%s is the default of %s", j.Name, j.Value, a.on()),
+		Message: fmt.Sprintf("%s=%s is the default of %s", j.Name, quoteEmpty(j.Value), a.on()),
 		Why:     "The line changes nothing today, and will hold the system back when a later release chooses better.",
 		Fix:     "Remove the line."}.at(j.Line))
 	return true
+}
+
+// quoteEmpty makes an empty value visible.
+func quoteEmpty(v string) string {
+	if v == "" {
+		return `""`
+	}
+	return v
 }
 
 // restores reports whether another file sets the name to something else, so
@@ -294,7 +302,7 @@ func (a *auditor) cautions(j judged) bool {
 	e := a.env.With(j.Value, "")
 	for _, c := range j.rec.Cautions {
 		k, ok := cautionKinds[c.Kind]
-		if !ok || c.When == "" {
+		if !ok || c.When == "" || e.Unknown(c.When) {
 			continue
 		}
 		yes, err := e.Holds(c.When)
@@ -344,6 +352,9 @@ func (a *auditor) couplings() {
 func (a *auditor) disagree(l fact.Line, k tunable.Coupling) bool {
 	other := a.env["text"].(func(string) string)(k.Name)
 	if other == "" {
+		return false
+	}
+	if a.env.Unknown(k.Holds) {
 		return false
 	}
 	ok, err := a.env.With(l.Value, other).Holds(k.Holds)

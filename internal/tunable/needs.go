@@ -44,6 +44,10 @@ func read(code string) needs {
 	return n
 }
 
+// Unknown reports whether an expression reads something of the host that is
+// not known, so that its result would say nothing.
+func (e Env) Unknown(code string) bool { return code != "" && e.unknown(code) }
+
 // unknown reports whether an expression reads something of the host that is
 // not known: a measure of it, or a tunable whose own value hangs on one.
 func (e Env) unknown(code string) bool {
