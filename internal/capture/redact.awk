@@ -14,7 +14,7 @@ function value_length(s,    q, e) {
 function plain(v) {
 	gsub("[\"" SQ "]", "", v)
 	v = tolower(v)
-	return v == "" || v == "yes" || v == "no" || v == "on" || v == "off" || v == "true" || v == "false" || v == "none" || v == "0" || v == "1" || v == "ask" || v == "=" || v == ":" || v == MARK
+	return v == "" || v == "yes" || v == "no" || v == "on" || v == "off" || v == "true" || v == "false" || v == "none" || v == "0" || v == "1" || v == "ask" || v == "=" || v == ":" || v == MARK || v == "string" || v == "opaque" || v == "integer"
 }
 function quoted(v,    q) {
 	q = substr(v, 1, 1)

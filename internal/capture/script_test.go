@@ -168,6 +168,7 @@ hw.usb.bypass=1
 Ünïcödé password=größe tail
 net.inet.tcp.tso=0
 token_bucket_rate=3
+net.inet.tcp.fastopen.setkey: opaque
 `
 
 // TestBothRedactionsAgree holds the script's awk to package secret.

@@ -62,8 +62,13 @@ var dropPlaces = []struct{ pattern, where, meaning string }{
 	{"zone.*.sleeps", "memory", "times an allocation had to wait: the zone was at its limit"},
 }
 
-// notLoss are pf's counters that count no loss.
-var notLoss = map[string]bool{"pf.counter.match": true}
+// notLoss are counters under those patterns that count no loss: what pf
+// matched, and the allocator's own caches, which may fail and do without.
+var notLoss = map[string]bool{"pf.counter.match": true, "zone.vmem_btag.failures": true}
+
+func harmless(name string) bool {
+	return notLoss[name] || strings.HasPrefix(name, "zone.") && strings.Contains(name, "_Bucket.")
+}
 
 // Drops lists the counters that show loss and are not zero, in the order in
 // which a packet meets their places.
@@ -71,7 +76,7 @@ func (f *Facts) Drops() []Drop {
 	drops := []Drop{}
 	for _, p := range dropPlaces {
 		for _, c := range f.Counters {
-			if c.Value > 0 && !notLoss[c.Name] && matches(p.pattern, c.Name) {
+			if c.Value > 0 && !harmless(c.Name) && matches(p.pattern, c.Name) {
 				drops = append(drops, Drop{Where: p.where, Counter: c.Name, Value: c.Value, Meaning: p.meaning})
 			}
 		}

@@ -7,10 +7,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
+	"linerate/internal/fact/secret"
 	"linerate/internal/hint"
 	"linerate/internal/host"
 )
@@ -89,7 +91,20 @@ func (in *inspection) Read(path string) (string, error) {
 	if status == fact.StatusPartial {
 		err = nil
 	}
-	return string(b), err
+	return in.withoutSecrets(path, string(b)), err
+}
+
+// withoutSecrets keeps secrets out of facts, which are printed and stored.
+// What a capture took out already stays marked.
+func (in *inspection) withoutSecrets(name, text string) string {
+	if strings.HasPrefix(name, "/proc/") || strings.HasPrefix(name, "/sys/") {
+		return text
+	}
+	clean, lines := secret.Text(text)
+	for _, n := range lines {
+		in.f.LeftOut = append(in.f.LeftOut, fact.LeftOut{What: fmt.Sprintf("%s:%d", name, n), Why: "a secret on this line"})
+	}
+	return clean
 }
 
 // List implements the parsers' Files.
@@ -131,7 +146,20 @@ func (in *inspection) ask(q host.Query) (string, bool) {
 		status = fact.StatusPartial
 	}
 	in.f.Sources = append(in.f.Sources, fact.Source{Name: q.String(), Status: status, Reason: reason})
-	return string(b), err == nil || len(b) > 0
+	return in.withoutSecrets(q.ID(), string(b)), err == nil || len(b) > 0
+}
+
+// newModule is a module that files load and the list of loaded ones lacks: it
+// is not loaded, if that list was read, unless the kernel holds its driver.
+func (in *inspection) newModule(name string) fact.Module {
+	m := fact.Module{Name: name}
+	if in.f.Read("kldstat") {
+		no := false
+		m.Loaded = &no
+	}
+	driver := strings.TrimPrefix(name, "if_")
+	m.InKernel = slices.ContainsFunc(in.f.Modules, func(k fact.Module) bool { return k.InKernel && k.Name == driver })
+	return m
 }
 
 // addModules merges what files say of modules with what is loaded.
@@ -139,7 +167,7 @@ func (in *inspection) addModules(lines map[string]fact.Line) {
 	for name, l := range lines {
 		i := slices.IndexFunc(in.f.Modules, func(m fact.Module) bool { return m.Name == name })
 		if i < 0 {
-			in.f.Modules = append(in.f.Modules, fact.Module{Name: name})
+			in.f.Modules = append(in.f.Modules, in.newModule(name))
 			i = len(in.f.Modules) - 1
 		}
 		in.f.Modules[i].Lines = append(in.f.Modules[i].Lines, l)

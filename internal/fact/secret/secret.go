@@ -37,10 +37,15 @@ var harmless = regexp.MustCompile(`^(kern\.geom\.eli\.[a-z_]*(tries|visible_pass
 // Line returns a line without its secrets, and whether it held one.
 func Line(s string) (string, bool) {
 	out := s
-	out = replaceValues(out, assignment)
-	out = replaceValues(out, option)
-	if carpLine.MatchString(lower(out)) {
-		out = replaceValues(out, carp)
+	if low := lower(s); suspicious(low) {
+		out = replaceValues(out, assignment)
+		out = replaceValues(out, option)
+		if carpLine.MatchString(low) {
+			out = replaceValues(out, carp)
+		}
+	}
+	if len(s) < minHash {
+		return out, out != s
 	}
 	out = crypt.ReplaceAllStringFunc(out, func(m string) string {
 		if len(m) < minHash {
@@ -51,6 +56,20 @@ func Line(s string) (string, bool) {
 	out = base64.ReplaceAllString(out, Mark)
 	out = hexKey.ReplaceAllString(out, Mark)
 	return out, out != s
+}
+
+// telling are parts that every secret's name has: most lines have none, and
+// need no further look.
+var telling = []string{"pass", "secret", "psk", "presharedkey", "preshared", "wepkey", "wpakey", "private", "privkey", "auth", "api",
+	"token", "community", "credential", "setkey", "fastopen_key", "keydata", "_pw"}
+
+func suspicious(low string) bool {
+	for _, t := range telling {
+		if strings.Contains(low, t) {
+			return true
+		}
+	}
+	return false
 }
 
 // replaceValues replaces the value after each match of a pattern.
@@ -107,7 +126,8 @@ func valueLength(s string) int {
 // empty values and plain switches tell nothing: password="", YES, 0.
 func empty(value string) bool {
 	switch strings.ToLower(strings.Trim(value, `"'`)) {
-	case "", "yes", "no", "on", "off", "true", "false", "none", "0", "1", "ask", "=", ":", Mark:
+	case "", "yes", "no", "on", "off", "true", "false", "none", "0", "1", "ask", "=", ":", Mark,
+		"string", "opaque", "integer": // what sysctl -t says of a key
 		return true
 	}
 	return false
