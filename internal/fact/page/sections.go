@@ -305,7 +305,7 @@ func (p *page) sources() {
 		p.line("%s: %s", s.Name, cmp.Or(s.Reason, s.Status))
 	}
 	if len(p.f.LeftOut) > 0 {
-		p.heading("Left out of the capture")
+		p.heading("Left out, for it is secret")
 	}
 	for _, l := range p.f.LeftOut {
 		p.line("%s: %s", l.What, l.Why)

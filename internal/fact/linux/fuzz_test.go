@@ -1,0 +1,76 @@
+package linux
+
+import (
+	"testing"
+
+	"linerate/internal/fact"
+)
+
+// fuzz feeds text to a parser; whatever it is, the parser must return and
+// leave facts that can be put in order.
+func fuzz(f *testing.F, seeds []string, parse func(*fact.Facts, string)) {
+	for _, s := range seeds {
+		f.Add(s)
+	}
+	f.Fuzz(func(_ *testing.T, text string) {
+		facts := &fact.Facts{}
+		parse(facts, text)
+		facts.Normalise()
+		facts.Drops()
+		facts.Lines()
+	})
+}
+
+func FuzzConfiguration(f *testing.F) {
+	fuzz(f, []string{"net.ipv4.ip_forward = 1\n-net.ipv4.conf.*.rp_filter=2\n# x\nnet/ipv4/conf/eth0.100/rp_filter=1\n", "options nf_conntrack hashsize=65536 x\n", "GRUB_CMDLINE_LINUX=\"mitigations=off isolcpus=1-3\"\n", "[*?=1\n-x\n"},
+		func(facts *fact.Facts, text string) {
+			files := tree{"/etc/sysctl.d/x.conf": text, "/etc/sysctl.conf": text, "/etc/modprobe.d/x.conf": text}
+			facts.AddLines(ReadSysctlConf(files, []string{"net.ipv4.conf.eth0.rp_filter", "net.ipv4.conf.eth0/100.rp_filter"}).Lines)
+			facts.AddLines(ReadModuleOptions(files).Lines)
+			facts.AddLines(ReadCommandLine("/etc/default/grub", text))
+			facts.AddLines(ReadCommandLine("/proc/cmdline", text))
+		})
+}
+
+func FuzzMachine(f *testing.F) {
+	fuzz(f, []string{"processor\t: 0\nmodel name\t: X\nphysical id\t: 0\ncore id\t: 0\nflags\t: a b\n", "MemTotal:  100 kB\n", "  CPU0 CPU1\n 24: 1 2 PCI-MSI eth0-TxRx-0\n", "nf_tables 1 2 - Live 0x0\n", "kernel/net/x-y.ko\n", "0-3,8\n", "Node 0 MemTotal:  5 kB\n"},
+		func(facts *fact.Facts, text string) {
+			facts.CPU, facts.Memory = ParseCPUInfo(text), ParseMeminfo(text)
+			facts.Interrupts = ParseInterrupts(text, 10)
+			facts.Modules = ParseModules(text)
+			ParseBuiltin(text)
+			ParseList(text)
+			NodeMemory(text)
+			NodeName(text)
+			facts.Mounts = ParseMounts("/etc/fstab", text)
+		})
+}
+
+func FuzzCounters(f *testing.F) {
+	fuzz(f, []string{"00031230 00000001 00000002\n", "TcpExt: ListenOverflows ListenDrops\nTcpExt: 3 4\n", "Ip6InReceives 7\n", "entries drop\n00000001 00000002\n", "  0: 0100007F:1F90 00000000:0000 0A 00000000:00000001\n"},
+		func(facts *fact.Facts, text string) {
+			AddSoftnet(facts, text)
+			AddSNMP(facts, "x", text)
+			AddSNMP6(facts, text)
+			AddConntrack(facts, text)
+			facts.Listeners = ParseListeners("tcp4", text)
+		})
+}
+
+func FuzzRulesets(f *testing.F) {
+	fuzz(f, []string{"table inet x {\n\tset s {\n\t\ttype ipv4_addr\n\t}\n\tchain c {\n\t\ttype filter hook input priority 0; policy accept;\n\t\tct state established accept\n\t}\n}\n", "-A INPUT -m conntrack --ctstate NEW -j ACCEPT\n"},
+		func(_ *fact.Facts, text string) { CountNFT(text); CountIPTables(text) })
+}
+
+func FuzzEthtool(f *testing.F) {
+	fuzz(f, []string{"Features for eth0:\nrx-checksumming: on [fixed]\n", "Current hardware settings:\nRX: 256\nCombined: 4\n", "RX:\ton\nTX:\toff\n", "NIC statistics:\n     rx_missed: 5\n"},
+		func(facts *fact.Facts, text string) {
+			ParseFeatures(text)
+			var n fact.NIC
+			AddRings(&n, text)
+			AddChannels(&n, text)
+			AddPause(&n, text)
+			AddDriverCounters(facts, "eth0", text)
+			Uevent(text)
+		})
+}
