@@ -19,6 +19,7 @@ func newBenchCmd() *cobra.Command {
 func benches() []*cobra.Command {
 	return []*cobra.Command{
 		newBenchLogsCmd(),
+		newBenchStatsCmd(),
 		newBenchSearchCmd(),
 	}
 }

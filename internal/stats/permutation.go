@@ -32,7 +32,7 @@ func SignFlip(d []float64, draws int, seed uint64) Permutation {
 		seen += v
 		scale += math.Abs(v)
 	}
-	limit := math.Abs(seen) - 1e-12*scale // sums that are equal but for rounding count
+	limit := math.Abs(seen) - 1e-10*scale // sums that are equal but for rounding count
 	if n <= 16 && 1<<n <= exactFlips {
 		return Permutation{P: flipAll(d, limit), Exact: true, Smallest: smallest}
 	}
@@ -47,19 +47,20 @@ func SignFlip(d []float64, draws int, seed uint64) Permutation {
 	return Permutation{P: p, Smallest: max(smallest, 1/float64(draws+1))}
 }
 
-// flipAll walks all sign patterns in Gray-code order, one flip a step.
+// flipAll walks all sign patterns in Gray-code order: each differs from the
+// one before by one sign, so a pattern costs one addition.
 func flipAll(d []float64, limit float64) float64 {
-	n := len(d)
 	signed := append([]float64(nil), d...)
-	extreme, total := 0, 1<<n
+	sum := 0.0
+	for _, v := range signed {
+		sum += v
+	}
+	extreme, total := 0, 1<<len(d)
 	for k := range total {
 		if k > 0 {
 			i := bits.TrailingZeros(uint(k))
 			signed[i] = -signed[i]
-		}
-		sum := 0.0
-		for _, v := range signed {
-			sum += v
+			sum += 2 * signed[i]
 		}
 		if math.Abs(sum) >= limit {
 			extreme++

@@ -49,7 +49,7 @@ func Quantile(sorted []float64, p float64) float64 {
 		return sorted[len(sorted)-1]
 	}
 	a, b := sorted[i], sorted[i+1]
-	if a == b {
+	if a == b || h == float64(i) {
 		return a
 	}
 	return a + (h-float64(i))*(b-a)

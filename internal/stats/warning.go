@@ -16,7 +16,7 @@ const (
 	Correlated    Code = "autocorrelated"  // neighbours in time resemble each other
 	UnequalSpread Code = "unequal-spread"  // variances differ so much that pooling them misleads
 	Underpowered  Code = "underpowered"    // the detectable effect is larger than the margin
-	ManyTies      Code = "ties"            // coarse values: rank tests lose power
+	Extrapolated  Code = "extrapolated"    // a fit is read where nothing was measured
 )
 
 // Warning says what limits a result and what to do about it.

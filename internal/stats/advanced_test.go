@@ -1,0 +1,276 @@
+package stats
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// The law school data of Efron & Tibshirani 1993, table 3.1: the correlation's
+// BCa interval at 90 % is about [0.43, 0.92] (their table 14.2 and figure 14.3
+// give it from 2,000 draws).
+func TestBCaLawSchool(t *testing.T) {
+	lsat := []float64{576, 635, 558, 578, 666, 580, 555, 661, 651, 605, 653, 575, 545, 572, 594}
+	gpa := []float64{3.39, 3.30, 2.81, 3.03, 3.44, 3.07, 3.00, 3.43, 3.36, 3.13, 3.12, 2.74, 2.76, 2.88, 2.96}
+	index := ramp(0, 15)
+	correlation := func(rows []float64) float64 {
+		var x, y []float64
+		for _, i := range rows {
+			x, y = append(x, lsat[int(i)]), append(y, gpa[int(i)])
+		}
+		mx, vx := meanVariance(x)
+		my, vy := meanVariance(y)
+		sum := 0.0
+		for i := range x {
+			sum += (x[i] - mx) * (y[i] - my)
+		}
+		return sum / float64(len(x)-1) / math.Sqrt(vx*vy)
+	}
+	i := BCa(index, correlation, 8000, 0.9, 1)
+	near(t, "estimate", i.Estimate, 0.7764, 5e-5)
+	near(t, "low", i.Low, 0.43, 0.05)
+	near(t, "high", i.High, 0.925, 0.02)
+	if again := BCa(index, correlation, 8000, 0.9, 1); again != i {
+		t.Error("the same seed must give the same interval")
+	}
+}
+
+func TestBCaTwoCoversRatioOfMedians(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	ratio := func(a, b []float64) float64 { return Median(b) / Median(a) }
+	hits, reps := 0, 150
+	for range reps {
+		a, b := make([]float64, 25), make([]float64, 25)
+		for i := range a {
+			a[i], b[i] = math.Exp(0.2*r.NormFloat64()), 1.1*math.Exp(0.2*r.NormFloat64())
+		}
+		if BCaTwo(a, b, ratio, 600, 0.95, 3).Contains(1.1) {
+			hits++
+		}
+	}
+	if p := float64(hits) / float64(reps); p < 0.88 {
+		t.Errorf("coverage %.2f", p)
+	}
+	if i := BCa([]float64{1}, Median, 100, 0.95, 1); i.Known() {
+		t.Error("one value has no interval")
+	}
+}
+
+func TestVarianceComponents(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	var boot, trial, second float64
+	const reps = 200
+	for range reps {
+		var x [][][]float64
+		for range 8 {
+			b := 3 * r.NormFloat64()
+			var trials [][]float64
+			for range 2 + r.IntN(3) {
+				tr := 2 * r.NormFloat64()
+				trials = append(trials, normal(r, 3+r.IntN(5), b+tr))
+			}
+			x = append(x, trials)
+		}
+		c := VarianceComponents(x)
+		boot, trial, second = boot+c.Boot/reps, trial+c.Trial/reps, second+c.Second/reps
+	}
+	near(t, "boot", boot, 9, 1)
+	near(t, "trial", trial, 4, 0.4)
+	near(t, "second", second, 1, 0.05)
+	// A balanced design by hand: two boots of two trials of two seconds.
+	c := VarianceComponents([][][]float64{{{1, 3}, {5, 7}}, {{9, 11}, {13, 15}}})
+	near(t, "second by hand", c.Second, 2, 1e-12)
+	near(t, "trial by hand", c.Trial, (16.0-2)/2, 1e-12)
+	near(t, "boot by hand", c.Boot, (128.0-16)/4, 1e-12)
+	if c.Boots != 2 || c.Trials != 4 || c.Seconds != 8 {
+		t.Errorf("%+v", c)
+	}
+	if n := (Components{Boot: 1, Trial: 9, Trials: 1}).TrialsPerBoot(100, 1); n != 30 {
+		t.Errorf("%d trials per boot, want 30", n)
+	}
+	if c := VarianceComponents([][][]float64{{{1, 2, 3}}}); !math.IsNaN(c.Boot) || !math.IsNaN(c.Trial) || c.Second != 1 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestSeries(t *testing.T) {
+	near(t, "alternating", Autocorrelation([]float64{1, -1, 1, -1, 1, -1, 1, -1}, 1), -7.0/8, 1e-12)
+	near(t, "effective size", EffectiveSize(100, 0.5), 100.0/3, 1e-9)
+	up := FindTrend([]float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
+	near(t, "tau", up.Tau, 1, 0)
+	near(t, "p", up.P, 8.3e-5, 1e-5) // S = 45, var = 125: z = 44/√125
+	near(t, "change", up.Change, 8, 0)
+	tied := FindTrend([]float64{1, 1, 2, 2, 3, 3})
+	near(t, "S with ties", tied.Tau*15, 12, 1e-12)
+	r := rand.New(rand.NewPCG(5, 5))
+	alarms := 0
+	for range 2000 {
+		if FindTrend(normal(r, 12, 0)).P < 0.05 {
+			alarms++
+		}
+	}
+	if alarms > 130 || alarms < 50 {
+		t.Errorf("%d of 2000 steady series drift at 5 %%", alarms)
+	}
+}
+
+func TestChangePoints(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	x := append(append(normal(r, 30, 0), normal(r, 25, 3)...), normal(r, 30, -1)...)
+	found := ChangePoints(x, 5, 0.05, 99, 1)
+	if len(found) != 2 || math.Abs(float64(found[0].Index-30)) > 1 || math.Abs(float64(found[1].Index-55)) > 1 {
+		t.Errorf("%+v, want changes at 30 and 55", found)
+	}
+	if len(found) > 0 && math.Abs(found[0].After-3) > 0.6 {
+		t.Errorf("median after the first change %g", found[0].After)
+	}
+	alarms := 0
+	for i := range 60 {
+		if len(ChangePoints(normal(r, 30, 0), 5, 0.05, 99, uint64(i))) > 0 {
+			alarms++
+		}
+	}
+	if alarms > 8 {
+		t.Errorf("%d of 60 steady series change", alarms)
+	}
+	if ChangePoints([]float64{1, 2, 3}, 2, 0.05, 99, 1) != nil {
+		t.Error("three values cannot be split")
+	}
+}
+
+func TestUSL(t *testing.T) {
+	n := []float64{1, 2, 4, 8, 12, 16, 24, 32}
+	exact := make([]float64, len(n))
+	for i := range n {
+		exact[i] = uslAt(1000, 0.05, 0.002, n[i])
+	}
+	u, err := FitUSL(n, exact, 50, 0.95, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "gamma", u.Gamma.Estimate, 1000, 0.5)
+	near(t, "sigma", u.Sigma.Estimate, 0.05, 1e-4)
+	near(t, "kappa", u.Kappa.Estimate, 0.002, 1e-5)
+	near(t, "peak", u.Peak.Estimate, math.Sqrt(0.95/0.002), 0.1)
+	r := rand.New(rand.NewPCG(8, 8))
+	hits := 0
+	for k := range 30 {
+		y := make([]float64, len(n))
+		for i := range y {
+			y[i] = exact[i] * math.Exp(0.02*r.NormFloat64())
+		}
+		u, err := FitUSL(n, y, 60, 0.95, uint64(k))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if u.Sigma.Contains(0.05) {
+			hits++
+		}
+	}
+	if hits < 24 {
+		t.Errorf("the interval of sigma holds the truth in %d of 30", hits)
+	}
+	// Linear scaling lies on the bounds.
+	for i := range n {
+		exact[i] = 500 * n[i]
+	}
+	if u, err = FitUSL(n, exact, 20, 0.95, 1); err != nil || u.Sigma.Estimate > 1e-4 || u.Kappa.Estimate > 1e-5 || len(u.Warnings) == 0 {
+		t.Errorf("%+v %v", u, err)
+	}
+	if _, err := FitUSL([]float64{1, 2, 4, 4}, []float64{1, 2, 3, 4}, 10, 0.95, 1); err == nil {
+		t.Error("three different core counts are too few")
+	}
+}
+
+// Critical values as tabulated: O'Brien–Fleming-type spending at five equal
+// looks (Lan & DeMets 1983; e.g. Proschan, Lan & Wittes 2006, table 5.1) and
+// Pocock-type.
+func TestSequentialBoundaries(t *testing.T) {
+	s, err := NewSequential([]int{4, 8, 12, 16, 20}, 0.05, OBrienFleming)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, want := range []float64{4.877, 3.357, 2.680, 2.290, 2.031} {
+		near(t, "O'Brien–Fleming z", NormalQuantile(1-s.Levels[k]/2), want, 0.015)
+	}
+	p, err := NewSequential([]int{4, 8, 12, 16, 20}, 0.05, Pocock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, want := range []float64{2.438, 2.427, 2.410, 2.397, 2.386} {
+		near(t, "Pocock z", NormalQuantile(1-p.Levels[k]/2), want, 0.01)
+	}
+	one, _ := NewSequential([]int{10}, 0.05, OBrienFleming)
+	near(t, "one look", one.Levels[0], 0.05, 2e-4)
+	for _, bad := range [][]int{nil, {2, 5}, {5, 4}, {5, 5}} {
+		if _, err := NewSequential(bad, 0.05, Pocock); err == nil {
+			t.Errorf("looks %v accepted", bad)
+		}
+	}
+}
+
+// Looking often does not cry wolf more often, with Student's t from five
+// blocks on; effects stop studies early.
+func TestSequentialErrorRate(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 11))
+	plan, err := NewSequential([]int{5, 8, 12, 16, 20}, 0.05, OBrienFleming)
+	if err != nil {
+		t.Fatal(err)
+	}
+	study := func(effect float64) (verdict Verdict, n int) {
+		d := normal(r, 20, effect)
+		for look, n := range plan.Looks {
+			c := Comparison{Scale: LogRatio, Effect: OneSample(d[:n], 0.95)}
+			if c, stop := plan.Settle(c, look, Options{Better: HigherIsBetter}); stop {
+				return c.Verdict, n
+			}
+		}
+		return Invalid, 0
+	}
+	wrong, reps := 0, 6000
+	for range reps {
+		if v, _ := study(0); v != Inconclusive {
+			wrong++
+		}
+	}
+	if p := float64(wrong) / float64(reps); p < 0.035 || p > 0.06 {
+		t.Errorf("false positives %.4f, want 0.05", p)
+	}
+	blocks, found := 0, 0
+	for range 500 {
+		v, n := study(1)
+		blocks += n
+		if v == Better {
+			found++
+		}
+	}
+	if found < 450 || blocks > 500*15 {
+		t.Errorf("an effect of one SD: found %d of 500 in %.1f blocks on average", found, float64(blocks)/500)
+	}
+}
+
+func TestSettleEquivalence(t *testing.T) {
+	plan, _ := NewSequential([]int{5, 10}, 0.05, Pocock)
+	control := Arm{"a", []float64{100, 101, 99, 100, 100}}
+	same := Arm{"b", []float64{100.01, 101, 99.01, 99.99, 100}}
+	opt := Options{MarginPercent: 1}
+	c := CompareBlocks(control, []Arm{same}, opt)[0]
+	if c, stop := plan.Settle(c, 0, opt); !stop || c.Verdict != Equivalent {
+		t.Errorf("%s, stop %v", c.Verdict, stop)
+	}
+	noisy := Arm{"c", []float64{120, 85, 99, 130, 100}}
+	c = CompareBlocks(control, []Arm{noisy}, opt)[0]
+	if _, stop := plan.Settle(c, 0, opt); stop {
+		t.Error("an undecided comparison goes on")
+	}
+	if _, stop := plan.Settle(c, 1, opt); !stop {
+		t.Error("the last look ends the study")
+	}
+	if k, ok := plan.Look(10); !ok || k != 1 {
+		t.Error("look at 10 blocks")
+	}
+	if !slices.IsSorted(plan.Looks) {
+		t.Error("looks")
+	}
+}

@@ -1,0 +1,204 @@
+package calibrate
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"linerate/internal/stats"
+)
+
+// Check is one figure of a design that has to be shown, not assumed.
+type Check struct {
+	What   string  `json:"what"`
+	N      int     `json:"n"`
+	Value  float64 `json:"value"`
+	Low    float64 `json:"claimed_low"` // the claim; Low 0 and High 1: shown without claim
+	High   float64 `json:"claimed_high"`
+	Within bool    `json:"kept"`
+}
+
+func check(what string, n int, hits, reps int, low, high float64) Check {
+	v, slack := float64(hits)/float64(reps), 2*standardError(reps)
+	return Check{what, n, v, low, high, v >= low-slack && v <= high+slack}
+}
+
+// Checks simulates what stands behind a study's verdicts besides the single
+// comparison: variants that scatter differently, several variants at once,
+// equivalence, and looking before the end.
+func Checks(reps int, seed uint64) []Check {
+	r := rand.New(rand.NewPCG(seed, 0xde51))
+	var out []Check
+	for _, n := range []int{5, 10, 20} {
+		quiet, noisy := unequalScatter(r, n, reps)
+		out = append(out,
+			check("idle variant beside one that scatters 5×, by its own block-wise log ratios", n, quiet.own, reps, 0.04, 0.06),
+			check("the idle one that scatters 5×, likewise", n, noisy.own, reps, 0.04, 0.06),
+			check("the first by one residual variance for all (two-way additive model)", n, quiet.shared, reps, 0, 1),
+			check("the second likewise", n, noisy.shared, reps, 0, 1))
+	}
+	for _, n := range []int{5, 10} {
+		holm, raw := family(r, n, reps)
+		out = append(out,
+			check("any false alarm among 5 variants, Holm", n, holm, reps, 0, 0.06),
+			check("the same uncorrected", n, raw, reps, 0, 1))
+		out = append(out, check("called equivalent within ±1 % though 1 % apart", n, falselyEquivalent(r, n, reps), reps, 0, 0.06))
+	}
+	for _, s := range []stats.Spending{stats.OBrienFleming, stats.Pocock} {
+		wrong, _ := sequential(r, s, 0, reps)
+		out = append(out, check("A/A called different with looks at 5, 8, 12, 16, 20 blocks, "+string(s), 20, wrong, reps, 0.03, 0.06))
+	}
+	naive := 0
+	for range reps {
+		d := gaussians(r, 20, 0)
+		for _, n := range looks {
+			if stats.OneSample(d[:n], 0.95).P <= 0.05 {
+				naive++
+				break
+			}
+		}
+	}
+	return append(out, check("the same looks at 5 % each, without a plan", 20, naive, reps, 0, 1))
+}
+
+var looks = []int{5, 8, 12, 16, 20}
+
+func gaussians(r *rand.Rand, n int, mean float64) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = mean + scatter*r.NormFloat64()
+	}
+	return x
+}
+
+// alarms counts false ones by a variant's own variance and by a shared one.
+type alarms struct{ own, shared int }
+
+func (a *alarms) add(d []float64, sd, df float64) {
+	t := stats.OneSample(d, 0.95)
+	if t.P <= 0.05 {
+		a.own++
+	}
+	if math.Abs(t.Estimate) > stats.TQuantile(0.975, df)*sd*math.Sqrt(2/float64(len(d))) {
+		a.shared++
+	}
+}
+
+// unequalScatter counts false alarms about two idle variants, one of which
+// scatters five times as much as the other and the control.
+func unequalScatter(r *rand.Rand, n, reps int) (quiet, noisy alarms) {
+	for range reps {
+		block := gaussians(r, n, 0)
+		var arms [3][]float64
+		for k, times := range []float64{1, 1, 5} {
+			arms[k] = gaussians(r, n, 0)
+			for i := range arms[k] {
+				arms[k][i] = times*arms[k][i] + 3*block[i]
+			}
+		}
+		sd, df := additiveResidual(arms[:])
+		a, b := make([]float64, n), make([]float64, n)
+		for i := range a {
+			a[i], b[i] = arms[1][i]-arms[0][i], arms[2][i]-arms[0][i]
+		}
+		quiet.add(a, sd, df)
+		noisy.add(b, sd, df)
+	}
+	return quiet, noisy
+}
+
+// additiveResidual is the residual standard deviation of the two-way model
+// block + arm, which takes all arms to scatter alike.
+func additiveResidual(arms [][]float64) (sd, df float64) {
+	k, n := len(arms), len(arms[0])
+	grand, byArm, byBlock := 0.0, make([]float64, k), make([]float64, n)
+	for a := range arms {
+		for i, v := range arms[a] {
+			byArm[a] += v / float64(n)
+			byBlock[i] += v / float64(k)
+			grand += v / float64(n*k)
+		}
+	}
+	ss := 0.0
+	for a := range arms {
+		for i, v := range arms[a] {
+			e := v - byArm[a] - byBlock[i] + grand
+			ss += e * e
+		}
+	}
+	df = float64((n - 1) * (k - 1))
+	return math.Sqrt(ss / df), df
+}
+
+// family counts studies of five idle variants with any false alarm.
+func family(r *rand.Rand, n, reps int) (holm, raw int) {
+	for range reps {
+		control := positive(gaussians(r, n, 0))
+		var variants []stats.Arm
+		for range 5 {
+			variants = append(variants, stats.Arm{Values: positive(gaussians(r, n, 0))})
+		}
+		p := make([]float64, len(variants))
+		for k, v := range variants {
+			p[k] = stats.OneSample(logRatios(control, v.Values), 0.95).P
+		}
+		raw += anyBelow(p)
+		holm += anyBelow(stats.Holm(p))
+	}
+	return holm, raw
+}
+
+func anyBelow(p []float64) int {
+	for _, v := range p {
+		if v <= 0.05 {
+			return 1
+		}
+	}
+	return 0
+}
+
+func positive(x []float64) []float64 {
+	for i := range x {
+		x[i] = math.Exp(x[i])
+	}
+	return x
+}
+
+// falselyEquivalent counts variants exactly at the margin that pass TOST. The
+// scatter is small beside the margin, where the test has its full level.
+func falselyEquivalent(r *rand.Rand, n, reps int) (hits int) {
+	low, high := stats.RatioMargins(1)
+	for range reps {
+		d := gaussians(r, n, 0)
+		for i := range d {
+			d[i] = d[i]/4 + high
+		}
+		if stats.TOST(stats.OneSample(d, 0.95), low, high, 0.05).P <= 0.05 {
+			hits++
+		}
+	}
+	return hits
+}
+
+// sequential counts studies that end in a difference, and the blocks used.
+func sequential(r *rand.Rand, s stats.Spending, effect float64, reps int) (found, blocks int) {
+	plan, err := stats.NewSequential(looks, 0.05, s)
+	if err != nil {
+		return 0, 0
+	}
+	for range reps {
+		d := gaussians(r, looks[len(looks)-1], effect)
+		for k, n := range looks {
+			c := stats.Comparison{Scale: stats.LogRatio, Effect: stats.OneSample(d[:n], 0.95)}
+			c, stop := plan.Settle(c, k, stats.Options{})
+			if !stop {
+				continue
+			}
+			blocks += n
+			if c.Verdict == stats.Better || c.Verdict == stats.Worse {
+				found++
+			}
+			break
+		}
+	}
+	return found, blocks
+}

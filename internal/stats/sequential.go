@@ -1,0 +1,160 @@
+package stats
+
+import (
+	"math"
+	"slices"
+
+	"linerate/internal/hint"
+)
+
+// Spending says how much of α may be used by when.
+type Spending string
+
+// The spending functions of Lan & DeMets (Biometrika 70, 1983).
+const (
+	// OBrienFleming spends almost nothing early: a study that stops early
+	// stops for an effect beyond doubt, and the last look costs little.
+	OBrienFleming Spending = "obrien-fleming"
+	// Pocock spends evenly: it stops earlier, and the last look costs more.
+	Pocock Spending = "pocock"
+)
+
+// spent is the share of alpha spent at information fraction t.
+func (s Spending) spent(t, alpha float64) float64 {
+	if t >= 1 {
+		return alpha
+	}
+	if s == Pocock {
+		return alpha * math.Log1p((math.E-1)*t)
+	}
+	return 4 * normalUpper(NormalQuantile(1-alpha/4)/math.Sqrt(t)) // both sides, each α/2
+}
+
+// Sequential is a plan to look at a study before it is complete, and to stop
+// when every verdict is settled, without crying wolf more often than α: a
+// group-sequential design with alpha spending. At look k a two-sided test may
+// reject at Levels[k] only; the interval of that level is a repeated confidence
+// interval (Jennison & Turnbull, J. R. Statist. Soc. B 51, 1989), which covers
+// the truth at all looks together with probability 1−α whatever the reason to
+// stop. Levels are computed for normal statistics and used with Student's t
+// (the significance-level approach, Pocock, Biometrika 64, 1977); linerate
+// bench stats shows the error rates that come of it.
+type Sequential struct {
+	Looks  []int     // complete blocks at each look, ascending; the last is the full study
+	Levels []float64 // two-sided nominal level at each look
+	Alpha  float64
+}
+
+// NewSequential plans looks. With m variants against one control, pass α/m:
+// Bonferroni over variants, spending over looks.
+func NewSequential(looks []int, alpha float64, spending Spending) (Sequential, error) {
+	switch {
+	case len(looks) == 0 || !slices.IsSorted(looks) || looks[0] < 3:
+		return Sequential{}, hint.Usagef("looks %v: give numbers of blocks in ascending order, from 3", looks)
+	case len(slices.Compact(slices.Clone(looks))) < len(looks) || len(looks) > 50:
+		return Sequential{}, hint.Usagef("looks %v: give up to 50 different ones", looks)
+	case !(alpha > 0 && alpha < 1):
+		return Sequential{}, hint.Usagef("α %g is not between 0 and 1", alpha)
+	}
+	s := Sequential{Looks: slices.Clone(looks), Alpha: alpha}
+	d := startDensity()
+	last, used := 0.0, 0.0
+	for _, n := range looks {
+		t := float64(n) / float64(looks[len(looks)-1])
+		d = d.step(t - last)
+		may := spending.spent(t, alpha) - used
+		c := d.boundary(may)
+		s.Levels = append(s.Levels, 2*normalUpper(c/math.Sqrt(t)))
+		d.cut(c)
+		last, used = t, used+may
+	}
+	return s, nil
+}
+
+// density of Brownian motion B(t) among the paths not yet stopped, on a grid
+// symmetric about zero (recursive integration, Armitage, McPherson & Rowe,
+// J. R. Statist. Soc. A 132, 1969).
+type density struct {
+	at     []float64
+	weight []float64 // probability mass at each point
+}
+
+const gridPoints = 801
+
+func startDensity() density { return density{at: []float64{0}, weight: []float64{1}} }
+
+// step lets the motion run for dt.
+func (d density) step(dt float64) density {
+	sd := math.Sqrt(dt)
+	reach := math.Abs(d.at[len(d.at)-1]) + 8*sd
+	next := density{at: make([]float64, gridPoints), weight: make([]float64, gridPoints)}
+	h := 2 * reach / (gridPoints - 1)
+	for i := range next.at {
+		x := -reach + h*float64(i)
+		sum := 0.0
+		for j, from := range d.at {
+			z := (x - from) / sd
+			if d.weight[j] > 0 && math.Abs(z) < 8.5 {
+				sum += d.weight[j] * math.Exp(-z*z/2)
+			}
+		}
+		next.at[i] = x
+		next.weight[i] = sum * h / (sd * math.Sqrt(2*math.Pi))
+	}
+	return next
+}
+
+// boundary is the c for which the mass beyond ±c is p; the grid cell in which
+// it falls is shared linearly.
+func (d density) boundary(p float64) float64 {
+	mass := 0.0
+	for i := range d.at {
+		w := 2 * d.weight[i]
+		if mass+w > p {
+			h := d.at[1] - d.at[0]
+			return -(d.at[i] - h/2 + h*(p-mass)/w)
+		}
+		mass += w
+	}
+	return 0
+}
+
+// cut takes away the paths stopped at ±c.
+func (d density) cut(c float64) {
+	h := 0.0
+	if len(d.at) > 1 {
+		h = d.at[1] - d.at[0]
+	}
+	for i, x := range d.at {
+		over := math.Abs(x) + h/2 - c // how much of the cell lies beyond
+		if over > 0 && h > 0 {
+			d.weight[i] *= 1 - min(1, over/h)
+		}
+	}
+}
+
+// Look is the index of the look at n complete blocks; false between looks.
+func (s Sequential) Look(n int) (int, bool) { return slices.BinarySearch(s.Looks, n) }
+
+// Settle judges a comparison in blocks at a look by its repeated confidence
+// interval, and says whether more blocks could still change the verdict's
+// kind: better, worse and equivalent are settled, inconclusive only at the
+// last look. The comparison's effect, p and verdict become those of the look.
+func (s Sequential) Settle(c Comparison, look int, opt Options) (Comparison, bool) {
+	opt = opt.filled()
+	level := s.Levels[look]
+	c.Effect = newTest(c.Effect.Estimate, c.Effect.SE, c.Effect.DF, 1-level)
+	c.EffectPercent = c.Effect.Map(c.percent)
+	equivalent := false
+	if opt.MarginPercent > 0 && c.Effect.Known() {
+		low, high := c.Equivalence.Low, c.Equivalence.High
+		equivalent = c.Effect.Within(low, high)
+	}
+	pEquivalent := math.NaN()
+	if equivalent {
+		pEquivalent = 0
+	}
+	c.Verdict = Judge(c.Effect.Estimate, c.Effect.P, pEquivalent, level, opt.Better)
+	settled := c.Verdict == Better || c.Verdict == Worse || c.Verdict == Equivalent
+	return c, settled || look == len(s.Looks)-1
+}
