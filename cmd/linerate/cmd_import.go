@@ -37,6 +37,7 @@ type netbenchesFlags struct {
 	asJSON  bool
 	raw     string
 	workers int
+	quiet   bool // print nothing
 }
 
 func newImportNetbenchesCmd() *cobra.Command {
@@ -212,6 +213,8 @@ func sizeText(n int64) string {
 
 func printImport(w io.Writer, f *netbenchesFlags, out *imported, check *netbenches.Check) error {
 	switch {
+	case f.quiet:
+		return nil
 	case f.asJSON && f.check:
 		return printJSON(w, checked{check, out})
 	case f.asJSON:

@@ -93,6 +93,7 @@ func (b *builder) finish() {
 	slices.SortFunc(t.Series, func(x, y *Series) int {
 		return cmp.Or(cmp.Compare(x.Dir, y.Dir), cmp.Compare(x.Key, y.Key))
 	})
+	t.bySet()
 	infos := map[string]*InfoDoc{}
 	for _, d := range t.Infos {
 		infos[d.Dir+"\x00"+d.Key] = d

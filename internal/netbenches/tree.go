@@ -44,6 +44,8 @@ type Tree struct {
 	Profiles map[string][]*File  // folder → profiles in it
 	Infos    map[string]*InfoDoc // path → .info
 	Bytes    int64               // read and parsed
+
+	sets map[string]map[string]*Config // topic, name → configuration set
 }
 
 // Options say how to read a tree.

@@ -15,14 +15,7 @@ func (t *Tree) configFor(s *Series, alias string) *Config {
 	if topic == "" {
 		return nil
 	}
-	sets := map[string]*Config{}
-	for dir, c := range t.Configs {
-		if path.Dir(path.Dir(dir)) == topic {
-			sets[path.Base(dir)] = c
-		} else if path.Dir(dir) == topic {
-			sets[""] = c
-		}
-	}
+	sets := t.sets[topic]
 	names := []string{alias, s.Config}
 	if s.Info != nil {
 		names = append(names, s.Info.Config)
@@ -41,6 +34,22 @@ func (t *Tree) configFor(s *Series, alias string) *Config {
 		return sets[""]
 	}
 	return nil
+}
+
+// bySet indexes the configuration sets by topic and name; a topic whose
+// "configs" folder is itself the set has it under no name.
+func (t *Tree) bySet() {
+	t.sets = map[string]map[string]*Config{}
+	for dir, c := range t.Configs {
+		topic, name := path.Dir(path.Dir(dir)), path.Base(dir)
+		if name == "configs" || name == "config" {
+			topic, name = path.Dir(dir), ""
+		}
+		if t.sets[topic] == nil {
+			t.sets[topic] = map[string]*Config{}
+		}
+		t.sets[topic][name] = c
+	}
 }
 
 // alike is the one set whose name says the same.

@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -10,6 +11,8 @@ import (
 )
 
 var nobody = sqlite.Owner{UID: -1, GID: -1}
+
+func writeFile(path, text string) error { return os.WriteFile(path, []byte(text), 0o600) }
 
 func TestConformance(t *testing.T) {
 	ledgertest.Run(t, func(t *testing.T) ledgertest.Open {

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/ledger"
+	"linerate/internal/netbenches"
+	"linerate/internal/netbenches/nbtest"
+)
+
+func newBenchImportCmd() *cobra.Command {
+	var dir string
+	var scale float64
+	cmd := &cobra.Command{
+		Use:   "import",
+		Short: "import an archive of the real one's size, made up here",
+		Long: `Write an archive of benchmarks of the real one's size (52,000 files, 1.1 GB),
+all made up, and measure: parsing alone on one core, the import into SQLite on
+all cores, a second import, verification.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return benchImport(cmd, dir, scale) },
+	}
+	cmd.Flags().StringVar(&dir, "dir", "", "folder to work in (default: a temporary one, removed)")
+	cmd.Flags().Float64Var(&scale, "scale", 1, "share of the real archive's size")
+	return cmd
+}
+
+func benchImport(cmd *cobra.Command, dir string, scale float64) error {
+	if dir == "" {
+		tmp, err := os.MkdirTemp("", "linerate-bench-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(tmp)
+		dir = tmp
+	}
+	root := filepath.Join(dir, "archive")
+	if _, err := os.Stat(root); os.IsNotExist(err) {
+		o := nbtest.Real
+		o.Studies = max(1, int(float64(o.Studies)*scale))
+		if err := nbtest.Write(root, o); err != nil {
+			return err
+		}
+	}
+	w := cmd.OutOrStdout()
+	start := time.Now()
+	t, err := netbenches.Read(cmd.Context(), root, netbenches.Options{Workers: 1})
+	if err != nil {
+		return err
+	}
+	took := time.Since(start)
+	fmt.Fprintf(w, "parse, one core      %6.2f s  %5.0f MB/s of what is parsed (%d files)\n", took.Seconds(), parsedMB(t)/took.Seconds(), len(t.Files))
+	t = nil
+	runtime.GC()
+	db := filepath.Join(dir, "ledger.db")
+	for _, name := range []string{"", "-wal", "-shm"} {
+		os.Remove(db + name) //nolint:errcheck // may not be there
+	}
+	for _, name := range []string{"import, SQLite", "second import"} {
+		start = time.Now()
+		if err := benchImportOnce(cmd, root, db); err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%-20s %6.2f s\n", name, time.Since(start).Seconds())
+	}
+	start = time.Now()
+	err = withLedger(cmd.Context(), db, func(s ledger.Store) error {
+		r, err := ledger.Verify(cmd.Context(), s, "")
+		if err == nil && !r.OK {
+			err = fmt.Errorf("the ledger does not verify: %s", r.Problems[0])
+		}
+		return err
+	})
+	fmt.Fprintf(w, "verify               %6.2f s\n", time.Since(start).Seconds())
+	return err
+}
+
+// parsedMB is what one core parsed, in millions of bytes: profiles are only
+// hashed at import, and left alone here.
+func parsedMB(t *netbenches.Tree) float64 {
+	sum := 0.0
+	for _, f := range t.Files {
+		if f.SHA256 != "" {
+			sum += float64(f.Size)
+		}
+	}
+	return sum / 1e6
+}
+
+func benchImportOnce(cmd *cobra.Command, root, db string) error {
+	return withLedger(cmd.Context(), db, func(s ledger.Store) error {
+		return importTree(cmd.Context(), cmd, root, s, &netbenchesFlags{raw: "used", quiet: true})
+	})
+}

@@ -1,0 +1,198 @@
+// Package nbtest writes archives of benchmarks that never ran, in the formats
+// of the real one: for tests, and to measure how fast an import is. Every
+// number in them comes from a seed.
+package nbtest
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/stats/ministat"
+)
+
+// Options say how large an archive to write.
+type Options struct {
+	Studies  int
+	Variants int // of each study, the first is the control
+	Trials   int // of each variant
+	Rows     int // reports in each log
+	Profile  int // bytes of each study's profile, 0 for none
+	Seed     uint64
+}
+
+// Real is an archive of about the real one's size: 52,000 files, 1.1 GB.
+var Real = Options{Studies: 740, Variants: 5, Trials: 5, Rows: 62, Profile: 900_000, Seed: 1}
+
+// Write writes an archive below dir.
+func Write(dir string, o Options) error {
+	w := writer{dir: dir, o: o, r: rand.New(rand.NewPCG(o.Seed, 0x6e62))}
+	for i := range o.Studies {
+		w.study(i)
+	}
+	return w.err
+}
+
+type writer struct {
+	dir string
+	o   Options
+	r   *rand.Rand
+	err error
+}
+
+func (w *writer) file(path string, data []byte) {
+	if w.err != nil {
+		return
+	}
+	full := filepath.Join(w.dir, filepath.FromSlash(path))
+	if w.err = os.MkdirAll(filepath.Dir(full), 0o755); w.err == nil {
+		w.err = os.WriteFile(full, data, 0o644)
+	}
+}
+
+// tunables are what the studies vary, with the file that sets it.
+var tunables = []struct{ name, file, line string }{
+	{"kern.random.harvest.mask", "etc/rc.conf", "harvest_mask=\"%d\"\n"},
+	{"net.pf.states_hashsize", "boot/loader.conf.local", "net.pf.states_hashsize=\"%d\"\n"},
+	{"hw.igb.rxd", "boot/loader.conf.local", "hw.igb.rxd=\"%d\"\n"},
+	{"net.isr.maxthreads", "boot/loader.conf.local", "net.isr.maxthreads=\"%d\"\n"},
+	{"dev.igb.0.fc", "etc/sysctl.conf", "dev.igb.0.fc=%d\ndev.igb.1.fc=%[1]d\n"},
+}
+
+// study writes one topic with its sets, logs, reductions and README.
+func (w *writer) study(i int) {
+	t := tunables[i%len(tunables)]
+	topic := fmt.Sprintf("Test_CPU-%d_%dCores/Intel_i210AT/%s.%d", i%23, 1<<(i%5), t.name, i)
+	results := topic + "/results/fbsd14-n26" + strconv.Itoa(1000+i)
+	var sets []ministat.Set
+	base := 400_000 + 600_000*w.r.Float64()
+	for v := range w.o.Variants {
+		name := strconv.Itoa(v * 10)
+		if v == 0 {
+			name = "default"
+		}
+		w.config(topic+"/configs/"+name, t.file, t.line, v)
+		rate := base * (1 + 0.02*float64(v)*w.r.Float64())
+		sets = append(sets, ministat.Set{Name: name + ".pps", Points: w.series(results, name, rate)})
+	}
+	w.readme(results, t.name, sets)
+	if w.o.Profile > 0 {
+		w.file(results+"/PMC/bench.default.1.pmc.graph", bytes.Repeat([]byte("@ CPU_CLK_UNHALTED_CORE [4711 samples]\n"), w.o.Profile/40))
+	}
+}
+
+func (w *writer) config(set, file, line string, v int) {
+	w.file(set+"/etc/rc.conf", []byte("hostname=\"dut\"\ngateway_enable=\"YES\"\nifconfig_igb1=\"inet 198.18.0.1/24 -tso4 -lro\"\nifconfig_igb2=\"inet 198.19.0.1/24 -tso4 -lro\"\n"))
+	w.file(set+"/etc/sysctl.conf", []byte("# nothing\n"))
+	w.file(set+"/boot/loader.conf.local", []byte("hw.usb.no_pf=\"1\"\n"))
+	if v > 0 {
+		full := filepath.Join(w.dir, filepath.FromSlash(set), filepath.FromSlash(file))
+		old, err := os.ReadFile(full)
+		if err != nil && w.err == nil {
+			w.err = err
+		}
+		w.file(set+"/"+file, append(old, []byte(fmt.Sprintf(line, v*10))...))
+	}
+}
+
+// series writes a variant's logs and returns what the archive's script makes
+// of them, in the order of ls.
+func (w *writer) series(results, name string, rate float64) []float64 {
+	w.file(results+"/bench."+name+".info", []byte("IMAGE=\"\"\nCFG=\""+name+"\"\nPKTGEN=\"\"\nUNAME=\"FreeBSD dut 14.0-STABLE FreeBSD 14.0-STABLE #0 n265000: Mon Jan  1 00:00:00 UTC 2024  amd64\""))
+	order := make([]string, w.o.Trials)
+	for i := range order {
+		order[i] = strconv.Itoa(i + 1)
+	}
+	slices.SortFunc(order, func(a, b string) int { return strings.Compare(a+".", b+".") })
+	var medians []float64
+	var pps strings.Builder
+	for _, n := range order {
+		rows := w.rates(rate * (1 + 0.006*w.r.NormFloat64()))
+		w.file(results+"/bench."+name+"."+n+".receiver", Receiver(rows))
+		w.file(results+"/bench."+name+"."+n+".sender", Sender(w.rates(1_488_000)))
+		m := Median(rows)
+		medians = append(medians, m)
+		pps.WriteString(strconv.FormatFloat(m, 'g', 8, 64) + "\n")
+	}
+	w.file(results+"/"+name+".pps", []byte(pps.String()))
+	return medians
+}
+
+func (w *writer) rates(mean float64) []int {
+	rows := make([]int, w.o.Rows)
+	for i := range rows {
+		rows[i] = int(mean * (1 + 0.001*w.r.NormFloat64()))
+	}
+	return rows
+}
+
+// Receiver renders a receiver's log of one report a second.
+func Receiver(rows []int) []byte {
+	return log("pkt-gen -N -f rx -i igb2 -w 4 -W", "receiver_body", rows, "Terminated\n")
+}
+
+// Sender renders a sender's log.
+func Sender(rows []int) []byte {
+	sum := 0
+	for _, r := range rows {
+		sum += r
+	}
+	return log("pkt-gen -f tx -N -i igb1 -n 80000000 -l 60 -4 -d 198.19.10.1:2001-198.19.10.100 -D 00:00:5e:00:53:01 -s 198.18.10.1:2001-198.18.10.20 -w 4 -U",
+		"sender_body", rows, fmt.Sprintf("Sent %d packets %d bytes 42 events 60 bytes each in %d.00 seconds.\nSpeed: %d pps Bandwidth: %d bps (raw %d bps). Average batch: 512.00 pkts\n",
+			sum, 60*sum, len(rows), sum/max(1, len(rows)), 480*sum, 672*sum))
+}
+
+func log(command, body string, rows []int, end string) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "CMD on gen: %s\n", command)
+	for i, what := range []string{"main [2889] interface is igb2", "main [3012] using default burst size: 512", "main [3020] running on 1 cpus (have 8)",
+		"extract_ip_range [367] range is 10.0.0.1:1234 to 10.0.0.1:1234", "extract_ip_range [367] range is 10.1.0.1:1234 to 10.1.0.1:1234",
+		"main [3115] mapped 334980KB at 0x801dff000", "start_threads [2549] Wait 4 secs for phy reset", "start_threads [2551] Ready..."} {
+		fmt.Fprintf(&b, "997.%06d %s\n", i*11, what)
+	}
+	fmt.Fprintf(&b, "998.000000 %s [1900] reading from netmap:igb2 fd 3 main_fd 3\n", body)
+	for i, r := range rows {
+		fmt.Fprintf(&b, "%03d.%06d main_thread [2639] %d pps (%d pkts %d bps in 1000000 usec) 17.00 avg_batch 0 min_space\n", (999+i)%1000, 1000+i, r, r, 480*r)
+	}
+	b.WriteString(end)
+	return b.Bytes()
+}
+
+// Median is what the archive's script makes of a log of Receiver: 10 lines
+// come before the first report, one after the last.
+func Median(rows []int) float64 {
+	kept := slices.Clone(rows[min(len(rows), 5):max(5, len(rows)-9)])
+	slices.Sort(kept)
+	n := len(kept)
+	if n == 0 {
+		return 0
+	}
+	if n%2 == 1 {
+		return float64(kept[n/2])
+	}
+	return float64(kept[n/2-1]+kept[n/2]) / 2
+}
+
+func (w *writer) readme(results, name string, sets []ministat.Set) {
+	text, err := ministat.Write(sets[:min(len(sets), ministat.MaxSets)], ministat.Options{Generation: ministat.New, Confidence: 2, Width: 74, Column: 1})
+	if err != nil {
+		if w.err == nil {
+			w.err = err
+		}
+		return
+	}
+	w.file(results+"/README.md", []byte("Impact of "+name+" on forwarding\n  - a machine that never was\n\n```\n"+string(text)+"```\n"))
+	var plot strings.Builder
+	plot.WriteString("#index median minimum maximum\n")
+	for _, s := range sets {
+		p := slices.Clone(s.Points)
+		slices.Sort(p)
+		fmt.Fprintf(&plot, "%s %.8g %.8g %.8g\n", strings.TrimSuffix(s.Name, ".pps"), p[len(p)/2], p[0], p[len(p)-1])
+	}
+	w.file(results+"/gnuplot.data", []byte(plot.String()))
+}
