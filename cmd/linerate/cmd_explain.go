@@ -12,17 +12,10 @@ import (
 	"linerate/internal/tunable/explain"
 )
 
-// evidenceSource finds what studies measured of a tunable, best first. The
-// name is the catalogue's (dev.igb.N.fc).
-type evidenceSource func(name string) ([]explain.Evidence, error)
-
-// explainEvidence is where explain looks for measurements; nil until a store
-// of them is wired.
-var explainEvidence evidenceSource
-
 // explainOptions are the flags of explain.
 type explainOptions struct {
 	os, release, value string
+	ledger             string
 	json               bool
 }
 
@@ -39,16 +32,18 @@ where all that was read. Names are as a host spells them:
     linerate explain net.inet.tcp.rfc6675_pipe --release 14.3
     linerate explain kern.random.harvest.mask --release 15.0 --value 33119`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runExplain(cmd.OutOrStdout(), o, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runExplain(cmd, o, args[0]) },
 	}
 	cmd.Flags().StringVar(&o.os, "os", "", "freebsd or linux (default the one that has the name)")
 	cmd.Flags().StringVar(&o.release, "release", "", "release, such as 14.3 (default the newest known)")
 	cmd.Flags().StringVar(&o.value, "value", "", "say what is to be said of this value")
+	addLedgerFlag(cmd, &o.ledger)
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON document")
 	return cmd
 }
 
-func runExplain(w io.Writer, o explainOptions, name string) error {
+func runExplain(cmd *cobra.Command, o explainOptions, name string) error {
+	w := cmd.OutOrStdout()
 	rel, err := releaseFlag(o.release)
 	if err != nil {
 		return err
@@ -68,10 +63,8 @@ func runExplain(w io.Writer, o explainOptions, name string) error {
 	if o.value != "" {
 		p.Judge(r, rel, o.value)
 	}
-	if explainEvidence != nil {
-		if p.Evidence, err = explainEvidence(r.Name); err != nil {
-			return err
-		}
+	if err := addEvidence(cmd, o.ledger, c, r, &p); err != nil {
+		return err
 	}
 	if o.json {
 		return printJSON(w, p)

@@ -92,10 +92,13 @@ func (v *Verdict) tunables() string {
 	return b.String()
 }
 
+var folder = strings.NewReplacer(" ", "_", "-", "_", ":", "_")
+
 // FoldName writes a tunable's name without case and with its unit numbers as
-// N: what is measured on igb1 is evidence on igb0. Blanks become underscores.
+// N: what is measured on igb1 is evidence on igb0. Blanks, dashes and colons
+// become underscores.
 func FoldName(name string) string {
-	parts := strings.Split(strings.ToLower(strings.ReplaceAll(strings.TrimSpace(name), " ", "_")), ".")
+	parts := strings.Split(strings.ToLower(folder.Replace(strings.TrimSpace(name))), ".")
 	for i, p := range parts {
 		if i > 0 && p != "" && (strings.Trim(p, "0123456789") == "" || p == "*" || p == "x" || p == "%d") && parts[0] == "dev" {
 			parts[i] = "n"

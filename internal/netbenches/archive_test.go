@@ -79,7 +79,7 @@ func TestSampleEvidence(t *testing.T) {
 		{"kern.random.harvest.mask", "351", 3.0, 3.3, "better"},
 		{"net.pf.states_hashsize", "262144", 15.2, 15.4, "better"},
 		{"hw.igb.rx_process_limit", "-1", 1.2, 1.3, "better"},
-		{"ifconfig tso4", "off", 0.3, 0.4, "inconclusive"},
+		{"ifconfig:tso4", "off", 0.3, 0.4, "inconclusive"},
 		{"dev.igb.N.fc", "0", 0, 0.1, "inconclusive"},
 		{"machdep.hyperthreading_intr_allowed", "1", -12.2, -12, "worse"},
 		{"dev.ixl.N.iflib.tx_abdicate", "1", 67, 68, "better"},

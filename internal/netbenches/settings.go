@@ -146,11 +146,11 @@ func interfaceFlags(s Setting, port string) []Setting {
 		case w == "inet6":
 			continue
 		case flagWord.MatchString(w):
-			f.Name, f.Value = "ifconfig "+strings.TrimPrefix(w, "-"), pick(w[0] == '-', "off", "on")
+			f.Name, f.Value = "ifconfig:"+strings.TrimPrefix(w, "-"), pick(w[0] == '-', "off", "on")
 		case (w == "mtu" || w == "media" || w == "mediaopt" || w == "fib" || w == "-mediaopt") && next != "":
-			f.Name, f.Value = "ifconfig "+w, next
+			f.Name, f.Value = "ifconfig:"+w, next
 		case strings.EqualFold(w, "polling"):
-			f.Name, f.Value = "ifconfig polling", "on"
+			f.Name, f.Value = "ifconfig:polling", "on"
 		default:
 			continue
 		}

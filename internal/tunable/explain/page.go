@@ -50,6 +50,7 @@ type Page struct {
 	Recommended []Advice   `json:"recommended,omitempty"`
 	Claims      []Claim    `json:"claims,omitempty"`
 	Evidence    []Evidence `json:"evidence,omitempty"`
+	Conflict    bool       `json:"evidence_conflicts,omitempty"` // some shows a gain and some a loss
 	Value       *Value     `json:"value,omitempty"`
 	Decoded     []string   `json:"decoded,omitempty"`
 	Same        []string   `json:"same_concept,omitempty"`
@@ -97,15 +98,6 @@ type Claim struct {
 	Says    string `json:"says"`
 	Verdict string `json:"verdict"`
 	Truth   string `json:"truth,omitempty"`
-}
-
-// Evidence is a verdict of a study about this tunable.
-type Evidence struct {
-	Study string `json:"study"`
-	// Verdict is better, worse, equivalent, inconclusive or invalid.
-	Verdict string `json:"verdict"`
-	// Text is the effect with its interval, and where it was measured.
-	Text string `json:"text"`
 }
 
 // Value is what there is to say of one value.

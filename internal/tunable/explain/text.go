@@ -158,13 +158,7 @@ func (o *page) claims(p Page) {
 		}
 		o.wrap("    → ", "      ", truth)
 	}
-	o.heading("Measured")
-	if len(p.Evidence) == 0 {
-		o.line("  not yet: no verdict in the ledger")
-	}
-	for _, e := range p.Evidence {
-		o.wrap("  - ", "    ", fmt.Sprintf("%s: %s (%s)", e.Verdict, e.Text, e.Study))
-	}
+	o.evidence(p)
 }
 
 func (o *page) rest(p Page) {
