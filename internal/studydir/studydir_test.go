@@ -1,0 +1,206 @@
+package studydir
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"linerate/internal/hint"
+	"linerate/internal/study"
+)
+
+func spec(t testing.TB) study.Spec {
+	t.Helper()
+	s, err := study.Parse("x.yaml", []byte("name: x\nquestion: q\nseed: 42\nvariants: [{name: a}, {name: b}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func trial(block int, variant string) study.Trial {
+	return study.Trial{Part: "cost", Variant: variant, Block: block, Order: 1, Start: time.Unix(int64(block), 0).UTC(), Valid: true,
+		Reasons: []string{}, Metrics: map[string]float64{study.CostNS: 700}, Mode: "cost"}
+}
+
+// made makes a study of three trials and closes it.
+func made(t *testing.T) (path string, trials []study.Trial) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "study")
+	d, err := Create(path, spec(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range []string{"a", "b", "aa"} {
+		if err := d.Append(trial(i+1, v)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path, d.Trials
+}
+
+func TestCreateAppendOpen(t *testing.T) {
+	path, trials := made(t)
+	d, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if d.Seed != 42 || d.Torn != "" {
+		t.Errorf("seed %d, torn %q", d.Seed, d.Torn)
+	}
+	if diff := cmp.Diff(trials, d.Trials); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(spec(t), d.Spec); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestTornAtEveryByte cuts the log at every byte, as a crash may, and asks
+// that whole trials stay, the rest is kept aside, and the log can go on.
+func TestTornAtEveryByte(t *testing.T) {
+	path, trials := made(t)
+	log := filepath.Join(path, TrialsFile)
+	whole, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cut := range len(whole) + 1 {
+		// Every byte near a line's end, every 23rd elsewhere: a sync each.
+		near := bytes.IndexByte(whole[max(0, cut-2):min(len(whole), cut+3)], '\n') >= 0
+		if !near && cut%23 != 0 && cut != len(whole) {
+			continue
+		}
+		if err := os.WriteFile(log, whole[:cut], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		os.Remove(filepath.Join(path, TornFile))
+		d, err := Open(path)
+		if err != nil {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+		lines := bytes.Count(whole[:cut], []byte{'\n'})
+		ended := cut == len(whole) || whole[cut] == '\n' // whole, but for its newline
+		if ended && cut < len(whole) {
+			lines++
+		}
+		if diff := cmp.Diff(trials[:lines], d.Trials, cmp.Transformer("none", func(t []study.Trial) int { return len(t) })); diff != "" {
+			t.Fatalf("cut at %d: %s", cut, diff)
+		}
+		start := bytes.LastIndexByte(whole[:cut], '\n') + 1
+		if torn := string(whole[start:cut]); !ended && d.Torn != torn {
+			t.Fatalf("cut at %d: kept aside %q, torn was %q", cut, d.Torn, torn)
+		}
+		if d.Torn != "" {
+			aside, err := os.ReadFile(filepath.Join(path, TornFile))
+			if err != nil || strings.TrimSuffix(string(aside), "\n") != d.Torn {
+				t.Fatalf("cut at %d: %q is in %s, %v", cut, aside, TornFile, err)
+			}
+		}
+		if err := d.Append(trial(9, "b")); err != nil {
+			t.Fatal(err)
+		}
+		d.Close()
+		_, again, _, err := Read(path)
+		if err != nil || len(again) != lines+1 || again[lines].Block != 9 {
+			t.Fatalf("cut at %d: after going on there are %d trials, %v", cut, len(again), err)
+		}
+	}
+}
+
+func TestADamagedLogIsNotRepaired(t *testing.T) {
+	path, _ := made(t)
+	log := filepath.Join(path, TrialsFile)
+	data, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, rest, _ := bytes.Cut(data, []byte{'\n'})
+	if err := os.WriteFile(log, append(first[:len(first)/2], append([]byte{'\n'}, rest...)...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), TrialsFile+":1: ") {
+		t.Errorf("a damaged line in the middle: %v", err)
+	}
+}
+
+func TestCreateRefusesAStudysDirectory(t *testing.T) {
+	path, _ := made(t)
+	if _, err := Create(path, spec(t)); err == nil || !strings.Contains(hint.Of(err), "study resume") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestOneWriterAtATime(t *testing.T) {
+	path, _ := made(t)
+	d, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "in use") {
+		t.Errorf("a second writer: %v", err)
+	}
+	d.Close()
+	again, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Close()
+}
+
+func TestOpenWhatIsNoStudy(t *testing.T) {
+	if _, err := Open(t.TempDir()); err == nil || hint.Of(err) == "" {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestResultsAreReplacedWhole(t *testing.T) {
+	path, trials := made(t)
+	env := study.Environment{Kernel: "6.18", Testbeds: map[string]study.BedNotes{"cost": {Kind: "netns"}}}
+	for range 2 {
+		if err := WriteResults(path, study.Analyse(spec(t), 42, env, trials)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := ReadEnvironment(path)
+	if err != nil || got.Kernel != "6.18" || got.Testbeds["cost"].Kind != "netns" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			t.Errorf("%s was left behind", e.Name())
+		}
+	}
+}
+
+func FuzzParseTrials(f *testing.F) {
+	f.Add([]byte(`{"variant":"a","block":1}` + "\n" + `{"var`))
+	f.Add([]byte("\n\n"))
+	f.Add([]byte(`{"variant":"a"}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		trials, whole, err := parseTrials("t", data)
+		if err != nil {
+			return
+		}
+		if whole > len(data) {
+			t.Fatalf("%d of %d bytes are whole", whole, len(data))
+		}
+		again, rest, err := parseTrials("t", data[:whole])
+		if err != nil || rest != whole || len(again) != len(trials) {
+			t.Errorf("what was whole is not: %d of %d bytes, %d of %d trials, %v", rest, whole, len(again), len(trials), err)
+		}
+	})
+}
