@@ -105,7 +105,7 @@ func (p *page) primaryTable(r study.Results, m study.Metric, part string) {
 	}
 	p.line("  " + p.dim(fmt.Sprintf("%s, part %s, %d blocks; effects against %s with 95 %% intervals", m.Label, part, n, r.Control)))
 	p.line("")
-	rows := [][]string{{r.Control, value(m, mean(values(r, part, r.Control, m.Name))), "control", "", "", "", ""}}
+	rows := [][]string{{r.Control, meanOf(r, m, part, r.Control), "control", "", "", "", ""}}
 	for _, v := range r.Verdicts {
 		if !v.Primary {
 			continue
@@ -117,8 +117,7 @@ func (p *page) primaryTable(r study.Results, m study.Metric, part string) {
 	for _, u := range r.Unavailable {
 		rows = append(rows, []string{u.Variant, "–", "", "", "", "", p.verdict("unavailable")})
 	}
-	rate := m.Label
-	p.table([]string{"variant", rate, "effect", "95 % interval", nsHeader(m), "p (Holm)", "verdict"},
+	p.table([]string{"variant", m.Label, "effect", "95 % interval", nsHeader(m), "p (Holm)", "verdict"},
 		[]bool{false, true, true, true, true, true, false}, rows)
 	p.line("")
 	for _, u := range r.Unavailable {

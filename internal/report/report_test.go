@@ -1,0 +1,271 @@
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/study"
+	"linerate/internal/testbed"
+)
+
+const spec = `name: small
+question: What do rules cost?
+seed: 5
+variants:
+  - name: none
+  - name: rules-100
+    settings:
+      - nft: {linear: 100}
+  - name: hook
+    summary: <b>bold & hostile</b>
+    settings:
+      - nft: "table ip x { # </style><script>alert(1)</script>\n}"
+blocks: 4
+parts:
+  - mode: cost
+  - {mode: overload, blocks: 3}
+`
+
+// results are a study with known costs, one invalid trial and noise.
+func results(t *testing.T) (study.Spec, study.Results) {
+	t.Helper()
+	s, err := study.Parse("small.yaml", []byte(spec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	var trials []study.Trial
+	for i, slot := range study.Schedule(s, 5) {
+		part, _ := s.Part(slot.Part)
+		cost := map[string]float64{"none": 700, study.AA: 700, "rules-100": 980, "hook": 704}[slot.Variant] * (1 + 0.001*rng.NormFloat64())
+		tr := study.Trial{Part: slot.Part, Variant: slot.Variant, Block: slot.Block, Order: slot.Order, Mode: part.Mode,
+			Start: start.Add(time.Duration(i) * time.Second), Seconds: 0.9, Valid: true, Reasons: []string{}}
+		if part.Mode == testbed.Cost {
+			tr.Metrics = map[string]float64{study.CostNS: cost, study.ForwardingRate: 1e9 / cost, study.ChainNS: cost + 150, study.BypassNS: 150}
+		} else {
+			tr.Metrics = map[string]float64{study.OverloadRate: 1e9 / cost, study.OfferedRate: 6e6, study.LossRatio: 1 - 1e3/6/cost,
+				study.LatencyP50: 200 * cost, study.LatencyP99: 450 * cost}
+		}
+		if i == 3 {
+			tr.Valid, tr.Reasons = false, []string{"drift: CPU 0 changed speed by 20.0 % during the trial (limit 15 %)"}
+		}
+		trials = append(trials, tr)
+	}
+	env := study.Environment{OS: "linux", Kernel: "6.18", Arch: "x86_64", CPU: "test CPU", CPUs: 2, Engine: "xdp", Label: "veth, not a NIC",
+		Command: []string{"linerate", "demo"}, Testbeds: map[string]study.BedNotes{"cost": {Notes: []string{"all on CPU 1"}, Missing: []string{"flow tables"}}}}
+	return s, study.Analyse(s, 5, env, trials)
+}
+
+func TestTerminal(t *testing.T) {
+	_, r := results(t)
+	var b bytes.Buffer
+	if err := Terminal(&b, r, Style{}); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	for _, want := range []string{
+		"What do rules cost?\n", "Against none, the cost is ", "higher with rules-100 (+28", "hook is equivalent within 3 %",
+		"A/A: none against itself", "Noise floor", "veth, not a NIC", "1 of 28 trials are invalid", "part overload, means",
+	} {
+		if !strings.Contains(strings.Join(strings.Fields(text), " "), strings.Join(strings.Fields(want), " ")) {
+			t.Errorf("the report lacks %q:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "\x1b") {
+		t.Error("a plain report has escape sequences")
+	}
+	for i, line := range strings.Split(text, "\n") {
+		if n := width(line); n > 96 && strings.Contains(line, "|") {
+			t.Errorf("line %d has %d columns", i+1, n)
+		}
+	}
+}
+
+func TestTerminalColour(t *testing.T) {
+	_, r := results(t)
+	var plain, colour bytes.Buffer
+	if err := errors.Join(Terminal(&plain, r, Style{}), Terminal(&colour, r, Style{Colour: true})); err != nil {
+		t.Fatal(err)
+	}
+	stripped := regexp.MustCompile("\x1b\\[[0-9]*m").ReplaceAllString(colour.String(), "")
+	if !strings.Contains(colour.String(), "\x1b[31mworse\x1b[0m") || stripped != plain.String() {
+		t.Error("colour changes more than the colour")
+	}
+}
+
+func TestDotPlotHasEveryTrial(t *testing.T) {
+	_, r := results(t)
+	p := &page{st: Style{Width: 80}}
+	m, part := primary(r)
+	p.dotPlots(r, m, part)
+	count := 0
+	for line := range strings.Lines(p.b.String()) {
+		if strings.Contains(line, "A") && strings.Contains(line, "|  ") && !strings.Contains(line, "A/A") {
+			continue
+		}
+		_, row, ok := strings.Cut(line, "|")
+		if !ok {
+			continue
+		}
+		for _, c := range row {
+			switch {
+			case c == 'x':
+				count++
+			case c >= '2' && c <= '9':
+				count += int(c - '0')
+			}
+		}
+	}
+	if want := 4*4 - 1; count != want {
+		t.Errorf("%d dots, want %d:\n%s", count, want, p.b.String())
+	}
+}
+
+func rendered(t *testing.T) string {
+	t.Helper()
+	s, r := results(t)
+	out, err := HTML(s, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+func TestHTMLLoadsNothing(t *testing.T) {
+	page := rendered(t)
+	for _, bad := range []string{`src=`, `href=`, `url(`, `@import`, `<script`, `<link`, `<iframe`, `<img`} {
+		if strings.Contains(strings.ToLower(page), bad) {
+			t.Errorf("the page has %q", bad)
+		}
+	}
+	if m := regexp.MustCompile(`https?://[^"]*`).FindAllString(page, -1); slices.ContainsFunc(m, func(u string) bool { return u != "http://www.w3.org/2000/svg" }) {
+		t.Errorf("the page names other hosts: %q", m)
+	}
+}
+
+func TestHTMLSaysWhatItMust(t *testing.T) {
+	page := rendered(t)
+	for _, want := range []string{
+		"What do rules cost?", "veth, not a NIC", "noise floor", "minimum detectable effect", "Every trial, in the order of time",
+		"Offered and forwarded", "Latency", "Gates and invalid trials", "drift: CPU 0 changed speed by 20.0 %", "Environment", "test CPU",
+		"linerate study run study.yaml --seed 5", "this kernel lacks flow tables", "prefers-color-scheme: dark", "@media print", "width=device-width",
+		"&lt;b&gt;bold &amp; hostile&lt;/b&gt;",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	answer := strings.Index(page, "Against none, the cost is")
+	if first := strings.Index(page, "<svg"); answer < 0 || first < answer {
+		t.Error("the answer does not come before the charts")
+	}
+}
+
+// TestChartsAreWellFormed reads every chart as XML and asks that no number
+// is NaN and every shape lies in the picture.
+func TestChartsAreWellFormed(t *testing.T) {
+	page := rendered(t)
+	charts := regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(page, -1)
+	if len(charts) < 10 {
+		t.Fatalf("%d charts", len(charts))
+	}
+	for _, c := range charts {
+		if strings.Contains(c, "NaN") || strings.Contains(c, "Inf") {
+			t.Errorf("a chart has no number where it needs one: %.200s", c)
+		}
+		d := xml.NewDecoder(strings.NewReader(c))
+		for {
+			_, err := d.Token()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatalf("%v in %.200s", err, c)
+			}
+		}
+	}
+}
+
+func TestReportsOfNothing(t *testing.T) {
+	s, err := study.Parse("small.yaml", []byte(spec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := study.Analyse(s, 5, study.Environment{}, nil)
+	var b bytes.Buffer
+	if err := Terminal(&b, r, Style{}); err != nil {
+		t.Fatal(err)
+	}
+	page, err := HTML(s, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{b.String(), string(page)} {
+		if strings.Contains(text, "NaN") {
+			t.Errorf("a study without trials reports NaN:\n%.2000s", text)
+		}
+	}
+}
+
+func TestSpread(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		at        []float64
+		gap       float64
+		low, high float64
+	}{
+		{"apart already", []float64{10, 50, 90}, 15, 0, 100},
+		{"all at one place", []float64{50, 50, 50, 50}, 15, 0, 100},
+		{"at the lower edge", []float64{99, 99, 98}, 15, 0, 100},
+		{"out of order", []float64{80, 20, 22, 79}, 15, 0, 100},
+	} {
+		got := spread(c.at, c.gap, c.low, c.high)
+		for i := range got {
+			if got[i] < c.low-1e-9 || got[i] > c.high+1e-9 {
+				t.Errorf("%s: %v leaves %g…%g", c.name, got, c.low, c.high)
+			}
+			for j := range got {
+				if i != j && math.Abs(got[i]-got[j]) < c.gap-1e-9 {
+					t.Errorf("%s: %v has labels closer than %g", c.name, got, c.gap)
+				}
+				if c.at[i] < c.at[j] && got[i] > got[j] {
+					t.Errorf("%s: %v changed the order of %v", c.name, got, c.at)
+				}
+			}
+		}
+	}
+}
+
+func TestTicks(t *testing.T) {
+	if got := (scale{from: -80, to: 3, span: 400}).ticks(5); !slices.Equal(got, []float64{-80, -60, -40, -20, 0}) {
+		t.Errorf("%v", got)
+	}
+	if got := (scale{from: 90, to: 2100, log: true}).ticks(6); !slices.Equal(got, []float64{100, 200, 500, 1000, 2000}) {
+		t.Errorf("%v", got)
+	}
+	if got := (scale{from: 0, to: 0}).ticks(5); len(got) > 2 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestFormats(t *testing.T) {
+	for got, want := range map[string]string{
+		Rate(1_432_000): "1.43 Mpps", Rate(287_400): "287 kpps", Rate(999.9e3): "1.00 Mpps", Rate(12): "12.0 pps",
+		Nanos(512): "512 ns", Nanos(18_130): "18.1 µs", Nanos(2.5e6): "2.50 ms",
+		percent(-79.51): "−79.5 %", percent(387.2): "+387 %", pValue(nil): "–", clock(95 * time.Second): "1:35",
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
