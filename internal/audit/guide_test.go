@@ -1,0 +1,236 @@
+package audit_test
+
+import (
+	"encoding/csv"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/audit"
+	"linerate/internal/fact"
+	"linerate/internal/sharedtest"
+)
+
+var update = flag.Bool("update", false, "rewrite the generated parts of docs/guide")
+
+// guideFiles cuts the guide's three files out of its text.
+func guideFiles(t testing.TB) map[string]string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(sharedtest.Dir(t, "seeds"), "000_*.txt"))
+	if err != nil || len(found) != 1 {
+		t.Skipf("no guide: %v %v", found, err)
+	}
+	text, err := os.ReadFile(found[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	rest := string(text)
+	for _, f := range []struct{ heading, path string }{
+		{"\nThe /boot/loader.conf\n", "/boot/loader.conf"},
+		{"\nThe /etc/sysctl.conf\n", "/etc/sysctl.conf"},
+		{"\nOPTIONAL: Enable the Pf firewall", "/etc/rc.conf"},
+	} {
+		_, after, ok := strings.Cut(rest, f.heading)
+		_, body, ok2 := strings.Cut(after, "\n#\n")
+		body, tail, ok3 := strings.Cut(body, "\n### EOF ###")
+		if !ok || !ok2 || !ok3 {
+			t.Fatalf("the guide has no %s", f.path)
+		}
+		files[f.path], rest = "#\n"+body, tail
+	}
+	return files
+}
+
+// table reads a TSV of the captures: rows by column name.
+func table(t testing.TB, name string) []map[string]string {
+	t.Helper()
+	f, err := os.Open(filepath.Join(sharedtest.Dir(t, "data"), name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r := csv.NewReader(f)
+	r.Comma, r.LazyQuotes, r.FieldsPerRecord = '\t', true, -1
+	rows, err := r.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []map[string]string
+	for _, row := range rows[1:] {
+		m := map[string]string{}
+		for i, v := range row {
+			m[rows[0][i]] = v
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// TestGuideIsReadWhole: every active setting of the guide, as an independent
+// list has them, is a line of the facts.
+func TestGuideIsReadWhole(t *testing.T) {
+	f := tree(t, "14.3", guideFiles(t))
+	lines := f.Lines()
+	for _, row := range table(t, "guide_tunables.tsv") {
+		if row["active"] != "1" {
+			continue
+		}
+		if !slices.ContainsFunc(lines, func(l fact.Line) bool { return l.Name == row["name"] && strings.HasSuffix(l.File, row["file"]) }) {
+			t.Errorf("%s: %s=%s is not among the lines read", row["file"], row["name"], row["guide_value"])
+		}
+	}
+}
+
+// everything is a tree that sets all that the guide names, the commented-out
+// too, each name once.
+func everything(t testing.TB) map[string]string {
+	t.Helper()
+	paths := map[string]string{"loader.conf": "/boot/loader.conf", "sysctl.conf": "/etc/sysctl.conf", "rc.conf": "/etc/rc.conf"}
+	seen, files := map[string]bool{}, map[string]string{}
+	for _, row := range table(t, "guide_tunables.tsv") {
+		path, key := paths[row["file"]], row["file"]+row["name"]
+		if path == "" || seen[key] {
+			continue
+		}
+		seen[key] = true
+		value := row["guide_value"]
+		if row["file"] != "sysctl.conf" {
+			value = fmt.Sprintf("%q", value)
+		}
+		files[path] += row["name"] + "=" + value + "\n"
+	}
+	return files
+}
+
+// TestGuideAgainstCheckedFacts holds the audit of everything the guide names,
+// on the release the facts were read from, against those facts.
+func TestGuideAgainstCheckedFacts(t *testing.T) {
+	facts := map[string]map[string]string{}
+	for _, row := range table(t, "freebsd_facts_guide.tsv") {
+		facts[row["name"]] = row
+	}
+	f := tree(t, "14.3", everything(t))
+	r := run(t, f, "web")
+	checked := 0
+	for _, l := range f.Lines() {
+		row, ok := facts[l.Name]
+		if !ok || l.Mechanism == fact.RCConf {
+			continue
+		}
+		found := on(r, l.File, l.Number)
+		gone := hasKind(found, audit.Removed, audit.Renamed, audit.Unknown) && !slices.ContainsFunc(found, func(f audit.Finding) bool { return f.Rule() == "LR-NOMODULE" })
+		misplaced := hasKind(found, audit.Misplaced)
+		checked++
+		switch {
+		case row["exists_in_read_version"] == "no" && !gone:
+			t.Errorf("%s: %s: gone (%s), the audit says %s", l.File, l.Name, row["removed_or_renamed"], texts(found))
+		case row["exists_in_read_version"] == "yes" && gone && !laterThan143(row):
+			t.Errorf("%s: %s: exists (%s), the audit says %s", l.File, l.Name, row["note"], texts(found))
+		case gone:
+		case wrongFile(l.Mechanism, row["access"]) != misplaced:
+			t.Errorf("%s: %s: access %s, misplaced %v: %s", l.File, l.Name, row["access"], misplaced, texts(found))
+		}
+	}
+	t.Logf("%d lines checked", checked)
+	if checked < 150 {
+		t.Errorf("only %d lines were checked", checked)
+	}
+}
+
+// laterThan143 are names that the facts have from a newer release.
+func laterThan143(row map[string]string) bool {
+	return strings.Contains(row["note"], "15+") || strings.Contains(row["note"], "16-CURRENT only")
+}
+
+func wrongFile(m fact.Mechanism, access string) bool {
+	switch access {
+	case "RDTUN", "TUN":
+		return m == fact.Sysctl
+	case "RW":
+		return m == fact.Loader
+	case "RD":
+		return true
+	}
+	return false
+}
+
+func texts(found []audit.Finding) string {
+	var s []string
+	for _, f := range found {
+		s = append(s, f.ID+": "+f.Message)
+	}
+	return strings.Join(s, "; ")
+}
+
+const guidePage = "../../docs/guide/calomel-on-freebsd-14.md"
+
+// TestGuidePage keeps the numbers of the page on the guide in step with the
+// audit, and every finding it cites true.
+func TestGuidePage(t *testing.T) {
+	files := guideFiles(t)
+	page, err := os.ReadFile(guidePage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := string(page)
+	reports := map[string]*audit.Report{}
+	var b strings.Builder
+	b.WriteString("| release, role | errors | warnings | info | removed, renamed | unknown | misplaced | default | lowers default | harmful | ineffective | coupled | folklore | lines with nothing to say |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+	for _, rel := range []string{"11.4", "12.4", "13.5", "14.3", "15.0"} {
+		for _, role := range []string{"firewall", "web"} {
+			r := run(t, tree(t, rel, files), role)
+			reports[rel+" "+role] = r
+			fmt.Fprintf(&b, "| %s %s | %s |\n", rel, role, counts(r))
+		}
+	}
+	want = replaceBlock(t, want, "counts", b.String())
+	if *update {
+		if err := os.WriteFile(guidePage, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if want != string(page) {
+		t.Errorf("the counts in %s are out of step; go test ./internal/audit -run TestGuidePage -update\nwant\n%s", guidePage, b.String())
+	}
+	for _, m := range regexp.MustCompile("`(LR-[A-Z]+[^`]*)`").FindAllStringSubmatch(string(page), -1) {
+		if !slices.ContainsFunc([]string{"14.3 firewall", "14.3 web", "15.0 web"}, func(k string) bool {
+			return slices.ContainsFunc(reports[k].Findings, func(f audit.Finding) bool { return f.ID == m[1] })
+		}) {
+			t.Errorf("%s cites %s, which no audit of the guide on 14.3 or 15.0 finds", guidePage, m[1])
+		}
+	}
+}
+
+func counts(r *audit.Report) string {
+	bySeverity, byKind := map[audit.Severity]int{}, map[audit.Kind]int{}
+	for _, f := range r.Findings {
+		bySeverity[f.Severity]++
+		byKind[f.Kind]++
+	}
+	n := []int{bySeverity[audit.Error], bySeverity[audit.Warning], bySeverity[audit.Info], byKind[audit.Removed] + byKind[audit.Renamed]}
+	for _, k := range []audit.Kind{audit.Unknown, audit.Misplaced, audit.Default, audit.LowersDefault, audit.Harmful, audit.Ineffective, audit.Coupled, audit.Folklore} {
+		n = append(n, byKind[k])
+	}
+	var s []string
+	for _, x := range n {
+		s = append(s, fmt.Sprint(x))
+	}
+	return strings.Join(s, " | ") + fmt.Sprintf(" | %d of %d", r.Quiet, r.Lines)
+}
+
+// replaceBlock puts text between the marks of a generated block.
+func replaceBlock(t *testing.T, page, name, text string) string {
+	t.Helper()
+	begin, end := "<!-- "+name+": generated -->\n", "<!-- end -->"
+	before, rest, ok := strings.Cut(page, begin)
+	_, after, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatalf("%s has no block %q", guidePage, name)
+	}
+	return before + begin + text + end + after
+}
