@@ -101,18 +101,28 @@ func powerOfTwo(n *big.Int) bool {
 	return n.Sign() > 0 && new(big.Int).And(n, new(big.Int).Sub(n, big.NewInt(1))).Sign() == 0
 }
 
+// maxNumber is the longest text taken for a number: no setting needs more, and
+// values come from files of others.
+const maxNumber = 64
+
 // ParseInteger reads a number as sysctl(8) and the kernel's environment do:
 // decimal, 0x hexadecimal, 0 octal, with an optional suffix k, m, g or t (of
 // 1024).
 func ParseInteger(s string) (*big.Int, bool) {
+	if len(s) > maxNumber {
+		return nil, false
+	}
 	shift := uint(0)
 	if n := len(s); n > 1 && !strings.HasPrefix(strings.ToLower(s), "0x") {
 		if i := strings.IndexByte("kmgt", s[n-1]|0x20); i >= 0 {
 			shift, s = uint(10*(i+1)), s[:n-1]
 		}
 	}
-	n, ok := new(big.Int).SetString(s, 0)
-	if !ok || strings.Contains(s, "_") {
+	if strings.ContainsAny(s, "_oObB") && !strings.Contains(strings.ToLower(s), "0x") {
+		return nil, false // Go's literals, which strtoimax(3) does not know
+	}
+	n, ok := new(big.Int).SetString(strings.ReplaceAll(s, "_", "?"), 0)
+	if !ok {
 		return nil, false
 	}
 	return n.Lsh(n, shift), true

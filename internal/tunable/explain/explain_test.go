@@ -1,0 +1,121 @@
+package explain_test
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"linerate/internal/fact/release"
+	"linerate/internal/tunable"
+	"linerate/internal/tunable/explain"
+)
+
+const record = `
+subsystem: x
+records:
+  - name: net.x.limit
+    mechanism: sysctl
+    type: uint
+    unit: packets
+    settable: boot+runtime
+    since: 12.0
+    removed: 15.0
+    renamed_to: net.x.ceiling
+    default: 100
+    scope: vnet
+    constraints: {min: 1, max: 1000, power_of_two: true}
+    changes:
+      - {until: 13.0, settable: boot}
+      - {from: 14.0, default: 200}
+    summary: How many packets may wait.
+    hurts: Latency.
+    cautions:
+      - {kind: memory, when: this > 500, text: Takes memory.}
+    sources: [sys/net/x.c]
+  - name: net.x.ceiling
+    mechanism: sysctl
+    type: uint
+    settable: runtime
+    since: 15.0
+    default: 200
+    summary: s
+    sources: [sys/net/x.c]
+`
+
+const claims = `
+source: guide
+os: freebsd
+title: A guide
+kind: guide
+claims:
+  - {name: net.x.limit, value: "512", in: sysctl.conf, active: true, says: More is better., at: line 7, verdict: wrong, truth: It is not.}
+`
+
+func page(t *testing.T, rel string) (explain.Page, *tunable.Record, string) {
+	t.Helper()
+	c, err := tunable.Load(fstest.MapFS{"freebsd/x.yaml": {Data: []byte(record)}, "claims/guide.yaml": {Data: []byte(claims)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := c.Find(tunable.FreeBSD, "net.x.limit")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := explain.Of(c, r, r.Name, release.MustParse(rel))
+	var b strings.Builder
+	if err := p.Text(&b, explain.Style{Width: 72}); err != nil {
+		t.Fatal(err)
+	}
+	return p, r, b.String()
+}
+
+func TestPage(t *testing.T) {
+	for _, c := range []struct{ release, want string }{
+		{"12.4", "loader.conf only"},
+		{"13.5", "/boot/loader.conf, /etc/sysctl.conf or sysctl(8)"},
+		{"13.5", "100 packets"},
+		{"14.3", "200 packets"},
+		{"15.0", "nowhere: removed in 15.0; now net.x.ceiling"},
+		{"11.4", "nowhere: there since 12.0"},
+		{"14.3", "1 to 1000, a power of two"},
+		{"14.3", "one network stack"},
+		{"14.3", "11.4          not there"},
+		{"14.3", "12.4          default 100, set at boot"},
+		{"14.3", "guide, line 7 (sysctl.conf, active): 512"},
+		{"14.3", "→ wrong: It is not."},
+		{"14.3", "memory: Takes memory. (when this > 500)"},
+		{"14.3", "not yet: no verdict in the ledger"},
+	} {
+		_, _, text := page(t, c.release)
+		if !strings.Contains(text, c.want) {
+			t.Errorf("the page on %s lacks %q:\n%s", c.release, c.want, text)
+		}
+	}
+}
+
+func TestPageFitsTheTerminal(t *testing.T) {
+	_, _, text := page(t, "14.3")
+	for _, l := range strings.Split(text, "\n") {
+		if len([]rune(l)) > 72 {
+			t.Errorf("a line of %d columns: %s", len([]rune(l)), l)
+		}
+	}
+}
+
+func TestJudge(t *testing.T) {
+	p, r, _ := page(t, "14.3")
+	rel := release.MustParse("14.3")
+	for _, c := range []struct {
+		value, problem string
+		isDefault      bool
+	}{
+		{"200", "200 is not a power of two", true},
+		{"512", "", false},
+		{"5000", "5000 is above the most, 1000", false},
+	} {
+		p.Judge(r, rel, c.value)
+		if p.Value.Problem != c.problem || p.Value.Default != c.isDefault {
+			t.Errorf("%s: problem %q, default %v", c.value, p.Value.Problem, p.Value.Default)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package tunable_test
+
+import (
+	"strings"
+	"testing"
+
+	"linerate/internal/tunable"
+)
+
+func f64(x float64) *float64 { return &x }
+
+func TestReject(t *testing.T) {
+	bound := tunable.Constraints{Min: f64(0), Max: f64(12)}
+	for _, c := range []struct {
+		name  string
+		typ   tunable.Type
+		k     tunable.Constraints
+		value string
+		kind  string // "" fits
+	}{
+		{"a number", tunable.Int, bound, "3", ""},
+		{"blanks around it", tunable.Int, bound, " 3 ", ""},
+		{"hexadecimal", tunable.Int, bound, "0xc", ""},
+		{"octal", tunable.Int, bound, "014", ""},
+		{"octal beyond", tunable.Int, bound, "015", tunable.ProblemRange},
+		{"above", tunable.Int, bound, "99", tunable.ProblemRange},
+		{"below", tunable.Int, bound, "-1", tunable.ProblemRange},
+		{"no number", tunable.Int, bound, "many", tunable.ProblemType},
+		{"a fraction", tunable.Int, bound, "1.5", tunable.ProblemType},
+		{"empty", tunable.Int, bound, "", tunable.ProblemType},
+		{"suffix", tunable.U64, tunable.Constraints{}, "4g", ""},
+		{"suffix that overflows", tunable.Int, tunable.Constraints{}, "4g", tunable.ProblemType},
+		{"16 bits", tunable.U16, tunable.Constraints{}, "65535", ""},
+		{"17 bits", tunable.U16, tunable.Constraints{}, "65536", tunable.ProblemType},
+		{"negative unsigned", tunable.Uint, tunable.Constraints{}, "-1", tunable.ProblemType},
+		{"power of two", tunable.Uint, tunable.Constraints{PowerOfTwo: true}, "1024", ""},
+		{"no power of two", tunable.Uint, tunable.Constraints{PowerOfTwo: true}, "1000", tunable.ProblemPower},
+		{"a choice", tunable.Int, tunable.Constraints{Values: []string{"0", "3"}}, "0x3", ""},
+		{"no choice", tunable.Int, tunable.Constraints{Values: []string{"0", "3"}}, "2", tunable.ProblemChoice},
+		{"a word", tunable.String, tunable.Constraints{Values: []string{"direct", "deferred"}}, "direct", ""},
+		{"another word", tunable.String, tunable.Constraints{Values: []string{"direct", "deferred"}}, "fast", tunable.ProblemChoice},
+		{"a switch", tunable.YesNo, tunable.Constraints{}, "yes", ""},
+		{"no switch", tunable.YesNo, tunable.Constraints{}, "maybe", tunable.ProblemType},
+		{"free text", tunable.String, tunable.Constraints{}, "anything at all", ""},
+		{"Go's binary", tunable.Int, tunable.Constraints{}, "0b11", tunable.ProblemType},
+		{"Go's underscore", tunable.Int, tunable.Constraints{}, "1_000", tunable.ProblemType},
+		{"endless", tunable.U64, tunable.Constraints{}, strings.Repeat("9", 1<<20), tunable.ProblemType},
+	} {
+		r := &tunable.Record{Type: c.typ, Constraints: c.k}
+		p := r.Reject(c.value)
+		got := ""
+		if p != nil {
+			got = p.Kind
+		}
+		if got != c.kind {
+			t.Errorf("%s: Reject(%.20q) is %q, want %q", c.name, c.value, got, c.kind)
+		}
+	}
+}
+
+func TestSameValue(t *testing.T) {
+	for _, c := range []struct {
+		typ  tunable.Type
+		a, b string
+		want bool
+	}{
+		{tunable.Int, "16", "0x10", true},
+		{tunable.U64, "4g", "4294967296", true},
+		{tunable.Int, "1", "2", false},
+		{tunable.YesNo, "YES", "on", true},
+		{tunable.YesNo, "YES", "NO", false},
+		{tunable.YesNo, "NONE", "NO", false},
+		{tunable.String, "cubic", "cubic ", true},
+		{tunable.String, "1", "0x1", false},
+	} {
+		r := &tunable.Record{Type: c.typ}
+		if got := r.SameValue(c.a, c.b); got != c.want {
+			t.Errorf("%s: SameValue(%q, %q) = %v", c.typ, c.a, c.b, got)
+		}
+	}
+}
+
+func FuzzReject(f *testing.F) {
+	for _, s := range []string{"", "0x", "1k", "-", "4G", "0b1", "1e9", "\x00", "９"} {
+		f.Add(s)
+	}
+	r := &tunable.Record{Type: tunable.Uint, Constraints: tunable.Constraints{Min: f64(1), Max: f64(100), PowerOfTwo: true}}
+	f.Fuzz(func(t *testing.T, s string) {
+		if r.Reject(s) == nil {
+			n, ok := tunable.ParseInteger(strings.TrimSpace(s))
+			if !ok || n.Sign() <= 0 || n.Int64() > 100 {
+				t.Errorf("%q was accepted", s)
+			}
+		}
+		tunable.Folded(s)
+	})
+}
