@@ -9,9 +9,13 @@
  * is written anew. User space has precomputed them: a frame is `head`, with the
  * flow's own words from `flows` in it, and a stamp.
  */
+#include "refused.h"
 #include "stamp.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+#define FLUSH_NS 1000
+#define BULK 16 /* frames that the kernel hands to a device at a time */
 
 /* What a run cannot change. */
 struct generate_config {
@@ -21,10 +25,8 @@ struct generate_config {
 	__u32 flows;	  /* of this worker */
 	__u32 first_flow; /* this worker has the flows first, first + step, ... */
 	__u32 flow_step;
-	__u32 burst;	  /* frames per call of the kernel's batch: a power of two */
 	__u32 sizes;	  /* how many; 1: every frame is as long as the template */
 	__u32 length;	  /* of the template, without FCS: the longest */
-	__u32 pad;
 	__u64 head[8];	  /* headers and stamp; what varies is zero */
 };
 
@@ -38,6 +40,8 @@ struct generate_control {
 	__u64 interval; /* between frames, in ns << 16 */
 	__u64 least;	/* interval that catching up keeps, in ns << 16 */
 	__u64 run;	/* magic and run, network byte order */
+	__u64 pause;	/* after a refusal, in ns, at maximum rate */
+	__u64 batch;	/* frames that the kernel hands over at once: a power of two */
 };
 
 volatile struct generate_control control = {};
@@ -53,6 +57,8 @@ struct generate_state {
 	__u64 size;	/* index of the next size */
 	__u64 tick;	/* runs of the program */
 	__u64 now;
+	__u64 refused;	/* as last seen */
+	__u64 flush_by; /* paced: when this batch should be handed over, 0: nothing in it yet */
 	__u64 due;	/* next frame, since start, in ns << 16 */
 	__u64 earliest; /* and not before, as due */
 	__u64 sent;
@@ -80,6 +86,15 @@ struct {
 	__type(key, __u32);
 	__type(value, struct generate_flow);
 } flows SEC(".maps");
+
+/* How many frames the device refused so far; bpf/refused.bpf.c counts. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct refusals);
+} refusals SEC(".maps");
 
 /* Next sequence of each flow, for random order only. */
 struct {
@@ -126,19 +141,63 @@ static __always_inline int finish(void)
 	return 0;
 }
 
-/* due says whether a frame is to be sent now. A frame that is late does not
- * move the schedule, so that the mean rate holds; but what is behind catches up
- * no faster than `least` allows, because a burst at full speed after every
- * stall would measure the depth of the DUT's queue. */
+/* wait passes the time until t, or for about 50 us, in the program: to return
+ * XDP_DROP meanwhile would free and allocate a page each time, and contend for
+ * the page pool with the far end, which frees what has arrived. It says whether
+ * t has come; the kernel looks for signals between batches, so that a longer
+ * wait takes several runs. */
+static __always_inline int wait(__u64 t)
+{
+	for (int i = 0; i < 2048; i++) {
+		state.now = bpf_ktime_get_ns();
+		if (state.now >= t)
+			return 1;
+	}
+	return 0;
+}
+
+/* due waits until a frame is to be sent. A frame that is late does not move
+ * the schedule, so that the mean rate holds; but what is behind catches up no
+ * faster than `least` allows, because a burst at full speed after every stall
+ * would measure the depth of the DUT's queue.
+ *
+ * The kernel hands over what it has at the end of a batch. So once a frame has
+ * been sent, the rest of its batch is used for frames due within a microsecond
+ * or so, and else given up. */
 static __always_inline int due(void)
 {
-	__u64 since = (state.now - control.start) << 16;
+	__u64 at = state.due > state.earliest ? state.due : state.earliest;
+	__u64 t = control.start + ((at + 0xffff) >> 16);
 
-	if (since < state.due || since < state.earliest)
+	if (state.flush_by && t > state.flush_by)
 		return 0;
+	if (!wait(t < control.deadline ? t : control.deadline)) {
+		state.flush_by = 1;
+		return 0;
+	}
+	if (state.now >= control.deadline)
+		return finish();
+	if (!state.flush_by)
+		state.flush_by = state.now + FLUSH_NS;
 	state.due += control.interval;
-	state.earliest = since + control.least;
+	state.earliest = ((state.now - control.start) << 16) + control.least;
 	return 1;
+}
+
+/* hold waits a little after the device refused frames, at maximum rate: what
+ * the far end has no room for only takes time from it, see wait. */
+static __always_inline void hold(void)
+{
+	struct refusals *r;
+	__u32 zero = 0;
+
+	if (state.sent & (BULK - 1))
+		return;
+	r = bpf_map_lookup_elem(&refusals, &zero);
+	if (!r || r->refused == state.refused)
+		return;
+	state.refused = r->refused;
+	wait(bpf_ktime_get_ns() + control.pause);
 }
 
 /* ready settles whether this run of the program sends a frame. As fast as
@@ -146,7 +205,8 @@ static __always_inline int due(void)
  * its end anyway. */
 static __always_inline int ready(void)
 {
-	if (config.paced || !(state.tick++ & (config.burst - 1))) {
+	if (!(state.tick++ & (control.batch - 1))) {
+		state.flush_by = 0;
 		state.now = bpf_ktime_get_ns();
 		if (!state.began && !begin())
 			return 0;
@@ -157,7 +217,10 @@ static __always_inline int ready(void)
 		return 0;
 	if (state.sent >= control.limit)
 		return finish();
-	return !config.paced || due();
+	if (config.paced)
+		return due();
+	hold();
+	return 1;
 }
 
 static __always_inline __u32 next_random(void)
@@ -206,6 +269,14 @@ static __always_inline __u16 fold(__u64 sum)
 	return sum;
 }
 
+/* put writes a word that seldom changes. It lies in a cache line that generator
+ * and receiver can both keep unless somebody writes to it. */
+static __always_inline void put(__u64 *p, __u64 v)
+{
+	if (*(volatile __u64 *)p != v)
+		*(volatile __u64 *)p = v;
+}
+
 static __always_inline void write4(__u64 *p, const struct generate_flow *f, __u32 mark, __u32 sequence,
 				   __u16 length)
 {
@@ -219,8 +290,8 @@ static __always_inline void write4(__u64 *p, const struct generate_flow *f, __u3
 		a |= (__u16)~fold((__u64)(__u16)f->sum + total);
 		b |= (__u64)bpf_htons(length - 34) << 48;
 	}
-	p[0] = config.head[0];
-	p[1] = config.head[1];
+	put(p, config.head[0]);
+	put(p + 1, config.head[1]);
 	p[2] = c;
 	p[3] = a;
 	p[4] = b;
@@ -247,8 +318,8 @@ static __always_inline void write6(__u64 *p, const struct generate_flow *f, __u3
 	if (!sum)
 		sum = 0xffff;
 	q7 |= (__u64)payload << 16 | sum << 32 | (config.head[7] & 0xffff000000000000ULL);
-	p[0] = config.head[0];
-	p[1] = config.head[1];
+	put(p, config.head[0]);
+	put(p + 1, config.head[1]);
 	p[2] = config.head[2] | (__u64)payload << 16;
 	p[3] = config.head[3];
 	p[4] = f->a;

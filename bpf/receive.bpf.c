@@ -23,9 +23,11 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 struct receive_config {
 	__s32 stream; /* count this one only; -1: any */
 	__u32 pages;  /* in the pool of flows */
+	__u32 shared; /* a flow's frames may be on two CPUs at a time */
+	__u32 pad;
 };
 
-const volatile struct receive_config config = { .stream = -1 };
+const volatile struct receive_config config = { .stream = -1, .shared = 1 };
 
 struct receive_flow {
 	struct bpf_spin_lock lock;
@@ -230,16 +232,14 @@ static __always_inline void skip(struct receive_flow *f, __u32 from, __u32 n)
 	}
 }
 
-/* count keeps a flow's books: is this sequence new, late, or seen before?
+/* note keeps a flow's books: is this sequence new, late, or seen before?
  * Beyond the window a late frame is taken for new while some are missing. */
-static __always_inline int count(struct receive_flow *f, __u32 sequence)
+static __always_inline int note(struct receive_flow *f, __u32 sequence)
 {
 	__u64 *word = &f->window[sequence >> 6 & 3], bit = 1ULL << (sequence & 63);
-	__s32 ahead;
+	__s32 ahead = sequence - f->next;
 	int outcome = 0;
 
-	bpf_spin_lock(&f->lock);
-	ahead = sequence - f->next;
 	if (ahead >= 0) {
 		if (ahead)
 			skip(f, f->next, ahead);
@@ -256,6 +256,19 @@ static __always_inline int count(struct receive_flow *f, __u32 sequence)
 	}
 	if (outcome & NEW && !f->received++)
 		outcome |= FIRST;
+	return outcome;
+}
+
+/* count is note, alone with the flow. One receive queue's NAPI runs on one CPU
+ * at a time, and needs no lock for that. */
+static __always_inline int count(struct receive_flow *f, __u32 sequence)
+{
+	int outcome;
+
+	if (!config.shared)
+		return note(f, sequence);
+	bpf_spin_lock(&f->lock);
+	outcome = note(f, sequence);
 	bpf_spin_unlock(&f->lock);
 	return outcome;
 }

@@ -3,7 +3,7 @@
  * Counts the frames that a device refused of those redirected to it: XDP drops
  * them without a word to the program that sent them.
  */
-#include "kernel.h"
+#include "refused.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
@@ -36,26 +36,33 @@ struct refused_config {
 
 const volatile struct refused_config config = {};
 
-struct refused_state {
-	__u64 accepted;
-	__u64 refused;
-	__s64 error; /* the last one, negative; 0: none */
-};
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct refusals);
+} refusals SEC(".maps");
 
-struct refused_state state = {};
+static __always_inline int count(__u64 n, __s64 error)
+{
+	__u32 zero = 0;
+	struct refusals *r = bpf_map_lookup_elem(&refusals, &zero);
+
+	if (!r)
+		return 0;
+	__sync_fetch_and_add(&r->refused, n);
+	if (error < 0)
+		r->error = error;
+	return 0;
+}
 
 SEC("tp_btf/xdp_devmap_xmit")
 int BPF_PROG(refused, const struct net_device *from, const struct net_device *to, int sent, int drops, int err)
 {
 	if (to->ifindex != config.ifindex || to->nd_net.net->ns.inum != config.netns)
 		return 0;
-	if (sent > 0)
-		__sync_fetch_and_add(&state.accepted, sent);
-	if (drops > 0)
-		__sync_fetch_and_add(&state.refused, drops);
-	if (err < 0)
-		state.error = err;
-	return 0;
+	return drops > 0 ? count(drops, err) : 0;
 }
 
 /* Frames that were not even queued: the device is down, they are too long for
@@ -66,7 +73,5 @@ int BPF_PROG(turned_away, const struct net_device *from, const void *program, co
 {
 	if (map != config.map)
 		return 0;
-	__sync_fetch_and_add(&state.refused, 1);
-	state.error = err;
-	return 0;
+	return count(1, err);
 }

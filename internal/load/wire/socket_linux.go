@@ -49,6 +49,8 @@ func (s *Socket) FD() int { return s.fd }
 // Close closes the socket.
 func (s *Socket) Close() error { return unix.Close(s.fd) }
 
+const sendTries = 500 // at a millisecond each
+
 // Send sends one frame, again if the device has no room for it just now.
 func (s *Socket) Send(frame []byte) error {
 	for tries := 0; ; tries++ {
@@ -57,7 +59,7 @@ func (s *Socket) Send(frame []byte) error {
 		case err == nil:
 			return nil
 		case errors.Is(err, unix.EINTR):
-		case (errors.Is(err, unix.ENOBUFS) || errors.Is(err, unix.EAGAIN)) && tries < 20:
+		case (errors.Is(err, unix.ENOBUFS) || errors.Is(err, unix.EAGAIN)) && tries < sendTries:
 			time.Sleep(time.Millisecond)
 		default:
 			return fmt.Errorf("send a frame of %d bytes: %w", len(frame), err)

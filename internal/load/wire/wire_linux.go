@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"runtime"
 	"time"
+	"unsafe"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
@@ -47,7 +48,7 @@ func look(name string) (Device, error) {
 	a := link.Attrs()
 	d := Device{
 		Name: name, Index: a.Index, MAC: a.HardwareAddr, MTU: a.MTU, Veth: link.Type() == "veth",
-		Up: a.Flags&net.FlagUp != 0, Queues: max(1, a.NumRxQueues), Carrier: a.OperState != netlink.OperDown && a.OperState != netlink.OperLowerLayerDown,
+		Up: a.Flags&net.FlagUp != 0, Queues: queues(name, a.NumRxQueues), Carrier: a.OperState != netlink.OperDown && a.OperState != netlink.OperLowerLayerDown,
 	}
 	if !d.Up {
 		return d, hint.With(fmt.Errorf("device %s is down", name), "ip link set dev %s up", name)
@@ -73,6 +74,36 @@ func look(name string) (Device, error) {
 		}
 	}
 	return d, nil
+}
+
+// ethtoolChannels is the kernel's struct ethtool_channels.
+type ethtoolChannels struct {
+	cmd                                         uint32
+	maxRx, maxTx, maxOther, maxCombined         uint32
+	rxCount, txCount, otherCount, combinedCount uint32
+}
+
+const ethtoolGetChannels = 0x3c
+
+// queues is how many receive queues a device uses; most if it cannot tell.
+func queues(name string, most int) int {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return max(1, most)
+	}
+	defer unix.Close(fd)
+	c := ethtoolChannels{cmd: ethtoolGetChannels}
+	var ifr struct {
+		name [unix.IFNAMSIZ]byte
+		data unsafe.Pointer
+		_    [16]byte
+	}
+	copy(ifr.name[:unix.IFNAMSIZ-1], name)
+	ifr.data = unsafe.Pointer(&c)
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(&ifr))); errno != 0 {
+		return max(1, most)
+	}
+	return max(1, int(c.rxCount+c.combinedCount))
 }
 
 func noDevice(name string, cause error) error {

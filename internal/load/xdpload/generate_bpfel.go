@@ -21,10 +21,8 @@ type generateGenerateConfig struct {
 	Flows     uint32
 	FirstFlow uint32
 	FlowStep  uint32
-	Burst     uint32
 	Sizes     uint32
 	Length    uint32
-	Pad       uint32
 	Head      [8]uint64
 }
 
@@ -36,6 +34,8 @@ type generateGenerateControl struct {
 	Interval uint64
 	Least    uint64
 	Run      uint64
+	Pause    uint64
+	Batch    uint64
 }
 
 type generateGenerateFlow struct {
@@ -58,12 +58,20 @@ type generateGenerateState struct {
 	Size     uint64
 	Tick     uint64
 	Now      uint64
+	Refused  uint64
+	FlushBy  uint64
 	Due      uint64
 	Earliest uint64
 	Sent     uint64
 	Bytes    uint64
 	Last     uint64
 	Ended    uint64
+}
+
+type generateRefusals struct {
+	_       structs.HostLayout
+	Refused uint64
+	Error   int64
 }
 
 // Names of all BPF objects in the ELF.
@@ -73,6 +81,7 @@ const (
 	generateMapFlows     = "flows"
 	generateMapLengths   = "lengths"
 	generateMapPort      = "port"
+	generateMapRefusals  = "refusals"
 	generateMapSequences = "sequences"
 	generateProgGenerate = "generate"
 	generateVarConfig    = "config"
@@ -132,6 +141,7 @@ type generateMapSpecs struct {
 	Flows     *ebpf.MapSpec `ebpf:"flows"`
 	Lengths   *ebpf.MapSpec `ebpf:"lengths"`
 	Port      *ebpf.MapSpec `ebpf:"port"`
+	Refusals  *ebpf.MapSpec `ebpf:"refusals"`
 	Sequences *ebpf.MapSpec `ebpf:"sequences"`
 }
 
@@ -167,6 +177,7 @@ type generateMaps struct {
 	Flows     *ebpf.Map `ebpf:"flows"`
 	Lengths   *ebpf.Map `ebpf:"lengths"`
 	Port      *ebpf.Map `ebpf:"port"`
+	Refusals  *ebpf.Map `ebpf:"refusals"`
 	Sequences *ebpf.Map `ebpf:"sequences"`
 }
 
@@ -175,6 +186,7 @@ func (m *generateMaps) Close() error {
 		m.Flows,
 		m.Lengths,
 		m.Port,
+		m.Refusals,
 		m.Sequences,
 	)
 }

@@ -14,9 +14,16 @@ import (
 // Name is the engine's, as in load.Sent.
 const Name = "xdp"
 
-// batch is how many frames the kernel makes before it hands them to the
-// device: a power of two, at most 256.
-const batch = 64
+// How many frames the kernel makes before it hands them to the device; its
+// page pool holds as many. Powers of two, at most 256. Paced frames wait for
+// the end of their batch, so that is short. On one CPU a batch must not fill a
+// veth's ring of 256; with the far end on another CPU the pool must hold what
+// is in the ring, or pages are freed and allocated all the time.
+const (
+	pacedBatch = 16
+	batch      = 64
+	largeBatch = 256
+)
 
 // Generator sends one load.Spec.
 type Generator struct {
@@ -27,7 +34,10 @@ type Generator struct {
 	workers []*worker
 	socket  *wire.Socket
 	refused *refusedCounter
-	port    *ebpf.Map
+	// port and refusals are shared by all workers.
+	port, refusals *ebpf.Map
+	// large batches from now on: the far end is on another CPU.
+	large bool
 }
 
 // NewGenerator loads what sends spec.
@@ -59,7 +69,7 @@ func (g *Generator) prepare() (err error) {
 	if err := g.fits(); err != nil {
 		return err
 	}
-	g.refused, err = newRefusedCounter(g.device, g.port)
+	g.refused, err = newRefusedCounter(g.device, g.port, g.refusals)
 	return err
 }
 
@@ -96,6 +106,9 @@ func (g *Generator) openPort() (err error) {
 	if g.port, err = ebpf.NewMap(spec.Maps[generateMapPort]); err != nil {
 		return loadError("make a device map", err)
 	}
+	if g.refusals, err = ebpf.NewMap(spec.Maps[generateMapRefusals]); err != nil {
+		return loadError("make a map", err)
+	}
 	if err := g.port.Put(uint32(0), uint32(g.device.Index)); err != nil {
 		return hint.With(fmt.Errorf("redirect to %s: %w", g.device.Name, err), "use --engine af_packet")
 	}
@@ -123,7 +136,7 @@ func (g *Generator) load(w *worker, first, step int) error {
 	if g.framer.Flows().Random {
 		spec.Maps[generateMapSequences].MaxEntries = uint32(w.flows)
 	}
-	shared := &ebpf.CollectionOptions{MapReplacements: map[string]*ebpf.Map{generateMapPort: g.port}}
+	shared := &ebpf.CollectionOptions{MapReplacements: map[string]*ebpf.Map{generateMapPort: g.port, generateMapRefusals: g.refusals}}
 	if err := spec.LoadAndAssign(&w.objs, shared); err != nil {
 		return loadError("load the generator's program", err)
 	}
@@ -133,7 +146,7 @@ func (g *Generator) load(w *worker, first, step int) error {
 func (g *Generator) config(w *worker, first, step int) generateGenerateConfig {
 	c := generateGenerateConfig{
 		Flows: uint32(w.flows), FirstFlow: uint32(first), FlowStep: uint32(step),
-		Burst: batch, Sizes: uint32(len(g.spec.Sizes)), Length: uint32(len(w.frame)),
+		Sizes: uint32(len(g.spec.Sizes)), Length: uint32(len(w.frame)),
 		Paced: flag(g.target() > 0), Random: flag(g.framer.Flows().Random), Ipv6: flag(g.framer.IPv6()),
 	}
 	head := make([]byte, 80)
@@ -221,8 +234,8 @@ func (g *Generator) Close() error {
 	if g.socket != nil {
 		g.socket.Close()
 	}
-	if g.port != nil {
-		g.port.Close()
+	for _, m := range []*ebpf.Map{g.port, g.refusals} {
+		m.Close() // nil is fine
 	}
 	return nil
 }

@@ -17,6 +17,8 @@ type receiveReceiveConfig struct {
 	_      structs.HostLayout
 	Stream int32
 	Pages  uint32
+	Shared uint32
+	Pad    uint32
 }
 
 type receiveReceiveFlow struct {

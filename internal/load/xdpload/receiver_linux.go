@@ -69,7 +69,7 @@ func (r *Receiver) load(w load.Watch) error {
 		most = load.MaxFlows
 	}
 	pool := (most + pageFlows - 1) / pageFlows
-	config := receiveReceiveConfig{Stream: int32(max(-1, w.Stream)), Pages: uint32(pool)}
+	config := receiveReceiveConfig{Stream: int32(max(-1, w.Stream)), Pages: uint32(pool), Shared: flag(r.device.Queues > 1)}
 	err := r.try(config, 0)
 	if err != nil {
 		// A kernel before 5.18 does not know frames of several buffers.

@@ -13,6 +13,12 @@ import (
 	"github.com/cilium/ebpf"
 )
 
+type refusedRefusals struct {
+	_       structs.HostLayout
+	Refused uint64
+	Error   int64
+}
+
 type refusedRefusedConfig struct {
 	_       structs.HostLayout
 	Ifindex uint32
@@ -21,21 +27,14 @@ type refusedRefusedConfig struct {
 	Pad     uint32
 }
 
-type refusedRefusedState struct {
-	_        structs.HostLayout
-	Accepted uint64
-	Refused  uint64
-	Error    int64
-}
-
 // Names of all BPF objects in the ELF.
 //
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
+	refusedMapRefusals    = "refusals"
 	refusedProgRefused    = "refused"
 	refusedProgTurnedAway = "turned_away"
 	refusedVarConfig      = "config"
-	refusedVarState       = "state"
 )
 
 // loadRefused returns the embedded CollectionSpec for refused.
@@ -88,6 +87,7 @@ type refusedProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type refusedMapSpecs struct {
+	Refusals *ebpf.MapSpec `ebpf:"refusals"`
 }
 
 // refusedVariableSpecs contains global variables before they are loaded into the kernel.
@@ -95,7 +95,6 @@ type refusedMapSpecs struct {
 // It can be passed ebpf.CollectionSpec.Assign.
 type refusedVariableSpecs struct {
 	Config *ebpf.VariableSpec `ebpf:"config"`
-	State  *ebpf.VariableSpec `ebpf:"state"`
 }
 
 // refusedObjects contains all objects after they have been loaded into the kernel.
@@ -118,10 +117,13 @@ func (o *refusedObjects) Close() error {
 //
 // It can be passed to loadRefusedObjects or ebpf.CollectionSpec.LoadAndAssign.
 type refusedMaps struct {
+	Refusals *ebpf.Map `ebpf:"refusals"`
 }
 
 func (m *refusedMaps) Close() error {
-	return _RefusedClose()
+	return _RefusedClose(
+		m.Refusals,
+	)
 }
 
 // refusedVariables contains all global variables after they have been loaded into the kernel.
@@ -129,7 +131,6 @@ func (m *refusedMaps) Close() error {
 // It can be passed to loadRefusedObjects or ebpf.CollectionSpec.LoadAndAssign.
 type refusedVariables struct {
 	Config *ebpf.Variable `ebpf:"config"`
-	State  *ebpf.Variable `ebpf:"state"`
 }
 
 // refusedPrograms contains all programs after they have been loaded into the kernel.

@@ -2,6 +2,7 @@ package xdpload
 
 import (
 	"fmt"
+	"syscall"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/link"
@@ -16,7 +17,7 @@ type refusedCounter struct {
 	links []link.Link // both, or it knows nothing
 }
 
-func newRefusedCounter(d wire.Device, port *ebpf.Map) (*refusedCounter, error) {
+func newRefusedCounter(d wire.Device, port, refusals *ebpf.Map) (*refusedCounter, error) {
 	r := &refusedCounter{}
 	spec, err := loadRefused()
 	if err != nil {
@@ -31,7 +32,8 @@ func newRefusedCounter(d wire.Device, port *ebpf.Map) (*refusedCounter, error) {
 	if err := spec.Variables[refusedVarConfig].Set(config); err != nil {
 		return nil, fmt.Errorf("configure the program that counts refused frames: %w", err)
 	}
-	if spec.LoadAndAssign(&r.objs, nil) != nil {
+	shared := &ebpf.CollectionOptions{MapReplacements: map[string]*ebpf.Map{refusedMapRefusals: refusals}}
+	if spec.LoadAndAssign(&r.objs, shared) != nil {
 		return r, nil // not known, and said so in the account
 	}
 	for _, p := range []*ebpf.Program{r.objs.Refused, r.objs.TurnedAway} {
@@ -47,15 +49,17 @@ func newRefusedCounter(d wire.Device, port *ebpf.Map) (*refusedCounter, error) {
 // Known reports whether the kernel tells.
 func (r *refusedCounter) Known() bool { return r != nil && len(r.links) == 2 }
 
-func (r *refusedCounter) state() (s refusedRefusedState) {
-	if r.Known() && r.objs.State.Get(&s) != nil {
-		return refusedRefusedState{}
+// Count is how many frames were refused so far, and the last error, or nil.
+func (r *refusedCounter) Count() (n uint64, reason error) {
+	var v refusedRefusals
+	if !r.Known() || r.objs.Refusals.Lookup(uint32(0), &v) != nil {
+		return 0, nil
 	}
-	return s
+	if v.Error < 0 {
+		reason = syscall.Errno(-v.Error)
+	}
+	return v.Refused, reason
 }
-
-// Count is how many frames were refused so far.
-func (r *refusedCounter) Count() uint64 { return r.state().Refused }
 
 // Close detaches the program.
 func (r *refusedCounter) Close() error {

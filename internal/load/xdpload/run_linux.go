@@ -16,13 +16,14 @@ const (
 	pollEvery    = 5 * time.Millisecond
 	reportEvery  = 100 * time.Millisecond
 	startIn      = uint64(time.Millisecond) // from when all workers run
+	adaptAfter   = 2 * largeBatch           // frames refused
 	beforeEnding = 10 * time.Millisecond    // for the last frames to arrive
 )
 
 // Run sends until the limit or ctx ends.
 func (g *Generator) Run(ctx context.Context, progress func(load.Sent)) (load.Sent, error) {
 	run := load.RunAt(wire.Monotonic())
-	refused := g.refused.Count()
+	refused, _ := g.refused.Count()
 	for i, w := range g.workers {
 		if err := w.reset(g, i, run); err != nil {
 			return load.Sent{}, err
@@ -56,6 +57,9 @@ func (g *Generator) await(ctx context.Context, refused uint64, progress func(loa
 		case <-tick.C:
 		}
 		done, err := g.states()
+		if err == nil && !done {
+			err = g.adapt(refused)
+		}
 		if err != nil || done {
 			return err
 		}
@@ -66,6 +70,36 @@ func (g *Generator) await(ctx context.Context, refused uint64, progress func(loa
 			}
 		}
 	}
+}
+
+// batch is the size of batches for the next run.
+func (g *Generator) batch() uint32 {
+	switch {
+	case g.target() > 0:
+		return pacedBatch
+	case g.large:
+		return largeBatch
+	}
+	return batch
+}
+
+// adapt goes over to large batches, for this run and those to come, when the
+// far end refuses frames: it is on another CPU then.
+func (g *Generator) adapt(refusedBefore uint64) error {
+	if g.large || g.target() > 0 {
+		return nil
+	}
+	refused, _ := g.refused.Count()
+	if refused-refusedBefore < adaptAfter {
+		return nil
+	}
+	g.large = true
+	for _, w := range g.workers {
+		if err := w.rebatch(largeBatch); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // arm waits until every worker's program runs, then says when to begin.
@@ -210,7 +244,8 @@ func (g *Generator) settleRefused(sent *load.Sent, shares []wire.Worker, before 
 	if !g.refused.Known() {
 		return
 	}
-	n := g.refused.Count() - before
+	after, _ := g.refused.Count()
+	n := after - before
 	if g.device.Veth {
 		sent.Refused = &n
 		return
@@ -249,10 +284,10 @@ func (g *Generator) finish(ctx context.Context, run uint16, refused uint64) (loa
 	if sent.TxPackets > 0 || sent.Unsent > 0 {
 		stamp := load.Stamp{Stream: g.spec.Stream, Run: run, Time: wire.Monotonic()}
 		if err := g.socket.SendEnds(ctx, g.device, g.framer, stamp, shares); err != nil {
-			return sent, fmt.Errorf("end the stream: %w", err)
+			sent.Warnings = append(sent.Warnings, fmt.Sprintf("no end of stream was sent, so that a receiver cannot know the loss: %v", err))
 		}
 	}
-	sent.Warnings = g.warnings(sent)
+	sent.Warnings = append(sent.Warnings, g.warnings(sent)...)
 	return sent, ctx.Err()
 }
 
@@ -265,7 +300,7 @@ func (g *Generator) warnings(sent load.Sent) (all []string) {
 		all = append(all, "this kernel does not tell which frames the device refused: only a receiver knows what was sent")
 	}
 	if sent.TargetPPS == 0 && sent.Seconds > 0 {
-		all = append(all, fmt.Sprintf("send times are per batch of %d frames, about %.1f µs: latencies are up to that much too long", batch, batch/sent.TxPPS*1e6*float64(len(g.workers))))
+		all = append(all, fmt.Sprintf("send times are per batch of %d frames, about %.1f µs: latencies are up to that much too long", g.batch(), float64(g.batch())/sent.TxPPS*1e6*float64(len(g.workers))))
 	}
 	return all
 }

@@ -24,22 +24,33 @@ type worker struct {
 	cpu   int
 	flows int
 	frame []byte
+	batch atomic.Uint32
 	tid   atomic.Int32
 	ended chan struct{} // closed when the run is over; err is set before
 	err   error
 }
 
+const (
+	// pause is how long a worker at maximum rate holds back when the device
+	// refused frames: less than a veth's ring of 256 frames takes to empty.
+	pause = 10 * time.Microsecond
+	// catchUp is by how much a paced worker that is late exceeds its rate.
+	catchUp = 4
+)
+
 // reset makes a worker's state that of a run not begun.
 func (w *worker) reset(g *Generator, i int, run uint16) error {
-	c := generateGenerateControl{Limit: math.MaxUint64, Run: runWord(run)}
+	c := generateGenerateControl{Limit: math.MaxUint64, Run: runWord(run), Pause: uint64(pause), Batch: uint64(g.batch())}
+	w.batch.Store(g.batch())
 	if n := g.spec.Limit.Packets; n > 0 {
 		c.Limit = (n + uint64(len(g.workers)-1-i)) / uint64(len(g.workers))
 	}
 	if pps := g.target() / float64(len(g.workers)); pps > 0 {
 		c.Interval = max(1, uint64(math.Round(65536e9/pps)))
-		c.Least = c.Interval / 2
+		c.Least = c.Interval / catchUp
 	}
-	s := generateGenerateState{Random: (g.spec.Seed+uint64(i)+1)*0x9E3779B97F4A7C15 | 1}
+	refused, _ := g.refused.Count()
+	s := generateGenerateState{Refused: refused, Random: (g.spec.Seed+uint64(i)+1)*0x9E3779B97F4A7C15 | 1}
 	if err := errors.Join(w.objs.Control.Set(c), w.objs.State.Set(s)); err != nil {
 		return fmt.Errorf("reset the generator: %w", err)
 	}
@@ -93,6 +104,23 @@ func (w *worker) start(in testbed.Place) {
 	}()
 }
 
+// rebatch goes on with batches of n frames, in a new call.
+func (w *worker) rebatch(n uint32) error {
+	var c generateGenerateControl
+	if err := w.objs.Control.Get(&c); err != nil {
+		return fmt.Errorf("read the generator's control: %w", err)
+	}
+	c.Batch = uint64(n)
+	if err := w.objs.Control.Set(c); err != nil {
+		return fmt.Errorf("set the batch: %w", err)
+	}
+	w.batch.Store(n)
+	if tid := w.tid.Load(); tid != 0 {
+		wire.Wake(int(tid))
+	}
+	return nil
+}
+
 // testRun is the kernel's union bpf_attr for BPF_PROG_TEST_RUN.
 type testRun struct {
 	fd, retval, sizeIn, sizeOut  uint32
@@ -113,7 +141,7 @@ const (
 func (w *worker) forever() error {
 	defer runtime.KeepAlive(w.frame)
 	for {
-		err := runLive(w.objs.Generate.FD(), w.frame, math.MaxInt32)
+		err := runLive(w.objs.Generate.FD(), w.frame, math.MaxInt32, w.batch.Load())
 		if err != nil && !errors.Is(err, unix.EINTR) {
 			return loadError("run the generator's program", err)
 		}
@@ -123,7 +151,7 @@ func (w *worker) forever() error {
 	}
 }
 
-func runLive(fd int, frame []byte, repeat uint32) error {
+func runLive(fd int, frame []byte, repeat, batch uint32) error {
 	attr := testRun{
 		fd: uint32(fd), sizeIn: uint32(len(frame)), dataIn: uint64(uintptr(unsafe.Pointer(&frame[0]))),
 		repeat: repeat, flags: bpfTestLiveFrames, batch: batch,

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+#ifndef LINERATE_REFUSED_H
+#define LINERATE_REFUSED_H
+
+#include "kernel.h"
+
+/* Frames redirected to a device that it did not take. */
+struct refusals {
+	__u64 refused;
+	__s64 error; /* the last one, negative; 0: none */
+};
+
+#endif
