@@ -196,3 +196,19 @@ func FindStamp(b []byte) (found Found, ok bool) {
 	found.Rest = ip[head+StampBytes:]
 	return found, true
 }
+
+// PartialSum is the part of an IPv6 frame's UDP checksum that does not depend
+// on the stamp: pseudo-header, ports and length. Put must have written b.
+func (f *Framer) PartialSum(b []byte) uint64 {
+	ip, udp := b[etherBytes:], b[etherBytes+f.ip:]
+	return sum16(udp[:udpBytes], sum16(ip[8:40], uint64(len(udp))+17))
+}
+
+// Checksum completes a PartialSum with the stamp.
+func Checksum(stamp []byte, partial uint64) uint16 {
+	c := ^foldSum(sum16(stamp, partial))
+	if c == 0 {
+		return 0xffff
+	}
+	return c
+}

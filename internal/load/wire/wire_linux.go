@@ -228,3 +228,14 @@ func cpuList(set unix.CPUSet) string {
 	}
 	return s
 }
+
+// Fits refuses frames that a device does not carry.
+func Fits(d Device, sizes []int) error {
+	for _, n := range sizes {
+		if n-18 > d.MTU {
+			return hint.With(hint.Usagef("frame size %d: %s carries up to %d (MTU %d)", n, d.Name, d.MTU+18, d.MTU),
+				"ip link set dev %s mtu %d, and the same on the other end", d.Name, n-18)
+		}
+	}
+	return nil
+}

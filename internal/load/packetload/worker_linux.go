@@ -1,0 +1,241 @@
+package packetload
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/load"
+	"linerate/internal/load/wire"
+)
+
+// batch is how many frames one system call sends.
+const batch = 64
+
+// message is the kernel's struct mmsghdr.
+type message struct {
+	header unix.Msghdr
+	sent   uint32
+	_      uint32
+}
+
+// worker sends its share of the flows through a socket of its own.
+type worker struct {
+	spec    load.Spec
+	framer  *load.Framer
+	device  string
+	socket  *wire.Socket
+	cpu     int
+	first   int // has the flows first, first + step, …
+	step    int
+	flows   int
+	headers []byte // of every flow, when all frames are of one size
+	sums    []uint64
+
+	frames   [batch][]byte
+	vectors  [batch]unix.Iovec
+	messages [batch]message
+
+	clock             wire.Clock
+	stamp             load.Stamp
+	limit             uint64
+	interval          float64 // ns between frames, 0: maximum
+	flow, size        int
+	round             uint32
+	random            uint64
+	sequences         []uint32 // of random order
+	sent, bytes       atomic.Uint64
+	unsent, elapsed   atomic.Uint64
+	headerLen, length int
+}
+
+func newWorker(g *Generator, cpu, first, step int) (*worker, error) {
+	w := &worker{
+		spec: g.spec, framer: g.framer, device: g.device.Name, cpu: cpu, first: first, step: step,
+		flows: (g.framer.Flows().Count - first + step - 1) / step, headerLen: g.framer.StampAt(), clock: wire.NewClock(),
+	}
+	var err error
+	if w.socket, err = wire.Open(g.device, g.in); err != nil {
+		return nil, err
+	}
+	longest := 0
+	for _, n := range g.spec.Sizes {
+		longest = max(longest, n-4)
+	}
+	w.length = longest
+	for i := range w.frames {
+		w.frames[i] = make([]byte, longest)
+		w.vectors[i] = unix.Iovec{Base: &w.frames[i][0], Len: uint64(longest)}
+		w.messages[i].header = unix.Msghdr{Iov: &w.vectors[i], Iovlen: 1}
+	}
+	if len(g.spec.Sizes) == 1 {
+		w.precompute()
+	}
+	return w, nil
+}
+
+// precompute builds the headers of every flow, which differ by nothing else
+// than the flow.
+func (w *worker) precompute() {
+	w.headers = make([]byte, w.flows*w.headerLen)
+	b := make([]byte, w.length)
+	for i := range w.flows {
+		w.framer.Put(b, w.first+i*w.step)
+		if w.framer.IPv6() {
+			w.sums = append(w.sums, w.framer.PartialSum(b))
+		}
+		copy(w.headers[i*w.headerLen:], b[:w.headerLen])
+	}
+}
+
+// reset makes the worker's state that of a run not begun.
+func (w *worker) reset(g *Generator, i int, run uint16) {
+	w.stamp = load.Stamp{Stream: g.spec.Stream, Run: run}
+	w.limit, w.interval = math.MaxUint64, 0
+	if n := g.spec.Limit.Packets; n > 0 {
+		w.limit = (n + uint64(len(g.workers)-1-i)) / uint64(len(g.workers))
+	}
+	if pps := g.target() / float64(len(g.workers)); pps > 0 {
+		w.interval = 1e9 / pps
+	}
+	w.flow, w.size, w.round, w.sequences = 0, 0, 0, nil
+	w.random = (g.spec.Seed+uint64(i)+1)*0x9E3779B97F4A7C15 | 1
+	if g.framer.Flows().Random {
+		w.sequences = make([]uint32, w.flows)
+	}
+	for _, c := range []*atomic.Uint64{&w.sent, &w.bytes, &w.unsent, &w.elapsed} {
+		c.Store(0)
+	}
+}
+
+// send sends until the limit or until stop.
+func (w *worker) send(stop *atomic.Bool, ready chan<- struct{}, begin <-chan uint64) error {
+	ready <- struct{}{}
+	start, ok := <-begin
+	if !ok {
+		return nil
+	}
+	duration := uint64(math.MaxInt64)
+	if w.spec.Limit.Duration > 0 {
+		duration = uint64(w.spec.Limit.Duration)
+	}
+	var sent, bytes uint64
+	now := w.clock.Now()
+	for !stop.Load() && sent < w.limit {
+		now = w.clock.Now()
+		if now < start {
+			continue
+		}
+		if now-start >= duration {
+			now = start + duration
+			break
+		}
+		n := w.due(sent, now-start)
+		if n == 0 {
+			continue
+		}
+		length := w.fill(n, now)
+		if err := w.push(n, stop); err != nil {
+			return err
+		}
+		sent += uint64(n)
+		bytes += length
+		w.sent.Store(sent)
+		w.bytes.Store(bytes)
+		w.elapsed.Store(now - start)
+	}
+	w.close(sent, now-min(now, start))
+	return nil
+}
+
+// due is how many frames to send now.
+func (w *worker) due(sent, since uint64) int {
+	n := uint64(batch)
+	if w.interval > 0 {
+		n = min(n, uint64(float64(since)/w.interval)+1-min(sent, uint64(float64(since)/w.interval)+1))
+	}
+	return int(min(n, w.limit-sent))
+}
+
+// close works out how long it took and what was due but not sent.
+func (w *worker) close(sent, elapsed uint64) {
+	if w.interval > 0 {
+		if sent >= w.limit {
+			elapsed = max(elapsed, uint64(float64(sent)*w.interval))
+		}
+		due := uint64(math.Ceil(float64(elapsed) / w.interval))
+		due = min(due, w.limit)
+		w.unsent.Store(due - min(due, sent))
+	} else if sent >= w.limit {
+		elapsed = max(elapsed, 1)
+	}
+	w.elapsed.Store(elapsed)
+}
+
+// fill writes the next n frames, all stamped with one time, and returns their
+// length.
+func (w *worker) fill(n int, now uint64) (length uint64) {
+	w.stamp.Time = now
+	for i := range n {
+		flow, sequence := w.next()
+		w.stamp.Flow, w.stamp.Sequence = uint32(w.first+flow*w.step), sequence
+		b := w.frames[i]
+		if w.headers == nil {
+			b = b[:w.spec.Sizes[w.size]-4]
+			if w.size++; w.size == len(w.spec.Sizes) {
+				w.size = 0
+			}
+			w.framer.Put(b, int(w.stamp.Flow))
+			w.framer.Stamp(b, w.stamp)
+			w.vectors[i].Len = uint64(len(b))
+		} else {
+			copy(b, w.headers[flow*w.headerLen:(flow+1)*w.headerLen])
+			load.PutStamp(b[w.headerLen:], w.stamp)
+			if w.sums != nil {
+				binary.BigEndian.PutUint16(b[w.headerLen-2:], load.Checksum(b[w.headerLen:w.headerLen+load.StampBytes], w.sums[flow]))
+			}
+		}
+		length += uint64(len(b))
+	}
+	return length
+}
+
+// next chooses a flow, as an index of this worker's, and its sequence.
+func (w *worker) next() (flow int, sequence uint32) {
+	if w.sequences != nil {
+		// xorshift64* (Vigna 2016), the upper half
+		w.random ^= w.random >> 12
+		w.random ^= w.random << 25
+		w.random ^= w.random >> 27
+		flow = int((w.random * 0x2545F4914F6CDD1D >> 32) * uint64(w.flows) >> 32)
+		sequence = w.sequences[flow]
+		w.sequences[flow]++
+		return flow, sequence
+	}
+	flow, sequence = w.flow, w.round
+	if w.flow++; w.flow == w.flows {
+		w.flow = 0
+		w.round++
+	}
+	return flow, sequence
+}
+
+// push sends the first n frames, again those for which the device had no room.
+func (w *worker) push(n int, stop *atomic.Bool) error {
+	for at := 0; at < n; {
+		sent, _, errno := unix.Syscall6(unix.SYS_SENDMMSG, uintptr(w.socket.FD()),
+			uintptr(unsafe.Pointer(&w.messages[at])), uintptr(n-at), 0, 0, 0)
+		switch {
+		case errno == 0:
+			at += int(sent)
+		case errno == unix.ENOBUFS || errno == unix.EAGAIN || errno == unix.EINTR:
+		default:
+			return errSend(w.device, errors.Join(errno))
+		}
+	}
+	return nil
+}
