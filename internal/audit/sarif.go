@@ -68,8 +68,8 @@ type sarifLocation struct {
 }
 
 type sarifPhysical struct {
-	Artifact sarifURI     `json:"artifactLocation"`
-	Region   *sarifRegion `json:"region,omitempty"`
+	Place  sarifURI     `json:"artifactLocation"`
+	Region *sarifRegion `json:"region,omitempty"`
 }
 
 type sarifURI struct {
@@ -154,7 +154,7 @@ func sarifFinding(f Finding, index map[string]int) sarifResult {
 		loc.Logical = []sarifLogical{{f.Name}}
 	}
 	if f.File != "" {
-		loc.Physical = &sarifPhysical{Artifact: sarifURI{URI: pathURI(f.File), BaseID: "HOST"}}
+		loc.Physical = &sarifPhysical{Place: sarifURI{URI: pathURI(f.File), BaseID: "HOST"}}
 		if f.Line > 0 {
 			loc.Physical.Region = &sarifRegion{StartLine: f.Line}
 			if f.Text != "" {
