@@ -60,7 +60,7 @@ func benchImport(cmd *cobra.Command, dir string, scale float64) error {
 	runtime.GC()
 	db := filepath.Join(dir, "ledger.db")
 	for _, name := range []string{"", "-wal", "-shm"} {
-		os.Remove(db + name) //nolint:errcheck // may not be there
+		os.Remove(db + name)
 	}
 	for _, name := range []string{"import, SQLite", "second import"} {
 		start = time.Now()

@@ -17,7 +17,7 @@ func ParseValues(data []byte) (values []float64, ok bool) {
 			continue
 		}
 		v, err := strconv.ParseFloat(line, 64)
-		if err != nil || len(values) == maxValues || v < 0 || v > 1e15 {
+		if err != nil || len(values) == maxValues || !(v >= 0 && v <= 1e15) {
 			return nil, false
 		}
 		values = append(values, v)

@@ -28,7 +28,7 @@ func (s *DB) each(ctx context.Context, query string, args []any, scan func(*sql.
 	if err != nil {
 		return s.explain(err)
 	}
-	defer rows.Close() //nolint:errcheck // Err below tells
+	defer rows.Close()
 	for rows.Next() {
 		if err := scan(rows); err != nil {
 			return s.explain(err)
