@@ -89,9 +89,9 @@ func TestLoaderReadsInTheLoadersOrder(t *testing.T) {
 	equal(t, "lines", set(c), []string{
 		"device.hints hint.uart.0.flags=0x10",
 		"loader.conf a=1", "loader.conf loader_conf_files=/boot/extra.conf", "loader.conf x.y=z",
-		"extra.conf a=2", "loader.conf.local a=3", "10.conf a=4", "20.conf a=5",
+		"extra.conf a=2", "10.conf a=4", "20.conf a=5", "loader.conf.local a=3",
 	})
-	if v, _ := c.Effective("a"); v != "5" {
+	if v, _ := c.Effective("a"); v != "3" {
 		t.Errorf("a = %q, want what the last file says", v)
 	}
 	if c.Lines[0].Mechanism != fact.Hints {
@@ -104,6 +104,23 @@ func TestLoaderReadsInTheLoadersOrder(t *testing.T) {
 		t.Errorf("problems %+v", c.Problems)
 	}
 }
+
+func TestLocalComesLastSince14_1(t *testing.T) {
+	files := tree{"/boot/loader.conf.local": "a=1\n", "/boot/loader.conf.d/x.conf": "a=2\n"}
+	for release, want := range map[string]string{"14.0": "2", "14.1": "1", "15.0": "1"} {
+		c := ReadLoader(files, releaseOf(release))
+		if v, _ := c.Effective("a"); v != want {
+			t.Errorf("%s: a = %q, want %q", release, v, want)
+		}
+	}
+	files["/boot/defaults/loader.conf"] = "loader_conf_files=\"/boot/loader.conf\"\nlocal_loader_conf_files=\"/boot/loader.conf.local\"\nloader_conf_dirs=\"/boot/loader.conf.d\"\n"
+	c := ReadLoader(files, releaseOf("14.0"))
+	if v, _ := c.Effective("a"); v != "1" {
+		t.Errorf("the tree's own defaults decide: a = %q", v)
+	}
+}
+
+func releaseOf(s string) release.Release { return release.MustParse(s) }
 
 func TestLoaderLines(t *testing.T) {
 	for _, c := range []struct{ name, release, line, want, problem string }{

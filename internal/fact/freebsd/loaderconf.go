@@ -13,7 +13,8 @@ import (
 // (stand/defaults/loader.conf).
 const (
 	loaderDefaults  = "/boot/defaults/loader.conf"
-	stdLoaderFiles  = "/boot/device.hints /boot/loader.conf /boot/loader.conf.local"
+	stdLoaderFiles  = "/boot/device.hints /boot/loader.conf"
+	stdLoaderLocal  = "/boot/loader.conf.local"
 	stdLoaderDirs   = "/boot/loader.conf.d"
 	stdNextbootConf = "/boot/nextboot.conf"
 )
@@ -21,24 +22,40 @@ const (
 // ReadLoader reads the loader's configuration in the loader's own order:
 // the defaults; each file of their loader_conf_files, followed at once by
 // those that it names itself in loader_conf_files; then *.conf of
-// loader_conf_dirs; then nextboot.conf if armed (stand/lua/config.lua;
+// loader_conf_dirs; then local_loader_conf_files, where the defaults have it;
+// then nextboot.conf if armed (stand/lua/config.lua;
 // FreeBSD 11 and the Forth loader: stand/forth/support.4th).
 func ReadLoader(files Files, rel release.Release) Config {
 	l := &loader{files: files, forth: rel.Major > 0 && rel.Major < 12, env: map[string]string{}, seen: map[string]bool{}}
 	l.greedy = rel.Major == 0 || rel.Major >= 13
 	hasDefaults := l.file(loaderDefaults)
 	if !hasDefaults {
-		l.env["loader_conf_files"] = stdLoaderFiles
-		if !l.forth {
-			l.env["loader_conf_dirs"] = stdLoaderDirs
-		}
-		l.env["nextboot_conf"] = stdNextbootConf
+		l.standard(rel)
 		l.included(loaderDefaults, 0)
 	}
 	l.dirs()
+	for _, path := range strings.Fields(l.env["local_loader_conf_files"]) {
+		l.file(path)
+	}
 	l.nextboot()
 	l.ignored()
 	return l.Config
+}
+
+// standard is what the defaults of a release say. Since 14.1 loader.conf.local
+// comes after loader.conf.d (14.0's own defaults lack local_loader_conf_files,
+// those of later trees of 14 have it); before, it came first.
+func (l *loader) standard(rel release.Release) {
+	l.env["loader_conf_files"] = stdLoaderFiles
+	if rel.IsZero() || rel.AtLeast(14, 1) {
+		l.env["local_loader_conf_files"] = stdLoaderLocal
+	} else {
+		l.env["loader_conf_files"] += " " + stdLoaderLocal
+	}
+	if !l.forth {
+		l.env["loader_conf_dirs"] = stdLoaderDirs
+	}
+	l.env["nextboot_conf"] = stdNextbootConf
 }
 
 // loader is one run over the configuration.
@@ -82,7 +99,7 @@ func (l *loader) included(path string, depth int) {
 	was := l.depth
 	l.depth = depth
 	for _, name := range strings.Fields(names) {
-		if !l.file(name) && !strings.Contains(stdLoaderFiles, name) && path != loaderDefaults {
+		if !l.file(name) && !strings.Contains(stdLoaderFiles+" "+stdLoaderLocal, name) && path != loaderDefaults {
 			l.Problems = append(l.Problems, fact.Problem{File: path, Kind: fact.ProblemInclude,
 				Text: "loader_conf_files=\"" + names + "\"", Message: name + " is not there"})
 		}
