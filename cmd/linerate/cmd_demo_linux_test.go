@@ -1,0 +1,171 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"linerate/internal/labtest"
+	"linerate/internal/study"
+	"linerate/internal/studydir"
+)
+
+// real is a study short enough for a test, on the real testbed.
+const real = `name: real
+question: What do a thousand rules cost?
+variants:
+  - name: none
+  - name: rules-1000
+    settings:
+      - nft: {linear: 1000}
+blocks: 3
+retries: 4
+parts:
+  - {mode: cost, seconds: 0.15, warmup: 0.05}
+gates: {foreign_percent: 60, drift_percent: 60}
+`
+
+// links are the names of this namespace's devices and namespaces: what a lab
+// must not leave behind.
+func links(t *testing.T) string {
+	t.Helper()
+	out := ""
+	for _, dir := range []string{"/sys/class/net", "/run/netns"} {
+		entries, err := os.ReadDir(dir)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			out += dir + "/" + e.Name() + "\n"
+		}
+	}
+	return out
+}
+
+func realStudy(t *testing.T) (dir, file string) {
+	t.Helper()
+	labtest.Need(t)
+	dir = t.TempDir()
+	file = filepath.Join(dir, "real.yaml")
+	if err := os.WriteFile(file, []byte(real), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir, file
+}
+
+// TestRealStudy runs a study on the real kernel. It asks for the direction and
+// the order of magnitude of an effect that is ten times any noise.
+func TestRealStudy(t *testing.T) {
+	dir, file := realStudy(t)
+	before := links(t)
+	out := filepath.Join(dir, "d")
+	cmd := exec.Command("linerate", "study", "run", file, "--out", out, "--seed", "1")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if after := links(t); after != before {
+		t.Errorf("left behind:\n%s\nwas:\n%s", after, before)
+	}
+	s, trials, env, err := studydir.Read(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := study.Analyse(s, *s.Seed, env, trials)
+	if env.Label != "veth, not a NIC" || env.Kernel == "" || env.Testbeds["cost"].Kind != "netns" {
+		t.Errorf("environment %+v", env)
+	}
+	v := r.Verdicts[0]
+	if v.Metric != study.CostNS || v.EffectNS == nil || *v.EffectNS < 500 || *v.EffectNS > 50_000 {
+		t.Errorf("a thousand rules: %+v", v)
+	}
+	for _, tr := range trials {
+		if o := tr.Observed; o == nil || o.Applied.Digest == "" || o.Received.RxPackets == 0 {
+			t.Errorf("trial %s of block %d observed %+v", tr.Variant, tr.Block, o)
+		}
+	}
+}
+
+// TestInterruptedStudyCleansUp interrupts a real study: it must end within
+// two seconds, with exit code 130, and leave nothing behind but its record.
+func TestInterruptedStudyCleansUp(t *testing.T) {
+	dir, file := realStudy(t)
+	before := links(t)
+	out := filepath.Join(dir, "d")
+	cmd := exec.Command("linerate", "study", "run", file, "--out", out, "--seed", "1", "--blocks", "100")
+	var talk strings.Builder
+	cmd.Stderr = &talk
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for range 200 {
+		if info, err := os.Stat(filepath.Join(out, "trials.jsonl")); err == nil && info.Size() > 0 {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	_ = cmd.Wait()
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("cleaning up took %v", took)
+	}
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+		t.Errorf("exit %d, want %d\n%s", code, exitInterrupted, talk.String())
+	}
+	if !strings.Contains(talk.String(), "linerate study resume "+out) {
+		t.Errorf("how to go on is not said:\n%s", talk.String())
+	}
+	if after := links(t); after != before {
+		t.Errorf("left behind:\n%s\nwas:\n%s", after, before)
+	}
+}
+
+// TestKilledRealStudyGoesOn kills a real study (SIGKILL) and resumes it.
+func TestKilledRealStudyGoesOn(t *testing.T) {
+	dir, file := realStudy(t)
+	before := links(t)
+	out := filepath.Join(dir, "d")
+	cmd := exec.Command("linerate", "study", "run", file, "--out", out, "--seed", "1")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for range 200 {
+		if data, err := os.ReadFile(filepath.Join(out, "trials.jsonl")); err == nil && strings.Count(string(data), "\n") >= 2 {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	kept, err := os.ReadFile(filepath.Join(out, "trials.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := exec.Command("linerate", "study", "resume", out).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	now, err := os.ReadFile(filepath.Join(out, "trials.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(string(now), string(kept)) {
+		t.Error("a trial that was on record was changed")
+	}
+	s, trials, _, err := studydir.Read(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, more := study.Next(s, *s.Seed, trials, nil); more {
+		t.Error("the resumed study is not complete")
+	}
+	if after := links(t); after != before {
+		t.Errorf("left behind:\n%s\nwas:\n%s", after, before)
+	}
+}
