@@ -27,7 +27,7 @@ blocks: 3
 retries: 4
 parts:
   - {mode: cost, seconds: 0.15, warmup: 0.05}
-gates: {foreign_percent: 60, drift_percent: 60}
+gates: {foreign_percent: 75, drift_percent: 60}
 `
 
 // links are the names of this namespace's devices and namespaces: what a lab

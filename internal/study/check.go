@@ -55,7 +55,8 @@ const (
 var DefaultGates = Gates{
 	DriftPercent:    15,
 	StealPercent:    2,
-	ForeignPercent:  25,
+	ForeignPercent:  50,
+	StarvedPercent:  20,
 	UnsentPercent:   0.5,
 	PacingPercent:   2,
 	Headroom:        1.2,
@@ -175,7 +176,8 @@ func (s *Spec) fillGates(said func(string) bool) {
 func (g *Gates) byKey() map[string]*float64 {
 	return map[string]*float64{
 		"drift_percent": &g.DriftPercent, "steal_percent": &g.StealPercent, "foreign_percent": &g.ForeignPercent,
-		"unsent_percent": &g.UnsentPercent, "pacing_percent": &g.PacingPercent, "headroom": &g.Headroom,
+		"starved_percent": &g.StarvedPercent,
+		"unsent_percent":  &g.UnsentPercent, "pacing_percent": &g.PacingPercent, "headroom": &g.Headroom,
 		"cost_loss_percent": &g.CostLossPercent,
 	}
 }

@@ -100,9 +100,6 @@ func machineGates(g Gates, o Observation) []string {
 			bad = append(bad, fmt.Sprintf("stolen time: the hypervisor took %.1f %% of CPU %d (limit %g %%)", s, c.CPU, g.StealPercent))
 		}
 	}
-	if f := foreignPercent(o); f > g.ForeignPercent {
-		bad = append(bad, fmt.Sprintf("foreign load: other programs took %.0f %% of the measuring CPU (limit %g %%)", f, g.ForeignPercent))
-	}
 	return bad
 }
 
@@ -157,6 +154,9 @@ func counterGates(o Observation) []string {
 // and the chain with a DUT takes longer than without.
 func costGates(g Gates, o Observation, m map[string]float64) []string {
 	var bad []string
+	if f := foreignPercent(o); f > g.ForeignPercent {
+		bad = append(bad, fmt.Sprintf("foreign load: other programs took %.0f %% of the measuring CPU (limit %g %%)", f, g.ForeignPercent))
+	}
 	if lost := o.Received.Lost; lost != nil && o.Sent.TxPackets > 0 {
 		if l := 100 * float64(*lost) / float64(o.Sent.TxPackets); l > g.CostLossPercent {
 			bad = append(bad, fmt.Sprintf("loss: %.2f %% of the frames were lost in a chain that runs to completion (limit %g %%)", l, g.CostLossPercent))
@@ -172,15 +172,19 @@ func costGates(g Gates, o Observation, m map[string]float64) []string {
 	return bad
 }
 
-// overloadGates hold where the DUT must be the bottleneck.
+// overloadGates hold where the DUT must be the bottleneck, and have its CPU.
 func overloadGates(p Part, g Gates, o Observation) []string {
+	var bad []string
+	if f := foreignPercent(o); f > g.StarvedPercent {
+		bad = append(bad, fmt.Sprintf("starved: the DUT's thread waited %.0f %% of the time for other programs (limit %g %%)", f, g.StarvedPercent))
+	}
 	if !p.Rate.IsMax() || o.Received.Seconds <= 0 || o.Sent.Seconds <= 0 {
-		return nil
+		return bad
 	}
 	offered := float64(o.Sent.TxPackets) / o.Sent.Seconds
 	forwarded := float64(o.Received.RxPackets) / o.Received.Seconds
 	if forwarded > 0 && offered/forwarded < g.Headroom {
-		return []string{fmt.Sprintf("headroom: %.2f times the forwarding rate was offered (limit %g): the rate may be the generator's", offered/forwarded, g.Headroom)}
+		bad = append(bad, fmt.Sprintf("headroom: %.2f times the forwarding rate was offered (limit %g): the rate may be the generator's", offered/forwarded, g.Headroom))
 	}
-	return nil
+	return bad
 }

@@ -65,6 +65,7 @@ func TestGates(t *testing.T) {
 		{"drift downwards", Part{Mode: testbed.Cost}, func(o *Observation) { o.CPUs[0].SpinAfter = 0.5e6 }, 150, "drift: CPU 0 changed speed by 100.0 %"},
 		{"steal", Part{Mode: testbed.Cost}, func(o *Observation) { o.CPUs[0].Steal = 0.1 }, 150, "stolen time: the hypervisor took 10.0 %"},
 		{"foreign", Part{Mode: testbed.Cost}, func(o *Observation) { o.Foreign = 0.6 }, 150, "foreign load: other programs took 60 %"},
+		{"starved", Part{Mode: testbed.Overload}, func(o *Observation) { o.Foreign = 0.3 }, 0, "starved: the DUT's thread waited 30 %"},
 		{"nothing sent", Part{Mode: testbed.Overload}, func(o *Observation) { o.Sent.TxPackets = 0 }, 0, "no traffic:"},
 		{"nothing received", Part{Mode: testbed.Overload}, func(o *Observation) { o.Received = load.Received{} }, 0, "nothing arrived:"},
 		{"no end", Part{Mode: testbed.Cost}, func(o *Observation) { o.Received.Lost = nil }, 150, "drain:"},

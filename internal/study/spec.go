@@ -114,9 +114,13 @@ type Gates struct {
 	DriftPercent float64 `yaml:"drift_percent"`
 	// StealPercent is how much CPU time the hypervisor may have taken.
 	StealPercent float64 `yaml:"steal_percent"`
-	// ForeignPercent is how much of the measured time the measuring CPU may
-	// have worked for other programs.
+	// ForeignPercent is how much of a cost trial's time the measuring CPU may
+	// have worked for other programs. That time is subtracted; too much of
+	// it cannot be.
 	ForeignPercent float64 `yaml:"foreign_percent"`
+	// StarvedPercent is how much of an overload trial's time the DUT's
+	// thread may have waited for its CPU: the rate is then not the DUT's.
+	StarvedPercent float64 `yaml:"starved_percent"`
 	// UnsentPercent of the due frames, and PacingPercent of the rate, may
 	// be missed by the generator of a part with a rate.
 	UnsentPercent float64 `yaml:"unsent_percent"`
