@@ -14,6 +14,7 @@ import (
 
 	"linerate/internal/compare"
 	"linerate/internal/hint"
+	"linerate/internal/ledger"
 	"linerate/internal/stats"
 )
 
@@ -24,6 +25,7 @@ measurement could have shown, and warnings that name what to do.
     linerate compare before.txt after.txt
     linerate compare --column pps --better higher before.csv after.csv
     linerate compare results/firewall-rules
+    linerate compare STUDY                      # of the ledger
     linerate compare --ministat -s -w 60 before.txt after.txt
 
 With --ministat the output is ministat's to the byte: of version 20150715, as
@@ -47,6 +49,8 @@ type compareFlags struct {
 	noTest      bool
 	asJSON      bool
 	ministat    string
+	ledger      string
+	workload    string
 	separateRow bool
 }
 
@@ -83,6 +87,8 @@ func newCompareCmd() *cobra.Command {
 	fl.StringVar(&f.metric, "metric", "", "metric of a study (default: its primary one)")
 	fl.StringVar(&f.control, "control", "", "variant of a study to compare with (default: its control)")
 	fl.StringVar(&f.variant, "variant", "", "variant to take from each of several studies (default: its control)")
+	addLedgerFlag(cmd, &f.ledger)
+	fl.StringVar(&f.workload, "workload", "", "workload of an archive's study in the ledger, a part of its name")
 	fl.StringVar(&f.failOn, "fail-on", "", "exit with 4 on this verdict or a worse one: better, equivalent, inconclusive, worse, invalid")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of permutations")
 	fl.BoolVar(&f.paired, "paired", false, "line n of every file is block n")
@@ -102,7 +108,7 @@ func runCompare(cmd *cobra.Command, f compareFlags, args []string) error {
 	if len(args) == 0 {
 		args = []string{"-"}
 	}
-	r, err := f.load(cmd.InOrStdin(), args, opt)
+	r, err := f.loadOrFind(cmd, args, opt)
 	if err != nil {
 		return err
 	}
@@ -137,6 +143,40 @@ func (f compareFlags) options() (stats.Options, error) {
 		return o, hint.Unknown("verdict", f.failOn, []string{"better", "equivalent", "inconclusive", "worse", "invalid"})
 	}
 	return o, nil
+}
+
+// loadOrFind is load, but that one argument which is no file may be a study of
+// the ledger.
+func (f compareFlags) loadOrFind(cmd *cobra.Command, args []string, opt stats.Options) (r compare.Result, err error) {
+	if len(args) != 1 || args[0] == "-" {
+		return f.load(cmd.InOrStdin(), args, opt)
+	}
+	if _, err := os.Stat(args[0]); !errors.Is(err, os.ErrNotExist) {
+		return f.load(cmd.InOrStdin(), args, opt)
+	}
+	err = inLedger(cmd.Context(), f.ledger, args[0], func(s ledger.Store, st *ledger.Study) error {
+		if st.Kind != "study" {
+			arms, err := ledgerArms(cmd.Context(), s, st, f.metric, f.control, f.workload)
+			if err != nil {
+				return err
+			}
+			if opt.Better == "" {
+				opt.Better = stats.HigherIsBetter
+			}
+			r, err = compare.Run(arms, f.paired, opt)
+			return err
+		}
+		data, err := recordOf(cmd.Context(), s, st, "results.json")
+		if err != nil {
+			return err
+		}
+		own, err := compare.ReadStudy(data, f.metric, f.control)
+		if err == nil {
+			r = own.Compare(f.adopt(opt, own))
+		}
+		return err
+	})
+	return r, err
 }
 
 // load reads the arguments: one study compares its variants, anything else is

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -12,16 +13,21 @@ import (
 
 func newReportCmd() *cobra.Command {
 	var asJSON bool
-	var fail string
+	var fail, at string
 	cmd := &cobra.Command{
-		Use:   "report DIR",
+		Use:   "report DIR|STUDY",
 		Short: "what a study came to, from its trials",
 		Long: `Analyse a study's trials again, print the report, and rewrite results.json and
-report.html in its directory. The trials are never changed.`,
+report.html in its directory. The trials are never changed.
+
+A study of the ledger, by identifier, name or place, is reported from there.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkFailOn(fail); err != nil {
 				return err
+			}
+			if _, err := os.Stat(args[0]); os.IsNotExist(err) {
+				return reportFromLedger(cmd, at, args[0], fail, asJSON)
 			}
 			s, trials, env, err := studydir.Read(args[0])
 			if err != nil {
@@ -40,5 +46,6 @@ report.html in its directory. The trials are never changed.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the results as one JSON document")
 	addFailOn(cmd, &fail)
+	addLedgerFlag(cmd, &at)
 	return cmd
 }

@@ -28,6 +28,8 @@ type runFlags struct {
 	allowHost bool
 	asJSON    bool
 	failOn    string
+	ledger    string
+	noLedger  bool
 }
 
 func (f *runFlags) add(cmd *cobra.Command) {
@@ -35,6 +37,8 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.allowHost, "allow-host-settings", false, "let variants change settings that are global to the kernel; they are journalled and restored")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print the results as one JSON document")
 	addFailOn(cmd, &f.failOn)
+	addLedgerFlag(cmd, &f.ledger)
+	cmd.Flags().BoolVar(&f.noLedger, "no-ledger", false, "leave the study out of the ledger")
 }
 
 func (f *runFlags) addNew(cmd *cobra.Command) {
@@ -172,6 +176,9 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 			fmt.Fprintf(cmd.ErrOrStderr(), "%d trials are kept; go on with: linerate study resume %s\n", len(dir.Trials), dir.Path)
 		}
 		return runErr
+	}
+	if !f.noLedger {
+		noteStudy(cmd, f.ledger, dir.Path)
 	}
 	if err := printResults(cmd, results, f.asJSON); err != nil {
 		return err
