@@ -76,6 +76,9 @@ type Facts struct {
 	Sources []Source `json:"sources"`
 	// LeftOut is what a capture left out on purpose, and why.
 	LeftOut []LeftOut `json:"left_out,omitempty"`
+
+	// counterAt finds counters while they are added.
+	counterAt map[string]int
 }
 
 // Origin says what facts were read from.
@@ -210,6 +213,7 @@ type Counter struct {
 // documents.
 func (f *Facts) Normalise() {
 	f.Version = Version
+	f.counterAt = nil
 	slices.SortFunc(f.Settings, func(a, b Setting) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace))
 	})
@@ -267,24 +271,45 @@ func (f *Facts) NIC(name string) (NIC, bool) {
 	return f.NICs[i], true
 }
 
-// AddCounter adds to a counter, making it if it is new.
-func (f *Facts) AddCounter(name string, value uint64, source string) {
-	for i := range f.Counters {
-		if f.Counters[i].Name == name {
-			f.Counters[i].Value += value
-			return
+// maxCounters bounds the counters of a host: thousands of interfaces.
+const maxCounters = 100_000
+
+// counter finds a counter, or makes it; nil beyond the bound.
+func (f *Facts) counter(name, source string) *Counter {
+	if f.counterAt == nil || len(f.counterAt) != len(f.Counters) { // built anew after changes from outside
+		f.counterAt = make(map[string]int, len(f.Counters))
+		for i, c := range f.Counters {
+			f.counterAt[c.Name] = i
 		}
 	}
-	f.Counters = append(f.Counters, Counter{Name: name, Value: value, Source: source})
+	if i, ok := f.counterAt[name]; ok {
+		return &f.Counters[i]
+	}
+	if len(f.Counters) >= maxCounters {
+		return nil
+	}
+	f.counterAt[name] = len(f.Counters)
+	f.Counters = append(f.Counters, Counter{Name: name, Source: source})
+	return &f.Counters[len(f.Counters)-1]
+}
+
+// AddCounter adds to a counter, making it if it is new.
+func (f *Facts) AddCounter(name string, value uint64, source string) {
+	if c := f.counter(name, source); c != nil {
+		c.Value += value
+	}
 }
 
 // MaxCounter raises a counter to a value, making it if it is new.
 func (f *Facts) MaxCounter(name string, value uint64, source string) {
-	for i := range f.Counters {
-		if f.Counters[i].Name == name {
-			f.Counters[i].Value = max(f.Counters[i].Value, value)
-			return
-		}
+	if c := f.counter(name, source); c != nil {
+		c.Value = max(c.Value, value)
 	}
-	f.Counters = append(f.Counters, Counter{Name: name, Value: value, Source: source})
+}
+
+// SetRate sets the rate of a counter that is there.
+func (f *Facts) SetRate(name string, perSecond float64) {
+	if c := f.counter(name, ""); c != nil {
+		c.PerSecond = perSecond
+	}
 }

@@ -2,6 +2,7 @@ package fact
 
 import (
 	"encoding/json"
+	"strconv"
 	"testing"
 )
 
@@ -76,5 +77,23 @@ func TestFactsRoundTrip(t *testing.T) {
 	}
 	if back.Version != Version || len(back.Settings) != 1 || back.Settings[0].Lines[0].Value != "1" {
 		t.Errorf("came back as %+v", back)
+	}
+}
+
+func TestHostileSizesStayLinear(t *testing.T) {
+	var f Facts
+	lines := make([]Line, 100_000)
+	for i := range lines {
+		lines[i] = line(Loader, "/boot/loader.conf", i+1, "a.b", "1")
+	}
+	f.AddLines(lines)
+	if l, _ := f.Settings[0].EffectiveLine(Loader); l.Number != len(lines) {
+		t.Errorf("line %d stands", l.Number)
+	}
+	for i := range 2 * maxCounters {
+		f.AddCounter("c"+strconv.Itoa(i), 1, "x")
+	}
+	if len(f.Counters) != maxCounters {
+		t.Errorf("%d counters", len(f.Counters))
 	}
 }

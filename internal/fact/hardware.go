@@ -55,6 +55,9 @@ const (
 	KindUnknown  = "unknown"
 )
 
+// MaxNICs bounds the interfaces of a host: 4,094 VLANs on some ports.
+const MaxNICs = 16_384
+
 // NIC is a network interface: hardware, or one that the system made.
 type NIC struct {
 	Name string `json:"name"`
@@ -174,5 +177,7 @@ func (f *Facts) AddConfigured(n NIC) {
 		nic.IPv6 += n.IPv6
 		return
 	}
-	f.NICs = append(f.NICs, n)
+	if len(f.NICs) < MaxNICs {
+		f.NICs = append(f.NICs, n)
+	}
 }

@@ -187,16 +187,13 @@ func (f *Facts) Lines() []Line {
 // AddLines files lines under their settings and marks which are effective:
 // within a mechanism, the last one read. Lines must come in reading order.
 func (f *Facts) AddLines(lines []Line) {
-	type key struct {
-		name string
-		ns   Namespace
-	}
-	at := map[key]int{}
+	at := map[settingKey]int{}
 	for i, s := range f.Settings {
-		at[key{s.Name, s.Namespace}] = i
+		at[settingKey{s.Name, s.Namespace}] = i
 	}
+	stands := map[standing]int{}
 	for _, l := range lines {
-		k := key{l.Name, Kernel}
+		k := settingKey{l.Name, Kernel}
 		if l.Mechanism == RCConf {
 			k.ns = RC
 		}
@@ -206,14 +203,33 @@ func (f *Facts) AddLines(lines []Line) {
 			at[k] = i
 			f.Settings = append(f.Settings, Setting{Name: l.Name, Namespace: k.ns})
 		}
-		s := &f.Settings[i]
-		if l.Effective {
-			for j := range s.Lines {
-				if s.Lines[j].Mechanism == l.Mechanism {
-					s.Lines[j].Effective = false
-				}
-			}
-		}
-		s.Lines = append(s.Lines, l)
+		f.Settings[i].addLine(l, stands, i)
 	}
+}
+
+type settingKey struct {
+	name string
+	ns   Namespace
+}
+
+// standing names the line of a setting that stands for a mechanism.
+type standing struct {
+	setting   int
+	mechanism Mechanism
+}
+
+// addLine appends a line, which unseats the one that stood before it.
+func (s *Setting) addLine(l Line, stands map[standing]int, i int) {
+	k := standing{i, l.Mechanism}
+	if l.Effective {
+		last, ok := stands[k]
+		if !ok {
+			last = slices.IndexFunc(s.Lines, func(o Line) bool { return o.Mechanism == l.Mechanism && o.Effective })
+		}
+		if last >= 0 {
+			s.Lines[last].Effective = false
+		}
+		stands[k] = len(s.Lines)
+	}
+	s.Lines = append(s.Lines, l)
 }

@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -16,8 +15,13 @@ func (in *inspection) linuxModules() {
 	if text, err := in.Read("/proc/modules"); err == nil {
 		in.f.Modules = linux.ParseModules(text)
 	}
+	known := map[string]bool{}
+	for _, m := range in.f.Modules {
+		known[m.Name] = true
+	}
 	for _, n := range linux.ParseBuiltin(in.text("/lib/modules/" + in.f.Release.String() + "/modules.builtin")) {
-		if !slices.ContainsFunc(in.f.Modules, func(m fact.Module) bool { return m.Name == n }) {
+		if !known[n] {
+			known[n] = true
 			in.f.Modules = append(in.f.Modules, fact.Module{Name: n, InKernel: true})
 		}
 	}

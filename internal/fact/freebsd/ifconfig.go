@@ -19,7 +19,7 @@ func ParseIfconfig(text string) []fact.NIC {
 	var nics []fact.NIC
 	for _, line := range splitLines(text) {
 		if m := ifHead.FindStringSubmatch(line); m != nil {
-			if len(nics) >= 65_536 {
+			if len(nics) >= fact.MaxNICs {
 				break
 			}
 			nics = append(nics, ifconfigHead(m))

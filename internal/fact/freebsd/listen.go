@@ -22,12 +22,12 @@ func AddListeners(f *fact.Facts, text string) {
 		if len(w) < 3 || !strings.HasPrefix(w[0], "tcp") && !strings.HasPrefix(w[0], "sctp") {
 			continue
 		}
-		queues := strings.Split(w[1], "/")
-		port, err := strconv.Atoi(w[2][strings.LastIndexByte(w[2], '.')+1:])
-		if err != nil || len(queues) != 3 || len(f.Listeners) >= 4096 {
+		queues, dot := strings.Split(w[1], "/"), strings.LastIndexByte(w[2], '.')
+		port, err := strconv.Atoi(w[2][dot+1:])
+		if err != nil || dot < 0 || len(queues) != 3 || len(f.Listeners) >= 4096 {
 			continue
 		}
-		address := w[2][:strings.LastIndexByte(w[2], '.')]
+		address := w[2][:dot]
 		l := fact.Listener{Protocol: w[0], Port: port, Service: listenServices[port], Local: isLoopback(address),
 			Waiting: atoi(queues[0]), Backlog: atoi(queues[2])}
 		if !slices.Contains(f.Listeners, l) {

@@ -30,14 +30,14 @@ func AddPFStatus(f *fact.Facts, pf *fact.PF, text string) {
 		if m == nil || section == "" {
 			continue
 		}
-		name := "pf." + section + strings.ReplaceAll(m[1], " ", "_")
-		f.AddCounter(strings.ReplaceAll(name, "-", "_"), number(m[2]), "pfctl -si")
-		if name == "pf.current_entries" {
+		name := "pf." + section + strings.NewReplacer(" ", "_", "-", "_").Replace(m[1])
+		f.AddCounter(name, number(m[2]), "pfctl -si")
+		if name == "pf.states.current_entries" {
 			n := number(m[2])
 			pf.States = &n
 		}
 		if rate, err := strconv.ParseFloat(m[3], 64); err == nil && m[3] != "" {
-			f.Counters[len(f.Counters)-1].PerSecond = rate
+			f.SetRate(name, rate)
 		}
 	}
 }

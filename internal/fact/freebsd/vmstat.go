@@ -68,7 +68,7 @@ func AddVmstatZ(f *fact.Facts, text string) {
 			name  string
 			value uint64
 		}{{"size", size}, {"limit", limit}, {"used", used}, {"failures", fails}, {"sleeps", sleeps}} {
-			f.Counters = append(f.Counters, fact.Counter{Name: base + c.name, Value: c.value, Source: "vmstat -z"})
+			f.AddCounter(base+c.name, c.value, "vmstat -z")
 		}
 	}
 }

@@ -104,20 +104,8 @@ func AddDriverCounters(f *fact.Facts, nic, text string) {
 		}
 	}
 	for name, v := range sum {
-		if _, have := counter(f, "nic."+nic+"."+name); !have {
-			f.AddCounter("nic."+nic+"."+name, v, "ethtool -S "+nic)
-		}
+		f.MaxCounter("nic."+nic+"."+name, v, "ethtool -S "+nic) // /sys may count the same frames
 	}
-}
-
-// counter looks a counter up while they are not sorted yet.
-func counter(f *fact.Facts, name string) (fact.Counter, bool) {
-	for _, c := range f.Counters {
-		if c.Name == name {
-			return c, true
-		}
-	}
-	return fact.Counter{}, false
 }
 
 // Uevent reads a uevent file of sysfs: KEY=value lines.

@@ -47,6 +47,9 @@ func ReadSysctlConf(files Files, names []string) Config {
 	return r.Config
 }
 
+// maxPatterns bounds the patterns, each of which meets every setting.
+const maxPatterns = 1000
+
 type sysctlReader struct {
 	Config
 	files    Files
@@ -72,7 +75,9 @@ func (r *sysctlReader) file(p, note string) {
 		name = Name(strings.TrimSpace(name))
 		switch {
 		case !ok && quiet:
-			r.excluded = append(r.excluded, name)
+			if len(r.excluded) < maxPatterns {
+				r.excluded = append(r.excluded, name)
+			}
 		case !ok || !validName(name):
 			r.Problems = append(r.Problems, fact.Problem{File: p, Line: i + 1, Text: raw, Kind: fact.ProblemSyntax,
 				Message: "want name = value"})
@@ -80,7 +85,9 @@ func (r *sysctlReader) file(p, note string) {
 			l := fact.Line{File: p, Number: i + 1, Text: raw, Name: name, Value: strings.TrimSpace(value), Mechanism: fact.Sysctl,
 				Effective: true, Default: strings.HasPrefix(p, "/usr/lib/") || strings.HasPrefix(p, "/lib/"), Note: note}
 			if strings.ContainsAny(name, "*?[") {
-				r.globs = append(r.globs, l)
+				if len(r.globs) < maxPatterns {
+					r.globs = append(r.globs, l)
+				}
 				continue
 			}
 			r.explicit[name] = true

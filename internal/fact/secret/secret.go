@@ -75,20 +75,21 @@ func suspicious(low string) bool {
 // replaceValues replaces the value after each match of a pattern.
 func replaceValues(s string, pattern *regexp.Regexp) string {
 	var out strings.Builder
+	low := lower(s)
 	for {
-		at := pattern.FindStringIndex(lower(s))
+		at := pattern.FindStringIndex(low)
 		if at == nil {
 			break
 		}
 		n := valueLength(s[at[1]:])
 		value := s[at[1] : at[1]+n]
 		out.WriteString(s[:at[1]])
-		if harmless.MatchString(lower(s[at[0]:at[1]])) || empty(value) {
+		if harmless.MatchString(low[at[0]:at[1]]) || empty(value) {
 			out.WriteString(value)
 		} else {
 			out.WriteString(quoted(value))
 		}
-		s = s[at[1]+n:]
+		s, low = s[at[1]+n:], low[at[1]+n:]
 	}
 	out.WriteString(s)
 	return out.String()

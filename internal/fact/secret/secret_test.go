@@ -67,3 +67,10 @@ func FuzzText(f *testing.F) {
 		}
 	})
 }
+
+func TestLongLinesStayLinear(t *testing.T) {
+	got, _ := Line(strings.Repeat("psk=a ", 20_000))
+	if strings.Contains(got, "psk=a") {
+		t.Error("a secret stays")
+	}
+}
