@@ -1,0 +1,194 @@
+package audit_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"linerate/internal/audit"
+	"linerate/internal/fact"
+	"linerate/internal/tunable"
+)
+
+// small is a catalogue of made-up tunables, one of each sort.
+const small = `
+subsystem: test
+records:
+  - {name: net.t.run, mechanism: sysctl, type: int, settable: runtime, default: "5", summary: Set while it runs., sources: [t.c], related: []}
+  - {name: net.t.boot, mechanism: sysctl, type: int, settable: boot, default: "1", summary: Set at boot., sources: [t.c]}
+  - {name: net.t.both, mechanism: sysctl, type: u16, settable: boot+runtime, default: "64", summary: Both., sources: [t.c], constraints: {min: 16, power_of_two: true}}
+  - {name: net.t.clamp, mechanism: sysctl, type: int, settable: runtime, default: "1", summary: Clamped., sources: [t.c], constraints: {max: 9, clamped: true}}
+  - {name: net.t.report, mechanism: sysctl, type: int, settable: read-only, summary: Reports., sources: [t.c]}
+  - {name: net.t.old, mechanism: sysctl, type: int, settable: runtime, removed: 14.0, renamed_to: net.t.run, default: "5", summary: The former name., sources: [t.c]}
+  - {name: net.t.gone, mechanism: sysctl, type: int, settable: runtime, removed: 13.0, default: "0", summary: No more., sources: [t.c], notes: [It went.]}
+  - {name: net.t.tomorrow, mechanism: sysctl, type: int, settable: runtime, since: 15.0, default: "0", summary: Not yet., sources: [t.c]}
+  - {name: net.t.module, mechanism: sysctl, type: int, settable: runtime, default: "0", module: tmod, summary: Of a module., sources: [t.c]}
+  - {name: net.t.computed, mechanism: sysctl, type: int, settable: boot+runtime, formula: "memory / 1024", summary: Computed., sources: [t.c], constraints: {only_raise: true}, vectors: [{with: {memory: 1024}, want: "1"}]}
+  - {name: net.t.grown, mechanism: sysctl, type: int, settable: runtime, default: "2097152", summary: Grew., sources: [t.c], changes: [{from: 15.0, default: "8388608", why: test}]}
+  - {name: net.t.small, mechanism: sysctl, type: int, settable: runtime, default: "100", summary: Below the next., sources: [t.c], coupled: [{name: net.t.large, holds: this <= other, why: It cannot be above., vectors: []}]}
+  - {name: net.t.large, mechanism: sysctl, type: int, settable: runtime, default: "200", summary: Above the last., sources: [t.c]}
+  - {name: net.t.said, mechanism: sysctl, type: int, settable: runtime, default: "1", summary: Claimed., sources: [t.c]}
+  - {name: net.t.careful, mechanism: sysctl, type: int, settable: runtime, default: "1", summary: With care., sources: [t.c], cautions: [{kind: harmful, when: 'this == 7 && role == "web"', text: Seven is bad for the web.}, {kind: memory, when: this > memory, text: Too much.}]}
+  - {name: hw.t.slices, mechanism: loader, type: int, settable: boot, default: "1", summary: Of the loader., sources: [t.c]}
+  - {name: dev.tnic.N.fc, mechanism: sysctl, type: int, settable: runtime, default: "3", summary: Flow control., sources: [t.c]}
+  - {name: tsvc_enable, mechanism: rc, type: yesno, settable: boot, default: "NO", summary: A service., sources: [t.sh]}
+`
+
+const smallClaims = `
+source: test
+os: freebsd
+title: A guide
+author: nobody
+date: "2020"
+kind: guide
+claims:
+  - {name: net.t.said, value: "42", in: sysctl.conf, active: true, says: It is faster., at: line 1, verdict: folklore}
+  - {name: net.t.said, value: "43", in: sysctl.conf, active: true, says: Faster yet., at: line 2, verdict: wrong, truth: It is not.}
+`
+
+func smallCatalogue(t testing.TB) *tunable.Catalogue {
+	t.Helper()
+	c, err := tunable.Read(fstest.MapFS{
+		"freebsd/test.yaml": {Data: []byte(small)},
+		"claims/test.yaml":  {Data: []byte(smallClaims)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// summary is a finding in one word: id, severity, action, place.
+func summary(f audit.Finding) string {
+	place := f.File[strings.LastIndexByte(f.File, '/')+1:]
+	return strings.Join([]string{f.ID, string(f.Severity), string(f.Action), place}, " ")
+}
+
+func TestStructural(t *testing.T) {
+	const loader, sysctl, rc = "/boot/loader.conf", "/etc/sysctl.conf", "/etc/rc.conf"
+	for _, c := range []struct {
+		name, release string
+		files         map[string]string
+		memory        uint64
+		live          map[string]string
+		want          []string // in the order of the report
+	}{
+		{name: "fine", files: map[string]string{sysctl: "net.t.run=6", loader: `net.t.boot="2"`}},
+		{name: "default", files: map[string]string{sysctl: "net.t.run=5"}, want: []string{"LR-DEFAULT:net.t.run info remove sysctl.conf"}},
+		{name: "default in another notation", files: map[string]string{sysctl: "net.t.run=0x5"}, want: []string{"LR-DEFAULT:net.t.run info remove sysctl.conf"}},
+		{name: "default that undoes the loader's", files: map[string]string{loader: `net.t.both="128"`, sysctl: "net.t.both=64"},
+			want: []string{"LR-DUPLICATE:net.t.both warning remove loader.conf"}},
+		{name: "typo", files: map[string]string{sysctl: "net.t.comptued=6"}, want: []string{"LR-UNKNOWN:net.t.comptued error change sysctl.conf"}},
+		{name: "sibling is no typo", files: map[string]string{sysctl: "dev.xnic.0.fc=0"}, want: []string{"LR-UNKNOWN:dev.xnic.0.fc info measure sysctl.conf"}},
+		{name: "unit", files: map[string]string{sysctl: "dev.tnic.7.fc=3"}, want: []string{"LR-DEFAULT:dev.tnic.7.fc info remove sysctl.conf"}},
+		{name: "unknown to the running kernel", files: map[string]string{sysctl: "vm.nothing.like.it=1"}, live: map[string]string{"net.t.run": "5"},
+			want: []string{"LR-UNKNOWN:vm.nothing.like.it error remove sysctl.conf"}},
+		{name: "removed", files: map[string]string{sysctl: "net.t.gone=1"}, want: []string{"LR-REMOVED:net.t.gone error remove sysctl.conf"}},
+		{name: "removed, where nobody complains", files: map[string]string{loader: `net.t.gone="1"`}, want: []string{"LR-REMOVED:net.t.gone warning remove loader.conf"}},
+		{name: "still there", release: "12.4", files: map[string]string{sysctl: "net.t.gone=1"}},
+		{name: "renamed", files: map[string]string{sysctl: "net.t.old=6"}, want: []string{"LR-RENAMED:net.t.old error change sysctl.conf"}},
+		{name: "renamed to what is so anyway", files: map[string]string{sysctl: "net.t.old=5"}, want: []string{"LR-RENAMED:net.t.old error remove sysctl.conf"}},
+		{name: "not yet", files: map[string]string{sysctl: "net.t.tomorrow=1"}, want: []string{"LR-NOTYET:net.t.tomorrow error remove sysctl.conf"}},
+		{name: "boot only", files: map[string]string{sysctl: "net.t.boot=2"}, want: []string{"LR-MISPLACED:net.t.boot error move sysctl.conf"}},
+		{name: "boot only, and the default", files: map[string]string{sysctl: "net.t.boot=1"}, want: []string{"LR-MISPLACED:net.t.boot info remove sysctl.conf"}},
+		{name: "run time only", files: map[string]string{loader: `net.t.run="6"`}, want: []string{"LR-MISPLACED:net.t.run error move loader.conf"}},
+		{name: "loader variable", files: map[string]string{sysctl: "hw.t.slices=4"}, want: []string{"LR-MISPLACED:hw.t.slices error move sysctl.conf"}},
+		{name: "rc variable", files: map[string]string{loader: `tsvc_enable="YES"`}, want: []string{"LR-MISPLACED:tsvc_enable error move loader.conf"}},
+		{name: "sysctl in rc.conf", files: map[string]string{rc: "net.t.run=6"}, want: []string{"LR-MISPLACED:net.t.run error move rc.conf"}},
+		{name: "report", files: map[string]string{sysctl: "net.t.report=1"}, want: []string{"LR-MISPLACED:net.t.report error remove sysctl.conf"}},
+		{name: "type", files: map[string]string{sysctl: "net.t.both=65536"}, want: []string{"LR-RANGE:net.t.both error change sysctl.conf"}},
+		{name: "no number", files: map[string]string{sysctl: "net.t.run=fast"}, want: []string{"LR-RANGE:net.t.run error change sysctl.conf"}},
+		{name: "power of two", files: map[string]string{sysctl: "net.t.both=48"}, want: []string{"LR-RANGE:net.t.both error change sysctl.conf"}},
+		{name: "clamped", files: map[string]string{sysctl: "net.t.clamp=10"}, want: []string{"LR-RANGE:net.t.clamp warning change sysctl.conf"}},
+		{name: "downwards", memory: 1 << 20, files: map[string]string{sysctl: "net.t.computed=1000"}, want: []string{"LR-RANGE:net.t.computed error remove sysctl.conf"}},
+		{name: "below the computed", memory: 1 << 20, files: map[string]string{loader: `net.t.computed="1000"`}, want: []string{"LR-LOWERS:net.t.computed warning remove loader.conf"}},
+		{name: "above the computed", memory: 1 << 20, files: map[string]string{loader: `net.t.computed="2000"`}},
+		{name: "computed from what is not known", files: map[string]string{loader: `net.t.computed="2000"`}, want: []string{"LR-LOWERS:net.t.computed info measure loader.conf"}},
+		{name: "above the default, once", release: "15.0", files: map[string]string{sysctl: "net.t.grown=4194304"}, want: []string{"LR-LOWERS:net.t.grown warning remove sysctl.conf"}},
+		{name: "above the default, still", files: map[string]string{sysctl: "net.t.grown=4194304"}},
+		{name: "lowered on purpose", release: "15.0", files: map[string]string{sysctl: "net.t.grown=65536"}},
+		{name: "no module", files: map[string]string{sysctl: "net.t.module=1"}, want: []string{"LR-NOMODULE:net.t.module warning change sysctl.conf"}},
+		{name: "module in time", files: map[string]string{sysctl: "net.t.module=1", loader: `tmod_load="YES"`}},
+		{name: "module too late", files: map[string]string{sysctl: "net.t.module=1", rc: `kld_list="tmod"`}, want: []string{"LR-ORDER:net.t.module info change sysctl.conf"}},
+		{name: "twice", files: map[string]string{sysctl: "net.t.run=6\nnet.t.run=7"}, want: []string{"LR-DUPLICATE:net.t.run warning remove sysctl.conf"}},
+		{name: "twice the same", files: map[string]string{sysctl: "net.t.run=6\nnet.t.run=6"}, want: []string{"LR-DUPLICATE:net.t.run info remove sysctl.conf"}},
+		{name: "later file", files: map[string]string{loader: `net.t.boot="2"`, "/boot/loader.conf.local": `net.t.boot="3"`}, want: []string{"LR-DUPLICATE:net.t.boot warning remove loader.conf"}},
+		{name: "drift", files: map[string]string{sysctl: "net.t.run=6"}, live: map[string]string{"net.t.run": "7"}, want: []string{"LR-DRIFT:net.t.run warning change sysctl.conf"}},
+		{name: "no drift", files: map[string]string{sysctl: "net.t.run=6"}, live: map[string]string{"net.t.run": "6"}},
+		{name: "coupled", files: map[string]string{sysctl: "net.t.small=300"}, want: []string{"LR-COUPLED:net.t.small~net.t.large warning change sysctl.conf"}},
+		{name: "coupled and raised together", files: map[string]string{sysctl: "net.t.small=300\nnet.t.large=400"}},
+		{name: "caution", files: map[string]string{sysctl: "net.t.careful=7"}, want: []string{"LR-HARMFUL:net.t.careful warning change sysctl.conf"}},
+		{name: "folklore", files: map[string]string{sysctl: "net.t.said=42"}, want: []string{"LR-FOLKLORE:net.t.said info measure sysctl.conf"}},
+		{name: "wrong advice", files: map[string]string{sysctl: "net.t.said=43"}, want: []string{"LR-FOLKLORE:net.t.said warning remove sysctl.conf"}},
+		{name: "syntax", files: map[string]string{sysctl: "a comment without its mark"}, want: []string{"LR-SYNTAX:/etc/sysctl.conf:a_comment_without error change sysctl.conf"}},
+		{name: "the same twice over", files: map[string]string{sysctl: "net.t.gone=1", loader: `net.t.gone="1"`},
+			want: []string{"LR-REMOVED:net.t.gone@/etc/sysctl.conf error remove sysctl.conf", "LR-REMOVED:net.t.gone warning remove loader.conf"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := tree(t, map[bool]string{true: "14.3", false: c.release}[c.release == ""], c.files)
+			f.Memory.Physical = c.memory
+			for name, v := range c.live {
+				setLive(f, name, v)
+			}
+			f.Normalise()
+			r, err := audit.Run(audit.Input{Facts: f, Catalogue: smallCatalogue(t), Role: "web"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, x := range r.Findings {
+				got = append(got, summary(x))
+				checkTexts(t, withSource(x))
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("got\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(c.want, "\n  "))
+			}
+		})
+	}
+}
+
+// withSource spares findings of the files alone the demand for a source.
+func withSource(f audit.Finding) audit.Finding {
+	if f.Kind == audit.Syntax || f.Kind == audit.Duplicate || f.Kind == audit.Coupled || f.Kind == audit.Unknown {
+		f.Sources = append(f.Sources, "the files")
+	}
+	return f
+}
+
+func TestComplaintsOfTheSystem(t *testing.T) {
+	f := tree(t, "14.3", map[string]string{"/etc/sysctl.conf": "net.t.run=6"})
+	f.Complaints = []fact.Complaint{
+		{Text: "net.t.run limit exceeded", About: "net.t.run"},
+		{Text: "interrupt storm detected on irq16", About: "hw.intr_storm_threshold"},
+	}
+	r, err := audit.Run(audit.Input{Facts: f, Catalogue: smallCatalogue(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := find(r, "LR-COMPLAINT", ""); len(c) != 2 || !slices.ContainsFunc(c, func(f audit.Finding) bool { return f.Name == "net.t.run" && f.Line == 1 }) {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestDeterministic: facts in, the same report out, however often.
+func TestDeterministic(t *testing.T) {
+	f := tree(t, "14.3", map[string]string{"/etc/sysctl.conf": "net.inet.ip.maxfragpackets=0\nnet.inet.ip.check_interface=1", "/etc/rc.conf": "gateway_enable=\"YES\"\nifconfig_igb0=\"up\""})
+	first := ids(run(t, f, "firewall"))
+	for range 5 {
+		if again := ids(run(t, f, "firewall")); !slices.Equal(first, again) {
+			t.Fatalf("%v, then %v", first, again)
+		}
+	}
+	if len(first) < 3 {
+		t.Errorf("only %v", first)
+	}
+}
+
+func ids(r *audit.Report) []string {
+	var all []string
+	for _, f := range r.Findings {
+		all = append(all, f.ID)
+	}
+	return all
+}
