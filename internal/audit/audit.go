@@ -135,7 +135,7 @@ func (a *auditor) sysctlInRC(p fact.Problem) bool {
 		return false
 	}
 	value, _, _ = strings.Cut(value, "#")
-	file := properFile(rec.At(a.f.Release))
+	file := properFile(a.f.OS, rec.At(a.f.Release))
 	f := Finding{ID: "LR-MISPLACED:" + name, Name: name, Kind: Misplaced, Severity: Error, Action: Move, Sources: rec.Sources,
 		File: p.File, Line: p.Line, Text: p.Text,
 		Message: fmt.Sprintf("%s cannot be set in %s: the shell that reads it takes the line for a command", name, base(p.File)),

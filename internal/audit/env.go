@@ -46,8 +46,11 @@ type nicView struct {
 	// Offload is "on" or "off" where it is known of the running interface or
 	// said in rc.conf, else "default".
 	Offload func(string) string `expr:"offload"`
-	// Asked is true when rc.conf itself switches the option on.
-	Asked func(string) bool `expr:"asked"`
+	// Asked and Refused are true when rc.conf itself switches the option on
+	// or off; Live when the running state of the options is known.
+	Asked   func(string) bool `expr:"asked"`
+	Refused func(string) bool `expr:"refused"`
+	Live    bool              `expr:"live"`
 	// Interrupts per second of its busiest queue, and how many of its
 	// queues take any.
 	BusiestRate float64 `expr:"busiest_rate"`
@@ -176,6 +179,10 @@ func addFirewall(e tunable.Env, f *fact.Facts) {
 			e["pf_max_mss"] = float64(s.MaxMSS)
 		}
 	}
+	e["conntrack"], e["conntrack_max"] = 0.0, 0.0
+	if nft := f.Firewall.NFT; nft != nil && nft.Connections != nil && nft.Max != nil {
+		e["conntrack"], e["conntrack_max"] = float64(*nft.Connections), float64(*nft.Max)
+	}
 	e["ipfw_rules"] = 0
 	if fw := f.Firewall.IPFW; fw != nil {
 		e["ipfw_rules"] = fw.Rules
@@ -199,6 +206,8 @@ func viewNIC(f *fact.Facts, n *fact.NIC) *nicView {
 		Ether: n.Kind == fact.KindEthernet || n.Kind == "",
 	}
 	v.Offload = func(option string) string { return offload(n, option) }
+	v.Live = n.Options != nil
+	v.Refused = func(option string) bool { return slices.Contains(n.ConfigFlags, "-"+strings.ToLower(option)) }
 	v.Asked = func(option string) bool { return slices.Contains(n.ConfigFlags, strings.ToLower(option)) }
 	for _, i := range f.Interrupts {
 		if i.Device != n.Name || i.Queue == "" {

@@ -124,6 +124,9 @@ func host(t testing.TB, x audit.Example) *fact.Facts {
 	for _, s := range x.Services {
 		f.Services = append(f.Services, fact.Service{Name: s, Enabled: &yes})
 	}
+	if len(x.Conntrack) == 2 {
+		f.Firewall.NFT = &fact.NFT{Connections: &x.Conntrack[0], Max: &x.Conntrack[1]}
+	}
 	if x.IPFWRules > 0 && f.Firewall.IPFW != nil {
 		f.Firewall.IPFW.Rules = x.IPFWRules
 	}

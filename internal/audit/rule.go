@@ -86,6 +86,8 @@ type Example struct {
 	// Rates are interrupts per second by name ("irq24: ix0:rxq0").
 	Rates    map[string]float64 `yaml:"rates"`
 	PFStates *uint64            `yaml:"pf_states"`
+	// Conntrack are entries and limit of Linux's connection tracking.
+	Conntrack []uint64 `yaml:"conntrack"`
 	// IPFWRules is how many rules ipfw has.
 	IPFWRules int      `yaml:"ipfw_rules"`
 	Services  []string `yaml:"services"`

@@ -244,7 +244,7 @@ func (a *auditor) renamed(f *Finding, j judged, to *tunable.Record) {
 		return
 	}
 	where := ""
-	if file := properFile(to.At(a.f.Release)); file != "" {
+	if file := properFile(a.f.OS, to.At(a.f.Release)); file != "" {
 		where = " in " + file
 	}
 	f.Fix = fmt.Sprintf("Set %s=%s%s if it is still wanted, and check the meaning: %s", name, j.Value, where, to.Summary)
@@ -290,9 +290,11 @@ func consequence(m fact.Mechanism) string {
 	return "Nothing is set."
 }
 
-// properFile is where a tunable belongs.
-func properFile(s tunable.State) string {
+// properFile is where a tunable belongs, "" where no file is the place.
+func properFile(os string, s tunable.State) string {
 	switch {
+	case os == fact.Linux && (s.Mechanism != tunable.Sysctl || !s.Settable.AtRuntime()):
+		return ""
 	case s.Mechanism == tunable.RC:
 		return "/etc/rc.conf"
 	case s.Mechanism == tunable.Loader, s.Mechanism == tunable.Module, s.Mechanism == tunable.Sysctl && s.Settable == tunable.Boot:
@@ -310,7 +312,7 @@ func (a *auditor) misplaced(j judged) bool {
 	}
 	f := Finding{ID: "LR-MISPLACED:" + j.Name, Kind: Misplaced, Action: Move, Name: j.Name,
 		Severity: j.ifEffective(Error), Sources: j.rec.Sources}.at(j.Line)
-	to := properFile(j.st)
+	to := properFile(a.f.OS, j.st)
 	runtime, boot := a.powers(j)
 	switch {
 	case j.st.Mechanism != tunable.Sysctl && !a.fits(j.rec, j.Mechanism):
@@ -350,7 +352,13 @@ func (a *auditor) idle(j judged) string {
 			continue
 		}
 		if text, err := fill(r.Message, s.env); err == nil {
-			return fmt.Sprintf(" It would do nothing there either (%s): rather remove it.", text)
+			return fmt.Sprintf(" — it would do nothing there either (%s): rather remove it.", text)
+		}
+	}
+	e := a.env.With(j.Value, "")
+	for _, c := range j.rec.Cautions {
+		if yes, err := e.Holds(c.When); c.Kind == "ineffective" && c.When != "" && !e.Unknown(c.When) && err == nil && yes {
+			return fmt.Sprintf(" — it would do nothing there either (%s): rather remove it.", strings.TrimRight(c.Text, "."))
 		}
 	}
 	return ""

@@ -246,6 +246,7 @@ func (a *auditor) drift() {
 	if !a.f.Live() {
 		return
 	}
+	a.notLoaded()
 	for _, s := range a.f.Settings {
 		l, ok := s.FromFiles()
 		if !ok || s.Live == nil || s.Namespace != fact.Kernel || l.Default || a.said(l, Misplaced, Range, Unknown, Removed, Renamed) ||
@@ -263,6 +264,24 @@ func (a *auditor) drift() {
 			Message: fmt.Sprintf("%s: the file says %s, the host runs %s", s.Name, l.Value, *s.Live),
 			Why:     driftWhy(l),
 			Fix:     "Find out which is meant: put the running value into the file, or set the file's value now."}.at(l))
+	}
+}
+
+// notLoaded reports modules that loader.conf loads and the kernel has not.
+func (a *auditor) notLoaded() {
+	for _, m := range a.f.Modules {
+		if m.Loaded == nil || *m.Loaded || m.InKernel {
+			continue
+		}
+		for _, l := range m.Lines {
+			if l.Mechanism != fact.Loader || !l.Effective || l.Default || a.said(l, Misplaced, Range, Unknown, Removed, Renamed) {
+				continue
+			}
+			a.add(Finding{ID: "LR-DRIFT:" + l.Name, Kind: Drift, Severity: Warning, Action: Change, Name: l.Name, Sources: []string{"kldstat of this host"},
+				Message: fmt.Sprintf("%s loads the module %s, and the kernel has not got it", base(l.File), m.Name),
+				Why:     "The host has not been booted since the line was written, the file of the module is missing, or it did not fit the kernel; the loader goes on without it.",
+				Fix:     fmt.Sprintf("kldload %s shows the reason. Remove the line if the module is not wanted.", m.Name)}.at(l))
+		}
 	}
 }
 
