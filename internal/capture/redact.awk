@@ -60,7 +60,7 @@ BEGIN {
 	MARK = "<redacted>"
 	ENDS = "[ \t;\"" SQ "]"
 	W = "(pass(word|wd|phrase|code)|secret|psk|presharedkey|preshared_key|wepkey|wpakey|private_?key|privkey|auth_?key|api_?key|token|community|credential|setkey|fastopen_key|keydata|_pw)"
-	ASSIGN = "[a-z0-9_.-]*" W "[a-z0-9_.-]*[\"" SQ "]?[ \t]*[=:][ \t]*"
+	ASSIGN = "([a-z0-9_.-]*" W "[a-z0-9_.-]*|[a-z0-9_.-]*[_-]key|(^|[^a-z0-9_])key)[\"" SQ "]?[ \t]*[=:][ \t]*"
 	OPTION = "(wepkey|wpakey|psk|presharedkey|preshared-key|private-key|authkey|password|passwd|secret|community)[ \t]+"
 	CARP = "[ \t\"" SQ "]pass[ \t]+"
 	CRYPT = "[$](1|2[abxy]?|3|5|6|7|y|gy|md5|sha1|argon2[a-z]*)[$][./A-Za-z0-9$=,]+"

@@ -169,6 +169,11 @@ hw.usb.bypass=1
 net.inet.tcp.tso=0
 token_bucket_rate=3
 net.inet.tcp.fastopen.setkey: opaque
+rndc_key="abcdef"
+key = topsecret
+monkey=1
+vnc.key: hidden
+xkeymap: de
 `
 
 // TestBothRedactionsAgree holds the script's awk to package secret.

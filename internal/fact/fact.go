@@ -42,6 +42,9 @@ type Facts struct {
 	Kernel string `json:"kernel,omitempty"`
 	// KernelIdent is the name of the kernel configuration (GENERIC).
 	KernelIdent string `json:"kernel_ident,omitempty"`
+	// KernelOptions are the options the kernel was built with: NAME or
+	// NAME=value, sorted.
+	KernelOptions []string `json:"kernel_options,omitempty"`
 	// Machine is the maker's name of the hardware.
 	Machine string `json:"machine,omitempty"`
 	// Hypervisor is the kind of virtual machine, "none" on bare metal.

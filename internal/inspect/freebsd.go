@@ -116,7 +116,9 @@ func (in *inspection) freebsdDevices(v freebsd.Values) {
 	if text, ok := in.output("ifconfig"); ok {
 		in.f.NICs = freebsd.ParseIfconfig(text)
 	}
-	if text, ok := in.output("pciconf"); ok {
+	if text, _ := in.output("pciconf"); text != "" {
+		freebsd.AddPCI(in.f, freebsd.ParsePciconf(text), v)
+	} else if text, ok := in.output("pciconf-lv"); ok { // links want privileges
 		freebsd.AddPCI(in.f, freebsd.ParsePciconf(text), v)
 	}
 	log, err := in.Read(bootLog)
@@ -177,6 +179,9 @@ func (in *inspection) freebsdModules() {
 		compiled = freebsd.ParseKernelModules(text)
 	}
 	freebsd.AddModules(in.f, loaded, compiled)
+	if text, ok := in.output("conftxt"); ok {
+		in.f.KernelOptions = freebsd.ParseKernelConfig(text)
+	}
 }
 
 // freebsdCounters reads what the kernel counted.
@@ -208,6 +213,9 @@ func (in *inspection) freebsdRunningFirewall() {
 		freebsd.AddIPFWList(fw, text)
 		if text, ok := in.output("ipfw-pipe"); ok {
 			fw.Pipes = strings.Count(text, "burst")
+		}
+		if text, ok := in.output("ipfw-nat"); ok {
+			freebsd.AddIPFWNAT(fw, text)
 		}
 		in.f.Firewall.IPFW = fw
 	}

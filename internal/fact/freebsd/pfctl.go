@@ -114,3 +114,13 @@ func AddIPFWList(fw *fact.IPFW, text string) {
 		fw.Enabled = &on
 	}
 }
+
+// AddIPFWNAT reads `ipfw nat show config`: "ipfw nat 1 config if em0 …".
+func AddIPFWNAT(fw *fact.IPFW, text string) {
+	for _, line := range splitLines(text) {
+		w := strings.Fields(line)
+		if len(w) > 2 && w[0] == "ipfw" && w[1] == "nat" && len(fw.NATLines) < 4096 {
+			fw.NATLines = append(fw.NATLines, fact.Line{Text: line, Name: "nat", Value: strings.Join(w[2:], " "), Mechanism: fact.Conf, Effective: true})
+		}
+	}
+}

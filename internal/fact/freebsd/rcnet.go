@@ -42,7 +42,7 @@ func AddRCInterfaces(f *fact.Facts, c Config) {
 			continue
 		}
 		switch {
-		case l.Name == "cloned_interfaces" || l.Name == "gif_interfaces":
+		case l.Name == "cloned_interfaces" || l.Name == "gif_interfaces" || l.Name == "wireguard_interfaces":
 			for _, n := range strings.Fields(l.Value) {
 				f.AddConfigured(rcNIC(strings.TrimSuffix(n, ":sticky"), l))
 			}
@@ -89,7 +89,7 @@ func rcNIC(name string, l fact.Line) fact.NIC {
 			n.Parent = ""
 		}
 	}
-	if strings.HasPrefix(l.Name, "cloned_") || strings.HasPrefix(l.Name, "vlans_") {
+	if strings.HasSuffix(l.Name, "_interfaces") || strings.HasPrefix(l.Name, "vlans_") {
 		return n
 	}
 	readIfconfigWords(&n, strings.Fields(l.Value))

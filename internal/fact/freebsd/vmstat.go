@@ -2,6 +2,7 @@ package freebsd
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -172,4 +173,21 @@ func ParseFstab(path, text string) []fact.Mount {
 		}
 	}
 	return mounts
+}
+
+// ParseKernelConfig reads a kernel's configuration (kern.conftxt, config(5)):
+// its options, maxusers among them.
+func ParseKernelConfig(text string) []string {
+	var options []string
+	for _, line := range splitLines(text) {
+		w := strings.Fields(line[:commentAt(line)])
+		switch {
+		case len(w) >= 2 && w[0] == "options":
+			options = append(options, strings.Split(strings.Join(w[1:], ""), ",")...)
+		case len(w) == 2 && w[0] == "maxusers":
+			options = append(options, "maxusers="+w[1])
+		}
+	}
+	slices.Sort(options)
+	return options
 }

@@ -14,8 +14,9 @@ const Mark = "<redacted>"
 const words = `(pass(word|wd|phrase|code)|secret|psk|presharedkey|preshared_key|wepkey|wpakey|private_?key|privkey|auth_?key|api_?key|token|community|credential|setkey|fastopen_key|keydata|_pw)`
 
 var (
-	// assignment is a name that tells a secret, and its equals sign.
-	assignment = regexp.MustCompile(`[a-z0-9_.-]*` + words + `[a-z0-9_.-]*["']?[ \t]*[=:][ \t]*`)
+	// assignment is a name that tells a secret, and its equals sign; a name
+	// that ends in _key or is "key" tells one too.
+	assignment = regexp.MustCompile(`([a-z0-9_.-]*` + words + `[a-z0-9_.-]*|[a-z0-9_.-]*[_-]key|(^|[^a-z0-9_])key)["']?[ \t]*[=:][ \t]*`)
 	// option is a word that a secret follows, as in ifconfig's "wepkey 0x…".
 	option = regexp.MustCompile(`(wepkey|wpakey|psk|presharedkey|preshared-key|private-key|authkey|password|passwd|secret|community)[ \t]+`)
 	// carp is ifconfig's "vhid 1 pass mekmitasdigoat".
@@ -61,7 +62,7 @@ func Line(s string) (string, bool) {
 // telling are parts that every secret's name has: most lines have none, and
 // need no further look.
 var telling = []string{"pass", "secret", "psk", "presharedkey", "preshared", "wepkey", "wpakey", "private", "privkey", "auth", "api",
-	"token", "community", "credential", "setkey", "fastopen_key", "keydata", "_pw"}
+	"token", "community", "credential", "setkey", "keydata", "_pw", "_key", "-key", "key=", "key =", "key:", "key\"", "key'", "key\t"}
 
 func suspicious(low string) bool {
 	for _, t := range telling {
