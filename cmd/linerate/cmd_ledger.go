@@ -229,7 +229,7 @@ func newLedgerExportCmd() *cobra.Command {
 	var all, raw bool
 	cmd := &cobra.Command{
 		Use:   "export",
-		Short: "write evidence or trials as JSON lines, CSV or Parquet",
+		Short: "write evidence or trials as JSON lines, CSV, Parquet or Markdown",
 		Example: `  linerate ledger export --format csv > evidence.csv
   linerate ledger export --what trials --format parquet --out trials.parquet
   linerate ledger export --all --raw > ledger.jsonl      # everything, for ledger import`,
@@ -253,7 +253,7 @@ func newLedgerExportCmd() *cobra.Command {
 	}
 	addFilterFlags(cmd, &f)
 	addLedgerFlag(cmd, &at)
-	cmd.Flags().StringVar(&format, "format", "jsonl", "jsonl, csv or parquet")
+	cmd.Flags().StringVar(&format, "format", "jsonl", "jsonl, csv, parquet or markdown")
 	cmd.Flags().StringVar(&what, "what", "evidence", "evidence or trials")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default: standard output)")
 	cmd.Flags().BoolVar(&all, "all", false, "the whole ledger as JSON lines, to be imported elsewhere")
@@ -283,6 +283,9 @@ func export(ctx context.Context, w io.Writer, s ledger.Store, f ledger.Filter, w
 		lines, err := evidenceLines(ctx, s, f)
 		if err != nil {
 			return err
+		}
+		if format == "markdown" {
+			return dump.Markdown(w, lines)
 		}
 		return dump.Write(w, format, dump.Evidence(lines))
 	case "trials":

@@ -17,8 +17,9 @@ import (
 	"linerate/internal/ledger"
 )
 
-// Formats that evidence and trials can be written in.
-var Formats = []string{"jsonl", "csv", "parquet"}
+// Formats that evidence and trials can be written in; Markdown is for evidence
+// only.
+var Formats = []string{"jsonl", "csv", "parquet", "markdown"}
 
 // EvidenceRow is one verdict, flat; numbers that are not known are null.
 type EvidenceRow struct {

@@ -1,0 +1,66 @@
+package dump
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"linerate/internal/ledger"
+)
+
+// Markdown writes evidence as one table for each tunable: every machine,
+// nulls and losses with the gains.
+func Markdown(w io.Writer, lines []ledger.Line) error {
+	byName := map[string][]ledger.Line{}
+	for i := range lines {
+		seen := map[string]bool{}
+		for _, c := range lines[i].Changes {
+			if seen[c.Tunable] {
+				continue
+			}
+			seen[c.Tunable] = true
+			l := lines[i]
+			l.Tunable, l.Before, l.After = c.Tunable, c.Before, c.After
+			byName[c.Tunable] = append(byName[c.Tunable], l)
+		}
+	}
+	var b strings.Builder
+	for _, name := range sortedKeys(byName) {
+		fmt.Fprintf(&b, "### %s\n\n", name)
+		b.WriteString("| machine | release | study | workload | set | effect, 95 % interval | n | p (Holm) | verdict |\n|---|---|---|---|---|---|---|---|---|\n")
+		for i := range byName[name] {
+			row(&b, &byName[name][i])
+		}
+		b.WriteString("\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func row(b *strings.Builder, l *ledger.Line) {
+	set := orDefault(l.Before) + " → " + orDefault(l.After)
+	if !l.Alone {
+		set += " and more"
+	}
+	p := "–"
+	if l.PHolm != nil {
+		p = fmt.Sprintf("%.2g", *l.PHolm)
+	}
+	verdict := l.Verdict
+	if l.Published != nil && !l.Published.Agrees {
+		verdict += "; its README says " + l.Published.Verdict
+	}
+	if l.Excluded != "" {
+		verdict = "excluded: " + l.Excluded
+	}
+	for i, cell := range []string{
+		fmt.Sprintf("%s, %d cores, %s", l.CPU, l.Cores, l.NIC), strings.TrimSpace(l.OS + " " + l.Release), l.Study, l.Workload,
+		set, l.Effect(), fmt.Sprint(l.N), p, verdict,
+	} {
+		if i == 0 {
+			b.WriteString("|")
+		}
+		b.WriteString(" " + strings.ReplaceAll(cell, "|", `\|`) + " |")
+	}
+	b.WriteString("\n")
+}
