@@ -24,6 +24,7 @@ type runFlags struct {
 	seed      uint64
 	quick     bool
 	blocks    int
+	search    string
 	engine    string
 	allowHost bool
 	asJSON    bool
@@ -74,6 +75,7 @@ ends; an interrupted study goes on with: linerate study resume DIR`,
 	}
 	f.addNew(cmd)
 	cmd.Flags().IntVar(&f.blocks, "blocks", 0, "blocks of every part (default: the study's)")
+	cmd.Flags().StringVar(&f.search, "search", "", "how a study of throughput searches: mlr or rfc2544 (default: as the study says)")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the schedule and run nothing")
 	return cmd
 }
@@ -109,6 +111,13 @@ func newStudyResumeCmd() *cobra.Command {
 func (f *runFlags) shape(cmd *cobra.Command, s *study.Spec) error {
 	if err := checkFailOn(f.failOn); err != nil {
 		return err
+	}
+	if cmd.Flags().Changed("search") {
+		by, err := s.WithSearch(f.search)
+		if err != nil {
+			return err
+		}
+		*s = by
 	}
 	if f.quick {
 		*s = s.Quick()

@@ -25,7 +25,7 @@ func (p pace) add(part string, seconds float64) {
 
 // each estimates one trial of a part.
 func (p pace) each(part study.Part) float64 {
-	believed := part.Warmup + part.Seconds + overhead
+	believed := part.Expected() + overhead
 	e := p[part.Name]
 	// The first belief weighs as much as two trials.
 	return (2*believed + e.seconds) / float64(2+e.trials)

@@ -45,7 +45,11 @@ func (r *run) trial(ctx context.Context, slot study.Slot, part study.Part) (stud
 	if err != nil {
 		return t, err
 	}
-	failed, err := r.measure(ctx, part, &o)
+	measure := r.measure
+	if part.Search != nil {
+		measure = r.search
+	}
+	failed, err := measure(ctx, part, &o)
 	if err != nil {
 		return t, err
 	}

@@ -35,6 +35,8 @@ type htmlPage struct {
 	Timelines                      []chart
 	Loads                          []chart
 	Latencies                      []chart
+	Searches                       []chart
+	SearchTables                   []htmlTable
 	Tables                         []htmlTable
 	Unavailable                    []study.Unavailable
 	Warnings                       []string
@@ -136,12 +138,16 @@ func (p *htmlPage) charts(s study.Spec, r study.Results) {
 		p.effectCharts(r, g)
 	}
 	for _, part := range s.Parts {
-		m, ok := timelineMetric(part.Mode)
+		m, ok := timelineMetric(part)
 		if !ok || len(parts(r)) == 0 || !slices.Contains(parts(r), part.Name) {
 			continue
 		}
 		p.Timelines = append(p.Timelines, picture(m.Label+" · part "+part.Name, "", func(w float64) string { return timeline(r, m, part.Name, w) })...)
 		if part.Mode != testbed.Overload {
+			continue
+		}
+		if part.Search != nil {
+			p.searchCharts(r, part)
 			continue
 		}
 		at := "part " + part.Name + ", offered: " + string(part.Rate)
@@ -197,9 +203,24 @@ func percentTick(v float64) string {
 	return strings.TrimSuffix(study.Signed(v, 0), ".0") + " %"
 }
 
-// timelineMetric is what shows a mode's drift best.
-func timelineMetric(mode testbed.Mode) (study.Metric, bool) {
-	if mode == testbed.Cost {
+// searchCharts shows what a part's searches tried and found.
+func (p *htmlPage) searchCharts(r study.Results, part study.Part) {
+	p.Searches = append(p.Searches, picture("part "+part.Name+", method "+part.Search.Method, "",
+		func(w float64) string { return lossOverLoad(r, part.Name, w) })...)
+	if t, ok := searchTable(r, part.Name); ok {
+		p.SearchTables = append(p.SearchTables, t)
+	}
+}
+
+// timelineMetric is what shows a part's drift best.
+func timelineMetric(part study.Part) (study.Metric, bool) {
+	if part.Search != nil {
+		if part.Search.Method == study.RFC2544 {
+			return study.MetricNamed(study.Throughput)
+		}
+		return study.MetricNamed(study.ConditionalThroughput)
+	}
+	if part.Mode == testbed.Cost {
 		return study.MetricNamed(study.CostNS)
 	}
 	return study.MetricNamed(study.OverloadRate)
@@ -316,6 +337,10 @@ func method(s study.Spec, r study.Results) []string {
 				"The chain's CPU time per packet, minus that of the same chain without a router in the same block, is the router's cost; the forwarding rate is what that cost allows one CPU. It is not a throughput.", p.Name, p.Blocks, p.Seconds))
 			continue
 		}
+		if p.Search != nil {
+			out = append(out, searchMethod(p))
+			continue
+		}
 		out = append(out, fmt.Sprintf("Part %s (mode overload, offered %s, %d blocks of %g s trials): the router's ingress has a CPU of its own and is offered more than it can forward. "+
 			"The rate it then forwards is the forwarding rate of RFC 2285, not a throughput.", p.Name, p.Rate, p.Blocks, p.Seconds))
 	}
@@ -340,6 +365,8 @@ func gates(s study.Spec, r study.Results) []gateLine {
 		{Name: "loss", Limit: fmt.Sprintf("%g %% may be lost in mode cost, where nothing is overloaded", g.CostLossPercent)},
 		{Name: "bypass", Limit: "the chain without router must be measurable"},
 		{Name: "cost", Limit: "the chain with router must take longer than without"},
+		{Name: "search", Limit: "a search for throughput must end with both bounds within its width"},
+		{Name: "generator", Limit: "the upper bound must be the router's, not frames the generator left unsent"},
 		{Name: "headroom", Limit: fmt.Sprintf("at maximum load %g times the forwarded rate must be offered", g.Headroom)},
 	}
 	for i := range lines {

@@ -119,6 +119,9 @@ func (s *Spec) fillParts(said func(string) bool) {
 		if !said(path + "warmup") {
 			p.Warmup = defaultWarmup
 		}
+		if p.Search != nil {
+			p.Search.fill(func(key string) bool { return said(path + "search." + key) })
+		}
 	}
 }
 
@@ -140,7 +143,7 @@ func (s *Spec) fillMetrics(said func(string) bool) {
 // partFor is the first part whose mode yields a metric.
 func (s *Spec) partFor(metric string) string {
 	for _, p := range s.Parts {
-		if m, ok := MetricNamed(metric); ok && m.Mode == p.Mode {
+		if m, ok := MetricNamed(metric); ok && p.yields(m) {
 			return p.Name
 		}
 	}
@@ -153,7 +156,7 @@ func defaultGoals(parts []Part) []Goal {
 	var goals []Goal
 	for _, p := range parts {
 		for _, m := range Metrics {
-			if m.Mode == p.Mode && m.Verdict {
+			if p.yields(m) && m.Verdict {
 				goals = append(goals, Goal{Metric: m.Name, Part: p.Name})
 			}
 		}
@@ -369,6 +372,8 @@ func (p Part) check(path string) *problem {
 	case p.Mode == testbed.Cost && !p.Rate.IsMax():
 		return wrong(path+".rate", "mode cost has no offered load: the chain runs as fast as one CPU can").
 			advise("remove rate, or use mode: overload")
+	case p.Search != nil && (p.Mode != testbed.Overload || !p.Rate.IsMax()):
+		return wrong(path+".search", "a search chooses its loads in mode overload").advise("use mode: overload and no rate")
 	case p.Flows < 0:
 		return wrong(path+".flows", "flows: %d is not within 1 and %d", p.Flows, maxFlows)
 	case p.Blocks < 1 || p.Blocks > maxBlocks:
@@ -377,6 +382,9 @@ func (p Part) check(path string) *problem {
 		return wrong(path+".seconds", "seconds: %g is not within 0.05 and %d", p.Seconds, maxSeconds)
 	case !(p.Warmup >= 0 && p.Warmup <= maxSeconds):
 		return wrong(path+".warmup", "warmup: %g is not within 0 and %d", p.Warmup, maxSeconds)
+	}
+	if p.Search != nil {
+		return p.Search.check(path + ".search")
 	}
 	return nil
 }
@@ -397,6 +405,9 @@ func (s *Spec) checkMetrics() *problem {
 			return wrong(path+".part", "metric %s names no part of the study: %q", g.Metric, g.Part)
 		case part.Mode != m.Mode:
 			return wrong(path+".part", "%s is measured in mode %s, and part %s is of mode %s", g.Metric, m.Mode, g.Part, part.Mode)
+		case !part.yields(m):
+			return wrong(path+".part", "%s is not measured in part %s", g.Metric, g.Part).
+				advise("a part with search: measures %s (method mlr) or %s (method rfc2544), others all else", ConditionalThroughput, Throughput)
 		case !(g.MarginPercent > 0 && g.MarginPercent < 100):
 			return wrong(path+".margin_percent", "margin_percent: %g is not within 0 and 100", g.MarginPercent)
 		}

@@ -13,6 +13,10 @@ import (
 // overload does not use it.
 func Judge(p Part, g Gates, o Observation, bypassNS float64) (metrics map[string]float64, reasons []string) {
 	metrics = map[string]float64{}
+	if p.Search != nil {
+		searchMetrics(metrics, p, o)
+		return metrics, append(machineGates(g, o), searchGates(o)...)
+	}
 	if p.Mode == testbed.Cost {
 		costMetrics(metrics, o, bypassNS)
 	} else {

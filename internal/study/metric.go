@@ -8,6 +8,8 @@ type Metric struct {
 	Label string // for people
 	Unit  string
 	Mode  testbed.Mode
+	// Search is the method of the search whose answer it is; "" is none.
+	Search string
 	// LowerIsBetter declares the direction; every metric has one.
 	LowerIsBetter bool
 	// Verdict says that variants are compared by it; other metrics explain.
@@ -42,9 +44,13 @@ var Metrics = []Metric{
 	{Name: LossRatio, Label: "loss", Unit: "", Mode: testbed.Overload, LowerIsBetter: true, Verdict: true},
 	{Name: LatencyP50, Label: "latency, median", Unit: "ns", Mode: testbed.Overload, LowerIsBetter: true, Verdict: true, NS: IsNS},
 	{Name: LatencyP99, Label: "latency, 99th percentile", Unit: "ns", Mode: testbed.Overload, LowerIsBetter: true, Verdict: true, NS: IsNS},
+	{Name: ConditionalThroughput, Label: "conditional throughput", Unit: "pps", Mode: testbed.Overload, Search: MLRSearch, Verdict: true, NS: InverseNS},
+	{Name: Throughput, Label: "throughput", Unit: "pps", Mode: testbed.Overload, Search: RFC2544, Verdict: true, NS: InverseNS},
 	{Name: ChainNS, Label: "chain", Unit: "ns/packet", Mode: testbed.Cost, LowerIsBetter: true, NS: IsNS},
 	{Name: BypassNS, Label: "chain without DUT", Unit: "ns/packet", Mode: testbed.Cost, LowerIsBetter: true, NS: IsNS},
 	{Name: OfferedRate, Label: "offered load", Unit: "pps", Mode: testbed.Overload},
+	{Name: SearchSeconds, Label: "trial time of the search", Unit: "s", Mode: testbed.Overload, LowerIsBetter: true},
+	{Name: SearchTrials, Label: "trials of the search", Unit: "", Mode: testbed.Overload, LowerIsBetter: true},
 }
 
 // The metrics' names, as results.json has them.
@@ -58,7 +64,25 @@ const (
 	ChainNS        = "chain_ns_per_packet"
 	BypassNS       = "bypass_ns_per_packet"
 	OfferedRate    = "offered_pps"
+
+	// ConditionalThroughput is MLRsearch's, Throughput that of RFC 1242
+	// §3.17 by RFC 2544's search: the highest rate without loss.
+	ConditionalThroughput = "conditional_throughput_pps"
+	Throughput            = "throughput_pps"
+	SearchSeconds         = "search_trial_seconds"
+	SearchTrials          = "search_trials"
 )
+
+// yields reports whether trials of a part measure the metric.
+func (p Part) yields(m Metric) bool {
+	if p.Mode != m.Mode {
+		return false
+	}
+	if p.Search == nil {
+		return m.Search == ""
+	}
+	return m.Search == p.Search.Method
+}
 
 // MetricNamed finds a metric.
 func MetricNamed(name string) (Metric, bool) {

@@ -95,6 +95,8 @@ type Part struct {
 	// Flows and Sizes, where given, replace the workload's.
 	Flows int   `yaml:"flows,omitempty"`
 	Sizes []int `yaml:"sizes,omitempty,flow"`
+	// Search, where given, makes each trial a search for throughput.
+	Search *Search `yaml:"search,omitempty"`
 }
 
 // Goal is a metric that the study wants a verdict on.

@@ -40,6 +40,7 @@ type Observation struct {
 	Traffic  string            `json:"traffic"`
 	Foreign  float64           `json:"foreign_seconds"` // the measuring CPU worked for others
 	Extra    map[string]string `json:"extra,omitempty"`
+	Search   *SearchRun        `json:"search,omitempty"` // of a part that searches
 }
 
 // BypassRun is the measurement of the chain without DUT.

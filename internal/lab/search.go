@@ -1,0 +1,174 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"linerate/internal/search"
+	"linerate/internal/study"
+)
+
+// The probe that finds how much a generator can send, and the share of it
+// that a search may ask for: a little headroom for pacing.
+const (
+	probeSeconds   = 0.3
+	generatorShare = 0.95
+)
+
+// search runs a part's throughput search on one set-up of the DUT. Like
+// measure, it tells what failed apart from what can never go right.
+func (r *run) search(ctx context.Context, part study.Part, o *study.Observation) (failed, err error) {
+	cpus := distinct(r.bed.Describe().CPUs)
+	before, err := r.check(cpus)
+	if err != nil {
+		return nil, err
+	}
+	if o.Before, err = r.bed.Counters(); err != nil {
+		return nil, fmt.Errorf("read the DUT's counters: %w", err)
+	}
+	o.Search = &study.SearchRun{Method: part.Search.Method, Points: []study.SearchPoint{}}
+	failed = r.searchIn(ctx, part, o)
+	if o.After, err = r.bed.Counters(); err != nil {
+		return nil, fmt.Errorf("read the DUT's counters: %w", err)
+	}
+	after, err := r.check(cpus)
+	if err != nil {
+		return nil, err
+	}
+	o.CPUs = compare(before, after)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return failed, nil
+}
+
+// searchIn finds the generator's limit, searches below it, then measures
+// latency at fractions of what was found.
+func (r *run) searchIn(ctx context.Context, part study.Part, o *study.Observation) error {
+	m := &measurer{run: r, part: part, record: o.Search}
+	limit, err := m.limit(ctx, o)
+	if err != nil {
+		return err
+	}
+	p, err := part.Procedure(limit)
+	if err != nil {
+		return err
+	}
+	m.warming = part.Warmup > 0 && part.Search.Method == study.MLRSearch
+	_, err = search.Run(ctx, p, m, part.Search.LimitSeconds, nil)
+	o.Search.Goals = p.Results()
+	if errors.Is(err, search.ErrBudget) {
+		o.Search.Ended, err = err.Error(), nil
+	}
+	if err != nil {
+		return err
+	}
+	return m.latency(ctx, o.Search)
+}
+
+// measurer runs a search's trials on the testbed.
+type measurer struct {
+	run     *run
+	part    study.Part
+	record  *study.SearchRun
+	warming bool // the next trial is the warm-up
+	quiet   bool // trials are not points of the search
+}
+
+// limit is the largest load the search may ask for.
+func (m *measurer) limit(ctx context.Context, o *study.Observation) (float64, error) {
+	probe := m.part
+	probe.Rate = study.MaxRate
+	got, err := m.send(ctx, probe, probeSeconds)
+	if err != nil {
+		return 0, fmt.Errorf("find what the generator can send: %w", err)
+	}
+	o.Sent, o.Received = got.sent, got.received
+	m.record.GeneratorMax = got.sent.TxPPS
+	limit := generatorShare * got.sent.TxPPS
+	if m.part.Search.Max != "" {
+		asked, err := m.part.Search.Max.Load()
+		if err != nil {
+			return 0, err
+		}
+		limit = min(limit, float64(asked.PPS))
+	}
+	return limit, nil
+}
+
+// Measure runs one trial of a search: frames at a paced load.
+func (m *measurer) Measure(ctx context.Context, t search.Trial) (search.Outcome, error) {
+	paced := m.part
+	paced.Rate = study.Rate(fmt.Sprintf("%.0fpps", t.Load))
+	got, err := m.send(ctx, paced, t.Duration)
+	if err != nil {
+		return search.Outcome{}, err
+	}
+	point := study.SearchPoint{Outcome: search.Outcome{Trial: t}, Warmup: m.warming}
+	m.warming = false
+	point.LossRatio, point.UnsentRatio = losses(got)
+	if got.sent.Seconds > 0 {
+		point.Effective = got.sent.Seconds
+	}
+	// A trial meant to be full-length must not become short by a rounding
+	// of the clock.
+	if point.Effective < t.Duration && point.Effective > 0.98*t.Duration {
+		point.Effective = t.Duration
+	}
+	if l := got.received.Latency; l != nil {
+		point.LatencyP50, point.LatencyP99 = float64(l.P50), float64(l.P99)
+	}
+	if !m.quiet {
+		m.record.Points = append(m.record.Points, point)
+		m.record.TrialSeconds += point.Effective
+	}
+	return point.Outcome, nil
+}
+
+// losses are the share of the frames due that did not arrive, and the part of
+// it that the generator did not send. Where the end of the stream was not
+// seen, what did not arrive is lost.
+func losses(got ran) (loss, unsent float64) {
+	due := float64(got.sent.TxPackets + got.sent.Unsent)
+	if due == 0 {
+		return 1, 1
+	}
+	missing := max(0, float64(got.sent.TxPackets)-float64(got.received.RxPackets))
+	if got.received.Lost != nil {
+		missing = float64(*got.received.Lost)
+	}
+	unsent = float64(got.sent.Unsent) / due
+	return min(1, missing/due+unsent), unsent
+}
+
+// send runs traffic once, from a rested DUT.
+func (m *measurer) send(ctx context.Context, part study.Part, seconds float64) (ran, error) {
+	if err := m.run.bed.Settle(ctx); err != nil {
+		return ran{}, err
+	}
+	w, err := m.run.wire(m.run.bed.Generator(), m.run.bed.Receiver(), part, seconds)
+	if err != nil {
+		return ran{}, err
+	}
+	defer w.close()
+	return w.run(ctx, 0, nil)
+}
+
+// latency measures delay at fractions of the first goal's throughput.
+func (m *measurer) latency(ctx context.Context, s *study.SearchRun) error {
+	at := m.part.Search.LatencyAt
+	if len(at) == 0 || len(s.Goals) == 0 || s.Goals[0].Throughput == nil || *s.Goals[0].Throughput <= 0 {
+		return nil
+	}
+	l, err := search.NewLatency(*s.Goals[0].Throughput, at, m.part.Seconds, 1)
+	if err != nil {
+		return err
+	}
+	m.quiet = true
+	if _, err := search.Run(ctx, l, m, 0, nil); err != nil {
+		return fmt.Errorf("latency after the search: %w", err)
+	}
+	s.Latency = l.Results()
+	return nil
+}

@@ -1,0 +1,86 @@
+package lab
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"linerate/internal/study"
+	"linerate/internal/testbed/bedtest"
+)
+
+const searchSpec = `name: find
+question: How much without loss?
+variants:
+  - name: none
+  - name: rules-100
+    settings:
+      - nft: {linear: 100}
+parts:
+  - name: search
+    mode: overload
+    blocks: 4
+    seconds: 0.5
+    search: {method: mlr, goals: [ndr, pdr], width_percent: 1, latency_at: [0.5]}
+metrics:
+  - {metric: conditional_throughput_pps, primary: true}
+`
+
+// Both methods find the simulated router's capacity within their width, and
+// the study its verdict.
+func TestSearchFindsCapacity(t *testing.T) {
+	for _, method := range []string{study.MLRSearch, study.RFC2544} {
+		s, err := parse(t, searchSpec).WithSearch(method)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sim := &bedtest.Simulated{Seed: 3}
+		trials, _, err := simulate(t, sim, Plan{Spec: s, Seed: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tr := range trials {
+			if !tr.Valid {
+				t.Fatalf("%s: invalid: %v", method, tr.Reasons)
+			}
+			run := tr.Observed.Search
+			g := run.Goals[0]
+			if !g.Regular || (*g.Upper-*g.Lower) / *g.Upper > 0.0101 || run.Method != method || run.TrialSeconds <= 0 {
+				t.Errorf("%s: %+v", method, g)
+			}
+			for _, p := range run.Points {
+				if p.Load <= *g.Lower && p.LossRatio > 0 && p.Load > *g.Lower*0.5 {
+					t.Errorf("%s: loss %g at %g pps, below the bound of %g", method, p.LossRatio, p.Load, *g.Lower)
+				}
+			}
+			if len(run.Latency) != 1 || math.Abs(run.Latency[0].Load-*g.Throughput/2) > 1 {
+				t.Errorf("%s: latency %+v", method, run.Latency)
+			}
+		}
+		r := study.Analyse(s, 5, study.Environment{}, trials)
+		v := r.Verdicts[0]
+		if v.Variant != "rules-100" || v.Verdict != "worse" || v.Metric != s.Metrics[0].Metric {
+			t.Errorf("%s: %+v", method, v)
+		}
+		want := bedtest.HookNS + 100*bedtest.RuleNS
+		if v.EffectNS == nil || math.Abs(*v.EffectNS-want) > 0.06*want {
+			t.Errorf("%s: a hundred rules take %v ns, want %g", method, v.EffectNS, want)
+		}
+	}
+}
+
+// A generator slower than the router finds its own limit, and says so.
+func TestSearchBoundByGenerator(t *testing.T) {
+	s := parse(t, searchSpec)
+	sim := &bedtest.Simulated{Seed: 3, Faults: func(int) bedtest.Fault { return bedtest.Fault{GeneratorX: 0.5} }}
+	s.Parts[0].Blocks, s.Retries = 1, 0
+	trials, _, err := simulate(t, sim, Plan{Spec: s, Seed: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tr := range trials {
+		if tr.Valid || !strings.Contains(tr.Reasons[0], "the largest load is a lower bound") {
+			t.Errorf("%s: valid %v, %v", tr.Variant, tr.Valid, tr.Reasons)
+		}
+	}
+}

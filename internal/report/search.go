@@ -1,0 +1,217 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"linerate/internal/search"
+	"linerate/internal/study"
+)
+
+// searches are an arm's valid searches in a part.
+func searches(r study.Results, part, arm string) []*study.SearchRun {
+	var out []*study.SearchRun
+	for _, t := range r.Trials {
+		if t.Part == part && t.Variant == arm && t.Valid && t.Observed != nil && t.Observed.Search != nil {
+			out = append(out, t.Observed.Search)
+		}
+	}
+	return out
+}
+
+// lossFloor is where a logarithmic axis of loss ends; no loss at all is drawn
+// below it.
+const lossFloor = 1e-5
+
+// lossOverLoad draws every trial of the searches, what was lost over what was
+// offered, and beneath for each arm where the bounds of the first goal lie.
+func lossOverLoad(r study.Results, part string, width float64) string {
+	list := arms(r, part)
+	low, high := math.Inf(1), 0.0
+	for _, a := range list {
+		for _, s := range searches(r, part, a) {
+			for _, p := range s.Points {
+				low, high = min(low, p.Load), max(high, p.Load)
+			}
+		}
+	}
+	if !(high > low) {
+		return ""
+	}
+	narrow := width < 500
+	left, right, top, plot, row := 52.0, 14.0, 16.0, 230.0, 24.0
+	if !narrow {
+		for _, a := range list {
+			left = max(left, 14+textWidth(armName(r, a)))
+		}
+		right = 120
+	} else {
+		row = 40
+	}
+	bottom := top + plot
+	c := &canvas{w: width, h: bottom + 46 + row*float64(len(list)) + 8}
+	x := scale{from: low / 1.15, to: high * 1.15, left: left, span: width - left - right, log: true}
+	y := scale{from: lossFloor / 3, to: 1.3, left: bottom - 18, span: -(plot - 18), log: true}
+	for _, v := range []float64{1e-4, 1e-3, 1e-2, 1e-1, 1} {
+		c.line("grid", left, y.at(v), width-right, y.at(v))
+		c.text("tick", "end", left-6, y.at(v)+4, fmt.Sprintf("%g %%", 100*v))
+	}
+	c.line("lossless", left, bottom-6, width-right, bottom-6)
+	c.text("tick", "end", left-6, bottom-2, "none")
+	for _, v := range x.ticks(int(x.span / 60)) {
+		c.line("grid", x.at(v), top, x.at(v), c.h-8)
+		c.tick(x.at(v), bottom+16, siBare(v))
+	}
+	c.text("tick", "start", 2, top-4, "lost")
+	c.text("tick", "middle", (left+width-right)/2, bottom+32, "offered, pps")
+	for i, a := range list {
+		drawPoints(c, r, part, a, i, x, y, bottom-6)
+		drawBounds(c, r, part, a, i, x, bottom+46+row*float64(i)+row/2, left, right, narrow)
+	}
+	return c.svg(chartClass(narrow), fmt.Sprintf("loss over offered load in the searches of part %s, with each variant's bounds", part))
+}
+
+// drawPoints draws an arm's trials; zero is the row of trials without loss.
+func drawPoints(c *canvas, r study.Results, part, arm string, i int, x, y scale, zero float64) {
+	class := fmt.Sprintf("trial c%d", i%8)
+	for _, s := range searches(r, part, arm) {
+		for _, p := range s.Points {
+			if p.Warmup {
+				continue
+			}
+			at := zero
+			if p.LossRatio > 0 {
+				at = y.at(max(lossFloor, p.LossRatio))
+			}
+			c.dot(class, x.at(p.Load), at, 3.5, fmt.Sprintf("%s: %.3g s at %s, %.3g %% lost", armName(r, arm), p.Duration, Rate(p.Load), 100*p.LossRatio))
+		}
+	}
+}
+
+// drawBounds draws the interval between the bounds of each search of an arm,
+// one over the other, and tells the mean throughput.
+func drawBounds(c *canvas, r study.Results, part, arm string, i int, x scale, y, left, right float64, narrow bool) {
+	runs := searches(r, part, arm)
+	if len(runs) == 0 {
+		return
+	}
+	mu := meanGoal(runs, 0, func(g search.GoalResult) *float64 { return g.Throughput })
+	words := "–"
+	if !math.IsNaN(mu) {
+		words = Rate(mu)
+	}
+	if narrow {
+		c.text("name", "start", 2, y-6, armName(r, arm))
+		c.text("number", "end", c.w-2, y-6, words)
+		y += 8
+	} else {
+		c.text("name", "end", left-10, y+4, armName(r, arm))
+		c.text("number", "start", c.w-right+10, y+4, words)
+	}
+	class := fmt.Sprintf("c%d", i%8)
+	for k, s := range runs {
+		if len(s.Goals) == 0 || s.Goals[0].Lower == nil || s.Goals[0].Upper == nil {
+			continue
+		}
+		g := s.Goals[0]
+		// A fan of thin bars, so that equal bounds stay visible.
+		at := y + 10*(float64(k)/float64(max(1, len(runs)-1))-0.5)
+		c.line("range "+class, x.at(*g.Lower), at, max(x.at(*g.Upper), x.at(*g.Lower)+2), at)
+	}
+}
+
+// meanGoal averages a number of a goal over the searches that have it.
+func meanGoal(runs []*study.SearchRun, goal int, of func(search.GoalResult) *float64) float64 {
+	var x []float64
+	for _, s := range runs {
+		if goal < len(s.Goals) {
+			if v := of(s.Goals[goal]); v != nil {
+				x = append(x, *v)
+			}
+		}
+	}
+	if len(x) == 0 {
+		return math.NaN()
+	}
+	return mean(x)
+}
+
+// searchTable tells each arm's bounds for every goal, what the search took,
+// and the latency below the throughput.
+func searchTable(r study.Results, part string) (htmlTable, bool) {
+	t := htmlTable{Title: "part " + part, Header: []string{"variant", "goal", "lower bound", "upper bound", "throughput", "searches", "trials", "trial time", "latency p50 … p99 at share of throughput"}}
+	for _, arm := range arms(r, part) {
+		runs := searches(r, part, arm)
+		if len(runs) == 0 {
+			continue
+		}
+		for k, g := range runs[0].Goals {
+			row := []string{armName(r, arm), g.Goal.Name}
+			for _, of := range []func(search.GoalResult) *float64{
+				func(g search.GoalResult) *float64 { return g.Lower },
+				func(g search.GoalResult) *float64 { return g.Upper },
+				func(g search.GoalResult) *float64 { return g.Throughput },
+			} {
+				row = append(row, ppsOrNone(meanGoal(runs, k, of)))
+			}
+			if k > 0 {
+				row[0] = ""
+				t.Rows = append(t.Rows, append(row, "", "", "", ""))
+				continue
+			}
+			trials, took := 0.0, 0.0
+			for _, s := range runs {
+				trials += float64(len(s.Points)) / float64(len(runs))
+				took += s.TrialSeconds / float64(len(runs))
+			}
+			t.Rows = append(t.Rows, append(row, fmt.Sprint(len(runs)), fmt.Sprintf("%.0f", trials), fmt.Sprintf("%.1f s", took), latencyWords(runs)))
+		}
+	}
+	t.Note = "means over the searches; bounds are Relevant Bounds, throughput is Conditional Throughput, where the method is MLRsearch"
+	return t, len(t.Rows) > 0
+}
+
+func ppsOrNone(v float64) string {
+	if math.IsNaN(v) {
+		return "–"
+	}
+	return Rate(v)
+}
+
+// latencyWords are the mean delays at each fraction, in order.
+func latencyWords(runs []*study.SearchRun) string {
+	words := ""
+	for k := range runs[0].Latency {
+		var p50, p99, share float64
+		n := 0.0
+		for _, s := range runs {
+			if k < len(s.Latency) && len(s.Goals) > 0 && s.Goals[0].Throughput != nil {
+				p50 += s.Latency[k].P50
+				p99 += s.Latency[k].P99
+				share += s.Latency[k].Load / *s.Goals[0].Throughput
+				n++
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		if words != "" {
+			words += ", "
+		}
+		words += fmt.Sprintf("%s … %s at %.0f %%", Nanos(p50/n), Nanos(p99/n), 100*share/n)
+	}
+	return words
+}
+
+// searchMethod says in words how a part's throughput was sought.
+func searchMethod(p study.Part) string {
+	s := p.Search
+	head := fmt.Sprintf("Part %s (mode overload, %d blocks): each trial sets the variant up once and searches for its throughput between %s and what the generator can send, by trials of %g s and less, until the bounds are %g %% apart. Frames the generator left unsent count as lost. ",
+		p.Name, p.Blocks, s.Min, p.Seconds, s.WidthPercent)
+	if s.Method == study.RFC2544 {
+		return head + "The method is RFC 2544's binary search: the throughput is the highest load tried at which no frame was lost. RFC 2544 asks for trials of 60 s; these are shorter."
+	}
+	return head + fmt.Sprintf("The method is MLRsearch with the goals %s; %d full-length trials decide a load, and half of that time may lose more than the goal allows. "+
+		"The number compared is the conditional throughput of the first goal at its relevant lower bound.", strings.Join(s.Goals, ", "), s.TrialsPerLoad)
+}

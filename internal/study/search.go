@@ -1,0 +1,268 @@
+package study
+
+import (
+	"fmt"
+	"strings"
+
+	"linerate/internal/hint"
+	"linerate/internal/search"
+)
+
+// The methods of a throughput search.
+const (
+	MLRSearch = "mlr"     // MLRsearch: several loss goals, trials shared between them
+	RFC2544   = "rfc2544" // binary search for the highest rate without loss
+)
+
+// Search makes a part's trial a search for throughput: many short runs of
+// traffic at loads that a method chooses, on one set-up of the variant. The
+// part's seconds are the final trial duration.
+type Search struct {
+	Method string `yaml:"method"`
+	// Goals are MLRsearch's, by the names of package search's presets, their
+	// times scaled to the part's seconds. The first gives the study's metric.
+	Goals []string `yaml:"goals,omitempty,flow"`
+	// TrialsPerLoad is how many full-length trials decide a load.
+	TrialsPerLoad int `yaml:"trials_per_load,omitempty"`
+	// WidthPercent is how close the bounds must come to each other.
+	WidthPercent float64 `yaml:"width_percent"`
+	// Min is the least load tried. The largest is what the generator can
+	// send, found before the search, or Max.
+	Min Rate `yaml:"min"`
+	Max Rate `yaml:"max,omitempty"`
+	// LimitSeconds of trial time end a search that does not settle.
+	LimitSeconds float64 `yaml:"limit_seconds"`
+	// LatencyAt are fractions of the throughput found, at which latency is
+	// measured after the search.
+	LatencyAt []float64 `yaml:"latency_at,omitempty,flow"`
+}
+
+// fill puts defaults.
+func (s *Search) fill(said func(key string) bool) {
+	orString(&s.Method, MLRSearch)
+	orString((*string)(&s.Min), "5kpps")
+	if len(s.Goals) == 0 && s.Method == MLRSearch {
+		s.Goals = []string{"pdr", "ndr"}
+	}
+	if !said("trials_per_load") {
+		s.TrialsPerLoad = 5
+	}
+	if !said("width_percent") {
+		s.WidthPercent = 2
+	}
+	if !said("limit_seconds") {
+		s.LimitSeconds = 60
+	}
+}
+
+func (s *Search) check(path string) *problem {
+	if bad := oneOf(path+".method", s.Method, MLRSearch, RFC2544); bad != nil {
+		return bad
+	}
+	for i, g := range s.Goals {
+		if _, err := search.Preset(g); err != nil {
+			return wrong(fmt.Sprintf("%s.goals[%d]", path, i), "%v", err).advise("%s", hint.Of(err))
+		}
+	}
+	for _, r := range []struct {
+		key  string
+		rate Rate
+	}{{"min", s.Min}, {"max", s.Max}} {
+		if l, err := r.rate.Load(); r.rate != "" && (err != nil || l.PPS == 0) {
+			return wrong(path+"."+r.key, "%s: %q is no rate in frames per second", r.key, string(r.rate)).advise("write 100kpps")
+		}
+	}
+	for i, f := range s.LatencyAt {
+		if !(f > 0 && f <= 1) {
+			return wrong(fmt.Sprintf("%s.latency_at[%d]", path, i), "latency_at: %g is not within 0 and 1", f)
+		}
+	}
+	switch {
+	case s.Method == RFC2544 && len(s.Goals) > 0:
+		return wrong(path+".goals", "goals are MLRsearch's; RFC 2544 has one, no loss").advise("remove goals, or use method: mlr")
+	case s.TrialsPerLoad < 1 || s.TrialsPerLoad > 1000:
+		return wrong(path+".trials_per_load", "trials_per_load: %d is not within 1 and 1000", s.TrialsPerLoad)
+	case !(s.WidthPercent >= 0.05 && s.WidthPercent <= 50):
+		return wrong(path+".width_percent", "width_percent: %g is not within 0.05 and 50", s.WidthPercent)
+	case !(s.LimitSeconds > 0 && s.LimitSeconds <= maxSeconds):
+		return wrong(path+".limit_seconds", "limit_seconds: %g is not within 0 and %d", s.LimitSeconds, maxSeconds)
+	}
+	return nil
+}
+
+// WithSearch returns the study with every search by another method, its
+// metric by the name that method's answer has.
+func (s Spec) WithSearch(method string) (Spec, error) {
+	if method != MLRSearch && method != RFC2544 {
+		return s, hint.Unknown("search", method, []string{MLRSearch, RFC2544})
+	}
+	found := false
+	parts := append([]Part{}, s.Parts...)
+	for i, p := range parts {
+		if p.Search == nil {
+			continue
+		}
+		found = true
+		c := *p.Search
+		if c.Method = method; method == RFC2544 {
+			c.Goals = nil
+		}
+		c.fill(func(string) bool { return true })
+		parts[i].Search = &c
+	}
+	if !found {
+		return s, hint.With(hint.Usagef("study %s searches no throughput", s.Name), "the study throughput does: linerate study run throughput --search %s", method)
+	}
+	metrics := append([]Goal{}, s.Metrics...)
+	for i, g := range metrics {
+		if m, ok := MetricNamed(g.Metric); ok && m.Search != "" {
+			metrics[i].Metric = map[string]string{MLRSearch: ConditionalThroughput, RFC2544: Throughput}[method]
+		}
+	}
+	s.Parts, s.Metrics = parts, metrics
+	return s, nil
+}
+
+// Procedure is a search ready to run between two loads.
+type Procedure struct {
+	search.Procedure
+	mlr    *search.MLR
+	binary *search.Binary
+	goal   search.Goal // what the binary search is for
+}
+
+// Procedure prepares a part's search; limit is the largest load, in frames
+// per second.
+func (p Part) Procedure(limit float64) (Procedure, error) {
+	s := p.Search
+	low, err := s.Min.Load()
+	if err != nil {
+		return Procedure{}, err
+	}
+	if s.Method == RFC2544 {
+		b, err := search.NewBinary(search.BinaryConfig{Min: float64(low.PPS), Max: limit, Duration: p.Seconds, Resolution: s.WidthPercent / 100})
+		goal := search.Goal{Name: RFC2544, FinalDuration: p.Seconds, DurationSum: p.Seconds, Width: s.WidthPercent / 100, InitialDuration: p.Seconds}
+		return Procedure{Procedure: b, binary: b, goal: goal}, err
+	}
+	var goals []search.Goal
+	for _, name := range s.Goals {
+		g, err := search.Preset(name)
+		if err != nil {
+			return Procedure{}, err
+		}
+		g.FinalDuration = p.Seconds
+		g.DurationSum = p.Seconds * float64(s.TrialsPerLoad)
+		g.InitialDuration = min(g.InitialDuration, p.Seconds)
+		g.Width = s.WidthPercent / 100
+		goals = append(goals, g)
+	}
+	m, err := search.NewMLR(search.Config{Min: float64(low.PPS), Max: limit, Goals: goals, Warmup: p.Warmup})
+	return Procedure{Procedure: m, mlr: m}, err
+}
+
+// Results are what the search has found so far, the first goal first.
+func (p Procedure) Results() []search.GoalResult {
+	if p.mlr != nil {
+		return p.mlr.Results()
+	}
+	r := search.GoalResult{Goal: p.goal}
+	r.Lower, r.Upper = p.binary.Result()
+	r.Throughput = r.Lower
+	switch {
+	case r.Upper == nil:
+		r.Reason = "the largest load loses nothing: the device, or the generator's limit, is beyond it"
+	case r.Lower == nil:
+		r.Reason = "even the least load loses frames"
+	default:
+		r.Regular = (*r.Upper-*r.Lower) / *r.Upper <= p.goal.Width
+	}
+	return []search.GoalResult{r}
+}
+
+// SearchPoint is one of a search's trials.
+type SearchPoint struct {
+	search.Outcome
+	// UnsentRatio is the share of frames due that the generator did not
+	// send; they count as lost.
+	UnsentRatio float64 `json:"unsent_ratio"`
+	// Warmup trials count for nothing.
+	Warmup bool `json:"warmup,omitempty"`
+}
+
+// SearchRun is the record of one search.
+type SearchRun struct {
+	Method       string              `json:"method"`
+	Goals        []search.GoalResult `json:"goals"`
+	Points       []SearchPoint       `json:"points"` // in order of time
+	TrialSeconds float64             `json:"trial_seconds"`
+	GeneratorMax float64             `json:"generator_max_pps"` // what it sent when asked for all it can
+	Latency      []search.LatencyAt  `json:"latency,omitempty"`
+	Ended        string              `json:"ended,omitempty"` // why before its end
+}
+
+// searchMetrics are the answer and what it took.
+func searchMetrics(m map[string]float64, p Part, o Observation) {
+	s := o.Search
+	if s == nil {
+		return
+	}
+	m[SearchSeconds], m[SearchTrials] = s.TrialSeconds, float64(len(s.Points))
+	if len(s.Goals) == 0 || s.Goals[0].Throughput == nil || *s.Goals[0].Throughput <= 0 {
+		return
+	}
+	name := ConditionalThroughput
+	if p.Search.Method == RFC2544 {
+		name = Throughput
+	}
+	m[name] = *s.Goals[0].Throughput
+}
+
+// searchGates ask whether the search found bounds, and the device's rather
+// than the generator's.
+func searchGates(o Observation) []string {
+	s := o.Search
+	if s == nil || len(s.Goals) == 0 {
+		return []string{"search: there was none"}
+	}
+	g := s.Goals[0]
+	var bad []string
+	if !g.Regular {
+		why := g.Reason
+		if s.Ended != "" {
+			why = strings.TrimSuffix(s.Ended+"; "+why, "; ")
+		}
+		bad = append(bad, "search: "+why)
+	}
+	if g.Upper != nil && generatorBound(s.Points, *g.Upper, g.Goal.LossRatio) {
+		bad = append(bad, fmt.Sprintf("generator: at the upper bound of %.0f pps frames were unsent, so the bound is the generator's", *g.Upper))
+	}
+	return bad
+}
+
+// generatorBound reports whether most trials at a load would not have been
+// high-loss, had the generator sent all that was due.
+func generatorBound(points []SearchPoint, load, allowed float64) bool {
+	high, excused := 0, 0
+	for _, p := range points {
+		if p.Load == load && p.LossRatio > allowed {
+			high++
+			if p.LossRatio-p.UnsentRatio <= allowed {
+				excused++
+			}
+		}
+	}
+	return high > 0 && 2*excused > high
+}
+
+// searchesExpected is how many runs of traffic a search is first believed to
+// take.
+const searchesExpected = 30
+
+// Expected is how long a trial of the part is first believed to take, in
+// seconds, without what is around it.
+func (p Part) Expected() float64 {
+	if p.Search == nil {
+		return p.Warmup + p.Seconds
+	}
+	return min(p.Search.LimitSeconds, searchesExpected*(p.Seconds+0.1))
+}
