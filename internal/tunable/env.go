@@ -55,12 +55,15 @@ func blank() Env {
 	}
 }
 
-// div is the integer division of C: it truncates, and is 0 by 0.
-func div(a, b float64) float64 {
-	if b == 0 {
+// div is the integer division of C: it truncates, and is 0 by 0. Its
+// arguments are numbers of any kind.
+func div(a, b any) float64 {
+	x, _ := asFloat(a)
+	y, _ := asFloat(b)
+	if int64(y) == 0 {
 		return 0
 	}
-	return float64(int64(a) / int64(b))
+	return float64(int64(x) / int64(y))
 }
 
 // NewEnv is the environment of a host with a role. c answers value() for
