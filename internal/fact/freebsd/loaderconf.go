@@ -3,6 +3,7 @@ package freebsd
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"linerate/internal/fact"
@@ -97,9 +98,10 @@ func (l *loader) included(path string, depth int) {
 		return
 	}
 	was := l.depth
+	optional := strings.Fields(stdLoaderFiles + " " + stdLoaderLocal)
 	l.depth = depth
 	for _, name := range strings.Fields(names) {
-		if !l.file(name) && !strings.Contains(stdLoaderFiles+" "+stdLoaderLocal, name) && path != loaderDefaults {
+		if !l.file(name) && !slices.Contains(optional, name) && path != loaderDefaults {
 			l.Problems = append(l.Problems, fact.Problem{File: path, Kind: fact.ProblemInclude,
 				Text: "loader_conf_files=\"" + names + "\"", Message: name + " is not there"})
 		}

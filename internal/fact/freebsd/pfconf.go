@@ -91,9 +91,10 @@ func (p *pfReader) statement(s pfStatement) {
 
 // countPFRule counts one filter rule of a running ruleset (pfctl -sr).
 func countPFRule(pf *fact.PF, line string) {
-	lexer := pfLexer{text: line, line: 1, macros: map[string]string{}}
-	if s, ok := lexer.next(); ok {
-		(&pfReader{pf: pf}).statement(s)
+	macros := map[string]string{}
+	lexer := pfLexer{text: line, line: 1, macros: macros}
+	if s, ok := lexer.next(); ok && s.words[0] != "include" { // a running ruleset includes nothing
+		(&pfReader{pf: pf, macros: macros}).statement(s)
 	}
 }
 
