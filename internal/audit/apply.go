@@ -158,9 +158,37 @@ func (a *auditor) lineOf(name string) (fact.Line, bool) {
 	case name == "ipfw:nat" && fw != nil && len(fw.NATLines) > 0:
 		return fw.NATLines[0], true
 	}
+	if class, ok := strings.CutPrefix(name, "class:"); ok {
+		return a.lineOfDriver(a.Rules.Classes[class])
+	}
+	if service, key, ok := strings.Cut(strings.TrimPrefix(name, "service:"), ":"); ok {
+		return a.lineOfService(service, key)
+	}
 	for _, l := range a.lines {
 		if l.Name == name && l.Effective {
 			return l, true
+		}
+	}
+	return fact.Line{}, false
+}
+
+// lineOfDriver is the line that sets up the first interface of these drivers.
+func (a *auditor) lineOfDriver(drivers []string) (fact.Line, bool) {
+	for _, n := range a.f.NICs {
+		if slices.Contains(drivers, n.Driver) && len(n.Configured) > 0 {
+			return n.Configured[0], true
+		}
+	}
+	return fact.Line{}, false
+}
+
+// lineOfService is the first line of a daemon's configuration with a word.
+func (a *auditor) lineOfService(name, key string) (fact.Line, bool) {
+	for _, s := range a.f.Services {
+		for _, d := range s.Details {
+			if s.Name == name && d.Name == key {
+				return d, true
+			}
 		}
 	}
 	return fact.Line{}, false

@@ -52,8 +52,9 @@ type Rule struct {
 	// name, the interface or the counter.
 	Name string `yaml:"name"`
 	// At Lists tunables ("pf.conf:limit.NAME" for a pf limit,
-	// "pf.conf:scrub", "ipfw:nat" for rules): the first that a file of the
-	// host sets gives the finding its place.
+	// "pf.conf:scrub", "ipfw:nat" for rules, "service:NAME:WORD" for a line of
+	// a daemon, "class:NAME" for an interface of a class of drivers): the
+	// first that a file of the host sets gives the finding its place.
 	At      []string `yaml:"at"`
 	Message string   `yaml:"message"`
 	Why     string   `yaml:"why"`

@@ -76,9 +76,14 @@ func (a *auditor) unknown(j judged) bool {
 	if exists {
 		return a.access(j)
 	}
-	near := a.typo(j)
+	near := a.typo(j, true)
 	f := Finding{ID: "LR-UNKNOWN:" + j.Name, Kind: Unknown, Name: j.Name}.at(j.Line)
-	switch {
+	switch gone := a.typo(j, false); {
+	case near == "" && gone != "":
+		f.Severity, f.Action = Warning, Remove
+		f.Message = fmt.Sprintf("%s is not known; the nearest name, %s, is not there on %s either", j.Name, gone, a.on())
+		f.Why = "The name is one or two letters off one that only other releases have. " + consequence(j.Mechanism)
+		f.Fix = "Remove the line."
 	case near != "":
 		f.Severity, f.Action = Error, Change
 		if j.Mechanism == fact.RCConf {
@@ -105,8 +110,8 @@ func (a *auditor) unknown(j judged) bool {
 }
 
 // typo is the catalogued name that somebody may have meant, "" when none is
-// near enough to say so.
-func (a *auditor) typo(j judged) string {
+// near enough to say so. With here it must be one that this release has.
+func (a *auditor) typo(j judged, here bool) string {
 	slips := 2
 	if len(j.Name) < 12 || j.Mechanism == fact.RCConf || !strings.Contains(j.Name, ".") {
 		slips = 1 // short names of other things are near by chance
@@ -116,7 +121,7 @@ func (a *auditor) typo(j judged) string {
 		if r.OS != a.f.OS || !a.fits(r, j.Mechanism) {
 			continue
 		}
-		if d := nameDistance(j.Name, r.Name, slips); d <= slips && r.Exists(a.f.Release) {
+		if d := nameDistance(j.Name, r.Name, slips); d <= slips && (!here || r.Exists(a.f.Release)) {
 			slips, best = d-1, r.Name
 			if slips < 1 {
 				break
@@ -147,7 +152,8 @@ func siblings(a, b string) bool {
 	if driver(a) != driver(b) {
 		return true
 	}
-	return opposites.Replace(a) == opposites.Replace(b)
+	// A dot for an underscore is the old spelling of many names, not a slip.
+	return opposites.Replace(a) == opposites.Replace(b) || strings.ReplaceAll(a, ".", "_") == strings.ReplaceAll(b, ".", "_")
 }
 
 // driver is the second part of a name under dev. or hw., "" of others.
@@ -247,7 +253,11 @@ func (a *auditor) renamed(f *Finding, j judged, to *tunable.Record) {
 	if file := properFile(a.f.OS, to.At(a.f.Release)); file != "" {
 		where = " in " + file
 	}
-	f.Fix = fmt.Sprintf("Set %s=%s%s if it is still wanted, and check the meaning: %s", name, j.Value, where, to.Summary)
+	value := j.Value
+	if strings.HasSuffix(where, "loader.conf") || strings.HasSuffix(where, "rc.conf") {
+		value = fmt.Sprintf("%q", value)
+	}
+	f.Fix = fmt.Sprintf("Set %s=%s%s if it is still wanted, and check the meaning: %s", name, value, where, to.Summary)
 }
 
 // unit gives a name of the catalogue the unit number of a name on the host.
