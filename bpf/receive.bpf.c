@@ -169,6 +169,12 @@ static __always_inline int find(void *data, void *end, struct seen *s)
 	return 0;
 }
 
+static __always_inline int is_probe(void *data, void *end)
+{
+	return data + 18 <= end && *(__be16 *)(data + 12) == bpf_htons(ETH_P_802_EX1) &&
+	       *(__be32 *)(data + 14) == bpf_htonl(STAMP_MAGIC << 12);
+}
+
 /* slot_of finds or takes the slot of a stream's run. */
 static __always_inline int slot_of(const struct seen *s)
 {
@@ -376,6 +382,8 @@ int receive(struct xdp_md *ctx)
 	if (!o)
 		return XDP_ABORTED;
 	if (!s.bytes) {
+		if (is_probe((void *)(long)ctx->data, (void *)(long)ctx->data_end))
+			return XDP_DROP;
 		o->foreign++;
 		return XDP_PASS;
 	}

@@ -18,6 +18,9 @@
  * bytes of Ethernet, 20 of IPv4 or 40 of IPv6, and 8 of UDP, all words but the
  * first lie on multiples of four.
  *
+ * A probe is a frame of EtherType 0x88B5 (IEEE 802, local experimental) with
+ * the magic and 12 zero bits behind it: it only shows that a wire carries it.
+ *
  * internal/load/stamp.go is the same in Go.
  */
 #ifndef LINERATE_STAMP_H

@@ -77,10 +77,10 @@ func runGenerate(cmd *cobra.Command, f generateFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := resolve(&spec, testbed.Here); err != nil {
+	if err := resolve(&spec, f.imix, testbed.Here); err != nil {
 		return err
 	}
-	g, err := newGenerator(f.engine, spec, cmd.ErrOrStderr())
+	g, err := newGenerator(cmd.Context(), f.engine, spec, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
@@ -115,11 +115,6 @@ func (f generateFlags) spec() (load.Spec, error) {
 		if err != nil {
 			return s, err
 		}
-	}
-	if f.imix != "" {
-		var err error
-		s.Sizes, err = load.ParseIMIX(f.imix, 0)
-		return s, err
 	}
 	return s, nil
 }
@@ -203,10 +198,15 @@ func parseCPUs(s string) ([]int, error) {
 
 // resolve fills in what the device and its namespace know: the addresses that
 // were not given, and whether the flows run over somebody's own address.
-func resolve(s *load.Spec, in testbed.Place) error {
+func resolve(s *load.Spec, imix string, in testbed.Place) error {
 	d, err := wire.Look(s.Device, in)
 	if err != nil {
 		return err
+	}
+	if imix != "" {
+		if s.Sizes, err = load.ParseIMIX(imix, d.MTU); err != nil {
+			return err
+		}
 	}
 	if !s.Flows.Src.IsValid() {
 		if s.Flows.Src, err = ownAddress(d, s.Flows.Dst); err != nil {
@@ -260,7 +260,7 @@ func nextHopMAC(d wire.Device, dst netip.Addr, known map[netip.Addr]net.Hardware
 
 // newGenerator makes the engine that was asked for; auto takes the fastest
 // that works here and says which, and why not the other.
-func newGenerator(name string, spec load.Spec, talk io.Writer) (load.Generator, error) {
+func newGenerator(ctx context.Context, name string, spec load.Spec, talk io.Writer) (load.Generator, error) {
 	engine, err := engineByName(name)
 	if err != nil {
 		return nil, err
@@ -268,15 +268,33 @@ func newGenerator(name string, spec load.Spec, talk io.Writer) (load.Generator, 
 	if engine != nil {
 		return engine.NewGenerator(spec, testbed.Here)
 	}
-	g, err := xdpload.New().NewGenerator(spec, testbed.Here)
-	if err == nil || hint.IsUsage(err) {
+	g, err := probed(ctx, spec)
+	if err == nil || !errors.Is(err, xdpload.ErrNotHere) {
 		return g, err
 	}
-	g, err2 := packetload.New().NewGenerator(spec, testbed.Here)
+	p, err2 := packetload.New().NewGenerator(spec, testbed.Here)
 	if err2 != nil {
 		return nil, err2
 	}
 	fmt.Fprintf(talk, "linerate: sending with af_packet, because %v\n", err)
+	if h := hint.Of(err); h != "" {
+		fmt.Fprintf(talk, "hint: %s\n", h)
+	}
+	return p, nil
+}
+
+// probed makes an XDP generator whose frames the other end takes.
+func probed(ctx context.Context, spec load.Spec) (load.Generator, error) {
+	g, err := xdpload.New().NewGenerator(spec, testbed.Here)
+	if err != nil {
+		return nil, err
+	}
+	if p, ok := g.(interface{ Probe(context.Context) error }); ok {
+		if err := p.Probe(ctx); err != nil {
+			g.Close()
+			return nil, err
+		}
+	}
 	return g, nil
 }
 

@@ -103,6 +103,7 @@ type streamBooks struct {
 func (a *Account) Frame(b []byte, now uint64) {
 	found, ok := FindStamp(b)
 	switch {
+	case !ok && IsProbe(b):
 	case !ok:
 		a.Foreign++
 	case a.Filter && int(found.Stream) != a.Only:

@@ -212,3 +212,22 @@ func Checksum(stamp []byte, partial uint64) uint16 {
 	}
 	return c
 }
+
+const probeType = 0x88B5 // IEEE 802, local experimental
+
+// Probe builds a frame of n bytes without FCS that carries no traffic: it only
+// shows that a wire carries it. No host has a use for it.
+func (f *Framer) Probe(n int) []byte {
+	b := make([]byte, n)
+	copy(b, f.spec.DstMAC)
+	copy(b[6:], f.spec.SrcMAC)
+	binary.BigEndian.PutUint16(b[12:], probeType)
+	binary.BigEndian.PutUint32(b[etherBytes:], stampMagic<<12)
+	return b
+}
+
+// IsProbe reports whether a frame is a Probe.
+func IsProbe(b []byte) bool {
+	be := binary.BigEndian
+	return len(b) >= etherBytes+4 && be.Uint16(b[12:]) == probeType && be.Uint32(b[etherBytes:]) == stampMagic<<12
+}

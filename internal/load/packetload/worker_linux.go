@@ -2,19 +2,25 @@ package packetload
 
 import (
 	"encoding/binary"
-	"errors"
+	"fmt"
 	"math"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 
+	"linerate/internal/hint"
 	"linerate/internal/load"
 	"linerate/internal/load/wire"
 )
 
-// batch is how many frames one system call sends.
-const batch = 64
+const (
+	// batch is how many frames one system call sends.
+	batch = 64
+	// refusedFor is for how long a device may refuse every frame.
+	refusedFor = uint64(2 * time.Second)
+)
 
 // message is the kernel's struct mmsghdr.
 type message struct {
@@ -45,6 +51,8 @@ type worker struct {
 	limit             uint64
 	interval          float64 // ns between frames, 0: maximum
 	flow, size        int
+	filled            int        // frames of the current batch
+	order             [batch]int // and their flows
 	round             uint32
 	random            uint64
 	sequences         []uint32 // of random order
@@ -138,12 +146,13 @@ func (w *worker) send(stop *atomic.Bool, ready chan<- struct{}, begin <-chan uin
 		if n == 0 {
 			continue
 		}
-		length := w.fill(n, now)
-		if err := w.push(n, stop); err != nil {
+		bytes += w.fill(n, now)
+		done, err := w.push(n, stop)
+		if err != nil {
 			return err
 		}
-		sent += uint64(n)
-		bytes += length
+		bytes -= w.rewind(n - done)
+		sent += uint64(done)
 		w.sent.Store(sent)
 		w.bytes.Store(bytes)
 		w.elapsed.Store(now - start)
@@ -179,9 +188,10 @@ func (w *worker) close(sent, elapsed uint64) {
 // fill writes the next n frames, all stamped with one time, and returns their
 // length.
 func (w *worker) fill(n int, now uint64) (length uint64) {
-	w.stamp.Time = now
+	w.stamp.Time, w.filled = now, n
 	for i := range n {
 		flow, sequence := w.next()
+		w.order[i] = flow
 		w.stamp.Flow, w.stamp.Sequence = uint32(w.first+flow*w.step), sequence
 		b := w.frames[i]
 		if w.headers == nil {
@@ -225,17 +235,48 @@ func (w *worker) next() (flow int, sequence uint32) {
 }
 
 // push sends the first n frames, again those for which the device had no room.
-func (w *worker) push(n int, stop *atomic.Bool) error {
-	for at := 0; at < n; {
-		sent, _, errno := unix.Syscall6(unix.SYS_SENDMMSG, uintptr(w.socket.FD()),
-			uintptr(unsafe.Pointer(&w.messages[at])), uintptr(n-at), 0, 0, 0)
+func (w *worker) push(n int, stop *atomic.Bool) (sent int, err error) {
+	var since uint64 // when the device began to refuse
+	for sent < n {
+		k, _, errno := unix.Syscall6(unix.SYS_SENDMMSG, uintptr(w.socket.FD()),
+			uintptr(unsafe.Pointer(&w.messages[sent])), uintptr(n-sent), 0, 0, 0)
 		switch {
 		case errno == 0:
-			at += int(sent)
+			sent += int(k)
+			since = 0
 		case errno == unix.ENOBUFS || errno == unix.EAGAIN || errno == unix.EINTR:
+			now := w.clock.Now()
+			if since == 0 {
+				since = now
+			}
+			if stop.Load() {
+				return sent, nil
+			}
+			if now-since > refusedFor {
+				return sent, hint.With(fmt.Errorf("%s has refused every frame for %v", w.device, time.Duration(refusedFor)),
+					"is its other end up, and its MTU not smaller? ip link set dev PEER up mtu %d", w.length-14)
+			}
 		default:
-			return errSend(w.device, errors.Join(errno))
+			return sent, errSend(w.device, errno)
 		}
 	}
-	return nil
+	return sent, nil
+}
+
+// rewind takes back the last n frames, which were not sent.
+func (w *worker) rewind(n int) (length uint64) {
+	for i := range n {
+		b := w.vectors[w.filled-1-i].Len
+		length += b
+		flow := w.order[w.filled-1-i]
+		if w.sequences != nil {
+			w.sequences[flow]--
+			continue
+		}
+		if w.flow--; w.flow < 0 {
+			w.flow = w.flows - 1
+			w.round--
+		}
+	}
+	return length
 }

@@ -84,6 +84,7 @@ const (
 	generateMapRefusals  = "refusals"
 	generateMapSequences = "sequences"
 	generateProgGenerate = "generate"
+	generateProgProbe    = "probe"
 	generateVarConfig    = "config"
 	generateVarControl   = "control"
 	generateVarState     = "state"
@@ -132,6 +133,7 @@ type generateSpecs struct {
 // It can be passed ebpf.CollectionSpec.Assign.
 type generateProgramSpecs struct {
 	Generate *ebpf.ProgramSpec `ebpf:"generate"`
+	Probe    *ebpf.ProgramSpec `ebpf:"probe"`
 }
 
 // generateMapSpecs contains maps before they are loaded into the kernel.
@@ -205,11 +207,13 @@ type generateVariables struct {
 // It can be passed to loadGenerateObjects or ebpf.CollectionSpec.LoadAndAssign.
 type generatePrograms struct {
 	Generate *ebpf.Program `ebpf:"generate"`
+	Probe    *ebpf.Program `ebpf:"probe"`
 }
 
 func (p *generatePrograms) Close() error {
 	return _GenerateClose(
 		p.Generate,
+		p.Probe,
 	)
 }
 

@@ -38,6 +38,8 @@ type Generator struct {
 	port, refusals *ebpf.Map
 	// large batches from now on: the far end is on another CPU.
 	large bool
+	// probed: the device has taken a frame.
+	probed bool
 }
 
 // NewGenerator loads what sends spec.
@@ -66,11 +68,10 @@ func (g *Generator) prepare() (err error) {
 	if err := g.in(g.loadWorkers); err != nil {
 		return err
 	}
-	if err := g.fits(); err != nil {
+	if g.refused, err = newRefusedCounter(g.device, g.port, g.refusals); err != nil {
 		return err
 	}
-	g.refused, err = newRefusedCounter(g.device, g.port, g.refusals)
-	return err
+	return g.in(g.fits)
 }
 
 // cpus lists where workers run: no more of them than flows.
@@ -239,5 +240,3 @@ func (g *Generator) Close() error {
 	}
 	return nil
 }
-
-func (g *Generator) fits() error { return nil }

@@ -47,11 +47,7 @@ func (engine) NewReceiver(device string, in testbed.Place, w load.Watch) (load.R
 		return nil, err
 	}
 	r := &Receiver{device: d, only: w.Stream}
-	if err := r.load(w); err != nil {
-		return nil, err
-	}
-	if err := in(r.attach); err != nil {
-		r.objs.Close()
+	if err := in(func() error { return r.loadAndAttach(w) }); err != nil {
 		return nil, err
 	}
 	if r.reader, err = ringbuf.NewReader(r.objs.Ends); err != nil {
@@ -63,19 +59,46 @@ func (engine) NewReceiver(device string, in testbed.Place, w load.Watch) (load.R
 	return r, nil
 }
 
+// loadAndAttach loads the program and attaches it: in the driver where that is
+// possible, else in the generic way.
+func (r *Receiver) loadAndAttach(w load.Watch) error {
+	var errs []error
+	for _, mode := range []link.XDPAttachFlags{link.XDPDriverMode, link.XDPGenericMode} {
+		r.generic = mode == link.XDPGenericMode
+		if err := r.load(w); err != nil {
+			return err
+		}
+		l, err := link.AttachXDP(link.XDPOptions{Program: r.objs.Receive, Interface: r.device.Index, Flags: mode})
+		if err == nil {
+			r.link = l
+			return nil
+		}
+		r.objs.Close()
+		if errors.Is(err, unix.EBUSY) || errors.Is(err, unix.EEXIST) {
+			return hint.With(fmt.Errorf("%s already has an XDP program: %w", r.device.Name, err),
+				"another receiver may be running; see ip link show dev %s, and detach what is left: ip link set dev %s xdp off", r.device.Name, r.device.Name)
+		}
+		errs = append(errs, err)
+	}
+	return loadError("attach the receiver to "+r.device.Name, errors.Join(errs...))
+}
+
+// load loads the program. A driver runs one receive queue on one CPU at a
+// time; otherwise the books of a flow need a lock.
 func (r *Receiver) load(w load.Watch) error {
 	most := w.MaxFlows
 	if most == 0 {
 		most = load.MaxFlows
 	}
-	pool := (most + pageFlows - 1) / pageFlows
-	config := receiveReceiveConfig{Stream: int32(max(-1, w.Stream)), Pages: uint32(pool), Shared: flag(r.device.Queues > 1)}
+	config := receiveReceiveConfig{
+		Stream: int32(max(-1, w.Stream)), Pages: uint32((most + pageFlows - 1) / pageFlows),
+		Shared: flag(r.generic || r.device.Queues > 1),
+	}
 	err := r.try(config, 0)
+	if err != nil && r.try(config, unix.BPF_F_XDP_HAS_FRAGS) == nil {
+		return nil // a kernel before 5.18 does not know frames of several buffers
+	}
 	if err != nil {
-		// A kernel before 5.18 does not know frames of several buffers.
-		if r.try(config, unix.BPF_F_XDP_HAS_FRAGS) == nil {
-			return nil
-		}
 		return loadError("load the receiver's program", err)
 	}
 	return nil
@@ -95,23 +118,6 @@ func (r *Receiver) try(config receiveReceiveConfig, without uint32) error {
 	}
 	spec.Maps[receiveMapFlows].MaxEntries = config.Pages * pageFlows
 	return spec.LoadAndAssign(&r.objs, nil)
-}
-
-func (r *Receiver) attach() error {
-	var errs []error
-	for _, mode := range []link.XDPAttachFlags{link.XDPDriverMode, link.XDPGenericMode} {
-		l, err := link.AttachXDP(link.XDPOptions{Program: r.objs.Receive, Interface: r.device.Index, Flags: mode})
-		if err == nil {
-			r.link, r.generic = l, mode == link.XDPGenericMode
-			return nil
-		}
-		if errors.Is(err, unix.EBUSY) || errors.Is(err, unix.EEXIST) {
-			return hint.With(fmt.Errorf("%s already has an XDP program: %w", r.device.Name, err),
-				"another receiver may be running; see ip link show dev %s, and detach what is left: ip link set dev %s xdp off", r.device.Name, r.device.Name)
-		}
-		errs = append(errs, err)
-	}
-	return loadError("attach the receiver to "+r.device.Name, errors.Join(errs...))
 }
 
 // readEnds takes end-of-stream frames until the reader is closed.

@@ -22,6 +22,9 @@ const (
 
 // Run sends until the limit or ctx ends.
 func (g *Generator) Run(ctx context.Context, progress func(load.Sent)) (load.Sent, error) {
+	if err := g.Probe(ctx); err != nil {
+		return load.Sent{Engine: Name, TargetPPS: g.target()}, err
+	}
 	run := load.RunAt(wire.Monotonic())
 	refused, _ := g.refused.Count()
 	for i, w := range g.workers {
