@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -22,20 +23,29 @@ thousand in a row, one set of ten thousand addresses, and connection tracking.
 Nothing outside the namespaces is changed, and nothing is left behind.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := findStudy(demoStudy)
-			if err != nil {
-				return err
-			}
-			if err := f.shape(cmd, &s); err != nil {
-				return err
-			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "%s\n%d variants and the control once more, about %s. Ctrl-C stops at any time.\n\n",
-				s.Question, len(s.Variants), left(lab.Estimate(lab.Plan{Spec: s, Seed: *s.Seed})))
-			path, err := f.runNew(cmd, s)
-			if err != nil || f.asJSON {
-				return err
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), `
+			return inLab(cmd.Context(), func() error { return runDemo(cmd, &f) })
+		},
+	}
+	f.addNew(cmd)
+	return cmd
+}
+
+func runDemo(cmd *cobra.Command, f *runFlags) error {
+	s, err := findStudy(demoStudy)
+	if err != nil {
+		return err
+	}
+	if err := f.shape(cmd, &s); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s\n%d variants and the control once more, about %s. Ctrl-C stops at any time.\n\n",
+		s.Question, len(s.Variants), left(lab.Estimate(lab.Plan{Spec: s, Seed: *s.Seed})))
+	path, err := f.runNew(cmd, s)
+	var code exitWith
+	if err != nil && !errors.As(err, &code) || f.asJSON {
+		return err
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), `
 Next:
   linerate study list                               other questions to put to this kernel
   linerate study run conntrack-flows                one of them
@@ -43,9 +53,5 @@ Next:
                                                     linerate study run my.yaml
 The record is in %s
 `, demoStudy, path)
-			return nil
-		},
-	}
-	f.addNew(cmd)
-	return cmd
+	return err
 }

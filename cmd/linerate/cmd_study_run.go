@@ -69,8 +69,10 @@ ends; an interrupted study goes on with: linerate study resume DIR`,
 			if dryRun {
 				return printSchedule(cmd.OutOrStdout(), s, f.asJSON)
 			}
-			_, err = f.runNew(cmd, s)
-			return err
+			return inLab(cmd.Context(), func() error {
+				_, err := f.runNew(cmd, s)
+				return err
+			})
 		},
 	}
 	f.addNew(cmd)
@@ -142,19 +144,16 @@ func (f *runFlags) shape(cmd *cobra.Command, s *study.Spec) error {
 
 // runNew makes a study's directory and runs it; it returns the directory.
 func (f *runFlags) runNew(cmd *cobra.Command, s study.Spec) (path string, err error) {
-	err = inLab(cmd.Context(), func() error {
-		path = f.out
-		if path == "" {
-			path = fmt.Sprintf("linerate-%s-%s", s.Name, time.Now().Format("20060102-150405"))
-		}
-		dir, err := studydir.Create(path, s)
-		if err != nil {
-			return err
-		}
-		defer dir.Close()
-		return f.conduct(cmd, dir)
-	})
-	return path, err
+	path = f.out
+	if path == "" {
+		path = fmt.Sprintf("linerate-%s-%s", s.Name, time.Now().Format("20060102-150405"))
+	}
+	dir, err := studydir.Create(path, s)
+	if err != nil {
+		return path, err
+	}
+	defer dir.Close()
+	return path, f.conduct(cmd, dir)
 }
 
 // conduct runs what a directory has left, keeps its results and report up to

@@ -193,6 +193,12 @@ func (r *Results) warn(s Spec) {
 	for _, mode := range slices.Sorted(maps.Keys(r.Environment.Unavailable)) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("mode %s is unavailable here: %s", mode, r.Environment.Unavailable[mode]))
 	}
+	for _, bed := range r.Environment.Testbeds {
+		if bed.Kind == "netns" && !bed.Privileged {
+			r.Warnings = append(r.Warnings, "measured without privileges, by packet sockets in a user namespace: these are costs per packet, not rates under overload")
+			break
+		}
+	}
 	for _, change := range r.Environment.Resumed {
 		r.Warnings = append(r.Warnings, "the machine changed before the study was resumed: "+change)
 	}
