@@ -96,7 +96,7 @@ func newLedgerQueryCmd() *cobra.Command {
   linerate ledger query --nic i210 --verdict worse --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withLedger(cmd.Context(), at, func(s ledger.Store) error {
+			return readLedger(cmd.Context(), at, func(s ledger.Store) error {
 				lines, err := evidenceLines(cmd.Context(), s, f)
 				if err != nil {
 					return err
@@ -163,7 +163,7 @@ raw bytes. Note the head it prints elsewhere: --head then shows whether
 entries were cut off since. Exit code 1 when anything is wrong.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withLedger(cmd.Context(), at, func(s ledger.Store) error {
+			return readLedger(cmd.Context(), at, func(s ledger.Store) error {
 				r, err := ledger.Verify(cmd.Context(), s, head)
 				if err != nil {
 					return err
@@ -241,7 +241,7 @@ func newLedgerExportCmd() *cobra.Command {
 			if format == "parquet" && out == "" && isTerminal(cmd.OutOrStdout()) {
 				return hint.With(hint.Usagef("Parquet is not for a terminal"), "--out FILE")
 			}
-			return withLedger(cmd.Context(), at, func(s ledger.Store) error {
+			return readLedger(cmd.Context(), at, func(s ledger.Store) error {
 				return toOutput(cmd.OutOrStdout(), out, func(w io.Writer) error {
 					if all {
 						return dump.All(cmd.Context(), w, s, raw)
@@ -454,7 +454,7 @@ func newLedgerShowCmd() *cobra.Command {
   linerate ledger show --raw SHA256       # the bytes a number came from`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withLedger(cmd.Context(), at, func(s ledger.Store) error {
+			return readLedger(cmd.Context(), at, func(s ledger.Store) error {
 				switch {
 				case len(args) == 0:
 					return showOverview(cmd.Context(), cmd.OutOrStdout(), s, asJSON)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/hint"
 	"linerate/internal/ledger"
 	"linerate/internal/ledger/postgres"
 	"linerate/internal/ledger/sqlite"
@@ -39,6 +40,23 @@ func withLedger(ctx context.Context, flag string, f func(ledger.Store) error) er
 	s, err := openLedger(ctx, flag)
 	if err != nil {
 		return err
+	}
+	return errors.Join(f(s), s.Close())
+}
+
+// readLedger is withLedger for those that only read: where there is no ledger
+// yet none is made.
+func readLedger(ctx context.Context, flag string, f func(ledger.Store) error) error {
+	s, err := existingLedger(ctx, flag)
+	if err != nil {
+		return err
+	}
+	if s == nil {
+		at, err := ledger.Locate(flag)
+		if err != nil {
+			return err
+		}
+		return hint.With(fmt.Errorf("no ledger at %s yet", at.Path), "fill one: linerate demo, or linerate import netbenches DIR")
 	}
 	return errors.Join(f(s), s.Close())
 }

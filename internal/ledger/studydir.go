@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/goccy/go-yaml"
@@ -171,9 +172,14 @@ func (d *studyDir) file(name string, parse func([]byte) error) error {
 	return nil
 }
 
+// packer compresses whole texts; EncodeAll may be called by many at once.
+var packer = sync.OnceValues(func() (*zstd.Encoder, error) {
+	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
+})
+
 // pack compresses bytes to be kept.
 func pack(sha string, data []byte) Blob {
-	enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	enc, err := packer()
 	if err != nil {
 		return Blob{SHA256: sha, Size: int64(len(data)), Encoding: "raw", Data: data}
 	}

@@ -23,6 +23,7 @@ type names struct {
 		Names []string
 		Why   string
 	}
+	Defaults map[string]string
 	Ignore   []string
 	Drivers  map[string]string
 	Controls []string

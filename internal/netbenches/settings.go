@@ -290,6 +290,15 @@ type Change struct {
 	File      string   `json:"file"` // path and line in the tree
 }
 
+// sameSetting says that two values of a setting, "" for none, are one.
+func sameSetting(n *names, name, a, b string) bool {
+	if a == b {
+		return true
+	}
+	d, ok := n.Defaults[name]
+	return ok && (a == "" && b == d || b == "" && a == d)
+}
+
 // Diff lists what b sets otherwise than a, by tunable. What identifies a host
 // or keeps it alive is left out.
 func Diff(a, b *Config) []Change {
@@ -304,7 +313,7 @@ func Diff(a, b *Config) []Change {
 	var out []Change
 	for _, k := range sortedKeys(all) {
 		x, y := a.settings[k], b.settings[k]
-		if x.Value == y.Value || k == driverKey || n.ignored(k) {
+		if sameSetting(n, k, x.Value, y.Value) || k == driverKey || n.ignored(k) {
 			continue
 		}
 		s := y

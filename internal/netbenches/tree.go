@@ -64,6 +64,9 @@ func List(ctx context.Context, root string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
+	if abs, err = filepath.EvalSymlinks(abs); err != nil {
+		return nil, err
+	}
 	t := &Tree{Root: abs}
 	err = filepath.WalkDir(abs, func(p string, d fs.DirEntry, err error) error {
 		if ctx.Err() != nil {

@@ -1,0 +1,211 @@
+package ledger
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestFoldName(t *testing.T) {
+	for _, c := range [][2]string{
+		{"dev.igb.0.fc", "dev.igb.N.fc"}, {"DEV.igb.7.iflib.tx_abdicate", "dev.igb.*.iflib.tx_abdicate"}, {"dev.ixl.x.fc", "dev.ixl.1.fc"},
+		{"flow-control", "flow_control"}, {"ifconfig tso", "ifconfig:tso"},
+	} {
+		if FoldName(c[0]) != FoldName(c[1]) {
+			t.Errorf("%s and %s are told apart", c[0], c[1])
+		}
+	}
+	for _, c := range [][2]string{{"net.inet.ip.1", "net.inet.ip.2"}, {"dev.igb.0.fc", "dev.ix.0.fc"}} {
+		if FoldName(c[0]) == FoldName(c[1]) {
+			t.Errorf("%s and %s are taken for one", c[0], c[1])
+		}
+	}
+}
+
+func TestLocate(t *testing.T) {
+	state := t.TempDir()
+	for _, c := range []struct{ flag, env, want, url string }{
+		{"a.db", "b.db", "a.db", ""}, {"", "b.db", "b.db", ""}, {"postgres:///x", "", "", "postgres:///x"},
+		{"", "", filepath.Join(state, "linerate", "ledger.db"), ""},
+	} {
+		t.Setenv("XDG_STATE_HOME", state)
+		t.Setenv("SUDO_UID", "")
+		t.Setenv("DOAS_USER", "")
+		t.Setenv(EnvLedger, c.env)
+		got, err := Locate(c.flag)
+		if err != nil || got.Path != c.want || got.URL != c.url || got.UID != -1 {
+			t.Errorf("%+v: %+v, %v", c, got, err)
+		}
+	}
+	if _, err := Locate("mysql://x"); err == nil {
+		t.Error("an unknown kind of place was accepted")
+	}
+}
+
+// TestLocateUnderSudo: the ledger is the caller's, not root's.
+func TestLocateUnderSudo(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root is anybody under sudo")
+	}
+	data, err := os.ReadFile("/etc/passwd")
+	if err != nil {
+		t.Skip(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		f := strings.Split(strings.TrimSpace(line), ":")
+		if len(f) < 7 || f[2] == "0" || f[5] == "" {
+			continue
+		}
+		t.Setenv("SUDO_UID", f[2])
+		t.Setenv("XDG_STATE_HOME", "/root/state")
+		t.Setenv(EnvLedger, "")
+		got, err := Locate("")
+		if err != nil || got.Path != filepath.Join(f[5], ".local/state/linerate/ledger.db") || got.UID <= 0 {
+			t.Errorf("as %s: %+v, %v", f[0], got, err)
+		}
+		return
+	}
+}
+
+func ptr(v float64) *float64 { return &v }
+
+func TestCorrectFamily(t *testing.T) {
+	vs := []Verdict{
+		{P: ptr(0.02), EffectPercent: ptr(3), Better: "higher", Verdict: "better"},
+		{P: ptr(0.03), EffectPercent: ptr(-2), Better: "higher", Verdict: "worse"},
+		{P: ptr(0.001), EffectPercent: ptr(-4), Better: "lower", Verdict: "better"},
+		{P: ptr(0.0001), EffectPercent: ptr(9), Better: "higher", Verdict: "invalid"},
+		{Verdict: "invalid"},
+	}
+	CorrectFamily(vs)
+	var got []string
+	for _, v := range vs {
+		got = append(got, v.Verdict)
+	}
+	// Four p-values: 0.0001·4, 0.001·3, 0.02·2, max(0.02·2, 0.03·1).
+	if want := []string{"better", "worse", "better", "invalid", "invalid"}; !slices.Equal(got, want) {
+		t.Errorf("verdicts %v, want %v", got, want)
+	}
+	if math.Abs(*vs[0].PHolm-0.04) > 1e-12 || math.Abs(*vs[1].PHolm-0.04) > 1e-12 || vs[4].PHolm != nil || vs[0].Family != 5 {
+		t.Errorf("corrected %v %v %v, family %d", *vs[0].PHolm, *vs[1].PHolm, vs[4].PHolm, vs[0].Family)
+	}
+}
+
+// TestReassess: blocks are matched by their number, samples are not, and the
+// family's correction stays.
+func TestReassess(t *testing.T) {
+	var trials []Trial
+	v := Verdict{ID: "v", Metric: "m", Better: "higher", Family: 2, Control: "a", Variant: "b"}
+	for i := range 6 {
+		for _, arm := range []string{"a", "b"} {
+			x := 100 + float64(i)*10
+			if arm == "b" {
+				x *= 1.05 + 0.001*float64(i)
+			}
+			id := arm + string(rune('0'+i))
+			trials = append(trials, Trial{ID: id, Valid: true, Block: i, Variant: arm, Metrics: map[string]float64{"m": x}})
+			if arm == "a" {
+				v.ControlTrials = append(v.ControlTrials, id)
+			} else {
+				v.VariantTrials = append(v.VariantTrials, id)
+			}
+		}
+	}
+	if w, n := Reassess(&v, "blocks", trials, map[string]string{"z": "x"}); w != nil || n != 0 {
+		t.Error("exclusions elsewhere change a verdict")
+	}
+	w, n := Reassess(&v, "blocks", trials, map[string]string{"a3": "x"})
+	if n != 1 || w.N != 5 || w.Verdict != "better" || w.Family != 2 || math.Abs(*w.PHolm-min(1, 2**w.P)) > 1e-15 {
+		t.Errorf("blocks without one: %d, %+v", n, w)
+	}
+	s, _ := Reassess(&v, "independent", trials, map[string]string{"a3": "x"})
+	if s.NControl != 5 || s.NVariant != 6 || s.Verdict != "inconclusive" {
+		t.Errorf("samples without one: %+v", s)
+	}
+}
+
+func TestFlatten(t *testing.T) {
+	e := Evidence{Verdict: Verdict{Control: "off", Variant: "on", EffectPercent: ptr(3.14), CILow: ptr(2.4), CIHigh: ptr(150),
+		Changes: []Change{{Tunable: "hw.ix.rx_process_limit", After: "-1"}, {Tunable: "hw.igb.rx_process_limit", After: "-1"}}}}
+	l := Flatten(&e, []string{"hw.igb.rx_process_limit"})
+	if l.Tunable != "hw.igb.rx_process_limit" || !l.Alone || l.Setting() != "default → -1" || l.Effect() != "+3.1 % [+2.4, +150]" {
+		t.Errorf("%+v: %s, %s", l, l.Setting(), l.Effect())
+	}
+	e.Verdict.Changes = append(e.Verdict.Changes, Change{Tunable: "pf_enable", After: "YES"})
+	if l := Flatten(&e, []string{"pf_enable"}); l.Alone || l.Tunable != "pf_enable" {
+		t.Errorf("with a firewall as well: %+v", l)
+	}
+	if l := Flatten(&e, nil); l.Tunable != "" || l.Setting() != "off → on" {
+		t.Errorf("without a name: %+v", l)
+	}
+}
+
+func TestDisagreement(t *testing.T) {
+	l := []Line{{Verdict: "better"}, {Verdict: "inconclusive"}, {Verdict: "worse", Excluded: "broken"}}
+	if Disagreement(l) {
+		t.Error("an excluded loss is in conflict")
+	}
+	l[2].Excluded = ""
+	if !Disagreement(l) {
+		t.Error("a gain and a loss are no conflict")
+	}
+}
+
+// TestColumnsFollowFromDocuments: what verify recomputes is what was stored.
+func TestColumnsFollowFromDocuments(t *testing.T) {
+	b := Batch{Kind: "k", Ref: "r",
+		Studies: []Study{{ID: "s", Name: "n\x00\xff"}}, Environments: []Environment{{ID: "e", NIC: "x"}}, Trials: []Trial{{ID: "t", Valid: true}},
+		Samples: []Samples{{ID: "p", Series: "rx"}}, Verdicts: []Verdict{{ID: "v", Primary: true, Changes: []Change{{Tunable: "a b"}}}},
+		Exclusions: []Exclusion{{ID: "x"}}, Sources: []Source{{ID: "f", Path: "p"}}}
+	rows, err := b.Rows()
+	if err != nil || len(rows) != len(Tables) {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	for i, r := range rows {
+		if r.Table != Tables[i].Name || !json.Valid(r.Doc) || len(r.Cols) != len(Tables[i].Columns) {
+			t.Errorf("row %d: %+v", i, r)
+		}
+		if want, err := Tables[i].cols(r.Doc); err != nil || !sameCols(want, r.Cols) {
+			t.Errorf("%s: columns %q, from the document %q (%v)", r.Table, r.Cols, want, err)
+		}
+	}
+}
+
+func TestSettingOf(t *testing.T) {
+	for _, c := range []struct {
+		m           map[string]any
+		name, value string
+	}{
+		{map[string]any{"sysctl": "net.ipv4.ip_forward", "value": 1}, "net.ipv4.ip_forward", "1"},
+		{map[string]any{"nft": map[string]any{"set_elements": 10000, "linear": 1}}, "nft", "linear 1, set elements 10000"},
+		{map[string]any{"napi": "threaded", "value": "1", "device": "ingress"}, "napi threaded", "1"},
+		{map[string]any{}, "", ""},
+	} {
+		if name, value := settingOf(c.m); name != c.name || value != c.value {
+			t.Errorf("%v: %q %q", c.m, name, value)
+		}
+	}
+}
+
+func FuzzReadStudyDir(f *testing.F) {
+	f.Add("study: x\nvariants:\n- name: a\n  settings: [{sysctl: b, value: 1}]\n", "{\"part\":\"p\",\"variant\":\"a\"}\n", "{\"study\":\"x\",\"verdicts\":[{\"metric\":\"m\",\"part\":\"p\"}]}")
+	f.Fuzz(func(t *testing.T, spec, trials, results string) {
+		dir := t.TempDir()
+		for name, text := range map[string]string{specFile: spec, trialsFile: trials, resultsFile: results} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b, err := ReadStudyDir(dir)
+		if err != nil {
+			return
+		}
+		if _, err := b.Rows(); err != nil {
+			t.Errorf("read but not storable: %v", err)
+		}
+	})
+}
