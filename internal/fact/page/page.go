@@ -75,10 +75,7 @@ func (p *page) head() {
 	if name == "" {
 		name = "host"
 	}
-	title := clean(fmt.Sprintf("%s: %s %s", name, systems[f.OS], f.Release))
-	if f.Arch != "" {
-		title += " " + clean(f.Arch)
-	}
+	title := clean(name + ": " + join(" ", systems[f.OS], f.Release.String(), f.Arch))
 	if p.bold {
 		title = "\x1b[1m" + title + "\x1b[0m"
 	}

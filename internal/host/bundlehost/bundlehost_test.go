@@ -12,6 +12,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/host"
+	"linerate/internal/host/hosttest"
 )
 
 // pack makes a tar.gz of headers with texts.
@@ -88,6 +89,18 @@ func errText(err error) string {
 		return ""
 	}
 	return err.Error()
+}
+
+func TestReader(t *testing.T) {
+	entries := []any{"manifest.tsv", head}
+	for p, text := range hosttest.Files() {
+		entries = append(entries, "files"+p, text)
+	}
+	b, err := Read(bytes.NewReader(pack(t, entries...)), "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	hosttest.Reader(t, "", b)
 }
 
 func TestHostileBundles(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/host"
+	"linerate/internal/host/hosttest"
 )
 
 func TestReads(t *testing.T) {
@@ -39,6 +40,20 @@ func TestReads(t *testing.T) {
 	if _, err := h.ReadFile(ctx, "/dev/zero"); err == nil {
 		t.Error("a device is read as a file")
 	}
+}
+
+func TestReader(t *testing.T) {
+	dir := t.TempDir()
+	for p, text := range hosttest.Files() {
+		p = filepath.Join(dir, p)
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hosttest.Reader(t, dir, New())
 }
 
 func TestOutput(t *testing.T) {
