@@ -69,7 +69,10 @@ func value(m study.Metric, v float64) string {
 
 // percent prints an effect with one decimal below a hundred.
 func percent(v float64) string {
-	if math.Abs(v) >= 99.95 {
+	switch a := math.Abs(v); {
+	case a >= 99_999.5: // of very few, very unlike blocks
+		return ">" + study.Signed(99_999, 0) + " %"
+	case a >= 99.95:
 		return study.Signed(v, 0) + " %"
 	}
 	return study.Signed(v, 1) + " %"

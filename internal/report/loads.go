@@ -50,35 +50,36 @@ func offeredDelivered(r study.Results, part string, width float64) string {
 	c.text("aside", "start", min(x.at(end)+8, width-right-60), y.at(end)+12, "no loss")
 	c.text("tick", "middle", (left+width-right)/2, plotBottom+34, "offered, pps")
 	c.text("tick", "start", 2, top-2, "forwarded, pps")
-	labels := make([]float64, len(list))
 	for i, a := range list {
 		offered, forwarded := values(r, part, a, study.OfferedRate), values(r, part, a, study.OverloadRate)
 		for k := range min(len(offered), len(forwarded)) {
 			c.dot(fmt.Sprintf("trial c%d", i%8), x.at(offered[k]), y.at(forwarded[k]), 4.5,
 				fmt.Sprintf("%s: %s of %s", armName(r, a), Rate(forwarded[k]), Rate(offered[k])))
 		}
-		labels[i] = y.at(mean(forwarded))
 	}
 	if narrow {
 		legend(c, r, list, 8, plotBottom+58, width)
 	} else {
-		endLabels(c, r, list, part, x, y, labels, width-right, top+6, plotBottom)
+		endLabels(c, r, list, part, x, y, width-right, top+6, plotBottom)
 	}
 	return c.svg(chartClass(narrow), fmt.Sprintf("forwarded over offered load in part %s", part))
 }
 
 // endLabels names the arms at the right edge, moved apart where they would
 // collide, each with a thin line to its points.
-func endLabels(c *canvas, r study.Results, list []string, part string, x, y scale, at []float64, edge, top, bottom float64) {
-	moved := spread(at, 15, top, bottom)
+func endLabels(c *canvas, r study.Results, list []string, part string, x, y scale, edge, top, bottom float64) {
+	var at []float64
+	var shown []int
 	for i, a := range list {
-		offered, forwarded := values(r, part, a, study.OfferedRate), values(r, part, a, study.OverloadRate)
-		if len(offered) == 0 || len(forwarded) == 0 {
-			continue
+		if forwarded := values(r, part, a, study.OverloadRate); len(forwarded) > 0 {
+			at, shown = append(at, y.at(mean(forwarded))), append(shown, i)
 		}
-		c.line("leader", x.at(mean(offered))+6, y.at(mean(forwarded)), edge+8, moved[i])
-		c.dot(fmt.Sprintf("trial c%d", i%8), edge+14, moved[i], 4, armName(r, a))
-		c.text("name", "start", edge+22, moved[i]+4, armName(r, a))
+	}
+	moved := spread(at, 15, top, bottom)
+	for k, i := range shown {
+		c.line("leader", x.at(mean(values(r, part, list[i], study.OfferedRate)))+6, at[k], edge+8, moved[k])
+		c.dot(fmt.Sprintf("trial c%d", i%8), edge+14, moved[k], 4, armName(r, list[i]))
+		c.text("name", "start", edge+22, moved[k]+4, armName(r, list[i]))
 	}
 }
 

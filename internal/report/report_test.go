@@ -196,6 +196,25 @@ func TestChartsAreWellFormed(t *testing.T) {
 	}
 }
 
+// TestChartsOfAHoleyStudy draws a study in which one variant has no valid
+// trial in one part.
+func TestChartsOfAHoleyStudy(t *testing.T) {
+	s, r := results(t)
+	trials := slices.Clone(r.Trials)
+	for i := range trials {
+		if trials[i].Variant == "hook" && trials[i].Mode == testbed.Overload {
+			trials[i].Valid, trials[i].Reasons = false, []string{"starved: by a test"}
+		}
+	}
+	page, err := HTML(s, study.Analyse(s, 5, r.Environment, trials))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(page), "NaN") {
+		t.Error("a variant without values draws NaN")
+	}
+}
+
 func TestReportsOfNothing(t *testing.T) {
 	s, err := study.Parse("small.yaml", []byte(spec))
 	if err != nil {
