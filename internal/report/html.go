@@ -210,6 +210,9 @@ func (p *htmlPage) searchCharts(r study.Results, part study.Part) {
 	if t, ok := searchTable(r, part.Name); ok {
 		p.SearchTables = append(p.SearchTables, t)
 	}
+	if t, ok := latencyTable(r, part.Name); ok {
+		p.SearchTables = append(p.SearchTables, t)
+	}
 }
 
 // timelineMetric is what shows a part's drift best.

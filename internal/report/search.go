@@ -137,10 +137,9 @@ func meanGoal(runs []*study.SearchRun, goal int, of func(search.GoalResult) *flo
 	return mean(x)
 }
 
-// searchTable tells each arm's bounds for every goal, what the search took,
-// and the latency below the throughput.
+// searchTable tells each arm's bounds for every goal, and what the search took.
 func searchTable(r study.Results, part string) (htmlTable, bool) {
-	t := htmlTable{Title: "part " + part, Header: []string{"variant", "goal", "lower bound", "upper bound", "throughput", "searches", "trials", "trial time", "latency p50 … p99 at share of throughput"}}
+	t := htmlTable{Title: "part " + part, Header: []string{"variant", "goal", "lower bound", "upper bound", "throughput", "searches", "trials", "trial time"}}
 	for _, arm := range arms(r, part) {
 		runs := searches(r, part, arm)
 		if len(runs) == 0 {
@@ -157,7 +156,7 @@ func searchTable(r study.Results, part string) (htmlTable, bool) {
 			}
 			if k > 0 {
 				row[0] = ""
-				t.Rows = append(t.Rows, append(row, "", "", "", ""))
+				t.Rows = append(t.Rows, append(row, "", "", ""))
 				continue
 			}
 			trials, took := 0.0, 0.0
@@ -165,7 +164,7 @@ func searchTable(r study.Results, part string) (htmlTable, bool) {
 				trials += float64(len(s.Points)) / float64(len(runs))
 				took += s.TrialSeconds / float64(len(runs))
 			}
-			t.Rows = append(t.Rows, append(row, fmt.Sprint(len(runs)), fmt.Sprintf("%.0f", trials), fmt.Sprintf("%.1f s", took), latencyWords(runs)))
+			t.Rows = append(t.Rows, append(row, fmt.Sprint(len(runs)), fmt.Sprintf("%.0f", trials), fmt.Sprintf("%.1f s", took)))
 		}
 	}
 	t.Note = "means over the searches; bounds are Relevant Bounds, throughput is Conditional Throughput, where the method is MLRsearch"
@@ -179,29 +178,41 @@ func ppsOrNone(v float64) string {
 	return Rate(v)
 }
 
-// latencyWords are the mean delays at each fraction, in order.
-func latencyWords(runs []*study.SearchRun) string {
-	words := ""
-	for k := range runs[0].Latency {
-		var p50, p99, share float64
-		n := 0.0
-		for _, s := range runs {
-			if k < len(s.Latency) && len(s.Goals) > 0 && s.Goals[0].Throughput != nil {
-				p50 += s.Latency[k].P50
-				p99 += s.Latency[k].P99
-				share += s.Latency[k].Load / *s.Goals[0].Throughput
-				n++
+// latencyTable tells the delay at fractions of each search's throughput, as
+// means over the searches.
+func latencyTable(r study.Results, part string) (htmlTable, bool) {
+	t := htmlTable{Header: []string{"variant", "share of throughput", "offered", "latency, median", "99th percentile", "lost"},
+		Note: "one-way delay below the throughput found, means over the searches"}
+	for _, arm := range arms(r, part) {
+		runs := searches(r, part, arm)
+		for k := range latencies0(runs) {
+			var load, p50, p99, loss, share, n float64
+			for _, s := range runs {
+				if k >= len(s.Latency) || len(s.Goals) == 0 || s.Goals[0].Throughput == nil {
+					continue
+				}
+				l := s.Latency[k]
+				load, p50, p99, loss, share, n = load+l.Load, p50+l.P50, p99+l.P99, loss+l.Loss, share+l.Load / *s.Goals[0].Throughput, n+1
 			}
+			if n == 0 {
+				continue
+			}
+			name := armName(r, arm)
+			if k > 0 {
+				name = ""
+			}
+			t.Rows = append(t.Rows, []string{name, fmt.Sprintf("%.0f %%", 100*share/n), Rate(load / n), Nanos(p50 / n), Nanos(p99 / n), fmt.Sprintf("%.2g %%", 100*loss/n)})
 		}
-		if n == 0 {
-			continue
-		}
-		if words != "" {
-			words += ", "
-		}
-		words += fmt.Sprintf("%s … %s at %.0f %%", Nanos(p50/n), Nanos(p99/n), 100*share/n)
 	}
-	return words
+	return t, len(t.Rows) > 0
+}
+
+// latencies0 are the fractions that an arm's searches tried.
+func latencies0(runs []*study.SearchRun) []search.LatencyAt {
+	if len(runs) == 0 {
+		return nil
+	}
+	return runs[0].Latency
 }
 
 // searchMethod says in words how a part's throughput was sought.
