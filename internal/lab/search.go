@@ -97,13 +97,35 @@ func (m *measurer) limit(ctx context.Context, o *study.Observation) (float64, er
 	return limit, nil
 }
 
-// Measure runs one trial of a search: frames at a paced load.
+// searchTries is how often a disturbed trial is run before it counts as it is.
+const searchTries = 4
+
+// Measure runs one trial of a search: frames at a paced load. When something
+// else came in between, it is repeated.
 func (m *measurer) Measure(ctx context.Context, t search.Trial) (search.Outcome, error) {
+	for try := 1; ; try++ {
+		p, err := m.point(ctx, t)
+		if err != nil {
+			return search.Outcome{}, err
+		}
+		p.Repeated = p.Disturbed != "" && try < searchTries && !p.Warmup
+		if !m.quiet {
+			m.record.Points = append(m.record.Points, p)
+			m.record.TrialSeconds += p.Effective
+		}
+		if !p.Repeated {
+			return p.Outcome, nil
+		}
+	}
+}
+
+// point runs a trial once.
+func (m *measurer) point(ctx context.Context, t search.Trial) (study.SearchPoint, error) {
 	paced := m.part
 	paced.Rate = study.Rate(fmt.Sprintf("%.0fpps", t.Load))
 	got, err := m.send(ctx, paced, t.Duration)
 	if err != nil {
-		return search.Outcome{}, err
+		return study.SearchPoint{}, err
 	}
 	point := study.SearchPoint{Outcome: search.Outcome{Trial: t}, Warmup: m.warming}
 	m.warming = false
@@ -119,11 +141,8 @@ func (m *measurer) Measure(ctx context.Context, t search.Trial) (search.Outcome,
 	if l := got.received.Latency; l != nil {
 		point.LatencyP50, point.LatencyP99 = float64(l.P50), float64(l.P99)
 	}
-	if !m.quiet {
-		m.record.Points = append(m.record.Points, point)
-		m.record.TrialSeconds += point.Effective
-	}
-	return point.Outcome, nil
+	point.Disturbed = study.Disturbance(m.run.plan.Spec.Gates, point.UnsentRatio, got.foreign.Seconds()/max(point.Effective, t.Duration))
+	return point, nil
 }
 
 // losses are the share of the frames due that did not arrive, and the part of

@@ -77,7 +77,7 @@ func drawPoints(c *canvas, r study.Results, part, arm string, i int, x, y scale,
 	class := fmt.Sprintf("trial c%d", i%8)
 	for _, s := range searches(r, part, arm) {
 		for _, p := range s.Points {
-			if p.Warmup {
+			if !p.Counts() {
 				continue
 			}
 			at := zero
@@ -192,7 +192,7 @@ func latencyTable(r study.Results, part string) (htmlTable, bool) {
 					continue
 				}
 				l := s.Latency[k]
-				load, p50, p99, loss, share, n = load+l.Load, p50+l.P50, p99+l.P99, loss+l.Loss, share+l.Load / *s.Goals[0].Throughput, n+1
+				load, p50, p99, loss, share, n = load+l.Load, p50+l.P50, p99+l.P99, loss+l.Loss, share + l.Load / *s.Goals[0].Throughput, n+1
 			}
 			if n == 0 {
 				continue

@@ -187,6 +187,31 @@ type SearchPoint struct {
 	UnsentRatio float64 `json:"unsent_ratio"`
 	// Warmup trials count for nothing.
 	Warmup bool `json:"warmup,omitempty"`
+	// Disturbed says what of the machine came in between; such a trial is
+	// repeated, and counts only when every repetition was disturbed too.
+	Disturbed string `json:"disturbed,omitempty"`
+	// Repeated trials count for nothing: another took their place.
+	Repeated bool `json:"repeated,omitempty"`
+}
+
+// Counts reports whether the search was told of the trial.
+func (p SearchPoint) Counts() bool { return !p.Warmup && !p.Repeated }
+
+// searchForeignPercent is how much of a search's trial the DUT's CPU may have
+// worked for others: less than a queue's worth of frames can wait.
+const searchForeignPercent = 2
+
+// Disturbance names what made a trial of a search unfit to judge the DUT: the
+// generator was kept from sending, or the DUT from working. "" is nothing.
+// shares are of the frames due and of the time.
+func Disturbance(g Gates, unsent, foreign float64) string {
+	switch {
+	case 100*foreign > min(g.ForeignPercent, searchForeignPercent):
+		return fmt.Sprintf("foreign load: other programs took %.0f %% of the measuring CPU", 100*foreign)
+	case 100*unsent > g.UnsentPercent:
+		return fmt.Sprintf("unsent: the generator did not send %.2g %% of the frames due", 100*unsent)
+	}
+	return ""
 }
 
 // SearchRun is the record of one search.
@@ -233,10 +258,26 @@ func searchGates(o Observation) []string {
 		}
 		bad = append(bad, "search: "+why)
 	}
+	if n, of := disturbed(s.Points); 4*n > of {
+		bad = append(bad, fmt.Sprintf("foreign load: %d of %d trials of the search were disturbed, each several times over", n, of))
+	}
 	if g.Upper != nil && generatorBound(s.Points, *g.Upper, g.Goal.LossRatio) {
 		bad = append(bad, fmt.Sprintf("generator: at the upper bound of %.0f pps frames were unsent, so the bound is the generator's", *g.Upper))
 	}
 	return bad
+}
+
+// disturbed counts the trials that count although something came in between.
+func disturbed(points []SearchPoint) (n, of int) {
+	for _, p := range points {
+		if p.Counts() {
+			of++
+			if p.Disturbed != "" {
+				n++
+			}
+		}
+	}
+	return n, of
 }
 
 // generatorBound reports whether most trials at a load would not have been
@@ -244,7 +285,7 @@ func searchGates(o Observation) []string {
 func generatorBound(points []SearchPoint, load, allowed float64) bool {
 	high, excused := 0, 0
 	for _, p := range points {
-		if p.Load == load && p.LossRatio > allowed {
+		if p.Counts() && p.Load == load && p.LossRatio > allowed {
 			high++
 			if p.LossRatio-p.UnsentRatio <= allowed {
 				excused++
