@@ -141,7 +141,7 @@ func (m *measurer) point(ctx context.Context, t search.Trial) (study.SearchPoint
 	if l := got.received.Latency; l != nil {
 		point.LatencyP50, point.LatencyP99 = float64(l.P50), float64(l.P99)
 	}
-	point.Disturbed = study.Disturbance(m.run.plan.Spec.Gates, point.UnsentRatio, got.foreign.Seconds()/max(point.Effective, t.Duration))
+	point.Disturbed = study.Disturbance(m.run.plan.Spec.Gates, point.LossRatio, point.UnsentRatio, got.foreign.Seconds()/max(point.Effective, t.Duration))
 	return point, nil
 }
 

@@ -198,14 +198,17 @@ type SearchPoint struct {
 func (p SearchPoint) Counts() bool { return !p.Warmup && !p.Repeated }
 
 // searchForeignPercent is how much of a search's trial the DUT's CPU may have
-// worked for others: less than a queue's worth of frames can wait.
-const searchForeignPercent = 2
+// worked for others when frames were lost.
+const searchForeignPercent = 5
 
 // Disturbance names what made a trial of a search unfit to judge the DUT: the
-// generator was kept from sending, or the DUT from working. "" is nothing.
-// shares are of the frames due and of the time.
-func Disturbance(g Gates, unsent, foreign float64) string {
+// generator was kept from sending, or the DUT from working. "" is nothing; a
+// trial that lost nothing shows that the load can be carried, whatever came
+// in between. Shares are of the frames due and of the time.
+func Disturbance(g Gates, loss, unsent, foreign float64) string {
 	switch {
+	case loss <= 0:
+		return ""
 	case 100*foreign > min(g.ForeignPercent, searchForeignPercent):
 		return fmt.Sprintf("foreign load: other programs took %.0f %% of the measuring CPU", 100*foreign)
 	case 100*unsent > g.UnsentPercent:
