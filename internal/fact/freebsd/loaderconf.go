@@ -248,8 +248,11 @@ func hasModuleSuffix(name string) bool {
 // cutLoaderName takes the name and the equals sign, spaces around it allowed.
 func cutLoaderName(s string) (name, rest string, ok bool) {
 	n := 0
-	for n < len(s) && (isAlnum(s[n]) || n > 0 && strings.IndexByte("-_.", s[n]) >= 0) {
+	for n < len(s) && (isAlnum(s[n]) || strings.IndexByte("-_.", s[n]) >= 0) {
 		n++
+	}
+	if n > 0 && !isAlnum(s[0]) && !hasModuleSuffix(s[:n]) {
+		return "", "", false
 	}
 	rest = strings.TrimLeft(s[n:], " \t")
 	if n == 0 || rest == "" || rest[0] != '=' {
