@@ -82,6 +82,9 @@ func TestRunFindsKnownCosts(t *testing.T) {
 		}
 	}
 	for _, tr := range trials {
+		if tr.Reasons == nil {
+			t.Errorf("the reasons of a valid trial are null, not empty")
+		}
 		if !tr.Valid {
 			t.Errorf("invalid: %s block %d: %q", tr.Variant, tr.Block, tr.Reasons)
 		}

@@ -15,7 +15,7 @@ import (
 const stream = 1
 
 // patience is how long a receiver waits for the end of a stream.
-const patience = 500 * time.Millisecond
+const patience = 2 * time.Second
 
 // bypassTries is how often a trial tries to measure its block's chain without
 // DUT when other programs are in the way.
@@ -130,6 +130,11 @@ func (r *run) measure(ctx context.Context, part study.Part, o *study.Observation
 	if err != nil {
 		return nil, err
 	}
+	if part.Mode == testbed.Overload {
+		// What is still queued before a slow DUT must not be counted as
+		// the trial's own.
+		w.settle = r.bed.Settle
+	}
 	run, failed := w.run(ctx, part.Warmup, func() error {
 		o.Before, err = r.bed.Counters()
 		return err
@@ -156,6 +161,7 @@ type wire struct {
 	rx      load.Receiver
 	foreign func() time.Duration
 	now     func() time.Time
+	settle  func(context.Context) error // waits until the warm-up is through; may be nil
 }
 
 // ran is what one run over a wire came to.
@@ -182,7 +188,7 @@ func (r *run) wire(from, to testbed.Port, part study.Part, seconds float64) (*wi
 		// DUT must not.
 		foreign = r.Machine.Watch(bed.DUTThread(), cpus.DUT)
 	}
-	rx, err := r.Engine.NewReceiver(to.Device, to.In, load.Watch{Stream: stream, MaxFlows: r.plan.Spec.Offers(part).Flows})
+	rx, err := r.Engine.NewReceiver(to.Device, to.In, load.Watch{Stream: stream, MaxFlows: 2 * r.plan.Spec.Offers(part).Flows})
 	if err != nil {
 		return nil, fmt.Errorf("receive on %s: %w", to.Device, err)
 	}
@@ -240,6 +246,11 @@ func (w *wire) warm(ctx context.Context, seconds float64) error {
 	}
 	if _, err := w.rx.Finish(ctx, patience); err != nil {
 		return fmt.Errorf("warm-up: %w", err)
+	}
+	if w.settle != nil {
+		if err := w.settle(ctx); err != nil {
+			return fmt.Errorf("warm-up: %w", err)
+		}
 	}
 	if err := w.rx.Reset(); err != nil {
 		return fmt.Errorf("warm-up: %w", err)

@@ -22,7 +22,7 @@ func Judge(p Part, g Gates, o Observation, bypassNS float64) (metrics map[string
 	} else {
 		overloadMetrics(metrics, o)
 	}
-	reasons = append(reasons, machineGates(g, o)...)
+	reasons = machineGates(g, o)
 	reasons = append(reasons, trafficGates(g, o)...)
 	if p.Mode == testbed.Cost {
 		reasons = append(reasons, costGates(g, o, metrics)...)
@@ -95,7 +95,7 @@ func overloadMetrics(m map[string]float64, o Observation) {
 
 // machineGates ask whether the machine was itself.
 func machineGates(g Gates, o Observation) []string {
-	var bad []string
+	bad := []string{} // never null in JSON
 	for _, c := range o.CPUs {
 		if d := c.Drift() * 100; d > g.DriftPercent {
 			bad = append(bad, fmt.Sprintf("drift: CPU %d changed speed by %.1f %% during the trial (limit %g %%)", c.CPU, d, g.DriftPercent))
