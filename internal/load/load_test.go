@@ -1,0 +1,403 @@
+package load
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"slices"
+	"testing"
+
+	"linerate/internal/hint"
+)
+
+func TestStampRoundTrip(t *testing.T) {
+	for _, s := range []Stamp{
+		{},
+		{Stream: 65535, Run: 4095, Kind: End, Flow: MaxFlows - 1, Sequence: math.MaxUint32, Time: 1<<40 - 1},
+		{Stream: 1, Run: 2, Flow: 3, Sequence: 4, Time: 5},
+	} {
+		b := make([]byte, StampBytes)
+		PutStamp(b, s)
+		got, ok := ReadStamp(b)
+		if !ok || got != s {
+			t.Errorf("stamp %+v came back as %+v, %v", s, got, ok)
+		}
+		b[3] ^= 1
+		if _, ok := ReadStamp(b); ok {
+			t.Error("a stamp with another magic was read")
+		}
+	}
+}
+
+func TestDelayWraps(t *testing.T) {
+	if d := Delay(1<<40-10, 1<<41+5); d != 15 {
+		t.Errorf("delay over the wrap of 40 bits is %d, want 15", d)
+	}
+	if d := Delay(100, 90); d != 0 {
+		t.Errorf("a delay of -10 ns reads %d, want 0", d)
+	}
+}
+
+func TestParseIMIX(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		want []int
+	}{
+		{"aaafg", []int{64, 64, 64, 1280, 1518}},
+		{"3afz", []int{64, 64, 64, 1280, 1518}},
+		{"bcdehij", []int{128, 256, 512, 1024, 2112, 9000, 16000}},
+		{"aA2B:A=70,B=594", []int{64, 70, 594, 594}},
+	} {
+		got, err := ParseIMIX(c.in, 1500)
+		if err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("ParseIMIX(%q) = %v, %v, want %v", c.in, got, err, c.want)
+		}
+	}
+	counts := map[int]int{}
+	for _, n := range SimpleIMIX() {
+		counts[n]++
+	}
+	if counts[64] != 7 || counts[594] != 4 || counts[1518] != 1 {
+		t.Errorf("simple IMIX is %v, want 7 : 4 : 1", counts)
+	}
+	for _, bad := range []string{"", "k", "A", "3", "0a", "99999a", "aA:A=10", "a:AB=70", "4096aa"} {
+		if got, err := ParseIMIX(bad, 1500); err == nil || !hint.IsUsage(err) || hint.Of(err) == "" {
+			t.Errorf("ParseIMIX(%q) = %v, %v, want a usage error with a hint", bad, got, err)
+		}
+	}
+}
+
+func TestParseRate(t *testing.T) {
+	for in, want := range map[string]Rate{
+		"max": {}, "MAX": {}, "1000": {PPS: 1000}, "1.5Mpps": {PPS: 1_500_000}, "100k": {PPS: 100_000},
+		"3Gbps": {BPS: 3_000_000_000}, "800 Mbit/s": {BPS: 800_000_000}, "2Mfps": {PPS: 2_000_000}, "1e6": {PPS: 1_000_000},
+	} {
+		if got, err := ParseRate(in); err != nil || got != want {
+			t.Errorf("ParseRate(%q) = %+v, %v, want %+v", in, got, err, want)
+		}
+	}
+	for _, bad := range []string{"", "fast", "-1", "0", "NaN", "Inf", "1Xpps", "1e300"} {
+		if _, err := ParseRate(bad); !hint.IsUsage(err) {
+			t.Errorf("ParseRate(%q) = %v, want a usage error", bad, err)
+		}
+	}
+	// 3 Gbit/s of 1,500-byte frames with FCS are 250,000 a second.
+	if pps := (Rate{BPS: 3_000_000_000}).FramesPerSecond([]int{1500}); pps != 250_000 {
+		t.Errorf("3 Gbit/s of 1500-byte frames is %g frames/s, want 250000", pps)
+	}
+}
+
+func space(count int) FlowSpace {
+	return FlowSpace{Count: count, Src: netip.MustParseAddr("198.18.0.1"), Dst: netip.MustParseAddr("198.19.0.1")}
+}
+
+func TestFlowsAreDistinct(t *testing.T) {
+	f := space(200_000)
+	f.SrcSpan, f.DstSpan = 3, 2
+	if err := f.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	f = f.WithDefaults()
+	seen := map[Tuple]bool{}
+	for i := range f.Count {
+		seen[f.Tuple(i)] = true
+	}
+	if len(seen) != f.Count {
+		t.Errorf("%d flows have %d distinct tuples", f.Count, len(seen))
+	}
+	if got := f.Tuple(4).String(); got != "198.18.0.2:1024 > 198.19.0.2:9" {
+		t.Errorf("flow 4 is %s: sources vary first, then destinations", got)
+	}
+}
+
+func TestFlowsRefused(t *testing.T) {
+	f := space(1000)
+	f.SrcPort, f.SrcPorts, f.DstPort, f.DstPorts = 1024, 10, 9, 10
+	if err := f.Validate(); !hint.IsUsage(err) {
+		t.Errorf("1000 flows in 100 tuples: %v", err)
+	}
+	f = space(1)
+	f.Dst = netip.MustParseAddr("2001:2::1")
+	if err := f.Validate(); !hint.IsUsage(err) {
+		t.Errorf("IPv4 to IPv6: %v", err)
+	}
+	f = space(100)
+	f.SrcSpan = 100
+	if a, ok := f.Overlap([]netip.Addr{netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("198.18.0.2")}); !ok || a.String() != "198.18.0.2" {
+		t.Errorf("the sources run over 198.18.0.2, got %v, %v", a, ok)
+	}
+	f.Count = 1
+	if a, ok := f.Overlap([]netip.Addr{netip.MustParseAddr("198.18.0.2")}); ok {
+		t.Errorf("one flow uses one source, but %v is said to be run over", a)
+	}
+}
+
+func TestParseRange(t *testing.T) {
+	for _, c := range []struct {
+		in, first string
+		span      int
+	}{
+		{"198.18.0.1", "198.18.0.1", 1}, {"198.18.0.1-198.18.1.0", "198.18.0.1", 256},
+		{"198.18.0.0/24", "198.18.0.1", 254}, {"2001:2::/120", "2001:2::", 256}, {"198.18.0.4/32", "198.18.0.4", 1},
+	} {
+		first, span, err := ParseRange(c.in)
+		if err != nil || first.String() != c.first || span != c.span {
+			t.Errorf("ParseRange(%q) = %v, %d, %v", c.in, first, span, err)
+		}
+	}
+	for _, bad := range []string{"", "x", "198.18.0.9-198.18.0.1", "10.0.0.0/8", "198.18.0.1-2001:2::1", "fe80::1%eth0"} {
+		if _, _, err := ParseRange(bad); !hint.IsUsage(err) {
+			t.Errorf("ParseRange(%q): %v, want a usage error", bad, err)
+		}
+	}
+}
+
+func framer(t testing.TB, src, dst string, sizes ...int) *Framer {
+	t.Helper()
+	f, err := NewFramer(Spec{
+		SrcMAC: net.HardwareAddr{2, 0, 0, 0, 0, 1}, DstMAC: net.HardwareAddr{2, 0, 0, 0, 0, 2}, Stream: 7, Sizes: sizes,
+		Flows: FlowSpace{Count: 10, Src: netip.MustParseAddr(src), Dst: netip.MustParseAddr(dst)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestFrames(t *testing.T) {
+	for _, c := range []struct {
+		src, dst string
+		size     int
+	}{{"198.18.0.1", "198.19.0.1", 64}, {"198.18.0.1", "198.19.0.1", 1518}, {"2001:2::1", "2001:2:0:1::1", 84}, {"2001:2::1", "2001:2:0:1::1", 1001}} {
+		f := framer(t, c.src, c.dst, c.size)
+		b := make([]byte, c.size-4)
+		f.Put(b, 3)
+		want := Stamp{Stream: 7, Run: 9, Flow: 3, Sequence: 11, Time: 12345}
+		f.Stamp(b, want)
+		found, ok := FindStamp(b)
+		if !ok || found.Stamp != want || found.Bytes != c.size {
+			t.Errorf("%s, %d bytes: found %+v, %v", c.src, c.size, found, ok)
+		}
+		checkSums(t, b)
+		tagged := slices.Concat(b[:12], []byte{0x81, 0, 0, 5}, b[12:])
+		if _, ok := FindStamp(tagged); !ok {
+			t.Errorf("%s: no stamp found behind a VLAN tag", c.src)
+		}
+	}
+	if _, err := NewFramer(Spec{
+		SrcMAC: make(net.HardwareAddr, 6), DstMAC: make(net.HardwareAddr, 6), Sizes: []int{64},
+		Flows: FlowSpace{Src: netip.MustParseAddr("2001:2::1"), Dst: netip.MustParseAddr("2001:2::2")},
+	}); !hint.IsUsage(err) || hint.Of(err) == "" {
+		t.Errorf("a 64-byte IPv6 frame: %v, want a usage error that names the minimum", err)
+	}
+}
+
+// checkSums verifies the checksums of a frame as a receiver would: all ones.
+func checkSums(t *testing.T, b []byte) {
+	t.Helper()
+	ip := b[14:]
+	if ip[0]>>4 == 4 {
+		if s := foldSum(sum16(ip[:20], 0)); s != 0xffff {
+			t.Errorf("IPv4 header sums up to %#x", s)
+		}
+		return
+	}
+	length := binary.BigEndian.Uint16(ip[4:])
+	if s := foldSum(sum16(ip[40:], sum16(ip[8:40], uint64(length)+17))); s != 0xffff {
+		t.Errorf("IPv6 UDP datagram sums up to %#x", s)
+	}
+}
+
+func TestHistogram(t *testing.T) {
+	for v := uint64(1); v < 1<<topBits; v = v + v/7 + 1 {
+		i := Bucket(v)
+		least, width := BucketRange(i)
+		if v < least || v >= least+width {
+			t.Fatalf("%d is in bucket %d, which is %d..%d", v, i, least, least+width-1)
+		}
+		if middle := float64(least) + float64(width-1)/2; math.Abs(middle/float64(v)-1) > .008 {
+			t.Fatalf("the middle of %d's bucket is %g", v, middle)
+		}
+	}
+	if Bucket(math.MaxUint64) != Buckets-1 || Bucket(1<<topBits-1) != Buckets-1 {
+		t.Error("the last bucket does not hold what is above")
+	}
+	var h Histogram
+	for v := range uint64(10000) {
+		h.Count(1000 + v)
+	}
+	l := h.Latency()
+	for _, q := range []struct {
+		got  uint64
+		want float64
+	}{{l.P50, 6000}, {l.P90, 10000}, {l.P99, 10900}, {l.P999, 10990}} {
+		if math.Abs(float64(q.got)/q.want-1) > .01 {
+			t.Errorf("quantile is %d, want %g within 1 %%", q.got, q.want)
+		}
+	}
+	if l.Min != 1000 || l.Max != 10999 {
+		t.Errorf("min %d, max %d are not exact", l.Min, l.Max)
+	}
+}
+
+// TestFlowCount holds the books against a plain list of what was seen.
+func TestFlowCount(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		var f FlowCount
+		seen, highest := map[uint32]bool{}, int64(-1)
+		var want FlowCount
+		for i := range uint32(3000) {
+			if r.IntN(10) == 0 {
+				continue // lost
+			}
+			sequences := []uint32{i}
+			if i > 100 && r.IntN(20) == 0 { // late, or twice
+				sequences = append(sequences, i-uint32(r.IntN(100)))
+			}
+			for _, s := range sequences {
+				switch {
+				case seen[s]:
+					want.Duplicated++
+				case int64(s) < highest:
+					want.Reordered++
+					fallthrough
+				default:
+					want.Received++
+				}
+				seen[s] = true
+				highest = max(highest, int64(s))
+				f.Count(s)
+			}
+		}
+		if f.Received != want.Received || f.Duplicated != want.Duplicated || f.Reordered != want.Reordered {
+			t.Fatalf("counted %d, %d duplicated, %d reordered; want %d, %d, %d",
+				f.Received, f.Duplicated, f.Reordered, want.Received, want.Duplicated, want.Reordered)
+		}
+	}
+}
+
+func TestFlowCountWraps(t *testing.T) {
+	f := FlowCount{next: math.MaxUint32 - 4}
+	for i := range uint32(10) {
+		if o := f.Count(math.MaxUint32 - 4 + i); o != InOrder {
+			t.Errorf("frame %d over the wrap is %v", i, o)
+		}
+	}
+}
+
+func TestEndsCloseTheAccount(t *testing.T) {
+	f := framer(t, "198.18.0.1", "198.19.0.1", 64)
+	var a Account
+	b := make([]byte, 60)
+	// 10 flows, 3 rounds and 4 frames; flows 8 and 9 are lost altogether,
+	// and the last round of flow 0: no gap shows any of it.
+	for i := range 34 {
+		flow, sequence := i%10, i/10
+		if flow >= 8 || flow == 0 && sequence == 3 {
+			continue
+		}
+		f.Put(b, flow)
+		f.Stamp(b, Stamp{Stream: 7, Run: 1, Flow: uint32(flow), Sequence: uint32(sequence), Time: 1000})
+		a.Frame(b, 2000+uint64(i))
+	}
+	if r := a.Received("test"); r.Lost != nil {
+		t.Errorf("without an end of stream %d are lost, want unknown", *r.Lost)
+	}
+	end := func(w uint16, flows uint32, total uint64) {
+		a.Frame(f.End(0, Stamp{Stream: 7, Run: 1}, Ending{Worker: w, Workers: 2, Flows: flows, Total: total}), 3000)
+	}
+	end(0, 5, 17)
+	if r := a.Received("test"); r.Lost != nil {
+		t.Errorf("with one of two workers' ends %d are lost, want unknown", *r.Lost)
+	}
+	end(1, 5, 17)
+	end(1, 5, 17)
+	r := a.Received("test")
+	if r.Lost == nil || *r.Lost != 7 || r.RxPackets+*r.Lost != 34 || *r.TxPackets != 34 {
+		t.Errorf("received %d, lost %v of 34", r.RxPackets, r.Lost)
+	}
+	if r.FlowsSeen != 8 || r.Latency == nil || r.Latency.Min != 1000 {
+		t.Errorf("saw %d flows, latency %+v", r.FlowsSeen, r.Latency)
+	}
+	if n, ok := a.Ends.SentOf(StreamRun{7, 1}, 3); !ok || n != 4 {
+		t.Errorf("flow 3 sent %d, %v, want 4: 17 frames over 5 flows, it is the second of them", n, ok)
+	}
+}
+
+func TestEndsTellRandomFlows(t *testing.T) {
+	var e Ends
+	of := StreamRun{1, 1}
+	m := Ending{Random: true, Worker: 0, Workers: 1, Flows: 5, Total: 15}
+	for first := range 5 {
+		m.First, m.Counts = uint32(first), []uint32{uint32(first + 1)}
+		got, err := ReadEnding(m.Append(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Add(of, got)
+	}
+	for flow := range uint32(5) {
+		if n, ok := e.SentOf(of, flow); !ok || n != flow+1 {
+			t.Errorf("flow %d sent %d, %v", flow, n, ok)
+		}
+	}
+}
+
+func FuzzFindStamp(f *testing.F) {
+	fr := framer(f, "198.18.0.1", "198.19.0.1", 64)
+	b := make([]byte, 60)
+	fr.Put(b, 1)
+	fr.Stamp(b, Stamp{Stream: 1})
+	f.Add(b)
+	f.Add(fr.End(1, Stamp{}, Ending{Workers: 1, Flows: 1, Total: 3}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		a := Account{MaxFlows: 100}
+		a.Frame(b, 1)
+		if r := a.Received("fuzz"); r.RxPackets+r.Foreign > 1 {
+			t.Errorf("one frame counted as %d and %d", r.RxPackets, r.Foreign)
+		}
+	})
+}
+
+func FuzzReadEnding(f *testing.F) {
+	f.Add(Ending{Workers: 1, Flows: 1, Total: 3}.Append(nil))
+	f.Add(Ending{Random: true, Workers: 2, Flows: 3, Counts: []uint32{1, 2, 3}}.Append(nil))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := ReadEnding(b)
+		if err != nil {
+			return
+		}
+		again, err := ReadEnding(m.Append(nil))
+		if err != nil || again.Total != m.Total || len(again.Counts) != len(m.Counts) {
+			t.Errorf("%+v came back as %+v, %v", m, again, err)
+		}
+		var e Ends
+		e.Add(StreamRun{}, m)
+		e.SentOf(StreamRun{}, m.First)
+	})
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"simple", "7a4d1g", "AB:A=70,B=80", "1.5Mpps", "3Gbit/s", "198.18.0.0/24", "2001:2::1-2001:2::9", "64,128"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if mix, err := ParseIMIX(s, 1500); err == nil && (len(mix) == 0 || len(mix) > maxMix) {
+			t.Errorf("ParseIMIX(%q) has %d frames", s, len(mix))
+		}
+		if r, err := ParseRate(s); err == nil && r.PPS > 0 {
+			if again, err := ParseRate(r.String()); err != nil || again != r {
+				t.Errorf("ParseRate(%q) = %v, which reads %v, %v", s, r, again, err)
+			}
+		}
+		if first, n, err := ParseRange(s); err == nil {
+			if _, ok := nth(first, n-1); !ok || n < 1 || n > MaxFlows {
+				t.Errorf("ParseRange(%q) = %v, %d", s, first, n)
+			}
+		}
+		_, _ = ParseSizes(s)
+	})
+}

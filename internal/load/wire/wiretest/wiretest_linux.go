@@ -1,0 +1,93 @@
+// Package wiretest gives tests of traffic engines a wire: two network
+// namespaces and a veth pair between them.
+package wiretest
+
+import (
+	"net"
+	"os"
+	"runtime"
+	"testing"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/testbed"
+)
+
+// End is one end of a wire.
+type End struct {
+	Device string
+	MAC    net.HardwareAddr
+	In     testbed.Place
+}
+
+// New makes a wire that lives until t ends. The namespaces have no names, and
+// go when the last reference to them does, whatever happens to the test.
+func New(t testing.TB) (gen, sink End) {
+	t.Helper()
+	gen = End{"gen0", net.HardwareAddr{2, 0, 0, 0, 0, 1}, namespace(t)}
+	var sinkFD int
+	sink = End{"sink0", net.HardwareAddr{2, 0, 0, 0, 0, 2}, namespaceFD(t, &sinkFD)}
+	must(t, gen.In(func() error {
+		return netlink.LinkAdd(&netlink.Veth{
+			LinkAttrs: netlink.LinkAttrs{Name: gen.Device, HardwareAddr: gen.MAC, MTU: 1500, NumTxQueues: 1, NumRxQueues: 1},
+			PeerName:  sink.Device, PeerHardwareAddr: sink.MAC, PeerNamespace: netlink.NsFd(sinkFD),
+		})
+	}))
+	for _, e := range []End{sink, gen} {
+		must(t, e.In(func() error {
+			link, err := netlink.LinkByName(e.Device)
+			if err != nil {
+				return err
+			}
+			// No router solicitations or listener reports among the frames.
+			_ = os.WriteFile("/proc/sys/net/ipv6/conf/"+e.Device+"/disable_ipv6", []byte("1"), 0o644)
+			return netlink.LinkSetUp(link)
+		}))
+	}
+	return gen, sink
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func namespace(t testing.TB) testbed.Place {
+	var fd int
+	return namespaceFD(t, &fd)
+}
+
+func namespaceFD(t testing.TB, fd *int) testbed.Place {
+	t.Helper()
+	must(t, onThread(func() (err error) {
+		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
+			return err
+		}
+		*fd, err = unix.Open("/proc/thread-self/ns/net", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		return err
+	}))
+	ns := *fd
+	t.Cleanup(func() { unix.Close(ns) })
+	return func(f func() error) error {
+		return onThread(func() error {
+			if err := unix.Setns(ns, unix.CLONE_NEWNET); err != nil {
+				return err
+			}
+			return f()
+		})
+	}
+}
+
+// onThread runs f on a thread that ends with it: its namespace is nobody
+// else's concern.
+func onThread(f func() error) error {
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		done <- f()
+	}()
+	return <-done
+}

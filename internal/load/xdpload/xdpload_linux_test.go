@@ -1,0 +1,303 @@
+package xdpload
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/cilium/ebpf"
+
+	"linerate/internal/hint"
+	"linerate/internal/labtest"
+	"linerate/internal/load"
+	"linerate/internal/load/wire"
+	"linerate/internal/load/wire/wiretest"
+)
+
+func spec(gen, sink wiretest.End, flows int, sizes ...int) load.Spec {
+	return load.Spec{
+		Device: gen.Device, DstMAC: sink.MAC, Stream: 5, Sizes: sizes, CPUs: []int{0}, Seed: 3,
+		Flows: load.FlowSpace{Count: flows, Src: netip.MustParseAddr("198.18.0.1"), Dst: netip.MustParseAddr("198.19.0.1")},
+	}
+}
+
+func receiver(t *testing.T, sink wiretest.End) load.Receiver {
+	t.Helper()
+	r, err := New().NewReceiver(sink.Device, sink.In, load.Watch{Stream: -1, MaxFlows: 1 << 17})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+func run(t *testing.T, s load.Spec, gen wiretest.End, r load.Receiver) (load.Sent, load.Received) {
+	t.Helper()
+	g, err := New().NewGenerator(s, gen.In)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	if err := r.Reset(); err != nil {
+		t.Fatal(err)
+	}
+	sent, err := g.Run(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.Finish(context.Background(), 5*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sent, got
+}
+
+// TestAccountsForEveryFrame sends all kinds of traffic: rx + lost = tx.
+func TestAccountsForEveryFrame(t *testing.T) {
+	labtest.Need(t)
+	gen, sink := wiretest.New(t)
+	r := receiver(t, sink)
+	v6 := func(s load.Spec) load.Spec {
+		s.Flows.Src, s.Flows.Dst = netip.MustParseAddr("2001:2::1"), netip.MustParseAddr("2001:2:0:1::1")
+		return s
+	}
+	with := func(s load.Spec, f func(*load.Spec)) load.Spec { f(&s); return s }
+	for _, c := range []struct {
+		name string
+		spec load.Spec
+	}{
+		{"1 flow", spec(gen, sink, 1, 64)},
+		{"2000 flows", spec(gen, sink, 2000, 64)},
+		{"100000 flows", spec(gen, sink, 100_000, 64)},
+		{"IPv6", v6(spec(gen, sink, 2000, 84))},
+		{"IMIX", spec(gen, sink, 2000, load.SimpleIMIX()...)},
+		{"IPv6 mix", v6(spec(gen, sink, 7, 84, 1518, 100))},
+		{"random", with(spec(gen, sink, 2000, 64), func(s *load.Spec) { s.Flows.Random = true })},
+		{"two workers", with(spec(gen, sink, 2001, 64), func(s *load.Spec) { s.CPUs = []int{0, 0} })},
+		{"paced", with(spec(gen, sink, 10, 64), func(s *load.Spec) { s.Rate.PPS = 100_000 })},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.spec.Limit = load.Limit{Packets: 20_011, Duration: 5 * time.Second}
+			sent, got := run(t, c.spec, gen, r)
+			if got.Lost == nil {
+				t.Fatalf("loss is unknown after a complete run: %+v", got)
+			}
+			if got.RxPackets+*got.Lost != sent.TxPackets || got.RxPackets == 0 {
+				t.Errorf("rx %d + lost %d is not tx %d", got.RxPackets, *got.Lost, sent.TxPackets)
+			}
+			if *got.Lost != *sent.Refused {
+				t.Errorf("lost %d, but the wire refused %d", *got.Lost, *sent.Refused)
+			}
+			if *got.Lost == 0 && got.RxBytes != sent.TxBytes {
+				t.Errorf("received %d bytes of %d", got.RxBytes, sent.TxBytes)
+			}
+			if got.Duplicated+got.Reordered+got.Foreign != 0 {
+				t.Errorf("a wire duplicates, reorders and adds nothing: %+v", got)
+			}
+			if want := min(uint64(c.spec.Flows.Count), sent.TxPackets); *got.Lost == 0 && c.name != "random" && got.FlowsSeen != want {
+				t.Errorf("saw %d flows of %d", got.FlowsSeen, want)
+			}
+		})
+	}
+}
+
+// TestFramesAreAsTheFramerBuilds compares what the eBPF program writes with
+// what Go does, over a page that holds rubbish.
+func TestFramesAreAsTheFramerBuilds(t *testing.T) {
+	labtest.Need(t)
+	gen, sink := wiretest.New(t)
+	receiver(t, sink)
+	for _, v6 := range []bool{false, true} {
+		for _, sizes := range [][]int{{100}, {100, 1518, 90}} {
+			s := spec(gen, sink, 5, sizes...)
+			if v6 {
+				s.Flows.Src, s.Flows.Dst = netip.MustParseAddr("2001:2::ffff"), netip.MustParseAddr("2001:2:0:1::1")
+			}
+			made, err := New().NewGenerator(s, gen.In)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g := made.(*Generator)
+			compareFrames(t, g)
+			g.Close()
+		}
+	}
+}
+
+func compareFrames(t *testing.T, g *Generator) {
+	t.Helper()
+	w := g.workers[0]
+	if err := errors.Join(w.reset(g, 0, 77), w.release(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 12 {
+		in := make([]byte, len(w.frame))
+		for j := range g.framer.StampAt() + load.StampBytes {
+			in[j] = byte(i*31 + j) // what the last trip left; zero behind the stamp
+		}
+		out := make([]byte, len(w.frame))
+		opts := ebpf.RunOptions{Data: in, DataOut: out}
+		if _, err := w.objs.Generate.Run(&opts); err != nil {
+			t.Fatal(err)
+		}
+		want := make([]byte, g.spec.Sizes[i%len(g.spec.Sizes)]-4)
+		found, ok := load.FindStamp(opts.DataOut)
+		if !ok {
+			t.Fatalf("frame %d has no stamp: %x", i, opts.DataOut)
+		}
+		g.framer.Put(want, i%5)
+		g.framer.Stamp(want, load.Stamp{Stream: 5, Run: 77, Flow: uint32(i % 5), Sequence: uint32(i / 5), Time: found.Time})
+		if string(want) != string(opts.DataOut) {
+			t.Fatalf("frame %d (IPv6 %v) is\n%x, want\n%x", i, g.framer.IPv6(), opts.DataOut, want)
+		}
+	}
+}
+
+// TestReceiverAgreesWithGo feeds lost, late and duplicated frames to the eBPF
+// receiver and to the account in Go.
+func TestReceiverAgreesWithGo(t *testing.T) {
+	labtest.Need(t)
+	gen, sink := wiretest.New(t)
+	r := receiver(t, sink).(*Receiver)
+	f, err := load.NewFramer(func() load.Spec { s := spec(gen, sink, 3000, 64); s.SrcMAC = gen.MAC; return s }())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var account load.Account
+	rng := rand.New(rand.NewPCG(1, 9))
+	feed := func(b []byte) {
+		opts := ebpf.RunOptions{Data: b}
+		if _, err := r.objs.Receive.Run(&opts); err != nil {
+			t.Fatal(err)
+		}
+		account.Frame(b, wire.Monotonic())
+	}
+	b := make([]byte, 60)
+	total := uint64(0)
+	for i := range 4000 {
+		for _, flow := range []int{0, 1, 2, 1024, 2999} {
+			total++
+			sequences := []int{i}
+			switch rng.IntN(12) {
+			case 0:
+				sequences = nil
+			case 1, 2:
+				sequences = append(sequences, max(0, i-rng.IntN(600)))
+			}
+			for _, s := range sequences {
+				f.Put(b, flow)
+				f.Stamp(b, load.Stamp{Stream: 9, Run: 3, Flow: uint32(flow), Sequence: uint32(s), Time: wire.Monotonic()})
+				feed(b)
+			}
+		}
+	}
+	feed(make([]byte, 60))                                                                                 // foreign
+	feed(f.Probe(60))                                                                                      // not counted
+	binary.BigEndian.PutUint16(b[12:], 0x0806)                                                             // foreign
+	feed(b)                                                                                                //
+	feed(f.End(0, load.Stamp{Stream: 9, Run: 3}, load.Ending{Workers: 1, Flows: 3000, Total: total + 50})) // a tail of 50 was lost
+	got, err := r.Finish(context.Background(), 5*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := account.Received(Name)
+	if got.RxPackets != want.RxPackets || got.Duplicated != want.Duplicated || got.Reordered != want.Reordered ||
+		got.FlowsSeen != want.FlowsSeen || got.RxBytes != want.RxBytes || got.Foreign != 2 || want.Foreign != 2 {
+		t.Errorf("eBPF counted %+v\nGo counted %+v", got, want)
+	}
+	if got.Lost == nil || want.Lost == nil || *got.Lost != *want.Lost || got.RxPackets+*got.Lost != total+50 {
+		t.Errorf("lost %v and %v of %d", got.Lost, want.Lost, total+50)
+	}
+}
+
+// TestBuckets holds the program's latency buckets against Go's.
+func TestBuckets(t *testing.T) {
+	labtest.Need(t)
+	gen, sink := wiretest.New(t)
+	r := receiver(t, sink).(*Receiver)
+	f, err := load.NewFramer(func() load.Spec { s := spec(gen, sink, 1, 64); s.SrcMAC = gen.MAC; return s }())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := make([]byte, 60)
+	f.Put(b, 0)
+	for i, ago := range []uint64{1e6, 1e8, 1e10, 3e10, 1e12 / 2} {
+		if err := r.Reset(); err != nil {
+			t.Fatal(err)
+		}
+		f.Stamp(b, load.Stamp{Run: uint16(i), Time: wire.Monotonic() - ago})
+		opts := ebpf.RunOptions{Data: b}
+		if _, err := r.objs.Receive.Run(&opts); err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.Snapshot()
+		if err != nil || got.Latency == nil {
+			t.Fatal(got, err)
+		}
+		if l := got.Latency; l.Min != l.Max || l.P50 != l.Max || l.Min < ago || l.Min > ago+1e9 {
+			t.Errorf("a latency of %d ns or a little more reads %+v", ago, l)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	labtest.Need(t)
+	gen, sink := wiretest.New(t)
+	for name, s := range map[string]load.Spec{
+		"no such device":      func() load.Spec { s := spec(gen, sink, 1, 64); s.Device = "gen1"; return s }(),
+		"larger than the MTU": spec(gen, sink, 1, 2000),
+		"64 bytes of IPv6": func() load.Spec {
+			s := spec(gen, sink, 1, 64)
+			s.Flows.Src, s.Flows.Dst = netip.MustParseAddr("2001:2::1"), netip.MustParseAddr("2001:2::2")
+			return s
+		}(),
+		"no such CPU": func() load.Spec { s := spec(gen, sink, 1, 64); s.CPUs = []int{1000}; return s }(),
+	} {
+		g, err := New().NewGenerator(s, gen.In)
+		if err == nil {
+			_, err = g.Run(context.Background(), nil)
+			g.Close()
+		}
+		if err == nil || hint.Of(err) == "" {
+			t.Errorf("%s: %v, want an error with a hint", name, err)
+		}
+	}
+	g, err := New().NewGenerator(spec(gen, sink, 1, 64), gen.In)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	if _, err := g.Run(context.Background(), nil); !errors.Is(err, ErrNotHere) || hint.Of(err) == "" {
+		t.Errorf("a peer without NAPI: %v, want ErrNotHere with a hint", err)
+	}
+	receiver(t, sink)
+	if _, err := New().NewReceiver(sink.Device, sink.In, load.Watch{Stream: -1}); err == nil || hint.Of(err) == "" {
+		t.Errorf("a second receiver: %v, want an error with a hint", err)
+	}
+}
+
+// TestInterruptedRunStillEnds cancels a run in the middle.
+func TestInterruptedRunStillEnds(t *testing.T) {
+	labtest.Need(t)
+	gen, sink := wiretest.New(t)
+	r := receiver(t, sink)
+	g, err := New().NewGenerator(spec(gen, sink, 100, 64), gen.In)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	sent, err := g.Run(ctx, func(load.Sent) {})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+	got, err := r.Finish(context.Background(), 5*time.Second)
+	if err != nil || got.Lost == nil || got.RxPackets+*got.Lost != sent.TxPackets || sent.TxPackets == 0 {
+		t.Errorf("interrupted after %d frames, received %+v, %v", sent.TxPackets, got, err)
+	}
+}
