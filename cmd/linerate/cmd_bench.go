@@ -18,6 +18,7 @@ func newBenchCmd() *cobra.Command {
 // benches lists the benchmarks.
 func benches() []*cobra.Command {
 	return []*cobra.Command{
+		newBenchTrafficCmd(),
 		newBenchImportCmd(),
 		newBenchLogsCmd(),
 		newBenchStatsCmd(),

@@ -27,3 +27,7 @@ func notHere(use, short string) *cobra.Command {
 		},
 	}
 }
+
+func newBenchTrafficCmd() *cobra.Command {
+	return notHere("traffic", "traffic engines and their peers over a veth")
+}

@@ -1,0 +1,84 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/testbed"
+)
+
+// Thread gives the receiving side of a device (its NAPI) a kernel thread of
+// its own, pinned to a CPU, so that it can be offered more than it takes. The
+// device must have an XDP program by then.
+func Thread(device string, in testbed.Place, cpu int) error {
+	var ns int
+	err := in(func() (err error) {
+		ns, err = unix.Open("/proc/thread-self/ns/net", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("open the namespace of %s: %w", device, err)
+	}
+	defer unix.Close(ns)
+	before := napiThreads(device)
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread() // for good: the thread ends with its mounts
+		done <- writeThreaded(ns, device)
+	}()
+	if err := <-done; err != nil {
+		return fmt.Errorf("give %s a NAPI thread: %w", device, err)
+	}
+	for range 100 {
+		for pid := range napiThreads(device) {
+			if !before[pid] {
+				var set unix.CPUSet
+				set.Set(cpu)
+				return unix.SchedSetaffinity(pid, &set)
+			}
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	return errors.New("the kernel made no NAPI thread for " + device)
+}
+
+// writeThreaded sets the device's attribute in a sysfs of its namespace.
+func writeThreaded(ns int, device string) error {
+	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
+		return err
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return err
+	}
+	if err := unix.Setns(ns, unix.CLONE_NEWNET); err != nil {
+		return err
+	}
+	if err := unix.Mount("sysfs", "/sys", "sysfs", 0, ""); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join("/sys/class/net", device, "threaded"), []byte("1"), 0)
+}
+
+// napiThreads lists the kernel threads of a device's name.
+func napiThreads(device string) map[int]bool {
+	found := map[int]bool{}
+	names, _ := filepath.Glob("/proc/[0-9]*/comm")
+	for _, n := range names {
+		comm, err := os.ReadFile(n)
+		if err != nil || !strings.HasPrefix(string(comm), "napi/"+device+"-") {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(n))); err == nil {
+			found[pid] = true
+		}
+	}
+	return found
+}
