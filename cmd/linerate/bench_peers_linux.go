@@ -54,7 +54,7 @@ func trafficPeers(gen testbed.Port) []*trafficRow {
 
 // peerFrame is the 64-byte frame that peers send.
 func peerFrame(gen testbed.Port) []byte {
-	spec := load.Spec{SrcMAC: gen.MAC, DstMAC: gen.Peer, Sizes: []int{64}, Flows: load.FlowSpace{Src: gen.IPv4.Addr(), Dst: gen.IPv4.Addr().Next()}}
+	spec := load.Spec{SrcMAC: gen.MAC, DstMAC: gen.Peer, Sizes: []int{64}, Flows: load.FlowSpace{Src: benchSrc, Dst: benchDst}}
 	b := make([]byte, 60)
 	if f, err := load.NewFramer(spec); err == nil {
 		f.Put(b, 0)

@@ -17,8 +17,9 @@ import (
 
 // Thread gives the receiving side of a device (its NAPI) a kernel thread of
 // its own, pinned to a CPU, so that it can be offered more than it takes. The
-// device must have an XDP program by then.
-func Thread(device string, in testbed.Place, cpu int) error {
+// device must have an XDP program by then; before are the NAPIThreads from
+// before it had: its own is told from other labs' by being new.
+func Thread(device string, in testbed.Place, cpu int, before map[int]bool) error {
 	var ns int
 	err := in(func() (err error) {
 		ns, err = unix.Open("/proc/thread-self/ns/net", unix.O_RDONLY|unix.O_CLOEXEC, 0)
@@ -28,7 +29,6 @@ func Thread(device string, in testbed.Place, cpu int) error {
 		return fmt.Errorf("open the namespace of %s: %w", device, err)
 	}
 	defer unix.Close(ns)
-	before := napiThreads(device)
 	done := make(chan error)
 	go func() {
 		runtime.LockOSThread() // for good: the thread ends with its mounts
@@ -38,7 +38,7 @@ func Thread(device string, in testbed.Place, cpu int) error {
 		return fmt.Errorf("give %s a NAPI thread: %w", device, err)
 	}
 	for range 100 {
-		for pid := range napiThreads(device) {
+		for pid := range NAPIThreads(device) {
 			if !before[pid] {
 				var set unix.CPUSet
 				set.Set(cpu)
@@ -67,8 +67,8 @@ func writeThreaded(ns int, device string) error {
 	return os.WriteFile(filepath.Join("/sys/class/net", device, "threaded"), []byte("1"), 0)
 }
 
-// napiThreads lists the kernel threads of a device's name.
-func napiThreads(device string) map[int]bool {
+// NAPIThreads lists the kernel threads of a device's name.
+func NAPIThreads(device string) map[int]bool {
 	found := map[int]bool{}
 	names, _ := filepath.Glob("/proc/[0-9]*/comm")
 	for _, n := range names {
