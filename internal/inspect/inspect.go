@@ -97,8 +97,8 @@ func (in *inspection) Read(path string) (string, error) {
 // withoutSecrets keeps secrets out of facts, which are printed and stored.
 // What a capture took out already stays marked.
 func (in *inspection) withoutSecrets(name, text string) string {
-	if strings.HasPrefix(name, "/proc/") || strings.HasPrefix(name, "/sys/") {
-		return text
+	if strings.HasPrefix(name, "/proc/") && name != "/proc/cmdline" || strings.HasPrefix(name, "/sys/") {
+		return text // the kernel's own numbers
 	}
 	clean, lines := secret.Text(text)
 	for _, n := range lines {
