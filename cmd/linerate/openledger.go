@@ -41,7 +41,11 @@ func withLedger(ctx context.Context, flag string, f func(ledger.Store) error) er
 	if err != nil {
 		return err
 	}
-	return errors.Join(f(s), s.Close())
+	err = errors.Join(f(s), s.Close())
+	if errors.Is(err, ledger.ErrFull) {
+		return hint.With(err, "what was acknowledged is kept; make room, or give another place with --ledger, and do it again")
+	}
+	return err
 }
 
 // readLedger is withLedger for those that only read: where there is no ledger
