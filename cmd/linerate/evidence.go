@@ -109,7 +109,7 @@ func verdictText(l *ledger.Line) string {
 		}
 	}
 	for _, f := range l.Flags {
-		if strings.HasPrefix(f, "generator-bound") || f == "drift" {
+		if strings.HasPrefix(f, "generator-bound") || f == "drift" || strings.HasPrefix(f, "distrust") {
 			s += "; " + f
 		}
 	}
@@ -157,7 +157,7 @@ func printShown(w io.Writer, s *shown) error {
 	if json.Indent(&b, s.Record, "", "  ") != nil {
 		b.Write(s.Record)
 	}
-	fmt.Fprintf(w, "%s, entry %d\n%s\n", strings.TrimSuffix(s.Table, "s"), s.Entry, b.String())
+	fmt.Fprintf(w, "%s, entry %d\n%s\n", singular(s.Table), s.Entry, b.String())
 	if len(s.Trials) == 0 {
 		return nil
 	}
@@ -175,6 +175,14 @@ func printShown(w io.Writer, s *shown) error {
 		fmt.Fprintf(tw, "%s\t%s\t%s\tblock %d\t%s\t%s\t%s\n", t.ID[:12], t.Variant, t.Workload, t.Block, metricsText(t), state, from)
 	}
 	return tw.Flush()
+}
+
+// singular is a table's name for one of its records.
+func singular(table string) string {
+	if table == "studies" {
+		return "study"
+	}
+	return strings.TrimSuffix(table, "s")
 }
 
 // metricsText is a trial's first metric that a verdict may rest on.

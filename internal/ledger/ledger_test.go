@@ -183,6 +183,7 @@ func TestSettingOf(t *testing.T) {
 		{map[string]any{"sysctl": "net.ipv4.ip_forward", "value": 1}, "net.ipv4.ip_forward", "1"},
 		{map[string]any{"nft": map[string]any{"set_elements": 10000, "linear": 1}}, "nft", "linear 1, set elements 10000"},
 		{map[string]any{"napi": "threaded", "value": "1", "device": "ingress"}, "napi threaded", "1"},
+		{map[string]any{"sysctl": "net/ipv4/conf/dut0/rp_filter", "value": 2}, "net.ipv4.conf.IF.rp_filter", "2"},
 		{map[string]any{}, "", ""},
 	} {
 		if name, value := settingOf(c.m); name != c.name || value != c.value {

@@ -68,6 +68,9 @@ func Flatten(e *Evidence, names []string) Line {
 		VerdictID: v.ID, Source: s.Path, Label: s.Label, Excluded: e.Excluded, Dropped: e.Dropped, AA: s.AA,
 	}
 	l.verdict(v)
+	if s.AA == "better" || s.AA == "worse" {
+		l.Flags = append(l.Flags, "distrust it: in this study the control differs from itself (A/A)")
+	}
 	l.pick(names)
 	if e.Without != nil {
 		w := l

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -17,7 +18,7 @@ func settingOf(m map[string]any) (name, value string) {
 	}
 	switch {
 	case text("sysctl") != "":
-		return text("sysctl"), text("value")
+		return sysctlName(text("sysctl")), text("value")
 	case text("napi") != "":
 		return "napi " + text("napi"), text("value")
 	case text("link") != "":
@@ -30,6 +31,17 @@ func settingOf(m map[string]any) (name, value string) {
 		return "command", text("command")
 	}
 	return "", ""
+}
+
+var bedPort = regexp.MustCompile(`\.(dut|gen|sink|rcv)[0-9]+\.`)
+
+// sysctlName writes a sysctl as the catalogue does: with dots, and IF for a
+// port of the testbed.
+func sysctlName(s string) string {
+	if strings.Contains(s, "/") {
+		s = strings.ReplaceAll(s, "/", ".")
+	}
+	return bedPort.ReplaceAllString(s, ".IF.")
 }
 
 // rulesetText says what a ruleset is, in a stable order.
@@ -56,7 +68,8 @@ func relatedTo(name string) []string {
 	case name == "nft":
 		return []string{"nftables", "firewall"}
 	case strings.HasPrefix(name, "link "), strings.HasPrefix(name, "napi "):
-		return []string{strings.TrimPrefix(strings.TrimPrefix(name, "link "), "napi ")}
+		_, short, _ := strings.Cut(name, " ")
+		return []string{short, "ethtool:" + short}
 	}
 	return nil
 }
