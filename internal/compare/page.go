@@ -87,7 +87,7 @@ func (p *page) comparison(r Result, c stats.Comparison, arm stats.Arm) {
 	}
 	p.line("  n           %s", sizes(c))
 	if !math.IsNaN(c.DetectablePercent) {
-		p.line("  detectable  %.2g %% (what %d %% of such measurements would have shown)", c.DetectablePercent, int(math.Round(100*power(r))))
+		p.line("  detectable  %.2g %% (what %d %% of such measurements would have shown)%s", c.DetectablePercent, int(math.Round(100*power(r))), onePercent(c))
 	}
 	if r.Options.MarginPercent > 0 && !math.IsNaN(c.PEquivalentHolm) {
 		p.line("  equivalence within ±%.3g %%: p %s", r.Options.MarginPercent, pValue(c.PEquivalentHolm))
@@ -166,6 +166,17 @@ func holm(r Result, c stats.Comparison) string {
 		return ""
 	}
 	return fmt.Sprintf(" (Holm over %d: %s)", len(r.Comparisons), pValue(c.PHolm))
+}
+
+// onePercent answers how many measurements would show an effect of 1 %.
+func onePercent(c stats.Comparison) string {
+	switch {
+	case c.NForOnePercent == 0:
+		return ""
+	case c.Design == stats.Blocks:
+		return fmt.Sprintf("; for 1 %%: %s blocks", grouped(c.NForOnePercent))
+	}
+	return fmt.Sprintf("; for 1 %%: %s a side", grouped(c.NForOnePercent))
 }
 
 func sizes(c stats.Comparison) string {

@@ -95,6 +95,7 @@ type ComparisonDocument struct {
 	DiffLow       number          `json:"difference_low"`
 	DiffHigh      number          `json:"difference_high"`
 	MDE           number          `json:"minimum_detectable_effect_percent"`
+	ForOnePercent *int            `json:"n_for_one_percent"` // null: unknown, or over 10,000
 	Design        stats.Design    `json:"design"`
 	Method        string          `json:"method"`
 	Scale         stats.Scale     `json:"scale"`
@@ -160,6 +161,9 @@ func (r Result) comparison(c stats.Comparison, arm stats.Arm) ComparisonDocument
 			Coverage: number(c.Rank.Shift.Level),
 		},
 		Permutation: number(c.Permutation.P), Ministat: r.ministat(arm), Warnings: c.Warnings,
+	}
+	if c.NForOnePercent > 0 {
+		d.ForOnePercent = &c.NForOnePercent
 	}
 	if d.Warnings == nil {
 		d.Warnings = []stats.Warning{}

@@ -71,6 +71,7 @@ type Comparison struct {
 	Equivalence        Equivalence // against the margin, on Scale
 	PEquivalentHolm    float64     // NaN without a margin
 	DetectablePercent  float64     // minimum detectable effect at the stated power
+	NForOnePercent     int         // blocks, or values a side, that find an effect of 1 % at that power; 0: unknown or over 10,000
 	Permutation        Permutation
 	Plain              Test // Welch on Scale, ignoring blocks
 	Rank               RankTest
@@ -124,6 +125,9 @@ func compareBlocks(control, variant Arm, opt Options) Comparison {
 	c.finish(a, b, opt)
 	if n := len(a); n >= 2 {
 		c.DetectablePercent = c.percent(MinimumDetectableEffect(c.SD, n, opt.Alpha, opt.Power))
+		if scale == LogRatio {
+			c.NForOnePercent = BlocksFor(c.SD, math.Log(1.01), opt.Alpha, opt.Power, planLimit)
+		}
 	}
 	warnBlocks(&c, d, opt)
 	return c
@@ -239,16 +243,22 @@ func warnBlocks(c *Comparison, d []float64, opt Options) {
 	}
 }
 
+// planLimit is where planning stops counting.
+const planLimit = 10_000
+
+func aboutHowMany(n int) string {
+	if n == 0 {
+		return fmt.Sprintf("more than %d", planLimit)
+	}
+	return fmt.Sprintf("about %d", n)
+}
+
 // blocksText answers "how many blocks for the margin?".
 func blocksText(c *Comparison, opt Options) string {
-	const limit = 10_000
 	if c.Scale != LogRatio {
 		return "more"
 	}
-	if n := BlocksFor(c.SD, math.Log1p(opt.MarginPercent/100), opt.Alpha, opt.Power, limit); n > 0 {
-		return fmt.Sprintf("about %d", n)
-	}
-	return fmt.Sprintf("more than %d", limit)
+	return aboutHowMany(BlocksFor(c.SD, math.Log1p(opt.MarginPercent/100), opt.Alpha, opt.Power, planLimit))
 }
 
 // numbers lists indices of things as people count, from 1.

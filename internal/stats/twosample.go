@@ -37,9 +37,20 @@ func compareSamples(control, variant Arm, opt Options) Comparison {
 	if c.N >= 2 {
 		// Same degrees of freedom and standard error as the test itself.
 		c.DetectablePercent = c.percent(DetectableEffect(c.Effect.DF, opt.Alpha, opt.Power) * c.Effect.SE)
+		if scale == LogRatio {
+			c.NForOnePercent = SamplesFor(spread(x, y), math.Log(1.01), opt.Alpha, opt.Power, planLimit)
+		}
 	}
 	warnSamples(&c, x, y, opt)
 	return c
+}
+
+// spread is the standard deviation that two equal samples as noisy as these
+// would have in common: the root of the mean variance.
+func spread(x, y []float64) float64 {
+	_, vx := meanVariance(x)
+	_, vy := meanVariance(y)
+	return math.Sqrt((vx + vy) / 2)
 }
 
 func pooledSD(x, y []float64) float64 {
@@ -78,7 +89,11 @@ func warnSamples(c *Comparison, x, y []float64, opt Options) {
 		warnSeries(c, s.name, s.x)
 	}
 	if opt.MarginPercent > 0 && c.DetectablePercent > opt.MarginPercent {
-		c.warn(Underpowered, "measure more often, in alternation",
+		enough := "more often"
+		if c.Scale == LogRatio {
+			enough = aboutHowMany(SamplesFor(spread(x, y), math.Log1p(opt.MarginPercent/100), opt.Alpha, opt.Power, planLimit)) + " values a side"
+		}
+		c.warn(Underpowered, "measure "+enough+", in alternation",
 			"effects below %.2g %% would go unnoticed; the margin is %.2g %%", c.DetectablePercent, opt.MarginPercent)
 	}
 }
