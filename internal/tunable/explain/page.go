@@ -3,6 +3,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -133,16 +134,38 @@ func Of(c *tunable.Catalogue, r *tunable.Record, asked string, rel release.Relea
 	}
 	if k, ok := c.Concept(r.Concept); ok {
 		p.ConceptIs = k.Title
-		for _, x := range c.WithConcept(r.Concept) {
-			if x != r && len(p.Same) < 12 {
-				p.Same = append(p.Same, x.OS+" "+x.Name)
-			}
-		}
+		p.Same = sameIdea(c, r)
 	}
 	if r.Decode == "harvest" {
 		p.Decoded = decodeHarvest(rel, tunable.HarvestDefault(rel))
 	}
 	return p
+}
+
+// mostSame is how many tunables of the same concept a page shows.
+const mostSame = 12
+
+// sameIdea lists other tunables of the concept: those of other systems first,
+// those of single devices last.
+func sameIdea(c *tunable.Catalogue, r *tunable.Record) []string {
+	all := slices.Clone(c.WithConcept(r.Concept))
+	rank := func(x *tunable.Record) int {
+		switch {
+		case x.OS != r.OS:
+			return 0
+		case x.Driver == "":
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(all, func(a, b *tunable.Record) int { return cmp.Compare(rank(a), rank(b)) })
+	var names []string
+	for _, x := range all {
+		if x != r && len(names) < mostSame {
+			names = append(names, x.OS+" "+x.Name)
+		}
+	}
+	return names
 }
 
 func (p *Page) addAdvice(r *tunable.Record) {

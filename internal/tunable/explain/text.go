@@ -59,7 +59,7 @@ func (o *page) facts(p Page) {
 	}
 	for _, f := range [][2]string{
 		{"Set in", p.Where}, {"Default", p.defaultText()}, {"Value", kind}, {"Governs", p.Scope},
-		{"Costs", p.Cost}, {"Module", p.Module}, {"Kernel option", p.Option},
+		{"Costs", p.Cost}, {"Becomes", p.becomes()}, {"Module", p.Module}, {"Kernel option", p.Option},
 	} {
 		if f[1] != "" {
 			o.wrap(fmt.Sprintf("  %-14s", f[0]), strings.Repeat(" ", 16), f[1])

@@ -132,3 +132,11 @@ func (p Page) defaultText() string {
 	}
 	return d
 }
+
+// becomes names the successor of what is there but will go.
+func (p Page) becomes() string {
+	if !p.Exists || p.RenamedTo == "" {
+		return ""
+	}
+	return p.RenamedTo + " in " + p.RemovedIn
+}
