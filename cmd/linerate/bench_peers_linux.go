@@ -111,12 +111,15 @@ func runPeer(ctx context.Context, gen testbed.Port, path string, args func(dir s
 			return fmt.Errorf("%s ended by itself: %w", filepath.Base(path), err)
 		case <-ctx.Done():
 		}
-		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Process.Signal(os.Interrupt) // it may have ended by now
 		select {
-		case <-ended:
+		case err = <-ended:
 		case <-time.After(3 * time.Second):
 			_ = cmd.Process.Kill()
-			<-ended
+			err = <-ended
+		}
+		if ctx.Err() == nil {
+			return err
 		}
 		return ctx.Err()
 	})

@@ -82,7 +82,23 @@ type Received struct {
 	TxPackets  *uint64  `json:"tx_packets"`       // as the end-of-stream frames told; null: none was seen
 	Dropped    uint64   `json:"receiver_dropped"` // lost in the receiver itself, part of Lost
 	Latency    *Latency `json:"latency_ns"`
-	Warnings   []string `json:"warnings,omitempty"`
+	// Streams are the accounts of each run of each stream, when more than
+	// one was seen; the fields above add them up.
+	Streams  []StreamReceived `json:"streams,omitempty"`
+	Warnings []string         `json:"warnings,omitempty"`
+}
+
+// StreamReceived is the account of one run of a stream.
+type StreamReceived struct {
+	Stream     uint16   `json:"stream"`
+	Run        uint16   `json:"run"`
+	RxPackets  uint64   `json:"rx_packets"`
+	RxBytes    uint64   `json:"rx_bytes"`
+	Lost       *uint64  `json:"lost"`
+	Duplicated uint64   `json:"duplicated"`
+	Reordered  uint64   `json:"reordered"`
+	FlowsSeen  uint64   `json:"flows_seen"`
+	Latency    *Latency `json:"latency_ns"`
 }
 
 // Latency is the one-way delay distribution in nanoseconds. Sender and

@@ -327,6 +327,32 @@ func TestEndsCloseTheAccount(t *testing.T) {
 	}
 }
 
+func TestStreamsApart(t *testing.T) {
+	f := framer(t, "198.18.0.1", "198.19.0.1", 64)
+	var a Account
+	b := make([]byte, 60)
+	for stream := range uint16(3) {
+		for i := range uint32(5 + stream) {
+			f.Put(b, 0)
+			f.Stamp(b, Stamp{Stream: stream, Sequence: i})
+			a.Frame(b, 10+uint64(i))
+		}
+	}
+	a.Frame(f.End(0, Stamp{Stream: 1}, Ending{Workers: 1, Flows: 1, Total: 9}), 50)
+	r := a.Received("test")
+	if len(r.Streams) != 3 || r.RxPackets != 18 || r.Lost != nil {
+		t.Fatalf("three streams of 18 frames are %+v", r)
+	}
+	for i, s := range r.Streams {
+		if s.Stream != uint16(i) || s.RxPackets != 5+uint64(i) || (s.Lost != nil) != (i == 1) {
+			t.Errorf("stream %d is %+v", i, s)
+		}
+	}
+	if *r.Streams[1].Lost != 3 {
+		t.Errorf("stream 1 lost %d of 9, want 3", *r.Streams[1].Lost)
+	}
+}
+
 func TestEndsTellRandomFlows(t *testing.T) {
 	var e Ends
 	of := StreamRun{1, 1}

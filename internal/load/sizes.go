@@ -1,7 +1,6 @@
 package load
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -129,12 +128,4 @@ func MeanSize(sizes []int) float64 {
 		sum += n
 	}
 	return float64(sum) / float64(max(1, len(sizes)))
-}
-
-// describeSizes names a sequence in an error.
-func describeSizes(sizes []int) string {
-	if len(sizes) == 1 {
-		return fmt.Sprint(sizes[0])
-	}
-	return fmt.Sprintf("%v", sizes)
 }

@@ -240,11 +240,11 @@ func (w *worker) push(n int, stop *atomic.Bool) (sent int, err error) {
 	for sent < n {
 		k, _, errno := unix.Syscall6(unix.SYS_SENDMMSG, uintptr(w.socket.FD()),
 			uintptr(unsafe.Pointer(&w.messages[sent])), uintptr(n-sent), 0, 0, 0)
-		switch {
-		case errno == 0:
+		switch errno {
+		case 0:
 			sent += int(k)
 			since = 0
-		case errno == unix.ENOBUFS || errno == unix.EAGAIN || errno == unix.EINTR:
+		case unix.ENOBUFS, unix.EAGAIN, unix.EINTR:
 			now := w.clock.Now()
 			if since == 0 {
 				since = now
