@@ -84,7 +84,7 @@ func (a *auditor) add(f Finding) {
 	if f.Sources == nil {
 		f.Sources = []string{}
 	}
-	f.ID = strings.TrimSuffix(f.ID, ":")
+	f.ID, f.Name = clean(strings.TrimSuffix(f.ID, ":")), clean(f.Name)
 	a.findings = append(a.findings, f)
 }
 

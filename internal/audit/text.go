@@ -62,9 +62,9 @@ func (p *printer) head(r *Report) {
 	if r.Host != "" {
 		name = r.Host + ", " + name
 	}
-	p.f("%s\n", name)
+	p.f("%s\n", clean(name))
 	if r.Role != "" {
-		p.f("role: %s (%s)\n", r.Role, strings.Join(r.RoleReasons, "; "))
+		p.f("role: %s (%s)\n", r.Role, clean(strings.Join(r.RoleReasons, "; ")))
 	}
 }
 
@@ -77,13 +77,13 @@ func (p *printer) heading(f Finding) {
 }
 
 func (p *printer) finding(f Finding) {
-	p.f("\n  %s\n", f.ID)
+	p.f("\n  %s\n", clean(f.ID))
 	if f.File != "" {
 		place := f.File
 		if f.Line > 0 {
 			place = fmt.Sprintf("%s:%d", f.File, f.Line)
 		}
-		p.f("    %s: %s\n", place, clean(f.Text))
+		p.f("    %s: %s\n", clean(place), clean(f.Text))
 	}
 	p.paragraph("    ", "    ", f.Message)
 	p.paragraph("    ", "    ", f.Why)
