@@ -447,11 +447,13 @@ func (a *auditor) module(j judged) bool {
 	if j.rec == nil || j.st.Module == "" || j.Mechanism != fact.Sysctl {
 		return false
 	}
-	if exists, _ := a.running(j.Name); exists && a.earliest(j.st.Module) != late {
-		return false
+	exists, known := a.running(j.Name)
+	when := a.earliest(j.st.Module)
+	if exists && when != late || when == never && !known && !a.f.Read("/boot/loader.conf") {
+		return false // it is there, or what the loader loads is not known
 	}
 	f := Finding{Name: j.Name, Sources: j.rec.Sources}.at(j.Line)
-	switch a.earliest(j.st.Module) {
+	switch when {
 	case never:
 		f.ID, f.Kind, f.Severity, f.Action = "LR-NOMODULE:"+j.Name, Unknown, Warning, Change
 		f.Message = fmt.Sprintf("%s comes with the module %s, which nothing here loads", j.Name, j.st.Module)
