@@ -41,6 +41,9 @@ func TestSampleReproduces(t *testing.T) {
 			t.Errorf("%s: reproduced %v with reasons %q", r.Path, r.Reproduced, r.Reasons)
 		}
 	}
+	if p := c.Plots; p.Files != 66 || p.Rows < 200 || p.Reproduced < p.Rows*9/10 {
+		t.Errorf("plots %+v", p)
+	}
 	if p := c.Pps; p.Files != 122 || p.WithRaw != 122 || p.Exact != 119 || p.Skipped != 3 || p.Differ != 0 {
 		t.Errorf("stored reductions %+v", p)
 	}

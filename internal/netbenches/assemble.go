@@ -10,6 +10,7 @@ import (
 // assemble groups what was parsed into series, in path order.
 func (t *Tree) assemble(out []parsed) {
 	t.Configs, t.Labs = map[string]*Config{}, map[string]*Lab{}
+	t.Loads = map[string]Workload{}
 	t.Profiles, t.Infos = map[string][]*File{}, map[string]*InfoDoc{}
 	b := builder{t: t, series: map[string]*Series{}, runs: map[string]*Iteration{}}
 	for i, f := range t.Files {
@@ -40,6 +41,9 @@ func (b *builder) add(f *File, p *parsed) {
 	case p.lab != nil:
 		p.lab.File = f
 		b.t.Labs[dir] = p.lab
+	case p.work != nil:
+		p.work.Name = base
+		b.t.Loads[base] = *p.work
 	case f.Role == RoleConfig && f.SHA256 != "":
 		b.config(f, p.config)
 	case f.Role == RoleProfile:

@@ -14,6 +14,7 @@ type Check struct {
 	Readmes []ReadmeCheck `json:"readmes"`
 	Totals  Totals        `json:"totals"`
 	Pps     PpsTotals     `json:"pps"`
+	Plots   PlotTotals    `json:"gnuplot"`
 }
 
 // ReadmeCheck is one README with ministat blocks.
@@ -67,7 +68,7 @@ type Totals struct {
 // CheckReadmes asks of every README with ministat blocks whether its numbers,
 // verdicts and differences follow from the logs of the tree.
 func CheckReadmes(t *Tree, x *Index) *Check {
-	c := &Check{Version: 1, Root: t.Root, Readmes: []ReadmeCheck{}, Pps: CheckStored(t, x)}
+	c := &Check{Version: 1, Root: t.Root, Readmes: []ReadmeCheck{}, Pps: CheckStored(t, x), Plots: checkPlots(t, x)}
 	for _, r := range t.Readmes {
 		if len(r.Blocks) == 0 {
 			continue
@@ -298,6 +299,34 @@ func (x *Index) sameAs(st *Stored) []*Vector {
 		}
 	}
 	return out
+}
+
+// PlotTotals count the points of gnuplot.data against the logs of their
+// folder.
+type PlotTotals struct {
+	Files      int `json:"files"`
+	Rows       int `json:"rows"`
+	Reproduced int `json:"reproduced"` // median, minimum and maximum are those of logs beside them
+}
+
+func checkPlots(t *Tree, x *Index) PlotTotals {
+	byDir := map[string][]Summary{}
+	for _, v := range x.Vectors {
+		byDir[v.Series.Study] = append(byDir[v.Series.Study], Summarise(v.Values))
+	}
+	p := PlotTotals{Files: len(t.Plots)}
+	for _, plot := range t.Plots {
+		for _, r := range plot.Rows {
+			p.Rows++
+			for _, s := range byDir[plot.Dir] {
+				if same8(s.Min, r.Minimum) && same8(s.Max, r.Max) && (same8(s.Median, r.Median) || same8(s.Upper, r.Median)) {
+					p.Reproduced++
+					break
+				}
+			}
+		}
+	}
+	return p
 }
 
 func cutPps(name string) (string, bool) {

@@ -6,6 +6,8 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"linerate/internal/ledger"
@@ -351,14 +353,35 @@ func (m *maker) environment(s *Series) string {
 	if e.Driver == "" {
 		e.Driver = loadNames().driver(p.NIC)
 	}
+	e.Extra = m.topology()
 	if s.Image != "" {
-		e.Extra = map[string]string{"image": s.Image}
+		e.Extra["image"] = s.Image
 	}
 	e.ID = ledger.ID("environment", e.OS, e.Release, e.Revision, e.Arch, e.Hardware, e.NIC, e.Driver, e.Uname, s.Image)
 	if !slices.ContainsFunc(m.b.Environments, func(o ledger.Environment) bool { return o.ID == e.ID }) {
 		m.b.Environments = append(m.b.Environments, e)
 	}
 	return e.ID
+}
+
+// topology is what the lab's file, at or above the study's folder, says of who
+// sent and who received.
+func (m *maker) topology() map[string]string {
+	out := map[string]string{}
+	for dir := m.st.dir; ; dir = path.Dir(dir) {
+		if l := m.im.t.Labs[dir]; l != nil {
+			out["nodes"] = strconv.Itoa(l.Nodes)
+			for key, name := range map[string]string{"generator": "SENDER_ADMIN", "dut": "DUT_ADMIN", "generator_port": "SENDER_LAB_IF", "receiver_port": "RECEIVER_LAB_IF"} {
+				if v := l.Values[name]; v != "" && !strings.Contains(v, "$") {
+					out[key] = v
+				}
+			}
+			return out
+		}
+		if dir == "." || dir == "/" {
+			return out
+		}
+	}
 }
 
 func (m *maker) start(s *Series) *time.Time {
@@ -385,6 +408,9 @@ func (m *maker) workload(s *Series) string {
 		if len(senders) > 0 && senders[0].Command != "" {
 			return WorkloadOf(senders[0].Command).text(len(senders), s.workload())
 		}
+	}
+	if w, ok := m.im.t.Loads[s.Workload]; ok {
+		return w.text(1, s.workload())
 	}
 	return s.workload()
 }

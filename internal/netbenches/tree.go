@@ -41,6 +41,7 @@ type Tree struct {
 	Readmes  []*Readme           // in path order
 	Configs  map[string]*Config  // folder of a configuration set → it
 	Labs     map[string]*Lab     // folder → topology
+	Loads    map[string]Workload // name of a pkt-gen configuration → what it offers
 	Profiles map[string][]*File  // folder → profiles in it
 	Infos    map[string]*InfoDoc // path → .info
 	Bytes    int64               // read and parsed
