@@ -80,7 +80,8 @@ func readPlain(name string, data []byte, in Input) ([]float64, error) {
 	}
 	s, err := ministat.Read(bytes.NewReader(data), name, column, delimiters)
 	if err != nil && !errors.Is(err, ministat.ErrTooFew) {
-		return nil, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "ministat: "))
+		text := strings.TrimPrefix(err.Error(), "ministat: ")
+		return nil, errors.New(strings.ToLower(text[:1]) + strings.TrimSuffix(text[1:], " in "+name))
 	}
 	return onlyNumbers(s.Points)
 }

@@ -49,6 +49,15 @@ func signedPercent(v float64) string {
 	return fmt.Sprintf("%+.2g %%", v)
 }
 
+// detectable prints a percentage to two digits, without an exponent when it is
+// large.
+func detectable(v float64) string {
+	if v >= 100 {
+		return fmt.Sprintf("%.0f %%", v)
+	}
+	return fmt.Sprintf("%.2g %%", v)
+}
+
 func percentOf(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "–"

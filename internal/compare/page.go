@@ -87,7 +87,7 @@ func (p *page) comparison(r Result, c stats.Comparison, arm stats.Arm) {
 	}
 	p.line("  n           %s", sizes(c))
 	if !math.IsNaN(c.DetectablePercent) {
-		p.line("  detectable  %.2g %% (what %d %% of such measurements would have shown)%s", c.DetectablePercent, int(math.Round(100*power(r))), onePercent(c))
+		p.line("  detectable  %s (what %d %% of such measurements would have shown)%s", detectable(c.DetectablePercent), int(math.Round(100*power(r))), onePercent(c))
 	}
 	if r.Options.MarginPercent > 0 && !math.IsNaN(c.PEquivalentHolm) {
 		p.line("  equivalence within ±%.3g %%: p %s", r.Options.MarginPercent, pValue(c.PEquivalentHolm))

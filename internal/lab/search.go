@@ -98,7 +98,7 @@ func (m *measurer) limit(ctx context.Context, o *study.Observation) (float64, er
 }
 
 // searchTries is how often a disturbed trial is run before it counts as it is.
-const searchTries = 4
+const searchTries = 8
 
 // Measure runs one trial of a search: frames at a paced load. When something
 // else came in between, it is repeated.

@@ -239,7 +239,7 @@ func warnBlocks(c *Comparison, d []float64, opt Options) {
 	}
 	if opt.MarginPercent > 0 && c.DetectablePercent > opt.MarginPercent {
 		c.warn(Underpowered, fmt.Sprintf("run %s blocks", blocksText(c, opt)),
-			"effects below %.2g %% would go unnoticed; the margin is %.2g %%", c.DetectablePercent, opt.MarginPercent)
+			"effects below %s %% would go unnoticed; the margin is %s %%", twoDigits(c.DetectablePercent), twoDigits(opt.MarginPercent))
 	}
 }
 
@@ -259,6 +259,14 @@ func blocksText(c *Comparison, opt Options) string {
 		return "more"
 	}
 	return aboutHowMany(BlocksFor(c.SD, math.Log1p(opt.MarginPercent/100), opt.Alpha, opt.Power, planLimit))
+}
+
+// twoDigits prints a number to two digits, without an exponent when it is large.
+func twoDigits(v float64) string {
+	if math.Abs(v) >= 100 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.2g", v)
 }
 
 // numbers lists indices of things as people count, from 1.

@@ -94,6 +94,6 @@ func warnSamples(c *Comparison, x, y []float64, opt Options) {
 			enough = aboutHowMany(SamplesFor(spread(x, y), math.Log1p(opt.MarginPercent/100), opt.Alpha, opt.Power, planLimit)) + " values a side"
 		}
 		c.warn(Underpowered, "measure "+enough+", in alternation",
-			"effects below %.2g %% would go unnoticed; the margin is %.2g %%", c.DetectablePercent, opt.MarginPercent)
+			"effects below %s %% would go unnoticed; the margin is %s %%", twoDigits(c.DetectablePercent), twoDigits(opt.MarginPercent))
 	}
 }
