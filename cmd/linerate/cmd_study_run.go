@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -222,6 +221,4 @@ type labOptions struct {
 }
 
 // openLab opens this machine's lab; tests replace it.
-var openLab = func(ctx context.Context, o labOptions) (*lab.Lab, study.Environment, error) {
-	return openMachineLab(ctx, o)
-}
+var openLab = openMachineLab

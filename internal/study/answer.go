@@ -23,7 +23,7 @@ func answer(s Spec, r Results) string {
 		}
 	}
 	var parts []string
-	if shown := append(groups[string(stats.Worse)], groups[string(stats.Better)]...); len(shown) > 0 {
+	if shown := slices.Concat(groups[string(stats.Worse)], groups[string(stats.Better)]); len(shown) > 0 {
 		parts = append(parts, "the "+m.Label+" is "+tellEffects(shown, m))
 	}
 	if eq := groups[string(stats.Equivalent)]; len(eq) > 0 {

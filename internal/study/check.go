@@ -55,7 +55,7 @@ const (
 var DefaultGates = Gates{
 	DriftPercent:    15,
 	StealPercent:    2,
-	ForeignPercent:  50,
+	ForeignPercent:  35,
 	StarvedPercent:  20,
 	UnsentPercent:   0.5,
 	PacingPercent:   2,
