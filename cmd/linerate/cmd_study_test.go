@@ -123,7 +123,7 @@ func TestExitCodesOfStudies(t *testing.T) {
 		{"resumed", nil, []string{"study", "resume", at("b")}, exitOK},
 		{"unknown study", nil, []string{"study", "run", "nothing"}, exitUsage},
 		{"mode is missing", []string{"SIM_NO_OVERLOAD=1"}, []string{"demo", "--quick", "--out", at("c")}, exitOK},
-		{"no such directory", nil, []string{"report", at("nowhere")}, exitFailed},
+		{"no such directory", nil, []string{"report", at("nowhere")}, exitUsage},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got, _ := simulated(t, c.env, c.args...); got != c.want {
