@@ -11,9 +11,13 @@ import (
 
 // searches are an arm's valid searches in a part.
 func searches(r study.Results, part, arm string) []*study.SearchRun {
+	return searchesBy(r, part, arm, true)
+}
+
+func searchesBy(r study.Results, part, arm string, valid bool) []*study.SearchRun {
 	var out []*study.SearchRun
 	for _, t := range r.Trials {
-		if t.Part == part && t.Variant == arm && t.Valid && t.Observed != nil && t.Observed.Search != nil {
+		if t.Part == part && t.Variant == arm && t.Valid == valid && t.Observed != nil && t.Observed.Search != nil {
 			out = append(out, t.Observed.Search)
 		}
 	}
@@ -30,7 +34,7 @@ func lossOverLoad(r study.Results, part string, width float64) string {
 	list := arms(r, part)
 	low, high := math.Inf(1), 0.0
 	for _, a := range list {
-		for _, s := range searches(r, part, a) {
+		for _, s := range append(searchesBy(r, part, a, true), searchesBy(r, part, a, false)...) {
 			for _, p := range s.Points {
 				low, high = min(low, p.Load), max(high, p.Load)
 			}
@@ -72,10 +76,15 @@ func lossOverLoad(r study.Results, part string, width float64) string {
 	return c.svg(chartClass(narrow), fmt.Sprintf("loss over offered load in the searches of part %s, with each variant's bounds", part))
 }
 
-// drawPoints draws an arm's trials; zero is the row of trials without loss.
+// drawPoints draws an arm's trials, those of invalid searches hollow; zero is
+// the row of trials without loss.
 func drawPoints(c *canvas, r study.Results, part, arm string, i int, x, y scale, zero float64) {
-	class := fmt.Sprintf("trial c%d", i%8)
-	for _, s := range searches(r, part, arm) {
+	drawRuns(c, searchesBy(r, part, arm, false), armName(r, arm)+", invalid", fmt.Sprintf("hollow c%d", i%8), x, y, zero)
+	drawRuns(c, searches(r, part, arm), armName(r, arm), fmt.Sprintf("trial c%d", i%8), x, y, zero)
+}
+
+func drawRuns(c *canvas, runs []*study.SearchRun, name, class string, x, y scale, zero float64) {
+	for _, s := range runs {
 		for _, p := range s.Points {
 			if !p.Counts() {
 				continue
@@ -84,7 +93,7 @@ func drawPoints(c *canvas, r study.Results, part, arm string, i int, x, y scale,
 			if p.LossRatio > 0 {
 				at = y.at(max(lossFloor, p.LossRatio))
 			}
-			c.dot(class, x.at(p.Load), at, 3.5, fmt.Sprintf("%s: %.3g s at %s, %.3g %% lost", armName(r, arm), p.Duration, Rate(p.Load), 100*p.LossRatio))
+			c.dot(class, x.at(p.Load), at, 3.5, fmt.Sprintf("%s: %.3g s at %s, %.3g %% lost", name, p.Duration, Rate(p.Load), 100*p.LossRatio))
 		}
 	}
 }
