@@ -230,7 +230,13 @@ func (p *page) limits(r study.Results) {
 	}
 }
 
-func unsigned(v float64) string { return digits(v) + " %" }
+// unsigned prints a percentage that has no direction.
+func unsigned(v float64) string {
+	if v > 99_999 { // of very few, very unlike blocks
+		return "> 99,999 %"
+	}
+	return digits(v) + " %"
+}
 
 // wrap breaks text into lines of at most width columns.
 func wrap(text string, limit int) []string {
