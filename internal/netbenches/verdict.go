@@ -65,7 +65,7 @@ func arm(s *Series, metric string) stats.Arm {
 }
 
 func (m *maker) verdict(metric string, control, variant *Series, c, a stats.Arm) ledger.Verdict {
-	cmp := stats.CompareSamples(c, []stats.Arm{a}, stats.Options{Better: stats.HigherIsBetter})[0]
+	cmp := stats.CompareSamples(c, []stats.Arm{a}, stats.Options{Better: stats.HigherIsBetter, NoPlan: true})[0]
 	v := ledger.FromComparison(&cmp)
 	v.Study, v.Environment, v.Metric, v.Primary = m.id, m.env(variant), metric, true
 	v.Better, v.Unit, v.Workload = "higher", unitOf(metric), m.workload(variant)

@@ -39,6 +39,9 @@ type Options struct {
 	Better        Direction // of the metric
 	Draws         int       // of the permutation test, when not exact
 	Seed          uint64    // of those draws
+	// NoPlan leaves out NForOnePercent, which costs far more than the rest:
+	// for those who compare thousands of samples that nobody will repeat.
+	NoPlan bool
 }
 
 func (o Options) filled() Options {

@@ -37,7 +37,7 @@ func compareSamples(control, variant Arm, opt Options) Comparison {
 	if c.N >= 2 {
 		// Same degrees of freedom and standard error as the test itself.
 		c.DetectablePercent = c.percent(DetectableEffect(c.Effect.DF, opt.Alpha, opt.Power) * c.Effect.SE)
-		if scale == LogRatio {
+		if scale == LogRatio && !opt.NoPlan {
 			c.NForOnePercent = SamplesFor(spread(x, y), math.Log(1.01), opt.Alpha, opt.Power, planLimit)
 		}
 	}
