@@ -29,3 +29,13 @@ func Need(t testing.TB) {
 
 // lockPath is one file per machine, not per user or working directory.
 func lockPath() string { return filepath.Join(os.TempDir(), "linerate-lab.lock") }
+
+// Lacking skips t because this machine lacks what the test needs; where
+// LINERATE_LAB=required the machine is one that .ci/run set up, and it fails.
+func Lacking(t testing.TB, format string, args ...any) {
+	t.Helper()
+	if os.Getenv(Required) == "required" {
+		t.Fatalf("required here: "+format, args...)
+	}
+	t.Skipf(format, args...)
+}

@@ -18,6 +18,7 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib"
 
+	"linerate/internal/labtest"
 	"linerate/internal/ledger"
 	"linerate/internal/ledger/ledgertest"
 	"linerate/internal/ledger/postgres"
@@ -60,7 +61,7 @@ func need(t *testing.T) string {
 		t.Fatalf("PostgreSQL is required here, but %s", why)
 	}
 	if server.skip != "" {
-		t.Skipf("no PostgreSQL: %s", server.skip)
+		labtest.Lacking(t, "no PostgreSQL: %s", server.skip)
 	}
 	return server.url
 }

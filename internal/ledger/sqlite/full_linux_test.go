@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"linerate/internal/labtest"
 	"linerate/internal/ledger/ledgertest"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestDiskFull(t *testing.T) {
 	dir := t.TempDir()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "size=1m,mode=0700"); err != nil {
-		t.Skipf("no small disk can be made here: %v", err)
+		labtest.Lacking(t, "no small disk can be made here: %v", err)
 	}
 	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
 	filler := filepath.Join(dir, "filler")

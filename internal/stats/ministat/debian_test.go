@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"linerate/internal/labtest"
 )
 
 // needMinistat skips unless Debian's ministat is installed.
@@ -19,11 +21,11 @@ func needMinistat(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("ministat")
 	if err != nil {
-		t.Skip("ministat is not installed: apt-get install ministat")
+		labtest.Lacking(t, "ministat is not installed: apt-get install ministat")
 	}
 	out, _ := exec.Command(path, "-h").CombinedOutput()
 	if !strings.Contains(string(out), "[-Ans]") {
-		t.Skip("the installed ministat is not Debian's generation 20150715")
+		labtest.Lacking(t, "the installed ministat is not Debian's generation 20150715")
 	}
 	return path
 }
