@@ -1,0 +1,51 @@
+package show
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// Nanos prints a measured time given in nanoseconds, with three digits and its
+// unit: "512 ns", "1.24 ms".
+func Nanos(ns float64) string {
+	a := math.Abs(ns)
+	switch {
+	case a < 999.5:
+		if ns == math.Trunc(ns) {
+			return Grouped(ns, 0) + " ns"
+		}
+		return Digits(ns) + " ns"
+	case a < 999.5e3:
+		return Digits(ns/1e3) + " µs"
+	case a < 999.5e6:
+		return Digits(ns/1e6) + " ms"
+	}
+	return Digits(ns/1e9) + " s"
+}
+
+// Latency is Nanos of a duration.
+func Latency(d time.Duration) string { return Nanos(float64(d)) }
+
+// Clock prints a duration as minutes and seconds, as a countdown does; hours
+// come before them when there are any.
+func Clock(d time.Duration) string {
+	s := int(math.Round(math.Abs(d.Seconds())))
+	if s >= 3600 {
+		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d", s/60, s%60)
+}
+
+// Age prints how long something has been: "12 s", "3 min", "5 h", "2 days".
+func Age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return Plural(int(d.Hours()/24), "day")
+}

@@ -1,0 +1,188 @@
+package show
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Digits prints three significant digits without an exponent; thousands are
+// grouped. The minus is a true one.
+func Digits(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return Unknown
+	}
+	a := math.Abs(v)
+	switch {
+	case a >= 99.95:
+		return Grouped(v, 0)
+	case a >= 9.995:
+		return Grouped(v, 1)
+	}
+	return Grouped(v, 2)
+}
+
+// Grouped prints a number with so many decimals and its thousands apart.
+func Grouped(v float64, decimals int) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return Unknown
+	}
+	text := strconv.FormatFloat(math.Abs(v), 'f', decimals, 64)
+	whole, frac, fraction := strings.Cut(text, ".")
+	whole = thousands(whole)
+	if fraction {
+		whole += "." + frac
+	}
+	if v < 0 && !zero(text) {
+		return "−" + whole
+	}
+	return whole
+}
+
+// Signed is Grouped with its sign; what rounds to zero is ±0.
+func Signed(v float64, decimals int) string {
+	text := Grouped(v, decimals)
+	switch {
+	case text == Unknown:
+		return text
+	case zero(text):
+		return "±" + text
+	case v > 0:
+		return "+" + text
+	}
+	return text
+}
+
+// zero tells that a printed number has no digit but 0.
+func zero(text string) bool { return strings.Trim(text, "0.,") == "" }
+
+// thousands puts commas between the thousands of a whole number.
+func thousands(s string) string {
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Count prints a number of things.
+func Count[T ~int | ~int64 | ~uint64](n T) string {
+	text := fmt.Sprint(n)
+	if text[0] == '-' {
+		return "−" + thousands(text[1:])
+	}
+	return thousands(text)
+}
+
+// SI prints three digits with the unit and its decimal prefix: "2.67 Mpps".
+func SI(v float64, unit string) string {
+	a := math.Abs(v)
+	for _, p := range []struct {
+		below, by float64
+		prefix    string
+	}{{999.5, 1, ""}, {999.5e3, 1e3, "k"}, {999.5e6, 1e6, "M"}, {999.5e9, 1e9, "G"}} {
+		if a < p.below {
+			return Digits(v/p.by) + " " + p.prefix + unit
+		}
+	}
+	return Digits(v/1e12) + " T" + unit
+}
+
+// Rate prints frames or packets per second.
+func Rate(pps float64) string { return SI(pps, "pps") }
+
+// Bits prints bits per second: "9.41 Gb/s".
+func Bits(perSecond float64) string { return SI(perSecond, "b/s") }
+
+// Bytes prints a size in binary units: "1.50 MiB"; whole ones without
+// decimals.
+func Bytes(n float64) string {
+	unit := "B"
+	for _, u := range []string{"KiB", "MiB", "GiB", "TiB"} {
+		if math.Abs(n) < 1024 {
+			break
+		}
+		n, unit = n/1024, u
+	}
+	if n == math.Trunc(n) {
+		return Grouped(n, 0) + " " + unit
+	}
+	return Digits(n) + " " + unit
+}
+
+// Percent prints a share or size without direction: "0.45 %", "12.3 %",
+// "1,234 %".
+func Percent(v float64) string { return percent(math.Abs(v), Grouped) }
+
+// SignedPercent prints an effect: "+0.45 %", "−12.3 %".
+func SignedPercent(v float64) string { return percent(v, Signed) }
+
+// enormous percents come of very few, very unlike values; their digits say
+// nothing.
+const enormous = 99_999.5
+
+func percent(v float64, print func(float64, int) string) string {
+	a := math.Abs(v)
+	switch {
+	case math.IsNaN(v):
+		return Unknown
+	case a >= enormous:
+		return "> " + print(math.Copysign(99_999, v), 0) + " %"
+	case a >= 99.95:
+		return print(v, 0) + " %"
+	case a >= 0.995:
+		return print(v, 1) + " %"
+	}
+	return print(v, 2) + " %"
+}
+
+// Interval prints the bounds of an effect in percent: "[−0.10, +0.45]".
+func Interval(low, high float64) string {
+	if math.IsNaN(low) || math.IsNaN(high) {
+		return Unknown
+	}
+	return "[" + strings.TrimSuffix(SignedPercent(low), " %") + ", " + strings.TrimSuffix(SignedPercent(high), " %") + "]"
+}
+
+// P prints a p-value as papers do.
+func P(p float64) string {
+	switch {
+	case math.IsNaN(p):
+		return Unknown
+	case p < 0.001:
+		return "< 0.001"
+	}
+	return strconv.FormatFloat(p, 'f', 3, 64)
+}
+
+// Optional prints a number that may be unknown.
+func Optional(v *float64, print func(float64) string) string {
+	if v == nil {
+		return Unknown
+	}
+	return print(*v)
+}
+
+// OptionalInterval is Interval of bounds that may be unknown.
+func OptionalInterval(low, high *float64) string {
+	if low == nil || high == nil {
+		return Unknown
+	}
+	return Interval(*low, *high)
+}
+
+// Plural is "1 line", "2 lines": the word takes an s.
+func Plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return Count(n) + " " + word + "s"
+}
+
+// List puts words together as a sentence does: "a, b and c".
+func List(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}

@@ -1,0 +1,133 @@
+package show
+
+import (
+	"io"
+	"strings"
+)
+
+// Wrap breaks a text into lines of at most limit columns, at white space. A
+// number stays with its unit and an interval's ± with its number; a word wider
+// than the limit has a line of its own.
+func Wrap(text string, limit int) []string {
+	text = glue.Replace(text)
+	var lines []string
+	line := ""
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\n' || r == '\t' }) {
+		word = strings.ReplaceAll(word, "\u00a0", " ")
+		switch {
+		case line == "":
+			line = word
+		case Width(line)+1+Width(word) > limit:
+			lines = append(lines, line)
+			line = word
+		default:
+			line += " " + word
+		}
+	}
+	return append(lines, line)
+}
+
+var glue = strings.NewReplacer(" %", "\u00a0%", " ns", "\u00a0ns", " µs", "\u00a0µs", "± ", "±\u00a0", "→ ", "→\u00a0")
+
+// Page collects lines in a style; Flush writes them.
+type Page struct {
+	Style
+	b strings.Builder
+}
+
+// NewPage begins a page.
+func NewPage(s Style) *Page { return &Page{Style: s} }
+
+// Line adds a line; trailing blanks are left out.
+func (p *Page) Line(text string) { p.b.WriteString(strings.TrimRight(text, " ") + "\n") }
+
+// Paragraph adds a text broken to the page's width, its first line after
+// first, the others after rest.
+func (p *Page) Paragraph(first, rest, text string) {
+	room := max(20, p.Columns()-max(Width(first), Width(rest)))
+	for i, l := range Wrap(text, room) {
+		if i == 0 {
+			p.Line(first + l)
+		} else {
+			p.Line(rest + l)
+		}
+	}
+}
+
+// Table adds a table, indented by two columns.
+func (p *Page) Table(t Table) {
+	for _, l := range t.Lines(p.Style) {
+		p.Line("  " + l)
+	}
+}
+
+// String is the page so far.
+func (p *Page) String() string { return p.b.String() }
+
+// Flush writes the page.
+func (p *Page) Flush(w io.Writer) error {
+	_, err := io.WriteString(w, p.b.String())
+	p.b.Reset()
+	return err
+}
+
+// Table is rows under a header, in columns two blanks apart.
+type Table struct {
+	Header []string // may be empty
+	Right  []bool   // columns set right: numbers; may be short
+	Rows   [][]string
+}
+
+// Add appends a row.
+func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
+
+// Lines lays the table out. Cells may be painted already.
+func (t Table) Lines(s Style) []string {
+	widths := t.widths()
+	var out []string
+	if len(t.Header) > 0 {
+		out = append(out, t.row(t.Header, widths, s.Dim))
+	}
+	for _, row := range t.Rows {
+		out = append(out, t.row(row, widths, func(cell string) string { return cell }))
+	}
+	return out
+}
+
+// Write lays the table out and writes it.
+func (t Table) Write(w io.Writer, s Style) error {
+	p := NewPage(s)
+	for _, l := range t.Lines(s) {
+		p.Line(l)
+	}
+	return p.Flush(w)
+}
+
+func (t Table) widths() []int {
+	var widths []int
+	for _, row := range append([][]string{t.Header}, t.Rows...) {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], Width(cell))
+		}
+	}
+	return widths
+}
+
+func (t Table) row(cells []string, widths []int, paint func(string) string) string {
+	var b strings.Builder
+	for i, cell := range cells {
+		fill := strings.Repeat(" ", widths[i]-Width(cell))
+		if i < len(t.Right) && t.Right[i] {
+			b.WriteString(fill + paint(cell))
+		} else {
+			b.WriteString(paint(cell) + fill)
+		}
+		if i < len(cells)-1 {
+			b.WriteString("  ")
+		}
+	}
+	return strings.TrimRight(b.String(), " ")
+}
