@@ -9,8 +9,8 @@
  * is written anew. User space has precomputed them: a frame is `head`, with the
  * flow's own words from `flows` in it, and a stamp.
  */
+#include "frame.h"
 #include "refused.h"
-#include "stamp.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -68,17 +68,6 @@ struct generate_state {
 };
 
 struct generate_state state = {};
-
-/* What differs between the frames of two flows: for IPv4 the words at 24 and
- * 32, for IPv6 those at 32 and 48 and the destination port with the sum of the
- * constant words of the UDP checksum. */
-struct generate_flow {
-	__u64 a;
-	__u64 b;
-	__u16 port;
-	__u16 pad;
-	__u32 sum;
-};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -223,25 +212,13 @@ static __always_inline int ready(void)
 	return 1;
 }
 
-static __always_inline __u32 next_random(void)
-{
-	/* xorshift64* (Vigna 2016), the upper half */
-	__u64 x = state.random;
-
-	x ^= x >> 12;
-	x ^= x << 25;
-	x ^= x >> 27;
-	state.random = x;
-	return (x * 0x2545F4914F6CDD1DULL) >> 32;
-}
-
 /* pick chooses the flow's index and its next sequence. */
 static __always_inline int pick(__u32 *index, __u32 *sequence)
 {
 	__u32 i, *s;
 
 	if (config.random) {
-		i = ((__u64)next_random() * config.flows) >> 32;
+		i = ((__u64)next_random(&state.random) * config.flows) >> 32;
 		s = bpf_map_lookup_elem(&sequences, &i);
 		if (!s)
 			return -1;
@@ -258,76 +235,6 @@ static __always_inline int pick(__u32 *index, __u32 *sequence)
 	}
 	state.flow = i;
 	return 0;
-}
-
-static __always_inline __u16 fold(__u64 sum)
-{
-	sum = (sum & 0xffffffff) + (sum >> 32);
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return sum;
-}
-
-/* put writes a word that seldom changes. It lies in a cache line that generator
- * and receiver can both keep unless somebody writes to it. */
-static __always_inline void put(__u64 *p, __u64 v)
-{
-	if (*(volatile __u64 *)p != v)
-		*(volatile __u64 *)p = v;
-}
-
-static __always_inline void write4(__u64 *p, const struct generate_flow *f, __u32 mark, __u32 sequence,
-				   __u16 length)
-{
-	__u64 c = config.head[2], a = f->a, b = f->b;
-
-	if (config.sizes > 1) {
-		/* total length at 16, header checksum at 24, UDP length at 38 */
-		__u16 total = bpf_htons(length - 14);
-
-		c |= total;
-		a |= (__u16)~fold((__u64)(__u16)f->sum + total);
-		b |= (__u64)bpf_htons(length - 34) << 48;
-	}
-	put(p, config.head[0]);
-	put(p + 1, config.head[1]);
-	p[2] = c;
-	p[3] = a;
-	p[4] = b;
-	p[5] = config.head[5] | control.run << 32;
-	p[6] = (__u64)mark | (__u64)bpf_htonl(sequence) << 32;
-	*(__u32 *)(p + 7) = bpf_htonl((__u32)state.now);
-}
-
-static __always_inline void write6(__u64 *p, const struct generate_flow *f, __u32 mark, __u32 sequence,
-				   __u16 length)
-{
-	__u64 q7 = f->port, q8, q9, sum = f->sum;
-	__u16 payload = bpf_htons(length - 54);
-
-	q8 = control.run | (__u64)mark << 32;
-	q9 = (__u64)bpf_htonl(sequence) | (__u64)bpf_htonl((__u32)state.now) << 32;
-	/* UDP length counts twice: in the pseudo-header and in the header. */
-	sum += 2 * (__u64)payload;
-	sum += (__u32)q8;
-	sum += q8 >> 32;
-	sum += (__u32)q9;
-	sum += q9 >> 32;
-	sum = (__u16)~fold(sum);
-	if (!sum)
-		sum = 0xffff;
-	q7 |= (__u64)payload << 16 | sum << 32 | (config.head[7] & 0xffff000000000000ULL);
-	put(p, config.head[0]);
-	put(p + 1, config.head[1]);
-	p[2] = config.head[2] | (__u64)payload << 16;
-	p[3] = config.head[3];
-	p[4] = f->a;
-	p[5] = config.head[5];
-	p[6] = f->b;
-	p[7] = q7;
-	p[8] = q8;
-	p[9] = q9;
 }
 
 /* resize gives the frame the next length of the mix. */
@@ -369,9 +276,9 @@ int generate(struct xdp_md *ctx)
 	mark = bpf_htonl((config.first_flow + index * config.flow_step) |
 			 (__u32)(state.now >> 32) << 24);
 	if (config.ipv6)
-		write6(p, f, mark, sequence, length);
+		write6(p, config.head, f, 0, control.run, mark, sequence, state.now, length);
 	else
-		write4(p, f, mark, sequence, length);
+		write4(p, config.head, f, 0, control.run, mark, sequence, state.now, length, config.sizes > 1);
 	state.sent++;
 	state.bytes += length;
 	state.last = state.now;

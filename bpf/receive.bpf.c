@@ -7,17 +7,14 @@
  * internal/load/account.go does the same in Go, where there is no eBPF; a test
  * feeds both the same frames.
  */
+#include "receive.h"
 #include "stamp.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-#define SLOTS 16       /* streams, counting a new run of one as another */
 #define PAGE_FLOWS 1024 /* flows are given out to streams by pages */
 #define PAGES 1024     /* of one stream: 1 M flows */
 #define WINDOW 256     /* sequences by which a duplicate is known */
-#define SUB_BITS 6     /* latency buckets per power of two, as bits */
-#define TOP_BITS 36    /* latencies from 2^36 ns (69 s) share the last bucket */
-#define BUCKETS ((TOP_BITS - SUB_BITS + 1) << SUB_BITS)
 #define END_BYTES 1536 /* of an end-of-stream frame, at most */
 
 struct receive_config {
@@ -45,21 +42,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct receive_flow);
 } flows SEC(".maps");
-
-/* What is counted of one stream on one CPU. */
-struct receive_stream {
-	__u64 received;
-	__u64 bytes; /* with FCS */
-	__u64 duplicated;
-	__u64 reordered;
-	__u64 flows;
-	__u64 first; /* CLOCK_MONOTONIC */
-	__u64 last;
-	__u64 least; /* latency + 1, 0: none */
-	__u64 most;
-	__u64 untracked; /* of flows that found no room */
-	__u64 latency[BUCKETS];
-};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

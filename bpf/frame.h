@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * How the generators write a frame over a recycled page: `head`, which user
+ * space has precomputed, with the flow's own words in it, and a stamp.
+ */
+#ifndef LINERATE_FRAME_H
+#define LINERATE_FRAME_H
+
+#include "stamp.h"
+
+/* What differs between the frames of two flows: for IPv4 the words at 24 and
+ * 32, for IPv6 those at 32 and 48 and the destination port with the sum of the
+ * constant words of the UDP checksum. */
+struct generate_flow {
+	__u64 a;
+	__u64 b;
+	__u16 port;
+	__u16 pad;
+	__u32 sum;
+};
+
+static __always_inline __u32 next_random(__u64 *random)
+{
+	/* xorshift64* (Vigna 2016), the upper half */
+	__u64 x = *random;
+
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	*random = x;
+	return (x * 0x2545F4914F6CDD1DULL) >> 32;
+}
+
+static __always_inline __u16 fold(__u64 sum)
+{
+	sum = (sum & 0xffffffff) + (sum >> 32);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return sum;
+}
+
+/* put writes a word that seldom changes. It lies in a cache line that generator
+ * and receiver can both keep unless somebody writes to it. */
+static __always_inline void put(__u64 *p, __u64 v)
+{
+	if (*(volatile __u64 *)p != v)
+		*(volatile __u64 *)p = v;
+}
+
+/* write4 and write6 write a frame: head is what all have in common, stream goes
+ * where head has none. sized: the lengths vary, so head has none either. */
+static __always_inline void write4(__u64 *p, const volatile __u64 *head, const struct generate_flow *f, __u16 stream,
+				   __u64 run, __u32 mark, __u32 sequence, __u64 now, __u16 length, int sized)
+{
+	__u64 c = head[2], a = f->a, b = f->b;
+
+	if (sized) {
+		/* total length at 16, header checksum at 24, UDP length at 38 */
+		__u16 total = bpf_htons(length - 14);
+
+		c |= total;
+		a |= (__u16)~fold((__u64)(__u16)f->sum + total);
+		b |= (__u64)bpf_htons(length - 34) << 48;
+	}
+	put(p, head[0]);
+	put(p + 1, head[1]);
+	p[2] = c;
+	p[3] = a;
+	p[4] = b;
+	p[5] = head[5] | (__u64)bpf_htons(stream) << 16 | run << 32;
+	p[6] = (__u64)mark | (__u64)bpf_htonl(sequence) << 32;
+	*(__u32 *)(p + 7) = bpf_htonl((__u32)now);
+}
+
+static __always_inline void write6(__u64 *p, const volatile __u64 *head, const struct generate_flow *f, __u16 stream,
+				   __u64 run, __u32 mark, __u32 sequence, __u64 now, __u16 length)
+{
+	__u64 q7 = f->port, q8, q9, sum = f->sum;
+	__u16 payload = bpf_htons(length - 54);
+
+	q8 = run | (__u64)mark << 32;
+	q9 = (__u64)bpf_htonl(sequence) | (__u64)bpf_htonl((__u32)now) << 32;
+	/* UDP length counts twice: in the pseudo-header and in the header. */
+	sum += 2 * (__u64)payload + bpf_htons(stream);
+	sum += (__u32)q8;
+	sum += q8 >> 32;
+	sum += (__u32)q9;
+	sum += q9 >> 32;
+	sum = (__u16)~fold(sum);
+	if (!sum)
+		sum = 0xffff;
+	q7 |= (__u64)payload << 16 | sum << 32 | (head[7] & 0xffff000000000000ULL) | (__u64)bpf_htons(stream) << 48;
+	put(p, head[0]);
+	put(p + 1, head[1]);
+	p[2] = head[2] | (__u64)payload << 16;
+	p[3] = head[3];
+	p[4] = f->a;
+	p[5] = head[5];
+	p[6] = f->b;
+	p[7] = q7;
+	p[8] = q8;
+	p[9] = q9;
+}
+
+#endif
