@@ -89,20 +89,17 @@ func (b *trafficBench) run(cmd *cobra.Command) error {
 	}
 	b.talk = cmd.ErrOrStderr()
 	rows := b.rows()
+	live := newLive(b.talk)
 	for round := range b.rounds {
 		for i, r := range rows {
-			if isTerminal(b.talk) {
-				fmt.Fprintf(b.talk, "\r\033[Kround %d of %d: %s", round+1, b.rounds, r.Generator)
-			}
+			live.Show("round %d of %d: %s", round+1, b.rounds, r.Generator)
 			// Another starting point each round: no row always follows the same.
 			if err := b.one(ctx, rows[(i+round)%len(rows)]); err != nil {
 				return err
 			}
 		}
 	}
-	if isTerminal(b.talk) {
-		fmt.Fprint(b.talk, "\r\033[K")
-	}
+	live.End()
 	base := summariseTraffic(rows)
 	if b.json {
 		return printJSON(cmd.OutOrStdout(), trafficDoc{1, netnsbed.Label, b.cores, base, rows})

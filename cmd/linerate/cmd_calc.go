@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"linerate/internal/calc"
 	"linerate/internal/hint"
+	"linerate/internal/show"
 )
 
 // calcDoc is the --json document of a calculator.
@@ -106,36 +106,37 @@ func calcArgs(cmd *cobra.Command, c *calc.Calculator, words []string) (map[strin
 }
 
 func listCalculators(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	var t show.Table
 	for _, c := range calc.All() {
 		var inputs []string
 		for _, in := range c.Inputs {
 			inputs = append(inputs, in.Name)
 		}
-		fmt.Fprintf(t, "%s\t%s\t(%s)\n", c.Name, c.Summary, strings.Join(inputs, ", "))
+		t.Add(c.Name, c.Summary, "("+strings.Join(inputs, ", ")+")")
 	}
-	return t.Flush()
+	return t.Write(w, styleOf(w))
 }
 
 // printCalc shows a result for people: inputs, outputs with how they came
 // about, the table, what others say, and the sources.
 func printCalc(w io.Writer, r calc.Result) error {
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	var t show.Table
 	for _, in := range r.Inputs {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", in.Name, in.Text, in.Doc)
+		t.Add(in.Name, in.Text, in.Doc)
 	}
-	fmt.Fprintln(t)
+	t.Add()
 	for _, out := range r.Outputs {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", out.Name, out.Text, out.Doc)
+		t.Add(out.Name, out.Text, out.Doc)
+	}
+	if err := t.Write(w, styleOf(w)); err != nil {
+		return fmt.Errorf("write result: %w", err)
 	}
 	if r.Table != nil {
-		fmt.Fprintf(t, "\n%s\n", strings.Join(r.Table.Columns, "\t"))
-		for _, row := range r.Table.Rows {
-			fmt.Fprintln(t, strings.Join(row, "\t"))
+		fmt.Fprintln(w)
+		t := show.Table{Header: r.Table.Columns, Rows: r.Table.Rows}
+		if err := t.Write(w, styleOf(w)); err != nil {
+			return fmt.Errorf("write table: %w", err)
 		}
-	}
-	if err := t.Flush(); err != nil {
-		return fmt.Errorf("write result: %w", err)
 	}
 	for _, n := range r.Notes {
 		fmt.Fprintf(w, "\n%s: %s.\n", n.Who, n.Says)

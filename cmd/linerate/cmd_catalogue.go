@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"linerate/catalogue"
 	"linerate/internal/fact/release"
 	"linerate/internal/hint"
+	"linerate/internal/show"
 	"linerate/internal/tunable"
 )
 
@@ -92,8 +92,7 @@ func runCatalogueList(w io.Writer, o listOptions, args []string) error {
 }
 
 func printEntries(w io.Writer, entries []tunable.Entry) error {
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(t, "NAME\tSET\tTYPE\tDEFAULT")
+	t := show.Table{Header: []string{"NAME", "SET", "TYPE", "DEFAULT"}}
 	for _, e := range entries {
 		d := e.Default
 		switch {
@@ -104,9 +103,9 @@ func printEntries(w io.Writer, entries []tunable.Entry) error {
 		case e.DefaultIsFormula:
 			d = "(computed)"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", e.Name, e.Settable, e.Type, d)
+		t.Add(e.Name, string(e.Settable), string(e.Type), d)
 	}
-	return t.Flush()
+	return t.Write(w, styleOf(w))
 }
 
 // releaseFlag reads an optional release.

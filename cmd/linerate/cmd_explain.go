@@ -1,11 +1,7 @@
 package main
 
 import (
-	"io"
-	"os"
-
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"linerate/catalogue"
 	"linerate/internal/tunable"
@@ -69,7 +65,7 @@ func runExplain(cmd *cobra.Command, o explainOptions, name string) error {
 	if o.json {
 		return printJSON(w, p)
 	}
-	return p.Text(w, explain.Style{Width: widthOf(w), Colour: wantsColour(w)})
+	return p.Text(w, styleOf(w))
 }
 
 // findTunable looks a name up on one system, or on each in turn.
@@ -83,17 +79,4 @@ func findTunable(c *tunable.Catalogue, os, name string) (*tunable.Record, error)
 		}
 	}
 	return c.Find("", name)
-}
-
-// widthOf is the width of a terminal, within reason; 80 of anything else.
-func widthOf(w io.Writer) int {
-	f, ok := w.(*os.File)
-	if !ok {
-		return 80
-	}
-	n, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return 80
-	}
-	return min(max(n, 60), 100)
 }

@@ -87,7 +87,7 @@ func runGenerate(cmd *cobra.Command, f generateFlags) error {
 	defer g.Close()
 	live := newLiveLine(cmd.ErrOrStderr())
 	sent, err := g.Run(cmd.Context(), live.sent)
-	live.end()
+	live.End()
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 	"linerate/internal/netbenches"
+	"linerate/internal/show"
 )
 
 // importMemory is what an import keeps the heap below, if it can.
@@ -184,7 +185,8 @@ func store(ctx context.Context, s ledger.Store, im *netbenches.Import) (added in
 
 // ticker shows how far the reading is, on a terminal only.
 func ticker(w io.Writer) func(done, total, bytes int64) {
-	if !isTerminal(w) {
+	live := newLive(w)
+	if !live.On() {
 		return nil
 	}
 	var mu sync.Mutex
@@ -196,19 +198,11 @@ func ticker(w io.Writer) func(done, total, bytes int64) {
 			return
 		}
 		last = time.Now()
-		fmt.Fprintf(w, "\r%d of %d files, %s\033[K", min(done, total), total, sizeText(bytes))
+		live.Show("%s of %s files, %s", show.Count(min(done, total)), show.Count(total), show.Bytes(float64(bytes)))
 		if done >= total {
-			fmt.Fprint(w, "\r\033[K")
+			live.End()
 		}
 	}
-}
-
-// sizeText is a size for people.
-func sizeText(n int64) string {
-	if n < 1<<20 {
-		return fmt.Sprintf("%d KiB", (n+1<<10-1)>>10)
-	}
-	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 }
 
 func printImport(w io.Writer, f *netbenchesFlags, out *imported, check *netbenches.Check) error {
@@ -233,7 +227,7 @@ func printImported(w io.Writer, out *imported) {
 		fmt.Fprintf(w, "Nothing to do: these %d files are in %s as they are.\n", t.Files, out.Ledger)
 		return
 	}
-	fmt.Fprintf(w, "%d files (%s) read in %.1f s; %d could not be read or understood.\n", t.Files, sizeText(t.Bytes), out.Seconds, t.Unread)
+	fmt.Fprintf(w, "%d files (%s) read in %.1f s; %d could not be read or understood.\n", t.Files, show.Bytes(float64(t.Bytes)), out.Seconds, t.Unread)
 	fmt.Fprintf(w, "%d studies (%d new), %d series, %d trials: %d invalid, %d generator-bound, %d drifting by more than 1 %%.\n",
 		t.Studies, out.Added, t.Series, t.Trials, t.Invalid, t.GeneratorBound, t.Drifting)
 	fmt.Fprintf(w, "%d comparisons, each corrected within its study (Holm); %d come out otherwise than their README says.\n", t.Verdicts, t.Disagree)

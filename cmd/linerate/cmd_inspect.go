@@ -41,7 +41,7 @@ it could not read.
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), inspected{f, guess, f.Drops()})
 			}
-			return page.Write(cmd.OutOrStdout(), f, guess, wantsColour(cmd.OutOrStdout()))
+			return page.Write(cmd.OutOrStdout(), f, guess, styleOf(cmd.OutOrStdout()))
 		},
 	}
 	src.addFlags(cmd)

@@ -13,6 +13,7 @@ import (
 
 	"linerate/internal/accesslog"
 	"linerate/internal/hint"
+	"linerate/internal/show"
 )
 
 // logsFlags are the flags of linerate logs.
@@ -173,15 +174,15 @@ func runLogs(cmd *cobra.Command, args []string, f *logsFlags) error {
 func readLogs(cmd *cobra.Command, paths []string, f *logsFlags, o *accesslog.Options) (*accesslog.Tally, error) {
 	stderr := cmd.ErrOrStderr()
 	var progress accesslog.Progress
-	if isTerminal(stderr) && !f.asJSON {
+	if live := newLive(stderr); live.On() && !f.asJSON {
 		progress = func(done, total int64) {
 			if total > 0 {
-				fmt.Fprintf(stderr, "\r\033[K%d of %d MB", done/1e6, total/1e6)
+				live.Show("%s of %s", show.Bytes(float64(done)), show.Bytes(float64(total)))
 			} else {
-				fmt.Fprintf(stderr, "\r\033[K%d MB", done/1e6)
+				live.Show("%s", show.Bytes(float64(done)))
 			}
 		}
-		defer fmt.Fprint(stderr, "\r\033[K")
+		defer live.End()
 	}
 	t, note, err := accesslog.Read(cmd.Context(), paths, cmd.InOrStdin(), o, progress)
 	if note != "" {
@@ -306,7 +307,7 @@ func followLog(cmd *cobra.Command, args []string, f *logsFlags, o *accesslog.Opt
 			return nil
 		}
 		if live {
-			fmt.Fprint(out, "\033[H\033[2J")
+			show.Home(out)
 			return errors.Join(t.WritePicture(out, f.logBins), t.WriteNumbers(out))
 		}
 		_, err := fmt.Fprintf(out, "%s  %s\n", time.Now().Format(time.TimeOnly), t.Sentence())

@@ -104,7 +104,7 @@ func watch(ctx context.Context, r load.Receiver, f receiveFlags, live *liveLine)
 	end := time.Duration(f.seconds * float64(time.Second))
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
-	defer live.end()
+	defer live.End()
 	var last load.Received
 	for {
 		wait := time.Hour
@@ -122,7 +122,7 @@ func watch(ctx context.Context, r load.Receiver, f receiveFlags, live *liveLine)
 			return r.Snapshot()
 		case <-tick.C:
 		}
-		if live.w == nil && !f.once {
+		if !live.On() && !f.once {
 			continue
 		}
 		got, err := r.Snapshot()

@@ -6,40 +6,17 @@ import (
 	"time"
 
 	"linerate/internal/load"
+	"linerate/internal/show"
 )
 
-// liveLine shows counters on a terminal while traffic runs, in one line that
-// is written over; elsewhere it shows nothing.
-type liveLine struct {
-	w     io.Writer
-	shown bool
-}
+// liveLine shows counters on a terminal while traffic runs.
+type liveLine struct{ *show.Live }
 
-func newLiveLine(w io.Writer) *liveLine {
-	if !isTerminal(w) {
-		return &liveLine{}
-	}
-	return &liveLine{w: w}
-}
-
-func (l *liveLine) show(format string, args ...any) {
-	if l.w == nil {
-		return
-	}
-	l.shown = true
-	fmt.Fprintf(l.w, "\r\033[K"+format, args...)
-}
-
-// end removes the line.
-func (l *liveLine) end() {
-	if l.shown {
-		fmt.Fprint(l.w, "\r\033[K")
-	}
-}
+func newLiveLine(w io.Writer) *liveLine { return &liveLine{newLive(w)} }
 
 func (l *liveLine) sent(s load.Sent) {
-	l.show("%6.1f s  sent %s frames  %s  refused %s  unsent %s",
-		s.Seconds, count(s.TxPackets), perSecond(s.TxPPS), known(s.Refused), count(s.Unsent))
+	l.Show("%6.1f s  sent %s frames  %s  refused %s  unsent %s",
+		s.Seconds, show.Count(s.TxPackets), show.Rate(s.TxPPS), known(s.Refused), show.Count(s.Unsent))
 }
 
 func (l *liveLine) received(r load.Received, since time.Duration) {
@@ -47,37 +24,37 @@ func (l *liveLine) received(r load.Received, since time.Duration) {
 	if r.Latency != nil {
 		p50 = r.Latency.P50
 	}
-	l.show("%6.1f s  received %s frames  %s  duplicated %s  reordered %s  flows %s  foreign %s  p50 %s",
-		since.Seconds(), count(r.RxPackets), perSecond(r.RxPPS), count(r.Duplicated), count(r.Reordered), count(r.FlowsSeen), count(r.Foreign), nanos(p50))
+	l.Show("%6.1f s  received %s frames  %s  duplicated %s  reordered %s  flows %s  foreign %s  p50 %s",
+		since.Seconds(), show.Count(r.RxPackets), show.Rate(r.RxPPS), show.Count(r.Duplicated), show.Count(r.Reordered), show.Count(r.FlowsSeen), show.Count(r.Foreign), show.Nanos(float64(p50)))
 }
 
 // writeSent prints a generator's account for a person.
 func writeSent(w io.Writer, s load.Sent) error {
 	fmt.Fprintf(w, "engine        %s\n", s.Engine)
-	fmt.Fprintf(w, "sent          %s frames, %s bytes with FCS, in %.3f s\n", count(s.TxPackets), count(s.TxBytes), s.Seconds)
-	fmt.Fprintf(w, "rate          %s\n", perSecond(s.TxPPS))
+	fmt.Fprintf(w, "sent          %s frames, %s bytes with FCS, in %.3f s\n", show.Count(s.TxPackets), show.Count(s.TxBytes), s.Seconds)
+	fmt.Fprintf(w, "rate          %s\n", show.Rate(s.TxPPS))
 	if s.TargetPPS > 0 {
-		fmt.Fprintf(w, "target        %s, missed by %.3f %%\n", perSecond(s.TargetPPS), 100*s.PacingError)
+		fmt.Fprintf(w, "target        %s, missed by %.3f %%\n", show.Rate(s.TargetPPS), 100*s.PacingError)
 	}
-	fmt.Fprintf(w, "unsent        %s\n", count(s.Unsent))
+	fmt.Fprintf(w, "unsent        %s\n", show.Count(s.Unsent))
 	_, err := fmt.Fprintf(w, "refused       %s\n", known(s.Refused))
 	return writeNotes(w, s.Warnings, err)
 }
 
 // writeReceived prints a receiver's account for a person.
 func writeReceived(w io.Writer, r load.Received) error {
-	fmt.Fprintf(w, "received      %s frames, %s bytes with FCS, in %.3f s\n", count(r.RxPackets), count(r.RxBytes), r.Seconds)
-	fmt.Fprintf(w, "rate          %s\n", perSecond(r.RxPPS))
+	fmt.Fprintf(w, "received      %s frames, %s bytes with FCS, in %.3f s\n", show.Count(r.RxPackets), show.Count(r.RxBytes), r.Seconds)
+	fmt.Fprintf(w, "rate          %s\n", show.Rate(r.RxPPS))
 	if r.Lost != nil && r.TxPackets != nil {
-		fmt.Fprintf(w, "lost          %s of %s (%.4f %%)\n", count(*r.Lost), count(*r.TxPackets), 100*float64(*r.Lost)/float64(max(1, *r.TxPackets)))
+		fmt.Fprintf(w, "lost          %s of %s (%.4f %%)\n", show.Count(*r.Lost), show.Count(*r.TxPackets), 100*float64(*r.Lost)/float64(max(1, *r.TxPackets)))
 	} else {
 		fmt.Fprintf(w, "lost          unknown: no complete end of stream was seen\n")
 	}
-	fmt.Fprintf(w, "duplicated    %s\nreordered     %s\nflows         %s\n", count(r.Duplicated), count(r.Reordered), count(r.FlowsSeen))
-	_, err := fmt.Fprintf(w, "foreign       %s\n", count(r.Foreign))
+	fmt.Fprintf(w, "duplicated    %s\nreordered     %s\nflows         %s\n", show.Count(r.Duplicated), show.Count(r.Reordered), show.Count(r.FlowsSeen))
+	_, err := fmt.Fprintf(w, "foreign       %s\n", show.Count(r.Foreign))
 	if l := r.Latency; l != nil {
 		_, err = fmt.Fprintf(w, "latency       min %s  p50 %s  p90 %s  p99 %s  p99.9 %s  max %s\n",
-			nanos(l.Min), nanos(l.P50), nanos(l.P90), nanos(l.P99), nanos(l.P999), nanos(l.Max))
+			show.Nanos(float64(l.Min)), show.Nanos(float64(l.P50)), show.Nanos(float64(l.P90)), show.Nanos(float64(l.P99)), show.Nanos(float64(l.P999)), show.Nanos(float64(l.Max)))
 	}
 	return writeNotes(w, r.Warnings, err)
 }
@@ -89,40 +66,9 @@ func writeNotes(w io.Writer, notes []string, err error) error {
 	return err
 }
 
-// count writes a number in groups of three digits.
-func count(n uint64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
 func known(n *uint64) string {
 	if n == nil {
 		return "unknown"
 	}
-	return count(*n)
-}
-
-func perSecond(pps float64) string {
-	switch {
-	case pps >= 1e6:
-		return fmt.Sprintf("%.3f Mpps", pps/1e6)
-	case pps >= 1e3:
-		return fmt.Sprintf("%.3f kpps", pps/1e3)
-	}
-	return fmt.Sprintf("%.1f pps", pps)
-}
-
-func nanos(n uint64) string {
-	switch {
-	case n >= 1e9:
-		return fmt.Sprintf("%.2f s", float64(n)/1e9)
-	case n >= 1e6:
-		return fmt.Sprintf("%.2f ms", float64(n)/1e6)
-	case n >= 1e3:
-		return fmt.Sprintf("%.2f µs", float64(n)/1e3)
-	}
-	return fmt.Sprintf("%d ns", n)
+	return show.Count(*n)
 }

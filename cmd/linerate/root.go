@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"linerate/internal/hint"
+	"linerate/internal/show"
 )
 
 const rootLong = `linerate replaces tuning folklore with evidence, for FreeBSD and Linux.
@@ -126,6 +127,34 @@ func printJSON(w io.Writer, v any) error {
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// styleOf is how pages look on w.
+func styleOf(w io.Writer) show.Style {
+	return show.Style{Colour: wantsColour(w), Width: widthOf(w)}
+}
+
+// widthOf is the width of a terminal, within reason; 80 of anything else.
+func widthOf(w io.Writer) int {
+	return min(max(columnsOf(w), 60), 100)
+}
+
+// columnsOf is how wide a terminal really is; 80 of anything else.
+func columnsOf(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok {
+		return show.DefaultWidth
+	}
+	n, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return show.DefaultWidth
+	}
+	return n
+}
+
+// newLive is a line written over on a terminal, and nothing elsewhere.
+func newLive(w io.Writer) *show.Live {
+	return show.NewLive(w, isTerminal(w), show.Style{Colour: wantsColour(w), Width: columnsOf(w)})
 }
 
 // wantsColour honours NO_COLOR (no-color.org) and dumb terminals.

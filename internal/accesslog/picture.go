@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"linerate/internal/show"
 )
 
 // The picture's size: 65 columns of one bin each, as the web server
@@ -249,7 +251,7 @@ func (t *Tally) WriteGroups(w io.Writer, n int) error {
 			fmt.Fprintf(&b, "… and %d more\n", len(groups)-n)
 			break
 		}
-		fmt.Fprintf(&b, "%10d %10s %10s %10s %6.1f%%  %s\n", g.Requests, t.took(g.P50), t.took(g.P99), t.took(g.Max), 100*g.Share, printable(g.Key))
+		fmt.Fprintf(&b, "%10d %10s %10s %10s %6.1f%%  %s\n", g.Requests, t.took(g.P50), t.took(g.P99), t.took(g.Max), 100*g.Share, show.Clean(g.Key))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -263,18 +265,8 @@ func (t *Tally) WriteSlowest(w io.Writer) error {
 		if r.Unix != 0 {
 			when = time.Unix(r.Unix, 0).UTC().Format(time.RFC3339)
 		}
-		fmt.Fprintf(&b, "%10s  %3d  %-20s  %s %s\n", seconds(r.Latency), r.Status, when, printable(r.Method), printable(r.Path))
+		fmt.Fprintf(&b, "%10s  %3d  %-20s  %s %s\n", seconds(r.Latency), r.Status, when, show.Clean(r.Method), show.Clean(r.Path))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// printable keeps a log's bytes from steering a terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0 || r == utf8.RuneError {
-			return '·'
-		}
-		return r
-	}, s)
 }

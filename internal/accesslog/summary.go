@@ -7,11 +7,11 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"linerate/internal/hint"
+	"linerate/internal/show"
 )
 
 // SummaryVersion of the JSON document.
@@ -286,16 +286,7 @@ func same(parts []*Summary, of func(*Summary) string) string {
 }
 
 // seconds prints a latency in µs for people: 0.4 ms, 12 ms, 1.24 s.
-func seconds(us int64) string {
-	switch {
-	case us < 10_000:
-		return strconv.FormatFloat(float64(us)/1e3, 'g', 3, 64) + " ms"
-	case us < 1_000_000:
-		return strconv.FormatInt((us+500)/1000, 10) + " ms"
-	default:
-		return strconv.FormatFloat(float64(us)/1e6, 'g', 4, 64) + " s"
-	}
-}
+func seconds(us int64) string { return show.Brief(time.Duration(us) * time.Microsecond) }
 
 // duration prints a threshold as users write it.
 func duration(d time.Duration) string { return seconds(d.Microseconds()) }

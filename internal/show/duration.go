@@ -3,6 +3,7 @@ package show
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 )
 
@@ -48,4 +49,17 @@ func Age(d time.Duration) string {
 		return fmt.Sprintf("%d h", int(d.Hours()))
 	}
 	return Plural(int(d.Hours()/24), "day")
+}
+
+// Brief prints a time that is known to a millisecond or so, or that somebody
+// set: "0.4 ms", "12 ms", "1.24 s", without zeros that promise precision.
+func Brief(d time.Duration) string {
+	us := d.Microseconds()
+	switch {
+	case us < 10_000:
+		return strconv.FormatFloat(float64(us)/1e3, 'g', 3, 64) + " ms"
+	case us < 1_000_000:
+		return Count((us+500)/1000) + " ms"
+	}
+	return strconv.FormatFloat(float64(us)/1e6, 'g', 4, 64) + " s"
 }

@@ -26,6 +26,7 @@ func TestNumbers(t *testing.T) {
 		{Nanos(512), "512 ns"}, {Nanos(5.125), "5.12 ns"}, {Nanos(999.6), "1.00 µs"}, {Nanos(1.24e6), "1.24 ms"}, {Nanos(61e9), "61.0 s"}, {Latency(3 * time.Millisecond), "3.00 ms"},
 		{Clock(65 * time.Second), "1:05"}, {Clock(3725 * time.Second), "1:02:05"},
 		{Age(59 * time.Second), "59 s"}, {Age(90 * time.Minute), "1 h"}, {Age(72 * time.Hour), "3 days"},
+		{Brief(400 * time.Microsecond), "0.4 ms"}, {Brief(12 * time.Millisecond), "12 ms"}, {Brief(1240 * time.Millisecond), "1.24 s"},
 		{Plural(1, "line"), "1 line"}, {Plural(2000, "line"), "2,000 lines"},
 		{List(nil), ""}, {List([]string{"a"}), "a"}, {List([]string{"a", "b", "c"}), "a, b and c"},
 	} {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"linerate/internal/show"
 )
 
 // join puts the parts that are not empty together.
@@ -24,19 +26,12 @@ func prefixed(prefix, s string) string {
 	return prefix + s
 }
 
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // optional is plural, but nothing for zero: zero means not known.
 func optional(n int, what string) string {
 	if n == 0 {
 		return ""
 	}
-	return plural(n, what)
+	return show.Plural(n, what)
 }
 
 func number(v float64, format string) string {
@@ -46,22 +41,12 @@ func number(v float64, format string) string {
 	return fmt.Sprintf(format, v)
 }
 
-// bytes is a size in binary units, nothing for zero.
-func bytes(n uint64) string {
+// size is bytes in binary units, nothing for zero.
+func size(n uint64) string {
 	if n == 0 {
 		return ""
 	}
-	v, unit := float64(n), "B"
-	for _, u := range []string{"KiB", "MiB", "GiB", "TiB"} {
-		if v < 1024 {
-			break
-		}
-		v, unit = v/1024, u
-	}
-	if v == float64(int64(v)) {
-		return fmt.Sprintf("%d %s", int64(v), unit)
-	}
-	return fmt.Sprintf("%.1f %s", v, unit)
+	return show.Bytes(float64(n))
 }
 
 // rate is a link's speed in decimal units.
@@ -80,7 +65,7 @@ func rate(bits uint64) string {
 func duration(seconds float64) string {
 	d := time.Duration(seconds) * time.Second
 	if days := d / (24 * time.Hour); days > 0 {
-		return fmt.Sprintf("%s, %s", plural(int(days), "day"), d%(24*time.Hour))
+		return fmt.Sprintf("%s, %s", show.Plural(int(days), "day"), d%(24*time.Hour))
 	}
 	return d.String()
 }
@@ -101,24 +86,4 @@ func ranges(n []int) string {
 		i = j + 1
 	}
 	return strings.Join(parts, ",")
-}
-
-// wrap breaks words into lines of at most width, further lines indented.
-func wrap(words []string, width int, indent string) string {
-	var out strings.Builder
-	n := 0
-	for i, w := range words {
-		if i > 0 {
-			if n+1+len(w) > width {
-				out.WriteString("\n" + indent)
-				n = 0
-			} else {
-				out.WriteByte(' ')
-				n++
-			}
-		}
-		out.WriteString(w)
-		n += len(w)
-	}
-	return out.String()
 }

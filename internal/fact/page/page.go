@@ -9,11 +9,12 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/role"
+	"linerate/internal/show"
 )
 
-// Write prints the page. Bold headings are for terminals.
-func Write(w io.Writer, f *fact.Facts, guess role.Guess, bold bool) error {
-	p := &page{f: f, bold: bold}
+// Write prints the page.
+func Write(w io.Writer, f *fact.Facts, guess role.Guess, st show.Style) error {
+	p := &page{f: f, Page: show.NewPage(st)}
 	p.head()
 	p.role(guess)
 	p.hardware()
@@ -24,46 +25,39 @@ func Write(w io.Writer, f *fact.Facts, guess role.Guess, bold bool) error {
 	p.drops()
 	p.complaints()
 	p.sources()
-	if _, err := io.WriteString(w, p.out.String()); err != nil {
+	if err := p.Flush(w); err != nil {
 		return fmt.Errorf("write page: %w", err)
 	}
 	return nil
 }
 
 type page struct {
-	f    *fact.Facts
-	bold bool
-	out  strings.Builder
+	*show.Page
+	f *fact.Facts
 }
 
 // heading begins a section.
 func (p *page) heading(s string) {
-	if p.bold {
-		s = "\x1b[1m" + s + "\x1b[0m"
-	}
-	p.out.WriteString("\n" + s + "\n")
+	p.Line("")
+	p.Line(p.Bold(s))
 }
 
 // line writes one line of a section; control characters from the host never
 // reach the terminal.
 func (p *page) line(format string, args ...any) {
-	p.out.WriteString(clean(fmt.Sprintf("  "+format, args...)) + "\n")
+	p.Line(show.Clean(fmt.Sprintf("  "+format, args...)))
 }
 
 // field writes a label and a text, unless there is nothing to say.
 func (p *page) field(label, text string) {
 	if text != "" {
-		p.line("%-11s %s", label, text)
+		p.labelled("  "+show.Pad(label, 11)+" ", text)
 	}
 }
 
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
-			return '?'
-		}
-		return r
-	}, s)
+// labelled writes a text after a label, broken to the page's width.
+func (p *page) labelled(label, text string) {
+	p.Paragraph(label, strings.Repeat(" ", show.Width(label)), show.Clean(text))
 }
 
 // systems are the names that people use.
@@ -75,11 +69,8 @@ func (p *page) head() {
 	if name == "" {
 		name = "host"
 	}
-	title := clean(name + ": " + join(" ", systems[f.OS], f.Release.String(), f.Arch))
-	if p.bold {
-		title = "\x1b[1m" + title + "\x1b[0m"
-	}
-	p.out.WriteString(title + "\n")
+	title := show.Clean(name + ": " + join(" ", systems[f.OS], f.Release.String(), f.Arch))
+	p.Line(p.Bold(title))
 	p.field("kernel", join(", ", f.KernelIdent, f.Kernel))
 	machine := f.Machine
 	if f.Hypervisor != "" && f.Hypervisor != "none" {
@@ -119,10 +110,10 @@ func (p *page) hardware() {
 	p.field("features", strings.Join(interesting(c.Features), " "))
 	for _, d := range c.Domains {
 		if len(c.Domains) > 1 {
-			p.field(fmt.Sprintf("NUMA %d", d.ID), join(", ", "CPUs "+ranges(d.CPUs), bytes(d.MemoryBytes)))
+			p.field(fmt.Sprintf("NUMA %d", d.ID), join(", ", "CPUs "+ranges(d.CPUs), size(d.MemoryBytes)))
 		}
 	}
-	p.field("memory", join(", ", bytes(max(m.Physical, m.Real)), prefixed("free ", bytes(m.Free)), prefixed("swap ", bytes(m.Swap)), prefixed("pages of ", bytes(m.PageSize))))
+	p.field("memory", join(", ", size(max(m.Physical, m.Real)), prefixed("free ", size(m.Free)), prefixed("swap ", size(m.Swap)), prefixed("pages of ", size(m.PageSize))))
 }
 
 // cpuCount is "8 CPUs (1 package, 4 cores, 2 threads each)".
@@ -130,13 +121,13 @@ func cpuCount(c fact.CPU) string {
 	if c.Count == 0 {
 		return ""
 	}
-	s := plural(c.Count, "CPU")
+	s := show.Plural(c.Count, "CPU")
 	if c.Cores > 0 {
-		s += " (" + join(", ", optional(c.Packages, "package"), plural(c.Cores, "core"), prefixed("", threads(c.ThreadsPerCore)))
+		s += " (" + join(", ", optional(c.Packages, "package"), show.Plural(c.Cores, "core"), prefixed("", threads(c.ThreadsPerCore)))
 		s += ")"
 	}
 	if n := len(c.Domains); n > 0 {
-		s += ", " + plural(n, "NUMA domain")
+		s += ", " + show.Plural(n, "NUMA domain")
 	}
 	return s
 }

@@ -7,6 +7,7 @@ import (
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
 	"linerate/internal/role"
+	"linerate/internal/show"
 )
 
 func pointer[T any](v T) *T { return &v }
@@ -44,7 +45,7 @@ func full() *fact.Facts {
 
 func TestPageSaysEverything(t *testing.T) {
 	var out strings.Builder
-	if err := Write(&out, full(), role.Guess{Role: "router", Reasons: []string{"forwards packets"}, Others: []role.Candidate{{Role: "web", Reasons: []string{"runs a web server"}}}}, false); err != nil {
+	if err := Write(&out, full(), role.Guess{Role: "router", Reasons: []string{"forwards packets"}, Others: []role.Candidate{{Role: "web", Reasons: []string{"runs a web server"}}}}, show.Style{Width: 200}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -71,18 +72,18 @@ func TestPageOfNothing(t *testing.T) {
 	var out strings.Builder
 	f := &fact.Facts{OS: fact.Linux}
 	f.Normalise()
-	if err := Write(&out, f, role.Guess{Role: "endpoint"}, true); err != nil {
+	if err := Write(&out, f, role.Guess{Role: "endpoint"}, show.Style{Colour: true}); err != nil {
 		t.Fatal(err)
 	}
-	if want := "\x1b[1mhost: Linux\x1b[0m\n\n\x1b[1mRole: endpoint\x1b[0m\n"; out.String() != want {
+	if want := "\x1b[1mhost: Linux\x1b[m\n\n\x1b[1mRole: endpoint\x1b[m\n"; out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}
 }
 
 func TestFormats(t *testing.T) {
 	for got, want := range map[string]string{
-		bytes(0): "", bytes(1536): "1.5 KiB", bytes(2 << 40): "2 TiB", rate(100e6): "100 Mb/s", rate(2.5e9): "2.5 Gb/s", rate(100e9): "100 Gb/s",
-		ranges(nil): "", ranges([]int{1}): "1", ranges([]int{0, 1, 3, 4, 5, 9}): "0-1,3-5,9", wrap([]string{"aa", "bb", "cc"}, 5, "  "): "aa bb\n  cc",
+		size(0): "", size(1536): "1.50 KiB", size(2 << 40): "2 TiB", rate(100e6): "100 Mb/s", rate(2.5e9): "2.5 Gb/s", rate(100e9): "100 Gb/s",
+		ranges(nil): "", ranges([]int{1}): "1", ranges([]int{0, 1, 3, 4, 5, 9}): "0-1,3-5,9",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/show"
 )
 
 func (p *page) nics() {
@@ -29,7 +30,7 @@ func (p *page) nic(n fact.NIC) {
 	p.detail("queues", join(", ", queues("rx", n.RXQueues, n.RXDescriptors), queues("tx", n.TXQueues, n.TXDescriptors), vectors(n), domain(n)))
 	p.detail("PCI", pci(n.PCI))
 	if n.Options != nil && n.Kind == fact.KindEthernet {
-		p.detail("offloads", wrap(n.Options, 84, ""))
+		p.detail("offloads", strings.Join(n.Options, " "))
 	}
 	p.detail("asked for", strings.Join(n.ConfigFlags, " "))
 	p.detail("holds", strings.Join(n.Members, " "))
@@ -39,12 +40,7 @@ func (p *page) nic(n fact.NIC) {
 
 func (p *page) detail(label, text string) {
 	if text != "" {
-		for i, l := range strings.Split(text, "\n") {
-			if i > 0 {
-				label = ""
-			}
-			p.line("           %-11s %s", label, l)
-		}
+		p.labelled("             "+show.Pad(label, 11)+" ", text)
 	}
 }
 
@@ -84,7 +80,7 @@ func vectors(n fact.NIC) string {
 	if n.Vectors == 0 {
 		return n.InterruptKind
 	}
-	return fmt.Sprintf("%s with %s", n.InterruptKind, plural(n.Vectors, "vector"))
+	return fmt.Sprintf("%s with %s", n.InterruptKind, show.Plural(n.Vectors, "vector"))
 }
 
 func domain(n fact.NIC) string {
@@ -134,7 +130,7 @@ func (p *page) firewall() {
 	}
 	p.heading("Firewall")
 	if pf := fw.PF; pf != nil {
-		p.field("pf", join(", ", onOff(pf.Enabled, pf.Configured), plural(pf.Rules, "rule"), optional(pf.Stateless, "stateless rule"),
+		p.field("pf", join(", ", onOff(pf.Enabled, pf.Configured), show.Plural(pf.Rules, "rule"), optional(pf.Stateless, "stateless rule"),
 			optional(pf.Translations, "translation"), optional(pf.Tables, "table"), optional(pf.SourceTracking, "rule")+trailing(pf.SourceTracking, " with source tracking"), prefixed("from ", pf.File)))
 		p.field("", p.limits("limits", pf.Limits))
 		p.field("", p.limits("limits set in the file", pf.FileLimits))
@@ -148,14 +144,14 @@ func (p *page) firewall() {
 		}
 	}
 	if w := fw.IPFW; w != nil {
-		p.field("ipfw", join(", ", onOff(w.Enabled, w.Configured), plural(w.Rules, "rule"), optional(w.Stateful, "stateful rule"),
+		p.field("ipfw", join(", ", onOff(w.Enabled, w.Configured), show.Plural(w.Rules, "rule"), optional(w.Stateful, "stateful rule"),
 			optional(w.NAT, "NAT rule"), optional(w.Tables, "table"), optional(w.Pipes, "pipe"), prefixed("type ", w.Type), prefixed("from ", w.File)))
 	}
 	if i := fw.IPF; i != nil {
-		p.field("ipfilter", join(", ", onOff(nil, i.Configured), plural(i.Rules, "rule"), optional(i.NAT, "NAT rule"), prefixed("from ", i.File)))
+		p.field("ipfilter", join(", ", onOff(nil, i.Configured), show.Plural(i.Rules, "rule"), optional(i.NAT, "NAT rule"), prefixed("from ", i.File)))
 	}
 	if n := fw.NFT; n != nil {
-		s := plural(n.Rules, "rule")
+		s := show.Plural(n.Rules, "rule")
 		if n.Tracking != nil && *n.Tracking {
 			s += ", tracks connections"
 		}
@@ -214,7 +210,7 @@ func (p *page) services() {
 	}
 	p.heading("Services")
 	p.field("enabled", strings.Join(slices.Compact(names), " "))
-	p.field("TCP ports", wrap(ports, 90, ""))
+	p.field("TCP ports", strings.Join(ports, " "))
 }
 
 func (p *page) settings() {
@@ -239,10 +235,10 @@ func (p *page) settings() {
 	}
 	p.heading("Settings")
 	if live > 0 {
-		p.field("running", plural(live, "value"))
+		p.field("running", show.Plural(live, "value"))
 	}
 	for _, file := range order {
-		p.field("file", fmt.Sprintf("%s: %s", file, plural(files[file], "setting")))
+		p.field("file", fmt.Sprintf("%s: %s", file, show.Plural(files[file], "setting")))
 	}
 	for _, pr := range p.f.Problems {
 		p.field("problem", fmt.Sprintf("%s:%d: %s", pr.File, pr.Line, pr.Message))
@@ -256,11 +252,7 @@ func (p *page) settings() {
 	if len(loaded) > 40 {
 		loaded = append(loaded[:40], fmt.Sprintf("and %d more", len(loaded)-40))
 	}
-	for i, l := range strings.Split(wrap(loaded, 90, ""), "\n") {
-		if l != "" {
-			p.line("%-11s %s", []string{"modules", ""}[min(i, 1)], l)
-		}
-	}
+	p.field("modules", strings.Join(loaded, " "))
 }
 
 func (p *page) drops() {

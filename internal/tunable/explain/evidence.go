@@ -3,7 +3,8 @@ package explain
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
+
+	"linerate/internal/show"
 )
 
 // Evidence is a verdict of a study about this tunable, or about another of
@@ -56,28 +57,24 @@ func (o *page) evidence(p Page) {
 			sibling, machine = true, ""
 		}
 		if e.Machine != machine {
-			o.line("  %s", o.bold(e.Machine))
+			o.line("  %s", o.Bold(e.Machine))
 			machine = e.Machine
 		}
-		o.line("    %s  %s  %s  %s  %s", pad(e.setting(), w[0]), pad(e.Effect, w[1]), pad(fmt.Sprintf("n %d", e.N), 4), pad(e.p(), 9), e.verdict())
-		o.wrap("        ", "        ", e.context())
+		o.line("    %s  %s  %s  %s  %s", show.Pad(e.setting(), w[0]), show.Pad(e.Effect, w[1]), show.Pad(fmt.Sprintf("n %d", e.N), 4), show.Pad(e.p(), 9), e.verdict())
+		o.Paragraph("        ", "        ", e.context())
 	}
 	if p.Conflict {
 		o.line("\n  The evidence conflicts: it depends on the machine, the release or what else was set.")
 	}
-	o.wrap("  ", "  ", "Intervals are 95 %, verdicts after Holm within each study; linerate ledger query shows all of it.")
+	o.Paragraph("  ", "  ", "Intervals are 95 %, verdicts after Holm within each study; linerate ledger query shows all of it.")
 }
 
 func evidenceWidths(es []Evidence) (w [2]int) {
 	for i := range es {
-		w[0] = max(w[0], utf8.RuneCountInString(es[i].setting()))
-		w[1] = max(w[1], utf8.RuneCountInString(es[i].Effect))
+		w[0] = max(w[0], show.Width(es[i].setting()))
+		w[1] = max(w[1], show.Width(es[i].Effect))
 	}
 	return w
-}
-
-func pad(s string, n int) string {
-	return s + strings.Repeat(" ", max(0, n-utf8.RuneCountInString(s)))
 }
 
 // setting is what was changed; a sibling says its name.
@@ -99,15 +96,7 @@ func orDefault(s string) string {
 	return s
 }
 
-func (e *Evidence) p() string {
-	switch {
-	case e.PHolm == nil:
-		return "p –"
-	case *e.PHolm < 0.0001:
-		return "p <0.0001"
-	}
-	return fmt.Sprintf("p %.4f", *e.PHolm)
-}
+func (e *Evidence) p() string { return "p " + show.Optional(e.PHolm, show.P) }
 
 // verdict is the outcome, and its author's where that was another.
 func (e *Evidence) verdict() string {

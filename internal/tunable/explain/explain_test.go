@@ -6,6 +6,7 @@ import (
 	"testing/fstest"
 
 	"linerate/internal/fact/release"
+	"linerate/internal/show"
 	"linerate/internal/tunable"
 	"linerate/internal/tunable/explain"
 )
@@ -63,7 +64,7 @@ func page(t *testing.T, rel string) (explain.Page, *tunable.Record, string) {
 	}
 	p := explain.Of(c, r, r.Name, release.MustParse(rel))
 	var b strings.Builder
-	if err := p.Text(&b, explain.Style{Width: 72}); err != nil {
+	if err := p.Text(&b, show.Style{Width: 72}); err != nil {
 		t.Fatal(err)
 	}
 	return p, r, b.String()

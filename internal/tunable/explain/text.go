@@ -4,35 +4,22 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"linerate/internal/show"
 )
 
-// Style is how a page is written in a terminal.
-type Style struct {
-	// Width is the columns to fill; 0 is 80.
-	Width int
-	// Colour marks headings and verdicts.
-	Colour bool
-}
-
-// page writes sections with wrapped paragraphs; the first error sticks.
-type page struct {
-	w     io.Writer
-	style Style
-	err   error
-}
+// page writes sections with wrapped paragraphs.
+type page struct{ *show.Page }
 
 // Text writes the page for people.
-func (p Page) Text(w io.Writer, style Style) error {
-	if style.Width <= 20 {
-		style.Width = 80
-	}
-	o := &page{w: w, style: style}
+func (p Page) Text(w io.Writer, style show.Style) error {
+	o := &page{show.NewPage(style)}
 	o.head(p)
 	o.facts(p)
 	o.advice(p)
 	o.claims(p)
 	o.rest(p)
-	return o.err
+	return o.Flush(w)
 }
 
 func (o *page) head(p Page) {
@@ -40,12 +27,12 @@ func (o *page) head(p Page) {
 	if p.Release != "" {
 		on += " " + p.Release
 	}
-	o.line("%s  (%s, %s, %s)", o.bold(p.Name), on, p.Mechanism, p.Subsystem)
+	o.line("%s  (%s, %s, %s)", o.Bold(p.Name), on, p.Mechanism, p.Subsystem)
 	if p.Asked != "" {
 		o.line("asked as %s", p.Asked)
 	}
 	o.line("")
-	o.wrap("", "", p.Summary)
+	o.Paragraph("", "", p.Summary)
 }
 
 func (o *page) facts(p Page) {
@@ -62,13 +49,13 @@ func (o *page) facts(p Page) {
 		{"Costs", p.Cost}, {"Becomes", p.becomes()}, {"Module", p.Module}, {"Kernel option", p.Option},
 	} {
 		if f[1] != "" {
-			o.wrap(fmt.Sprintf("  %-14s", f[0]), strings.Repeat(" ", 16), f[1])
+			o.Paragraph(fmt.Sprintf("  %-14s", f[0]), strings.Repeat(" ", 16), f[1])
 		}
 	}
 	if len(p.History) > 1 {
 		o.heading("By release")
 		for _, h := range p.History {
-			o.wrap(fmt.Sprintf("  %-14s", h.Releases), strings.Repeat(" ", 16), h.Is)
+			o.Paragraph(fmt.Sprintf("  %-14s", h.Releases), strings.Repeat(" ", 16), h.Is)
 		}
 	}
 	if p.Value != nil {
@@ -81,14 +68,14 @@ func (o *page) value(v Value) {
 	o.heading("The value " + v.Value)
 	switch {
 	case v.Problem != "":
-		o.wrap("  ", "  ", v.Problem)
+		o.Paragraph("  ", "  ", v.Problem)
 	case v.Default:
-		o.wrap("  ", "  ", "is the default: leave it out")
+		o.Paragraph("  ", "  ", "is the default: leave it out")
 	default:
-		o.wrap("  ", "  ", "is allowed")
+		o.Paragraph("  ", "  ", "is allowed")
 	}
 	for _, d := range v.Decoded {
-		o.wrap("    ", "    ", d)
+		o.Paragraph("    ", "    ", d)
 	}
 }
 
@@ -96,10 +83,10 @@ func (o *page) advice(p Page) {
 	if p.Helps != "" || p.Hurts != "" {
 		o.heading("When")
 		if p.Helps != "" {
-			o.wrap("  helps  ", "         ", p.Helps)
+			o.Paragraph("  helps  ", "         ", p.Helps)
 		}
 		if p.Hurts != "" {
-			o.wrap("  hurts  ", "         ", p.Hurts)
+			o.Paragraph("  hurts  ", "         ", p.Hurts)
 		}
 	}
 	if len(p.Cautions) > 0 {
@@ -110,7 +97,7 @@ func (o *page) advice(p Page) {
 		if c.When != "" {
 			text += " (when " + c.When + ")"
 		}
-		o.wrap("  - ", "    ", text)
+		o.Paragraph("  - ", "    ", text)
 	}
 	if len(p.Coupled) > 0 {
 		o.heading("Coupled with")
@@ -120,13 +107,13 @@ func (o *page) advice(p Page) {
 		if c.Holds != "" {
 			text += " (" + c.Holds + ")"
 		}
-		o.wrap("  - ", "    ", text)
+		o.Paragraph("  - ", "    ", text)
 	}
 	if len(p.Recommended) > 0 {
 		o.heading("For a role")
 	}
 	for _, a := range p.Recommended {
-		o.wrap("  - ", "    ", fmt.Sprintf("%s: %s. %s", a.Role, a.Set, a.Reason))
+		o.Paragraph("  - ", "    ", fmt.Sprintf("%s: %s. %s", a.Role, a.Set, a.Reason))
 	}
 }
 
@@ -147,16 +134,16 @@ func (o *page) claims(p Page) {
 		if c.Sets != "" {
 			where += ": " + c.Sets
 		}
-		o.wrap("  - ", "    ", where)
+		o.Paragraph("  - ", "    ", where)
 		if i > 0 && c.Says == p.Claims[i-1].Says && c.Truth == p.Claims[i-1].Truth {
 			continue
 		}
-		o.wrap("    ", "    ", c.Says)
+		o.Paragraph("    ", "    ", c.Says)
 		truth := c.Verdict
 		if c.Truth != "" {
 			truth += ": " + c.Truth
 		}
-		o.wrap("    → ", "      ", truth)
+		o.Paragraph("    → ", "      ", truth)
 	}
 	o.evidence(p)
 }
@@ -174,10 +161,10 @@ func (o *page) rest(p Page) {
 	}
 	if len(p.Related) > 0 {
 		o.heading("Related")
-		o.wrap("  ", "  ", strings.Join(p.Related, ", "))
+		o.Paragraph("  ", "  ", strings.Join(p.Related, ", "))
 	}
 	o.heading("Sources")
-	o.wrap("  ", "  ", strings.Join(p.Sources, ", "))
+	o.Paragraph("  ", "  ", strings.Join(p.Sources, ", "))
 }
 
 func (o *page) list(title string, items []string) {
@@ -186,38 +173,10 @@ func (o *page) list(title string, items []string) {
 	}
 	o.heading(title)
 	for _, i := range items {
-		o.wrap("  - ", "    ", i)
+		o.Paragraph("  - ", "    ", i)
 	}
 }
 
-func (o *page) heading(s string) { o.line("\n%s", o.bold(s)) }
+func (o *page) heading(s string) { o.line("\n%s", o.Bold(s)) }
 
-func (o *page) bold(s string) string {
-	if !o.style.Colour {
-		return s
-	}
-	return "\x1b[1m" + s + "\x1b[0m"
-}
-
-func (o *page) line(format string, args ...any) {
-	if o.err == nil {
-		_, o.err = fmt.Fprintf(o.w, format+"\n", args...)
-	}
-}
-
-// wrap writes a paragraph, its first line after first, the others after rest.
-func (o *page) wrap(first, rest, text string) {
-	line := first
-	empty := true
-	for _, word := range strings.Fields(text) {
-		if !empty && len([]rune(line))+1+len([]rune(word)) > o.style.Width {
-			o.line("%s", line)
-			line, empty = rest, true
-		}
-		if !empty {
-			line += " "
-		}
-		line, empty = line+word, false
-	}
-	o.line("%s", line)
-}
+func (o *page) line(format string, args ...any) { o.Line(fmt.Sprintf(format, args...)) }
