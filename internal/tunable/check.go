@@ -10,15 +10,22 @@ import (
 
 // What the fields of a record may hold.
 var (
-	mechanisms = []Mechanism{Sysctl, Loader, RC, Ifconfig, Ethtool, Module, KernelOption, Mount, Tunefs, LoginConf, Firewall, Service}
-	settables  = []Settable{Boot, Runtime, BootRuntime, ReadOnly}
-	types      = []Type{Int, Uint, Long, Ulong, S8, S16, S32, S64, U8, U16, U32, U64, Bool, String, Opaque, Node, YesNo, List, Flag}
-	scopes     = []Scope{"", Host, VNET, Jail, Interface, Process, FS}
-	resets     = []Reset{"", NoReset, LinkFlap, Restart, Reload, NeedReboot, NewSockets, Remount}
-	verdicts   = []string{Folklore, Holds, Stale, Wrong, Measured}
-	cautions   = []string{"harmful", "ineffective", "memory", "order", "security", "note"}
-	decoders   = []string{"", "harvest"}
-	nameForm   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:%-]*$`)
+	mechanisms = []Mechanism{Sysctl, Loader, RC, Ifconfig, Ethtool, Module, KernelOption, Mount, Tunefs, LoginConf, Firewall, Service,
+		Sysfs, Procfs, Cmdline, Limit, Qdisc, CC, Route, Socket, Systemd}
+	settables = []Settable{Boot, Runtime, BootRuntime, ReadOnly}
+	types     = []Type{Int, Uint, Long, Ulong, S8, S16, S32, S64, U8, U16, U32, U64, Bool, String, Opaque, Node, YesNo, List, Flag}
+	scopes    = []Scope{"", Host, VNET, Jail, Interface, Process, FS, NetNS, Device, RouteScope, SocketScope, User}
+	resets    = []Reset{"", NoReset, LinkFlap, Restart, Reload, NeedReboot, NewSockets, Remount}
+	verdicts  = []string{Folklore, Holds, Stale, Wrong, Measured}
+	cautions  = []string{"harmful", "ineffective", "memory", "order", "security", "note"}
+	decoders  = []string{"", "harvest"}
+	alls      = []All{"", AllMax, AllOr, AllAnd, AllSets, AllOnly, AllIgnored}
+	hows      = []string{"probed", "source", "documentation"}
+	whats     = []string{"exists", "access", "default", "range", "scope", "effect", "reset", "coupling"}
+	nameForm  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:%-]*$`)
+	// linuxForm also holds commands, files and lines of Linux: "ethtool -K IF
+	// gro", "/sys/class/net/IF/mtu", "kernel: mitigations=".
+	linuxForm = regexp.MustCompile(`^[A-Za-z0-9_/][A-Za-z0-9_.:%/=+*, -]*[A-Za-z0-9_.=*]$`)
 )
 
 // Check holds every record and claim to the schema, compiles every expression
@@ -42,7 +49,7 @@ func (r *Record) check() error {
 	bad := func(format string, args ...any) {
 		errs = append(errs, fmt.Errorf("%s:%d: %s: %s", r.File, r.Line, r.Name, fmt.Sprintf(format, args...)))
 	}
-	if !nameForm.MatchString(r.Name) {
+	if !r.nameFits() {
 		bad("name has odd characters")
 	}
 	oneOf(bad, "mechanism", r.Mechanism, mechanisms)
@@ -51,6 +58,7 @@ func (r *Record) check() error {
 	oneOf(bad, "scope", r.Scope, scopes)
 	oneOf(bad, "reset", r.Reset, resets)
 	oneOf(bad, "decode", r.Decode, decoders)
+	oneOf(bad, "with_all", r.WithAll, alls)
 	if strings.TrimSpace(r.Summary) == "" {
 		bad("no summary")
 	}
@@ -60,7 +68,33 @@ func (r *Record) check() error {
 	r.checkReleases(bad)
 	r.checkExpressions(bad)
 	r.checkDefault(bad)
+	r.checkChecks(bad)
 	return errors.Join(errs...)
+}
+
+func (r *Record) nameFits() bool {
+	if r.OS == Linux {
+		return linuxForm.MatchString(r.Name)
+	}
+	return nameForm.MatchString(r.Name)
+}
+
+// checkChecks holds `checked`, and what is said of instances.
+func (r *Record) checkChecks(bad func(string, ...any)) {
+	for _, c := range r.Checked {
+		if c.Release.IsZero() || len(c.What) == 0 {
+			bad("a check needs a release and what was checked")
+		}
+		oneOf(bad, "checked how", c.How, hows)
+		for _, w := range c.What {
+			oneOf(bad, "checked", w, whats)
+		}
+	}
+	for name := range r.InstanceDefaults {
+		if !slices.Contains(r.Instances, name) {
+			bad("a default of %s, which is no instance", name)
+		}
+	}
 }
 
 func (r *Record) checkReleases(bad func(string, ...any)) {

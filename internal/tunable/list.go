@@ -19,6 +19,7 @@ type Entry struct {
 	RemovedIn        string    `json:"removed_in"`
 	RenamedTo        string    `json:"renamed_to"`
 	VNET             bool      `json:"vnet"`
+	Scope            Scope     `json:"scope"`
 	Mechanism        Mechanism `json:"mechanism"`
 	Concept          string    `json:"concept"`
 }
@@ -43,13 +44,28 @@ func (r *Record) entry(name string, rel release.Release) Entry {
 	e := Entry{
 		Name: name, OS: r.OS, Exists: s.Exists, Settable: s.Settable, Type: s.Type,
 		DefaultIsFormula: s.IsFormula(), RenamedTo: r.RenamedTo, VNET: s.Scope == VNET,
-		Mechanism: s.Mechanism, Concept: r.Concept, Since: r.Since.String(), RemovedIn: r.Removed.String(),
+		Scope: r.scopeOf(name, s), Mechanism: s.Mechanism, Concept: r.Concept, Since: r.Since.String(), RemovedIn: r.Removed.String(),
 	}
+	own, ok := r.InstanceDefaults[name]
 	switch {
+	case ok:
+		e.Default, e.DefaultIsFormula = own, false
 	case s.Default != nil:
 		e.Default = *s.Default
 	case s.Formula != "":
 		e.Default = s.Formula
 	}
 	return e
+}
+
+// scopeOf is the scope of one name of the record: conf.all and conf.default
+// of a Linux device's setting are the namespace's.
+func (r *Record) scopeOf(name string, s State) Scope {
+	switch {
+	case s.Scope == "":
+		return Host
+	case r.OS == Linux && s.Scope == Device && name != r.Name:
+		return NetNS
+	}
+	return s.Scope
 }

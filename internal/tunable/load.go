@@ -267,6 +267,12 @@ type rawRecord struct {
 	Since   rel         `yaml:"since"`
 	Removed rel         `yaml:"removed"`
 	Changes []rawChange `yaml:"changes"`
+	Checked []rawCheck  `yaml:"checked"`
+}
+
+type rawCheck struct {
+	Check   `yaml:",inline"`
+	Release rel `yaml:"release"`
 }
 
 type rawChange struct {
@@ -281,6 +287,10 @@ func (raw rawRecord) record() Record {
 	for _, c := range raw.Changes {
 		c.Change.From, c.Change.Until = c.From.Release, c.Until.Release
 		r.Changes = append(r.Changes, c.Change)
+	}
+	for _, c := range raw.Checked {
+		c.Check.Release = c.Release.Release
+		r.Checked = append(r.Checked, c.Check)
 	}
 	return r
 }

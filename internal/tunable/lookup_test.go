@@ -28,6 +28,19 @@ func TestFolded(t *testing.T) {
 		{"create_args_wlan0", "create_args_IF"},
 		{"ifconfig_", "ifconfig_"},
 		{"wlans_ath0", "wlans_IF"},
+		{"net.ipv4.conf.eth0.rp_filter", "net.ipv4.conf.IF.rp_filter"},
+		{"net.ipv4.conf.eth0/100.rp_filter", "net.ipv4.conf.IF.rp_filter"},
+		{"net.ipv4.conf.eth0.100.rp_filter", "net.ipv4.conf.IF.rp_filter"},
+		{"net/ipv4/conf/eth0.100/rp_filter", "net.ipv4.conf.IF.rp_filter"},
+		{"/proc/sys/net/ipv6/neigh/eth0/gc_stale_time", "net.ipv6.neigh.IF.gc_stale_time"},
+		{"net.ipv4.conf.*.rp_filter", "net.ipv4.conf.IF.rp_filter"},
+		{"net/ipv4/tcp_rmem", "net.ipv4.tcp_rmem"},
+		{"vm/swappiness", "vm.swappiness"},
+		{"net.ipv4.tcp_rmem", "net.ipv4.tcp_rmem"},
+		{"/sys/class/net/eth0/queues/rx-11/rps_cpus", "/sys/class/net/IF/queues/rx-N/rps_cpus"},
+		{"/sys/class/net/br0/bridge/multicast_snooping", "/sys/class/net/BR/bridge/multicast_snooping"},
+		{"/proc/irq/24/smp_affinity_list", "/proc/irq/N/smp_affinity_list"},
+		{"/proc/irq/default_smp_affinity", "/proc/irq/default_smp_affinity"},
 	} {
 		names := tunable.Folded(c.name)
 		if got := names[len(names)-1]; got != c.want {

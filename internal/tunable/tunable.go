@@ -27,6 +27,16 @@ const (
 	LoginConf    Mechanism = "login.conf"    // a capability of login.conf(5)
 	Firewall     Mechanism = "firewall"      // a line of the firewall's own configuration
 	Service      Mechanism = "service"       // a daemon's own configuration
+
+	Sysfs   Mechanism = "sysfs"   // a file below /sys (Linux)
+	Procfs  Mechanism = "procfs"  // a file below /proc that is no sysctl (Linux)
+	Cmdline Mechanism = "cmdline" // a parameter of the kernel's command line (Linux)
+	Limit   Mechanism = "limit"   // a resource limit: limits.conf, systemd's Limit…=
+	Qdisc   Mechanism = "qdisc"   // a queueing discipline, set with tc (Linux)
+	CC      Mechanism = "cc"      // a congestion control algorithm (Linux)
+	Route   Mechanism = "route"   // an attribute of a route (ip route)
+	Socket  Mechanism = "socket"  // an option that a program sets on its socket
+	Systemd Mechanism = "systemd" // a line of a unit, .link or .network file
 )
 
 // Settable says when a tunable can be set.
@@ -87,6 +97,26 @@ const (
 	Interface Scope = "interface" // one device or interface
 	Process   Scope = "process"   // one process or login class
 	FS        Scope = "filesystem"
+
+	NetNS       Scope = "netns"  // one network namespace (Linux)
+	Device      Scope = "device" // one network device, or one of its queues (Linux)
+	RouteScope  Scope = "route"  // what takes one route (Linux)
+	SocketScope Scope = "socket" // one socket (Linux)
+	User        Scope = "user"   // one user (Linux)
+)
+
+// All is how the value of conf.all and that of a device go together in a
+// Linux record that has both.
+type All string
+
+// How conf.all and a device's own value make the one that acts.
+const (
+	AllMax     All = "max"     // the greater of the two
+	AllOr      All = "or"      // on when either is
+	AllAnd     All = "and"     // on when both are
+	AllSets    All = "sets"    // writing all writes every device, and default
+	AllOnly    All = "only"    // all alone decides
+	AllIgnored All = "ignored" // all has no effect; the device's value alone
 )
 
 // Reset is what setting a tunable costs a running host.
@@ -123,7 +153,8 @@ type Record struct {
 	Unit     string   `yaml:"unit"`
 	Settable Settable `yaml:"settable"`
 	// Since is the first release that has it; zero when it is older than the
-	// oldest release of the catalogue (FreeBSD 11.0, Linux 5.15).
+	// oldest release of the catalogue (FreeBSD 11.0, Linux 5.10). A Linux
+	// release is mainline's; Backports says who has it earlier.
 	Since release.Release `yaml:"-"`
 	// Removed is the first release without it; zero while it exists.
 	Removed release.Release `yaml:"-"`
@@ -164,6 +195,15 @@ type Record struct {
 	// Notes are corrections: where a claim or a seed's arithmetic is wrong.
 	Notes   []string `yaml:"notes"`
 	Sources []string `yaml:"sources"`
+	// WithAll is for Linux records with conf.all among their instances.
+	WithAll All `yaml:"with_all"`
+	// InstanceDefaults are defaults of instances that differ from Default.
+	InstanceDefaults map[string]string `yaml:"instance_defaults"`
+	// Backports names kernels older than Since that have it, and newer than
+	// Removed that still do: "RHEL 8.6 (4.18)", "5.15.46 stable".
+	Backports []string `yaml:"backports"`
+	// Checked says what of the record was checked, against which release.
+	Checked []Check `yaml:"-"`
 	// Decode names how a number is taken apart for people: "harvest" is the
 	// entropy sources of kern.random.harvest.mask.
 	Decode string `yaml:"decode"`
@@ -177,6 +217,19 @@ type Record struct {
 	// File and Line say where the record stands.
 	File string `yaml:"-"`
 	Line int    `yaml:"-"`
+}
+
+// Check is one check of a record.
+type Check struct {
+	// Release is the one it was checked on.
+	Release release.Release `yaml:"-"`
+	// How is probed (a running kernel was asked), source (its text was read)
+	// or documentation.
+	How string `yaml:"how"`
+	// What was checked: exists, access, default, range, scope, effect …
+	What []string `yaml:"what"`
+	// Note is what came of it, where the record does not say.
+	Note string `yaml:"note"`
 }
 
 // Constraints bound the value.

@@ -19,7 +19,16 @@ const Version = 1
 // Releases are those a page tells apart, oldest first, by operating system.
 var Releases = map[string][]string{
 	tunable.FreeBSD: {"11.4", "12.4", "13.5", "14.0", "14.3", "15.0", "16.0"},
-	tunable.Linux:   {"5.15", "6.1", "6.6", "6.12", "6.18"},
+	tunable.Linux:   append(minors("5.", 10, 19), minors("6.", 0, 18)...),
+}
+
+// minors lists the releases of a series.
+func minors(series string, from, to int) []string {
+	var all []string
+	for n := from; n <= to; n++ {
+		all = append(all, series+strconv.Itoa(n))
+	}
+	return all
 }
 
 // Page is what is known of one tunable on one release.
@@ -232,7 +241,8 @@ func decodeHarvest(rel release.Release, mask uint32) []string {
 var scopes = map[tunable.Scope]string{
 	"": "the whole machine", tunable.Host: "the whole machine", tunable.VNET: "one network stack (a vnet jail has its own)",
 	tunable.Jail: "one jail", tunable.Interface: "one interface", tunable.Process: "one process or login class",
-	tunable.FS: "one file system",
+	tunable.FS: "one file system", tunable.NetNS: "one network namespace", tunable.Device: "one network device",
+	tunable.RouteScope: "what takes one route", tunable.SocketScope: "one socket", tunable.User: "one user",
 }
 
 var costs = map[tunable.Reset]string{

@@ -13,8 +13,11 @@ func where(r *tunable.Record, s tunable.State, rel release.Release) string {
 	if !s.Exists {
 		return "nowhere: " + gone(r, rel)
 	}
-	if w, ok := places[s.Mechanism]; ok {
+	if w, ok := places[s.Mechanism]; ok && (r.OS != tunable.Linux || s.Mechanism != tunable.Module) {
 		return w
+	}
+	if r.OS == tunable.Linux {
+		return linuxPlaces[s.Settable]
 	}
 	switch s.Settable {
 	case tunable.Boot:
@@ -41,6 +44,24 @@ var places = map[tunable.Mechanism]string{
 	tunable.Service:      "the daemon's own configuration",
 	tunable.Ifconfig:     "ifconfig(8), and the interface's line in rc.conf",
 	tunable.Ethtool:      "ethtool(8)",
+
+	tunable.Sysfs:   "a file below /sys: udev rules, tmpfiles.d or a script write it at boot",
+	tunable.Procfs:  "a file below /proc: tmpfiles.d or a script writes it at boot",
+	tunable.Cmdline: "the kernel's command line (GRUB_CMDLINE_LINUX, or kernelstub, grubby), then a reboot",
+	tunable.Limit:   "limits.conf(5) for logins, LimitXXX= of the unit for services",
+	tunable.Qdisc:   "tc(8), and net.core.default_qdisc for what nobody sets",
+	tunable.CC:      "net.ipv4.tcp_congestion_control, a route's congctl, or the program",
+	tunable.Route:   "ip route, or the routing daemon",
+	tunable.Socket:  "the program, with setsockopt(2)",
+	tunable.Systemd: "a file of systemd: unit, .link or .network",
+}
+
+// linuxPlaces are where a sysctl or a module's parameter of Linux is set.
+var linuxPlaces = map[tunable.Settable]string{
+	tunable.Boot:        "the kernel's command line, or modprobe.d for a module; a running kernel does not take it",
+	tunable.Runtime:     "/etc/sysctl.d/*.conf or sysctl -w",
+	tunable.BootRuntime: "the kernel's command line or modprobe.d, and while running",
+	tunable.ReadOnly:    "nowhere: it only reports",
 }
 
 // gone says why a release does not have it.
@@ -101,8 +122,11 @@ func describe(s tunable.State) string {
 		d = "default computed from the machine"
 	}
 	parts := []string{d, settableWords[s.Settable], string(s.Type)}
-	if s.Scope == tunable.VNET {
+	switch s.Scope {
+	case tunable.VNET:
 		parts = append(parts, "per vnet")
+	case tunable.NetNS:
+		parts = append(parts, "per network namespace")
 	}
 	return strings.Join(parts, ", ")
 }

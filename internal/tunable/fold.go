@@ -1,0 +1,90 @@
+package tunable
+
+import (
+	"slices"
+	"strings"
+)
+
+// Folded lists the spellings under which the catalogue may know a name, the
+// name itself first: unit numbers of devices and their queues become N, the
+// interface in an rc.conf variable or a Linux path IF.
+func Folded(name string) []string {
+	names := []string{name}
+	if f := foldUnits(name); f != name {
+		names = append(names, f)
+	}
+	if f, ok := foldInterface(name); ok {
+		names = append(names, f)
+	}
+	return append(names, foldLinux(name)...)
+}
+
+// foldUnits replaces the unit of a device, and numbers of its queues, by N.
+func foldUnits(name string) string {
+	if !strings.HasPrefix(name, "dev.") && !strings.HasPrefix(name, "hint.") && !strings.HasPrefix(name, "net.wlan.") {
+		return name
+	}
+	parts := strings.Split(name, ".")
+	for i := 2; i < len(parts); i++ {
+		stem := strings.TrimRight(parts[i], "0123456789")
+		if stem == parts[i] {
+			continue
+		}
+		if stem == "" || isQueue(stem) {
+			parts[i] = stem + "N"
+		}
+	}
+	return strings.Join(parts, ".")
+}
+
+// isQueue reports names of numbered queues and channels of a driver's nodes.
+func isQueue(stem string) bool {
+	switch stem {
+	case "queue", "rxq", "txq", "queue_rx_", "queue_tx_", "rx_ring", "tx_ring", "rxq_", "txq_", "tc", "pf", "pf_", "iov", "rx", "tx", "channel":
+		return true
+	}
+	return false
+}
+
+// interfaceVariables are rc.conf variables with an interface in their names:
+// what stands before it, and the endings that may follow.
+var interfaceVariables = []struct {
+	prefix   string
+	suffixes []string
+}{
+	{"ifconfig_", []string{"", "_ipv6", "_aliases", "_name", "_descr"}},
+	{"wlans_", []string{""}},
+	{"create_args_", []string{""}},
+	{"vlans_", []string{""}},
+	{"autobridge_", []string{""}},
+	{"dhclient_flags_", []string{""}},
+	{"background_dhclient_", []string{""}},
+	{"wpa_supplicant_flags_", []string{""}},
+	{"ipv6_prefix_", []string{""}},
+	{"sppp_", []string{""}},
+}
+
+// foldInterface replaces the interface in an rc.conf variable by IF.
+func foldInterface(name string) (string, bool) {
+	for _, v := range interfaceVariables {
+		rest, ok := strings.CutPrefix(name, v.prefix)
+		if !ok || rest == "" {
+			continue
+		}
+		for _, suffix := range slices.Backward(v.suffixes) {
+			ifname, ok := strings.CutSuffix(rest, suffix)
+			if ok && isInterface(ifname) {
+				return v.prefix + "IF" + suffix, true
+			}
+		}
+	}
+	return "", false
+}
+
+// isInterface reports a driver's name with a unit, and maybe a VLAN: igb0,
+// em0_100 (em0.100 in rc.conf).
+func isInterface(s string) bool {
+	base, _, _ := strings.Cut(s, "_")
+	stem := strings.TrimRight(base, "0123456789")
+	return stem != "" && stem != base && !strings.ContainsAny(stem, ".=")
+}
