@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -89,7 +90,7 @@ func newCompareCmd() *cobra.Command {
 	fl.StringVar(&f.variant, "variant", "", "variant to take from each of several studies (default: its control)")
 	addLedgerFlag(cmd, &f.ledger)
 	fl.StringVar(&f.workload, "workload", "", "workload of an archive's study in the ledger, a part of its name")
-	fl.StringVar(&f.failOn, "fail-on", "", "exit with 4 on this verdict or a worse one: better, equivalent, inconclusive, worse, invalid")
+	fl.StringVar(&f.failOn, "fail-on", "", "exit with 4 on this verdict or one beyond it, of "+strings.Join(stats.VerdictNames(), " < "))
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of permutations")
 	fl.BoolVar(&f.paired, "paired", false, "line n of every file is block n")
 	fl.BoolVarP(&f.noPlot, "no-plot", "A", false, "no plots")
@@ -123,7 +124,7 @@ func runCompare(cmd *cobra.Command, f compareFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	return failOn(f.failOn, r.Comparisons)
+	return failOn(f.failOn, r.Verdicts())
 }
 
 // options checks the flags.
@@ -139,10 +140,7 @@ func (f compareFlags) options() (stats.Options, error) {
 	case f.better != "" && f.better != "higher" && f.better != "lower":
 		return o, hint.Unknown("value of --better", f.better, []string{"higher", "lower"})
 	}
-	if f.failOn != "" && !slices.Contains(bySeverity, stats.Verdict(f.failOn)) {
-		return o, hint.Unknown("verdict", f.failOn, []string{"better", "equivalent", "inconclusive", "worse", "invalid"})
-	}
-	return o, nil
+	return o, checkFailOn(f.failOn)
 }
 
 // loadOrFind is load, but that one argument which is no file may be a study of
@@ -282,20 +280,4 @@ func pageWidth(w io.Writer, asked int) int {
 		}
 	}
 	return 78
-}
-
-// bySeverity orders verdicts for --fail-on.
-var bySeverity = []stats.Verdict{stats.Better, stats.Equivalent, stats.Inconclusive, stats.Worse, stats.Invalid}
-
-// failOn turns verdicts at or above a threshold into exit code 4.
-func failOn(threshold string, cs []stats.Comparison) error {
-	if threshold == "" {
-		return nil
-	}
-	for _, c := range cs {
-		if slices.Index(bySeverity, c.Verdict) >= slices.Index(bySeverity, stats.Verdict(threshold)) {
-			return exitWith(exitVerdict)
-		}
-	}
-	return nil
 }

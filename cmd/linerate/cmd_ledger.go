@@ -18,6 +18,7 @@ import (
 	"linerate/internal/ledger"
 	"linerate/internal/ledger/dump"
 	"linerate/internal/netbenches"
+	"linerate/internal/stats"
 )
 
 func newLedgerCmd() *cobra.Command {
@@ -48,17 +49,17 @@ func addFilterFlags(cmd *cobra.Command, f *ledger.Filter) {
 	fs.StringVar(&f.Workload, "workload", "", "workload, a part of its description")
 	fs.StringVar(&f.Study, "study", "", "study: name, part of its place, or beginning of its identifier")
 	fs.StringVar(&f.Metric, "metric", "", "metric")
-	fs.StringVar(&f.Verdict, "verdict", "", "better, worse, equivalent, inconclusive or invalid")
+	fs.StringVar((*string)(&f.Verdict), "verdict", "", "one of "+strings.Join(stats.VerdictNames(), ", "))
 	fs.BoolVar(&f.Primary, "primary", false, "primary metrics only")
 	fs.BoolVar(&f.Superseded, "superseded", false, "also studies that a later import of the same place replaced")
 }
 
-var verdictNames = []string{"better", "worse", "equivalent", "inconclusive", "invalid"}
-
 // evidenceLines reads what a filter admits.
 func evidenceLines(ctx context.Context, s ledger.Store, f ledger.Filter) ([]ledger.Line, error) {
-	if f.Verdict != "" && !contains(verdictNames, f.Verdict) {
-		return nil, hint.Unknown("verdict", f.Verdict, verdictNames)
+	if f.Verdict != "" {
+		if _, err := stats.ParseVerdict(string(f.Verdict)); err != nil {
+			return nil, err
+		}
 	}
 	ev, err := ledger.Evaluate(ctx, s, f)
 	if err != nil {

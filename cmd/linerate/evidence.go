@@ -84,21 +84,22 @@ func settingText(l *ledger.Line) string {
 	return s
 }
 
-func effectText(l *ledger.Line) string { return l.Effect() }
+func effectText(l *ledger.Line) string { return l.EffectText() }
 
 func pText(l *ledger.Line) string {
-	if l.PHolm == nil {
+	switch p, ok := l.PHolm.Get(); {
+	case !ok:
 		return "p –"
-	}
-	if *l.PHolm < 0.0001 {
+	case p < 0.0001:
 		return "p <0.0001"
+	default:
+		return fmt.Sprintf("p %.4f", p)
 	}
-	return fmt.Sprintf("p %.4f", *l.PHolm)
 }
 
 // verdictText is the verdict with what limits it and what its author said.
 func verdictText(l *ledger.Line) string {
-	s := l.Verdict
+	s := string(l.Verdict)
 	if l.Excluded != "" {
 		s = "excluded: " + l.Excluded
 	}

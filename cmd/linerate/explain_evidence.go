@@ -63,15 +63,15 @@ func evidenceOf(cmd *cobra.Command, s ledger.Store, c *tunable.Catalogue, r *tun
 func explained(l *ledger.Line, sibling bool) explain.Evidence {
 	e := explain.Evidence{
 		Tunable: l.Tunable, Sibling: sibling, Before: l.Before, After: l.After, Alone: l.Alone, Machine: machineOf(l),
-		OS: l.OS, Release: l.Release, Workload: l.Workload, Study: l.Study, Source: l.Source, Metric: l.Metric, Effect: l.Effect(),
-		EffectPercent: l.EffectPercent, CILow: l.CILow, CIHigh: l.CIHigh, N: l.N, PHolm: l.PHolm, Verdict: l.Verdict,
+		OS: l.OS, Release: l.Release, Workload: l.Workload, Study: l.Study, Source: l.Source, Metric: l.Metric, EffectText: l.EffectText(),
+		Effect: l.Effect, N: l.N, PHolm: l.PHolm, Verdict: l.Verdict,
 		Flags: slices.Clone(l.Flags), Excluded: l.Excluded, Label: l.Label,
 	}
 	if l.Published != nil {
 		e.Published, e.Agrees = l.Published.Verdict, l.Published.Agrees
 	}
 	if l.Without != nil {
-		e.Flags = append(e.Flags, fmt.Sprintf("without %d excluded trials: %s, %s", l.Dropped, l.Without.Effect(), l.Without.Verdict))
+		e.Flags = append(e.Flags, fmt.Sprintf("without %d excluded trials: %s, %s", l.Dropped, l.Without.EffectText(), l.Without.Verdict))
 	}
 	return e
 }

@@ -3,43 +3,51 @@ package main
 import (
 	"fmt"
 	"io"
+	"iter"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"linerate/internal/hint"
+	"linerate/internal/stats"
 	"linerate/internal/study"
 )
 
-// verdictOrder is what --fail-on climbs: from good news to no news at all.
-var verdictOrder = []string{"better", "equivalent", "inconclusive", "worse", "invalid"}
-
 func addFailOn(cmd *cobra.Command, value *string) {
-	cmd.Flags().StringVar(value, "fail-on", "", "exit 4 when a variant's primary verdict is this or beyond, of "+strings.Join(verdictOrder, " < "))
+	cmd.Flags().StringVar(value, "fail-on", "", "exit 4 when a variant's primary verdict is this or beyond, of "+strings.Join(stats.VerdictNames(), " < "))
 }
 
 func checkFailOn(value string) error {
-	if value != "" && !slices.Contains(verdictOrder, value) {
-		return hint.Unknown("verdict", value, verdictOrder)
+	if value == "" {
+		return nil
+	}
+	_, err := stats.ParseVerdict(value)
+	return err
+}
+
+// failOn is exit code 4 when a verdict is at or beyond the limit, if any.
+func failOn(limit string, verdicts iter.Seq[stats.Verdict]) error {
+	if limit == "" {
+		return nil
+	}
+	for v := range verdicts {
+		if v.Compare(stats.Verdict(limit)) >= 0 {
+			return exitWith(exitVerdict)
+		}
 	}
 	return nil
 }
 
 // failOnResults maps the primary verdicts to the exit code.
-func failOnResults(value string, r study.Results) error {
-	if value == "" {
-		return nil
-	}
-	limit := slices.Index(verdictOrder, value)
-	for _, v := range r.Verdicts {
-		if v.Primary && slices.Index(verdictOrder, v.Verdict) >= limit {
-			return exitWith(exitVerdict)
+func failOnResults(limit string, r study.Results) error {
+	return failOn(limit, func(yield func(stats.Verdict) bool) {
+		for _, v := range r.Verdicts {
+			if v.Primary && !yield(v.Verdict) {
+				return
+			}
 		}
-	}
-	return nil
+	})
 }
 
 // scheduled is one slot in the JSON of study run --dry-run.

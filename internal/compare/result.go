@@ -1,8 +1,8 @@
 package compare
 
 import (
-	"encoding/json"
 	"fmt"
+	"iter"
 	"math"
 
 	"linerate/internal/hint"
@@ -39,15 +39,15 @@ func Run(arms []stats.Arm, paired bool, opt stats.Options) (Result, error) {
 	return r, nil
 }
 
-// number is a JSON number, null when there is none.
-type number float64
-
-// MarshalJSON writes null for what JSON has no number for.
-func (n number) MarshalJSON() ([]byte, error) {
-	if f := float64(n); math.IsNaN(f) || math.IsInf(f, 0) {
-		return []byte("null"), nil
+// Verdicts are those of the comparisons, in order.
+func (r Result) Verdicts() iter.Seq[stats.Verdict] {
+	return func(yield func(stats.Verdict) bool) {
+		for _, c := range r.Comparisons {
+			if !yield(c.Verdict) {
+				return
+			}
+		}
 	}
-	return json.Marshal(float64(n))
 }
 
 // Document is the --json output of compare, as docs/reference/compare.md
@@ -55,7 +55,7 @@ func (n number) MarshalJSON() ([]byte, error) {
 type Document struct {
 	Version     int                  `json:"version"`
 	Confidence  float64              `json:"confidence_percent"`
-	Better      string               `json:"better"`
+	Better      stats.Direction      `json:"better"`
 	Margin      float64              `json:"margin_percent"`
 	Metric      string               `json:"metric,omitempty"`
 	Sets        []SetDocument        `json:"sets"`
@@ -64,63 +64,61 @@ type Document struct {
 
 // SetDocument describes a sample.
 type SetDocument struct {
-	Name     string `json:"name"`
-	N        int    `json:"n"`
-	Min      number `json:"min"`
-	Max      number `json:"max"`
-	Mean     number `json:"mean"`
-	SD       number `json:"sd"`
-	Median   number `json:"median"`
-	MAD      number `json:"mad"`
-	Q1       number `json:"quartile1"`
-	Q3       number `json:"quartile3"`
-	Outliers []int  `json:"outliers"` // line numbers among the values, from 1
+	Name     string       `json:"name"`
+	N        int          `json:"n"`
+	Min      stats.Number `json:"min"`
+	Max      stats.Number `json:"max"`
+	Mean     stats.Number `json:"mean"`
+	SD       stats.Number `json:"sd"`
+	Median   stats.Number `json:"median"`
+	MAD      stats.Number `json:"mad"`
+	Q1       stats.Number `json:"quartile1"`
+	Q3       stats.Number `json:"quartile3"`
+	Outliers []int        `json:"outliers"` // line numbers among the values, from 1
 }
 
 // ComparisonDocument is a sample against the control.
 type ComparisonDocument struct {
-	Control       string          `json:"control"`
-	Variant       string          `json:"variant"`
-	Verdict       stats.Verdict   `json:"verdict"`
-	EffectPercent number          `json:"effect_percent"`
-	Low           number          `json:"ci_low"`
-	High          number          `json:"ci_high"`
-	P             number          `json:"p_value"`
-	PHolm         number          `json:"p_holm"`
-	PEquivalent   number          `json:"p_equivalent_holm"`
+	Control string        `json:"control"`
+	Variant string        `json:"variant"`
+	Verdict stats.Verdict `json:"verdict"`
+	stats.Effect
+	P             stats.Number    `json:"p_value"`
+	PHolm         stats.Number    `json:"p_holm"`
+	PEquivalent   stats.Number    `json:"p_equivalent_holm"`
 	N             int             `json:"n"`
 	NControl      int             `json:"n_control"`
 	NVariant      int             `json:"n_variant"`
-	Difference    number          `json:"difference"`
-	DiffLow       number          `json:"difference_low"`
-	DiffHigh      number          `json:"difference_high"`
-	MDE           number          `json:"minimum_detectable_effect_percent"`
+	Difference    stats.Number    `json:"difference"`
+	DiffLow       stats.Number    `json:"difference_low"`
+	DiffHigh      stats.Number    `json:"difference_high"`
+	MDE           stats.Number    `json:"minimum_detectable_effect_percent"`
 	ForOnePercent *int            `json:"n_for_one_percent"` // null: unknown, or over 10,000
 	Design        stats.Design    `json:"design"`
 	Method        string          `json:"method"`
 	Scale         stats.Scale     `json:"scale"`
 	MannWhitney   RankDocument    `json:"mann_whitney"`
-	Permutation   number          `json:"p_permutation"`
+	Permutation   stats.Number    `json:"p_permutation"`
 	Ministat      string          `json:"ministat"` // ministat's verdict at the same confidence, "" where it has none
 	Warnings      []stats.Warning `json:"warnings"`
 }
 
 // RankDocument is the rank test that stands beside.
 type RankDocument struct {
-	U         number `json:"u"`
-	P         number `json:"p_value"`
-	Exact     bool   `json:"exact"`
-	SmallestP number `json:"smallest_p"`
-	Shift     number `json:"shift"`
-	ShiftLow  number `json:"shift_low"`
-	ShiftHigh number `json:"shift_high"`
-	Coverage  number `json:"shift_coverage"`
+	U         stats.Number `json:"u"`
+	P         stats.Number `json:"p_value"`
+	Exact     bool         `json:"exact"`
+	SmallestP stats.Number `json:"smallest_p"`
+	Shift     stats.Number `json:"shift"`
+	ShiftLow  stats.Number `json:"shift_low"`
+	ShiftHigh stats.Number `json:"shift_high"`
+	Coverage  stats.Number `json:"shift_coverage"`
 }
 
 // Document returns the result for --json.
 func (r Result) Document() Document {
 	d := Document{
-		Version: 1, Confidence: r.confidence(), Better: string(r.Options.Better), Margin: r.Options.MarginPercent,
+		Version: 1, Confidence: r.confidence(), Better: r.Options.Better, Margin: r.Options.MarginPercent,
 		Metric: r.Metric, Sets: []SetDocument{}, Comparisons: []ComparisonDocument{},
 	}
 	for _, a := range r.Arms {
@@ -138,8 +136,8 @@ func setDocument(a stats.Arm) SetDocument {
 	x := present(a.Values)
 	s := stats.Summarise(x)
 	d := SetDocument{
-		Name: a.Name, N: s.N, Min: number(s.Min), Max: number(s.Max), Mean: number(s.Mean), SD: number(s.SD),
-		Median: number(s.Median), MAD: number(s.MAD), Q1: number(s.Quartile1), Q3: number(s.Quartile3), Outliers: []int{},
+		Name: a.Name, N: s.N, Min: stats.Num(s.Min), Max: stats.Num(s.Max), Mean: stats.Num(s.Mean), SD: stats.Num(s.SD),
+		Median: stats.Num(s.Median), MAD: stats.Num(s.MAD), Q1: stats.Num(s.Quartile1), Q3: stats.Num(s.Quartile3), Outliers: []int{},
 	}
 	for _, i := range stats.FindOutliers(x) {
 		d.Outliers = append(d.Outliers, i+1)
@@ -150,17 +148,17 @@ func setDocument(a stats.Arm) SetDocument {
 func (r Result) comparison(c stats.Comparison, arm stats.Arm) ComparisonDocument {
 	d := ComparisonDocument{
 		Control: c.Control, Variant: c.Variant, Verdict: c.Verdict,
-		EffectPercent: number(c.EffectPercent.Estimate), Low: number(c.EffectPercent.Low), High: number(c.EffectPercent.High),
-		P: number(c.P), PHolm: number(c.PHolm), PEquivalent: number(c.PEquivalentHolm),
+		Effect: stats.EffectOf(c.EffectPercent),
+		P:      stats.Num(c.P), PHolm: stats.Num(c.PHolm), PEquivalent: stats.Num(c.PEquivalentHolm),
 		N: c.N, NControl: c.NControl, NVariant: c.NVariant,
-		Difference: number(c.Difference.Estimate), DiffLow: number(c.Difference.Low), DiffHigh: number(c.Difference.High),
-		MDE: number(c.DetectablePercent), Design: c.Design, Method: c.Method, Scale: c.Scale,
+		Difference: stats.Num(c.Difference.Estimate), DiffLow: stats.Num(c.Difference.Low), DiffHigh: stats.Num(c.Difference.High),
+		MDE: stats.Num(c.DetectablePercent), Design: c.Design, Method: c.Method, Scale: c.Scale,
 		MannWhitney: RankDocument{
-			U: number(c.Rank.U), P: number(c.Rank.P), Exact: c.Rank.Exact, SmallestP: number(c.Rank.Smallest),
-			Shift: number(c.Rank.Shift.Estimate), ShiftLow: number(c.Rank.Shift.Low), ShiftHigh: number(c.Rank.Shift.High),
-			Coverage: number(c.Rank.Shift.Level),
+			U: stats.Num(c.Rank.U), P: stats.Num(c.Rank.P), Exact: c.Rank.Exact, SmallestP: stats.Num(c.Rank.Smallest),
+			Shift: stats.Num(c.Rank.Shift.Estimate), ShiftLow: stats.Num(c.Rank.Shift.Low), ShiftHigh: stats.Num(c.Rank.Shift.High),
+			Coverage: stats.Num(c.Rank.Shift.Level),
 		},
-		Permutation: number(c.Permutation.P), Ministat: r.ministat(arm), Warnings: c.Warnings,
+		Permutation: stats.Num(c.Permutation.P), Ministat: r.ministat(arm), Warnings: c.Warnings,
 	}
 	if c.NForOnePercent > 0 {
 		d.ForOnePercent = &c.NForOnePercent

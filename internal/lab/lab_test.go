@@ -70,15 +70,15 @@ func TestRunFindsKnownCosts(t *testing.T) {
 	for _, v := range r.Verdicts {
 		if v.Primary && v.Variant == "rules-100" {
 			want := bedtest.HookNS + 100*bedtest.RuleNS
-			if v.Verdict != "worse" || *v.EffectNS < want-10 || *v.EffectNS > want+10 {
-				t.Errorf("a hundred rules: %s, %g ns, want worse, %g ns", v.Verdict, *v.EffectNS, want)
+			if v.Verdict != "worse" || v.EffectNS.Float() < want-10 || v.EffectNS.Float() > want+10 {
+				t.Errorf("a hundred rules: %s, %g ns, want worse, %g ns", v.Verdict, v.EffectNS.Float(), want)
 			}
 		}
-		if v.Part == "given" && v.Metric == study.LossRatio && *v.VariantMean != 0 {
-			t.Errorf("loss %g below capacity", *v.VariantMean)
+		if v.Part == "given" && v.Metric == study.LossRatio && v.VariantMean.Float() != 0 {
+			t.Errorf("loss %g below capacity", v.VariantMean.Float())
 		}
-		if v.Part == "max" && v.Metric == study.LossRatio && *v.VariantMean < 0.5 {
-			t.Errorf("loss %g at six times the capacity", *v.VariantMean)
+		if v.Part == "max" && v.Metric == study.LossRatio && v.VariantMean.Float() < 0.5 {
+			t.Errorf("loss %g at six times the capacity", v.VariantMean.Float())
 		}
 	}
 	for _, tr := range trials {

@@ -18,6 +18,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"linerate/internal/stats"
 )
 
 // Errors that callers tell apart.
@@ -132,7 +134,7 @@ type Filter struct {
 	Study      string // identifier's beginning, name or part of its place
 	Kind       string // of study
 	Metric     string
-	Verdict    string
+	Verdict    stats.Verdict
 	Primary    bool // primary metric only
 	Superseded bool // also studies that a later import of the same place replaced
 	Limit      int

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"linerate/internal/stats"
 )
 
 func TestFoldName(t *testing.T) {
@@ -71,27 +73,25 @@ func TestLocateUnderSudo(t *testing.T) {
 	}
 }
 
-func ptr(v float64) *float64 { return &v }
-
 func TestCorrectFamily(t *testing.T) {
 	vs := []Verdict{
-		{P: ptr(0.02), EffectPercent: ptr(3), Better: "higher", Verdict: "better"},
-		{P: ptr(0.03), EffectPercent: ptr(-2), Better: "higher", Verdict: "worse"},
-		{P: ptr(0.001), EffectPercent: ptr(-4), Better: "lower", Verdict: "better"},
-		{P: ptr(0.0001), EffectPercent: ptr(9), Better: "higher", Verdict: "invalid"},
+		{P: stats.Num(0.02), Effect: stats.Effect{EffectPercent: stats.Num(3)}, Better: "higher", Verdict: "better"},
+		{P: stats.Num(0.03), Effect: stats.Effect{EffectPercent: stats.Num(-2)}, Better: "higher", Verdict: "worse"},
+		{P: stats.Num(0.001), Effect: stats.Effect{EffectPercent: stats.Num(-4)}, Better: "lower", Verdict: "better"},
+		{P: stats.Num(0.0001), Effect: stats.Effect{EffectPercent: stats.Num(9)}, Better: "higher", Verdict: "invalid"},
 		{Verdict: "invalid"},
 	}
 	CorrectFamily(vs)
 	var got []string
 	for _, v := range vs {
-		got = append(got, v.Verdict)
+		got = append(got, string(v.Verdict))
 	}
 	// Four p-values: 0.0001·4, 0.001·3, 0.02·2, max(0.02·2, 0.03·1).
 	if want := []string{"better", "worse", "better", "invalid", "invalid"}; !slices.Equal(got, want) {
 		t.Errorf("verdicts %v, want %v", got, want)
 	}
-	if math.Abs(*vs[0].PHolm-0.04) > 1e-12 || math.Abs(*vs[1].PHolm-0.04) > 1e-12 || vs[4].PHolm != nil || vs[0].Family != 5 {
-		t.Errorf("corrected %v %v %v, family %d", *vs[0].PHolm, *vs[1].PHolm, vs[4].PHolm, vs[0].Family)
+	if math.Abs(vs[0].PHolm.Float()-0.04) > 1e-12 || math.Abs(vs[1].PHolm.Float()-0.04) > 1e-12 || vs[4].PHolm.Known() || vs[0].Family != 5 {
+		t.Errorf("corrected %v %v %v, family %d", vs[0].PHolm.Float(), vs[1].PHolm.Float(), vs[4].PHolm, vs[0].Family)
 	}
 }
 
@@ -119,7 +119,7 @@ func TestReassess(t *testing.T) {
 		t.Error("exclusions elsewhere change a verdict")
 	}
 	w, n := Reassess(&v, "blocks", trials, map[string]string{"a3": "x"})
-	if n != 1 || w.N != 5 || w.Verdict != "better" || w.Family != 2 || math.Abs(*w.PHolm-min(1, 2**w.P)) > 1e-15 {
+	if n != 1 || w.N != 5 || w.Verdict != "better" || w.Family != 2 || math.Abs(w.PHolm.Float()-min(1, 2*w.P.Float())) > 1e-15 {
 		t.Errorf("blocks without one: %d, %+v", n, w)
 	}
 	s, _ := Reassess(&v, "independent", trials, map[string]string{"a3": "x"})
@@ -129,11 +129,11 @@ func TestReassess(t *testing.T) {
 }
 
 func TestFlatten(t *testing.T) {
-	e := Evidence{Verdict: Verdict{Control: "off", Variant: "on", EffectPercent: ptr(3.14), CILow: ptr(2.4), CIHigh: ptr(150),
+	e := Evidence{Verdict: Verdict{Control: "off", Variant: "on", Effect: stats.EffectOf(stats.Interval{Estimate: 3.14, Low: 2.4, High: 150}),
 		Changes: []Change{{Tunable: "hw.ix.rx_process_limit", After: "-1"}, {Tunable: "hw.igb.rx_process_limit", After: "-1"}}}}
 	l := Flatten(&e, []string{"hw.igb.rx_process_limit"})
-	if l.Tunable != "hw.igb.rx_process_limit" || !l.Alone || l.Setting() != "default → -1" || l.Effect() != "+3.1 % [+2.4, +150]" {
-		t.Errorf("%+v: %s, %s", l, l.Setting(), l.Effect())
+	if l.Tunable != "hw.igb.rx_process_limit" || !l.Alone || l.Setting() != "default → -1" || l.EffectText() != "+3.1 % [+2.4, +150]" {
+		t.Errorf("%+v: %s, %s", l, l.Setting(), l.EffectText())
 	}
 	e.Verdict.Changes = append(e.Verdict.Changes, Change{Tunable: "pf_enable", After: "YES"})
 	if l := Flatten(&e, []string{"pf_enable"}); l.Alone || l.Tunable != "pf_enable" {

@@ -6,56 +6,56 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"linerate/internal/stats"
 )
 
 // Line is one piece of evidence, flat: what `ledger query`, `ledger export`
 // and `explain` print.
 type Line struct {
-	Tunable       string     `json:"tunable,omitempty"` // the one asked for, as the study set it
-	Before        string     `json:"before"`            // "" for the system's default
-	After         string     `json:"after"`
-	Alone         bool       `json:"alone"`   // nothing else was changed with it
-	Changes       []Change   `json:"changes"` // all that was
-	OS            string     `json:"os"`
-	Release       string     `json:"release"`
-	Revision      string     `json:"revision"`
-	Hardware      string     `json:"hardware"`
-	CPU           string     `json:"cpu"`
-	Cores         int        `json:"cores"`
-	NIC           string     `json:"nic"`
-	Driver        string     `json:"driver"`
-	Workload      string     `json:"workload"`
-	Study         string     `json:"study"`
-	StudyID       string     `json:"study_id"`
-	Kind          string     `json:"kind"`
-	VerdictID     string     `json:"verdict_id"`
-	Source        string     `json:"source"` // where the study was read
-	Metric        string     `json:"metric"`
-	Primary       bool       `json:"primary"`
-	Unit          string     `json:"unit"`
-	Better        string     `json:"better"`
-	Control       string     `json:"control"`
-	Variant       string     `json:"variant"`
-	ControlMean   *float64   `json:"control_mean"`
-	VariantMean   *float64   `json:"variant_mean"`
-	EffectPercent *float64   `json:"effect_percent"`
-	CILow         *float64   `json:"ci_low"`
-	CIHigh        *float64   `json:"ci_high"`
-	EffectNS      *float64   `json:"effect_ns"`
-	N             int        `json:"n"`
-	P             *float64   `json:"p_value"`
-	PHolm         *float64   `json:"p_holm"`
-	Family        int        `json:"family"`
-	Verdict       string     `json:"verdict"`
-	MDE           *float64   `json:"minimum_detectable_effect_percent"`
-	Method        string     `json:"method"`
-	Label         string     `json:"label"` // what the number is not
-	Flags         []string   `json:"flags"`
-	Published     *Published `json:"published"` // what its author concluded; null if nothing
-	Excluded      string     `json:"excluded"`  // reason, when it does not count
-	Without       *Line      `json:"without_excluded"`
-	Dropped       int        `json:"trials_excluded"`
-	AA            string     `json:"aa"`
+	Tunable     string          `json:"tunable,omitempty"` // the one asked for, as the study set it
+	Before      string          `json:"before"`            // "" for the system's default
+	After       string          `json:"after"`
+	Alone       bool            `json:"alone"`   // nothing else was changed with it
+	Changes     []Change        `json:"changes"` // all that was
+	OS          string          `json:"os"`
+	Release     string          `json:"release"`
+	Revision    string          `json:"revision"`
+	Hardware    string          `json:"hardware"`
+	CPU         string          `json:"cpu"`
+	Cores       int             `json:"cores"`
+	NIC         string          `json:"nic"`
+	Driver      string          `json:"driver"`
+	Workload    string          `json:"workload"`
+	Study       string          `json:"study"`
+	StudyID     string          `json:"study_id"`
+	Kind        string          `json:"kind"`
+	VerdictID   string          `json:"verdict_id"`
+	Source      string          `json:"source"` // where the study was read
+	Metric      string          `json:"metric"`
+	Primary     bool            `json:"primary"`
+	Unit        string          `json:"unit"`
+	Better      stats.Direction `json:"better"`
+	Control     string          `json:"control"`
+	Variant     string          `json:"variant"`
+	ControlMean stats.Number    `json:"control_mean"`
+	VariantMean stats.Number    `json:"variant_mean"`
+	stats.Effect
+	EffectNS  stats.Number  `json:"effect_ns"`
+	N         int           `json:"n"`
+	P         stats.Number  `json:"p_value"`
+	PHolm     stats.Number  `json:"p_holm"`
+	Family    int           `json:"family"`
+	Verdict   stats.Verdict `json:"verdict"`
+	MDE       stats.Number  `json:"minimum_detectable_effect_percent"`
+	Method    string        `json:"method"`
+	Label     string        `json:"label"` // what the number is not
+	Flags     []string      `json:"flags"`
+	Published *Published    `json:"published"` // what its author concluded; null if nothing
+	Excluded  string        `json:"excluded"`  // reason, when it does not count
+	Without   *Line         `json:"without_excluded"`
+	Dropped   int           `json:"trials_excluded"`
+	AA        stats.Verdict `json:"aa"`
 }
 
 // Flatten turns evidence into a line. Of several changes the one that names
@@ -68,7 +68,7 @@ func Flatten(e *Evidence, names []string) Line {
 		VerdictID: v.ID, Source: s.Path, Label: s.Label, Excluded: e.Excluded, Dropped: e.Dropped, AA: s.AA,
 	}
 	l.verdict(v)
-	if s.AA == "better" || s.AA == "worse" {
+	if s.AA.Differs() {
 		l.Flags = append(l.Flags, "distrust it: in this study the control differs from itself (A/A)")
 	}
 	l.pick(names)
@@ -83,7 +83,7 @@ func Flatten(e *Evidence, names []string) Line {
 
 func (l *Line) verdict(v *Verdict) {
 	l.Metric, l.Primary, l.Unit, l.Better, l.Control, l.Variant = v.Metric, v.Primary, v.Unit, v.Better, v.Control, v.Variant
-	l.ControlMean, l.VariantMean, l.EffectPercent, l.CILow, l.CIHigh = v.ControlMean, v.VariantMean, v.EffectPercent, v.CILow, v.CIHigh
+	l.ControlMean, l.VariantMean, l.Effect = v.ControlMean, v.VariantMean, v.Effect
 	l.EffectNS, l.N, l.P, l.PHolm, l.Family, l.Verdict = v.EffectNS, v.N, v.P, v.PHolm, v.Family, v.Verdict
 	l.MDE, l.Method, l.Published = v.MDE, v.Method, v.Published
 	l.Flags = append(slices.Clone(v.Flags), v.Warnings...)
@@ -155,20 +155,20 @@ func Disagreement(lines []Line) bool {
 		if lines[i].Excluded != "" {
 			continue
 		}
-		better = better || lines[i].Verdict == "better"
-		worse = worse || lines[i].Verdict == "worse"
+		better = better || lines[i].Verdict == stats.Better
+		worse = worse || lines[i].Verdict == stats.Worse
 	}
 	return better && worse
 }
 
-// Effect is the line's effect for people: "+3.1 % [+2.4, +3.9]".
-func (l *Line) Effect() string {
-	if l.EffectPercent == nil {
+// EffectText is the line's effect for people: "+3.1 % [+2.4, +3.9]".
+func (l *Line) EffectText() string {
+	if !l.EffectPercent.Known() {
 		return "unknown"
 	}
-	s := signed(*l.EffectPercent)
-	if l.CILow != nil && l.CIHigh != nil {
-		return fmt.Sprintf("%s %% [%s, %s]", s, signed(*l.CILow), signed(*l.CIHigh))
+	s := signed(l.EffectPercent.Float())
+	if l.CILow.Known() && l.CIHigh.Known() {
+		return fmt.Sprintf("%s %% [%s, %s]", s, signed(l.CILow.Float()), signed(l.CIHigh.Float()))
 	}
 	return s + " %"
 }

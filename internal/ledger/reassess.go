@@ -12,9 +12,9 @@ import (
 func FromComparison(c *stats.Comparison) Verdict {
 	v := Verdict{
 		Control: c.Control, Variant: c.Variant, N: c.N, NControl: c.NControl, NVariant: c.NVariant,
-		EffectPercent: number(c.EffectPercent.Estimate), CILow: number(c.EffectPercent.Low), CIHigh: number(c.EffectPercent.High),
-		P: number(c.P), PHolm: number(c.PHolm), Family: 1, Verdict: string(c.Verdict),
-		ControlMean: number(c.ControlSum.Mean), VariantMean: number(c.VariantSum.Mean), MDE: number(c.DetectablePercent),
+		Effect: stats.EffectOf(c.EffectPercent),
+		P:      stats.Num(c.P), PHolm: stats.Num(c.PHolm), Family: 1, Verdict: c.Verdict,
+		ControlMean: stats.Num(c.ControlSum.Mean), VariantMean: stats.Num(c.VariantSum.Mean), MDE: stats.Num(c.DetectablePercent),
 		Method: c.Method, Changes: []Change{},
 	}
 	for _, w := range c.Warnings {
@@ -23,36 +23,20 @@ func FromComparison(c *stats.Comparison) Verdict {
 	return v
 }
 
-// number is nil for what is no number.
-func number(x float64) *float64 {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return nil
-	}
-	return &x
-}
-
 // CorrectFamily applies Holm over verdicts made together and decides each
 // again by its corrected p-value; invalid ones count in the family but stay
 // invalid. No margin was stated, so none can be called equivalent.
 func CorrectFamily(vs []Verdict) {
 	p := make([]float64, len(vs))
 	for i := range vs {
-		p[i] = math.NaN()
-		if vs[i].P != nil {
-			p[i] = *vs[i].P
-		}
+		p[i] = vs[i].P.Float()
 	}
 	for i, h := range stats.Holm(p) {
 		v := &vs[i]
-		v.PHolm, v.Family = number(h), len(vs)
-		if v.Verdict == string(stats.Invalid) || v.EffectPercent == nil {
-			continue
+		v.PHolm, v.Family = stats.Num(h), len(vs)
+		if v.Verdict != stats.Invalid && v.EffectPercent.Known() {
+			v.Verdict = stats.Judge(v.EffectPercent.Float(), h, math.NaN(), 0.05, v.Better)
 		}
-		better := stats.HigherIsBetter
-		if v.Better == "lower" {
-			better = stats.LowerIsBetter
-		}
-		v.Verdict = string(stats.Judge(*v.EffectPercent, h, math.NaN(), 0.05, better))
 	}
 }
 
@@ -69,7 +53,7 @@ func Reassess(v *Verdict, design string, trials []Trial, excluded map[string]str
 	if a+b == 0 {
 		return nil, 0
 	}
-	opt := stats.Options{Better: stats.Direction(v.Better)}
+	opt := stats.Options{Better: v.Better}
 	var c stats.Comparison
 	if design == "blocks" {
 		x, y := align(control, variant)
@@ -81,11 +65,11 @@ func Reassess(v *Verdict, design string, trials []Trial, excluded map[string]str
 	w.ID, w.Study, w.Environment, w.Metric, w.Primary = v.ID, v.Study, v.Environment, v.Metric, v.Primary
 	w.Unit, w.Better, w.Workload, w.Changes, w.Flags = v.Unit, v.Better, v.Workload, v.Changes, v.Flags
 	w.Family = v.Family
-	if w.P != nil {
-		h := min(1, *w.P*float64(max(1, v.Family)))
-		w.PHolm = &h
-		if w.EffectPercent != nil && w.Verdict != string(stats.Invalid) {
-			w.Verdict = string(stats.Judge(*w.EffectPercent, h, math.NaN(), 0.05, stats.Direction(v.Better)))
+	if p, ok := w.P.Get(); ok {
+		h := min(1, p*float64(max(1, v.Family)))
+		w.PHolm = stats.Num(h)
+		if w.EffectPercent.Known() && w.Verdict != stats.Invalid {
+			w.Verdict = stats.Judge(w.EffectPercent.Float(), h, math.NaN(), 0.05, v.Better)
 		}
 	}
 	return &w, a + b

@@ -1,26 +1,30 @@
 package ledger
 
-import "time"
+import (
+	"time"
+
+	"linerate/internal/stats"
+)
 
 // Study is a question and how it was measured.
 type Study struct {
-	ID       string     `json:"id"`
-	Kind     string     `json:"kind"` // "study" (linerate's own) or "netbenches"
-	Name     string     `json:"name"`
-	Place    string     `json:"place"` // what it is the study of, whatever its content: a later one replaces an earlier
-	Path     string     `json:"path"`  // where it was read
-	Question string     `json:"question"`
-	Answer   string     `json:"answer,omitempty"`
-	Design   string     `json:"design"` // "blocks" or "independent"
-	Metric   string     `json:"metric"` // the primary one
-	Control  string     `json:"control,omitempty"`
-	Seed     uint64     `json:"seed,omitempty"`
-	Started  *time.Time `json:"started,omitempty"`
-	Label    string     `json:"label,omitempty"` // what its numbers are not
-	Facts    []string   `json:"facts,omitempty"` // what its author says of the testbed
-	Notes    []string   `json:"notes,omitempty"` // what could not be read or is doubtful
-	Tool     string     `json:"tool"`            // who made the record
-	AA       string     `json:"aa,omitempty"`    // verdict of the A/A arm
+	ID       string        `json:"id"`
+	Kind     string        `json:"kind"` // "study" (linerate's own) or "netbenches"
+	Name     string        `json:"name"`
+	Place    string        `json:"place"` // what it is the study of, whatever its content: a later one replaces an earlier
+	Path     string        `json:"path"`  // where it was read
+	Question string        `json:"question"`
+	Answer   string        `json:"answer,omitempty"`
+	Design   string        `json:"design"` // "blocks" or "independent"
+	Metric   string        `json:"metric"` // the primary one
+	Control  string        `json:"control,omitempty"`
+	Seed     uint64        `json:"seed,omitempty"`
+	Started  *time.Time    `json:"started,omitempty"`
+	Label    string        `json:"label,omitempty"` // what its numbers are not
+	Facts    []string      `json:"facts,omitempty"` // what its author says of the testbed
+	Notes    []string      `json:"notes,omitempty"` // what could not be read or is doubtful
+	Tool     string        `json:"tool"`            // who made the record
+	AA       stats.Verdict `json:"aa,omitempty"`    // of the A/A arm
 }
 
 // Environment is what a trial's DUT was.
@@ -97,37 +101,35 @@ type Published struct {
 
 // Verdict is the outcome of comparing a variant with a control.
 type Verdict struct {
-	ID            string     `json:"id"`
-	Study         string     `json:"study"`
-	Environment   string     `json:"environment"`
-	Metric        string     `json:"metric"`
-	Primary       bool       `json:"primary"`
-	Unit          string     `json:"unit"`
-	Better        string     `json:"better"` // "higher" or "lower"
-	Workload      string     `json:"workload"`
-	Control       string     `json:"control"`
-	Variant       string     `json:"variant"`
-	N             int        `json:"n"`
-	NControl      int        `json:"n_control"`
-	NVariant      int        `json:"n_variant"`
-	EffectPercent *float64   `json:"effect_percent"`
-	CILow         *float64   `json:"ci_low"`
-	CIHigh        *float64   `json:"ci_high"`
-	EffectNS      *float64   `json:"effect_ns"`
-	P             *float64   `json:"p_value"`
-	PHolm         *float64   `json:"p_holm"`
-	Family        int        `json:"family"` // comparisons that Holm corrected together
-	Verdict       string     `json:"verdict"`
-	ControlMean   *float64   `json:"control_mean"`
-	VariantMean   *float64   `json:"variant_mean"`
-	MDE           *float64   `json:"minimum_detectable_effect_percent"`
-	Method        string     `json:"method"`
-	Flags         []string   `json:"flags,omitempty"`
-	Warnings      []string   `json:"warnings,omitempty"`
-	Changes       []Change   `json:"changes"`
-	ControlTrials []string   `json:"control_trials,omitempty"`
-	VariantTrials []string   `json:"variant_trials,omitempty"`
-	Published     *Published `json:"published,omitempty"`
+	ID          string          `json:"id"`
+	Study       string          `json:"study"`
+	Environment string          `json:"environment"`
+	Metric      string          `json:"metric"`
+	Primary     bool            `json:"primary"`
+	Unit        string          `json:"unit"`
+	Better      stats.Direction `json:"better"`
+	Workload    string          `json:"workload"`
+	Control     string          `json:"control"`
+	Variant     string          `json:"variant"`
+	N           int             `json:"n"`
+	NControl    int             `json:"n_control"`
+	NVariant    int             `json:"n_variant"`
+	stats.Effect
+	EffectNS      stats.Number  `json:"effect_ns"`
+	P             stats.Number  `json:"p_value"`
+	PHolm         stats.Number  `json:"p_holm"`
+	Family        int           `json:"family"` // comparisons that Holm corrected together
+	Verdict       stats.Verdict `json:"verdict"`
+	ControlMean   stats.Number  `json:"control_mean"`
+	VariantMean   stats.Number  `json:"variant_mean"`
+	MDE           stats.Number  `json:"minimum_detectable_effect_percent"`
+	Method        string        `json:"method"`
+	Flags         []string      `json:"flags,omitempty"`
+	Warnings      []string      `json:"warnings,omitempty"`
+	Changes       []Change      `json:"changes"`
+	ControlTrials []string      `json:"control_trials,omitempty"`
+	VariantTrials []string      `json:"variant_trials,omitempty"`
+	Published     *Published    `json:"published,omitempty"`
 }
 
 // Exclusion takes a trial, a study or a verdict out of what is concluded,

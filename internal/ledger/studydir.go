@@ -19,6 +19,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/klauspost/compress/zstd"
+
+	"linerate/internal/stats"
 )
 
 // Files of a study's directory; results.json is derived from the others but
@@ -54,7 +56,7 @@ type results struct {
 		Part string `json:"part"`
 	} `json:"verdicts"`
 	AA struct {
-		Verdict string `json:"verdict"`
+		Verdict stats.Verdict `json:"verdict"`
 	} `json:"aa"`
 	Warnings []string `json:"warnings"`
 }

@@ -33,7 +33,7 @@ var Tables = []Table{
 		return []any{s.Trial, s.Series}
 	})},
 	{Name: "verdicts", Columns: []string{"study", "environment", "metric", "workload", "variant", "verdict", "is_primary", "tunables"}, Numeric: set("is_primary"), cols: columns(func(v Verdict) []any {
-		return []any{v.Study, v.Environment, v.Metric, v.Workload, v.Variant, v.Verdict, flag(v.Primary), v.tunables()}
+		return []any{v.Study, v.Environment, v.Metric, v.Workload, v.Variant, string(v.Verdict), flag(v.Primary), v.tunables()}
 	})},
 	{Name: "exclusions", Columns: []string{"target"}, cols: columns(func(e Exclusion) []any {
 		return []any{e.Target}
@@ -138,7 +138,7 @@ func (b *Batch) Rows() ([]Row, error) {
 	}
 	for i := range b.Verdicts {
 		v := &b.Verdicts[i]
-		r.add("verdicts", v.ID, v, v.Study, v.Environment, v.Metric, v.Workload, v.Variant, v.Verdict, flag(v.Primary), v.tunables())
+		r.add("verdicts", v.ID, v, v.Study, v.Environment, v.Metric, v.Workload, v.Variant, string(v.Verdict), flag(v.Primary), v.tunables())
 	}
 	for i := range b.Exclusions {
 		e := &b.Exclusions[i]

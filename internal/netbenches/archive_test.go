@@ -91,7 +91,7 @@ func TestSampleEvidence(t *testing.T) {
 		{"pf_enable", "YES", -70, -69, "worse"},
 	} {
 		if !slices.ContainsFunc(verdicts, func(v ledger.Verdict) bool {
-			return v.EffectPercent != nil && *v.EffectPercent > c.low && *v.EffectPercent < c.high && v.Verdict == c.verdict &&
+			return v.EffectPercent.Float() > c.low && v.EffectPercent.Float() < c.high && string(v.Verdict) == c.verdict &&
 				slices.ContainsFunc(v.Changes, func(ch ledger.Change) bool { return ch.Tunable == c.tunable && ch.After == c.after })
 		}) {
 			t.Errorf("no verdict %s of %s → %s between %g and %g %%", c.verdict, c.tunable, c.after, c.low, c.high)

@@ -68,7 +68,7 @@ func (m *maker) verdict(metric string, control, variant *Series, c, a stats.Arm)
 	cmp := stats.CompareSamples(c, []stats.Arm{a}, stats.Options{Better: stats.HigherIsBetter, NoPlan: true})[0]
 	v := ledger.FromComparison(&cmp)
 	v.Study, v.Environment, v.Metric, v.Primary = m.id, m.env(variant), metric, true
-	v.Better, v.Unit, v.Workload = "higher", unitOf(metric), m.workload(variant)
+	v.Better, v.Unit, v.Workload = stats.HigherIsBetter, unitOf(metric), m.workload(variant)
 	v.Control = m.armName(control)
 	v.Variant = variantName(variant)
 	v.ID = ledger.ID(m.id, metric, m.im.ids[control.Study], relative(control.Study, control.Dir), control.Key,
@@ -145,7 +145,7 @@ func (m *maker) bounds(v *ledger.Verdict, control, variant *Series) {
 	a, b := mostly(control, FlagGenerator), mostly(variant, FlagGenerator)
 	switch {
 	case a && b:
-		v.Verdict = string(stats.Invalid)
+		v.Verdict = stats.Invalid
 		v.Flags = append(v.Flags, "generator-bound: both arms forward all that is offered")
 	case a:
 		v.Flags = append(v.Flags, "generator-bound: the control could forward more than was offered")
@@ -174,8 +174,7 @@ func (m *maker) correct() {
 	for i := range m.b.Verdicts {
 		v := &m.b.Verdicts[i]
 		if p := v.Published; p != nil {
-			shown := v.Verdict == string(stats.Better) || v.Verdict == string(stats.Worse)
-			p.Agrees = shown == (p.Verdict == "difference")
+			p.Agrees = v.Verdict.Differs() == (p.Verdict == "difference")
 			if !p.Agrees {
 				m.im.Totals.Disagree++
 			}

@@ -3,6 +3,7 @@ package report
 import (
 	"math"
 
+	"linerate/internal/stats"
 	"linerate/internal/study"
 )
 
@@ -95,8 +96,8 @@ func forestRange(rows []forestRow, band float64) (from, to float64) {
 // is the primary metric's.
 func forestOf(r study.Results, metric, part string, inNS bool) []forestRow {
 	var rows []forestRow
-	if _, p := primary(r); p == part && metric == r.AA.Metric && !inNS && r.AA.EffectPercent != nil {
-		rows = append(rows, percentRow(armName(r, study.AA), "aa", r.AA.EffectPercent, r.AA.CILow, r.AA.CIHigh, r.AA.Verdict))
+	if _, p := primary(r); p == part && metric == r.AA.Metric && !inNS && r.AA.EffectPercent.Known() {
+		rows = append(rows, percentRow(armName(r, study.AA), "aa", r.AA.Effect, r.AA.Verdict))
 	}
 	for _, v := range r.Verdicts {
 		if v.Metric != metric || v.Part != part {
@@ -105,35 +106,39 @@ func forestOf(r study.Results, metric, part string, inNS bool) []forestRow {
 		if inNS {
 			rows = append(rows, nsRow(v))
 		} else {
-			rows = append(rows, percentRow(v.Variant, v.Verdict, v.EffectPercent, v.CILow, v.CIHigh, v.Verdict))
+			rows = append(rows, percentRow(v.Variant, string(v.Verdict), v.Effect, v.Verdict))
 		}
 	}
 	return rows
 }
 
-func percentRow(name, class string, effect, low, hi *float64, verdict string) forestRow {
-	row := forestRow{name: name, verdict: class, main: verdict}
-	if effect == nil {
+func percentRow(name, class string, e stats.Effect, verdict stats.Verdict) forestRow {
+	row := forestRow{name: name, verdict: class, main: string(verdict)}
+	if !row.effectOf(e.EffectPercent, e.CILow, e.CIHigh) {
 		return row
 	}
-	row.hasEffect, row.effect, row.low, row.hi = true, *effect, *effect, *effect
-	if low != nil && hi != nil {
-		row.low, row.hi = *low, *hi
-	}
-	row.main = percent(*effect) + "  " + verdict
-	row.aside = interval(low, hi)
+	row.main = percent(row.effect) + "  " + string(verdict)
+	row.aside = interval(e)
 	return row
 }
 
+// effectOf takes an effect and its interval, where they are known.
+func (row *forestRow) effectOf(effect, low, high stats.Number) bool {
+	row.effect, row.hasEffect = effect.Get()
+	row.low, row.hi = row.effect, row.effect
+	if low.Known() && high.Known() {
+		row.low, row.hi = low.Float(), high.Float()
+	}
+	return row.hasEffect
+}
+
 func nsRow(v study.Verdict) forestRow {
-	row := forestRow{name: v.Variant, verdict: v.Verdict, main: v.Verdict}
-	if v.EffectNS == nil {
+	row := forestRow{name: v.Variant, verdict: string(v.Verdict), main: string(v.Verdict)}
+	if !row.effectOf(v.EffectNS, v.NSLow, v.NSHigh) {
 		return row
 	}
-	row.hasEffect, row.effect, row.low, row.hi = true, *v.EffectNS, *v.EffectNS, *v.EffectNS
-	row.main = signedNS(*v.EffectNS)
-	if v.NSLow != nil && v.NSHigh != nil {
-		row.low, row.hi = *v.NSLow, *v.NSHigh
+	row.main = signedNS(row.effect)
+	if v.NSLow.Known() && v.NSHigh.Known() {
 		row.aside = "[" + study.Signed(row.low, nsDecimals(row.low)) + ", " + study.Signed(row.hi, nsDecimals(row.hi)) + "]"
 	}
 	return row

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/stats"
 	"linerate/internal/study"
 )
 
@@ -79,30 +80,32 @@ func percent(v float64) string {
 }
 
 // optional prints a number that may be unknown.
-func optional(v *float64, print func(float64) string) string {
-	if v == nil {
+func optional(n stats.Number, print func(float64) string) string {
+	v, ok := n.Get()
+	if !ok {
 		return "–"
 	}
-	return print(*v)
+	return print(v)
 }
 
 // interval prints a 95 % interval in percent.
-func interval(low, high *float64) string {
-	if low == nil || high == nil {
+func interval(e stats.Effect) string {
+	if !e.CILow.Known() || !e.CIHigh.Known() {
 		return "–"
 	}
-	return fmt.Sprintf("[%s, %s]", strings.TrimSuffix(percent(*low), " %"), strings.TrimSuffix(percent(*high), " %"))
+	return fmt.Sprintf("[%s, %s]", strings.TrimSuffix(percent(e.CILow.Float()), " %"), strings.TrimSuffix(percent(e.CIHigh.Float()), " %"))
 }
 
 // pValue prints a p-value as papers do.
-func pValue(p *float64) string {
-	switch {
-	case p == nil:
+func pValue(n stats.Number) string {
+	switch p, ok := n.Get(); {
+	case !ok:
 		return "–"
-	case *p < 0.001:
+	case p < 0.001:
 		return "< 0.001"
+	default:
+		return fmt.Sprintf("%.3f", p)
 	}
-	return fmt.Sprintf("%.3f", *p)
 }
 
 // clock prints a duration as minutes and seconds.

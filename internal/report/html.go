@@ -112,11 +112,11 @@ func tiles(r study.Results) []tile {
 		}
 	}
 	aa := "A/A arm: the control against itself"
-	if r.AA.EffectPercent != nil {
-		aa += ", " + percent(*r.AA.EffectPercent)
+	if effect, ok := r.AA.EffectPercent.Get(); ok {
+		aa += ", " + percent(effect)
 	}
 	return []tile{
-		{r.AA.Verdict, aa},
+		{string(r.AA.Verdict), aa},
 		{optional(r.NoiseFloor, unsigned), "noise floor: effects below it are not told from nothing"},
 		{optional(r.MDE, unsigned), "minimum detectable effect, power 0.8"},
 		{fmt.Sprintf("%d of %d", valid, all), "trials valid"},
@@ -242,8 +242,8 @@ func verdictTable(r study.Results, g study.Goal) htmlTable {
 		}
 		t.Note = v.Method
 		t.Rows = append(t.Rows, []string{v.Variant, optional(v.VariantMean, func(x float64) string { return value(m, x) }),
-			optional(v.EffectPercent, percent), interval(v.CILow, v.CIHigh), optional(v.EffectNS, func(x float64) string { return study.Signed(x, nsDecimals(x)) }),
-			fmt.Sprint(v.N), pValue(v.PHolm), pValue(v.PWelch), pValue(v.PMannWhitney), v.Verdict})
+			optional(v.EffectPercent, percent), interval(v.Effect), optional(v.EffectNS, func(x float64) string { return study.Signed(x, nsDecimals(x)) }),
+			fmt.Sprint(v.N), pValue(v.PHolm), pValue(v.PWelch), pValue(v.PMannWhitney), string(v.Verdict)})
 	}
 	return t
 }

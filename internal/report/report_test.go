@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/stats"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
 )
@@ -281,7 +282,7 @@ func TestFormats(t *testing.T) {
 	for got, want := range map[string]string{
 		Rate(1_432_000): "1.43 Mpps", Rate(287_400): "287 kpps", Rate(999.9e3): "1.00 Mpps", Rate(12): "12.0 pps",
 		Nanos(512): "512 ns", Nanos(18_130): "18.1 µs", Nanos(2.5e6): "2.50 ms",
-		percent(-79.51): "−79.5 %", percent(387.2): "+387 %", pValue(nil): "–", clock(95 * time.Second): "1:35",
+		percent(-79.51): "−79.5 %", percent(387.2): "+387 %", pValue(stats.Number{}): "–", clock(95 * time.Second): "1:35",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"linerate/internal/stats"
 	"linerate/internal/study"
 )
 
@@ -56,13 +57,14 @@ func (p *page) bold(s string) string { return p.paint("1", s) }
 func (p *page) dim(s string) string  { return p.paint("2", s) }
 
 // verdict paints a verdict by what it means.
-func (p *page) verdict(v string) string {
-	switch v {
-	case "better":
+func (p *page) verdict(verdict stats.Verdict) string {
+	v := string(verdict)
+	switch verdict {
+	case stats.Better:
 		return p.paint("32", v)
-	case "worse":
+	case stats.Worse:
 		return p.paint("31", v)
-	case "invalid", "inconclusive":
+	case stats.Invalid, stats.Inconclusive:
 		return p.paint("33", v)
 	}
 	return v
@@ -111,7 +113,7 @@ func (p *page) primaryTable(r study.Results, m study.Metric, part string) {
 			continue
 		}
 		rows = append(rows, []string{v.Variant, optional(v.VariantMean, func(x float64) string { return value(m, x) }),
-			optional(v.EffectPercent, percent), interval(v.CILow, v.CIHigh), optional(v.EffectNS, func(x float64) string { return study.Signed(x, 0) }),
+			optional(v.EffectPercent, percent), interval(v.Effect), optional(v.EffectNS, func(x float64) string { return study.Signed(x, 0) }),
 			pValue(v.PHolm), p.verdict(v.Verdict)})
 	}
 	for _, u := range r.Unavailable {
@@ -183,9 +185,9 @@ func cell(r study.Results, part, arm string, m study.Metric) string {
 	for _, v := range r.Verdicts {
 		if v.Part == part && v.Variant == arm && v.Metric == m.Name {
 			switch v.Verdict {
-			case "better":
+			case stats.Better:
 				mark = ">"
-			case "worse":
+			case stats.Worse:
 				mark = "<"
 			}
 		}
@@ -211,7 +213,7 @@ func short(m study.Metric) string {
 // limits says what stands beside every result: the A/A arm, the noise floor,
 // what could have been seen, and what the testbed is not.
 func (p *page) limits(r study.Results) {
-	aa := fmt.Sprintf("A/A: %s against itself %s %s: %s.", r.Control, optional(r.AA.EffectPercent, percent), interval(r.AA.CILow, r.AA.CIHigh), r.AA.Verdict)
+	aa := fmt.Sprintf("A/A: %s against itself %s %s: %s.", r.Control, optional(r.AA.EffectPercent, percent), interval(r.AA.Effect), r.AA.Verdict)
 	aa += fmt.Sprintf(" Noise floor %s, minimum detectable effect %s (power 0.8).", optional(r.NoiseFloor, unsigned), optional(r.MDE, unsigned))
 	text := []string{aa}
 	if r.Environment.Label != "" {

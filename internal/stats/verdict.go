@@ -1,6 +1,12 @@
 package stats
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"linerate/internal/hint"
+)
 
 // Verdict is what a comparison comes to.
 type Verdict string
@@ -13,6 +19,38 @@ const (
 	Inconclusive Verdict = "inconclusive" // neither a difference nor equivalence is shown
 	Invalid      Verdict = "invalid"      // the trials do not allow a comparison
 )
+
+// bySeverity orders the verdicts from good news to none at all.
+var bySeverity = []Verdict{Better, Equivalent, Inconclusive, Worse, Invalid}
+
+// Verdicts lists all verdicts by severity: from good news to none at all.
+func Verdicts() []Verdict { return slices.Clone(bySeverity) }
+
+// VerdictNames are the words of Verdicts.
+func VerdictNames() []string {
+	names := make([]string, len(bySeverity))
+	for i, v := range bySeverity {
+		names[i] = string(v)
+	}
+	return names
+}
+
+// ParseVerdict reads a verdict's word; an unknown one is a usage error.
+func ParseVerdict(word string) (Verdict, error) {
+	v := Verdict(word)
+	if !slices.Contains(bySeverity, v) {
+		return "", hint.Unknown("verdict", word, VerdictNames())
+	}
+	return v, nil
+}
+
+// Compare orders by severity; what is no verdict comes first.
+func (v Verdict) Compare(o Verdict) int {
+	return cmp.Compare(slices.Index(bySeverity, v), slices.Index(bySeverity, o))
+}
+
+// Differs reports whether a difference is shown: better or worse.
+func (v Verdict) Differs() bool { return v == Better || v == Worse }
 
 // Direction says which way a metric is better.
 type Direction string

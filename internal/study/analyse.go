@@ -117,16 +117,16 @@ func verdicts(s Spec, g Goal, seed uint64, trials []Trial) []Verdict {
 func verdictOf(m Metric, g Goal, c stats.Comparison) Verdict {
 	v := Verdict{
 		Metric: m.Name, Part: g.Part, Primary: g.Primary, Control: c.Control, Variant: c.Variant, N: c.N,
-		EffectPercent: num(c.EffectPercent.Estimate), CILow: num(c.EffectPercent.Low), CIHigh: num(c.EffectPercent.High),
-		P: num(c.P), PHolm: num(c.PHolm), Verdict: string(c.Verdict),
-		Better: "higher", Unit: m.Unit, MarginPercent: g.MarginPercent,
-		ControlMean: num(c.ControlSum.Mean), VariantMean: num(c.VariantSum.Mean),
-		PEquivalent: num(c.PEquivalentHolm), MDE: num(c.DetectablePercent),
-		PWelch: num(c.Plain.P), PMannWhitney: num(c.Rank.P), PPermutation: num(c.Permutation.P),
+		Effect: stats.EffectOf(c.EffectPercent),
+		P:      stats.Num(c.P), PHolm: stats.Num(c.PHolm), Verdict: c.Verdict,
+		Better: stats.HigherIsBetter, Unit: m.Unit, MarginPercent: g.MarginPercent,
+		ControlMean: stats.Num(c.ControlSum.Mean), VariantMean: stats.Num(c.VariantSum.Mean),
+		PEquivalent: stats.Num(c.PEquivalentHolm), MDE: stats.Num(c.DetectablePercent),
+		PWelch: stats.Num(c.Plain.P), PMannWhitney: stats.Num(c.Rank.P), PPermutation: stats.Num(c.Permutation.P),
 		Method: c.Method, Scale: string(c.Scale), Warnings: []string{},
 	}
 	if m.LowerIsBetter {
-		v.Better = "lower"
+		v.Better = stats.LowerIsBetter
 	}
 	for _, w := range c.Warnings {
 		v.Warnings = append(v.Warnings, w.String())
@@ -154,24 +154,24 @@ func (v *Verdict) addNS(m Metric, control, variant []float64) {
 		return
 	}
 	t := stats.OneSample(d, 0.95)
-	v.EffectNS, v.NSLow, v.NSHigh = num(t.Estimate), num(t.Low), num(t.High)
+	v.EffectNS, v.NSLow, v.NSHigh = stats.Num(t.Estimate), stats.Num(t.Low), stats.Num(t.High)
 }
 
 // compareAA sets the control against itself by every metric: the primary's
 // comparison is the study's noise floor, the others are only asked whether
 // they raise a false alarm.
 func (r *Results) compareAA(s Spec, seed uint64) {
-	r.AA = AAResult{Verdict: string(stats.Invalid), Metric: s.Primary().Metric, FalseAlarms: []string{}}
+	r.AA = AAResult{Verdict: stats.Invalid, Metric: s.Primary().Metric, FalseAlarms: []string{}}
 	for _, g := range s.Metrics {
 		m, _ := MetricNamed(g.Metric)
 		control, again := armValues(s, seed, g, s.Control, r.Trials), armValues(s, seed, g, AA, r.Trials)
 		c := stats.CompareBlocks(control, []stats.Arm{again}, options(m, g, seed))[0]
-		alarm := c.Verdict == stats.Better || c.Verdict == stats.Worse
+		alarm := c.Verdict.Differs()
 		if g.Primary {
-			r.AA.Verdict, r.AA.N, r.AA.P = string(c.Verdict), c.N, num(c.P)
-			r.AA.EffectPercent, r.AA.CILow, r.AA.CIHigh = num(c.EffectPercent.Estimate), num(c.EffectPercent.Low), num(c.EffectPercent.High)
-			r.MDE = num(c.DetectablePercent)
-			r.NoiseFloor = num(max(math.Abs(c.EffectPercent.Low), math.Abs(c.EffectPercent.High)))
+			r.AA.Verdict, r.AA.N, r.AA.P = c.Verdict, c.N, stats.Num(c.P)
+			r.AA.Effect = stats.EffectOf(c.EffectPercent)
+			r.MDE = stats.Num(c.DetectablePercent)
+			r.NoiseFloor = stats.Num(max(math.Abs(c.EffectPercent.Low), math.Abs(c.EffectPercent.High)))
 		} else if alarm {
 			r.AA.FalseAlarms = append(r.AA.FalseAlarms, g.Metric+" in part "+g.Part)
 		}
@@ -180,9 +180,9 @@ func (r *Results) compareAA(s Spec, seed uint64) {
 
 // warn collects what a reader must know before believing the verdicts.
 func (r *Results) warn(s Spec) {
-	if v := r.AA.Verdict; v == string(stats.Better) || v == string(stats.Worse) {
+	if r.AA.Verdict.Differs() {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the A/A arm differs from the control by %+.1f %% although both are %s: distrust effects below %.1f %%",
-			*r.AA.EffectPercent, s.Control, *r.NoiseFloor))
+			r.AA.EffectPercent.Float(), s.Control, r.NoiseFloor.Float()))
 	}
 	if len(r.AA.FalseAlarms) > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the A/A arm also differs from the control by %s", join(r.AA.FalseAlarms)))
@@ -215,12 +215,4 @@ func invalidTrials(trials []Trial) int {
 		}
 	}
 	return n
-}
-
-// num is v for JSON, which has no NaN and no infinity: they become null.
-func num(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
 }

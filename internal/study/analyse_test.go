@@ -58,16 +58,16 @@ func TestAnalyseFindsWhatIsThere(t *testing.T) {
 	s := fullGoals(twoParts())
 	r := Analyse(s, 9, Environment{}, made(s, 9, nil))
 	v := verdictFor(t, r, ForwardingRate, "b")
-	if v.Verdict != "worse" || !v.Primary || v.N != 5 || math.Abs(*v.EffectPercent+75) > 1.5 {
+	if v.Verdict != "worse" || !v.Primary || v.N != 5 || math.Abs(v.EffectPercent.Float()+75) > 1.5 {
 		t.Errorf("four times the cost: %+v", v)
 	}
-	if *v.CILow > *v.EffectPercent || *v.CIHigh < *v.EffectPercent || *v.PHolm < *v.P {
+	if v.CILow.Float() > v.EffectPercent.Float() || v.CIHigh.Float() < v.EffectPercent.Float() || v.PHolm.Float() < v.P.Float() {
 		t.Errorf("interval or correction is off: %+v", v)
 	}
-	if want := 2100 * 1.3; math.Abs(*v.EffectNS/want-1) > 0.05 { // 2,100 ns at the mean block's speed
-		t.Errorf("effect %g ns, want about %g", *v.EffectNS, want)
+	if want := 2100 * 1.3; math.Abs(v.EffectNS.Float()/want-1) > 0.05 { // 2,100 ns at the mean block's speed
+		t.Errorf("effect %g ns, want about %g", v.EffectNS.Float(), want)
 	}
-	if c := verdictFor(t, r, CostNS, "b"); c.Verdict != "worse" || math.Abs(*c.EffectPercent-300) > 20 || c.Better != "lower" {
+	if c := verdictFor(t, r, CostNS, "b"); c.Verdict != "worse" || math.Abs(c.EffectPercent.Float()-300) > 20 || c.Better != "lower" {
 		t.Errorf("by cost: %+v", c)
 	}
 	if c := verdictFor(t, r, ForwardingRate, "c"); c.Verdict != "equivalent" {
@@ -76,7 +76,7 @@ func TestAnalyseFindsWhatIsThere(t *testing.T) {
 	if l := verdictFor(t, r, LossRatio, "b"); l.Verdict == "worse" || l.Scale != "difference" {
 		t.Errorf("no loss anywhere: %+v", l)
 	}
-	if r.AA.Verdict != "equivalent" || r.AA.N != 5 || r.MDE == nil || *r.MDE <= 0 || *r.MDE > 10 {
+	if r.AA.Verdict != "equivalent" || r.AA.N != 5 || !(r.MDE.Float() > 0 && r.MDE.Float() <= 10) {
 		t.Errorf("A/A %+v, MDE %v", r.AA, r.MDE)
 	}
 	if !r.Complete || len(r.Warnings) > 0 {
@@ -118,11 +118,11 @@ func TestResultsKeys(t *testing.T) {
 func TestAnalyseWithoutTrials(t *testing.T) {
 	s := fullGoals(twoParts())
 	r := Analyse(s, 1, Environment{}, nil)
-	if r.AA.Verdict != "invalid" || r.MDE != nil || r.Complete {
+	if r.AA.Verdict != "invalid" || r.MDE.Known() || r.Complete {
 		t.Errorf("%+v", r)
 	}
 	for _, v := range r.Verdicts {
-		if v.Verdict != "invalid" || v.EffectPercent != nil {
+		if v.Verdict != "invalid" || v.EffectPercent.Known() {
 			t.Errorf("a verdict from nothing: %+v", v)
 		}
 	}
@@ -139,7 +139,7 @@ func TestAnalyseLeavesInvalidTrialsOut(t *testing.T) {
 		}
 	})
 	r := Analyse(s, 9, Environment{}, trials)
-	if v := verdictFor(t, r, ForwardingRate, "b"); v.N != 4 || math.Abs(*v.EffectPercent+75) > 1.5 || len(v.Warnings) == 0 {
+	if v := verdictFor(t, r, ForwardingRate, "b"); v.N != 4 || math.Abs(v.EffectPercent.Float()+75) > 1.5 || len(v.Warnings) == 0 {
 		t.Errorf("%+v", v)
 	}
 	if len(r.Trials) != len(trials) {

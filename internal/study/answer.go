@@ -16,23 +16,23 @@ import (
 // then what was not shown.
 func answer(s Spec, r Results) string {
 	m, _ := MetricNamed(s.Primary().Metric)
-	groups := map[string][]Verdict{}
+	groups := map[stats.Verdict][]Verdict{}
 	for _, v := range r.Verdicts {
 		if v.Primary {
 			groups[v.Verdict] = append(groups[v.Verdict], v)
 		}
 	}
 	var parts []string
-	if shown := slices.Concat(groups[string(stats.Worse)], groups[string(stats.Better)]); len(shown) > 0 {
+	if shown := slices.Concat(groups[stats.Worse], groups[stats.Better]); len(shown) > 0 {
 		parts = append(parts, "the "+m.Label+" is "+tellEffects(shown, m))
 	}
-	if eq := groups[string(stats.Equivalent)]; len(eq) > 0 {
+	if eq := groups[stats.Equivalent]; len(eq) > 0 {
 		parts = append(parts, fmt.Sprintf("%s %s equivalent within %g %%", join(variantNames(eq)), isAre(len(eq)), eq[0].MarginPercent))
 	}
-	if un := groups[string(stats.Inconclusive)]; len(un) > 0 {
+	if un := groups[stats.Inconclusive]; len(un) > 0 {
 		parts = append(parts, fmt.Sprintf("no difference is shown for %s", join(variantNames(un))))
 	}
-	if bad := groups[string(stats.Invalid)]; len(bad) > 0 {
+	if bad := groups[stats.Invalid]; len(bad) > 0 {
 		parts = append(parts, fmt.Sprintf("there is no verdict for %s, for want of valid trials", join(variantNames(bad))))
 	}
 	if len(parts) == 0 {
@@ -46,17 +46,18 @@ func tellEffects(vs []Verdict, m Metric) string {
 	slices.SortStableFunc(vs, func(a, b Verdict) int { return cmp.Compare(size(b), size(a)) })
 	var told []string
 	for i, v := range vs {
-		if v.EffectPercent == nil {
-			told = append(told, v.Verdict+" with "+v.Variant)
+		effect, ok := v.EffectPercent.Get()
+		if !ok {
+			told = append(told, string(v.Verdict)+" with "+v.Variant)
 			continue
 		}
 		way := "higher"
-		if *v.EffectPercent < 0 {
+		if effect < 0 {
 			way = "lower"
 		}
-		text := fmt.Sprintf("%s %% %s with %s", Grouped(math.Abs(*v.EffectPercent), 1), way, v.Variant)
-		if v.EffectNS != nil {
-			text += fmt.Sprintf(" (%s ns", Signed(*v.EffectNS, 0))
+		text := fmt.Sprintf("%s %% %s with %s", Grouped(math.Abs(effect), 1), way, v.Variant)
+		if ns, ok := v.EffectNS.Get(); ok {
+			text += fmt.Sprintf(" (%s ns", Signed(ns, 0))
 			if i == 0 && m.Unit != "ns" {
 				text += " per packet"
 			}
@@ -69,10 +70,8 @@ func tellEffects(vs []Verdict, m Metric) string {
 
 // size orders effects: a doubling is as large as a halving.
 func size(v Verdict) float64 {
-	if v.EffectPercent == nil {
-		return 0
-	}
-	return math.Abs(math.Log1p(*v.EffectPercent / 100))
+	effect, _ := v.EffectPercent.Get()
+	return math.Abs(math.Log1p(effect / 100))
 }
 
 // Signed prints a number with its sign, a true minus and thousands apart.

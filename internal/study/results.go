@@ -4,6 +4,7 @@ import (
 	"maps"
 	"time"
 
+	"linerate/internal/stats"
 	"linerate/internal/testbed"
 )
 
@@ -25,10 +26,10 @@ type Results struct {
 	// MDE is the effect that the primary metric would have shown with a
 	// power of 0.8, from the scatter between the two arms of the control;
 	// null with fewer than two complete blocks.
-	MDE *float64 `json:"minimum_detectable_effect_percent"`
+	MDE stats.Number `json:"minimum_detectable_effect_percent"`
 	// NoiseFloor is the largest effect that the A/A arm's interval allows:
 	// effects below it are not told from nothing.
-	NoiseFloor  *float64      `json:"noise_floor_percent"`
+	NoiseFloor  stats.Number  `json:"noise_floor_percent"`
 	Complete    bool          `json:"complete"` // no trial is left to run
 	Answer      string        `json:"answer"`   // one sentence
 	Control     string        `json:"control"`
@@ -53,45 +54,40 @@ type Verdict struct {
 	Control string `json:"control"`
 	Variant string `json:"variant"`
 	N       int    `json:"n"` // complete blocks
-	// EffectPercent is 100·(variant/control − 1) of the raw metric, with
-	// its 95 % interval.
-	EffectPercent *float64 `json:"effect_percent"`
-	CILow         *float64 `json:"ci_low"`
-	CIHigh        *float64 `json:"ci_high"`
+	// Effect is of the raw metric, with its 95 % interval.
+	stats.Effect
 	// EffectNS is variant − control in ns: per packet for costs and rates,
 	// of delay for latencies; null for ratios.
-	EffectNS *float64 `json:"effect_ns"`
-	NSLow    *float64 `json:"effect_ns_low"`
-	NSHigh   *float64 `json:"effect_ns_high"`
-	P        *float64 `json:"p_value"`
-	PHolm    *float64 `json:"p_holm"`
-	Verdict  string   `json:"verdict"`
+	EffectNS stats.Number  `json:"effect_ns"`
+	NSLow    stats.Number  `json:"effect_ns_low"`
+	NSHigh   stats.Number  `json:"effect_ns_high"`
+	P        stats.Number  `json:"p_value"`
+	PHolm    stats.Number  `json:"p_holm"`
+	Verdict  stats.Verdict `json:"verdict"`
 
-	Better        string   `json:"better"` // "higher" or "lower"
-	Unit          string   `json:"unit"`
-	ControlMean   *float64 `json:"control_mean"`
-	VariantMean   *float64 `json:"variant_mean"`
-	MarginPercent float64  `json:"margin_percent"`
-	PEquivalent   *float64 `json:"p_equivalent_holm"`
-	MDE           *float64 `json:"minimum_detectable_effect_percent"`
+	Better        stats.Direction `json:"better"` // never undirected
+	Unit          string          `json:"unit"`
+	ControlMean   stats.Number    `json:"control_mean"`
+	VariantMean   stats.Number    `json:"variant_mean"`
+	MarginPercent float64         `json:"margin_percent"`
+	PEquivalent   stats.Number    `json:"p_equivalent_holm"`
+	MDE           stats.Number    `json:"minimum_detectable_effect_percent"`
 	// Beside, never deciding.
-	PWelch       *float64 `json:"p_welch"`
-	PMannWhitney *float64 `json:"p_mann_whitney"`
-	PPermutation *float64 `json:"p_permutation"`
-	Method       string   `json:"method"`
-	Scale        string   `json:"scale"`
-	Warnings     []string `json:"warnings"`
+	PWelch       stats.Number `json:"p_welch"`
+	PMannWhitney stats.Number `json:"p_mann_whitney"`
+	PPermutation stats.Number `json:"p_permutation"`
+	Method       string       `json:"method"`
+	Scale        string       `json:"scale"`
+	Warnings     []string     `json:"warnings"`
 }
 
 // AAResult compares the control with itself, by the primary metric.
 type AAResult struct {
-	Verdict       string   `json:"verdict"`
-	EffectPercent *float64 `json:"effect_percent"`
-	CILow         *float64 `json:"ci_low"`
-	CIHigh        *float64 `json:"ci_high"`
-	Metric        string   `json:"metric"`
-	N             int      `json:"n"`
-	P             *float64 `json:"p_value"`
+	Verdict stats.Verdict `json:"verdict"`
+	stats.Effect
+	Metric string       `json:"metric"`
+	N      int          `json:"n"`
+	P      stats.Number `json:"p_value"`
 	// FalseAlarms are the other metrics by which the control seems to
 	// differ from itself.
 	FalseAlarms []string `json:"false_alarms"`

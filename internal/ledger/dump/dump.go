@@ -69,9 +69,9 @@ func Evidence(lines []ledger.Line) []EvidenceRow {
 			Tunable: l.Tunable, Before: l.Before, After: l.After, Alone: l.Alone, Changes: changes(l.Changes),
 			OS: l.OS, Release: l.Release, Revision: l.Revision, Hardware: l.Hardware, CPU: l.CPU, Cores: int64(l.Cores),
 			NIC: l.NIC, Driver: l.Driver, Workload: l.Workload, Study: l.Study, StudyID: l.StudyID, VerdictID: l.VerdictID,
-			Metric: l.Metric, Unit: l.Unit, Control: l.Control, Variant: l.Variant, ControlMean: l.ControlMean, VariantMean: l.VariantMean,
-			EffectPercent: l.EffectPercent, CILow: l.CILow, CIHigh: l.CIHigh, EffectNS: l.EffectNS, N: int64(l.N),
-			P: l.P, PHolm: l.PHolm, Verdict: l.Verdict, Flags: strings.Join(l.Flags, "; "), Excluded: l.Excluded,
+			Metric: l.Metric, Unit: l.Unit, Control: l.Control, Variant: l.Variant, ControlMean: l.ControlMean.Pointer(), VariantMean: l.VariantMean.Pointer(),
+			EffectPercent: l.EffectPercent.Pointer(), CILow: l.CILow.Pointer(), CIHigh: l.CIHigh.Pointer(), EffectNS: l.EffectNS.Pointer(), N: int64(l.N),
+			P: l.P.Pointer(), PHolm: l.PHolm.Pointer(), Verdict: string(l.Verdict), Flags: strings.Join(l.Flags, "; "), Excluded: l.Excluded,
 		}
 		if l.Published != nil {
 			r.Published, r.Agrees = l.Published.Verdict, &l.Published.Agrees

@@ -43,10 +43,10 @@ func row(b *strings.Builder, l *ledger.Line) {
 		set += " and more"
 	}
 	p := "–"
-	if l.PHolm != nil {
-		p = fmt.Sprintf("%.2g", *l.PHolm)
+	if holm, ok := l.PHolm.Get(); ok {
+		p = fmt.Sprintf("%.2g", holm)
 	}
-	verdict := l.Verdict
+	verdict := string(l.Verdict)
 	if l.Published != nil && !l.Published.Agrees {
 		verdict += "; its README says " + l.Published.Verdict
 	}
@@ -55,7 +55,7 @@ func row(b *strings.Builder, l *ledger.Line) {
 	}
 	for i, cell := range []string{
 		fmt.Sprintf("%s, %d cores, %s", l.CPU, l.Cores, l.NIC), strings.TrimSpace(l.OS + " " + l.Release), l.Study, l.Workload,
-		set, l.Effect(), fmt.Sprint(l.N), p, verdict,
+		set, l.EffectText(), fmt.Sprint(l.N), p, verdict,
 	} {
 		if i == 0 {
 			b.WriteString("|")

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"linerate/internal/ledger"
+	"linerate/internal/stats"
 )
 
 // Open opens a store on the same, at first empty, ledger each time it is
@@ -67,11 +68,11 @@ func Sample(name string) *ledger.Batch {
 			b.Samples = append(b.Samples, ledger.Samples{ID: ledger.ID(t.ID, "rx"), Trial: t.ID, Series: "receiver", Unit: "pps", Values: []float64{1, 2, 3}})
 		}
 	}
-	effect, low, high, p := 7.1, 6.2, 8.0, 0.0004
+	p := stats.Num(0.0004)
 	b.Verdicts = []ledger.Verdict{{
 		ID: ledger.ID(id, "verdict"), Study: id, Environment: env.ID, Metric: "overload_forwarding_rate_pps", Primary: true, Unit: "pps",
 		Better: "higher", Workload: "IPv4 UDP 64 B", Control: "default", Variant: "tuned", N: 3, NControl: 3, NVariant: 3,
-		EffectPercent: &effect, CILow: &low, CIHigh: &high, P: &p, PHolm: &p, Family: 1, Verdict: "better",
+		Effect: stats.EffectOf(stats.Interval{Estimate: 7.1, Low: 6.2, High: 8.0}), P: p, PHolm: p, Family: 1, Verdict: stats.Better,
 		Changes:       []ledger.Change{{Tunable: "dev.igb.N.fc", Related: []string{"flow_control"}, Before: "", After: "0"}},
 		ControlTrials: arms["default"], VariantTrials: arms["tuned"],
 	}}
@@ -141,7 +142,7 @@ func testRoundTrip(t *testing.T, open Open) {
 	}
 	ev, err := s.Evidence(t.Context(), ledger.Filter{})
 	must(t, err)
-	if len(ev) != 1 || *ev[0].Verdict.EffectPercent != 7.1 || ev[0].Environment.Driver != "igb" || ev[0].Study.Name != "round" {
+	if len(ev) != 1 || ev[0].Verdict.EffectPercent.Float() != 7.1 || ev[0].Environment.Driver != "igb" || ev[0].Study.Name != "round" {
 		t.Errorf("evidence %+v", ev)
 	}
 }
@@ -204,7 +205,7 @@ func testQuery(t *testing.T, open Open) {
 		{ledger.Filter{Hardware: "gx-412"}, 1}, {ledger.Filter{Hardware: "xeon"}, 0}, {ledger.Filter{NIC: "I210"}, 1}, {ledger.Filter{Driver: "igb"}, 1},
 		{ledger.Filter{Release: "11.1"}, 1}, {ledger.Filter{Release: "1.1"}, 0}, {ledger.Filter{Workload: "ipv4"}, 1}, {ledger.Filter{Workload: "100%"}, 0},
 		{ledger.Filter{Study: "query"}, 1}, {ledger.Filter{Study: Sample("query").Studies[0].ID[:8]}, 1}, {ledger.Filter{Study: "nope"}, 0},
-		{ledger.Filter{Verdict: "worse"}, 0}, {ledger.Filter{Primary: true, Metric: "overload_forwarding_rate_pps", Kind: "netbenches"}, 1},
+		{ledger.Filter{Verdict: stats.Worse}, 0}, {ledger.Filter{Primary: true, Metric: "overload_forwarding_rate_pps", Kind: "netbenches"}, 1},
 	} {
 		ev, err := s.Evidence(t.Context(), c.f)
 		must(t, err)

@@ -177,7 +177,7 @@ func (w *where) verdict(f *ledger.Filter) {
 		w.add("v.metric = ?", f.Metric)
 	}
 	if f.Verdict != "" {
-		w.add("v.verdict = ?", f.Verdict)
+		w.add("v.verdict = ?", string(f.Verdict))
 	}
 	if f.Primary {
 		w.add("v.is_primary = 1")

@@ -5,32 +5,30 @@ import (
 	"strings"
 
 	"linerate/internal/show"
+	"linerate/internal/stats"
 )
 
 // Evidence is a verdict of a study about this tunable, or about another of
 // the same idea.
 type Evidence struct {
-	Tunable  string `json:"tunable"` // as the study set it
-	Sibling  bool   `json:"sibling"` // another tunable of the same concept
-	Before   string `json:"before"`  // "" for the system's default
-	After    string `json:"after"`
-	Alone    bool   `json:"alone"`   // nothing else was changed with it
-	Machine  string `json:"machine"` // CPU, cores, NIC and driver
-	OS       string `json:"os"`
-	Release  string `json:"release"`
-	Workload string `json:"workload"`
-	Study    string `json:"study"`
-	Source   string `json:"source"` // where the study was read
-	Metric   string `json:"metric"`
-	Effect   string `json:"effect"` // "+3.1 % [+2.4, +3.9]"
+	Tunable    string `json:"tunable"` // as the study set it
+	Sibling    bool   `json:"sibling"` // another tunable of the same concept
+	Before     string `json:"before"`  // "" for the system's default
+	After      string `json:"after"`
+	Alone      bool   `json:"alone"`   // nothing else was changed with it
+	Machine    string `json:"machine"` // CPU, cores, NIC and driver
+	OS         string `json:"os"`
+	Release    string `json:"release"`
+	Workload   string `json:"workload"`
+	Study      string `json:"study"`
+	Source     string `json:"source"` // where the study was read
+	Metric     string `json:"metric"`
+	EffectText string `json:"effect"` // "+3.1 % [+2.4, +3.9]"
 
-	EffectPercent *float64 `json:"effect_percent"`
-	CILow         *float64 `json:"ci_low"`
-	CIHigh        *float64 `json:"ci_high"`
-	N             int      `json:"n"`
-	PHolm         *float64 `json:"p_holm"`
-	// Verdict is better, worse, equivalent, inconclusive or invalid.
-	Verdict string `json:"verdict"`
+	stats.Effect
+	N       int           `json:"n"`
+	PHolm   stats.Number  `json:"p_holm"`
+	Verdict stats.Verdict `json:"verdict"`
 	// Published is the verdict of the study's author, Agrees whether it is
 	// the same; "" where there is none.
 	Published string   `json:"published,omitempty"`
@@ -60,7 +58,7 @@ func (o *page) evidence(p Page) {
 			o.line("  %s", o.Bold(e.Machine))
 			machine = e.Machine
 		}
-		o.line("    %s  %s  %s  %s  %s", show.Pad(e.setting(), w[0]), show.Pad(e.Effect, w[1]), show.Pad(fmt.Sprintf("n %d", e.N), 4), show.Pad(e.p(), 9), e.verdict())
+		o.line("    %s  %s  %s  %s  %s", show.Pad(e.setting(), w[0]), show.Pad(e.EffectText, w[1]), show.Pad(fmt.Sprintf("n %d", e.N), 4), show.Pad(e.p(), 9), e.verdict())
 		o.Paragraph("        ", "        ", e.context())
 	}
 	if p.Conflict {
@@ -72,7 +70,7 @@ func (o *page) evidence(p Page) {
 func evidenceWidths(es []Evidence) (w [2]int) {
 	for i := range es {
 		w[0] = max(w[0], show.Width(es[i].setting()))
-		w[1] = max(w[1], show.Width(es[i].Effect))
+		w[1] = max(w[1], show.Width(es[i].EffectText))
 	}
 	return w
 }
@@ -96,11 +94,11 @@ func orDefault(s string) string {
 	return s
 }
 
-func (e *Evidence) p() string { return "p " + show.Optional(e.PHolm, show.P) }
+func (e *Evidence) p() string { return "p " + show.P(e.PHolm.Float()) }
 
 // verdict is the outcome, and its author's where that was another.
 func (e *Evidence) verdict() string {
-	s := e.Verdict
+	s := string(e.Verdict)
 	if e.Excluded != "" {
 		s = "excluded (" + e.Excluded + ")"
 	}
