@@ -20,11 +20,11 @@ var (
 	values = []string{
 		"internal/hint", "internal/show", "internal/setting", "internal/load", "internal/testbed",
 		"internal/stats", "internal/calc", "internal/fact", "internal/tunable",
-		"internal/role", "internal/audit", "internal/study", "internal/search", "internal/report", "internal/compare",
+		"internal/role", "internal/audit", "internal/plan", "internal/study", "internal/search", "internal/report", "internal/compare",
 		"catalogue", "studies",
 	}
 	// edges touch machines: kernels, networks, files, clocks.
-	edges = []string{"internal/load/wire", "internal/knob", "internal/inspect", "internal/capture", "internal/lab", "internal/studydir", "internal/host", "internal/labtest", "internal/sharedtest"}
+	edges = []string{"internal/load/wire", "internal/knob", "internal/apply", "internal/inspect", "internal/capture", "internal/lab", "internal/studydir", "internal/host", "internal/labtest", "internal/sharedtest"}
 	// stores keep what was measured, or read what others did.
 	stores = []string{"internal/ledger", "internal/netbenches", "internal/accesslog"}
 	// implementations of an interface never know their siblings, and only

@@ -1,0 +1,130 @@
+package plan
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"linerate/internal/hint"
+	"linerate/internal/setting"
+)
+
+// Bounds of a plan's document; real ones are far below.
+const (
+	MaxDocument = 4 << 20
+	MaxSettings = 4096
+	MaxValue    = 4096 // bytes of a value, name or device
+)
+
+// ErrDigest says that the document is not the one that its digest was made of.
+var ErrDigest = errors.New("the plan was changed after it was made")
+
+// Parse reads a plan's document, from anyone: it is bounded, complete, of a
+// known version, and unchanged since it was sealed.
+func Parse(doc []byte) (Plan, error) {
+	if len(doc) > MaxDocument {
+		return Plan{}, fmt.Errorf("plan of %d bytes: the limit is %d", len(doc), MaxDocument)
+	}
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	dec.DisallowUnknownFields()
+	var p Plan
+	if err := dec.Decode(&p); err != nil {
+		return Plan{}, hint.With(fmt.Errorf("not a plan: %w", err), "a plan is the file that `linerate plan --out FILE` writes")
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return Plan{}, errors.New("not a plan: something follows the document")
+	}
+	if p.Version != Version {
+		return Plan{}, hint.With(fmt.Errorf("plan of version %d: this linerate knows %d", p.Version, Version), "make the plan anew")
+	}
+	if err := p.Check(); err != nil {
+		return Plan{}, err
+	}
+	want, err := digest(p)
+	if err != nil {
+		return Plan{}, err
+	}
+	if p.Digest != want {
+		return Plan{}, hint.With(fmt.Errorf("%w: its digest says %s, its content %s", ErrDigest, p.Short(), Plan{Digest: want}.Short()),
+			"make the plan anew; what you want otherwise, ask the planner for")
+	}
+	return p, nil
+}
+
+// Check says whether the plan could be applied at all: known mechanisms, clean
+// names, places that are drop-in files, no setting twice.
+func (p Plan) Check() error {
+	if p.OS != "freebsd" && p.OS != "linux" {
+		return fmt.Errorf("plan for the system %q: want freebsd or linux", clip(p.OS))
+	}
+	if len(p.Settings) > MaxSettings {
+		return fmt.Errorf("plan of %d settings: the limit is %d", len(p.Settings), MaxSettings)
+	}
+	seen := map[string]bool{}
+	for i, s := range p.Settings {
+		if err := s.check(p.OS); err != nil {
+			return fmt.Errorf("setting %d, %q: %w", i+1, clip(s.Name), err)
+		}
+		if seen[s.ID()] {
+			return fmt.Errorf("setting %d: %s is in the plan twice", i+1, s.Title())
+		}
+		seen[s.ID()] = true
+	}
+	return nil
+}
+
+func (s Setting) check(os string) error {
+	if !slices.Contains(setting.HostMechanisms(), s.Mechanism) {
+		var known []string
+		for _, m := range setting.HostMechanisms() {
+			known = append(known, string(m))
+		}
+		return hint.Unknown("mechanism", string(s.Mechanism), known)
+	}
+	for what, text := range map[string]string{"name": s.Name, "device": s.Device} {
+		if !word(text) || (what == "name" && text == "") {
+			return fmt.Errorf("its %s %q is none", what, clip(text))
+		}
+	}
+	if !oneLine(s.Value) || (s.Current.Value != nil && !oneLine(*s.Current.Value)) {
+		return errors.New("its value is not one line of text")
+	}
+	if s.Where.File == "" && !s.Where.Runtime {
+		return errors.New("it goes nowhere: neither to a file nor to the running host")
+	}
+	if s.Where.File != "" && !slices.Contains(Places(os), s.Where.File) {
+		return hint.With(fmt.Errorf("it would write %q", clip(s.Where.File)),
+			"plans write %s, never other people's files", strings.Join(Places(os), ", "))
+	}
+	return nil
+}
+
+// word accepts what names of settings and interfaces are made of: nothing a
+// shell, a path or a format could take for more.
+func word(s string) bool {
+	if len(s) > MaxValue || strings.HasPrefix(s, "-") || strings.Contains(s, "..") || path.IsAbs(s) {
+		return false
+	}
+	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:@%/+") == ""
+}
+
+// oneLine accepts printable text of one line.
+func oneLine(s string) bool {
+	if len(s) > MaxValue || !utf8.ValidString(s) {
+		return false
+	}
+	return !strings.ContainsFunc(s, func(r rune) bool { return (r < ' ' && r != '\t') || r == 0x7f })
+}
+
+func clip(s string) string {
+	if len(s) > 80 {
+		return s[:80] + "…"
+	}
+	return s
+}
