@@ -1,10 +1,12 @@
 package main
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -18,6 +20,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"mkarchive": func() { makeArchive(os.Args[1]) },
+		"field":     func() { printField(os.Args[1]) },
 		"linerate":  func() { simulate(); os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})
 }
@@ -42,4 +45,47 @@ func makeArchive(dir string) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// printField prints the first value at a dotted path of the JSON on standard
+// input; an array that the path does not index is entered at its first.
+func printField(path string) {
+	var v any
+	if err := json.NewDecoder(os.Stdin).Decode(&v); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	found := fieldOf(v, strings.Split(path, "."))
+	if found == nil {
+		fmt.Fprintln(os.Stderr, "no field", path)
+		os.Exit(1)
+	}
+	fmt.Println(found)
+}
+
+func fieldOf(v any, path []string) any {
+	switch v := v.(type) {
+	case []any:
+		if len(v) == 0 {
+			return nil
+		}
+		if len(path) > 0 && path[0] == "0" {
+			path = path[1:]
+		}
+		return fieldOf(v[0], path)
+	case map[string]any:
+		if len(path) == 0 {
+			return nil
+		}
+		if inner, ok := v[path[0]]; ok {
+			return fieldOf(inner, path[1:])
+		}
+		for _, inner := range v { // a document around the list
+			if list, ok := inner.([]any); ok {
+				return fieldOf(list, path)
+			}
+		}
+		return nil
+	}
+	return v
 }

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"compress/gzip"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestDocumentedCommands runs every linerate command of the README, the guide
+// and the reference, page by page and in their order, as a reader would who
+// types along: on files of the names they use, with studies on a simulated
+// testbed. Verbs that need real interfaces or hosts are only held to their
+// flags here; the lab's tests run them for real.
+func TestDocumentedCommands(t *testing.T) {
+	dir := t.TempDir()
+	for _, page := range documentedPages(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		commands := documentedCommands(string(text))
+		if len(commands) == 0 {
+			continue
+		}
+		name := strings.TrimSuffix(filepath.Base(filepath.Dir(page))+"-"+filepath.Base(page), ".md")
+		if err := os.WriteFile(filepath.Join(dir, name+".txtar"), []byte(docScript(string(text), commands)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: dir,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("LINERATE_LEDGER", filepath.Join(e.WorkDir, ".ledger", "ledger.db"))
+			e.Setenv("SIMULATED", "1")
+			return docFixtures(e.WorkDir)
+		},
+	})
+}
+
+func documentedPages(t *testing.T) []string {
+	t.Helper()
+	pages := []string{"../../README.md"}
+	for _, pattern := range []string{"../../docs/guide/*.md", "../../docs/reference/*.md"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, found...)
+	}
+	return pages
+}
+
+// commandLine is an indented or fenced line that begins with linerate, or a
+// pipe into it.
+var docCommand = regexp.MustCompile(`^( {4,}|\$ |)(sudo )?((zcat \S+ \| )?linerate |go run -exec sudo \./cmd/linerate )`)
+
+// documentedCommands are the commands of a page, continued lines joined.
+func documentedCommands(text string) []string {
+	var out []string
+	fenced, joined := false, ""
+	for line := range strings.SplitSeq(text, "\n") {
+		if strings.HasPrefix(line, "```") {
+			fenced = !fenced
+			continue
+		}
+		if joined != "" {
+			line = joined + " " + strings.TrimSpace(line)
+			joined = ""
+		} else if !docCommand.MatchString(strings.Replace(line, "    $ ", "    ", 1)) || !fenced && !strings.HasPrefix(line, "    ") {
+			continue
+		}
+		if rest, more := strings.CutSuffix(line, `\`); more {
+			joined = rest
+			continue
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+var (
+	// docRemark is what a page says beside a command.
+	docRemark = regexp.MustCompile(`\s{2,}\S.*$`)
+	// needsMore matches commands that need what a test of documents has not:
+	// real interfaces, other hosts, a database, many minutes.
+	needsMore = regexp.MustCompile(`linerate (generate|receive|bench|lab|apply|confirm|rollback|status|load)\b|ssh://|--hosts`)
+	// mayFind matches commands that say by their exit code what they found.
+	mayFind = regexp.MustCompile(`--fail-on`)
+	// makesDirectory matches commands that write a study's directory.
+	makesDirectory = regexp.MustCompile(`linerate (demo|study run)\b`)
+)
+
+// typed is a documented command as the reader of this test's directory types
+// it.
+func typed(line string) string {
+	line = strings.TrimPrefix(strings.TrimSpace(line), "$ ")
+	line = strings.TrimPrefix(line, "sudo ")
+	line = strings.Replace(line, "go run -exec sudo ./cmd/linerate", "linerate", 1)
+	line = docRemark.ReplaceAllString(line, "")
+	for _, r := range [][2]string{{"/var/log/nginx/", ""}, {"/backup/fw1", "fw1"}, {"/mnt", "fw1"}, {"./fw1", "fw1"}, {"netbenches DIR", "netbenches netbenches"}, {"resume DIR", "resume demo"},
+		{"VERDICT", "$(cat verdict)"}, {"TRIAL", "$(cat trial)"}, {"SHA256", "$(cat sha256)"}, {"logs -f ", "logs -f --interval 100ms "}} {
+		line = strings.ReplaceAll(line, r[0], r[1])
+	}
+	line, _, _ = strings.Cut(line, " | jq ") // not everybody's
+	if needsMore.MatchString(line) {
+		line += " --help"
+	}
+	return line
+}
+
+// docScript is the test script of a page. Fixtures that only some pages need
+// are made when the page names them.
+func docScript(text string, commands []string) string {
+	var b strings.Builder
+	all := strings.Join(commands, "\n")
+	for _, p := range []struct{ names, make string }{
+		{`\.tar\.gz`, "exec linerate capture -o bundle.tar.gz\nexec cp bundle.tar.gz fw1.tar.gz\n"},
+		{`netbenches`, "exec mkarchive netbenches\n"},
+		{`--root guide`, "exec cp -r fw1 guide\n"},
+		{`eleven\.db`, "exec mkarchive netbenches\n"},
+		{`resume DIR`, "exec linerate demo --quick --out demo\n"},
+		{`web2\.json`, "exec linerate logs --json access.log\ncp stdout web2.json\ncp stdout web3.json\n"},
+		{`VERDICT|ledger (query|export)`, "exec linerate study run firewall-rules --quick --out lab --seed 1\nexec linerate study run firewall-rules --quick --out results/firewall-rules --seed 2\n"},
+		{`VERDICT`, "exec sh -c 'linerate ledger query --study firewall-rules --json | field verdict_id > verdict'\n" +
+			"exec sh -c 'linerate ledger query --study firewall-rules --json | field study_id > study'\n" +
+			"exec sh -c 'linerate ledger show $(cat verdict) --json | field record.variant_trials.0 > trial'\n" +
+			"exec sh -c 'linerate ledger show $(cat trial) --json | field record.sources.0.sha256 > sha256'\n"},
+	} {
+		if regexp.MustCompile(p.names).MatchString(all) && !strings.Contains(b.String(), p.make) {
+			b.WriteString(p.make)
+		}
+	}
+	files := docFiles(text)
+	for i, c := range commands {
+		c = typed(c)
+		switch {
+		case strings.Contains(c, "logs -f"):
+			c = "timeout -s INT 1 " + c + " || test $? = 130 -o $? = 124"
+		case mayFind.MatchString(c):
+			c += " || test $? = 3 -o $? = 4"
+		case makesDirectory.MatchString(c) && !strings.Contains(c, "--out") && !strings.Contains(c, "--dry-run"):
+			c += fmt.Sprintf(" --out made-%d", i) // the default's name is the time of day
+		}
+		name := fmt.Sprintf("command-%d.sh", i)
+		files[name] = c + "\n"
+		fmt.Fprintf(&b, "exec sh -e %s\n", name)
+	}
+	for name, content := range files {
+		fmt.Fprintf(&b, "-- %s --\n%s", name, content)
+	}
+	return b.String()
+}
+
+// docFiles are the YAML files that a page shows: a study, suppressions.
+func docFiles(text string) map[string]string {
+	files := map[string]string{}
+	blocks := strings.Split(text, "```yaml\n")
+	for _, b := range blocks[1:] {
+		content, _, _ := strings.Cut(b, "```")
+		switch {
+		case strings.HasPrefix(content, "suppressions:"):
+			files["known.yaml"] = content
+		case strings.HasPrefix(content, "name: "):
+			name, _, _ := strings.Cut(strings.TrimPrefix(content, "name: "), "\n")
+			files[strings.TrimSpace(name)+".yaml"] = content
+		}
+	}
+	return files
+}
+
+// docFixtures makes the files that pages name.
+func docFixtures(dir string) error {
+	tree := map[string]string{
+		"etc/sysctl.conf": "net.inet.ip.redirect=0\n", "etc/rc.conf": "hostname=\"fw1\"\ngateway_enable=\"YES\"\n",
+		"boot/loader.conf": "net.inet.tcp.hostcache.cachelimit=\"0\"\n",
+	}
+	files := map[string]string{"before.txt": "100\n101\n99\n100.5\n100.2\n", "after.txt": "103\n104\n102.5\n103.4\n103\n", "access.log": docLog(1), "before.log": docLog(1), "after.log": docLog(3)}
+	for name, text := range tree {
+		files[name], files["fw1/"+name] = text, text
+	}
+	for i := range 200 {
+		files["app.log"] += fmt.Sprintf("{\"time\":\"2025-10-10T12:00:%02dZ\",\"status\":200,\"backend\":{\"took\":%d}}\n", i/4, 10+i%90)
+	}
+	files["access.log.2.gz"] = gzipped(docLog(1))
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// docLog is a log of requests that take about so many hundredths of a second.
+func docLog(scale int) string {
+	var b strings.Builder
+	for i := range 600 {
+		fmt.Fprintf(&b, "198.18.0.%d - - [10/Oct/2025:12:%02d:%02d +0000] \"GET /api/%d HTTP/1.1\" 200 512 \"-\" \"-\" 0.%03d\n", i%250+1, i/60, i%60, i%7, scale*(10+i%30))
+	}
+	return b.String()
+}
+
+func gzipped(text string) string {
+	var b strings.Builder
+	w := gzip.NewWriter(&b)
+	_, _ = w.Write([]byte(text))
+	_ = w.Close()
+	return b.String()
+}
