@@ -13,10 +13,10 @@ var (
 	mechanisms = []Mechanism{Sysctl, Loader, RC, Ifconfig, Ethtool, Module, KernelOption, Mount, Tunefs, LoginConf, Firewall, Service,
 		Sysfs, Procfs, Cmdline, Limit, Qdisc, CC, Route, Socket, Systemd}
 	settables = []Settable{Boot, Runtime, BootRuntime, ReadOnly}
-	types     = []Type{Int, Uint, Long, Ulong, S8, S16, S32, S64, U8, U16, U32, U64, Bool, String, Opaque, Node, YesNo, List, Flag}
+	types     = []Type{Int, Uint, Long, Ulong, S8, S16, S32, S64, U8, U16, U32, U64, Bool, String, Opaque, Node, YesNo, List, Flag, Numbers}
 	scopes    = []Scope{"", Host, VNET, Jail, Interface, Process, FS, NetNS, Device, RouteScope, SocketScope, User}
 	resets    = []Reset{"", NoReset, LinkFlap, Restart, Reload, NeedReboot, NewSockets, Remount}
-	verdicts  = []string{Folklore, Holds, Stale, Wrong, Measured}
+	verdicts  = []string{Folklore, Holds, Depends, Stale, Wrong, Measured}
 	cautions  = []string{"harmful", "ineffective", "memory", "order", "security", "note"}
 	decoders  = []string{"", "harvest"}
 	alls      = []All{"", AllMax, AllOr, AllAnd, AllSets, AllOnly, AllIgnored}
@@ -152,7 +152,7 @@ func (c Claim) check(file string) error {
 		bad("needs a name and a place (at)")
 	}
 	oneOf(bad, "verdict", c.Verdict, verdicts)
-	if (c.Verdict == Wrong || c.Verdict == Stale) && c.Truth == "" {
+	if (c.Verdict == Wrong || c.Verdict == Stale || c.Verdict == Depends) && c.Truth == "" {
 		bad("verdict %s needs a truth", c.Verdict)
 	}
 	return errors.Join(errs...)

@@ -43,6 +43,7 @@ type Claim struct {
 const (
 	Folklore = "folklore" // plausible, unmeasured
 	Holds    = "holds"    // the source code agrees
+	Depends  = "depends"  // right on some hosts or loads, wrong on others
 	Stale    = "stale"    // was right, on older releases
 	Wrong    = "wrong"    // never was right
 	Measured = "measured" // the source itself measured it

@@ -82,6 +82,8 @@ const (
 	YesNo Type = "yesno"
 	// List is words separated by blanks or commas.
 	List Type = "list"
+	// Numbers is a vector: whole numbers separated by blanks (net.ipv4.tcp_rmem).
+	Numbers Type = "vector"
 	// Flag is there or not (mount options, interface flags).
 	Flag Type = "flag"
 )
@@ -241,7 +243,13 @@ type Constraints struct {
 	OnlyRaise bool `yaml:"only_raise"`
 	// Multiple: the value must be a multiple of it.
 	Multiple float64 `yaml:"multiple"`
+	// Count is how many numbers a vector has.
+	Count int `yaml:"count"`
+	// Jiffies: Linux keeps the time in timer ticks, rounds it up to one (of
+	// 1 to 10 ms) and takes no more than 2147483647 of them.
+	Jiffies bool `yaml:"jiffies"`
 	// Values are the only ones allowed, for choices; Meaning explains some.
+	// Meaning without Values: the system takes any number.
 	Values  []string          `yaml:"values"`
 	Meaning map[string]string `yaml:"meaning"`
 	// Clamped: the system does not refuse a value out of range but takes the

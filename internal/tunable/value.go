@@ -57,6 +57,9 @@ func (r *Record) Reject(value string) *ValueProblem {
 	if len(r.Constraints.Values) > 0 && !r.Type.Integer() && !slices.Contains(r.Constraints.Values, v) {
 		return &ValueProblem{ProblemChoice, fmt.Sprintf("%q is none of %s", v, strings.Join(r.Constraints.Values, ", ")), r.Constraints.Clamped}
 	}
+	if r.Type == Numbers {
+		return r.rejectVector(v)
+	}
 	w, ok := widths[r.Type]
 	if !ok {
 		return nil
@@ -69,6 +72,25 @@ func (r *Record) Reject(value string) *ValueProblem {
 		return &ValueProblem{ProblemType, fmt.Sprintf("%s does not fit %s (%s to %s)", v, r.Type, w[0], w[1]), false}
 	}
 	return r.rejectNumber(v, n)
+}
+
+// rejectVector holds every number of a vector to the bounds. Fewer numbers
+// than the vector has are allowed: they set the first ones.
+func (r *Record) rejectVector(v string) *ValueProblem {
+	parts := strings.Fields(v)
+	if c := r.Constraints.Count; len(parts) == 0 || c > 0 && len(parts) > c {
+		return &ValueProblem{ProblemType, fmt.Sprintf("%q is not %d numbers", v, c), false}
+	}
+	for _, p := range parts {
+		n, ok := ParseInteger(p)
+		if !ok {
+			return &ValueProblem{ProblemType, fmt.Sprintf("%q is no number", p), false}
+		}
+		if problem := r.rejectNumber(p, n); problem != nil {
+			return problem
+		}
+	}
+	return nil
 }
 
 func (r *Record) rejectNumber(v string, n *big.Int) *ValueProblem {
@@ -135,6 +157,9 @@ func (r *Record) SameValue(a, b string) bool {
 	if a == b {
 		return true
 	}
+	if r.Type == Numbers {
+		return slices.Equal(strings.Fields(a), strings.Fields(b))
+	}
 	if r.Type == YesNo {
 		x, ok := yes(a)
 		y, ok2 := yes(b)
@@ -145,7 +170,17 @@ func (r *Record) SameValue(a, b string) bool {
 	}
 	x, ok := ParseInteger(a)
 	y, ok2 := ParseInteger(b)
-	return ok && ok2 && x.Cmp(y) == 0
+	return ok && ok2 && (x.Cmp(y) == 0 || r.sameTick(x, y))
+}
+
+// coarsestTick is the longest timer tick of a Linux kernel, in ms (HZ=100).
+const coarsestTick = 10
+
+// sameTick reports times in ms that a kernel may keep as one: 250 reads back
+// as 252 where a tick is 4 ms.
+func (r *Record) sameTick(x, y *big.Int) bool {
+	d := new(big.Int).Sub(x, y)
+	return r.Constraints.Jiffies && r.Unit == "ms" && d.IsInt64() && -coarsestTick < d.Int64() && d.Int64() < coarsestTick
 }
 
 func yes(s string) (on, known bool) {

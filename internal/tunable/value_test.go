@@ -95,3 +95,23 @@ func FuzzReject(f *testing.F) {
 		tunable.Folded(s)
 	})
 }
+
+// TestVector: vectors are held to their bounds and compared by their numbers;
+// times in ticks by the tick.
+func TestVector(t *testing.T) {
+	least := 1.0
+	r := tunable.Record{Type: tunable.Numbers, Constraints: tunable.Constraints{Min: &least, Count: 3}}
+	for v, ok := range map[string]bool{"4096 87380 16777216": true, "4096\t87380\t16777216": true, "4096": true,
+		"": false, "1 2 3 4": false, "0 1 2": false, "4k b 7": false} {
+		if got := r.Reject(v) == nil; got != ok {
+			t.Errorf("%q: fits %v, want %v", v, got, ok)
+		}
+	}
+	if !r.SameValue("1\t2\t3", "1 2 3") || r.SameValue("1 2 3", "1 2 4") {
+		t.Error("vectors are compared wrong")
+	}
+	ms := tunable.Record{Type: tunable.Int, Unit: "ms", Constraints: tunable.Constraints{Jiffies: true}}
+	if !ms.SameValue("250", "252") || ms.SameValue("250", "260") {
+		t.Error("ticks are compared wrong")
+	}
+}

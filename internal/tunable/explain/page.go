@@ -5,6 +5,7 @@ package explain
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -266,6 +267,12 @@ func bounds(r *tunable.Record) string {
 	case k.Max != nil:
 		parts = append(parts, "at most "+number(*k.Max))
 	}
+	if len(k.Values) == 0 && len(k.Meaning) > 0 {
+		parts = append(parts, meanings(k))
+	}
+	if k.Jiffies {
+		parts = append(parts, "kept in timer ticks, at most 2147483647 of them")
+	}
 	if k.PowerOfTwo {
 		parts = append(parts, "a power of two")
 	}
@@ -279,6 +286,17 @@ func bounds(r *tunable.Record) string {
 		parts = append(parts, "else the system takes its own value")
 	}
 	return strings.Join(parts, ", ")
+}
+
+// meanings explains numbers of a setting that takes others too.
+func meanings(k tunable.Constraints) string {
+	all := slices.SortedFunc(maps.Keys(k.Meaning), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	})
+	for i, v := range all {
+		all[i] = v + " " + k.Meaning[v]
+	}
+	return strings.Join(all, ", ")
 }
 
 func choices(k tunable.Constraints) string {
