@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/fact/factexpr"
 	"linerate/internal/tunable"
 )
 
 // subject is what a rule is asked about: its part of the environment, the
 // name it gives a finding and the line it is at.
 type subject struct {
-	env  tunable.Env
+	env  *names
 	name string
 	at   fact.Line
 }
@@ -31,7 +32,7 @@ func (a *auditor) rules() {
 
 // ask reports a rule's finding about one subject, if its condition holds.
 func (a *auditor) ask(r *Rule, s subject) {
-	yes, err := holds(r.When, s.env)
+	yes, err := language().Holds(r.When, s.env)
 	a.fail(wrap(r, err))
 	if !yes {
 		return
@@ -44,12 +45,12 @@ func (a *auditor) ask(r *Rule, s subject) {
 		if t.text == "" {
 			continue
 		}
-		filled, err := fill(t.text, s.env)
+		filled, err := language().Fill(t.text, s.env)
 		a.fail(wrap(r, err))
 		*t.into = filled
 	}
 	if r.Worse != "" {
-		yes, err := holds(r.Worse, s.env)
+		yes, err := language().Holds(r.Worse, s.env)
 		a.fail(wrap(r, err))
 		if i := slices.Index(severities, f.Severity); yes && i+1 < len(severities) {
 			f.Severity = severities[i+1]
@@ -86,19 +87,19 @@ func (a *auditor) subjects(r *Rule) []subject {
 			}
 		}
 	case EachNIC:
-		for i := range a.f.NICs {
-			all = append(all, a.aboutNIC(&a.f.NICs[i]))
+		for i, n := range a.f.NICs {
+			all = append(all, a.aboutNIC(n, a.names.NICs[i]))
 		}
 	case EachCounter:
 		for _, c := range a.f.Counters {
 			if r.takes([]string{c.Name}) {
-				e := a.env.With("", "")
-				e["count"], e["counter_name"] = float64(c.Value), c.Name
+				e := a.names.about("")
+				e.Count, e.CounterName = float64(c.Value), c.Name
 				all = append(all, subject{env: e, name: c.Name})
 			}
 		}
 	default:
-		all = []subject{{env: a.env}}
+		all = []subject{{env: a.names}}
 	}
 	return all
 }
@@ -113,14 +114,14 @@ func (a *auditor) without(l fact.Line) bool {
 }
 
 func (a *auditor) aboutLine(l fact.Line, folded string) subject {
-	e := a.env.With(l.Value, "")
-	e["line"] = &lineView{Name: l.Name, Value: l.Value, Num: e["this"].(float64), Folded: folded, File: l.File, Mechanism: string(l.Mechanism)}
+	e := a.names.about(l.Value)
+	e.Line = &lineView{Name: l.Name, Value: l.Value, Num: e.This, Folded: folded, File: l.File, Mechanism: string(l.Mechanism)}
 	return subject{env: e, name: l.Name, at: l}
 }
 
-func (a *auditor) aboutNIC(n *fact.NIC) subject {
-	e := a.env.With("", "")
-	e["nic"] = viewNIC(a.f, n)
+func (a *auditor) aboutNIC(n fact.NIC, view *factexpr.NIC) subject {
+	e := a.names.about("")
+	e.NIC = view
 	s := subject{env: e, name: n.Name}
 	if len(n.Configured) > 0 {
 		s.at = n.Configured[0]

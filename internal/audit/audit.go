@@ -26,9 +26,10 @@ type Input struct {
 // auditor collects findings on one host.
 type auditor struct {
 	Input
-	f   *fact.Facts
-	c   *tunable.Catalogue
-	env tunable.Env
+	f     *fact.Facts
+	c     *tunable.Catalogue
+	env   tunable.Env // of the catalogue's expressions
+	names *names      // of the rules'
 	// lines are the host's own lines, by mechanism and reading order.
 	lines    []fact.Line
 	findings []Finding
@@ -45,7 +46,8 @@ func Run(in Input) (*Report, error) {
 	if in.Rules == nil {
 		a.Rules = &RuleSet{}
 	}
-	a.env = env(a.c, a.f, in.Role, a.Rules.Classes)
+	a.env = a.c.NewEnv(a.f, in.Role)
+	a.names = ruleNames(a.env, a.f, a.Rules.Classes)
 	a.lines = a.f.Lines()
 	a.problems()
 	for _, l := range a.lines {

@@ -278,3 +278,20 @@ func (r *Rule) takes(spellings []string) bool {
 		})
 	})
 }
+
+// CheckExpressions compiles every expression of the rules, those in texts
+// too.
+func (s *RuleSet) CheckExpressions() error {
+	var errs []error
+	for _, r := range s.rules {
+		for _, err := range []error{
+			language().CheckCondition(r.When), language().CheckCondition(r.Worse), language().CheckText(r.Name),
+			language().CheckText(r.Message), language().CheckText(r.Why), language().CheckText(r.Fix),
+		} {
+			if err != nil {
+				errs = append(errs, fmt.Errorf("%s: %s: %w", r.file, r.ID, err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -358,10 +358,10 @@ func (a *auditor) idle(j judged) string {
 			continue
 		}
 		s := a.aboutLine(j.Line, spellings[len(spellings)-1])
-		if yes, err := holds(r.When, s.env); err != nil || !yes {
+		if yes, err := language().Holds(r.When, s.env); err != nil || !yes {
 			continue
 		}
-		if text, err := fill(r.Message, s.env); err == nil {
+		if text, err := language().Fill(r.Message, s.env); err == nil {
 			return fmt.Sprintf(" — it would do nothing there either (%s): rather remove it.", text)
 		}
 	}

@@ -369,7 +369,7 @@ func (a *auditor) couplings() {
 
 // disagree reports one coupling of a line, if it does not hold.
 func (a *auditor) disagree(l fact.Line, k tunable.Coupling) bool {
-	other := a.env["text"].(func(string) string)(k.Name)
+	other := a.env.Text(k.Name)
 	if other == "" {
 		return false
 	}

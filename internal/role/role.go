@@ -9,12 +9,11 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/expr-lang/expr"
-	"github.com/expr-lang/expr/vm"
 	"github.com/goccy/go-yaml"
 
 	"linerate/catalogue/roles"
 	"linerate/internal/fact"
+	"linerate/internal/fact/factexpr"
 	"linerate/internal/hint"
 )
 
@@ -46,9 +45,10 @@ type Evidence struct {
 	When   string `yaml:"when"`
 	Weight int    `yaml:"weight"`
 	Reason string `yaml:"reason"`
-
-	program *vm.Program
 }
+
+// language is that of the evidence: the names of a host's facts alone.
+var language = sync.OnceValue(factexpr.NewLanguage[factexpr.Host])
 
 // Load reads and compiles the built-in roles, once.
 var Load = sync.OnceValues(func() ([]Role, error) { return Parse(roles.YAML) })
@@ -61,21 +61,18 @@ func Parse(text []byte) ([]Role, error) {
 	if err := yaml.UnmarshalWithOptions(text, &file, yaml.Strict()); err != nil {
 		return nil, fmt.Errorf("roles: %w", err)
 	}
-	blank := Env(&fact.Facts{})
 	for i, r := range file.Roles {
 		if r.Name == "" || r.Summary == "" || len(r.Evidence) == 0 {
 			return nil, fmt.Errorf("roles: role %d (%q) lacks its name, summary or evidence", i+1, r.Name)
 		}
 		for j := range r.Evidence {
-			e := &r.Evidence[j]
-			program, err := expr.Compile(e.When, expr.Env(blank), expr.AsBool())
-			if err != nil {
-				return nil, fmt.Errorf("roles: %s: %q: %w", r.Name, e.When, err)
+			e := r.Evidence[j]
+			if err := language().CheckCondition(e.When); err != nil {
+				return nil, fmt.Errorf("roles: %s: %w", r.Name, err)
 			}
 			if e.Weight == 0 || e.Reason == "" {
 				return nil, fmt.Errorf("roles: %s: %q lacks its weight or reason", r.Name, e.When)
 			}
-			e.program = program
 		}
 	}
 	return file.Roles, nil
@@ -113,10 +110,10 @@ func Of(f *fact.Facts) (Guess, error) {
 
 // guess weighs the evidence for each role.
 func guess(known []Role, f *fact.Facts) (Guess, error) {
-	env := Env(f)
+	host := factexpr.Of(f)
 	var candidates []Candidate
 	for _, r := range known {
-		c, err := r.weigh(env)
+		c, err := r.weigh(&host)
 		if err != nil {
 			return Guess{}, err
 		}
@@ -132,15 +129,15 @@ func guess(known []Role, f *fact.Facts) (Guess, error) {
 }
 
 // weigh sums what holds for a role.
-func (r Role) weigh(env map[string]any) (Candidate, error) {
+func (r Role) weigh(host *factexpr.Host) (Candidate, error) {
 	c := Candidate{Role: r.Name, Reasons: []string{}}
 	var held []Evidence
 	for _, e := range r.Evidence {
-		yes, err := expr.Run(e.program, env)
+		yes, err := language().Holds(e.When, host)
 		if err != nil {
-			return c, fmt.Errorf("role %s: %q: %w", r.Name, e.When, err)
+			return c, fmt.Errorf("role %s: %w", r.Name, err)
 		}
-		if yes.(bool) {
+		if yes {
 			c.Weight += e.Weight
 			held = append(held, e)
 		}

@@ -88,6 +88,7 @@ func TestParseRefusesMistakes(t *testing.T) {
 		{"roles: [{name: x, summary: y, evidence: [{when: nosuch, weight: 1, reason: z}]}]", "unknown name nosuch"},
 		{"roles: [{name: x, summary: y, evidence: [{when: forwarding, reason: z}]}]", "weight"},
 		{"roles: [{name: x, evidence: [{when: forwarding, weight: 1, reason: z}]}]", "summary"},
+		{"roles: [{name: x, summary: y, evidence: [{when: ports, weight: 1, reason: z}]}]", "want true or false"},
 		{"roles: [{nom: x}]", "unknown field"},
 	} {
 		if _, err := Parse([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -3,6 +3,9 @@ package tunable
 import (
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
+	"sync"
 
 	"linerate/internal/fact/release"
 )
@@ -20,7 +23,7 @@ func (r *Record) checkExpressions(bad func(string, ...any)) {
 		}
 	}
 	for _, f := range formulas {
-		if _, err := Compile(f); err != nil {
+		if _, err := language().Compile(f); err != nil {
 			bad("%v", err)
 		}
 	}
@@ -41,22 +44,31 @@ func (r *Record) checkExpressions(bad func(string, ...any)) {
 	}
 	for _, k := range r.Recommend {
 		checkCondition(bad, "recommendation for "+k.Role, k.When, nil)
-		checkCondition(bad, "recommendation for "+k.Role, k.Formula, k.Vectors)
+		checkExpression(bad, "recommendation for "+k.Role, k.Formula, k.Vectors)
 		if k.Role == "" || k.Reason == "" {
 			bad("a recommendation needs a role and a reason")
 		}
 	}
 }
 
-// checkCondition compiles one expression and runs its vectors.
+// checkCondition is checkExpression of one that must be true or false.
 func checkCondition(bad func(string, ...any), what, code string, vectors []Vector) {
+	if err := language().CheckCondition(code); err != nil {
+		bad("%s: %v", what, err)
+		return
+	}
+	checkExpression(bad, what, code, vectors)
+}
+
+// checkExpression compiles one expression and runs its vectors.
+func checkExpression(bad func(string, ...any), what, code string, vectors []Vector) {
 	if code == "" {
 		if len(vectors) > 0 {
 			bad("%s: vectors without an expression", what)
 		}
 		return
 	}
-	if _, err := Compile(code); err != nil {
+	if _, err := language().Compile(code); err != nil {
 		bad("%s: %v", what, err)
 		return
 	}
@@ -77,7 +89,7 @@ func (r *Record) runDefault(v Vector) error {
 	if s.Formula == "" {
 		return errors.New("a vector for a release whose default is no formula")
 	}
-	got, err := e.Text(s.Formula)
+	got, err := e.Formula(s.Formula)
 	if err == nil && got != v.Want {
 		err = fmt.Errorf("formula %q of %v is %s, want %s (%s)", s.Formula, v.With, got, v.Want, v.From)
 	}
@@ -89,7 +101,7 @@ func (v Vector) run(code string) error {
 	if err != nil {
 		return err
 	}
-	got, err := e.Text(code)
+	got, err := e.Formula(code)
 	if err == nil && got != v.Want {
 		err = fmt.Errorf("expression %q of %v %v is %s, want %s", code, v.With, v.Values, got, v.Want)
 	}
@@ -104,45 +116,63 @@ func (v Vector) env() (Env, release.Release, error) {
 		if name == "release" {
 			var err error
 			if rel, err = release.Parse(fmt.Sprint(x)); err != nil {
-				return nil, rel, fmt.Errorf("vector: %w", err)
+				return Env{}, rel, fmt.Errorf("vector: %w", err)
 			}
-			e.setRelease(rel)
+			e.Major, e.Minor, e.AtLeast = rel.Major, rel.Minor, rel.AtLeast
+			e.HarvestDefault = func() float64 { return float64(HarvestDefault(rel)) }
 			continue
 		}
-		have, ok := e[name]
-		if !ok {
-			return nil, rel, fmt.Errorf("vector: no variable %q", name)
+		if err := e.set(name, x); err != nil {
+			return Env{}, rel, fmt.Errorf("vector: %w", err)
 		}
-		cast, err := castLike(have, x)
-		if err != nil {
-			return nil, rel, fmt.Errorf("vector: %s: %w", name, err)
-		}
-		e[name] = cast
 	}
-	if e["pages"] == 0 {
-		e["pages"] = e["memory"].(int) / e["page"].(int)
+	if e.Pages == 0 {
+		e.Pages = e.Memory / e.Page
 	}
-	e["text"] = func(name string) string { return v.Values[name] }
-	e["value"] = func(name string) float64 { return toNumber(v.Values[name]) }
-	e["is_set"] = func(name string) bool { _, ok := v.Values[name]; return ok }
-	e["rc"] = func(name string) bool { on, _ := yes(v.Values[name]); return on }
+	e.Text = func(name string) string { return v.Values[name] }
+	e.Value = func(name string) float64 { return toNumber(v.Values[name]) }
+	e.IsSet = func(name string) bool { _, ok := v.Values[name]; return ok }
+	e.RC = func(name string) bool { on, _ := yes(v.Values[name]); return on }
 	return e, rel, nil
 }
 
-// castLike turns what YAML read into the type that Env has, lists into
-// membership tests for the functions over names.
+// fields are where Names has each name of the expressions.
+var fields = sync.OnceValue(func() map[string][]int {
+	at := map[string][]int{}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[Names]()) {
+		if name := f.Tag.Get("expr"); name != "" {
+			at[name] = f.Index
+		}
+	}
+	return at
+})
+
+// set gives a name what YAML read: lists make membership tests of the
+// functions over names.
+func (e Env) set(name string, x any) error {
+	at, ok := fields()[name]
+	if !ok {
+		return fmt.Errorf("no variable %q", name)
+	}
+	field := reflect.ValueOf(e.Names).Elem().FieldByIndex(at)
+	value, err := castLike(field.Interface(), x)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	field.Set(reflect.ValueOf(value))
+	return nil
+}
+
+// castLike turns what YAML read into the type that Names has.
 func castLike(have, x any) (any, error) {
 	switch have.(type) {
-	case int:
+	case int, float64:
 		f, ok := asFloat(x)
 		if !ok {
 			return nil, fmt.Errorf("want a number, have %v", x)
 		}
-		return int(f), nil
-	case float64:
-		f, ok := asFloat(x)
-		if !ok {
-			return nil, fmt.Errorf("want a number, have %v", x)
+		if _, whole := have.(int); whole {
+			return int(f), nil
 		}
 		return f, nil
 	case bool:
@@ -154,11 +184,8 @@ func castLike(have, x any) (any, error) {
 	case []string:
 		return asStrings(x), nil
 	case func(string) bool:
-		names := map[string]bool{}
-		for _, s := range asStrings(x) {
-			names[s] = true
-		}
-		return func(n string) bool { return names[n] }, nil
+		names := asStrings(x)
+		return func(n string) bool { return slices.Contains(names, n) }, nil
 	}
 	return nil, fmt.Errorf("cannot be %v", x)
 }

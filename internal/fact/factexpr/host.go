@@ -1,0 +1,225 @@
+package factexpr
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+// Host is what expressions see of a host by its facts alone: numbers in base
+// units (bytes, seconds, bits per second, counts), texts, and functions. What
+// is not known is 0, "" or false. The predicates are those of fact.Facts.
+type Host struct {
+	OS         string `expr:"os"`
+	Arch       string `expr:"arch"`
+	Major      int    `expr:"major"`
+	Minor      int    `expr:"minor"`
+	Hypervisor string `expr:"hypervisor"`
+	VM         bool   `expr:"vm"`
+	// Tree: only files are known, no running state.
+	Tree   bool    `expr:"tree"`
+	Uptime float64 `expr:"uptime"`
+
+	// Processors, and memory in bytes.
+	CPUs           int `expr:"cpus"`
+	Cores          int `expr:"cores"`
+	ThreadsPerCore int `expr:"threads_per_core"`
+	Domains        int `expr:"domains"`
+	Memory         int `expr:"memory"`
+	RealMemory     int `expr:"real_memory"`
+	Page           int `expr:"page"`
+	Pages          int `expr:"pages"`
+	Kmem           int `expr:"kmem"`
+
+	Network
+	Filters
+
+	// AtLeast: the release is this one or newer.
+	AtLeast func(major, minor int) bool `expr:"at_least"`
+	// Div is the integer division of C: it truncates, and is 0 by 0.
+	Div func(a, b any) float64 `expr:"div"`
+
+	// Functions over settings and their files.
+	IsSet   func(name string) bool   `expr:"is_set"`
+	RC      func(name string) bool   `expr:"rc"`
+	RCText  func(name string) string `expr:"rc_text"`
+	Running func(name string) string `expr:"running"`
+	// Module: in the kernel, loaded, or configured to be.
+	Module  func(name string) bool `expr:"module"`
+	Service func(name string) bool `expr:"service"`
+	Listens func(port int) bool    `expr:"listens"`
+	Mounted func(kind string) bool `expr:"mounted"`
+	// Details are the values of a word in a daemon's configuration.
+	Details func(service, word string) []string `expr:"details"`
+	// Webserver: a daemon that serves HTTP is enabled.
+	Webserver bool `expr:"webserver"`
+	// ContainerHost: the host runs containers.
+	ContainerHost bool `expr:"container_host"`
+
+	// What the kernel counted since boot, what it complained of, and what was
+	// read at all.
+	Counter    func(name string) float64 `expr:"counter"`
+	HasCounter func(name string) bool    `expr:"has_counter"`
+	PerSecond  func(name string) float64 `expr:"per_second"`
+	Complained func(word string) bool    `expr:"complained"`
+	WasRead    func(source string) bool  `expr:"was_read"`
+}
+
+// Filters are the packet filters of a host, and its forwarding.
+type Filters struct {
+	Forwarding     bool `expr:"forwarding"`
+	ForwardingIPv4 bool `expr:"forwarding_ipv4"`
+	ForwardingIPv6 bool `expr:"forwarding_ipv6"`
+	// Packets forwarded, and received for the host itself, since boot.
+	Forwarded float64 `expr:"forwarded"`
+	Delivered float64 `expr:"delivered"`
+
+	PF               bool    `expr:"pf"`
+	PFRules          int     `expr:"pf_rules"`
+	PFSourceTracking int     `expr:"pf_source_tracking"`
+	PFNAT            int     `expr:"pf_nat"`
+	PFStates         float64 `expr:"pf_states"`
+	// PFMaxMSS is the least max-mss of scrub rules, 0 without one.
+	PFMaxMSS float64 `expr:"pf_max_mss"`
+	PFFile   bool    `expr:"pf_file"`
+	// PFLimitSet: pf.conf sets the limit.
+	PFLimitSet func(name string) bool `expr:"pf_limit_set"`
+
+	IPFW         bool `expr:"ipfw"`
+	IPFWRules    int  `expr:"ipfw_rules"`
+	IPFWStateful int  `expr:"ipfw_stateful"`
+	IPFWNAT      int  `expr:"ipfw_nat"`
+	IPFWPipes    int  `expr:"ipfw_pipes"`
+	IPF          bool `expr:"ipf"`
+
+	// Linux: netfilter's rules; connection tracking, its entries and limit;
+	// bridged frames through netfilter.
+	NFT          bool    `expr:"nft"`
+	NFTRules     int     `expr:"nft_rules"`
+	ConntrackOn  bool    `expr:"conntrack_on"`
+	Conntrack    float64 `expr:"conntrack"`
+	ConntrackMax float64 `expr:"conntrack_max"`
+	BridgeNF     bool    `expr:"bridge_nf"`
+}
+
+// webservers are the daemons that serve HTTP.
+var webservers = []string{"nginx", "apache", "haproxy", "varnish"}
+
+// Of is the names of a host.
+func Of(f *fact.Facts) Host {
+	h := Blank()
+	h.OS, h.Arch, h.Hypervisor, h.VM, h.Tree, h.Uptime = f.OS, f.Arch, f.Hypervisor, f.Virtual(), !f.Live(), f.UptimeSeconds
+	h.Major, h.Minor, h.AtLeast = f.Release.Major, f.Release.Minor, f.Release.AtLeast
+	h.CPUs, h.Cores, h.ThreadsPerCore, h.Domains = f.CPU.Count, f.CPU.Cores, f.CPU.ThreadsPerCore, len(f.CPU.Domains)
+	h.Memory, h.RealMemory, h.Kmem = toInt(f.Memory.Physical), toInt(f.Memory.Real), toInt(f.Memory.KernelMap)
+	if p := toInt(f.Memory.PageSize); p > 0 {
+		h.Page = p
+	}
+	h.Pages = h.Memory / h.Page
+	h.Network, h.Filters = networkOf(f), filtersOf(f)
+	h.IsSet, h.RC, h.Module, h.Service, h.Listens, h.Mounted = f.IsSet, f.RCYes, f.HasModule, f.RunsService, f.Listens, f.HasMount
+	h.Details, h.Complained, h.WasRead, h.PerSecond = f.Details, f.Complained, f.Read, f.PerSecond
+	h.RCText = func(name string) string { v, _ := f.RCValue(name); return v }
+	h.Running = func(name string) string { v, _ := f.LiveValue(name); return v }
+	h.Counter = func(name string) float64 { return count(f, name) }
+	h.HasCounter = func(name string) bool { _, ok := f.Counter(name); return ok }
+	h.Webserver, h.ContainerHost = slices.ContainsFunc(webservers, f.RunsService), f.HostsContainers()
+	return h
+}
+
+// Blank is the names of a host of which nothing is known.
+func Blank() Host {
+	no := func(string) bool { return false }
+	zero := func(string) float64 { return 0 }
+	none := func(string) string { return "" }
+	return Host{
+		Page: 4096, AtLeast: func(int, int) bool { return false }, Div: div,
+		IsSet: no, RC: no, RCText: none, Running: none, Module: no, Service: no, Mounted: no,
+		Listens: func(int) bool { return false }, Details: func(string, string) []string { return []string{} },
+		Counter: zero, HasCounter: no, PerSecond: zero, Complained: no, WasRead: no,
+		Network: Network{Drivers: []string{}, Driver: no, Enabled: no, HasNIC: no},
+		Filters: Filters{PFLimitSet: no},
+	}
+}
+
+// div takes numbers of any kind.
+func div(a, b any) float64 {
+	x, y := int64(Number(a)), int64(Number(b))
+	if y == 0 {
+		return 0
+	}
+	return float64(x / y)
+}
+
+// toInt is a size as expressions have it.
+func toInt(n uint64) int { return int(min(n, math.MaxInt64)) }
+
+func count(f *fact.Facts, name string) float64 {
+	c, _ := f.Counter(name)
+	return float64(c.Value)
+}
+
+func filtersOf(f *fact.Facts) Filters {
+	v := Filters{
+		ForwardingIPv4: f.ForwardsIPv4(), ForwardingIPv6: f.ForwardsIPv6(),
+		Forwarded: count(f, "ip.forwarded") + count(f, "ip6.forwarded"),
+		Delivered: count(f, "ip.delivered") + count(f, "ip6.delivered"),
+		PF:        f.PFOn(), IPFW: f.IPFWOn(), IPF: f.IPFOn(), NFT: f.NFTOn(),
+		ConntrackOn: f.TracksConnections(), BridgeNF: f.FiltersBridges(),
+	}
+	v.Forwarding = v.ForwardingIPv4 || v.ForwardingIPv6
+	v.setPF(f.Firewall.PF)
+	if fw := f.Firewall.IPFW; fw != nil {
+		v.IPFWRules, v.IPFWStateful, v.IPFWNAT, v.IPFWPipes = fw.Rules, fw.Stateful, fw.NAT, fw.Pipes
+	}
+	if nft := f.Firewall.NFT; nft != nil {
+		v.NFTRules = nft.Rules
+		if nft.Connections != nil && nft.Max != nil {
+			v.Conntrack, v.ConntrackMax = float64(*nft.Connections), float64(*nft.Max)
+		}
+	}
+	return v
+}
+
+func (v *Filters) setPF(pf *fact.PF) {
+	if pf == nil {
+		pf = &fact.PF{}
+	}
+	v.PFRules, v.PFSourceTracking, v.PFNAT, v.PFFile = pf.Rules, pf.SourceTracking, pf.Translations, pf.File != ""
+	if pf.States != nil {
+		v.PFStates = float64(*pf.States)
+	}
+	for _, s := range pf.Scrub {
+		if mss := float64(s.MaxMSS); mss > 0 && (v.PFMaxMSS == 0 || mss < v.PFMaxMSS) {
+			v.PFMaxMSS = mss
+		}
+	}
+	v.PFLimitSet = func(name string) bool {
+		return slices.ContainsFunc(pf.FileLimits, func(l fact.Limit) bool { return l.Name == name })
+	}
+}
+
+// Offload is the state of an interface's option: "on" or "off" where it is
+// known of the running interface or said in rc.conf, else "default".
+func Offload(n *fact.NIC, option string) string {
+	if n.Options != nil {
+		if slices.ContainsFunc(n.Options, func(o string) bool { return strings.EqualFold(o, option) }) {
+			return "on"
+		}
+		return "off"
+	}
+	state := "default"
+	for _, flag := range n.ConfigFlags {
+		name, off := strings.CutPrefix(strings.ToLower(flag), "-")
+		if name != strings.ToLower(option) && !(name == "tso" && strings.HasPrefix(strings.ToLower(option), "tso")) {
+			continue
+		}
+		state = "on"
+		if off {
+			state = "off"
+		}
+	}
+	return state
+}

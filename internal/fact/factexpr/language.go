@@ -1,0 +1,215 @@
+// Package factexpr is the language in which the catalogue, the audit's rules
+// and the roles speak of a host: expr-lang expressions whose names are the
+// fields of a Go struct. Host has what is known of the host's facts alone;
+// packages tunable and audit embed it in structs with names of their own, so
+// that a name means the same everywhere.
+package factexpr
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/vm"
+
+	"linerate/internal/calc"
+)
+
+// Language compiles and runs expressions whose names are those of E's fields
+// (tag `expr`), embedded structs' included, and the functions of package calc.
+// What was compiled is kept: expressions are few and used for every host. E's
+// exported methods would be names too: it should have none.
+type Language[E any] struct {
+	options  []expr.Option
+	programs sync.Map // string → *vm.Program
+}
+
+// NewLanguage makes the language of E.
+func NewLanguage[E any]() *Language[E] {
+	return &Language[E]{options: append(calc.Options(), expr.Env(new(E)))}
+}
+
+// Compile checks an expression: its names, and the types of what they mean.
+func (l *Language[E]) Compile(code string) (*vm.Program, error) {
+	if p, ok := l.programs.Load(code); ok {
+		return p.(*vm.Program), nil
+	}
+	p, err := expr.Compile(code, l.options...)
+	if err != nil {
+		return nil, fmt.Errorf("expression %q: %w", code, err)
+	}
+	l.programs.Store(code, p)
+	return p, nil
+}
+
+// CheckCondition checks an expression that must be true or false; "" is one.
+func (l *Language[E]) CheckCondition(code string) error {
+	if code == "" {
+		return nil
+	}
+	p, err := l.Compile(code)
+	if err != nil {
+		return err
+	}
+	root := p.Node()
+	if t := root.Type(); t != nil && t.Kind() != reflect.Bool {
+		return fmt.Errorf("expression %q: want true or false, have a %s", code, t)
+	}
+	return nil
+}
+
+// Value runs an expression.
+func (l *Language[E]) Value(code string, names *E) (any, error) {
+	p, err := l.Compile(code)
+	if err != nil {
+		return nil, err
+	}
+	v, err := expr.Run(p, names)
+	if err != nil {
+		return nil, fmt.Errorf("expression %q: %w", code, err)
+	}
+	return v, nil
+}
+
+// Holds runs a condition; "" always holds.
+func (l *Language[E]) Holds(code string, names *E) (bool, error) {
+	if code == "" {
+		return true, nil
+	}
+	v, err := l.Value(code, names)
+	if err != nil {
+		return false, err
+	}
+	b, ok := v.(bool)
+	if !ok {
+		return false, fmt.Errorf("expression %q: want true or false, have %v", code, v)
+	}
+	return b, nil
+}
+
+// Fill replaces every ${expression} of a text by its value, written for
+// people.
+func (l *Language[E]) Fill(text string, names *E) (string, error) {
+	var b strings.Builder
+	err := parts(text, func(plain, code string, isCode bool) error {
+		b.WriteString(plain)
+		if !isCode {
+			return nil
+		}
+		v, err := l.Value(code, names)
+		b.WriteString(Show(v))
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(b.String()), nil
+}
+
+// CheckText compiles every ${expression} of a text.
+func (l *Language[E]) CheckText(text string) error {
+	return parts(text, func(_, code string, isCode bool) error {
+		if !isCode {
+			return nil
+		}
+		_, err := l.Compile(code)
+		return err
+	})
+}
+
+// parts visits the pieces of a text: what stands before an expression, with
+// it, and what stands after the last.
+func parts(text string, visit func(plain, code string, isCode bool) error) error {
+	for rest := text; ; {
+		plain, after, found := strings.Cut(rest, "${")
+		if !found {
+			return visit(plain, "", false)
+		}
+		code, next, closed := strings.Cut(after, "}")
+		if !closed {
+			return fmt.Errorf("text %q: ${ without }", text)
+		}
+		if err := visit(plain, code, true); err != nil {
+			return err
+		}
+		rest = next
+	}
+}
+
+// Reads lists what an expression reads: names, and the constant arguments of
+// calls of functions by name. Both are nil for one that does not compile.
+func (l *Language[E]) Reads(code string) (names []string, calls []Call) {
+	p, err := l.Compile(code)
+	if err != nil {
+		return nil, nil
+	}
+	var r reader
+	root := p.Node()
+	ast.Walk(&root, &r)
+	return r.names, r.calls
+}
+
+// Call is a call of a function with one text as its argument.
+type Call struct{ Function, Argument string }
+
+type reader struct {
+	names []string
+	calls []Call
+}
+
+// Visit collects identifiers and calls; it implements ast.Visitor.
+func (r *reader) Visit(node *ast.Node) {
+	switch x := (*node).(type) {
+	case *ast.IdentifierNode:
+		r.names = append(r.names, x.Value)
+	case *ast.CallNode:
+		id, ok := x.Callee.(*ast.IdentifierNode)
+		if !ok || len(x.Arguments) != 1 {
+			return
+		}
+		if arg, ok := x.Arguments[0].(*ast.StringNode); ok {
+			r.calls = append(r.calls, Call{id.Value, arg.Value})
+		}
+	}
+}
+
+// Show writes the value of an expression for people: whole numbers without a
+// fraction, others to four digits, lists with commas.
+func Show(v any) string {
+	switch v := v.(type) {
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1e15 {
+			return strconv.FormatInt(int64(v), 10)
+		}
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	case []string:
+		return strings.Join(v, ", ")
+	case []any:
+		texts := make([]string, len(v))
+		for i, x := range v {
+			texts[i] = Show(x)
+		}
+		return strings.Join(texts, ", ")
+	}
+	return fmt.Sprint(v)
+}
+
+// Number is any number of an expression as a float, 0 of anything else.
+func Number(v any) float64 {
+	switch v := v.(type) {
+	case float64:
+		return v
+	case int:
+		return float64(v)
+	case int64:
+		return float64(v)
+	case uint64:
+		return float64(v)
+	}
+	return 0
+}

@@ -1,0 +1,148 @@
+package factexpr
+
+import (
+	"slices"
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+// Network is the interfaces of a host and their interrupts.
+type Network struct {
+	// Drivers are of the network ports, sorted; Ports their number, Link the
+	// fastest in bits per second, NICQueues the most receive queues.
+	Drivers   []string `expr:"drivers"`
+	Ports     int      `expr:"ports"`
+	Link      int      `expr:"link"`
+	NICQueues int      `expr:"nic_queues"`
+	// AddressedPorts have an address, BridgedPorts are in a bridge.
+	AddressedPorts int `expr:"addressed_ports"`
+	BridgedPorts   int `expr:"bridged_ports"`
+
+	// Driver: some port has it. Enabled: an offload (LRO, TSO4 …) is on, on
+	// some port. HasNIC: an interface of a driver is there and not down,
+	// cloned ones (pfsync) included.
+	Driver  func(name string) bool   `expr:"driver"`
+	Enabled func(option string) bool `expr:"enabled"`
+	HasNIC  func(driver string) bool `expr:"has_nic"`
+
+	NICs       []*NIC       `expr:"nics"`
+	Interrupts []*Interrupt `expr:"interrupts"`
+}
+
+// NIC is a network interface as expressions see it.
+type NIC struct {
+	Name     string `expr:"name"`
+	Driver   string `expr:"driver"`
+	Kind     string `expr:"kind"`
+	RXQueues int    `expr:"rx_queues"`
+	Speed    int    `expr:"speed"`
+	MTU      int    `expr:"mtu"`
+	// FlowControl is rx, tx, full, none or "".
+	FlowControl string   `expr:"flow_control"`
+	Members     []string `expr:"members"`
+	// Ether: a port, of a machine or of a virtual one.
+	Ether bool `expr:"ether"`
+	// Offload is "on", "off" or "default" (package function Offload).
+	Offload func(option string) string `expr:"offload"`
+	// Asked and Refused are true when rc.conf itself switches the option on
+	// or off; Live when the running state of the options is known.
+	Asked   func(option string) bool `expr:"asked"`
+	Refused func(option string) bool `expr:"refused"`
+	Live    bool                     `expr:"live"`
+	// Interrupts per second of its busiest queue, and how many of its
+	// queues take any.
+	BusiestRate float64 `expr:"busiest_rate"`
+	BusyQueues  int     `expr:"busy_queues"`
+	// Unpinned is how many of its interrupts run on no fixed CPU.
+	Unpinned int `expr:"unpinned"`
+}
+
+// Interrupt is an interrupt source as expressions see it.
+type Interrupt struct {
+	Name   string  `expr:"name"`
+	Device string  `expr:"device"`
+	Rate   float64 `expr:"rate"`
+}
+
+func networkOf(f *fact.Facts) Network {
+	v := Network{Drivers: []string{}, NICs: make([]*NIC, 0, len(f.NICs)), Interrupts: make([]*Interrupt, 0, len(f.Interrupts))}
+	on, ports := map[string]bool{}, map[string]bool{}
+	for i := range f.NICs {
+		n := &f.NICs[i]
+		v.NICs = append(v.NICs, viewNIC(n))
+		if n.Hardware() {
+			v.addPort(n)
+			ports[n.Name] = true
+			for _, o := range n.Options {
+				on[o] = true
+			}
+		}
+	}
+	for _, n := range f.NICs {
+		if n.Kind == fact.KindBridge {
+			v.BridgedPorts += countIn(ports, n.Members)
+		}
+	}
+	v.addInterrupts(f.Interrupts)
+	slices.Sort(v.Drivers)
+	v.Driver = func(name string) bool { return slices.Contains(v.Drivers, name) }
+	v.Enabled = func(option string) bool { return on[option] }
+	v.HasNIC = f.HasInterface
+	return v
+}
+
+func (v *Network) addPort(n *fact.NIC) {
+	v.Ports++
+	v.Link, v.NICQueues = max(v.Link, toInt(n.SpeedBits)), max(v.NICQueues, n.RXQueues)
+	if n.IPv4+n.IPv6 > 0 {
+		v.AddressedPorts++
+	}
+	if n.Driver != "" && !slices.Contains(v.Drivers, n.Driver) {
+		v.Drivers = append(v.Drivers, n.Driver)
+	}
+}
+
+func countIn(set map[string]bool, names []string) int {
+	n := 0
+	for _, name := range names {
+		if set[name] {
+			n++
+		}
+	}
+	return n
+}
+
+// addInterrupts lists the sources, and files those of queues with their
+// interfaces.
+func (v *Network) addInterrupts(all []fact.Interrupt) {
+	byName := make(map[string]*NIC, len(v.NICs))
+	for _, n := range v.NICs {
+		byName[n.Name] = n
+	}
+	for _, i := range all {
+		v.Interrupts = append(v.Interrupts, &Interrupt{i.Name, i.Device, i.Rate})
+		n := byName[i.Device]
+		if n == nil || i.Queue == "" {
+			continue
+		}
+		if i.Rate > 0 {
+			n.BusyQueues++
+		}
+		if i.CPU == nil {
+			n.Unpinned++
+		}
+		n.BusiestRate = max(n.BusiestRate, i.Rate)
+	}
+}
+
+// viewNIC is an interface without its interrupts.
+func viewNIC(n *fact.NIC) *NIC {
+	return &NIC{
+		Name: n.Name, Driver: n.Driver, Kind: n.Kind, RXQueues: n.RXQueues, Speed: toInt(n.SpeedBits),
+		MTU: n.MTU, FlowControl: n.FlowControl, Members: n.Members, Ether: n.Hardware(), Live: n.Options != nil,
+		Offload: func(option string) string { return Offload(n, option) },
+		Refused: func(option string) bool { return slices.Contains(n.ConfigFlags, "-"+strings.ToLower(option)) },
+		Asked:   func(option string) bool { return slices.Contains(n.ConfigFlags, strings.ToLower(option)) },
+	}
+}

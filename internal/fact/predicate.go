@@ -1,0 +1,240 @@
+package fact
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The predicates of this file are what every expression of the catalogue, the
+// audit's rules and the roles means by these words: they are defined here,
+// and nowhere else. Where the running state is known it decides; where it is
+// not, what the files say that it will be after a boot. What neither tells is
+// false, 0 or "".
+
+// Forwards reports whether the host forwards IPv4 or IPv6 packets between its
+// interfaces.
+func (f *Facts) Forwards() bool { return f.ForwardsIPv4() || f.ForwardsIPv6() }
+
+// ForwardsIPv4 reports whether the host forwards IPv4 packets: FreeBSD's
+// net.inet.ip.forwarding or gateway_enable; on Linux net.ipv4.ip_forward or
+// the setting of any one interface (inet(4), Documentation/networking/ip-sysctl).
+func (f *Facts) ForwardsIPv4() bool {
+	return f.switched([]string{"net.inet.ip.forwarding", "net.ipv4.ip_forward"}, f.ipv4Links(), "gateway_enable")
+}
+
+// ForwardsIPv6 reports whether the host forwards IPv6 packets: FreeBSD's
+// net.inet6.ip6.forwarding or ipv6_gateway_enable; on Linux
+// net.ipv6.conf.all.forwarding, to which an interface's own only adds how it
+// takes router advertisements.
+func (f *Facts) ForwardsIPv6() bool {
+	return f.switched([]string{"net.inet6.ip6.forwarding", "net.ipv6.conf.all.forwarding"}, nil, "ipv6_gateway_enable")
+}
+
+// ipv4Links lists Linux's per-interface switches of IPv4 forwarding; the one
+// of "default" is a template for interfaces to come.
+func (f *Facts) ipv4Links() []string {
+	var names []string
+	for _, s := range f.Settings {
+		link, ok := strings.CutPrefix(s.Name, "net.ipv4.conf.")
+		if ok && strings.HasSuffix(link, ".forwarding") && link != "default.forwarding" {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// switched reports whether one of the host's switches, or of its interfaces',
+// is on: by the running values where any is known, else by the files and
+// rc.conf's variable.
+func (f *Facts) switched(host, links []string, rcvar string) bool {
+	on := func(value func(string) (string, bool)) func(string) bool {
+		return func(name string) bool { v, ok := value(name); return ok && nonZero(v) }
+	}
+	names := slices.Concat(host, links)
+	if f.runsStack() {
+		return slices.ContainsFunc(names, on(f.LiveValue))
+	}
+	return slices.ContainsFunc(names, on(f.Value)) || f.RCYes(rcvar)
+}
+
+// runsStack reports whether any running value of the switches of forwarding
+// is known; a family without one is not in the kernel then.
+func (f *Facts) runsStack() bool {
+	return slices.ContainsFunc([]string{"net.inet.ip.forwarding", "net.inet6.ip6.forwarding", "net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding"},
+		func(name string) bool { _, ok := f.LiveValue(name); return ok })
+}
+
+// nonZero reports a whole number other than 0, as sysctl(8) reads one.
+func nonZero(s string) bool {
+	n, err := strconv.ParseInt(strings.TrimSpace(s), 0, 64)
+	return err == nil && n != 0
+}
+
+// PFOn reports whether pf filters: pfctl's status, else pf_enable.
+func (f *Facts) PFOn() bool {
+	pf := f.Firewall.PF
+	if pf == nil {
+		return false
+	}
+	if pf.Enabled != nil {
+		return *pf.Enabled
+	}
+	return pf.Configured
+}
+
+// IPFWOn reports whether ipfw filters: it is in the kernel and has rules or
+// is meant to, else firewall_enable. A kernel with ipfw and only its built-in
+// rule is not filtering.
+func (f *Facts) IPFWOn() bool {
+	fw := f.Firewall.IPFW
+	if fw == nil {
+		return false
+	}
+	if fw.Enabled != nil {
+		return *fw.Enabled && (fw.Rules > 0 || fw.Configured)
+	}
+	return fw.Configured
+}
+
+// IPFOn reports whether IPFilter is switched on in rc.conf.
+func (f *Facts) IPFOn() bool { return f.Firewall.IPF != nil && f.Firewall.IPF.Configured }
+
+// NFTOn reports whether Linux's netfilter has rules, of nftables or iptables:
+// those that run, else those of the files read.
+func (f *Facts) NFTOn() bool { return f.Firewall.NFT != nil && f.Firewall.NFT.Rules > 0 }
+
+// TracksConnections reports whether Linux's connection tracking is at work:
+// rules ask for it or connections are in its table; where the rules are not
+// known, its module is there.
+func (f *Facts) TracksConnections() bool {
+	nft := f.Firewall.NFT
+	if nft == nil {
+		nft = &NFT{}
+	}
+	switch {
+	case nft.Connections != nil && *nft.Connections > 0:
+		return true
+	case nft.Tracking != nil:
+		return *nft.Tracking
+	case nft.Max != nil:
+		return true
+	}
+	_, limit := f.LiveValue("net.netfilter.nf_conntrack_max")
+	return limit || f.HasModule("nf_conntrack")
+}
+
+// FiltersBridges reports whether Linux passes bridged IPv4 or IPv6 frames
+// through netfilter (br_netfilter): its switches, which are on from the
+// moment its module is loaded.
+func (f *Facts) FiltersBridges() bool {
+	known := false
+	for _, n := range []string{"net.bridge.bridge-nf-call-iptables", "net.bridge.bridge-nf-call-ip6tables"} {
+		if v, ok := f.Value(n); ok {
+			if nonZero(v) {
+				return true
+			}
+			known = true
+		}
+	}
+	return !known && f.HasModule("br_netfilter")
+}
+
+// containerEngines are daemons that start containers, and containerLinks the
+// bridges and tunnels that they and their networks make.
+var (
+	containerEngines = []string{"docker", "containerd", "crio", "podman", "kubelet", "k3s", "rke2", "lxd", "incus"}
+	containerLinks   = []string{"docker0", "cni0", "cni-podman0", "podman0", "flannel.1", "cilium_host", "kube-ipvs0", "lxdbr0", "lxcbr0", "incusbr0", "weave"}
+)
+
+// HostsContainers reports whether the host runs Linux containers: an engine
+// is enabled, or a network of one is there.
+func (f *Facts) HostsContainers() bool {
+	return slices.ContainsFunc(containerEngines, f.RunsService) || slices.ContainsFunc(f.NICs, func(n NIC) bool {
+		return slices.Contains(containerLinks, n.Name) || strings.HasPrefix(n.Name, "cali")
+	})
+}
+
+// Virtual reports whether the host is a virtual machine.
+func (f *Facts) Virtual() bool { return f.Hypervisor != "" && f.Hypervisor != "none" }
+
+// HasModule reports whether a kernel module is at work, or will be after a
+// boot: compiled in, loaded, or loaded by a line of a file.
+func (f *Facts) HasModule(name string) bool {
+	m, ok := f.Module(name)
+	return ok && (m.InKernel || m.Loaded != nil && *m.Loaded || slices.ContainsFunc(m.Lines, loads))
+}
+
+// loads reports a line that loads a module: loader.conf's wants YES, the
+// lists of others name what they load.
+func loads(l Line) bool {
+	return l.Effective && (l.Mechanism != Loader || strings.EqualFold(l.Value, "YES"))
+}
+
+// RunsService reports whether a daemon is enabled.
+func (f *Facts) RunsService(name string) bool {
+	return slices.ContainsFunc(f.Services, func(s Service) bool { return s.Name == name && s.Enabled != nil && *s.Enabled })
+}
+
+// Listens reports whether a socket accepts connections from other hosts on a
+// port.
+func (f *Facts) Listens(port int) bool {
+	return slices.ContainsFunc(f.Listeners, func(l Listener) bool { return l.Port == port && !l.Local })
+}
+
+// HasMount reports whether a file system of a type is mounted or in fstab.
+func (f *Facts) HasMount(kind string) bool {
+	return slices.ContainsFunc(f.Mounts, func(m Mount) bool { return m.Type == kind })
+}
+
+// HasInterface reports whether an interface of a driver is there, hardware or
+// cloned, and not known to be down.
+func (f *Facts) HasInterface(driver string) bool {
+	return slices.ContainsFunc(f.NICs, func(n NIC) bool { return n.Driver == driver && (n.Up == nil || *n.Up) })
+}
+
+// IsSet reports whether a file of the host, not the system's own defaults,
+// sets a kernel setting or a variable of rc.conf.
+func (f *Facts) IsSet(name string) bool {
+	for _, find := range []func(string) (Setting, bool){f.Setting, f.RCSetting} {
+		s, ok := find(name)
+		if ok && slices.ContainsFunc(s.Lines, func(l Line) bool { return !l.Default }) {
+			return true
+		}
+	}
+	return false
+}
+
+// Complained reports whether a line of the boot log in which the system
+// complains has a word, in any case.
+func (f *Facts) Complained(word string) bool {
+	return slices.ContainsFunc(f.Complaints, func(c Complaint) bool {
+		return strings.Contains(strings.ToLower(c.Text), strings.ToLower(word))
+	})
+}
+
+// PerSecond is a counter's mean rate since boot; 0 when not known.
+func (f *Facts) PerSecond(name string) float64 {
+	c, _ := f.Counter(name)
+	if c.PerSecond == 0 && f.UptimeSeconds > 0 {
+		return float64(c.Value) / f.UptimeSeconds
+	}
+	return c.PerSecond
+}
+
+// Details are the values of a word in a daemon's configuration.
+func (f *Facts) Details(service, word string) []string {
+	found := []string{}
+	for _, s := range f.Services {
+		for _, d := range s.Details {
+			if s.Name == service && d.Name == word {
+				found = append(found, d.Value)
+			}
+		}
+	}
+	return found
+}
+
+// Hardware reports a network port, of a machine or of a virtual one: not what
+// the system made of others. An interface of unknown kind is taken for one.
+func (n NIC) Hardware() bool { return n.Kind == KindEthernet || n.Kind == "" }

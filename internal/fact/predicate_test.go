@@ -1,0 +1,130 @@
+package fact
+
+import "testing"
+
+// host builds facts: running values and lines of files by name; names with
+// "_enable" are rc.conf's.
+func host(os string, live, files map[string]string) *Facts {
+	f := &Facts{OS: os}
+	for n, v := range live {
+		f.Settings = append(f.Settings, Setting{Name: n, Namespace: Kernel, Live: &v})
+	}
+	var lines []Line
+	for n, v := range files {
+		m := Sysctl
+		if len(n) > 7 && n[len(n)-7:] == "_enable" {
+			m = RCConf
+		}
+		lines = append(lines, Line{File: "/etc/x", Number: 1, Name: n, Value: v, Mechanism: m, Effective: true})
+	}
+	f.AddLines(lines)
+	f.Normalise()
+	return f
+}
+
+type values = map[string]string
+
+func TestForwards(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		live, files values
+		v4, v6      bool
+	}{
+		{"nothing known", nil, nil, false, false},
+		{"rc.conf", nil, values{"gateway_enable": "YES"}, true, false},
+		{"rc.conf, IPv6", nil, values{"ipv6_gateway_enable": "yes"}, false, true},
+		{"sysctl.conf", nil, values{"net.inet.ip.forwarding": " 1"}, true, false},
+		{"sysctl.conf with another number", nil, values{"net.inet6.ip6.forwarding": "0x1"}, false, true},
+		{"the running value decides against files", values{"net.inet.ip.forwarding": "0", "net.inet6.ip6.forwarding": "0"}, values{"gateway_enable": "YES", "net.inet6.ip6.forwarding": "1"}, false, false},
+		{"a kernel without IPv6", values{"net.inet.ip.forwarding": "0"}, values{"ipv6_gateway_enable": "YES"}, false, false},
+		{"running", values{"net.inet.ip.forwarding": "1"}, values{"gateway_enable": "NO"}, true, false},
+		{"Linux", values{"net.ipv4.ip_forward": "1", "net.ipv6.conf.all.forwarding": "0"}, nil, true, false},
+		{"Linux, IPv6", values{"net.ipv4.ip_forward": "0", "net.ipv6.conf.all.forwarding": "1"}, nil, false, true},
+		{"Linux, one interface", values{"net.ipv4.ip_forward": "0", "net.ipv4.conf.eth1.forwarding": "1"}, nil, true, false},
+		{"Linux, the template only", values{"net.ipv4.ip_forward": "0", "net.ipv4.conf.default.forwarding": "1"}, nil, false, false},
+		{"Linux, IPv6 of one interface", values{"net.ipv4.ip_forward": "0", "net.ipv6.conf.eth1.forwarding": "1"}, nil, false, false},
+		{"Linux, files", nil, values{"net.ipv4.ip_forward": "1"}, true, false},
+	} {
+		f := host(FreeBSD, c.live, c.files)
+		if f.ForwardsIPv4() != c.v4 || f.ForwardsIPv6() != c.v6 || f.Forwards() != (c.v4 || c.v6) {
+			t.Errorf("%s: %v, %v, %v; want %v, %v", c.name, f.ForwardsIPv4(), f.ForwardsIPv6(), f.Forwards(), c.v4, c.v6)
+		}
+	}
+}
+
+func TestFilters(t *testing.T) {
+	yes, no, some, none := true, false, uint64(9), uint64(0)
+	for _, c := range []struct {
+		name            string
+		fw              Firewall
+		pf, ipfw, track bool
+	}{
+		{"none", Firewall{}, false, false, false},
+		{"pf configured", Firewall{PF: &PF{Configured: true}}, true, false, false},
+		{"pf switched off since", Firewall{PF: &PF{Configured: true, Enabled: &no}}, false, false, false},
+		{"pf switched on by hand", Firewall{PF: &PF{Enabled: &yes}}, true, false, false},
+		{"ipfw configured", Firewall{IPFW: &IPFW{Configured: true}}, false, true, false},
+		{"ipfw in the kernel, no rules", Firewall{IPFW: &IPFW{Enabled: &yes}}, false, false, false},
+		{"ipfw with rules", Firewall{IPFW: &IPFW{Enabled: &yes, Rules: 3}}, false, true, false},
+		{"ipfw, rules to come", Firewall{IPFW: &IPFW{Enabled: &yes, Configured: true}}, false, true, false},
+		{"nft without states", Firewall{NFT: &NFT{Rules: 3, Tracking: &no, Max: &some, Connections: &none}}, false, false, false},
+		{"nft with states", Firewall{NFT: &NFT{Rules: 3, Tracking: &yes}}, false, false, true},
+		{"connections without a rule", Firewall{NFT: &NFT{Tracking: &no, Connections: &some}}, false, false, true},
+		{"rules not known, a limit", Firewall{NFT: &NFT{Max: &some}}, false, false, true},
+	} {
+		f := &Facts{Firewall: c.fw}
+		if f.PFOn() != c.pf || f.IPFWOn() != c.ipfw || f.TracksConnections() != c.track {
+			t.Errorf("%s: pf %v, ipfw %v, tracking %v", c.name, f.PFOn(), f.IPFWOn(), f.TracksConnections())
+		}
+		if want := c.fw.NFT != nil && c.fw.NFT.Rules > 0; f.NFTOn() != want {
+			t.Errorf("%s: nft %v", c.name, f.NFTOn())
+		}
+	}
+}
+
+func TestHasModule(t *testing.T) {
+	yes, no := true, false
+	line := func(m Mechanism, value string) []Line { return []Line{{Mechanism: m, Value: value, Effective: true}} }
+	for _, c := range []struct {
+		name string
+		m    Module
+		want bool
+	}{
+		{"loaded", Module{Loaded: &yes}, true},
+		{"not loaded", Module{Loaded: &no}, false},
+		{"compiled in", Module{InKernel: true, Loaded: &no}, true},
+		{"by the loader after a boot", Module{Loaded: &no, Lines: line(Loader, "yes")}, true},
+		{"the loader told not to", Module{Lines: line(Loader, "NO")}, false},
+		{"by rc.conf", Module{Lines: line(RCConf, "pf ipfw")}, true},
+	} {
+		c.m.Name = "m"
+		if f := (&Facts{Modules: []Module{c.m}}); f.HasModule("m") != c.want {
+			t.Errorf("%s: %v", c.name, !c.want)
+		}
+	}
+	if (&Facts{}).HasModule("m") {
+		t.Error("an unknown module is there")
+	}
+}
+
+func TestLinuxPredicates(t *testing.T) {
+	yes := true
+	for _, c := range []struct {
+		name              string
+		f                 *Facts
+		bridge, container bool
+	}{
+		{"nothing", &Facts{}, false, false},
+		{"br_netfilter's switch", host(Linux, values{"net.bridge.bridge-nf-call-iptables": "1"}, nil), true, false},
+		{"switched off", host(Linux, values{"net.bridge.bridge-nf-call-iptables": "0", "net.bridge.bridge-nf-call-ip6tables": "0"}, nil), false, false},
+		{"IPv6 only", host(Linux, nil, values{"net.bridge.bridge-nf-call-iptables": "0", "net.bridge.bridge-nf-call-ip6tables": "1"}), true, false},
+		{"the module, values unknown", &Facts{Modules: []Module{{Name: "br_netfilter", Loaded: &yes}}}, true, false},
+		{"docker", &Facts{Services: []Service{{Name: "docker", Enabled: &yes}}}, false, true},
+		{"its bridge", &Facts{NICs: []NIC{{Name: "docker0", Kind: KindBridge}}}, false, true},
+		{"Calico's links", &Facts{NICs: []NIC{{Name: "cali1234", Kind: KindVirtual}}}, false, true},
+	} {
+		if c.f.FiltersBridges() != c.bridge || c.f.HostsContainers() != c.container {
+			t.Errorf("%s: bridge %v, container %v", c.name, c.f.FiltersBridges(), c.f.HostsContainers())
+		}
+	}
+}
