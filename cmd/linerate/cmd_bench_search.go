@@ -12,12 +12,12 @@ import (
 	"linerate/internal/search/simdut"
 )
 
-const benchSearchLong = `Run throughput searches on simulated devices, where the truth is known: RFC
+const benchSearchLong = `Run throughput searches on simulated devices of known throughput: RFC
 2544's binary search with 60-second trials, and MLRsearch for the same goal,
 for two goals at once, and for NDR and PDR. Time is virtual.
 
 The table says how much trial time each needs, how often its bounds enclose
-the truth, and how often its answer is RFC 2544's within the width of 0.5 %.`
+the true throughput, and how often its answer is RFC 2544's within the width of 0.5 %.`
 
 // newBenchSearchCmd measures the searches of internal/search.
 func newBenchSearchCmd() *cobra.Command {

@@ -10,8 +10,8 @@ import (
 	"linerate/internal/stats/calibrate"
 )
 
-const benchStatsLong = `Simulate benchmarks where the truth is known, and count how often linerate's
-rules, ministat's and benchstat's cry wolf, hold the truth, and find an effect.
+const benchStatsLong = `Simulate benchmarks of known effect, and measure the false-positive rate, the
+coverage and the power of linerate's rules, of ministat's and of benchstat's.
 All rules see the same data. A claim that is not kept ends the command with
 exit code 1.`
 
@@ -73,14 +73,14 @@ func keptOrFail(rows []calibrate.Row, checks []calibrate.Check) error {
 }
 
 func printCalibration(w io.Writer, rows []calibrate.Row, checks []calibrate.Check, reps int) {
-	fmt.Fprintf(w, "%d studies per line; trials scatter by 1 %%; level 5 %%, so false alarms should be 5 %% and coverage 95 %%;\n", reps)
+	fmt.Fprintf(w, "%d studies per line; trials scatter by 1 %%; level 5 %%, so the false-positive rate should be 5 %% and coverage 95 %%;\n", reps)
 	fmt.Fprintf(w, "power is for a variant 1.5 %% slower\n")
 	shape, order := calibrate.Shape(""), calibrate.Order("")
 	for _, r := range rows {
 		if r.Order != order {
 			order = r.Order
 			fmt.Fprintf(w, "\n%s\n", orderTitle(order))
-			fmt.Fprintf(w, "%-11s %2s  %-16s %12s %9s %7s  %s\n", "data", "n", "rule", "false alarms", "coverage", "power", "claim")
+			fmt.Fprintf(w, "%-11s %2s  %-16s %12s %9s %7s  %s\n", "data", "n", "rule", "false pos.", "coverage", "power", "claim")
 		}
 		name := string(r.Shape)
 		if r.Shape == shape {
@@ -105,8 +105,8 @@ func printCalibration(w io.Writer, rows []calibrate.Row, checks []calibrate.Chec
 		fmt.Fprintf(w, "%8s  n = %-3d %s (%s)\n", tenths(c.Value), c.N, c.What, claim)
 	}
 	fmt.Fprint(w, `
-Claims: "nominal" is 5 % false alarms and 95 % coverage, each ±1 point; "conservative"
-is no more false alarms than that, and less power than could be had; "unreachable": with
+Claims: "nominal" is a false-positive rate of 5 % and 95 % coverage, each ±1 point; "conservative"
+is no higher rate than that, and less power than could be had; "unreachable": with
 so few blocks the test can never reject at 5 %. Nothing is claimed for trials run one arm
 after the other on a machine that drifts or remembers: no test can tell time from treatment.
 `)

@@ -169,7 +169,7 @@ func TestUSL(t *testing.T) {
 		}
 	}
 	if hits < 24 {
-		t.Errorf("the interval of sigma holds the truth in %d of 30", hits)
+		t.Errorf("the interval of sigma covers the true value in %d of 30", hits)
 	}
 	// Linear scaling lies on the bounds.
 	for i := range n {
@@ -210,7 +210,7 @@ func TestSequentialBoundaries(t *testing.T) {
 	}
 }
 
-// Looking often does not cry wolf more often, with Student's t from five
+// Planned looks keep the false-positive rate, with Student's t from five
 // blocks on; effects stop studies early.
 func TestSequentialErrorRate(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 11))

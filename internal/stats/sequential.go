@@ -31,11 +31,11 @@ func (s Spending) spent(t, alpha float64) float64 {
 }
 
 // Sequential is a plan to look at a study before it is complete, and to stop
-// when every verdict is settled, without crying wolf more often than α: a
+// when every verdict is settled, with a false-positive rate of no more than α: a
 // group-sequential design with alpha spending. At look k a two-sided test may
 // reject at Levels[k] only; the interval of that level is a repeated confidence
 // interval (Jennison & Turnbull, J. R. Statist. Soc. B 51, 1989), which covers
-// the truth at all looks together with probability 1−α whatever the reason to
+// the true effect at all looks together with probability 1−α whatever the reason to
 // stop. Levels are computed for normal statistics and used with Student's t
 // (the significance-level approach, Pocock, Biometrika 64, 1977); linerate
 // bench stats shows the error rates that come of it.

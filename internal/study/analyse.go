@@ -159,7 +159,7 @@ func (v *Verdict) addNS(m Metric, control, variant []float64) {
 
 // compareAA sets the control against itself by every metric: the primary's
 // comparison is the study's noise floor, the others are only asked whether
-// they raise a false alarm.
+// they are a false positive.
 func (r *Results) compareAA(s Spec, seed uint64) {
 	r.AA = AAResult{Verdict: stats.Invalid, Metric: s.Primary().Metric, FalseAlarms: []string{}}
 	for _, g := range s.Metrics {

@@ -39,7 +39,7 @@ func Checks(reps int, seed uint64) []Check {
 	for _, n := range []int{5, 10} {
 		holm, raw := family(r, n, reps)
 		out = append(out,
-			check("any false alarm among 5 variants, Holm", n, holm, reps, 0, 0.06),
+			check("any false positive among 5 variants, Holm", n, holm, reps, 0, 0.06),
 			check("the same uncorrected", n, raw, reps, 0, 1))
 		out = append(out, check("called equivalent within ±1 % though 1 % apart", n, falselyEquivalent(r, n, reps), reps, 0, 0.06))
 	}
@@ -83,7 +83,7 @@ func (a *alarms) add(d []float64, sd, df float64) {
 	}
 }
 
-// unequalScatter counts false alarms about two idle variants, one of which
+// unequalScatter counts false positives about two idle variants, one of which
 // scatters five times as much as the other and the control.
 func unequalScatter(r *rand.Rand, n, reps int) (quiet, noisy alarms) {
 	for range reps {
@@ -129,7 +129,7 @@ func additiveResidual(arms [][]float64) (sd, df float64) {
 	return math.Sqrt(ss / df), df
 }
 
-// family counts studies of five idle variants with any false alarm.
+// family counts studies of five idle variants with any false positive.
 func family(r *rand.Rand, n, reps int) (holm, raw int) {
 	for range reps {
 		control := positive(gaussians(r, n, 0))

@@ -1,4 +1,4 @@
-// Package calibrate measures the statistics by simulation: how often a rule
-// cries wolf when nothing differs, how often an interval holds the truth, and
-// what a rule finds, for data as benchmarks produce them. Chance is seeded.
+// Package calibrate measures the statistics by simulation: a rule's
+// false-positive rate when nothing differs, the coverage of its intervals, and
+// its power, for data as benchmarks produce them. Chance is seeded.
 package calibrate
