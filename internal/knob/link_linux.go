@@ -7,24 +7,24 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"unsafe"
 
+	"github.com/safchain/ethtool"
 	"github.com/vishvananda/netlink"
-	"golang.org/x/sys/unix"
 
 	"linerate/internal/hint"
 	"linerate/internal/setting"
 )
 
-// offloads are the switches of ethtool -K that have an ioctl of their own
-// (include/uapi/linux/ethtool.h), by name: the command that sets each.
-var offloads = map[string]uint32{
-	"rx-checksum": 0x15, // ETHTOOL_SRXCSUM
-	"tx-checksum": 0x17, // ETHTOOL_STXCSUM
-	"sg":          0x19, // ETHTOOL_SSG
-	"tso":         0x1f, // ETHTOOL_STSO
-	"gso":         0x24, // ETHTOOL_SGSO
-	"gro":         0x2c, // ETHTOOL_SGRO
+// offloads are the switches of ethtool(8) -K by name, each with the kernel's
+// features that it stands for (net/ethtool/common.c): those that the device
+// lets be changed are set together.
+var offloads = map[string][]string{
+	"rx-checksum": {"rx-checksum"},
+	"tx-checksum": {"tx-checksum-ipv4", "tx-checksum-ip-generic", "tx-checksum-ipv6", "tx-checksum-fcoe-crc", "tx-checksum-sctp"},
+	"sg":          {"tx-scatter-gather", "tx-scatter-gather-fraglist"},
+	"tso":         {"tx-tcp-segmentation", "tx-tcp-ecn-segmentation", "tx-tcp-mangleid-segmentation", "tx-tcp6-segmentation"},
+	"gso":         {"tx-generic-segmentation"},
+	GRO:           {"rx-gro"},
 }
 
 // link sets a property of an interface: mtu, txqueuelen or an offload.
@@ -38,8 +38,7 @@ func (t *Target) link(s setting.Setting) error {
 		case "mtu", "txqueuelen":
 			return linkNumber(device, s)
 		}
-		cmd, ok := offloads[s.Name]
-		if !ok {
+		if _, ok := offloads[s.Name]; !ok {
 			known := []string{"mtu", "txqueuelen"}
 			for name := range offloads {
 				known = append(known, name)
@@ -50,7 +49,7 @@ func (t *Target) link(s setting.Setting) error {
 		if err != nil {
 			return fmt.Errorf("%s of %s: %w", s.Name, device, err)
 		}
-		if err := SetOffload(device, cmd, on); err != nil {
+		if err := SetOffload(device, s.Name, on); err != nil {
 			return unavailable(s, "%v", err)
 		}
 		return nil
@@ -86,32 +85,41 @@ func onOff(value string) (bool, error) {
 	return false, fmt.Errorf("%q is neither on nor off", value)
 }
 
-// GRO is the ethtool command that SetOffload takes for generic receive
-// offload; on a veth it also turns on NAPI.
-const GRO = 0x2c
+// GRO is the offload that on a veth also turns on NAPI.
+const GRO = "gro"
 
 // SetOffload switches an offload of a device of the calling thread's
-// namespace, by the SIOCETHTOOL ioctl.
-func SetOffload(device string, cmd uint32, on bool) error {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+// namespace, and sees that the kernel did: a driver may refuse in silence.
+func SetOffload(device, name string, on bool) error {
+	e, err := ethtool.NewEthtool()
 	if err != nil {
 		return fmt.Errorf("open a socket for ethtool: %w", err)
 	}
-	defer unix.Close(fd)
-	value := struct{ cmd, data uint32 }{cmd: cmd}
-	if on {
-		value.data = 1
+	defer e.Close()
+	have, err := e.FeaturesWithState(device)
+	if err != nil {
+		return fmt.Errorf("read the offloads of %s: %w", device, err)
 	}
-	// struct ifreq: the name, then a union that holds a pointer.
-	var req struct {
-		name [unix.IFNAMSIZ]byte
-		data unsafe.Pointer
-		pad  [16]byte
+	want := map[string]bool{}
+	for _, f := range offloads[name] {
+		if s, ok := have[f]; ok && s.Available && !s.NeverChanged {
+			want[f] = on
+		}
 	}
-	copy(req.name[:unix.IFNAMSIZ-1], device)
-	req.data = unsafe.Pointer(&value)
-	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(&req))); errno != 0 {
-		return fmt.Errorf("ethtool command %#x on %s: %w", cmd, device, errno)
+	if len(want) == 0 {
+		return fmt.Errorf("%s of %s is fixed by its driver", name, device)
+	}
+	if err := e.Change(device, want); err != nil {
+		return fmt.Errorf("set %s of %s: %w", name, device, err)
+	}
+	got, err := e.Features(device)
+	if err != nil {
+		return fmt.Errorf("read the offloads of %s: %w", device, err)
+	}
+	for f := range want {
+		if got[f] != on {
+			return fmt.Errorf("%s of %s stayed %s: the driver refused %s", name, device, map[bool]string{true: "on", false: "off"}[got[f]], f)
+		}
 	}
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"net/netip"
 	"runtime"
 	"time"
-	"unsafe"
 
+	"github.com/safchain/ethtool"
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
@@ -76,34 +76,18 @@ func look(name string) (Device, error) {
 	return d, nil
 }
 
-// ethtoolChannels is the kernel's struct ethtool_channels.
-type ethtoolChannels struct {
-	cmd                                         uint32
-	maxRx, maxTx, maxOther, maxCombined         uint32
-	rxCount, txCount, otherCount, combinedCount uint32
-}
-
-const ethtoolGetChannels = 0x3c
-
 // queues is how many receive queues a device uses; most if it cannot tell.
 func queues(name string, most int) int {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	e, err := ethtool.NewEthtool()
 	if err != nil {
 		return max(1, most)
 	}
-	defer unix.Close(fd)
-	c := ethtoolChannels{cmd: ethtoolGetChannels}
-	var ifr struct {
-		name [unix.IFNAMSIZ]byte
-		data unsafe.Pointer
-		_    [16]byte
-	}
-	copy(ifr.name[:unix.IFNAMSIZ-1], name)
-	ifr.data = unsafe.Pointer(&c)
-	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(&ifr))); errno != 0 {
+	defer e.Close()
+	c, err := e.GetChannels(name)
+	if err != nil {
 		return max(1, most)
 	}
-	return max(1, int(c.rxCount+c.combinedCount))
+	return max(1, int(c.RxCount+c.CombinedCount))
 }
 
 func noDevice(name string, cause error) error {
