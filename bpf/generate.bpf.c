@@ -20,13 +20,13 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* What a run cannot change. */
 struct generate_config {
 	__u32 ipv6;
-	__u32 paced;	  /* else as fast as possible */
 	__u32 random;	  /* flow order, else round robin */
 	__u32 flows;	  /* of this worker */
 	__u32 first_flow; /* this worker has the flows first, first + step, ... */
 	__u32 flow_step;
 	__u32 sizes;	  /* how many; 1: every frame is as long as the template */
 	__u32 length;	  /* of the template, without FCS: the longest */
+	__u32 pad;
 	__u64 head[8];	  /* headers and stamp; what varies is zero */
 };
 
@@ -37,7 +37,7 @@ struct generate_control {
 	__u64 start;	/* when to begin, CLOCK_MONOTONIC; 0: not yet */
 	__u64 deadline; /* when to end */
 	__u64 limit;	/* frames to send */
-	__u64 interval; /* between frames, in ns << 16 */
+	__u64 interval; /* between frames, in ns << 16; 0: as fast as possible */
 	__u64 least;	/* interval that catching up keeps, in ns << 16 */
 	__u64 run;	/* magic and run, network byte order */
 	__u64 pause;	/* after a refusal, in ns, at maximum rate */
@@ -206,7 +206,7 @@ static __always_inline int ready(void)
 		return 0;
 	if (state.sent >= control.limit)
 		return finish();
-	if (config.paced)
+	if (control.interval)
 		return due();
 	hold();
 	return 1;

@@ -55,7 +55,7 @@ struct {
 struct receive_table {
 	__u64 key[SLOTS]; /* stream and run, plus one */
 	__u32 used;	  /* pages given out */
-	__u32 full;	  /* 1: a stream found no slot */
+	__u32 pad;
 	__u32 page[SLOTS * PAGES];
 };
 
@@ -64,8 +64,8 @@ struct receive_table table = {};
 /* Frames that are not of any stream, on one CPU. */
 struct receive_other {
 	__u64 foreign;
-	__u64 elsewhere; /* linerate's, of a stream that is not watched or found no slot */
-	__u64 ends_missed;
+	__u64 no_slot; /* of a run of a stream that found no slot */
+	__u64 ends_missed; /* end-of-stream frames that found no room */
 };
 
 struct {
@@ -84,10 +84,6 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 20);
 } ends SEC(".maps");
-
-
-
-
 
 struct vlan {
 	__be16 tag;
@@ -173,7 +169,6 @@ static __always_inline int slot_of(const struct seen *s)
 				return i;
 		}
 	}
-	table.full = 1;
 	return -1;
 }
 
@@ -344,18 +339,29 @@ static __always_inline void hand_over(struct xdp_md *ctx, struct receive_other *
 		bpf_ringbuf_submit(e, 0);
 }
 
+/* other_frame takes what is none of linerate's. */
+static __always_inline int other_frame(struct xdp_md *ctx, struct receive_other *o)
+{
+	if (is_probe((void *)(long)ctx->data, (void *)(long)ctx->data_end))
+		return XDP_DROP;
+	o->foreign++;
+	return XDP_PASS;
+}
+
 SEC("xdp.frags")
 int receive(struct xdp_md *ctx)
 {
 	struct receive_other *o;
 	struct seen s = {};
 	__u32 zero = 0;
-	int slot;
+	int slot = -1, ours;
 
-	if (!find((void *)(long)ctx->data, (void *)(long)ctx->data_end, &s) &&
-	    (config.stream < 0 || s.stream == config.stream)) {
+	ours = !find((void *)(long)ctx->data, (void *)(long)ctx->data_end, &s);
+	if (ours && config.stream >= 0 && s.stream != config.stream)
+		return XDP_DROP;
+	if (ours && s.kind == STAMP_DATA) {
 		slot = slot_of(&s);
-		if (slot >= 0 && s.kind == STAMP_DATA) {
+		if (slot >= 0) {
 			count_data(&s, slot);
 			return XDP_DROP;
 		}
@@ -363,16 +369,12 @@ int receive(struct xdp_md *ctx)
 	o = bpf_map_lookup_elem(&other, &zero);
 	if (!o)
 		return XDP_ABORTED;
-	if (!s.bytes) {
-		if (is_probe((void *)(long)ctx->data, (void *)(long)ctx->data_end))
-			return XDP_DROP;
-		o->foreign++;
-		return XDP_PASS;
-	}
+	if (!ours)
+		return other_frame(ctx, o);
 	if (s.kind == STAMP_END)
 		hand_over(ctx, o);
-	else
-		o->elsewhere++;
+	else if (s.kind == STAMP_DATA)
+		o->no_slot++;
 	return XDP_DROP;
 }
 

@@ -138,7 +138,7 @@ func (b *trafficBench) engine(e load.Engine, flows int) func(context.Context) er
 			return err
 		}
 		defer g.Close()
-		_, err = g.Run(ctx, nil)
+		_, err = g.Run(ctx, load.Offer{}, nil)
 		return err
 	}
 }

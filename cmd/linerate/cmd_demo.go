@@ -40,7 +40,7 @@ func runDemo(cmd *cobra.Command, f *runFlags) error {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s\n%d variants and the control once more, about %s. Ctrl-C stops at any time.\n\n",
-		s.Question, len(s.Variants), show.Clock(lab.Estimate(lab.Plan{Spec: s, Seed: *s.Seed})))
+		s.Question, len(s.Variants), show.Clock(lab.Estimate(lab.Task{Spec: s, Seed: *s.Seed})))
 	path, err := f.runNew(cmd, s)
 	var code exitWith
 	if err != nil && !errors.As(err, &code) || f.asJSON {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/netip"
 	"strconv"
@@ -15,9 +14,7 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/load"
-	"linerate/internal/load/packetload"
 	"linerate/internal/load/wire"
-	"linerate/internal/load/xdpload"
 	"linerate/internal/testbed"
 )
 
@@ -73,20 +70,24 @@ other side knows what was lost, doubled, reordered or late. Sizes count the FCS.
         --src 198.18.0.1 --dst 198.19.0.1 --flows 2000 --rate 1Mpps --seconds 5`
 
 func runGenerate(cmd *cobra.Command, f generateFlags) error {
-	spec, err := f.spec()
+	spec, offer, err := f.traffic()
 	if err != nil {
 		return err
 	}
 	if err := resolve(&spec, f.imix, testbed.Here); err != nil {
 		return err
 	}
-	g, err := newGenerator(cmd.Context(), f.engine, spec, cmd.ErrOrStderr())
+	engine, err := engineNamed(f.engine, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	g, err := engine.NewGenerator(spec, testbed.Here)
 	if err != nil {
 		return err
 	}
 	defer g.Close()
 	live := newLiveLine(cmd.ErrOrStderr())
-	sent, err := g.Run(cmd.Context(), live.sent)
+	sent, err := g.Run(cmd.Context(), offer, live.sent)
 	live.End()
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return err
@@ -94,29 +95,29 @@ func runGenerate(cmd *cobra.Command, f generateFlags) error {
 	return errors.Join(printSent(cmd, sent, f.json), err)
 }
 
-// spec turns the flags into what is to be sent.
-func (f generateFlags) spec() (load.Spec, error) {
-	s := load.Spec{Device: f.device, Stream: f.stream, Seed: f.seed, Limit: load.Limit{Packets: f.count}}
+// traffic turns the flags into what is to be sent, and how fast and long.
+func (f generateFlags) traffic() (s load.Spec, o load.Offer, err error) {
+	s = load.Spec{Device: f.device, Stream: f.stream, Seed: f.seed}
 	if f.device == "" {
-		return s, hint.With(hint.Usagef("generate needs an interface"), "for instance --dev gen0")
+		return s, o, hint.With(hint.Usagef("generate needs an interface"), "for instance --dev gen0")
 	}
 	if f.seconds < 0 || f.seconds > 1e8 {
-		return s, hint.Usagef("--seconds %g: from 0 (no limit) to 100000000", f.seconds)
+		return s, o, hint.Usagef("--seconds %g: from 0 (no limit) to 100000000", f.seconds)
 	}
-	s.Limit.Duration = time.Duration(f.seconds * float64(time.Second))
-	var errs [7]error
+	o.Limit = load.Limit{Packets: f.count, Duration: time.Duration(f.seconds * float64(time.Second))}
+	var errs [6]error
 	s.SrcMAC, errs[0] = parseMAC("--src-mac", f.srcMAC)
 	s.DstMAC, errs[1] = parseMAC("--dst-mac", f.dstMAC)
-	s.Rate, errs[2] = load.ParseRate(f.rate)
+	o.Rate, errs[2] = load.ParseRate(f.rate)
 	s.CPUs, errs[3] = parseCPUs(f.cpus)
 	s.Sizes, errs[4] = load.ParseSizes(f.size)
 	s.Flows, errs[5] = f.flowSpace()
 	for _, err := range errs {
 		if err != nil {
-			return s, err
+			return s, o, err
 		}
 	}
-	return s, nil
+	return s, o, nil
 }
 
 func (f generateFlags) flowSpace() (load.FlowSpace, error) {
@@ -256,59 +257,6 @@ func nextHopMAC(d wire.Device, dst netip.Addr, known map[netip.Addr]net.Hardware
 		return mac, nil
 	}
 	return nil, hint.With(hint.Usagef("the MAC address of %s is not in the neighbour table of %s", hop, d.Name), "ping it once, or %s", advice)
-}
-
-// newGenerator makes the engine that was asked for; auto takes the fastest
-// that works here and says which, and why not the other.
-func newGenerator(ctx context.Context, name string, spec load.Spec, talk io.Writer) (load.Generator, error) {
-	engine, err := engineByName(name)
-	if err != nil {
-		return nil, err
-	}
-	if engine != nil {
-		return engine.NewGenerator(spec, testbed.Here)
-	}
-	g, err := probed(ctx, spec)
-	if err == nil || !errors.Is(err, xdpload.ErrNotHere) {
-		return g, err
-	}
-	p, err2 := packetload.New().NewGenerator(spec, testbed.Here)
-	if err2 != nil {
-		return nil, err2
-	}
-	fmt.Fprintf(talk, "linerate: sending with af_packet, because %v\n", err)
-	if h := hint.Of(err); h != "" {
-		fmt.Fprintf(talk, "hint: %s\n", h)
-	}
-	return p, nil
-}
-
-// probed makes an XDP generator whose frames the other end takes.
-func probed(ctx context.Context, spec load.Spec) (load.Generator, error) {
-	g, err := xdpload.New().NewGenerator(spec, testbed.Here)
-	if err != nil {
-		return nil, err
-	}
-	if p, ok := g.(interface{ Probe(context.Context) error }); ok {
-		if err := p.Probe(ctx); err != nil {
-			g.Close()
-			return nil, err
-		}
-	}
-	return g, nil
-}
-
-// engineByName returns nil for auto.
-func engineByName(name string) (load.Engine, error) {
-	switch name {
-	case "auto":
-		return nil, nil
-	case xdpload.Name:
-		return xdpload.New(), nil
-	case packetload.Name:
-		return packetload.New(), nil
-	}
-	return nil, hint.Unknown("engine", name, []string{"auto", xdpload.Name, packetload.Name})
 }
 
 // sentDoc is the document of generate --json.

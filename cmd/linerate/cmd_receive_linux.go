@@ -3,16 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"linerate/internal/hint"
 	"linerate/internal/load"
-	"linerate/internal/load/packetload"
-	"linerate/internal/load/xdpload"
 	"linerate/internal/testbed"
 )
 
@@ -63,7 +59,11 @@ func runReceive(cmd *cobra.Command, f receiveFlags) error {
 	case f.seconds < 0 || f.seconds > 1e8:
 		return hint.Usagef("--seconds %g: from 0 (no limit) to 100000000", f.seconds)
 	}
-	r, err := newReceiver(f, cmd.ErrOrStderr())
+	engine, err := engineNamed(f.engine, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	r, err := engine.NewReceiver(f.device, testbed.Here, load.Watch{Stream: f.stream, MaxFlows: f.flows})
 	if err != nil {
 		return err
 	}
@@ -73,28 +73,6 @@ func runReceive(cmd *cobra.Command, f receiveFlags) error {
 		return err
 	}
 	return errors.Join(printReceived(cmd, got, f.json), err)
-}
-
-// newReceiver makes the engine that was asked for, or the best that works.
-func newReceiver(f receiveFlags, talk io.Writer) (load.Receiver, error) {
-	engine, err := engineByName(f.engine)
-	if err != nil {
-		return nil, err
-	}
-	w := load.Watch{Stream: f.stream, MaxFlows: f.flows}
-	if engine != nil {
-		return engine.NewReceiver(f.device, testbed.Here, w)
-	}
-	r, err := xdpload.New().NewReceiver(f.device, testbed.Here, w)
-	if err == nil || !errors.Is(err, xdpload.ErrNotHere) {
-		return r, err
-	}
-	r, err2 := packetload.New().NewReceiver(f.device, testbed.Here, w)
-	if err2 != nil {
-		return nil, err2
-	}
-	fmt.Fprintf(talk, "linerate: receiving with af_packet, because %v\n", err)
-	return r, nil
 }
 
 // watch waits for the end, showing counters. Without a time limit Ctrl-C is

@@ -171,7 +171,7 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 	if err := dir.WriteResults(study.Analyse(dir.Spec, dir.Seed, env.Resume(old), dir.Trials)); err != nil {
 		return err
 	}
-	outcome, runErr := l.Run(cmd.Context(), lab.Plan{Spec: dir.Spec, Seed: dir.Seed, Done: dir.Trials}, dir.Append, show.update)
+	outcome, runErr := l.Run(cmd.Context(), lab.Task{Spec: dir.Spec, Seed: dir.Seed, Done: dir.Trials}, dir.Append, show.update)
 	show.done()
 	env.Testbeds, env.Unavailable = outcome.Testbeds, outcome.Unavailable
 	results := study.Analyse(dir.Spec, dir.Seed, env.Resume(old), dir.Trials)

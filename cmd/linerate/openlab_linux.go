@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
+	"os"
 
 	"linerate/internal/lab"
-	"linerate/internal/load"
-	"linerate/internal/load/packetload"
-	"linerate/internal/load/xdpload"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/netnsbed"
@@ -14,7 +12,7 @@ import (
 
 // openMachineLab wires the namespace testbed and a traffic engine.
 func openMachineLab(_ context.Context, o labOptions) (*lab.Lab, study.Environment, error) {
-	engine, err := newEngine(o.engine)
+	engine, err := engineNamed(o.engine, os.Stderr)
 	if err != nil {
 		return nil, study.Environment{}, err
 	}
@@ -24,19 +22,6 @@ func openMachineLab(_ context.Context, o labOptions) (*lab.Lab, study.Environmen
 		return netnsbed.Up(ctx, netnsbed.Options{Mode: mode, AllowHostSettings: o.allowHost})
 	}
 	return &lab.Lab{Up: up, Engine: engine, Machine: lab.Local{}, AllowHost: o.allowHost}, env, nil
-}
-
-// newEngine chooses the traffic engine of a lab: live frames from eBPF where
-// the process may load programs, packet sockets in a user namespace.
-func newEngine(name string) (load.Engine, error) {
-	engine, err := engineByName(name)
-	if engine != nil || err != nil {
-		return engine, err
-	}
-	if netnsbed.InUserNamespace() {
-		return packetload.New(), nil
-	}
-	return xdpload.New(), nil
 }
 
 // inLab runs f where network namespaces can be made: here, or, without the

@@ -37,13 +37,10 @@ type Machine interface {
 	// Meter returns in as a place whose threads are watched, and a function
 	// that tells how long they could have run, since it was last called,
 	// while the CPU worked for other programs.
-	Meter(in testbed.Place, cpu int) (watched testbed.Place, foreign func() time.Duration)
+	Meter(in testbed.Place, cpu int) (watched testbed.Place, contention func() time.Duration)
 	// Watch is the same for a thread that runs already.
-	Watch(thread, cpu int) (foreign func() time.Duration)
+	Watch(thread, cpu int) (contention func() time.Duration)
 }
-
-// threaded is a testbed whose DUT works in a thread of its own.
-type threaded interface{ DUTThread() int }
 
 // Progress tells how far a study is.
 type Progress struct {
@@ -55,8 +52,8 @@ type Progress struct {
 	Trial *study.Trial
 }
 
-// Plan is a study to be run: what, in which order, after which trials.
-type Plan struct {
+// Task is a study to be run: what, in which order, after which trials.
+type Task struct {
 	Spec study.Spec
 	Seed uint64
 	Done []study.Trial
@@ -73,10 +70,10 @@ type Outcome struct {
 // maxFailures in a row end a study: the testbed is broken, not unlucky.
 const maxFailures = 3
 
-// run is one run of a plan.
+// run is one run of a task.
 type run struct {
 	*Lab
-	plan     Plan
+	task     Task
 	sink     func(study.Trial) error
 	progress func(Progress)
 	bed      testbed.Bed
@@ -86,12 +83,12 @@ type run struct {
 	failures int
 }
 
-// Run runs the slots that the plan has left and gives every trial to sink
+// Run runs the slots that the task has left and gives every trial to sink
 // when it ends. A sink's error, an impossible setting or a broken testbed
 // ends the run; so does ctx, whose unfinished trial is dropped. The outcome
 // is valid even beside an error.
-func (l *Lab) Run(ctx context.Context, p Plan, sink func(study.Trial) error, progress func(Progress)) (Outcome, error) {
-	r := &run{Lab: l, plan: p, sink: sink, progress: progress, pace: pace{}}
+func (l *Lab) Run(ctx context.Context, p Task, sink func(study.Trial) error, progress func(Progress)) (Outcome, error) {
+	r := &run{Lab: l, task: p, sink: sink, progress: progress, pace: pace{}}
 	r.out = Outcome{Testbeds: map[string]testbed.Description{}, Unavailable: map[string]string{}}
 	err := r.all(ctx)
 	if r.bed != nil {
@@ -102,14 +99,14 @@ func (l *Lab) Run(ctx context.Context, p Plan, sink func(study.Trial) error, pro
 
 func (r *run) all(ctx context.Context) error {
 	for {
-		slot, ok := study.Next(r.plan.Spec, r.plan.Seed, r.plan.Done, r.skip)
+		slot, ok := study.Next(r.task.Spec, r.task.Seed, r.task.Done, r.skip)
 		if !ok {
 			return nil
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		part, _ := r.plan.Spec.Part(slot.Part)
+		part, _ := r.task.Spec.Part(slot.Part)
 		if err := r.enter(ctx, part.Mode); err != nil {
 			return err
 		}
@@ -142,7 +139,7 @@ func (r *run) enter(ctx context.Context, mode testbed.Mode) error {
 	}
 	bed, err := r.Up(ctx, mode)
 	if err != nil {
-		primary, _ := r.plan.Spec.Part(r.plan.Spec.Primary().Part)
+		primary, _ := r.task.Spec.Part(r.task.Spec.Primary().Part)
 		if ctx.Err() != nil || primary.Mode == mode {
 			return fmt.Errorf("bring up the testbed: %w", err)
 		}
@@ -169,7 +166,7 @@ func (r *run) one(ctx context.Context, slot study.Slot, part study.Part) error {
 	if err := r.sink(t); err != nil {
 		return err
 	}
-	r.plan.Done = append(r.plan.Done, t)
+	r.task.Done = append(r.task.Done, t)
 	if t.Unavailable == "" {
 		r.pace.add(part.Name, t.Seconds)
 	}
@@ -196,6 +193,6 @@ func (r *run) tell(slot study.Slot, part study.Part, t *study.Trial) {
 	if r.progress == nil {
 		return
 	}
-	done, total, left := r.pace.left(r.plan, r.skip)
+	done, total, left := r.pace.left(r.task, r.skip)
 	r.progress(Progress{Slot: slot, Part: part, Done: done, Total: total, Left: left, Trial: t})
 }

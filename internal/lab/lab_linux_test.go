@@ -35,14 +35,14 @@ func TestSpinTakesTime(t *testing.T) {
 }
 
 func TestMeterSeesOnlyItsOwnThreads(t *testing.T) {
-	in, foreign := Local{}.Meter(func(f func() error) error { return f() }, -1)
+	in, contention := Local{}.Meter(func(f func() error) error { return f() }, -1)
 	if err := in(func() error { time.Sleep(5 * time.Millisecond); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if d := foreign(); d < 0 || d > time.Second {
+	if d := contention(); d < 0 || d > time.Second {
 		t.Errorf("a sleeping thread waited %v for others", d)
 	}
-	if d := foreign(); d != 0 {
+	if d := contention(); d != 0 {
 		t.Errorf("nothing ran since, but %v were waited", d)
 	}
 }

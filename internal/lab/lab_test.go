@@ -41,8 +41,8 @@ func parse(t *testing.T, text string) study.Spec {
 	return s
 }
 
-// simulate runs a plan on a simulated testbed and returns its trials.
-func simulate(t *testing.T, sim *bedtest.Simulated, p Plan) ([]study.Trial, Outcome, error) {
+// simulate runs a task on a simulated testbed and returns its trials.
+func simulate(t *testing.T, sim *bedtest.Simulated, p Task) ([]study.Trial, Outcome, error) {
 	t.Helper()
 	l := &Lab{Engine: sim, Machine: sim, Up: func(_ context.Context, mode testbed.Mode) (testbed.Bed, error) {
 		sim.Mode = mode
@@ -56,7 +56,7 @@ func simulate(t *testing.T, sim *bedtest.Simulated, p Plan) ([]study.Trial, Outc
 func TestRunFindsKnownCosts(t *testing.T) {
 	s := parse(t, spec)
 	sim := &bedtest.Simulated{Noise: 0.005, Seed: 1}
-	trials, out, err := simulate(t, sim, Plan{Spec: s, Seed: 5})
+	trials, out, err := simulate(t, sim, Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestRunFindsKnownCosts(t *testing.T) {
 // TestOneBypassPerBlock asks that the chain without DUT is measured once in
 // every block of mode cost, and never in mode overload.
 func TestOneBypassPerBlock(t *testing.T) {
-	trials, _, err := simulate(t, &bedtest.Simulated{}, Plan{Spec: parse(t, spec), Seed: 5})
+	trials, _, err := simulate(t, &bedtest.Simulated{}, Task{Spec: parse(t, spec), Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,12 +114,12 @@ func TestOneBypassPerBlock(t *testing.T) {
 
 func TestRunGoesOnWhereItStopped(t *testing.T) {
 	s := parse(t, spec)
-	whole, _, err := simulate(t, &bedtest.Simulated{}, Plan{Spec: s, Seed: 5})
+	whole, _, err := simulate(t, &bedtest.Simulated{}, Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, cut := range []int{0, 1, 5, 16, len(whole)} {
-		rest, _, err := simulate(t, &bedtest.Simulated{}, Plan{Spec: s, Seed: 5, Done: slices.Clone(whole[:cut])})
+		rest, _, err := simulate(t, &bedtest.Simulated{}, Task{Spec: s, Seed: 5, Done: slices.Clone(whole[:cut])})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func TestFaultsMakeTrialsInvalidAndAreRetried(t *testing.T) {
 		want  string
 	}{
 		{"drift", bedtest.Fault{Drift: 0.5}, "drift:"},
-		{"foreign", bedtest.Fault{Foreign: 0.6}, "foreign load:"},
+		{"contention", bedtest.Fault{Contention: 0.6}, "contention:"},
 		{"no end", bedtest.Fault{NoEnd: true}, "drain:"},
 		{"nothing", bedtest.Fault{NothingRx: true}, "nothing arrived:"},
 		{"counters", bedtest.Fault{Backwards: true}, "counters:"},
@@ -154,7 +154,7 @@ func TestFaultsMakeTrialsInvalidAndAreRetried(t *testing.T) {
 				}
 				return bedtest.Fault{}
 			}}
-			trials, _, err := simulate(t, sim, Plan{Spec: parse(t, spec), Seed: 5})
+			trials, _, err := simulate(t, sim, Task{Spec: parse(t, spec), Seed: 5})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -174,7 +174,7 @@ func TestHeadroomGate(t *testing.T) {
 	s.Parts = s.Parts[1:2]
 	s.Metrics = []study.Goal{{Metric: study.OverloadRate, Part: "max", Primary: true, MarginPercent: 10}}
 	sim := &bedtest.Simulated{Faults: func(int) bedtest.Fault { return bedtest.Fault{GeneratorX: 1.05} }}
-	trials, _, err := simulate(t, sim, Plan{Spec: s, Seed: 5})
+	trials, _, err := simulate(t, sim, Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestUnavailableVariant(t *testing.T) {
 		return ""
 	}}
 	s := parse(t, spec)
-	trials, _, err := simulate(t, sim, Plan{Spec: s, Seed: 5})
+	trials, _, err := simulate(t, sim, Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func TestUnavailableVariant(t *testing.T) {
 
 func TestHostSettingsNeedConsent(t *testing.T) {
 	text := strings.Replace(spec, "nft: {linear: 100}", "{sysctl: net.core.netdev_budget, value: 600, scope: host}", 1)
-	trials, _, err := simulate(t, &bedtest.Simulated{}, Plan{Spec: parse(t, text), Seed: 5})
+	trials, _, err := simulate(t, &bedtest.Simulated{}, Task{Spec: parse(t, text), Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestHostSettingsNeedConsent(t *testing.T) {
 
 func TestBrokenTestbedEndsTheRun(t *testing.T) {
 	sim := &bedtest.Simulated{Faults: func(int) bedtest.Fault { return bedtest.Fault{NothingRx: true} }}
-	trials, _, err := simulate(t, sim, Plan{Spec: parse(t, spec), Seed: 5})
+	trials, _, err := simulate(t, sim, Task{Spec: parse(t, spec), Seed: 5})
 	if err == nil || !strings.Contains(err.Error(), "3 trials in a row measured nothing") {
 		t.Errorf("error %v", err)
 	}
@@ -247,7 +247,7 @@ func TestModeThatCannotBeHad(t *testing.T) {
 	}}
 	s := parse(t, spec)
 	n := 0
-	out, err := l.Run(context.Background(), Plan{Spec: s, Seed: 5}, func(study.Trial) error { n++; return nil }, nil)
+	out, err := l.Run(context.Background(), Task{Spec: s, Seed: 5}, func(study.Trial) error { n++; return nil }, nil)
 	if err != nil || n != 16 {
 		t.Fatalf("%d trials, %v", n, err)
 	}
@@ -255,7 +255,7 @@ func TestModeThatCannotBeHad(t *testing.T) {
 		t.Errorf("unavailable: %v", out.Unavailable)
 	}
 	s.Metrics[0].Primary, s.Metrics[2].Primary = false, true
-	if _, err := l.Run(context.Background(), Plan{Spec: s, Seed: 5}, func(study.Trial) error { return nil }, nil); err == nil {
+	if _, err := l.Run(context.Background(), Task{Spec: s, Seed: 5}, func(study.Trial) error { return nil }, nil); err == nil {
 		t.Error("the primary metric's mode cannot be had, and nothing was said")
 	}
 }
@@ -268,7 +268,7 @@ func TestInterruptDropsTheUnfinishedTrial(t *testing.T) {
 		return sim, nil
 	}}
 	n := 0
-	_, err := l.Run(ctx, Plan{Spec: parse(t, spec), Seed: 5}, func(study.Trial) error {
+	_, err := l.Run(ctx, Task{Spec: parse(t, spec), Seed: 5}, func(study.Trial) error {
 		if n++; n == 3 {
 			cancel()
 		}
@@ -286,7 +286,7 @@ func TestProgressCountsDown(t *testing.T) {
 		return sim, nil
 	}}
 	var last Progress
-	_, err := l.Run(context.Background(), Plan{Spec: parse(t, spec), Seed: 5}, func(study.Trial) error { return nil }, func(p Progress) {
+	_, err := l.Run(context.Background(), Task{Spec: parse(t, spec), Seed: 5}, func(study.Trial) error { return nil }, func(p Progress) {
 		if p.Done < last.Done || p.Total != 32 {
 			t.Errorf("%d of %d after %d", p.Done, p.Total, last.Done)
 		}
@@ -295,7 +295,7 @@ func TestProgressCountsDown(t *testing.T) {
 	if err != nil || last.Done != 32 || last.Left != 0 {
 		t.Errorf("the end is %d of %d, %v left, %v", last.Done, last.Total, last.Left, err)
 	}
-	if e := Estimate(Plan{Spec: parse(t, spec), Seed: 5}); e < 20*time.Second || e > 60*time.Second {
+	if e := Estimate(Task{Spec: parse(t, spec), Seed: 5}); e < 20*time.Second || e > 60*time.Second {
 		t.Errorf("32 trials of half a second are estimated at %v", e)
 	}
 }

@@ -95,7 +95,7 @@ func (Local) Load1() float64 {
 // Meter adds up how long the threads of a place waited for their CPU, and
 // takes off what the CPU's ksoftirqd ran meanwhile: that is the chain's own
 // work, which the kernel moved there. Without schedstat (CONFIG_SCHED_INFO)
-// it knows of no foreign time.
+// it knows of no contention.
 func (Local) Meter(in testbed.Place, cpu int) (testbed.Place, func() time.Duration) {
 	m := &meter{softirq: softirqThread(cpu)}
 	watched := func(f func() error) error {
@@ -140,9 +140,9 @@ func (m *meter) take() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	_, ran := schedstat(m.softirq)
-	foreign := m.waited - (ran - m.softirqRan)
+	contention := m.waited - (ran - m.softirqRan)
 	m.waited, m.softirqRan = 0, ran
-	return max(0, foreign)
+	return max(0, contention)
 }
 
 func schedWait() time.Duration {

@@ -32,26 +32,26 @@ func (p pace) each(part study.Part) float64 {
 }
 
 // left counts the slots done and in all, and estimates the time of the rest.
-func (p pace) left(plan Plan, skip func(study.Part) bool) (done, total int, left time.Duration) {
-	type place struct {
+func (p pace) left(task Task, skip func(study.Part) bool) (done, total int, left time.Duration) {
+	type cell struct {
 		block   int
 		variant string
 	}
-	tried, gone := map[place]bool{}, map[string]bool{}
-	for _, t := range plan.Done {
-		tried[place{t.Block, t.Variant}] = true
+	tried, gone := map[cell]bool{}, map[string]bool{}
+	for _, t := range task.Done {
+		tried[cell{t.Block, t.Variant}] = true
 		if t.Unavailable != "" {
 			gone[t.Variant] = true
 		}
 	}
 	seconds := 0.0
-	for _, slot := range study.Schedule(plan.Spec, plan.Seed) {
-		part, _ := plan.Spec.Part(slot.Part)
+	for _, slot := range study.Schedule(task.Spec, task.Seed) {
+		part, _ := task.Spec.Part(slot.Part)
 		if skip(part) {
 			continue
 		}
 		total++
-		if tried[place{slot.Block, slot.Variant}] || gone[slot.Variant] {
+		if tried[cell{slot.Block, slot.Variant}] || gone[slot.Variant] {
 			done++
 			continue
 		}
@@ -60,8 +60,8 @@ func (p pace) left(plan Plan, skip func(study.Part) bool) (done, total int, left
 	return done, total, time.Duration(seconds * float64(time.Second))
 }
 
-// Estimate is how long a plan is expected to take on an idle machine.
-func Estimate(plan Plan) time.Duration {
-	_, _, left := pace{}.left(plan, func(study.Part) bool { return false })
+// Estimate is how long a task is expected to take on an idle machine.
+func Estimate(task Task) time.Duration {
+	_, _, left := pace{}.left(task, func(study.Part) bool { return false })
 	return left
 }

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"time"
 
+	"linerate/internal/load"
 	"linerate/internal/search"
 	"linerate/internal/study"
 )
@@ -46,7 +49,12 @@ func (r *run) search(ctx context.Context, part study.Part, o *study.Observation)
 // searchIn finds the generator's limit, searches below it, then measures
 // latency at fractions of what was found.
 func (r *run) searchIn(ctx context.Context, part study.Part, o *study.Observation) error {
-	m := &measurer{run: r, part: part, record: o.Search}
+	c, err := r.chain(r.bed.Generator(), r.bed.Receiver(), part)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	m := &measurer{run: r, part: part, chain: c, record: o.Search}
 	limit, err := m.limit(ctx, o)
 	if err != nil {
 		return err
@@ -71,6 +79,7 @@ func (r *run) searchIn(ctx context.Context, part study.Part, o *study.Observatio
 type measurer struct {
 	run     *run
 	part    study.Part
+	chain   *chain // of the whole search
 	record  *study.SearchRun
 	warming bool // the next trial is the warm-up
 	quiet   bool // trials are not points of the search
@@ -78,9 +87,7 @@ type measurer struct {
 
 // limit is the largest load the search may ask for.
 func (m *measurer) limit(ctx context.Context, o *study.Observation) (float64, error) {
-	probe := m.part
-	probe.Rate = study.MaxRate
-	got, err := m.send(ctx, probe, probeSeconds)
+	got, err := m.send(ctx, load.Rate{}, probeSeconds)
 	if err != nil {
 		return 0, fmt.Errorf("find what the generator can send: %w", err)
 	}
@@ -88,7 +95,7 @@ func (m *measurer) limit(ctx context.Context, o *study.Observation) (float64, er
 	m.record.GeneratorMax = got.sent.TxPPS
 	limit := generatorShare * got.sent.TxPPS
 	if m.part.Search.Max != "" {
-		asked, err := m.part.Search.Max.Load()
+		asked, err := m.part.Search.Max.Parse()
 		if err != nil {
 			return 0, err
 		}
@@ -121,9 +128,7 @@ func (m *measurer) Measure(ctx context.Context, t search.Trial) (search.Outcome,
 
 // point runs a trial once.
 func (m *measurer) point(ctx context.Context, t search.Trial) (study.SearchPoint, error) {
-	paced := m.part
-	paced.Rate = study.Rate(fmt.Sprintf("%.0fpps", t.Load))
-	got, err := m.send(ctx, paced, t.Duration)
+	got, err := m.send(ctx, load.Rate{PPS: uint64(math.Round(t.Load))}, t.Duration)
 	if err != nil {
 		return study.SearchPoint{}, err
 	}
@@ -141,7 +146,7 @@ func (m *measurer) point(ctx context.Context, t search.Trial) (study.SearchPoint
 	if l := got.received.Latency; l != nil {
 		point.LatencyP50, point.LatencyP99 = float64(l.P50), float64(l.P99)
 	}
-	point.Disturbed = study.Disturbance(m.run.plan.Spec.Gates, point.LossRatio, point.UnsentRatio, got.foreign.Seconds()/max(point.Effective, t.Duration))
+	point.Disturbed = study.Disturbance(m.run.task.Spec.Gates, point.LossRatio, point.UnsentRatio, got.contention.Seconds()/max(point.Effective, t.Duration))
 	return point, nil
 }
 
@@ -162,16 +167,15 @@ func losses(got ran) (loss, unsent float64) {
 }
 
 // send runs traffic once, from a rested DUT.
-func (m *measurer) send(ctx context.Context, part study.Part, seconds float64) (ran, error) {
+func (m *measurer) send(ctx context.Context, rate load.Rate, seconds float64) (ran, error) {
 	if err := m.run.bed.Settle(ctx); err != nil {
 		return ran{}, err
 	}
-	w, err := m.run.wire(m.run.bed.Generator(), m.run.bed.Receiver(), part, seconds)
-	if err != nil {
+	if err := m.chain.rx.Reset(); err != nil {
 		return ran{}, err
 	}
-	defer w.close()
-	return w.run(ctx, 0, nil)
+	limit := load.Limit{Duration: time.Duration(seconds * float64(time.Second))}
+	return m.chain.run(ctx, load.Offer{Rate: rate, Limit: limit}, 0, nil)
 }
 
 // latency measures delay at fractions of the first goal's throughput.

@@ -35,7 +35,7 @@ func TestSearchFindsCapacity(t *testing.T) {
 			t.Fatal(err)
 		}
 		sim := &bedtest.Simulated{Seed: 3}
-		trials, _, err := simulate(t, sim, Plan{Spec: s, Seed: 5})
+		trials, _, err := simulate(t, sim, Task{Spec: s, Seed: 5})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +74,7 @@ func TestSearchBoundByGenerator(t *testing.T) {
 	s := parse(t, searchSpec)
 	sim := &bedtest.Simulated{Seed: 3, Faults: func(int) bedtest.Fault { return bedtest.Fault{GeneratorX: 0.5} }}
 	s.Parts[0].Blocks, s.Retries = 1, 0
-	trials, _, err := simulate(t, sim, Plan{Spec: s, Seed: 5})
+	trials, _, err := simulate(t, sim, Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}

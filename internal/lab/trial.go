@@ -27,8 +27,8 @@ const bypassTries = 3
 func (r *run) trial(ctx context.Context, slot study.Slot, part study.Part) (study.Trial, error) {
 	t := study.Trial{Part: part.Name, Variant: slot.Variant, Block: slot.Block, Order: slot.Order, Mode: part.Mode,
 		Retry: slot.Retry, Reasons: []string{}, Metrics: map[string]float64{}}
-	variant, _ := r.plan.Spec.Variant(slot.Variant)
-	if why := r.refused(variant); why != "" {
+	variant, _ := r.task.Spec.Variant(slot.Variant)
+	if why := r.forbids(variant); why != "" {
 		return unavailable(t, why), nil
 	}
 	o := study.Observation{Load1: r.Machine.Load1()}
@@ -54,7 +54,7 @@ func (r *run) trial(ctx context.Context, slot study.Slot, part study.Part) (stud
 		return t, err
 	}
 	t.Observed = &o
-	t.Metrics, t.Reasons = study.Judge(part, r.plan.Spec.Gates, o, bypass)
+	t.Metrics, t.Reasons = study.Judge(part, r.task.Spec.Gates, o, bypass)
 	if failed != nil {
 		t.Reasons = append([]string{failed.Error()}, t.Reasons...)
 	}
@@ -62,8 +62,8 @@ func (r *run) trial(ctx context.Context, slot study.Slot, part study.Part) (stud
 	return t, nil
 }
 
-// refused says why a variant's declared host settings may not be applied.
-func (r *run) refused(v study.Variant) string {
+// forbids says why a variant's declared host settings may not be applied.
+func (r *run) forbids(v study.Variant) string {
 	host := v.HostScope()
 	if len(host) == 0 || r.AllowHost {
 		return ""
@@ -83,32 +83,36 @@ func (r *run) bypass(ctx context.Context, part study.Part, block int, o *study.O
 	if part.Mode != testbed.Cost {
 		return 0, nil
 	}
-	if ns, ok := study.BypassOf(r.plan.Done, block); ok {
+	if ns, ok := study.BypassOf(r.task.Done, block); ok {
 		return ns, nil
 	}
 	gen, sink, err := r.bed.Bypass()
 	if err != nil {
 		return 0, fmt.Errorf("wire generator and receiver without a DUT: %w", err)
 	}
-	w, err := r.wire(gen, sink, part, part.Seconds/2)
+	offer, err := part.Offer(part.Seconds / 2)
 	if err != nil {
 		return 0, err
 	}
-	defer w.close()
+	c, err := r.chain(gen, sink, part)
+	if err != nil {
+		return 0, err
+	}
+	defer c.close()
 	var b study.BypassRun
 	for range bypassTries {
-		run, err := w.run(ctx, part.Warmup, nil)
+		run, err := c.run(ctx, offer, part.Warmup, nil)
 		if ctx.Err() != nil {
 			return 0, ctx.Err()
 		}
 		if err != nil {
 			break // the bypass gate will say that it is missing
 		}
-		b = study.BypassRun{Sent: run.sent, Received: run.received, Foreign: run.foreign.Seconds()}
-		if b.NS = study.BypassTime(r.plan.Spec.Gates, b); b.NS > 0 {
+		b = study.BypassRun{Sent: run.sent, Received: run.received, Contention: run.contention.Seconds()}
+		if b.NS = study.BypassTime(r.task.Spec.Gates, b); b.NS > 0 {
 			break
 		}
-		if err := w.rx.Reset(); err != nil {
+		if err := c.rx.Reset(); err != nil {
 			return 0, fmt.Errorf("measure without a DUT: %w", err)
 		}
 	}
@@ -119,11 +123,15 @@ func (r *run) bypass(ctx context.Context, part study.Part, block int, o *study.O
 // measure runs the trial's traffic through the DUT. failed is what went wrong
 // with the traffic; err is what can never go right.
 func (r *run) measure(ctx context.Context, part study.Part, o *study.Observation) (failed, err error) {
-	w, err := r.wire(r.bed.Generator(), r.bed.Receiver(), part, part.Seconds)
+	offer, err := part.Offer(part.Seconds)
 	if err != nil {
 		return nil, err
 	}
-	defer w.close()
+	c, err := r.chain(r.bed.Generator(), r.bed.Receiver(), part)
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
 	cpus := r.bed.Describe().CPUs
 	watched := distinct(cpus)
 	before, err := r.check(watched)
@@ -133,9 +141,9 @@ func (r *run) measure(ctx context.Context, part study.Part, o *study.Observation
 	if part.Mode == testbed.Overload {
 		// What is still queued before a slow DUT must not be counted as
 		// the trial's own.
-		w.settle = r.bed.Settle
+		c.settle = r.bed.Settle
 	}
-	run, failed := w.run(ctx, part.Warmup, func() error {
+	run, failed := c.run(ctx, offer, part.Warmup, func() error {
 		o.Before, err = r.bed.Counters()
 		return err
 	})
@@ -151,44 +159,44 @@ func (r *run) measure(ctx context.Context, part study.Part, o *study.Observation
 		return nil, err
 	}
 	o.CPUs = compare(before, after)
-	o.Sent, o.Received, o.Foreign = run.sent, run.received, run.foreign.Seconds()
+	o.Sent, o.Received, o.Contention = run.sent, run.received, run.contention.Seconds()
 	return errors.Join(failed, settled), nil
 }
 
-// wire is a generator and a receiver on two ports.
-type wire struct {
-	gen     load.Generator
-	rx      load.Receiver
-	foreign func() time.Duration
-	now     func() time.Time
-	settle  func(context.Context) error // waits until the warm-up is through; may be nil
+// chain is what frames pass: a generator and a receiver on two ports, with the
+// DUT or nothing between them. It is loaded once, and used until the ports go.
+type chain struct {
+	gen        load.Generator
+	rx         load.Receiver
+	contention func() time.Duration
+	now        func() time.Time
+	settle     func(context.Context) error // waits until the warm-up is through; may be nil
 }
 
-// ran is what one run over a wire came to.
+// ran is what one run over a chain came to.
 type ran struct {
-	sent     load.Sent
-	received load.Received
-	foreign  time.Duration
+	sent       load.Sent
+	received   load.Received
+	contention time.Duration
 }
 
-func (r *run) wire(from, to testbed.Port, part study.Part, seconds float64) (*wire, error) {
+func (r *run) chain(from, to testbed.Port, part study.Part) (*chain, error) {
 	cpus := r.bed.Describe().CPUs
-	spec, err := r.plan.Spec.Traffic(part, from, study.Ends{From: r.bed.Generator(), To: r.bed.Receiver()})
+	spec, err := r.task.Spec.Traffic(part, from, study.Endpoints{From: r.bed.Generator(), To: r.bed.Receiver()})
 	if err != nil {
 		return nil, err
 	}
 	spec.Stream = stream
-	spec.Limit.Duration = time.Duration(seconds * float64(time.Second))
 	if cpus.Generator >= 0 {
 		spec.CPUs = []int{cpus.Generator}
 	}
-	watched, foreign := r.Machine.Meter(from.In, cpus.Generator)
-	if bed, ok := r.bed.(threaded); ok && part.Mode == testbed.Overload && bed.DUTThread() > 0 {
+	watched, contention := r.Machine.Meter(from.In, cpus.Generator)
+	if thread := r.bed.DUTThread(); thread > 0 && part.Mode == testbed.Overload {
 		// The generator may wait as long as it keeps its headroom; the
 		// DUT must not.
-		foreign = r.Machine.Watch(bed.DUTThread(), cpus.DUT)
+		contention = r.Machine.Watch(thread, cpus.DUT)
 	}
-	rx, err := r.Engine.NewReceiver(to.Device, to.In, load.Watch{Stream: stream, MaxFlows: 2 * r.plan.Spec.Offers(part).Flows})
+	rx, err := r.Engine.NewReceiver(to.Device, to.In, load.Watch{Stream: stream, MaxFlows: 2 * r.task.Spec.Offers(part).Flows})
 	if err != nil {
 		return nil, fmt.Errorf("receive on %s: %w", to.Device, err)
 	}
@@ -196,17 +204,17 @@ func (r *run) wire(from, to testbed.Port, part study.Part, seconds float64) (*wi
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("generate on %s: %w", from.Device, err), rx.Close())
 	}
-	return &wire{gen: gen, rx: rx, foreign: foreign, now: r.Machine.Now}, nil
+	return &chain{gen: gen, rx: rx, contention: contention, now: r.Machine.Now}, nil
 }
 
-func (w *wire) close() {
-	w.gen.Close()
-	w.rx.Close()
+func (c *chain) close() {
+	c.gen.Close()
+	c.rx.Close()
 }
 
 // run warms up, forgets, then measures. ready is called between the two.
-func (w *wire) run(ctx context.Context, warmup float64, ready func() error) (ran, error) {
-	if err := w.warm(ctx, warmup); err != nil {
+func (c *chain) run(ctx context.Context, o load.Offer, warmup float64, ready func() error) (ran, error) {
+	if err := c.warm(ctx, o.Rate, warmup); err != nil {
 		return ran{}, err
 	}
 	if ready != nil {
@@ -214,45 +222,44 @@ func (w *wire) run(ctx context.Context, warmup float64, ready func() error) (ran
 			return ran{}, err
 		}
 	}
-	w.foreign()
-	start := w.now()
-	sent, err := w.gen.Run(ctx, nil)
-	out := ran{sent: sent, foreign: w.foreign()}
-	whole := w.now().Sub(start).Seconds()
+	c.contention()
+	start := c.now()
+	sent, err := c.gen.Run(ctx, o, nil)
+	out := ran{sent: sent, contention: c.contention()}
+	whole := c.now().Sub(start).Seconds()
 	if err != nil {
 		return out, fmt.Errorf("generator: %w", err)
 	}
-	if out.received, err = w.rx.Finish(ctx, patience); err != nil {
+	if out.received, err = c.rx.Finish(ctx, patience); err != nil {
 		return out, fmt.Errorf("receiver: %w", err)
 	}
 	// The generator ran longer than the traffic it is judged by: its
 	// set-up and end-of-stream frames took their share of the waiting.
 	if share := out.received.Seconds / whole; share < 1 {
-		out.foreign = time.Duration(float64(out.foreign) * share)
+		out.contention = time.Duration(float64(out.contention) * share)
 	}
 	return out, nil
 }
 
 // warm sends for a while and forgets it: caches, flow entries and the
 // receiver's maps are then as they stay.
-func (w *wire) warm(ctx context.Context, seconds float64) error {
+func (c *chain) warm(ctx context.Context, rate load.Rate, seconds float64) error {
 	if seconds <= 0 {
 		return nil
 	}
-	limited, cancel := context.WithTimeout(ctx, time.Duration(seconds*float64(time.Second)))
-	defer cancel()
-	if _, err := w.gen.Run(limited, nil); err != nil && limited.Err() == nil {
+	limit := load.Limit{Duration: time.Duration(seconds * float64(time.Second))}
+	if _, err := c.gen.Run(ctx, load.Offer{Rate: rate, Limit: limit}, nil); err != nil {
 		return fmt.Errorf("warm-up: %w", err)
 	}
-	if _, err := w.rx.Finish(ctx, patience); err != nil {
+	if _, err := c.rx.Finish(ctx, patience); err != nil {
 		return fmt.Errorf("warm-up: %w", err)
 	}
-	if w.settle != nil {
-		if err := w.settle(ctx); err != nil {
+	if c.settle != nil {
+		if err := c.settle(ctx); err != nil {
 			return fmt.Errorf("warm-up: %w", err)
 		}
 	}
-	if err := w.rx.Reset(); err != nil {
+	if err := c.rx.Reset(); err != nil {
 		return fmt.Errorf("warm-up: %w", err)
 	}
 	return ctx.Err()

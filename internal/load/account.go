@@ -83,15 +83,14 @@ type StreamCount struct {
 // Account is a receiver in user space: what bpf/receive.bpf.c does in the
 // kernel. The zero value counts every stream.
 type Account struct {
-	Only      int // count this stream only, if Filter
-	Filter    bool
-	MaxFlows  int // 0: MaxFlows
-	Foreign   uint64
-	Elsewhere uint64
-	Ends      Ends
-	streams   map[StreamRun]*streamBooks
-	last      *streamBooks
-	flows     int
+	Only     int // count this stream only, if Filter
+	Filter   bool
+	MaxFlows int // 0: MaxFlows
+	Foreign  uint64
+	Endings  Endings
+	streams  map[StreamRun]*streamBooks
+	last     *streamBooks
+	flows    int
 }
 
 type streamBooks struct {
@@ -106,16 +105,13 @@ func (a *Account) Frame(b []byte, now uint64) {
 	case !ok && IsProbe(b):
 	case !ok:
 		a.Foreign++
-	case a.Filter && int(found.Stream) != a.Only:
-		a.Elsewhere++
+	case a.Filter && int(found.Stream) != a.Only: // somebody else's account
 	case found.Kind == End:
 		if m, err := ReadEnding(found.Rest); err == nil {
-			a.Ends.Add(StreamRun{found.Stream, found.Run}, m)
+			a.Endings.Add(StreamRun{found.Stream, found.Run}, m)
 		}
 	case found.Kind == Data:
 		a.data(found, now)
-	default:
-		a.Elsewhere++
 	}
 }
 
@@ -186,7 +182,7 @@ func (a *Account) Received(engine string) Received {
 	for _, s := range a.streams {
 		streams = append(streams, s.StreamCount)
 	}
-	return Summarise(engine, streams, &a.Ends, a.Foreign)
+	return Summarise(engine, streams, &a.Endings, a.Foreign)
 }
 
 // Streams returns the accounts of all streams.
@@ -201,7 +197,7 @@ func (a *Account) Streams() []StreamRun {
 
 // Summarise adds up streams. Lost is known only when the endings of every
 // stream seen are complete and no frame went untracked.
-func Summarise(engine string, streams []StreamCount, ends *Ends, foreign uint64) Received {
+func Summarise(engine string, streams []StreamCount, ends *Endings, foreign uint64) Received {
 	r := Received{Engine: engine, Foreign: foreign}
 	var all Histogram
 	var first, last, untracked uint64
@@ -236,7 +232,7 @@ func Summarise(engine string, streams []StreamCount, ends *Ends, foreign uint64)
 }
 
 // perStream lists the streams by number.
-func perStream(streams []StreamCount, ends *Ends) []StreamReceived {
+func perStream(streams []StreamCount, ends *Endings) []StreamReceived {
 	var all []StreamReceived
 	for i := range streams {
 		s := &streams[i]
@@ -257,7 +253,7 @@ func perStream(streams []StreamCount, ends *Ends) []StreamReceived {
 }
 
 // close works out what was lost, if the generators have told what they sent.
-func (r *Received) close(streams []StreamCount, ends *Ends) {
+func (r *Received) close(streams []StreamCount, ends *Endings) {
 	of := ends.Streams()
 	for _, s := range streams {
 		if !slices.Contains(of, s.Of) {

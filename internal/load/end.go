@@ -10,12 +10,12 @@ import (
 // generator sent. Loss at the tail leaves no gap in a sequence, so that only
 // this closes the account. Its bytes follow the frame's stamp.
 type Ending struct {
-	Random  bool   // flow order; round robin spreads Total evenly
-	Worker  uint16 // has the flows Worker, Worker+Workers, …
-	Workers uint16
-	Flows   uint32 // of this worker
-	Total   uint64 // frames sent, all flows
-	Refused uint64 // of Total, never left the device: not sent after all
+	Random    bool   // flow order; round robin spreads Total evenly
+	Worker    uint16 // has the flows Worker, Worker+Workers, …
+	Workers   uint16
+	Flows     uint32 // of this worker
+	Total     uint64 // frames sent, all flows
+	NeverLeft uint64 // of Total: the device refused them, so that they were not sent after all
 	// Counts of random order: frames sent of the worker's flows from First
 	// on, modulo 2³².
 	First  uint32
@@ -43,7 +43,7 @@ func (e Ending) Append(b []byte) []byte {
 	b = be.AppendUint16(b, uint16(len(e.Counts)))
 	b = be.AppendUint32(b, e.Flows)
 	b = be.AppendUint64(b, e.Total)
-	b = be.AppendUint64(b, e.Refused)
+	b = be.AppendUint64(b, e.NeverLeft)
 	b = be.AppendUint32(b, e.First)
 	b = be.AppendUint32(b, 0)
 	for _, c := range e.Counts {
@@ -64,12 +64,12 @@ func ReadEnding(b []byte) (Ending, error) {
 	be := binary.BigEndian
 	e := Ending{
 		Random: b[1] == 1, Worker: be.Uint16(b[2:]), Workers: be.Uint16(b[4:]),
-		Flows: be.Uint32(b[8:]), Total: be.Uint64(b[12:]), Refused: be.Uint64(b[20:]), First: be.Uint32(b[28:]),
+		Flows: be.Uint32(b[8:]), Total: be.Uint64(b[12:]), NeverLeft: be.Uint64(b[20:]), First: be.Uint32(b[28:]),
 	}
 	n := int(be.Uint16(b[6:]))
 	switch {
-	case e.Worker >= e.Workers, e.Flows == 0, e.Flows > MaxFlows, e.Refused > e.Total:
-		return Ending{}, fmt.Errorf("end-of-stream message contradicts itself: worker %d of %d, %d flows, %d frames, %d refused", e.Worker, e.Workers, e.Flows, e.Total, e.Refused)
+	case e.Worker >= e.Workers, e.Flows == 0, e.Flows > MaxFlows, e.NeverLeft > e.Total:
+		return Ending{}, fmt.Errorf("end-of-stream message contradicts itself: worker %d of %d, %d flows, %d frames, %d of them never left", e.Worker, e.Workers, e.Flows, e.Total, e.NeverLeft)
 	case n > EndingRoom(len(b)), uint64(e.First)+uint64(n) > uint64(e.Flows):
 		return Ending{}, fmt.Errorf("end-of-stream message counts %d flows from %d of %d in %d bytes", n, e.First, e.Flows, len(b))
 	}
@@ -82,8 +82,8 @@ func ReadEnding(b []byte) (Ending, error) {
 // StreamRun names one run of a stream.
 type StreamRun struct{ Stream, Run uint16 }
 
-// Ends gathers the endings of all streams. The zero value is empty.
-type Ends struct {
+// Endings gathers the endings of all streams. The zero value is empty.
+type Endings struct {
 	streams map[StreamRun]map[uint16]*workerEnd
 }
 
@@ -93,7 +93,7 @@ type workerEnd struct {
 }
 
 // Add takes one ending of a stream's run.
-func (e *Ends) Add(of StreamRun, m Ending) {
+func (e *Endings) Add(of StreamRun, m Ending) {
 	if e.streams == nil {
 		e.streams = map[StreamRun]map[uint16]*workerEnd{}
 	}
@@ -116,7 +116,7 @@ func (e *Ends) Add(of StreamRun, m Ending) {
 }
 
 // Complete reports whether every worker of a stream's run has ended.
-func (e *Ends) Complete(of StreamRun) bool {
+func (e *Endings) Complete(of StreamRun) bool {
 	workers := e.streams[of]
 	for _, w := range workers {
 		if int(w.Workers) != len(workers) {
@@ -127,17 +127,17 @@ func (e *Ends) Complete(of StreamRun) bool {
 }
 
 // Sent returns the frames that a stream's run sent, as its endings tell.
-func (e *Ends) Sent(of StreamRun) uint64 {
+func (e *Endings) Sent(of StreamRun) uint64 {
 	var sent uint64
 	for _, w := range e.streams[of] {
-		sent += w.Total - w.Refused
+		sent += w.Total - w.NeverLeft
 	}
 	return sent
 }
 
 // SentOf returns the frames of one flow, modulo 2³², refused ones included;
 // ok is false if no ending tells.
-func (e *Ends) SentOf(of StreamRun, flow uint32) (n uint32, ok bool) {
+func (e *Endings) SentOf(of StreamRun, flow uint32) (n uint32, ok bool) {
 	for _, w := range e.streams[of] {
 		if flow%uint32(w.Workers) != uint32(w.Worker) {
 			continue
@@ -162,7 +162,7 @@ func (e *Ends) SentOf(of StreamRun, flow uint32) (n uint32, ok bool) {
 }
 
 // Streams lists the runs that any ending was seen of.
-func (e *Ends) Streams() []StreamRun {
+func (e *Endings) Streams() []StreamRun {
 	var all []StreamRun
 	for s := range e.streams {
 		all = append(all, s)

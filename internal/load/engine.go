@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"linerate/internal/testbed"
@@ -12,6 +13,10 @@ import (
 // million flows) happens here and not in Run or Reset.
 type Engine interface {
 	Name() string // "xdp" or "af_packet", as in Sent.Engine
+	// Available says why this machine cannot run the engine at all, by asking
+	// the kernel for the features it needs; nil: it can. The error is
+	// ErrNotHere where another engine may do.
+	Available() error
 	// NewGenerator prepares to send spec from spec.Device, which is visible
 	// in the given place. It refuses what the engine or the device cannot
 	// do, with a hint.
@@ -20,13 +25,30 @@ type Engine interface {
 	NewReceiver(device string, in testbed.Place, w Watch) (Receiver, error)
 }
 
+// ErrNotHere says that an engine does not work on this machine or with this
+// device, and another may. It is joined with the reason.
+var ErrNotHere = errors.New("this traffic engine does not work here")
+
+// NotHere marks an error as ErrNotHere without repeating it in the text.
+func NotHere(reason error) error { return &notHere{reason} }
+
+type notHere struct{ error }
+
+func (e *notHere) Unwrap() error        { return e.error }
+func (e *notHere) Is(target error) bool { return target == ErrNotHere }
+
 // Generator sends one Spec, as often as it is asked to.
 type Generator interface {
-	// Run sends until the spec's limit or until ctx ends, then closes the
+	// Probe sees, by frames that are no traffic, whether the device's other
+	// end takes what the engine sends; for a moment it waits for a receiver
+	// to be there. ErrNotHere: another engine's frames may be taken. Engines
+	// that every device serves return nil.
+	Probe(ctx context.Context) error
+	// Run sends until the offer's limit or until ctx ends, then closes the
 	// account with end-of-stream frames, and returns what was sent. When ctx
 	// ended it returns that account too, beside ctx's error. progress, if
 	// not nil, is called about ten times a second with the account so far.
-	Run(ctx context.Context, progress func(Sent)) (Sent, error)
+	Run(ctx context.Context, o Offer, progress func(Sent)) (Sent, error)
 	Close() error
 }
 

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// Spec is the traffic offered through one device.
+// Spec is the traffic that a generator is made for: which frames, through
+// which device. How many of them, and how fast, is each run's Offer.
 type Spec struct {
 	Device string
 	SrcMAC net.HardwareAddr // nil: the device's own
@@ -18,8 +19,6 @@ type Spec struct {
 	Stream uint16    // id in every frame, so that streams can share a receiver
 	Flows  FlowSpace // which addresses and ports
 	Sizes  []int     // frame sizes with FCS, an exactly repeating sequence (IMIX, RFC 6985)
-	Rate   Rate      // zero value: as fast as the engine can
-	Limit  Limit     // when to stop
 	CPUs   []int     // one worker per CPU; empty: one, not pinned
 	Seed   uint64    // of random flow order
 }
@@ -35,6 +34,12 @@ type FlowSpace struct {
 	SrcPorts         int        // how many consecutive ports; 0 means up to 65535
 	DstPorts         int        // as SrcPorts; 0 means 1 unless the flows need more
 	Random           bool       // random order instead of round robin
+}
+
+// Offer is what one run offers of a Spec's traffic.
+type Offer struct {
+	Rate  Rate  // zero value: as fast as the engine can
+	Limit Limit // when to stop
 }
 
 // Rate is an offered load; at most one field is set.

@@ -322,7 +322,7 @@ func TestEndsCloseTheAccount(t *testing.T) {
 	if r.FlowsSeen != 8 || r.Latency == nil || r.Latency.Min != 1000 {
 		t.Errorf("saw %d flows, latency %+v", r.FlowsSeen, r.Latency)
 	}
-	if n, ok := a.Ends.SentOf(StreamRun{7, 1}, 3); !ok || n != 4 {
+	if n, ok := a.Endings.SentOf(StreamRun{7, 1}, 3); !ok || n != 4 {
 		t.Errorf("flow 3 sent %d, %v, want 4: 17 frames over 5 flows, it is the second of them", n, ok)
 	}
 }
@@ -354,7 +354,7 @@ func TestStreamsApart(t *testing.T) {
 }
 
 func TestEndsTellRandomFlows(t *testing.T) {
-	var e Ends
+	var e Endings
 	of := StreamRun{1, 1}
 	m := Ending{Random: true, Worker: 0, Workers: 1, Flows: 5, Total: 15}
 	for first := range 5 {
@@ -400,7 +400,7 @@ func FuzzReadEnding(f *testing.F) {
 		if err != nil || again.Total != m.Total || len(again.Counts) != len(m.Counts) {
 			t.Errorf("%+v came back as %+v, %v", m, again, err)
 		}
-		var e Ends
+		var e Endings
 		e.Add(StreamRun{}, m)
 		e.SentOf(StreamRun{}, m.First)
 	})

@@ -356,7 +356,7 @@ func gates(s study.Spec, r study.Results) []gateLine {
 	lines := []gateLine{
 		{Name: "drift", Limit: fmt.Sprintf("a CPU's calibration spin may change by %g %%", g.DriftPercent)},
 		{Name: "stolen time", Limit: fmt.Sprintf("the hypervisor may take %g %% of a CPU", g.StealPercent)},
-		{Name: "foreign load", Limit: fmt.Sprintf("other programs may take %g %% of the measuring CPU (their time is subtracted from costs)", g.ForeignPercent)},
+		{Name: "contention", Limit: fmt.Sprintf("other programs may take %g %% of the measuring CPU (their time is subtracted from costs)", g.ContentionPercent)},
 		{Name: "starved", Limit: fmt.Sprintf("the router's thread may wait %g %% of an overload trial for other programs", g.StarvedPercent)},
 		{Name: "no traffic", Limit: "the generator must send"},
 		{Name: "nothing arrived", Limit: "frames must reach the receiver"},

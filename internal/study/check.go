@@ -53,14 +53,14 @@ const (
 
 // DefaultGates are the limits of a study that states none.
 var DefaultGates = Gates{
-	DriftPercent:    15,
-	StealPercent:    2,
-	ForeignPercent:  35,
-	StarvedPercent:  20,
-	UnsentPercent:   0.5,
-	PacingPercent:   2,
-	Headroom:        1.2,
-	CostLossPercent: 1,
+	DriftPercent:      15,
+	StealPercent:      2,
+	ContentionPercent: 35,
+	StarvedPercent:    20,
+	UnsentPercent:     0.5,
+	PacingPercent:     2,
+	Headroom:          1.2,
+	CostLossPercent:   1,
 }
 
 var nameRE = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
@@ -178,7 +178,7 @@ func (s *Spec) fillGates(said func(string) bool) {
 // byKey gives access to the limits by their YAML keys.
 func (g *Gates) byKey() map[string]*float64 {
 	return map[string]*float64{
-		"drift_percent": &g.DriftPercent, "steal_percent": &g.StealPercent, "foreign_percent": &g.ForeignPercent,
+		"drift_percent": &g.DriftPercent, "steal_percent": &g.StealPercent, "foreign_percent": &g.ContentionPercent,
 		"starved_percent": &g.StarvedPercent,
 		"unsent_percent":  &g.UnsentPercent, "pacing_percent": &g.PacingPercent, "headroom": &g.Headroom,
 		"cost_loss_percent": &g.CostLossPercent,
@@ -363,7 +363,7 @@ func (p Part) check(path string) *problem {
 	if bad := oneOf(path+".mode", string(p.Mode), string(testbed.Cost), string(testbed.Overload)); bad != nil {
 		return bad
 	}
-	if _, err := p.Rate.Load(); err != nil {
+	if _, err := p.Rate.Parse(); err != nil {
 		return wrong(path+".rate", "%v", err).advise("%s", hint.Of(err))
 	}
 	switch {

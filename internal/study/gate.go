@@ -34,21 +34,21 @@ func Judge(p Part, g Gates, o Observation, bypassNS float64) (metrics map[string
 
 // ChainTime is the CPU time of a chain per packet in ns: the time between the
 // first and the last packet, without the share in which the CPU worked for
-// other programs, over the packets. foreign is in seconds.
-func ChainTime(r load.Received, foreign float64) float64 {
+// other programs, over the packets. contention is in seconds.
+func ChainTime(r load.Received, contention float64) float64 {
 	if r.RxPackets < 2 || r.Seconds <= 0 {
 		return 0
 	}
-	return max(0, r.Seconds-foreign) * 1e9 / float64(r.RxPackets-1)
+	return max(0, r.Seconds-contention) * 1e9 / float64(r.RxPackets-1)
 }
 
 // BypassTime is a block's chain time without DUT in ns, or 0 when the run
 // that was to measure it is no measurement.
 func BypassTime(g Gates, b BypassRun) float64 {
-	if b.Received.Seconds <= 0 || 100*b.Foreign/b.Received.Seconds > g.ForeignPercent {
+	if b.Received.Seconds <= 0 || 100*b.Contention/b.Received.Seconds > g.ContentionPercent {
 		return 0
 	}
-	return ChainTime(b.Received, b.Foreign)
+	return ChainTime(b.Received, b.Contention)
 }
 
 // BypassOf finds the block's chain time without DUT on record: the first that
@@ -63,7 +63,7 @@ func BypassOf(done []Trial, block int) (ns float64, ok bool) {
 }
 
 func costMetrics(m map[string]float64, o Observation, bypassNS float64) {
-	chain := ChainTime(o.Received, o.Foreign)
+	chain := ChainTime(o.Received, o.Contention)
 	if chain <= 0 {
 		return
 	}
@@ -107,11 +107,11 @@ func machineGates(g Gates, o Observation) []string {
 	return bad
 }
 
-func foreignPercent(o Observation) float64 {
+func contentionPercent(o Observation) float64 {
 	if o.Received.Seconds <= 0 {
 		return 0
 	}
-	return 100 * o.Foreign / o.Received.Seconds
+	return 100 * o.Contention / o.Received.Seconds
 }
 
 // trafficGates ask whether the traffic was what the study says, and whether
@@ -158,8 +158,8 @@ func counterGates(o Observation) []string {
 // and the chain with a DUT takes longer than without.
 func costGates(g Gates, o Observation, m map[string]float64) []string {
 	var bad []string
-	if f := foreignPercent(o); f > g.ForeignPercent {
-		bad = append(bad, fmt.Sprintf("foreign load: other programs took %.0f %% of the measuring CPU (limit %g %%)", f, g.ForeignPercent))
+	if f := contentionPercent(o); f > g.ContentionPercent {
+		bad = append(bad, fmt.Sprintf("contention: other programs took %.0f %% of the measuring CPU (limit %g %%)", f, g.ContentionPercent))
 	}
 	if lost := o.Received.Lost; lost != nil && o.Sent.TxPackets > 0 {
 		if l := 100 * float64(*lost) / float64(o.Sent.TxPackets); l > g.CostLossPercent {
@@ -179,7 +179,7 @@ func costGates(g Gates, o Observation, m map[string]float64) []string {
 // overloadGates hold where the DUT must be the bottleneck, and have its CPU.
 func overloadGates(p Part, g Gates, o Observation) []string {
 	var bad []string
-	if f := foreignPercent(o); f > g.StarvedPercent {
+	if f := contentionPercent(o); f > g.StarvedPercent {
 		bad = append(bad, fmt.Sprintf("starved: the DUT's thread waited %.0f %% of the time for other programs (limit %g %%)", f, g.StarvedPercent))
 	}
 	if !p.Rate.IsMax() || o.Received.Seconds <= 0 || o.Sent.Seconds <= 0 {

@@ -31,7 +31,7 @@ func TestJudgeCost(t *testing.T) {
 		}
 	}
 	o := sound()
-	o.Foreign = 0.2
+	o.Contention = 0.2
 	if m, _ := Judge(Part{Mode: testbed.Cost, Rate: MaxRate}, DefaultGates, o, 150); math.Abs(m[ChainNS]-800) > 1e-3 {
 		t.Errorf("with a fifth of the time taken by others the chain is %g ns, want 800", m[ChainNS])
 	}
@@ -64,8 +64,8 @@ func TestGates(t *testing.T) {
 		{"drift", Part{Mode: testbed.Cost}, func(o *Observation) { o.CPUs[0].SpinAfter = 1.5e6 }, 150, "drift: CPU 0 changed speed by 50.0 %"},
 		{"drift downwards", Part{Mode: testbed.Cost}, func(o *Observation) { o.CPUs[0].SpinAfter = 0.5e6 }, 150, "drift: CPU 0 changed speed by 100.0 %"},
 		{"steal", Part{Mode: testbed.Cost}, func(o *Observation) { o.CPUs[0].Steal = 0.1 }, 150, "stolen time: the hypervisor took 10.0 %"},
-		{"foreign", Part{Mode: testbed.Cost}, func(o *Observation) { o.Foreign = 0.6 }, 150, "foreign load: other programs took 60 %"},
-		{"starved", Part{Mode: testbed.Overload}, func(o *Observation) { o.Foreign = 0.3 }, 0, "starved: the DUT's thread waited 30 %"},
+		{"foreign", Part{Mode: testbed.Cost}, func(o *Observation) { o.Contention = 0.6 }, 150, "contention: other programs took 60 %"},
+		{"starved", Part{Mode: testbed.Overload}, func(o *Observation) { o.Contention = 0.3 }, 0, "starved: the DUT's thread waited 30 %"},
 		{"nothing sent", Part{Mode: testbed.Overload}, func(o *Observation) { o.Sent.TxPackets = 0 }, 0, "no traffic:"},
 		{"nothing received", Part{Mode: testbed.Overload}, func(o *Observation) { o.Received = load.Received{} }, 0, "nothing arrived:"},
 		{"no end", Part{Mode: testbed.Cost}, func(o *Observation) { o.Received.Lost = nil }, 150, "drain:"},
@@ -106,9 +106,9 @@ func TestBypassTime(t *testing.T) {
 	if ns := BypassTime(DefaultGates, b); math.Abs(ns-150) > 1e-6 {
 		t.Errorf("%g ns, want 150", ns)
 	}
-	b.Foreign = 0.1
+	b.Contention = 0.1
 	if ns := BypassTime(DefaultGates, b); ns != 0 {
-		t.Errorf("a bypass measured under foreign load counts: %g ns", ns)
+		t.Errorf("a bypass measured under contention counts: %g ns", ns)
 	}
 	done := []Trial{{Block: 1, Observed: &Observation{Bypass: &BypassRun{}}}, {Block: 1, Observed: &Observation{Bypass: &BypassRun{NS: 150}}}}
 	if ns, ok := BypassOf(done, 1); !ok || ns != 150 {

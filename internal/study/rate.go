@@ -13,8 +13,8 @@ type Rate string
 // MaxRate offers as much as the engine can.
 const MaxRate Rate = "max"
 
-// Load parses the rate.
-func (r Rate) Load() (load.Rate, error) { return load.ParseRate(string(r)) }
+// Parse reads the rate.
+func (r Rate) Parse() (load.Rate, error) { return load.ParseRate(string(r)) }
 
 // IsMax reports whether the rate is the engine's maximum.
 func (r Rate) IsMax() bool { return strings.EqualFold(strings.TrimSpace(string(r)), string(MaxRate)) }

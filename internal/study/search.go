@@ -68,7 +68,7 @@ func (s *Search) check(path string) *problem {
 		key  string
 		rate Rate
 	}{{"min", s.Min}, {"max", s.Max}} {
-		if l, err := r.rate.Load(); r.rate != "" && (err != nil || l.PPS == 0) {
+		if l, err := r.rate.Parse(); r.rate != "" && (err != nil || l.PPS == 0) {
 			return wrong(path+"."+r.key, "%s: %q is no rate in frames per second", r.key, string(r.rate)).advise("write 100kpps")
 		}
 	}
@@ -135,7 +135,7 @@ type Procedure struct {
 // per second.
 func (p Part) Procedure(limit float64) (Procedure, error) {
 	s := p.Search
-	low, err := s.Min.Load()
+	low, err := s.Min.Parse()
 	if err != nil {
 		return Procedure{}, err
 	}
@@ -197,20 +197,20 @@ type SearchPoint struct {
 // Counts reports whether the search was told of the trial.
 func (p SearchPoint) Counts() bool { return !p.Warmup && !p.Repeated }
 
-// searchForeignPercent is how much of a search's trial the DUT's CPU may have
+// searchContentionPercent is how much of a search's trial the DUT's CPU may have
 // worked for others when frames were lost.
-const searchForeignPercent = 5
+const searchContentionPercent = 5
 
 // Disturbance names what made a trial of a search unfit to judge the DUT: the
 // generator was kept from sending, or the DUT from working. "" is nothing; a
 // trial that lost nothing shows that the load can be carried, whatever came
 // in between. Shares are of the frames due and of the time.
-func Disturbance(g Gates, loss, unsent, foreign float64) string {
+func Disturbance(g Gates, loss, unsent, contention float64) string {
 	switch {
 	case loss <= 0:
 		return ""
-	case 100*foreign > min(g.ForeignPercent, searchForeignPercent):
-		return fmt.Sprintf("foreign load: other programs took %.0f %% of the measuring CPU", 100*foreign)
+	case 100*contention > min(g.ContentionPercent, searchContentionPercent):
+		return fmt.Sprintf("contention: other programs took %.0f %% of the measuring CPU", 100*contention)
 	case 100*unsent > g.UnsentPercent:
 		return fmt.Sprintf("unsent: the generator did not send %.2g %% of the frames due", 100*unsent)
 	}
@@ -262,7 +262,7 @@ func searchGates(o Observation) []string {
 		bad = append(bad, "search: "+why)
 	}
 	if n, of := disturbed(s.Points); 4*n > of {
-		bad = append(bad, fmt.Sprintf("foreign load: %d of %d trials of the search were disturbed, each several times over", n, of))
+		bad = append(bad, fmt.Sprintf("contention: %d of %d trials of the search were disturbed, each several times over", n, of))
 	}
 	if g.Upper != nil && generatorBound(s.Points, *g.Upper, g.Goal.LossRatio) {
 		bad = append(bad, fmt.Sprintf("generator: at the upper bound of %.0f pps frames were unsent, so the bound is the generator's", *g.Upper))

@@ -116,10 +116,10 @@ type Gates struct {
 	DriftPercent float64 `yaml:"drift_percent"`
 	// StealPercent is how much CPU time the hypervisor may have taken.
 	StealPercent float64 `yaml:"steal_percent"`
-	// ForeignPercent is how much of a cost trial's time the measuring CPU may
+	// ContentionPercent is how much of a cost trial's time the measuring CPU may
 	// have worked for other programs. That time is subtracted; too much of
 	// it cannot be.
-	ForeignPercent float64 `yaml:"foreign_percent"`
+	ContentionPercent float64 `yaml:"foreign_percent"`
 	// StarvedPercent is how much of an overload trial's time the DUT's
 	// thread may have waited for its CPU: the rate is then not the DUT's.
 	StarvedPercent float64 `yaml:"starved_percent"`

@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"time"
 
 	"linerate/internal/load"
 	"linerate/internal/testbed"
@@ -14,37 +15,39 @@ const firstPort = 1024
 // discardPort is where all flows go: RFC 863, and RFC 2544 §C.2.6.4's choice.
 const discardPort = 9
 
-// Ends are the ports a workload's packets travel between, by address.
-type Ends struct{ From, To testbed.Port }
+// Endpoints are the ports a workload's packets travel between, by address.
+type Endpoints struct{ From, To testbed.Port }
 
 // Traffic is what a part offers on the wire that starts at via, between the
-// addresses of ends (a wire without a DUT has none of its own). Stream, CPUs
-// and limit are the lab's to fill.
-func (s *Spec) Traffic(p Part, via testbed.Port, ends Ends) (load.Spec, error) {
-	rate, err := p.Rate.Load()
-	if err != nil {
-		return load.Spec{}, err
-	}
+// addresses of two endpoints (a wire without a DUT has none of its own). Stream
+// and CPUs are the lab's to fill.
+func (s *Spec) Traffic(p Part, via testbed.Port, between Endpoints) (load.Spec, error) {
 	w := s.Offers(p)
 	sizes, err := w.sizes()
 	if err != nil {
 		return load.Spec{}, err
 	}
-	src, dst := ends.From.IPv4, ends.To.IPv4
+	src, dst := between.From.IPv4, between.To.IPv4
 	if w.Family == "ipv6" {
-		src, dst = ends.From.IPv6, ends.To.IPv6
+		src, dst = between.From.IPv6, between.To.IPv6
 	}
 	if !src.IsValid() || !dst.IsValid() {
 		return load.Spec{}, fmt.Errorf("the testbed has no %s", w.Family)
 	}
 	return load.Spec{
-		Device: via.Device, SrcMAC: via.MAC, DstMAC: via.Peer, Sizes: sizes, Rate: rate,
+		Device: via.Device, SrcMAC: via.MAC, DstMAC: via.Peer, Sizes: sizes,
 		Flows: load.FlowSpace{
 			Count: w.Flows, Src: src.Addr(), Dst: dst.Addr(),
 			SrcSpan: w.Sources, DstSpan: w.Destinations,
 			SrcPort: firstPort, DstPort: discardPort, Random: w.Order == "random",
 		},
 	}, nil
+}
+
+// Offer is a part's offered load, for a time in seconds.
+func (p Part) Offer(seconds float64) (load.Offer, error) {
+	rate, err := p.Rate.Parse()
+	return load.Offer{Rate: rate, Limit: load.Limit{Duration: time.Duration(seconds * float64(time.Second))}}, err
 }
 
 // vethMTU is what the testbed's wires have: the letter z of a genome.

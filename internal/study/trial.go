@@ -29,26 +29,26 @@ type Trial struct {
 
 // Observation is the raw material of a trial, before any judgement.
 type Observation struct {
-	Sent     load.Sent         `json:"sent"`
-	Received load.Received     `json:"received"`
-	Before   testbed.Counters  `json:"dut_before"`
-	After    testbed.Counters  `json:"dut_after"`
-	Applied  testbed.Applied   `json:"applied"`
-	Bypass   *BypassRun        `json:"bypass,omitempty"` // if this trial measured its block's
-	CPUs     []CPUCheck        `json:"cpus"`
-	Load1    float64           `json:"load1"` // load average over one minute, at the start
-	Traffic  string            `json:"traffic"`
-	Foreign  float64           `json:"foreign_seconds"` // the measuring CPU worked for others
-	Extra    map[string]string `json:"extra,omitempty"`
-	Search   *SearchRun        `json:"search,omitempty"` // of a part that searches
+	Sent       load.Sent         `json:"sent"`
+	Received   load.Received     `json:"received"`
+	Before     testbed.Counters  `json:"dut_before"`
+	After      testbed.Counters  `json:"dut_after"`
+	Applied    testbed.Applied   `json:"applied"`
+	Bypass     *BypassRun        `json:"bypass,omitempty"` // if this trial measured its block's
+	CPUs       []CPUCheck        `json:"cpus"`
+	Load1      float64           `json:"load1"` // load average over one minute, at the start
+	Traffic    string            `json:"traffic"`
+	Contention float64           `json:"foreign_seconds"` // the measuring CPU worked for others
+	Extra      map[string]string `json:"extra,omitempty"`
+	Search     *SearchRun        `json:"search,omitempty"` // of a part that searches
 }
 
 // BypassRun is the measurement of the chain without DUT.
 type BypassRun struct {
-	Sent     load.Sent     `json:"sent"`
-	Received load.Received `json:"received"`
-	Foreign  float64       `json:"foreign_seconds"`
-	NS       float64       `json:"ns_per_packet"`
+	Sent       load.Sent     `json:"sent"`
+	Received   load.Received `json:"received"`
+	Contention float64       `json:"foreign_seconds"`
+	NS         float64       `json:"ns_per_packet"`
 }
 
 // CPUCheck is what a CPU was seen to do around a trial.

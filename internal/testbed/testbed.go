@@ -83,6 +83,10 @@ type Bed interface {
 	Settle(ctx context.Context) error
 	// Counters reads the DUT's cumulative packet counters.
 	Counters() (Counters, error)
+	// DUTThread is the kernel thread that does the DUT's work (mode
+	// overload), for whoever watches how long it waits for its CPU; 0: the
+	// work is done in no thread of its own.
+	DUTThread() int
 	Close() error
 }
 

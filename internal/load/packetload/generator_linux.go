@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"linerate/internal/hint"
 	"linerate/internal/load"
 	"linerate/internal/load/wire"
@@ -24,6 +26,15 @@ func New() load.Engine { return engine{} }
 
 // Name is "af_packet".
 func (engine) Name() string { return Name }
+
+// Available tries what the engine is made of: a packet socket.
+func (engine) Available() error {
+	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return load.NotHere(wire.NotPermitted(fmt.Errorf("open a packet socket: %w", err)))
+	}
+	return unix.Close(fd)
+}
 
 // Generator sends one load.Spec.
 type Generator struct {
@@ -88,7 +99,8 @@ func (g *Generator) Close() error {
 	return nil
 }
 
-func (g *Generator) target() float64 { return g.spec.Rate.FramesPerSecond(g.spec.Sizes) }
+// Probe has nothing to see: any device takes the frames of a packet socket.
+func (g *Generator) Probe(context.Context) error { return nil }
 
 const (
 	startTimeout = 5 * time.Second
@@ -97,15 +109,22 @@ const (
 	beforeEnding = 10 * time.Millisecond
 )
 
+// transmission is one run of a generator.
+type transmission struct {
+	limit  load.Limit
+	target float64 // frames per second, 0: maximum
+	run    uint16
+}
+
 // Run sends until the limit or ctx ends.
-func (g *Generator) Run(ctx context.Context, progress func(load.Sent)) (load.Sent, error) {
-	run := load.RunAt(wire.Monotonic())
+func (g *Generator) Run(ctx context.Context, o load.Offer, progress func(load.Sent)) (load.Sent, error) {
+	t := transmission{limit: o.Limit, target: o.Rate.FramesPerSecond(g.spec.Sizes), run: load.RunAt(wire.Monotonic())}
 	g.stop.Store(false)
 	ready := make(chan struct{}, len(g.workers))
 	begin := make(chan uint64, len(g.workers))
 	ended := make(chan error, len(g.workers))
 	for i, w := range g.workers {
-		w.reset(g, i, run)
+		w.reset(g, i, t)
 		go func() {
 			ended <- g.in(func() error {
 				return wire.OnCPU(w.cpu, func(int) error { return w.send(&g.stop, ready, begin) })
@@ -115,10 +134,10 @@ func (g *Generator) Run(ctx context.Context, progress func(load.Sent)) (load.Sen
 	if err := g.begin(ready, begin, ended); err != nil {
 		return load.Sent{}, err
 	}
-	if err := g.await(ctx, ended, progress); err != nil {
+	if err := g.await(ctx, t, ended, progress); err != nil {
 		return load.Sent{}, err
 	}
-	return g.finish(ctx, run)
+	return g.finish(ctx, t)
 }
 
 // begin lets all workers start at one time.
@@ -143,7 +162,7 @@ func (g *Generator) begin(ready chan struct{}, begin chan uint64, ended chan err
 	return nil
 }
 
-func (g *Generator) await(ctx context.Context, ended chan error, progress func(load.Sent)) error {
+func (g *Generator) await(ctx context.Context, t transmission, ended chan error, progress func(load.Sent)) error {
 	tick := time.NewTicker(reportEvery)
 	defer tick.Stop()
 	var all error
@@ -160,7 +179,7 @@ func (g *Generator) await(ctx context.Context, ended chan error, progress func(l
 			ctx = context.Background()
 		case <-tick.C:
 			if progress != nil {
-				s, _ := g.account()
+				s, _ := g.account(t)
 				progress(s)
 			}
 		}
@@ -169,9 +188,9 @@ func (g *Generator) await(ctx context.Context, ended chan error, progress func(l
 }
 
 // account adds up the workers.
-func (g *Generator) account() (load.Sent, []wire.Worker) {
+func (g *Generator) account(t transmission) (load.Sent, []wire.Worker) {
 	refused := uint64(0)
-	sent := load.Sent{Engine: Name, TargetPPS: g.target(), Refused: &refused}
+	sent := load.Sent{Engine: Name, TargetPPS: t.target, Refused: &refused}
 	var shares []wire.Worker
 	for _, w := range g.workers {
 		n := w.sent.Load()
@@ -190,10 +209,10 @@ func (g *Generator) account() (load.Sent, []wire.Worker) {
 	return sent, shares
 }
 
-func (g *Generator) finish(ctx context.Context, run uint16) (load.Sent, error) {
+func (g *Generator) finish(ctx context.Context, t transmission) (load.Sent, error) {
 	time.Sleep(beforeEnding)
-	sent, shares := g.account()
-	stamp := load.Stamp{Stream: g.spec.Stream, Run: run, Time: wire.Monotonic()}
+	sent, shares := g.account(t)
+	stamp := load.Stamp{Stream: g.spec.Stream, Run: t.run, Time: wire.Monotonic()}
 	if err := g.socket.SendEnds(ctx, g.device, g.framer, stamp, shares); err != nil {
 		sent.Warnings = append(sent.Warnings, fmt.Sprintf("no end of stream was sent, so that a receiver cannot know the loss: %v", err))
 	}

@@ -36,9 +36,8 @@ func TestAccountsForEveryFrame(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g, err := New().NewGenerator(load.Spec{
-				Device: gen.Device, DstMAC: sink.MAC, Stream: 5, Sizes: c.sizes, Rate: load.Rate{PPS: c.pps}, CPUs: []int{0, 0},
+				Device: gen.Device, DstMAC: sink.MAC, Stream: 5, Sizes: c.sizes, CPUs: []int{0, 0},
 				Flows: load.FlowSpace{Count: c.flows, Src: netip.MustParseAddr(c.src), Dst: netip.MustParseAddr(c.dst), Random: c.random},
-				Limit: load.Limit{Packets: 5001},
 			}, gen.In)
 			if err != nil {
 				t.Fatal(err)
@@ -47,7 +46,7 @@ func TestAccountsForEveryFrame(t *testing.T) {
 			if err := r.Reset(); err != nil {
 				t.Fatal(err)
 			}
-			sent, err := g.Run(context.Background(), nil)
+			sent, err := g.Run(context.Background(), load.Offer{Rate: load.Rate{PPS: c.pps}, Limit: load.Limit{Packets: 5001}}, nil)
 			if err != nil || sent.TxPackets != 5001 {
 				t.Fatalf("sent %d of 5001: %v", sent.TxPackets, err)
 			}

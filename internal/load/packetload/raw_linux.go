@@ -18,7 +18,7 @@ func Raw(ctx context.Context, spec load.Spec, in testbed.Place) error {
 		return err
 	}
 	w := g.workers[0]
-	w.reset(g, 0, 0)
+	w.reset(g, 0, transmission{})
 	w.fill(batch, 0)
 	var stop atomic.Bool
 	defer context.AfterFunc(ctx, func() { stop.Store(true) })()

@@ -48,6 +48,7 @@ type worker struct {
 
 	clock             wire.Clock
 	stamp             load.Stamp
+	duration          time.Duration // 0: no limit
 	limit             uint64
 	interval          float64 // ns between frames, 0: maximum
 	flow, size        int
@@ -101,13 +102,13 @@ func (w *worker) precompute() {
 }
 
 // reset makes the worker's state that of a run not begun.
-func (w *worker) reset(g *Generator, i int, run uint16) {
-	w.stamp = load.Stamp{Stream: g.spec.Stream, Run: run}
-	w.limit, w.interval = math.MaxUint64, 0
-	if n := g.spec.Limit.Packets; n > 0 {
+func (w *worker) reset(g *Generator, i int, t transmission) {
+	w.stamp = load.Stamp{Stream: g.spec.Stream, Run: t.run}
+	w.limit, w.interval, w.duration = math.MaxUint64, 0, t.limit.Duration
+	if n := t.limit.Packets; n > 0 {
 		w.limit = (n + uint64(len(g.workers)-1-i)) / uint64(len(g.workers))
 	}
-	if pps := g.target() / float64(len(g.workers)); pps > 0 {
+	if pps := t.target / float64(len(g.workers)); pps > 0 {
 		w.interval = 1e9 / pps
 	}
 	w.flow, w.size, w.round, w.sequences = 0, 0, 0, nil
@@ -128,8 +129,8 @@ func (w *worker) send(stop *atomic.Bool, ready chan<- struct{}, begin <-chan uin
 		return nil
 	}
 	duration := uint64(math.MaxInt64)
-	if w.spec.Limit.Duration > 0 {
-		duration = uint64(w.spec.Limit.Duration)
+	if w.duration > 0 {
+		duration = uint64(w.duration)
 	}
 	var sent, bytes uint64
 	now := w.clock.Now()

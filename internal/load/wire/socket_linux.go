@@ -38,7 +38,7 @@ func Open(d Device, in testbed.Place) (s *Socket, err error) {
 // NotPermitted adds the advice that a lack of privileges calls for.
 func NotPermitted(err error) error {
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
-		return hint.With(err, "run it as root, or in a user namespace of your own: unshare -rn (with --engine af_packet)")
+		return hint.With(err, "run it as root, or in a user namespace of your own: unshare -rn, with the af_packet engine")
 	}
 	return err
 }
@@ -69,10 +69,10 @@ func (s *Socket) Send(frame []byte) error {
 
 // Worker is what one worker of a generator sent, for its end-of-stream frames.
 type Worker struct {
-	Flows   int
-	Total   uint64
-	Refused uint64
-	Counts  []uint32 // of random order, else nil
+	Flows     int
+	Total     uint64
+	NeverLeft uint64   // as load.Ending's
+	Counts    []uint32 // of random order, else nil
 }
 
 const (
@@ -118,7 +118,7 @@ func endFrames(d Device, f *load.Framer, stamp load.Stamp, workers []Worker) []f
 	for w, k := range workers {
 		m := load.Ending{
 			Random: k.Counts != nil, Worker: uint16(w), Workers: uint16(len(workers)),
-			Flows: uint32(k.Flows), Total: k.Total, Refused: k.Refused,
+			Flows: uint32(k.Flows), Total: k.Total, NeverLeft: k.NeverLeft,
 		}
 		add := func(m load.Ending) {
 			frames = append(frames, func(flow int) []byte { return f.End(flow, stamp, m) })

@@ -20,8 +20,8 @@ func NewDrop(device string, in testbed.Place) (*Drop, error) {
 	if d.r.device, err = wire.Look(device, in); err != nil {
 		return nil, err
 	}
-	if err := d.r.try(receiveReceiveConfig{Stream: -1, Pages: 1}, 0); err != nil {
-		return nil, loadError("load a program that drops", err)
+	if err := d.r.loadPrograms(receiveReceiveConfig{Stream: -1, Pages: 1}); err != nil {
+		return nil, err
 	}
 	err = in(func() (err error) {
 		d.r.link, err = link.AttachXDP(link.XDPOptions{Program: d.r.objs.Drop, Interface: d.r.device.Index})

@@ -5,6 +5,9 @@ import (
 	"fmt"
 
 	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+	"github.com/cilium/ebpf/btf"
+	"github.com/cilium/ebpf/features"
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/hint"
@@ -19,27 +22,52 @@ func New() load.Engine { return engine{} }
 // Name is "xdp".
 func (engine) Name() string { return Name }
 
-// ErrNotHere says that this machine cannot do live frames or XDP: another
-// engine is wanted. It is joined with the reason.
-var ErrNotHere = errors.New("no eBPF traffic here")
+// Available asks the kernel for what the programs need. Live frames have no
+// probe of their own; bpf_xdp_get_buff_len came with the same release, 5.18.
+func (engine) Available() error {
+	for _, f := range []struct {
+		what string
+		have func() error
+	}{
+		{"XDP programs", func() error { return features.HaveProgramType(ebpf.XDP) }},
+		{"device maps", func() error { return features.HaveMapType(ebpf.DevMap) }},
+		{"ring buffers", func() error { return features.HaveMapType(ebpf.RingBuf) }},
+		{"live frames", func() error { return features.HaveProgramHelper(ebpf.XDP, asm.FnXdpGetBuffLen) }},
+	} {
+		if err := f.have(); err != nil {
+			return loadError("use "+f.what, err)
+		}
+	}
+	return nil
+}
+
+// canTrace reports whether the kernel has the tracepoints that tell of refused
+// frames, with the types of their arguments.
+func canTrace() bool {
+	kernel, err := btf.LoadKernelSpec()
+	if err != nil {
+		return false
+	}
+	for _, name := range []string{"btf_trace_xdp_devmap_xmit", "btf_trace_xdp_redirect_err"} {
+		var t *btf.Typedef
+		if kernel.TypeByName(name, &t) != nil {
+			return false
+		}
+	}
+	return true
+}
 
 // loadError explains why the kernel did not take a program.
 func loadError(what string, err error) error {
-	err = &notHere{fmt.Errorf("%s: %w", what, err)}
+	err = load.NotHere(fmt.Errorf("%s: %w", what, err))
 	var verifier *ebpf.VerifierError
 	switch {
 	case errors.As(err, &verifier):
-		return hint.With(err, "this kernel may be too old (5.18 or later is needed): use --engine af_packet")
+		return hint.With(err, "this kernel may be too old (5.18 or later is needed): the af_packet engine needs no eBPF")
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
-		return hint.With(err, "eBPF needs root or CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON; without them use --engine af_packet in a user namespace (unshare -rn)")
+		return hint.With(err, "eBPF needs root or CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON; without them the af_packet engine works in a user namespace (unshare -rn)")
 	case errors.Is(err, unix.EINVAL), errors.Is(err, ebpf.ErrNotSupported):
-		return hint.With(err, "live frames need Linux 5.18 or later: use --engine af_packet")
+		return hint.With(err, "live frames need Linux 5.18 or later: the af_packet engine does without")
 	}
 	return err
 }
-
-// notHere marks an error as ErrNotHere without repeating it in the text.
-type notHere struct{ error }
-
-func (e *notHere) Unwrap() error        { return e.error }
-func (e *notHere) Is(target error) bool { return target == ErrNotHere }

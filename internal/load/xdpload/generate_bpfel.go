@@ -16,13 +16,13 @@ import (
 type generateGenerateConfig struct {
 	_         structs.HostLayout
 	Ipv6      uint32
-	Paced     uint32
 	Random    uint32
 	Flows     uint32
 	FirstFlow uint32
 	FlowStep  uint32
 	Sizes     uint32
 	Length    uint32
+	Pad       uint32
 	Head      [8]uint64
 }
 

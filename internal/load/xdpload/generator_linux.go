@@ -111,7 +111,7 @@ func (g *Generator) openPort() (err error) {
 		return loadError("make a map", err)
 	}
 	if err := g.port.Put(uint32(0), uint32(g.device.Index)); err != nil {
-		return hint.With(fmt.Errorf("redirect to %s: %w", g.device.Name, err), "use --engine af_packet")
+		return hint.With(fmt.Errorf("redirect to %s: %w", g.device.Name, err), "the af_packet engine needs no such map")
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func (g *Generator) config(w *worker, first, step int) generateGenerateConfig {
 	c := generateGenerateConfig{
 		Flows: uint32(w.flows), FirstFlow: uint32(first), FlowStep: uint32(step),
 		Sizes: uint32(len(g.spec.Sizes)), Length: uint32(len(w.frame)),
-		Paced: flag(g.target() > 0), Random: flag(g.framer.Flows().Random), Ipv6: flag(g.framer.IPv6()),
+		Random: flag(g.framer.Flows().Random), Ipv6: flag(g.framer.IPv6()),
 	}
 	head := make([]byte, 80)
 	copy(head, w.frame)
@@ -221,8 +221,6 @@ func (g *Generator) flow(frame []byte, number int) generateGenerateFlow {
 	}
 	return f
 }
-
-func (g *Generator) target() float64 { return g.spec.Rate.FramesPerSecond(g.spec.Sizes) }
 
 // Close frees the programs and the socket.
 func (g *Generator) Close() error {

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/hint"
+	"linerate/internal/load"
 	"linerate/internal/load/wire"
 )
 
@@ -33,8 +34,8 @@ func (g *Generator) fits() error {
 			most = mid
 		}
 	}
-	return hint.With(&notHere{fmt.Errorf("frame size %d: live frames fit in a page, up to %d bytes here", len(w.frame)+4, least+4)},
-		"use --engine af_packet, which sends any size that the MTU allows")
+	return hint.With(load.NotHere(fmt.Errorf("frame size %d: live frames fit in a page, up to %d bytes here", len(w.frame)+4, least+4)),
+		"the af_packet engine sends any size that the MTU allows")
 }
 
 // try makes n live frames of a length, redirected into the device if n is not
@@ -107,12 +108,12 @@ func (g *Generator) refusal(length int, err error) error {
 		return loadError("run a program on live frames", err)
 	}
 	if length > 60 {
-		return hint.With(&notHere{fmt.Errorf("the other end of %s refuses frames of %d bytes, and takes shorter ones", name, length+4)},
+		return hint.With(load.NotHere(fmt.Errorf("the other end of %s refuses frames of %d bytes, and takes shorter ones", name, length+4)),
 			"raise the MTU of the other end: ip link set dev PEER mtu %d", length-14)
 	}
 	if !g.device.Veth {
-		return hint.With(&notHere{fmt.Errorf("the driver of %s takes no redirected frames: %w", name, err)}, "use --engine af_packet")
+		return hint.With(load.NotHere(fmt.Errorf("the driver of %s takes no redirected frames: %w", name, err)), "the af_packet engine sends through any driver")
 	}
-	return hint.With(&notHere{fmt.Errorf("the other end of %s takes no live frames: it has no NAPI", name)},
-		"start linerate receive there first, or: ethtool -K PEER gro on; or use --engine af_packet")
+	return hint.With(load.NotHere(fmt.Errorf("the other end of %s takes no live frames: it has no NAPI", name)),
+		"start linerate receive there first, or: ethtool -K PEER gro on; the af_packet engine needs neither")
 }

@@ -38,7 +38,7 @@ type receiveReceiveFlow struct {
 type receiveReceiveOther struct {
 	_          structs.HostLayout
 	Foreign    uint64
-	Elsewhere  uint64
+	NoSlot     uint64
 	EndsMissed uint64
 }
 
@@ -61,7 +61,7 @@ type receiveReceiveTable struct {
 	_    structs.HostLayout
 	Key  [16]uint64
 	Used uint32
-	Full uint32
+	Pad  uint32
 	Page [16384]uint32
 }
 

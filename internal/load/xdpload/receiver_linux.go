@@ -36,7 +36,7 @@ type Receiver struct {
 	reading sync.WaitGroup
 	mu      sync.Mutex
 	only    int
-	ends    load.Ends
+	ends    load.Endings
 }
 
 // NewReceiver attaches the receiver: in the driver where that is possible,
@@ -94,30 +94,22 @@ func (r *Receiver) load(w load.Watch) error {
 		Stream: int32(max(-1, w.Stream)), Pages: uint32((most + pageFlows - 1) / pageFlows),
 		Shared: flag(r.generic || r.device.Queues > 1),
 	}
-	err := r.try(config, 0)
-	if err != nil && r.try(config, unix.BPF_F_XDP_HAS_FRAGS) == nil {
-		return nil // a kernel before 5.18 does not know frames of several buffers
-	}
+	return r.loadPrograms(config)
+}
+
+func (r *Receiver) loadPrograms(config receiveReceiveConfig) error {
+	spec, err := loadReceive()
 	if err != nil {
+		return fmt.Errorf("read the receiver's program: %w", err)
+	}
+	if err := spec.Variables[receiveVarConfig].Set(config); err != nil {
+		return fmt.Errorf("configure the receiver's program: %w", err)
+	}
+	spec.Maps[receiveMapFlows].MaxEntries = config.Pages * pageFlows
+	if err := spec.LoadAndAssign(&r.objs, nil); err != nil {
 		return loadError("load the receiver's program", err)
 	}
 	return nil
-}
-
-// try loads the programs without some of their flags.
-func (r *Receiver) try(config receiveReceiveConfig, without uint32) error {
-	spec, err := loadReceive()
-	if err != nil {
-		return err
-	}
-	for _, p := range spec.Programs {
-		p.Flags &^= without
-	}
-	if err := spec.Variables[receiveVarConfig].Set(config); err != nil {
-		return err
-	}
-	spec.Maps[receiveMapFlows].MaxEntries = config.Pages * pageFlows
-	return spec.LoadAndAssign(&r.objs, nil)
 }
 
 // readEnds takes end-of-stream frames until the reader is closed.
@@ -169,9 +161,12 @@ func (r *Receiver) Snapshot() (load.Received, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	got := load.Summarise(Name, streams, &r.ends, other.Foreign)
-	if other.Elsewhere > 0 && r.only < 0 {
-		got.Warnings = append(got.Warnings, fmt.Sprintf("%d frames of more than %d streams were not counted", other.Elsewhere, slots))
+	if other.NoSlot > 0 {
+		got.Warnings = append(got.Warnings, fmt.Sprintf("%d frames of more than %d runs of streams were not counted, and loss is unknown", other.NoSlot, slots))
 		got.Lost, got.TxPackets = nil, nil
+	}
+	if other.EndsMissed > 0 {
+		got.Warnings = append(got.Warnings, fmt.Sprintf("%d end-of-stream frames came faster than they were read: where loss is unknown, that is why", other.EndsMissed))
 	}
 	if r.generic {
 		got.Warnings = append(got.Warnings, "the driver of "+r.device.Name+" takes no XDP program: frames are counted in the generic way, which is slower")
@@ -227,7 +222,7 @@ func (r *Receiver) other() (sum receiveReceiveOther, err error) {
 	}
 	for _, c := range perCPU {
 		sum.Foreign += c.Foreign
-		sum.Elsewhere += c.Elsewhere
+		sum.NoSlot += c.NoSlot
 		sum.EndsMissed += c.EndsMissed
 	}
 	return sum, nil
@@ -248,7 +243,7 @@ func (r *Receiver) Reset() error {
 		return fmt.Errorf("reset the receiver's table: %w", err)
 	}
 	r.mu.Lock()
-	r.ends = load.Ends{}
+	r.ends = load.Endings{}
 	r.mu.Unlock()
 	return errors.Join(r.resetFlows(min(table.Used*pageFlows, r.objs.Flows.MaxEntries())), r.resetCounters(table))
 }

@@ -1,7 +1,9 @@
 package xdpload
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"syscall"
 
 	"github.com/cilium/ebpf"
@@ -11,7 +13,8 @@ import (
 )
 
 // refusedCounter counts the frames that a device refuses of those redirected
-// into it. Where the kernel has no BTF or no such tracepoint it knows nothing.
+// into it. Where the kernel has no BTF or no such tracepoint (canTrace) it
+// knows nothing.
 type refusedCounter struct {
 	objs  refusedObjects
 	links []link.Link // both, or it knows nothing
@@ -19,6 +22,9 @@ type refusedCounter struct {
 
 func newRefusedCounter(d wire.Device, port, refusals *ebpf.Map) (*refusedCounter, error) {
 	r := &refusedCounter{}
+	if !canTrace() {
+		return r, nil // not known, and said so in the account
+	}
 	spec, err := loadRefused()
 	if err != nil {
 		return nil, fmt.Errorf("read the program that counts refused frames: %w", err)
@@ -33,13 +39,18 @@ func newRefusedCounter(d wire.Device, port, refusals *ebpf.Map) (*refusedCounter
 		return nil, fmt.Errorf("configure the program that counts refused frames: %w", err)
 	}
 	shared := &ebpf.CollectionOptions{MapReplacements: map[string]*ebpf.Map{refusedMapRefusals: refusals}}
-	if spec.LoadAndAssign(&r.objs, shared) != nil {
-		return r, nil // not known, and said so in the account
+	err = spec.LoadAndAssign(&r.objs, shared)
+	if errors.Is(err, fs.ErrPermission) {
+		return r, nil // without CAP_PERFMON: not known either
+	}
+	if err != nil {
+		return nil, loadError("load the program that counts refused frames", err)
 	}
 	for _, p := range []*ebpf.Program{r.objs.Refused, r.objs.TurnedAway} {
 		l, err := link.AttachTracing(link.TracingOptions{Program: p, AttachType: ebpf.AttachTraceRawTp})
 		if err != nil {
-			break
+			r.Close()
+			return nil, loadError("attach the program that counts refused frames", err)
 		}
 		r.links = append(r.links, l)
 	}

@@ -20,34 +20,47 @@ const (
 	beforeEnding = 10 * time.Millisecond    // for the last frames to arrive
 )
 
+// transmission is one run of a generator.
+type transmission struct {
+	limit   load.Limit
+	target  float64 // frames per second, 0: maximum
+	run     uint16
+	refused uint64 // frames that the device had refused before
+}
+
+func (g *Generator) transmission(o load.Offer) transmission {
+	t := transmission{limit: o.Limit, target: o.Rate.FramesPerSecond(g.spec.Sizes), run: load.RunAt(wire.Monotonic())}
+	t.refused, _ = g.refused.Count()
+	return t
+}
+
 // Run sends until the limit or ctx ends.
-func (g *Generator) Run(ctx context.Context, progress func(load.Sent)) (load.Sent, error) {
+func (g *Generator) Run(ctx context.Context, o load.Offer, progress func(load.Sent)) (load.Sent, error) {
 	if err := g.Probe(ctx); err != nil {
-		return load.Sent{Engine: Name, TargetPPS: g.target()}, err
+		return load.Sent{Engine: Name, TargetPPS: o.Rate.FramesPerSecond(g.spec.Sizes)}, err
 	}
-	run := load.RunAt(wire.Monotonic())
-	refused, _ := g.refused.Count()
+	t := g.transmission(o)
 	for i, w := range g.workers {
-		if err := w.reset(g, i, run); err != nil {
+		if err := w.reset(g, i, t); err != nil {
 			return load.Sent{}, err
 		}
 	}
 	for _, w := range g.workers {
 		w.start(g.in)
 	}
-	err := g.await(ctx, refused, progress)
+	err := g.await(ctx, t, progress)
 	for _, w := range g.workers {
 		err = errors.Join(err, w.stop())
 	}
 	if err != nil {
 		return load.Sent{}, err
 	}
-	return g.finish(ctx, run, refused)
+	return g.finish(ctx, t)
 }
 
 // await starts all workers at one time and waits until they are done.
-func (g *Generator) await(ctx context.Context, refused uint64, progress func(load.Sent)) error {
-	if err := g.arm(ctx); err != nil || ctx.Err() != nil {
+func (g *Generator) await(ctx context.Context, t transmission, progress func(load.Sent)) error {
+	if err := g.arm(ctx, t); err != nil || ctx.Err() != nil {
 		return err
 	}
 	tick := time.NewTicker(pollEvery)
@@ -61,24 +74,24 @@ func (g *Generator) await(ctx context.Context, refused uint64, progress func(loa
 		}
 		done, err := g.states()
 		if err == nil && !done {
-			err = g.adapt(refused)
+			err = g.adapt(t)
 		}
 		if err != nil || done {
 			return err
 		}
 		if progress != nil && time.Since(last) >= reportEvery {
 			last = time.Now()
-			if s, _, err := g.account(refused); err == nil {
+			if s, _, err := g.account(t); err == nil {
 				progress(s)
 			}
 		}
 	}
 }
 
-// batch is the size of batches for the next run.
-func (g *Generator) batch() uint32 {
+// batch is the size of a run's batches.
+func (g *Generator) batch(t transmission) uint32 {
 	switch {
-	case g.target() > 0:
+	case t.target > 0:
 		return pacedBatch
 	case g.large:
 		return largeBatch
@@ -88,12 +101,12 @@ func (g *Generator) batch() uint32 {
 
 // adapt goes over to large batches, for this run and those to come, when the
 // far end refuses frames: it is on another CPU then.
-func (g *Generator) adapt(refusedBefore uint64) error {
-	if g.large || g.target() > 0 {
+func (g *Generator) adapt(t transmission) error {
+	if g.large || t.target > 0 {
 		return nil
 	}
 	refused, _ := g.refused.Count()
-	if refused-refusedBefore < adaptAfter {
+	if refused-t.refused < adaptAfter {
 		return nil
 	}
 	g.large = true
@@ -106,7 +119,7 @@ func (g *Generator) adapt(refusedBefore uint64) error {
 }
 
 // arm waits until every worker's program runs, then says when to begin.
-func (g *Generator) arm(ctx context.Context) error {
+func (g *Generator) arm(ctx context.Context, t transmission) error {
 	deadline := time.Now().Add(armTimeout)
 	for _, w := range g.workers {
 		for {
@@ -129,7 +142,7 @@ func (g *Generator) arm(ctx context.Context) error {
 	}
 	start := wire.Monotonic() + startIn
 	for _, w := range g.workers {
-		if err := w.release(start, g.spec.Limit.Duration); err != nil {
+		if err := w.release(start, t.limit.Duration); err != nil {
 			return err
 		}
 	}
@@ -177,8 +190,8 @@ func (g *Generator) states() (done bool, err error) {
 }
 
 // account adds up the workers.
-func (g *Generator) account(refusedBefore uint64) (load.Sent, []wire.Worker, error) {
-	sent := load.Sent{Engine: Name, TargetPPS: g.target()}
+func (g *Generator) account(t transmission) (load.Sent, []wire.Worker, error) {
+	sent := load.Sent{Engine: Name, TargetPPS: t.target}
 	var shares []wire.Worker
 	var due uint64
 	for _, w := range g.workers {
@@ -198,7 +211,7 @@ func (g *Generator) account(refusedBefore uint64) (load.Sent, []wire.Worker, err
 		due += missed
 	}
 	sent.Unsent = due
-	g.settleRefused(&sent, shares, refusedBefore)
+	g.settleRefused(&sent, shares, t.refused)
 	if sent.Seconds > 0 {
 		sent.TxPPS = float64(sent.TxPackets) / sent.Seconds
 	}
@@ -265,15 +278,15 @@ func (g *Generator) settleRefused(sent *load.Sent, shares []wire.Worker, before 
 	}
 	for i := range shares {
 		take := min(n, shares[i].Total)
-		shares[i].Refused = take
+		shares[i].NeverLeft = take
 		n -= take
 	}
 }
 
 // finish closes the account of a run.
-func (g *Generator) finish(ctx context.Context, run uint16, refused uint64) (load.Sent, error) {
+func (g *Generator) finish(ctx context.Context, t transmission) (load.Sent, error) {
 	time.Sleep(beforeEnding)
-	sent, shares, err := g.account(refused)
+	sent, shares, err := g.account(t)
 	if err != nil {
 		return sent, err
 	}
@@ -285,17 +298,17 @@ func (g *Generator) finish(ctx context.Context, run uint16, refused uint64) (loa
 		}
 	}
 	if sent.TxPackets > 0 || sent.Unsent > 0 {
-		stamp := load.Stamp{Stream: g.spec.Stream, Run: run, Time: wire.Monotonic()}
+		stamp := load.Stamp{Stream: g.spec.Stream, Run: t.run, Time: wire.Monotonic()}
 		if err := g.socket.SendEnds(ctx, g.device, g.framer, stamp, shares); err != nil {
 			sent.Warnings = append(sent.Warnings, fmt.Sprintf("no end of stream was sent, so that a receiver cannot know the loss: %v", err))
 		}
 	}
-	sent.Warnings = append(sent.Warnings, g.warnings(sent)...)
+	sent.Warnings = append(sent.Warnings, g.warnings(sent, t)...)
 	return sent, ctx.Err()
 }
 
 // warnings are what a reader of the account must know.
-func (g *Generator) warnings(sent load.Sent) (all []string) {
+func (g *Generator) warnings(sent load.Sent, t transmission) (all []string) {
 	if n := len(g.spec.CPUs) - len(g.workers); n > 0 {
 		all = append(all, fmt.Sprintf("%d of %d CPUs sent nothing: a flow is sent from one CPU, and there are %d flows", n, len(g.spec.CPUs), len(g.workers)))
 	}
@@ -303,7 +316,7 @@ func (g *Generator) warnings(sent load.Sent) (all []string) {
 		all = append(all, "this kernel does not tell which frames the device refused: only a receiver knows what was sent")
 	}
 	if sent.TargetPPS == 0 && sent.Seconds > 0 {
-		all = append(all, fmt.Sprintf("send times are per batch of %d frames, about %.1f µs: latencies are up to that much too long", g.batch(), float64(g.batch())/sent.TxPPS*1e6*float64(len(g.workers))))
+		all = append(all, fmt.Sprintf("send times are per batch of %d frames, about %.1f µs: latencies are up to that much too long", g.batch(t), float64(g.batch(t))/sent.TxPPS*1e6*float64(len(g.workers))))
 	}
 	return all
 }

@@ -39,18 +39,17 @@ const (
 )
 
 // reset makes a worker's state that of a run not begun.
-func (w *worker) reset(g *Generator, i int, run uint16) error {
-	c := generateGenerateControl{Limit: math.MaxUint64, Run: runWord(run), Pause: uint64(pause), Batch: uint64(g.batch())}
-	w.batch.Store(g.batch())
-	if n := g.spec.Limit.Packets; n > 0 {
+func (w *worker) reset(g *Generator, i int, t transmission) error {
+	c := generateGenerateControl{Limit: math.MaxUint64, Run: runWord(t.run), Pause: uint64(pause), Batch: uint64(g.batch(t))}
+	w.batch.Store(g.batch(t))
+	if n := t.limit.Packets; n > 0 {
 		c.Limit = (n + uint64(len(g.workers)-1-i)) / uint64(len(g.workers))
 	}
-	if pps := g.target() / float64(len(g.workers)); pps > 0 {
+	if pps := t.target / float64(len(g.workers)); pps > 0 {
 		c.Interval = max(1, uint64(math.Round(65536e9/pps)))
 		c.Least = c.Interval / catchUp
 	}
-	refused, _ := g.refused.Count()
-	s := generateGenerateState{Refused: refused, Random: (g.spec.Seed+uint64(i)+1)*0x9E3779B97F4A7C15 | 1}
+	s := generateGenerateState{Refused: t.refused, Random: (g.spec.Seed+uint64(i)+1)*0x9E3779B97F4A7C15 | 1}
 	if err := errors.Join(w.objs.Control.Set(c), w.objs.State.Set(s)); err != nil {
 		return fmt.Errorf("reset the generator: %w", err)
 	}
@@ -121,7 +120,9 @@ func (w *worker) rebatch(n uint32) error {
 	return nil
 }
 
-// testRun is the kernel's union bpf_attr for BPF_PROG_TEST_RUN.
+// testRun is the kernel's union bpf_attr for BPF_PROG_TEST_RUN. The call is
+// made by hand because ebpf.Program.Run starts it again after a signal, and a
+// signal is the only way to end an endless one.
 type testRun struct {
 	fd, retval, sizeIn, sizeOut  uint32
 	dataIn, dataOut              uint64
@@ -130,11 +131,6 @@ type testRun struct {
 	contextIn, contextOut        uint64
 	flags, cpu, batch, _         uint32
 }
-
-const (
-	bpfProgTestRun    = 10
-	bpfTestLiveFrames = 1 << 1
-)
 
 // forever is one endless call: each costs 15 to 35 ms to set up. It ends when
 // the program is done and Wake interrupts it.
@@ -154,9 +150,9 @@ func (w *worker) forever() error {
 func runLive(fd int, frame []byte, repeat, batch uint32) error {
 	attr := testRun{
 		fd: uint32(fd), sizeIn: uint32(len(frame)), dataIn: uint64(uintptr(unsafe.Pointer(&frame[0]))),
-		repeat: repeat, flags: bpfTestLiveFrames, batch: batch,
+		repeat: repeat, flags: unix.BPF_F_TEST_XDP_LIVE_FRAMES, batch: batch,
 	}
-	_, _, errno := unix.Syscall(unix.SYS_BPF, bpfProgTestRun, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr))
+	_, _, errno := unix.Syscall(unix.SYS_BPF, unix.BPF_PROG_TEST_RUN, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr))
 	runtime.KeepAlive(frame)
 	if errno != 0 {
 		return errno

@@ -35,7 +35,7 @@ func receiver(t *testing.T, sink wiretest.End) load.Receiver {
 	return r
 }
 
-func run(t *testing.T, s load.Spec, gen wiretest.End, r load.Receiver) (load.Sent, load.Received) {
+func run(t *testing.T, s load.Spec, o load.Offer, gen wiretest.End, r load.Receiver) (load.Sent, load.Received) {
 	t.Helper()
 	g, err := New().NewGenerator(s, gen.In)
 	if err != nil {
@@ -45,7 +45,7 @@ func run(t *testing.T, s load.Spec, gen wiretest.End, r load.Receiver) (load.Sen
 	if err := r.Reset(); err != nil {
 		t.Fatal(err)
 	}
-	sent, err := g.Run(context.Background(), nil)
+	sent, err := g.Run(context.Background(), o, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,20 +69,21 @@ func TestAccountsForEveryFrame(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		spec load.Spec
+		pps  uint64
 	}{
-		{"1 flow", spec(gen, sink, 1, 64)},
-		{"2000 flows", spec(gen, sink, 2000, 64)},
-		{"100000 flows", spec(gen, sink, 100_000, 64)},
-		{"IPv6", v6(spec(gen, sink, 2000, 84))},
-		{"IMIX", spec(gen, sink, 2000, load.SimpleIMIX()...)},
-		{"IPv6 mix", v6(spec(gen, sink, 7, 84, 1518, 100))},
-		{"random", with(spec(gen, sink, 2000, 64), func(s *load.Spec) { s.Flows.Random = true })},
-		{"two workers", with(spec(gen, sink, 2001, 64), func(s *load.Spec) { s.CPUs = []int{0, 0} })},
-		{"paced", with(spec(gen, sink, 10, 64), func(s *load.Spec) { s.Rate.PPS = 100_000 })},
+		{"1 flow", spec(gen, sink, 1, 64), 0},
+		{"2000 flows", spec(gen, sink, 2000, 64), 0},
+		{"100000 flows", spec(gen, sink, 100_000, 64), 0},
+		{"IPv6", v6(spec(gen, sink, 2000, 84)), 0},
+		{"IMIX", spec(gen, sink, 2000, load.SimpleIMIX()...), 0},
+		{"IPv6 mix", v6(spec(gen, sink, 7, 84, 1518, 100)), 0},
+		{"random", with(spec(gen, sink, 2000, 64), func(s *load.Spec) { s.Flows.Random = true }), 0},
+		{"two workers", with(spec(gen, sink, 2001, 64), func(s *load.Spec) { s.CPUs = []int{0, 0} }), 0},
+		{"paced", spec(gen, sink, 10, 64), 100_000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.spec.Limit = load.Limit{Packets: 20_011, Duration: 5 * time.Second}
-			sent, got := run(t, c.spec, gen, r)
+			o := load.Offer{Rate: load.Rate{PPS: c.pps}, Limit: load.Limit{Packets: 20_011, Duration: 5 * time.Second}}
+			sent, got := run(t, c.spec, o, gen, r)
 			if got.Lost == nil {
 				t.Fatalf("loss is unknown after a complete run: %+v", got)
 			}
@@ -131,7 +132,7 @@ func TestFramesAreAsTheFramerBuilds(t *testing.T) {
 func compareFrames(t *testing.T, g *Generator) {
 	t.Helper()
 	w := g.workers[0]
-	if err := errors.Join(w.reset(g, 0, 77), w.release(1, 0)); err != nil {
+	if err := errors.Join(w.reset(g, 0, transmission{run: 77}), w.release(1, 0)); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 12 {
@@ -259,7 +260,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		g, err := New().NewGenerator(s, gen.In)
 		if err == nil {
-			_, err = g.Run(context.Background(), nil)
+			_, err = g.Run(context.Background(), load.Offer{}, nil)
 			g.Close()
 		}
 		if err == nil || hint.Of(err) == "" {
@@ -271,7 +272,7 @@ func TestRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer g.Close()
-	if _, err := g.Run(context.Background(), nil); !errors.Is(err, ErrNotHere) || hint.Of(err) == "" {
+	if _, err := g.Run(context.Background(), load.Offer{}, nil); !errors.Is(err, load.ErrNotHere) || hint.Of(err) == "" {
 		t.Errorf("a peer without NAPI: %v, want ErrNotHere with a hint", err)
 	}
 	receiver(t, sink)
@@ -292,7 +293,7 @@ func TestInterruptedRunStillEnds(t *testing.T) {
 	defer g.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
-	sent, err := g.Run(ctx, func(load.Sent) {})
+	sent, err := g.Run(ctx, load.Offer{}, func(load.Sent) {})
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatal(err)
 	}

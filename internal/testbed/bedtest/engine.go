@@ -11,6 +11,9 @@ import (
 // Name of the simulated engine.
 func (s *Simulated) Name() string { return "simulated" }
 
+// Available is always true.
+func (s *Simulated) Available() error { return nil }
+
 // NewGenerator sends over the simulated chain.
 func (s *Simulated) NewGenerator(spec load.Spec, in testbed.Place) (load.Generator, error) {
 	return &generator{sim: s, spec: spec, in: in}, nil
@@ -29,28 +32,26 @@ type generator struct {
 
 func (g *generator) Close() error { return nil }
 
-// Run moves the simulation's clock by the spec's duration; a context with a
-// deadline is a warm-up and moves it by a tenth of a second.
-func (g *generator) Run(ctx context.Context, _ func(load.Sent)) (load.Sent, error) {
+// Probe finds a wire that takes everything.
+func (g *generator) Probe(context.Context) error { return nil }
+
+// Run moves the simulation's clock by the offer's duration.
+func (g *generator) Run(ctx context.Context, o load.Offer, _ func(load.Sent)) (load.Sent, error) {
 	if err := ctx.Err(); err != nil {
 		return load.Sent{}, err
 	}
 	var sent load.Sent
 	err := g.in(func() error {
-		d := g.spec.Limit.Duration
-		if _, ok := ctx.Deadline(); ok {
-			d = 100 * time.Millisecond
-		}
-		sent = g.sim.pass(g.spec, d)
+		sent = g.sim.pass(g.spec, o)
 		return nil
 	})
 	return sent, err
 }
 
 // pass sends traffic for a while and works out what becomes of it.
-func (s *Simulated) pass(spec load.Spec, d time.Duration) load.Sent {
-	s.clock += d
-	seconds := d.Seconds()
+func (s *Simulated) pass(spec load.Spec, o load.Offer) load.Sent {
+	s.clock += o.Limit.Duration
+	seconds := o.Limit.Duration.Seconds()
 	dut := spec.Device == "gen0"
 	each := BypassNS
 	if dut {
@@ -66,12 +67,12 @@ func (s *Simulated) pass(spec load.Spec, d time.Duration) load.Sent {
 		}
 		offered = headroom * capacity
 	}
-	target := float64(spec.Rate.PPS)
+	target := o.Rate.FramesPerSecond(spec.Sizes)
 	if target > 0 {
 		offered = target
 	}
 	if dut {
-		capacity *= 1 - s.fault.Foreign
+		capacity *= 1 - s.fault.Contention
 		if s.Mode == testbed.Cost {
 			offered = capacity
 		}
@@ -147,12 +148,12 @@ func (s *Simulated) Load1() float64 { return 0 }
 // Meter tells the share of the last run that a fault gave to others.
 func (s *Simulated) Meter(in testbed.Place, _ int) (testbed.Place, func() time.Duration) {
 	return in, func() time.Duration {
-		return time.Duration(s.fault.Foreign * s.last.Seconds * float64(time.Second))
+		return time.Duration(s.fault.Contention * s.last.Seconds * float64(time.Second))
 	}
 }
 
 // Watch tells the same of the DUT.
 func (s *Simulated) Watch(int, int) func() time.Duration {
-	_, foreign := s.Meter(testbed.Here, 0)
-	return foreign
+	_, contention := s.Meter(testbed.Here, 0)
+	return contention
 }

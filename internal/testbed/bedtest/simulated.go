@@ -34,7 +34,7 @@ const (
 // Fault makes one trial go wrong.
 type Fault struct {
 	Drift      float64 // relative slowing of the CPU, seen by the spin after it
-	Foreign    float64 // share of the time that other programs took
+	Contention float64 // share of the time that other programs took
 	NoEnd      bool    // the end-of-stream frames are lost
 	NothingRx  bool    // nothing arrives
 	Backwards  bool    // a counter of the DUT goes backwards
@@ -151,6 +151,9 @@ func (s *Simulated) Settle(ctx context.Context) error { return ctx.Err() }
 
 // Counters of the simulated DUT.
 func (s *Simulated) Counters() (testbed.Counters, error) { return s.counters, nil }
+
+// DUTThread is none: nothing runs.
+func (s *Simulated) DUTThread() int { return 0 }
 
 // Close ends the simulation; Closed reports it.
 func (s *Simulated) Close() error { s.closed = true; return nil }

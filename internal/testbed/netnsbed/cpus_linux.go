@@ -107,7 +107,7 @@ func (b *Bed) thread() error {
 }
 
 // DUTThread is the kernel thread that does the DUT's work in mode overload,
-// or 0: whoever measures can see how long it had to wait for its CPU.
+// else 0 (testbed.Bed).
 func (b *Bed) DUTThread() int { return b.dutThread }
 
 // pin puts a kernel thread on one CPU.

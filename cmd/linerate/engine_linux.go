@@ -1,0 +1,29 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"linerate/internal/hint"
+	"linerate/internal/load"
+	"linerate/internal/load/packetload"
+	"linerate/internal/load/xdpload"
+)
+
+// autoEngine is the name of whichever engine works, the fastest first.
+const autoEngine = "auto"
+
+// engineNamed returns the traffic engine of a name; auto tells talk when it
+// does not use the fastest, and why.
+func engineNamed(name string, talk io.Writer) (load.Engine, error) {
+	switch name {
+	case autoEngine:
+		say := func(what string) { fmt.Fprintf(talk, "linerate: %s\n", what) }
+		return load.Auto(say, xdpload.New(), packetload.New()), nil
+	case xdpload.Name:
+		return xdpload.New(), nil
+	case packetload.Name:
+		return packetload.New(), nil
+	}
+	return nil, hint.Unknown("engine", name, []string{autoEngine, xdpload.Name, packetload.Name})
+}
