@@ -223,3 +223,12 @@ func Fits(d Device, sizes []int) error {
 	}
 	return nil
 }
+
+// Index is a device's number in the calling thread's namespace.
+func Index(name string) (int, error) {
+	link, err := netlink.LinkByName(name)
+	if err != nil {
+		return 0, noDevice(name, err)
+	}
+	return link.Attrs().Index, nil
+}

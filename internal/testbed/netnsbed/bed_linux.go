@@ -46,6 +46,8 @@ type Bed struct {
 	lock       *os.File   // of the journal's owner, when host settings are allowed
 	gen, sink  *namespace // live as long as the bed
 	dut        *namespace // rebuilt by every Reset
+	arms       []*arm     // or these, by every Raise
+	raised     int        // arms so far
 	privileged bool
 	dutThread  int // of mode overload, made anew by every Reset
 }
@@ -125,7 +127,7 @@ func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Ap
 	}
 	start := time.Now()
 	a := testbed.Applied{Digest: digest(settings)}
-	t := b.target()
+	t := b.target(b.dut)
 	for _, s := range settings {
 		if err := ctx.Err(); err != nil {
 			return a, err
@@ -151,19 +153,14 @@ func (b *Bed) applyFailed(err error) error {
 	return err
 }
 
-func (b *Bed) target() *knob.Target {
-	return &knob.Target{In: b.dut.do, InSys: b.dut.doSys, Host: b.host,
+func (b *Bed) target(dut *namespace) *knob.Target {
+	return &knob.Target{In: dut.do, InSys: dut.doSys, Host: b.host,
 		Devices: map[string]string{"ingress": ingress.device, "egress": egress.device}}
 }
 
 // renew replaces the DUT's namespace and the wires to it.
 func (b *Bed) renew() error {
-	if b.host != nil {
-		if err := b.host.Restore(); err != nil {
-			return err
-		}
-	}
-	if err := b.demolish(); err != nil {
+	if err := b.clear(); err != nil {
 		return err
 	}
 	dut, err := newNamespace("")
@@ -212,15 +209,11 @@ func (b *Bed) Settle(ctx context.Context) error {
 
 // Close removes the testbed and restores what it changed.
 func (b *Bed) Close() error {
-	var errs []error
-	if b.host != nil {
-		errs = append(errs, b.host.Restore())
-	}
-	errs = append(errs, b.demolish())
+	err := b.clear()
 	b.gen.close()
 	b.sink.close()
 	b.closeJournal()
-	return errors.Join(errs...)
+	return err
 }
 
 // digest identifies what a DUT was set to.

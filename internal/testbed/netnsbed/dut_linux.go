@@ -26,16 +26,7 @@ var forwarding = []struct{ file, value string }{
 
 // connect wires a fresh DUT between generator and receiver.
 func connect(gen, dut, sink *namespace) error {
-	err := dut.do(func() error {
-		for _, f := range forwarding {
-			err := os.WriteFile("/proc/sys/"+f.file, []byte(f.value), 0)
-			if err != nil && !errors.Is(err, os.ErrNotExist) {
-				return fmt.Errorf("set %s of the DUT: %w", f.file, err)
-			}
-		}
-		return nil
-	})
-	if err != nil {
+	if err := dut.do(forward); err != nil {
 		return err
 	}
 	if err := wire(gen, genPort, dut, ingress); err != nil {
@@ -51,6 +42,17 @@ func connect(gen, dut, sink *namespace) error {
 		return err
 	}
 	return sink.do(func() error { return introduceHost(sinkPort, egress, genPort) })
+}
+
+// forward makes the calling thread's namespace a router.
+func forward() error {
+	for _, f := range forwarding {
+		err := os.WriteFile("/proc/sys/"+f.file, []byte(f.value), 0)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("set %s of the DUT: %w", f.file, err)
+		}
+	}
+	return nil
 }
 
 // introduceDUT writes down the DUT's neighbours, and turns on GRO at its

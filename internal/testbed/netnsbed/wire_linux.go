@@ -17,14 +17,14 @@ import (
 // are the last of their networks: a workload that varies addresses upward
 // from .0.1 must not run over them.
 var (
-	genPort  = end{"gen0", mac(1), netip.MustParsePrefix("198.18.0.1/16"), netip.MustParsePrefix("2001:2::1/64")}
-	ingress  = end{"dut0", mac(2), netip.MustParsePrefix("198.18.255.254/16"), netip.MustParsePrefix("2001:2::ffff:fffe/64")}
-	egress   = end{"dut1", mac(3), netip.MustParsePrefix("198.19.255.254/16"), netip.MustParsePrefix("2001:2:0:1::ffff:fffe/64")}
-	sinkPort = end{"sink0", mac(4), netip.MustParsePrefix("198.19.0.1/16"), netip.MustParsePrefix("2001:2:0:1::1/64")}
+	genPort  = end{device: "gen0", mac: mac(1), v4: netip.MustParsePrefix("198.18.0.1/16"), v6: netip.MustParsePrefix("2001:2::1/64")}
+	ingress  = end{device: "dut0", mac: mac(2), v4: netip.MustParsePrefix("198.18.255.254/16"), v6: netip.MustParsePrefix("2001:2::ffff:fffe/64")}
+	egress   = end{device: "dut1", mac: mac(3), v4: netip.MustParsePrefix("198.19.255.254/16"), v6: netip.MustParsePrefix("2001:2:0:1::ffff:fffe/64")}
+	sinkPort = end{device: "sink0", mac: mac(4), v4: netip.MustParsePrefix("198.19.0.1/16"), v6: netip.MustParsePrefix("2001:2:0:1::1/64")}
 	// The bypass carries the same frames without a DUT; nothing on it is
 	// routed, so it needs no addresses.
-	genBypass  = end{"gen1", mac(5), netip.Prefix{}, netip.Prefix{}}
-	sinkBypass = end{"sink1", mac(6), netip.Prefix{}, netip.Prefix{}}
+	genBypass  = end{device: "gen1", mac: mac(5), v4: netip.Prefix{}, v6: netip.Prefix{}}
+	sinkBypass = end{device: "sink1", mac: mac(6), v4: netip.Prefix{}, v6: netip.Prefix{}}
 )
 
 // end is one device of a wire.
@@ -32,6 +32,7 @@ type end struct {
 	device string
 	mac    net.HardwareAddr
 	v4, v6 netip.Prefix
+	group  uint32 // by which devices are removed together
 }
 
 func mac(last byte) net.HardwareAddr { return net.HardwareAddr{2, 0, 0, 0, 0, last} }
@@ -45,7 +46,7 @@ func wire(nsA *namespace, a end, nsB *namespace, b end) error {
 	}
 	defer h.Close()
 	attrs := netlink.NewLinkAttrs()
-	attrs.Name, attrs.HardwareAddr = a.device, a.mac
+	attrs.Name, attrs.HardwareAddr, attrs.Group = a.device, a.mac, a.group
 	// One queue a side: which CPU works is the lab's decision, not the
 	// hash's.
 	attrs.NumTxQueues, attrs.NumRxQueues = 1, 1
@@ -80,9 +81,18 @@ func raise(e end) error {
 		// A kernel without IPv6 lacks them, and then needs none.
 		_ = os.WriteFile(filepath.Join("/proc/sys/net", name), []byte(value), 0)
 	}
+	if !e.v6.IsValid() {
+		_ = os.WriteFile(filepath.Join("/proc/sys/net/ipv6/conf", e.device, "disable_ipv6"), []byte("1"), 0)
+	}
 	link, err := netlink.LinkByName(e.device)
 	if err != nil {
 		return fmt.Errorf("find %s: %w", e.device, err)
+	}
+	if e.group != 0 {
+		// The far end of a pair has none from its birth.
+		if err := netlink.LinkSetGroup(link, int(e.group)); err != nil {
+			return fmt.Errorf("group %s: %w", e.device, err)
+		}
 	}
 	for _, p := range []netip.Prefix{e.v4, e.v6} {
 		if !p.IsValid() {

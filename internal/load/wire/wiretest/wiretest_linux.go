@@ -3,6 +3,7 @@
 package wiretest
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"runtime"
@@ -25,27 +26,41 @@ type End struct {
 // go when the last reference to them does, whatever happens to the test.
 func New(t testing.TB) (gen, sink End) {
 	t.Helper()
-	gen = End{"gen0", net.HardwareAddr{2, 0, 0, 0, 0, 1}, namespace(t)}
+	gens, sinks := Many(t, 1)
+	return gens[0], sinks[0]
+}
+
+// Many makes n wires between two namespaces.
+func Many(t testing.TB, n int) (gens, sinks []End) {
+	t.Helper()
 	var sinkFD int
-	sink = End{"sink0", net.HardwareAddr{2, 0, 0, 0, 0, 2}, namespaceFD(t, &sinkFD)}
-	must(t, gen.In(func() error {
-		return netlink.LinkAdd(&netlink.Veth{
-			LinkAttrs: netlink.LinkAttrs{Name: gen.Device, HardwareAddr: gen.MAC, MTU: 1500, NumTxQueues: 1, NumRxQueues: 1},
-			PeerName:  sink.Device, PeerHardwareAddr: sink.MAC, PeerNamespace: netlink.NsFd(sinkFD),
-		})
-	}))
-	for _, e := range []End{sink, gen} {
-		must(t, e.In(func() error {
-			link, err := netlink.LinkByName(e.Device)
-			if err != nil {
-				return err
-			}
-			// No router solicitations or listener reports among the frames.
-			_ = os.WriteFile("/proc/sys/net/ipv6/conf/"+e.Device+"/disable_ipv6", []byte("1"), 0o644)
-			return netlink.LinkSetUp(link)
+	genIn, sinkIn := namespace(t), namespaceFD(t, &sinkFD)
+	for i := range n {
+		gen := End{fmt.Sprintf("gen%d", i), net.HardwareAddr{2, 0, 0, 0, 0, 1}, genIn}
+		sink := End{fmt.Sprintf("sink%d", i), net.HardwareAddr{2, 0, 0, 0, 0, 2}, sinkIn}
+		must(t, gen.In(func() error {
+			return netlink.LinkAdd(&netlink.Veth{
+				LinkAttrs: netlink.LinkAttrs{Name: gen.Device, HardwareAddr: gen.MAC, MTU: 1500, NumTxQueues: 1, NumRxQueues: 1},
+				PeerName:  sink.Device, PeerHardwareAddr: sink.MAC, PeerNamespace: netlink.NsFd(sinkFD),
+			})
 		}))
+		must(t, sink.raise())
+		must(t, gen.raise())
+		gens, sinks = append(gens, gen), append(sinks, sink)
 	}
-	return gen, sink
+	return gens, sinks
+}
+
+func (e End) raise() error {
+	return e.In(func() error {
+		link, err := netlink.LinkByName(e.Device)
+		if err != nil {
+			return err
+		}
+		// No router solicitations or listener reports among the frames.
+		_ = os.WriteFile("/proc/sys/net/ipv6/conf/"+e.Device+"/disable_ipv6", []byte("1"), 0o644)
+		return netlink.LinkSetUp(link)
+	})
 }
 
 func must(t testing.TB, err error) {

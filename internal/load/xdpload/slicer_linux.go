@@ -1,0 +1,408 @@
+package xdpload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/link"
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/hint"
+	"linerate/internal/load"
+	"linerate/internal/load/wire"
+)
+
+const (
+	// maxEntries is how many slices one run can note down.
+	maxEntries = 1 << 16
+	// firstStream of a slicer's lanes; the others follow.
+	firstStream = 1
+	// drainFor is how long frames may be underway after a run.
+	drainFor = 100 * time.Millisecond
+)
+
+// slicer sends one load.Spec over several lanes (load.Slicer).
+type slicer struct {
+	spec   load.Spec
+	framer *load.Framer
+	cpu    int
+	frame  []byte
+	objs   slicesObjects
+	rx     Receiver // of all lanes
+	tid    atomic.Int32
+	ended  chan struct{}
+	err    error // of the call that runs the program, valid once ended
+}
+
+var _ load.Interleaver = engine{}
+
+// NewSlicer loads one generator and one receiver for n lanes.
+func (engine) NewSlicer(spec load.Spec, n int) (load.Slicer, error) {
+	if n < 1 || n > load.MaxLanes {
+		return nil, fmt.Errorf("%d lanes: from 1 to %d", n, load.MaxLanes)
+	}
+	spec.Stream = 0 // each lane has its own
+	s := &slicer{spec: spec, cpu: -1}
+	if len(spec.CPUs) > 0 {
+		s.cpu = spec.CPUs[0]
+	}
+	var err error
+	if s.framer, err = load.NewFramer(spec); err != nil {
+		return nil, err
+	}
+	if err := s.load(n); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// load loads the receiver's and the generator's program, and fills the maps.
+func (s *slicer) load(n int) error {
+	flows := s.framer.Flows().Count
+	perLane := (flows + pageFlows - 1) / pageFlows * pageFlows
+	s.rx = Receiver{only: -1, device: wire.Device{Queues: 1}}
+	if err := s.rx.load(load.Watch{Stream: -1, MaxFlows: n * perLane}); err != nil {
+		return err
+	}
+	spec, err := loadSlices()
+	if err != nil {
+		return fmt.Errorf("read the generator's program: %w", err)
+	}
+	// The words of frames and flows are those of the plain generator.
+	g := &Generator{spec: s.spec, framer: s.framer}
+	for _, size := range s.spec.Sizes {
+		s.frame = append(s.frame, make([]byte, max(0, size-4-len(s.frame)))...)
+	}
+	s.framer.Put(s.frame, 0)
+	c := g.config(&worker{flows: flows, frame: s.frame}, 0, 1)
+	config := slicesSlicesConfig{Ipv6: c.Ipv6, Random: c.Random, Flows: c.Flows, Sizes: c.Sizes, Length: c.Length, Head: c.Head}
+	if err := spec.Variables[slicesVarConfig].Set(config); err != nil {
+		return fmt.Errorf("configure the generator's program: %w", err)
+	}
+	spec.Maps[slicesMapFlows].MaxEntries = uint32(flows)
+	spec.Maps[slicesMapLengths].MaxEntries = uint32(len(s.spec.Sizes))
+	spec.Maps[slicesMapEntries].MaxEntries = maxEntries
+	if s.framer.Flows().Random {
+		spec.Maps[slicesMapSequences].MaxEntries = uint32(n * flows)
+	}
+	shared := &ebpf.CollectionOptions{MapReplacements: map[string]*ebpf.Map{slicesMapStreams: s.rx.objs.Streams}}
+	if err := spec.LoadAndAssign(&s.objs, shared); err != nil {
+		return loadError("load the generator's program", err)
+	}
+	return s.fill(g, flows)
+}
+
+// fill writes the flows and lengths.
+func (s *slicer) fill(g *Generator, flows int) error {
+	keys, words := make([]uint32, flows), make([]slicesGenerateFlow, flows)
+	frame := make([]byte, len(s.frame))
+	for i := range words {
+		keys[i], words[i] = uint32(i), slicesGenerateFlow(g.flow(frame, i))
+	}
+	if _, err := s.objs.Flows.BatchUpdate(keys, words, nil); err != nil {
+		return fmt.Errorf("write %d flows: %w", flows, err)
+	}
+	for i, n := range s.spec.Sizes {
+		if err := s.objs.Lengths.Put(uint32(i), uint32(n-4)); err != nil {
+			return fmt.Errorf("write the frame sizes: %w", err)
+		}
+	}
+	return nil
+}
+
+// Run sends over the lanes until the plan is through or ctx ends.
+func (s *slicer) Run(ctx context.Context, lanes []load.Lane, p load.SlicePlan) (load.Sliced, error) {
+	if len(p.Order) > maxEntries {
+		p.Order = p.Order[:maxEntries/len(lanes)*len(lanes)]
+	}
+	run := load.RunAt(wire.Monotonic())
+	if err := s.rearm(lanes, p, run); err != nil {
+		return load.Sliced{}, err
+	}
+	detach, err := s.attach(lanes)
+	defer detach()
+	if err != nil {
+		return load.Sliced{}, err
+	}
+	s.start(lanes[0])
+	err = errors.Join(s.await(ctx, p), s.stop())
+	if err != nil || ctx.Err() != nil {
+		return load.Sliced{}, errors.Join(err, ctx.Err())
+	}
+	return s.account(len(lanes), run)
+}
+
+// rearm makes the programs' state that of a run not begun.
+func (s *slicer) rearm(lanes []load.Lane, p load.SlicePlan, run uint16) error {
+	if err := s.rx.Reset(); err != nil {
+		return err
+	}
+	var table receiveReceiveTable
+	for i := range lanes { // where the generator looks for what has arrived
+		table.Key[(firstStream+i)%slots] = (uint64(firstStream+i)<<12 | uint64(run)) + 1
+	}
+	c := slicesSlicesControl{
+		Deadline: wire.Monotonic() + uint64(p.Limit), Run: runWord(run), Slice: uint64(p.Slice), Batch: batch,
+		Lanes: uint32(len(lanes)), First: firstStream, Guard: batches(p.Guard), Warm: batches(p.Warm),
+		Slices: uint32(len(p.Order)), Permit: math.MaxUint32,
+	}
+	if p.Before != nil {
+		c.Permit = 0
+	}
+	state := slicesSlicesState{Random: (s.spec.Seed+1)*0x9E3779B97F4A7C15 | 1}
+	err := errors.Join(s.rx.objs.Table.Set(table), s.objs.Control.Set(c), s.objs.State.Set(state),
+		s.objs.Lanes.Set([load.MaxLanes]slicesSlicesLane{}))
+	if err != nil {
+		return fmt.Errorf("reset the generator: %w", err)
+	}
+	if err := s.order(p.Order); err != nil {
+		return err
+	}
+	return s.clearSequences(len(lanes))
+}
+
+// batches is how many batches n frames are, at least one.
+func batches(n int) uint32 { return uint32(max(1, (n+batch-1)/batch)) }
+
+func (s *slicer) order(lanes []uint8) error {
+	keys, entries := make([]uint32, len(lanes)), make([]slicesSlicesEntry, len(lanes))
+	for i, l := range lanes {
+		keys[i], entries[i].Lane = uint32(i), uint32(l)
+	}
+	if _, err := s.objs.Entries.BatchUpdate(keys, entries, nil); err != nil {
+		return fmt.Errorf("write the order of %d slices: %w", len(lanes), err)
+	}
+	return nil
+}
+
+func (s *slicer) clearSequences(lanes int) error {
+	if !s.framer.Flows().Random {
+		return nil
+	}
+	n := lanes * s.framer.Flows().Count
+	keys := make([]uint32, n)
+	for i := range keys {
+		keys[i] = uint32(i)
+	}
+	if _, err := s.objs.Sequences.BatchUpdate(keys, make([]uint32, n), nil); err != nil {
+		return fmt.Errorf("reset the flows' sequences: %w", err)
+	}
+	return nil
+}
+
+// attach leads the generator into the lanes and the receiver to their ends.
+func (s *slicer) attach(lanes []load.Lane) (detach func(), err error) {
+	var links []link.Link
+	detach = func() {
+		for _, l := range links {
+			l.Close()
+		}
+	}
+	err = lanes[0].To.In(func() error {
+		for _, lane := range lanes {
+			index, err := wire.Index(lane.To.Device)
+			if err != nil {
+				return err
+			}
+			l, err := link.AttachXDP(link.XDPOptions{Program: s.rx.objs.Receive, Interface: index, Flags: link.XDPDriverMode})
+			if err != nil {
+				return loadError("attach the receiver to "+lane.To.Device, err)
+			}
+			links = append(links, l)
+		}
+		return nil
+	})
+	if err != nil {
+		return detach, err
+	}
+	return detach, lanes[0].From.In(func() error {
+		for i, lane := range lanes {
+			index, err := wire.Index(lane.From.Device)
+			if err != nil {
+				return err
+			}
+			if err := s.objs.Ports.Put(uint32(i), uint32(index)); err != nil {
+				return hint.With(fmt.Errorf("redirect to %s: %w", lane.From.Device, err), "use --engine af_packet")
+			}
+		}
+		return nil
+	})
+}
+
+// start runs the program for ever, on its CPU.
+func (s *slicer) start(lane load.Lane) {
+	s.ended, s.err = make(chan struct{}), nil
+	s.tid.Store(0)
+	go func() {
+		defer close(s.ended)
+		s.err = lane.From.In(func() error {
+			return wire.OnCPU(s.cpu, func(tid int) error {
+				s.tid.Store(int32(tid))
+				defer s.tid.Store(0)
+				return s.forever()
+			})
+		})
+	}()
+}
+
+func (s *slicer) forever() error {
+	defer runtime.KeepAlive(s.frame)
+	for {
+		err := runLive(s.objs.Slices.FD(), s.frame, math.MaxInt32, batch)
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			return loadError("run the generator's program", err)
+		}
+		if state, err := s.state(); err != nil || state.Done != 0 {
+			return err
+		}
+	}
+}
+
+func (s *slicer) state() (state slicesSlicesState, err error) {
+	if err := s.objs.State.Get(&state); err != nil {
+		return state, fmt.Errorf("read the generator's state: %w", err)
+	}
+	return state, nil
+}
+
+// await waits until the program is done or ctx ends. With a Before it lets
+// the program go slice by slice.
+func (s *slicer) await(ctx context.Context, p load.SlicePlan) error {
+	every := pollEvery
+	if p.Before != nil {
+		every = 200 * time.Microsecond
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	next := 0
+	for {
+		state, err := s.state()
+		if err != nil || state.Done != 0 {
+			return err
+		}
+		if p.Before != nil && int(state.Index) == next && next < len(p.Order) {
+			if err := s.permit(p, next); err != nil {
+				return err
+			}
+			next++
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.ended:
+			return s.err
+		case <-tick.C:
+		}
+	}
+}
+
+// permit prepares a slice and lets it begin.
+func (s *slicer) permit(p load.SlicePlan, index int) error {
+	if err := p.Before(int(p.Order[index])); err != nil {
+		return err
+	}
+	return s.control(func(c *slicesSlicesControl) { c.Permit = uint32(index + 1) })
+}
+
+func (s *slicer) control(change func(*slicesSlicesControl)) error {
+	var c slicesSlicesControl
+	if err := s.objs.Control.Get(&c); err != nil {
+		return fmt.Errorf("read the generator's control: %w", err)
+	}
+	change(&c)
+	if err := s.objs.Control.Set(c); err != nil {
+		return fmt.Errorf("set the generator's control: %w", err)
+	}
+	return nil
+}
+
+// stop ends the program, then the call that runs it.
+func (s *slicer) stop() error {
+	if err := s.control(func(c *slicesSlicesControl) { c.Slices = 0 }); err != nil {
+		return err
+	}
+	for {
+		if state, err := s.state(); err != nil || state.Done != 0 {
+			if tid := s.tid.Load(); tid != 0 {
+				wire.Wake(int(tid))
+			}
+		}
+		select {
+		case <-s.ended:
+			return s.err
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// account reads what was measured, sent and received.
+func (s *slicer) account(lanes int, run uint16) (load.Sliced, error) {
+	state, err := s.state()
+	if err != nil {
+		return load.Sliced{}, err
+	}
+	out := load.Sliced{Seconds: float64(state.Now-state.Start) / 1e9}
+	if out.Slices, err = s.entries(int(state.Index)); err != nil {
+		return out, err
+	}
+	for deadline := time.Now().Add(drainFor); ; time.Sleep(5 * time.Millisecond) {
+		lost, err := s.lanes(&out, lanes, run)
+		if err != nil || lost == 0 || time.Now().After(deadline) {
+			return out, err
+		}
+	}
+}
+
+// entries reads the first n slices.
+func (s *slicer) entries(n int) ([]load.Slice, error) {
+	if n == 0 {
+		return nil, nil
+	}
+	keys, entries := make([]uint32, n), make([]slicesSlicesEntry, n)
+	var cursor ebpf.MapBatchCursor
+	got, err := s.objs.Entries.BatchLookup(&cursor, keys, entries, nil)
+	if err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) || got < n {
+		return nil, fmt.Errorf("read %d slices, got %d: %w", n, got, err)
+	}
+	slices := make([]load.Slice, n)
+	for i, e := range entries {
+		slices[i] = load.Slice{Lane: int(e.Lane), Flags: load.SliceFlag(e.Flags), Frames: e.Frames, NS: e.Ns, At: e.At}
+	}
+	return slices, nil
+}
+
+// lanes closes the lanes' accounts, and returns how many frames have not
+// arrived.
+func (s *slicer) lanes(out *load.Sliced, n int, run uint16) (lost uint64, err error) {
+	var sent [load.MaxLanes]slicesSlicesLane
+	if err := s.objs.Lanes.Get(&sent); err != nil {
+		return 0, fmt.Errorf("read the lanes: %w", err)
+	}
+	streams, err := s.rx.streams()
+	if err != nil {
+		return 0, err
+	}
+	out.Lanes = make([]load.LaneAccount, n)
+	for i := range out.Lanes {
+		l := &out.Lanes[i]
+		l.TxPackets, l.TxBytes = sent[i].Sent, sent[i].Bytes+4*sent[i].Sent
+		for _, r := range streams {
+			if r.Of == (load.StreamRun{Stream: uint16(firstStream + i), Run: run}) {
+				l.RxPackets, l.RxBytes, l.Duplicated, l.Reordered, l.Flows = r.Received, r.Bytes, r.Duplicated, r.Reordered, r.Flows
+			}
+		}
+		l.Lost = l.TxPackets - min(l.TxPackets, l.RxPackets)
+		lost += l.Lost
+	}
+	return lost, nil
+}
+
+// Close frees the programs.
+func (s *slicer) Close() error { return errors.Join(s.objs.Close(), s.rx.objs.Close()) }

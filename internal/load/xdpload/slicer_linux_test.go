@@ -1,0 +1,140 @@
+package xdpload
+
+import (
+	"context"
+	"net/netip"
+	"testing"
+	"time"
+
+	"linerate/internal/labtest"
+	"linerate/internal/load"
+	"linerate/internal/load/wire/wiretest"
+	"linerate/internal/testbed"
+)
+
+// lanes are n wires between two namespaces.
+func lanes(t *testing.T, n int) (all []load.Lane, s load.Spec) {
+	t.Helper()
+	gens, sinks := wiretest.Many(t, n)
+	for i := range gens {
+		all = append(all, load.Lane{From: testbed.Port{In: gens[i].In, Device: gens[i].Device},
+			To: testbed.Port{In: sinks[i].In, Device: sinks[i].Device}})
+	}
+	s = spec(gens[0], sinks[0], 2000, 64)
+	s.SrcMAC = gens[0].MAC
+	return all, s
+}
+
+func rounds(n int, order ...uint8) (all []uint8) {
+	for range n {
+		all = append(all, order...)
+	}
+	return all
+}
+
+// TestSlicerAccountsForEveryLane: each lane gets the slices it was promised,
+// in the order it was promised, and every frame is in an account.
+func TestSlicerAccountsForEveryLane(t *testing.T) {
+	labtest.Need(t)
+	all, base := lanes(t, 3)
+	v6 := func(s load.Spec) load.Spec {
+		s.Flows.Src, s.Flows.Dst = netip.MustParseAddr("2001:2::1"), netip.MustParseAddr("2001:2:0:1::1")
+		s.Sizes = []int{84}
+		return s
+	}
+	with := func(s load.Spec, f func(*load.Spec)) load.Spec { f(&s); return s }
+	for name, s := range map[string]load.Spec{
+		"IPv4": base, "IPv6": v6(base),
+		"IMIX":     with(base, func(s *load.Spec) { s.Sizes = load.SimpleIMIX() }),
+		"IPv6 mix": with(v6(base), func(s *load.Spec) { s.Sizes = []int{84, 1518, 100} }),
+		"random":   with(base, func(s *load.Spec) { s.Flows.Random = true }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			made, err := New().(load.Interleaver).NewSlicer(s, 4)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer made.Close()
+			plan := load.SlicePlan{Order: rounds(20, 2, 0, 1), Limit: 10 * time.Second, Slice: 100 * time.Microsecond, Guard: 128, Warm: 2500}
+			for range 2 { // a second run starts from nothing
+				got, err := made.Run(context.Background(), all, plan)
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkSliced(t, got, plan)
+			}
+		})
+	}
+}
+
+func checkSliced(t *testing.T, got load.Sliced, plan load.SlicePlan) {
+	t.Helper()
+	if len(got.Slices) != len(plan.Order) {
+		t.Fatalf("%d slices of %d", len(got.Slices), len(plan.Order))
+	}
+	measured := make([]uint64, len(got.Lanes))
+	for i, s := range got.Slices {
+		if s.Lane != int(plan.Order[i]) || s.Frames == 0 || s.Frames%batch != 0 || time.Duration(s.NS) < plan.Slice {
+			t.Errorf("slice %d: %+v, want lane %d and whole batches for %v", i, s, plan.Order[i], plan.Slice)
+		}
+		measured[s.Lane] += uint64(s.Frames)
+	}
+	for i, l := range got.Lanes {
+		guards := uint64(19*plan.Guard + (plan.Warm+batch-1)/batch*batch)
+		if l.TxPackets != measured[i]+guards {
+			t.Errorf("lane %d sent %d, want %d measured and %d before slices", i, l.TxPackets, measured[i], guards)
+		}
+		if l.RxPackets+l.Lost != l.TxPackets || l.Lost != 0 || l.RxBytes != l.TxBytes {
+			t.Errorf("lane %d: %+v", i, l)
+		}
+		if l.Duplicated+l.Reordered != 0 || l.Flows == 0 || l.Flows > 2000 {
+			t.Errorf("lane %d: %+v", i, l)
+		}
+	}
+}
+
+// TestSlicerStops: at the limit after a whole round, and when told to.
+func TestSlicerStops(t *testing.T) {
+	labtest.Need(t)
+	all, s := lanes(t, 2)
+	made, err := New().(load.Interleaver).NewSlicer(s, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer made.Close()
+	plan := load.SlicePlan{Order: rounds(30_000, 0, 1), Limit: 50 * time.Millisecond, Slice: 100 * time.Microsecond, Guard: 64}
+	got, err := made.Run(context.Background(), all, plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(got.Slices); n == 0 || n%2 != 0 || n >= len(plan.Order) {
+		t.Errorf("%d slices in 50 ms", n)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
+	defer cancel()
+	plan.Limit = time.Minute
+	if _, err := made.Run(ctx, all, plan); err == nil {
+		t.Error("a run that was cancelled must say so")
+	}
+}
+
+// TestSlicerWaitsBeforeEachSlice: Before is called once a slice, for its lane.
+func TestSlicerWaitsBeforeEachSlice(t *testing.T) {
+	labtest.Need(t)
+	all, s := lanes(t, 2)
+	made, err := New().(load.Interleaver).NewSlicer(s, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer made.Close()
+	var called []uint8
+	plan := load.SlicePlan{Order: rounds(5, 1, 0), Limit: 10 * time.Second, Slice: time.Millisecond, Guard: 64,
+		Before: func(lane int) error { called = append(called, uint8(lane)); return nil }}
+	got, err := made.Run(context.Background(), all, plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(called) != string(plan.Order) || len(got.Slices) != len(plan.Order) {
+		t.Errorf("called before lanes %v, %d slices; want %v", called, len(got.Slices), plan.Order)
+	}
+}

@@ -1,0 +1,36 @@
+package testbed
+
+import (
+	"context"
+
+	"linerate/internal/setting"
+)
+
+// Multi is a Bed that can have several DUTs up at once, side by side: with the
+// same addresses, between one generator and one receiver, isolated from each
+// other.
+type Multi interface {
+	Bed
+	// Raise replaces every DUT by new ones, made in the order given: one arm
+	// for each element. An arm whose settings cannot be had
+	// carries an ErrUnavailable and is not up; any other error is Raise's own.
+	// Ports taken
+	// before are void; a Reset goes back to a single DUT.
+	Raise(ctx context.Context, arms []Settings) ([]Arm, error)
+}
+
+// Settings are what one DUT is set to, in order.
+type Settings struct {
+	Name     string // for messages
+	Bypass   bool   // no DUT: generator and receiver wired to each other
+	Settings []setting.Setting
+}
+
+// Arm is one DUT of several, between its two ports.
+type Arm struct {
+	Generator, Receiver Port
+	Applied             Applied
+	Unavailable         error // why it could not be set up; it is not up then
+	// Counters reads the DUT's, as Bed.Counters does; nil of a bypass.
+	Counters func() (Counters, error)
+}

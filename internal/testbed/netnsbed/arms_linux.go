@@ -1,0 +1,165 @@
+package netnsbed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netlink/nl"
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/setting"
+	"linerate/internal/testbed"
+)
+
+var _ testbed.Multi = (*Bed)(nil)
+
+// arm is one of several DUTs. All have the same devices and addresses within;
+// only their ends in the generator's and the receiver's namespace differ by
+// name, and have no addresses: nothing there is routed.
+type arm struct {
+	dut       *namespace // nil: a bypass
+	gen, sink end
+}
+
+// newArm names the ends of the n-th arm. They face the DUT with the addresses
+// that its neighbours have in a bed of one.
+func newArm(n int) *arm {
+	a := &arm{gen: genPort, sink: sinkPort}
+	a.gen.group, a.sink.group = armGroup, armGroup
+	a.gen.device, a.sink.device = fmt.Sprintf("gen0-%d", n), fmt.Sprintf("sink0-%d", n)
+	a.gen.v4, a.gen.v6, a.sink.v4, a.sink.v6 = netip.Prefix{}, netip.Prefix{}, netip.Prefix{}, netip.Prefix{}
+	return a
+}
+
+// Raise replaces all DUTs by new ones.
+func (b *Bed) Raise(ctx context.Context, wanted []testbed.Settings) ([]testbed.Arm, error) {
+	if err := b.clear(); err != nil {
+		return nil, err
+	}
+	out := make([]testbed.Arm, len(wanted))
+	for i, w := range wanted {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		b.raised++
+		a := newArm(b.raised)
+		b.arms = append(b.arms, a)
+		if err := a.build(b, w.Bypass); err != nil {
+			return nil, fmt.Errorf("build %s: %w", w.Name, err)
+		}
+		applied, err := b.set(ctx, a, w.Settings)
+		var un *testbed.ErrUnavailable
+		if err != nil && !errors.As(err, &un) {
+			return nil, fmt.Errorf("set up %s: %w", w.Name, err)
+		}
+		out[i] = a.describe(b, applied, err)
+	}
+	return out, nil
+}
+
+// build wires a fresh DUT between the two outer namespaces, or these to each
+// other.
+func (a *arm) build(b *Bed, bypass bool) (err error) {
+	if bypass {
+		return wire(b.gen, a.gen, b.sink, a.sink)
+	}
+	if a.dut, err = newNamespace(""); err != nil {
+		return err
+	}
+	if err := a.dut.do(forward); err != nil {
+		return err
+	}
+	if err := wire(b.gen, a.gen, a.dut, ingress); err != nil {
+		return err
+	}
+	if err := wire(a.dut, egress, b.sink, a.sink); err != nil {
+		return err
+	}
+	return a.dut.do(introduceDUT)
+}
+
+// set applies an arm's settings.
+func (b *Bed) set(ctx context.Context, a *arm, settings []setting.Setting) (testbed.Applied, error) {
+	start := time.Now()
+	applied := testbed.Applied{Digest: digest(settings)}
+	if a.dut == nil {
+		return applied, nil
+	}
+	t := b.target(a.dut)
+	for _, s := range settings {
+		note, err := t.Apply(ctx, s)
+		if err != nil {
+			return applied, err
+		}
+		if note != "" {
+			applied.Notes = append(applied.Notes, note)
+		}
+	}
+	applied.Seconds = time.Since(start).Seconds()
+	return applied, nil
+}
+
+// describe is the arm for whoever measures it. Its ports have the addresses
+// that the DUT believes to be there.
+func (a *arm) describe(b *Bed, applied testbed.Applied, unavailable error) testbed.Arm {
+	out := testbed.Arm{Applied: applied, Unavailable: unavailable,
+		Generator: port(b.gen, a.gen, ingress), Receiver: port(b.sink, a.sink, egress)}
+	out.Generator.IPv4, out.Generator.IPv6 = genPort.v4, genPort.v6
+	out.Receiver.IPv4, out.Receiver.IPv6 = sinkPort.v4, sinkPort.v6
+	if a.dut != nil {
+		out.Counters = func() (testbed.Counters, error) { return readCounters(a.dut) }
+	}
+	return out
+}
+
+// clear takes every DUT down and restores the host's settings.
+func (b *Bed) clear() error {
+	if b.host != nil {
+		if err := b.host.Restore(); err != nil {
+			return err
+		}
+	}
+	return errors.Join(b.demolish(), b.raze())
+}
+
+// raze ends all arms. Their wires go in one stroke a side, for the kernel waits
+// for all CPUs after each. Connections are flushed first, as in demolish.
+func (b *Bed) raze() error {
+	if len(b.arms) == 0 {
+		return nil
+	}
+	for _, a := range b.arms {
+		if a.dut != nil {
+			_ = a.dut.do(func() error { return netlink.ConntrackTableFlush(netlink.ConntrackTable) })
+		}
+	}
+	err := errors.Join(b.gen.do(deleteGroup), b.sink.do(deleteGroup))
+	for _, a := range b.arms {
+		a.dut.close()
+	}
+	b.arms = nil
+	return err
+}
+
+// armGroup is the interface group of all arms' ends.
+const armGroup = 0x11a7e
+
+// deleteGroup removes the devices of armGroup, and their peers.
+func deleteGroup() error {
+	links, err := netlink.LinkList()
+	if err != nil || !slices.ContainsFunc(links, func(l netlink.Link) bool { return l.Attrs().Group == armGroup }) {
+		return err // the kernel calls an empty group an error
+	}
+	req := nl.NewNetlinkRequest(unix.RTM_DELLINK, unix.NLM_F_ACK)
+	req.AddData(nl.NewIfInfomsg(unix.AF_UNSPEC))
+	req.AddData(nl.NewRtAttr(unix.IFLA_GROUP, nl.Uint32Attr(armGroup)))
+	if _, err := req.Execute(unix.NETLINK_ROUTE, 0); err != nil {
+		return fmt.Errorf("remove the arms' wires: %w", err)
+	}
+	return nil
+}

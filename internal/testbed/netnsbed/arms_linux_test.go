@@ -1,0 +1,130 @@
+package netnsbed
+
+import (
+	"context"
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/labtest"
+	"linerate/internal/load"
+	"linerate/internal/setting"
+	"linerate/internal/testbed"
+)
+
+// datagram is a frame for the DUT from the generator's to the receiver's address.
+func datagram(t *testing.T, to net.HardwareAddr) []byte {
+	t.Helper()
+	f, err := load.NewFramer(load.Spec{SrcMAC: genPort.mac, DstMAC: to, Sizes: []int{64},
+		Flows: load.FlowSpace{Src: genPort.v4.Addr(), Dst: sinkPort.v4.Addr()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	frame := make([]byte, 60)
+	f.Put(frame, 0)
+	return frame
+}
+
+// inject sends n frames into a port.
+func inject(t *testing.T, p testbed.Port, n int) {
+	t.Helper()
+	frame := datagram(t, p.Peer)
+	err := p.In(func() error {
+		fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW, 0)
+		if err != nil {
+			return err
+		}
+		defer unix.Close(fd)
+		dev, err := net.InterfaceByName(p.Device)
+		if err != nil {
+			return err
+		}
+		for range n {
+			if err := unix.Sendto(fd, frame, 0, &unix.SockaddrLinklayer{Ifindex: dev.Index}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(10 * time.Millisecond)
+}
+
+// TestRaise: several DUTs are up at once, each forwards its own frames only.
+func TestRaise(t *testing.T) {
+	labtest.Need(t)
+	b, ctx := up(t, Options{}), context.Background()
+	bad := []setting.Setting{{Mechanism: setting.Sysctl, Name: "net.ipv4.no_such_sysctl", Value: "1"}}
+	drop := []setting.Setting{{Mechanism: setting.NFT, Rules: &setting.Rules{Text: "table ip t { chain c { type filter hook forward priority 0; policy drop; }; }"}}}
+	wanted := []testbed.Settings{{Name: "plain"}, {Name: "bypass", Bypass: true}, {Name: "bad", Settings: bad}, {Name: "drop", Settings: drop}, {Name: "again"}}
+	for range 2 { // the second time over the first's
+		arms, err := b.Raise(ctx, wanted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var un *testbed.ErrUnavailable
+		if !errors.As(arms[2].Unavailable, &un) {
+			t.Errorf("an impossible setting came to %v", arms[2].Unavailable)
+		}
+		inject(t, arms[0].Generator, 7)
+		inject(t, arms[3].Generator, 5)
+		for i, want := range map[int]testbed.Counters{0: {Received: 7, Forwarded: 7}, 3: {Received: 5}, 4: {}} {
+			got, err := arms[i].Counters()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !near(got.Received, want.Received) || !near(got.Forwarded, want.Forwarded) {
+				t.Errorf("%s: %+v, want %+v", wanted[i].Name, got, want)
+			}
+		}
+		if arms[1].Counters != nil {
+			t.Error("a bypass has no DUT to count")
+		}
+	}
+	if _, err := b.Reset(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := offer(t, b, 10, false); got != 10 {
+		t.Errorf("%d of 10 packets arrived after a Reset", got)
+	}
+	for _, ns := range []*namespace{b.gen, b.sink} {
+		if n := len(devices(t, ns)); n != 3 {
+			t.Errorf("devices left: %v", devices(t, ns))
+		}
+	}
+}
+
+// near allows for what a DUT says of its own accord.
+func near(n, want uint64) bool { return n >= want && n <= want+4 }
+
+func devices(t *testing.T, ns *namespace) (names []string) {
+	t.Helper()
+	err := ns.do(func() error {
+		all, err := net.Interfaces()
+		for _, i := range all {
+			names = append(names, i.Name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// BenchmarkRaise is the time between instances of six arms and a bypass.
+func BenchmarkRaise(b *testing.B) {
+	labtest.Need(b)
+	bed := up(b, Options{})
+	arms := append(make([]testbed.Settings, 6), testbed.Settings{Bypass: true})
+	for b.Loop() {
+		if _, err := bed.Raise(context.Background(), arms); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
