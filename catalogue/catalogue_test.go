@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"os"
+	"regexp"
 	"testing"
 
 	"linerate/internal/tunable"
@@ -16,6 +17,23 @@ var update = flag.Bool("update", false, "write compiled.json.gz from the YAML fi
 func TestChecked(t *testing.T) {
 	if _, err := tunable.Load(files); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestAdviceAgreesWithItsReason: "leave it" stands before no reason that says
+// to do something.
+func TestAdviceAgreesWithItsReason(t *testing.T) {
+	c, err := tunable.Read(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	deed := regexp.MustCompile(`^(Raise|Lower|Bound|Measure|Set|Give|[0-9]+ (with|for|where|on|only)|Only where)\b`)
+	for _, r := range c.Records {
+		for _, k := range r.Recommend {
+			if k.Value+k.Formula == "" && (k.Do == "" || k.Do == "leave") && deed.MatchString(k.Reason) {
+				t.Errorf("%s:%d: %s for %s says \"leave it\" before: %s", r.File, r.Line, r.Name, k.Role, k.Reason)
+			}
+		}
 	}
 }
 

@@ -17,8 +17,8 @@ subsystem: test
 records:
   - {name: net.t.run, mechanism: sysctl, type: int, settable: runtime, default: "5", summary: Set while it runs., sources: [t.c], related: []}
   - {name: net.t.boot, mechanism: sysctl, type: int, settable: boot, default: "1", summary: Set at boot., sources: [t.c]}
-  - {name: net.t.both, mechanism: sysctl, type: u16, settable: boot+runtime, default: "64", summary: Both., sources: [t.c], constraints: {min: 16, power_of_two: true}}
-  - {name: net.t.clamp, mechanism: sysctl, type: int, settable: runtime, default: "1", summary: Clamped., sources: [t.c], constraints: {max: 9, clamped: true}}
+  - {name: net.t.both, mechanism: sysctl, type: u16, settable: boot+runtime, default: "64", summary: Both., sources: [t.c], constraints: {min: 16, power_of_two: true, outside: refused}}
+  - {name: net.t.clamp, mechanism: sysctl, type: int, settable: runtime, default: "1", summary: Clamped., sources: [t.c], constraints: {max: 9, outside: clamped}}
   - {name: net.t.report, mechanism: sysctl, type: int, settable: read-only, summary: Reports., sources: [t.c]}
   - {name: net.t.old, mechanism: sysctl, type: int, settable: runtime, removed: 14.0, renamed_to: net.t.run, default: "5", summary: The former name., sources: [t.c]}
   - {name: net.t.gone, mechanism: sysctl, type: int, settable: runtime, removed: 13.0, default: "0", summary: No more., sources: [t.c], notes: [It went.]}

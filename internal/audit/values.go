@@ -22,16 +22,8 @@ func (a *auditor) rejected(j judged) bool {
 	}
 	f := Finding{ID: "LR-RANGE:" + j.Name, Kind: Range, Severity: Error, Action: Change, Name: j.Name, Sources: j.rec.Sources,
 		Message: fmt.Sprintf("%s=%s: %s", j.Name, j.Value, p.Message)}.at(j.Line)
+	f.Severity, f.Why = outside(p.Outside, j)
 	d, known := j.rec.DefaultIn(a.f.Release, a.env)
-	switch {
-	case p.Clamped:
-		f.Severity = Warning
-		f.Why = "The system does not refuse it, but takes another value than the line says."
-	case j.Mechanism == fact.Sysctl:
-		f.Why = "The kernel answers \"Invalid argument\" and keeps its value."
-	default:
-		f.Why = "The value cannot be used as the line means it."
-	}
 	f.Fix = "Give a value that fits, or remove the line."
 	if known {
 		f.Fix = fmt.Sprintf("Give a value that fits, or remove the line (default %s).", d)

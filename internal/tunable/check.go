@@ -18,6 +18,8 @@ var (
 	resets    = []Reset{"", NoReset, LinkFlap, Restart, Reload, NeedReboot, NewSockets, Remount}
 	verdicts  = []string{Folklore, Holds, Depends, Stale, Wrong, Measured}
 	cautions  = []string{"harmful", "ineffective", "memory", "order", "security", "note"}
+	outsides  = []Outside{"", Refused, Clamped, Rounded, OwnSize, Wrapped, Taken, Fatal}
+	deeds     = []string{"", "leave", "raise", "bound", "measure", "choose"}
 	decoders  = []string{"", "harvest"}
 	alls      = []All{"", AllMax, AllOr, AllAnd, AllSets, AllOnly, AllIgnored}
 	hows      = []string{"probed", "source", "documentation"}
@@ -59,6 +61,7 @@ func (r *Record) check() error {
 	oneOf(bad, "reset", r.Reset, resets)
 	oneOf(bad, "decode", r.Decode, decoders)
 	oneOf(bad, "with_all", r.WithAll, alls)
+	oneOf(bad, "outside", r.Constraints.Outside, outsides)
 	if strings.TrimSpace(r.Summary) == "" {
 		bad("no summary")
 	}

@@ -283,6 +283,9 @@ type rawChange struct {
 
 func (raw rawRecord) record() Record {
 	r := raw.Record
+	if raw.Constraints.Clamped && r.Constraints.Outside == "" {
+		r.Constraints.Outside = Clamped
+	}
 	r.Since, r.Removed = raw.Since.Release, raw.Removed.Release
 	for _, c := range raw.Changes {
 		c.Change.From, c.Change.Until = c.From.Release, c.Until.Release

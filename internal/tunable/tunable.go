@@ -252,10 +252,26 @@ type Constraints struct {
 	// Meaning without Values: the system takes any number.
 	Values  []string          `yaml:"values"`
 	Meaning map[string]string `yaml:"meaning"`
-	// Clamped: the system does not refuse a value out of range but takes the
-	// nearest bound, or its default.
-	Clamped bool `yaml:"clamped"`
+	// Clamped is short for outside: clamped.
+	Clamped bool `yaml:"clamped" json:"-"`
+	// Outside is what the system does with a value that these bounds do not
+	// allow; "" while nobody has looked.
+	Outside Outside `yaml:"outside"`
 }
+
+// Outside is what a system does with a value that it is not made for.
+type Outside string
+
+// What systems do with such values.
+const (
+	Refused Outside = "refused" // EINVAL; at boot the value is passed over
+	Clamped Outside = "clamped" // the nearest bound is taken
+	Rounded Outside = "rounded" // the next value that fits is taken
+	OwnSize Outside = "default" // the system takes its own default
+	Wrapped Outside = "wrapped" // the low bits are taken: another number
+	Taken   Outside = "taken"   // it is stored without a check
+	Fatal   Outside = "fatal"   // the kernel stops: it panics, or does not boot
+)
 
 // Change is what differs from the record on some releases: those from From on
 // and before Until. A zero From is the beginning, a zero Until the end.
@@ -299,9 +315,11 @@ type Coupling struct {
 // Recommendation is a value for a role, with the reason.
 type Recommendation struct {
 	Role string `yaml:"role"`
-	// Value or Formula; neither is "leave it".
-	Value   string   `yaml:"value"`
-	Formula string   `yaml:"formula"`
+	// Value or Formula, or, without a number to name, Do.
+	Value   string `yaml:"value"`
+	Formula string `yaml:"formula"`
+	// Do is leave, raise, bound, measure or choose; "" is leave.
+	Do      string   `yaml:"do"`
 	When    string   `yaml:"when"`
 	Reason  string   `yaml:"reason"`
 	Vectors []Vector `yaml:"vectors"`

@@ -14,8 +14,8 @@ type ValueProblem struct {
 	// Kind is ProblemType, ProblemRange, ProblemPower or ProblemChoice.
 	Kind    string
 	Message string
-	// Clamped: the system takes another value instead of refusing.
-	Clamped bool
+	// Outside is what the system does with the value; "" when not known.
+	Outside Outside
 }
 
 // Kinds of ValueProblem.
@@ -55,7 +55,7 @@ func (r *Record) Reject(value string) *ValueProblem {
 		return rejectSwitch(v)
 	}
 	if len(r.Constraints.Values) > 0 && !r.Type.Integer() && !slices.Contains(r.Constraints.Values, v) {
-		return &ValueProblem{ProblemChoice, fmt.Sprintf("%q is none of %s", v, strings.Join(r.Constraints.Values, ", ")), r.Constraints.Clamped}
+		return &ValueProblem{ProblemChoice, fmt.Sprintf("%q is none of %s", v, strings.Join(r.Constraints.Values, ", ")), r.outside()}
 	}
 	if r.Type == Numbers {
 		return r.rejectVector(v)
@@ -66,10 +66,10 @@ func (r *Record) Reject(value string) *ValueProblem {
 	}
 	n, ok := ParseInteger(v)
 	if !ok {
-		return &ValueProblem{ProblemType, fmt.Sprintf("%q is no number", v), false}
+		return &ValueProblem{ProblemType, fmt.Sprintf("%q is no number", v), Refused}
 	}
 	if r.Type != Bool && (n.Cmp(w[0]) < 0 || n.Cmp(w[1]) > 0) {
-		return &ValueProblem{ProblemType, fmt.Sprintf("%s does not fit %s (%s to %s)", v, r.Type, w[0], w[1]), false}
+		return &ValueProblem{ProblemType, fmt.Sprintf("%s does not fit %s (%s to %s)", v, r.Type, w[0], w[1]), r.overflow()}
 	}
 	return r.rejectNumber(v, n)
 }
@@ -79,12 +79,12 @@ func (r *Record) Reject(value string) *ValueProblem {
 func (r *Record) rejectVector(v string) *ValueProblem {
 	parts := strings.Fields(v)
 	if c := r.Constraints.Count; len(parts) == 0 || c > 0 && len(parts) > c {
-		return &ValueProblem{ProblemType, fmt.Sprintf("%q is not %d numbers", v, c), false}
+		return &ValueProblem{ProblemType, fmt.Sprintf("%q is not %d numbers", v, c), Refused}
 	}
 	for _, p := range parts {
 		n, ok := ParseInteger(p)
 		if !ok {
-			return &ValueProblem{ProblemType, fmt.Sprintf("%q is no number", p), false}
+			return &ValueProblem{ProblemType, fmt.Sprintf("%q is no number", p), Refused}
 		}
 		if problem := r.rejectNumber(p, n); problem != nil {
 			return problem
@@ -93,20 +93,39 @@ func (r *Record) rejectVector(v string) *ValueProblem {
 	return nil
 }
 
+// overflow is what becomes of a number that the type cannot hold: sysctl(8)
+// and the loader's environment keep the low bits (sbin/sysctl/sysctl.c,
+// sys/kern/kern_environment.c); Linux refuses.
+func (r *Record) overflow() Outside {
+	if r.OS == FreeBSD {
+		return Wrapped
+	}
+	return Refused
+}
+
+// outside is what becomes of a value that the bounds do not allow. Linux's
+// own handlers refuse where nothing else is written.
+func (r *Record) outside() Outside {
+	if o := r.Constraints.Outside; o != "" || r.OS != Linux {
+		return o
+	}
+	return Refused
+}
+
 func (r *Record) rejectNumber(v string, n *big.Int) *ValueProblem {
 	f, _ := new(big.Float).SetInt(n).Float64()
 	k := r.Constraints
 	switch {
 	case len(k.Values) > 0 && !slices.Contains(k.Values, n.String()):
-		return &ValueProblem{ProblemChoice, fmt.Sprintf("%s is none of %s", v, strings.Join(k.Values, ", ")), k.Clamped}
+		return &ValueProblem{ProblemChoice, fmt.Sprintf("%s is none of %s", v, strings.Join(k.Values, ", ")), r.outside()}
 	case k.Min != nil && f < *k.Min:
-		return &ValueProblem{ProblemRange, fmt.Sprintf("%s is below the least, %s", v, number(*k.Min)), k.Clamped}
+		return &ValueProblem{ProblemRange, fmt.Sprintf("%s is below the least, %s", v, number(*k.Min)), r.outside()}
 	case k.Max != nil && f > *k.Max:
-		return &ValueProblem{ProblemRange, fmt.Sprintf("%s is above the most, %s", v, number(*k.Max)), k.Clamped}
+		return &ValueProblem{ProblemRange, fmt.Sprintf("%s is above the most, %s", v, number(*k.Max)), r.outside()}
 	case k.PowerOfTwo && !powerOfTwo(n):
-		return &ValueProblem{ProblemPower, fmt.Sprintf("%s is not a power of two", v), k.Clamped}
+		return &ValueProblem{ProblemPower, fmt.Sprintf("%s is not a power of two", v), r.outside()}
 	case k.Multiple > 0 && math.Mod(f, k.Multiple) != 0:
-		return &ValueProblem{ProblemRange, fmt.Sprintf("%s is not a multiple of %s", v, number(k.Multiple)), k.Clamped}
+		return &ValueProblem{ProblemRange, fmt.Sprintf("%s is not a multiple of %s", v, number(k.Multiple)), r.outside()}
 	}
 	return nil
 }
@@ -116,7 +135,7 @@ func rejectSwitch(v string) *ValueProblem {
 	case "yes", "true", "on", "1", "no", "false", "off", "0", "none", "auto":
 		return nil
 	}
-	return &ValueProblem{ProblemType, fmt.Sprintf("%q is neither YES nor NO", v), false}
+	return &ValueProblem{ProblemType, fmt.Sprintf("%q is neither YES nor NO", v), ""}
 }
 
 func powerOfTwo(n *big.Int) bool {

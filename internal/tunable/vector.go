@@ -48,6 +48,10 @@ func (r *Record) checkExpressions(bad func(string, ...any)) {
 		if k.Role == "" || k.Reason == "" {
 			bad("a recommendation needs a role and a reason")
 		}
+		oneOf(bad, "recommendation's do", k.Do, deeds)
+		if k.Do != "" && k.Value+k.Formula != "" {
+			bad("recommendation for %s: a value and do %q", k.Role, k.Do)
+		}
 	}
 }
 

@@ -24,7 +24,7 @@ records:
     renamed_to: net.x.ceiling
     default: 100
     scope: vnet
-    constraints: {min: 1, max: 1000, power_of_two: true}
+    constraints: {min: 1, max: 1000, power_of_two: true, outside: refused}
     changes:
       - {until: 13.0, settable: boot}
       - {from: 14.0, default: 200}
@@ -32,6 +32,13 @@ records:
     hurts: Latency.
     cautions:
       - {kind: memory, when: this > 500, text: Takes memory.}
+    recommend:
+      - {role: web, do: measure, reason: Measure; it depends on the card.}
+      - {role: mail, do: raise, reason: Raise it with the number of peers.}
+      - {role: cdn, reason: Leave it; large reads profit.}
+      - {role: dns, reason: Leave it unless queues overflow.}
+      - {role: router, value: "512", reason: Bursts.}
+    checked: [{release: 14.0, how: source, what: [range, effect]}]
     sources: [sys/net/x.c]
   - name: net.x.ceiling
     mechanism: sysctl
@@ -79,7 +86,14 @@ func TestPage(t *testing.T) {
 		{"15.0", "nowhere: removed in 15.0; now net.x.ceiling"},
 		{"11.4", "nowhere: there since 12.0"},
 		{"14.3", "1 to 1000, a power of two"},
+		{"14.3", "a power of two, others are"},
 		{"14.3", "one network stack"},
+		{"14.3", "- web: measure it. It depends on the card."},
+		{"14.3", "- mail: raise it where it is short. Raise it with the number of peers."},
+		{"14.3", "- cdn: leave it. Large reads profit."},
+		{"14.3", "- dns: leave it. Leave it unless queues overflow."},
+		{"14.3", "- router: 512. Bursts."},
+		{"14.3", "checked against freebsd 14.0 (source): range, effect"},
 		{"14.3", "11.4          not there"},
 		{"14.3", "12.4          default 100, set at boot"},
 		{"14.3", "guide, line 7 (sysctl.conf, active): 512"},

@@ -69,6 +69,14 @@ type Page struct {
 	Related     []string   `json:"related,omitempty"`
 	Notes       []string   `json:"notes,omitempty"`
 	Sources     []string   `json:"sources"`
+	Checked     []Checked  `json:"checked,omitempty"`
+}
+
+// Checked is a reading of the record against what it is about.
+type Checked struct {
+	Release string   `json:"release"`
+	How     string   `json:"how"`
+	What    []string `json:"what"`
 }
 
 // Period is a run of releases on which the tunable is the same.
@@ -94,7 +102,7 @@ type Coupled struct {
 // Advice is what to set on a host of some role.
 type Advice struct {
 	Role   string `json:"role"`
-	Set    string `json:"set"` // a value, a formula, or "leave it"
+	Set    string `json:"set"` // a value, a formula, or what to do without one
 	Reason string `json:"reason"`
 }
 
@@ -138,6 +146,9 @@ func Of(c *tunable.Catalogue, r *tunable.Record, asked string, rel release.Relea
 		p.Asked = asked
 	}
 	p.addAdvice(r)
+	for _, k := range r.Checked {
+		p.Checked = append(p.Checked, Checked{k.Release.String(), k.How, k.What})
+	}
 	for _, cl := range c.ClaimsOn(r) {
 		src, _ := c.ClaimSource(cl.Source)
 		p.Claims = append(p.Claims, Claim{cl.Source, src.Title, cl.At, cl.Value, cl.In, cl.Active, cl.Says, cl.Verdict, cl.Truth})
@@ -191,10 +202,16 @@ func (p *Page) addAdvice(r *tunable.Record) {
 			set = x.Formula
 		}
 		if set == "" {
-			set = "leave it"
+			set = deeds[x.Do]
 		}
 		p.Recommended = append(p.Recommended, Advice{x.Role, set, x.Reason})
 	}
+}
+
+// deeds are what a recommendation without a value says to do.
+var deeds = map[string]string{
+	"": "leave it", "leave": "leave it", "raise": "raise it where it is short", "bound": "bound it",
+	"measure": "measure it", "choose": "it depends",
 }
 
 // Judge adds what there is to say of one value of the tunable.
@@ -282,8 +299,8 @@ func bounds(r *tunable.Record) string {
 	if k.Multiple > 0 {
 		parts = append(parts, "a multiple of "+number(k.Multiple))
 	}
-	if k.Clamped && len(parts) > 0 {
-		parts = append(parts, "else the system takes its own value")
+	if o := outside[k.Outside]; o != "" && len(parts) > 0 {
+		parts = append(parts, o)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -297,6 +314,14 @@ func meanings(k tunable.Constraints) string {
 		all[i] = v + " " + k.Meaning[v]
 	}
 	return strings.Join(all, ", ")
+}
+
+// outside is what becomes of other values, in words.
+var outside = map[tunable.Outside]string{
+	tunable.Refused: "others are refused", tunable.Clamped: "others become the nearest bound",
+	tunable.Rounded: "others are rounded", tunable.OwnSize: "for others the system takes its own value",
+	tunable.Wrapped: "of others the low bits are taken", tunable.Taken: "others are taken without a check",
+	tunable.Fatal: "others stop the kernel",
 }
 
 func choices(k tunable.Constraints) string {

@@ -113,8 +113,22 @@ func (o *page) advice(p Page) {
 		o.heading("For a role")
 	}
 	for _, a := range p.Recommended {
-		o.Paragraph("  - ", "    ", fmt.Sprintf("%s: %s. %s", a.Role, a.Set, a.Reason))
+		o.Paragraph("  - ", "    ", fmt.Sprintf("%s: %s. %s", a.Role, a.Set, unsaid(a.Set, a.Reason)))
 	}
+}
+
+// unsaid is the reason without what the advice has said already: "Leave it;
+// sendfile's large reads profit." after "leave it".
+func unsaid(set, reason string) string {
+	first, rest, cut := strings.Cut(reason, " ")
+	if after, ok := strings.CutPrefix(rest, "it"); ok && cut && strings.EqualFold(first+" it", set) {
+		first, rest = first+" it"+after[:min(1, len(after))], strings.TrimSpace(after[min(1, len(after)):])
+	}
+	said := strings.TrimRight(first, ".,;:")
+	if said == first || !strings.HasPrefix(set, strings.ToLower(said)) || rest == "" {
+		return reason
+	}
+	return strings.ToUpper(rest[:1]) + rest[1:]
 }
 
 func (o *page) claims(p Page) {
@@ -165,6 +179,9 @@ func (o *page) rest(p Page) {
 	}
 	o.heading("Sources")
 	o.Paragraph("  ", "  ", strings.Join(p.Sources, ", "))
+	for _, k := range p.Checked {
+		o.Paragraph("  ", "    ", fmt.Sprintf("checked against %s %s (%s): %s", p.OS, k.Release, k.How, strings.Join(k.What, ", ")))
+	}
 }
 
 func (o *page) list(title string, items []string) {
