@@ -42,10 +42,13 @@ func (t *Target) sysctl(s setting.Setting) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	err = t.In(func() error { return writeSysctl(path, s.Value) })
+	var w written
+	err = t.In(func() (err error) { w, err = writeSysctl(path, s.Value); return err })
 	switch {
+	case err == nil && w.kept():
+		return "", unavailable(s, "the kernel keeps %q when it is asked for %q", w.after, s.Value)
 	case err == nil:
-		return "", nil
+		return w.note(s), nil
 	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission):
 		return "", fmt.Errorf("set sysctl %s=%s: %w", s.Name, s.Value, err)
 	}
@@ -55,24 +58,59 @@ func (t *Target) sysctl(s setting.Setting) (string, error) {
 	if t.Host == nil {
 		return "", unavailable(s, "it is global to the kernel (scope: host); allow it with --allow-host-settings")
 	}
-	if err := t.Host.Set(s.Name, s.Value); err != nil {
+	w, err = t.Host.set(s.Name, s.Value)
+	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s is global to the kernel: set on the host, restored after the trial", s.Name), nil
+	note := fmt.Sprintf("%s is global to the kernel: set on the host, restored after the trial", s.Name)
+	if own := w.note(s); own != "" {
+		note += "; " + own
+	}
+	return note, nil
 }
 
-// writeSysctl writes and reads back: some kernels clamp in silence. White
-// space is folded, as lists of numbers come back with tabs.
-func writeSysctl(path, value string) error {
+// written is what became of a write: white space is folded, as lists of
+// numbers come back with tabs.
+type written struct {
+	before, asked, after string
+	blind                bool // a write-only trigger cannot be read back
+}
+
+// kept reports whether the kernel took a new value in silence and left the
+// old one.
+func (w written) kept() bool { return !w.blind && w.after != w.asked && w.after == w.before }
+
+// note says what a setting became where it is not what was asked: a kernel
+// rounds times to its ticks (icmp_ratelimit 1 is 4 ms at 250 Hz) and clamps
+// some values.
+func (w written) note(s setting.Setting) string {
+	if w.blind || w.after == w.asked {
+		return ""
+	}
+	return fmt.Sprintf("%s: asked for %q, the kernel made it %q", s.Name, w.asked, w.after)
+}
+
+// writeSysctl writes and reads back. A write that fails may have set the
+// first numbers of a list by then (tcp_rmem): they are put back.
+func writeSysctl(path, value string) (written, error) {
+	old, unreadable := os.ReadFile(path)
 	if err := os.WriteFile(path, []byte(value+"\n"), 0); err != nil {
-		return err
+		return written{}, errors.Join(err, putBack(path, old, unreadable))
 	}
 	got, err := os.ReadFile(path)
-	if err != nil {
-		return nil // write-only triggers cannot be read back
+	return written{before: fold(string(old)), asked: fold(value), after: fold(string(got)), blind: err != nil}, nil
+}
+
+// putBack restores what a failed write left half done.
+func putBack(path string, old []byte, unreadable error) error {
+	if unreadable != nil {
+		return nil // nothing is known of it, or it is not there at all
 	}
-	if want := fold(value); want != fold(string(got)) {
-		return fmt.Errorf("the kernel made it %q", fold(string(got)))
+	if now, err := os.ReadFile(path); err != nil || bytes.Equal(now, old) {
+		return err
+	}
+	if err := os.WriteFile(path, old, 0); err != nil {
+		return fmt.Errorf("restore %q after a failed write: %w", fold(string(old)), err)
 	}
 	return nil
 }
@@ -96,25 +134,36 @@ type journalled struct {
 
 // Set journals a sysctl's value and changes it.
 func (h *HostSysctls) Set(name, value string) error {
+	_, err := h.set(name, value)
+	return err
+}
+
+func (h *HostSysctls) set(name, value string) (written, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	path, err := sysctlPath(name)
 	if err != nil {
-		return err
+		return written{}, err
 	}
 	old, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("read host sysctl %s: %w", name, err)
+		return written{}, fmt.Errorf("read host sysctl %s: %w", name, err)
 	}
+	again := slices.ContainsFunc(h.before, func(j journalled) bool { return j.Name == name })
 	entries := append(slices.Clone(h.before), journalled{name, strings.TrimSpace(string(old))})
 	if err := writeJournal(h.Journal, entries); err != nil {
-		return err
+		return written{}, err
 	}
 	h.before = entries
-	if err := writeSysctl(path, value); err != nil {
-		return fmt.Errorf("set host sysctl %s=%s: %w", name, value, err)
+	w, err := writeSysctl(path, value)
+	// A second write of a rounded value changes nothing, and is right.
+	if err == nil && w.kept() && !again {
+		err = fmt.Errorf("the kernel keeps %q", w.after)
 	}
-	return nil
+	if err != nil {
+		return w, fmt.Errorf("set host sysctl %s=%s: %w", name, value, err)
+	}
+	return w, nil
 }
 
 // Restore puts every changed sysctl back, last change first, and removes the
@@ -154,8 +203,12 @@ func restore(entries []journalled) error {
 	var errs []error
 	for i := len(entries) - 1; i >= 0; i-- {
 		path, err := sysctlPath(entries[i].Name)
+		var w written
 		if err == nil {
-			err = writeSysctl(path, entries[i].Value)
+			w, err = writeSysctl(path, entries[i].Value)
+		}
+		if err == nil && !w.blind && w.after != w.asked {
+			err = fmt.Errorf("the kernel made it %q", w.after)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("restore host sysctl %s=%s: %w", entries[i].Name, entries[i].Value, err))

@@ -1,0 +1,134 @@
+package knob
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// The journal is the host's, but what it writes are sysctls of the calling
+// thread's namespace: in a namespace of its own a test changes no host.
+func journal(t *testing.T) (*Target, *HostSysctls) {
+	t.Helper()
+	return fresh(t), &HostSysctls{Journal: filepath.Join(t.TempDir(), "journal")}
+}
+
+func TestJournalIsWrittenFirst(t *testing.T) {
+	target, h := journal(t)
+	before := sysctlOf(t, target, "net/ipv4/tcp_rmem")
+	inside(t, target, func() error {
+		err := h.Set("net.ipv4.tcp_rmem", "8192 0 9000000")
+		if !errors.Is(err, unix.EINVAL) {
+			t.Errorf("got %v, want EINVAL", err)
+		}
+		return nil
+	})
+	data, err := os.ReadFile(h.Journal)
+	if err != nil || !strings.Contains(string(data), "net.ipv4.tcp_rmem") {
+		t.Errorf("the write failed, and the journal before it has %s, %v", data, err)
+	}
+	if after := sysctlOf(t, target, "net/ipv4/tcp_rmem"); after != before {
+		t.Errorf("tcp_rmem was %s and is %s", before, after)
+	}
+}
+
+func TestRestoreUndoesEveryChange(t *testing.T) {
+	target, h := journal(t)
+	before := []string{sysctlOf(t, target, "net/ipv4/ip_default_ttl"), sysctlOf(t, target, "net/ipv4/tcp_rmem")}
+	inside(t, target, func() error {
+		return errors.Join(h.Set("net.ipv4.ip_default_ttl", "77"), h.Set("net.ipv4.tcp_rmem", "8192 9000 9000000"),
+			h.Set("net.ipv4.ip_default_ttl", "78"))
+	})
+	if got := sysctlOf(t, target, "net/ipv4/ip_default_ttl"); got != "78" {
+		t.Fatalf("ttl is %s", got)
+	}
+	inside(t, target, h.Restore)
+	after := []string{sysctlOf(t, target, "net/ipv4/ip_default_ttl"), sysctlOf(t, target, "net/ipv4/tcp_rmem")}
+	if before[0] != after[0] || before[1] != after[1] {
+		t.Errorf("were %v, are %v", before, after)
+	}
+	if _, err := os.Stat(h.Journal); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the journal of a restored host is still there: %v", err)
+	}
+	inside(t, target, h.Restore) // nothing left to do
+}
+
+// TestCrashIsRestoredByTheNextStart forgets the owner of a journal, as a kill
+// does.
+func TestCrashIsRestoredByTheNextStart(t *testing.T) {
+	target, h := journal(t)
+	before := sysctlOf(t, target, "net/ipv4/ip_default_ttl")
+	inside(t, target, func() error { return h.Set("net.ipv4.ip_default_ttl", "77") })
+	path := h.Journal
+	inside(t, target, func() error { return RestoreJournal(path) })
+	if got := sysctlOf(t, target, "net/ipv4/ip_default_ttl"); got != before {
+		t.Errorf("ttl was %s and is %s", before, got)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the journal that was worked off is still there: %v", err)
+	}
+	inside(t, target, func() error { return RestoreJournal(path) }) // and a second start finds none
+}
+
+// TestRestoreGoesOn: one setting that cannot be restored keeps the journal,
+// and the others are back nevertheless.
+func TestRestoreGoesOn(t *testing.T) {
+	target, h := journal(t)
+	before := sysctlOf(t, target, "net/ipv4/ip_default_ttl")
+	inside(t, target, func() error { return h.Set("net.ipv4.ip_default_ttl", "77") })
+	data, err := os.ReadFile(h.Journal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := strings.Replace(string(data), "]", `,{"name":"net.ipv4.gone","value":"1"},{"name":"../../etc/passwd","value":"x"}]`, 1)
+	if err := os.WriteFile(h.Journal, []byte(broken), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	inside(t, target, func() error {
+		err := RestoreJournal(h.Journal)
+		if err == nil || !strings.Contains(err.Error(), "net.ipv4.gone") || !strings.Contains(err.Error(), "not valid") {
+			t.Errorf("got %v", err)
+		}
+		return nil
+	})
+	if got := sysctlOf(t, target, "net/ipv4/ip_default_ttl"); got != before {
+		t.Errorf("ttl was %s and is %s", before, got)
+	}
+	if _, err := os.Stat(h.Journal); err != nil {
+		t.Errorf("a journal not worked off is gone: %v", err)
+	}
+}
+
+func TestTornJournalIsNotIgnored(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal")
+	if err := os.WriteFile(path, []byte(`[{"name":"net.ipv4.ip_de`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := RestoreJournal(path); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("got %v", err)
+	}
+	if err := RestoreJournal(path + ".none"); err != nil {
+		t.Errorf("no journal at all: %v", err)
+	}
+}
+
+func TestSysctlPath(t *testing.T) {
+	for name, want := range map[string]string{
+		"net.ipv4.ip_forward":              "/proc/sys/net/ipv4/ip_forward",
+		"net/ipv4/conf/eth0.100/rp_filter": "/proc/sys/net/ipv4/conf/eth0.100/rp_filter",
+		"net.ipv4.conf.eth0/100.rp_filter": "/proc/sys/net/ipv4/conf/eth0.100/rp_filter",
+		"net/../../x":                      "",
+		"/etc/passwd":                      "",
+		"":                                 "",
+	} {
+		got, err := sysctlPath(name)
+		if got != want || (err != nil) != (want == "") {
+			t.Errorf("%q is %q, %v; want %q", name, got, err, want)
+		}
+	}
+}
