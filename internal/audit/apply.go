@@ -19,23 +19,25 @@ type subject struct {
 }
 
 // rules asks every rule that is for this host.
-func (a *auditor) rules() {
+func (a *auditor) rules() []candidate {
+	var all []candidate
 	for _, r := range a.Rules.rules {
 		if !r.forHost(a.f.OS, a.f.Release, a.Role) {
 			continue
 		}
 		for _, s := range a.subjects(r) {
-			a.ask(r, s)
+			all = append(all, a.ask(r, s)...)
 		}
 	}
+	return all
 }
 
 // ask reports a rule's finding about one subject, if its condition holds.
-func (a *auditor) ask(r *Rule, s subject) {
+func (a *auditor) ask(r *Rule, s subject) []candidate {
 	yes, err := language().Holds(r.When, s.env)
 	a.fail(wrap(r, err))
 	if !yes {
-		return
+		return nil
 	}
 	f := Finding{Kind: r.Kind, Severity: r.Severity, Action: r.Action, Name: s.name, Sources: r.Sources}.at(s.at)
 	for _, t := range []struct {
@@ -62,9 +64,18 @@ func (a *auditor) ask(r *Rule, s subject) {
 			f = f.at(l)
 		}
 	}
-	// A rule that knows the name says more than that the catalogue does not.
-	a.covered[len(a.findings)] = append([]string{"LR-UNKNOWN"}, r.Covers...)
-	a.add(f)
+	return []candidate{{Finding: f, class: r.class(), covers: r.Covers, short: f.Message}}
+}
+
+// class is that of the rule's candidates.
+func (r *Rule) class() class {
+	switch {
+	case r.Each != EachLine:
+		return wideRule
+	case r.Kind == Ineffective:
+		return idleRule
+	}
+	return lineRule
 }
 
 func wrap(r *Rule, err error) error {
@@ -80,9 +91,7 @@ func (a *auditor) subjects(r *Rule) []subject {
 	switch r.Each {
 	case EachLine:
 		for _, l := range a.lines {
-			// One reason to remove a line is enough.
-			idle := r.Kind == Ineffective && a.said(l, Default, LowersDefault)
-			if spellings := tunable.Folded(l.Name); l.Effective && r.takes(spellings) && !a.without(l) && !idle {
+			if spellings := tunable.Folded(l.Name); l.Effective && r.takes(spellings) {
 				all = append(all, a.aboutLine(l, spellings[len(spellings)-1]))
 			}
 		}
@@ -102,15 +111,6 @@ func (a *auditor) subjects(r *Rule) []subject {
 		all = []subject{{env: a.names}}
 	}
 	return all
-}
-
-// without reports a line that sets nothing, as an earlier check has said.
-// Names that the catalogue lacks may do something.
-func (a *auditor) without(l fact.Line) bool {
-	return slices.ContainsFunc(a.findings, func(f Finding) bool {
-		return f.File == l.File && f.Line == l.Number && f.Name == l.Name &&
-			(f.Kind == Unknown && f.Action != Measure || slices.Contains([]Kind{Removed, Renamed, Misplaced, Range}, f.Kind))
-	})
 }
 
 func (a *auditor) aboutLine(l fact.Line, folded string) subject {
@@ -195,20 +195,26 @@ func (a *auditor) lineOfService(name, key string) (fact.Line, bool) {
 	return fact.Line{}, false
 }
 
-// folklore reports lines of which nothing is known but that somebody says so:
-// a claim with the line's value, and no other finding.
-func (a *auditor) folklore() {
+// folklore reports lines whose value somebody recommends, and that were not
+// measured: said where nothing else is.
+func (a *auditor) folklore() []candidate {
+	var all []candidate
 	for _, l := range a.lines {
 		rec, ok := a.c.Lookup(a.f.OS, l.Name)
-		if !ok || !l.Effective || a.said(l, kinds...) || !a.tunes(rec) {
+		if !ok || !l.Effective || !a.tunes(rec) {
 			continue
 		}
 		for _, cl := range a.c.ClaimsOn(rec) {
-			if cl.Value != "" && rec.SameValue(cl.Value, l.Value) && a.claim(l, rec, cl) {
+			if cl.Value == "" || !rec.SameValue(cl.Value, l.Value) {
+				continue
+			}
+			if said := a.claim(l, rec, cl); said != nil {
+				all = append(all, said...)
 				break
 			}
 		}
 	}
+	return all
 }
 
 // tunes reports whether a record is about how well a host does something:
@@ -222,7 +228,7 @@ func (a *auditor) tunes(r *tunable.Record) bool {
 
 // claim reports that a line follows a claim which is unproven, outdated or
 // wrong.
-func (a *auditor) claim(l fact.Line, rec *tunable.Record, cl tunable.Claim) bool {
+func (a *auditor) claim(l fact.Line, rec *tunable.Record, cl tunable.Claim) []candidate {
 	f := Finding{ID: "LR-FOLKLORE:" + l.Name, Kind: Folklore, Severity: Info, Action: Measure, Name: l.Name, Sources: rec.Sources}.at(l)
 	who := cl.Source
 	if s, ok := a.c.ClaimSource(cl.Source); ok {
@@ -240,9 +246,8 @@ func (a *auditor) claim(l fact.Line, rec *tunable.Record, cl tunable.Claim) bool
 			f.Severity = Warning
 		}
 	default:
-		return false
+		return nil
 	}
 	f.Why = fmt.Sprintf("%s, %s: %s", who, cl.At, cl.Says)
-	a.add(f)
-	return true
+	return one(claimed, f)
 }

@@ -31,44 +31,34 @@ type auditor struct {
 	env   tunable.Env // of the catalogue's expressions
 	names *names      // of the rules'
 	// lines are the host's own lines, by mechanism and reading order.
-	lines    []fact.Line
-	findings []Finding
-	// covered lists, per finding, the rules whose findings at the same place
-	// it makes superfluous.
-	covered map[int][]string
-	errs    []error
+	lines []fact.Line
+	errs  []error
 }
 
 // Run audits a host. The error is a mistake in a rule or a record; the
 // report is complete but for it.
 func Run(in Input) (*Report, error) {
-	a := &auditor{Input: in, f: in.Facts, c: in.Catalogue, covered: map[int][]string{}}
+	a := &auditor{Input: in, f: in.Facts, c: in.Catalogue}
 	if in.Rules == nil {
 		a.Rules = &RuleSet{}
 	}
 	a.env = a.c.NewEnv(a.f, in.Role)
 	a.names = ruleNames(a.env, a.f, a.Rules.Classes)
 	a.lines = a.f.Lines()
-	a.problems()
-	for _, l := range a.lines {
-		a.line(l)
+	var all []candidate
+	for _, check := range []func() []candidate{a.problems, a.judge, a.repeats, a.drift, a.couplings, a.complaints, a.rules, a.folklore} {
+		all = append(all, check()...)
 	}
-	a.repeats()
-	a.drift()
-	a.couplings()
-	a.complaints()
-	a.rules()
-	a.drop()
-	a.folklore()
-	order(a.findings)
+	findings := resolve(all)
+	order(findings)
 	r := &Report{
 		Version: Version, OS: a.f.OS, Release: a.f.Release.String(), Host: a.f.Hostname,
-		Role: in.Role, RoleReasons: slices.Clone(in.RoleReasons), Unread: a.unread(), Lines: len(a.lines), Quiet: a.quiet(),
+		Role: in.Role, RoleReasons: slices.Clone(in.RoleReasons), Unread: a.unread(), Lines: len(a.lines), Quiet: a.quiet(findings),
 	}
 	if r.RoleReasons == nil {
 		r.RoleReasons = []string{}
 	}
-	r.Findings, r.Suppressed, r.Stale = suppress(a.findings, in.Suppressions, in.Today)
+	r.Findings, r.Suppressed, r.Stale = suppress(findings, in.Suppressions, in.Today)
 	if len(a.errs) > 0 {
 		return r, fmt.Errorf("audit: %w", a.errs[0])
 	}
@@ -81,15 +71,6 @@ func (a *auditor) fail(err error) {
 	}
 }
 
-// add files a finding; nil sources become an empty list, as JSON wants.
-func (a *auditor) add(f Finding) {
-	if f.Sources == nil {
-		f.Sources = []string{}
-	}
-	f.ID, f.Name = clean(strings.TrimSuffix(f.ID, ":")), clean(f.Name)
-	a.findings = append(a.findings, f)
-}
-
 // at fills in where a finding is.
 func (f Finding) at(l fact.Line) Finding {
 	f.File, f.Line, f.Text = l.File, l.Number, l.Text
@@ -97,13 +78,15 @@ func (f Finding) at(l fact.Line) Finding {
 }
 
 // problems reports lines that the system rejects, or that cannot be read.
-func (a *auditor) problems() {
+func (a *auditor) problems() []candidate {
+	var all []candidate
 	for _, p := range a.f.Problems {
 		f := Finding{
 			ID: fmt.Sprintf("LR-SYNTAX:%s:%s", p.File, brief(p.Text)), Name: brief(p.Text),
 			File: p.File, Line: p.Line, Text: p.Text, Kind: Syntax, Message: p.Message,
 		}
-		if a.sysctlInRC(p) {
+		if moved := a.sysctlInRC(p); moved != nil {
+			all = append(all, moved...)
 			continue
 		}
 		switch p.Kind {
@@ -121,20 +104,21 @@ func (a *auditor) problems() {
 			f.Why = "Its meaning needs the shell; linerate executes nothing, so the audit does not know what it sets."
 			f.Fix = "Nothing, if it works. A plain assignment could be audited."
 		}
-		a.add(f)
+		all = append(all, one(rejectedLine, f)...)
 	}
+	return all
 }
 
 // sysctlInRC reports a sysctl that stands in rc.conf, where the shell takes
 // it for a command.
-func (a *auditor) sysctlInRC(p fact.Problem) bool {
+func (a *auditor) sysctlInRC(p fact.Problem) []candidate {
 	name, value, ok := strings.Cut(strings.TrimSpace(p.Text), "=")
 	if !ok || !strings.Contains(name, ".") || !strings.HasPrefix(base(p.File), "rc.conf") {
-		return false
+		return nil
 	}
 	rec, ok := a.c.Lookup(a.f.OS, name)
 	if !ok {
-		return false
+		return nil
 	}
 	value, _, _ = strings.Cut(value, "#")
 	file := properFile(a.f.OS, rec.At(a.f.Release))
@@ -146,8 +130,7 @@ func (a *auditor) sysctlInRC(p fact.Problem) bool {
 	if d, known := rec.DefaultIn(a.f.Release, a.env); file == "" || known && rec.SameValue(strings.Trim(strings.TrimSpace(value), `"'`), d) {
 		f.Action, f.Fix = Remove, "Remove the line."
 	}
-	a.add(f)
-	return true
+	return one(misplaced, f)
 }
 
 // brief is the start of a line, for ids and names.
@@ -159,7 +142,8 @@ func brief(text string) string {
 
 // complaints reports what the system itself said of a setting or a limit in
 // its messages, at the line that sets it where one does.
-func (a *auditor) complaints() {
+func (a *auditor) complaints() []candidate {
+	var all []candidate
 	seen := map[string]bool{}
 	for _, c := range a.f.Complaints {
 		name := c.About
@@ -175,25 +159,23 @@ func (a *auditor) complaints() {
 			Why:     "A setting or a limit that the kernel complains of is one that hurts, or that it did not take as written.",
 			Fix:     "Correct the line, or look for what meets the limit before raising it."}
 		if l, ok := a.lineOf(name); ok {
-			if a.said(l, Misplaced, Range, Unknown, Removed, Renamed) {
-				continue
-			}
 			f = f.at(l)
 		} else if r, ok := a.c.Lookup(a.f.OS, name); ok {
 			f.Fix = fmt.Sprintf("It is about %s: %s", name, r.Summary)
 		}
-		a.add(f)
+		all = append(all, one(complained, f)...)
 	}
+	return all
 }
 
 // quiet counts the lines that no finding is about.
-func (a *auditor) quiet() int {
+func (a *auditor) quiet(findings []Finding) int {
 	type place struct {
 		file string
 		line int
 	}
 	about := map[place]bool{}
-	for _, f := range a.findings {
+	for _, f := range findings {
 		about[place{f.File, f.Line}] = true
 	}
 	n := 0
@@ -214,24 +196,4 @@ func (a *auditor) unread() []Unread {
 		}
 	}
 	return list
-}
-
-// drop removes findings that another finding at the same place covers.
-func (a *auditor) drop() {
-	dead := map[int]bool{}
-	for i, rules := range a.covered {
-		by := a.findings[i]
-		for j, f := range a.findings {
-			if i != j && f.Name == by.Name && f.File == by.File && f.Line == by.Line && slices.Contains(rules, f.Rule()) {
-				dead[j] = true
-			}
-		}
-	}
-	kept := a.findings[:0:0]
-	for i, f := range a.findings {
-		if !dead[i] {
-			kept = append(kept, f)
-		}
-	}
-	a.findings = kept
 }

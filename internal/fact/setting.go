@@ -29,7 +29,26 @@ const (
 
 	Modprobe    Mechanism = "modprobe" // modprobe.d: when a module is loaded
 	CommandLine Mechanism = "cmdline"  // the kernel's command line: at boot
+	Udev        Mechanism = "udev"     // rules of udev: when a device appears
+	Networkd    Mechanism = "networkd" // .network files: when systemd-networkd sets up a link
 )
+
+// bootOrder is the order in which mechanisms have their say at boot; the last
+// one stands. FreeBSD: the loader reads device.hints, then loader.conf, whose
+// variables override hints (loader(8)); the kernel takes what they left; rc(8)
+// reads rc.conf, then rc.d/sysctl sets sysctl.conf. Linux: the command line
+// (its sysctl.NAME= before init, Documentation/admin-guide/kernel-parameters),
+// modules with their options, udev as devices appear, sysctl.d after both
+// (systemd-sysctl.service(8): After=systemd-modules-load.service), networkd as
+// it sets up links. Other programs start last.
+var bootOrder = []Mechanism{Hints, Loader, CommandLine, Modprobe, Udev, RCConf, Sysctl, Networkd, Conf}
+
+// BootOrder lists the mechanisms in the order in which they have their say at
+// boot: what a later one sets stands.
+func BootOrder() []Mechanism { return slices.Clone(bootOrder) }
+
+// stage is the mechanism's place in the boot order.
+func (m Mechanism) stage() int { return slices.Index(bootOrder, m) }
 
 // Setting is one name, its value on the running host and every line of a
 // file that sets it.
@@ -110,7 +129,7 @@ func (f *Facts) LiveValue(name string) (string, bool) {
 }
 
 // Value is the best knowledge of a kernel setting's value: the running one,
-// else what the files say after the next boot (sysctl.conf after loader.conf).
+// else what the files say after the next boot (BootOrder).
 func (f *Facts) Value(name string) (string, bool) {
 	s, ok := f.Setting(name)
 	if !ok {
@@ -156,10 +175,10 @@ func (s Setting) EffectiveLine(m Mechanism) (Line, bool) {
 	return Line{}, false
 }
 
-// FromFiles returns the line that would stand after a boot: sysctl.conf is
-// applied after the loader's variables, which override hints.
+// FromFiles returns the line that would stand after a boot: the effective one
+// of the last mechanism that has one (BootOrder).
 func (s Setting) FromFiles() (Line, bool) {
-	for _, m := range []Mechanism{Sysctl, Loader, Hints, RCConf} {
+	for _, m := range slices.Backward(bootOrder) {
 		if l, ok := s.EffectiveLine(m); ok {
 			return l, true
 		}
@@ -168,7 +187,7 @@ func (s Setting) FromFiles() (Line, bool) {
 }
 
 // Lines returns every line of every file that sets something, the system's
-// own defaults left out, by mechanism and reading order.
+// own defaults left out, in the order in which a boot reads them.
 func (f *Facts) Lines() []Line {
 	var lines []Line
 	for _, s := range f.Settings {
@@ -179,7 +198,7 @@ func (f *Facts) Lines() []Line {
 		}
 	}
 	slices.SortStableFunc(lines, func(a, b Line) int {
-		return cmp.Or(cmp.Compare(a.Mechanism, b.Mechanism), cmp.Compare(a.Order, b.Order))
+		return cmp.Or(cmp.Compare(a.Mechanism.stage(), b.Mechanism.stage()), cmp.Compare(a.Order, b.Order))
 	})
 	return lines
 }

@@ -1,0 +1,59 @@
+package audit
+
+import (
+	"linerate/internal/fact"
+	"linerate/internal/tunable"
+)
+
+// judged is a line with what the catalogue knows of its name.
+type judged struct {
+	fact.Line
+	rec *tunable.Record // nil when the catalogue does not know the name
+	st  tunable.State   // rec on the host's release
+	// moot: the system has that value anyway, so a line without effect
+	// costs nothing.
+	moot bool
+}
+
+// judge holds every line that takes effect against the catalogue.
+func (a *auditor) judge() []candidate {
+	var all []candidate
+	for _, l := range a.lines {
+		if !l.Effective {
+			continue // repeats speaks of it
+		}
+		j := a.judged(l)
+		for _, check := range []func(judged) []candidate{a.unknown, a.gone, a.misplaced, a.module, a.rejected, a.lowers, a.asDefault, a.cautions} {
+			all = append(all, check(j)...)
+		}
+	}
+	return all
+}
+
+// judged is a line with its record.
+func (a *auditor) judged(l fact.Line) judged {
+	j := judged{Line: l}
+	if r, ok := a.c.Lookup(a.f.OS, l.Name); ok {
+		j.rec, j.st = r, r.At(a.f.Release)
+		d, known := r.DefaultIn(a.f.Release, a.env)
+		j.moot = known && r.SameValue(l.Value, d)
+	}
+	return j
+}
+
+// ifEffective lowers a severity where the line's value is what the system
+// has anyway.
+func (j judged) ifEffective(s Severity) Severity {
+	if j.moot {
+		return Info
+	}
+	return s
+}
+
+func (a *auditor) on() string {
+	name := map[string]string{fact.FreeBSD: "FreeBSD", fact.Linux: "Linux"}[a.f.OS]
+	if a.f.Release.IsZero() {
+		return "today's " + name
+	}
+	return name + " " + a.f.Release.Short()
+}

@@ -1,0 +1,65 @@
+package audit
+
+import (
+	"fmt"
+	"linerate/internal/fact"
+	"slices"
+	"strings"
+)
+
+// module reports names whose module nobody loads, and those set before it is.
+func (a *auditor) module(j judged) []candidate {
+	if j.rec == nil || j.st.Module == "" || j.Mechanism != fact.Sysctl {
+		return nil
+	}
+	exists, known := a.running(j.Name)
+	when := a.earliest(j.st.Module)
+	if exists && when != afterwards || when == never && !known && !a.f.Read("/boot/loader.conf") {
+		return nil // it is there, or what the loader loads is not known
+	}
+	f, as := Finding{Name: j.Name, Sources: j.rec.Sources}.at(j.Line), unloaded
+	switch when {
+	case never:
+		f.ID, f.Kind, f.Severity, f.Action = "LR-NOMODULE:"+j.Name, Unknown, Warning, Change
+		f.Message = fmt.Sprintf("%s comes with the module %s, which nothing here loads", j.Name, j.st.Module)
+		f.Why = "Without the module the name does not exist. " + consequence(j.Mechanism)
+		f.Fix = fmt.Sprintf("Load it: %s_load=\"YES\" in /boot/loader.conf. Or remove the line.", j.st.Module)
+	case afterwards:
+		as, f.ID, f.Kind, f.Severity, f.Action = late, "LR-ORDER:"+j.Name, Order, Info, Change
+		f.Message = fmt.Sprintf("%s is set before its module %s is loaded", j.Name, j.st.Module)
+		f.Why = "rc.d/sysctl runs first and skips names that do not exist yet; rc.d/sysctl_lastload sets them after the network and the services are up. In between the default holds."
+		f.Fix = fmt.Sprintf("If that matters, load the module early: %s_load=\"YES\" in /boot/loader.conf.", j.st.Module)
+		f.Sources = append(slices.Clone(f.Sources), "libexec/rc/rc.d/sysctl", "libexec/rc/rc.d/sysctl_lastload")
+	default:
+		return nil
+	}
+	return one(as, f)
+}
+
+// When a module gets into the kernel.
+type arrival int
+
+const (
+	never      arrival = iota
+	afterwards         // by rc(8), after the first reading of sysctl.conf
+	early              // by the loader, or it is in the kernel
+)
+
+func (a *auditor) earliest(module string) arrival {
+	m, known := a.f.Module(module)
+	if known && m.InKernel || slices.ContainsFunc(m.Lines, func(l fact.Line) bool {
+		return l.Mechanism == fact.Loader && l.Effective && strings.EqualFold(l.Value, "YES")
+	}) {
+		return early
+	}
+	if a.Rules.RCModules[module] == "cloned_interfaces" {
+		v, _ := a.f.RCValue("cloned_interfaces")
+		if strings.Contains(v, strings.TrimPrefix(module, "if_")) {
+			return afterwards
+		}
+	}
+	if len(m.Lines) > 0 || a.f.RCYes(a.Rules.RCModules[module]) || known && m.Loaded != nil && *m.Loaded {
+		return afterwards
+	}
+	return never
+}

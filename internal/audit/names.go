@@ -1,0 +1,238 @@
+package audit
+
+import (
+	"fmt"
+	"linerate/internal/fact"
+	"linerate/internal/hint"
+	"linerate/internal/tunable"
+	"strings"
+)
+
+// running reports whether the kernel knows a sysctl; known is false when the
+// audit has no running values.
+func (a *auditor) running(name string) (exists, known bool) {
+	if !a.f.Live() {
+		return false, false
+	}
+	_, ok := a.f.LiveValue(name)
+	return ok, true
+}
+
+// unknown reports names that the catalogue does not have: typos as errors,
+// others only where they matter.
+func (a *auditor) unknown(j judged) []candidate {
+	if j.rec != nil || j.Mechanism == fact.Hints || j.Mechanism == fact.Conf {
+		return nil
+	}
+	exists, known := a.running(j.Name)
+	if exists {
+		return a.access(j)
+	}
+	near, as := a.typo(j, true), unheard
+	f := Finding{ID: "LR-UNKNOWN:" + j.Name, Kind: Unknown, Name: j.Name}.at(j.Line)
+	switch old := a.typo(j, false); {
+	case near == "" && old != "":
+		f.Severity, f.Action = Warning, Remove
+		f.Message = fmt.Sprintf("%s is not known; the nearest name, %s, is not there on %s either", j.Name, old, a.on())
+		f.Why = "The name is one or two letters off one that only other releases have. " + consequence(j.Mechanism)
+		f.Fix = "Remove the line."
+	case near != "":
+		f.Severity, f.Action = Error, Change
+		if j.Mechanism == fact.RCConf {
+			f.Severity = Warning
+		}
+		f.Message = fmt.Sprintf("%s is not known on %s; did you mean %s?", j.Name, a.on(), near)
+		f.Why = "The name is one or two letters off a known one, and nothing by this name is in the catalogue."
+		f.Fix = fmt.Sprintf("If %s was meant, correct the name.", near)
+	case j.Mechanism == fact.Sysctl && known:
+		f.Severity, f.Action = Error, Remove
+		f.Message = fmt.Sprintf("the running kernel has no %s", j.Name)
+		f.Why = "sysctl(8) answers \"unknown oid\": the name is gone, misspelt, or its module is not loaded."
+		f.Fix = "Remove the line, or load the module that brings the name."
+	case j.Mechanism == fact.Sysctl || j.Mechanism == fact.Loader && strings.Contains(j.Name, "."):
+		as, f.Severity, f.Action = unjudged, Info, Measure
+		f.Message = j.Name + " is not in the catalogue; the audit cannot judge it"
+		f.Why = "The catalogue knows what matters to networks, not every name."
+		f.Fix = fmt.Sprintf("Ask the host: sysctl -d %s", j.Name)
+	default:
+		return nil // ports bring rc.conf variables and modules of their own
+	}
+	return one(as, f)
+}
+
+// typo is the catalogued name that somebody may have meant, "" when none is
+// near enough to say so. With here it must be one that this release has.
+func (a *auditor) typo(j judged, here bool) string {
+	slips := 2
+	if len(j.Name) < 12 || j.Mechanism == fact.RCConf || !strings.Contains(j.Name, ".") {
+		slips = 1 // short names of other things are near by chance
+	}
+	best := ""
+	for _, r := range a.c.Records {
+		if r.OS != a.f.OS || !a.fits(r, j.Mechanism) {
+			continue
+		}
+		if d := nameDistance(j.Name, r.Name, slips); d <= slips && (!here || r.Exists(a.f.Release)) {
+			slips, best = d-1, r.Name
+			if slips < 1 {
+				break
+			}
+		}
+	}
+	return best
+}
+
+// nameDistance is hint.Distance with lengths compared first, and units of
+// devices replaced. Siblings — min and max, rx and tx, IPv4 and IPv6, the same
+// setting of two drivers — are near without being slips.
+func nameDistance(name, known string, limit int) int {
+	least := limit + 1
+	for _, n := range tunable.Folded(name) {
+		if diff := len(n) - len(known); diff <= limit && -diff <= limit && !siblings(n, known) {
+			least = min(least, hint.Distance(n, known))
+		}
+	}
+	return least
+}
+
+// opposites replaces what tells siblings apart by a mark.
+var opposites = strings.NewReplacer("min", "#", "max", "#", "rx", "#", "tx", "#", "send", "#", "recv", "#",
+	"0", "#", "1", "#", "2", "#", "3", "#", "4", "#", "5", "#", "6", "#", "7", "#", "8", "#", "9", "#")
+
+func siblings(a, b string) bool {
+	if driver(a) != driver(b) {
+		return true
+	}
+	// A dot for an underscore is the old spelling of many names, not a slip.
+	return opposites.Replace(a) == opposites.Replace(b) || strings.ReplaceAll(a, ".", "_") == strings.ReplaceAll(b, ".", "_")
+}
+
+// driver is the second part of a name under dev. or hw., "" of others.
+func driver(name string) string {
+	parts := strings.SplitN(name, ".", 3)
+	if len(parts) == 3 && (parts[0] == "dev" || parts[0] == "hw") {
+		return parts[1]
+	}
+	return ""
+}
+
+// fits reports whether records of this mechanism are set by such lines.
+func (a *auditor) fits(r *tunable.Record, m fact.Mechanism) bool {
+	switch m {
+	case fact.Sysctl:
+		return r.Mechanism == tunable.Sysctl
+	case fact.Loader:
+		return r.Mechanism == tunable.Sysctl || r.Mechanism == tunable.Loader || r.Mechanism == tunable.Module
+	case fact.RCConf:
+		return r.Mechanism == tunable.RC
+	}
+	return false
+}
+
+// gone reports names that this release does not have: removed, renamed, or
+// not there yet.
+func (a *auditor) gone(j judged) []candidate {
+	if j.rec == nil || j.st.Exists {
+		return nil
+	}
+	if exists, _ := a.running(j.Name); exists {
+		return nil // the kernel knows better
+	}
+	f := Finding{Name: j.Name, Sources: j.rec.Sources, Severity: Warning}.at(j.Line)
+	if j.Mechanism == fact.Sysctl {
+		f.Severity = Error // sysctl(8) rejects it aloud
+	}
+	switch to := a.successor(j.rec); {
+	case to != nil:
+		a.renamed(&f, j, to)
+	case !a.f.Release.IsZero() && a.f.Release.Before(j.rec.Since):
+		f.ID, f.Kind, f.Action = "LR-NOTYET:"+j.Name, Unknown, Remove
+		f.Message = fmt.Sprintf("%s is not there before %s %s; this is %s", j.Name, osName(a.f.OS), j.rec.Since.Short(), a.on())
+		f.Fix = "Remove the line until the upgrade."
+		if old := a.predecessor(j.rec); old != nil {
+			f.Action = Change
+			f.Fix = fmt.Sprintf("On %s its name is %s: %s", a.on(), unit(j.Name, old.Name), old.Summary)
+		}
+	default:
+		f.ID, f.Kind, f.Action = "LR-REMOVED:"+j.Name, Removed, Remove
+		f.Message = fmt.Sprintf("%s does not exist on %s%s", j.Name, a.on(), since(j.rec))
+		f.Fix = "Remove the line."
+	}
+	if f.Why = note(j.rec); f.Why == "" {
+		f.Why = j.rec.Summary
+	}
+	f.Why += " " + consequence(j.Mechanism)
+	return one(gone, f)
+}
+
+// successor is the record that took a removed one's place.
+func (a *auditor) successor(r *tunable.Record) *tunable.Record {
+	for _, name := range []string{r.RenamedTo, r.AliasOf} {
+		if to, ok := a.c.Lookup(r.OS, name); ok && name != "" && to.Exists(a.f.Release) {
+			return to
+		}
+	}
+	return nil
+}
+
+// predecessor is the record of which r is the new name, where it exists.
+func (a *auditor) predecessor(r *tunable.Record) *tunable.Record {
+	for _, old := range a.c.Records {
+		if old.OS == r.OS && old.RenamedTo == r.Name && old.Exists(a.f.Release) {
+			return old
+		}
+	}
+	return nil
+}
+
+func (a *auditor) renamed(f *Finding, j judged, to *tunable.Record) {
+	name := unit(j.Name, to.Name)
+	f.ID, f.Kind, f.Action = "LR-RENAMED:"+j.Name, Renamed, Change
+	f.Message = fmt.Sprintf("%s is %s on %s", j.Name, name, a.on())
+	d, known := to.DefaultIn(a.f.Release, a.env)
+	if known && to.SameValue(j.Value, d) {
+		f.Action = Remove
+		f.Fix = fmt.Sprintf("Remove the line: %s is %s by default.", name, d)
+		return
+	}
+	if p := to.Reject(j.Value); p != nil {
+		f.Fix = fmt.Sprintf("Remove the line; %s does not take its value (%s). %s", name, p.Message, to.Summary)
+		return
+	}
+	where := ""
+	if file := properFile(a.f.OS, to.At(a.f.Release)); file != "" {
+		where = " in " + file
+	}
+	value := j.Value
+	if strings.HasSuffix(where, "loader.conf") || strings.HasSuffix(where, "rc.conf") {
+		value = fmt.Sprintf("%q", value)
+	}
+	f.Fix = fmt.Sprintf("Set %s=%s%s if it is still wanted, and check the meaning: %s", name, value, where, to.Summary)
+}
+
+// unit gives a name of the catalogue the unit number of a name on the host.
+func unit(have, folded string) string {
+	h, f := strings.Split(have, "."), strings.Split(folded, ".")
+	if len(h) > 2 && len(f) > 2 && h[0] == "dev" && f[0] == "dev" && f[2] == "N" {
+		f[2] = h[2]
+	}
+	return strings.Join(f, ".")
+}
+
+// since says when a record's name went.
+func since(r *tunable.Record) string {
+	if !r.Removed.IsZero() {
+		return fmt.Sprintf(" (removed in %s %s)", osName(r.OS), r.Removed.Short())
+	}
+	return ""
+}
+
+func osName(os string) string {
+	if os == fact.Linux {
+		return "Linux"
+	}
+	return "FreeBSD"
+}
+
+// note is what the record's notes say, in one paragraph.
+func note(r *tunable.Record) string { return strings.TrimSpace(strings.Join(r.Notes, " ")) }

@@ -1,0 +1,133 @@
+package audit
+
+import (
+	"fmt"
+	"linerate/internal/fact"
+	"linerate/internal/tunable"
+	"strings"
+)
+
+// consequence is what a system does with a name it does not know.
+func consequence(m fact.Mechanism) string {
+	switch m {
+	case fact.Sysctl:
+		return "sysctl(8) reports an unknown oid and goes on; nothing is set."
+	case fact.Loader, fact.Hints:
+		return "The loader passes any name on and no one reads this one; nothing is set and nothing is said."
+	case fact.RCConf:
+		return "rc(8) keeps a variable that no script reads."
+	}
+	return "Nothing is set."
+}
+
+// properFile is where a tunable belongs, "" where no file is the place.
+func properFile(os string, s tunable.State) string {
+	switch {
+	case os == fact.Linux && (s.Mechanism != tunable.Sysctl || !s.Settable.AtRuntime()):
+		return ""
+	case s.Mechanism == tunable.RC:
+		return "/etc/rc.conf"
+	case s.Mechanism == tunable.Loader, s.Mechanism == tunable.Module, s.Mechanism == tunable.Sysctl && s.Settable == tunable.Boot:
+		return "/boot/loader.conf"
+	case s.Mechanism == tunable.Sysctl && s.Settable.AtRuntime():
+		return "/etc/sysctl.conf"
+	}
+	return ""
+}
+
+// misplaced reports lines in a file that has no power over the name.
+func (a *auditor) misplaced(j judged) []candidate {
+	if j.rec == nil {
+		return nil
+	}
+	f := Finding{ID: "LR-MISPLACED:" + j.Name, Kind: Misplaced, Action: Move, Name: j.Name,
+		Severity: j.ifEffective(Error), Sources: j.rec.Sources}.at(j.Line)
+	to := properFile(a.f.OS, j.st)
+	runtime, boot := a.powers(j)
+	switch {
+	case j.st.Mechanism != tunable.Sysctl && !a.fits(j.rec, j.Mechanism):
+		f.Message = fmt.Sprintf("%s cannot be set in %s", j.Name, base(j.File))
+		f.Why = fmt.Sprintf("It is %s. %s", mechanismWords[j.st.Mechanism], consequence(j.Mechanism))
+	case j.st.Mechanism == tunable.Sysctl && !runtime && !boot:
+		f.Action, to = Remove, ""
+		f.Message = j.Name + " only reports; it cannot be set"
+		f.Why = "The kernel declares it read-only."
+	case j.Mechanism == fact.Sysctl && !runtime:
+		f.Message = fmt.Sprintf("%s can be set at boot only; a line in %s has no effect", j.Name, base(j.File))
+		f.Why = fmt.Sprintf("The kernel reads it once, from the loader's environment; sysctl(8) answers that %s is a read only tunable.", j.Name)
+	case j.Mechanism == fact.Loader && j.st.Mechanism == tunable.Sysctl && !boot:
+		f.Message = fmt.Sprintf("%s can be set on the running system only; a line in %s has no effect", j.Name, base(j.File))
+		f.Why = "The kernel does not fetch it from the loader's environment: the line is accepted, nothing is set and nothing is said."
+	default:
+		return nil
+	}
+	f.Fix = moveFix(&f, j, to)
+	return one(misplaced, f)
+}
+
+// moveFix says where a misplaced line belongs; a line whose value is the
+// default belongs nowhere.
+func moveFix(f *Finding, j judged, to string) string {
+	switch {
+	case j.moot:
+		f.Action = Remove
+		return fmt.Sprintf("Remove the line: %s is %s by default.", j.Name, j.Value)
+	case to == "" || f.Action == Remove:
+		f.Action = Remove
+		return "Remove the line."
+	case to == "/boot/loader.conf":
+		return fmt.Sprintf("Move it to %s: %s=\"%s\", and reboot.", to, j.Name, j.Value)
+	case to == "/etc/rc.conf":
+		return fmt.Sprintf("Move it to %s: %s=\"%s\".", to, j.Name, j.Value)
+	}
+	return fmt.Sprintf("Move it to %s: %s=%s", to, j.Name, j.Value)
+}
+
+var mechanismWords = map[tunable.Mechanism]string{
+	tunable.Loader:       "a variable of the kernel's environment, without a sysctl: only the loader can set it",
+	tunable.RC:           "a variable of rc.conf",
+	tunable.Module:       "a module for the loader",
+	tunable.Ifconfig:     "a flag of an interface, for ifconfig",
+	tunable.KernelOption: "compiled into the kernel",
+	tunable.Mount:        "an option of mount(8) and fstab(5)",
+	tunable.Tunefs:       "set with tunefs(8)",
+	tunable.LoginConf:    "a capability of login.conf(5)",
+	tunable.Firewall:     "a line of the firewall's own configuration",
+	tunable.Service:      "a line of the daemon's own configuration",
+	tunable.Sysctl:       "a sysctl",
+	tunable.Ethtool:      "a setting of the interface, for ethtool",
+}
+
+func base(file string) string { return file[strings.LastIndexByte(file, '/')+1:] }
+
+// powers says when the name can be set: the running kernel's word where it
+// is known, else the catalogue's.
+func (a *auditor) powers(j judged) (runtime, boot bool) {
+	if s, ok := a.f.Setting(j.Name); ok && s.Access != nil {
+		return s.Access.Runtime, s.Access.Boot
+	}
+	return j.st.Settable.AtRuntime(), j.st.Settable.AtBoot()
+}
+
+// access judges a name outside the catalogue by the running kernel's word.
+func (a *auditor) access(j judged) []candidate {
+	s, _ := a.f.Setting(j.Name)
+	if s.Access == nil {
+		return nil
+	}
+	j.rec = &tunable.Record{Name: j.Name, Mechanism: tunable.Sysctl, Sources: []string{"sysctl -aNT and -aNW of this host"}}
+	j.st = tunable.State{Exists: true, Mechanism: tunable.Sysctl, Settable: settable(*s.Access)}
+	return a.misplaced(j)
+}
+
+func settable(x fact.Access) tunable.Settable {
+	switch {
+	case x.Boot && x.Runtime:
+		return tunable.BootRuntime
+	case x.Boot:
+		return tunable.Boot
+	case x.Runtime:
+		return tunable.Runtime
+	}
+	return tunable.ReadOnly
+}

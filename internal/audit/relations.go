@@ -1,0 +1,96 @@
+package audit
+
+import (
+	"fmt"
+	"linerate/internal/fact"
+	"linerate/internal/tunable"
+	"strings"
+)
+
+// cautionKinds are the findings that a record's cautions make; notes and
+// questions of security are for explain.
+var cautionKinds = map[string]struct {
+	kind     Kind
+	severity Severity
+	action   Action
+}{
+	"harmful":     {Harmful, Warning, Change},
+	"ineffective": {Ineffective, Info, Remove},
+	"memory":      {Memory, Warning, Measure},
+	"order":       {Order, Info, Change},
+}
+
+// cautions reports what the record warns of, where its condition holds for
+// this host and the line's value.
+func (a *auditor) cautions(j judged) []candidate {
+	if j.rec == nil {
+		return nil
+	}
+	var all []candidate
+	e := a.env.With(j.Value, "")
+	for _, c := range j.rec.Cautions {
+		k, ok := cautionKinds[c.Kind]
+		if !ok || c.When == "" || e.Unknown(c.When) {
+			continue
+		}
+		yes, err := e.Holds(c.When)
+		a.fail(err)
+		if !yes {
+			continue
+		}
+		f := Finding{ID: "LR-" + strings.ToUpper(c.Kind) + ":" + j.Name, Kind: k.kind, Severity: k.severity, Action: k.action, Name: j.Name,
+			Sources: j.rec.Sources, Message: fmt.Sprintf("%s=%s: %s", j.Name, j.Value, c.Text), Why: j.rec.Summary, Fix: a.advice(j, k.kind)}.at(j.Line)
+		all = append(all, candidate{Finding: f, class: caution, short: strings.TrimRight(c.Text, ".")})
+	}
+	return all
+}
+
+// advice is what to do about a line that does harm or nothing.
+func (a *auditor) advice(j judged, kind Kind) string {
+	if kind == Ineffective {
+		return "Remove the line."
+	}
+	if d, ok := j.rec.DefaultIn(a.f.Release, a.env); ok {
+		return fmt.Sprintf("Remove the line (default %s), or measure that it helps here.", d)
+	}
+	return "Remove the line, or measure that it helps here."
+}
+
+// couplings reports pairs of settings that disagree: from either side where
+// both have lines, to be said once.
+func (a *auditor) couplings() []candidate {
+	var all []candidate
+	for _, l := range a.lines {
+		rec, ok := a.c.Lookup(a.f.OS, l.Name)
+		if !ok || !l.Effective || !rec.Exists(a.f.Release) {
+			continue
+		}
+		for _, k := range rec.Coupled {
+			all = append(all, a.disagree(l, k)...)
+		}
+	}
+	return all
+}
+
+// disagree reports one coupling of a line, if it does not hold.
+func (a *auditor) disagree(l fact.Line, k tunable.Coupling) []candidate {
+	other := a.env.Text(k.Name)
+	if k.Holds == "" || other == "" || a.env.Unknown(k.Holds) {
+		return nil
+	}
+	ok, err := a.env.With(l.Value, other).Holds(k.Holds)
+	a.fail(err)
+	if ok || err != nil {
+		return nil
+	}
+	f := Finding{ID: "LR-COUPLED:" + l.Name + "~" + k.Name, Kind: Coupled, Severity: Warning, Action: Change, Name: l.Name,
+		Message: fmt.Sprintf("%s=%s does not agree with %s=%s", l.Name, l.Value, k.Name, other),
+		Why:     k.Why, Fix: fmt.Sprintf("Change one of the two so that %s.", readable(k.Holds, l.Name, k.Name))}.at(l)
+	pair := "coupled " + min(l.Name, k.Name) + "~" + max(l.Name, k.Name)
+	return []candidate{{Finding: f, class: disagreeing, once: pair}}
+}
+
+// readable writes a coupling's condition with names.
+func readable(holds, this, other string) string {
+	return strings.NewReplacer("this_text", this, "other_text", other, "this", this, "other", other).Replace(holds)
+}

@@ -1,0 +1,186 @@
+package audit
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"linerate/catalogue"
+	"linerate/internal/fact"
+	"linerate/internal/tunable"
+)
+
+// at is a candidate of a class at a name's line.
+func at(c class, id, name string, line int) candidate {
+	return candidate{Finding: Finding{ID: id + ":" + name, Name: name, File: "/etc/x", Line: line, Kind: Harmful}, class: c}
+}
+
+func TestResolve(t *testing.T) {
+	covering := at(lineRule, "LR-A", "n", 1)
+	covering.covers = []string{"LR-HARMFUL", "LR-B"}
+	first, second := at(disagreeing, "LR-COUPLED", "n", 1), at(disagreeing, "LR-COUPLED", "m", 2)
+	first.once, second.once = "coupled m~n", "coupled m~n"
+	for _, c := range []struct {
+		name string
+		all  []candidate
+		want string // the rules and names that stand
+	}{
+		{"a name that is gone has no value", []candidate{at(worse, "LR-LOWERS", "n", 1), at(gone, "LR-REMOVED", "n", 1), at(drifted, "LR-DRIFT", "n", 1)}, "LR-REMOVED:n"},
+		{"nor a place", []candidate{at(misplaced, "LR-MISPLACED", "n", 1), at(unheard, "LR-UNKNOWN", "n", 1)}, "LR-UNKNOWN:n"},
+		{"other lines and names are no business of it", []candidate{at(gone, "LR-REMOVED", "n", 1), at(same, "LR-DEFAULT", "n", 2), at(same, "LR-DEFAULT", "m", 1)}, "LR-REMOVED:n LR-DEFAULT:n LR-DEFAULT:m"},
+		{"one reason to remove", []candidate{at(same, "LR-DEFAULT", "n", 1), at(idleRule, "LR-IDLE", "n", 1), at(caution, "LR-MEMORY", "n", 1)}, "LR-DEFAULT:n"},
+		{"a rule that is no reason to remove stands beside it", []candidate{at(same, "LR-DEFAULT", "n", 1), at(lineRule, "LR-A", "n", 1)}, "LR-DEFAULT:n LR-A:n"},
+		{"duplicates stand beside all", []candidate{at(repeated, "LR-DUPLICATE", "n", 1), at(misplaced, "LR-MISPLACED", "n", 1)}, "LR-DUPLICATE:n LR-MISPLACED:n"},
+		{"a rule's own covers", []candidate{at(caution, "LR-HARMFUL", "n", 1), at(idleRule, "LR-B", "n", 1), covering, at(wideRule, "LR-C", "n", 1)}, "LR-A:n LR-C:n"},
+		{"what is hidden hides nothing", []candidate{at(idleRule, "LR-B", "n", 1), covering, at(outOfRange, "LR-RANGE", "n", 1), at(wideRule, "LR-HARMFUL", "n", 1)}, "LR-RANGE:n LR-HARMFUL:n"},
+		{"a rule knows more than the catalogue", []candidate{at(unjudged, "LR-UNKNOWN", "n", 1), at(lineRule, "LR-A", "n", 1)}, "LR-A:n"},
+		{"but not than the kernel", []candidate{at(unheard, "LR-UNKNOWN", "n", 1), at(lineRule, "LR-A", "n", 1)}, "LR-UNKNOWN:n"},
+		{"unless it is about the host", []candidate{at(unheard, "LR-UNKNOWN", "n", 1), at(wideRule, "LR-A", "n", 1)}, "LR-A:n"},
+		{"claims come last", []candidate{at(claimed, "LR-FOLKLORE", "n", 1), at(late, "LR-ORDER", "n", 1), at(claimed, "LR-FOLKLORE", "m", 1)}, "LR-ORDER:n LR-FOLKLORE:m"},
+		{"a pair once", []candidate{first, second}, "LR-COUPLED:n"},
+		{"by the side that stands", []candidate{first, second, at(misplaced, "LR-MISPLACED", "n", 1)}, "LR-COUPLED:m LR-MISPLACED:n"},
+	} {
+		// The order of the candidates decides nothing but the report's.
+		for _, reversed := range []bool{false, true} {
+			all := slices.Clone(c.all)
+			want := strings.Fields(c.want)
+			if reversed && c.name == "a pair once" {
+				continue
+			}
+			if reversed {
+				slices.Reverse(all)
+				slices.Reverse(want)
+			}
+			var got []string
+			for _, f := range resolve(all) {
+				got = append(got, f.ID)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: %v, want %v", c.name, got, want)
+			}
+		}
+	}
+}
+
+// TestAbsorb: a line that should move and would do nothing there says so.
+func TestAbsorb(t *testing.T) {
+	move := at(misplaced, "LR-MISPLACED", "n", 1)
+	move.Action, move.Fix = Move, "Move it."
+	byCaution, byRule := at(caution, "LR-INEFFECTIVE", "n", 1), at(idleRule, "LR-A", "n", 1)
+	byCaution.Kind, byCaution.short = Ineffective, "the record knows"
+	byRule.Kind, byRule.short = Ineffective, "a rule knows"
+	for _, c := range []struct {
+		others []candidate
+		want   string
+	}{
+		{nil, "Move it."},
+		{[]candidate{at(caution, "LR-HARMFUL", "n", 1)}, "Move it."},
+		{[]candidate{byCaution}, "Move it. — it would do nothing there either (the record knows): rather remove it."},
+		{[]candidate{byCaution, byRule}, "Move it. — it would do nothing there either (a rule knows): rather remove it."},
+	} {
+		got := resolve(append([]candidate{move}, c.others...))
+		if len(got) != 1 || got[0].Fix != c.want {
+			t.Errorf("%+v, want %q", got, c.want)
+		}
+	}
+}
+
+// made says which rules' ids the checks of a class give.
+var made = map[class][]string{
+	rejectedLine: {"LR-SYNTAX", "LR-UNREADABLE"}, unheard: {"LR-UNKNOWN"}, unjudged: {"LR-UNKNOWN"}, gone: {"LR-REMOVED", "LR-RENAMED", "LR-NOTYET"},
+	misplaced: {"LR-MISPLACED"}, unloaded: {"LR-NOMODULE"}, late: {"LR-ORDER"}, outOfRange: {"LR-RANGE"}, worse: {"LR-LOWERS"}, same: {"LR-DEFAULT"},
+	caution: {"LR-HARMFUL", "LR-INEFFECTIVE", "LR-MEMORY", "LR-ORDER"}, repeated: {"LR-DUPLICATE"}, drifted: {"LR-DRIFT"},
+	disagreeing: {"LR-COUPLED"}, complained: {"LR-COMPLAINT"}, claimed: {"LR-FOLKLORE"},
+}
+
+// TestPrecedenceHasNoCycles walks every candidate that may be, by class and
+// rule: none hides itself by way of others, or two would hide each other and
+// nothing be said. Nor does a rule cover what nobody says.
+func TestPrecedenceHasNoCycles(t *testing.T) {
+	var all []*candidate
+	ids := map[string]bool{}
+	for c, rules := range made {
+		for _, id := range rules {
+			x := at(c, id, "n", 1)
+			all, ids[id] = append(all, &x), true
+		}
+	}
+	set, err := LoadRules(catalogue.Files())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range set.rules {
+		x := at(r.class(), r.ID, "n", 1)
+		x.covers = r.Covers
+		all, ids[r.ID] = append(all, &x), true
+	}
+	for _, c := range all {
+		for _, id := range c.covers {
+			if !ids[id] {
+				t.Errorf("%s covers %s, which nobody says", c.Rule(), id)
+			}
+		}
+	}
+	state := map[*candidate]int{}
+	for _, c := range all {
+		walk(t, all, state, c, nil)
+	}
+}
+
+func walk(t *testing.T, all []*candidate, state map[*candidate]int, c *candidate, path []string) {
+	t.Helper()
+	path = append(path, string(c.class)+" "+c.Rule())
+	switch state[c] {
+	case 1:
+		t.Errorf("a cycle: %s", strings.Join(path, " hides "))
+		return
+	case 2:
+		return
+	}
+	state[c] = 1
+	for _, o := range all {
+		if c.hides(o) {
+			walk(t, all, state, o, path)
+		}
+	}
+	state[c] = 2
+}
+
+// TestEveryClassHasItsRow: a class that no row mentions was forgotten.
+func TestEveryClassHasItsRow(t *testing.T) {
+	for c := range made {
+		if !slices.ContainsFunc(precedence, func(p precedes) bool {
+			return slices.Contains(p.by, c) || slices.Contains(p.over, c)
+		}) {
+			t.Errorf("%s is in no row of precedence", c)
+		}
+	}
+}
+
+// TestChecksDoNotLookAtEachOther: a misplaced line that is harmful, too, has
+// both candidates, and one finding.
+func TestChecksDoNotLookAtEachOther(t *testing.T) {
+	c, err := tunable.Read(fstest.MapFS{"freebsd/x.yaml": {Data: []byte(`
+subsystem: x
+records:
+  - {name: net.t.boot, mechanism: sysctl, type: int, settable: boot, default: "1", summary: S., sources: [t.c], cautions: [{kind: harmful, when: this == 7, text: Seven is bad.}]}`)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fact.Facts{OS: fact.FreeBSD}
+	f.AddLines([]fact.Line{{File: "/etc/sysctl.conf", Number: 1, Name: "net.t.boot", Value: "7", Mechanism: fact.Sysctl, Effective: true}})
+	f.Normalise()
+	a := &auditor{Input: Input{Rules: &RuleSet{}}, f: f, c: c, lines: f.Lines()}
+	a.env = c.NewEnv(f, "")
+	var classes []class
+	for _, x := range a.judge() {
+		classes = append(classes, x.class)
+	}
+	if !slices.Equal(classes, []class{misplaced, caution}) {
+		t.Fatalf("candidates %v", classes)
+	}
+	if got := resolve(a.judge()); len(got) != 1 || got[0].Rule() != "LR-MISPLACED" {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,65 @@
+package fact
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+// TestBootOrderIsWhole: every mechanism has its place, once.
+func TestBootOrderIsWhole(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "setting.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	declared := 0
+	ast.Inspect(file, func(n ast.Node) bool {
+		v, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		if id, ok := v.Type.(*ast.Ident); !ok || id.Name != "Mechanism" {
+			return true
+		}
+		text, _ := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)
+		declared++
+		if Mechanism(text).stage() < 0 {
+			t.Errorf("%s has no place in bootOrder", text)
+		}
+		return true
+	})
+	if order := BootOrder(); declared != len(order) {
+		t.Errorf("%d mechanisms, %d in the order %v", declared, len(order), order)
+	}
+}
+
+// TestBootOrder: who comes after whom, and so whose value stands.
+func TestBootOrder(t *testing.T) {
+	for _, c := range []struct{ early, late Mechanism }{
+		{Hints, Loader}, {Loader, RCConf}, {Loader, Sysctl}, {RCConf, Sysctl},
+		{CommandLine, Modprobe}, {CommandLine, Sysctl}, {Modprobe, Udev}, {Modprobe, Sysctl}, {Udev, Sysctl}, {Sysctl, Networkd}, {Sysctl, Conf},
+	} {
+		line := func(m Mechanism, file string) Line {
+			return Line{Name: "n", Value: string(m), File: file, Mechanism: m, Effective: true}
+		}
+		if c.early == RCConf || c.late == RCConf { // a namespace of its own
+			if c.early.stage() >= c.late.stage() {
+				t.Errorf("%s is not before %s", c.early, c.late)
+			}
+			continue
+		}
+		f := &Facts{}
+		f.AddLines([]Line{line(c.late, "b"), line(c.early, "a")})
+		f.Normalise()
+		if v, _ := f.Value("n"); v != string(c.late) {
+			t.Errorf("%s and %s: %s stands", c.early, c.late, v)
+		}
+		lines := f.Lines()
+		if got := []Mechanism{lines[0].Mechanism, lines[1].Mechanism}; !slices.Equal(got, []Mechanism{c.early, c.late}) {
+			t.Errorf("lines in the order %v, want %s before %s", got, c.early, c.late)
+		}
+	}
+}
