@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,6 +16,7 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 	"linerate/internal/stats"
+	"linerate/internal/studydir"
 )
 
 const compareLong = `Compare samples with the first one: files of numbers, CSV or JSON columns, or
@@ -147,13 +147,13 @@ func (f compareFlags) options() (stats.Options, error) {
 // the ledger.
 func (f compareFlags) loadOrFind(cmd *cobra.Command, args []string, opt stats.Options) (r compare.Result, err error) {
 	if len(args) != 1 || args[0] == "-" {
-		return f.load(cmd.InOrStdin(), args, opt)
+		return f.load(cmd, args, opt)
 	}
 	if _, err := os.Stat(args[0]); !errors.Is(err, os.ErrNotExist) {
-		return f.load(cmd.InOrStdin(), args, opt)
+		return f.load(cmd, args, opt)
 	}
 	err = inLedger(cmd.Context(), f.ledger, args[0], func(s ledger.Store, st *ledger.Study) error {
-		if st.Kind != "study" {
+		if st.Kind != ledger.KindStudy {
 			arms, err := ledgerArms(cmd.Context(), s, st, f.metric, f.control, f.workload)
 			if err != nil {
 				return err
@@ -164,11 +164,11 @@ func (f compareFlags) loadOrFind(cmd *cobra.Command, args []string, opt stats.Op
 			r, err = compare.Run(arms, f.paired, opt)
 			return err
 		}
-		data, err := recordOf(cmd.Context(), s, st, "results.json")
+		rec, err := ledger.OpenRecord(cmd.Context(), s, st)
 		if err != nil {
 			return err
 		}
-		own, err := compare.ReadStudy(data, f.metric, f.control)
+		own, err := compare.OfStudy(derive(cmd, rec), f.metric, f.control)
 		if err == nil {
 			r = own.Compare(f.adopt(opt, own))
 		}
@@ -179,9 +179,9 @@ func (f compareFlags) loadOrFind(cmd *cobra.Command, args []string, opt stats.Op
 
 // load reads the arguments: one study compares its variants, anything else is
 // a sample each.
-func (f compareFlags) load(stdin io.Reader, args []string, opt stats.Options) (compare.Result, error) {
+func (f compareFlags) load(cmd *cobra.Command, args []string, opt stats.Options) (compare.Result, error) {
 	if len(args) == 1 && isDir(args[0]) {
-		s, err := f.study(args[0])
+		s, err := f.study(cmd, args[0])
 		if err != nil {
 			return compare.Result{}, err
 		}
@@ -193,7 +193,7 @@ func (f compareFlags) load(stdin io.Reader, args []string, opt stats.Options) (c
 	var arms []stats.Arm
 	for _, a := range args {
 		if isDir(a) {
-			s, err := f.study(a)
+			s, err := f.study(cmd, a)
 			if err != nil {
 				return compare.Result{}, err
 			}
@@ -205,7 +205,7 @@ func (f compareFlags) load(stdin io.Reader, args []string, opt stats.Options) (c
 			arms = append(arms, stats.Arm{Name: a + ":" + arm.Name, Values: arm.Values})
 			continue
 		}
-		arm, err := readArm(stdin, a, f.in)
+		arm, err := readArm(cmd.InOrStdin(), a, f.in)
 		if err != nil {
 			return compare.Result{}, err
 		}
@@ -225,15 +225,12 @@ func (f compareFlags) adopt(opt stats.Options, s compare.Study) stats.Options {
 	return opt
 }
 
-func (f compareFlags) study(dir string) (compare.Study, error) {
-	data, err := readBounded(filepath.Join(dir, "results.json"))
-	if errors.Is(err, os.ErrNotExist) {
-		return compare.Study{}, hint.With(fmt.Errorf("%s holds no results.json", dir), "give a study's directory; linerate study resume %s writes it", dir)
-	}
+func (f compareFlags) study(cmd *cobra.Command, dir string) (compare.Study, error) {
+	rec, err := studydir.Read(dir)
 	if err != nil {
 		return compare.Study{}, err
 	}
-	return compare.ReadStudy(data, f.metric, f.control)
+	return compare.OfStudy(derive(cmd, rec), f.metric, f.control)
 }
 
 func readArm(stdin io.Reader, name string, in compare.Input) (stats.Arm, error) {

@@ -71,11 +71,11 @@ func TestRealStudy(t *testing.T) {
 	if after := links(t); after != before {
 		t.Errorf("left behind:\n%s\nwas:\n%s", after, before)
 	}
-	s, trials, env, err := studydir.Read(out)
+	rec, err := studydir.Read(out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := study.Analyse(s, *s.Seed, env, trials)
+	r, env := rec.Results(), rec.Environment
 	if env.Label != "veth, not a NIC" || env.Kernel == "" || env.Testbeds["cost"].Kind != "netns" {
 		t.Errorf("environment %+v", env)
 	}
@@ -83,7 +83,7 @@ func TestRealStudy(t *testing.T) {
 	if v.Metric != study.CostNS || !(v.EffectNS.Float() >= 500 && v.EffectNS.Float() <= 50_000) {
 		t.Errorf("a thousand rules: %+v", v)
 	}
-	for _, tr := range trials {
+	for _, tr := range rec.Trials {
 		if o := tr.Observed; o == nil || o.Applied.Digest == "" || o.Received.RxPackets == 0 {
 			t.Errorf("trial %s of block %d observed %+v", tr.Variant, tr.Block, o)
 		}
@@ -158,11 +158,11 @@ func TestKilledRealStudyGoesOn(t *testing.T) {
 	if !strings.HasPrefix(string(now), string(kept)) {
 		t.Error("a trial that was on record was changed")
 	}
-	s, trials, _, err := studydir.Read(out)
+	rec, err := studydir.Read(out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, more := study.Next(s, *s.Seed, trials, nil); more {
+	if _, more := study.Next(rec.Spec, rec.Seed, rec.Trials, nil); more {
 		t.Error("the resumed study is not complete")
 	}
 	if after := links(t); after != before {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/study"
 	"linerate/internal/studydir"
 )
 
@@ -29,12 +28,12 @@ A study of the ledger, by identifier, name or place, is reported from there.`,
 			if _, err := os.Stat(args[0]); os.IsNotExist(err) {
 				return reportFromLedger(cmd, at, args[0], fail, asJSON)
 			}
-			s, trials, env, err := studydir.Read(args[0])
+			rec, err := studydir.Read(args[0])
 			if err != nil {
 				return err
 			}
-			r := study.Analyse(s, *s.Seed, env, trials)
-			if err := writeOutcome(args[0], s, r); err != nil {
+			r := derive(cmd, rec)
+			if err := writeOutcome(args[0], rec.Spec, r); err != nil {
 				fmt.Fprintf(cmd.ErrOrStderr(), "linerate: %v\n", err)
 			}
 			if err := printResults(cmd, r, asJSON); err != nil {

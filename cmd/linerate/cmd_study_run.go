@@ -163,18 +163,14 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 		return err
 	}
 	env.Linerate, env.Command = version(), append([]string{"linerate"}, os.Args[1:]...)
-	old, err := studydir.ReadEnvironment(dir.Path)
-	if err != nil {
-		return err
-	}
 	show := newProgress(cmd.ErrOrStderr())
-	if err := dir.WriteResults(study.Analyse(dir.Spec, dir.Seed, env.Resume(old), dir.Trials)); err != nil {
+	if err := dir.WriteResults(study.Analyse(dir.Spec, dir.Seed, env.Resume(dir.Environment), dir.Trials)); err != nil {
 		return err
 	}
 	outcome, runErr := l.Run(cmd.Context(), lab.Task{Spec: dir.Spec, Seed: dir.Seed, Done: dir.Trials}, dir.Append, show.update)
 	show.done()
 	env.Testbeds, env.Unavailable = outcome.Testbeds, outcome.Unavailable
-	results := study.Analyse(dir.Spec, dir.Seed, env.Resume(old), dir.Trials)
+	results := study.Analyse(dir.Spec, dir.Seed, env.Resume(dir.Environment), dir.Trials)
 	if err := writeOutcome(dir.Path, dir.Spec, results); err != nil {
 		return errors.Join(runErr, err)
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,7 +13,7 @@ import (
 	"linerate/internal/ledger"
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	"linerate/internal/studydir"
+	"linerate/internal/study/record"
 )
 
 // noteStudy takes a finished study into the ledger. The study's directory is
@@ -58,65 +56,33 @@ func inLedger(ctx context.Context, flag, arg string, f func(ledger.Store, *ledge
 	return errors.Join(err, s.Close())
 }
 
-// recordOf is a file of a study's record as the ledger keeps it.
-func recordOf(ctx context.Context, s ledger.Store, st *ledger.Study, name string) ([]byte, error) {
-	var found []byte
-	stop := errors.New("found")
-	err := s.Rows(ctx, "sources", func(r ledger.StoredRow) error {
-		if r.Cols[0] != st.ID || r.Cols[1] != name {
-			return nil
-		}
-		sha, _ := r.Cols[2].(string)
-		b, err := s.Blob(ctx, sha)
-		if err != nil {
-			return err
-		}
-		if found, err = b.Bytes(); err != nil {
-			return err
-		}
-		return stop
-	})
-	if errors.Is(err, stop) {
-		return found, nil
-	}
-	if err == nil {
-		err = ledger.ErrNotFound
-	}
-	return nil, fmt.Errorf("%s of %s: %w", name, st.Name, err)
-}
-
 // reportFromLedger prints what a study of the ledger came to: linerate's own
 // from its record, somebody else's from its evidence.
 func reportFromLedger(cmd *cobra.Command, flag, arg, fail string, asJSON bool) error {
 	ctx := cmd.Context()
 	return inLedger(ctx, flag, arg, func(s ledger.Store, st *ledger.Study) error {
-		if st.Kind != "study" {
+		if st.Kind != ledger.KindStudy {
 			return reportArchive(cmd, s, st, asJSON)
 		}
-		dir, err := os.MkdirTemp("", "linerate-report-")
+		rec, err := ledger.OpenRecord(ctx, s, st)
 		if err != nil {
 			return err
 		}
-		defer os.RemoveAll(dir)
-		for _, name := range []string{studydir.SpecFile, studydir.TrialsFile, studydir.ResultsFile} {
-			data, err := recordOf(ctx, s, st, name)
-			if err != nil {
-				return err
-			}
-			if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-				return err
-			}
-		}
-		spec, trials, env, err := studydir.Read(dir)
-		if err != nil {
-			return err
-		}
-		r := study.Analyse(spec, *spec.Seed, env, trials)
+		r := derive(cmd, rec)
 		if err := printResults(cmd, r, asJSON); err != nil {
 			return err
 		}
 		return failOnResults(fail, r)
 	})
+}
+
+// derive analyses a record's trials, and says what is odd about the record.
+func derive(cmd *cobra.Command, rec *record.Record) study.Results {
+	r := rec.Results()
+	for _, w := range rec.Warnings(r) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s: %s\n", rec.Name, w)
+	}
+	return r
 }
 
 func reportArchive(cmd *cobra.Command, s ledger.Store, st *ledger.Study, asJSON bool) error {

@@ -21,6 +21,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"mkarchive": func() { makeArchive(os.Args[1]) },
 		"field":     func() { printField(os.Args[1]) },
+		"edit":      func() { edit(os.Args[1], os.Args[2:]...) },
 		"linerate":  func() { simulate(); os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})
 }
@@ -42,6 +43,29 @@ func TestScripts(t *testing.T) {
 // makeArchive writes a small archive of benchmarks that never ran.
 func makeArchive(dir string) {
 	if err := nbtest.Write(dir, nbtest.Options{Studies: 5, Variants: 3, Trials: 5, Rows: 40, Profile: 100, Seed: 11}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// edit replaces a text in a file everywhere; without the texts it cuts the
+// file's last twenty bytes off.
+func edit(file string, texts ...string) {
+	data, err := os.ReadFile(file)
+	text := string(data)
+	switch {
+	case err != nil:
+	case len(texts) < 2:
+		text = text[:max(0, len(text)-20)]
+	case !strings.Contains(text, texts[0]):
+		err = fmt.Errorf("%s does not hold %q", file, texts[0])
+	default:
+		text = strings.ReplaceAll(text, texts[0], texts[1])
+	}
+	if err == nil {
+		err = os.WriteFile(file, []byte(text), 0o644)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/stats"
+	"linerate/internal/study"
 )
 
 func TestRead(t *testing.T) {
@@ -68,8 +69,17 @@ const studyResults = `{
  "verdicts": [{"metric":"cost_ns_per_packet","part":"cost","primary":true,"control":"none","variant":"rules","better":"lower","margin_percent":2}]
 }`
 
+func resultsOf(t testing.TB, doc string) study.Results {
+	t.Helper()
+	var r study.Results
+	if err := json.Unmarshal([]byte(doc), &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 func TestStudy(t *testing.T) {
-	s, err := ReadStudy([]byte(studyResults), "", "")
+	s, err := OfStudy(resultsOf(t, studyResults), "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,10 +93,10 @@ func TestStudy(t *testing.T) {
 	if c := r.Comparisons[1]; c.Variant != "aa" || c.PHolm != c.P {
 		t.Errorf("the A/A arm is corrected with the variants: %+v", c)
 	}
-	if _, err := ReadStudy([]byte(studyResults), "nosuch", ""); err == nil || !strings.Contains(hint.Of(err), "cost_ns_per_packet") {
+	if _, err := OfStudy(resultsOf(t, studyResults), "nosuch", ""); err == nil || !strings.Contains(hint.Of(err), "cost_ns_per_packet") {
 		t.Errorf("%v, hint %q", err, hint.Of(err))
 	}
-	if _, err := ReadStudy([]byte(studyResults), "", "rulez"); err == nil || !strings.Contains(hint.Of(err), "rules") {
+	if _, err := OfStudy(resultsOf(t, studyResults), "", "rulez"); err == nil || !strings.Contains(hint.Of(err), "rules") {
 		t.Errorf("%v, hint %q", err, hint.Of(err))
 	}
 	if a, err := s.Arm("aa"); err != nil || a.Values[0] != 101 {
@@ -144,10 +154,14 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-func FuzzReadStudy(f *testing.F) {
+func FuzzOfStudy(f *testing.F) {
 	f.Add([]byte(studyResults), "")
 	f.Fuzz(func(_ *testing.T, data []byte, metric string) {
-		if s, err := ReadStudy(data, metric, ""); err == nil {
+		var r study.Results
+		if json.Unmarshal(data, &r) != nil {
+			return
+		}
+		if s, err := OfStudy(r, metric, ""); err == nil {
 			s.Compare(stats.Options{})
 		}
 	})

@@ -1,16 +1,16 @@
 package compare
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 
 	"linerate/internal/hint"
 	"linerate/internal/stats"
+	"linerate/internal/study"
 )
 
-// Study is what comparing needs of a study's results.json.
+// Study is what comparing needs of a study's results.
 type Study struct {
 	Name     string
 	Metric   string
@@ -22,40 +22,18 @@ type Study struct {
 	Seed     uint64
 }
 
-// results is the documented part of results.json that is read here.
-type results struct {
-	Study   string `json:"study"`
-	Seed    uint64 `json:"seed"`
-	Control string `json:"control"`
-	Trials  []struct {
-		Part, Variant string
-		Block         int
-		Valid         bool
-		Metrics       map[string]float64
-	} `json:"trials"`
-	Verdicts []struct {
-		Metric, Part, Control, Variant, Better string
-		Primary                                bool
-		Margin                                 float64 `json:"margin_percent"`
-	} `json:"verdicts"`
-}
+// results are a study's, with what is asked of them here.
+type results study.Results
 
-// ReadStudy reads a study's results.json. metric "" is the primary one;
-// control "" the study's own. Trials that are not valid do not count.
-func ReadStudy(data []byte, metric, control string) (Study, error) {
-	if len(data) > MaxBytes {
-		return Study{}, fmt.Errorf("results.json is larger than %d MB", MaxBytes>>20)
-	}
-	var r results
-	if err := json.Unmarshal(data, &r); err != nil {
-		return Study{}, fmt.Errorf("results.json: %w", err)
-	}
+// OfStudy takes a study's arms. metric "" is the primary one; control "" the
+// study's own. Trials that are not valid do not count.
+func OfStudy(of study.Results, metric, control string) (Study, error) {
+	r := results(of)
 	s := Study{Name: r.Study, Metric: metric, Seed: r.Seed, Better: stats.HigherIsBetter}
 	part := ""
 	for _, v := range r.Verdicts {
 		if (metric == "" && v.Primary) || (metric != "" && v.Metric == metric) {
-			s.Metric, s.Better, s.Margin, part = v.Metric, stats.Direction(v.Better), v.Margin, v.Part
-			orSet(&r.Control, v.Control)
+			s.Metric, s.Better, s.Margin, part = v.Metric, v.Better, v.MarginPercent, v.Part
 			break
 		}
 	}
@@ -114,12 +92,6 @@ func (s Study) Arm(variant string) (stats.Arm, error) {
 		return stats.Arm{}, hint.Unknown("variant", variant, armNames(all))
 	}
 	return all[i], nil
-}
-
-func orSet(s *string, v string) {
-	if *s == "" {
-		*s = v
-	}
 }
 
 // arms lines up the valid trials of a metric by block.

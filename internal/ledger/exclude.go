@@ -68,18 +68,18 @@ func Evaluate(ctx context.Context, s Store, f Filter) ([]Evidence, error) {
 	for _, x := range list {
 		excluded[x.Target] = x.Reason
 	}
-	trials := map[string][]Trial{}
+	again := &reassessment{ctx: ctx, s: s, excluded: excluded, trials: map[string][]Trial{}, derived: map[string]*derived{}}
 	for i := range ev {
-		if err := ev[i].exclude(ctx, s, excluded, trials); err != nil {
+		if err := ev[i].exclude(again); err != nil {
 			return nil, err
 		}
 	}
 	return ev, nil
 }
 
-// exclude applies exclusions to one piece of evidence; trials caches what was
-// read of each study.
-func (e *Evidence) exclude(ctx context.Context, s Store, excluded map[string]string, trials map[string][]Trial) error {
+// exclude applies exclusions to one piece of evidence.
+func (e *Evidence) exclude(again *reassessment) error {
+	excluded := again.excluded
 	for _, id := range []string{e.Verdict.ID, e.Study.ID} {
 		if reason, ok := excluded[id]; ok {
 			e.Excluded = reason
@@ -96,13 +96,5 @@ func (e *Evidence) exclude(ctx context.Context, s Store, excluded map[string]str
 	if !hit {
 		return nil
 	}
-	if _, ok := trials[e.Study.ID]; !ok {
-		t, err := s.Trials(ctx, e.Study.ID)
-		if err != nil {
-			return err
-		}
-		trials[e.Study.ID] = t
-	}
-	e.Without, e.Dropped = Reassess(&e.Verdict, e.Study.Design, trials[e.Study.ID], excluded)
-	return nil
+	return again.without(e)
 }

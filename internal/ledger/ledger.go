@@ -96,6 +96,8 @@ type Store interface {
 	Evidence(ctx context.Context, f Filter) ([]Evidence, error)
 	// Trials of a study, in the order they were stored.
 	Trials(ctx context.Context, study string) ([]Trial, error)
+	// Sources are the files that a study was read from, by path.
+	Sources(ctx context.Context, study string) ([]Source, error)
 	// Studies that a filter admits.
 	Studies(ctx context.Context, f Filter) ([]Study, error)
 	// Exclusions, in order.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"linerate/internal/stats"
+	"linerate/internal/study"
 )
 
 func TestFoldName(t *testing.T) {
@@ -177,36 +178,20 @@ func TestColumnsFollowFromDocuments(t *testing.T) {
 
 func TestSettingOf(t *testing.T) {
 	for _, c := range []struct {
-		m           map[string]any
+		s           study.Setting
 		name, value string
 	}{
-		{map[string]any{"sysctl": "net.ipv4.ip_forward", "value": 1}, "net.ipv4.ip_forward", "1"},
-		{map[string]any{"nft": map[string]any{"set_elements": 10000, "linear": 1}}, "nft", "linear 1, set elements 10000"},
-		{map[string]any{"napi": "threaded", "value": "1", "device": "ingress"}, "napi threaded", "1"},
-		{map[string]any{"sysctl": "net/ipv4/conf/dut0/rp_filter", "value": 2}, "net.ipv4.conf.IF.rp_filter", "2"},
-		{map[string]any{}, "", ""},
+		{study.Setting{Sysctl: "net.ipv4.ip_forward", Value: "1"}, "net.ipv4.ip_forward", "1"},
+		{study.Setting{NFT: &study.Ruleset{SetElements: 10000, Linear: 1}}, "nft", "linear 1, set elements 10000"},
+		{study.Setting{NFT: &study.Ruleset{Text: "flush", Stateful: true}}, "nft", "stateful true, 5 bytes of rules"},
+		{study.Setting{NAPI: "threaded", Value: "1", Device: "ingress"}, "napi threaded", "1"},
+		{study.Setting{Sysctl: "net/ipv4/conf/dut0/rp_filter", Value: "2"}, "net.ipv4.conf.IF.rp_filter", "2"},
+		{study.Setting{Route: "198.18.0.0/15*100", Via: "198.18.0.1"}, "route", "198.18.0.0/15*100"},
+		{study.Setting{Command: []string{"tc", "qdisc"}}, "command", "[tc qdisc]"},
+		{study.Setting{}, "", ""},
 	} {
-		if name, value := settingOf(c.m); name != c.name || value != c.value {
-			t.Errorf("%v: %q %q", c.m, name, value)
+		if name, value := settingOf(c.s); name != c.name || value != c.value {
+			t.Errorf("%v: %q %q", c.s, name, value)
 		}
 	}
-}
-
-func FuzzReadStudyDir(f *testing.F) {
-	f.Add("study: x\nvariants:\n- name: a\n  settings: [{sysctl: b, value: 1}]\n", "{\"part\":\"p\",\"variant\":\"a\"}\n", "{\"study\":\"x\",\"verdicts\":[{\"metric\":\"m\",\"part\":\"p\"}]}")
-	f.Fuzz(func(t *testing.T, spec, trials, results string) {
-		dir := t.TempDir()
-		for name, text := range map[string]string{specFile: spec, trialsFile: trials, resultsFile: results} {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		b, err := ReadStudyDir(dir)
-		if err != nil {
-			return
-		}
-		if _, err := b.Rows(); err != nil {
-			t.Errorf("read but not storable: %v", err)
-		}
-	})
 }

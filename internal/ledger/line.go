@@ -41,21 +41,25 @@ type Line struct {
 	ControlMean stats.Number    `json:"control_mean"`
 	VariantMean stats.Number    `json:"variant_mean"`
 	stats.Effect
-	EffectNS  stats.Number  `json:"effect_ns"`
-	N         int           `json:"n"`
-	P         stats.Number  `json:"p_value"`
-	PHolm     stats.Number  `json:"p_holm"`
-	Family    int           `json:"family"`
-	Verdict   stats.Verdict `json:"verdict"`
-	MDE       stats.Number  `json:"minimum_detectable_effect_percent"`
-	Method    string        `json:"method"`
-	Label     string        `json:"label"` // what the number is not
-	Flags     []string      `json:"flags"`
-	Published *Published    `json:"published"` // what its author concluded; null if nothing
-	Excluded  string        `json:"excluded"`  // reason, when it does not count
-	Without   *Line         `json:"without_excluded"`
-	Dropped   int           `json:"trials_excluded"`
-	AA        stats.Verdict `json:"aa"`
+	EffectNS stats.Number  `json:"effect_ns"`
+	N        int           `json:"n"`
+	P        stats.Number  `json:"p_value"`
+	PHolm    stats.Number  `json:"p_holm"`
+	Family   int           `json:"family"`
+	Verdict  stats.Verdict `json:"verdict"`
+	// MarginPercent is the equivalence margin, PEquivalent the p-value of
+	// "differs by the margin or more", corrected by Holm.
+	MarginPercent float64       `json:"margin_percent"`
+	PEquivalent   stats.Number  `json:"p_equivalent_holm"`
+	MDE           stats.Number  `json:"minimum_detectable_effect_percent"`
+	Method        string        `json:"method"`
+	Label         string        `json:"label"` // what the number is not
+	Flags         []string      `json:"flags"`
+	Published     *Published    `json:"published"` // what its author concluded; null if nothing
+	Excluded      string        `json:"excluded"`  // reason, when it does not count
+	Without       *Line         `json:"without_excluded"`
+	Dropped       int           `json:"trials_excluded"`
+	AA            stats.Verdict `json:"aa"`
 }
 
 // Flatten turns evidence into a line. Of several changes the one that names
@@ -85,6 +89,7 @@ func (l *Line) verdict(v *Verdict) {
 	l.Metric, l.Primary, l.Unit, l.Better, l.Control, l.Variant = v.Metric, v.Primary, v.Unit, v.Better, v.Control, v.Variant
 	l.ControlMean, l.VariantMean, l.Effect = v.ControlMean, v.VariantMean, v.Effect
 	l.EffectNS, l.N, l.P, l.PHolm, l.Family, l.Verdict = v.EffectNS, v.N, v.P, v.PHolm, v.Family, v.Verdict
+	l.MarginPercent, l.PEquivalent = v.MarginPercent, v.PEquivalent
 	l.MDE, l.Method, l.Published = v.MDE, v.Method, v.Published
 	l.Flags = append(slices.Clone(v.Flags), v.Warnings...)
 }

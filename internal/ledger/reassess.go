@@ -13,7 +13,7 @@ func FromComparison(c *stats.Comparison) Verdict {
 	v := Verdict{
 		Control: c.Control, Variant: c.Variant, N: c.N, NControl: c.NControl, NVariant: c.NVariant,
 		Effect: stats.EffectOf(c.EffectPercent),
-		P:      stats.Num(c.P), PHolm: stats.Num(c.PHolm), Family: 1, Verdict: c.Verdict,
+		P:      stats.Num(c.P), PHolm: stats.Num(c.PHolm), PEquivalent: stats.Num(c.PEquivalentHolm), Family: 1, Verdict: c.Verdict,
 		ControlMean: stats.Num(c.ControlSum.Mean), VariantMean: stats.Num(c.VariantSum.Mean), MDE: stats.Num(c.DetectablePercent),
 		Method: c.Method, Changes: []Change{},
 	}
@@ -41,8 +41,10 @@ func CorrectFamily(vs []Verdict) {
 }
 
 // Reassess makes a verdict again without excluded trials: by the same
-// deciding test, on the trials that remain. The correction for the family is
-// that of a family whose other members stand.
+// deciding test, against the same margin, on the trials that remain. The
+// correction for the family is Bonferroni's, which needs none of its other
+// members and is never too kind. Verdicts whose study's record is at hand are
+// derived from that instead (see Evaluate).
 func Reassess(v *Verdict, design string, trials []Trial, excluded map[string]string) (without *Verdict, dropped int) {
 	byID := map[string]*Trial{}
 	for i := range trials {
@@ -53,7 +55,7 @@ func Reassess(v *Verdict, design string, trials []Trial, excluded map[string]str
 	if a+b == 0 {
 		return nil, 0
 	}
-	opt := stats.Options{Better: v.Better}
+	opt := stats.Options{Better: v.Better, MarginPercent: v.MarginPercent}
 	var c stats.Comparison
 	if design == "blocks" {
 		x, y := align(control, variant)
@@ -65,12 +67,11 @@ func Reassess(v *Verdict, design string, trials []Trial, excluded map[string]str
 	w.ID, w.Study, w.Environment, w.Metric, w.Primary = v.ID, v.Study, v.Environment, v.Metric, v.Primary
 	w.Unit, w.Better, w.Workload, w.Changes, w.Flags = v.Unit, v.Better, v.Workload, v.Changes, v.Flags
 	w.Family = v.Family
-	if p, ok := w.P.Get(); ok {
-		h := min(1, p*float64(max(1, v.Family)))
-		w.PHolm = stats.Num(h)
-		if w.EffectPercent.Known() && w.Verdict != stats.Invalid {
-			w.Verdict = stats.Judge(w.EffectPercent.Float(), h, math.NaN(), 0.05, v.Better)
-		}
+	w.MarginPercent = v.MarginPercent
+	within := func(p stats.Number) stats.Number { return stats.Num(min(1, p.Float()*float64(max(1, v.Family)))) }
+	w.PHolm, w.PEquivalent = within(w.P), within(w.PEquivalent)
+	if w.PHolm.Known() && w.EffectPercent.Known() && w.Verdict != stats.Invalid {
+		w.Verdict = stats.Judge(w.EffectPercent.Float(), w.PHolm.Float(), w.PEquivalent.Float(), 0.05, v.Better)
 	}
 	return &w, a + b
 }

@@ -115,21 +115,25 @@ type Verdict struct {
 	NControl    int             `json:"n_control"`
 	NVariant    int             `json:"n_variant"`
 	stats.Effect
-	EffectNS      stats.Number  `json:"effect_ns"`
-	P             stats.Number  `json:"p_value"`
-	PHolm         stats.Number  `json:"p_holm"`
-	Family        int           `json:"family"` // comparisons that Holm corrected together
-	Verdict       stats.Verdict `json:"verdict"`
-	ControlMean   stats.Number  `json:"control_mean"`
-	VariantMean   stats.Number  `json:"variant_mean"`
-	MDE           stats.Number  `json:"minimum_detectable_effect_percent"`
-	Method        string        `json:"method"`
-	Flags         []string      `json:"flags,omitempty"`
-	Warnings      []string      `json:"warnings,omitempty"`
-	Changes       []Change      `json:"changes"`
-	ControlTrials []string      `json:"control_trials,omitempty"`
-	VariantTrials []string      `json:"variant_trials,omitempty"`
-	Published     *Published    `json:"published,omitempty"`
+	EffectNS stats.Number  `json:"effect_ns"`
+	P        stats.Number  `json:"p_value"`
+	PHolm    stats.Number  `json:"p_holm"`
+	Family   int           `json:"family"` // comparisons that Holm corrected together
+	Verdict  stats.Verdict `json:"verdict"`
+	// MarginPercent is the equivalence margin, PEquivalent the p-value of
+	// "differs by the margin or more", corrected by Holm.
+	MarginPercent float64      `json:"margin_percent,omitempty"`
+	PEquivalent   stats.Number `json:"p_equivalent_holm,omitzero"`
+	ControlMean   stats.Number `json:"control_mean"`
+	VariantMean   stats.Number `json:"variant_mean"`
+	MDE           stats.Number `json:"minimum_detectable_effect_percent"`
+	Method        string       `json:"method"`
+	Flags         []string     `json:"flags,omitempty"`
+	Warnings      []string     `json:"warnings,omitempty"`
+	Changes       []Change     `json:"changes"`
+	ControlTrials []string     `json:"control_trials,omitempty"`
+	VariantTrials []string     `json:"variant_trials,omitempty"`
+	Published     *Published   `json:"published,omitempty"`
 }
 
 // Exclusion takes a trial, a study or a verdict out of what is concluded,

@@ -5,30 +5,26 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"linerate/internal/study"
 )
 
 // settingOf names one setting of a variant as the catalogue does, and its
-// value: {sysctl: net.ipv4.ip_forward, value: 1}, {nft: {linear: 100}}, ….
-func settingOf(m map[string]any) (name, value string) {
-	text := func(key string) string {
-		if v, ok := m[key]; ok && v != nil {
-			return fmt.Sprint(v)
-		}
-		return ""
-	}
+// value.
+func settingOf(s study.Setting) (name, value string) {
 	switch {
-	case text("sysctl") != "":
-		return sysctlName(text("sysctl")), text("value")
-	case text("napi") != "":
-		return "napi " + text("napi"), text("value")
-	case text("link") != "":
-		return "link " + text("link"), text("value")
-	case text("route") != "":
-		return "route", text("route")
-	case m["nft"] != nil:
-		return "nft", rulesetText(m["nft"])
-	case m["command"] != nil:
-		return "command", text("command")
+	case s.Sysctl != "":
+		return sysctlName(s.Sysctl), s.Value
+	case s.NAPI != "":
+		return "napi " + s.NAPI, s.Value
+	case s.Link != "":
+		return "link " + s.Link, s.Value
+	case s.Route != "":
+		return "route", s.Route
+	case s.NFT != nil:
+		return "nft", rulesetText(*s.NFT)
+	case len(s.Command) > 0:
+		return "command", fmt.Sprint(s.Command)
 	}
 	return "", ""
 }
@@ -44,19 +40,20 @@ func sysctlName(s string) string {
 	return bedPort.ReplaceAllString(s, ".IF.")
 }
 
-// rulesetText says what a ruleset is, in a stable order.
-func rulesetText(v any) string {
-	m, ok := v.(map[string]any)
-	if !ok {
-		return fmt.Sprint(v)
-	}
+// rulesetText says what a ruleset is.
+func rulesetText(r study.Ruleset) string {
 	var parts []string
-	for _, k := range sorted(m) {
-		if k == "text" {
-			parts = append(parts, fmt.Sprintf("%d bytes of rules", len(fmt.Sprint(m[k]))))
-			continue
-		}
-		parts = append(parts, strings.ReplaceAll(k, "_", " ")+" "+fmt.Sprint(m[k]))
+	if r.Linear != 0 {
+		parts = append(parts, fmt.Sprintf("linear %d", r.Linear))
+	}
+	if r.SetElements != 0 {
+		parts = append(parts, fmt.Sprintf("set elements %d", r.SetElements))
+	}
+	if r.Stateful {
+		parts = append(parts, "stateful true")
+	}
+	if r.Text != "" {
+		parts = append(parts, fmt.Sprintf("%d bytes of rules", len(r.Text)))
 	}
 	return strings.Join(parts, ", ")
 }

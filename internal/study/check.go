@@ -68,6 +68,7 @@ var nameRE = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 // fill puts defaults where the study says nothing; said tells which paths it
 // has, so that a zero that was written is not mistaken for silence.
 func (s *Spec) fill(said func(path string) bool) {
+	s.Version = SpecVersion
 	orString(&s.Testbed.Kind, "netns")
 	orString(&s.Reset, "namespace")
 	orString(&s.Workload.Family, "ipv4")

@@ -31,6 +31,9 @@ func Parse(file string, data []byte) (Spec, error) {
 	if len(root.Docs) != 1 || root.Docs[0].Body == nil {
 		return Spec{}, hint.Usagef("%s: a study is one YAML document with name, question and variants", file)
 	}
+	if err := checkVersion(file, root.Docs[0].Body); err != nil {
+		return Spec{}, err
+	}
 	w := &walker{file: file, lines: map[string]int{}}
 	w.walk(root.Docs[0].Body, reflect.TypeFor[Spec](), "")
 	if w.err != nil {
@@ -45,6 +48,25 @@ func Parse(file string, data []byte) (Spec, error) {
 		return Spec{}, w.at(p)
 	}
 	return s, nil
+}
+
+// checkVersion refuses a study of another format before its keys are judged,
+// which may mean something else there.
+func checkVersion(file string, body ast.Node) error {
+	var head struct {
+		Version *int `yaml:"version"`
+	}
+	if err := yaml.NodeToValue(body, &head); err != nil || head.Version == nil {
+		return nil // of this version, or no study: its keys tell
+	}
+	switch v := *head.Version; {
+	case v > SpecVersion:
+		return hint.With(hint.Usagef("%s: the study is of version %d; this linerate reads up to version %d", file, v, SpecVersion),
+			"it was written for a newer linerate: read it with that one")
+	case v < 1:
+		return hint.Usagef("%s: version %d of a study never was", file, v)
+	}
+	return nil
 }
 
 // Format writes a study as YAML that Parse reads back to the same study, all

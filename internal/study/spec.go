@@ -9,8 +9,14 @@ import (
 	"linerate/internal/testbed"
 )
 
+// SpecVersion is the version of a study's YAML and of the trials beside it.
+const SpecVersion = 1
+
 // Spec is a study: a question, and how it is put to a testbed.
 type Spec struct {
+	// Version is that of the format: SpecVersion, which is also what a study
+	// that does not say has.
+	Version  int       `yaml:"version"`
 	Name     string    `yaml:"name"`
 	Question string    `yaml:"question"`
 	Summary  string    `yaml:"summary,omitempty"`

@@ -18,20 +18,18 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/study"
+	"linerate/internal/study/record"
 )
 
 // The files of a study's directory.
 const (
-	SpecFile    = "study.yaml"
-	TrialsFile  = "trials.jsonl"
-	ResultsFile = "results.json"
+	SpecFile    = record.SpecFile
+	TrialsFile  = record.TrialsFile
+	ResultsFile = record.ResultsFile
 	ReportFile  = "report.html"
 	// TornFile receives what a crash left of a line.
 	TornFile = "trials.torn"
 )
-
-// maxLine bounds a trial's line: an honest one has a few kB.
-const maxLine = 1 << 20
 
 // Dir is a study's directory that this process writes to; no other can until
 // it is closed.
@@ -40,6 +38,8 @@ type Dir struct {
 	Spec   study.Spec
 	Seed   uint64
 	Trials []study.Trial
+	// Environment is that of the last results written.
+	Environment study.Environment
 	// Torn tells what was left of a line that a crash tore, or "".
 	Torn   string
 	trials *os.File
@@ -78,11 +78,11 @@ func Create(path string, s study.Spec) (*Dir, error) {
 // Open opens a study's directory to go on with it. A last line that a crash
 // tore is moved to TornFile.
 func Open(path string) (*Dir, error) {
-	s, err := readSpec(path)
+	r, err := Read(path)
 	if err != nil {
 		return nil, err
 	}
-	d := &Dir{Path: path, Spec: s, Seed: *s.Seed}
+	d := &Dir{Path: path, Spec: r.Spec, Seed: r.Seed, Environment: r.Environment}
 	if err := d.openTrials(0); err != nil {
 		return nil, err
 	}
@@ -92,61 +92,15 @@ func Open(path string) (*Dir, error) {
 	return d, nil
 }
 
-// Read reads a study's directory without changing it; a torn last line is
-// ignored. The environment is that of the last results written, if any.
-func Read(path string) (study.Spec, []study.Trial, study.Environment, error) {
-	s, err := readSpec(path)
+// Read reads a study's directory without changing it. Links that lead out of
+// the directory are refused.
+func Read(path string) (*record.Record, error) {
+	root, err := os.OpenRoot(path)
 	if err != nil {
-		return s, nil, study.Environment{}, err
+		return nil, hint.With(fmt.Errorf("read the study: %w", err), "give a study's directory: one that a study was run into")
 	}
-	data, err := os.ReadFile(filepath.Join(path, TrialsFile))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return s, nil, study.Environment{}, fmt.Errorf("read the trials: %w", err)
-	}
-	trials, _, err := parseTrials(filepath.Join(path, TrialsFile), data)
-	if err != nil {
-		return s, nil, study.Environment{}, err
-	}
-	env, err := ReadEnvironment(path)
-	return s, trials, env, err
-}
-
-// ReadEnvironment is the environment of the last results written; a
-// directory without results has none.
-func ReadEnvironment(path string) (study.Environment, error) {
-	data, err := os.ReadFile(filepath.Join(path, ResultsFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return study.Environment{}, nil
-	}
-	if err != nil {
-		return study.Environment{}, fmt.Errorf("read the results: %w", err)
-	}
-	var r struct {
-		Environment study.Environment `json:"environment"`
-	}
-	if err := json.Unmarshal(data, &r); err != nil {
-		return study.Environment{}, fmt.Errorf("%s: %w", filepath.Join(path, ResultsFile), err)
-	}
-	return r.Environment, nil
-}
-
-func readSpec(path string) (study.Spec, error) {
-	file := filepath.Join(path, SpecFile)
-	data, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return study.Spec{}, hint.With(fmt.Errorf("%s holds no study (no %s)", path, SpecFile), "give the directory that linerate study run --out or demo --out wrote")
-	}
-	if err != nil {
-		return study.Spec{}, fmt.Errorf("read the study: %w", err)
-	}
-	s, err := study.Parse(file, data)
-	if err != nil {
-		return study.Spec{}, err
-	}
-	if s.Seed == nil {
-		return study.Spec{}, fmt.Errorf("%s has no seed: it is a study, but not the record of one", file)
-	}
-	return s, nil
+	defer root.Close()
+	return record.Read(root.FS(), path)
 }
 
 // openTrials opens the log for appending and takes the directory's lock.
@@ -170,12 +124,12 @@ func (d *Dir) recover() error {
 	if err != nil {
 		return fmt.Errorf("read the trials: %w", err)
 	}
-	trials, whole, err := parseTrials(d.trials.Name(), data)
+	t, err := record.ParseTrials(d.trials.Name(), data)
 	if err != nil {
 		return err
 	}
-	d.Trials = trials
-	torn := data[whole:]
+	d.Trials = t.Trials
+	torn := data[t.Whole:]
 	if len(torn) == 0 {
 		return d.endLine(data)
 	}
@@ -189,7 +143,7 @@ func (d *Dir) recover() error {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("keep the torn line: %w", err)
 	}
-	if err := d.trials.Truncate(int64(whole)); err != nil {
+	if err := d.trials.Truncate(int64(t.Whole)); err != nil {
 		return fmt.Errorf("cut off the torn line: %w", err)
 	}
 	return d.trials.Sync()
@@ -206,39 +160,14 @@ func (d *Dir) endLine(data []byte) error {
 	return d.trials.Sync()
 }
 
-// parseTrials reads whole lines and tells where they end. A line that is torn
-// can only be the last: anything else that does not parse is an error.
-func parseTrials(name string, data []byte) (trials []study.Trial, whole int, err error) {
-	for n := 1; whole < len(data); n++ {
-		end := bytes.IndexByte(data[whole:], '\n')
-		var t study.Trial
-		if end < 0 {
-			if json.Unmarshal(data[whole:], &t) == nil { // whole, but for its end
-				return append(trials, t), len(data), nil
-			}
-			return trials, whole, nil
-		}
-		line := data[whole : whole+end]
-		if len(line) > maxLine {
-			return nil, 0, fmt.Errorf("%s:%d: a line of %d bytes is no trial", name, n, len(line))
-		}
-		if err := json.Unmarshal(line, &t); err != nil {
-			if whole+end+1 == len(data) {
-				return trials, whole, nil
-			}
-			return nil, 0, fmt.Errorf("%s:%d: %w", name, n, err)
-		}
-		trials = append(trials, t)
-		whole += end + 1
-	}
-	return trials, whole, nil
-}
-
 // Append adds a trial to the log and returns when it is on disk.
 func (d *Dir) Append(t study.Trial) error {
 	line, err := json.Marshal(t)
 	if err != nil {
 		return fmt.Errorf("write a trial: %w", err)
+	}
+	if len(line) > record.MaxLine {
+		return fmt.Errorf("write a trial: %d bytes are more than a line may have (%d)", len(line), record.MaxLine)
 	}
 	if _, err := d.trials.Write(append(line, '\n')); err != nil {
 		return fmt.Errorf("write a trial: %w", err)

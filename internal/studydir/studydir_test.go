@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 
 	"linerate/internal/hint"
 	"linerate/internal/study"
@@ -110,9 +111,12 @@ func TestTornAtEveryByte(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.Close()
-		_, again, _, err := Read(path)
-		if err != nil || len(again) != lines+1 || again[lines].Block != 9 {
-			t.Fatalf("cut at %d: after going on there are %d trials, %v", cut, len(again), err)
+		again, err := Read(path)
+		if err != nil {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+		if n := len(again.Trials); n != lines+1 || again.Trials[lines].Block != 9 {
+			t.Fatalf("cut at %d: after going on there are %d trials", cut, n)
 		}
 	}
 }
@@ -171,8 +175,8 @@ func TestResultsAreReplacedWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := ReadEnvironment(path)
-	if err != nil || got.Kernel != "6.18" || got.Testbeds["cost"].Kind != "netns" {
+	got, err := Read(path)
+	if err != nil || got.Environment.Kernel != "6.18" || got.Environment.Testbeds["cost"].Kind != "netns" || !got.Finished {
 		t.Errorf("%+v, %v", got, err)
 	}
 	entries, err := os.ReadDir(path)
@@ -186,21 +190,47 @@ func TestResultsAreReplacedWhole(t *testing.T) {
 	}
 }
 
-func FuzzParseTrials(f *testing.F) {
-	f.Add([]byte(`{"variant":"a","block":1}` + "\n" + `{"var`))
-	f.Add([]byte("\n\n"))
-	f.Add([]byte(`{"variant":"a"}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		trials, whole, err := parseTrials("t", data)
-		if err != nil {
-			return
+// TestReadStaysInside: a record is somebody else's directory as often as not.
+func TestReadStaysInside(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("s3cret: x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, spoil := range map[string]func(string) error{
+		"a link out of it": func(file string) error { return os.Symlink(secret, file) },
+		"a FIFO":           func(file string) error { return unix.Mkfifo(file, 0o600) },
+		"a directory":      func(file string) error { return os.Mkdir(file, 0o700) },
+	} {
+		for _, file := range []string{SpecFile, TrialsFile, ResultsFile} {
+			path, _ := made(t)
+			if err := os.RemoveAll(filepath.Join(path, file)); err != nil {
+				t.Fatal(err)
+			}
+			if err := spoil(filepath.Join(path, file)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Read(path); err == nil || !strings.Contains(err.Error(), file) || strings.Contains(err.Error(), "s3cret") {
+				t.Errorf("%s instead of %s: %v", name, file, err)
+			}
 		}
-		if whole > len(data) {
-			t.Fatalf("%d of %d bytes are whole", whole, len(data))
-		}
-		again, rest, err := parseTrials("t", data[:whole])
-		if err != nil || rest != whole || len(again) != len(trials) {
-			t.Errorf("what was whole is not: %d of %d bytes, %d of %d trials, %v", rest, whole, len(again), len(trials), err)
-		}
-	})
+	}
+}
+
+// TestAppendRefusesWhatNobodyReads: a line beyond the reader's bound would
+// make the whole record unreadable.
+func TestAppendRefusesWhatNobodyReads(t *testing.T) {
+	path, trials := made(t)
+	d, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	huge := trial(9, "b")
+	huge.Reasons = []string{strings.Repeat("x", 2<<20)}
+	if err := d.Append(huge); err == nil {
+		t.Error("a trial of two megabytes was written")
+	}
+	if r, err := Read(path); err != nil || len(r.Trials) != len(trials) {
+		t.Errorf("%+v, %v", r, err)
+	}
 }

@@ -259,6 +259,12 @@ func testGet(t *testing.T, open Open) {
 	s := open(t)
 	b := Sample("get")
 	appendOne(t, s, b)
+	appendOne(t, s, Sample("another"))
+	sources, err := s.Sources(t.Context(), b.Studies[0].ID)
+	must(t, err)
+	if len(sources) != len(b.Sources) || len(sources) == 0 || sources[0] != b.Sources[0] {
+		t.Errorf("sources %+v, of %+v", sources, b.Sources)
+	}
 	rows, err := s.Get(t.Context(), b.Verdicts[0].ID[:12])
 	must(t, err)
 	if len(rows) != 1 || rows[0].Table != "verdicts" {

@@ -233,6 +233,11 @@ func (s *DB) Trials(ctx context.Context, study string) ([]ledger.Trial, error) {
 	return docs[ledger.Trial](ctx, s, "SELECT doc FROM trials WHERE study = ? ORDER BY entry, id"+s.d.Order, study)
 }
 
+// Sources of a study.
+func (s *DB) Sources(ctx context.Context, study string) ([]ledger.Source, error) {
+	return docs[ledger.Source](ctx, s, "SELECT doc FROM sources WHERE study = ? ORDER BY path, id"+s.d.Order, study)
+}
+
 // Studies that a filter admits.
 func (s *DB) Studies(ctx context.Context, f ledger.Filter) ([]ledger.Study, error) {
 	var w where

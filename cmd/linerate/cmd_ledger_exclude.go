@@ -1,0 +1,35 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/hint"
+	"linerate/internal/ledger"
+)
+
+func newLedgerExcludeCmd() *cobra.Command {
+	var at, reason string
+	cmd := &cobra.Command{
+		Use:     "exclude ID --reason TEXT",
+		Short:   "take a trial, verdict or study out of what is concluded",
+		Long:    "Nothing is removed: results are shown with and without it from then on.",
+		Example: `  linerate ledger exclude 3fa92c --reason "the fan had failed"`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withLedger(cmd.Context(), at, func(s ledger.Store) error {
+				err := ledger.Exclude(cmd.Context(), s, args[0], reason, operator(), time.Now())
+				if errors.Is(err, ledger.ErrNotFound) {
+					return hint.With(fmt.Errorf("%s: %w", args[0], err), "linerate ledger show STUDY lists the trials of a study")
+				}
+				return err
+			})
+		},
+	}
+	addLedgerFlag(cmd, &at)
+	cmd.Flags().StringVar(&reason, "reason", "", "what is wrong with it")
+	return cmd
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/hint"
+	"linerate/internal/ledger"
+	"linerate/internal/ledger/dump"
+)
+
+func newLedgerExportCmd() *cobra.Command {
+	var f ledger.Filter
+	var at, format, what, out string
+	var all, raw bool
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "write evidence or trials as JSON lines, CSV, Parquet or Markdown",
+		Example: `  linerate ledger export --format csv > evidence.csv
+  linerate ledger export --what trials --format parquet --out trials.parquet
+  linerate ledger export --all --raw > ledger.jsonl      # everything, for ledger import`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !contains(dump.Formats, format) {
+				return hint.Unknown("format", format, dump.Formats)
+			}
+			if format == "parquet" && out == "" && isTerminal(cmd.OutOrStdout()) {
+				return hint.With(hint.Usagef("Parquet is not for a terminal"), "--out FILE")
+			}
+			return readLedger(cmd.Context(), at, func(s ledger.Store) error {
+				return toOutput(cmd.OutOrStdout(), out, func(w io.Writer) error {
+					if all {
+						return dump.All(cmd.Context(), w, s, raw)
+					}
+					return export(cmd.Context(), w, s, f, what, format)
+				})
+			})
+		},
+	}
+	addFilterFlags(cmd, &f)
+	addLedgerFlag(cmd, &at)
+	cmd.Flags().StringVar(&format, "format", "jsonl", "jsonl, csv, parquet or markdown")
+	cmd.Flags().StringVar(&what, "what", "evidence", "evidence or trials")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default: standard output)")
+	cmd.Flags().BoolVar(&all, "all", false, "the whole ledger as JSON lines, to be imported elsewhere")
+	cmd.Flags().BoolVar(&raw, "raw", false, "with --all: raw bytes too")
+	return cmd
+}
+
+// toOutput writes to a file, whole or not at all, or to w.
+func toOutput(w io.Writer, path string, write func(io.Writer) error) error {
+	if path == "" {
+		return write(w)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".export-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	if err := errors.Join(write(f), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+func export(ctx context.Context, w io.Writer, s ledger.Store, f ledger.Filter, what, format string) error {
+	switch what {
+	case "evidence":
+		lines, err := evidenceLines(ctx, s, f)
+		if err != nil {
+			return err
+		}
+		if format == "markdown" {
+			return dump.Markdown(w, lines)
+		}
+		return dump.Write(w, format, dump.Evidence(lines))
+	case "trials":
+		studies, err := s.Studies(ctx, f)
+		if err != nil {
+			return err
+		}
+		var rows []dump.TrialRow
+		for i := range studies {
+			ts, err := s.Trials(ctx, studies[i].ID)
+			if err != nil {
+				return err
+			}
+			rows = append(rows, dump.Trials(&studies[i], ts)...)
+		}
+		return dump.Write(w, format, rows)
+	}
+	return hint.Unknown("--what", what, []string{"evidence", "trials"})
+}

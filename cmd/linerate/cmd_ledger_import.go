@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/hint"
+	"linerate/internal/ledger"
+	"linerate/internal/ledger/dump"
+	"linerate/internal/netbenches"
+	"linerate/internal/study/record"
+	"linerate/internal/studydir"
+)
+
+func newLedgerImportCmd() *cobra.Command {
+	var at string
+	cmd := &cobra.Command{
+		Use:   "import DIR|FILE…",
+		Short: "take in study directories, or another ledger's export --all",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withLedger(cmd.Context(), at, func(s ledger.Store) error {
+				for _, a := range args {
+					if err := importInto(cmd, s, a); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	}
+	addLedgerFlag(cmd, &at)
+	return cmd
+}
+
+func importInto(cmd *cobra.Command, s ledger.Store, path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return hint.Usage(err)
+	}
+	if info.IsDir() {
+		added, err := addStudyDir(cmd.Context(), s, path)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", path, addedText(added))
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	n, err := dump.Load(cmd.Context(), f, s)
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %d entries added\n", path, n)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+func addedText(added int) string {
+	if added == 0 {
+		return "is in the ledger already"
+	}
+	return "added"
+}
+
+// addStudyDir takes one of linerate's own studies into a ledger.
+func addStudyDir(ctx context.Context, s ledger.Store, dir string) (added int, err error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return 0, err
+	}
+	r, err := studydir.Read(abs)
+	if errors.Is(err, record.ErrNoStudy) {
+		return 0, hint.With(err, "a study's directory holds study.yaml, trials.jsonl and results.json; an archive is taken in by: linerate import netbenches DIR")
+	}
+	if err != nil {
+		return 0, err
+	}
+	b, err := ledger.OfRecord(r, abs)
+	if errors.Is(err, ledger.ErrUnfinished) {
+		return 0, hint.With(err, "finish it: linerate study resume %s", dir)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return s.Append(ctx, b)
+}
+
+func newLedgerRebuildCmd() *cobra.Command {
+	var at string
+	cmd := &cobra.Command{
+		Use:   "rebuild DIR…",
+		Short: "make the ledger again from the studies and archives below DIR",
+		Long: `Look for studies' directories and archives of benchmarks below each DIR and
+take in, by content, what the ledger lacks. Into an empty ledger this makes
+the whole of it again, but for exclusions, which exist nowhere else: keep
+them with ledger export --all.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withLedger(cmd.Context(), at, func(s ledger.Store) error {
+				for _, dir := range args {
+					if err := rebuild(cmd, s, dir); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	}
+	addLedgerFlag(cmd, &at)
+	return cmd
+}
+
+// rebuild takes in everything below dir.
+func rebuild(cmd *cobra.Command, s ledger.Store, dir string) error {
+	var studies, archives []string
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if !d.IsDir() {
+			return nil
+		}
+		if _, err := os.Stat(filepath.Join(p, "study.yaml")); err == nil {
+			studies = append(studies, p)
+			return filepath.SkipDir
+		}
+		if netbenches.IsArchive(p) {
+			archives = append(archives, p)
+			return filepath.SkipDir
+		}
+		return nil
+	})
+	if err != nil {
+		return hint.Usage(err)
+	}
+	added := 0
+	for _, p := range studies {
+		n, err := addStudyDir(cmd.Context(), s, p)
+		if err != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "left out: %v\n", err)
+		}
+		added += n
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %d studies found, %d added\n", dir, len(studies), added)
+	for _, p := range archives {
+		if err := importTree(cmd.Context(), cmd, p, s, &netbenchesFlags{raw: "used"}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/hint"
+	"linerate/internal/ledger"
+)
+
+func newLedgerQueryCmd() *cobra.Command {
+	var f ledger.Filter
+	var at string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "query",
+		Short: "list evidence by tunable, hardware, release, workload …",
+		Example: `  linerate ledger query --tunable kern.random.harvest.mask
+  linerate ledger query --nic i210 --verdict worse --json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return readLedger(cmd.Context(), at, func(s ledger.Store) error {
+				lines, err := evidenceLines(cmd.Context(), s, f)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return printJSON(cmd.OutOrStdout(), evidenceDoc{Version: 1, Ledger: s.Place(), Evidence: nonNil(lines), Conflict: ledger.Disagreement(lines)})
+				}
+				if len(lines) == 0 {
+					return noEvidence(cmd.Context(), cmd.ErrOrStderr(), s, &f)
+				}
+				return printEvidence(cmd.OutOrStdout(), lines)
+			})
+		},
+	}
+	addFilterFlags(cmd, &f)
+	addLedgerFlag(cmd, &at)
+	cmd.Flags().IntVar(&f.Limit, "limit", 0, "at most so many")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	return cmd
+}
+
+// evidenceDoc is the document of ledger query --json.
+type evidenceDoc struct {
+	Version  int           `json:"version"`
+	Ledger   string        `json:"ledger"`
+	Conflict bool          `json:"conflict"` // some evidence shows a gain and some a loss
+	Evidence []ledger.Line `json:"evidence"`
+}
+
+func nonNil(l []ledger.Line) []ledger.Line {
+	if l == nil {
+		return []ledger.Line{}
+	}
+	return l
+}
+
+// noEvidence tells a tunable nobody measured from a name nobody knows.
+func noEvidence(ctx context.Context, w io.Writer, s ledger.Store, f *ledger.Filter) error {
+	names, err := s.Tunables(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "no evidence of that in %s\n", s.Place())
+	if f.Tunable != "" && names[ledger.FoldName(f.Tunable)] == 0 {
+		var known []string
+		for n := range names {
+			known = append(known, n)
+		}
+		if near := hint.Nearest(ledger.FoldName(f.Tunable), known, 3); len(near) > 0 {
+			fmt.Fprintf(w, "hint: measured were %s\n", strings.Join(near, ", "))
+		}
+	}
+	return nil
+}

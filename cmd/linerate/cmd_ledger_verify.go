@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/ledger"
+)
+
+func newLedgerVerifyCmd() *cobra.Command {
+	var at, head string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "recompute the whole chain of hashes",
+		Long: `Recompute every record's digest, every link of the chain and the hash of all
+raw bytes. Note the head it prints elsewhere: --head then shows whether
+entries were cut off since. Exit code 1 when anything is wrong.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return readLedger(cmd.Context(), at, func(s ledger.Store) error {
+				r, err := ledger.Verify(cmd.Context(), s, head)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					err = printJSON(cmd.OutOrStdout(), r)
+				} else {
+					printReport(cmd.OutOrStdout(), r)
+				}
+				if err == nil && !r.OK {
+					return exitWith(exitFailed)
+				}
+				return err
+			})
+		},
+	}
+	addLedgerFlag(cmd, &at)
+	cmd.Flags().StringVar(&head, "head", "", "hash of a head noted earlier, which must be among the entries")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	return cmd
+}
+
+func printReport(w io.Writer, r *ledger.Report) {
+	for _, p := range r.Problems {
+		fmt.Fprintf(w, "wrong: %s\n", p)
+	}
+	state := "verified"
+	if !r.OK {
+		state = "NOT verified"
+	}
+	fmt.Fprintf(w, "%s: %s: %d entries, %d records, %d raw files (%d bytes) kept; %d sources by hash only.\n", r.Place, state, r.Entries, r.Rows, r.Blobs, r.Bytes, r.Missing)
+	if r.Head != "" {
+		fmt.Fprintf(w, "head %s\n", r.Head)
+	}
+}

@@ -1,0 +1,231 @@
+package ledger
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"linerate/internal/study"
+	"linerate/internal/study/record"
+)
+
+// KindStudy is the kind of linerate's own studies.
+const KindStudy = "study"
+
+// ErrUnfinished says that a study has no results yet: what its trials hold
+// for is not known before.
+var ErrUnfinished = errors.New("the study has no results yet")
+
+// OfRecord turns the record of one of linerate's own studies into a batch:
+// trials as the raw record has them, verdicts derived from those. path is
+// where it was read. The same record gives the same batch.
+func OfRecord(r *record.Record, path string) (*Batch, error) {
+	if !r.Finished {
+		return nil, fmt.Errorf("%s: %w", path, ErrUnfinished)
+	}
+	d := ownStudy{rec: r, res: r.Results(), path: path}
+	d.files()
+	d.environment()
+	d.trials()
+	d.verdicts()
+	d.study()
+	return &d.b, nil
+}
+
+// ownStudy becomes a batch.
+type ownStudy struct {
+	rec  *record.Record
+	res  study.Results
+	path string
+	id   string
+	env  string
+	b    Batch
+	byID map[arm][]string // trials, by what they are of
+}
+
+// arm is a variant in a part.
+type arm struct{ part, variant string }
+
+// files names the study by the bytes of its record, and keeps them.
+func (d *ownStudy) files() {
+	parts := []string{"study"}
+	for _, f := range d.rec.Files {
+		sum := sha256.Sum256(f.Data)
+		sha := hex.EncodeToString(sum[:])
+		d.b.Sources = append(d.b.Sources, Source{Path: f.Name, SHA256: sha, Size: int64(len(f.Data)), Role: "record"})
+		d.b.Blobs = append(d.b.Blobs, pack(sha, f.Data))
+		parts = append(parts, f.Name, sha)
+	}
+	d.id = ID(parts...)
+	d.b.Kind, d.b.Ref = KindStudy, d.id
+	for i := range d.b.Sources {
+		s := &d.b.Sources[i]
+		s.Study, s.ID = d.id, ID(d.id, s.Path, s.SHA256)
+	}
+}
+
+// packer compresses whole texts; EncodeAll may be called by many at once.
+var packer = sync.OnceValues(func() (*zstd.Encoder, error) {
+	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
+})
+
+// pack compresses bytes to be kept.
+func pack(sha string, data []byte) Blob {
+	enc, err := packer()
+	if err != nil {
+		return Blob{SHA256: sha, Size: int64(len(data)), Encoding: "raw", Data: data}
+	}
+	return Blob{SHA256: sha, Size: int64(len(data)), Encoding: "zstd", Data: enc.EncodeAll(data, nil)}
+}
+
+func (d *ownStudy) environment() {
+	e := d.res.Environment
+	nic, driver := ports(e)
+	env := Environment{
+		OS: title(e.OS), Release: e.Kernel, Arch: e.Arch, Hardware: e.Hostname, CPU: e.CPU, Cores: e.CPUs,
+		NIC: nic, Driver: driver, Label: e.Label,
+		Extra: map[string]string{"governor": e.Governor, "hypervisor": e.Hypervisor, "engine": e.Engine, "linerate": e.Linerate},
+	}
+	doc, err := json.Marshal(env)
+	if err != nil {
+		doc = nil
+	}
+	env.ID = ID("environment", string(doc))
+	d.env = env.ID
+	d.b.Environments = []Environment{env}
+}
+
+// ports are what carried the frames: pairs of virtual interfaces where the
+// testbed is of namespaces, and not known of any other.
+func ports(e study.Environment) (nic, driver string) {
+	if len(e.Testbeds) == 0 {
+		return "", ""
+	}
+	for _, bed := range e.Testbeds {
+		if bed.Kind != "netns" {
+			return "", ""
+		}
+	}
+	return "veth", "veth"
+}
+
+// title writes an operating system as its users do.
+func title(os string) string {
+	switch os {
+	case "linux":
+		return "Linux"
+	case "freebsd":
+		return "FreeBSD"
+	}
+	return os
+}
+
+// trialID names the n-th trial of a study's record.
+func trialID(study string, n int) string { return ID(study, "trial", strconv.Itoa(n)) }
+
+func (d *ownStudy) trials() {
+	d.byID = map[arm][]string{}
+	sha := ""
+	for _, s := range d.b.Sources {
+		if s.Path == record.TrialsFile {
+			sha = s.SHA256
+		}
+	}
+	for i, t := range d.rec.Trials {
+		start, line := t.Start.UTC(), d.rec.Lines[i]
+		out := Trial{
+			ID: trialID(d.id, i), Study: d.id, Environment: d.env, Variant: t.Variant, Workload: t.Part,
+			Block: t.Block, Order: t.Order, Start: &start, Valid: t.Valid, Reasons: t.Reasons, Metrics: t.Metrics,
+			Sources: []Ref{{SHA256: sha, Path: record.TrialsFile, Role: "trial", First: line, Last: line}},
+		}
+		if t.Unavailable != "" {
+			out.Reasons = append(out.Reasons, "unavailable: "+t.Unavailable)
+		}
+		if t.Retry {
+			out.Flags = append(out.Flags, "repeats an invalid trial")
+		}
+		d.b.Trials = append(d.b.Trials, out)
+		key := arm{t.Part, t.Variant}
+		d.byID[key] = append(d.byID[key], out.ID)
+	}
+}
+
+func (d *ownStudy) verdicts() {
+	for i := range d.res.Verdicts {
+		v := d.verdict(&d.res.Verdicts[i])
+		v.ID = ID(d.id, "verdict", v.Workload, v.Metric, v.Control, v.Variant)
+		v.ControlTrials, v.VariantTrials = d.byID[arm{v.Workload, v.Control}], d.byID[arm{v.Workload, v.Variant}]
+		v.Changes = changes(d.rec.Spec, v.Control, v.Variant)
+		d.b.Verdicts = append(d.b.Verdicts, v)
+	}
+}
+
+// verdict writes a study's verdict as the ledger does.
+func (d *ownStudy) verdict(v *study.Verdict) Verdict {
+	out := fromStudy(v, d.res.Verdicts)
+	out.Study, out.Environment = d.id, d.env
+	return out
+}
+
+// fromStudy is a study's verdict, one of all it gives.
+func fromStudy(v *study.Verdict, all []study.Verdict) Verdict {
+	family := 0 // comparisons that Holm corrected together
+	for _, o := range all {
+		if o.Part == v.Part && o.Metric == v.Metric {
+			family++
+		}
+	}
+	return Verdict{
+		Metric: v.Metric, Primary: v.Primary, Unit: v.Unit, Better: v.Better, Workload: v.Part,
+		Control: v.Control, Variant: v.Variant, N: v.N, NControl: v.N, NVariant: v.N,
+		Effect: v.Effect, EffectNS: v.EffectNS, P: v.P, PHolm: v.PHolm, Family: family, Verdict: v.Verdict,
+		MarginPercent: v.MarginPercent, PEquivalent: v.PEquivalent,
+		ControlMean: v.ControlMean, VariantMean: v.VariantMean, MDE: v.MDE, Method: v.Method, Warnings: v.Warnings,
+	}
+}
+
+func (d *ownStudy) study() {
+	r := &d.res
+	st := Study{
+		ID: d.id, Kind: KindStudy, Name: r.Study, Path: d.path, Question: r.Question, Answer: r.Answer, Design: "blocks",
+		Metric: d.rec.Spec.Primary().Metric, Control: r.Control, Seed: r.Seed, Started: r.Started, Label: r.Environment.Label,
+		Notes: append(d.rec.Warnings(*r), r.Warnings...), AA: r.AA.Verdict, Tool: "linerate " + r.Environment.Linerate,
+	}
+	first := ""
+	if r.Started != nil {
+		first = r.Started.UTC().Format(time.RFC3339Nano)
+		d.b.Time = r.Started.UTC()
+	}
+	st.Place = fmt.Sprintf("study/%s/%d/%s", r.Study, r.Seed, first)
+	d.b.Studies = []Study{st}
+}
+
+// changes compares what two variants set.
+func changes(s study.Spec, control, variant string) []Change {
+	a, b := settingsOf(s, control), settingsOf(s, variant)
+	out := []Change{}
+	for _, name := range keys(a, b) {
+		if a[name] != b[name] {
+			out = append(out, Change{Tunable: name, Related: relatedTo(name), Before: a[name], After: b[name], File: record.SpecFile})
+		}
+	}
+	return out
+}
+
+func settingsOf(s study.Spec, variant string) map[string]string {
+	out := map[string]string{}
+	v, _ := s.Variant(variant)
+	for _, set := range v.Settings {
+		if name, value := settingOf(set); name != "" {
+			out[name] = value
+		}
+	}
+	return out
+}

@@ -1,0 +1,202 @@
+// Package record reads the record that a study leaves: study.yaml (what was
+// run), trials.jsonl (one line a trial, the raw data) and results.json
+// (derived from them, but for the environment). It is the one reader of all
+// that report, compare and keep studies, wherever the files lie: in a
+// directory or in a ledger. Package studydir writes them.
+package record
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+
+	"linerate/internal/hint"
+	"linerate/internal/stats"
+	"linerate/internal/study"
+)
+
+// The files of a record.
+const (
+	SpecFile    = "study.yaml"
+	TrialsFile  = "trials.jsonl"
+	ResultsFile = "results.json"
+)
+
+// MaxFile bounds each file: a long study of searches has some tens of MB.
+const MaxFile = 256 << 20
+
+// ErrNoStudy says that there is no study's record.
+var ErrNoStudy = errors.New("holds no study")
+
+// File is one file of a record as it was read.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// Record is what a study left.
+type Record struct {
+	Name   string // where it was read, for messages
+	Spec   study.Spec
+	Seed   uint64
+	Trials []study.Trial
+	Lines  []int  // Lines[i] is the line of TrialsFile that holds Trials[i], from 1
+	Torn   string // what a crash left of a last line, which is no trial
+	// Environment is that of the last results written; it is empty, and
+	// Finished false, where none were.
+	Environment study.Environment
+	Finished    bool
+	Files       []File // those there are, in the order above
+
+	written []study.Verdict
+}
+
+// Read reads a record. A last line of the trials that a crash tore is left
+// out and kept in Torn; anything else that is no trial refuses the record, as
+// does a file of a version that this program does not know. name is what
+// messages call the place.
+func Read(fsys fs.FS, name string) (*Record, error) {
+	r := &Record{Name: name}
+	for _, f := range []struct {
+		name  string
+		parse func([]byte) error
+	}{{SpecFile, r.spec}, {TrialsFile, r.trials}, {ResultsFile, r.results}} {
+		data, err := readFile(fsys, f.name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && f.name == SpecFile:
+			return nil, hint.With(fmt.Errorf("%s %w (no %s)", name, ErrNoStudy, SpecFile), "give a study's directory: one that a study was run into")
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("read %s: %w", r.at(f.name), err)
+		}
+		if err := f.parse(data); err != nil {
+			return nil, err
+		}
+		r.Files = append(r.Files, File{f.name, data})
+	}
+	return r, nil
+}
+
+func (r *Record) at(file string) string { return path.Join(r.Name, file) }
+
+// readFile reads a regular file whole; what is none (a FIFO would block) and
+// what is too large is refused.
+func readFile(fsys fs.FS, name string) ([]byte, error) {
+	info, err := fs.Stat(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is no regular file")
+	}
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
+	if err == nil && len(data) > MaxFile {
+		err = fmt.Errorf("it is larger than %d MiB", MaxFile>>20)
+	}
+	return data, err
+}
+
+func (r *Record) spec(data []byte) error {
+	s, err := study.Parse(r.at(SpecFile), data)
+	if err != nil {
+		return err
+	}
+	if s.Seed == nil {
+		return fmt.Errorf("%s has no seed: it is a study, but not the record of one", r.at(SpecFile))
+	}
+	r.Spec, r.Seed = s, *s.Seed
+	return nil
+}
+
+func (r *Record) trials(data []byte) error {
+	t, err := ParseTrials(r.at(TrialsFile), data)
+	r.Trials, r.Lines, r.Torn = t.Trials, t.Lines, string(data[t.Whole:])
+	return err
+}
+
+// results takes what cannot be derived again, and the verdicts to compare
+// with those that are.
+func (r *Record) results(data []byte) error {
+	var head struct {
+		Version *int `json:"version"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return fmt.Errorf("%s: %w", r.at(ResultsFile), err)
+	}
+	if err := checkVersion(r.at(ResultsFile), head.Version); err != nil {
+		return err
+	}
+	var doc struct {
+		Environment study.Environment `json:"environment"`
+		Verdicts    []study.Verdict   `json:"verdicts"`
+	}
+	if err := json.Unmarshal(data, &doc); err != nil {
+		return fmt.Errorf("%s: %w", r.at(ResultsFile), err)
+	}
+	r.Environment, r.Finished, r.written = doc.Environment, true, doc.Verdicts
+	return nil
+}
+
+// checkVersion refuses results that this program might misread.
+func checkVersion(file string, version *int) error {
+	again := "%s is derived from %s: move it away, and report the study again"
+	switch {
+	case version == nil:
+		return hint.With(fmt.Errorf("%s says no version: it is not the results of a study", file), again, ResultsFile, TrialsFile)
+	case *version > study.ResultsVersion:
+		return hint.With(fmt.Errorf("%s is of version %d; this linerate reads up to version %d", file, *version, study.ResultsVersion),
+			"a newer linerate wrote it: read it with that one")
+	case *version < 1:
+		return hint.With(fmt.Errorf("%s is of version %d, which never was", file, *version), again, ResultsFile, TrialsFile)
+	}
+	return nil
+}
+
+// Results are derived from the trials, anew each time.
+func (r *Record) Results() study.Results {
+	return study.Analyse(r.Spec, r.Seed, r.Environment, r.Trials)
+}
+
+// Warnings say what a reader must know of the record itself.
+func (r *Record) Warnings(derived study.Results) []string {
+	var out []string
+	if r.Torn != "" {
+		out = append(out, fmt.Sprintf("the last line of %s was cut off and counts for nothing (%d bytes)", TrialsFile, len(r.Torn)))
+	}
+	if n := unlike(r.written, derived.Verdicts); n > 0 {
+		out = append(out, fmt.Sprintf("%s states %s that its trials do not give: another version derived it, or somebody edited it", ResultsFile, plural(n, "verdict")))
+	}
+	return out
+}
+
+// unlike counts the verdicts written that the trials do not give.
+func unlike(written, derived []study.Verdict) int {
+	type key struct{ part, metric, control, variant string }
+	given := map[key]stats.Verdict{}
+	for _, v := range derived {
+		given[key{v.Part, v.Metric, v.Control, v.Variant}] = v.Verdict
+	}
+	n := 0
+	for _, v := range written {
+		if given[key{v.Part, v.Metric, v.Control, v.Variant}] != v.Verdict {
+			n++
+		}
+	}
+	return n
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
