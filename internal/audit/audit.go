@@ -53,7 +53,7 @@ func Run(in Input) (*Report, error) {
 	order(findings)
 	r := &Report{
 		Version: Version, OS: a.f.OS, Release: a.f.Release.String(), Host: a.f.Hostname,
-		Role: in.Role, RoleReasons: slices.Clone(in.RoleReasons), Unread: a.unread(), Lines: len(a.lines), Quiet: a.quiet(findings),
+		Role: in.Role, RoleReasons: slices.Clone(in.RoleReasons), Unread: a.unread(), Lines: len(a.lines), Quiet: a.quiet(findings), Coverage: a.coverage(),
 	}
 	if r.RoleReasons == nil {
 		r.RoleReasons = []string{}

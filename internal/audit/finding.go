@@ -132,8 +132,10 @@ type Report struct {
 	// Lines is how many lines of the host's files set something, and Quiet
 	// how many of them no finding is about: they are fine as they are, as far
 	// as the catalogue knows.
-	Lines    int       `json:"lines"`
-	Quiet    int       `json:"quiet_lines"`
+	Lines int `json:"lines"`
+	Quiet int `json:"quiet_lines"`
+	// Coverage is how much of the host's settings the audit could judge.
+	Coverage Coverage  `json:"coverage"`
 	Findings []Finding `json:"findings"`
 	// Suppressed are findings that the suppressions hide.
 	Suppressed []Suppressed `json:"suppressed"`

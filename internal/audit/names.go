@@ -53,11 +53,19 @@ func (a *auditor) unknown(j judged) []candidate {
 		as, f.Severity, f.Action = unjudged, Info, Measure
 		f.Message = j.Name + " is not in the catalogue; the audit cannot judge it"
 		f.Why = "The catalogue knows what matters to networks, not every name."
-		f.Fix = fmt.Sprintf("Ask the host: sysctl -d %s", j.Name)
+		f.Fix = "Ask the host: " + ask(a.f.OS, j.Name)
 	default:
 		return nil // ports bring rc.conf variables and modules of their own
 	}
 	return one(as, f)
+}
+
+// ask is the command by which a host tells of a sysctl.
+func ask(os, name string) string {
+	if os == fact.Linux {
+		return "sysctl " + name
+	}
+	return "sysctl -d " + name
 }
 
 // typo is the catalogued name that somebody may have meant, "" when none is

@@ -23,7 +23,7 @@ const (
 	outOfRange   class = "out-of-range"  // the system does not take the value
 	worse        class = "worse"         // replaces a better default
 	same         class = "same"          // equal to the default
-	caution      class = "caution"       // the record warns of it
+	caution      class = "caution"       // the record warns of it, or of its value
 	lineRule     class = "line-rule"     // a rule about lines
 	idleRule     class = "idle-rule"     // a rule that says a line does nothing
 	wideRule     class = "wide-rule"     // a rule about the host, an interface or a counter

@@ -90,7 +90,7 @@ func TestAbsorb(t *testing.T) {
 var made = map[class][]string{
 	rejectedLine: {"LR-SYNTAX", "LR-UNREADABLE"}, unheard: {"LR-UNKNOWN"}, unjudged: {"LR-UNKNOWN"}, gone: {"LR-REMOVED", "LR-RENAMED", "LR-NOTYET"},
 	misplaced: {"LR-MISPLACED"}, unloaded: {"LR-NOMODULE"}, late: {"LR-ORDER"}, outOfRange: {"LR-RANGE"}, worse: {"LR-LOWERS"}, same: {"LR-DEFAULT"},
-	caution: {"LR-HARMFUL", "LR-INEFFECTIVE", "LR-MEMORY", "LR-ORDER"}, repeated: {"LR-DUPLICATE"}, drifted: {"LR-DRIFT"},
+	caution: {"LR-RANGE", "LR-HARMFUL", "LR-INEFFECTIVE", "LR-MEMORY", "LR-ORDER"}, repeated: {"LR-DUPLICATE"}, drifted: {"LR-DRIFT"},
 	disagreeing: {"LR-COUPLED"}, complained: {"LR-COMPLAINT"}, claimed: {"LR-FOLKLORE"},
 }
 

@@ -142,13 +142,14 @@ func (p *printer) tail(r *Report, hidden int) {
 	if len(r.Suppressed) > 0 {
 		p.f(", %d suppressed", len(r.Suppressed))
 	}
-	if len(r.Findings) == 0 {
-		p.f(": nothing to say; leave it as it is")
+	if len(r.Findings) == 0 || r.Coverage.blind() {
+		p.f(": %s", r.Coverage.verdict())
 	}
 	p.f("\n")
 	if r.Lines > 0 {
 		p.f("%s read; nothing to say of %d\n", plural(r.Lines, "line"), r.Quiet)
 	}
+	p.paragraph("", "  ", r.Coverage.sentences())
 }
 
 func plural(n int, word string) string {

@@ -26,6 +26,9 @@ func (a *auditor) rejected(j judged) []candidate {
 	if known {
 		f.Fix = fmt.Sprintf("Give a value that fits, or remove the line (default %s).", d)
 	}
+	if p.Outside == tunable.Taken {
+		return one(caution, f) // it has its effects, whatever they are
+	}
 	return one(outOfRange, f)
 }
 

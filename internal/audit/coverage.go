@@ -1,0 +1,142 @@
+package audit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/fact"
+	"linerate/internal/show"
+)
+
+// Coverage is how much of a host the catalogue knows: what an audit without
+// findings is worth.
+type Coverage struct {
+	// Set counts the names that files of the host set, SetKnown those of them
+	// that the catalogue has.
+	Set      int `json:"set"`
+	SetKnown int `json:"set_known"`
+	// Running counts the names whose running value was read, RunningKnown
+	// those of them that the catalogue has.
+	Running      int `json:"running"`
+	RunningKnown int `json:"running_known"`
+	// Unjudged are the names that files set and that the audit could not
+	// judge, or not wholly, in the order of their names.
+	Unjudged []Unjudged `json:"unjudged"`
+}
+
+// Unjudged is a name that an audit could not judge.
+type Unjudged struct {
+	Name string `json:"name"`
+	// Why says what was lacking: a record, or something of the host.
+	Why string `json:"why"`
+}
+
+// coverage counts what the catalogue knows of the host's settings.
+func (a *auditor) coverage() Coverage {
+	v := Coverage{Unjudged: []Unjudged{}}
+	for _, s := range a.f.Settings {
+		rec, known := a.c.Lookup(a.f.OS, s.Name)
+		if s.Live != nil {
+			v.Running++
+			v.RunningKnown += count(known)
+		}
+		i := slices.IndexFunc(s.Lines, func(l fact.Line) bool { return !l.Default })
+		if i < 0 {
+			continue
+		}
+		v.Set++
+		v.SetKnown += count(known)
+		switch {
+		case !known:
+			v.Unjudged = append(v.Unjudged, Unjudged{clean(s.Name), "not in the catalogue"})
+		case rec.At(a.f.Release).IsFormula() && a.env.Unknown(rec.At(a.f.Release).Formula):
+			v.Unjudged = append(v.Unjudged, Unjudged{s.Name, "its default is computed from what is not known of the host"})
+		}
+	}
+	return v
+}
+
+func count(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// verdict is what no findings mean: that a host is well is only said where
+// all that its files set could be judged.
+func (v Coverage) verdict() string {
+	switch {
+	case v.Set+v.Running == 0:
+		return "no settings found; there was nothing to judge"
+	case v.SetKnown+v.RunningKnown == 0:
+		return "the catalogue knows none of this host's settings; it cannot judge them"
+	case v.blind():
+		return "the catalogue knows none of what the files set; it cannot judge that"
+	case v.Set == 0:
+		return fmt.Sprintf("no file sets anything; nothing to say of the %s running that the catalogue knows", show.Plural(v.RunningKnown, "value"))
+	case len(v.Unjudged) > 0:
+		return "nothing to say of what could be judged"
+	}
+	return "nothing to say; leave it as it is"
+}
+
+// blind reports that nothing of what the host's files set is known, or where
+// they set nothing, of what runs: whatever is found, it is not about tuning.
+func (v Coverage) blind() bool {
+	return v.SetKnown == 0 && (v.Set > 0 || v.RunningKnown == 0)
+}
+
+// named is how many names a text lists before it counts the rest.
+const named = 8
+
+// sentences say the coverage in words.
+func (v Coverage) sentences() string {
+	var parts []string
+	if v.Set > 0 {
+		parts = append(parts, fmt.Sprintf("files set %s, %s in the catalogue", show.Plural(v.Set, "name"), of(v.SetKnown, v.Set)))
+	}
+	if v.Running > 0 {
+		parts = append(parts, fmt.Sprintf("%s running, %s in the catalogue", show.Plural(v.Running, "value"), of(v.RunningKnown, v.Running)))
+	}
+	text := strings.Join(parts, "; ")
+	if text == "" {
+		return ""
+	}
+	return "coverage: " + text + "." + v.leftOut()
+}
+
+// leftOut lists what could not be judged, by the reason.
+func (v Coverage) leftOut() string {
+	var reasons []string
+	by := map[string][]string{}
+	for _, u := range v.Unjudged {
+		if by[u.Why] == nil {
+			reasons = append(reasons, u.Why)
+		}
+		by[u.Why] = append(by[u.Why], u.Name)
+	}
+	var b strings.Builder
+	for _, why := range reasons {
+		list := by[why]
+		more := ""
+		if len(list) > named {
+			more = fmt.Sprintf(" and %s more", show.Count(len(list)-named))
+			list = list[:named]
+		}
+		fmt.Fprintf(&b, " Not judged (%s): %s%s.", why, strings.Join(list, ", "), more)
+	}
+	return b.String()
+}
+
+// of says how many of all, with words for the ends.
+func of(n, all int) string {
+	switch n {
+	case 0:
+		return "none"
+	case all:
+		return "all"
+	}
+	return show.Count(n)
+}

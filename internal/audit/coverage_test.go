@@ -1,0 +1,67 @@
+package audit_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/audit"
+	"linerate/internal/fact"
+)
+
+// TestCoverage: what was counted, and that a host is only called well where
+// all that its files set could be judged.
+func TestCoverage(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		live  map[string]string
+		os    string
+		want  audit.Coverage
+		says  string // of the last lines
+		never string
+	}{
+		{name: "nothing set", want: audit.Coverage{}, says: "no settings found; there was nothing to judge", never: "leave it"},
+		{name: "all known", files: map[string]string{"/etc/sysctl.conf": "net.t.run=6"},
+			want: audit.Coverage{Set: 1, SetKnown: 1}, says: "nothing to say; leave it as it is\n1 line read; nothing to say of 1\ncoverage: files set 1 name, all in the catalogue."},
+		{name: "none known", os: fact.Linux, live: map[string]string{"net.core.somaxconn": "4096", "vm.swappiness": "60"},
+			want: audit.Coverage{Running: 2}, says: "the catalogue knows none of this host's settings; it cannot judge them\ncoverage: 2 values running, none in the catalogue.", never: "leave it"},
+		{name: "none of the files known", files: map[string]string{"/etc/rc.conf": `port_flags="-x"`}, live: map[string]string{"net.t.run": "5"},
+			want: audit.Coverage{Set: 1, Running: 1, RunningKnown: 1, Unjudged: []audit.Unjudged{{Name: "port_flags", Why: "not in the catalogue"}}},
+			says: "the catalogue knows none of what the files set; it cannot judge that", never: "leave it"},
+		{name: "one of two", files: map[string]string{"/etc/sysctl.conf": "net.t.run=6", "/etc/rc.conf": `port_flags="-x"`},
+			want: audit.Coverage{Set: 2, SetKnown: 1, Unjudged: []audit.Unjudged{{Name: "port_flags", Why: "not in the catalogue"}}},
+			says: "nothing to say of what could be judged\n2 lines read; nothing to say of 2\ncoverage: files set 2 names, 1 in the catalogue. Not judged (not in the\n  catalogue): port_flags.", never: "leave it"},
+		{name: "a default that hangs on memory", files: map[string]string{"/boot/loader.conf": `net.t.computed="2000"`},
+			want: audit.Coverage{Set: 1, SetKnown: 1, Unjudged: []audit.Unjudged{{Name: "net.t.computed", Why: "its default is computed from what is not known of the host"}}},
+			says: "Not judged (its default is\n  computed from what is not known of the host): net.t.computed."},
+		{name: "one running value known", live: map[string]string{"net.t.run": "5", "net.t.else": "1"}, want: audit.Coverage{Running: 2, RunningKnown: 1},
+			says: "no file sets anything; nothing to say of the 1 value running that the catalogue knows", never: "leave it"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := tree(t, "14.3", c.files)
+			if c.os != "" {
+				f.OS = c.os
+			}
+			for name, v := range c.live {
+				setLive(f, name, v)
+			}
+			f.Normalise()
+			r, err := audit.Run(audit.Input{Facts: f, Catalogue: smallCatalogue(t)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, want := r.Coverage, c.want
+			if got.Set != want.Set || got.SetKnown != want.SetKnown || got.Running != want.Running || got.RunningKnown != want.RunningKnown || !slices.Equal(got.Unjudged, want.Unjudged) {
+				t.Errorf("%+v, want %+v", got, want)
+			}
+			var b strings.Builder
+			if err := r.Write(&b, audit.Style{}); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(b.String(), c.says) || c.never != "" && strings.Contains(b.String(), c.never) {
+				t.Errorf("%s\nwant %q, and never %q", b.String(), c.says, c.never)
+			}
+		})
+	}
+}
