@@ -64,7 +64,7 @@ func (r *Record) scopeOf(name string, s State) Scope {
 	switch {
 	case s.Scope == "":
 		return Host
-	case r.OS == Linux && s.Scope == Device && name != r.Name:
+	case r.OS == Linux && s.Mechanism == Sysctl && s.Scope == Device && name != r.Name:
 		return NetNS
 	}
 	return s.Scope
