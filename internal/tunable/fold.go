@@ -16,7 +16,7 @@ func Folded(name string) []string {
 	if f, ok := foldInterface(name); ok {
 		names = append(names, f)
 	}
-	return append(names, foldLinux(name)...)
+	return append(append(names, foldLinux(name)...), foldHost(name)...)
 }
 
 // foldUnits replaces the unit of a device, and numbers of its queues, by N.
