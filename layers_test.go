@@ -32,7 +32,7 @@ var (
 	implementations = map[string][]string{
 		"internal/load":    {"internal/load/xdpload", "internal/load/packetload"},
 		"internal/testbed": {"internal/testbed/netnsbed"},
-		"internal/host":    {"internal/host/localhost", "internal/host/bundlehost", "internal/host/treehost"},
+		"internal/host":    {"internal/host/localhost", "internal/host/bundlehost", "internal/host/treehost", "internal/host/sshhost"},
 		"internal/ledger":  {"internal/ledger/sqlite", "internal/ledger/postgres"},
 	}
 	// forbidden pairs, each with its reason.

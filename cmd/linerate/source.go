@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +12,7 @@ import (
 	"linerate/internal/host"
 	"linerate/internal/host/bundlehost"
 	"linerate/internal/host/localhost"
+	"linerate/internal/host/sshhost"
 	"linerate/internal/host/treehost"
 	"linerate/internal/inspect"
 )
@@ -21,20 +21,23 @@ import (
 const sourceUse = "[SOURCE]"
 
 // sourceHelp is the paragraph on SOURCE in those verbs' help.
-const sourceHelp = `SOURCE is what to read: nothing for this machine, the file of a capture
-bundle (linerate capture), or --root DIR with --release R for a directory that
-holds a host's etc/ and boot/.`
+const sourceHelp = `SOURCE is what to read: nothing for this machine, ssh://[user@]host[:port] for
+another (sh and its base system are all it needs; keys, agent, ~/.ssh/config and
+known_hosts as ssh(1) has them), the file of a capture bundle (linerate capture),
+or --root DIR with --release R for a directory that holds a host's etc/ and boot/.`
 
 // source holds the flags by which a verb names the host it reads.
 type source struct {
 	root    string
 	release string
+	remote
 }
 
-// addFlags adds --root and --release to a verb.
+// addFlags adds --root, --release and what a host over SSH needs to a verb.
 func (s *source) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.root, "root", "", "read the files of a host under this `DIR`")
 	cmd.Flags().StringVar(&s.release, "release", "", "the host's `RELEASE`, such as 14.3 (needed with --root)")
+	s.remote.addFlags(cmd)
 }
 
 // facts reads the host that args and flags name.
@@ -43,7 +46,7 @@ func (s *source) facts(ctx context.Context, args []string) (*fact.Facts, error) 
 	if err != nil {
 		return nil, err
 	}
-	reader, err := s.open(args)
+	reader, err := s.open(ctx, args)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +67,7 @@ func (s *source) options() (inspect.Options, error) {
 }
 
 // open finds the reader for the one source named.
-func (s *source) open(args []string) (host.Reader, error) {
+func (s *source) open(ctx context.Context, args []string) (host.Reader, error) {
 	switch {
 	case s.root != "" && len(args) > 0:
 		return nil, hint.With(hint.Usagef("both SOURCE %q and --root %s given", args[0], s.root), "one host at a time: leave one out")
@@ -72,14 +75,16 @@ func (s *source) open(args []string) (host.Reader, error) {
 		return nil, hint.With(hint.Usagef("--root %s needs --release", s.root), "files do not say which release reads them: add --release 14.3")
 	case s.root != "":
 		return treehost.Open(s.root)
-	case len(args) > 0 && strings.HasPrefix(args[0], "ssh://"):
-		return nil, hint.With(fmt.Errorf("read %s: reading over SSH is not there yet", args[0]),
-			"on the host: linerate capture --script > capture.sh; sh capture.sh -o bundle.tar.gz; then read the bundle here")
+	case len(args) > 0 && isRemote(args[0]):
+		return s.remote.open(ctx, args[0])
 	case len(args) > 0:
 		return openBundle(args[0])
 	}
 	return openThisHost()
 }
+
+// isRemote tells a host over SSH from the name of a file.
+func isRemote(arg string) bool { return strings.HasPrefix(arg, sshhost.Scheme) }
 
 // openBundle and openThisHost are the implementations a source can have.
 func openBundle(path string) (host.Reader, error) { return bundlehost.Open(path) }

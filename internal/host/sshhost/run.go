@@ -1,0 +1,193 @@
+package sshhost
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"golang.org/x/crypto/ssh"
+
+	"linerate/internal/hint"
+	"linerate/internal/host"
+	"linerate/internal/show"
+)
+
+// maxNoise bounds what a login shell may print before a script begins.
+const maxNoise = 64 << 10
+
+// Script is a POSIX sh script to be run on a host. Nothing in it comes from
+// outside: what varies is quoted by Quote, or an argument.
+type Script struct {
+	Name string   // for messages
+	Text string   // reads nothing from standard input
+	Args []string // plain words: letters, digits and ._/=:,+-
+	// Limit bounds what is read of its output, in bytes; 0:
+	// host.MaxOutput.
+	Limit int64
+}
+
+// ExitError is a script's own failure.
+type ExitError struct {
+	Name   string
+	Status int
+	Said   string // the first line it wrote to standard error
+}
+
+func (e *ExitError) Error() string {
+	said := e.Said
+	if said == "" {
+		said = "it said nothing"
+	}
+	return fmt.Sprintf("%s ended with status %d: %s", e.Name, e.Status, said)
+}
+
+// Run runs a script and returns what it printed. One command line goes over
+// the wire, the same whatever the script, that every login shell reads alike:
+// the script itself comes on standard input, as one compound command, so that
+// a connection cut in the middle runs nothing, and the login shell's own
+// chatter before it is passed over. The output is complete, or there is an
+// error beside it.
+func (c *Client) Run(ctx context.Context, s Script) ([]byte, error) {
+	line, err := c.commandLine(s)
+	if err != nil {
+		return nil, err
+	}
+	session, err := c.conn.NewSession()
+	if err != nil {
+		return nil, fmt.Errorf("%s on %s: %w", s.Name, c.target, lost(err))
+	}
+	defer session.Close()
+	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
+	defer stop()
+	out, err := c.run(session, line, s)
+	if ctx.Err() != nil {
+		return out, fmt.Errorf("%s on %s: %w", s.Name, c.target, context.Cause(ctx))
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", c.target, err)
+	}
+	return out, err
+}
+
+func (c *Client) commandLine(s Script) (string, error) {
+	words := []string{"/bin/sh", "-s"}
+	switch c.become {
+	case "":
+	case "sudo", "doas":
+		words = append([]string{c.become, "-n"}, words...)
+	default:
+		return "", hint.Unknown("way to become root", c.become, Becomes)
+	}
+	if len(s.Args) > 0 {
+		words = append(words, "--")
+	}
+	for _, a := range s.Args {
+		if a == "" || strings.Trim(a, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/=:,+-") != "" {
+			return "", fmt.Errorf("%s: argument %q is no plain word", s.Name, a)
+		}
+		words = append(words, a)
+	}
+	return strings.Join(words, " "), nil
+}
+
+func (c *Client) run(session *ssh.Session, line string, s Script) ([]byte, error) {
+	var nonce [12]byte
+	if _, err := rand.Read(nonce[:]); err != nil {
+		return nil, err
+	}
+	mark := "linerate-" + hex.EncodeToString(nonce[:])
+	complaint := &firstBytes{limit: 4096}
+	session.Stdin = strings.NewReader("{\necho " + mark + "\n" + s.Text + "\n} </dev/null\n")
+	session.Stderr = complaint
+	stdout, err := session.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := session.Start(line); err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Name, lost(err))
+	}
+	limit := s.Limit
+	if limit == 0 {
+		limit = host.MaxOutput
+	}
+	out, err := readAfter(stdout, mark, limit)
+	if errors.Is(err, host.ErrTooLarge) || errors.Is(err, errNoise) {
+		return out, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	ended := session.Wait()
+	if ended == nil {
+		return out, err
+	}
+	return out, c.explain(s.Name, ended, complaint.String())
+}
+
+// errNoise and errNoMark say that a script's output could not be told apart.
+var (
+	errNoise  = fmt.Errorf("its login shell prints more than %d bytes before a script can begin", maxNoise)
+	errNoMark = errors.New("the script did not begin; is /bin/sh a POSIX shell there?")
+)
+
+// readAfter passes over everything up to the line that is mark, then reads up
+// to limit bytes.
+func readAfter(r io.Reader, mark string, limit int64) ([]byte, error) {
+	buffered := bufio.NewReaderSize(r, 32<<10)
+	for passed := 0; ; {
+		line, err := buffered.ReadSlice('\n')
+		if bytes.Equal(bytes.TrimRight(line, "\r\n"), []byte(mark)) {
+			return host.ReadBounded(buffered, limit)
+		}
+		if passed += len(line); passed > maxNoise {
+			return nil, errNoise
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return nil, errNoMark
+		}
+	}
+}
+
+// explain says how a script ended.
+func (c *Client) explain(name string, err error, said string) error {
+	said, _, _ = strings.Cut(strings.TrimSpace(said), "\n")
+	said = show.Clean(said)
+	var exit *ssh.ExitError
+	if !errors.As(err, &exit) {
+		return fmt.Errorf("%s: %w", name, lost(err))
+	}
+	failed := &ExitError{Name: name, Status: exit.ExitStatus(), Said: said}
+	if c.become != "" && strings.HasPrefix(said, c.become+":") {
+		return hint.With(failed, "%s must let the user run /bin/sh without a password; or read the host without it, and see less", c.become)
+	}
+	return failed
+}
+
+// lost says in words that a connection ended.
+func lost(err error) error {
+	var missing *ssh.ExitMissingError
+	if errors.As(err, &missing) || errors.Is(err, io.EOF) {
+		return errors.New("the connection was lost before the end")
+	}
+	return err
+}
+
+// Quote makes a word that sh takes as it is.
+func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// firstBytes keeps the first bytes written and drops the rest.
+type firstBytes struct {
+	bytes.Buffer
+	limit int
+}
+
+// Write implements io.Writer.
+func (b *firstBytes) Write(p []byte) (int, error) {
+	if room := b.limit - b.Len(); room > 0 {
+		b.Buffer.Write(p[:min(len(p), room)])
+	}
+	return len(p), nil
+}

@@ -1,0 +1,84 @@
+// Package sshhost reaches a host over SSH with nothing there but sshd, sh and
+// the base system. It runs fixed scripts, given on standard input to a plain
+// /bin/sh, so that no login shell ever sees a word of ours; verifies host keys
+// against known_hosts and never without; and asks nobody for a password.
+package sshhost
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"linerate/internal/hint"
+)
+
+// Scheme begins the sources that are hosts over SSH.
+const Scheme = "ssh://"
+
+// Target names a host as a user does; what it leaves out comes from
+// ssh_config(5).
+type Target struct {
+	User string // "" when not given
+	Host string // a name, an alias of ssh_config, or an address
+	Port int    // 0 when not given
+}
+
+// ParseTarget reads ssh://[user@]host[:port]. A password, path or query is
+// refused: none of them has a meaning here.
+func ParseTarget(s string) (Target, error) {
+	usage := func(why string) error {
+		return hint.With(hint.Usagef("%.200q: %s", s, why), "write ssh://host, ssh://user@host or ssh://user@host:port")
+	}
+	u, err := url.Parse(s)
+	if err != nil || !strings.HasPrefix(s, Scheme) {
+		return Target{}, usage("not a host over SSH")
+	}
+	t := Target{Host: u.Hostname(), User: u.User.Username()}
+	_, password := u.User.Password()
+	switch {
+	case password:
+		return Target{}, usage("a password in a command line is read by others; use a key")
+	case strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "":
+		return Target{}, usage("nothing may follow the host and its port")
+	case !plainHost(t.Host) || t.User != "" && !plainUser(t.User):
+		return Target{}, usage("not a name of a host or user")
+	}
+	if p := u.Port(); p != "" {
+		if t.Port, err = strconv.Atoi(p); err != nil || t.Port < 1 || t.Port > 65535 {
+			return Target{}, usage("not a port")
+		}
+	}
+	return t, nil
+}
+
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+// plainUser accepts names of users; options, tokens of ssh_config and white
+// space are none.
+func plainUser(s string) bool {
+	return s != "" && len(s) <= 64 && s[0] != '-' && strings.Trim(s, letters+"._-+") == ""
+}
+
+// plainHost accepts names and addresses; an IPv6 address may have a zone.
+func plainHost(s string) bool {
+	if address, zone, ok := strings.Cut(s, "%"); ok {
+		return strings.Contains(address, ":") && plainHost(address) && plainUser(zone)
+	}
+	return s != "" && len(s) <= 255 && s[0] != '-' && strings.Trim(s, letters+"._-:") == ""
+}
+
+// String is the target as it was given.
+func (t Target) String() string {
+	host := t.Host
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if t.User != "" {
+		host = t.User + "@" + host
+	}
+	if t.Port != 0 {
+		host = fmt.Sprintf("%s:%d", host, t.Port)
+	}
+	return Scheme + host
+}
