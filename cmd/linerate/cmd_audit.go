@@ -22,6 +22,7 @@ type auditOptions struct {
 	suppress string
 	failOn   string
 	show     string
+	hosts    string
 	asJSON   bool
 	asSARIF  bool
 }
@@ -29,7 +30,7 @@ type auditOptions struct {
 func newAuditCmd() *cobra.Command {
 	var o auditOptions
 	cmd := &cobra.Command{
-		Use:   "audit " + sourceUse,
+		Use:   "audit " + sourceUse + " …",
 		Short: "say what is wrong, useless or missing in a host's tuning",
 		Long: `Audit holds every line of a host's configuration against the catalogue, and the
 host against the rules for its role: what is gone, misplaced, equal to the
@@ -39,8 +40,10 @@ kernel's counters say. It needs no privileges and changes nothing.
 ` + sourceHelp,
 		Example: `    linerate audit --root /backup/fw1 --release 14.3 --role firewall
     linerate audit bundle.tar.gz --fail-on warning
+    linerate audit ssh://root@fw1
+    linerate audit ssh://fw1 ssh://fw2 --role firewall
+    linerate audit --hosts fleet.txt --json
     linerate audit --sarif > audit.sarif`,
-		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runAudit(cmd, &o, args) },
 	}
 	o.addFlags(cmd)
@@ -49,6 +52,7 @@ kernel's counters say. It needs no privileges and changes nothing.
 	f.StringVar(&o.suppress, "suppress", "", "`FILE` of findings to hide, with reason and expiry")
 	f.StringVar(&o.failOn, "fail-on", "", "exit with 3 when a finding is at least this bad: error, warning or info")
 	f.StringVar(&o.show, "show", "info", "show findings at least this bad, as text: error, warning or info")
+	f.StringVar(&o.hosts, "hosts", "", "audit the hosts that `FILE` names, one ssh://[user@]host[:port] a line")
 	f.BoolVar(&o.asJSON, "json", false, "print one JSON document")
 	f.BoolVar(&o.asSARIF, "sarif", false, "print one SARIF 2.1.0 log")
 	cmd.MarkFlagsMutuallyExclusive("json", "sarif")
@@ -68,7 +72,17 @@ func runAudit(cmd *cobra.Command, o *auditOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	if in.Facts, err = o.facts(cmd.Context(), args); err != nil {
+	named, err := sources(args, o.hosts)
+	if err != nil {
+		return err
+	}
+	if len(named) > 1 && o.asSARIF {
+		return hint.With(hint.Usagef("--sarif is of one host, %d are named", len(named)), "use --json, or one audit for each host")
+	}
+	if len(named) > 1 {
+		return auditMany(cmd, o, in, named, floor)
+	}
+	if in.Facts, err = o.facts(cmd.Context(), named); err != nil {
 		return err
 	}
 	if err := giveRole(&in, o.role); err != nil {

@@ -1,31 +1,40 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"linerate/internal/capture"
 	"linerate/internal/hint"
+	"linerate/internal/host/bundlehost"
+	"linerate/internal/host/sshhost"
 )
 
 // newCaptureCmd collects a host into a bundle.
 func newCaptureCmd() *cobra.Command {
 	var out string
 	var script bool
+	var far remote
 	cmd := &cobra.Command{
-		Use:   "capture",
+		Use:   "capture [ssh://[user@]host[:port]]",
 		Short: "collect what an audit needs of this host into one file",
 		Long: `Capture collects this host's settings, hardware and counters into a bundle
 that inspect and audit read elsewhere, later. It runs one POSIX shell script of
 the base system's commands, changes nothing and needs no privileges (as root it
 sees more). Secrets are left out, and the bundle lists what was.
 
+With ssh://host it captures that host over SSH into a bundle here; nothing but
+sh and the base system is needed there.
+
 Print the script, to read it or to run it by hand where linerate is not:
     linerate capture --script > capture.sh
     sh capture.sh -o bundle.tar.gz`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if script {
 				_, err := fmt.Fprint(cmd.OutOrStdout(), capture.Script())
 				return err
@@ -33,10 +42,47 @@ Print the script, to read it or to run it by hand where linerate is not:
 			if out == "-" && isTerminal(cmd.OutOrStdout()) {
 				return hint.With(hint.Usagef("-o - would write the bundle to the terminal"), "name a file: -o bundle.tar.gz")
 			}
+			if len(args) == 1 {
+				return captureOver(cmd, &far, args[0], out)
+			}
 			return capture.Run(cmd.Context(), out, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write the bundle to `FILE`, - for stdout (default linerate-HOST-TIME.tar.gz)")
+	far.addFlags(cmd)
 	cmd.Flags().BoolVar(&script, "script", false, "print the script instead of running it")
 	return cmd
+}
+
+// captureOver captures a host over SSH into a bundle here.
+func captureOver(cmd *cobra.Command, far *remote, source, out string) error {
+	data, err := far.bundle(cmd.Context(), source)
+	if err != nil {
+		return err
+	}
+	// What came is read as a bundle before it is kept as one.
+	b, err := bundlehost.Read(bytes.NewReader(data), source)
+	if err != nil {
+		return err
+	}
+	if out == "-" {
+		_, err := cmd.OutOrStdout().Write(data)
+		return err
+	}
+	if out == "" {
+		t, err := sshhost.ParseTarget(source)
+		if err != nil {
+			return err
+		}
+		taken := strings.NewReplacer("-", "", ":", "").Replace(b.Origin().Taken)
+		out = fmt.Sprintf("linerate-%s-%s.tar.gz", strings.ReplaceAll(t.Host, ":", "-"), taken)
+	}
+	if err := writeFile(out, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	}); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s\n", out)
+	return nil
 }

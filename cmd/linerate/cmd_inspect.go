@@ -20,17 +20,24 @@ type inspected struct {
 func newInspectCmd() *cobra.Command {
 	var src source
 	var asJSON bool
+	var hosts string
 	cmd := &cobra.Command{
-		Use:   "inspect " + sourceUse,
+		Use:   "inspect " + sourceUse + " …",
 		Short: "show what a host is, how it is set up, and where it drops",
 		Long: `Inspect reads a host and shows what it is made of, how it is set up and where
 its counters show drops. It only looks; it needs no privileges, and says what
 it could not read.
 
 ` + sourceHelp,
-		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f, err := src.facts(cmd.Context(), args)
+			named, err := sources(args, hosts)
+			if err != nil {
+				return err
+			}
+			if len(named) > 1 {
+				return inspectMany(cmd, &src, named, asJSON)
+			}
+			f, err := src.facts(cmd.Context(), named)
 			if err != nil {
 				return err
 			}
@@ -45,6 +52,7 @@ it could not read.
 		},
 	}
 	src.addFlags(cmd)
+	cmd.Flags().StringVar(&hosts, "hosts", "", "show the hosts that `FILE` names, one ssh://[user@]host[:port] a line")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the facts as one JSON document")
 	return cmd
 }

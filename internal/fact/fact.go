@@ -86,17 +86,18 @@ type Facts struct {
 
 // Origin says what facts were read from.
 type Origin struct {
-	// Kind is "host", "bundle" or "tree".
+	// Kind is "host", "ssh", "bundle" or "tree".
 	Kind string `json:"kind"`
-	// Path is the bundle's file or the tree's directory.
+	// Path is the bundle's file, the tree's directory, or ssh://host.
 	Path string `json:"path,omitempty"`
-	// Taken is when a bundle was captured (RFC 3339), "" when not known.
+	// Taken is when a bundle or a host over SSH was captured (RFC 3339), "" when not known.
 	Taken string `json:"taken,omitempty"`
 }
 
 // Kinds of Origin.
 const (
 	KindHost   = "host"
+	KindSSH    = "ssh"
 	KindBundle = "bundle"
 	KindTree   = "tree"
 )

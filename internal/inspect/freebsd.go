@@ -97,7 +97,7 @@ func (in *inspection) freebsdUptime(v freebsd.Values) {
 		return
 	}
 	now := time.Now()
-	if in.f.From.Kind == fact.KindBundle {
+	if in.f.From.Taken != "" {
 		if now, err = time.Parse(time.RFC3339, in.f.From.Taken); err != nil {
 			return
 		}

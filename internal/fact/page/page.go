@@ -81,6 +81,8 @@ func (p *page) head() {
 		p.field("up", duration(f.UptimeSeconds))
 	}
 	switch f.From.Kind {
+	case fact.KindSSH:
+		p.field("read from", join(", ", f.From.Path, prefixed("captured ", f.From.Taken)))
 	case fact.KindBundle:
 		p.field("read from", join(", ", "bundle "+f.From.Path, prefixed("captured ", f.From.Taken)))
 	case fact.KindTree:

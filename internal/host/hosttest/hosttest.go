@@ -30,7 +30,7 @@ func Files() map[string]string {
 func Reader(t *testing.T, prefix string, r host.Reader) {
 	t.Helper()
 	ctx := context.Background()
-	if o := r.Origin(); !slices.Contains([]string{fact.KindHost, fact.KindBundle, fact.KindTree}, o.Kind) {
+	if o := r.Origin(); !slices.Contains([]string{fact.KindHost, fact.KindSSH, fact.KindBundle, fact.KindTree}, o.Kind) {
 		t.Errorf("origin %+v", o)
 	}
 	for path, want := range map[string]string{"/etc/rc.conf": "gateway_enable=\"YES\"\n", "/etc/empty": "", "/etc/../etc//rc.conf": "gateway_enable=\"YES\"\n"} {

@@ -90,8 +90,8 @@ func withoutMatch(text []byte) ([]byte, int) {
 	sc.Buffer(nil, 1<<20)
 	for sc.Scan() {
 		line := sc.Text()
-		word, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(line)), " ")
-		switch word {
+		word := strings.FieldsFunc(strings.ToLower(line), func(r rune) bool { return r == ' ' || r == '\t' || r == '=' })
+		switch strings.Join(word[:min(1, len(word))], "") {
 		case "match":
 			inside = true
 			left++

@@ -35,7 +35,7 @@ func NewReader(ctx context.Context, c *Client) (*Host, error) {
 }
 
 // Origin implements host.Reader.
-func (h *Host) Origin() fact.Origin { return fact.Origin{Kind: fact.KindHost, Path: h.target.String()} }
+func (h *Host) Origin() fact.Origin { return fact.Origin{Kind: fact.KindSSH, Path: h.target.String()} }
 
 // OS implements host.Reader.
 func (h *Host) OS() string { return h.os }

@@ -6,6 +6,7 @@ package sshhost
 
 import (
 	"fmt"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -62,10 +63,11 @@ func plainUser(s string) bool {
 
 // plainHost accepts names and addresses; an IPv6 address may have a zone.
 func plainHost(s string) bool {
-	if address, zone, ok := strings.Cut(s, "%"); ok {
-		return strings.Contains(address, ":") && plainHost(address) && plainUser(zone)
+	if strings.Contains(s, ":") {
+		a, err := netip.ParseAddr(s)
+		return err == nil && (a.Zone() == "" || plainUser(a.Zone()))
 	}
-	return s != "" && len(s) <= 255 && s[0] != '-' && strings.Trim(s, letters+"._-:") == ""
+	return s != "" && len(s) <= 255 && s[0] != '-' && strings.Trim(s, letters+"._-") == ""
 }
 
 // String is the target as it was given.

@@ -1,0 +1,445 @@
+package sshhost_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/agent"
+
+	"linerate/internal/hint"
+	"linerate/internal/host"
+	"linerate/internal/host/hosttest"
+	"linerate/internal/host/sshhost"
+	"linerate/internal/host/sshhost/sshtest"
+)
+
+func dial(t *testing.T, s *sshtest.Server, o sshhost.Options) (*sshhost.Client, error) {
+	t.Helper()
+	if o.Configs == nil {
+		o.Configs = []string{s.Config}
+	}
+	o.Home = s.Dir
+	target, err := sshhost.ParseTarget("ssh://box")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := sshhost.Dial(context.Background(), target, o)
+	if err == nil {
+		t.Cleanup(func() { c.Close() })
+	}
+	return c, err
+}
+
+func mustDial(t *testing.T, s *sshtest.Server) *sshhost.Client {
+	t.Helper()
+	c, err := dial(t, s, sshhost.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestReaderConforms(t *testing.T) {
+	c := mustDial(t, sshtest.Start(t, sshtest.Options{}))
+	r, err := sshhost.NewReader(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prefix := t.TempDir()
+	for path, text := range hosttest.Files() {
+		full := filepath.Join(prefix, path)
+		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hosttest.Reader(t, prefix, r)
+}
+
+// Names that would end a quotation, an option or a line reach the host as
+// they are.
+func TestReaderQuotes(t *testing.T) {
+	r, err := sshhost.NewReader(context.Background(), mustDial(t, sshtest.Start(t, sshtest.Options{})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	names := []string{"-n", "a b", "a'b", "a\nb", "$(touch pwned)", "`id`", `back\slash`}
+	for _, n := range names {
+		if err := os.WriteFile(filepath.Join(dir, n), []byte(n), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if b, err := r.ReadFile(context.Background(), filepath.Join(dir, n)); err != nil || string(b) != n {
+			t.Errorf("%q: %q, %v", n, b, err)
+		}
+	}
+	got, err := r.ReadDir(context.Background(), dir)
+	if err != nil || len(got) != len(names) {
+		t.Errorf("%d names of %d: %q, %v", len(got), len(names), got, err)
+	}
+}
+
+func TestLoginShells(t *testing.T) {
+	for name, command := range map[string]string{
+		"sh":            "",
+		"csh":           `/bin/csh -c "$SSH_ORIGINAL_COMMAND"`, // root's on FreeBSD before 14
+		"banner noise":  `echo 'Welcome!'; printf 'no newline'; echo; eval "$SSH_ORIGINAL_COMMAND"`,
+		"stderr noise":  `echo 'Welcome!' >&2; eval "$SSH_ORIGINAL_COMMAND"`,
+		"carriage":      `printf 'hello\r\n'; eval "$SSH_ORIGINAL_COMMAND"`,
+		"noise without": `printf 'x%.0s' $(seq 5000); echo; eval "$SSH_ORIGINAL_COMMAND"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name == "csh" {
+				if _, err := os.Stat("/bin/csh"); err != nil {
+					t.Skip("no csh here: apt-get install tcsh")
+				}
+			}
+			c := mustDial(t, sshtest.Start(t, sshtest.Options{Command: command}))
+			out, err := c.Run(context.Background(), sshhost.Script{Name: "test", Text: `printf '%s|' "$@" "$0"; cat; echo "done"`, Args: []string{"-o", "-"}})
+			if err != nil || !strings.HasPrefix(string(out), "-o|-|") || !strings.HasSuffix(string(out), "done\n") {
+				t.Errorf("%q, %v", out, err)
+			}
+		})
+	}
+}
+
+func TestRunFailures(t *testing.T) {
+	for _, c := range []struct{ name, command, text, want string }{
+		{"own failure", "", `echo half; echo 'no such \033[2Jthing' >&2; exit 3`, "test ended with status 3: no such"},
+		{"syntax", "", `if then`, "test ended with status 2"},
+		{"endless noise", "yes", `echo hi`, "prints more than 65536 bytes before"},
+		{"huge answer", "", `cat /dev/zero`, "larger than the limit"},
+		{"nologin", "echo 'This account is not available.'; false", `echo hi`, "status 1"},
+		{"no shell", "true", `echo hi`, "did not begin"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			client := mustDial(t, sshtest.Start(t, sshtest.Options{Command: c.command}))
+			out, err := client.Run(context.Background(), sshhost.Script{Name: "test", Text: c.text, Limit: 100_000})
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+			if err != nil && strings.ContainsRune(err.Error(), 0x1b) {
+				t.Errorf("an escape sequence of the host reaches the terminal: %q", err)
+			}
+			if len(out) > 100_000 {
+				t.Errorf("%d bytes were read", len(out))
+			}
+		})
+	}
+}
+
+func TestSlowHostIsGivenUp(t *testing.T) {
+	c := mustDial(t, sshtest.Start(t, sshtest.Options{}))
+	ctx, cancel := context.WithTimeoutCause(context.Background(), 300*time.Millisecond, errors.New("not done in 300 ms"))
+	defer cancel()
+	start := time.Now()
+	if _, err := c.Run(ctx, sshhost.Script{Name: "test", Text: "sleep 30"}); err == nil || !strings.Contains(err.Error(), "not done in 300 ms") {
+		t.Errorf("error %v", err)
+	}
+	if time.Since(start) > 10*time.Second {
+		t.Errorf("it took %v", time.Since(start))
+	}
+}
+
+// A host that accepts and never speaks must not hold us.
+func TestSilentHostIsGivenUp(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	s := &sshtest.Server{Dir: t.TempDir(), Port: l.Addr().(*net.TCPAddr).Port, User: "nobody"}
+	s.Config = filepath.Join(s.Dir, "config")
+	if err := os.WriteFile(s.Config, []byte(s.ClientConfig("box")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := dial(t, s, sshhost.Options{Connect: 200 * time.Millisecond}); err == nil || !strings.Contains(err.Error(), "no answer") {
+		t.Errorf("error %v", err)
+	}
+	l.Close()
+	if _, err := dial(t, s, sshhost.Options{}); err == nil || !strings.Contains(err.Error(), "refused") || hint.Of(err) == "" {
+		t.Errorf("error %v", err)
+	}
+}
+
+// The connection is cut after so many bytes, by a proxy in between.
+func TestCutInTheMiddle(t *testing.T) {
+	s := sshtest.Start(t, sshtest.Options{})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var left atomic.Int64
+	left.Store(1 << 30)
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go cut(conn, s.Address(), &left)
+		}
+	}()
+	config := strings.Replace(s.ClientConfig("box"), "  Port ", "  HostKeyAlias real\n  Port ", 1)
+	config = replacePort(config, l.Addr().(*net.TCPAddr).Port)
+	known := strings.Fields(s.KnownHost(t))
+	write(t, filepath.Join(s.Dir, "known_hosts"), "real "+known[1]+" "+known[2]+"\n")
+	write(t, s.Config, config)
+	c := mustDial(t, s)
+	left.Store(20_000)
+	out, err := c.Run(context.Background(), sshhost.Script{Name: "test", Text: "head -c 1000000 /dev/zero; echo done"})
+	if err == nil || !strings.Contains(err.Error(), "lost before the end") {
+		t.Errorf("%d bytes and error %v, want a lost connection", len(out), err)
+	}
+}
+
+func replacePort(config string, port int) string {
+	lines := strings.Split(config, "\n")
+	for i, l := range lines {
+		if strings.HasPrefix(l, "  Port ") {
+			lines[i] = "  Port " + strconv.Itoa(port)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func cut(a net.Conn, to string, left *atomic.Int64) {
+	b, err := net.Dial("tcp", to)
+	if err != nil {
+		a.Close()
+		return
+	}
+	go func() { _, _ = io.Copy(b, a) }()
+	buf := make([]byte, 4096)
+	for {
+		n, err := b.Read(buf)
+		if err != nil || left.Add(-int64(n)) < 0 {
+			a.Close()
+			b.Close()
+			return
+		}
+		_, _ = a.Write(buf[:n])
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestHostKeys(t *testing.T) {
+	s := sshtest.Start(t, sshtest.Options{})
+	other := sshtest.Start(t, sshtest.Options{})
+	known := s.KnownHost(t)
+	wrong := strings.Fields(known)[0] + " " + strings.Join(strings.Fields(other.KnownHost(t))[1:], " ") + "\n"
+	for _, c := range []struct{ name, known, want, hint string }{
+		{"unknown", "", "is not in known_hosts (ssh-ed25519 SHA256:", "compare the fingerprint"},
+		{"changed", wrong, "another host key than known_hosts has", "ssh-keygen -R '[127.0.0.1]:"},
+		{"revoked", "@revoked " + known, "host key of box", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			write(t, filepath.Join(s.Dir, "known_hosts"), c.known)
+			// Whatever the configuration says of it, keys are verified.
+			write(t, s.Config, s.ClientConfig("box")+"  StrictHostKeyChecking no\n")
+			_, err := dial(t, s, sshhost.Options{})
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(hint.Of(err), c.hint) {
+				t.Errorf("error %v, hint %q", err, hint.Of(err))
+			}
+		})
+	}
+	t.Run("no file", func(t *testing.T) {
+		if err := os.Remove(filepath.Join(s.Dir, "known_hosts")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := dial(t, s, sshhost.Options{}); err == nil || !strings.Contains(err.Error(), "is not in known_hosts") {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+func TestLogins(t *testing.T) {
+	s := sshtest.Start(t, sshtest.Options{})
+	t.Run("wrong key", func(t *testing.T) {
+		other := sshtest.Start(t, sshtest.Options{})
+		write(t, s.Config, strings.Replace(s.ClientConfig("box"), s.Dir+"/id", other.Dir+"/id", 1))
+		_, err := dial(t, s, sshhost.Options{})
+		if err == nil || !strings.Contains(err.Error(), "refuses the login of") || !strings.Contains(hint.Of(err), "authorized_keys") {
+			t.Errorf("error %v, hint %q", err, hint.Of(err))
+		}
+	})
+	t.Run("passphrase", func(t *testing.T) {
+		key := filepath.Join(s.Dir, "locked")
+		if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "secret", "-f", key).CombinedOutput(); err != nil {
+			t.Fatal(err, string(out))
+		}
+		write(t, s.Config, strings.Replace(s.ClientConfig("box"), s.Dir+"/id", key, 1))
+		if _, err := dial(t, s, sshhost.Options{}); err == nil || !strings.Contains(err.Error(), "it has a passphrase; add it to an agent") {
+			t.Errorf("error %v", err)
+		}
+	})
+	t.Run("agent", func(t *testing.T) {
+		socket := startAgent(t, filepath.Join(s.Dir, "id"))
+		config := strings.Replace(s.ClientConfig("box"), "IdentityAgent none", "IdentityAgent "+socket, 1)
+		write(t, s.Config, strings.Replace(config, s.Dir+"/id\n", s.Dir+"/none\n", 1))
+		if _, err := dial(t, s, sshhost.Options{}); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("only these identities", func(t *testing.T) {
+		other := sshtest.Start(t, sshtest.Options{})
+		socket := startAgent(t, filepath.Join(s.Dir, "id"))
+		config := strings.Replace(s.ClientConfig("box"), "IdentityAgent none", "IdentitiesOnly yes\n  IdentityAgent "+socket, 1)
+		write(t, s.Config, strings.Replace(config, s.Dir+"/id\n", other.Dir+"/id\n", 1))
+		if _, err := dial(t, s, sshhost.Options{}); err == nil {
+			t.Error("a key of the agent that the configuration does not name was used")
+		}
+	})
+}
+
+func startAgent(t *testing.T, key string) string {
+	t.Helper()
+	text, err := os.ReadFile(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := ssh.ParseRawPrivateKey(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ring := agent.NewKeyring()
+	if err := ring.Add(agent.AddedKey{PrivateKey: private}); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "agent") // a socket's path must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", filepath.Join(dir, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close(); os.RemoveAll(dir) })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() { _ = agent.ServeAgent(ring, conn); conn.Close() }()
+		}
+	}()
+	return l.Addr().String()
+}
+
+func TestProxyJump(t *testing.T) {
+	far := sshtest.Start(t, sshtest.Options{})
+	gate := sshtest.Start(t, sshtest.Options{Forward: true})
+	config := far.ClientConfig("box") + "  ProxyJump gate\n" + gate.ClientConfig("gate")
+	write(t, far.Config, config)
+	c := mustDial(t, far)
+	out, err := c.Run(context.Background(), sshhost.Script{Name: "test", Text: `echo "$SSH_CONNECTION"`})
+	if err != nil || !strings.Contains(string(out), " "+strconv.Itoa(far.Port)) {
+		t.Errorf("%q, %v", out, err)
+	}
+	t.Run("refused", func(t *testing.T) {
+		closed := sshtest.Start(t, sshtest.Options{})
+		write(t, far.Config, far.ClientConfig("box")+"  ProxyJump gate\n"+closed.ClientConfig("gate"))
+		if _, err := dial(t, far, sshhost.Options{}); err == nil || !strings.Contains(err.Error(), "reach box") {
+			t.Errorf("error %v", err)
+		}
+	})
+	t.Run("circle", func(t *testing.T) {
+		write(t, far.Config, far.ClientConfig("box")+"  ProxyJump box\n")
+		if _, err := dial(t, far, sshhost.Options{}); err == nil || !strings.Contains(err.Error(), "in a circle") {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+func TestConfiguration(t *testing.T) {
+	s := sshtest.Start(t, sshtest.Options{})
+	t.Run("match blocks", func(t *testing.T) {
+		write(t, s.Config, "Match exec \"touch "+s.Dir+"/ran\"\n  User nobody\n"+s.ClientConfig("box"))
+		c := mustDial(t, s)
+		if len(c.Notes()) != 1 || !strings.Contains(c.Notes()[0], "Match blocks (1) are not evaluated") {
+			t.Errorf("notes %q", c.Notes())
+		}
+		if _, err := os.Stat(s.Dir + "/ran"); err == nil {
+			t.Error("a command of ssh_config was run")
+		}
+	})
+	t.Run("proxy command", func(t *testing.T) {
+		write(t, s.Config, "Host box\n  ProxyCommand touch "+s.Dir+"/ran\n")
+		if _, err := dial(t, s, sshhost.Options{}); err == nil || !strings.Contains(err.Error(), "ProxyCommand") {
+			t.Errorf("error %v", err)
+		}
+		if _, err := os.Stat(s.Dir + "/ran"); err == nil {
+			t.Error("a command of ssh_config was run")
+		}
+	})
+	t.Run("broken", func(t *testing.T) {
+		write(t, s.Config, "Host box\n  Port twentytwo\n")
+		if _, err := dial(t, s, sshhost.Options{}); err == nil || !strings.Contains(err.Error(), "not a port") {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+func TestBecomeIsOneOfTwo(t *testing.T) {
+	s := sshtest.Start(t, sshtest.Options{})
+	c, err := dial(t, s, sshhost.Options{Become: "su"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Run(context.Background(), sshhost.Script{Name: "test", Text: "id"}); err == nil {
+		t.Error("an unknown way to become root was tried")
+	}
+	fake := filepath.Join(t.TempDir(), "bin")
+	if err := os.MkdirAll(fake, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(fake, "sudo"), "#!/bin/sh\necho 'sudo: a password is required' >&2\nexit 1\n")
+	if err := os.Chmod(filepath.Join(fake, "sudo"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s = sshtest.Start(t, sshtest.Options{Command: "PATH=" + fake + ":$PATH; eval \"$SSH_ORIGINAL_COMMAND\""})
+	if c, err = dial(t, s, sshhost.Options{Become: "sudo"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Run(context.Background(), sshhost.Script{Name: "test", Text: "id"}); err == nil || !strings.Contains(hint.Of(err), "without a password") {
+		t.Errorf("error %v, hint %q", err, hint.Of(err))
+	}
+}
+
+func TestArgumentsArePlain(t *testing.T) {
+	c := mustDial(t, sshtest.Start(t, sshtest.Options{}))
+	for _, bad := range []string{"", "a b", "$(id)", "a;b", "a'b", "ä"} {
+		if _, err := c.Run(context.Background(), sshhost.Script{Name: "test", Text: "id", Args: []string{bad}}); err == nil {
+			t.Errorf("argument %q was passed on", bad)
+		}
+	}
+}
+
+func TestOutputIsBoundedByDefault(t *testing.T) {
+	c := mustDial(t, sshtest.Start(t, sshtest.Options{}))
+	out, err := c.Run(context.Background(), sshhost.Script{Name: "test", Text: "cat /dev/zero"})
+	if !errors.Is(err, host.ErrTooLarge) || len(out) != host.MaxOutput {
+		t.Errorf("%d bytes, %v", len(out), err)
+	}
+}

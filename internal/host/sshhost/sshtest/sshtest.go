@@ -1,0 +1,161 @@
+// Package sshtest runs a real sshd(8) for tests, on a loopback address, with
+// keys, configuration and known_hosts of its own in a temporary directory.
+package sshtest
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/labtest"
+)
+
+// Options of a server.
+type Options struct {
+	// Command replaces what a login runs; SSH_ORIGINAL_COMMAND is what the
+	// client asked for.
+	Command string
+	// Forward allows connections onwards, as a jump host does.
+	Forward bool
+}
+
+// Server is a running sshd and what a client needs to reach it.
+type Server struct {
+	Dir    string // everything is below it; ~ of the client
+	Port   int
+	User   string
+	Config string // ssh_config(5) with the host "box"
+}
+
+// Start runs an sshd until the test ends. It skips, or fails where the lab is
+// required, if there is none.
+func Start(t testing.TB, o Options) *Server {
+	t.Helper()
+	sshd, err := exec.LookPath("/usr/sbin/sshd")
+	if err != nil {
+		labtest.Lacking(t, "no sshd here: apt-get install openssh-server")
+	}
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Server{Dir: t.TempDir(), User: me.Username}
+	s.Config = filepath.Join(s.Dir, "config")
+	s.keygen(t, "host_key")
+	s.keygen(t, "id")
+	s.write(t, "authorized_keys", s.read(t, "id.pub"))
+	if os.Getuid() == 0 { // privilege separation
+		if err := os.MkdirAll("/run/sshd", 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 5 { // the port may be taken between the two steps
+		s.Port = freePort(t)
+		if s.run(t, sshd, o) {
+			s.client(t)
+			return s
+		}
+	}
+	t.Fatal("sshd did not start")
+	return nil
+}
+
+func (s *Server) run(t testing.TB, sshd string, o Options) bool {
+	t.Helper()
+	config := fmt.Sprintf("Port %d\nListenAddress 127.0.0.1\nHostKey %s/host_key\nAuthorizedKeysFile %s/authorized_keys\nStrictModes no\nUsePAM no\nPidFile none\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes\nPrintMotd no\nMaxStartups 100\nAllowTcpForwarding %s\n",
+		s.Port, s.Dir, s.Dir, map[bool]string{true: "yes", false: "no"}[o.Forward])
+	if o.Command != "" {
+		config += "ForceCommand " + o.Command + "\n"
+	}
+	s.write(t, "sshd_config", config)
+	log, err := os.Create(filepath.Join(s.Dir, "sshd.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	cmd := exec.Command(sshd, "-D", "-e", "-f", filepath.Join(s.Dir, "sshd_config"))
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(ended) }()
+	for range 100 {
+		select {
+		case <-ended:
+			return false
+		case <-time.After(20 * time.Millisecond):
+		}
+		if conn, err := net.Dial("tcp", s.Address()); err == nil {
+			conn.Close()
+			t.Cleanup(func() { _ = cmd.Process.Kill(); <-ended })
+			return true
+		}
+	}
+	_ = cmd.Process.Kill()
+	<-ended
+	t.Logf("sshd says: %s", s.read(t, "sshd.log"))
+	return false
+}
+
+// client writes the configuration and known_hosts of a client that trusts the
+// server.
+func (s *Server) client(t testing.TB) {
+	s.write(t, "known_hosts", s.KnownHost(t))
+	s.write(t, "config", s.ClientConfig("box"))
+}
+
+// ClientConfig is a Host block of ssh_config(5) for the server.
+func (s *Server) ClientConfig(alias string) string {
+	return fmt.Sprintf("Host %s\n  HostName 127.0.0.1\n  Port %d\n  User %s\n  IdentityFile %s/id\n  IdentityAgent none\n  UserKnownHostsFile %s/known_hosts\n  GlobalKnownHostsFile none\n",
+		alias, s.Port, s.User, s.Dir, s.Dir)
+}
+
+// KnownHost is the server's line of known_hosts.
+func (s *Server) KnownHost(t testing.TB) string {
+	fields := strings.Fields(s.read(t, "host_key.pub"))
+	return fmt.Sprintf("[127.0.0.1]:%d %s %s\n", s.Port, fields[0], fields[1])
+}
+
+// Address is where the server listens.
+func (s *Server) Address() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Port)) }
+
+func (s *Server) keygen(t testing.TB, name string) {
+	t.Helper()
+	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(s.Dir, name)).CombinedOutput(); err != nil {
+		t.Fatalf("ssh-keygen: %v: %s", err, out)
+	}
+}
+
+func (s *Server) write(t testing.TB, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(s.Dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *Server) read(t testing.TB, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(s.Dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func freePort(t testing.TB) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
