@@ -16,6 +16,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define PAGES 1024     /* of one stream: 1 M flows */
 #define WINDOW 256     /* sequences by which a duplicate is known */
 #define END_BYTES 1536 /* of an end-of-stream frame, at most */
+#define GROUP 8	       /* frames of one send time that share a reading of the clock */
 
 struct receive_config {
 	__s32 stream; /* count this one only; -1: any */
@@ -276,28 +277,44 @@ static __always_inline __u32 bucket(__u64 v)
 	return ((top + 1) << SUB_BITS) + ((v >> top) & ((1 << SUB_BITS) - 1));
 }
 
-static __always_inline void count_latency(struct receive_stream *st, const struct seen *s, __u64 now)
+/* arrive notes when a frame came and how long it took. To read the clock takes
+ * longer than all else that is done for a frame. Frames of one send time were
+ * sent as one batch, and up to GROUP of them in a row share a reading unless
+ * the kernel's tick has come in between: paced frames, each with a send time
+ * of its own, are all timed. */
+static __always_inline void arrive(struct receive_stream *st, const struct seen *s)
 {
-	__u64 latency = (now - s->time) & STAMP_TIME_MASK;
+	__u64 now, latency, tick = bpf_jiffies64();
 	__u32 b;
 
-	/* The clocks of two machines may run backwards to each other. */
-	if (latency >> (STAMP_TIME_BITS - 1))
-		latency = 0;
-	b = bucket(latency);
+	if (!st->sharing || st->sent != s->time || st->tick != tick) {
+		now = bpf_ktime_get_ns();
+		latency = (now - s->time) & STAMP_TIME_MASK;
+		/* The clocks of two machines may run backwards to each other. */
+		if (latency >> (STAMP_TIME_BITS - 1))
+			latency = 0;
+		if (!st->first)
+			st->first = now;
+		st->last = now;
+		st->sent = s->time;
+		st->tick = tick;
+		st->sharing = GROUP;
+		st->bucket = bucket(latency);
+		if (!st->least || latency + 1 < st->least)
+			st->least = latency + 1;
+		if (latency > st->most)
+			st->most = latency;
+	}
+	st->sharing--;
+	b = st->bucket;
 	if (b < BUCKETS)
 		st->latency[b]++;
-	if (!st->least || latency + 1 < st->least)
-		st->least = latency + 1;
-	if (latency > st->most)
-		st->most = latency;
 }
 
 static __always_inline void count_data(const struct seen *s, __u32 slot)
 {
 	struct receive_stream *st = bpf_map_lookup_elem(&streams, &slot);
 	struct receive_flow *f = flow_of(slot, s->flow);
-	__u64 now = bpf_ktime_get_ns();
 	int outcome;
 
 	if (!st)
@@ -317,10 +334,7 @@ static __always_inline void count_data(const struct seen *s, __u32 slot)
 		st->reordered++;
 	if (outcome & FIRST)
 		st->flows++;
-	if (!st->first)
-		st->first = now;
-	st->last = now;
-	count_latency(st, s, now);
+	arrive(st, s);
 }
 
 /* hand_over passes an end-of-stream frame to user space. */

@@ -22,6 +22,10 @@ struct receive_stream {
 	__u64 least; /* latency + 1, 0: none */
 	__u64 most;
 	__u64 untracked; /* of flows that found no room */
+	__u64 sent;	 /* send time of the last reading of the clock */
+	__u64 tick;	 /* and the kernel's */
+	__u32 sharing;	 /* frames that may still share it */
+	__u32 bucket;	 /* of their latency */
 	__u64 latency[BUCKETS];
 };
 

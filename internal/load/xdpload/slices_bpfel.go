@@ -34,6 +34,10 @@ type slicesReceiveStream struct {
 	Least      uint64
 	Most       uint64
 	Untracked  uint64
+	Sent       uint64
+	Tick       uint64
+	Sharing    uint32
+	Bucket     uint32
 	Latency    [1984]uint64
 }
 

@@ -245,6 +245,53 @@ func TestBuckets(t *testing.T) {
 	}
 }
 
+// TestArrivalTimes: frames of one send time share a reading of the clock for
+// a moment only, others are timed one by one, and all are in the distribution.
+func TestArrivalTimes(t *testing.T) {
+	labtest.Need(t)
+	gen, sink := wiretest.New(t)
+	r := receiver(t, sink).(*Receiver)
+	f, err := load.NewFramer(func() load.Spec { s := spec(gen, sink, 1, 64); s.SrcMAC = gen.MAC; return s }())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sequence := uint32(0)
+	feed := func(sent uint64) {
+		b := make([]byte, 60)
+		f.Put(b, 0)
+		f.Stamp(b, load.Stamp{Run: 1, Sequence: sequence, Time: sent})
+		sequence++
+		if _, err := r.objs.Receive.Run(&ebpf.RunOptions{Data: b}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const early, pause = 1_000_000, 30 * time.Millisecond
+	batch := wire.Monotonic() - early
+	for range 3 {
+		feed(batch)
+	}
+	time.Sleep(pause) // the same batch, but the kernel's tick has come
+	for range 20 {
+		feed(batch)
+	}
+	feed(wire.Monotonic() - 1e9) // of another send time
+	streams, err := r.streams()
+	if err != nil || len(streams) != 1 {
+		t.Fatal(streams, err)
+	}
+	timed := uint64(0)
+	for _, n := range streams[0].Latency.Counts {
+		timed += n
+	}
+	if timed != 24 || streams[0].Received != 24 {
+		t.Errorf("%d of %d frames are in the distribution, want 24", timed, streams[0].Received)
+	}
+	l := streams[0].Latency.Latency()
+	if l.Min < early || l.Min > uint64(pause) || l.P50 < uint64(pause) || l.P50 > 1e9 || l.Max < 1e9 {
+		t.Errorf("latencies %+v, want 3 of a millisecond, 20 beyond %v and one of a second", l, pause)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	labtest.Need(t)
 	gen, sink := wiretest.New(t)
