@@ -23,7 +23,7 @@ func (a *auditor) judge() []candidate {
 			continue // repeats speaks of it
 		}
 		j := a.judged(l)
-		for _, check := range []func(judged) []candidate{a.unknown, a.gone, a.misplaced, a.module, a.rejected, a.lowers, a.asDefault, a.cautions} {
+		for _, check := range []func(judged) []candidate{a.unknown, a.gone, a.misplaced, a.option, a.module, a.rejected, a.lowers, a.asDefault, a.cautions} {
 			all = append(all, check(j)...)
 		}
 	}

@@ -76,6 +76,7 @@ func (a *auditor) typo(j judged, here bool) string {
 		slips = 1 // short names of other things are near by chance
 	}
 	best := ""
+	leaf := j.Name[strings.LastIndexByte(j.Name, '.')+1:]
 	for _, r := range a.c.Records {
 		if r.OS != a.f.OS || !a.fits(r, j.Mechanism) {
 			continue
@@ -85,6 +86,11 @@ func (a *auditor) typo(j judged, here bool) string {
 			if slips < 1 {
 				break
 			}
+		}
+		// A word too many: allow_unsupported_sfp for unsupported_sfp.
+		if known := r.Name[strings.LastIndexByte(r.Name, '.')+1:]; best == "" && r.Exists(a.f.Release) && strings.Contains(known, "_") &&
+			strings.HasSuffix(leaf, "_"+known) && strings.TrimSuffix(j.Name, leaf) == strings.TrimSuffix(r.Name, known) {
+			best = r.Name
 		}
 	}
 	return best
@@ -164,13 +170,27 @@ func (a *auditor) gone(j judged) []candidate {
 	default:
 		f.ID, f.Kind, f.Action = "LR-REMOVED:"+j.Name, Removed, Remove
 		f.Message = fmt.Sprintf("%s does not exist on %s%s", j.Name, a.on(), since(j.rec))
-		f.Fix = "Remove the line."
+		f.Fix = a.heirs(j)
 	}
 	if f.Why = note(j.rec); f.Why == "" {
 		f.Why = j.rec.Summary
 	}
 	f.Why += " " + consequence(j.Mechanism)
 	return one(gone, f)
+}
+
+// heirs says what does a removed name's work today, where that is known.
+func (a *auditor) heirs(j judged) string {
+	var names []string
+	for _, n := range j.rec.Related {
+		if r, ok := a.c.Lookup(j.rec.OS, n); ok && r.Exists(a.f.Release) {
+			names = append(names, unit(j.Name, n))
+		}
+	}
+	if len(names) == 0 {
+		return "Remove the line."
+	}
+	return fmt.Sprintf("Remove the line. If its effect is still wanted: %s.", strings.Join(names, ", "))
 }
 
 // successor is the record that took a removed one's place.

@@ -1,6 +1,9 @@
 package audit
 
 import (
+	"fmt"
+	"strings"
+
 	"linerate/internal/fact"
 	"linerate/internal/tunable"
 )
@@ -22,13 +25,34 @@ var outsideWords = map[tunable.Outside]struct {
 
 // outside says how bad a value is that the tunable does not allow, and what
 // becomes of it.
-func outside(o tunable.Outside, j judged) (Severity, string) {
-	if o != tunable.Refused {
-		w := outsideWords[o]
+func outside(p *tunable.ValueProblem, j judged) (Severity, string) {
+	if p.Outside != tunable.Refused {
+		w := outsideWords[p.Outside]
 		return w.severity, w.why
+	}
+	if j.Mechanism == fact.Sysctl && p.Kind == tunable.ProblemType && j.rec.Type.Integer() && j.rec.OS == tunable.FreeBSD {
+		return Error, "sysctl(8) calls it an invalid integer; nothing is set."
 	}
 	if j.Mechanism == fact.Sysctl {
 		return Error, "The kernel answers \"Invalid argument\" and keeps its value."
 	}
 	return Error, "The value is passed over: the system goes on with its default."
+}
+
+// suffixed reports numbers with a size suffix where only the loader
+// understands one: sysctl(8) calls them invalid.
+func (a *auditor) suffixed(j judged) *tunable.ValueProblem {
+	v := strings.TrimSpace(j.Value)
+	if a.f.OS != fact.FreeBSD || j.Mechanism != fact.Sysctl || !j.rec.Type.Integer() || v == "" ||
+		strings.HasPrefix(strings.ToLower(v), "0x") || !strings.ContainsAny(v[len(v)-1:], "kKmMgGtT") {
+		return nil
+	}
+	n, ok := tunable.ParseInteger(v)
+	if !ok {
+		return nil
+	}
+	return &tunable.ValueProblem{
+		Kind: tunable.ProblemType, Outside: tunable.Refused,
+		Message: fmt.Sprintf("sysctl(8) knows no suffixes; %s is %s", v, n),
+	}
 }

@@ -101,12 +101,16 @@ var mechanismWords = map[tunable.Mechanism]string{
 func base(file string) string { return file[strings.LastIndexByte(file, '/')+1:] }
 
 // powers says when the name can be set: the running kernel's word where it
-// is known, else the catalogue's.
+// is known, else the catalogue's. Of the boot the kernel's flags know only
+// half: what TUNABLE_*_FETCH reads has no flag, and a VIMAGE kernel does not
+// fetch what belongs to a vnet though the flag is there.
 func (a *auditor) powers(j judged) (runtime, boot bool) {
+	runtime, boot = j.st.Settable.AtRuntime(), j.st.Settable.AtBoot()
 	if s, ok := a.f.Setting(j.Name); ok && s.Access != nil {
-		return s.Access.Runtime, s.Access.Boot
+		runtime = s.Access.Runtime
+		boot = boot || s.Access.Boot && j.st.Scope != tunable.VNET
 	}
-	return j.st.Settable.AtRuntime(), j.st.Settable.AtBoot()
+	return runtime, boot
 }
 
 // access judges a name outside the catalogue by the running kernel's word.

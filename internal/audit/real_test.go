@@ -71,7 +71,8 @@ func bundled(t *testing.T, state string) *fact.Facts {
 }
 
 // TestRealHostHasNoFalseAlarms: of a router that was set up with three lines
-// wrong on purpose, exactly those are worth a warning.
+// wrong on purpose, exactly those are worth a warning, and that it forwards
+// IPv6 on the slow path.
 func TestRealHostHasNoFalseAlarms(t *testing.T) {
 	for _, state := range []string{"01-default", "02-modules"} {
 		f := bundled(t, state)
@@ -86,7 +87,7 @@ func TestRealHostHasNoFalseAlarms(t *testing.T) {
 				loud = append(loud, f.ID)
 			}
 		}
-		want := []string{"LR-RENAMED:net.inet.tcp.rfc6675_pipe", "LR-MISPLACED:net.inet.tcp.hostcache.enable", "LR-MISPLACED:net.link.ifqmaxlen"}
+		want := []string{"LR-RENAMED:net.inet.tcp.rfc6675_pipe", "LR-MISPLACED:net.inet.tcp.hostcache.enable", "LR-MISPLACED:net.link.ifqmaxlen", "LR-FASTFWD6:net.inet6.ip6.redirect"}
 		if g.Role != "router" || !slices.Equal(loud, want) {
 			t.Errorf("%s as a %s: %v, want %v", state, g.Role, loud, want)
 		}

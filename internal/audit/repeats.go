@@ -84,8 +84,8 @@ func (a *auditor) drift() []candidate {
 		}
 		all = append(all, one(drifted, Finding{ID: "LR-DRIFT:" + s.Name, Kind: Drift, Severity: Warning, Action: Change, Name: s.Name, Sources: []string{"sysctl -a of this host"},
 			Message: fmt.Sprintf("%s: the file says %s, the host runs %s", s.Name, l.Value, *s.Live),
-			Why:     driftWhy(l),
-			Fix:     "Find out which is meant: put the running value into the file, or set the file's value now."}.at(l))...)
+			Why:     driftWhy(l, rec.At(a.f.Release).Scope == tunable.VNET),
+			Fix:     driftFix(l, rec.At(a.f.Release).Settable)}.at(l))...)
 	}
 	return all
 }
@@ -110,7 +110,21 @@ func (a *auditor) notLoaded() []candidate {
 	return all
 }
 
-func driftWhy(l fact.Line) string {
+// driftFix is how file and kernel come to agree again.
+func driftFix(l fact.Line, s tunable.Settable) string {
+	switch {
+	case s == "" || s.AtRuntime():
+		return "Find out which is meant: put the running value into the file, or set the file's value now."
+	case l.Mechanism == fact.Loader:
+		return "Find out which is meant: put the running value into the file, or reboot and look again."
+	}
+	return "Put the running value into the file, or the line where it can be set."
+}
+
+func driftWhy(l fact.Line, vnet bool) string {
+	if l.Mechanism == fact.Loader && vnet {
+		return "The value belongs to a network stack (vnet), and kernels with VIMAGE, as GENERIC is, do not fetch such values from the loader. Or it was changed after boot."
+	}
 	if l.Mechanism == fact.Loader {
 		return "The loader's value was changed after boot, the host has not been rebooted since the line was written, or the kernel did not accept it."
 	}

@@ -126,6 +126,8 @@ type Lists struct {
 	Policies []string `yaml:"policies"`
 	// Transforms are sysctls that answer something else than was written.
 	Transforms []string `yaml:"transforms"`
+	// NotGeneric are kernel options that GENERIC is built without.
+	NotGeneric []string `yaml:"not_generic"`
 }
 
 // merge adds another file's lists; a key given twice is a mistake.
@@ -144,6 +146,7 @@ func (l *Lists) merge(o Lists, file string) error {
 	maps.Copy(l.RCModules, o.RCModules)
 	l.Transforms = append(l.Transforms, o.Transforms...)
 	l.Policies = append(l.Policies, o.Policies...)
+	l.NotGeneric = append(l.NotGeneric, o.NotGeneric...)
 	return nil
 }
 

@@ -30,6 +30,15 @@ records:
   - {name: net.t.large, mechanism: sysctl, type: int, settable: runtime, default: "200", summary: Above the last., sources: [t.c]}
   - {name: net.t.said, mechanism: sysctl, type: int, settable: runtime, default: "1", summary: Claimed., sources: [t.c]}
   - {name: net.t.careful, mechanism: sysctl, type: int, settable: runtime, default: "1", summary: With care., sources: [t.c], cautions: [{kind: harmful, when: 'this == 7 && role == "web"', text: Seven is bad for the web.}, {kind: memory, when: this > memory, text: Too much.}]}
+  - {name: net.t.custom, mechanism: sysctl, type: int, settable: runtime, default: "0", kernel_option: TOPTION, summary: Of a kernel built so., sources: [t.c]}
+  - {name: net.t.queue, mechanism: sysctl, type: int, settable: runtime, default: "128", summary: A queue., sources: [t.c]}
+  - {name: net.t.somany, mechanism: sysctl, type: int, settable: runtime, default: "128", alias_of: net.t.queue, summary: Its old name., sources: [t.c]}
+  - {name: net.t.fetched, mechanism: sysctl, type: int, settable: boot+runtime, default: "1", summary: Fetched by TUNABLE_INT_FETCH., sources: [t.c]}
+  - {name: net.t.stack, mechanism: sysctl, type: int, settable: runtime, default: "1", scope: vnet, summary: Of a vnet., sources: [t.c]}
+  - {name: net.t.taken, mechanism: sysctl, type: int, settable: runtime, default: "1", summary: Unchecked., sources: [t.c], constraints: {max: 1, outside: taken}}
+  - {name: net.t.wrapped, mechanism: sysctl, type: uint, settable: runtime, default: "1", summary: Unsigned., sources: [t.c]}
+  - {name: net.t.unread, mechanism: sysctl, type: int, settable: runtime, default: "1", summary: Nobody looked., sources: [t.c], constraints: {max: 9}}
+  - {name: net.t.ancient, mechanism: sysctl, type: int, settable: runtime, removed: 12.0, default: "1", related: [net.t.run], summary: Superseded., sources: [t.c]}
   - {name: hw.t.slices, mechanism: loader, type: int, settable: boot, default: "1", summary: Of the loader., sources: [t.c]}
   - {name: dev.tnic.N.fc, mechanism: sysctl, type: int, settable: runtime, default: "3", summary: Flow control., sources: [t.c]}
   - {name: tsvc_enable, mechanism: rc, type: yesno, settable: boot, default: "NO", summary: A service., sources: [t.sh]}
@@ -101,6 +110,18 @@ func TestStructural(t *testing.T) {
 		{name: "no number", files: map[string]string{sysctl: "net.t.run=fast"}, want: []string{"LR-RANGE:net.t.run error change sysctl.conf"}},
 		{name: "power of two", files: map[string]string{sysctl: "net.t.both=48"}, want: []string{"LR-RANGE:net.t.both error change sysctl.conf"}},
 		{name: "clamped", files: map[string]string{sysctl: "net.t.clamp=10"}, want: []string{"LR-RANGE:net.t.clamp warning change sysctl.conf"}},
+		{name: "taken", files: map[string]string{sysctl: "net.t.taken=2"}, want: []string{"LR-RANGE:net.t.taken warning change sysctl.conf"}},
+		{name: "wrapped", files: map[string]string{sysctl: "net.t.wrapped=-5"}, want: []string{"LR-RANGE:net.t.wrapped error change sysctl.conf"}},
+		{name: "outside, and nobody knows what then", files: map[string]string{sysctl: "net.t.unread=10"}, want: []string{"LR-RANGE:net.t.unread warning change sysctl.conf"}},
+		{name: "suffix that sysctl(8) refuses", files: map[string]string{sysctl: "net.t.run=2m"}, want: []string{"LR-RANGE:net.t.run error change sysctl.conf"}},
+		{name: "suffix that the loader takes", files: map[string]string{loader: `net.t.both="1k"`}},
+		{name: "option that GENERIC lacks", files: map[string]string{sysctl: "net.t.custom=1"}, want: []string{"LR-NOOPTION:net.t.custom warning change sysctl.conf"}},
+		{name: "option that the kernel has", files: map[string]string{sysctl: "net.t.custom=1"}, live: map[string]string{"net.t.custom": "1"}},
+		{name: "option that the kernel lacks", files: map[string]string{sysctl: "net.t.custom=1"}, live: map[string]string{"net.t.run": "5"},
+			want: []string{"LR-NOOPTION:net.t.custom error remove sysctl.conf"}},
+		{name: "two names of one variable", files: map[string]string{sysctl: "net.t.somany=1024\nnet.t.queue=2048"}, want: []string{"LR-DUPLICATE:net.t.somany warning remove sysctl.conf"}},
+		{name: "two names, one value", files: map[string]string{sysctl: "net.t.somany=1024\nnet.t.queue=1024"}},
+		{name: "removed, with an heir", files: map[string]string{sysctl: "net.t.ancient=3"}, want: []string{"LR-REMOVED:net.t.ancient error remove sysctl.conf"}},
 		{name: "downwards", memory: 1 << 20, files: map[string]string{sysctl: "net.t.computed=1000"}, want: []string{"LR-RANGE:net.t.computed error remove sysctl.conf"}},
 		{name: "below the computed", memory: 1 << 20, files: map[string]string{loader: `net.t.computed="1000"`}, want: []string{"LR-LOWERS:net.t.computed warning remove loader.conf"}},
 		{name: "above the computed", memory: 1 << 20, files: map[string]string{loader: `net.t.computed="2000"`}},
@@ -133,7 +154,7 @@ func TestStructural(t *testing.T) {
 				setLive(f, name, v)
 			}
 			f.Normalise()
-			r, err := audit.Run(audit.Input{Facts: f, Catalogue: smallCatalogue(t), Role: "web"})
+			r, err := audit.Run(audit.Input{Facts: f, Catalogue: smallCatalogue(t), Role: "web", Rules: smallRules})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,6 +167,55 @@ func TestStructural(t *testing.T) {
 				t.Errorf("got\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(c.want, "\n  "))
 			}
 		})
+	}
+}
+
+// smallRules are the lists that go with the small catalogue.
+var smallRules = &audit.RuleSet{Lists: audit.Lists{NotGeneric: []string{"TOPTION"}}}
+
+// TestBootPowerIsTheCatalogues: the kernel's flags do not tell what
+// TUNABLE_*_FETCH reads at boot, nor that VIMAGE keeps vnet values from it.
+func TestBootPowerIsTheCatalogues(t *testing.T) {
+	f := tree(t, "14.0", map[string]string{"/boot/loader.conf": "net.t.fetched=\"2\"\nnet.t.stack=\"2\"\n"})
+	for name, x := range map[string]fact.Access{"net.t.fetched": {Runtime: true}, "net.t.stack": {Runtime: true, Boot: true}} {
+		setLive(f, name, "2")
+		for i := range f.Settings {
+			if f.Settings[i].Name == name {
+				f.Settings[i].Access = &x
+			}
+		}
+	}
+	r, err := audit.Run(audit.Input{Facts: f, Catalogue: smallCatalogue(t), Role: "web"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, x := range r.Findings {
+		got = append(got, summary(x))
+	}
+	if want := []string{"LR-MISPLACED:net.t.stack error move loader.conf"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// TestWhatBecomesOfOtherValues: the text says what the system does with them.
+func TestWhatBecomesOfOtherValues(t *testing.T) {
+	for line, want := range map[string]string{
+		"net.t.both=8":      "Invalid argument",
+		"net.t.clamp=10":    "nearest value",
+		"net.t.taken=2":     "without a check",
+		"net.t.wrapped=-5":  "low bits",
+		"net.t.unread=10":   "not known to the catalogue",
+		"net.t.run=2m":      "invalid integer",
+		"net.t.run=fast":    "invalid integer",
+		"net.t.ancient=3":   "sysctl(8) reports an unknown oid",
+		"net.t.both=100000": "low bits",
+	} {
+		f := tree(t, "14.3", map[string]string{"/etc/sysctl.conf": line})
+		r, err := audit.Run(audit.Input{Facts: f, Catalogue: smallCatalogue(t), Role: "web"})
+		if err != nil || len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Why, want) {
+			t.Errorf("%s: want %q, have %+v, %v", line, want, r.Findings, err)
+		}
 	}
 }
 

@@ -16,11 +16,14 @@ func (a *auditor) rejected(j judged) []candidate {
 	}
 	p := j.rec.Reject(j.Value)
 	if p == nil {
+		p = a.suffixed(j)
+	}
+	if p == nil {
 		return a.onlyRaise(j)
 	}
 	f := Finding{ID: "LR-RANGE:" + j.Name, Kind: Range, Severity: Error, Action: Change, Name: j.Name, Sources: j.rec.Sources,
 		Message: fmt.Sprintf("%s=%s: %s", j.Name, j.Value, p.Message)}.at(j.Line)
-	f.Severity, f.Why = outside(p.Outside, j)
+	f.Severity, f.Why = outside(p, j)
 	d, known := j.rec.DefaultIn(a.f.Release, a.env)
 	f.Fix = "Give a value that fits, or remove the line."
 	if known {
@@ -106,6 +109,9 @@ func (a *auditor) lowers(j judged) []candidate {
 			f.Severity, f.Action = Info, Measure
 			f.Message = fmt.Sprintf("%s=%s replaces a default that the kernel computes from the machine", j.Name, j.Value)
 			f.Why = fmt.Sprintf("The default is %s; a number copied from another machine may be below it.", j.st.Formula)
+			if j.rec.Constraints.OnlyRaise && j.Mechanism == fact.Sysctl {
+				f.Why += " A running system then refuses the line (\"Invalid argument\"): it can only be raised."
+			}
 			f.Fix = fmt.Sprintf("Compare: sysctl -n %s without the line. Remove it unless it is above.", j.Name)
 			return one(worse, f)
 		}

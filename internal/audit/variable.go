@@ -1,0 +1,62 @@
+package audit
+
+import (
+	"fmt"
+	"slices"
+
+	"linerate/internal/fact"
+	"linerate/internal/tunable"
+)
+
+// option reports names of kernels built with an option that GENERIC lacks.
+func (a *auditor) option(j judged) []candidate {
+	if j.rec == nil || !j.st.Exists || !slices.Contains(a.Rules.NotGeneric, j.rec.KernelOption) ||
+		j.Mechanism != fact.Sysctl && j.Mechanism != fact.Loader {
+		return nil
+	}
+	exists, known := a.running(j.Name)
+	if exists {
+		return nil
+	}
+	f := Finding{ID: "LR-NOOPTION:" + j.Name, Kind: Unknown, Severity: Warning, Action: Change, Name: j.Name, Sources: j.rec.Sources}.at(j.Line)
+	f.Message = fmt.Sprintf("%s is there only in a kernel built with %s, which GENERIC is not", j.Name, j.rec.KernelOption)
+	f.Why = consequence(j.Mechanism)
+	f.Fix = fmt.Sprintf("Remove the line, unless this host runs a kernel of its own with options %s.", j.rec.KernelOption)
+	if known {
+		f.Severity, f.Action = Error, Remove
+		f.Message = fmt.Sprintf("the running kernel has no %s: it was built without %s", j.Name, j.rec.KernelOption)
+	}
+	return one(unloaded, f)
+}
+
+// aliases reports two names of one variable that files set differently.
+func (a *auditor) aliases() []candidate {
+	var all []candidate
+	for _, l := range a.lines {
+		rec, ok := a.c.Lookup(a.f.OS, l.Name)
+		if !ok || !l.Effective || !rec.Exists(a.f.Release) {
+			continue
+		}
+		for _, name := range []string{rec.AliasOf, rec.RenamedTo} {
+			if to, ok := a.c.Lookup(a.f.OS, name); name != "" && ok && to.Exists(a.f.Release) {
+				all = append(all, a.sameVariable(rec, l, unit(l.Name, name))...)
+			}
+		}
+	}
+	return all
+}
+
+// sameVariable reports a line whose variable another line sets to another
+// value under its other name.
+func (a *auditor) sameVariable(rec *tunable.Record, l fact.Line, other string) []candidate {
+	for _, o := range a.lines {
+		if o.Name != other || !o.Effective || rec.SameValue(l.Value, o.Value) {
+			continue
+		}
+		return one(repeated, Finding{ID: "LR-DUPLICATE:" + l.Name, Kind: Duplicate, Severity: Warning, Action: Remove, Name: l.Name, Sources: rec.Sources,
+			Message: fmt.Sprintf("%s=%s and %s=%s (%s line %d) are one variable", l.Name, l.Value, o.Name, o.Value, base(o.File), o.Number),
+			Why:     "The two names are of one value in the kernel; the one written last wins.",
+			Fix:     fmt.Sprintf("Keep %s, and remove this line.", o.Name)}.at(l))
+	}
+	return nil
+}
