@@ -14,20 +14,22 @@ function value_length(s,    q, e) {
 function plain(v) {
 	gsub("[\"" SQ "]", "", v)
 	v = tolower(v)
-	return v == "" || v == "yes" || v == "no" || v == "on" || v == "off" || v == "true" || v == "false" || v == "none" || v == "0" || v == "1" || v == "ask" || v == "=" || v == ":" || v == MARK || v == "string" || v == "opaque" || v == "integer"
+	return v == "" || v == "yes" || v == "no" || v == "on" || v == "off" || v == "true" || v == "false" || v == "none" || v == "0" || v == "1" || v == "ask" || v == "=" || v == ":" || v == MARK || v == "string" || v == "opaque" || v == "integer" || v == "node" || v == "unsigned" || v == "long" || v ~ /^u?int(8|16|32|64)_t$/
 }
 function quoted(v,    q) {
 	q = substr(v, 1, 1)
 	return (q == "\"" || q == SQ) ? q MARK q : MARK
 }
-function values(s, re,    out, head, n, v) {
+# prose: where a comment in words begins; "no password here" tells nothing
+function values(s, re, prose,    out, head, n, v, whole) {
 	out = ""
+	whole = length(s)
 	while (match(tolower(s), re)) {
 		head = substr(s, 1, RSTART + RLENGTH - 1)
 		v = tolower(substr(s, RSTART, RLENGTH))
 		s = substr(s, RSTART + RLENGTH)
 		n = value_length(s)
-		if (v ~ HARMLESS || plain(substr(s, 1, n))) out = out head substr(s, 1, n)
+		if (v ~ HARMLESS || plain(substr(s, 1, n)) || prose && whole - length(s) >= prose && substr(s, 1, n) ~ /^[a-z]+[.,:)]*$/) out = out head substr(s, 1, n)
 		else out = out head quoted(substr(s, 1, n))
 		s = substr(s, n + 1)
 	}
@@ -64,7 +66,7 @@ BEGIN {
 	OPTION = "(wepkey|wpakey|psk|presharedkey|preshared-key|private-key|authkey|password|passwd|secret|community)[ \t]+"
 	CARP = "[ \t\"" SQ "]pass[ \t]+"
 	CRYPT = "[$](1|2[abxy]?|3|5|6|7|y|gy|md5|sha1|argon2[a-z]*)[$][./A-Za-z0-9$=,]+"
-	HARMLESS = "^(kern[.]geom[.]eli[.][a-z_]*(tries|visible_passphrase|overwrites|boot_passcache)|net[.]key[.]|security[.]|geom_eli_passphrase_prompt|.*(tokens?_?(rate|bucket|size|limit)|_passthrough|passthru|bypass))"
+	HARMLESS = "^(kern[.]geom[.]eli[.][a-z_]*(tries|visible_passphrase|overwrites|boot_passcache)|net[.]key[.]|net[.]inet[.]tcp[.]fastopen[.](psk_enable|(max|num)psks)|security[.]|geom_eli_passphrase_prompt|.*(tokens?_?(rate|bucket|size|limit)|_passthrough|passthru|bypass)|[^ ]*_(program|enable|format|file|files|path|dir|user|group)[\"" SQ "]?[ \t]*[=:])"
 	B64 = ""
 	for (i = 0; i < 43; i++) B64 = B64 "[A-Za-z0-9+/]"
 	B64 = B64 "="
@@ -90,9 +92,10 @@ BEGIN {
 		next
 	}
 	if (!wanted(line)) { print ""; next }
+	if (line ~ /^Checksum: 0x[0-9a-f]+ *$/ && length(line) < 45) { print line; next }
 	was = line
 	line = values(line, ASSIGN)
-	line = values(line, OPTION)
+	line = values(line, OPTION, match(line, "#+[ \t]") ? RSTART : 0)
 	if (tolower(line) ~ /vhid|ifconfig_|create_args_/) line = values(line, CARP)
 	line = hashes(line)
 	gsub(B64, MARK, line)

@@ -25,7 +25,13 @@ var (
 	crypt    = regexp.MustCompile(`\$(1|2[abxy]?|3|5|6|7|y|gy|md5|sha1|argon2[a-z]*)\$[./A-Za-z0-9$=,]+`)
 	base64   = regexp.MustCompile(`[A-Za-z0-9+/]{43}=`)
 	hexKey   = regexp.MustCompile(`0[xX][0-9a-fA-F]{32,}`)
-	pemBegin = regexp.MustCompile(`-----begin [a-z0-9 ]*(key|certificate)`)
+	// checksum is pfctl's, of the rules.
+	checksum = regexp.MustCompile(`^Checksum: 0x[0-9a-f]{32} *$`)
+	// prose begins a comment that is no line switched off.
+	prose = regexp.MustCompile(`#+[ \t]`)
+	// plainWord follows "password" in a sentence.
+	plainWord = regexp.MustCompile(`^[a-z]+[.,:)]*$`)
+	pemBegin  = regexp.MustCompile(`-----begin [a-z0-9 ]*(key|certificate)`)
 )
 
 // minHash is the length below which a crypt(3) pattern is something else:
@@ -33,16 +39,19 @@ var (
 const minHash = 16
 
 // harmless names look like secrets by a word of theirs, and are none.
-var harmless = regexp.MustCompile(`^(kern\.geom\.eli\.[a-z_]*(tries|visible_passphrase|overwrites|boot_passcache)|net\.key\.|security\.|geom_eli_passphrase_prompt|.*(tokens?_?(rate|bucket|size|limit)|_passthrough|passthru|bypass))`)
+var harmless = regexp.MustCompile(`^(kern\.geom\.eli\.[a-z_]*(tries|visible_passphrase|overwrites|boot_passcache)|net\.key\.|net\.inet\.tcp\.fastopen\.(psk_enable|(max|num)psks)|security\.|geom_eli_passphrase_prompt|.*(tokens?_?(rate|bucket|size|limit)|_passthrough|passthru|bypass)|[^ ]*_(program|enable|format|file|files|path|dir|user|group)["']?[ \t]*[=:])`)
 
 // Line returns a line without its secrets, and whether it held one.
 func Line(s string) (string, bool) {
+	if checksum.MatchString(s) {
+		return s, false
+	}
 	out := s
 	if low := lower(s); suspicious(low) {
-		out = replaceValues(out, assignment)
-		out = replaceValues(out, option)
+		out = replaceValues(out, assignment, len(out))
+		out = replaceValues(out, option, comment(out))
 		if carpLine.MatchString(low) {
-			out = replaceValues(out, carp)
+			out = replaceValues(out, carp, len(out))
 		}
 	}
 	if len(s) < minHash {
@@ -73,10 +82,19 @@ func suspicious(low string) bool {
 	return false
 }
 
-// replaceValues replaces the value after each match of a pattern.
-func replaceValues(s string, pattern *regexp.Regexp) string {
+// comment is where a comment in words begins, the line's length without one.
+func comment(s string) int {
+	if at := prose.FindStringIndex(s); at != nil {
+		return at[0]
+	}
+	return len(s)
+}
+
+// replaceValues replaces the value after each match of a pattern. From words
+// on the line is a sentence: "no password here" tells nothing.
+func replaceValues(s string, pattern *regexp.Regexp, words int) string {
 	var out strings.Builder
-	low := lower(s)
+	low, whole := lower(s), len(s)
 	for {
 		at := pattern.FindStringIndex(low)
 		if at == nil {
@@ -85,7 +103,8 @@ func replaceValues(s string, pattern *regexp.Regexp) string {
 		n := valueLength(s[at[1]:])
 		value := s[at[1] : at[1]+n]
 		out.WriteString(s[:at[1]])
-		if harmless.MatchString(low[at[0]:at[1]]) || empty(value) {
+		inWords := whole-len(s)+at[1] > words && plainWord.MatchString(value)
+		if inWords || harmless.MatchString(low[at[0]:at[1]]) || empty(value) {
 			out.WriteString(value)
 		} else {
 			out.WriteString(quoted(value))
@@ -129,7 +148,8 @@ func valueLength(s string) int {
 func empty(value string) bool {
 	switch strings.ToLower(strings.Trim(value, `"'`)) {
 	case "", "yes", "no", "on", "off", "true", "false", "none", "0", "1", "ask", "=", ":", Mark,
-		"string", "opaque", "integer": // what sysctl -t says of a key
+		"string", "opaque", "integer", "node", "unsigned", "long", "int8_t", "int16_t", "int32_t", "int64_t",
+		"uint8_t", "uint16_t", "uint32_t", "uint64_t": // what sysctl -t says of a key
 		return true
 	}
 	return false
