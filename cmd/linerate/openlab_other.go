@@ -13,8 +13,13 @@ import (
 )
 
 func openMachineLab(context.Context, labOptions) (*lab.Lab, study.Environment, error) {
-	return nil, study.Environment{}, hint.With(fmt.Errorf("the lab needs Linux's network namespaces and eBPF, this is %s", runtime.GOOS),
-		"every other verb works here: linerate --help")
+	return nil, study.Environment{}, errNoLab()
 }
 
-func inLab(_ context.Context, f func() error) error { return f() }
+// inLab refuses before anything is announced.
+func inLab(context.Context, func() error) error { return errNoLab() }
+
+func errNoLab() error {
+	return hint.With(fmt.Errorf("the lab needs Linux's network namespaces and eBPF, this is %s", runtime.GOOS),
+		"every other verb works here: linerate --help")
+}

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"linerate/internal/fact"
 	"linerate/internal/tunable"
@@ -39,7 +40,7 @@ func (a *auditor) cautions(j judged) []candidate {
 			continue
 		}
 		f := Finding{ID: "LR-" + strings.ToUpper(c.Kind) + ":" + j.Name, Kind: k.kind, Severity: k.severity, Action: k.action, Name: j.Name,
-			Sources: j.rec.Sources, Message: fmt.Sprintf("%s=%s: %s", j.Name, j.Value, c.Text), Why: j.rec.Summary, Fix: a.advice(j, k.kind)}.at(j.Line)
+			Sources: j.rec.Sources, Message: fmt.Sprintf("%s=%s: %s", j.Name, j.Value, c.Text), Why: j.rec.Summary, Fix: cmp.Or(c.Fix, a.advice(j, k.kind))}.at(j.Line)
 		all = append(all, candidate{Finding: f, class: caution, short: strings.TrimRight(c.Text, ".")})
 	}
 	return all

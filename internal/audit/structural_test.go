@@ -29,7 +29,7 @@ records:
   - {name: net.t.small, mechanism: sysctl, type: int, settable: runtime, default: "100", summary: Below the next., sources: [t.c], coupled: [{name: net.t.large, holds: this <= other, why: It cannot be above., vectors: []}]}
   - {name: net.t.large, mechanism: sysctl, type: int, settable: runtime, default: "200", summary: Above the last., sources: [t.c]}
   - {name: net.t.said, mechanism: sysctl, type: int, settable: runtime, default: "1", summary: Claimed., sources: [t.c]}
-  - {name: net.t.careful, mechanism: sysctl, type: int, settable: runtime, default: "1", summary: With care., sources: [t.c], cautions: [{kind: harmful, when: 'this == 7 && role == "web"', text: Seven is bad for the web.}, {kind: memory, when: this > memory, text: Too much.}]}
+  - {name: net.t.careful, mechanism: sysctl, type: int, settable: runtime, default: "1", summary: With care., sources: [t.c], cautions: [{kind: harmful, when: 'this == 7 && role == "web"', text: Seven is bad for the web.}, {kind: memory, when: this > memory, text: Too much.}, {kind: harmful, when: this == 8, text: Eight needs seven., fix: Set seven beside it.}]}
   - {name: net.t.custom, mechanism: sysctl, type: int, settable: runtime, default: "0", kernel_option: TOPTION, summary: Of a kernel built so., sources: [t.c]}
   - {name: net.t.queue, mechanism: sysctl, type: int, settable: runtime, default: "128", summary: A queue., sources: [t.c]}
   - {name: net.t.somany, mechanism: sysctl, type: int, settable: runtime, default: "128", alias_of: net.t.queue, summary: Its old name., sources: [t.c]}
@@ -216,6 +216,15 @@ func TestWhatBecomesOfOtherValues(t *testing.T) {
 		if err != nil || len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Why, want) {
 			t.Errorf("%s: want %q, have %+v, %v", line, want, r.Findings, err)
 		}
+	}
+}
+
+// TestCautionsFix: what a record says to do goes before "remove the line".
+func TestCautionsFix(t *testing.T) {
+	f := tree(t, "14.3", map[string]string{"/etc/sysctl.conf": "net.t.careful=8"})
+	r, err := audit.Run(audit.Input{Facts: f, Catalogue: smallCatalogue(t), Role: "web"})
+	if err != nil || len(r.Findings) != 1 || r.Findings[0].Fix != "Set seven beside it." {
+		t.Errorf("%+v, %v", r.Findings, err)
 	}
 }
 

@@ -106,7 +106,11 @@ func asks(os string) string {
 		if q.ID() == "sysctl-a" {
 			drop = longSettings
 		}
-		fmt.Fprintf(&out, "\t# %s\n\tdrop=%s\n\task %s %s\n", q.Why(), quote(drop), q.ID(), quoteAll(q.Argv()))
+		wait := 30
+		if q.Slow() {
+			wait = 120
+		}
+		fmt.Fprintf(&out, "\t# %s\n\tdrop=%s wait=%d module=%s\n\task %s %s\n", q.Why(), quote(drop), wait, quote(q.Module()), q.ID(), quoteAll(q.Argv()))
 	}
 	return strings.TrimSuffix(out.String(), "\n")
 }

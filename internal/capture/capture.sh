@@ -123,8 +123,13 @@ ask() {
 		note query "$id" no-command "$1: not found"
 		return 0
 	fi
+	# A kernel asked for what it has not complains to console and log.
+	if [ -n "$module" ] && ! kldstat -q -m "$module" 2>/dev/null; then
+		note query "$id" no-command "the module $module is not loaded"
+		return 0
+	fi
 	if command -v timeout >/dev/null 2>&1; then
-		timeout 30 "$@" </dev/null >"$dir/raw" 2>"$dir/err"
+		timeout "${wait:-30}" "$@" </dev/null >"$dir/raw" 2>"$dir/err"
 	else
 		"$@" </dev/null >"$dir/raw" 2>"$dir/err"
 	fi
@@ -135,6 +140,8 @@ ask() {
 	note query "$id" "$code" "$why"
 }
 drop=
+wait=
+module=
 
 # values FILE…: what loader.conf or rc.conf lines set a name to, without
 # running them: "value NAME FILE…".
@@ -148,7 +155,7 @@ value() {
 
 freebsd() {
 @FREEBSD_QUERIES@
-	drop=
+	drop= wait= module=
 	vmstat -i 2>/dev/null | sed -n 's/^irq\([0-9]*\):.*/\1/p' | head -n 512 >"$dir/irqs"
 	while read -r irq; do
 		if cpuset -g -x "$irq" >"$dir/raw" 2>/dev/null; then

@@ -3,6 +3,7 @@ package capture
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -81,6 +82,13 @@ var fakeFreeBSD = map[string]string{
 	"pfctl":  `echo "pfctl: /dev/pf: No such file or directory" >&2; exit 1`,
 	"vmstat": `[ "$1" = -i ] && printf 'interrupt total rate\nirq265: em0:rxq0 10 1\nirq266: em0:rxq1 10 1\n'; exit 0`,
 	"cpuset": `echo "irq $3 mask: 1"`,
+	"kldstat": `case $*:$4$3 in
+"-q -m dummynet:dummynet"|"-q -m ipfw:ipfw") exit 0;;
+-q*) exit 1;;
+*) exit 127;; esac`,
+	"ipfw": `case $1 in
+nat) echo "must not be asked: it makes the kernel complain" >&2; exit 99;;
+*) echo "65535 0 0 deny ip from any to any";; esac`,
 }
 
 func TestFreeBSDCapture(t *testing.T) {
@@ -89,7 +97,8 @@ func TestFreeBSDCapture(t *testing.T) {
 	}
 	ctx := context.Background()
 	for _, sh := range [][]string{{"sh"}, {"busybox", "sh"}} {
-		if _, err := exec.LookPath(sh[0]); err != nil {
+		// A busybox that prefers its own applets cannot be given fakes.
+		if own, err := exec.Command(sh[0], append(sh[1:], "-c", "command -v uname")...).Output(); err != nil || !strings.HasPrefix(string(own), "/") {
 			continue
 		}
 		t.Run(sh[0], func(t *testing.T) {
@@ -109,6 +118,12 @@ func TestFreeBSDCapture(t *testing.T) {
 			}
 			if _, err := b.Output(ctx, host.QueryOf(fact.FreeBSD, "kldstat")); err == nil {
 				t.Error("a missing command is not recorded")
+			}
+			if _, err := b.Output(ctx, host.QueryOf(fact.FreeBSD, "ipfw-nat")); !errors.Is(err, host.ErrNoCommand) {
+				t.Errorf("ipfw nat without its module: %v", err)
+			}
+			if text := output(t, b, "ipfw-list"); !strings.Contains(text, "65535") {
+				t.Errorf("ipfw list with its module: %q", text)
 			}
 			if text, err := b.Output(ctx, host.IRQQuery(266)); err != nil || !strings.Contains(string(text), "mask: 1") {
 				t.Errorf("affinity %q, %v", text, err)

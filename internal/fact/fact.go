@@ -56,7 +56,10 @@ type Facts struct {
 	Memory Memory `json:"memory"`
 	// NICs are the network interfaces, hardware and cloned, in the system's
 	// order; those only named in rc.conf come last, with Configured set.
-	NICs       []NIC       `json:"nics"`
+	NICs []NIC `json:"nics"`
+	// Jailed: seen from inside a jail, with its view of the system.
+	Jailed bool `json:"jailed,omitempty"`
+
 	Interrupts []Interrupt `json:"interrupts,omitempty"`
 	Modules    []Module    `json:"modules,omitempty"`
 	Firewall   Firewall    `json:"firewall"`

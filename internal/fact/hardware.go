@@ -97,6 +97,8 @@ type NIC struct {
 	Parent  string   `json:"parent,omitempty"`
 	Members []string `json:"members,omitempty"`
 	Groups  []string `json:"groups,omitempty"`
+	// CARP are the virtual hosts of the interface, with their states.
+	CARP []CARP `json:"carp,omitempty"`
 	// IPv4 and IPv6 count its addresses, link-local ones left out.
 	IPv4 int `json:"ipv4_addresses,omitempty"`
 	IPv6 int `json:"ipv6_addresses,omitempty"`
@@ -180,4 +182,13 @@ func (f *Facts) AddConfigured(n NIC) {
 	if len(f.NICs) < MaxNICs {
 		f.NICs = append(f.NICs, n)
 	}
+}
+
+// CARP is one virtual host of an interface (carp(4)).
+type CARP struct {
+	VHID int `json:"vhid"`
+	// State is MASTER, BACKUP or INIT.
+	State   string `json:"state"`
+	AdvSkew int    `json:"advskew"`
+	AdvBase int    `json:"advbase"`
 }

@@ -14,6 +14,11 @@ type Query struct {
 	id   string
 	argv []string
 	why  string
+	// module must be in the kernel: asked without it, the kernel complains to
+	// console and log, and an observer leaves no trace.
+	module string
+	// slow queries may take several times as long as others.
+	slow bool
 }
 
 // ID names the query; a bundle keeps its output under this name.
@@ -25,10 +30,22 @@ func (q Query) Argv() []string { return slices.Clone(q.argv) }
 // Why says what the output is wanted for.
 func (q Query) Why() string { return q.why }
 
+// Module is the kernel module without which the query must not be asked, ""
+// for most.
+func (q Query) Module() string { return q.module }
+
+// Slow reports a command that may take minutes on a healthy host.
+func (q Query) Slow() bool { return q.slow }
+
 // String is the command line, for people and as a source's name.
 func (q Query) String() string { return strings.Join(q.argv, " ") }
 
 func query(id, line, why string) Query { return Query{id: id, argv: strings.Fields(line), why: why} }
+
+// needs is a query that only a kernel with the module is asked.
+func (q Query) needs(module string) Query { q.module = module; return q }
+
+func (q Query) slowly() Query { q.slow = true; return q }
 
 // freebsdQueries are asked of a FreeBSD host, all of its base system since 11.
 var freebsdQueries = []Query{
@@ -44,7 +61,8 @@ var freebsdQueries = []Query{
 	query("dmesg", "dmesg", "CPU, memory, NICs, the system's own complaints"),
 	query("pciconf", "pciconf -lvbc", "NICs and their PCI links (as root)"),
 	query("pciconf-lv", "pciconf -lv", "NICs"),
-	query("ifconfig", "ifconfig -avm", "interfaces, offloads, media"),
+	query("ifconfig", "ifconfig -avm", "interfaces, offloads, media").slowly(), // asks SFPs and PHYs of each port
+	query("ifconfig-a", "ifconfig -a", "interfaces, should the long question take too long"),
 	query("netstat-m", "netstat -m", "network memory and what was denied"),
 	query("netstat-Q", "netstat -Q", "netisr: dispatch, queues, drops"),
 	query("netstat-i", "netstat -ibdnW", "packets, errors and drops of each interface"),
@@ -60,9 +78,9 @@ var freebsdQueries = []Query{
 	query("pfctl-sr", "pfctl -sr", "pf: rules, to count them"),
 	query("pfctl-sn", "pfctl -sn", "pf: translations, to count them"),
 	query("pfctl-sT", "pfctl -sT", "pf: names of tables"),
-	query("ipfw-list", "ipfw -a list", "ipfw: rules, to count them"),
-	query("ipfw-nat", "ipfw nat show config", "ipfw: translations"),
-	query("ipfw-pipe", "ipfw pipe show", "dummynet pipes"),
+	query("ipfw-list", "ipfw -a list", "ipfw: rules, to count them").needs("ipfw"),
+	query("ipfw-nat", "ipfw nat show config", "ipfw: translations").needs("ipfw_nat"),
+	query("ipfw-pipe", "ipfw pipe show", "dummynet pipes").needs("dummynet"),
 }
 
 // linuxQueries are asked of a Linux host beside /proc and /sys; each is

@@ -25,6 +25,7 @@ func (in *inspection) freebsdLive() {
 	values := in.freebsdValues()
 	in.freebsdRelease(values)
 	freebsd.AddMachine(in.f, values)
+	in.f.Jailed = values.Get("security.jail.jailed") == "1"
 	in.freebsdUptime(values)
 	in.freebsdDevices(values)
 	in.freebsdModules()
@@ -115,6 +116,11 @@ const bootLog = "/var/run/dmesg.boot"
 func (in *inspection) freebsdDevices(v freebsd.Values) {
 	if text, ok := in.output("ifconfig"); ok {
 		in.f.NICs = freebsd.ParseIfconfig(text)
+	}
+	if len(in.f.NICs) == 0 {
+		if text, ok := in.output("ifconfig-a"); ok {
+			in.f.NICs = freebsd.ParseIfconfig(text)
+		}
 	}
 	if text, _ := in.output("pciconf"); text != "" {
 		freebsd.AddPCI(in.f, freebsd.ParsePciconf(text), v)
@@ -299,6 +305,9 @@ func (in *inspection) ipfwFiles() {
 	}
 	if fw != nil {
 		fw.Configured, fw.Type = configured, kind
+		if kind == "UNKNOWN" { // the placeholder of /etc/defaults/rc.conf
+			fw.Type = ""
+		}
 		fw.AddFile(*file)
 	}
 }

@@ -5,6 +5,7 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -134,14 +135,36 @@ func (in *inspection) quiet(irq int) string {
 	return string(b)
 }
 
+// slowFactor is how much longer slow commands may take.
+const slowFactor = 6
+
+// lacks reports a module that the running kernel is known not to have.
+func (in *inspection) lacks(module string) bool {
+	if module == "" || in.f.From.Kind == fact.KindBundle || !in.f.Read("kldstat") {
+		return false
+	}
+	m, ok := in.f.Module(module)
+	return !ok || !m.InKernel && (m.Loaded == nil || !*m.Loaded)
+}
+
 func (in *inspection) ask(q host.Query) (string, bool) {
 	if in.f.From.Kind == fact.KindTree || in.ctx.Err() != nil {
 		return "", false
 	}
-	ctx, cancel := context.WithTimeout(in.ctx, in.opts.CommandTimeout)
+	if in.lacks(q.Module()) {
+		return "", false
+	}
+	patience := in.opts.CommandTimeout
+	if q.Slow() {
+		patience *= slowFactor
+	}
+	ctx, cancel := context.WithTimeout(in.ctx, patience)
 	defer cancel()
 	b, err := in.r.Output(ctx, q)
 	status, reason := host.Status(err)
+	if errors.Is(err, context.DeadlineExceeded) {
+		reason = fmt.Sprintf("no end within %s; not known: %s", patience, q.Why())
+	}
 	if status == fact.StatusUnreadable && len(b) > 0 {
 		status = fact.StatusPartial
 	}

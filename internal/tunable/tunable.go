@@ -297,6 +297,8 @@ type Change struct {
 type Caution struct {
 	When string `yaml:"when"`
 	Text string `yaml:"text"`
+	// Fix is what to do about a line, where removing it is not the answer.
+	Fix string `yaml:"fix"`
 	// Kind is harmful, ineffective, memory, order, security or note.
 	Kind    string   `yaml:"kind"`
 	Vectors []Vector `yaml:"vectors"`

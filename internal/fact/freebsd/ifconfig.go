@@ -86,13 +86,35 @@ func ifconfigDetail(n *fact.NIC, line string) {
 	case "member:", "laggport:":
 		n.Members = append(n.Members, firstWord(rest))
 	case "vlan:":
-		if _, parent, ok := strings.Cut(rest, "parent interface: "); ok {
+		if _, parent, ok := strings.Cut(rest, "parent interface: "); ok && firstWord(parent) != "<none>" {
 			n.Parent = firstWord(parent)
 		}
 		n.Kind = fact.KindVLAN
 	case "tunnel":
 		n.Kind = fact.KindTunnel
+	case "carp:":
+		n.CARP = append(n.CARP, carpOf(rest))
 	}
+}
+
+// carpOf reads "MASTER vhid 1 advbase 1 advskew 0".
+func carpOf(s string) fact.CARP {
+	words := strings.Fields(s)
+	var c fact.CARP
+	if len(words) > 0 {
+		c.State = clip(words[0], 20)
+	}
+	for i := 1; i+1 < len(words); i++ {
+		switch words[i] {
+		case "vhid":
+			c.VHID = atoi(words[i+1])
+		case "advbase":
+			c.AdvBase = atoi(words[i+1])
+		case "advskew":
+			c.AdvSkew = atoi(words[i+1])
+		}
+	}
+	return c
 }
 
 func firstWord(s string) string {

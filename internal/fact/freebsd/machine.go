@@ -238,6 +238,8 @@ var complaintTable = []struct {
 	{regexp.MustCompile(`interrupt storm detected on "([^"]+)"`), "hw.intr_storm_threshold"},
 	{regexp.MustCompile(`(kern\.\S+|vm\.\S+|net\.\S+) (?:limit )?exceeded`), "$1"},
 	{regexp.MustCompile(`Limiting .* (?:response|packets) from \d+ to \d+`), "net.inet.icmp.icmplim"},
+	{regexp.MustCompile(`WARNING: TCB hash size not a power of 2`), "net.inet.tcp.tcbhashsize"},
+	{regexp.MustCompile(`WARNING: (syncache|hostcache) hash size is not a power of 2`), "net.inet.tcp.$1.hashsize"},
 	{regexp.MustCompile(`^netisr_init: forcing (\w+)`), "net.isr.$1"},
 	{regexp.MustCompile(`(?i)((?:kern|vm|net|hw|vfs|debug|dev|machdep)\.[a-z0-9_.%]+).*(?:invalid|out of range|deprecated|ignored|obsolete|unsupported|too (?:large|small|big|low|high)|rounded|must be)`), "$1"},
 	{regexp.MustCompile(`(?i)(?:invalid|out of range|deprecated|obsolete|unsupported|bad).*?((?:kern|vm|net|hw|vfs|debug|dev|machdep)\.[a-z0-9_.%]+)`), "$1"},

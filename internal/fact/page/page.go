@@ -77,6 +77,9 @@ func (p *page) head() {
 		machine = join(", ", machine, "virtual ("+f.Hypervisor+")")
 	}
 	p.field("machine", machine)
+	if f.Jailed {
+		p.field("jail", "seen from inside a jail: the host's firewall, modules and many values are out of sight")
+	}
 	if f.UptimeSeconds > 0 {
 		p.field("up", duration(f.UptimeSeconds))
 	}

@@ -16,13 +16,13 @@ func pointer[T any](v T) *T { return &v }
 func full() *fact.Facts {
 	f := &fact.Facts{
 		From: fact.Origin{Kind: fact.KindBundle, Path: "b.tar.gz", Taken: "2026-11-20T11:04:34Z"}, OS: fact.FreeBSD, Release: release.MustParse("14.3-RELEASE"),
-		Arch: "amd64", Hostname: "fw\x1b[31m1", KernelIdent: "GENERIC", Machine: "X10", Hypervisor: "none", UptimeSeconds: 90000,
+		Arch: "amd64", Hostname: "fw\x1b[31m1", KernelIdent: "GENERIC", Machine: "X10", Hypervisor: "none", Jailed: true, UptimeSeconds: 90000,
 		CPU: fact.CPU{Model: "Xeon", Count: 16, Cores: 8, ThreadsPerCore: 2, Packages: 2, MHz: 2400, Features: []string{"AESNI", "FPU"},
 			Domains: []fact.Domain{{ID: 0, CPUs: []int{0, 1, 2, 5}, MemoryBytes: 8 << 30}, {ID: 1, CPUs: []int{3}}}},
 		Memory: fact.Memory{Physical: 16<<30 - 5<<20, Real: 16 << 30, Free: 1 << 30, PageSize: 4096},
 		NICs: []fact.NIC{{Name: "ix0", Driver: "ix", Kind: fact.KindEthernet, Description: "Intel X520", Up: pointer(true), Status: "active", SpeedBits: 10e9, Duplex: "full",
 			FlowControl: "none", MTU: 1500, RXQueues: 8, TXQueues: 8, RXDescriptors: 2048, TXDescriptors: 2048, InterruptKind: "MSI-X", Vectors: 9, Domain: pointer(1),
-			PCI: &fact.PCI{Device: "82599ES", LinkWidth: 4, MaxLinkWidth: 8, LinkSpeed: 5, MaxLinkSpeed: 5}, Options: []string{"RXCSUM", "TSO4"}, ConfigFlags: []string{"-lro"}},
+			PCI: &fact.PCI{Device: "82599ES", LinkWidth: 4, MaxLinkWidth: 8, LinkSpeed: 5, MaxLinkSpeed: 5}, Options: []string{"RXCSUM", "TSO4"}, ConfigFlags: []string{"-lro"}, CARP: []fact.CARP{{VHID: 1, State: "MASTER", AdvBase: 1, AdvSkew: 100}}},
 			{Name: "bridge0", Kind: fact.KindBridge, Up: pointer(false), Members: []string{"ix0", "ix1"}}},
 		Interrupts: []fact.Interrupt{{Name: "irq264: ix0:rxq0", Device: "ix0", Queue: "rxq0", Rate: 1200, CPU: pointer(3)}, {Name: "irq265: ix0:rxq1", Device: "ix0", Queue: "rxq1", Rate: 7, CPUs: []int{0, 1, 2, 3}}},
 		Modules:    []fact.Module{{Name: "pf", Loaded: pointer(true)}, {Name: "ipfw", Loaded: pointer(false)}},
@@ -55,7 +55,7 @@ func TestPageSaysEverything(t *testing.T) {
 		"ix0        82599ES, driver ix, active, 10 Gb/s, duplex full, flow control none, MTU 1500",
 		"8 rx with 2048 descriptors each, 8 tx with 2048 descriptors each, MSI-X with 9 vectors, NUMA domain 1",
 		"x4 at 5 GT/s (could be x8 at 5 GT/s)", "rxq0 1200/s on CPU 3; rxq1 7/s on CPUs 0-3", "asked for   -lro", "bridge0    bridge, down", "holds       ix0 ix1",
-		"pf          off, though configured to be on, 12 rules, 1 translation", "limits: states 100000", "states now: 7", "ipfw        on, 1 rule, 1 NAT rule", "ipfilter    configured to be on, 2 rules",
+		"pf          off, though configured to be on, 12 rules, 1 translation", "limits: states 100000", "states now: 7", "ipfw        on, though rc.conf does not switch it on, 1 rule, 1 NAT rule", "carp        vhid 1 MASTER, advbase 1, advskew 100", "jail        seen from inside a jail", "ipfilter    configured to be on, 2 rules",
 		"enabled     sshd\n", "TCP ports   22 443\n", "running     1 value\n", "problem     /etc/rc.conf:3: a function: not a setting", "modules     pf\n",
 		"driver                  42  nic.ix0.input_drops: frames received and dropped", "kern.ipc.nmbclusters limit reached", "pfctl -sr: pfctl: /dev/pf: Permission denied", "/etc/master.passwd: password hashes",
 	} {

@@ -35,6 +35,9 @@ func (p *page) nic(n fact.NIC) {
 	p.detail("asked for", strings.Join(n.ConfigFlags, " "))
 	p.detail("holds", strings.Join(n.Members, " "))
 	p.detail("on", n.Parent)
+	for _, c := range n.CARP {
+		p.detail("carp", fmt.Sprintf("vhid %d %s, advbase %d, advskew %d", c.VHID, c.State, c.AdvBase, c.AdvSkew))
+	}
 	p.detail("interrupts", p.interrupts(n.Name))
 }
 
@@ -179,8 +182,10 @@ func (p *page) limits(label string, limits []fact.Limit) string {
 
 func onOff(running *bool, configured bool) string {
 	switch {
-	case running != nil && *running:
+	case running != nil && *running && configured:
 		return "on"
+	case running != nil && *running:
+		return "on, though rc.conf does not switch it on"
 	case running != nil && configured:
 		return "off, though configured to be on"
 	case running != nil:

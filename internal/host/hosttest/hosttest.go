@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -48,14 +49,13 @@ func Reader(t *testing.T, prefix string, r host.Reader) {
 		t.Errorf("a file beyond the limit gives %d bytes, %v", len(b), err)
 	}
 	directories(t, prefix, r)
-	for _, q := range host.Queries(fact.FreeBSD) {
-		if q.ID() != "pciconf" { // no machine of a test has it
-			continue
-		}
-		_, err := r.Output(ctx, q)
-		if status, _ := host.Status(err); status != fact.StatusMissing {
-			t.Errorf("a missing command is %q (%v)", status, err)
-		}
+	foreign := host.QueryOf(fact.FreeBSD, "pciconf")
+	if runtime.GOOS == fact.FreeBSD {
+		foreign = host.EthtoolQueries("em0")[0]
+	}
+	_, err := r.Output(ctx, foreign)
+	if status, _ := host.Status(err); status != fact.StatusMissing {
+		t.Errorf("a missing command is %q (%v)", status, err)
 	}
 	if err := r.Close(); err != nil {
 		t.Errorf("Close: %v", err)
