@@ -2,6 +2,7 @@ package tunable
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 
@@ -30,6 +31,10 @@ type Names struct {
 	Known func(name string) bool    `expr:"known"`
 	// HarvestDefault is of the release.
 	HarvestDefault func() float64 `expr:"harvest_default"`
+	// NumberAt is the nth number (from 1) of a text with several, 0 without;
+	// Vector writes whole numbers as one text, as sysctl prints tcp_mem.
+	NumberAt func(text string, n int) float64 `expr:"number_at"`
+	Vector   func(numbers ...any) string      `expr:"vector"`
 }
 
 // Env runs the catalogue's expressions for one host. It is a value: With
@@ -47,13 +52,14 @@ func blank() Env {
 		Text:           func(string) string { return "" },
 		Known:          func(string) bool { return true },
 		HarvestDefault: func() float64 { return 0 },
+		NumberAt:       numberAt, Vector: vector,
 	}}
 }
 
 // NewEnv is the environment of a host with a role. c answers value() for
 // tunables that nobody set, by their defaults.
 func (c *Catalogue) NewEnv(f *fact.Facts, role string) Env {
-	e := Env{&Names{Host: factexpr.Of(f), Role: role}}
+	e := Env{&Names{Host: factexpr.Of(f), Role: role, NumberAt: numberAt, Vector: vector}}
 	e.Text = func(name string) string { return c.textOf(f, e, name) }
 	e.Value = func(name string) float64 { return toNumber(c.textOf(f, e, name)) }
 	e.Known = func(name string) bool { return c.textOf(f, e, name) != "" }
@@ -73,6 +79,23 @@ func (c *Catalogue) textOf(f *fact.Facts, e Env, name string) string {
 	}
 	d, _ := r.DefaultIn(f.Release, e)
 	return d
+}
+
+func vector(numbers ...any) string {
+	var all []string
+	for _, x := range numbers {
+		f, _ := asFloat(x)
+		all = append(all, number(math.Trunc(f)))
+	}
+	return strings.Join(all, " ")
+}
+
+func numberAt(text string, n int) float64 {
+	parts := strings.Fields(text)
+	if n < 1 || n > len(parts) {
+		return 0
+	}
+	return toNumber(parts[n-1])
 }
 
 // toNumber reads a setting's text as a number; 0 when it is none.
@@ -154,6 +177,8 @@ func (e Env) unmeasured(name string) bool {
 		return e.Pages == 0
 	case "kmem":
 		return e.Kmem == 0
+	case "hz":
+		return e.HZ == 0
 	case "link":
 		return e.Link == 0
 	}

@@ -1,6 +1,10 @@
 package tunable
 
-import "linerate/internal/fact/release"
+import (
+	"strings"
+
+	"linerate/internal/fact/release"
+)
 
 // Entry is a record on one release, as `linerate catalogue list --json`
 // prints it.
@@ -59,10 +63,13 @@ func (r *Record) entry(name string, rel release.Release) Entry {
 }
 
 // scopeOf is the scope of one name of the record: conf.all and conf.default
-// of a Linux device's setting are the namespace's.
+// of a Linux device's setting are the namespace's; neigh.default is there in
+// the initial namespace only.
 func (r *Record) scopeOf(name string, s State) Scope {
 	switch {
 	case s.Scope == "":
+		return Host
+	case r.OS == Linux && s.Scope == Device && strings.Contains(name, ".neigh.default."):
 		return Host
 	case r.OS == Linux && s.Mechanism == Sysctl && s.Scope == Device && name != r.Name:
 		return NetNS

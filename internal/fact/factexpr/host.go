@@ -32,6 +32,8 @@ type Host struct {
 	Page           int `expr:"page"`
 	Pages          int `expr:"pages"`
 	Kmem           int `expr:"kmem"`
+	// HZ is the timer ticks a second of a Linux kernel (CONFIG_HZ).
+	HZ int `expr:"hz"`
 
 	Network
 	Filters

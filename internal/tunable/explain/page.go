@@ -70,6 +70,10 @@ type Page struct {
 	Notes       []string   `json:"notes,omitempty"`
 	Sources     []string   `json:"sources"`
 	Checked     []Checked  `json:"checked,omitempty"`
+	WithAll     string     `json:"with_all,omitempty"`
+	Backports   []string   `json:"backports,omitempty"`
+
+	noDefault bool // none, or not known: not the same as an empty one
 }
 
 // Checked is a reading of the record against what it is about.
@@ -145,6 +149,8 @@ func Of(c *tunable.Catalogue, r *tunable.Record, asked string, rel release.Relea
 	if asked != r.Name {
 		p.Asked = asked
 	}
+	p.noDefault = s.Default == nil && s.Formula == ""
+	p.WithAll, p.Backports = withAll[r.WithAll], r.Backports
 	p.addAdvice(r)
 	for _, k := range r.Checked {
 		p.Checked = append(p.Checked, Checked{k.Release.String(), k.How, k.What})
@@ -261,6 +267,13 @@ var scopes = map[tunable.Scope]string{
 	tunable.Jail: "one jail", tunable.Interface: "one interface", tunable.Process: "one process or login class",
 	tunable.FS: "one file system", tunable.NetNS: "one network namespace", tunable.Device: "one network device",
 	tunable.RouteScope: "what takes one route", tunable.SocketScope: "one socket", tunable.User: "one user",
+}
+
+// withAll says how conf.all and a device's value make the one that acts.
+var withAll = map[tunable.All]string{
+	tunable.AllMax: "the greater of conf.all and the device counts", tunable.AllOr: "on when conf.all or the device is",
+	tunable.AllAnd: "on when conf.all and the device are", tunable.AllSets: "writing conf.all writes every device and conf.default",
+	tunable.AllOnly: "conf.all alone counts", tunable.AllIgnored: "the device's value alone counts; conf.all does nothing",
 }
 
 var costs = map[tunable.Reset]string{

@@ -46,7 +46,8 @@ func (o *page) facts(p Page) {
 	}
 	for _, f := range [][2]string{
 		{"Set in", p.Where}, {"Default", p.defaultText()}, {"Value", kind}, {"Governs", p.Scope},
-		{"Costs", p.Cost}, {"Becomes", p.becomes()}, {"Module", p.Module}, {"Kernel option", p.Option},
+		{"all, device", p.WithAll}, {"Costs", p.Cost}, {"Becomes", p.becomes()}, {"Module", p.Module}, {"Kernel option", p.Option},
+		{"Earlier in", strings.Join(p.Backports, ", ")},
 	} {
 		if f[1] != "" {
 			o.Paragraph(fmt.Sprintf("  %-14s", f[0]), strings.Repeat(" ", 16), f[1])

@@ -144,8 +144,10 @@ func (p Page) defaultText() string {
 		return ""
 	case p.DefaultIsFormula:
 		d = "computed: " + p.Default
-	case p.Settable == tunable.ReadOnly && p.Default == "":
+	case p.Settable == tunable.ReadOnly && p.Default == "", p.noDefault && p.Effective == "":
 		return ""
+	case p.noDefault:
+		return p.Effective
 	case p.Default == "":
 		d = "empty"
 	default:
