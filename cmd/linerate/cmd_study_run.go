@@ -163,6 +163,7 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 		return err
 	}
 	env.Linerate, env.Command = version(), append([]string{"linerate"}, os.Args[1:]...)
+	l.Keep = dir.Keep
 	show := newProgress(cmd.ErrOrStderr())
 	if err := dir.WriteResults(study.Analyse(dir.Spec, dir.Seed, env.Resume(dir.Environment), dir.Trials)); err != nil {
 		return err

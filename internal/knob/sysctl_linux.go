@@ -166,6 +166,43 @@ func (h *HostSysctls) set(name, value string) (written, error) {
 	return w, nil
 }
 
+// Switch makes the changed sysctls those of settings: others that were changed
+// before get back what they had. It is cheap when repeated, for the journal is
+// written only when a sysctl is changed for the first time.
+func (h *HostSysctls) Switch(settings []setting.Setting) error {
+	wanted := map[string]string{}
+	for _, s := range settings {
+		wanted[s.Name] = s.Value
+		if !h.knows(s.Name) {
+			if err := h.Set(s.Name, s.Value); err != nil {
+				return err
+			}
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, e := range h.before {
+		value, ok := wanted[e.Name]
+		if !ok {
+			value = e.Value
+		}
+		path, err := sysctlPath(e.Name)
+		if err != nil {
+			return err
+		}
+		if _, err := writeSysctl(path, value); err != nil {
+			return fmt.Errorf("set host sysctl %s=%s: %w", e.Name, value, err)
+		}
+	}
+	return nil
+}
+
+func (h *HostSysctls) knows(name string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.ContainsFunc(h.before, func(e journalled) bool { return e.Name == name })
+}
+
 // Restore puts every changed sysctl back, last change first, and removes the
 // journal once all are back.
 func (h *HostSysctls) Restore() error {

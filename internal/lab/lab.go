@@ -23,6 +23,8 @@ type Lab struct {
 	Machine Machine
 	// AllowHost lets variants use settings that are global to the kernel.
 	AllowHost bool
+	// Keep puts a file of raw material beside the trials; nil forgets it.
+	Keep func(name string, data []byte) error
 }
 
 // Machine is the computer under the testbed, watched while it measures.
@@ -81,6 +83,8 @@ type run struct {
 	out      Outcome
 	pace     pace
 	failures int
+	slicer   load.Slicer // of the part named slicing, or nil
+	slicing  string
 }
 
 // Run runs the slots that the task has left and gives every trial to sink
@@ -90,7 +94,7 @@ type run struct {
 func (l *Lab) Run(ctx context.Context, p Task, sink func(study.Trial) error, progress func(Progress)) (Outcome, error) {
 	r := &run{Lab: l, task: p, sink: sink, progress: progress, pace: pace{}}
 	r.out = Outcome{Testbeds: map[string]testbed.Description{}, Unavailable: map[string]string{}}
-	err := r.all(ctx)
+	err := errors.Join(r.all(ctx), r.closeSlicer())
 	if r.bed != nil {
 		err = errors.Join(err, r.bed.Close())
 	}
@@ -113,7 +117,11 @@ func (r *run) all(ctx context.Context) error {
 		if r.skip(part) {
 			continue
 		}
-		if err := r.one(ctx, slot, part); err != nil {
+		do := r.one
+		if r.interleaves(part) != study.InSequence {
+			do = r.instance
+		}
+		if err := do(ctx, slot, part); err != nil {
 			return err
 		}
 	}

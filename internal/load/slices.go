@@ -69,6 +69,7 @@ type LaneAccount struct {
 
 // Sliced is what a run of a Slicer came to.
 type Sliced struct {
+	Engine  string
 	Slices  []Slice
 	Lanes   []LaneAccount
 	Seconds float64 // from the first frame to the end of the last slice

@@ -24,6 +24,7 @@ func Analyse(s Spec, seed uint64, env Environment, trials []Trial) Results {
 		r.Verdicts = append(r.Verdicts, verdicts(s, g, seed, trials)...)
 	}
 	r.compareAA(s, seed)
+	r.CarryOver = carryOvers(s, trials)
 	r.warn(s)
 	r.Answer = answer(s, r)
 	return r
@@ -61,9 +62,10 @@ func armValues(s Spec, seed uint64, g Goal, arm string, trials []Trial) stats.Ar
 	for i := range values {
 		values[i] = math.NaN()
 	}
+	instance := instances(s, trials)
 	for _, t := range trials {
 		i := slices.Index(blocks, t.Block)
-		if i < 0 || t.Part != g.Part || t.Variant != arm || !t.Valid || !math.IsNaN(values[i]) {
+		if i < 0 || t.Part != g.Part || t.Variant != arm || !t.Valid || !math.IsNaN(values[i]) || t.attempt() != instance[t.Block] {
 			continue
 		}
 		if v, ok := t.Metrics[g.Metric]; ok {
@@ -109,6 +111,7 @@ func verdicts(s Spec, g Goal, seed uint64, trials []Trial) []Verdict {
 	for i, c := range stats.CompareBlocks(control, arms, options(m, g, seed)) {
 		v := verdictOf(m, g, c)
 		v.addNS(m, control.Values, arms[i].Values)
+		v.Interleaved = howOf(trials, g.Part, v.Variant)
 		out = append(out, v)
 	}
 	return out
@@ -190,6 +193,7 @@ func (r *Results) warn(s Spec) {
 	if n := invalidTrials(r.Trials); n > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d trials are invalid; they are in the record, with reasons, and in no verdict", n, len(r.Trials)))
 	}
+	r.warnCarryOver()
 	for _, mode := range slices.Sorted(maps.Keys(r.Environment.Unavailable)) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("mode %s is unavailable here: %s", mode, r.Environment.Unavailable[mode]))
 	}

@@ -61,6 +61,7 @@ var DefaultGates = Gates{
 	PacingPercent:     2,
 	Headroom:          1.2,
 	CostLossPercent:   1,
+	GoodRoundsPercent: 10,
 }
 
 var nameRE = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
@@ -182,7 +183,7 @@ func (g *Gates) byKey() map[string]*float64 {
 		"drift_percent": &g.DriftPercent, "steal_percent": &g.StealPercent, "foreign_percent": &g.ContentionPercent,
 		"starved_percent": &g.StarvedPercent,
 		"unsent_percent":  &g.UnsentPercent, "pacing_percent": &g.PacingPercent, "headroom": &g.Headroom,
-		"cost_loss_percent": &g.CostLossPercent,
+		"cost_loss_percent": &g.CostLossPercent, "good_rounds_percent": &g.GoodRoundsPercent,
 	}
 }
 

@@ -29,7 +29,9 @@ type Results struct {
 	MDE stats.Number `json:"minimum_detectable_effect_percent"`
 	// NoiseFloor is the largest effect that the A/A arm's interval allows:
 	// effects below it are not told from nothing.
-	NoiseFloor  stats.Number  `json:"noise_floor_percent"`
+	NoiseFloor stats.Number `json:"noise_floor_percent"`
+	// CarryOver says whether interleaved arms leave each other alone.
+	CarryOver   []CarryOver   `json:"carry_over"`
 	Complete    bool          `json:"complete"` // no trial is left to run
 	Answer      string        `json:"answer"`   // one sentence
 	Control     string        `json:"control"`
@@ -72,6 +74,8 @@ type Verdict struct {
 	MarginPercent float64         `json:"margin_percent"`
 	PEquivalent   stats.Number    `json:"p_equivalent_holm"`
 	MDE           stats.Number    `json:"minimum_detectable_effect_percent"`
+	// Interleaved says how the arms took turns.
+	Interleaved Interleaving `json:"interleaved"`
 	// Beside, never deciding.
 	PWelch       stats.Number `json:"p_welch"`
 	PMannWhitney stats.Number `json:"p_mann_whitney"`

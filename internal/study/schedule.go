@@ -76,7 +76,7 @@ func Next(s Spec, seed uint64, done []Trial, skip func(Part) bool) (Slot, bool) 
 			schedule = schedule[n:]
 			continue
 		}
-		if slot, ok := nextInBlock(schedule[:n], byBlock[schedule[0].Block], unavailable, s.Retries); ok {
+		if slot, ok := nextInBlock(schedule[:n], byBlock[schedule[0].Block], unavailable, s); ok {
 			return slot, true
 		}
 		schedule = schedule[n:]
@@ -84,7 +84,7 @@ func Next(s Spec, seed uint64, done []Trial, skip func(Part) bool) (Slot, bool) 
 	return Slot{}, false
 }
 
-func nextInBlock(slots []Slot, done []Trial, unavailable map[string]bool, retries int) (Slot, bool) {
+func nextInBlock(slots []Slot, done []Trial, unavailable map[string]bool, s Spec) (Slot, bool) {
 	last := len(slots)
 	for _, t := range done {
 		last = max(last, t.Order)
@@ -112,7 +112,10 @@ func nextInBlock(slots []Slot, done []Trial, unavailable map[string]bool, retrie
 	// the others of the quiet time they may need too.
 	slices.SortStableFunc(arms, func(a, b tally) int { return cmp.Compare(a.tried, b.tried) })
 	for _, a := range arms {
-		if !a.valid && a.tried <= retries && !unavailable[a.slot.Variant] {
+		if together(done) && a.slot.Variant != s.Control {
+			continue // what is wrong with one arm of an instance, another would have too
+		}
+		if !a.valid && a.tried <= s.Retries && !unavailable[a.slot.Variant] {
 			retry := a.slot
 			retry.Order, retry.Retry = last+1, true
 			return retry, true

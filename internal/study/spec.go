@@ -34,6 +34,9 @@ type Spec struct {
 	// Retries is how many more trials an invalid one is given, at the end
 	// of its block; all of them stay in the record.
 	Retries int `yaml:"retries"`
+	// Interleave false asks for one trial after the other where the arms of
+	// a block could take turns: for variants that would disturb each other.
+	Interleave *bool `yaml:"interleave,omitempty"`
 }
 
 // Testbed names the kind of testbed a study runs on.
@@ -139,6 +142,9 @@ type Gates struct {
 	// CostLossPercent is the loss allowed in mode cost, where nothing can
 	// be overloaded and so nothing should be lost.
 	CostLossPercent float64 `yaml:"cost_loss_percent"`
+	// GoodRoundsPercent of the rounds of an interleaved trial must have been
+	// undisturbed.
+	GoodRoundsPercent float64 `yaml:"good_rounds_percent"`
 }
 
 // Setting returns what the testbed is to set.
@@ -167,6 +173,21 @@ func (v Variant) Apply() []setting.Setting {
 	out := make([]setting.Setting, len(v.Settings))
 	for i, s := range v.Settings {
 		out[i] = s.Setting()
+	}
+	return out
+}
+
+// ApplyLocal returns the settings that do not leave the testbed, in order.
+func (v Variant) ApplyLocal() []setting.Setting { return v.apply("") }
+
+// ApplyGlobal returns those that are global to the kernel, in order.
+func (v Variant) ApplyGlobal() []setting.Setting { return v.apply(ScopeHost) }
+
+func (v Variant) apply(scope string) (out []setting.Setting) {
+	for _, s := range v.Settings {
+		if s.Scope == scope {
+			out = append(out, s.Setting())
+		}
 	}
 	return out
 }

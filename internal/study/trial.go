@@ -41,6 +41,8 @@ type Observation struct {
 	Contention float64           `json:"foreign_seconds"` // the measuring CPU worked for others
 	Extra      map[string]string `json:"extra,omitempty"`
 	Search     *SearchRun        `json:"search,omitempty"` // of a part that searches
+	// Interleaved is there where all arms of the block took turns.
+	Interleaved *Interleaved `json:"interleaved,omitempty"`
 }
 
 // BypassRun is the measurement of the chain without DUT.

@@ -17,6 +17,9 @@ type Multi interface {
 	// Ports taken
 	// before are void; a Reset goes back to a single DUT.
 	Raise(ctx context.Context, arms []Settings) ([]Arm, error)
+	// Global puts the settings back that are global to the kernel, and then
+	// applies these. Raise and Reset put them back too.
+	Global(ctx context.Context, settings []setting.Setting) error
 }
 
 // Settings are what one DUT is set to, in order.

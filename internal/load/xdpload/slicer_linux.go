@@ -348,7 +348,7 @@ func (s *slicer) account(lanes int, run uint16) (load.Sliced, error) {
 	if err != nil {
 		return load.Sliced{}, err
 	}
-	out := load.Sliced{Seconds: float64(state.Now-state.Start) / 1e9}
+	out := load.Sliced{Engine: Name, Seconds: float64(state.Now-state.Start) / 1e9}
 	if out.Slices, err = s.entries(int(state.Index)); err != nil {
 		return out, err
 	}

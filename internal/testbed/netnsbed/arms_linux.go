@@ -62,6 +62,17 @@ func (b *Bed) Raise(ctx context.Context, wanted []testbed.Settings) ([]testbed.A
 	return out, nil
 }
 
+// Global switches the host's settings, journalled as ever.
+func (b *Bed) Global(_ context.Context, settings []setting.Setting) error {
+	if b.host == nil {
+		if len(settings) == 0 {
+			return nil
+		}
+		return &testbed.ErrUnavailable{Setting: settings[0].String(), Reason: "it is global to the kernel, and host settings are not allowed"}
+	}
+	return b.host.Switch(settings)
+}
+
 // build wires a fresh DUT between the two outer namespaces, or these to each
 // other.
 func (a *arm) build(b *Bed, bypass bool) (err error) {
@@ -91,6 +102,7 @@ func (b *Bed) set(ctx context.Context, a *arm, settings []setting.Setting) (test
 		return applied, nil
 	}
 	t := b.target(a.dut)
+	t.Host = nil // it would be every other arm's too
 	for _, s := range settings {
 		note, err := t.Apply(ctx, s)
 		if err != nil {

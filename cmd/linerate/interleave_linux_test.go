@@ -1,0 +1,92 @@
+package main
+
+import (
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+
+	"linerate/internal/labtest"
+	"linerate/internal/study"
+	"linerate/internal/studydir"
+)
+
+// beside has an arm some twenty times slower than the control beside it.
+const beside = `name: beside
+question: Does a slow arm move the control beside it?
+variants:
+  - name: none
+  - name: slow
+    settings:
+      - nft: {linear: 8000}
+blocks: 3
+retries: 3
+parts:
+  - {mode: cost, seconds: 0.4}
+`
+
+// TestSlicesDoNotLeak: an arm twenty times slower beside the control moves
+// neither it nor the A/A arm, every frame is in its arm's account, and the
+// verdicts can be worked out again from the slices on disk.
+func TestSlicesDoNotLeak(t *testing.T) {
+	labtest.Need(t)
+	dir := t.TempDir()
+	file, out := filepath.Join(dir, "beside.yaml"), filepath.Join(dir, "d")
+	if err := os.WriteFile(file, []byte(beside), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := exec.Command("linerate", "study", "run", file, "--out", out, "--seed", "1", "--no-ledger").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	rec, err := studydir.Read(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, trials, env := rec.Spec, rec.Trials, rec.Environment
+	r := study.Analyse(s, *s.Seed, env, trials)
+	if effect := r.Verdicts[0].EffectPercent.Float(); r.Verdicts[0].N == 0 || effect < 900 {
+		t.Fatalf("the slow arm is not slow: %+v", r.Verdicts[0])
+	}
+	// A leak of one frame in a slice of the control would be 4 %.
+	if aa := r.AA.EffectPercent.Float(); !(math.Abs(aa) < 3) || r.AA.N != r.Verdicts[0].N {
+		t.Errorf("the control beside a slow arm differs from itself by %.2f %% over %d instances", aa, r.AA.N)
+	}
+	for _, c := range r.CarryOver {
+		if !(c.EffectPercent.Float() < 5) {
+			t.Errorf("%s changes what comes after it by %+v", c.Variant, c.Effect)
+		}
+	}
+	for _, trial := range trials {
+		if o := trial.Observed; o.Received.RxPackets+*o.Received.Lost != o.Sent.TxPackets || o.Received.RxPackets == 0 {
+			t.Errorf("%s: received %d + lost %d of %d", trial.Variant, o.Received.RxPackets, *o.Received.Lost, o.Sent.TxPackets)
+		}
+	}
+	recomputed := recompute(t, out, s, trials)
+	if again := study.Analyse(s, *s.Seed, env, recomputed); !reflect.DeepEqual(again.Verdicts, r.Verdicts) || !reflect.DeepEqual(again.AA, r.AA) {
+		t.Errorf("from the slices on disk come\n%+v, %+v\nwant\n%+v, %+v", again.Verdicts, again.AA, r.Verdicts, r.AA)
+	}
+}
+
+// recompute judges trials anew by the slices on disk.
+func recompute(t *testing.T, dir string, s study.Spec, trials []study.Trial) []study.Trial {
+	t.Helper()
+	out := slices.Clone(trials)
+	for i, trial := range out {
+		in, err := studydir.ReadInstance(dir, trial)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, share := *trial.Observed, *trial.Observed.Interleaved
+		if in.Arms[share.Lane] != trial.Variant || len(in.Slices) == 0 {
+			t.Fatalf("lane %d of %v is not %s", share.Lane, in.Arms, trial.Variant)
+		}
+		share.Lanes = in.Condense()[share.Lane]
+		o.Interleaved = &share
+		out[i].Metrics, out[i].Reasons = study.JudgeInterleaved(s.Gates, o)
+		out[i].Valid = len(out[i].Reasons) == 0
+	}
+	return out
+}
