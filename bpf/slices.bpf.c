@@ -33,7 +33,7 @@ const volatile struct slices_config config = {};
 
 /* What user space sets for a run. */
 struct slices_control {
-	__u64 deadline; /* begin no round after it, CLOCK_MONOTONIC */
+	__u64 limit;	/* ns from the start; begin no round after it, but one */
 	__u64 run;	/* magic and run, network byte order */
 	__u64 slice;	/* ns to measure at least */
 	__u64 batch;	/* frames that the kernel hands over at once: a power of two */
@@ -188,7 +188,7 @@ static __always_inline void enter(void)
 	__u32 index = state.index, lane;
 	struct slices_entry *e;
 
-	if (index >= control.slices || (state.now >= control.deadline && index % control.lanes == 0)) {
+	if (index >= control.slices || (index && state.now - state.start >= control.limit && index % control.lanes == 0)) {
 		finish();
 		return;
 	}

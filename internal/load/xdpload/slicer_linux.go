@@ -149,7 +149,7 @@ func (s *slicer) rearm(lanes []load.Lane, p load.SlicePlan, run uint16) error {
 		table.Key[(firstStream+i)%slots] = (uint64(firstStream+i)<<12 | uint64(run)) + 1
 	}
 	c := slicesSlicesControl{
-		Deadline: wire.Monotonic() + uint64(p.Limit), Run: runWord(run), Slice: uint64(p.Slice), Batch: batch,
+		Limit: uint64(p.Limit), Run: runWord(run), Slice: uint64(p.Slice), Batch: batch,
 		Lanes: uint32(len(lanes)), First: firstStream, Guard: batches(p.Guard), Warm: batches(p.Warm),
 		Slices: uint32(len(p.Order)), Permit: math.MaxUint32,
 	}

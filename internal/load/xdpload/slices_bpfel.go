@@ -53,17 +53,17 @@ type slicesSlicesConfig struct {
 }
 
 type slicesSlicesControl struct {
-	_        structs.HostLayout
-	Deadline uint64
-	Run      uint64
-	Slice    uint64
-	Batch    uint64
-	Lanes    uint32
-	First    uint32
-	Guard    uint32
-	Warm     uint32
-	Slices   uint32
-	Permit   uint32
+	_      structs.HostLayout
+	Limit  uint64
+	Run    uint64
+	Slice  uint64
+	Batch  uint64
+	Lanes  uint32
+	First  uint32
+	Guard  uint32
+	Warm   uint32
+	Slices uint32
+	Permit uint32
 }
 
 type slicesSlicesEntry struct {
