@@ -39,6 +39,7 @@ var (
 	forbidden = []struct{ from, to, why string }{
 		{"internal/lab", "internal/ledger", "a lab emits trials to a sink; it must run without a ledger"},
 		{"internal/ledger", "internal/lab", "the ledger keeps what studies made and cannot make it"},
+		{"internal/lab", "internal/inspect", "what the machine is comes with the facts that cmd hands to the record; a lab only watches it"},
 		{"internal/inspect", "internal/knob", "inspecting a host must not be able to change it"},
 		{"internal/audit", "internal/knob", "an audit is data about facts; it sets nothing"},
 	}

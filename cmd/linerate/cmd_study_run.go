@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/fact"
 	"linerate/internal/hint"
 	"linerate/internal/lab"
 	"linerate/internal/report"
@@ -158,17 +159,20 @@ func (f *runFlags) runNew(cmd *cobra.Command, s study.Spec) (path string, err er
 // conduct runs what a directory has left, keeps its results and report up to
 // date, and prints the outcome.
 func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
-	l, env, err := openLab(cmd.Context(), labOptions{engine: f.engine, allowHost: f.allowHost})
+	opened, err := openLab(cmd.Context(), labOptions{engine: f.engine, allowHost: f.allowHost})
 	if err != nil {
 		return err
 	}
-	env.Linerate, env.Command = version(), append([]string{"linerate"}, os.Args[1:]...)
-	l.Keep = dir.Keep
+	env, err := opened.record(dir)
+	if err != nil {
+		return err
+	}
+	opened.lab.Keep = dir.Keep
 	show := newProgress(cmd.ErrOrStderr())
 	if err := dir.WriteResults(study.Analyse(dir.Spec, dir.Seed, env.Resume(dir.Environment), dir.Trials)); err != nil {
 		return err
 	}
-	outcome, runErr := l.Run(cmd.Context(), lab.Task{Spec: dir.Spec, Seed: dir.Seed, Done: dir.Trials}, dir.Append, show.update)
+	outcome, runErr := opened.lab.Run(cmd.Context(), lab.Task{Spec: dir.Spec, Seed: dir.Seed, Done: dir.Trials}, dir.Append, show.update)
 	show.done()
 	env.Testbeds, env.Unavailable = outcome.Testbeds, outcome.Unavailable
 	results := study.Analyse(dir.Spec, dir.Seed, env.Resume(dir.Environment), dir.Trials)
@@ -209,6 +213,24 @@ func printResults(cmd *cobra.Command, r study.Results, asJSON bool) error {
 		return printJSON(cmd.OutOrStdout(), r)
 	}
 	return report.Terminal(cmd.OutOrStdout(), r, report.Style{Colour: wantsColour(cmd.OutOrStdout()), Width: columns(cmd.OutOrStdout())})
+}
+
+// openedLab is a lab ready to run studies, and what it stands on.
+type openedLab struct {
+	lab   *lab.Lab
+	facts *fact.Facts // of the host
+	label string      // what its numbers are not
+}
+
+// record keeps the host's facts in a study's record and draws the study's
+// environment from them.
+func (o *openedLab) record(dir *studydir.Dir) (study.Environment, error) {
+	env := study.EnvironmentOf(o.facts)
+	env.Engine, env.Label = o.lab.Engine.Name(), o.label
+	env.Linerate, env.Command = version(), append([]string{"linerate"}, os.Args[1:]...)
+	ref, err := dir.KeepFacts(o.facts)
+	env.Facts = []study.FactsRef{ref}
+	return env, err
 }
 
 // labOptions choose how a lab is opened.

@@ -5,23 +5,25 @@ import (
 	"os"
 
 	"linerate/internal/lab"
-	"linerate/internal/study"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/netnsbed"
 )
 
 // openMachineLab wires the namespace testbed and a traffic engine.
-func openMachineLab(_ context.Context, o labOptions) (*lab.Lab, study.Environment, error) {
+func openMachineLab(ctx context.Context, o labOptions) (*openedLab, error) {
 	engine, err := engineNamed(o.engine, os.Stderr)
 	if err != nil {
-		return nil, study.Environment{}, err
+		return nil, err
 	}
-	env := lab.Environment()
-	env.Engine, env.Label = engine.Name(), netnsbed.Label
+	facts, err := (&source{}).facts(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
 	up := func(ctx context.Context, mode testbed.Mode) (testbed.Bed, error) {
 		return netnsbed.Up(ctx, netnsbed.Options{Mode: mode, AllowHostSettings: o.allowHost})
 	}
-	return &lab.Lab{Up: up, Engine: engine, Machine: lab.Local{}, AllowHost: o.allowHost}, env, nil
+	l := &lab.Lab{Up: up, Engine: engine, Machine: lab.Local{}, AllowHost: o.allowHost}
+	return &openedLab{lab: l, facts: facts, label: netnsbed.Label}, nil
 }
 
 // inLab runs f where network namespaces can be made: here, or, without the

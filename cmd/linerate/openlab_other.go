@@ -8,12 +8,10 @@ import (
 	"runtime"
 
 	"linerate/internal/hint"
-	"linerate/internal/lab"
-	"linerate/internal/study"
 )
 
-func openMachineLab(context.Context, labOptions) (*lab.Lab, study.Environment, error) {
-	return nil, study.Environment{}, errNoLab()
+func openMachineLab(context.Context, labOptions) (*openedLab, error) {
+	return nil, errNoLab()
 }
 
 // inLab refuses before anything is announced.

@@ -7,10 +7,10 @@ import (
 	"syscall"
 	"time"
 
+	"linerate/internal/fact"
 	"linerate/internal/lab"
 	"linerate/internal/load"
 	"linerate/internal/setting"
-	"linerate/internal/study"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/bedtest"
 )
@@ -28,7 +28,7 @@ func simulate() {
 	if os.Getenv("SIMULATED") == "" {
 		return
 	}
-	openLab = func(_ context.Context, o labOptions) (*lab.Lab, study.Environment, error) {
+	openLab = func(_ context.Context, o labOptions) (*openedLab, error) {
 		sim := &selfDestruct{Simulated: &bedtest.Simulated{Noise: 0.008, Seed: 7}}
 		sim.Faults = func(n int) bedtest.Fault {
 			if at := number("SIM_FAULTY"); at > 0 && n == at-1 {
@@ -49,8 +49,10 @@ func simulate() {
 			sim.Mode = mode
 			return sim, nil
 		}
-		env := study.Environment{OS: "linux", Kernel: "6.18 #1", CPU: "simulated", CPUs: 2, Engine: "simulated", Label: "veth, not a NIC"}
-		return &lab.Lab{Up: up, Engine: load.Engine(sim.Simulated), Machine: sim.Simulated, AllowHost: o.allowHost}, env, nil
+		facts := &fact.Facts{Version: fact.Version, OS: fact.Linux, Kernel: "6.18 #1", Hostname: "nowhere", Machine: "a simulation",
+			CPU: fact.CPU{Model: "simulated", Count: 2}}
+		l := &lab.Lab{Up: up, Engine: load.Engine(sim.Simulated), Machine: sim.Simulated, AllowHost: o.allowHost}
+		return &openedLab{lab: l, facts: facts, label: "veth, not a NIC"}, nil
 	}
 }
 

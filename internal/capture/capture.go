@@ -69,7 +69,8 @@ var linuxTrees = []string{
 	"/sys/class/net/*/device/subsystem_device", "/sys/class/net/*/device/class", "/sys/class/net/*/device/numa_node", "/sys/class/net/*/device/current_link_width",
 	"/sys/class/net/*/device/max_link_width", "/sys/class/net/*/device/current_link_speed", "/sys/class/net/*/device/max_link_speed",
 	"/sys/bus/virtio/devices/*/net/*/ifindex", "/sys/module/*/parameters/*", "/sys/devices/system/node/node*/cpulist", "/sys/devices/system/node/node*/meminfo",
-	"/sys/devices/system/cpu/vulnerabilities/*", "/sys/class/dmi/id/sys_vendor", "/sys/class/dmi/id/product_name",
+	"/sys/devices/system/cpu/vulnerabilities/*", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+	"/sys/devices/system/clocksource/clocksource0/current_clocksource", "/sys/class/dmi/id/sys_vendor", "/sys/class/dmi/id/product_name",
 	"/proc/irq/*/effective_affinity_list", "/proc/irq/*/smp_affinity_list",
 }
 

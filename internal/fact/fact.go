@@ -49,6 +49,8 @@ type Facts struct {
 	Machine string `json:"machine,omitempty"`
 	// Hypervisor is the kind of virtual machine, "none" on bare metal.
 	Hypervisor string `json:"hypervisor,omitempty"`
+	// Clocksource is what the kernel reads the time from (tsc, hpet …).
+	Clocksource string `json:"clocksource,omitempty"`
 	// UptimeSeconds is the time since boot.
 	UptimeSeconds float64 `json:"uptime_s,omitempty"`
 

@@ -16,6 +16,8 @@ type CPU struct {
 	Domains []Domain `json:"numa_domains,omitempty"`
 	// Mitigations are the kernel's words on speculative-execution defences.
 	Mitigations map[string]string `json:"mitigations,omitempty"`
+	// Governor is the cpufreq governor of the first CPU, "" without cpufreq.
+	Governor string `json:"governor,omitempty"`
 }
 
 // Domain is one NUMA domain.

@@ -54,6 +54,8 @@ func (in *inspection) linuxSystem() {
 	if slices.Contains(f.CPU.Features, "HYPERVISOR") {
 		f.Hypervisor = cmp.Or(in.text("/sys/hypervisor/type"), strings.ToLower(in.text("/sys/class/dmi/id/product_name")), "unknown")
 	}
+	f.CPU.Governor = in.text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+	f.Clocksource = in.text("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 	in.linuxNodes()
 	in.mitigations()
 }

@@ -46,10 +46,3 @@ func TestMeterSeesOnlyItsOwnThreads(t *testing.T) {
 		t.Errorf("nothing ran since, but %v were waited", d)
 	}
 }
-
-func TestEnvironmentKnowsTheKernel(t *testing.T) {
-	e := Environment()
-	if e.Kernel == "" || e.OS != "linux" || e.CPUs < 1 || e.Arch == "" {
-		t.Errorf("%+v", e)
-	}
-}

@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"linerate/internal/fact"
 	"linerate/internal/ledger"
 	"linerate/internal/ledger/sqlite"
 	"linerate/internal/stats"
@@ -47,7 +49,7 @@ func ownRecord(t testing.TB) *record.Record {
 			lines.WriteString(string(data) + "\n")
 		}
 	}
-	env := study.Environment{OS: "linux", Hostname: "box", CPU: "some CPU", CPUs: 4, Label: "veth, not a NIC",
+	env := study.Environment{OS: "linux", Hostname: "box", Machine: "Dell R630", CPU: "some CPU", CPUs: 4, Label: "veth, not a NIC",
 		Testbeds: map[string]study.BedNotes{"cost": {Kind: "netns"}}}
 	results, err := json.Marshal(study.Results{Version: study.ResultsVersion, Environment: env})
 	if err != nil {
@@ -160,6 +162,9 @@ func TestOfRecordTakesTheRawRecord(t *testing.T) {
 			t.Errorf("%+v of %+v", v, d)
 		}
 	}
+	if e := b.Environments[0]; e.Hardware != "Dell R630" || e.Extra["hostname"] != "box" {
+		t.Errorf("hardware %+v", e)
+	}
 	if c := b.Verdicts[0].Changes; len(c) != 1 || c[0].Tunable != "net.ipv4.ip_forward" || c[0].After != "1" {
 		t.Errorf("changes %+v", c)
 	}
@@ -178,18 +183,31 @@ func TestOfRecordTakesTheRawRecord(t *testing.T) {
 
 // TestPortsAreWhatTheTestbedHas: only namespaces are wired with veth.
 func TestPortsAreWhatTheTestbedHas(t *testing.T) {
-	for kind, want := range map[string]string{"netns": "veth", "ssh": "", "none": ""} {
+	facts := []*fact.Facts{{NICs: []fact.NIC{{Name: "lo", Kind: fact.KindLoopback}, {Name: "br0", Kind: fact.KindBridge},
+		{Name: "igb0", Kind: fact.KindEthernet, Driver: "igb", Description: "Intel I350"}, {Name: "igb1", Kind: fact.KindEthernet, Driver: "igb", Description: "Intel I350"}}}}
+	for _, c := range []struct {
+		kinds       []string
+		facts       []*fact.Facts
+		nic, driver string
+	}{
+		{[]string{"netns"}, facts, "veth", "veth"},
+		{[]string{"netns", "netns"}, nil, "veth", "veth"},
+		{[]string{"ssh"}, facts, "Intel I350", "igb"},
+		{[]string{"netns", "ssh"}, facts, "Intel I350", "igb"},
+		{[]string{"ssh"}, nil, "", ""},
+		{nil, facts, "", ""},
+	} {
 		r := ownRecord(t)
-		r.Environment.Testbeds = map[string]study.BedNotes{"cost": {Kind: kind}}
-		if kind == "none" {
-			r.Environment.Testbeds = nil
+		r.Facts, r.Environment.Testbeds = c.facts, map[string]study.BedNotes{}
+		for i, kind := range c.kinds {
+			r.Environment.Testbeds[fmt.Sprint(i)] = study.BedNotes{Kind: kind}
 		}
 		b, err := ledger.OfRecord(r, "dir")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e := b.Environments[0]; e.NIC != want || e.Driver != want || e.CPU != "some CPU" {
-			t.Errorf("%s: %+v", kind, e)
+		if e := b.Environments[0]; e.NIC != c.nic || e.Driver != c.driver || e.CPU != "some CPU" {
+			t.Errorf("%v: %+v", c, e)
 		}
 	}
 }

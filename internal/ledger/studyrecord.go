@@ -1,19 +1,24 @@
 package ledger
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
 
+	"linerate/internal/fact"
 	"linerate/internal/study"
 	"linerate/internal/study/record"
+	"linerate/internal/testbed"
 )
 
 // KindStudy is the kind of linerate's own studies.
@@ -87,11 +92,17 @@ func pack(sha string, data []byte) Blob {
 
 func (d *ownStudy) environment() {
 	e := d.res.Environment
-	nic, driver := ports(e)
+	nic, driver := ports(e, d.rec.Facts)
 	env := Environment{
-		OS: title(e.OS), Release: e.Kernel, Arch: e.Arch, Hardware: e.Hostname, CPU: e.CPU, Cores: e.CPUs,
+		OS: title(e.OS), Release: e.Kernel, Arch: e.Arch, Hardware: cmp.Or(e.Machine, e.Hostname), CPU: e.CPU, Cores: e.CPUs,
 		NIC: nic, Driver: driver, Label: e.Label,
 		Extra: map[string]string{"governor": e.Governor, "hypervisor": e.Hypervisor, "engine": e.Engine, "linerate": e.Linerate},
+	}
+	if env.Hardware != e.Hostname {
+		env.Extra["hostname"] = e.Hostname
+	}
+	if len(e.Facts) > 0 {
+		env.Extra["facts"] = e.Facts[0].SHA256
 	}
 	doc, err := json.Marshal(env)
 	if err != nil {
@@ -103,17 +114,33 @@ func (d *ownStudy) environment() {
 }
 
 // ports are what carried the frames: pairs of virtual interfaces where the
-// testbed is of namespaces, and not known of any other.
-func ports(e study.Environment) (nic, driver string) {
-	if len(e.Testbeds) == 0 {
-		return "", ""
-	}
+// testbed is of namespaces, else the network cards that the host's facts have.
+func ports(e study.Environment, facts []*fact.Facts) (nic, driver string) {
+	virtual := 0
 	for _, bed := range e.Testbeds {
-		if bed.Kind != "netns" {
-			return "", ""
+		if bed.Kind == testbed.KindNetns {
+			virtual++
 		}
 	}
-	return "veth", "veth"
+	switch {
+	case virtual > 0 && virtual == len(e.Testbeds):
+		return "veth", "veth"
+	case len(e.Testbeds) == 0 || len(facts) == 0:
+		return "", ""
+	}
+	var nics, drivers []string
+	for _, n := range facts[0].NICs {
+		if n.Kind == fact.KindEthernet && n.Driver != "" {
+			nics, drivers = append(nics, cmp.Or(n.Description, n.Driver)), append(drivers, n.Driver)
+		}
+	}
+	return words(nics), words(drivers)
+}
+
+// words lists each of some words once.
+func words(list []string) string {
+	slices.Sort(list)
+	return strings.Join(slices.Compact(list), ", ")
 }
 
 // title writes an operating system as its users do.

@@ -270,7 +270,7 @@ func environment(r study.Results) [][2]string {
 	if e.MemoryBytes > 0 {
 		add("Memory", fmt.Sprintf("%.1f GiB", float64(e.MemoryBytes)/(1<<30)))
 	}
-	add("Machine", strings.TrimSpace(e.Hostname+" "+e.Hypervisor))
+	add("Machine", strings.Join(strings.Fields(e.Hostname+" "+e.Machine+" "+e.Hypervisor), " "))
 	add("Governor", e.Governor)
 	add("Clock source", e.Clocksource)
 	for _, name := range slices.Sorted(maps.Keys(e.Mitigations)) {

@@ -1,11 +1,9 @@
 package study
 
 import (
-	"maps"
 	"time"
 
 	"linerate/internal/stats"
-	"linerate/internal/testbed"
 )
 
 // ResultsVersion is the version of the results document.
@@ -96,51 +94,3 @@ type AAResult struct {
 	// differ from itself.
 	FalseAlarms []string `json:"false_alarms"`
 }
-
-// Environment is what a reader must know of the machine to believe a number.
-type Environment struct {
-	Linerate    string              `json:"linerate"` // version of the program
-	Command     []string            `json:"command"`  // how it was called
-	Hostname    string              `json:"hostname"`
-	OS          string              `json:"os"`
-	Kernel      string              `json:"kernel"` // uname -rv
-	Arch        string              `json:"arch"`
-	CPU         string              `json:"cpu"`
-	CPUs        int                 `json:"cpus"`
-	MemoryBytes uint64              `json:"memory_bytes"`
-	Governor    string              `json:"governor"` // "" where there is no cpufreq
-	Hypervisor  string              `json:"hypervisor"`
-	Clocksource string              `json:"clocksource"`
-	Mitigations map[string]string   `json:"mitigations"`
-	Engine      string              `json:"engine"`
-	Testbeds    map[string]BedNotes `json:"testbeds"` // by mode
-	Label       string              `json:"label"`    // what the numbers are not
-	// Unavailable says why a mode could not be had, by mode.
-	Unavailable map[string]string `json:"unavailable"`
-	// Resumed lists what had changed when the study was resumed.
-	Resumed []string `json:"resumed"`
-}
-
-// Resume completes the environment of a study that goes on with what the
-// earlier one knew, and notes what differs between the two.
-func (e Environment) Resume(old Environment) Environment {
-	e.Resumed = append([]string{}, old.Resumed...)
-	for _, d := range []struct{ what, was, is string }{
-		{"host", old.Hostname, e.Hostname}, {"kernel", old.Kernel, e.Kernel}, {"CPU", old.CPU, e.CPU},
-		{"linerate", old.Linerate, e.Linerate}, {"engine", old.Engine, e.Engine}, {"governor", old.Governor, e.Governor},
-	} {
-		if d.was != "" && d.was != d.is {
-			e.Resumed = append(e.Resumed, d.what+" was "+d.was+", is "+d.is)
-		}
-	}
-	beds := maps.Clone(old.Testbeds)
-	if beds == nil {
-		beds = map[string]BedNotes{}
-	}
-	maps.Copy(beds, e.Testbeds)
-	e.Testbeds = beds
-	return e
-}
-
-// BedNotes is a testbed's description as it stood in one mode.
-type BedNotes = testbed.Description

@@ -6,6 +6,8 @@ package studydir
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"linerate/internal/fact"
 	"linerate/internal/hint"
 	"linerate/internal/study"
 	"linerate/internal/study/record"
@@ -193,6 +196,24 @@ func WriteResults(path string, r study.Results) error {
 		return fmt.Errorf("write the results: %w", err)
 	}
 	return writeFile(path, ResultsFile, b.Bytes())
+}
+
+// KeepFacts adds a snapshot of the host to the record, which never changes
+// again, and tells what to call it by.
+func (d *Dir) KeepFacts(f *fact.Facts) (study.FactsRef, error) {
+	data, err := json.Marshal(f)
+	if err != nil {
+		return study.FactsRef{}, fmt.Errorf("write the facts: %w", err)
+	}
+	for n := 1; ; n++ {
+		name := record.FactsFile(n)
+		if _, err := os.Lstat(filepath.Join(d.Path, name)); err == nil {
+			continue
+		}
+		data = append(data, '\n')
+		sum := sha256.Sum256(data)
+		return study.FactsRef{File: name, SHA256: hex.EncodeToString(sum[:])}, writeFile(d.Path, name, data)
+	}
 }
 
 // WriteReport replaces a directory's report.html at once.

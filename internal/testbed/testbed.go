@@ -53,9 +53,12 @@ type CPUs struct {
 	Receiver  int `json:"receiver"`
 }
 
+// KindNetns is a testbed of network namespaces joined by veth pairs.
+const KindNetns = "netns"
+
 // Description is what a reader of a number must know of the testbed.
 type Description struct {
-	Kind       string   `json:"kind"` // "netns"
+	Kind       string   `json:"kind"` // KindNetns, or another
 	Label      string   `json:"label"`
 	Mode       Mode     `json:"mode"`
 	Privileged bool     `json:"privileged"` // false: an unprivileged user namespace

@@ -23,6 +23,7 @@ func AddMachine(f *fact.Facts, v Values) {
 	f.Kernel = strings.TrimSpace(firstLine(v.Get("kern.version")))
 	f.KernelIdent = v.Get("kern.ident")
 	f.Hypervisor = v.Get("kern.vm_guest")
+	f.Clocksource = v.Get("kern.timecounter.hardware")
 	f.CPU.Model = v.Get("hw.model")
 	f.CPU.Count = v.Int("hw.ncpu")
 	f.CPU.Cores = v.Int("kern.smp.cores")

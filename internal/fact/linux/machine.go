@@ -14,7 +14,7 @@ import (
 func ParseCPUInfo(text string) fact.CPU {
 	var c fact.CPU
 	packages, cores := map[string]bool{}, map[string]bool{}
-	var pkg string
+	var pkg, implementer, part string
 	for _, line := range splitLines(text) {
 		key, value, _ := strings.Cut(line, ":")
 		value = strings.TrimSpace(value)
@@ -24,6 +24,10 @@ func ParseCPUInfo(text string) fact.CPU {
 			pkg = ""
 		case "model name", "Model", "cpu model":
 			c.Model = cmp.Or(c.Model, value)
+		case "CPU implementer":
+			implementer = value
+		case "CPU part":
+			part = value
 		case "cpu MHz":
 			if mhz, err := strconv.ParseFloat(value, 64); err == nil {
 				c.MHz = max(c.MHz, mhz)
@@ -38,6 +42,9 @@ func ParseCPUInfo(text string) fact.CPU {
 				c.Features = strings.Fields(strings.ToUpper(value))
 			}
 		}
+	}
+	if c.Model == "" && implementer != "" { // ARM's kernels name nothing
+		c.Model = "ARM implementer " + implementer + " part " + part
 	}
 	c.Packages, c.Cores = len(packages), len(cores)
 	if c.Cores > 0 {

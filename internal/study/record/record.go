@@ -6,13 +6,18 @@
 package record
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path"
+	"regexp"
+	"slices"
 
+	"linerate/internal/fact"
 	"linerate/internal/hint"
 	"linerate/internal/stats"
 	"linerate/internal/study"
@@ -24,6 +29,17 @@ const (
 	TrialsFile  = "trials.jsonl"
 	ResultsFile = "results.json"
 )
+
+// FactsFile names the n-th snapshot of the host: the first is of the study's
+// start, the others of the times it was resumed.
+func FactsFile(n int) string {
+	if n == 1 {
+		return "facts.json"
+	}
+	return fmt.Sprintf("facts-%d.json", n)
+}
+
+var factsName = regexp.MustCompile(`^facts(-[0-9]+)?\.json$`)
 
 // MaxFile bounds each file: a long study of searches has some tens of MB.
 const MaxFile = 256 << 20
@@ -49,9 +65,13 @@ type Record struct {
 	// Finished false, where none were.
 	Environment study.Environment
 	Finished    bool
-	Files       []File // those there are, in the order above
+	// Facts are the snapshots of the host that the environment names, the
+	// study's start first; nil where a record has none.
+	Facts []*fact.Facts
+	Files []File // those there are, in the order above, then the facts'
 
 	written []study.Verdict
+	odd     []string
 }
 
 // Read reads a record. A last line of the trials that a crash tore is left
@@ -78,7 +98,37 @@ func Read(fsys fs.FS, name string) (*Record, error) {
 		}
 		r.Files = append(r.Files, File{f.name, data})
 	}
-	return r, nil
+	return r, r.facts(fsys)
+}
+
+// facts reads the snapshots of the host that the results name. One that is
+// missing, or not what was recorded, is said and left out.
+func (r *Record) facts(fsys fs.FS) error {
+	for _, ref := range r.Environment.Facts {
+		if !factsName.MatchString(ref.File) {
+			return fmt.Errorf("%s names %q as facts: those are in %s, facts-2.json …", r.at(ResultsFile), ref.File, FactsFile(1))
+		}
+		data, err := readFile(fsys, ref.File)
+		if err != nil {
+			r.odd = append(r.odd, fmt.Sprintf("%s: %v", ref.File, err))
+			continue
+		}
+		if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != ref.SHA256 {
+			r.odd = append(r.odd, ref.File+" is not what the study recorded: it was edited since")
+			continue
+		}
+		var f fact.Facts
+		if err := json.Unmarshal(data, &f); err != nil {
+			return fmt.Errorf("%s: %w", r.at(ref.File), err)
+		}
+		if f.Version != fact.Version {
+			r.odd = append(r.odd, fmt.Sprintf("%s is of version %d; this linerate reads version %d", ref.File, f.Version, fact.Version))
+			continue
+		}
+		r.Facts = append(r.Facts, &f)
+		r.Files = append(r.Files, File{ref.File, data})
+	}
+	return nil
 }
 
 func (r *Record) at(file string) string { return path.Join(r.Name, file) }
@@ -168,7 +218,7 @@ func (r *Record) Results() study.Results {
 
 // Warnings say what a reader must know of the record itself.
 func (r *Record) Warnings(derived study.Results) []string {
-	var out []string
+	out := slices.Clone(r.odd)
 	if r.Torn != "" {
 		out = append(out, fmt.Sprintf("the last line of %s was cut off and counts for nothing (%d bytes)", TrialsFile, len(r.Torn)))
 	}

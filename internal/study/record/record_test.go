@@ -1,6 +1,7 @@
 package record
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -136,6 +137,35 @@ func TestResultsAreDerived(t *testing.T) {
 	}
 	if w := fmt.Sprint(r.Warnings(res)); !strings.Contains(w, "1 verdict that its trials do not give") {
 		t.Errorf("warnings %s", w)
+	}
+}
+
+// TestFacts: the record carries what its environment was drawn from.
+func TestFacts(t *testing.T) {
+	facts := `{"version":1,"os":"linux","cpu":{"model":"EPYC"}}`
+	results := func(file, sum string) string {
+		return fmt.Sprintf(`{"version":1,"environment":{"facts":[{"file":%q,"sha256":%q}]}}`, file, sum)
+	}
+	sum := fmt.Sprintf("%x", sha256.Sum256([]byte(facts)))
+	r, err := Read(files(map[string]string{"facts.json": facts, ResultsFile: results("facts.json", sum)}), "dir")
+	if err != nil || len(r.Facts) != 1 || r.Facts[0].CPU.Model != "EPYC" || len(r.Files) != 4 || len(r.Warnings(r.Results())) != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	newer := strings.Replace(facts, `"version":1`, `"version":2`, 1)
+	for name, c := range map[string]struct{ text, sum, warns string }{
+		"missing": {"-", sum, "facts.json: "},
+		"edited":  {facts + " ", sum, "edited since"},
+		"newer":   {newer, fmt.Sprintf("%x", sha256.Sum256([]byte(newer))), "of version 2"},
+	} {
+		r, err := Read(files(map[string]string{"facts.json": c.text, ResultsFile: results("facts.json", c.sum)}), "dir")
+		if err != nil || len(r.Facts) != 0 || !strings.Contains(fmt.Sprint(r.Warnings(r.Results())), c.warns) {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+	for _, name := range []string{"../secret", "trials.jsonl", "facts-x.json", "/etc/passwd", ""} {
+		if _, err := Read(files(map[string]string{ResultsFile: results(name, sum)}), "dir"); err == nil {
+			t.Errorf("%q was taken for facts", name)
+		}
 	}
 }
 

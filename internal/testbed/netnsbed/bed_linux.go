@@ -99,7 +99,7 @@ func (b *Bed) build() (err error) {
 
 // Describe says what the numbers of this testbed are.
 func (b *Bed) Describe() testbed.Description {
-	return testbed.Description{Kind: "netns", Label: Label, Mode: b.mode, Privileged: b.privileged,
+	return testbed.Description{Kind: testbed.KindNetns, Label: Label, Mode: b.mode, Privileged: b.privileged,
 		CPUs: b.cpus, Notes: b.notes, Missing: b.missing}
 }
 

@@ -1,0 +1,101 @@
+package study
+
+import (
+	"cmp"
+	"maps"
+	"strings"
+
+	"linerate/internal/fact"
+	"linerate/internal/testbed"
+)
+
+// Environment is what a reader must know of the machine to believe a number.
+// It is drawn from facts (EnvironmentOf), which the record keeps whole.
+type Environment struct {
+	Linerate    string              `json:"linerate"` // version of the program
+	Command     []string            `json:"command"`  // how it was called
+	Hostname    string              `json:"hostname"`
+	OS          string              `json:"os"`
+	Kernel      string              `json:"kernel"` // uname -rv
+	Arch        string              `json:"arch"`
+	CPU         string              `json:"cpu"`
+	CPUs        int                 `json:"cpus"`
+	MemoryBytes uint64              `json:"memory_bytes"`
+	Governor    string              `json:"governor"`          // "" where there is no cpufreq
+	Machine     string              `json:"machine,omitempty"` // the maker's name of it
+	Hypervisor  string              `json:"hypervisor"`        // "" on bare metal
+	Clocksource string              `json:"clocksource"`
+	Mitigations map[string]string   `json:"mitigations"`
+	Engine      string              `json:"engine"`
+	Testbeds    map[string]BedNotes `json:"testbeds"` // by mode
+	Label       string              `json:"label"`    // what the numbers are not
+	// Unavailable says why a mode could not be had, by mode.
+	Unavailable map[string]string `json:"unavailable"`
+	// Resumed lists what had changed when the study was resumed.
+	Resumed []string `json:"resumed"`
+	// Facts are the snapshots of the host beside the record: one of the
+	// study's start, and one of each time it was resumed.
+	Facts []FactsRef `json:"facts,omitempty"`
+}
+
+// FactsRef names a file of facts in a study's record, by what is in it.
+type FactsRef struct {
+	File   string `json:"file"`
+	SHA256 string `json:"sha256"` // of the file, hex
+}
+
+// BedNotes is a testbed's description as it stood in one mode.
+type BedNotes = testbed.Description
+
+// notAffected is the kernel's word for a vulnerability that a CPU lacks.
+const notAffected = "Not affected"
+
+// EnvironmentOf draws from facts what a report shows of the machine. What the
+// facts do not know stays empty, and is never guessed.
+func EnvironmentOf(f *fact.Facts) Environment {
+	e := Environment{
+		Hostname: f.Hostname, OS: f.OS, Kernel: f.Kernel, Arch: f.Arch, CPU: f.CPU.Model, CPUs: f.CPU.Count,
+		MemoryBytes: f.Memory.Physical, Governor: f.CPU.Governor, Machine: f.Machine, Clocksource: f.Clocksource,
+		Mitigations: map[string]string{},
+	}
+	if release, ok := f.LiveValue("kernel.osrelease"); ok {
+		version, _ := f.LiveValue("kernel.version")
+		e.Kernel = strings.TrimSpace(release + " " + version)
+	}
+	switch {
+	case !f.Virtual():
+	case f.Hypervisor == "unknown":
+		e.Hypervisor = "virtual machine"
+	default:
+		e.Hypervisor = f.Hypervisor
+	}
+	for name, state := range f.CPU.Mitigations {
+		if state != "" && state != notAffected {
+			e.Mitigations[name] = state
+		}
+	}
+	return e
+}
+
+// Resume completes the environment of a study that goes on with what the
+// earlier one knew, and notes what differs between the two.
+func (e Environment) Resume(old Environment) Environment {
+	e.Resumed = append([]string{}, old.Resumed...)
+	for _, d := range []struct{ what, was, is string }{
+		{"host", old.Hostname, e.Hostname}, {"kernel", old.Kernel, e.Kernel}, {"CPU", old.CPU, e.CPU},
+		{"linerate", old.Linerate, e.Linerate}, {"engine", old.Engine, e.Engine}, {"governor", old.Governor, e.Governor},
+		{"clock source", old.Clocksource, e.Clocksource},
+	} {
+		if d.was != "" && d.was != d.is {
+			e.Resumed = append(e.Resumed, d.what+" was "+d.was+", is "+cmp.Or(d.is, "not known"))
+		}
+	}
+	beds := maps.Clone(old.Testbeds)
+	if beds == nil {
+		beds = map[string]BedNotes{}
+	}
+	maps.Copy(beds, e.Testbeds)
+	e.Testbeds = beds
+	e.Facts = append(append([]FactsRef{}, old.Facts...), e.Facts...)
+	return e
+}
