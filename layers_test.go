@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -125,6 +126,31 @@ func checkCalls(t *testing.T, file string, f *ast.File) {
 			t.Errorf("%s uses %s.%s: time and chance are arguments of a value package", file, x.Name, sel.Sel.Name)
 		}
 		return true
+	})
+}
+
+// namedFlag is how a command line's user would type an option.
+var namedFlag = regexp.MustCompile(`(^|[ ` + "`" + `])--[a-z][a-z-]+`)
+
+// flagsOfOthers are texts that hold other programs' options.
+var flagsOfOthers = map[string]bool{
+	"internal/fact/linux": true, "internal/fact/secret": true, "internal/tunable": true, "internal/capture": true, "internal/report": true,
+	"internal/studydir": true, "internal/knob": true, "internal/apply": true,
+}
+
+// TestMessagesNameNoFlags: a library does not know how its caller's user
+// chooses; hint.Option says what there is to choose, cmd writes the flag.
+func TestMessagesNameNoFlags(t *testing.T) {
+	eachFile(t, func(file, dir string, f *ast.File) {
+		if !strings.HasPrefix(dir, "internal/") || flagsOfOthers[dir] || strings.HasSuffix(file, "_test.go") {
+			return
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING && namedFlag.MatchString(strings.Trim(lit.Value, "`\"")) {
+				t.Errorf("%s names a flag in %.80s: use hint.Option, or words", file, lit.Value)
+			}
+			return true
+		})
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -192,6 +193,9 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(dir.Path, studydir.ReportFile))
+	if !f.allowHost && slices.ContainsFunc(dir.Spec.Variants, func(v study.Variant) bool { return len(v.HostScope()) > 0 }) {
+		fmt.Fprintln(cmd.ErrOrStderr(), "hint: --allow-host-settings lets variants change what is global to the kernel; it is journalled and restored")
+	}
 	return failOnResults(f.failOn, results)
 }
 

@@ -89,7 +89,7 @@ type hostsDocument struct {
 }
 
 func failedHost(source string, err error) hostDocument {
-	return hostDocument{Source: source, Error: show.Clean(err.Error()), Hint: show.Clean(hint.Of(err))}
+	return hostDocument{Source: source, Error: show.Clean(err.Error()), Hint: show.Clean(hint.Render(err, asFlag))}
 }
 
 // auditMany audits hosts side by side and prints one table.
@@ -185,5 +185,5 @@ func printHosts[T any](w io.Writer, asJSON bool, doc hostsDocument, table show.T
 	if errors.Is(last, context.Canceled) {
 		return last
 	}
-	return hint.With(fmt.Errorf("%s of %d could not be read", show.Plural(failed, "host"), len(results)), "%s", hint.Of(last))
+	return hint.With(fmt.Errorf("%s of %d could not be read", show.Plural(failed, "host"), len(results)), "%s", hint.Render(last, asFlag))
 }

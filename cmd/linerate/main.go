@@ -58,11 +58,19 @@ func conclude(err error, interrupted bool, stderr io.Writer) int {
 		return exitInterrupted
 	}
 	fmt.Fprintf(stderr, "linerate: %v\n", err)
-	if h := hint.Of(err); h != "" {
+	if h := hint.Render(err, asFlag); h != "" {
 		fmt.Fprintf(stderr, "hint: %s\n", h)
 	}
 	if hint.IsUsage(err) {
 		return exitUsage
 	}
 	return exitFailed
+}
+
+// asFlag writes an option as this command takes it.
+func asFlag(name, value string) string {
+	if value == "" {
+		return "--" + name
+	}
+	return "--" + name + " " + value
 }

@@ -25,7 +25,7 @@ func Detect(sample []byte) (f *Format, note string, err error) {
 		}
 	}
 	err = hint.With(fmt.Errorf("no request time was found in lines like %q", clip(lines[0], 120)),
-		`say what the lines hold: --format '<log_format of NGINX or LogFormat of Apache>'; combined itself has no time, append $request_time or %%D to it`)
+		"say what the lines hold: %s; combined itself has no time, append $request_time or %%D to it", hint.Option("format", "'<log_format of NGINX or LogFormat of Apache>'"))
 	return nil, "", err
 }
 
@@ -127,7 +127,7 @@ func readTails(name string, base *Format, tails []string) (*Format, string) {
 		return lastNumber(name+" + request time in seconds at the end", base, tails, Seconds), ""
 	case integers*2 > len(tails):
 		return lastNumber(name+" + time in microseconds at the end", base, tails, Microseconds),
-			"the last field is a whole number: taken as microseconds (Apache %D); --unit s or ms says otherwise"
+			"the last field is a whole number: taken as microseconds (Apache %D); the option unit says otherwise"
 	}
 	return nil, ""
 }

@@ -79,7 +79,7 @@ func (f *Filter) check(format *Format) error {
 	for field := Time; field < numFields; field++ {
 		if f.needs().has(field) && !format.Has(field) {
 			return hint.With(fmt.Errorf("the log format %s has no %s to filter by", format.Name, field),
-				"for no filter on status say --status all")
+				"for no filter on status: %s", hint.Option("status", "all"))
 		}
 	}
 	return nil

@@ -280,7 +280,7 @@ func (f *Format) SetUnit(u Unit) {
 // SetLatencyName makes one name of a JSON format the latency.
 func (f *Format) SetLatencyName(name string, unit Unit) error {
 	if f.json == nil {
-		return hint.Usagef("--time-field is for JSON lines, the format is %s", f.Name)
+		return hint.Usagef("a time field is for JSON lines, the format is %s", f.Name)
 	}
 	f.withLatency(name, unit)
 	return nil

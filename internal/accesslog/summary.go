@@ -177,7 +177,7 @@ func ReadSummary(name string, r io.Reader) (*Summary, error) {
 	}
 	var s Summary
 	if err := json.Unmarshal(data, &s); err != nil {
-		return nil, hint.With(fmt.Errorf("read %s: %w", name, err), "logs merge takes what linerate logs --json prints")
+		return nil, hint.With(fmt.Errorf("read %s: %w", name, err), "summaries are what linerate logs prints with %s", hint.Option("json", ""))
 	}
 	if s.Version != SummaryVersion {
 		return nil, fmt.Errorf("read %s: version %d of the document, this linerate knows %d", name, s.Version, SummaryVersion)
@@ -224,7 +224,7 @@ func MergeSummaries(parts []*Summary) (*Summary, *Tally, error) {
 	bad := map[string]int64{}
 	for _, p := range parts {
 		if math.Abs(p.BinSeconds-parts[0].BinSeconds) > 1e-9 {
-			return nil, nil, hint.With(fmt.Errorf("summaries have bins of %v s and %v s", parts[0].BinSeconds, p.BinSeconds), "make them with one --bin")
+			return nil, nil, hint.With(fmt.Errorf("summaries have bins of %v s and %v s", parts[0].BinSeconds, p.BinSeconds), "make them with one %s", hint.Option("bin", "WIDTH"))
 		}
 		sources = append(sources, p.Sources...)
 		t.mergeSummary(p)

@@ -22,13 +22,13 @@ func (o *Options) check() error {
 	}
 	if !o.Format.Has(Latency) {
 		return hint.With(fmt.Errorf("the log format %s has no request time", o.Format.Name),
-			"append $request_time (NGINX) or %%D (Apache) to the server's format, and say so with --format")
+			"append $request_time (NGINX) or %%D (Apache) to the server's format, and say so: %s", hint.Option("format", "'…'"))
 	}
 	if o.By != None && !o.Format.Has(o.By) {
 		return fmt.Errorf("the log format %s has no %s to group by", o.Format.Name, o.By)
 	}
 	if o.Last > maxLast {
-		return hint.Usagef("--last takes at most %d lines", maxLast)
+		return hint.Usagef("at most the last %d lines can be taken", maxLast)
 	}
 	return o.Filter.check(o.Format)
 }

@@ -50,7 +50,7 @@ func Read(name string, data []byte, in Input) (stats.Arm, error) {
 		return arm, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(arm.Values) == 0 {
-		return arm, hint.With(fmt.Errorf("%s holds no numbers", name), "choose a column with --column")
+		return arm, hint.With(fmt.Errorf("%s holds no numbers", name), "choose a column: %s", hint.Option("column", "N"))
 	}
 	return arm, nil
 }
@@ -189,7 +189,7 @@ func readJSON(data []byte, column string) ([]float64, error) {
 		out = gather(out, doc, path)
 	}
 	if len(out) == 0 {
-		return nil, hint.With(fmt.Errorf("no numbers at %q", column), "give the path to them, such as --column trials.metrics.cost")
+		return nil, hint.With(fmt.Errorf("no numbers at %q", column), "give the path to them, such as %s", hint.Option("column", "trials.metrics.cost"))
 	}
 	return out, nil
 }

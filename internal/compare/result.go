@@ -32,7 +32,7 @@ func Run(arms []stats.Arm, paired bool, opt stats.Options) (Result, error) {
 	for _, a := range arms[1:] {
 		if len(a.Values) != len(arms[0].Values) {
 			return r, hint.With(hint.Usagef("%s has %d values, %s has %d", arms[0].Name, len(arms[0].Values), a.Name, len(a.Values)),
-				"--paired takes line n of every file as block n; leave it out when the values are not paired")
+				"%s takes line n of every file as block n; leave it out when the values are not paired", hint.Option("paired", ""))
 		}
 	}
 	r.Comparisons = stats.CompareBlocks(arms[0], arms[1:], opt)

@@ -42,7 +42,7 @@ func Host(ctx context.Context, r host.Reader, opts Options) (*fact.Facts, error)
 		in.linux()
 	default:
 		return nil, hint.With(fmt.Errorf("inspect %s: neither a FreeBSD nor a Linux host is recognisable", f.From.Path),
-			"--root wants the directory that holds etc/ (and, of FreeBSD, boot/)")
+			"%s wants the directory that holds etc/ (and, of FreeBSD, boot/)", hint.Option("root", ""))
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -56,7 +56,7 @@ func (t *Target) sysctl(s setting.Setting) (string, error) {
 		return "", unavailable(s, "this kernel has no such sysctl (module not loaded?)")
 	}
 	if t.Host == nil {
-		return "", unavailable(s, "it is global to the kernel (scope: host); allow it with --allow-host-settings")
+		return "", unavailable(s, "it is global to the kernel (scope: host), and settings of the host are not allowed in this run")
 	}
 	w, err = t.Host.set(s.Name, s.Value)
 	if err != nil {

@@ -68,7 +68,7 @@ func (r *run) forbids(v study.Variant) string {
 	if len(host) == 0 || r.AllowHost {
 		return ""
 	}
-	return fmt.Sprintf("%s is global to the kernel (scope: host); allow it with --allow-host-settings", host[0].Setting())
+	return fmt.Sprintf("%s is global to the kernel (scope: host), and settings of the host are not allowed in this run", host[0].Setting())
 }
 
 func unavailable(t study.Trial, why string) study.Trial {

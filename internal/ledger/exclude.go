@@ -15,7 +15,7 @@ import (
 func Exclude(ctx context.Context, s Store, target, reason, by string, at time.Time) error {
 	reason = strings.TrimSpace(reason)
 	if reason == "" {
-		return hint.With(hint.Usagef("an exclusion needs a reason"), "say what is wrong with it: --reason \"…\"")
+		return hint.With(hint.Usagef("an exclusion needs a reason"), "say what is wrong with it: %s", hint.Option("reason", "\"…\""))
 	}
 	row, err := One(ctx, s, target, "trials", "verdicts", "studies")
 	if err != nil {

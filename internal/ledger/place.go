@@ -42,7 +42,7 @@ func Locate(flag string) (Location, error) {
 	}
 	dir, err := stateDir(who)
 	if err != nil {
-		return Location{}, hint.With(err, "give a place: --ledger FILE, or %s", EnvLedger)
+		return Location{}, hint.With(err, "give a place: %s, or %s", hint.Option("ledger", "FILE"), EnvLedger)
 	}
 	return Location{Path: filepath.Join(dir, "linerate", "ledger.db"), UID: who.uid, GID: who.gid}, nil
 }

@@ -48,7 +48,7 @@ func (f FlowSpace) Validate() error {
 		return hint.Usagef("%d flows: from 1 to %d", f.Count, MaxFlows)
 	}
 	if !f.Src.IsValid() || !f.Dst.IsValid() {
-		return hint.With(hint.Usagef("the flows need a source and a destination address"), "for instance --src 198.18.0.1 --dst 198.19.0.1 (RFC 2544's range)")
+		return hint.With(hint.Usagef("the flows need a source and a destination address"), "for instance %s %s (RFC 2544's range)", hint.Option("src", "198.18.0.1"), hint.Option("dst", "198.19.0.1"))
 	}
 	if f.Src.Is4() != f.Dst.Is4() || f.Src.Is4In6() || f.Dst.Is4In6() {
 		return hint.Usagef("source %s and destination %s are not of one IP version", f.Src, f.Dst)

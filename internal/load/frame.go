@@ -2,6 +2,7 @@ package load
 
 import (
 	"encoding/binary"
+	"strconv"
 
 	"linerate/internal/hint"
 )
@@ -47,7 +48,7 @@ func NewFramer(spec Spec) (*Framer, error) {
 func (f *Framer) badSize(n int) error {
 	err := hint.Usagef("frame size %d: from %d to %d bytes", n, f.MinSize(), MaxSize)
 	if f.IPv6() && n >= MinSize && n < f.MinSize() {
-		return hint.With(err, "Ethernet, IPv6 and UDP headers take 62 bytes, linerate's stamp 18 and the FCS 4: use --size %d or more", f.MinSize())
+		return hint.With(err, "Ethernet, IPv6 and UDP headers take 62 bytes, linerate's stamp 18 and the FCS 4: use %s or more", hint.Option("size", strconv.Itoa(f.MinSize())))
 	}
 	return hint.With(err, "sizes count the FCS, as RFC 2544 does")
 }

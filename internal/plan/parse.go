@@ -35,7 +35,7 @@ func Parse(doc []byte) (Plan, error) {
 	dec.DisallowUnknownFields()
 	var p Plan
 	if err := dec.Decode(&p); err != nil {
-		return Plan{}, hint.With(fmt.Errorf("not a plan: %w", err), "a plan is the file that `linerate plan --out FILE` writes")
+		return Plan{}, hint.With(fmt.Errorf("not a plan: %w", err), "a plan is the file that linerate plan writes with %s", hint.Option("out", "FILE"))
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return Plan{}, errors.New("not a plan: something follows the document")

@@ -111,7 +111,7 @@ func (s Spec) WithSearch(method string) (Spec, error) {
 		parts[i].Search = &c
 	}
 	if !found {
-		return s, hint.With(hint.Usagef("study %s searches no throughput", s.Name), "the study throughput does: linerate study run throughput --search %s", method)
+		return s, hint.With(hint.Usagef("study %s searches no throughput", s.Name), "the study throughput does: linerate study run throughput %s", hint.Option("search", method))
 	}
 	metrics := append([]Goal{}, s.Metrics...)
 	for i, g := range metrics {

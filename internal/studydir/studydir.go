@@ -61,7 +61,7 @@ func Create(path string, s study.Spec) (*Dir, error) {
 		giveDirToInvoker(path)
 	}
 	if _, err := os.Lstat(filepath.Join(path, SpecFile)); err == nil {
-		return nil, hint.With(fmt.Errorf("%s already holds a study", path), "linerate study resume %s, or choose another --out", path)
+		return nil, hint.With(fmt.Errorf("%s already holds a study", path), "linerate study resume %s, or choose another: %s", path, hint.Option("out", "DIR"))
 	}
 	data, err := study.Format(s)
 	if err != nil {

@@ -52,7 +52,7 @@ func Open(name string) (*Bundle, error) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, hint.With(hint.Usagef("open bundle %s: it is a directory", name), "for a directory tree: --root %s --release R", name)
+		return nil, hint.With(hint.Usagef("open bundle %s: it is a directory", name), "for a directory tree: %s %s", hint.Option("root", name), hint.Option("release", "R"))
 	}
 	return Read(f, name)
 }

@@ -29,7 +29,7 @@ type Tree struct {
 func Open(dir string) (*Tree, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, hint.With(fmt.Errorf("open tree %s: %w", dir, bare(err)), "--root takes the directory that holds etc/ and boot/")
+		return nil, hint.With(fmt.Errorf("open tree %s: %w", dir, bare(err)), "%s takes the directory that holds etc/ and boot/", hint.Option("root", ""))
 	}
 	return &Tree{dir: dir, root: root}, nil
 }

@@ -276,7 +276,7 @@ func Load(ctx context.Context, in io.Reader, s ledger.Store) (added int, err err
 			continue
 		}
 		if cur == nil {
-			return added, hint.With(fmt.Errorf("record %d: no entry before it", n), "is this a file of linerate ledger export --all?")
+			return added, hint.With(fmt.Errorf("record %d: no entry before it", n), "is this a file that linerate ledger export wrote with %s?", hint.Option("all", ""))
 		}
 		if err := add(cur, &r); err != nil {
 			return added, fmt.Errorf("record %d: %w", n, err)

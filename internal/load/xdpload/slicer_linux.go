@@ -229,7 +229,7 @@ func (s *slicer) attach(lanes []load.Lane) (detach func(), err error) {
 				return err
 			}
 			if err := s.objs.Ports.Put(uint32(i), uint32(index)); err != nil {
-				return hint.With(fmt.Errorf("redirect to %s: %w", lane.From.Device, err), "use --engine af_packet")
+				return hint.With(fmt.Errorf("redirect to %s: %w", lane.From.Device, err), "use %s", hint.Option("engine", "af_packet"))
 			}
 		}
 		return nil

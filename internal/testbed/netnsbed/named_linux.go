@@ -56,7 +56,7 @@ func register(name string, mode testbed.Mode) (Lab, error) {
 	}
 	l := Lab{Name: name, Mode: string(mode), Owner: os.Getpid(), OwnerStart: startTime(os.Getpid()), Created: time.Now().UTC()}
 	if _, err := os.Stat(l.file()); err == nil {
-		return l, hint.With(fmt.Errorf("lab %s is up already", name), "use another --name, or remove it: linerate lab down %s", name)
+		return l, hint.With(fmt.Errorf("lab %s is up already", name), "use another %s, or remove it: linerate lab down %s", hint.Option("name", "NAME"), name)
 	}
 	return l, l.save()
 }
