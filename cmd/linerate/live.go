@@ -38,6 +38,9 @@ func writeSent(w io.Writer, s load.Sent) error {
 	}
 	fmt.Fprintf(w, "unsent        %s\n", show.Count(s.Unsent))
 	_, err := fmt.Fprintf(w, "refused       %s\n", known(s.Refused))
+	for _, why := range s.Short {
+		_, err = fmt.Fprintf(w, "short         %s\n", why)
+	}
 	return writeNotes(w, s.Warnings, err)
 }
 

@@ -5,18 +5,6 @@ import (
 	"time"
 )
 
-func TestParseSteal(t *testing.T) {
-	stat := []byte("cpu  1 2 3 4 5 6 7 80 0 0\ncpu0 1 2 3 4 5 6 7 30 0 0\ncpu1 1 2 3 4 5 6 7 50 0 0\nintr 5\n")
-	for cpu, want := range map[int]time.Duration{-1: 800 * time.Millisecond, 0: 300 * time.Millisecond, 1: 500 * time.Millisecond} {
-		if got, err := parseSteal(stat, cpu); err != nil || got != want {
-			t.Errorf("CPU %d: %v, %v, want %v", cpu, got, err, want)
-		}
-	}
-	if _, err := parseSteal(stat, 7); err == nil {
-		t.Error("a CPU that is not there has a steal time")
-	}
-}
-
 // TestSpinTakesTime asks only that a spin is work: it must not be optimised
 // away, and the same work must not differ by orders of magnitude.
 func TestSpinTakesTime(t *testing.T) {

@@ -1,12 +1,8 @@
 package lab
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -15,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"linerate/internal/cputime"
 	"linerate/internal/testbed"
 )
 
@@ -50,36 +47,8 @@ func (Local) Spin(cpu int) (float64, error) {
 	return r.ns, r.err
 }
 
-// userHZ is the unit of /proc/stat on every architecture Linux still has.
-const userHZ = 100
-
 // Stolen reads the steal column of /proc/stat (proc(5)).
-func (Local) Stolen(cpu int) (time.Duration, error) {
-	data, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		return 0, err
-	}
-	return parseSteal(data, cpu)
-}
-
-func parseSteal(stat []byte, cpu int) (time.Duration, error) {
-	want := "cpu"
-	if cpu >= 0 {
-		want += strconv.Itoa(cpu)
-	}
-	for line := range bytes.Lines(stat) {
-		f := strings.Fields(string(line))
-		if len(f) < 9 || f[0] != want {
-			continue
-		}
-		ticks, err := strconv.ParseInt(f[8], 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("steal of %s in /proc/stat: %w", want, err)
-		}
-		return time.Duration(ticks) * time.Second / userHZ, nil
-	}
-	return 0, fmt.Errorf("/proc/stat has no line %s", want)
-}
+func (Local) Stolen(cpu int) (time.Duration, error) { return cputime.Stolen(cpu) }
 
 // Load1 reads /proc/loadavg; 0 where there is none.
 func (Local) Load1() float64 {
@@ -97,11 +66,11 @@ func (Local) Load1() float64 {
 // work, which the kernel moved there. Without schedstat (CONFIG_SCHED_INFO)
 // it knows of no contention.
 func (Local) Meter(in testbed.Place, cpu int) (testbed.Place, func() time.Duration) {
-	m := &meter{softirq: softirqThread(cpu)}
+	m := &meter{softirq: cputime.Softirqd(cpu)}
 	watched := func(f func() error) error {
 		return in(func() error {
-			before := schedWait()
-			defer func() { m.add(schedWait() - before) }()
+			before := cputime.Self()
+			defer func() { m.add(cputime.Self().Waited - before.Waited) }()
 			return f()
 		})
 	}
@@ -110,13 +79,12 @@ func (Local) Meter(in testbed.Place, cpu int) (testbed.Place, func() time.Durati
 
 // Watch is Meter of a thread that runs already, as kernel threads do.
 func (Local) Watch(thread, cpu int) func() time.Duration {
-	m := &meter{softirq: softirqThread(cpu)}
-	path := fmt.Sprintf("/proc/%d/schedstat", thread)
-	last, _ := schedstat(path)
+	m := &meter{softirq: cputime.Softirqd(cpu)}
+	last := cputime.Thread(thread)
 	return func() time.Duration {
-		waited, _ := schedstat(path)
-		m.add(waited - last)
-		last = waited
+		now := cputime.Thread(thread)
+		m.add(now.Waited - last.Waited)
+		last = now
 		return m.take()
 	}
 }
@@ -125,7 +93,7 @@ func (Local) Watch(thread, cpu int) func() time.Duration {
 type meter struct {
 	mu         sync.Mutex
 	waited     time.Duration
-	softirq    string // schedstat of the CPU's ksoftirqd, or ""
+	softirq    int // pid of the CPU's ksoftirqd, or 0
 	softirqRan time.Duration
 }
 
@@ -139,52 +107,11 @@ func (m *meter) add(d time.Duration) {
 func (m *meter) take() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	_, ran := schedstat(m.softirq)
+	var ran time.Duration
+	if m.softirq != 0 {
+		ran = cputime.Thread(m.softirq).Ran
+	}
 	contention := m.waited - (ran - m.softirqRan)
 	m.waited, m.softirqRan = 0, ran
 	return max(0, contention)
-}
-
-func schedWait() time.Duration {
-	waited, _ := schedstat("/proc/thread-self/schedstat")
-	return waited
-}
-
-// schedstat reads how long a thread waited on a run queue, and ran
-// (Documentation/scheduler/sched-stats.rst).
-func schedstat(path string) (waited, ran time.Duration) {
-	if path == "" {
-		return 0, 0
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return 0, 0
-	}
-	var r, w int64
-	if _, err := fmt.Sscan(string(data), &r, &w); err != nil {
-		return 0, 0
-	}
-	return time.Duration(w), time.Duration(r)
-}
-
-// softirqThread finds the schedstat file of a CPU's ksoftirqd.
-func softirqThread(cpu int) string {
-	if cpu < 0 {
-		return ""
-	}
-	want := fmt.Sprintf("ksoftirqd/%d", cpu)
-	dirs, err := filepath.Glob("/proc/[0-9]*")
-	if err != nil {
-		return ""
-	}
-	for _, dir := range dirs {
-		comm, err := os.ReadFile(filepath.Join(dir, "comm"))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if strings.TrimSpace(string(comm)) == want {
-			return filepath.Join(dir, "schedstat")
-		}
-	}
-	return ""
 }

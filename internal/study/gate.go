@@ -132,13 +132,21 @@ func trafficGates(g Gates, o Observation) []string {
 	if sent.TargetPPS > 0 {
 		due := float64(sent.TxPackets + sent.Unsent)
 		if u := 100 * float64(sent.Unsent) / due; u > g.UnsentPercent {
-			bad = append(bad, fmt.Sprintf("unsent: %.2f %% of the frames due were not sent (limit %g %%)", u, g.UnsentPercent))
+			bad = append(bad, fmt.Sprintf("unsent: %.2f %% of the frames due were not sent (limit %g %%)", u, g.UnsentPercent)+because(sent))
 		}
 		if e := 100 * math.Abs(sent.PacingError); e > g.PacingPercent {
-			bad = append(bad, fmt.Sprintf("pacing: the rate was off by %.2f %% (limit %g %%)", e, g.PacingPercent))
+			bad = append(bad, fmt.Sprintf("pacing: the rate was off by %.2f %% (limit %g %%)", e, g.PacingPercent)+because(sent))
 		}
 	}
 	return append(bad, counterGates(o)...)
+}
+
+// because is the weightiest of what kept a generator from its rate.
+func because(s load.Sent) string {
+	if len(s.Short) == 0 {
+		return ""
+	}
+	return ": " + s.Short[0]
 }
 
 // counterGates ask whether the DUT's counters moved forward, and agree with

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"linerate/internal/cputime"
 	"linerate/internal/hint"
 	"linerate/internal/load"
 	"linerate/internal/load/wire"
@@ -73,11 +74,7 @@ func (g *Generator) prepare() (err error) {
 	if g.socket, err = wire.Open(g.device, g.in); err != nil {
 		return err
 	}
-	cpus := g.spec.CPUs
-	if len(cpus) == 0 {
-		cpus = []int{-1}
-	}
-	cpus = cpus[:min(len(cpus), g.framer.Flows().Count)]
+	cpus := g.cpus()
 	for i, cpu := range cpus {
 		w, err := newWorker(g, cpu, i, len(cpus))
 		if err != nil {
@@ -86,6 +83,14 @@ func (g *Generator) prepare() (err error) {
 		g.workers = append(g.workers, w)
 	}
 	return nil
+}
+
+// cpus lists where workers run: no more of them than flows.
+func (g *Generator) cpus() []int {
+	if len(g.spec.CPUs) == 0 {
+		return []int{-1}
+	}
+	return g.spec.CPUs[:min(len(g.spec.CPUs), g.framer.Flows().Count)]
 }
 
 // Close closes the sockets.
@@ -114,11 +119,13 @@ type transmission struct {
 	limit  load.Limit
 	target float64 // frames per second, 0: maximum
 	run    uint16
+	meter  *cputime.Meter
 }
 
 // Run sends until the limit or ctx ends.
 func (g *Generator) Run(ctx context.Context, o load.Offer, progress func(load.Sent)) (load.Sent, error) {
 	t := transmission{limit: o.Limit, target: o.Rate.FramesPerSecond(g.spec.Sizes), run: load.RunAt(wire.Monotonic())}
+	t.meter = cputime.NewMeter(g.cpus())
 	g.stop.Store(false)
 	ready := make(chan struct{}, len(g.workers))
 	begin := make(chan uint64, len(g.workers))
@@ -127,7 +134,9 @@ func (g *Generator) Run(ctx context.Context, o load.Offer, progress func(load.Se
 		w.reset(g, i, t)
 		go func() {
 			ended <- g.in(func() error {
-				return wire.OnCPU(w.cpu, func(int) error { return w.send(&g.stop, ready, begin) })
+				return wire.OnCPU(w.cpu, func(int) error {
+					return t.meter.Worker(func() error { return w.send(&g.stop, ready, begin) })
+				})
 			})
 		}()
 	}
@@ -210,8 +219,11 @@ func (g *Generator) account(t transmission) (load.Sent, []wire.Worker) {
 }
 
 func (g *Generator) finish(ctx context.Context, t transmission) (load.Sent, error) {
+	host := t.meter.HostTime()
 	time.Sleep(beforeEnding)
 	sent, shares := g.account(t)
+	sent.Host = &host
+	sent.Short = sent.ShortBecause()
 	stamp := load.Stamp{Stream: g.spec.Stream, Run: t.run, Time: wire.Monotonic()}
 	if err := g.socket.SendEnds(ctx, g.device, g.framer, stamp, shares); err != nil {
 		sent.Warnings = append(sent.Warnings, fmt.Sprintf("no end of stream was sent, so that a receiver cannot know the loss: %v", err))

@@ -6,12 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"linerate/internal/cputime"
 	"linerate/internal/testbed"
 )
 
@@ -19,7 +18,7 @@ import (
 // its own, pinned to a CPU, so that it can be offered more than it takes. The
 // device must have an XDP program by then; before are the NAPIThreads from
 // before it had: its own is told from other labs' by being new.
-func Thread(device string, in testbed.Place, cpu int, before map[int]bool) error {
+func Thread(device string, in testbed.Place, cpu int, before map[int]string) error {
 	var ns int
 	err := in(func() (err error) {
 		ns, err = unix.Open("/proc/thread-self/ns/net", unix.O_RDONLY|unix.O_CLOEXEC, 0)
@@ -39,7 +38,7 @@ func Thread(device string, in testbed.Place, cpu int, before map[int]bool) error
 	}
 	for range 100 {
 		for pid := range NAPIThreads(device) {
-			if !before[pid] {
+			if _, old := before[pid]; !old {
 				var set unix.CPUSet
 				set.Set(cpu)
 				return unix.SchedSetaffinity(pid, &set)
@@ -67,18 +66,6 @@ func writeThreaded(ns int, device string) error {
 	return os.WriteFile(filepath.Join("/sys/class/net", device, "threaded"), []byte("1"), 0)
 }
 
-// NAPIThreads lists the kernel threads of a device's name.
-func NAPIThreads(device string) map[int]bool {
-	found := map[int]bool{}
-	names, _ := filepath.Glob("/proc/[0-9]*/comm")
-	for _, n := range names {
-		comm, err := os.ReadFile(n)
-		if err != nil || !strings.HasPrefix(string(comm), "napi/"+device+"-") {
-			continue
-		}
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(n))); err == nil {
-			found[pid] = true
-		}
-	}
-	return found
-}
+// NAPIThreads are the kernel threads that receive for devices of a name, in
+// whatever namespace.
+func NAPIThreads(device string) map[int]string { return cputime.KernelThreads("napi/" + device + "-") }

@@ -3,6 +3,7 @@ package xdpload
 import (
 	"encoding/binary"
 	"fmt"
+
 	"github.com/cilium/ebpf"
 
 	"linerate/internal/hint"

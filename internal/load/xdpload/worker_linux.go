@@ -13,6 +13,7 @@ import (
 	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
 
+	"linerate/internal/cputime"
 	"linerate/internal/load"
 	"linerate/internal/load/wire"
 	"linerate/internal/testbed"
@@ -88,7 +89,7 @@ func (w *worker) counts() ([]uint32, error) {
 }
 
 // start runs the program for ever, on the worker's CPU.
-func (w *worker) start(in testbed.Place) {
+func (w *worker) start(in testbed.Place, m *cputime.Meter) {
 	w.ended, w.err = make(chan struct{}), nil
 	w.tid.Store(0)
 	go func() {
@@ -97,7 +98,7 @@ func (w *worker) start(in testbed.Place) {
 			return wire.OnCPU(w.cpu, func(tid int) error {
 				w.tid.Store(int32(tid))
 				defer w.tid.Store(0)
-				return w.forever()
+				return m.Worker(w.forever)
 			})
 		})
 	}()

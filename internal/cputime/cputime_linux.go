@@ -1,0 +1,105 @@
+package cputime
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// userHZ is the unit of /proc/stat on every architecture Linux still has.
+const userHZ = 100
+
+// Stolen is what the hypervisor took from a CPU since boot, to 10 ms; −1 is
+// all CPUs together.
+func Stolen(cpu int) (time.Duration, error) {
+	data, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0, err
+	}
+	return parseSteal(data, cpu)
+}
+
+func parseSteal(stat []byte, cpu int) (time.Duration, error) {
+	want := "cpu"
+	if cpu >= 0 {
+		want += strconv.Itoa(cpu)
+	}
+	for line := range bytes.Lines(stat) {
+		f := strings.Fields(string(line))
+		if len(f) < 9 || f[0] != want {
+			continue
+		}
+		ticks, err := strconv.ParseInt(f[8], 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("steal of %s in /proc/stat: %w", want, err)
+		}
+		return time.Duration(ticks) * time.Second / userHZ, nil
+	}
+	return 0, fmt.Errorf("/proc/stat has no line %s", want)
+}
+
+// Sched is what the scheduler knows of a thread since it began.
+type Sched struct {
+	Ran    time.Duration // on a CPU
+	Waited time.Duration // ready to run while others ran
+	Slices uint64        // how often it was given a CPU
+}
+
+// sub is what came since.
+func (s Sched) sub(before Sched) Sched {
+	return Sched{s.Ran - before.Ran, s.Waited - before.Waited, s.Slices - before.Slices}
+}
+
+// Self is the calling thread's Sched. Without CONFIG_SCHED_INFO it is zero.
+func Self() Sched { return readSched("/proc/thread-self/schedstat") }
+
+// Thread is the Sched of a thread of this machine, kernel threads included;
+// zero if it is gone.
+func Thread(pid int) Sched { return readSched(fmt.Sprintf("/proc/%d/schedstat", pid)) }
+
+func readSched(path string) Sched {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return Sched{}
+	}
+	var ran, waited int64
+	var s Sched
+	if _, err := fmt.Sscan(string(data), &ran, &waited, &s.Slices); err != nil {
+		return Sched{}
+	}
+	s.Ran, s.Waited = time.Duration(ran), time.Duration(waited)
+	return s
+}
+
+// KernelThreads lists this machine's threads whose name begins so, by their
+// pid: "ksoftirqd/" handles what packets softirqs could not at once,
+// "napi/DEVICE-" is a threaded NAPI of a device, whatever namespace it is in.
+func KernelThreads(prefix string) map[int]string {
+	found := map[int]string{}
+	names, _ := filepath.Glob("/proc/[0-9]*/comm")
+	for _, n := range names {
+		comm, err := os.ReadFile(n)
+		if err != nil || !strings.HasPrefix(string(comm), prefix) {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(n))); err == nil {
+			found[pid] = strings.TrimSpace(string(comm))
+		}
+	}
+	return found
+}
+
+// Softirqd is the pid of a CPU's ksoftirqd, or 0.
+func Softirqd(cpu int) int {
+	want := fmt.Sprintf("ksoftirqd/%d", cpu)
+	for pid, name := range KernelThreads(want) {
+		if name == want {
+			return pid
+		}
+	}
+	return 0
+}

@@ -1,0 +1,68 @@
+package cputime
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestParseSteal(t *testing.T) {
+	stat := []byte("cpu  1 2 3 4 5 6 7 80 0 0\ncpu0 1 2 3 4 5 6 7 30 0 0\ncpu1 1 2 3 4 5 6 7 50 0 0\nintr 5\n")
+	for cpu, want := range map[int]time.Duration{-1: 800 * time.Millisecond, 0: 300 * time.Millisecond, 1: 500 * time.Millisecond} {
+		if got, err := parseSteal(stat, cpu); err != nil || got != want {
+			t.Errorf("CPU %d: %v, %v, want %v", cpu, got, err, want)
+		}
+	}
+	if _, err := parseSteal(stat, 7); err == nil {
+		t.Error("a CPU that is not there has a steal time")
+	}
+}
+
+// TestMeterSeesWaiting lets two threads share one CPU: each waits about as
+// long as the other runs.
+func TestMeterSeesWaiting(t *testing.T) {
+	if Self().Slices == 0 {
+		t.Skip("this kernel has no schedstat")
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	m := NewMeter([]int{-1, -1})
+	done := make(chan error, 2)
+	for range 2 {
+		go func() {
+			runtime.LockOSThread() // for good: the thread keeps to the CPU
+			pin(0)
+			done <- m.Worker(func() error {
+				for end := time.Now().Add(60 * time.Millisecond); time.Now().Before(end); {
+				}
+				return nil
+			})
+		}()
+	}
+	<-done
+	<-done
+	h := m.HostTime()
+	if h.Waited < 0.02 || h.Waited > 2*h.Seconds || h.Workers != 2 || h.Seconds < 0.06 {
+		t.Errorf("two threads on one CPU for 60 ms: %+v", h)
+	}
+}
+
+func TestKernelThreads(t *testing.T) {
+	pid := Softirqd(0)
+	if pid == 0 {
+		t.Skip("kernel threads are not visible here")
+	}
+	if all := KernelThreads("ksoftirqd/"); all[pid] != "ksoftirqd/0" || len(all) > runtime.NumCPU() && len(all) > 4096 {
+		t.Errorf("ksoftirqd/0 is %d of %v", pid, all)
+	}
+	if Thread(-1) != (Sched{}) {
+		t.Error("a thread that is not there has run")
+	}
+}
+
+func pin(cpu int) {
+	var set unix.CPUSet
+	set.Set(cpu)
+	_ = unix.SchedSetaffinity(0, &set)
+}
