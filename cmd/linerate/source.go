@@ -30,6 +30,7 @@ or --root DIR with --release R for a directory that holds a host's etc/ and boot
 type source struct {
 	root    string
 	release string
+	os      string
 	remote
 }
 
@@ -37,6 +38,7 @@ type source struct {
 func (s *source) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.root, "root", "", "read the files of a host under this `DIR`")
 	cmd.Flags().StringVar(&s.release, "release", "", "the host's `RELEASE`, such as 14.3 (needed with --root)")
+	cmd.Flags().StringVar(&s.os, "os", "", "freebsd or linux, where the files under --root do not tell")
 	s.remote.addFlags(cmd)
 }
 
@@ -56,14 +58,17 @@ func (s *source) facts(ctx context.Context, args []string) (*fact.Facts, error) 
 
 // options checks the release.
 func (s *source) options() (inspect.Options, error) {
+	if s.os != "" && s.os != fact.FreeBSD && s.os != fact.Linux {
+		return inspect.Options{}, hint.Usage(hint.Unknown("system", s.os, []string{fact.FreeBSD, fact.Linux}))
+	}
 	if s.release == "" {
-		return inspect.Options{}, nil
+		return inspect.Options{OS: s.os}, nil
 	}
 	r, err := release.Parse(s.release)
 	if err != nil {
 		return inspect.Options{}, hint.With(hint.Usage(err), "give it as --release 14.3 or 14.3-RELEASE")
 	}
-	return inspect.Options{Release: r}, nil
+	return inspect.Options{Release: r, OS: s.os}, nil
 }
 
 // open finds the reader for the one source named.

@@ -46,7 +46,7 @@ func Run(in Input) (*Report, error) {
 	a.names = ruleNames(a.env, a.f, a.Rules.Classes)
 	a.lines = a.f.Lines()
 	var all []candidate
-	for _, check := range []func() []candidate{a.problems, a.judge, a.repeats, a.aliases, a.drift, a.couplings, a.complaints, a.rules, a.folklore} {
+	for _, check := range []func() []candidate{a.problems, a.judge, a.linuxFiles, a.perDevice, a.repeats, a.aliases, a.drift, a.couplings, a.complaints, a.rules, a.folklore} {
 		all = append(all, check()...)
 	}
 	findings := resolve(all)

@@ -12,6 +12,9 @@ func (a *auditor) module(j judged) []candidate {
 	if j.rec == nil || j.st.Module == "" || j.Mechanism != fact.Sysctl {
 		return nil
 	}
+	if a.f.OS == fact.Linux {
+		return a.linuxModule(j)
+	}
 	exists, known := a.running(j.Name)
 	when := a.earliest(j.st.Module)
 	if exists && when != afterwards || when == never && !known && !a.f.Read("/boot/loader.conf") {
@@ -22,7 +25,7 @@ func (a *auditor) module(j judged) []candidate {
 	case never:
 		f.ID, f.Kind, f.Severity, f.Action = "LR-NOMODULE:"+j.Name, Unknown, Warning, Change
 		f.Message = fmt.Sprintf("%s comes with the module %s, which nothing here loads", j.Name, j.st.Module)
-		f.Why = "Without the module the name does not exist. " + consequence(j.Mechanism)
+		f.Why = "Without the module the name does not exist. " + a.consequence(j.Mechanism)
 		f.Fix = fmt.Sprintf("Load it: %s_load=\"YES\" in /boot/loader.conf. Or remove the line.", j.st.Module)
 	case afterwards:
 		as, f.ID, f.Kind, f.Severity, f.Action = late, "LR-ORDER:"+j.Name, Order, Info, Change

@@ -34,7 +34,7 @@ func (a *auditor) unknown(j judged) []candidate {
 	case near == "" && old != "":
 		f.Severity, f.Action = Warning, Remove
 		f.Message = fmt.Sprintf("%s is not known; the nearest name, %s, is not there on %s either", j.Name, old, a.on())
-		f.Why = "The name is one or two letters off one that only other releases have. " + consequence(j.Mechanism)
+		f.Why = "The name is one or two letters off one that only other releases have. " + a.consequence(j.Mechanism)
 		f.Fix = "Remove the line."
 	case near != "":
 		f.Severity, f.Action = Error, Change
@@ -47,7 +47,7 @@ func (a *auditor) unknown(j judged) []candidate {
 	case j.Mechanism == fact.Sysctl && known:
 		f.Severity, f.Action = Error, Remove
 		f.Message = fmt.Sprintf("the running kernel has no %s", j.Name)
-		f.Why = "sysctl(8) answers \"unknown oid\": the name is gone, misspelt, or its module is not loaded."
+		f.Why = "The name is gone, misspelt, or its module is not loaded. " + a.consequence(j.Mechanism)
 		f.Fix = "Remove the line, or load the module that brings the name."
 	case j.Mechanism == fact.Sysctl || j.Mechanism == fact.Loader && strings.Contains(j.Name, "."):
 		as, f.Severity, f.Action = unjudged, Info, Measure
@@ -132,6 +132,9 @@ func driver(name string) string {
 
 // fits reports whether records of this mechanism are set by such lines.
 func (a *auditor) fits(r *tunable.Record, m fact.Mechanism) bool {
+	if a.f.OS == fact.Linux {
+		return linuxFits(r, m)
+	}
 	switch m {
 	case fact.Sysctl:
 		return r.Mechanism == tunable.Sysctl
@@ -175,7 +178,7 @@ func (a *auditor) gone(j judged) []candidate {
 	if f.Why = note(j.rec); f.Why == "" {
 		f.Why = j.rec.Summary
 	}
-	f.Why += " " + consequence(j.Mechanism)
+	f.Why += " " + a.consequence(j.Mechanism)
 	return one(gone, f)
 }
 

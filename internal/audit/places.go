@@ -40,6 +40,9 @@ func (a *auditor) misplaced(j judged) []candidate {
 	if j.rec == nil {
 		return nil
 	}
+	if a.f.OS == fact.Linux {
+		return a.linuxMisplaced(j)
+	}
 	f := Finding{ID: "LR-MISPLACED:" + j.Name, Kind: Misplaced, Action: Move, Name: j.Name,
 		Severity: j.ifEffective(Error), Sources: j.rec.Sources}.at(j.Line)
 	to := properFile(a.f.OS, j.st)
@@ -47,7 +50,7 @@ func (a *auditor) misplaced(j judged) []candidate {
 	switch {
 	case j.st.Mechanism != tunable.Sysctl && !a.fits(j.rec, j.Mechanism):
 		f.Message = fmt.Sprintf("%s cannot be set in %s", j.Name, base(j.File))
-		f.Why = fmt.Sprintf("It is %s. %s", mechanismWords[j.st.Mechanism], consequence(j.Mechanism))
+		f.Why = fmt.Sprintf("It is %s. %s", mechanismWords[j.st.Mechanism], a.consequence(j.Mechanism))
 	case j.st.Mechanism == tunable.Sysctl && !runtime && !boot:
 		f.Action, to = Remove, ""
 		f.Message = j.Name + " only reports; it cannot be set"

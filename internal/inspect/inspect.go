@@ -23,6 +23,8 @@ type Options struct {
 	// Release is the release of a tree, which cannot say it itself; it
 	// overrides what a host says.
 	Release release.Release
+	// OS is what the files of a tree belong to where they do not tell.
+	OS string
 	// CommandTimeout bounds each command of a live host; 0 means 20 s.
 	CommandTimeout time.Duration
 }
@@ -33,7 +35,7 @@ func Host(ctx context.Context, r host.Reader, opts Options) (*fact.Facts, error)
 	if opts.CommandTimeout == 0 {
 		opts.CommandTimeout = 20 * time.Second
 	}
-	f := &fact.Facts{Version: fact.Version, From: r.Origin(), OS: system(r, opts.Release), Release: opts.Release, LeftOut: r.LeftOut()}
+	f := &fact.Facts{Version: fact.Version, From: r.Origin(), OS: system(r, opts), Release: opts.Release, LeftOut: r.LeftOut()}
 	in := &inspection{ctx: ctx, r: r, f: f, opts: opts}
 	switch f.OS {
 	case fact.FreeBSD:
@@ -53,9 +55,13 @@ func Host(ctx context.Context, r host.Reader, opts Options) (*fact.Facts, error)
 
 // system names the OS; where files do not tell, the release's major number
 // does: Linux is not there yet, FreeBSD long past.
-func system(r host.Reader, rel release.Release) string {
+func system(r host.Reader, opts Options) string {
+	rel := opts.Release
 	if os := r.OS(); os != "" {
 		return os
+	}
+	if opts.OS != "" {
+		return opts.OS
 	}
 	if rel.Major >= 9 {
 		return fact.FreeBSD

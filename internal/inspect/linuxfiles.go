@@ -42,12 +42,18 @@ func (in *inspection) linuxModules() {
 
 // linuxFiles reads the configuration in the system's own order.
 func (in *inspection) linuxFiles(names []string) {
-	for _, c := range []linux.Config{linux.ReadSysctlConf(in, names), linux.ReadModuleOptions(in)} {
-		in.f.AddLines(c.Lines)
-		in.f.Problems = append(in.f.Problems, c.Problems...)
+	sysctls := linux.ReadSysctlConf(in, names)
+	set := map[string]bool{}
+	for _, l := range sysctls.Lines {
+		set[l.Name] = set[l.Name] || l.Effective && !l.Default
 	}
-	if text, err := in.Read("/etc/default/grub"); err == nil {
-		in.f.AddLines(linux.ReadCommandLine("/etc/default/grub", text))
+	in.addModules(linux.ReadModulesLoad(in))
+	// In the order of boot; those that share a mechanism in the order in which
+	// they have their say.
+	programs := []linux.Config{linux.ReadTuned(in, func(name string) bool { return set[name] }), linux.ReadNetworkManager(in), linux.ReadNetplan(in), linux.ReadScripts(in)}
+	devices := []linux.Config{linux.ReadLinkFiles(in), linux.ReadUdevRules(in)}
+	for _, group := range [][]linux.Config{{linux.ReadBootLine(in)}, {linux.ReadModuleOptions(in)}, devices, {sysctls}, {linux.ReadNetworkFiles(in)}, programs} {
+		in.addConfig(group)
 	}
 	if text, err := in.Read("/proc/cmdline"); err == nil {
 		in.commandLine(text)
@@ -58,6 +64,19 @@ func (in *inspection) linuxFiles(names []string) {
 	if text, err := in.Read("/etc/fstab"); err == nil {
 		in.f.Mounts = append(in.f.Mounts, linux.ParseMounts("/etc/fstab", text)...)
 	}
+}
+
+// addConfig files the lines of one mechanism, numbered in reading order.
+func (in *inspection) addConfig(group []linux.Config) {
+	var lines []fact.Line
+	for _, c := range group {
+		in.f.Problems = append(in.f.Problems, c.Problems...)
+		lines = append(lines, c.Lines...)
+	}
+	for i := range lines {
+		lines[i].Order = i + 1
+	}
+	in.f.AddLines(lines)
 }
 
 // commandLine files what the running kernel was started with as live values.
@@ -122,7 +141,8 @@ func (in *inspection) count(path string) *uint64 {
 var linuxUnits = map[string]string{"nginx": "nginx", "apache2": "apache", "httpd": "apache", "haproxy": "haproxy", "varnish": "varnish",
 	"named": "named", "bind9": "named", "unbound": "unbound", "postfix": "postfix", "dovecot": "dovecot", "nfs-server": "nfsd", "smbd": "samba",
 	"frr": "frr", "bird": "bird", "openvpn": "openvpn", "strongswan": "strongswan", "mysql": "mysql", "mariadb": "mysql", "postgresql": "postgresql",
-	"ssh": "sshd", "sshd": "sshd", "irqbalance": "irqbalance", "tuned": "tuned", "nftables": "nftables", "firewalld": "firewalld"}
+	"docker": "docker", "containerd": "containerd", "crio": "crio", "podman": "podman", "kubelet": "kubelet", "k3s": "k3s", "lxd": "lxd", "incus": "incus",
+	"keepalived": "keepalived", "pdns-recursor": "unbound", "knot": "named", "nsd": "named", "ssh": "sshd", "sshd": "sshd", "irqbalance": "irqbalance", "tuned": "tuned", "nftables": "nftables", "firewalld": "firewalld"}
 
 // linuxServices lists the daemons that systemd starts.
 func (in *inspection) linuxServices() {

@@ -17,6 +17,7 @@ var hostForms = []struct {
 	{regexp.MustCompile(`^module\.([^. ]+)\.([^ ]+)$`), []string{"module $1 $2="}},
 	{regexp.MustCompile(`^/sys/module/([^/]+)/parameters/([^/]+)$`), []string{"module $1 $2="}},
 	{regexp.MustCompile(`^module ([^ ]+) ([^ =]+)(=.*)?$`), []string{"module $1 $2="}},
+	{regexp.MustCompile(`^systemd\.(link|network)\.[^ .]+\.([A-Za-z0-9-]+)$`), []string{"systemd .$1 $2="}},
 	{regexp.MustCompile(`^cmdline\.([^ ]+)$`), []string{"kernel: $1=", "kernel: $1"}},
 	{regexp.MustCompile(`^kernel: ([^ =]+)(=.*)?$`), []string{"kernel: $1=", "kernel: $1"}},
 	{regexp.MustCompile(`^(?:/sys/class/net|/sys/devices/virtual/net)/[^/]+/bonding/([a-z_]+)$`), []string{"/sys/class/net/BOND/bonding/$1"}},
@@ -32,7 +33,7 @@ var hostForms = []struct {
 	{regexp.MustCompile(`^(?:systemd )?(Limit[A-Z]+|TasksMax|CPUAffinity)(=.*)?$`), []string{"systemd $1="}},
 }
 
-var hostPrefixes = []string{"link.", "module.", "cmdline.", "sysctl.", "Limit", "TasksMax", "CPUAffinity"}
+var hostPrefixes = []string{"link.", "module.", "cmdline.", "sysctl.", "systemd.", "Limit", "TasksMax", "CPUAffinity"}
 
 // longOptions are the long spellings of ethtool's options.
 var longOptions = strings.NewReplacer(" --features ", " -K ", " --offload ", " -K ", " --set-ring ", " -G ", " --coalesce ", " -C ",

@@ -17,34 +17,47 @@ var sysctlDirs = []string{"/etc/sysctl.d", "/run/sysctl.d", "/usr/local/lib/sysc
 // patterns; nil when not known.
 func ReadSysctlConf(files Files, names []string) Config {
 	r := &sysctlReader{files: files, explicit: map[string]bool{}}
-	byName := map[string]string{}
-	var order []string
-	for _, dir := range sysctlDirs {
-		list, err := files.List(dir)
-		if err != nil {
-			continue
-		}
-		for _, n := range list {
-			if _, hidden := byName[n]; strings.HasSuffix(n, ".conf") && !hidden {
-				byName[n] = dir + "/" + n
-				order = append(order, n)
-			}
-		}
-	}
-	slices.Sort(order)
 	linked := false
-	for _, n := range order {
-		linked = linked || n == "99-sysctl.conf"
-		r.file(byName[n], "")
+	for _, p := range dropIns(files, ".conf", sysctlDirs...) {
+		linked = linked || strings.HasSuffix(p, "/99-sysctl.conf")
+		r.file(p, "")
 	}
 	if !linked {
-		r.file("/etc/sysctl.conf", "systemd does not read this file unless sysctl.d links to it; sysctl --system does, last")
+		r.sysctlConf()
 	}
 	r.patterns(names)
 	for i := range r.Lines {
 		r.Lines[i].Order = i + 1
 	}
 	return r.Config
+}
+
+// Unread is the note of lines of /etc/sysctl.conf that no boot reads.
+const Unread = "systemd-sysctl does not read this file"
+
+// sysctlConf reads /etc/sysctl.conf, which procps' `sysctl --system` and the
+// scripts of init systems older than systemd read last. systemd-sysctl reads
+// it only by a link in sysctl.d, which Debian had up to 12 and others have.
+func (r *sysctlReader) sysctlConf() {
+	first := len(r.Lines)
+	r.file("/etc/sysctl.conf", "")
+	if !systemd(r.files) {
+		return
+	}
+	for i := first; i < len(r.Lines); i++ {
+		r.Lines[i].Effective, r.Lines[i].Note = false, Unread
+	}
+}
+
+// systemd reports whether systemd starts the machine, as far as its own files
+// tell.
+func systemd(files Files) bool {
+	for _, dir := range []string{"/run/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system", "/etc/systemd/system/multi-user.target.wants"} {
+		if names, err := files.List(dir); err == nil && len(names) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // maxPatterns bounds the patterns, each of which meets every setting.
@@ -83,7 +96,7 @@ func (r *sysctlReader) file(p, note string) {
 				Message: "want name = value"})
 		default:
 			l := fact.Line{File: p, Number: i + 1, Text: raw, Name: name, Value: strings.TrimSpace(value), Mechanism: fact.Sysctl,
-				Effective: true, Default: strings.HasPrefix(p, "/usr/lib/") || strings.HasPrefix(p, "/lib/"), Note: note}
+				Effective: true, Default: shipped(p) || stock(p, name, strings.TrimSpace(value)), Note: note}
 			if strings.ContainsAny(name, "*?[") {
 				if len(r.globs) < maxPatterns {
 					r.globs = append(r.globs, l)
@@ -165,39 +178,13 @@ func Volatile(name string) bool {
 	return false
 }
 
-// ReadModuleOptions reads modprobe.d: "options nf_conntrack hashsize=65536"
-// sets module.nf_conntrack.hashsize; "install" lines run commands.
-func ReadModuleOptions(files Files) Config {
-	var c Config
-	for _, dir := range []string{"/usr/lib/modprobe.d", "/lib/modprobe.d", "/run/modprobe.d", "/etc/modprobe.d"} {
-		names, err := files.List(dir)
-		if err != nil {
-			continue
-		}
-		for _, n := range names {
-			if text, err := files.Read(dir + "/" + n); err == nil && strings.HasSuffix(n, ".conf") {
-				c.moduleFile(dir+"/"+n, text)
-			}
-		}
+// parameter names what a word of the command line sets: a sysctl that it
+// sets before init (sysctl.NAME=), else the parameter itself.
+func parameter(word string) string {
+	if name, ok := strings.CutPrefix(word, "sysctl."); ok {
+		return Name(name)
 	}
-	return c
-}
-
-func (c *Config) moduleFile(p, text string) {
-	for i, raw := range splitLines(text) {
-		w := strings.Fields(raw)
-		if len(w) < 3 || w[0] != "options" {
-			continue
-		}
-		for _, o := range w[2:] {
-			name, value, ok := strings.Cut(o, "=")
-			if !ok {
-				value = "1"
-			}
-			c.Lines = append(c.Lines, fact.Line{File: p, Number: i + 1, Text: raw, Name: "module." + w[1] + "." + name, Value: value,
-				Mechanism: fact.Modprobe, Order: len(c.Lines) + 1, Effective: true, Default: !strings.HasPrefix(p, "/etc/")})
-		}
-	}
+	return "cmdline." + word
 }
 
 // ReadCommandLine reads the kernel's command line: the running one, and
@@ -206,7 +193,7 @@ func ReadCommandLine(p, text string) []fact.Line {
 	var lines []fact.Line
 	for i, raw := range splitLines(text) {
 		rest := raw
-		if strings.HasSuffix(p, "grub") {
+		if strings.HasPrefix(p, "/etc/default/grub") {
 			_, value, ok := strings.Cut(raw, "=")
 			if !strings.HasPrefix(strings.TrimSpace(raw), "GRUB_CMDLINE_LINUX") || !ok {
 				continue
@@ -216,7 +203,7 @@ func ReadCommandLine(p, text string) []fact.Line {
 		for _, w := range strings.Fields(rest) {
 			name, value, _ := strings.Cut(w, "=")
 			if validName(name) && len(lines) < 4096 {
-				lines = append(lines, fact.Line{File: p, Number: i + 1, Text: raw, Name: "cmdline." + name, Value: value,
+				lines = append(lines, fact.Line{File: p, Number: i + 1, Text: raw, Name: parameter(name), Value: value,
 					Mechanism: fact.CommandLine, Order: len(lines) + 1, Effective: true})
 			}
 		}

@@ -30,8 +30,14 @@ const maxPart = 100_000
 func Parse(s string) (Release, error) {
 	s = strings.TrimSpace(s)
 	numbers, branch, _ := strings.Cut(s, "-")
+	if n, more, vendor := strings.Cut(numbers, "+"); vendor && more != "" { // Debian 13: 6.12.43+deb13-amd64
+		numbers, branch = n, s[len(n)+1:]
+	}
 	r := Release{Branch: branch, text: s}
 	parts := strings.Split(numbers, ".")
+	if len(parts) == 4 && r.Branch != "" { // 5.15.90.1-microsoft-standard-WSL2
+		parts = parts[:3]
+	}
 	if len(parts) > 3 {
 		return Release{}, fmt.Errorf("release %q: more than three numbers", s)
 	}

@@ -19,6 +19,9 @@ func TestParse(t *testing.T) {
 		{"6.8.0-45-generic", 6, 8, 0, "45-generic"},
 		{"6.1.0-rc3+", 6, 1, 0, "rc3+"},
 		{"5.15.0+", 5, 15, 0, ""},
+		{"6.12.43+deb13-amd64", 6, 12, 43, "deb13-amd64"},
+		{"5.15.90.1-microsoft-standard-WSL2", 5, 15, 90, "microsoft-standard-WSL2"},
+		{"5.14.0-503.11.1.el9_5.x86_64", 5, 14, 0, "503.11.1.el9_5.x86_64"},
 		{"13.2-RELEASE-patched", 13, 2, 0, "RELEASE-patched"},
 	} {
 		r, err := Parse(c.in)

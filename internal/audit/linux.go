@@ -1,0 +1,154 @@
+package audit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/fact"
+	"linerate/internal/fact/linux"
+	"linerate/internal/tunable"
+)
+
+// linuxConsequences are what Linux does with a name it does not know.
+var linuxConsequences = map[fact.Mechanism]string{
+	fact.Sysctl:      "sysctl(8) says \"cannot stat\" of it and goes on; nothing is set.",
+	fact.CommandLine: "The kernel hands unknown parameters to init, which passes over them; nothing is set.",
+	fact.Modprobe:    "The module is loaded, and the kernel logs \"unknown parameter\"; nothing is set.",
+	fact.Udev:        "udev logs that it cannot write the attribute; nothing is set.",
+}
+
+// consequence is what the host's system does with a name it does not know.
+func (a *auditor) consequence(m fact.Mechanism) string {
+	if words, ok := linuxConsequences[m]; ok && a.f.OS == fact.Linux {
+		return words
+	}
+	return consequence(m)
+}
+
+// linuxFits reports whether records of a mechanism are set by such lines.
+func linuxFits(r *tunable.Record, m fact.Mechanism) bool {
+	switch m {
+	case fact.Sysctl, fact.Networkd:
+		return r.Mechanism == tunable.Sysctl
+	case fact.CommandLine:
+		return r.Mechanism == tunable.Cmdline || r.Mechanism == tunable.Sysctl
+	case fact.Modprobe:
+		return r.Mechanism == tunable.Module
+	}
+	return true // rules and scripts write whatever they are told to
+}
+
+// linuxMisplaced reports lines of Linux in a file that has no power over the
+// name.
+func (a *auditor) linuxMisplaced(j judged) []candidate {
+	f := Finding{ID: "LR-MISPLACED:" + j.Name, Kind: Misplaced, Action: Remove, Name: j.Name,
+		Severity: j.ifEffective(Error), Sources: j.rec.Sources, Fix: "Remove the line."}.at(j.Line)
+	switch {
+	case !linuxFits(j.rec, j.Mechanism):
+		f.Message = fmt.Sprintf("%s cannot be set in %s", j.Name, base(j.File))
+		f.Why = fmt.Sprintf("It is %s. %s", linuxMechanisms[j.st.Mechanism], a.consequence(j.Mechanism))
+	case j.st.Mechanism == tunable.Sysctl && j.st.Settable == tunable.ReadOnly:
+		f.Message = j.Name + " only reports; it cannot be set"
+		f.Why = "The file below /proc/sys cannot be written: sysctl(8) answers \"Permission denied\"."
+	case j.Mechanism == fact.Sysctl && j.st.Settable == tunable.Boot:
+		f.Message = fmt.Sprintf("%s can be set at boot only; a line in %s has no effect", j.Name, base(j.File))
+		f.Why = "The running kernel does not take a new value."
+		f.Fix = "Set it on the kernel's command line, or remove the line."
+	default:
+		return nil
+	}
+	return one(misplaced, f)
+}
+
+// linuxMechanisms say what a name is that cannot be set where it stands.
+var linuxMechanisms = map[tunable.Mechanism]string{
+	tunable.Sysctl:  "a sysctl, for sysctl.d",
+	tunable.Sysfs:   "a file below /sys, for a udev rule or tmpfiles.d",
+	tunable.Procfs:  "a file below /proc that is no sysctl, for tmpfiles.d",
+	tunable.Ethtool: "a setting of the interface, for ethtool or a .link file",
+	tunable.Cmdline: "a parameter of the kernel's command line",
+	tunable.Module:  "a parameter of a module, for modprobe.d",
+	tunable.Limit:   "a limit, for limits.conf or the unit",
+	tunable.Systemd: "a line of a file of systemd",
+}
+
+// lateModules are modules that firewalls, containers and daemons load after
+// sysctl.d was applied, with what loads them. br_netfilter is none of them
+// where systemd runs: a rule of udev applies net.bridge.* again.
+var lateModules = map[string]string{
+	"nf_conntrack":  "the first rule that asks for connection tracking",
+	"nf_flow_table": "the first flow table",
+	"ip_vs":         "the first virtual server",
+	"br_netfilter":  "Docker, Kubernetes or the first rule about bridges",
+	"sunrpc":        "the first NFS mount",
+	"lockd":         "the first NFS mount",
+	"nfsv4":         "the first NFS mount",
+	"mpls_router":   "the first label",
+	"sctp":          "the first socket",
+}
+
+// linuxModule reports sysctls whose module comes after sysctl.d: the line
+// fails at boot, quietly, and the module brings its own default.
+func (a *auditor) linuxModule(j judged) []candidate {
+	by, ok := lateModules[j.st.Module]
+	if !ok || a.arrivesEarly(j) {
+		return nil
+	}
+	f := Finding{ID: "LR-ORDER:" + j.Name, Kind: Order, Severity: Warning, Action: Change, Name: j.Name,
+		Message: fmt.Sprintf("%s is set before its module %s is loaded", j.Name, j.st.Module),
+		Why:     fmt.Sprintf("sysctl.d is applied early at boot; the module comes with %s. Until then the name does not exist, the line fails, and nobody applies it again: the default holds.", by),
+		Fix:     fmt.Sprintf("Load the module before: a line \"%s\" in /etc/modules-load.d/. Or set it where the module is loaded.", j.st.Module),
+		Sources: append(slices.Clone(j.rec.Sources), "systemd-sysctl.service(8)")}.at(j.Line)
+	if v, live := a.f.LiveValue(j.Name); live && j.rec.SameValue(v, j.Value) {
+		f.Severity = Info // somebody applied it since
+	}
+	return one(late, f)
+}
+
+// arrivesEarly reports a module that is there when sysctl.d is applied, or of
+// which that is not known: a tree that holds nothing but sysctl.d says nothing
+// of modules.
+func (a *auditor) arrivesEarly(j judged) bool {
+	m, known := a.f.Module(j.st.Module)
+	if known && (m.InKernel || slices.ContainsFunc(m.Lines, func(l fact.Line) bool { return l.Effective })) {
+		return true
+	}
+	if j.st.Module == "br_netfilter" && (a.f.Read("/etc/systemd") || a.f.Live()) {
+		return true
+	}
+	return strings.HasPrefix(j.Line.Text, "-") // "-name = value": meant to fail quietly
+}
+
+// linuxFiles reports files of which nothing is read at boot, each once.
+func (a *auditor) linuxFiles() []candidate {
+	if a.f.OS != fact.Linux {
+		return nil
+	}
+	var all []candidate
+	for _, l := range a.lines {
+		if l.Effective {
+			continue
+		}
+		f := Finding{Name: base(l.File), Kind: Misplaced, Severity: Error}.at(l)
+		f.ID = "LR-UNREAD:" + f.Name
+		switch l.Note {
+		case linux.Unread:
+			f.Action = Move
+			f.Message = l.File + " is not read at boot"
+			f.Why = "systemd-sysctl reads the directories of sysctl.d only; this file wants a link 99-sysctl.conf there, which distributions had for long (Debian up to 12). `sysctl --system` by hand reads it, the boot does not."
+			f.Fix = "Move its lines to /etc/sysctl.d/90-local.conf."
+			f.Sources = []string{"sysctl.d(5)", "systemd-sysctl.service(8)"}
+		case linux.NeverMatched:
+			f.Action = Change
+			f.Message = l.File + " is never applied"
+			f.Why = "udev applies the first .link file, by name, that matches a device, and an earlier one matches every device."
+			f.Fix = "Give the file a name that sorts before, such as 10-" + strings.TrimLeft(base(l.File), "0123456789-") + "."
+			f.Sources = []string{"systemd.link(5)"}
+		default:
+			continue
+		}
+		all = append(all, candidate{Finding: f, class: misplaced, once: f.ID})
+	}
+	return all
+}

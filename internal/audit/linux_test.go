@@ -1,0 +1,92 @@
+package audit_test
+
+import (
+	"testing"
+
+	"linerate/internal/audit"
+)
+
+// said lists "RULE name" of every finding at warning or above, and of those
+// below on demand.
+func said(r *audit.Report, least audit.Severity) []string {
+	var all []string
+	for _, f := range r.Findings {
+		if least == audit.Info || f.Severity != audit.Info {
+			all = append(all, f.Rule()+" "+f.Name)
+		}
+	}
+	return all
+}
+
+// Stock configurations as distributions install them, with what their own
+// files hold; nothing is to be said of them.
+var stockHosts = map[string]struct {
+	release string
+	files   map[string]string
+}{
+	"Debian 12": {"6.1.0-25-amd64", map[string]string{
+		"/etc/debian_version": "12.7", "/etc/sysctl.conf": "#\n#kernel.printk = 3 4 1 3\n#net.ipv4.ip_forward=1\n", "/etc/sysctl.d/99-sysctl.conf": "#kernel.printk = 3 4 1 3\n",
+		"/usr/lib/sysctl.d/50-pid-max.conf": "kernel.pid_max = 4194304", "/usr/lib/sysctl.d/99-protect-links.conf": "fs.protected_fifos = 1\nfs.protected_hardlinks = 1\nfs.protected_regular = 2\nfs.protected_symlinks = 1",
+		"/etc/modules": "# /etc/modules: kernel modules to load at boot time.", "/etc/network/interfaces": "source /etc/network/interfaces.d/*\nauto lo\niface lo inet loopback\nallow-hotplug ens3\niface ens3 inet dhcp",
+		"/etc/default/grub": "GRUB_DEFAULT=0\nGRUB_CMDLINE_LINUX_DEFAULT=\"quiet\"\nGRUB_CMDLINE_LINUX=\"\"",
+	}},
+	"Debian 13": {"6.12.43+deb13-amd64", map[string]string{
+		"/etc/debian_version": "13.1", "/etc/systemd/system/multi-user.target.wants/ssh.service": "", "/usr/lib/sysctl.d/50-default.conf": "-net.core.default_qdisc = fq_codel\n-net.ipv4.ping_group_range = 0 2147483647\nnet.ipv4.conf.default.rp_filter = 2\nnet.ipv4.conf.*.rp_filter = 2\n-net.ipv4.conf.all.rp_filter\nkernel.sysrq = 0x01b6\nkernel.core_uses_pid = 1",
+		"/etc/sysctl.d/README.sysctl": "x", "/etc/modprobe.d/intel-microcode-blacklist.conf": "blacklist microcode",
+	}},
+	"Ubuntu 24.04": {"6.8.0-45-generic", map[string]string{
+		"/etc/debian_version": "trixie/sid", "/etc/sysctl.conf": "#net.ipv4.ip_forward=1", "/etc/sysctl.d/99-sysctl.conf": "#net.ipv4.ip_forward=1",
+		"/etc/sysctl.d/10-bufferbloat.conf": "net.core.default_qdisc = fq_codel", "/etc/sysctl.d/10-console-messages.conf": "kernel.printk = 4 4 1 7", "/etc/sysctl.d/10-ipv6-privacy.conf": "net.ipv6.conf.all.use_tempaddr = 2\nnet.ipv6.conf.default.use_tempaddr = 2",
+		"/etc/sysctl.d/10-kernel-hardening.conf": "kernel.kptr_restrict = 1", "/etc/sysctl.d/10-magic-sysrq.conf": "kernel.sysrq = 176", "/etc/sysctl.d/10-map-count.conf": "vm.max_map_count=1048576",
+		"/etc/sysctl.d/10-network-security.conf": "net.ipv4.conf.default.rp_filter=2\nnet.ipv4.conf.all.rp_filter=2", "/etc/sysctl.d/10-ptrace.conf": "kernel.yama.ptrace_scope = 1", "/etc/sysctl.d/10-zeropage.conf": "vm.mmap_min_addr = 65536",
+		"/etc/netplan/50-cloud-init.yaml": "network:\n  version: 2\n  ethernets:\n    ens3:\n      dhcp4: true\n", "/etc/modprobe.d/blacklist.conf": "blacklist eth1394\noptions snd_hda_intel power_save=0",
+	}},
+	"RHEL 9": {"5.14.0-503.11.1.el9_5.x86_64", map[string]string{
+		"/etc/sysctl.conf": "# sysctl settings are defined through files in\n", "/etc/sysctl.d/99-sysctl.conf": "# sysctl settings are defined through files in\n", "/etc/systemd/system/multi-user.target.wants/tuned.service": "", "/etc/systemd/system/multi-user.target.wants/sshd.service": "",
+		"/usr/lib/sysctl.d/50-redhat.conf": "net.ipv4.conf.default.rp_filter = 1\nnet.ipv4.conf.*.rp_filter = 1\n-net.ipv4.conf.all.rp_filter", "/usr/lib/sysctl.d/10-default-yama-scope.conf": "kernel.yama.ptrace_scope = 0",
+		"/etc/tuned/active_profile": "virtual-guest", "/usr/lib/tuned/virtual-guest/tuned.conf": "[main]\ninclude=throughput-performance\n[sysctl]\nvm.dirty_ratio = 30\nvm.swappiness = 30", "/usr/lib/tuned/throughput-performance/tuned.conf": "[cpu]\ngovernor=performance\n[sysctl]\nvm.dirty_ratio=40\nvm.dirty_background_ratio=10\nvm.swappiness=10\nnet.core.somaxconn=>2048",
+		"/etc/default/grub": "GRUB_CMDLINE_LINUX=\"crashkernel=1G-4G:192M,4G-64G:256M,64G-:512M resume=/dev/mapper/rhel-swap rd.lvm.lv=rhel/root\"",
+		"/etc/security/limits.conf": "# nothing",
+	}},
+}
+
+func TestStockLinuxIsWell(t *testing.T) {
+	for name, h := range stockHosts {
+		t.Run(name, func(t *testing.T) {
+			r := run(t, tree(t, h.release, h.files), "endpoint")
+			for _, s := range said(r, audit.Info) {
+				t.Errorf("says %s", s)
+			}
+		})
+	}
+}
+
+func TestLinuxPlaces(t *testing.T) {
+	for _, c := range []struct {
+		name, release string
+		files         map[string]string
+		rule, about   string
+		want          bool
+	}{
+		{"a file that systemd does not read", "6.12", map[string]string{"/etc/sysctl.conf": "net.core.somaxconn=8192", "/etc/systemd/system/multi-user.target.wants/x": ""}, "LR-UNREAD", "", true},
+		{"the same with the link", "6.12", map[string]string{"/etc/sysctl.conf": "net.core.somaxconn=8192", "/etc/sysctl.d/99-sysctl.conf": "net.core.somaxconn=8192", "/etc/systemd/system/multi-user.target.wants/x": ""}, "LR-UNREAD", "", false},
+		{"a list alone", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.core.somaxconn=8192"}, "LR-UNREAD", "", false},
+		{"a .link file that comes too late", "6.12", map[string]string{"/etc/systemd/network/99-rings.link": "[Match]\nDriver=ixgbe\n[Link]\nRxBufferSize=max", "/usr/lib/systemd/network/99-default.link": "[Match]\nOriginalName=*\n[Link]\nNamePolicy=keep"}, "LR-UNREAD", "99-rings.link", true},
+		{"a sysctl before its module", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "sunrpc.tcp_slot_table_entries=64"}, "LR-ORDER", "sunrpc.tcp_slot_table_entries", true},
+		{"with its module", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "sunrpc.tcp_slot_table_entries=64", "/etc/modules-load.d/nfs.conf": "sunrpc"}, "LR-ORDER", "", false},
+		{"a report", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "fs.file-nr=1 2 3"}, "LR-MISPLACED", "fs.file-nr", true},
+		{"gone with CFS", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "kernel.sched_latency_ns=1"}, "LR-REMOVED", "kernel.sched_latency_ns", true},
+		{"there on an old kernel", "5.10", map[string]string{"/etc/sysctl.d/x.conf": "kernel.sched_latency_ns=18000000"}, "LR-REMOVED", "", false},
+		{"below the kernel's own", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "kernel.shmmax=4294967296"}, "LR-FOLKLORE", "kernel.shmmax", true},
+		{"the other driver's parameter", "6.12", map[string]string{"/etc/modprobe.d/x.conf": "options ixgbe InterruptThrottleRate=1"}, "LR-REMOVED", "module.ixgbe.InterruptThrottleRate", true},
+		{"off is no switch", "6.12", map[string]string{"/etc/default/grub": "GRUB_CMDLINE_LINUX=\"pcie_aspm=off\""}, "LR-INEFFECTIVE", "cmdline.pcie_aspm", true},
+		{"GRO off on a router", "6.12", map[string]string{"/etc/network/interfaces": "iface eth0 inet static\n post-up ethtool -K eth0 gro off"}, "LR-HARMFUL", "ethtool -K eth0 gro", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := run(t, tree(t, c.release, c.files), "router")
+			if found := find(r, c.rule, c.about); (len(found) > 0) != c.want {
+				t.Errorf("%s: want %v; said %v", c.rule, c.want, said(r, audit.Info))
+			}
+		})
+	}
+}

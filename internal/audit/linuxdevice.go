@@ -1,0 +1,216 @@
+package audit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/fact"
+	"linerate/internal/tunable"
+)
+
+// deviceName takes net.ipv4.conf.eth0.rp_filter apart: the tree, the device
+// ("all" and "default" among them) and the setting.
+func deviceName(name string) (tree, device, setting string, ok bool) {
+	for _, t := range []string{"net.ipv4.conf.", "net.ipv6.conf."} {
+		if rest, found := strings.CutPrefix(name, t); found {
+			if i := strings.LastIndexByte(rest, '.'); i > 0 {
+				return t, rest[:i], rest[i+1:], true
+			}
+		}
+	}
+	return "", "", "", false
+}
+
+// perDevice holds lines about one setting of all, default and single devices
+// against the way the kernel puts them together (Record.WithAll).
+func (a *auditor) perDevice() []candidate {
+	if a.f.OS != fact.Linux {
+		return nil
+	}
+	var all []candidate
+	for _, l := range a.lines {
+		tree, device, setting, ok := deviceName(l.Name)
+		if !ok || !l.Effective {
+			continue
+		}
+		rec, known := a.c.Lookup(fact.Linux, l.Name)
+		if !known || rec.WithAll == "" {
+			continue
+		}
+		d := deviceLine{a.judged(l), tree, device, setting}
+		if device == "all" {
+			all = append(all, a.allLine(d)...)
+		} else if device != "default" {
+			all = append(all, a.oneDevice(d)...)
+		}
+	}
+	return all
+}
+
+// deviceLine is a line about a setting that devices have each.
+type deviceLine struct {
+	judged
+	tree, device, setting string
+}
+
+// value is what files or the running host say of a device's setting.
+func (a *auditor) deviceValue(d deviceLine, device string) (float64, bool) {
+	v, ok := a.f.Value(d.tree + device + "." + d.setting)
+	n, isNumber := tunable.ParseInteger(strings.TrimSpace(v))
+	if !ok || !isNumber {
+		return 0, false
+	}
+	f, _ := n.Float64()
+	return f, true
+}
+
+// number is the line's own.
+func (d deviceLine) number() (float64, bool) {
+	n, ok := tunable.ParseInteger(strings.TrimSpace(d.Value))
+	if !ok {
+		return 0, false
+	}
+	f, _ := n.Float64()
+	return f, true
+}
+
+// allLine judges a line of conf.all.
+func (a *auditor) allLine(d deviceLine) []candidate {
+	v, ok := d.number()
+	if !ok {
+		return nil
+	}
+	f := Finding{ID: "LR-PERDEVICE:" + d.Name, Kind: Ineffective, Severity: Warning, Action: Change, Name: d.Name, Sources: d.rec.Sources}.at(d.Line)
+	own := d.tree + "default." + d.setting
+	switch how := d.rec.WithAll; {
+	case how == tunable.AllIgnored:
+		f.Message = fmt.Sprintf("%s=%s changes no interface", d.Name, d.Value)
+		f.Why = "The kernel does not read conf.all of this setting: every interface has its own, which starts as conf.default."
+		if a.f.IsSet(own) {
+			f.Severity, f.Action = Info, Remove
+			f.Fix = "Remove the line; " + own + " is set too, and does it for interfaces that appear later."
+			break
+		}
+		f.Fix = fmt.Sprintf("Set %s=%s, and that of interfaces which are there already.", own, d.Value)
+	case (how == tunable.AllOr || how == tunable.AllMax) && v == 0 && a.staysOn(d):
+		f.Message = fmt.Sprintf("%s=0 switches nothing off: an interface's own value counts as well", d.Name)
+		f.Why = fmt.Sprintf("The kernel takes %s, and interfaces start with %s.", combination[how], own)
+		f.Fix = fmt.Sprintf("Set %s=0 as well, and that of interfaces which are there already.", own)
+	case how == tunable.AllAnd && v != 0 && a.staysOff(d):
+		f.Message = fmt.Sprintf("%s=%s switches nothing on: each interface's own value must be on too", d.Name, d.Value)
+		f.Why = fmt.Sprintf("The kernel takes %s, and interfaces start with %s.", combination[how], own)
+		f.Fix = fmt.Sprintf("Set %s=%s as well, and that of interfaces which are there already.", own, d.Value)
+	default:
+		return nil
+	}
+	return one(caution, f)
+}
+
+var combination = map[tunable.All]string{
+	tunable.AllOr: "either of the two for on", tunable.AllMax: "the greater of the two", tunable.AllAnd: "the setting for on only where both are",
+	tunable.AllSets: "what was written last: writing conf.all writes every interface", tunable.AllOnly: "conf.all alone",
+}
+
+// staysOn reports whether some interface keeps a setting on that conf.all
+// switches off: a running one is; or none is known, and files leave the
+// default of interfaces to come at on.
+func (a *auditor) staysOn(d deviceLine) bool {
+	if on, known := a.anyDevice(d, func(v float64) bool { return v != 0 }); known {
+		return on
+	}
+	v, ok := a.defaultOf(d)
+	return ok && v != 0
+}
+
+// staysOff reports whether every interface keeps a setting off that conf.all
+// alone cannot switch on.
+func (a *auditor) staysOff(d deviceLine) bool {
+	if on, known := a.anyDevice(d, func(v float64) bool { return v != 0 }); known {
+		return !on
+	}
+	v, ok := a.defaultOf(d)
+	return ok && v == 0
+}
+
+// anyDevice asks the values of real interfaces that run, or that files set.
+func (a *auditor) anyDevice(d deviceLine, is func(float64) bool) (yes, known bool) {
+	for _, s := range a.f.Settings {
+		tree, device, setting, ok := deviceName(s.Name)
+		if !ok || tree != d.tree || setting != d.setting || slices.Contains([]string{"all", "default", "lo"}, device) {
+			continue
+		}
+		if v, ok := a.deviceValue(d, device); ok {
+			known = true
+			if is(v) {
+				return true, true
+			}
+		}
+	}
+	return false, known
+}
+
+// defaultOf is what interfaces start with: conf.default, of files or the
+// kernel's own.
+func (a *auditor) defaultOf(d deviceLine) (float64, bool) {
+	if v, ok := a.deviceValue(d, "default"); ok {
+		return v, true
+	}
+	text, ok := d.rec.InstanceDefaults[d.tree+"default."+d.setting]
+	if !ok {
+		text, ok = d.rec.DefaultIn(a.f.Release, a.env)
+	}
+	n, isNumber := tunable.ParseInteger(text)
+	if !ok || !isNumber {
+		return 0, false
+	}
+	f, _ := n.Float64()
+	return f, true
+}
+
+// oneDevice judges a line of one interface against conf.all.
+func (a *auditor) oneDevice(d deviceLine) []candidate {
+	if d.rec.WithAll == tunable.AllSets {
+		return a.overwritten(d)
+	}
+	v, ok := d.number()
+	all, known := a.deviceValue(d, "all")
+	if !ok || !known {
+		return nil
+	}
+	how, result := d.rec.WithAll, v
+	switch {
+	case how == tunable.AllMax && all > v:
+		result = all
+	case how == tunable.AllOr && v == 0 && all != 0:
+		result = all
+	case how == tunable.AllAnd && v != 0 && all == 0:
+		result = 0
+	default:
+		return nil
+	}
+	return one(caution, Finding{ID: "LR-PERDEVICE:" + d.Name, Kind: Ineffective, Severity: Warning, Action: Change, Name: d.Name, Sources: d.rec.Sources,
+		Message: fmt.Sprintf("%s=%s does nothing: with %sall.%s=%g the interface has %g", d.Name, d.Value, d.tree, d.setting, all, result),
+		Why:     fmt.Sprintf("The kernel takes %s.", combination[how]),
+		Fix:     fmt.Sprintf("Change %sall.%s, or remove the line.", d.tree, d.setting)}.at(d.Line))
+}
+
+// hostSwitches are second names of conf.all.forwarding.
+var hostSwitches = map[string]string{"net.ipv4.conf.all.forwarding": "net.ipv4.ip_forward"}
+
+// overwritten reports a line of one interface that a later line of conf.all
+// writes over: writing that writes every interface.
+func (a *auditor) overwritten(d deviceLine) []candidate {
+	whole := d.tree + "all." + d.setting
+	for _, l := range a.lines {
+		if l.Name != whole && (l.Name != hostSwitches[whole] || l.Name == "") || !l.Effective || l.Mechanism != d.Mechanism ||
+			l.Order < d.Order || d.rec.SameValue(l.Value, d.Value) {
+			continue
+		}
+		return one(caution, Finding{ID: "LR-PERDEVICE:" + d.Name, Kind: Order, Severity: Warning, Action: Change, Name: d.Name, Sources: d.rec.Sources,
+			Message: fmt.Sprintf("%s=%s is written over by %s=%s at %s line %d", d.Name, d.Value, l.Name, l.Value, l.File, l.Number),
+			Why:     "Writing conf.all of this setting writes every interface that is there, and conf.default.",
+			Fix:     "Put the interface's line after it."}.at(d.Line))
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package linux
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// lines writes a configuration's lines as name=value, with a mark for those
+// that have no effect.
+func lines(c Config) []string {
+	var got []string
+	for _, l := range c.Lines {
+		s := fmt.Sprintf("%s=%s", l.Name, l.Value)
+		if !l.Effective {
+			s += " (" + l.Note + ")"
+		}
+		got = append(got, s)
+	}
+	return got
+}
+
+func TestSources(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		read func(Files) Config
+		tree tree
+		want []string
+	}{
+		{"modprobe.d: a file in /etc hides its namesake, all go by name", ReadModuleOptions, tree{
+			"/usr/lib/modprobe.d/ct.conf": "options nf_conntrack hashsize=1\n", "/etc/modprobe.d/ct.conf": "# mine\noptions nf-conntrack hashsize=65536 acct\n",
+			"/etc/modprobe.d/aa.conf": "options bonding miimon=50\nblacklist e1000\n",
+		}, []string{"module.bonding.miimon=50", "module.nf_conntrack.hashsize=65536", "module.nf_conntrack.acct=1"}},
+		{"command line: drop-ins of grub, and sysctls", ReadBootLine, tree{
+			"/etc/default/grub":            "GRUB_TIMEOUT=5\nGRUB_CMDLINE_LINUX_DEFAULT=\"quiet mitigations=off\"\nGRUB_CMDLINE_LINUX=\"sysctl.net.core.somaxconn=8192\"\n",
+			"/etc/default/grub.d/60-x.cfg": "GRUB_CMDLINE_LINUX=\"isolcpus=1-3\"\n",
+		}, []string{"cmdline.quiet=", "cmdline.mitigations=off", "net.core.somaxconn=8192", "cmdline.isolcpus=1-3"}},
+		{".link: the first that matches counts", ReadLinkFiles, tree{
+			"/etc/systemd/network/10-wan.link":         "[Match]\nOriginalName=enp1s0\n[Link]\nRxBufferSize=max\n",
+			"/usr/lib/systemd/network/99-default.link": "[Match]\nOriginalName=*\n[Link]\nNamePolicy=keep\n",
+			"/etc/systemd/network/99-rings.link":       "[Match]\nDriver=ixgbe\n[Link]\nTxBufferSize=4096\n",
+		}, []string{"systemd.link.10-wan.RxBufferSize=max", "systemd.link.99-default.NamePolicy=keep",
+			"systemd.link.99-rings.TxBufferSize=4096 (an earlier .link file matches every device)"}},
+		{".network: what networkd writes itself", ReadNetworkFiles, tree{
+			"/etc/systemd/network/20-lan.network": "[Match]\nName=lan0\n[Network]\nIPv4Forwarding=yes\nIPv6AcceptRA=yes\nIPv4ReversePathFilter=strict\nDHCP=no\n",
+			"/etc/systemd/network/30-any.network": "[Match]\nName=en*\n[Network]\nIPv4Forwarding=yes\n",
+			"/etc/systemd/network/40-old.network": "[Match]\nName=wan0\n[Network]\nIPForward=ipv4\n",
+			"/etc/systemd/networkd.conf":          "[Network]\nIPv6Forwarding=yes\n",
+		}, []string{"net.ipv4.conf.lan0.forwarding=1", "net.ipv6.conf.lan0.accept_ra=0", "net.ipv4.conf.lan0.rp_filter=1", "net.ipv4.ip_forward=1", "net.ipv6.conf.all.forwarding=1"}},
+		{"udev rules", ReadUdevRules, tree{
+			"/etc/udev/rules.d/60-net.rules": "# x\nACTION==\"add\", SUBSYSTEM==\"net\", KERNEL==\"eth0\", ATTR{tx_queue_len}=\"10000\", ATTR{queues/rx-0/rps_cpus}=\"f\", RUN+=\"/usr/sbin/ethtool -K %k gro off, tso off\"\n" +
+				"SUBSYSTEM==\"block\", ATTR{queue/scheduler}=\"none\"\nSUBSYSTEM==\"net\", RUN+=\"/sbin/sysctl -q -w net.ipv4.ip_forward=1\"\n",
+		}, []string{"link.eth0.tx_queue_len=10000", "/sys/class/net/eth0/queues/rx-0/rps_cpus=f", "ethtool -K eth0 gro=off", "ethtool -K eth0 tso=off", "net.ipv4.ip_forward=1"}},
+		{"ifupdown, rc.local, cloud-init", ReadScripts, tree{
+			"/etc/network/interfaces":       "auto eth0\niface eth0 inet static\n  mtu 9000\n  post-up ethtool -G $IFACE rx 4096 || true\n  post-up sysctl -w net.ipv4.conf.eth0.rp_filter=0\n",
+			"/etc/rc.local":                 "#!/bin/sh\necho 1 > /proc/sys/net/ipv4/ip_forward; echo 5 >/proc/sys/vm/swappiness\nip link set dev eth1 txqueuelen 5000\nfor i in $(seq 3); do echo $i > /proc/sys/vm/x; done\nexit 0\n",
+			"/etc/cloud/cloud.cfg.d/90.cfg": "runcmd:\n  - sysctl -w vm.swappiness=1\nbootcmd:\n  - [ sysctl, -w, net.core.somaxconn=1024 ]\n",
+		}, []string{"link.eth0.mtu=9000", "ethtool -G eth0 rx=4096", "net.ipv4.conf.eth0.rp_filter=0", "net.ipv4.ip_forward=1", "vm.swappiness=5", "link.eth1.tx_queue_len=5000", "net.core.somaxconn=1024"}},
+		{"NetworkManager", ReadNetworkManager, tree{
+			"/etc/NetworkManager/system-connections/wan.nmconnection": "[connection]\nid=wan\ninterface-name=ens3\n[ethernet]\nmtu=9000\n[ethtool]\nring-rx=4096\nfeature-gro=false\n",
+		}, []string{"link.ens3.mtu=9000", "ethtool -G ens3 rx=4096", "ethtool -K ens3 gro=off"}},
+		{"netplan", ReadNetplan, tree{
+			"/etc/netplan/50-cloud-init.yaml": "network:\n  version: 2\n  ethernets:\n    eno1:\n      mtu: 9000\n      generic-receive-offload: false\n",
+		}, []string{"link.eno1.mtu=9000", "ethtool -K eno1 gro=off"}},
+		{"tuned: includes first, sysctl.d again after it", func(f Files) Config { return ReadTuned(f, func(n string) bool { return n == "vm.swappiness" }) }, tree{
+			"/etc/tuned/active_profile":                     "network-latency\n",
+			"/usr/lib/tuned/network-latency/tuned.conf":     "[main]\ninclude=latency-performance\n[sysctl]\nnet.core.busy_read=50\n",
+			"/usr/lib/tuned/latency-performance/tuned.conf": "[main]\ninclude=network-latency\n[cpu]\ngovernor=performance\n[sysctl]\nvm.swappiness=10\nnet.core.somaxconn=>2048\n",
+		}, []string{"vm.swappiness=10 (tuned applies sysctl.d again after its profile)", "net.core.somaxconn=2048", "net.core.busy_read=50"}},
+		{"/etc/sysctl.conf where systemd boots without a link to it", func(f Files) Config { return ReadSysctlConf(f, nil) }, tree{
+			"/etc/sysctl.conf": "vm.swappiness=1\n", "/usr/lib/systemd/system/x.service": "", "/etc/sysctl.d/10-ptrace.conf": "kernel.yama.ptrace_scope = 1\n",
+		}, []string{"kernel.yama.ptrace_scope=1", "vm.swappiness=1 (systemd-sysctl does not read this file)"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if d := cmp.Diff(c.want, lines(c.read(c.tree))); d != "" {
+				t.Errorf("(-want +got)\n%s", d)
+			}
+		})
+	}
+}
+
+func TestModulesLoad(t *testing.T) {
+	got := ReadModulesLoad(tree{"/etc/modules-load.d/x.conf": "# a\nnf-conntrack\n", "/etc/modules": "tcp_bbr\n", "/usr/lib/modules-load.d/x.conf": "hidden\n"})
+	if len(got) != 2 || got["nf_conntrack"].Number != 2 || got["tcp_bbr"].File != "/etc/modules" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestStockLines: what Ubuntu itself puts below /etc is not the owner's, a
+// changed value is.
+func TestStockLines(t *testing.T) {
+	c := ReadSysctlConf(tree{"/etc/sysctl.d/10-ptrace.conf": "kernel.yama.ptrace_scope = 1\n", "/etc/sysctl.d/10-console-messages.conf": "kernel.printk = 3\t4 1 7\n"}, nil)
+	for _, l := range c.Lines {
+		if want := l.Name == "kernel.yama.ptrace_scope"; l.Default != want {
+			t.Errorf("%s: Default %v", l.Text, l.Default)
+		}
+	}
+}

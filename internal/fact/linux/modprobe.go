@@ -1,0 +1,86 @@
+package linux
+
+import (
+	"slices"
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+func sortedPaths(names []string, byName map[string]string) []string {
+	slices.Sort(names)
+	paths := make([]string, len(names))
+	for i, n := range names {
+		paths[i] = byName[n]
+	}
+	return paths
+}
+
+// ReadModuleOptions reads modprobe.d in the order of modprobe.d(5): a file in
+// /etc hides its namesakes, all are read by name, and the last value of a
+// parameter stands. "options nf_conntrack hashsize=65536" sets
+// module.nf_conntrack.hashsize; "install" lines run commands.
+func ReadModuleOptions(files Files) Config {
+	var c Config
+	for _, p := range dropIns(files, ".conf", "/etc/modprobe.d", "/run/modprobe.d", "/usr/local/lib/modprobe.d", "/usr/lib/modprobe.d", "/lib/modprobe.d") {
+		text, err := files.Read(p)
+		if err != nil {
+			continue
+		}
+		for i, raw := range splitLines(text) {
+			w := strings.Fields(raw)
+			if len(w) < 3 || w[0] != "options" {
+				continue
+			}
+			for _, o := range w[2:] {
+				name, value, ok := strings.Cut(o, "=")
+				if !ok {
+					value = "1"
+				}
+				c.add(p, i+1, raw, fact.Modprobe, "", assignment{"module." + strings.ReplaceAll(w[1], "-", "_") + "." + name, value})
+			}
+		}
+	}
+	return c
+}
+
+// ReadModulesLoad reads what is loaded at boot before sysctl.d is applied:
+// modules-load.d(5) and Debian's /etc/modules. It returns the line of each
+// module.
+func ReadModulesLoad(files Files) map[string]fact.Line {
+	loads := map[string]fact.Line{}
+	paths := dropIns(files, ".conf", "/etc/modules-load.d", "/run/modules-load.d", "/usr/local/lib/modules-load.d", "/usr/lib/modules-load.d", "/lib/modules-load.d")
+	for _, p := range append(paths, "/etc/modules") {
+		text, err := files.Read(p)
+		if err != nil {
+			continue
+		}
+		for i, raw := range splitLines(text) {
+			w := strings.Fields(raw)
+			if len(w) == 0 || w[0][0] == '#' || w[0][0] == ';' || !validName(w[0]) {
+				continue
+			}
+			name := strings.ReplaceAll(w[0], "-", "_")
+			loads[name] = fact.Line{File: p, Number: i + 1, Text: raw, Name: name, Value: "load", Mechanism: fact.Modprobe, Order: len(loads) + 1, Effective: true, Default: shipped(p)}
+		}
+	}
+	return loads
+}
+
+// ReadBootLine reads what the next boot's command line will be: GRUB's
+// defaults with their drop-ins, and kernel-install's file. "sysctl.x.y=1"
+// there sets a sysctl before init starts.
+func ReadBootLine(files Files) Config {
+	var c Config
+	for _, p := range append([]string{"/etc/default/grub", "/etc/kernel/cmdline"}, dropIns(files, ".cfg", "/etc/default/grub.d")...) {
+		text, err := files.Read(p)
+		if err != nil {
+			continue
+		}
+		for _, l := range ReadCommandLine(p, text) {
+			l.Order = len(c.Lines) + 1
+			c.Lines = append(c.Lines, l)
+		}
+	}
+	return c
+}

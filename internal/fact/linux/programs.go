@@ -1,0 +1,225 @@
+package linux
+
+import (
+	"path"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"linerate/internal/fact"
+)
+
+// ReadScripts reads commands that set tunables when interfaces come up or at
+// the end of boot: ifupdown's /etc/network/interfaces, rc.local, cloud-init's
+// bootcmd. They come after sysctl.d.
+func ReadScripts(files Files) Config {
+	var c Config
+	for _, p := range append([]string{"/etc/network/interfaces"}, dropIns(files, "", "/etc/network/interfaces.d")...) {
+		if text, err := files.Read(p); err == nil {
+			c.interfaces(p, text)
+		}
+	}
+	for _, p := range append([]string{"/etc/rc.local", "/etc/rc.d/rc.local"}, dropIns(files, ".cfg", "/etc/cloud/cloud.cfg.d")...) {
+		text, err := files.Read(p)
+		if err != nil {
+			continue
+		}
+		cloud := strings.HasSuffix(p, ".cfg")
+		every := !cloud
+		for i, raw := range splitLines(text) {
+			s := strings.TrimSpace(raw)
+			if cloud && s != "" && raw[0] != ' ' && raw[0] != '-' {
+				every = strings.HasPrefix(s, "bootcmd:") // runcmd runs at the first boot only
+			}
+			if every && s != "" && s[0] != '#' {
+				c.add(p, i+1, raw, fact.Conf, "a command at boot", commands(strings.TrimPrefix(s, "bootcmd:"))...)
+			}
+		}
+	}
+	return c
+}
+
+// interfaces reads interfaces(5): its mtu, and its commands.
+func (c *Config) interfaces(p, text string) {
+	link := ""
+	for i, raw := range splitLines(text) {
+		w := strings.Fields(raw)
+		if len(w) < 2 || w[0][0] == '#' {
+			continue
+		}
+		switch w[0] {
+		case "iface":
+			link = w[1]
+		case "mtu":
+			c.add(p, i+1, raw, fact.Conf, "", assignment{"link." + link + ".mtu", w[1]})
+		case "up", "pre-up", "post-up":
+			line := strings.NewReplacer("$IFACE", link, "${IFACE}", link).Replace(strings.Join(w[1:], " "))
+			c.add(p, i+1, raw, fact.Conf, "when the interface comes up", commands(line)...)
+		}
+	}
+}
+
+// ReadNetworkManager reads the mtu and the ethtool settings of connections.
+func ReadNetworkManager(files Files) Config {
+	var c Config
+	const dir = "/etc/NetworkManager/system-connections"
+	for _, p := range dropIns(files, ".nmconnection", dir) {
+		text, err := files.Read(p)
+		if err != nil {
+			continue
+		}
+		entries, link := ini(text), ""
+		for _, e := range entries {
+			if e.section == "connection" && e.key == "interface-name" && validName(e.value) {
+				link = e.value
+			}
+		}
+		for _, e := range entries {
+			switch {
+			case link == "":
+			case e.section == "ethtool":
+				c.add(p, e.number, e.text, fact.Conf, "", nmEthtool(link, e)...)
+			case e.section == "ethernet" && e.key == "mtu":
+				c.add(p, e.number, e.text, fact.Conf, "", assignment{"link." + link + ".mtu", e.value})
+			}
+		}
+	}
+	return c
+}
+
+// nmEthtool translates ring-rx=4096 and feature-gro=false.
+func nmEthtool(link string, e entry) []assignment {
+	kind, name, ok := strings.Cut(e.key, "-")
+	option := map[string]string{"ring": "-G", "feature": "-K", "coalesce": "-C", "channels": "-L", "pause": "-A"}[kind]
+	if !ok || option == "" || !validName(name) {
+		return nil
+	}
+	value := e.value
+	if kind == "feature" || kind == "pause" {
+		value = map[string]string{"true": "on", "false": "off"}[value]
+	}
+	return []assignment{{"ethtool " + option + " " + link + " " + name, value}}
+}
+
+// netplanOffloads are the keys of netplan(5) that switch offloads.
+var netplanOffloads = map[string]string{"receive-checksum-offload": "rx", "transmit-checksum-offload": "tx", "tcp-segmentation-offload": "tso",
+	"tcp6-segmentation-offload": "tx-tcp6-segmentation", "generic-segmentation-offload": "gso", "generic-receive-offload": "gro", "large-receive-offload": "lro"}
+
+// ReadNetplan reads the mtu and the offloads of netplan's devices.
+func ReadNetplan(files Files) Config {
+	var c Config
+	for _, p := range dropIns(files, ".yaml", "/etc/netplan") {
+		text, err := files.Read(p)
+		if err != nil || len(text) > 1<<20 {
+			continue
+		}
+		var doc struct {
+			Network map[string]any `yaml:"network"`
+		}
+		if yaml.Unmarshal([]byte(text), &doc) != nil {
+			continue
+		}
+		lines := splitLines(text)
+		for _, kind := range []string{"ethernets", "bonds", "bridges", "vlans"} {
+			devices, _ := doc.Network[kind].(map[string]any)
+			for link, v := range devices {
+				keys, _ := v.(map[string]any)
+				c.netplanDevice(p, lines, link, keys)
+			}
+		}
+	}
+	return c
+}
+
+func (c *Config) netplanDevice(p string, lines []string, link string, keys map[string]any) {
+	if !validName(link) {
+		return
+	}
+	for i, raw := range lines {
+		key, _, ok := strings.Cut(strings.TrimSpace(raw), ":")
+		v, has := keys[key]
+		if !ok || !has || !below(lines, i, link) {
+			continue
+		}
+		switch value := strings.TrimSpace(strings.SplitN(raw, ":", 2)[1]); {
+		case key == "mtu":
+			c.add(p, i+1, raw, fact.Conf, "", assignment{"link." + link + ".mtu", value})
+		case netplanOffloads[key] != "":
+			on := map[bool]string{true: "on", false: "off"}[v == true]
+			c.add(p, i+1, raw, fact.Conf, "", assignment{"ethtool -K " + link + " " + netplanOffloads[key], on})
+		}
+	}
+}
+
+// below reports whether a line of YAML stands under a device's key.
+func below(lines []string, i int, link string) bool {
+	indent := func(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
+	depth := indent(lines[i])
+	for j := i - 1; j >= 0; j-- {
+		if s := strings.TrimSpace(lines[j]); s != "" && indent(lines[j]) < depth {
+			return strings.Trim(strings.TrimSuffix(s, ":"), `"'`) == link
+		}
+	}
+	return false
+}
+
+// tunedDirs hold the profiles of tuned(8), the administrator's first.
+var tunedDirs = []string{"/etc/tuned/profiles", "/etc/tuned", "/usr/lib/tuned/profiles", "/usr/lib/tuned"}
+
+// ReadTuned reads the sysctls of tuned's active profile, those it includes
+// first. tuned starts after sysctl.d and then applies /etc/sysctl.d,
+// /run/sysctl.d and /etc/sysctl.conf again unless it is told not to: names
+// that those set are theirs.
+func ReadTuned(files Files, set func(name string) bool) Config {
+	var c Config
+	text, err := files.Read("/etc/tuned/active_profile")
+	if err != nil {
+		return c
+	}
+	seen := map[string]bool{}
+	for _, profile := range strings.Fields(text) {
+		c.tunedProfile(files, profile, seen)
+	}
+	if main, err := files.Read("/etc/tuned/tuned-main.conf"); err == nil {
+		for _, e := range ini(main) {
+			if e.key == "reapply_sysctl" && onOff[strings.ToLower(e.value)] == "0" {
+				return c
+			}
+		}
+	}
+	for i, l := range c.Lines {
+		if set(l.Name) {
+			c.Lines[i].Effective, c.Lines[i].Note = false, "tuned applies sysctl.d again after its profile"
+		}
+	}
+	return c
+}
+
+func (c *Config) tunedProfile(files Files, profile string, seen map[string]bool) {
+	if seen[profile] || len(seen) > 32 || profile == "" || path.Base(profile) != profile {
+		return
+	}
+	seen[profile] = true
+	for _, dir := range tunedDirs {
+		p := dir + "/" + profile + "/tuned.conf"
+		text, err := files.Read(p)
+		if err != nil {
+			continue
+		}
+		entries := ini(text)
+		for _, e := range entries {
+			if e.section == "main" && e.key == "include" {
+				for _, more := range strings.FieldsFunc(e.value, func(r rune) bool { return r == ',' || r == ' ' }) {
+					c.tunedProfile(files, more, seen)
+				}
+			}
+		}
+		for _, e := range entries {
+			value := strings.TrimSpace(strings.TrimLeft(e.value, "=<>"))
+			if e.section == "sysctl" && validName(e.key) && !strings.Contains(value, "${") {
+				c.add(p, e.number, e.text, fact.Conf, "by tuned's profile "+profile, assignment{Name(e.key), value})
+			}
+		}
+		return
+	}
+}

@@ -1,0 +1,171 @@
+package linux
+
+import (
+	"path"
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+// entry is one line of an INI file, with its section.
+type entry struct {
+	section, key, value, text string
+	number                    int
+}
+
+// ini reads the format that systemd, NetworkManager and tuned share.
+func ini(text string) []entry {
+	var all []entry
+	section := ""
+	for i, raw := range splitLines(text) {
+		s := strings.TrimSpace(raw)
+		if s == "" || s[0] == '#' || s[0] == ';' {
+			continue
+		}
+		if s[0] == '[' && strings.HasSuffix(s, "]") {
+			section = s[1 : len(s)-1]
+			continue
+		}
+		if key, value, ok := strings.Cut(s, "="); ok && len(all) < maxLines {
+			all = append(all, entry{section, strings.TrimSpace(key), strings.TrimSpace(value), raw, i + 1})
+		}
+	}
+	return all
+}
+
+var networkDirs = []string{"/etc/systemd/network", "/run/systemd/network", "/usr/local/lib/systemd/network", "/usr/lib/systemd/network", "/lib/systemd/network"}
+
+// ReadLinkFiles reads systemd.link(5): udev applies the first file, by name,
+// that matches a device, when the device appears. Names are
+// systemd.link.<file>.<key>.
+func ReadLinkFiles(files Files) Config {
+	var c Config
+	paths := dropIns(files, ".link", networkDirs...)
+	catchAll := false // a file that matches every device was read
+	for _, p := range paths {
+		text, err := files.Read(p)
+		if err != nil {
+			continue
+		}
+		note := ""
+		if catchAll {
+			note = NeverMatched
+		}
+		entries := ini(text)
+		for _, e := range entries {
+			if e.section != "Match" {
+				c.add(p, e.number, e.text, fact.Udev, note, assignment{"systemd.link." + stem(p) + "." + e.key, e.value})
+			}
+		}
+		catchAll = catchAll || matchesAll(entries)
+	}
+	for i := range c.Lines {
+		c.Lines[i].Effective = c.Lines[i].Note != NeverMatched
+	}
+	return c
+}
+
+// NeverMatched is the note of lines of a .link file that comes after one that
+// matches every device.
+const NeverMatched = "an earlier .link file matches every device"
+
+func stem(p string) string {
+	return strings.ReplaceAll(strings.TrimSuffix(path.Base(p), path.Ext(p)), ".", "_")
+}
+
+// matchesAll reports a [Match] that takes every device, as 99-default.link's.
+func matchesAll(entries []entry) bool {
+	all := false
+	for _, e := range entries {
+		if e.section == "Match" {
+			if e.key != "OriginalName" || e.value != "*" {
+				return false
+			}
+			all = true
+		}
+	}
+	return all
+}
+
+// networkKeys are the settings of systemd.network(5) that networkd writes
+// into /proc/sys/net, with what stands for yes.
+var networkKeys = map[string]struct {
+	name string // %s is the interface
+	yes  map[string]string
+}{
+	"IPv4Forwarding":        {"net.ipv4.conf.%s.forwarding", onOff},
+	"IPv6Forwarding":        {"net.ipv6.conf.%s.forwarding", onOff},
+	"IPv4ReversePathFilter": {"net.ipv4.conf.%s.rp_filter", map[string]string{"no": "0", "strict": "1", "loose": "2"}},
+	"IPv6PrivacyExtensions": {"net.ipv6.conf.%s.use_tempaddr", map[string]string{"no": "0", "false": "0", "yes": "2", "true": "2", "prefer-public": "1"}},
+	"IPv4ProxyARP":          {"net.ipv4.conf.%s.proxy_arp", onOff},
+	"IPv6ProxyNDP":          {"net.ipv6.conf.%s.proxy_ndp", onOff},
+	"IPv4AcceptLocal":       {"net.ipv4.conf.%s.accept_local", onOff},
+	"IPv4RouteLocalnet":     {"net.ipv4.conf.%s.route_localnet", onOff},
+	"IPv6AcceptRA":          {"net.ipv6.conf.%s.accept_ra", map[string]string{"yes": "0", "true": "0", "no": "0", "false": "0"}},
+	"IPv6HopLimit":          {"net.ipv6.conf.%s.hop_limit", nil},
+	"IPv6MTUBytes":          {"net.ipv6.conf.%s.mtu", nil},
+}
+
+var onOff = map[string]string{"yes": "1", "true": "1", "on": "1", "1": "1", "no": "0", "false": "0", "off": "0", "0": "0"}
+
+// hostForwarding is what IPForward= of releases before 256 switched on for
+// the whole host.
+var hostForwarding = map[string][]assignment{
+	"yes":  {{"net.ipv4.ip_forward", "1"}, {"net.ipv6.conf.all.forwarding", "1"}},
+	"true": {{"net.ipv4.ip_forward", "1"}, {"net.ipv6.conf.all.forwarding", "1"}},
+	"ipv4": {{"net.ipv4.ip_forward", "1"}}, "ipv6": {{"net.ipv6.conf.all.forwarding", "1"}},
+}
+
+// ReadNetworkFiles reads systemd.network(5) and networkd.conf(5) as far as
+// networkd writes sysctls by them, after sysctl.d: for interfaces that a file
+// names without a pattern.
+func ReadNetworkFiles(files Files) Config {
+	var c Config
+	for _, p := range dropIns(files, ".network", networkDirs...) {
+		if text, err := files.Read(p); err == nil {
+			c.networkFile(p, ini(text))
+		}
+	}
+	for _, p := range append([]string{"/etc/systemd/networkd.conf"}, dropIns(files, ".conf", "/etc/systemd/networkd.conf.d")...) {
+		if text, err := files.Read(p); err == nil {
+			for _, e := range ini(text) {
+				if e.section == "Network" {
+					c.networkEntry(p, e, "all")
+				}
+			}
+		}
+	}
+	return c
+}
+
+func (c *Config) networkFile(p string, entries []entry) {
+	link := ""
+	for _, e := range entries {
+		if e.section == "Match" && e.key == "Name" && !strings.ContainsAny(e.value, "*?[!, ") && validName(e.value) {
+			link = strings.ReplaceAll(e.value, ".", "/")
+		}
+	}
+	for _, e := range entries {
+		if e.section == "Network" || e.section == "Link" {
+			c.networkEntry(p, e, link)
+		}
+	}
+}
+
+func (c *Config) networkEntry(p string, e entry, link string) {
+	value := strings.ToLower(e.value)
+	if e.key == "IPForward" {
+		c.add(p, e.number, e.text, fact.Networkd, "", hostForwarding[value]...)
+		return
+	}
+	k, ok := networkKeys[e.key]
+	if !ok || link == "" {
+		return
+	}
+	if k.yes != nil {
+		value = k.yes[value]
+	}
+	if value != "" {
+		c.add(p, e.number, e.text, fact.Networkd, "", assignment{strings.ReplaceAll(k.name, "%s", link), value})
+	}
+}

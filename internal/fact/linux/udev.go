@@ -1,0 +1,81 @@
+package linux
+
+import (
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+// ReadUdevRules reads rules of udev(7) that set attributes of network devices
+// or run sysctl, ethtool and ip when one appears.
+func ReadUdevRules(files Files) Config {
+	var c Config
+	for _, p := range dropIns(files, ".rules", "/etc/udev/rules.d", "/run/udev/rules.d") {
+		text, err := files.Read(p)
+		if err != nil {
+			continue
+		}
+		for i, raw := range splitLines(text) {
+			if s := strings.TrimSpace(raw); s != "" && s[0] != '#' {
+				c.add(p, i+1, raw, fact.Udev, "when the device appears", udevRule(s)...)
+			}
+		}
+	}
+	return c
+}
+
+// udevRule reads one rule: conditions and assignments between commas.
+func udevRule(s string) []assignment {
+	var all []assignment
+	link, net := "*", false
+	for _, part := range outsideQuotes(s, ',') {
+		key, value, op := udevPart(strings.TrimSpace(part))
+		switch {
+		case key == "SUBSYSTEM" && op == "==":
+			net = value == "net"
+		case (key == "KERNEL" || key == "NAME" || key == "ENV{INTERFACE}") && op == "==" && !strings.ContainsAny(value, "*?[|") && validName(value):
+			link = value
+		case strings.HasPrefix(key, "ATTR{") && op == "=" && net:
+			all = append(all, attribute(link, strings.TrimSuffix(key[5:], "}"), value)...)
+		case strings.HasPrefix(key, "RUN") && (op == "+=" || op == "="):
+			all = append(all, commands(strings.NewReplacer("%k", link, "$name", link, "$kernel", link, "%E{INTERFACE}", link).Replace(value))...)
+		}
+	}
+	return all
+}
+
+func attribute(link, name, value string) []assignment {
+	if !validName(name) {
+		return nil
+	}
+	if strings.Contains(name, "/") {
+		return []assignment{{"/sys/class/net/" + link + "/" + name, value}}
+	}
+	return []assignment{{"link." + link + "." + name, value}}
+}
+
+// udevPart takes KEY=="value" apart.
+func udevPart(s string) (key, value, op string) {
+	j := strings.IndexByte(s, '"')
+	if j < 0 {
+		return s, "", ""
+	}
+	key = strings.TrimRight(s[:j], "=!+-: ")
+	return key, strings.Trim(s[j:], `"`), strings.TrimSpace(s[len(key):j])
+}
+
+// outsideQuotes splits at a separator that stands in no quotes.
+func outsideQuotes(s string, sep byte) []string {
+	var all []string
+	start, quoted := 0, false
+	for i := range len(s) {
+		switch {
+		case s[i] == '"':
+			quoted = !quoted
+		case s[i] == sep && !quoted:
+			all = append(all, s[start:i])
+			start = i + 1
+		}
+	}
+	return append(all, s[start:])
+}
