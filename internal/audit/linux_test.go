@@ -45,7 +45,7 @@ var stockHosts = map[string]struct {
 		"/etc/sysctl.conf": "# sysctl settings are defined through files in\n", "/etc/sysctl.d/99-sysctl.conf": "# sysctl settings are defined through files in\n", "/etc/systemd/system/multi-user.target.wants/tuned.service": "", "/etc/systemd/system/multi-user.target.wants/sshd.service": "",
 		"/usr/lib/sysctl.d/50-redhat.conf": "net.ipv4.conf.default.rp_filter = 1\nnet.ipv4.conf.*.rp_filter = 1\n-net.ipv4.conf.all.rp_filter", "/usr/lib/sysctl.d/10-default-yama-scope.conf": "kernel.yama.ptrace_scope = 0",
 		"/etc/tuned/active_profile": "virtual-guest", "/usr/lib/tuned/virtual-guest/tuned.conf": "[main]\ninclude=throughput-performance\n[sysctl]\nvm.dirty_ratio = 30\nvm.swappiness = 30", "/usr/lib/tuned/throughput-performance/tuned.conf": "[cpu]\ngovernor=performance\n[sysctl]\nvm.dirty_ratio=40\nvm.dirty_background_ratio=10\nvm.swappiness=10\nnet.core.somaxconn=>2048",
-		"/etc/default/grub": "GRUB_CMDLINE_LINUX=\"crashkernel=1G-4G:192M,4G-64G:256M,64G-:512M resume=/dev/mapper/rhel-swap rd.lvm.lv=rhel/root\"",
+		"/etc/default/grub":         "GRUB_CMDLINE_LINUX=\"crashkernel=1G-4G:192M,4G-64G:256M,64G-:512M resume=/dev/mapper/rhel-swap rd.lvm.lv=rhel/root\"",
 		"/etc/security/limits.conf": "# nothing",
 	}},
 }
