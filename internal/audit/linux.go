@@ -136,7 +136,7 @@ func (a *auditor) linuxFiles() []candidate {
 		case linux.Unread:
 			f.Action = Move
 			f.Message = l.File + " is not read at boot"
-			f.Why = "systemd-sysctl reads the directories of sysctl.d only; this file wants a link 99-sysctl.conf there, which distributions had for long (Debian up to 12). `sysctl --system` by hand reads it, the boot does not."
+			f.Why = "systemd-sysctl reads the directories of sysctl.d only; this file wants a link 99-sysctl.conf there, which distributions had for long (Debian up to 12). procps' sysctl(8) reads it when it is run by hand, the boot does not."
 			f.Fix = "Move its lines to /etc/sysctl.d/90-local.conf."
 			f.Sources = []string{"sysctl.d(5)", "systemd-sysctl.service(8)"}
 		case linux.NeverMatched:
