@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"testing"
 
+	"linerate/internal/audit"
 	"linerate/internal/tunable"
 )
 
@@ -47,7 +48,7 @@ func TestCompiledIsFresh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := c.Compile(digest)
+	want, err := c.Compile(digest, packedRules(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,14 +61,28 @@ func TestCompiledIsFresh(t *testing.T) {
 	if !bytes.Equal(packed, want) {
 		t.Fatal("compiled.json.gz is not of these files; run: go test ./catalogue -update")
 	}
-	got, ok, err := tunable.Unpack(packed, digest)
+	got, rules, ok, err := tunable.Unpack(packed, digest)
 	if err != nil || !ok {
 		t.Fatalf("Unpack: %v, %v", ok, err)
 	}
-	again, err := got.Compile(digest)
+	again, err := got.Compile(digest, rules)
 	if err != nil || !bytes.Equal(again, want) {
 		t.Errorf("the packed catalogue loses something: %v", err)
 	}
+}
+
+// packedRules are the rules of the audits, packed.
+func packedRules(t *testing.T) []byte {
+	t.Helper()
+	set, err := audit.LoadRules(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := set.Pack()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 func BenchmarkLoad(b *testing.B) {
@@ -76,7 +91,7 @@ func BenchmarkLoad(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, ok, err := tunable.Unpack(packed, digest); err != nil || !ok {
+		if _, _, ok, err := tunable.Unpack(packed, digest); err != nil || !ok {
 			b.Skip("compiled.json.gz is stale")
 		}
 	}

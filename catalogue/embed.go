@@ -26,13 +26,34 @@ func Files() embed.FS { return files }
 // Load is the built-in catalogue, read once. The packed form is used when it
 // is of these very files, and the files themselves otherwise. Expressions
 // were checked by the tests before; `linerate catalogue check` does it again.
-var Load = sync.OnceValues(func() (*tunable.Catalogue, error) {
+func Load() (*tunable.Catalogue, error) {
+	b, err := load()
+	return b.catalogue, err
+}
+
+// PackedRules are the audit's rules as package audit packed them, nil when
+// the packed catalogue is not of these files.
+func PackedRules() []byte {
+	b, err := load()
+	if err != nil {
+		return nil
+	}
+	return b.rules
+}
+
+type builtin struct {
+	catalogue *tunable.Catalogue
+	rules     []byte
+}
+
+var load = sync.OnceValues(func() (builtin, error) {
 	digest, err := tunable.Digest(files)
 	if err != nil {
-		return nil, err
+		return builtin{}, err
 	}
-	if c, ok, err := tunable.Unpack(packed, digest); ok || err != nil {
-		return c, err
+	if c, rules, ok, err := tunable.Unpack(packed, digest); ok || err != nil {
+		return builtin{c, rules}, err
 	}
-	return tunable.Read(files)
+	c, err := tunable.Read(files)
+	return builtin{catalogue: c}, err
 })

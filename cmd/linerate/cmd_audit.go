@@ -122,10 +122,19 @@ func auditInput(o *auditOptions) (audit.Input, error) {
 	if in.Catalogue, err = catalogue.Load(); err != nil {
 		return in, fmt.Errorf("catalogue: %w", err)
 	}
-	if in.Rules, err = audit.LoadRules(catalogue.Files()); err != nil {
+	if in.Rules, err = loadRules(); err != nil {
 		return in, fmt.Errorf("rules: %w", err)
 	}
 	return in, nil
+}
+
+// loadRules takes the rules that are packed with the catalogue, else reads
+// their files.
+func loadRules() (*audit.RuleSet, error) {
+	if set, ok := audit.UnpackRules(catalogue.PackedRules()); ok {
+		return set, nil
+	}
+	return audit.LoadRules(catalogue.Files())
 }
 
 // giveRole takes the caller's role, or guesses it from the facts.

@@ -37,36 +37,52 @@ type Catalogue struct {
 
 type key struct{ os, name string }
 
-// index sorts, refuses duplicates and dangling references, and builds the
-// tables of the look-ups.
-func (c *Catalogue) index() error {
-	slices.SortStableFunc(c.Records, func(a, b *Record) int {
-		return cmp.Or(cmp.Compare(a.OS, b.OS), cmp.Compare(a.Name, b.Name))
-	})
-	c.byName = make(map[key]*Record, len(c.Records))
-	c.byConcept = map[string][]*Record{}
-	var errs []error
+// fillTables builds the tables of the look-ups of a catalogue that was indexed
+// before it was packed.
+func (c *Catalogue) fillTables() {
+	c.byName = make(map[key]*Record, len(c.Records)*5/4)
+	c.byConcept, c.claims = map[string][]*Record{}, map[key][]Claim{}
 	for _, r := range c.Records {
-		for _, name := range append([]string{r.Name}, r.Instances...) {
-			if old := c.byName[key{r.OS, name}]; old != nil {
-				errs = append(errs, fmt.Errorf("%s:%d: %s: already at %s:%d", r.File, r.Line, name, old.File, old.Line))
-			}
+		c.byName[key{r.OS, r.Name}] = r
+		for _, name := range r.Instances {
 			c.byName[key{r.OS, name}] = r
 		}
 		if r.Concept != "" {
 			c.byConcept[r.Concept] = append(c.byConcept[r.Concept], r)
 		}
 	}
-	c.claims = map[key][]Claim{}
 	for _, set := range c.Claims {
 		for _, cl := range set.Claims {
-			r, ok := c.Lookup(set.OS, cl.Name)
-			if !ok {
-				errs = append(errs, fmt.Errorf("%s:%d: claim on %s, which has no record", set.File, cl.Line, cl.Name))
-				continue
+			if r, ok := c.Lookup(set.OS, cl.Name); ok {
+				k := key{r.OS, r.Name}
+				c.claims[k] = append(c.claims[k], cl)
 			}
-			k := key{r.OS, r.Name}
-			c.claims[k] = append(c.claims[k], cl)
+		}
+	}
+}
+
+// index sorts, refuses duplicates and dangling references, and builds the
+// tables of the look-ups.
+func (c *Catalogue) index() error {
+	slices.SortStableFunc(c.Records, func(a, b *Record) int {
+		return cmp.Or(cmp.Compare(a.OS, b.OS), cmp.Compare(a.Name, b.Name))
+	})
+	c.fillTables()
+	var errs []error
+	taken := make(map[key]*Record, len(c.byName))
+	for _, r := range c.Records {
+		for _, name := range append([]string{r.Name}, r.Instances...) {
+			if old := taken[key{r.OS, name}]; old != nil {
+				errs = append(errs, fmt.Errorf("%s:%d: %s: already at %s:%d", r.File, r.Line, name, old.File, old.Line))
+			}
+			taken[key{r.OS, name}] = r
+		}
+	}
+	for _, set := range c.Claims {
+		for _, cl := range set.Claims {
+			if _, ok := c.Lookup(set.OS, cl.Name); !ok {
+				errs = append(errs, fmt.Errorf("%s:%d: claim on %s, which has no record", set.File, cl.Line, cl.Name))
+			}
 		}
 	}
 	errs = append(errs, c.checkReferences()...)

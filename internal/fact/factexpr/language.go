@@ -15,6 +15,10 @@ import (
 
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/checker"
+	"github.com/expr-lang/expr/compiler"
+	"github.com/expr-lang/expr/conf"
+	"github.com/expr-lang/expr/optimizer"
 	"github.com/expr-lang/expr/vm"
 
 	"linerate/internal/calc"
@@ -25,13 +29,20 @@ import (
 // What was compiled is kept: expressions are few and used for every host. E's
 // exported methods would be names too: it should have none.
 type Language[E any] struct {
-	options  []expr.Option
 	programs sync.Map // string → *vm.Program
+	// config is shared by all compilations, one at a time: expr.Compile makes
+	// it anew, and most of its time goes there.
+	mu     sync.Mutex
+	config *conf.Config
 }
 
 // NewLanguage makes the language of E.
 func NewLanguage[E any]() *Language[E] {
-	return &Language[E]{options: append(calc.Options(), expr.Env(new(E)))}
+	c := conf.New(new(E))
+	for _, set := range calc.Options() {
+		set(c)
+	}
+	return &Language[E]{config: c}
 }
 
 // Compile checks an expression: its names, and the types of what they mean.
@@ -39,12 +50,26 @@ func (l *Language[E]) Compile(code string) (*vm.Program, error) {
 	if p, ok := l.programs.Load(code); ok {
 		return p.(*vm.Program), nil
 	}
-	p, err := expr.Compile(code, l.options...)
+	p, err := l.compile(code)
 	if err != nil {
 		return nil, fmt.Errorf("expression %q: %w", code, err)
 	}
 	l.programs.Store(code, p)
 	return p, nil
+}
+
+// compile does what expr.Compile does, with a configuration that is there.
+func (l *Language[E]) compile(code string) (*vm.Program, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	tree, err := checker.ParseCheck(code, l.config)
+	if err != nil {
+		return nil, err
+	}
+	if err := optimizer.Optimize(&tree.Node, l.config); err != nil {
+		return nil, err
+	}
+	return compiler.Compile(tree, l.config)
 }
 
 // CheckCondition checks an expression that must be true or false; "" is one.

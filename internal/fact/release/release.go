@@ -124,6 +124,9 @@ func (r *Release) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// MarshalText writes the release as it was given.
+func (r Release) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
 // UnmarshalText reads a release from YAML or a flag.
 func (r *Release) UnmarshalText(b []byte) error {
 	parsed, err := Parse(string(b))

@@ -1,0 +1,49 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"reflect"
+
+	"linerate/internal/pack"
+)
+
+// packedRules is a set as it is packed for a fast start.
+type packedRules struct {
+	Rules []*Rule
+	Lists Lists
+}
+
+// Pack writes a set without its examples, which only tests run.
+func (s *RuleSet) Pack() ([]byte, error) {
+	p := packedRules{Lists: s.Lists}
+	for _, r := range s.rules {
+		x := *r
+		x.Fires, x.Silent, x.file = nil, nil, ""
+		p.Rules = append(p.Rules, &x)
+	}
+	b, err := pack.Marshal(p)
+	if err != nil {
+		return nil, fmt.Errorf("rules: %w", err)
+	}
+	return append(rulesHeading(), b...), nil
+}
+
+// UnpackRules reads what Pack wrote; ok is false when that was for rules of
+// another shape, or nothing.
+func UnpackRules(b []byte) (s *RuleSet, ok bool) {
+	body, ok := bytes.CutPrefix(b, rulesHeading())
+	if !ok {
+		return nil, false
+	}
+	var p packedRules
+	if err := pack.Unmarshal(body, &p); err != nil {
+		return nil, false
+	}
+	return &RuleSet{rules: p.Rules, Lists: p.Lists}, true
+}
+
+func rulesHeading() []byte {
+	return binary.LittleEndian.AppendUint64(nil, pack.Fingerprint(reflect.TypeFor[packedRules]()))
+}

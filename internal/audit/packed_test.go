@@ -1,0 +1,40 @@
+package audit
+
+import (
+	"testing"
+
+	"linerate/catalogue"
+)
+
+// TestPackedRulesAreTheRules: packed and read back they are the same but for
+// their examples, in the same order.
+func TestPackedRulesAreTheRules(t *testing.T) {
+	set, err := LoadRules(catalogue.Files())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := set.Pack()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, ok := UnpackRules(b)
+	if !ok || len(got.rules) != len(set.rules) {
+		t.Fatalf("%d rules of %d", len(got.rules), len(set.rules))
+	}
+	for i, r := range got.rules {
+		if want := set.rules[i]; r.ID != want.ID || r.When != want.When || r.Since != want.Since || r.Fix != want.Fix || len(r.Fires) > 0 {
+			t.Errorf("%+v, want %+v", r, want)
+		}
+	}
+	if err := got.CheckExpressions(); err != nil {
+		t.Error(err)
+	}
+	if len(got.Classes) != len(set.Classes) || len(got.Policies) != len(set.Policies) {
+		t.Error("lists are lost")
+	}
+	for _, bad := range [][]byte{nil, b[:8], b[:len(b)-1], append([]byte{b[0] ^ 1}, b[1:]...)} {
+		if _, ok := UnpackRules(bad); ok {
+			t.Errorf("%d bytes that are no rules pass", len(bad))
+		}
+	}
+}
