@@ -39,6 +39,12 @@ func linuxFits(r *tunable.Record, m fact.Mechanism) bool {
 	return true // rules and scripts write whatever they are told to
 }
 
+// distributionSets reports names that distributions set in files of their own,
+// which were not read here.
+func (a *auditor) distributionSets(name string) bool {
+	return slices.ContainsFunc(a.Rules.Distributions, func(p string) bool { return globs(p, name) })
+}
+
 // linuxMisplaced reports lines of Linux in a file that has no power over the
 // name.
 func (a *auditor) linuxMisplaced(j judged) []candidate {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/hint"
 	"linerate/internal/tunable"
 )
 
@@ -39,6 +40,12 @@ func (a *auditor) perDevice() []candidate {
 			continue
 		}
 		d := deviceLine{a.judged(l), tree, device, setting}
+		if slip := a.slipOf(device); slip != "" {
+			all = append(all, one(unheard, Finding{ID: "LR-UNKNOWN:" + l.Name, Kind: Unknown, Severity: Error, Action: Change, Name: l.Name, Sources: []string{},
+				Message: fmt.Sprintf("%s: no interface is known as %q; did you mean %s?", l.Name, device, slip),
+				Why:     "It is one letter off. " + a.consequence(l.Mechanism), Fix: fmt.Sprintf("Write %s%s.%s.", tree, slip, setting)}.at(l))...)
+			continue
+		}
 		if device == "all" {
 			all = append(all, a.allLine(d)...)
 		} else if device != "default" {
@@ -46,6 +53,20 @@ func (a *auditor) perDevice() []candidate {
 		}
 	}
 	return all
+}
+
+// slipOf is "all" or "default" where a device's name is one letter off it and
+// no such device is known.
+func (a *auditor) slipOf(device string) string {
+	if _, there := a.f.NIC(device); there || len(device) < 2 {
+		return ""
+	}
+	for _, known := range []string{"all", "default"} {
+		if hint.Distance(device, known) == 1 {
+			return known
+		}
+	}
+	return ""
 }
 
 // deviceLine is a line about a setting that devices have each.
@@ -113,41 +134,57 @@ var combination = map[tunable.All]string{
 }
 
 // staysOn reports whether some interface keeps a setting on that conf.all
-// switches off: a running one is; or none is known, and files leave the
-// default of interfaces to come at on.
+// switches off: a running one without a line of its own; or none is known, no
+// file sets other than conf.all, and interfaces start with it on.
 func (a *auditor) staysOn(d deviceLine) bool {
-	if on, known := a.anyDevice(d, func(v float64) bool { return v != 0 }); known {
+	on, known := a.atRunning(d)
+	if known {
 		return on
 	}
 	v, ok := a.defaultOf(d)
-	return ok && v != 0
+	return ok && v != 0 && !a.siblingSet(d)
 }
 
 // staysOff reports whether every interface keeps a setting off that conf.all
 // alone cannot switch on.
 func (a *auditor) staysOff(d deviceLine) bool {
-	if on, known := a.anyDevice(d, func(v float64) bool { return v != 0 }); known {
+	on, known := a.atRunning(d)
+	if known {
 		return !on
 	}
 	v, ok := a.defaultOf(d)
-	return ok && v == 0
+	return ok && v == 0 && !a.siblingSet(d)
 }
 
-// anyDevice asks the values of real interfaces that run, or that files set.
-func (a *auditor) anyDevice(d deviceLine, is func(float64) bool) (yes, known bool) {
-	for _, s := range a.f.Settings {
-		tree, device, setting, ok := deviceName(s.Name)
-		if !ok || tree != d.tree || setting != d.setting || slices.Contains([]string{"all", "default", "lo"}, device) {
+// atRunning reports whether a setting is on at some running interface for which
+// no file sets it; known is false where nothing runs.
+func (a *auditor) atRunning(d deviceLine) (on, known bool) {
+	for _, s := range a.siblings(d) {
+		if s.Live == nil || strings.HasPrefix(s.Name, d.tree+"lo.") || strings.HasPrefix(s.Name, d.tree+"default.") {
 			continue
 		}
-		if v, ok := a.deviceValue(d, device); ok {
-			known = true
-			if is(v) {
-				return true, true
-			}
+		known = true
+		if v, ok := a.f.LiveValue(s.Name); ok && strings.TrimSpace(v) != "0" && !a.f.IsSet(s.Name) {
+			return true, true
 		}
 	}
 	return false, known
+}
+
+// siblingSet reports a line of the same setting for conf.default or a device.
+func (a *auditor) siblingSet(d deviceLine) bool {
+	return slices.ContainsFunc(a.siblings(d), func(s fact.Setting) bool { return a.f.IsSet(s.Name) })
+}
+
+// siblings are the same setting of conf.default and of devices.
+func (a *auditor) siblings(d deviceLine) []fact.Setting {
+	var all []fact.Setting
+	for _, s := range a.f.Settings {
+		if tree, device, setting, ok := deviceName(s.Name); ok && tree == d.tree && setting == d.setting && device != "all" {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // defaultOf is what interfaces start with: conf.default, of files or the
@@ -207,10 +244,10 @@ func (a *auditor) overwritten(d deviceLine) []candidate {
 			l.Order < d.Order || d.rec.SameValue(l.Value, d.Value) {
 			continue
 		}
-		return one(caution, Finding{ID: "LR-PERDEVICE:" + d.Name, Kind: Order, Severity: Warning, Action: Change, Name: d.Name, Sources: d.rec.Sources,
+		return []candidate{{class: lineRule, covers: []string{"LR-DEFAULT"}, Finding: Finding{ID: "LR-PERDEVICE:" + d.Name, Kind: Order, Severity: Warning, Action: Change, Name: d.Name, Sources: d.rec.Sources,
 			Message: fmt.Sprintf("%s=%s is written over by %s=%s at %s line %d", d.Name, d.Value, l.Name, l.Value, l.File, l.Number),
 			Why:     "Writing conf.all of this setting writes every interface that is there, and conf.default.",
-			Fix:     "Put the interface's line after it."}.at(d.Line))
+			Fix:     "Put the interface's line after it."}.at(d.Line)}}
 	}
 	return nil
 }

@@ -25,6 +25,8 @@ func properFile(os string, s tunable.State) string {
 	switch {
 	case os == fact.Linux && (s.Mechanism != tunable.Sysctl || !s.Settable.AtRuntime()):
 		return ""
+	case os == fact.Linux:
+		return "/etc/sysctl.d/90-local.conf"
 	case s.Mechanism == tunable.RC:
 		return "/etc/rc.conf"
 	case s.Mechanism == tunable.Loader, s.Mechanism == tunable.Module, s.Mechanism == tunable.Sysctl && s.Settable == tunable.Boot:

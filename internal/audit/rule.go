@@ -124,6 +124,9 @@ type Lists struct {
 	// Policies are tunables (globs) that say what is allowed, not how well
 	// it goes: no measurement can prove or refute them.
 	Policies []string `yaml:"policies"`
+	// Distributions are tunables (globs) that distributions set in files of
+	// their own: the kernel's default is not what a host has.
+	Distributions []string `yaml:"distributions"`
 	// Transforms are sysctls that answer something else than was written.
 	Transforms []string `yaml:"transforms"`
 	// NotGeneric are kernel options that GENERIC is built without.
@@ -145,6 +148,7 @@ func (l *Lists) merge(o Lists, file string) error {
 	maps.Copy(l.Classes, o.Classes)
 	maps.Copy(l.RCModules, o.RCModules)
 	l.Transforms = append(l.Transforms, o.Transforms...)
+	l.Distributions = append(l.Distributions, o.Distributions...)
 	l.Policies = append(l.Policies, o.Policies...)
 	l.NotGeneric = append(l.NotGeneric, o.NotGeneric...)
 	return nil

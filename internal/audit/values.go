@@ -90,8 +90,11 @@ func (a *auditor) restores(j judged) bool {
 	if j.Mechanism == fact.RCConf {
 		s, ok = a.f.RCSetting(j.Name)
 	}
+	if a.f.OS == fact.Linux && a.distributionSets(j.Name) {
+		return true
+	}
 	return ok && slices.ContainsFunc(s.Lines, func(l fact.Line) bool {
-		return l.Mechanism != j.Mechanism && !j.rec.SameValue(l.Value, j.Value)
+		return (l.Mechanism != j.Mechanism || l.Default) && !j.rec.SameValue(l.Value, j.Value)
 	})
 }
 

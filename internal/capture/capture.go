@@ -53,7 +53,7 @@ var freebsdSecrets = []struct{ path, why string }{
 // linuxFiles are kept whole but for their secrets.
 var linuxFiles = []string{
 	"/proc/cpuinfo", "/proc/meminfo", "/proc/interrupts", "/proc/uptime", "/proc/version", "/proc/modules", "/proc/cmdline", "/proc/self/mounts",
-	"/proc/net/softnet_stat", "/proc/net/snmp", "/proc/net/snmp6", "/proc/net/netstat", "/proc/net/stat/nf_conntrack", "/proc/net/tcp", "/proc/net/tcp6",
+	"/proc/net/softnet_stat", "/proc/net/snmp", "/proc/net/snmp6", "/proc/net/netstat", "/proc/net/stat/nf_conntrack", "/proc/net/stat/arp_cache", "/proc/net/stat/ndisc_cache", "/proc/net/tcp", "/proc/net/tcp6",
 	"/etc/os-release", "/etc/sysctl.conf", "/etc/sysctl.d/*.conf", "/run/sysctl.d/*.conf", "/usr/local/lib/sysctl.d/*.conf", "/usr/lib/sysctl.d/*.conf", "/lib/sysctl.d/*.conf",
 	"/etc/modprobe.d/*.conf", "/usr/lib/modprobe.d/*.conf", "/lib/modprobe.d/*.conf", "/run/modprobe.d/*.conf", "/etc/default/grub", "/etc/nftables.conf", "/etc/fstab",
 	"/etc/systemd/system/multi-user.target.wants/*.service",

@@ -87,6 +87,7 @@ var freebsdQueries = []Query{
 // optional.
 var linuxQueries = []Query{
 	query("nft", "nft list ruleset", "rules, to count them"),
+	query("tc-qdisc", "tc -s qdisc show", "queue disciplines: drops"),
 	query("iptables", "iptables-save", "rules, to count them"),
 	query("dmesg", "dmesg", "the system's own complaints"),
 }

@@ -276,6 +276,14 @@ func (in *inspection) linuxCounters() {
 	if text, err := in.Read("/proc/net/stat/nf_conntrack"); err == nil {
 		linux.AddConntrack(in.f, text)
 	}
+	for table, path := range map[string]string{"arp": "/proc/net/stat/arp_cache", "ndisc": "/proc/net/stat/ndisc_cache"} {
+		if text := in.text(path); text != "" {
+			linux.AddNeighbours(in.f, table, text)
+		}
+	}
+	if text, ok := in.output("tc-qdisc"); ok {
+		linux.AddQdiscs(in.f, text)
+	}
 	for protocol, path := range map[string]string{"tcp4": "/proc/net/tcp", "tcp6": "/proc/net/tcp6"} {
 		in.f.Listeners = append(in.f.Listeners, linux.ParseListeners(protocol, in.text(path))...)
 	}

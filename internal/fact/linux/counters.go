@@ -24,6 +24,9 @@ func AddSoftnet(f *fact.Facts, text string) {
 		for at, name := range []string{"processed", "dropped", "time_squeeze"} {
 			f.AddCounter(fmt.Sprintf("softnet.cpu%d.%s", cpu, name), hex(w[at]), "/proc/net/softnet_stat")
 		}
+		if len(w) >= 11 {
+			f.AddCounter(fmt.Sprintf("softnet.cpu%d.flow_limit", cpu), hex(w[10]), "/proc/net/softnet_stat")
+		}
 	}
 }
 
@@ -44,6 +47,8 @@ var snmpNames = map[string]string{
 	"TcpExt.ListenOverflows": "tcp.listen_overflows", "TcpExt.ListenDrops": "tcp.listen_drops", "TcpExt.TCPBacklogDrop": "tcp.backlog_drops",
 	"TcpExt.TCPRcvQDrop": "tcp.receive_queue_drops", "TcpExt.TCPReqQFullDrop": "tcp.syncache.dropped", "TcpExt.SyncookiesSent": "tcp.cookies_sent",
 	"TcpExt.TCPTimeouts": "tcp.retransmit_timeouts", "TcpExt.PruneCalled": "tcp.pruned", "TcpExt.TCPZeroWindowDrop": "tcp.zero_window_drops",
+	"TcpExt.TCPMemoryPressures": "tcp.memory_pressures", "TcpExt.TCPAbortOnMemory": "tcp.aborts_on_memory", "TcpExt.TCPTimeWaitOverflow": "tcp.time_wait_overflows",
+	"TcpExt.IPReversePathFilter": "ip.reverse_path_drops", "TcpExt.TCPOFODrop": "tcp.out_of_order_drops",
 	"Udp.InDatagrams": "udp.datagrams_received", "Udp.NoPorts": "udp.no_socket", "Udp.RcvbufErrors": "udp.full_sockets", "Udp.SndbufErrors": "udp.send_buffer_errors",
 	"Ip6InReceives": "ip6.received", "Ip6OutForwDatagrams": "ip6.forwarded", "Ip6InDelivers": "ip6.delivered", "Ip6OutRequests": "ip6.sent",
 	"Ip6OutNoRoutes": "ip6.no_route", "Ip6OutDiscards": "ip6.no_buffers", "Ip6ReasmFails": "ip6.fragments_dropped", "Udp6RcvbufErrors": "udp6.full_sockets",
