@@ -29,6 +29,8 @@ type runFlags struct {
 	engine    string
 	allowHost bool
 	asJSON    bool
+	precision string
+	within    time.Duration
 	failOn    string
 	ledger    string
 	noLedger  bool
@@ -47,6 +49,8 @@ func (f *runFlags) addNew(cmd *cobra.Command) {
 	f.add(cmd)
 	cmd.Flags().StringVar(&f.out, "out", "", "directory of the study's record (default: linerate-NAME-TIME)")
 	cmd.Flags().Uint64Var(&f.seed, "seed", 0, "seed of the schedule (default: the study's, or drawn)")
+	cmd.Flags().StringVar(&f.precision, "precision", "", "add blocks until every interval is as narrow as this (1% is ±1 %), or decided")
+	cmd.Flags().DurationVar(&f.within, "time", 0, "add blocks until everything is decided, or for about this long")
 	cmd.Flags().BoolVar(&f.quick, "quick", false, "fewer and shorter trials: wider intervals, sooner")
 }
 
@@ -132,6 +136,9 @@ func (f *runFlags) shape(cmd *cobra.Command, s *study.Spec) error {
 		for i := range s.Parts {
 			s.Parts[i].Blocks = f.blocks
 		}
+	}
+	if err := f.stop(cmd, s); err != nil {
+		return err
 	}
 	if cmd.Flags().Changed("seed") {
 		s.Seed = &f.seed

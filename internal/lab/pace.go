@@ -10,6 +10,10 @@ import (
 // reset, calibration, drain.
 const overhead = 0.3
 
+// overheadTogether is the same of an arm whose instance takes turns: set-up, and
+// its share of the bypass.
+const overheadTogether = 0.1
+
 // pace remembers how long trials of each part took.
 type pace map[string]struct {
 	trials  int
@@ -24,8 +28,11 @@ func (p pace) add(part string, seconds float64) {
 }
 
 // each estimates one trial of a part.
-func (p pace) each(part study.Part) float64 {
+func (p pace) each(part study.Part, together bool) float64 {
 	believed := part.Expected() + overhead
+	if together {
+		believed = part.Seconds + overheadTogether
+	}
 	e := p[part.Name]
 	// The first belief weighs as much as two trials.
 	return (2*believed + e.seconds) / float64(2+e.trials)
@@ -45,9 +52,13 @@ func (p pace) left(task Task, skip func(study.Part) bool) (done, total int, left
 		}
 	}
 	seconds := 0.0
+	settled := task.Spec.Settled(task.Seed, task.Done)
 	for _, slot := range study.Schedule(task.Spec, task.Seed) {
 		part, _ := task.Spec.Part(slot.Part)
 		if skip(part) {
+			continue
+		}
+		if settled && part.Name == task.Spec.Primary().Part && !tried[cell{slot.Block, slot.Variant}] {
 			continue
 		}
 		total++
@@ -55,7 +66,7 @@ func (p pace) left(task Task, skip func(study.Part) bool) (done, total int, left
 			done++
 			continue
 		}
-		seconds += p.each(part)
+		seconds += p.each(part, task.Spec.Interleaving(part) != study.InSequence)
 	}
 	return done, total, time.Duration(seconds * float64(time.Second))
 }

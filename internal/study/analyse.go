@@ -57,7 +57,7 @@ func (r *Results) spanTime() {
 // armValues are an arm's values of a metric, one per block of the part, NaN
 // where the block has no valid trial of it.
 func armValues(s Spec, seed uint64, g Goal, arm string, trials []Trial) stats.Arm {
-	blocks := blocksOf(s, seed, g.Part)
+	blocks := begun(s, blocksOf(s, seed, g.Part), g.Part, trials)
 	values := make([]float64, len(blocks))
 	for i := range values {
 		values[i] = math.NaN()
@@ -86,6 +86,20 @@ func blocksOf(s Spec, seed uint64, part string) []int {
 	return blocks
 }
 
+// begun leaves out the blocks that a study with planned looks did not need.
+func begun(s Spec, blocks []int, part string, trials []Trial) []int {
+	if s.Looks == nil || part != s.Primary().Part {
+		return blocks
+	}
+	n := 0
+	for i, b := range blocks {
+		if slices.ContainsFunc(trials, func(t Trial) bool { return t.Block == b }) {
+			n = i + 1
+		}
+	}
+	return blocks[:n]
+}
+
 func options(m Metric, g Goal, seed uint64) stats.Options {
 	better := stats.HigherIsBetter
 	if m.LowerIsBetter {
@@ -98,23 +112,32 @@ func options(m Metric, g Goal, seed uint64) stats.Options {
 // Holm corrects over these.
 func verdicts(s Spec, g Goal, seed uint64, trials []Trial) []Verdict {
 	m, _ := MetricNamed(g.Metric)
-	missing := unavailable(trials)
-	var arms []stats.Arm
-	for _, v := range s.Variants {
-		gone := slices.ContainsFunc(missing, func(u Unavailable) bool { return u.Variant == v.Name })
-		if v.Name != s.Control && !gone {
-			arms = append(arms, armValues(s, seed, g, v.Name, trials))
-		}
+	control, arms := s.armsOf(g, seed, trials)
+	opt := options(m, g, seed)
+	cs := stats.CompareBlocks(control, arms, opt)
+	if l := s.looksAt(g, len(control.Values), len(arms)); l != nil {
+		l.settle(cs, opt)
 	}
-	control := armValues(s, seed, g, s.Control, trials)
 	var out []Verdict
-	for i, c := range stats.CompareBlocks(control, arms, options(m, g, seed)) {
+	for i, c := range cs {
 		v := verdictOf(m, g, c)
 		v.addNS(m, control.Values, arms[i].Values)
 		v.Interleaved = howOf(trials, g.Part, v.Variant)
 		out = append(out, v)
 	}
 	return out
+}
+
+// armsOf are the values of the control and of every available variant.
+func (s Spec) armsOf(g Goal, seed uint64, trials []Trial) (control stats.Arm, arms []stats.Arm) {
+	missing := unavailable(trials)
+	for _, v := range s.Variants {
+		gone := slices.ContainsFunc(missing, func(u Unavailable) bool { return u.Variant == v.Name })
+		if v.Name != s.Control && !gone {
+			arms = append(arms, armValues(s, seed, g, v.Name, trials))
+		}
+	}
+	return armValues(s, seed, g, s.Control, trials), arms
 }
 
 func verdictOf(m Metric, g Goal, c stats.Comparison) Verdict {
@@ -169,6 +192,9 @@ func (r *Results) compareAA(s Spec, seed uint64) {
 		m, _ := MetricNamed(g.Metric)
 		control, again := armValues(s, seed, g, s.Control, r.Trials), armValues(s, seed, g, AA, r.Trials)
 		c := stats.CompareBlocks(control, []stats.Arm{again}, options(m, g, seed))[0]
+		if l := s.looksAt(g, len(control.Values), 1); l != nil {
+			c, _ = l.aa.Settle(c, l.look, options(m, g, seed))
+		}
 		alarm := c.Verdict.Differs()
 		if g.Primary {
 			r.AA.Verdict, r.AA.N, r.AA.P = c.Verdict, c.N, stats.Num(c.P)

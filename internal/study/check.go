@@ -46,7 +46,7 @@ var nameRE = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 
 // check finds the first thing that makes the study impossible, or nil.
 func (s *Spec) check() *problem {
-	for _, f := range []func() *problem{s.checkHead, s.checkWorkload, s.checkVariants, s.checkParts, s.checkMetrics, s.checkGates} {
+	for _, f := range []func() *problem{s.checkHead, s.checkWorkload, s.checkVariants, s.checkParts, s.checkMetrics, s.checkGates, s.Looks.check} {
 		if p := f(); p != nil {
 			return p
 		}

@@ -66,6 +66,7 @@ func Next(s Spec, seed uint64, done []Trial, skip func(Part) bool) (Slot, bool) 
 		}
 	}
 	schedule := Schedule(s, seed)
+	begun := map[string]int{} // blocks of a part, all of them whole
 	for len(schedule) > 0 {
 		n := 1
 		for n < len(schedule) && schedule[n].Block == schedule[0].Block {
@@ -73,6 +74,12 @@ func Next(s Spec, seed uint64, done []Trial, skip func(Part) bool) (Slot, bool) 
 		}
 		part, _ := s.Part(schedule[0].Part)
 		if skip != nil && skip(part) {
+			schedule = schedule[n:]
+			continue
+		}
+		if fresh := len(byBlock[schedule[0].Block]) == 0; !fresh {
+			begun[part.Name]++
+		} else if part.Name == s.Primary().Part && s.settled(seed, begun[part.Name], done) {
 			schedule = schedule[n:]
 			continue
 		}

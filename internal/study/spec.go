@@ -34,6 +34,8 @@ type Spec struct {
 	// Retries is how many more trials an invalid one is given, at the end
 	// of its block; all of them stay in the record.
 	Retries int `yaml:"retries"`
+	// Looks lets the study end before all blocks of the primary metric's part.
+	Looks *Looks `yaml:"looks,omitempty"`
 	// Interleave false asks for one trial after the other where the arms of
 	// a block could take turns: for variants that would disturb each other.
 	Interleave *bool `yaml:"interleave,omitempty"`
@@ -278,5 +280,9 @@ func (s Spec) Quick() Spec {
 		parts[i] = p
 	}
 	s.Parts = parts
+	if s.Looks != nil {
+		primary, _ := s.Part(s.Primary().Part)
+		s.Looks = LooksUpTo(primary.Blocks, s.Looks.PrecisionPercent)
+	}
 	return s
 }

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/hint"
+	"linerate/internal/lab"
+	"linerate/internal/study"
+)
+
+const (
+	// enoughTime is how long a study with --precision may take when no
+	// --time says so.
+	enoughTime = 10 * time.Minute
+	// mostBlocks is how many blocks such a study may have.
+	mostBlocks = 200
+)
+
+// stop plans when a study may end, by --precision, --time and --blocks.
+func (f *runFlags) stop(cmd *cobra.Command, s *study.Spec) error {
+	asked := cmd.Flags().Changed("precision") || cmd.Flags().Changed("time")
+	if !asked {
+		if s.Looks != nil && cmd.Flags().Changed("blocks") {
+			*s = s.WithLooks(f.blocks, s.Looks.PrecisionPercent)
+		}
+		return nil
+	}
+	precision, err := percent(f.precision)
+	if err != nil {
+		return err
+	}
+	within := f.within
+	if within == 0 {
+		within = enoughTime
+	}
+	if within < time.Second || within > 24*time.Hour {
+		return hint.Usagef("--time %v is not within 1s and 24h", within)
+	}
+	*s = s.WithLooks(blocksWithin(*s, within), precision)
+	if cmd.Flags().Changed("blocks") {
+		*s = s.WithLooks(f.blocks, precision)
+	}
+	return nil
+}
+
+// percent reads "1%", "1 %" or "1"; nothing is 0.
+func percent(text string) (float64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	v, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "%")), 64)
+	if err != nil || !(v > 0 && v < 100) {
+		return 0, hint.With(hint.Usagef("--precision %q is not a percentage between 0 and 100", text), "--precision 1%% ends when every interval is ±1 %% or decided")
+	}
+	return v, nil
+}
+
+// blocksWithin is how many blocks of the primary metric's part fit into a time,
+// beside the other parts.
+func blocksWithin(s study.Spec, within time.Duration) int {
+	seed := uint64(1)
+	took := func(n int) time.Duration {
+		return lab.Estimate(lab.Task{Spec: s.WithLooks(n, 0), Seed: seed})
+	}
+	least := took(3)
+	each := (took(13) - least) / 10
+	if each <= 0 {
+		return mostBlocks
+	}
+	return max(3, min(mostBlocks, 3+int((within-least)/each)))
+}

@@ -1,0 +1,147 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"linerate/internal/stats"
+)
+
+// Looks plans when a study may stop: after so many blocks of the primary
+// metric's part it is looked at, and ends there once every variant is decided
+// or its interval is narrow enough. The levels of the looks are such that all
+// of them together keep the study's error rate (stats.Sequential).
+type Looks struct {
+	Blocks []int `yaml:"blocks,flow"` // ascending; the last is the full study
+	// PrecisionPercent is the half-width at which an interval is narrow
+	// enough; 0: only decisions end the study early.
+	PrecisionPercent float64 `yaml:"precision_percent,omitempty"`
+}
+
+// maxLooks bounds a plan: more cost power and gain no time.
+const maxLooks = 12
+
+// LooksUpTo plans looks for a study of at most n blocks: the first when an
+// interval can be had, each next one when there are half as many blocks more.
+func LooksUpTo(n int, precision float64) *Looks {
+	l := &Looks{PrecisionPercent: precision}
+	for at := 4; at < n && len(l.Blocks) < maxLooks-1; at = max(at+1, at*3/2) {
+		l.Blocks = append(l.Blocks, at)
+	}
+	l.Blocks = append(l.Blocks, max(3, n))
+	return l
+}
+
+// WithLooks is the study with planned looks and at most n blocks of the primary
+// metric's part.
+func (s Spec) WithLooks(n int, precision float64) Spec {
+	l := LooksUpTo(n, precision)
+	s.Looks = l
+	s.Parts = slices.Clone(s.Parts)
+	for i, p := range s.Parts {
+		if p.Name == s.Primary().Part {
+			s.Parts[i].Blocks = l.Blocks[len(l.Blocks)-1]
+		}
+	}
+	return s
+}
+
+func (l *Looks) check() *problem {
+	if l == nil {
+		return nil
+	}
+	if _, err := stats.NewSequential(l.Blocks, 0.05, stats.OBrienFleming); err != nil {
+		return wrong("looks.blocks", "%v", err)
+	}
+	if !(l.PrecisionPercent >= 0 && l.PrecisionPercent < 100) {
+		return wrong("looks.precision_percent", "precision_percent: %g is not within 0 and 100", l.PrecisionPercent)
+	}
+	return nil
+}
+
+// looking is a study's plan of looks at the point it has come to.
+type looking struct {
+	variants, aa stats.Sequential
+	look         int // the last one passed, or the first
+	arms         int
+}
+
+// looksAt is the plan for a goal after n blocks, or nil when it has none.
+func (s Spec) looksAt(g Goal, n, arms int) *looking {
+	if s.Looks == nil || g.Part != s.Primary().Part {
+		return nil
+	}
+	v, aa := planned(s.Looks.Blocks, alpha/float64(max(1, arms))), planned(s.Looks.Blocks, alpha)
+	if len(v.Levels) == 0 {
+		return nil // check refuses such a study
+	}
+	look, is := slices.BinarySearch(s.Looks.Blocks, n)
+	if !is {
+		look = max(0, look-1)
+	}
+	return &looking{variants: v, aa: aa, look: look, arms: arms}
+}
+
+// plans are worked out once: a dozen looks take a tenth of a second.
+var plans sync.Map
+
+func planned(looks []int, alpha float64) stats.Sequential {
+	key := fmt.Sprint(looks, alpha)
+	if plan, ok := plans.Load(key); ok {
+		return plan.(stats.Sequential)
+	}
+	plan, err := stats.NewSequential(looks, alpha, stats.OBrienFleming)
+	if err != nil {
+		return stats.Sequential{}
+	}
+	plans.Store(key, plan)
+	return plan
+}
+
+const alpha = 0.05 // of every study's verdicts
+
+// settle makes comparisons those of the look, corrected over the variants.
+func (l *looking) settle(cs []stats.Comparison, opt stats.Options) {
+	for i := range cs {
+		cs[i], _ = l.variants.Settle(cs[i], l.look, opt)
+		cs[i].PHolm = min(1, cs[i].P*float64(l.arms))
+		cs[i].Method += ", at planned looks (O'Brien & Fleming), Bonferroni over variants"
+	}
+}
+
+// settled reports whether the part of the primary metric, after n whole blocks,
+// needs no more of them.
+func (s Spec) settled(seed uint64, n int, trials []Trial) bool {
+	g := s.Primary()
+	if s.Looks == nil || !slices.Contains(s.Looks.Blocks, n) {
+		return false
+	}
+	m, _ := MetricNamed(g.Metric)
+	opt := options(m, g, seed)
+	opt.NoPlan, opt.Draws = true, 1
+	control, arms := s.armsOf(g, seed, trials)
+	cs := stats.CompareBlocks(control, arms, opt)
+	plan := s.looksAt(g, n, len(arms))
+	plan.settle(cs, opt)
+	again := stats.CompareBlocks(control, []stats.Arm{armValues(s, seed, g, AA, trials)}, opt)
+	again[0], _ = plan.aa.Settle(again[0], plan.look, opt)
+	return !slices.ContainsFunc(append(cs, again[0]), func(c stats.Comparison) bool { return !s.Looks.enough(c) })
+}
+
+// Settled reports whether the trials on record let the study end before all
+// blocks of the primary metric's part.
+func (s Spec) Settled(seed uint64, trials []Trial) bool {
+	part := s.Primary().Part
+	return s.settled(seed, len(begun(s, blocksOf(s, seed, part), part, trials)), trials)
+}
+
+// enough reports whether a comparison is decided, or known well enough.
+func (l *Looks) enough(c stats.Comparison) bool {
+	if c.Verdict.Differs() || c.Verdict == stats.Equivalent {
+		return true
+	}
+	half := (c.EffectPercent.High - c.EffectPercent.Low) / 2
+	return l.PrecisionPercent > 0 && !math.IsNaN(half) && half <= l.PrecisionPercent
+}
