@@ -39,7 +39,8 @@ type Options struct {
 	Better        Direction // of the metric
 	Draws         int       // of the permutation test, when not exact
 	Seed          uint64    // of those draws
-	// NoPlan leaves out NForOnePercent, which costs far more than the rest:
+	// NoPlan leaves out NForOnePercent and, in blocks, DetectablePercent, which
+	// cost far more than the rest:
 	// for those who compare thousands of samples that nobody will repeat.
 	NoPlan bool
 }
@@ -126,7 +127,7 @@ func compareBlocks(control, variant Arm, opt Options) Comparison {
 	c.Permutation = SignFlip(d, opt.Draws, opt.Seed)
 	c.Plain = Welch(x, y, level)
 	c.finish(a, b, opt)
-	if n := len(a); n >= 2 {
+	if n := len(a); n >= 2 && !opt.NoPlan {
 		c.DetectablePercent = c.percent(MinimumDetectableEffect(c.SD, n, opt.Alpha, opt.Power))
 		if scale == LogRatio {
 			c.NForOnePercent = BlocksFor(c.SD, math.Log(1.01), opt.Alpha, opt.Power, planLimit)
@@ -259,7 +260,7 @@ func aboutHowMany(n int) string {
 
 // blocksText answers "how many blocks for the margin?".
 func blocksText(c *Comparison, opt Options) string {
-	if c.Scale != LogRatio {
+	if c.Scale != LogRatio || opt.NoPlan {
 		return "more"
 	}
 	return aboutHowMany(BlocksFor(c.SD, math.Log1p(opt.MarginPercent/100), opt.Alpha, opt.Power, planLimit))

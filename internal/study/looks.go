@@ -12,7 +12,9 @@ import (
 // Looks plans when a study may stop: after so many blocks of the primary
 // metric's part it is looked at, and ends there once every variant is decided
 // or its interval is narrow enough. The levels of the looks are such that all
-// of them together keep the study's error rate (stats.Sequential).
+// of them together keep the study's error rate (stats.Sequential). They are
+// spent evenly (Pocock): with four blocks, all that O'Brien & Fleming leave for
+// an early look is a level that Student's t with three degrees hardly reaches.
 type Looks struct {
 	Blocks []int `yaml:"blocks,flow"` // ascending; the last is the full study
 	// PrecisionPercent is the half-width at which an interval is narrow
@@ -52,7 +54,7 @@ func (l *Looks) check() *problem {
 	if l == nil {
 		return nil
 	}
-	if _, err := stats.NewSequential(l.Blocks, 0.05, stats.OBrienFleming); err != nil {
+	if _, err := stats.NewSequential(l.Blocks, 0.05, stats.Pocock); err != nil {
 		return wrong("looks.blocks", "%v", err)
 	}
 	if !(l.PrecisionPercent >= 0 && l.PrecisionPercent < 100) {
@@ -92,7 +94,7 @@ func planned(looks []int, alpha float64) stats.Sequential {
 	if plan, ok := plans.Load(key); ok {
 		return plan.(stats.Sequential)
 	}
-	plan, err := stats.NewSequential(looks, alpha, stats.OBrienFleming)
+	plan, err := stats.NewSequential(looks, alpha, stats.Pocock)
 	if err != nil {
 		return stats.Sequential{}
 	}
@@ -107,17 +109,24 @@ func (l *looking) settle(cs []stats.Comparison, opt stats.Options) {
 	for i := range cs {
 		cs[i], _ = l.variants.Settle(cs[i], l.look, opt)
 		cs[i].PHolm = min(1, cs[i].P*float64(l.arms))
-		cs[i].Method += ", at planned looks (O'Brien & Fleming), Bonferroni over variants"
+		cs[i].Method += ", at planned looks (Pocock spending), Bonferroni over variants"
 	}
 }
 
 // settled reports whether the part of the primary metric, after n whole blocks,
 // needs no more of them.
 func (s Spec) settled(seed uint64, n int, trials []Trial) bool {
-	g := s.Primary()
 	if s.Looks == nil || !slices.Contains(s.Looks.Blocks, n) {
 		return false
 	}
+	cs := s.look(seed, n, trials)
+	return !slices.ContainsFunc(cs, func(c stats.Comparison) bool { return !s.Looks.enough(c) })
+}
+
+// look compares every variant with the control by the primary metric, and last
+// the control with itself, as they stand after n whole blocks.
+func (s Spec) look(seed uint64, n int, trials []Trial) []stats.Comparison {
+	g := s.Primary()
 	m, _ := MetricNamed(g.Metric)
 	opt := options(m, g, seed)
 	opt.NoPlan, opt.Draws = true, 1
@@ -127,7 +136,7 @@ func (s Spec) settled(seed uint64, n int, trials []Trial) bool {
 	plan.settle(cs, opt)
 	again := stats.CompareBlocks(control, []stats.Arm{armValues(s, seed, g, AA, trials)}, opt)
 	again[0], _ = plan.aa.Settle(again[0], plan.look, opt)
-	return !slices.ContainsFunc(append(cs, again[0]), func(c stats.Comparison) bool { return !s.Looks.enough(c) })
+	return append(cs, again[0])
 }
 
 // Settled reports whether the trials on record let the study end before all
