@@ -25,5 +25,6 @@ func benches() []*cobra.Command {
 		newBenchLogsCmd(),
 		newBenchStatsCmd(),
 		newBenchSearchCmd(),
+		newBenchApplyCmd(),
 	}
 }

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"math"
+	"slices"
 )
 
 // OutlierLimit is the modified z score beyond which a value of a sample of n
@@ -25,7 +26,8 @@ func FindOutliers(x []float64) []int {
 	if len(x) < 4 {
 		return nil
 	}
-	s := ascending(x)
+	s := slices.Clone(x)
+	slices.Sort(s)
 	med := Quantile(s, 0.5)
 	scale := medianDeviation(s, med) / 0.6745
 	if scale == 0 {

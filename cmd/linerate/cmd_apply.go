@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/apply"
+	"linerate/internal/hint"
+	"linerate/internal/host"
+	"linerate/internal/plan"
+	"linerate/internal/show"
+)
+
+// applied is the document of apply --json, docs/reference/apply.md.
+type applied struct {
+	Version int           `json:"version"`
+	Outcome apply.Outcome `json:"outcome"`
+	Digest  string        `json:"digest"`
+	Where   string        `json:"where"`
+	Journal string        `json:"journal,omitempty"` // of a dry run
+	Error   string        `json:"error,omitempty"`
+}
+
+type applyFlags struct {
+	target
+	within time.Duration
+	checks []string
+	yes, dryRun, noWait, reboot,
+	asJSON bool
+}
+
+// newApplyCmd makes a plan true on a host.
+func newApplyCmd() *cobra.Command {
+	var f applyFlags
+	cmd := &cobra.Command{
+		Use:   "apply PLAN " + targetUse,
+		Short: "make a plan true on a host, and take it back unless somebody confirms",
+		Long: `Apply shows a plan and asks; writes down everything it is going to change; arms
+a switch on the host that takes the change back; then changes files and running
+values, reads every one back, and tries a new connection, the gateways that
+answered before, and every --check. What fails is taken back at once, and what
+nobody confirms (linerate confirm, from another connection) in time as well, by
+the host itself: whatever becomes of this command, the connection, or the power.
+
+` + targetHelp,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0], args[1:]) },
+	}
+	f.addFlags(cmd)
+	cmd.Flags().DurationVar(&f.within, "confirm-within", 5*time.Minute, "take it back after this long")
+	cmd.Flags().StringArrayVar(&f.checks, "check", nil, "`HOST:PORT` must accept a connection before and after (repeatable)")
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "look for real, show what would change, write nothing")
+	cmd.Flags().BoolVar(&f.noWait, "no-wait", false, "end once it can be confirmed")
+	cmd.Flags().BoolVar(&f.reboot, "reboot", false, "boot the host to try what only a boot sets; the time to confirm begins then")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print the outcome as one JSON document")
+	return cmd
+}
+
+func (f *applyFlags) run(cmd *cobra.Command, file string, args []string) error {
+	p, err := readPlan(file, cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	m, closer, err := f.machine(args)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = closer() }()
+	checks, err := parseChecks(f.checks)
+	if err != nil {
+		return err
+	}
+	report := applied{Version: 1, Digest: p.Digest, Where: m.Where()}
+	if f.dryRun {
+		m = apply.DryRun(m, func(t apply.Transaction) { report.Journal = string(t.Journal()) })
+	}
+	talk := cmd.ErrOrStderr()
+	report.Outcome, err = apply.Run(cmd.Context(), m, p, apply.Options{
+		Within: f.within, Trial: f.reboot, Wait: !f.noWait && !f.reboot, Checks: append(f.fresh(args), checks...),
+		Ask: func(t apply.Transaction) (bool, error) { return f.ask(cmd, t) },
+		Say: func(format string, a ...any) { fmt.Fprintf(talk, format+"\n", a...) },
+	})
+	if f.asJSON {
+		if err != nil {
+			report.Error = err.Error()
+		}
+		return errors.Join(printJSON(cmd.OutOrStdout(), report), err)
+	}
+	if err != nil {
+		return err
+	}
+	if f.dryRun {
+		fmt.Fprint(cmd.OutOrStdout(), report.Journal)
+		return nil
+	}
+	fmt.Fprintln(cmd.OutOrStdout(), outcomeText(report, f))
+	return nil
+}
+
+func outcomeText(r applied, f *applyFlags) string {
+	switch r.Outcome {
+	case apply.Pending:
+		return fmt.Sprintf("pending on %s: `linerate confirm` within %s keeps it", r.Where, f.within)
+	case apply.Nothing:
+		return "the plan has nothing to do"
+	case apply.Declined:
+		return "nothing was changed"
+	}
+	return fmt.Sprintf("%s on %s", r.Outcome, r.Where)
+}
+
+// ask shows what is going to change, and asks whether it may.
+func (f *applyFlags) ask(cmd *cobra.Command, t apply.Transaction) (bool, error) {
+	w := cmd.ErrOrStderr()
+	writeChange(w, t)
+	if f.yes || f.dryRun {
+		return true, nil
+	}
+	in := cmd.InOrStdin()
+	if file, ok := in.(*os.File); !ok || !isTerminal(file) {
+		return false, hint.With(hint.Usagef("nobody is there to be asked"), "add --yes to apply it without asking")
+	}
+	fmt.Fprint(w, "Apply this? [y/N] ")
+	line, _ := bufio.NewReader(in).ReadString('\n')
+	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "y"), nil
+}
+
+// writeChange lists a plan's settings and files for somebody who has to agree.
+func writeChange(w io.Writer, t apply.Transaction) {
+	p := t.Plan
+	fmt.Fprintf(w, "plan %s, role %s, %s %s: %d settings\n", p.Short(), show.Clean(p.Role), p.OS, show.Clean(p.Release), len(p.Settings))
+	for _, s := range p.Settings {
+		was := "not set"
+		if s.Current.Value != nil {
+			was = *s.Current.Value
+		}
+		fmt.Fprintf(w, "  %s: %s -> %s (%s)\n", s.Title(), show.Clean(was), show.Clean(s.Value), s.Where)
+		if s.Reason != "" {
+			fmt.Fprintf(w, "      %s\n", show.Clean(s.Reason))
+		}
+		if s.Risk != "" && s.Risk != "none" {
+			fmt.Fprintf(w, "      risk: %s\n", show.Clean(s.Risk))
+		}
+	}
+	for _, file := range t.Files {
+		fmt.Fprintf(w, "  writes %s\n", file.Path)
+	}
+}
+
+// readPlan reads a plan's file; - is standard input.
+func readPlan(name string, stdin io.Reader) (plan.Plan, error) {
+	r := stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return plan.Plan{}, fmt.Errorf("read the plan: %w", err)
+		}
+		defer f.Close()
+		r = f
+	}
+	doc, err := host.ReadBounded(r, plan.MaxDocument)
+	if err != nil {
+		return plan.Plan{}, fmt.Errorf("read the plan %s: %w", name, err)
+	}
+	p, err := plan.Parse(doc)
+	if err != nil {
+		return plan.Plan{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return p, nil
+}

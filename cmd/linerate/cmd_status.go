@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/apply"
+	"linerate/internal/show"
+)
+
+// statusDocument is status --json, docs/reference/apply.md.
+type statusDocument struct {
+	Version int    `json:"version"`
+	Where   string `json:"where"`
+	apply.Status
+}
+
+// newStatusCmd shows what is pending, and what became of what was confirmed.
+func newStatusCmd() *cobra.Command {
+	var asJSON bool
+	cmd, _ := onTarget("status", "what is pending on a host, its history, and drift",
+		`Status says what is pending and until when, what was applied before, and what
+is no longer as the plan that was confirmed last left it. It only looks.`,
+		func(cmd *cobra.Command, m apply.Machine) error {
+			st, err := m.Status(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), statusDocument{1, m.Where(), st})
+			}
+			writeStatus(cmd.OutOrStdout(), st)
+			return nil
+		})
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print it as one JSON document")
+	return cmd
+}
+
+func writeStatus(w io.Writer, st apply.Status) {
+	switch {
+	case st.State == "idle":
+		fmt.Fprintln(w, "nothing is pending")
+	case st.State == "reverting":
+		fmt.Fprintf(w, "%s is being taken back\n", show.Clean(st.ID))
+	case !st.Armed:
+		fmt.Fprintf(w, "%s is pending and its switch is gone: linerate rollback takes it back\n", show.Clean(st.ID))
+	case !st.Ready:
+		fmt.Fprintf(w, "%s is being applied; taken back in %s at the latest\n", show.Clean(st.ID), time.Duration(st.Left)*time.Second)
+	default:
+		fmt.Fprintf(w, "%s is pending: taken back in %s unless confirmed\n", show.Clean(st.ID), time.Duration(st.Left)*time.Second)
+	}
+	for _, p := range st.History {
+		line := fmt.Sprintf("  %s %s", p.ID, p.Outcome)
+		if p.Why != "" {
+			line += ": " + p.Why
+		}
+		fmt.Fprintln(w, show.Clean(line))
+	}
+	for _, d := range st.Drift {
+		fmt.Fprintf(w, "drift: %s is %q, confirmed %q\n", show.Clean(d.What), show.Clean(d.Now), show.Clean(d.Confirmed))
+	}
+	if _, ok := st.Current(); ok && len(st.Drift) == 0 {
+		fmt.Fprintln(w, "no drift from what was confirmed")
+	}
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/apply"
+	"linerate/internal/hint"
+	"linerate/internal/host/localhost"
+	"linerate/internal/host/sshhost"
+)
+
+// targetUse is how the verbs that change a host show it.
+const targetUse = "[ssh://HOST]"
+
+// targetHelp is the paragraph on it in their help.
+const targetHelp = `The host is this machine, or ssh://[user@]host[:port]: sh and its base system are
+all it needs; what linerate installs there to take a change back is removed when
+nothing is pending. Changing a host needs root (--become sudo over SSH).`
+
+// target holds the flags by which a verb names the host it changes.
+type target struct{ remote }
+
+// machine reaches the host that args name; close it.
+func (t *target) machine(args []string) (apply.Machine, func() error, error) {
+	if len(args) == 0 {
+		r := &localhost.Runner{}
+		return apply.On(r), r.Close, nil
+	}
+	if !isRemote(args[0]) {
+		return nil, nil, hint.With(hint.Usagef("%q is no host", args[0]), "name it as ssh://user@host, or leave it out for this machine")
+	}
+	if _, err := sshhost.ParseTarget(args[0]); err != nil {
+		return nil, nil, err
+	}
+	r := t.runner(args[0])
+	return apply.On(r), r.Close, nil
+}
+
+func (t *target) runner(name string) *sshhost.Runner {
+	return &sshhost.Runner{Name: name, Dial: func(ctx context.Context) (*sshhost.Client, error) { return t.dial(ctx, name) }}
+}
+
+// fresh is the check that the host can still be reached by a connection that
+// did not exist before the change; none for this machine.
+func (t *target) fresh(args []string) []apply.Check {
+	if len(args) == 0 {
+		return nil
+	}
+	return []apply.Check{{Name: "a new connection to " + args[0], Do: func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+		defer cancel()
+		r := t.runner(args[0])
+		defer r.Close()
+		_, err := apply.On(r).Hello(ctx)
+		return err
+	}}}
+}
+
+// parseChecks reads --check: HOST:PORT that must accept a TCP connection.
+func parseChecks(addresses []string) ([]apply.Check, error) {
+	var checks []apply.Check
+	for _, a := range addresses {
+		a = strings.TrimPrefix(a, "tcp://")
+		if _, port, err := net.SplitHostPort(a); err != nil || port == "" {
+			return nil, hint.With(hint.Usagef("--check %q is no HOST:PORT", a), "such as --check 192.0.2.1:443")
+		}
+		checks = append(checks, apply.Check{Name: "tcp://" + a, Do: func(ctx context.Context) error {
+			d := net.Dialer{Timeout: 5 * time.Second}
+			c, err := d.DialContext(ctx, "tcp", a)
+			if err != nil {
+				return err
+			}
+			return c.Close()
+		}})
+	}
+	return checks, nil
+}
+
+// onTarget makes a verb of the form VERB [ssh://HOST] out of what it does.
+func onTarget(use, short, long string, do func(cmd *cobra.Command, m apply.Machine) error) (*cobra.Command, *target) {
+	t := &target{}
+	cmd := &cobra.Command{
+		Use:   use + " " + targetUse,
+		Short: short,
+		Long:  long + "\n\n" + targetHelp,
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			m, closer, err := t.machine(args)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = closer() }()
+			return do(cmd, m)
+		},
+	}
+	t.addFlags(cmd)
+	return cmd, t
+}
+
+func notRoot(m apply.Machine) error {
+	return hint.With(fmt.Errorf("changing %s needs root", m.Where()), "run it with sudo or doas; over SSH: --become sudo")
+}

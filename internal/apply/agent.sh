@@ -1,0 +1,456 @@
+# linerate's agent: changes a host by a journal, and puts it back by the same
+# journal. It runs from a file of its own, needs sh and the base system, and is
+# removed when nothing is pending. docs/design/apply.md says how and why.
+#
+# $S holds: pending/ or reverting/ (the one transaction under way), history/,
+# lock, and agent (this file). A directory's name is the state; each change of
+# state is one rename.
+
+ROOT=${LINERATE_ROOT-}
+case $OS in FreeBSD) S=$ROOT/var/db/linerate ;; *) S=$ROOT/var/lib/linerate ;; esac
+
+say() { printf '%s\n' "$*"; }
+die() { say "$*" >&2 && exit 1; }
+
+# durable returns when files and directories are on the disk.
+durable() { case $OS in FreeBSD) fsync "$@" ;; *) sync "$@" ;; esac; }
+
+meta() { case $OS in FreeBSD) stat -f '%Lp %u %g' "$1" ;; *) stat -c '%a %u %g' "$1" ;; esac; }
+
+# same says whether two files agree in content, mode and owner.
+same() { [ -f "$1" ] && [ -f "$2" ] && cmp -s "$1" "$2" && [ "$(meta "$1")" = "$(meta "$2")" ]; }
+
+# uptime_s and boot_id are clocks that nobody can set.
+uptime_s() {
+	case $OS in
+	FreeBSD) t=$(sysctl -n kern.boottime) && t=${t#*sec = } && say $(($(date +%s) - ${t%%,*})) ;;
+	*) t=$(cat /proc/uptime) && say "${t%%.*}" ;;
+	esac
+}
+boot_id() {
+	case $OS in
+	FreeBSD) sysctl -b kern.boot_id 2>/dev/null | od -An -tx1 | tr -d ' \n' ;;
+	*) cat /proc/sys/kernel/random/boot_id ;;
+	esac
+}
+init_system() {
+	if [ -n "${LINERATE_INIT-}" ]; then say "$LINERATE_INIT"
+	elif [ "$OS" = FreeBSD ]; then say rc
+	elif [ -d /run/systemd/system ]; then say systemd
+	elif [ -d /run/openrc ]; then say openrc
+	elif [ -f /etc/inittab ] && [ -d /etc/rcS.d ]; then say sysv
+	else say none; fi
+}
+
+# journal runs a function for each line of a kind: FUNCTION MECHANISM DEVICE
+# NAME VALUE. Values carry a leading "=", "!" is no value.
+journal() {
+	while read -r k m d n v; do
+		if [ "$k" = "$2" ]; then "$3" "$m" "$d" "$n" "${v#=}" || return 1; fi
+	done <"$1/journal"
+}
+
+# files runs a function for each file: FUNCTION NUMBER MODE PATH.
+files() {
+	i=0
+	while read -r k m p _; do
+		[ "$k" = file ] || continue
+		i=$((i + 1))
+		"$2" "$i" "$m" "$ROOT$p" || return 1
+	done <"$1/journal"
+}
+
+# hello says what this host is.
+hello() {
+	say "os $OS"
+	say "release $(uname -r)"
+	say "host $(uname -n)"
+	say "uid $(id -u)"
+	say "init $(init_system)"
+	for f in "$S/pending" "$S/reverting"; do [ ! -d "$f" ] || say "state ${f##*/}"; done
+}
+
+# look answers lines of MECHANISM DEVICE NAME (NAME may be a pattern), and of
+# "file - PATH", from standard input.
+look() {
+	while read -r m d n; do
+		if [ "$m" = file ]; then look_file "$n"; continue; fi
+		knob_names "$m" "$d" "$n" | while read -r name; do
+			if knob_read "$m" "$d" "$name"; then say "value $m $d $name =$value"; else say "value $m $d $name !"; fi
+		done
+	done
+}
+look_file() {
+	if [ -L "$ROOT$1" ]; then say "other $1"
+	elif [ -f "$ROOT$1" ]; then say "file $1 $(meta "$ROOT$1")" && sed 's/^/|/' "$ROOT$1" && say ""
+	elif [ -e "$ROOT$1" ]; then say "other $1"
+	else say "nofile $1"; fi
+}
+
+# install keeps this text, from standard input, as a file of the host.
+install_agent() {
+	mkdir -p "$S/history" && chmod 700 "$S" || die "cannot make $S"
+	if [ -d "$S/pending" ] || [ -d "$S/reverting" ]; then return 0; fi
+	cat >"$S/agent.new" && durable "$S/agent.new" && mv -f "$S/agent.new" "$S/agent" && durable "$S" ||
+		{ rm -f "$S/agent.new"; die "cannot write $S/agent"; }
+}
+
+# locked runs a command of the installed agent while nobody else does.
+locked() {
+	[ -f "$S/agent" ] || die "nothing is pending here, and nothing was confirmed"
+	case $OS in
+	FreeBSD) LINERATE_LOCKED=1 lockf -k -s -t 15 "$S/lock" /bin/sh "$S/agent" "$@" ;;
+	*) LINERATE_LOCKED=1 flock -o -E 75 -w 15 "$S/lock" /bin/sh "$S/agent" "$@" ;;
+	esac
+}
+
+# begin makes the journal durable: from standard input, and every file that is
+# to change. Until its last rename nothing of the host has changed.
+begin() {
+	[ ! -d "$S/pending" ] && [ ! -d "$S/reverting" ] || die "another apply is pending on this host"
+	rm -rf "$S/new" && mkdir -p "$S/new" "$S/history" && D=$S/new || die "cannot write to $S"
+	if ! cat >"$D/journal" || [ "$(tail -n 1 "$D/journal")" != end ]; then abandon "the journal did not arrive whole"; fi
+	unpack || abandon "cannot write the journal"
+	files "$D" keep || abandon "cannot keep the files as they are"
+	journal "$D" before unchanged || abandon "$changed is not what it was when the plan was made"
+	id=$(next_id "$D") && case $id in ??????-????????????) ;; *) false ;; esac || abandon "cannot name the journal"
+	: >"$D/id.$id" && set +f && durable "$D"/* "$D" && set -f || abandon "cannot make the journal durable"
+	mv "$D" "$S/pending" || abandon "cannot make the journal durable"
+	D=$S/pending
+	durable "$S" || { revert apply "the journal was not durable"; die "cannot make the journal durable; nothing was changed"; }
+}
+abandon() { set -f; rm -rf "$S/new"; die "$*; nothing was changed"; }
+
+unpack() {
+	i=0
+	while IFS= read -r line; do
+		case $line in
+		"file "*) i=$((i + 1)) && : >"$D/file.$i.new" || return 1 ;;
+		"|"*) printf '%s\n' "${line#|}" >>"$D/file.$i.new" || return 1 ;;
+		esac
+	done <"$D/journal"
+}
+keep() {
+	[ ! -L "$3" ] || return 1
+	[ -e "$3" ] || return 0
+	[ -f "$3" ] && cp -p "$3" "$D/file.$1.old"
+}
+unchanged() {
+	changed="$1 $3"
+	knob_read "$1" "$2" "$3" || value='!'
+	[ "$value" = "$4" ]
+}
+# newest sets last to the last transaction of the history, or the last with an
+# outcome; "" when there is none. Their names sort.
+newest() {
+	last=''
+	set +f
+	for h in "$S"/history/*"${1-}"; do [ ! -d "$h" ] || last=${h##*/}; done
+	set -f
+}
+next_id() {
+	newest
+	n=${last%%-*}
+	while [ "$n" != "${n#0}" ]; do n=${n#0}; done
+	printf '%06d-%s\n' "$((${n:-0} + 1))" "$(sed -n 's/^digest [a-z0-9]*:\([0-9a-f]\{12\}\).*/\1/p' "$1/journal")"
+}
+
+# current_id sets id and D to the transaction under way; false without one.
+current_id() {
+	for D in "$S/pending" "$S/reverting"; do
+		[ -d "$D" ] || continue
+		set +f
+		for id in "$D"/id.*; do id=${id##*/id.}; done
+		set -f
+		[ "$id" = '*' ] || return 0
+	done
+	return 1
+}
+
+# arm starts the dead-man's switch and returns once it watches.
+arm() {
+	window=$(sed -n 's/^window \([0-9]*\)$/\1/p' "$D/journal")
+	b=$(boot_id) && t=$(uptime_s) && say "$b $((t + window))" >"$D/deadline" && durable "$D/deadline" "$D" &&
+		boot_entry && start_watch
+}
+start_watch() {
+	rm -f "$D/watcher"
+	case $(init_system) in
+	systemd) systemd-run --quiet --collect --unit="linerate-$id" -p Restart=on-failure -p RestartSec=2 \
+		/bin/sh "$S/agent" watch "$id" >/dev/null || return 1 ;;
+	rc) daemon -f /bin/sh "$S/agent" watch "$id" || return 1 ;;
+	*) setsid /bin/sh "$S/agent" watch "$id" </dev/null >/dev/null 2>&1 & ;;
+	esac
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		[ ! -s "$D/watcher" ] || return 0
+		sleep 0.1
+	done
+	return 1
+}
+armed() { [ -s "$D/watcher" ] && kill -0 "$(cat "$D/watcher")" 2>/dev/null; }
+left() { # seconds until the deadline; none left after a boot
+	[ -s "$D/deadline" ] && read -r b t <"$D/deadline" && [ "$b" = "$(boot_id)" ] || { say 0; return; }
+	say $((t - $(uptime_s)))
+}
+
+# watch is the switch: it outlives everyone and ends with its transaction.
+watch() {
+	cd / && current_id && [ "$id" = "$1" ] && say $$ >"$D/watcher" || return 0
+	while [ -e "$S/pending/id.$1" ] && [ "$(left)" -gt 0 ]; do sleep 1; done
+	trial=no && [ ! -e "$S/pending/booted" ] || trial=yes
+	while [ -e "$S/pending/id.$1" ] || [ -e "$S/reverting/id.$1" ]; do
+		/bin/sh "$S/agent" revert "$1" "nobody confirmed in time" >/dev/null 2>&1 && break
+		[ $? -ne 75 ] || end_holder
+		sleep 2
+	done
+	# What only a boot had set, only a boot takes back.
+	[ $trial = no ] || [ ! -d "$S/history/$1.reverted" ] || reboot_now
+}
+# end_holder ends a command that never gives the lock back.
+end_holder() {
+	h=$(cat "$S/holder" 2>/dev/null) && case $(ps -o args= -p "$h" 2>/dev/null) in *"$S/agent"*) kill -9 "$h" ;; esac
+}
+reboot_now() { sync; shutdown -r now "linerate: trying a plan, or taking it back"; }
+
+# boot_entry makes a boot put back what nobody confirmed, before the network.
+boot_entry() {
+	case $(init_system) in
+	systemd)
+		unit=$ROOT/etc/systemd/system/linerate-revert.service
+		wants=$ROOT/etc/systemd/system/sysinit.target.wants
+		mkdir -p "$wants" && entry 644 "$unit" "[Unit]
+Description=Put back what linerate applied and nobody confirmed
+DefaultDependencies=no
+After=local-fs.target
+Before=sysinit.target systemd-sysctl.service network-pre.target
+[Service]
+Type=oneshot
+ExecStart=/bin/sh $S/agent boot" && ln -sf ../linerate-revert.service "$wants/linerate-revert.service" && durable "$wants"
+		;;
+	rc) entry 555 "$ROOT/etc/rc.d/linerate_revert" "#!/bin/sh
+# PROVIDE: linerate_revert
+# REQUIRE: FILESYSTEMS
+# BEFORE: netif
+case \$1 in *start) /bin/sh $S/agent boot ;; esac" ;;
+	openrc) entry 755 "$ROOT/etc/init.d/linerate-revert" "#!/sbin/openrc-run
+depend() { need localmount; before net sysctl; }
+start() { /bin/sh $S/agent boot; }" && ln -sf /etc/init.d/linerate-revert "$ROOT/etc/runlevels/boot/linerate-revert" ;;
+	sysv) mkdir -p "$ROOT/etc/init.d" "$ROOT/etc/rcS.d" && entry 755 "$ROOT/etc/init.d/linerate-revert" "#!/bin/sh
+### BEGIN INIT INFO
+# Provides: linerate-revert
+# Required-Start: \$local_fs
+# X-Start-Before: procps networking
+# Default-Start: S
+### END INIT INFO
+case \$1 in start) /bin/sh $S/agent boot ;; esac" && ln -sf ../init.d/linerate-revert "$ROOT/etc/rcS.d/S13linerate-revert" && durable "$ROOT/etc/rcS.d" ;;
+	*) ! grep -q '^file ' "$D/journal" ;; # without files a boot is a revert
+	esac
+}
+entry() {
+	printf '%s\n' "$3" >"$2.linerate-new" && chmod "$1" "$2.linerate-new" && durable "$2.linerate-new" &&
+		mv -f "$2.linerate-new" "$2" && durable "${2%/*}"
+}
+no_boot_entry() {
+	for f in etc/systemd/system/sysinit.target.wants/linerate-revert.service etc/systemd/system/linerate-revert.service \
+		etc/rc.d/linerate_revert etc/runlevels/boot/linerate-revert etc/rcS.d/S13linerate-revert etc/init.d/linerate-revert; do
+		rm -f "$ROOT/$f" "$ROOT/$f.linerate-new" || return 1
+	done
+}
+
+# change makes the plan true: files, then running values, then what they read
+# back as.
+change() {
+	files "$D" make_way && files "$D" write_file || { failed="cannot write $p"; return 1; }
+	values "$D" set || { failed="cannot set$refused"; return 1; }
+	journal "$D" set read_back >"$D/after" && durable "$D/after" "$D" || { failed="cannot read back"; return 1; }
+	cat "$D/after"
+}
+read_back() { knob_read "$1" "$2" "$3" && say "value $1 $2 $3 =$value"; }
+
+make_dir() {
+	[ ! -d "$1" ] || return 0
+	make_dir "${1%/*}" && say "$1" >>"$D/dirs" && durable "$D/dirs" && mkdir -m 755 "$1"
+}
+# make_way makes a file's directory, and keeps its inode beside it: to put that
+# back takes no space, and loses nothing.
+make_way() {
+	make_dir "${3%/*}" || return 1
+	[ ! -e "$D/file.$1.old" ] || ln -f "$3" "$3.linerate-old" 2>/dev/null || cp -p "$3" "$3.linerate-old"
+}
+write_file() {
+	owner="$(id -u) $(id -g)" mode=$2
+	if [ -e "$D/file.$1.old" ]; then owner=$(meta "$D/file.$1.old") && mode=${owner%% *} && owner=${owner#* }; fi
+	cp "$D/file.$1.new" "$3.linerate-new" && chown "${owner% *}:${owner#* }" "$3.linerate-new" &&
+		chmod "$mode" "$3.linerate-new" && durable "$3.linerate-new" && mv -f "$3.linerate-new" "$3" && durable "${3%/*}"
+}
+
+# values sets every value of a kind that is not so already. What is refused is
+# tried again after the others, as long as that helps: kernels want an order.
+values() {
+	todo= && journal "$1" "$2" enlist
+	while [ -n "$todo" ]; do
+		refused='' again=''
+		while read -r m d n v; do
+			[ -n "$m" ] || continue
+			if knob_read "$m" "$d" "$n" && [ "$value" = "${v#=}" ]; then continue; fi
+			knob_write "$m" "$d" "$n" "${v#=}" || { refused="$refused $m $n"; again="$again$m $d $n $v$NL"; }
+		done <<END
+$todo
+END
+		[ "$again" != "$todo" ] || return 1
+		todo=$again
+	done
+}
+enlist() { todo="$todo$1 $2 $3 =$4$NL"; }
+
+# revert puts the host back to the journal, whatever of it had been changed; it
+# can be stopped anywhere and started again.
+revert() {
+	if [ -d "$S/pending" ]; then mv "$S/pending" "$S/reverting" && durable "$S" || die "cannot begin to revert"; fi
+	current_id || { tidy; return 0; }
+	values_wrong='' files_wrong=''
+	values "$D" undo # whether it worked is read back below
+	files "$D" restore_file
+	[ ! -f "$D/dirs" ] || remove_dirs
+	journal "$D" before undone
+	[ "$1" != boot ] || values_wrong=
+	[ -z "$values_wrong$files_wrong" ] || die "not reverted yet$values_wrong$files_wrong"
+	say "$2" >"$D/why"
+	mv "$D" "$S/history/$id.reverted" && durable "$S" "$S/history" || die "cannot end the revert"
+	say "reverted $id: $2"
+	tidy
+}
+# remove_dirs removes the directories that were made; what somebody else put
+# into one keeps it.
+remove_dirs() {
+	for _ in inner outer; do
+		while read -r dir; do
+			[ ! -d "$dir" ] || [ -n "$(ls -A "$dir")" ] || rmdir "$dir" || files_wrong="; $dir"
+		done <"$D/dirs"
+	done
+}
+undone() {
+	knob_read "$1" "$2" "$3" || value='!'
+	[ "$value" = "$4" ] || values_wrong="$values_wrong; $1 $3 is $value, was $4"
+}
+restore_file() {
+	if [ ! -e "$D/file.$1.old" ]; then rm -f "$3" "$3.linerate-new"
+	elif same "$D/file.$1.old" "$3"; then rm -f "$3.linerate-old" "$3.linerate-new"
+	elif same "$D/file.$1.old" "$3.linerate-old"; then mv -f "$3.linerate-old" "$3"
+	else cp -p "$D/file.$1.old" "$3.linerate-new" && durable "$3.linerate-new" && mv -f "$3.linerate-new" "$3"; fi &&
+		{ [ ! -d "${3%/*}" ] || durable "${3%/*}"; } || files_wrong="$files_wrong; $3"
+}
+
+# confirm keeps what was applied: one rename, the rest is tidying.
+confirm() {
+	current_id || die "nothing is pending on this host"
+	[ "$D" = "$S/pending" ] || die "too late: it is being taken back"
+	[ -z "$1" ] || grep -q "^digest $1" "$D/journal" || die "another plan is pending: $id"
+	[ -e "$D/ready" ] || die "it is not applied yet"
+	[ "$(left)" -gt 0 ] || { revert switch "confirmed too late"; die "too late: the time to confirm was over"; }
+	mv "$D" "$S/history/$id.confirmed" && durable "$S" "$S/history" || die "cannot confirm"
+	say "confirmed $id"
+	tidy
+}
+
+# rollback takes the last confirmed transaction back, by its own journal.
+rollback() {
+	! current_id || die "$id is pending: revert or confirm it first"
+	[ -d "$S/history/$1.confirmed" ] || die "$1 is not in force here"
+	newest .confirmed
+	[ "$last" = "$1.confirmed" ] || die "$1 is not the last that was confirmed"
+	D=$S/history/$1.confirmed id=$1
+	boot_entry || die "cannot make a boot end the rollback"
+	mv "$D" "$S/reverting" && D=$S/reverting && durable "$S" "$S/history" || die "cannot begin to roll back"
+	start_watch # ends the rollback, should this process not
+	revert rollback "rolled back"
+}
+
+# tidy removes what only a transaction needs, when none is under way: this file
+# last, so that what is left over is found again.
+tidy() {
+	! current_id || return 0
+	newest
+	{ [ -z "$last" ] || files "$S/history/$last" untrace; } && { [ ! -f "$S/new/journal" ] || files "$S/new" untrace; } &&
+		no_boot_entry && rm -rf "$S/new" "$S/agent.new" "$S/holder" && rm -f "$S/agent"
+}
+untrace() { rm -f "$3.linerate-old" "$3.linerate-new"; }
+
+# boot is called by boot_entry's script: a trial that wants this boot is armed
+# again, everything else that is pending goes back.
+boot() {
+	current_id || { tidy; return 0; }
+	if [ -e "$D/trial" ] && [ ! -e "$D/booted" ]; then
+		: >"$D/booted" && durable "$D/booted" "$D" && arm && return 0
+	fi
+	revert boot "the host was booted before anybody confirmed"
+}
+
+# apply is the whole change; a failure of any part takes it back at once.
+apply() {
+	if current_id && ! armed; then (revert switch "its switch had gone") || exit 1; fi
+	begin
+	[ "$1" != trial ] || : >"$D/trial"
+	arm || { revert apply "the switch could not be armed"; die "the switch could not be armed; nothing was changed"; }
+	say "id $id"
+	change || { revert apply "$failed" >&2; die "$failed; the host is as it was"; }
+}
+
+# reach says whether the default gateways answer.
+reach() {
+	case $OS in
+	FreeBSD) gws=$(netstat -rn | awk '$1 == "default" && $2 ~ /[.:]/ { print $2 }') wait=-t ;;
+	*) gws=$(ip route show default | awk '$2 == "via" { print $3 }') wait=-W ;;
+	esac
+	for g in $gws; do
+		if ping -c 1 $wait 2 "$g" >/dev/null 2>&1; then say "gateway $g yes"; else say "gateway $g no"; fi
+	done
+}
+
+# status says what is pending, and what became of what was confirmed.
+status() {
+	hello
+	if current_id; then
+		say "id $id"
+		sed -n '/^digest /p' "$D/journal"
+		say "left $(left)"
+		if armed; then say "armed yes"; else say "armed no"; fi
+		[ ! -e "$D/ready" ] || say "ready yes"
+	fi
+	set +f
+	for h in "$S"/history/*; do
+		[ ! -d "$h" ] || say "history ${h##*/} $(sed -n 's/^digest //p' "$h/journal") $(cat "$h/why" 2>/dev/null)"
+	done
+	newest .confirmed
+	[ -z "$last" ] || while read -r _ m d n v; do
+		knob_read "$m" "$d" "$n" || value='!'
+		[ "=$value" = "$v" ] || say "drift $m $d $n $v =$value"
+	done <"$S/history/$last/after"
+	[ -z "$last" ] || files "$S/history/$last" drifted
+}
+drifted() { cmp -s "$S/history/$last/file.$1.new" "$3" || say "drift-file ${3#"$ROOT"}"; }
+
+main() {
+	case $1 in
+	hello | look | status | reach) "$@" ;;
+	watch) trap '' HUP INT PIPE TERM && "$@" ;;
+	install) install_agent ;;
+	apply | ready | confirm | revert | rollback | boot | reboot)
+		if [ -z "${LINERATE_LOCKED-}" ]; then locked "$@" || exit; return; fi
+		unset LINERATE_LOCKED
+		trap '' HUP INT PIPE TERM # half a change helps nobody: the switch ends what hangs
+		say $$ >"$S/holder" 2>/dev/null
+		case $1 in
+		apply) apply "${2-}" ;;
+		ready) current_id && : >"$D/ready" && durable "$D/ready" "$D" ;;
+		confirm) confirm "${2-}" ;;
+		revert) [ "$2" = any ] || [ -e "$S/pending/id.$2" ] || [ -e "$S/reverting/id.$2" ] || return 0
+			revert switch "${3-taken back by hand}" ;;
+		rollback) rollback "$2" ;;
+		boot) boot ;;
+		reboot) current_id && armed && [ -e "$D/trial" ] && reboot_now ;;
+		esac
+		;;
+	*) die "unknown command: $1" ;;
+	esac
+}

@@ -1,0 +1,213 @@
+package apply
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"linerate/internal/knob"
+	"linerate/internal/setting"
+)
+
+// Identity is what a host says of itself.
+type Identity struct {
+	OS      string `json:"os"`      // freebsd or linux
+	Release string `json:"release"` // uname -r
+	Host    string `json:"host"`    // uname -n
+	UID     int    `json:"-"`       // who the scripts run as
+	// Init is what starts things at boot: systemd, rc, sysv, openrc, none.
+	Init string `json:"init"`
+}
+
+// Snapshot is a host's settings and files at one moment. A key that is not in
+// Values, or a file that is not in Files, does not exist.
+type Snapshot struct {
+	Values map[knob.Key]string
+	Files  map[string]FileNow
+	// keys are those asked for, patterns expanded, in order.
+	keys []knob.Key
+	id   string
+}
+
+// FileNow is a file as it is.
+type FileNow struct {
+	Content string
+	// Other is set for what is no regular file: a link, a directory.
+	Other bool
+}
+
+// Status is what is pending on a host, and what became of what was confirmed.
+type Status struct {
+	Identity
+	// State is "idle", "pending" or "reverting".
+	State  string `json:"state"`
+	ID     string `json:"id,omitempty"`
+	Digest string `json:"digest,omitempty"`
+	// Left is how many seconds are left to confirm.
+	Left  int  `json:"left_s,omitempty"`
+	Armed bool `json:"armed,omitempty"`
+	Ready bool `json:"ready,omitempty"`
+	// History is every transaction, the oldest first.
+	History []Past  `json:"history"`
+	Drift   []Drift `json:"drift"`
+}
+
+// Past is a transaction that is over.
+type Past struct {
+	ID string `json:"id"`
+	// Outcome is "confirmed" or "reverted".
+	Outcome string `json:"outcome"`
+	Digest  string `json:"digest"`
+	Why     string `json:"why,omitempty"`
+}
+
+// Drift is what differs from the plan that was confirmed last.
+type Drift struct {
+	What      string `json:"what"`
+	Confirmed string `json:"confirmed,omitempty"`
+	Now       string `json:"now,omitempty"`
+}
+
+func parseIdentity(out []byte) (Identity, error) {
+	var id Identity
+	for line := range strings.Lines(string(out)) {
+		word, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		switch word {
+		case "os":
+			id.OS = strings.ToLower(rest)
+		case "release":
+			id.Release = rest
+		case "host":
+			id.Host = rest
+		case "uid":
+			id.UID, _ = strconv.Atoi(rest)
+		case "init":
+			id.Init = rest
+		}
+	}
+	if id.OS == "" || id.Release == "" {
+		return id, fmt.Errorf("the host does not say what it is: %.80q", out)
+	}
+	return id, nil
+}
+
+// parseSnapshot reads the lines that look and apply answer with.
+func parseSnapshot(out []byte) (Snapshot, error) {
+	s := Snapshot{Values: map[knob.Key]string{}, Files: map[string]FileNow{}}
+	file := ""
+	for line := range bytes.Lines(out) {
+		text := strings.TrimSuffix(string(line), "\n")
+		if content, ok := strings.CutPrefix(text, "|"); ok {
+			f := s.Files[file]
+			f.Content += content + "\n"
+			s.Files[file] = f
+			continue
+		}
+		words := strings.SplitN(text, " ", 5)
+		switch {
+		case text == "" || words[0] == "nofile":
+		case words[0] == "id" && len(words) == 2:
+			s.id = words[1]
+		case words[0] == "file" && len(words) > 1:
+			file = words[1]
+			s.Files[file] = FileNow{}
+		case words[0] == "other" && len(words) == 2:
+			s.Files[words[1]] = FileNow{Other: true}
+		case words[0] == "value" && len(words) == 5:
+			s.add(words)
+		default:
+			return s, fmt.Errorf("the host answers %.80q", text)
+		}
+	}
+	return s, nil
+}
+
+func (s *Snapshot) add(words []string) {
+	k := key(words[1], words[2], words[3])
+	s.keys = append(s.keys, k)
+	if v, ok := strings.CutPrefix(words[4], "="); ok {
+		s.Values[k] = v
+	}
+}
+
+func key(mechanism, device, name string) knob.Key {
+	if device == "-" {
+		device = ""
+	}
+	return knob.Key{Mechanism: setting.Mechanism(mechanism), Device: device, Name: name}
+}
+
+func parseStatus(out []byte) (Status, error) {
+	st := Status{State: "idle", History: []Past{}, Drift: []Drift{}}
+	var err error
+	if st.Identity, err = parseIdentity(out); err != nil {
+		return st, err
+	}
+	for line := range strings.Lines(string(out)) {
+		word, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		switch word {
+		case "state":
+			st.State = rest
+		case "id":
+			st.ID = rest
+		case "digest":
+			st.Digest = rest
+		case "left":
+			st.Left, err = strconv.Atoi(rest)
+		case "armed":
+			st.Armed = rest == "yes"
+		case "ready":
+			st.Ready = rest == "yes"
+		case "history":
+			st.History = append(st.History, past(rest))
+		case "drift":
+			st.Drift = append(st.Drift, drift(rest))
+		case "drift-file":
+			st.Drift = append(st.Drift, Drift{What: rest, Now: "another text"})
+		}
+	}
+	return st, errors.Join(err)
+}
+
+func past(rest string) Past {
+	f := strings.SplitN(rest, " ", 3)
+	var p Past
+	p.ID, p.Outcome, _ = strings.Cut(f[0], ".")
+	if len(f) > 1 {
+		p.Digest = f[1]
+	}
+	if len(f) > 2 {
+		p.Why = f[2]
+	}
+	return p
+}
+
+func drift(rest string) Drift {
+	f := strings.SplitN(rest, " ", 4)
+	if len(f) < 4 {
+		return Drift{What: rest}
+	}
+	d := Drift{What: f[0] + " " + f[2]}
+	if f[1] != "-" {
+		d.What = f[0] + " " + f[1] + " " + f[2]
+	}
+	was, now, _ := strings.Cut(f[3], " =")
+	d.Confirmed, d.Now = strings.TrimPrefix(was, "="), now
+	if now == "!" {
+		d.Now = ""
+	}
+	return d
+}
+
+// Current is the confirmed transaction in force, the last of the history that
+// was not taken back.
+func (st Status) Current() (Past, bool) {
+	for i := len(st.History) - 1; i >= 0; i-- {
+		if st.History[i].Outcome == "confirmed" {
+			return st.History[i], true
+		}
+	}
+	return Past{}, false
+}

@@ -1,0 +1,242 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"linerate/internal/hint"
+	"linerate/internal/knob"
+	"linerate/internal/plan"
+)
+
+// Bounds of the time to confirm.
+const (
+	MinWindow = 10 * time.Second
+	MaxWindow = 24 * time.Hour
+)
+
+// Check is something that must work before and after the change, done from
+// this machine, over a connection of its own.
+type Check struct {
+	Name string
+	Do   func(context.Context) error
+}
+
+// Options say how to apply.
+type Options struct {
+	// Within is the time to confirm in.
+	Within time.Duration
+	// Trial reboots the host to try what only a boot sets; the time to
+	// confirm begins with that boot.
+	Trial bool
+	// Checks must succeed after the change; one that fails before it stops
+	// everything.
+	Checks []Check
+	// Ask is called with the prepared transaction, before anything changes;
+	// false ends it. nil is yes.
+	Ask func(Transaction) (bool, error)
+	// Say is told what happens, one line at a time; nil is silence.
+	Say func(format string, args ...any)
+	// Wait waits for the outcome; without it Run returns when it can be
+	// confirmed.
+	Wait bool
+	// Poll is how often Wait looks; 0 is a second.
+	Poll time.Duration
+}
+
+// Outcome of Run.
+type Outcome string
+
+// What became of an apply.
+const (
+	Nothing   Outcome = "nothing to do"
+	Declined  Outcome = "declined"
+	Planned   Outcome = "dry run"
+	Pending   Outcome = "pending"
+	Confirmed Outcome = "confirmed"
+	Reverted  Outcome = "reverted"
+)
+
+// ErrReverted says that the host was changed and is as it was.
+var ErrReverted = errors.New("the host is as it was")
+
+// Run makes a plan true on a machine and, unless it is confirmed in time, puts
+// the machine back. What it returns as an error left the host as it was, or
+// says so.
+func Run(ctx context.Context, m Machine, p plan.Plan, o Options) (Outcome, error) {
+	if o.Say == nil {
+		o.Say = func(string, ...any) {}
+	}
+	t, err := prepare(ctx, m, p, o)
+	if err != nil {
+		return Nothing, err
+	}
+	if len(t.Set) == 0 && len(t.Files) == 0 {
+		return Nothing, nil
+	}
+	gateways, err := baseline(ctx, m, o)
+	if err != nil {
+		return Nothing, err
+	}
+	if o.Ask != nil {
+		if yes, err := o.Ask(t); err != nil || !yes {
+			return Declined, err
+		}
+	}
+	id, after, err := m.Apply(ctx, t)
+	if errors.Is(err, errDryRun) {
+		return Planned, nil
+	}
+	if err != nil {
+		return Reverted, err
+	}
+	if err := good(ctx, m, t, after, gateways, o); err != nil {
+		return Reverted, takeBack(m, id, err)
+	}
+	if o.Trial {
+		o.Say("rebooting %s to try it; what nobody confirms within %s of that boot is taken back by another", m.Where(), o.Within)
+		return Pending, m.Reboot(ctx)
+	}
+	o.Say("applied to %s; it is taken back in %s unless it is confirmed from another connection", m.Where(), o.Within)
+	if !o.Wait {
+		return Pending, nil
+	}
+	return await(ctx, m, id, o)
+}
+
+// prepare looks at the host and works out the transaction.
+func prepare(ctx context.Context, m Machine, p plan.Plan, o Options) (Transaction, error) {
+	if o.Within < MinWindow || o.Within > MaxWindow {
+		return Transaction{}, hint.Usagef("%s to confirm: want %s to %s", o.Within, MinWindow, MaxWindow)
+	}
+	id, err := m.Hello(ctx)
+	if err != nil {
+		return Transaction{}, err
+	}
+	if err := Fits(p, id); err != nil {
+		return Transaction{}, err
+	}
+	own, companions := keysOf(p)
+	now, err := m.Look(ctx, append(own, companions...), plan.Places(p.OS))
+	if err != nil {
+		return Transaction{}, err
+	}
+	return Prepare(p, now, o.Within, o.Trial)
+}
+
+// baseline does the checks before the change: what does not work now cannot
+// tell later whether the change broke it.
+func baseline(ctx context.Context, m Machine, o Options) (map[string]bool, error) {
+	gateways, err := m.Reach(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for g, answers := range gateways {
+		if !answers {
+			o.Say("gateway %s does not answer now, so it cannot be a check", g)
+		}
+	}
+	for _, c := range o.Checks {
+		if err := c.Do(ctx); err != nil {
+			return nil, hint.With(fmt.Errorf("check %s fails before anything is changed: %w", c.Name, err), "a check must work now to say anything later")
+		}
+	}
+	return gateways, nil
+}
+
+// good judges what was applied: values as they read back, then reachability.
+func good(ctx context.Context, m Machine, t Transaction, after map[knob.Key]string, gateways map[string]bool, o Options) error {
+	if err := t.Judge(after); err != nil {
+		return err
+	}
+	o.Say("%d values read back as set, %d files written", len(t.Set), len(t.Files))
+	if err := reachable(ctx, m, gateways, o.Checks); err != nil {
+		return err
+	}
+	return m.Ready(ctx)
+}
+
+// attempts at a check after the change: links flap, neighbours are asked anew.
+const attempts = 4
+
+func reachable(ctx context.Context, m Machine, gateways map[string]bool, checks []Check) error {
+	var err error
+	for i := range attempts {
+		if i > 0 {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(time.Duration(i) * time.Second):
+			}
+		}
+		if err = reachOnce(ctx, m, gateways, checks); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+func reachOnce(ctx context.Context, m Machine, before map[string]bool, checks []Check) error {
+	now, err := m.Reach(ctx)
+	if err != nil {
+		return err
+	}
+	for g, answered := range before {
+		if answered && !now[g] {
+			return fmt.Errorf("gateway %s answered before the change and does not now", g)
+		}
+	}
+	for _, c := range checks {
+		if err := c.Do(ctx); err != nil {
+			return fmt.Errorf("check %s: %w", c.Name, err)
+		}
+	}
+	return nil
+}
+
+// patience is for taking back when the caller's context is over.
+const patience = 2 * time.Minute
+
+// takeBack reverts now, whatever became of the caller's context, and says why.
+func takeBack(m Machine, id string, why error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	reason := "taken back: " + strings.Join(strings.Fields(why.Error()), " ")
+	if _, err := m.Revert(ctx, id, reason); err != nil {
+		return hint.With(fmt.Errorf("%w; and it could not be taken back from here: %w", why, err), "the switch on the host takes it back when the time to confirm is over")
+	}
+	return fmt.Errorf("%w; %w", why, ErrReverted)
+}
+
+// await looks until the transaction is over. A context that ends takes it
+// back at once.
+func await(ctx context.Context, m Machine, id string, o Options) (Outcome, error) {
+	poll := o.Poll
+	if poll == 0 {
+		poll = time.Second
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return Reverted, takeBack(m, id, ctx.Err())
+		case <-time.After(poll):
+		}
+		st, err := m.Status(ctx)
+		if err != nil || (st.ID == id && st.State != "idle") {
+			continue // the connection may be what was lost: the switch decides
+		}
+		for _, past := range st.History {
+			if past.ID != id {
+				continue
+			}
+			if past.Outcome == string(Confirmed) {
+				return Confirmed, nil
+			}
+			return Reverted, fmt.Errorf("%s; %w", past.Why, ErrReverted)
+		}
+		return Nothing, fmt.Errorf("%s knows nothing of %s any more", m.Where(), id)
+	}
+}

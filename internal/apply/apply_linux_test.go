@@ -1,0 +1,157 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/host/localhost"
+	"linerate/internal/plan"
+	"linerate/internal/setting"
+)
+
+// realm is a host for a test: files in a root of its own, sysctls in a
+// network namespace of its own.
+type realm struct {
+	root string
+	jobs chan job
+}
+
+type job struct {
+	cmd  *exec.Cmd
+	done chan error
+}
+
+func newRealm(t *testing.T) *realm {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("needs root: it changes sysctls of a network namespace")
+	}
+	r := &realm{root: t.TempDir(), jobs: make(chan job)}
+	ready := make(chan error)
+	go func() {
+		runtime.LockOSThread() // never unlocked: the thread ends with the namespace
+		err := unix.Unshare(unix.CLONE_NEWNET)
+		ready <- err
+		for j := range r.jobs {
+			j.done <- j.cmd.Run()
+		}
+	}()
+	if err := <-ready; err != nil {
+		t.Skipf("no network namespace here: %v", err)
+	}
+	t.Cleanup(func() { close(r.jobs) })
+	for _, d := range []string{"etc/sysctl.d", "etc/modprobe.d", "etc/modules-load.d", "etc/udev/rules.d", "etc/tmpfiles.d", "etc/init.d", "etc/rcS.d"} {
+		if err := os.MkdirAll(filepath.Join(r.root, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r
+}
+
+func (r *realm) run(cmd *exec.Cmd) error {
+	j := job{cmd, make(chan error, 1)}
+	r.jobs <- j
+	return <-j.done
+}
+
+func (r *realm) runner() *localhost.Runner {
+	return &localhost.Runner{Env: []string{"LINERATE_ROOT=" + r.root, "LINERATE_INIT=sysv"}, Start: r.run}
+}
+
+func (r *realm) sysctl(t *testing.T, name string) string {
+	t.Helper()
+	out, err := func() ([]byte, error) {
+		var b strings.Builder
+		cmd := exec.Command("sysctl", "-n", name)
+		cmd.Stdout = &b
+		err := r.run(cmd)
+		return []byte(b.String()), err
+	}()
+	if err != nil {
+		t.Fatalf("sysctl %s: %v", name, err)
+	}
+	return strings.Join(strings.Fields(string(out)), " ")
+}
+
+func text(s string) *string { return &s }
+
+// testPlan changes three sysctls of a namespace, and two files.
+func testPlan(t *testing.T, m Machine) plan.Plan {
+	t.Helper()
+	id, err := m.Hello(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sysctl := func(name, was, value string) plan.Setting {
+		return plan.Setting{Name: name, Mechanism: setting.Sysctl, Current: plan.Current{Value: &was}, Value: value,
+			Where: plan.Where{File: plan.LinuxSysctl, Runtime: true}, Reason: "a test"}
+	}
+	p, err := plan.Seal(plan.Plan{OS: id.OS, Release: id.Release, Host: id.Host, Role: "router", Settings: []plan.Setting{
+		sysctl("net.ipv4.ip_forward", "0", "1"),
+		sysctl("net.ipv4.tcp_rmem", "4096 131072 6291456", "4096 131072 67108864"),
+		sysctl("net.ipv4.ip_local_port_range", "32768 60999", "1024 65535"),
+		{Name: "nf_conntrack/hashsize", Mechanism: setting.ModParam, Value: "65536",
+			Where: plan.Where{File: plan.LinuxModprobe}, Reason: "a test"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestApplyConfirmRollback(t *testing.T) {
+	r := newRealm(t)
+	m := On(r.runner())
+	p := testPlan(t, m)
+	for i := range p.Settings[:3] {
+		p.Settings[i].Current.Value = text(r.sysctl(t, p.Settings[i].Name))
+	}
+	p, _ = plan.Seal(p)
+	ctx := context.Background()
+	o := Options{Within: time.Minute, Say: t.Logf}
+	got, err := Run(ctx, m, p, o)
+	if got != Pending || err != nil {
+		t.Fatalf("apply: %s, %v", got, err)
+	}
+	if v := r.sysctl(t, "net.ipv4.tcp_rmem"); v != "4096 131072 67108864" {
+		t.Errorf("tcp_rmem is %s", v)
+	}
+	st, err := m.Status(ctx)
+	if err != nil || !st.Armed || !st.Ready || st.State != "pending" || st.Left < 50 {
+		t.Fatalf("status %+v, %v", st, err)
+	}
+	if _, err := Run(ctx, m, p, o); err == nil || !strings.Contains(err.Error(), "another apply is pending") {
+		t.Errorf("a second apply: %v", err)
+	}
+	if said, err := m.Confirm(ctx, p.Digest); err != nil || !strings.Contains(said, "confirmed 000001-") {
+		t.Fatalf("confirm: %q, %v", said, err)
+	}
+	if _, err := m.Confirm(ctx, ""); err == nil {
+		t.Error("a second confirm was taken")
+	}
+	st, err = m.Status(ctx)
+	if err != nil || st.State != "idle" || len(st.Drift) != 0 || len(st.History) != 1 {
+		t.Fatalf("status %+v, %v", st, err)
+	}
+	past, _ := st.Current()
+	if _, err := m.Rollback(ctx, past.ID); err != nil {
+		t.Fatal(err)
+	}
+	if v := r.sysctl(t, "net.ipv4.ip_forward"); v != *p.Settings[0].Current.Value {
+		t.Errorf("ip_forward is %s after rollback", v)
+	}
+	if _, err := os.Stat(filepath.Join(r.root, plan.LinuxSysctl)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the drop-in file is still there: %v", err)
+	}
+	out, _ := exec.Command("find", r.root, "-type", "f").CombinedOutput()
+	t.Logf("%s", out)
+}

@@ -1,0 +1,37 @@
+package fault
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"linerate/internal/host"
+	"linerate/internal/host/localhost"
+)
+
+func local(r *Realm, env []string) host.Runner {
+	return &localhost.Runner{Env: env, Start: r.Start}
+}
+
+// TestFaults strikes at the agent: after recovery the host is exactly as it
+// was, or exactly as it was confirmed.
+func TestFaults(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root: it makes namespaces and a file system")
+	}
+	faults := 550
+	if testing.Short() {
+		faults = 40
+	}
+	got, err := Run(context.Background(), t.TempDir(), Options{Faults: faults, Seed: 1, Workers: 4, Runner: local})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range got.Bad {
+		t.Error(b)
+	}
+	if got.Mixed+got.Lost != 0 || got.Old+got.New != faults || got.New == 0 || got.Old == 0 {
+		t.Errorf("%+v", got)
+	}
+	t.Logf("%+v", got)
+}

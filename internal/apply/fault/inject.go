@@ -1,0 +1,89 @@
+// Package fault attacks the agent while it changes a host of its own making,
+// at every step, and looks what is left of that host: it proves that the net
+// holds, or shows where it does not.
+package fault
+
+import (
+	"fmt"
+	"strings"
+
+	"linerate/internal/apply"
+)
+
+// Kind is what goes wrong.
+type Kind string
+
+// The kinds of faults. All but IO and Lie are real: processes are killed, the
+// file system is full or read-only, others do apply.
+const (
+	Kill     Kind = "kill"      // kill -9 of the agent
+	Cut      Kind = "cut"       // the connection is gone: nobody listens, nobody goes on
+	IO       Kind = "io"        // one command fails, as with EIO or EPERM
+	Full     Kind = "full"      // the disk is full from here on
+	ReadOnly Kind = "read-only" // the file system is read-only from here on
+	Lie      Kind = "lie"       // settings read back otherwise than they are
+	Clock    Kind = "clock"     // the wall clock jumps by a year
+	Second   Kind = "second"    // somebody else applies another plan
+	Boot     Kind = "boot"      // killed, and the host boots
+)
+
+// Kinds lists all of them.
+func Kinds() []Kind { return []Kind{Kill, Cut, IO, Full, ReadOnly, Lie, Clock, Second, Boot} }
+
+// commands are what the agent calls that can fail or be interrupted.
+var commands = []string{"mv", "cp", "rm", "ln", "mkdir", "chmod", "chown", "sync", "fsync", "cat", "sed", "ls", "stat",
+	"cmp", "grep", "tail", "sort", "rmdir", "flock", "lockf", "sleep", "id", "uname", "ps"}
+
+// prelude counts steps and strikes at one. FAULT, FAULT_AT and FAULT_DIR are
+// in the environment; the switch itself is not counted, as it runs beside.
+const prelude = `
+case ${1-} in watch) FAULT= ;; esac
+strike() {
+	[ -n "${FAULT-}" ] || return 0
+	until read -r fault_n <"$FAULT_DIR/count"; do :; done # two of a pipeline may count at once
+	fault_n=$((fault_n + 1))
+	echo "$fault_n" >"$FAULT_DIR/count"
+	[ "$fault_n" -eq "$FAULT_AT" ] || return 0
+	echo "$1" >"$FAULT_DIR/struck"
+	case $FAULT in
+	kill | boot) command kill -9 $$; exit 137 ;;
+	cut) exec >/dev/full 2>&1 ;;
+	io) echo "$1: Input/output error" >&2; return 1 ;;
+	full) command dd if=/dev/zero of="$ROOT/ballast" bs=65536 2>/dev/null ;;
+	read-only) command mount -o remount,ro "$ROOT" ;;
+	lie) echo lying >"$FAULT_DIR/lie" ;;
+	clock) echo jumped >"$FAULT_DIR/clock" ;;
+	second) (unset LINERATE_LOCKED; FAULT=''; export FAULT; locked apply now <"$FAULT_DIR/journal" >"$FAULT_DIR/second" 2>&1; echo >"$FAULT_DIR/second-done") & ;;
+	esac
+	return 0
+}
+setsid() { strike setsid && exec setsid "$@"; }
+say() { strike say && printf '%s\n' "$*"; }
+knob_write() { strike knob_write && real_knob_write "$@"; }
+knob_read() {
+	real_knob_read "$@" || return
+	if [ -s "$FAULT_DIR/lie" ]; then value=${value}9; fi
+}
+date() { if [ -s "$FAULT_DIR/clock" ]; then echo $(($(command date +%s) + 31536000)); else command date "$@"; fi; }
+`
+
+// sabotage makes the revert do nothing and find nothing wrong.
+const sabotage = `
+restore_file() { return 0; }
+undone() { return 0; }
+enlist() { [ -d "$S/reverting" ] || todo="$todo$1 $2 $3 =$4$NL"; }
+`
+
+// script is the agent with the prelude in it.
+func script(brokenRevert bool) string {
+	var b strings.Builder
+	b.WriteString(prelude)
+	for _, c := range commands {
+		fmt.Fprintf(&b, "%s() { strike %s && command %s \"$@\"; }\n", c, c, c)
+	}
+	if brokenRevert {
+		b.WriteString(sabotage)
+	}
+	return strings.NewReplacer("\nknob_write() {\n", "\nreal_knob_write() {\n", "\nknob_read() {\n\tif knob_file", "\nreal_knob_read() {\n\tif knob_file").
+		Replace(apply.Script(b.String()))
+}

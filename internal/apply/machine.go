@@ -1,0 +1,177 @@
+// Package apply makes a plan true on a host, and puts the host back unless
+// somebody confirms in time. What changes a host is one POSIX sh script, the
+// agent, the same on this machine and on remote ones; this package decides
+// what is to be changed, judges what the agent reads back, and asks.
+// docs/design/apply.md has the state machine and its reasons.
+package apply
+
+import (
+	"bytes"
+	"context"
+	_ "embed" // agent.sh
+	"fmt"
+	"strings"
+
+	"linerate/internal/host"
+	"linerate/internal/knob"
+)
+
+//go:embed agent.sh
+var agent string
+
+// Agent is the whole script that runs on a host: it calls main, last.
+func Agent() string { return Script("") }
+
+// Script is the agent with shell text put before its last line: benchmarks
+// and tests inject faults by functions that stand before the commands of the
+// same names.
+func Script(before string) string {
+	return "#!/bin/sh\n" + knob.Script + agent + before + "\nmain \"$@\"\n"
+}
+
+// Machine is what apply needs of a host: to look, and to change it by a
+// journal. The implementations are Agent's (On) and its decorator DryRun.
+type Machine interface {
+	// Hello says what the host is and whether something is pending.
+	Hello(ctx context.Context) (Identity, error)
+	// Look reads settings and files as they are. A key's name may be a
+	// pattern that knob.Companions made.
+	Look(ctx context.Context, keys []knob.Key, files []string) (Snapshot, error)
+	// Reach says which default gateways answer, by address.
+	Reach(ctx context.Context) (map[string]bool, error)
+	// Status is what is pending, the history and the drift.
+	Status(ctx context.Context) (Status, error)
+	// Apply journals, arms the switch, changes, and returns the id and the
+	// values as they read back. When it fails the host is as it was.
+	Apply(ctx context.Context, t Transaction) (id string, after map[knob.Key]string, err error)
+	// Ready says that what was applied was judged good: it can be confirmed.
+	Ready(ctx context.Context) error
+	// Confirm keeps what is pending; digest may be "".
+	Confirm(ctx context.Context, digest string) (string, error)
+	// Revert takes what is pending back; id may be "any".
+	Revert(ctx context.Context, id, why string) (string, error)
+	// Rollback takes a confirmed transaction back, the last one.
+	Rollback(ctx context.Context, id string) (string, error)
+	// Reboot boots the host to try what was applied with Trial.
+	Reboot(ctx context.Context) error
+	// Where names the host for people.
+	Where() string
+}
+
+// On is the Machine behind a Runner.
+func On(r host.Runner) Machine { return &machine{r, Agent()} }
+
+// OnWith is On with another text of the agent (see Script).
+func OnWith(r host.Runner, script string) Machine { return &machine{r, script} }
+
+type machine struct {
+	host.Runner
+	script string
+}
+
+func (m *machine) ask(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+	out, err := m.Run(ctx, m.script, args, stdin)
+	if err != nil {
+		return out, fmt.Errorf("%s: %w", m.Where(), err)
+	}
+	return out, nil
+}
+
+// change installs the agent, then runs a command of it. A command that ends
+// with nothing pending removes it again.
+func (m *machine) change(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+	if _, err := m.ask(ctx, []byte(m.script), "install"); err != nil {
+		return nil, err
+	}
+	return m.ask(ctx, stdin, args...)
+}
+
+func (m *machine) Hello(ctx context.Context) (Identity, error) {
+	out, err := m.ask(ctx, nil, "hello")
+	if err != nil {
+		return Identity{}, err
+	}
+	return parseIdentity(out)
+}
+
+func (m *machine) Look(ctx context.Context, keys []knob.Key, files []string) (Snapshot, error) {
+	var b bytes.Buffer
+	for _, k := range keys {
+		fmt.Fprintf(&b, "%s %s %s\n", k.Mechanism, dash(k.Device), k.Name)
+	}
+	for _, f := range files {
+		fmt.Fprintf(&b, "file - %s\n", f)
+	}
+	out, err := m.ask(ctx, b.Bytes(), "look")
+	if err != nil {
+		return Snapshot{}, err
+	}
+	return parseSnapshot(out)
+}
+
+func (m *machine) Reach(ctx context.Context) (map[string]bool, error) {
+	out, err := m.ask(ctx, nil, "reach")
+	if err != nil {
+		return nil, err
+	}
+	gateways := map[string]bool{}
+	for line := range strings.Lines(string(out)) {
+		if f := strings.Fields(line); len(f) == 3 && f[0] == "gateway" {
+			gateways[f[1]] = f[2] == "yes"
+		}
+	}
+	return gateways, nil
+}
+
+func (m *machine) Status(ctx context.Context) (Status, error) {
+	out, err := m.ask(ctx, nil, "status")
+	if err != nil {
+		return Status{}, err
+	}
+	return parseStatus(out)
+}
+
+func (m *machine) Apply(ctx context.Context, t Transaction) (string, map[knob.Key]string, error) {
+	kind := "now"
+	if t.Trial {
+		kind = "trial"
+	}
+	out, err := m.change(ctx, t.Journal(), "apply", kind)
+	if err != nil {
+		return "", nil, err
+	}
+	s, err := parseSnapshot(out)
+	return s.id, s.Values, err
+}
+
+func (m *machine) Ready(ctx context.Context) error {
+	_, err := m.ask(ctx, nil, "ready")
+	return err
+}
+
+func (m *machine) Confirm(ctx context.Context, digest string) (string, error) {
+	return said(m.ask(ctx, nil, "confirm", digest))
+}
+
+func (m *machine) Revert(ctx context.Context, id, why string) (string, error) {
+	return said(m.ask(ctx, nil, "revert", id, why))
+}
+
+func (m *machine) Rollback(ctx context.Context, id string) (string, error) {
+	return said(m.change(ctx, nil, "rollback", id))
+}
+
+func (m *machine) Reboot(ctx context.Context) error {
+	_, err := m.ask(ctx, nil, "reboot")
+	return err
+}
+
+func said(out []byte, err error) (string, error) { return strings.TrimSpace(string(out)), err }
+
+// dash stands for no device in the agent's lines.
+func dash(device string) string {
+	if device == "" {
+		return "-"
+	}
+	return device
+}

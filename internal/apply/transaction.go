@@ -1,0 +1,245 @@
+package apply
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"linerate/internal/fact/release"
+	"linerate/internal/hint"
+	"linerate/internal/knob"
+	"linerate/internal/plan"
+	"linerate/internal/setting"
+)
+
+// Transaction is everything that a host is to be changed in, and everything
+// needed to put it back. Its Journal is what the agent makes durable before it
+// changes anything.
+type Transaction struct {
+	Plan   plan.Plan
+	Window time.Duration
+	// Trial is set when the change waits for a boot before the window begins.
+	Trial bool
+	Files []plan.File
+	// Set is in the order of setting; Undo in the order of putting back;
+	// Before is all that Set may change, and what it was.
+	Set, Undo, Before []Assignment
+}
+
+// Assignment is a key and a value.
+type Assignment struct {
+	knob.Key
+	Value string
+}
+
+// keysOf lists what a plan changes at run time, and what that changes in turn.
+func keysOf(p plan.Plan) (own, companions []knob.Key) {
+	for _, s := range p.Settings {
+		if !s.Where.Runtime || !knob.AtRuntime(s.Mechanism) {
+			continue
+		}
+		k := keyOf(s)
+		own = append(own, k)
+		companions = append(companions, knob.Companions(k)...)
+	}
+	return knob.Order(own), companions
+}
+
+func keyOf(s plan.Setting) knob.Key {
+	return knob.Key{Mechanism: s.Mechanism, Device: s.Device, Name: s.Name}
+}
+
+// Fits says whether a plan is for this host at all.
+func Fits(p plan.Plan, id Identity) error {
+	switch {
+	case p.OS != id.OS:
+		return hint.With(fmt.Errorf("the plan is for %s, the host runs %s", p.OS, id.OS), "make a plan of this host")
+	case p.Host != "" && p.Host != id.Host:
+		return hint.With(fmt.Errorf("the plan was made for %q, this is %q", p.Host, id.Host), "make a plan of this host: another host's facts are not its own")
+	case id.UID != 0:
+		return hint.With(errors.New("changing a host needs root"), "run it with sudo or doas")
+	case id.Init == "none" && writesFiles(p):
+		return hint.With(errors.New("nothing is known of what starts at this host's boot, so nothing could put its files back"), "apply needs systemd, OpenRC, System V init or FreeBSD's rc")
+	}
+	want, err := release.Parse(p.Release)
+	if err != nil {
+		return err
+	}
+	got, err := release.Parse(id.Release)
+	if err != nil {
+		return err
+	}
+	if want.Major != got.Major || want.Minor != got.Minor {
+		return hint.With(fmt.Errorf("the plan was made for release %s, the host runs %s", p.Release, id.Release), "make the plan anew: what it knows of the other release may not hold")
+	}
+	return nil
+}
+
+func writesFiles(p plan.Plan) bool {
+	return slices.ContainsFunc(p.Settings, func(s plan.Setting) bool { return s.Where.File != "" })
+}
+
+// Prepare works out the transaction that makes a plan true on a host that is
+// as the snapshot says. It refuses a host that is not as the plan found it,
+// other people's files, and what could not be put back.
+func Prepare(p plan.Plan, now Snapshot, window time.Duration, trial bool) (Transaction, error) {
+	t := Transaction{Plan: p, Window: window, Trial: trial}
+	own := map[string]string{}
+	for path, f := range now.Files {
+		if f.Other || !strings.HasPrefix(f.Content, plan.Marker) {
+			return t, hint.With(fmt.Errorf("%s is there and is not linerate's", path), "move its lines elsewhere (%s), or set the plan's by hand", elsewhere(p.OS))
+		}
+		own[path] = f.Content
+	}
+	var err error
+	if t.Files, err = plan.Render(p, own); err != nil {
+		return t, err
+	}
+	if err := t.values(now); err != nil {
+		return t, err
+	}
+	t.Before = before(t.Set, now)
+	t.Undo = append(undo(t.Set, t.Before), unload(t.Set, now)...)
+	return t, nil
+}
+
+func elsewhere(os string) string {
+	if os == "freebsd" {
+		return "/etc/sysctl.conf, /etc/rc.conf, /boot/loader.conf"
+	}
+	return "another file of the same directory"
+}
+
+// values fills Set, in the order of setting.
+func (t *Transaction) values(now Snapshot) error {
+	want := map[knob.Key]plan.Setting{}
+	loads := false
+	for _, s := range t.Plan.Settings {
+		if s.Where.Runtime && knob.AtRuntime(s.Mechanism) {
+			want[keyOf(s)] = s
+			loads = loads || (s.Mechanism == setting.Module && s.Value == "loaded")
+		}
+	}
+	own, _ := keysOf(t.Plan)
+	for _, k := range own {
+		s := want[k]
+		value, exists := now.Values[k]
+		if !exists && !loads {
+			return hint.With(fmt.Errorf("%s does not exist on this host", s.Title()), "make the plan anew; a module may have to be loaded first")
+		}
+		if err := unchanged(s, k, value, exists); err != nil {
+			return err
+		}
+		if why := knob.NotWritable(t.Plan.OS, k, value); why != "" && !knob.Same(k, s.Value, value) {
+			return hint.With(fmt.Errorf("%s: %s, so a revert would need a boot", s.Title(), why), "set it in a file, for the next boot")
+		}
+		t.Set = append(t.Set, Assignment{k, knob.Native(k, s.Value)})
+	}
+	return nil
+}
+
+// unchanged refuses a setting that somebody changed since the plan was made,
+// unless it is what the plan wants already.
+func unchanged(s plan.Setting, k knob.Key, value string, exists bool) error {
+	if s.Current.Value == nil || knob.Same(k, s.Value, value) || knob.Same(k, *s.Current.Value, value) {
+		return nil
+	}
+	is := "gone"
+	if exists {
+		is = fmt.Sprintf("%q", value)
+	}
+	return hint.With(fmt.Errorf("%s was %q when the plan was made and is %s now", s.Title(), *s.Current.Value, is), "find out who changed it, then make the plan anew")
+}
+
+// before lists all values that setting may change, as they are. A module that
+// stays loaded is no difference that a revert could be held to, and what its
+// loading brought about has no value to go back to.
+func before(set []Assignment, now Snapshot) []Assignment {
+	var list []Assignment
+	seen := map[knob.Key]bool{}
+	add := func(k knob.Key) {
+		if v, ok := now.Values[k]; ok && !seen[k] && k.Mechanism != setting.Module {
+			list = append(list, Assignment{k, v})
+		}
+		seen[k] = true
+	}
+	for _, a := range set {
+		add(a.Key)
+	}
+	for _, k := range now.keys {
+		add(k)
+	}
+	return list
+}
+
+// undo lists what puts the values back: what was set, last first, then what
+// that changes in turn.
+func undo(set, before []Assignment) []Assignment {
+	prior := map[knob.Key]string{}
+	for _, a := range before {
+		prior[a.Key] = a.Value
+	}
+	var list []Assignment
+	put := func(k knob.Key) {
+		if v, ok := prior[k]; ok && knob.PutBack(k, v) {
+			list = append(list, Assignment{k, v})
+		}
+		delete(prior, k)
+	}
+	for _, a := range slices.Backward(set) {
+		put(a.Key)
+	}
+	for _, a := range before {
+		put(a.Key)
+	}
+	return list
+}
+
+// unload lists the modules that are loaded by this and were not before.
+func unload(set []Assignment, now Snapshot) []Assignment {
+	var list []Assignment
+	for _, a := range slices.Backward(set) {
+		if a.Mechanism == setting.Module && a.Value != now.Values[a.Key] {
+			list = append(list, Assignment{a.Key, now.Values[a.Key]})
+		}
+	}
+	return list
+}
+
+// Judge compares what was set with what reads back; a setting that the kernel
+// rounds or spells otherwise is right (knob.Same).
+func (t Transaction) Judge(after map[knob.Key]string) error {
+	for _, a := range t.Set {
+		got, ok := after[a.Key]
+		if !ok || !knob.Same(a.Key, a.Value, got) {
+			return fmt.Errorf("%s %s was set to %q and reads back as %q", a.Mechanism, a.Name, a.Value, got)
+		}
+	}
+	return nil
+}
+
+// Journal is the transaction as the agent's text, docs/reference/apply.md.
+func (t Transaction) Journal() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "linerate-transaction 1\ndigest %s\nwindow %d\n", t.Plan.Digest, int(t.Window.Seconds()))
+	for _, f := range t.Files {
+		fmt.Fprintf(&b, "file %o %s\n", f.Mode, f.Path)
+		for line := range strings.Lines(f.Content) {
+			b.WriteString("|" + strings.TrimSuffix(line, "\n") + "\n")
+		}
+	}
+	writeAssignments(&b, "before", t.Before)
+	writeAssignments(&b, "set", t.Set)
+	writeAssignments(&b, "undo", t.Undo)
+	b.WriteString("end\n")
+	return b.Bytes()
+}
+
+func writeAssignments(b *bytes.Buffer, kind string, list []Assignment) {
+	for _, a := range list {
+		fmt.Fprintf(b, "%s %s %s %s =%s\n", kind, a.Mechanism, dash(a.Device), a.Name, a.Value)
+	}
+}

@@ -1,0 +1,65 @@
+package sshhost
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"linerate/internal/host"
+)
+
+// Runner runs scripts on a host over SSH. It dials when it has to: a
+// connection that was lost is made anew by the next script.
+type Runner struct {
+	// Dial makes a connection.
+	Dial func(ctx context.Context) (*Client, error)
+	// Name is the host for people.
+	Name string
+
+	mu     sync.Mutex
+	client *Client
+}
+
+var _ host.Runner = (*Runner)(nil)
+
+// Run is host.Runner's. A context that ends cuts the connection; the script
+// may go on without it.
+func (r *Runner) Run(ctx context.Context, script string, args []string, stdin []byte) ([]byte, error) {
+	text, err := host.Compose(script, args, stdin)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.client == nil {
+		if r.client, err = r.Dial(ctx); err != nil {
+			r.client = nil
+			return nil, err
+		}
+	}
+	out, err := r.client.Run(ctx, Script{Name: "linerate's agent", Text: text})
+	var exit *ExitError
+	switch {
+	case errors.As(err, &exit):
+		return out, &host.ScriptError{Code: exit.Status, Stderr: exit.Said}
+	case err != nil:
+		r.client.Close()
+		r.client = nil
+	}
+	return out, err
+}
+
+// Where is host.Runner's.
+func (r *Runner) Where() string { return r.Name }
+
+// Close ends the connection.
+func (r *Runner) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.client == nil {
+		return nil
+	}
+	err := r.client.Close()
+	r.client = nil
+	return err
+}

@@ -1,0 +1,166 @@
+# shellcheck shell=sh
+# shellcheck disable=SC2015 # a && b || c: c is to follow a failure of either
+# shellcheck disable=SC2012 # ls lists names that only linerate or the kernel makes
+#
+# How a setting is read and written. Every function takes MECHANISM DEVICE
+# NAME; DEVICE is - where there is none. Nothing here is ever evaluated: names
+# and values are arguments and the contents of variables.
+
+set -u -f
+umask 077
+PATH=/sbin:/bin:/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin
+LC_ALL=C
+export PATH LC_ALL
+OS=$(uname -s)
+NL='
+'
+
+# slashes sets path to a sysctl's path: dots part, a slash is a dot of a name.
+slashes() {
+	rest=$1 path=
+	while :; do
+		part=${rest%%.*}
+		case $part in */*) part=${part%%/*}.${part#*/} ;; esac
+		path=$path$part
+		case $rest in *.*) rest=${rest#*.} path=$path/ ;; *) return 0 ;; esac
+	done
+}
+
+# knob_file sets file to what holds a setting on Linux; false where none does.
+knob_file() {
+	[ "$OS" = Linux ] || return 1
+	net=/sys/class/net/$2
+	case $1:$3 in
+	sysctl:*) slashes "$3" && file=/proc/sys/$path ;;
+	link:mtu) file=$net/mtu ;;
+	link:txqueuelen) file=$net/tx_queue_len ;;
+	napi:threaded) file=$net/threaded ;;
+	napi:defer-hard-irqs) file=$net/napi_defer_hard_irqs ;;
+	napi:gro-flush-timeout) file=$net/gro_flush_timeout ;;
+	rps:*) file=$net/queues/$3/rps_cpus ;;
+	rfs:*) file=$net/queues/$3/rps_flow_cnt ;;
+	xps:*) file=$net/queues/$3/xps_cpus ;;
+	irq:*) file=/proc/irq/$3/smp_affinity_list ;;
+	governor:*) file=/sys/devices/system/cpu/$3/cpufreq/scaling_governor ;;
+	module-param:*/*) file=/sys/module/${3%%/*}/parameters/${3#*/} ;;
+	*) return 1 ;;
+	esac
+}
+
+# knob_read sets value to a setting's running value, blanks folded; false when
+# it has none, or one of several lines.
+knob_read() {
+	if knob_file "$@"; then
+		value=$(cat "$file" 2>/dev/null) || return 1
+	else
+		value=$(knob_ask "$@" 2>/dev/null) || return 1
+		[ -n "$value" ] || return 1
+	fi
+	case $value in *"$NL"*) return 1 ;; esac
+	# shellcheck disable=SC2086 # splitting is what folds the blanks
+	set -- $value
+	value=$*
+}
+
+# knob_ask prints the value of what no file holds.
+knob_ask() {
+	case $OS:$1 in
+	Linux:offload) feature "$3" && ethtool -k "$2" | awk -v k="$name:" '$1 == k { print $2; exit }' ;;
+	Linux:ring) ethtool -g "$2" | current "$3" ;;
+	Linux:channels) ethtool -l "$2" | current "$3" ;;
+	Linux:coalesce) ethtool -c "$2" | awk -v k="$3" '
+		/^Adaptive/ { a["adaptive-rx"] = $3; a["adaptive-tx"] = $5; if (k in a) { print a[k]; exit } }
+		$1 == k ":" { print $2; exit }' ;;
+	Linux:module) loaded test -d "/sys/module/$3" ;;
+	FreeBSD:sysctl) sysctl -n "$3" ;;
+	FreeBSD:link) ifconfig "$2" | awk -v k="$3" '{ for (i = 1; i < NF; i++) if ($i == k) { print $(i + 1); exit } }' ;;
+	FreeBSD:offload) feature "$3" && ifconfig "$2" | awk -v k="$name" '
+		sub(/^[ \t]*options=[0-9a-f]*</, "") { sub(/>.*/, ""); on = index("," $0 ",", "," k ","); print on ? "on" : "off"; exit }' ;;
+	FreeBSD:module) loaded kldstat -q -n "$3" ;;
+	FreeBSD:pf-limit) pfctl -sm | awk -v k="$3" '$1 == k { print $NF; exit }' ;;
+	FreeBSD:irq) cpuset -g -x "$3" | sed -e 's/.*: *//' -e 's/ //g' ;;
+	FreeBSD:loader) kenv -q "$3" ;;
+	FreeBSD:rc) sysrc -n "$3" ;;
+	*) return 1 ;;
+	esac
+}
+
+# loaded says "loaded" when a command succeeds, else "absent".
+loaded() { if "$@" >/dev/null 2>&1; then echo loaded; else echo absent; fi; }
+
+# current prints a number of the second part of ethtool's -g and -l.
+current() { awk -v k="$1:" '/^Current/ { now = 1 } now && tolower($1) == k { print $2; exit }'; }
+
+# feature sets name to an offload as the system's own listing spells it.
+feature() {
+	case $OS:$1 in
+	Linux:rx) name=rx-checksumming ;;
+	Linux:tx) name=tx-checksumming ;;
+	Linux:sg) name=scatter-gather ;;
+	Linux:tso) name=tcp-segmentation-offload ;;
+	Linux:gso) name=generic-segmentation-offload ;;
+	Linux:gro) name=generic-receive-offload ;;
+	Linux:lro) name=large-receive-offload ;;
+	Linux:rxvlan) name=rx-vlan-offload ;;
+	Linux:txvlan) name=tx-vlan-offload ;;
+	Linux:ntuple) name=ntuple-filters ;;
+	Linux:rxhash) name=receive-hashing ;;
+	Linux:*) name=$1 ;;
+	FreeBSD:lro) name=LRO ;;
+	FreeBSD:tso4) name=TSO4 ;;
+	FreeBSD:tso6) name=TSO6 ;;
+	FreeBSD:rxcsum) name=RXCSUM ;;
+	FreeBSD:txcsum) name=TXCSUM ;;
+	FreeBSD:rxcsum6) name=RXCSUM_IPV6 ;;
+	FreeBSD:txcsum6) name=TXCSUM_IPV6 ;;
+	FreeBSD:vlanhwtag) name=VLAN_HWTAGGING ;;
+	FreeBSD:vlanhwcsum) name=VLAN_HWCSUM ;;
+	FreeBSD:vlanhwtso) name=VLAN_HWTSO ;;
+	FreeBSD:vlanhwfilter) name=VLAN_HWFILTER ;;
+	*) return 1 ;;
+	esac
+}
+
+# knob_names prints the names that a pattern with * stands for, one a line:
+# sysctls by their path, the offloads of a device that can be changed.
+knob_names() {
+	case $OS:$1:$3 in
+	Linux:sysctl:*\**)
+		knob_file "$1" "$2" "$3"
+		set +f
+		for f in $file; do
+			set -f
+			[ -e "$f" ] && printf '%s\n' "${f#/proc/sys/}" | tr ./ /.
+		done
+		set -f
+		;;
+	Linux:offload:\*) ethtool -k "$2" 2>/dev/null | awk '/: (on|off)$/ { sub(/:$/, "", $1); print $1 }' ;;
+	Linux:rps:\* | Linux:rfs:\*) ls "/sys/class/net/$2/queues" 2>/dev/null | sed -n '/^rx-/p' ;;
+	Linux:xps:\*) ls "/sys/class/net/$2/queues" 2>/dev/null | sed -n '/^tx-/p' ;;
+	*) printf '%s\n' "$3" ;;
+	esac
+}
+
+# knob_write sets a running value; false when the system refuses. What only a
+# boot can set is refused.
+knob_write() {
+	if knob_file "$@"; then
+		[ -e "$file" ] || return 1
+		{ printf '%s\n' "$4" >"$file"; } 2>/dev/null
+		return
+	fi
+	case $OS:$1 in
+	Linux:offload) ethtool -K "$2" "$3" "$4" ;;
+	Linux:ring) ethtool -G "$2" "$3" "$4" ;;
+	Linux:channels) ethtool -L "$2" "$3" "$4" ;;
+	Linux:coalesce) ethtool -C "$2" "$3" "$4" ;;
+	Linux:module) if [ "$4" = loaded ]; then modprobe "$3"; else modprobe -r "$3"; fi ;;
+	FreeBSD:sysctl) sysctl "$3=$4" ;;
+	FreeBSD:link) ifconfig "$2" "$3" "$4" ;;
+	FreeBSD:offload) if [ "$4" = on ]; then ifconfig "$2" "$3"; else ifconfig "$2" "-$3"; fi ;;
+	FreeBSD:module) if [ "$4" = loaded ]; then kldload -n "$3"; else kldunload "$3"; fi ;;
+	FreeBSD:pf-limit) printf 'set limit %s %s\n' "$3" "$4" | pfctl -Omf - ;;
+	FreeBSD:irq) cpuset -l "$4" -x "$3" ;;
+	*) return 1 ;;
+	esac >/dev/null 2>&1
+}

@@ -1,0 +1,238 @@
+package knob
+
+import (
+	_ "embed" // knob.sh
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/setting"
+)
+
+// Script holds shell functions, for any POSIX sh of Linux or FreeBSD, that
+// read and write a host's settings: knob_read, knob_names and knob_write.
+// They are what changes hosts for good, local ones and remote ones alike; the
+// lab's variants are set by Target.
+//
+//go:embed knob.sh
+var Script string
+
+// Key is one setting of a host; Device is "" where there is none.
+type Key struct {
+	Mechanism setting.Mechanism
+	Device    string
+	Name      string
+}
+
+// Native is a value as the mechanism reads it back: plans say on and off
+// where the kernel says 1 and 0.
+func Native(k Key, value string) string {
+	if k.Mechanism == setting.NAPI && k.Name == "threaded" {
+		switch value {
+		case "on":
+			return "1"
+		case "off":
+			return "0"
+		}
+	}
+	return folded(value)
+}
+
+// AtRuntime reports whether a mechanism has a running value at all: loader and
+// rc.conf variables are read when something starts.
+func AtRuntime(m setting.Mechanism) bool { return m != setting.Loader && m != setting.RC }
+
+// Companions are the settings, as patterns, that writing one changes as well,
+// so that putting it back means putting them back. Sources: inet_forward_change
+// and addrconf_fixup_forwarding copy conf.all to every interface
+// (net/ipv4/devinet.c, net/ipv6/addrconf.c); mm/page-writeback.c clears the
+// ratio when bytes are set and the reverse; netdev_fix_features switches off
+// what depends on an offload (net/core/dev.c).
+func Companions(k Key) []Key {
+	sysctls := func(names ...string) []Key {
+		var keys []Key
+		for _, n := range names {
+			keys = append(keys, Key{Mechanism: setting.Sysctl, Name: n})
+		}
+		return keys
+	}
+	switch k.Mechanism {
+	case setting.Sysctl:
+		return sysctls(sysctlCompanions[k.Name]...)
+	case setting.Offload:
+		return []Key{{setting.Offload, k.Device, "*"}}
+	case setting.Channels, setting.Ring:
+		return []Key{{setting.RPS, k.Device, "*"}, {setting.RFS, k.Device, "*"}, {setting.XPS, k.Device, "*"}}
+	}
+	return nil
+}
+
+var sysctlCompanions = map[string][]string{
+	"net.ipv4.ip_forward":                {"net.ipv4.conf.*.forwarding", "net.ipv4.conf.all.accept_redirects"},
+	"net.ipv4.conf.all.forwarding":       {"net.ipv4.ip_forward", "net.ipv4.conf.*.forwarding", "net.ipv4.conf.all.accept_redirects"},
+	"net.ipv6.conf.all.forwarding":       {"net.ipv6.conf.*.forwarding"},
+	"net.ipv6.conf.all.disable_ipv6":     {"net.ipv6.conf.*.disable_ipv6"},
+	"net.ipv6.conf.all.disable_policy":   {"net.ipv6.conf.*.disable_policy"},
+	"net.ipv6.conf.all.proxy_ndp":        {"net.ipv6.conf.*.proxy_ndp"},
+	"vm.dirty_bytes":                     {"vm.dirty_ratio"},
+	"vm.dirty_ratio":                     {"vm.dirty_bytes"},
+	"vm.dirty_background_bytes":          {"vm.dirty_background_ratio"},
+	"vm.dirty_background_ratio":          {"vm.dirty_background_bytes"},
+	"net.ipv4.tcp_congestion_control":    {"net.ipv4.tcp_allowed_congestion_control"},
+	"net.netfilter.nf_conntrack_buckets": {"net.netfilter.nf_conntrack_max"},
+	"kern.ipc.maxsockbuf":                {"net.inet.tcp.sendbuf_max", "net.inet.tcp.recvbuf_max"},
+}
+
+// exclusive pairs: of the two one is 0, and 0 cannot be written.
+var exclusive = map[string]string{
+	"vm.dirty_bytes": "vm.dirty_ratio", "vm.dirty_ratio": "vm.dirty_bytes",
+	"vm.dirty_background_bytes": "vm.dirty_background_ratio", "vm.dirty_background_ratio": "vm.dirty_background_bytes",
+}
+
+// PutBack reports whether a prior value has to be written to come back: the 0
+// of an exclusive pair comes with its partner.
+func PutBack(k Key, before string) bool {
+	_, pair := exclusive[k.Name]
+	return k.Mechanism != setting.Sysctl || !pair || before != "0"
+}
+
+// NotWritable says why a value cannot be written though it is the setting's
+// own default, so that a revert would need a boot (seen on FreeBSD 14.0); ""
+// when nothing is known against it.
+func NotWritable(os string, k Key, value string) string {
+	if os == "freebsd" && k.Mechanism == setting.Sysctl && slices.Contains(oneWay[k.Name], value) {
+		return "the kernel does not take " + value + " back at run time though it is the default"
+	}
+	return ""
+}
+
+var oneWay = map[string][]string{
+	"net.inet.ip.random_id_period": {"0"},
+	"net.inet.tcp.maxunacktime":    {"0"},
+}
+
+// Order sorts keys into the order in which they are to be set: what makes
+// others exist or resets them comes first. What remains wrong, such as a lower
+// bound above its upper one, the agent solves by trying again.
+func Order(keys []Key) []Key {
+	keys = slices.Clone(keys)
+	slices.SortStableFunc(keys, func(a, b Key) int { return rank(a) - rank(b) })
+	return keys
+}
+
+var mechanismRank = []setting.Mechanism{setting.Module, setting.ModParam, setting.Channels, setting.Ring, setting.Coalesce,
+	setting.Link, setting.Offload, setting.Sysctl, setting.NAPI, setting.RPS, setting.RFS, setting.XPS, setting.IRQ,
+	setting.Governor, setting.PFLimit}
+
+func rank(k Key) int {
+	r := 10 * slices.Index(mechanismRank, k.Mechanism)
+	switch {
+	case strings.HasSuffix(k.Name, "ip_forward"), strings.Contains(k.Name, ".conf.all."):
+		return r
+	case strings.Contains(k.Name, ".conf.default."):
+		return r + 1
+	case strings.Contains(k.Name, ".conf."):
+		return r + 3
+	}
+	return r + 2
+}
+
+// Same reports whether got is what the system makes of want: blanks, bases and
+// leading zeros do not count, and some settings round (see rounded).
+func Same(k Key, want, got string) bool {
+	want, got = Native(k, want), folded(got)
+	if want == got {
+		return true
+	}
+	switch k.Mechanism {
+	case setting.RPS, setting.XPS:
+		return mask(want) == mask(got)
+	case setting.IRQ:
+		return cpuList(want) != "" && cpuList(want) == cpuList(got)
+	}
+	w, g := numbers(want), numbers(got)
+	if w == nil || len(w) != len(g) {
+		return false
+	}
+	for i := range w {
+		if w[i] != g[i] && (i > 0 || !rounded(k, w[i], g[i])) {
+			return false
+		}
+	}
+	return true
+}
+
+// rounded knows what kernels make of a number: powers of two, ticks.
+func rounded(k Key, want, got uint64) bool {
+	switch {
+	case k.Mechanism == setting.RFS, k.Name == "net.core.rps_sock_flow_entries":
+		return got == powerOfTwo(want)
+	case slices.Contains(ticks, k.Name):
+		// Kept in ticks of 1 to 10 ms, rounded up (msecs_to_jiffies).
+		return want > 0 && got >= want && got < want+10
+	case slices.Contains(powersOfTwo, k.Name):
+		return got == powerOfTwo(want)
+	}
+	return false
+}
+
+var (
+	ticks       = []string{"net.ipv4.icmp_ratelimit", "net.ipv4.icmp_msgs_burst", "net.ipv6.icmp.ratelimit"}
+	powersOfTwo = []string{"net.inet.ip.fw.tables_max", "net.inet.ip.fw.dyn_buckets", "net.netfilter.nf_conntrack_buckets"}
+)
+
+func powerOfTwo(n uint64) uint64 {
+	p := uint64(1)
+	for p < n && p < 1<<62 {
+		p *= 2
+	}
+	return p
+}
+
+// numbers reads what strconv takes as integers, in any base; nil if one is none.
+func numbers(s string) []uint64 {
+	var list []uint64
+	for _, f := range strings.Fields(s) {
+		n, err := strconv.ParseInt(f, 0, 64)
+		if err != nil {
+			u, err := strconv.ParseUint(f, 0, 64)
+			if err != nil {
+				return nil
+			}
+			n = int64(u) //nolint:gosec // compared only
+		}
+		list = append(list, uint64(n)) //nolint:gosec // compared only
+	}
+	return list
+}
+
+// mask folds a bitmap as the kernel prints it: words of 32 bits, commas.
+func mask(s string) string {
+	words := strings.Split(strings.TrimPrefix(strings.ToLower(s), "0x"), ",")
+	for i := 1; i < len(words); i++ {
+		words[i] = strings.Repeat("0", max(0, 8-len(words[i]))) + words[i]
+	}
+	return strings.TrimLeft(strings.Join(words, ""), "0")
+}
+
+// cpuList expands "0-2,5" to "0,1,2,5"; "" when it is no such list.
+func cpuList(s string) string {
+	var all []string
+	for part := range strings.SplitSeq(s, ",") {
+		lo, hi, ranged := strings.Cut(part, "-")
+		if !ranged {
+			hi = lo
+		}
+		a, err1 := strconv.Atoi(lo)
+		b, err2 := strconv.Atoi(hi)
+		if err1 != nil || err2 != nil || a < 0 || b < a || b > 8191 {
+			return ""
+		}
+		for ; a <= b; a++ {
+			all = append(all, strconv.Itoa(a))
+		}
+	}
+	return strings.Join(all, ",")
+}
+
+func folded(s string) string { return strings.Join(strings.Fields(s), " ") }
