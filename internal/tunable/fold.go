@@ -21,7 +21,7 @@ func Folded(name string) []string {
 
 // foldUnits replaces the unit of a device, and numbers of its queues, by N.
 func foldUnits(name string) string {
-	if !strings.HasPrefix(name, "dev.") && !strings.HasPrefix(name, "hint.") && !strings.HasPrefix(name, "net.wlan.") {
+	if !strings.HasPrefix(name, "dev.") && !strings.HasPrefix(name, "hint.") && !strings.HasPrefix(name, "net.wlan.") && !strings.HasPrefix(name, "net.inet.tcp.hpts.") {
 		return name
 	}
 	parts := strings.Split(name, ".")
