@@ -1,6 +1,9 @@
 package audit
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -89,8 +92,8 @@ func TestAbsorb(t *testing.T) {
 // made says which rules' ids the checks of a class give.
 var made = map[class][]string{
 	rejectedLine: {"LR-SYNTAX", "LR-UNREADABLE"}, unheard: {"LR-UNKNOWN"}, unjudged: {"LR-UNKNOWN"}, gone: {"LR-REMOVED", "LR-RENAMED", "LR-NOTYET"},
-	misplaced: {"LR-MISPLACED"}, unloaded: {"LR-NOMODULE"}, late: {"LR-ORDER"}, outOfRange: {"LR-RANGE"}, worse: {"LR-LOWERS"}, same: {"LR-DEFAULT"},
-	caution: {"LR-RANGE", "LR-HARMFUL", "LR-INEFFECTIVE", "LR-MEMORY", "LR-ORDER"}, repeated: {"LR-DUPLICATE"}, drifted: {"LR-DRIFT"},
+	misplaced: {"LR-MISPLACED", "LR-UNREAD"}, unloaded: {"LR-NOMODULE", "LR-NOOPTION"}, late: {"LR-ORDER"}, outOfRange: {"LR-RANGE"}, worse: {"LR-LOWERS"}, same: {"LR-DEFAULT"},
+	caution: {"LR-RANGE", "LR-PERDEVICE", "LR-HARMFUL", "LR-INEFFECTIVE", "LR-MEMORY", "LR-ORDER"}, repeated: {"LR-DUPLICATE"}, drifted: {"LR-DRIFT"},
 	disagreeing: {"LR-COUPLED"}, complained: {"LR-COMPLAINT"}, claimed: {"LR-FOLKLORE"},
 }
 
@@ -125,6 +128,33 @@ func TestPrecedenceHasNoCycles(t *testing.T) {
 	state := map[*candidate]int{}
 	for _, c := range all {
 		walk(t, all, state, c, nil)
+	}
+}
+
+// TestMadeIsWhole: every id that a check of this package gives is in made.
+func TestMadeIsWhole(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var known []string
+	for _, ids := range made {
+		known = append(known, ids...)
+	}
+	literal := regexp.MustCompile(`"(LR-[A-Z][A-Z-]*)[":%]`)
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range literal.FindAllStringSubmatch(string(text), -1) {
+			if !slices.Contains(known, m[1]) {
+				t.Errorf("%s gives %s: say in made of which class it is", file, m[1])
+			}
+		}
 	}
 }
 

@@ -76,6 +76,11 @@ func TestCutAndBent(t *testing.T) {
 			_ = Unmarshal(bent, new(node))
 		}
 	}
+	for _, huge := range []string{"\xff\xff\xff\xff\xff\xff\x7f", "\x01\xff\xff\xff\xff\x7f", "\x00\xff\xff\xff\xff\x7f", "\x00\x01\x07\xff\xff\xff\xff\x7f"} {
+		if err := Unmarshal([]byte(huge), new(node)); err == nil {
+			t.Errorf("%q passes", huge)
+		}
+	}
 	if err := Unmarshal(append(b, 0), new(node)); err == nil {
 		t.Error("a byte too many passes")
 	}

@@ -139,8 +139,9 @@ func compareBlocks(control, variant Arm, opt Options) Comparison {
 
 // finish fills what both designs share, once Effect is known.
 func (c *Comparison) finish(a, b []float64, opt Options) {
-	c.Rank = MannWhitney(a, b, 1-opt.Alpha)
-	c.ControlSum, c.VariantSum = Summarise(a), Summarise(b)
+	sa, sb := ascending(a), ascending(b)
+	c.Rank = mannWhitney(sa, sb, 1-opt.Alpha)
+	c.ControlSum, c.VariantSum = summarise(a, sa), summarise(b, sb)
 	c.EffectPercent = c.Effect.Map(c.percent)
 	c.P, c.PHolm = c.Effect.P, c.Effect.P
 	c.PEquivalentHolm, c.DetectablePercent = math.NaN(), math.NaN()

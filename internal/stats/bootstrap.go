@@ -3,7 +3,6 @@ package stats
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 )
 
 // BCa is the bias-corrected and accelerated bootstrap interval of a statistic
@@ -37,7 +36,7 @@ func BCaTwo(a, b []float64, statistic func(a, b []float64) float64, draws int, l
 			below += 0.5
 		}
 	}
-	slices.Sort(boot)
+	SortFloats(boot)
 	// A share of 0 or 1 has no quantile; half a draw stands in.
 	share := min(1-0.5/float64(draws), max(0.5/float64(draws), below/float64(draws)))
 	z0, accel := NormalQuantile(share), acceleration(a, b, statistic)

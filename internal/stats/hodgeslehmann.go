@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -10,7 +11,8 @@ import (
 func hodgesLehmann(a, b []float64, level float64) Interval {
 	n, m := len(a), len(b)
 	pairs := n * m
-	est := selectDifference(a, b, (pairs+1)/2)
+	d := newDifferences(a, b)
+	est := d.nth((pairs + 1) / 2)
 	if pairs%2 == 0 {
 		est += (nextDifference(a, b, est, pairs/2+1) - est) / 2
 	}
@@ -18,53 +20,119 @@ func hodgesLehmann(a, b []float64, level float64) Interval {
 	if c < 0 {
 		return noInterval(est, level)
 	}
-	return Interval{
-		Estimate: est, Level: 1 - 2*p,
-		Low:  selectDifference(a, b, c+1),
-		High: selectDifference(a, b, pairs-c),
+	return Interval{Estimate: est, Level: 1 - 2*p, Low: d.nth(c + 1), High: d.nth(pairs - c)}
+}
+
+// differences answers for order statistics of all b[j] − a[i] of two sorted
+// samples without making the list. What one answer learns serves the next.
+type differences struct {
+	a, b   []float64
+	probes []probe // ascending
+	thin   *differences
+}
+
+// probe is a value and how many differences are at most it.
+type probe struct {
+	at    float64
+	count int
+}
+
+// thinned is how many values of each sample a first guess looks at.
+const thinned = 256
+
+func newDifferences(a, b []float64) *differences {
+	d := &differences{a: a, b: b, probes: []probe{
+		{math.Nextafter(b[0]-a[len(a)-1], math.Inf(-1)), 0}, {b[len(b)-1] - a[0], len(a) * len(b)},
+	}}
+	if len(a) > 8*thinned && len(b) > 8*thinned {
+		d.thin = newDifferences(thin(a), thin(b))
+	}
+	return d
+}
+
+// thin takes evenly spaced order statistics.
+func thin(x []float64) []float64 {
+	out := make([]float64, thinned)
+	for i := range out {
+		out[i] = x[(2*i+1)*len(x)/(2*thinned)]
+	}
+	return out
+}
+
+// nth is the k-th smallest difference (k from 1). A bracket of values is
+// narrowed, counting the differences in one walk of both samples per step,
+// until few enough are left to list and sort. Rounded subtraction is
+// monotone, so the answer is exactly the k-th value that a program that made
+// the list would find.
+func (d *differences) nth(k int) float64 {
+	for step := 0; ; step++ {
+		low, high := d.bracket(k)
+		if high.count-low.count <= len(d.a)+len(d.b) {
+			left := listDifferences(d.a, d.b, low.at, high.at)
+			SortFloats(left)
+			return left[k-low.count-1]
+		}
+		mid := d.guess(step, k, low, high)
+		if mid >= high.at || mid <= low.at {
+			return high.at // neighbours in floating point: all left are equal
+		}
+		d.learn(probe{mid, countDifferences(d.a, d.b, mid)})
 	}
 }
 
-// selectDifference is the k-th smallest (k from 1) of all b[j] − a[i] without
-// making the list. A bracket of values is narrowed, counting the differences
-// in one walk of both samples per step, until few enough are left to list and
-// sort. Rounded subtraction is monotone, so the answer is exactly the k-th
-// value a program that made the list would find.
-func selectDifference(a, b []float64, k int) float64 {
-	low, high := math.Nextafter(b[0]-a[len(a)-1], math.Inf(-1)), b[len(b)-1]-a[0]
-	below, upTo := 0, len(a)*len(b) // differences ≤ low, ≤ high
-	for step := 0; upTo-below > len(a)+len(b); step++ {
-		mid := probe(step, low, high, float64(k-below)/float64(upTo-below))
-		if mid >= high || mid <= low {
-			return high // neighbours in floating point: all left are equal
-		}
-		if c := countDifferences(a, b, mid); c >= k {
-			high, upTo = mid, c
-		} else {
-			low, below = mid, c
-		}
-	}
-	left := listDifferences(a, b, low, high)
-	slices.Sort(left)
-	return left[k-below-1]
+// bracket are the nearest probes around the k-th difference.
+func (d *differences) bracket(k int) (low, high probe) {
+	i, _ := slices.BinarySearchFunc(d.probes, k, func(p probe, k int) int { return cmp.Compare(p.count, k) })
+	return d.probes[i-1], d.probes[i]
 }
 
-// probe proposes a value inside a bracket: by turns where the rank sought
-// would be if values were even, in the middle, and in the middle of the
-// floating-point numbers, which bounds the steps whatever the values are.
-func probe(step int, low, high, part float64) float64 {
+func (d *differences) learn(p probe) {
+	i, _ := slices.BinarySearchFunc(d.probes, p.at, func(q probe, at float64) int { return cmp.Compare(q.at, at) })
+	d.probes = slices.Insert(d.probes, i, p)
+}
+
+// guess proposes a value inside a bracket. The first are where thinned
+// samples suggest (near). After that come, by turns, where the rank would be
+// if values were even, the middle, and the middle of the floating-point
+// numbers, which bounds the steps whatever the values are.
+func (d *differences) guess(step, k int, low, high probe) float64 {
+	l, h := low.at, high.at
+	if d.thin != nil && step < 4 {
+		if mid := d.near(step, k, low, high); l < mid && mid < h {
+			return mid
+		}
+	}
 	switch step % 3 {
 	case 0:
-		if mid := low + part*(high-low); low < mid && mid < high {
+		if mid := l + float64(k-low.count)/float64(high.count-low.count)*(h-l); l < mid && mid < h {
 			return mid
 		}
 	case 1:
-		if mid := low + (high-low)/2; low < mid && mid < high {
+		if mid := l + (h-l)/2; l < mid && mid < h {
 			return mid
 		}
 	}
-	l, h := order(low), order(high)
-	return unorder(l + int64(uint64(h-l)/2))
+	lo, hi := order(l), order(h)
+	return unorder(lo + int64(uint64(hi-lo)/2))
+}
+
+// near is, first, the value of the same rank among the thinned samples'
+// differences; then a step from the nearer probe, by their slope there, to
+// just beyond the rank sought: what the two enclose is nearly always little.
+func (d *differences) near(step, k int, low, high probe) float64 {
+	pairs, few := len(d.a)*len(d.b), len(d.thin.a)*len(d.thin.b)
+	rank := func(k int) int { return min(few, max(1, int(float64(k)/float64(pairs)*float64(few)))) }
+	if step == 0 {
+		return d.thin.nth(rank(k))
+	}
+	wide := pairs / 64
+	from, to := rank(k-wide), rank(k+wide)
+	slope := (d.thin.nth(to) - d.thin.nth(from)) / (float64(to-from) / float64(few) * float64(pairs))
+	beyond := (len(d.a) + len(d.b)) / 6
+	if k-low.count < high.count-k {
+		return low.at + float64(k+beyond-low.count)*slope
+	}
+	return high.at - float64(high.count-k+beyond)*slope
 }
 
 // listDifferences lists the differences in (low, high].
@@ -102,12 +170,17 @@ func nextDifference(a, b []float64, v float64, k int) float64 {
 // countDifferences is how many b[j] − a[i] are ≤ v. As b grows, fewer of the
 // small values of a qualify.
 func countDifferences(a, b []float64, v float64) int {
-	count, i := 0, 0
-	for _, y := range b {
-		for i < len(a) && y-a[i] > v {
-			i++
+	count, i, j := 0, 0, 0
+	for i < len(a) && j < len(b) {
+		// Which of the two comes next is as good as chance: a step without
+		// a branch is twice as fast.
+		up := 0
+		if b[j]-a[i] > v {
+			up = 1
 		}
-		count += len(a) - i
+		count += (len(a) - i) * (1 - up)
+		i += up
+		j += 1 - up
 	}
 	return count
 }
@@ -135,11 +208,8 @@ func unorder(i int64) float64 {
 // differences, with its distribution-free interval (Hodges & Lehmann 1963).
 // It is not the difference of medians.
 func HodgesLehmann(a, b []float64, level float64) Interval {
-	sa, sb := slices.Clone(a), slices.Clone(b)
-	slices.Sort(sa)
-	slices.Sort(sb)
-	if len(sa) == 0 || len(sb) == 0 {
+	if len(a) == 0 || len(b) == 0 {
 		return noInterval(math.NaN(), level)
 	}
-	return hodgesLehmann(sa, sb, level)
+	return hodgesLehmann(ascending(a), ascending(b), level)
 }

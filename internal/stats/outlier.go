@@ -2,7 +2,6 @@ package stats
 
 import (
 	"math"
-	"slices"
 )
 
 // OutlierLimit is the modified z score beyond which a value of a sample of n
@@ -26,8 +25,7 @@ func FindOutliers(x []float64) []int {
 	if len(x) < 4 {
 		return nil
 	}
-	s := slices.Clone(x)
-	slices.Sort(s)
+	s := ascending(x)
 	med := Quantile(s, 0.5)
 	scale := medianDeviation(s, med) / 0.6745
 	if scale == 0 {

@@ -13,32 +13,37 @@ func Power(effectInSE, df, alpha float64) float64 {
 	if !(df > 0) {
 		return math.NaN()
 	}
+	return power(effectInSE, df, TQuantile(1-alpha/2, df))
+}
+
+// power is Power for the test's critical value, which is dear to find.
+func power(effectInSE, df, crit float64) float64 {
 	d := math.Abs(effectInSE)
 	if d > 37 { // the noncentral series underflows; the power is 1 long before, unless df is tiny
 		d = 37
 	}
-	crit := TQuantile(1-alpha/2, df)
 	t := distuv.NoncentralT{Nu: df, Mu: d}
 	return min(1, max(0, 1-t.CDF(crit)+t.CDF(-crit)))
 }
 
 // DetectableEffect is the smallest true effect, in standard errors, that a
-// two-sided t test at alpha finds with the given power. NaN without degrees
+// two-sided t test at alpha finds with the wanted power. NaN without degrees
 // of freedom.
-func DetectableEffect(df, alpha, power float64) float64 {
+func DetectableEffect(df, alpha, wanted float64) float64 {
 	if !(df > 0) {
 		return math.NaN()
 	}
 	low, high := 0.0, 1.0
-	for Power(high, df, alpha) < power {
+	crit := TQuantile(1-alpha/2, df)
+	for power(high, df, crit) < wanted {
 		if high >= 37 { // df 1 and 2: beyond the series, t's own tail decides
-			return TQuantile(1-alpha/2, df) * math.Sqrt(distuv.ChiSquared{K: df}.Quantile(power)/df)
+			return crit * math.Sqrt(distuv.ChiSquared{K: df}.Quantile(wanted)/df)
 		}
 		low, high = high, min(37, 2*high)
 	}
 	for range 60 {
 		mid := (low + high) / 2
-		if Power(mid, df, alpha) < power {
+		if power(mid, df, crit) < wanted {
 			low = mid
 		} else {
 			high = mid

@@ -25,9 +25,11 @@ type RankTest struct {
 // interval uses the distribution without ties (Hollander & Wolfe 1999, §4.3)
 // and is unknown when no pair of order statistics reaches the level.
 func MannWhitney(a, b []float64, level float64) RankTest {
-	sa, sb := slices.Clone(a), slices.Clone(b)
-	slices.Sort(sa)
-	slices.Sort(sb)
+	return mannWhitney(ascending(a), ascending(b), level)
+}
+
+// mannWhitney is MannWhitney of sorted samples.
+func mannWhitney(sa, sb []float64, level float64) RankTest {
 	n, m := len(sa), len(sb)
 	if n == 0 || m == 0 {
 		nan := math.NaN()
@@ -50,6 +52,7 @@ type tieGroup struct{ a, b int }
 // rankSum walks both sorted samples and returns U of b over a with the runs.
 func rankSum(a, b []float64) (u float64, groups []tieGroup) {
 	i, j := 0, 0
+	groups = make([]tieGroup, 0, len(a)+len(b))
 	for i < len(a) || j < len(b) {
 		v := math.Inf(1)
 		if i < len(a) {

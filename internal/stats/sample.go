@@ -22,8 +22,14 @@ func Summarise(x []float64) Summary {
 	if len(x) == 0 {
 		return Summary{Min: nan, Max: nan, Mean: nan, SD: nan, Median: nan, Quartile1: nan, Quartile3: nan, MAD: nan}
 	}
-	s := slices.Clone(x)
-	slices.Sort(s)
+	return summarise(x, ascending(x))
+}
+
+// summarise is Summarise of x, which s is sorted.
+func summarise(x, s []float64) Summary {
+	if len(x) == 0 {
+		return Summarise(nil)
+	}
 	mean, variance := meanVariance(x)
 	med := Quantile(s, 0.5)
 	return Summary{
@@ -57,9 +63,7 @@ func Quantile(sorted []float64, p float64) float64 {
 
 // Median of x, which keeps its order.
 func Median(x []float64) float64 {
-	s := slices.Clone(x)
-	slices.Sort(s)
-	return Quantile(s, 0.5)
+	return Quantile(ascending(x), 0.5)
 }
 
 // GeometricMean of positive values; NaN when one is not.

@@ -2,7 +2,6 @@ package stats
 
 import (
 	"math"
-	"slices"
 )
 
 // Autocorrelation of x at a lag: how much a value tells of the one lag later
@@ -51,9 +50,14 @@ func FindTrend(x []float64) Trend {
 	if n < 3 {
 		return Trend{Tau: math.NaN(), P: math.NaN(), Change: math.NaN()}
 	}
-	ties, tied := tieSums(x)
+	keys := make([]uint64, n)
+	for i, v := range x {
+		keys[i] = sortKey(v + 0) // −0 and +0 are one value
+	}
+	discordant := inversions(keys, make([]uint64, n))
+	ties, tied := tieSums(keys)
 	pairs := float64(n) * float64(n-1) / 2
-	s := pairs - tied - 2*float64(inversions(slices.Clone(x), make([]float64, n)))
+	s := pairs - tied - 2*float64(discordant)
 	fn := float64(n)
 	variance := (fn*(fn-1)*(2*fn+5) - ties) / 18
 	t := Trend{Tau: s / pairs, P: 1}
@@ -66,10 +70,9 @@ func FindTrend(x []float64) Trend {
 	return t
 }
 
-// tieSums returns Σ t(t−1)(2t+5) and the number of tied pairs.
-func tieSums(x []float64) (sum, pairs float64) {
-	s := slices.Clone(x)
-	slices.Sort(s)
+// tieSums returns Σ t(t−1)(2t+5) and the number of tied pairs of sorted
+// values.
+func tieSums(s []uint64) (sum, pairs float64) {
 	for i := 0; i < len(s); {
 		j := i
 		for j < len(s) && s[j] == s[i] {
@@ -85,25 +88,41 @@ func tieSums(x []float64) (sum, pairs float64) {
 
 // inversions counts pairs i < j with x[i] > x[j] by merge sort; x is sorted
 // afterwards.
-func inversions(x, buf []float64) int {
+func inversions(x, buf []uint64) int {
 	n := len(x)
-	if n < 2 {
-		return 0
+	if n <= 24 {
+		return insertions(x)
 	}
 	mid := n / 2
 	count := inversions(x[:mid], buf[:mid]) + inversions(x[mid:], buf[mid:])
-	i, j := 0, mid
-	for k := range buf[:n] {
-		if j >= n || (i < mid && x[i] <= x[j]) {
-			buf[k] = x[i]
-			i++
-		} else {
-			buf[k] = x[j]
-			count += mid - i
-			j++
+	i, j, k := 0, mid, 0
+	for i < mid && j < n {
+		v, right := x[i], 0
+		if x[j] < v { // a move, no branch: which comes next is as good as chance
+			v, right = x[j], 1
 		}
+		buf[k] = v
+		count += (mid - i) * right
+		i += 1 - right
+		j += right
+		k++
 	}
-	copy(x, buf[:n])
+	copy(buf[k:], x[i:mid]) // what is left of the right half is in place
+	copy(x, buf[:j])
+	return count
+}
+
+// insertions is inversions of a few values, by insertion sort.
+func insertions(x []uint64) int {
+	count := 0
+	for i := 1; i < len(x); i++ {
+		v, j := x[i], i
+		for ; j > 0 && x[j-1] > v; j-- {
+			x[j] = x[j-1]
+		}
+		x[j] = v
+		count += i - j
+	}
 	return count
 }
 

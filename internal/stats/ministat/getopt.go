@@ -136,7 +136,7 @@ func (o *Options) set(c byte, value string) (complaint string) {
 func (o *Options) setConfidence(value string) string {
 	level := 0.0
 	if value != "" {
-		v, ok := parseDouble(value)
+		v, ok := parseDouble([]byte(value))
 		if !ok {
 			return "Not a floating point number"
 		}

@@ -12,6 +12,8 @@ import (
 	"errors"
 	"math"
 	"slices"
+
+	"linerate/internal/stats"
 )
 
 // MaxSets is how many data sets ministat has symbols for.
@@ -67,7 +69,7 @@ type set struct {
 // added, on every processor: fused multiply-add would change the last digit.
 func newSet(s Set, g Generation) set {
 	out := set{name: s.Name, points: slices.Clone(s.Points), n: float64(len(s.Points))}
-	slices.SortStableFunc(out.points, compareDoubles)
+	sortPoints(out.points)
 	var sum, squares float64
 	for _, v := range s.Points {
 		sum += v
@@ -99,6 +101,17 @@ func root(v float64) float64 {
 		return math.Copysign(math.NaN(), -1)
 	}
 	return math.Sqrt(v)
+}
+
+// sortPoints sorts as ministat does, which for all but NaNs and negative
+// zeros is any way at all.
+func sortPoints(x []float64) {
+	special := func(v float64) bool { return math.IsNaN(v) || v == 0 && math.Signbit(v) }
+	if slices.ContainsFunc(x, special) {
+		slices.SortStableFunc(x, compareDoubles)
+		return
+	}
+	stats.SortFloats(x)
 }
 
 // compareDoubles treats a NaN as equal to everything, as ministat does.

@@ -23,14 +23,19 @@ const spaces = " \t\n\v\f\r"
 // says.
 func Read(r io.Reader, name string, column int, delimiters string) (Set, error) {
 	s := Set{Name: name}
-	in := bufio.NewReaderSize(r, 64<<10)
+	// A buffer of lineLimit bytes ends lines where the C library does.
+	in := bufio.NewReaderSize(struct{ io.Reader }{r}, lineLimit)
+	cut := bytesOf(delimiters)
 	for line := 1; ; line++ {
-		text, err := nextLine(in)
-		if err != nil {
-			break
+		text, _ := in.ReadSlice('\n')
+		if len(text) == 0 {
+			break // what ends a file early is its end
 		}
-		field := pick(text, column, delimiters)
-		if field == "" {
+		if i := bytes.IndexByte(text, 0); i >= 0 {
+			text = text[:i]
+		}
+		field := pick(text, column, cut)
+		if len(field) == 0 {
 			continue
 		}
 		v, ok := parseDouble(field)
@@ -55,38 +60,32 @@ func (e *tooFew) Error() string {
 }
 func (e *tooFew) Is(target error) bool { return target == ErrTooFew }
 
-// nextLine reads up to a newline, lineLimit bytes or the end.
-func nextLine(in *bufio.Reader) ([]byte, error) {
-	var line []byte
-	for len(line) < lineLimit {
-		b, err := in.ReadByte()
-		if err != nil {
-			if len(line) > 0 {
-				break
-			}
-			return nil, io.EOF
-		}
-		line = append(line, b)
-		if b == '\n' {
-			break
-		}
+// byteSet says of every byte whether it is in the set.
+type byteSet [256]bool
+
+func bytesOf(chars string) *byteSet {
+	var b byteSet
+	for i := range len(chars) {
+		b[chars[i]] = true
 	}
-	if i := bytes.IndexByte(line, 0); i >= 0 {
-		line = line[:i]
-	}
-	return line, nil
+	return &b
 }
 
-// pick returns the column of a line, or "" when there is none before a
-// field that starts with #.
-func pick(line []byte, column int, delimiters string) string {
-	rest := strings.TrimRight(string(line), spaces)
+// pick returns the column of a line, or nothing when there is none before a
+// field that starts with #. It works on bytes, as C's strtok does.
+func pick(line []byte, column int, delimiters *byteSet) []byte {
+	rest := bytes.TrimRight(line, spaces)
 	for i := 1; ; i++ {
-		rest = trimLeftBytes(rest, delimiters)
-		if rest == "" || rest[0] == '#' {
-			return ""
+		for len(rest) > 0 && delimiters[rest[0]] {
+			rest = rest[1:]
 		}
-		end := indexAnyByte(rest, delimiters)
+		if len(rest) == 0 || rest[0] == '#' {
+			return nil
+		}
+		end := 0
+		for end < len(rest) && !delimiters[rest[end]] {
+			end++
+		}
 		if i == column {
 			return rest[:end]
 		}
@@ -94,27 +93,15 @@ func pick(line []byte, column int, delimiters string) string {
 	}
 }
 
-// trimLeftBytes and indexAnyByte work on bytes, as C's strtok does.
-func trimLeftBytes(s, cut string) string {
-	for s != "" && strings.IndexByte(cut, s[0]) >= 0 {
-		s = s[1:]
-	}
-	return s
-}
-
-func indexAnyByte(s, chars string) int {
-	for i := range len(s) {
-		if strings.IndexByte(chars, s[i]) >= 0 {
-			return i
-		}
-	}
-	return len(s)
-}
-
 // parseDouble is C's strtod of a whole field: leading blanks, decimal or
 // hexadecimal, infinities and NaNs by name; out of range saturates.
-func parseDouble(s string) (float64, bool) {
-	s = strings.TrimLeft(s, spaces)
+func parseDouble(field []byte) (float64, bool) {
+	if plain(field) {
+		if v, err := strconv.ParseFloat(string(field), 64); err == nil {
+			return v, true
+		}
+	}
+	s := strings.TrimLeft(string(field), spaces)
 	body := strings.ToLower(strings.TrimLeft(s, "+-"))
 	if len(s)-len(body) > 1 || strings.Contains(body, "_") {
 		return 0, false
@@ -133,6 +120,17 @@ func parseDouble(s string) (float64, bool) {
 		v = math.Copysign(v, -1)
 	}
 	return v, true
+}
+
+// plain reports whether a field is made of a decimal number's characters, as
+// nearly all are: what strconv makes of those is what C does.
+func plain(field []byte) bool {
+	for _, c := range field {
+		if (c < '0' || c > '9') && c != '.' && c != '-' && c != 'e' {
+			return false
+		}
+	}
+	return true
 }
 
 func isRange(err error) bool { return errors.Is(err, strconv.ErrRange) }

@@ -1,0 +1,79 @@
+package audit_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/audit"
+)
+
+// TestAgainstTheSource holds the audit, with the catalogue and the rules as
+// they ship, to what reading the kernel's handlers and asking a running
+// FreeBSD showed of single lines: what must be said, with a word of it, or
+// that nothing must be ("").
+func TestAgainstTheSource(t *testing.T) {
+	const loader, sysctl, rc = "/boot/loader.conf", "/etc/sysctl.conf", "/etc/rc.conf"
+	for _, c := range []struct {
+		note, release, role string
+		files               map[string]string
+		want                string // rule:name, "!rule" for one that must be silent, "" for nothing at all
+		says                string // words of message, why or fix
+	}{
+		{note: "512 to 32768, else EINVAL", files: map[string]string{sysctl: "net.inet.ip.random_id_period=100"}, want: "LR-RANGE:net.inet.ip.random_id_period", says: "Invalid argument"},
+		{note: "256 and less is EINVAL", files: map[string]string{sysctl: "net.inet.ip.fw.dyn_buckets=256", loader: `ipfw_load="YES"`}, want: "LR-RANGE:net.inet.ip.fw.dyn_buckets", says: "Invalid argument"},
+		{note: "no upper bound", files: map[string]string{sysctl: "net.inet.ip.fw.dyn_buckets=131072", loader: `ipfw_load="YES"`}},
+		{note: "never lowered", files: map[string]string{sysctl: "net.inet.ip.fw.tables_max=64", loader: `ipfw_load="YES"`}, want: "LR-RANGE:net.inet.ip.fw.tables_max", says: "only be raised"},
+		{note: "rounded up", files: map[string]string{sysctl: "net.inet.ip.fw.tables_max=200", loader: `ipfw_load="YES"`}, want: "LR-RANGE:net.inet.ip.fw.tables_max", says: "rounds"},
+		{note: "bounded by pid_max", files: map[string]string{loader: `kern.maxproc="200000"`}, want: "LR-RANGE:kern.maxproc", says: "nearest"},
+		{note: "stored unchecked", files: map[string]string{sysctl: "net.inet.tcp.syncookies=2"}, want: "LR-RANGE:net.inet.tcp.syncookies", says: "without a check"},
+		{note: "an unsigned variable", files: map[string]string{sysctl: "vm.v_free_target=-5"}, want: "LR-RANGE:vm.v_free_target", says: "low bits"},
+		{note: "taken and ignored", files: map[string]string{sysctl: "dev.em.0.fc=9"}, want: "LR-RANGE:dev.em.0.fc", says: "without a check"},
+		{note: "refused by ix", files: map[string]string{sysctl: "dev.ix.0.fc=9"}, want: "LR-RANGE:dev.ix.0.fc", says: "Invalid argument"},
+		{note: "clamped to a port", files: map[string]string{sysctl: "net.inet.ip.portrange.first=70000"}, want: "LR-RANGE:net.inet.ip.portrange.first", says: "nearest"},
+		{note: "0 is not-set to the driver since 12.0", role: "router", files: map[string]string{sysctl: "dev.igb.0.fc=0"}, want: "LR-INEFFECTIVE:dev.igb.0.fc", says: "not set"},
+		{note: "and did its work before", release: "11.4", role: "router", files: map[string]string{sysctl: "dev.igb.0.fc=0"}},
+		{note: "kld_list is early enough", role: "cdn", files: map[string]string{sysctl: "net.inet.tcp.functions_default=rack", rc: `kld_list="tcp_rack"`}, want: "!LR-COUPLED"},
+		{note: "deferred is what more threads are for", role: "router", files: map[string]string{loader: "net.isr.maxthreads=\"-1\"\nnet.isr.dispatch=\"deferred\"\n", rc: `ppp_enable="YES"`},
+			want: "LR-NETISR-DEFERRED:net.isr.maxthreads", says: "Keep the two together"},
+		{note: "in no stock kernel", files: map[string]string{loader: `hw.ixl.enable_tx_fc_filter="1"`}, want: "LR-NOOPTION:hw.ixl.enable_tx_fc_filter", says: "IXL_DEBUG_FC"},
+		{note: "an option GENERIC lacks", files: map[string]string{sysctl: "net.inet.ip.stealth=1"}, want: "LR-NOOPTION:net.inet.ip.stealth", says: "IPSTEALTH"},
+		{note: "Linux's name", files: map[string]string{loader: `hw.ix.allow_unsupported_sfp="1"`}, want: "LR-UNKNOWN:hw.ix.allow_unsupported_sfp", says: "did you mean hw.ix.unsupported_sfp"},
+		{note: "may be refused", files: map[string]string{sysctl: "kern.ipc.nmbclusters=1000"}, want: "LR-LOWERS:kern.ipc.nmbclusters", says: "Invalid argument"},
+		{note: "one variable", files: map[string]string{loader: "zfs_load=\"YES\"\nvfs.zfs.arc.max=\"1073741824\"\nvfs.zfs.arc_max=\"2147483648\"\n"}, want: "LR-DUPLICATE:vfs.zfs.arc_max", says: "one variable"},
+		{note: "one variable", role: "web", files: map[string]string{sysctl: "kern.ipc.somaxconn=4096\nkern.ipc.soacceptqueue=2048\n"}, want: "LR-DUPLICATE:kern.ipc.somaxconn", says: "one variable"},
+		{note: "fetched by TUNABLE_*", files: map[string]string{loader: "kern.corefile=\"/var/%N.core\"\nnet.inet.tcp.sack.enable=\"0\"\nkern.eventtimer.periodic=\"1\"\n"}, want: "!LR-MISPLACED"},
+		{note: "a VIMAGE kernel skips it", release: "14.0", files: map[string]string{loader: `net.bpf.optimize_writers="1"`}, want: "LR-MISPLACED:net.bpf.optimize_writers", says: "running system only"},
+		{note: "and later does not", release: "14.3", files: map[string]string{loader: `net.bpf.optimize_writers="1"`}, want: "!LR-MISPLACED"},
+		{note: "vlans_IF", files: map[string]string{rc: `vlans_vtnet0="101 102"`}},
+		{note: "its heir", files: map[string]string{loader: `hw.em.rx_process_limit="-1"`}, want: "LR-REMOVED:hw.em.rx_process_limit", says: "iflib.rx_budget"},
+		{note: "351 is what is advised", role: "router", files: map[string]string{rc: `harvest_mask="351"`}},
+		{note: "SMT where there may be none", role: "router", files: map[string]string{loader: `machdep.hyperthreading_allowed="0"`}, want: "LR-SMT-OFF:machdep.hyperthreading_allowed", says: "if the CPU has two"},
+		{note: "no suffixes in sysctl.conf", files: map[string]string{sysctl: "kern.ipc.maxsockbuf=16m"}, want: "LR-RANGE:kern.ipc.maxsockbuf", says: "invalid integer"},
+		{note: "forwarding stays", role: "firewall", files: map[string]string{sysctl: "net.inet.ip.forwarding=1", rc: "gateway_enable=\"YES\"\nifconfig_ix0=\"inet 198.18.0.1/24 lro\"\n"}, want: "LR-LRO-FORWARDING:ix0", says: "-lro"},
+	} {
+		release, as := c.release, c.role
+		if release == "" {
+			release = "14.3"
+		}
+		if as == "" {
+			as = "endpoint"
+		}
+		r := run(t, tree(t, release, c.files), as)
+		about := slices.DeleteFunc(slices.Clone(r.Findings), func(f audit.Finding) bool { return f.Kind == audit.Default || f.Rule() == "LR-ENDPOINT-TCP" })
+		i := slices.IndexFunc(about, func(f audit.Finding) bool { return strings.HasPrefix(f.ID, c.want) })
+		switch {
+		case c.want == "" && len(about) > 0:
+			t.Errorf("%s: %v: nothing is wrong, but %s", c.note, c.files, texts(about))
+		case c.want == "":
+		case c.want[0] == '!':
+			if slices.ContainsFunc(about, func(f audit.Finding) bool { return strings.HasPrefix(f.ID, c.want[1:]) }) {
+				t.Errorf("%s: %v: false alarm: %s", c.note, c.files, texts(about))
+			}
+		case i < 0:
+			t.Errorf("%s: %v: want %s, have %s", c.note, c.files, c.want, texts(about))
+		case !strings.Contains(about[i].Message+about[i].Why+about[i].Fix, c.says):
+			t.Errorf("%s: %v: want %q in %+v", c.note, c.files, c.says, about[i])
+		}
+	}
+}

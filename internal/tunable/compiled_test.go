@@ -1,0 +1,70 @@
+package tunable
+
+import (
+	"bytes"
+	"reflect"
+	"testing"
+	"testing/fstest"
+
+	"linerate/internal/fact/release"
+)
+
+const packable = `
+subsystem: test
+records:
+  - {name: net.t.old, mechanism: sysctl, type: int, settable: runtime, removed: 14.0, renamed_to: net.t.new, default: "0", summary: Old., sources: [t.c]}
+  - {name: net.t.new, mechanism: sysctl, type: int, settable: runtime, since: "12.0", default: "5", summary: New., sources: [t.c],
+     constraints: {min: 1, max: 9.5, values: ["1"], meaning: {"1": one}}, changes: [{from: 15.0, default: "", exists: false, why: test}],
+     cautions: [{kind: harmful, when: this == 7, text: Seven., vectors: [{with: {this: 7, drivers: [ix]}, want: "true"}]}]}
+  - {name: "dev.{driver}.N.x", drivers: [ix, igb@13.1], instances: [], mechanism: sysctl, type: int, settable: runtime, formula: memory / 2, summary: Of a driver., sources: [t.c], vectors: [{with: {memory: 4}, want: "2"}]}
+`
+
+// TestCompiled: what is packed comes back whole; what is of other files, of
+// another shape, or of the former format, is ignored; what is broken is an
+// error.
+func TestCompiled(t *testing.T) {
+	c, err := Read(fstest.MapFS{
+		"freebsd/test.yaml": {Data: []byte(packable)},
+		"claims/test.yaml":  {Data: []byte("source: x\nos: freebsd\ntitle: T\nclaims: [{name: net.t.new, value: \"7\", says: More., at: here, verdict: wrong, truth: Less.}]")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := c.Compile("abc", []byte("the rules"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, rules, ok, err := Unpack(b, "abc")
+	if err != nil || !ok || string(rules) != "the rules" {
+		t.Fatalf("%v, %v, rules %q", ok, err, rules)
+	}
+	for i, r := range c.Records {
+		x, y := *r, *got.Records[i]
+		// The vectors' numbers come back as int, whatever YAML made of them.
+		x.Vectors, x.Cautions, y.Vectors, y.Cautions = nil, nil, nil, nil
+		if !reflect.DeepEqual(x, y) {
+			t.Errorf("%+v\nwant\n%+v", y, x)
+		}
+	}
+	r, found := got.Lookup(FreeBSD, "dev.igb.3.x")
+	if !found || r.Since != release.MustParse("13.1") || len(got.Records) != len(c.Records) {
+		t.Errorf("%+v, %v", r, found)
+	}
+	if n, _ := got.Lookup(FreeBSD, "net.t.new"); len(got.ClaimsOn(n)) != 1 || len(n.Cautions) != 1 || n.Cautions[0].Vectors[0].run(n.Cautions[0].When) != nil {
+		t.Errorf("claims %v, cautions %+v", got.ClaimsOn(n), n.Cautions)
+	}
+	for name, other := range map[string][]byte{"other files": b, "the former format": {0x1f, 0x8b, 8}, "nothing": nil, "another shape": bytes.Replace(b, []byte("abc "), []byte("abc 1"), 1)} {
+		digest := "abc"
+		if name == "other files" {
+			digest = "abd"
+		}
+		if _, _, ok, err := Unpack(other, digest); ok || err != nil {
+			t.Errorf("%s: %v, %v", name, ok, err)
+		}
+	}
+	for _, n := range []int{len(b) - 1, len(b) - 20, bytes.IndexByte(b, '\n') + 1} {
+		if _, _, ok, err := Unpack(b[:n], "abc"); ok || err == nil {
+			t.Errorf("%d of %d bytes: %v, %v", n, len(b), ok, err)
+		}
+	}
+}
