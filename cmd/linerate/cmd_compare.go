@@ -168,7 +168,7 @@ func (f compareFlags) loadOrFind(cmd *cobra.Command, args []string, opt stats.Op
 		if err != nil {
 			return err
 		}
-		own, err := compare.OfStudy(derive(cmd, rec), f.metric, f.control)
+		own, err := compare.OfStudy(rec.Spec, derive(cmd, rec), f.metric, f.control)
 		if err == nil {
 			r = own.Compare(f.adopt(opt, own))
 		}
@@ -230,7 +230,7 @@ func (f compareFlags) study(cmd *cobra.Command, dir string) (compare.Study, erro
 	if err != nil {
 		return compare.Study{}, err
 	}
-	return compare.OfStudy(derive(cmd, rec), f.metric, f.control)
+	return compare.OfStudy(rec.Spec, derive(cmd, rec), f.metric, f.control)
 }
 
 func readArm(stdin io.Reader, name string, in compare.Input) (stats.Arm, error) {

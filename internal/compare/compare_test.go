@@ -51,35 +51,47 @@ func TestRead(t *testing.T) {
 	}
 }
 
-const studyResults = `{
- "version": 1, "study": "s", "seed": 7, "control": "none",
- "trials": [
-  {"part":"cost","variant":"none","block":1,"valid":true,"metrics":{"cost_ns_per_packet":100}},
-  {"part":"cost","variant":"rules","block":1,"valid":true,"metrics":{"cost_ns_per_packet":150}},
-  {"part":"cost","variant":"aa","block":1,"valid":true,"metrics":{"cost_ns_per_packet":101}},
-  {"part":"cost","variant":"rules","block":2,"valid":false,"metrics":{"cost_ns_per_packet":999}},
-  {"part":"cost","variant":"rules","block":2,"valid":true,"metrics":{"cost_ns_per_packet":166}},
-  {"part":"cost","variant":"none","block":2,"valid":true,"metrics":{"cost_ns_per_packet":110}},
-  {"part":"cost","variant":"aa","block":2,"valid":true,"metrics":{"cost_ns_per_packet":109}},
-  {"part":"cost","variant":"none","block":3,"valid":true,"metrics":{"cost_ns_per_packet":90}},
-  {"part":"cost","variant":"rules","block":3,"valid":true,"metrics":{"cost_ns_per_packet":136}},
-  {"part":"cost","variant":"aa","block":3,"valid":true,"metrics":{"cost_ns_per_packet":90.5}},
-  {"part":"overload","variant":"none","block":4,"valid":true,"metrics":{"cost_ns_per_packet":1}}
- ],
- "verdicts": [{"metric":"cost_ns_per_packet","part":"cost","primary":true,"control":"none","variant":"rules","better":"lower","margin_percent":2}]
-}`
+const studySpec = `name: s
+question: q
+seed: 7
+blocks: 3
+parts: [{mode: cost}, {mode: overload, blocks: 1}]
+variants: [{name: none}, {name: rules}]
+metrics: [{metric: cost_ns_per_packet, part: cost, primary: true, margin_percent: 2}]
+`
 
-func resultsOf(t testing.TB, doc string) study.Results {
+// studyTrials: an invalid trial was repeated, and one of another part has the
+// metric by mistake.
+const studyTrials = `[
+ {"part":"cost","variant":"none","block":1,"valid":true,"metrics":{"cost_ns_per_packet":100,"chain_ns_per_packet":1}},
+ {"part":"cost","variant":"rules","block":1,"valid":true,"metrics":{"cost_ns_per_packet":150,"chain_ns_per_packet":2}},
+ {"part":"cost","variant":"aa","block":1,"valid":true,"metrics":{"cost_ns_per_packet":101}},
+ {"part":"cost","variant":"rules","block":2,"valid":false,"metrics":{"cost_ns_per_packet":999}},
+ {"part":"cost","variant":"rules","block":2,"valid":true,"metrics":{"cost_ns_per_packet":166}},
+ {"part":"cost","variant":"none","block":2,"valid":true,"metrics":{"cost_ns_per_packet":110}},
+ {"part":"cost","variant":"aa","block":2,"valid":true,"metrics":{"cost_ns_per_packet":109}},
+ {"part":"cost","variant":"none","block":3,"valid":true,"metrics":{"cost_ns_per_packet":90}},
+ {"part":"cost","variant":"rules","block":3,"valid":true,"metrics":{"cost_ns_per_packet":136}},
+ {"part":"cost","variant":"aa","block":3,"valid":true,"metrics":{"cost_ns_per_packet":90.5}},
+ {"part":"overload","variant":"none","block":4,"valid":true,"metrics":{"cost_ns_per_packet":1}}
+]`
+
+func theStudy(t testing.TB, spec, trials string) (study.Spec, study.Results) {
 	t.Helper()
-	var r study.Results
-	if err := json.Unmarshal([]byte(doc), &r); err != nil {
+	s, err := study.Parse("s.yaml", []byte(spec))
+	if err != nil {
 		t.Fatal(err)
 	}
-	return r
+	var list []study.Trial
+	if err := json.Unmarshal([]byte(trials), &list); err != nil {
+		t.Fatal(err)
+	}
+	return s, study.Analyse(s, *s.Seed, study.Environment{}, list)
 }
 
 func TestStudy(t *testing.T) {
-	s, err := OfStudy(resultsOf(t, studyResults), "", "")
+	spec, results := theStudy(t, studySpec, studyTrials)
+	s, err := OfStudy(spec, results, "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,10 +105,10 @@ func TestStudy(t *testing.T) {
 	if c := r.Comparisons[1]; c.Variant != "aa" || c.PHolm != c.P {
 		t.Errorf("the A/A arm is corrected with the variants: %+v", c)
 	}
-	if _, err := OfStudy(resultsOf(t, studyResults), "nosuch", ""); err == nil || !strings.Contains(hint.Of(err), "cost_ns_per_packet") {
+	if _, err := OfStudy(spec, results, "nosuch", ""); err == nil || !strings.Contains(hint.Of(err), "cost_ns_per_packet") {
 		t.Errorf("%v, hint %q", err, hint.Of(err))
 	}
-	if _, err := OfStudy(resultsOf(t, studyResults), "", "rulez"); err == nil || !strings.Contains(hint.Of(err), "rules") {
+	if _, err := OfStudy(spec, results, "", "rulez"); err == nil || !strings.Contains(hint.Of(err), "rules") {
 		t.Errorf("%v, hint %q", err, hint.Of(err))
 	}
 	if a, err := s.Arm("aa"); err != nil || a.Values[0] != 101 {
@@ -154,15 +166,27 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-func FuzzOfStudy(f *testing.F) {
-	f.Add([]byte(studyResults), "")
-	f.Fuzz(func(_ *testing.T, data []byte, metric string) {
-		var r study.Results
-		if json.Unmarshal(data, &r) != nil {
-			return
+// TestStudyAgreesWithItself: what compare decides of a study is what the study
+// decided, for every metric it has a verdict on.
+func TestStudyAgreesWithItself(t *testing.T) {
+	spec, results := theStudy(t, studySpec, studyTrials)
+	for _, v := range results.Verdicts {
+		s, err := OfStudy(spec, results, v.Metric, "")
+		if err != nil {
+			t.Fatal(err)
 		}
-		if s, err := OfStudy(r, metric, ""); err == nil {
-			s.Compare(stats.Options{})
+		r := s.Compare(stats.Options{Alpha: 0.05, Better: s.Better, MarginPercent: s.Margin})
+		if c := r.Comparisons[0]; c.Verdict != v.Verdict || stats.EffectOf(c.EffectPercent) != v.Effect || stats.Num(c.PHolm) != v.PHolm || c.N != v.N {
+			t.Errorf("the study says %+v, compare %+v", v, c)
 		}
-	})
+	}
+}
+
+// TestStudysOtherMetrics have their own direction and one part.
+func TestStudysOtherMetrics(t *testing.T) {
+	spec, results := theStudy(t, studySpec, studyTrials)
+	s, err := OfStudy(spec, results, study.ChainNS, "rules")
+	if err != nil || s.Better != stats.LowerIsBetter || s.Margin != 0 || s.Control.Name != "rules" || len(s.Variants) != 1 || s.Variants[0].Name != "none" {
+		t.Errorf("%+v, %v", s, err)
+	}
 }

@@ -10,7 +10,7 @@ import (
 	"linerate/internal/study"
 )
 
-// Study is what comparing needs of a study's results.
+// Study is what comparing needs of a study.
 type Study struct {
 	Name     string
 	Metric   string
@@ -22,52 +22,45 @@ type Study struct {
 	Seed     uint64
 }
 
-// results are a study's, with what is asked of them here.
-type results study.Results
-
-// OfStudy takes a study's arms. metric "" is the primary one; control "" the
-// study's own. Trials that are not valid do not count.
-func OfStudy(of study.Results, metric, control string) (Study, error) {
-	r := results(of)
-	s := Study{Name: r.Study, Metric: metric, Seed: r.Seed, Better: stats.HigherIsBetter}
-	part := ""
-	for _, v := range r.Verdicts {
-		if (metric == "" && v.Primary) || (metric != "" && v.Metric == metric) {
-			s.Metric, s.Better, s.Margin, part = v.Metric, v.Better, v.MarginPercent, v.Part
-			break
-		}
+// OfStudy takes a study's arms as its own analysis does, block by block.
+// metric "" is the primary one; control "" the study's own.
+func OfStudy(spec study.Spec, r study.Results, metric, control string) (Study, error) {
+	goal, ok := spec.GoalOf(metric)
+	arms := armsOf(spec, r, goal)
+	if !ok || len(arms) == 0 {
+		return Study{}, hint.With(fmt.Errorf("no valid trial has the metric %q", goal.Metric), "metrics: %v", metricNames(r.Trials))
 	}
-	if control != "" {
-		r.Control = control
+	if control == "" {
+		control = spec.Control
 	}
-	arms := r.arms(s.Metric, part)
-	i := slices.IndexFunc(arms, func(a stats.Arm) bool { return a.Name == r.Control })
-	if s.Metric == "" || len(arms) == 0 {
-		return s, hint.With(fmt.Errorf("no valid trial has the metric %q", s.Metric), "metrics: %v", r.metricNames())
-	}
+	i := slices.IndexFunc(arms, func(a stats.Arm) bool { return a.Name == control })
 	if i < 0 {
-		return s, hint.Unknown("variant", r.Control, armNames(arms))
+		return Study{}, hint.Unknown("variant", control, armNames(arms))
 	}
-	s.Control = arms[i]
+	s := Study{Name: spec.Name, Metric: goal.Metric, Margin: goal.MarginPercent, Better: stats.HigherIsBetter, Control: arms[i], Seed: r.Seed}
+	if m, _ := study.MetricNamed(goal.Metric); m.LowerIsBetter {
+		s.Better = stats.LowerIsBetter
+	}
 	for _, a := range slices.Delete(arms, i, i+1) {
-		if r.judges(s.Metric, a.Name) {
-			s.Variants = append(s.Variants, a)
-		} else {
+		if a.Name == study.AA {
 			s.Checks = append(s.Checks, a)
+		} else {
+			s.Variants = append(s.Variants, a)
 		}
 	}
 	return s, nil
 }
 
-// judges reports whether the study has a verdict on a variant, or, with
-// another control than its own, could have one.
-func (r results) judges(metric, variant string) bool {
-	for _, v := range r.Verdicts {
-		if v.Metric == metric && (v.Variant == variant || v.Control == variant) {
-			return true
+// armsOf are the arms that have a value at all.
+func armsOf(spec study.Spec, r study.Results, goal study.Goal) []stats.Arm {
+	var arms []stats.Arm
+	for _, name := range spec.Arms() {
+		a := study.ArmValues(spec, r.Seed, goal, name, r.Trials)
+		if slices.ContainsFunc(a.Values, func(v float64) bool { return !math.IsNaN(v) }) {
+			arms = append(arms, a)
 		}
 	}
-	return len(r.Verdicts) == 0
+	return arms
 }
 
 // Compare compares the study's variants with its control, block by block.
@@ -94,45 +87,9 @@ func (s Study) Arm(variant string) (stats.Arm, error) {
 	return all[i], nil
 }
 
-// arms lines up the valid trials of a metric by block.
-func (r results) arms(metric, part string) []stats.Arm {
-	var blocks []int
-	for _, t := range r.Trials {
-		if (part == "" || t.Part == part) && !slices.Contains(blocks, t.Block) {
-			blocks = append(blocks, t.Block)
-		}
-	}
-	slices.Sort(blocks)
-	var arms []stats.Arm
-	for _, t := range r.Trials {
-		v, ok := t.Metrics[metric]
-		if !ok || !t.Valid || (part != "" && t.Part != part) {
-			continue
-		}
-		i := slices.IndexFunc(arms, func(a stats.Arm) bool { return a.Name == t.Variant })
-		if i < 0 {
-			i = len(arms)
-			arms = append(arms, stats.Arm{Name: t.Variant, Values: missing(len(blocks))})
-		}
-		b, _ := slices.BinarySearch(blocks, t.Block)
-		if math.IsNaN(arms[i].Values[b]) {
-			arms[i].Values[b] = v
-		}
-	}
-	return arms
-}
-
-func missing(n int) []float64 {
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = math.NaN()
-	}
-	return x
-}
-
-func (r results) metricNames() []string {
+func metricNames(trials []study.Trial) []string {
 	var names []string
-	for _, t := range r.Trials {
+	for _, t := range trials {
 		for m := range t.Metrics {
 			if !slices.Contains(names, m) {
 				names = append(names, m)

@@ -19,6 +19,9 @@ func OpenRecord(ctx context.Context, s Store, st *Study) (*record.Record, error)
 	}
 	files := recordFS{}
 	for _, f := range sources {
+		if f.Role != roleRecord {
+			continue
+		}
 		b, err := s.Blob(ctx, f.SHA256)
 		if err != nil {
 			return nil, err

@@ -215,10 +215,17 @@ func TestPortsAreWhatTheTestbedHas(t *testing.T) {
 // TestOpenRecord reads from the store what was read from a directory.
 func TestOpenRecord(t *testing.T) {
 	s, r := store(t), ownRecord(t)
+	slices := &study.Interleaved{Raw: "slices-cost-1-1.csv.gz", SHA256: strings.Repeat("ab", 32)}
+	r.Trials[0].Observed, r.Trials[1].Observed = &study.Observation{Interleaved: slices}, &study.Observation{Interleaved: slices}
 	b, err := ledger.OfRecord(r, "dir")
 	if err != nil {
 		t.Fatal(err)
 	}
+	// What a trial was derived from is known by its hash.
+	if refs := b.Trials[1].Sources; len(refs) != 2 || refs[1].SHA256 != slices.SHA256 || len(b.Sources) != 4 || len(b.Blobs) != 3 {
+		t.Errorf("sources %+v, of the trial %+v", b.Sources, refs)
+	}
+	r.Trials[0].Observed, r.Trials[1].Observed = nil, nil // the bytes of the record know nothing of it
 	if _, err := s.Append(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}

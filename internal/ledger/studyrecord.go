@@ -55,6 +55,31 @@ type ownStudy struct {
 	byID map[arm][]string // trials, by what they are of
 }
 
+// raw are the files that trials were derived from before they were written
+// down: slices of traffic. They are known by their hashes and not kept.
+func raw(trials []study.Trial) []Source {
+	var out []Source
+	for i := range trials {
+		if ref, ok := rawOf(&trials[i]); ok && !slices.ContainsFunc(out, func(s Source) bool { return s.Path == ref.Path }) {
+			out = append(out, Source{Path: ref.Path, SHA256: ref.SHA256, Role: roleRaw})
+		}
+	}
+	return out
+}
+
+// The roles of a study's files.
+const (
+	roleRecord = "record"
+	roleRaw    = "slices"
+)
+
+func rawOf(t *study.Trial) (Ref, bool) {
+	if t.Observed == nil || t.Observed.Interleaved == nil || t.Observed.Interleaved.Raw == "" {
+		return Ref{}, false
+	}
+	return Ref{SHA256: t.Observed.Interleaved.SHA256, Path: t.Observed.Interleaved.Raw, Role: roleRaw}, true
+}
+
 // arm is a variant in a part.
 type arm struct{ part, variant string }
 
@@ -64,10 +89,11 @@ func (d *ownStudy) files() {
 	for _, f := range d.rec.Files {
 		sum := sha256.Sum256(f.Data)
 		sha := hex.EncodeToString(sum[:])
-		d.b.Sources = append(d.b.Sources, Source{Path: f.Name, SHA256: sha, Size: int64(len(f.Data)), Role: "record"})
+		d.b.Sources = append(d.b.Sources, Source{Path: f.Name, SHA256: sha, Size: int64(len(f.Data)), Role: roleRecord})
 		d.b.Blobs = append(d.b.Blobs, pack(sha, f.Data))
 		parts = append(parts, f.Name, sha)
 	}
+	d.b.Sources = append(d.b.Sources, raw(d.rec.Trials)...)
 	d.id = ID(parts...)
 	d.b.Kind, d.b.Ref = KindStudy, d.id
 	for i := range d.b.Sources {
@@ -171,6 +197,9 @@ func (d *ownStudy) trials() {
 			ID: trialID(d.id, i), Study: d.id, Environment: d.env, Variant: t.Variant, Workload: t.Part,
 			Block: t.Block, Order: t.Order, Start: &start, Valid: t.Valid, Reasons: t.Reasons, Metrics: t.Metrics,
 			Sources: []Ref{{SHA256: sha, Path: record.TrialsFile, Role: "trial", First: line, Last: line}},
+		}
+		if ref, ok := rawOf(&t); ok {
+			out.Sources = append(out.Sources, ref)
 		}
 		if t.Unavailable != "" {
 			out.Reasons = append(out.Reasons, "unavailable: "+t.Unavailable)

@@ -54,9 +54,9 @@ func (r *Results) spanTime() {
 	}
 }
 
-// armValues are an arm's values of a metric, one per block of the part, NaN
+// ArmValues are an arm's values of a metric, one per block of the part, NaN
 // where the block has no valid trial of it.
-func armValues(s Spec, seed uint64, g Goal, arm string, trials []Trial) stats.Arm {
+func ArmValues(s Spec, seed uint64, g Goal, arm string, trials []Trial) stats.Arm {
 	blocks := begun(s, blocksOf(s, seed, g.Part), g.Part, trials)
 	values := make([]float64, len(blocks))
 	for i := range values {
@@ -134,10 +134,10 @@ func (s Spec) armsOf(g Goal, seed uint64, trials []Trial) (control stats.Arm, ar
 	for _, v := range s.Variants {
 		gone := slices.ContainsFunc(missing, func(u Unavailable) bool { return u.Variant == v.Name })
 		if v.Name != s.Control && !gone {
-			arms = append(arms, armValues(s, seed, g, v.Name, trials))
+			arms = append(arms, ArmValues(s, seed, g, v.Name, trials))
 		}
 	}
-	return armValues(s, seed, g, s.Control, trials), arms
+	return ArmValues(s, seed, g, s.Control, trials), arms
 }
 
 func verdictOf(m Metric, g Goal, c stats.Comparison) Verdict {
@@ -190,7 +190,7 @@ func (r *Results) compareAA(s Spec, seed uint64) {
 	r.AA = AAResult{Verdict: stats.Invalid, Metric: s.Primary().Metric, FalseAlarms: []string{}}
 	for _, g := range s.Metrics {
 		m, _ := MetricNamed(g.Metric)
-		control, again := armValues(s, seed, g, s.Control, r.Trials), armValues(s, seed, g, AA, r.Trials)
+		control, again := ArmValues(s, seed, g, s.Control, r.Trials), ArmValues(s, seed, g, AA, r.Trials)
 		c := stats.CompareBlocks(control, []stats.Arm{again}, options(m, g, seed))[0]
 		if l := s.looksAt(g, len(control.Values), 1); l != nil {
 			c, _ = l.aa.Settle(c, l.look, options(m, g, seed))

@@ -284,7 +284,7 @@ func TestArmsOfOneInstanceAreCompared(t *testing.T) {
 		t.Error("the block is complete")
 	}
 	for arm, want := range map[string]float64{"none": 200, "other": 300, AA: 200} {
-		if got := armValues(s, 1, Goal{Metric: CostNS, Part: s.Parts[0].Name}, arm, again).Values[0]; got != want {
+		if got := ArmValues(s, 1, Goal{Metric: CostNS, Part: s.Parts[0].Name}, arm, again).Values[0]; got != want {
 			t.Errorf("%s: %g, want %g", arm, got, want)
 		}
 	}

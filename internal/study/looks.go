@@ -134,7 +134,7 @@ func (s Spec) look(seed uint64, n int, trials []Trial) []stats.Comparison {
 	cs := stats.CompareBlocks(control, arms, opt)
 	plan := s.looksAt(g, n, len(arms))
 	plan.settle(cs, opt)
-	again := stats.CompareBlocks(control, []stats.Arm{armValues(s, seed, g, AA, trials)}, opt)
+	again := stats.CompareBlocks(control, []stats.Arm{ArmValues(s, seed, g, AA, trials)}, opt)
 	again[0], _ = plan.aa.Settle(again[0], plan.look, opt)
 	return append(cs, again[0])
 }
