@@ -1,0 +1,43 @@
+package planner
+
+import "fmt"
+
+// current is a tunable as the host has it.
+type current struct {
+	Value  string
+	Origin string // "default", "/etc/sysctl.conf:12", "the running kernel"
+	Known  bool
+}
+
+// current finds a tunable's value: running, else what the files set, else the
+// default of the catalogue; and where it comes from.
+func (p *planning) current(name string, n *names) current {
+	s, set := p.Facts.Setting(name)
+	if !set {
+		s, set = p.Facts.RCSetting(name)
+	}
+	place := ""
+	fromFile := ""
+	if set && len(s.Lines) > 0 {
+		last := s.Lines[len(s.Lines)-1]
+		place, fromFile = fmt.Sprintf("%s:%d", last.File, last.Number), last.Value
+	}
+	usual := ""
+	if r, ok := p.Catalogue.Lookup(p.Facts.OS, name); ok {
+		usual, _ = p.Catalogue.Default(r, p.Facts)
+	}
+	live, running := p.Facts.LiveValue(name)
+	switch {
+	case running && place != "" && live == fromFile:
+		return current{live, place, true}
+	case running && live == usual:
+		return current{live, "default", true}
+	case running:
+		return current{live, "the running kernel", true}
+	case place != "":
+		return current{fromFile, place, true}
+	case usual != "":
+		return current{usual, "default", true}
+	}
+	return current{Value: n.Text(name)}
+}

@@ -1,0 +1,268 @@
+package planner
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/plan"
+	"linerate/internal/show"
+	"linerate/internal/stats"
+	"linerate/internal/tunable"
+)
+
+// Measured is one verdict about one tunable, from a study anywhere.
+type Measured struct {
+	ID            string // of the verdict in its ledger
+	Tunable       string // as the catalogue names it
+	Before, After string // "" is the default
+	Alone         bool   // nothing else was changed with it
+	OS, Release   string
+	CPU           string
+	NIC, Driver   string
+	Workload      string
+	Metric        string
+	Study         string // its name and source
+	N             int
+	Effect        stats.Effect // in percent
+	Verdict       stats.Verdict
+}
+
+// Text is the verdict on one line: what, by how much, where.
+func (m Measured) Text() string {
+	where := cmp.Or(m.CPU, "an unknown machine")
+	if m.NIC != "" {
+		where += ", " + m.NIC
+	}
+	effect := show.SignedPercent(m.Effect.EffectPercent.Float()) + " " + show.Interval(m.Effect.CILow.Float(), m.Effect.CIHigh.Float())
+	return fmt.Sprintf("%s → %s: %s, %s, n %d (%s; %s %s; %s)", cmp.Or(m.Before, "default"), cmp.Or(m.After, "default"), effect, m.Verdict, m.N, where, m.OS, m.Release, m.Workload)
+}
+
+// fit says how close a study's machine is to this host.
+type fit int
+
+const (
+	elsewhere fit = iota // other hardware, or another major release
+	alike                // the same CPU, NIC driver and major release
+)
+
+// fit compares the hardware and the release.
+func (p *planning) fit(m Measured) fit {
+	f := p.Facts
+	if !strings.EqualFold(m.OS, f.OS) || !strings.HasPrefix(m.Release, fmt.Sprintf("%d.", f.Release.Major)) {
+		return elsewhere
+	}
+	if m.CPU == "" || !sameCPU(m.CPU, f.CPU.Model) || !slices.Contains(p.names.Drivers, m.Driver) {
+		return elsewhere
+	}
+	return alike
+}
+
+// sameCPU compares models as systems and people spell them: the words of the
+// shorter name are all in the longer.
+func sameCPU(a, b string) bool {
+	words := func(s string) []string {
+		return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return r == ' ' || r == '(' || r == ')' || r == ',' || r == '@' })
+	}
+	x, y := words(a), words(b)
+	if len(x) > len(y) {
+		x, y = y, x
+	}
+	for _, w := range x {
+		if !slices.Contains(y, w) {
+			return false
+		}
+	}
+	return len(x) > 1
+}
+
+// forwards are the roles that a forwarding rate is about.
+var forwards = []string{"router", "firewall", "bridge", "vpn"}
+
+// concerns tells whether a metric is about what this role does.
+func (p *planning) concerns(metric string) bool {
+	packets := strings.Contains(metric, "forwarding") || strings.Contains(metric, "ns_per_packet") || strings.Contains(metric, "equilibrium")
+	return packets == slices.Contains(forwards, p.Role)
+}
+
+// about lists what was measured of a tunable and matters to this role.
+func (p *planning) about(name string) []Measured {
+	var out []Measured
+	for _, m := range p.Evidence {
+		if (m.Tunable == name || template(m.Tunable, name)) && p.concerns(m.Metric) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// template tells whether a study's name with N stands for a host's.
+func template(pattern, name string) bool {
+	before, after, ok := strings.Cut(pattern, ".N.")
+	if !ok {
+		return false
+	}
+	unit, found := strings.CutPrefix(name, before+".")
+	if !found {
+		return false
+	}
+	unit, found = strings.CutSuffix(unit, "."+after)
+	return found && unit != "" && strings.Trim(unit, "0123456789") == ""
+}
+
+// evidence is what stands behind an advice's setting.
+func (p *planning) evidence(a *Advice, name string) plan.Evidence {
+	e := plan.Evidence{Kind: map[Basis]string{Correctness: plan.Correctness, Capacity: plan.Arithmetic, Unmeasured: plan.Unmeasured}[a.Basis]}
+	var said []string
+	for _, m := range p.about(name) {
+		kind := plan.MeasuredOthers
+		if p.fit(m) == alike {
+			kind = plan.MeasuredHere
+		}
+		said = append(said, kind+": "+m.Text())
+		e.Refs = append(e.Refs, m.ID)
+	}
+	if len(said) > 3 {
+		said = append(said[:3], fmt.Sprintf("and %d more", len(said)-3))
+	}
+	e.Text = strings.Join(said, "; ")
+	e.Refs = append(e.Refs, a.Sources...)
+	return e
+}
+
+// measured lets evidence speak that no advice is about: a gain on hardware
+// like this enters the plan, what conflicts or does nothing is left alone and
+// says so, what was measured elsewhere is told.
+func (p *planning) measured() {
+	byName := map[string][]Measured{}
+	var order []string
+	for _, m := range p.Evidence {
+		if !m.Alone || !p.concerns(m.Metric) || !strings.EqualFold(m.OS, p.Facts.OS) {
+			continue
+		}
+		if byName[m.Tunable] == nil {
+			order = append(order, m.Tunable)
+		}
+		byName[m.Tunable] = append(byName[m.Tunable], m)
+	}
+	slices.Sort(order)
+	for _, name := range order {
+		if r, ok := p.Catalogue.Lookup(p.Facts.OS, name); ok && r.Exists(p.Facts.Release) {
+			for _, n := range p.instances(name) {
+				p.weigh(n, r, byName[name])
+			}
+		}
+	}
+}
+
+// instances are the names on this host of a tunable that a study set: a
+// device's is one for each port of its driver.
+func (p *planning) instances(name string) []string {
+	if !strings.Contains(name, ".N.") {
+		return []string{name}
+	}
+	var out []string
+	for _, n := range p.names.NICs {
+		if strings.HasPrefix(name, "dev."+n.Driver+".") {
+			out = append(out, instance(name, n.Name))
+		}
+	}
+	return out
+}
+
+// weigh decides about one tunable by its verdicts.
+func (p *planning) weigh(name string, r *tunable.Record, all []Measured) {
+	if p.taken[name] {
+		return
+	}
+	var here, there []Measured
+	for _, m := range all {
+		if p.fit(m) == alike {
+			here = append(here, m)
+		} else {
+			there = append(there, m)
+		}
+	}
+	n := p.at(name, "")
+	gain, conflict := verdictOf(here)
+	switch {
+	case len(here) == 0 && len(there) == 0:
+	case len(here) == 0:
+		_ = p.leave(name, "Measured by others, on other hardware or releases: "+told(there)+". Measure it here before it is set.", n)
+	case conflict:
+		_ = p.leave(name, "The evidence on hardware like this conflicts: "+told(here)+".", n)
+	case gain == nil:
+		_ = p.leave(name, "Measured on hardware like this: "+told(here)+". No gain was shown.", n)
+	default:
+		p.take(name, r, *gain, n)
+	}
+}
+
+// verdictOf is the clearest gain among verdicts, or that they disagree.
+func verdictOf(ms []Measured) (gain *Measured, conflict bool) {
+	better, worse := 0, 0
+	for i, m := range ms {
+		switch m.Verdict {
+		case stats.Better:
+			better++
+			if gain == nil || m.N > gain.N {
+				gain = &ms[i]
+			}
+		case stats.Worse:
+			worse++
+		}
+	}
+	return gain, better > 0 && worse > 0
+}
+
+// take puts a measured gain into the plan.
+func (p *planning) take(name string, r *tunable.Record, m Measured, n *names) {
+	current := p.current(name, n)
+	if current.Value == m.After {
+		_ = p.leave(name, "It is "+m.After+" already, and that was measured to help: "+m.Text()+".", n)
+		return
+	}
+	s := plan.Setting{Name: name, Value: m.After, Current: plan.Current{Origin: current.Origin}, ResetCost: string(r.Reset),
+		Reason: "It was measured to help on hardware like this: " + m.Text() + ".", Risk: cmp.Or(oneLine(r.Hurts), "None is known beyond what was measured."),
+		Evidence: plan.Evidence{Kind: plan.MeasuredHere, Text: m.Text(), Refs: []string{m.ID}}}
+	if current.Known {
+		s.Current.Value = &current.Value
+	}
+	if err := p.place(&s, r, ""); err != nil || s.Where.File == "" && !s.Where.Runtime || m.After == "" {
+		_ = p.leave(name, "Measured to help here ("+m.Text()+"), and linerate has no place of its own to set it.", n)
+		return
+	}
+	s.Undo = undo(s)
+	s.For, s.Against = p.claims(r, m.After)
+	p.taken[name] = true
+	p.plan.Settings = append(p.plan.Settings, s)
+}
+
+func told(ms []Measured) string {
+	var out []string
+	for _, m := range ms {
+		out = append(out, m.Text())
+	}
+	if len(out) > 3 {
+		out = append(out[:3], fmt.Sprintf("and %d more", len(out)-3))
+	}
+	return strings.Join(out, "; ")
+}
+
+// claims are what others say of a value: those whose word the catalogue found
+// to hold are for it, those it found stale or wrong against.
+func (p *planning) claims(r *tunable.Record, value string) (pro, con []plan.Claim) {
+	for _, c := range p.Catalogue.ClaimsOn(r) {
+		if c.Says == "" {
+			continue
+		}
+		claim := plan.Claim{Text: oneLine(fmt.Sprintf("%s (%s): %s", cmp.Or(c.Value, "–"), c.Verdict, c.Says)), Source: c.Source}
+		if c.Value == value && (c.Verdict == tunable.Holds || c.Verdict == tunable.Measured || c.Verdict == tunable.Depends) {
+			pro = append(pro, claim)
+		} else if c.Value != value {
+			con = append(con, claim)
+		}
+	}
+	return pro, con
+}

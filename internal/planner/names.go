@@ -1,0 +1,68 @@
+package planner
+
+import (
+	"sync"
+
+	"linerate/internal/fact/factexpr"
+	"linerate/internal/show"
+	"linerate/internal/tunable"
+)
+
+// names are what expressions of advice see: the host and its tunables as the
+// catalogue has them, what the host must carry, and the tunable at hand.
+type names struct {
+	tunable.Names
+	// RTT is the longest round trip in seconds, States and Connections the
+	// most at a time; 0 when nobody said. Link (of the host) is overridden
+	// by what was asked for.
+	RTT         float64 `expr:"rtt"`
+	States      float64 `expr:"states"`
+	Connections float64 `expr:"connections"`
+	// Current is the tunable's number now, New what the plan sets it to.
+	Current float64 `expr:"current"`
+	New     float64 `expr:"new"`
+	// Device is the interface at hand.
+	Device string `expr:"device"`
+
+	// Size and Rate write bytes and bits per second for people, Up rounds
+	// up to a multiple.
+	Size func(bytes float64) string        `expr:"size"`
+	Rate func(bits float64) string         `expr:"rate"`
+	Up   func(v, multiple float64) float64 `expr:"up"`
+}
+
+// language is that of the advice.
+var language = sync.OnceValue(factexpr.NewLanguage[names])
+
+func (in *Input) names() *names {
+	n := &names{Names: *in.Catalogue.NewEnv(in.Facts, in.Role).Names}
+	if in.Needs.Link > 0 {
+		n.Link = int(in.Needs.Link)
+	}
+	n.RTT, n.States, n.Connections = in.Needs.RTT, in.Needs.States, in.Needs.Connections
+	n.Size = show.Bytes
+	n.Rate = show.Bits
+	n.Up = func(v, multiple float64) float64 {
+		if multiple <= 0 {
+			return v
+		}
+		whole := float64(int64(v / multiple))
+		if whole*multiple < v {
+			whole++
+		}
+		return whole * multiple
+	}
+	return n
+}
+
+// missing names the needs that neither the caller nor the facts give.
+func (n *names) missing(needs []string) []string {
+	var out []string
+	for _, need := range needs {
+		known := map[string]bool{"link": n.Link > 0, "rtt": n.RTT > 0, "states": n.States > 0, "connections": n.Connections > 0}
+		if !known[need] {
+			out = append(out, need)
+		}
+	}
+	return out
+}

@@ -1,0 +1,152 @@
+package planner
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"linerate/internal/fact"
+	"linerate/internal/fact/factexpr"
+	"linerate/internal/plan"
+	"linerate/internal/setting"
+	"linerate/internal/tunable"
+)
+
+// place says how a setting reaches the host: by which mechanism, into which
+// file, and whether the running host takes it.
+func (p *planning) place(s *plan.Setting, r *tunable.Record, device string) error {
+	state := r.At(p.Facts.Release)
+	switch state.Mechanism {
+	case tunable.Sysctl:
+		s.Mechanism = setting.Sysctl
+		if p.Facts.OS == fact.FreeBSD && !state.Settable.AtRuntime() {
+			s.Mechanism = setting.Loader
+		}
+	case tunable.Loader:
+		s.Mechanism = setting.Loader
+	case tunable.RC:
+		s.Mechanism = setting.RC
+	case tunable.Module:
+		s.Mechanism, s.Name = setting.Module, moduleName(s.Name)
+	case tunable.Firewall:
+		limit, ok := strings.CutPrefix(s.Name, "pf.conf:limit.")
+		if !ok {
+			return nil
+		}
+		s.Mechanism, s.Name = setting.PFLimit, limit
+	case tunable.Ifconfig, tunable.Ethtool, tunable.Sysfs:
+		return p.placeDevice(s, r, device)
+	default:
+		return nil // nothing of ours: a kernel option, a mount, another program's file
+	}
+	s.Where = plan.Where{File: plan.PlaceOf(p.Facts.OS, s.Mechanism), Runtime: runtimeTakes(s.Mechanism, state)}
+	return nil
+}
+
+func runtimeTakes(m setting.Mechanism, s tunable.State) bool {
+	switch m {
+	case setting.Loader:
+		return false
+	case setting.Sysctl:
+		return s.Settable.AtRuntime()
+	}
+	return true
+}
+
+// properties are the interface settings of the catalogue that knobs know.
+var properties = map[string]struct {
+	mechanism setting.Mechanism
+	name      string
+}{
+	"ifconfig:lro": {setting.Offload, "lro"}, "ifconfig:tso": {setting.Offload, "tso"},
+	"ifconfig:mtu": {setting.Link, "mtu"}, "ifconfig:rxcsum": {setting.Offload, "rxcsum"}, "ifconfig:txcsum": {setting.Offload, "txcsum"},
+	"ethtool:gro": {setting.Offload, "gro"}, "ethtool:lro": {setting.Offload, "lro"}, "ethtool:tso": {setting.Offload, "tso"},
+	"ethtool:ring.rx": {setting.Ring, "rx"}, "ethtool:ring.tx": {setting.Ring, "tx"},
+}
+
+func (p *planning) placeDevice(s *plan.Setting, r *tunable.Record, device string) error {
+	known, ok := properties[r.Name]
+	if !ok || device == "" {
+		return nil
+	}
+	s.Mechanism, s.Name, s.Device = known.mechanism, known.name, device
+	s.Where = plan.Where{File: plan.PlaceOf(p.Facts.OS, known.mechanism), Runtime: true}
+	return nil
+}
+
+// setBy tells a person where to write what linerate does not.
+func setBy(r *tunable.Record, name, value string) string {
+	switch r.Mechanism {
+	case tunable.KernelOption:
+		return "build a kernel with " + name + "."
+	case tunable.Cmdline:
+		return fmt.Sprintf("add %s=%s to the kernel's command line.", name, value)
+	}
+	return fmt.Sprintf("set it by %s.", r.Mechanism)
+}
+
+func moduleName(name string) string { return strings.TrimSuffix(name, "_load") }
+
+// instance fills a device into a templated name: dev.igb.N.fc of igb0 is
+// dev.igb.0.fc.
+func instance(template, device string) string {
+	unit := strings.TrimLeft(device, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-")
+	switch {
+	case strings.Contains(template, ".N."):
+		return strings.Replace(template, ".N.", "."+unit+".", 1)
+	case strings.Contains(template, "IF"):
+		return strings.Replace(template, "IF", device, 1)
+	}
+	return template + " " + device
+}
+
+// deviceNames reads the result of an advice's each: texts, or interfaces.
+func deviceNames(v any) ([]string, error) {
+	list, ok := v.([]any)
+	if !ok {
+		if nics, ok := v.([]*factexpr.NIC); ok {
+			for _, n := range nics {
+				list = append(list, n)
+			}
+		} else {
+			return nil, errors.New("each is no list")
+		}
+	}
+	var out []string
+	for _, x := range list {
+		switch x := x.(type) {
+		case string:
+			out = append(out, x)
+		case *factexpr.NIC:
+			out = append(out, x.Name)
+		default:
+			return nil, fmt.Errorf("each has a %T, want interfaces or their names", x)
+		}
+	}
+	return out, nil
+}
+
+// text is a value as a file takes it.
+func text(v any) string {
+	switch v := v.(type) {
+	case float64:
+		return strconv.FormatFloat(math.Trunc(v), 'f', 0, 64)
+	case bool:
+		if v {
+			return "1"
+		}
+		return "0"
+	}
+	return fmt.Sprint(v)
+}
+
+func factNumber(s string) float64 {
+	n, ok := tunable.ParseInteger(strings.TrimSpace(s))
+	if !ok {
+		return 0
+	}
+	f, _ := n.Float64()
+	return f
+}
