@@ -11,7 +11,7 @@ import (
 	"linerate/internal/tunable"
 )
 
-//go:embed concepts.yaml freebsd/*.yaml linux/*.yaml claims/*.yaml rules/*.yaml
+//go:embed concepts.yaml freebsd/*.yaml linux/*.yaml claims/*.yaml rules/*.yaml plans/*.yaml
 var files embed.FS
 
 // packed is the same catalogue in a form that is read in a few milliseconds.

@@ -1,6 +1,11 @@
 package planner
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+
+	"linerate/internal/fact"
+)
 
 // current is a tunable as the host has it.
 type current struct {
@@ -22,6 +27,9 @@ func (p *planning) current(name string, n *names) current {
 		last := s.Lines[len(s.Lines)-1]
 		place, fromFile = fmt.Sprintf("%s:%d", last.File, last.Number), last.Value
 	}
+	if limit, ok := strings.CutPrefix(name, "pf.conf:limit."); ok && p.Facts.Firewall.PF != nil {
+		return p.pfLimit(limit, name)
+	}
 	usual := ""
 	if r, ok := p.Catalogue.Lookup(p.Facts.OS, name); ok {
 		usual, _ = p.Catalogue.Default(r, p.Facts)
@@ -40,4 +48,32 @@ func (p *planning) current(name string, n *names) current {
 		return current{usual, "default", true}
 	}
 	return current{Value: n.Text(name)}
+}
+
+// pfLimit is a limit of pf: as the kernel has it, else as pf.conf sets it,
+// else the default.
+func (p *planning) pfLimit(limit, name string) current {
+	pf := p.Facts.Firewall.PF
+	of := func(list []fact.Limit) (string, bool) {
+		for _, l := range list {
+			if l.Name == limit {
+				return fmt.Sprint(l.Value), true
+			}
+		}
+		return "", false
+	}
+	set, inFile := of(pf.FileLimits)
+	running, known := of(pf.Limits)
+	switch {
+	case known && inFile && set == running, !known && inFile:
+		return current{set, pf.File, true}
+	case known:
+		return current{running, "the running kernel", true}
+	}
+	if r, ok := p.Catalogue.Lookup(p.Facts.OS, name); ok {
+		if usual, ok := p.Catalogue.Default(r, p.Facts); ok {
+			return current{usual, "default", true}
+		}
+	}
+	return current{}
 }

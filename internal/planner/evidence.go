@@ -6,38 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/evidence"
 	"linerate/internal/plan"
-	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/tunable"
 )
-
-// Measured is one verdict about one tunable, from a study anywhere.
-type Measured struct {
-	ID            string // of the verdict in its ledger
-	Tunable       string // as the catalogue names it
-	Before, After string // "" is the default
-	Alone         bool   // nothing else was changed with it
-	OS, Release   string
-	CPU           string
-	NIC, Driver   string
-	Workload      string
-	Metric        string
-	Study         string // its name and source
-	N             int
-	Effect        stats.Effect // in percent
-	Verdict       stats.Verdict
-}
-
-// Text is the verdict on one line: what, by how much, where.
-func (m Measured) Text() string {
-	where := cmp.Or(m.CPU, "an unknown machine")
-	if m.NIC != "" {
-		where += ", " + m.NIC
-	}
-	effect := show.SignedPercent(m.Effect.EffectPercent.Float()) + " " + show.Interval(m.Effect.CILow.Float(), m.Effect.CIHigh.Float())
-	return fmt.Sprintf("%s → %s: %s, %s, n %d (%s; %s %s; %s)", cmp.Or(m.Before, "default"), cmp.Or(m.After, "default"), effect, m.Verdict, m.N, where, m.OS, m.Release, m.Workload)
-}
 
 // fit says how close a study's machine is to this host.
 type fit int
@@ -48,7 +21,7 @@ const (
 )
 
 // fit compares the hardware and the release.
-func (p *planning) fit(m Measured) fit {
+func (p *planning) fit(m evidence.Row) fit {
 	f := p.Facts
 	if !strings.EqualFold(m.OS, f.OS) || !strings.HasPrefix(m.Release, fmt.Sprintf("%d.", f.Release.Major)) {
 		return elsewhere
@@ -87,8 +60,8 @@ func (p *planning) concerns(metric string) bool {
 }
 
 // about lists what was measured of a tunable and matters to this role.
-func (p *planning) about(name string) []Measured {
-	var out []Measured
+func (p *planning) about(name string) []evidence.Row {
+	var out []evidence.Row
 	for _, m := range p.Evidence {
 		if (m.Tunable == name || template(m.Tunable, name)) && p.concerns(m.Metric) {
 			out = append(out, m)
@@ -135,7 +108,7 @@ func (p *planning) evidence(a *Advice, name string) plan.Evidence {
 // like this enters the plan, what conflicts or does nothing is left alone and
 // says so, what was measured elsewhere is told.
 func (p *planning) measured() {
-	byName := map[string][]Measured{}
+	byName := map[string][]evidence.Row{}
 	var order []string
 	for _, m := range p.Evidence {
 		if !m.Alone || !p.concerns(m.Metric) || !strings.EqualFold(m.OS, p.Facts.OS) {
@@ -172,11 +145,11 @@ func (p *planning) instances(name string) []string {
 }
 
 // weigh decides about one tunable by its verdicts.
-func (p *planning) weigh(name string, r *tunable.Record, all []Measured) {
+func (p *planning) weigh(name string, r *tunable.Record, all []evidence.Row) {
 	if p.taken[name] {
 		return
 	}
-	var here, there []Measured
+	var here, there []evidence.Row
 	for _, m := range all {
 		if p.fit(m) == alike {
 			here = append(here, m)
@@ -200,7 +173,7 @@ func (p *planning) weigh(name string, r *tunable.Record, all []Measured) {
 }
 
 // verdictOf is the clearest gain among verdicts, or that they disagree.
-func verdictOf(ms []Measured) (gain *Measured, conflict bool) {
+func verdictOf(ms []evidence.Row) (gain *evidence.Row, conflict bool) {
 	better, worse := 0, 0
 	for i, m := range ms {
 		switch m.Verdict {
@@ -217,7 +190,7 @@ func verdictOf(ms []Measured) (gain *Measured, conflict bool) {
 }
 
 // take puts a measured gain into the plan.
-func (p *planning) take(name string, r *tunable.Record, m Measured, n *names) {
+func (p *planning) take(name string, r *tunable.Record, m evidence.Row, n *names) {
 	current := p.current(name, n)
 	if current.Value == m.After {
 		_ = p.leave(name, "It is "+m.After+" already, and that was measured to help: "+m.Text()+".", n)
@@ -239,7 +212,7 @@ func (p *planning) take(name string, r *tunable.Record, m Measured, n *names) {
 	p.plan.Settings = append(p.plan.Settings, s)
 }
 
-func told(ms []Measured) string {
+func told(ms []evidence.Row) string {
 	var out []string
 	for _, m := range ms {
 		out = append(out, m.Text())

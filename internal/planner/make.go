@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/audit"
+	"linerate/internal/evidence"
 	"linerate/internal/fact"
 	"linerate/internal/plan"
 	"linerate/internal/role"
@@ -54,7 +55,7 @@ type Input struct {
 	// is not said a second time.
 	Findings []audit.Finding
 	// Evidence is what was measured, anywhere.
-	Evidence []Measured
+	Evidence []evidence.Row
 	// Unmeasured includes advice that nobody has measured.
 	Unmeasured bool
 }
@@ -154,7 +155,8 @@ func (p *planning) one(a *Advice, r *tunable.Record, name, device string) error 
 // at is the names with the tunable's own value.
 func (p *planning) at(name, device string) *names {
 	n := *p.names
-	n.Current, n.Device = n.Value(name), device
+	n.Device = device
+	n.Current = factNumber(p.current(name, &n).Value)
 	return &n
 }
 

@@ -62,8 +62,8 @@ var properties = map[string]struct {
 }{
 	"ifconfig:lro": {setting.Offload, "lro"}, "ifconfig:tso": {setting.Offload, "tso"},
 	"ifconfig:mtu": {setting.Link, "mtu"}, "ifconfig:rxcsum": {setting.Offload, "rxcsum"}, "ifconfig:txcsum": {setting.Offload, "txcsum"},
-	"ethtool:gro": {setting.Offload, "gro"}, "ethtool:lro": {setting.Offload, "lro"}, "ethtool:tso": {setting.Offload, "tso"},
-	"ethtool:ring.rx": {setting.Ring, "rx"}, "ethtool:ring.tx": {setting.Ring, "tx"},
+	"ethtool -K IF gro": {setting.Offload, "gro"}, "ethtool -K IF lro": {setting.Offload, "lro"}, "ethtool -K IF tso": {setting.Offload, "tso"},
+	"ethtool -G IF rx": {setting.Ring, "rx"}, "ethtool -G IF tx": {setting.Ring, "tx"},
 }
 
 func (p *planning) placeDevice(s *plan.Setting, r *tunable.Record, device string) error {

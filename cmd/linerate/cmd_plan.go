@@ -1,0 +1,295 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"linerate/catalogue"
+	"linerate/internal/audit"
+	"linerate/internal/calc"
+	"linerate/internal/hint"
+	"linerate/internal/host"
+	"linerate/internal/plan"
+	"linerate/internal/planner"
+	"linerate/internal/role"
+	"linerate/internal/show"
+)
+
+// planOptions are the flags of `linerate plan`.
+type planOptions struct {
+	source
+	role                           string
+	link, rtt, states, connections string
+	out, ledger                    string
+	include                        []string
+	diff, asJSON                   bool
+}
+
+func newPlanCmd() *cobra.Command {
+	var o planOptions
+	cmd := &cobra.Command{
+		Use:   "plan " + sourceUse,
+		Short: "what to set on a host for its role, each setting with its reason",
+		Long: `Plan computes settings for a host: what its role does not work right without,
+what arithmetic from your needs and its hardware asks for, and what was measured
+to help on hardware like it. Everything else is left alone, and the plan says
+so; --include unmeasured adds advice that nobody has measured, and labels it.
+It changes nothing; apply does.
+
+` + sourceHelp,
+		Example: `    linerate plan --role firewall --states 5M
+    linerate plan ssh://www1 --role web --link 10G --rtt 30ms --out www1.plan
+    linerate plan bundle.tar.gz --role router --diff`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runPlan(cmd, &o, args) },
+	}
+	o.addFlags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&o.role, "role", "", "what the host is for (default: guessed): "+strings.Join(role.Names(), ", "))
+	f.StringVar(&o.link, "link", "", "the `RATE` it must carry, such as 10G (default: its fastest link)")
+	f.StringVar(&o.rtt, "rtt", "", "the longest round trip `TIME` that matters, such as 30ms")
+	f.StringVar(&o.states, "states", "", "flows its firewall must track at a time, such as 5M")
+	f.StringVar(&o.connections, "connections", "", "connections its own servers hold at a time")
+	f.StringVar(&o.out, "out", "", "write the plan to `FILE`, or its drop-in files too when it is a directory")
+	f.StringVar(&o.ledger, "ledger", "", "evidence from this `LEDGER` (default: LINERATE_LEDGER, else your own)")
+	f.StringSliceVar(&o.include, "include", nil, "what else may enter the plan: `unmeasured`")
+	f.BoolVar(&o.diff, "diff", false, "print what would change in linerate's drop-in files")
+	f.BoolVar(&o.asJSON, "json", false, "print the plan as one JSON document")
+	cmd.MarkFlagsMutuallyExclusive("diff", "json")
+	cmd.AddCommand(newPlanShowCmd(), newPlanDiffCmd())
+	return cmd
+}
+
+func runPlan(cmd *cobra.Command, o *planOptions, args []string) error {
+	in, err := o.input(cmd, args)
+	if err != nil {
+		return err
+	}
+	p, err := planner.Make(in)
+	if err != nil {
+		return err
+	}
+	if o.out != "" {
+		if err := writePlan(cmd, p, o.out); err != nil {
+			return err
+		}
+	}
+	w := cmd.OutOrStdout()
+	switch {
+	case o.asJSON:
+		doc, err := plan.Marshal(p)
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(doc)
+		return err
+	case o.diff:
+		return o.printFiles(w, p)
+	}
+	return p.Text(w, styleOf(w))
+}
+
+// input reads the host and all that a plan of it rests on.
+func (o *planOptions) input(cmd *cobra.Command, args []string) (planner.Input, error) {
+	in := planner.Input{Unmeasured: slices.Contains(o.include, "unmeasured")}
+	for _, what := range o.include {
+		if what != "unmeasured" {
+			return in, hint.Unknown("thing to include", what, []string{"unmeasured"})
+		}
+	}
+	var err error
+	if in.Needs, err = o.needs(); err != nil {
+		return in, err
+	}
+	known, err := auditInput(&auditOptions{role: o.role})
+	if err != nil {
+		return in, err
+	}
+	if known.Facts, err = o.facts(cmd.Context(), args); err != nil {
+		return in, err
+	}
+	if err := giveRole(&known, o.role); err != nil {
+		return in, err
+	}
+	report, err := audit.Run(known)
+	if err != nil {
+		return in, err
+	}
+	in.Facts, in.Catalogue, in.Role, in.Findings = known.Facts, known.Catalogue, known.Role, report.Findings
+	if in.Library, err = planner.Load(catalogue.Files(), in.Catalogue); err != nil {
+		return in, err
+	}
+	in.Evidence, err = measuredEvidence(cmd, o.ledger)
+	return in, err
+}
+
+// needs reads the flags that say what the host must carry.
+func (o *planOptions) needs() (planner.Needs, error) {
+	var n planner.Needs
+	for _, f := range []struct {
+		flag, text string
+		unit       calc.Unit
+		into       *float64
+	}{{"link", o.link, calc.BitsPerSecond, &n.Link}, {"rtt", o.rtt, calc.Seconds, &n.RTT}, {"states", o.states, calc.Count, &n.States}, {"connections", o.connections, calc.Count, &n.Connections}} {
+		if f.text == "" {
+			continue
+		}
+		v, err := calc.Parse(f.text, f.unit)
+		if err != nil {
+			return n, hint.Usage(fmt.Errorf("--%s: %w", f.flag, err))
+		}
+		if v <= 0 {
+			return n, hint.Usagef("--%s %s: want more than nothing", f.flag, f.text)
+		}
+		*f.into = v
+	}
+	return n, nil
+}
+
+// writePlan writes the document to a file, or with its drop-in files into a
+// directory.
+func writePlan(cmd *cobra.Command, p plan.Plan, out string) error {
+	doc, err := plan.Marshal(p)
+	if err != nil {
+		return err
+	}
+	save := func(path string, text []byte) error {
+		if err := writeFile(path, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s\n", path)
+		return nil
+	}
+	if info, err := os.Stat(out); (err != nil || !info.IsDir()) && !strings.HasSuffix(out, "/") {
+		return save(out, doc)
+	}
+	files, err := plan.Render(p, nil)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		path := filepath.Join(out, filepath.FromSlash(f.Path))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return fmt.Errorf("write the plan's files: %w", err)
+		}
+		if err := save(path, []byte(f.Content)); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return fmt.Errorf("write the plan: %w", err)
+	}
+	return save(filepath.Join(out, "plan.json"), doc)
+}
+
+// printFiles shows the drop-in files that the plan would write.
+func (o *planOptions) printFiles(w io.Writer, p plan.Plan) error {
+	files, err := plan.Render(p, nil)
+	if err != nil {
+		return err
+	}
+	page := show.NewPage(styleOf(w))
+	if len(files) == 0 {
+		page.Line("no drop-in file would be written")
+	}
+	for _, f := range files {
+		page.Line(page.Bold("+++ " + f.Path))
+		for line := range strings.Lines(f.Content) {
+			page.Line(page.Paint(show.Good, "+ "+strings.TrimSuffix(line, "\n")))
+		}
+	}
+	return page.Flush(w)
+}
+
+// readPlan reads and checks a plan's file.
+func readPlan(path string) (plan.Plan, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return plan.Plan{}, hint.With(fmt.Errorf("plan: %w", err), "linerate plan --out FILE makes one")
+	}
+	defer f.Close()
+	doc, err := host.ReadBounded(f, plan.MaxDocument)
+	if err != nil {
+		return plan.Plan{}, fmt.Errorf("plan %s: %w", path, err)
+	}
+	p, err := plan.Parse(doc)
+	if err != nil {
+		return p, fmt.Errorf("%s: %w", path, err)
+	}
+	return p, nil
+}
+
+func newPlanShowCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "show FILE",
+		Short: "show a plan that was made before",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := readPlan(args[0])
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), p)
+			}
+			return p.Text(cmd.OutOrStdout(), styleOf(cmd.OutOrStdout()))
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the plan as one JSON document")
+	return cmd
+}
+
+func newPlanDiffCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "diff A B",
+		Short: "what plan B sets otherwise than plan A",
+		Args:  cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a, err := readPlan(args[0])
+			if err != nil {
+				return err
+			}
+			b, err := readPlan(args[1])
+			if err != nil {
+				return err
+			}
+			changes := plan.Diff(a, b)
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), map[string]any{"version": 1, "changes": changes})
+			}
+			return printChanges(cmd.OutOrStdout(), changes)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	return cmd
+}
+
+func printChanges(w io.Writer, changes []plan.Change) error {
+	if len(changes) == 0 {
+		_, err := fmt.Fprintln(w, "the plans set the same")
+		return err
+	}
+	t := show.Table{Header: []string{"SETTING", "A", "B", ""}}
+	side := func(v *string) string {
+		if v == nil {
+			return "left alone"
+		}
+		return show.Clean(*v)
+	}
+	for _, c := range changes {
+		where := ""
+		if c.WasWhere != "" || c.IsWhere != "" {
+			where = c.WasWhere + " → " + c.IsWhere
+		}
+		t.Add(show.Clean(c.Setting), side(c.Was), side(c.Is), show.Clean(where))
+	}
+	return t.Write(w, styleOf(w))
+}

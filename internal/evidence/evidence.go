@@ -1,0 +1,199 @@
+// Package evidence is what was measured of tunables, as compact rows that are
+// kept beside the catalogue and travel with the program: one verdict about one
+// tunable, where and on what it was measured, with effect and interval. The
+// ledger holds the trials behind verdicts; a row holds the verdict alone, and
+// says which study it comes from.
+package evidence
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/show"
+	"linerate/internal/stats"
+)
+
+// Row is one verdict about one tunable.
+type Row struct {
+	ID      string // of the verdict in the ledger that it comes from
+	Tunable string // as the catalogue names it
+	// Before and After are its values under the control and the variant; ""
+	// is the default. Alone: nothing else was changed with it.
+	Before, After string
+	Alone         bool
+	OS, Release   string
+	CPU           string
+	Cores         int
+	NIC, Driver   string
+	Workload      string
+	Metric        string
+	Study         string // its name, in the archive that Source names
+	Source        string
+	stats.Effect  // in percent
+	N             int
+	PHolm         stats.Number
+	Verdict       stats.Verdict
+	// Flags say what limits it: "generator-bound", "drift", …
+	Flags []string
+}
+
+// Machine is the hardware, for people.
+func (r Row) Machine() string {
+	s := cmp.Or(r.CPU, "an unknown machine")
+	if r.Cores > 0 {
+		s += ", " + show.Plural(r.Cores, "core")
+	}
+	if nic := cmp.Or(r.NIC, r.Driver); nic != "" {
+		s += ", " + nic
+	}
+	return s
+}
+
+// Text is the verdict on one line: what, by how much, where.
+func (r Row) Text() string {
+	return fmt.Sprintf("%s → %s: %s %s, %s, n %d (%s; %s %s; %s)", cmp.Or(r.Before, "default"), cmp.Or(r.After, "default"),
+		show.SignedPercent(r.EffectPercent.Float()), show.Interval(r.CILow.Float(), r.CIHigh.Float()), r.Verdict, r.N, r.Machine(), r.OS, r.Release, r.Workload)
+}
+
+// columns of the text form, in order.
+var columns = []string{"tunable", "before", "after", "alone", "os", "release", "cpu", "cores", "nic", "driver", "workload", "metric",
+	"study", "effect_percent", "ci_low", "ci_high", "n", "p_holm", "verdict", "flags", "id"}
+
+// heading begins the text form; the source's line follows.
+const (
+	heading    = "# linerate evidence, version 1"
+	sourceMark = "# source: "
+)
+
+// Bounds of a file; the shipped ones are far below.
+const (
+	maxRows = 200_000
+	maxLine = 64 << 10
+)
+
+// Format writes rows as text: tab-separated, sorted, attributed. The same rows
+// are the same bytes.
+func Format(rows []Row, source string) []byte {
+	rows = slices.Clone(rows)
+	slices.SortFunc(rows, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(a.Tunable, b.Tunable), cmp.Compare(a.CPU, b.CPU), cmp.Compare(a.Release, b.Release), cmp.Compare(a.Study, b.Study), cmp.Compare(a.ID, b.ID))
+	})
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s\n%s%s\n%s\n", heading, sourceMark, clean(source), strings.Join(columns, "\t"))
+	for _, r := range rows {
+		cells := []string{r.Tunable, r.Before, r.After, strconv.FormatBool(r.Alone), r.OS, r.Release, r.CPU, strconv.Itoa(r.Cores), r.NIC, r.Driver, r.Workload, r.Metric,
+			r.Study, digits(r.EffectPercent), digits(r.CILow), digits(r.CIHigh), strconv.Itoa(r.N), digits(r.PHolm), string(r.Verdict), strings.Join(r.Flags, "; "), r.ID}
+		for i := range cells {
+			cells[i] = clean(cells[i])
+		}
+		b.WriteString(strings.Join(cells, "\t") + "\n")
+	}
+	return b.Bytes()
+}
+
+func clean(s string) string { return strings.Join(strings.Fields(show.Clean(s)), " ") }
+
+// digits keeps four significant ones: a verdict is not better than that.
+func digits(n stats.Number) string {
+	v, ok := n.Get()
+	if !ok {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', 4, 64)
+}
+
+// Parse reads what Format wrote.
+func Parse(text []byte) ([]Row, error) {
+	sc := bufio.NewScanner(bytes.NewReader(text))
+	sc.Buffer(nil, maxLine)
+	source, line := "", 0
+	var rows []Row
+	for sc.Scan() {
+		line++
+		t := sc.Text()
+		switch {
+		case line == 1 && t != heading:
+			return nil, fmt.Errorf("line 1: %.60q is not %q", t, heading)
+		case line == 1 || line == 3:
+		case line == 2:
+			source, _ = strings.CutPrefix(t, sourceMark)
+		case len(rows) == maxRows:
+			return nil, fmt.Errorf("line %d: more than %d rows", line, maxRows)
+		default:
+			r, err := parseRow(t)
+			if err != nil {
+				return nil, fmt.Errorf("line %d: %w", line, err)
+			}
+			r.Source = source
+			rows = append(rows, r)
+		}
+	}
+	return rows, sc.Err()
+}
+
+func parseRow(t string) (Row, error) {
+	c := strings.Split(t, "\t")
+	if len(c) != len(columns) {
+		return Row{}, fmt.Errorf("%d columns, want %d", len(c), len(columns))
+	}
+	r := Row{Tunable: c[0], Before: c[1], After: c[2], Alone: c[3] == "true", OS: c[4], Release: c[5], CPU: c[6], NIC: c[8], Driver: c[9], Workload: c[10], Metric: c[11], Study: c[12], ID: c[20]}
+	if c[19] != "" {
+		r.Flags = strings.Split(c[19], "; ")
+	}
+	var err error
+	number := func(column int) stats.Number {
+		if c[column] == "" {
+			return stats.Number{}
+		}
+		v, e := strconv.ParseFloat(c[column], 64)
+		if e != nil {
+			err = cmp.Or(err, fmt.Errorf("%s: %.40q is no number", columns[column], c[column]))
+		}
+		return stats.Num(v)
+	}
+	whole := func(column int) int {
+		v, e := strconv.Atoi(c[column])
+		if e != nil {
+			err = cmp.Or(err, fmt.Errorf("%s: %.40q is no whole number", columns[column], c[column]))
+		}
+		return v
+	}
+	r.Cores, r.N, r.PHolm = whole(7), whole(16), number(17)
+	r.Effect = stats.Effect{EffectPercent: number(13), CILow: number(14), CIHigh: number(15)}
+	if r.Verdict, err = verdict(c[18], err); err != nil {
+		return Row{}, err
+	}
+	return r, nil
+}
+
+func verdict(text string, before error) (stats.Verdict, error) {
+	v, err := stats.ParseVerdict(text)
+	return v, cmp.Or(before, err)
+}
+
+// Load reads every file of a directory of evidence.
+func Load(fsys fs.FS, pattern string) ([]Row, error) {
+	names, err := fs.Glob(fsys, pattern)
+	if err != nil {
+		return nil, err
+	}
+	var all []Row
+	for _, name := range names {
+		text, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, rows...)
+	}
+	return all, nil
+}

@@ -1,0 +1,121 @@
+package plan
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"linerate/internal/show"
+)
+
+// Text writes the plan for people: what changes and why, what is better gone,
+// what is left alone on purpose.
+func (p Plan) Text(w io.Writer, st show.Style) error {
+	out := show.NewPage(st)
+	p.head(out)
+	for _, s := range p.Settings {
+		s.text(out)
+	}
+	p.removals(out)
+	p.leftAlone(out)
+	return out.Flush(w)
+}
+
+func (p Plan) head(out *show.Page) {
+	host := p.Host
+	if host == "" {
+		host = "any host"
+	}
+	out.Line(out.Bold(fmt.Sprintf("Plan %s for %s", p.Short(), show.Clean(host))) + fmt.Sprintf(" (%s %s, role %s)", p.OS, p.Release, p.Role))
+	var needs []string
+	for _, n := range []string{"link", "rtt", "states", "connections"} {
+		if v, ok := p.Needs[n]; ok {
+			needs = append(needs, n+" "+v)
+		}
+	}
+	if len(needs) > 0 {
+		out.Line("It is to carry: " + strings.Join(needs, ", ") + ".")
+	}
+	if len(p.Settings) == 0 {
+		out.Paragraph("", "", "Nothing to set: for this role, release and hardware nothing is known to be wrong, too small or measured to be better. That is a good plan.")
+	}
+}
+
+func (s Setting) text(out *show.Page) {
+	was := "not known"
+	if s.Current.Value != nil {
+		was = *s.Current.Value
+	}
+	if s.Current.Origin != "" {
+		was += " (" + s.Current.Origin + ")"
+	}
+	out.Line("")
+	out.Line(out.Bold(show.Clean(s.Title())) + ": " + show.Clean(was) + " → " + out.Bold(show.Clean(s.Value)))
+	for _, f := range [][2]string{{"why", s.Reason}, {"how much", s.Formula}, {"evidence", join(": ", s.Evidence.Kind, s.Evidence.Text)},
+		{"where", s.Where.String()}, {"costs", cost(s.ResetCost)}, {"risk", s.Risk}, {"undo", s.Undo}} {
+		field(out, f[0], f[1])
+	}
+	for _, c := range s.For {
+		field(out, "for it", c.Source+": "+c.Text)
+	}
+	for _, c := range s.Against {
+		field(out, "others say", c.Source+": "+c.Text)
+	}
+}
+
+// costs of setting something, in words; see package tunable.
+var costs = map[string]string{
+	"none": "nothing", "link-flap": "the link goes down and up", "service": "a service must be restarted", "module": "its module must be loaded anew",
+	"reboot": "a reboot", "new": "nothing; what is made later feels it", "remount": "the file system must be mounted anew",
+}
+
+func cost(reset string) string {
+	if words, ok := costs[reset]; ok {
+		return words
+	}
+	return reset
+}
+
+func field(out *show.Page, label, text string) {
+	if text == "" {
+		return
+	}
+	out.Paragraph("  "+show.Pad(label, 11), "             ", show.Clean(text))
+}
+
+func join(sep string, parts ...string) string {
+	var kept []string
+	for _, p := range parts {
+		if p != "" {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, sep)
+}
+
+func (p Plan) removals(out *show.Page) {
+	if len(p.Remove) == 0 {
+		return
+	}
+	out.Line("")
+	out.Line(out.Bold("Better gone") + " (yours to delete: a plan never edits your files)")
+	for _, r := range p.Remove {
+		out.Line("  " + show.Clean(fmt.Sprintf("%s:%d: %s", r.File, r.Line, r.Text)))
+		out.Paragraph("      ", "      ", show.Clean(r.Reason))
+	}
+}
+
+func (p Plan) leftAlone(out *show.Page) {
+	if len(p.LeftAlone) == 0 {
+		return
+	}
+	out.Line("")
+	out.Line(out.Bold("Left alone on purpose"))
+	for _, l := range p.LeftAlone {
+		name := l.Name
+		if l.Value != nil {
+			name += " (" + *l.Value + ")"
+		}
+		out.Paragraph("  ", "      ", show.Clean(name+": "+l.Reason))
+	}
+}
