@@ -8,11 +8,21 @@ import (
 	"embed"
 	"sync"
 
+	"linerate/internal/evidence"
 	"linerate/internal/tunable"
 )
 
 //go:embed concepts.yaml freebsd/*.yaml linux/*.yaml claims/*.yaml rules/*.yaml plans/*.yaml
 var files embed.FS
+
+// measured is what public archives measured, as package evidence reads it.
+// `linerate catalogue evidence` makes it from a ledger.
+//
+//go:embed evidence/*.tsv
+var measured embed.FS
+
+// Evidence are the verdicts that the program ships with, read once.
+var Evidence = sync.OnceValues(func() ([]evidence.Row, error) { return evidence.Load(measured, "evidence/*.tsv") })
 
 // packed is the same catalogue in a form that is read in a few milliseconds.
 // `go test ./catalogue -update` makes it.

@@ -25,7 +25,7 @@ releases it exists, where it can be set, its default, and who claims what.
     linerate explain net.inet.tcp.mssdflt`,
 		Args: cobra.NoArgs,
 	}
-	cmd.AddCommand(newCatalogueListCmd(), newCatalogueCheckCmd())
+	cmd.AddCommand(newCatalogueListCmd(), newCatalogueCheckCmd(), newCatalogueEvidenceCmd())
 	return cmd
 }
 

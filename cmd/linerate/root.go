@@ -52,6 +52,7 @@ func verbs() []*cobra.Command {
 		newLabCmd(),
 		newLogsCmd(),
 		newAuditCmd(),
+		newPlanCmd(),
 		newCatalogueCmd(),
 		newExplainCmd(),
 		newCalcCmd(),

@@ -8,6 +8,7 @@ import (
 
 	"linerate/internal/evidence"
 	"linerate/internal/plan"
+	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/tunable"
 )
@@ -87,17 +88,20 @@ func template(pattern, name string) bool {
 // evidence is what stands behind an advice's setting.
 func (p *planning) evidence(a *Advice, name string) plan.Evidence {
 	e := plan.Evidence{Kind: map[Basis]string{Correctness: plan.Correctness, Capacity: plan.Arithmetic, Unmeasured: plan.Unmeasured}[a.Basis]}
-	var said []string
+	byKind := map[string][]evidence.Row{}
 	for _, m := range p.about(name) {
 		kind := plan.MeasuredOthers
 		if p.fit(m) == alike {
 			kind = plan.MeasuredHere
 		}
-		said = append(said, kind+": "+m.Text())
+		byKind[kind] = append(byKind[kind], m)
 		e.Refs = append(e.Refs, m.ID)
 	}
-	if len(said) > 3 {
-		said = append(said[:3], fmt.Sprintf("and %d more", len(said)-3))
+	var said []string
+	for _, kind := range []string{plan.MeasuredHere, plan.MeasuredOthers} {
+		if len(byKind[kind]) > 0 {
+			said = append(said, kind+": "+told(byKind[kind]))
+		}
 	}
 	e.Text = strings.Join(said, "; ")
 	e.Refs = append(e.Refs, a.Sources...)
@@ -111,7 +115,7 @@ func (p *planning) measured() {
 	byName := map[string][]evidence.Row{}
 	var order []string
 	for _, m := range p.Evidence {
-		if !m.Alone || !p.concerns(m.Metric) || !strings.EqualFold(m.OS, p.Facts.OS) {
+		if !m.Alone || !p.concerns(m.Metric) || !strings.EqualFold(m.OS, p.Facts.OS) || p.ofOtherCards(m) {
 			continue
 		}
 		if byName[m.Tunable] == nil {
@@ -121,12 +125,25 @@ func (p *planning) measured() {
 	}
 	slices.Sort(order)
 	for _, name := range order {
-		if r, ok := p.Catalogue.Lookup(p.Facts.OS, name); ok && r.Exists(p.Facts.Release) {
+		if r, ok := p.Catalogue.Lookup(p.Facts.OS, name); ok && p.matters(r) {
 			for _, n := range p.instances(name) {
 				p.weigh(n, r, byName[name])
 			}
 		}
 	}
+}
+
+// matters tells whether a tunable is there on this host, and a tuning: what
+// switches a service on is the admin's to decide.
+func (p *planning) matters(r *tunable.Record) bool {
+	s := r.At(p.Facts.Release)
+	return s.Exists && r.Mechanism != tunable.RC && (s.Module == "" || p.Facts.HasModule(s.Module) || s.Module == "pf" && p.names.PF)
+}
+
+// ofOtherCards tells what is about a card that this host has not.
+func (p *planning) ofOtherCards(m evidence.Row) bool {
+	r, ok := p.Catalogue.Lookup(p.Facts.OS, m.Tunable)
+	return ok && strings.HasPrefix(r.Subsystem, "nic-") && !slices.Contains(p.names.Drivers, m.Driver)
 }
 
 // instances are the names on this host of a tunable that a study set: a
@@ -212,28 +229,58 @@ func (p *planning) take(name string, r *tunable.Record, m evidence.Row, n *names
 	p.plan.Settings = append(p.plan.Settings, s)
 }
 
+// told sums verdicts up: one in full, more by their machines, outcomes and
+// range.
 func told(ms []evidence.Row) string {
-	var out []string
+	if len(ms) == 1 {
+		return ms[0].Text()
+	}
+	machines := map[string]bool{}
+	count := map[stats.Verdict]int{}
+	low, high := ms[0], ms[0]
 	for _, m := range ms {
-		out = append(out, m.Text())
+		machines[m.Machine()] = true
+		count[m.Verdict]++
+		if m.EffectPercent.Float() < low.EffectPercent.Float() {
+			low = m
+		}
+		if m.EffectPercent.Float() > high.EffectPercent.Float() {
+			high = m
+		}
 	}
-	if len(out) > 3 {
-		out = append(out[:3], fmt.Sprintf("and %d more", len(out)-3))
+	var outcomes []string
+	for _, v := range stats.Verdicts() {
+		if count[v] > 0 {
+			outcomes = append(outcomes, fmt.Sprintf("%d %s", count[v], v))
+		}
 	}
-	return strings.Join(out, "; ")
+	return fmt.Sprintf("%s on %s: %s; from %s (%s; %s) to %s (%s; %s)", show.Plural(len(ms), "comparison"), show.Plural(len(machines), "machine"), strings.Join(outcomes, ", "),
+		show.SignedPercent(low.EffectPercent.Float()), low.Machine(), low.Release, show.SignedPercent(high.EffectPercent.Float()), high.Machine(), high.Release)
 }
 
 // claims are what others say of a value: those whose word the catalogue found
-// to hold are for it, those it found stale or wrong against.
+// to hold are for it, those that say something else against. One source says
+// one thing once, whatever values it gives for it.
 func (p *planning) claims(r *tunable.Record, value string) (pro, con []plan.Claim) {
+	type said struct{ source, says, verdict string }
+	var order []said
+	values := map[said][]string{}
 	for _, c := range p.Catalogue.ClaimsOn(r) {
 		if c.Says == "" {
 			continue
 		}
-		claim := plan.Claim{Text: oneLine(fmt.Sprintf("%s (%s): %s", cmp.Or(c.Value, "–"), c.Verdict, c.Says)), Source: c.Source}
-		if c.Value == value && (c.Verdict == tunable.Holds || c.Verdict == tunable.Measured || c.Verdict == tunable.Depends) {
+		k := said{c.Source, c.Says, c.Verdict}
+		if values[k] == nil {
+			order = append(order, k)
+		}
+		values[k] = append(values[k], cmp.Or(c.Value, "–"))
+	}
+	for _, k := range order {
+		claim := plan.Claim{Text: oneLine(fmt.Sprintf("%s (%s): %s", strings.Join(values[k], ", "), k.verdict, k.says)), Source: k.source}
+		switch stands := slices.Contains([]string{tunable.Holds, tunable.Measured, tunable.Depends}, k.verdict); {
+		case stands && slices.Contains(values[k], value):
 			pro = append(pro, claim)
-		} else if c.Value != value {
+		case !slices.Contains(values[k], value):
 			con = append(con, claim)
 		}
 	}

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"math"
 	"sync"
 
 	"linerate/internal/fact/factexpr"
@@ -26,9 +27,9 @@ type names struct {
 
 	// Size and Rate write bytes and bits per second for people, Up rounds
 	// up to a multiple.
-	Size func(bytes float64) string        `expr:"size"`
-	Rate func(bits float64) string         `expr:"rate"`
-	Up   func(v, multiple float64) float64 `expr:"up"`
+	Size func(bytes any) string        `expr:"size"`
+	Rate func(bits any) string         `expr:"rate"`
+	Up   func(v, multiple any) float64 `expr:"up"`
 }
 
 // language is that of the advice.
@@ -40,18 +41,9 @@ func (in *Input) names() *names {
 		n.Link = int(in.Needs.Link)
 	}
 	n.RTT, n.States, n.Connections = in.Needs.RTT, in.Needs.States, in.Needs.Connections
-	n.Size = show.Bytes
-	n.Rate = show.Bits
-	n.Up = func(v, multiple float64) float64 {
-		if multiple <= 0 {
-			return v
-		}
-		whole := float64(int64(v / multiple))
-		if whole*multiple < v {
-			whole++
-		}
-		return whole * multiple
-	}
+	n.Size = func(bytes any) string { return show.Bytes(factexpr.Number(bytes)) }
+	n.Rate = func(bits any) string { return show.Bits(factexpr.Number(bits)) }
+	n.Up = func(v, multiple any) float64 { return roundUp(factexpr.Number(v), factexpr.Number(multiple)) }
 	return n
 }
 
@@ -65,4 +57,12 @@ func (n *names) missing(needs []string) []string {
 		}
 	}
 	return out
+}
+
+// roundUp is the least multiple that is at least v.
+func roundUp(v, multiple float64) float64 {
+	if multiple <= 0 {
+		return v
+	}
+	return multiple * math.Ceil(v/multiple)
 }

@@ -29,7 +29,9 @@ func (p *planning) place(s *plan.Setting, r *tunable.Record, device string) erro
 	case tunable.RC:
 		s.Mechanism = setting.RC
 	case tunable.Module:
-		s.Mechanism, s.Name = setting.Module, moduleName(s.Name)
+		s.Mechanism, s.Name, s.Value = setting.Module, moduleName(s.Name), "loaded"
+		absent := "absent"
+		s.Current = plan.Current{Value: &absent}
 	case tunable.Firewall:
 		limit, ok := strings.CutPrefix(s.Name, "pf.conf:limit.")
 		if !ok {

@@ -1,0 +1,279 @@
+package planner_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"linerate/catalogue"
+	"linerate/internal/audit"
+	"linerate/internal/evidence"
+	"linerate/internal/fact"
+	"linerate/internal/fact/release"
+	"linerate/internal/plan"
+	"linerate/internal/planner"
+	"linerate/internal/show"
+	"linerate/internal/stats"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+func host(os, rel, cpu string, cpus int, memory uint64, nics ...fact.NIC) *fact.Facts {
+	r, err := release.Parse(rel)
+	if err != nil {
+		panic(err)
+	}
+	f := &fact.Facts{OS: os, Release: r, Arch: "amd64", Hostname: "box", From: fact.Origin{Kind: fact.KindHost},
+		CPU:    fact.CPU{Model: cpu, Count: cpus, Cores: cpus, Packages: 1, ThreadsPerCore: 1},
+		Memory: fact.Memory{Physical: memory, Real: memory, PageSize: 4096}, NICs: nics}
+	return f
+}
+
+func nic(name, driver string, speed uint64, options ...string) fact.NIC {
+	up := true
+	if options == nil {
+		options = []string{}
+	}
+	return fact.NIC{Name: name, Driver: driver, Kind: fact.KindEthernet, Up: &up, Status: "active", SpeedBits: speed, MTU: 1500, Options: options}
+}
+
+func on() *bool { b := true; return &b }
+
+// set gives a host a running value, as sysctl prints it.
+func set(f *fact.Facts, name, value string) {
+	f.Settings = append(f.Settings, fact.Setting{Name: name, Namespace: fact.Kernel, Live: &value})
+}
+
+func withPF(f *fact.Facts) *fact.Facts {
+	f.Firewall.PF = &fact.PF{Enabled: on(), Configured: true, Rules: 40, File: "/etc/pf.conf"}
+	set(f, "net.inet.ip.forwarding", "1")
+	return f
+}
+
+func forwarding(f *fact.Facts) *fact.Facts {
+	set(f, "net.inet.ip.forwarding", "1")
+	return f
+}
+
+func nginx(f *fact.Facts) *fact.Facts {
+	f.Services = append(f.Services, fact.Service{Name: "nginx", Enabled: on()})
+	f.Listeners = append(f.Listeners, fact.Listener{Port: 443}, fact.Listener{Port: 80})
+	return f
+}
+
+// scenario is a host of the seeds with what its admin says of it.
+type scenario struct {
+	name  string
+	facts *fact.Facts
+	role  string
+	needs planner.Needs
+	more  bool // include what is unmeasured
+}
+
+func scenarios() []scenario {
+	gigabit, ten := 1e9, 10e9
+	return []scenario{
+		{"home-firewall", withPF(host("freebsd", "14.3-RELEASE", "Intel(R) Xeon(R) CPU E3-1275L v3", 4, 16<<30, nic("igb0", "igb", 1e9, "RXCSUM", "TSO4", "LRO"), nic("igb1", "igb", 1e9, "RXCSUM", "TSO4"))), "firewall", planner.Needs{Link: gigabit}, false},
+		{"rack-server-chelsio", nginx(host("freebsd", "14.3-RELEASE", "Intel(R) Xeon(R) CPU E5-2697 v4", 18, 128<<30, nic("cxl0", "cxl", 10e9, "LRO", "TSO4"))), "web", planner.Needs{Link: ten, RTT: 0.03}, false},
+		{"nginx-tls", nginx(host("freebsd", "14.3-RELEASE", "AMD EPYC 7402P", 24, 64<<30, nic("mce0", "mce", 10e9, "LRO", "TSO4"))), "web", planner.Needs{Link: ten, RTT: 0.1}, true},
+		{"router-10g-14", forwarding(host("freebsd", "14.3-RELEASE", "Intel(R) Xeon(R) CPU E5-2650 v4", 12, 32<<30, nic("ix0", "ix", 10e9), nic("ix1", "ix", 10e9, "LRO"))), "router", planner.Needs{Link: ten}, false},
+		{"router-10g-12", forwarding(host("freebsd", "12.4-RELEASE", "Intel(R) Xeon(R) CPU E5-2650 v4", 12, 32<<30, nic("ix0", "ix", 10e9), nic("ix1", "ix", 10e9))), "router", planner.Needs{Link: ten}, false},
+		{"firewall-5m-8g", withPF(host("freebsd", "14.3-RELEASE", "Intel(R) Atom(TM) CPU C3758", 8, 8<<30, nic("ixl0", "ixl", 10e9), nic("ixl1", "ixl", 10e9))), "firewall", planner.Needs{States: 5e6}, false},
+		{"firewall-5m-2g", withPF(host("freebsd", "14.3-RELEASE", "Intel(R) Atom(TM) CPU C3758", 8, 2<<30, nic("ixl0", "ixl", 10e9), nic("ixl1", "ixl", 10e9))), "firewall", planner.Needs{States: 5e6}, false},
+		{"rack-stack-13", nginx(host("freebsd", "13.5-RELEASE", "AMD EPYC 7402P", 24, 64<<30, nic("mce0", "mce", 10e9))), "cdn", planner.Needs{}, true},
+		{"rack-stack-14", nginx(host("freebsd", "14.0-RELEASE", "AMD EPYC 7402P", 24, 64<<30, nic("mce0", "mce", 10e9))), "cdn", planner.Needs{}, true},
+		{"release-mirror", nginx(host("freebsd", "14.3-RELEASE", "Intel(R) Core(TM) i3-8100", 4, 16<<30, nic("em0", "em", 1e9, "TSO4"))), "cdn", planner.Needs{Link: gigabit, RTT: 0.04}, false},
+		{"linux-firewall-1m", linuxFirewall(), "firewall", planner.Needs{States: 1e6}, false},
+		{"linux-web", linuxWeb(), "web", planner.Needs{Link: ten, RTT: 0.03}, true},
+	}
+}
+
+func linuxFirewall() *fact.Facts {
+	f := host("linux", "6.12.48", "Intel(R) Atom(TM) CPU C3758", 8, 16<<30, nic("eth0", "ixgbe", 10e9), nic("eth1", "ixgbe", 10e9))
+	set(f, "net.ipv4.ip_forward", "1")
+	max, now := uint64(262144), uint64(81234)
+	f.Firewall.NFT = &fact.NFT{Rules: 30, Tracking: on(), Connections: &now, Max: &max}
+	set(f, "net.netfilter.nf_conntrack_buckets", "262144")
+	set(f, "net.netfilter.nf_conntrack_max", "262144")
+	return f
+}
+
+func linuxWeb() *fact.Facts {
+	f := nginx(host("linux", "6.12.48", "AMD EPYC 7402P", 24, 64<<30, nic("eth0", "mlx5_core", 25e9)))
+	set(f, "net.ipv4.tcp_wmem", "4096\t16384\t4194304")
+	set(f, "net.ipv4.tcp_rmem", "4096\t131072\t6291456")
+	f.AddCounter("tcp.listen_overflows", 812, "/proc/net/netstat")
+	set(f, "net.core.somaxconn", "4096")
+	return f
+}
+
+func make1(t *testing.T, s scenario, more ...evidence.Row) plan.Plan {
+	t.Helper()
+	s.facts.Normalise()
+	c, err := catalogue.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	library, err := planner.Load(catalogue.Files(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, err := audit.LoadRules(catalogue.Files())
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := audit.Run(audit.Input{Facts: s.facts, Catalogue: c, Rules: rules, Role: s.role, Today: time.Unix(0, 0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shipped, err := catalogue.Evidence()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := planner.Make(planner.Input{Facts: s.facts, Catalogue: c, Library: library, Role: s.role, Needs: s.needs, Findings: report.Findings,
+		Evidence: append(more, shipped...), Unmeasured: s.more})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestScenarios holds the plans of the seeds' hosts, line by line.
+func TestScenarios(t *testing.T) {
+	for _, s := range scenarios() {
+		t.Run(s.name, func(t *testing.T) {
+			p := make1(t, s)
+			if err := p.Check(); err != nil {
+				t.Errorf("the plan could not be applied: %v", err)
+			}
+			if _, err := plan.Render(p, nil); err != nil {
+				t.Errorf("the plan's files: %v", err)
+			}
+			var b strings.Builder
+			if err := p.Text(&b, show.Style{Width: 100}); err != nil {
+				t.Fatal(err)
+			}
+			golden := filepath.Join("testdata", s.name+".golden")
+			if *update {
+				if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(string(want), b.String()); d != "" {
+				t.Error(d)
+			}
+			again := make1(t, s)
+			if again.Digest != p.Digest {
+				t.Error("the same input made another plan")
+			}
+		})
+	}
+}
+
+func find(p plan.Plan, name string) *plan.Setting {
+	for i := range p.Settings {
+		if p.Settings[i].Name == name {
+			return &p.Settings[i]
+		}
+	}
+	return nil
+}
+
+func left(p plan.Plan, name string) string {
+	for _, l := range p.LeftAlone {
+		if l.Name == name {
+			return l.Reason
+		}
+	}
+	return ""
+}
+
+// What a reader of the goldens must find in them.
+func TestScenariosSay(t *testing.T) {
+	byName := map[string]plan.Plan{}
+	for _, s := range scenarios() {
+		byName[s.name] = make1(t, s)
+	}
+	if s := find(byName["router-10g-12"], "net.inet.ip.redirect"); s == nil || s.Value != "0" || s.Evidence.Kind != plan.Correctness {
+		t.Errorf("a router of 12 keeps redirects: %+v", s)
+	}
+	if find(byName["router-10g-14"], "net.inet.ip.redirect") != nil || !strings.Contains(left(byName["router-10g-14"], "net.inet.ip.redirect"), "no longer asks") {
+		t.Error("a router of 14 is told nothing of redirects, or to change them")
+	}
+	if s := find(byName["router-10g-14"], "lro"); s == nil || s.Device != "ix1" || s.Value != "off" {
+		t.Errorf("LRO stays on a router's port: %+v", s)
+	}
+	if s := find(byName["firewall-5m-8g"], "states"); s == nil || s.Value != "10000000" || s.Current.Value == nil || *s.Current.Value != "100000" {
+		t.Errorf("5 M flows want 10 M states: %+v", s)
+	}
+	if s := find(byName["firewall-5m-8g"], "net.pf.states_hashsize"); s == nil || s.Value != "16777216" || s.Where.File != plan.FreeBSDLoader || s.Where.Runtime {
+		t.Errorf("the hash of 10 M states: %+v", s)
+	}
+	if find(byName["firewall-5m-2g"], "states") != nil || !strings.Contains(left(byName["firewall-5m-2g"], "pf.conf:limit.states"), "too small") {
+		t.Error("10 M states are planned for 2 GB of memory")
+	}
+	if s := find(byName["rack-server-chelsio"], "net.inet.tcp.sendbuf_max"); s == nil || s.Value != "37552128" {
+		t.Errorf("10 Gb/s over 30 ms want 37.5 MB: %+v", s)
+	}
+	if find(byName["rack-stack-13"], "tcp_rack") != nil || !strings.Contains(left(byName["rack-stack-13"], "tcp_rack_load"), "TCPHPTS") {
+		t.Error("13 has no RACK to load")
+	}
+	if s := find(byName["rack-stack-14"], "net.inet.tcp.functions_default"); s == nil || s.Evidence.Kind != plan.Unmeasured {
+		t.Errorf("RACK on 14, included and unmeasured: %+v", s)
+	}
+	if s := find(byName["linux-firewall-1m"], "net.netfilter.nf_conntrack_buckets"); s == nil || s.Value != "1048576" {
+		t.Errorf("a million flows want as many buckets: %+v", s)
+	}
+}
+
+// Evidence enters on hardware like it was measured on, and nowhere else.
+func TestEvidence(t *testing.T) {
+	row := evidence.Row{ID: "v1", Tunable: "hw.intr_storm_threshold", After: "4000", Alone: true, OS: "FreeBSD", Release: "14.3-RELEASE", CPU: "Xeon E5-2650 v4", Driver: "ix", Workload: "IPv4 UDP 64 B",
+		Metric: "overload_forwarding_rate_pps", N: 5, Verdict: stats.Better, Effect: stats.Effect{EffectPercent: stats.Num(4), CILow: stats.Num(3), CIHigh: stats.Num(5)}}
+	router := func() scenario { return scenarios()[3] }
+	if s := find(make1(t, router(), row), row.Tunable); s == nil || s.Value != "4000" || s.Evidence.Kind != plan.MeasuredHere {
+		t.Errorf("a gain on this hardware is not in the plan: %+v", s)
+	}
+	for name, change := range map[string]func(*evidence.Row){
+		"other CPU":      func(r *evidence.Row) { r.CPU = "AMD GX-412TC" },
+		"other driver":   func(r *evidence.Row) { r.Driver = "igb" },
+		"other release":  func(r *evidence.Row) { r.Release = "13.2-RELEASE" },
+		"not alone":      func(r *evidence.Row) { r.Alone = false },
+		"no difference":  func(r *evidence.Row) { r.Verdict = stats.Inconclusive },
+		"other workload": func(r *evidence.Row) { r.Metric = "http_requests_per_second" },
+	} {
+		other := row
+		change(&other)
+		if s := find(make1(t, router(), other), row.Tunable); s != nil {
+			t.Errorf("%s: it is in the plan all the same: %+v", name, s)
+		}
+	}
+	loss := row
+	loss.ID, loss.Verdict, loss.Release = "v2", stats.Worse, "14.2-RELEASE"
+	p := make1(t, router(), row, loss)
+	if find(p, row.Tunable) != nil || !strings.Contains(left(p, row.Tunable), "conflicts") {
+		t.Errorf("conflicting evidence: %q", left(p, row.Tunable))
+	}
+}
+
+// A host that is as it should be gets an empty plan, which says so.
+func TestNothingToDo(t *testing.T) {
+	s := scenario{facts: forwarding(host("freebsd", "14.3-RELEASE", "some CPU of 2030", 4, 8<<30, nic("em0", "em", 1e9), nic("em1", "em", 1e9))), role: "router"}
+	p := make1(t, s)
+	if len(p.Settings) != 0 {
+		t.Errorf("settings %+v", p.Settings)
+	}
+	var b strings.Builder
+	if err := p.Text(&b, show.Style{}); err != nil || !strings.Contains(b.String(), "That is a good plan.") {
+		t.Errorf("%s, %v", b.String(), err)
+	}
+}
