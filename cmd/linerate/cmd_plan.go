@@ -14,7 +14,6 @@ import (
 	"linerate/internal/audit"
 	"linerate/internal/calc"
 	"linerate/internal/hint"
-	"linerate/internal/host"
 	"linerate/internal/plan"
 	"linerate/internal/planner"
 	"linerate/internal/role"
@@ -207,24 +206,6 @@ func (o *planOptions) printFiles(w io.Writer, p plan.Plan) error {
 	return page.Flush(w)
 }
 
-// readPlan reads and checks a plan's file.
-func readPlan(path string) (plan.Plan, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return plan.Plan{}, hint.With(fmt.Errorf("plan: %w", err), "linerate plan --out FILE makes one")
-	}
-	defer f.Close()
-	doc, err := host.ReadBounded(f, plan.MaxDocument)
-	if err != nil {
-		return plan.Plan{}, fmt.Errorf("plan %s: %w", path, err)
-	}
-	p, err := plan.Parse(doc)
-	if err != nil {
-		return p, fmt.Errorf("%s: %w", path, err)
-	}
-	return p, nil
-}
-
 func newPlanShowCmd() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -232,7 +213,7 @@ func newPlanShowCmd() *cobra.Command {
 		Short: "show a plan that was made before",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := readPlan(args[0])
+			p, err := readPlan(args[0], cmd.InOrStdin())
 			if err != nil {
 				return err
 			}
@@ -253,11 +234,11 @@ func newPlanDiffCmd() *cobra.Command {
 		Short: "what plan B sets otherwise than plan A",
 		Args:  cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a, err := readPlan(args[0])
+			a, err := readPlan(args[0], cmd.InOrStdin())
 			if err != nil {
 				return err
 			}
-			b, err := readPlan(args[1])
+			b, err := readPlan(args[1], cmd.InOrStdin())
 			if err != nil {
 				return err
 			}
