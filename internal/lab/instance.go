@@ -30,10 +30,10 @@ type instance struct {
 func (r *run) interleaves(part study.Part) study.Interleaving {
 	_, many := r.bed.(testbed.Multi)
 	_, turns := r.Engine.(load.Interleaver)
-	if !many || !turns {
+	how := r.task.Spec.Interleaving(part)
+	if !many || !turns && how != study.Lockstep {
 		return study.InSequence
 	}
-	how := r.task.Spec.Interleaving(part)
 	if how == study.Alternating && !r.AllowHost {
 		return study.BySlices // the variants that need it are unavailable
 	}
@@ -44,7 +44,11 @@ func (r *run) interleaves(part study.Part) study.Interleaving {
 func (r *run) instance(ctx context.Context, slot study.Slot, part study.Part) error {
 	r.tell(slot, part, nil)
 	start := r.Machine.Now()
-	trials, err := r.turns(ctx, slot, part)
+	turns := r.turns
+	if part.Search != nil {
+		turns = r.inStep
+	}
+	trials, err := turns(ctx, slot, part)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -69,22 +73,22 @@ func (r *run) instance(ctx context.Context, slot study.Slot, part study.Part) er
 
 // turns builds the arms, sends over them in turn, and judges each.
 func (r *run) turns(ctx context.Context, slot study.Slot, part study.Part) ([]study.Trial, error) {
-	in, err := r.raise(ctx, slot, part)
+	in, err := r.raise(ctx, slot, part, append(r.task.Spec.Arms(), study.BypassLane))
 	if err != nil {
 		return nil, err
+	}
+	in.plan = r.task.Spec.Slicing(part, in.how, r.task.Seed, in.Block, in.Attempt, len(in.arms))
+	if in.how == study.Alternating {
+		in.plan.Before = r.alternate(ctx, in)
 	}
 	o := study.Observation{Load1: r.Machine.Load1()}
 	before, err := r.check(distinct(r.bed.Describe().CPUs))
 	if err != nil {
 		return nil, err
 	}
-	counted := make([]testbed.Counters, len(in.arms))
-	for i, a := range in.arms {
-		if a.Counters != nil {
-			if counted[i], err = a.Counters(); err != nil {
-				return nil, fmt.Errorf("read the DUT's counters: %w", err)
-			}
-		}
+	counted, err := in.counters()
+	if err != nil {
+		return nil, err
 	}
 	if err := r.openSlicer(in, part); err != nil {
 		return nil, err
@@ -102,8 +106,23 @@ func (r *run) turns(ctx context.Context, slot study.Slot, part study.Part) ([]st
 	return r.judge(in, part, o, sliced, counted, failed)
 }
 
-// raise brings up all arms that can be had, in random order.
-func (r *run) raise(ctx context.Context, slot study.Slot, part study.Part) (*instance, error) {
+// counters reads every DUT's.
+func (in *instance) counters() ([]testbed.Counters, error) {
+	out := make([]testbed.Counters, len(in.arms))
+	for i, a := range in.arms {
+		if a.Counters == nil {
+			continue
+		}
+		var err error
+		if out[i], err = a.Counters(); err != nil {
+			return nil, fmt.Errorf("read the DUT's counters: %w", err)
+		}
+	}
+	return out, nil
+}
+
+// raise brings up those of the arms that can be had, in random order.
+func (r *run) raise(ctx context.Context, slot study.Slot, part study.Part, names []string) (*instance, error) {
 	s := &r.task.Spec
 	in := &instance{how: r.interleaves(part), gone: map[string]string{}}
 	in.Part, in.Block, in.Control = part.Name, slot.Block, s.Control
@@ -113,7 +132,6 @@ func (r *run) raise(ctx context.Context, slot study.Slot, part study.Part) (*ins
 			in.first = max(in.first, t.Order)
 		}
 	}
-	names := append(s.Arms(), study.BypassLane)
 	rng := rand.New(rand.NewPCG(r.task.Seed, uint64(slot.Block)<<16|uint64(in.Attempt)))
 	rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	var wanted []testbed.Settings
@@ -142,10 +160,6 @@ func (r *run) raise(ctx context.Context, slot study.Slot, part study.Part) (*ins
 			continue
 		}
 		in.Arms, in.arms = append(in.Arms, wanted[i].Name), append(in.arms, a)
-	}
-	in.plan = s.Slicing(part, in.how, r.task.Seed, in.Block, in.Attempt, len(in.arms))
-	if in.how == study.Alternating {
-		in.plan.Before = r.alternate(ctx, in)
 	}
 	return in, nil
 }
@@ -235,12 +249,17 @@ func (r *run) judge(in *instance, part study.Part, o study.Observation, sliced l
 		t.Valid = len(t.Reasons) == 0
 		trials = append(trials, t)
 	}
+	return append(trials, r.absent(in, part)...), nil
+}
+
+// absent are the trials of arms that could not be had.
+func (r *run) absent(in *instance, part study.Part) (trials []study.Trial) {
 	for _, arm := range r.task.Spec.Arms() {
 		if why, is := in.gone[arm]; is {
 			trials = append(trials, unavailable(r.blank(in, part, arm, len(in.Arms)), why))
 		}
 	}
-	return trials, nil
+	return trials
 }
 
 // blank is an arm's trial before anything is known of it.

@@ -49,23 +49,23 @@ func (r *run) search(ctx context.Context, part study.Part, o *study.Observation)
 // searchIn finds the generator's limit, searches below it, then measures
 // latency at fractions of what was found.
 func (r *run) searchIn(ctx context.Context, part study.Part, o *study.Observation) error {
-	c, err := r.chain(r.bed.Generator(), r.bed.Receiver(), part)
+	c, err := r.chain(r.bed.Generator(), r.bed.Receiver(), part, r.bed.DUTThread())
 	if err != nil {
 		return err
 	}
 	defer c.close()
-	m := &measurer{run: r, part: part, chain: c, record: o.Search}
+	m := &measurer{run: r, part: part, chain: c, settle: r.bed.Settle, record: o.Search}
 	limit, err := m.limit(ctx, o)
 	if err != nil {
 		return err
 	}
-	p, err := part.Procedure(limit)
+	p, err := part.Procedure(limit, o.Search.GeneratorMax)
 	if err != nil {
 		return err
 	}
-	m.warming = part.Warmup > 0 && part.Search.Method == study.MLRSearch
+	m.warming = warms(part)
 	_, err = search.Run(ctx, p, m, part.Search.LimitSeconds, nil)
-	o.Search.Goals = p.Results()
+	p.Report(o.Search)
 	if errors.Is(err, search.ErrBudget) {
 		o.Search.Ended, err = err.Error(), nil
 	}
@@ -75,11 +75,15 @@ func (r *run) searchIn(ctx context.Context, part study.Part, o *study.Observatio
 	return m.latency(ctx, o.Search)
 }
 
+// warms reports whether a search's first trial is a warm-up.
+func warms(p study.Part) bool { return p.Warmup > 0 && p.Search.Method == study.MLRSearch }
+
 // measurer runs a search's trials on the testbed.
 type measurer struct {
 	run     *run
 	part    study.Part
-	chain   *chain // of the whole search
+	chain   *chain                      // of the whole search
+	settle  func(context.Context) error // waits until the DUT rests; nil: it does
 	record  *study.SearchRun
 	warming bool // the next trial is the warm-up
 	quiet   bool // trials are not points of the search
@@ -87,7 +91,7 @@ type measurer struct {
 
 // limit is the largest load the search may ask for.
 func (m *measurer) limit(ctx context.Context, o *study.Observation) (float64, error) {
-	got, err := m.send(ctx, load.Rate{}, probeSeconds)
+	got, err := m.send(ctx, load.Offer{Limit: load.Limit{Duration: time.Duration(probeSeconds * float64(time.Second))}})
 	if err != nil {
 		return 0, fmt.Errorf("find what the generator can send: %w", err)
 	}
@@ -128,7 +132,7 @@ func (m *measurer) Measure(ctx context.Context, t search.Trial) (search.Outcome,
 
 // point runs a trial once.
 func (m *measurer) point(ctx context.Context, t search.Trial) (study.SearchPoint, error) {
-	got, err := m.send(ctx, load.Rate{PPS: uint64(math.Round(t.Load))}, t.Duration)
+	got, err := m.send(ctx, offer(t))
 	if err != nil {
 		return study.SearchPoint{}, err
 	}
@@ -167,15 +171,25 @@ func losses(got ran) (loss, unsent float64) {
 }
 
 // send runs traffic once, from a rested DUT.
-func (m *measurer) send(ctx context.Context, rate load.Rate, seconds float64) (ran, error) {
-	if err := m.run.bed.Settle(ctx); err != nil {
-		return ran{}, err
+func (m *measurer) send(ctx context.Context, o load.Offer) (ran, error) {
+	if m.settle != nil {
+		if err := m.settle(ctx); err != nil {
+			return ran{}, err
+		}
 	}
 	if err := m.chain.rx.Reset(); err != nil {
 		return ran{}, err
 	}
-	limit := load.Limit{Duration: time.Duration(seconds * float64(time.Second))}
-	return m.chain.run(ctx, load.Offer{Rate: rate, Limit: limit}, 0, nil)
+	return m.chain.run(ctx, o, 0, nil)
+}
+
+// offer is the traffic of a search's trial: paced for a time, or a burst as
+// fast as the generator can.
+func offer(t search.Trial) load.Offer {
+	if t.Frames > 0 {
+		return load.Offer{Limit: load.Limit{Packets: t.Frames}}
+	}
+	return load.Offer{Rate: load.Rate{PPS: uint64(math.Round(t.Load))}, Limit: load.Limit{Duration: time.Duration(t.Duration * float64(time.Second))}}
 }
 
 // latency measures delay at fractions of the first goal's throughput.

@@ -94,7 +94,7 @@ func (r *run) bypass(ctx context.Context, part study.Part, block int, o *study.O
 	if err != nil {
 		return 0, err
 	}
-	c, err := r.chain(gen, sink, part)
+	c, err := r.chain(gen, sink, part, 0)
 	if err != nil {
 		return 0, err
 	}
@@ -127,7 +127,7 @@ func (r *run) measure(ctx context.Context, part study.Part, o *study.Observation
 	if err != nil {
 		return nil, err
 	}
-	c, err := r.chain(r.bed.Generator(), r.bed.Receiver(), part)
+	c, err := r.chain(r.bed.Generator(), r.bed.Receiver(), part, r.bed.DUTThread())
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +180,9 @@ type ran struct {
 	contention time.Duration
 }
 
-func (r *run) chain(from, to testbed.Port, part study.Part) (*chain, error) {
+// chain loads generator and receiver. thread is the DUT's, where it works in
+// one of its own.
+func (r *run) chain(from, to testbed.Port, part study.Part, thread int) (*chain, error) {
 	cpus := r.bed.Describe().CPUs
 	spec, err := r.task.Spec.Traffic(part, from, study.Endpoints{From: r.bed.Generator(), To: r.bed.Receiver()})
 	if err != nil {
@@ -191,7 +193,7 @@ func (r *run) chain(from, to testbed.Port, part study.Part) (*chain, error) {
 		spec.CPUs = []int{cpus.Generator}
 	}
 	watched, contention := r.Machine.Meter(from.In, cpus.Generator)
-	if thread := r.bed.DUTThread(); thread > 0 && part.Mode == testbed.Overload {
+	if thread > 0 {
 		// The generator may wait as long as it keeps its headroom; the
 		// DUT must not.
 		contention = r.Machine.Watch(thread, cpus.DUT)

@@ -64,6 +64,10 @@ func value(m study.Metric, v float64) string {
 		return Nanos(v)
 	case "ns/packet":
 		return study.Grouped(v, 0) + " ns"
+	case "frames":
+		return study.Grouped(v, 0) + " frames"
+	case "s":
+		return Nanos(1e9 * v)
 	}
 	return fmt.Sprintf("%.2f %%", 100*v) // ratios
 }

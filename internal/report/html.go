@@ -207,21 +207,18 @@ func percentTick(v float64) string {
 func (p *htmlPage) searchCharts(r study.Results, part study.Part) {
 	p.Searches = append(p.Searches, picture("part "+part.Name+", method "+part.Search.Method, "",
 		func(w float64) string { return lossOverLoad(r, part.Name, w) })...)
-	if t, ok := searchTable(r, part.Name); ok {
-		p.SearchTables = append(p.SearchTables, t)
-	}
-	if t, ok := latencyTable(r, part.Name); ok {
-		p.SearchTables = append(p.SearchTables, t)
+	for _, table := range []func(study.Results, string) (htmlTable, bool){searchTable, burstTable, curveTable, latencyTable} {
+		if t, ok := table(r, part.Name); ok {
+			p.SearchTables = append(p.SearchTables, t)
+		}
 	}
 }
 
 // timelineMetric is what shows a part's drift best.
 func timelineMetric(part study.Part) (study.Metric, bool) {
 	if part.Search != nil {
-		if part.Search.Method == study.RFC2544 {
-			return study.MetricNamed(study.Throughput)
-		}
-		return study.MetricNamed(study.ConditionalThroughput)
+		return study.MetricNamed(map[string]string{study.MLRSearch: study.ConditionalThroughput, study.RFC2544: study.Throughput,
+			study.BackToBack: study.BackToBackFrames, study.LossCurve: study.LossFreeLoad}[part.Search.Method])
 	}
 	if part.Mode == testbed.Cost {
 		return study.MetricNamed(study.CostNS)

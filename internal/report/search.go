@@ -227,6 +227,12 @@ func latencies0(runs []*study.SearchRun) []search.LatencyAt {
 // searchMethod says in words how a part's throughput was sought.
 func searchMethod(p study.Part) string {
 	s := p.Search
+	switch s.Method {
+	case study.LossCurve:
+		return curveMethod(p)
+	case study.BackToBack:
+		return burstMethod(p)
+	}
 	head := fmt.Sprintf("Part %s (mode overload, %d blocks): each trial sets the variant up once and searches for its throughput between %s and what the generator can send, by trials of %g s and less, until the bounds are %g %% apart. Frames the generator left unsent count as lost. ",
 		p.Name, p.Blocks, s.Min, p.Seconds, s.WidthPercent)
 	if s.Method == study.RFC2544 {

@@ -93,12 +93,12 @@ func (b *BackToBack) Add(o Outcome) {
 
 // BackToBackResult is the report of RFC 9004 §6.
 type BackToBackResult struct {
-	Mean     float64 `json:"mean_frames"`
-	Min      float64 `json:"min_frames"`
-	Max      float64 `json:"max_frames"`
-	SD       float64 `json:"sd_frames"` // NaN with one search
-	Step     uint64  `json:"step_frames"`
-	Searches int     `json:"searches"`
+	Mean     float64      `json:"mean_frames"`
+	Min      float64      `json:"min_frames"`
+	Max      float64      `json:"max_frames"`
+	SD       stats.Number `json:"sd_frames"` // null with one search
+	Step     uint64       `json:"step_frames"`
+	Searches int          `json:"searches"`
 	// ImpliedTime is the mean burst at line rate, in seconds; CorrectedTime
 	// takes from it what the device forwarded meanwhile: the time its
 	// buffers can hold at line rate.
@@ -113,7 +113,7 @@ type BackToBackResult struct {
 // rate the test has no meaning.
 func (b *BackToBack) Result(throughput float64) BackToBackResult {
 	s := stats.Summarise(b.found)
-	r := BackToBackResult{Mean: s.Mean, Min: s.Min, Max: s.Max, SD: s.SD, Step: b.config.Step, Searches: s.N, AtLimit: b.ceiling}
+	r := BackToBackResult{Mean: s.Mean, Min: s.Min, Max: s.Max, SD: stats.Num(s.SD), Step: b.config.Step, Searches: s.N, AtLimit: b.ceiling}
 	r.ImpliedTime = s.Mean / b.config.LineRate
 	r.CorrectedTime = r.ImpliedTime * (1 - throughput/b.config.LineRate)
 	return r

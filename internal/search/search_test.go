@@ -229,7 +229,7 @@ func TestBackToBack(t *testing.T) {
 	}
 	run(t, b, device(func(tr Trial) float64 { return max(0, float64(tr.Frames)-2000) / float64(tr.Frames) }))
 	r := b.Result(line / 2)
-	if r.Mean != 2000 || r.SD != 0 || r.Searches != 3 || r.AtLimit {
+	if r.Mean != 2000 || r.SD.Float() != 0 || r.Searches != 3 || r.AtLimit {
 		t.Errorf("%+v", r)
 	}
 	if math.Abs(r.CorrectedTime-0.001) > 1e-12 || math.Abs(r.BufferTime(line, line/4)-0.004) > 1e-12 {

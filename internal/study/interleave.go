@@ -23,6 +23,9 @@ const (
 	// Alternating: slices of tens of milliseconds; settings that are global to
 	// the kernel are written before each.
 	Alternating Interleaving = "alternating"
+	// Lockstep: searches, which advance together: every arm runs the trial that
+	// its search asks for next, in random order, before any runs another.
+	Lockstep Interleaving = "lockstep"
 	// InSequence: one trial after the other, each of a DUT of its own.
 	InSequence Interleaving = "sequential"
 )
@@ -32,9 +35,13 @@ const (
 const BypassLane = "(bypass)"
 
 // Interleaving tells how the trials of a part are run on a testbed that can
-// have several DUTs up at once. Only mode cost has a way for all arms to share
-// one CPU; a study may ask for sequential trials.
+// have several DUTs up at once. Searches advance in lockstep in every mode;
+// else only mode cost has a way for all arms to share one CPU. A study may ask
+// for sequential trials.
 func (s *Spec) Interleaving(p Part) Interleaving {
+	if p.Search != nil && (s.Interleave == nil || *s.Interleave) && !s.hostScope() {
+		return Lockstep
+	}
 	lanes := len(s.Arms()) + 1
 	if p.Mode != testbed.Cost || s.Interleave != nil && !*s.Interleave ||
 		lanes > load.MaxLanes || lanes*s.Offers(p).Flows > maxLaneFlows {
@@ -50,6 +57,11 @@ func (s *Spec) Interleaving(p Part) Interleaving {
 		}
 	}
 	return how
+}
+
+// hostScope reports whether any variant sets what all DUTs share.
+func (s *Spec) hostScope() bool {
+	return slices.ContainsFunc(s.Variants, func(v Variant) bool { return len(v.HostScope()) > 0 })
 }
 
 // maxLaneFlows bounds the memory of accounts of all lanes together.
@@ -99,10 +111,10 @@ func Rounds(p Part, seed uint64, block, attempt, lanes, most int) []uint8 {
 // Interleaved is a trial's share of its instance.
 type Interleaved struct {
 	How     Interleaving `json:"how"`
-	Attempt int          `json:"attempt"` // which instance of its block this is, from 1
-	Lane    int          `json:"lane"`    // place among the instance's arms, in the order they were made
-	Raw     string       `json:"raw"`     // file of the instance's slices
-	SHA256  string       `json:"sha256"`  // of that file
+	Attempt int          `json:"attempt"`          // which instance of its block this is, from 1
+	Lane    int          `json:"lane"`             // place among the instance's arms, in the order they were made
+	Raw     string       `json:"raw,omitempty"`    // file of the instance's slices; none in lockstep
+	SHA256  string       `json:"sha256,omitempty"` // of that file
 	Lanes
 }
 

@@ -46,6 +46,9 @@ var Metrics = []Metric{
 	{Name: LatencyP99, Label: "latency, 99th percentile", Unit: "ns", Mode: testbed.Overload, LowerIsBetter: true, Verdict: true, NS: IsNS},
 	{Name: ConditionalThroughput, Label: "conditional throughput", Unit: "pps", Mode: testbed.Overload, Search: MLRSearch, Verdict: true, NS: InverseNS},
 	{Name: Throughput, Label: "throughput", Unit: "pps", Mode: testbed.Overload, Search: RFC2544, Verdict: true, NS: InverseNS},
+	{Name: BackToBackFrames, Label: "back-to-back frames", Unit: "frames", Mode: testbed.Overload, Search: BackToBack, Verdict: true},
+	{Name: LossFreeLoad, Label: "load without loss", Unit: "pps", Mode: testbed.Overload, Search: LossCurve, Verdict: true, NS: InverseNS},
+	{Name: BufferSeconds, Label: "corrected buffer time", Unit: "s", Mode: testbed.Overload, Search: BackToBack},
 	{Name: ChainNS, Label: "chain", Unit: "ns/packet", Mode: testbed.Cost, LowerIsBetter: true, NS: IsNS},
 	{Name: BypassNS, Label: "chain without DUT", Unit: "ns/packet", Mode: testbed.Cost, LowerIsBetter: true, NS: IsNS},
 	{Name: OfferedRate, Label: "offered load", Unit: "pps", Mode: testbed.Overload},
@@ -69,8 +72,14 @@ const (
 	// §3.17 by RFC 2544's search: the highest rate without loss.
 	ConditionalThroughput = "conditional_throughput_pps"
 	Throughput            = "throughput_pps"
-	SearchSeconds         = "search_trial_seconds"
-	SearchTrials          = "search_trials"
+	// BackToBackFrames is the mean longest burst without loss (RFC 9004),
+	// BufferSeconds what its buffers hold at full rate (§4, corrected).
+	BackToBackFrames = "back_to_back_frames"
+	BufferSeconds    = "corrected_buffer_seconds"
+	// LossFreeLoad is where a loss curve ends (RFC 2544 §26.3).
+	LossFreeLoad  = "loss_free_load_pps"
+	SearchSeconds = "search_trial_seconds"
+	SearchTrials  = "search_trials"
 )
 
 // yields reports whether trials of a part measure the metric.

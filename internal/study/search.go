@@ -35,6 +35,14 @@ type Search struct {
 	// LatencyAt are fractions of the throughput found, at which latency is
 	// measured after the search.
 	LatencyAt []float64 `yaml:"latency_at,omitempty,flow"`
+	// Of back-to-back frames: complete searches, further trials of a burst
+	// that lost something, frames between the bounds, the longest burst.
+	Repeats        int     `yaml:"repeats,omitempty"`
+	Verify         int     `yaml:"verify,omitempty"`
+	StepFrames     int     `yaml:"step_frames,omitempty"`
+	LongestSeconds float64 `yaml:"longest_seconds,omitempty"`
+	// StepPercent of the largest load is between two loads of a loss curve.
+	StepPercent float64 `yaml:"step_percent,omitempty"`
 }
 
 // fill puts defaults.
@@ -53,10 +61,11 @@ func (s *Search) fill(said func(key string) bool) {
 	if !said("limit_seconds") {
 		s.LimitSeconds = 60
 	}
+	s.fillKind(said)
 }
 
 func (s *Search) check(path string) *problem {
-	if bad := oneOf(path+".method", s.Method, MLRSearch, RFC2544); bad != nil {
+	if bad := oneOf(path+".method", s.Method, searchMethods...); bad != nil {
 		return bad
 	}
 	for i, g := range s.Goals {
@@ -78,8 +87,8 @@ func (s *Search) check(path string) *problem {
 		}
 	}
 	switch {
-	case s.Method == RFC2544 && len(s.Goals) > 0:
-		return wrong(path+".goals", "goals are MLRsearch's; RFC 2544 has one, no loss").advise("remove goals, or use method: mlr")
+	case s.Method != MLRSearch && len(s.Goals) > 0:
+		return wrong(path+".goals", "goals are MLRsearch's; method %s has none", s.Method).advise("remove goals, or use method: mlr")
 	case s.TrialsPerLoad < 1 || s.TrialsPerLoad > 1000:
 		return wrong(path+".trials_per_load", "trials_per_load: %d is not within 1 and 1000", s.TrialsPerLoad)
 	case !(s.WidthPercent >= 0.05 && s.WidthPercent <= 50):
@@ -87,7 +96,7 @@ func (s *Search) check(path string) *problem {
 	case !(s.LimitSeconds > 0 && s.LimitSeconds <= maxSeconds):
 		return wrong(path+".limit_seconds", "limit_seconds: %g is not within 0 and %d", s.LimitSeconds, maxSeconds)
 	}
-	return nil
+	return s.checkKind(path)
 }
 
 // WithSearch returns the study with every search by another method, its
@@ -96,10 +105,10 @@ func (s Spec) WithSearch(method string) (Spec, error) {
 	if method != MLRSearch && method != RFC2544 {
 		return s, hint.Unknown("search", method, []string{MLRSearch, RFC2544})
 	}
-	found := false
+	found := false // back-to-back frames and loss curves are no searches for throughput
 	parts := append([]Part{}, s.Parts...)
 	for i, p := range parts {
-		if p.Search == nil {
+		if p.Search == nil || p.Search.Method != MLRSearch && p.Search.Method != RFC2544 {
 			continue
 		}
 		found = true
@@ -115,7 +124,7 @@ func (s Spec) WithSearch(method string) (Spec, error) {
 	}
 	metrics := append([]Goal{}, s.Metrics...)
 	for i, g := range metrics {
-		if m, ok := MetricNamed(g.Metric); ok && m.Search != "" {
+		if m, ok := MetricNamed(g.Metric); ok && (m.Search == MLRSearch || m.Search == RFC2544) {
 			metrics[i].Metric = map[string]string{MLRSearch: ConditionalThroughput, RFC2544: Throughput}[method]
 		}
 	}
@@ -129,20 +138,28 @@ type Procedure struct {
 	mlr    *search.MLR
 	binary *search.Binary
 	goal   search.Goal // what the binary search is for
+
+	longest *search.BackToBack
+	curve   *search.LossCurve
 }
 
-// Procedure prepares a part's search; limit is the largest load, in frames
-// per second.
-func (p Part) Procedure(limit float64) (Procedure, error) {
+// Procedure prepares a part's search; limit is the largest load that it may
+// ask for, and full what the generator sends unpaced, in frames per second.
+func (p Part) Procedure(limit, full float64) (Procedure, error) {
 	s := p.Search
 	low, err := s.Min.Parse()
 	if err != nil {
 		return Procedure{}, err
 	}
-	if s.Method == RFC2544 {
-		b, err := search.NewBinary(search.BinaryConfig{Min: float64(low.PPS), Max: limit, Duration: p.Seconds, Resolution: s.WidthPercent / 100})
-		goal := search.Goal{Name: RFC2544, FinalDuration: p.Seconds, DurationSum: p.Seconds, Width: s.WidthPercent / 100, InitialDuration: p.Seconds}
+	switch s.Method {
+	case RFC2544:
+		b, goal, err := p.noLoss(float64(low.PPS), limit)
 		return Procedure{Procedure: b, binary: b, goal: goal}, err
+	case BackToBack:
+		return p.backToBack(float64(low.PPS), limit, full)
+	case LossCurve:
+		l, err := search.NewLossCurve(limit, p.Seconds, s.StepPercent/100)
+		return Procedure{Procedure: l, curve: l}, err
 	}
 	var goals []search.Goal
 	for _, name := range s.Goals {
@@ -160,8 +177,19 @@ func (p Part) Procedure(limit float64) (Procedure, error) {
 	return Procedure{Procedure: m, mlr: m}, err
 }
 
-// Results are what the search has found so far, the first goal first.
+// noLoss prepares RFC 2544's search.
+func (p Part) noLoss(low, limit float64) (*search.Binary, search.Goal, error) {
+	width := p.Search.WidthPercent / 100
+	b, err := search.NewBinary(search.BinaryConfig{Min: low, Max: limit, Duration: p.Seconds, Resolution: width})
+	return b, search.Goal{Name: RFC2544, FinalDuration: p.Seconds, DurationSum: p.Seconds, Width: width, InitialDuration: p.Seconds}, err
+}
+
+// Results are what the search has found of throughput so far, the first goal
+// first.
 func (p Procedure) Results() []search.GoalResult {
+	if p.curve != nil {
+		return nil
+	}
 	if p.mlr != nil {
 		return p.mlr.Results()
 	}
@@ -226,6 +254,9 @@ type SearchRun struct {
 	GeneratorMax float64             `json:"generator_max_pps"` // what it sent when asked for all it can
 	Latency      []search.LatencyAt  `json:"latency,omitempty"`
 	Ended        string              `json:"ended,omitempty"` // why before its end
+	// BackToBack and LossCurve are what the methods of these names found.
+	BackToBack *search.BackToBackResult `json:"back_to_back,omitempty"`
+	LossCurve  []search.Outcome         `json:"loss_curve,omitempty"`
 }
 
 // searchMetrics are the answer and what it took.
@@ -235,6 +266,18 @@ func searchMetrics(m map[string]float64, p Part, o Observation) {
 		return
 	}
 	m[SearchSeconds], m[SearchTrials] = s.TrialSeconds, float64(len(s.Points))
+	switch {
+	case s.BackToBack != nil:
+		if s.BackToBack.Mean > 0 {
+			m[BackToBackFrames], m[BufferSeconds] = s.BackToBack.Mean, s.BackToBack.CorrectedTime
+		}
+		return
+	case s.LossCurve != nil:
+		if free := LossFree(s.LossCurve); free > 0 {
+			m[LossFreeLoad] = free
+		}
+		return
+	}
 	if len(s.Goals) == 0 || s.Goals[0].Throughput == nil || *s.Goals[0].Throughput <= 0 {
 		return
 	}
@@ -249,11 +292,17 @@ func searchMetrics(m map[string]float64, p Part, o Observation) {
 // than the generator's.
 func searchGates(o Observation) []string {
 	s := o.Search
+	if s != nil && s.Method == LossCurve && s.LossCurve != nil {
+		return curveGates(s)
+	}
 	if s == nil || len(s.Goals) == 0 {
 		return []string{"search: there was none"}
 	}
 	g := s.Goals[0]
 	var bad []string
+	if s.Method == BackToBack {
+		bad = burstGates(s)
+	}
 	if !g.Regular {
 		why := g.Reason
 		if s.Ended != "" {
@@ -261,13 +310,19 @@ func searchGates(o Observation) []string {
 		}
 		bad = append(bad, "search: "+why)
 	}
-	if n, of := disturbed(s.Points); 4*n > of {
-		bad = append(bad, fmt.Sprintf("contention: %d of %d trials of the search were disturbed, each several times over", n, of))
-	}
+	bad = append(bad, disturbedGate(s)...)
 	if g.Upper != nil && generatorBound(s.Points, *g.Upper, g.Goal.LossRatio) {
 		bad = append(bad, fmt.Sprintf("generator: at the upper bound of %.0f pps frames were unsent, so the bound is the generator's", *g.Upper))
 	}
 	return bad
+}
+
+// disturbedGate asks whether enough trials were left alone.
+func disturbedGate(s *SearchRun) []string {
+	if n, of := disturbed(s.Points); 4*n > of {
+		return []string{fmt.Sprintf("contention: %d of %d trials of the search were disturbed, each several times over", n, of)}
+	}
+	return nil
 }
 
 // disturbed counts the trials that count although something came in between.
@@ -302,11 +357,21 @@ func generatorBound(points []SearchPoint, load, allowed float64) bool {
 // take.
 const searchesExpected = 30
 
+// burstsExpected is the same of one search for the longest burst.
+const burstsExpected = 16
+
 // Expected is how long a trial of the part is first believed to take, in
 // seconds, without what is around it.
 func (p Part) Expected() float64 {
 	if p.Search == nil {
 		return p.Warmup + p.Seconds
 	}
-	return min(p.Search.LimitSeconds, searchesExpected*(p.Seconds+0.1))
+	trials, each := float64(searchesExpected), p.Seconds+0.1
+	switch p.Search.Method {
+	case BackToBack:
+		trials, each = trials/2+burstsExpected*float64(p.Search.Repeats), max(each/2, 0.12)
+	case LossCurve:
+		trials = 100 / p.Search.StepPercent
+	}
+	return min(p.Search.LimitSeconds, trials*each)
 }

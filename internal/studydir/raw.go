@@ -22,7 +22,7 @@ const maxRaw = 16 << 20
 
 // ReadInstance reads the slices that a trial of a directory was derived from.
 func ReadInstance(path string, t study.Trial) (study.Instance, error) {
-	if t.Observed == nil || t.Observed.Interleaved == nil {
+	if t.Observed == nil || t.Observed.Interleaved == nil || t.Observed.Interleaved.Raw == "" {
 		return study.Instance{}, fmt.Errorf("trial of %s in block %d has no slices", t.Variant, t.Block)
 	}
 	name := t.Observed.Interleaved.Raw

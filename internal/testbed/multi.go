@@ -34,6 +34,8 @@ type Arm struct {
 	Generator, Receiver Port
 	Applied             Applied
 	Unavailable         error // why it could not be set up; it is not up then
+	// Thread is the kernel thread that does the DUT's work, as Bed.DUTThread.
+	Thread int
 	// Counters reads the DUT's, as Bed.Counters does; nil of a bypass.
 	Counters func() (Counters, error)
 }

@@ -50,17 +50,22 @@ func (g *generator) Run(ctx context.Context, o load.Offer, _ func(load.Sent)) (l
 
 // pass sends traffic for a while and works out what becomes of it.
 func (s *Simulated) pass(spec load.Spec, o load.Offer) load.Sent {
-	s.clock += o.Limit.Duration
-	seconds := o.Limit.Duration.Seconds()
-	dut := spec.Device == "gen0"
+	cost, arm := s.arms[spec.Device]
+	dut := arm || spec.Device == "gen0"
+	if !arm {
+		cost = s.cost
+	}
+	if s.Wander != nil {
+		cost *= s.Wander(s.clock)
+	}
 	each := BypassNS
 	if dut {
-		each += s.cost
+		each += cost
 	}
 	capacity := 1e9 / each
 	offered := capacity
 	if s.Mode == testbed.Overload {
-		capacity = 1e9 / (s.cost + BypassNS/2)
+		capacity = 1e9 / (cost + BypassNS/2)
 		headroom := 6.0
 		if s.fault.GeneratorX > 0 {
 			headroom = s.fault.GeneratorX
@@ -77,24 +82,31 @@ func (s *Simulated) pass(spec load.Spec, o load.Offer) load.Sent {
 			offered = capacity
 		}
 	}
+	seconds := o.Limit.Duration.Seconds()
 	tx := uint64(offered * seconds)
-	rx := min(tx, uint64(capacity*seconds))
+	queued := uint64(0)
+	if n := o.Limit.Packets; n > 0 {
+		// A burst: what the DUT does not forward meanwhile waits in its ring.
+		tx, seconds, queued = n, float64(n)/offered, RingFrames
+	}
+	s.clock += time.Duration(seconds * float64(time.Second))
+	rx := min(tx, uint64(capacity*seconds)+queued)
 	s.last = load.Sent{Engine: "simulated", TxPackets: tx, TxBytes: 64 * tx, Seconds: seconds, TxPPS: offered, TargetPPS: target}
-	s.got = s.account(tx, rx, seconds)
+	s.got = s.account(tx, rx, seconds, cost)
 	if dut {
 		s.count(tx, rx)
 	}
 	return s.last
 }
 
-func (s *Simulated) account(tx, rx uint64, seconds float64) load.Received {
+func (s *Simulated) account(tx, rx uint64, seconds, cost float64) load.Received {
 	lost := tx - rx
 	if s.fault.NothingRx {
 		return load.Received{}
 	}
-	delay := uint64(s.cost)
+	delay := uint64(cost)
 	if lost > 0 {
-		delay = uint64(s.cost * RingFrames)
+		delay = uint64(cost * RingFrames)
 	}
 	got := load.Received{RxPackets: rx, RxBytes: 64 * rx, Seconds: seconds, RxPPS: float64(rx) / seconds, Lost: &lost, FlowsSeen: 1,
 		Latency: &load.Latency{Min: delay / 2, P50: delay, P90: delay, P99: delay * 2, P999: delay * 3, Max: delay * 4}}

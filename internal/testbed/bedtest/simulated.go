@@ -49,6 +49,9 @@ type Simulated struct {
 	Seed  uint64
 	// Faults tells what goes wrong in the n-th reset, from 0; nil: nothing.
 	Faults func(n int) Fault
+	// Wander is what the machine's speed makes of every cost at a time: 1 is
+	// as stated; nil: always.
+	Wander func(clock time.Duration) float64
 	// Refuse says why a setting is unavailable, or "".
 	Refuse func(setting.Setting) string
 
@@ -57,6 +60,7 @@ type Simulated struct {
 	closed   bool
 	settings []setting.Setting
 	cost     float64
+	arms     map[string]float64 // costs of several DUTs, by the generator's device
 	fault    Fault
 	ran      bool // traffic has passed the DUT since the reset
 	counters testbed.Counters
@@ -65,8 +69,8 @@ type Simulated struct {
 }
 
 var (
-	_ testbed.Bed = (*Simulated)(nil)
-	_ load.Engine = (*Simulated)(nil)
+	_ testbed.Multi = (*Simulated)(nil)
+	_ load.Engine   = (*Simulated)(nil)
 )
 
 // Describe says that this is no testbed.
@@ -108,26 +112,68 @@ func (s *Simulated) Reset(ctx context.Context, settings []setting.Setting) (test
 	if err := ctx.Err(); err != nil {
 		return testbed.Applied{}, err
 	}
-	s.fault = Fault{}
+	s.fault, s.arms = Fault{}, nil
 	if s.Faults != nil {
 		s.fault = s.Faults(s.resets)
 	}
+	rng := s.renew()
+	if err := s.refused(settings); err != nil {
+		return testbed.Applied{}, err
+	}
+	s.settings = settings
+	s.cost = costOf(settings) * math.Exp(s.Noise*rng.NormFloat64())
+	return applied(settings), nil
+}
+
+// renew counts a reset and returns its source of chance.
+func (s *Simulated) renew() *rand.Rand {
 	rng := rand.New(rand.NewPCG(s.Seed, uint64(s.resets)))
 	s.resets++
 	s.clock += 20 * time.Millisecond
 	s.settings, s.ran, s.counters = nil, false, testbed.Counters{}
+	return rng
+}
+
+func (s *Simulated) refused(settings []setting.Setting) error {
 	for _, set := range settings {
-		if s.Refuse != nil {
-			if why := s.Refuse(set); why != "" {
-				return testbed.Applied{}, &testbed.ErrUnavailable{Setting: set.String(), Reason: why}
-			}
+		if s.Refuse == nil {
+			break
+		}
+		if why := s.Refuse(set); why != "" {
+			return &testbed.ErrUnavailable{Setting: set.String(), Reason: why}
 		}
 	}
-	s.settings = settings
-	s.cost = costOf(settings) * math.Exp(s.Noise*rng.NormFloat64())
-	sum := sha256.Sum256(fmt.Append(nil, settings))
-	return testbed.Applied{Seconds: 0.02, Digest: hex.EncodeToString(sum[:])}, nil
+	return nil
 }
+
+func applied(settings []setting.Setting) testbed.Applied {
+	sum := sha256.Sum256(fmt.Append(nil, settings))
+	return testbed.Applied{Seconds: 0.02, Digest: hex.EncodeToString(sum[:])}
+}
+
+// Raise makes several DUTs, each with its own cost. Their counters are one.
+func (s *Simulated) Raise(ctx context.Context, wanted []testbed.Settings) ([]testbed.Arm, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.fault, s.arms = Fault{}, map[string]float64{}
+	if s.Faults != nil {
+		s.fault = s.Faults(s.resets)
+	}
+	rng := s.renew()
+	out := make([]testbed.Arm, len(wanted))
+	for i, w := range wanted {
+		device := fmt.Sprintf("gen0-%d", i+1)
+		out[i] = testbed.Arm{Generator: s.Generator(), Receiver: s.Receiver(), Counters: s.Counters,
+			Applied: applied(w.Settings), Unavailable: s.refused(w.Settings)}
+		out[i].Generator.Device = device
+		s.arms[device] = costOf(w.Settings) * math.Exp(s.Noise*rng.NormFloat64())
+	}
+	return out, nil
+}
+
+// Global has nothing to set.
+func (s *Simulated) Global(ctx context.Context, _ []setting.Setting) error { return ctx.Err() }
 
 func costOf(settings []setting.Setting) float64 {
 	ns := ForwardNS

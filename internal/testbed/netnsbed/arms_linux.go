@@ -23,6 +23,7 @@ var _ testbed.Multi = (*Bed)(nil)
 // name, and have no addresses: nothing there is routed.
 type arm struct {
 	dut       *namespace // nil: a bypass
+	thread    int        // of its ingress, in mode overload
 	gen, sink end
 }
 
@@ -51,6 +52,12 @@ func (b *Bed) Raise(ctx context.Context, wanted []testbed.Settings) ([]testbed.A
 		b.arms = append(b.arms, a)
 		if err := a.build(b, w.Bypass); err != nil {
 			return nil, fmt.Errorf("build %s: %w", w.Name, err)
+		}
+		if b.mode == testbed.Overload && a.dut != nil {
+			var err error
+			if a.thread, err = b.thread(a.dut); err != nil {
+				return nil, fmt.Errorf("build %s: %w", w.Name, err)
+			}
 		}
 		applied, err := b.set(ctx, a, w.Settings)
 		var un *testbed.ErrUnavailable
@@ -119,7 +126,7 @@ func (b *Bed) set(ctx context.Context, a *arm, settings []setting.Setting) (test
 // describe is the arm for whoever measures it. Its ports have the addresses
 // that the DUT believes to be there.
 func (a *arm) describe(b *Bed, applied testbed.Applied, unavailable error) testbed.Arm {
-	out := testbed.Arm{Applied: applied, Unavailable: unavailable,
+	out := testbed.Arm{Applied: applied, Thread: a.thread, Unavailable: unavailable,
 		Generator: port(b.gen, a.gen, ingress), Receiver: port(b.sink, a.sink, egress)}
 	out.Generator.IPv4, out.Generator.IPv6 = genPort.v4, genPort.v6
 	out.Receiver.IPv4, out.Receiver.IPv6 = sinkPort.v4, sinkPort.v6

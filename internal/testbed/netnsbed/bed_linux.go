@@ -172,9 +172,9 @@ func (b *Bed) renew() error {
 		return err
 	}
 	if b.mode == testbed.Overload {
-		return b.thread()
+		b.dutThread, err = b.thread(b.dut)
 	}
-	return nil
+	return err
 }
 
 // Counters of the DUT since its reset. Dropped counts what the DUT's devices

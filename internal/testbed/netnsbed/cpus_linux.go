@@ -79,31 +79,30 @@ func allowedCPUs() ([]int, error) {
 	return cpus, nil
 }
 
-// thread gives the DUT's ingress a kernel thread and pins it to the DUT's
-// CPU. The thread is told from other labs' by being new.
-func (b *Bed) thread() error {
+// thread gives a DUT's ingress a kernel thread and pins it to the DUTs' CPU.
+// The thread is told from other DUTs' by being new.
+func (b *Bed) thread(dut *namespace) (pid int, err error) {
 	unlock, err := lockRegistry()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer unlock()
 	before := napiThreads(ingress.device)
-	err = b.dut.doSys(func() error {
+	err = dut.doSys(func() error {
 		return os.WriteFile(filepath.Join("/sys/class/net", ingress.device, "threaded"), []byte("1"), 0)
 	})
 	if err != nil {
-		return &testbed.ErrUnavailable{Setting: "mode overload", Reason: fmt.Sprintf("no threaded NAPI at the DUT's ingress: %v", err)}
+		return 0, &testbed.ErrUnavailable{Setting: "mode overload", Reason: fmt.Sprintf("no threaded NAPI at the DUT's ingress: %v", err)}
 	}
 	for range 100 {
 		for pid := range napiThreads(ingress.device) {
 			if !before[pid] {
-				b.dutThread = pid
-				return pin(pid, b.cpus.DUT)
+				return pid, pin(pid, b.cpus.DUT)
 			}
 		}
 		time.Sleep(2 * time.Millisecond)
 	}
-	return &testbed.ErrUnavailable{Setting: "mode overload", Reason: "the kernel made no thread for the DUT's ingress"}
+	return 0, &testbed.ErrUnavailable{Setting: "mode overload", Reason: "the kernel made no thread for the DUT's ingress"}
 }
 
 // DUTThread is the kernel thread that does the DUT's work in mode overload,

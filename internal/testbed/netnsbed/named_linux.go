@@ -81,7 +81,7 @@ func (l Lab) build() (testbed.Description, error) {
 		return b.Describe(), err
 	}
 	if b.mode == testbed.Overload {
-		if err := b.thread(); err != nil {
+		if _, err := b.thread(b.dut); err != nil {
 			return b.Describe(), err
 		}
 	}
