@@ -38,12 +38,11 @@ type listOptions struct {
 func newCatalogueListCmd() *cobra.Command {
 	var o listOptions
 	cmd := &cobra.Command{
-		Use:   "list [NAME-PART]",
+		Use:   "list [NAME-PART | WORD…]",
 		Short: "list the tunables of a release",
 		Long: `list prints every tunable the catalogue knows, with what it is on one release.
 Without --release that is the newest known one. NAME-PART keeps the names that
-contain it.`,
-		Args: cobra.MaximumNArgs(1),
+contain it; words that no name contains are looked for in summaries and ideas.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runCatalogueList(cmd.OutOrStdout(), o, args) },
 	}
 	cmd.Flags().StringVar(&o.os, "os", "", "freebsd or linux (default both)")
@@ -76,19 +75,42 @@ func runCatalogueList(w io.Writer, o listOptions, args []string) error {
 		return err
 	}
 	entries := c.List(o.os, rel)
-	if len(args) == 1 {
-		kept := entries[:0]
-		for _, e := range entries {
-			if strings.Contains(e.Name, args[0]) {
-				kept = append(kept, e)
-			}
-		}
-		entries = kept
+	if entries, err = filterEntries(c, o.os, rel, entries, strings.Join(args, " ")); err != nil {
+		return err
 	}
 	if o.json {
 		return printJSON(w, listDocument{1, o.os, o.release, entries})
 	}
 	return printEntries(w, entries)
+}
+
+// filterEntries keeps the entries whose name contains the text, or else those
+// that its words find. Nothing found is an error: a misspelt name must not
+// pass for one that does not matter.
+func filterEntries(c *tunable.Catalogue, os string, rel release.Release, entries []tunable.Entry, text string) ([]tunable.Entry, error) {
+	if text == "" {
+		return entries, nil
+	}
+	var kept []tunable.Entry
+	for _, e := range entries {
+		if strings.Contains(e.Name, text) {
+			kept = append(kept, e)
+		}
+	}
+	if len(kept) > 0 {
+		return kept, nil
+	}
+	for _, m := range c.Search(os, text, 0) {
+		kept = append(kept, m.Record.Entry(rel))
+	}
+	if len(kept) > 0 {
+		return kept, nil
+	}
+	r, err := c.Find(os, text)
+	if err != nil {
+		return nil, err
+	}
+	return []tunable.Entry{r.Entry(rel)}, nil
 }
 
 func printEntries(w io.Writer, entries []tunable.Entry) error {

@@ -1,9 +1,14 @@
 package main
 
 import (
+	"io"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"linerate/catalogue"
+	"linerate/internal/fact/release"
+	"linerate/internal/show"
 	"linerate/internal/tunable"
 	"linerate/internal/tunable/explain"
 )
@@ -18,7 +23,7 @@ type explainOptions struct {
 func newExplainCmd() *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{
-		Use:   "explain NAME",
+		Use:   "explain NAME | WORD…",
 		Short: "one page about a tunable",
 		Long: `explain prints what is known of a tunable: what it is, where it can be set on a
 release, its default, who claims what about it, when it helps and hurts, and
@@ -26,9 +31,14 @@ where all that was read. Names are as a host spells them:
 
     linerate explain dev.igb.0.fc
     linerate explain net.inet.tcp.rfc6675_pipe --release 14.3
-    linerate explain kern.random.harvest.mask --release 15.0 --value 33119`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runExplain(cmd, o, args[0]) },
+    linerate explain kern.random.harvest.mask --release 15.0 --value 33119
+    linerate explain net/ipv4/conf/eth0.100/rp_filter
+
+Words that are no name are looked for in names, summaries and ideas:
+
+    linerate explain tcp send buffer`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runExplain(cmd, o, strings.Join(args, " ")) },
 	}
 	cmd.Flags().StringVar(&o.os, "os", "", "freebsd or linux (default the one that has the name)")
 	cmd.Flags().StringVar(&o.release, "release", "", "release, such as 14.3 (default the newest known)")
@@ -52,6 +62,9 @@ func runExplain(cmd *cobra.Command, o explainOptions, name string) error {
 		o.os = osOfRelease(rel)
 	}
 	r, err := findTunable(c, o.os, name)
+	if err != nil && !strings.ContainsAny(name, "./") {
+		return searchTunables(w, c, o, name, rel, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -66,6 +79,42 @@ func runExplain(cmd *cobra.Command, o explainOptions, name string) error {
 		return printJSON(w, p)
 	}
 	return p.Text(w, styleOf(w))
+}
+
+// mostFound is how many tunables a search shows.
+const mostFound = 20
+
+// searchTunables prints what words find; unknown is the error when that is
+// nothing.
+func searchTunables(w io.Writer, c *tunable.Catalogue, o explainOptions, words string, rel release.Release, unknown error) error {
+	found := c.Search(o.os, words, mostFound)
+	if len(found) == 0 {
+		return unknown
+	}
+	entries := make([]tunable.Entry, len(found))
+	for i, m := range found {
+		entries[i] = m.Record.Entry(rel)
+	}
+	if o.json {
+		return printJSON(w, listDocument{1, o.os, o.release, entries})
+	}
+	t := show.Table{Header: []string{"OS", "NAME", "WHAT IT DOES"}}
+	for i, m := range found {
+		t.Add(entries[i].OS, entries[i].Name, firstSentence(m.Record.Summary))
+	}
+	return t.Write(w, styleOf(w))
+}
+
+// firstSentence is as much of a summary as fits a line.
+func firstSentence(s string) string {
+	const most = 90
+	if i := strings.IndexAny(s, ".;"); i > 0 {
+		s = s[:i]
+	}
+	if r := []rune(s); len(r) > most {
+		s = string(r[:most]) + "…"
+	}
+	return s
 }
 
 // findTunable looks a name up on one system, or on each in turn.

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"linerate/internal/fact"
-	"linerate/internal/hint"
 )
 
 // Operating systems of the catalogue.
@@ -133,13 +132,16 @@ func (c *Catalogue) Lookup(os, name string) (*Record, bool) {
 	return nil, false
 }
 
-// Find is Lookup for people: an unknown name is an error that names the
-// nearest ones.
+// Find is Lookup for people: a name of the other system is an error that
+// says so, an unknown one an error that names the nearest.
 func (c *Catalogue) Find(os, name string) (*Record, error) {
 	if r, ok := c.Lookup(os, name); ok {
 		return r, nil
 	}
-	return nil, hint.Unknown("tunable", name, c.Names(os))
+	if err := c.elsewhere(os, name); os != "" && err != nil {
+		return nil, err
+	}
+	return nil, c.unknown(os, name)
 }
 
 // Names lists the names of an operating system's records; "" is every one.

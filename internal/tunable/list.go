@@ -43,6 +43,9 @@ func (c *Catalogue) List(os string, rel release.Release) []Entry {
 	return entries
 }
 
+// Entry is the record on one release, under its own name.
+func (r *Record) Entry(rel release.Release) Entry { return r.entry(r.Name, rel) }
+
 func (r *Record) entry(name string, rel release.Release) Entry {
 	s := r.At(rel)
 	e := Entry{

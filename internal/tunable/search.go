@@ -1,0 +1,180 @@
+package tunable
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/hint"
+)
+
+// Match is a record that words found. Greater scores come first.
+type Match struct {
+	Record *Record
+	Score  int
+}
+
+// What a word is worth by where it is found.
+const (
+	inNamePart = 6 // it is a whole part of the name: tcp in net.ipv4.tcp_wmem
+	inName     = 4
+	inConcept  = 3
+	inSummary  = 2
+	inText     = 1
+)
+
+// Search lists the records of an operating system ("" for all) that have
+// something to do with every word: "tcp send buffer" finds net.ipv4.tcp_wmem
+// and net.inet.tcp.sendspace. At most so many, the best first; 0 is no limit.
+func (c *Catalogue) Search(os, words string, most int) []Match {
+	wanted := stems(words)
+	if len(wanted) == 0 {
+		return nil
+	}
+	var found []Match
+	for _, r := range c.Records {
+		if os != "" && r.OS != os {
+			continue
+		}
+		if s := c.score(r, wanted); s > 0 {
+			found = append(found, Match{r, s})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Match) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(len(a.Record.Name), len(b.Record.Name)))
+	})
+	if most > 0 && len(found) > most {
+		found = found[:most]
+	}
+	return found
+}
+
+// stems are the words in lower case, without a plural's s.
+func stems(words string) []string {
+	all := strings.Fields(strings.ToLower(words))
+	for i, w := range all {
+		if len(w) > 3 && !strings.HasSuffix(w, "ss") {
+			all[i] = strings.TrimSuffix(w, "s")
+		}
+	}
+	return all
+}
+
+// score adds up what each word is worth; 0 when one is not found at all.
+// What is gone from the newest release comes after what is there.
+func (c *Catalogue) score(r *Record, words []string) int {
+	name := strings.ToLower(r.Name)
+	parts := strings.FieldsFunc(name, func(x rune) bool { return strings.ContainsRune("._-/: ", x) })
+	k, _ := c.Concept(r.Concept)
+	concept := strings.ReplaceAll(strings.ToLower(k.Name+" "+k.Title), "-", " ")
+	summary := strings.ToLower(r.Summary)
+	text := r.proseFor(k)
+	sum := 0
+	for _, w := range words {
+		switch {
+		case slices.Contains(parts, w):
+			sum += inNamePart
+		case strings.Contains(name, w):
+			sum += inName
+		case strings.Contains(concept, w):
+			sum += inConcept
+		case strings.Contains(summary, w):
+			sum += inSummary
+		case strings.Contains(text, w):
+			sum += inText
+		default:
+			return 0
+		}
+	}
+	sum *= 2
+	if strings.Contains(concept, strings.Join(words, " ")) {
+		sum += 2 * inNamePart
+	}
+	if !r.Removed.IsZero() {
+		sum -= inNamePart
+	}
+	if r.Driver != "" {
+		sum -= inSummary // one card's; the general ones come first
+	}
+	return max(sum, 1)
+}
+
+// proseFor is what else is said of a record, in lower case.
+func (r *Record) proseFor(k Concept) string {
+	parts := []string{r.Helps, r.Hurts, r.Unit, k.Summary, r.Subsystem}
+	for _, c := range r.Cautions {
+		parts = append(parts, c.Text)
+	}
+	return strings.ToLower(strings.Join(parts, " "))
+}
+
+// unknown is the error of a name nobody has, with the nearest ones: of the
+// last parts of names when only one part was given.
+func (c *Catalogue) unknown(os, name string) error {
+	const few = 3
+	all := c.Names(os)
+	if !strings.Contains(name, ".") {
+		leaves := make([]string, len(all))
+		for i, n := range all {
+			leaves[i] = n[strings.LastIndexByte(n, '.')+1:]
+		}
+		var names []string
+		for _, leaf := range hint.Nearest(name, leaves, few) {
+			if n := all[slices.Index(leaves, leaf)]; !slices.Contains(names, n) {
+				names = append(names, n)
+			}
+		}
+		if len(names) > 0 {
+			return hint.With(hint.Usagef("unknown tunable %q", name), "did you mean %s?", strings.Join(names, ", "))
+		}
+	}
+	return hint.Unknown("tunable", name, all)
+}
+
+// elsewhere is the error of a name that another system has: it says which,
+// and what this one has for the same idea. nil when no system has it.
+func (c *Catalogue) elsewhere(os, name string) error {
+	for _, other := range []string{FreeBSD, Linux} {
+		r, ok := c.Lookup(other, name)
+		if !ok || other == os {
+			continue
+		}
+		err := hint.Usage(fmt.Errorf("%s is a tunable of %s, not of %s", name, other, os))
+		same := c.counterparts(r, os)
+		if len(same) == 0 {
+			return hint.With(err, "the catalogue knows nothing of %s with the same idea", os)
+		}
+		return hint.With(err, "%s has for the same idea: %s", os, strings.Join(same, ", "))
+	}
+	return nil
+}
+
+// counterparts are the names that a system has for a record's idea, a few:
+// those of the same mechanism first, those of single drivers and those that
+// are gone last.
+func (c *Catalogue) counterparts(r *Record, os string) []string {
+	const few = 6
+	same := slices.DeleteFunc(slices.Clone(c.WithConcept(r.Concept)), func(x *Record) bool {
+		return x.OS != os || r.Concept == ""
+	})
+	rank := func(x *Record) int {
+		switch {
+		case !x.Removed.IsZero():
+			return 3
+		case x.Driver != "":
+			return 2
+		case x.Mechanism != r.Mechanism:
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(same, func(a, b *Record) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(len(a.Name), len(b.Name)))
+	})
+	var names []string
+	for _, x := range same[:min(few, len(same))] {
+		names = append(names, x.Name)
+	}
+	return names
+}
