@@ -161,7 +161,7 @@ func readPlan(name string, stdin io.Reader) (plan.Plan, error) {
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return plan.Plan{}, fmt.Errorf("read the plan: %w", err)
+			return plan.Plan{}, hint.With(fmt.Errorf("read the plan: %w", err), "linerate plan --out FILE makes one")
 		}
 		defer f.Close()
 		r = f
