@@ -25,19 +25,27 @@ type compiled struct {
 // maxCompiled bounds what a compiled catalogue may unpack to.
 const maxCompiled = 64 << 20
 
-// Digest is the hash of a catalogue's files, names and contents.
+// Digest is the hash of a catalogue's files, names and contents, and of the
+// rules beside them.
 func Digest(fsys fs.FS) (string, error) {
 	files, err := listFiles(fsys)
 	if err != nil {
 		return "", err
 	}
-	h := sha256.New()
+	names, err := fs.Glob(fsys, "rules/*.yaml")
+	if err != nil {
+		return "", err
+	}
 	for _, f := range files {
-		b, err := fs.ReadFile(fsys, f.name)
+		names = append(names, f.name)
+	}
+	h := sha256.New()
+	for _, name := range names {
+		b, err := fs.ReadFile(fsys, name)
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(h, "%s %d\n", f.name, len(b))
+		fmt.Fprintf(h, "%s %d\n", name, len(b))
 		h.Write(b)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil

@@ -3,6 +3,7 @@ package tunable
 import (
 	"bytes"
 	"reflect"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -65,6 +66,28 @@ func TestCompiled(t *testing.T) {
 	for _, n := range []int{len(b) - 1, len(b) - 20, bytes.IndexByte(b, '\n') + 1} {
 		if _, _, ok, err := Unpack(b[:n], "abc"); ok || err == nil {
 			t.Errorf("%d of %d bytes: %v, %v", n, len(b), ok, err)
+		}
+	}
+}
+
+// TestDigest: any file that is packed, changed, moved or added, makes what
+// was packed stale.
+func TestDigest(t *testing.T) {
+	files := func() fstest.MapFS {
+		return fstest.MapFS{"freebsd/a.yaml": {Data: []byte("a")}, "linux/a.yaml": {Data: []byte("b")}, "claims/a.yaml": {Data: []byte("c")}, "concepts.yaml": {Data: []byte("d")}, "rules/a.yaml": {Data: []byte("e")}}
+	}
+	base, err := Digest(files())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range files() {
+		changed, more := files(), files()
+		changed[name] = &fstest.MapFile{Data: []byte("x")}
+		more[strings.Replace(name, ".yaml", "2.yaml", 1)] = &fstest.MapFile{Data: []byte("a")}
+		for what, fsys := range map[string]fstest.MapFS{"changed": changed, "added": more} {
+			if d, err := Digest(fsys); err != nil || (d == base) != (what == "added" && name == "concepts.yaml") {
+				t.Errorf("%s %s: %s, %v", name, what, d, err)
+			}
 		}
 	}
 }
