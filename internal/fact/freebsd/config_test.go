@@ -281,6 +281,10 @@ func TestShell(t *testing.T) {
 		{"unclosed", `a="1`, []string{"-a=1"}, []string{"the value of a needs execution: a quote is not closed"}},
 		{"include", ". /etc/site.conf\n. /etc/none.conf\nb=1", []string{"s=1", "b=1"}, []string{"/etc/none.conf is not there"}},
 		{"carriage return", "a=\"YES\"\r\nb=1", []string{"a=YES\r", "b=1"}, nil},
+		{"no lists", "a=1\nb=(x y)\nc=3", []string{"a=1", "c=3"}, []string{"sh has no lists in parentheses: it stops here, and sets nothing below"}},
+		{"end without a beginning", "a=1\nfi\nb=2", []string{"a=1", "b=2"}, []string{"fi without its beginning: sh stops here, and sets nothing below"}},
+		{"bytes that are no UTF-8", "a=1 # Z\xfcrich\nb=\"\xe4\"\nc=2", []string{"a=1", "b=\xe4", "c=2"}, nil},
+		{"another shell's expansion", "a=1\nb=${a/x/y}\nc=3", []string{"a=1", "-b=", "c=3"}, []string{"the value of b needs execution: it edits ${a} with a pattern"}},
 		{"bomb", "a=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n" + strings.Repeat("a=$a$a\n", 40), nil, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -308,6 +312,16 @@ func TestShell(t *testing.T) {
 			equal(t, "set", lines, c.set)
 			equal(t, "problems", problems, c.problems)
 		})
+	}
+}
+
+// TestShellStandsDeepNesting: a hostile file cannot exhaust the stack.
+func TestShellStandsDeepNesting(t *testing.T) {
+	for _, opener := range []string{"(", "{ ", "if ", "$(", "${a:-", "`", "\"$(", "case x in ("} {
+		c := ReadRC(tree{"/etc/rc.conf": "a=1\n" + strings.Repeat(opener, 500_000)})
+		if v, _ := c.Effective("a"); v != "1" {
+			t.Errorf("%q: a is %q", opener, v)
+		}
 	}
 }
 

@@ -7,7 +7,8 @@ import (
 )
 
 // shell reads the assignments of a file that sh(1) would source: a safe
-// subset of the language. What needs execution is reported, not guessed.
+// subset of the language. What needs execution is reported, not guessed. Why
+// it is not built on a parser of whole scripts is in docs/design/reading.md.
 type shell struct {
 	rc        *rc
 	path      string
@@ -162,7 +163,10 @@ func (s *shell) execute(words []word, line int, raw, end string) {
 		s.defaults(words[1:])
 		return
 	}
-	if n := assignments(words); n == len(words) && end != "|" && end != "&" && end != "(" {
+	if n := assignments(words); n == len(words) && end == "(" {
+		s.problem(line, raw, fact.ProblemSyntax, "sh has no lists in parentheses: it stops here, and sets nothing below")
+		s.push("(")
+	} else if n == len(words) && end != "|" && end != "&" && end != "(" {
 		for _, w := range words {
 			s.assign(w, line, raw)
 		}
@@ -209,6 +213,9 @@ func (s *shell) keyword(words []word, end string, line int, raw string) bool {
 		s.push(w.text)
 		return true
 	case "fi", "esac", "done", "}":
+		if len(s.open) == 0 && !s.joined {
+			s.problem(line, raw, fact.ProblemSyntax, w.text+" without its beginning: sh stops here, and sets nothing below")
+		}
 		s.pop()
 		return true
 	case "then", "else", "elif", "do", "!":
