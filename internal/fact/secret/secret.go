@@ -57,15 +57,28 @@ func Line(s string) (string, bool) {
 	if len(s) < minHash {
 		return out, out != s
 	}
-	out = crypt.ReplaceAllStringFunc(out, func(m string) string {
-		if len(m) < minHash {
-			return m
-		}
-		return Mark
-	})
-	out = base64.ReplaceAllString(out, Mark)
-	out = hexKey.ReplaceAllString(out, Mark)
+	out = hashes(out)
 	return out, out != s
+}
+
+// hashes takes out what is a key or a hash by its form. Most lines lack the
+// signs that every one of them has.
+func hashes(s string) string {
+	if strings.IndexByte(s, '$') >= 0 {
+		s = crypt.ReplaceAllStringFunc(s, func(m string) string {
+			if len(m) < minHash {
+				return m
+			}
+			return Mark
+		})
+	}
+	if strings.IndexByte(s, '=') >= 0 {
+		s = base64.ReplaceAllString(s, Mark)
+	}
+	if strings.Contains(s, "0x") || strings.Contains(s, "0X") {
+		s = hexKey.ReplaceAllString(s, Mark)
+	}
+	return s
 }
 
 // telling are parts that every secret's name has: most lines have none, and
