@@ -26,5 +26,6 @@ func benches() []*cobra.Command {
 		newBenchStatsCmd(),
 		newBenchSearchCmd(),
 		newBenchApplyCmd(),
+		newBenchLabCmd(),
 	}
 }

@@ -1,0 +1,364 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/hint"
+	"linerate/internal/lab"
+	"linerate/internal/stats"
+	"linerate/internal/study"
+)
+
+const benchLabLong = `Measure how well the lab of this machine tells two arms apart: what is left of
+an A/A comparison when all arms take turns slice by slice, and when they are
+tried one after the other, in the same minutes; how often a comparison of
+nothing finds something; how small an effect is found that was planted (rules
+that never match, a few ns each); and the same with another program on the
+measuring CPU. About 200 comparisons of nothing take --minutes 30.`
+
+// labBench is what bench lab finds; its JSON document.
+type labBench struct {
+	Version int       `json:"version"`
+	Label   string    `json:"label"`
+	Minutes float64   `json:"minutes"` // that it took
+	AA      widths    `json:"aa"`
+	Loaded  widths    `json:"aa_with_a_busy_loop"`
+	Alarms  alarms    `json:"false_alarms"`
+	Planted []planted `json:"planted"`
+	// PlantedSeconds is how long one study of planted effects took.
+	PlantedSeconds float64     `json:"planted_study_seconds"`
+	Agreement      []agreement `json:"agreement"`
+}
+
+// widths of the A/A interval: medians over studies of either kind, in percent.
+type widths struct {
+	Sequential        stats.Number `json:"sequential_half_width_percent"`
+	Interleaved       stats.Number `json:"interleaved_half_width_percent"`
+	SequentialStudies int          `json:"sequential_studies"`
+	Studies           int          `json:"interleaved_studies"`
+	SequentialSeconds stats.Number `json:"sequential_study_seconds"`
+	Seconds           stats.Number `json:"interleaved_study_seconds"`
+}
+
+// alarms counts comparisons of nothing that found something.
+type alarms struct {
+	Studies int          `json:"studies"`
+	Found   int          `json:"found"`
+	Rate    stats.Number `json:"rate"`
+	// SD is the standard deviation of one instance's comparison, in percent.
+	SD stats.Number `json:"instance_sd_percent"`
+}
+
+// planted is an effect of known size.
+type planted struct {
+	Rules  int          `json:"rules"`
+	NS     stats.Number `json:"ns"` // of that many rules, by a hundred of them
+	Effect stats.Number `json:"effect_percent"`
+	Found  int          `json:"found"`
+	Of     int          `json:"of"`
+	Mean   stats.Number `json:"mean_percent"`
+}
+
+// agreement is a large effect, measured both ways in the same minutes.
+type agreement struct {
+	Variant     string       `json:"variant"`
+	Sequential  stats.Effect `json:"sequential"`
+	Interleaved stats.Effect `json:"interleaved"`
+	Agree       bool         `json:"intervals_overlap"`
+}
+
+func newBenchLabCmd() *cobra.Command {
+	var minutes float64
+	var asJSON bool
+	var engine string
+	var seed uint64
+	cmd := &cobra.Command{
+		Use:   "lab",
+		Short: "what the lab can tell apart: A/A intervals, false alarms, planted effects",
+		Long:  benchLabLong,
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !(minutes >= 0.5 && minutes <= 600) {
+				return hint.Usagef("--minutes %g is not within 0.5 and 600", minutes)
+			}
+			return inLab(cmd.Context(), func() error {
+				b := &labBencher{budget: time.Duration(minutes * float64(time.Minute)), seed: seed, talk: cmd.ErrOrStderr()}
+				opened, err := openLab(cmd.Context(), labOptions{engine: engine})
+				if err != nil {
+					return err
+				}
+				b.lab = opened.lab
+				b.out.Version, b.out.Label = 1, opened.label
+				if err := b.all(cmd.Context()); err != nil {
+					return err
+				}
+				if asJSON {
+					return printJSON(cmd.OutOrStdout(), b.out)
+				}
+				return b.out.print(cmd.OutOrStdout())
+			})
+		},
+	}
+	cmd.Flags().Float64Var(&minutes, "minutes", 5, "how long to measure, about")
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the studies' schedules")
+	cmd.Flags().StringVar(&engine, "engine", "auto", "traffic engine: auto, xdp or af_packet")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	return cmd
+}
+
+// labBencher runs the studies of bench lab.
+type labBencher struct {
+	lab    *lab.Lab
+	budget time.Duration
+	seed   uint64
+	talk   io.Writer
+	out    labBench
+}
+
+func (b *labBencher) all(ctx context.Context) error {
+	start := b.lab.Machine.Now()
+	for _, phase := range []struct {
+		what  string
+		share float64
+		do    func(ctx context.Context, until time.Time) error
+	}{
+		{"A/A and large effects, both ways", 0.3, func(ctx context.Context, until time.Time) error {
+			return b.bothWays(ctx, until, &b.out.AA, &b.out.Agreement)
+		}},
+		{"comparisons of nothing", 0.25, b.falseAlarms},
+		{"planted effects", 0.3, b.plant},
+		{"A/A beside a busy loop", 0.15, b.loaded},
+	} {
+		fmt.Fprintf(b.talk, "%s …\n", phase.what)
+		until := b.lab.Machine.Now().Add(time.Duration(phase.share * float64(b.budget)))
+		if err := phase.do(ctx, until); err != nil {
+			return fmt.Errorf("%s: %w", phase.what, err)
+		}
+	}
+	b.out.Minutes = b.lab.Machine.Now().Sub(start).Minutes()
+	return nil
+}
+
+// run runs a study in memory.
+func (b *labBencher) run(ctx context.Context, yaml string) (study.Spec, study.Results, float64, error) {
+	s, err := study.Parse("bench", []byte(yaml))
+	if err != nil {
+		return s, study.Results{}, 0, err
+	}
+	b.seed++
+	var trials []study.Trial
+	start := b.lab.Machine.Now()
+	_, err = b.lab.Run(ctx, lab.Task{Spec: s, Seed: b.seed}, func(t study.Trial) error {
+		trials = append(trials, t)
+		return nil
+	}, nil)
+	if err != nil {
+		return s, study.Results{}, 0, err
+	}
+	took := b.lab.Machine.Now().Sub(start).Seconds()
+	return s, study.Analyse(s, b.seed, study.Environment{}, trials), took, nil
+}
+
+// large is a study with large effects, as the two methods ran it when each was
+// the lab's.
+const large = `
+name: large
+question: Do both methods agree?
+variants:
+  - {name: none}
+  - {name: rules-100, settings: [{nft: {linear: 100}}]}
+  - {name: stateful, settings: [{nft: {stateful: true}}]}
+metrics: [{metric: forwarding_rate_pps, primary: true, margin_percent: 1}]
+`
+
+const (
+	largeSequential  = large + "interleave: false\nretries: 1\nparts: [{mode: cost, blocks: 6, seconds: 0.7, warmup: 0.15}]\n"
+	largeInterleaved = large + "retries: 1\nparts: [{mode: cost, blocks: 10, seconds: 0.3}]\n"
+)
+
+// bothWays runs the same question both ways in turn.
+func (b *labBencher) bothWays(ctx context.Context, until time.Time, w *widths, agree *[]agreement) error {
+	var seq, inter, seqTook, interTook []float64
+	var last [2]study.Results
+	for first := true; first || b.lab.Machine.Now().Before(until); first = false {
+		for i, yaml := range []string{largeSequential, largeInterleaved} {
+			_, r, took, err := b.run(ctx, yaml)
+			if err != nil {
+				return err
+			}
+			last[i] = r
+			half := (r.AA.CIHigh.Float() - r.AA.CILow.Float()) / 2
+			if math.IsNaN(half) {
+				half = math.Inf(1) // no valid trials: nothing is known
+			}
+			if i == 0 {
+				seq, seqTook = append(seq, half), append(seqTook, took)
+			} else {
+				inter, interTook = append(inter, half), append(interTook, took)
+			}
+		}
+	}
+	*w = widths{Sequential: stats.Num(stats.Median(seq)), Interleaved: stats.Num(stats.Median(inter)), SequentialStudies: len(seq), Studies: len(inter),
+		SequentialSeconds: stats.Num(stats.Median(seqTook)), Seconds: stats.Num(stats.Median(interTook))}
+	if agree == nil {
+		return nil
+	}
+	for i, v := range last[1].Verdicts {
+		o := last[0].Verdicts[i]
+		*agree = append(*agree, agreement{Variant: v.Variant, Sequential: o.Effect, Interleaved: v.Effect,
+			Agree: o.CILow.Float() <= v.CIHigh.Float() && v.CILow.Float() <= o.CIHigh.Float()})
+	}
+	return nil
+}
+
+// pairs of arms that are all the same: each pair is a study of nothing that
+// shares with the others only the machine.
+const (
+	alarmPairs = 7
+	alarmYAML  = `
+name: nothing
+question: Does nothing differ from nothing?
+retries: 0
+parts: [{mode: cost, blocks: 6, seconds: 0.1}]
+variants:
+`
+)
+
+func (b *labBencher) falseAlarms(ctx context.Context, until time.Time) error {
+	yaml := alarmYAML
+	for i := range 2*alarmPairs - 1 { // the A/A arm is the last pair's other half
+		yaml += fmt.Sprintf("  - {name: v%d}\n", i)
+	}
+	var sds []float64
+	for first := true; first || b.lab.Machine.Now().Before(until); first = false {
+		s, r, _, err := b.run(ctx, yaml)
+		if err != nil {
+			return err
+		}
+		arms := s.Arms()
+		for i := 0; i+1 < len(arms); i += 2 {
+			g := study.Goal{Metric: study.CostNS, Part: s.Parts[0].Name}
+			c := stats.CompareBlocks(study.ArmValues(s, b.seed, g, arms[i], r.Trials),
+				[]stats.Arm{study.ArmValues(s, b.seed, g, arms[i+1], r.Trials)}, stats.Options{NoPlan: true, Draws: 1})[0]
+			if c.N < 3 {
+				continue
+			}
+			b.out.Alarms.Studies++
+			sds = append(sds, stats.Percent(c.SD))
+			if c.P < 0.05 {
+				b.out.Alarms.Found++
+			}
+		}
+	}
+	b.out.Alarms.Rate = stats.Num(float64(b.out.Alarms.Found) / float64(b.out.Alarms.Studies))
+	b.out.Alarms.SD = stats.Num(stats.Median(sds))
+	return nil
+}
+
+// plantedRules are rules beyond the control's one: the hook's cost is in both.
+// The last tells what one rule costs.
+var plantedRules = []int{1, 2, 3, 5, 100}
+
+// plant asks for effects of known size, each study all of them at once.
+func (b *labBencher) plant(ctx context.Context, until time.Time) error {
+	yaml := "name: planted\nquestion: What does a rule cost?\nretries: 1\nparts: [{mode: cost, blocks: 10, seconds: 0.3}]\nvariants:\n  - {name: base, settings: [{nft: {linear: 1}}]}\n"
+	for _, n := range plantedRules {
+		yaml += fmt.Sprintf("  - {name: plus-%d, settings: [{nft: {linear: %d}}]}\n", n, n+1)
+	}
+	yaml += "metrics: [{metric: cost_ns_per_packet, primary: true, margin_percent: 0.01}]\n"
+	effects, base, took := make([][]float64, len(plantedRules)), []float64{}, []float64{}
+	found := make([]int, len(plantedRules))
+	for first := true; first || b.lab.Machine.Now().Before(until); first = false {
+		_, r, seconds, err := b.run(ctx, yaml)
+		if err != nil {
+			return err
+		}
+		took = append(took, seconds)
+		base = append(base, r.Verdicts[0].ControlMean.Float())
+		for i, v := range r.Verdicts {
+			effects[i] = append(effects[i], v.EffectPercent.Float())
+			if v.Verdict.Differs() && v.EffectPercent.Float() > 0 {
+				found[i]++
+			}
+		}
+	}
+	b.out.PlantedSeconds = stats.Median(took)
+	last := len(plantedRules) - 1
+	percent := stats.Median(effects[last]) / float64(plantedRules[last])
+	for i, n := range plantedRules {
+		known := percent * float64(n)
+		b.out.Planted = append(b.out.Planted, planted{Rules: n, NS: stats.Num(known / 100 * stats.Median(base)), Effect: stats.Num(known),
+			Found: found[i], Of: len(effects[i]), Mean: stats.Num(stats.Median(effects[i]))})
+	}
+	return nil
+}
+
+// loaded repeats the first phase with a busy loop on the measuring CPU.
+func (b *labBencher) loaded(ctx context.Context, until time.Time) error {
+	bed, err := b.lab.Up(ctx, "cost")
+	if err != nil {
+		return err
+	}
+	cpu := bed.Describe().CPUs.Generator
+	if err := bed.Close(); err != nil {
+		return err
+	}
+	stop, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				if _, err := b.lab.Machine.Spin(cpu); err != nil {
+					return
+				}
+			}
+		}
+	}()
+	defer func() { close(stop); <-ended }()
+	return b.bothWays(ctx, until, &b.out.Loaded, nil)
+}
+
+// print writes the tables for people.
+func (o labBench) print(w io.Writer) error {
+	fmt.Fprintf(w, "%.0f minutes; %s\n\n", o.Minutes, o.Label)
+	fmt.Fprintf(w, "A/A, half-width of the 95 %% interval   one after the other   slice by slice\n")
+	for _, r := range []struct {
+		what string
+		w    widths
+	}{{"as it is", o.AA}, {"with a busy loop on the same CPU", o.Loaded}} {
+		fmt.Fprintf(w, "  %-34s  %17s %%  %13s %%\n", r.what, o.number(r.w.Sequential), o.number(r.w.Interleaved))
+	}
+	fmt.Fprintf(w, "  %-34s  %17.0f s  %13.0f s\n\n", "time of a study", o.AA.SequentialSeconds.Float(), o.AA.Seconds.Float())
+	fmt.Fprintf(w, "Comparisons of nothing: %d of %d found something (%.1f %%); SD of an instance %s %%\n\n",
+		o.Alarms.Found, o.Alarms.Studies, 100*o.Alarms.Rate.Float(), o.number(o.Alarms.SD))
+	fmt.Fprintf(w, "Planted effects, studies of %.0f s:\n  rules       ns   effect  measured  found\n", o.PlantedSeconds)
+	for _, p := range o.Planted {
+		fmt.Fprintf(w, "  %5d  %7.2f  %5.2f %%  %6.2f %%  %2d of %d\n", p.Rules, p.NS.Float(), p.Effect.Float(), p.Mean.Float(), p.Found, p.Of)
+	}
+	fmt.Fprintf(w, "\nLarge effects, both ways:\n")
+	for _, a := range o.Agreement {
+		fmt.Fprintf(w, "  %-10s one after the other %s, slice by slice %s\n", a.Variant, interval(a.Sequential), interval(a.Interleaved))
+	}
+	return nil
+}
+
+func (labBench) number(n stats.Number) string {
+	v, ok := n.Get()
+	if !ok {
+		return "unknown"
+	}
+	return fmt.Sprintf("%.2f", v)
+}
+
+func interval(e stats.Effect) string {
+	return fmt.Sprintf("%+.1f %% [%+.1f, %+.1f]", e.EffectPercent.Float(), e.CILow.Float(), e.CIHigh.Float())
+}
