@@ -1,0 +1,182 @@
+package packetload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/load"
+	"linerate/internal/load/wire"
+)
+
+// slicer sends one load.Spec over several lanes in turn, from user space: a
+// socket a lane, and a receiver a lane, all of them there at once.
+//
+// A frame that sendmmsg(2) sends into a veth has passed the chain when the call
+// returns, if the kernel did not leave it to ksoftirqd. The time of a slice is
+// that of its calls: what user space does between them is not in it.
+type slicer struct {
+	spec load.Spec
+}
+
+var _ load.Interleaver = engine{}
+
+// NewSlicer checks that spec can be sent.
+func (engine) NewSlicer(spec load.Spec, n int) (load.Slicer, error) {
+	if n < 1 || n > load.MaxLanes {
+		return nil, fmt.Errorf("%d lanes: from 1 to %d", n, load.MaxLanes)
+	}
+	if _, err := load.NewFramer(spec); err != nil {
+		return nil, err
+	}
+	return &slicer{spec}, nil
+}
+
+// Close has nothing to free: sockets live as long as a run.
+func (s *slicer) Close() error { return nil }
+
+// laneEnds are a lane's sender and receiver in one run.
+type laneEnds struct {
+	gen *Generator
+	rx  load.Receiver
+}
+
+// Run sends over the lanes until the plan is through or ctx ends.
+func (s *slicer) Run(ctx context.Context, lanes []load.Lane, p load.SlicePlan) (out load.Sliced, err error) {
+	all, err := s.open(lanes)
+	defer func() {
+		for _, l := range all {
+			err = errors.Join(err, l.gen.Close(), l.rx.Close())
+		}
+	}()
+	if err != nil {
+		return out, err
+	}
+	run := load.RunAt(wire.Monotonic())
+	for _, l := range all {
+		l.gen.workers[0].reset(l.gen, 0, transmission{run: run})
+	}
+	out.Engine = Name
+	err = wire.OnCPU(all[0].gen.workers[0].cpu, func(int) error {
+		return s.turns(ctx, all, p, &out)
+	})
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		err = s.account(all, &out)
+	}
+	return out, err
+}
+
+func (s *slicer) open(lanes []load.Lane) (all []laneEnds, err error) {
+	for i, lane := range lanes {
+		spec := s.spec
+		spec.Device, spec.Stream = lane.From.Device, uint16(i+1)
+		rx, err := engine{}.NewReceiver(lane.To.Device, lane.To.In, load.Watch{Stream: i + 1, MaxFlows: 2 * max(1, spec.Flows.Count)})
+		if err != nil {
+			return all, err
+		}
+		l := laneEnds{gen: &Generator{spec: spec, in: lane.From.In}, rx: rx}
+		all = append(all, l)
+		if err := l.gen.prepare(); err != nil {
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+// turns goes through the plan, on a thread of its own.
+func (s *slicer) turns(ctx context.Context, all []laneEnds, p load.SlicePlan, out *load.Sliced) error {
+	clock := wire.NewClock()
+	start := clock.Now()
+	for i, lane := range p.Order {
+		if i > 0 && i%len(all) == 0 && clock.Now()-start >= uint64(p.Limit) || ctx.Err() != nil {
+			break
+		}
+		if p.Before != nil {
+			if err := p.Before(int(lane)); err != nil {
+				return err
+			}
+		}
+		guard := p.Guard
+		if i < len(all) {
+			guard = p.Warm
+		}
+		w := all[lane].gen.workers[0]
+		if _, _, err := w.slice(guard, 0); err != nil {
+			return err
+		}
+		before, begun := leftCPU(), clock.Now()
+		frames, took, err := w.slice(1, uint64(p.Slice))
+		if err != nil {
+			return err
+		}
+		one := load.Slice{Lane: int(lane), Frames: uint32(frames), NS: uint32(took), At: uint32((begun - start) / 1000)}
+		if leftCPU() != before {
+			one.Flags |= load.Switched
+		}
+		out.Slices = append(out.Slices, one)
+	}
+	out.Seconds = float64(clock.Now()-start) / 1e9
+	return nil
+}
+
+// slice sends whole batches: so many frames at least, and for so long. It
+// returns how many, and how long the calls took.
+func (w *worker) slice(least int, ns uint64) (frames int, took uint64, err error) {
+	var never atomic.Bool
+	for frames < least || took < ns {
+		bytes := w.fill(batch, w.clock.Now())
+		begun := w.clock.Now()
+		n, err := w.push(batch, &never)
+		took += w.clock.Now() - begun
+		if err != nil {
+			return frames, took, err
+		}
+		frames += n
+		w.sent.Add(uint64(n))
+		w.bytes.Add(bytes)
+	}
+	return frames, took, nil
+}
+
+// leftCPU is how often this thread has left its CPU.
+func leftCPU() int64 {
+	var u unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_THREAD, &u) != nil {
+		return 0
+	}
+	return u.Nvcsw + u.Nivcsw
+}
+
+// drainFor is how long receivers may need to read what has arrived.
+const drainFor = time.Second
+
+// account closes the lanes' accounts.
+func (s *slicer) account(all []laneEnds, out *load.Sliced) error {
+	out.Lanes = make([]load.LaneAccount, len(all))
+	for deadline := time.Now().Add(drainFor); ; time.Sleep(5 * time.Millisecond) {
+		var lost uint64
+		for i, l := range all {
+			got, err := l.rx.Snapshot()
+			if err != nil {
+				return err
+			}
+			w := l.gen.workers[0]
+			sent := w.sent.Load()
+			out.Lanes[i] = load.LaneAccount{
+				TxPackets: sent, TxBytes: w.bytes.Load() + 4*sent, RxPackets: got.RxPackets, RxBytes: got.RxBytes,
+				Lost: sent - min(sent, got.RxPackets), Duplicated: got.Duplicated, Reordered: got.Reordered, Flows: got.FlowsSeen,
+			}
+			lost += out.Lanes[i].Lost
+		}
+		if lost == 0 || time.Now().After(deadline) {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package packetload
+
+import (
+	"context"
+	"net/netip"
+	"testing"
+	"time"
+
+	"linerate/internal/labtest"
+	"linerate/internal/load"
+	"linerate/internal/load/wire/wiretest"
+	"linerate/internal/testbed"
+)
+
+// TestSlicer: every lane gets its slices in the order of the plan, and every
+// frame is in its lane's account.
+func TestSlicer(t *testing.T) {
+	labtest.Need(t)
+	gens, sinks := wiretest.Many(t, 3)
+	var lanes []load.Lane
+	for i := range gens {
+		lanes = append(lanes, load.Lane{From: testbed.Port{In: gens[i].In, Device: gens[i].Device},
+			To: testbed.Port{In: sinks[i].In, Device: sinks[i].Device}})
+	}
+	spec := load.Spec{SrcMAC: gens[0].MAC, DstMAC: sinks[0].MAC, Sizes: load.SimpleIMIX(), CPUs: []int{0}, Seed: 3,
+		Flows: load.FlowSpace{Count: 200, Src: netip.MustParseAddr("198.18.0.1"), Dst: netip.MustParseAddr("198.19.0.1")}}
+	s, err := New().(load.Interleaver).NewSlicer(spec, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var called []uint8
+	plan := load.SlicePlan{Order: []uint8{2, 0, 1, 1, 2, 0, 0, 1, 2}, Limit: 10 * time.Second, Slice: 100 * time.Microsecond, Guard: 128, Warm: 300,
+		Before: func(lane int) error { called = append(called, uint8(lane)); return nil }}
+	got, err := s.Run(context.Background(), lanes, plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Slices) != len(plan.Order) || string(called) != string(plan.Order) {
+		t.Fatalf("%d slices of %d, called before %v", len(got.Slices), len(plan.Order), called)
+	}
+	measured := make([]uint64, 3)
+	for i, one := range got.Slices {
+		if one.Lane != int(plan.Order[i]) || one.Frames == 0 || time.Duration(one.NS) < plan.Slice {
+			t.Errorf("slice %d: %+v", i, one)
+		}
+		measured[one.Lane] += uint64(one.Frames)
+	}
+	for i, l := range got.Lanes {
+		// 300 and twice 128 frames before slices, in whole batches
+		if want := measured[i] + 320 + 2*128; l.TxPackets != want || l.RxPackets+l.Lost != l.TxPackets || l.Lost != 0 {
+			t.Errorf("lane %d: %+v, want %d sent", i, l, want)
+		}
+		if l.RxBytes != l.TxBytes || l.Flows != 200 || l.Duplicated+l.Reordered != 0 {
+			t.Errorf("lane %d: %+v", i, l)
+		}
+	}
+}
