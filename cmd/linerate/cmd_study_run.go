@@ -15,6 +15,7 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/lab"
 	"linerate/internal/report"
+	"linerate/internal/stats"
 	"linerate/internal/study"
 	"linerate/internal/studydir"
 )
@@ -177,6 +178,7 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 	}
 	opened.lab.Keep = dir.Keep
 	show := newProgress(cmd.ErrOrStderr())
+	show.interim = func() (aa, widest stats.Number) { return dir.Spec.Interim(dir.Seed, dir.Trials) }
 	if err := dir.WriteResults(study.Analyse(dir.Spec, dir.Seed, env.Resume(dir.Environment), dir.Trials)); err != nil {
 		return err
 	}

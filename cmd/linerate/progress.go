@@ -6,6 +6,7 @@ import (
 
 	"linerate/internal/lab"
 	"linerate/internal/show"
+	"linerate/internal/stats"
 	"linerate/internal/study"
 )
 
@@ -16,6 +17,9 @@ type progress struct {
 	live  *show.Live
 	style show.Style
 	last  string // what the last trial measured
+	known string // how wide the intervals are by now
+	// interim tells it; nil: nobody can.
+	interim func() (aa, widest stats.Number)
 }
 
 func newProgress(w io.Writer) *progress {
@@ -26,13 +30,29 @@ func newProgress(w io.Writer) *progress {
 func (p *progress) update(s lab.Progress) {
 	if s.Trial != nil {
 		p.last = measured(*s.Trial)
+		p.narrow()
 	}
 	if p.live.On() {
 		p.live.Show("%s", p.bar(s))
 		return
 	}
 	if s.Trial != nil {
-		fmt.Fprintf(p.w, "%d/%d %s block %d: %s: %s, %s left\n", s.Done, s.Total, s.Part.Name, s.Slot.Block, s.Slot.Variant, p.last, show.Clock(s.Left))
+		fmt.Fprintf(p.w, "%d/%d %s block %d: %s: %s, %s left\n", s.Done, s.Total, s.Part.Name, s.Slot.Block, s.Slot.Variant, p.last+p.known, show.Clock(s.Left))
+	}
+}
+
+// narrow looks at the intervals again.
+func (p *progress) narrow() {
+	if p.interim == nil {
+		return
+	}
+	p.known = ""
+	aa, widest := p.interim()
+	if a, ok := aa.Get(); ok {
+		p.known = fmt.Sprintf("; A/A ±%.2f %%", a)
+	}
+	if w, ok := widest.Get(); ok {
+		p.known += fmt.Sprintf(", widest ±%.2f %%", w)
 	}
 }
 
@@ -47,6 +67,9 @@ func (p *progress) bar(s lab.Progress) string {
 		share = float64(s.Done) / float64(s.Total)
 	}
 	line := fmt.Sprintf("%s %3.0f %%  %s left  %s %s", p.style.Bar(share, barWidth), 100*share, show.Clock(s.Left), s.Part.Name, s.Slot.Variant)
+	if p.known != "" {
+		return line + p.known
+	}
 	if p.last != "" {
 		line += "  (last: " + p.last + ")"
 	}

@@ -154,3 +154,21 @@ func (l *Looks) enough(c stats.Comparison) bool {
 	half := (c.EffectPercent.High - c.EffectPercent.Low) / 2
 	return l.PrecisionPercent > 0 && !math.IsNaN(half) && half <= l.PrecisionPercent
 }
+
+// Interim is how wide the intervals of the primary metric are so far: half the
+// A/A arm's, and half the widest of the variants', in percent.
+func (s Spec) Interim(seed uint64, trials []Trial) (aa, widest stats.Number) {
+	n := len(begun(s, blocksOf(s, seed, s.Primary().Part), s.Primary().Part, trials))
+	if s.Looks == nil {
+		plain := s
+		plain.Looks = &Looks{Blocks: []int{max(3, n)}}
+		s = plain
+	}
+	cs := s.look(seed, n, trials)
+	half := func(c stats.Comparison) float64 { return (c.EffectPercent.High - c.EffectPercent.Low) / 2 }
+	most := math.Inf(-1)
+	for _, c := range cs[:len(cs)-1] {
+		most = max(most, half(c)) // NaN if any is
+	}
+	return stats.Num(half(cs[len(cs)-1])), stats.Num(most)
+}
