@@ -151,7 +151,7 @@ type Disturbed struct {
 const (
 	// Trim is the share of rounds cut off at either end of an instance's
 	// mean: see docs/design/statistics.md.
-	Trim = 0.2
+	Trim = 0.25
 	// Stall is how many times an arm's median time per frame a slice may take
 	// before it is called stalled, as by a hypervisor.
 	Stall = 3
