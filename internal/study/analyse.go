@@ -246,9 +246,3 @@ func invalidTrials(trials []Trial) int {
 	}
 	return n
 }
-
-// ArmValues are an arm's values of a metric, one per block of the part, NaN
-// where the block has no valid trial of it.
-func ArmValues(s Spec, seed uint64, g Goal, arm string, trials []Trial) stats.Arm {
-	return armValues(s, seed, g, arm, trials)
-}
