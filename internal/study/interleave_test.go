@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -279,7 +280,7 @@ func TestArmsOfOneInstanceAreCompared(t *testing.T) {
 	if !ok || !slot.Retry || Attempts(first, 1) != 1 {
 		t.Fatalf("an instance without a valid control is repeated, got %+v, %v", slot, ok)
 	}
-	again := append(first, interleavedTrials(s, 1, 2, map[string]float64{"none": 200, "other": 300, AA: 200})...)
+	again := slices.Concat(first, interleavedTrials(s, 1, 2, map[string]float64{"none": 200, "other": 300, AA: 200}))
 	if _, ok := Next(s, 1, again, nil); ok {
 		t.Error("the block is complete")
 	}
