@@ -73,6 +73,9 @@ func TestLiveKernel(t *testing.T) {
 			k.checkDefault(t, l)
 		}
 		for _, l := range fresh {
+			k.checkAll(t, l)
+		}
+		for _, l := range fresh {
 			k.probe(t, l)
 		}
 	})
@@ -86,9 +89,9 @@ func TestLiveKernel(t *testing.T) {
 			t.Errorf("%s: writing it in a namespace changed the host: %q, was %q", l.path, l.value, was)
 		}
 	}
-	t.Logf("%d names of a fresh namespace, %d of this one; %d ranges probed", len(fresh), len(before), k.probed)
-	if len(fresh) < 300 || k.probed < 200 {
-		t.Errorf("too few names were seen: %d, %d probed", len(fresh), k.probed)
+	t.Logf("%d names of a fresh namespace, %d of this one; %d ranges and %d of conf.all probed", len(fresh), len(before), k.probed, k.followed)
+	if len(fresh) < 300 || k.probed < 200 || k.followed < 50 {
+		t.Errorf("too few names were seen: %d, %d and %d probed", len(fresh), k.probed, k.followed)
 	}
 }
 
@@ -103,6 +106,8 @@ type kernel struct {
 	facts  fact.Facts
 	host   map[string]string // values in the namespace of the test
 	probed int
+	// followed counts settings of conf.all that were written.
+	followed int
 }
 
 func newKernel(t *testing.T) *kernel {

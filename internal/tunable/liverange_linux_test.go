@@ -2,6 +2,7 @@ package tunable_test
 
 import (
 	"math/big"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -81,4 +82,44 @@ func (k *kernel) try(t *testing.T, l live, n *big.Int, takes bool) {
 	case refused == takes:
 		t.Errorf("%s: %s is refused: %v, the record says %v", l.path, n, refused, !takes)
 	}
+}
+
+// checkAll writes conf.all of a record in this thread's namespace and looks
+// whether the device v0 follows: it does where the record says that all sets,
+// and nowhere else.
+func (k *kernel) checkAll(t *testing.T, l live) {
+	t.Helper()
+	r, ok := k.record(l)
+	device := strings.Replace(l.path, "/conf/all/", "/conf/v0/", 1)
+	if !ok || r.WithAll == "" || device == l.path || l.mode.Perm()&0o200 == 0 || !l.read {
+		return
+	}
+	before := read(t, device)
+	flipped := "1"
+	if l.value != "0" {
+		flipped = "0"
+	}
+	if r.Reject(flipped) != nil {
+		return
+	}
+	if refused, err := write(l.path, flipped); refused || err != nil {
+		return // its range is tried elsewhere
+	}
+	follows := read(t, device) != before
+	if before != flipped && follows != (r.WithAll == tunable.AllSets) {
+		t.Errorf("%s: writing it changes a device: %v, the record says all is %q", l.path, follows, r.WithAll)
+	}
+	k.followed++
+	if refused, err := write(l.path, l.value); refused || err != nil {
+		t.Errorf("%s: its own value %q is not taken back: %v", l.path, l.value, err)
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(procSys + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(b))
 }
