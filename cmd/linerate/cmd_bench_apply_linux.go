@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +18,7 @@ import (
 func newBenchApplyCmd() *cobra.Command {
 	var o fault.Options
 	var sabotage string
+	var kinds []string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "apply",
@@ -34,6 +37,12 @@ was confirmed. Exits with 1 if one is not.`,
 			if o.Faults < 1 {
 				return hint.Usagef("--faults is at least 1")
 			}
+			for _, k := range kinds {
+				if !slices.Contains(fault.Kinds(), fault.Kind(k)) {
+					return hint.Unknown("kind of fault", k, kindNames())
+				}
+				o.Kinds = append(o.Kinds, fault.Kind(k))
+			}
 			o.BreakRevert = sabotage == "revert"
 			return benchApply(cmd, o, asJSON)
 		},
@@ -41,9 +50,18 @@ was confirmed. Exits with 1 if one is not.`,
 	cmd.Flags().IntVar(&o.Faults, "faults", 500, "how many")
 	cmd.Flags().Uint64Var(&o.Seed, "seed", 1, "order of the faults")
 	cmd.Flags().IntVar(&o.Workers, "workers", 4, "hosts struck at the same time")
+	cmd.Flags().StringSliceVar(&kinds, "kind", nil, "only faults of this kind: "+strings.Join(kindNames(), ", "))
 	cmd.Flags().StringVar(&sabotage, "break", "", "sabotage `revert`, to see the check fail")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the counts as one JSON document")
 	return cmd
+}
+
+func kindNames() []string {
+	var names []string
+	for _, k := range fault.Kinds() {
+		names = append(names, string(k))
+	}
+	return names
 }
 
 func benchApply(cmd *cobra.Command, o fault.Options, asJSON bool) error {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -40,17 +42,15 @@ somebody changed since, unless told otherwise.`,
 
 // rollback takes confirmed transactions back, the last first.
 func rollback(cmd *cobra.Command, m apply.Machine, st apply.Status, to string, force bool) error {
+	last, ok := st.Current()
+	if !ok {
+		return hint.With(fmt.Errorf("nothing that was confirmed is in force on %s", m.Where()), "linerate status shows the history")
+	}
+	to, err := inForce(st, cmp.Or(to, last.ID))
+	if err != nil {
+		return err
+	}
 	for {
-		last, ok := st.Current()
-		if !ok {
-			return hint.With(fmt.Errorf("nothing that was confirmed is in force on %s", m.Where()), "linerate status shows the history")
-		}
-		if to == "" {
-			to = last.ID
-		}
-		if last.ID < to {
-			return hint.With(fmt.Errorf("%s is not in force on %s", to, m.Where()), "the last that was confirmed is %s", last.ID)
-		}
 		if len(st.Drift) > 0 && !force {
 			d := st.Drift[0]
 			return hint.With(fmt.Errorf("%s was changed since %s was confirmed: it is %q, was %q (%d such)", show.Clean(d.What), last.ID, show.Clean(d.Now), show.Clean(d.Confirmed), len(st.Drift)),
@@ -67,5 +67,21 @@ func rollback(cmd *cobra.Command, m apply.Machine, st apply.Status, to string, f
 		if st, err = m.Status(cmd.Context()); err != nil {
 			return err
 		}
+		last, _ = st.Current()
 	}
+}
+
+// inForce completes an id of the history that is confirmed.
+func inForce(st apply.Status, id string) (string, error) {
+	var known []string
+	for _, p := range st.History {
+		if p.Outcome != string(apply.Confirmed) {
+			continue
+		}
+		if p.ID == id || strings.HasPrefix(p.ID, id+"-") {
+			return p.ID, nil
+		}
+		known = append(known, p.ID)
+	}
+	return "", hint.Unknown("confirmed change", id, known)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"linerate/internal/hint"
+	"linerate/internal/host"
 	"linerate/internal/knob"
 	"linerate/internal/plan"
 )
@@ -86,12 +87,12 @@ func Run(ctx context.Context, m Machine, p plan.Plan, o Options) (Outcome, error
 			return Declined, err
 		}
 	}
-	id, after, err := m.Apply(ctx, t)
+	id, after, err := applyNow(ctx, m, t)
 	if errors.Is(err, errDryRun) {
 		return Planned, nil
 	}
 	if err != nil {
-		return Reverted, err
+		return Reverted, outOfTouch(m, t, o, err)
 	}
 	if err := good(ctx, m, t, after, gateways, o); err != nil {
 		return Reverted, takeBack(m, id, err)
@@ -105,6 +106,41 @@ func Run(ctx context.Context, m Machine, p plan.Plan, o Options) (Outcome, error
 		return Pending, nil
 	}
 	return await(ctx, m, id, o)
+}
+
+// applyNow bounds the change: a host that is cut off does not answer, ever.
+func applyNow(ctx context.Context, m Machine, t Transaction) (string, map[knob.Key]string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, min(t.Window, patience), errors.New("the host does not answer any more"))
+	defer cancel()
+	return m.Apply(ctx, t)
+}
+
+// outOfTouch waits for what becomes of a change whose answer never came. What
+// the agent itself said needs no waiting.
+func outOfTouch(m Machine, t Transaction, o Options, err error) error {
+	var said *host.ScriptError
+	if errors.As(err, &said) {
+		return err
+	}
+	o.Say("%v; it takes the change back by itself, in %s at the latest", err, o.Within)
+	ctx, cancel := context.WithTimeout(context.Background(), o.Within+patience)
+	defer cancel()
+	for ctx.Err() == nil {
+		try, done := context.WithTimeout(ctx, 15*time.Second)
+		st, failed := m.Status(try)
+		done()
+		switch n := len(st.History); {
+		case failed != nil:
+		case st.State != "idle" && st.Digest == t.Plan.Digest:
+			return takeBack(m, st.ID, err)
+		case n > 0 && st.History[n-1].Digest == t.Plan.Digest:
+			return fmt.Errorf("%w; then %s; %w", err, st.History[n-1].Why, ErrReverted)
+		default:
+			return fmt.Errorf("%w; nothing was changed", err)
+		}
+		time.Sleep(time.Second)
+	}
+	return hint.With(err, "the host was not reached again; its switch takes the change back without being asked")
 }
 
 // prepare looks at the host and works out the transaction.

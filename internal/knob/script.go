@@ -106,6 +106,20 @@ func NotWritable(os string, k Key, value string) string {
 	return ""
 }
 
+// Lossy says why writing a value cannot be taken back exactly, as it destroys
+// what is no setting; "" when nothing of the kind is known.
+func Lossy(os string, k Key, value string) string {
+	n := numbers(value)
+	switch {
+	case k.Mechanism == setting.Link && k.Name == "mtu" && len(n) == 1 && n[0] < 1280:
+		// RFC 8200, section 5; addrconf_ifdown in net/ipv6/addrconf.c.
+		return "below 1280 the interface loses its IPv6 addresses"
+	case os == "linux" && strings.HasPrefix(k.Name, "net.ipv6.conf.") && strings.HasSuffix(k.Name, ".disable_ipv6") && value != "0":
+		return "the interface loses its IPv6 addresses and routes"
+	}
+	return ""
+}
+
 var oneWay = map[string][]string{
 	"net.inet.ip.random_id_period": {"0"},
 	"net.inet.tcp.maxunacktime":    {"0"},

@@ -35,6 +35,8 @@ const (
 type Options struct {
 	Faults int
 	Seed   uint64
+	// Kinds of faults; none is all.
+	Kinds []Kind
 	// Workers strike at as many hosts at once; 0 is 1.
 	Workers int
 	// BreakRevert sabotages the revert: the check must see it.
@@ -158,7 +160,7 @@ type attack struct {
 func (l *lab) cases() []attack {
 	var all []attack
 	for _, phase := range []Phase{Applying, Confirming, RollingBack, Reverting} {
-		for _, kind := range Kinds() {
+		for _, kind := range l.kinds() {
 			for at := range l.result.Steps[phase] {
 				all = append(all, attack{phase, kind, at + 1})
 			}
@@ -167,6 +169,13 @@ func (l *lab) cases() []attack {
 	r := rand.New(rand.NewPCG(l.Seed, 12))
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all
+}
+
+func (l *lab) kinds() []Kind {
+	if len(l.Kinds) > 0 {
+		return l.Kinds
+	}
+	return Kinds()
 }
 
 // machine is the realm with a fault in its agent; no kind is none.

@@ -24,6 +24,11 @@ type Options struct {
 	Command string
 	// Forward allows connections onwards, as a jump host does.
 	Forward bool
+	// Namespace is the network namespace (ip-netns(8)) to run in, and
+	// Listen the address there; "" is this one, on 127.0.0.1.
+	Namespace, Listen string
+	// Env is what a login finds in its environment: NAME=value.
+	Env []string
 }
 
 // Server is a running sshd and what a client needs to reach it.
@@ -32,6 +37,7 @@ type Server struct {
 	Port   int
 	User   string
 	Config string // ssh_config(5) with the host "box"
+	listen string
 }
 
 // Start runs an sshd until the test ends. It skips, or fails where the lab is
@@ -46,7 +52,10 @@ func Start(t testing.TB, o Options) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{Dir: t.TempDir(), User: me.Username}
+	s := &Server{Dir: t.TempDir(), User: me.Username, listen: o.Listen}
+	if s.listen == "" {
+		s.listen = "127.0.0.1"
+	}
 	s.Config = filepath.Join(s.Dir, "config")
 	s.keygen(t, "host_key")
 	s.keygen(t, "id")
@@ -69,10 +78,13 @@ func Start(t testing.TB, o Options) *Server {
 
 func (s *Server) run(t testing.TB, sshd string, o Options) bool {
 	t.Helper()
-	config := fmt.Sprintf("Port %d\nListenAddress 127.0.0.1\nHostKey %s/host_key\nAuthorizedKeysFile %s/authorized_keys\nStrictModes no\nUsePAM no\nPidFile none\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes\nPrintMotd no\nMaxStartups 100\nAllowTcpForwarding %s\n",
-		s.Port, s.Dir, s.Dir, map[bool]string{true: "yes", false: "no"}[o.Forward])
+	config := fmt.Sprintf("Port %d\nListenAddress %s\nHostKey %s/host_key\nAuthorizedKeysFile %s/authorized_keys\nStrictModes no\nUsePAM no\nPidFile none\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes\nPrintMotd no\nMaxStartups 100\nAllowTcpForwarding %s\n",
+		s.Port, s.listen, s.Dir, s.Dir, map[bool]string{true: "yes", false: "no"}[o.Forward])
 	if o.Command != "" {
 		config += "ForceCommand " + o.Command + "\n"
+	}
+	if len(o.Env) > 0 {
+		config += "SetEnv " + strings.Join(o.Env, " ") + "\n"
 	}
 	s.write(t, "sshd_config", config)
 	log, err := os.Create(filepath.Join(s.Dir, "sshd.log"))
@@ -80,7 +92,11 @@ func (s *Server) run(t testing.TB, sshd string, o Options) bool {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	cmd := exec.Command(sshd, "-D", "-e", "-f", filepath.Join(s.Dir, "sshd_config"))
+	argv := []string{sshd, "-D", "-e", "-f", filepath.Join(s.Dir, "sshd_config")}
+	if o.Namespace != "" {
+		argv = append([]string{"ip", "netns", "exec", o.Namespace}, argv...)
+	}
+	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -93,8 +109,7 @@ func (s *Server) run(t testing.TB, sshd string, o Options) bool {
 			return false
 		case <-time.After(20 * time.Millisecond):
 		}
-		if conn, err := net.Dial("tcp", s.Address()); err == nil {
-			conn.Close()
+		if s.answers(o.Namespace) {
 			t.Cleanup(func() { _ = cmd.Process.Kill(); <-ended })
 			return true
 		}
@@ -103,6 +118,20 @@ func (s *Server) run(t testing.TB, sshd string, o Options) bool {
 	<-ended
 	t.Logf("sshd says: %s", s.read(t, "sshd.log"))
 	return false
+}
+
+// answers says whether something listens; a namespace is asked from inside.
+func (s *Server) answers(namespace string) bool {
+	if namespace != "" {
+		out, err := exec.Command("ip", "netns", "exec", namespace, "ss", "-Hltn", "sport", "=", ":"+strconv.Itoa(s.Port)).Output()
+		return err == nil && len(out) > 0
+	}
+	conn, err := net.Dial("tcp", s.Address())
+	if err != nil {
+		return false
+	}
+	conn.Close()
+	return true
 }
 
 // client writes the configuration and known_hosts of a client that trusts the
@@ -114,18 +143,18 @@ func (s *Server) client(t testing.TB) {
 
 // ClientConfig is a Host block of ssh_config(5) for the server.
 func (s *Server) ClientConfig(alias string) string {
-	return fmt.Sprintf("Host %s\n  HostName 127.0.0.1\n  Port %d\n  User %s\n  IdentityFile %s/id\n  IdentityAgent none\n  UserKnownHostsFile %s/known_hosts\n  GlobalKnownHostsFile none\n",
-		alias, s.Port, s.User, s.Dir, s.Dir)
+	return fmt.Sprintf("Host %s\n  HostName %s\n  Port %d\n  User %s\n  IdentityFile %s/id\n  IdentityAgent none\n  UserKnownHostsFile %s/known_hosts\n  GlobalKnownHostsFile none\n",
+		alias, s.listen, s.Port, s.User, s.Dir, s.Dir)
 }
 
 // KnownHost is the server's line of known_hosts.
 func (s *Server) KnownHost(t testing.TB) string {
 	fields := strings.Fields(s.read(t, "host_key.pub"))
-	return fmt.Sprintf("[127.0.0.1]:%d %s %s\n", s.Port, fields[0], fields[1])
+	return fmt.Sprintf("[%s]:%d %s %s\n", s.listen, s.Port, fields[0], fields[1])
 }
 
 // Address is where the server listens.
-func (s *Server) Address() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Port)) }
+func (s *Server) Address() string { return net.JoinHostPort(s.listen, strconv.Itoa(s.Port)) }
 
 func (s *Server) keygen(t testing.TB, name string) {
 	t.Helper()

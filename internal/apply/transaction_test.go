@@ -1,0 +1,168 @@
+package apply
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/hint"
+	"linerate/internal/knob"
+	"linerate/internal/plan"
+	"linerate/internal/setting"
+)
+
+func setTo(name string, m setting.Mechanism, was, value string) plan.Setting {
+	s := plan.Setting{Name: name, Mechanism: m, Value: value, Where: plan.Where{Runtime: true}}
+	if was != "" {
+		s.Current.Value = &was
+	}
+	return s
+}
+
+func snapshot(values ...string) Snapshot {
+	s := Snapshot{Values: map[knob.Key]string{}, Files: map[string]FileNow{}}
+	for _, v := range values {
+		f := strings.SplitN(v, " ", 4)
+		k := key(f[0], f[1], f[2])
+		s.keys = append(s.keys, k)
+		s.Values[k] = strings.TrimPrefix(f[3], "=")
+	}
+	return s
+}
+
+func linuxPlan(settings ...plan.Setting) plan.Plan {
+	p, _ := plan.Seal(plan.Plan{OS: "linux", Release: "6.1.0", Role: "router", Settings: settings})
+	return p
+}
+
+// TestJournal: what is put back is what was, in the order that a kernel takes.
+func TestJournal(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		plan plan.Plan
+		now  Snapshot
+		want string
+	}{
+		{"the zero of an exclusive pair is not written back",
+			linuxPlan(setTo("vm.dirty_bytes", setting.Sysctl, "0", "268435456")),
+			snapshot("sysctl - vm.dirty_bytes =0", "sysctl - vm.dirty_ratio =20"),
+			"before sysctl - vm.dirty_bytes =0\nbefore sysctl - vm.dirty_ratio =20\nset sysctl - vm.dirty_bytes =268435456\nundo sysctl - vm.dirty_ratio =20\n"},
+		{"forwarding comes back on every interface as it was",
+			linuxPlan(setTo("net.ipv4.ip_forward", setting.Sysctl, "0", "1")),
+			snapshot("sysctl - net.ipv4.ip_forward =0", "sysctl - net.ipv4.conf.eth0.forwarding =1"),
+			"before sysctl - net.ipv4.ip_forward =0\nbefore sysctl - net.ipv4.conf.eth0.forwarding =1\nset sysctl - net.ipv4.ip_forward =1\nundo sysctl - net.ipv4.ip_forward =0\nundo sysctl - net.ipv4.conf.eth0.forwarding =1\n"},
+		{"a module first, and away last",
+			linuxPlan(setTo("net.ipv4.tcp_congestion_control", setting.Sysctl, "cubic", "bbr"), setTo("tcp_bbr", setting.Module, "absent", "loaded")),
+			snapshot("module - tcp_bbr =absent", "sysctl - net.ipv4.tcp_congestion_control =cubic"),
+			"before sysctl - net.ipv4.tcp_congestion_control =cubic\nset module - tcp_bbr =loaded\nset sysctl - net.ipv4.tcp_congestion_control =bbr\nundo sysctl - net.ipv4.tcp_congestion_control =cubic\nundo module - tcp_bbr =absent\n"},
+		{"a module that was loaded stays",
+			linuxPlan(setTo("tcp_bbr", setting.Module, "loaded", "loaded")),
+			snapshot("module - tcp_bbr =loaded"),
+			"set module - tcp_bbr =loaded\n"},
+	} {
+		tr, err := Prepare(c.plan, c.now, time.Minute, false)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		want := "linerate-transaction 1\ndigest " + c.plan.Digest + "\nwindow 60\n" + c.want + "end\n"
+		if got := string(tr.Journal()); got != want {
+			t.Errorf("%s: journal\n%s\nwant\n%s", c.name, got, want)
+		}
+	}
+}
+
+func TestPrepareRefuses(t *testing.T) {
+	own := linuxPlan(plan.Setting{Name: "a.b", Mechanism: setting.Sysctl, Value: "1", Where: plan.Where{File: plan.LinuxSysctl}})
+	foreign := snapshot()
+	foreign.Files[plan.LinuxSysctl] = FileNow{Content: "vm.swappiness=1\n"}
+	for _, c := range []struct {
+		name string
+		plan plan.Plan
+		now  Snapshot
+		want string
+	}{
+		{"changed since", linuxPlan(setTo("net.core.somaxconn", setting.Sysctl, "4096", "8192")), snapshot("sysctl - net.core.somaxconn =1000"), `was "4096" when the plan was made and is "1000" now`},
+		{"gone since", linuxPlan(setTo("net.core.somaxconn", setting.Sysctl, "4096", "8192")), snapshot(), "does not exist"},
+		{"somebody else's file", own, foreign, "is not linerate's"},
+		{"an MTU that loses addresses", linuxPlan(plan.Setting{Name: "mtu", Mechanism: setting.Link, Device: "eth0", Value: "576", Where: plan.Where{Runtime: true}}), snapshot("link eth0 mtu =1500"), "IPv6 addresses"},
+	} {
+		_, err := Prepare(c.plan, c.now, time.Minute, false)
+		if err == nil || !strings.Contains(err.Error(), c.want) || hint.Of(err) == "" {
+			t.Errorf("%s: %v (hint %q), want %q", c.name, err, hint.Of(err), c.want)
+		}
+	}
+}
+
+func TestFits(t *testing.T) {
+	p := linuxPlan()
+	p.Host = "fw1"
+	good := Identity{OS: "linux", Release: "6.1.0-18-amd64", Host: "fw1", Init: "systemd"}
+	if err := Fits(p, good); err != nil {
+		t.Errorf("a plan for this host: %v", err)
+	}
+	for want, change := range map[string]func(*Identity){
+		"runs freebsd":  func(i *Identity) { i.OS = "freebsd" },
+		`this is "fw2"`: func(i *Identity) { i.Host = "fw2" },
+		"runs 6.2.0":    func(i *Identity) { i.Release = "6.2.0" },
+		"needs root":    func(i *Identity) { i.UID = 1000 },
+	} {
+		id := good
+		change(&id)
+		if err := Fits(p, id); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", id, err, want)
+		}
+	}
+}
+
+// TestAgentText holds the agent to what every POSIX shell reads.
+func TestAgentText(t *testing.T) {
+	for _, argv := range [][]string{{"dash", "-n"}, {"busybox", "sh", "-n"}, {"bash", "--posix", "-n"}, {"shellcheck", "-s", "sh", "-"}} {
+		path, err := exec.LookPath(argv[0])
+		if err != nil {
+			t.Logf("%s is not here", argv[0])
+			continue
+		}
+		cmd := exec.Command(path, argv[1:]...)
+		cmd.Stdin = strings.NewReader(Agent())
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v: %v\n%s", argv, err, out)
+		}
+	}
+	if n := strings.Count(Agent(), "\n"); n > 700 {
+		t.Errorf("the agent has %d lines: it is to be read by people", n)
+	}
+	if strings.Contains(Agent(), "eval ") {
+		t.Error("the agent evaluates text")
+	}
+}
+
+func FuzzAnswers(f *testing.F) {
+	for _, s := range []string{"value sysctl - a.b =1\nid 000001-x\n", "file /etc/x 644 0 0\n|a\n\nother /y\nnofile /z\n",
+		"os Linux\nrelease 6.1\nstate pending\nleft 5\ndrift sysctl - a =1 =2\nhistory 000001-ab.confirmed sha256:x why not\ndrift-file /etc/x\n"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		_, _ = parseSnapshot(b)
+		if st, err := parseStatus(b); err == nil {
+			_, _ = st.Current()
+		}
+	})
+}
+
+func TestStatusParsed(t *testing.T) {
+	st, err := parseStatus([]byte("os Linux\nrelease 6.1\nhost h\nuid 0\ninit sysv\nstate pending\nid 000002-ab\ndigest sha256:ab\nleft 17\narmed yes\nready yes\nhistory 000001-cd.confirmed sha256:cd \nhistory 000000-ef.reverted sha256:ef taken back: why\ndrift link eth0 mtu =1500 =9000\ndrift sysctl - a.b =1 2 =!\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !st.Armed || !st.Ready || st.Left != 17 || len(st.History) != 2 || st.History[1].Why != "taken back: why" ||
+		st.Drift[0] != (Drift{"link eth0 mtu", "1500", "9000"}) || st.Drift[1] != (Drift{"sysctl a.b", "1 2", ""}) {
+		t.Errorf("%+v", st)
+	}
+	if _, err := parseStatus([]byte("-bash: sh: command not found\n")); err == nil || errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a host that makes no sense: %v", err)
+	}
+}

@@ -1,0 +1,169 @@
+package knob
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"linerate/internal/setting"
+)
+
+// namespace is a host for the script: a network namespace with its own /sys
+// and two ends of a wire.
+func namespace(t *testing.T) func(script string, args ...string) (string, error) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("needs root: it makes a network namespace")
+	}
+	name := fmt.Sprintf("linerate-knob-%d", os.Getpid())
+	must := func(argv ...string) {
+		t.Helper()
+		if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
+			t.Skipf("%v: %v: %s", argv, err, out)
+		}
+	}
+	must("ip", "netns", "add", name)
+	t.Cleanup(func() { _ = exec.Command("ip", "netns", "del", name).Run() })
+	must("ip", "-n", name, "link", "add", "left", "numtxqueues", "2", "numrxqueues", "2", "type", "veth", "peer", "name", "right", "numtxqueues", "2", "numrxqueues", "2")
+	must("ip", "-n", name, "link", "set", "left", "up")
+	must("ip", "-n", name, "link", "set", "right", "up")
+	return func(script string, args ...string) (string, error) {
+		// ip netns exec mounts a /sys of the namespace.
+		cmd := exec.Command("ip", append([]string{"netns", "exec", name, shell(), "-s", "--"}, args...)...)
+		cmd.Stdin = strings.NewReader(Script + script)
+		out, err := cmd.Output()
+		return strings.TrimSuffix(string(out), "\n"), err
+	}
+}
+
+// shell is the strictest there is: dash reads what FreeBSD's sh reads.
+func shell() string {
+	if p, err := exec.LookPath("dash"); err == nil {
+		return p
+	}
+	return "/bin/sh"
+}
+
+const (
+	readScript  = `knob_read "$@" || exit 9; printf '%s\n' "$value"`
+	writeScript = `knob_write "$@"`
+	namesScript = `knob_names "$@"`
+)
+
+// TestScript holds every mechanism to the same: what was written reads back as
+// the same setting, and writing the old value brings back the old reading.
+func TestScript(t *testing.T) {
+	run := namespace(t)
+	for _, c := range []struct{ mechanism, device, name, value, want string }{
+		{"sysctl", "-", "net.ipv4.ip_forward", "1", "1"},
+		{"sysctl", "-", "net.ipv4.tcp_rmem", "4096 16384\t8388608", "4096 16384 8388608"},
+		{"sysctl", "-", "net.ipv4.conf.left.rp_filter", "2", "2"},
+		{"sysctl", "-", "net.ipv4.icmp_ratelimit", "1", ""}, // as the kernel's ticks are
+		{"sysctl", "-", "net.ipv4.ip_local_port_range", "2048 65535", "2048 65535"},
+		{"link", "left", "mtu", "1400", "1400"},
+		{"link", "left", "txqueuelen", "500", "500"},
+		{"offload", "left", "gro", "on", "on"},
+		{"offload", "left", "tso", "off", "off"},
+		{"offload", "left", "tx", "off", "off"},
+		{"channels", "left", "rx", "1", "1"},
+		{"napi", "left", "defer-hard-irqs", "3", "3"},
+		{"napi", "left", "gro-flush-timeout", "20000", "20000"},
+		{"rps", "left", "rx-0", "3", "3"},
+		{"rfs", "left", "rx-0", "100", "128"},
+		{"xps", "left", "tx-0", "1", "1"},
+	} {
+		k := key(c.mechanism, c.device, c.name)
+		before, err := run(readScript, c.mechanism, c.device, c.name)
+		if err != nil {
+			t.Logf("%v: this kernel has none (%v)", k, err)
+			continue
+		}
+		if _, err := run(writeScript, c.mechanism, c.device, c.name, c.value); err != nil {
+			t.Errorf("%v: writing %q: %v", k, c.value, err)
+			continue
+		}
+		got, err := run(readScript, c.mechanism, c.device, c.name)
+		if err != nil || (c.want != "" && strings.Trim(got, "0,") != strings.Trim(c.want, "0,")) || !Same(k, c.value, got) {
+			t.Errorf("%v: %q reads back as %q (%v), same: %v", k, c.value, got, err, Same(k, c.value, got))
+		}
+		if _, err := run(writeScript, c.mechanism, c.device, c.name, before); err != nil {
+			t.Errorf("%v: writing %q back: %v", k, before, err)
+		}
+		if again, _ := run(readScript, c.mechanism, c.device, c.name); again != before {
+			t.Errorf("%v was %q and is %q", k, before, again)
+		}
+	}
+}
+
+func key(mechanism, device, name string) Key {
+	if device == "-" {
+		device = ""
+	}
+	return Key{setting.Mechanism(mechanism), device, name}
+}
+
+// TestScriptRefuses: what does not exist is neither read nor made, and no name
+// is ever run.
+func TestScriptRefuses(t *testing.T) {
+	run := namespace(t)
+	for _, c := range [][3]string{
+		{"sysctl", "-", "net.ipv4.no_such"}, {"sysctl", "-", "net.ipv4.conf"}, {"link", "nosuch", "mtu"},
+		{"offload", "left", "nosuch"}, {"module-param", "-", "nosuch/param"}, {"governor", "-", "cpu99"},
+		{"loader", "-", "hw.x"}, {"rc", "-", "x_enable"}, {"nosuch", "-", "x"},
+		{"sysctl", "-", "$(touch /tmp/linerate-was-here)"}, {"sysctl", "-", "x; touch /tmp/linerate-was-here"},
+	} {
+		if out, err := run(readScript, c[:]...); err == nil {
+			t.Errorf("reading %v gave %q", c, out)
+		}
+		if _, err := run(writeScript, c[0], c[1], c[2], "1"); err == nil {
+			t.Errorf("writing %v was taken", c)
+		}
+	}
+	if _, err := os.Stat("/tmp/linerate-was-here"); err == nil {
+		t.Error("a name was run")
+	}
+}
+
+// TestCompanions: what a write changes beside its own name is found and put
+// back with it.
+func TestCompanions(t *testing.T) {
+	run := namespace(t)
+	names, err := run(namesScript, "sysctl", "-", "net.ipv4.conf.*.forwarding")
+	if err != nil || !strings.Contains(names, "net.ipv4.conf.left.forwarding\n") && !strings.Contains(names, "net.ipv4.conf.left.forwarding") {
+		t.Fatalf("names: %q, %v", names, err)
+	}
+	features, err := run(namesScript, "offload", "left", "*")
+	if err != nil || !strings.Contains(features, "generic-receive-offload") || strings.Contains(features, "fixed") {
+		t.Errorf("offloads: %q, %v", features, err)
+	}
+	if queues, err := run(namesScript, "rps", "left", "*"); err != nil || queues != "rx-0\nrx-1" {
+		t.Errorf("queues: %q, %v", queues, err)
+	}
+	// Switching off tx takes tso and others along; they come back.
+	state := func() string {
+		var b strings.Builder
+		for f := range strings.Lines(features) {
+			v, _ := run(readScript, "offload", "left", strings.TrimSpace(f))
+			b.WriteString(strings.TrimSpace(f) + "=" + v + " ")
+		}
+		return b.String()
+	}
+	before := state()
+	if _, err := run(writeScript, "offload", "left", "tx", "off"); err != nil {
+		t.Skipf("tx cannot be switched here: %v", err)
+	}
+	if state() == before {
+		t.Error("switching off tx changed nothing")
+	}
+	for range 3 {
+		for pair := range strings.FieldsSeq(before) {
+			name, value, _ := strings.Cut(pair, "=")
+			_, _ = run(writeScript, "offload", "left", name, value)
+		}
+	}
+	if after := state(); after != before {
+		t.Errorf("offloads were\n%s\nand are\n%s", before, after)
+	}
+}

@@ -1,0 +1,64 @@
+package knob
+
+import (
+	"testing"
+
+	"linerate/internal/setting"
+)
+
+func TestSame(t *testing.T) {
+	for _, c := range []struct {
+		m          setting.Mechanism
+		name, want string
+		got        string
+		same       bool
+	}{
+		{setting.Sysctl, "net.ipv4.tcp_rmem", "4096 1 2", "4096\t1\t2", true},
+		{setting.Sysctl, "net.ipv4.tcp_rmem", "4096 1 2", "4096 1", false},
+		{setting.Sysctl, "net.ipv4.tcp_rmem", "4096 1 2", "4096 1 3", false},
+		{setting.Sysctl, "net.core.somaxconn", "0x1000", "4096", true},
+		{setting.Sysctl, "net.core.somaxconn", "010", "8", true},
+		{setting.Sysctl, "net.core.somaxconn", "4096", "4097", false},
+		{setting.Sysctl, "net.core.default_qdisc", "fq", "fq_codel", false},
+		{setting.Sysctl, "net.ipv4.icmp_ratelimit", "1", "4", true},     // HZ=250
+		{setting.Sysctl, "net.ipv4.icmp_ratelimit", "1", "10", true},    // HZ=100
+		{setting.Sysctl, "net.ipv4.icmp_ratelimit", "0", "4", false},    // 0 is off
+		{setting.Sysctl, "net.ipv4.icmp_ratelimit", "100", "96", false}, // never rounded down
+		{setting.RFS, "rx-0", "100", "128", true},
+		{setting.RFS, "rx-0", "100", "256", false},
+		{setting.RPS, "rx-0", "f", "00000000,0000000f", true},
+		{setting.RPS, "rx-0", "1,0", "00000001,00000000", true},
+		{setting.RPS, "rx-0", "f", "0000000e", false},
+		{setting.IRQ, "30", "0-3", "0,1,2,3", true},
+		{setting.IRQ, "30", "0-3", "0-2", false},
+		{setting.NAPI, "threaded", "on", "1", true},
+		{setting.NAPI, "threaded", "off", "1", false},
+	} {
+		if got := Same(Key{Mechanism: c.m, Name: c.name}, c.want, c.got); got != c.same {
+			t.Errorf("Same(%s %s, %q, %q) = %v", c.m, c.name, c.want, c.got, got)
+		}
+	}
+}
+
+func TestOrder(t *testing.T) {
+	keys := []Key{
+		{setting.IRQ, "", "30"}, {setting.Sysctl, "", "net.ipv4.conf.eth0.forwarding"}, {setting.Sysctl, "", "net.core.rmem_max"},
+		{setting.Sysctl, "", "net.ipv4.ip_forward"}, {setting.RPS, "eth0", "rx-0"}, {setting.Channels, "eth0", "combined"}, {setting.Module, "", "tcp_bbr"},
+	}
+	want := []string{"tcp_bbr", "combined", "net.ipv4.ip_forward", "net.core.rmem_max", "net.ipv4.conf.eth0.forwarding", "rx-0", "30"}
+	for i, k := range Order(keys) {
+		if k.Name != want[i] {
+			t.Errorf("%d is %s, want %s", i, k.Name, want[i])
+		}
+	}
+}
+
+func TestPutBack(t *testing.T) {
+	ratio := Key{Mechanism: setting.Sysctl, Name: "vm.dirty_ratio"}
+	if !PutBack(ratio, "20") || PutBack(ratio, "0") || !PutBack(Key{Mechanism: setting.Sysctl, Name: "net.ipv4.ip_forward"}, "0") {
+		t.Error("the 0 of an exclusive pair comes back with its partner, other zeros are written")
+	}
+	if NotWritable("freebsd", Key{Mechanism: setting.Sysctl, Name: "net.inet.ip.random_id_period"}, "0") == "" {
+		t.Error("net.inet.ip.random_id_period=0 cannot be written back")
+	}
+}
