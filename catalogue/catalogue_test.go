@@ -11,7 +11,7 @@ import (
 	"linerate/internal/tunable"
 )
 
-var update = flag.Bool("update", false, "write compiled.json.gz from the YAML files")
+var update = flag.Bool("update", false, "write catalogue.pack from the YAML files")
 
 // TestChecked reads the whole catalogue as `linerate catalogue check` does:
 // schema, references, every expression and its vectors.
@@ -53,13 +53,13 @@ func TestCompiledIsFresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	if *update {
-		if err := os.WriteFile("compiled.json.gz", want, 0o644); err != nil {
+		if err := os.WriteFile("catalogue.pack", want, 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
 	if !bytes.Equal(packed, want) {
-		t.Fatal("compiled.json.gz is not of these files; run: go test ./catalogue -update")
+		t.Fatal("catalogue.pack is not of these files; run: go test ./catalogue -update")
 	}
 	got, rules, ok, err := tunable.Unpack(packed, digest)
 	if err != nil || !ok {
@@ -92,7 +92,7 @@ func BenchmarkLoad(b *testing.B) {
 	}
 	for b.Loop() {
 		if _, _, ok, err := tunable.Unpack(packed, digest); err != nil || !ok {
-			b.Skip("compiled.json.gz is stale")
+			b.Skip("catalogue.pack is stale")
 		}
 	}
 }

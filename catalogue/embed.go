@@ -27,7 +27,7 @@ var Evidence = sync.OnceValues(func() ([]evidence.Row, error) { return evidence.
 // packed is the same catalogue in a form that is read in a few milliseconds.
 // `go test ./catalogue -update` makes it.
 //
-//go:embed compiled.json.gz
+//go:embed catalogue.pack
 var packed []byte
 
 // Files are the catalogue's files as they are in the repository.
