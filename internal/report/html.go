@@ -33,6 +33,8 @@ type htmlPage struct {
 	Effects                        []chart
 	More                           []chart
 	Timelines                      []chart
+	Slices                         []chart
+	SliceTables                    []htmlTable
 	Loads                          []chart
 	Latencies                      []chart
 	Searches                       []chart
@@ -144,6 +146,7 @@ func (p *htmlPage) charts(s study.Spec, r study.Results) {
 		}
 		p.Timelines = append(p.Timelines, picture(m.Label+" · part "+part.Name, "", func(w float64) string { return timeline(r, m, part.Name, w) })...)
 		if part.Mode != testbed.Overload {
+			p.sliceCharts(s, r, part)
 			continue
 		}
 		if part.Search != nil {
