@@ -37,7 +37,8 @@ struct slices_control {
 	__u64 run;	/* magic and run, network byte order */
 	__u64 slice;	/* ns to measure at least */
 	__u64 batch;	/* frames that the kernel hands over at once: a power of two */
-	__u32 lanes;
+	__u32 round;	/* slices in a round */
+	__u32 turn;	/* slices of a lane in a row */
 	__u32 first;	/* stream of lane 0; the others follow */
 	__u32 guard;	/* batches before a slice */
 	__u32 warm;	/* and before the first slice of each lane */
@@ -188,7 +189,7 @@ static __always_inline void enter(void)
 	__u32 index = state.index, lane;
 	struct slices_entry *e;
 
-	if (index >= control.slices || (index && state.now - state.start >= control.limit && index % control.lanes == 0)) {
+	if (index >= control.slices || (index && state.now - state.start >= control.limit && index % control.round == 0)) {
 		finish();
 		return;
 	}
@@ -202,7 +203,7 @@ static __always_inline void enter(void)
 	lane = e->lane;
 	state.last_lane = state.lane;
 	state.lane = lane;
-	state.left = index < control.lanes ? control.warm : control.guard;
+	state.left = index < control.round && index % control.turn == 0 ? control.warm : control.guard;
 	state.phase = GUARD;
 }
 

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"linerate/internal/setting"
 )
 
 // The journal is the host's, but what it writes are sysctls of the calling
@@ -130,5 +132,28 @@ func TestSysctlPath(t *testing.T) {
 		if got != want || (err != nil) != (want == "") {
 			t.Errorf("%q is %q, %v; want %q", name, got, err, want)
 		}
+	}
+}
+
+// TestSwitchGoesBackAndForth: what one arm of several sets is not there for the
+// next, and what the host had is restored in the end.
+func TestSwitchGoesBackAndForth(t *testing.T) {
+	target, h := journal(t)
+	const ttl, reuse = "net/ipv4/ip_default_ttl", "net/ipv4/ip_local_reserved_ports"
+	before := []string{sysctlOf(t, target, ttl), sysctlOf(t, target, reuse)}
+	a := []setting.Setting{{Mechanism: setting.Sysctl, Name: "net.ipv4.ip_default_ttl", Value: "77"}}
+	b := []setting.Setting{{Mechanism: setting.Sysctl, Name: "net.ipv4.ip_local_reserved_ports", Value: "4000"}}
+	for _, c := range []struct {
+		set  []setting.Setting
+		want []string
+	}{{a, []string{"77", before[1]}}, {b, []string{before[0], "4000"}}, {nil, before}, {a, []string{"77", before[1]}}} {
+		inside(t, target, func() error { return h.Switch(c.set) })
+		if got := []string{sysctlOf(t, target, ttl), sysctlOf(t, target, reuse)}; got[0] != c.want[0] || got[1] != c.want[1] {
+			t.Errorf("after %v: %q, want %q", c.set, got, c.want)
+		}
+	}
+	inside(t, target, h.Restore)
+	if got := sysctlOf(t, target, ttl); got != before[0] {
+		t.Errorf("ttl was %s and is %s", before[0], got)
 	}
 }

@@ -181,7 +181,7 @@ func (h *HostSysctls) Switch(settings []setting.Setting) error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, e := range h.before {
+	for _, e := range slices.Backward(h.before) { // of two entries the first has the old value
 		value, ok := wanted[e.Name]
 		if !ok {
 			value = e.Value

@@ -43,14 +43,16 @@ type Slice struct {
 // SlicePlan is what a Slicer is to do.
 type SlicePlan struct {
 	// Order names the lane of each slice: whole rounds, each with every lane
-	// once. The run ends with it, or with the round in which Limit passes.
+	// once, or Turn times in a row. The run ends with it, or with the round
+	// in which Limit passes.
 	Order []uint8
+	Turn  int // 0: 1
 	Limit time.Duration
 	Slice time.Duration // a slice's least measured time
 	Guard int           // frames of a lane before its slice, not measured
 	Warm  int           // the same before its first slice
-	// Before, if not nil, is called before each slice with its lane, while
-	// no traffic runs.
+	// Before, if not nil, is called before each turn with its lane, while no
+	// traffic runs.
 	Before func(lane int) error
 }
 

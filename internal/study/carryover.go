@@ -28,7 +28,7 @@ func (in Instance) carryOver(t table, lane int) float64 {
 	}
 	after := map[int][]float64{}
 	for i := 1; i < len(t.ns[lane])*len(in.Arms); i++ {
-		who, round := in.Slices[i].Lane, i/len(in.Arms)
+		who, round := in.Slices[i].Lane, t.round[i]
 		if in.Slices[i-1].Lane != lane || who != control && who != again || !t.good[control][round] || !t.good[again][round] {
 			continue
 		}

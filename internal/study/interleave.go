@@ -20,8 +20,8 @@ type Interleaving string
 const (
 	// BySlices: slices of a fraction of a millisecond, on one endless stream.
 	BySlices Interleaving = "slices"
-	// Alternating: slices of tens of milliseconds; settings that are global to
-	// the kernel are written before each.
+	// Alternating: turns of many such slices in a row; settings that are global
+	// to the kernel are written before each turn.
 	Alternating Interleaving = "alternating"
 	// Lockstep: searches, which advance together: every arm runs the trial that
 	// its search asks for next, in random order, before any runs another.
@@ -69,22 +69,25 @@ const maxLaneFlows = 1 << 21
 
 // The slices of an instance.
 const (
-	sliceFor       = 350 * time.Microsecond // measured time of a slice, at least
-	alternatingFor = 20 * time.Millisecond  // the same where settings are written before each
-	guardFrames    = 128                    // before a slice, not measured
-	maxSlices      = 1 << 16
-	warmFrames     = 2048 // before an arm's first slice, at least
-	warmNS         = 2000 // what such a frame is believed to take
+	sliceFor    = 350 * time.Microsecond // measured time of a slice, at least
+	guardFrames = 128                    // before a slice, not measured
+	maxSlices   = 1 << 16
+	turnSlices  = 16   // of an arm in a row where settings are written before each turn
+	warmFrames  = 2048 // before an arm's first slice, at least
+	warmNS      = 2000 // what such a frame is believed to take
 )
 
 // Slicing plans the traffic of one instance of a part.
 func (s *Spec) Slicing(p Part, how Interleaving, seed uint64, block, attempt, lanes int) load.SlicePlan {
 	plan := load.SlicePlan{Slice: sliceFor, Guard: guardFrames, Limit: seconds(p.Seconds * float64(lanes))}
 	if how == Alternating {
-		plan.Slice = alternatingFor
+		plan.Turn = turnSlices
 	}
-	most := int(plan.Limit/plan.Slice) + 2*lanes
-	plan.Order = Rounds(p, seed, block, attempt, lanes, min(maxSlices, most))
+	turn := max(1, plan.Turn)
+	most := min(maxSlices, int(plan.Limit/plan.Slice)+2*lanes*turn)
+	for _, lane := range Rounds(p, seed, block, attempt, lanes, most/turn) {
+		plan.Order = append(plan.Order, slices.Repeat([]uint8{lane}, turn)...)
+	}
 	// Enough that every flow has an entry, wherever one is kept, before it
 	// is measured.
 	plan.Warm = max(warmFrames, 2*s.Offers(p).Flows)
@@ -180,25 +183,30 @@ type table struct {
 	ns   [][]float64 // time per frame
 	good [][]bool
 	by   []Disturbed
+	// round of each slice: the how-manieth of its lane it is.
+	round []int
 }
 
 // tabulate sorts slices into whole rounds and sees which are good.
 func (in Instance) tabulate() table {
 	n := len(in.Arms)
 	rounds := len(in.Slices) / max(1, n)
-	t := table{ns: make([][]float64, n), good: make([][]bool, n), by: make([]Disturbed, n)}
+	t := table{ns: make([][]float64, n), good: make([][]bool, n), by: make([]Disturbed, n), round: make([]int, rounds*n)}
 	for i := range n {
 		t.ns[i], t.good[i] = make([]float64, rounds), make([]bool, rounds)
 		for r := range t.ns[i] {
 			t.ns[i][r] = math.NaN()
 		}
 	}
+	seen := make([]int, n)
 	for i, s := range in.Slices[:rounds*n] {
-		if s.Lane < 0 || s.Lane >= n {
-			continue
+		if s.Lane < 0 || s.Lane >= n || seen[s.Lane] >= rounds {
+			continue // a file that was not written by us
 		}
-		t.ns[s.Lane][i/n] = perFrame(s)
-		t.good[s.Lane][i/n] = s.Flags == 0 && !math.IsNaN(perFrame(s))
+		r := seen[s.Lane]
+		seen[s.Lane]++
+		t.round[i], t.ns[s.Lane][r] = r, perFrame(s)
+		t.good[s.Lane][r] = s.Flags == 0 && !math.IsNaN(perFrame(s))
 		t.by[s.Lane].add(s.Flags)
 	}
 	for lane := range n {

@@ -143,6 +143,28 @@ func (in Instance) put(round, lane, place int) {
 	}
 }
 
+// TestTurnsOfManySlices: where settings are written before each turn, an arm's
+// slices are many in a row, and paired with the control's by their number.
+func TestTurnsOfManySlices(t *testing.T) {
+	s := interleavedSpec(t, "")
+	plan := s.Slicing(s.Parts[0], Alternating, 1, 1, 1, 4)
+	if plan.Turn < 2 || len(plan.Order)%(4*plan.Turn) != 0 {
+		t.Fatalf("turns of %d, %d slices", plan.Turn, len(plan.Order))
+	}
+	in := Instance{Arms: simArms, Control: "none"}
+	for i, lane := range plan.Order {
+		if lane != plan.Order[i/plan.Turn*plan.Turn] {
+			t.Fatalf("turn %d has several lanes", i/plan.Turn)
+		}
+		in.Slices = append(in.Slices, load.Slice{Lane: int(lane), Frames: 100, NS: 100 * (500 + 100*uint32(lane))})
+	}
+	for i, l := range in.Condense() {
+		if want := math.Log(float64(500+100*i) / 500); math.Abs(l.LogRatio.Float()-want) > 1e-9 || l.GoodRounds != len(plan.Order)/4 {
+			t.Errorf("%s: %+v, want a log ratio of %.3f", simArms[i], l, want)
+		}
+	}
+}
+
 // TestCondenseCountsStalls: what a hypervisor takes is seen only by its length.
 func TestCondenseCountsStalls(t *testing.T) {
 	in := simulate(5, 200, simArms, []float64{1, 1, 2, 0.2}, nil)

@@ -93,18 +93,18 @@ func (s *slicer) open(lanes []load.Lane) (all []laneEnds, err error) {
 // turns goes through the plan, on a thread of its own.
 func (s *slicer) turns(ctx context.Context, all []laneEnds, p load.SlicePlan, out *load.Sliced) error {
 	clock := wire.NewClock()
-	start := clock.Now()
+	start, turn := clock.Now(), max(1, p.Turn)
 	for i, lane := range p.Order {
-		if i > 0 && i%len(all) == 0 && clock.Now()-start >= uint64(p.Limit) || ctx.Err() != nil {
+		if i > 0 && i%(turn*len(all)) == 0 && clock.Now()-start >= uint64(p.Limit) || ctx.Err() != nil {
 			break
 		}
-		if p.Before != nil {
+		if p.Before != nil && i%turn == 0 {
 			if err := p.Before(int(lane)); err != nil {
 				return err
 			}
 		}
 		guard := p.Guard
-		if i < len(all) {
+		if i%turn == 0 && i < turn*len(all) {
 			guard = p.Warm
 		}
 		w := all[lane].gen.workers[0]

@@ -120,7 +120,8 @@ func (s *slicer) fill(g *Generator, flows int) error {
 // Run sends over the lanes until the plan is through or ctx ends.
 func (s *slicer) Run(ctx context.Context, lanes []load.Lane, p load.SlicePlan) (load.Sliced, error) {
 	if len(p.Order) > maxEntries {
-		p.Order = p.Order[:maxEntries/len(lanes)*len(lanes)]
+		round := len(lanes) * max(1, p.Turn)
+		p.Order = p.Order[:maxEntries/round*round]
 	}
 	run := load.RunAt(wire.Monotonic())
 	if err := s.rearm(lanes, p, run); err != nil {
@@ -150,7 +151,7 @@ func (s *slicer) rearm(lanes []load.Lane, p load.SlicePlan, run uint16) error {
 	}
 	c := slicesSlicesControl{
 		Limit: uint64(p.Limit), Run: runWord(run), Slice: uint64(p.Slice), Batch: batch,
-		Lanes: uint32(len(lanes)), First: firstStream, Guard: batches(p.Guard), Warm: batches(p.Warm),
+		Round: uint32(len(lanes) * max(1, p.Turn)), Turn: uint32(max(1, p.Turn)), First: firstStream, Guard: batches(p.Guard), Warm: batches(p.Warm),
 		Slices: uint32(len(p.Order)), Permit: math.MaxUint32,
 	}
 	if p.Before != nil {
@@ -291,7 +292,7 @@ func (s *slicer) await(ctx context.Context, p load.SlicePlan) error {
 			if err := s.permit(p, next); err != nil {
 				return err
 			}
-			next++
+			next += max(1, p.Turn)
 		}
 		select {
 		case <-ctx.Done():
@@ -308,7 +309,7 @@ func (s *slicer) permit(p load.SlicePlan, index int) error {
 	if err := p.Before(int(p.Order[index])); err != nil {
 		return err
 	}
-	return s.control(func(c *slicesSlicesControl) { c.Permit = uint32(index + 1) })
+	return s.control(func(c *slicesSlicesControl) { c.Permit = uint32(index + max(1, p.Turn)) })
 }
 
 func (s *slicer) control(change func(*slicesSlicesControl)) error {

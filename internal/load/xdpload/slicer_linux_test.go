@@ -118,8 +118,8 @@ func TestSlicerStops(t *testing.T) {
 	}
 }
 
-// TestSlicerWaitsBeforeEachSlice: Before is called once a slice, for its lane.
-func TestSlicerWaitsBeforeEachSlice(t *testing.T) {
+// TestSlicerWaitsBeforeEachTurn: Before is called once a turn, for its lane.
+func TestSlicerWaitsBeforeEachTurn(t *testing.T) {
 	labtest.Need(t)
 	all, s := lanes(t, 2)
 	made, err := New().(load.Interleaver).NewSlicer(s, 2)
@@ -128,13 +128,13 @@ func TestSlicerWaitsBeforeEachSlice(t *testing.T) {
 	}
 	defer made.Close()
 	var called []uint8
-	plan := load.SlicePlan{Order: rounds(5, 1, 0), Limit: 10 * time.Second, Slice: time.Millisecond, Guard: 64,
+	plan := load.SlicePlan{Order: rounds(5, 1, 1, 0, 0), Turn: 2, Limit: 10 * time.Second, Slice: 200 * time.Microsecond, Guard: 64,
 		Before: func(lane int) error { called = append(called, uint8(lane)); return nil }}
 	got, err := made.Run(context.Background(), all, plan)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(called) != string(plan.Order) || len(got.Slices) != len(plan.Order) {
-		t.Errorf("called before lanes %v, %d slices; want %v", called, len(got.Slices), plan.Order)
+	if want := rounds(5, 1, 0); string(called) != string(want) || len(got.Slices) != len(plan.Order) {
+		t.Errorf("called before lanes %v, %d slices; want %v, %d", called, len(got.Slices), want, len(plan.Order))
 	}
 }

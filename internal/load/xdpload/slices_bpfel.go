@@ -58,12 +58,14 @@ type slicesSlicesControl struct {
 	Run    uint64
 	Slice  uint64
 	Batch  uint64
-	Lanes  uint32
+	Round  uint32
+	Turn   uint32
 	First  uint32
 	Guard  uint32
 	Warm   uint32
 	Slices uint32
 	Permit uint32
+	_      [4]byte
 }
 
 type slicesSlicesEntry struct {
