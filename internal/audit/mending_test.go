@@ -49,6 +49,7 @@ func TestAgainstTheSource(t *testing.T) {
 		{note: "its heir", files: map[string]string{loader: `hw.em.rx_process_limit="-1"`}, want: "LR-REMOVED:hw.em.rx_process_limit", says: "iflib.rx_budget"},
 		{note: "351 is what is advised", role: "router", files: map[string]string{rc: `harvest_mask="351"`}},
 		{note: "SMT where there may be none", role: "router", files: map[string]string{loader: `machdep.hyperthreading_allowed="0"`}, want: "LR-SMT-OFF:machdep.hyperthreading_allowed", says: "if the CPU has two"},
+		{note: "panics at boot", files: map[string]string{loader: `kern.ipc.msgssz="9"`}, want: "LR-RANGE:kern.ipc.msgssz", says: "The kernel stops"},
 		{note: "no suffixes in sysctl.conf", files: map[string]string{sysctl: "kern.ipc.maxsockbuf=16m"}, want: "LR-RANGE:kern.ipc.maxsockbuf", says: "invalid integer"},
 		{note: "forwarding stays", role: "firewall", files: map[string]string{sysctl: "net.inet.ip.forwarding=1", rc: "gateway_enable=\"YES\"\nifconfig_ix0=\"inet 198.18.0.1/24 lro\"\n"}, want: "LR-LRO-FORWARDING:ix0", says: "-lro"},
 	} {

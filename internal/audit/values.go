@@ -15,6 +15,9 @@ func (a *auditor) rejected(j judged) []candidate {
 		return nil
 	}
 	p := j.rec.Reject(j.Value)
+	if p != nil && j.moot && p.Outside != tunable.Refused {
+		p = nil // the system's own value, which bounds for others do not bind
+	}
 	if p == nil {
 		p = a.suffixed(j)
 	}
