@@ -71,15 +71,24 @@ func (s *source) options() (inspect.Options, error) {
 	return inspect.Options{Release: r, OS: s.os}, nil
 }
 
+// openTree opens a tree with a release, or one that tells its own: an
+// extracted sos report, or a copy of /proc.
+func openTree(dir, release string) (host.Reader, error) {
+	tree, err := treehost.Open(dir)
+	if err != nil || release != "" || tree.Tells() {
+		return tree, err
+	}
+	tree.Close()
+	return nil, hint.With(hint.Usagef("--root %s needs --release", dir), "files do not say which release reads them: add --release 14.3")
+}
+
 // open finds the reader for the one source named.
 func (s *source) open(ctx context.Context, args []string) (host.Reader, error) {
 	switch {
 	case s.root != "" && len(args) > 0:
 		return nil, hint.With(hint.Usagef("both SOURCE %q and --root %s given", args[0], s.root), "one host at a time: leave one out")
-	case s.root != "" && s.release == "":
-		return nil, hint.With(hint.Usagef("--root %s needs --release", s.root), "files do not say which release reads them: add --release 14.3")
 	case s.root != "":
-		return treehost.Open(s.root)
+		return openTree(s.root, s.release)
 	case len(args) > 0 && isRemote(args[0]):
 		return s.remote.open(ctx, args[0])
 	case len(args) > 0:

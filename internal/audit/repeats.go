@@ -11,6 +11,9 @@ import (
 func (a *auditor) repeats() []candidate {
 	var all []candidate
 	for _, s := range a.f.Settings {
+		if slices.ContainsFunc(a.Rules.Repeatable, func(p string) bool { return globs(p, s.Name) }) {
+			continue
+		}
 		rec, _ := a.c.Lookup(a.f.OS, s.Name)
 		if rec == nil {
 			rec = &tunable.Record{Type: tunable.Int}

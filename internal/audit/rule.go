@@ -127,6 +127,9 @@ type Lists struct {
 	// Distributions are tunables (globs) that distributions set in files of
 	// their own: the kernel's default is not what a host has.
 	Distributions []string `yaml:"distributions"`
+	// Repeatable are names (globs) that may be given more than once, each
+	// time with an effect of its own.
+	Repeatable []string `yaml:"repeatable"`
 	// Transforms are sysctls that answer something else than was written.
 	Transforms []string `yaml:"transforms"`
 	// NotGeneric are kernel options that GENERIC is built without.
@@ -149,6 +152,7 @@ func (l *Lists) merge(o Lists, file string) error {
 	maps.Copy(l.RCModules, o.RCModules)
 	l.Transforms = append(l.Transforms, o.Transforms...)
 	l.Distributions = append(l.Distributions, o.Distributions...)
+	l.Repeatable = append(l.Repeatable, o.Repeatable...)
 	l.Policies = append(l.Policies, o.Policies...)
 	l.NotGeneric = append(l.NotGeneric, o.NotGeneric...)
 	return nil

@@ -154,7 +154,10 @@ func (in *inspection) lacks(module string) bool {
 }
 
 func (in *inspection) ask(q host.Query) (string, bool) {
-	if in.f.From.Kind == fact.KindTree || in.ctx.Err() != nil {
+	if in.f.From.Kind == fact.KindTree {
+		return in.sos(q.String())
+	}
+	if in.ctx.Err() != nil {
 		return "", false
 	}
 	if in.lacks(q.Module()) {

@@ -95,6 +95,9 @@ func (in *inspection) linuxValues() []string {
 	for _, n := range names {
 		in.walkValues(root+"/"+n, 0)
 	}
+	if in.f.From.Kind == fact.KindTree {
+		in.sosValues()
+	}
 	list := make([]string, len(in.f.Settings))
 	for i, s := range in.f.Settings {
 		list[i] = s.Name
@@ -150,6 +153,9 @@ func (in *inspection) linuxLinks() {
 				in.f.AddCounter("nic."+n+"."+name, v, path+"/statistics/"+file)
 			}
 		}
+	}
+	if in.f.From.Kind == fact.KindTree {
+		in.sosLinks()
 	}
 	for i := range in.f.NICs {
 		in.ethtool(&in.f.NICs[i])

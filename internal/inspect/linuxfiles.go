@@ -165,7 +165,7 @@ func (in *inspection) linuxServices() {
 
 // ethtool asks for what /sys does not tell, of hardware interfaces.
 func (in *inspection) ethtool(n *fact.NIC) {
-	if n.Kind != fact.KindEthernet || in.f.From.Kind == fact.KindTree {
+	if n.Kind != fact.KindEthernet {
 		return
 	}
 	for i, q := range host.EthtoolQueries(n.Name) {

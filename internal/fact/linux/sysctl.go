@@ -202,7 +202,7 @@ func ReadCommandLine(p, text string) []fact.Line {
 		}
 		for _, w := range strings.Fields(rest) {
 			name, value, _ := strings.Cut(w, "=")
-			if validName(name) && len(lines) < 4096 {
+			if validName(name) && !strings.Contains(name, "$") && len(lines) < 4096 {
 				lines = append(lines, fact.Line{File: p, Number: i + 1, Text: raw, Name: parameter(name), Value: value,
 					Mechanism: fact.CommandLine, Order: len(lines) + 1, Effective: true})
 			}

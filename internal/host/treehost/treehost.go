@@ -53,7 +53,7 @@ func (t *Tree) OS() string {
 		{"boot/defaults", fact.FreeBSD}, {"boot/device.hints", fact.FreeBSD}, {"etc/rc.conf", fact.FreeBSD},
 		{"etc/rc.conf.local", fact.FreeBSD}, {"etc/rc.conf.d", fact.FreeBSD}, {"etc/defaults/rc.conf", fact.FreeBSD},
 		{"etc/pf.conf", fact.FreeBSD}, {"bin/freebsd-version", fact.FreeBSD},
-		{"etc/sysctl.d", fact.Linux}, {"proc/sys", fact.Linux}, {"etc/debian_version", fact.Linux},
+		{"sos_commands", fact.Linux}, {"etc/sysctl.d", fact.Linux}, {"proc/sys", fact.Linux}, {"etc/debian_version", fact.Linux},
 		{"etc/default/grub", fact.Linux}, {"etc/modprobe.d", fact.Linux}, {"usr/lib/sysctl.d", fact.Linux},
 		{"etc/nftables.conf", fact.Linux}, {"etc/systemd", fact.Linux},
 	} {
@@ -62,6 +62,17 @@ func (t *Tree) OS() string {
 		}
 	}
 	return ""
+}
+
+// Tells reports a tree that says its own release: a copy of Linux's /proc/sys
+// or an extracted sos report.
+func (t *Tree) Tells() bool {
+	for _, p := range []string{"proc/sys/kernel/osrelease", "sos_commands/kernel/sysctl_-a"} {
+		if _, err := t.root.Lstat(p); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // ReadFile implements host.Reader.

@@ -1,0 +1,47 @@
+package linux
+
+import (
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+// ParseSysctlA reads `sysctl -a`: "name = value" lines. A value of several
+// lines repeats its name; the first line is kept.
+func ParseSysctlA(text string) []fact.Setting {
+	var all []fact.Setting
+	seen := map[string]bool{}
+	for _, line := range splitLines(text) {
+		name, value, ok := strings.Cut(line, " = ")
+		if !ok {
+			name, ok = strings.CutSuffix(line, " =")
+		}
+		if name = strings.TrimSpace(name); !ok || seen[name] || !validName(name) || !strings.Contains(name, ".") || Volatile(name) || Secret(name) || len(all) >= maxLines {
+			continue
+		}
+		seen[name] = true
+		v := strings.TrimSpace(value)
+		all = append(all, fact.Setting{Name: name, Namespace: fact.Kernel, Live: &v})
+	}
+	return all
+}
+
+// virtualDrivers are those that `ethtool -i` names of interfaces without
+// hardware.
+var virtualDrivers = map[string]string{"bridge": fact.KindBridge, "bonding": fact.KindLAGG, "team": fact.KindLAGG, "802.1Q VLAN Support": fact.KindVLAN,
+	"tun": fact.KindTunnel, "wireguard": fact.KindTunnel, "veth": fact.KindVirtual, "dummy": fact.KindVirtual, "vxlan": fact.KindVirtual,
+	"geneve": fact.KindVirtual, "openvswitch": fact.KindVirtual, "macvlan": fact.KindVirtual, "ifb": fact.KindVirtual}
+
+// ParseDriver reads `ethtool -i` of an interface.
+func ParseDriver(name, text string) fact.NIC {
+	n := fact.NIC{Name: name, Kind: fact.KindEthernet, Flags: []string{}}
+	for _, line := range splitLines(text) {
+		if key, value, ok := strings.Cut(line, ":"); ok && key == "driver" {
+			n.Driver = strings.TrimSpace(value)
+		}
+	}
+	if kind := virtualDrivers[n.Driver]; kind != "" {
+		n.Kind = kind
+	}
+	return n
+}
