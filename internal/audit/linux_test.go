@@ -77,7 +77,6 @@ func TestLinuxPlaces(t *testing.T) {
 		{"conntrack before its module", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.netfilter.nf_conntrack_max=1000000"}, "LR-ORDER", "net.netfilter.nf_conntrack_max", true},
 		{"meant to fail quietly", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "-net.netfilter.nf_conntrack_max=1000000"}, "LR-ORDER", "", false},
 		{"more entries than buckets", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.netfilter.nf_conntrack_max=9000000\nnet.netfilter.nf_conntrack_buckets=65536"}, "LR-COUPLED", "", true},
-		{"buckets by the module", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.netfilter.nf_conntrack_max=9000000\nnet.netfilter.nf_conntrack_buckets=65536", "/etc/modprobe.d/x.conf": "options nf_conntrack hashsize=4194304"}, "LR-COUPLED", "", false},
 		{"or: default is on", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.all.send_redirects=0"}, "LR-PERDEVICE", "", true},
 		{"or: default off too", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.all.send_redirects=0\nnet.ipv4.conf.default.send_redirects=0"}, "LR-PERDEVICE", "", false},
 		{"and: all alone", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.all.bc_forwarding=1"}, "LR-PERDEVICE", "", true},
