@@ -90,7 +90,7 @@ func TestLinuxPlaces(t *testing.T) {
 		{"a report", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "fs.file-nr=1 2 3"}, "LR-MISPLACED", "fs.file-nr", true},
 		{"gone with CFS", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "kernel.sched_latency_ns=1"}, "LR-REMOVED", "kernel.sched_latency_ns", true},
 		{"there on an old kernel", "5.10", map[string]string{"/etc/sysctl.d/x.conf": "kernel.sched_latency_ns=18000000"}, "LR-REMOVED", "", false},
-		{"below the kernel's own", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "kernel.shmmax=4294967296"}, "LR-FOLKLORE", "kernel.shmmax", true},
+		{"below the kernel's own", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "kernel.shmmax=4294967296"}, "LR-LOWERS", "kernel.shmmax", true},
 		{"the other driver's parameter", "6.12", map[string]string{"/etc/modprobe.d/x.conf": "options ixgbe InterruptThrottleRate=1"}, "LR-REMOVED", "module.ixgbe.InterruptThrottleRate", true},
 		{"off is no switch", "6.12", map[string]string{"/etc/default/grub": "GRUB_CMDLINE_LINUX=\"pcie_aspm=off\""}, "LR-INEFFECTIVE", "cmdline.pcie_aspm", true},
 		{"GRO off on a router", "6.12", map[string]string{"/etc/network/interfaces": "iface eth0 inet static\n post-up ethtool -K eth0 gro off"}, "LR-HARMFUL", "ethtool -K eth0 gro", true},
