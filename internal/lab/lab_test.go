@@ -220,7 +220,7 @@ func TestHostSettingsNeedConsent(t *testing.T) {
 		t.Fatal(err)
 	}
 	i := slices.IndexFunc(trials, func(tr study.Trial) bool { return tr.Variant == "rules-100" })
-	if !strings.Contains(trials[i].Unavailable, "--allow-host-settings") {
+	if !strings.Contains(trials[i].Unavailable, "global to the kernel") {
 		t.Errorf("unavailable: %q", trials[i].Unavailable)
 	}
 }

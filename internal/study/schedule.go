@@ -119,7 +119,7 @@ func nextInBlock(slots []Slot, done []Trial, unavailable map[string]bool, s Spec
 	// the others of the quiet time they may need too.
 	slices.SortStableFunc(arms, func(a, b tally) int { return cmp.Compare(a.tried, b.tried) })
 	for _, a := range arms {
-		if together(done) && a.slot.Variant != s.Control {
+		if together(done) && a.slot.Variant != s.Control && a.slot.Variant != AA {
 			continue // what is wrong with one arm of an instance, another would have too
 		}
 		if !a.valid && a.tried <= s.Retries && !unavailable[a.slot.Variant] {

@@ -168,6 +168,9 @@ func (s *Simulated) Raise(ctx context.Context, wanted []testbed.Settings) ([]tes
 			Applied: applied(w.Settings), Unavailable: s.refused(w.Settings)}
 		out[i].Generator.Device = device
 		s.arms[device] = costOf(w.Settings) * math.Exp(s.Noise*rng.NormFloat64())
+		if w.Bypass {
+			s.arms[device] = 0
+		}
 	}
 	return out, nil
 }
