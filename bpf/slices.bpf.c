@@ -33,7 +33,7 @@ const volatile struct slices_config config = {};
 
 /* What user space sets for a run. */
 struct slices_control {
-	__u64 limit;	/* ns from the start; begin no round after it, but one */
+	__u64 limit;	/* ns from the end of the first round, in which lanes warm up; begin no round after it */
 	__u64 run;	/* magic and run, network byte order */
 	__u64 slice;	/* ns to measure at least */
 	__u64 batch;	/* frames that the kernel hands over at once: a power of two */
@@ -67,6 +67,7 @@ struct slices_state {
 	__u64 tick;
 	__u64 now;
 	__u64 start;
+	__u64 warmed; /* when the first round was through */
 	__u64 begun;	/* the slice: when, */
 	__u64 sent;	/* after how many frames, */
 	__u64 switches; /* how often this thread had left the CPU, */
@@ -189,7 +190,9 @@ static __always_inline void enter(void)
 	__u32 index = state.index, lane;
 	struct slices_entry *e;
 
-	if (index >= control.slices || (index && state.now - state.start >= control.limit && index % control.round == 0)) {
+	if (index == control.round)
+		state.warmed = state.now;
+	if (index >= control.slices || (state.warmed && state.now - state.warmed >= control.limit && index % control.round == 0)) {
 		finish();
 		return;
 	}

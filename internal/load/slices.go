@@ -44,7 +44,7 @@ type Slice struct {
 type SlicePlan struct {
 	// Order names the lane of each slice: whole rounds, each with every lane
 	// once, or Turn times in a row. The run ends with it, or with the round
-	// in which Limit passes.
+	// in which Limit has passed since the end of the first.
 	Order []uint8
 	Turn  int // 0: 1
 	Limit time.Duration

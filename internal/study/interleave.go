@@ -74,7 +74,6 @@ const (
 	maxSlices   = 1 << 16
 	turnSlices  = 16   // of an arm in a row where settings are written before each turn
 	warmFrames  = 2048 // before an arm's first slice, at least
-	warmNS      = 2000 // what such a frame is believed to take
 )
 
 // Slicing plans the traffic of one instance of a part.
@@ -91,7 +90,6 @@ func (s *Spec) Slicing(p Part, how Interleaving, seed uint64, block, attempt, la
 	// Enough that every flow has an entry, wherever one is kept, before it
 	// is measured.
 	plan.Warm = max(warmFrames, 2*s.Offers(p).Flows)
-	plan.Limit += time.Duration(plan.Warm * lanes * warmNS)
 	return plan
 }
 

@@ -94,8 +94,12 @@ func (s *slicer) open(lanes []load.Lane) (all []laneEnds, err error) {
 func (s *slicer) turns(ctx context.Context, all []laneEnds, p load.SlicePlan, out *load.Sliced) error {
 	clock := wire.NewClock()
 	start, turn := clock.Now(), max(1, p.Turn)
+	warmed, round := start, turn*len(all)
 	for i, lane := range p.Order {
-		if i > 0 && i%(turn*len(all)) == 0 && clock.Now()-start >= uint64(p.Limit) || ctx.Err() != nil {
+		if i == round {
+			warmed = clock.Now()
+		}
+		if i > 0 && i%round == 0 && clock.Now()-warmed >= uint64(p.Limit) || ctx.Err() != nil {
 			break
 		}
 		if p.Before != nil && i%turn == 0 {
@@ -104,7 +108,7 @@ func (s *slicer) turns(ctx context.Context, all []laneEnds, p load.SlicePlan, ou
 			}
 		}
 		guard := p.Guard
-		if i%turn == 0 && i < turn*len(all) {
+		if i%turn == 0 && i < round {
 			guard = p.Warm
 		}
 		w := all[lane].gen.workers[0]

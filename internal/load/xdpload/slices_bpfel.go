@@ -102,6 +102,7 @@ type slicesSlicesState struct {
 	Tick     uint64
 	Now      uint64
 	Start    uint64
+	Warmed   uint64
 	Begun    uint64
 	Sent     uint64
 	Switches uint64
