@@ -225,7 +225,7 @@ func printResults(cmd *cobra.Command, r study.Results, asJSON bool) error {
 	if asJSON {
 		return printJSON(cmd.OutOrStdout(), r)
 	}
-	return report.Terminal(cmd.OutOrStdout(), r, report.Style{Colour: wantsColour(cmd.OutOrStdout()), Width: columns(cmd.OutOrStdout())})
+	return report.Terminal(cmd.OutOrStdout(), r, styleOf(cmd.OutOrStdout()))
 }
 
 // openedLab is a lab ready to run studies, and what it stands on.

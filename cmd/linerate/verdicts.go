@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"linerate/internal/stats"
 	"linerate/internal/study"
@@ -84,14 +82,4 @@ func printSchedule(w io.Writer, s study.Spec, asJSON bool) error {
 		}
 	}
 	return nil
-}
-
-// columns is how wide a terminal is; 80 where there is none.
-func columns(w io.Writer) int {
-	if f, ok := w.(*os.File); ok {
-		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
-			return min(n, 120)
-		}
-	}
-	return 80
 }

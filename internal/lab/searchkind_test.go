@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"linerate/internal/report"
+	"linerate/internal/show"
 	"linerate/internal/study"
 	"linerate/internal/testbed/bedtest"
 )
@@ -83,7 +84,7 @@ func shown(t *testing.T, s study.Spec, trials []study.Trial, words ...string) st
 		t.Fatal(err)
 	}
 	var text strings.Builder
-	if err := report.Terminal(&text, r, report.Style{Width: 100}); err != nil {
+	if err := report.Terminal(&text, r, show.Style{Width: 100}); err != nil {
 		t.Fatal(err)
 	}
 	for _, w := range words {

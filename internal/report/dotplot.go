@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"linerate/internal/show"
 	"linerate/internal/study"
 )
 
@@ -18,7 +19,7 @@ func (p *page) dotPlots(r study.Results, m study.Metric, part string) {
 		for _, v := range values(r, part, arm, m.Name) {
 			low, high = min(low, v), max(high, v)
 		}
-		label = max(label, width(armName(r, arm)))
+		label = max(label, show.Width(armName(r, arm)))
 	}
 	if math.IsInf(low, 0) {
 		return
@@ -26,24 +27,24 @@ func (p *page) dotPlots(r study.Results, m study.Metric, part string) {
 	if low == high {
 		low, high = low*0.99-1e-9, high*1.01+1e-9
 	}
-	columns := max(20, p.st.Width-label-6)
+	columns := max(20, p.Columns()-label-6)
 	at := func(v float64) int {
 		return min(columns-1, max(0, int(math.Round((v-low)/(high-low)*float64(columns-1)))))
 	}
-	p.line("  " + strings.Repeat(" ", label) + " +" + strings.Repeat("-", columns) + "+")
+	p.Line("  " + strings.Repeat(" ", label) + " +" + strings.Repeat("-", columns) + "+")
 	for _, arm := range list {
 		x := values(r, part, arm, m.Name)
 		name := armName(r, arm)
-		p.line("  " + name + strings.Repeat(" ", label-width(name)) + " |" + dots(x, columns, at) + "|")
+		p.Line("  " + name + strings.Repeat(" ", label-show.Width(name)) + " |" + dots(x, columns, at) + "|")
 		if len(x) > 0 {
-			p.line("  " + strings.Repeat(" ", label) + " |" + p.dim(bar(x, columns, at)) + "|")
+			p.Line("  " + strings.Repeat(" ", label) + " |" + p.Dim(bar(x, columns, at)) + "|")
 		}
 	}
-	p.line("  " + strings.Repeat(" ", label) + " +" + strings.Repeat("-", columns) + "+")
+	p.Line("  " + strings.Repeat(" ", label) + " +" + strings.Repeat("-", columns) + "+")
 	left, right := value(m, low), value(m, high)
-	gap := max(1, columns+2-width(left)-width(right))
-	p.line("  " + strings.Repeat(" ", label+1) + p.dim(left+strings.Repeat(" ", gap)+right))
-	p.line("")
+	gap := max(1, columns+2-show.Width(left)-show.Width(right))
+	p.Line("  " + strings.Repeat(" ", label+1) + p.Dim(left+strings.Repeat(" ", gap)+right))
+	p.Line("")
 }
 
 // dots marks values: x for one, a digit for more in one column.

@@ -3,6 +3,7 @@ package report
 import (
 	"math"
 
+	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
 )
@@ -117,7 +118,7 @@ func percentRow(name, class string, e stats.Effect, verdict stats.Verdict) fores
 	if !row.effectOf(e.EffectPercent, e.CILow, e.CIHigh) {
 		return row
 	}
-	row.main = percent(row.effect) + "  " + string(verdict)
+	row.main = show.SignedPercent(row.effect) + "  " + string(verdict)
 	row.aside = interval(e)
 	return row
 }
@@ -139,12 +140,12 @@ func nsRow(v study.Verdict) forestRow {
 	}
 	row.main = signedNS(row.effect)
 	if v.NSLow.Known() && v.NSHigh.Known() {
-		row.aside = "[" + study.Signed(row.low, nsDecimals(row.low)) + ", " + study.Signed(row.hi, nsDecimals(row.hi)) + "]"
+		row.aside = "[" + show.Signed(row.low, nsDecimals(row.low)) + ", " + show.Signed(row.hi, nsDecimals(row.hi)) + "]"
 	}
 	return row
 }
 
-func signedNS(v float64) string { return study.Signed(v, nsDecimals(v)) + " ns" }
+func signedNS(v float64) string { return show.Signed(v, nsDecimals(v)) + " ns" }
 
 func nsDecimals(v float64) int {
 	if math.Abs(v) < 10 {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/show"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
 )
@@ -115,12 +116,12 @@ func tiles(r study.Results) []tile {
 	}
 	aa := "A/A arm: the control against itself"
 	if effect, ok := r.AA.EffectPercent.Get(); ok {
-		aa += ", " + percent(effect)
+		aa += ", " + show.SignedPercent(effect)
 	}
 	return []tile{
 		{string(r.AA.Verdict), aa},
-		{optional(r.NoiseFloor, unsigned), "noise floor: effects below it are not told from nothing"},
-		{optional(r.MDE, unsigned), "minimum detectable effect, power 0.8"},
+		{show.Optional(r.NoiseFloor, show.Percent), "noise floor: effects below it are not told from nothing"},
+		{show.Optional(r.MDE, show.Percent), "minimum detectable effect, power 0.8"},
 		{fmt.Sprintf("%d of %d", valid, all), "trials valid"},
 	}
 }
@@ -195,15 +196,15 @@ func (p *htmlPage) effectCharts(r study.Results, g study.Goal) {
 			if len(rows) == 0 {
 				return ""
 			}
-			return forest(rows, 0, func(v float64) string { return study.Grouped(v, 0) }, w, "effects in nanoseconds with 95 % intervals")
+			return forest(rows, 0, func(v float64) string { return show.Grouped(v, 0) }, w, "effects in nanoseconds with 95 % intervals")
 		})...)
 }
 
 func percentTick(v float64) string {
-	if v == 0 {
-		return "0 %"
+	if v > 0 {
+		return "+" + show.Tick(v) + " %"
 	}
-	return strings.TrimSuffix(study.Signed(v, 0), ".0") + " %"
+	return show.Tick(v) + " %"
 }
 
 // searchCharts shows what a part's searches tried and found.
@@ -241,9 +242,9 @@ func verdictTable(r study.Results, g study.Goal) htmlTable {
 			continue
 		}
 		t.Note = v.Method
-		t.Rows = append(t.Rows, []string{v.Variant, optional(v.VariantMean, func(x float64) string { return value(m, x) }),
-			optional(v.EffectPercent, percent), interval(v.Effect), optional(v.EffectNS, func(x float64) string { return study.Signed(x, nsDecimals(x)) }),
-			fmt.Sprint(v.N), pValue(v.PHolm), pValue(v.PWelch), pValue(v.PMannWhitney), string(v.Verdict)})
+		t.Rows = append(t.Rows, []string{v.Variant, measured(m, v.VariantMean),
+			show.Optional(v.EffectPercent, show.SignedPercent), interval(v.Effect), show.Optional(v.EffectNS, func(x float64) string { return show.Signed(x, nsDecimals(x)) }),
+			fmt.Sprint(v.N), show.Optional(v.PHolm, show.P), show.Optional(v.PWelch, show.P), show.Optional(v.PMannWhitney, show.P), string(v.Verdict)})
 	}
 	return t
 }
@@ -268,7 +269,7 @@ func environment(r study.Results) [][2]string {
 	add("Kernel", strings.TrimSpace(e.OS+" "+e.Kernel+" "+e.Arch))
 	add("CPU", fmt.Sprintf("%s × %d", e.CPU, e.CPUs))
 	if e.MemoryBytes > 0 {
-		add("Memory", fmt.Sprintf("%.1f GiB", float64(e.MemoryBytes)/(1<<30)))
+		add("Memory", show.Bytes(float64(e.MemoryBytes)))
 	}
 	add("Machine", strings.Join(strings.Fields(e.Hostname+" "+e.Machine+" "+e.Hypervisor), " "))
 	add("Governor", e.Governor)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"linerate/internal/show"
 	"linerate/internal/study"
 )
 
@@ -39,11 +40,11 @@ func offeredDelivered(r study.Results, part string, width float64) string {
 	y := scale{to: 1.12 * maxY, left: plotBottom, span: top - plotBottom}
 	for _, v := range y.ticks(5) {
 		c.line("grid", left, y.at(v), width-right, y.at(v))
-		c.text("tick", "end", left-6, y.at(v)+4, siBare(v))
+		c.text("tick", "end", left-6, y.at(v)+4, show.Tick(v))
 	}
 	for _, v := range x.ticks(int(x.span / 80)) {
 		c.line("grid", x.at(v), plotBottom, x.at(v), plotBottom+4)
-		c.tick(x.at(v), plotBottom+17, siBare(v))
+		c.tick(x.at(v), plotBottom+17, show.Tick(v))
 	}
 	end := min(x.to, y.to)
 	c.line("lossless", x.at(0), y.at(0), x.at(end), y.at(end))
@@ -54,7 +55,7 @@ func offeredDelivered(r study.Results, part string, width float64) string {
 		offered, forwarded := values(r, part, a, study.OfferedRate), values(r, part, a, study.OverloadRate)
 		for k := range min(len(offered), len(forwarded)) {
 			c.dot(fmt.Sprintf("trial c%d", i%8), x.at(offered[k]), y.at(forwarded[k]), 4.5,
-				fmt.Sprintf("%s: %s of %s", armName(r, a), Rate(forwarded[k]), Rate(offered[k])))
+				fmt.Sprintf("%s: %s of %s", armName(r, a), show.Rate(forwarded[k]), show.Rate(offered[k])))
 		}
 	}
 	if narrow {
@@ -123,7 +124,7 @@ func latencies(r study.Results, part string, width float64) string {
 	s := scale{from: low / 1.3, to: high * 1.3, left: left, span: width - left - right, log: true}
 	for _, v := range s.ticks(int(s.span / 70)) {
 		c.line("grid", s.at(v), top, s.at(v), bottom)
-		c.tick(s.at(v), bottom+16, Nanos(v))
+		c.tick(s.at(v), bottom+16, show.Nanos(v))
 	}
 	for i, a := range list {
 		y := top + row*(float64(i)+0.5)
@@ -131,7 +132,7 @@ func latencies(r study.Results, part string, width float64) string {
 		if math.IsNaN(p50) || math.IsNaN(p99) {
 			continue
 		}
-		words := Nanos(p50) + " … " + Nanos(p99)
+		words := show.Nanos(p50) + " … " + show.Nanos(p99)
 		if narrow {
 			c.text("name", "start", 2, y-4, armName(r, a))
 			c.text("number", "end", width-2, y-4, words)
@@ -142,21 +143,8 @@ func latencies(r study.Results, part string, width float64) string {
 		}
 		class := fmt.Sprintf("c%d", i%8)
 		c.line("range "+class, s.at(p50), y, s.at(p99), y)
-		c.dot("trial "+class, s.at(p50), y, 5, armName(r, a)+", median: "+Nanos(p50))
-		c.dot("hollow "+class, s.at(p99), y, 4.5, armName(r, a)+", 99th percentile: "+Nanos(p99))
+		c.dot("trial "+class, s.at(p50), y, 5, armName(r, a)+", median: "+show.Nanos(p50))
+		c.dot("hollow "+class, s.at(p99), y, 4.5, armName(r, a)+", 99th percentile: "+show.Nanos(p99))
 	}
 	return c.svg(chartClass(narrow), fmt.Sprintf("one-way latency in part %s: median and 99th percentile", part))
-}
-
-// siBare prints an axis value with its prefix only.
-func siBare(v float64) string {
-	for _, p := range []struct {
-		from   float64
-		suffix string
-	}{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}} {
-		if math.Abs(v) >= p.from {
-			return fmt.Sprintf("%g%s", math.Round(v/p.from*100)/100, p.suffix)
-		}
-	}
-	return fmt.Sprintf("%g", v)
 }

@@ -13,7 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/stats"
+	"github.com/charmbracelet/x/ansi"
+
+	"linerate/internal/show"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
 )
@@ -70,7 +72,7 @@ func results(t *testing.T) (study.Spec, study.Results) {
 func TestTerminal(t *testing.T) {
 	_, r := results(t)
 	var b bytes.Buffer
-	if err := Terminal(&b, r, Style{}); err != nil {
+	if err := Terminal(&b, r, show.Style{}); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()
@@ -82,11 +84,11 @@ func TestTerminal(t *testing.T) {
 			t.Errorf("the report lacks %q:\n%s", want, text)
 		}
 	}
-	if strings.Contains(text, "\x1b") {
+	if ansi.Strip(text) != text {
 		t.Error("a plain report has escape sequences")
 	}
 	for i, line := range strings.Split(text, "\n") {
-		if n := width(line); n > 96 && strings.Contains(line, "|") {
+		if n := show.Width(line); n > 96 && strings.Contains(line, "|") {
 			t.Errorf("line %d has %d columns", i+1, n)
 		}
 	}
@@ -95,22 +97,22 @@ func TestTerminal(t *testing.T) {
 func TestTerminalColour(t *testing.T) {
 	_, r := results(t)
 	var plain, colour bytes.Buffer
-	if err := errors.Join(Terminal(&plain, r, Style{}), Terminal(&colour, r, Style{Colour: true})); err != nil {
+	if err := errors.Join(Terminal(&plain, r, show.Style{}), Terminal(&colour, r, show.Style{Colour: true})); err != nil {
 		t.Fatal(err)
 	}
-	stripped := regexp.MustCompile("\x1b\\[[0-9]*m").ReplaceAllString(colour.String(), "")
-	if !strings.Contains(colour.String(), "\x1b[31mworse\x1b[0m") || stripped != plain.String() {
+	stripped := ansi.Strip(colour.String())
+	if !strings.Contains(colour.String(), show.Style{Colour: true}.Paint(show.Bad, "worse")) || stripped != plain.String() {
 		t.Error("colour changes more than the colour")
 	}
 }
 
 func TestDotPlotHasEveryTrial(t *testing.T) {
 	_, r := results(t)
-	p := &page{st: Style{Width: 80}}
+	p := &page{show.NewPage(show.Style{Width: 80})}
 	m, part := primary(r)
 	p.dotPlots(r, m, part)
 	count := 0
-	for line := range strings.Lines(p.b.String()) {
+	for line := range strings.Lines(p.String()) {
 		if strings.Contains(line, "A") && strings.Contains(line, "|  ") && !strings.Contains(line, "A/A") {
 			continue
 		}
@@ -128,7 +130,7 @@ func TestDotPlotHasEveryTrial(t *testing.T) {
 		}
 	}
 	if want := 4*4 - 1; count != want {
-		t.Errorf("%d dots, want %d:\n%s", count, want, p.b.String())
+		t.Errorf("%d dots, want %d:\n%s", count, want, p.String())
 	}
 }
 
@@ -223,7 +225,7 @@ func TestReportsOfNothing(t *testing.T) {
 	}
 	r := study.Analyse(s, 5, study.Environment{}, nil)
 	var b bytes.Buffer
-	if err := Terminal(&b, r, Style{}); err != nil {
+	if err := Terminal(&b, r, show.Style{}); err != nil {
 		t.Fatal(err)
 	}
 	page, err := HTML(s, r)
@@ -275,17 +277,5 @@ func TestTicks(t *testing.T) {
 	}
 	if got := (scale{from: 0, to: 0}).ticks(5); len(got) > 2 {
 		t.Errorf("%v", got)
-	}
-}
-
-func TestFormats(t *testing.T) {
-	for got, want := range map[string]string{
-		Rate(1_432_000): "1.43 Mpps", Rate(287_400): "287 kpps", Rate(999.9e3): "1.00 Mpps", Rate(12): "12.0 pps",
-		Nanos(512): "512 ns", Nanos(18_130): "18.1 µs", Nanos(2.5e6): "2.50 ms",
-		percent(-79.51): "−79.5 %", percent(387.2): "+387 %", pValue(stats.Number{}): "–", clock(95 * time.Second): "1:35",
-	} {
-		if got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
 	}
 }

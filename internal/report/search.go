@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"linerate/internal/search"
+	"linerate/internal/show"
 	"linerate/internal/study"
 )
 
@@ -65,7 +66,7 @@ func lossOverLoad(r study.Results, part string, width float64) string {
 	c.text("tick", "end", left-6, bottom-2, "none")
 	for _, v := range x.ticks(int(x.span / 60)) {
 		c.line("grid", x.at(v), top, x.at(v), c.h-8)
-		c.tick(x.at(v), bottom+16, siBare(v))
+		c.tick(x.at(v), bottom+16, show.Tick(v))
 	}
 	c.text("tick", "start", 2, top-4, "lost")
 	c.text("tick", "middle", (left+width-right)/2, bottom+32, "offered, pps")
@@ -93,7 +94,7 @@ func drawRuns(c *canvas, runs []*study.SearchRun, name, class string, x, y scale
 			if p.LossRatio > 0 {
 				at = y.at(max(lossFloor, p.LossRatio))
 			}
-			c.dot(class, x.at(p.Load), at, 3.5, fmt.Sprintf("%s: %.3g s at %s, %.3g %% lost", name, p.Duration, Rate(p.Load), 100*p.LossRatio))
+			c.dot(class, x.at(p.Load), at, 3.5, fmt.Sprintf("%s: %.3g s at %s, %s lost", name, p.Duration, show.Rate(p.Load), show.Loss(p.LossRatio)))
 		}
 	}
 }
@@ -106,10 +107,7 @@ func drawBounds(c *canvas, r study.Results, part, arm string, i int, x scale, y,
 		return
 	}
 	mu := meanGoal(runs, 0, func(g search.GoalResult) *float64 { return g.Throughput })
-	words := "–"
-	if !math.IsNaN(mu) {
-		words = Rate(mu)
-	}
+	words := show.Rate(mu)
 	if narrow {
 		c.text("name", "start", 2, y-6, armName(r, arm))
 		c.text("number", "end", c.w-2, y-6, words)
@@ -161,7 +159,7 @@ func searchTable(r study.Results, part string) (htmlTable, bool) {
 				func(g search.GoalResult) *float64 { return g.Upper },
 				func(g search.GoalResult) *float64 { return g.Throughput },
 			} {
-				row = append(row, ppsOrNone(meanGoal(runs, k, of)))
+				row = append(row, show.Rate(meanGoal(runs, k, of)))
 			}
 			if k > 0 {
 				row[0] = ""
@@ -173,18 +171,11 @@ func searchTable(r study.Results, part string) (htmlTable, bool) {
 				trials += float64(len(s.Points)) / float64(len(runs))
 				took += s.TrialSeconds / float64(len(runs))
 			}
-			t.Rows = append(t.Rows, append(row, fmt.Sprint(len(runs)), fmt.Sprintf("%.0f", trials), fmt.Sprintf("%.1f s", took)))
+			t.Rows = append(t.Rows, append(row, fmt.Sprint(len(runs)), show.Grouped(trials, 0), show.Nanos(1e9*took)))
 		}
 	}
 	t.Note = "means over the searches; bounds are Relevant Bounds, throughput is Conditional Throughput, where the method is MLRsearch"
 	return t, len(t.Rows) > 0
-}
-
-func ppsOrNone(v float64) string {
-	if math.IsNaN(v) {
-		return "–"
-	}
-	return Rate(v)
 }
 
 // latencyTable tells the delay at fractions of each search's throughput, as
@@ -210,7 +201,7 @@ func latencyTable(r study.Results, part string) (htmlTable, bool) {
 			if k > 0 {
 				name = ""
 			}
-			t.Rows = append(t.Rows, []string{name, fmt.Sprintf("%.0f %%", 100*share/n), Rate(load / n), Nanos(p50 / n), Nanos(p99 / n), fmt.Sprintf("%.2g %%", 100*loss/n)})
+			t.Rows = append(t.Rows, []string{name, show.Percent(100 * share / n), show.Rate(load / n), show.Nanos(p50 / n), show.Nanos(p99 / n), show.Loss(loss / n)})
 		}
 	}
 	return t, len(t.Rows) > 0

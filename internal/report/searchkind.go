@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"linerate/internal/search"
+	"linerate/internal/show"
 	"linerate/internal/study"
 )
 
@@ -33,13 +34,9 @@ func burstTable(r study.Results, part string) (htmlTable, bool) {
 			longest, sd = longest+b.Mean/n, sd+b.SD.Float()/n
 			implied, corrected = implied+b.ImpliedTime/n, corrected+b.CorrectedTime/n
 		}
-		scatter := "–"
-		if !math.IsNaN(sd) {
-			scatter = study.Grouped(sd, 1)
-		}
-		frames := func(v float64) string { return study.Grouped(v, 0) }
-		t.Rows = append(t.Rows, []string{armName(r, arm), frames(longest) + " frames", frames(least), frames(most), scatter,
-			Nanos(1e9 * implied), Nanos(1e9 * corrected), frames(trials / n)})
+		frames := func(v float64) string { return show.Grouped(v, 0) }
+		t.Rows = append(t.Rows, []string{armName(r, arm), frames(longest) + " frames", frames(least), frames(most), show.Grouped(sd, 1),
+			show.Nanos(1e9 * implied), show.Nanos(1e9 * corrected), frames(trials / n)})
 	}
 	return t, len(t.Rows) > 0
 }
@@ -73,7 +70,7 @@ func curveTable(r study.Results, part string) (htmlTable, bool) {
 		for _, arm := range t.Header[1:] {
 			cell := ""
 			if v := loss[arm][share]; len(v) > 0 {
-				cell = fmt.Sprintf("%.3g %%", 100*mean(v))
+				cell = show.Loss(mean(v))
 			}
 			row = append(row, cell)
 		}

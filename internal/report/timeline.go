@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"math"
 
+	"linerate/internal/show"
 	"linerate/internal/study"
 )
 
 // timeline draws every trial of a part in the order of time, a strip for each
-// arm: how far it lies from its arm's mean, in percent, on one scale for all,
+// arm: how far it lies from its arm's mean, in show.SignedPercent, on one scale for all,
 // so that drift shows as a slope and noise as width. Invalid trials are
 // crosses.
 func timeline(r study.Results, m study.Metric, part string, width float64) string {
@@ -48,8 +49,8 @@ func timeline(r study.Results, m study.Metric, part string, width float64) strin
 		drawStrip(c, r, m, part, arm, i, x, mid, half/reach)
 	}
 	c.text("tick", "start", left, bottom+16, "0:00")
-	c.text("tick", "end", width-right, bottom+16, clock(seconds(span[1])))
-	note := fmt.Sprintf("strip height ±%s %%", digits(reach))
+	c.text("tick", "end", width-right, bottom+16, show.Clock(seconds(span[1])))
+	note := fmt.Sprintf("strip height ±%s %%", show.Digits(reach))
 	c.text("tick", "middle", (left+width-right)/2, bottom+16, note)
 	return c.svg(chartClass(narrow), fmt.Sprintf("%s of every trial of part %s in time order, a strip for each variant", m.Label, part))
 }
@@ -109,7 +110,7 @@ func blockBands(c *canvas, r study.Results, part string, x scale, top, bottom fl
 }
 
 // deviation is the largest distance of a valid trial from its arm's mean in
-// percent, never less than one.
+// show.SignedPercent, never less than one.
 func deviation(r study.Results, m study.Metric, part string) float64 {
 	worst := 1.0
 	for _, arm := range arms(r, part) {
@@ -151,7 +152,7 @@ func drawStrip(c *canvas, r study.Results, m study.Metric, part, arm string, col
 			c.line("thread "+class, lastX, lastY, at, y)
 		}
 		lastX, lastY, has = at, y, true
-		title := fmt.Sprintf("%s, block %d: %s (%s of its mean)", armName(r, arm), t.Block, value(m, v), percent(off))
+		title := fmt.Sprintf("%s, block %d: %s (%s of its mean)", armName(r, arm), t.Block, value(m, v), show.SignedPercent(off))
 		marks = append(marks, func() { c.dot("trial "+class, at, y, 4, title) })
 	}
 	for _, draw := range marks {

@@ -12,6 +12,8 @@ import (
 func Nanos(ns float64) string {
 	a := math.Abs(ns)
 	switch {
+	case math.IsNaN(ns) || math.IsInf(ns, 0):
+		return Unknown
 	case a < 999.5:
 		if ns == math.Trunc(ns) {
 			return Grouped(ns, 0) + " ns"

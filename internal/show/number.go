@@ -77,6 +77,9 @@ func Count[T ~int | ~int64 | ~uint64](n T) string {
 // SI prints three digits with the unit and its decimal prefix: "2.67 Mpps".
 func SI(v float64, unit string) string {
 	a := math.Abs(v)
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return Unknown
+	}
 	for _, p := range []struct {
 		below, by float64
 		prefix    string
@@ -87,6 +90,24 @@ func SI(v float64, unit string) string {
 	}
 	return Digits(v/1e12) + " T" + unit
 }
+
+// Tick labels an axis: its values are round, so they keep the digits they have
+// and the prefix alone, "1.5M".
+func Tick(v float64) string {
+	a := math.Abs(v)
+	for _, p := range []struct {
+		from   float64
+		prefix string
+	}{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}} {
+		if a >= p.from {
+			return minus(strconv.FormatFloat(math.Round(v/p.from*100)/100, 'g', -1, 64)) + p.prefix
+		}
+	}
+	return minus(strconv.FormatFloat(v, 'g', -1, 64))
+}
+
+// minus makes the sign a true one.
+func minus(text string) string { return strings.Replace(text, "-", "−", 1) }
 
 // Rate prints frames or packets per second.
 func Rate(pps float64) string { return SI(pps, "pps") }
@@ -136,6 +157,21 @@ func percent(v float64, print func(float64, int) string) string {
 	return print(v, 2) + " %"
 }
 
+// Loss prints a ratio of loss with three significant digits however small it
+// is, for none and hardly any differ: "0 %", "0.00012 %", "12.3 %".
+func Loss(ratio float64) string {
+	v := 100 * ratio
+	switch a := math.Abs(v); {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return Unknown
+	case a == 0:
+		return "0 %"
+	case a < 0.995:
+		return minus(strconv.FormatFloat(v, 'f', min(12, 2-int(math.Floor(math.Log10(a)))), 64)) + " %"
+	}
+	return Digits(v) + " %"
+}
+
 // Interval prints the bounds of an effect in percent: "[−0.10, +0.45]".
 func Interval(low, high float64) string {
 	if math.IsNaN(low) || math.IsNaN(high) {
@@ -155,20 +191,30 @@ func P(p float64) string {
 	return strconv.FormatFloat(p, 'f', 3, 64)
 }
 
+// Maybe is a number that may be unknown, as a stats.Number is.
+type Maybe interface {
+	Get() (v float64, known bool)
+}
+
 // Optional prints a number that may be unknown.
-func Optional(v *float64, print func(float64) string) string {
-	if v == nil {
+func Optional(n Maybe, print func(float64) string) string {
+	v, known := n.Get()
+	if !known {
 		return Unknown
 	}
-	return print(*v)
+	return print(v)
 }
 
 // OptionalInterval is Interval of bounds that may be unknown.
-func OptionalInterval(low, high *float64) string {
-	if low == nil || high == nil {
-		return Unknown
+func OptionalInterval(low, high Maybe) string {
+	return Interval(orNaN(low), orNaN(high))
+}
+
+func orNaN(n Maybe) float64 {
+	if v, known := n.Get(); known {
+		return v
 	}
-	return Interval(*low, *high)
+	return math.NaN()
 }
 
 // Plural is "1 line", "2 lines": the word takes an s.

@@ -46,21 +46,15 @@ const (
 	Bad
 	Doubt
 	Note
-	GoodBold
-	BadBold
-	NoteBold
 )
 
 var inks = map[Ink]ansi.Style{
-	Bold:     ansi.NewStyle(ansi.AttrBold),
-	Dim:      ansi.NewStyle(ansi.AttrFaint),
-	Good:     ansi.NewStyle(ansi.AttrGreenForegroundColor),
-	Bad:      ansi.NewStyle(ansi.AttrRedForegroundColor),
-	Doubt:    ansi.NewStyle(ansi.AttrYellowForegroundColor),
-	Note:     ansi.NewStyle(ansi.AttrCyanForegroundColor),
-	GoodBold: ansi.NewStyle(ansi.AttrBold, ansi.AttrGreenForegroundColor),
-	BadBold:  ansi.NewStyle(ansi.AttrBold, ansi.AttrRedForegroundColor),
-	NoteBold: ansi.NewStyle(ansi.AttrBold, ansi.AttrCyanForegroundColor),
+	Bold:  ansi.NewStyle(ansi.AttrBold),
+	Dim:   ansi.NewStyle(ansi.AttrFaint),
+	Good:  ansi.NewStyle(ansi.AttrGreenForegroundColor),
+	Bad:   ansi.NewStyle(ansi.AttrRedForegroundColor),
+	Doubt: ansi.NewStyle(ansi.AttrYellowForegroundColor),
+	Note:  ansi.NewStyle(ansi.AttrCyanForegroundColor),
 }
 
 // Paint writes text in an ink, or plainly where the style has no colour.
@@ -69,6 +63,14 @@ func (s Style) Paint(ink Ink, text string) string {
 		return text
 	}
 	return inks[ink].Styled(text)
+}
+
+// Headline is Paint in bold letters.
+func (s Style) Headline(ink Ink, text string) string {
+	if !s.Colour || text == "" {
+		return text
+	}
+	return append(ansi.NewStyle(ansi.AttrBold), inks[ink]...).Styled(text)
 }
 
 // Bold is Paint in the ink Bold.

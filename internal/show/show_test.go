@@ -22,7 +22,10 @@ func TestNumbers(t *testing.T) {
 		{SignedPercent(3.14), "+3.1 %"}, {SignedPercent(-0.05), "−0.05 %"}, {SignedPercent(-1e9), "> −99,999 %"},
 		{Interval(-0.1, 12.34), "[−0.10, +12.3]"}, {Interval(nan, 1), "–"},
 		{P(0.0004), "< 0.001"}, {P(0.0149), "0.015"}, {P(1), "1.000"}, {P(nan), "–"},
-		{Optional(nil, Percent), "–"}, {OptionalInterval(nil, nil), "–"},
+		{Optional(maybe{}, Percent), "–"}, {Optional(maybe{0.5, true}, Percent), "0.50 %"},
+		{OptionalInterval(maybe{}, maybe{1, true}), "–"}, {OptionalInterval(maybe{-1, true}, maybe{1, true}), "[−1.0, +1.0]"},
+		{Rate(nan), "–"}, {Nanos(nan), "–"}, {Tick(1.5e6), "1.5M"}, {Tick(0), "0"}, {Tick(-2e3), "−2k"}, {Tick(0.25), "0.25"},
+		{Loss(0), "0 %"}, {Loss(1.234e-6), "0.000123 %"}, {Loss(0.00996), "1.00 %"}, {Loss(0.1234), "12.3 %"}, {Loss(1), "100 %"}, {Loss(nan), "–"},
 		{Nanos(512), "512 ns"}, {Nanos(5.125), "5.12 ns"}, {Nanos(999.6), "1.00 µs"}, {Nanos(1.24e6), "1.24 ms"}, {Nanos(61e9), "61.0 s"}, {Latency(3 * time.Millisecond), "3.00 ms"},
 		{Clock(65 * time.Second), "1:05"}, {Clock(3725 * time.Second), "1:02:05"},
 		{Age(59 * time.Second), "59 s"}, {Age(90 * time.Minute), "1 h"}, {Age(72 * time.Hour), "3 days"},
@@ -35,6 +38,14 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 }
+
+// maybe is a number that may be unknown.
+type maybe struct {
+	v     float64
+	known bool
+}
+
+func (m maybe) Get() (float64, bool) { return m.v, m.known }
 
 func TestTableSetsNumbersRightAndIgnoresEscapes(t *testing.T) {
 	st := Style{Colour: true}

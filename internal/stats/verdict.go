@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"linerate/internal/hint"
+	"linerate/internal/show"
 )
 
 // Verdict is what a comparison comes to.
@@ -51,6 +52,21 @@ func (v Verdict) Compare(o Verdict) int {
 
 // Differs reports whether a difference is shown: better or worse.
 func (v Verdict) Differs() bool { return v == Better || v == Worse }
+
+// Ink is how a terminal shows the verdict.
+func (v Verdict) Ink() show.Ink {
+	switch v {
+	case Better:
+		return show.Good
+	case Worse:
+		return show.Bad
+	case Equivalent:
+		return show.Note
+	case Inconclusive, Invalid:
+		return show.Doubt
+	}
+	return show.Plain
+}
 
 // Direction says which way a metric is better.
 type Direction string

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"linerate/internal/show"
 	"linerate/internal/stats"
 )
 
@@ -210,11 +211,11 @@ func (r *Results) compareAA(s Spec, seed uint64) {
 // warn collects what a reader must know before believing the verdicts.
 func (r *Results) warn(s Spec) {
 	if r.AA.Verdict.Differs() {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("the A/A arm differs from the control by %+.1f %% although both are %s: distrust effects below %.1f %%",
-			r.AA.EffectPercent.Float(), s.Control, r.NoiseFloor.Float()))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the A/A arm differs from the control by %s although both are %s: distrust effects below %s",
+			show.Optional(r.AA.EffectPercent, show.SignedPercent), s.Control, show.Optional(r.NoiseFloor, show.Percent)))
 	}
 	if len(r.AA.FalseAlarms) > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("the A/A arm also differs from the control by %s", join(r.AA.FalseAlarms)))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the A/A arm also differs from the control by %s", show.List(r.AA.FalseAlarms)))
 	}
 	if n := invalidTrials(r.Trials); n > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d trials are invalid; they are in the record, with reasons, and in no verdict", n, len(r.Trials)))

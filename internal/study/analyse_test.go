@@ -178,15 +178,3 @@ func TestAnalyseUnavailable(t *testing.T) {
 		}
 	}
 }
-
-func TestSigned(t *testing.T) {
-	for _, c := range []struct {
-		v    float64
-		d    int
-		want string
-	}{{-79.51, 1, "−79.5"}, {2706.4, 0, "+2,706"}, {0.001, 1, "±0.0"}, {-1234567, 0, "−1,234,567"}} {
-		if got := Signed(c.v, c.d); got != c.want {
-			t.Errorf("Signed(%g, %d) = %q, want %q", c.v, c.d, got, c.want)
-		}
-	}
-}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/show"
 	"linerate/internal/stats"
 )
 
@@ -27,13 +28,13 @@ func answer(s Spec, r Results) string {
 		parts = append(parts, "the "+m.Label+" is "+tellEffects(shown, m))
 	}
 	if eq := groups[stats.Equivalent]; len(eq) > 0 {
-		parts = append(parts, fmt.Sprintf("%s %s equivalent within %g %%", join(variantNames(eq)), isAre(len(eq)), eq[0].MarginPercent))
+		parts = append(parts, fmt.Sprintf("%s %s equivalent within %g %%", show.List(variantNames(eq)), isAre(len(eq)), eq[0].MarginPercent))
 	}
 	if un := groups[stats.Inconclusive]; len(un) > 0 {
-		parts = append(parts, fmt.Sprintf("no difference is shown for %s", join(variantNames(un))))
+		parts = append(parts, fmt.Sprintf("no difference is shown for %s", show.List(variantNames(un))))
 	}
 	if bad := groups[stats.Invalid]; len(bad) > 0 {
-		parts = append(parts, fmt.Sprintf("there is no verdict for %s, for want of valid trials", join(variantNames(bad))))
+		parts = append(parts, fmt.Sprintf("there is no verdict for %s, for want of valid trials", show.List(variantNames(bad))))
 	}
 	if len(parts) == 0 {
 		return "There is no answer yet: no variant has a verdict."
@@ -55,9 +56,9 @@ func tellEffects(vs []Verdict, m Metric) string {
 		if effect < 0 {
 			way = "lower"
 		}
-		text := fmt.Sprintf("%s %% %s with %s", Grouped(math.Abs(effect), 1), way, v.Variant)
+		text := fmt.Sprintf("%s %s with %s", show.Percent(effect), way, v.Variant)
 		if ns, ok := v.EffectNS.Get(); ok {
-			text += fmt.Sprintf(" (%s ns", Signed(ns, 0))
+			text += fmt.Sprintf(" (%s ns", show.Signed(ns, 0))
 			if i == 0 && m.Unit != "ns" {
 				text += " per packet"
 			}
@@ -65,42 +66,13 @@ func tellEffects(vs []Verdict, m Metric) string {
 		}
 		told = append(told, text)
 	}
-	return join(told)
+	return show.List(told)
 }
 
 // size orders effects: a doubling is as large as a halving.
 func size(v Verdict) float64 {
 	effect, _ := v.EffectPercent.Get()
 	return math.Abs(math.Log1p(effect / 100))
-}
-
-// Signed prints a number with its sign, a true minus and thousands apart.
-func Signed(v float64, decimals int) string {
-	text := Grouped(math.Abs(v), decimals)
-	switch {
-	case strings.Trim(text, "0., ") == "":
-		return "±" + text
-	case v < 0:
-		return "−" + text
-	}
-	return "+" + text
-}
-
-// Grouped prints a number with its thousands apart.
-func Grouped(v float64, decimals int) string {
-	text := fmt.Sprintf("%.*f", decimals, v)
-	whole, frac, _ := strings.Cut(text, ".")
-	sign := ""
-	if strings.HasPrefix(whole, "-") {
-		sign, whole = "−", whole[1:]
-	}
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	if frac != "" {
-		frac = "." + frac
-	}
-	return sign + whole + frac
 }
 
 func variantNames(vs []Verdict) []string {
@@ -116,14 +88,6 @@ func isAre(n int) string {
 		return "is"
 	}
 	return "are"
-}
-
-// join lists words as a sentence does.
-func join(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"linerate/internal/show"
 	"linerate/internal/stats"
 )
 
@@ -70,8 +71,8 @@ const carryOverLimit = 2
 func (r *Results) warnCarryOver() {
 	for _, c := range r.CarryOver {
 		if c.CILow.Float() > carryOverLimit {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("%s changes the time per packet of whatever comes after it by %s %%: the arms do not leave each other alone; interleave: false in the study measures one after the other",
-				c.Variant, Signed(c.EffectPercent.Float(), 1)))
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%s changes the time per packet of whatever comes after it by %s: the arms do not leave each other alone; interleave: false in the study measures one after the other",
+				c.Variant, show.Optional(c.EffectPercent, show.SignedPercent)))
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"linerate/internal/load"
+	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/testbed"
 )
@@ -355,7 +356,7 @@ func (d Disturbed) String() string {
 	if len(parts) == 0 {
 		return "none was disturbed"
 	}
-	return join(parts)
+	return show.List(parts)
 }
 
 // attempt is which instance of its block a trial is of; 0: of none.
