@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
 )
@@ -64,7 +65,7 @@ func armBoxes(r study.Results, part string) (all []box) {
 			}
 		}
 		if len(b.q) == boxQuantiles {
-			b.title = fmt.Sprintf("%s: median %s ns, 90 %% of slices from %s to %s", b.name, digits(b.q[2]), digits(b.q[0]), digits(b.q[4]))
+			b.title = fmt.Sprintf("%s: median %s ns, 90 %% of slices from %s to %s", b.name, show.Digits(b.q[2]), show.Digits(b.q[0]), show.Digits(b.q[4]))
 			all = append(all, b)
 		}
 	}
@@ -76,7 +77,7 @@ func instanceBoxes(s study.Spec, r study.Results, part string) (all []box) {
 		if len(t.of.Quantiles) == boxQuantiles {
 			name := fmt.Sprintf("instance %d", t.trial.Block)
 			all = append(all, box{name: name, q: t.of.Quantiles,
-				title: fmt.Sprintf("%s: median %s ns, %d of %d rounds undisturbed", name, digits(t.of.Quantiles[2]), t.of.GoodRounds, t.of.Rounds)})
+				title: fmt.Sprintf("%s: median %s ns, %d of %d rounds undisturbed", name, show.Digits(t.of.Quantiles[2]), t.of.GoodRounds, t.of.Rounds)})
 		}
 	}
 	return all
@@ -104,7 +105,7 @@ func boxPlot(all []box, width float64, log bool) string {
 	c := &canvas{w: width, h: bottom + 26}
 	for _, v := range x.ticks(5) {
 		c.line("grid", x.at(v), top, x.at(v), bottom)
-		c.tick(x.at(v), bottom+16, study.Grouped(v, 0)+" ns")
+		c.tick(x.at(v), bottom+16, show.Grouped(v, 0)+" ns")
 	}
 	for i, b := range all {
 		mid := top + strip*(float64(i)+0.5)
@@ -118,7 +119,7 @@ func boxPlot(all []box, width float64, log bool) string {
 		c.line("thread "+class, x.at(b.q[0]), mid, x.at(b.q[4]), mid)
 		c.rect("block", x.at(b.q[1]), mid-6, max(1, x.at(b.q[3])-x.at(b.q[1])), 12)
 		c.dot("trial "+class, x.at(b.q[2]), mid, 4, b.title)
-		c.text("number", "start", width-right+6, mid+4, study.Grouped(b.q[2], 0)+" ns")
+		c.text("number", "start", width-right+6, mid+4, show.Grouped(b.q[2], 0)+" ns")
 	}
 	return c.svg(chartClass(narrow), "distributions of the time per frame of slices")
 }
@@ -141,9 +142,9 @@ func sliceTable(r study.Results, part string) htmlTable {
 		}
 		carry := "–"
 		if i := slices.IndexFunc(r.CarryOver, func(c study.CarryOver) bool { return c.Variant == arm }); i >= 0 {
-			carry = optional(r.CarryOver[i].EffectPercent, percent)
+			carry = show.Optional(r.CarryOver[i].EffectPercent, show.SignedPercent)
 		}
-		t.Rows = append(t.Rows, []string{armName(r, arm), fmt.Sprint(len(all)), study.Grouped(float64(rounds), 0),
+		t.Rows = append(t.Rows, []string{armName(r, arm), fmt.Sprint(len(all)), show.Grouped(float64(rounds), 0),
 			fmt.Sprintf("%.0f %%", 100*float64(good)/float64(max(1, rounds))), fmt.Sprint(d.Switched), fmt.Sprint(d.Underway),
 			fmt.Sprint(d.Leftover), fmt.Sprint(d.Stalled), carry})
 	}
