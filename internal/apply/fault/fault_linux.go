@@ -49,7 +49,8 @@ type Options struct {
 
 // Result counts what was left of the host.
 type Result struct {
-	Faults int `json:"faults"`
+	Version int `json:"version"`
+	Faults  int `json:"faults"`
 	// Old and New: exactly as before, exactly as confirmed.
 	Old int `json:"old"`
 	New int `json:"new"`
@@ -100,6 +101,7 @@ func Run(ctx context.Context, dir string, o Options) (Result, error) {
 	}
 	wg.Wait()
 	total := results[0]
+	total.Version = 1
 	for _, r := range results[1:] {
 		total.add(r)
 	}
@@ -293,6 +295,11 @@ func (l *lab) perform(ctx context.Context, m apply.Machine, phase Phase) error {
 // strike starts from before a phase, does the phase with the fault in it, then
 // what a host would do to recover, and judges.
 func (l *lab) strike(ctx context.Context, a attack) error {
+	// The same transaction has the same id each time: a switch that is left
+	// from the last strike would take this one for its own.
+	if err := l.realm.endWatchers(); err != nil {
+		return err
+	}
 	if err := errors.Join(l.realm.load(l.from[a.phase]), l.scratch()); err != nil {
 		return err
 	}

@@ -35,3 +35,18 @@ func TestFaults(t *testing.T) {
 	}
 	t.Logf("%+v", got)
 }
+
+// TestBrokenRevert: the check can fail. With the revert sabotaged it finds
+// hosts that are neither old nor new.
+func TestBrokenRevert(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root: it makes namespaces and a file system")
+	}
+	got, err := Run(context.Background(), t.TempDir(), Options{Faults: 12, Seed: 1, Workers: 2, BreakRevert: true, Runner: local})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Mixed == 0 || len(got.Bad) == 0 {
+		t.Errorf("a sabotaged revert went unnoticed: %+v", got)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -212,6 +213,33 @@ func (e entry) write() error {
 		}
 	}
 	return errors.Join(os.Chown(e.path, e.uid, e.gid), os.Chmod(e.path, e.mode.Perm()))
+}
+
+// endWatchers ends the switches of transactions that are to be forgotten.
+func (r *Realm) endWatchers() error {
+	return r.do(func() error {
+		var files []string
+		for _, pattern := range []string{"*/watcher", "history/*/watcher"} {
+			found, err := filepath.Glob(filepath.Join(r.Root, "var/lib/linerate", pattern))
+			if err != nil {
+				return err
+			}
+			files = append(files, found...)
+		}
+		for _, file := range files {
+			b, _ := os.ReadFile(file)
+			pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+			if err != nil || pid < 2 {
+				continue
+			}
+			// Only what is surely this realm's.
+			line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+			if strings.Contains(string(line), r.Root+"/") {
+				_ = unix.Kill(pid, unix.SIGKILL)
+			}
+		}
+		return nil
+	})
 }
 
 // boot is what a boot does to the host: running values are the kernel's own,
