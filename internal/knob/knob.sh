@@ -75,7 +75,7 @@ knob_ask() {
 	FreeBSD:sysctl) sysctl -n "$3" ;;
 	FreeBSD:link) ifconfig "$2" | awk -v k="$3" '{ for (i = 1; i < NF; i++) if ($i == k) { print $(i + 1); exit } }' ;;
 	FreeBSD:offload) feature "$3" && ifconfig "$2" | awk -v k="$name" '
-		sub(/^[ \t]*options=[0-9a-f]*</, "") { sub(/>.*/, ""); on = index("," $0 ",", "," k ","); print on ? "on" : "off"; exit }' ;;
+		sub(/^[ \t]*options=[0-9a-f]*</, "") { sub(/>.*/, ""); on = index("," $0 ",", "," k ","); print (on ? "on" : "off"); exit }' ;;
 	FreeBSD:module) loaded kldstat -q -n "$3" ;;
 	FreeBSD:pf-limit) pfctl -sm | awk -v k="$3" '$1 == k { print $NF; exit }' ;;
 	FreeBSD:irq) cpuset -g -x "$3" | sed -e 's/.*: *//' -e 's/ //g' ;;
