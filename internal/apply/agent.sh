@@ -101,7 +101,11 @@ locked() {
 	case $OS in
 	FreeBSD) LINERATE_LOCKED=1 lockf -k -s -t 15 "$S/lock" /bin/sh "$S/agent" "$@" ;;
 	*) LINERATE_LOCKED=1 flock -o -E 75 -w 15 "$S/lock" /bin/sh "$S/agent" "$@" ;;
-	esac
+	esac || {
+		code=$?
+		[ $code -ne 75 ] || say "somebody else is changing this host at this moment" >&2
+		return $code
+	}
 }
 
 # begin makes the journal durable: from standard input, and every file that is

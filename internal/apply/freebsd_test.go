@@ -1,0 +1,132 @@
+package apply
+
+import (
+	"context"
+	_ "embed"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/host/localhost"
+	"linerate/internal/plan"
+	"linerate/internal/setting"
+)
+
+//go:embed testdata/freebsd.sh
+var freebsdCommands string
+
+// fakeFreeBSD is the agent as FreeBSD would run it, with FreeBSD's commands
+// standing in for themselves: what it asks of them, and what it makes of the
+// answers, is the agent's own.
+func fakeFreeBSD(t *testing.T) (m Machine, root, fake string, env []string) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("the commands are stood in for by Linux's")
+	}
+	root, fake = t.TempDir(), t.TempDir()
+	for _, d := range []string{root + "/etc/rc.d", root + "/boot", root + "/var/db", fake + "/sysctl", fake + "/kld"} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range map[string]string{"sysctl/net.inet.ip.redirect": "1\n", "sysctl/net.inet.ip.forwarding": "0\n", "mtu": "1500\n", "lro": ",LRO\n", "states": "100000\n"} {
+		if err := os.WriteFile(filepath.Join(fake, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env = []string{"LINERATE_ROOT=" + root, "FAKE=" + fake}
+	script := strings.Replace(Script(freebsdCommands), "OS=$(uname -s)", "OS=FreeBSD", 1)
+	return OnWith(&localhost.Runner{Env: env}, script), root, fake, env
+}
+
+func freebsdPlan(t *testing.T) plan.Plan {
+	t.Helper()
+	set := func(m setting.Mechanism, device, name, was, value string) plan.Setting {
+		s := setTo(name, m, was, value)
+		s.Device, s.Where.File, s.Reason = device, plan.PlaceOf("freebsd", m), "a test"
+		s.Where.Runtime = m != setting.Loader && m != setting.RC
+		return s
+	}
+	p, err := plan.Seal(plan.Plan{OS: "freebsd", Release: "14.3-RELEASE", Host: "fw1", Role: "firewall", Settings: []plan.Setting{
+		set(setting.Sysctl, "", "net.inet.ip.redirect", "1", "0"),
+		set(setting.Offload, "em0", "lro", "on", "off"),
+		set(setting.Link, "em0", "mtu", "1500", "9000"),
+		set(setting.Module, "", "tcp_rack", "absent", "loaded"),
+		set(setting.PFLimit, "", "states", "100000", "5000000"),
+		set(setting.Loader, "", "net.pf.states_hashsize", "", "4194304"),
+		set(setting.RC, "", "gateway_enable", "", "YES"),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func all(t *testing.T, dirs ...string) string {
+	t.Helper()
+	var b strings.Builder
+	for _, dir := range dirs {
+		out, err := exec.Command("sh", "-c", `cd "$1" && find . -type f ! -path './var/*' | sort | while read -r f; do echo "$f $(tr '\n' '|' <"$f")"; done`, "sh", dir).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(out)
+	}
+	return b.String()
+}
+
+// TestFreeBSD applies, confirms, rolls back, and lets a boot revert, in the
+// words of FreeBSD's commands.
+func TestFreeBSD(t *testing.T) {
+	m, root, fake, env := fakeFreeBSD(t)
+	before := all(t, root, fake)
+	p := freebsdPlan(t)
+	ctx := context.Background()
+	o := Options{Within: time.Minute, Say: t.Logf}
+	if got, err := Run(ctx, m, p, o); got != Pending || err != nil {
+		t.Fatalf("apply: %s, %v", got, err)
+	}
+	pending := all(t, root, fake)
+	for _, want := range []string{"./sysctl/net.inet.ip.redirect 0|", "./mtu 9000|", "./lro \n", "./kld/tcp_rack", "./states 5000000|",
+		`net.pf.states_hashsize="4194304"|`, `gateway_enable="YES"|`, `ifconfig_em0="${ifconfig_em0-} -lro"|`, `kld_list="${kld_list-} tcp_rack"|`,
+		"./etc/rc.d/linerate_revert #!/bin/sh|# PROVIDE: linerate_revert|# REQUIRE: FILESYSTEMS|# BEFORE: netif|"} {
+		if !strings.Contains(pending, want) {
+			t.Errorf("after apply there is no %q in\n%s", want, pending)
+		}
+	}
+	st, err := m.Status(ctx)
+	if err != nil || !st.Armed || !st.Ready || st.Init != "rc" || st.Left < 50 {
+		t.Errorf("status %+v, %v", st, err)
+	}
+	// A boot before anybody confirms.
+	boot := exec.Command("/bin/sh", filepath.Join(root, "etc/rc.d/linerate_revert"), "faststart")
+	boot.Env = append(os.Environ(), env...)
+	if out, err := boot.CombinedOutput(); err != nil {
+		t.Fatalf("boot: %v: %s", err, out)
+	}
+	if after := all(t, root, fake); after != before {
+		t.Errorf("a boot left\n%s\nof\n%s", after, before)
+	}
+
+	if got, err := Run(ctx, m, p, o); got != Pending || err != nil {
+		t.Fatalf("apply: %s, %v", got, err)
+	}
+	if _, err := m.Confirm(ctx, p.Digest); err != nil {
+		t.Fatal(err)
+	}
+	st, err = m.Status(ctx)
+	past, ok := st.Current()
+	if err != nil || !ok || len(st.Drift) != 0 {
+		t.Fatalf("status %+v, %v", st, err)
+	}
+	if _, err := m.Rollback(ctx, past.ID); err != nil {
+		t.Fatal(err)
+	}
+	if after := all(t, root, fake); after != before {
+		t.Errorf("a rollback left\n%s\nof\n%s", after, before)
+	}
+}
