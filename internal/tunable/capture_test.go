@@ -218,3 +218,26 @@ func hostOf(host captured) *fact.Facts {
 	f.Normalise()
 	return f
 }
+
+// TestTCPIsWhole: every name below net.inet.tcp that the host has with the
+// stacks RACK and BBR loaded is in the catalogue.
+func TestTCPIsWhole(t *testing.T) {
+	host := readCaptured(t, sharedtest.Dir(t, "data", "freebsd-14.0"))
+	c, err := catalogue.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := 0
+	for name, kind := range host.kind {
+		if !strings.HasPrefix(name, "net.inet.tcp.") || kind == "node" {
+			continue
+		}
+		names++
+		if _, ok := c.Lookup(tunable.FreeBSD, name); !ok {
+			t.Errorf("%s (%s) is not in the catalogue", name, kind)
+		}
+	}
+	if names < 400 {
+		t.Errorf("only %d names", names)
+	}
+}
