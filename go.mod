@@ -10,6 +10,7 @@ require (
 	github.com/goccy/go-yaml v1.19.2
 	github.com/google/go-cmp v0.7.0
 	github.com/google/nftables v0.3.0
+	github.com/google/pprof v0.0.0-20260906184651-6331bc6350fe
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/kevinburke/ssh_config v1.6.0
 	github.com/klauspost/compress v1.20.3
@@ -64,3 +65,5 @@ require (
 )
 
 tool github.com/cilium/ebpf/cmd/bpf2go
+
+exclude github.com/google/pprof v0.0.0-20261016150608-1facf8f91b50 // asked for by modernc.org/sqlite; it cannot be downloaded

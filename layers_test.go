@@ -21,7 +21,7 @@ var (
 	values = []string{
 		"internal/hint", "internal/pack", "internal/show", "internal/setting", "internal/load", "internal/testbed",
 		"internal/stats", "internal/calc", "internal/fact", "internal/tunable",
-		"internal/role", "internal/audit", "internal/plan", "internal/planner", "internal/evidence", "internal/study", "internal/search", "internal/report", "internal/compare",
+		"internal/role", "internal/audit", "internal/plan", "internal/planner", "internal/evidence", "internal/study", "internal/search", "internal/report", "internal/compare", "internal/profile",
 		"catalogue", "studies",
 	}
 	// edges touch machines: kernels, networks, files, clocks.

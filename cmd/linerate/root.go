@@ -65,6 +65,7 @@ func verbs() []*cobra.Command {
 		newRollbackCmd(),
 		newStatusCmd(),
 		newCompareCmd(),
+		newProfileCmd(),
 		newImportCmd(),
 		newLedgerCmd(),
 		newBenchCmd(),
