@@ -31,8 +31,11 @@ func (r *run) interleaves(part study.Part) study.Interleaving {
 	_, many := r.bed.(testbed.Multi)
 	_, turns := r.Engine.(load.Interleaver)
 	how := r.task.Spec.Interleaving(part)
-	if !many || !turns && how != study.Lockstep {
+	if !many || !turns && part.Mode == testbed.Cost {
 		return study.InSequence
+	}
+	if part.Mode == testbed.Overload {
+		return how
 	}
 	if how == study.Alternating && !r.AllowHost {
 		return study.BySlices // the variants that need it are unavailable
@@ -45,8 +48,11 @@ func (r *run) instance(ctx context.Context, slot study.Slot, part study.Part) er
 	r.tell(slot, part, nil)
 	start := r.Machine.Now()
 	turns := r.turns
-	if part.Search != nil {
+	switch {
+	case part.Search != nil:
 		turns = r.inStep
+	case part.Mode == testbed.Overload:
+		turns = r.inTurn
 	}
 	trials, err := turns(ctx, slot, part)
 	if ctx.Err() != nil {
@@ -127,15 +133,20 @@ func (r *run) raise(ctx context.Context, slot study.Slot, part study.Part, names
 	in := &instance{how: r.interleaves(part), gone: map[string]string{}}
 	in.Part, in.Block, in.Control = part.Name, slot.Block, s.Control
 	in.Attempt = study.Attempts(r.task.Done, slot.Block) + 1
+	known := map[string]bool{} // to be unavailable: once is enough
 	for _, t := range r.task.Done {
 		if t.Block == slot.Block {
 			in.first = max(in.first, t.Order)
 		}
+		known[t.Variant] = known[t.Variant] || t.Unavailable != ""
 	}
 	rng := rand.New(rand.NewPCG(r.task.Seed, uint64(slot.Block)<<16|uint64(in.Attempt)))
 	rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	var wanted []testbed.Settings
 	for _, name := range names {
+		if known[name] {
+			continue
+		}
 		v, _ := s.Variant(name)
 		if why := r.forbids(v); why != "" {
 			in.gone[name] = why

@@ -81,7 +81,7 @@ func TestLockstepWithoutAnArm(t *testing.T) {
 			t.Errorf("%s: valid %v, %v, latency %v", tr.Variant, tr.Valid, tr.Reasons, tr.Observed.Search.Latency)
 		}
 	}
-	if gone == 0 || len(trials) != 3*2 {
+	if gone != 1 || len(trials) != 2*2+1 {
 		t.Errorf("%d trials, %d of the arm that is not there", len(trials), gone)
 	}
 }
@@ -93,5 +93,47 @@ func refuse(name string) func(setting.Setting) string {
 			return "no such sysctl"
 		}
 		return ""
+	}
+}
+
+// Overloaded DUTs that take turns see one machine too, and each keeps its own
+// account.
+func TestOverloadTakesTurns(t *testing.T) {
+	text := `name: turns
+question: What does a hundred rules take?
+variants:
+  - name: none
+  - name: rules-100
+    settings:
+      - nft: {linear: 100}
+parts:
+  - {name: over, mode: overload, blocks: 4, seconds: 0.8}
+metrics:
+  - {metric: overload_forwarding_rate_pps, primary: true}
+`
+	wander := func(clock time.Duration) float64 { return 1 + 0.4*math.Sin(clock.Seconds()) }
+	worst := func(text string) (worst float64) {
+		trials, _, err := simulate(t, &bedtest.Simulated{Seed: 3, Wander: wander}, Task{Spec: parse(t, text), Seed: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rates := map[int]map[string]float64{}
+		for _, tr := range trials {
+			if !tr.Valid || tr.Observed.Received.RxPackets+*tr.Observed.Received.Lost != tr.Observed.Sent.TxPackets || math.Abs(tr.Observed.Sent.Seconds-0.8) > 0.01 {
+				t.Fatalf("%s: valid %v, %v: sent %+v, received %+v", tr.Variant, tr.Valid, tr.Reasons, tr.Observed.Sent, tr.Observed.Received)
+			}
+			if rates[tr.Block] == nil {
+				rates[tr.Block] = map[string]float64{}
+			}
+			rates[tr.Block][tr.Variant] = tr.Metrics[study.OverloadRate]
+		}
+		for _, b := range rates {
+			worst = max(worst, math.Abs(math.Log(b[study.AA]/b["none"])))
+		}
+		return worst
+	}
+	turns, apart := worst(text), worst(strings.Replace(text, "variants:", "interleave: false\nvariants:", 1))
+	if turns > 0.03 || apart < 3*turns {
+		t.Errorf("the control differs from itself by %.3f in turns, by %.3f one after the other", turns, apart)
 	}
 }

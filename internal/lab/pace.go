@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"linerate/internal/study"
+	"linerate/internal/testbed"
 )
 
 // overhead is what a trial is first believed to cost beside its traffic:
@@ -13,6 +14,10 @@ const overhead = 0.3
 // overheadTogether is the same of an arm whose instance takes turns: set-up, and
 // its share of the bypass.
 const overheadTogether = 0.1
+
+// overheadSlice is the same of a slice of an overloaded DUT: start, drain,
+// end-of-stream frames.
+const overheadSlice = 0.1
 
 // pace remembers how long trials of each part took.
 type pace map[string]struct {
@@ -30,7 +35,11 @@ func (p pace) add(part string, seconds float64) {
 // each estimates one trial of a part.
 func (p pace) each(part study.Part, together bool) float64 {
 	believed := part.Expected() + overhead
-	if together {
+	switch {
+	case together && part.Search != nil: // as one after the other
+	case together && part.Mode == testbed.Overload:
+		believed += float64(part.Turns()) * overheadSlice
+	case together:
 		believed = part.Seconds + overheadTogether
 	}
 	e := p[part.Name]

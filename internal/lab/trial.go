@@ -170,7 +170,9 @@ type chain struct {
 	rx         load.Receiver
 	contention func() time.Duration
 	now        func() time.Time
-	settle     func(context.Context) error // waits until the warm-up is through; may be nil
+	// idle: what contention watches does nothing but for the traffic.
+	idle   bool
+	settle func(context.Context) error // waits until the warm-up is through; may be nil
 }
 
 // ran is what one run over a chain came to.
@@ -206,7 +208,7 @@ func (r *run) chain(from, to testbed.Port, part study.Part, thread int) (*chain,
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("generate on %s: %w", from.Device, err), rx.Close())
 	}
-	return &chain{gen: gen, rx: rx, contention: contention, now: r.Machine.Now}, nil
+	return &chain{gen: gen, rx: rx, contention: contention, idle: thread > 0, now: r.Machine.Now}, nil
 }
 
 func (c *chain) close() {
@@ -237,7 +239,7 @@ func (c *chain) run(ctx context.Context, o load.Offer, warmup float64, ready fun
 	}
 	// The generator ran longer than the traffic it is judged by: its
 	// set-up and end-of-stream frames took their share of the waiting.
-	if share := out.received.Seconds / whole; share < 1 {
+	if share := out.received.Seconds / whole; share < 1 && !c.idle {
 		out.contention = time.Duration(float64(out.contention) * share)
 	}
 	return out, nil

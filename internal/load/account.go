@@ -219,7 +219,7 @@ func Summarise(engine string, streams []StreamCount, ends *Endings, foreign uint
 		r.Seconds = float64(last-first) / 1e9
 		r.RxPPS = float64(r.RxPackets) / r.Seconds
 	}
-	r.Latency = all.Latency()
+	r.Latency, r.Delays = all.Latency(), all
 	if len(streams) > 1 {
 		r.Streams = perStream(streams, ends)
 	}

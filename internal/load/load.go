@@ -91,6 +91,8 @@ type Received struct {
 	TxPackets  *uint64  `json:"tx_packets"`       // as the end-of-stream frames told; null: none was seen
 	Dropped    uint64   `json:"receiver_dropped"` // lost in the receiver itself, part of Lost
 	Latency    *Latency `json:"latency_ns"`
+	// Delays is the distribution that Latency sums up, for adding accounts.
+	Delays Histogram `json:"-"`
 	// Streams are the accounts of each run of each stream, when more than
 	// one was seen; the fields above add them up.
 	Streams  []StreamReceived `json:"streams,omitempty"`

@@ -21,8 +21,9 @@ type Interleaving string
 const (
 	// BySlices: slices of a fraction of a millisecond, on one endless stream.
 	BySlices Interleaving = "slices"
-	// Alternating: turns of many such slices in a row; settings that are global
-	// to the kernel are written before each turn.
+	// Alternating: turns of tens of milliseconds. In mode cost they are many
+	// such slices in a row, and settings that are global to the kernel are
+	// written before each; in mode overload the DUT's queue drains after each.
 	Alternating Interleaving = "alternating"
 	// Lockstep: searches, which advance together: every arm runs the trial that
 	// its search asks for next, in random order, before any runs another.
@@ -36,12 +37,14 @@ const (
 const BypassLane = "(bypass)"
 
 // Interleaving tells how the trials of a part are run on a testbed that can
-// have several DUTs up at once. Searches advance in lockstep in every mode;
-// else only mode cost has a way for all arms to share one CPU. A study may ask
-// for sequential trials.
+// have several DUTs up at once: in mode overload, where searches advance in
+// lockstep, and in mode cost. A study may ask for sequential trials.
 func (s *Spec) Interleaving(p Part) Interleaving {
-	if p.Search != nil && (s.Interleave == nil || *s.Interleave) && !s.hostScope() {
-		return Lockstep
+	if p.Mode == testbed.Overload && (s.Interleave == nil || *s.Interleave) && !s.hostScope() {
+		if p.Search != nil {
+			return Lockstep
+		}
+		return Alternating
 	}
 	lanes := len(s.Arms()) + 1
 	if p.Mode != testbed.Cost || s.Interleave != nil && !*s.Interleave ||
@@ -65,12 +68,17 @@ func (s *Spec) hostScope() bool {
 	return slices.ContainsFunc(s.Variants, func(v Variant) bool { return len(v.HostScope()) > 0 })
 }
 
+// Turns is in how many slices a part's seconds are measured where overloaded
+// DUTs take turns.
+func (p Part) Turns() int { return max(2, int(math.Round(p.Seconds/overloadFor.Seconds()))) }
+
 // maxLaneFlows bounds the memory of accounts of all lanes together.
 const maxLaneFlows = 1 << 21
 
 // The slices of an instance.
 const (
 	sliceFor    = 350 * time.Microsecond // measured time of a slice, at least
+	overloadFor = 50 * time.Millisecond  // a turn of an overloaded DUT
 	guardFrames = 128                    // before a slice, not measured
 	maxSlices   = 1 << 16
 	turnSlices  = 16   // of an arm in a row where settings are written before each turn

@@ -242,7 +242,7 @@ func TestInterleavingOf(t *testing.T) {
 	}{
 		{"plain", "", nil, BySlices},
 		{"asked not to", "", func(s *Spec) { s.Interleave = &off }, InSequence},
-		{"overload", "", func(s *Spec) { s.Parts[0].Mode = testbed.Overload }, InSequence},
+		{"overload", "", func(s *Spec) { s.Parts[0].Mode = testbed.Overload }, Alternating},
 		{"too many arms", "", func(s *Spec) {
 			for i := range load.MaxLanes {
 				s.Variants = append(s.Variants, Variant{Name: fmt.Sprint("v", i)})

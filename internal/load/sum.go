@@ -1,0 +1,79 @@
+package load
+
+import "math"
+
+// Plus adds the account of another transmission of the same offer: the time is
+// that of both, without what was between them.
+func (s Sent) Plus(o Sent) Sent {
+	s.TxPackets += o.TxPackets
+	s.TxBytes += o.TxBytes
+	s.Unsent += o.Unsent
+	s.Refused = plus(s.Refused, o.Refused)
+	s.Seconds += o.Seconds
+	if s.Seconds > 0 {
+		s.TxPPS = float64(s.TxPackets) / s.Seconds
+	}
+	if s.TargetPPS > 0 && s.Seconds > 0 {
+		s.PacingError = math.Abs(s.TxPPS/s.TargetPPS - 1)
+	}
+	if s.Host != nil && o.Host != nil {
+		h := s.Host.plus(*o.Host)
+		s.Host = &h
+	}
+	s.Short = s.ShortBecause()
+	return s
+}
+
+// Plus adds the account of another transmission of the same offer. Flows are
+// those of the one that saw more.
+func (r Received) Plus(o Received) Received {
+	r.RxPackets += o.RxPackets
+	r.RxBytes += o.RxBytes
+	r.Seconds += o.Seconds
+	if r.Seconds > 0 {
+		r.RxPPS = float64(r.RxPackets) / r.Seconds
+	}
+	r.Lost, r.TxPackets = plus(r.Lost, o.Lost), plus(r.TxPackets, o.TxPackets)
+	r.Duplicated += o.Duplicated
+	r.Reordered += o.Reordered
+	r.FlowsSeen = max(r.FlowsSeen, o.FlowsSeen)
+	r.Foreign += o.Foreign
+	r.Dropped += o.Dropped
+	var both Histogram
+	both.Merge(r.Delays)
+	both.Merge(o.Delays)
+	r.Delays, r.Latency = both, both.Latency()
+	return r
+}
+
+// plus adds what may be unknown.
+func plus(a, b *uint64) *uint64 {
+	if a == nil || b == nil {
+		return nil
+	}
+	n := *a + *b
+	return &n
+}
+
+func (h HostTime) plus(o HostTime) HostTime {
+	h.Seconds += o.Seconds
+	h.Stolen += o.Stolen
+	h.Waited += o.Waited
+	at := map[string]int{}
+	threads := append([]ThreadTime{}, h.Threads...)
+	for i, t := range threads {
+		at[t.Name] = i
+	}
+	for _, t := range o.Threads {
+		i, ok := at[t.Name]
+		if !ok {
+			threads = append(threads, t)
+			continue
+		}
+		threads[i].Ran += t.Ran
+		threads[i].Waited += t.Waited
+		threads[i].Wakeups += t.Wakeups
+	}
+	h.Threads = threads
+	return h
+}

@@ -1,0 +1,44 @@
+package load
+
+import (
+	"math"
+	"testing"
+)
+
+func TestPlusAddsAccounts(t *testing.T) {
+	n := func(v uint64) *uint64 { return &v }
+	a := Sent{Engine: "xdp", TxPackets: 100, TxBytes: 6400, Unsent: 5, Refused: n(3), Seconds: 1, TargetPPS: 105, Host: &HostTime{Seconds: 1, Workers: 1, Threads: []ThreadTime{{Name: "napi/dut0-1", Ran: 0.5, Wakeups: 4}}}}
+	b := Sent{Engine: "xdp", TxPackets: 300, TxBytes: 19200, Refused: n(1), Seconds: 3, TargetPPS: 105, Host: &HostTime{Seconds: 3, Workers: 1, Waited: 1, Threads: []ThreadTime{{Name: "napi/dut0-1", Ran: 1, Wakeups: 6}, {Name: "ksoftirqd/0", Ran: 1}}}}
+	s := a.Plus(b)
+	if s.TxPackets != 400 || s.TxBytes != 25600 || s.Unsent != 5 || *s.Refused != 4 || s.Seconds != 4 || s.TxPPS != 100 || math.Abs(s.PacingError-5.0/105) > 1e-9 {
+		t.Errorf("%+v", s)
+	}
+	if h := s.Host; h.Waited != 1 || len(h.Threads) != 2 || h.Threads[0].Ran != 1.5 || h.Threads[0].Wakeups != 10 || a.Host.Threads[0].Ran != 0.5 {
+		t.Errorf("%+v of %+v", s.Host, a.Host)
+	}
+	if len(s.Short) == 0 {
+		t.Error("one in eighty unsent, and no reason")
+	}
+	if b.Refused = nil; a.Plus(b).Refused != nil {
+		t.Error("known and unknown refusals are unknown")
+	}
+
+	var early, late Histogram
+	for range 90 {
+		early.Count(100)
+	}
+	for range 10 {
+		late.Count(1000)
+	}
+	r := Received{RxPackets: 90, Lost: n(10), Seconds: 1, FlowsSeen: 7, Delays: early, Latency: early.Latency()}.Plus(
+		Received{RxPackets: 10, Lost: n(0), Seconds: 1, FlowsSeen: 5, Delays: late, Latency: late.Latency()})
+	if r.RxPackets != 100 || *r.Lost != 10 || r.RxPPS != 50 || r.FlowsSeen != 7 || r.Latency.Min != 100 || r.Latency.P50 > 110 || r.Latency.P99 < 900 || r.Latency.Max != 1000 {
+		t.Errorf("%+v %+v", r, r.Latency)
+	}
+	if early.Total() != 90 {
+		t.Error("adding changed what was added")
+	}
+	if r.Plus(Received{}).Lost != nil {
+		t.Error("known and unknown loss are unknown")
+	}
+}
