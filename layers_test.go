@@ -219,3 +219,26 @@ func TestFileLength(t *testing.T) {
 		}
 	})
 }
+
+// escape begins a terminal's escape sequence, however a literal spells it.
+var escape = regexp.MustCompile(`\\x1[bB]|\\033|\\u001[bB]`)
+
+// TestOneWayToPrint: colours, tables and lines written over are show's.
+func TestOneWayToPrint(t *testing.T) {
+	eachFile(t, func(file, dir string, f *ast.File) {
+		if dir == "internal/show" {
+			return
+		}
+		for _, imp := range f.Imports {
+			if p, _ := strconv.Unquote(imp.Path.Value); p == "text/tabwriter" || p == "github.com/charmbracelet/x/ansi" {
+				t.Errorf("%s imports %s: tables and colours are show.Table and show.Style", file, p)
+			}
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && escape.MatchString(lit.Value) {
+				t.Errorf("%s has the escape sequence %s: show.Style paints", file, lit.Value)
+			}
+			return true
+		})
+	})
+}

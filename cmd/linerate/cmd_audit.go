@@ -158,7 +158,7 @@ func (o *auditOptions) print(w io.Writer, r *audit.Report, show audit.Severity) 
 	case o.asSARIF:
 		return printJSON(w, audit.ToSARIF(r, version()))
 	}
-	return r.Write(w, audit.Style{Colour: wantsColour(w), Floor: show})
+	return r.Write(w, audit.Style{Style: styleOf(w), Floor: show})
 }
 
 // parseSeverity reads a flag's severity; "" stays "".

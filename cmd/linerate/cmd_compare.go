@@ -15,6 +15,7 @@ import (
 	"linerate/internal/compare"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
+	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/studydir"
 )
@@ -117,7 +118,7 @@ func runCompare(cmd *cobra.Command, f compareFlags, args []string) error {
 		err = printJSON(cmd.OutOrStdout(), r.Document())
 	} else {
 		err = r.Print(cmd.OutOrStdout(), compare.Style{
-			Width: pageWidth(cmd.OutOrStdout(), f.width), Colour: wantsColour(cmd.OutOrStdout()),
+			Style:  show.Style{Width: pageWidth(cmd.OutOrStdout(), f.width), Colour: wantsColour(cmd.OutOrStdout())},
 			NoPlot: f.noPlot, NoTest: f.noTest,
 		})
 	}

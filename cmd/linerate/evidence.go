@@ -7,34 +7,28 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"linerate/internal/ledger"
+	"linerate/internal/show"
 )
 
 // printEvidence prints evidence as a table, hardware by hardware, nulls and
 // losses included.
 func printEvidence(w io.Writer, lines []ledger.Line) error {
-	machine := ""
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for i := range lines {
-		l := &lines[i]
-		if m := machineOf(l); m != machine {
-			if err := tw.Flush(); err != nil {
-				return err
-			}
-			if machine != "" {
-				fmt.Fprintln(w)
-			}
-			fmt.Fprintln(w, m)
-			machine = m
+	page := show.NewPage(styleOf(w))
+	for i := 0; i < len(lines); {
+		machine := machineOf(&lines[i])
+		if i > 0 {
+			page.Line("")
 		}
-		fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\t%s\tn %d\t%s\t%s\n", releaseOf(l), shorten(l.Study, 48), settingText(l), l.Workload, effectText(l), l.N, pText(l), verdictText(l))
-		if l.Without != nil {
-			fmt.Fprintf(tw, "  \t\t\twithout %d excluded\t%s\tn %d\t%s\t%s\n", l.Dropped, effectText(l.Without), l.Without.N, pText(l.Without), l.Without.Verdict)
+		page.Line(machine)
+		var t show.Table
+		for ; i < len(lines) && machineOf(&lines[i]) == machine; i++ {
+			addLine(&t, &lines[i])
 		}
+		page.Table(t)
 	}
-	if err := tw.Flush(); err != nil {
+	if err := page.Flush(w); err != nil {
 		return err
 	}
 	if ledger.Disagreement(lines) {
@@ -44,6 +38,14 @@ func printEvidence(w io.Writer, lines []ledger.Line) error {
 		fmt.Fprintln(w, "\nIntervals are 95 %; verdicts are after Holm within each study.")
 	}
 	return nil
+}
+
+// addLine adds a line's row, and one without what is excluded.
+func addLine(t *show.Table, l *ledger.Line) {
+	t.Add(releaseOf(l), show.KeepStart(l.Study, 48), settingText(l), l.Workload, l.EffectText(), "n "+show.Count(l.N), pText(l), verdictText(l))
+	if o := l.Without; o != nil {
+		t.Add("", "", "", fmt.Sprintf("without %d excluded", l.Dropped), o.EffectText(), "n "+show.Count(o.N), pText(o), string(o.Verdict))
+	}
 }
 
 func hasReadmes(lines []ledger.Line) bool {
@@ -73,29 +75,18 @@ func machineOf(l *ledger.Line) string {
 }
 
 func releaseOf(l *ledger.Line) string {
-	return shorten(strings.TrimSpace(l.OS+" "+l.Release), 34)
+	return show.KeepStart(strings.TrimSpace(l.OS+" "+l.Release), 34)
 }
 
 func settingText(l *ledger.Line) string {
-	s := shorten(l.Setting(), 44)
+	s := show.KeepStart(l.Setting(), 44)
 	if l.Tunable != "" && !l.Alone && len(l.Changes) > 1 {
 		s += fmt.Sprintf(" (and %d more)", len(l.Changes)-1)
 	}
 	return s
 }
 
-func effectText(l *ledger.Line) string { return l.EffectText() }
-
-func pText(l *ledger.Line) string {
-	switch p, ok := l.PHolm.Get(); {
-	case !ok:
-		return "p –"
-	case p < 0.0001:
-		return "p <0.0001"
-	default:
-		return fmt.Sprintf("p %.4f", p)
-	}
-}
+func pText(l *ledger.Line) string { return "p " + show.Optional(l.PHolm, show.P) }
 
 // verdictText is the verdict with what limits it and what its author said.
 func verdictText(l *ledger.Line) string {
@@ -106,20 +97,13 @@ func verdictText(l *ledger.Line) string {
 	if l.Published != nil && !l.Published.Agrees {
 		s += fmt.Sprintf("; its README says %s", l.Published.Verdict)
 		if l.Published.Percent != 0 {
-			s += fmt.Sprintf(" (%+.1f ± %.1f %%)", l.Published.Percent, l.Published.PercentError)
+			s += fmt.Sprintf(" (%s ± %s)", show.SignedPercent(l.Published.Percent), show.Percent(l.Published.PercentError))
 		}
 	}
 	for _, f := range l.Flags {
 		if strings.HasPrefix(f, "generator-bound") || f == "drift" || strings.HasPrefix(f, "distrust") {
 			s += "; " + f
 		}
-	}
-	return s
-}
-
-func shorten(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
 	}
 	return s
 }
@@ -146,11 +130,11 @@ func showOverview(ctx context.Context, w io.Writer, s ledger.Store, asJSON bool)
 		fmt.Fprintln(w, "Fill it: linerate demo, or linerate import netbenches DIR")
 		return nil
 	}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var t show.Table
 	for _, st := range studies {
-		fmt.Fprintf(tw, "%s\t%s\t%s\n", st.ID[:12], st.Place, shorten(st.Question, 70))
+		t.Add(st.ID[:12], st.Place, show.KeepStart(st.Question, 70))
 	}
-	return tw.Flush()
+	return t.Write(w, styleOf(w))
 }
 
 func printShown(w io.Writer, s *shown) error {
@@ -162,7 +146,7 @@ func printShown(w io.Writer, s *shown) error {
 	if len(s.Trials) == 0 {
 		return nil
 	}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var table show.Table
 	for i := range s.Trials {
 		t := &s.Trials[i]
 		state := strings.Join(t.Flags, ", ")
@@ -173,9 +157,9 @@ func printShown(w io.Writer, s *shown) error {
 		if len(t.Sources) > 0 {
 			from = fmt.Sprintf("%s lines %d–%d", t.Sources[0].Path, t.Sources[0].First, t.Sources[0].Last)
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\tblock %d\t%s\t%s\t%s\n", t.ID[:12], t.Variant, t.Workload, t.Block, metricsText(t), state, from)
+		table.Add(t.ID[:12], t.Variant, t.Workload, fmt.Sprintf("block %d", t.Block), metricsText(t), state, from)
 	}
-	return tw.Flush()
+	return table.Write(w, styleOf(w))
 }
 
 // singular is a table's name for one of its records.
@@ -190,7 +174,7 @@ func singular(table string) string {
 func metricsText(t *ledger.Trial) string {
 	for _, name := range []string{"overload_forwarding_rate_pps", "equilibrium_mbps", "cost_ns_per_packet", "forwarding_rate_pps"} {
 		if v, ok := t.Metrics[name]; ok {
-			return fmt.Sprintf("%s %.8g", name, v)
+			return name + " " + show.Value(v)
 		}
 	}
 	return ""

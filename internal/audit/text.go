@@ -3,41 +3,28 @@ package audit
 import (
 	"fmt"
 	"io"
+	"linerate/internal/show"
 	"strings"
 )
 
 // Style says how Write shows a report.
 type Style struct {
-	// Colour uses ANSI colours.
-	Colour bool
+	show.Style
 	// Floor leaves out findings less severe; they are counted.
 	Floor Severity
-	// Width is where lines are broken; 0 takes 80.
-	Width int
 }
 
-var colours = map[Severity]string{Error: "\x1b[31m", Warning: "\x1b[33m", Info: "\x1b[36m"}
+var inks = map[Severity]show.Ink{Error: show.Bad, Warning: show.Doubt, Info: show.Note}
 
-// printer writes a report and remembers the first error.
-type printer struct {
-	w     io.Writer
-	style Style
-	err   error
-}
+// page is a page of one report.
+type page struct{ *show.Page }
 
-func (p *printer) f(format string, args ...any) {
-	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format, args...)
-	}
-}
+func (p *page) f(format string, args ...any) { p.Line(fmt.Sprintf(format, args...)) }
 
 // Write shows a report to people: worst first, grouped by kind, each line
 // quoted with its place, what is wrong, why, and what to do.
 func (r *Report) Write(w io.Writer, s Style) error {
-	if s.Width == 0 {
-		s.Width = 80
-	}
-	p := &printer{w: w, style: s}
+	p := &page{show.NewPage(s.Style)}
 	p.head(r)
 	hidden := 0
 	for i, f := range r.Findings {
@@ -51,10 +38,10 @@ func (r *Report) Write(w io.Writer, s Style) error {
 		p.finding(f)
 	}
 	p.tail(r, hidden)
-	return p.err
+	return p.Flush(w)
 }
 
-func (p *printer) head(r *Report) {
+func (p *page) head(r *Report) {
 	name := osName(r.OS)
 	if r.Release != "" {
 		name += " " + r.Release
@@ -62,99 +49,75 @@ func (p *printer) head(r *Report) {
 	if r.Host != "" {
 		name = r.Host + ", " + name
 	}
-	p.f("%s\n", clean(name))
+	p.f("%s", clean(name))
 	if r.Role != "" {
-		p.f("role: %s (%s)\n", r.Role, clean(strings.Join(r.RoleReasons, "; ")))
+		p.f("role: %s (%s)", r.Role, clean(strings.Join(r.RoleReasons, "; ")))
 	}
 }
 
-func (p *printer) heading(f Finding) {
-	colour, end := "", ""
-	if p.style.Colour {
-		colour, end = colours[f.Severity], "\x1b[0m"
-	}
-	p.f("\n%s%s%s  %s: %s\n", colour, strings.ToUpper(string(f.Severity)), end, f.Kind, f.Kind.Describe())
+func (p *page) heading(f Finding) {
+	p.Line("")
+	p.f("%s  %s: %s", p.Paint(inks[f.Severity], strings.ToUpper(string(f.Severity))), f.Kind, f.Kind.Describe())
 }
 
-func (p *printer) finding(f Finding) {
-	p.f("\n  %s\n", clean(f.ID))
+func (p *page) finding(f Finding) {
+	p.Line("")
+	p.f("  %s", clean(f.ID))
 	if f.File != "" {
 		place := f.File
 		if f.Line > 0 {
 			place = fmt.Sprintf("%s:%d", f.File, f.Line)
 		}
-		p.f("    %s: %s\n", clean(place), clean(f.Text))
+		p.f("    %s: %s", clean(place), clean(f.Text))
 	}
 	p.paragraph("    ", "    ", f.Message)
 	p.paragraph("    ", "    ", f.Why)
 	p.paragraph("    → ", "      ", f.Fix)
 }
 
-// paragraph breaks a text into lines no wider than the style's.
-func (p *printer) paragraph(first, rest, text string) {
-	line, indent := first, true
-	for _, word := range strings.Fields(clean(text)) {
-		if !indent && len([]rune(line))+1+len([]rune(word)) > p.style.Width {
-			p.f("%s\n", line)
-			line, indent = rest, true
-		}
-		if !indent {
-			line += " "
-		}
-		line, indent = line+word, false
-	}
-	if !indent {
-		p.f("%s\n", line)
+// paragraph adds a text, if there is one.
+func (p *page) paragraph(first, rest, text string) {
+	if text = clean(text); text != "" {
+		p.Paragraph(first, rest, text)
 	}
 }
 
 // clean keeps control characters of hostile files off the terminal.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\t' || r == '\n' {
-			return ' '
-		}
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
-			return '?'
-		}
-		return r
-	}, strings.TrimSpace(s))
-}
+func clean(s string) string { return show.Clean(strings.TrimSpace(s)) }
 
-func (p *printer) tail(r *Report, hidden int) {
+func (p *page) tail(r *Report, hidden int) {
+	p.Line("")
 	for _, u := range r.Unread {
-		p.f("\nnot read: %s (%s)", clean(u.Source), clean(u.Reason))
+		p.f("not read: %s (%s)", clean(u.Source), clean(u.Reason))
 	}
 	if len(r.Unread) > 0 {
-		p.f("\n")
+		p.Line("")
 	}
 	for _, s := range r.Stale {
-		p.f("\nsuppression %s: %s (%s)", clean(s.Pattern), s.Why, clean(s.Reason))
+		p.f("suppression %s: %s (%s)", clean(s.Pattern), s.Why, clean(s.Reason))
 	}
 	if len(r.Stale) > 0 {
-		p.f("\n")
+		p.Line("")
 	}
-	errors, warnings := r.Count(Error), r.Count(Warning)-r.Count(Error)
-	p.f("\n%s, %s, %d info", plural(errors, "error"), plural(warnings, "warning"), len(r.Findings)-errors-warnings)
-	if hidden > 0 {
-		p.f(" (%d not shown)", hidden)
-	}
-	if len(r.Suppressed) > 0 {
-		p.f(", %d suppressed", len(r.Suppressed))
-	}
-	if len(r.Findings) == 0 || r.Coverage.blind() {
-		p.f(": %s", r.Coverage.verdict())
-	}
-	p.f("\n")
+	p.Line(r.counts(hidden))
 	if r.Lines > 0 {
-		p.f("%s read; nothing to say of %d\n", plural(r.Lines, "line"), r.Quiet)
+		p.f("%s read; nothing to say of %s", show.Plural(r.Lines, "line"), show.Count(r.Quiet))
 	}
 	p.paragraph("", "  ", r.Coverage.sentences())
 }
 
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
+// counts says how many findings there are, and what none of them means.
+func (r *Report) counts(hidden int) string {
+	errors, warnings := r.Count(Error), r.Count(Warning)-r.Count(Error)
+	s := fmt.Sprintf("%s, %s, %s info", show.Plural(errors, "error"), show.Plural(warnings, "warning"), show.Count(len(r.Findings)-errors-warnings))
+	if hidden > 0 {
+		s += fmt.Sprintf(" (%s not shown)", show.Count(hidden))
 	}
-	return fmt.Sprintf("%d %ss", n, word)
+	if len(r.Suppressed) > 0 {
+		s += fmt.Sprintf(", %s suppressed", show.Count(len(r.Suppressed)))
+	}
+	if len(r.Findings) == 0 || r.Coverage.blind() {
+		s += ": " + r.Coverage.verdict()
+	}
+	return s
 }

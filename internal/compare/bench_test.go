@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"linerate/internal/show"
 	"linerate/internal/stats"
 )
 
@@ -33,7 +34,7 @@ func BenchmarkHundredThousandASide(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if err := res.Print(io.Discard, Style{Width: 80}); err != nil {
+		if err := res.Print(io.Discard, Style{Style: show.Style{Width: 80}}); err != nil {
 			b.Fatal(err)
 		}
 	}

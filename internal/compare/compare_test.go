@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"linerate/internal/hint"
+	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
 )
@@ -132,7 +133,7 @@ func TestDocumentHasNoNaN(t *testing.T) {
 		}
 	}
 	var page bytes.Buffer
-	if err := r.Print(&page, Style{Width: 80}); err != nil || strings.Contains(page.String(), "NaN") {
+	if err := r.Print(&page, Style{Style: show.Style{Width: 80}}); err != nil || strings.Contains(page.String(), "NaN") {
 		t.Errorf("%v\n%s", err, page.String())
 	}
 }
@@ -141,16 +142,6 @@ func TestPairedNeedsEqualLengths(t *testing.T) {
 	arms := []stats.Arm{{Name: "a", Values: []float64{1, 2}}, {Name: "b", Values: []float64{1, 2, 3}}}
 	if _, err := Run(arms, true, stats.Options{}); !hint.IsUsage(err) {
 		t.Errorf("%v", err)
-	}
-}
-
-func TestValueText(t *testing.T) {
-	for v, want := range map[float64]string{
-		1234567: "1,234,567", -1234567: "-1,234,567", 0: "0", 0.1: "0.1", 1e-9: "1e-09", 12345.678: "12,346", 3e12: "3e+12", 1.5: "1.5",
-	} {
-		if got := value(v); got != want {
-			t.Errorf("value(%g) = %s, want %s", v, got, want)
-		}
 	}
 }
 

@@ -4,32 +4,29 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
-	"unicode/utf8"
 
+	"linerate/internal/show"
 	"linerate/internal/stats"
 )
 
 // Style is how a page is printed.
 type Style struct {
-	Width  int  // columns
-	Colour bool // ANSI colours
+	show.Style
 	NoPlot bool // -A
 	NoTest bool // -n: the summary only
 }
 
-// page writes lines.
+// page is a page of one result.
 type page struct {
-	w   io.Writer
-	st  Style
-	err error
+	*show.Page
+	st Style
 }
 
 // Print writes the result for a person: the samples, a plot over one axis,
 // and for each comparison the verdict, the effect with its interval, and what
 // limits it.
 func (r Result) Print(w io.Writer, st Style) error {
-	p := &page{w: w, st: st}
+	p := &page{show.NewPage(st.Style), st}
 	sums := make([]stats.Summary, len(r.Arms))
 	for i, a := range r.Arms {
 		sums[i] = stats.Summarise(present(a.Values))
@@ -43,61 +40,62 @@ func (r Result) Print(w io.Writer, st Style) error {
 			p.comparison(r, c, r.Arms[i+1])
 		}
 	}
-	return p.err
+	return p.Flush(w)
 }
 
-func (p *page) line(format string, args ...any) {
-	if p.err != nil {
-		return
-	}
-	_, p.err = io.WriteString(p.w, strings.TrimRight(fmt.Sprintf(format, args...), " ")+"\n")
-}
-
-func (p *page) dim(s string) string  { return p.ansi("2", s) }
-func (p *page) bold(s string) string { return p.ansi("1", s) }
-func (p *page) ansi(code, s string) string {
-	if !p.st.Colour {
-		return s
-	}
-	return "\x1b[" + code + "m" + s + "\x1b[0m"
-}
+func (p *page) line(format string, args ...any) { p.Line(fmt.Sprintf(format, args...)) }
 
 // summary is a table of the samples.
 func (p *page) summary(arms []stats.Arm, sums []stats.Summary) {
 	name := nameWidth(arms)
-	p.line("%s", p.dim(fmt.Sprintf("%-*s %7s %12s %12s %12s %12s %8s", name, "", "n", "min", "median", "mean", "max", "SD")))
+	t := show.Table{Header: []string{show.Pad("", name), "n", "min", "median", "mean", "max", "SD"}, Right: []bool{false, true, true, true, true, true, true}}
 	for i, a := range arms {
 		s := sums[i]
-		p.line("%s %7s %12s %12s %12s %12s %8s", pad(a.Name, name), grouped(s.N),
-			value(s.Min), value(s.Median), value(s.Mean), value(s.Max), percentOf(s.CV()))
+		t.Add(nameOf(a), show.Count(s.N), show.Value(s.Min), show.Value(s.Median), show.Value(s.Mean), show.Value(s.Max), show.Percent(100*s.CV()))
 	}
-	p.line("")
+	for _, l := range t.Lines(p.Page.Style) {
+		p.Line(l)
+	}
+	p.Line("")
 }
+
+// nameWidth bounds the names' column.
+func nameWidth(arms []stats.Arm) int {
+	w := 4
+	for _, a := range arms {
+		w = max(w, show.Width(nameOf(a)))
+	}
+	return w
+}
+
+// nameOf is an arm's name in the names' column; a cut one keeps its end, which
+// tells paths apart.
+func nameOf(a stats.Arm) string { return show.KeepEnd(show.Clean(a.Name), 24) }
 
 // comparison is the verdict and what it rests on.
 func (p *page) comparison(r Result, c stats.Comparison, arm stats.Arm) {
-	p.line("%s against %s: %s", p.bold(c.Variant), c.Control, p.verdict(c))
+	p.line("%s against %s: %s", p.Bold(c.Variant), c.Control, p.verdict(c))
 	if c.Effect.Known() {
-		p.line("  effect      %s  %s interval %s to %s, p %s%s", signedPercent(c.EffectPercent.Estimate), confidence(r),
-			signedPercent(c.EffectPercent.Low), signedPercent(c.EffectPercent.High), pValue(c.P), holm(r, c))
+		p.line("  effect      %s  %s interval %s to %s, p %s%s", show.SignedPercent(c.EffectPercent.Estimate), confidence(r),
+			show.SignedPercent(c.EffectPercent.Low), show.SignedPercent(c.EffectPercent.High), show.P(c.P), holm(r, c))
 		if !p.st.NoPlot {
 			p.effectPlot(c, r.Options.MarginPercent)
 		}
-		p.line("  difference  %s  %s to %s, in the unit of the values", signed(c.Difference.Estimate), signed(c.Difference.Low), signed(c.Difference.High))
+		p.line("  difference  %s  %s to %s, in the unit of the values", show.SignedValue(c.Difference.Estimate), show.SignedValue(c.Difference.Low), show.SignedValue(c.Difference.High))
 	}
 	p.line("  n           %s", sizes(c))
 	if !math.IsNaN(c.DetectablePercent) {
-		p.line("  detectable  %s (what %d %% of such measurements would have shown)%s", detectable(c.DetectablePercent), int(math.Round(100*power(r))), onePercent(c))
+		p.line("  detectable  %s (what %d %% of such measurements would have shown)%s", show.Percent(c.DetectablePercent), int(math.Round(100*power(r))), onePercent(c))
 	}
 	if r.Options.MarginPercent > 0 && !math.IsNaN(c.PEquivalentHolm) {
-		p.line("  equivalence within ±%.3g %%: p %s", r.Options.MarginPercent, pValue(c.PEquivalentHolm))
+		p.line("  equivalence within ±%s: p %s", show.Percent(r.Options.MarginPercent), show.P(c.PEquivalentHolm))
 	}
-	p.line("%s", p.dim("  decided by  "+c.Method))
+	p.Line(p.Dim("  decided by  " + c.Method))
 	p.beside(r, c, arm)
 	for _, w := range c.Warnings {
-		p.wrapped("  warning     ", w.Message+": "+w.Action)
+		p.Paragraph("  warning     ", "              ", w.Message+": "+w.Action)
 	}
-	p.line("")
+	p.Line("")
 }
 
 // beside shows other tests, which never decide.
@@ -106,18 +104,17 @@ func (p *page) beside(r Result, c stats.Comparison, arm stats.Arm) {
 	if c.Rank.Exact {
 		exact = "exact"
 	}
-	p.line("%s", p.dim(fmt.Sprintf("  beside it   Mann–Whitney p %s (%s), shift %s", pValue(c.Rank.P), exact, signed(c.Rank.Shift.Estimate))))
+	p.Line(p.Dim(fmt.Sprintf("  beside it   Mann–Whitney p %s (%s), shift %s", show.P(c.Rank.P), exact, show.SignedValue(c.Rank.Shift.Estimate))))
 	if c.Design == stats.Blocks {
-		p.line("%s", p.dim("              permutation within blocks p "+pValue(c.Permutation.P)))
+		p.Line(p.Dim("              permutation within blocks p " + show.P(c.Permutation.P)))
 	}
 	if m := r.ministat(arm); m != "" {
-		p.line("%s", p.dim("              ministat: "+m))
+		p.Line(p.Dim("              ministat: " + m))
 	}
 }
 
 // verdict says in words what was found.
 func (p *page) verdict(c stats.Comparison) string {
-	colour := map[stats.Verdict]string{stats.Better: "32", stats.Worse: "31", stats.Equivalent: "36"}[c.Verdict]
 	word := string(c.Verdict)
 	switch c.Verdict {
 	case stats.Better, stats.Worse:
@@ -125,30 +122,13 @@ func (p *page) verdict(c stats.Comparison) string {
 		if c.Effect.Estimate < 0 {
 			way = "lower"
 		}
-		word += fmt.Sprintf(" (%s %s)", strings.TrimLeft(signedPercent(math.Abs(c.EffectPercent.Estimate)), "+"), way)
+		word += fmt.Sprintf(" (%s %s)", show.Percent(c.EffectPercent.Estimate), way)
 	case stats.Inconclusive:
 		word += " (no difference shown, and none excluded)"
 	case stats.Invalid:
 		word += " (too little data)"
 	}
-	if colour == "" {
-		return p.bold(word)
-	}
-	return p.ansi("1;"+colour, word)
-}
-
-// wrapped prints text after a label, in the page's width.
-func (p *page) wrapped(label, text string) {
-	room := max(30, p.st.Width-utf8.RuneCountInString(label))
-	row := ""
-	for _, word := range strings.Fields(text) {
-		if row != "" && utf8.RuneCountInString(row+" "+word) > room {
-			p.line("%s%s", label, row)
-			label, row = strings.Repeat(" ", utf8.RuneCountInString(label)), ""
-		}
-		row = strings.TrimLeft(row+" "+word, " ")
-	}
-	p.line("%s%s", label, row)
+	return p.Headline(c.Verdict.Ink(), word)
 }
 
 func power(r Result) float64 {
@@ -165,7 +145,7 @@ func holm(r Result, c stats.Comparison) string {
 	if len(r.Comparisons) < 2 {
 		return ""
 	}
-	return fmt.Sprintf(" (Holm over %d: %s)", len(r.Comparisons), pValue(c.PHolm))
+	return fmt.Sprintf(" (Holm over %d: %s)", len(r.Comparisons), show.P(c.PHolm))
 }
 
 // onePercent answers how many measurements would show an effect of 1 %.
@@ -174,14 +154,14 @@ func onePercent(c stats.Comparison) string {
 	case c.NForOnePercent == 0:
 		return ""
 	case c.Design == stats.Blocks:
-		return fmt.Sprintf("; for 1 %%: %s blocks", grouped(c.NForOnePercent))
+		return fmt.Sprintf("; for 1 %%: %s blocks", show.Count(c.NForOnePercent))
 	}
-	return fmt.Sprintf("; for 1 %%: %s a side", grouped(c.NForOnePercent))
+	return fmt.Sprintf("; for 1 %%: %s a side", show.Count(c.NForOnePercent))
 }
 
 func sizes(c stats.Comparison) string {
 	if c.Design == stats.Blocks {
 		return fmt.Sprintf("%d blocks", c.N)
 	}
-	return fmt.Sprintf("%s and %s", grouped(c.NControl), grouped(c.NVariant))
+	return fmt.Sprintf("%s and %s", show.Count(c.NControl), show.Count(c.NVariant))
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/show"
 	"linerate/internal/stats"
 )
 
@@ -33,7 +34,8 @@ func (p *page) plots(arms []stats.Arm, sums []stats.Summary) {
 		}
 	}
 	label := nameWidth(arms)
-	ax.columns = max(20, min(100, p.st.Width-label-4))
+	margin := strings.Repeat(" ", label+2)
+	ax.columns = max(20, min(100, p.Columns()-label-4))
 	if !(ax.high > ax.low) || math.IsInf(ax.high-ax.low, 0) {
 		return
 	}
@@ -44,12 +46,12 @@ func (p *page) plots(arms []stats.Arm, sums []stats.Summary) {
 		tallest = max(tallest, slices.Max(counts[i]))
 	}
 	for i, a := range arms {
-		p.line("%s  %s", pad(a.Name, label), bars(counts[i], tallest))
-		p.line("%s  %s", pad("", label), p.dim(box(sums[i], ax)))
+		p.Line(show.Pad(nameOf(a), label) + "  " + bars(counts[i], tallest))
+		p.Line(margin + p.Dim(box(sums[i], ax)))
 	}
-	left, right := value(ax.low), value(ax.high)
-	p.line("%s  %s", pad("", label), p.dim(left+strings.Repeat(" ", max(1, ax.columns-len([]rune(left+right))))+right))
-	p.line("")
+	left, right := show.Value(ax.low), show.Value(ax.high)
+	p.Line(margin + p.Dim(left+strings.Repeat(" ", max(1, ax.columns-show.Width(left+right)))+right))
+	p.Line("")
 }
 
 func count(x []float64, ax axis) []int {
@@ -99,7 +101,7 @@ func (p *page) effectPlot(c stats.Comparison, margin float64) {
 	if !e.Known() || reach == 0 || math.IsNaN(reach) || math.IsInf(reach, 0) {
 		return
 	}
-	ax := axis{low: -reach, high: reach, columns: 2*(max(20, min(80, p.st.Width-16))/2) + 1}
+	ax := axis{low: -reach, high: reach, columns: 2*(max(20, min(80, p.Columns()-16))/2) + 1}
 	row := []rune(strings.Repeat("·", ax.columns))
 	row[ax.at(0)] = '0'
 	if margin > 0 {
@@ -108,5 +110,5 @@ func (p *page) effectPlot(c stats.Comparison, margin float64) {
 	fill(row, ax.at(e.Low), ax.at(e.High), '━')
 	row[ax.at(e.Low)], row[ax.at(e.High)] = '┣', '┫'
 	row[ax.at(e.Estimate)] = '●'
-	p.line("              %s", string(row))
+	p.Line("              " + string(row))
 }

@@ -2,11 +2,10 @@ package ledger
 
 import (
 	"cmp"
-	"fmt"
-	"math"
 	"slices"
 	"strings"
 
+	"linerate/internal/show"
 	"linerate/internal/stats"
 )
 
@@ -168,26 +167,11 @@ func Disagreement(lines []Line) bool {
 
 // EffectText is the line's effect for people: "+3.1 % [+2.4, +3.9]".
 func (l *Line) EffectText() string {
-	if !l.EffectPercent.Known() {
-		return "unknown"
+	s := show.Optional(l.EffectPercent, show.SignedPercent)
+	if l.EffectPercent.Known() && l.CILow.Known() && l.CIHigh.Known() {
+		s += " " + show.OptionalInterval(l.CILow, l.CIHigh)
 	}
-	s := signed(l.EffectPercent.Float())
-	if l.CILow.Known() && l.CIHigh.Known() {
-		return fmt.Sprintf("%s %% [%s, %s]", s, signed(l.CILow.Float()), signed(l.CIHigh.Float()))
-	}
-	return s + " %"
-}
-
-// signed prints three significant digits at most, one after the point at
-// least.
-func signed(v float64) string {
-	switch a := math.Abs(v); {
-	case a < 0.05:
-		return fmt.Sprintf("%+.2f", v)
-	case a < 100:
-		return fmt.Sprintf("%+.1f", v)
-	}
-	return fmt.Sprintf("%+.0f", v)
+	return s
 }
 
 // Setting is what was set, for people: "default → 0".

@@ -65,6 +65,30 @@ func thousands(s string) string {
 	return s
 }
 
+// Value prints a measured number of any magnitude and unit in at most 12
+// columns, with the digits that it was measured with, up to six.
+func Value(v float64) string {
+	switch a := math.Abs(v); {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return Unknown
+	case v == math.Trunc(v) && a < 1e9, a >= 10_000 && a < 1e9:
+		return Grouped(v, 0)
+	case a >= 1e9 || a < 1e-3:
+		return minus(strconv.FormatFloat(v, 'g', 5, 64))
+	}
+	text := strconv.FormatFloat(math.Abs(v), 'g', 6, 64)
+	_, frac, _ := strings.Cut(text, ".")
+	return Grouped(v, len(frac))
+}
+
+// SignedValue is Value with its sign.
+func SignedValue(v float64) string {
+	if v > 0 && !math.IsInf(v, 0) {
+		return "+" + Value(v)
+	}
+	return Value(v)
+}
+
 // Count prints a number of things.
 func Count[T ~int | ~int64 | ~uint64](n T) string {
 	text := fmt.Sprint(n)
@@ -106,8 +130,13 @@ func Tick(v float64) string {
 	return minus(strconv.FormatFloat(v, 'g', -1, 64))
 }
 
-// minus makes the sign a true one.
-func minus(text string) string { return strings.Replace(text, "-", "−", 1) }
+// minus makes the sign a true one; an exponent's stays.
+func minus(text string) string {
+	if number, negative := strings.CutPrefix(text, "-"); negative {
+		return "−" + number
+	}
+	return text
+}
 
 // Rate prints frames or packets per second.
 func Rate(pps float64) string { return SI(pps, "pps") }

@@ -103,6 +103,9 @@ func KeepEnd(text string, n int) string {
 	return ansi.TruncateLeft(text, w-n+1, "…")
 }
 
+// KeepStart cuts a text to n columns, its end first.
+func KeepStart(text string, n int) string { return ansi.Truncate(text, n, "…") }
+
 // Clean keeps what a hostile file or host wrote from steering a terminal:
 // control characters become "?", white space becomes a space.
 func Clean(text string) string {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"linerate/internal/ledger"
+	"linerate/internal/show"
 )
 
 // Markdown writes evidence as one table for each tunable: every machine,
@@ -42,10 +43,6 @@ func row(b *strings.Builder, l *ledger.Line) {
 	if !l.Alone {
 		set += " and more"
 	}
-	p := "–"
-	if holm, ok := l.PHolm.Get(); ok {
-		p = fmt.Sprintf("%.2g", holm)
-	}
 	verdict := string(l.Verdict)
 	if l.Published != nil && !l.Published.Agrees {
 		verdict += "; its README says " + l.Published.Verdict
@@ -55,7 +52,7 @@ func row(b *strings.Builder, l *ledger.Line) {
 	}
 	for i, cell := range []string{
 		fmt.Sprintf("%s, %d cores, %s", l.CPU, l.Cores, l.NIC), strings.TrimSpace(l.OS + " " + l.Release), l.Study, l.Workload,
-		set, l.EffectText(), fmt.Sprint(l.N), p, verdict,
+		set, l.EffectText(), show.Count(l.N), show.Optional(l.PHolm, show.P), verdict,
 	} {
 		if i == 0 {
 			b.WriteString("|")
