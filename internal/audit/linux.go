@@ -102,14 +102,17 @@ func (a *auditor) linuxModule(j judged) []candidate {
 		return nil
 	}
 	f := Finding{ID: "LR-ORDER:" + j.Name, Kind: Order, Severity: Warning, Action: Change, Name: j.Name,
-		Message: fmt.Sprintf("%s is set before its module %s is loaded", j.Name, j.st.Module),
+		Message: fmt.Sprintf("%s, as all of module %s in %s, is set before the module is loaded", j.Name, j.st.Module, base(j.File)),
 		Why:     fmt.Sprintf("sysctl.d is applied early at boot; the module comes with %s. Until then the name does not exist, the line fails, and nobody applies it again: the default holds.", by),
 		Fix:     fmt.Sprintf("Load the module before: a line \"%s\" in /etc/modules-load.d/. Or set it where the module is loaded.", j.st.Module),
 		Sources: append(slices.Clone(j.rec.Sources), "systemd-sysctl.service(8)")}.at(j.Line)
 	if v, live := a.f.LiveValue(j.Name); live && j.rec.SameValue(v, j.Value) {
 		f.Severity = Info // somebody applied it since
 	}
-	return one(late, f)
+	if len(a.f.Modules) == 0 {
+		f.Severity = Info // a list alone says nothing of modules
+	}
+	return []candidate{{Finding: f, class: late, once: "late " + j.st.Module + " " + f.File}}
 }
 
 // arrivesEarly reports a module that is there when sysctl.d is applied, or of

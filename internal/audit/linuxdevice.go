@@ -215,15 +215,8 @@ func (a *auditor) oneDevice(d deviceLine) []candidate {
 	if !ok || !known {
 		return nil
 	}
-	how, result := d.rec.WithAll, v
-	switch {
-	case how == tunable.AllMax && all > v:
-		result = all
-	case how == tunable.AllOr && v == 0 && all != 0:
-		result = all
-	case how == tunable.AllAnd && v != 0 && all == 0:
-		result = 0
-	default:
+	how, result := d.rec.WithAll, all // what the kernel makes of the two
+	if !(how == tunable.AllMax && all > v || how == tunable.AllOr && v == 0 && all != 0 || how == tunable.AllAnd && v != 0 && all == 0) {
 		return nil
 	}
 	return one(caution, Finding{ID: "LR-PERDEVICE:" + d.Name, Kind: Ineffective, Severity: Warning, Action: Change, Name: d.Name, Sources: d.rec.Sources,
