@@ -119,11 +119,12 @@ begin() {
 	journal "$D" before unchanged || abandon "$changed is not what it was when the plan was made"
 	id=$(next_id "$D") && case $id in ??????-????????????) ;; *) false ;; esac || abandon "cannot name the journal"
 	: >"$D/id.$id" && set +f && durable "$D"/* "$D" && set -f || abandon "cannot make the journal durable"
+	boot_entry || abandon "a boot could not be made to revert"
 	mv "$D" "$S/pending" || abandon "cannot make the journal durable"
 	D=$S/pending
 	durable "$S" || { revert apply "the journal was not durable"; die "cannot make the journal durable; nothing was changed"; }
 }
-abandon() { set -f; rm -rf "$S/new"; die "$*; nothing was changed"; }
+abandon() { set -f; no_boot_entry; rm -rf "$S/new"; die "$*; nothing was changed"; }
 
 unpack() {
 	i=0
@@ -174,8 +175,7 @@ current_id() {
 # arm starts the dead-man's switch and returns once it watches.
 arm() {
 	window=$(sed -n 's/^window \([0-9]*\)$/\1/p' "$D/journal")
-	b=$(boot_id) && t=$(uptime_s) && say "$b $((t + window))" >"$D/deadline" && durable "$D/deadline" "$D" &&
-		boot_entry && start_watch
+	b=$(boot_id) && t=$(uptime_s) && say "$b $((t + window))" >"$D/deadline" && durable "$D/deadline" "$D" && start_watch
 }
 start_watch() {
 	rm -f "$D/watcher"
@@ -185,9 +185,10 @@ start_watch() {
 	rc) daemon -f /bin/sh "$S/agent" watch "$id" || return 1 ;;
 	*) setsid /bin/sh "$S/agent" watch "$id" </dev/null >/dev/null 2>&1 & ;;
 	esac
-	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	tries=100 # of a tenth of a second: machines can be slow
+	while [ $tries -gt 0 ]; do
 		[ ! -s "$D/watcher" ] || return 0
-		sleep 0.1
+		tries=$((tries - 1)) && sleep 0.1
 	done
 	return 1
 }
@@ -225,6 +226,7 @@ boot_entry() {
 		mkdir -p "$wants" && entry 644 "$unit" "[Unit]
 Description=Put back what linerate applied and nobody confirmed
 DefaultDependencies=no
+ConditionPathExists=$S/agent
 After=local-fs.target
 Before=sysinit.target systemd-sysctl.service network-pre.target
 [Service]
@@ -235,10 +237,10 @@ ExecStart=/bin/sh $S/agent boot" && ln -sf ../linerate-revert.service "$wants/li
 # PROVIDE: linerate_revert
 # REQUIRE: FILESYSTEMS
 # BEFORE: netif
-case \$1 in *start) /bin/sh $S/agent boot ;; esac" ;;
+case \$1 in *start) [ ! -f $S/agent ] || /bin/sh $S/agent boot ;; esac" ;;
 	openrc) entry 755 "$ROOT/etc/init.d/linerate-revert" "#!/sbin/openrc-run
 depend() { need localmount; before net sysctl; }
-start() { /bin/sh $S/agent boot; }" && ln -sf /etc/init.d/linerate-revert "$ROOT/etc/runlevels/boot/linerate-revert" ;;
+start() { [ ! -f $S/agent ] || /bin/sh $S/agent boot; }" && ln -sf /etc/init.d/linerate-revert "$ROOT/etc/runlevels/boot/linerate-revert" ;;
 	sysv) mkdir -p "$ROOT/etc/init.d" "$ROOT/etc/rcS.d" && entry 755 "$ROOT/etc/init.d/linerate-revert" "#!/bin/sh
 ### BEGIN INIT INFO
 # Provides: linerate-revert
@@ -246,7 +248,7 @@ start() { /bin/sh $S/agent boot; }" && ln -sf /etc/init.d/linerate-revert "$ROOT
 # X-Start-Before: procps networking
 # Default-Start: S
 ### END INIT INFO
-case \$1 in start) /bin/sh $S/agent boot ;; esac" && ln -sf ../init.d/linerate-revert "$ROOT/etc/rcS.d/S13linerate-revert" && durable "$ROOT/etc/rcS.d" ;;
+case \$1 in start) [ ! -f $S/agent ] || /bin/sh $S/agent boot ;; esac" && ln -sf ../init.d/linerate-revert "$ROOT/etc/rcS.d/S13linerate-revert" && durable "$ROOT/etc/rcS.d" ;;
 	*) ! grep -q '^file ' "$D/journal" ;; # without files a boot is a revert
 	esac
 }
@@ -257,7 +259,8 @@ entry() {
 no_boot_entry() {
 	for f in etc/systemd/system/sysinit.target.wants/linerate-revert.service etc/systemd/system/linerate-revert.service \
 		etc/rc.d/linerate_revert etc/runlevels/boot/linerate-revert etc/rcS.d/S13linerate-revert etc/init.d/linerate-revert; do
-		rm -f "$ROOT/$f" "$ROOT/$f.linerate-new" || return 1
+		[ -e "$ROOT/$f" ] || [ -L "$ROOT/$f" ] || [ -e "$ROOT/$f.linerate-new" ] || continue
+		rm -f "$ROOT/$f" "$ROOT/$f.linerate-new" && f=$ROOT/$f && durable "${f%/*}" || return 1
 	done
 }
 

@@ -50,7 +50,7 @@ func TestReboot(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(boots)*30*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "qemu-system-x86_64", "-accel", "tcg", "-m", "256", "-nographic", "-nodefaults", "-serial", "stdio",
-		"-kernel", vmlinuz, "-initrd", initrd, "-append", "console=ttyS0 quiet panic=1", "-drive", "file="+disk+",format=raw,if=virtio,cache=writeback")
+		"-kernel", vmlinuz, "-initrd", initrd, "-append", "console=ttyS0 quiet panic=1 no_timer_check tsc=unstable", "-drive", "file="+disk+",format=raw,if=virtio,cache=writeback")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -62,6 +62,9 @@ func TestReboot(t *testing.T) {
 	old, renewed := "", ""
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		f := strings.Fields(lines.Text())
+		if os.Getenv("LINERATE_VM_CONSOLE") != "" {
+			fmt.Fprintln(os.Stderr, lines.Text())
+		}
 		if len(f) != 6 || f[0] != "state" {
 			continue
 		}
