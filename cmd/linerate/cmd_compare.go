@@ -99,6 +99,7 @@ func newCompareCmd() *cobra.Command {
 	fl.BoolVarP(&f.separateRow, "separate", "s", false, "ministat's bars on lines of their own (linerate's always are)")
 	fl.IntVarP(&f.width, "width", "w", 0, "columns (default: the terminal's, or 78)")
 	fl.BoolVar(&f.asJSON, "json", false, "print one JSON document")
+	cmd.AddCommand(newCompareScalingCmd(), newCompareChangesCmd())
 	return cmd
 }
 

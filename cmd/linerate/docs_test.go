@@ -180,7 +180,8 @@ func docFixtures(dir string) error {
 		"etc/sysctl.conf": "net.inet.ip.redirect=0\n", "etc/rc.conf": "hostname=\"fw1\"\ngateway_enable=\"YES\"\n",
 		"boot/loader.conf": "net.inet.tcp.hostcache.cachelimit=\"0\"\n",
 	}
-	files := map[string]string{"before.txt": "100\n101\n99\n100.5\n100.2\n", "after.txt": "103\n104\n102.5\n103.4\n103\n", "access.log": docLog(1), "before.log": docLog(1), "after.log": docLog(3),
+	files := map[string]string{"before.txt": "100\n101\n99\n100.5\n100.2\n", "after.txt": "103\n104\n102.5\n103.4\n103\n", "cores.txt": "1 100\n2 180\n4 300\n8 420\n16 500\n", "nightly.txt": "100\n101\n99\n100\n100\n90\n91\n89\n90\n90\n",
+		"access.log": docLog(1), "before.log": docLog(1), "after.log": docLog(3),
 		"before.folded": "fork_exit;ip_input;ip_forward 70\nfork_exit;cpu_idle 30\n", "after.folded": "fork_exit;ip_input;pf_test 61\nfork_exit;ip_input;ip_forward 35\nfork_exit;cpu_idle 4\n",
 		"router.graph": "@ CPU_CLK_UNHALTED [100 samples]\n\n70.00%  [70]       ip_forward @ /boot/kernel/kernel\n 100.0%  [70]        fork_exit\n\n30.00%  [30]       cpu_idle\n 100.0%  [30]        fork_exit\n"}
 	for name, text := range tree {

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/compare"
+	"linerate/internal/hint"
+	"linerate/internal/show"
+	"linerate/internal/stats"
+)
+
+// newCompareScalingCmd fits the Universal Scalability Law.
+func newCompareScalingCmd() *cobra.Command {
+	var cores, rate, delimiters string
+	var seed uint64
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "scaling FILE",
+		Short: "what more cores bring: the Universal Scalability Law fitted to rates by cores",
+		Long: `scaling fits the Universal Scalability Law to a file with a number of cores and
+a rate on each line, several lines for one number of cores where there are: what
+one core does, how much is serial (contention: a lock), how much agreeing costs
+(coherency: cache lines that travel), and beyond how many cores more make it
+slower. It needs four different numbers of cores.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			n, err := sample(cmd, args[0], compare.Input{Column: cores, Delimiters: delimiters})
+			if err != nil {
+				return err
+			}
+			x, err := sample(cmd, args[0], compare.Input{Column: rate, Delimiters: delimiters})
+			if err != nil {
+				return err
+			}
+			u, err := stats.FitUSL(n, x, 2000, 0.95, seed)
+			if err != nil {
+				return hint.With(fmt.Errorf("%s: %w", args[0], err), "each line wants a number of cores and a rate")
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), scalingOf(u, n))
+			}
+			return printScaling(cmd.OutOrStdout(), u, n, x)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&cores, "cores", "1", "`COLUMN` of the number of cores")
+	f.StringVar(&rate, "rate", "2", "`COLUMN` of the rate")
+	f.StringVarP(&delimiters, "delimiter", "d", "", "characters between columns (default blank and tab)")
+	f.Uint64Var(&seed, "seed", 1, "seed of the resampling")
+	f.BoolVar(&asJSON, "json", false, "print one JSON document")
+	return cmd
+}
+
+// sample reads one column of a file.
+func sample(cmd *cobra.Command, name string, in compare.Input) ([]float64, error) {
+	arm, err := readArm(cmd.InOrStdin(), name, in)
+	return arm.Values, err
+}
+
+// scalingDocument is what `compare scaling --json` prints.
+type scalingDocument struct {
+	Version  int      `json:"version"`
+	Points   int      `json:"points"`
+	Gamma    estimate `json:"gamma"`
+	Sigma    estimate `json:"sigma"`
+	Kappa    estimate `json:"kappa"`
+	Peak     estimate `json:"peak_cores"`
+	Warnings []string `json:"warnings"`
+}
+
+// estimate is an estimate with its 95 % interval.
+type estimate struct {
+	Estimate stats.Number `json:"estimate"`
+	Low      stats.Number `json:"ci_low"`
+	High     stats.Number `json:"ci_high"`
+}
+
+func bounds(i stats.Interval) estimate {
+	return estimate{stats.Num(i.Estimate), stats.Num(i.Low), stats.Num(i.High)}
+}
+
+func scalingOf(u stats.USL, n []float64) scalingDocument {
+	d := scalingDocument{Version: 1, Points: len(n), Gamma: bounds(u.Gamma), Sigma: bounds(u.Sigma), Kappa: bounds(u.Kappa), Peak: bounds(u.Peak), Warnings: []string{}}
+	for _, w := range u.Warnings {
+		d.Warnings = append(d.Warnings, w.Message+": "+w.Action)
+	}
+	return d
+}
+
+func printScaling(w io.Writer, u stats.USL, n, x []float64) error {
+	p := show.NewPage(styleOf(w))
+	t := show.Table{Header: []string{"cores", "measured", "fitted", "of ideal"}, Right: []bool{true, true, true, true}}
+	for i := range n {
+		t.Add(show.Grouped(n[i], 0), show.Digits(x[i]), show.Digits(u.At(n[i])), show.Percent(100*x[i]/(n[i]*u.Gamma.Estimate)))
+	}
+	p.Table(t)
+	p.Line("")
+	with := func(i stats.Interval) string {
+		return show.Digits(i.Estimate) + " [" + show.Digits(i.Low) + ", " + show.Digits(i.High) + "]"
+	}
+	share := func(i stats.Interval) string {
+		return show.Percent(100*i.Estimate) + " [" + show.Percent(100*i.Low) + ", " + show.Percent(100*i.High) + "]"
+	}
+	p.Line("  one core      " + with(u.Gamma))
+	p.Line("  contention    " + share(u.Sigma) + " of the work is done by one core at a time (σ)")
+	p.Line("  coherency     " + share(u.Kappa) + " is lost to agreement, for each pair of cores (κ)")
+	if math.IsInf(u.Peak.Estimate, 1) {
+		p.Line("  peak          none: more cores never make it slower")
+	} else {
+		p.Line("  peak          " + with(u.Peak) + " cores; more make it slower")
+	}
+	p.Line("")
+	p.Paragraph("  ", "  ", verdictOfScaling(u))
+	for _, warning := range u.Warnings {
+		p.Paragraph("  warning: ", "           ", warning.Message+": "+warning.Action)
+	}
+	return p.Flush(w)
+}
+
+// verdictOfScaling says in words what limits.
+func verdictOfScaling(u stats.USL) string {
+	switch {
+	case u.Sigma.High < 0.01 && u.Kappa.High < 0.001:
+		return "It scales: nothing that cores share is seen to limit."
+	case u.Kappa.Low > 0 && u.Kappa.Estimate > u.Sigma.Estimate/10:
+		return "Cores slow each other down: look for cache lines that all of them write (counters, reference counts, a shared queue)."
+	case u.Sigma.Low > 0:
+		return "A share is serial: look for a lock that all cores take."
+	}
+	return "These rates do not tell contention from coherency: measure more numbers of cores."
+}
+
+// newCompareChangesCmd finds change points.
+func newCompareChangesCmd() *cobra.Command {
+	var in compare.Input
+	var minimum int
+	var alpha float64
+	var seed uint64
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "changes FILE",
+		Short: "where a series changes: nightly rates, trials in their order",
+		Long: `changes finds where the distribution of a series of values changes, in their
+order, without assuming a shape (E-divisive, Matteson & James 2014): between which
+builds a rate fell, after which trial a machine was another one.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			x, err := sample(cmd, args[0], in)
+			if err != nil {
+				return err
+			}
+			if len(x) > 2000 {
+				return hint.With(fmt.Errorf("%s holds %s values, more than 2,000", args[0], show.Count(len(x))), "summarise them first: a mean for each day, build or block")
+			}
+			found := stats.ChangePoints(x, minimum, alpha, 999, seed)
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), changesOf(len(x), found))
+			}
+			return printSeriesChanges(cmd.OutOrStdout(), len(x), found)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&in.Column, "column", "C", "", "column: a number, a CSV heading or a path of JSON keys")
+	f.StringVarP(&in.Delimiters, "delimiter", "d", "", "characters between columns (default blank and tab)")
+	f.IntVar(&minimum, "minimum", 5, "least values between two changes")
+	f.Float64Var(&alpha, "alpha", 0.01, "level of each change's permutation test")
+	f.Uint64Var(&seed, "seed", 1, "seed of the permutations")
+	f.BoolVar(&asJSON, "json", false, "print one JSON document")
+	return cmd
+}
+
+// changesDocument is what `compare changes --json` prints.
+type changesDocument struct {
+	Version int             `json:"version"`
+	N       int             `json:"n"`
+	Changes []changeOfLevel `json:"changes"`
+}
+
+// changeOfLevel is one change; Index counts from 1.
+type changeOfLevel struct {
+	Index         int     `json:"index"`
+	P             float64 `json:"p"`
+	Before        float64 `json:"before"`
+	After         float64 `json:"after"`
+	EffectPercent float64 `json:"effect_percent"`
+}
+
+func changesOf(n int, found []stats.ChangePoint) changesDocument {
+	d := changesDocument{Version: 1, N: n, Changes: []changeOfLevel{}}
+	for _, c := range found {
+		d.Changes = append(d.Changes, changeOfLevel{c.Index + 1, c.P, c.Before, c.After, 100 * (c.After/c.Before - 1)})
+	}
+	return d
+}
+
+func printSeriesChanges(w io.Writer, n int, found []stats.ChangePoint) error {
+	p := show.NewPage(styleOf(w))
+	if len(found) == 0 {
+		p.Line(fmt.Sprintf("%s: no change is shown", show.Plural(n, "value")))
+		return p.Flush(w)
+	}
+	t := show.Table{Header: []string{"from value", "median before", "median after", "change", "p"}, Right: []bool{true, true, true, true, true}}
+	for _, c := range found {
+		t.Add(show.Count(c.Index+1), show.Digits(c.Before), show.Digits(c.After), show.SignedPercent(100*(c.After/c.Before-1)), show.P(c.P))
+	}
+	p.Table(t)
+	return p.Flush(w)
+}
