@@ -77,6 +77,9 @@ func newCalculatorCmd(c *calc.Calculator, asJSON *bool) *cobra.Command {
 	for _, in := range c.Inputs {
 		cmd.Flags().String(flagName(in.Name), "", fmt.Sprintf("%s (default %s)", in.Doc, in.Default))
 	}
+	if c.Name == "lro" {
+		return addPcap(cmd, asJSON)
+	}
 	return cmd
 }
 

@@ -8,7 +8,7 @@ func All() []*Calculator {
 		bdp, window, mss, initcwnd,
 		mbufs, pfStates, pfSources, ipfwStates, conntrack,
 		ifQueue, netisr, queues,
-		serving, zfsDirty,
+		serving, lro, zfsDirty,
 	}
 }
 

@@ -31,6 +31,7 @@ type figure struct {
 
 type pageTable struct {
 	Title, Note string
+	NamesLast   bool // the last column holds words
 	Header      []string
 	Rows        [][]string
 }
@@ -71,7 +72,7 @@ func (p Picture) figure(title string) figure {
 // HeaviestSentence says which function takes most itself.
 func HeaviestSentence(p *Profile) string {
 	f := p.Functions()[0]
-	return fmt.Sprintf("%s takes %s of it itself.", show.Clean(f.Name), show.Percent(percentOf(f.Self, float64(p.Total()))))
+	return fmt.Sprintf("The heaviest function itself is %s, with %s.", show.Clean(f.Name), show.Percent(percentOf(f.Self, float64(p.Total()))))
 }
 
 // MoverSentence says what moved most.
@@ -87,7 +88,7 @@ func MoverSentence(movers []Mover) string {
 func Still(m Mover) bool { return m.SelfPoints < 0.005 && m.SelfPoints > -0.005 }
 
 func functionsTable(p *Profile) pageTable {
-	t := pageTable{Title: "Functions", Note: "Self: running in it. Total: in it or in what it calls.", Header: []string{"function", "self", "total", "in"}}
+	t := pageTable{Title: "Functions", Note: "Self: running in it. Total: in it or in what it calls.", NamesLast: true, Header: []string{"function", "self", "total", "in"}}
 	whole := float64(p.Total())
 	for i, f := range p.Functions() {
 		if i == tableRows || f.Self == 0 {
