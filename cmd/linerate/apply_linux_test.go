@@ -91,6 +91,11 @@ func TestApplyScripts(t *testing.T) {
 func wires(t *testing.T) (outside, dut string) {
 	t.Helper()
 	outside, dut = fmt.Sprintf("lr-out-%d", os.Getpid()), fmt.Sprintf("lr-dut-%d", os.Getpid())
+	t.Cleanup(func() {
+		for _, ns := range []string{outside, dut} {
+			_ = exec.Command("ip", "netns", "del", ns).Run()
+		}
+	})
 	for _, line := range strings.Split(strings.NewReplacer("OUT", outside, "DUT", dut).Replace(`netns add OUT
 netns add DUT
 -n OUT link add wa type veth peer name wa netns DUT
@@ -112,11 +117,6 @@ netns add DUT
 			labtest.Lacking(t, "ip %s: %v: %s", line, err, out)
 		}
 	}
-	t.Cleanup(func() {
-		for _, ns := range []string{outside, dut} {
-			_ = exec.Command("ip", "netns", "del", ns).Run()
-		}
-	})
 	return outside, dut
 }
 

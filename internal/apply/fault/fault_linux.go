@@ -114,7 +114,10 @@ func (o Options) work(ctx context.Context, dir string, first, workers int, done 
 	if err != nil {
 		return Result{}, err
 	}
-	defer realm.Close()
+	defer func() {
+		_ = realm.endWatchers() // of what was interrupted
+		realm.Close()
+	}()
 	l := newLab(realm, o)
 	if err := l.calibrate(ctx); err != nil {
 		return l.result, fmt.Errorf("a run without faults: %w", err)
