@@ -65,36 +65,46 @@ func ledgerRows(ctx context.Context, s ledger.Store, c *tunable.Catalogue) ([]ev
 	}
 	var rows []evidence.Row
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if !inCatalogue(c, name) {
-			continue
-		}
 		lines, err := evidenceLines(ctx, s, ledger.Filter{Names: []string{name}})
 		if err != nil {
 			return nil, err
 		}
 		for i := range lines {
-			if l := &lines[i]; l.Excluded == "" && l.Tunable == name && (l.Alone || len(l.Changes) <= maxChanges && !isSwitch(c, name)) {
-				rows = append(rows, rowOf(l))
+			l := &lines[i]
+			// The ledger finds a setting by its other names too; a row is
+			// of the one that was set.
+			if r := recordOf(c, l); r != nil && strings.EqualFold(l.Tunable, name) && l.Excluded == "" && tells(r, l) {
+				row := rowOf(l)
+				row.Tunable = r.Name
+				rows = append(rows, row)
 			}
 		}
 	}
 	return rows, nil
 }
 
-// isSwitch tells a switch of a whole subsystem: beside other changes it is not
-// the switch that was measured.
-func isSwitch(c *tunable.Catalogue, name string) bool {
-	r, ok := c.Lookup(tunable.FreeBSD, name)
-	return ok && r.Mechanism == tunable.RC
+// recordOf is the catalogue's record of what a verdict is about; nil without.
+func recordOf(c *tunable.Catalogue, l *ledger.Line) *tunable.Record {
+	r, ok := c.Lookup(strings.ToLower(l.OS), l.Tunable)
+	if !ok {
+		return nil
+	}
+	return r
 }
 
-func inCatalogue(c *tunable.Catalogue, name string) bool {
-	for _, os := range []string{tunable.FreeBSD, tunable.Linux} {
-		if _, ok := c.Lookup(os, name); ok {
-			return true
+// tells whether a verdict says something about one tunable: it was changed
+// alone or beside its pair, it is no switch of a subsystem that others were
+// changed with, and the card is one that has it.
+func tells(r *tunable.Record, l *ledger.Line) bool {
+	if !l.Alone && (len(l.Changes) > maxChanges || r.Mechanism == tunable.RC) {
+		return false
+	}
+	for _, driver := range []string{"em", "igb", "igc", "ix", "ixl"} {
+		if strings.HasPrefix(r.Name, "hw."+driver+".") || strings.HasPrefix(r.Name, "dev."+driver+".") {
+			return l.Driver == driver || driver == "em" && l.Driver == "igb"
 		}
 	}
-	return false
+	return true
 }
 
 // rowOf is a line of the ledger as evidence that travels.

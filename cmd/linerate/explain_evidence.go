@@ -4,10 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"linerate/catalogue"
+	"linerate/internal/evidence"
 	"linerate/internal/ledger"
+	"linerate/internal/show"
+	"linerate/internal/stats"
 	"linerate/internal/tunable"
 	"linerate/internal/tunable/explain"
 )
@@ -21,10 +26,43 @@ func addEvidence(cmd *cobra.Command, flag string, c *tunable.Catalogue, r *tunab
 		err = errors.Join(evidenceOf(cmd, s, c, r, p), s.Close())
 	}
 	if err != nil && flag == "" {
-		fmt.Fprintf(cmd.ErrOrStderr(), "no evidence: %v\n", err)
-		return nil
+		fmt.Fprintf(cmd.ErrOrStderr(), "no evidence of your own: %v\n", err)
+		err = nil
 	}
-	return err
+	return errors.Join(err, addShipped(r, p))
+}
+
+// addShipped adds what the program ships with, after what the user's own
+// ledger knows, each verdict once.
+func addShipped(r *tunable.Record, p *explain.Page) error {
+	rows, err := catalogue.Evidence()
+	if err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for i := range p.Evidence {
+		seen[p.Evidence[i].ID] = true
+	}
+	better, worse := false, false
+	for _, row := range rows {
+		if row.Tunable != r.Name || !strings.EqualFold(row.OS, r.OS) {
+			continue
+		}
+		better, worse = better || row.Verdict == stats.Better, worse || row.Verdict == stats.Worse
+		if !seen[row.ID] {
+			p.Evidence = append(p.Evidence, shipped(row))
+		}
+	}
+	p.Conflict = p.Conflict || better && worse
+	return nil
+}
+
+// shipped is a row of the program's own table as explain shows it.
+func shipped(r evidence.Row) explain.Evidence {
+	return explain.Evidence{ID: r.ID, Tunable: r.Tunable, Before: r.Before, After: r.After, Alone: r.Alone, Machine: r.Machine(), OS: r.OS, Release: r.Release,
+		Workload: r.Workload, Study: r.Study, Source: r.Source, Metric: r.Metric,
+		EffectText: show.SignedPercent(r.EffectPercent.Float()) + " " + show.Interval(r.CILow.Float(), r.CIHigh.Float()),
+		Effect:     r.Effect, N: r.N, PHolm: r.PHolm, Verdict: r.Verdict, Flags: slices.Clone(r.Flags)}
 }
 
 func evidenceOf(cmd *cobra.Command, s ledger.Store, c *tunable.Catalogue, r *tunable.Record, p *explain.Page) error {
@@ -62,7 +100,7 @@ func evidenceOf(cmd *cobra.Command, s ledger.Store, c *tunable.Catalogue, r *tun
 // explained is a line of evidence as explain shows it.
 func explained(l *ledger.Line, sibling bool) explain.Evidence {
 	e := explain.Evidence{
-		Tunable: l.Tunable, Sibling: sibling, Before: l.Before, After: l.After, Alone: l.Alone, Machine: machineOf(l),
+		ID: l.VerdictID, Tunable: l.Tunable, Sibling: sibling, Before: l.Before, After: l.After, Alone: l.Alone, Machine: machineOf(l),
 		OS: l.OS, Release: l.Release, Workload: l.Workload, Study: l.Study, Source: l.Source, Metric: l.Metric, EffectText: l.EffectText(),
 		Effect: l.Effect, N: l.N, PHolm: l.PHolm, Verdict: l.Verdict,
 		Flags: slices.Clone(l.Flags), Excluded: l.Excluded, Label: l.Label,

@@ -11,6 +11,7 @@ import (
 // Evidence is a verdict of a study about this tunable, or about another of
 // the same idea.
 type Evidence struct {
+	ID       string `json:"id,omitempty"` // of the verdict in its ledger
 	Tunable    string `json:"tunable"` // as the study set it
 	Sibling    bool   `json:"sibling"` // another tunable of the same concept
 	Before     string `json:"before"`  // "" for the system's default
@@ -38,6 +39,9 @@ type Evidence struct {
 	Label     string   `json:"label,omitempty"` // what the number is not
 }
 
+// maxShown is how many verdicts a page lists for people.
+const maxShown = 16
+
 // evidence prints what was measured, machine by machine, nulls and losses
 // with the gains.
 func (o *page) evidence(p Page) {
@@ -46,10 +50,14 @@ func (o *page) evidence(p Page) {
 		o.line("  not yet: no verdict in the ledger")
 		return
 	}
-	w := evidenceWidths(p.Evidence)
+	shown := p.Evidence
+	if len(shown) > maxShown {
+		shown = shown[:maxShown]
+	}
+	w := evidenceWidths(shown)
 	machine, sibling := "", false
-	for i := range p.Evidence {
-		e := &p.Evidence[i]
+	for i := range shown {
+		e := &shown[i]
 		if e.Sibling && !sibling {
 			o.line("\n  The same idea under other names:")
 			sibling, machine = true, ""
@@ -60,6 +68,9 @@ func (o *page) evidence(p Page) {
 		}
 		o.line("    %s  %s  %s  %s  %s", show.Pad(e.setting(), w[0]), show.Pad(e.EffectText, w[1]), show.Pad(fmt.Sprintf("n %d", e.N), 4), show.Pad(e.p(), 9), e.verdict())
 		o.Paragraph("        ", "        ", e.context())
+	}
+	if n := len(p.Evidence) - len(shown); n > 0 {
+		o.line("\n  and %s more, all in the JSON", show.Plural(n, "verdict"))
 	}
 	if p.Conflict {
 		o.line("\n  The evidence conflicts: it depends on the machine, the release or what else was set.")

@@ -1,0 +1,79 @@
+package evidence_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"linerate/internal/evidence"
+	"linerate/internal/stats"
+)
+
+func rows() []evidence.Row {
+	return []evidence.Row{
+		{ID: "b", Tunable: "net.pf.states_hashsize", After: "1048576", Alone: true, OS: "FreeBSD", Release: "12.0-CURRENT", CPU: "Atom C2758", Cores: 8, NIC: "Intel 82599", Driver: "ix",
+			Workload: "IPv4 UDP 64 B", Metric: "overload_forwarding_rate_pps", Study: "s", N: 5, Verdict: stats.Better, PHolm: stats.Num(0.001),
+			Effect: stats.Effect{EffectPercent: stats.Num(10.12), CILow: stats.Num(9), CIHigh: stats.Num(11)}, Flags: []string{"drift", "generator-bound"}},
+		{ID: "a", Tunable: "hw.igb.rxd", Before: "1024", After: "4096", OS: "FreeBSD", Release: "11.1", CPU: "x\ty\nz", N: 4, Verdict: stats.Inconclusive},
+	}
+}
+
+func TestFormatIsReadBack(t *testing.T) {
+	text := evidence.Format(rows(), "an archive\nof 2026")
+	got, err := evidence.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []evidence.Row{rows()[1], rows()[0]} // sorted by name
+	want[0].CPU = "x y z"
+	for i := range want {
+		want[i].Source = "an archive of 2026"
+	}
+	if d := cmp.Diff(want, got, cmp.Comparer(func(a, b stats.Number) bool { return a == b })); d != "" {
+		t.Error(d)
+	}
+	if again := evidence.Format(got, got[0].Source); string(again) != string(text) {
+		t.Errorf("not the same bytes:\n%s\n%s", text, again)
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	good := string(evidence.Format(rows(), "x"))
+	for name, text := range map[string]string{
+		"another file":  "hello\n",
+		"fewer columns": good + "a\tb\n",
+		"a word for n":  strings.Replace(good, "\t5\t", "\tfive\t", 1),
+		"no verdict":    strings.Replace(good, "\tbetter\t", "\tgreat\t", 1),
+		"no number":     strings.Replace(good, "10.12", "ten", 1),
+	} {
+		if _, err := evidence.Parse([]byte(text)); err == nil {
+			t.Errorf("%s is read", name)
+		}
+	}
+}
+
+func TestMarkdownSumsUp(t *testing.T) {
+	more := rows()
+	other := more[0]
+	other.ID, other.Verdict, other.EffectPercent = "c", stats.Worse, stats.Num(-3)
+	text := evidence.Markdown(append(more, other))
+	for _, want := range []string{"### hw.igb.rxd", "| 1024 → 4096 (with its pair) |", "| default → 1048576 | Atom C2758, 8 cores, Intel 82599 | 12.0 | 2 | −3.0 % to +10.1 % | 1 better, 1 worse |"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(evidence.Format(rows(), "x"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		got, err := evidence.Parse(text)
+		if err != nil || len(got) == 0 {
+			return
+		}
+		if _, err := evidence.Parse(evidence.Format(got, got[0].Source)); err != nil {
+			t.Errorf("what was read cannot be written and read: %v", err)
+		}
+	})
+}
