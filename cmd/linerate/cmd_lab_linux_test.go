@@ -3,8 +3,12 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"os"
 	"strings"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
 
 	"linerate/internal/labtest"
 )
@@ -39,4 +43,20 @@ func TestLabUpStatusDown(t *testing.T) {
 	if _, errs, code := linerate("lab", "down", "cmdtest"); code != 0 {
 		t.Errorf("lab down: %d, %s", code, errs)
 	}
+}
+
+// TestLabScripts sends frames by hand through labs of their own.
+func TestLabScripts(t *testing.T) {
+	labtest.Need(t)
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/lab",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		Setup: func(e *testscript.Env) error {
+			name := fmt.Sprintf("script%d", os.Getpid())
+			e.Setenv("LAB", name)
+			e.Defer(func() { linerate("lab", "down", name) }) // a script that failed half-way
+			return nil
+		},
+	})
 }

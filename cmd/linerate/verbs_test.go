@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// TestEveryVerbHasScripts: each verb has a script in which it works, and one
+// in which it refuses what it was given.
+func TestEveryVerbHasScripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/*/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal(err, files)
+	}
+	var all strings.Builder
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	for _, verb := range verbs() {
+		for what, line := range map[string]string{"works": `^(\[[a-z:!]+\] )*exec (ip netns exec \S+ )?linerate `, "refuses": `^(\[[a-z:!]+\] )*! exec (ip netns exec \S+ )?linerate `} {
+			if !regexp.MustCompile(`(?m)` + line + verb.Name() + `\b`).MatchString(all.String()) {
+				t.Errorf("no script in testdata in which %s %s", verb.Name(), what)
+			}
+		}
+	}
+}
+
+// TestEveryCommandRefusesUnknownFlags: with exit code 2, naming the flag and
+// where help is, and without a word on stdout.
+func TestEveryCommandRefusesUnknownFlags(t *testing.T) {
+	var walk func(path []string, c *cobra.Command)
+	walk = func(path []string, c *cobra.Command) {
+		path = append(path[:len(path):len(path)], c.Name())
+		var out, errs bytes.Buffer
+		code := run(append(path, "--no-such-flag"), strings.NewReader(""), &out, &errs)
+		if code != exitUsage || out.Len() > 0 || !strings.Contains(errs.String(), "--no-such-flag") || !strings.Contains(errs.String(), "hint: ") {
+			t.Errorf("linerate %s --no-such-flag: exit %d, stdout %q, stderr %q", strings.Join(path, " "), code, out.String(), errs.String())
+		}
+		for _, sub := range c.Commands() {
+			walk(path, sub)
+		}
+	}
+	for _, verb := range verbs() {
+		walk(nil, verb)
+	}
+}
+
+// TestEveryCommandSaysWhatItDoes: help has a sentence and, where there is no
+// sub-command, how it is used.
+func TestEveryCommandSaysWhatItDoes(t *testing.T) {
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		if c.Short == "" || c.Use == "" {
+			t.Errorf("%s: no help", c.CommandPath())
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	for _, verb := range verbs() {
+		walk(verb)
+	}
+}
