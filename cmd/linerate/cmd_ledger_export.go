@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -50,22 +47,6 @@ func newLedgerExportCmd() *cobra.Command {
 	cmd.Flags().BoolVar(&all, "all", false, "the whole ledger as JSON lines, to be imported elsewhere")
 	cmd.Flags().BoolVar(&raw, "raw", false, "with --all: raw bytes too")
 	return cmd
-}
-
-// toOutput writes to a file, whole or not at all, or to w.
-func toOutput(w io.Writer, path string, write func(io.Writer) error) error {
-	if path == "" {
-		return write(w)
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".export-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	if err := errors.Join(write(f), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
 
 func export(ctx context.Context, w io.Writer, s ledger.Store, f ledger.Filter, what, format string) error {

@@ -372,30 +372,6 @@ func readSummary(path string, stdin io.Reader) (*accesslog.Summary, error) {
 	return accesslog.ReadSummary(path, file)
 }
 
-// writeFile writes a file whole, or not at all.
-func writeFile(path string, write func(io.Writer) error) (err error) {
-	tmp, err := os.CreateTemp(dirOf(path), ".linerate-*")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	defer os.Remove(tmp.Name())
-	err = errors.Join(write(tmp), tmp.Chmod(0o644), tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return nil
-}
-
-func dirOf(path string) string {
-	if i := strings.LastIndexByte(path, os.PathSeparator); i >= 0 {
-		return path[:i+1]
-	}
-	return "."
-}
-
 // commandLine is the command as it can be typed again.
 func commandLine(cmd *cobra.Command) string {
 	words := []string{cmd.CommandPath()}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/setting"
@@ -260,17 +261,8 @@ func writeJournal(path string, entries []journalled) error {
 	if err != nil {
 		return err
 	}
-	tmp := path + ".tmp"
-	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return fmt.Errorf("journal host settings: %w", err)
-	}
-	_, err = bytes.NewReader(data).WriteTo(f)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(tmp, path)
-	}
-	if err != nil {
+	// The file is synced before it takes its name, the name after.
+	if err := renameio.WriteFile(path, data, 0o600, renameio.WithTempDir(filepath.Dir(path))); err != nil {
 		return fmt.Errorf("journal host settings: %w", err)
 	}
 	return syncDir(filepath.Dir(path))

@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/fact"
@@ -231,17 +232,16 @@ func (d *Dir) Close() error {
 
 // writeFile replaces a file by a whole one: readers see the old or the new.
 func writeFile(dir, name string, data []byte) error {
-	f, err := os.CreateTemp(dir, "."+name+".*")
+	f, err := renameio.NewPendingFile(filepath.Join(dir, name), renameio.WithTempDir(dir), renameio.WithStaticPermissions(0o644))
 	if err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
-	giveToInvoker(f)
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, name))
+	defer f.Cleanup() //nolint:errcheck // nothing is left of what was renamed
+	giveToInvoker(f.File)
+	if _, err = f.Write(data); err == nil {
+		err = f.CloseAtomicallyReplace()
 	}
 	if err != nil {
-		os.Remove(f.Name())
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	return nil

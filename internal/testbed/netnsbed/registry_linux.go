@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/hint"
@@ -112,11 +113,10 @@ func (l Lab) save() error {
 	if err != nil {
 		return err
 	}
-	tmp := l.file() + ".tmp"
-	if err := os.WriteFile(tmp, data, 0o600); err != nil {
+	if err := renameio.WriteFile(l.file(), data, 0o600, renameio.WithTempDir(filepath.Dir(l.file()))); err != nil {
 		return fmt.Errorf("register lab %s: %w", l.Name, err)
 	}
-	return os.Rename(tmp, l.file())
+	return nil
 }
 
 // Sweep removes what dead owners left: named namespaces of labs that never
