@@ -99,8 +99,8 @@ func TestTornRecordGoesOn(t *testing.T) {
 		}
 		seen[s] = true
 	}
-	if len(seen) != 35 {
-		t.Errorf("%d trials, want 35", len(seen))
+	if len(seen) != 49 {
+		t.Errorf("%d trials, want 49 (7 arms in 7 blocks)", len(seen))
 	}
 	if _, err := os.Stat(filepath.Join(dir, "trials.torn")); err != nil {
 		t.Errorf("what was torn is not kept: %v", err)
