@@ -22,6 +22,7 @@ func TestMain(m *testing.M) {
 		"mkarchive": func() { makeArchive(os.Args[1]) },
 		"field":     func() { printField(os.Args[1]) },
 		"edit":      func() { edit(os.Args[1], os.Args[2:]...) },
+		"webserver": func() { webServer(os.Args[1:]) },
 		"mkplan":    func() { makePlan(os.Args[1], os.Args[2:]) },
 		"linerate":  func() { simulate(); os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})

@@ -60,6 +60,7 @@ func verbs() []*cobra.Command {
 		newInspectCmd(),
 		newGenerateCmd(),
 		newReceiveCmd(),
+		newLoadCmd(),
 		newApplyCmd(),
 		newConfirmCmd(),
 		newRollbackCmd(),

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/hint"
+	"linerate/internal/load/httpload"
+	"linerate/internal/load/request"
+)
+
+// loadHTTPFlags are the flags of load http as they were typed.
+type loadHTTPFlags struct {
+	connections, streams, version          int
+	rate                                   float64
+	arrivals, src, sweep, roots            string
+	headers                                []string
+	duration, warmup, timeout, interval    time.Duration
+	requests, seed                         uint64
+	newConnections, insecure, strict, json bool
+}
+
+const loadHTTPLong = `Ask a server for objects, and account for every request.
+
+With --rate the loop is open: requests are due by a schedule that does not wait
+for the server, and latency runs from when a request was due. One slow answer
+is so seen by all who would have asked meanwhile. Connections are opened as
+they are needed, up to --connections.
+
+Without --rate the loop is closed: every one of --connections asks again when
+it has been answered, as wrk does. That finds what a server can do at most;
+its latencies leave out those who would have come while it was slow.
+
+    linerate load http http://198.18.0.2/ --rate 2000 --arrivals poisson
+    linerate load http http://198.18.0.2/ --sweep 10,50,100,500,1000`
+
+func newLoadHTTPCmd() *cobra.Command {
+	var f loadHTTPFlags
+	cmd := &cobra.Command{
+		Use:   "http [WEIGHT=]URL …",
+		Short: "offer HTTP requests, in an open or closed loop",
+		Long:  loadHTTPLong,
+		Args:  cobra.MinimumNArgs(1),
+		RunE:  func(cmd *cobra.Command, args []string) error { return runLoadHTTP(cmd, f, args) },
+	}
+	fs := cmd.Flags()
+	fs.Float64VarP(&f.rate, "rate", "r", 0, "requests per second of an open loop (default: a closed loop)")
+	fs.StringVar(&f.arrivals, "arrivals", "constant", "of an open loop: constant, or poisson for many independent clients")
+	fs.IntVarP(&f.connections, "connections", "c", 0, "connections at once (default 10; in an open loop as needed, up to 1000)")
+	fs.StringVar(&f.sweep, "sweep", "", "closed loops of these numbers of connections, one after the other: 10,50,100")
+	fs.DurationVarP(&f.duration, "duration", "d", 10*time.Second, "how long to measure; 0 with --requests: no limit")
+	fs.DurationVar(&f.warmup, "warmup", 0, "offer load for so long before measuring")
+	fs.Uint64VarP(&f.requests, "requests", "n", 0, "end after so many requests")
+	fs.DurationVar(&f.timeout, "timeout", 5*time.Second, "an answer that is not complete by then is too late")
+	fs.BoolVar(&f.newConnections, "new-connections", false, "a new connection for every request")
+	fs.IntVar(&f.version, "http", 1, "1 for HTTP/1.1, or 2 (by ALPN with https, by prior knowledge with http)")
+	fs.IntVar(&f.streams, "streams", 1, "requests at once on each connection of HTTP/2")
+	fs.StringVar(&f.src, "src", "", "addresses to connect from, in turn: a list of addresses, FIRST-LAST or prefixes")
+	fs.StringArrayVarP(&f.headers, "header", "H", nil, "'NAME: VALUE', sent with every request; Host is the host asked for")
+	fs.BoolVarP(&f.insecure, "insecure", "k", false, "do not verify the server's certificate")
+	fs.StringVar(&f.roots, "cacert", "", "PEM file of the authorities that certificates are verified by (default: the system's)")
+	fs.Uint64Var(&f.seed, "seed", 1, "seed of arrivals and mix")
+	fs.DurationVar(&f.interval, "interval", 0, "how often to say how far it is (default 0.5s on a terminal, 10s elsewhere)")
+	fs.BoolVar(&f.strict, "strict", false, "exit 1 if a request failed or was not sent, or the generator was saturated")
+	fs.BoolVar(&f.json, "json", false, "print the account as JSON")
+	return cmd
+}
+
+func runLoadHTTP(cmd *cobra.Command, f loadHTTPFlags, urls []string) error {
+	spec, counts, err := f.spec(cmd, urls)
+	if err != nil {
+		return err
+	}
+	doc := httpDoc{Version: 1, Offer: f.offer(spec, urls)}
+	for _, n := range counts {
+		spec.Connections = n
+		var r request.Result
+		if r, err = runHTTPPoint(cmd, spec, f); err != nil && !interrupted(err) {
+			return err
+		}
+		if r.Seconds > 0 {
+			doc.Points = append(doc.Points, httpPoint{Connections: n, Result: r})
+		}
+		if err != nil {
+			break
+		}
+	}
+	if len(doc.Points) > 0 {
+		err = errors.Join(f.print(cmd, doc), err)
+	}
+	if err == nil && f.strict {
+		return doc.judge()
+	}
+	return err
+}
+
+func runHTTPPoint(cmd *cobra.Command, spec httpload.Spec, f loadHTTPFlags) (request.Result, error) {
+	live := newHTTPLive(cmd.ErrOrStderr(), spec.Connections)
+	defer live.End()
+	spec.Every = f.interval
+	if spec.Every == 0 {
+		spec.Every = live.every()
+	}
+	spec.Watch = live.show
+	return httpload.Run(cmd.Context(), spec)
+}
+
+// spec turns the flags into a load, and the numbers of connections to offer
+// it with.
+func (f loadHTTPFlags) spec(cmd *cobra.Command, urls []string) (s httpload.Spec, counts []int, err error) {
+	s = httpload.Spec{
+		Streams: f.streams, HTTP2: f.version == 2, NewEach: f.newConnections, Rate: f.rate,
+		Duration: f.duration, Warmup: f.warmup, Requests: f.requests, Timeout: f.timeout, Insecure: f.insecure, Seed: f.seed,
+	}
+	for _, u := range urls {
+		t, err := httpload.ParseTarget(u)
+		if err != nil {
+			return s, nil, err
+		}
+		s.Targets = append(s.Targets, t)
+	}
+	if f.version != 1 && f.version != 2 {
+		return s, nil, hint.Usagef("--http %d: 1 or 2", f.version)
+	}
+	if cmd.Flags().Changed("rate") && !(f.rate > 0) {
+		return s, nil, hint.With(hint.Usagef("--rate %g: requests per second, above 0", f.rate), "leave it out for a closed loop")
+	}
+	if s.Arrivals, err = request.ParseProcess(f.arrivals); err != nil {
+		return s, nil, hint.Usage(err)
+	}
+	if s.Header, err = parseHeaders(f.headers); err != nil {
+		return s, nil, err
+	}
+	if f.src != "" {
+		if s.Sources, err = httpload.ParseSources(f.src); err != nil {
+			return s, nil, err
+		}
+	}
+	if s.Roots, err = readRoots(f.roots); err != nil {
+		return s, nil, err
+	}
+	if counts, err = f.counts(); err != nil {
+		return s, nil, err
+	}
+	for _, s.Connections = range counts {
+		if err := s.Validate(); err != nil {
+			return s, nil, err
+		}
+	}
+	return s, counts, nil
+}
+
+// counts are the numbers of connections.
+func (f loadHTTPFlags) counts() ([]int, error) {
+	switch {
+	case f.sweep == "" && f.connections != 0:
+		return []int{f.connections}, nil
+	case f.sweep == "" && f.rate > 0:
+		return []int{1000}, nil
+	case f.sweep == "":
+		return []int{10}, nil
+	case f.connections != 0 || f.rate > 0:
+		return nil, hint.Usagef("--sweep is of closed loops: leave out --connections and --rate")
+	}
+	var out []int
+	for part := range strings.SplitSeq(f.sweep, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil || n < 1 || len(out) == 100 {
+			return nil, hint.With(hint.Usagef("--sweep %q", f.sweep), "up to 100 numbers of connections, such as 10,50,100")
+		}
+		out = append(out, n)
+	}
+	return out, nil
+}
+
+func parseHeaders(lines []string) (http.Header, error) {
+	h := http.Header{}
+	for _, line := range lines {
+		name, value, ok := strings.Cut(line, ":")
+		if name = strings.TrimSpace(name); !ok || name == "" || strings.ContainsAny(line, "\r\n") || strings.ContainsAny(name, " \t") {
+			return nil, hint.Usagef("--header %q is not 'NAME: VALUE'", line)
+		}
+		h.Add(name, strings.TrimSpace(value))
+	}
+	return h, nil
+}
+
+// readRoots reads certificates to verify by; nil are the system's.
+func readRoots(path string) (*x509.CertPool, error) {
+	if path == "" {
+		return nil, nil
+	}
+	pem, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the authorities: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, hint.Usagef("%s holds no certificate in PEM", path)
+	}
+	return pool, nil
+}

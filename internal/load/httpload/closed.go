@@ -1,0 +1,57 @@
+package httpload
+
+import (
+	"sync"
+	"time"
+
+	"linerate/internal/load/request"
+)
+
+// backoff is how long a closed loop waits after a failure to connect: a
+// server that refuses is not to be measured by how fast it does.
+const backoff = 10 * time.Millisecond
+
+// closed keeps every lane busy until the end. What is then in flight is cut
+// off, as wrk does.
+func (r *run) closed() {
+	if r.Duration > 0 {
+		defer time.AfterFunc(r.end(), r.stop).Stop()
+	}
+	var all sync.WaitGroup
+	for i := range r.Connections * r.Streams {
+		all.Go(func() { r.repeat(i) })
+	}
+	all.Wait()
+	at := r.now()
+	if r.Duration > 0 && r.ctx.Err() != nil {
+		at = min(at, r.end())
+	}
+	r.finish(at)
+}
+
+// repeat is one lane of the closed loop.
+func (r *run) repeat(i int) {
+	l, sh := r.lane(i)
+	defer l.close()
+	mix := request.NewMix(r.weights(), r.Seed, uint64(i))
+	for r.ctx.Err() == nil && r.take() {
+		at := r.now()
+		o := r.one(l, sh, request.Outcome{Due: at, Free: at, Target: mix.Next()})
+		if o.Kind != request.OK && o.Kind < request.Reset {
+			r.pause(backoff)
+		}
+	}
+}
+
+// take takes one of the requests that there are.
+func (r *run) take() bool { return r.Requests == 0 || r.asked.Add(1) <= r.Requests }
+
+// pause waits, no longer than the run lasts.
+func (r *run) pause(d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-r.ctx.Done():
+	}
+}

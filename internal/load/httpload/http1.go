@@ -1,0 +1,132 @@
+package httpload
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+)
+
+// idleFor is how long a connection is idle before it is looked at again: a
+// server that closes idle connections does so after seconds.
+const idleFor = 200 * time.Millisecond
+
+// http1 is a lane of HTTP/1.1 on a connection of its own.
+type http1 struct {
+	d       *dialer
+	on      events
+	heads   [][]byte
+	newEach bool
+	conn    net.Conn // nil: none
+	raw     *counted
+	buf     *bufio.Reader
+	scratch []byte
+	last    time.Time // the end of the last answer
+}
+
+func newHTTP1(d *dialer, on events, heads [][]byte, newEach bool) *http1 {
+	return &http1{d: d, on: on, heads: heads, newEach: newEach, buf: bufio.NewReaderSize(nil, 4<<10), scratch: make([]byte, 16<<10)}
+}
+
+// headOf is a request as it goes over the wire.
+func headOf(s *Spec, t Target) ([]byte, error) {
+	req := requestOf(s, t)
+	if s.NewEach {
+		req.Close = true
+	}
+	var b bytes.Buffer
+	if err := req.Write(&b); err != nil {
+		return nil, fmt.Errorf("write a request of %s: %w", t.URL, err)
+	}
+	return b.Bytes(), nil
+}
+
+// requestOf is a GET of a target.
+func requestOf(s *Spec, t Target) *http.Request {
+	h := s.Header.Clone()
+	if h == nil {
+		h = http.Header{}
+	}
+	if h.Get("User-Agent") == "" {
+		h.Set("User-Agent", "linerate")
+	}
+	host := t.URL.Host
+	if v := h.Get("Host"); v != "" {
+		host = v
+		h.Del("Host")
+	}
+	return &http.Request{Method: http.MethodGet, URL: t.URL, Host: host, Header: h, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
+}
+
+func (l *http1) do(target int, deadline time.Time) (a answer, f *failure) {
+	if f = l.ready(deadline); f != nil {
+		return a, f
+	}
+	a, keep, f := l.exchange(target, deadline)
+	if f != nil || !keep || l.newEach {
+		l.close()
+	}
+	l.last = time.Now()
+	return a, f
+}
+
+// ready sees to a connection.
+func (l *http1) ready(deadline time.Time) *failure {
+	if l.conn != nil && time.Since(l.last) > idleFor && l.raw.dead() {
+		l.close()
+		l.on.reopened()
+	}
+	if l.conn != nil {
+		return nil
+	}
+	begin := time.Now()
+	ctx, cancel := l.d.within(deadline)
+	defer cancel()
+	raw, err := l.d.tcp(ctx)
+	if err != nil {
+		return &failure{dialling, err}
+	}
+	l.raw, l.conn = raw, raw
+	if l.d.tls != nil {
+		c := tls.Client(raw, l.d.tls)
+		if err := c.HandshakeContext(ctx); err != nil {
+			l.close()
+			return &failure{securing, err}
+		}
+		l.conn = c
+	}
+	l.buf.Reset(l.conn)
+	l.on.connected(time.Since(begin))
+	return nil
+}
+
+func (l *http1) exchange(target int, deadline time.Time) (a answer, keep bool, f *failure) {
+	_ = l.conn.SetDeadline(deadline) // a closed connection says so at the next step
+	if _, err := l.conn.Write(l.heads[target]); err != nil {
+		return a, false, &failure{waiting, err}
+	}
+	resp, err := http.ReadResponse(l.buf, nil)
+	for err == nil && resp.StatusCode < 200 { // interim (RFC 9110 15.2)
+		resp, err = http.ReadResponse(l.buf, nil)
+	}
+	if err != nil {
+		return a, false, &failure{waiting, err}
+	}
+	a.code = resp.StatusCode
+	a.body, err = discard(resp.Body, l.scratch)
+	_ = resp.Body.Close() // read to its end, or failed
+	if err != nil {
+		return a, false, &failure{reading, err}
+	}
+	return a, !resp.Close, nil
+}
+
+func (l *http1) close() {
+	if l.conn != nil {
+		_ = l.conn.Close() // nothing is left to send
+		l.conn = nil
+	}
+}

@@ -1,0 +1,58 @@
+package httpload
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"linerate/internal/load/request"
+)
+
+// lane sends one request after the other.
+type lane interface {
+	// do asks for a target and reads the answer whole.
+	do(target int, deadline time.Time) (answer, *failure)
+	close()
+}
+
+// answer is what came back, as far as it came.
+type answer struct {
+	code int
+	body int64
+}
+
+// events are what a lane tells of its connections.
+type events interface {
+	connected(took time.Duration)
+	reopened()
+}
+
+// discard reads a body to its end.
+func discard(r io.Reader, scratch []byte) (n int64, err error) {
+	for {
+		m, err := r.Read(scratch)
+		n += int64(m)
+		if err == io.EOF {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+}
+
+// kindOf is the kind of an outcome.
+func kindOf(a answer, f *failure) (request.Kind, string) {
+	switch {
+	case f != nil:
+		return f.kind(), f.Error()
+	case a.code >= 400:
+		return request.Status, ""
+	}
+	return request.OK, ""
+}
+
+// within is a context that ends at a time, and with the run.
+func (d *dialer) within(deadline time.Time) (context.Context, context.CancelFunc) {
+	return context.WithDeadline(d.ctx, deadline)
+}

@@ -1,0 +1,147 @@
+// Package httpload offers HTTP requests to a server, in an open loop (requests
+// are due by a schedule) or a closed one (each connection asks again when it
+// has been answered, as wrk does).
+//
+// HTTP/1.1 is spoken on connections of its own with net/http's parser of
+// responses: http.Transport repeats requests whose connection was lost, and
+// would hide what is to be counted. HTTP/2 is net/http's, one http.ClientConn
+// a connection, for the same reason.
+package httpload
+
+import (
+	"crypto/x509"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"linerate/internal/hint"
+	"linerate/internal/load"
+	"linerate/internal/load/request"
+)
+
+// Bounds of a Spec.
+const (
+	MaxConnections = 100_000
+	MaxSources     = 65_536
+	MaxTargets     = 1000
+	MaxRate        = 1e7
+)
+
+// Spec is an HTTP load.
+type Spec struct {
+	Targets     []Target
+	Header      http.Header // beside Host; Host in it is the host asked for
+	Connections int         // at once; in an open loop as many as are needed, up to it
+	Streams     int         // requests at once on a connection of HTTP/2
+	HTTP2       bool        // over TLS by ALPN, else by prior knowledge
+	NewEach     bool        // a new connection for every request
+	Rate        float64     // requests per second of an open loop; 0: closed loop
+	Arrivals    request.Process
+	Duration    time.Duration // of what is counted
+	Warmup      time.Duration // before it
+	Requests    uint64        // end after so many; 0: no limit
+	Timeout     time.Duration // of one request, its connection included
+	Sources     []netip.Addr  // connections take them in turn; empty: the system's choice
+	Insecure    bool          // do not verify certificates
+	Roots       *x509.CertPool
+	Seed        uint64
+	Every       time.Duration        // how often Watch is called
+	Watch       func(request.Result) // with the account so far
+}
+
+// Target is one of the objects asked for.
+type Target struct {
+	URL    *url.URL
+	Weight float64
+}
+
+// ParseTarget reads "URL" or "WEIGHT=URL".
+func ParseTarget(s string) (Target, error) {
+	t := Target{Weight: 1}
+	if w, rest, ok := strings.Cut(s, "="); ok && !strings.Contains(w, "/") {
+		v, err := strconv.ParseFloat(w, 64)
+		if err != nil || !(v > 0 && v <= 1e9) {
+			return t, hint.Usagef("the weight of %q is not a number above 0", s)
+		}
+		t.Weight, s = v, rest
+	}
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return t, hint.With(hint.Usagef("%q is no http or https URL", s), "for instance http://198.18.0.2/index.html, or 3=http://198.18.0.2/index.html with a weight")
+	}
+	if u.User != nil {
+		return t, hint.With(hint.Usagef("%s holds a user name", u.Redacted()), "send a header: %s", hint.Option("header", "'Authorization: Basic …'"))
+	}
+	t.URL = u
+	return t, nil
+}
+
+// ParseSources reads addresses, ranges and prefixes separated by commas.
+func ParseSources(s string) ([]netip.Addr, error) {
+	var out []netip.Addr
+	for part := range strings.SplitSeq(s, ",") {
+		first, span, err := load.ParseRange(strings.TrimSpace(part))
+		if err != nil {
+			return nil, err
+		}
+		if len(out)+span > MaxSources {
+			return nil, hint.Usagef("source addresses %q: at most %d", s, MaxSources)
+		}
+		for a := first; span > 0; span-- {
+			out = append(out, a)
+			a = a.Next()
+		}
+	}
+	return out, nil
+}
+
+// Validate refuses what cannot be offered.
+func (s *Spec) Validate() error {
+	if len(s.Targets) == 0 || len(s.Targets) > MaxTargets {
+		return hint.Usagef("%d URLs: from 1 to %d", len(s.Targets), MaxTargets)
+	}
+	one := s.Targets[0].URL
+	for _, t := range s.Targets[1:] {
+		if t.URL.Scheme != one.Scheme || t.URL.Host != one.Host {
+			return hint.With(hint.Usagef("%s and %s are of two servers", one, t.URL), "a mix is of one server's objects; run one load for each server")
+		}
+	}
+	switch {
+	case s.Connections < 1 || s.Connections > MaxConnections:
+		return hint.Usagef("%d connections: from 1 to %d", s.Connections, MaxConnections)
+	case s.Streams < 1 || s.Streams > 1000:
+		return hint.Usagef("%d streams: from 1 to 1000", s.Streams)
+	case s.Streams > 1 && (!s.HTTP2 || s.NewEach):
+		return hint.Usagef("several streams need HTTP/2 on connections that are kept")
+	case s.Connections*s.Streams > MaxConnections:
+		return hint.Usagef("%d connections of %d streams: at most %d requests at once", s.Connections, s.Streams, MaxConnections)
+	case !(s.Rate >= 0 && s.Rate <= MaxRate):
+		return hint.Usagef("a rate of %g requests per second: at most %g", s.Rate, MaxRate)
+	case s.Duration <= 0 && s.Requests == 0:
+		return hint.Usagef("a load needs a duration or a number of requests")
+	case s.Duration < 0 || s.Warmup < 0:
+		return hint.Usagef("a load cannot last less than no time")
+	case s.Timeout <= 0:
+		return hint.Usagef("a timeout of %v", s.Timeout)
+	}
+	return nil
+}
+
+// end is when the last request may begin, from the start of the run.
+func (s *Spec) end() time.Duration {
+	if s.Duration == 0 {
+		return time.Duration(1<<63 - 1)
+	}
+	return s.Warmup + s.Duration
+}
+
+func (s *Spec) weights() []float64 {
+	var w []float64
+	for _, t := range s.Targets {
+		w = append(w, t.Weight)
+	}
+	return w
+}

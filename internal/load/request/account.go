@@ -1,0 +1,140 @@
+package request
+
+import (
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// longest is the longest latency told apart, an hour; longer ones count as
+// that long.
+const longest = int64(time.Hour)
+
+// Outcome is what came of one request; times are from the start of the run.
+type Outcome struct {
+	Due    time.Duration // when it was to be sent; in a closed loop, when it was
+	Free   time.Duration // since when a connection was free to send it
+	Start  time.Duration // when the work on it began: dialling, if need be
+	End    time.Duration // when the answer was complete, or given up
+	Kind   Kind
+	Code   int   // HTTP's status, 0 without an answer
+	Body   int64 // bytes of its body
+	Target int   // which of the mix
+	Detail string
+}
+
+// lag is how long the generator itself delayed the request: it was due, a
+// connection was free, and it was not sent.
+func (o Outcome) lag() time.Duration { return max(0, o.Start-max(o.Due, o.Free)) }
+
+// Account counts outcomes in bounded memory. It is not safe for concurrent
+// use.
+type Account struct {
+	latency, service, lag, dial *hdrhistogram.Histogram
+	kinds                       [kinds]uint64
+	details                     [kinds]string
+	codes                       [600]uint64
+	targets                     []TargetCount
+	body                        uint64
+	waited, unsent, unfinished  uint64
+	connections, reopened       uint64
+}
+
+// TargetCount is what came of one of the mix.
+type TargetCount struct {
+	Answered uint64 `json:"answered"`
+	Failed   uint64 `json:"failed"`
+	Body     uint64 `json:"body_bytes"`
+}
+
+// NewAccount counts requests of a mix of so many targets.
+func NewAccount(targets int) *Account {
+	h := func() *hdrhistogram.Histogram { return hdrhistogram.New(1, longest, 3) }
+	return &Account{latency: h(), service: h(), lag: h(), dial: h(), targets: make([]TargetCount, targets)}
+}
+
+func record(h *hdrhistogram.Histogram, d time.Duration) {
+	_ = h.RecordValue(min(max(int64(d), 1), longest)) // within the range, so it cannot fail
+}
+
+// Add counts one request. The latency of one that was given up for being
+// late is the time until then: leaving it out would flatter the server.
+func (a *Account) Add(o Outcome) {
+	a.kinds[o.Kind]++
+	if a.details[o.Kind] == "" {
+		a.details[o.Kind] = o.Detail
+	}
+	record(a.lag, o.lag())
+	if o.Free > o.Due {
+		a.waited++
+	}
+	t := &a.targets[o.Target]
+	t.Body += uint64(o.Body)
+	a.body += uint64(o.Body)
+	if o.Code > 0 && o.Code < len(a.codes) {
+		a.codes[o.Code]++
+	}
+	if o.Kind == OK {
+		t.Answered++
+	} else {
+		t.Failed++
+	}
+	if o.Kind.answered() || o.Kind == Late {
+		record(a.latency, o.End-o.Due)
+		record(a.service, o.End-o.Start)
+	}
+}
+
+// Unsent counts a request that was due and never sent, given up after that
+// long; its latency is at least that.
+func (a *Account) Unsent(after time.Duration) {
+	a.unsent++
+	record(a.latency, after)
+}
+
+// Connected counts a connection that took so long to be made, TLS included.
+func (a *Account) Connected(took time.Duration) {
+	a.connections++
+	record(a.dial, took)
+}
+
+// Reopened counts an idle connection that the server had closed.
+func (a *Account) Reopened() { a.reopened++ }
+
+// Done is how many requests ended, however they did.
+func (a *Account) Done() (n uint64) {
+	for _, k := range a.kinds {
+		n += k
+	}
+	return n
+}
+
+// Merge adds what another account of the same mix counted.
+func (a *Account) Merge(b *Account) {
+	for _, h := range [][2]*hdrhistogram.Histogram{{a.latency, b.latency}, {a.service, b.service}, {a.lag, b.lag}, {a.dial, b.dial}} {
+		h[0].Merge(h[1])
+	}
+	for k := range a.kinds {
+		a.kinds[k] += b.kinds[k]
+		if a.details[k] == "" {
+			a.details[k] = b.details[k]
+		}
+	}
+	for i, n := range b.codes {
+		a.codes[i] += n
+	}
+	for i, t := range b.targets {
+		a.targets[i].Answered += t.Answered
+		a.targets[i].Failed += t.Failed
+		a.targets[i].Body += t.Body
+	}
+	a.body += b.body
+	a.waited += b.waited
+	a.unsent += b.unsent
+	a.unfinished += b.unfinished
+	a.connections += b.connections
+	a.reopened += b.reopened
+}
+
+// Unfinished counts a request that was still open when the run ended.
+func (a *Account) Unfinished() { a.unfinished++ }

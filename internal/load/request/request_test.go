@@ -1,0 +1,124 @@
+package request
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+func TestConstantArrivalsDoNotDrift(t *testing.T) {
+	a := NewArrivals(Constant, 3, 1)
+	var at time.Duration
+	for range 3_000_001 {
+		at = a.Next()
+	}
+	if want := 1_000_000 * time.Second; (at - want).Abs() > time.Microsecond {
+		t.Errorf("request 3,000,001 of 3 per second is due at %v, want %v", at, want)
+	}
+}
+
+func TestPoissonArrivals(t *testing.T) {
+	const n, rate = 200_000, 1000.0
+	a, b, c := NewArrivals(Poisson, rate, 7), NewArrivals(Poisson, rate, 7), NewArrivals(Poisson, rate, 8)
+	var last time.Duration
+	var sum, squares float64
+	same := true
+	for range n {
+		at := a.Next()
+		if at != b.Next() {
+			t.Fatal("two schedules of one seed differ")
+		}
+		same = same && at == c.Next()
+		gap := (at - last).Seconds() * rate
+		last = at
+		sum += gap
+		squares += gap * gap
+	}
+	mean := sum / n
+	sd := math.Sqrt(squares/n - mean*mean)
+	// The mean of n exponential gaps has a standard error of 1/√n, 0.22 %.
+	if math.Abs(mean-1) > 0.01 || math.Abs(sd-1) > 0.02 {
+		t.Errorf("gaps have a mean of %.4f and a standard deviation of %.4f of the interval, want 1 and 1", mean, sd)
+	}
+	if same {
+		t.Error("two seeds make one schedule")
+	}
+}
+
+func TestMixKeepsItsWeights(t *testing.T) {
+	m, again := NewMix([]float64{1, 3, 6}, 5, 0), NewMix([]float64{1, 3, 6}, 5, 0)
+	var counts [3]int
+	for range 100_000 {
+		i := m.Next()
+		if i != again.Next() {
+			t.Fatal("two mixes of one seed differ")
+		}
+		counts[i]++
+	}
+	for i, want := range []float64{10_000, 30_000, 60_000} {
+		if math.Abs(float64(counts[i])-want) > 800 {
+			t.Errorf("target %d was chosen %d times of 100,000, want about %.0f", i, counts[i], want)
+		}
+	}
+}
+
+const ms = time.Millisecond
+
+func TestAccount(t *testing.T) {
+	a, b := NewAccount(2), NewAccount(2)
+	a.Add(Outcome{Due: 0, Start: 1 * ms, End: 11 * ms, Code: 200, Body: 100})
+	a.Add(Outcome{Due: 10 * ms, Free: 50 * ms, Start: 53 * ms, End: 60 * ms, Code: 503, Kind: Status, Target: 1})
+	b.Add(Outcome{Due: 20 * ms, Start: 20 * ms, End: 1020 * ms, Kind: Late, Detail: "first"})
+	b.Add(Outcome{Due: 30 * ms, Start: 30 * ms, End: 31 * ms, Kind: Refused, Detail: "no"})
+	b.Unsent(2 * time.Second)
+	b.Connected(3 * ms)
+	a.Merge(b)
+	r := a.Result(Meter{Elapsed: 2 * time.Second, CPU: ms, CPUs: 2, Rate: 2, WireIn: 4000})
+	if r.Requests != 4 || r.Answered != 1 || r.Failed != 3 || r.Unsent != 1 || r.Waited != 1 || r.Connections != 1 {
+		t.Errorf("counts: %+v", r)
+	}
+	// Latency is of the answered, the too late and the never sent.
+	if l := r.Latency; l.N != 4 || !near(l.Max, 2*time.Second) || !near(l.P50, 50*ms) {
+		t.Errorf("latency %+v", *l)
+	}
+	if s := r.Service; s.N != 3 || !near(s.P50, 10*ms) {
+		t.Errorf("service time %+v", *s)
+	}
+	// Of the second, only what came after a connection was free is the generator's.
+	if l := r.Generator.Lag; !near(l.Max, 3*ms) || len(r.Generator.Saturated) != 1 {
+		t.Errorf("lag %+v, saturated %q", *l, r.Generator.Saturated)
+	}
+	if len(r.Errors) != 3 || r.Errors[0].Kind != "connect_refused" || r.Errors[1].First != "first" || r.Codes["503"] != 1 {
+		t.Errorf("errors %+v, codes %v", r.Errors, r.Codes)
+	}
+	if r.Targets[0].Answered != 1 || r.Targets[1].Failed != 1 || r.WireRate != 2000 {
+		t.Errorf("targets %+v, %v B/s", r.Targets, r.WireRate)
+	}
+}
+
+func near(got int64, want time.Duration) bool { return math.Abs(float64(got)/float64(want)-1) < 0.002 }
+
+func TestSaturation(t *testing.T) {
+	a := NewAccount(1)
+	a.Add(Outcome{Due: 0, Start: time.Second, End: time.Second + ms})
+	if why := a.Result(Meter{Elapsed: time.Second, CPUs: 1}).Generator.Saturated; why != nil {
+		t.Errorf("a closed loop has no schedule to keep: %q", why)
+	}
+	if why := a.Result(Meter{Elapsed: time.Second, CPU: 950 * ms, CPUs: 1}).Generator.Saturated; len(why) != 1 {
+		t.Errorf("95 %% of the CPUs: %q", why)
+	}
+	a.Add(Outcome{Kind: NoPort})
+	if why := a.Result(Meter{Elapsed: time.Second, CPUs: 1}).Generator.Saturated; len(why) != 1 {
+		t.Errorf("no port left: %q", why)
+	}
+}
+
+func TestKindsHaveNames(t *testing.T) {
+	seen := map[string]bool{}
+	for _, k := range Kinds() {
+		if k.String() == "" || k.Text() == "" || seen[k.String()] {
+			t.Errorf("kind %d is named %q, %q", k, k.String(), k.Text())
+		}
+		seen[k.String()] = true
+	}
+}

@@ -1,0 +1,153 @@
+package request
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// Result is the account of one run.
+type Result struct {
+	Seconds     float64 `json:"seconds"`      // from the end of the warm-up to the last answer
+	OfferedRate float64 `json:"offered_rate"` // requests per second asked for; 0: closed loop
+	Requests    uint64  `json:"requests"`     // ended, however they did
+	Answered    uint64  `json:"answered"`     // complete, with a status below 400
+	Failed      uint64  `json:"failed"`
+	Unsent      uint64  `json:"unsent"`     // due and never sent
+	Waited      uint64  `json:"waited"`     // due when all connections were busy
+	Unfinished  uint64  `json:"unfinished"` // cut off by the end of the run; in nothing else
+	// Rates per second of Seconds.
+	RequestRate    float64 `json:"request_rate"` // answered
+	BodyRate       float64 `json:"body_bytes_rate"`
+	WireRate       float64 `json:"wire_bytes_rate"`
+	ConnectionRate float64 `json:"connection_rate"`
+
+	BodyBytes   uint64 `json:"body_bytes"`
+	WireIn      uint64 `json:"wire_bytes_in"`  // TCP payload
+	WireOut     uint64 `json:"wire_bytes_out"` // TCP payload
+	Connections uint64 `json:"connections"`    // made
+	Reopened    uint64 `json:"reopened"`       // idle ones that the server had closed
+
+	Errors []Failure         `json:"errors"`
+	Codes  map[string]uint64 `json:"status"`
+
+	Latency *Quantiles    `json:"latency_ns"` // from when it was due
+	Service *Quantiles    `json:"service_ns"` // from when it was sent
+	Dial    *Quantiles    `json:"connect_ns"`
+	Targets []TargetCount `json:"targets"`
+
+	Generator Generator `json:"generator"`
+}
+
+// Failure counts one kind of failure, with the first one's message.
+type Failure struct {
+	Kind  string `json:"kind"`
+	Text  string `json:"text"`
+	Count uint64 `json:"count"`
+	First string `json:"first,omitempty"`
+}
+
+// Quantiles summarise a distribution of times in ns, to three digits.
+type Quantiles struct {
+	N    int64   `json:"n"`
+	Mean float64 `json:"mean"`
+	Min  int64   `json:"min"`
+	P50  int64   `json:"p50"`
+	P75  int64   `json:"p75"`
+	P90  int64   `json:"p90"`
+	P99  int64   `json:"p99"`
+	P999 int64   `json:"p999"`
+	Max  int64   `json:"max"`
+}
+
+// Generator is what the load cost the machine that offered it, and whether
+// that machine kept up.
+type Generator struct {
+	CPUSeconds    float64    `json:"cpu_seconds"`
+	CPUs          int        `json:"cpus"`      // it could use
+	CPUShare      float64    `json:"cpu_share"` // of these
+	CPUPerRequest float64    `json:"cpu_ns_per_request"`
+	Lag           *Quantiles `json:"lag_ns"` // due and free to be sent, and not sent
+	// Saturated says why the numbers may be the generator's and not the
+	// server's; empty when it kept up.
+	Saturated []string `json:"saturated,omitempty"`
+}
+
+// Meter is what the edge measured of a run, beside its outcomes.
+type Meter struct {
+	Elapsed         time.Duration
+	CPU             time.Duration
+	CPUs            int
+	WireIn, WireOut uint64
+	Rate            float64
+}
+
+// MostShare is the share of its CPUs beyond which a generator is itself what
+// limits: there is no idle time left to send on time in.
+const MostShare = 0.9
+
+// MostLag is the 99th percentile of lag beyond which a schedule was not kept;
+// a Go timer on an idle machine is late by some 0.1 ms.
+const MostLag = 2 * time.Millisecond
+
+// Result sums the account up.
+func (a *Account) Result(m Meter) Result {
+	s := max(m.Elapsed.Seconds(), 1e-9)
+	r := Result{
+		Seconds: s, OfferedRate: m.Rate, Requests: a.Done(), Answered: a.kinds[OK], Unsent: a.unsent, Waited: a.waited, Unfinished: a.unfinished,
+		RequestRate: float64(a.kinds[OK]) / s, BodyRate: float64(a.body) / s, WireRate: float64(m.WireIn) / s, ConnectionRate: float64(a.connections) / s,
+		BodyBytes: a.body, WireIn: m.WireIn, WireOut: m.WireOut, Connections: a.connections, Reopened: a.reopened,
+		Errors: a.failures(), Codes: map[string]uint64{},
+		Latency: quantiles(a.latency), Service: quantiles(a.service), Dial: quantiles(a.dial), Targets: a.targets,
+	}
+	r.Failed = r.Requests - r.Answered
+	for code, n := range a.codes {
+		if n > 0 {
+			r.Codes[strconv.Itoa(code)] = n
+		}
+	}
+	r.Generator = Generator{CPUSeconds: m.CPU.Seconds(), CPUs: m.CPUs, CPUShare: m.CPU.Seconds() / s / float64(max(1, m.CPUs)), Lag: quantiles(a.lag)}
+	if r.Requests > 0 {
+		r.Generator.CPUPerRequest = float64(m.CPU) / float64(r.Requests)
+	}
+	r.Generator.Saturated = r.saturated()
+	return r
+}
+
+func (a *Account) failures() []Failure {
+	out := []Failure{}
+	for _, k := range Kinds() {
+		if n := a.kinds[k]; n > 0 {
+			out = append(out, Failure{k.String(), k.Text(), n, a.details[k]})
+		}
+	}
+	return out
+}
+
+// saturated gives the reasons to doubt that the server was what was measured.
+func (r *Result) saturated() (why []string) {
+	if g := r.Generator; g.CPUShare > MostShare {
+		why = append(why, fmt.Sprintf("it used %.0f %% of its %d CPUs", 100*g.CPUShare, g.CPUs))
+	}
+	if l := r.Generator.Lag; r.OfferedRate > 0 && l != nil && time.Duration(l.P99) > MostLag {
+		why = append(why, fmt.Sprintf("it sent one in a hundred requests more than %.1f ms after they were due, though a connection was free", float64(l.P99)/1e6))
+	}
+	for _, k := range []Kind{NoPort, NoFile} {
+		for _, f := range r.Errors {
+			if f.Kind == k.String() {
+				why = append(why, f.Text)
+			}
+		}
+	}
+	return why
+}
+
+func quantiles(h *hdrhistogram.Histogram) *Quantiles {
+	if h.TotalCount() == 0 {
+		return nil
+	}
+	q := h.ValueAtQuantile
+	return &Quantiles{N: h.TotalCount(), Mean: h.Mean(), Min: h.Min(), P50: q(50), P75: q(75), P90: q(90), P99: q(99), P999: q(99.9), Max: h.Max()}
+}
