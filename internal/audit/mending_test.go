@@ -66,6 +66,11 @@ func TestAgainstTheSource(t *testing.T) {
 		{note: "536 bytes, not fragments", files: map[string]string{sysctl: "net.inet.tcp.path_mtu_discovery=0"}, want: "LR-PMTUD-OFF:net.inet.tcp.path_mtu_discovery", says: "mssdflt"},
 		{note: "a router ignores them", role: "router", files: map[string]string{sysctl: "net.inet6.icmp6.rediraccept=0", rc: `ipv6_gateway_enable="YES"`}, want: "LR-INEFFECTIVE:net.inet6.icmp6.rediraccept", says: "in any case"},
 		{note: "bbr's count, a switch to others", files: map[string]string{sysctl: "net.inet.tcp.delayed_ack=2"}, want: "LR-RANGE:net.inet.tcp.delayed_ack", says: "without a check"},
+		{note: "the smaller segment is mssdflt", role: "web", files: map[string]string{sysctl: "net.inet.tcp.pmtud_blackhole_detection=1\nnet.inet.tcp.mssdflt=1460\n"}, want: "LR-COUPLED:net.inet.tcp.pmtud_blackhole_detection", says: "passes over pmtud_blackhole_mss"},
+		{note: "1200 is smaller", role: "web", files: map[string]string{sysctl: "net.inet.tcp.pmtud_blackhole_detection=1"}, want: "!LR-COUPLED"},
+		{note: "at every tick", files: map[string]string{sysctl: "net.inet.tcp.hostcache.prune=0"}, want: "LR-HARMFUL:net.inet.tcp.hostcache.prune", says: "every tick"},
+		{note: "only with cookies", files: map[string]string{sysctl: "net.inet.tcp.syncookies=0\nnet.inet.tcp.syncookies_only=1\n"}, want: "LR-COUPLED:net.inet.tcp.syncookies_only", says: "Without effect"},
+		{note: "UNIX sockets too", files: map[string]string{sysctl: "net.local.stream.recvspace=4194304"}, want: "LR-NO-SOCKETS:net.local.stream.recvspace", says: "ENOBUFS"},
 		{note: "forwarding stays", role: "firewall", files: map[string]string{sysctl: "net.inet.ip.forwarding=1", rc: "gateway_enable=\"YES\"\nifconfig_ix0=\"inet 198.18.0.1/24 lro\"\n"}, want: "LR-LRO-FORWARDING:ix0", says: "-lro"},
 	} {
 		release, as := c.release, c.role
