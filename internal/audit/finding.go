@@ -66,9 +66,6 @@ const (
 var kinds = []Kind{Syntax, Removed, Renamed, Unknown, Misplaced, Range, Harmful, Counter, Memory, Coupled,
 	LowersDefault, Order, Drift, Duplicate, Ineffective, Folklore, Default}
 
-// Kinds lists the kinds, in the order reports group them.
-func Kinds() []Kind { return slices.Clone(kinds) }
-
 // Action is what the administrator should do. Keep and remove are answers.
 type Action string
 

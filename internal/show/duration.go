@@ -27,9 +27,6 @@ func Nanos(ns float64) string {
 	return Digits(ns/1e9) + " s"
 }
 
-// Latency is Nanos of a duration.
-func Latency(d time.Duration) string { return Nanos(float64(d)) }
-
 // Clock prints a duration as minutes and seconds, as a countdown does; hours
 // come before them when there are any.
 func Clock(d time.Duration) string {
@@ -38,19 +35,6 @@ func Clock(d time.Duration) string {
 		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 	}
 	return fmt.Sprintf("%d:%02d", s/60, s%60)
-}
-
-// Age prints how long something has been: "12 s", "3 min", "5 h", "2 days".
-func Age(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%d s", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h", int(d.Hours()))
-	}
-	return Plural(int(d.Hours()/24), "day")
 }
 
 // Brief prints a time that is known to a millisecond or so, or that somebody

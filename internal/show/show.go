@@ -88,11 +88,6 @@ func Pad(text string, n int) string {
 	return text + strings.Repeat(" ", max(0, n-Width(text)))
 }
 
-// PadLeft fills a text with spaces before it, for numbers.
-func PadLeft(text string, n int) string {
-	return strings.Repeat(" ", max(0, n-Width(text))) + text
-}
-
 // KeepEnd cuts a text to n columns, its beginning first: the end of a path
 // tells it from its neighbours.
 func KeepEnd(text string, n int) string {

@@ -20,21 +20,6 @@ func Holm(p []float64) []float64 {
 	})
 }
 
-// BenjaminiHochberg adjusts p-values so that of the differences declared at
-// ≤ α at most a fraction α is expected to be false, for independent or
-// positively dependent tests (J. R. Statist. Soc. B 57, 1995). For screening
-// many settings; a study's verdicts use Holm.
-func BenjaminiHochberg(p []float64) []float64 {
-	return adjust(p, func(sorted []float64) {
-		m := float64(len(sorted))
-		low := 1.0
-		for i := len(sorted) - 1; i >= 0; i-- {
-			low = min(low, sorted[i]*m/float64(i+1))
-			sorted[i] = low
-		}
-	})
-}
-
 // adjust applies a step procedure to the ascending p-values, back in order.
 func adjust(p []float64, step func(sorted []float64)) []float64 {
 	var order []int

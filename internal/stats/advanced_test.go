@@ -7,56 +7,6 @@ import (
 	"testing"
 )
 
-// The law school data of Efron & Tibshirani 1993, table 3.1: the correlation's
-// BCa interval at 90 % is about [0.43, 0.92] (their table 14.2 and figure 14.3
-// give it from 2,000 draws).
-func TestBCaLawSchool(t *testing.T) {
-	lsat := []float64{576, 635, 558, 578, 666, 580, 555, 661, 651, 605, 653, 575, 545, 572, 594}
-	gpa := []float64{3.39, 3.30, 2.81, 3.03, 3.44, 3.07, 3.00, 3.43, 3.36, 3.13, 3.12, 2.74, 2.76, 2.88, 2.96}
-	index := ramp(0, 15)
-	correlation := func(rows []float64) float64 {
-		var x, y []float64
-		for _, i := range rows {
-			x, y = append(x, lsat[int(i)]), append(y, gpa[int(i)])
-		}
-		mx, vx := meanVariance(x)
-		my, vy := meanVariance(y)
-		sum := 0.0
-		for i := range x {
-			sum += (x[i] - mx) * (y[i] - my)
-		}
-		return sum / float64(len(x)-1) / math.Sqrt(vx*vy)
-	}
-	i := BCa(index, correlation, 8000, 0.9, 1)
-	near(t, "estimate", i.Estimate, 0.7764, 5e-5)
-	near(t, "low", i.Low, 0.43, 0.05)
-	near(t, "high", i.High, 0.925, 0.02)
-	if again := BCa(index, correlation, 8000, 0.9, 1); again != i {
-		t.Error("the same seed must give the same interval")
-	}
-}
-
-func TestBCaTwoCoversRatioOfMedians(t *testing.T) {
-	r := rand.New(rand.NewPCG(2, 2))
-	ratio := func(a, b []float64) float64 { return Median(b) / Median(a) }
-	hits, reps := 0, 150
-	for range reps {
-		a, b := make([]float64, 25), make([]float64, 25)
-		for i := range a {
-			a[i], b[i] = math.Exp(0.2*r.NormFloat64()), 1.1*math.Exp(0.2*r.NormFloat64())
-		}
-		if BCaTwo(a, b, ratio, 600, 0.95, 3).Contains(1.1) {
-			hits++
-		}
-	}
-	if p := float64(hits) / float64(reps); p < 0.88 {
-		t.Errorf("coverage %.2f", p)
-	}
-	if i := BCa([]float64{1}, Median, 100, 0.95, 1); i.Known() {
-		t.Error("one value has no interval")
-	}
-}
-
 func TestVarianceComponents(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	var boot, trial, second float64

@@ -6,17 +6,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Power is the chance that a two-sided t test at level alpha rejects when the
-// true effect is effect standard errors away and the test has df degrees of
-// freedom (noncentral t; Cohen 1988).
-func Power(effectInSE, df, alpha float64) float64 {
-	if !(df > 0) {
-		return math.NaN()
-	}
-	return power(effectInSE, df, TQuantile(1-alpha/2, df))
-}
-
-// power is Power for the test's critical value, which is dear to find.
+// power of a two-sided t test with the critical value crit, when the true effect is
+// effectInSE standard errors: the noncentral t's share beyond ±crit.
 func power(effectInSE, df, crit float64) float64 {
 	d := math.Abs(effectInSE)
 	if d > 37 { // the noncentral series underflows; the power is 1 long before, unless df is tiny

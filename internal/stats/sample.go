@@ -66,16 +66,6 @@ func Median(x []float64) float64 {
 	return Quantile(ascending(x), 0.5)
 }
 
-// GeometricMean of positive values; NaN when one is not.
-func GeometricMean(x []float64) float64 {
-	l, ok := logs(x)
-	if !ok {
-		return math.NaN()
-	}
-	m, _ := meanVariance(l)
-	return math.Exp(m)
-}
-
 // medianDeviation is the MAD of sorted values.
 func medianDeviation(x []float64, centre float64) float64 {
 	// Deviations of sorted values fall, then rise: two runs to merge.

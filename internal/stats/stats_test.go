@@ -122,7 +122,7 @@ func TestSelectDifferenceLarge(t *testing.T) {
 	}
 }
 
-func TestHolmAndBenjaminiHochberg(t *testing.T) {
+func TestHolm(t *testing.T) {
 	p := []float64{0.01, math.NaN(), 0.04, 0.03, 0.005}
 	holm := Holm(p)
 	for i, want := range []float64{0.03, math.NaN(), 0.06, 0.06, 0.02} {
@@ -130,7 +130,7 @@ func TestHolmAndBenjaminiHochberg(t *testing.T) {
 			t.Errorf("Holm[%d] = %g, want %g", i, holm[i], want)
 		}
 	}
-	// The worked example of Benjamini & Hochberg 1995, §4: four rejections at
+	// The worked example of Benjamini & Hochberg 1995, §4: Holm rejects three at
 	// 0.05, where Bonferroni has three.
 	p = []float64{.0001, .0004, .0019, .0095, .0201, .0278, .0298, .0344, .0459, .3240, .4262, .5719, .6528, .7590, 1}
 	count := func(p []float64) (n int) {
@@ -140,9 +140,6 @@ func TestHolmAndBenjaminiHochberg(t *testing.T) {
 			}
 		}
 		return n
-	}
-	if n := count(BenjaminiHochberg(p)); n != 4 {
-		t.Errorf("Benjamini–Hochberg rejects %d, want 4", n)
 	}
 	if n := count(Holm(p)); n != 3 {
 		t.Errorf("Holm rejects %d, want 3", n)

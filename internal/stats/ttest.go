@@ -56,14 +56,3 @@ func Welch(a, b []float64, level float64) Test {
 	}
 	return newTest(mb-ma, math.Sqrt(qa+qb), df, level)
 }
-
-// Pooled is Student's t test of mean(b) − mean(a), which assumes equal
-// variances; ministat's rule. Prefer Welch.
-func Pooled(a, b []float64, level float64) Test {
-	ma, va := meanVariance(a)
-	mb, vb := meanVariance(b)
-	na, nb := float64(len(a)), float64(len(b))
-	df := na + nb - 2
-	s2 := ((na-1)*va + (nb-1)*vb) / df
-	return newTest(mb-ma, math.Sqrt(s2*(1/na+1/nb)), df, level)
-}
