@@ -19,6 +19,7 @@ const profileLong = `Read where time went, from what profilers print: pmcstat -G
 perf script, folded stacks, pprof; each possibly compressed by gzip. Written are
 flame graphs (.svg, .html), pprof (.pb.gz, for go tool pprof) and folded stacks.
 
+    linerate profile record --cpu 1 --seconds 10 -o router.pb.gz      # Linux, as root
     linerate profile show forwarding.graph
     linerate profile show --without cpu_idle --out flame.html forwarding.graph
     linerate profile diff before.folded after.folded --out diff.html`
@@ -41,7 +42,7 @@ func newProfileCmd() *cobra.Command {
 		Args:  unknownVerb,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newProfileShowCmd(), newProfileDiffCmd())
+	cmd.AddCommand(newProfileRecordCmd(), newProfileShowCmd(), newProfileDiffCmd())
 	return cmd
 }
 
@@ -255,8 +256,12 @@ func share(part, whole int64) float64 { return 100 * float64(part) / float64(max
 // headOf prints what a profile is and what to know of it.
 func headOf(pg *show.Page, label string, p loaded) {
 	text := fmt.Sprintf("%s: %s", p.Format, profile.WeightOf(p.Profile))
-	if p.Samples > 0 && p.Unit != "samples" {
-		text += fmt.Sprintf(", %s of %s", show.SI(float64(p.Total()), ""), p.Unit)
+	switch {
+	case p.Samples == 0 || p.Unit == "samples":
+	case p.Unit == "nanoseconds":
+		text += fmt.Sprintf(", %s of CPU time", show.Nanos(float64(p.Total())))
+	default:
+		text += fmt.Sprintf(", %s%s", show.SI(float64(p.Total()), ""), p.Unit)
 	}
 	pg.Line(pg.Bold(label+show.Clean(p.file)) + "  " + show.Clean(text) + fmt.Sprintf(", %s", show.Plural(len(p.Stacks), "distinct stack")))
 	for _, n := range p.Notes {
@@ -308,26 +313,27 @@ func paintPoints(pg *show.Page, v float64) string {
 	return text
 }
 
-// writeProfile writes what the file's name asks for.
-func writeProfile(name string, pic profile.Picture) error {
-	var write func(io.Writer) error
+// writerFor is how to write what the file's name asks for.
+func writerFor(name string, pic profile.Picture) (func(io.Writer) error, error) {
 	switch lower := strings.ToLower(name); {
 	case strings.HasSuffix(lower, ".svg"):
-		write = pic.WriteSVG
+		return pic.WriteSVG, nil
 	case strings.HasSuffix(lower, ".html"), strings.HasSuffix(lower, ".htm"):
-		write = pic.WriteHTML
+		return pic.WriteHTML, nil
 	case pic.Before != nil:
-		return hint.With(hint.Usagef("a difference of profiles cannot be written as %q", name), "name it .svg or .html; write each profile with profile show")
+		return nil, hint.With(hint.Usagef("a difference of profiles cannot be written as %q", name), "name it .svg or .html; write each profile with profile show")
 	case strings.HasSuffix(lower, ".pb.gz"), strings.HasSuffix(lower, ".pprof"):
-		write = pic.After.WritePprof
+		return pic.After.WritePprof, nil
 	case strings.HasSuffix(lower, ".folded"), strings.HasSuffix(lower, ".txt"):
-		write = pic.After.WriteFolded
-	default:
-		return hint.With(hint.Usagef("what %q should hold is not known", name), "name it .svg, .html, .pb.gz or .folded")
+		return pic.After.WriteFolded, nil
 	}
-	file, err := os.Create(name)
+	return nil, hint.With(hint.Usagef("what %q should hold is not known", name), "name it .svg, .html, .pb.gz or .folded")
+}
+
+func writeProfile(name string, pic profile.Picture) error {
+	write, err := writerFor(name, pic)
 	if err != nil {
 		return err
 	}
-	return errors.Join(write(file), file.Close())
+	return writeFile(name, write)
 }

@@ -204,7 +204,7 @@ func TestPictures(t *testing.T) {
 		}
 		d := xml.NewDecoder(strings.NewReader(svg.String()))
 		for {
-			if _, err := d.Token(); err == io.EOF {
+			if _, err := d.Token(); errors.Is(err, io.EOF) {
 				break
 			} else if err != nil {
 				t.Fatalf("not XML: %v", err)
