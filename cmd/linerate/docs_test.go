@@ -185,7 +185,7 @@ func docFixtures(dir string) error {
 		"before.folded": "fork_exit;ip_input;ip_forward 70\nfork_exit;cpu_idle 30\n", "after.folded": "fork_exit;ip_input;pf_test 61\nfork_exit;ip_input;ip_forward 35\nfork_exit;cpu_idle 4\n",
 		"router.graph": "@ CPU_CLK_UNHALTED [100 samples]\n\n70.00%  [70]       ip_forward @ /boot/kernel/kernel\n 100.0%  [70]        fork_exit\n\n30.00%  [30]       cpu_idle\n 100.0%  [30]        fork_exit\n"}
 	for name, text := range tree {
-		files[name], files["fw1/"+name] = text, text
+		files[name], files["fw1/"+name], files["list/"+name] = text, text, text
 	}
 	for i := range 200 {
 		files["app.log"] += fmt.Sprintf("{\"time\":\"2025-10-10T12:00:%02dZ\",\"status\":200,\"backend\":{\"took\":%d}}\n", i/4, 10+i%90)

@@ -51,8 +51,12 @@ func TestSlicesDoNotLeak(t *testing.T) {
 		t.Fatalf("the slow arm is not slow: %+v", r.Verdicts[0])
 	}
 	// A leak of one frame in a slice of the control would be 4 %.
-	if aa := r.AA.EffectPercent.Float(); !(math.Abs(aa) < 3) || r.AA.N != r.Verdicts[0].N {
+	if aa := r.AA.EffectPercent.Float(); !(math.Abs(aa) < 3) {
 		t.Errorf("the control beside a slow arm differs from itself by %.2f %% over %d instances", aa, r.AA.N)
+	}
+	// Instances are counted, never slices; a disturbed one may be missing.
+	if n, m := r.AA.N, r.Verdicts[0].N; n < 2 || n > s.Blocks || m < 2 || m > s.Blocks {
+		t.Errorf("%d and %d instances of %d blocks", n, m, s.Blocks)
 	}
 	for _, c := range r.CarryOver {
 		if !(c.EffectPercent.Float() < 5) {
