@@ -163,7 +163,8 @@ func TestSilentHostIsGivenUp(t *testing.T) {
 	defer l.Close()
 	s := &sshtest.Server{Dir: t.TempDir(), Port: l.Addr().(*net.TCPAddr).Port, User: "nobody"}
 	s.Config = filepath.Join(s.Dir, "config")
-	if err := os.WriteFile(s.Config, []byte(s.ClientConfig("box")), 0o600); err != nil {
+	config := strings.Replace(s.ClientConfig("box"), "HostName ", "HostName 127.0.0.1", 1)
+	if err := os.WriteFile(s.Config, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := dial(t, s, sshhost.Options{Connect: 200 * time.Millisecond}); err == nil || !strings.Contains(err.Error(), "no answer") {
