@@ -71,6 +71,14 @@ func TestAgainstTheSource(t *testing.T) {
 		{note: "at every tick", files: map[string]string{sysctl: "net.inet.tcp.hostcache.prune=0"}, want: "LR-HARMFUL:net.inet.tcp.hostcache.prune", says: "every tick"},
 		{note: "only with cookies", files: map[string]string{sysctl: "net.inet.tcp.syncookies=0\nnet.inet.tcp.syncookies_only=1\n"}, want: "LR-COUPLED:net.inet.tcp.syncookies_only", says: "Without effect"},
 		{note: "UNIX sockets too", files: map[string]string{sysctl: "net.local.stream.recvspace=4194304"}, want: "LR-NO-SOCKETS:net.local.stream.recvspace", says: "ENOBUFS"},
+		{note: "set, it is not bounded", role: "storage", files: map[string]string{loader: "zfs_load=\"YES\"\nvfs.zfs.dirty_data_max=\"6442450944\"\n"}, want: "!LR-COUPLED"},
+		{note: "equal divides by zero", role: "storage", files: map[string]string{loader: `zfs_load="YES"`, sysctl: "vfs.zfs.vdev.async_write_active_min_dirty_percent=60"}, want: "LR-COUPLED:vfs.zfs.vdev.async_write_active_min_dirty_percent", says: "divide by zero"},
+		{note: "so does a scrub", role: "storage", files: map[string]string{loader: `zfs_load="YES"`, sysctl: "vfs.zfs.scan_mem_lim_fact=0"}, want: "LR-HARMFUL:vfs.zfs.scan_mem_lim_fact", says: "panics"},
+		{note: "0 is put back", role: "storage", files: map[string]string{loader: `zfs_load="YES"`, sysctl: "vfs.zfs.l2arc.write_max=0"}, want: "LR-RANGE:vfs.zfs.l2arc.write_max", says: "own default"},
+		{note: "six bits", files: map[string]string{loader: `hw.ix.advertise_speed="64"`}, want: "LR-RANGE:hw.ix.advertise_speed", says: "own default"},
+		{note: "four sizes", files: map[string]string{loader: "if_cxgbe_load=\"YES\"\nhw.cxgbe.largest_rx_cluster=\"8192\"\n"}, want: "LR-RANGE:hw.cxgbe.largest_rx_cluster", says: "own default"},
+		{note: "-1 is one of them", role: "router", files: map[string]string{loader: "if_cxgbe_load=\"YES\"\nhw.cxgbe.cong_drop=\"-1\"\n"}, want: "!LR-RANGE"},
+		{note: "eight at least", files: map[string]string{loader: `hw.vtnet.lro_entry_count="4"`}, want: "LR-RANGE:hw.vtnet.lro_entry_count", says: "nearest"},
 		{note: "forwarding stays", role: "firewall", files: map[string]string{sysctl: "net.inet.ip.forwarding=1", rc: "gateway_enable=\"YES\"\nifconfig_ix0=\"inet 198.18.0.1/24 lro\"\n"}, want: "LR-LRO-FORWARDING:ix0", says: "-lro"},
 	} {
 		release, as := c.release, c.role
