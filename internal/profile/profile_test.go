@@ -261,6 +261,21 @@ func TestCutShort(t *testing.T) {
 	}
 }
 
+func TestWeightOf(t *testing.T) {
+	for _, test := range []struct {
+		p    Profile
+		want string
+	}{
+		{Profile{Samples: 3_000_000_000, Unit: "samples"}, "3,000,000,000 samples"},
+		{Profile{Unit: "nanoseconds", Event: "cpu-clock", Stacks: []Stack{{Value: 1.5e9}}}, "1.50 s of cpu-clock"},
+		{Profile{Samples: 1, Unit: "cycles", Event: "cycles"}, "1 sample"},
+	} {
+		if got := WeightOf(&test.p); got != test.want {
+			t.Errorf("%q, want %q", got, test.want)
+		}
+	}
+}
+
 func TestCutStacks(t *testing.T) {
 	found, err := Parse([]byte(strings.Repeat("f;", 15) + "f 10\na;b 90\n"))
 	if err != nil {

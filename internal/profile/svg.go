@@ -55,7 +55,10 @@ func WeightOf(p *Profile) string {
 		event = " of " + p.Event
 	}
 	if p.Samples > 0 {
-		return show.Plural(int(min(p.Samples, math.MaxInt32)), "sample") + event
+		return show.Plural(int(p.Samples), "sample") + event
+	}
+	if p.Unit == "nanoseconds" {
+		return show.Nanos(float64(p.Total())) + event
 	}
 	return show.Count(p.Total()) + " " + p.Unit + event
 }
