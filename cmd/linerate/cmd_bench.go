@@ -23,6 +23,7 @@ func benches() []*cobra.Command {
 		newBenchTrafficCmd(),
 		newBenchImportCmd(),
 		newBenchLogsCmd(),
+		newBenchHTTPCmd(),
 		newBenchMemoryCmd(),
 		newBenchStatsCmd(),
 		newBenchSearchCmd(),

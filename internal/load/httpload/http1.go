@@ -27,8 +27,8 @@ type http1 struct {
 	last    time.Time // the end of the last answer
 }
 
-func newHTTP1(d *dialer, on events, heads [][]byte, newEach bool) *http1 {
-	return &http1{d: d, on: on, heads: heads, newEach: newEach, buf: bufio.NewReaderSize(nil, 4<<10), scratch: make([]byte, 16<<10)}
+func newHTTP1(d *dialer, on events, heads [][]byte, newEach bool, size int) *http1 {
+	return &http1{d: d, on: on, heads: heads, newEach: newEach, buf: bufio.NewReaderSize(nil, size), scratch: make([]byte, size)}
 }
 
 // headOf is a request as it goes over the wire.

@@ -192,9 +192,16 @@ func (r *run) watch(done <-chan struct{}) {
 func (r *run) lane(i int) (lane, *shard) {
 	sh := r.shards[i%len(r.shards)]
 	if r.HTTP2 {
-		return &http2{conn: r.h2[i/r.Streams], requests: r.gets, newEach: r.NewEach, scratch: make([]byte, 16<<10)}, sh
+		return &http2{conn: r.h2[i/r.Streams], requests: r.gets, newEach: r.NewEach, scratch: make([]byte, r.bufferSize())}, sh
 	}
-	return newHTTP1(r.d, sh, r.heads, r.NewEach), sh
+	return newHTTP1(r.d, sh, r.heads, r.NewEach, r.bufferSize()), sh
+}
+
+// bufferSize is of each of a lane's buffers: large ones save system calls,
+// and all together are to take no more than some 64 MB until there are
+// thousands of lanes.
+func (r *run) bufferSize() int {
+	return min(max(32<<20/(r.Connections*r.Streams), 4<<10), 64<<10)
 }
 
 // usedCPU is the processor time of this process.

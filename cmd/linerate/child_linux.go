@@ -1,0 +1,10 @@
+package main
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// endsWithUs has the kernel end a server when this process does, however it
+// does (prctl(2), PR_SET_PDEATHSIG).
+func endsWithUs(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM} }
