@@ -79,6 +79,10 @@ func TestAgainstTheSource(t *testing.T) {
 		{note: "four sizes", files: map[string]string{loader: "if_cxgbe_load=\"YES\"\nhw.cxgbe.largest_rx_cluster=\"8192\"\n"}, want: "LR-RANGE:hw.cxgbe.largest_rx_cluster", says: "own default"},
 		{note: "-1 is one of them", role: "router", files: map[string]string{loader: "if_cxgbe_load=\"YES\"\nhw.cxgbe.cong_drop=\"-1\"\n"}, want: "!LR-RANGE"},
 		{note: "eight at least", files: map[string]string{loader: `hw.vtnet.lro_entry_count="4"`}, want: "LR-RANGE:hw.vtnet.lro_entry_count", says: "nearest"},
+		{note: "not below zero", files: map[string]string{sysctl: "kern.ipc.sooverinterval=-1"}, want: "LR-RANGE:kern.ipc.sooverinterval", says: "Invalid argument"},
+		{note: "a write of PIPE_BUF is atomic", files: map[string]string{sysctl: "kern.ipc.pipe_mindirect=512"}, want: "LR-RANGE:kern.ipc.pipe_mindirect", says: "Invalid argument"},
+		{note: "twelve bits", role: "router", files: map[string]string{loader: "mlx5en_load=\"YES\"\n", sysctl: "dev.mce.0.conf.rx_coalesce_usecs=5000"}, want: "LR-RANGE:dev.mce.0.conf.rx_coalesce_usecs", says: "nearest"},
+		{note: "key sockets too", role: "vpn", files: map[string]string{loader: `ipsec_load="YES"`, sysctl: "net.key.recvspace=4194304"}, want: "LR-NO-SOCKETS:net.key.recvspace", says: "ENOBUFS"},
 		{note: "forwarding stays", role: "firewall", files: map[string]string{sysctl: "net.inet.ip.forwarding=1", rc: "gateway_enable=\"YES\"\nifconfig_ix0=\"inet 198.18.0.1/24 lro\"\n"}, want: "LR-LRO-FORWARDING:ix0", says: "-lro"},
 	} {
 		release, as := c.release, c.role
