@@ -3,6 +3,7 @@ package accesslog
 import (
 	"fmt"
 	"html"
+	"linerate/internal/show"
 	"math"
 	"strings"
 	"time"
@@ -223,7 +224,7 @@ func cumulativeChart(names []string, tallies []*Tally) string {
 			fmt.Fprintf(&b, "%.1f,%.1f ", float64(chartLeft)+w*float64(k+1)/cols, chartTop+h-share(sum, t.Selected)*h)
 		}
 		fmt.Fprintf(&b, `"/><rect x="%d" y="%d" width="14" height="4" fill="%s"/><text x="%d" y="%d" fill="var(--ink,#1b1f24)">%s</text>`,
-			chartWidth-300, chartTop+120+18*i, colour, chartWidth-280, chartTop+126+18*i, html.EscapeString(clipText(names[i], 40)))
+			chartWidth-300, chartTop+120+18*i, colour, chartWidth-280, chartTop+126+18*i, html.EscapeString(show.KeepEnd(names[i], 40)))
 	}
 	b.WriteString(`</svg>`)
 	return b.String()

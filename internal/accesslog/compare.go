@@ -10,6 +10,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"linerate/internal/show"
 	"linerate/internal/stats"
 )
 
@@ -225,7 +226,7 @@ func (c *Comparison) sentence(base, other *Tally) string {
 // WriteText prints a comparison for people.
 func (c *Comparison) WriteText(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n  %-20s %18s %18s %12s   %s\n", c.Sentence, "", clipText(c.Baseline, 18), clipText(c.Other, 18), "difference", "95 % interval")
+	fmt.Fprintf(&b, "%s\n\n  %-20s %18s %18s %12s   %s\n", c.Sentence, "", show.KeepEnd(c.Baseline, 18), show.KeepEnd(c.Other, 18), "difference", "95 % interval")
 	for _, d := range c.Differences {
 		unit, places := "s", 4
 		if strings.HasPrefix(d.What, "share") {
@@ -246,13 +247,4 @@ func (c *Comparison) WriteText(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// clipText keeps the end of a long name, which tells files apart.
-func clipText(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n {
-		return s
-	}
-	return "…" + string(r[len(r)-n+1:])
 }
