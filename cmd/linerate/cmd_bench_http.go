@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -220,7 +219,7 @@ func (b *httpBench) print(w io.Writer, rows []*httpRow) error {
 		if m := medianOf(r.P50); m > 0 {
 			p50 = show.Nanos(m * 1e9)
 		}
-		t.Add(r.Case, r.Client, show.SI(medianOf(r.Rate), ""), show.Digits(r.Ratio), p50, show.Latency(time.Duration(medianOf(r.CPU)*1e9)), show.Digits(r.Cost))
+		t.Add(r.Case, r.Client, show.SI(medianOf(r.Rate), ""), show.Digits(r.Ratio), p50, show.Nanos(medianOf(r.CPU)*1e9), show.Digits(r.Cost))
 	}
 	p.Table(t)
 	return p.Flush(w)
