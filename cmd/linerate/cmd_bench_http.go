@@ -20,7 +20,9 @@ import (
 const benchHTTPLong = `Let linerate, wrk and h2load (those on PATH) take turns in closed loops on an
 nginx of this command's own: its configuration is generated in a temporary
 directory, it listens on loopback and ends with the command. Ratios are medians
-over rounds of those to the first row of each case; CPU is the client's.`
+over rounds of those to the first row of each case; CPU is the client's,
+and says most on a busy machine: wrk and h2load have one thread there, linerate
+as many as there are CPUs.`
 
 func newBenchHTTPCmd() *cobra.Command {
 	var b httpBench
