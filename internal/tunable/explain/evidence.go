@@ -11,10 +11,10 @@ import (
 // Evidence is a verdict of a study about this tunable, or about another of
 // the same idea.
 type Evidence struct {
-	ID       string `json:"id,omitempty"` // of the verdict in its ledger
-	Tunable    string `json:"tunable"` // as the study set it
-	Sibling    bool   `json:"sibling"` // another tunable of the same concept
-	Before     string `json:"before"`  // "" for the system's default
+	ID         string `json:"id,omitempty"` // of the verdict in its ledger
+	Tunable    string `json:"tunable"`      // as the study set it
+	Sibling    bool   `json:"sibling"`      // another tunable of the same concept
+	Before     string `json:"before"`       // "" for the system's default
 	After      string `json:"after"`
 	Alone      bool   `json:"alone"`   // nothing else was changed with it
 	Machine    string `json:"machine"` // CPU, cores, NIC and driver
