@@ -68,4 +68,4 @@ require (
 
 tool github.com/cilium/ebpf/cmd/bpf2go
 
-exclude github.com/google/pprof v0.0.0-20261016150608-1facf8f91b50 // asked for by modernc.org/sqlite; it cannot be downloaded
+exclude github.com/google/pprof v0.0.0-20261016150608-1facf8f91b50 // a version that was withdrawn, asked for by modernc.org/sqlite

@@ -33,7 +33,7 @@ func readSymbols(r io.Reader) (symbols, error) {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() && len(all) < mostSymbols {
 		f := strings.Fields(lines.Text())
-		if len(f) < 3 || !strings.Contains("tTwW", f[1]) {
+		if len(f) < 3 || len(f[1]) != 1 || strings.IndexByte("tTwW", f[1][0]) < 0 {
 			continue
 		}
 		address, err := strconv.ParseUint(f[0], 16, 64)
