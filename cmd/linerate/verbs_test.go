@@ -27,7 +27,7 @@ func TestEveryVerbHasScripts(t *testing.T) {
 		all.Write(text)
 	}
 	for _, verb := range verbs() {
-		for what, line := range map[string]string{"works": `^(\[[a-z:!]+\] )*exec (ip netns exec \S+ )?linerate `, "refuses": `^(\[[a-z:!]+\] )*! exec (ip netns exec \S+ )?linerate `} {
+		for what, line := range map[string]string{"works": `^(\[[a-z:!]+\] )*exec (sh -c '|ip netns exec \S+ )?linerate `, "refuses": `^(\[[a-z:!]+\] )*! exec (sh -c '|ip netns exec \S+ )?linerate `} {
 			if !regexp.MustCompile(`(?m)` + line + verb.Name() + `\b`).MatchString(all.String()) {
 				t.Errorf("no script in testdata in which %s %s", verb.Name(), what)
 			}
