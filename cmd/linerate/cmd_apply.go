@@ -136,7 +136,7 @@ func (f *applyFlags) ask(cmd *cobra.Command, t apply.Transaction) (bool, error) 
 // writeChange lists a plan's settings and files for somebody who has to agree.
 func writeChange(w io.Writer, t apply.Transaction) {
 	p := t.Plan
-	fmt.Fprintf(w, "plan %s, role %s, %s %s: %d settings\n", p.Short(), show.Clean(p.Role), p.OS, show.Clean(p.Release), len(p.Settings))
+	fmt.Fprintf(w, "plan %s, role %s, %s %s: %s\n", p.Short(), show.Clean(p.Role), p.OS, show.Clean(p.Release), show.Plural(len(p.Settings), "setting"))
 	for _, s := range p.Settings {
 		was := "not set"
 		if s.Current.Value != nil {

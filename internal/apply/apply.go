@@ -11,6 +11,7 @@ import (
 	"linerate/internal/host"
 	"linerate/internal/knob"
 	"linerate/internal/plan"
+	"linerate/internal/show"
 )
 
 // Bounds of the time to confirm.
@@ -188,7 +189,7 @@ func good(ctx context.Context, m Machine, t Transaction, after map[knob.Key]stri
 	if err := t.Judge(after); err != nil {
 		return err
 	}
-	o.Say("%d values read back as set, %d files written", len(t.Set), len(t.Files))
+	o.Say("%s read back as set, %s written", show.Plural(len(t.Set), "value"), show.Plural(len(t.Files), "file"))
 	if err := reachable(ctx, m, gateways, o.Checks); err != nil {
 		return err
 	}

@@ -88,12 +88,12 @@ type Account struct {
 	MaxFlows int // 0: MaxFlows
 	Foreign  uint64
 	Endings  Endings
-	streams  map[StreamRun]*streamBooks
-	last     *streamBooks
+	streams  map[StreamRun]*streamTally
+	last     *streamTally
 	flows    int
 }
 
-type streamBooks struct {
+type streamTally struct {
 	StreamCount
 	flows []*FlowCount
 }
@@ -116,7 +116,7 @@ func (a *Account) Frame(b []byte, now uint64) {
 }
 
 func (a *Account) data(f Found, now uint64) {
-	s := a.books(StreamRun{f.Stream, f.Run})
+	s := a.tally(StreamRun{f.Stream, f.Run})
 	flow := s.flow(int(f.Flow), a)
 	if flow == nil {
 		s.Untracked++
@@ -139,24 +139,24 @@ func (a *Account) data(f Found, now uint64) {
 	s.Latency.Count(Delay(f.Time, now))
 }
 
-func (a *Account) books(of StreamRun) *streamBooks {
+func (a *Account) tally(of StreamRun) *streamTally {
 	if a.last != nil && a.last.Of == of {
 		return a.last
 	}
 	if a.streams == nil {
-		a.streams = map[StreamRun]*streamBooks{}
+		a.streams = map[StreamRun]*streamTally{}
 	}
 	s := a.streams[of]
 	if s == nil {
-		s = &streamBooks{StreamCount: StreamCount{Of: of}}
+		s = &streamTally{StreamCount: StreamCount{Of: of}}
 		a.streams[of] = s
 	}
 	a.last = s
 	return s
 }
 
-// flow returns the books of a flow, or nil when there is no room for more.
-func (s *streamBooks) flow(i int, a *Account) *FlowCount {
+// flow returns the account of a flow, or nil when there is no room for more.
+func (s *streamTally) flow(i int, a *Account) *FlowCount {
 	if i < len(s.flows) && s.flows[i] != nil {
 		return s.flows[i]
 	}

@@ -242,7 +242,7 @@ func TestHistogram(t *testing.T) {
 	}
 }
 
-// TestFlowCount holds the books against a plain list of what was seen.
+// TestFlowCount holds the account against a plain list of what was seen.
 func TestFlowCount(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 50 {

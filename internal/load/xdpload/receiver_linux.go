@@ -84,7 +84,7 @@ func (r *Receiver) loadAndAttach(w load.Watch) error {
 }
 
 // load loads the program. A driver runs one receive queue on one CPU at a
-// time; otherwise the books of a flow need a lock.
+// time; otherwise the account of a flow need a lock.
 func (r *Receiver) load(w load.Watch) error {
 	most := w.MaxFlows
 	if most == 0 {
