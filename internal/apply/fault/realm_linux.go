@@ -20,14 +20,15 @@ import (
 // file system of its own; sysctls in a network namespace of its own. It ends
 // with its thread.
 type Realm struct {
-	Root string // where the host's files are
-	Dir  string // scratch, outside of the host
-	jobs chan func()
+	Root  string // where the host's files are
+	Dir   string // scratch, outside of the host
+	jobs  chan func()
+	ended chan struct{}
 }
 
 // NewRealm makes one beneath an existing directory. It needs root.
 func NewRealm(dir string) (*Realm, error) {
-	r := &Realm{Root: filepath.Join(dir, "root"), Dir: filepath.Join(dir, "scratch"), jobs: make(chan func())}
+	r := &Realm{Root: filepath.Join(dir, "root"), Dir: filepath.Join(dir, "scratch"), jobs: make(chan func()), ended: make(chan struct{})}
 	for _, d := range []string{r.Root, r.Dir} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			return nil, err
@@ -56,19 +57,28 @@ func (r *Realm) serve(ready chan<- error) {
 	if err != nil {
 		return
 	}
-	for job := range r.jobs {
-		job()
+	for {
+		select {
+		case job := <-r.jobs:
+			job()
+		case <-r.ended:
+			return
+		}
 	}
 }
 
-// Close ends the realm.
-func (r *Realm) Close() { close(r.jobs) }
+// Close ends the realm; what is asked of it afterwards fails.
+func (r *Realm) Close() { close(r.ended) }
 
 // do runs f where the realm's files and sysctls are.
 func (r *Realm) do(f func() error) error {
 	done := make(chan error, 1)
-	r.jobs <- func() { done <- f() }
-	return <-done
+	select {
+	case r.jobs <- func() { done <- f() }:
+		return <-done
+	case <-r.ended:
+		return errors.New("the realm has ended")
+	}
 }
 
 // Start runs a command in the realm (localhost.Runner's Start). The command
