@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/host/localhost"
+	"linerate/internal/labtest"
 	"linerate/internal/plan"
 	"linerate/internal/setting"
 )
@@ -33,7 +34,7 @@ type job struct {
 func newRealm(t *testing.T) *realm {
 	t.Helper()
 	if os.Getuid() != 0 {
-		t.Skip("needs root: it changes sysctls of a network namespace")
+		labtest.Lacking(t, "needs root: it changes sysctls of a network namespace")
 	}
 	r := &realm{root: t.TempDir(), jobs: make(chan job)}
 	ready := make(chan error)
@@ -46,7 +47,7 @@ func newRealm(t *testing.T) *realm {
 		}
 	}()
 	if err := <-ready; err != nil {
-		t.Skipf("no network namespace here: %v", err)
+		labtest.Lacking(t, "no network namespace here: %v", err)
 	}
 	t.Cleanup(func() { close(r.jobs) })
 	for _, d := range []string{"etc/sysctl.d", "etc/modprobe.d", "etc/modules-load.d", "etc/udev/rules.d", "etc/tmpfiles.d", "etc/init.d", "etc/rcS.d"} {

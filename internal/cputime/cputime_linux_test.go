@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/labtest"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -24,7 +26,7 @@ func TestParseSteal(t *testing.T) {
 // long as the other runs.
 func TestMeterSeesWaiting(t *testing.T) {
 	if Self().Slices == 0 {
-		t.Skip("this kernel has no schedstat")
+		labtest.Lacking(t, "this kernel has no schedstat")
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	m := NewMeter([]int{-1, -1})
@@ -51,7 +53,7 @@ func TestMeterSeesWaiting(t *testing.T) {
 func TestKernelThreads(t *testing.T) {
 	pid := Softirqd(0)
 	if pid == 0 {
-		t.Skip("kernel threads are not visible here")
+		labtest.Lacking(t, "kernel threads are not visible here")
 	}
 	if all := KernelThreads("ksoftirqd/"); all[pid] != "ksoftirqd/0" || len(all) > runtime.NumCPU() && len(all) > 4096 {
 		t.Errorf("ksoftirqd/0 is %d of %v", pid, all)

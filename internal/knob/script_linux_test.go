@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/labtest"
 	"linerate/internal/setting"
 )
 
@@ -15,13 +16,13 @@ import (
 func namespace(t *testing.T) func(script string, args ...string) (string, error) {
 	t.Helper()
 	if os.Getuid() != 0 {
-		t.Skip("needs root: it makes a network namespace")
+		labtest.Lacking(t, "needs root: it makes a network namespace")
 	}
 	name := fmt.Sprintf("linerate-knob-%d", os.Getpid())
 	must := func(argv ...string) {
 		t.Helper()
 		if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
-			t.Skipf("%v: %v: %s", argv, err, out)
+			labtest.Lacking(t, "%v: %v: %s", argv, err, out)
 		}
 	}
 	must("ip", "netns", "add", name)
@@ -152,7 +153,7 @@ func TestCompanions(t *testing.T) {
 	}
 	before := state()
 	if _, err := run(writeScript, "offload", "left", "tx", "off"); err != nil {
-		t.Skipf("tx cannot be switched here: %v", err)
+		labtest.Lacking(t, "tx cannot be switched here: %v", err)
 	}
 	if state() == before {
 		t.Error("switching off tx changed nothing")

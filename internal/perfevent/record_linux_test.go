@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"linerate/internal/hint"
+	"linerate/internal/labtest"
 )
 
 // TestRecord samples this machine while the test keeps a CPU busy.
@@ -22,7 +23,7 @@ func TestRecord(t *testing.T) {
 	}()
 	p, err := Record(t.Context(), Options{Time: 300 * time.Millisecond, Hertz: 997})
 	if err != nil {
-		t.Skipf("no sampling here: %v (%s)", err, hint.Of(err))
+		labtest.Lacking(t, "no sampling here: %v (%s)", err, hint.Of(err))
 	}
 	if p.Samples == 0 || p.Total() == 0 {
 		t.Errorf("%d samples that weigh %d", p.Samples, p.Total())

@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/host"
 	"linerate/internal/host/localhost"
+	"linerate/internal/labtest"
 )
 
 func local(r *Realm, env []string) host.Runner {
@@ -17,7 +18,7 @@ func local(r *Realm, env []string) host.Runner {
 // was, or exactly as it was confirmed.
 func TestFaults(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("needs root: it makes namespaces and a file system")
+		labtest.Lacking(t, "needs root: it makes namespaces and a file system")
 	}
 	faults := 550
 	if testing.Short() {
@@ -40,7 +41,7 @@ func TestFaults(t *testing.T) {
 // hosts that are neither old nor new.
 func TestBrokenRevert(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("needs root: it makes namespaces and a file system")
+		labtest.Lacking(t, "needs root: it makes namespaces and a file system")
 	}
 	got, err := Run(context.Background(), t.TempDir(), Options{Faults: 12, Seed: 1, Workers: 2, BreakRevert: true, Runner: local})
 	if err != nil {

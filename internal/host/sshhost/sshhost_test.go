@@ -22,6 +22,7 @@ import (
 	"linerate/internal/host/hosttest"
 	"linerate/internal/host/sshhost"
 	"linerate/internal/host/sshhost/sshtest"
+	"linerate/internal/labtest"
 )
 
 func dial(t *testing.T, s *sshtest.Server, o sshhost.Options) (*sshhost.Client, error) {
@@ -104,7 +105,7 @@ func TestLoginShells(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if name == "csh" {
 				if _, err := os.Stat("/bin/csh"); err != nil {
-					t.Skip("no csh here: apt-get install tcsh")
+					labtest.Lacking(t, "no csh here: apt-get install tcsh")
 				}
 			}
 			c := mustDial(t, sshtest.Start(t, sshtest.Options{Command: command}))

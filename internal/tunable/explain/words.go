@@ -48,7 +48,7 @@ var places = map[tunable.Mechanism]string{
 	tunable.Sysfs:   "a file below /sys: udev rules, tmpfiles.d or a script write it at boot",
 	tunable.Procfs:  "a file below /proc: tmpfiles.d or a script writes it at boot",
 	tunable.Cmdline: "the kernel's command line (GRUB_CMDLINE_LINUX, or kernelstub, grubby), then a reboot",
-	tunable.Limit:   "limits.conf(5) for logins, LimitXXX= of the unit for services",
+	tunable.Limit:   "limits.conf(5) for logins, a Limit…= directive of the unit for services",
 	tunable.Qdisc:   "tc(8), and net.core.default_qdisc for what nobody sets",
 	tunable.CC:      "net.ipv4.tcp_congestion_control, a route's congctl, or the program",
 	tunable.Route:   "ip route, or the routing daemon",
