@@ -310,8 +310,3 @@ func lastDot(s string) int {
 	}
 	return -1
 }
-
-func sorted(names []string) []string {
-	slices.Sort(names)
-	return names
-}

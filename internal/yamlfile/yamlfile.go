@@ -1,0 +1,236 @@
+// Package yamlfile reads YAML files that people write and others may have
+// written with bad intent: bounded, one document, no anchors, every unknown key
+// refused with its line and the key that was meant.
+package yamlfile
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+
+	"linerate/internal/hint"
+)
+
+// maxBytes bounds a file: no honest one is longer, and a hostile one must not
+// cost more than reading it.
+const maxBytes = 1 << 20
+
+// Kind is what a file is, for messages.
+type Kind struct {
+	Noun    string // with its article: "a study"
+	Content string // what it is made of: "name, question and variants"
+	Version int    // of the format, the newest that is read
+}
+
+// Places are the lines of a file's keys, by path ("parts[0].rate").
+type Places struct {
+	file  string
+	kind  Kind
+	lines map[string]int
+	err   error
+}
+
+// Read fills v, a pointer to a struct with yaml tags, from a file's bytes.
+// Errors are the user's, and name file:line.
+func Read(file string, data []byte, kind Kind, v any) (*Places, error) {
+	if len(data) > maxBytes {
+		return nil, hint.Usagef("%s: %s of %d bytes is too long (limit %d)", file, kind.Noun, len(data), maxBytes)
+	}
+	root, err := parser.ParseBytes(data, 0)
+	if err != nil {
+		return nil, hint.Usage(syntaxError(file, err))
+	}
+	if len(root.Docs) != 1 || root.Docs[0].Body == nil {
+		return nil, hint.Usagef("%s: %s is one YAML document with %s", file, kind.Noun, kind.Content)
+	}
+	if err := checkVersion(file, kind, root.Docs[0].Body); err != nil {
+		return nil, err
+	}
+	p := &Places{file: file, kind: kind, lines: map[string]int{}}
+	p.walk(root.Docs[0].Body, reflect.TypeOf(v), "")
+	if p.err != nil {
+		return nil, p.err
+	}
+	if err := yaml.NodeToValue(root.Docs[0].Body, v, yaml.Strict()); err != nil {
+		return nil, hint.Usage(syntaxError(file, err))
+	}
+	return p, nil
+}
+
+// Has reports whether the file has a key.
+func (p *Places) Has(path string) bool { _, ok := p.lines[path]; return ok }
+
+// Error places what is wrong at the line of a path, or of the nearest parent;
+// advice may be "".
+func (p *Places) Error(path, what, advice string) error {
+	for {
+		if line, ok := p.lines[path]; ok {
+			p.fail(line, advice, "%s", what)
+			return p.err
+		}
+		i := strings.LastIndexAny(path, ".[")
+		if i < 0 {
+			p.fail(1, advice, "%s", what)
+			return p.err
+		}
+		path = path[:i]
+	}
+}
+
+// checkVersion refuses a file of another format before its keys are judged,
+// which may mean something else there.
+func checkVersion(file string, kind Kind, body ast.Node) error {
+	var head struct {
+		Version *int `yaml:"version"`
+	}
+	if err := yaml.NodeToValue(body, &head); err != nil || head.Version == nil {
+		return nil // of this version, or another thing: its keys tell
+	}
+	_, noun, _ := strings.Cut(kind.Noun, " ")
+	switch v := *head.Version; {
+	case v > kind.Version:
+		return hint.With(hint.Usagef("%s: the %s is of version %d; this linerate reads up to version %d", file, noun, v, kind.Version),
+			"it was written for a newer linerate: read it with that one")
+	case v < 1:
+		return hint.Usagef("%s: version %d of %s never was", file, v, kind.Noun)
+	}
+	return nil
+}
+
+// syntaxError turns the YAML package's error into one line with its place.
+func syntaxError(file string, err error) error {
+	var y yaml.Error
+	if errors.As(err, &y) && y.GetToken() != nil && y.GetToken().Position != nil {
+		return fmt.Errorf("%s:%d: %s", file, y.GetToken().Position.Line, y.GetMessage())
+	}
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	return fmt.Errorf("%s: %s", file, first)
+}
+
+// walk compares a YAML tree with the types it is to fill, so that an unknown
+// key is refused with its line and the keys its place knows, and remembers the
+// line of every path for the checks that come later.
+func (p *Places) walk(n ast.Node, t reflect.Type, path string) {
+	if p.err != nil || n == nil {
+		return
+	}
+	line := n.GetToken().Position.Line
+	if _, known := p.lines[path]; !known {
+		p.lines[path] = line
+	}
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch node := n.(type) {
+	case *ast.AnchorNode, *ast.AliasNode, *ast.TagNode:
+		p.fail(line, "", "anchors, aliases and tags have no place in %s: write it out", p.kind.Noun)
+	case *ast.MappingNode:
+		p.mapping(node.Values, line, t, path)
+	case *ast.MappingValueNode:
+		p.mapping([]*ast.MappingValueNode{node}, line, t, path)
+	case *ast.SequenceNode:
+		if t.Kind() != reflect.Slice {
+			p.fail(line, "", "%s is not a list", p.orRoot(path))
+			return
+		}
+		for i, v := range node.Values {
+			p.walk(v, t.Elem(), fmt.Sprintf("%s[%d]", path, i))
+		}
+	default:
+		p.scalar(line, t, path)
+	}
+}
+
+// scalar refuses a plain value where a list or keys belong; types that read
+// themselves may take one.
+func (p *Places) scalar(line int, t reflect.Type, path string) {
+	_, own := reflect.New(t).Interface().(yaml.InterfaceUnmarshaler)
+	switch {
+	case t.Kind() == reflect.Slice:
+		p.fail(line, "", "%s needs a list", p.orRoot(path))
+	case t.Kind() == reflect.Struct && !own, t.Kind() == reflect.Map:
+		p.fail(line, "", "%s needs a mapping of keys", p.orRoot(path))
+	}
+}
+
+func (p *Places) mapping(values []*ast.MappingValueNode, line int, t reflect.Type, path string) {
+	if t.Kind() != reflect.Struct && t.Kind() != reflect.Map {
+		p.fail(line, "", "%s takes no keys", p.orRoot(path))
+		return
+	}
+	fields := keysOf(t)
+	for _, v := range values {
+		key := v.Key.GetToken().Value
+		at := v.Key.GetToken().Position.Line
+		field, ok := fields[key]
+		if t.Kind() == reflect.Map {
+			field, ok = t.Elem(), true
+		}
+		if !ok {
+			p.unknown(at, key, fields, path)
+			return
+		}
+		child := key
+		if path != "" {
+			child = path + "." + key
+		}
+		p.lines[child] = at
+		p.walk(v.Value, field, child)
+	}
+}
+
+func (p *Places) unknown(line int, key string, fields map[string]reflect.Type, path string) {
+	known := make([]string, 0, len(fields))
+	for k := range fields {
+		known = append(known, k)
+	}
+	slices.Sort(known)
+	advice := hint.Of(hint.Unknown("key", key, known))
+	if advice == "" {
+		advice = "known: " + strings.Join(known, ", ")
+	}
+	where := ""
+	if path != "" {
+		where = " in " + path
+	}
+	p.fail(line, advice, "unknown key %q%s", key, where)
+}
+
+func (p *Places) fail(line int, advice, format string, args ...any) {
+	if p.err != nil {
+		return
+	}
+	p.err = hint.Usagef("%s:%d: %s", p.file, line, fmt.Sprintf(format, args...))
+	if advice != "" {
+		p.err = hint.With(p.err, "%s", advice)
+	}
+}
+
+// keysOf maps the YAML keys of a struct to the types of their values.
+func keysOf(t reflect.Type) map[string]reflect.Type {
+	out := map[string]reflect.Type{}
+	if t.Kind() != reflect.Struct {
+		return out
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if name, _, _ := strings.Cut(f.Tag.Get("yaml"), ","); name != "" && name != "-" {
+			out[name] = f.Type
+		}
+	}
+	return out
+}
+
+func (p *Places) orRoot(path string) string {
+	if path == "" {
+		_, noun, _ := strings.Cut(p.kind.Noun, " ")
+		return "the " + noun
+	}
+	return path
+}
