@@ -3,147 +3,85 @@ package lab
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
+	"math"
+	"slices"
 
 	"linerate/internal/search"
 	"linerate/internal/study"
 )
 
-// stride is one arm's search among others that advance with it.
+// lockstep is the way of searches: every search runs its next trial before any
+// runs another. What the machine does for longer than a trial, it does to all
+// arms.
+type lockstep struct {
+	ownChains
+	strides []stride // by lane
+}
+
+// stride is one arm's search.
 type stride struct {
-	m      *measurer
-	p      study.Procedure
-	o      study.Observation
-	used   float64 // seconds of trials
-	done   bool
-	failed error
+	m    *measurer
+	p    study.Procedure
+	used float64 // seconds of trials
 }
 
-// inStep runs a block of a part that searches: all arms are up at once, and
-// every search runs its next trial before any runs another. What the machine
-// does for longer than a trial, it does to all arms.
-func (r *run) inStep(ctx context.Context, slot study.Slot, part study.Part) ([]study.Trial, error) {
-	in, err := r.raise(ctx, slot, part, r.task.Spec.Arms())
-	if err != nil {
-		return nil, err
+func (w *lockstep) ready(context.Context) error {
+	if err := w.open(); err != nil {
+		return err
 	}
-	cpus := distinct(r.bed.Describe().CPUs)
-	before, err := r.check(cpus)
-	if err != nil {
-		return nil, err
+	for lane, s := range w.in.shares {
+		s.o.Search = &study.SearchRun{Method: w.in.part.Search.Method, Points: []study.SearchPoint{}}
+		// An arm rests while the others run: nothing need settle.
+		w.strides = append(w.strides, stride{m: &measurer{run: w.run, part: w.in.part, chain: w.chains[lane], record: s.o.Search}})
 	}
-	counted, err := in.counters()
-	if err != nil {
-		return nil, err
-	}
-	strides, err := r.strides(in, part)
-	defer func() {
-		for _, s := range strides {
-			s.m.chain.close()
-		}
-	}()
-	if err != nil {
-		return nil, err
-	}
-	if err := r.march(ctx, in, part, strides); err != nil {
-		return nil, err
-	}
-	after, err := r.check(cpus)
-	if err != nil {
-		return nil, err
-	}
-	counters, err := in.counters()
-	if err != nil {
-		return nil, err
-	}
-	for i, s := range strides {
-		s.o.Before, s.o.After, s.o.CPUs = counted[i], counters[i], compare(before, after)
-	}
-	return r.judgeStrides(in, part, strides), nil
+	return nil
 }
 
-// strides loads every arm's generator and receiver.
-func (r *run) strides(in *instance, part study.Part) ([]*stride, error) {
-	var all []*stride
-	for i, a := range in.arms {
-		c, err := r.chain(a.Generator, a.Receiver, part, a.Thread)
-		if err != nil {
-			return all, fmt.Errorf("%s: %w", in.Arms[i], err)
-		}
-		s := &stride{}
-		s.o = study.Observation{Load1: r.Machine.Load1(), Applied: a.Applied}
-		s.o.Search = &study.SearchRun{Method: part.Search.Method, Points: []study.SearchPoint{}}
-		s.o.Interleaved = &study.Interleaved{How: study.Lockstep, Attempt: in.Attempt, Lane: i}
-		// An arm rests while the others run.
-		s.m = &measurer{run: r, part: part, chain: c, record: s.o.Search}
-		all = append(all, s)
-	}
-	return all, nil
-}
-
-// march finds what the generator can send, then searches in rounds, then
+// send finds what the generator can send, then searches in rounds, then
 // measures latency at what was found. What fails an arm ends its search only.
-func (r *run) march(ctx context.Context, in *instance, part study.Part, strides []*stride) error {
-	rng := rand.New(rand.NewPCG(r.task.Seed, uint64(in.Block)<<24|uint64(in.Attempt)<<16|1))
-	round := func(do func(*stride) error) error {
-		for _, i := range rng.Perm(len(strides)) {
-			if s := strides[i]; !s.done {
-				s.failed = do(s)
-				s.done = s.done || s.failed != nil
-			}
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
+func (w *lockstep) send(ctx context.Context) error {
+	limit := math.Inf(1) // the same for all, so that they try the same loads
+	if err := w.in.round(ctx, func(lane int) error {
+		l, err := w.strides[lane].m.limit(ctx, &w.in.shares[lane].o)
+		if err == nil {
+			limit = min(limit, l)
 		}
-		return nil
-	}
-	limit := 0.0
-	err := round(func(s *stride) error {
-		l, err := s.m.limit(ctx, &s.o)
-		if err == nil && (limit == 0 || l < limit) {
-			limit = l // the same for all, so that they try the same loads
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if err := round(func(s *stride) (err error) {
-		s.m.warming = warms(part)
-		s.p, err = part.Procedure(limit, s.o.Search.GeneratorMax)
 		return err
 	}); err != nil {
 		return err
 	}
-	for !all(strides) {
-		if err := round(func(s *stride) error { return s.step(ctx, part) }); err != nil {
+	if err := w.in.round(ctx, func(lane int) (err error) {
+		s := &w.strides[lane]
+		s.m.warming = warms(w.in.part)
+		s.p, err = w.in.part.Procedure(limit, s.m.record.GeneratorMax)
+		return err
+	}); err != nil {
+		return err
+	}
+	for slices.ContainsFunc(w.in.shares, func(s *share) bool { return !s.done }) {
+		if err := w.in.round(ctx, func(lane int) error { return w.step(ctx, lane) }); err != nil {
 			return err
 		}
 	}
-	for _, s := range strides {
+	for _, s := range w.in.shares {
 		s.done = s.failed != nil
 	}
-	return round(func(s *stride) error { return s.m.latency(ctx, s.o.Search) })
+	return w.in.round(ctx, func(lane int) error {
+		m := w.strides[lane].m
+		return m.latency(ctx, m.record)
+	})
 }
 
-func all(strides []*stride) bool {
-	for _, s := range strides {
-		if !s.done {
-			return false
-		}
-	}
-	return true
-}
-
-// step runs the trial that the search asks for, as search.Run does.
-func (s *stride) step(ctx context.Context, part study.Part) error {
+// step runs the trial that an arm's search asks for, as search.Run does.
+func (w *lockstep) step(ctx context.Context, lane int) error {
+	s, limit := &w.strides[lane], w.in.part.Search.LimitSeconds
 	t, more := s.p.Next()
-	if !more || s.used+t.Duration > part.Search.LimitSeconds {
-		s.done = true
+	if !more || s.used+t.Duration > limit {
+		w.in.shares[lane].done = true
 		if more {
-			s.o.Search.Ended = search.ErrBudget.Error()
+			s.m.record.Ended = search.ErrBudget.Error()
 		}
-		s.p.Report(s.o.Search)
+		s.p.Report(s.m.record)
 		return nil
 	}
 	o, err := s.m.Measure(ctx, t)
@@ -153,20 +91,4 @@ func (s *stride) step(ctx context.Context, part study.Part) error {
 	s.used += max(o.Effective, t.Duration)
 	s.p.Add(o)
 	return nil
-}
-
-// judgeStrides makes each arm's trial of its search.
-func (r *run) judgeStrides(in *instance, part study.Part, strides []*stride) []study.Trial {
-	var trials []study.Trial
-	for i, s := range strides {
-		t := r.blank(in, part, in.Arms[i], i)
-		t.Observed = &s.o
-		t.Metrics, t.Reasons = study.Judge(part, r.task.Spec.Gates, s.o, 0)
-		if s.failed != nil {
-			t.Reasons = append([]string{s.failed.Error()}, t.Reasons...)
-		}
-		t.Valid = len(t.Reasons) == 0
-		trials = append(trials, t)
-	}
-	return append(trials, r.absent(in, part)...)
 }

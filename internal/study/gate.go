@@ -9,8 +9,8 @@ import (
 )
 
 // Judge derives a trial's metrics from what was observed, and the reasons for
-// which it is not valid. bypassNS is the block's chain time without DUT; mode
-// overload does not use it.
+// which it is not valid. bypassNS is the block's chain time without DUT, of
+// trials in mode cost that ran one after the other; no other uses it.
 func Judge(p Part, g Gates, o Observation, bypassNS float64) (metrics map[string]float64, reasons []string) {
 	metrics = map[string]float64{}
 	if p.Search != nil {
@@ -18,6 +18,9 @@ func Judge(p Part, g Gates, o Observation, bypassNS float64) (metrics map[string
 		return metrics, append(machineGates(g, o), searchGates(o)...)
 	}
 	if p.Mode == testbed.Cost {
+		if o.Interleaved != nil {
+			return judgeSlices(g, o)
+		}
 		costMetrics(metrics, o, bypassNS)
 	} else {
 		overloadMetrics(metrics, o)

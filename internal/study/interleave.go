@@ -332,9 +332,9 @@ func (l Lanes) metrics() map[string]float64 {
 	return m
 }
 
-// JudgeInterleaved derives the metrics of an instance's arm and the reasons
-// for which it is not valid.
-func JudgeInterleaved(g Gates, o Observation) (metrics map[string]float64, reasons []string) {
+// judgeSlices derives the metrics of an instance's arm and the reasons for which
+// it is not valid, of slices.
+func judgeSlices(g Gates, o Observation) (metrics map[string]float64, reasons []string) {
 	l := o.Interleaved.Lanes
 	metrics = l.metrics()
 	reasons = append([]string{}, trafficGates(g, o)...)

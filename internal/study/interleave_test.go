@@ -188,7 +188,7 @@ func TestTooFewGoodRounds(t *testing.T) {
 	lost := uint64(0)
 	o := Observation{Sent: load.Sent{TxPackets: 10}, Received: load.Received{RxPackets: 10, Lost: &lost},
 		After: testbed.Counters{Forwarded: 10}, Interleaved: &Interleaved{Lanes: in.Condense()[2]}}
-	_, reasons := JudgeInterleaved(DefaultGates, o)
+	_, reasons := judgeSlices(DefaultGates, o)
 	if len(reasons) != 1 || !strings.Contains(reasons[0], "10 of 200 were undisturbed") || !strings.Contains(reasons[0], "190 shared their CPU") {
 		t.Errorf("%q", reasons)
 	}
