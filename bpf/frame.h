@@ -1,12 +1,28 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * How the generators write a frame over a recycled page: `head`, which user
- * space has precomputed, with the flow's own words in it, and a stamp.
+ * How the generators choose the next frame of a mix of flows and sizes, and write
+ * it over a recycled page: `head`, which user space has precomputed, with the
+ * flow's own words in it, and a stamp.
  */
 #ifndef LINERATE_FRAME_H
 #define LINERATE_FRAME_H
 
 #include "stamp.h"
+
+/* What a run cannot change. */
+struct generate_config {
+	__u32 ipv6;
+	__u32 random;	  /* flow order, else round robin */
+	__u32 flows;	  /* of this program */
+	__u32 first_flow; /* it has the flows first, first + step, ... */
+	__u32 flow_step;
+	__u32 sizes;	  /* how many; 1: every frame is as long as the template */
+	__u32 length;	  /* of the template, without FCS: the longest */
+	__u32 pad;
+	__u64 head[8];	  /* headers and stamp; what varies is zero */
+};
+
+const volatile struct generate_config config = {};
 
 /* What differs between the frames of two flows: for IPv4 the words at 24 and
  * 32, for IPv6 those at 32 and 48 and the destination port with the sum of the
@@ -18,6 +34,30 @@ struct generate_flow {
 	__u16 pad;
 	__u32 sum;
 };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct generate_flow);
+} flows SEC(".maps");
+
+/* Next sequence of each flow, for random order only. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} sequences SEC(".maps");
+
+/* A frame's length without FCS, in the order of the mix. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} lengths SEC(".maps");
 
 static __always_inline __u32 next_random(__u64 *random)
 {
@@ -101,6 +141,77 @@ static __always_inline void write6(__u64 *p, const volatile __u64 *head, const s
 	p[7] = q7;
 	p[8] = q8;
 	p[9] = q9;
+}
+
+/* Where a stream of frames has come to in its mix. */
+struct generate_place {
+	__u64 round; /* of round robin: every flow's next sequence */
+	__u64 size;  /* index of the next size */
+	__u32 flow;  /* index of the next flow */
+	__u32 pad;
+};
+
+/* pick chooses the flow's index and its next sequence; in random order the
+ * stream's sequences begin at first. */
+static __always_inline int pick(struct generate_place *at, __u64 *random, __u32 first, __u32 *index, __u32 *sequence)
+{
+	__u32 i, *s;
+
+	if (config.random) {
+		i = ((__u64)next_random(random) * config.flows) >> 32;
+		*index = i;
+		i += first;
+		s = bpf_map_lookup_elem(&sequences, &i);
+		if (!s)
+			return -1;
+		*sequence = (*s)++;
+		return 0;
+	}
+	i = at->flow;
+	*index = i;
+	*sequence = at->round;
+	if (++i >= config.flows) {
+		i = 0;
+		at->round++;
+	}
+	at->flow = i;
+	return 0;
+}
+
+/* resize gives the frame the next length of the mix. */
+static __always_inline int resize(struct xdp_md *ctx, struct generate_place *at, __u32 *length)
+{
+	__u32 i = at->size, *l;
+
+	if (config.sizes <= 1)
+		return 0;
+	l = bpf_map_lookup_elem(&lengths, &i);
+	if (!l)
+		return -1;
+	if (++i >= config.sizes)
+		i = 0;
+	at->size = i;
+	if (*l != *length && bpf_xdp_adjust_tail(ctx, (int)*l - (int)*length))
+		return -1;
+	*length = *l;
+	return 0;
+}
+
+/* fill writes the frame: number is what the flow is called in the stamp. */
+static __always_inline int fill(struct xdp_md *ctx, __u32 index, __u32 number, __u16 stream, __u64 run, __u32 sequence,
+				__u64 now, __u32 length)
+{
+	const struct generate_flow *f = bpf_map_lookup_elem(&flows, &index);
+	__u64 *p = (void *)(long)ctx->data;
+	__u32 mark = bpf_htonl(number | (__u32)(now >> 32) << 24);
+
+	if (!f || (void *)p + (config.ipv6 ? 80 : 60) > (void *)(long)ctx->data_end)
+		return -1;
+	if (config.ipv6)
+		write6(p, config.head, f, stream, run, mark, sequence, now, length);
+	else
+		write4(p, config.head, f, stream, run, mark, sequence, now, length, config.sizes > 1);
+	return 0;
 }
 
 #endif

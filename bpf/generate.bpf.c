@@ -17,21 +17,6 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define FLUSH_NS 1000
 #define BULK 16 /* frames that the kernel hands to a device at a time */
 
-/* What a run cannot change. */
-struct generate_config {
-	__u32 ipv6;
-	__u32 random;	  /* flow order, else round robin */
-	__u32 flows;	  /* of this worker */
-	__u32 first_flow; /* this worker has the flows first, first + step, ... */
-	__u32 flow_step;
-	__u32 sizes;	  /* how many; 1: every frame is as long as the template */
-	__u32 length;	  /* of the template, without FCS: the longest */
-	__u32 pad;
-	__u64 head[8];	  /* headers and stamp; what varies is zero */
-};
-
-const volatile struct generate_config config = {};
-
 /* What user space sets for a run. */
 struct generate_control {
 	__u64 start;	/* when to begin, CLOCK_MONOTONIC; 0: not yet */
@@ -51,10 +36,9 @@ struct generate_state {
 	__u32 armed; /* the program runs, and waits for start */
 	__u32 began;
 	__u32 done;
-	__u32 flow;	/* index of the next flow */
-	__u64 round;	/* of round robin: every flow's next sequence */
+	__u32 pad;
 	__u64 random;	/* state of the random order, not 0 */
-	__u64 size;	/* index of the next size */
+	struct generate_place at;
 	__u64 tick;	/* runs of the program */
 	__u64 now;
 	__u64 refused;	/* as last seen */
@@ -69,13 +53,6 @@ struct generate_state {
 
 struct generate_state state = {};
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct generate_flow);
-} flows SEC(".maps");
-
 /* How many frames the device refused so far; bpf/refused.bpf.c counts. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -84,23 +61,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct refusals);
 } refusals SEC(".maps");
-
-/* Next sequence of each flow, for random order only. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} sequences SEC(".maps");
-
-/* A frame's length without FCS, in the order of the mix. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} lengths SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_DEVMAP);
@@ -212,73 +172,16 @@ static __always_inline int ready(void)
 	return 1;
 }
 
-/* pick chooses the flow's index and its next sequence. */
-static __always_inline int pick(__u32 *index, __u32 *sequence)
-{
-	__u32 i, *s;
-
-	if (config.random) {
-		i = ((__u64)next_random(&state.random) * config.flows) >> 32;
-		s = bpf_map_lookup_elem(&sequences, &i);
-		if (!s)
-			return -1;
-		*index = i;
-		*sequence = (*s)++;
-		return 0;
-	}
-	i = state.flow;
-	*index = i;
-	*sequence = state.round;
-	if (++i >= config.flows) {
-		i = 0;
-		state.round++;
-	}
-	state.flow = i;
-	return 0;
-}
-
-/* resize gives the frame the next length of the mix. */
-static __always_inline int resize(struct xdp_md *ctx, __u32 *length)
-{
-	__u32 i = state.size, *l;
-
-	if (config.sizes <= 1)
-		return 0;
-	l = bpf_map_lookup_elem(&lengths, &i);
-	if (!l)
-		return -1;
-	if (++i >= config.sizes)
-		i = 0;
-	state.size = i;
-	if (*l != *length && bpf_xdp_adjust_tail(ctx, (int)*l - (int)*length))
-		return -1;
-	*length = *l;
-	return 0;
-}
-
 SEC("xdp")
 int generate(struct xdp_md *ctx)
 {
-	__u32 length = config.length, index, sequence, mark;
-	const struct generate_flow *f;
-	__u64 *p;
+	__u32 length = config.length, index, sequence;
 
 	if (!ready())
 		return XDP_DROP;
-	if (resize(ctx, &length) || pick(&index, &sequence))
+	if (resize(ctx, &state.at, &length) || pick(&state.at, &state.random, 0, &index, &sequence) ||
+	    fill(ctx, index, config.first_flow + index * config.flow_step, 0, control.run, sequence, state.now, length))
 		return XDP_ABORTED;
-	f = bpf_map_lookup_elem(&flows, &index);
-	if (!f)
-		return XDP_ABORTED;
-	p = (void *)(long)ctx->data;
-	if ((void *)p + (config.ipv6 ? 80 : 60) > (void *)(long)ctx->data_end)
-		return XDP_ABORTED;
-	mark = bpf_htonl((config.first_flow + index * config.flow_step) |
-			 (__u32)(state.now >> 32) << 24);
-	if (config.ipv6)
-		write6(p, config.head, f, 0, control.run, mark, sequence, state.now, length);
-	else
-		write4(p, config.head, f, 0, control.run, mark, sequence, state.now, length, config.sizes > 1);
 	state.sent++;
 	state.bytes += length;
 	state.last = state.now;

@@ -18,19 +18,6 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* What a run cannot change. */
-struct slices_config {
-	__u32 ipv6;
-	__u32 random; /* flow order, else round robin */
-	__u32 flows;
-	__u32 sizes;
-	__u32 length; /* of the template, without FCS: the longest */
-	__u32 pad;
-	__u64 head[8];
-};
-
-const volatile struct slices_config config = {};
-
 /* What user space sets for a run. */
 struct slices_control {
 	__u64 limit;	/* ns from the end of the first round, in which lanes warm up; begin no round after it */
@@ -80,10 +67,7 @@ struct slices_state state = {};
 struct slices_lane {
 	__u64 sent;
 	__u64 bytes; /* without FCS */
-	__u64 round; /* of round robin: every flow's next sequence */
-	__u64 size;  /* index of the next size */
-	__u32 flow;  /* index of the next flow */
-	__u32 pad;
+	struct generate_place at;
 	__u64 underway; /* frames that had not arrived when the lane was last left */
 };
 
@@ -111,28 +95,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct slices_entry);
 } entries SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct generate_flow);
-} flows SEC(".maps");
-
-/* Next sequence of each flow of each lane, for random order only. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} sequences SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} lengths SEC(".maps");
 
 /* The receiver's counters: a stream's slot is given by its number. */
 struct {
@@ -273,57 +235,11 @@ static __always_inline void between(void)
 		enter();
 }
 
-static __always_inline int pick(struct slices_lane *l, __u32 *index, __u32 *sequence)
-{
-	__u32 i, at, *s;
-
-	if (config.random) {
-		i = ((__u64)next_random(&state.random) * config.flows) >> 32;
-		at = state.lane * config.flows + i;
-		s = bpf_map_lookup_elem(&sequences, &at);
-		if (!s)
-			return -1;
-		*index = i;
-		*sequence = (*s)++;
-		return 0;
-	}
-	i = l->flow;
-	*index = i;
-	*sequence = l->round;
-	if (++i >= config.flows) {
-		i = 0;
-		l->round++;
-	}
-	l->flow = i;
-	return 0;
-}
-
-/* resize gives the frame the next length of the lane's mix. */
-static __always_inline int resize(struct xdp_md *ctx, struct slices_lane *lane, __u32 *length)
-{
-	__u32 i = lane->size, *l;
-
-	if (config.sizes <= 1)
-		return 0;
-	l = bpf_map_lookup_elem(&lengths, &i);
-	if (!l)
-		return -1;
-	if (++i >= config.sizes)
-		i = 0;
-	lane->size = i;
-	if (*l != *length && bpf_xdp_adjust_tail(ctx, (int)*l - (int)*length))
-		return -1;
-	*length = *l;
-	return 0;
-}
-
 SEC("xdp")
 int slices(struct xdp_md *ctx)
 {
-	__u32 length = config.length, index, sequence, mark, number;
-	const struct generate_flow *f;
+	__u32 length = config.length, index, sequence, number;
 	struct slices_lane *lane;
-	__u64 *p;
 
 	if (!(state.tick++ & (control.batch - 1)))
 		between();
@@ -331,20 +247,10 @@ int slices(struct xdp_md *ctx)
 	if (state.phase == IDLE || number >= SLOTS)
 		return XDP_DROP;
 	lane = &lanes[number];
-	if (resize(ctx, lane, &length) || pick(lane, &index, &sequence))
+	if (resize(ctx, &lane->at, &length) ||
+	    pick(&lane->at, &state.random, number * config.flows, &index, &sequence) ||
+	    fill(ctx, index, index, control.first + number, control.run, sequence, state.now, length))
 		return XDP_ABORTED;
-	f = bpf_map_lookup_elem(&flows, &index);
-	if (!f)
-		return XDP_ABORTED;
-	p = (void *)(long)ctx->data;
-	if ((void *)p + (config.ipv6 ? 80 : 60) > (void *)(long)ctx->data_end)
-		return XDP_ABORTED;
-	mark = bpf_htonl(index | (__u32)(state.now >> 32) << 24);
-	if (config.ipv6)
-		write6(p, config.head, f, control.first + number, control.run, mark, sequence, state.now, length);
-	else
-		write4(p, config.head, f, control.first + number, control.run, mark, sequence, state.now, length,
-		       config.sizes > 1);
 	lane->sent++;
 	lane->bytes += length;
 	return bpf_redirect_map(&ports, number, 0);

@@ -48,14 +48,19 @@ type generateGenerateFlow struct {
 }
 
 type generateGenerateState struct {
-	_        structs.HostLayout
-	Armed    uint32
-	Began    uint32
-	Done     uint32
-	Flow     uint32
-	Round    uint64
-	Random   uint64
-	Size     uint64
+	_      structs.HostLayout
+	Armed  uint32
+	Began  uint32
+	Done   uint32
+	Pad    uint32
+	Random uint64
+	At     struct {
+		_     structs.HostLayout
+		Round uint64
+		Size  uint64
+		Flow  uint32
+		Pad   uint32
+	}
 	Tick     uint64
 	Now      uint64
 	Refused  uint64

@@ -82,8 +82,7 @@ func (s *slicer) load(n int) error {
 	}
 	s.framer.Put(s.frame, 0)
 	c := g.config(&worker{flows: flows, frame: s.frame}, 0, 1)
-	config := slicesSlicesConfig{Ipv6: c.Ipv6, Random: c.Random, Flows: c.Flows, Sizes: c.Sizes, Length: c.Length, Head: c.Head}
-	if err := spec.Variables[slicesVarConfig].Set(config); err != nil {
+	if err := spec.Variables[slicesVarConfig].Set(slicesGenerateConfig(c)); err != nil {
 		return fmt.Errorf("configure the generator's program: %w", err)
 	}
 	spec.Maps[slicesMapFlows].MaxEntries = uint32(flows)

@@ -13,6 +13,19 @@ import (
 	"github.com/cilium/ebpf"
 )
 
+type slicesGenerateConfig struct {
+	_         structs.HostLayout
+	Ipv6      uint32
+	Random    uint32
+	Flows     uint32
+	FirstFlow uint32
+	FlowStep  uint32
+	Sizes     uint32
+	Length    uint32
+	Pad       uint32
+	Head      [8]uint64
+}
+
 type slicesGenerateFlow struct {
 	_    structs.HostLayout
 	A    uint64
@@ -39,17 +52,6 @@ type slicesReceiveStream struct {
 	Sharing    uint32
 	Bucket     uint32
 	Latency    [1984]uint64
-}
-
-type slicesSlicesConfig struct {
-	_      structs.HostLayout
-	Ipv6   uint32
-	Random uint32
-	Flows  uint32
-	Sizes  uint32
-	Length uint32
-	Pad    uint32
-	Head   [8]uint64
 }
 
 type slicesSlicesControl struct {
@@ -79,13 +81,16 @@ type slicesSlicesEntry struct {
 }
 
 type slicesSlicesLane struct {
-	_        structs.HostLayout
-	Sent     uint64
-	Bytes    uint64
-	Round    uint64
-	Size     uint64
-	Flow     uint32
-	Pad      uint32
+	_     structs.HostLayout
+	Sent  uint64
+	Bytes uint64
+	At    struct {
+		_     structs.HostLayout
+		Round uint64
+		Size  uint64
+		Flow  uint32
+		Pad   uint32
+	}
 	Underway uint64
 }
 
