@@ -1,0 +1,176 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/testbed"
+)
+
+// Box is where servers live. Its thread starts them all and outlives them:
+// their death signal follows it.
+type Box struct {
+	work chan func()   // for the thread in the namespaces
+	quit chan struct{} // closed at the end
+	over chan error    // what came of the thread
+	dir  int           // Root, from outside
+	once sync.Once
+
+	mu      sync.Mutex
+	running []*Process
+}
+
+// NewBox makes a Box in the network namespace of a place: with a mount
+// namespace whose Root is memory, and /sys showing the namespace's devices.
+func NewBox(in testbed.Place) (*Box, error) {
+	b := &Box{work: make(chan func()), quit: make(chan struct{}), over: make(chan error, 1), dir: -1}
+	made := make(chan error, 1)
+	go func() {
+		err := in(func() error {
+			err := b.move()
+			made <- err
+			for {
+				select {
+				case f := <-b.work:
+					f()
+				case <-b.quit:
+					return nil
+				}
+			}
+		})
+		b.over <- err
+		made <- err // where in never called
+	}()
+	if err := <-made; err != nil {
+		return nil, errors.Join(fmt.Errorf("make a place for a server: %w", err), b.Close())
+	}
+	return b, nil
+}
+
+// move takes the calling thread into the Box's own mount namespace.
+func (b *Box) move() error {
+	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
+		return fmt.Errorf("make a mount namespace: %w", err)
+	}
+	for _, m := range []struct {
+		what, to, kind, data string
+		flags                uintptr
+	}{
+		{"", "/", "", "", unix.MS_REC | unix.MS_PRIVATE},
+		{"linerate", Root, "tmpfs", "mode=0755", unix.MS_NOSUID | unix.MS_NODEV},
+		{"sysfs", "/sys", "sysfs", "", 0},
+	} {
+		if err := unix.Mount(m.what, m.to, m.kind, m.flags, m.data); err != nil {
+			return fmt.Errorf("mount %s on %s in it: %w", m.kind, m.to, err)
+		}
+	}
+	var err error
+	b.dir, err = unix.Open(Root, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	return err
+}
+
+// Do runs f on the Box's thread, inside all its namespaces. Calls wait for
+// each other.
+func (b *Box) Do(f func() error) error {
+	done := make(chan error, 1)
+	guarded := func() {
+		defer func() {
+			if r := recover(); r != nil {
+				done <- fmt.Errorf("panic in a server's place: %v", r)
+			}
+		}()
+		done <- f()
+	}
+	select {
+	case b.work <- guarded:
+		return <-done
+	case <-b.quit:
+		return errClosed
+	}
+}
+
+var errClosed = errors.New("the server's place is closed")
+
+// Bind shows a file or directory of the machine at another path of the Box,
+// which must exist. Write protects the machine's.
+func (b *Box) Bind(from, to string, writable bool) error {
+	return b.Do(func() error {
+		if err := unix.Mount(from, to, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+			return fmt.Errorf("show %s at %s: %w", from, to, err)
+		}
+		if writable {
+			return nil
+		}
+		if err := unix.Mount("", to, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
+			return fmt.Errorf("protect %s: %w", to, err)
+		}
+		return nil
+	})
+}
+
+// Path is a file of Root for this process, whichever namespace its threads
+// are in. It refuses names that leave Root.
+func (b *Box) Path(name string) (string, error) {
+	if !filepath.IsLocal(name) {
+		return "", fmt.Errorf("%q is not a name within a server's directory", name)
+	}
+	return fmt.Sprintf("/proc/self/fd/%d/%s", b.dir, name), nil
+}
+
+// Write writes a file of Root, and the directories to it.
+func (b *Box) Write(name string, data []byte, perm fs.FileMode) error {
+	path, err := b.Path(name)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("make the directory of %s: %w", name, err)
+	}
+	if err := os.WriteFile(path, data, perm); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return os.Chmod(path, perm) // whatever the umask
+}
+
+// Mkdir makes a directory of Root that everybody may write to or, with
+// another mode, not.
+func (b *Box) Mkdir(name string, perm fs.FileMode) error {
+	path, err := b.Path(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.MkdirAll(path, 0o755), os.Chmod(path, perm))
+}
+
+// Read reads a file of Root.
+func (b *Box) Read(name string) ([]byte, error) {
+	path, err := b.Path(name)
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+}
+
+// Close ends all that runs in the Box, and the Box. Its files are gone then.
+func (b *Box) Close() (err error) {
+	b.once.Do(func() {
+		b.mu.Lock()
+		running := b.running
+		b.mu.Unlock()
+		for _, p := range running {
+			p.Stop()
+		}
+		close(b.quit)
+		err = <-b.over
+		if b.dir >= 0 {
+			unix.Close(b.dir)
+		}
+	})
+	return err
+}

@@ -1,0 +1,101 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"os/user"
+	"strings"
+	"time"
+)
+
+// NGINX is the program, as Debian and FreeBSD call its package.
+var NGINX = Program{Name: "nginx", Package: "nginx-light (Debian) or nginx (FreeBSD)", Argv: []string{"-p", Root, "-c", Root + "/" + nginxConf, "-e", Root + "/" + ErrorLog}, Log: ErrorLog}
+
+// StartWeb starts nginx in the Box, for requests to an address of its network
+// namespace, and waits until it listens there.
+func (b *Box) StartWeb(ctx context.Context, w Web, at netip.Addr) (*Process, error) {
+	if err := NGINX.Installed(); err != nil {
+		return nil, err
+	}
+	if err := w.Validate(); err != nil {
+		return nil, err
+	}
+	w.User = workersOf()
+	if err := b.prepareWeb(w, at); err != nil {
+		return nil, err
+	}
+	p := NGINX
+	p.Ready = func() error { return dial(netip.AddrPortFrom(at, PlainPort)) }
+	return b.Start(ctx, p)
+}
+
+// dial tries whether something listens.
+func dial(at netip.AddrPort) error {
+	c, err := net.DialTimeout("tcp", at.String(), time.Second)
+	if err != nil {
+		return err
+	}
+	return c.Close()
+}
+
+// prepareWeb writes the configuration, the certificate and the objects.
+func (b *Box) prepareWeb(w Web, at netip.Addr) error {
+	for _, dir := range []string{"log", "html"} {
+		if err := b.Mkdir(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	for _, dir := range []string{"spool", "cache"} {
+		if err := b.Mkdir(dir, 0o777); err != nil { // its workers are somebody else
+			return err
+		}
+	}
+	if w.TLS {
+		cert, key, err := Certificate(at.AsSlice())
+		if err != nil {
+			return err
+		}
+		if err := b.Write("etc/cert.pem", cert, 0o644); err != nil {
+			return err
+		}
+		if err := b.Write("etc/key.pem", key, 0o600); err != nil {
+			return err
+		}
+	}
+	for _, size := range w.Sizes {
+		if err := b.object(size); err != nil {
+			return err
+		}
+	}
+	return b.Write(nginxConf, []byte(w.Config()), 0o644)
+}
+
+// object makes a file of a size whose bytes do not compress to nothing.
+func (b *Box) object(size int) error {
+	body := make([]byte, size)
+	x := uint32(size)
+	for i := range body {
+		x = x*1664525 + 1013904223 // Numerical Recipes' generator
+		body[i] = byte(x >> 24)
+	}
+	if err := b.Write("html"+Object(size), body, 0o644); err != nil {
+		return fmt.Errorf("make an object of %d bytes: %w", size, err)
+	}
+	return nil
+}
+
+// workersOf is the user and group that a server's workers run as here: nobody
+// or, in a user namespace that knows of root alone, root.
+func workersOf() string {
+	ids, err := os.ReadFile("/proc/self/uid_map")
+	if f := strings.Fields(string(ids)); err == nil && len(f) == 3 && f[2] == "1" {
+		return "root root"
+	}
+	if _, err := user.LookupGroup("nogroup"); err == nil {
+		return "nobody nogroup"
+	}
+	return "nobody"
+}

@@ -1,0 +1,184 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/cputime"
+)
+
+// Process is a server that runs, with all processes it has started.
+type Process struct {
+	cmd   *exec.Cmd
+	name  string
+	ended chan struct{}
+	err   error // of its end
+	space string
+}
+
+// grace is how long a server may take to end by itself.
+const grace = 2 * time.Second
+
+// Start starts a program and waits until it is ready. It is the first process
+// of a process namespace: when it ends, the kernel ends all others there; and
+// it ends when the Box's thread does, which is when linerate does.
+func (b *Box) Start(ctx context.Context, p Program) (*Process, error) {
+	path, err := p.find()
+	if err != nil {
+		return nil, missing(err)
+	}
+	out := &tail{}
+	run := &Process{name: p.Name, ended: make(chan struct{}), cmd: exec.Command(path, p.Argv...)}
+	run.cmd.Dir, run.cmd.Stdout, run.cmd.Stderr = Root, out, out
+	run.cmd.Env = append([]string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "TZ=UTC"}, p.Env...)
+	run.cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWPID, Pdeathsig: unix.SIGKILL, Setsid: true}
+	if err := b.Do(run.cmd.Start); err != nil {
+		return nil, fmt.Errorf("start %s: %w", path, err)
+	}
+	run.space, _ = os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", run.cmd.Process.Pid))
+	go func() {
+		run.err = run.cmd.Wait()
+		close(run.ended)
+	}()
+	b.mu.Lock()
+	b.running = append(b.running, run)
+	b.mu.Unlock()
+	if err := b.await(ctx, run, p); err != nil {
+		run.Stop()
+		return nil, b.blame(err, run, p, out)
+	}
+	return run, nil
+}
+
+// errNotReady wraps what the last try said.
+var errNotReady = errors.New("it is not ready")
+
+func (b *Box) await(ctx context.Context, run *Process, p Program) error {
+	if p.Ready == nil {
+		return nil
+	}
+	patience := p.Patience
+	if patience == 0 {
+		patience = 10 * time.Second
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var last error
+	for {
+		if last = b.Do(p.Ready); last == nil {
+			return nil
+		}
+		select {
+		case <-run.ended:
+			return errEnded
+		case <-ctx.Done():
+			return fmt.Errorf("%w after %v: %w", errNotReady, patience, last)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+var errEnded = errors.New("it ended")
+
+// blame adds what the program itself had to say.
+func (b *Box) blame(err error, run *Process, p Program, out *tail) error {
+	said := out.String()
+	if p.Log != "" {
+		if log, err := b.Read(p.Log); err == nil {
+			said += string(log)
+		}
+	}
+	said = string(bytes.TrimSpace([]byte(said)))
+	if len(said) > maxSaid {
+		said = said[len(said)-maxSaid:]
+	}
+	if errors.Is(err, errEnded) {
+		return ended(p.Name, run.err, said)
+	}
+	if said != "" {
+		return fmt.Errorf("start %s: %w: %s", p.Name, err, said)
+	}
+	return fmt.Errorf("start %s: %w", p.Name, err)
+}
+
+// maxSaid is how much of a log an error carries.
+const maxSaid = 600
+
+// Stop ends the server and everything it started: politely, then not. It
+// returns when nothing of it is left.
+func (p *Process) Stop() {
+	_ = p.cmd.Process.Signal(unix.SIGTERM) // it may have ended
+	select {
+	case <-p.ended:
+		return
+	case <-time.After(grace):
+	}
+	_ = p.cmd.Process.Kill()
+	<-p.ended
+}
+
+// Running is nil while the server runs, and how it ended after that.
+func (p *Process) Running() error {
+	select {
+	case <-p.ended:
+		return ended(p.name, p.err, "")
+	default:
+		return nil
+	}
+}
+
+// CPU is the processor time that the server's living processes have used; what
+// those that have ended used is not in it.
+func (p *Process) CPU() time.Duration {
+	var sum time.Duration
+	for _, pid := range p.PIDs() {
+		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/[0-9]*", pid))
+		for _, t := range threads {
+			if id, err := strconv.Atoi(filepath.Base(t)); err == nil {
+				sum += cputime.Thread(id).Ran
+			}
+		}
+	}
+	return sum
+}
+
+// PIDs are all processes of the server's process namespace, as the machine
+// numbers them.
+func (p *Process) PIDs() (pids []int) {
+	if p.space == "" || p.Running() != nil {
+		return nil
+	}
+	all, _ := filepath.Glob("/proc/[0-9]*/ns/pid")
+	for _, path := range all {
+		if space, err := os.Readlink(path); err == nil && space == p.space {
+			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(path)))); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}
+
+// tail keeps the end of what is written to it. Only exec's one copying
+// goroutine writes; it is read when that has ended.
+type tail struct{ data []byte }
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.data = append(t.data, p...)
+	if over := len(t.data) - 4*maxSaid; over > 0 {
+		t.data = append(t.data[:0], t.data[over:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string { return string(t.data) }
