@@ -61,6 +61,27 @@ func (r Row) Text() string {
 		show.SignedPercent(r.EffectPercent.Float()), show.Interval(r.CILow.Float(), r.CIHigh.Float()), r.Verdict, r.N, r.Machine(), r.OS, r.Release, r.Workload)
 }
 
+// Reversed is the same verdict read the other way round: what going back from
+// After to Before does. The ratio of two means has the reverse of its interval.
+func (r Row) Reversed() Row {
+	back := func(n stats.Number) stats.Number {
+		v, ok := n.Get()
+		if !ok || v <= -100 {
+			return stats.Number{}
+		}
+		return stats.Num(100 * (1/(1+v/100) - 1))
+	}
+	r.Before, r.After = r.After, r.Before
+	r.Effect = stats.Effect{EffectPercent: back(r.EffectPercent), CILow: back(r.CIHigh), CIHigh: back(r.CILow)}
+	switch r.Verdict {
+	case stats.Better:
+		r.Verdict = stats.Worse
+	case stats.Worse:
+		r.Verdict = stats.Better
+	}
+	return r
+}
+
 // columns of the text form, in order.
 var columns = []string{"tunable", "before", "after", "alone", "os", "release", "cpu", "cores", "nic", "driver", "workload", "metric",
 	"study", "effect_percent", "ci_low", "ci_high", "n", "p_holm", "verdict", "flags", "id"}

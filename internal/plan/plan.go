@@ -34,6 +34,10 @@ type Plan struct {
 	// "link" → "10G", "states" → "5M".
 	Needs map[string]string `json:"needs,omitempty"`
 
+	// Unmet is what of Needs no setting can give this host, in words: more
+	// memory than there is.
+	Unmet []string `json:"unmet,omitempty"`
+
 	Settings  []Setting   `json:"settings"`
 	LeftAlone []LeftAlone `json:"left_alone"`
 	Remove    []Removal   `json:"remove"`

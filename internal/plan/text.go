@@ -28,15 +28,18 @@ func (p Plan) head(out *show.Page) {
 	}
 	out.Line(out.Bold(fmt.Sprintf("Plan %s for %s", p.Short(), show.Clean(host))) + fmt.Sprintf(" (%s %s, role %s)", p.OS, p.Release, p.Role))
 	var needs []string
-	for _, n := range []string{"link", "rtt", "states", "connections"} {
-		if v, ok := p.Needs[n]; ok {
-			needs = append(needs, n+" "+v)
+	for _, n := range [][2]string{{"link", "link"}, {"rtt", "rtt"}, {"states", "flows tracked"}, {"connections", "connections"}} {
+		if v, ok := p.Needs[n[0]]; ok {
+			needs = append(needs, n[1]+" "+v)
 		}
 	}
 	if len(needs) > 0 {
 		out.Line("It is to carry: " + strings.Join(needs, ", ") + ".")
 	}
-	if len(p.Settings) == 0 {
+	for _, u := range p.Unmet {
+		out.Paragraph(out.Bold("Not met: "), "", show.Clean(u))
+	}
+	if len(p.Settings) == 0 && len(p.Unmet) == 0 {
 		out.Paragraph("", "", "Nothing to set: for this role, release and hardware nothing is known to be wrong, too small or measured to be better. That is a good plan.")
 	}
 }
@@ -111,11 +114,20 @@ func (p Plan) leftAlone(out *show.Page) {
 	}
 	out.Line("")
 	out.Line(out.Bold("Left alone on purpose"))
+	// Ports of one card have one reason: it is told once.
+	var order []string
+	names := map[string][]string{}
 	for _, l := range p.LeftAlone {
 		name := l.Name
 		if l.Value != nil {
 			name += " (" + *l.Value + ")"
 		}
-		out.Paragraph("  ", "      ", show.Clean(name+": "+l.Reason))
+		if names[l.Reason] == nil {
+			order = append(order, l.Reason)
+		}
+		names[l.Reason] = append(names[l.Reason], name)
+	}
+	for _, reason := range order {
+		out.Paragraph("  ", "      ", show.Clean(strings.Join(names[reason], ", ")+": "+reason))
 	}
 }

@@ -50,6 +50,9 @@ type Advice struct {
 	When      string `yaml:"when"`
 	Unless    string `yaml:"unless"`
 	Otherwise string `yaml:"otherwise"`
+	// Unmet: where Unless holds, this host cannot be what was asked for, and
+	// the plan says so before all else.
+	Unmet bool `yaml:"unmet"`
 	// Value is an expression for the value. Raise: a greater one stays.
 	Value string `yaml:"value"`
 	Raise bool   `yaml:"raise"`

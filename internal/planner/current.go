@@ -1,10 +1,13 @@
 package planner
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/fact/factexpr"
+	"linerate/internal/setting"
 )
 
 // current is a tunable as the host has it.
@@ -30,6 +33,9 @@ func (p *planning) current(name string, n *names) current {
 	if limit, ok := strings.CutPrefix(name, "pf.conf:limit."); ok && p.Facts.Firewall.PF != nil {
 		return p.pfLimit(limit, name)
 	}
+	if c := p.offload(name, n.Device); c.Known {
+		return c
+	}
 	usual := ""
 	if r, ok := p.Catalogue.Lookup(p.Facts.OS, name); ok {
 		usual, _ = p.Catalogue.Default(r, p.Facts)
@@ -48,6 +54,21 @@ func (p *planning) current(name string, n *names) current {
 		return current{usual, "default", true}
 	}
 	return current{Value: n.Text(name)}
+}
+
+// offload is an interface's feature as the interface has it.
+func (p *planning) offload(name, device string) current {
+	for _, nic := range p.Facts.NICs {
+		if device == "" || nic.Name != device || nic.Options == nil {
+			continue
+		}
+		for template, known := range properties {
+			if known.mechanism == setting.Offload && instance(template, device) == name {
+				return current{factexpr.Offload(&nic, cmp.Or(known.option, known.name)), "the running interface", true}
+			}
+		}
+	}
+	return current{}
 }
 
 // pfLimit is a limit of pf: as the kernel has it, else as pf.conf sets it,

@@ -161,13 +161,32 @@ func (p *planning) instances(name string) []string {
 	return out
 }
 
+// away turns verdicts into those about a change from what the host has: what
+// was measured the other way round is turned, what compared two other values
+// says nothing here.
+func (p *planning) away(name string, r *tunable.Record, all []evidence.Row) []evidence.Row {
+	now := p.current(name, p.at(name, "")).Value
+	usual, _ := p.Catalogue.Default(r, p.Facts)
+	is := func(value string) bool { return cmp.Or(value, usual) == now }
+	var out []evidence.Row
+	for _, m := range all {
+		switch {
+		case is(m.Before) && !is(m.After):
+			out = append(out, m)
+		case is(m.After) && !is(m.Before):
+			out = append(out, m.Reversed())
+		}
+	}
+	return out
+}
+
 // weigh decides about one tunable by its verdicts.
 func (p *planning) weigh(name string, r *tunable.Record, all []evidence.Row) {
 	if p.taken[name] {
 		return
 	}
 	var here, there []evidence.Row
-	for _, m := range all {
+	for _, m := range p.away(name, r, all) {
 		if p.fit(m) == alike {
 			here = append(here, m)
 		} else {
@@ -179,7 +198,7 @@ func (p *planning) weigh(name string, r *tunable.Record, all []evidence.Row) {
 	switch {
 	case len(here) == 0 && len(there) == 0:
 	case len(here) == 0:
-		_ = p.leave(name, "Measured by others, on other hardware or releases: "+told(there)+". Measure it here before it is set.", n)
+		_ = p.leave(name, elsewhereText(there), n)
 	case conflict:
 		_ = p.leave(name, "The evidence on hardware like this conflicts: "+told(here)+".", n)
 	case gain == nil:
@@ -187,6 +206,15 @@ func (p *planning) weigh(name string, r *tunable.Record, all []evidence.Row) {
 	default:
 		p.take(name, r, *gain, n)
 	}
+}
+
+// elsewhereText is what verdicts from other hardware or releases are good for.
+func elsewhereText(ms []evidence.Row) string {
+	gain, _ := verdictOf(ms)
+	if gain == nil {
+		return "Others measured it and found nothing better, on other hardware or releases: " + told(ms) + "."
+	}
+	return "Measured by others, on other hardware or releases: " + told(ms) + ". Measure it here before it is set."
 }
 
 // verdictOf is the clearest gain among verdicts, or that they disagree.
@@ -266,21 +294,22 @@ func (p *planning) claims(r *tunable.Record, value string) (pro, con []plan.Clai
 	var order []said
 	values := map[said][]string{}
 	for _, c := range p.Catalogue.ClaimsOn(r) {
-		if c.Says == "" {
-			continue
+		if c.Says == "" || c.Value == "" {
+			continue // what names no value is neither for one nor against it: explain tells it
 		}
 		k := said{c.Source, c.Says, c.Verdict}
 		if values[k] == nil {
 			order = append(order, k)
 		}
-		values[k] = append(values[k], cmp.Or(c.Value, "–"))
+		values[k] = append(values[k], c.Value)
 	}
 	for _, k := range order {
 		claim := plan.Claim{Text: oneLine(fmt.Sprintf("%s (%s): %s", strings.Join(values[k], ", "), k.verdict, k.says)), Source: k.source}
+		says := slices.ContainsFunc(values[k], func(v string) bool { return v == value || value == "off" && strings.HasPrefix(v, "-") })
 		switch stands := slices.Contains([]string{tunable.Holds, tunable.Measured, tunable.Depends}, k.verdict); {
-		case stands && slices.Contains(values[k], value):
+		case stands && says:
 			pro = append(pro, claim)
-		case !slices.Contains(values[k], value):
+		case !says:
 			con = append(con, claim)
 		}
 	}

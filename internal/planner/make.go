@@ -138,7 +138,7 @@ func (p *planning) one(a *Advice, r *tunable.Record, name, device string) error 
 		return p.leave(name, "Nobody has measured that it helps: include what is unmeasured, or put the question to the lab.", n)
 	}
 	if missing := n.missing(a.Needs); len(missing) > 0 {
-		return p.leave(name, fmt.Sprintf("It depends on the %s, and nobody said.", show.List(missing)), n)
+		return p.leave(name, fmt.Sprintf("It depends on %s, and nobody said.", show.List(missing)), n)
 	}
 	if a.Unless != "" {
 		unless, err := language().Holds(a.Unless, n)
@@ -146,10 +146,22 @@ func (p *planning) one(a *Advice, r *tunable.Record, name, device string) error 
 			return err
 		}
 		if unless {
-			return p.leave(name, a.Otherwise, n)
+			return p.otherwise(a, name, n)
 		}
 	}
 	return p.set(a, r, name, device, n)
+}
+
+// otherwise leaves alone what an advice would set but for its condition.
+func (p *planning) otherwise(a *Advice, name string, n *names) error {
+	if a.Unmet {
+		text, err := language().Fill(a.Otherwise, n)
+		if err != nil {
+			return err
+		}
+		p.plan.Unmet = append(p.plan.Unmet, oneLine(text))
+	}
+	return p.leave(name, a.Otherwise, n)
 }
 
 // at is the names with the tunable's own value.
@@ -169,6 +181,9 @@ func (p *planning) set(a *Advice, r *tunable.Record, name, device string, n *nam
 	value := text(v)
 	n.New = factNumber(value)
 	current := p.current(name, n)
+	if r.At(p.Facts.Release).Mechanism == tunable.Module && p.moduleLasts(moduleName(name)) {
+		return p.leave(name, "It is loaded, and will be at the next boot. "+a.Reason, n)
+	}
 	if current.Value == value {
 		return p.leave(name, "It is "+value+" already. "+a.Reason, n)
 	}

@@ -30,6 +30,9 @@ type names struct {
 	Size func(bytes any) string        `expr:"size"`
 	Rate func(bits any) string         `expr:"rate"`
 	Up   func(v, multiple any) float64 `expr:"up"`
+	// Span writes seconds for people, Grouped a whole number.
+	Span    func(seconds any) string `expr:"span"`
+	Grouped func(n any) string       `expr:"grouped"`
 }
 
 // language is that of the advice.
@@ -43,17 +46,21 @@ func (in *Input) names() *names {
 	n.RTT, n.States, n.Connections = in.Needs.RTT, in.Needs.States, in.Needs.Connections
 	n.Size = func(bytes any) string { return show.Bytes(factexpr.Number(bytes)) }
 	n.Rate = func(bits any) string { return show.Bits(factexpr.Number(bits)) }
+	n.Span = func(seconds any) string { return show.Nanos(factexpr.Number(seconds) * 1e9) }
+	n.Grouped = func(v any) string { return show.Grouped(factexpr.Number(v), 0) }
 	n.Up = func(v, multiple any) float64 { return roundUp(factexpr.Number(v), factexpr.Number(multiple)) }
 	return n
 }
 
-// missing names the needs that neither the caller nor the facts give.
+// missing tells which needs neither the caller nor the facts give, in words.
 func (n *names) missing(needs []string) []string {
+	words := map[string]string{"link": "the rate of the link", "rtt": "the longest round trip that matters (rtt)", "states": "how many flows are tracked at a time (states)",
+		"connections": "how many connections there are at a time"}
+	known := map[string]bool{"link": n.Link > 0, "rtt": n.RTT > 0, "states": n.States > 0, "connections": n.Connections > 0}
 	var out []string
 	for _, need := range needs {
-		known := map[string]bool{"link": n.Link > 0, "rtt": n.RTT > 0, "states": n.States > 0, "connections": n.Connections > 0}
 		if !known[need] {
-			out = append(out, need)
+			out = append(out, words[need])
 		}
 	}
 	return out

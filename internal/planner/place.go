@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,8 +31,7 @@ func (p *planning) place(s *plan.Setting, r *tunable.Record, device string) erro
 		s.Mechanism = setting.RC
 	case tunable.Module:
 		s.Mechanism, s.Name, s.Value = setting.Module, moduleName(s.Name), "loaded"
-		absent := "absent"
-		s.Current = plan.Current{Value: &absent}
+		s.Current = plan.Current{Value: p.moduleNow(s.Name)}
 	case tunable.Firewall:
 		limit, ok := strings.CutPrefix(s.Name, "pf.conf:limit.")
 		if !ok {
@@ -57,15 +57,18 @@ func runtimeTakes(m setting.Mechanism, s tunable.State) bool {
 	return true
 }
 
-// properties are the interface settings of the catalogue that knobs know.
+// properties are the interface settings of the catalogue that knobs know; the
+// option is what an interface's facts call a feature, where that is another
+// word.
 var properties = map[string]struct {
-	mechanism setting.Mechanism
-	name      string
+	mechanism    setting.Mechanism
+	name, option string
 }{
-	"ifconfig:lro": {setting.Offload, "lro"}, "ifconfig:tso": {setting.Offload, "tso"},
-	"ifconfig:mtu": {setting.Link, "mtu"}, "ifconfig:rxcsum": {setting.Offload, "rxcsum"}, "ifconfig:txcsum": {setting.Offload, "txcsum"},
-	"ethtool -K IF gro": {setting.Offload, "gro"}, "ethtool -K IF lro": {setting.Offload, "lro"}, "ethtool -K IF tso": {setting.Offload, "tso"},
-	"ethtool -G IF rx": {setting.Ring, "rx"}, "ethtool -G IF tx": {setting.Ring, "tx"},
+	"ifconfig:lro": {setting.Offload, "lro", ""}, "ifconfig:tso": {setting.Offload, "tso", "tso4"},
+	"ifconfig:mtu": {setting.Link, "mtu", ""}, "ifconfig:rxcsum": {setting.Offload, "rxcsum", ""}, "ifconfig:txcsum": {setting.Offload, "txcsum", ""},
+	"ethtool -K IF gro": {setting.Offload, "gro", "generic-receive-offload"}, "ethtool -K IF lro": {setting.Offload, "lro", "large-receive-offload"},
+	"ethtool -K IF tso": {setting.Offload, "tso", "tcp-segmentation-offload"},
+	"ethtool -G IF rx":  {setting.Ring, "rx", ""}, "ethtool -G IF tx": {setting.Ring, "tx", ""},
 }
 
 func (p *planning) placeDevice(s *plan.Setting, r *tunable.Record, device string) error {
@@ -89,7 +92,30 @@ func setBy(r *tunable.Record, name, value string) string {
 	return fmt.Sprintf("set it by %s.", r.Mechanism)
 }
 
-func moduleName(name string) string { return strings.TrimSuffix(name, "_load") }
+// moduleName is a module's own name: the catalogue calls it tcp_rack_load
+// (loader.conf) or "module nf_conntrack".
+func moduleName(name string) string {
+	return strings.TrimPrefix(strings.TrimSuffix(name, "_load"), "module ")
+}
+
+// moduleNow is whether a module is there now; nil where that is not known.
+func (p *planning) moduleNow(name string) *string {
+	m, ok := p.Facts.Module(name)
+	state := "absent"
+	switch {
+	case ok && (m.InKernel || m.Loaded != nil && *m.Loaded):
+		state = "loaded"
+	case !p.Facts.Live():
+		return nil
+	}
+	return &state
+}
+
+// moduleLasts tells whether a module is there and a file loads it at boot.
+func (p *planning) moduleLasts(name string) bool {
+	m, ok := p.Facts.Module(name)
+	return ok && (m.InKernel || m.Loaded != nil && *m.Loaded && slices.ContainsFunc(m.Lines, func(l fact.Line) bool { return l.Effective }))
+}
 
 // instance fills a device into a templated name: dev.igb.N.fc of igb0 is
 // dev.igb.0.fc.

@@ -31,6 +31,12 @@ func host(os, rel, cpu string, cpus int, memory uint64, nics ...fact.NIC) *fact.
 	f := &fact.Facts{OS: os, Release: r, Arch: "amd64", Hostname: "box", From: fact.Origin{Kind: fact.KindHost},
 		CPU:    fact.CPU{Model: cpu, Count: cpus, Cores: cpus, Packages: 1, ThreadsPerCore: 1},
 		Memory: fact.Memory{Physical: memory, Real: memory, PageSize: 4096}, NICs: nics}
+	if os == fact.FreeBSD {
+		set(f, "kern.ostype", "FreeBSD")
+		for counter, source := range map[string]string{"tcp.listen_overflows": "netstat -s", "mbuf.denied.clusters": "netstat -m", "netisr.ip.queue_drops": "netstat -Q"} {
+			f.AddCounter(counter, 0, source)
+		}
+	}
 	return f
 }
 
@@ -60,6 +66,11 @@ func forwarding(f *fact.Facts) *fact.Facts {
 	return f
 }
 
+func forwarding6(f *fact.Facts) *fact.Facts {
+	set(f, "net.inet6.ip6.forwarding", "1")
+	return forwarding(f)
+}
+
 func nginx(f *fact.Facts) *fact.Facts {
 	f.Services = append(f.Services, fact.Service{Name: "nginx", Enabled: on()})
 	f.Listeners = append(f.Listeners, fact.Listener{Port: 443}, fact.Listener{Port: 80})
@@ -81,8 +92,8 @@ func scenarios() []scenario {
 		{"home-firewall", withPF(host("freebsd", "14.3-RELEASE", "Intel(R) Xeon(R) CPU E3-1275L v3", 4, 16<<30, nic("igb0", "igb", 1e9, "RXCSUM", "TSO4", "LRO"), nic("igb1", "igb", 1e9, "RXCSUM", "TSO4"))), "firewall", planner.Needs{Link: gigabit}, false},
 		{"rack-server-chelsio", nginx(host("freebsd", "14.3-RELEASE", "Intel(R) Xeon(R) CPU E5-2697 v4", 18, 128<<30, nic("cxl0", "cxl", 10e9, "LRO", "TSO4"))), "web", planner.Needs{Link: ten, RTT: 0.03}, false},
 		{"nginx-tls", nginx(host("freebsd", "14.3-RELEASE", "AMD EPYC 7402P", 24, 64<<30, nic("mce0", "mce", 10e9, "LRO", "TSO4"))), "web", planner.Needs{Link: ten, RTT: 0.1}, true},
-		{"router-10g-14", forwarding(host("freebsd", "14.3-RELEASE", "Intel(R) Xeon(R) CPU E5-2650 v4", 12, 32<<30, nic("ix0", "ix", 10e9), nic("ix1", "ix", 10e9, "LRO"))), "router", planner.Needs{Link: ten}, false},
-		{"router-10g-12", forwarding(host("freebsd", "12.4-RELEASE", "Intel(R) Xeon(R) CPU E5-2650 v4", 12, 32<<30, nic("ix0", "ix", 10e9), nic("ix1", "ix", 10e9))), "router", planner.Needs{Link: ten}, false},
+		{"router-10g-14", forwarding6(host("freebsd", "14.3-RELEASE", "Intel(R) Xeon(R) CPU E5-2650 v4", 12, 32<<30, nic("ix0", "ix", 10e9), nic("ix1", "ix", 10e9, "LRO"))), "router", planner.Needs{Link: ten}, false},
+		{"router-10g-12", forwarding6(host("freebsd", "12.4-RELEASE", "Intel(R) Xeon(R) CPU E5-2650 v4", 12, 32<<30, nic("ix0", "ix", 10e9), nic("ix1", "ix", 10e9))), "router", planner.Needs{Link: ten}, false},
 		{"firewall-5m-8g", withPF(host("freebsd", "14.3-RELEASE", "Intel(R) Atom(TM) CPU C3758", 8, 8<<30, nic("ixl0", "ixl", 10e9), nic("ixl1", "ixl", 10e9))), "firewall", planner.Needs{States: 5e6}, false},
 		{"firewall-5m-2g", withPF(host("freebsd", "14.3-RELEASE", "Intel(R) Atom(TM) CPU C3758", 8, 2<<30, nic("ixl0", "ixl", 10e9), nic("ixl1", "ixl", 10e9))), "firewall", planner.Needs{States: 5e6}, false},
 		{"rack-stack-13", nginx(host("freebsd", "13.5-RELEASE", "AMD EPYC 7402P", 24, 64<<30, nic("mce0", "mce", 10e9))), "cdn", planner.Needs{}, true},
@@ -100,6 +111,7 @@ func linuxFirewall() *fact.Facts {
 	f.Firewall.NFT = &fact.NFT{Rules: 30, Tracking: on(), Connections: &now, Max: &max}
 	set(f, "net.netfilter.nf_conntrack_buckets", "262144")
 	set(f, "net.netfilter.nf_conntrack_max", "262144")
+	f.Modules = append(f.Modules, fact.Module{Name: "nf_conntrack", Loaded: on()})
 	return f
 }
 
@@ -209,7 +221,21 @@ func TestScenariosSay(t *testing.T) {
 	if find(byName["router-10g-14"], "net.inet.ip.redirect") != nil || !strings.Contains(left(byName["router-10g-14"], "net.inet.ip.redirect"), "no longer asks") {
 		t.Error("a router of 14 is told nothing of redirects, or to change them")
 	}
-	if s := find(byName["router-10g-14"], "lro"); s == nil || s.Device != "ix1" || s.Value != "off" {
+	for _, name := range []string{"router-10g-12", "router-10g-14"} {
+		if s := find(byName[name], "net.inet6.ip6.redirect"); s == nil || s.Value != "0" || s.Evidence.Kind != plan.Correctness {
+			t.Errorf("%s forwards IPv6 on the slow path: %+v", name, s)
+		}
+	}
+	if p := byName["firewall-5m-2g"]; len(p.Unmet) != 1 || !strings.Contains(p.Unmet[0], "too small for 5,000,000 flows") {
+		t.Errorf("a host too small for its flows is told: %q", p.Unmet)
+	}
+	if s := find(byName["release-mirror"], "net.inet.tcp.recvbuf_max"); s == nil {
+		t.Error("a cache fetches from its origin as slowly as before")
+	}
+	if s := find(byName["linux-firewall-1m"], "nf_conntrack"); s == nil || s.Where.File != plan.LinuxModules {
+		t.Errorf("the limits are lost at the next boot: %+v", s)
+	}
+	if s := find(byName["router-10g-14"], "lro"); s == nil || s.Current.Value == nil || *s.Current.Value != "on" || s.Device != "ix1" || s.Value != "off" {
 		t.Errorf("LRO stays on a router's port: %+v", s)
 	}
 	if s := find(byName["firewall-5m-8g"], "states"); s == nil || s.Value != "10000000" || s.Current.Value == nil || *s.Current.Value != "100000" {
