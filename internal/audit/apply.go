@@ -205,7 +205,7 @@ func (a *auditor) folklore() []candidate {
 			continue
 		}
 		for _, cl := range a.c.ClaimsOn(rec) {
-			if cl.Value == "" || !rec.SameValue(cl.Value, l.Value) {
+			if cl.Value == "" || !rec.SameValue(cl.Value, l.Value) || a.f.Release.Before(cl.Since) && !a.f.Release.IsZero() {
 				continue
 			}
 			if said := a.claim(l, rec, cl); said != nil {

@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/show"
+	"linerate/internal/tunable"
 )
 
 // Coverage is how much of a host the catalogue knows: what an audit without
@@ -50,7 +51,7 @@ func (a *auditor) coverage() Coverage {
 		switch {
 		case !known:
 			v.Unjudged = append(v.Unjudged, Unjudged{clean(s.Name), "not in the catalogue"})
-		case rec.At(a.f.Release).IsFormula() && a.env.Unknown(rec.At(a.f.Release).Formula):
+		case rec.At(a.f.Release).IsFormula() && a.env.Unknown(rec.At(a.f.Release).Formula) && !a.decided(s, rec):
 			v.Unjudged = append(v.Unjudged, Unjudged{s.Name, "its default is computed from what is not known of the host"})
 		}
 	}
@@ -62,6 +63,17 @@ func count(yes bool) int {
 		return 1
 	}
 	return 0
+}
+
+// decided reports a number that is above, or below, what the kernel computes
+// on any machine, so that this one's size does not matter.
+func (a *auditor) decided(s fact.Setting, rec *tunable.Record) bool {
+	i := slices.IndexFunc(s.Lines, func(l fact.Line) bool { return l.Effective })
+	if i < 0 {
+		return false
+	}
+	rung, _, _, ok := a.overtaken(s.Lines[i].Value, rec)
+	return ok && (rung == 0 || rung == rungs)
 }
 
 // verdict is what no findings mean: that a host is well is only said where

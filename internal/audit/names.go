@@ -5,6 +5,7 @@ import (
 	"linerate/internal/fact"
 	"linerate/internal/hint"
 	"linerate/internal/tunable"
+	"slices"
 	"strings"
 )
 
@@ -49,6 +50,11 @@ func (a *auditor) unknown(j judged) []candidate {
 		f.Message = fmt.Sprintf("the running kernel has no %s", j.Name)
 		f.Why = "The name is gone, misspelt, or its module is not loaded. " + a.consequence(j.Mechanism)
 		f.Fix = "Remove the line, or load the module that brings the name."
+	case a.whole(j):
+		f.Severity, f.Action = Warning, Remove
+		f.Message = fmt.Sprintf("no kernel of kernel.org from 5.10 on has %s", j.Name)
+		f.Why = "The catalogue has every name of this family. A misspelling, a name of long ago, or a patch of whoever built the kernel. " + a.consequence(j.Mechanism)
+		f.Fix = "Remove the line, unless the host answers: " + ask(a.f.OS, j.Name)
 	case j.Mechanism == fact.Sysctl || j.Mechanism == fact.Loader && strings.Contains(j.Name, "."):
 		as, f.Severity, f.Action = unjudged, Info, Measure
 		f.Message = j.Name + " is not in the catalogue; the audit cannot judge it"
@@ -58,6 +64,12 @@ func (a *auditor) unknown(j judged) []candidate {
 		return nil // ports bring rc.conf variables and modules of their own
 	}
 	return one(as, f)
+}
+
+// whole reports a sysctl of a family of which the catalogue has all.
+func (a *auditor) whole(j judged) bool {
+	return j.Mechanism == fact.Sysctl && a.f.OS == fact.Linux &&
+		slices.ContainsFunc(a.Rules.Whole, func(p string) bool { return strings.HasPrefix(j.Name, p) })
 }
 
 // ask is the command by which a host tells of a sysctl.

@@ -132,6 +132,9 @@ type Lists struct {
 	Repeatable []string `yaml:"repeatable"`
 	// Transforms are sysctls that answer something else than was written.
 	Transforms []string `yaml:"transforms"`
+	// Whole are the beginnings of names of which the catalogue has all that
+	// kernel.org's kernels of its releases have.
+	Whole []string `yaml:"whole"`
 	// NotGeneric are kernel options that GENERIC is built without.
 	NotGeneric []string `yaml:"not_generic"`
 }
@@ -154,6 +157,7 @@ func (l *Lists) merge(o Lists, file string) error {
 	l.Distributions = append(l.Distributions, o.Distributions...)
 	l.Repeatable = append(l.Repeatable, o.Repeatable...)
 	l.Policies = append(l.Policies, o.Policies...)
+	l.Whole = append(l.Whole, o.Whole...)
 	l.NotGeneric = append(l.NotGeneric, o.NotGeneric...)
 	return nil
 }

@@ -102,27 +102,18 @@ func (a *auditor) restores(j judged) bool {
 }
 
 // lowers reports lines that put a number below a default that the kernel
-// computes, or that has grown since the number was good advice.
+// computes, or that has grown since the number was good advice. Of several
+// numbers the last, the limit, is compared.
 func (a *auditor) lowers(j judged) []candidate {
-	if j.rec == nil || !j.rec.Type.Integer() {
+	if j.rec == nil || !j.rec.Type.Integer() && !(j.rec.Type == tunable.Numbers && j.st.IsFormula()) {
 		return nil
 	}
 	f := Finding{ID: "LR-LOWERS:" + j.Name, Kind: LowersDefault, Name: j.Name, Sources: j.rec.Sources}.at(j.Line)
 	d, known := j.rec.DefaultIn(a.f.Release, a.env)
 	switch {
 	case j.st.IsFormula() && !known:
-		if j.rec.Constraints.OnlyRaise || capacity(j) {
-			f.Severity, f.Action = Info, Measure
-			f.Message = fmt.Sprintf("%s=%s replaces a default that the kernel computes from the machine", j.Name, j.Value)
-			f.Why = fmt.Sprintf("The default is %s; a number copied from another machine may be below it.", j.st.Formula)
-			if j.rec.Constraints.OnlyRaise && j.Mechanism == fact.Sysctl {
-				f.Why += " A running system then refuses the line (\"Invalid argument\"): it can only be raised."
-			}
-			f.Fix = fmt.Sprintf("Compare: sysctl -n %s without the line. Remove it unless it is above.", j.Name)
-			return one(worse, f)
-		}
-		return nil
-	case !known || less(j.Value, d) >= 0:
+		return a.belowOnSome(j, f)
+	case !known || less(last(j.Value), last(d)) >= 0:
 		return nil
 	case j.st.IsFormula() && capacity(j):
 		f.Severity, f.Action = Warning, Remove
@@ -144,8 +135,14 @@ func (a *auditor) lowers(j judged) []candidate {
 // capacity reports a number of which more is meant to be better: the values
 // that switch something off, and signs, are decisions and no stale numbers.
 func capacity(j judged) bool {
-	v, ok := tunable.ParseInteger(strings.TrimSpace(j.Value))
+	v, ok := tunable.ParseInteger(last(j.Value))
 	return ok && v.Cmp(big.NewInt(1)) > 0
+}
+
+// last is the last of several numbers, or the only one.
+func last(value string) string {
+	value = strings.TrimSpace(value)
+	return value[strings.LastIndexAny(value, " \t")+1:]
 }
 
 // grownFrom is the default of earlier releases that a line's value was not

@@ -1,5 +1,7 @@
 package tunable
 
+import "linerate/internal/fact/release"
+
 // Claims is one source and what it says.
 type Claims struct {
 	// Source is the short name that findings cite: guide, talk-2019 …
@@ -33,6 +35,9 @@ type Claim struct {
 	// Verdict is one of the Verdict constants; Truth says why.
 	Verdict string `yaml:"verdict"`
 	Truth   string `yaml:"truth"`
+	// Since is the release from which the verdict holds, where it did not
+	// always; before it the claim is no finding.
+	Since release.Release `yaml:"since"`
 
 	Source string `yaml:"-"`
 	Line   int    `yaml:"-"`

@@ -1,0 +1,88 @@
+package audit
+
+import (
+	"fmt"
+
+	"linerate/internal/fact"
+	"linerate/internal/show"
+	"linerate/internal/tunable"
+)
+
+// rungs are the machines, from the smallest to the largest thought of, on
+// which a default is computed when the host's own size is not known.
+const rungs = 15
+
+// machine is the host as if it had so much: 1 GiB to 16 TiB of memory in one
+// domain, or 1 to 16,384 processors.
+func (a *auditor) machine(rung int, processors bool) tunable.Env {
+	f := *a.f
+	if processors {
+		f.CPU.Count = 1 << rung
+	} else {
+		f.Memory.Physical = 1 << (30 + rung)
+		if len(f.CPU.Domains) == 0 {
+			f.CPU.Domains = make([]fact.Domain, 1)
+		}
+	}
+	return a.c.NewEnv(&f, a.Role)
+}
+
+// size says what a rung is.
+func size(rung int, processors bool) string {
+	if processors {
+		return show.Plural(1<<rung, "processor")
+	}
+	return show.Bytes(float64(uint64(1)<<(30+rung))) + " of memory"
+}
+
+// belowOnSome reports a number for which the kernel's own, computed from what
+// is not known of this host, is larger on some machines, and on which. One
+// that no machine's own exceeds raises it everywhere: nothing is said.
+func (a *auditor) belowOnSome(j judged, f Finding) []candidate {
+	if !j.rec.Constraints.OnlyRaise && !capacity(j) {
+		return nil
+	}
+	f.Severity, f.Action = Info, Measure
+	f.Fix = fmt.Sprintf("Compare: sysctl -n %s without the line. Remove it unless it is above.", j.Name)
+	rung, processors, own, ok := a.overtaken(j.Value, j.rec)
+	switch {
+	case !ok:
+		f.Message = fmt.Sprintf("%s=%s replaces a default that the kernel computes from the machine", j.Name, j.Value)
+		f.Why = fmt.Sprintf("The default is %s; a number copied from another machine may be below it.", j.st.Formula)
+	case rung == rungs:
+		return nil
+	case rung == 0:
+		f.Severity, f.Action, f.Fix = Warning, Remove, "Remove the line."
+		f.Message = fmt.Sprintf("%s=%s is below what the kernel computes on any machine", j.Name, j.Value)
+		f.Why = fmt.Sprintf("The default grows with the machine; with %s it is %s already.", size(rung, processors), own)
+	default:
+		f.Message = fmt.Sprintf("%s=%s is below what the kernel computes on machines with %s or more", j.Name, j.Value, size(rung, processors))
+		f.Why = fmt.Sprintf("The default grows with the machine: %s there.", own)
+	}
+	if j.rec.Constraints.OnlyRaise && j.Mechanism == fact.Sysctl {
+		f.Why += " A running system then refuses the line (\"Invalid argument\"): it can only be raised."
+	}
+	return one(worse, f)
+}
+
+// overtaken is the first rung whose computed default is above a number, and
+// that default; rungs when none is. ok is false where the default hangs on
+// more than memory alone or processors alone.
+func (a *auditor) overtaken(value string, rec *tunable.Record) (rung int, processors bool, own string, ok bool) {
+	for _, processors := range []bool{false, true} {
+		if a.machine(0, processors).Unknown(rec.At(a.f.Release).Formula) {
+			continue
+		}
+		for rung := range rungs {
+			d, known := rec.DefaultIn(a.f.Release, a.machine(rung, processors))
+			if !known {
+				break
+			}
+			if less(last(value), last(d)) < 0 {
+				return rung, processors, d, true
+			}
+		}
+		return rungs, processors, "", true
+	}
+	return 0, false, "", false
+}
