@@ -1,0 +1,99 @@
+package bedfile
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/hint"
+)
+
+const good = `hosts:
+  dut: {ssh: ssh://root@dut, management: em0}
+  generator: {ssh: ssh://root@gen:2222, management: em0}
+wires:
+  - {from: generator/ix0, to: dut/ix0}
+  - {from: dut/ix1, to: receiver/ix1, to_ipv4: 198.19.0.1/16}
+  - {from: generator/ix2, to: receiver/ix3}
+power: [ipmitool, -H, dut-ipmi, chassis, power, cycle]
+reboot: {wait: 10m, online: [ping, -c, "2", 198.19.0.1]}
+`
+
+func TestParse(t *testing.T) {
+	f, err := Parse("lab.yaml", []byte(good))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !f.OneOuter() || f.Hosts.Receiver.SSH != "ssh://root@gen:2222" || time.Duration(f.Reboot.Wait) != 10*time.Minute || f.Reboot.Attempts != 3 || f.Traffic.Tool != ToolLinerate {
+		t.Errorf("%+v", f)
+	}
+	if p := f.Paths(); len(p) != 1 || p[0].In.Finish() != (End{DUT, "ix0"}) || p[0].Out.Start().String() != "dut/ix1" || f.Bypass() == nil {
+		t.Errorf("%+v, %v", p, f.Bypass())
+	}
+}
+
+func TestRefused(t *testing.T) {
+	for _, c := range []struct{ old, renew, want, advice string }{
+		{"management: em0}\n  gen", "managment: em0}\n  gen", `lab.yaml:2: unknown key "managment" in hosts.dut`, "management"},
+		{"ssh: ssh://root@dut, ", "", "the DUT cannot be this machine", "ssh"},
+		{"ssh://root@dut,", "ssh://root@dut/x,", "is not a host over SSH", ""},
+		{", management: em0}\n  gen", "}\n  gen", "management interface is not named", "management:"},
+		{"dut/ix0", "dut/em0", "lab.yaml:5: em0 is the management interface of dut", ""},
+		{"dut/ix0", "dtu/ix0", `unknown host "dtu"`, "dut"},
+		{"dut/ix0", "dut/ix0 -x", "is not an interface of a host", "HOST/INTERFACE"},
+		{"dut/ix1, to: receiver/ix1", "dut/ix0, to: receiver/ix1", "two wires end at dut/ix0", ""},
+		{"  - {from: dut/ix1, to: receiver/ix1, to_ipv4: 198.19.0.1/16}\n", "", "no way leads", "two wires"},
+		{"from: generator/ix2, to: receiver/ix3", "from: receiver/ix2, to: generator/ix3", "a wire leads from receiver to generator", "follow the traffic"},
+		{"198.19.0.1/16", "198.19.0.1", "is not an address with its prefix", ""},
+		{"wait: 10m", "wait: 10ms", "is not within 5s and 2h", ""},
+		{"power: [ipmitool,", "power: [\"a\\nb\",", "no line of text", ""},
+		{"hosts:", "traffic: {tool: command}\nhosts:", "needs generate: and sent:", "packets"},
+		{"hosts:", "traffic: {tool: pkt-gen, sent: 'x('}\nhosts:", "not a regular expression", ""},
+		{"hosts:", "services: [[service, sshd, restart]]\nhosts:", "touches sshd", ""},
+		{"hosts:", "services: [[ifconfig, em0, down]]\nhosts:", "touches em0", ""},
+		{"hosts:", "images: {a: {file: x}}\nhosts:", "nothing is known of how image a is installed", ""},
+	} {
+		_, err := Parse("lab.yaml", []byte(strings.Replace(good, c.old, c.renew, 1)))
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(hint.Of(err), c.advice) || !hint.IsUsage(err) {
+			t.Errorf("%s: %v (hint %q), want %q", c.renew, err, hint.Of(err), c.want)
+		}
+	}
+}
+
+func TestForbidden(t *testing.T) {
+	rc := "hostname=\"dut\"\nifconfig_em0=\"DHCP\"\nsshd_enable=\"YES\"\ngateway_enable=\"YES\"\n"
+	for _, c := range []struct{ path, was, now, want string }{
+		{"/etc/rc.conf", rc, strings.Replace(rc, "gateway", "ipv6_gateway", 1), ""},
+		{"/etc/rc.conf", rc, "gateway_enable=\"YES\"\n", "has the line"},
+		{"/etc/rc.conf", rc, strings.Replace(rc, "DHCP", "down", 1), "has the line"},
+		{"/etc/rc.conf", "", "ifconfig_em0_ipv6=\"inet6\"\n", "would get the line"},
+		{"/etc/sysctl.conf", "", "dev.em.0.fc=0\n", "would get"},
+		{"/etc/sysctl.conf", "", "dev.em.1.fc=0\n# em0 is ours\n", ""},
+		{"/etc/pf.conf", "", "set skip on em0\npass\n", ""},
+		{"/etc/ssh/sshd_config", "", "", "way into the host"},
+		{"/root/.ssh/authorized_keys", "", "", "way into the host"},
+		{"/etc/../root/x", "", "", "plain absolute path"},
+		{"etc/x", "", "", "plain absolute path"},
+		{"/etc/a b", "", "", "plain absolute path"},
+		{"/var/lib/linerate/agent", "", "", "way into"},
+	} {
+		got := Forbidden("em0", c.path, c.was, c.now)
+		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.path, got, c.want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(good))
+	f.Add([]byte("hosts: {generator: {}}\nwires: [{from: generator/a, to: dut/b}]\ntraffic: {tool: command, sent: '(?P<packets>.)'}\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		b, err := Parse("f", data)
+		if err != nil {
+			return
+		}
+		if len(b.Paths()) == 0 || b.Hosts.Generator == nil || b.Hosts.Receiver == nil {
+			t.Fatal("an accepted testbed has no way through it")
+		}
+	})
+}
