@@ -31,7 +31,7 @@ var (
 	// implementations of an interface never know their siblings, and only
 	// cmd knows them at all.
 	implementations = map[string][]string{
-		"internal/load":    {"internal/load/xdpload", "internal/load/packetload", "internal/load/httpload"},
+		"internal/load":    {"internal/load/xdpload", "internal/load/packetload", "internal/load/httpload", "internal/load/farload"},
 		"internal/testbed": {"internal/testbed/netnsbed"},
 		"internal/host":    {"internal/host/localhost", "internal/host/bundlehost", "internal/host/treehost", "internal/host/sshhost"},
 		"internal/ledger":  {"internal/ledger/sqlite", "internal/ledger/postgres"},

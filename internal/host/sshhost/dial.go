@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/skeema/knownhosts"
@@ -28,6 +29,9 @@ type Options struct {
 	Connect time.Duration
 	// Become runs scripts as root: "sudo" or "doas", without a password.
 	Become string
+	// Alive ends a connection whose host has not answered for so long; 0:
+	// never. A host under overload may take its time.
+	Alive time.Duration
 }
 
 // Becomes are the values of Options.Become beside "".
@@ -40,6 +44,7 @@ type Client struct {
 	conn    *ssh.Client
 	closers []func()
 	notes   []string
+	lost    atomic.Bool
 }
 
 // Dial connects to a host, verifies its key and logs in. Errors say which of
@@ -65,8 +70,32 @@ func Dial(ctx context.Context, t Target, o Options) (*Client, error) {
 		c.Close()
 		return nil, err
 	}
+	go c.watch(o.Alive)
 	return c, nil
 }
+
+// watch ends the connection when the host does not answer, and notes its end.
+func (c *Client) watch(alive time.Duration) {
+	over := make(chan struct{})
+	go func() {
+		_ = c.conn.Wait()
+		c.lost.Store(true)
+		close(over)
+	}()
+	for alive > 0 {
+		select {
+		case <-over:
+			return
+		case <-time.After(alive / 4):
+		}
+		answered := time.AfterFunc(alive, func() { c.conn.Close() })
+		_, _, _ = c.conn.SendRequest("keepalive@openssh.com", true, nil)
+		answered.Stop()
+	}
+}
+
+// Lost reports that the connection is over.
+func (c *Client) Lost() bool { return c.lost.Load() }
 
 // connect reaches a target, through its jump hosts.
 func (c *Client) connect(ctx context.Context, configs *configs, t Target, depth int) error {

@@ -31,11 +31,8 @@ func (r *Runner) Run(ctx context.Context, script string, args []string, stdin []
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.client == nil {
-		if r.client, err = r.Dial(ctx); err != nil {
-			r.client = nil
-			return nil, err
-		}
+	if err := r.connect(ctx); err != nil {
+		return nil, err
 	}
 	out, err := r.client.Run(ctx, Script{Name: "linerate's agent", Text: text})
 	var exit *ExitError
@@ -43,10 +40,29 @@ func (r *Runner) Run(ctx context.Context, script string, args []string, stdin []
 	case errors.As(err, &exit):
 		return out, &host.ScriptError{Code: exit.Status, Stderr: exit.Said}
 	case err != nil:
-		r.client.Close()
-		r.client = nil
+		r.drop()
 	}
 	return out, err
+}
+
+// connect dials unless there is a connection that answers.
+func (r *Runner) connect(ctx context.Context) (err error) {
+	if r.client != nil && r.client.Lost() {
+		r.drop()
+	}
+	if r.client == nil {
+		if r.client, err = r.Dial(ctx); err != nil {
+			r.client = nil
+		}
+	}
+	return err
+}
+
+func (r *Runner) drop() {
+	if r.client != nil {
+		r.client.Close()
+	}
+	r.client = nil
 }
 
 // Where is host.Runner's.

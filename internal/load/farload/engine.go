@@ -1,0 +1,132 @@
+package farload
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"linerate/internal/load"
+	"linerate/internal/testbed"
+)
+
+// Engine generates on one machine and receives on another, or on the same.
+type Engine struct {
+	Generator, Receiver *Link
+}
+
+var _ load.Engine = (*Engine)(nil)
+
+// Name is the far engines'.
+func (e *Engine) Name() string {
+	g, r := e.Generator.Hello().Engine, e.Receiver.Hello().Engine
+	if g == r {
+		return g
+	}
+	return g + " → " + r
+}
+
+// Available says whether the links hold.
+func (e *Engine) Available() error {
+	if err := e.Generator.Broken(); err != nil {
+		return err
+	}
+	return e.Receiver.Broken()
+}
+
+// OneClock reports whether both sides are one machine, so that a time of one
+// can be taken from a time of the other.
+func (e *Engine) OneClock() bool {
+	g, r := e.Generator.Hello().Boot, e.Receiver.Hello().Boot
+	return g != "" && g == r
+}
+
+// NewGenerator prepares the generator's side; the place is the link's.
+func (e *Engine) NewGenerator(spec load.Spec, _ testbed.Place) (load.Generator, error) {
+	r, err := e.Generator.call(context.Background(), request{Op: opGenerator, Spec: &spec})
+	if err != nil {
+		return nil, err
+	}
+	return &generator{e.Generator, r.Handle}, nil
+}
+
+// NewReceiver starts counting on the receiver's side.
+func (e *Engine) NewReceiver(device string, _ testbed.Place, w load.Watch) (load.Receiver, error) {
+	r, err := e.Receiver.call(context.Background(), request{Op: opReceiver, Device: device, Watch: &w})
+	if err != nil {
+		return nil, err
+	}
+	return &receiver{e.Receiver, r.Handle, e.OneClock()}, nil
+}
+
+type generator struct {
+	link   *Link
+	handle uint64
+}
+
+func (g *generator) Probe(ctx context.Context) error {
+	_, err := g.link.call(ctx, request{Op: opProbe, Handle: g.handle})
+	return err
+}
+
+// Run offers the traffic. Its progress is not told over the link.
+func (g *generator) Run(ctx context.Context, o load.Offer, _ func(load.Sent)) (load.Sent, error) {
+	r, err := g.link.call(ctx, request{Op: opRun, Handle: g.handle, Offer: &o})
+	if r.Sent == nil {
+		if err == nil {
+			err = fmt.Errorf("%s gives no account of what it sent", g.link.name)
+		}
+		return load.Sent{}, err
+	}
+	return *r.Sent, err
+}
+
+func (g *generator) Close() error { return closeFar(g.link, g.handle) }
+
+type receiver struct {
+	link     *Link
+	handle   uint64
+	oneClock bool
+}
+
+func (r *receiver) Snapshot() (load.Received, error) {
+	return r.ask(context.Background(), request{Op: opSnapshot})
+}
+
+func (r *receiver) Finish(ctx context.Context, patience time.Duration) (load.Received, error) {
+	return r.ask(ctx, request{Op: opFinish, Patience: patience})
+}
+
+func (r *receiver) ask(ctx context.Context, q request) (load.Received, error) {
+	q.Handle = r.handle
+	a, err := r.link.call(ctx, q)
+	if a.Received == nil {
+		if err == nil {
+			err = fmt.Errorf("%s gives no account of what arrived", r.link.name)
+		}
+		return load.Received{}, err
+	}
+	got := *a.Received
+	if !r.oneClock {
+		got.Latency = nil // two clocks differ by more than any latency
+		for i := range got.Streams {
+			got.Streams[i].Latency = nil
+		}
+	}
+	return got, err
+}
+
+func (r *receiver) Reset() error {
+	_, err := r.link.call(context.Background(), request{Op: opReset, Handle: r.handle})
+	return err
+}
+
+func (r *receiver) Close() error { return closeFar(r.link, r.handle) }
+
+// closeFar closes a thing of the far side; with a link that broke, it is closed.
+func closeFar(l *Link, handle uint64) error {
+	if l.Broken() != nil {
+		return nil
+	}
+	_, err := l.call(context.Background(), request{Op: opClose, Handle: handle})
+	return err
+}

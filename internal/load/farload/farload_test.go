@@ -1,0 +1,176 @@
+package farload
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/hint"
+	"linerate/internal/load"
+	"linerate/internal/testbed"
+)
+
+// fake is an engine whose generator runs until it is told to stop.
+type fake struct{ closed chan string }
+
+func (fake) Name() string     { return "fake" }
+func (fake) Available() error { return nil }
+func (f fake) NewGenerator(s load.Spec, _ testbed.Place) (load.Generator, error) {
+	if s.Device == "none" {
+		return nil, load.NotHere(hint.With(errors.New("no such device"), "plug it in"))
+	}
+	return fakeGen(f), nil
+}
+func (f fake) NewReceiver(string, testbed.Place, load.Watch) (load.Receiver, error) {
+	return fakeRecv(f), nil
+}
+
+type fakeGen fake
+
+func (fakeGen) Probe(context.Context) error { return nil }
+func (fakeGen) Run(ctx context.Context, o load.Offer, _ func(load.Sent)) (load.Sent, error) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(o.Limit.Duration):
+	}
+	return load.Sent{TxPackets: 42}, ctx.Err()
+}
+func (g fakeGen) Close() error { g.closed <- "generator"; return nil }
+
+type fakeRecv fake
+
+func (fakeRecv) Snapshot() (load.Received, error) {
+	return load.Received{RxPackets: 41, Latency: &load.Latency{P50: 7}}, nil
+}
+func (r fakeRecv) Finish(context.Context, time.Duration) (load.Received, error) { return r.Snapshot() }
+func (fakeRecv) Reset() error                                                   { return nil }
+func (r fakeRecv) Close() error                                                 { r.closed <- "receiver"; return nil }
+
+type pipe struct {
+	io.Reader
+	io.WriteCloser
+}
+
+// pair is a link and its far side; ended gets what Serve returned.
+func pair(t *testing.T, boot string) (*Link, fake, chan error) {
+	t.Helper()
+	toFar, fromNear := io.Pipe()
+	toNear, fromFar := io.Pipe()
+	f := fake{make(chan string, 9)}
+	ended := make(chan error, 1)
+	go func() {
+		err := Serve(context.Background(), toFar, fromFar, f, Hello{Boot: boot})
+		fromFar.Close()
+		ended <- err
+	}()
+	l, err := Connect(context.Background(), "far", pipe{toNear, fromNear})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l, f, ended
+}
+
+func TestOverTheLink(t *testing.T) {
+	a, f, ended := pair(t, "boot-1")
+	b, _, _ := pair(t, "boot-2")
+	for _, e := range []*Engine{{a, a}, {a, b}} {
+		g, err := e.NewGenerator(load.Spec{Device: "x"}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent, err := g.Run(context.Background(), load.Offer{Limit: load.Limit{Duration: time.Millisecond}}, nil)
+		if err != nil || sent.TxPackets != 42 {
+			t.Errorf("%+v, %v", sent, err)
+		}
+		r, err := e.NewReceiver("y", nil, load.Watch{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.Finish(context.Background(), time.Second)
+		if err != nil || got.RxPackets != 41 || (got.Latency != nil) != e.OneClock() {
+			t.Errorf("one clock %v: %+v, %v", e.OneClock(), got, err)
+		}
+		if err := errors.Join(r.Reset(), r.Close(), g.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+	e := &Engine{a, a}
+	if _, err := e.NewGenerator(load.Spec{Device: "none"}, nil); !errors.Is(err, load.ErrNotHere) || hint.Of(err) != "plug it in" || !strings.Contains(err.Error(), "far: no such device") {
+		t.Errorf("%v, hint %q", err, hint.Of(err))
+	}
+	if p, err := a.Port(context.Background(), "lo"); err == nil && (p.Device != "lo" || len(p.Addresses) == 0) {
+		t.Errorf("%+v", p)
+	}
+	if _, err := a.Port(context.Background(), "no-such-if"); err == nil {
+		t.Error("an interface that is not there")
+	}
+	for range cap(f.closed) {
+		select {
+		case <-f.closed:
+		default:
+		}
+	}
+	if _, err := e.NewGenerator(load.Spec{Device: "x"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	a.Close()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if got := <-f.closed; got != "generator" {
+		t.Errorf("closed %s", got)
+	}
+	if err := e.Available(); err == nil {
+		t.Error("a closed link is available")
+	}
+}
+
+func TestCancelledRunGivesItsAccount(t *testing.T) {
+	l, _, _ := pair(t, "")
+	g, err := (&Engine{l, l}).NewGenerator(load.Spec{Device: "x"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	sent, err := g.Run(ctx, load.Offer{Limit: load.Limit{Duration: time.Hour}}, nil)
+	if !errors.Is(err, context.DeadlineExceeded) || sent.TxPackets != 42 {
+		t.Errorf("%+v, %v", sent, err)
+	}
+}
+
+// A pipe that is cut in the middle fails what waits, at once.
+func TestCutLink(t *testing.T) {
+	toNear, fromFar := io.Pipe()
+	toFar, fromNear := io.Pipe()
+	go func() {
+		buf := make([]byte, 4096)
+		n, _ := toFar.Read(buf)
+		_ = n
+		_, _ = fromFar.Write([]byte(`{"id":1,"hello":{"protocol":1}}` + "\n"))
+		_, _ = toFar.Read(buf)
+		fromFar.Close()
+	}()
+	l, err := Connect(context.Background(), "far", pipe{toNear, fromNear})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if _, err := l.Port(context.Background(), "x"); err == nil || !strings.Contains(err.Error(), "far: the connection was lost") {
+		t.Error(err)
+	}
+}
+
+func TestNotLinerate(t *testing.T) {
+	toNear, fromFar := io.Pipe()
+	go fromFar.Write([]byte("Welcome to the jungle\n"))
+	toFar, fromNear := io.Pipe()
+	go func() { _, _ = io.Copy(io.Discard, toFar) }()
+	if _, err := Connect(context.Background(), "far", pipe{toNear, fromNear}); err == nil || !strings.Contains(err.Error(), "Welcome") {
+		t.Error(err)
+	}
+}
