@@ -127,11 +127,12 @@ begin() {
 abandon() { set -f; no_boot_entry; rm -rf "$S/new"; die "$*; nothing was changed"; }
 
 unpack() {
-	i=0
+	i=0 to=/dev/null
 	while IFS= read -r line; do
 		case $line in
-		"file "*) i=$((i + 1)) && : >"$D/file.$i.new" || return 1 ;;
-		"|"*) printf '%s\n' "${line#|}" >>"$D/file.$i.new" || return 1 ;;
+		"file "*) i=$((i + 1)) to=$D/file.$i.new && : >"$to" || return 1 ;;
+		"script do" | "script undo") to=$D/${line#script }.sh && : >"$to" || return 1 ;;
+		"|"*) printf '%s\n' "${line#|}" >>"$to" || return 1 ;;
 		esac
 	done <"$D/journal"
 }
@@ -269,8 +270,19 @@ no_boot_entry() {
 change() {
 	files "$D" make_way && files "$D" write_file || { failed="cannot write $p"; return 1; }
 	values "$D" set || { failed="cannot set$refused"; return 1; }
+	do_script || { failed="$(tail -n 1 "$D/said")"; return 1; }
 	journal "$D" set read_back >"$D/after" && durable "$D/after" "$D" || { failed="cannot read back"; return 1; }
 	cat "$D/after"
+}
+# do_script runs what no setting is for, undo_script takes it back; both find
+# their own directory in $1. A boot has taken back what was done before it.
+do_script() {
+	[ -f "$D/do.sh" ] || return 0
+	boot_id >"$D/did" && durable "$D/did" "$D" && /bin/sh "$D/do.sh" "$D" </dev/null >"$D/said" 2>&1
+}
+undo_script() {
+	[ -f "$D/did" ] && [ "$(cat "$D/did")" = "$(boot_id)" ] || return 0
+	/bin/sh "$D/undo.sh" "$D" </dev/null >"$D/said" 2>&1 && rm -f "$D/did"
 }
 read_back() { knob_read "$1" "$2" "$3" && say "value $1 $2 $3 =$value"; }
 
@@ -316,6 +328,7 @@ revert() {
 	if [ -d "$S/pending" ]; then mv "$S/pending" "$S/reverting" && durable "$S" || die "cannot begin to revert"; fi
 	current_id || { tidy; return 0; }
 	values_wrong='' files_wrong=''
+	undo_script || values_wrong="; $(tail -n 1 "$D/said")"
 	values "$D" undo # whether it worked is read back below
 	files "$D" restore_file
 	[ ! -f "$D/dirs" ] || remove_dirs

@@ -27,6 +27,10 @@ type Transaction struct {
 	// Set is in the order of setting; Undo in the order of putting back;
 	// Before is all that Set may change, and what it was.
 	Set, Undo, Before []Assignment
+	// Do and TakeBack are shell scripts for what no setting is for: Do runs
+	// after the settings, TakeBack before they are put back, and must stand
+	// being run after half of Do, and twice. $1 is a directory of their own.
+	Do, TakeBack string
 }
 
 // Assignment is a key and a value.
@@ -229,16 +233,24 @@ func (t Transaction) Journal() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "linerate-transaction 1\ndigest %s\nwindow %d\n", t.Plan.Digest, int(t.Window.Seconds()))
 	for _, f := range t.Files {
-		fmt.Fprintf(&b, "file %o %s\n", f.Mode, f.Path)
-		for line := range strings.Lines(f.Content) {
-			b.WriteString("|" + strings.TrimSuffix(line, "\n") + "\n")
-		}
+		writeText(&b, fmt.Sprintf("file %o %s", f.Mode, f.Path), f.Content)
+	}
+	if t.Do != "" {
+		writeText(&b, "script do", t.Do)
+		writeText(&b, "script undo", t.TakeBack)
 	}
 	writeAssignments(&b, "before", t.Before)
 	writeAssignments(&b, "set", t.Set)
 	writeAssignments(&b, "undo", t.Undo)
 	b.WriteString("end\n")
 	return b.Bytes()
+}
+
+func writeText(b *bytes.Buffer, head, text string) {
+	b.WriteString(head + "\n")
+	for line := range strings.Lines(text) {
+		b.WriteString("|" + strings.TrimSuffix(line, "\n") + "\n")
+	}
 }
 
 func writeAssignments(b *bytes.Buffer, kind string, list []Assignment) {

@@ -1,0 +1,57 @@
+package apply
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/plan"
+)
+
+// scripted is a transaction of a file and scripts.
+func scripted(do string) Transaction {
+	return Transaction{Plan: plan.Plan{Digest: "sha256:" + strings.Repeat("ab", 32)}, Window: time.Minute,
+		Files: []plan.File{{Path: "/etc/laid/over.conf", Mode: 0o640, Content: "a line\n"}},
+		Do:    do, TakeBack: "rm -f \"$1/../trace\"\n"}
+}
+
+// What a script does is taken back with the rest: by revert, and by a do that
+// fails half-way.
+func TestScriptsAreTakenBack(t *testing.T) {
+	r := newRealm(t)
+	m := On(r.runner())
+	ctx := context.Background()
+	trace := filepath.Join(r.root, "var/lib/linerate/trace")
+	id, _, err := m.Apply(ctx, scripted("echo done >\"$1/../trace\"\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(r.root, "etc/laid/over.conf")); err != nil || string(text) != "a line\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if _, err := os.Stat(trace); err != nil {
+		t.Error(err)
+	}
+	if _, err := m.Revert(ctx, id, "test"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(r.root, "etc/laid")); err == nil {
+		t.Error("the file's directory is still there")
+	}
+	if _, err := os.Stat(trace); err == nil {
+		t.Error("what the script did was not taken back")
+	}
+	_, _, err = m.Apply(ctx, scripted("echo it cannot be done >&2\nexit 1\n"))
+	if err == nil || !strings.Contains(err.Error(), "it cannot be done; the host is as it was") {
+		t.Errorf("a script that fails: %v", err)
+	}
+	if st, err := m.Status(ctx); err != nil || st.State != "idle" {
+		t.Errorf("%+v, %v", st, err)
+	}
+	if _, err := os.Stat(filepath.Join(r.root, "etc/laid")); err == nil {
+		t.Error("the file's directory is still there")
+	}
+}
