@@ -42,17 +42,8 @@ func parseSteal(stat []byte, cpu int) (time.Duration, error) {
 	return 0, fmt.Errorf("/proc/stat has no line %s", want)
 }
 
-// Sched is what the scheduler knows of a thread since it began.
-type Sched struct {
-	Ran    time.Duration // on a CPU
-	Waited time.Duration // ready to run while others ran
-	Slices uint64        // how often it was given a CPU
-}
-
-// sub is what came since.
-func (s Sched) sub(before Sched) Sched {
-	return Sched{s.Ran - before.Ran, s.Waited - before.Waited, s.Slices - before.Slices}
-}
+// packetThreads are the names that kernel threads begin with that move packets.
+var packetThreads = []string{"ksoftirqd/", "napi/"}
 
 // Self is the calling thread's Sched. Without CONFIG_SCHED_INFO it is zero.
 func Self() Sched { return readSched("/proc/thread-self/schedstat") }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/load"
+	"linerate/internal/load/sender"
 	"linerate/internal/load/wire"
 )
 
@@ -41,8 +41,16 @@ func (s *slicer) Close() error { return nil }
 
 // laneEnds are a lane's sender and receiver in one run.
 type laneEnds struct {
-	gen *Generator
-	rx  load.Receiver
+	gen  *sender.Generator
+	rx   load.Receiver
+	step *sender.Stepper
+}
+
+func (l laneEnds) close() error {
+	if l.gen == nil {
+		return l.rx.Close()
+	}
+	return errors.Join(l.gen.Close(), l.rx.Close())
 }
 
 // Run sends over the lanes until the plan is through or ctx ends.
@@ -50,18 +58,18 @@ func (s *slicer) Run(ctx context.Context, lanes []load.Lane, p load.SlicePlan) (
 	all, err := s.open(lanes)
 	defer func() {
 		for _, l := range all {
-			err = errors.Join(err, l.gen.Close(), l.rx.Close())
+			err = errors.Join(err, l.close())
 		}
 	}()
 	if err != nil {
 		return out, err
 	}
 	run := load.RunAt(wire.Monotonic())
-	for _, l := range all {
-		l.gen.workers[0].reset(l.gen, 0, transmission{run: run})
+	for i := range all {
+		all[i].step = all[i].gen.Stepper(run)
 	}
 	out.Engine = Name
-	err = wire.OnCPU(all[0].gen.workers[0].cpu, func(int) error {
+	err = wire.OnCPU(all[0].step.CPU(), func(int) error {
 		return s.turns(ctx, all, p, &out)
 	})
 	if err == nil {
@@ -81,9 +89,8 @@ func (s *slicer) open(lanes []load.Lane) (all []laneEnds, err error) {
 		if err != nil {
 			return all, err
 		}
-		l := laneEnds{gen: &Generator{spec: spec, in: lane.From.In}, rx: rx}
-		all = append(all, l)
-		if err := l.gen.prepare(); err != nil {
+		all = append(all, laneEnds{rx: rx})
+		if all[i].gen, err = newGenerator(spec, lane.From.In); err != nil {
 			return all, err
 		}
 	}
@@ -111,12 +118,12 @@ func (s *slicer) turns(ctx context.Context, all []laneEnds, p load.SlicePlan, ou
 		if i%turn == 0 && i < round {
 			guard = p.Warm
 		}
-		w := all[lane].gen.workers[0]
-		if _, _, err := w.slice(guard, 0); err != nil {
+		w := all[lane].step
+		if _, _, err := slice(w, guard, 0); err != nil {
 			return err
 		}
 		before, begun := leftCPU(), clock.Now()
-		frames, took, err := w.slice(1, uint64(p.Slice))
+		frames, took, err := slice(w, 1, uint64(p.Slice))
 		if err != nil {
 			return err
 		}
@@ -132,19 +139,13 @@ func (s *slicer) turns(ctx context.Context, all []laneEnds, p load.SlicePlan, ou
 
 // slice sends whole batches: so many frames at least, and for so long. It
 // returns how many, and how long the calls took.
-func (w *worker) slice(least int, ns uint64) (frames int, took uint64, err error) {
-	var never atomic.Bool
+func slice(w *sender.Stepper, least int, ns uint64) (frames int, took uint64, err error) {
 	for frames < least || took < ns {
-		bytes := w.fill(batch, w.clock.Now())
-		begun := w.clock.Now()
-		n, err := w.push(batch, &never)
-		took += w.clock.Now() - begun
+		n, calls, err := w.Step(sender.Batch)
+		frames, took = frames+n, took+calls
 		if err != nil {
 			return frames, took, err
 		}
-		frames += n
-		w.sent.Add(uint64(n))
-		w.bytes.Add(bytes)
 	}
 	return frames, took, nil
 }
@@ -171,12 +172,11 @@ func (s *slicer) account(all []laneEnds, out *load.Sliced) error {
 			if err != nil {
 				return err
 			}
-			w := l.gen.workers[0]
-			sent := w.sent.Load()
-			out.Lanes[i] = load.LaneAccount{
-				TxPackets: sent, TxBytes: w.bytes.Load() + 4*sent, RxPackets: got.RxPackets, RxBytes: got.RxBytes,
-				Lost: sent - min(sent, got.RxPackets), Duplicated: got.Duplicated, Reordered: got.Reordered, Flows: got.FlowsSeen,
-			}
+			a := load.LaneAccount{RxPackets: got.RxPackets, RxBytes: got.RxBytes,
+				Duplicated: got.Duplicated, Reordered: got.Reordered, Flows: got.FlowsSeen}
+			l.step.Sent(&a)
+			a.Lost = a.TxPackets - min(a.TxPackets, a.RxPackets)
+			out.Lanes[i] = a
 			lost += out.Lanes[i].Lost
 		}
 		if lost == 0 || time.Now().After(deadline) {

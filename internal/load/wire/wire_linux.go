@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/netip"
 	"runtime"
-	"time"
 
 	"github.com/safchain/ethtool"
 	"github.com/vishvananda/netlink"
@@ -16,20 +15,6 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/testbed"
 )
-
-// Device is what an engine needs to know of a network interface.
-type Device struct {
-	Name    string
-	Index   int
-	MAC     net.HardwareAddr
-	MTU     int
-	Veth    bool
-	Up      bool
-	Queues  int            // receive queues
-	Netns   uint32         // inode of its namespace
-	Addrs   []netip.Prefix // its own
-	Carrier bool
-}
 
 // Look reads a device's properties.
 func Look(name string, in testbed.Place) (d Device, err error) {
@@ -136,27 +121,6 @@ func NextHop(d Device, dst netip.Addr, in testbed.Place) (hop netip.Addr, err er
 	})
 	return hop, err
 }
-
-// Monotonic reads CLOCK_MONOTONIC in ns, the clock of bpf_ktime_get_ns.
-func Monotonic() uint64 {
-	var ts unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) != nil {
-		return 0
-	}
-	return uint64(ts.Nano())
-}
-
-// Clock reads the monotonic clock without a system call.
-type Clock struct {
-	base uint64
-	at   time.Time
-}
-
-// NewClock sets a Clock by the kernel's.
-func NewClock() Clock { return Clock{Monotonic(), time.Now()} }
-
-// Now is Monotonic, cheaper.
-func (c Clock) Now() uint64 { return c.base + uint64(time.Since(c.at)) }
 
 // OnCPU runs f on an operating-system thread of its own, pinned to a CPU
 // (−1: not), with every signal but SIGURG blocked, so that nothing but Wake

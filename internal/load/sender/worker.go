@@ -1,4 +1,4 @@
-package packetload
+package sender
 
 import (
 	"encoding/binary"
@@ -6,35 +6,22 @@ import (
 	"math"
 	"sync/atomic"
 	"time"
-	"unsafe"
-
-	"golang.org/x/sys/unix"
 
 	"linerate/internal/hint"
 	"linerate/internal/load"
 	"linerate/internal/load/wire"
 )
 
-const (
-	// batch is how many frames one system call sends.
-	batch = 64
-	// refusedFor is for how long a device may refuse every frame.
-	refusedFor = uint64(2 * time.Second)
-)
+// refusedFor is for how long a device may refuse every frame.
+const refusedFor = uint64(2 * time.Second)
 
-// message is the kernel's struct mmsghdr.
-type message struct {
-	header unix.Msghdr
-	sent   uint32
-	_      uint32
-}
-
-// worker sends its share of the flows through a socket of its own.
+// worker sends its share of the flows through a port of its own.
 type worker struct {
 	spec    load.Spec
 	framer  *load.Framer
 	device  string
-	socket  *wire.Socket
+	stuck   string
+	port    Port
 	cpu     int
 	first   int // has the flows first, first + step, …
 	step    int
@@ -42,9 +29,8 @@ type worker struct {
 	headers []byte // of every flow, when all frames are of one size
 	sums    []uint64
 
-	frames   [batch][]byte
-	vectors  [batch]unix.Iovec
-	messages [batch]message
+	buffers [Batch][]byte
+	frames  [Batch][]byte // the used parts of the buffers
 
 	clock             wire.Clock
 	stamp             load.Stamp
@@ -53,7 +39,7 @@ type worker struct {
 	interval          float64 // ns between frames, 0: maximum
 	flow, size        int
 	filled            int        // frames of the current batch
-	order             [batch]int // and their flows
+	order             [Batch]int // and their flows
 	round             uint32
 	random            uint64
 	sequences         []uint32 // of random order
@@ -64,24 +50,23 @@ type worker struct {
 
 func newWorker(g *Generator, cpu, first, step int) (*worker, error) {
 	w := &worker{
-		spec: g.spec, framer: g.framer, device: g.device.Name, cpu: cpu, first: first, step: step,
+		spec: g.Spec, framer: g.framer, device: g.Device.Name, stuck: g.Stuck, cpu: cpu, first: first, step: step,
 		flows: (g.framer.Flows().Count - first + step - 1) / step, headerLen: g.framer.StampAt(), clock: wire.NewClock(),
 	}
 	var err error
-	if w.socket, err = wire.Open(g.device, g.in); err != nil {
+	if w.port, err = g.Open(); err != nil {
 		return nil, err
 	}
 	longest := 0
-	for _, n := range g.spec.Sizes {
+	for _, n := range g.Spec.Sizes {
 		longest = max(longest, n-4)
 	}
 	w.length = longest
-	for i := range w.frames {
-		w.frames[i] = make([]byte, longest)
-		w.vectors[i] = unix.Iovec{Base: &w.frames[i][0], Len: uint64(longest)}
-		w.messages[i].header = unix.Msghdr{Iov: &w.vectors[i], Iovlen: 1}
+	for i := range w.buffers {
+		w.buffers[i] = make([]byte, longest)
+		w.frames[i] = w.buffers[i]
 	}
-	if len(g.spec.Sizes) == 1 {
+	if len(g.Spec.Sizes) == 1 {
 		w.precompute()
 	}
 	return w, nil
@@ -103,7 +88,7 @@ func (w *worker) precompute() {
 
 // reset makes the worker's state that of a run not begun.
 func (w *worker) reset(g *Generator, i int, t transmission) {
-	w.stamp = load.Stamp{Stream: g.spec.Stream, Run: t.run}
+	w.stamp = load.Stamp{Stream: g.Spec.Stream, Run: t.run}
 	w.limit, w.interval, w.duration = math.MaxUint64, 0, t.limit.Duration
 	if n := t.limit.Packets; n > 0 {
 		w.limit = (n + uint64(len(g.workers)-1-i)) / uint64(len(g.workers))
@@ -112,7 +97,7 @@ func (w *worker) reset(g *Generator, i int, t transmission) {
 		w.interval = 1e9 / pps
 	}
 	w.flow, w.size, w.round, w.sequences = 0, 0, 0, nil
-	w.random = (g.spec.Seed+uint64(i)+1)*0x9E3779B97F4A7C15 | 1
+	w.random = (g.Spec.Seed+uint64(i)+1)*0x9E3779B97F4A7C15 | 1
 	if g.framer.Flows().Random {
 		w.sequences = make([]uint32, w.flows)
 	}
@@ -164,7 +149,7 @@ func (w *worker) send(stop *atomic.Bool, ready chan<- struct{}, begin <-chan uin
 
 // due is how many frames to send now.
 func (w *worker) due(sent, since uint64) int {
-	n := uint64(batch)
+	n := uint64(Batch)
 	if w.interval > 0 {
 		n = min(n, uint64(float64(since)/w.interval)+1-min(sent, uint64(float64(since)/w.interval)+1))
 	}
@@ -194,7 +179,7 @@ func (w *worker) fill(n int, now uint64) (length uint64) {
 		flow, sequence := w.next()
 		w.order[i] = flow
 		w.stamp.Flow, w.stamp.Sequence = uint32(w.first+flow*w.step), sequence
-		b := w.frames[i]
+		b := w.buffers[i]
 		if w.headers == nil {
 			b = b[:w.spec.Sizes[w.size]-4]
 			if w.size++; w.size == len(w.spec.Sizes) {
@@ -202,7 +187,7 @@ func (w *worker) fill(n int, now uint64) (length uint64) {
 			}
 			w.framer.Put(b, int(w.stamp.Flow))
 			w.framer.Stamp(b, w.stamp)
-			w.vectors[i].Len = uint64(len(b))
+			w.frames[i] = b
 		} else {
 			copy(b, w.headers[flow*w.headerLen:(flow+1)*w.headerLen])
 			load.PutStamp(b[w.headerLen:], w.stamp)
@@ -239,26 +224,23 @@ func (w *worker) next() (flow int, sequence uint32) {
 func (w *worker) push(n int, stop *atomic.Bool) (sent int, err error) {
 	var since uint64 // when the device began to refuse
 	for sent < n {
-		k, _, errno := unix.Syscall6(unix.SYS_SENDMMSG, uintptr(w.socket.FD()),
-			uintptr(unsafe.Pointer(&w.messages[sent])), uintptr(n-sent), 0, 0, 0)
-		switch errno {
-		case 0:
-			sent += int(k)
+		k, err := w.port.Send(w.frames[sent:n])
+		if err != nil {
+			return sent, err
+		}
+		if sent += k; k > 0 {
 			since = 0
-		case unix.ENOBUFS, unix.EAGAIN, unix.EINTR:
-			now := w.clock.Now()
-			if since == 0 {
-				since = now
-			}
-			if stop.Load() {
-				return sent, nil
-			}
-			if now-since > refusedFor {
-				return sent, hint.With(fmt.Errorf("%s has refused every frame for %v", w.device, time.Duration(refusedFor)),
-					"is its other end up, and its MTU not smaller? ip link set dev PEER up mtu %d", w.length-14)
-			}
-		default:
-			return sent, errSend(w.device, errno)
+			continue
+		}
+		now := w.clock.Now()
+		if since == 0 {
+			since = now
+		}
+		if stop.Load() {
+			return sent, nil
+		}
+		if now-since > refusedFor {
+			return sent, hint.With(fmt.Errorf("%s has refused every frame for %v", w.device, time.Duration(refusedFor)), "%s", w.stuck)
 		}
 	}
 	return sent, nil
@@ -267,7 +249,7 @@ func (w *worker) push(n int, stop *atomic.Bool) (sent int, err error) {
 // rewind takes back the last n frames, which were not sent.
 func (w *worker) rewind(n int) (length uint64) {
 	for i := range n {
-		b := w.vectors[w.filled-1-i].Len
+		b := uint64(len(w.frames[w.filled-1-i]))
 		length += b
 		flow := w.order[w.filled-1-i]
 		if w.sequences != nil {

@@ -1,3 +1,5 @@
+//go:build linux || freebsd
+
 package cputime
 
 import (
@@ -8,6 +10,18 @@ import (
 
 	"linerate/internal/load"
 )
+
+// Sched is what the scheduler knows of a thread since it began.
+type Sched struct {
+	Ran    time.Duration // on a CPU
+	Waited time.Duration // ready to run while others ran
+	Slices uint64        // how often it was given a CPU
+}
+
+// sub is what came since.
+func (s Sched) sub(before Sched) Sched {
+	return Sched{s.Ran - before.Ran, s.Waited - before.Waited, s.Slices - before.Slices}
+}
 
 // Meter watches a generator's workers and the kernel's packet threads for the
 // time of one run.
@@ -23,8 +37,10 @@ type Meter struct {
 
 // NewMeter begins to watch the workers' CPUs; −1 is a worker on any of them.
 func NewMeter(cpus []int) *Meter {
-	m := &Meter{cpus: cpus, began: time.Now(), threads: KernelThreads("ksoftirqd/"), before: map[int]Sched{}}
-	maps.Copy(m.threads, KernelThreads("napi/"))
+	m := &Meter{cpus: cpus, began: time.Now(), threads: map[int]string{}, before: map[int]Sched{}}
+	for _, prefix := range packetThreads {
+		maps.Copy(m.threads, KernelThreads(prefix))
+	}
 	for pid := range m.threads {
 		m.before[pid] = Thread(pid)
 	}

@@ -1,4 +1,4 @@
-package packetload
+package sender
 
 import (
 	"context"
@@ -8,70 +8,57 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"linerate/internal/cputime"
-	"linerate/internal/hint"
 	"linerate/internal/load"
 	"linerate/internal/load/wire"
 	"linerate/internal/testbed"
 )
 
-// Name is the engine's, as in load.Sent.
-const Name = "af_packet"
-
-type engine struct{}
-
-// New returns the engine.
-func New() load.Engine { return engine{} }
-
-// Name is "af_packet".
-func (engine) Name() string { return Name }
-
-// Available tries what the engine is made of: a packet socket.
-func (engine) Available() error {
-	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return load.NotHere(wire.NotPermitted(fmt.Errorf("open a packet socket: %w", err)))
-	}
-	return unix.Close(fd)
+// Config is what an engine makes a Generator of.
+type Config struct {
+	Engine string // as in load.Sent.Engine
+	Spec   load.Spec
+	In     testbed.Place // where workers run
+	Device wire.Device
+	// Open opens a Port; it is called once for each worker and once for the
+	// end-of-stream frames.
+	Open func() (Port, error)
+	// Stuck is what to do when a device refuses every frame, for a hint.
+	Stuck string
 }
 
 // Generator sends one load.Spec.
 type Generator struct {
-	spec    load.Spec
-	in      testbed.Place
-	device  wire.Device
+	Config
 	framer  *load.Framer
-	socket  *wire.Socket // for end-of-stream frames
+	ends    Port // for end-of-stream frames
 	workers []*worker
 	stop    atomic.Bool
 }
 
-// NewGenerator opens a socket per worker and builds the flows' headers.
-func (engine) NewGenerator(spec load.Spec, in testbed.Place) (load.Generator, error) {
-	g := &Generator{spec: spec, in: in}
+var _ load.Generator = (*Generator)(nil)
+
+// New opens a Port per worker and builds the flows' headers. A source address
+// that Spec does not have is the device's.
+func New(c Config) (*Generator, error) {
+	g := &Generator{Config: c}
 	if err := g.prepare(); err != nil {
-		g.Close()
-		return nil, err
+		return nil, errors.Join(err, g.Close())
 	}
 	return g, nil
 }
 
 func (g *Generator) prepare() (err error) {
-	if g.device, err = wire.Look(g.spec.Device, g.in); err != nil {
+	if g.Spec.SrcMAC == nil {
+		g.Spec.SrcMAC = g.Device.MAC
+	}
+	if g.framer, err = load.NewFramer(g.Spec); err != nil {
 		return err
 	}
-	if g.spec.SrcMAC == nil {
-		g.spec.SrcMAC = g.device.MAC
-	}
-	if g.framer, err = load.NewFramer(g.spec); err != nil {
+	if err := wire.Fits(g.Device, g.Spec.Sizes); err != nil {
 		return err
 	}
-	if err := wire.Fits(g.device, g.spec.Sizes); err != nil {
-		return err
-	}
-	if g.socket, err = wire.Open(g.device, g.in); err != nil {
+	if g.ends, err = g.Open(); err != nil {
 		return err
 	}
 	cpus := g.cpus()
@@ -87,24 +74,26 @@ func (g *Generator) prepare() (err error) {
 
 // cpus lists where workers run: no more of them than flows.
 func (g *Generator) cpus() []int {
-	if len(g.spec.CPUs) == 0 {
+	if len(g.Spec.CPUs) == 0 {
 		return []int{-1}
 	}
-	return g.spec.CPUs[:min(len(g.spec.CPUs), g.framer.Flows().Count)]
+	return g.Spec.CPUs[:min(len(g.Spec.CPUs), g.framer.Flows().Count)]
 }
 
-// Close closes the sockets.
+// Close closes the ports.
 func (g *Generator) Close() error {
+	var all error
 	for _, w := range g.workers {
-		w.socket.Close()
+		all = errors.Join(all, w.port.Close())
 	}
-	if g.socket != nil {
-		g.socket.Close()
+	if g.ends != nil {
+		all = errors.Join(all, g.ends.Close())
 	}
-	return nil
+	g.workers, g.ends = nil, nil
+	return all
 }
 
-// Probe has nothing to see: any device takes the frames of a packet socket.
+// Probe has nothing to see: any device takes the frames of a Port.
 func (g *Generator) Probe(context.Context) error { return nil }
 
 const (
@@ -124,7 +113,7 @@ type transmission struct {
 
 // Run sends until the limit or ctx ends.
 func (g *Generator) Run(ctx context.Context, o load.Offer, progress func(load.Sent)) (load.Sent, error) {
-	t := transmission{limit: o.Limit, target: o.Rate.FramesPerSecond(g.spec.Sizes), run: load.RunAt(wire.Monotonic())}
+	t := transmission{limit: o.Limit, target: o.Rate.FramesPerSecond(g.Spec.Sizes), run: load.RunAt(wire.Monotonic())}
 	t.meter = cputime.NewMeter(g.cpus())
 	g.stop.Store(false)
 	ready := make(chan struct{}, len(g.workers))
@@ -133,7 +122,7 @@ func (g *Generator) Run(ctx context.Context, o load.Offer, progress func(load.Se
 	for i, w := range g.workers {
 		w.reset(g, i, t)
 		go func() {
-			ended <- g.in(func() error {
+			ended <- g.In(func() error {
 				return wire.OnCPU(w.cpu, func(int) error {
 					return t.meter.Worker(func() error { return w.send(&g.stop, ready, begin) })
 				})
@@ -199,7 +188,7 @@ func (g *Generator) await(ctx context.Context, t transmission, ended chan error,
 // account adds up the workers.
 func (g *Generator) account(t transmission) (load.Sent, []wire.Worker) {
 	refused := uint64(0)
-	sent := load.Sent{Engine: Name, TargetPPS: t.target, Refused: &refused}
+	sent := load.Sent{Engine: g.Engine, TargetPPS: t.target, Refused: &refused}
 	var shares []wire.Worker
 	for _, w := range g.workers {
 		n := w.sent.Load()
@@ -224,17 +213,33 @@ func (g *Generator) finish(ctx context.Context, t transmission) (load.Sent, erro
 	sent, shares := g.account(t)
 	sent.Host = &host
 	sent.Short = sent.ShortBecause()
-	stamp := load.Stamp{Stream: g.spec.Stream, Run: t.run, Time: wire.Monotonic()}
-	if err := g.socket.SendEnds(ctx, g.device, g.framer, stamp, shares); err != nil {
+	stamp := load.Stamp{Stream: g.Spec.Stream, Run: t.run, Time: wire.Monotonic()}
+	send := func(frame []byte) error { return one(g.ends, frame) }
+	if err := wire.SendEnds(ctx, send, g.Device, g.framer, stamp, shares); err != nil {
 		sent.Warnings = append(sent.Warnings, fmt.Sprintf("no end of stream was sent, so that a receiver cannot know the loss: %v", err))
 	}
-	if n := len(g.spec.CPUs) - len(g.workers); n > 0 {
-		sent.Warnings = append(sent.Warnings, fmt.Sprintf("%d of %d CPUs sent nothing: a flow is sent from one CPU, and there are %d flows", n, len(g.spec.CPUs), len(g.workers)))
+	if n := len(g.Spec.CPUs) - len(g.workers); n > 0 {
+		sent.Warnings = append(sent.Warnings, fmt.Sprintf("%d of %d CPUs sent nothing: a flow is sent from one CPU, and there are %d flows", n, len(g.Spec.CPUs), len(g.workers)))
 	}
 	return sent, ctx.Err()
 }
 
-// errSend explains a failed send.
-func errSend(device string, err error) error {
-	return hint.With(fmt.Errorf("send through %s: %w", device, err), "is the device still up? ip link show dev %s", device)
+// Bare sends one batch of frames again and again until ctx ends: what the
+// system calls alone come to, for comparison.
+func (g *Generator) Bare(ctx context.Context) error {
+	w := g.workers[0]
+	w.reset(g, 0, transmission{})
+	w.fill(Batch, 0)
+	var stop atomic.Bool
+	defer context.AfterFunc(ctx, func() { stop.Store(true) })()
+	return g.In(func() error {
+		return wire.OnCPU(w.cpu, func(int) error {
+			for !stop.Load() {
+				if _, err := w.push(Batch, &stop); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
 }

@@ -1,0 +1,91 @@
+package cputime
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// packetThreads are the names that kernel threads begin with that move packets:
+// epair(4)'s, and netisr(9)'s.
+var packetThreads = []string{"epair_task", "swi1: netisr"}
+
+// clockThread counts the calling thread's CPU time (clock_gettime(2)).
+const clockThread = unix.CLOCK_THREAD_CPUTIME_ID
+
+// Stolen is what a hypervisor took from a CPU: FreeBSD does not count it.
+func Stolen(int) (time.Duration, error) { return 0, nil }
+
+// Self is the calling thread's Sched; how long it waited is not counted.
+func Self() Sched {
+	var ts unix.Timespec
+	if unix.ClockGettime(clockThread, &ts) != nil {
+		return Sched{}
+	}
+	return Sched{Ran: time.Duration(ts.Nano())}
+}
+
+// kernelPID is the process whose threads serve the kernel's task queues.
+const kernelPID = 0
+
+// Threads lists the kernel's threads whose name begins so. A jailed process
+// sees none.
+func Threads(prefix string) ([]KernelThread, error) {
+	b, err := unix.SysctlRaw("kern.proc.pid_td", kernelPID)
+	if err != nil {
+		return nil, fmt.Errorf("list the kernel's threads: %w", err)
+	}
+	var found []KernelThread
+	for _, t := range parseThreads(b) {
+		if strings.HasPrefix(t.Name, prefix) {
+			found = append(found, t)
+		}
+	}
+	return found, nil
+}
+
+// Thread is the Sched of a kernel thread; zero if it is gone.
+func Thread(tid int) Sched {
+	all, _ := Threads("")
+	for _, t := range all {
+		if t.TID == tid {
+			return Sched{Ran: t.Ran}
+		}
+	}
+	return Sched{}
+}
+
+// KernelThreads lists the kernel's threads whose name begins so, by their id.
+func KernelThreads(prefix string) map[int]string {
+	found := map[int]string{}
+	all, _ := Threads(prefix)
+	for _, t := range all {
+		found[t.TID] = t.Name
+	}
+	return found
+}
+
+// settle is how often a thread is looked at until it sleeps, at a hundredth of
+// a millisecond each.
+const settle = 500
+
+// Spent is the CPU time of the kernel's threads whose name begins so, once all
+// of them sleep: the time of a thread that runs is counted when it stops.
+func Spent(prefix string) (time.Duration, error) {
+	for tries := 0; ; tries++ {
+		all, err := Threads(prefix)
+		if err != nil || len(all) == 0 {
+			return 0, fmt.Errorf("no kernel thread %s (%v)", prefix, err)
+		}
+		sum, busy := time.Duration(0), false
+		for _, t := range all {
+			sum, busy = sum+t.Ran, busy || !t.Asleep
+		}
+		if !busy || tries >= settle {
+			return sum, nil
+		}
+		time.Sleep(10 * time.Microsecond)
+	}
+}

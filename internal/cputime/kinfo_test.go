@@ -1,0 +1,33 @@
+package cputime
+
+import (
+	"encoding/binary"
+	"testing"
+	"time"
+)
+
+// TestParseThreads reads what a kernel would answer, laid out by hand.
+func TestParseThreads(t *testing.T) {
+	thread := func(tid uint32, name, more string, us uint64, stat byte) []byte {
+		b := make([]byte, kinfoSize)
+		binary.LittleEndian.PutUint32(b, kinfoSize)
+		binary.LittleEndian.PutUint64(b[kinfoRuntime:], us)
+		binary.LittleEndian.PutUint32(b[kinfoTID:], tid)
+		copy(b[kinfoName:], name)
+		copy(b[kinfoMore:], more)
+		b[kinfoStat] = stat
+		return b
+	}
+	got := parseThreads(append(thread(100034, "epair_task", "", 1234, sleeping), thread(7, "a_name_of_16_byt", "es+", 5, 2)...))
+	want := []KernelThread{{100034, "epair_task", 1234 * time.Microsecond, true}, {7, "a_name_of_16_bytes+", 5 * time.Microsecond, false}}
+	if len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	other := thread(1, "x", "", 1, 1)
+	binary.LittleEndian.PutUint32(other, 816)
+	for _, b := range [][]byte{nil, other, other[:100]} {
+		if got := parseThreads(b); got != nil {
+			t.Errorf("of %d bytes of another layout it read %+v", len(b), got)
+		}
+	}
+}

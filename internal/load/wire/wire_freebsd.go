@@ -1,0 +1,179 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os/exec"
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/hint"
+	"linerate/internal/testbed"
+)
+
+// Look reads a device's properties.
+func Look(name string, in testbed.Place) (d Device, err error) {
+	err = in(func() error {
+		d, err = look(name)
+		return err
+	})
+	return d, err
+}
+
+func look(name string) (Device, error) {
+	i, err := net.InterfaceByName(name)
+	if err != nil {
+		return Device{}, noDevice(name)
+	}
+	d := Device{Name: name, Index: i.Index, MAC: i.HardwareAddr, MTU: i.MTU, Up: i.Flags&net.FlagUp != 0,
+		Carrier: i.Flags&net.FlagRunning != 0, Queues: 1}
+	switch {
+	case !d.Up:
+		return d, hint.With(fmt.Errorf("device %s is down", name), "ifconfig %s up", name)
+	case !d.Carrier:
+		return d, hint.With(fmt.Errorf("device %s has no carrier", name), "is its other end up?")
+	case len(d.MAC) != 6:
+		return d, hint.With(fmt.Errorf("device %s is not an Ethernet device", name), "traffic needs an interface with a MAC address")
+	}
+	addrs, err := i.Addrs()
+	if err != nil {
+		return d, fmt.Errorf("read the addresses of %s: %w", name, err)
+	}
+	for _, a := range addrs {
+		if p, err := netip.ParsePrefix(a.String()); err == nil {
+			d.Addrs = append(d.Addrs, p)
+		}
+	}
+	return d, nil
+}
+
+func noDevice(name string) error {
+	var known []string
+	if all, err := net.Interfaces(); err == nil {
+		for _, i := range all {
+			known = append(known, i.Name)
+		}
+	}
+	err := fmt.Errorf("device %q: no such network interface", name)
+	if near := hint.Nearest(name, known, 1); len(near) > 0 {
+		return hint.With(err, "did you mean %s?", near[0])
+	}
+	return hint.With(err, "in this jail are %v; another jail: jexec NAME linerate …", known)
+}
+
+// Neighbours returns the MAC addresses that the device's network stack knows
+// of its neighbours, as arp(8) and ndp(8) list them.
+func Neighbours(d Device, in testbed.Place) (map[netip.Addr]net.HardwareAddr, error) {
+	known := map[netip.Addr]net.HardwareAddr{}
+	err := in(func() error {
+		v4, err := exec.Command("/usr/sbin/arp", "-n", "-i", d.Name, "-a").Output()
+		if err != nil {
+			return fmt.Errorf("arp -na: %w", err)
+		}
+		v6, _ := exec.Command("/usr/sbin/ndp", "-na").Output() // a kernel without IPv6 has none
+		readNeighbours(known, d.Name, v4, v6)
+		return nil
+	})
+	return known, err
+}
+
+// NextHop returns the address that frames to dst leave the device towards
+// (route(8)).
+func NextHop(d Device, dst netip.Addr, in testbed.Place) (hop netip.Addr, err error) {
+	err = in(func() error {
+		family := "-inet"
+		if dst.Is6() {
+			family = "-inet6"
+		}
+		out, err := exec.Command("/sbin/route", "-n", "get", family, dst.String()).Output()
+		if err != nil {
+			return fmt.Errorf("no route to %s through %s: %w", dst, d.Name, err)
+		}
+		hop, err = readRoute(string(out), d.Name, dst)
+		return err
+	})
+	return hop, err
+}
+
+// NotPermitted adds the advice that a lack of privileges calls for.
+func NotPermitted(err error) error {
+	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
+		return hint.With(err, "run it as root; in a jail, with a devfs that shows /dev/bpf and /dev/netmap")
+	}
+	return err
+}
+
+// cpuset(2): this thread's own mask.
+const (
+	cpuLevelWhich = 3
+	cpuWhichTID   = 1
+	cpuSetWords   = 16 // 1024 CPUs, CPU_SETSIZE since FreeBSD 14; before, 256
+)
+
+type cpuMask [cpuSetWords]uint64
+
+// OnCPU runs f on an operating-system thread of its own, pinned to a CPU
+// (−1: not).
+func OnCPU(cpu int, f func(tid int) error) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if cpu >= 0 {
+		var before cpuMask
+		words, err := affinity(unix.SYS_CPUSET_GETAFFINITY, &before, 0)
+		if err != nil {
+			return fmt.Errorf("read this thread's CPUs: %w", err)
+		}
+		var only cpuMask
+		only[cpu/64%cpuSetWords] = 1 << (cpu % 64)
+		if _, err := affinity(unix.SYS_CPUSET_SETAFFINITY, &only, words); err != nil {
+			return hint.With(fmt.Errorf("pin a worker to CPU %d: %w", cpu, err), "this process may use the CPUs that cpuset -g lists")
+		}
+		defer func() { _, _ = affinity(unix.SYS_CPUSET_SETAFFINITY, &before, words) }()
+	}
+	return f(0)
+}
+
+// affinity asks with a mask of so many words; 0: with the shortest that the
+// kernel takes, which it tells.
+func affinity(call uintptr, mask *cpuMask, words int) (int, error) {
+	var errno unix.Errno
+	for n := max(1, words); n <= cpuSetWords; n *= 2 {
+		_, _, errno = unix.Syscall6(call, cpuLevelWhich, cpuWhichTID, ^uintptr(0), uintptr(8*n), uintptr(unsafe.Pointer(mask)), 0)
+		if errno == 0 {
+			return n, nil
+		}
+		if words > 0 || errno != unix.ERANGE {
+			break
+		}
+	}
+	return 0, errno
+}
+
+// Fits refuses frames that a device does not carry.
+func Fits(d Device, sizes []int) error {
+	for _, n := range sizes {
+		if n-18 > d.MTU {
+			return hint.With(hint.Usagef("frame size %d: %s carries up to %d (MTU %d)", n, d.Name, d.MTU+18, d.MTU),
+				"ifconfig %s mtu %d, and the same on the other end", d.Name, n-18)
+		}
+	}
+	return nil
+}
+
+// Ioctl calls ioctl(2).
+func Ioctl(fd int, request uintptr, arg unsafe.Pointer) error {
+	for {
+		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), request, uintptr(arg))
+		switch errno {
+		case 0:
+			return nil
+		case unix.EINTR:
+		default:
+			return errno
+		}
+	}
+}
