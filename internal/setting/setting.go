@@ -3,19 +3,27 @@
 // mechanism is read and written; the catalogue says what a name means.
 package setting
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Mechanism is how a setting reaches its host.
 type Mechanism string
 
 // The mechanisms of a running host that a study's variant can use.
 const (
-	Sysctl  Mechanism = "sysctl"  // Name is the sysctl, Value what is written to it
-	NFT     Mechanism = "nft"     // Rules says which ruleset
-	Route   Mechanism = "route"   // Name is a prefix, Value its next hop
-	Link    Mechanism = "link"    // Name is a property (mtu, gro, tso …) of Device
-	NAPI    Mechanism = "napi"    // Name is threaded, defer-hard-irqs or gro-flush-timeout of Device
-	Command Mechanism = "command" // Argv is run, never through a shell
+	Sysctl      Mechanism = "sysctl"       // Name is the sysctl, Value what is written to it
+	NFT         Mechanism = "nft"          // Rules says which ruleset
+	Firewall    Mechanism = "firewall"     // Rules says what it does, not how
+	Routes      Mechanism = "routes"       // Table says which
+	Hops        Mechanism = "hops"         // Value more routers behind the first, over links of the kind Name
+	Forward     Mechanism = "forward"      // Name is what forwards instead of routing: xdp or bridge
+	PolicyRules Mechanism = "policy-rules" // Value rules of policy routing that never match
+	Route       Mechanism = "route"        // Name is a prefix, Value its next hop
+	Link        Mechanism = "link"         // Name is a property (mtu, gro, tso …) of Device
+	NAPI        Mechanism = "napi"         // Name is threaded, defer-hard-irqs or gro-flush-timeout of Device
+	Command     Mechanism = "command"      // Argv is run, never through a shell
 )
 
 // Setting is one thing to set. Only the fields of its mechanism are used.
@@ -28,6 +36,7 @@ type Setting struct {
 	Device string   `json:"device,omitempty" yaml:"device,omitempty"`
 	Argv   []string `json:"argv,omitempty" yaml:"argv,omitempty"`
 	Rules  *Rules   `json:"rules,omitempty" yaml:"rules,omitempty"`
+	Table  *Table   `json:"table,omitempty" yaml:"table,omitempty"`
 }
 
 // Rules is an nftables ruleset: written out, or generated. Generated rules
@@ -43,13 +52,70 @@ type Rules struct {
 	SetElements int `json:"set_elements,omitempty" yaml:"set_elements,omitempty"`
 	// Stateful adds connection tracking: established accepted, new accepted.
 	Stateful bool `json:"stateful,omitempty" yaml:"stateful,omitempty"`
+	// MapElements is the size of one map from addresses to verdicts that
+	// never matches.
+	MapElements int `json:"map_elements,omitempty" yaml:"map_elements,omitempty"`
+	// By is the program to load it with, "" the usual one; Optimise has it
+	// merge rules.
+	By       string `json:"by,omitempty" yaml:"by,omitempty"`
+	Optimise bool   `json:"optimise,omitempty" yaml:"optimise,omitempty"`
+}
+
+// The programs that can load a firewall on Linux.
+const (
+	ByNFT            = "nft"
+	ByIptablesLegacy = "iptables-legacy"
+	ByIptablesNFT    = "iptables-nft"
+)
+
+// The mixes of a routing table.
+const (
+	MixHosts = "hosts"
+	MixFull  = "full"
+)
+
+// What forwards instead of the kernel's routing.
+const (
+	ForwardXDP    = "xdp"
+	ForwardBridge = "bridge"
+)
+
+// Table is a routing table of a size. Where it is no Miss, as many of its
+// routes as can be hold destinations of the workload, behind the egress; the
+// others are of addresses that no workload has.
+type Table struct {
+	Count int    `json:"count" yaml:"count"`
+	Mix   string `json:"mix,omitempty" yaml:"mix,omitempty"`
+	Miss  bool   `json:"miss,omitempty" yaml:"miss,omitempty"`
+}
+
+// String is the table on one line, for people.
+func (t *Table) String() string {
+	mix, miss := "host routes", ""
+	if t.Mix == MixFull {
+		mix = "routes of a full table's prefix lengths"
+	}
+	if t.Miss {
+		miss = ", none of them hit"
+	}
+	return fmt.Sprintf("%d %s%s", t.Count, mix, miss)
 }
 
 // String is the setting on one line, for people.
 func (s Setting) String() string {
 	switch s.Mechanism {
 	case NFT:
-		return s.Rules.String()
+		return "nft " + s.Rules.String()
+	case Firewall:
+		return "firewall of " + s.Rules.String()
+	case Routes:
+		return s.Table.String()
+	case Hops:
+		return fmt.Sprintf("%s more routers over %s", s.Value, overWhat(s.Name))
+	case Forward:
+		return "forwarding by " + s.Name
+	case PolicyRules:
+		return s.Value + " rules of policy routing"
 	case Command:
 		return fmt.Sprintf("run %q", s.Argv)
 	case Link, NAPI:
@@ -59,18 +125,38 @@ func (s Setting) String() string {
 	}
 }
 
-// String is the ruleset on one line, for people.
-func (r *Rules) String() string {
-	switch {
-	case r == nil:
-		return "nft (empty)"
-	case r.Text != "":
-		return fmt.Sprintf("nft ruleset of %d bytes", len(r.Text))
-	case r.SetElements > 0:
-		return fmt.Sprintf("nft set of %d elements", r.SetElements)
-	case r.Stateful:
-		return fmt.Sprintf("nft stateful tracking, %d rules", r.Linear)
-	default:
-		return fmt.Sprintf("nft %d linear rules", r.Linear)
+func overWhat(kind string) string {
+	if kind == "" {
+		return "veth"
 	}
+	return kind
+}
+
+// String is what the ruleset does on one line, for people.
+func (r *Rules) String() string {
+	if r == nil {
+		return "nothing"
+	}
+	if r.Text != "" {
+		return fmt.Sprintf("ruleset of %d bytes", len(r.Text))
+	}
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		what string
+	}{{r.Linear, "%d linear rules"}, {r.SetElements, "set of %d elements"}, {r.MapElements, "map of %d elements"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf(p.what, p.n))
+		}
+	}
+	if r.Stateful {
+		parts = append(parts, "stateful tracking")
+	}
+	if r.Optimise {
+		parts = append(parts, "merged")
+	}
+	if r.By != "" {
+		parts = append(parts, "by "+r.By)
+	}
+	return strings.Join(parts, ", ")
 }

@@ -3,11 +3,8 @@ package study
 import (
 	"fmt"
 	"maps"
-	"net/netip"
 	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 
 	"linerate/internal/hint"
 	"linerate/internal/testbed"
@@ -46,7 +43,7 @@ var nameRE = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 
 // check finds the first thing that makes the study impossible, or nil.
 func (s *Spec) check() *problem {
-	for _, f := range []func() *problem{s.checkHead, s.checkWorkload, s.checkVariants, s.checkParts, s.checkMetrics, s.checkGates, s.Looks.check} {
+	for _, f := range []func() *problem{s.checkHead, s.checkSweeps, s.checkPoints, s.checkWorkload, s.checkVariants, s.checkParts, s.checkMetrics, s.checkGates, s.Looks.check} {
 		if p := f(); p != nil {
 			return p
 		}
@@ -125,6 +122,8 @@ func (s *Spec) checkVariants() *problem {
 			return wrong(path+".name", "variant name %q is not a name: lower-case letters, digits, dots and dashes", v.Name)
 		case v.Name == AA:
 			return wrong(path+".name", "the name %q is taken: it is the control's second arm, which every study has", AA)
+		case v.Curve != "" && !nameRE.MatchString(v.Curve):
+			return wrong(path+".curve", "curve %q is not a name: lower-case letters, digits, dots and dashes", v.Curve)
 		case slices.Contains(names, v.Name):
 			return wrong(path+".name", "two variants are named %q", v.Name)
 		}
@@ -141,66 +140,10 @@ func (s *Spec) checkVariants() *problem {
 	return nil
 }
 
-func (s Setting) check(path string) *problem {
-	given := 0
-	for _, yes := range []bool{s.Sysctl != "", s.NFT != nil, s.Route != "", s.Link != "", s.NAPI != "", len(s.Command) > 0} {
-		if yes {
-			given++
-		}
-	}
-	switch {
-	case given != 1:
-		return wrong(path, "a setting has exactly one of sysctl, nft, route, link, napi, command; this one has %d", given)
-	case s.Scope != "" && s.Scope != ScopeHost:
-		return wrong(path+".scope", "unknown scope %q", s.Scope).advise("known: host (global to the kernel), or none")
-	case s.Sysctl != "" && s.Value == "", s.Link != "" && s.Value == "", s.NAPI != "" && s.Value == "":
-		return wrong(path, "the setting has no value").advise("add a line, value: …")
-	case (s.NFT != nil || s.Route != "" || len(s.Command) > 0) && s.Value != "":
-		return wrong(path+".value", "this kind of setting takes no value")
-	case (s.Route != "") != (s.Via != ""):
-		return wrong(path, "a route has a next hop and nothing else has").advise("add via: ADDRESS, ingress, egress or blackhole to the route")
-	case s.Link != "" || s.NAPI != "":
-		return oneOf(path+".device", s.Device, "ingress", "egress")
-	case s.Route != "" && s.Device != "":
-		return oneOf(path+".device", s.Device, "ingress", "egress")
-	case s.Device != "":
-		return wrong(path+".device", "only link, napi and route settings have a device")
-	case s.Route != "":
-		return checkRoute(path+".route", s.Route)
-	case s.NFT != nil:
-		return s.NFT.check(path + ".nft")
-	}
-	return nil
-}
-
-// checkRoute checks PREFIX or PREFIX*COUNT.
-func checkRoute(path, route string) *problem {
-	prefix, times, many := strings.Cut(route, "*")
-	if _, err := netip.ParsePrefix(prefix); err != nil {
-		return wrong(path, "route %q is not a prefix", route).advise("write 240.0.0.0/8, or 240.0.0.0/8*1000 for a thousand host routes of it")
-	}
-	if n, err := strconv.Atoi(times); many && (err != nil || n < 1 || n > maxRoutes) {
-		return wrong(path, "route %q: the count is not within 1 and %d", route, maxRoutes)
-	}
-	return nil
-}
-
-func (r *Ruleset) check(path string) *problem {
-	generated := r.Linear != 0 || r.SetElements != 0 || r.Stateful
-	switch {
-	case r.Text != "" && generated:
-		return wrong(path, "a ruleset is written out or generated, not both").advise("keep text, or linear/set_elements/stateful")
-	case r.Text == "" && !generated:
-		return wrong(path, "the ruleset is empty").advise("give text, linear, set_elements or stateful")
-	case r.Linear < 0 || r.Linear > maxRules:
-		return wrong(path+".linear", "linear: %d is not within 0 and %d", r.Linear, maxRules)
-	case r.SetElements < 0 || r.SetElements > maxElements:
-		return wrong(path+".set_elements", "set_elements: %d is not within 0 and %d", r.SetElements, maxElements)
-	}
-	return nil
-}
-
 func (s *Spec) checkParts() *problem {
+	if len(s.Parts) > maxParts {
+		return wrong("parts", "%d parts: a study has at most %d", len(s.Parts), maxParts)
+	}
 	var names []string
 	for i, p := range s.Parts {
 		path := fmt.Sprintf("parts[%d]", i)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
 
 	"linerate/internal/yamlfile"
 )
@@ -13,10 +14,14 @@ import (
 // guessed, what was meant. Defaults are filled in.
 func Parse(file string, data []byte) (Spec, error) {
 	var s Spec
-	places, err := yamlfile.Read(file, data, yamlfile.Kind{Noun: "a study", Content: "name, question and variants", Version: SpecVersion}, &s)
+	var made map[string][]origin
+	kind := yamlfile.Kind{Noun: "a study", Content: "name, question and variants", Version: SpecVersion,
+		Rewrite: func(p *yamlfile.Places, root ast.Node) { made = expand(p, root) }}
+	places, err := yamlfile.Read(file, data, kind, &s)
 	if err != nil {
 		return Spec{}, err
 	}
+	s.place(made)
 	s.fill(places.Has)
 	if p := s.check(); p != nil {
 		return Spec{}, places.Error(p.path, p.what, p.hint)

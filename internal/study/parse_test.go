@@ -117,20 +117,26 @@ func TestParseRefuses(t *testing.T) {
 		{"too many rules", strings.Replace(small, "linear: 1", "linear: 1000000000", 1), "s.yaml:7: linear: 1000000000 is not within", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := Parse("s.yaml", []byte(c.yaml))
-			if err == nil {
-				t.Fatal("accepted")
-			}
-			if !strings.HasPrefix(err.Error(), c.want) {
-				t.Errorf("error %q, want %q…", err, c.want)
-			}
-			if !strings.Contains(hint.Of(err), c.hint) {
-				t.Errorf("hint %q, want …%q…", hint.Of(err), c.hint)
-			}
-			if !hint.IsUsage(err) {
-				t.Error("a mistake in a study is a usage error")
-			}
+			refuses(t, c.yaml, c.want, c.hint)
 		})
+	}
+}
+
+// refuses expects a study in s.yaml to be refused with such words.
+func refuses(t *testing.T, yaml, want, advice string) {
+	t.Helper()
+	_, err := Parse("s.yaml", []byte(yaml))
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	if !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "s.yaml") {
+		t.Errorf("error %q, want s.yaml…%q…", err, want)
+	}
+	if !strings.Contains(hint.Of(err), advice) {
+		t.Errorf("hint %q, want …%q…", hint.Of(err), advice)
+	}
+	if !hint.IsUsage(err) {
+		t.Error("a mistake in a study is a usage error")
 	}
 }
 

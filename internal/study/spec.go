@@ -5,6 +5,8 @@
 package study
 
 import (
+	"strconv"
+
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
 )
@@ -21,10 +23,12 @@ type Spec struct {
 	Question string    `yaml:"question"`
 	Summary  string    `yaml:"summary,omitempty"`
 	Source   string    `yaml:"source,omitempty"` // where the question comes from
+	Topic    string    `yaml:"topic,omitempty"`  // what it is about, by which studies are listed
 	Seed     *uint64   `yaml:"seed,omitempty"`   // of the schedule; nil: drawn when run
 	Testbed  Testbed   `yaml:"testbed"`
 	Reset    string    `yaml:"reset"` // what makes blocks independent: "namespace"
 	Workload Workload  `yaml:"workload"`
+	Sweep    []Sweep   `yaml:"sweep,omitempty"`
 	Control  string    `yaml:"control"` // the variant that all others are compared with
 	Variants []Variant `yaml:"variants"`
 	Blocks   int       `yaml:"blocks"` // of every part that does not say
@@ -63,8 +67,12 @@ type Workload struct {
 
 // Variant is one treatment of the DUT.
 type Variant struct {
-	Name     string    `yaml:"name"`
-	Summary  string    `yaml:"summary,omitempty"`
+	Name    string `yaml:"name"`
+	Summary string `yaml:"summary,omitempty"`
+	// At is where it lies in the study's sweeps, and Curve the name of the
+	// line that its points make.
+	At       Point     `yaml:"at,omitempty,flow"`
+	Curve    string    `yaml:"curve,omitempty"`
 	Settings []Setting `yaml:"settings,omitempty"`
 }
 
@@ -72,19 +80,53 @@ type Variant struct {
 // than the testbed and needs the operator's consent.
 const ScopeHost = "host"
 
-// Setting is one thing a variant sets. Exactly one of the first six fields is
-// given and names the mechanism; value and device complete it.
+// Setting is one thing a variant sets. Exactly one of the fields before Value
+// is given and names the mechanism; those from Value on complete it.
 type Setting struct {
-	Sysctl  string   `yaml:"sysctl,omitempty"`
-	NFT     *Ruleset `yaml:"nft,omitempty"`
-	Route   string   `yaml:"route,omitempty"` // PREFIX or PREFIX*COUNT
-	Link    string   `yaml:"link,omitempty"`
-	NAPI    string   `yaml:"napi,omitempty"`
-	Command []string `yaml:"command,omitempty,flow"`
-	Value   string   `yaml:"value,omitempty"`
-	Via     string   `yaml:"via,omitempty"`    // a route's next hop
-	Device  string   `yaml:"device,omitempty"` // "ingress" or "egress"
-	Scope   string   `yaml:"scope,omitempty"`  // "host" or nothing
+	Sysctl string   `yaml:"sysctl,omitempty"`
+	NFT    *Ruleset `yaml:"nft,omitempty"`
+	// Firewall says what a packet filter is to do; each testbed has its own
+	// way to do it.
+	Firewall *Firewall `yaml:"firewall,omitempty"`
+	Route    string    `yaml:"route,omitempty"` // PREFIX or PREFIX*COUNT
+	Routes   *Routes   `yaml:"routes,omitempty"`
+	// Hops are further routers behind the DUT's first.
+	Hops int `yaml:"hops,omitempty"`
+	// Forward is what forwards instead of the kernel's routing: "xdp" or "bridge".
+	Forward     string   `yaml:"forward,omitempty"`
+	PolicyRules int      `yaml:"policy_rules,omitempty"`
+	Link        string   `yaml:"link,omitempty"`
+	NAPI        string   `yaml:"napi,omitempty"`
+	Command     []string `yaml:"command,omitempty,flow"`
+	Value       string   `yaml:"value,omitempty"`
+	Via         string   `yaml:"via,omitempty"`    // a route's next hop
+	Device      string   `yaml:"device,omitempty"` // "ingress" or "egress"
+	Over        string   `yaml:"over,omitempty"`   // what joins hops: "vlan", "gre", "wireguard" …
+	Scope       string   `yaml:"scope,omitempty"`  // "host" or nothing
+}
+
+// Firewall is a packet filter by what it does: rules in a row that never match,
+// one lookup in a table that never matches, and tracking of connections.
+type Firewall struct {
+	Linear   int  `yaml:"linear,omitempty"`
+	Table    int  `yaml:"table,omitempty"`    // addresses in one set
+	Map      int  `yaml:"map,omitempty"`      // addresses in one map to verdicts
+	Stateful bool `yaml:"stateful,omitempty"` // established accepted, new accepted
+	// By is the program, where the testbed has several: "nft",
+	// "iptables-legacy", "iptables-nft"; "" is its usual one.
+	By string `yaml:"by,omitempty"`
+	// Optimise has the program merge the rules that it can (nft -o).
+	Optimise bool `yaml:"optimise,omitempty"`
+}
+
+// Routes is a routing table of a size.
+type Routes struct {
+	Count int `yaml:"count"`
+	// Mix is "hosts" (host routes, one after the other) or "full" (the
+	// prefix lengths of a full BGP table).
+	Mix string `yaml:"mix,omitempty"`
+	// Miss leaves the workload's destinations without a route of their own.
+	Miss bool `yaml:"miss,omitempty"`
 }
 
 // Ruleset is an nftables ruleset: text in nft's language, or generated.
@@ -101,8 +143,9 @@ type Part struct {
 	Mode    testbed.Mode `yaml:"mode"`
 	Rate    Rate         `yaml:"rate"`
 	Blocks  int          `yaml:"blocks"`
-	Seconds float64      `yaml:"seconds"` // measured time of one trial
-	Warmup  float64      `yaml:"warmup"`  // seconds of traffic before it
+	Seconds float64      `yaml:"seconds"`           // measured time of one trial
+	Warmup  float64      `yaml:"warmup"`            // seconds of traffic before it
+	At      Point        `yaml:"at,omitempty,flow"` // in the study's sweeps
 	// Flows and Sizes, where given, replace the workload's.
 	Flows int   `yaml:"flows,omitempty"`
 	Sizes []int `yaml:"sizes,omitempty,flow"`
@@ -158,6 +201,20 @@ func (s Setting) Setting() setting.Setting {
 	case s.NFT != nil:
 		out.Mechanism = setting.NFT
 		out.Rules = &setting.Rules{Text: s.NFT.Text, Linear: s.NFT.Linear, SetElements: s.NFT.SetElements, Stateful: s.NFT.Stateful}
+	case s.Firewall != nil:
+		f := *s.Firewall
+		out.Mechanism = setting.Firewall
+		out.Rules = &setting.Rules{Linear: f.Linear, SetElements: f.Table, MapElements: f.Map, Stateful: f.Stateful, By: f.By, Optimise: f.Optimise}
+	case s.Routes != nil:
+		r := *s.Routes
+		out.Mechanism = setting.Routes
+		out.Table = &setting.Table{Count: r.Count, Mix: r.Mix, Miss: r.Miss}
+	case s.Hops > 0:
+		out.Mechanism, out.Name, out.Value = setting.Hops, s.Over, strconv.Itoa(s.Hops)
+	case s.Forward != "":
+		out.Mechanism, out.Name = setting.Forward, s.Forward
+	case s.PolicyRules > 0:
+		out.Mechanism, out.Value = setting.PolicyRules, strconv.Itoa(s.PolicyRules)
 	case s.Route != "":
 		out.Mechanism, out.Name, out.Value = setting.Route, s.Route, s.Via
 	case s.Link != "":
@@ -296,6 +353,7 @@ func (s Spec) Quick() Spec {
 		parts[i] = p
 	}
 	s.Parts = parts
+	s.quickSweeps()
 	if s.Looks != nil {
 		primary, _ := s.Part(s.Primary().Part)
 		s.Looks = LooksUpTo(primary.Blocks, s.Looks.PrecisionPercent)

@@ -26,6 +26,9 @@ type Kind struct {
 	Noun    string // with its article: "a study"
 	Content string // what it is made of: "name, question and variants"
 	Version int    // of the format, the newest that is read
+	// Rewrite, where given, may change the tree when its keys have been
+	// checked, before it fills anything; they are checked again.
+	Rewrite func(p *Places, root ast.Node)
 }
 
 // Places are the lines of a file's keys, by path ("parts[0].rate").
@@ -54,6 +57,11 @@ func Read(file string, data []byte, kind Kind, v any) (*Places, error) {
 	}
 	p := &Places{file: file, kind: kind, lines: map[string]int{}}
 	p.walk(root.Docs[0].Body, reflect.TypeOf(v), "")
+	if kind.Rewrite != nil && p.err == nil {
+		kind.Rewrite(p, root.Docs[0].Body)
+		p.lines = map[string]int{} // of what is there now
+		p.walk(root.Docs[0].Body, reflect.TypeOf(v), "")
+	}
 	if p.err != nil {
 		return nil, p.err
 	}
@@ -82,6 +90,14 @@ func (p *Places) Error(path, what, advice string) error {
 		path = path[:i]
 	}
 }
+
+// Refuse notes the first thing that is wrong, at a line; advice may be "".
+func (p *Places) Refuse(line int, advice, format string, args ...any) {
+	p.fail(line, advice, format, args...)
+}
+
+// Failed reports whether something is wrong already.
+func (p *Places) Failed() bool { return p.err != nil }
 
 // checkVersion refuses a file of another format before its keys are judged,
 // which may mean something else there.
@@ -142,6 +158,12 @@ func (p *Places) walk(n ast.Node, t reflect.Type, path string) {
 		for i, v := range node.Values {
 			p.walk(v, t.Elem(), fmt.Sprintf("%s[%d]", path, i))
 		}
+	case *ast.FloatNode:
+		if t.Kind() == reflect.Int { // the decoder would cut it off
+			p.fail(line, "", "%s: %s is not a whole number", p.orRoot(path), node.GetToken().Value)
+			return
+		}
+		p.scalar(line, t, path)
 	default:
 		p.scalar(line, t, path)
 	}

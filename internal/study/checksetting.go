@@ -1,0 +1,151 @@
+package study
+
+import (
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"linerate/internal/setting"
+)
+
+// kinds tells which mechanisms a setting names, in the order of messages.
+func (s Setting) kinds() (given []string) {
+	for _, k := range []struct {
+		name string
+		is   bool
+	}{
+		{"sysctl", s.Sysctl != ""}, {"nft", s.NFT != nil}, {"firewall", s.Firewall != nil}, {"route", s.Route != ""}, {"routes", s.Routes != nil},
+		{"hops", s.Hops != 0}, {"forward", s.Forward != ""}, {"policy_rules", s.PolicyRules != 0},
+		{"link", s.Link != ""}, {"napi", s.NAPI != ""}, {"command", len(s.Command) > 0},
+	} {
+		if k.is {
+			given = append(given, k.name)
+		}
+	}
+	return given
+}
+
+// Limits of what settings build.
+const (
+	maxHops        = 16
+	maxPolicyRules = 10_000
+)
+
+func (s Setting) check(path string) *problem {
+	given := s.kinds()
+	if len(given) != 1 {
+		return wrong(path, "a setting has exactly one of sysctl, nft, firewall, route, routes, hops, forward, policy_rules, link, napi, command; this one has %d", len(given))
+	}
+	if p := s.checkBeside(path, given[0]); p != nil {
+		return p
+	}
+	switch given[0] {
+	case "route":
+		return checkRoute(path+".route", s.Route)
+	case "nft":
+		return s.NFT.check(path + ".nft")
+	case "firewall":
+		return s.Firewall.check(path + ".firewall")
+	case "routes":
+		return s.Routes.check(path + ".routes")
+	case "hops":
+		return s.checkHops(path)
+	case "forward":
+		return oneOf(path+".forward", s.Forward, setting.ForwardXDP, setting.ForwardBridge)
+	case "policy_rules":
+		if s.PolicyRules < 1 || s.PolicyRules > maxPolicyRules {
+			return wrong(path+".policy_rules", "policy_rules: %d is not within 1 and %d", s.PolicyRules, maxPolicyRules)
+		}
+	}
+	return nil
+}
+
+// checkBeside checks the keys that complete a kind.
+func (s Setting) checkBeside(path, kind string) *problem {
+	valued := kind == "sysctl" || kind == "link" || kind == "napi"
+	switch {
+	case s.Scope != "" && s.Scope != ScopeHost:
+		return wrong(path+".scope", "unknown scope %q", s.Scope).advise("known: host (global to the kernel), or none")
+	case valued && s.Value == "":
+		return wrong(path, "the setting has no value").advise("add a line, value: …")
+	case !valued && s.Value != "":
+		return wrong(path+".value", "this kind of setting takes no value")
+	case (kind == "route") != (s.Via != ""):
+		return wrong(path, "a route has a next hop and nothing else has").advise("add via: ADDRESS, ingress, egress or blackhole to the route")
+	case s.Over != "" && kind != "hops":
+		return wrong(path+".over", "only hops go over something")
+	case kind == "link" || kind == "napi", kind == "route" && s.Device != "":
+		return oneOf(path+".device", s.Device, "ingress", "egress")
+	case s.Device != "":
+		return wrong(path+".device", "only link, napi and route settings have a device")
+	}
+	return nil
+}
+
+// Links are what can join the routers of hops, beside plain wires.
+var Links = []string{"vlan", "gre", "ipip", "vxlan", "wireguard", "ipsec"}
+
+func (s Setting) checkHops(path string) *problem {
+	if s.Hops < 1 || s.Hops > maxHops {
+		return wrong(path+".hops", "hops: %d is not within 1 and %d", s.Hops, maxHops)
+	}
+	if s.Over != "" {
+		return oneOf(path+".over", s.Over, Links...)
+	}
+	return nil
+}
+
+func (f *Firewall) check(path string) *problem {
+	switch {
+	case f.Linear == 0 && f.Table == 0 && f.Map == 0 && !f.Stateful:
+		return wrong(path, "the firewall does nothing").advise("give linear, table, map or stateful")
+	case f.Linear < 0 || f.Linear > maxRules:
+		return wrong(path+".linear", "linear: %d is not within 0 and %d", f.Linear, maxRules)
+	case f.Table < 0 || f.Table > maxElements:
+		return wrong(path+".table", "table: %d is not within 0 and %d", f.Table, maxElements)
+	case f.Map < 0 || f.Map > maxElements:
+		return wrong(path+".map", "map: %d is not within 0 and %d", f.Map, maxElements)
+	case f.Optimise && f.Linear == 0:
+		return wrong(path+".optimise", "there are no linear rules to merge").advise("add linear: N")
+	case f.By != "":
+		return oneOf(path+".by", f.By, setting.ByNFT, setting.ByIptablesLegacy, setting.ByIptablesNFT)
+	}
+	return nil
+}
+
+func (r *Routes) check(path string) *problem {
+	if r.Count < 1 || r.Count > maxRoutes {
+		return wrong(path+".count", "count: %d is not within 1 and %d", r.Count, maxRoutes)
+	}
+	if r.Mix != "" {
+		return oneOf(path+".mix", r.Mix, setting.MixHosts, setting.MixFull)
+	}
+	return nil
+}
+
+// checkRoute checks PREFIX or PREFIX*COUNT.
+func checkRoute(path, route string) *problem {
+	prefix, times, many := strings.Cut(route, "*")
+	if _, err := netip.ParsePrefix(prefix); err != nil {
+		return wrong(path, "route %q is not a prefix", route).advise("write 240.0.0.0/8, or 240.0.0.0/8*1000 for a thousand host routes of it")
+	}
+	if n, err := strconv.Atoi(times); many && (err != nil || n < 1 || n > maxRoutes) {
+		return wrong(path, "route %q: the count is not within 1 and %d", route, maxRoutes)
+	}
+	return nil
+}
+
+func (r *Ruleset) check(path string) *problem {
+	generated := r.Linear != 0 || r.SetElements != 0 || r.Stateful
+	switch {
+	case r.Text != "" && generated:
+		return wrong(path, "a ruleset is written out or generated, not both").advise("keep text, or linear/set_elements/stateful")
+	case r.Text == "" && !generated:
+		return wrong(path, "the ruleset is empty").advise("give text, linear, set_elements or stateful")
+	case r.Linear < 0 || r.Linear > maxRules:
+		return wrong(path+".linear", "linear: %d is not within 0 and %d", r.Linear, maxRules)
+	case r.SetElements < 0 || r.SetElements > maxElements:
+		return wrong(path+".set_elements", "set_elements: %d is not within 0 and %d", r.SetElements, maxElements)
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package study
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Sweep is a parameter and its values: every variant, part or metric that
+// mentions it, as $parameter, stands for one of each value.
+type Sweep struct {
+	Parameter string `yaml:"parameter"`
+	// Label is what the axis of its chart says.
+	Label  string    `yaml:"label,omitempty"`
+	Values []float64 `yaml:"values,flow"`
+	// Quick are those of the values that Spec.Quick keeps; none: all.
+	Quick []float64 `yaml:"quick,omitempty,flow"`
+}
+
+// Point is where something lies in a study's sweeps: a value for each
+// parameter that it mentions.
+type Point map[string]float64
+
+// Limits of sweeps. What they are spread to has its own.
+const (
+	maxSweeps      = 4
+	maxSweepValues = 64
+	maxParts       = 64
+)
+
+// number is a value as it is written into names and settings.
+func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// SweepOf finds a sweep by its parameter.
+func (s *Spec) SweepOf(parameter string) (Sweep, bool) {
+	i := slices.IndexFunc(s.Sweep, func(w Sweep) bool { return w.Parameter == parameter })
+	if i < 0 {
+		return Sweep{}, false
+	}
+	return s.Sweep[i], true
+}
+
+// Title is the sweep's axis in words.
+func (w Sweep) Title() string {
+	if w.Label != "" {
+		return w.Label
+	}
+	return w.Parameter
+}
+
+// keeps reports whether a quick study keeps a point.
+func (s *Spec) keeps(at Point) bool {
+	for name, v := range at {
+		if w, ok := s.SweepOf(name); ok && len(w.Quick) > 0 && !slices.Contains(w.Quick, v) {
+			return false
+		}
+	}
+	return true
+}
+
+// quickSweeps leaves out the points that a quick study passes over, and what
+// is asked of them. What the primary metric needs stays.
+func (s *Spec) quickSweeps() {
+	primary := s.Primary().Part
+	s.Variants = slices.DeleteFunc(slices.Clone(s.Variants), func(v Variant) bool { return v.Name != s.Control && !s.keeps(v.At) })
+	s.Parts = slices.DeleteFunc(slices.Clone(s.Parts), func(p Part) bool { return p.Name != primary && !s.keeps(p.At) })
+	s.Metrics = slices.DeleteFunc(slices.Clone(s.Metrics), func(g Goal) bool {
+		_, ok := s.Part(g.Part)
+		return !ok
+	})
+}
+
+func (s *Spec) checkSweeps() *problem {
+	if len(s.Sweep) > maxSweeps {
+		return wrong("sweep", "%d sweeps: a study has at most %d", len(s.Sweep), maxSweeps)
+	}
+	for i, w := range s.Sweep {
+		if p := w.check(fmt.Sprintf("sweep[%d]", i)); p != nil {
+			return p
+		}
+		if first, _ := s.SweepOf(w.Parameter); !slices.Equal(first.Values, w.Values) {
+			return wrong(fmt.Sprintf("sweep[%d]", i), "two sweeps are of parameter %q", w.Parameter)
+		}
+	}
+	return nil
+}
+
+func (w Sweep) check(path string) *problem {
+	switch {
+	case !parameterRE.MatchString(w.Parameter):
+		return wrong(path+".parameter", "parameter %q is not a name: lower-case letters, digits and underscores", w.Parameter).
+			advise("parameter: rules, and $rules where its value belongs")
+	case len(w.Values) < 1 || len(w.Values) > maxSweepValues:
+		return wrong(path+".values", "%d values: a sweep has 1 to %d", len(w.Values), maxSweepValues)
+	}
+	for i, v := range w.Values {
+		at := fmt.Sprintf("%s.values[%d]", path, i)
+		if math.IsNaN(v) || v < 0 || v > 1e12 {
+			return wrong(at, "value %g is not within 0 and 1e12", v)
+		}
+		if slices.Contains(w.Values[:i], v) {
+			return wrong(at, "value %s is there twice", number(v))
+		}
+	}
+	for i, v := range w.Quick {
+		if !slices.Contains(w.Values, v) {
+			return wrong(fmt.Sprintf("%s.quick[%d]", path, i), "quick value %s is not one of the values", number(v)).
+				advise("quick is a choice of them")
+		}
+	}
+	return nil
+}
+
+// checkPoints refuses points of parameters that the study does not sweep.
+func (s *Spec) checkPoints() *problem {
+	known := make([]string, len(s.Sweep))
+	for i, w := range s.Sweep {
+		known[i] = w.Parameter
+	}
+	at := map[string]Point{}
+	for i, v := range s.Variants {
+		at[fmt.Sprintf("variants[%d].at", i)] = v.At
+	}
+	for i, p := range s.Parts {
+		at[fmt.Sprintf("parts[%d].at", i)] = p.At
+	}
+	for _, path := range slices.Sorted(maps.Keys(at)) {
+		for _, name := range slices.Sorted(maps.Keys(at[path])) {
+			if !slices.Contains(known, name) {
+				return wrong(path, "the study has no sweep of %q", name).advise("add one, or remove at")
+			}
+			if v := at[path][name]; math.IsNaN(v) || v < 0 || v > 1e12 {
+				return wrong(path, "%s: %g is not within 0 and 1e12", name, v)
+			}
+		}
+	}
+	return nil
+}
+
+// curveOf is the name under which the points of a template belong together:
+// the template's without its parameters.
+func curveOf(template string) string {
+	name := reference.ReplaceAllString(template, "")
+	for strings.Contains(name, "--") {
+		name = strings.ReplaceAll(name, "--", "-")
+	}
+	return strings.Trim(name, "-._")
+}
