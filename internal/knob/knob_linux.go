@@ -31,6 +31,14 @@ func (t *Target) Apply(ctx context.Context, s setting.Setting) (note string, err
 		return t.sysctl(s)
 	case setting.NFT:
 		return t.nft(ctx, s.Rules)
+	case setting.Firewall:
+		return t.firewall(ctx, s)
+	case setting.Routes:
+		return t.routes(s)
+	case setting.Forward:
+		return t.forward(s)
+	case setting.PolicyRules:
+		return t.policyRules(s)
 	case setting.Route:
 		return "", t.In(func() error { return addRoute(s, t.Devices) })
 	case setting.Link:

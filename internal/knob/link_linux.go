@@ -129,6 +129,7 @@ var napiFiles = map[string]string{
 	"threaded":          "threaded",
 	"defer-hard-irqs":   "napi_defer_hard_irqs",
 	"gro-flush-timeout": "gro_flush_timeout",
+	"rps":               "queues/rx-0/rps_cpus", // a mask of CPUs in hex
 }
 
 // napi writes a NAPI setting of an interface.
@@ -139,7 +140,7 @@ func (t *Target) napi(s setting.Setting) error {
 	}
 	file, ok := napiFiles[s.Name]
 	if !ok {
-		return hint.Unknown("NAPI setting", s.Name, []string{"threaded", "defer-hard-irqs", "gro-flush-timeout"})
+		return hint.Unknown("NAPI setting", s.Name, []string{"threaded", "defer-hard-irqs", "gro-flush-timeout", "rps"})
 	}
 	value := strings.NewReplacer("on", "1", "off", "0").Replace(s.Value)
 	return t.InSys(func() error {

@@ -17,8 +17,8 @@ import (
 )
 
 // Batch sizes of generated rulesets: a batch must fit the socket's send
-// buffer, and the kernel's answer to each of its messages the receive buffer,
-// neither of which a namespace can raise.
+// buffer, and the kernel's answer to each of its messages the receive buffer.
+// Only root of the machine can raise these.
 const (
 	rulesPerBatch    = 100
 	elementsPerBatch = 1000
@@ -52,20 +52,20 @@ func (t *Target) nft(ctx context.Context, r *setting.Rules) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s loaded for IPv4 and IPv6 in %d batches, %.0f ms", r, batches,
+	return fmt.Sprintf("nft: %s loaded for IPv4 and IPv6 in %d batches, %.0f ms", r, batches,
 		float64(time.Since(start).Microseconds())/1e3), nil
 }
 
 // nftText feeds the ruleset to nft -f on its standard input, so that no file
 // and no shell is involved.
-func (t *Target) nftText(ctx context.Context, s setting.Setting) (string, error) {
+func (t *Target) nftText(ctx context.Context, s setting.Setting, options ...string) (string, error) {
 	nft, err := exec.LookPath("nft")
 	if err != nil {
 		return "", unavailable(s, "a ruleset as text needs nft(8), which is not installed")
 	}
 	var out bytes.Buffer
 	err = t.In(func() error {
-		cmd := exec.CommandContext(ctx, nft, "-f", "-")
+		cmd := exec.CommandContext(ctx, nft, append(options, "-f", "-")...)
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader([]byte(s.Rules.Text)), &out, &out
 		return cmd.Run()
 	})
@@ -131,6 +131,11 @@ func loadRules(c *nftables.Conn, fam family, r setting.Rules) (batches int, err 
 			return batches, err
 		}
 	}
+	if r.MapElements > 0 {
+		if err := addMap(c, fam, table, chain, r.MapElements, flush); err != nil {
+			return batches, err
+		}
+	}
 	if r.Stateful {
 		for _, exprs := range statefulRules() {
 			c.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: exprs})
@@ -142,6 +147,37 @@ func loadRules(c *nftables.Conn, fam family, r setting.Rules) (batches int, err 
 // addSet makes one set and the one rule that looks addresses up in it.
 func addSet(c *nftables.Conn, fam family, table *nftables.Table, chain *nftables.Chain, size int, flush func() error) error {
 	set := &nftables.Set{Table: table, Name: "never", KeyType: fam.key}
+	err := fill(c, set, size, flush, func(i int) nftables.SetElement { return nftables.SetElement{Key: fam.never(i)} })
+	if err != nil {
+		return err
+	}
+	c.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: []expr.Any{
+		loadSource(fam),
+		&expr.Lookup{SourceRegister: 1, SetName: set.Name, SetID: set.ID},
+		&expr.Verdict{Kind: expr.VerdictDrop},
+	}})
+	return nil
+}
+
+// addMap makes one map to verdicts and the one rule that looks addresses up in
+// it: `ip saddr vmap @never-map`.
+func addMap(c *nftables.Conn, fam family, table *nftables.Table, chain *nftables.Chain, size int, flush func() error) error {
+	set := &nftables.Set{Table: table, Name: "never-map", KeyType: fam.key, IsMap: true, DataType: nftables.TypeVerdict}
+	err := fill(c, set, size, flush, func(i int) nftables.SetElement {
+		return nftables.SetElement{Key: fam.never(i), VerdictData: &expr.Verdict{Kind: expr.VerdictDrop}}
+	})
+	if err != nil {
+		return err
+	}
+	c.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: []expr.Any{
+		loadSource(fam),
+		&expr.Lookup{SourceRegister: 1, SetName: set.Name, SetID: set.ID, IsDestRegSet: true},
+	}})
+	return nil
+}
+
+// fill makes a set of so many elements, in batches.
+func fill(c *nftables.Conn, set *nftables.Set, size int, flush func() error, element func(i int) nftables.SetElement) error {
 	if err := c.AddSet(set, nil); err != nil {
 		return err
 	}
@@ -151,7 +187,7 @@ func addSet(c *nftables.Conn, fam family, table *nftables.Table, chain *nftables
 	for at := 0; at < size; at += elementsPerBatch {
 		var elements []nftables.SetElement
 		for i := at; i < min(at+elementsPerBatch, size); i++ {
-			elements = append(elements, nftables.SetElement{Key: fam.never(i)})
+			elements = append(elements, element(i))
 		}
 		if err := c.SetAddElements(set, elements); err != nil {
 			return err
@@ -160,11 +196,6 @@ func addSet(c *nftables.Conn, fam family, table *nftables.Table, chain *nftables
 			return err
 		}
 	}
-	c.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: []expr.Any{
-		loadSource(fam),
-		&expr.Lookup{SourceRegister: 1, SetName: set.Name, SetID: set.ID},
-		&expr.Verdict{Kind: expr.VerdictDrop},
-	}})
 	return nil
 }
 

@@ -22,8 +22,8 @@ var _ testbed.Multi = (*Bed)(nil)
 // only their ends in the generator's and the receiver's namespace differ by
 // name, and have no addresses: nothing there is routed.
 type arm struct {
-	dut       *namespace // nil: a bypass
-	thread    int        // of its ingress, in mode overload
+	dut       routers // none: a bypass
+	thread    int     // of its ingress, in mode overload
 	gen, sink end
 }
 
@@ -50,16 +50,7 @@ func (b *Bed) Raise(ctx context.Context, wanted []testbed.Settings) ([]testbed.A
 		b.raised++
 		a := newArm(b.raised)
 		b.arms = append(b.arms, a)
-		if err := a.build(b, w.Bypass); err != nil {
-			return nil, fmt.Errorf("build %s: %w", w.Name, err)
-		}
-		if b.mode == testbed.Overload && a.dut != nil {
-			var err error
-			if a.thread, err = b.thread(a.dut); err != nil {
-				return nil, fmt.Errorf("build %s: %w", w.Name, err)
-			}
-		}
-		applied, err := b.set(ctx, a, w.Settings)
+		applied, err := b.raise(ctx, a, w)
 		var un *testbed.ErrUnavailable
 		if err != nil && !errors.As(err, &un) {
 			return nil, fmt.Errorf("set up %s: %w", w.Name, err)
@@ -67,6 +58,25 @@ func (b *Bed) Raise(ctx context.Context, wanted []testbed.Settings) ([]testbed.A
 		out[i] = a.describe(b, applied, err)
 	}
 	return out, nil
+}
+
+// raise builds one arm and sets it.
+func (b *Bed) raise(ctx context.Context, a *arm, w testbed.Settings) (testbed.Applied, error) {
+	p, rest, err := pathOf(w.Settings)
+	if err != nil {
+		return testbed.Applied{}, err
+	}
+	if err := a.build(b, w.Bypass, p); err != nil {
+		return testbed.Applied{}, err
+	}
+	if b.mode == testbed.Overload && a.dut.first != nil {
+		if a.thread, err = b.thread(a.dut.first); err != nil {
+			return testbed.Applied{}, err
+		}
+	}
+	applied, err := b.set(ctx, a, rest)
+	applied.Digest = digest(w.Settings)
+	return applied, err
 }
 
 // Global switches the host's settings, journalled as ever.
@@ -82,33 +92,22 @@ func (b *Bed) Global(_ context.Context, settings []setting.Setting) error {
 
 // build wires a fresh DUT between the two outer namespaces, or these to each
 // other.
-func (a *arm) build(b *Bed, bypass bool) (err error) {
+func (a *arm) build(b *Bed, bypass bool, p path) (err error) {
 	if bypass {
 		return wire(b.gen, a.gen, b.sink, a.sink)
 	}
-	if a.dut, err = newNamespace(""); err != nil {
-		return err
-	}
-	if err := a.dut.do(forward); err != nil {
-		return err
-	}
-	if err := wire(b.gen, a.gen, a.dut, ingress); err != nil {
-		return err
-	}
-	if err := wire(a.dut, egress, b.sink, a.sink); err != nil {
-		return err
-	}
-	return a.dut.do(introduceDUT)
+	a.dut, err = newRouters(b.gen, a.gen, b.sink, a.sink, p)
+	return err
 }
 
 // set applies an arm's settings.
 func (b *Bed) set(ctx context.Context, a *arm, settings []setting.Setting) (testbed.Applied, error) {
 	start := time.Now()
-	applied := testbed.Applied{Digest: digest(settings)}
-	if a.dut == nil {
+	applied := testbed.Applied{}
+	if a.dut.first == nil {
 		return applied, nil
 	}
-	t := b.target(a.dut)
+	t := b.target(a.dut.first)
 	t.Host = nil // it would be every other arm's too
 	for _, s := range settings {
 		note, err := t.Apply(ctx, s)
@@ -130,7 +129,7 @@ func (a *arm) describe(b *Bed, applied testbed.Applied, unavailable error) testb
 		Generator: port(b.gen, a.gen, ingress), Receiver: port(b.sink, a.sink, egress)}
 	out.Generator.IPv4, out.Generator.IPv6 = genPort.v4, genPort.v6
 	out.Receiver.IPv4, out.Receiver.IPv6 = sinkPort.v4, sinkPort.v6
-	if a.dut != nil {
+	if a.dut.first != nil {
 		out.Counters = func() (testbed.Counters, error) { return readCounters(a.dut) }
 	}
 	return out
@@ -153,8 +152,8 @@ func (b *Bed) raze() error {
 		return nil
 	}
 	for _, a := range b.arms {
-		if a.dut != nil {
-			_ = a.dut.do(func() error { return netlink.ConntrackTableFlush(netlink.ConntrackTable) })
+		if a.dut.first != nil {
+			_ = a.dut.first.do(func() error { return netlink.ConntrackTableFlush(netlink.ConntrackTable) })
 		}
 	}
 	err := errors.Join(b.gen.do(deleteGroup), b.sink.do(deleteGroup))

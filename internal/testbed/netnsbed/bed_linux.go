@@ -45,7 +45,7 @@ type Bed struct {
 	host       *knob.HostSysctls
 	lock       *os.File   // of the journal's owner, when host settings are allowed
 	gen, sink  *namespace // live as long as the bed
-	dut        *namespace // rebuilt by every Reset
+	dut        routers    // rebuilt by every Reset
 	arms       []*arm     // or these, by every Raise
 	raised     int        // arms so far
 	privileged bool
@@ -122,13 +122,17 @@ func clone(m net.HardwareAddr) net.HardwareAddr { return append(net.HardwareAddr
 
 // Reset tears the DUT down and builds a new one, then applies settings.
 func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Applied, error) {
-	if err := b.renew(); err != nil {
-		return testbed.Applied{}, err
+	a := testbed.Applied{Digest: digest(settings)}
+	p, rest, err := pathOf(settings)
+	if err != nil {
+		return a, err
+	}
+	if err := b.renew(p); err != nil {
+		return a, b.applyFailed(err)
 	}
 	start := time.Now()
-	a := testbed.Applied{Digest: digest(settings)}
-	t := b.target(b.dut)
-	for _, s := range settings {
+	t := b.target(b.dut.first)
+	for _, s := range rest {
 		if err := ctx.Err(); err != nil {
 			return a, err
 		}
@@ -148,7 +152,7 @@ func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Ap
 func (b *Bed) applyFailed(err error) error {
 	var un *testbed.ErrUnavailable
 	if errors.As(err, &un) {
-		return errors.Join(err, b.renew())
+		return errors.Join(err, b.renew(path{}))
 	}
 	return err
 }
@@ -159,20 +163,18 @@ func (b *Bed) target(dut *namespace) *knob.Target {
 }
 
 // renew replaces the DUT's namespace and the wires to it.
-func (b *Bed) renew() error {
+func (b *Bed) renew(p path) (err error) {
 	if err := b.clear(); err != nil {
 		return err
 	}
-	dut, err := newNamespace("")
-	if err != nil {
+	if b.dut.first, err = newNamespace(""); err != nil {
 		return err
 	}
-	b.dut = dut
-	if err := connect(b.gen, b.dut, b.sink); err != nil {
+	if err := connect(b.gen, &b.dut, b.sink, p); err != nil {
 		return err
 	}
 	if b.mode == testbed.Overload {
-		b.dutThread, err = b.thread(b.dut)
+		b.dutThread, err = b.thread(b.dut.first)
 	}
 	return err
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
-	"linerate/internal/knob"
 	"linerate/internal/testbed"
 )
 
@@ -25,17 +24,11 @@ var forwarding = []struct{ file, value string }{
 }
 
 // connect wires a fresh DUT between generator and receiver.
-func connect(gen, dut, sink *namespace) error {
-	if err := dut.do(forward); err != nil {
+func connect(gen *namespace, dut *routers, sink *namespace, p path) error {
+	if err := dut.first.do(forward); err != nil {
 		return err
 	}
-	if err := wire(gen, genPort, dut, ingress); err != nil {
-		return err
-	}
-	if err := wire(dut, egress, sink, sinkPort); err != nil {
-		return err
-	}
-	if err := dut.do(introduceDUT); err != nil {
+	if err := dut.build(gen, genPort, sink, sinkPort, p); err != nil {
 		return err
 	}
 	if err := gen.do(func() error { return introduceHost(genPort, ingress, sinkPort) }); err != nil {
@@ -51,21 +44,6 @@ func forward() error {
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("set %s of the DUT: %w", f.file, err)
 		}
-	}
-	return nil
-}
-
-// introduceDUT writes down the DUT's neighbours, and turns on GRO at its
-// ingress: without NAPI there, frames redirected into the wire vanish.
-func introduceDUT() error {
-	if err := neighbour(ingress, genPort, true); err != nil {
-		return err
-	}
-	if err := neighbour(egress, sinkPort, true); err != nil {
-		return err
-	}
-	if err := knob.SetOffload(ingress.device, knob.GRO, true); err != nil {
-		return fmt.Errorf("turn on NAPI at the DUT's ingress: %w", err)
 	}
 	return nil
 }
@@ -100,15 +78,14 @@ func introduceHost(own, dut, far end) error {
 // namespaces. Connections are flushed first: a namespace that ends with a
 // million of them keeps a kernel thread busy into the next trial.
 func (b *Bed) demolish() error {
-	if b.dut == nil {
+	if b.dut.first == nil {
 		return nil
 	}
-	_ = b.dut.do(func() error { return netlink.ConntrackTableFlush(netlink.ConntrackTable) })
-	err := b.dut.do(func() error {
-		return errors.Join(deleteLink(ingress.device), deleteLink(egress.device))
-	})
+	_ = b.dut.first.do(func() error { return netlink.ConntrackTableFlush(netlink.ConntrackTable) })
+	err := errors.Join(b.dut.first.do(func() error { return deleteLink(ingress.device) }),
+		b.dut.last().do(func() error { return deleteLink(egress.device) }))
 	b.dut.close()
-	b.dut = nil
+	b.dut = routers{}
 	if err != nil {
 		return err
 	}
@@ -145,19 +122,24 @@ func awaitGone(device string) error {
 }
 
 // readCounters of a DUT's devices.
-func readCounters(dut *namespace) (testbed.Counters, error) {
-	var c testbed.Counters
-	err := dut.do(func() error {
+func readCounters(dut routers) (c testbed.Counters, err error) {
+	err = dut.first.do(func() error {
 		in, err := netlink.LinkByName(ingress.device)
 		if err != nil {
 			return fmt.Errorf("read counters of %s: %w", ingress.device, err)
 		}
+		c.Received, c.Dropped = in.Attrs().Statistics.RxPackets, in.Attrs().Statistics.RxDropped
+		return nil
+	})
+	if err != nil {
+		return c, err
+	}
+	err = dut.last().do(func() error {
 		out, err := netlink.LinkByName(egress.device)
 		if err != nil {
 			return fmt.Errorf("read counters of %s: %w", egress.device, err)
 		}
-		i, o := in.Attrs().Statistics, out.Attrs().Statistics
-		c = testbed.Counters{Received: i.RxPackets, Forwarded: o.TxPackets, Dropped: i.RxDropped + o.TxDropped}
+		c.Forwarded, c.Dropped = out.Attrs().Statistics.TxPackets, c.Dropped+out.Attrs().Statistics.TxDropped
 		return nil
 	})
 	return c, err

@@ -67,7 +67,7 @@ func (l Lab) build() (testbed.Description, error) {
 		return testbed.Description{}, err
 	}
 	names := l.Namespaces()
-	for i, ns := range []**namespace{&b.gen, &b.dut, &b.sink} {
+	for i, ns := range []**namespace{&b.gen, &b.dut.first, &b.sink} {
 		var err error
 		if *ns, err = newNamespace(names[i]); err != nil {
 			return b.Describe(), err
@@ -77,11 +77,11 @@ func (l Lab) build() (testbed.Description, error) {
 	if err := wire(b.gen, genBypass, b.sink, sinkBypass); err != nil {
 		return b.Describe(), err
 	}
-	if err := connect(b.gen, b.dut, b.sink); err != nil {
+	if err := connect(b.gen, &b.dut, b.sink, path{}); err != nil {
 		return b.Describe(), err
 	}
 	if b.mode == testbed.Overload {
-		if _, err := b.thread(b.dut); err != nil {
+		if _, err := b.thread(b.dut.first); err != nil {
 			return b.Describe(), err
 		}
 	}
@@ -120,5 +120,5 @@ func (l Lab) Counters() (testbed.Counters, error) {
 		return testbed.Counters{}, err
 	}
 	defer ns.close()
-	return readCounters(ns)
+	return readCounters(routers{first: ns})
 }

@@ -110,7 +110,7 @@ func TestAssign(t *testing.T) {
 func countRules(t *testing.T, b *Bed, family string) int {
 	t.Helper()
 	n := 0
-	err := b.dut.do(func() error {
+	err := b.dut.first.do(func() error {
 		c, err := nftables.New()
 		if err != nil {
 			return err

@@ -1,0 +1,144 @@
+package knob
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+	"os/exec"
+	"strings"
+	"time"
+
+	"linerate/internal/setting"
+)
+
+// firewall makes the packet filter that a study describes by what it does: by
+// nftables' netlink interface, or by the program that the study names.
+func (t *Target) firewall(ctx context.Context, s setting.Setting) (string, error) {
+	r := *s.Rules
+	switch {
+	case r.By == setting.ByIptablesLegacy || r.By == setting.ByIptablesNFT:
+		return t.iptables(ctx, s)
+	case r.Optimise:
+		return t.optimised(ctx, s)
+	}
+	return t.nft(ctx, &r)
+}
+
+// optimised has nft(8) merge the rules before it loads them (nft -o).
+func (t *Target) optimised(ctx context.Context, s setting.Setting) (string, error) {
+	r := *s.Rules
+	if r.SetElements > 0 || r.MapElements > 0 || r.Stateful {
+		return "", unavailable(s, "only linear rules are merged")
+	}
+	var text strings.Builder
+	for _, fam := range families {
+		nf, match := "ip", "ip saddr"
+		if fam.length == 16 {
+			nf, match = "ip6", "ip6 saddr"
+		}
+		fmt.Fprintf(&text, "table %s linerate {\n chain forward {\n  type filter hook forward priority 0; policy accept;\n", nf)
+		for i := range r.Linear {
+			addr, _ := netip.AddrFromSlice(fam.never(i))
+			fmt.Fprintf(&text, "  %s %s drop\n", match, addr)
+		}
+		text.WriteString(" }\n}\n")
+	}
+	start := time.Now()
+	_, err := t.nftText(ctx, setting.Setting{Mechanism: setting.NFT, Rules: &setting.Rules{Text: text.String()}}, "-o")
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("nft -o: %s, %.0f ms", s.Rules, float64(time.Since(start).Microseconds())/1e3), nil
+}
+
+// iptables loads rules in one stroke by iptables-restore(8), sets by ipset(8).
+func (t *Target) iptables(ctx context.Context, s setting.Setting) (string, error) {
+	r := *s.Rules
+	if r.MapElements > 0 || r.Optimise {
+		return "", unavailable(s, "%s has neither maps nor merging", r.By)
+	}
+	start := time.Now()
+	for _, fam := range families {
+		restore := r.By + "-restore"
+		if fam.length == 16 {
+			restore = "ip6" + restore[len("ip"):]
+		}
+		if r.SetElements > 0 {
+			if err := t.feed(ctx, s, "ipset", ipset(fam, r.SetElements), "restore"); err != nil {
+				return "", err
+			}
+		}
+		if err := t.feed(ctx, s, restore, iptablesRules(fam, r)); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("%s for IPv4 and IPv6, %.0f ms", s.Rules, float64(time.Since(start).Microseconds())/1e3), nil
+}
+
+// iptablesRules are a family's, in iptables-restore(8)'s language.
+func iptablesRules(fam family, r setting.Rules) []byte {
+	var b bytes.Buffer
+	policy := "ACCEPT"
+	if r.Stateful {
+		policy = "DROP"
+	}
+	fmt.Fprintf(&b, "*filter\n:FORWARD %s [0:0]\n", policy)
+	for i := range r.Linear {
+		addr, _ := netip.AddrFromSlice(fam.never(i))
+		fmt.Fprintf(&b, "-A FORWARD -s %s -j DROP\n", addr)
+	}
+	if r.SetElements > 0 {
+		fmt.Fprintf(&b, "-A FORWARD -m set --match-set never%d src -j DROP\n", fam.length)
+	}
+	if r.Stateful {
+		b.WriteString("-A FORWARD -m conntrack --ctstate ESTABLISHED,RELATED -j ACCEPT\n-A FORWARD -m conntrack --ctstate NEW -j ACCEPT\n")
+	}
+	b.WriteString("COMMIT\n")
+	return b.Bytes()
+}
+
+// ipset is a family's set, in ipset(8)'s language.
+func ipset(fam family, size int) []byte {
+	var b bytes.Buffer
+	kind := "inet"
+	if fam.length == 16 {
+		kind = "inet6"
+	}
+	fmt.Fprintf(&b, "create never%d hash:ip family %s maxelem %d hashsize %d\n", fam.length, kind, size+1, max(1024, size/2))
+	for i := range size {
+		addr, _ := netip.AddrFromSlice(fam.never(i))
+		fmt.Fprintf(&b, "add never%d %s\n", fam.length, addr)
+	}
+	return b.Bytes()
+}
+
+// feed gives a program of the firewall its input. One that is missing or whose
+// kernel side is, is unavailable.
+func (t *Target) feed(ctx context.Context, s setting.Setting, program string, input []byte, args ...string) error {
+	path, err := exec.LookPath(program)
+	if err != nil {
+		return unavailable(s, "%s(8) is not installed", program)
+	}
+	var out bytes.Buffer
+	err = t.In(func() error {
+		cmd := exec.CommandContext(ctx, path, args...)
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(input), &out, &out
+		return cmd.Run()
+	})
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	first, _, _ := bytes.Cut(bytes.TrimSpace(out.Bytes()), []byte("\n"))
+	return unavailable(s, "%s failed (kernel support missing?): %v: %s", program, err, first)
+}
+
+// neverRule is the i-th source that no workload uses, as a prefix length and
+// address, for policy routing.
+func neverIPv4(i int) netip.Addr {
+	return netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, 0xf0000001+uint32(i))))
+}

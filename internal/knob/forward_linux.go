@@ -1,0 +1,91 @@
+package knob
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/setting"
+	"linerate/internal/xdpforward"
+)
+
+// forward replaces the kernel's routing by something else.
+func (t *Target) forward(s setting.Setting) (string, error) {
+	in, out := t.Devices["ingress"], t.Devices["egress"]
+	switch s.Name {
+	case setting.ForwardXDP:
+		err := t.In(func() error { return xdpforward.Attach(in) })
+		if err != nil {
+			return "", unavailable(s, "%v", err)
+		}
+		return "an XDP program looks routes up and redirects", nil
+	case setting.ForwardBridge:
+		return "", t.In(func() error { return bridge(s, in, out) })
+	}
+	return "", fmt.Errorf("unknown way of forwarding %q", s.Name)
+}
+
+// bridge joins two devices. Frames are sent to the ingress's own address, as to
+// a router's; so the ingress takes another, and the bridge is told that its old
+// one is behind the egress.
+func bridge(s setting.Setting, ingress, egress string) error {
+	attrs := netlink.NewLinkAttrs()
+	attrs.Name, attrs.HardwareAddr = "br0", net.HardwareAddr{2, 0, 0, 0, 0, 0x10}
+	snooping := false
+	if err := netlink.LinkAdd(&netlink.Bridge{LinkAttrs: attrs, MulticastSnooping: &snooping}); err != nil {
+		return unavailable(s, "make a bridge: %v", err)
+	}
+	br, err := netlink.LinkByName("br0")
+	if err != nil {
+		return fmt.Errorf("find the bridge: %w", err)
+	}
+	in, err := netlink.LinkByName(ingress)
+	if err != nil {
+		return fmt.Errorf("find %s: %w", ingress, err)
+	}
+	out, err := netlink.LinkByName(egress)
+	if err != nil {
+		return fmt.Errorf("find %s: %w", egress, err)
+	}
+	old := in.Attrs().HardwareAddr
+	if err := netlink.LinkSetHardwareAddr(in, net.HardwareAddr{2, 0, 0, 0, 0, 0x12}); err != nil {
+		return fmt.Errorf("give %s another address: %w", ingress, err)
+	}
+	for _, port := range []netlink.Link{in, out} {
+		if err := netlink.LinkSetMaster(port, br); err != nil {
+			return fmt.Errorf("put %s into the bridge: %w", port.Attrs().Name, err)
+		}
+	}
+	if err := netlink.LinkSetUp(br); err != nil {
+		return fmt.Errorf("bring the bridge up: %w", err)
+	}
+	behind := &netlink.Neigh{LinkIndex: out.Attrs().Index, Family: unix.AF_BRIDGE, State: netlink.NUD_NOARP | netlink.NUD_PERMANENT,
+		Flags: netlink.NTF_MASTER, HardwareAddr: old}
+	behind.State = netlink.NUD_NOARP // static, not the bridge's own
+	if err := netlink.NeighSet(behind); err != nil {
+		return fmt.Errorf("tell the bridge who is behind %s: %w", egress, err)
+	}
+	return nil
+}
+
+// policyRules adds rules that match sources no workload uses.
+func (t *Target) policyRules(s setting.Setting) (string, error) {
+	n, err := strconv.Atoi(s.Value)
+	if err != nil || n < 1 {
+		return "", fmt.Errorf("%q is no number of rules", s.Value)
+	}
+	return "", t.In(func() error {
+		for i := range n {
+			r := netlink.NewRule()
+			r.Family, r.Table, r.Priority = unix.AF_INET, unix.RT_TABLE_MAIN, 101+i
+			r.Src = &net.IPNet{IP: neverIPv4(i).AsSlice(), Mask: net.CIDRMask(32, 32)}
+			if err := netlink.RuleAdd(r); err != nil {
+				return unavailable(s, "add rule %d: %v", i, err)
+			}
+		}
+		return nil
+	})
+}
