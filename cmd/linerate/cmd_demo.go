@@ -11,7 +11,7 @@ import (
 )
 
 // demoStudy is the study that the demo runs.
-const demoStudy = "firewall-rules"
+const demoStudy = "demo"
 
 func newDemoCmd() *cobra.Command {
 	var f runFlags
@@ -49,7 +49,7 @@ func runDemo(cmd *cobra.Command, f *runFlags) error {
 	fmt.Fprintf(cmd.OutOrStdout(), `
 Next:
   linerate study list                               other questions to put to this kernel
-  linerate study run conntrack-flows                one of them
+  linerate study run jail-hop                       one of them
   linerate study show %s > my.yaml      a study of your own: edit it, then
                                                     linerate study run my.yaml
 The record is in %s

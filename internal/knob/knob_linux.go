@@ -17,6 +17,8 @@ type Target struct {
 	// Devices maps a setting's device role ("ingress", "egress") to an
 	// interface name.
 	Devices map[string]string
+	// Spare are the CPUs that the DUT may use.
+	Spare []int
 	// Host applies settings that are global to the kernel; nil refuses
 	// them (see HostSysctls).
 	Host *HostSysctls
@@ -37,6 +39,8 @@ func (t *Target) Apply(ctx context.Context, s setting.Setting) (note string, err
 		return t.routes(s)
 	case setting.Forward:
 		return t.forward(s)
+	case setting.CPUs:
+		return t.spread(s)
 	case setting.PolicyRules:
 		return t.policyRules(s)
 	case setting.Route:

@@ -46,7 +46,11 @@ type way interface {
 // testbed and engine can.
 func (r *run) interleaves(part study.Part) study.Interleaving {
 	_, many := r.bed.(testbed.Multi)
-	how := r.task.Spec.Interleaving(part)
+	s := r.task.Spec
+	if !r.AllowHost && part.Mode == testbed.Overload {
+		s = s.Local() // the others are unavailable
+	}
+	how := s.Interleaving(part)
 	if !many || !r.takesTurns() && part.Mode == testbed.Cost {
 		return study.InSequence
 	}

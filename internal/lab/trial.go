@@ -64,12 +64,18 @@ func (r *run) trial(ctx context.Context, slot study.Slot, part study.Part) (stud
 
 // forbids says why a variant's declared host settings may not be applied.
 func (r *run) forbids(v study.Variant) string {
+	if kind := r.bed.Describe().Kind; v.OS != "" && systems[kind] != "" && v.OS != systems[kind] {
+		return fmt.Sprintf("it needs a DUT of %s, and testbed %s is of %s", v.OS, kind, systems[kind])
+	}
 	host := v.HostScope()
 	if len(host) == 0 || r.AllowHost {
 		return ""
 	}
 	return fmt.Sprintf("%s is global to the kernel (scope: host), and settings of the host are not allowed in this run", host[0].Setting())
 }
+
+// systems are the operating systems of the DUTs of testbeds.
+var systems = map[string]string{testbed.KindNetns: "linux", "jail": "freebsd"}
 
 func unavailable(t study.Trial, why string) study.Trial {
 	t.Unavailable = why

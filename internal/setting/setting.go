@@ -20,6 +20,7 @@ const (
 	Hops        Mechanism = "hops"         // Value more routers behind the first, over links of the kind Name
 	Forward     Mechanism = "forward"      // Name is what forwards instead of routing: xdp or bridge
 	PolicyRules Mechanism = "policy-rules" // Value rules of policy routing that never match
+	CPUs        Mechanism = "cpus"         // the DUT's ingress is spread over Value CPUs
 	Route       Mechanism = "route"        // Name is a prefix, Value its next hop
 	Link        Mechanism = "link"         // Name is a property (mtu, gro, tso …) of Device
 	NAPI        Mechanism = "napi"         // Name is threaded, defer-hard-irqs or gro-flush-timeout of Device
@@ -114,6 +115,8 @@ func (s Setting) String() string {
 		return fmt.Sprintf("%s more routers over %s", s.Value, overWhat(s.Name))
 	case Forward:
 		return "forwarding by " + s.Name
+	case CPUs:
+		return "ingress on " + s.Value + " CPUs"
 	case PolicyRules:
 		return s.Value + " rules of policy routing"
 	case Command:

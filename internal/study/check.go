@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"linerate/internal/hint"
+	"linerate/internal/load"
 	"linerate/internal/testbed"
 )
 
@@ -85,6 +86,11 @@ func (s *Spec) checkWorkload() *problem {
 	if len(w.Sizes) > 0 && w.IMIX != "" {
 		return wrong("workload.imix", "sizes and imix exclude each other").advise("keep one of them")
 	}
+	if w.Link != "" {
+		if r, err := load.ParseRate(w.Link); err != nil || r.BPS == 0 {
+			return wrong("workload.link", "link: %q is no rate of a wire", w.Link).advise("write 10Gbps")
+		}
+	}
 	if w.IMIX != "" {
 		if _, err := w.sizes(); err != nil {
 			return wrong("workload.imix", "%v", err).advise("%s", hint.Of(err))
@@ -122,6 +128,8 @@ func (s *Spec) checkVariants() *problem {
 			return wrong(path+".name", "variant name %q is not a name: lower-case letters, digits, dots and dashes", v.Name)
 		case v.Name == AA:
 			return wrong(path+".name", "the name %q is taken: it is the control's second arm, which every study has", AA)
+		case v.OS != "" && v.OS != "linux" && v.OS != "freebsd":
+			return oneOf(path+".os", v.OS, "linux", "freebsd")
 		case v.Curve != "" && !nameRE.MatchString(v.Curve):
 			return wrong(path+".curve", "curve %q is not a name: lower-case letters, digits, dots and dashes", v.Curve)
 		case slices.Contains(names, v.Name):
@@ -151,6 +159,17 @@ func (s *Spec) checkParts() *problem {
 			return wrong(path, "two parts are named %q", p.Name).advise("give each a name: of its own")
 		}
 		names = append(names, p.Name)
+		if len(p.Sizes) > 0 && p.IMIX != "" {
+			return wrong(path+".imix", "sizes and imix exclude each other").advise("keep one of them")
+		}
+		if p.Family != "" {
+			if bad := oneOf(path+".family", p.Family, "ipv4", "ipv6"); bad != nil {
+				return bad
+			}
+		}
+		if _, err := s.Offers(p).sizes(); err != nil {
+			return wrong(path+".imix", "%v", err).advise("%s", hint.Of(err))
+		}
 		if bad := p.check(path); bad != nil {
 			return bad
 		}

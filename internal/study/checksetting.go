@@ -15,7 +15,7 @@ func (s Setting) kinds() (given []string) {
 		is   bool
 	}{
 		{"sysctl", s.Sysctl != ""}, {"nft", s.NFT != nil}, {"firewall", s.Firewall != nil}, {"route", s.Route != ""}, {"routes", s.Routes != nil},
-		{"hops", s.Hops != 0}, {"forward", s.Forward != ""}, {"policy_rules", s.PolicyRules != 0},
+		{"hops", s.Hops != 0}, {"forward", s.Forward != ""}, {"policy_rules", s.PolicyRules != 0}, {"cpus", s.CPUs != 0},
 		{"link", s.Link != ""}, {"napi", s.NAPI != ""}, {"command", len(s.Command) > 0},
 	} {
 		if k.is {
@@ -29,12 +29,13 @@ func (s Setting) kinds() (given []string) {
 const (
 	maxHops        = 16
 	maxPolicyRules = 10_000
+	maxCPUs        = 1024
 )
 
 func (s Setting) check(path string) *problem {
 	given := s.kinds()
 	if len(given) != 1 {
-		return wrong(path, "a setting has exactly one of sysctl, nft, firewall, route, routes, hops, forward, policy_rules, link, napi, command; this one has %d", len(given))
+		return wrong(path, "a setting has exactly one of sysctl, nft, firewall, route, routes, hops, forward, policy_rules, cpus, link, napi, command; this one has %d", len(given))
 	}
 	if p := s.checkBeside(path, given[0]); p != nil {
 		return p
@@ -52,6 +53,10 @@ func (s Setting) check(path string) *problem {
 		return s.checkHops(path)
 	case "forward":
 		return oneOf(path+".forward", s.Forward, setting.ForwardXDP, setting.ForwardBridge)
+	case "cpus":
+		if s.CPUs < 1 || s.CPUs > maxCPUs {
+			return wrong(path+".cpus", "cpus: %d is not within 1 and %d", s.CPUs, maxCPUs)
+		}
 	case "policy_rules":
 		if s.PolicyRules < 1 || s.PolicyRules > maxPolicyRules {
 			return wrong(path+".policy_rules", "policy_rules: %d is not within 1 and %d", s.PolicyRules, maxPolicyRules)

@@ -15,7 +15,7 @@ import (
 
 var (
 	parameterRE = regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`)
-	reference   = regexp.MustCompile(`\$[a-z][a-z0-9_]*`)
+	reference   = regexp.MustCompile(`\$\{[a-z][a-z0-9_]*\}|\$[a-z][a-z0-9_]*`)
 )
 
 // spread are the lists whose entries a sweep multiplies.
@@ -97,7 +97,7 @@ func multiply(p *yamlfile.Places, list *ast.SequenceNode, sweeps []Sweep) (from 
 func unswept(p *yamlfile.Places, n ast.Node) {
 	ast.Walk(visit(func(n ast.Node) {
 		if s, ok := n.(*ast.StringNode); ok && s.Token.Type == token.StringType && reference.FindString(s.Value) == s.Value && s.Value != "" {
-			p.Refuse(s.Token.Position.Line, "add a sweep with parameter: "+s.Value[1:], "nothing sweeps %s", s.Value)
+			p.Refuse(s.Token.Position.Line, "add a sweep with parameter: "+referred(s.Value), "nothing sweeps %s", s.Value)
 		}
 	}), n)
 }
@@ -108,7 +108,7 @@ func mentioned(n ast.Node, sweeps []Sweep) (out []Sweep) {
 	ast.Walk(visit(func(n ast.Node) {
 		if s, ok := n.(*ast.StringNode); ok {
 			for _, ref := range reference.FindAllString(s.Value, -1) {
-				names[ref[1:]] = true
+				names[referred(ref)] = true
 			}
 		}
 	}), n)
@@ -119,6 +119,9 @@ func mentioned(n ast.Node, sweeps []Sweep) (out []Sweep) {
 	}
 	return out
 }
+
+// referred is the parameter of a reference, $name or ${name}.
+func referred(ref string) string { return strings.Trim(ref, "${}") }
 
 // visit sees every node of a tree.
 type visit func(ast.Node)
@@ -198,7 +201,7 @@ func substitute(n ast.Node, at Point) ast.Node {
 
 // replace writes values into one scalar.
 func replace(n *ast.StringNode, at Point) ast.Node {
-	if v, ok := at[strings.TrimPrefix(n.Value, "$")]; ok && strings.HasPrefix(n.Value, "$") && n.Token.Type == token.StringType {
+	if v, ok := at[referred(n.Value)]; ok && reference.FindString(n.Value) == n.Value && n.Token.Type == token.StringType {
 		if f, err := parser.ParseBytes([]byte(number(v)), 0); err == nil && len(f.Docs) == 1 {
 			made := f.Docs[0].Body
 			made.GetToken().Position = n.Token.Position
@@ -206,7 +209,7 @@ func replace(n *ast.StringNode, at Point) ast.Node {
 		}
 	}
 	text := reference.ReplaceAllStringFunc(n.Value, func(ref string) string {
-		if v, ok := at[ref[1:]]; ok {
+		if v, ok := at[referred(ref)]; ok {
 			return number(v)
 		}
 		return ref

@@ -174,7 +174,7 @@ func TestBuiltInStudies(t *testing.T) {
 }
 
 func TestQuickKeepsTheQuestion(t *testing.T) {
-	data, err := studies.Read("firewall-rules")
+	data, err := studies.Read("demo")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@
 package study
 
 import (
+	"slices"
 	"strconv"
 
 	"linerate/internal/setting"
@@ -63,6 +64,8 @@ type Workload struct {
 	// are spread over; ports make up the rest.
 	Sources      int `yaml:"sources,omitempty"`
 	Destinations int `yaml:"destinations,omitempty"`
+	// Link is the rate of the wire that rates are given as a share of.
+	Link string `yaml:"link,omitempty"`
 }
 
 // Variant is one treatment of the DUT.
@@ -71,8 +74,10 @@ type Variant struct {
 	Summary string `yaml:"summary,omitempty"`
 	// At is where it lies in the study's sweeps, and Curve the name of the
 	// line that its points make.
-	At       Point     `yaml:"at,omitempty,flow"`
-	Curve    string    `yaml:"curve,omitempty"`
+	At    Point  `yaml:"at,omitempty,flow"`
+	Curve string `yaml:"curve,omitempty"`
+	// OS is the operating system that the DUT must have; "" is any.
+	OS       string    `yaml:"os,omitempty"`
 	Settings []Setting `yaml:"settings,omitempty"`
 }
 
@@ -93,7 +98,9 @@ type Setting struct {
 	// Hops are further routers behind the DUT's first.
 	Hops int `yaml:"hops,omitempty"`
 	// Forward is what forwards instead of the kernel's routing: "xdp" or "bridge".
-	Forward     string   `yaml:"forward,omitempty"`
+	Forward string `yaml:"forward,omitempty"`
+	// CPUs are what the work of the ingress is spread over.
+	CPUs        int      `yaml:"cpus,omitempty"`
 	PolicyRules int      `yaml:"policy_rules,omitempty"`
 	Link        string   `yaml:"link,omitempty"`
 	NAPI        string   `yaml:"napi,omitempty"`
@@ -146,9 +153,11 @@ type Part struct {
 	Seconds float64      `yaml:"seconds"`           // measured time of one trial
 	Warmup  float64      `yaml:"warmup"`            // seconds of traffic before it
 	At      Point        `yaml:"at,omitempty,flow"` // in the study's sweeps
-	// Flows and Sizes, where given, replace the workload's.
-	Flows int   `yaml:"flows,omitempty"`
-	Sizes []int `yaml:"sizes,omitempty,flow"`
+	// Flows, Sizes or IMIX, and Family, where given, replace the workload's.
+	Flows  int    `yaml:"flows,omitempty"`
+	Sizes  []int  `yaml:"sizes,omitempty,flow"`
+	IMIX   string `yaml:"imix,omitempty"`
+	Family string `yaml:"family,omitempty"`
 	// Search, where given, makes each trial a search for throughput.
 	Search *Search `yaml:"search,omitempty"`
 }
@@ -213,6 +222,8 @@ func (s Setting) Setting() setting.Setting {
 		out.Mechanism, out.Name, out.Value = setting.Hops, s.Over, strconv.Itoa(s.Hops)
 	case s.Forward != "":
 		out.Mechanism, out.Name = setting.Forward, s.Forward
+	case s.CPUs > 0:
+		out.Mechanism, out.Value = setting.CPUs, strconv.Itoa(s.CPUs)
 	case s.PolicyRules > 0:
 		out.Mechanism, out.Value = setting.PolicyRules, strconv.Itoa(s.PolicyRules)
 	case s.Route != "":
@@ -262,6 +273,12 @@ func (v Variant) HostScope() []Setting {
 	return out
 }
 
+// Local is the study without the variants that set what is global to the kernel.
+func (s Spec) Local() Spec {
+	s.Variants = slices.DeleteFunc(slices.Clone(s.Variants), func(v Variant) bool { return len(v.HostScope()) > 0 })
+	return s
+}
+
 // Variant finds a variant by name; the A/A arm is the control under another
 // name.
 func (s *Spec) Variant(name string) (Variant, bool) {
@@ -292,8 +309,17 @@ func (s *Spec) Offers(p Part) Workload {
 	if p.Flows > 0 {
 		w.Flows = p.Flows
 	}
+	if p.Family != "" && p.Family != w.Family {
+		w.Family = p.Family
+		if w.IMIX == "" && len(w.Sizes) == 1 && w.Sizes[0] < smallest(p.Family) {
+			w.Sizes = []int{smallest(p.Family)}
+		}
+	}
 	if len(p.Sizes) > 0 {
 		w.Sizes, w.IMIX = p.Sizes, ""
+	}
+	if p.IMIX != "" {
+		w.Sizes, w.IMIX = nil, p.IMIX
 	}
 	return w
 }

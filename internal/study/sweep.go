@@ -18,7 +18,16 @@ type Sweep struct {
 	Values []float64 `yaml:"values,flow"`
 	// Quick are those of the values that Spec.Quick keeps; none: all.
 	Quick []float64 `yaml:"quick,omitempty,flow"`
+	// Fit is the law that its curves are held against: FitLinear, FitUSL or "".
+	Fit string `yaml:"fit,omitempty"`
 }
+
+// The laws of curves: so much more for each one, and the Universal Scalability
+// Law over CPUs.
+const (
+	FitLinear = "linear"
+	FitUSL    = "usl"
+)
 
 // Point is where something lies in a study's sweeps: a value for each
 // parameter that it mentions.
@@ -95,6 +104,9 @@ func (w Sweep) check(path string) *problem {
 			advise("parameter: rules, and $rules where its value belongs")
 	case len(w.Values) < 1 || len(w.Values) > maxSweepValues:
 		return wrong(path+".values", "%d values: a sweep has 1 to %d", len(w.Values), maxSweepValues)
+	}
+	if w.Fit != "" && w.Fit != FitLinear && w.Fit != FitUSL {
+		return oneOf(path+".fit", w.Fit, FitLinear, FitUSL)
 	}
 	for i, v := range w.Values {
 		at := fmt.Sprintf("%s.values[%d]", path, i)

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"runtime"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -158,8 +159,18 @@ func (b *Bed) applyFailed(err error) error {
 }
 
 func (b *Bed) target(dut *namespace) *knob.Target {
-	return &knob.Target{In: dut.do, InSys: dut.doSys, Host: b.host,
+	return &knob.Target{In: dut.do, InSys: dut.doSys, Host: b.host, Spare: b.spare(),
 		Devices: map[string]string{"ingress": ingress.device, "egress": egress.device}}
+}
+
+// spare are the CPUs that the DUT can have: all but the generator's.
+func (b *Bed) spare() (cpus []int) {
+	for cpu := range runtime.NumCPU() {
+		if cpu != b.cpus.Generator {
+			cpus = append(cpus, cpu)
+		}
+	}
+	return cpus
 }
 
 // renew replaces the DUT's namespace and the wires to it.

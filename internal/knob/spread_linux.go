@@ -1,0 +1,46 @@
+package knob
+
+import (
+	"fmt"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"linerate/internal/setting"
+)
+
+// spread has the kernel hand the flows of the ingress to so many CPUs by their
+// hash (RPS).
+func (t *Target) spread(s setting.Setting) (string, error) {
+	n, err := strconv.Atoi(s.Value)
+	if err != nil || n < 1 {
+		return "", fmt.Errorf("%q is no number of CPUs", s.Value)
+	}
+	if n > len(t.Spare) {
+		return "", unavailable(s, "this machine has %d CPUs beside the generator's", len(t.Spare))
+	}
+	file := filepath.Join("/sys/class/net", t.Devices["ingress"], "queues/rx-0/rps_cpus")
+	mask := cpuMask(t.Spare[:n])
+	err = t.InSys(func() error { return os.WriteFile(file, []byte(mask), 0) })
+	if err != nil {
+		return "", unavailable(s, "set rps_cpus to %s: %v", mask, err)
+	}
+	return "RPS over CPUs " + mask, nil
+}
+
+// cpuMask is a set of CPUs as the kernel writes it: hexadecimal, groups of 32.
+func cpuMask(cpus []int) string {
+	m := new(big.Int)
+	for _, c := range cpus {
+		m.SetBit(m, c, 1)
+	}
+	text := m.Text(16)
+	var groups []string
+	for len(text) > 8 {
+		groups = append([]string{text[len(text)-8:]}, groups...)
+		text = text[:len(text)-8]
+	}
+	return strings.Join(append([]string{text}, groups...), ",")
+}
