@@ -3,10 +3,12 @@ package httpload
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"sync/atomic"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -18,6 +20,7 @@ type dialer struct {
 	ctx     context.Context // ends the run and all its connections
 	address string          // resolved once: names are not what is measured
 	sources []netip.Addr
+	enter   func() (func() error, error)
 	tls     *tls.Config // nil without TLS
 	next    atomic.Uint64
 	in, out atomic.Uint64
@@ -37,10 +40,10 @@ func newDialer(ctx context.Context, s *Spec) (*dialer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := ownSources(s.Sources); err != nil {
+	d := &dialer{ctx: ctx, address: net.JoinHostPort(to.String(), port), sources: s.Sources, enter: s.Enter}
+	if err := d.there(func() error { return ownSources(s.Sources) }); err != nil {
 		return nil, err
 	}
-	d := &dialer{ctx: ctx, address: net.JoinHostPort(to.String(), port), sources: s.Sources}
 	if u.Scheme == "https" {
 		// No session cache: every connection pays a whole handshake.
 		d.tls = &tls.Config{ServerName: serverName(s), InsecureSkipVerify: s.Insecure, RootCAs: s.Roots, NextProtos: []string{"http/1.1"}}
@@ -83,8 +86,16 @@ func ownSources(sources []netip.Addr) error {
 }
 
 // tcp connects from the next source address.
-func (d *dialer) tcp(ctx context.Context) (*counted, error) {
+func (d *dialer) tcp(ctx context.Context) (_ *counted, err error) {
 	n := net.Dialer{KeepAlive: -1, Control: latePort}
+	if d.enter != nil {
+		leave, err := d.enter()
+		if err != nil {
+			return nil, err
+		}
+		n.Control, leave = leavingAfter(leave)
+		defer func() { err = errors.Join(err, leave()) }()
+	}
 	if len(d.sources) > 0 {
 		a := d.sources[(d.next.Add(1)-1)%uint64(len(d.sources))]
 		n.LocalAddr = net.TCPAddrFromAddrPort(netip.AddrPortFrom(a, 0))
@@ -97,6 +108,40 @@ func (d *dialer) tcp(ctx context.Context) (*counted, error) {
 	counting := &counted{TCPConn: t, d: d}
 	counting.release = context.AfterFunc(d.ctx, func() { t.Close() })
 	return counting, nil
+}
+
+// leavingAfter leaves once the socket is made, which then stays where it was
+// made: nobody waits for an answer there. A second socket, which net makes
+// after some errors, would be made elsewhere, and is refused. The other
+// function leaves if no socket was made.
+func leavingAfter(leave func() error) (control func(string, string, syscall.RawConn) error, otherwise func() error) {
+	left := false
+	otherwise = func() error {
+		if left {
+			return nil
+		}
+		left = true
+		return leave()
+	}
+	control = func(network, address string, c syscall.RawConn) error {
+		if left {
+			return syscall.EADDRNOTAVAIL
+		}
+		return errors.Join(latePort(network, address, c), otherwise())
+	}
+	return control, otherwise
+}
+
+// there runs f where sockets are made.
+func (d *dialer) there(f func() error) error {
+	if d.enter == nil {
+		return f()
+	}
+	leave, err := d.enter()
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(), leave())
 }
 
 // counted is a connection whose bytes are counted, closed with its run.

@@ -46,12 +46,22 @@ type shard struct {
 // Run offers the load until its end or ctx's, and returns its account. A run
 // that ctx ended has an account too, and ctx's error.
 func Run(ctx context.Context, s Spec) (request.Result, error) {
-	if err := s.Validate(); err != nil {
+	a, m, err := Account(ctx, s)
+	if a == nil {
 		return request.Result{}, err
+	}
+	return a.Result(m), err
+}
+
+// Account is Run for whoever adds several loads up (request.Account.Merge,
+// request.Meter.Plus). The account is nil where the load could not begin.
+func Account(ctx context.Context, s Spec) (*request.Account, request.Meter, error) {
+	if err := s.Validate(); err != nil {
+		return nil, request.Meter{}, err
 	}
 	r, err := newRun(ctx, &s)
 	if err != nil {
-		return request.Result{}, err
+		return nil, request.Meter{}, err
 	}
 	defer r.stop()
 	r.t0 = time.Now()
@@ -74,7 +84,8 @@ func Run(ctx context.Context, s Spec) (request.Result, error) {
 	}
 	close(done)
 	watching.Wait()
-	return r.result(r.elapsed()), ctx.Err()
+	a, m := r.sum(r.elapsed())
+	return a, m, ctx.Err()
 }
 
 func newRun(ctx context.Context, s *Spec) (*run, error) {
@@ -157,6 +168,12 @@ func (r *run) finish(at time.Duration) {
 func (r *run) elapsed() time.Duration { return r.ended - r.Warmup }
 
 func (r *run) result(elapsed time.Duration) request.Result {
+	a, m := r.sum(elapsed)
+	return a.Result(m)
+}
+
+// sum is the account of all shards, and what was used for it.
+func (r *run) sum(elapsed time.Duration) (*request.Account, request.Meter) {
 	sum := request.NewAccount(len(r.Targets))
 	for _, s := range r.shards {
 		s.mu.Lock()
@@ -166,10 +183,10 @@ func (r *run) result(elapsed time.Duration) request.Result {
 	r.mu.Lock()
 	b := r.base
 	r.mu.Unlock()
-	return sum.Result(request.Meter{
+	return sum, request.Meter{
 		Elapsed: elapsed, CPU: usedCPU() - b.cpu, CPUs: runtime.GOMAXPROCS(0),
 		WireIn: r.d.in.Load() - b.in, WireOut: r.d.out.Load() - b.out, Rate: r.Rate,
-	})
+	}
 }
 
 // watch tells of the account so far.

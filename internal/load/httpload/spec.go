@@ -48,8 +48,11 @@ type Spec struct {
 	Insecure    bool          // do not verify certificates
 	Roots       *x509.CertPool
 	Seed        uint64
-	Every       time.Duration        // how often Watch is called
-	Watch       func(request.Result) // with the account so far
+	// Enter, where given, takes the calling goroutine to where sockets are to
+	// be made (a network namespace), until leave. Names are not resolved there.
+	Enter func() (leave func() error, err error)
+	Every time.Duration        // how often Watch is called
+	Watch func(request.Result) // with the account so far
 }
 
 // Target is one of the objects asked for.

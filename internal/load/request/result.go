@@ -84,6 +84,16 @@ type Meter struct {
 	Rate            float64
 }
 
+// Plus is the meter of two loads, one after the other.
+func (m Meter) Plus(n Meter) Meter {
+	m.Elapsed += n.Elapsed
+	m.CPU += n.CPU
+	m.WireIn += n.WireIn
+	m.WireOut += n.WireOut
+	m.CPUs, m.Rate = n.CPUs, n.Rate
+	return m
+}
+
 // MostShare is the share of its CPUs beyond which a generator is itself what
 // limits: there is no idle time left to send on time in.
 const MostShare = 0.9

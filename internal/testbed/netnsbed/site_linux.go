@@ -1,0 +1,265 @@
+package netnsbed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/knob"
+	"linerate/internal/server/wan"
+	"linerate/internal/setting"
+	"linerate/internal/testbed"
+)
+
+// Devices and addresses of a site. Its names are those of a lab with a router
+// where they mean the same: dut0 faces the clients.
+var (
+	clientEnd  = end{device: "gen0", mac: mac(1), v4: netip.MustParsePrefix("198.18.0.1/16")}
+	serverEnd  = end{device: "dut0", mac: mac(2), v4: netip.MustParsePrefix("198.18.255.254/16")}
+	forwardEnd = end{device: "dut1", mac: mac(3), v4: netip.MustParsePrefix("198.19.255.254/16")}
+	originEnd  = end{device: "org0", mac: mac(4), v4: netip.MustParsePrefix("198.19.0.1/16")}
+)
+
+// maxClients is how many addresses a site's clients can have.
+const maxClients = 4096
+
+// Sites is the testbed of servers on one Linux machine (testbed.Sites).
+type Sites struct {
+	home       int // this process's own network namespace
+	sites      []*site
+	privileged bool
+	missing    []string
+}
+
+var _ testbed.Sites = (*Sites)(nil)
+
+// UpSites opens a testbed of servers. Nothing is up before the first Raise.
+func UpSites(context.Context) (*Sites, error) {
+	if err := canNest(); err != nil {
+		return nil, err
+	}
+	home, err := unix.Open("/proc/thread-self/ns/net", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open this process's network namespace: %w", err)
+	}
+	b := &Sites{home: home, privileged: !InUserNamespace()}
+	for what, there := range map[string]bool{"netem (links are linerate's own)": can(byNetem, probeNetem), "tbf (rates are linerate's own)": can(byTBF, probeTBF)} {
+		if !there {
+			b.missing = append(b.missing, what)
+		}
+	}
+	return b, nil
+}
+
+// Describe says what the numbers of this testbed are.
+func (b *Sites) Describe() testbed.Description {
+	return testbed.Description{Kind: testbed.KindNetns, Label: Label, Mode: testbed.Serve, Privileged: b.privileged,
+		CPUs:  testbed.CPUs{Generator: -1, DUT: -1, Receiver: -1},
+		Notes: []string{"clients, link and server share this machine's CPUs"}, Missing: b.missing}
+}
+
+// site is one server, its clients and what is between.
+type site struct {
+	clients, server, origin *namespace
+	link                    func() testbed.LinkStats
+	user                    *wan.Link // where the link is ours
+}
+
+// Raise replaces all sites by new ones.
+func (b *Sites) Raise(ctx context.Context, l testbed.Layout, arms []testbed.Settings) ([]testbed.Site, error) {
+	if l.Clients < 1 || l.Clients > maxClients {
+		return nil, fmt.Errorf("%d client addresses: from 1 to %d", l.Clients, maxClients)
+	}
+	if err := b.raze(); err != nil {
+		return nil, err
+	}
+	out := make([]testbed.Site, len(arms))
+	for i, arm := range arms {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		s := &site{}
+		b.sites = append(b.sites, s)
+		if err := s.build(l, l.Seed+uint64(i)); err != nil {
+			return nil, fmt.Errorf("build %s: %w", arm.Name, err)
+		}
+		applied, err := s.set(ctx, arm.Settings)
+		var un *testbed.ErrUnavailable
+		if err != nil && !errors.As(err, &un) {
+			return nil, fmt.Errorf("set up %s: %w", arm.Name, err)
+		}
+		out[i] = s.describe(b, l, applied, err)
+	}
+	return out, nil
+}
+
+func (s *site) build(l testbed.Layout, seed uint64) (err error) {
+	if s.clients, err = newNamespace(""); err != nil {
+		return err
+	}
+	if s.server, err = newNamespace(""); err != nil {
+		return err
+	}
+	for _, ns := range []*namespace{s.clients, s.server} {
+		if err := ns.do(loopback); err != nil {
+			return err
+		}
+	}
+	if !l.Origin {
+		if err := s.join(l.Link, seed, s.clients, clientEnd, s.server, serverEnd); err != nil {
+			return err
+		}
+		return s.clients.do(func() error { return population(l.Clients) })
+	}
+	if s.origin, err = newNamespace(""); err != nil {
+		return err
+	}
+	if err := wire(s.clients, clientEnd, s.server, serverEnd); err != nil {
+		return err
+	}
+	if err := s.join(l.Link, seed, s.server, forwardEnd, s.origin, originEnd); err != nil {
+		return err
+	}
+	return errors.Join(s.origin.do(loopback), s.clients.do(func() error { return population(l.Clients) }))
+}
+
+func loopback() error {
+	lo, err := netlink.LinkByName("lo")
+	if err != nil {
+		return fmt.Errorf("find the loopback: %w", err)
+	}
+	return netlink.LinkSetUp(lo)
+}
+
+// population gives the clients their other addresses, and all the ports there
+// are: it is the server that is to run out of something.
+func population(n int) error {
+	link, err := netlink.LinkByName(clientEnd.device)
+	if err != nil {
+		return fmt.Errorf("find the clients' device: %w", err)
+	}
+	for _, a := range sources(n)[1:] {
+		if err := netlink.AddrAdd(link, &netlink.Addr{IPNet: ipNet(netip.PrefixFrom(a, 32))}); err != nil {
+			return fmt.Errorf("give clients the address %s: %w", a, err)
+		}
+	}
+	return os.WriteFile("/proc/sys/net/ipv4/ip_local_port_range", []byte("1024 65535"), 0)
+}
+
+// sources are the addresses of n clients.
+func sources(n int) []netip.Addr {
+	out := make([]netip.Addr, n)
+	for i, a := 0, clientEnd.v4.Addr(); i < n; i, a = i+1, a.Next() {
+		out[i] = a
+	}
+	return out
+}
+
+// join puts a link between two namespaces: a veth pair, with netem or tbf at
+// either end where they can do what is asked and the kernel has them, else
+// linerate's own.
+func (s *site) join(l testbed.Link, seed uint64, nsA *namespace, a end, nsB *namespace, b end) error {
+	how := linkBy(l)
+	if how == wan.How {
+		return s.joinOwn(l, seed, nsA, a, nsB, b)
+	}
+	if err := wire(nsA, a, nsB, b); err != nil {
+		return err
+	}
+	for _, side := range []struct {
+		ns *namespace
+		e  end
+	}{{nsA, a}, {nsB, b}} {
+		if err := side.ns.do(func() error { return shape(how, side.e.device, l) }); err != nil {
+			return err
+		}
+	}
+	s.link = func() testbed.LinkStats { return wireStats(how, nsA, a.device) }
+	return nil
+}
+
+func (s *site) joinOwn(l testbed.Link, seed uint64, nsA *namespace, a end, nsB *namespace, b end) (err error) {
+	s.user, err = wan.Join(wan.End{In: nsA.do, Device: a.device}, wan.End{In: nsB.do, Device: b.device}, l, seed)
+	if err != nil {
+		return err
+	}
+	s.link = s.user.Stats
+	return errors.Join(nsA.do(func() error { return raise(a) }), nsB.do(func() error { return raise(b) }))
+}
+
+// set applies a site's settings to its server's namespace.
+func (s *site) set(ctx context.Context, settings []setting.Setting) (testbed.Applied, error) {
+	start := time.Now()
+	applied := testbed.Applied{Digest: digest(settings)}
+	t := &knob.Target{In: s.server.do, InSys: s.server.doSys, Devices: map[string]string{"ingress": serverEnd.device, "egress": serverEnd.device}}
+	for _, one := range settings {
+		note, err := t.Apply(ctx, one)
+		if err != nil {
+			return applied, err
+		}
+		if note != "" {
+			applied.Notes = append(applied.Notes, note)
+		}
+	}
+	applied.Seconds = time.Since(start).Seconds()
+	return applied, nil
+}
+
+func (s *site) describe(b *Sites, l testbed.Layout, applied testbed.Applied, unavailable error) testbed.Site {
+	out := testbed.Site{
+		Clients: s.clients.do, Server: s.server.do, Address: serverEnd.v4.Addr(), Sources: sources(l.Clients),
+		Applied: applied, Unavailable: unavailable, Link: s.link,
+		Enter: func() (func() error, error) { return s.clients.enter(b.home) },
+	}
+	if s.origin != nil {
+		out.Origin, out.OriginAddress = s.origin.do, originEnd.v4.Addr()
+	}
+	return out
+}
+
+// enter takes the calling goroutine into the namespace until leave is called.
+func (ns *namespace) enter(home int) (leave func() error, err error) {
+	runtime.LockOSThread()
+	if err := unix.Setns(ns.fd, unix.CLONE_NEWNET); err != nil {
+		runtime.UnlockOSThread()
+		return nil, fmt.Errorf("enter a network namespace: %w", err)
+	}
+	return func() error {
+		if err := unix.Setns(home, unix.CLONE_NEWNET); err != nil {
+			// Never unlocked: the thread ends with its goroutine.
+			return fmt.Errorf("leave a network namespace: %w", err)
+		}
+		runtime.UnlockOSThread()
+		return nil
+	}, nil
+}
+
+// raze ends all sites.
+func (b *Sites) raze() error {
+	var errs []error
+	for _, s := range slices.Backward(b.sites) {
+		if s.user != nil {
+			errs = append(errs, s.user.Close())
+		}
+		for _, ns := range []*namespace{s.clients, s.server, s.origin} {
+			ns.close()
+		}
+	}
+	b.sites = nil
+	return errors.Join(errs...)
+}
+
+// Close ends the testbed.
+func (b *Sites) Close() error {
+	err := b.raze()
+	unix.Close(b.home)
+	return err
+}
