@@ -22,10 +22,13 @@ var (
 		"internal/hint", "internal/yamlfile", "internal/pack", "internal/show", "internal/setting", "internal/load", "internal/testbed",
 		"internal/stats", "internal/calc", "internal/fact", "internal/tunable",
 		"internal/role", "internal/audit", "internal/plan", "internal/planner", "internal/evidence", "internal/study", "internal/search", "internal/report", "internal/compare", "internal/profile",
+		"internal/drop",
 		"catalogue", "studies",
 	}
 	// edges touch machines: kernels, networks, files, clocks.
-	edges = []string{"internal/load/wire", "internal/load/sender", "internal/cputime", "internal/membench", "internal/perfevent", "internal/xdpforward", "internal/knob", "internal/apply", "internal/inspect", "internal/capture", "internal/lab", "internal/server", "internal/studydir", "internal/host", "internal/labtest", "internal/sharedtest"}
+	edges = []string{"internal/load/wire", "internal/load/sender", "internal/cputime", "internal/membench", "internal/perfevent", "internal/xdpforward", "internal/knob", "internal/apply", "internal/inspect", "internal/capture", "internal/lab", "internal/server", "internal/studydir", "internal/host", "internal/labtest", "internal/sharedtest",
+		"internal/skbdrop", "internal/instrument", "internal/manage",
+	}
 	// stores keep what was measured, or read what others did.
 	stores = []string{"internal/ledger", "internal/netbenches", "internal/accesslog"}
 	// implementations of an interface never know their siblings, and only

@@ -46,6 +46,7 @@ struct bpf_spin_lock {
 
 enum bpf_map_type {
 	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_HASH = 5,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_DEVMAP = 14,
 	BPF_MAP_TYPE_RINGBUF = 27,

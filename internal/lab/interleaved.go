@@ -26,6 +26,7 @@ type instance struct {
 type share struct {
 	testbed.Arm
 	o      study.Observation
+	dead   *dropWatch
 	done   bool  // takes no part in further rounds
 	failed error // why
 }
@@ -119,6 +120,9 @@ func (r *run) together(ctx context.Context, slot study.Slot, part study.Part) ([
 	if err := in.count(func(o *study.Observation) *testbed.Counters { return &o.Before }); err != nil {
 		return nil, err
 	}
+	if err := in.watch(); err != nil {
+		return nil, err
+	}
 	if err := w.send(ctx); err != nil {
 		return nil, err
 	}
@@ -127,6 +131,9 @@ func (r *run) together(ctx context.Context, slot study.Slot, part study.Part) ([
 		return nil, err
 	}
 	if err := in.count(func(o *study.Observation) *testbed.Counters { return &o.After }); err != nil {
+		return nil, err
+	}
+	if err := in.bury(); err != nil {
 		return nil, err
 	}
 	if err := w.account(); err != nil {
@@ -149,6 +156,25 @@ func (in *instance) count(into func(*study.Observation) *testbed.Counters) error
 			return fmt.Errorf("read the DUT's counters: %w", err)
 		}
 		*into(&s.o) = c
+	}
+	return nil
+}
+
+// watch reads what died in every DUT before the traffic, bury what did since.
+func (in *instance) watch() (err error) {
+	for _, s := range in.shares {
+		if s.dead, err = watchDrops(s.Drops); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (in *instance) bury() (err error) {
+	for _, s := range in.shares {
+		if s.o.Drops, err = s.dead.since(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -149,8 +149,11 @@ func (r *run) measure(ctx context.Context, part study.Part, o *study.Observation
 		// the trial's own.
 		c.settle = r.bed.Settle
 	}
+	var dead *dropWatch
 	run, failed := c.run(ctx, offer, part.Warmup, func() error {
-		o.Before, err = r.bed.Counters()
+		if o.Before, err = r.bed.Counters(); err == nil {
+			dead, err = watchDrops(dropsOf(r.bed))
+		}
 		return err
 	})
 	if err != nil {
@@ -159,6 +162,11 @@ func (r *run) measure(ctx context.Context, part study.Part, o *study.Observation
 	settled := r.bed.Settle(ctx)
 	if o.After, err = r.bed.Counters(); err != nil {
 		return nil, fmt.Errorf("read the DUT's counters: %w", err)
+	}
+	if dead != nil { // else the traffic never began
+		if o.Drops, err = dead.since(); err != nil {
+			return nil, err
+		}
 	}
 	after, err := r.check(watched)
 	if err != nil {

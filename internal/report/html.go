@@ -38,6 +38,7 @@ type htmlPage struct {
 	SliceTables                    []htmlTable
 	Loads                          []chart
 	Latencies                      []chart
+	Drops                          []chart
 	Searches                       []chart
 	SearchTables                   []htmlTable
 	Tables                         []htmlTable
@@ -145,6 +146,7 @@ func (p *htmlPage) charts(s study.Spec, r study.Results) {
 		if !ok || len(parts(r)) == 0 || !slices.Contains(parts(r), part.Name) {
 			continue
 		}
+		p.Drops = append(p.Drops, picture("part "+part.Name, "", func(w float64) string { return endings(r, part.Name, w) })...)
 		p.Timelines = append(p.Timelines, picture(m.Label+" · part "+part.Name, "", func(w float64) string { return timeline(r, m, part.Name, w) })...)
 		if part.Mode != testbed.Overload {
 			p.sliceCharts(s, r, part)

@@ -21,6 +21,7 @@ func Terminal(w io.Writer, r study.Results, st show.Style) error {
 	p.primaryTable(r, metric, part)
 	p.dotPlots(r, metric, part)
 	p.otherParts(r, part)
+	p.dropRows(r)
 	p.limits(r)
 	return p.Flush(w)
 }

@@ -26,6 +26,7 @@ func Analyse(s Spec, seed uint64, env Environment, trials []Trial) Results {
 	}
 	r.compareAA(s, seed)
 	r.CarryOver = carryOvers(s, trials)
+	r.Drops = dropsOf(s, trials)
 	r.warn(s)
 	r.Answer = answer(s, r)
 	return r
@@ -221,6 +222,7 @@ func (r *Results) warn(s Spec) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d trials are invalid; they are in the record, with reasons, and in no verdict", n, len(r.Trials)))
 	}
 	r.warnCarryOver()
+	r.warnDrops()
 	for _, mode := range slices.Sorted(maps.Keys(r.Environment.Unavailable)) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("mode %s is unavailable here: %s", mode, r.Environment.Unavailable[mode]))
 	}

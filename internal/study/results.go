@@ -29,7 +29,9 @@ type Results struct {
 	// effects below it are not told from nothing.
 	NoiseFloor stats.Number `json:"noise_floor_percent"`
 	// CarryOver says whether interleaved arms leave each other alone.
-	CarryOver   []CarryOver   `json:"carry_over"`
+	CarryOver []CarryOver `json:"carry_over"`
+	// Drops say where the frames offered to each arm ended, by part.
+	Drops       []Drops       `json:"drops"`
 	Complete    bool          `json:"complete"` // no trial is left to run
 	Answer      string        `json:"answer"`   // one sentence
 	Control     string        `json:"control"`

@@ -3,6 +3,7 @@ package study
 import (
 	"time"
 
+	"linerate/internal/drop"
 	"linerate/internal/load"
 	"linerate/internal/testbed"
 )
@@ -43,6 +44,9 @@ type Observation struct {
 	Search     *SearchRun        `json:"search,omitempty"` // of a part that searches
 	// Interleaved is there where all arms of the block took turns.
 	Interleaved *Interleaved `json:"interleaved,omitempty"`
+	// Drops is by how much the DUT's counters moved while the traffic ran,
+	// those of dead frames among them; null: the testbed reads none.
+	Drops drop.Counters `json:"drops,omitempty"`
 }
 
 // BypassRun is the measurement of the chain without DUT.

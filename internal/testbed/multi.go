@@ -3,6 +3,7 @@ package testbed
 import (
 	"context"
 
+	"linerate/internal/drop"
 	"linerate/internal/setting"
 )
 
@@ -38,4 +39,6 @@ type Arm struct {
 	Thread int
 	// Counters reads the DUT's, as Bed.Counters does; nil of a bypass.
 	Counters func() (Counters, error)
+	// Drops reads what died in it, as DropReader does; nil where nobody can.
+	Drops func() (drop.Counters, error)
 }

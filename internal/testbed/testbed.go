@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/netip"
 
+	"linerate/internal/drop"
 	"linerate/internal/setting"
 )
 
@@ -55,6 +56,12 @@ type CPUs struct {
 
 // KindNetns is a testbed of network namespaces joined by veth pairs.
 const KindNetns = "netns"
+
+// DropReader is a Bed that can say what its DUT, and the wire to it, count of
+// frames that died: the names are those that package drop attributes.
+type DropReader interface {
+	Drops() (drop.Counters, error)
+}
 
 // Description is what a reader of a number must know of the testbed.
 type Description struct {

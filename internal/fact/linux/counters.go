@@ -42,6 +42,7 @@ func hex(s string) uint64 {
 var snmpNames = map[string]string{
 	"Ip.InReceives": "ip.received", "Ip.ForwDatagrams": "ip.forwarded", "Ip.InDelivers": "ip.delivered", "Ip.OutRequests": "ip.sent",
 	"Ip.OutNoRoutes": "ip.no_route", "Ip.OutDiscards": "ip.no_buffers", "Ip.InDiscards": "ip.input_discards",
+	"Ip.InHdrErrors": "ip.header_errors", "Ip.InAddrErrors": "ip.address_errors", "IpExt.InCsumErrors": "ip.checksum_errors", "IpExt.InTruncatedPkts": "ip.truncated",
 	"Ip.ReasmFails": "ip.fragments_dropped", "Ip.FragFails": "ip.cannot_fragment", "IpExt.InNoRoutes": "ip.input_no_route",
 	"Tcp.RetransSegs": "tcp.retransmitted_packets", "Tcp.InSegs": "tcp.packets_received", "Tcp.OutSegs": "tcp.packets_sent",
 	"TcpExt.ListenOverflows": "tcp.listen_overflows", "TcpExt.ListenDrops": "tcp.listen_drops", "TcpExt.TCPBacklogDrop": "tcp.backlog_drops",
@@ -51,6 +52,7 @@ var snmpNames = map[string]string{
 	"TcpExt.IPReversePathFilter": "ip.reverse_path_drops", "TcpExt.TCPOFODrop": "tcp.out_of_order_drops",
 	"Udp.InDatagrams": "udp.datagrams_received", "Udp.NoPorts": "udp.no_socket", "Udp.RcvbufErrors": "udp.full_sockets", "Udp.SndbufErrors": "udp.send_buffer_errors",
 	"Ip6InReceives": "ip6.received", "Ip6OutForwDatagrams": "ip6.forwarded", "Ip6InDelivers": "ip6.delivered", "Ip6OutRequests": "ip6.sent",
+	"Ip6InHdrErrors": "ip6.header_errors", "Ip6InAddrErrors": "ip6.address_errors", "Ip6InTooBigErrors": "ip6.too_big", "Ip6InNoRoutes": "ip6.input_no_route",
 	"Ip6OutNoRoutes": "ip6.no_route", "Ip6OutDiscards": "ip6.no_buffers", "Ip6ReasmFails": "ip6.fragments_dropped", "Udp6RcvbufErrors": "udp6.full_sockets",
 }
 
@@ -84,7 +86,7 @@ func AddSNMP6(f *fact.Facts, text string) {
 
 // conntrackNames are the columns kept of /proc/net/stat/nf_conntrack.
 var conntrackNames = map[string]string{"drop": "conntrack.drop", "early_drop": "conntrack.early_drop", "insert_failed": "conntrack.insert_failed",
-	"invalid": "conntrack.invalid", "search_restart": "conntrack.search_restart", "found": "conntrack.found"}
+	"invalid": "conntrack.invalid", "search_restart": "conntrack.search_restart", "chainlength": "conntrack.chain_too_long", "found": "conntrack.found"}
 
 // AddConntrack reads /proc/net/stat/nf_conntrack: hexadecimal, a row per CPU.
 func AddConntrack(f *fact.Facts, text string) {

@@ -1,0 +1,152 @@
+package drop
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Counters are what a DUT counts, by name: those of Sources, others beside.
+type Counters map[string]uint64
+
+// Since is what was counted between an earlier reading and this one, without
+// what did not move. A counter that went backwards was reset, and says nothing.
+func (c Counters) Since(before Counters) Counters {
+	out := Counters{}
+	for name, v := range c {
+		if was := before[name]; v > was {
+			out[name] = v - was
+		}
+	}
+	return out
+}
+
+// Plus adds the counters of another stretch of time.
+func (c Counters) Plus(o Counters) Counters {
+	out := maps.Clone(c)
+	if out == nil {
+		out = Counters{}
+	}
+	for name, v := range o {
+		out[name] += v
+	}
+	return out
+}
+
+// source is a counter of dead frames.
+type source struct {
+	counter string // a star stands for what is between the fixed parts
+	place   Place
+	meaning string
+	// less is a counter of frames that this one counts too, and that another
+	// place has.
+	less string
+	// machine: it is not the DUT's own, but the whole machine's.
+	machine bool
+}
+
+// sources are the counters by which frames are found, in the order of their
+// places. Frames are offered through gen0 (generator), enter by dut0 (ingress)
+// and leave by dut1 (egress); on a host, by its interfaces.
+//
+// Linux: drivers/net/veth.c, net/core/dev.c, net/ipv4/ip_input.c, ip_forward.c,
+// route.c, net/netfilter/nf_conntrack_core.c.
+var sources = []source{
+	{counter: "generator.output_drops", place: IngressQueue, meaning: "frames that the ring into the router had no room for"},
+	{counter: "ingress.rx_drops", place: IngressQueue, meaning: "frames that the router's device took and could not pass on"},
+	{counter: "softnet.dropped", place: Backlog, meaning: "packets that found the per-CPU backlog full", machine: true},
+	{counter: "ingress.xdp_drops", place: Firewall, meaning: "frames that an XDP program dropped at the ingress"},
+	{counter: "ip.checksum_errors", place: Checksum, meaning: "packets whose IP checksum was wrong"},
+	{counter: "conntrack.drop", place: Conntrack, meaning: "packets dropped because no entry could be made: the table is full"},
+	{counter: "conntrack.insert_failed", place: Conntrack, meaning: "packets whose entry could not be inserted: another took its place, or its chain is too long"},
+	{counter: "nft.drop", place: Firewall, meaning: "packets counted by nftables rules that drop"},
+	{counter: "ip.reverse_path_drops", place: Route, meaning: "packets from sources that are not routed back through the ingress (rp_filter)"},
+	{counter: "ip.input_no_route", place: Route, meaning: "packets without a route"},
+	{counter: "ip6.no_route", place: Route, meaning: "packets without a route"},
+	{counter: "ip6.input_no_route", place: Route, meaning: "packets without a route"},
+	{counter: "ip.address_errors", place: Route, meaning: "packets to or from addresses that no router passes on"},
+	{counter: "neigh.*.unresolved_discards", place: Route, meaning: "packets that waited in vain for a neighbour's address", machine: true},
+	{counter: "ip.header_errors", place: TTL, less: "ip.checksum_errors", meaning: "packets whose time to live ended here, or whose header was bad"},
+	{counter: "ip6.header_errors", place: TTL, meaning: "packets whose hop limit ended here, or whose header was bad"},
+	{counter: "ip.cannot_fragment", place: Other, meaning: "packets too big for the next link that forbid fragmentation"},
+	{counter: "ip6.too_big", place: Other, meaning: "packets too big for the next link"},
+	{counter: "ip.truncated", place: Other, meaning: "packets shorter than their header says"},
+	{counter: "qdisc.*.drops", place: Qdisc, meaning: "packets that the egress queue discipline dropped"},
+	{counter: "egress.output_drops", place: EgressQueue, meaning: "packets that the ring behind the router had no room for"},
+}
+
+// Attribute says where offered frames ended, by what the receiver has, what it
+// lost itself, and what was counted on the way meanwhile.
+func Attribute(offered, delivered, lostInReceiver uint64, counted Counters) Account {
+	return attribute(offered, delivered, lostInReceiver, counted, nil)
+}
+
+func attribute(offered, delivered, lostInReceiver uint64, counted, reasons Counters) Account {
+	causes := map[Place][]Cause{}
+	for _, s := range sources {
+		causes[s.place] = append(causes[s.place], s.found(counted)...)
+	}
+	if lostInReceiver > 0 {
+		causes[Receiver] = []Cause{{Name: "receiver_dropped", Frames: lostInReceiver}}
+	}
+	byReason(causes, reasons)
+	missing := offered - min(offered, delivered+own(causes))
+	a := Account{Offered: offered, Buckets: []Bucket{}}
+	total := uint64(0)
+	for _, p := range Places() {
+		b := Bucket{Place: p}
+		if p == Delivered {
+			b.Frames = delivered
+		}
+		for _, c := range addCauses(nil, causes[p]) {
+			if c.Machine {
+				// Others' packets are in it: it explains what is missing, no more.
+				c.Frames = min(c.Frames, missing)
+				missing -= c.Frames
+			}
+			if c.Frames > 0 {
+				b.Frames += c.Frames
+				b.Causes = append(b.Causes, c)
+			}
+		}
+		if b.Frames > 0 {
+			a.Buckets = append(a.Buckets, b)
+			total += b.Frames
+		}
+	}
+	a.Unknown, a.Excess = offered-min(offered, total), total-min(offered, total)
+	return a
+}
+
+// own is how many frames the DUT's own counters tell of.
+func own(causes map[Place][]Cause) (n uint64) {
+	for _, of := range causes {
+		for _, c := range of {
+			if !c.Machine {
+				n += c.Frames
+			}
+		}
+	}
+	return n
+}
+
+// found lists the causes of a source among what was counted.
+func (s source) found(counted Counters) (out []Cause) {
+	before, after, star := strings.Cut(s.counter, "*")
+	if !star {
+		if n := counted[s.counter]; n > counted[s.less] { // no counter is named ""
+			out = append(out, s.cause(s.counter, n-counted[s.less]))
+		}
+		return out
+	}
+	for _, name := range slices.Sorted(maps.Keys(counted)) {
+		if len(name) > len(before)+len(after) && strings.HasPrefix(name, before) && strings.HasSuffix(name, after) && counted[name] > 0 {
+			out = append(out, s.cause(name, counted[name]))
+		}
+	}
+	return out
+}
+
+func (s source) cause(name string, n uint64) Cause {
+	return Cause{Name: name, Meaning: s.meaning, Frames: n, Machine: s.machine}
+}

@@ -1,0 +1,100 @@
+package drop
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+func TestAttribute(t *testing.T) {
+	for name, c := range map[string]struct {
+		offered, delivered uint64
+		counted, reasons   Counters
+		want               map[Place]uint64
+		excess             uint64
+	}{
+		"all arrived":   {offered: 10, delivered: 10, want: map[Place]uint64{Delivered: 10}},
+		"nothing known": {offered: 10, delivered: 4, want: map[Place]uint64{Delivered: 4, Unknown: 6}},
+		"overload": {offered: 100, delivered: 30, counted: Counters{"generator.output_drops": 70, "ip.received": 30},
+			want: map[Place]uint64{Delivered: 30, IngressQueue: 70}},
+		"a time to live is no checksum": {offered: 100, counted: Counters{"ip.header_errors": 100, "ip.checksum_errors": 40},
+			want: map[Place]uint64{Checksum: 40, TTL: 60}},
+		"the table is full": {offered: 100, delivered: 60, counted: Counters{"conntrack.drop": 30, "conntrack.insert_failed": 10}, reasons: Counters{"NETFILTER_DROP": 40},
+			want: map[Place]uint64{Delivered: 60, Conntrack: 40}},
+		"rules and the table": {offered: 100, delivered: 50, counted: Counters{"conntrack.drop": 30}, reasons: Counters{"NETFILTER_DROP": 50},
+			want: map[Place]uint64{Delivered: 50, Conntrack: 30, Firewall: 20}},
+		"counters and reasons count the same frames": {offered: 100, delivered: 50, counted: Counters{"nft.drop": 50}, reasons: Counters{"NETFILTER_DROP": 50},
+			want: map[Place]uint64{Delivered: 50, Firewall: 50}},
+		"a reason without a counter": {offered: 100, counted: Counters{"ip.received": 100}, reasons: Counters{"IP_INNOROUTES": 100},
+			want: map[Place]uint64{Route: 100}},
+		"a reason of no place": {offered: 5, reasons: Counters{"PKT_TOO_BIG": 3, "NOT_SPECIFIED": 2}, want: map[Place]uint64{Other: 3, Unknown: 2}},
+		"the machine's own drops explain no more than is missing": {offered: 100, delivered: 90, counted: Counters{"softnet.dropped": 5000},
+			want: map[Place]uint64{Delivered: 90, Backlog: 10}},
+		"a star": {offered: 9, delivered: 2, counted: Counters{"qdisc.dut1.drops": 4, "qdisc.other.drops": 3, "qdisc.drops": 8},
+			want: map[Place]uint64{Delivered: 2, Qdisc: 7}},
+		"more than were offered": {offered: 10, delivered: 10, counted: Counters{"ip.header_errors": 3},
+			want: map[Place]uint64{Delivered: 10, TTL: 3}, excess: 3},
+	} {
+		a := AttributeReasons(c.offered, c.delivered, 0, c.counted, c.reasons)
+		for _, p := range Places() {
+			if a.At(p) != c.want[p] {
+				t.Errorf("%s: %d frames ended at %q, want %d", name, a.At(p), p, c.want[p])
+			}
+		}
+		if a.Excess != c.excess {
+			t.Errorf("%s: excess %d, want %d", name, a.Excess, c.excess)
+		}
+	}
+}
+
+// TestClosed: whatever the counters say, the account is closed.
+func TestClosed(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	total := Account{}
+	var offered uint64
+	for range 1000 {
+		counted, reasons := Counters{}, Counters{}
+		for _, s := range sources {
+			counted[s.counter] = rng.Uint64N(20)
+		}
+		for r := range reasonPlaces {
+			reasons[r] = rng.Uint64N(20)
+		}
+		n := rng.Uint64N(1000)
+		a := AttributeReasons(n, rng.Uint64N(n+1), rng.Uint64N(5), counted, reasons)
+		closed(t, a)
+		total, offered = total.Plus(a), offered+n
+	}
+	closed(t, total)
+	if total.Offered != offered {
+		t.Errorf("%d offered in all, want %d", total.Offered, offered)
+	}
+}
+
+func closed(t *testing.T, a Account) {
+	t.Helper()
+	var in uint64
+	for _, b := range a.Buckets {
+		in += b.Frames
+		if b.Place != Delivered && sum(b.Causes) != b.Frames {
+			t.Fatalf("%s holds %d frames, its causes %d", b.Place, b.Frames, sum(b.Causes))
+		}
+	}
+	if in+a.Unknown != a.Offered+a.Excess {
+		t.Fatalf("%d in buckets + %d unknown is not %d offered + %d in excess", in, a.Unknown, a.Offered, a.Excess)
+	}
+}
+
+func TestSince(t *testing.T) {
+	got := Counters{"a": 5, "b": 3, "c": 7}.Since(Counters{"a": 2, "b": 3, "c": 9})
+	if len(got) != 1 || got["a"] != 3 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestEveryPlaceHasWords(t *testing.T) {
+	for _, p := range Places() {
+		if p.Words() == "" {
+			t.Errorf("%q has no words", p)
+		}
+	}
+}

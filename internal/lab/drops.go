@@ -1,0 +1,47 @@
+package lab
+
+import (
+	"fmt"
+
+	"linerate/internal/drop"
+	"linerate/internal/testbed"
+)
+
+// dropsOf is how to read what died in a testbed's DUT; nil where nobody can.
+func dropsOf(b testbed.Bed) func() (drop.Counters, error) {
+	if d, ok := b.(testbed.DropReader); ok {
+		return d.Drops
+	}
+	return nil
+}
+
+// dropWatch reads what dies while traffic runs.
+type dropWatch struct {
+	read   func() (drop.Counters, error)
+	before drop.Counters
+}
+
+// watchDrops takes the first reading.
+func watchDrops(read func() (drop.Counters, error)) (*dropWatch, error) {
+	w := &dropWatch{read: read}
+	if read == nil {
+		return w, nil
+	}
+	var err error
+	if w.before, err = read(); err != nil {
+		return nil, fmt.Errorf("read where frames died: %w", err)
+	}
+	return w, nil
+}
+
+// since is what was counted since the first reading: nil where nobody counts.
+func (w *dropWatch) since() (drop.Counters, error) {
+	if w.read == nil {
+		return nil, nil
+	}
+	after, err := w.read()
+	if err != nil {
+		return nil, fmt.Errorf("read where frames died: %w", err)
+	}
+	return after.Since(w.before), nil
+}

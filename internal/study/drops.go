@@ -1,0 +1,61 @@
+package study
+
+import (
+	"fmt"
+
+	"linerate/internal/drop"
+	"linerate/internal/show"
+	"linerate/internal/testbed"
+)
+
+// Drops say where the frames went that were offered to an arm in all trials of
+// a part: the invalid ones too, for what was lost may be why.
+type Drops struct {
+	Part    string       `json:"part"`
+	Mode    testbed.Mode `json:"mode"`
+	Variant string       `json:"variant"`
+	Trials  int          `json:"trials"`
+	drop.Account
+}
+
+// Account says where a trial's frames ended. ok is false where nobody
+// counted, and in searches, which lose on purpose.
+func (o *Observation) Account() (a drop.Account, ok bool) {
+	if o == nil || o.Drops == nil || o.Search != nil || o.Sent.TxPackets == 0 {
+		return drop.Account{}, false
+	}
+	return drop.Attribute(o.Sent.TxPackets, o.Received.RxPackets, o.Received.Dropped, o.Drops), true
+}
+
+// dropsOf adds up the trials' accounts.
+func dropsOf(s Spec, trials []Trial) []Drops {
+	out := []Drops{}
+	for _, p := range s.Parts {
+		for _, arm := range s.Arms() {
+			d := Drops{Part: p.Name, Mode: p.Mode, Variant: arm}
+			for _, t := range trials {
+				if t.Part != p.Name || t.Variant != arm {
+					continue
+				}
+				if a, ok := t.Observed.Account(); ok {
+					d.Account = d.Plus(a)
+					d.Trials++
+				}
+			}
+			if d.Trials > 0 {
+				out = append(out, d)
+			}
+		}
+	}
+	return out
+}
+
+// warnDrops names the arms of which too many frames died where nothing counts.
+func (r *Results) warnDrops() {
+	for _, d := range r.Drops {
+		if u := d.UnknownPercent(); u > drop.Doubt {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%s of the frames offered to %s in part %s died where no counter of the kernel tells (limit %g %%)",
+				show.Percent(u), d.Variant, d.Part, drop.Doubt))
+		}
+	}
+}

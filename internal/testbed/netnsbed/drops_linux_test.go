@@ -1,0 +1,161 @@
+package netnsbed
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/drop"
+	"linerate/internal/labtest"
+	"linerate/internal/setting"
+	"linerate/internal/skbdrop"
+	"linerate/internal/testbed"
+)
+
+// sender sends UDP datagrams from a bed's generator.
+type sender struct {
+	to   netip.Addr // zero: the receiver
+	ttl  int
+	size int
+}
+
+func (s sender) send(t *testing.T, b *Bed, n int) {
+	t.Helper()
+	g := b.Generator()
+	to := s.to
+	if !to.IsValid() {
+		to = b.Receiver().IPv4.Addr()
+	}
+	var c *net.UDPConn
+	err := g.In(func() (err error) {
+		if c, err = net.ListenUDP("udp4", net.UDPAddrFromAddrPort(netip.AddrPortFrom(g.IPv4.Addr(), 0))); err != nil {
+			return err
+		}
+		raw, err := c.SyscallConn()
+		if err != nil {
+			return err
+		}
+		var set error
+		err = raw.Control(func(fd uintptr) {
+			// With "don't fragment", whatever was heard of the path's MTU.
+			set = errors.Join(unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_TTL, cmp.Or(s.ttl, 64)),
+				unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_PROBE))
+		})
+		return errors.Join(err, set)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for range n {
+		_, err := c.WriteToUDPAddrPort(make([]byte, max(8, s.size)), netip.AddrPortFrom(to, 9))
+		if err != nil && !errors.Is(err, syscall.ENOBUFS) && !errors.Is(err, syscall.EHOSTUNREACH) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// dropRule is a firewall whose rule counts what it drops.
+const dropRule = `table ip f {
+	chain forward { type filter hook forward priority filter; udp dport 9 %s drop; }
+}`
+
+func nft(text string) setting.Setting {
+	return setting.Setting{Mechanism: setting.NFT, Rules: &setting.Rules{Text: text}}
+}
+
+// TestDropsOfKnownCause kills frames in known ways, and asks the account where
+// they died: without the kernel's reasons, and with them.
+func TestDropsOfKnownCause(t *testing.T) {
+	labtest.Need(t)
+	blackhole := setting.Setting{Mechanism: setting.Route, Name: "198.19.7.0/24", Value: "blackhole"}
+	command := func(argv ...string) setting.Setting { return setting.Setting{Mechanism: setting.Command, Argv: argv} }
+	for _, c := range []struct {
+		name     string
+		settings []setting.Setting
+		send     sender
+		counted  drop.Place // by counters alone
+		reasoned drop.Place
+		some     bool // not all frames die of it
+	}{
+		{name: "arrives", counted: drop.Delivered, reasoned: drop.Delivered},
+		{name: "TTL 1", send: sender{ttl: 1}, counted: drop.TTL, reasoned: drop.TTL},
+		{name: "no route", settings: []setting.Setting{command("ip", "route", "add", "throw", "198.19.7.0/24")}, send: sender{to: netip.MustParseAddr("198.19.7.1")}, counted: drop.Route, reasoned: drop.Route},
+		{name: "blackhole", settings: []setting.Setting{blackhole}, send: sender{to: netip.MustParseAddr("198.19.7.1")}, counted: drop.Unknown, reasoned: drop.Route},
+		{name: "rule that counts", settings: []setting.Setting{nft(fmt.Sprintf(dropRule, "counter"))}, counted: drop.Firewall, reasoned: drop.Firewall},
+		{name: "rule that does not", settings: []setting.Setting{nft(fmt.Sprintf(dropRule, ""))}, counted: drop.Unknown, reasoned: drop.Firewall},
+		{name: "rp_filter", settings: []setting.Setting{command("ip", "route", "add", "198.18.0.1/32", "dev", "dut1"), {Mechanism: setting.Sysctl, Name: "net.ipv4.conf.all.rp_filter", Value: "1"}}, counted: drop.Route, reasoned: drop.Route},
+		{name: "too big", settings: []setting.Setting{{Mechanism: setting.Link, Name: "mtu", Value: "600", Device: "egress"}}, send: sender{size: 900}, counted: drop.Other, reasoned: drop.Other},
+		{name: "no neighbour", settings: []setting.Setting{command("ip", "route", "add", "198.19.7.0/24", "dev", "dut1")}, send: sender{to: netip.MustParseAddr("198.19.7.1")}, counted: drop.Route, reasoned: drop.Route, some: true},
+		{name: "qdisc", settings: []setting.Setting{command("tc", "qdisc", "add", "dev", "dut1", "root", "tbf", "rate", "8kbit", "burst", "2kb", "limit", "2kb")}, counted: drop.Qdisc, reasoned: drop.Qdisc, some: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, s := range c.settings {
+				if s.Mechanism == setting.Command {
+					if _, err := exec.LookPath(s.Argv[0]); err != nil {
+						labtest.Lacking(t, "%v", err)
+					}
+				}
+			}
+			b := up(t, Options{Mode: testbed.Cost})
+			if _, err := b.Reset(context.Background(), c.settings); err != nil {
+				t.Fatal(err)
+			}
+			const n = 500
+			counted, reasons, arrived := watch(t, b, func() { c.send.send(t, b, n) })
+			a := drop.Attribute(n, arrived, 0, counted)
+			if got := a.At(c.counted); got != n && !(c.some && got > n/3) || a.Excess > 0 {
+				t.Errorf("by counters %d of %d ended at %q: %+v\n%v", got, n, c.counted, a, counted)
+			}
+			if reasons == nil {
+				return
+			}
+			a = drop.AttributeReasons(n, arrived, 0, counted, reasons)
+			if got := a.At(c.reasoned); got != n && !(c.some && got > n/3) || a.Excess > 0 {
+				t.Errorf("by reasons %d of %d ended at %q: %+v\n%v", got, n, c.reasoned, a, reasons)
+			}
+		})
+	}
+}
+
+// watch reads what was counted while f ran, the kernel's reasons where it tells
+// them, and how many packets the receiver's device took.
+func watch(t *testing.T, b *Bed, f func()) (counted, reasons drop.Counters, arrived uint64) {
+	t.Helper()
+	why, err := skbdrop.Attach(b.dut.first.do)
+	if err != nil {
+		t.Logf("no kernel's reasons: %v", err)
+	} else {
+		defer why.Close()
+	}
+	read := func() (drop.Counters, uint64) {
+		c, err := b.Drops()
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := b.Counters()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c, n.Forwarded
+	}
+	before, was := read()
+	f()
+	time.Sleep(100 * time.Millisecond)
+	after, is := read()
+	if why != nil {
+		if reasons, err = why.Read(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return after.Since(before), reasons, is - was
+}
