@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/hint"
+	"linerate/internal/show"
 	"linerate/internal/study"
 	"linerate/studies"
 )
@@ -25,56 +26,6 @@ a testbed that is rebuilt between trials, and gives each a verdict.`,
 	}
 	cmd.AddCommand(newStudyListCmd(), newStudyShowCmd(), newStudyRunCmd(), newStudyResumeCmd())
 	return cmd
-}
-
-// studyLine is one study in the JSON of study list.
-type studyLine struct {
-	Name     string   `json:"name"`
-	Question string   `json:"question"`
-	Variants []string `json:"variants"`
-}
-
-func newStudyListCmd() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "list the built-in studies",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			lines, err := studyLines()
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), struct {
-					Version int         `json:"version"`
-					Studies []studyLine `json:"studies"`
-				}{1, lines})
-			}
-			for _, l := range lines {
-				fmt.Fprintf(cmd.OutOrStdout(), "%-20s %s\n", l.Name, l.Question)
-			}
-			return nil
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
-	return cmd
-}
-
-func studyLines() ([]studyLine, error) {
-	var lines []studyLine
-	for _, name := range studies.Names() {
-		s, err := findStudy(name)
-		if err != nil {
-			return nil, err
-		}
-		l := studyLine{Name: s.Name, Question: s.Question}
-		for _, v := range s.Variants {
-			l.Variants = append(l.Variants, v.Name)
-		}
-		lines = append(lines, l)
-	}
-	return lines, nil
 }
 
 func newStudyShowCmd() *cobra.Command {
@@ -97,8 +48,14 @@ func newStudyShowCmd() *cobra.Command {
 					return err
 				}
 			}
-			_, err = cmd.OutOrStdout().Write(data)
-			return err
+			if _, err = cmd.OutOrStdout().Write(data); err != nil {
+				return err
+			}
+			if s, err := findStudy(args[0]); err == nil {
+				full, quick := lengths(s)
+				fmt.Fprintf(cmd.ErrOrStderr(), "takes about %s on an idle machine, with --quick %s\n", show.Clock(full), show.Clock(quick))
+			}
+			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&resolved, "resolved", false, "with every default written out")

@@ -23,6 +23,18 @@ func settingOf(s study.Setting) (name, value string) {
 		return "route", s.Route
 	case s.NFT != nil:
 		return "nft", rulesetText(*s.NFT)
+	case s.Firewall != nil:
+		return "firewall", s.Setting().Rules.String()
+	case s.Routes != nil:
+		return "routes", s.Setting().Table.String()
+	case s.Hops != 0:
+		return "hops", strings.TrimSpace(fmt.Sprint(s.Hops, " ", s.Over))
+	case s.Forward != "":
+		return "forward", s.Forward
+	case s.PolicyRules != 0:
+		return "policy_rules", fmt.Sprint(s.PolicyRules)
+	case s.CPUs != 0:
+		return "cpus", fmt.Sprint(s.CPUs)
 	case len(s.Command) > 0:
 		return "command", fmt.Sprint(s.Command)
 	}
@@ -62,8 +74,8 @@ func rulesetText(r study.Ruleset) string {
 // own studies is looked for.
 func relatedTo(name string) []string {
 	switch {
-	case name == "nft":
-		return []string{"nftables", "firewall"}
+	case name == "nft", name == "firewall":
+		return []string{"nftables", "nft", "firewall"}
 	case strings.HasPrefix(name, "link "), strings.HasPrefix(name, "napi "):
 		_, short, _ := strings.Cut(name, " ")
 		return []string{short, "ethtool:" + short}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/lab"
+	"linerate/internal/show"
+	"linerate/internal/study"
+	"linerate/studies"
+)
+
+// studyLine is one study in the JSON of study list.
+type studyLine struct {
+	Name     string   `json:"name"`
+	Topic    string   `json:"topic"`
+	Question string   `json:"question"`
+	Source   string   `json:"source"` // where the question comes from
+	Variants []string `json:"variants"`
+	// Seconds and QuickSeconds are about what it takes on an idle machine.
+	Seconds      float64 `json:"seconds"`
+	QuickSeconds float64 `json:"quick_seconds"`
+}
+
+// topics are the order of the list; a topic that is not here comes after them.
+var topics = []string{"first", "load", "packet filters", "tables", "paths", "settings", "freebsd"}
+
+func newStudyListCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "list the built-in studies: what each asks, who asked it first, how long it takes",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			lines, err := studyLines()
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), struct {
+					Version int         `json:"version"`
+					Studies []studyLine `json:"studies"`
+				}{1, lines})
+			}
+			p := show.NewPage(styleOf(cmd.OutOrStdout()))
+			listStudies(p, lines)
+			return p.Flush(cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	return cmd
+}
+
+// studyLines are all built-in studies, by topic.
+func studyLines() ([]studyLine, error) {
+	var lines []studyLine
+	for _, name := range studies.Names() {
+		s, err := findStudy(name)
+		if err != nil {
+			return nil, err
+		}
+		full, quick := lengths(s)
+		l := studyLine{Name: s.Name, Topic: s.Topic, Question: s.Question, Source: strings.Join(strings.Fields(s.Source), " "),
+			Seconds: full.Seconds(), QuickSeconds: quick.Seconds()}
+		for _, v := range s.Variants {
+			l.Variants = append(l.Variants, v.Name)
+		}
+		lines = append(lines, l)
+	}
+	slices.SortStableFunc(lines, func(a, b studyLine) int {
+		return cmp.Or(cmp.Compare(topicOrder(a.Topic), topicOrder(b.Topic)), cmp.Compare(a.Topic, b.Topic))
+	})
+	return lines, nil
+}
+
+func topicOrder(topic string) int {
+	if i := slices.Index(topics, topic); i >= 0 {
+		return i
+	}
+	return len(topics)
+}
+
+// lengths are about how long a study takes, whole and quick.
+func lengths(s study.Spec) (full, quick time.Duration) {
+	return lab.Estimate(lab.Task{Spec: s}).Round(time.Second), lab.Estimate(lab.Task{Spec: s.Quick()}).Round(time.Second)
+}
+
+// listStudies shows them under their topics.
+func listStudies(p *show.Page, lines []studyLine) {
+	topic := "-"
+	for _, l := range lines {
+		if l.Topic != topic {
+			if topic != "-" {
+				p.Line("")
+			}
+			topic = l.Topic
+			p.Line(p.Bold(cmp.Or(topic, "other")))
+		}
+		clock := func(s float64) string { return show.Clock(time.Duration(s * float64(time.Second))) }
+		p.Line("  " + l.Name + p.Dim("  about "+clock(l.Seconds)+", --quick "+clock(l.QuickSeconds)))
+		p.Paragraph("    ", "    ", l.Question)
+		if l.Source != "" {
+			p.Paragraph("    from: ", "    ", l.Source)
+		}
+	}
+}
