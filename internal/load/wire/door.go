@@ -8,7 +8,8 @@ import "os"
 type Order struct {
 	Kind    string `json:"kind"` // the engine's name
 	Device  string `json:"device"`
-	Receive bool   `json:"receive"` // else: to send
+	Receive bool   `json:"receive"`        // else: to send
+	Ring    int    `json:"ring,omitempty"` // of netmap(4), to send on
 }
 
 // Opened is what came of an Order.
