@@ -20,6 +20,8 @@ func (t *Target) firewall(ctx context.Context, s setting.Setting) (string, error
 	switch {
 	case r.By == setting.ByIptablesLegacy || r.By == setting.ByIptablesNFT:
 		return t.iptables(ctx, s)
+	case r.By == setting.ByPF || r.By == setting.ByIPFW:
+		return "", unavailable(s, "%s is FreeBSD's", r.By)
 	case r.Optimise:
 		return t.optimised(ctx, s)
 	}

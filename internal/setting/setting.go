@@ -62,11 +62,13 @@ type Rules struct {
 	Optimise bool   `json:"optimise,omitempty" yaml:"optimise,omitempty"`
 }
 
-// The programs that can load a firewall on Linux.
+// The programs that can load a firewall.
 const (
 	ByNFT            = "nft"
 	ByIptablesLegacy = "iptables-legacy"
 	ByIptablesNFT    = "iptables-nft"
+	ByPF             = "pf"   // of FreeBSD
+	ByIPFW           = "ipfw" // of FreeBSD
 )
 
 // The mixes of a routing table.

@@ -113,7 +113,7 @@ func (f *Firewall) check(path string) *problem {
 	case f.Optimise && f.Linear == 0:
 		return wrong(path+".optimise", "there are no linear rules to merge").advise("add linear: N")
 	case f.By != "":
-		return oneOf(path+".by", f.By, setting.ByNFT, setting.ByIptablesLegacy, setting.ByIptablesNFT)
+		return oneOf(path+".by", f.By, setting.ByNFT, setting.ByIptablesLegacy, setting.ByIptablesNFT, setting.ByPF, setting.ByIPFW)
 	}
 	return nil
 }

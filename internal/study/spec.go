@@ -120,7 +120,8 @@ type Firewall struct {
 	Map      int  `yaml:"map,omitempty"`      // addresses in one map to verdicts
 	Stateful bool `yaml:"stateful,omitempty"` // established accepted, new accepted
 	// By is the program, where the testbed has several: "nft",
-	// "iptables-legacy", "iptables-nft"; "" is its usual one.
+	// "iptables-legacy", "iptables-nft"; on FreeBSD "pf", "ipfw". "" is its
+	// usual one.
 	By string `yaml:"by,omitempty"`
 	// Optimise has the program merge the rules that it can (nft -o).
 	Optimise bool `yaml:"optimise,omitempty"`

@@ -1,0 +1,115 @@
+package knob
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"linerate/internal/setting"
+)
+
+// never is the i-th address that no workload uses, in 240.0.0.0/4 (reserved).
+func never(i int) netip.Addr {
+	n := 0xf0000001 + uint32(i)
+	return netip.AddrFrom4([4]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)})
+}
+
+// never6 is the same of 2001:db8::/32 (documentation).
+func never6(i int) netip.Addr {
+	n := uint32(i) + 1
+	return netip.AddrFrom16([16]byte{0x20, 0x01, 0x0d, 0xb8, 12: byte(n >> 24), 13: byte(n >> 16), 14: byte(n >> 8), 15: byte(n)})
+}
+
+// bsdFamilies are the two kinds of addresses; a packet walks the rules of its own.
+var bsdFamilies = []func(int) netip.Addr{never, never6}
+
+// pfRules is a ruleset in the language of pf.conf(5). Rules that never match
+// are those of arriving packets, so that each packet walks them once; pf skips
+// them at once for leaving ones, and for those of the other family.
+func pfRules(r setting.Rules) string {
+	var b strings.Builder
+	if r.Text != "" {
+		return r.Text
+	}
+	if r.SetElements > 0 {
+		fmt.Fprintf(&b, "set limit table-entries %d\ntable <never> persist\n", max(200_000, 4*r.SetElements))
+	}
+	if r.Stateful {
+		b.WriteString("block drop all\n")
+	}
+	for _, address := range bsdFamilies {
+		for i := range r.Linear {
+			fmt.Fprintf(&b, "block drop in quick from %s to any\n", address(i))
+		}
+	}
+	if r.SetElements > 0 {
+		b.WriteString("block drop in quick from <never> to any\n")
+	}
+	if r.Stateful {
+		b.WriteString("pass all keep state\n")
+	} else {
+		b.WriteString("pass all no state\n")
+	}
+	return b.String()
+}
+
+// pfTable are the addresses of a ruleset's table, "" for none.
+func pfTable(r setting.Rules) string {
+	var b strings.Builder
+	for _, address := range bsdFamilies {
+		for i := range r.SetElements {
+			fmt.Fprintln(&b, address(i))
+		}
+	}
+	return b.String()
+}
+
+// ipfwRules is a ruleset in the language of ipfw(8). A forwarded packet is
+// looked at when it arrives, by the rules of its family; its leaving is passed
+// by the first rule. Rules may share a number.
+func ipfwRules(r setting.Rules) string {
+	if r.Text != "" {
+		return r.Text
+	}
+	var b strings.Builder
+	if r.SetElements > 0 {
+		b.WriteString("table never create type addr\n")
+		for _, address := range bsdFamilies {
+			for i := range r.SetElements {
+				fmt.Fprintf(&b, "table never add %s\n", address(i))
+			}
+		}
+	}
+	b.WriteString("add 1 allow ip from any to any out\n")
+	if r.Linear > 0 {
+		b.WriteString("add 2 skipto 200 ip6 from any to any\n")
+		for i := range r.Linear {
+			fmt.Fprintf(&b, "add 100 deny ip from %s to any\n", never(i))
+		}
+		b.WriteString("add 101 skipto 300 ip4 from any to any\n")
+		for i := range r.Linear {
+			fmt.Fprintf(&b, "add 200 deny ip from %s to any\n", never6(i))
+		}
+	}
+	if r.SetElements > 0 {
+		b.WriteString("add 300 deny ip from table(never) to any\n")
+	}
+	if r.Stateful {
+		b.WriteString("add 400 check-state\nadd 401 allow ip from any to any keep-state\n")
+	} else {
+		b.WriteString("add 402 allow ip from any to any\n")
+	}
+	return b.String()
+}
+
+// asked is the kernel's word on why it did not do what it was asked.
+func asked(err error) string {
+	_, why, found := strings.Cut(err.Error(), "exit status ")
+	if !found {
+		return err.Error()
+	}
+	if _, after, ok := strings.Cut(why, ": "); ok {
+		return after
+	}
+	return err.Error()
+}

@@ -1,0 +1,94 @@
+package knob
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"linerate/internal/setting"
+	"linerate/internal/testbed"
+)
+
+// Target is where settings are applied: a vnet jail.
+type Target struct {
+	// Run runs one of the base system's tools in the jail, with something to
+	// read or "", and returns what it says.
+	Run func(ctx context.Context, input string, argv ...string) (string, error)
+	// Devices maps a setting's device role ("ingress", "egress") to an
+	// interface name.
+	Devices map[string]string
+}
+
+// Apply sets one setting and says what it did, in words for a report. A
+// *testbed.ErrUnavailable says that this kernel, jail or machine cannot do it;
+// any other error says that the setting itself is wrong or failed.
+func (t *Target) Apply(ctx context.Context, s setting.Setting) (note string, err error) {
+	switch s.Mechanism {
+	case setting.Sysctl:
+		return t.sysctl(ctx, s)
+	case setting.Firewall:
+		return t.firewall(ctx, s)
+	case setting.NFT:
+		return "", unavailable(s, "nftables is Linux's; a study that says firewall: instead runs here too")
+	case setting.NAPI:
+		return "", unavailable(s, "NAPI is Linux's")
+	case setting.Link:
+		return t.link(ctx, s)
+	case setting.Command:
+		_, err := t.Run(ctx, "", s.Argv...)
+		return "", err
+	}
+	return "", unavailable(s, "it cannot be set in a jail of FreeBSD yet")
+}
+
+// sysctl writes a variable of the jail's network stack and reads it back.
+func (t *Target) sysctl(ctx context.Context, s setting.Setting) (string, error) {
+	before, err := t.Run(ctx, "", "/sbin/sysctl", "-n", s.Name)
+	if err != nil {
+		return "", unavailable(s, "this kernel has no such sysctl (%s)", asked(err))
+	}
+	if _, err := t.Run(ctx, "", "/sbin/sysctl", s.Name+"="+s.Value); err != nil {
+		if strings.Contains(err.Error(), "Operation not permitted") {
+			return "", unavailable(s, "it is global to the kernel: a jail may not set it")
+		}
+		return "", unavailable(s, "the kernel does not take it (%s)", asked(err))
+	}
+	after, err := t.Run(ctx, "", "/sbin/sysctl", "-n", s.Name)
+	if err != nil {
+		return "", err
+	}
+	before, after = strings.TrimSpace(before), strings.TrimSpace(after)
+	if after != s.Value {
+		return fmt.Sprintf("%s was %s, was asked to be %s and is %s", s.Name, before, s.Value, after), nil
+	}
+	return "", nil
+}
+
+// link sets an interface's MTU or one of ifconfig(8)'s flags: on, or off by a
+// dash before its name.
+func (t *Target) link(ctx context.Context, s setting.Setting) (string, error) {
+	device, ok := t.Devices[s.Device]
+	if !ok {
+		return "", fmt.Errorf("unknown device %q: a variant sets ingress or egress", s.Device)
+	}
+	argv := []string{"/sbin/ifconfig", device}
+	switch {
+	case s.Name == "mtu":
+		argv = append(argv, "mtu", s.Value)
+	case s.Value == "on":
+		argv = append(argv, s.Name)
+	case s.Value == "off":
+		argv = append(argv, "-"+s.Name)
+	default:
+		return "", unavailable(s, "ifconfig has no such property")
+	}
+	if _, err := t.Run(ctx, "", argv...); err != nil {
+		return "", unavailable(s, "%s", asked(err))
+	}
+	return "", nil
+}
+
+// unavailable builds the error for what this machine cannot do.
+func unavailable(s setting.Setting, format string, args ...any) error {
+	return &testbed.ErrUnavailable{Setting: s.String(), Reason: fmt.Sprintf(format, args...)}
+}
