@@ -1,3 +1,5 @@
+//go:build linux || freebsd
+
 package main
 
 import (
@@ -41,7 +43,7 @@ func newGenerateCmd() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.device, "dev", "", "network interface to send through")
-	fs.StringVar(&f.engine, "engine", "auto", "auto, xdp (live frames from eBPF) or af_packet")
+	fs.StringVar(&f.engine, "engine", autoEngine, sendingEngines)
 	fs.StringVar(&f.dstMAC, "dst-mac", "", "MAC address of the next hop (default: what the neighbour table says)")
 	fs.StringVar(&f.srcMAC, "src-mac", "", "source MAC address (default: the interface's)")
 	fs.StringVar(&f.src, "src", "", "source addresses: one, FIRST-LAST or a prefix (default: the interface's own)")

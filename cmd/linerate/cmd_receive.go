@@ -1,3 +1,5 @@
+//go:build linux || freebsd
+
 package main
 
 import (
@@ -30,7 +32,7 @@ func newReceiveCmd() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.device, "dev", "", "network interface to receive from")
-	fs.StringVar(&f.engine, "engine", "auto", "auto, xdp (counts in eBPF) or af_packet")
+	fs.StringVar(&f.engine, "engine", autoEngine, receivingEngines)
 	fs.Float64Var(&f.seconds, "seconds", 0, "stop after so many seconds (default: at Ctrl-C)")
 	fs.BoolVar(&f.once, "once", false, "stop when the first stream has ended")
 	fs.IntVar(&f.stream, "stream", -1, "count this stream only (default: all)")

@@ -13,6 +13,12 @@ import (
 // autoEngine is the name of whichever engine works, the fastest first.
 const autoEngine = "auto"
 
+// What help says of the engines.
+const (
+	sendingEngines   = "auto, xdp (live frames from eBPF) or af_packet"
+	receivingEngines = "auto, xdp (counts in eBPF) or af_packet"
+)
+
 // engineNamed returns the traffic engine of a name; auto tells talk when it
 // does not use the fastest, and why.
 func engineNamed(name string, talk io.Writer) (load.Engine, error) {

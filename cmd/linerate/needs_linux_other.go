@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 
@@ -22,4 +23,18 @@ func needsLinux(name, short string) *cobra.Command {
 				"every other verb works here: linerate --help")
 		},
 	}
+}
+
+// notHere is a verb that needs Linux.
+func notHere(use, short string) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short + " (Linux only)", DisableFlagParsing: true,
+		RunE: func(*cobra.Command, []string) error {
+			return hint.With(errors.New(use+" needs Linux"), "run it on a Linux machine; every other verb works here")
+		},
+	}
+}
+
+func newBenchTrafficCmd() *cobra.Command {
+	return notHere("traffic", "traffic engines and their peers over a veth")
 }

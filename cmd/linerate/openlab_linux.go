@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 
+	"github.com/spf13/cobra"
+
 	"linerate/internal/lab"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/netnsbed"
@@ -41,3 +43,6 @@ func inLab(ctx context.Context, f func() error) error {
 	}
 	return nil
 }
+
+// helpers are the commands that are not for people: none here.
+func helpers() []*cobra.Command { return nil }

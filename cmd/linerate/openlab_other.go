@@ -1,4 +1,4 @@
-//go:build !linux
+//go:build !linux && !freebsd
 
 package main
 
@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+
+	"github.com/spf13/cobra"
 
 	"linerate/internal/hint"
 )
@@ -21,3 +23,6 @@ func errNoLab() error {
 	return hint.With(fmt.Errorf("the lab needs Linux's network namespaces and eBPF, this is %s", runtime.GOOS),
 		"every other verb works here: linerate --help")
 }
+
+// helpers are the commands that are not for people: none here.
+func helpers() []*cobra.Command { return nil }

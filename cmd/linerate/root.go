@@ -39,6 +39,7 @@ func newRootCmd() *cobra.Command {
 	})
 	root.SetVersionTemplate("linerate {{.Version}}\n")
 	root.AddCommand(verbs()...)
+	root.AddCommand(helpers()...)
 	usageArgs(root)
 	return root
 }

@@ -57,6 +57,9 @@ type CPUs struct {
 // KindNetns is a testbed of network namespaces joined by veth pairs.
 const KindNetns = "netns"
 
+// KindJails is a testbed of FreeBSD's vnet jails joined by epair(4).
+const KindJails = "jails"
+
 // DropReader is a Bed that can say what its DUT, and the wire to it, count of
 // frames that died: the names are those that package drop attributes.
 type DropReader interface {

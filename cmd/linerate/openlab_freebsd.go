@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/lab"
+	"linerate/internal/load/wire"
+	"linerate/internal/testbed"
+	"linerate/internal/testbed/jailbed"
+)
+
+// openMachineLab wires the testbed of jails and a traffic engine.
+func openMachineLab(ctx context.Context, o labOptions) (*openedLab, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program: %w", err)
+	}
+	var bed *jailbed.Bed
+	engine, err := labEngine(o.engine, func(order wire.Order) (wire.Opened, error) {
+		if bed == nil {
+			return wire.Opened{}, errors.New("no testbed is up")
+		}
+		return bed.Door(order)
+	})
+	if err != nil {
+		return nil, err
+	}
+	facts, err := (&source{}).facts(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	up := func(ctx context.Context, mode testbed.Mode) (testbed.Bed, error) {
+		made, err := jailbed.Up(ctx, jailbed.Options{Mode: mode, AllowHostSettings: o.allowHost, Helper: []string{self, helperVerb}})
+		if err != nil {
+			return nil, err
+		}
+		bed = made
+		return made, nil
+	}
+	l := &lab.Lab{Up: up, Engine: engine, Machine: lab.Local{}, AllowHost: o.allowHost}
+	return &openedLab{lab: l, facts: facts, label: jailbed.Label}, nil
+}
+
+// inLab runs f where jails can be made: here.
+func inLab(_ context.Context, f func() error) error { return f() }
+
+// helperVerb is what a lab runs in its jails, to have a port opened there.
+const helperVerb = "open-port"
+
+// helpers are the commands that are not for people.
+func helpers() []*cobra.Command {
+	return []*cobra.Command{{
+		Use: helperVerb + " ORDER", Short: "open a port of a lab in its jail, and hand it out", Hidden: true,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return jailbed.Serve(args[0], openHere) },
+	}}
+}

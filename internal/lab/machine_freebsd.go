@@ -1,0 +1,57 @@
+package lab
+
+import (
+	"encoding/binary"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/load/wire"
+	"linerate/internal/testbed"
+)
+
+// Local is the FreeBSD machine this process runs on.
+type Local struct{}
+
+var _ Machine = Local{}
+
+// Now is the wall clock with the monotonic one in it.
+func (Local) Now() time.Time { return time.Now() }
+
+// Spin pins a thread to the CPU and times the calibration there.
+func (Local) Spin(cpu int) (ns float64, err error) {
+	err = wire.OnCPU(cpu, func(int) error {
+		ns = fastestSpin(time.Now)
+		return nil
+	})
+	return ns, err
+}
+
+// Stolen is nothing: FreeBSD does not count what a hypervisor takes. The spin
+// sees it.
+func (Local) Stolen(int) (time.Duration, error) { return 0, nil }
+
+// Load1 reads vm.loadavg (struct loadavg: three fixed-point numbers and their
+// scale); 0 where there is none.
+func (Local) Load1() float64 {
+	b, err := unix.SysctlRaw("vm.loadavg")
+	if err != nil || len(b) < 24 {
+		return 0
+	}
+	scale := binary.LittleEndian.Uint64(b[16:])
+	if scale == 0 {
+		return 0
+	}
+	return float64(binary.LittleEndian.Uint32(b)) / float64(scale)
+}
+
+// Meter knows of no contention: FreeBSD does not count how long threads wait.
+// A cost is CPU time there, in which waiting is not.
+func (Local) Meter(in testbed.Place, _ int) (testbed.Place, func() time.Duration) {
+	return in, func() time.Duration { return 0 }
+}
+
+// Watch is the same for a thread that runs already.
+func (Local) Watch(int, int) func() time.Duration {
+	return func() time.Duration { return 0 }
+}

@@ -1,0 +1,360 @@
+package jailbed
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"linerate/internal/cputime"
+	"linerate/internal/hint"
+	"linerate/internal/knob"
+	"linerate/internal/setting"
+	"linerate/internal/testbed"
+)
+
+// Options of a testbed.
+type Options struct {
+	Mode testbed.Mode // Cost when empty
+	// AllowHostSettings lets variants change settings that are global to
+	// the kernel; they are journalled and restored.
+	AllowHostSettings bool
+	// Helper is the command that is run in a jail to open a port there
+	// (Serve), with the Order and the socket's number left to it.
+	Helper []string
+}
+
+// Bed is a testbed of jails that is up (testbed.Bed).
+type Bed struct {
+	options Options
+	missing []string
+	life    *os.File // nothing is written to it; when it closes, all holders end
+	held    *os.File // its other end, which they read
+	gen     *jail    // the parent of all others; lives as long as the bed
+	sink    *jail
+	dut     *jail // rebuilt by every Reset
+	arms    []*armJail
+	raised  int // DUTs so far
+	thread  int
+}
+
+var _ testbed.Multi = (*Bed)(nil)
+
+// moving is the kernel's thread that takes frames from one end of an epair to
+// the other's network stack: all that a DUT does, it does (if_epair.c).
+const moving = "epair_task"
+
+// beds counts this process's labs.
+var beds atomic.Int32
+
+// Up builds a testbed. It first removes what dead labs left behind.
+func Up(ctx context.Context, o Options) (*Bed, error) {
+	if o.Mode == "" {
+		o.Mode = testbed.Cost
+	}
+	if o.Mode == testbed.Overload && runtime.NumCPU() < 2 {
+		return nil, hint.With(errors.New("mode overload needs two CPUs: one offers, one forwards"), "mode cost works on one CPU")
+	}
+	if err := needed(); err != nil {
+		return nil, err
+	}
+	if err := Sweep(); err != nil {
+		return nil, err
+	}
+	b := &Bed{options: o}
+	err := b.build(ctx, owned(os.Getpid(), int(beds.Add(1))))
+	if err == nil {
+		_, err = b.Reset(ctx, nil)
+	}
+	if err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	b.probe(ctx)
+	return b, nil
+}
+
+// childrenMost is how many jails a lab may have: DUTs, hops, the receiver.
+const childrenMost = 64
+
+// build makes the jails that outlive resets, and the bypass.
+func (b *Bed) build(ctx context.Context, name string) error {
+	var err error
+	if b.held, b.life, err = os.Pipe(); err != nil {
+		return err
+	}
+	if b.gen, err = b.jailed(name, childrenMost); err != nil {
+		return err
+	}
+	if b.sink, err = b.jailed(name+".sink", 0); err != nil {
+		return err
+	}
+	if err := b.wire(ctx, genBypass, nil, sinkBypass, b.sink); err != nil {
+		return err
+	}
+	return errors.Join(b.hush(ctx, b.gen, genBypass), b.hush(ctx, b.sink, sinkBypass))
+}
+
+// jailed makes a jail that ends with this process.
+func (b *Bed) jailed(name string, children int) (*jail, error) {
+	j, err := create(name, children)
+	if err != nil {
+		return nil, err
+	}
+	if err := j.hold(b.held); err != nil {
+		return nil, errors.Join(err, j.remove())
+	}
+	for _, s := range router[2:] { // no addresses, no duplicate address detection, no ipfw
+		_ = j.sysctl(s.name, s.value)
+	}
+	return j, nil
+}
+
+func (j *jail) sysctl(name, value string) error {
+	_, err := j.run(context.Background(), "/sbin/sysctl", name+"="+value)
+	return err
+}
+
+// wire joins device a in one jail to b in another by an epair. The pair is born
+// in the generator's jail, whose children the others are: no network stack
+// outside of the lab ever sees it. A jail that is nil is the generator's.
+func (b *Bed) wire(ctx context.Context, a end, in *jail, z end, to *jail) error {
+	made, err := b.gen.run(ctx, "/sbin/ifconfig", "epair", "create")
+	if err != nil {
+		return fmt.Errorf("make an epair: %w", err)
+	}
+	first, second, err := pair(made)
+	if err != nil {
+		return err
+	}
+	for _, side := range []struct {
+		device string
+		e      end
+		in     *jail
+	}{{first, a, in}, {second, z, to}} {
+		// Renamed before it moves: no two of a jail are ever named alike.
+		temporary := side.e.device
+		if side.in != nil {
+			temporary = fmt.Sprintf("m%d%s", side.in.id, side.e.device)
+		}
+		if _, err := b.gen.run(ctx, "/sbin/ifconfig", side.device, "name", temporary); err != nil {
+			return err
+		}
+		if side.in == nil {
+			continue
+		}
+		if _, err := b.gen.run(ctx, "/sbin/ifconfig", temporary, "vnet", fmt.Sprint(side.in.id)); err != nil {
+			return err
+		}
+		if _, err := side.in.run(ctx, "/sbin/ifconfig", temporary, "name", side.e.device); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hush brings up an end that only engines use.
+func (b *Bed) hush(ctx context.Context, in *jail, e end) error {
+	_, err := in.run(ctx, e.quiet()...)
+	return err
+}
+
+// Describe says what the numbers of this testbed are.
+func (b *Bed) Describe() testbed.Description {
+	return testbed.Description{Kind: testbed.KindJails, Label: Label, Mode: b.options.Mode, Privileged: true,
+		CPUs: b.cpus(), Notes: b.notes(), Missing: b.missing}
+}
+
+// cpus: the generator has the first CPU to itself as far as the scheduler
+// lets it; the kernel's thread goes where it likes, which is not there while
+// another CPU is free. Pinning it would touch every epair of the machine.
+func (b *Bed) cpus() testbed.CPUs {
+	return testbed.CPUs{Generator: 0, DUT: -1, Receiver: -1}
+}
+
+func (b *Bed) notes() []string {
+	how := "mode cost: a slice's time is the CPU time that the kernel counts of its thread " + moving +
+		", which takes every frame through the DUT to the receiver"
+	if b.options.Mode == testbed.Overload {
+		how = "mode overload: the generator runs on CPU 0; the kernel's thread " + moving + ", not pinned, takes every frame through the DUT to the receiver"
+	}
+	return []string{how, "one thread serves all epairs of the machine: other jails' traffic is in its time"}
+}
+
+// Generator is the port that traffic to the DUT is sent from.
+func (b *Bed) Generator() testbed.Port { return port(genPort, genPort, ingress) }
+
+// Receiver is the port where what the DUT forwards arrives.
+func (b *Bed) Receiver() testbed.Port { return port(sinkPort, sinkPort, egress) }
+
+// Bypass is the wire from generator to receiver without a DUT.
+func (b *Bed) Bypass() (generator, receiver testbed.Port, err error) {
+	return port(genBypass, end{}, sinkBypass), port(sinkBypass, end{}, genBypass), nil
+}
+
+// port describes an end. Code cannot enter a jail: it runs where it is, and
+// engines open what they need through the bed's Door.
+func port(own, as, peer end) testbed.Port {
+	return testbed.Port{In: testbed.Here, Device: own.device, MAC: own.mac, Peer: peer.mac, IPv4: as.v4, IPv6: as.v6}
+}
+
+// Reset tears the DUT down and builds a new one, then applies settings.
+func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Applied, error) {
+	if err := b.renew(ctx); err != nil {
+		return testbed.Applied{}, err
+	}
+	a, err := apply(ctx, b.dut, settings)
+	var un *testbed.ErrUnavailable
+	if errors.As(err, &un) {
+		return a, errors.Join(err, b.renew(ctx))
+	}
+	return a, err
+}
+
+// renew replaces the DUT's jail and the wires to it.
+func (b *Bed) renew(ctx context.Context) error {
+	if err := b.clear(); err != nil {
+		return err
+	}
+	dut, err := b.newDUT(ctx, genPort, sinkPort)
+	b.dut = dut
+	return err
+}
+
+// newDUT makes a DUT between two ends of generator and receiver.
+func (b *Bed) newDUT(ctx context.Context, from, to end) (*jail, error) {
+	b.raised++
+	dut, err := b.jailed(fmt.Sprintf("%s.dut%d", b.gen.name, b.raised), 0)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range router {
+		if err := dut.sysctl(s.name, s.value); err != nil && !s.may {
+			return dut, err
+		}
+	}
+	if err := b.wire(ctx, from, nil, ingress, dut); err != nil {
+		return dut, err
+	}
+	if err := b.wire(ctx, egress, dut, to, b.sink); err != nil {
+		return dut, err
+	}
+	if err := errors.Join(b.hush(ctx, b.gen, from), b.hush(ctx, b.sink, to)); err != nil {
+		return dut, err
+	}
+	return dut, dut.introduce(ctx)
+}
+
+// introduce gives a DUT its addresses, neighbours and routes. IPv6's may fail
+// on a kernel without it.
+func (j *jail) introduce(ctx context.Context) error {
+	for _, w := range []struct{ own, peer end }{{ingress, genPort}, {egress, sinkPort}} {
+		commands := append(append(w.own.addressed(), w.own.neighbour(w.peer)...), behind(w.peer)...)
+		for _, c := range commands {
+			if _, err := j.run(ctx, c...); err != nil && !ofIPv6(c) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// apply sets a DUT to what a variant says.
+func apply(ctx context.Context, dut *jail, settings []setting.Setting) (testbed.Applied, error) {
+	start := time.Now()
+	a := testbed.Applied{Digest: digest(settings)}
+	t := &knob.Target{Run: dut.feed, Devices: map[string]string{"ingress": ingress.device, "egress": egress.device}}
+	for _, s := range settings {
+		if err := ctx.Err(); err != nil {
+			return a, err
+		}
+		note, err := t.Apply(ctx, s)
+		if err != nil {
+			return a, err
+		}
+		if note != "" {
+			a.Notes = append(a.Notes, note)
+		}
+	}
+	a.Seconds = time.Since(start).Seconds()
+	return a, nil
+}
+
+// Counters of the DUT since its reset. Frames that found the queue before the
+// DUT full are the generator's loss and show as sent minus received.
+func (b *Bed) Counters() (testbed.Counters, error) { return b.dut.counters() }
+
+func (j *jail) counters() (testbed.Counters, error) {
+	out, err := j.run(context.Background(), "/usr/bin/netstat", "-inbd")
+	if err != nil {
+		return testbed.Counters{}, err
+	}
+	links := readLinks(out)
+	in, eg := links[ingress.device], links[egress.device]
+	return testbed.Counters{Received: in.received, Forwarded: eg.sent, Dropped: in.receiveDrops + eg.sendDrops}, nil
+}
+
+// Settle waits until the thread that moves the frames has slept for 20 ms.
+func (b *Bed) Settle(ctx context.Context) error {
+	const still, patience = 20 * time.Millisecond, 2 * time.Second
+	deadline := time.Now().Add(patience)
+	last, err := cputime.Spent(moving)
+	for err == nil {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(still):
+		}
+		now, e := cputime.Spent(moving)
+		if e == nil && now == last {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("the DUT still moves packets %v after the load ended", patience)
+		}
+		last, err = now, e
+	}
+	return err
+}
+
+// Spent is the CPU time that the DUTs and the receiver have taken, once they
+// rest.
+func Spent() (time.Duration, error) { return cputime.Spent(moving) }
+
+// DUTThread is the kernel's thread that does the DUT's work.
+func (b *Bed) DUTThread() int {
+	if b.options.Mode != testbed.Overload {
+		return 0
+	}
+	for tid := range cputime.KernelThreads(moving) {
+		return tid
+	}
+	return 0
+}
+
+// Close removes the testbed.
+func (b *Bed) Close() error {
+	if b.life == nil {
+		return nil
+	}
+	err := errors.Join(b.clear(), b.destroy(b.gen, genBypass.device), b.sink.remove(), b.gen.remove())
+	b.life.Close()
+	b.held.Close()
+	b.gen, b.sink, b.life = nil, nil, nil
+	return err
+}
+
+// digest identifies what a DUT was set to.
+func digest(settings []setting.Setting) string {
+	data, err := json.Marshal(settings)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,230 @@
+package jailbed
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/labtest"
+	"linerate/internal/load"
+	"linerate/internal/load/bpfload"
+	"linerate/internal/setting"
+	"linerate/internal/testbed"
+	"linerate/internal/testbed/bedtest"
+)
+
+// This test binary is its own helper in jails, and its own victim.
+const (
+	asHelper = "open-port"
+	asVictim = "be-killed"
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case asHelper:
+			if err := Serve(os.Args[2], bpfload.Open); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			os.Exit(0)
+		case asVictim:
+			_, err := Up(context.Background(), Options{Helper: []string{os.Args[0], asHelper}})
+			fmt.Println("up", err)
+			time.Sleep(time.Hour)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+func up(t testing.TB, mode testbed.Mode) *Bed {
+	t.Helper()
+	labtest.Need(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Up(context.Background(), Options{Mode: mode, Helper: []string{self, asHelper}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// send offers n frames from one port to another and counts what arrives.
+func send(t testing.TB, b *Bed, from, to testbed.Port, ends [2]netip.Addr, n int) (load.Sent, load.Received) {
+	t.Helper()
+	e := bpfload.New(b.Door)
+	r, err := e.NewReceiver(to.Device, to.In, load.Watch{Stream: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	size := 64
+	if ends[0].Is6() {
+		size = 84
+	}
+	g, err := e.NewGenerator(load.Spec{Device: from.Device, SrcMAC: from.MAC, DstMAC: from.Peer, Stream: 1, Sizes: []int{size},
+		Flows: load.FlowSpace{Count: 10, Src: ends[0], Dst: ends[1], DstSpan: 5}}, from.In)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	sent, err := g.Run(context.Background(), load.Offer{Rate: load.Rate{PPS: 2000}, Limit: load.Limit{Packets: uint64(n)}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.Finish(context.Background(), 3*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sent, got
+}
+
+var (
+	v4 = [2]netip.Addr{genPort.v4.Addr(), sinkPort.v4.Addr()}
+	v6 = [2]netip.Addr{genPort.v6.Addr(), sinkPort.v6.Addr()}
+)
+
+func TestConform(t *testing.T) {
+	bedtest.Conform(t, func(t testing.TB) testbed.Bed { return up(t, testbed.Cost) },
+		func(t testing.TB, b testbed.Bed, n int) int {
+			_, got := send(t, b.(*Bed), b.Generator(), b.Receiver(), v4, n)
+			return int(got.RxPackets)
+		})
+}
+
+// TestBothFamilies: IPv6 is forwarded too, and the bypass goes past the DUT.
+func TestBothFamilies(t *testing.T) {
+	b := up(t, testbed.Cost)
+	if _, got := send(t, b, b.Generator(), b.Receiver(), v6, 50); got.RxPackets != 50 || got.Lost == nil || *got.Lost != 0 {
+		t.Errorf("IPv6: %+v", got)
+	}
+	from, to, err := b.Bypass()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, got := send(t, b, from, to, v4, 50); got.RxPackets != 50 || got.Foreign != 0 {
+		t.Errorf("bypass: %+v", got)
+	}
+	if c, err := b.Counters(); err != nil || c.Forwarded < 50 || c.Forwarded > 75 {
+		t.Errorf("the DUT forwarded %+v, %v", c, err)
+	}
+}
+
+// TestRaise: several DUTs side by side, each set to what its arm says.
+func TestRaise(t *testing.T) {
+	b := up(t, testbed.Cost)
+	arms, err := b.Raise(context.Background(), []testbed.Settings{
+		{Name: "plain"},
+		{Name: "closed", Settings: []setting.Setting{{Mechanism: setting.Sysctl, Name: "net.inet.ip.forwarding", Value: "0"}}},
+		{Name: "none", Bypass: true},
+		{Name: "global", Settings: []setting.Setting{{Mechanism: setting.Sysctl, Name: "net.isr.dispatch", Value: "hybrid"}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if arms[3].Unavailable == nil || !strings.Contains(arms[3].Unavailable.Error(), "global") {
+		t.Errorf("a setting of the kernel: %v", arms[3].Unavailable)
+	}
+	for i, want := range []uint64{30, 0, 30} {
+		if _, got := send(t, b, arms[i].Generator, arms[i].Receiver, v4, 30); got.RxPackets != want {
+			t.Errorf("arm %d: %d of 30 arrived, want %d", i, got.RxPackets, want)
+		}
+	}
+}
+
+// outside is what of the machine a lab must leave as it was.
+func outside(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	for _, argv := range [][]string{{"ifconfig", "-a"}, {"jls", "-n", "name"}, {"netstat", "-rnW"}, {"kldstat"}, {"arp", "-an"},
+		{"sysctl", "net.inet.ip.forwarding", "net.inet.ip.redirect", "net.isr", "net.bpf", "kern.ipc.maxsockbuf"}, {"ifconfig", "-g", "epair"}} {
+		out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput()
+		fmt.Fprintf(&all, "%v %v\n%s", argv, err, out)
+	}
+	return all.String()
+}
+
+// TestNothingOutside: while a lab is up and after it, the machine is as before,
+// but for the lab's jails.
+func TestNothingOutside(t *testing.T) {
+	labtest.Need(t)
+	before := outside(t)
+	b := up(t, testbed.Cost)
+	if _, got := send(t, b, b.Generator(), b.Receiver(), v4, 30); got.RxPackets != 30 {
+		t.Fatalf("%+v", got)
+	}
+	during := outside(t)
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var kept []string
+	for line := range strings.Lines(during) {
+		if !strings.HasPrefix(line, "name="+prefix) {
+			kept = append(kept, line)
+		}
+	}
+	if got := strings.Join(kept, ""); got != before {
+		t.Errorf("while the lab was up:\n%s\nwant\n%s", got, before)
+	}
+	if after := outside(t); after != before {
+		t.Errorf("after:\n%s\nwant\n%s", after, before)
+	}
+}
+
+// TestKilled: nothing is left of a lab whose owner was killed.
+func TestKilled(t *testing.T) {
+	labtest.Need(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(self, asVictim)
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said := make([]byte, 200)
+	n, _ := out.Read(said)
+	if !strings.HasPrefix(string(said[:n]), "up <nil>") {
+		t.Fatalf("%s", said[:n])
+	}
+	if err := c.Process.Signal(unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait()
+	mine := fmt.Sprintf("%s%d-", prefix, c.Process.Pid)
+	for range 100 {
+		all, err := jails()
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := 0
+		for name := range all {
+			if strings.HasPrefix(name, mine) {
+				left++
+			}
+		}
+		if left == 0 {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Errorf("jails of a killed lab are still there")
+}

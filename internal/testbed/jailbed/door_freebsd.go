@@ -1,0 +1,65 @@
+package jailbed
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/load/wire"
+)
+
+// helperSocket is the descriptor of a helper's socket.
+const helperSocket = 3
+
+// Door opens a port's descriptors: a helper is run in the port's jail, opens
+// them there and hands them out.
+func (b *Bed) Door(o wire.Order) (wire.Opened, error) {
+	in := b.gen
+	if strings.HasPrefix(o.Device, "sink") {
+		in = b.sink
+	}
+	if in == nil {
+		return wire.Opened{}, fmt.Errorf("open %s: the testbed is closed", o.Device)
+	}
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return wire.Opened{}, fmt.Errorf("make a socket to a helper: %w", err)
+	}
+	ours, theirs := pair[0], os.NewFile(uintptr(pair[1]), "helper")
+	defer unix.Close(ours)
+	order, err := json.Marshal(o)
+	if err != nil {
+		theirs.Close()
+		return wire.Opened{}, err
+	}
+	c := exec.Command(b.options.Helper[0], append(b.options.Helper[1:], string(order))...)
+	c.ExtraFiles = []*os.File{theirs}
+	c.SysProcAttr = &syscall.SysProcAttr{Jail: in.id, Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	var failed limited
+	c.Stderr = &failed
+	err = c.Start()
+	theirs.Close()
+	if err != nil {
+		return wire.Opened{}, fmt.Errorf("run a helper in jail %s: %w", in.name, err)
+	}
+	got, err := wire.Take(ours)
+	if waited := c.Wait(); err != nil && waited != nil && failed.Len() > 0 {
+		err = fmt.Errorf("%w (the helper in jail %s: %w: %s)", err, in.name, waited, strings.TrimSpace(failed.String()))
+	}
+	return got, err
+}
+
+// Serve is a helper's work: it opens what an Order says by means of open, and
+// hands it out.
+func Serve(order string, open wire.Door) error {
+	var o wire.Order
+	if err := json.Unmarshal([]byte(order), &o); err != nil {
+		return fmt.Errorf("read what is to be opened: %w", err)
+	}
+	return wire.Hand(helperSocket, o, open)
+}

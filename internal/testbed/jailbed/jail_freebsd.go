@@ -1,0 +1,202 @@
+package jailbed
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/hint"
+)
+
+// The flags of jail_set(2) and jail_get(2), sys/jail.h.
+const (
+	jailCreate = 1
+	jailUpdate = 2
+	jailSysNew = 1 // of the parameter vnet: a network stack of its own
+)
+
+// jail is a vnet jail with the machine's own files.
+type jail struct {
+	id     int
+	name   string
+	holder *exec.Cmd // keeps it in being; nil: it persists
+}
+
+// parameter is one of jail_set(2); a nil value is a flag's.
+type parameter struct {
+	name  string
+	value []byte
+}
+
+func text(s string) []byte { return append([]byte(s), 0) }
+
+func number(n int32) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(n)) }
+
+// jailCall calls jail_set(2) or jail_get(2); the buffers of values that are
+// asked for are written to.
+func jailCall(call uintptr, flags int, parameters ...parameter) (int, error) {
+	message := make([]byte, 256)
+	parameters = append(parameters, parameter{"errmsg", message})
+	var vectors []unix.Iovec
+	var keep [][]byte
+	for _, p := range parameters {
+		name := text(p.name)
+		keep = append(keep, name, p.value)
+		v := unix.Iovec{Base: &name[0], Len: uint64(len(name))}
+		var w unix.Iovec
+		if len(p.value) > 0 {
+			w = unix.Iovec{Base: &p.value[0], Len: uint64(len(p.value))}
+		}
+		vectors = append(vectors, v, w)
+	}
+	id, _, errno := unix.Syscall(call, uintptr(unsafe.Pointer(&vectors[0])), uintptr(len(vectors)), uintptr(flags))
+	_ = keep
+	if errno == 0 {
+		return int(id), nil
+	}
+	if why, _, _ := bytes.Cut(message, []byte{0}); len(why) > 0 {
+		return 0, fmt.Errorf("%s: %w", why, errno)
+	}
+	return 0, errno
+}
+
+// create makes a jail that persists until it is held or removed.
+func create(name string, children int) (*jail, error) {
+	id, err := jailCall(unix.SYS_JAIL_SET, jailCreate,
+		parameter{"name", text(name)}, parameter{"path", text("/")},
+		parameter{"host.hostname", text(strings.ReplaceAll(name, ".", "-"))},
+		parameter{"vnet", number(jailSysNew)}, parameter{"children.max", number(int32(children))},
+		parameter{"allow.raw_sockets", nil}, parameter{"persist", nil})
+	if err != nil {
+		return nil, notJailed(fmt.Errorf("make jail %s: %w", name, err))
+	}
+	return &jail{id: id, name: name}, nil
+}
+
+// notJailed adds what helps against the usual reasons.
+func notJailed(err error) error {
+	switch {
+	case errors.Is(err, unix.EPERM):
+		return hint.With(err, "run it as root, outside of any jail")
+	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOENT), errors.Is(err, unix.EOPNOTSUPP):
+		return hint.With(err, "does this kernel have options VIMAGE? sysctl kern.features.vimage")
+	}
+	return err
+}
+
+// hold keeps the jail in being as long as this process lives, and no longer.
+func (j *jail) hold(life *os.File) error {
+	c := exec.Command("/bin/cat")
+	c.Stdin = life
+	c.SysProcAttr = &syscall.SysProcAttr{Jail: j.id, Setpgid: true}
+	if err := c.Start(); err != nil {
+		return fmt.Errorf("hold jail %s: %w", j.name, err)
+	}
+	j.holder = c
+	_, err := jailCall(unix.SYS_JAIL_SET, jailUpdate, parameter{"jid", number(int32(j.id))}, parameter{"nopersist", nil})
+	if err != nil {
+		return fmt.Errorf("let jail %s end with its last process: %w", j.name, err)
+	}
+	return nil
+}
+
+// remove ends the jail, with all its processes and children.
+func (j *jail) remove() error {
+	if j == nil {
+		return nil
+	}
+	_, _, errno := unix.Syscall(unix.SYS_JAIL_REMOVE, uintptr(j.id), 0, 0)
+	if j.holder != nil {
+		_ = j.holder.Wait() // killed
+	}
+	if errno != 0 && errno != unix.EINVAL && errno != unix.ENOENT {
+		return fmt.Errorf("remove jail %s: %w", j.name, errno)
+	}
+	return nil
+}
+
+// answerMost bounds what a tool may say.
+const answerMost = 1 << 20
+
+// run runs one of the base system's tools in the jail and returns what it says.
+func (j *jail) run(ctx context.Context, argv ...string) (string, error) {
+	return j.feed(ctx, "", argv...)
+}
+
+// feed is run with something to read.
+func (j *jail) feed(ctx context.Context, input string, argv ...string) (string, error) {
+	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	c.SysProcAttr = &syscall.SysProcAttr{Jail: j.id, Setpgid: true}
+	var out, failed limited
+	c.Stdout, c.Stderr = &out, &failed
+	if input != "" {
+		c.Stdin = strings.NewReader(input)
+	}
+	if err := c.Run(); err != nil {
+		return out.String(), fmt.Errorf("%s in jail %s: %w: %s", strings.Join(argv, " "), j.name, err, strings.TrimSpace(failed.String()))
+	}
+	return out.String(), nil
+}
+
+// limited keeps the beginning of what is written to it.
+type limited struct{ strings.Builder }
+
+func (l *limited) Write(b []byte) (int, error) {
+	if room := answerMost - l.Len(); room > 0 {
+		l.Builder.Write(b[:min(room, len(b))])
+	}
+	return len(b), nil
+}
+
+// all runs several tools, one after the other.
+func (j *jail) all(ctx context.Context, commands [][]string) error {
+	for _, c := range commands {
+		if _, err := j.run(ctx, c...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// jails lists the jails of this machine, children included, by name.
+func jails() (map[string]int, error) {
+	found := map[string]int{}
+	for last := int32(0); ; {
+		id, name := number(0), make([]byte, 1024)
+		got, err := jailCall(unix.SYS_JAIL_GET, 0, parameter{"lastjid", number(last)}, parameter{"jid", id}, parameter{"name", name})
+		if errors.Is(err, unix.ENOENT) {
+			return found, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("list jails: %w", err)
+		}
+		n, _, _ := bytes.Cut(name, []byte{0})
+		found[string(n)] = got
+		last = int32(got)
+	}
+}
+
+// Sweep removes the jails whose owner is dead: what is left when a process
+// ends between making a jail and holding it.
+func Sweep() error {
+	all, err := jails()
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for name, id := range all {
+		if pid, ok := owner(name); ok && errors.Is(unix.Kill(pid, 0), unix.ESRCH) {
+			errs = append(errs, (&jail{id: id, name: name}).remove())
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,196 @@
+// Package jailbed is the testbed on one FreeBSD machine: a generator, a DUT and
+// a receiver in three vnet jails, joined by epair(4). Real packets pass the
+// real kernel, but an epair is not a NIC: every number from here says so.
+//
+// A process enters a jail as a whole and for good (jail_attach(2)), so this one
+// stays outside. It makes the jails, runs the base system's tools in them, and
+// has a helper inside open the bpf(4) or netmap(4) descriptor of a port, which
+// is handed out over a socket (wire.Door): like a packet socket on Linux, a
+// descriptor keeps the network stack it was opened in.
+//
+// The generator's jail is the parent of all others. No jail persists: each is
+// held by a cat(1) that reads from this process, so that the kernel removes
+// them all when it ends, however it ends.
+package jailbed
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Label stands beside every number from jails.
+const Label = "epair, not a NIC"
+
+// prefix begins the name of every jail of ours.
+const prefix = "linerate-"
+
+// The devices are those of netnsbed: RFC 2544 §C.2.2 (198.18.0.0/15), RFC 5180
+// (2001:2::/48). The DUT's own addresses are the last of their networks.
+var (
+	genPort    = end{device: "gen0", mac: mac(1), v4: netip.MustParsePrefix("198.18.0.1/16"), v6: netip.MustParsePrefix("2001:2::1/64")}
+	ingress    = end{device: "dut0", mac: mac(2), v4: netip.MustParsePrefix("198.18.255.254/16"), v6: netip.MustParsePrefix("2001:2::ffff:fffe/64")}
+	egress     = end{device: "dut1", mac: mac(3), v4: netip.MustParsePrefix("198.19.255.254/16"), v6: netip.MustParsePrefix("2001:2:0:1::ffff:fffe/64")}
+	sinkPort   = end{device: "sink0", mac: mac(4), v4: netip.MustParsePrefix("198.19.0.1/16"), v6: netip.MustParsePrefix("2001:2:0:1::1/64")}
+	genBypass  = end{device: "gen1", mac: mac(5)}
+	sinkBypass = end{device: "sink1", mac: mac(6)}
+)
+
+// end is one device of a wire.
+type end struct {
+	device string
+	mac    net.HardwareAddr
+	v4, v6 netip.Prefix
+}
+
+func mac(last byte) net.HardwareAddr { return net.HardwareAddr{2, 0, 0, 0, 0, last} }
+
+// arm names the ends of the n-th arm's wires outside its DUT.
+func arm(e end, n int) end {
+	e.device = fmt.Sprintf("%s-%d", e.device, n)
+	return e
+}
+
+// quiet keeps an end out of its jail's network stack: what arrives is seen by
+// bpf(4) and goes no further (ifconfig(8), monitor). It has no addresses.
+func (e end) quiet() []string {
+	return []string{"/sbin/ifconfig", e.device, "ether", e.mac.String(), "monitor", "up"}
+}
+
+// addressed is an end that a network stack uses.
+func (e end) addressed() [][]string {
+	return [][]string{
+		{"/sbin/ifconfig", e.device, "ether", e.mac.String(), "inet", e.v4.String(), "up"},
+		{"/sbin/ifconfig", e.device, "inet6", e.v6.String(), "no_dad"},
+	}
+}
+
+// neighbour writes down who is at the other end of a wire.
+func (e end) neighbour(peer end) [][]string {
+	return [][]string{
+		{"/usr/sbin/arp", "-s", peer.v4.Addr().String(), peer.mac.String()},
+		{"/usr/sbin/ndp", "-n", "-s", peer.v6.Addr().String(), peer.mac.String()},
+	}
+}
+
+// behind routes the whole network of a neighbour to it: thousands of
+// destinations then need one neighbour. Two halves win over the connected
+// route by their length.
+func behind(peer end) (all [][]string) {
+	for _, p := range []netip.Prefix{peer.v4, peer.v6} {
+		for _, half := range halves(p) {
+			all = append(all, routeAdd(half, p.Addr()))
+		}
+	}
+	return all
+}
+
+func routeAdd(to netip.Prefix, via netip.Addr) []string {
+	family := "-inet"
+	if to.Addr().Is6() {
+		family = "-inet6"
+	}
+	return []string{"/sbin/route", "-q", "-n", "add", family, "-net", to.String(), via.String()}
+}
+
+// halves are the two networks that a prefix is made of.
+func halves(p netip.Prefix) []netip.Prefix {
+	low := p.Masked().Addr()
+	b := low.AsSlice()
+	b[p.Bits()/8] |= 1 << (7 - p.Bits()%8)
+	high, _ := netip.AddrFromSlice(b)
+	return []netip.Prefix{netip.PrefixFrom(low, p.Bits()+1), netip.PrefixFrom(high, p.Bits()+1)}
+}
+
+// router are the sysctls of a DUT: it forwards, and says nothing of its own
+// accord. A kernel without IPv6 or ipfw lacks some.
+var router = []struct {
+	name, value string
+	may         bool // be missing
+}{
+	{"net.inet.ip.forwarding", "1", false},
+	{"net.inet.ip.redirect", "0", false},
+	{"net.inet6.ip6.dad_count", "0", true},
+	{"net.inet6.ip6.auto_linklocal", "0", true},
+	{"net.inet6.ip6.forwarding", "1", true},
+	{"net.inet6.ip6.redirect", "0", true},
+	{"net.inet.ip.fw.enable", "0", true},
+	{"net.inet6.ip6.fw.enable", "0", true},
+}
+
+// owned is the name of the n-th lab of a process.
+func owned(pid, n int) string { return fmt.Sprintf("%s%d-%d", prefix, pid, n) }
+
+var ownedName = regexp.MustCompile(`^` + prefix + `([0-9]{1,9})-[0-9]{1,9}$`)
+
+// owner reads the owner from a jail's name; ok is false for one that is not
+// owned by a process.
+func owner(name string) (pid int, ok bool) {
+	m := ownedName.FindStringSubmatch(name)
+	if m == nil {
+		return 0, false
+	}
+	pid, err := strconv.Atoi(m[1])
+	return pid, err == nil
+}
+
+// link is what netstat -i tells of a device.
+type link struct{ received, receiveDrops, sent, sendDrops uint64 }
+
+// readLinks reads netstat -inbd.
+func readLinks(text string) map[string]link {
+	links := map[string]link{}
+	var at map[string]int
+	for line := range strings.Lines(text) {
+		f := strings.Fields(line)
+		if len(f) > 0 && f[0] == "Name" {
+			at = columns(f)
+			continue
+		}
+		if len(f) < 4 || at == nil || !strings.HasPrefix(f[2], "<Link#") {
+			continue
+		}
+		// A device without an address has one word less.
+		short := len(at) - len(f)
+		number := func(column string) uint64 {
+			i := at[column] - short
+			if i < 0 || i >= len(f) {
+				return 0
+			}
+			n, _ := strconv.ParseUint(f[i], 10, 64)
+			return n
+		}
+		links[f[0]] = link{received: number("Ipkts"), receiveDrops: number("Idrop"), sent: number("Opkts"), sendDrops: number("Drop")}
+	}
+	return links
+}
+
+func columns(header []string) map[string]int {
+	at := map[string]int{}
+	for i, name := range header {
+		at[name] = i
+	}
+	return at
+}
+
+// pair reads the names of an epair's ends from what creating it says.
+func pair(said string) (first, second string, err error) {
+	first = strings.TrimSpace(said)
+	base, ok := strings.CutSuffix(first, "a")
+	if !ok || !strings.HasPrefix(base, "epair") {
+		return "", "", fmt.Errorf("made an epair, and got %q", first)
+	}
+	return first, base + "b", nil
+}
+
+// listed reports whether ifconfig -l names a device.
+func listed(said, device string) bool { return slices.Contains(strings.Fields(said), device) }
+
+// ofIPv6 reports whether a command concerns IPv6 only.
+func ofIPv6(argv []string) bool {
+	return argv[0] == "/usr/sbin/ndp" || slices.Contains(argv, "inet6") || slices.Contains(argv, "-inet6")
+}

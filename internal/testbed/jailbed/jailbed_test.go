@@ -1,0 +1,48 @@
+package jailbed
+
+import (
+	"fmt"
+	"testing"
+)
+
+func TestOwner(t *testing.T) {
+	if pid, ok := owner(owned(4711, 2)); !ok || pid != 4711 {
+		t.Errorf("%d, %v", pid, ok)
+	}
+	for _, name := range []string{"linerate-lab0", "linerate-1-2.dut1", "www", "linerate-12-", "xlinerate-1-2", "linerate-99999999999-1", "linerate-4711"} {
+		if _, ok := owner(name); ok {
+			t.Errorf("jail %q is taken for ours", name)
+		}
+	}
+}
+
+func TestBehind(t *testing.T) {
+	want := []string{
+		"[/sbin/route -q -n add -inet -net 198.19.0.0/17 198.19.0.1]",
+		"[/sbin/route -q -n add -inet -net 198.19.128.0/17 198.19.0.1]",
+		"[/sbin/route -q -n add -inet6 -net 2001:2:0:1::/65 2001:2:0:1::1]",
+		"[/sbin/route -q -n add -inet6 -net 2001:2:0:1:8000::/65 2001:2:0:1::1]",
+	}
+	got := behind(sinkPort)
+	for i, w := range want {
+		if i >= len(got) || fmt.Sprint(got[i]) != w {
+			t.Fatalf("%q, want %q", got, want)
+		}
+	}
+}
+
+// The text is that of FreeBSD 14's netstat(1).
+func TestReadLinks(t *testing.T) {
+	links := readLinks("Name    Mtu Network       Address              Ipkts Ierrs Idrop     Ibytes    Opkts Oerrs     Obytes  Coll   Drop\n" +
+		"lo0   16384 <Link#1>      lo0                      0     0     0          0        0     0          0     0      0\n" +
+		"lo0       - 127.0.0.0/8   127.0.0.1                0     -     -          0        0     -          0     -      -\n" +
+		"dut0   1500 <Link#4>      02:00:00:00:00:02    10015     0     3     600900       17     0       1020     0      0\n" +
+		"dut0      - 198.18.0.0/16 198.18.255.254           0     -     -          0        0     -          0     -      -\n" +
+		"dut1*  1500 <Link#5>                              12     0     0        720     9998     0     599880     0     14\n")
+	if got := links["dut0"]; got != (link{received: 10015, receiveDrops: 3, sent: 17}) {
+		t.Errorf("dut0: %+v", got)
+	}
+	if got := links["dut1*"]; got != (link{received: 12, sent: 9998, sendDrops: 14}) {
+		t.Errorf("dut1: %+v", got)
+	}
+}

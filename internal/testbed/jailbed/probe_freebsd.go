@@ -1,0 +1,67 @@
+package jailbed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/hint"
+)
+
+// needed says in the user's words why no lab can be made.
+func needed() error {
+	if os.Geteuid() != 0 {
+		return hint.With(errors.New("no right to make jails"), "run as root")
+	}
+	if n, err := unix.SysctlUint32("security.jail.jailed"); err == nil && n != 0 {
+		return hint.With(errors.New("this is a jail, and jails of its own with network stacks need its owner's leave"), "run it outside of any jail")
+	}
+	if n, err := unix.SysctlUint32("kern.features.vimage"); err != nil || n == 0 {
+		return hint.With(errors.New("this kernel has no network stacks for jails (VIMAGE)"), "GENERIC has them since FreeBSD 12: boot it, or build with options VIMAGE")
+	}
+	if !loaded("if_epair") {
+		return hint.With(errors.New("this kernel has no epair(4)"), "kldload if_epair")
+	}
+	return nil
+}
+
+// loaded reports whether the kernel has a module, built in or loaded.
+func loaded(module string) bool {
+	name, err := unix.BytePtrFromString(module)
+	if err != nil {
+		return false
+	}
+	_, _, errno := unix.Syscall(unix.SYS_MODFIND, uintptr(unsafe.Pointer(name)), 0, 0)
+	return errno == 0
+}
+
+// probe notes what studies like to use and this kernel lacks, with what would
+// help. A version number is never asked.
+func (b *Bed) probe(context.Context) {
+	for _, p := range probes {
+		if !p.there() {
+			b.missing = append(b.missing, fmt.Sprintf("%s (%s)", p.what, p.help))
+		}
+	}
+}
+
+var probes = []struct {
+	what, help string
+	there      func() bool
+}{
+	{"IPv6", "options INET6", func() bool { _, err := unix.SysctlUint32("net.inet6.ip6.forwarding"); return err == nil }},
+	{"pf", "kldload pf", func() bool { return exists("/dev/pf") }},
+	// Without the first line, loading ipfw closes the host.
+	{"ipfw", "kenv net.inet.ip.fw.default_to_accept=1; kldload ipfw", func() bool {
+		_, err := unix.SysctlUint32("net.inet.ip.fw.enable")
+		return err == nil
+	}},
+	{"netmap", "options, or device, netmap: GENERIC has it", func() bool { return exists("/dev/netmap") }},
+	{"bridge devices", "kldload if_bridge", func() bool { return loaded("if_bridge") }},
+}
+
+func exists(path string) bool { _, err := os.Stat(path); return err == nil }
