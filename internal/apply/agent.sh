@@ -186,10 +186,10 @@ start_watch() {
 	rc) daemon -f /bin/sh "$S/agent" watch "$id" || return 1 ;;
 	*) setsid /bin/sh "$S/agent" watch "$id" </dev/null >/dev/null 2>&1 & ;;
 	esac
-	tries=100 # of a tenth of a second: machines can be slow
+	tries=500 # of a fiftieth of a second: machines can be slow
 	while [ $tries -gt 0 ]; do
 		[ ! -s "$D/watcher" ] || return 0
-		tries=$((tries - 1)) && sleep 0.1
+		tries=$((tries - 1)) && sleep 0.02
 	done
 	return 1
 }

@@ -53,7 +53,7 @@ strike() {
 	read-only) command mount -o remount,ro "$ROOT" ;;
 	lie) echo lying >"$FAULT_DIR/lie" ;;
 	clock) echo jumped >"$FAULT_DIR/clock" ;;
-	second) (unset LINERATE_LOCKED; FAULT=''; export FAULT; locked apply now <"$FAULT_DIR/journal" >"$FAULT_DIR/second" 2>&1; echo >"$FAULT_DIR/second-done") & ;;
+	second) (unset LINERATE_LOCKED; FAULT=''; export FAULT; (locked apply now <"$FAULT_DIR/journal") >"$FAULT_DIR/second" 2>&1; echo >"$FAULT_DIR/second-done") >/dev/null 2>&1 & ;; # holds no pipe of its parent
 	esac
 	return 0
 }
