@@ -30,8 +30,9 @@ type applied struct {
 
 type applyFlags struct {
 	target
-	within time.Duration
-	checks []string
+	within  time.Duration
+	checks  []string
+	chosen, // confirm-within was given
 	yes, dryRun, noWait, reboot,
 	asJSON bool
 }
@@ -51,7 +52,10 @@ the host itself: whatever becomes of this command, the connection, or the power.
 
 ` + targetHelp,
 		Args: cobra.RangeArgs(1, 2),
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0], args[1:]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.chosen = cmd.Flags().Changed("confirm-within")
+			return f.run(cmd, args[0], args[1:])
+		},
 	}
 	f.addFlags(cmd)
 	cmd.Flags().DurationVar(&f.within, "confirm-within", 5*time.Minute, "take it back after this long")
@@ -84,7 +88,7 @@ func (f *applyFlags) run(cmd *cobra.Command, file string, args []string) error {
 	}
 	talk := cmd.ErrOrStderr()
 	report.Outcome, err = apply.Run(cmd.Context(), m, p, apply.Options{
-		Within: f.within, Trial: f.reboot, Wait: !f.noWait && !f.reboot, Checks: append(f.fresh(args), checks...),
+		Within: f.within, Chosen: f.chosen, Trial: f.reboot, Wait: !f.noWait && !f.reboot, Checks: append(f.fresh(args), checks...),
 		Ask: func(t apply.Transaction) (bool, error) { return f.ask(cmd, t) },
 		Say: func(format string, a ...any) { fmt.Fprintf(talk, format+"\n", a...) },
 	})
@@ -157,22 +161,30 @@ func writeChange(w io.Writer, t apply.Transaction) {
 
 // readPlan reads a plan's file; - is standard input.
 func readPlan(name string, stdin io.Reader) (plan.Plan, error) {
-	r := stdin
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return plan.Plan{}, hint.With(fmt.Errorf("read the plan: %w", err), "linerate plan --out FILE makes one")
-		}
-		defer f.Close()
-		r = f
-	}
-	doc, err := host.ReadBounded(r, plan.MaxDocument)
+	doc, err := readDocument(name, stdin)
 	if err != nil {
-		return plan.Plan{}, fmt.Errorf("read the plan %s: %w", name, err)
+		return plan.Plan{}, err
 	}
 	p, err := plan.Parse(doc)
 	if err != nil {
 		return plan.Plan{}, fmt.Errorf("%s: %w", name, err)
 	}
 	return p, nil
+}
+
+func readDocument(name string, stdin io.Reader) ([]byte, error) {
+	r := stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, hint.With(fmt.Errorf("read the plan: %w", err), "linerate plan --out FILE makes one")
+		}
+		defer f.Close()
+		r = f
+	}
+	doc, err := host.ReadBounded(r, plan.MaxDocument)
+	if err != nil {
+		return nil, fmt.Errorf("read the plan %s: %w", name, err)
+	}
+	return doc, nil
 }

@@ -61,7 +61,7 @@ It changes nothing; apply does.
 	f.BoolVar(&o.diff, "diff", false, "print what would change in linerate's drop-in files")
 	f.BoolVar(&o.asJSON, "json", false, "print the plan as one JSON document")
 	cmd.MarkFlagsMutuallyExclusive("diff", "json")
-	cmd.AddCommand(newPlanShowCmd(), newPlanDiffCmd())
+	cmd.AddCommand(newPlanShowCmd(), newPlanDiffCmd(), newPlanSealCmd())
 	return cmd
 }
 
@@ -224,6 +224,41 @@ func newPlanShowCmd() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the plan as one JSON document")
+	return cmd
+}
+
+// newPlanSealCmd gives a plan that was written by hand its digest.
+func newPlanSealCmd() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "seal FILE",
+		Short: "check a plan that was written or changed by hand, and give it a digest",
+		Long: `Seal reads a plan whose digest is missing or wrong, checks everything else of it,
+and writes it with a digest of its own. What is in it is then yours to answer for.
+By hand a plan may also have what linerate never plans: routes (mechanism route),
+chains' policies (nft), links up and down (link, state); docs/reference/plan.md.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			doc, err := readDocument(args[0], cmd.InOrStdin())
+			if err != nil {
+				return err
+			}
+			p, err := plan.ParseUnsealed(doc)
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			if out != "" {
+				return writePlan(cmd, p, out)
+			}
+			sealed, err := plan.Marshal(p)
+			if err != nil {
+				return err
+			}
+			_, err = cmd.OutOrStdout().Write(sealed)
+			return err
+		},
+	}
+	cmd.Flags().StringVarP(&out, "out", "o", "", "write it to this `FILE` instead of standard output")
 	return cmd
 }
 

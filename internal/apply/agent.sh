@@ -67,7 +67,19 @@ hello() {
 	say "host $(uname -n)"
 	say "uid $(id -u)"
 	say "init $(init_system)"
+	session
 	for f in "$S/pending" "$S/reverting"; do [ ! -d "$f" ] || say "state ${f##*/}"; done
+}
+
+# session says which interface an SSH session came in by.
+session() {
+	[ -n "${SSH_CONNECTION-}" ] || return 0
+	a=${SSH_CONNECTION% *} && a=${a##* }
+	case $OS in
+	FreeBSD) d=$(ifconfig | awk -v a="$a" '/^[a-z]/ { d = $1; sub(/:.*/, "", d) } $1 ~ /^inet/ && $2 == a { print d; exit }') ;;
+	*) d=$(ip -o addr show to "$a" 2>/dev/null | awk '{ print $2; exit }') ;;
+	esac
+	[ -z "$d" ] || say "session $d"
 }
 
 # look answers lines of MECHANISM DEVICE NAME (NAME may be a pattern), and of
@@ -118,8 +130,10 @@ begin() {
 	files "$D" keep || abandon "cannot keep the files as they are"
 	journal "$D" before unchanged || abandon "$changed is not what it was when the plan was made"
 	id=$(next_id "$D") && case $id in ??????-????????????) ;; *) false ;; esac || abandon "cannot name the journal"
+	[ "$1" != trial ] || : >"$D/trial" || abandon "cannot write the journal"
 	: >"$D/id.$id" && set +f && durable "$D"/* "$D" && set -f || abandon "cannot make the journal durable"
 	boot_entry || abandon "a boot could not be made to revert"
+	[ "$1" != trial ] || [ "$(init_system)" != none ] || abandon "nothing that this host starts at boot could take a trial back"
 	mv "$D" "$S/pending" || abandon "cannot make the journal durable"
 	D=$S/pending
 	durable "$S" || { revert apply "the journal was not durable"; die "cannot make the journal durable; nothing was changed"; }
@@ -181,7 +195,10 @@ arm() {
 start_watch() {
 	rm -f "$D/watcher"
 	case $(init_system) in
+	# At a boot it is needed before sysinit.target, which a unit would wait for;
+	# at a shutdown it is not to be waited for.
 	systemd) systemd-run --quiet --collect --unit="linerate-$id" -p Restart=on-failure -p RestartSec=2 \
+		-p DefaultDependencies=no -p Conflicts=shutdown.target -p Before=shutdown.target -p KillSignal=SIGKILL \
 		/bin/sh "$S/agent" watch "$id" >/dev/null || return 1 ;;
 	rc) daemon -f /bin/sh "$S/agent" watch "$id" || return 1 ;;
 	*) setsid /bin/sh "$S/agent" watch "$id" </dev/null >/dev/null 2>&1 & ;;
@@ -216,7 +233,19 @@ watch() {
 end_holder() {
 	h=$(cat "$S/holder" 2>/dev/null) && case $(ps -o args= -p "$h" 2>/dev/null) in *"$S/agent"*) kill -9 "$h" ;; esac
 }
-reboot_now() { sync; shutdown -r now "linerate: trying a plan, or taking it back"; }
+reboot_now() {
+	sync
+	shutdown -r now "linerate: trying a plan, or taking it back"
+}
+# reboot boots only what a switch and a boot entry will take back.
+reboot() {
+	current_id && [ -e "$D/trial" ] || die "no trial is pending on this host"
+	armed || die "its switch is not there any more: not booted"
+	[ -e "$ROOT/etc/systemd/system/linerate-revert.service" ] || [ -e "$ROOT/etc/rc.d/linerate_revert" ] || [ -e "$ROOT/etc/init.d/linerate-revert" ] ||
+		die "nothing would take it back at that boot: not booted"
+	# The answer gets out first.
+	(sleep 1 && reboot_now) </dev/null >/dev/null 2>&1 &
+}
 
 # boot_entry makes a boot put back what nobody confirmed, before the network.
 boot_entry() {
@@ -232,6 +261,7 @@ After=local-fs.target
 Before=sysinit.target systemd-sysctl.service network-pre.target
 [Service]
 Type=oneshot
+TimeoutStartSec=5min
 ExecStart=/bin/sh $S/agent boot" && ln -sf ../linerate-revert.service "$wants/linerate-revert.service" && durable "$wants"
 		;;
 	rc) entry 555 "$ROOT/etc/rc.d/linerate_revert" "#!/bin/sh
@@ -293,14 +323,69 @@ make_dir() {
 # make_way makes a file's directory, and keeps its inode beside it: to put that
 # back takes no space, and loses nothing.
 make_way() {
+	! late "$3" || return 0
 	make_dir "${3%/*}" || return 1
 	[ ! -e "$D/file.$1.old" ] || ln -f "$3" "$3.linerate-old" 2>/dev/null || cp -p "$3" "$3.linerate-old"
 }
 write_file() {
+	! late "$3" || return 0
 	owner="$(id -u) $(id -g)" mode=$2
 	if [ -e "$D/file.$1.old" ]; then owner=$(meta "$D/file.$1.old") && mode=${owner%% *} && owner=${owner#* }; fi
 	cp "$D/file.$1.new" "$3.linerate-new" && chown "${owner% *}:${owner#* }" "$3.linerate-new" &&
 		chmod "$mode" "$3.linerate-new" && durable "$3.linerate-new" && mv -f "$3.linerate-new" "$3" && durable "${3%/*}"
+}
+
+# A trial of loader variables is a one-shot boot: the loader forgets them by
+# itself, even if the kernel never comes up. Their file is written by confirm.
+late() { [ -e "$D/once" ] && [ -z "${KEEP-}" ] && case $1 in "$ROOT"/boot/loader.conf.d/*) true ;; *) false ;; esac; }
+
+# once makes the next boot, and no other, the trial: nextboot(8), or an entry
+# of GRUB's that grub-reboot chooses. The boot tells by a word of the kernel's
+# environment or command line. Where there is neither, every boot is taken for
+# the trial until one is marked.
+once() {
+	case $OS in
+	FreeBSD)
+		command -v nextboot >/dev/null || return 0
+		[ ! -e "$ROOT/boot/nextboot.conf" ] || { say "somebody has prepared a boot already: /boot/nextboot.conf" >&2; return 1; }
+		set -- -e "linerate.trial=$id"
+		while read -r k m _ n v; do
+			[ "$k $m" != "boot loader" ] || set -- "$@" -e "$n=${v#=}"
+		done <"$D/journal"
+		: >"$D/once" && durable "$D/once" "$D" && nextboot "$@" ;;
+	*) once_grub ;;
+	esac
+}
+once_grub() {
+	g=$ROOT/boot/grub
+	command -v grub-reboot >/dev/null && [ -e "$g/grubenv" ] && grep -q 'custom\.cfg' "$g/grub.cfg" 2>/dev/null && [ ! -e "$g/custom.cfg" ] || return 0
+	image=$(sed -n 's/.*BOOT_IMAGE=\([^ ]*\).*/\1/p' /proc/cmdline) && [ -n "$image" ] || return 0
+	awk -v image="${image#(*)}" -v id="$id" '
+		/^[ \t]*menuentry / { block = "menuentry \"linerate: trial\" --id linerate-trial {\n"; inside = 1; hit = 0; next }
+		inside { if ($1 ~ /^linux/ && $2 == image) { hit = 1; $0 = $0 " linerate.trial=" id } block = block $0 "\n" }
+		inside && /^[ \t]*}/ { if (hit) { printf "%s", block; exit } inside = 0 }' "$g/grub.cfg" >"$g/custom.cfg.new" &&
+		[ -s "$g/custom.cfg.new" ] || { rm -f "$g/custom.cfg.new"; return 0; }
+	: >"$D/once" && durable "$D/once" "$D" "$g/custom.cfg.new" && mv "$g/custom.cfg.new" "$g/custom.cfg" && durable "$g" &&
+		grub-reboot --boot-directory="$ROOT/boot" linerate-trial
+}
+
+# trial_boot says whether this boot is the one that tries what is pending.
+trial_boot() {
+	[ -e "$D/trial" ] && [ ! -e "$D/booted" ] && [ "$D" = "$S/pending" ] || return 1
+	[ -e "$D/once" ] || return 0
+	case $OS in
+	FreeBSD) [ "$(kenv -q linerate.trial)" = "$id" ] ;;
+	*) grep -qw "linerate.trial=$id" /proc/cmdline ;;
+	esac
+}
+
+# no_once forgets a one-shot boot that was not used, and what is left of one.
+no_once() {
+	f=$ROOT/boot/nextboot.conf
+	! grep -qs '^linerate\.trial=' "$f" || rm -f "$f" || return 1
+	f=$ROOT/boot/grub/custom.cfg
+	! grep -qs 'linerate-trial' "$f" || { rm -f "$f" && durable "${f%/*}" && grub-editenv "${f%/*}/grubenv" unset next_entry; }
+	rm -f "$f.new"
 }
 
 # values sets every value of a kind that is not so already. What is refused is
@@ -367,11 +452,17 @@ confirm() {
 	[ "$D" = "$S/pending" ] || die "too late: it is being taken back"
 	[ -z "$1" ] || grep -q "^digest $1" "$D/journal" || die "another plan is pending: $id"
 	[ -e "$D/ready" ] || die "it is not applied yet"
+	[ ! -e "$D/trial" ] || [ -e "$D/booted" ] || die "the boot that is to try it has not been yet"
 	[ "$(left)" -gt 0 ] || { revert switch "confirmed too late"; die "too late: the time to confirm was over"; }
+	if [ -e "$D/once" ]; then
+		KEEP=yes && files "$D" keep_late || { revert switch "cannot write $p"; die "cannot write $p; it is taken back"; }
+	fi
 	mv "$D" "$S/history/$id.confirmed" && durable "$S" "$S/history" || die "cannot confirm"
 	say "confirmed $id"
 	tidy
 }
+
+keep_late() { case $3 in "$ROOT"/boot/loader.conf.d/*) make_way "$@" && write_file "$@" ;; esac; }
 
 # rollback takes the last confirmed transaction back, by its own journal.
 rollback() {
@@ -392,7 +483,7 @@ tidy() {
 	! current_id || return 0
 	newest
 	{ [ -z "$last" ] || files "$S/history/$last" untrace; } && { [ ! -f "$S/new/journal" ] || files "$S/new" untrace; } &&
-		no_boot_entry && rm -rf "$S/new" "$S/agent.new" "$S/holder" && rm -f "$S/agent"
+		no_once && no_boot_entry && rm -rf "$S/new" "$S/agent.new" "$S/holder" && rm -f "$S/agent"
 }
 untrace() { rm -f "$3.linerate-old" "$3.linerate-new"; }
 
@@ -400,18 +491,20 @@ untrace() { rm -f "$3.linerate-old" "$3.linerate-new"; }
 # again, everything else that is pending goes back.
 boot() {
 	current_id || { tidy; return 0; }
-	if [ -e "$D/trial" ] && [ ! -e "$D/booted" ]; then
+	why="the host was booted before anybody confirmed"
+	if trial_boot; then
+		no_once
 		: >"$D/booted" && durable "$D/booted" "$D" && arm && return 0
-	fi
-	revert boot "the host was booted before anybody confirmed"
+	elif [ -e "$D/once" ] && [ ! -e "$D/booted" ]; then why="the boot that was to try it did not come up"; fi
+	revert boot "$why"
 }
 
 # apply is the whole change; a failure of any part takes it back at once.
 apply() {
 	if current_id && ! armed; then (revert switch "its switch had gone") || exit 1; fi
-	begin
-	[ "$1" != trial ] || : >"$D/trial"
+	begin "$1"
 	arm || { revert apply "the switch could not be armed"; die "the switch could not be armed; nothing was changed"; }
+	[ "$1" != trial ] || once || { revert apply "the trial boot could not be prepared"; die "the trial boot could not be prepared; nothing was changed"; }
 	say "id $id"
 	change || { revert apply "$failed" >&2; die "$failed; the host is as it was"; }
 }
@@ -468,7 +561,7 @@ main() {
 			revert switch "${3-taken back by hand}" ;;
 		rollback) rollback "$2" ;;
 		boot) boot ;;
-		reboot) current_id && armed && [ -e "$D/trial" ] && reboot_now ;;
+		reboot) reboot ;;
 		esac
 		;;
 	*) die "unknown command: $1" ;;

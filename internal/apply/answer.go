@@ -19,6 +19,9 @@ type Identity struct {
 	UID     int    `json:"-"`       // who the scripts run as
 	// Init is what starts things at boot: systemd, rc, sysv, openrc, none.
 	Init string `json:"init"`
+	// Management is the interface that the SSH session came in by; "" where
+	// there is none, or sudo hides it.
+	Management string `json:"management,omitempty"`
 }
 
 // Snapshot is a host's settings and files at one moment. A key that is not in
@@ -85,6 +88,8 @@ func parseIdentity(out []byte) (Identity, error) {
 			id.UID, _ = strconv.Atoi(rest)
 		case "init":
 			id.Init = rest
+		case "session":
+			id.Management = rest
 		}
 	}
 	if id.OS == "" || id.Release == "" {

@@ -29,8 +29,10 @@ type Check struct {
 
 // Options say how to apply.
 type Options struct {
-	// Within is the time to confirm in.
+	// Within is the time to confirm in; Chosen says that somebody chose it for
+	// this plan: what may cut them off is refused without.
 	Within time.Duration
+	Chosen bool
 	// Trial reboots the host to try what only a boot sets; the time to
 	// confirm begins with that boot.
 	Trial bool
@@ -153,7 +155,7 @@ func prepare(ctx context.Context, m Machine, p plan.Plan, o Options) (Transactio
 	if err != nil {
 		return Transaction{}, err
 	}
-	if err := Fits(p, id); err != nil {
+	if err := errors.Join(Fits(p, id), bold(p, id, o)); err != nil {
 		return Transaction{}, err
 	}
 	own, companions := keysOf(p)
@@ -162,6 +164,17 @@ func prepare(ctx context.Context, m Machine, p plan.Plan, o Options) (Transactio
 		return Transaction{}, err
 	}
 	return Prepare(p, now, o.Within, o.Trial)
+}
+
+// bold refuses what may cut off whoever applies it, unless they chose how long
+// they can wait for the host to come back.
+func bold(p plan.Plan, id Identity, o Options) error {
+	for _, s := range p.Settings {
+		if why := knob.Cuts(keyOf(s), s.Value, id.Management); why != "" && !o.Chosen {
+			return hint.With(fmt.Errorf("%s = %s %s, and may cut you off", s.Title(), show.Clean(s.Value), why), "choose how long you can wait for the host to come back: %s", hint.Option("confirm-within", "1m"))
+		}
+	}
+	return nil
 }
 
 // baseline does the checks before the change: what does not work now cannot

@@ -33,7 +33,7 @@ func fakeFreeBSD(t *testing.T) (m Machine, root, fake string, env []string) {
 			t.Fatal(err)
 		}
 	}
-	for name, text := range map[string]string{"sysctl/net.inet.ip.redirect": "1\n", "sysctl/net.inet.ip.forwarding": "0\n", "mtu": "1500\n", "lro": ",LRO\n", "states": "100000\n"} {
+	for name, text := range map[string]string{"sysctl/net.inet.ip.redirect": "1\n", "sysctl/net.inet.ip.forwarding": "0\n", "mtu": "1500\n", "lro": ",LRO\n", "states": "100000\n", "adaptive.start": "1234\n", "adaptive.end": "120000\n"} {
 		if err := os.WriteFile(filepath.Join(fake, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -79,6 +79,78 @@ func all(t *testing.T, dirs ...string) string {
 	return b.String()
 }
 
+// bootFreeBSD is what a boot runs.
+func bootFreeBSD(t *testing.T, root string, env []string) {
+	t.Helper()
+	boot := exec.Command("/bin/sh", filepath.Join(root, "etc/rc.d/linerate_revert"), "faststart")
+	boot.Env = append(os.Environ(), env...)
+	if out, err := boot.CombinedOutput(); err != nil {
+		t.Fatalf("boot: %v: %s", err, out)
+	}
+}
+
+// TestFreeBSDTrial: loader variables are tried by nextboot(8), which the
+// loader forgets by itself: their file is written by confirm, never before.
+func TestFreeBSDTrial(t *testing.T) {
+	for name, c := range map[string]struct {
+		comesUp bool
+		why     string
+	}{"it comes up": {true, ""}, "it does not come up": {false, "the boot that was to try it did not come up"}} {
+		t.Run(name, func(t *testing.T) {
+			m, root, fake, env := fakeFreeBSD(t)
+			before := all(t, root, fake)
+			p := freebsdPlan(t)
+			ctx := context.Background()
+			if got, err := Run(ctx, m, p, Options{Within: time.Minute, Trial: true, Say: t.Logf}); got != Pending || err != nil {
+				t.Fatalf("apply: %s, %v", got, err)
+			}
+			if _, err := os.Stat(filepath.Join(root, plan.FreeBSDLoader)); err == nil {
+				t.Error("the loader's file is there before the trial")
+			}
+			next, err := os.ReadFile(filepath.Join(root, "boot/nextboot.conf"))
+			if err != nil || !strings.Contains(string(next), "nextboot_enable=\"YES\"\nlinerate.trial=\"000001-") || !strings.Contains(string(next), "\nnet.pf.states_hashsize=\"4194304\"\n") {
+				t.Errorf("nextboot.conf: %q, %v", next, err)
+			}
+			if _, err := m.Confirm(ctx, p.Digest); err == nil || !strings.Contains(err.Error(), "has not been yet") {
+				t.Errorf("confirmed before it was tried: %v", err)
+			}
+			if c.comesUp {
+				if err := os.WriteFile(filepath.Join(fake, "kenv"), next, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			bootFreeBSD(t, root, env)
+			_ = os.Remove(filepath.Join(fake, "kenv"))
+			_ = os.Remove(filepath.Join(fake, "shutdown"))
+			if _, err := os.Stat(filepath.Join(root, "boot/nextboot.conf")); err == nil {
+				t.Error("nextboot.conf is left behind")
+			}
+			if !c.comesUp {
+				st, _ := m.Status(ctx)
+				if after := all(t, root, fake); after != before || st.State != "idle" || st.History[0].Why != c.why {
+					t.Errorf("%+v; it left\n%s\nof\n%s", st, after, before)
+				}
+				return
+			}
+			if _, err := m.Confirm(ctx, p.Digest); err != nil {
+				t.Fatal(err)
+			}
+			if text, err := os.ReadFile(filepath.Join(root, plan.FreeBSDLoader)); err != nil || !strings.Contains(string(text), `net.pf.states_hashsize="4194304"`) {
+				t.Errorf("confirmed, and the loader's file is %q, %v", text, err)
+			}
+			st, err := m.Status(ctx)
+			if past, ok := st.Current(); err != nil || !ok || len(st.Drift) != 0 {
+				t.Errorf("status %+v, %v", st, err)
+			} else if _, err := m.Rollback(ctx, past.ID); err != nil {
+				t.Fatal(err)
+			}
+			if after := all(t, root, fake); after != before {
+				t.Errorf("a rollback left\n%s\nof\n%s", after, before)
+			}
+		})
+	}
+}
+
 // TestFreeBSD applies, confirms, rolls back, and lets a boot revert, in the
 // words of FreeBSD's commands.
 func TestFreeBSD(t *testing.T) {
@@ -91,7 +163,7 @@ func TestFreeBSD(t *testing.T) {
 		t.Fatalf("apply: %s, %v", got, err)
 	}
 	pending := all(t, root, fake)
-	for _, want := range []string{"./sysctl/net.inet.ip.redirect 0|", "./mtu 9000|", "./lro \n", "./kld/tcp_rack", "./states 5000000|",
+	for _, want := range []string{"./sysctl/net.inet.ip.redirect 0|", "./mtu 9000|", "./lro \n", "./kld/tcp_rack", "./states 5000000|", "./adaptive.start 3000000|",
 		`net.pf.states_hashsize="4194304"|`, `gateway_enable="YES"|`, `ifconfig_em0="${ifconfig_em0-} -lro"|`, `kld_list="${kld_list-} tcp_rack"|`,
 		"./etc/rc.d/linerate_revert #!/bin/sh|# PROVIDE: linerate_revert|# REQUIRE: FILESYSTEMS|# BEFORE: netif|"} {
 		if !strings.Contains(pending, want) {
@@ -102,12 +174,7 @@ func TestFreeBSD(t *testing.T) {
 	if err != nil || !st.Armed || !st.Ready || st.Init != "rc" || st.Left < 50 {
 		t.Errorf("status %+v, %v", st, err)
 	}
-	// A boot before anybody confirms.
-	boot := exec.Command("/bin/sh", filepath.Join(root, "etc/rc.d/linerate_revert"), "faststart")
-	boot.Env = append(os.Environ(), env...)
-	if out, err := boot.CombinedOutput(); err != nil {
-		t.Fatalf("boot: %v: %s", err, out)
-	}
+	bootFreeBSD(t, root, env)
 	if after := all(t, root, fake); after != before {
 		t.Errorf("a boot left\n%s\nof\n%s", after, before)
 	}

@@ -31,6 +31,9 @@ type Transaction struct {
 	// after the settings, TakeBack before they are put back, and must stand
 	// being run after half of Do, and twice. $1 is a directory of their own.
 	Do, TakeBack string
+	// Boot are loader variables of a Trial: where the loader has one-shot
+	// boots they are that boot's alone.
+	Boot []Assignment
 }
 
 // Assignment is a key and a value.
@@ -105,9 +108,21 @@ func Prepare(p plan.Plan, now Snapshot, window time.Duration, trial bool) (Trans
 	if err := t.values(now); err != nil {
 		return t, err
 	}
+	t.Boot = bootOnly(p, trial)
 	t.Before = before(t.Set, now)
 	t.Undo = append(undo(t.Set, t.Before), unload(t.Set, now)...)
 	return t, nil
+}
+
+// bootOnly lists what the loader is to be told, for a trial.
+func bootOnly(p plan.Plan, trial bool) []Assignment {
+	var list []Assignment
+	for _, s := range p.Settings {
+		if trial && s.Mechanism == setting.Loader && s.Where.File != "" {
+			list = append(list, Assignment{keyOf(s), s.Value})
+		}
+	}
+	return list
 }
 
 func elsewhere(os string) string {
@@ -239,6 +254,7 @@ func (t Transaction) Journal() []byte {
 		writeText(&b, "script do", t.Do)
 		writeText(&b, "script undo", t.TakeBack)
 	}
+	writeAssignments(&b, "boot", t.Boot)
 	writeAssignments(&b, "before", t.Before)
 	writeAssignments(&b, "set", t.Set)
 	writeAssignments(&b, "undo", t.Undo)

@@ -72,17 +72,38 @@ knob_ask() {
 		/^Adaptive/ { a["adaptive-rx"] = $3; a["adaptive-tx"] = $5; if (k in a) { print a[k]; exit } }
 		$1 == k ":" { print $2; exit }' ;;
 	Linux:module) loaded test -d "/sys/module/$3" ;;
+	Linux:link) [ "$3" = state ] && f=$(cat "/sys/class/net/$2/flags") && if [ $((f & 1)) = 1 ]; then echo up; else echo down; fi ;;
+	Linux:route) route=$(routes show exact "$3") && if [ -z "$route" ]; then echo absent; else printf '%s\n' "$route" | sed -e 's/^[^ ]* //' -e 's/ linkdown//g' -e 's/ dead//g'; fi ;;
+	Linux:address) if ip -o addr show dev "$2" | grep -qF " $3 "; then echo present; else echo absent; fi ;;
+	Linux:nft) # shellcheck disable=SC2086 # three words of chain's
+		chain "$3" && nft list chain $chain | sed -n 's/.* policy \([a-z]*\);.*/\1/p' ;;
 	FreeBSD:sysctl) sysctl -n "$3" ;;
 	FreeBSD:link) ifconfig "$2" | awk -v k="$3" '{ for (i = 1; i < NF; i++) if ($i == k) { print $(i + 1); exit } }' ;;
 	FreeBSD:offload) feature "$3" && ifconfig "$2" | awk -v k="$name" '
 		sub(/^[ \t]*options=[0-9a-f]*</, "") { sub(/>.*/, ""); on = index("," $0 ",", "," k ","); print (on ? "on" : "off"); exit }' ;;
 	FreeBSD:module) loaded kldstat -q -n "$3" ;;
+	FreeBSD:pf-timeout) pfctl -st | awk -v k="$3" '$1 == k { print $2 + 0; exit }' ;;
 	FreeBSD:pf-limit) pfctl -sm | awk -v k="$3" '$1 == k { print $NF; exit }' ;;
 	FreeBSD:irq) cpuset -g -x "$3" | sed -e 's/.*: *//' -e 's/ //g' ;;
 	FreeBSD:loader) kenv -q "$3" ;;
 	FreeBSD:rc) sysrc -n "$3" ;;
 	*) return 1 ;;
 	esac
+}
+
+# routes is ip(8)'s route of the main table and the family of its last word.
+routes() {
+	verb=$1 && shift
+	for prefix; do :; done
+	case $prefix in *:*) ip -6 route "$verb" "$@" ;; *) ip -4 route "$verb" "$@" ;; esac
+}
+
+# prefixes prints the prefixes of routes that somebody made, default's as given.
+prefixes() { awk -v default_="$1" '!/ proto (kernel|ra)( |$)/ { sub(/^default/, default_, $1); print $1 }'; }
+
+# chain sets chain to the words that nft(8) wants for FAMILY/TABLE/CHAIN.
+chain() {
+	case $1 in */*/*/* | *' '*) return 1 ;; */*/*) chain=${1%%/*} && chain="$chain $(printf %s "${1#*/}" | tr / ' ')" ;; *) return 1 ;; esac
 }
 
 # loaded says "loaded" when a command succeeds, else "absent".
@@ -137,6 +158,10 @@ knob_names() {
 	Linux:offload:\*) ethtool -k "$2" 2>/dev/null | awk '/: (on|off)$/ { sub(/:$/, "", $1); print $1 }' ;;
 	Linux:rps:\* | Linux:rfs:\*) ls "/sys/class/net/$2/queues" 2>/dev/null | sed -n '/^rx-/p' ;;
 	Linux:xps:\*) ls "/sys/class/net/$2/queues" 2>/dev/null | sed -n '/^tx-/p' ;;
+	Linux:address:\*) ip -6 -o addr show dev "$2" scope global permanent 2>/dev/null | awk '{ print $4 }' ;;
+	Linux:route:\*) # what the kernel or the router advertises comes back by itself
+		ip -4 route show dev "$2" 2>/dev/null | prefixes 0.0.0.0/0
+		ip -6 route show dev "$2" 2>/dev/null | prefixes ::/0 ;;
 	*) printf '%s\n' "$3" ;;
 	esac
 }
@@ -155,10 +180,17 @@ knob_write() {
 	Linux:channels) ethtool -L "$2" "$3" "$4" ;;
 	Linux:coalesce) ethtool -C "$2" "$3" "$4" ;;
 	Linux:module) if [ "$4" = loaded ]; then modprobe "$3"; else modprobe -r "$3"; fi ;;
+	Linux:link) [ "$3" = state ] && ip link set dev "$2" "$4" ;;
+	Linux:route) # shellcheck disable=SC2086 # the words of a route, checked before
+		routes flush exact "$3" && { [ "$4" = absent ] || case $3 in *:*) ip -6 route add "$3" $4 ;; *) ip -4 route add "$3" $4 ;; esac; } ;;
+	Linux:address) [ "$4" = present ] && ip addr replace "$3" dev "$2" nodad ;;
+	Linux:nft) # shellcheck disable=SC2086 # three words of chain's
+		chain "$3" && nft add chain $chain "{ policy $4; }" ;;
 	FreeBSD:sysctl) sysctl "$3=$4" ;;
 	FreeBSD:link) ifconfig "$2" "$3" "$4" ;;
 	FreeBSD:offload) if [ "$4" = on ]; then ifconfig "$2" "$3"; else ifconfig "$2" "-$3"; fi ;;
 	FreeBSD:module) if [ "$4" = loaded ]; then kldload -n "$3"; else kldunload "$3"; fi ;;
+	FreeBSD:pf-timeout) printf 'set timeout %s %s\n' "$3" "$4" | pfctl -Omf - ;;
 	FreeBSD:pf-limit) printf 'set limit %s %s\n' "$3" "$4" | pfctl -Omf - ;;
 	FreeBSD:irq) cpuset -l "$4" -x "$3" ;;
 	*) return 1 ;;

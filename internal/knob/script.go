@@ -61,6 +61,18 @@ func Companions(k Key) []Key {
 		return sysctls(sysctlCompanions[k.Name]...)
 	case setting.Offload:
 		return []Key{{setting.Offload, k.Device, "*"}}
+	case setting.Link:
+		if k.Name == "state" {
+			// addrconf_ifdown (net/ipv6/addrconf.c), fib_disable_ip
+			// (net/ipv4/fib_frontend.c).
+			return []Key{{setting.Address, k.Device, "*"}, {setting.Route, k.Device, "*"}}
+		}
+	case setting.PFLimit:
+		// pfctl sets both with the limit, at 60 and 120 % of it
+		// (pfctl_load_options in sbin/pfctl/pfctl.c).
+		if k.Name == "states" {
+			return []Key{{setting.PFTimeout, "", "adaptive.start"}, {setting.PFTimeout, "", "adaptive.end"}}
+		}
 	case setting.Channels, setting.Ring:
 		return []Key{{setting.RPS, k.Device, "*"}, {setting.RFS, k.Device, "*"}, {setting.XPS, k.Device, "*"}}
 	}
@@ -120,6 +132,23 @@ func Lossy(os string, k Key, value string) string {
 	return ""
 }
 
+// Cuts says how setting a key may cut off somebody who came over the network by
+// the interface management; "" when it may not. Where the interface is not
+// known ("") only what is dangerous on any is named.
+func Cuts(k Key, value, management string) string {
+	switch {
+	case k.Mechanism == setting.Route:
+		return "changes a route"
+	case k.Mechanism == setting.NFT && value == "drop":
+		return "drops what no rule accepts"
+	case k.Mechanism == setting.Link && k.Name == "state" && value == "down" && (management == "" || k.Device == management):
+		return "takes the link down"
+	case k.Mechanism == setting.Link && k.Name == "mtu" && management != "" && k.Device == management:
+		return "changes the MTU of the link you came by"
+	}
+	return ""
+}
+
 var oneWay = map[string][]string{
 	"net.inet.ip.random_id_period": {"0"},
 	"net.inet.tcp.maxunacktime":    {"0"},
@@ -136,7 +165,7 @@ func Order(keys []Key) []Key {
 
 var mechanismRank = []setting.Mechanism{setting.Module, setting.ModParam, setting.Channels, setting.Ring, setting.Coalesce,
 	setting.Link, setting.Offload, setting.Sysctl, setting.NAPI, setting.RPS, setting.RFS, setting.XPS, setting.IRQ,
-	setting.Governor, setting.PFLimit}
+	setting.Governor, setting.PFLimit, setting.Address, setting.Route, setting.NFT}
 
 func rank(k Key) int {
 	r := 10 * slices.Index(mechanismRank, k.Mechanism)
@@ -163,6 +192,8 @@ func Same(k Key, want, got string) bool {
 		return mask(want) == mask(got)
 	case setting.IRQ:
 		return cpuList(want) != "" && cpuList(want) == cpuList(got)
+	case setting.Route: // the kernel adds a metric and the like
+		return want != "absent" && strings.HasPrefix(got, want+" ")
 	}
 	w, g := numbers(want), numbers(got)
 	if w == nil || len(w) != len(g) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,6 +31,12 @@ func namespace(t *testing.T) func(script string, args ...string) (string, error)
 	must("ip", "-n", name, "link", "add", "left", "numtxqueues", "2", "numrxqueues", "2", "type", "veth", "peer", "name", "right", "numtxqueues", "2", "numrxqueues", "2")
 	must("ip", "-n", name, "link", "set", "left", "up")
 	must("ip", "-n", name, "link", "set", "right", "up")
+	must("ip", "-n", name, "addr", "add", "198.18.0.1/24", "dev", "left")
+	must("ip", "-n", name, "addr", "add", "2001:2::1/64", "dev", "left", "nodad")
+	for _, line := range []string{"add table inet filter", "add chain inet filter input { type filter hook input priority 0; policy accept; }"} {
+		// A kernel without nftables has no chain: its case says so.
+		_ = exec.Command("ip", append([]string{"netns", "exec", name, "nft"}, strings.Fields(line)...)...).Run()
+	}
 	return func(script string, args ...string) (string, error) {
 		// ip netns exec mounts a /sys of the namespace.
 		cmd := exec.Command("ip", append([]string{"netns", "exec", name, shell(), "-s", "--"}, args...)...)
@@ -74,6 +81,12 @@ func TestScript(t *testing.T) {
 		{"rps", "left", "rx-0", "3", "3"},
 		{"rfs", "left", "rx-0", "100", "128"},
 		{"xps", "left", "tx-0", "1", "1"},
+		{"route", "-", "198.18.7.0/24", "via 198.18.0.2 dev left", "via 198.18.0.2 dev left"},
+		{"route", "-", "0.0.0.0/0", "via 198.18.0.2 dev left onlink", "via 198.18.0.2 dev left onlink"},
+		{"route", "-", "::/0", "via 2001:2::2 dev left", ""},
+		{"route", "-", "198.18.0.0/24", "absent", "absent"},
+		{"nft", "-", "inet/filter/input", "drop", "drop"},
+		{"link", "left", "state", "down", "down"},
 	} {
 		k := key(c.mechanism, c.device, c.name)
 		before, err := run(readScript, c.mechanism, c.device, c.name)
@@ -113,6 +126,7 @@ func TestScriptRefuses(t *testing.T) {
 		{"sysctl", "-", "net.ipv4.no_such"}, {"sysctl", "-", "net.ipv4.conf"}, {"link", "nosuch", "mtu"},
 		{"offload", "left", "nosuch"}, {"module-param", "-", "nosuch/param"}, {"governor", "-", "cpu99"},
 		{"loader", "-", "hw.x"}, {"rc", "-", "x_enable"}, {"nosuch", "-", "x"},
+		{"nft", "-", "inet/filter/nosuch"}, {"nft", "-", "inet/filter"}, {"nft", "-", "inet/a b/c"}, {"link", "nosuch", "state"},
 		{"sysctl", "-", "$(touch /tmp/linerate-was-here)"}, {"sysctl", "-", "x; touch /tmp/linerate-was-here"},
 	} {
 		if out, err := run(readScript, c[:]...); err == nil {
@@ -124,6 +138,52 @@ func TestScriptRefuses(t *testing.T) {
 	}
 	if _, err := os.Stat("/tmp/linerate-was-here"); err == nil {
 		t.Error("a name was run")
+	}
+}
+
+// TestLinkDown: a link that goes down takes routes and IPv6 addresses along;
+// they are found before, and brought back.
+func TestLinkDown(t *testing.T) {
+	run := namespace(t)
+	for _, c := range [][3]string{{"route", "0.0.0.0/0", "via 198.18.0.2 dev left"}, {"route", "::/0", "via 2001:2::2 dev left"}, {"route", "198.18.7.0/24", "via 198.18.0.3 dev left metric 7"}} {
+		if _, err := run(writeScript, c[0], "-", c[1], c[2]); err != nil {
+			t.Fatalf("%v: %v", c, err)
+		}
+	}
+	keys := []Key{{setting.Link, "left", "state"}}
+	for _, c := range Companions(keys[0]) {
+		names, err := run(namesScript, string(c.Mechanism), c.Device, c.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range strings.FieldsSeq(names) {
+			keys = append(keys, Key{c.Mechanism, c.Device, n})
+		}
+	}
+	if len(keys) != 5 {
+		t.Fatalf("found %v", keys)
+	}
+	state := func() (values []string) {
+		for _, k := range keys {
+			v, _ := run(readScript, string(k.Mechanism), k.Device, k.Name)
+			values = append(values, v)
+		}
+		return values
+	}
+	before := state()
+	if _, err := run(writeScript, "link", "left", "state", "down"); err != nil {
+		t.Fatal(err)
+	}
+	if down := state(); slices.Equal(down, before) || down[1] != "absent" {
+		t.Errorf("down: %q", down)
+	}
+	for i, k := range keys {
+		if _, err := run(writeScript, string(k.Mechanism), k.Device, k.Name, before[i]); err != nil {
+			t.Errorf("%v back to %q: %v", k, before[i], err)
+		}
+	}
+	if after := state(); !slices.Equal(after, before) {
+		t.Errorf("was %q and is %q", before, after)
 	}
 }
 

@@ -28,6 +28,32 @@ var ErrDigest = errors.New("the plan was changed after it was made")
 // Parse reads a plan's document, from anyone: it is bounded, complete, of a
 // known version, and unchanged since it was sealed.
 func Parse(doc []byte) (Plan, error) {
+	p, err := decode(doc)
+	if err != nil {
+		return Plan{}, err
+	}
+	want, err := digest(p)
+	if err != nil {
+		return Plan{}, err
+	}
+	if p.Digest != want {
+		return Plan{}, hint.With(fmt.Errorf("%w: its digest says %s, its content %s", ErrDigest, p.Short(), Plan{Digest: want}.Short()),
+			"make the plan anew; who changed it on purpose gives it a digest of its own with linerate plan seal")
+	}
+	return p, nil
+}
+
+// ParseUnsealed reads a plan's document that somebody wrote or changed by
+// hand, and seals it: everything but its digest is checked.
+func ParseUnsealed(doc []byte) (Plan, error) {
+	p, err := decode(doc)
+	if err != nil {
+		return Plan{}, err
+	}
+	return Seal(p)
+}
+
+func decode(doc []byte) (Plan, error) {
 	if len(doc) > MaxDocument {
 		return Plan{}, fmt.Errorf("plan of %d bytes: the limit is %d", len(doc), MaxDocument)
 	}
@@ -43,18 +69,7 @@ func Parse(doc []byte) (Plan, error) {
 	if p.Version != Version {
 		return Plan{}, hint.With(fmt.Errorf("plan of version %d: this linerate knows %d", p.Version, Version), "make the plan anew")
 	}
-	if err := p.Check(); err != nil {
-		return Plan{}, err
-	}
-	want, err := digest(p)
-	if err != nil {
-		return Plan{}, err
-	}
-	if p.Digest != want {
-		return Plan{}, hint.With(fmt.Errorf("%w: its digest says %s, its content %s", ErrDigest, p.Short(), Plan{Digest: want}.Short()),
-			"make the plan anew; what you want otherwise, ask the planner for")
-	}
-	return p, nil
+	return p, p.Check()
 }
 
 // Check says whether the plan could be applied at all: known mechanisms, clean
@@ -102,7 +117,7 @@ func (s Setting) check(os string) error {
 		return hint.With(fmt.Errorf("it would write %q", clip(s.Where.File)),
 			"plans write %s, never other people's files", strings.Join(Places(os), ", "))
 	}
-	return nil
+	return s.checkNetwork(os)
 }
 
 // word accepts what names of settings and interfaces are made of: nothing a

@@ -17,10 +17,16 @@ const (
 	PFLimit  Mechanism = "pf-limit"     // Name is states, src-nodes, frags … (pf.conf(5), set limit)
 	Module   Mechanism = "module"       // Name is a kernel module; "loaded" or "absent"
 	ModParam Mechanism = "module-param" // Name is MODULE/PARAMETER, as under /sys/module
+	// What cuts a network off, and is exactly undone; on Linux. Beside these a
+	// Link has a property state (up, down), a Route (Name is the prefix) the
+	// value "absent" or ip(8)'s words for it, an NFT (FAMILY/TABLE/CHAIN) the
+	// chain's policy.
+	Address   Mechanism = "address"    // Name is an address of Device, with its length; present or absent
+	PFTimeout Mechanism = "pf-timeout" // Name is adaptive.start …; seconds or states
 )
 
 // HostMechanisms lists the mechanisms that a plan may use.
 func HostMechanisms() []Mechanism {
 	return []Mechanism{Sysctl, Loader, RC, Link, Offload, Ring, Coalesce, Channels,
-		NAPI, RPS, RFS, XPS, IRQ, Governor, PFLimit, Module, ModParam}
+		NAPI, RPS, RFS, XPS, IRQ, Governor, PFLimit, Module, ModParam, Route, NFT}
 }

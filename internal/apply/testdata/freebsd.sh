@@ -34,7 +34,22 @@ kldunload() { rm "$FAKE/kld/$1"; }
 pfctl() {
 	case $1 in
 	-sm) printf 'states        hard limit   %s\nsrc-nodes     hard limit    10000\n' "$(cat "$FAKE/states")" ;;
-	-Omf) read -r a b c n && [ "$a $b $c" = 'set limit states' ] && echo "$n" >"$FAKE/states" ;;
+	-st) printf 'tcp.first                   120s\nadaptive.start        %s states\nadaptive.end       %s states\n' "$(cat "$FAKE/adaptive.start")" "$(cat "$FAKE/adaptive.end")" ;;
+	-Omf)
+		read -r a b c n
+		case "$a $b $c" in
+		'set limit states') echo "$n" >"$FAKE/states" && echo $((n / 10 * 6)) >"$FAKE/adaptive.start" && echo $((n / 10 * 12)) >"$FAKE/adaptive.end" ;;
+		'set timeout adaptive.'*) echo "$n" >"$FAKE/$c" ;;
+		*) return 1 ;;
+		esac ;;
 	esac
 }
 netstat() { :; }
+nextboot() {
+	echo 'nextboot_enable="YES"' >"$ROOT/boot/nextboot.conf"
+	while [ $# -gt 0 ]; do
+		[ "$1" = -e ] && printf '%s="%s"\n' "${2%%=*}" "${2#*=}" >>"$ROOT/boot/nextboot.conf" && shift 2 || return 1
+	done
+}
+kenv() { [ "$1" = -q ] && sed -n "s/^$2=\"\(.*\)\"/\1/p" "$FAKE/kenv" 2>/dev/null; }
+shutdown() { echo "$*" >>"$FAKE/shutdown"; }

@@ -1,0 +1,78 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+
+	"linerate/internal/hint"
+	"linerate/internal/setting"
+)
+
+// families are those of nft(8)'s tables.
+var families = []string{"ip", "ip6", "inet", "arp", "bridge", "netdev"}
+
+// identifier is what tables and chains of nft(8) and interfaces are called.
+var identifier = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
+
+// checkNetwork checks the mechanisms that are for people who write plans by
+// hand: a route, a chain's policy, a link up or down. None lasts beyond a boot.
+func (s Setting) checkNetwork(os string) error {
+	state := s.Mechanism == setting.Link && s.Name == "state"
+	if s.Mechanism != setting.Route && s.Mechanism != setting.NFT && !state {
+		return nil
+	}
+	if os != "linux" {
+		return hint.With(fmt.Errorf("on %s linerate cannot put it back exactly", os), "set it by hand, from the console")
+	}
+	if s.Where.File != "" {
+		return errors.New("it is of the running host only, no file of linerate's can make it last")
+	}
+	switch {
+	case state && s.Value != "up" && s.Value != "down":
+		return fmt.Errorf("a link is up or down, never %q", clip(s.Value))
+	case s.Mechanism == setting.NFT:
+		return s.checkPolicy()
+	case s.Mechanism == setting.Route:
+		return s.checkRoute()
+	}
+	return nil
+}
+
+func (s Setting) checkPolicy() error {
+	words := strings.Split(s.Name, "/")
+	if len(words) != 3 || !slices.Contains(families, words[0]) || !identifier.MatchString(words[1]) || !identifier.MatchString(words[2]) {
+		return hint.With(fmt.Errorf("%q names no chain", clip(s.Name)), "want FAMILY/TABLE/CHAIN, such as inet/filter/input")
+	}
+	if s.Value != "accept" && s.Value != "drop" {
+		return fmt.Errorf("a chain's policy is accept or drop, never %q", clip(s.Value))
+	}
+	return nil
+}
+
+// checkRoute accepts ip(8)'s words for a route, and nothing else: they become
+// arguments of its own.
+func (s Setting) checkRoute() error {
+	p, err := netip.ParsePrefix(s.Name)
+	if err != nil || p.Masked() != p || p.String() != s.Name {
+		return hint.With(fmt.Errorf("%q is no prefix", clip(s.Name)), "such as 198.18.0.0/15; the default route is 0.0.0.0/0 or ::/0")
+	}
+	if s.Value == "absent" {
+		return nil
+	}
+	words := strings.Fields(s.Value)
+	for len(words) > 0 {
+		if words[0] == "onlink" {
+			words = words[1:]
+			continue
+		}
+		if len(words) < 2 || !slices.Contains([]string{"via", "dev", "proto", "metric", "src", "scope", "mtu", "pref"}, words[0]) || !word(words[1]) || words[1] == "" {
+			return hint.With(fmt.Errorf("%q is no route", clip(s.Value)), `want "absent", or ip-route(8)'s words, such as "via 198.18.0.1 dev eth0"`)
+		}
+		words = words[2:]
+	}
+	return nil
+}
