@@ -11,7 +11,7 @@ import (
 
 // armJail is one of several DUTs.
 type armJail struct {
-	dut       *jail // nil: a bypass
+	dut       *routers // nil: a bypass
 	gen, sink end
 }
 
@@ -27,13 +27,14 @@ func (b *Bed) Raise(ctx context.Context, wanted []testbed.Settings) ([]testbed.A
 		}
 		a := &armJail{gen: arm(genPort, i+1), sink: arm(sinkPort, i+1)}
 		b.arms = append(b.arms, a)
-		if err := a.build(ctx, b, w.Bypass); err != nil {
-			return nil, fmt.Errorf("build %s: %w", w.Name, err)
+		p, rest, err := pathOf(w.Settings)
+		if built := a.build(ctx, b, w.Bypass, p); built != nil {
+			return nil, fmt.Errorf("build %s: %w", w.Name, built)
 		}
 		var applied testbed.Applied
-		var err error
-		if a.dut != nil {
-			applied, err = apply(ctx, a.dut, w.Settings)
+		if a.dut != nil && err == nil {
+			applied, err = apply(ctx, a.dut, rest)
+			applied.Digest = digest(w.Settings)
 		}
 		var un *testbed.ErrUnavailable
 		if err != nil && !errors.As(err, &un) {
@@ -45,9 +46,9 @@ func (b *Bed) Raise(ctx context.Context, wanted []testbed.Settings) ([]testbed.A
 }
 
 // build wires a fresh DUT between the two outer jails, or these to each other.
-func (a *armJail) build(ctx context.Context, b *Bed, bypass bool) (err error) {
+func (a *armJail) build(ctx context.Context, b *Bed, bypass bool, p path) (err error) {
 	if !bypass {
-		a.dut, err = b.newDUT(ctx, a.gen, a.sink)
+		a.dut, err = b.route(ctx, a.gen, a.sink, p)
 		return err
 	}
 	if err := b.wire(ctx, a.gen, nil, a.sink, b.sink); err != nil {
@@ -79,13 +80,13 @@ func (b *Bed) Global(_ context.Context, settings []setting.Setting) error {
 func (b *Bed) clear() error {
 	var err error
 	if b.dut != nil {
-		err = errors.Join(b.destroy(b.gen, genPort.device), b.destroy(b.sink, sinkPort.device), b.dut.remove())
+		err = errors.Join(b.destroy(b.gen, genPort.device), b.destroy(b.sink, sinkPort.device), b.remove(b.dut))
 		b.dut = nil
 	}
 	for _, a := range b.arms {
 		err = errors.Join(err, b.destroy(b.gen, a.gen.device))
 		if a.dut != nil {
-			err = errors.Join(err, b.destroy(b.sink, a.sink.device), a.dut.remove())
+			err = errors.Join(err, b.destroy(b.sink, a.sink.device), b.remove(a.dut))
 		}
 	}
 	b.arms = nil

@@ -38,7 +38,7 @@ type Bed struct {
 	held    *os.File // its other end, which they read
 	gen     *jail    // the parent of all others; lives as long as the bed
 	sink    *jail
-	dut     *jail // rebuilt by every Reset
+	dut     *routers // rebuilt by every Reset
 	arms    []*armJail
 	raised  int // DUTs so far
 	thread  int
@@ -205,70 +205,37 @@ func port(own, as, peer end) testbed.Port {
 
 // Reset tears the DUT down and builds a new one, then applies settings.
 func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Applied, error) {
-	if err := b.renew(ctx); err != nil {
+	p, rest, unavailable := pathOf(settings)
+	if err := b.renew(ctx, p); err != nil {
 		return testbed.Applied{}, err
 	}
-	a, err := apply(ctx, b.dut, settings)
+	if unavailable != nil {
+		return testbed.Applied{}, unavailable
+	}
+	a, err := apply(ctx, b.dut, rest)
+	a.Digest = digest(settings)
 	var un *testbed.ErrUnavailable
 	if errors.As(err, &un) {
-		return a, errors.Join(err, b.renew(ctx))
+		return a, errors.Join(err, b.renew(ctx, path{}))
 	}
 	return a, err
 }
 
-// renew replaces the DUT's jail and the wires to it.
-func (b *Bed) renew(ctx context.Context) error {
+// renew replaces the DUT's jails and the wires to them.
+func (b *Bed) renew(ctx context.Context, p path) error {
 	if err := b.clear(); err != nil {
 		return err
 	}
-	dut, err := b.newDUT(ctx, genPort, sinkPort)
+	dut, err := b.route(ctx, genPort, sinkPort, p)
 	b.dut = dut
 	return err
 }
 
-// newDUT makes a DUT between two ends of generator and receiver.
-func (b *Bed) newDUT(ctx context.Context, from, to end) (*jail, error) {
-	b.raised++
-	dut, err := b.jailed(fmt.Sprintf("%s.dut%d", b.gen.name, b.raised), 0)
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range router {
-		if err := dut.sysctl(s.name, s.value); err != nil && !s.may {
-			return dut, err
-		}
-	}
-	if err := b.wire(ctx, from, nil, ingress, dut); err != nil {
-		return dut, err
-	}
-	if err := b.wire(ctx, egress, dut, to, b.sink); err != nil {
-		return dut, err
-	}
-	if err := errors.Join(b.hush(ctx, b.gen, from), b.hush(ctx, b.sink, to)); err != nil {
-		return dut, err
-	}
-	return dut, dut.introduce(ctx)
-}
-
-// introduce gives a DUT its addresses, neighbours and routes. IPv6's may fail
-// on a kernel without it.
-func (j *jail) introduce(ctx context.Context) error {
-	for _, w := range []struct{ own, peer end }{{ingress, genPort}, {egress, sinkPort}} {
-		commands := append(append(w.own.addressed(), w.own.neighbour(w.peer)...), behind(w.peer)...)
-		for _, c := range commands {
-			if _, err := j.run(ctx, c...); err != nil && !ofIPv6(c) {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // apply sets a DUT to what a variant says.
-func apply(ctx context.Context, dut *jail, settings []setting.Setting) (testbed.Applied, error) {
+func apply(ctx context.Context, dut *routers, settings []setting.Setting) (testbed.Applied, error) {
 	start := time.Now()
 	a := testbed.Applied{Digest: digest(settings)}
-	t := &knob.Target{Run: dut.feed, Devices: map[string]string{"ingress": ingress.device, "egress": egress.device}}
+	t := &knob.Target{Run: dut.first().feed, Devices: map[string]string{"ingress": ingress.device, "egress": egress.device}}
 	for _, s := range settings {
 		if err := ctx.Err(); err != nil {
 			return a, err
@@ -288,16 +255,6 @@ func apply(ctx context.Context, dut *jail, settings []setting.Setting) (testbed.
 // Counters of the DUT since its reset. Frames that found the queue before the
 // DUT full are the generator's loss and show as sent minus received.
 func (b *Bed) Counters() (testbed.Counters, error) { return b.dut.counters() }
-
-func (j *jail) counters() (testbed.Counters, error) {
-	out, err := j.run(context.Background(), "/usr/bin/netstat", "-inbd")
-	if err != nil {
-		return testbed.Counters{}, err
-	}
-	links := readLinks(out)
-	in, eg := links[ingress.device], links[egress.device]
-	return testbed.Counters{Received: in.received, Forwarded: eg.sent, Dropped: in.receiveDrops + eg.sendDrops}, nil
-}
 
 // Settle waits until the thread that moves the frames has slept for 20 ms.
 func (b *Bed) Settle(ctx context.Context) error {

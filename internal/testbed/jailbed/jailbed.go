@@ -35,9 +35,9 @@ var (
 	genPort    = end{device: "gen0", mac: mac(1), v4: netip.MustParsePrefix("198.18.0.1/16"), v6: netip.MustParsePrefix("2001:2::1/64")}
 	ingress    = end{device: "dut0", mac: mac(2), v4: netip.MustParsePrefix("198.18.255.254/16"), v6: netip.MustParsePrefix("2001:2::ffff:fffe/64")}
 	egress     = end{device: "dut1", mac: mac(3), v4: netip.MustParsePrefix("198.19.255.254/16"), v6: netip.MustParsePrefix("2001:2:0:1::ffff:fffe/64")}
-	sinkPort   = end{device: "sink0", mac: mac(4), v4: netip.MustParsePrefix("198.19.0.1/16"), v6: netip.MustParsePrefix("2001:2:0:1::1/64")}
+	sinkPort   = end{device: "sink0", mac: mac(4), v4: netip.MustParsePrefix("198.19.0.1/16"), v6: netip.MustParsePrefix("2001:2:0:1::1/64"), receives: true}
 	genBypass  = end{device: "gen1", mac: mac(5)}
-	sinkBypass = end{device: "sink1", mac: mac(6)}
+	sinkBypass = end{device: "sink1", mac: mac(6), receives: true}
 )
 
 // end is one device of a wire.
@@ -45,9 +45,22 @@ type end struct {
 	device string
 	mac    net.HardwareAddr
 	v4, v6 netip.Prefix
+	// receives: frames end here.
+	receives bool
 }
 
 func mac(last byte) net.HardwareAddr { return net.HardwareAddr{2, 0, 0, 0, 0, last} }
+
+// hopEnds are the two ends of the i-th wire between routers. Their networks are
+// at the end of the generator's, where no workload is.
+func hopEnds(i int) (up, down end) {
+	at := func(name string, host byte) end {
+		return end{device: name, mac: mac(0x20 + 2*byte(i) + host),
+			v4: netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 18, 254, 4*byte(i) + host}), 30),
+			v6: netip.PrefixFrom(netip.AddrFrom16([16]byte{0x20, 0x01, 0, 2, 0, 0, 0xfe, byte(i), 15: host}), 64)}
+	}
+	return at("next0", 1), at("previous0", 2)
+}
 
 // arm names the ends of the n-th arm's wires outside its DUT.
 func arm(e end, n int) end {
@@ -55,10 +68,15 @@ func arm(e end, n int) end {
 	return e
 }
 
-// quiet keeps an end out of its jail's network stack: what arrives is seen by
-// bpf(4) and goes no further (ifconfig(8), monitor). It has no addresses.
+// quiet brings up an end that only engines use: it has no addresses. What
+// arrives at a receiving one is seen by bpf(4) and goes no further (ifconfig(8),
+// monitor); such an end cannot send.
 func (e end) quiet() []string {
-	return []string{"/sbin/ifconfig", e.device, "ether", e.mac.String(), "monitor", "up"}
+	argv := []string{"/sbin/ifconfig", e.device, "ether", e.mac.String(), "up"}
+	if e.receives {
+		argv = append(argv, "monitor")
+	}
+	return argv
 }
 
 // addressed is an end that a network stack uses.

@@ -1,0 +1,155 @@
+package jailbed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"linerate/internal/setting"
+	"linerate/internal/testbed"
+)
+
+// routers are a DUT: one jail, or several in a row.
+type routers struct{ jails []*jail }
+
+func (r *routers) first() *jail { return r.jails[0] }
+func (r *routers) last() *jail  { return r.jails[len(r.jails)-1] }
+
+// path is what a setting says of the way through a DUT.
+type path struct{ hops int }
+
+const hopsMost = 16
+
+// pathOf takes the path out of a DUT's settings.
+func pathOf(settings []setting.Setting) (p path, rest []setting.Setting, err error) {
+	for _, s := range settings {
+		if s.Mechanism != setting.Hops {
+			rest = append(rest, s)
+			continue
+		}
+		if s.Name != "" {
+			return path{}, nil, &testbed.ErrUnavailable{Setting: s.String(), Reason: "jails are joined by plain epairs only, so far"}
+		}
+		p.hops, err = strconv.Atoi(s.Value)
+		if err != nil || p.hops < 1 || p.hops > hopsMost {
+			return path{}, nil, fmt.Errorf("%q is no number of hops", s.Value)
+		}
+	}
+	return p, rest, nil
+}
+
+// route makes a DUT between two ends of generator and receiver. What was built
+// when it fails is returned with the error.
+func (b *Bed) route(ctx context.Context, from, to end, p path) (*routers, error) {
+	b.raised++
+	r := &routers{}
+	for i := range p.hops + 1 {
+		j, err := b.router(fmt.Sprintf("%s.dut%d-%d", b.gen.name, b.raised, i+1))
+		if j != nil {
+			r.jails = append(r.jails, j)
+		}
+		if err != nil {
+			return r, err
+		}
+	}
+	if err := b.wire(ctx, from, nil, ingress, r.first()); err != nil {
+		return r, err
+	}
+	for i := range p.hops {
+		if err := b.join(ctx, r.jails[i], r.jails[i+1], i); err != nil {
+			return r, err
+		}
+	}
+	if err := b.wire(ctx, egress, r.last(), to, b.sink); err != nil {
+		return r, err
+	}
+	return r, errors.Join(b.hush(ctx, b.gen, from), b.hush(ctx, b.sink, to),
+		r.first().introduce(ctx, ingress, genPort), r.last().introduce(ctx, egress, sinkPort))
+}
+
+// router makes a jail that forwards.
+func (b *Bed) router(name string) (*jail, error) {
+	j, err := b.jailed(name, 0)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range router {
+		if err := j.sysctl(s.name, s.value); err != nil && !s.may {
+			return j, err
+		}
+	}
+	return j, nil
+}
+
+// introduce gives an end its addresses, its neighbour and the routes behind it.
+func (j *jail) introduce(ctx context.Context, own, peer end) error {
+	return j.most(ctx, append(append(own.addressed(), own.neighbour(peer)...), behind(peer)...))
+}
+
+// most runs tools of which IPv6's may fail, on a kernel without it.
+func (j *jail) most(ctx context.Context, commands [][]string) error {
+	for _, c := range commands {
+		if _, err := j.run(ctx, c...); err != nil && !ofIPv6(c) {
+			return err
+		}
+	}
+	return nil
+}
+
+// join wires a router to the next and routes the two outer networks over it.
+func (b *Bed) join(ctx context.Context, before, next *jail, i int) error {
+	up, down := hopEnds(i)
+	if err := b.wire(ctx, up, before, down, next); err != nil {
+		return err
+	}
+	for _, side := range []struct {
+		in             *jail
+		own, peer, far end
+	}{{before, up, down, sinkPort}, {next, down, up, genPort}} {
+		commands := append(side.own.addressed(), side.own.neighbour(side.peer)...)
+		commands = append(commands, routeAdd(side.far.v4.Masked(), side.peer.v4.Addr()), routeAdd(side.far.v6.Masked(), side.peer.v6.Addr()))
+		if err := side.in.most(ctx, commands); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// counters of a DUT: what came in at its first jail, and what left at its last.
+func (r *routers) counters() (testbed.Counters, error) {
+	in, err := r.first().links()
+	if err != nil {
+		return testbed.Counters{}, err
+	}
+	out := in
+	if r.last() != r.first() {
+		if out, err = r.last().links(); err != nil {
+			return testbed.Counters{}, err
+		}
+	}
+	i, o := in[ingress.device], out[egress.device]
+	return testbed.Counters{Received: i.received, Forwarded: o.sent, Dropped: i.receiveDrops + o.sendDrops}, nil
+}
+
+func (j *jail) links() (map[string]link, error) {
+	said, err := j.run(context.Background(), "/usr/bin/netstat", "-inbd")
+	if err != nil {
+		return nil, err
+	}
+	return readLinks(said), nil
+}
+
+// remove takes the jails down. Wires between them go first, like those to the
+// outside: nothing may be left in a network stack when it ends.
+func (b *Bed) remove(r *routers) error {
+	var err error
+	for i := range max(0, len(r.jails)-1) {
+		up, _ := hopEnds(i)
+		err = errors.Join(err, b.destroy(r.jails[i], up.device))
+	}
+	for _, j := range r.jails {
+		err = errors.Join(err, j.remove())
+	}
+	return err
+}
