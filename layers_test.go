@@ -35,7 +35,7 @@ var (
 	// cmd knows them at all.
 	implementations = map[string][]string{
 		"internal/load":    {"internal/load/xdpload", "internal/load/packetload", "internal/load/bpfload", "internal/load/netmapload", "internal/load/httpload", "internal/load/farload"},
-		"internal/testbed": {"internal/testbed/netnsbed", "internal/testbed/jailbed"},
+		"internal/testbed": {"internal/testbed/netnsbed", "internal/testbed/jailbed", "internal/testbed/sshbed"},
 		"internal/host":    {"internal/host/localhost", "internal/host/bundlehost", "internal/host/treehost", "internal/host/sshhost"},
 		"internal/ledger":  {"internal/ledger/sqlite", "internal/ledger/postgres"},
 	}

@@ -48,7 +48,7 @@ func Compose(script string, args []string, stdin []byte) (string, error) {
 		if strings.ContainsRune(a, 0) {
 			return "", errors.New("an argument holds a NUL")
 		}
-		b.WriteString(" " + quote(a))
+		b.WriteString(" " + Quote(a))
 	}
 	if bytes.IndexByte(stdin, 0) >= 0 {
 		return "", errors.New("the input of a script is not text")
@@ -67,5 +67,5 @@ func Compose(script string, args []string, stdin []byte) (string, error) {
 	return b.String(), nil
 }
 
-// quote makes one word of a shell of any text.
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+// Quote makes one word of a shell of any text.
+func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -30,3 +30,10 @@ func HostMechanisms() []Mechanism {
 	return []Mechanism{Sysctl, Loader, RC, Link, Offload, Ring, Coalesce, Channels,
 		NAPI, RPS, RFS, XPS, IRQ, Governor, PFLimit, Module, ModParam, Route, NFT}
 }
+
+// The mechanisms that only a testbed of real machines has.
+const (
+	Files Mechanism = "files" // Name is a configuration set: files laid over the root
+	PF    Mechanism = "pf"    // Rules is a pf.conf(5)
+	IPFW  Mechanism = "ipfw"  // Rules are lines for ipfw(8)
+)

@@ -38,6 +38,8 @@ type Setting struct {
 	Argv   []string `json:"argv,omitempty" yaml:"argv,omitempty"`
 	Rules  *Rules   `json:"rules,omitempty" yaml:"rules,omitempty"`
 	Table  *Table   `json:"table,omitempty" yaml:"table,omitempty"`
+	// Undo takes a Command back, where the testbed does not end with it.
+	Undo []string `json:"undo,omitempty" yaml:"undo,omitempty"`
 }
 
 // Rules is an nftables ruleset: written out, or generated. Generated rules
@@ -107,6 +109,10 @@ func (t *Table) String() string {
 // String is the setting on one line, for people.
 func (s Setting) String() string {
 	switch s.Mechanism {
+	case Files:
+		return "files " + s.Name
+	case PF, IPFW:
+		return string(s.Mechanism) + " " + s.Rules.String()
 	case NFT:
 		return "nft " + s.Rules.String()
 	case Firewall:

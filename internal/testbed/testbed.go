@@ -108,6 +108,20 @@ type Applied struct {
 	Seconds float64  `json:"seconds"`         // how long applying took
 	Digest  string   `json:"digest"`          // SHA-256 of what the DUT was set to
 	Notes   []string `json:"notes,omitempty"` // e.g. rules loaded, in how many batches
+	// ReadBack is what the DUT said of each setting after the reset, where it
+	// was asked; NotTaken what it should have said and did not.
+	ReadBack map[string]string `json:"read_back,omitempty"`
+	NotTaken []string          `json:"not_taken,omitempty"`
+	Boot     *Boot             `json:"boot,omitempty"` // where the reset was one
+}
+
+// Boot is a reboot of the DUT that was proven by another boot's name.
+type Boot struct {
+	Before   string  `json:"before"` // names of the boots
+	Boot     string  `json:"boot"`
+	Seconds  float64 `json:"seconds"`           // until it was online
+	Attempts int     `json:"attempts"`          // 1 is a reboot that ended at once
+	Powered  int     `json:"powered,omitempty"` // how often by power
 }
 
 // Counters of the DUT's two interfaces, in packets since the reset.

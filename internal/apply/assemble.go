@@ -1,0 +1,74 @@
+package apply
+
+import (
+	"fmt"
+	"time"
+
+	"linerate/internal/knob"
+	"linerate/internal/plan"
+	"linerate/internal/setting"
+)
+
+// Impossible says that a host cannot have a setting, or not so that it could
+// be put back.
+type Impossible struct {
+	Setting string
+	Why     string
+}
+
+func (e *Impossible) Error() string { return e.Setting + ": " + e.Why }
+
+// Wanted is what a testbed wants of a host for a while.
+type Wanted struct {
+	OS     string // freebsd or linux
+	Digest string // KIND:HEX, names the transaction
+	Values []Assignment
+	// Files replace what is at their paths, whoever's it is.
+	Files        []plan.File
+	Do, TakeBack string
+	Window       time.Duration
+	Trial        bool // the window begins with the next boot
+}
+
+// KeysOf lists what must be looked at before values are set: the keys, in the
+// order of setting, and what setting them changes in turn.
+func KeysOf(values []Assignment) []knob.Key {
+	var own, companions []knob.Key
+	for _, a := range values {
+		own = append(own, a.Key)
+		companions = append(companions, knob.Companions(a.Key)...)
+	}
+	return append(knob.Order(own), companions...)
+}
+
+// Assemble works out the transaction that gives a host, which is as the
+// snapshot of KeysOf says, what is wanted. Its errors are *Impossible.
+func Assemble(w Wanted, now Snapshot) (Transaction, error) {
+	t := Transaction{Plan: plan.Plan{Digest: w.Digest}, Window: w.Window, Trial: w.Trial, Files: w.Files, Do: w.Do, TakeBack: w.TakeBack}
+	want := map[knob.Key]string{}
+	var own []knob.Key
+	for _, a := range w.Values {
+		if _, twice := want[a.Key]; !twice {
+			own = append(own, a.Key)
+		}
+		want[a.Key] = a.Value
+	}
+	for _, k := range knob.Order(own) {
+		value, exists := now.Values[k]
+		title := fmt.Sprintf("%s %s", k.Mechanism, k.Name)
+		if !exists && k.Mechanism != setting.Module {
+			return t, &Impossible{title, "this host has no such setting"}
+		}
+		if !knob.Same(k, want[k], value) {
+			for _, why := range []string{knob.NotWritable(w.OS, k, value), knob.Lossy(w.OS, k, want[k])} {
+				if why != "" {
+					return t, &Impossible{title, why}
+				}
+			}
+		}
+		t.Set = append(t.Set, Assignment{k, knob.Native(k, want[k])})
+	}
+	t.Before = before(t.Set, now)
+	t.Undo = append(undo(t.Set, t.Before), unload(t.Set, now)...)
+	return t, nil
+}

@@ -1,0 +1,107 @@
+package labtest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// Bench is three machines as network namespaces: a generator and a receiver
+// with a router between, each with a management interface of its own towards
+// this machine.
+//
+//	Generator gen0 198.18.0.1/16 ── dut0 198.18.255.254 DUT
+//	DUT dut1 198.19.255.254/16 ── rx0 198.19.0.1 Receiver
+//	Generator gen1 ── rx1 Receiver, without a DUT
+type Bench struct {
+	Generator, DUT, Receiver string // names of the namespaces
+	// Addresses of the management interfaces (mgmt0), by namespace.
+	Addresses map[string]string
+}
+
+// NewBench makes a bench that is gone when t ends.
+func NewBench(t testing.TB) *Bench {
+	t.Helper()
+	id := os.Getpid() % 100_000
+	b := &Bench{Addresses: map[string]string{}}
+	for i, n := range []*string{&b.Generator, &b.DUT, &b.Receiver} {
+		*n = fmt.Sprintf("lrb%d-%d", id, i)
+		b.namespace(t, *n, i, id)
+	}
+	b.wire(t, b.Generator, "gen0", b.DUT, "dut0")
+	b.wire(t, b.DUT, "dut1", b.Receiver, "rx0")
+	b.wire(t, b.Generator, "gen1", b.Receiver, "rx1")
+	for _, a := range [][3]string{{b.Generator, "gen0", "198.18.0.1/16"}, {b.DUT, "dut0", "198.18.255.254/16"}, {b.DUT, "dut1", "198.19.255.254/16"}, {b.Receiver, "rx0", "198.19.0.1/16"}} {
+		b.Run(t, a[0], "ip", "addr", "add", a[2], "dev", a[1])
+	}
+	b.Run(t, b.Generator, "ip", "route", "add", "198.19.0.0/16", "via", "198.18.255.254")
+	b.Run(t, b.Receiver, "ip", "route", "add", "198.18.0.0/16", "via", "198.19.255.254")
+	b.Run(t, b.DUT, "sysctl", "-qw", "net.ipv4.ip_forward=1")
+	return b
+}
+
+func (b *Bench) namespace(t testing.TB, name string, i, id int) {
+	t.Helper()
+	sh(t, "ip", "netns", "add", name)
+	t.Cleanup(func() { _ = exec.Command("ip", "netns", "del", name).Run() })
+	for _, s := range []string{"net.ipv6.conf.all.disable_ipv6=1", "net.ipv6.conf.default.disable_ipv6=1"} {
+		_ = exec.Command("ip", "netns", "exec", name, "sysctl", "-qw", s).Run() // a kernel without IPv6 is quiet
+	}
+	sh(t, "ip", "-n", name, "link", "set", "lo", "up")
+	here := fmt.Sprintf("lrm%d-%d", id, i)
+	net := fmt.Sprintf("198.18.%d.", 200+3*(id%16)+i)
+	b.Addresses[name] = net + "2"
+	sh(t, "ip", "link", "add", here, "type", "veth", "peer", "name", "mgmt0", "netns", name)
+	t.Cleanup(func() { _ = exec.Command("ip", "link", "del", here).Run() })
+	sh(t, "ip", "addr", "add", net+"1/24", "dev", here)
+	sh(t, "ip", "link", "set", here, "up")
+	b.Run(t, name, "ip", "addr", "add", net+"2/24", "dev", "mgmt0")
+	b.Run(t, name, "ip", "link", "set", "mgmt0", "up")
+}
+
+func (b *Bench) wire(t testing.TB, from, a, to, z string) {
+	t.Helper()
+	sh(t, "ip", "-n", from, "link", "add", a, "type", "veth", "peer", "name", z, "netns", to)
+	for _, e := range [][2]string{{from, a}, {to, z}} {
+		b.Run(t, e[0], "ethtool", "-K", e[1], "gro", "on")
+		sh(t, "ip", "-n", e[0], "link", "set", e[1], "up")
+	}
+}
+
+// Run runs a command in a namespace and returns what it prints.
+func (b *Bench) Run(t testing.TB, namespace string, argv ...string) string {
+	t.Helper()
+	return sh(t, append([]string{"ip", "netns", "exec", namespace}, argv...)...)
+}
+
+// In runs f on a thread inside a namespace.
+func (b *Bench) In(namespace string, f func() error) error {
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+		ns, err := os.Open("/run/netns/" + namespace)
+		if err == nil {
+			err = unix.Setns(int(ns.Fd()), unix.CLONE_NEWNET)
+			ns.Close()
+		}
+		if err == nil {
+			err = f()
+		}
+		done <- err
+	}()
+	return <-done
+}
+
+func sh(t testing.TB, argv ...string) string {
+	t.Helper()
+	out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v: %s", strings.Join(argv, " "), err, out)
+	}
+	return string(out)
+}

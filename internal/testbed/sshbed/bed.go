@@ -1,0 +1,347 @@
+// Package sshbed is the testbed of real machines: a DUT that is changed and
+// rebooted over SSH, between a generator and a receiver. Every change goes
+// through apply's journal with its dead-man's switch, so that the DUT is as it
+// was when the study ends, is interrupted, or its controller dies.
+package sshbed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"strings"
+	"time"
+
+	"linerate/internal/apply"
+	"linerate/internal/hint"
+	"linerate/internal/plan"
+	"linerate/internal/setting"
+	"linerate/internal/testbed"
+	"linerate/internal/testbed/bedfile"
+)
+
+// Label stands beside every number from a testbed whose machines are not
+// known to be virtual.
+const Label = "real machines over SSH"
+
+// The ways to make trials independent.
+const (
+	Settings = "settings" // put back, set anew
+	Services = "services" // and restart the testbed's services
+	Reboot   = "reboot"   // and boot
+)
+
+// Options of a testbed.
+type Options struct {
+	File bedfile.File
+	// DUT, Generator and Receiver reach the machines; DUT is nil where the
+	// file has none. Each is the bed's to close.
+	DUT, Generator, Receiver Conn
+	// Reset is how trials are made independent; "" is Settings.
+	Reset string
+	// Window is the dead-man's: how long the DUT stays changed when nothing
+	// is heard of the controller. It must be longer than any trial.
+	Window time.Duration
+	// Owner names who holds the testbed, a plain word: the same for a study
+	// and its resumption.
+	Owner string
+	// Tree gives the files of a configuration set, by the name that a
+	// variant has for it.
+	Tree func(name string) ([]plan.File, error)
+	// Local runs a command of the testbed's file on this machine.
+	Local func(ctx context.Context, argv []string) error
+	// Say is told of reboots and of what else takes time; nil is silence.
+	Say func(format string, args ...any)
+
+	inject string // shell functions that stand before others of the name, for tests
+	poll   time.Duration
+}
+
+// Bed is a testbed that is up (testbed.Bed).
+type Bed struct {
+	o       Options
+	m       apply.Machine
+	lock    io.ReadWriteCloser
+	id      Identity
+	gen, rx testbed.Port
+	bypass  [2]testbed.Port
+	in, out string // the DUT's interfaces
+	base    testbed.Counters
+	// pending is the transaction under way on the DUT; past those to forget.
+	pending string
+	past    []string
+	// booted: this boot has read settings of a variant, or nobody knows.
+	booted  bool
+	closed  bool
+	reboots int
+}
+
+var _ testbed.Bed = (*Bed)(nil)
+
+// Up takes the testbed and looks at it. A DUT that a dead controller of the
+// same owner left changed is put back; another's is refused.
+func Up(ctx context.Context, o Options) (*Bed, error) {
+	if o.Say == nil {
+		o.Say = func(string, ...any) {}
+	}
+	if o.poll == 0 {
+		o.poll = 2 * time.Second
+	}
+	if o.Reset == "" {
+		o.Reset = Settings
+	}
+	b := &Bed{o: o}
+	err := b.up(ctx)
+	if err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
+}
+
+func (b *Bed) up(ctx context.Context) error {
+	p := b.o.File.Paths()[0]
+	b.in, b.out = p.In.Finish().Interface, p.Out.Start().Interface
+	if b.o.DUT != nil {
+		if err := b.take(ctx); err != nil {
+			return err
+		}
+	}
+	return b.ports(ctx, p)
+}
+
+// take gets hold of the DUT.
+func (b *Bed) take(ctx context.Context) (err error) {
+	if b.id, err = Identify(ctx, b.dut()); err != nil {
+		return err
+	}
+	if b.id.UID != 0 {
+		return hint.With(fmt.Errorf("%s: changing it needs root", b.o.DUT.Where()), "log in as root, or say become: sudo (or doas) for the DUT in the testbed's file")
+	}
+	if b.lock, err = hold(ctx, b.o.DUT, b.o.Owner); err != nil {
+		return hint.With(err, "wait until that study ends; a controller that died lets go when its connection does, or at the DUT's next boot")
+	}
+	b.m = apply.OnWith(b.o.DUT, apply.Script(b.o.inject))
+	return b.leftover(ctx)
+}
+
+// dut is the DUT, with what a test injects.
+func (b *Bed) dut() Conn { return injected{b.o.DUT, b.o.inject} }
+
+// injected runs bed.sh with functions before its last line.
+type injected struct {
+	Conn
+	before string
+}
+
+func (c injected) Run(ctx context.Context, script string, args []string, stdin []byte) ([]byte, error) {
+	if c.before != "" {
+		script = strings.Replace(script, "\n\"$@\"\n", "\n"+c.before+"\n\"$@\"\n", 1)
+	}
+	return c.Conn.Run(ctx, script, args, stdin)
+}
+
+// leftover puts back what a controller that died left, if it was ours.
+func (b *Bed) leftover(ctx context.Context) error {
+	st, err := b.m.Status(ctx)
+	if err != nil {
+		return err
+	}
+	switch {
+	case st.State == "idle":
+		return nil
+	case !strings.HasPrefix(st.Digest, b.digestOf(nil)[:len(digestKind)+ownerDigits]):
+		what := "another study's variant"
+		if !strings.HasPrefix(st.Digest, digestKind) {
+			what = "a plan that nobody has confirmed yet"
+		}
+		return hint.With(fmt.Errorf("%s holds %s (%s)", b.o.DUT.Where(), what, st.ID), "it goes back by itself in %d s; linerate rollback %s takes it back now", st.Left, b.o.DUT.Where())
+	}
+	b.o.Say("%s still has a variant of this study: putting it back", b.o.DUT.Where())
+	b.pending, b.booted = st.ID, b.o.Reset == Reboot
+	return b.putBack(ctx, "the study goes on")
+}
+
+// ports looks at the outer ends.
+func (b *Bed) ports(ctx context.Context, p bedfile.Path) error {
+	g, err := PortOf(ctx, b.o.Generator, p.In.Start().Interface)
+	if err != nil {
+		return err
+	}
+	r, err := PortOf(ctx, b.o.Receiver, p.Out.Finish().Interface)
+	if err != nil {
+		return err
+	}
+	b.gen, b.rx = outer(g, p.In.FromIPv4, p.In.FromIPv6), outer(r, p.Out.ToIPv4, p.Out.ToIPv6)
+	if err := b.faces(ctx); err != nil {
+		return err
+	}
+	w := b.o.File.Bypass()
+	if w == nil {
+		return nil
+	}
+	g, err = PortOf(ctx, b.o.Generator, w.Start().Interface)
+	if err != nil {
+		return err
+	}
+	r, err = PortOf(ctx, b.o.Receiver, w.Finish().Interface)
+	b.bypass = [2]testbed.Port{outer(g, w.FromIPv4, w.FromIPv6), outer(r, w.ToIPv4, w.ToIPv6)}
+	b.bypass[0].Peer, b.bypass[1].Peer = r.MAC, g.MAC
+	return err
+}
+
+// faces finds the addresses that the outer ends' frames must carry.
+func (b *Bed) faces(ctx context.Context) error {
+	if b.o.DUT == nil {
+		return nil // cmd resolves them by the neighbour tables, or the user says
+	}
+	in, err := PortOf(ctx, b.dut(), b.in)
+	if err != nil {
+		return err
+	}
+	out, err := PortOf(ctx, b.dut(), b.out)
+	b.gen.Peer, b.rx.Peer = in.MAC, out.MAC
+	return err
+}
+
+// outer is a port of the generator or receiver; addresses of the file go
+// before the interface's own.
+func outer(p Port, v4, v6 string) testbed.Port {
+	t := testbed.Port{In: testbed.Here, Device: p.Device, MAC: p.MAC, IPv4: p.IPv4, IPv6: p.IPv6}
+	if a, err := netip.ParsePrefix(v4); err == nil {
+		t.IPv4 = a
+	}
+	if a, err := netip.ParsePrefix(v6); err == nil {
+		t.IPv6 = a
+	}
+	return t
+}
+
+// Describe says what the numbers of this testbed are.
+func (b *Bed) Describe() testbed.Description {
+	d := testbed.Description{Kind: bedfile.KindSSH, Label: Label, Mode: testbed.Overload, Privileged: true,
+		CPUs: testbed.CPUs{Generator: -1, DUT: -1, Receiver: -1}}
+	if b.o.DUT == nil {
+		d.Kind = bedfile.KindPorts
+		d.Notes = append(d.Notes, "the DUT is not reached: its counters and settings are not known")
+		return d
+	}
+	d.Notes = append(d.Notes, fmt.Sprintf("DUT %s: %s %s %s, clock %s; reset: %s", b.o.DUT.Where(), b.id.OS, b.id.Release, b.id.Arch, b.id.Clock, b.o.Reset),
+		fmt.Sprintf("generator %s, receiver %s, by %s", b.o.Generator.Where(), b.o.Receiver.Where(), b.o.File.Traffic.Tool))
+	return d
+}
+
+// Generator is the port that traffic to the DUT is sent from.
+func (b *Bed) Generator() testbed.Port { return b.gen }
+
+// Receiver is the port where what the DUT forwards arrives.
+func (b *Bed) Receiver() testbed.Port { return b.rx }
+
+// Bypass is the wire without a DUT, where the testbed has one.
+func (b *Bed) Bypass() (generator, receiver testbed.Port, err error) {
+	if b.o.File.Bypass() == nil {
+		return generator, receiver, &testbed.ErrUnavailable{Setting: "a chain without DUT", Reason: "no wire leads from generator to receiver"}
+	}
+	return b.bypass[0], b.bypass[1], nil
+}
+
+// Settle waits until the DUT's counters have stood still for a second: NICs
+// write theirs down once a second or so.
+func (b *Bed) Settle(ctx context.Context) error {
+	if b.o.DUT == nil {
+		return nil
+	}
+	const patience = 15 * time.Second
+	deadline := time.Now().Add(patience)
+	last, err := b.Counters()
+	for err == nil {
+		if err := pause(ctx, min(time.Second, b.o.poll)); err != nil {
+			return err
+		}
+		now, e := b.Counters()
+		if e == nil && quiet(last, now) {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("the DUT still moves packets %v after the load ended", patience)
+		}
+		last, err = now, e
+	}
+	return err
+}
+
+// quiet allows for what machines say of their own accord.
+func quiet(a, b testbed.Counters) bool {
+	const chatter = 20
+	return b.Received-a.Received <= chatter && b.Forwarded-a.Forwarded <= chatter
+}
+
+// Counters of the DUT since its reset.
+func (b *Bed) Counters() (testbed.Counters, error) {
+	if b.o.DUT == nil {
+		return testbed.Counters{}, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	c, err := countersOf(ctx, b.dut(), b.in, b.out)
+	if err != nil {
+		return c, err
+	}
+	return testbed.Counters{Received: c.Received - b.base.Received, Forwarded: c.Forwarded - b.base.Forwarded, Dropped: c.Dropped - b.base.Dropped}, nil
+}
+
+// DUTThread is none: the DUT's work is done elsewhere.
+func (b *Bed) DUTThread() int { return 0 }
+
+// patience is how long putting back may take when the study's context is over.
+const patience = 3 * time.Minute
+
+// Close puts the DUT back, boots it if a boot had read settings of a variant,
+// and lets go of it.
+func (b *Bed) Close() error {
+	if b.closed {
+		return nil
+	}
+	b.closed = true
+	var err error
+	if b.lock != nil {
+		wait := patience + time.Duration(b.o.File.Reboot.Attempts)*time.Duration(b.o.File.Reboot.Wait)
+		ctx, cancel := context.WithTimeout(context.Background(), wait)
+		defer cancel()
+		err = b.goodbye(ctx)
+		b.lock.Close()
+	}
+	for _, c := range []Conn{b.o.DUT, b.o.Generator, b.o.Receiver} {
+		if c != nil {
+			err = errors.Join(err, c.Close())
+		}
+	}
+	return err
+}
+
+func (b *Bed) goodbye(ctx context.Context) error {
+	err := b.putBack(ctx, "the study is over")
+	if err == nil && b.booted {
+		b.o.Say("booting %s, so that it runs as it was", b.o.DUT.Where())
+		_, err = b.boot(ctx, false)
+	}
+	if err != nil {
+		return hint.With(fmt.Errorf("the DUT could not be put back from here: %w", err), "its dead-man's switch does so within %s of its last change", b.o.Window)
+	}
+	_, err = ask(ctx, b.dut(), nil, "leave")
+	return err
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// unavailable is a setting that this testbed cannot do.
+func unavailable(s setting.Setting, format string, args ...any) error {
+	return &testbed.ErrUnavailable{Setting: s.String(), Reason: fmt.Sprintf(format, args...)}
+}

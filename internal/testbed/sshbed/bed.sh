@@ -1,0 +1,171 @@
+# shellcheck shell=sh
+# What a testbed asks of its machines, beside apply's agent: who they are, their
+# interfaces and counters, a reboot. It changes nothing but by "reboot", "run"
+# and "forget". Nothing here is ever evaluated.
+
+set -u -f
+umask 077
+PATH=/sbin:/bin:/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin
+LC_ALL=C
+export PATH LC_ALL
+OS=$(uname -s)
+ROOT=${LINERATE_ROOT-}
+case $OS in FreeBSD) S=$ROOT/var/db/linerate ;; *) S=$ROOT/var/lib/linerate ;; esac
+
+say() { printf '%s\n' "$*"; }
+die() { say "$*" >&2 && exit 1; }
+
+# identity says which machine this is, and which boot of it.
+identity() {
+	say "os $OS"
+	say "release $(uname -r)"
+	say "arch $(uname -m)"
+	say "uid $(id -u)"
+	case $OS in
+	FreeBSD)
+		boot=$(sysctl -b kern.boot_id 2>/dev/null | od -An -tx1 | tr -d ' \n')
+		t=$(sysctl -n kern.boottime) && t=${t#*sec = } && t=${t%%,*}
+		say "boot ${boot:-$t}"
+		say "booted $t"
+		say "clock $(sysctl -n kern.timecounter.hardware)"
+		;;
+	*)
+		say "boot $(cat /proc/sys/kernel/random/boot_id)"
+		say "booted $(sed -n 's/^btime //p' /proc/stat)"
+		say "clock $(cat /sys/devices/system/clocksource/clocksource0/current_clocksource)"
+		;;
+	esac
+}
+
+# port describes an interface.
+port() {
+	case $OS in
+	FreeBSD)
+		ifconfig "$1" >/dev/null 2>&1 || die "it has no interface $1; it has $(ifconfig -l)"
+		ifconfig "$1" | awk '
+			/mtu [0-9]/ { for (i = 1; i < NF; i++) if ($i == "mtu") print "mtu " $(i + 1); up = ($0 ~ /[<,]UP[,>]/) }
+			$1 == "ether" { print "mac " $2 }
+			$1 == "inet" { print "inet " $2 " " $4 }
+			$1 == "inet6" && $2 !~ /^fe80/ { print "inet6 " $2 " " $4 }
+			$1 == "status:" { down = ($2 != "active") }
+			END { print "up " (up && !down ? "yes" : "no") }'
+		;;
+	*)
+		[ -d "/sys/class/net/$1" ] || die "it has no interface $1; it has $(ip -o link show | awk '{ printf "%s", substr($2, 1, length($2) - 1) " " }')"
+		say "mac $(cat "/sys/class/net/$1/address")"
+		say "mtu $(cat "/sys/class/net/$1/mtu")"
+		if [ "$(cat "/sys/class/net/$1/carrier" 2>/dev/null)" = 1 ]; then say "up yes"; else say "up no"; fi
+		ip -o addr show dev "$1" scope global | awk '{ print $3 " " $4 " -" }'
+		;;
+	esac
+}
+
+# netstat_link prints the link row of an interface: Ipkts Idrop Opkts Drop.
+netstat_link() { netstat -I "$1" -bdnW | awk '$3 ~ /^<Link/ { print $(NF - 8), $(NF - 6), $(NF - 4), $NF; exit }'; }
+
+# counters prints received, forwarded and dropped of the way from $1 to $2.
+counters() {
+	case $OS in
+	FreeBSD)
+		# shellcheck disable=SC2046 # splitting is meant
+		set -- $(netstat_link "$1") $(netstat_link "$2")
+		[ $# -eq 8 ] || die "netstat does not count"
+		say "$1 $7 $(($2 + $8))"
+		;;
+	*)
+		i=/sys/class/net/$1/statistics o=/sys/class/net/$2/statistics
+		say "$(cat "$i/rx_packets") $(cat "$o/tx_packets") $(($(cat "$i/rx_dropped") + $(cat "$o/tx_dropped")))"
+		;;
+	esac
+}
+
+# telemetry prints what tells where packets and time went, in sections.
+telemetry() {
+	case $OS in
+	FreeBSD)
+		for i in "$@"; do say "== netstat-I $i" && netstat -I "$i" -bdnW; done
+		say "== netstat-Q" && netstat -Q
+		say "== netstat-m" && netstat -m
+		say "== vmstat-i" && vmstat -i
+		say "== cp_times" && sysctl -n kern.cp_times
+		say "== cpu" && sysctl dev.cpu | grep -E '\.(temperature|freq):'
+		;;
+	*)
+		for i in "$@"; do
+			say "== statistics $i"
+			for f in rx_packets rx_dropped rx_errors rx_missed_errors rx_fifo_errors tx_packets tx_dropped tx_errors; do
+				say "$f $(cat "/sys/class/net/$i/statistics/$f")"
+			done
+			say "== ethtool-S $i" && ethtool -S "$i" 2>/dev/null
+		done
+		say "== softnet" && cat /proc/net/softnet_stat
+		say "== stat" && grep '^cpu[0-9]' /proc/stat
+		say "== cpu"
+		set +f
+		for z in /sys/class/thermal/thermal_zone*; do [ ! -r "$z/temp" ] || say "${z##*/} $(cat "$z/temp")"; done
+		for c in /sys/devices/system/cpu/cpu[0-9]*; do
+			[ ! -r "$c/cpufreq/scaling_cur_freq" ] || say "${c##*/} $(cat "$c/cpufreq/scaling_cur_freq")"
+		done
+		set -f
+		;;
+	esac
+	return 0
+}
+
+# values prints what only a boot sets: MECHANISM NAME from standard input.
+values() {
+	while read -r m n; do
+		case $m in
+		loader) v=$(kenv -q "$n" 2>/dev/null) || v='' ;;
+		rc) v=$(sysrc -n "$n" 2>/dev/null) || v='' ;;
+		sysctl) v=$(sysctl -n "$n" 2>/dev/null) || v='' ;;
+		file) v=$(cksum <"$ROOT$n" 2>/dev/null) || v='' ;;
+		esac
+		say "$m $n =$v"
+	done
+}
+
+# run runs a command of the testbed's file.
+run() { "$@" </dev/null >&2; }
+
+# forget removes the history of transactions that were only a study's.
+forget() {
+	for id in "$@"; do
+		case $id in *[!0-9a-f-]*) die "no id: $id" ;; esac
+		rm -rf "$S/history/$id.reverted"
+	done
+	rmdir "$S/history" 2>/dev/null || return 0
+}
+
+# leave removes what nothing needs any more, the lock last.
+leave() {
+	rmdir "$S/history" 2>/dev/null
+	rm -f "$S/bed.holder" "$S/bed.lock" "$S/bed.boot"
+	[ -e "$S/history" ] || rm -f "$S/lock"
+	rmdir "$S" 2>/dev/null || return 0
+}
+
+# holder says who holds the testbed; dismiss ends a holder of ours.
+holder() { cat "$S/bed.holder" 2>/dev/null; return 0; }
+dismiss() {
+	read -r pid who <"$S/bed.holder" 2>/dev/null || return 0
+	[ "$who" = "$1" ] || die "it is held by $who"
+	kill "$pid" 2>/dev/null
+	return 0
+}
+
+# insure boots this machine after so many seconds, unless it is booted before:
+# what a boot had set for a study does not outlive the study's controller.
+insure() {
+	: >"$S/bed.boot"
+	if command -v setsid >/dev/null; then detach=setsid; else detach="daemon -f"; fi
+	$detach /bin/sh -c 'sleep "$1"; [ ! -e "$2" ] || shutdown -r now' insure "$1" "$S/bed.boot" </dev/null >/dev/null 2>&1 &
+}
+
+# reboot goes down after the answer has gone out.
+reboot() {
+	sync
+	(sleep 1 && shutdown -r now) >/dev/null 2>&1 </dev/null &
+}
+
+"$@"

@@ -1,0 +1,165 @@
+package sshbed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/host/sshhost"
+	"linerate/internal/host/sshhost/sshtest"
+	"linerate/internal/labtest"
+	"linerate/internal/testbed"
+	"linerate/internal/testbed/bedfile"
+	"linerate/internal/testbed/bedtest"
+)
+
+// bench is a testbed of namespaces, each with a real sshd.
+type bench struct {
+	*labtest.Bench
+	root    string // the DUT's files
+	servers map[string]*sshtest.Server
+	file    bedfile.File
+}
+
+const benchFile = `hosts:
+  dut: {ssh: ssh://dut, management: mgmt0}
+  generator: {ssh: ssh://generator, management: mgmt0}
+  receiver: {ssh: ssh://receiver, management: mgmt0}
+wires:
+  - {from: generator/gen0, to: dut/dut0}
+  - {from: dut/dut1, to: receiver/rx0}
+  - {from: generator/gen1, to: receiver/rx1}
+reboot: {wait: 5s, attempts: 2}
+`
+
+func newBench(t testing.TB) *bench {
+	t.Helper()
+	labtest.Need(t)
+	b := &bench{Bench: labtest.NewBench(t), root: t.TempDir(), servers: map[string]*sshtest.Server{}}
+	for _, d := range []string{"etc/init.d", "etc/rcS.d", "etc/sysctl.d", "boot"} {
+		if err := os.MkdirAll(filepath.Join(b.root, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for role, ns := range map[string]string{bedfile.DUT: b.DUT, bedfile.Generator: b.Generator, bedfile.Receiver: b.Receiver} {
+		b.servers[role] = sshtest.Start(t, sshtest.Options{Namespace: ns, Listen: b.Addresses[ns],
+			Env: []string{"LINERATE_ROOT=" + b.root, "LINERATE_INIT=sysv"}})
+	}
+	var err error
+	if b.file, err = bedfile.Parse("bench.yaml", []byte(benchFile)); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// conn reaches a machine of the bench.
+func (b *bench) conn(t testing.TB, role string) Conn {
+	config := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(config, []byte(b.servers[role].ClientConfig(role)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return &sshhost.Runner{Name: "ssh://" + role, Dial: func(ctx context.Context) (*sshhost.Client, error) {
+		target, err := sshhost.ParseTarget("ssh://" + role)
+		if err != nil {
+			return nil, err
+		}
+		return sshhost.Dial(ctx, target, sshhost.Options{Configs: []string{config}, Alive: 10 * time.Second})
+	}}
+}
+
+func (b *bench) options(t testing.TB) Options {
+	return Options{File: b.file, DUT: b.conn(t, bedfile.DUT), Generator: b.conn(t, bedfile.Generator), Receiver: b.conn(t, bedfile.Receiver),
+		Window: time.Minute, Owner: "test-study", poll: 100 * time.Millisecond, Say: t.Logf}
+}
+
+func (b *bench) up(t testing.TB, change func(*Options)) *Bed {
+	t.Helper()
+	o := b.options(t)
+	if change != nil {
+		change(&o)
+	}
+	bed, err := Up(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := bed.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return bed
+}
+
+// offer sends datagrams through the DUT and counts those that arrive.
+func (b *bench) offer(t testing.TB, bed testbed.Bed, n int) int {
+	t.Helper()
+	from, to := bed.Generator().IPv4.Addr(), bed.Receiver().IPv4.Addr()
+	var in, out *net.UDPConn
+	listen := func(a netip.Addr, c **net.UDPConn) func() error {
+		return func() (err error) {
+			*c, err = net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(a, 9)))
+			return err
+		}
+	}
+	if err := errors.Join(b.In(b.Receiver, listen(to, &in)), b.In(b.Generator, listen(from, &out))); err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	defer out.Close()
+	for range n {
+		if _, err := out.WriteToUDPAddrPort([]byte("linerate"), netip.AddrPortFrom(to, 9)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := 0
+	_ = in.SetReadDeadline(time.Now().Add(time.Second))
+	for buf := make([]byte, 64); got < n; got++ {
+		if _, _, err := in.ReadFromUDP(buf); err != nil {
+			break
+		}
+	}
+	return got
+}
+
+// snapshot is everything of the DUT that a study could change.
+func (b *bench) snapshot(t testing.TB) string {
+	t.Helper()
+	files, err := exec.Command("sh", "-c", `cd "$1" && find . -type d | sort && find . -type f -exec sh -c 'stat -c "%n %a %u %g" "$1"; md5sum "$1"' x {} \; | sort`, "sh", b.root).CombinedOutput()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(files) + b.Run(t, b.DUT, "sysctl", "net.ipv4.ip_forward", "net.ipv4.tcp_keepalive_time", "net.ipv4.ip_default_ttl") +
+		b.Run(t, b.DUT, "sh", "-c", "ip link; ip addr; ip route; nft list ruleset 2>/dev/null")
+}
+
+func TestConformance(t *testing.T) {
+	b := newBench(t)
+	// Frames find their way before they are counted: neighbours are asked.
+	bedtest.Conform(t, func(t testing.TB) testbed.Bed {
+		bed := b.up(t, nil)
+		b.offer(t, bed, 1)
+		return bed
+	}, func(t testing.TB, bed testbed.Bed, n int) int { return b.offer(t, bed, n) })
+}
+
+func eq(t testing.TB, what, got, want string) {
+	t.Helper()
+	if got != want {
+		g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+		for i := range min(len(g), len(w)) {
+			if g[i] != w[i] {
+				t.Errorf("%s: line %d is %q, was %q", what, i, g[i], w[i])
+				return
+			}
+		}
+		t.Errorf("%s: %d lines, were %d: %s", what, len(g), len(w), fmt.Sprint(g[min(len(g), len(w)):], w[min(len(g), len(w)):]))
+	}
+}

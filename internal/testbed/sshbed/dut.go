@@ -1,0 +1,197 @@
+package sshbed
+
+import (
+	"context"
+	_ "embed" // bed.sh
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"linerate/internal/host"
+	"linerate/internal/testbed"
+)
+
+//go:embed bed.sh
+var bedScript string
+
+// Conn reaches one machine.
+type Conn interface {
+	host.Runner
+	host.Piper
+}
+
+// Identity is a machine and its boot.
+type Identity struct {
+	OS, Release, Arch string
+	UID               int
+	// Boot names the boot: no two have the same. Booted is its time.
+	Boot   string
+	Booted time.Time
+	Clock  string // what the kernel counts time by
+}
+
+// Port is an interface of a machine as it is.
+type Port struct {
+	Device     string
+	MAC        net.HardwareAddr
+	Up         bool
+	MTU        int
+	IPv4, IPv6 netip.Prefix // the first of each; invalid without
+}
+
+// ask runs a function of bed.sh.
+func ask(ctx context.Context, c Conn, stdin []byte, args ...string) (string, error) {
+	out, err := c.Run(ctx, bedScript, args, stdin)
+	if err != nil {
+		return string(out), fmt.Errorf("%s: %w", c.Where(), err)
+	}
+	return string(out), nil
+}
+
+// Identify asks a machine who it is.
+func Identify(ctx context.Context, c Conn) (Identity, error) {
+	out, err := ask(ctx, c, nil, "identity")
+	if err != nil {
+		return Identity{}, err
+	}
+	var id Identity
+	for line := range strings.Lines(out) {
+		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch word {
+		case "os":
+			id.OS = strings.ToLower(rest)
+		case "release":
+			id.Release = rest
+		case "arch":
+			id.Arch = rest
+		case "uid":
+			id.UID, _ = strconv.Atoi(rest)
+		case "boot":
+			id.Boot = rest
+		case "booted":
+			s, _ := strconv.ParseInt(rest, 10, 64)
+			id.Booted = time.Unix(s, 0).UTC()
+		case "clock":
+			id.Clock = rest
+		}
+	}
+	if id.OS == "" || id.Boot == "" {
+		return id, fmt.Errorf("%s does not say who it is: %.80q", c.Where(), out)
+	}
+	return id, nil
+}
+
+// PortOf asks a machine for an interface.
+func PortOf(ctx context.Context, c Conn, device string) (Port, error) {
+	out, err := ask(ctx, c, nil, "port", device)
+	if err != nil {
+		return Port{}, err
+	}
+	p := Port{Device: device}
+	for line := range strings.Lines(out) {
+		f := strings.Fields(line)
+		if len(f) < 2 {
+			continue
+		}
+		switch f[0] {
+		case "mac":
+			p.MAC, err = net.ParseMAC(f[1])
+		case "mtu":
+			p.MTU, err = strconv.Atoi(f[1])
+		case "up":
+			p.Up = f[1] == "yes"
+		case "inet":
+			p.IPv4, err = address(p.IPv4, f)
+		case "inet6":
+			p.IPv6, err = address(p.IPv6, f)
+		}
+		if err != nil {
+			return p, fmt.Errorf("%s: interface %s: %w", c.Where(), device, err)
+		}
+	}
+	return p, nil
+}
+
+// address keeps the first: ADDRESS/BITS on Linux, ADDRESS MASK (hex or bits)
+// on FreeBSD.
+func address(first netip.Prefix, f []string) (netip.Prefix, error) {
+	if first.IsValid() || len(f) < 3 {
+		return first, nil
+	}
+	if strings.Contains(f[1], "/") {
+		return netip.ParsePrefix(f[1])
+	}
+	a, err := netip.ParseAddr(strings.Split(f[1], "%")[0])
+	if err != nil {
+		return first, err
+	}
+	if bits, err := strconv.Atoi(f[2]); err == nil && !strings.HasPrefix(f[2], "0x") {
+		return netip.PrefixFrom(a, bits), nil
+	}
+	mask, err := strconv.ParseUint(strings.TrimPrefix(f[2], "0x"), 16, 32)
+	if err != nil {
+		return first, fmt.Errorf("netmask %q", f[2])
+	}
+	ones, _ := net.IPMask{byte(mask >> 24), byte(mask >> 16), byte(mask >> 8), byte(mask)}.Size()
+	return netip.PrefixFrom(a, ones), nil
+}
+
+// countersOf reads the DUT's counters since they began.
+func countersOf(ctx context.Context, c Conn, in, out string) (testbed.Counters, error) {
+	text, err := ask(ctx, c, nil, "counters", in, out)
+	if err != nil {
+		return testbed.Counters{}, err
+	}
+	var t testbed.Counters
+	if _, err := fmt.Sscan(text, &t.Received, &t.Forwarded, &t.Dropped); err != nil {
+		return t, fmt.Errorf("%s counts %.80q", c.Where(), text)
+	}
+	return t, nil
+}
+
+// ErrHeld says that somebody else has the testbed.
+var ErrHeld = errors.New("the testbed is in use")
+
+// holdScript keeps a lock on the DUT for as long as its standard input is
+// open: sshd closes that when the controller is gone, and a boot too.
+const holdScript = `S=${LINERATE_ROOT-}/var/lib/linerate; if [ $(uname -s) = FreeBSD ]; then S=${LINERATE_ROOT-}/var/db/linerate; fi; ` +
+	`PATH=$PATH:/sbin:/usr/sbin; export S PATH; umask 077; mkdir -p $S || exit 1; ` +
+	`if [ $(uname -s) = FreeBSD ]; then exec lockf -k -s -t 0 $S/bed.lock /bin/sh -c "echo \$\$ \$1 >\$S/bed.holder; echo held; exec cat >/dev/null" hold $1; fi; ` +
+	`exec flock -n -E 75 $S/bed.lock /bin/sh -c "echo \$\$ \$1 >\$S/bed.holder; echo held; exec cat >/dev/null" hold $1`
+
+// hold takes the testbed for owner, a plain word.
+func hold(ctx context.Context, c Conn, owner string) (io.ReadWriteCloser, error) {
+	var who string
+	for range 5 {
+		p, err := c.Pipe(ctx, holdScript, owner)
+		if err != nil {
+			return nil, err
+		}
+		buf := make([]byte, 5)
+		if _, err = io.ReadFull(p, buf); err == nil && string(buf) == "held\n" {
+			return p, nil
+		}
+		p.Close()
+		var said *host.ScriptError
+		if !errors.As(err, &said) || said.Code != 75 {
+			return nil, fmt.Errorf("%s: take the testbed: %w", c.Where(), err)
+		}
+		if who, err = ask(ctx, c, nil, "holder"); err != nil {
+			return nil, err
+		}
+		if _, err := ask(ctx, c, nil, "dismiss", owner); err != nil {
+			break // it is another's
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+	_, name, _ := strings.Cut(strings.TrimSpace(who), " ")
+	if name == "" {
+		name = "somebody else"
+	}
+	return nil, fmt.Errorf("%s: %w by %s", c.Where(), ErrHeld, name)
+}

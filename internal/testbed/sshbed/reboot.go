@@ -1,0 +1,225 @@
+package sshbed
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"linerate/internal/apply"
+	"linerate/internal/hint"
+	"linerate/internal/knob"
+	"linerate/internal/testbed"
+)
+
+// boot reboots the DUT and returns when another boot than this one answers and
+// is online. With pending set apply's agent boots: its journal goes on after.
+// After a time-out the power is cycled, as often as the testbed allows.
+func (b *Bed) boot(ctx context.Context, pending bool) (testbed.Boot, error) {
+	r, start := testbed.Boot{Before: b.id.Boot}, time.Now()
+	wait := time.Duration(b.o.File.Reboot.Wait)
+	err := b.goDown(ctx, pending)
+	if ctx.Err() != nil {
+		return r, ctx.Err()
+	}
+	if err != nil && !cut(err) {
+		return r, fmt.Errorf("reboot the DUT: %w", err)
+	}
+	for r.Attempts = 1; ; r.Attempts++ {
+		id, err := b.awaitBoot(ctx, wait)
+		if err == nil {
+			r.Boot, b.id = id.Boot, id
+			break
+		}
+		if ctx.Err() != nil {
+			return r, ctx.Err()
+		}
+		if r.Attempts >= b.o.File.Reboot.Attempts {
+			return r, hint.With(fmt.Errorf("%s did not come back: %d times %s were waited, the power was cycled %s; last: %w", b.o.DUT.Where(), r.Attempts, wait, times(r.Powered), err),
+				"look at its console; the trials so far are kept: resume the study when it is up, or the DUT's own switch puts it back after its next boot")
+		}
+		if err := b.power(ctx, &r); err != nil {
+			return r, err
+		}
+	}
+	if err := b.held(ctx); err != nil {
+		return r, err
+	}
+	if err := b.online(ctx); err != nil {
+		return r, err
+	}
+	r.Seconds = time.Since(start).Seconds()
+	b.reboots++
+	b.o.Say("%s booted in %.0f s (boot %.8s → %.8s)", b.o.DUT.Where(), r.Seconds, r.Before, r.Boot)
+	return r, pause(ctx, time.Duration(b.o.File.Reboot.Rest))
+}
+
+func times(n int) string {
+	switch n {
+	case 0:
+		return "never"
+	case 1:
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+func (b *Bed) goDown(ctx context.Context, pending bool) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	if pending {
+		return b.m.Reboot(ctx)
+	}
+	_, err := ask(ctx, b.dut(), nil, "reboot")
+	return err
+}
+
+// cut tells a connection that ended with the host from a host that says no.
+func cut(err error) bool {
+	var said interface{ Error() string }
+	return errors.As(err, &said) && (strings.Contains(err.Error(), "connection was lost") || errors.Is(err, context.DeadlineExceeded))
+}
+
+// power cycles the DUT's power.
+func (b *Bed) power(ctx context.Context, r *testbed.Boot) error {
+	if len(b.o.File.Power) == 0 || b.o.Local == nil {
+		b.o.Say("%s has not come back in %s, and the testbed has no power command: waiting once more", b.o.DUT.Where(), time.Duration(b.o.File.Reboot.Wait))
+		return nil
+	}
+	b.o.Say("%s has not come back in %s: %s", b.o.DUT.Where(), time.Duration(b.o.File.Reboot.Wait), strings.Join(b.o.File.Power, " "))
+	if err := b.o.Local(ctx, b.o.File.Power); err != nil {
+		return hint.With(fmt.Errorf("cycle the DUT's power: %w", err), "power: of the testbed's file is run on this machine; try it by hand")
+	}
+	r.Powered++
+	return nil
+}
+
+// awaitBoot waits until another boot answers.
+func (b *Bed) awaitBoot(ctx context.Context, wait time.Duration) (Identity, error) {
+	deadline := time.Now().Add(wait)
+	last := errors.New("it never went down")
+	for time.Now().Before(deadline) {
+		if err := pause(ctx, b.o.poll); err != nil {
+			return Identity{}, err
+		}
+		try, cancel := context.WithTimeout(ctx, min(wait, 20*time.Second))
+		id, err := Identify(try, b.dut())
+		cancel()
+		switch {
+		case err != nil:
+			last = err
+		case id.Boot != b.id.Boot:
+			return id, nil
+		}
+	}
+	return Identity{}, last
+}
+
+// online waits until the DUT says that it forwards.
+func (b *Bed) online(ctx context.Context) error {
+	if len(b.o.File.Reboot.Online) == 0 {
+		return nil
+	}
+	deadline := time.Now().Add(time.Duration(b.o.File.Reboot.Wait))
+	for {
+		_, err := ask(ctx, b.dut(), nil, append([]string{"run"}, b.o.File.Reboot.Online...)...)
+		if err == nil {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return hint.With(fmt.Errorf("%s answers and is not online: %s: %w", b.o.DUT.Where(), strings.Join(b.o.File.Reboot.Online, " "), err),
+				"online: of the testbed's file must succeed on the DUT when it forwards")
+		}
+		if err := pause(ctx, b.o.poll); err != nil {
+			return err
+		}
+	}
+}
+
+// readBoot reads back what the boot was to set: what the kernel has, not what
+// the files say. A setting that did not take makes the trial invalid.
+func (b *Bed) readBoot(ctx context.Context, v variant) (back map[string]string, not []string, err error) {
+	var q bytes.Buffer
+	for _, w := range v.wants {
+		fmt.Fprintf(&q, "%s %s\n", w.mechanism, w.name)
+	}
+	out, err := ask(ctx, b.dut(), q.Bytes(), "values")
+	if err != nil {
+		return nil, nil, err
+	}
+	back = map[string]string{}
+	for line := range strings.Lines(out) {
+		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " =")
+		back[key] = strings.Join(strings.Fields(value), " ")
+	}
+	for _, w := range v.wants {
+		got := back[w.mechanism+" "+w.name]
+		k := knob.Key{Mechanism: "sysctl", Name: w.name}
+		if !knob.Same(k, w.value, got) {
+			not = append(not, fmt.Sprintf("%s %s is %q after the boot, and was to be %q", w.mechanism, w.name, got, w.value))
+		}
+	}
+	st, err := b.m.Status(ctx)
+	if err == nil && st.State == "idle" {
+		not = append(not, "the DUT put itself back while it booted")
+		b.pending = ""
+	}
+	return back, not, err
+}
+
+// runScript sets values one after the other by knob's functions, and prints
+// what they read back as: a boot takes all of it back.
+const runScript = `
+cd / || exit 1
+while read -r m d n v; do
+	[ -n "$m" ] || continue
+	knob_write "$m" "$d" "$n" "${v#=}" || { echo "cannot set $m $n" >&2; exit 1; }
+	knob_read "$m" "$d" "$n" && printf '%s %s =%s\n' "$m" "$n" "$value"
+done
+`
+
+// runAfterBoot sets what the running system is told, on a system that a boot
+// will take it back from.
+func (b *Bed) runAfterBoot(ctx context.Context, v variant) (map[string]string, error) {
+	back := map[string]string{}
+	if len(v.values) > 0 {
+		if err := b.setAfterBoot(ctx, v, back); err != nil {
+			return back, err
+		}
+	}
+	if len(v.steps) == 0 {
+		return back, nil
+	}
+	script := "set -- \"$(mktemp -d /tmp/linerate.XXXXXXXX)\" || exit 1\nPATH=/sbin:/bin:/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin\n(" + v.do() + ") >\"$1/said\" 2>&1 || { tail -n 1 \"$1/said\" >&2; rm -rf \"$1\"; exit 1; }\nrm -rf \"$1\"\n"
+	if _, err := b.o.DUT.Run(ctx, script, nil, nil); err != nil {
+		return back, b.refused(ctx, err)
+	}
+	return back, nil
+}
+
+func (b *Bed) setAfterBoot(ctx context.Context, v variant, back map[string]string) error {
+	var q bytes.Buffer
+	keys := apply.KeysOf(v.values)
+	for _, k := range keys[:len(v.values)] {
+		for _, a := range v.values {
+			if a.Key == k {
+				device := k.Device
+				if device == "" {
+					device = "-"
+				}
+				fmt.Fprintf(&q, "%s %s %s =%s\n", k.Mechanism, device, k.Name, knob.Native(k, a.Value))
+			}
+		}
+	}
+	out, err := b.o.DUT.Run(ctx, knob.Script+runScript, nil, q.Bytes())
+	if err != nil {
+		return b.refused(ctx, err)
+	}
+	for line := range strings.Lines(string(out)) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), " =")
+		back[key] = value
+	}
+	return nil
+}

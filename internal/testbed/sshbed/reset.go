@@ -1,0 +1,221 @@
+package sshbed
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"linerate/internal/apply"
+	"linerate/internal/hint"
+	"linerate/internal/host"
+	"linerate/internal/setting"
+	"linerate/internal/testbed"
+)
+
+// digestKind begins the names of a study's transactions; the owner's digits
+// follow, then the settings'.
+const (
+	digestKind  = "study:"
+	ownerDigits = 12
+)
+
+// digestOf names a transaction by its owner and settings.
+func (b *Bed) digestOf(settings []setting.Setting) string {
+	owner := sha256.Sum256([]byte(b.o.Owner))
+	data, _ := json.Marshal(settings) // plain data
+	sum := sha256.Sum256(data)
+	return digestKind + hex.EncodeToString(owner[:])[:ownerDigits] + hex.EncodeToString(sum[:])
+}
+
+// Reset puts the DUT back, gives it the settings, and makes it start anew as
+// far as the study wants.
+func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Applied, error) {
+	start := time.Now()
+	a := testbed.Applied{Digest: b.digestOf(settings)}
+	if b.o.DUT == nil {
+		if len(settings) > 0 {
+			return a, unavailable(settings[0], "the testbed's DUT is not reached over SSH")
+		}
+		return a, nil
+	}
+	if err := b.held(ctx); err != nil {
+		return a, err
+	}
+	if err := b.putBack(ctx, "the next trial"); err != nil {
+		return a, err
+	}
+	v, err := b.variant(ctx, settings)
+	if err != nil {
+		return a, err
+	}
+	if b.o.Reset == Reboot {
+		err = b.resetByBoot(ctx, v, &a)
+	} else {
+		err = b.resetRunning(ctx, v, &a)
+	}
+	if err != nil {
+		return a, err
+	}
+	a.Seconds = time.Since(start).Seconds()
+	b.base, err = countersOf(ctx, b.dut(), b.in, b.out)
+	return a, err
+}
+
+// held makes sure that the testbed is still this study's.
+func (b *Bed) held(ctx context.Context) error {
+	if b.lock != nil {
+		// A lock that was lost answers: its end.
+		if _, err := b.lock.Write([]byte("\n")); err == nil {
+			return nil
+		}
+		b.lock.Close()
+	}
+	lock, err := hold(ctx, b.o.DUT, b.o.Owner)
+	if err != nil {
+		return err
+	}
+	b.lock = lock
+	return nil
+}
+
+// putBack undoes what is pending. The agent verifies it.
+func (b *Bed) putBack(ctx context.Context, why string) error {
+	if b.pending == "" {
+		return nil
+	}
+	if b.booted {
+		if _, err := ask(ctx, b.dut(), nil, "insure", fmt.Sprint(int(b.o.Window.Seconds()))); err != nil {
+			return fmt.Errorf("put the DUT back: %w", err)
+		}
+	}
+	if _, err := b.m.Revert(ctx, b.pending, why); err != nil {
+		return fmt.Errorf("put the DUT back: %w", err)
+	}
+	b.past = append(b.past, b.pending)
+	b.pending = ""
+	if _, err := ask(ctx, b.dut(), nil, append([]string{"forget"}, b.past...)...); err != nil {
+		return err
+	}
+	b.past = nil
+	return nil
+}
+
+// resetRunning sets everything at once, on the running system.
+func (b *Bed) resetRunning(ctx context.Context, v variant, a *testbed.Applied) error {
+	if !v.empty() {
+		after, err := b.commit(ctx, v, false)
+		if err != nil {
+			return err
+		}
+		a.ReadBack = after
+	}
+	if b.o.Reset != Services {
+		return nil
+	}
+	for _, s := range b.o.File.Services {
+		if _, err := ask(ctx, b.dut(), nil, append([]string{"run"}, s...)...); err != nil {
+			return hint.With(fmt.Errorf("restart the services: %s: %w", strings.Join(s, " "), err), "the testbed's file lists them under services:")
+		}
+	}
+	return b.online(ctx)
+}
+
+// resetByBoot writes what a boot reads, boots, and sets the rest.
+func (b *Bed) resetByBoot(ctx context.Context, v variant, a *testbed.Applied) error {
+	boot, run := v.split()
+	if boot.empty() {
+		r, err := b.boot(ctx, false)
+		if err != nil {
+			return err
+		}
+		a.Boot = &r
+		b.booted = false
+		if run.empty() {
+			return nil
+		}
+		a.ReadBack, err = b.commit(ctx, run, false)
+		return err
+	}
+	if _, err := b.commit(ctx, boot, true); err != nil {
+		return err
+	}
+	b.booted = true
+	r, err := b.boot(ctx, true)
+	if err != nil {
+		return err
+	}
+	a.Boot = &r
+	if a.ReadBack, a.NotTaken, err = b.readBoot(ctx, boot); err != nil {
+		return err
+	}
+	// What runs needs no journal here: the boot that puts the rest back
+	// ends it too.
+	taken, err := b.runAfterBoot(ctx, run)
+	for k, value := range taken {
+		a.ReadBack[k] = value
+	}
+	return err
+}
+
+// commit makes a variant true by apply's journal and judges what reads back.
+func (b *Bed) commit(ctx context.Context, v variant, trial bool) (map[string]string, error) {
+	now, err := b.m.Look(ctx, apply.KeysOf(v.values), nil)
+	if err != nil {
+		return nil, err
+	}
+	t, err := apply.Assemble(apply.Wanted{OS: b.id.OS, Digest: v.digest, Values: v.values, Files: v.files,
+		Do: v.do(), TakeBack: v.takeBack(), Window: b.o.Window, Trial: trial}, now)
+	var never *apply.Impossible
+	if errors.As(err, &never) {
+		return nil, &testbed.ErrUnavailable{Setting: never.Setting, Reason: never.Why}
+	}
+	if err != nil {
+		return nil, err
+	}
+	id, after, err := b.m.Apply(ctx, t)
+	if err != nil {
+		return nil, b.refused(ctx, err)
+	}
+	b.pending = id
+	if err := t.Judge(after); err != nil {
+		return nil, errors.Join(&testbed.ErrUnavailable{Setting: v.name, Reason: err.Error()}, b.putBack(ctx, err.Error()))
+	}
+	back := map[string]string{}
+	for _, s := range t.Set {
+		back[string(s.Mechanism)+" "+s.Name] = after[s.Key]
+	}
+	for _, f := range v.files {
+		back["file "+f.Path] = cksum([]byte(f.Content))
+	}
+	return back, nil
+}
+
+// refused tells what the DUT will not have from what went wrong: the first is
+// the variant's business, the second the study's. When the answer did not
+// come, what became of the change is asked for.
+func (b *Bed) refused(ctx context.Context, err error) error {
+	var said *host.ScriptError
+	if errors.As(err, &said) {
+		if words, found := strings.CutPrefix(said.Stderr, cannotBeHad); found {
+			return &testbed.ErrUnavailable{Setting: "the variant", Reason: words}
+		}
+		if strings.HasPrefix(said.Stderr, "cannot set") {
+			return &testbed.ErrUnavailable{Setting: "the variant", Reason: said.Stderr}
+		}
+		return fmt.Errorf("set up the DUT: %w", err)
+	}
+	if ctx.Err() != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.Background(), patience)
+		defer cancel()
+	}
+	if st, failed := b.m.Status(ctx); failed == nil && st.State != "idle" {
+		b.pending = st.ID
+	}
+	return fmt.Errorf("set up the DUT: %w", err)
+}

@@ -1,0 +1,268 @@
+package sshbed
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"linerate/internal/apply"
+	"linerate/internal/host"
+	"linerate/internal/knob"
+	"linerate/internal/plan"
+	"linerate/internal/setting"
+	"linerate/internal/testbed/bedfile"
+)
+
+// variant is what a list of settings comes to on this DUT.
+type variant struct {
+	name, digest string
+	values       []apply.Assignment
+	files        []plan.File
+	steps        []step
+	wants        []want // what a boot must make of the files
+}
+
+// step is something done by a script, and what takes it back.
+type step struct{ do, undo string }
+
+// want is a value that a boot is to set.
+type want struct{ mechanism, name, value string }
+
+// cannotBeHad begins what a script says when the DUT cannot do it at all.
+const cannotBeHad = "unavailable: "
+
+func (v variant) empty() bool { return len(v.values)+len(v.files)+len(v.steps) == 0 }
+
+// split parts what a boot reads from what the running system is told.
+func (v variant) split() (boot, run variant) {
+	boot, run = v, v
+	boot.values, boot.steps = nil, nil
+	run.files, run.wants = nil, nil
+	return boot, run
+}
+
+// do is the script of all steps; the first that fails ends it.
+func (v variant) do() string {
+	var b strings.Builder
+	for _, s := range v.steps {
+		b.WriteString(s.do + " || exit 1\n")
+	}
+	return b.String()
+}
+
+// takeBack undoes the steps, the last first.
+func (v variant) takeBack() string {
+	var b strings.Builder
+	for _, s := range slices.Backward(v.steps) {
+		b.WriteString(s.undo + " || exit 1\n")
+	}
+	return b.String()
+}
+
+// variant works out what settings come to on this DUT.
+func (b *Bed) variant(ctx context.Context, settings []setting.Setting) (variant, error) {
+	v := variant{digest: b.digestOf(settings)}
+	if len(settings) > 0 {
+		v.name = settings[0].String()
+	}
+	laid := map[string]plan.File{}
+	for _, s := range settings {
+		if err := b.add(ctx, &v, laid, s); err != nil {
+			return v, err
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(laid)) {
+		v.files = append(v.files, laid[path])
+	}
+	return v, b.allowed(ctx, v)
+}
+
+// add adds one setting.
+func (b *Bed) add(ctx context.Context, v *variant, laid map[string]plan.File, s setting.Setting) error {
+	device := map[string]string{"ingress": b.in, "egress": b.out}[s.Device]
+	if why := bedfile.Touches(b.o.File.Hosts.DUT.Management, append([]string{s.Name}, s.Argv...)); why != "" {
+		return unavailable(s, "refused: %s", why)
+	}
+	switch s.Mechanism {
+	case setting.Sysctl:
+		v.values = append(v.values, assign(setting.Sysctl, "", s.Name, s.Value))
+	case setting.Link:
+		m := setting.Offload
+		if s.Name == "mtu" || s.Name == "txqueuelen" || b.id.OS == "freebsd" && s.Name == "media" {
+			m = setting.Link
+		}
+		v.values = append(v.values, assign(m, device, s.Name, s.Value))
+	case setting.NAPI, setting.Offload, setting.Ring, setting.Coalesce, setting.Channels, setting.RPS, setting.XPS, setting.Module:
+		v.values = append(v.values, assign(s.Mechanism, device, s.Name, s.Value))
+	case setting.RC, setting.Loader:
+		return b.bootVariable(ctx, v, laid, s)
+	case setting.Files:
+		return b.tree(v, laid, s)
+	default:
+		return b.addStep(v, s, device)
+	}
+	return nil
+}
+
+func assign(m setting.Mechanism, device, name, value string) apply.Assignment {
+	return apply.Assignment{Key: knob.Key{Mechanism: m, Device: device, Name: name}, Value: value}
+}
+
+// bootVariable appends a variable to rc.conf or loader.conf.local: the last
+// line of a name counts.
+func (b *Bed) bootVariable(ctx context.Context, v *variant, laid map[string]plan.File, s setting.Setting) error {
+	if b.id.OS != "freebsd" {
+		return unavailable(s, "the DUT runs %s", b.id.OS)
+	}
+	if strings.ContainsAny(s.Value, "\"\\$`\n") || strings.Trim(s.Name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._") != "" {
+		return unavailable(s, "it cannot be written as a line of NAME=\"VALUE\"")
+	}
+	path := map[setting.Mechanism]string{setting.RC: "/etc/rc.conf", setting.Loader: "/boot/loader.conf.local"}[s.Mechanism]
+	f, ok := laid[path]
+	if !ok {
+		now, err := b.m.Look(ctx, nil, []string{path})
+		if err != nil {
+			return err
+		}
+		if now.Files[path].Other {
+			return unavailable(s, "%s is no plain file there", path)
+		}
+		f = plan.File{Path: path, Mode: 0o644, Content: now.Files[path].Content}
+	}
+	f.Content += fmt.Sprintf("%s=\"%s\"\n", s.Name, s.Value)
+	laid[path] = f
+	v.wants = append(v.wants, want{string(s.Mechanism), s.Name, s.Value})
+	return nil
+}
+
+// tree lays a configuration set over the DUT's root.
+func (b *Bed) tree(v *variant, laid map[string]plan.File, s setting.Setting) error {
+	if b.o.Tree == nil {
+		return unavailable(s, "no files are known by this name")
+	}
+	files, err := b.o.Tree(s.Name)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if !strings.HasSuffix(f.Content, "\n") && f.Content != "" {
+			f.Content += "\n"
+		}
+		laid[f.Path] = f
+		v.wants = append(v.wants, wantsOf(f)...)
+	}
+	return nil
+}
+
+// wantsOf lists what a boot makes of a file: loader variables and sysctls. The
+// last line of a name counts; the file itself is wanted as it was laid.
+func wantsOf(f plan.File) []want {
+	mechanism := ""
+	switch {
+	case strings.HasPrefix(f.Path, "/boot/loader.conf"):
+		mechanism = "loader"
+	case f.Path == "/etc/sysctl.conf", f.Path == "/etc/sysctl.conf.local", strings.HasPrefix(f.Path, "/etc/sysctl.d/"):
+		mechanism = "sysctl"
+	}
+	last, order := map[string]string{}, []string{}
+	for line := range strings.Lines(f.Content) {
+		line, _, _ = strings.Cut(line, "#")
+		name, value, ok := strings.Cut(strings.TrimSpace(line), "=")
+		name = strings.TrimSpace(strings.TrimPrefix(name, "-"))
+		if !ok || mechanism == "" || name == "" || strings.ContainsAny(name, " *\"'") || strings.HasSuffix(name, "_load") && mechanism == "loader" {
+			continue
+		}
+		if _, seen := last[name]; !seen {
+			order = append(order, name)
+		}
+		last[name] = strings.Trim(strings.TrimSpace(value), `"'`)
+	}
+	list := []want{{"file", f.Path, cksum([]byte(f.Content))}}
+	for _, name := range order {
+		list = append(list, want{mechanism, name, last[name]})
+	}
+	return list
+}
+
+// allowed refuses what would touch the way into the DUT, and files that cannot
+// be put back exactly.
+func (b *Bed) allowed(ctx context.Context, v variant) error {
+	if len(v.files) == 0 {
+		return nil
+	}
+	var paths []string
+	for _, f := range v.files {
+		paths = append(paths, f.Path)
+	}
+	now, err := b.m.Look(ctx, nil, paths)
+	if err != nil {
+		return err
+	}
+	for _, f := range v.files {
+		s := setting.Setting{Mechanism: setting.Files, Name: f.Path}
+		was := now.Files[f.Path]
+		if was.Other {
+			return unavailable(s, "it is no plain file on the DUT")
+		}
+		if why := bedfile.Forbidden(b.o.File.Hosts.DUT.Management, f.Path, was.Content, f.Content); why != "" {
+			return unavailable(s, "refused: %s", why)
+		}
+	}
+	return nil
+}
+
+// addStep adds what takes a script.
+func (b *Bed) addStep(v *variant, s setting.Setting, device string) error {
+	switch s.Mechanism {
+	case setting.Command:
+		if len(s.Undo) == 0 && b.o.Reset != Reboot {
+			return unavailable(s, "nothing is known of how it is undone: give it undo: [command, …], or the study reset: reboot")
+		}
+		if why := bedfile.Touches(b.o.File.Hosts.DUT.Management, s.Undo); why != "" {
+			return unavailable(s, "refused: %s", why)
+		}
+		undo := "true"
+		if len(s.Undo) > 0 {
+			undo = words(s.Undo)
+		}
+		v.steps = append(v.steps, step{words(s.Argv), undo})
+		return nil
+	case setting.Route:
+		return b.addRoute(v, s, device)
+	case setting.NFT, setting.PF, setting.IPFW:
+		return b.addRules(v, s)
+	}
+	return unavailable(s, "this testbed has no way to set it")
+}
+
+// addRoute adds one route.
+func (b *Bed) addRoute(v *variant, s setting.Setting, device string) error {
+	prefix, err := netip.ParsePrefix(s.Name)
+	via, err2 := netip.ParseAddr(s.Value)
+	if err != nil || err2 != nil || device != "" {
+		return unavailable(s, "over SSH a route is PREFIX via ADDRESS")
+	}
+	do, undo := []string{"ip", "route", "add", prefix.String(), "via", via.String()}, []string{"ip", "route", "del", prefix.String(), "via", via.String()}
+	if b.id.OS == "freebsd" {
+		family := "-4"
+		if via.Is6() {
+			family = "-6"
+		}
+		do, undo = []string{"route", "-q", "add", family, "-net", prefix.String(), via.String()}, []string{"route", "-q", "delete", family, "-net", prefix.String(), via.String()}
+	}
+	mark := fmt.Sprintf(`"$1/route.%d"`, len(v.steps))
+	v.steps = append(v.steps, step{words(do) + " && : >" + mark, "if [ -f " + mark + " ]; then " + words(undo) + "; rm -f " + mark + "; fi"})
+	return nil
+}
+
+// words is a command as shell.
+func words(argv []string) string {
+	quoted := make([]string, len(argv))
+	for i, a := range argv {
+		quoted[i] = host.Quote(a)
+	}
+	return strings.Join(quoted, " ")
+}
