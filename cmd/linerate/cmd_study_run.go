@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -35,6 +36,8 @@ type runFlags struct {
 	failOn    string
 	ledger    string
 	noLedger  bool
+	sshConfig string
+	file      string // of the study
 }
 
 func (f *runFlags) add(cmd *cobra.Command) {
@@ -44,6 +47,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	addFailOn(cmd, &f.failOn)
 	addLedgerFlag(cmd, &f.ledger)
 	cmd.Flags().BoolVar(&f.noLedger, "no-ledger", false, "leave the study out of the ledger")
+	cmd.Flags().StringVar(&f.sshConfig, "ssh-config", "", "for testbeds of machines: read this `FILE` instead of ~/.ssh/config")
 }
 
 func (f *runFlags) addNew(cmd *cobra.Command) {
@@ -75,7 +79,8 @@ ends; an interrupted study goes on with: linerate study resume DIR`,
 			if dryRun {
 				return printSchedule(cmd.OutOrStdout(), s, f.asJSON)
 			}
-			return inLab(cmd.Context(), func() error {
+			f.file = args[0]
+			return whereRun(cmd.Context(), s, func() error {
 				_, err := f.runNew(cmd, s)
 				return err
 			})
@@ -98,7 +103,11 @@ func newStudyResumeCmd() *cobra.Command {
 			if err := checkFailOn(f.failOn); err != nil {
 				return err
 			}
-			return inLab(cmd.Context(), func() error {
+			record, err := studydir.Read(args[0])
+			if err != nil {
+				return err
+			}
+			return whereRun(cmd.Context(), record.Spec, func() error {
 				dir, err := studydir.Open(args[0])
 				if err != nil {
 					return err
@@ -157,21 +166,35 @@ func (f *runFlags) runNew(cmd *cobra.Command, s study.Spec) (path string, err er
 	if path == "" {
 		path = fmt.Sprintf("linerate-%s-%s", s.Name, time.Now().Format("20060102-150405"))
 	}
+	var bed []byte
+	var sets map[string][]studydir.SetFile
+	if s.OnMachines() {
+		if bed, sets, err = gather(s, f.file); err != nil {
+			return path, err
+		}
+		s.Testbed.File = studydir.TestbedFile
+	}
 	dir, err := studydir.Create(path, s)
 	if err != nil {
 		return path, err
 	}
 	defer dir.Close()
+	if s.OnMachines() {
+		if err := errors.Join(dir.Keep(studydir.TestbedFile, bed), dir.KeepSets(sets)); err != nil {
+			return path, err
+		}
+	}
 	return path, f.conduct(cmd, dir)
 }
 
 // conduct runs what a directory has left, keeps its results and report up to
 // date, and prints the outcome.
 func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
-	opened, err := openLab(cmd.Context(), labOptions{engine: f.engine, allowHost: f.allowHost})
+	opened, err := openLab(cmd.Context(), labOptions{engine: f.engine, allowHost: f.allowHost, spec: dir.Spec, record: dir.Path, sshConfig: f.sshConfig})
 	if err != nil {
 		return err
 	}
+	defer opened.shut()
 	env, err := opened.record(dir)
 	if err != nil {
 		return err
@@ -233,6 +256,14 @@ type openedLab struct {
 	lab   *lab.Lab
 	facts *fact.Facts // of the host
 	label string      // what its numbers are not
+	close func() error
+}
+
+// shut ends what the lab had running elsewhere.
+func (o *openedLab) shut() {
+	if o.close != nil {
+		_ = o.close()
+	}
 }
 
 // record keeps the host's facts in a study's record and draws the study's
@@ -250,7 +281,29 @@ func (o *openedLab) record(dir *studydir.Dir) (study.Environment, error) {
 type labOptions struct {
 	engine    string
 	allowHost bool
+	// Of studies on machines: the study, where its record is, and how ssh is
+	// configured.
+	spec      study.Spec
+	record    string
+	sshConfig string
+}
+
+// whereRun runs f where the study's testbed can be had: machines are reached
+// from anywhere.
+func whereRun(ctx context.Context, s study.Spec, f func() error) error {
+	if s.OnMachines() {
+		return f()
+	}
+	return inLab(ctx, f)
+}
+
+// openTestbed opens the lab that the study is for.
+func openTestbed(ctx context.Context, o labOptions) (*openedLab, error) {
+	if o.spec.OnMachines() {
+		return openMachines(ctx, o)
+	}
+	return openMachineLab(ctx, o)
 }
 
 // openLab opens this machine's lab; tests replace it.
-var openLab = openMachineLab
+var openLab = openTestbed

@@ -11,3 +11,9 @@ func newGenerateCmd() *cobra.Command {
 func newReceiveCmd() *cobra.Command {
 	return notHere("receive", "account for the traffic that arrives at a network interface")
 }
+
+func newFarEndCmd() *cobra.Command {
+	c := notHere("far-end", "generate and receive for a linerate elsewhere")
+	c.Hidden = true
+	return c
+}

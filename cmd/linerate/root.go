@@ -71,6 +71,7 @@ func verbs() []*cobra.Command {
 		newImportCmd(),
 		newLedgerCmd(),
 		newBenchCmd(),
+		newFarEndCmd(),
 	}
 }
 

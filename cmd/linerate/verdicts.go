@@ -71,13 +71,23 @@ func printSchedule(w io.Writer, s study.Spec, asJSON bool) error {
 			Schedule []scheduled `json:"schedule"`
 		}{1, s.Name, *s.Seed, out})
 	}
-	fmt.Fprintf(w, "study %s, seed %d: %d trials\n", s.Name, *s.Seed, len(slots))
+	fmt.Fprintf(w, "study %s, seed %d: %d trials", s.Name, *s.Seed, len(slots))
+	if n := s.Reboots(slots); n > 0 {
+		fmt.Fprintf(w, ", %d boots of the DUT", n)
+	}
+	fmt.Fprintln(w)
+	row := func(i int) string {
+		if s.Design == study.Series {
+			return slots[i].Part + " series " + slots[i].Variant
+		}
+		return fmt.Sprintf("%s block %d", slots[i].Part, slots[i].Block)
+	}
 	for i, slot := range slots {
-		if slot.Order == 1 {
-			fmt.Fprintf(w, "%s block %d:", slot.Part, slot.Block)
+		if i == 0 || row(i) != row(i-1) {
+			fmt.Fprintf(w, "%s:", row(i))
 		}
 		fmt.Fprintf(w, " %s", slot.Variant)
-		if i+1 == len(slots) || slots[i+1].Order == 1 {
+		if i+1 == len(slots) || row(i) != row(i+1) {
 			fmt.Fprintln(w)
 		}
 	}

@@ -150,6 +150,10 @@ func (r *run) measure(ctx context.Context, part study.Part, o *study.Observation
 		c.settle = r.bed.Settle
 	}
 	var dead *dropWatch
+	tell, err := r.telemetry(ctx, o)
+	if err != nil {
+		return nil, err
+	}
 	run, failed := c.run(ctx, offer, part.Warmup, func() error {
 		if o.Before, err = r.bed.Counters(); err == nil {
 			dead, err = watchDrops(dropsOf(r.bed))
@@ -172,9 +176,29 @@ func (r *run) measure(ctx context.Context, part study.Part, o *study.Observation
 	if err != nil {
 		return nil, err
 	}
+	tell()
 	o.CPUs = compare(before, after)
 	o.Sent, o.Received, o.Contention = run.sent, run.received, run.contention.Seconds()
 	return errors.Join(failed, settled), nil
+}
+
+// telemetry begins to watch what the DUT's own counters say, where it has some
+// to read; tell ends it. A DUT that will not tell afterwards has no telemetry.
+func (r *run) telemetry(ctx context.Context, o *study.Observation) (tell func(), err error) {
+	o.Machines = r.task.Spec.OnMachines()
+	bed, ok := r.bed.(testbed.Telemeter)
+	if !ok {
+		return func() {}, nil
+	}
+	before, err := bed.Telemetry(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read what the DUT says of itself: %w", err)
+	}
+	return func() {
+		if after, err := bed.Telemetry(ctx); err == nil {
+			o.DUT = after.Since(before)
+		}
+	}, nil
 }
 
 // chain is what frames pass: a generator and a receiver on two ports, with the

@@ -211,6 +211,9 @@ func (r *Results) compareAA(s Spec, seed uint64) {
 
 // warn collects what a reader must know before believing the verdicts.
 func (r *Results) warn(s Spec) {
+	if what := s.confounded(); what != "" {
+		r.Warnings = append(r.Warnings, what)
+	}
 	if r.AA.Verdict.Differs() {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the A/A arm differs from the control by %s although both are %s: distrust effects below %s",
 			show.Optional(r.AA.EffectPercent, show.SignedPercent), s.Control, show.Optional(r.NoiseFloor, show.Percent)))

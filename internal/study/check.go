@@ -44,7 +44,7 @@ var nameRE = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 
 // check finds the first thing that makes the study impossible, or nil.
 func (s *Spec) check() *problem {
-	for _, f := range []func() *problem{s.checkHead, s.checkSweeps, s.checkPoints, s.checkWorkload, s.checkVariants, s.checkParts, s.checkMetrics, s.checkGates, s.Looks.check} {
+	for _, f := range []func() *problem{s.checkHead, s.checkTestbed, s.checkSweeps, s.checkPoints, s.checkWorkload, s.checkVariants, s.checkPlace, s.checkParts, s.checkMetrics, s.checkGates, s.Looks.check} {
 		if p := f(); p != nil {
 			return p
 		}
@@ -58,10 +58,6 @@ func (s *Spec) checkHead() *problem {
 		return wrong("name", "name %q is not a name: lower-case letters, digits, dots and dashes", s.Name)
 	case s.Question == "":
 		return wrong("name", "study %s asks no question", s.Name).advise("add a line, question: What does … cost?")
-	case s.Testbed.Kind != "netns":
-		return wrong("testbed.kind", "unknown testbed %q", s.Testbed.Kind).advise("known: netns (network namespaces on this machine)")
-	case s.Reset != "namespace":
-		return wrong("reset", "testbed netns cannot reset by %q", s.Reset).advise("known: namespace (the DUT's namespace is rebuilt)")
 	case s.Blocks < 1 || s.Blocks > maxBlocks:
 		return wrong("blocks", "blocks: %d is not within 1 and %d", s.Blocks, maxBlocks)
 	case s.Retries < 0 || s.Retries > 100:

@@ -17,6 +17,7 @@ func (s Setting) kinds() (given []string) {
 		{"sysctl", s.Sysctl != ""}, {"nft", s.NFT != nil}, {"firewall", s.Firewall != nil}, {"route", s.Route != ""}, {"routes", s.Routes != nil},
 		{"hops", s.Hops != 0}, {"forward", s.Forward != ""}, {"policy_rules", s.PolicyRules != 0}, {"cpus", s.CPUs != 0},
 		{"link", s.Link != ""}, {"napi", s.NAPI != ""}, {"command", len(s.Command) > 0},
+		{"files", s.Files != ""}, {"rc", s.RC != ""}, {"loader", s.Loader != ""}, {"pf", s.PF != nil}, {"ipfw", s.IPFW != nil},
 	} {
 		if k.is {
 			given = append(given, k.name)
@@ -35,7 +36,7 @@ const (
 func (s Setting) check(path string) *problem {
 	given := s.kinds()
 	if len(given) != 1 {
-		return wrong(path, "a setting has exactly one of sysctl, nft, firewall, route, routes, hops, forward, policy_rules, cpus, link, napi, command; this one has %d", len(given))
+		return wrong(path, "a setting has exactly one of sysctl, nft, firewall, route, routes, hops, forward, policy_rules, cpus, link, napi, command, files, rc, loader, pf, ipfw; this one has %d", len(given))
 	}
 	if p := s.checkBeside(path, given[0]); p != nil {
 		return p
@@ -45,6 +46,10 @@ func (s Setting) check(path string) *problem {
 		return checkRoute(path+".route", s.Route)
 	case "nft":
 		return s.NFT.check(path + ".nft")
+	case "pf":
+		return s.PF.check(path + ".pf")
+	case "ipfw":
+		return s.IPFW.check(path + ".ipfw")
 	case "firewall":
 		return s.Firewall.check(path + ".firewall")
 	case "routes":
@@ -67,8 +72,10 @@ func (s Setting) check(path string) *problem {
 
 // checkBeside checks the keys that complete a kind.
 func (s Setting) checkBeside(path, kind string) *problem {
-	valued := kind == "sysctl" || kind == "link" || kind == "napi"
+	valued := kind == "sysctl" || kind == "link" || kind == "napi" || kind == "rc" || kind == "loader"
 	switch {
+	case len(s.Undo) > 0 && kind != "command":
+		return wrong(path+".undo", "only a command has an undo: all else knows its own")
 	case s.Scope != "" && s.Scope != ScopeHost:
 		return wrong(path+".scope", "unknown scope %q", s.Scope).advise("known: host (global to the kernel), or none")
 	case valued && s.Value == "":

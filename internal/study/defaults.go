@@ -32,8 +32,7 @@ var DefaultGates = Gates{
 // has, so that a zero that was written is not mistaken for silence.
 func (s *Spec) fill(said func(path string) bool) {
 	s.Version = SpecVersion
-	orString(&s.Testbed.Kind, "netns")
-	orString(&s.Reset, "namespace")
+	s.fillTestbed()
 	orString(&s.Workload.Family, "ipv4")
 	orString(&s.Workload.Order, "round-robin")
 	if len(s.Workload.Sizes) == 0 && s.Workload.IMIX == "" {

@@ -15,7 +15,7 @@ func Judge(p Part, g Gates, o Observation, bypassNS float64) (metrics map[string
 	metrics = map[string]float64{}
 	if p.Search != nil {
 		searchMetrics(metrics, p, o)
-		return metrics, append(machineGates(g, o), searchGates(o)...)
+		return metrics, append(append(machineGates(g, o), machineOutcome(o)...), searchGates(o)...)
 	}
 	if p.Mode == testbed.Cost {
 		if o.Interleaved != nil {
@@ -25,7 +25,7 @@ func Judge(p Part, g Gates, o Observation, bypassNS float64) (metrics map[string
 	} else {
 		overloadMetrics(metrics, o)
 	}
-	reasons = machineGates(g, o)
+	reasons = append(machineGates(g, o), machineOutcome(o)...)
 	reasons = append(reasons, trafficGates(g, o)...)
 	if p.Mode == testbed.Cost {
 		reasons = append(reasons, costGates(g, o, metrics)...)

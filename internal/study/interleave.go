@@ -40,6 +40,9 @@ const BypassLane = "(bypass)"
 // have several DUTs up at once: in mode overload, where searches advance in
 // lockstep, and in mode cost. A study may ask for sequential trials.
 func (s *Spec) Interleaving(p Part) Interleaving {
+	if s.OnMachines() {
+		return InSequence // there is one DUT
+	}
 	if p.Mode == testbed.Overload && (s.Interleave == nil || *s.Interleave) && !s.hostScope() {
 		if p.Search != nil {
 			return Lockstep

@@ -14,6 +14,7 @@ import (
 // guessed, what was meant. Defaults are filled in.
 func Parse(file string, data []byte) (Spec, error) {
 	var s Spec
+	data = groupedBlocks.ReplaceAll(data, []byte("design: grouped"))
 	var made map[string][]origin
 	kind := yamlfile.Kind{Noun: "a study", Content: "name, question and variants", Version: SpecVersion,
 		Rewrite: func(p *yamlfile.Places, root ast.Node) { made = expand(p, root) }}

@@ -107,7 +107,7 @@ func TestParseRefuses(t *testing.T) {
 		{"no primary", small + "metrics: [{metric: cost_ns_per_packet}]\n", "s.yaml:8: 0 metrics are primary", "primary: true"},
 		{"margin", small + "metrics: [{metric: cost_ns_per_packet, primary: true, margin_percent: -1}]\n", "s.yaml:8: margin_percent: -1", ""},
 		{"gate", small + "gates: {headroom: 0.5}\n", "s.yaml:8: headroom: 0.5 is not within 1 and 100", ""},
-		{"testbed", small + "testbed: {kind: ssh}\n", `s.yaml:8: unknown testbed "ssh"`, "netns"},
+		{"testbed", small + "testbed: {kind: sshh}\n", `s.yaml:8: unknown testbed "sshh"`, "netns"},
 		{"two mechanisms", strings.Replace(small, "- nft: {linear: 1}", "- {nft: {linear: 1}, sysctl: a.b}", 1), "s.yaml:7: a setting has exactly one of", ""},
 		{"sysctl without value", strings.Replace(small, "nft: {linear: 1}", "sysctl: a.b", 1), "s.yaml:7: the setting has no value", "value:"},
 		{"route without next hop", strings.Replace(small, "nft: {linear: 1}", "route: 240.0.0.0/8", 1), "s.yaml:7: a route has a next hop", "via:"},

@@ -26,9 +26,20 @@ func Schedule(s Spec, seed uint64) []Slot {
 	block := 0
 	for _, p := range s.Parts {
 		rng := rand.New(rand.NewPCG(seed, nameHash(p.Name)))
+		if s.Design == Series {
+			slots = append(slots, s.series(p, block+1)...)
+			block += p.Blocks
+			continue
+		}
+		last := ""
 		for range p.Blocks {
 			block++
-			for i, arm := range shuffled(s.Arms(), rng) {
+			arms := shuffled(s.Arms(), rng)
+			if s.Design == Grouped {
+				arms = s.grouped(rng, last)
+				last = s.bootKey(arms[len(arms)-1])
+			}
+			for i, arm := range arms {
 				slots = append(slots, Slot{Part: p.Name, Block: block, Order: i + 1, Variant: arm})
 			}
 		}
@@ -57,6 +68,9 @@ func nameHash(name string) uint64 {
 // Variants found unavailable are passed over, and so are parts for which skip
 // (which may be nil) is true.
 func Next(s Spec, seed uint64, done []Trial, skip func(Part) bool) (Slot, bool) {
+	if s.Design == Series {
+		return nextOfSeries(s, seed, done, skip)
+	}
 	unavailable := map[string]bool{}
 	byBlock := map[int][]Trial{}
 	for _, t := range done {

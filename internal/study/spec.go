@@ -19,15 +19,17 @@ const SpecVersion = 1
 type Spec struct {
 	// Version is that of the format: SpecVersion, which is also what a study
 	// that does not say has.
-	Version  int       `yaml:"version"`
-	Name     string    `yaml:"name"`
-	Question string    `yaml:"question"`
-	Summary  string    `yaml:"summary,omitempty"`
-	Source   string    `yaml:"source,omitempty"` // where the question comes from
-	Topic    string    `yaml:"topic,omitempty"`  // what it is about, by which studies are listed
-	Seed     *uint64   `yaml:"seed,omitempty"`   // of the schedule; nil: drawn when run
-	Testbed  Testbed   `yaml:"testbed"`
-	Reset    string    `yaml:"reset"` // what makes blocks independent: "namespace"
+	Version  int     `yaml:"version"`
+	Name     string  `yaml:"name"`
+	Question string  `yaml:"question"`
+	Summary  string  `yaml:"summary,omitempty"`
+	Source   string  `yaml:"source,omitempty"` // where the question comes from
+	Topic    string  `yaml:"topic,omitempty"`  // what it is about, by which studies are listed
+	Seed     *uint64 `yaml:"seed,omitempty"`   // of the schedule; nil: drawn when run
+	Testbed  Testbed `yaml:"testbed"`
+	Reset    string  `yaml:"reset"` // what makes trials independent
+	// Design is the order of the trials: Blocks, Grouped or Series.
+	Design   string    `yaml:"design"`
 	Workload Workload  `yaml:"workload"`
 	Sweep    []Sweep   `yaml:"sweep,omitempty"`
 	Control  string    `yaml:"control"` // the variant that all others are compared with
@@ -48,7 +50,9 @@ type Spec struct {
 
 // Testbed names the kind of testbed a study runs on.
 type Testbed struct {
-	Kind string `yaml:"kind"` // "netns"
+	Kind string `yaml:"kind"` // "netns", "ssh" or "ports"
+	// File describes the machines of kinds ssh and ports; beside the study.
+	File string `yaml:"file,omitempty"`
 }
 
 // Workload is what all parts of a study offer.
@@ -105,11 +109,20 @@ type Setting struct {
 	Link        string   `yaml:"link,omitempty"`
 	NAPI        string   `yaml:"napi,omitempty"`
 	Command     []string `yaml:"command,omitempty,flow"`
-	Value       string   `yaml:"value,omitempty"`
-	Via         string   `yaml:"via,omitempty"`    // a route's next hop
-	Device      string   `yaml:"device,omitempty"` // "ingress" or "egress"
-	Over        string   `yaml:"over,omitempty"`   // what joins hops: "vlan", "gre", "wireguard" …
-	Scope       string   `yaml:"scope,omitempty"`  // "host" or nothing
+	// Of testbeds of machines: a configuration set (a directory beside the
+	// study, laid over the DUT's root), a variable of rc.conf or loader.conf,
+	// and rulesets.
+	Files  string   `yaml:"files,omitempty"`
+	RC     string   `yaml:"rc,omitempty"`
+	Loader string   `yaml:"loader,omitempty"`
+	PF     *Ruleset `yaml:"pf,omitempty"`
+	IPFW   *Ruleset `yaml:"ipfw,omitempty"`
+	Value  string   `yaml:"value,omitempty"`
+	Undo   []string `yaml:"undo,omitempty,flow"` // takes a command back
+	Via    string   `yaml:"via,omitempty"`       // a route's next hop
+	Device string   `yaml:"device,omitempty"`    // "ingress" or "egress"
+	Over   string   `yaml:"over,omitempty"`      // what joins hops: "vlan", "gre", "wireguard" …
+	Scope  string   `yaml:"scope,omitempty"`     // "host" or nothing
 }
 
 // Firewall is a packet filter by what it does: rules in a row that never match,
@@ -234,7 +247,9 @@ func (s Setting) Setting() setting.Setting {
 	case s.NAPI != "":
 		out.Mechanism, out.Name = setting.NAPI, s.NAPI
 	case len(s.Command) > 0:
-		out.Mechanism, out.Argv = setting.Command, s.Command
+		out.Mechanism, out.Argv, out.Undo = setting.Command, s.Command, s.Undo
+	default:
+		out, _ = s.machineSetting()
 	}
 	return out
 }

@@ -42,6 +42,11 @@ type Observation struct {
 	Contention float64           `json:"foreign_seconds"` // the measuring CPU worked for others
 	Extra      map[string]string `json:"extra,omitempty"`
 	Search     *SearchRun        `json:"search,omitempty"` // of a part that searches
+	// Machines is true where generator, DUT and receiver are machines of
+	// their own; DUT is what the DUT's own counters and sensors say: by how
+	// much a counter grew, or where a sensor stood after the trial.
+	Machines bool               `json:"machines,omitempty"`
+	DUT      map[string]float64 `json:"dut,omitempty"`
 	// Interleaved is there where all arms of the block took turns.
 	Interleaved *Interleaved `json:"interleaved,omitempty"`
 	// Drops is by how much the DUT's counters moved while the traffic ran,

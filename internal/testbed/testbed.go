@@ -138,3 +138,29 @@ type ErrUnavailable struct {
 }
 
 func (e *ErrUnavailable) Error() string { return e.Setting + " is unavailable: " + e.Reason }
+
+// Telemeter is a Bed whose DUT has counters and sensors of its own to tell of.
+type Telemeter interface {
+	// Telemetry reads them: counters of a kind grow, gauges stand somewhere.
+	Telemetry(ctx context.Context) (Telemetry, error)
+}
+
+// Telemetry is what a DUT says of itself at a moment, by name.
+type Telemetry struct {
+	Counters map[string]float64
+	Gauges   map[string]float64 // °C, MHz
+}
+
+// Since is by how much each counter grew that did, and where the gauges stand.
+func (t Telemetry) Since(before Telemetry) map[string]float64 {
+	out := map[string]float64{}
+	for name, v := range t.Counters {
+		if d := v - before.Counters[name]; d != 0 {
+			out[name] = d
+		}
+	}
+	for name, v := range t.Gauges {
+		out[name] = v
+	}
+	return out
+}

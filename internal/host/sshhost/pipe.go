@@ -48,8 +48,11 @@ func (c *Client) pipe(script string, args []string) (io.ReadWriteCloser, error) 
 	if c.become != "" {
 		words = append([]string{c.become, "-n"}, words...)
 	}
+	for _, a := range args {
+		words = append(words, "'"+a+"'")
+	}
 	if err == nil {
-		err = session.Start(strings.Join(append(words, args...), " "))
+		err = session.Start(strings.Join(words, " "))
 	}
 	if err != nil {
 		session.Close()

@@ -3,6 +3,7 @@ package farload
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"linerate/internal/load"
@@ -11,51 +12,113 @@ import (
 
 // Engine generates on one machine and receives on another, or on the same.
 type Engine struct {
-	Generator, Receiver *Link
+	Generator, Receiver *Side
+}
+
+// Side is one machine of an engine, and a link to it that is made anew when it
+// was lost: what it did is lost then, and the next trial goes on.
+type Side struct {
+	Start func(ctx context.Context) (*Link, error)
+
+	mu   sync.Mutex
+	link *Link
+}
+
+// Link is the link to the machine.
+func (s *Side) Link(ctx context.Context) (*Link, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.link != nil && s.link.Broken() == nil {
+		return s.link, nil
+	}
+	if s.link != nil {
+		s.link.Close()
+	}
+	var err error
+	s.link, err = s.Start(ctx)
+	return s.link, err
+}
+
+// Close ends the far program.
+func (s *Side) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.link == nil {
+		return nil
+	}
+	return s.link.Close()
+}
+
+// hello is what the machine said; empty before it was asked.
+func (s *Side) hello() Hello {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.link == nil {
+		return Hello{}
+	}
+	return s.link.Hello()
+}
+
+// reconnect bounds how long a lost machine is waited for.
+const reconnect = time.Minute
+
+// ask reaches a side for something that knows no context.
+func (s *Side) ask(q request) (*Link, response, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), reconnect)
+	defer cancel()
+	l, err := s.Link(ctx)
+	if err != nil {
+		return nil, response{}, err
+	}
+	r, err := l.call(ctx, q)
+	return l, r, err
 }
 
 var _ load.Engine = (*Engine)(nil)
 
 // Name is the far engines'.
 func (e *Engine) Name() string {
-	g, r := e.Generator.Hello().Engine, e.Receiver.Hello().Engine
+	g, r := e.Generator.hello().Engine, e.Receiver.hello().Engine
 	if g == r {
 		return g
 	}
 	return g + " → " + r
 }
 
-// Available says whether the links hold.
+// Available says whether both machines can be reached.
 func (e *Engine) Available() error {
-	if err := e.Generator.Broken(); err != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), reconnect)
+	defer cancel()
+	if _, err := e.Generator.Link(ctx); err != nil {
 		return err
 	}
-	return e.Receiver.Broken()
+	_, err := e.Receiver.Link(ctx)
+	return err
 }
 
 // OneClock reports whether both sides are one machine, so that a time of one
 // can be taken from a time of the other.
 func (e *Engine) OneClock() bool {
-	g, r := e.Generator.Hello().Boot, e.Receiver.Hello().Boot
+	g, r := e.Generator.hello().Boot, e.Receiver.hello().Boot
 	return g != "" && g == r
 }
 
 // NewGenerator prepares the generator's side; the place is the link's.
 func (e *Engine) NewGenerator(spec load.Spec, _ testbed.Place) (load.Generator, error) {
-	r, err := e.Generator.call(context.Background(), request{Op: opGenerator, Spec: &spec})
+	l, r, err := e.Generator.ask(request{Op: opGenerator, Spec: &spec})
 	if err != nil {
 		return nil, err
 	}
-	return &generator{e.Generator, r.Handle}, nil
+	return &generator{l, r.Handle}, nil
 }
 
 // NewReceiver starts counting on the receiver's side.
 func (e *Engine) NewReceiver(device string, _ testbed.Place, w load.Watch) (load.Receiver, error) {
-	r, err := e.Receiver.call(context.Background(), request{Op: opReceiver, Device: device, Watch: &w})
+	l, r, err := e.Receiver.ask(request{Op: opReceiver, Device: device, Watch: &w})
 	if err != nil {
 		return nil, err
 	}
-	return &receiver{e.Receiver, r.Handle, e.OneClock()}, nil
+	return &receiver{l, r.Handle, e.OneClock()}, nil
 }
 
 type generator struct {

@@ -74,10 +74,18 @@ func pair(t *testing.T, boot string) (*Link, fake, chan error) {
 	return l, f, ended
 }
 
+// side is a machine whose link cannot be made anew.
+func side(l *Link) *Side {
+	return &Side{link: l, Start: func(context.Context) (*Link, error) { return nil, l.Broken() }}
+}
+
 func TestOverTheLink(t *testing.T) {
 	a, f, ended := pair(t, "boot-1")
 	b, _, _ := pair(t, "boot-2")
-	for _, e := range []*Engine{{a, a}, {a, b}} {
+	for _, e := range []*Engine{{side(a), side(a)}, {side(a), side(b)}} {
+		if err := e.Available(); err != nil || e.Name() != "fake" {
+			t.Fatal(err, e.Name())
+		}
 		g, err := e.NewGenerator(load.Spec{Device: "x"}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -98,7 +106,7 @@ func TestOverTheLink(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	e := &Engine{a, a}
+	e := &Engine{side(a), side(a)}
 	if _, err := e.NewGenerator(load.Spec{Device: "none"}, nil); !errors.Is(err, load.ErrNotHere) || hint.Of(err) != "plug it in" || !strings.Contains(err.Error(), "far: no such device") {
 		t.Errorf("%v, hint %q", err, hint.Of(err))
 	}
@@ -131,7 +139,7 @@ func TestOverTheLink(t *testing.T) {
 
 func TestCancelledRunGivesItsAccount(t *testing.T) {
 	l, _, _ := pair(t, "")
-	g, err := (&Engine{l, l}).NewGenerator(load.Spec{Device: "x"}, nil)
+	g, err := (&Engine{side(l), side(l)}).NewGenerator(load.Spec{Device: "x"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

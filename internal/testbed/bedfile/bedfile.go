@@ -48,7 +48,10 @@ type File struct {
 	// studies with reset: services.
 	Services [][]string `yaml:"services,omitempty,flow"`
 	Reboot   Reboot     `yaml:"reboot,omitempty"`
-	Traffic  Traffic    `yaml:"traffic,omitempty"`
+	// Window is how long the DUT stays changed when nothing is heard of the
+	// controller (the longest trial twice, and five minutes).
+	Window  Duration `yaml:"window,omitempty"`
+	Traffic Traffic  `yaml:"traffic,omitempty"`
 	// Images installs what a variant's image names: the command is run on
 	// this machine.
 	Images map[string]Image `yaml:"images,omitempty"`

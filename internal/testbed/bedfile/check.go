@@ -184,6 +184,8 @@ func (f *File) checkCommands() *problem {
 		return wrong("reboot.wait", "wait: %s is not within 5s and 2h", time.Duration(r.Wait))
 	case r.Attempts < 1 || r.Attempts > 10:
 		return wrong("reboot.attempts", "attempts: %d is not within 1 and 10", r.Attempts)
+	case f.Window != 0 && (time.Duration(f.Window) < 10*time.Second || time.Duration(f.Window) > 24*time.Hour):
+		return wrong("window", "window: %s is not within 10s and 24h", time.Duration(f.Window))
 	case time.Duration(r.Rest) < 0 || time.Duration(r.Rest) > 10*time.Minute:
 		return wrong("reboot.rest", "rest: %s is not within 0s and 10m", time.Duration(r.Rest))
 	}

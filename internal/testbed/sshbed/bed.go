@@ -43,6 +43,8 @@ type Options struct {
 	// Window is the dead-man's: how long the DUT stays changed when nothing
 	// is heard of the controller. It must be longer than any trial.
 	Window time.Duration
+	// Grouped leaves a boot out between variants that a boot sets alike.
+	Grouped bool
 	// Owner names who holds the testbed, a plain word: the same for a study
 	// and its resumption.
 	Owner string
@@ -73,6 +75,8 @@ type Bed struct {
 	past    []string
 	// booted: this boot has read settings of a variant, or nobody knows.
 	booted  bool
+	last    string // digest of the settings of the trial before
+	armed   time.Time
 	closed  bool
 	reboots int
 }

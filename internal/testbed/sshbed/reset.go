@@ -46,9 +46,13 @@ func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Ap
 	if err := b.held(ctx); err != nil {
 		return a, err
 	}
+	if same, err := b.sameBoot(ctx, settings, &a); same || err != nil {
+		return a, err
+	}
 	if err := b.putBack(ctx, "the next trial"); err != nil {
 		return a, err
 	}
+	b.last = ""
 	v, err := b.variant(ctx, settings)
 	if err != nil {
 		return a, err
@@ -61,9 +65,28 @@ func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Ap
 	if err != nil {
 		return a, err
 	}
+	b.last, b.armed = a.Digest, start
 	a.Seconds = time.Since(start).Seconds()
 	b.base, err = countersOf(ctx, b.dut(), b.in, b.out)
 	return a, err
+}
+
+// sameBoot goes on with the boot that is, where the study allows it and the DUT
+// is as the settings want it already.
+func (b *Bed) sameBoot(ctx context.Context, settings []setting.Setting, a *testbed.Applied) (bool, error) {
+	if !b.o.Grouped || b.o.Reset != Reboot || b.last != a.Digest || time.Since(b.armed) > b.o.Window/2 {
+		return false, nil // or the dead-man's switch may be near
+	}
+	v, err := b.variant(ctx, settings)
+	if err != nil {
+		return false, err
+	}
+	if a.ReadBack, a.NotTaken, err = b.readBoot(ctx, v); err != nil {
+		return false, err
+	}
+	a.Notes = append(a.Notes, "the boot of the trial before")
+	b.base, err = countersOf(ctx, b.dut(), b.in, b.out)
+	return true, err
 }
 
 // held makes sure that the testbed is still this study's.

@@ -1,0 +1,45 @@
+//go:build linux || freebsd
+
+package main
+
+import (
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/load/farload"
+)
+
+// newFarEndCmd is what linerate runs of itself on the machines of a testbed.
+func newFarEndCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:    "far-end [DIR]",
+		Short:  "generate and receive for a linerate elsewhere, asked on standard input",
+		Hidden: true,
+		Args:   cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				if err := farload.Removes(args[0]); err != nil {
+					return err
+				}
+			}
+			engine, err := engineNamed(autoEngine, cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			return farload.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), engine,
+				farload.Hello{Version: version(), OS: runtime.GOOS, Boot: bootID()})
+		},
+	}
+}
+
+// bootID names this machine's boot, "" where nothing is known of it.
+func bootID() string {
+	data, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(data))
+}

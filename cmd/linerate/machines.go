@@ -1,0 +1,288 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"linerate/internal/fact"
+	"linerate/internal/hint"
+	"linerate/internal/host/localhost"
+	"linerate/internal/host/sshhost"
+	"linerate/internal/lab"
+	"linerate/internal/load"
+	"linerate/internal/load/farload"
+	"linerate/internal/plan"
+	"linerate/internal/study"
+	"linerate/internal/studydir"
+	"linerate/internal/testbed"
+	"linerate/internal/testbed/bedfile"
+	"linerate/internal/testbed/sshbed"
+)
+
+// machines are the hosts of a testbed's file, reached.
+type machines struct {
+	file   bedfile.File
+	config string // of ssh, "" for the user's
+	talk   io.Writer
+}
+
+// readBedFile reads a testbed's file.
+func readBedFile(path string) (bedfile.File, []byte, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return bedfile.File{}, nil, hint.With(hint.Usagef("no testbed file %s", path), "docs/reference/testbed.md says what it holds")
+	}
+	if err != nil {
+		return bedfile.File{}, nil, fmt.Errorf("read the testbed: %w", err)
+	}
+	f, err := bedfile.Parse(path, data)
+	return f, data, err
+}
+
+// Patience with connections that do not answer: a DUT under overload is
+// allowed its silence, generators and receivers are not.
+const (
+	dutSilence   = 3 * time.Minute
+	outerSilence = 20 * time.Second
+)
+
+// conn reaches a host by its role; nil for a DUT that the file does not have.
+func (m *machines) conn(role string) (sshbed.Conn, error) {
+	h := map[string]*bedfile.Host{bedfile.DUT: m.file.Hosts.DUT, bedfile.Generator: m.file.Hosts.Generator, bedfile.Receiver: m.file.Hosts.Receiver}[role]
+	if h == nil {
+		return nil, nil
+	}
+	if h.SSH == "" {
+		return localConn(h.Namespace), nil
+	}
+	target, err := sshhost.ParseTarget(h.SSH)
+	if err != nil {
+		return nil, err
+	}
+	o := sshhost.Options{Become: h.Become, Alive: outerSilence}
+	if role == bedfile.DUT {
+		o.Alive = dutSilence
+	}
+	if m.config != "" {
+		o.Configs = []string{m.config}
+	}
+	return &sshhost.Runner{Name: h.SSH, Dial: func(ctx context.Context) (*sshhost.Client, error) { return sshhost.Dial(ctx, target, o) }}, nil
+}
+
+// localConn is this machine, or a network namespace of it.
+func localConn(namespace string) sshbed.Conn {
+	r := &localhost.Runner{}
+	if namespace != "" {
+		r.Start = func(c *exec.Cmd) error {
+			inside := exec.Command("ip", append([]string{"netns", "exec", namespace}, c.Args...)...)
+			inside.Stdin, inside.Stdout, inside.Stderr, inside.Env, inside.SysProcAttr, inside.WaitDelay = c.Stdin, c.Stdout, c.Stderr, c.Env, c.SysProcAttr, c.WaitDelay
+			return inside.Run()
+		}
+	}
+	return r
+}
+
+// side is a host's part in the traffic.
+func (m *machines) side(role string) (*farload.Side, error) {
+	h := m.file.Hosts.Generator
+	if role == bedfile.Receiver {
+		h = m.file.Hosts.Receiver
+	}
+	c, err := m.conn(role)
+	if err != nil {
+		return nil, err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	name := h.SSH
+	if name == "" {
+		name = "this machine"
+	}
+	return &farload.Side{Start: func(ctx context.Context) (*farload.Link, error) {
+		return farload.Start(ctx, farload.Far{Name: name, Host: c, Local: h.SSH == "", Namespace: h.Namespace, Program: program})
+	}}, nil
+}
+
+// engine makes what generates and counts.
+func (m *machines) engine() (load.Engine, func() error, error) {
+	g, err := m.side(bedfile.Generator)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := g
+	if !m.file.OneOuter() || m.file.Hosts.Generator.Namespace != m.file.Hosts.Receiver.Namespace {
+		if r, err = m.side(bedfile.Receiver); err != nil {
+			return nil, nil, err
+		}
+	}
+	e := &farload.Engine{Generator: g, Receiver: r}
+	return e, func() error { return errors.Join(g.Close(), r.Close()) }, nil
+}
+
+// bed brings the testbed up.
+func (m *machines) bed(ctx context.Context, o sshbed.Options) (*sshbed.Bed, error) {
+	o.File, o.Local = m.file, runHere
+	o.Say = func(format string, args ...any) { fmt.Fprintf(m.talk, "linerate: "+format+"\n", args...) }
+	var err error
+	for role, c := range map[string]*sshbed.Conn{bedfile.DUT: &o.DUT, bedfile.Generator: &o.Generator, bedfile.Receiver: &o.Receiver} {
+		if *c, err = m.conn(role); err != nil {
+			return nil, err
+		}
+	}
+	return sshbed.Up(ctx, o)
+}
+
+// runHere runs a command of the testbed's file on this machine.
+func runHere(ctx context.Context, argv []string) error {
+	out, err := exec.CommandContext(ctx, argv[0], argv[1:]...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %.200s", err, out)
+	}
+	return nil
+}
+
+// openMachines opens a testbed of machines for the study whose record is at o.record.
+func openMachines(ctx context.Context, o labOptions) (*openedLab, error) {
+	file, _, err := readBedFile(filepath.Join(o.record, studydir.TestbedFile))
+	if err != nil {
+		return nil, err
+	}
+	m := &machines{file: file, config: o.sshConfig, talk: os.Stderr}
+	sets, err := studydir.ReadSets(o.record)
+	if err != nil {
+		return nil, err
+	}
+	engine, done, err := m.engine()
+	if err != nil {
+		return nil, err
+	}
+	if err := engine.Available(); err != nil {
+		return nil, errors.Join(err, done())
+	}
+	facts, err := m.facts(ctx)
+	if err != nil {
+		return nil, errors.Join(err, done())
+	}
+	up := func(ctx context.Context, _ testbed.Mode) (testbed.Bed, error) {
+		return m.bed(ctx, sshbed.Options{Reset: o.spec.Reset, Window: windowOf(o.spec, file), Owner: ownerOf(o.record), Tree: treesOf(sets), Grouped: o.spec.Design == study.Grouped})
+	}
+	l := &lab.Lab{Up: up, Engine: engine, Machine: onlooker{}, AllowHost: true}
+	return &openedLab{lab: l, facts: facts, label: sshbed.Label, close: done}, nil
+}
+
+// facts are the DUT's, or this machine's where the DUT is not reached.
+func (m *machines) facts(ctx context.Context) (*fact.Facts, error) {
+	if m.file.Hosts.DUT == nil {
+		return (&source{}).facts(ctx, nil)
+	}
+	s := &source{remote: remote{become: m.file.Hosts.DUT.Become, timeout: 5 * time.Minute, config: m.config, talk: func() io.Writer { return m.talk }}}
+	return s.facts(ctx, []string{m.file.Hosts.DUT.SSH})
+}
+
+// windowOf is how long the DUT stays changed when nothing is heard of us.
+func windowOf(s study.Spec, f bedfile.File) time.Duration {
+	if f.Window != 0 {
+		return time.Duration(f.Window)
+	}
+	longest := 0.0
+	for _, p := range s.Parts {
+		longest = max(longest, p.Expected())
+	}
+	return 5*time.Minute + 2*time.Duration(longest*float64(time.Second))
+}
+
+// ownerOf names a study by the place of its record: the same when it goes on.
+func ownerOf(record string) string {
+	abs, err := filepath.Abs(record)
+	if err != nil {
+		abs = record
+	}
+	host, _ := os.Hostname()
+	sum := sha256.Sum256([]byte(host + "\n" + abs))
+	name := ""
+	for _, r := range host {
+		if len(name) < 32 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.') {
+			name += string(r)
+		}
+	}
+	return name + "/" + hex.EncodeToString(sum[:])[:16]
+}
+
+// treesOf finds a configuration set by its name in the study.
+func treesOf(sets map[string][]studydir.SetFile) func(string) ([]plan.File, error) {
+	return func(name string) ([]plan.File, error) {
+		set, ok := sets[name]
+		if !ok {
+			return nil, fmt.Errorf("the study's record has no configuration set %s", name)
+		}
+		files := make([]plan.File, len(set))
+		for i, f := range set {
+			files[i] = plan.File{Path: f.Path, Mode: uint32(f.Mode.Perm()), Content: f.Text}
+		}
+		return files, nil
+	}
+}
+
+// onlooker is this machine beside a testbed that is elsewhere: what it does
+// itself matters to no trial.
+type onlooker struct{}
+
+// Now is this machine's clock.
+func (onlooker) Now() time.Time { return time.Now() }
+
+// Spin times nothing: the testbed pins nothing here.
+func (onlooker) Spin(int) (float64, error) { return 0, nil }
+
+// Stolen is nothing.
+func (onlooker) Stolen(int) (time.Duration, error) { return 0, nil }
+
+// Load1 is nobody's.
+func (onlooker) Load1() float64 { return 0 }
+
+// Meter watches nothing.
+func (onlooker) Meter(in testbed.Place, _ int) (testbed.Place, func() time.Duration) {
+	return in, func() time.Duration { return 0 }
+}
+
+// Watch watches nothing.
+func (onlooker) Watch(int, int) func() time.Duration { return func() time.Duration { return 0 } }
+
+// gather reads what a study on machines needs beside its file: the testbed and
+// the configuration sets.
+func gather(s study.Spec, studyFile string) (bed []byte, sets map[string][]studydir.SetFile, err error) {
+	dir := filepath.Dir(studyFile)
+	place := func(name string) string {
+		if filepath.IsAbs(name) {
+			return name
+		}
+		return filepath.Join(dir, name)
+	}
+	if _, bed, err = readBedFile(place(s.Testbed.File)); err != nil {
+		return nil, nil, err
+	}
+	kept, err := studydir.ReadSets(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	sets = map[string][]studydir.SetFile{}
+	for _, name := range s.Trees() {
+		if sets[name] = kept[name]; sets[name] != nil {
+			continue
+		}
+		if sets[name], err = studydir.ReadSet(place(name)); err != nil {
+			return nil, nil, err
+		}
+	}
+	return bed, sets, nil
+}

@@ -1,0 +1,78 @@
+package farload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"linerate/internal/hint"
+	"linerate/internal/host"
+)
+
+// Far is where a program is to run.
+type Far struct {
+	Name      string // of the machine, for messages
+	Host      host.Piper
+	Local     bool   // it is this machine: nothing is copied
+	Namespace string // network namespace to run in, or ""
+	// Program is this program's file here, to be copied there. It is
+	// removed there as soon as it runs.
+	Program string
+}
+
+// copyScript takes a program of $1 bytes from standard input and becomes it,
+// in namespace $2 unless that is -. It is told where it is, to remove that.
+const copyScript = `PATH=$PATH:/sbin:/usr/sbin; umask 077; d=$(mktemp -d /tmp/linerate.XXXXXXXX) || exit 1; trap "rm -rf $d" EXIT; ` +
+	`head -c $1 >$d/linerate && chmod 700 $d/linerate || exit 1; ` +
+	`if [ $2 = - ]; then exec $d/linerate far-end $d; else exec ip netns exec $2 $d/linerate far-end $d; fi`
+
+// localScript becomes the program of this machine.
+const localScript = `PATH=$PATH:/sbin:/usr/sbin; if [ $2 = - ]; then exec "$1" far-end; else exec ip netns exec $2 "$1" far-end; fi`
+
+// Start runs this program's far end on a machine.
+func Start(ctx context.Context, f Far) (*Link, error) {
+	namespace := f.Namespace
+	if namespace == "" {
+		namespace = "-"
+	}
+	if f.Local {
+		p, err := f.Host.Pipe(ctx, localScript, f.Program, namespace)
+		if err != nil {
+			return nil, err
+		}
+		return Connect(ctx, f.Name, p)
+	}
+	program, err := os.Open(f.Program)
+	if err != nil {
+		return nil, fmt.Errorf("copy this program to %s: %w", f.Name, err)
+	}
+	defer program.Close()
+	info, err := program.Stat()
+	if err != nil {
+		return nil, err
+	}
+	p, err := f.Host.Pipe(ctx, copyScript, strconv.FormatInt(info.Size(), 10), namespace)
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { p.Close() })
+	_, copied := io.Copy(struct{ io.Writer }{p}, program)
+	stop()
+	l, err := Connect(ctx, f.Name, p)
+	if err != nil {
+		return nil, hint.With(errors.Join(copied, fmt.Errorf("run this program on %s: %w", f.Name, err)),
+			"it is copied to /tmp there: is there room, may programs run there (mount option noexec), and is it the same system and processor as here?")
+	}
+	return l, nil
+}
+
+// Removes is what the far end does first: nothing of it stays on the machine.
+func Removes(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	return errors.Join(os.Remove(dir+"/linerate"), os.Remove(dir))
+}

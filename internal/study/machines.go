@@ -1,0 +1,270 @@
+package study
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+
+	"linerate/internal/setting"
+	"linerate/internal/testbed"
+	"linerate/internal/testbed/bedfile"
+)
+
+// What makes trials independent, by testbed: namespaces are rebuilt, machines
+// are put back, have services restarted, or boot.
+const (
+	ResetNamespace = "namespace"
+	ResetSettings  = "settings"
+	ResetServices  = "services"
+	ResetReboot    = "reboot"
+)
+
+// The designs of a study, by what they can tell apart.
+const (
+	// Blocks are randomised complete blocks: every block tries every arm
+	// once, in an order of its own.
+	Blocks = "blocks"
+	// Grouped are blocks in which arms that a boot sets alike follow each
+	// other without a boot between.
+	Grouped = "grouped"
+	// Series are all trials of an arm, then all of the next: the method of
+	// the labs before us.
+	Series = "series"
+)
+
+// OnMachines reports whether the testbed is one of machines, described by a
+// file.
+func (s *Spec) OnMachines() bool {
+	return s.Testbed.Kind == bedfile.KindSSH || s.Testbed.Kind == bedfile.KindPorts
+}
+
+// machineOutcome says why a trial on a machine is none: the DUT did not take
+// what a boot was to set, or frames were lost behind it.
+func machineOutcome(o Observation) (bad []string) {
+	for _, n := range o.Applied.NotTaken {
+		bad = append(bad, "not taken: "+n)
+	}
+	forwarded := o.After.Forwarded - o.Before.Forwarded
+	if !o.Machines || forwarded < o.Received.RxPackets || o.Received.Lost == nil {
+		return bad
+	}
+	// What a DUT says of its own accord is not the receiver's to count.
+	behind := float64(forwarded - o.Received.RxPackets)
+	if behind > 100+0.001*float64(forwarded) {
+		bad = append(bad, fmt.Sprintf("receiver: the DUT forwarded %d frames and the receiver has %d: it lost count, or the wire between them drops", forwarded, o.Received.RxPackets))
+	}
+	return bad
+}
+
+// fillTestbed puts the defaults of a testbed's kind where the study is silent.
+func (s *Spec) fillTestbed() {
+	orString(&s.Testbed.Kind, testbed.KindNetns)
+	orString(&s.Design, Blocks)
+	if !s.OnMachines() {
+		orString(&s.Reset, ResetNamespace)
+		return
+	}
+	orString(&s.Reset, ResetSettings)
+	if len(s.Parts) == 0 {
+		s.Parts = []Part{{Mode: testbed.Overload}}
+	}
+	for i := range s.Parts {
+		orString((*string)(&s.Parts[i].Mode), string(testbed.Overload))
+	}
+}
+
+// checkTestbed checks testbed, reset and design together.
+func (s *Spec) checkTestbed() *problem {
+	if p := oneOf("design", s.Design, Blocks, Grouped, Series); p != nil {
+		return p
+	}
+	if !s.OnMachines() {
+		switch {
+		case s.Testbed.Kind != testbed.KindNetns:
+			return wrong("testbed.kind", "unknown testbed %q", s.Testbed.Kind).
+				advise("known: netns (network namespaces on this machine), ssh (machines of a testbed file), ports (two ports of this machine, a DUT between them)")
+		case s.Testbed.File != "":
+			return wrong("testbed.file", "testbed netns has no file").advise("add kind: ssh")
+		case s.Reset != ResetNamespace:
+			return wrong("reset", "testbed netns cannot reset by %q", s.Reset).advise("known: namespace (the DUT's namespace is rebuilt)")
+		}
+		return nil
+	}
+	switch {
+	case s.Design == Series && s.Looks != nil:
+		return wrong("looks", "a series is measured whole: looks need blocks").advise("remove looks, or write design: blocks")
+	case s.Testbed.File == "":
+		return wrong("testbed", "testbed %s needs a file that says which machines", s.Testbed.Kind).advise("add file: lab.yaml to it; docs/reference/testbed.md says what it holds")
+	}
+	if p := oneOf("reset", s.Reset, ResetSettings, ResetServices, ResetReboot); p != nil {
+		return p
+	}
+	for i, p := range s.Parts {
+		if p.Mode != testbed.Overload {
+			return wrong(fmt.Sprintf("parts[%d].mode", i), "machines are measured in mode overload: mode %s needs one CPU that does everything", p.Mode).advise("remove mode, or write overload")
+		}
+	}
+	return nil
+}
+
+// groupedBlocks is how a study may ask for design: grouped.
+var groupedBlocks = regexp.MustCompile(`(?m)^blocks:[ \t]*grouped[ \t]*(#.*)?$`)
+
+// checkPlace refuses settings that the study's testbed has no way to do.
+func (s *Spec) checkPlace() *problem {
+	for i, v := range s.Variants {
+		for j, set := range v.Settings {
+			path := fmt.Sprintf("variants[%d].settings[%d]", i, j)
+			boot := set.RC != "" || set.Loader != "" || set.Files != ""
+			switch {
+			case !s.OnMachines() && (boot || set.PF != nil || set.IPFW != nil || len(set.Undo) > 0):
+				return wrong(path, "files, rc, loader, pf, ipfw and undo are of testbeds of machines").advise("give the study testbed: {kind: ssh, file: lab.yaml}")
+			case s.OnMachines() && set.Loader != "" && s.Reset != ResetReboot:
+				return wrong(path+".loader", "a loader variable is read by a boot").advise("give the study reset: reboot")
+			case s.OnMachines() && set.Scope != "":
+				return wrong(path+".scope", "a machine is the DUT's whole: no setting of it is global to another")
+			}
+		}
+	}
+	return nil
+}
+
+// machineSetting is what a setting of machines alone is for the testbed; ok is
+// false for all others.
+func (s Setting) machineSetting() (out setting.Setting, ok bool) {
+	out = setting.Setting{Value: s.Value}
+	switch {
+	case s.Files != "":
+		out.Mechanism, out.Name = setting.Files, s.Files
+	case s.RC != "":
+		out.Mechanism, out.Name = setting.RC, s.RC
+	case s.Loader != "":
+		out.Mechanism, out.Name = setting.Loader, s.Loader
+	case s.PF != nil:
+		out.Mechanism, out.Rules = setting.PF, s.PF.rules()
+	case s.IPFW != nil:
+		out.Mechanism, out.Rules = setting.IPFW, s.IPFW.rules()
+	default:
+		return out, false
+	}
+	return out, true
+}
+
+func (r *Ruleset) rules() *setting.Rules {
+	return &setting.Rules{Text: r.Text, Linear: r.Linear, SetElements: r.SetElements, Stateful: r.Stateful}
+}
+
+// Trees are the configuration sets that the variants name, each once.
+func (s *Spec) Trees() (names []string) {
+	for _, v := range s.Variants {
+		for _, set := range v.Settings {
+			if set.Files != "" && !slices.Contains(names, set.Files) {
+				names = append(names, set.Files)
+			}
+		}
+	}
+	return names
+}
+
+// bootKey tells which arms a boot sets alike: those whose settings are the same.
+func (s *Spec) bootKey(arm string) string {
+	v, _ := s.Variant(arm)
+	data, _ := json.Marshal(v.Apply()) // plain data
+	return string(data)
+}
+
+// grouped orders a block's arms so that those which a boot sets alike follow
+// each other, and the group that the last block ended with comes first.
+func (s *Spec) grouped(rng *rand.Rand, last string) []string {
+	groups := map[string][]string{}
+	var keys []string
+	for _, arm := range s.Arms() {
+		k := s.bootKey(arm)
+		if groups[k] == nil {
+			keys = append(keys, k)
+		}
+		groups[k] = append(groups[k], arm)
+	}
+	rng.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
+	if i := slices.Index(keys, last); i > 0 {
+		keys[0], keys[i] = keys[i], keys[0]
+	}
+	var out []string
+	for _, k := range keys {
+		out = append(out, shuffled(groups[k], rng)...)
+	}
+	return out
+}
+
+// series lists a part's slots arm by arm: block is the trial's number in its
+// series.
+func (s *Spec) series(p Part, first int) (slots []Slot) {
+	for i, arm := range s.Arms() {
+		for n := range p.Blocks {
+			slots = append(slots, Slot{Part: p.Name, Block: first + n, Order: i + 1, Variant: arm})
+		}
+	}
+	return slots
+}
+
+// nextOfSeries is Next for a study whose arms follow each other.
+func nextOfSeries(s Spec, seed uint64, done []Trial, skip func(Part) bool) (Slot, bool) {
+	for _, slot := range Schedule(s, seed) {
+		part, _ := s.Part(slot.Part)
+		if skip != nil && skip(part) {
+			continue
+		}
+		tried, valid, last := 0, false, len(s.Arms())
+		for _, t := range done {
+			if t.Block == slot.Block {
+				last = max(last, t.Order)
+			}
+			if t.Variant != slot.Variant {
+				continue
+			}
+			valid = valid || t.Unavailable != ""
+			if t.Block == slot.Block {
+				tried++
+				valid = valid || t.Valid
+			}
+		}
+		switch {
+		case valid || tried > s.Retries:
+		case tried == 0:
+			return slot, true
+		default:
+			slot.Order, slot.Retry = last+1, true
+			return slot, true
+		}
+	}
+	return Slot{}, false
+}
+
+// Reboots is how many boots of the DUT a schedule takes, about.
+func (s *Spec) Reboots(slots []Slot) int {
+	if s.Reset != ResetReboot {
+		return 0
+	}
+	n, key := 1, "" // the last one puts the DUT back
+	for i, slot := range slots {
+		k := s.bootKey(slot.Variant)
+		if i == 0 || s.Design != Grouped || k != key {
+			n++
+		}
+		key = k
+	}
+	return n
+}
+
+// confounded says what a design cannot tell apart.
+func (s *Spec) confounded() string {
+	switch {
+	case s.Design == Series:
+		return "design series: each variant was measured in a stretch of its own, so an effect here may as well be what changed between the stretches (temperature, load, other traffic, time of day); the A/A arm was measured last and shows some of it. design: blocks tells them apart"
+	case s.Design == Grouped && s.Reset == ResetReboot:
+		return "design grouped: variants that a boot sets alike, the control and its A/A arm too, shared boots, so the noise floor leaves out what differs between boots, and so do their intervals"
+	}
+	return ""
+}
