@@ -32,6 +32,7 @@ type htmlPage struct {
 	Complete                       bool
 	Tiles                          []tile
 	Effects                        []chart
+	Curves                         []curveFigure
 	More                           []chart
 	Timelines                      []chart
 	Slices                         []chart
@@ -51,6 +52,12 @@ type htmlPage struct {
 	Variants                       []variantLine
 	Source, Summary                string
 	Method                         []string
+}
+
+// curveFigure is a chart of curves and what they say.
+type curveFigure struct {
+	chart
+	Words []string
 }
 
 // tile is one number that stands beside the answer.
@@ -138,6 +145,11 @@ func picture(title, note string, draw func(width float64) string) []chart {
 }
 
 func (p *htmlPage) charts(s study.Spec, r study.Results) {
+	for _, g := range curveGroups(r) {
+		for _, c := range picture(g.title(), "", func(w float64) string { return curveChart(g, w) }) {
+			p.Curves = append(p.Curves, curveFigure{c, g.words()})
+		}
+	}
 	for _, g := range s.Metrics {
 		p.effectCharts(r, g)
 	}

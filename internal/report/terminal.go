@@ -19,7 +19,10 @@ func Terminal(w io.Writer, r study.Results, st show.Style) error {
 	metric, part := primary(r)
 	p.Line("")
 	p.primaryTable(r, metric, part)
-	p.dotPlots(r, metric, part)
+	if len(curveGroups(r)) == 0 {
+		p.dotPlots(r, metric, part)
+	}
+	p.curvePlots(r)
 	p.otherParts(r, part)
 	p.dropRows(r)
 	p.limits(r)

@@ -21,6 +21,8 @@ type Results struct {
 	Trials      []Trial     `json:"trials"`
 	Verdicts    []Verdict   `json:"verdicts"`
 	AA          AAResult    `json:"aa"`
+	// Curves are the metrics over the study's sweeps.
+	Curves []Curve `json:"curves,omitempty"`
 	// MDE is the effect that the primary metric would have shown with a
 	// power of 0.8, from the scatter between the two arms of the control;
 	// null with fewer than two complete blocks.

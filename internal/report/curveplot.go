@@ -1,0 +1,113 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"linerate/internal/show"
+	"linerate/internal/study"
+)
+
+// plotRows is the height of a curve in a terminal.
+const plotRows = 14
+
+// curvePlots draws the curves with letters on logarithmic axes, and says what
+// their fits and knees are.
+func (p *page) curvePlots(r study.Results) {
+	for _, g := range curveGroups(r) {
+		p.Line("  " + p.Dim(g.title()+", logarithmic axes"))
+		p.Line("")
+		for _, line := range plotLines(g, p.Columns()-4) {
+			p.Line("  " + line)
+		}
+		p.Line("")
+		for _, w := range g.words() {
+			p.Paragraph("  ", "    ", w)
+		}
+		p.Line("")
+	}
+}
+
+// plotLines are a group's picture of so many columns.
+func plotLines(g curveGroup, columns int) []string {
+	x0, x1, y0, y1 := g.span()
+	if x1 == 0 || x0 == x1 || y0 == y1 {
+		return nil
+	}
+	label := max(show.Width(g.axis(y0)), show.Width(g.axis(y1)), show.Width(g.axis(math.Sqrt(y0*y1))))
+	width := max(20, columns-label-2)
+	grid := make([][]rune, plotRows)
+	for i := range grid {
+		grid[i] = []rune(strings.Repeat(" ", width))
+	}
+	x := scale{from: x0, to: x1, span: float64(width - 1), log: true}
+	y := scale{from: y0, to: y1, left: plotRows - 1, span: -(plotRows - 1), log: true}
+	put := func(vx, vy float64, mark rune) {
+		column, row := int(math.Round(x.at(vx))), int(math.Round(y.at(vy)))
+		if column >= 0 && column < width && row >= 0 && row < plotRows && (grid[row][column] == ' ' || mark != '·') {
+			grid[row][column] = mark
+		}
+	}
+	g.marks(put, width, x)
+	var out []string
+	for i, row := range grid {
+		tick := ""
+		switch i {
+		case 0:
+			tick = g.axis(y1)
+		case plotRows / 2:
+			tick = g.axis(y0 * math.Pow(y1/y0, float64(plotRows-1-i)/(plotRows-1)))
+		case plotRows - 1:
+			tick = g.axis(y0)
+		}
+		out = append(out, strings.Repeat(" ", label-show.Width(tick))+tick+" │"+strings.TrimRight(string(row), " "))
+	}
+	out = append(out, strings.Repeat(" ", label+1)+"└"+strings.Repeat("─", width))
+	left, middle, right := show.Tick(x0), g.Label, show.Tick(x1)
+	gap := max(2, width-show.Width(left)-show.Width(middle)-show.Width(right))
+	out = append(out, strings.Repeat(" ", label+2)+left+strings.Repeat(" ", gap/2)+middle+strings.Repeat(" ", gap-gap/2)+right)
+	return append(out, strings.Repeat(" ", label+2)+g.key())
+}
+
+// marks puts the control's level, the laws and the points.
+func (g curveGroup) marks(put func(x, y float64, mark rune), width int, x scale) {
+	across := func(law func(float64) float64) {
+		for i := range width {
+			at := x.from * math.Pow(x.to/x.from, float64(i)/float64(width-1))
+			if v := law(at); v > 0 {
+				put(at, v, '·')
+			}
+		}
+	}
+	if g.base > 0 {
+		across(func(float64) float64 { return g.base })
+	}
+	for _, c := range g.curves {
+		switch {
+		case c.Fit != nil:
+			across(func(v float64) float64 { return c.Fit.Base + c.Fit.Each*v })
+		case c.USL != nil:
+			across(c.USL.At)
+		}
+	}
+	for i := len(g.curves) - 1; i >= 0; i-- {
+		for _, p := range drawn(g.curves[i]) {
+			put(p.X, p.Value, letter(i))
+		}
+	}
+}
+
+func letter(i int) rune { return rune('a' + i%26) }
+
+// key names the letters.
+func (g curveGroup) key() string {
+	var words []string
+	for i, c := range g.curves {
+		words = append(words, fmt.Sprintf("%c %s", letter(i), c.Name))
+	}
+	if g.base > 0 {
+		words = append(words, "· "+g.baseName)
+	}
+	return strings.Join(words, "   ")
+}
