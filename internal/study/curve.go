@@ -115,14 +115,18 @@ func (s Spec) overVariants(w Sweep, p Part, m Metric, trials []Trial) []Curve {
 				at = append(at, u)
 			}
 		}
+		own := 0
 		for _, u := range at {
 			if spot, ok := spotOf(trials, p.Name, u.Name, m, u.At[w.Parameter], u.Name); ok {
 				c.Points = append(c.Points, spot)
+				if u.Curve == v.Curve {
+					own++
+				}
 			}
 		}
 		c.sort()
-		if len(c.Points) == 0 {
-			continue
+		if own == 0 {
+			continue // no more than what other curves begin with
 		}
 		c.fit(w, func(spot Spot) map[int]float64 { return byBlock(trials, p.Name, spot.Name, m.Name) })
 		out = append(out, c)
