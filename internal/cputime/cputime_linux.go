@@ -71,17 +71,31 @@ func readSched(path string) Sched {
 // "napi/DEVICE-" is a threaded NAPI of a device, whatever namespace it is in.
 func KernelThreads(prefix string) map[int]string {
 	found := map[int]string{}
-	names, _ := filepath.Glob("/proc/[0-9]*/comm")
-	for _, n := range names {
-		comm, err := os.ReadFile(n)
+	for _, pid := range kernelPids() {
+		comm, err := os.ReadFile(filepath.Join("/proc", pid, "comm"))
 		if err != nil || !strings.HasPrefix(string(comm), prefix) {
 			continue
 		}
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(n))); err == nil {
-			found[pid] = strings.TrimSpace(string(comm))
+		if n, err := strconv.Atoi(pid); err == nil {
+			found[n] = strings.TrimSpace(string(comm))
 		}
 	}
 	return found
+}
+
+// kernelPids are the children of kthreadd, or where it does not tell them
+// (CONFIG_PROC_CHILDREN), all processes: a busy server has thousands.
+func kernelPids() []string {
+	if comm, err := os.ReadFile("/proc/2/comm"); err == nil && string(comm) == "kthreadd\n" {
+		if children, err := os.ReadFile("/proc/2/task/2/children"); err == nil {
+			return strings.Fields(string(children))
+		}
+	}
+	names, _ := filepath.Glob("/proc/[0-9]*")
+	for i, n := range names {
+		names[i] = filepath.Base(n)
+	}
+	return names
 }
 
 // Softirqd is the pid of a CPU's ksoftirqd, or 0.

@@ -17,6 +17,10 @@ const stream = 1
 // patience is how long a receiver waits for the end of a stream.
 const patience = 2 * time.Second
 
+// ends is how often the end of a stream is told. The queues of namespaces hold a
+// millisecond's worth of frames, and are empty by then: the second is for luck.
+const ends = 2
+
 // bypassTries is how often a trial tries to measure its block's chain without
 // DUT when other programs are in the way.
 const bypassTries = 3
@@ -228,7 +232,7 @@ func (r *run) chain(from, to testbed.Port, part study.Part, thread int) (*chain,
 	if err != nil {
 		return nil, err
 	}
-	spec.Stream = stream
+	spec.Stream, spec.Ends = stream, ends
 	if cpus.Generator >= 0 {
 		spec.CPUs = []int{cpus.Generator}
 	}

@@ -21,6 +21,9 @@ type Framer struct {
 	ip    int // length of the IP header
 }
 
+// Ends is Spec.Ends.
+func (f *Framer) Ends() int { return f.spec.Ends }
+
 // NewFramer checks the flows, sizes and addresses of spec. SrcMAC and DstMAC
 // must be set.
 func NewFramer(spec Spec) (*Framer, error) {

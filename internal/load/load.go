@@ -21,6 +21,10 @@ type Spec struct {
 	Sizes  []int     // frame sizes with FCS, an exactly repeating sequence (IMIX, RFC 6985)
 	CPUs   []int     // one worker per CPU; empty: one, not pinned
 	Seed   uint64    // of random flow order
+	// Ends is how often the end-of-stream frames are sent, 10 ms apart, once
+	// all others are out; 0: as often as a path may need whose queues are
+	// long. One that arrives is enough.
+	Ends int
 }
 
 // FlowSpace spans the flows of a workload: Count distinct UDP 5-tuples taken

@@ -31,6 +31,9 @@ func SendEnds(ctx context.Context, send func([]byte) error, d Device, f *load.Fr
 	if len(frames) > len(workers) {
 		repeats = endChunks
 	}
+	if n := f.Ends(); n > 0 {
+		repeats = n
+	}
 	flows := f.Flows().Count
 	for r := range repeats {
 		if r > 0 {

@@ -50,7 +50,8 @@ type Bed struct {
 	arms       []*arm     // or these, by every Raise
 	raised     int        // arms so far
 	privileged bool
-	dutThread  int // of mode overload, made anew by every Reset
+	dutThread  int  // of mode overload, made anew by every Reset
+	precedes   bool // over other programs
 }
 
 var _ testbed.Bed = (*Bed)(nil)
@@ -75,6 +76,9 @@ func Up(ctx context.Context, o Options) (*Bed, error) {
 		if err := b.openJournal(); err != nil {
 			return nil, err
 		}
+	}
+	if b.precedes = precede(); b.precedes {
+		b.notes = append(b.notes, "linerate's threads and the DUT's precede other programs (nice −20)")
 	}
 	err := b.build()
 	if err == nil {
@@ -226,6 +230,10 @@ func (b *Bed) Close() error {
 	b.gen.close()
 	b.sink.close()
 	b.closeJournal()
+	if b.precedes {
+		yield()
+		b.precedes = false
+	}
 	return err
 }
 

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"linerate/internal/cputime"
 	"linerate/internal/hint"
 	"linerate/internal/testbed"
 )
@@ -96,7 +96,10 @@ func (b *Bed) thread(dut *namespace) (pid int, err error) {
 	}
 	for range 100 {
 		for pid := range napiThreads(ingress.device) {
-			if !before[pid] {
+			if _, old := before[pid]; !old {
+				// Softirqs, which the thread stands in for, precede all
+				// programs; where this is not permitted it takes its turn.
+				_ = unix.Setpriority(unix.PRIO_PROCESS, pid, first)
 				return pid, pin(pid, b.cpus.DUT)
 			}
 		}
@@ -122,23 +125,7 @@ func pin(pid, cpu int) error {
 
 // napiThreads lists the kernel threads of a device's NAPI instances
 // (napi/DEVICE-ID) on the whole machine.
-func napiThreads(device string) map[int]bool {
-	pids := map[int]bool{}
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return pids
-	}
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		if strings.HasPrefix(readLine(filepath.Join("/proc", e.Name(), "comm")), "napi/"+device+"-") {
-			pids[pid] = true
-		}
-	}
-	return pids
-}
+func napiThreads(device string) map[int]string { return cputime.KernelThreads("napi/" + device + "-") }
 
 func readLine(path string) string {
 	data, err := os.ReadFile(path)

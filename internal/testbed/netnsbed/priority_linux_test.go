@@ -1,0 +1,50 @@
+package netnsbed
+
+import (
+	"runtime"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/labtest"
+)
+
+// nice is the calling thread's.
+func nice(t *testing.T) int {
+	t.Helper()
+	n, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return 20 - n
+}
+
+// While a bed is up this process precedes others, with threads that it makes
+// then, and its session does; with the last bed that ends.
+func TestPrecedence(t *testing.T) {
+	labtest.Need(t)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	before := nice(t)
+	session, sessions := sessionNice()
+	a, b := up(t, Options{}), up(t, Options{})
+	if !a.precedes {
+		labtest.Lacking(t, "no CAP_SYS_NICE")
+	}
+	a.Close()
+	if n, _ := sessionNice(); nice(t) != first || sessions && n != first {
+		t.Errorf("beside a bed this thread has nice %d, its session %d", nice(t), n)
+	}
+	if err := b.gen.do(func() error {
+		if n := nice(t); n != first {
+			t.Errorf("a thread made since has nice %d", n)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	b.Close()
+	if n, _ := sessionNice(); nice(t) != before || n != session {
+		t.Errorf("after the beds nice is %d, the session's %d; before %d and %d", nice(t), n, before, session)
+	}
+}
