@@ -24,7 +24,8 @@ func openMachineLab(ctx context.Context, o labOptions) (*openedLab, error) {
 	up := func(ctx context.Context, mode testbed.Mode) (testbed.Bed, error) {
 		return netnsbed.Up(ctx, netnsbed.Options{Mode: mode, AllowHostSettings: o.allowHost})
 	}
-	l := &lab.Lab{Up: up, Engine: engine, Machine: lab.Local{}, AllowHost: o.allowHost}
+	sites := func(ctx context.Context) (testbed.Sites, error) { return netnsbed.UpSites(ctx) }
+	l := &lab.Lab{Up: up, Engine: engine, Machine: lab.Local{}, Sites: sites, Service: webService{}, AllowHost: o.allowHost}
 	return &openedLab{lab: l, facts: facts, label: netnsbed.Label}, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"linerate/internal/study"
 	"linerate/internal/testbed"
@@ -84,6 +85,11 @@ func (r *run) instance(ctx context.Context, slot study.Slot, part study.Part) er
 	if err != nil {
 		return fmt.Errorf("%s, block %d: %w", part.Name, slot.Block, err)
 	}
+	return r.deliver(trials, start, part)
+}
+
+// deliver hands the trials of a block on.
+func (r *run) deliver(trials []study.Trial, start time.Time, part study.Part) error {
 	each := r.Machine.Now().Sub(start).Seconds() / float64(len(trials))
 	for _, t := range trials {
 		t.Start, t.Seconds = start.UTC(), each

@@ -21,6 +21,10 @@ type Lab struct {
 	Up      func(ctx context.Context, mode testbed.Mode) (testbed.Bed, error)
 	Engine  load.Engine
 	Machine Machine
+	// Sites opens the testbed of servers, and Service starts them; studies of
+	// packets need neither.
+	Sites   func(ctx context.Context) (testbed.Sites, error)
+	Service Service
 	// AllowHost lets variants use settings that are global to the kernel.
 	AllowHost bool
 	// Keep puts a file of raw material beside the trials; nil forgets it.
@@ -79,6 +83,7 @@ type run struct {
 	sink     func(study.Trial) error
 	progress func(Progress)
 	bed      testbed.Bed
+	sites    testbed.Sites // in mode serve, instead of bed
 	mode     testbed.Mode
 	out      Outcome
 	pace     pace
@@ -95,10 +100,7 @@ func (l *Lab) Run(ctx context.Context, p Task, sink func(study.Trial) error, pro
 	r := &run{Lab: l, task: p, sink: sink, progress: progress, pace: pace{}}
 	r.out = Outcome{Testbeds: map[string]testbed.Description{}, Unavailable: map[string]string{}}
 	err := errors.Join(r.all(ctx), r.closeSlicer())
-	if r.bed != nil {
-		err = errors.Join(err, r.bed.Close())
-	}
-	return r.out, err
+	return r.out, errors.Join(err, r.leave())
 }
 
 func (r *run) all(ctx context.Context) error {
@@ -118,7 +120,10 @@ func (r *run) all(ctx context.Context) error {
 			continue
 		}
 		do := r.one
-		if r.interleaves(part) != study.InSequence {
+		switch {
+		case part.Mode == testbed.Serve:
+			do = r.serve
+		case r.interleaves(part) != study.InSequence:
 			do = r.instance
 		}
 		if err := do(ctx, slot, part); err != nil {
@@ -136,16 +141,13 @@ func (r *run) skip(p study.Part) bool {
 // enter brings up the mode's testbed. The primary metric's mode must be had;
 // any other may be missing, and is named.
 func (r *run) enter(ctx context.Context, mode testbed.Mode) error {
-	if r.bed != nil && r.mode == mode {
+	if (r.bed != nil || r.sites != nil) && r.mode == mode {
 		return nil
 	}
-	if r.bed != nil {
-		if err := r.bed.Close(); err != nil {
-			return fmt.Errorf("close the testbed: %w", err)
-		}
-		r.bed = nil
+	if err := r.leave(); err != nil {
+		return err
 	}
-	bed, err := r.Up(ctx, mode)
+	is, err := r.up(ctx, mode)
 	if err != nil {
 		primary, _ := r.task.Spec.Part(r.task.Spec.Primary().Part)
 		if ctx.Err() != nil || primary.Mode == mode {
@@ -154,8 +156,39 @@ func (r *run) enter(ctx context.Context, mode testbed.Mode) error {
 		r.out.Unavailable[string(mode)] = err.Error()
 		return nil
 	}
-	r.bed, r.mode = bed, mode
-	r.out.Testbeds[string(mode)] = bed.Describe()
+	r.mode = mode
+	r.out.Testbeds[string(mode)] = is
+	return nil
+}
+
+// up opens the testbed of a mode.
+func (r *run) up(ctx context.Context, mode testbed.Mode) (is testbed.Description, err error) {
+	if mode != testbed.Serve {
+		if r.bed, err = r.Up(ctx, mode); err != nil {
+			return is, err
+		}
+		return r.bed.Describe(), nil
+	}
+	if r.Sites == nil || r.Service == nil {
+		return is, errors.New("this lab has no servers")
+	}
+	if r.sites, err = r.Sites(ctx); err != nil {
+		return is, err
+	}
+	return r.sites.Describe(), nil
+}
+
+// leave closes the testbed that is open.
+func (r *run) leave() (err error) {
+	if r.bed != nil {
+		err = r.bed.Close()
+	}
+	if r.sites != nil {
+		err = errors.Join(err, r.sites.Close())
+	}
+	if r.bed, r.sites = nil, nil; err != nil {
+		return fmt.Errorf("close the testbed: %w", err)
+	}
 	return nil
 }
 
@@ -185,7 +218,7 @@ func (r *run) one(ctx context.Context, slot study.Slot, part study.Part) error {
 // broken ends a run in which trials fail one after the other for want of any
 // traffic: the reason is not chance.
 func (r *run) broken(t study.Trial) error {
-	if t.Unavailable != "" || t.Observed == nil || t.Observed.Received.RxPackets > 0 {
+	if t.Unavailable != "" || t.Observed == nil || t.Observed.Received.RxPackets > 0 || t.Observed.Served != nil && t.Observed.Served.Answered > 0 {
 		r.failures = 0
 		return nil
 	}

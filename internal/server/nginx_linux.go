@@ -9,14 +9,16 @@ import (
 	"os/user"
 	"strings"
 	"time"
+
+	"linerate/internal/setting/nginxconf"
 )
 
 // NGINX is the program, as Debian and FreeBSD call its package.
-var NGINX = Program{Name: "nginx", Package: "nginx-light (Debian) or nginx (FreeBSD)", Argv: []string{"-p", Root, "-c", Root + "/" + nginxConf, "-e", Root + "/" + ErrorLog}, Log: ErrorLog}
+var NGINX = Program{Name: "nginx", Package: "nginx-light (Debian) or nginx (FreeBSD)", Argv: []string{"-p", Root, "-c", Root + "/" + nginxconf.ConfFile, "-e", Root + "/" + nginxconf.ErrorLog}, Log: nginxconf.ErrorLog}
 
 // StartWeb starts nginx in the Box, for requests to an address of its network
 // namespace, and waits until it listens there.
-func (b *Box) StartWeb(ctx context.Context, w Web, at netip.Addr) (*Process, error) {
+func (b *Box) StartWeb(ctx context.Context, w nginxconf.Web, at netip.Addr) (*Process, error) {
 	if err := NGINX.Installed(); err != nil {
 		return nil, err
 	}
@@ -28,7 +30,7 @@ func (b *Box) StartWeb(ctx context.Context, w Web, at netip.Addr) (*Process, err
 		return nil, err
 	}
 	p := NGINX
-	p.Ready = func() error { return dial(netip.AddrPortFrom(at, PlainPort)) }
+	p.Ready = func() error { return dial(netip.AddrPortFrom(at, nginxconf.PlainPort)) }
 	return b.Start(ctx, p)
 }
 
@@ -42,7 +44,7 @@ func dial(at netip.AddrPort) error {
 }
 
 // prepareWeb writes the configuration, the certificate and the objects.
-func (b *Box) prepareWeb(w Web, at netip.Addr) error {
+func (b *Box) prepareWeb(w nginxconf.Web, at netip.Addr) error {
 	for _, dir := range []string{"log", "html"} {
 		if err := b.Mkdir(dir, 0o755); err != nil {
 			return err
@@ -58,10 +60,10 @@ func (b *Box) prepareWeb(w Web, at netip.Addr) error {
 		if err != nil {
 			return err
 		}
-		if err := b.Write("etc/cert.pem", cert, 0o644); err != nil {
+		if err := b.Write(nginxconf.CertFile, cert, 0o644); err != nil {
 			return err
 		}
-		if err := b.Write("etc/key.pem", key, 0o600); err != nil {
+		if err := b.Write(nginxconf.KeyFile, key, 0o600); err != nil {
 			return err
 		}
 	}
@@ -70,7 +72,7 @@ func (b *Box) prepareWeb(w Web, at netip.Addr) error {
 			return err
 		}
 	}
-	return b.Write(nginxConf, []byte(w.Config()), 0o644)
+	return b.Write(nginxconf.ConfFile, []byte(w.Config()), 0o644)
 }
 
 // object makes a file of a size whose bytes do not compress to nothing.
@@ -81,7 +83,7 @@ func (b *Box) object(size int) error {
 		x = x*1664525 + 1013904223 // Numerical Recipes' generator
 		body[i] = byte(x >> 24)
 	}
-	if err := b.Write("html"+Object(size), body, 0o644); err != nil {
+	if err := b.Write("html"+nginxconf.Object(size), body, 0o644); err != nil {
 		return fmt.Errorf("make an object of %d bytes: %w", size, err)
 	}
 	return nil

@@ -27,10 +27,11 @@ import (
 	"time"
 
 	"linerate/internal/hint"
+	"linerate/internal/setting/nginxconf"
 )
 
 // Root is the directory of a Box as the programs in it see it.
-const Root = "/tmp"
+const Root = nginxconf.Root
 
 // Program is a server to be started in a Box.
 type Program struct {

@@ -20,6 +20,7 @@ import (
 
 	"linerate/internal/labtest"
 	"linerate/internal/server"
+	"linerate/internal/setting/nginxconf"
 	"linerate/internal/testbed"
 )
 
@@ -56,7 +57,7 @@ func need(t *testing.T) {
 	}
 }
 
-func startWeb(t *testing.T, w server.Web) (*server.Box, *server.Process) {
+func startWeb(t *testing.T, w nginxconf.Web) (*server.Box, *server.Process) {
 	t.Helper()
 	box, err := server.NewBox(inside)
 	if err != nil {
@@ -98,10 +99,10 @@ func get(box *server.Box, url string) (body []byte, header http.Header, err erro
 func TestWebServesItsObjectsInsideOnly(t *testing.T) {
 	need(t)
 	before := listening(t)
-	box, p := startWeb(t, server.Web{Sizes: []int{0, 1000, 350_000}, TLS: true, HTTP2: true, Log: true,
+	box, p := startWeb(t, nginxconf.Web{Sizes: []int{0, 1000, 350_000}, TLS: true, HTTP2: true, Log: true,
 		Directives: map[string]string{"worker_processes": "2", "backlog": "64", "reuseport": "on", "sendfile": "on"}})
 	for _, size := range []int{0, 1000, 350_000} {
-		body, _, err := get(box, "http://127.0.0.1"+server.Object(size))
+		body, _, err := get(box, "http://127.0.0.1"+nginxconf.Object(size))
 		if err != nil || len(body) != size {
 			t.Errorf("object of %d bytes: %d bytes, %v", size, len(body), err)
 		}
@@ -109,7 +110,7 @@ func TestWebServesItsObjectsInsideOnly(t *testing.T) {
 	var log []byte
 	var err error
 	for range 200 { // a request is logged after its answer has gone
-		if log, err = box.Read(server.AccessLog); strings.Count(string(log), "\n") == 3 {
+		if log, err = box.Read(nginxconf.AccessLog); strings.Count(string(log), "\n") == 3 {
 			break
 		}
 		time.Sleep(5 * time.Millisecond)
@@ -149,7 +150,7 @@ func listening(t *testing.T) string {
 	for _, file := range []string{"/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"} {
 		data, _ := os.ReadFile(file)
 		for line := range strings.Lines(string(data)) {
-			if f := strings.Fields(line); len(f) > 3 && f[3] == "0A" && strings.HasSuffix(f[1], fmt.Sprintf(":%04X", server.PlainPort)) {
+			if f := strings.Fields(line); len(f) > 3 && f[3] == "0A" && strings.HasSuffix(f[1], fmt.Sprintf(":%04X", nginxconf.PlainPort)) {
 				out = append(out, f[1])
 			}
 		}
@@ -164,7 +165,7 @@ func TestABadConfigurationIsBlamedOnItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer box.Close()
-	_, err = box.StartWeb(t.Context(), server.Web{Directives: map[string]string{"sendfile": "perhaps"}}, loopback)
+	_, err = box.StartWeb(t.Context(), nginxconf.Web{Directives: map[string]string{"sendfile": "perhaps"}}, loopback)
 	if err == nil || !strings.Contains(err.Error(), `invalid value "perhaps"`) {
 		t.Errorf("got %v, want nginx's own complaint", err)
 	}
@@ -187,7 +188,7 @@ func TestAMissingProgramNamesItsPackage(t *testing.T) {
 
 func TestACrashIsNoticed(t *testing.T) {
 	need(t)
-	_, p := startWeb(t, server.Web{})
+	_, p := startWeb(t, nginxconf.Web{})
 	pids := p.PIDs()
 	if err := p.Running(); err != nil {
 		t.Fatal(err)
@@ -235,7 +236,7 @@ func TestNothingIsLeftWhenLinerateIsKilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := box.StartWeb(t.Context(), server.Web{Sizes: []int{1000}, Directives: map[string]string{"worker_processes": "3"}}, loopback)
+		p, err := box.StartWeb(t.Context(), nginxconf.Web{Sizes: []int{1000}, Directives: map[string]string{"worker_processes": "3"}}, loopback)
 		if err != nil {
 			t.Fatal(err)
 		}

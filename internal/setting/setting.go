@@ -24,6 +24,8 @@ const (
 	Route       Mechanism = "route"        // Name is a prefix, Value its next hop
 	Link        Mechanism = "link"         // Name is a property (mtu, gro, tso …) of Device
 	NAPI        Mechanism = "napi"         // Name is threaded, defer-hard-irqs or gro-flush-timeout of Device
+	TCP         Mechanism = "tcp"          // Path says how TCP begins and goes on towards the clients
+	NGINX       Mechanism = "nginx"        // Name is a directive of a study's web server
 	Command     Mechanism = "command"      // Argv is run, never through a shell
 )
 
@@ -40,6 +42,30 @@ type Setting struct {
 	Table  *Table   `json:"table,omitempty" yaml:"table,omitempty"`
 	// Undo takes a Command back, where the testbed does not end with it.
 	Undo []string `json:"undo,omitempty" yaml:"undo,omitempty"`
+	Path *Path    `json:"path,omitempty" yaml:"path,omitempty"`
+}
+
+// Path is how TCP treats a path, as Linux keeps it with a route (ip-route(8));
+// what is zero stays as the kernel has it.
+type Path struct {
+	InitCwnd   int    `json:"initcwnd,omitempty" yaml:"initcwnd,omitempty"` // segments
+	InitRwnd   int    `json:"initrwnd,omitempty" yaml:"initrwnd,omitempty"` // segments
+	Congestion string `json:"congestion,omitempty" yaml:"congestion,omitempty"`
+}
+
+// String is the path on one line, for people.
+func (p *Path) String() string {
+	var out []string
+	if p.Congestion != "" {
+		out = append(out, p.Congestion)
+	}
+	if p.InitCwnd > 0 {
+		out = append(out, fmt.Sprintf("initial window %d", p.InitCwnd))
+	}
+	if p.InitRwnd > 0 {
+		out = append(out, fmt.Sprintf("initial receive window %d", p.InitRwnd))
+	}
+	return "tcp " + strings.Join(out, ", ")
 }
 
 // Rules is an nftables ruleset: written out, or generated. Generated rules
@@ -127,6 +153,8 @@ func (s Setting) String() string {
 		return "ingress on " + s.Value + " CPUs"
 	case PolicyRules:
 		return s.Value + " rules of policy routing"
+	case TCP:
+		return s.Path.String()
 	case Command:
 		return fmt.Sprintf("run %q", s.Argv)
 	case Link, NAPI:

@@ -169,6 +169,9 @@ func (s *Spec) checkParts() *problem {
 		if bad := p.check(path); bad != nil {
 			return bad
 		}
+		if bad := s.checkServe(path, p); bad != nil {
+			return bad
+		}
 		if bad := checkFrames(path, s.Offers(p)); bad != nil {
 			return bad
 		}
@@ -177,7 +180,7 @@ func (s *Spec) checkParts() *problem {
 }
 
 func (p Part) check(path string) *problem {
-	if bad := oneOf(path+".mode", string(p.Mode), string(testbed.Cost), string(testbed.Overload)); bad != nil {
+	if bad := oneOf(path+".mode", string(p.Mode), string(testbed.Cost), string(testbed.Overload), string(testbed.Serve)); bad != nil {
 		return bad
 	}
 	if _, err := p.Rate.Parse(); err != nil {
@@ -186,6 +189,8 @@ func (p Part) check(path string) *problem {
 	switch {
 	case !nameRE.MatchString(p.Name):
 		return wrong(path+".name", "part name %q is not a name: lower-case letters, digits, dots and dashes", p.Name)
+	case p.Mode == testbed.Serve && !p.Rate.IsMax():
+		return wrong(path+".rate", "requests have a rate of their own").advise("write http: {rate: 100}")
 	case p.Mode == testbed.Cost && !p.Rate.IsMax():
 		return wrong(path+".rate", "mode cost has no offered load: the chain runs as fast as one CPU can").
 			advise("remove rate, or use mode: overload")

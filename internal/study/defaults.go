@@ -26,6 +26,7 @@ var DefaultGates = Gates{
 	Headroom:          1.2,
 	CostLossPercent:   1,
 	GoodRoundsPercent: 10,
+	FailedPercent:     0.5,
 }
 
 // fill puts defaults where the study says nothing; said tells which paths it
@@ -35,7 +36,7 @@ func (s *Spec) fill(said func(path string) bool) {
 	s.fillTestbed()
 	orString(&s.Workload.Family, "ipv4")
 	orString(&s.Workload.Order, "round-robin")
-	if len(s.Workload.Sizes) == 0 && s.Workload.IMIX == "" {
+	if len(s.Workload.Sizes) == 0 && s.Workload.IMIX == "" && !s.serves() {
 		s.Workload.Sizes = []int{smallest(s.Workload.Family)}
 	}
 	if !said("workload.flows") {
@@ -51,6 +52,7 @@ func (s *Spec) fill(said func(path string) bool) {
 		s.Retries = defaultRetries
 	}
 	s.fillParts(said)
+	s.fillServe(said)
 	s.fillMetrics(said)
 	s.fillGates(said)
 }
@@ -65,12 +67,16 @@ func smallest(family string) int {
 }
 
 func (s *Spec) fillParts(said func(string) bool) {
+	mode := testbed.Cost
+	if s.serves() {
+		mode = testbed.Serve
+	}
 	if len(s.Parts) == 0 {
-		s.Parts = []Part{{Mode: testbed.Cost}}
+		s.Parts = []Part{{Mode: mode}}
 	}
 	for i := range s.Parts {
 		p, path := &s.Parts[i], fmt.Sprintf("parts[%d].", i)
-		orString((*string)(&p.Mode), string(testbed.Cost))
+		orString((*string)(&p.Mode), string(mode))
 		orString(&p.Name, string(p.Mode))
 		orString((*string)(&p.Rate), string(MaxRate))
 		if !said(path + "blocks") {
@@ -145,6 +151,7 @@ func (g *Gates) byKey() map[string]*float64 {
 		"starved_percent": &g.StarvedPercent,
 		"unsent_percent":  &g.UnsentPercent, "pacing_percent": &g.PacingPercent, "headroom": &g.Headroom,
 		"cost_loss_percent": &g.CostLossPercent, "good_rounds_percent": &g.GoodRoundsPercent,
+		"failed_percent": &g.FailedPercent,
 	}
 }
 

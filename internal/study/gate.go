@@ -13,6 +13,10 @@ import (
 // trials in mode cost that ran one after the other; no other uses it.
 func Judge(p Part, g Gates, o Observation, bypassNS float64) (metrics map[string]float64, reasons []string) {
 	metrics = map[string]float64{}
+	if p.Mode == testbed.Serve {
+		serveMetrics(metrics, o.Served)
+		return metrics, append(machineGates(g, o), serveGates(g, o)...)
+	}
 	if p.Search != nil {
 		searchMetrics(metrics, p, o)
 		return metrics, append(append(machineGates(g, o), machineOutcome(o)...), searchGates(o)...)

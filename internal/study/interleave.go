@@ -28,6 +28,9 @@ const (
 	// Lockstep: searches, which advance together: every arm runs the trial that
 	// its search asks for next, in random order, before any runs another.
 	Lockstep Interleaving = "lockstep"
+	// Together: requests to all servers at the same time, each arm's by a
+	// schedule of its own: what the machine does, it does to all.
+	Together Interleaving = "together"
 	// InSequence: one trial after the other, each of a DUT of its own.
 	InSequence Interleaving = "sequential"
 )
@@ -42,6 +45,9 @@ const BypassLane = "(bypass)"
 func (s *Spec) Interleaving(p Part) Interleaving {
 	if s.OnMachines() {
 		return InSequence // there is one DUT
+	}
+	if p.Mode == testbed.Serve {
+		return s.interleavingServers(p)
 	}
 	if p.Mode == testbed.Overload && (s.Interleave == nil || *s.Interleave) && !s.hostScope() {
 		if p.Search != nil {
@@ -64,6 +70,18 @@ func (s *Spec) Interleaving(p Part) Interleaving {
 		}
 	}
 	return how
+}
+
+// interleavingServers: an open loop leaves room for others beside it, a closed
+// one does not.
+func (s *Spec) interleavingServers(p Part) Interleaving {
+	switch {
+	case s.Interleave != nil && !*s.Interleave || s.hostScope():
+		return InSequence
+	case p.HTTP.Rate > 0:
+		return Together
+	}
+	return Alternating
 }
 
 // hostScope reports whether any variant sets what all DUTs share.

@@ -49,6 +49,18 @@ var Metrics = []Metric{
 	{Name: BackToBackFrames, Label: "back-to-back frames", Unit: "frames", Mode: testbed.Overload, Search: BackToBack, Verdict: true},
 	{Name: LossFreeLoad, Label: "load without loss", Unit: "pps", Mode: testbed.Overload, Search: LossCurve, Verdict: true, NS: InverseNS},
 	{Name: BufferSeconds, Label: "corrected buffer time", Unit: "s", Mode: testbed.Overload, Search: BackToBack},
+	{Name: RequestMean, Label: "latency, mean", Unit: "ns", Mode: testbed.Serve, LowerIsBetter: true, Verdict: true, NS: IsNS},
+	{Name: RequestP50, Label: "latency, median", Unit: "ns", Mode: testbed.Serve, LowerIsBetter: true, Verdict: true, NS: IsNS},
+	{Name: RequestP90, Label: "latency, 90th percentile", Unit: "ns", Mode: testbed.Serve, LowerIsBetter: true, Verdict: true, NS: IsNS},
+	{Name: RequestP99, Label: "latency, 99th percentile", Unit: "ns", Mode: testbed.Serve, LowerIsBetter: true, Verdict: true, NS: IsNS},
+	{Name: Within100ms, Label: "answered within 100 ms", Unit: "", Mode: testbed.Serve, Verdict: true},
+	{Name: RequestRate, Label: "requests answered", Unit: "req/s", Mode: testbed.Serve, Verdict: true},
+	{Name: RequestBits, Label: "throughput of bodies", Unit: "b/s", Mode: testbed.Serve, Verdict: true},
+	{Name: RequestErrors, Label: "requests failed", Unit: "", Mode: testbed.Serve, LowerIsBetter: true, Verdict: true},
+	{Name: ServerCPU, Label: "server's CPU time", Unit: "ns", Mode: testbed.Serve, LowerIsBetter: true, Verdict: true, NS: IsNS},
+	{Name: ServerCPUPerGigabit, Label: "server's CPUs per Gb/s", Unit: "CPUs", Mode: testbed.Serve, LowerIsBetter: true, Verdict: true},
+	{Name: LogWithin100ms, Label: "within 100 ms, by the log", Unit: "", Mode: testbed.Serve, Verdict: true},
+	{Name: LogP50, Label: "time in the log, median", Unit: "ns", Mode: testbed.Serve, LowerIsBetter: true, Verdict: true, NS: IsNS},
 	{Name: ChainNS, Label: "chain", Unit: "ns/packet", Mode: testbed.Cost, LowerIsBetter: true, NS: IsNS},
 	{Name: BypassNS, Label: "chain without DUT", Unit: "ns/packet", Mode: testbed.Cost, LowerIsBetter: true, NS: IsNS},
 	{Name: OfferedRate, Label: "offered load", Unit: "pps", Mode: testbed.Overload},
@@ -80,6 +92,24 @@ const (
 	LossFreeLoad  = "loss_free_load_pps"
 	SearchSeconds = "search_trial_seconds"
 	SearchTrials  = "search_trials"
+
+	// Of requests to a server, whose latency runs from when they were due:
+	// RequestErrors is the share that failed or was never sent; ServerCPU the
+	// time of the server's processes per request (what the kernel does for
+	// them in interrupts is not in it); the log's are what the server's access
+	// log says of the same requests.
+	RequestMean         = "request_latency_mean_ns"
+	RequestP50          = "request_latency_p50_ns"
+	RequestP90          = "request_latency_p90_ns"
+	RequestP99          = "request_latency_p99_ns"
+	Within100ms         = "within_100ms_ratio"
+	RequestRate         = "requests_per_second"
+	RequestBits         = "body_bits_per_second"
+	RequestErrors       = "request_error_ratio"
+	ServerCPU           = "server_cpu_ns_per_request"
+	ServerCPUPerGigabit = "server_cpus_per_gigabit"
+	LogWithin100ms      = "log_within_100ms_ratio"
+	LogP50              = "log_time_p50_ns"
 )
 
 // yields reports whether trials of a part measure the metric.

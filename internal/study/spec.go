@@ -31,6 +31,7 @@ type Spec struct {
 	// Design is the order of the trials: Blocks, Grouped or Series.
 	Design   string    `yaml:"design"`
 	Workload Workload  `yaml:"workload"`
+	Link     *Link     `yaml:"link,omitempty"` // between clients and server
 	Sweep    []Sweep   `yaml:"sweep,omitempty"`
 	Control  string    `yaml:"control"` // the variant that all others are compared with
 	Variants []Variant `yaml:"variants"`
@@ -57,6 +58,9 @@ type Testbed struct {
 
 // Workload is what all parts of a study offer.
 type Workload struct {
+	// HTTP, where given, is a workload of requests; nothing else here is then
+	// used.
+	HTTP   *HTTP  `yaml:"http,omitempty"`
 	Family string `yaml:"family"` // "ipv4" or "ipv6", always UDP
 	// Sizes are frame sizes with FCS, repeated in order; IMIX is instead
 	// "simple" (7:4:1) or a genome of RFC 6985.
@@ -109,6 +113,10 @@ type Setting struct {
 	Link        string   `yaml:"link,omitempty"`
 	NAPI        string   `yaml:"napi,omitempty"`
 	Command     []string `yaml:"command,omitempty,flow"`
+	// TCP is how the server treats the path to its clients, NGINX a directive
+	// of the web server.
+	TCP   *TCP   `yaml:"tcp,omitempty,flow"`
+	NGINX string `yaml:"nginx,omitempty"`
 	// Of testbeds of machines: a configuration set (a directory beside the
 	// study, laid over the DUT's root), a variable of rc.conf or loader.conf,
 	// and rulesets.
@@ -172,6 +180,9 @@ type Part struct {
 	Sizes  []int  `yaml:"sizes,omitempty,flow"`
 	IMIX   string `yaml:"imix,omitempty"`
 	Family string `yaml:"family,omitempty"`
+	// HTTP and Link, where given, are the part's own.
+	HTTP *HTTP `yaml:"http,omitempty"`
+	Link *Link `yaml:"link,omitempty"`
 	// Search, where given, makes each trial a search for throughput.
 	Search *Search `yaml:"search,omitempty"`
 }
@@ -213,6 +224,8 @@ type Gates struct {
 	// GoodRoundsPercent of the rounds of an interleaved trial must have been
 	// undisturbed.
 	GoodRoundsPercent float64 `yaml:"good_rounds_percent"`
+	// FailedPercent of the requests to a server may fail.
+	FailedPercent float64 `yaml:"failed_percent"`
 }
 
 // Setting returns what the testbed is to set.
@@ -246,6 +259,11 @@ func (s Setting) Setting() setting.Setting {
 		out.Mechanism, out.Name = setting.Link, s.Link
 	case s.NAPI != "":
 		out.Mechanism, out.Name = setting.NAPI, s.NAPI
+	case s.TCP != nil:
+		t := setting.Path(*s.TCP)
+		out.Mechanism, out.Path = setting.TCP, &t
+	case s.NGINX != "":
+		out.Mechanism, out.Name = setting.NGINX, s.NGINX
 	case len(s.Command) > 0:
 		out.Mechanism, out.Argv, out.Undo = setting.Command, s.Command, s.Undo
 	default:

@@ -47,6 +47,7 @@ type Observation struct {
 	// much a counter grew, or where a sensor stood after the trial.
 	Machines bool               `json:"machines,omitempty"`
 	DUT      map[string]float64 `json:"dut,omitempty"`
+	Served   *Served            `json:"served,omitempty"` // of a part of requests
 	// Interleaved is there where all arms of the block took turns.
 	Interleaved *Interleaved `json:"interleaved,omitempty"`
 	// Drops is by how much the DUT's counters moved while the traffic ran,

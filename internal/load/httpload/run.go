@@ -25,6 +25,7 @@ type run struct {
 	gets   []*http.Request // HTTP/2
 	h2     []*http2Conn
 	asked  atomic.Uint64
+	early  atomic.Uint64 // requests due before the end of the warm-up
 	base   base
 	ended  time.Duration // of the last answer
 	mu     sync.Mutex    // of base and ended
@@ -128,6 +129,7 @@ func (r *run) one(l lane, sh *shard, o request.Outcome) request.Outcome {
 	defer sh.mu.Unlock()
 	switch {
 	case o.Due < r.Warmup:
+		r.early.Add(1)
 	case f != nil && r.ctx.Err() != nil:
 		sh.account.Unfinished()
 	default:
@@ -185,7 +187,7 @@ func (r *run) sum(elapsed time.Duration) (*request.Account, request.Meter) {
 	r.mu.Unlock()
 	return sum, request.Meter{
 		Elapsed: elapsed, CPU: usedCPU() - b.cpu, CPUs: runtime.GOMAXPROCS(0),
-		WireIn: r.d.in.Load() - b.in, WireOut: r.d.out.Load() - b.out, Rate: r.Rate,
+		WireIn: r.d.in.Load() - b.in, WireOut: r.d.out.Load() - b.out, Rate: r.Rate, Early: r.early.Load(),
 	}
 }
 

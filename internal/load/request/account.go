@@ -138,3 +138,45 @@ func (a *Account) Merge(b *Account) {
 
 // Unfinished counts a request that was still open when the run ended.
 func (a *Account) Unfinished() { a.unfinished++ }
+
+// Within is the share of all requests that were answered within a time; those
+// that failed, or were never sent, were not.
+func (a *Account) Within(d time.Duration) float64 {
+	all := a.Done() + a.unsent
+	if all == 0 {
+		return 0
+	}
+	n := int64(0)
+	for _, b := range a.latency.Distribution() {
+		if b.To <= int64(d) {
+			n += b.Count
+		}
+	}
+	// Too late answers and unsent requests are in the distribution, and longer.
+	return min(1, float64(n)/float64(all))
+}
+
+// Bins counts latencies by multiples of a width; the last of n is of all that
+// are longer.
+func (a *Account) Bins(width time.Duration, n int) []uint64 {
+	out := make([]uint64, n)
+	for _, b := range a.latency.Distribution() {
+		if b.Count > 0 {
+			i := min(int(b.From/int64(width)), n-1)
+			out[i] += uint64(b.Count)
+		}
+	}
+	return out
+}
+
+// Curve are quantiles of latency in ns, at the shares given; nil of nothing.
+func (a *Account) Curve(shares []float64) []int64 {
+	if a.latency.TotalCount() == 0 {
+		return nil
+	}
+	out := make([]int64, len(shares))
+	for i, p := range shares {
+		out[i] = a.latency.ValueAtQuantile(100 * p)
+	}
+	return out
+}

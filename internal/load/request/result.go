@@ -82,6 +82,7 @@ type Meter struct {
 	CPUs            int
 	WireIn, WireOut uint64
 	Rate            float64
+	Early           uint64 // requests before what is counted
 }
 
 // Plus is the meter of two loads, one after the other.
@@ -90,6 +91,7 @@ func (m Meter) Plus(n Meter) Meter {
 	m.CPU += n.CPU
 	m.WireIn += n.WireIn
 	m.WireOut += n.WireOut
+	m.Early += n.Early
 	m.CPUs, m.Rate = n.CPUs, n.Rate
 	return m
 }

@@ -1,6 +1,7 @@
 package netnsbed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/vishvananda/netlink"
@@ -196,11 +198,18 @@ func (s *site) joinOwn(l testbed.Link, seed uint64, nsA *namespace, a end, nsB *
 }
 
 // set applies a site's settings to its server's namespace.
-func (s *site) set(ctx context.Context, settings []setting.Setting) (testbed.Applied, error) {
+func (s *site) set(ctx context.Context, settings []setting.Setting) (applied testbed.Applied, err error) {
 	start := time.Now()
-	applied := testbed.Applied{Digest: digest(settings)}
+	applied = testbed.Applied{Digest: digest(settings)}
 	t := &knob.Target{In: s.server.do, InSys: s.server.doSys, Devices: map[string]string{"ingress": serverEnd.device, "egress": serverEnd.device}}
+	path := setting.Path{}
 	for _, one := range settings {
+		if one.Mechanism == setting.TCP {
+			if path, err = s.route(path, one); err != nil {
+				return applied, err
+			}
+			continue
+		}
 		note, err := t.Apply(ctx, one)
 		if err != nil {
 			return applied, err
@@ -211,6 +220,29 @@ func (s *site) set(ctx context.Context, settings []setting.Setting) (testbed.App
 	}
 	applied.Seconds = time.Since(start).Seconds()
 	return applied, nil
+}
+
+// route adds to what TCP is to do on the path to the clients: a matter of the
+// route there.
+func (s *site) route(path setting.Path, add setting.Setting) (setting.Path, error) {
+	path.InitCwnd = max(path.InitCwnd, add.Path.InitCwnd)
+	path.InitRwnd = max(path.InitRwnd, add.Path.InitRwnd)
+	path.Congestion = cmp.Or(add.Path.Congestion, path.Congestion)
+	return path, s.server.do(func() error {
+		if known, err := os.ReadFile("/proc/sys/net/ipv4/tcp_available_congestion_control"); err == nil && path.Congestion != "" && !slices.Contains(strings.Fields(string(known)), path.Congestion) {
+			return &testbed.ErrUnavailable{Setting: add.String(), Reason: "this kernel has " + strings.Join(strings.Fields(string(known)), ", ")}
+		}
+		link, err := netlink.LinkByName(serverEnd.device)
+		if err != nil {
+			return fmt.Errorf("find %s: %w", serverEnd.device, err)
+		}
+		r := &netlink.Route{LinkIndex: link.Attrs().Index, Scope: netlink.SCOPE_LINK, Dst: ipNet(serverEnd.v4.Masked()), Src: serverEnd.v4.Addr().AsSlice(),
+			InitCwnd: path.InitCwnd, InitRwnd: path.InitRwnd, Congctl: path.Congestion}
+		if err := netlink.RouteReplace(r); err != nil {
+			return fmt.Errorf("set %s: %w", add, err)
+		}
+		return nil
+	})
 }
 
 func (s *site) describe(b *Sites, l testbed.Layout, applied testbed.Applied, unavailable error) testbed.Site {

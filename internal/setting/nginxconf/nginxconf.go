@@ -1,4 +1,6 @@
-package server
+// Package nginxconf writes the configuration of a study's nginx, and says what
+// a study may set of it.
+package nginxconf
 
 import (
 	"fmt"
@@ -11,6 +13,9 @@ import (
 	"linerate/internal/hint"
 )
 
+// Root is the directory that all its files are in, as the server sees it.
+const Root = "/tmp"
+
 // Ports of a study's web server.
 const (
 	PlainPort  = 80
@@ -21,7 +26,9 @@ const (
 const (
 	AccessLog = "log/access.log"
 	ErrorLog  = "log/error.log"
-	nginxConf = "etc/nginx.conf"
+	CertFile  = "etc/cert.pem"
+	KeyFile   = "etc/key.pem"
+	ConfFile  = "etc/nginx.conf"
 )
 
 // Web is a web server to be configured.
@@ -72,16 +79,16 @@ var places = map[string]place{
 // Directives lists what a study may set of nginx, sorted.
 func Directives() []string { return slices.Sorted(maps.Keys(places)) }
 
-// directiveValue is what a directive may be set to: words, numbers, no
+// valueRE is what a directive may be set to: words, numbers, no
 // punctuation of nginx's grammar.
-var directiveValue = regexp.MustCompile(`^[A-Za-z0-9_.:=+!@/-]+( [A-Za-z0-9_.:=+!@/-]+)*$`)
+var valueRE = regexp.MustCompile(`^[A-Za-z0-9_.:=+!@/-]+( [A-Za-z0-9_.:=+!@/-]+)*$`)
 
-// CheckDirective refuses what a study may not set.
-func CheckDirective(name, value string) error {
+// Check refuses what a study may not set.
+func Check(name, value string) error {
 	if _, ok := places[name]; !ok {
 		return hint.Unknown("nginx directive", name, Directives())
 	}
-	if !directiveValue.MatchString(value) || len(value) > 200 {
+	if !valueRE.MatchString(value) || len(value) > 200 {
 		return fmt.Errorf("%q is no value of nginx's %s: words and numbers", value, name)
 	}
 	return nil
@@ -90,7 +97,7 @@ func CheckDirective(name, value string) error {
 // Validate refuses what cannot be configured.
 func (w Web) Validate() error {
 	for _, name := range slices.Sorted(maps.Keys(w.Directives)) {
-		if err := CheckDirective(name, w.Directives[name]); err != nil {
+		if err := Check(name, w.Directives[name]); err != nil {
 			return err
 		}
 	}
@@ -154,7 +161,7 @@ func (w Web) server(line func(string, ...any), directives func(place, string)) {
 			kind += " http2" // as a directive of its own only since 1.25
 		}
 		line("    listen %d%s;", SecurePort, w.listen(kind))
-		line("    ssl_certificate %s/etc/cert.pem;\n    ssl_certificate_key %s/etc/key.pem;", Root, Root)
+		line("    ssl_certificate %s/%s;\n    ssl_certificate_key %s/%s;", Root, CertFile, Root, KeyFile)
 	}
 	line("    root %s/html;", Root)
 	if w.Origin != "" {

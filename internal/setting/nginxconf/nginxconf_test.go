@@ -1,4 +1,4 @@
-package server
+package nginxconf
 
 import (
 	"strings"
@@ -25,7 +25,7 @@ func TestConfig(t *testing.T) {
 
 func TestHostileDirectivesAreRefused(t *testing.T) {
 	for name, value := range map[string]string{"worker_process": "2", "load_module": "/x.so", "sendfile": "on; user root", "backlog": "1\n", "tcp_nopush": "", "gzip": "on }", "aio": "a  b"} {
-		if err := CheckDirective(name, value); err == nil {
+		if err := Check(name, value); err == nil {
 			t.Errorf("%s %q is taken", name, value)
 		}
 	}

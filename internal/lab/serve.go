@@ -1,0 +1,247 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"linerate/internal/load/request"
+	"linerate/internal/setting"
+	"linerate/internal/study"
+	"linerate/internal/testbed"
+)
+
+// Service is a kind of server that a study measures, with the load that asks
+// it: package lab knows neither.
+type Service interface {
+	// Start starts a server at a site, set as an arm wants it, and returns
+	// when it answers. An ErrUnavailable says what the arm cannot have.
+	Start(ctx context.Context, at testbed.Site, settings []setting.Setting, part study.Part) (Server, error)
+}
+
+// Server is one that runs.
+type Server interface {
+	// Ask offers requests for a time, after a warm-up that does not count,
+	// and waits for the last answer. The seed draws when, and what for.
+	Ask(ctx context.Context, warmup, d time.Duration, seed uint64) (*request.Account, request.Meter, error)
+	CPU() time.Duration // all its processes' so far
+	Running() error     // why it ended; nil while it runs
+	// Stop ends it. The log is what it wrote of the requests, and nil where
+	// there is none.
+	Stop() (*study.ServerLog, error)
+}
+
+// served is one arm's share of a block.
+type served struct {
+	site    testbed.Site
+	server  Server
+	account *request.Account
+	meter   request.Meter
+	turns   int
+	cpu     time.Duration
+	o       study.Observation
+	failed  error
+}
+
+// turnFor is how long a turn of a closed loop lasts: long beside what it
+// takes to connect, short beside what a shared machine drifts in.
+const turnFor = 400 * time.Millisecond
+
+// serve runs what a slot of a part of requests asks for: a block of all arms,
+// or one arm's trial.
+func (r *run) serve(ctx context.Context, slot study.Slot, part study.Part) error {
+	if r.task.Spec.Interleaving(part) != study.InSequence {
+		return r.hand(ctx, slot, part, r.task.Spec.Arms())
+	}
+	return r.hand(ctx, slot, part, []string{slot.Variant})
+}
+
+// hand runs the arms and hands their trials on.
+func (r *run) hand(ctx context.Context, slot study.Slot, part study.Part, arms []string) error {
+	r.tell(slot, part, nil)
+	start := r.Machine.Now()
+	in := &instance{part: part, how: r.task.Spec.Interleaving(part), gone: map[string]string{}}
+	in.Part, in.Block = part.Name, slot.Block
+	in.first = slot.Order - 1
+	if len(arms) > 1 {
+		in.first = r.lastOrder(slot.Block)
+		in.Attempt = study.Attempts(r.task.Done, slot.Block) + 1
+	}
+	in.rng = rand.New(rand.NewPCG(r.task.Seed, uint64(slot.Block)<<24|uint64(slot.Order)<<8|uint64(in.Attempt)))
+	err := r.serveAll(ctx, in, arms)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("%s, block %d: %w", part.Name, slot.Block, err)
+	}
+	trials := r.judge(in)
+	for i := range trials {
+		trials[i].Retry = slot.Retry
+	}
+	return r.deliver(trials, start, part)
+}
+
+func (r *run) lastOrder(block int) (last int) {
+	for _, t := range r.task.Done {
+		if t.Block == block {
+			last = max(last, t.Order)
+		}
+	}
+	return last
+}
+
+// serveAll raises the arms' sites and servers, asks them, and notes what came
+// of it in the instance's shares.
+func (r *run) serveAll(ctx context.Context, in *instance, arms []string) (err error) {
+	in.rng.Shuffle(len(arms), func(i, j int) { arms[i], arms[j] = arms[j], arms[i] })
+	all, err := r.settle(ctx, in, arms)
+	defer func() {
+		for _, s := range all {
+			if s.server != nil {
+				_, failed := s.server.Stop()
+				err = errors.Join(err, failed)
+			}
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	before, err := r.check([]int{-1})
+	if err != nil {
+		return err
+	}
+	if err := r.askAll(ctx, in, all); err != nil {
+		return err
+	}
+	after, err := r.check([]int{-1})
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		s.o.CPUs = compare(before, after)
+		if err := s.close(r.linkOf(in.part)); err != nil {
+			return err
+		}
+		in.shares = append(in.shares, &share{o: s.o, failed: s.failed})
+	}
+	return nil
+}
+
+func (r *run) linkOf(p study.Part) testbed.Link {
+	l, _ := r.task.Spec.LinkOf(p).Parse() // a study that was read has one that parses
+	return l
+}
+
+// settle makes the arms' sites and starts their servers.
+func (r *run) settle(ctx context.Context, in *instance, arms []string) (all []*served, err error) {
+	var wanted []testbed.Settings
+	var own [][]setting.Setting // the servers'
+	for _, name := range arms {
+		v, _ := r.task.Spec.Variant(name)
+		if why := r.forbids(v); why != "" {
+			in.gone[name] = why
+			continue
+		}
+		w := testbed.Settings{Name: name}
+		var servers []setting.Setting
+		for _, s := range v.Apply() {
+			if s.Mechanism == setting.NGINX {
+				servers = append(servers, s)
+			} else {
+				w.Settings = append(w.Settings, s)
+			}
+		}
+		wanted, own = append(wanted, w), append(own, servers)
+	}
+	layout := testbed.Layout{Clients: in.part.HTTP.Clients, Link: r.linkOf(in.part), Seed: r.task.Seed + uint64(in.Block)<<16, Origin: in.part.HTTP.Proxy}
+	sites, err := r.sites.Raise(ctx, layout, wanted)
+	if err != nil {
+		return nil, err
+	}
+	for i, site := range sites {
+		s := &served{site: site, account: request.NewAccount(len(in.part.HTTP.Objects))}
+		failed := site.Unavailable
+		if failed == nil {
+			s.server, failed = r.Service.Start(ctx, site, own[i], in.part)
+		}
+		var un *testbed.ErrUnavailable
+		if errors.As(failed, &un) {
+			in.gone[wanted[i].Name] = un.Error()
+			continue
+		}
+		if failed != nil {
+			return all, fmt.Errorf("%s: %w", wanted[i].Name, failed)
+		}
+		s.o = study.Observation{Load1: r.Machine.Load1(), Applied: site.Applied}
+		if in.how != study.InSequence {
+			s.o.Interleaved = &study.Interleaved{How: in.how, Attempt: in.Attempt, Lane: len(all)}
+		}
+		in.Arms, all = append(in.Arms, wanted[i].Name), append(all, s)
+	}
+	return all, nil
+}
+
+// askAll offers the part's requests: to all at once, or in turns.
+func (r *run) askAll(ctx context.Context, in *instance, all []*served) error {
+	seconds := time.Duration(in.part.Seconds * float64(time.Second))
+	warmup := time.Duration(in.part.Warmup * float64(time.Second))
+	seed := r.task.Seed + uint64(in.Block)<<20
+	if in.how == study.Together {
+		var wait sync.WaitGroup
+		for i, s := range all {
+			wait.Go(func() { s.ask(ctx, warmup, seconds, seed+uint64(i)<<8) })
+		}
+		wait.Wait()
+		return ctx.Err()
+	}
+	n := 1
+	if in.how == study.Alternating {
+		n = max(1, int(math.Round(float64(seconds)/float64(turnFor))))
+	}
+	for turn := range n {
+		for _, i := range in.rng.Perm(len(all)) {
+			// The same requests for all arms of a round.
+			all[i].ask(ctx, warmup, seconds/time.Duration(n), seed+uint64(turn))
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+	}
+	return nil
+}
+
+// ask asks an arm's server for a while and adds what came of it. What fails
+// is the arm's.
+func (s *served) ask(ctx context.Context, warmup, d time.Duration, seed uint64) {
+	if s.failed != nil {
+		return
+	}
+	before := s.server.CPU()
+	a, m, err := s.server.Ask(ctx, warmup, d, seed)
+	s.cpu += s.server.CPU() - before
+	if a != nil {
+		s.account.Merge(a)
+		s.meter = s.meter.Plus(m)
+		s.turns++
+	}
+	s.failed = errors.Join(err, s.server.Running())
+}
+
+// close ends the arm's server and completes its observation.
+func (s *served) close(link testbed.Link) error {
+	v := &study.Served{Turns: s.turns, ServerCPU: s.cpu.Seconds(), RoundTrip: link.RoundTrip().Seconds()}
+	if s.site.Link != nil {
+		v.Link = s.site.Link()
+	}
+	log, err := s.server.Stop()
+	s.server = nil
+	v.Log = log
+	v.Condense(s.account, s.meter)
+	s.o.Served = v
+	return err
+}

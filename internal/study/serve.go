@@ -1,0 +1,340 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"linerate/internal/calc"
+	"linerate/internal/hint"
+	"linerate/internal/load/request"
+	"linerate/internal/setting/nginxconf"
+	"linerate/internal/testbed"
+)
+
+// HTTP is a workload of requests to a web server (mode serve).
+type HTTP struct {
+	// Objects are the sizes of the bodies asked for, each as often as it is
+	// listed: "24kB", "350kB".
+	Objects []string `yaml:"objects,flow"`
+	// Rate is of an open loop, in requests per second of each arm; 0: a closed
+	// loop of Connections.
+	Rate        float64 `yaml:"rate,omitempty"`
+	Arrivals    string  `yaml:"arrivals"`    // of an open loop: "poisson" or "constant"
+	Connections int     `yaml:"connections"` // at once; in an open loop at most
+	Clients     int     `yaml:"clients"`     // addresses that they come from, in turn
+	Keepalive   bool    `yaml:"keepalive"`   // false: a new connection for every request
+	TLS         bool    `yaml:"tls"`
+	Version     int     `yaml:"http"`            // 1 for HTTP/1.1, or 2 (with tls)
+	Streams     int     `yaml:"streams"`         // of HTTP/2, on each connection
+	Timeout     float64 `yaml:"timeout"`         // seconds after which an answer is too late
+	Proxy       bool    `yaml:"proxy,omitempty"` // the server fetches all it is asked for from an origin, over the link
+}
+
+// Link is what lies between clients and server, each way (testbed.Link).
+type Link struct {
+	Delay  string `yaml:"delay,omitempty"`  // one way: "40ms"
+	Jitter string `yaml:"jitter,omitempty"` // either way of Delay: "2ms"
+	Loss   string `yaml:"loss,omitempty"`   // "0.5%"
+	Rate   string `yaml:"rate,omitempty"`   // "20Mbps"
+}
+
+// Limits of a workload of requests.
+const (
+	maxClients     = 4096
+	maxConnections = 20_000
+	maxTimeout     = 60.0
+	maxLinkDelay   = 10 * time.Second
+)
+
+// Parse reads the link; nil is a wire.
+func (l *Link) Parse() (out testbed.Link, err error) {
+	if l == nil {
+		return out, nil
+	}
+	if out.Delay, err = duration("delay", l.Delay); err != nil {
+		return out, err
+	}
+	if out.Jitter, err = duration("jitter", l.Jitter); err != nil {
+		return out, err
+	}
+	if out.Jitter > out.Delay {
+		return out, fmt.Errorf("a jitter of %v is more than the delay of %v", out.Jitter, out.Delay)
+	}
+	if l.Loss != "" {
+		v, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(l.Loss, "%")), 64)
+		if err != nil || !strings.HasSuffix(l.Loss, "%") || !(v >= 0 && v < 100) {
+			return out, hint.With(fmt.Errorf("a loss of %q is no share of packets", l.Loss), "write it in per cent: loss: 0.5%%")
+		}
+		out.Loss = v / 100
+	}
+	if l.Rate != "" {
+		v, err := calc.Parse(l.Rate, calc.BitsPerSecond)
+		if err != nil || !(v >= 1e4 && v <= 1e11) {
+			return out, hint.With(fmt.Errorf("a rate of %q is not within 10 kb/s and 100 Gb/s", l.Rate), "write rate: 20Mb/s")
+		}
+		out.Rate = v
+	}
+	return out, nil
+}
+
+func duration(key, text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 || d > maxLinkDelay {
+		return 0, hint.With(fmt.Errorf("a %s of %q is not within 0 and %v", key, text, maxLinkDelay), "write %s: 40ms; it is one way", key)
+	}
+	return d, nil
+}
+
+// Sizes are the objects' bytes, in the order they are listed.
+func (h *HTTP) Sizes() ([]int, error) {
+	var out []int
+	for _, text := range h.Objects {
+		v, err := calc.Parse(text, calc.Bytes)
+		if err != nil || !(v >= 0 && v <= nginxconf.MaxObject) {
+			return nil, hint.With(fmt.Errorf("an object of %q is not within 0 and %d bytes", text, nginxconf.MaxObject), "write objects: [24kB, 350kB]")
+		}
+		out = append(out, int(math.Round(v)))
+	}
+	return out, nil
+}
+
+// LinkOf is the link of a part: its own, or the study's.
+func (s *Spec) LinkOf(p Part) *Link {
+	if p.Link != nil {
+		return p.Link
+	}
+	return s.Link
+}
+
+// serves reports whether the study's workload is requests to a server.
+func (s *Spec) serves() bool { return s.Workload.HTTP != nil }
+
+// fillServe puts defaults into the workload of requests, and the workload into
+// every part's.
+func (s *Spec) fillServe(said func(string) bool) {
+	if !s.serves() {
+		return
+	}
+	s.Workload.HTTP.fill(func(key string) bool { return said("workload.http." + key) }, &HTTP{
+		Objects: []string{"24kB"}, Arrivals: string(request.Poisson), Connections: 64, Clients: 10, Keepalive: true, Version: 1, Streams: 1, Timeout: 5})
+	for i := range s.Parts {
+		p := &s.Parts[i]
+		if p.HTTP == nil {
+			p.HTTP = &HTTP{}
+		}
+		p.HTTP.fill(func(key string) bool { return said(fmt.Sprintf("parts[%d].http.%s", i, key)) }, s.Workload.HTTP)
+	}
+}
+
+// fill takes from another what was not said.
+func (h *HTTP) fill(said func(string) bool, from *HTTP) {
+	take := func(key string, set func()) {
+		if !said(key) {
+			set()
+		}
+	}
+	take("objects", func() { h.Objects = slices.Clone(from.Objects) })
+	take("rate", func() { h.Rate = from.Rate })
+	take("arrivals", func() { h.Arrivals = from.Arrivals })
+	take("connections", func() { h.Connections = from.Connections })
+	take("clients", func() { h.Clients = from.Clients })
+	take("keepalive", func() { h.Keepalive = from.Keepalive })
+	take("tls", func() { h.TLS = from.TLS })
+	take("http", func() { h.Version = from.Version })
+	take("streams", func() { h.Streams = from.Streams })
+	take("timeout", func() { h.Timeout = from.Timeout })
+	take("proxy", func() { h.Proxy = from.Proxy })
+}
+
+// checkServe checks a part of requests at its place in the study.
+func (s *Spec) checkServe(path string, p Part) *problem {
+	if (p.Mode == testbed.Serve) != s.serves() {
+		return wrong(path+".mode", "mode serve is of a workload of requests, and of nothing else").advise("give the study workload: {http: …} and all its parts mode: serve, or none")
+	}
+	if !s.serves() {
+		if p.Link != nil || s.Link != nil {
+			return wrong("link", "a link is between clients and a server").advise("give the study workload: {http: …}")
+		}
+		return nil
+	}
+	if _, err := s.LinkOf(p).Parse(); err != nil {
+		at := "link"
+		if p.Link != nil {
+			at = path + ".link"
+		}
+		return wrong(at, "%v", err).advise("%s", hint.Of(err))
+	}
+	return p.HTTP.check(path + ".http")
+}
+
+func (h *HTTP) check(path string) *problem {
+	if p := oneOf(path+".arrivals", h.Arrivals, string(request.Poisson), string(request.Constant)); p != nil {
+		return p
+	}
+	sizes, err := h.Sizes()
+	switch {
+	case err != nil:
+		return wrong(path+".objects", "%v", err).advise("%s", hint.Of(err))
+	case len(sizes) == 0 || len(sizes) > 1000:
+		return wrong(path+".objects", "%d objects: from 1 to 1000", len(sizes))
+	case !(h.Rate >= 0 && h.Rate <= 1e6):
+		return wrong(path+".rate", "rate: %g is not within 0 and 1,000,000 requests per second", h.Rate)
+	case h.Connections < 1 || h.Connections > maxConnections:
+		return wrong(path+".connections", "connections: %d is not within 1 and %d", h.Connections, maxConnections)
+	case h.Clients < 1 || h.Clients > maxClients:
+		return wrong(path+".clients", "clients: %d is not within 1 and %d", h.Clients, maxClients)
+	case h.Version != 1 && h.Version != 2:
+		return wrong(path+".http", "http: %d is not 1 or 2", h.Version)
+	case h.Version == 2 && !h.TLS:
+		return wrong(path+".http", "HTTP/2 is asked for over TLS").advise("add tls: true")
+	case h.Streams < 1 || h.Streams > 1000 || h.Streams > 1 && (h.Version == 1 || !h.Keepalive):
+		return wrong(path+".streams", "streams: %d is not within 1 and 1000, or not of HTTP/2 on kept connections", h.Streams)
+	case !(h.Timeout > 0 && h.Timeout <= maxTimeout):
+		return wrong(path+".timeout", "timeout: %g is not within 0 and %g seconds", h.Timeout, maxTimeout)
+	}
+	return nil
+}
+
+// TCP is how a server treats the path to its clients.
+type TCP struct {
+	InitCwnd   int    `yaml:"initcwnd,omitempty"`   // initial window, in segments
+	InitRwnd   int    `yaml:"initrwnd,omitempty"`   // initial receive window, in segments
+	Congestion string `yaml:"congestion,omitempty"` // its control: "cubic", "bbr", "reno"
+}
+
+// maxInitialWindow is more segments than 64 KiB need, without which window
+// scaling has not begun.
+const maxInitialWindow = 1000
+
+func (t *TCP) check(path string) *problem {
+	switch {
+	case *t == TCP{}:
+		return wrong(path, "the setting sets nothing").advise("give initcwnd, initrwnd or congestion")
+	case t.InitCwnd < 0 || t.InitCwnd > maxInitialWindow:
+		return wrong(path+".initcwnd", "initcwnd: %d is not within 1 and %d segments", t.InitCwnd, maxInitialWindow)
+	case t.InitRwnd < 0 || t.InitRwnd > maxInitialWindow:
+		return wrong(path+".initrwnd", "initrwnd: %d is not within 1 and %d segments", t.InitRwnd, maxInitialWindow)
+	case t.Congestion != "" && !nameRE.MatchString(t.Congestion):
+		return wrong(path+".congestion", "congestion %q is no name of a congestion control", t.Congestion)
+	}
+	return nil
+}
+
+// checkNGINX checks a setting of the web server.
+func (s Setting) checkNGINX(path string) *problem {
+	if err := nginxconf.Check(s.NGINX, s.Value); err != nil {
+		return wrong(path+".nginx", "%v", err).advise("%s", hint.Of(err))
+	}
+	return nil
+}
+
+// Served is what came of a part's requests to one arm's server.
+type Served struct {
+	request.Result
+	Turns int `json:"turns"` // of the arms, or 1
+	// Within is the share of all requests answered within so many ms.
+	Within map[string]float64 `json:"within_ms"`
+	// Tenths counts answers by the tenth of a second they took; the last is
+	// of all that took longer.
+	Tenths []uint64 `json:"tenths"`
+	// Curve are quantiles of latency in ns, by CurvePoints.
+	Curve []int64 `json:"curve_ns"`
+	// ServerCPU is the time of all the server's processes, in seconds, for
+	// Asked requests: those before what is counted too.
+	ServerCPU float64           `json:"server_cpu_seconds"`
+	Asked     uint64            `json:"asked"`
+	Link      testbed.LinkStats `json:"link"`
+	RoundTrip float64           `json:"round_trip_seconds"` // that the link was asked for
+	Log       *ServerLog        `json:"log,omitempty"`
+}
+
+// ServerLog is what the server's own access log says of the same requests.
+type ServerLog struct {
+	Lines  uint64   `json:"lines"`
+	Within float64  `json:"within_100ms"` // share of lines
+	Tenths []uint64 `json:"tenths"`
+	P50    int64    `json:"p50_ns"`
+	P99    int64    `json:"p99_ns"`
+}
+
+// CurvePoints are the shares of Served.Curve.
+var CurvePoints = []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999}
+
+// TenthsUpTo is how many tenths of a second are told apart: the guide's
+// picture goes to six seconds.
+const TenthsUpTo = 60
+
+// Condense fills in what an account says beside its Result.
+func (v *Served) Condense(a *request.Account, m request.Meter) {
+	v.Result = a.Result(m)
+	v.Within = map[string]float64{}
+	for _, ms := range []int{50, 100, 200, 500, 1000} {
+		v.Within[strconv.Itoa(ms)] = a.Within(time.Duration(ms) * time.Millisecond)
+	}
+	v.Tenths = a.Bins(100*time.Millisecond, TenthsUpTo)
+	v.Curve = a.Curve(CurvePoints)
+	v.Asked = m.Early + v.Requests
+}
+
+func serveMetrics(m map[string]float64, v *Served) {
+	if v == nil || v.Requests == 0 {
+		return
+	}
+	m[RequestErrors] = float64(v.Failed+v.Unsent) / float64(v.Requests+v.Unsent)
+	m[RequestRate], m[RequestBits] = v.Result.RequestRate, 8*v.BodyRate
+	m[Within100ms] = v.Within["100"]
+	if q := v.Latency; q != nil {
+		m[RequestMean], m[RequestP50], m[RequestP90], m[RequestP99] = q.Mean, float64(q.P50), float64(q.P90), float64(q.P99)
+	}
+	if v.Asked > 0 && v.ServerCPU > 0 {
+		m[ServerCPU] = 1e9 * v.ServerCPU / float64(v.Asked)
+		if bits := 8 * float64(v.BodyBytes) / float64(v.Requests); bits > 0 {
+			m[ServerCPUPerGigabit] = m[ServerCPU] / bits
+		}
+	}
+	if l := v.Log; l != nil && l.Lines > 0 {
+		m[LogWithin100ms] = l.Within
+		if l.P50 > 0 {
+			m[LogP50] = float64(l.P50)
+		}
+	}
+}
+
+// linkLate is by how much the link may be late in the 99th percentile: two
+// milliseconds, or a tenth of the round trip.
+func linkLate(v *Served) time.Duration {
+	return max(2*time.Millisecond, time.Duration(1e8*v.RoundTrip))
+}
+
+// serveGates ask whether what was measured was the server and the link.
+func serveGates(g Gates, o Observation) []string {
+	v := o.Served
+	if v == nil || v.Requests == 0 {
+		return []string{"no requests: the clients asked for nothing"}
+	}
+	var bad []string
+	if failed := 100 * float64(v.Failed+v.Unsent) / float64(v.Requests+v.Unsent); failed > g.FailedPercent {
+		why := ""
+		if len(v.Errors) > 0 {
+			why = fmt.Sprintf(": %d × %s", v.Errors[0].Count, v.Errors[0].Text)
+		}
+		bad = append(bad, fmt.Sprintf("failed: %.2f %% of the requests failed (limit %g %%)%s", failed, g.FailedPercent, why))
+	}
+	if len(v.Generator.Saturated) > 0 {
+		bad = append(bad, "saturated: the clients were what limits: "+v.Generator.Saturated[0])
+	}
+	if v.Link.Missed > 0 {
+		bad = append(bad, fmt.Sprintf("link: its emulation lost %d packets that it should have carried", v.Link.Missed))
+	}
+	if late := time.Duration(v.Link.LateP99); late > linkLate(v) {
+		bad = append(bad, fmt.Sprintf("link: one packet in a hundred was more than %v late (limit %v)", late.Round(10*time.Microsecond), linkLate(v)))
+	}
+	return bad
+}
