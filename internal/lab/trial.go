@@ -68,7 +68,7 @@ func (r *run) trial(ctx context.Context, slot study.Slot, part study.Part) (stud
 
 // forbids says why a variant's declared host settings may not be applied.
 func (r *run) forbids(v study.Variant) string {
-	if kind := r.bed.Describe().Kind; v.OS != "" && systems[kind] != "" && v.OS != systems[kind] {
+	if kind := r.out.Testbeds[string(r.mode)].Kind; v.OS != "" && systems[kind] != "" && v.OS != systems[kind] {
 		return fmt.Sprintf("it needs a DUT of %s, and testbed %s is of %s", v.OS, kind, systems[kind])
 	}
 	host := v.HostScope()

@@ -39,6 +39,7 @@ type htmlPage struct {
 	SliceTables                    []htmlTable
 	Loads                          []chart
 	Latencies                      []chart
+	Served                         []chart
 	Drops                          []chart
 	Searches                       []chart
 	SearchTables                   []htmlTable
@@ -160,6 +161,10 @@ func (p *htmlPage) charts(s study.Spec, r study.Results) {
 		}
 		p.Drops = append(p.Drops, picture("part "+part.Name, "", func(w float64) string { return endings(r, part.Name, w) })...)
 		p.Timelines = append(p.Timelines, picture(m.Label+" · part "+part.Name, "", func(w float64) string { return timeline(r, m, part.Name, w) })...)
+		if part.Mode == testbed.Serve {
+			p.servedCharts(r, part)
+			continue
+		}
 		if part.Mode != testbed.Overload {
 			p.sliceCharts(s, r, part)
 			continue
@@ -196,7 +201,7 @@ func (p *htmlPage) effectCharts(r study.Results, g study.Goal) {
 		return
 	}
 	p.Effects = append(p.Effects, picture(m.Label+" · part "+g.Part, note, draw)...)
-	if m.NS == study.NoNS {
+	if m.NS == study.NoNS || m.Mode == testbed.Serve {
 		return
 	}
 	unit := "per packet"
@@ -238,8 +243,11 @@ func timelineMetric(part study.Part) (study.Metric, bool) {
 		return study.MetricNamed(map[string]string{study.MLRSearch: study.ConditionalThroughput, study.RFC2544: study.Throughput,
 			study.BackToBack: study.BackToBackFrames, study.LossCurve: study.LossFreeLoad}[part.Search.Method])
 	}
-	if part.Mode == testbed.Cost {
+	switch part.Mode {
+	case testbed.Cost:
 		return study.MetricNamed(study.CostNS)
+	case testbed.Serve:
+		return study.MetricNamed(study.RequestMean)
 	}
 	return study.MetricNamed(study.OverloadRate)
 }
@@ -257,7 +265,7 @@ func verdictTable(r study.Results, g study.Goal) htmlTable {
 		}
 		t.Note = v.Method
 		t.Rows = append(t.Rows, []string{v.Variant, measured(m, v.VariantMean),
-			show.Optional(v.EffectPercent, show.SignedPercent), interval(v.Effect), show.Optional(v.EffectNS, func(x float64) string { return show.Signed(x, nsDecimals(x)) }),
+			show.Optional(v.EffectPercent, show.SignedPercent), interval(v.Effect), show.Optional(v.EffectNS, effectTime(m, nsDecimals)),
 			fmt.Sprint(v.N), show.Optional(v.PHolm, show.P), show.Optional(v.PWelch, show.P), show.Optional(v.PMannWhitney, show.P), string(v.Verdict)})
 	}
 	return t
@@ -350,6 +358,10 @@ func method(s study.Spec, r study.Results) []string {
 		"Effects are Student's t on block-wise log ratios against %s; p-values are corrected by Holm over the variants; within the margin a variant is equivalent by two one-sided tests. "+
 		"Welch and Mann–Whitney stand beside and decide nothing.", r.Seed, s.Control)}
 	for _, p := range s.Parts {
+		if p.Mode == testbed.Serve {
+			out = append(out, servedMethod(s, p))
+			continue
+		}
 		if p.Mode == testbed.Cost {
 			out = append(out, fmt.Sprintf("Part %s (mode cost, %d blocks of %g s trials): generator, router and receiver run to completion on one CPU. "+
 				"The chain's CPU time per packet, minus that of the same chain without a router in the same block, is the router's cost; the forwarding rate is what that cost allows one CPU. It is not a throughput.", p.Name, p.Blocks, p.Seconds))
@@ -387,6 +399,7 @@ func gates(s study.Spec, r study.Results) []gateLine {
 		{Name: "generator", Limit: "the upper bound must be the router's, not frames the generator left unsent"},
 		{Name: "headroom", Limit: fmt.Sprintf("at maximum load %g times the forwarded rate must be offered", g.Headroom)},
 	}
+	lines = append(lines, servedGates(g)...)
 	for i := range lines {
 		for _, t := range r.Trials {
 			if slices.ContainsFunc(t.Reasons, func(reason string) bool { return strings.HasPrefix(reason, lines[i].Name+":") }) {

@@ -94,9 +94,14 @@ func legend(c *canvas, r study.Results, list []string, x, y, width float64) {
 	}
 }
 
-// latencies draws each arm's median and 99th percentile of one-way delay on a
-// logarithmic axis, from the means over its valid trials.
+// latencies draws each arm's median and 99th percentile of one-way delay.
 func latencies(r study.Results, part string, width float64) string {
+	return ranges(r, part, study.LatencyP50, study.LatencyP99, width, fmt.Sprintf("one-way latency in part %s: median and 99th percentile", part))
+}
+
+// ranges draws each arm's median and 99th percentile on a logarithmic axis,
+// from the means over its valid trials.
+func ranges(r study.Results, part, median, tail string, width float64, label string) string {
 	list := arms(r, part)
 	narrow := width < 500
 	left, right, top, row := 10.0, 10.0, 8.0, 28.0
@@ -110,7 +115,7 @@ func latencies(r study.Results, part string, width float64) string {
 	}
 	low, high := math.Inf(1), 0.0
 	for _, a := range list {
-		for _, name := range []string{study.LatencyP50, study.LatencyP99} {
+		for _, name := range []string{median, tail} {
 			for _, v := range values(r, part, a, name) {
 				low, high = min(low, v), max(high, v)
 			}
@@ -128,7 +133,7 @@ func latencies(r study.Results, part string, width float64) string {
 	}
 	for i, a := range list {
 		y := top + row*(float64(i)+0.5)
-		p50, p99 := mean(values(r, part, a, study.LatencyP50)), mean(values(r, part, a, study.LatencyP99))
+		p50, p99 := mean(values(r, part, a, median)), mean(values(r, part, a, tail))
 		if math.IsNaN(p50) || math.IsNaN(p99) {
 			continue
 		}
@@ -146,5 +151,5 @@ func latencies(r study.Results, part string, width float64) string {
 		c.dot("trial "+class, s.at(p50), y, 5, armName(r, a)+", median: "+show.Nanos(p50))
 		c.dot("hollow "+class, s.at(p99), y, 4.5, armName(r, a)+", 99th percentile: "+show.Nanos(p99))
 	}
-	return c.svg(chartClass(narrow), fmt.Sprintf("one-way latency in part %s: median and 99th percentile", part))
+	return c.svg(chartClass(narrow), label)
 }

@@ -7,6 +7,7 @@ import (
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
+	"linerate/internal/testbed"
 )
 
 // Terminal writes the report for people: the question, one sentence of
@@ -55,7 +56,7 @@ func (p *page) primaryTable(r study.Results, m study.Metric, part string) {
 			continue
 		}
 		rows = append(rows, []string{v.Variant, measured(m, v.VariantMean),
-			show.Optional(v.EffectPercent, show.SignedPercent), interval(v.Effect), show.Optional(v.EffectNS, func(x float64) string { return show.Signed(x, 0) }),
+			show.Optional(v.EffectPercent, show.SignedPercent), interval(v.Effect), show.Optional(v.EffectNS, effectTime(m, func(float64) int { return 0 })),
 			show.Optional(v.PHolm, show.P), p.verdict(v.Verdict)})
 	}
 	for _, u := range r.Unavailable {
@@ -73,10 +74,22 @@ func nsHeader(m study.Metric) string {
 	switch {
 	case m.NS == study.NoNS:
 		return ""
+	case m.Mode == testbed.Serve:
+		return "time"
 	case m.Unit == "ns":
 		return "ns"
 	}
 	return "ns/packet"
+}
+
+// effectTime prints an effect in ns below nsHeader.
+func effectTime(m study.Metric, decimals func(float64) int) func(float64) string {
+	return func(x float64) string {
+		if m.Mode == testbed.Serve {
+			return study.ByTime(m, x)
+		}
+		return show.Signed(x, decimals(x))
+	}
 }
 
 // otherParts shows each other part as one table of means, with a mark where

@@ -10,6 +10,7 @@ import (
 
 	"linerate/internal/show"
 	"linerate/internal/stats"
+	"linerate/internal/testbed"
 )
 
 // answer is the study's result in one sentence, from the primary metric's
@@ -58,7 +59,7 @@ func tellEffects(vs []Verdict, m Metric) string {
 		}
 		text := fmt.Sprintf("%s %s with %s", show.Percent(effect), way, v.Variant)
 		if ns, ok := v.EffectNS.Get(); ok {
-			text += fmt.Sprintf(" (%s ns", show.Signed(ns, 0))
+			text += fmt.Sprintf(" (%s", ByTime(m, ns))
 			if i == 0 && m.Unit != "ns" {
 				text += " per packet"
 			}
@@ -67,6 +68,18 @@ func tellEffects(vs []Verdict, m Metric) string {
 		told = append(told, text)
 	}
 	return show.List(told)
+}
+
+// ByTime prints an effect in ns with its sign and a unit: requests take
+// milliseconds, packets nanoseconds.
+func ByTime(m Metric, ns float64) string {
+	if m.Mode != testbed.Serve {
+		return show.Signed(ns, 0) + " ns"
+	}
+	if ns < 0 {
+		return "−" + show.Nanos(-ns)
+	}
+	return "+" + show.Nanos(ns)
 }
 
 // size orders effects: a doubling is as large as a halving.

@@ -22,16 +22,16 @@ type HTTP struct {
 	Objects []string `yaml:"objects,flow"`
 	// Rate is of an open loop, in requests per second of each arm; 0: a closed
 	// loop of Connections.
-	Rate        float64 `yaml:"rate,omitempty"`
+	Rate        float64 `yaml:"rate"`
 	Arrivals    string  `yaml:"arrivals"`    // of an open loop: "poisson" or "constant"
 	Connections int     `yaml:"connections"` // at once; in an open loop at most
 	Clients     int     `yaml:"clients"`     // addresses that they come from, in turn
 	Keepalive   bool    `yaml:"keepalive"`   // false: a new connection for every request
 	TLS         bool    `yaml:"tls"`
-	Version     int     `yaml:"http"`            // 1 for HTTP/1.1, or 2 (with tls)
-	Streams     int     `yaml:"streams"`         // of HTTP/2, on each connection
-	Timeout     float64 `yaml:"timeout"`         // seconds after which an answer is too late
-	Proxy       bool    `yaml:"proxy,omitempty"` // the server fetches all it is asked for from an origin, over the link
+	Version     int     `yaml:"http"`    // 1 for HTTP/1.1, or 2 (with tls)
+	Streams     int     `yaml:"streams"` // of HTTP/2, on each connection
+	Timeout     float64 `yaml:"timeout"` // seconds after which an answer is too late
+	Proxy       bool    `yaml:"proxy"`   // the server fetches all it is asked for from an origin, over the link
 }
 
 // Link is what lies between clients and server, each way (testbed.Link).
@@ -313,6 +313,31 @@ func linkLate(v *Served) time.Duration {
 	return max(2*time.Millisecond, time.Duration(1e8*v.RoundTrip))
 }
 
+// lagShare is which share of the median latency the clients may be late by in
+// the 99th percentile, if that is more than request.MostLag: arms that are
+// asked together are late together.
+const lagShare = 0.1
+
+// clientGates ask whether the clients kept up.
+func clientGates(v *Served) (bad []string) {
+	g := v.Generator
+	if g.CPUShare > request.MostShare {
+		bad = append(bad, fmt.Sprintf("saturated: the clients used %.0f %% of %d CPUs", 100*g.CPUShare, g.CPUs))
+	}
+	if v.OfferedRate > 0 && g.Lag != nil && v.Latency != nil {
+		limit := max(request.MostLag, time.Duration(lagShare*float64(v.Latency.P50)))
+		if late := time.Duration(g.Lag.P99); late > limit {
+			bad = append(bad, fmt.Sprintf("lag: the clients sent one request in a hundred more than %.1f ms after it was due (limit %.1f ms)", late.Seconds()*1e3, limit.Seconds()*1e3))
+		}
+	}
+	for _, e := range v.Errors {
+		if e.Kind == request.NoPort.String() || e.Kind == request.NoFile.String() {
+			bad = append(bad, fmt.Sprintf("saturated: the clients had %s, %d times", e.Text, e.Count))
+		}
+	}
+	return bad
+}
+
 // serveGates ask whether what was measured was the server and the link.
 func serveGates(g Gates, o Observation) []string {
 	v := o.Served
@@ -327,9 +352,7 @@ func serveGates(g Gates, o Observation) []string {
 		}
 		bad = append(bad, fmt.Sprintf("failed: %.2f %% of the requests failed (limit %g %%)%s", failed, g.FailedPercent, why))
 	}
-	if len(v.Generator.Saturated) > 0 {
-		bad = append(bad, "saturated: the clients were what limits: "+v.Generator.Saturated[0])
-	}
+	bad = append(bad, clientGates(v)...)
 	if v.Link.Missed > 0 {
 		bad = append(bad, fmt.Sprintf("link: its emulation lost %d packets that it should have carried", v.Link.Missed))
 	}

@@ -1,0 +1,189 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"linerate/internal/load/request"
+	"linerate/internal/setting"
+	"linerate/internal/study"
+	"linerate/internal/testbed"
+	"linerate/internal/testbed/bedtest"
+)
+
+const servedSpec = `name: web
+question: q?
+workload:
+  http: {objects: [1kB], rate: 100}
+variants:
+  - name: plain
+  - name: slow
+    settings:
+      - {nginx: sendfile, value: "off"}
+parts:
+  - {seconds: 1.2, warmup: 0.1, blocks: 3}
+`
+
+// fakeSites raises sites that are nothing.
+type fakeSites struct {
+	raised [][]string
+	closed bool
+	gone   string // the arm that cannot be had
+}
+
+func (f *fakeSites) Describe() testbed.Description { return testbed.Description{Mode: testbed.Serve} }
+func (f *fakeSites) Close() error                  { f.closed = true; return nil }
+func (f *fakeSites) Raise(_ context.Context, _ testbed.Layout, arms []testbed.Settings) ([]testbed.Site, error) {
+	out := make([]testbed.Site, len(arms))
+	var names []string
+	for i, a := range arms {
+		names = append(names, a.Name)
+		if a.Name == f.gone {
+			out[i].Unavailable = &testbed.ErrUnavailable{Setting: "it", Reason: "no"}
+		}
+	}
+	f.raised = append(f.raised, names)
+	return out, nil
+}
+
+// fakeService has servers that answer after 10 ms, slow ones after 20.
+type fakeService struct {
+	mu      sync.Mutex
+	running int
+	asked   []string // in order
+	most    int      // asked at the same time
+	now     int
+	crash   string
+}
+
+func (f *fakeService) Start(_ context.Context, _ testbed.Site, own []setting.Setting, _ study.Part) (Server, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.running++
+	name := "plain"
+	if len(own) > 0 {
+		name = "slow"
+	}
+	return &fakeServer{f, name}, nil
+}
+
+type fakeServer struct {
+	*fakeService
+	name string
+}
+
+func (s *fakeServer) Ask(_ context.Context, _, d time.Duration, _ uint64) (*request.Account, request.Meter, error) {
+	s.mu.Lock()
+	s.asked = append(s.asked, s.name)
+	s.now++
+	s.most = max(s.most, s.now)
+	s.mu.Unlock()
+	time.Sleep(5 * time.Millisecond)
+	s.mu.Lock()
+	s.now--
+	s.mu.Unlock()
+	took := 10 * time.Millisecond
+	if s.name == "slow" {
+		took *= 2
+	}
+	a := request.NewAccount(1)
+	for i := range 100 {
+		at := time.Duration(i) * time.Millisecond
+		a.Add(request.Outcome{Due: at, Start: at, End: at + took + time.Duration(i%7)*10*time.Microsecond, Code: 200, Body: 1000})
+	}
+	return a, request.Meter{Elapsed: d, CPUs: 2, Rate: 100}, nil
+}
+
+func (s *fakeServer) CPU() time.Duration { return time.Millisecond }
+func (s *fakeServer) Running() error {
+	if s.name == s.crash {
+		return errors.New("it crashed")
+	}
+	return nil
+}
+
+func (s *fakeServer) Stop() (*study.ServerLog, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running--
+	return nil, nil
+}
+
+func serveStudy(t *testing.T, text string, sites *fakeSites, service *fakeService) (study.Spec, []study.Trial) {
+	t.Helper()
+	s := parse(t, text)
+	l := &Lab{Machine: &bedtest.Simulated{Seed: 1}, Service: service, Sites: func(context.Context) (testbed.Sites, error) { return sites, nil }}
+	var trials []study.Trial
+	_, err := l.Run(t.Context(), Task{Spec: s, Seed: 3}, func(tr study.Trial) error { trials = append(trials, tr); return nil }, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if service.running != 0 || !sites.closed {
+		t.Errorf("%d servers still run; testbed closed: %v", service.running, sites.closed)
+	}
+	return s, trials
+}
+
+func TestServersAreAskedTogether(t *testing.T) {
+	sites, service := &fakeSites{}, &fakeService{}
+	s, trials := serveStudy(t, servedSpec, sites, service)
+	if len(trials) != 9 || len(sites.raised) != 3 || service.most != 3 {
+		t.Fatalf("%d trials of %d instances, %d asked at once", len(trials), len(sites.raised), service.most)
+	}
+	r := study.Analyse(s, 3, study.Environment{}, trials)
+	for _, v := range r.Verdicts {
+		if v.Metric == study.RequestMean && (v.Verdict != "worse" || v.Interleaved != study.Together || v.EffectPercent.Float() < 90 || v.EffectPercent.Float() > 110) {
+			t.Errorf("slow is %s by %v, %s", v.Verdict, v.EffectPercent, v.Interleaved)
+		}
+	}
+	if !r.Complete {
+		t.Error("the study is not complete")
+	}
+}
+
+func TestClosedLoopsTakeTurns(t *testing.T) {
+	sites, service := &fakeSites{}, &fakeService{}
+	_, trials := serveStudy(t, strings.Replace(servedSpec, "rate: 100", "rate: 0", 1), sites, service)
+	// Three turns of 0.4 s an arm.
+	if len(trials) != 9 || service.most != 1 || len(service.asked) != 27 {
+		t.Fatalf("%d trials, %d at once, %d turns", len(trials), service.most, len(service.asked))
+	}
+	if o := trials[0].Observed.Served; o.Turns != 3 || o.Requests != 300 {
+		t.Errorf("%d turns with %d requests", o.Turns, o.Requests)
+	}
+	first := service.asked[:3]
+	if !slices.ContainsFunc([]int{3, 6, 9, 12, 15, 18, 21, 24}, func(i int) bool { return !slices.Equal(service.asked[i:i+3], first) }) {
+		t.Error("all rounds have one order")
+	}
+}
+
+func TestServersInSequence(t *testing.T) {
+	sites, service := &fakeSites{}, &fakeService{}
+	s, trials := serveStudy(t, servedSpec+"interleave: false\n", sites, service)
+	if len(trials) != 9 || len(sites.raised) != 9 || len(sites.raised[0]) != 1 || service.most != 1 {
+		t.Fatalf("%d trials in %d instances, %d at once", len(trials), len(sites.raised), service.most)
+	}
+	if r := study.Analyse(s, 3, study.Environment{}, trials); !r.Complete || r.Verdicts[0].Interleaved != study.InSequence {
+		t.Errorf("complete %v, %s", r.Complete, r.Verdicts[0].Interleaved)
+	}
+}
+
+func TestAServerThatCrashesOrCannotBeHad(t *testing.T) {
+	_, trials := serveStudy(t, servedSpec, &fakeSites{}, &fakeService{crash: "slow"})
+	for _, tr := range trials {
+		if (tr.Variant == "slow") == tr.Valid || tr.Variant == "slow" && !strings.Contains(tr.Reasons[0], "it crashed") {
+			t.Errorf("%s: valid %v, %q", tr.Variant, tr.Valid, tr.Reasons)
+		}
+	}
+	_, trials = serveStudy(t, servedSpec, &fakeSites{gone: "slow"}, &fakeService{})
+	for _, tr := range trials {
+		if (tr.Variant == "slow") != (tr.Unavailable != "") {
+			t.Errorf("%s: unavailable %q", tr.Variant, tr.Unavailable)
+		}
+	}
+}

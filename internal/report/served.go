@@ -1,0 +1,149 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"linerate/internal/show"
+	"linerate/internal/study"
+)
+
+// servedCharts shows how long requests took, by the clients and by the
+// server's own log.
+func (p *htmlPage) servedCharts(r study.Results, part study.Part) {
+	at := "part " + part.Name
+	p.Served = append(p.Served, picture(at+", median to 99th percentile", "", func(w float64) string {
+		return ranges(r, part.Name, study.RequestP50, study.RequestP99, w, "latency of requests in "+at+": median and 99th percentile")
+	})...)
+	p.Served = append(p.Served, picture(at+", share of requests by tenths of a second", "", func(w float64) string { return tenths(r, part.Name, w) })...)
+}
+
+// tally adds up an arm's valid trials of a part, by the clients and by the log.
+func tally(r study.Results, part, arm string) (clients, log []float64) {
+	clients, log = make([]float64, study.TenthsUpTo), make([]float64, study.TenthsUpTo)
+	for _, t := range r.Trials {
+		if t.Part != part || t.Variant != arm || !t.Valid || t.Observed == nil || t.Observed.Served == nil {
+			continue
+		}
+		v := t.Observed.Served
+		addUp(clients, v.Tenths)
+		if v.Log != nil {
+			addUp(log, v.Log.Tenths)
+		}
+	}
+	return shares(clients), shares(log)
+}
+
+func addUp(sum []float64, add []uint64) {
+	for i, n := range add[:min(len(add), len(sum))] {
+		sum[i] += float64(n)
+	}
+}
+
+// shares of their sum; nil of nothing.
+func shares(counts []float64) []float64 {
+	sum := 0.0
+	for _, n := range counts {
+		sum += n
+	}
+	if sum == 0 {
+		return nil
+	}
+	for i := range counts {
+		counts[i] /= sum
+	}
+	return counts
+}
+
+// tenths draws the guide's picture for every arm: which share of the requests
+// took how many tenths of a second. Solid is what the clients saw, hollow what
+// the server's log says of the same requests.
+func tenths(r study.Results, part string, width float64) string {
+	list := arms(r, part)
+	clients, logs := make([][]float64, len(list)), make([][]float64, len(list))
+	last := 0
+	for i, a := range list {
+		clients[i], logs[i] = tally(r, part, a)
+		for k := range max(len(clients[i]), len(logs[i])) {
+			if at(clients[i], k) >= 0.002 || at(logs[i], k) >= 0.002 {
+				last = max(last, k)
+			}
+		}
+	}
+	if !slices.ContainsFunc(clients, func(c []float64) bool { return c != nil }) {
+		return ""
+	}
+	narrow := width < 500
+	const head, plot, gap = 18.0, 60.0, 14.0
+	c := &canvas{w: width, h: float64(len(list))*(head+plot+gap) + 26}
+	x := scale{to: float64(last + 1), left: 8, span: width - 16}
+	bar := x.span / float64(last+1)
+	for i, a := range list {
+		base := float64(i)*(head+plot+gap) + head + plot
+		c.text("name", "start", 8, base-plot-4, armName(r, a))
+		c.text("number", "end", width-8, base-plot-4, within(clients[i], logs[i], narrow))
+		c.line("grid", 8, base, width-8, base)
+		for k := 0; k <= last; k++ {
+			h, l := plot*at(clients[i], k), plot*at(logs[i], k)
+			c.rect("tenths", x.at(float64(k))+0.06*bar, base-h, 0.42*bar, h)
+			c.rect("tenths log", x.at(float64(k))+0.52*bar, base-l, 0.42*bar, l)
+		}
+	}
+	step := max(1, int(math.Ceil(float64(last+1)*42/x.span)))
+	for k := 0; k <= last+1; k += step {
+		c.tick(x.at(float64(k)), c.h-8, fmt.Sprintf("%.1f s", float64(k)/10))
+	}
+	return c.svg(chartClass(narrow), fmt.Sprintf("share of requests by tenths of a second in part %s, by the clients and by the log", part))
+}
+
+func at(x []float64, i int) float64 {
+	if i < len(x) {
+		return x[i]
+	}
+	return 0
+}
+
+// within says the share of the first tenth in words.
+func within(clients, log []float64, narrow bool) string {
+	if log == nil {
+		return show.Percent(100*at(clients, 0)) + " within 0.1 s"
+	}
+	if narrow {
+		return fmt.Sprintf("< 0.1 s: %s, log %s", show.Percent(100*at(clients, 0)), show.Percent(100*at(log, 0)))
+	}
+	return fmt.Sprintf("within 0.1 s: %s by the clients, %s by the log", show.Percent(100*at(clients, 0)), show.Percent(100*at(log, 0)))
+}
+
+// servedMethod says in words how a part of requests was measured.
+func servedMethod(s study.Spec, p study.Part) string {
+	h := p.HTTP
+	how := fmt.Sprintf("a closed loop of %d connections, all arms in turns of a fraction of a second", h.Connections)
+	if h.Rate > 0 {
+		how = fmt.Sprintf("an open loop of %g requests per second (%s) to each arm's server, all arms at the same time", h.Rate, h.Arrivals)
+	}
+	if s.Interleaving(p) == study.InSequence {
+		how += ", one arm after the other"
+	}
+	kept := "kept connections"
+	if !h.Keepalive {
+		kept = "a new connection for each"
+	}
+	link := "a wire"
+	if l, err := s.LinkOf(p).Parse(); err == nil {
+		link = l.String()
+	}
+	return fmt.Sprintf("Part %s (mode serve, %d blocks of %g s): %s, %s. Each arm has a server of its own, in namespaces made anew for each block, over %s. "+
+		"Latency runs from when a request was due to the last byte of its answer; failed requests have none and are counted.", p.Name, p.Blocks, p.Seconds, how, kept, link)
+}
+
+// servedGates are those of requests.
+func servedGates(g study.Gates) []gateLine {
+	return []gateLine{
+		{Name: "no requests", Limit: "clients must ask"},
+		{Name: "failed", Limit: fmt.Sprintf("%g %% of the requests may fail", g.FailedPercent)},
+		{Name: "saturated", Limit: "the clients must not be what limits"},
+		{Name: "lag", Limit: "one request in a hundred may be sent late by a tenth of the median latency, or 2 ms"},
+		{Name: "link", Limit: "the emulated link must lose nothing of its own, nor be late by more than a tenth of its round trip, or 2 ms"},
+	}
+}
