@@ -49,6 +49,8 @@ func writeStatus(w io.Writer, st apply.Status) {
 		fmt.Fprintf(w, "%s is pending and its switch is gone: linerate rollback takes it back\n", show.Clean(st.ID))
 	case !st.Ready:
 		fmt.Fprintf(w, "%s is being applied; taken back in %s at the latest\n", show.Clean(st.ID), time.Duration(st.Left)*time.Second)
+	case st.Left <= 0:
+		fmt.Fprintf(w, "%s was not confirmed in time and is about to be taken back\n", show.Clean(st.ID))
 	default:
 		fmt.Fprintf(w, "%s is pending: taken back in %s unless confirmed\n", show.Clean(st.ID), time.Duration(st.Left)*time.Second)
 	}

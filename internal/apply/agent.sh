@@ -101,18 +101,23 @@ look_file() {
 
 # install keeps this text, from standard input, as a file of the host.
 install_agent() {
-	mkdir -p "$S/history" && chmod 700 "$S" || die "cannot make $S"
+	mkdir -p "$S/history" && chmod 700 "$S" || die "cannot make $S; nothing was changed"
 	if [ -d "$S/pending" ] || [ -d "$S/reverting" ]; then return 0; fi
 	cat >"$S/agent.new" && durable "$S/agent.new" && mv -f "$S/agent.new" "$S/agent" && durable "$S" ||
-		{ rm -f "$S/agent.new"; die "cannot write $S/agent"; }
+		{ rm -f "$S/agent.new"; die "cannot write $S/agent; nothing was changed"; }
 }
 
 # locked runs a command of the installed agent while nobody else does.
 locked() {
-	[ -f "$S/agent" ] || die "nothing is pending here, and nothing was confirmed"
+	gone="nothing is pending here any more"
+	case $1 in apply | rollback) gone="somebody else was changing this host at this moment: try again" ;; esac
+	[ -f "$S/agent" ] || die "$gone"
+	# Who waited for the lock may find that it is over.
+	# shellcheck disable=SC2016 # that shell expands it
+	set -- /bin/sh -c '[ -f "$2" ] || { echo "$1" >&2; exit 1; }; shift; exec /bin/sh "$@"' sh "$gone" "$S/agent" "$@"
 	case $OS in
-	FreeBSD) LINERATE_LOCKED=1 lockf -k -s -t 15 "$S/lock" /bin/sh "$S/agent" "$@" ;;
-	*) LINERATE_LOCKED=1 flock -o -E 75 -w 15 "$S/lock" /bin/sh "$S/agent" "$@" ;;
+	FreeBSD) LINERATE_LOCKED=1 lockf -k -s -t 15 "$S/lock" "$@" ;;
+	*) LINERATE_LOCKED=1 flock -o -E 75 -w 15 "$S/lock" "$@" ;;
 	esac || {
 		code=$?
 		[ $code -ne 75 ] || say "somebody else is changing this host at this moment" >&2
@@ -138,7 +143,7 @@ begin() {
 	D=$S/pending
 	durable "$S" || { revert apply "the journal was not durable"; die "cannot make the journal durable; nothing was changed"; }
 }
-abandon() { set -f; no_boot_entry; rm -rf "$S/new"; die "$*; nothing was changed"; }
+abandon() { set -f; no_boot_entry; rm -rf "$S/new" "$S/holder"; rm -f "$S/agent"; die "$*; nothing was changed"; }
 
 unpack() {
 	i=0 to=/dev/null
@@ -506,7 +511,10 @@ apply() {
 	arm || { revert apply "the switch could not be armed"; die "the switch could not be armed; nothing was changed"; }
 	[ "$1" != trial ] || once || { revert apply "the trial boot could not be prepared"; die "the trial boot could not be prepared; nothing was changed"; }
 	say "id $id"
-	change || { revert apply "$failed" >&2; die "$failed; the host is as it was"; }
+	change || {
+		(revert apply "$failed") >&2 || die "$failed; its switch goes on taking it back"
+		die "$failed; the host is as it was"
+	}
 }
 
 # reach says whether the default gateways answer.

@@ -47,7 +47,7 @@ func TestReboot(t *testing.T) {
 	vmlinuz := vmFind(t, kernel, "vmlinuz-*")
 	initrd := vmInitrd(t, dir, kernel)
 	disk := vmDisk(t, dir, boots)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(boots)*30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(boots)*3*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "qemu-system-x86_64", "-accel", "tcg", "-m", "256", "-nographic", "-nodefaults", "-serial", "stdio",
 		"-kernel", vmlinuz, "-initrd", initrd, "-append", "console=ttyS0 quiet panic=1 no_timer_check tsc=unstable", "-drive", "file="+disk+",format=raw,if=virtio,cache=writeback")

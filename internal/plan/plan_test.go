@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -90,6 +91,7 @@ func TestParseRefuses(t *testing.T) {
 		{"unknown field", strings.Replace(good, `"role"`, `"roles"`, 1), "unknown field"},
 		{"trailing document", good + good, "something follows"},
 		{"no plan", "hello", "not a plan"},
+		{"never sealed", regexp.MustCompile(`"digest": "[^"]*"`).ReplaceAllString(good, `"digest": ""`), "has no digest"},
 		{"other version", strings.Replace(good, `"version": 1`, `"version": 9`, 1), "version 9"},
 		{"somebody's file", strings.Replace(good, LinuxSysctl, "/etc/passwd", 1), "would write"},
 		{"a path as a name", strings.Replace(good, "net.ipv4.tcp_rmem", "/etc/shadow", 1), "name"},
