@@ -361,10 +361,11 @@ once() {
 	*) once_grub ;;
 	esac
 }
+cmdline() { cat /proc/cmdline; }
 once_grub() {
 	g=$ROOT/boot/grub
 	command -v grub-reboot >/dev/null && [ -e "$g/grubenv" ] && grep -q 'custom\.cfg' "$g/grub.cfg" 2>/dev/null && [ ! -e "$g/custom.cfg" ] || return 0
-	image=$(sed -n 's/.*BOOT_IMAGE=\([^ ]*\).*/\1/p' /proc/cmdline) && [ -n "$image" ] || return 0
+	image=$(cmdline | sed -n 's/.*BOOT_IMAGE=\([^ ]*\).*/\1/p') && [ -n "$image" ] || return 0
 	awk -v image="${image#(*)}" -v id="$id" '
 		/^[ \t]*menuentry / { block = "menuentry \"linerate: trial\" --id linerate-trial {\n"; inside = 1; hit = 0; next }
 		inside { if ($1 ~ /^linux/ && $2 == image) { hit = 1; $0 = $0 " linerate.trial=" id } block = block $0 "\n" }
@@ -380,7 +381,7 @@ trial_boot() {
 	[ -e "$D/once" ] || return 0
 	case $OS in
 	FreeBSD) [ "$(kenv -q linerate.trial)" = "$id" ] ;;
-	*) grep -qw "linerate.trial=$id" /proc/cmdline ;;
+	*) cmdline | grep -qw "linerate.trial=$id" ;;
 	esac
 }
 

@@ -156,3 +156,71 @@ func TestApplyConfirmRollback(t *testing.T) {
 	out, _ := exec.Command("find", r.root, "-type", "f").CombinedOutput()
 	t.Logf("%s", out)
 }
+
+const grubConfig = `menuentry 'Debian GNU/Linux' --class debian $menuentry_id_option 'gnulinux-simple-1' {
+	insmod part_gpt
+	linux	/boot/vmlinuz-6.1.0-18-amd64 root=/dev/vda1 ro quiet
+	initrd	/boot/initrd.img-6.1.0-18-amd64
+}
+submenu 'Advanced options' {
+	menuentry 'an older one' {
+		linux	/boot/vmlinuz-6.1.0-9-amd64 root=/dev/vda1 ro
+	}
+}
+if [ -f ${config_directory}/custom.cfg ]; then source ${config_directory}/custom.cfg; fi
+`
+
+// TestGRUBTrial: the trial is an entry of GRUB's for one boot, a copy of the
+// running kernel's; any other boot takes it back, and nothing of it stays.
+func TestGRUBTrial(t *testing.T) {
+	const trial = " linerate.trial=000001-"
+	for name, c := range map[string]struct {
+		entry string // what the boot's command line ends with
+		state string
+	}{"it comes up": {trial, "pending"}, "it hung, this is the next": {"", "idle"}} {
+		t.Run(name, func(t *testing.T) {
+			r := newRealm(t)
+			write := func(path, text string) {
+				path = filepath.Join(r.root, path)
+				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o755)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write("boot/grub/grub.cfg", grubConfig)
+			write("boot/grub/grubenv", "")
+			write("cmdline", "BOOT_IMAGE=/boot/vmlinuz-6.1.0-18-amd64 root=/dev/vda1 ro quiet\n")
+			write("bin/grub-reboot", "#!/bin/sh\necho next_entry=$2 >$LINERATE_ROOT/boot/grub/grubenv\n")
+			write("bin/grub-editenv", "#!/bin/sh\n: >$1\n")
+			write("bin/shutdown", "#!/bin/sh\n")
+			m := OnWith(r.runner(), Script("PATH=$ROOT/bin:$PATH\ncmdline() { cat \"$ROOT/cmdline\"; }\n"))
+			p := testPlan(t, m)
+			for i := range p.Settings[:3] {
+				p.Settings[i].Current.Value = text(r.sysctl(t, p.Settings[i].Name))
+			}
+			p, _ = plan.Seal(p)
+			ctx := context.Background()
+			if got, err := Run(ctx, m, p, Options{Within: time.Minute, Trial: true, Say: t.Logf}); got != Pending || err != nil {
+				t.Fatalf("apply: %s, %v", got, err)
+			}
+			entry, _ := os.ReadFile(filepath.Join(r.root, "boot/grub/custom.cfg"))
+			env, _ := os.ReadFile(filepath.Join(r.root, "boot/grub/grubenv"))
+			want := "menuentry \"linerate: trial\" --id linerate-trial {\n\tinsmod part_gpt\n\tlinux\t/boot/vmlinuz-6.1.0-18-amd64 root=/dev/vda1 ro quiet" + trial + p.Short() + "\n\tinitrd\t/boot/initrd.img-6.1.0-18-amd64\n}\n"
+			if string(entry) != want || string(env) != "next_entry=linerate-trial\n" {
+				t.Errorf("the entry is\n%s\nwant\n%s\nchosen by %q", entry, want, env)
+			}
+			if c.entry != "" {
+				write("cmdline", "BOOT_IMAGE=/boot/vmlinuz-6.1.0-18-amd64 root=/dev/vda1 ro quiet"+c.entry+p.Short()+"\n")
+			}
+			boot := exec.Command("/bin/sh", filepath.Join(r.root, "etc/rcS.d/S13linerate-revert"), "start")
+			boot.Env = append(os.Environ(), "LINERATE_ROOT="+r.root, "LINERATE_INIT=sysv")
+			if err := r.run(boot); err != nil {
+				t.Fatal(err)
+			}
+			st, err := m.Status(ctx)
+			if _, custom := os.Stat(filepath.Join(r.root, "boot/grub/custom.cfg")); err != nil || st.State != c.state || custom == nil || (c.state == "pending") != st.Armed {
+				t.Errorf("%+v, %v, the entry: %v", st, err, custom)
+			}
+			_, _ = m.Revert(ctx, "any", "the end")
+		})
+	}
+}
