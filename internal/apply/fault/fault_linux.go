@@ -309,24 +309,24 @@ func (l *lab) strike(ctx context.Context, a attack) error {
 	well := l.machine("", 0)
 	// Whether it fails is not the question: what it leaves is.
 	l.said = l.perform(ctx, l.machine(a.kind, a.at), a.phase)
-	unarmed, err := l.unarmed(ctx, well, a)
+	unarmed, err := l.unarmed(a)
 	if err != nil {
 		return err
 	}
 	if err := l.recover(ctx, a, well); err != nil {
 		return err
 	}
-	return l.judge(ctx, a, well, unarmed)
+	return l.judge(a, unarmed)
 }
 
 // unarmed finds a host that is changed, not confirmed, and has no switch.
-func (l *lab) unarmed(ctx context.Context, m apply.Machine, a attack) (string, error) {
+func (l *lab) unarmed(a attack) (string, error) {
 	if a.phase != Applying {
 		return "", nil
 	}
-	// The status first: a switch that is at work meanwhile makes it old.
-	st, err := m.Status(ctx)
-	if err != nil || st.Armed {
+	// This first: a switch that is at work meanwhile makes it old.
+	st, err := l.realm.standing()
+	if err != nil || st.armed {
 		return "", err
 	}
 	state, err := l.realm.state()
@@ -384,25 +384,24 @@ func (l *lab) secondDone() {
 }
 
 // judge compares the host with what it may be.
-func (l *lab) judge(ctx context.Context, a attack, m apply.Machine, unarmed string) error {
+func (l *lab) judge(a attack, unarmed string) error {
 	l.result.Faults++
 	l.result.Kinds[a.kind]++
 	state, err := l.realm.state()
 	if err != nil {
 		return err
 	}
-	st, err := m.Status(ctx)
+	st, err := l.realm.standing()
 	if err != nil {
 		return err
 	}
-	past, confirmed := st.Current()
-	confirmed = confirmed && past.Digest == l.digest
+	confirmed := st.confirmed == l.digest
 	wrongOld, wrongNew := differs(state, l.old), differs(state, l.new)
 	bad := ""
 	switch {
-	case st.State != "idle":
+	case st.state != "":
 		l.result.Mixed++
-		bad = "still " + st.State
+		bad = "still " + st.state
 	case unarmed != "":
 		l.result.Mixed++
 		bad = unarmed

@@ -20,7 +20,7 @@ func TestFaults(t *testing.T) {
 	if os.Getuid() != 0 {
 		labtest.Lacking(t, "needs root: it makes namespaces and a file system")
 	}
-	faults := 550
+	faults := 504
 	if testing.Short() {
 		faults = 40
 	}

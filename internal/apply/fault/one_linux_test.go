@@ -38,7 +38,7 @@ func TestOne(t *testing.T) {
 	state, _ := l.realm.state()
 	t.Logf("against old: %s", differs(state, l.old))
 	t.Logf("recover: %v", l.recover(ctx, a, l.machine("", 0)))
-	if err := l.judge(ctx, a, l.machine("", 0), ""); err != nil {
+	if err := l.judge(a, ""); err != nil {
 		t.Error(err)
 	}
 	t.Logf("%+v", l.result)

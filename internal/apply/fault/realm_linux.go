@@ -225,6 +225,40 @@ func (e entry) write() error {
 	return errors.Join(os.Chown(e.path, e.uid, e.gid), os.Chmod(e.path, e.mode.Perm()))
 }
 
+// standing is how the agent's own files say that things are: looked at here,
+// not asked of the agent.
+type standing struct {
+	state     string // pending, reverting, or "" for neither
+	armed     bool
+	confirmed string // digest of the last transaction that was confirmed
+}
+
+func (r *Realm) standing() (s standing, err error) {
+	own := filepath.Join(r.Root, "var/lib/linerate")
+	err = r.do(func() error {
+		for _, state := range []string{"pending", "reverting"} {
+			if !exists(filepath.Join(own, state)) {
+				continue
+			}
+			b, _ := os.ReadFile(filepath.Join(own, state, "watcher"))
+			pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+			s.state, s.armed = state, err == nil && pid > 1 && unix.Kill(pid, 0) == nil
+		}
+		past, err := filepath.Glob(filepath.Join(own, "history/*.confirmed/journal"))
+		if err != nil || len(past) == 0 {
+			return err
+		}
+		journal, err := os.ReadFile(past[len(past)-1])
+		for line := range strings.Lines(string(journal)) {
+			if digest, ok := strings.CutPrefix(line, "digest "); ok {
+				s.confirmed = strings.TrimSpace(digest)
+			}
+		}
+		return err
+	})
+	return s, err
+}
+
 // endWatchers ends the switches of transactions that are to be forgotten.
 func (r *Realm) endWatchers() error {
 	return r.do(func() error {
