@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -20,9 +21,8 @@ type lockstep struct {
 
 // stride is one arm's search.
 type stride struct {
-	m    *measurer
-	p    study.Procedure
-	used float64 // seconds of trials
+	m *measurer
+	p study.Procedure
 }
 
 func (w *lockstep) ready(context.Context) error {
@@ -52,8 +52,8 @@ func (w *lockstep) send(ctx context.Context) error {
 	}
 	if err := w.in.round(ctx, func(lane int) (err error) {
 		s := &w.strides[lane]
-		s.m.warming = warms(w.in.part)
 		s.p, err = w.in.part.Procedure(limit, s.m.record.GeneratorMax)
+		s.m.begin(s.p)
 		return err
 	}); err != nil {
 		return err
@@ -74,21 +74,20 @@ func (w *lockstep) send(ctx context.Context) error {
 
 // step runs the trial that an arm's search asks for, as search.Run does.
 func (w *lockstep) step(ctx context.Context, lane int) error {
-	s, limit := &w.strides[lane], w.in.part.Search.LimitSeconds
+	s := &w.strides[lane]
 	t, more := s.p.Next()
-	if !more || s.used+t.Duration > limit {
-		w.in.shares[lane].done = true
-		if more {
-			s.m.record.Ended = search.ErrBudget.Error()
+	if more {
+		o, err := s.m.Measure(ctx, t)
+		if err == nil {
+			s.p.Add(o)
+			return nil
 		}
-		s.p.Report(s.m.record)
-		return nil
+		if !errors.Is(err, search.ErrBudget) {
+			return fmt.Errorf("trial at %.0f pps: %w", t.Load, err)
+		}
+		s.m.record.Ended = err.Error()
 	}
-	o, err := s.m.Measure(ctx, t)
-	if err != nil {
-		return fmt.Errorf("trial at %.0f pps: %w", t.Load, err)
-	}
-	s.used += max(o.Effective, t.Duration)
-	s.p.Add(o)
+	s.p.Report(s.m.record)
+	w.in.shares[lane].done = true
 	return nil
 }

@@ -63,11 +63,11 @@ func (r *run) searchIn(ctx context.Context, part study.Part, o *study.Observatio
 	if err != nil {
 		return err
 	}
-	m.warming = warms(part)
-	_, err = search.Run(ctx, p, m, part.Search.LimitSeconds, nil)
+	m.begin(p)
+	_, err = search.Run(ctx, p, m, 0, nil)
 	p.Report(o.Search)
 	if errors.Is(err, search.ErrBudget) {
-		o.Search.Ended, err = err.Error(), nil
+		o.Search.Ended, err = search.ErrBudget.Error(), nil
 	}
 	if err != nil {
 		return err
@@ -87,7 +87,11 @@ type measurer struct {
 	record  *study.SearchRun
 	warming bool // the next trial is the warm-up
 	quiet   bool // trials are not points of the search
+	p       study.Procedure
 }
+
+// begin makes the trials from now on those of a search.
+func (m *measurer) begin(p study.Procedure) { m.p, m.warming = p, warms(m.part) }
 
 // limit is the largest load the search may ask for.
 func (m *measurer) limit(ctx context.Context, o *study.Observation) (float64, error) {
@@ -109,12 +113,31 @@ func (m *measurer) limit(ctx context.Context, o *study.Observation) (float64, er
 }
 
 // searchTries is how often a disturbed trial is run before it counts as it is.
-const searchTries = 8
+const searchTries = 4
+
+// spent watches a search's time: search.ErrBudget when a trial would not fit
+// in it. From half of it on, the search is for its first goal.
+func (m *measurer) spent(t search.Trial) error {
+	limit, used := m.part.Search.LimitSeconds, m.record.TrialSeconds
+	if m.quiet {
+		return nil
+	}
+	if used > limit/2 {
+		m.p.FirstGoal()
+	}
+	if used+t.Duration > limit {
+		return search.ErrBudget
+	}
+	return nil
+}
 
 // Measure runs one trial of a search: frames at a paced load. When something
 // else came in between, it is repeated.
 func (m *measurer) Measure(ctx context.Context, t search.Trial) (search.Outcome, error) {
 	for try := 1; ; try++ {
+		if err := m.spent(t); err != nil {
+			return search.Outcome{}, err
+		}
 		p, err := m.point(ctx, t)
 		if err != nil {
 			return search.Outcome{}, err
@@ -150,7 +173,7 @@ func (m *measurer) point(ctx context.Context, t search.Trial) (study.SearchPoint
 	if l := got.received.Latency; l != nil {
 		point.LatencyP50, point.LatencyP99 = float64(l.P50), float64(l.P99)
 	}
-	point.Disturbed = study.Disturbance(m.run.task.Spec.Gates, point.LossRatio, point.UnsentRatio, got.contention.Seconds()/max(point.Effective, t.Duration))
+	point.Disturbed = m.part.Search.Disturbance(m.run.task.Spec.Gates, point.LossRatio, point.UnsentRatio, got.contention.Seconds()/max(point.Effective, t.Duration))
 	return point, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"linerate/internal/study"
 	"linerate/internal/testbed/bedtest"
@@ -81,6 +82,31 @@ func TestSearchBoundByGenerator(t *testing.T) {
 	for _, tr := range trials {
 		if tr.Valid || !strings.Contains(tr.Reasons[0], "the largest load is a lower bound") {
 			t.Errorf("%s: valid %v, %v", tr.Variant, tr.Valid, tr.Reasons)
+		}
+	}
+}
+
+// A search keeps to its time, whatever had to be repeated.
+func TestSearchKeepsToItsTime(t *testing.T) {
+	for _, text := range []string{searchSpec, strings.Replace(searchSpec, "variants:", "interleave: false\nvariants:", 1)} {
+		s := parse(t, text)
+		s.Parts[0].Blocks, s.Retries, s.Parts[0].Search.LimitSeconds = 1, 0, 6
+		sim := &bedtest.Simulated{Seed: 3, Faults: func(int) bedtest.Fault { return bedtest.Fault{Contention: 0.3} },
+			Wander: func(c time.Duration) float64 { return 1 + 0.3*math.Sin(40*c.Seconds()) }}
+		trials, _, err := simulate(t, sim, Task{Spec: s, Seed: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tr := range trials {
+			run, repeated := tr.Observed.Search, 0
+			for _, p := range run.Points {
+				if p.Repeated {
+					repeated++
+				}
+			}
+			if run.TrialSeconds > 6 || run.TrialSeconds < 5 || repeated == 0 || tr.Valid {
+				t.Errorf("%s: %.1f s of 6, %d trials repeated, valid %v %v", tr.Variant, run.TrialSeconds, repeated, tr.Valid, tr.Reasons)
+			}
 		}
 	}
 }

@@ -20,6 +20,7 @@ type MLR struct {
 	workers []*selector
 	pending nomination
 	worker  *selector
+	only    bool // only the first goal is still searched for
 	open    bool // a trial was proposed and its outcome is awaited
 }
 
@@ -102,8 +103,11 @@ func (m *MLR) propose() bool {
 		m.pending = nomination{load: m.hints[len(m.hints)-1], duration: m.firstDuration()}
 		return true
 	}
-	found := false
-	for _, w := range m.workers {
+	found, workers := false, m.workers
+	if m.only {
+		workers = workers[:1]
+	}
+	for _, w := range workers {
 		n, ok := w.nominate()
 		if !ok {
 			continue
@@ -114,6 +118,10 @@ func (m *MLR) propose() bool {
 	}
 	return found
 }
+
+// FirstGoal leaves the goals but the first as far as they are: for when time
+// runs short.
+func (m *MLR) FirstGoal() { m.only = true }
 
 // first lists the goals' coarsest targets.
 func (m *MLR) first() []target {

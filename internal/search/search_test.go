@@ -127,6 +127,24 @@ func TestMLRIrregular(t *testing.T) {
 
 // Whatever a device does, a search ends, never leaves its limits, and its
 // bounds are what its trials say.
+// When time runs short the first goal is reached, and the others are left.
+func TestMLRFirstGoal(t *testing.T) {
+	early, late := goal("early", 0.4), goal("late", 0) // whose bounds are far apart
+	m, err := NewMLR(Config{Min: 1e3, Max: 1e7, Goals: []Goal{early, late}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.FirstGoal()
+	run(t, m, capacity(1e6))
+	if r := m.Results(); !r[0].Regular || r[1].Regular {
+		t.Errorf("the first goal reached: %v, the other: %v", r[0].Regular, r[1].Regular)
+	}
+}
+
+func goal(name string, loss float64) Goal {
+	return Goal{Name: name, FinalDuration: 1, DurationSum: 3, LossRatio: loss, ExceedRatio: 0.5, Width: 0.005, InitialDuration: 1, Preceding: 2}
+}
+
 func TestMLREndsOnChaos(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))

@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"linerate/internal/hint"
@@ -30,7 +31,8 @@ type Search struct {
 	// send, found before the search, or Max.
 	Min Rate `yaml:"min"`
 	Max Rate `yaml:"max,omitempty"`
-	// LimitSeconds of trial time end a search that does not settle.
+	// LimitSeconds of trial time, repeated trials counted, end a search that
+	// does not settle. From half of them on it is for its first goal only.
 	LimitSeconds float64 `yaml:"limit_seconds"`
 	// LatencyAt are fractions of the throughput found, at which latency is
 	// measured after the search.
@@ -184,6 +186,13 @@ func (p Part) noLoss(low, limit float64) (*search.Binary, search.Goal, error) {
 	return b, search.Goal{Name: RFC2544, FinalDuration: p.Seconds, DurationSum: p.Seconds, Width: width, InitialDuration: p.Seconds}, err
 }
 
+// FirstGoal leaves the goals but the first as far as they are.
+func (p Procedure) FirstGoal() {
+	if p.mlr != nil {
+		p.mlr.FirstGoal()
+	}
+}
+
 // Results are what the search has found of throughput so far, the first goal
 // first.
 func (p Procedure) Results() []search.GoalResult {
@@ -226,23 +235,53 @@ type SearchPoint struct {
 func (p SearchPoint) Counts() bool { return !p.Warmup && !p.Repeated }
 
 // searchContentionPercent is how much of a search's trial the DUT's CPU may have
-// worked for others when frames were lost.
+// worked for others when frames were lost: a thread that sleeps between frames
+// waits for its CPU a little at each.
 const searchContentionPercent = 5
 
+// LossRatios are the goals': a trial that loses more than one of them is
+// high-loss for it.
+func (s *Search) LossRatios() []float64 {
+	var all []float64
+	for _, name := range s.Goals {
+		if g, err := search.Preset(name); err == nil {
+			all = append(all, g.LossRatio)
+		}
+	}
+	if len(all) == 0 {
+		all = append(all, 0)
+	}
+	return all
+}
+
 // Disturbance names what made a trial of a search unfit to judge the DUT: the
-// generator was kept from sending, or the DUT from working. "" is nothing; a
-// trial that lost nothing shows that the load can be carried, whatever came
-// in between. Shares are of the frames due and of the time.
-func Disturbance(g Gates, loss, unsent, contention float64) string {
+// generator was kept from sending, or the DUT from working, for so long that
+// without it the trial may have been low-loss where it was high-loss. "" is
+// nothing: a trial that lost little shows that the load can be carried, whatever
+// came in between, and one that lost far more shows that it cannot. Shares are
+// of the frames due and of the time.
+func (s *Search) Disturbance(g Gates, loss, unsent, contention float64) string {
+	contended := 100*contention > min(g.ContentionPercent, searchContentionPercent)
+	if !contended {
+		contention = 0
+	}
+	kept := 100*unsent > g.UnsentPercent
 	switch {
-	case loss <= 0:
+	case !s.turns(loss, unsent+contention):
 		return ""
-	case 100*contention > min(g.ContentionPercent, searchContentionPercent):
+	case contended:
 		return fmt.Sprintf("contention: other programs took %.0f %% of the measuring CPU", 100*contention)
-	case 100*unsent > g.UnsentPercent:
+	case kept:
 		return fmt.Sprintf("unsent: the generator did not send %.2g %% of the frames due", 100*unsent)
 	}
 	return ""
+}
+
+// turns reports whether a loss is high for a goal, and low without the share of
+// it that others may have caused. On a loss curve every loss counts.
+func (s *Search) turns(loss, others float64) bool {
+	return s.Method == LossCurve && loss > 0 && others > 0 ||
+		slices.ContainsFunc(s.LossRatios(), func(allowed float64) bool { return loss > allowed && loss-others <= allowed })
 }
 
 // SearchRun is the record of one search.

@@ -1,0 +1,34 @@
+package study
+
+import (
+	"strings"
+	"testing"
+)
+
+// A trial is disturbed when what others took may have turned its class, and not
+// otherwise: what loses nothing carries the load, and what loses far more than
+// others can account for does not.
+func TestDisturbance(t *testing.T) {
+	mlr, binary, curve := &Search{Method: MLRSearch, Goals: []string{"pdr", "ndr"}}, &Search{Method: RFC2544}, &Search{Method: LossCurve}
+	for _, c := range []struct {
+		what                     string
+		s                        *Search
+		loss, unsent, contention float64
+		want                     string
+	}{
+		{"nothing lost beside a busy CPU", binary, 0, 0, 0.3, ""},
+		{"far more lost than others took", mlr, 0.6, 0.02, 0.12, ""},
+		{"as much lost as others took", mlr, 0.08, 0, 0.12, "contention"},
+		{"the thread's own short waits", mlr, 0.01, 0, 0.03, ""},
+		{"high for NDR only, because of others", mlr, 0.003, 0, 0.1, "contention"},
+		{"lost because unsent", mlr, 0.02, 0.019, 0, "unsent"},
+		{"hardly unsent", binary, 0.02, 0.0001, 0, ""},
+		{"a curve's loss is its value", curve, 0.6, 0, 0.12, "contention"},
+		{"a curve's loss in peace", curve, 0.6, 0, 0.01, ""},
+	} {
+		got := c.s.Disturbance(DefaultGates, c.loss, c.unsent, c.contention)
+		if !strings.HasPrefix(got, c.want) || got != "" && c.want == "" {
+			t.Errorf("%s: %q, want %q", c.what, got, c.want)
+		}
+	}
+}
