@@ -41,7 +41,8 @@ type Bed struct {
 	dut     *routers // rebuilt by every Reset
 	arms    []*armJail
 	raised  int // DUTs so far
-	thread  int
+	// persists: the jails outlive this process (UpNamed).
+	persists bool
 }
 
 var _ testbed.Multi = (*Bed)(nil)
@@ -85,8 +86,10 @@ const childrenMost = 64
 // build makes the jails that outlive resets, and the bypass.
 func (b *Bed) build(ctx context.Context, name string) error {
 	var err error
-	if b.held, b.life, err = os.Pipe(); err != nil {
-		return err
+	if !b.persists {
+		if b.held, b.life, err = os.Pipe(); err != nil {
+			return err
+		}
 	}
 	if b.gen, err = b.jailed(name, childrenMost); err != nil {
 		return err
@@ -100,14 +103,16 @@ func (b *Bed) build(ctx context.Context, name string) error {
 	return errors.Join(b.hush(ctx, b.gen, genBypass), b.hush(ctx, b.sink, sinkBypass))
 }
 
-// jailed makes a jail that ends with this process.
+// jailed makes a jail that ends with this process, or persists.
 func (b *Bed) jailed(name string, children int) (*jail, error) {
 	j, err := create(name, children)
 	if err != nil {
 		return nil, err
 	}
-	if err := j.hold(b.held); err != nil {
-		return nil, errors.Join(err, j.remove())
+	if !b.persists {
+		if err := j.hold(b.held); err != nil {
+			return nil, errors.Join(err, j.remove())
+		}
 	}
 	for _, s := range router[2:] { // no addresses, no duplicate address detection, no ipfw
 		_ = j.sysctl(s.name, s.value)
@@ -296,7 +301,7 @@ func (b *Bed) DUTThread() int {
 
 // Close removes the testbed.
 func (b *Bed) Close() error {
-	if b.life == nil {
+	if b.gen == nil && b.life == nil {
 		return nil
 	}
 	err := errors.Join(b.clear(), b.destroy(b.gen, genBypass.device), b.sink.remove(), b.gen.remove())

@@ -145,6 +145,9 @@ func owned(pid, n int) string { return fmt.Sprintf("%s%d-%d", prefix, pid, n) }
 
 var ownedName = regexp.MustCompile(`^` + prefix + `([0-9]{1,9})-[0-9]{1,9}$`)
 
+// labName is how a lab that stays may be called.
+var labName = regexp.MustCompile(`^[a-z][a-z0-9]{0,15}$`)
+
 // owner reads the owner from a jail's name; ok is false for one that is not
 // owned by a process.
 func owner(name string) (pid int, ok bool) {

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/hint"
+	"linerate/internal/testbed"
+	"linerate/internal/testbed/jailbed"
+)
+
+func newLabCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "lab",
+		Short: "the testbed of jails, by hand",
+		Long: `A lab is three vnet jails on this machine, linerate-NAME (the generator), and
+within it the DUT and the receiver, joined by epair(4): gen0 → dut0,
+dut1 → sink0, and gen1 → sink1 without a DUT between. Studies make and remove
+labs of their own; this one is for trying things by hand.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newLabUpCmd(), newLabDownCmd(), newLabStatusCmd())
+	return cmd
+}
+
+// labReport is the JSON of lab up.
+type labReport struct {
+	Version int                 `json:"version"`
+	Name    string              `json:"name"`
+	Jails   []string            `json:"jails"`
+	Testbed testbed.Description `json:"testbed"`
+}
+
+func newLabUpCmd() *cobra.Command {
+	var name string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "build a lab that stays until lab down",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			l, d, err := jailbed.UpNamed(cmd.Context(), name, testbed.Overload)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), labReport{1, l.Name, l.Jails(), d})
+			}
+			printLab(cmd.OutOrStdout(), l, d)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&name, "name", "", "name of the lab (default: the first free labN)")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	return cmd
+}
+
+func printLab(w io.Writer, l jailbed.Lab, d testbed.Description) {
+	j := l.Jails()
+	fmt.Fprintf(w, "lab %s is up (%s)\n\n", l.Name, d.Label)
+	fmt.Fprintf(w, "  %-22s gen0  198.18.0.1/16       2001:2::1/64\n", j[0])
+	fmt.Fprintf(w, "  %-22s dut0  198.18.255.254/16   2001:2::ffff:fffe/64\n", j[1])
+	fmt.Fprintf(w, "  %-22s dut1  198.19.255.254/16   2001:2:0:1::ffff:fffe/64\n", "")
+	fmt.Fprintf(w, "  %-22s sink0 198.19.0.1/16       2001:2:0:1::1/64\n\n", j[2])
+	for _, m := range d.Missing {
+		fmt.Fprintf(w, "  this kernel lacks: %s\n", m)
+	}
+	fmt.Fprintf(w, "\nTry:\n  jexec %s linerate receive --dev sink0 --seconds 7 &\n", j[2])
+	fmt.Fprintf(w, "  jexec %s linerate generate --dev gen0 --dst-mac 02:00:00:00:00:02 --src 198.18.0.1 --dst 198.19.0.1 --flows 2000 --size 64 --rate max --seconds 5\n", j[0])
+	fmt.Fprintf(w, "  linerate lab down %s\n", l.Name)
+}
+
+func newLabDownCmd() *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "down [NAME…]",
+		Short: "remove labs",
+		Args: func(_ *cobra.Command, args []string) error {
+			if all != (len(args) == 0) {
+				return hint.With(errors.New("name the labs to remove, or give --all"), "linerate lab status lists them")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, names []string) error {
+			if all {
+				labs, err := jailbed.Labs()
+				if err != nil {
+					return err
+				}
+				for _, l := range labs {
+					names = append(names, l.Name)
+				}
+			}
+			for _, n := range names {
+				if err := jailbed.Down(n); err != nil {
+					return err
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "lab %s is gone\n", n)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "remove every lab of this machine")
+	return cmd
+}
+
+// labState is one lab in the JSON of lab status.
+type labState struct {
+	jailbed.Lab
+	Counters *testbed.Counters `json:"dut_counters"`
+	Problem  string            `json:"problem,omitempty"`
+}
+
+func newLabStatusCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "list the labs that are up and what their DUTs forwarded",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			labs, err := jailbed.Labs()
+			if err != nil {
+				return err
+			}
+			states := []labState{}
+			for _, l := range labs {
+				s := labState{Lab: l}
+				if c, err := l.Counters(); err != nil {
+					s.Problem = err.Error()
+				} else {
+					s.Counters = &c
+				}
+				states = append(states, s)
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), struct {
+					Version int        `json:"version"`
+					Labs    []labState `json:"labs"`
+				}{1, states})
+			}
+			printLabStates(cmd.OutOrStdout(), states)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	return cmd
+}
+
+func printLabStates(w io.Writer, states []labState) {
+	if len(states) == 0 {
+		fmt.Fprintln(w, "no lab is up")
+		return
+	}
+	fmt.Fprintf(w, "%-16s %12s %12s %12s\n", "lab", "received", "forwarded", "dropped")
+	for _, s := range states {
+		if s.Counters == nil {
+			fmt.Fprintf(w, "%-16s broken: %s\n", s.Name, s.Problem)
+			continue
+		}
+		fmt.Fprintf(w, "%-16s %12d %12d %12d\n", s.Name, s.Counters.Received, s.Counters.Forwarded, s.Counters.Dropped)
+	}
+}
