@@ -51,10 +51,7 @@ func (a *armJail) build(ctx context.Context, b *Bed, bypass bool, p path) (err e
 		a.dut, err = b.route(ctx, a.gen, a.sink, p)
 		return err
 	}
-	if err := b.wire(ctx, a.gen, nil, a.sink, b.sink); err != nil {
-		return err
-	}
-	return errors.Join(b.hush(ctx, b.gen, a.gen), b.hush(ctx, b.sink, a.sink))
+	return b.bypass(ctx, a.gen, a.sink)
 }
 
 // describe is the arm for whoever measures it.
@@ -76,32 +73,23 @@ func (b *Bed) Global(_ context.Context, settings []setting.Setting) error {
 }
 
 // clear takes every DUT down: first its wires, which nothing may be left in
-// when its network stack ends.
+// when its network stack ends. Wires go in one stroke a side.
 func (b *Bed) clear() error {
-	var err error
+	var gens, sinks [][]string
+	var duts []*routers
 	if b.dut != nil {
-		err = errors.Join(b.destroy(b.gen, genPort.device), b.destroy(b.sink, sinkPort.device), b.remove(b.dut))
-		b.dut = nil
+		gens, sinks, duts = append(gens, gone(genPort.device)), append(sinks, gone(sinkPort.device)), append(duts, b.dut)
 	}
 	for _, a := range b.arms {
-		err = errors.Join(err, b.destroy(b.gen, a.gen.device))
+		gens, sinks = append(gens, gone(a.gen.device)), append(sinks, gone(a.sink.device))
 		if a.dut != nil {
-			err = errors.Join(err, b.destroy(b.sink, a.sink.device), b.remove(a.dut))
+			duts = append(duts, a.dut)
 		}
 	}
-	b.arms = nil
-	return err
-}
-
-// destroy ends a wire by one of its ends. One that is not there is none.
-func (b *Bed) destroy(in *jail, device string) error {
-	if in == nil {
-		return nil
+	err := errors.Join(b.gen.all(context.Background(), gens), b.sink.all(context.Background(), sinks))
+	for _, d := range duts {
+		err = errors.Join(err, b.remove(d))
 	}
-	out, err := in.run(context.Background(), "/sbin/ifconfig", "-l")
-	if err != nil || !listed(out, device) {
-		return err
-	}
-	_, err = in.run(context.Background(), "/sbin/ifconfig", device, "destroy")
+	b.dut, b.arms = nil, nil
 	return err
 }

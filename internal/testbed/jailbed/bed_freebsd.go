@@ -97,10 +97,12 @@ func (b *Bed) build(ctx context.Context, name string) error {
 	if b.sink, err = b.jailed(name+".sink", 0); err != nil {
 		return err
 	}
-	if err := b.wire(ctx, genBypass, nil, sinkBypass, b.sink); err != nil {
-		return err
+	for _, j := range []*jail{b.gen, b.sink} {
+		if _, err := j.run(ctx, sysctls(quietFrom)...); err != nil {
+			return err
+		}
 	}
-	return errors.Join(b.hush(ctx, b.gen, genBypass), b.hush(ctx, b.sink, sinkBypass))
+	return b.bypass(ctx, genBypass, sinkBypass)
 }
 
 // jailed makes a jail that ends with this process, or persists.
@@ -114,59 +116,37 @@ func (b *Bed) jailed(name string, children int) (*jail, error) {
 			return nil, errors.Join(err, j.remove())
 		}
 	}
-	for _, s := range router[2:] { // no addresses, no duplicate address detection, no ipfw
-		_ = j.sysctl(s.name, s.value)
-	}
 	return j, nil
-}
-
-func (j *jail) sysctl(name, value string) error {
-	_, err := j.run(context.Background(), "/sbin/sysctl", name+"="+value)
-	return err
 }
 
 // wire joins device a in one jail to b in another by an epair. The pair is born
 // in the generator's jail, whose children the others are: no network stack
 // outside of the lab ever sees it. A jail that is nil is the generator's.
 func (b *Bed) wire(ctx context.Context, a end, in *jail, z end, to *jail) error {
-	made, err := b.gen.run(ctx, "/sbin/ifconfig", "epair", "create")
-	if err != nil {
-		return fmt.Errorf("make an epair: %w", err)
+	id := func(j *jail) string {
+		if j == nil {
+			return ""
+		}
+		return fmt.Sprint(j.id)
 	}
-	first, second, err := pair(made)
+	_, err := b.gen.run(ctx, "/bin/sh", "-c", newEpair, "epair", a.device, id(in), z.device, id(to))
 	if err != nil {
-		return err
-	}
-	for _, side := range []struct {
-		device string
-		e      end
-		in     *jail
-	}{{first, a, in}, {second, z, to}} {
-		// Renamed before it moves: no two of a jail are ever named alike.
-		temporary := side.e.device
-		if side.in != nil {
-			temporary = fmt.Sprintf("m%d%s", side.in.id, side.e.device)
-		}
-		if _, err := b.gen.run(ctx, "/sbin/ifconfig", side.device, "name", temporary); err != nil {
-			return err
-		}
-		if side.in == nil {
-			continue
-		}
-		if _, err := b.gen.run(ctx, "/sbin/ifconfig", temporary, "vnet", fmt.Sprint(side.in.id)); err != nil {
-			return err
-		}
-		if _, err := side.in.run(ctx, "/sbin/ifconfig", temporary, "name", side.e.device); err != nil {
-			return err
-		}
+		return fmt.Errorf("join %s and %s by an epair: %w", a.device, z.device, err)
 	}
 	return nil
 }
 
-// hush brings up an end that only engines use.
-func (b *Bed) hush(ctx context.Context, in *jail, e end) error {
-	_, err := in.run(ctx, e.quiet()...)
-	return err
+// bypass wires generator and receiver to each other.
+func (b *Bed) bypass(ctx context.Context, from, to end) error {
+	if err := b.wire(ctx, from, nil, to, b.sink); err != nil {
+		return err
+	}
+	return b.hush(ctx, from, to)
+}
+
+// hush brings up two ends that only engines use.
+func (b *Bed) hush(ctx context.Context, from, to end) error {
+	return errors.Join(b.gen.all(ctx, from.quiet()), b.sink.all(ctx, to.quiet()))
 }
 
 // Describe says what the numbers of this testbed are.
@@ -304,7 +284,7 @@ func (b *Bed) Close() error {
 	if b.gen == nil && b.life == nil {
 		return nil
 	}
-	err := errors.Join(b.clear(), b.destroy(b.gen, genBypass.device), b.sink.remove(), b.gen.remove())
+	err := errors.Join(b.clear(), b.sink.remove(), b.gen.remove())
 	b.life.Close()
 	b.held.Close()
 	b.gen, b.sink, b.life = nil, nil, nil

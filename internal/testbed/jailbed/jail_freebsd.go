@@ -142,7 +142,11 @@ func (j *jail) feed(ctx context.Context, input string, argv ...string) (string, 
 		c.Stdin = strings.NewReader(input)
 	}
 	if err := c.Run(); err != nil {
-		return out.String(), fmt.Errorf("%s in jail %s: %w: %s", strings.Join(argv, " "), j.name, err, strings.TrimSpace(failed.String()))
+		what := strings.Join(argv, " ")
+		if argv[0] == "/bin/sh" {
+			what = "sh"
+		}
+		return out.String(), fmt.Errorf("%s in jail %s: %w: %s", what, j.name, err, strings.TrimSpace(failed.String()))
 	}
 	return out.String(), nil
 }
@@ -157,12 +161,15 @@ func (l *limited) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// all runs several tools, one after the other.
+// all runs several tools, one after the other, in one shell; IPv6's may fail,
+// on a kernel without it, and those behind a dash.
 func (j *jail) all(ctx context.Context, commands [][]string) error {
-	for _, c := range commands {
-		if _, err := j.run(ctx, c...); err != nil {
-			return err
-		}
+	if j == nil || len(commands) == 0 {
+		return nil
+	}
+	input := lines(commands)
+	if _, err := j.feed(ctx, input, "/bin/sh", "-c", runLines); err != nil {
+		return fmt.Errorf("%w (one of: %s)", err, strings.ReplaceAll(strings.TrimSpace(input), "\n", "; "))
 	}
 	return nil
 }

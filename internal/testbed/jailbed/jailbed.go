@@ -71,18 +71,19 @@ func arm(e end, n int) end {
 // quiet brings up an end that only engines use: it has no addresses. What
 // arrives at a receiving one is seen by bpf(4) and goes no further (ifconfig(8),
 // monitor); such an end cannot send.
-func (e end) quiet() []string {
-	argv := []string{"/sbin/ifconfig", e.device, "ether", e.mac.String(), "up"}
+func (e end) quiet() [][]string {
+	up := []string{"/sbin/ifconfig", e.device, "up"}
 	if e.receives {
-		argv = append(argv, "monitor")
+		up = append(up, "monitor")
 	}
-	return argv
+	return [][]string{{"/sbin/ifconfig", e.device, "ether", e.mac.String()}, up}
 }
 
 // addressed is an end that a network stack uses.
 func (e end) addressed() [][]string {
 	return [][]string{
-		{"/sbin/ifconfig", e.device, "ether", e.mac.String(), "inet", e.v4.String(), "up"},
+		{"/sbin/ifconfig", e.device, "ether", e.mac.String()},
+		{"/sbin/ifconfig", e.device, "inet", e.v4.String(), "up"},
 		{"/sbin/ifconfig", e.device, "inet6", e.v6.String(), "no_dad"},
 	}
 }
@@ -126,19 +127,20 @@ func halves(p netip.Prefix) []netip.Prefix {
 
 // router are the sysctls of a DUT: it forwards, and says nothing of its own
 // accord. A kernel without IPv6 or ipfw lacks some.
-var router = []struct {
-	name, value string
-	may         bool // be missing
-}{
-	{"net.inet.ip.forwarding", "1", false},
-	{"net.inet.ip.redirect", "0", false},
-	{"net.inet6.ip6.dad_count", "0", true},
-	{"net.inet6.ip6.auto_linklocal", "0", true},
-	{"net.inet6.ip6.forwarding", "1", true},
-	{"net.inet6.ip6.redirect", "0", true},
-	{"net.inet.ip.fw.enable", "0", true},
-	{"net.inet6.ip6.fw.enable", "0", true},
+var router = []struct{ name, value string }{
+	{"net.inet.ip.forwarding", "1"},
+	{"net.inet.ip.redirect", "0"},
+	{"net.inet6.ip6.forwarding", "1"},
+	{"net.inet6.ip6.redirect", "0"},
+	{"net.inet6.ip6.dad_count", "0"},
+	{"net.inet6.ip6.auto_linklocal", "0"},
+	{"net.inet.ip.fw.enable", "0"},
+	{"net.inet6.ip6.fw.enable", "0"},
 }
+
+// quietFrom is where those of router begin that generator and receiver have
+// too: no duplicate address detection, no ipfw.
+const quietFrom = 4
 
 // owned is the name of the n-th lab of a process.
 func owned(pid, n int) string { return fmt.Sprintf("%s%d-%d", prefix, pid, n) }
@@ -198,18 +200,53 @@ func columns(header []string) map[string]int {
 	return at
 }
 
-// pair reads the names of an epair's ends from what creating it says.
-func pair(said string) (first, second string, err error) {
-	first = strings.TrimSpace(said)
-	base, ok := strings.CutSuffix(first, "a")
-	if !ok || !strings.HasPrefix(base, "epair") {
-		return "", "", fmt.Errorf("made an epair, and got %q", first)
+// runLines is what a shell in a jail does with the commands it reads, a line
+// each: it runs their words, which it does not look at, until one fails. One
+// behind a dash may fail.
+const runLines = `set -f
+while read -r line; do
+	case $line in
+	"- "*) ${line#- } </dev/null >/dev/null 2>&1 ;;
+	*) $line </dev/null || exit ;;
+	esac
+done
+exit 0`
+
+// newEpair makes a pair of which both ends are renamed, and moves those for
+// which a jail is named.
+const newEpair = `set -e
+made=$(/sbin/ifconfig epair create)
+pair=${made%a}
+/sbin/ifconfig "${pair}a" name "$1" >/dev/null
+[ -z "$2" ] || /sbin/ifconfig "$1" vnet "$2"
+/sbin/ifconfig "${pair}b" name "$3" >/dev/null
+[ -z "$4" ] || /sbin/ifconfig "$3" vnet "$4"`
+
+// lines writes commands as runLines reads them; IPv6's may fail, on a kernel
+// without it.
+func lines(commands [][]string) string {
+	var b strings.Builder
+	for _, c := range commands {
+		if ofIPv6(c) {
+			b.WriteString("- ")
+		}
+		b.WriteString(strings.Join(c, " ") + "\n")
 	}
-	return first, base + "b", nil
+	return b.String()
 }
 
-// listed reports whether ifconfig -l names a device.
-func listed(said, device string) bool { return slices.Contains(strings.Fields(said), device) }
+// gone ends a wire by one of its ends, which may be gone already.
+func gone(device string) []string { return []string{"-", "/sbin/ifconfig", device, "destroy"} }
+
+// sysctls is one command for all variables of a DUT; unknown ones are passed
+// over.
+func sysctls(from int) []string {
+	argv := []string{"/sbin/sysctl", "-i", "-q"}
+	for _, s := range router[from:] {
+		argv = append(argv, s.name+"="+s.value)
+	}
+	return argv
+}
 
 // ofIPv6 reports whether a command concerns IPv6 only.
 func ofIPv6(argv []string) bool {

@@ -2,6 +2,8 @@ package jailbed
 
 import (
 	"fmt"
+	"os/exec"
+	"strings"
 	"testing"
 )
 
@@ -44,5 +46,22 @@ func TestReadLinks(t *testing.T) {
 	}
 	if got := links["dut1*"]; got != (link{received: 12, sent: 9998, sendDrops: 14}) {
 		t.Errorf("dut1: %+v", got)
+	}
+}
+
+// TestRunLines: the shell's way with lines, by the shell here.
+func TestRunLines(t *testing.T) {
+	sh := func(input string) (string, error) {
+		c := exec.Command("/bin/sh", "-c", runLines)
+		c.Stdin = strings.NewReader(input)
+		out, err := c.CombinedOutput()
+		return string(out), err
+	}
+	commands := [][]string{{"echo", "*", "$HOME"}, {"-", "false"}, {"echo", "inet6"}, {"echo", "end;", "echo"}}
+	if out, err := sh(lines(commands)); err != nil || out != "* $HOME\nend; echo\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+	if out, err := sh("false\necho after\n"); err == nil || out != "" {
+		t.Errorf("after a failure: %q, %v", out, err)
 	}
 }

@@ -77,14 +77,10 @@ func free(name string) (string, error) {
 // host makes an outer end one of a network stack, for tools by hand: with an
 // address, and the far network behind the DUT.
 func (b *Bed) host(ctx context.Context, in *jail, own, dut, far end) error {
-	if own.receives {
-		if _, err := in.run(ctx, "/sbin/ifconfig", own.device, "-monitor"); err != nil {
-			return err
-		}
-	}
 	commands := append(own.addressed(), own.neighbour(dut)...)
-	commands = append(commands, routeAdd(far.v4.Masked(), dut.v4.Addr()), routeAdd(far.v6.Masked(), dut.v6.Addr()))
-	return in.most(ctx, commands)
+	commands = append(commands, []string{"/sbin/ifconfig", own.device, "-monitor"},
+		routeAdd(far.v4.Masked(), dut.v4.Addr()), routeAdd(far.v6.Masked(), dut.v6.Addr()))
+	return in.all(ctx, commands)
 }
 
 // Labs lists the named labs that are up.

@@ -64,8 +64,13 @@ func (b *Bed) route(ctx context.Context, from, to end, p path) (*routers, error)
 	if err := b.wire(ctx, egress, r.last(), to, b.sink); err != nil {
 		return r, err
 	}
-	return r, errors.Join(b.hush(ctx, b.gen, from), b.hush(ctx, b.sink, to),
-		r.first().introduce(ctx, ingress, genPort), r.last().introduce(ctx, egress, sinkPort))
+	if err := b.hush(ctx, from, to); err != nil {
+		return r, err
+	}
+	if r.first() == r.last() {
+		return r, r.first().all(ctx, append(introduce(ingress, genPort), introduce(egress, sinkPort)...))
+	}
+	return r, errors.Join(r.first().all(ctx, introduce(ingress, genPort)), r.last().all(ctx, introduce(egress, sinkPort)))
 }
 
 // router makes a jail that forwards.
@@ -74,27 +79,13 @@ func (b *Bed) router(name string) (*jail, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range router {
-		if err := j.sysctl(s.name, s.value); err != nil && !s.may {
-			return j, err
-		}
-	}
-	return j, nil
+	_, err = j.run(context.Background(), sysctls(0)...)
+	return j, err
 }
 
 // introduce gives an end its addresses, its neighbour and the routes behind it.
-func (j *jail) introduce(ctx context.Context, own, peer end) error {
-	return j.most(ctx, append(append(own.addressed(), own.neighbour(peer)...), behind(peer)...))
-}
-
-// most runs tools of which IPv6's may fail, on a kernel without it.
-func (j *jail) most(ctx context.Context, commands [][]string) error {
-	for _, c := range commands {
-		if _, err := j.run(ctx, c...); err != nil && !ofIPv6(c) {
-			return err
-		}
-	}
-	return nil
+func introduce(own, peer end) [][]string {
+	return append(append(own.addressed(), own.neighbour(peer)...), behind(peer)...)
 }
 
 // join wires a router to the next and routes the two outer networks over it.
@@ -109,7 +100,7 @@ func (b *Bed) join(ctx context.Context, before, next *jail, i int) error {
 	}{{before, up, down, sinkPort}, {next, down, up, genPort}} {
 		commands := append(side.own.addressed(), side.own.neighbour(side.peer)...)
 		commands = append(commands, routeAdd(side.far.v4.Masked(), side.peer.v4.Addr()), routeAdd(side.far.v6.Masked(), side.peer.v6.Addr()))
-		if err := side.in.most(ctx, commands); err != nil {
+		if err := side.in.all(ctx, commands); err != nil {
 			return err
 		}
 	}
@@ -146,7 +137,7 @@ func (b *Bed) remove(r *routers) error {
 	var err error
 	for i := range max(0, len(r.jails)-1) {
 		up, _ := hopEnds(i)
-		err = errors.Join(err, b.destroy(r.jails[i], up.device))
+		err = errors.Join(err, r.jails[i].all(context.Background(), [][]string{gone(up.device)}))
 	}
 	for _, j := range r.jails {
 		err = errors.Join(err, j.remove())
