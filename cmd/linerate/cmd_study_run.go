@@ -26,6 +26,7 @@ type runFlags struct {
 	out       string
 	seed      uint64
 	quick     bool
+	profile   bool
 	blocks    int
 	search    string
 	engine    string
@@ -56,6 +57,7 @@ func (f *runFlags) addNew(cmd *cobra.Command) {
 	cmd.Flags().Uint64Var(&f.seed, "seed", 0, "seed of the schedule (default: the study's, or drawn)")
 	cmd.Flags().StringVar(&f.precision, "precision", "", "add blocks until every interval is as narrow as this (1% is ±1 %), or decided")
 	cmd.Flags().DurationVar(&f.within, "time", 0, "add blocks until everything is decided, or for about this long")
+	cmd.Flags().BoolVar(&f.profile, "profile", false, "then look into every variant: profile, counters per packet, the kernel's drop reasons")
 	cmd.Flags().BoolVar(&f.quick, "quick", false, "fewer and shorter trials: wider intervals, sooner")
 }
 
@@ -139,6 +141,7 @@ func (f *runFlags) shape(cmd *cobra.Command, s *study.Spec) error {
 	if f.quick {
 		*s = s.Quick()
 	}
+	s.Profile = s.Profile || f.profile
 	if cmd.Flags().Changed("blocks") {
 		if f.blocks < 1 {
 			return hint.Usagef("--blocks %d: a study has at least one block", f.blocks)
@@ -199,16 +202,17 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 	if err != nil {
 		return err
 	}
-	opened.lab.Keep = dir.Keep
+	opened.lab.Keep, opened.lab.Looked = dir.Keep, dir.AppendTelemetry
 	show := newProgress(cmd.ErrOrStderr())
 	show.interim = func() (aa, widest stats.Number) { return dir.Spec.Interim(dir.Seed, dir.Trials) }
 	if err := dir.WriteResults(study.Analyse(dir.Spec, dir.Seed, env.Resume(dir.Environment), dir.Trials)); err != nil {
 		return err
 	}
-	outcome, runErr := opened.lab.Run(cmd.Context(), lab.Task{Spec: dir.Spec, Seed: dir.Seed, Done: dir.Trials}, dir.Append, show.update)
+	outcome, runErr := opened.lab.Run(cmd.Context(), lab.Task{Spec: dir.Spec, Seed: dir.Seed, Done: dir.Trials, Telemetry: dir.Telemetry}, dir.Append, show.update)
 	show.done()
 	env.Testbeds, env.Unavailable = outcome.Testbeds, outcome.Unavailable
 	results := study.Analyse(dir.Spec, dir.Seed, env.Resume(dir.Environment), dir.Trials)
+	results.Telemetry = dir.Telemetry
 	if err := writeOutcome(dir.Path, dir.Spec, results); err != nil {
 		return errors.Join(runErr, err)
 	}

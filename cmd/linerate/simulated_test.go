@@ -51,7 +51,7 @@ func simulate() {
 		}
 		facts := &fact.Facts{Version: fact.Version, OS: fact.Linux, Kernel: "6.18 #1", Hostname: "nowhere", Machine: "a simulation",
 			CPU: fact.CPU{Model: "simulated", Count: 2}}
-		l := &lab.Lab{Up: up, Engine: load.Engine(sim.Simulated), Machine: sim.Simulated, AllowHost: o.allowHost}
+		l := &lab.Lab{Up: up, Engine: load.Engine(sim.Simulated), Machine: sim.Simulated, AllowHost: o.allowHost, Instruments: sim.Simulated}
 		return &openedLab{lab: l, facts: facts, label: "veth, not a NIC"}, nil
 	}
 }

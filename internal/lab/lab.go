@@ -29,6 +29,10 @@ type Lab struct {
 	AllowHost bool
 	// Keep puts a file of raw material beside the trials; nil forgets it.
 	Keep func(name string, data []byte) error
+	// Instruments look into variants of a study that wants it; nil: none do.
+	Instruments Instruments
+	// Looked takes what they saw of a variant; nil forgets it.
+	Looked func(study.Telemetry) error
 }
 
 // Machine is the computer under the testbed, watched while it measures.
@@ -63,6 +67,8 @@ type Task struct {
 	Spec study.Spec
 	Seed uint64
 	Done []study.Trial
+	// Telemetry is what instruments saw before.
+	Telemetry []study.Telemetry
 }
 
 // Outcome is what a run leaves beside its trials.
@@ -99,8 +105,16 @@ type run struct {
 func (l *Lab) Run(ctx context.Context, p Task, sink func(study.Trial) error, progress func(Progress)) (Outcome, error) {
 	r := &run{Lab: l, task: p, sink: sink, progress: progress, pace: pace{}}
 	r.out = Outcome{Testbeds: map[string]testbed.Description{}, Unavailable: map[string]string{}}
-	err := errors.Join(r.all(ctx), r.closeSlicer())
+	err := errors.Join(r.everything(ctx), r.closeSlicer())
 	return r.out, errors.Join(err, r.leave())
+}
+
+// everything is the trials, and then the looks inside.
+func (r *run) everything(ctx context.Context) error {
+	if err := r.all(ctx); err != nil {
+		return err
+	}
+	return r.inside(ctx)
 }
 
 func (r *run) all(ctx context.Context) error {

@@ -77,6 +77,7 @@ func (p pace) left(task Task, skip func(study.Part) bool) (done, total int, left
 		}
 		seconds += p.each(part, task.Spec.Interleaving(part) != study.InSequence)
 	}
+	seconds += task.Spec.InsideSeconds(task.Telemetry, task.Done, skip)
 	return done, total, time.Duration(seconds * float64(time.Second))
 }
 

@@ -13,6 +13,8 @@ type Options struct {
 	// Hertz is samples per second of each CPU; a number beside the round
 	// ones does not step with the kernel's timers.
 	Hertz int
+	// Ready, if not nil, is called once sampling has begun.
+	Ready func()
 }
 
 const (

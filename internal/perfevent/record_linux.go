@@ -50,6 +50,9 @@ func Record(ctx context.Context, o Options) (*profile.Profile, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Ready != nil {
+		o.Ready()
+	}
 	r := &recording{b: profile.NewBuilder(event, unit, "perf_event_open"), names: names, task: tasks()}
 	if err := r.follow(ctx, rings, o.Time); err != nil {
 		return nil, err

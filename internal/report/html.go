@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/profile"
 	"linerate/internal/show"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
@@ -41,6 +42,10 @@ type htmlPage struct {
 	Latencies                      []chart
 	Served                         []chart
 	Drops                          []chart
+	Flames                         []flame
+	FlameStyle                     template.CSS
+	InsideTables                   []htmlTable
+	Lacks                          []string
 	Searches                       []chart
 	SearchTables                   []htmlTable
 	Tables                         []htmlTable
@@ -159,6 +164,7 @@ func (p *htmlPage) charts(s study.Spec, r study.Results) {
 		if !ok || len(parts(r)) == 0 || !slices.Contains(parts(r), part.Name) {
 			continue
 		}
+		p.inside(r, part.Name)
 		p.Drops = append(p.Drops, picture("part "+part.Name, "", func(w float64) string { return endings(r, part.Name, w) })...)
 		p.Timelines = append(p.Timelines, picture(m.Label+" · part "+part.Name, "", func(w float64) string { return timeline(r, m, part.Name, w) })...)
 		if part.Mode == testbed.Serve {
@@ -177,6 +183,15 @@ func (p *htmlPage) charts(s study.Spec, r study.Results) {
 		p.Loads = append(p.Loads, picture(at, "", func(w float64) string { return offeredDelivered(r, part.Name, w) })...)
 		p.Latencies = append(p.Latencies, picture(at, "", func(w float64) string { return latencies(r, part.Name, w) })...)
 	}
+}
+
+// inside shows what instruments saw of a part.
+func (p *htmlPage) inside(r study.Results, part string) {
+	if p.Flames = append(p.Flames, flames(r, part)...); len(p.Flames) > 0 {
+		p.FlameStyle = template.CSS(profile.FlameStyle())
+	}
+	p.InsideTables = append(p.InsideTables, insideTables(r, part)...)
+	p.Lacks = lacks(r)
 }
 
 // effectCharts draws a metric's effects: the primary's large, and in

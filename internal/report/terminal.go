@@ -26,6 +26,7 @@ func Terminal(w io.Writer, r study.Results, st show.Style) error {
 	p.curvePlots(r)
 	p.otherParts(r, part)
 	p.dropRows(r)
+	p.insideRows(r)
 	p.limits(r)
 	return p.Flush(w)
 }

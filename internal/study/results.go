@@ -33,7 +33,9 @@ type Results struct {
 	// CarryOver says whether interleaved arms leave each other alone.
 	CarryOver []CarryOver `json:"carry_over"`
 	// Drops say where the frames offered to each arm ended, by part.
-	Drops       []Drops       `json:"drops"`
+	Drops []Drops `json:"drops"`
+	// Telemetry is what instruments saw in runs of their own.
+	Telemetry   []Telemetry   `json:"telemetry,omitempty"`
 	Complete    bool          `json:"complete"` // no trial is left to run
 	Answer      string        `json:"answer"`   // one sentence
 	Control     string        `json:"control"`

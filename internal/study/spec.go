@@ -47,6 +47,9 @@ type Spec struct {
 	// Interleave false asks for one trial after the other where the arms of
 	// a block could take turns: for variants that would disturb each other.
 	Interleave *bool `yaml:"interleave,omitempty"`
+	// Profile asks for a look into every variant after the trials, by
+	// instruments that disturb what they watch (Telemetry).
+	Profile bool `yaml:"profile,omitempty"`
 }
 
 // Testbed names the kind of testbed a study runs on.

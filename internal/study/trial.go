@@ -52,7 +52,7 @@ type Observation struct {
 	Interleaved *Interleaved `json:"interleaved,omitempty"`
 	// Drops is by how much the DUT's counters moved while the traffic ran,
 	// those of dead frames among them; null: the testbed reads none.
-	Drops drop.Counters `json:"drops,omitempty"`
+	Drops drop.Counters `json:"drops"`
 }
 
 // BypassRun is the measurement of the chain without DUT.

@@ -42,6 +42,8 @@ type Dir struct {
 	Spec   study.Spec
 	Seed   uint64
 	Trials []study.Trial
+	// Telemetry is what instruments saw in runs of their own.
+	Telemetry []study.Telemetry
 	// Environment is that of the last results written.
 	Environment study.Environment
 	// Torn tells what was left of a line that a crash tore, or "".
@@ -86,7 +88,7 @@ func Open(path string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Dir{Path: path, Spec: r.Spec, Seed: r.Seed, Environment: r.Environment}
+	d := &Dir{Path: path, Spec: r.Spec, Seed: r.Seed, Environment: r.Environment, Telemetry: r.Telemetry}
 	if err := d.openTrials(0); err != nil {
 		return nil, err
 	}

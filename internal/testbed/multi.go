@@ -39,6 +39,9 @@ type Arm struct {
 	Thread int
 	// Counters reads the DUT's, as Bed.Counters does; nil of a bypass.
 	Counters func() (Counters, error)
+	// DUT is the port by which traffic enters it, seen from inside, as of
+	// Open; its place is nil of a bypass, or where nobody can enter.
+	DUT Port
 	// Drops reads what died in it, as DropReader does; nil where nobody can.
 	Drops func() (drop.Counters, error)
 }

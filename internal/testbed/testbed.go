@@ -66,6 +66,12 @@ type DropReader interface {
 	Drops() (drop.Counters, error)
 }
 
+// Open is a Bed whose DUT can be looked into: the port by which traffic enters
+// it, seen from inside.
+type Open interface {
+	DUT() Port
+}
+
 // Description is what a reader of a number must know of the testbed.
 type Description struct {
 	Kind       string   `json:"kind"` // KindNetns, or another

@@ -68,7 +68,9 @@ type Record struct {
 	// Facts are the snapshots of the host that the environment names, the
 	// study's start first; nil where a record has none.
 	Facts []*fact.Facts
-	Files []File // those there are, in the order above, then the facts'
+	// Telemetry is what instruments saw in runs of their own.
+	Telemetry []study.Telemetry
+	Files     []File // those there are, in the order above, then the facts', then telemetry's
 
 	written []study.Verdict
 	odd     []string
@@ -98,7 +100,7 @@ func Read(fsys fs.FS, name string) (*Record, error) {
 		}
 		r.Files = append(r.Files, File{f.name, data})
 	}
-	return r, r.facts(fsys)
+	return r, errors.Join(r.facts(fsys), r.telemetry(fsys))
 }
 
 // facts reads the snapshots of the host that the results name. One that is
@@ -213,7 +215,9 @@ func checkVersion(file string, version *int) error {
 
 // Results are derived from the trials, anew each time.
 func (r *Record) Results() study.Results {
-	return study.Analyse(r.Spec, r.Seed, r.Environment, r.Trials)
+	res := study.Analyse(r.Spec, r.Seed, r.Environment, r.Trials)
+	res.Telemetry = r.Telemetry
+	return res
 }
 
 // Warnings say what a reader must know of the record itself.

@@ -94,6 +94,7 @@ func (s *Simulated) pass(spec load.Spec, o load.Offer) load.Sent {
 	s.last = load.Sent{Engine: "simulated", TxPackets: tx, TxBytes: 64 * tx, Seconds: seconds, TxPPS: offered, TargetPPS: target}
 	s.got = s.account(tx, rx, seconds, cost)
 	if dut {
+		s.dropped[spec.Device] += tx - rx
 		s.count(tx, rx)
 	}
 	return s.last

@@ -14,6 +14,7 @@ import (
 	"net/netip"
 	"time"
 
+	"linerate/internal/drop"
 	"linerate/internal/load"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
@@ -64,6 +65,7 @@ type Simulated struct {
 	fault    Fault
 	ran      bool // traffic has passed the DUT since the reset
 	counters testbed.Counters
+	dropped  map[string]uint64 // on the way to a DUT, by the generator's device
 	last     load.Sent
 	got      load.Received
 }
@@ -130,7 +132,7 @@ func (s *Simulated) renew() *rand.Rand {
 	rng := rand.New(rand.NewPCG(s.Seed, uint64(s.resets)))
 	s.resets++
 	s.clock += 20 * time.Millisecond
-	s.settings, s.ran, s.counters = nil, false, testbed.Counters{}
+	s.settings, s.ran, s.counters, s.dropped = nil, false, testbed.Counters{}, map[string]uint64{}
 	return rng
 }
 
@@ -167,6 +169,7 @@ func (s *Simulated) Raise(ctx context.Context, wanted []testbed.Settings) ([]tes
 		out[i] = testbed.Arm{Generator: s.Generator(), Receiver: s.Receiver(), Counters: s.Counters,
 			Applied: applied(w.Settings), Unavailable: s.refused(w.Settings)}
 		out[i].Generator.Device = device
+		out[i].Drops = func() (drop.Counters, error) { return drop.Counters{"generator.output_drops": s.dropped[device]}, nil }
 		s.arms[device] = costOf(w.Settings) * math.Exp(s.Noise*rng.NormFloat64())
 		if w.Bypass {
 			s.arms[device] = 0

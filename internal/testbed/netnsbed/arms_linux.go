@@ -132,6 +132,7 @@ func (a *arm) describe(b *Bed, applied testbed.Applied, unavailable error) testb
 	out.Receiver.IPv4, out.Receiver.IPv6 = sinkPort.v4, sinkPort.v6
 	if a.dut.first != nil {
 		out.Counters = func() (testbed.Counters, error) { return readCounters(a.dut) }
+		out.DUT = port(a.dut.first, ingress, a.gen)
 		out.Drops = func() (drop.Counters, error) { return readDrops(b.gen, a.gen.device, a.dut) }
 	}
 	return out

@@ -16,7 +16,13 @@ import (
 	"linerate/internal/testbed"
 )
 
-var _ testbed.DropReader = (*Bed)(nil)
+var (
+	_ testbed.DropReader = (*Bed)(nil)
+	_ testbed.Open       = (*Bed)(nil)
+)
+
+// DUT is the port by which traffic enters the DUT, seen from inside.
+func (b *Bed) DUT() testbed.Port { return port(b.dut.first, ingress, genPort) }
 
 // Drops reads what the DUT and the wire to it count of dead frames.
 func (b *Bed) Drops() (drop.Counters, error) { return readDrops(b.gen, genPort.device, b.dut) }

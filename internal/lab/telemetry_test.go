@@ -1,0 +1,78 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"linerate/internal/drop"
+	"linerate/internal/profile"
+	"linerate/internal/study"
+	"linerate/internal/testbed"
+	"linerate/internal/testbed/bedtest"
+)
+
+// look runs a task with instruments, and returns what they saw and kept.
+func look(t *testing.T, sim *bedtest.Simulated, p Task) (seen []study.Telemetry, kept map[string][]byte) {
+	t.Helper()
+	kept = map[string][]byte{}
+	l := &Lab{Engine: sim, Machine: sim, Instruments: sim,
+		Up: func(_ context.Context, mode testbed.Mode) (testbed.Bed, error) {
+			sim.Mode = mode
+			return sim, nil
+		},
+		Keep:   func(name string, data []byte) error { kept[name] = data; return nil },
+		Looked: func(x study.Telemetry) error { seen = append(seen, x); return nil }}
+	if _, err := l.Run(context.Background(), p, func(study.Trial) error { return nil }, nil); err != nil {
+		t.Fatal(err)
+	}
+	return seen, kept
+}
+
+func TestInstrumentsLookIntoEveryVariant(t *testing.T) {
+	s := parse(t, strings.Replace(spec, "parts:", "profile: true\nparts:", 1))
+	seen, kept := look(t, &bedtest.Simulated{Seed: 1}, Task{Spec: s, Seed: 5})
+	if len(seen) != 2*3 { // one part of each mode, three variants
+		t.Fatalf("%d looks, want 6: %+v", len(seen), seen)
+	}
+	byName := map[string]study.Telemetry{}
+	for _, x := range seen {
+		byName[x.Part+"/"+x.Variant] = x
+		if x.Profile == nil || kept[x.Profile.Pprof] == nil || kept[x.Profile.Folded] == nil {
+			t.Errorf("%s, %s: no profile kept: %+v", x.Part, x.Variant, x.Profile)
+		}
+		if len(x.PerPacket) != 1 || len(x.Missing) != 1 || x.Drops == nil {
+			t.Errorf("%s, %s: %+v", x.Part, x.Variant, x)
+		}
+	}
+	none, rules := byName["cost/none"], byName["cost/rules-100"]
+	if m := profile.Movers(none.Stacks, rules.Stacks)[0]; m.Name != "nft_do_chain" || m.SelfPoints < 20 {
+		t.Errorf("what moved most is %+v", m)
+	}
+	more := bedtest.CyclesPerNS * (bedtest.HookNS + 100*bedtest.RuleNS)
+	if d := rules.PerPacket[0].Each() - none.PerPacket[0].Each(); math.Abs(d-more) > 3 {
+		t.Errorf("a hundred rules take %.0f cycles more, want %.0f", d, more)
+	}
+	if a := byName["max/none"].Drops; a.At(drop.IngressQueue) == 0 || a.Unknown > 0 {
+		t.Errorf("under overload: %+v", a)
+	}
+	found, err := profile.Read(bytes.NewReader(kept[none.Profile.Pprof]))
+	if err != nil || found[0].Total() != none.Stacks.Total() {
+		t.Errorf("the profile kept is not the one seen: %v", err)
+	}
+}
+
+func TestInstrumentsGoOnWhereTheyStopped(t *testing.T) {
+	s := parse(t, strings.Replace(spec, "parts:", "profile: true\nparts:", 1))
+	had := []study.Telemetry{{Part: "cost", Variant: "none"}, {Part: "max", Variant: "set"}}
+	seen, _ := look(t, &bedtest.Simulated{Refuse: refuse("net.ipv4.no_such")}, Task{Spec: s, Seed: 5, Telemetry: had})
+	if len(seen) != 4 {
+		t.Errorf("%d looks, want the 4 that were left", len(seen))
+	}
+	s.Profile = false
+	if seen, _ := look(t, &bedtest.Simulated{}, Task{Spec: s, Seed: 5}); len(seen) != 0 {
+		t.Errorf("%d looks that nobody asked for", len(seen))
+	}
+}

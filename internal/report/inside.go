@@ -1,0 +1,201 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"strings"
+
+	"linerate/internal/profile"
+	"linerate/internal/show"
+	"linerate/internal/study"
+)
+
+// moversShown is how many functions a report lists of those that moved.
+const moversShown = 12
+
+// flame is a flame graph in the page, or what moved between two.
+type flame struct {
+	Title, Sentence, Caption string
+	SVG                      template.HTML
+	Table                    htmlTable
+}
+
+// insideOf are a part's telemetry, the control's first; nil without it.
+func insideOf(r study.Results, part string) (all []study.Telemetry) {
+	for _, t := range r.Telemetry {
+		if t.Part != part || t.Unavailable != "" {
+			continue
+		}
+		if t.Variant == r.Control {
+			all = append([]study.Telemetry{t}, all...)
+		} else {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// stacksOf are the control's profile and those of the others.
+func stacksOf(all []study.Telemetry, control string) (before *profile.Profile, others []study.Telemetry) {
+	for _, t := range all {
+		switch {
+		case t.Stacks == nil:
+		case t.Variant == control:
+			before = t.Stacks
+		default:
+			others = append(others, t)
+		}
+	}
+	return before, others
+}
+
+// flames draws the control's time, and what moved in each other variant's.
+func flames(r study.Results, part string) (out []flame) {
+	before, others := stacksOf(insideOf(r, part), r.Control)
+	if before != nil {
+		out = append(out, flameOf(r.Control+", part "+part, profile.HeaviestSentence(before), profile.Picture{After: before}))
+	}
+	for _, t := range others {
+		if before == nil {
+			out = append(out, flameOf(t.Variant+", part "+part, profile.HeaviestSentence(t.Stacks), profile.Picture{After: t.Stacks}))
+			continue
+		}
+		movers := profile.Movers(before, t.Stacks)
+		f := flameOf(t.Variant+" against "+r.Control+", part "+part, profile.MoverSentence(movers), profile.Picture{Before: before, After: t.Stacks})
+		f.Table = moversTable(movers)
+		out = append(out, f)
+	}
+	return out
+}
+
+func flameOf(title, sentence string, p profile.Picture) flame {
+	p.Title = title
+	svg, caption := p.Inline()
+	// The picture escapes every name.
+	return flame{Title: title, Sentence: sentence, Caption: caption, SVG: template.HTML(svg)} //nolint:gosec // see above
+}
+
+func moversTable(movers []profile.Mover) htmlTable {
+	t := htmlTable{Header: []string{"function", "self", "before", "after", "with callees", "before", "after"}}
+	for i, m := range movers {
+		if i == moversShown || profile.Still(m) {
+			break
+		}
+		t.Rows = append(t.Rows, []string{show.Clean(m.Name), profile.Points(m.SelfPoints), show.Percent(m.BeforeSelf), show.Percent(m.AfterSelf),
+			profile.Points(m.TotalPoints), show.Percent(m.BeforeTotal), show.Percent(m.AfterTotal)})
+	}
+	return t
+}
+
+// insideTables are the counters per packet and the kernel's reasons of a part.
+func insideTables(r study.Results, part string) (out []htmlTable) {
+	all := insideOf(r, part)
+	for _, of := range []func([]study.Telemetry) htmlTable{perPacket, reasons} {
+		if t := of(all); len(t.Rows) > 0 {
+			t.Title += ", part " + part
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// perPacket is a row for each variant, a column for each counter.
+func perPacket(all []study.Telemetry) htmlTable {
+	t := htmlTable{Title: "Counters per packet", Header: []string{"variant"}, Note: "what the CPU counted while the variant's traffic ran, over the packets that arrived; waiting is in it too"}
+	for _, v := range all {
+		row := []string{v.Variant}
+		for _, c := range v.PerPacket {
+			if len(row) == len(t.Header) {
+				t.Header = append(t.Header, c.Event)
+			}
+			row = append(row, show.Digits(c.Each()))
+		}
+		if len(row) > 1 {
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	return t
+}
+
+// reasons is a row for each reason that the kernel gave for dropping packets.
+func reasons(all []study.Telemetry) htmlTable {
+	t := htmlTable{Title: "The kernel's reasons for dropping packets", Header: []string{"variant", "reason", "frames", "of those offered", "where"},
+		Note: "by the tracepoint skb:kfree_skb, in a run of their own; frames that a full ring refused were never packets, and have no reason"}
+	for _, v := range all {
+		if v.Drops == nil {
+			continue
+		}
+		for _, b := range v.Drops.Buckets {
+			for _, c := range b.Causes {
+				if n := v.Reasons[c.Name]; n > 0 {
+					t.Rows = append(t.Rows, []string{v.Variant, c.Name, show.Count(n), show.Percent(100 * float64(n) / float64(max(1, v.Drops.Offered))), b.Place.Words()})
+				}
+			}
+		}
+	}
+	return t
+}
+
+// lacks says once what the instruments could not see.
+func lacks(r study.Results) (out []string) {
+	by := map[string][]string{}
+	var order []string
+	for _, t := range r.Telemetry {
+		for _, m := range t.Missing {
+			if len(by[m.Why]) == 0 {
+				order = append(order, m.Why)
+			}
+			known := false
+			for _, what := range by[m.Why] {
+				known = known || what == m.What
+			}
+			if !known {
+				by[m.Why] = append(by[m.Why], m.What)
+			}
+		}
+	}
+	for _, why := range order {
+		out = append(out, fmt.Sprintf("%s: %s", strings.Join(by[why], ", "), why))
+	}
+	return out
+}
+
+// insideRows tells what moved most in each variant's time.
+func (p *page) insideRows(r study.Results) {
+	for _, part := range parts(r) {
+		before, others := stacksOf(insideOf(r, part), r.Control)
+		if before != nil && len(others) > 0 {
+			p.Line("  " + p.Dim(fmt.Sprintf("where the time of part %s went: what moved most against %s, in points of CPU time", part, r.Control)))
+			p.Line("")
+			var rows [][]string
+			for _, t := range others {
+				rows = append(rows, []string{t.Variant, topMovers(profile.Movers(before, t.Stacks), 3)})
+			}
+			p.table([]string{"variant", "functions"}, []bool{false, false}, rows)
+			p.Line("")
+		}
+		for _, t := range []htmlTable{perPacket(insideOf(r, part)), reasons(insideOf(r, part))} {
+			if len(t.Rows) > 0 {
+				p.Line("  " + p.Dim(strings.ToLower(t.Title[:1])+t.Title[1:]+", part "+part))
+				p.Line("")
+				p.table(t.Header, nil, t.Rows)
+				p.Line("")
+			}
+		}
+	}
+	for _, l := range lacks(r) {
+		p.Paragraph("  ", "    ", "Not seen: "+l+".")
+	}
+}
+
+// topMovers are the first n that moved, in words.
+func topMovers(movers []profile.Mover, n int) string {
+	var out []string
+	for _, m := range movers {
+		if len(out) == n || profile.Still(m) {
+			break
+		}
+		out = append(out, show.Clean(m.Name)+" "+strings.TrimSuffix(profile.Points(m.SelfPoints), " points"))
+	}
+	return strings.Join(out, ", ")
+}

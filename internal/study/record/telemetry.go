@@ -1,0 +1,97 @@
+package record
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+
+	"linerate/internal/profile"
+	"linerate/internal/study"
+)
+
+// TelemetryFile holds what instruments saw: one variant of one part a line.
+const TelemetryFile = "telemetry.jsonl"
+
+var profileName = regexp.MustCompile(`^profile-[a-z0-9._-]{1,200}\.pb\.gz$`)
+
+// ParseTelemetry reads the lines of TelemetryFile. A last line that a crash
+// tore counts for nothing; whole is how many bytes are whole lines.
+func ParseTelemetry(name string, data []byte) (all []study.Telemetry, whole int, err error) {
+	for n := 1; whole < len(data); n++ {
+		line, _, ended := bytes.Cut(data[whole:], []byte{'\n'})
+		size := len(line)
+		if ended {
+			size++
+		}
+		var t study.Telemetry
+		err := json.Unmarshal(line, &t)
+		if err == nil && (t.Part == "" || t.Variant == "") {
+			err = errors.New("telemetry names its part and variant")
+		}
+		if err != nil && whole+size == len(data) {
+			return all, whole, nil
+		}
+		if err != nil {
+			return nil, 0, fmt.Errorf("%s:%d: %w", name, n, err)
+		}
+		all = append(all, t)
+		whole += size
+	}
+	return all, whole, nil
+}
+
+// telemetry reads what instruments saw, and their profiles. A profile that is
+// missing, or not what was recorded, is said and left out.
+func (r *Record) telemetry(fsys fs.FS) error {
+	data, err := readFile(fsys, TelemetryFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read %s: %w", r.at(TelemetryFile), err)
+	}
+	if r.Telemetry, _, err = ParseTelemetry(r.at(TelemetryFile), data); err != nil {
+		return err
+	}
+	r.Files = append(r.Files, File{TelemetryFile, data})
+	for i := range r.Telemetry {
+		t := &r.Telemetry[i]
+		if t.Profile == nil {
+			continue
+		}
+		if !profileName.MatchString(t.Profile.Pprof) {
+			return fmt.Errorf("%s names %q as a profile: those are profile-PART-VARIANT.pb.gz", r.at(TelemetryFile), t.Profile.Pprof)
+		}
+		if err := r.stacks(fsys, t); err != nil {
+			r.odd = append(r.odd, fmt.Sprintf("%s: %v", t.Profile.Pprof, err))
+		}
+	}
+	return nil
+}
+
+func (r *Record) stacks(fsys fs.FS, t *study.Telemetry) error {
+	data, err := readFile(fsys, t.Profile.Pprof)
+	if err != nil {
+		return err
+	}
+	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != t.Profile.SHA256 {
+		return errors.New("it is not what the study recorded: it was edited since")
+	}
+	found, err := profile.Read(bytes.NewReader(data))
+	if err != nil {
+		return err
+	}
+	t.Stacks = found[0]
+	for _, p := range found {
+		if p.Event == t.Profile.Event {
+			t.Stacks = p
+		}
+	}
+	r.Files = append(r.Files, File{t.Profile.Pprof, data})
+	return nil
+}
