@@ -275,7 +275,7 @@ ExecStart=/bin/sh $S/agent boot" && ln -sf ../linerate-revert.service "$wants/li
 # BEFORE: netif
 case \$1 in *start) [ ! -f $S/agent ] || /bin/sh $S/agent boot ;; esac" ;;
 	openrc) entry 755 "$ROOT/etc/init.d/linerate-revert" "#!/sbin/openrc-run
-depend() { need localmount; before net sysctl; }
+depend() { after root localmount mountall; before net sysctl procps; }
 start() { [ ! -f $S/agent ] || /bin/sh $S/agent boot; }" && ln -sf /etc/init.d/linerate-revert "$ROOT/etc/runlevels/boot/linerate-revert" ;;
 	sysv) mkdir -p "$ROOT/etc/init.d" "$ROOT/etc/rcS.d" && entry 755 "$ROOT/etc/init.d/linerate-revert" "#!/bin/sh
 ### BEGIN INIT INFO
