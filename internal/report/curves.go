@@ -107,7 +107,7 @@ func (g curveGroup) title() string {
 func (g curveGroup) words() (out []string) {
 	for _, c := range g.curves {
 		if f := c.Fit; f != nil {
-			out = append(out, c.Name+": "+perOne(*f, g.metric, g.Parameter))
+			out = append(out, c.Name+": "+perOne(*f, g.metric))
 		}
 		if u := c.USL; u != nil {
 			out = append(out, c.Name+": "+scales(*u))
@@ -121,18 +121,16 @@ func (g curveGroup) words() (out []string) {
 	return out
 }
 
-func perOne(f study.PerOne, m study.Metric, parameter string) string {
+func perOne(f study.PerOne, m study.Metric) string {
 	print := func(v float64) string { return value(m, v) }
-	signed := print
 	if m.Unit == "ns/packet" {
-		signed = func(v float64) string { return show.SignedValue(round3(v)) + " ns" }
-		print = func(v float64) string { return show.Digits(v) + " ns" }
+		print = func(v float64) string { return show.Value(round3(v)) + " ns" }
 	}
-	text := fmt.Sprintf("%s for each of %s", signed(f.Each), parameter)
+	text := "each costs " + print(f.Each)
 	if f.Low.Known() && f.High.Known() {
-		text += fmt.Sprintf(" [%s, %s]", signed(f.Low.Float()), signed(f.High.Float()))
+		text += fmt.Sprintf(" [%s, %s]", show.Value(round3(f.Low.Float())), show.Value(round3(f.High.Float())))
 	}
-	return text + fmt.Sprintf(", and %s with none; the points are within %s of that line", print(f.Base), show.Percent(f.Off))
+	return text + fmt.Sprintf(" per packet, on top of %s; the points are within %s of that line", print(f.Base), show.Percent(f.Off))
 }
 
 // round3 keeps three significant digits.

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"linerate/internal/study"
+	"linerate/internal/studydir"
+)
+
+const everyKey = "testdata/every-key.yaml"
+
+// keysOf are the YAML keys of a type and of all that it holds.
+func keysOf(t reflect.Type, into map[string]bool) {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		keysOf(t.Elem(), into)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
+			if name == "" || name == "-" {
+				continue
+			}
+			into[name] = true
+			keysOf(t.Field(i).Type, into)
+		}
+	}
+}
+
+// TestAStudyOfEveryKey: the file has every key of the format, and a study with
+// all of them is read, run (on the simulated testbed) and reported.
+func TestAStudyOfEveryKey(t *testing.T) {
+	text, err := os.ReadFile(everyKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := map[string]bool{}
+	keysOf(reflect.TypeFor[study.Spec](), keys)
+	for key := range keys {
+		if !regexp.MustCompile(`(?m)(^|[ {-])` + key + `:`).Match(text) {
+			t.Errorf("no study of the tests has the key %s: add it to %s", key, everyKey)
+		}
+	}
+	s, err := study.Parse(everyKey, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "out")
+	runLinerate(t, []string{"SIMULATED=1"}, "study", "run", everyKey, "--out", out, "--no-ledger", "--allow-host-settings")
+	everyPart(t, s, out)
+}
+
+// runLinerate runs the test binary as linerate.
+func runLinerate(t *testing.T, env []string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("linerate", args...)
+	cmd.Env = append(os.Environ(), env...)
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+}
+
+// everyPart holds a record against its study: each variant was tried in each
+// part, or is unavailable with a reason.
+func everyPart(t *testing.T, s study.Spec, out string) {
+	t.Helper()
+	rec, err := studydir.Read(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried, gone := map[[2]string]bool{}, map[string]bool{}
+	for _, tr := range rec.Trials {
+		tried[[2]string{tr.Part, tr.Variant}] = true
+		gone[tr.Variant] = gone[tr.Variant] || tr.Unavailable != ""
+	}
+	for _, p := range s.Parts {
+		for _, v := range s.Variants {
+			if !tried[[2]string{p.Name, v.Name}] && !gone[v.Name] {
+				t.Errorf("variant %s was never tried in part %s", v.Name, p.Name)
+			}
+		}
+	}
+	if gone[s.Control] {
+		t.Error("the control is unavailable")
+	}
+	if len(rec.Results().Curves) == 0 {
+		t.Error("the sweeps gave no curves")
+	}
+	if page, err := os.ReadFile(filepath.Join(out, "report.html")); err != nil || !strings.Contains(string(page), "<h2>Curves</h2>") {
+		t.Errorf("the report shows no curves: %v", err)
+	}
+}

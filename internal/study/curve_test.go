@@ -1,0 +1,107 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"testing"
+)
+
+// trialsOf makes valid trials of four blocks; value gives a metric's.
+func trialsOf(s Spec, metric string, value func(p Part, v Variant, block int) map[string]float64) (out []Trial) {
+	for _, p := range s.Parts {
+		for _, v := range s.Variants {
+			for b := 1; b <= 4; b++ {
+				out = append(out, Trial{Part: p.Name, Variant: v.Name, Block: b, Valid: true, Mode: p.Mode, Metrics: value(p, v, b)})
+			}
+		}
+	}
+	return out
+}
+
+func sweptStudy(t *testing.T, text string) Spec {
+	t.Helper()
+	s, err := Parse("s.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestCurveOfLinearCosts(t *testing.T) {
+	s := sweptStudy(t, `name: x
+question: q
+sweep: [{parameter: rules, values: [1, 10, 100, 1000], fit: linear}]
+variants:
+  - {name: none, at: {rules: 0}}
+  - {name: rules-$rules, settings: [{firewall: {linear: $rules}}]}
+`)
+	cs := curves(s, trialsOf(s, CostNS, func(_ Part, v Variant, b int) map[string]float64 {
+		return map[string]float64{CostNS: (800 + 2.5*v.At["rules"]) * (1 + 0.001*float64(b))}
+	}))
+	if len(cs) != 1 || cs[0].Name != "rules" || len(cs[0].Points) != 5 {
+		t.Fatalf("curves %+v", cs)
+	}
+	f := cs[0].Fit
+	if f == nil || math.Abs(f.Each-2.506) > 0.01 || math.Abs(f.Base-802) > 1 || f.Off > 0.1 {
+		t.Errorf("fit %+v", f)
+	}
+	if !(f.Low.Float() < f.Each && f.Each < f.High.Float()) {
+		t.Errorf("interval %v to %v does not hold %v", f.Low, f.High, f.Each)
+	}
+}
+
+// TestCurveOfCPUs: the law that made the rates is found in them.
+func TestCurveOfCPUs(t *testing.T) {
+	s := sweptStudy(t, `name: x
+question: q
+sweep: [{parameter: cpus, values: [1, 2, 4, 6, 8], fit: usl}]
+variants: [{name: cpus-$cpus, settings: [{cpus: $cpus}]}]
+parts: [{mode: overload}]
+`)
+	law := Scales{Gamma: 1.6e6, Sigma: 0.12, Kappa: 0.004}
+	cs := curves(s, trialsOf(s, OverloadRate, func(_ Part, v Variant, b int) map[string]float64 {
+		return map[string]float64{OverloadRate: law.At(v.At["cpus"]) * (1 + 0.002*math.Sin(float64(b)))}
+	}))
+	if len(cs) != 1 || cs[0].USL == nil {
+		t.Fatalf("curves %+v", cs)
+	}
+	if u := *cs[0].USL; math.Abs(u.Sigma-law.Sigma) > 0.01 || math.Abs(u.Kappa-law.Kappa) > 0.001 || math.Abs(u.Gamma/law.Gamma-1) > 0.01 {
+		t.Errorf("fit %+v of %+v", u, law)
+	}
+}
+
+// TestKnee: a router that carries 500 kpps holds, or collapses, beyond.
+func TestKnee(t *testing.T) {
+	s := sweptStudy(t, `name: x
+question: q
+sweep: [{parameter: load, values: [100000, 400000, 800000]}]
+variants: [{name: holds}, {name: collapses}]
+parts:
+  - {name: at-$load, mode: overload, rate: $load}
+  - {name: at-max, mode: overload}
+metrics: [{metric: loss_ratio, part: at-max, primary: true}]
+`)
+	cs := curves(s, trialsOf(s, OverloadRate, func(p Part, v Variant, _ int) map[string]float64 {
+		load := p.At["load"]
+		if p.At == nil {
+			load = 3e6
+		}
+		out := min(load, 500e3)
+		if v.Name == "collapses" && load > 500e3 {
+			out = 500e3 * 500e3 / load
+		}
+		return map[string]float64{OfferedRate: load, OverloadRate: out, LossRatio: 1 - out/load}
+	}))
+	if len(cs) != 2 || len(cs[0].Points) != 4 {
+		t.Fatalf("curves %+v", cs)
+	}
+	for i, want := range []Knee{{400e3, 500e3, 1, 6}, {400e3, 400e3, 1.0 / 4.8, 7.5}} {
+		k := cs[i].Knee
+		if k == nil || fmt.Sprintf("%.3g", *k) != fmt.Sprintf("%.3g", want) {
+			t.Errorf("%s: knee %+v, want %+v", cs[i].Name, k, want)
+		}
+	}
+	if !cs[0].Offered {
+		t.Error("a sweep of rates is one of offered loads")
+	}
+}
