@@ -244,7 +244,13 @@ func writeOutcome(path string, s study.Spec, r study.Results) error {
 	if err != nil {
 		return err
 	}
-	return studydir.WriteReport(path, html)
+	if err := studydir.WriteReport(path, html); err != nil {
+		return err
+	}
+	if picture := report.Picture(s, r); picture != nil {
+		return studydir.WritePicture(path, picture)
+	}
+	return nil
 }
 
 // printResults prints what a study came to.

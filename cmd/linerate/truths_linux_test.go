@@ -13,9 +13,9 @@ import (
 	"linerate/internal/testbed"
 )
 
-// truths is a study of what is known of every Linux: the arms take turns, so
+// knownTruths is a study of what is known of every Linux: the arms take turns, so
 // that a busy machine does not change their order.
-const truths = `name: truths
+const knownTruths = `name: truths
 question: Is what everybody knows true here?
 variants:
   - name: none
@@ -39,7 +39,7 @@ gates: {foreign_percent: 90, good_rounds_percent: 3}
 func TestKnownTruths(t *testing.T) {
 	labtest.Need(t)
 	file := filepath.Join(t.TempDir(), "truths.yaml")
-	if err := os.WriteFile(file, []byte(truths), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(knownTruths), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	out := filepath.Join(t.TempDir(), "out")

@@ -34,6 +34,8 @@ type htmlPage struct {
 	Tiles                          []tile
 	Effects                        []chart
 	Curves                         []curveFigure
+	WireHeader                     []string
+	Wire                           [][]string
 	More                           []chart
 	Timelines                      []chart
 	Slices                         []chart
@@ -106,6 +108,7 @@ func HTML(s study.Spec, r study.Results) ([]byte, error) {
 		Gates: gates(s, r), Invalid: invalids(r), Environment: environment(r), Commands: commands(s, r),
 		Source: strings.TrimSpace(s.Source), Summary: strings.TrimSpace(s.Summary), Variants: variants(s), Method: method(s, r),
 	}
+	p.WireHeader, p.Wire = wireHeader, wireRows(r)
 	p.charts(s, r)
 	for _, g := range s.Metrics {
 		p.Tables = append(p.Tables, verdictTable(r, g))

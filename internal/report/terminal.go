@@ -24,6 +24,7 @@ func Terminal(w io.Writer, r study.Results, st show.Style) error {
 		p.dotPlots(r, metric, part)
 	}
 	p.curvePlots(r)
+	p.wireTable(r)
 	p.otherParts(r, part)
 	p.dropRows(r)
 	p.insideRows(r)

@@ -25,7 +25,7 @@ func Analyse(s Spec, seed uint64, env Environment, trials []Trial) Results {
 		r.Verdicts = append(r.Verdicts, verdicts(s, g, seed, trials)...)
 	}
 	r.compareAA(s, seed)
-	r.Curves = curves(s, trials)
+	r.Curves, r.Wire = curves(s, trials), wireRates(s, trials)
 	r.CarryOver = carryOvers(s, trials)
 	r.Drops = dropsOf(s, trials)
 	r.warn(s)

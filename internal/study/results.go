@@ -23,6 +23,8 @@ type Results struct {
 	AA          AAResult    `json:"aa"`
 	// Curves are the metrics over the study's sweeps.
 	Curves []Curve `json:"curves,omitempty"`
+	// Wire are rates on a wire, where the study states one.
+	Wire []WireRate `json:"wire,omitempty"`
 	// MDE is the effect that the primary metric would have shown with a
 	// power of 0.8, from the scatter between the two arms of the control;
 	// null with fewer than two complete blocks.

@@ -31,6 +31,7 @@ const (
 	TrialsFile  = record.TrialsFile
 	ResultsFile = record.ResultsFile
 	ReportFile  = "report.html"
+	PictureFile = "picture.svg"
 	// TornFile receives what a crash left of a line.
 	TornFile = "trials.torn"
 )
@@ -221,6 +222,9 @@ func (d *Dir) KeepFacts(f *fact.Facts) (study.FactsRef, error) {
 
 // WriteReport replaces a directory's report.html at once.
 func WriteReport(path string, html []byte) error { return writeFile(path, ReportFile, html) }
+
+// WritePicture replaces a directory's picture.svg at once.
+func WritePicture(path string, svg []byte) error { return writeFile(path, PictureFile, svg) }
 
 // Close gives the directory back.
 func (d *Dir) Close() error {

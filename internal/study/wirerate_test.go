@@ -1,0 +1,23 @@
+package study
+
+import (
+	"math"
+	"testing"
+)
+
+// TestWireRates: 14.88 million of the smallest frames fill ten gigabits, and
+// are 7.62 Gb/s of frames.
+func TestWireRates(t *testing.T) {
+	s := sweptStudy(t, `name: x
+question: q
+workload: {link: 10Gbps}
+variants: [{name: a}, {name: b}]
+parts: [{name: small, sizes: [64]}]
+`)
+	w := wireRates(s, trialsOf(s, ForwardingRate, func(Part, Variant, int) map[string]float64 {
+		return map[string]float64{ForwardingRate: 1e10 / (84 * 8)}
+	}))
+	if len(w) != 2 || math.Abs(w[0].LinkShare.Float()-1) > 1e-9 || math.Abs(w[0].EthernetBPS-7.619e9) > 1e6 || math.Abs(w[0].IPBPS-5.476e9) > 1e6 {
+		t.Errorf("%+v", w)
+	}
+}
