@@ -19,7 +19,7 @@ func (t *Target) spread(s setting.Setting) (string, error) {
 		return "", fmt.Errorf("%q is no number of CPUs", s.Value)
 	}
 	if n > len(t.Spare) {
-		return "", unavailable(s, "this machine has %d CPUs beside the generator's", len(t.Spare))
+		return "", unavailable(s, "beside the generator's this machine has %d", len(t.Spare))
 	}
 	file := filepath.Join("/sys/class/net", t.Devices["ingress"], "queues/rx-0/rps_cpus")
 	mask := cpuMask(t.Spare[:n])

@@ -117,5 +117,10 @@ func primary(r study.Results) (metric study.Metric, part string) {
 		}
 	}
 	m, _ := study.MetricNamed(r.AA.Metric)
+	for _, p := range parts(r) {
+		if len(values(r, p, r.Control, m.Name)) > 0 {
+			return m, p
+		}
+	}
 	return m, ""
 }
