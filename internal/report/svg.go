@@ -106,9 +106,9 @@ func niceStep(raw float64) float64 {
 	return 10 * base
 }
 
-// logTicks are powers of ten, with 2 and 5 between while there is room.
+// logTicks are powers of ten, with as many between as there is room for.
 func logTicks(from, to float64, n int) []float64 {
-	for _, steps := range [][]float64{{1, 2, 5}, {1}} {
+	for _, steps := range [][]float64{{1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 4, 5, 6, 8}, {1, 1.5, 2, 3, 5, 7}, {1, 2, 5}, {1}} {
 		var out []float64
 		for e := math.Floor(math.Log10(from)); e <= math.Ceil(math.Log10(to)); e++ {
 			for _, m := range steps {

@@ -23,7 +23,8 @@ type Curve struct {
 	Knee    *Knee   `json:"knee,omitempty"`
 }
 
-// Spot is one point of a curve: the mean over blocks with its 95 % interval.
+// Spot is one point of a curve: the mean over blocks with its 95 % interval, of
+// a variant that of its distance from the control.
 type Spot struct {
 	X     float64      `json:"x"`
 	Name  string       `json:"name"` // the variant's or the part's
@@ -118,6 +119,7 @@ func (s Spec) overVariants(w Sweep, p Part, m Metric, trials []Trial) []Curve {
 		own := 0
 		for _, u := range at {
 			if spot, ok := spotOf(trials, p.Name, u.Name, m, u.At[w.Parameter], u.Name); ok {
+				s.beside(&spot, trials, p, m)
 				c.Points = append(c.Points, spot)
 				if u.Curve == v.Curve {
 					own++
@@ -243,6 +245,24 @@ func average(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
+// beside makes a variant's interval that of its distance from the control in the
+// same blocks: what the machine does to both is no part of it.
+func (s Spec) beside(spot *Spot, trials []Trial, p Part, m Metric) {
+	control := byBlock(trials, p.Name, s.Control, m.Name)
+	apart := map[int]float64{}
+	for b, v := range byBlock(trials, p.Name, spot.Name, m.Name) {
+		if c, ok := control[b]; ok {
+			apart[b] = v - c
+		}
+	}
+	if len(apart) < 2 {
+		return
+	}
+	t := stats.OneSample(sortedValues(apart), 0.95)
+	half := (t.High - t.Low) / 2
+	spot.Low, spot.High = stats.Num(spot.Value-half), stats.Num(spot.Value+half)
+}
+
 // offered puts points where the load was that really was offered.
 func (c *Curve) offered(trials []Trial, arm string) {
 	for i := range c.Points {
@@ -323,6 +343,9 @@ func (c *Curve) fitLine(blocks func(Spot) map[int]float64) {
 	}
 	t := stats.OneSample(slopes, 0.95)
 	f.Low, f.High = stats.Num(t.Low), stats.Num(t.High)
+	if t.Low > f.Each || t.High < f.Each {
+		f.Low, f.High = stats.Number{}, stats.Number{} // of other blocks than the means are of
+	}
 	c.Fit = &f
 }
 
