@@ -21,7 +21,10 @@ an A/A comparison when all arms take turns slice by slice, and when they are
 tried one after the other, in the same minutes; how often a comparison of
 nothing finds something; how small an effect is found that was planted (rules
 that never match, a few ns each); and the same with another program on the
-measuring CPU. About 200 comparisons of nothing take --minutes 30.`
+measuring CPU. Comparisons of nothing are of pairs of arms, each arm in one pair
+only, so that none shares a control with another; about 200 take --minutes 30.
+A study is begun only if it will end in its phase's time, as far as the last one
+tells; the first of each phase always is, so that a minute takes longer.`
 
 // labBench is what bench lab finds; its JSON document.
 type labBench struct {
@@ -35,6 +38,10 @@ type labBench struct {
 	Loaded   widths    `json:"aa_with_a_busy_loop"`
 	Alarms   alarms    `json:"false_alarms"`
 	Planted  []planted `json:"planted"`
+	// Smallest is the least planted effect, in percent, that was found in nine
+	// of ten studies or more, of ten at least; null: none was, or too few were
+	// run to tell.
+	Smallest stats.Number `json:"smallest_found_percent"`
 	// PlantedSeconds is how long one study of planted effects took.
 	PlantedSeconds float64     `json:"planted_study_seconds"`
 	Agreement      []agreement `json:"agreement"`
@@ -92,7 +99,7 @@ func newBenchLabCmd() *cobra.Command {
 				return hint.Usagef("--minutes %g is not within 0.5 and 600", minutes)
 			}
 			return inLab(cmd.Context(), func() error {
-				b := &labBencher{budget: time.Duration(minutes * float64(time.Minute)), seed: seed, talk: cmd.ErrOrStderr()}
+				b := &labBencher{budget: time.Duration(minutes * float64(time.Minute)), seed: seed, talk: cmd.ErrOrStderr(), took: map[string]float64{}}
 				opened, err := openLab(cmd.Context(), labOptions{engine: engine})
 				if err != nil {
 					return err
@@ -124,25 +131,36 @@ type labBencher struct {
 	budget time.Duration
 	seed   uint64
 	talk   io.Writer
+	took   map[string]float64 // seconds, by study
 	out    labBench
 }
 
+// fits reports whether studies that have run before would end in time.
+func (b *labBencher) fits(until time.Time, yamls ...string) bool {
+	now := b.lab.Machine.Now()
+	for _, y := range yamls {
+		now = now.Add(time.Duration(b.took[y] * float64(time.Second)))
+	}
+	return !now.After(until)
+}
+
 func (b *labBencher) all(ctx context.Context) error {
-	start := b.lab.Machine.Now()
+	start, share := b.lab.Machine.Now(), 0.0
 	for _, phase := range []struct {
 		what  string
 		share float64
 		do    func(ctx context.Context, until time.Time) error
 	}{
-		{"A/A and large effects, both ways", 0.3, func(ctx context.Context, until time.Time) error {
+		{"A/A and large effects, both ways", 0.25, func(ctx context.Context, until time.Time) error {
 			return b.bothWays(ctx, until, &b.out.AA, &b.out.Agreement)
 		}},
-		{"comparisons of nothing", 0.25, b.falseAlarms},
 		{"planted effects", 0.3, b.plant},
-		{"A/A beside a busy loop", 0.15, b.loaded},
+		{"A/A beside a busy loop", 0.2, b.loaded},
+		{"comparisons of nothing", 0.25, b.falseAlarms}, // short studies: what others leave is theirs
 	} {
 		fmt.Fprintf(b.talk, "%s …\n", phase.what)
-		until := b.lab.Machine.Now().Add(time.Duration(phase.share * float64(b.budget)))
+		share += phase.share // what one phase leaves or takes is the next one's
+		until := start.Add(time.Duration(share * float64(b.budget)))
 		err := phase.do(ctx, until)
 		b.out.Minutes = b.lab.Machine.Now().Sub(start).Minutes()
 		if ctx.Err() != nil && b.out.AA.Studies > 0 {
@@ -173,6 +191,7 @@ func (b *labBencher) run(ctx context.Context, yaml string) (study.Spec, study.Re
 		return s, study.Results{}, 0, err
 	}
 	took := b.lab.Machine.Now().Sub(start).Seconds()
+	b.took[yaml] = took
 	return s, study.Analyse(s, b.seed, study.Environment{}, trials), took, nil
 }
 
@@ -193,42 +212,45 @@ const (
 	largeInterleaved = large + "retries: 1\nparts: [{mode: cost, blocks: 10, seconds: 0.3}]\n"
 )
 
-// bothWays runs the same question both ways in turn.
+// bothWays runs the same question both ways in turn, the quicker one first: the
+// other may find no time.
 func (b *labBencher) bothWays(ctx context.Context, until time.Time, w *widths, agree *[]agreement) error {
-	var seq, inter, seqTook, interTook []float64
+	yamls := []string{largeInterleaved, largeSequential}
+	var half, took [2][]float64
 	var last [2]study.Results
-	round := time.Duration(0)
-	for first := true; first || b.lab.Machine.Now().Add(round).Before(until); first = false {
-		began := b.lab.Machine.Now()
-		for i, yaml := range []string{largeSequential, largeInterleaved} {
-			_, r, took, err := b.run(ctx, yaml)
+	for first := true; first || b.fits(until, yamls...); first = false {
+		for i, yaml := range yamls {
+			if i > 0 && first && !b.fits(until, yaml) {
+				break
+			}
+			_, r, seconds, err := b.run(ctx, yaml)
 			if err != nil {
 				return err
 			}
 			last[i] = r
-			half := (r.AA.CIHigh.Float() - r.AA.CILow.Float()) / 2
-			if math.IsNaN(half) {
-				half = math.Inf(1) // no valid trials: nothing is known
-			}
-			if i == 0 {
-				seq, seqTook = append(seq, half), append(seqTook, took)
-			} else {
-				inter, interTook = append(inter, half), append(interTook, took)
-			}
+			half[i], took[i] = append(half[i], halfWidth(r)), append(took[i], seconds)
 		}
-		round = b.lab.Machine.Now().Sub(began)
 	}
-	*w = widths{Sequential: stats.Num(stats.Median(seq)), Interleaved: stats.Num(stats.Median(inter)), SequentialStudies: len(seq), Studies: len(inter),
-		SequentialSeconds: stats.Num(stats.Median(seqTook)), Seconds: stats.Num(stats.Median(interTook))}
-	if agree == nil {
+	*w = widths{Sequential: stats.Num(stats.Median(half[1])), Interleaved: stats.Num(stats.Median(half[0])), SequentialStudies: len(half[1]), Studies: len(half[0]),
+		SequentialSeconds: stats.Num(stats.Median(took[1])), Seconds: stats.Num(stats.Median(took[0]))}
+	if agree == nil || len(half[1]) == 0 {
 		return nil
 	}
-	for i, v := range last[1].Verdicts {
-		o := last[0].Verdicts[i]
+	for i, v := range last[0].Verdicts {
+		o := last[1].Verdicts[i]
 		*agree = append(*agree, agreement{Variant: v.Variant, Sequential: o.Effect, Interleaved: v.Effect,
 			Agree: o.CILow.Float() <= v.CIHigh.Float() && v.CILow.Float() <= o.CIHigh.Float()})
 	}
 	return nil
+}
+
+// halfWidth is that of the A/A interval; infinite when no trial was valid.
+func halfWidth(r study.Results) float64 {
+	half := (r.AA.CIHigh.Float() - r.AA.CILow.Float()) / 2
+	if math.IsNaN(half) {
+		return math.Inf(1)
+	}
+	return half
 }
 
 // pairs of arms that are all the same: each pair is a study of nothing that
@@ -250,7 +272,7 @@ func (b *labBencher) falseAlarms(ctx context.Context, until time.Time) error {
 		yaml += fmt.Sprintf("  - {name: v%d}\n", i)
 	}
 	var sds []float64
-	for first := true; first || b.lab.Machine.Now().Before(until); first = false {
+	for first := true; first || b.fits(until, yaml); first = false {
 		s, r, _, err := b.run(ctx, yaml)
 		if err != nil {
 			return err
@@ -288,7 +310,7 @@ func (b *labBencher) plant(ctx context.Context, until time.Time) error {
 	yaml += "metrics: [{metric: cost_ns_per_packet, primary: true, margin_percent: 0.01}]\n"
 	effects, base, took := make([][]float64, len(plantedRules)), []float64{}, []float64{}
 	found := make([]int, len(plantedRules))
-	for first := true; first || b.lab.Machine.Now().Before(until); first = false {
+	for first := true; first || b.fits(until, yaml); first = false {
 		_, r, seconds, err := b.run(ctx, yaml)
 		if err != nil {
 			return err
@@ -302,16 +324,23 @@ func (b *labBencher) plant(ctx context.Context, until time.Time) error {
 			}
 		}
 	}
-	b.out.PlantedSeconds = stats.Median(took)
+	b.out.PlantedSeconds, b.out.Smallest = stats.Median(took), stats.Num(math.NaN())
 	last := len(plantedRules) - 1
 	percent := stats.Median(effects[last]) / float64(plantedRules[last])
 	for i, n := range plantedRules {
 		known := percent * float64(n)
+		if 10*found[i] >= 9*len(effects[i]) && len(effects[i]) >= 10 && math.IsNaN(b.out.Smallest.Float()) {
+			b.out.Smallest = stats.Num(known)
+		}
 		b.out.Planted = append(b.out.Planted, planted{Rules: n, NS: stats.Num(known / 100 * stats.Median(base)), Effect: stats.Num(known),
 			Found: found[i], Of: len(effects[i]), Mean: stats.Num(stats.Median(effects[i]))})
 	}
 	return nil
 }
+
+// besideLoop is how much longer trials one after the other take there: each
+// block's bypass is tried three times in vain.
+const besideLoop = 2.5
 
 // loaded repeats the first phase with a busy loop on the measuring CPU.
 func (b *labBencher) loaded(ctx context.Context, until time.Time) error {
@@ -338,6 +367,7 @@ func (b *labBencher) loaded(ctx context.Context, until time.Time) error {
 		}
 	}()
 	defer func() { close(stop); <-ended }()
+	b.took[largeSequential] *= besideLoop
 	return b.bothWays(ctx, until, &b.out.Loaded, nil)
 }
 
@@ -357,6 +387,9 @@ func (o labBench) print(w io.Writer) error {
 	fmt.Fprintf(w, "Planted effects, studies of %.0f s:\n  rules       ns   effect  measured  found\n", o.PlantedSeconds)
 	for _, p := range o.Planted {
 		fmt.Fprintf(w, "  %5d  %7.2f  %5.2f %%  %6.2f %%  %2d of %d\n", p.Rules, p.NS.Float(), p.Effect.Float(), p.Mean.Float(), p.Found, p.Of)
+	}
+	if _, known := o.Smallest.Get(); known {
+		fmt.Fprintf(w, "The smallest found in nine of ten: %s %%\n", o.number(o.Smallest))
 	}
 	fmt.Fprintf(w, "\nLarge effects, both ways:\n")
 	for _, a := range o.Agreement {
