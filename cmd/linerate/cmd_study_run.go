@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -130,6 +131,9 @@ func newStudyResumeCmd() *cobra.Command {
 func (f *runFlags) shape(cmd *cobra.Command, s *study.Spec) error {
 	if err := checkFailOn(f.failOn); err != nil {
 		return err
+	}
+	if _, err := engineNamed(f.engine, io.Discard); err != nil {
+		return err // before anything is on disk
 	}
 	if cmd.Flags().Changed("search") {
 		by, err := s.WithSearch(f.search)

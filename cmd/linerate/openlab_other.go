@@ -5,11 +5,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"runtime"
 
 	"github.com/spf13/cobra"
 
 	"linerate/internal/hint"
+	"linerate/internal/load"
 )
 
 func openMachineLab(context.Context, labOptions) (*openedLab, error) {
@@ -23,6 +25,9 @@ func errNoLab() error {
 	return hint.With(fmt.Errorf("the lab needs Linux's network namespaces and eBPF, this is %s", runtime.GOOS),
 		"every other verb works here: linerate --help")
 }
+
+// engineNamed: there is none here.
+func engineNamed(string, io.Writer) (load.Engine, error) { return nil, errNoLab() }
 
 // helpers are the commands that are not for people: none here.
 func helpers() []*cobra.Command { return nil }
