@@ -175,21 +175,26 @@ func (r *run) enter(ctx context.Context, mode testbed.Mode) error {
 	return nil
 }
 
-// up opens the testbed of a mode.
-func (r *run) up(ctx context.Context, mode testbed.Mode) (is testbed.Description, err error) {
+// up opens the testbed of a mode. What comes beside an error is no testbed, even
+// where it is not nil.
+func (r *run) up(ctx context.Context, mode testbed.Mode) (is testbed.Description, _ error) {
 	if mode != testbed.Serve {
-		if r.bed, err = r.Up(ctx, mode); err != nil {
+		bed, err := r.Up(ctx, mode)
+		if err != nil {
 			return is, err
 		}
-		return r.bed.Describe(), nil
+		r.bed = bed
+		return bed.Describe(), nil
 	}
 	if r.Sites == nil || r.Service == nil {
 		return is, errors.New("this lab has no servers")
 	}
-	if r.sites, err = r.Sites(ctx); err != nil {
+	sites, err := r.Sites(ctx)
+	if err != nil {
 		return is, err
 	}
-	return r.sites.Describe(), nil
+	r.sites = sites
+	return sites.Describe(), nil
 }
 
 // leave closes the testbed that is open.

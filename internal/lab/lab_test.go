@@ -299,3 +299,22 @@ func TestProgressCountsDown(t *testing.T) {
 		t.Errorf("32 trials of half a second are estimated at %v", e)
 	}
 }
+
+// A mode that this machine lacks leaves its testbed out, also where what comes
+// beside the error is a nil pointer in an interface.
+func TestModeWithoutATestbed(t *testing.T) {
+	sim := &bedtest.Simulated{}
+	l := &Lab{Engine: sim, Machine: sim, Up: func(_ context.Context, mode testbed.Mode) (testbed.Bed, error) {
+		if mode == testbed.Overload {
+			var none *bedtest.Simulated
+			return none, errors.New("no second CPU")
+		}
+		sim.Mode = mode
+		return sim, nil
+	}}
+	n := 0
+	out, err := l.Run(context.Background(), Task{Spec: parse(t, spec), Seed: 5}, func(study.Trial) error { n++; return nil }, nil)
+	if err != nil || out.Unavailable[string(testbed.Overload)] != "no second CPU" || n != 16 {
+		t.Errorf("%d trials, unavailable %v, %v", n, out.Unavailable, err)
+	}
+}
