@@ -51,6 +51,7 @@ type Path struct {
 	InitCwnd   int    `json:"initcwnd,omitempty" yaml:"initcwnd,omitempty"` // segments
 	InitRwnd   int    `json:"initrwnd,omitempty" yaml:"initrwnd,omitempty"` // segments
 	Congestion string `json:"congestion,omitempty" yaml:"congestion,omitempty"`
+	ULP        string `json:"ulp,omitempty" yaml:"ulp,omitempty"` // an upper-layer protocol that the kernel must have: "tls"
 }
 
 // String is the path on one line, for people.
@@ -64,6 +65,9 @@ func (p *Path) String() string {
 	}
 	if p.InitRwnd > 0 {
 		out = append(out, fmt.Sprintf("initial receive window %d", p.InitRwnd))
+	}
+	if p.ULP != "" {
+		out = append(out, p.ULP+" in the kernel")
 	}
 	return "tcp " + strings.Join(out, ", ")
 }

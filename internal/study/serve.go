@@ -207,6 +207,7 @@ type TCP struct {
 	InitCwnd   int    `yaml:"initcwnd,omitempty"`   // initial window, in segments
 	InitRwnd   int    `yaml:"initrwnd,omitempty"`   // initial receive window, in segments
 	Congestion string `yaml:"congestion,omitempty"` // its control: "cubic", "bbr", "reno"
+	ULP        string `yaml:"ulp,omitempty"`        // an upper-layer protocol that the kernel must have: "tls"
 }
 
 // maxInitialWindow is more segments than 64 KiB need, without which window
@@ -216,11 +217,13 @@ const maxInitialWindow = 1000
 func (t *TCP) check(path string) *problem {
 	switch {
 	case *t == TCP{}:
-		return wrong(path, "the setting sets nothing").advise("give initcwnd, initrwnd or congestion")
+		return wrong(path, "the setting sets nothing").advise("give initcwnd, initrwnd, congestion or ulp")
 	case t.InitCwnd < 0 || t.InitCwnd > maxInitialWindow:
 		return wrong(path+".initcwnd", "initcwnd: %d is not within 1 and %d segments", t.InitCwnd, maxInitialWindow)
 	case t.InitRwnd < 0 || t.InitRwnd > maxInitialWindow:
 		return wrong(path+".initrwnd", "initrwnd: %d is not within 1 and %d segments", t.InitRwnd, maxInitialWindow)
+	case t.ULP != "":
+		return oneOf(path+".ulp", t.ULP, "tls")
 	case t.Congestion != "" && !nameRE.MatchString(t.Congestion):
 		return wrong(path+".congestion", "congestion %q is no name of a congestion control", t.Congestion)
 	}

@@ -232,6 +232,11 @@ func (s *site) route(path setting.Path, add setting.Setting) (setting.Path, erro
 		if known, err := os.ReadFile("/proc/sys/net/ipv4/tcp_available_congestion_control"); err == nil && path.Congestion != "" && !slices.Contains(strings.Fields(string(known)), path.Congestion) {
 			return &testbed.ErrUnavailable{Setting: add.String(), Reason: "this kernel has " + strings.Join(strings.Fields(string(known)), ", ")}
 		}
+		if add.Path.ULP != "" {
+			if err := probeULP(add.Path.ULP); err != nil {
+				return &testbed.ErrUnavailable{Setting: add.String(), Reason: fmt.Sprintf("the kernel refuses it: %v", err)}
+			}
+		}
 		link, err := netlink.LinkByName(serverEnd.device)
 		if err != nil {
 			return fmt.Errorf("find %s: %w", serverEnd.device, err)
@@ -243,6 +248,20 @@ func (s *site) route(path setting.Path, add setting.Setting) (setting.Path, erro
 		}
 		return nil
 	})
+}
+
+// probeULP asks for an upper-layer protocol on a socket that is not connected:
+// a kernel that has it complains of that, another does not know it.
+func probeULP(name string) error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	if err := unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_ULP, name); err != nil && err != unix.ENOTCONN {
+		return err
+	}
+	return nil
 }
 
 func (s *site) describe(b *Sites, l testbed.Layout, applied testbed.Applied, unavailable error) testbed.Site {
