@@ -19,6 +19,10 @@ const overheadTogether = 0.1
 // end-of-stream frames.
 const overheadSlice = 0.1
 
+// overheadServed is the same of a block of servers: namespaces, links, starts
+// and the last answers.
+const overheadServed = 1.5
+
 // pace remembers how long trials of each part took.
 type pace map[string]struct {
 	trials  int
@@ -33,9 +37,15 @@ func (p pace) add(part string, seconds float64) {
 }
 
 // each estimates one trial of a part.
-func (p pace) each(part study.Part, together bool) float64 {
+func (p pace) each(part study.Part, how study.Interleaving, arms int) float64 {
 	believed := part.Expected() + overhead
+	together := how != study.InSequence
 	switch {
+	case part.Mode == testbed.Serve:
+		believed = part.Seconds + part.Warmup + overheadServed
+		if how == study.Together { // a block takes as long as one arm
+			believed /= float64(arms)
+		}
 	case together && part.Search != nil: // as one after the other
 	case together && part.Mode == testbed.Overload:
 		believed += float64(part.Turns()) * overheadSlice
@@ -75,7 +85,7 @@ func (p pace) left(task Task, skip func(study.Part) bool) (done, total int, left
 			done++
 			continue
 		}
-		seconds += p.each(part, task.Spec.Interleaving(part) != study.InSequence)
+		seconds += p.each(part, task.Spec.Interleaving(part), len(task.Spec.Arms()))
 	}
 	seconds += task.Spec.InsideSeconds(task.Telemetry, task.Done, skip)
 	return done, total, time.Duration(seconds * float64(time.Second))
