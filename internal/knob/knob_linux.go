@@ -36,7 +36,7 @@ func (t *Target) Apply(ctx context.Context, s setting.Setting) (note string, err
 	case setting.Firewall:
 		return t.firewall(ctx, s)
 	case setting.Routes:
-		return t.routes(s)
+		return t.routes(ctx, s)
 	case setting.Forward:
 		return t.forward(s)
 	case setting.CPUs:

@@ -41,8 +41,11 @@ func (t *Target) nft(ctx context.Context, r *setting.Rules) (string, error) {
 			return unavailable(s, "netfilter netlink: %v", err)
 		}
 		for _, fam := range families {
-			n, err := loadRules(c, fam, *r)
+			n, err := loadRules(ctx, c, fam, *r)
 			batches += n
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
 			if err != nil {
 				return unavailable(s, "load the %s ruleset: %v", fam.name, err)
 			}
@@ -106,7 +109,7 @@ var families = []family{
 }
 
 // loadRules builds one family's table, batched, and counts the batches.
-func loadRules(c *nftables.Conn, fam family, r setting.Rules) (batches int, err error) {
+func loadRules(ctx context.Context, c *nftables.Conn, fam family, r setting.Rules) (batches int, err error) {
 	table := c.AddTable(&nftables.Table{Family: fam.table, Name: "linerate"})
 	policy := nftables.ChainPolicyAccept
 	if r.Stateful {
@@ -114,7 +117,10 @@ func loadRules(c *nftables.Conn, fam family, r setting.Rules) (batches int, err 
 	}
 	chain := c.AddChain(&nftables.Chain{Name: "forward", Table: table, Type: nftables.ChainTypeFilter,
 		Hooknum: nftables.ChainHookForward, Priority: nftables.ChainPriorityFilter, Policy: &policy})
-	flush := func() error { batches++; return c.Flush() }
+	flush := func() error {
+		batches++
+		return errors.Join(ctx.Err(), c.Flush())
+	}
 	if err := flush(); err != nil {
 		return batches, err
 	}

@@ -1,6 +1,7 @@
 package knob
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -103,7 +104,7 @@ func elsewhere(bits int, rng *rand.Rand) netip.Prefix {
 }
 
 // routes adds a table of a size behind the egress, in batches of messages.
-func (t *Target) routes(s setting.Setting) (string, error) {
+func (t *Target) routes(ctx context.Context, s setting.Setting) (string, error) {
 	start := time.Now()
 	list := Routes(*s.Table)
 	err := t.In(func() error {
@@ -111,7 +112,7 @@ func (t *Target) routes(s setting.Setting) (string, error) {
 		if err != nil {
 			return fmt.Errorf("find the egress of %s: %w", s, err)
 		}
-		return loadRoutes(list, link.Attrs().Index, workloadNetwork.Addr().Next())
+		return loadRoutes(ctx, list, link.Attrs().Index, workloadNetwork.Addr().Next())
 	})
 	if err != nil {
 		return "", fmt.Errorf("load %s: %w", s, err)
@@ -125,7 +126,7 @@ const routesPerBatch = 2000
 
 // loadRoutes adds routes via one gateway on a device of the calling thread's
 // namespace.
-func loadRoutes(list []netip.Prefix, device int, gateway netip.Addr) error {
+func loadRoutes(ctx context.Context, list []netip.Prefix, device int, gateway netip.Addr) error {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE)
 	if err != nil {
 		return fmt.Errorf("open a route socket: %w", err)
@@ -136,6 +137,9 @@ func loadRoutes(list []netip.Prefix, device int, gateway netip.Addr) error {
 	}
 	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUFFORCE, 1<<20) // only root can; batches fit without
 	for at := 0; at < len(list); at += routesPerBatch {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		batch := list[at:min(at+routesPerBatch, len(list))]
 		var out []byte
 		for i, p := range batch {
