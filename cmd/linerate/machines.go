@@ -18,7 +18,6 @@ import (
 	"linerate/internal/host/localhost"
 	"linerate/internal/host/sshhost"
 	"linerate/internal/lab"
-	"linerate/internal/load"
 	"linerate/internal/load/farload"
 	"linerate/internal/plan"
 	"linerate/internal/study"
@@ -115,13 +114,13 @@ func (m *machines) side(role string) (*farload.Side, error) {
 }
 
 // engine makes what generates and counts.
-func (m *machines) engine() (load.Engine, func() error, error) {
+func (m *machines) engine() (*farload.Engine, func() error, error) {
 	g, err := m.side(bedfile.Generator)
 	if err != nil {
 		return nil, nil, err
 	}
 	r := g
-	if !m.file.OneOuter() || m.file.Hosts.Generator.Namespace != m.file.Hosts.Receiver.Namespace {
+	if !m.file.OneOuter() {
 		if r, err = m.side(bedfile.Receiver); err != nil {
 			return nil, nil, err
 		}
@@ -130,15 +129,24 @@ func (m *machines) engine() (load.Engine, func() error, error) {
 	return e, func() error { return errors.Join(g.Close(), r.Close()) }, nil
 }
 
-// bed brings the testbed up.
-func (m *machines) bed(ctx context.Context, o sshbed.Options) (*sshbed.Bed, error) {
+// options completes a testbed's with how its machines are reached.
+func (m *machines) options(o sshbed.Options) (sshbed.Options, error) {
 	o.File, o.Local = m.file, runHere
 	o.Say = func(format string, args ...any) { fmt.Fprintf(m.talk, "linerate: "+format+"\n", args...) }
 	var err error
 	for role, c := range map[string]*sshbed.Conn{bedfile.DUT: &o.DUT, bedfile.Generator: &o.Generator, bedfile.Receiver: &o.Receiver} {
 		if *c, err = m.conn(role); err != nil {
-			return nil, err
+			return o, err
 		}
+	}
+	return o, nil
+}
+
+// bed brings the testbed up.
+func (m *machines) bed(ctx context.Context, o sshbed.Options) (*sshbed.Bed, error) {
+	o, err := m.options(o)
+	if err != nil {
+		return nil, err
 	}
 	return sshbed.Up(ctx, o)
 }

@@ -175,5 +175,5 @@ func (f *File) fill() {
 // OneOuter reports whether generator and receiver are one machine.
 func (f *File) OneOuter() bool {
 	g, r := f.Hosts.Generator, f.Hosts.Receiver
-	return g != nil && r != nil && g.SSH == r.SSH
+	return g != nil && r != nil && g.SSH == r.SSH && g.Namespace == r.Namespace
 }

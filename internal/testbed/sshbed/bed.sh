@@ -79,6 +79,14 @@ counters() {
 	esac
 }
 
+# arrivals prints what each interface has received.
+arrivals() {
+	case $OS in
+	FreeBSD) netstat -ibdnW | awk '$3 ~ /^<Link/ { sub(/\*$/, "", $1); print $1, $(NF - 8) }' ;;
+	*) ip -o link show | awk -F '[:@ ]+' '{ print $2 }' | while read -r i; do say "$i $(cat "/sys/class/net/$i/statistics/rx_packets")"; done ;;
+	esac
+}
+
 # telemetry prints what tells where packets and time went, in sections.
 telemetry() {
 	case $OS in

@@ -1,0 +1,299 @@
+package sshbed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"linerate/internal/hint"
+	"linerate/internal/load"
+	"linerate/internal/testbed"
+	"linerate/internal/testbed/bedfile"
+)
+
+// Step is one thing that a check of a testbed tried.
+type Step struct {
+	Name   string `json:"step"`
+	Proves string `json:"proves"` // what is known when it is ok
+	OK     bool   `json:"ok"`
+	Found  string `json:"found"` // what was seen
+	Hint   string `json:"hint,omitempty"`
+}
+
+// Traffic is what a check needs of the testbed's generators; cmd has it.
+type Traffic struct {
+	// Ready gets a role's host ready to shout, so that nothing but the
+	// shouting is counted.
+	Ready func(ctx context.Context, role string) error
+	// Shout sends n frames to everybody from an interface of a role's host.
+	Shout func(ctx context.Context, role, device string, n int) error
+	// Through offers traffic from one port to another for a while; a rate of
+	// 0 is as fast as the generator can.
+	Through func(ctx context.Context, from, to testbed.Port, pps uint64, seconds float64) (load.Sent, load.Received, error)
+}
+
+// checker runs the steps of a check in order.
+type checker struct {
+	o    Options
+	t    Traffic
+	tell func(Step)
+	bed  *Bed
+	bad  bool
+}
+
+// ErrCheck says that a step failed; tell has heard which.
+var ErrCheck = errors.New("the testbed is not ready")
+
+// Check proves a testbed step by step and tells each. Nothing of the DUT is
+// changed. A step that the next ones stand on ends the check when it fails.
+func Check(ctx context.Context, o Options, t Traffic, tell func(Step)) error {
+	c := &checker{o: o, t: t, tell: tell}
+	err := c.all(ctx)
+	if c.bed != nil {
+		err = errors.Join(err, c.bed.Close())
+	}
+	if err == nil && c.bad {
+		err = ErrCheck
+	}
+	return err
+}
+
+func (c *checker) all(ctx context.Context) error {
+	for _, step := range []func(context.Context) bool{c.reach, c.take, c.links, c.wires, c.forwards, c.ceiling, c.changes} {
+		if !step(ctx) {
+			return ctx.Err()
+		}
+	}
+	return ctx.Err()
+}
+
+// say tells a step and whether the check can go on.
+func (c *checker) say(s Step, err error) bool {
+	s.OK = err == nil
+	if err != nil {
+		c.bad = true
+		s.Found, s.Hint = err.Error(), hint.Of(err)
+	}
+	c.tell(s)
+	return s.OK
+}
+
+type role struct {
+	name string
+	conn Conn
+}
+
+func (c *checker) roles() []role {
+	all := []role{{bedfile.DUT, c.o.DUT}, {bedfile.Generator, c.o.Generator}, {bedfile.Receiver, c.o.Receiver}}
+	return slices.DeleteFunc(all, func(r role) bool { return r.conn == nil })
+}
+
+func (c *checker) reach(ctx context.Context) bool {
+	ok := true
+	for _, r := range c.roles() {
+		id, err := Identify(ctx, r.conn)
+		if err == nil && id.UID != 0 {
+			err = hint.With(fmt.Errorf("the login of %s is not root", r.conn.Where()), "say become: sudo or doas for it in the testbed's file")
+		}
+		s := Step{Name: "reach " + r.name, Proves: "SSH, key and rights are there; its clock is known"}
+		s.Found = fmt.Sprintf("%s: %s %s %s, up since %s, clock %s", r.conn.Where(), id.OS, id.Release, id.Arch, id.Booted.Format("2006-01-02 15:04"), id.Clock)
+		ok = c.say(s, err) && ok
+	}
+	return ok
+}
+
+func (c *checker) take(ctx context.Context) bool {
+	b, err := Up(ctx, c.o)
+	c.bed = b
+	s := Step{Name: "take the testbed", Proves: "no other study or plan is on the DUT, and the lock works", Found: "it is free"}
+	return c.say(s, err)
+}
+
+// links looks at every interface of a wire.
+func (c *checker) links(ctx context.Context) bool {
+	ok := true
+	for _, w := range c.o.File.Wires {
+		for _, e := range []bedfile.End{w.Start(), w.Finish()} {
+			ok = c.link(ctx, e) && ok
+		}
+	}
+	return ok
+}
+
+func (c *checker) link(ctx context.Context, e bedfile.End) bool {
+	conn := c.conn(e.Host)
+	if conn == nil {
+		return true
+	}
+	p, err := PortOf(ctx, conn, e.Interface)
+	if err == nil && !p.Up {
+		err = hint.With(fmt.Errorf("%s has no link", e), "is it up (ip link set %s up, ifconfig %s up), and is the other end too?", e.Interface, e.Interface)
+	}
+	return c.say(Step{Name: "link " + e.String(), Proves: "the interface is there, up, and sees a link", Found: fmt.Sprintf("%s, MTU %d%s", p.MAC, p.MTU, addresses(p))}, err)
+}
+
+func addresses(p Port) string {
+	out := ""
+	for _, a := range []string{p.IPv4.String(), p.IPv6.String()} {
+		if !strings.HasPrefix(a, "invalid") {
+			out += ", " + a
+		}
+	}
+	return out
+}
+
+func (c *checker) conn(host string) Conn {
+	switch host {
+	case bedfile.DUT:
+		return c.o.DUT
+	case bedfile.Generator:
+		return c.o.Generator
+	}
+	return c.o.Receiver
+}
+
+// shouts is how many frames a wire is tried with.
+const shouts = 400
+
+// wires sends frames to everybody on each wire and looks where they arrive.
+func (c *checker) wires(ctx context.Context) bool {
+	if c.o.DUT == nil {
+		return true
+	}
+	ok := true
+	for _, w := range c.o.File.Wires {
+		from, to := w.Start(), w.Finish()
+		if from.Host == bedfile.DUT {
+			from, to = to, from // a wire leads both ways, and the DUT sends nothing
+		}
+		found, err := c.wire(ctx, from, to)
+		ok = c.say(Step{Name: "wire " + w.From + " → " + w.To, Proves: "frames sent at one end arrive at the other", Found: found}, err) && ok
+	}
+	return ok
+}
+
+func (c *checker) wire(ctx context.Context, from, to bedfile.End) (string, error) {
+	if err := c.t.Ready(ctx, from.Host); err != nil {
+		return "", err
+	}
+	before, err := c.arrivals(ctx)
+	if err != nil {
+		return "", err
+	}
+	if err := c.t.Shout(ctx, from.Host, from.Interface, shouts); err != nil {
+		return "", err
+	}
+	if err := pause(ctx, min(2*time.Second, 2*c.o.poll+500*time.Millisecond)); err != nil {
+		return "", err
+	}
+	after, err := c.arrivals(ctx)
+	if err != nil {
+		return "", err
+	}
+	var seen []string
+	for _, e := range slices.Sorted(maps.Keys(after)) {
+		if after[e]-before[e] >= shouts*9/10 {
+			seen = append(seen, e)
+		}
+	}
+	switch {
+	case slices.Equal(seen, []string{to.String()}):
+		return fmt.Sprintf("%d of %d frames", after[to.String()]-before[to.String()], shouts), nil
+	case len(seen) == 0:
+		return "", hint.With(fmt.Errorf("frames sent at %s arrived nowhere (%s got %d of %d)", from, to, after[to.String()]-before[to.String()], shouts), "is a wire plugged in there, and does a switch between keep its ports apart?")
+	case !slices.Contains(seen, to.String()):
+		return "", hint.With(fmt.Errorf("wrong cabling: frames sent at %s arrived at %s, not at %s", from, strings.Join(seen, ", "), to), "move the wire, or write %s into the testbed's file", seen[0])
+	}
+	return "", hint.With(fmt.Errorf("frames sent at %s arrived at %s: they must not leave the wire", from, strings.Join(seen, " and ")), "separate the wires: one VLAN each on the switch")
+}
+
+// arrivals counts what each interface of each host has received.
+func (c *checker) arrivals(ctx context.Context) (map[string]uint64, error) {
+	all := map[string]uint64{}
+	for _, r := range c.roles() {
+		out, err := ask(ctx, r.conn, nil, "arrivals")
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(out) {
+			f := strings.Fields(line)
+			if len(f) == 2 && c.named(r.name, f[0]) {
+				n, err := strconv.ParseUint(f[1], 10, 64)
+				if err != nil {
+					return nil, fmt.Errorf("%s: interface %s counts %q", r.conn.Where(), f[0], f[1])
+				}
+				all[r.name+"/"+f[0]] = n
+			}
+		}
+	}
+	return all, nil
+}
+
+// named gives each interface of a machine that has both roles to one of them.
+func (c *checker) named(name, device string) bool {
+	h := map[string]*bedfile.Host{bedfile.DUT: c.o.File.Hosts.DUT, bedfile.Generator: c.o.File.Hosts.Generator, bedfile.Receiver: c.o.File.Hosts.Receiver}[name]
+	if h.Management == device {
+		return false // the check's own connection comes by it
+	}
+	if name == bedfile.DUT || !c.o.File.OneOuter() {
+		return true
+	}
+	wired := false
+	for _, w := range c.o.File.Wires {
+		wired = wired || w.From == bedfile.Generator+"/"+device
+	}
+	return wired == (name == bedfile.Generator)
+}
+
+func (c *checker) forwards(ctx context.Context) bool {
+	sent, got, err := c.t.Through(ctx, c.bed.Generator(), c.bed.Receiver(), 2000, 1)
+	if err == nil && got.RxPackets == 0 {
+		err = hint.With(fmt.Errorf("of %d frames that the generator sent through the DUT, none arrived at the receiver", sent.TxPackets),
+			"does the DUT forward (net.inet.ip.forwarding, net.ipv4.ip_forward), has it a route to %s, and does the receiver answer its ARP?", c.bed.Receiver().IPv4)
+	}
+	found := fmt.Sprintf("%d of %d frames arrived", got.RxPackets, sent.TxPackets)
+	if got.Latency != nil {
+		found += fmt.Sprintf(", one-way latency %d µs (median)", got.Latency.P50/1000)
+	} else if err == nil {
+		found += "; generator and receiver are two clocks, so there is no latency"
+	}
+	return c.say(Step{Name: "forward", Proves: "the DUT forwards from the generator to the receiver, at 2 kpps", Found: found}, err)
+}
+
+func (c *checker) ceiling(ctx context.Context) bool {
+	from, to, err := c.bed.Bypass()
+	s := Step{Name: "ceiling", Proves: "what generator and receiver can do without a DUT: a rate near it is theirs"}
+	if err != nil {
+		from, to = c.bed.Generator(), c.bed.Receiver()
+		s.Proves = "what the generator can send: a rate near it is the generator's, not the DUT's"
+	}
+	direct := err == nil
+	sent, got, err := c.t.Through(ctx, from, to, 0, 1)
+	s.Found = fmt.Sprintf("%.3g Mpps of 64-byte frames sent", sent.TxPPS/1e6)
+	if direct {
+		s.Found += fmt.Sprintf(", %.3g Mpps received", got.RxPPS/1e6)
+	} else {
+		s.Found += "; no wire leads past the DUT, so the receiver's is not known"
+	}
+	return c.say(s, err)
+}
+
+// changes says what a study would do to the DUT.
+func (c *checker) changes(context.Context) bool {
+	if c.o.DUT == nil {
+		return c.say(Step{Name: "changes", Proves: "what a study changes", Found: "nothing: the DUT is not reached"}, nil)
+	}
+	h := c.o.File.Hosts.DUT
+	found := fmt.Sprintf("this check changed nothing. A study changes on %s what its variants say, in a journal under /var/lib/linerate or /var/db/linerate, and puts it back at its end, when interrupted, or by itself %s after it last heard of the controller. Never %s, sshd, or who may log in", c.o.DUT.Where(), c.o.Window, h.Management)
+	if len(c.o.File.Power) > 0 {
+		found += "; a boot that does not end is met with: " + strings.Join(c.o.File.Power, " ")
+	} else {
+		found += "; it has no power command, so a boot that does not end ends the study"
+	}
+	return c.say(Step{Name: "changes", Proves: "what a study changes, and what it never does", Found: found}, nil)
+}
