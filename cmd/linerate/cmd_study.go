@@ -24,7 +24,7 @@ a testbed that is rebuilt between trials, and gives each a verdict.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newStudyListCmd(), newStudyShowCmd(), newStudyRunCmd(), newStudyResumeCmd())
+	cmd.AddCommand(newStudyListCmd(), newStudyShowCmd(), newStudyRunCmd(), newStudyResumeCmd(), newStudyImportCmd())
 	return cmd
 }
 

@@ -426,7 +426,7 @@ revert() {
 	journal "$D" before undone
 	[ "$1" != boot ] || values_wrong=
 	[ -z "$values_wrong$files_wrong" ] || die "not reverted yet$values_wrong$files_wrong"
-	say "$2" >"$D/why"
+	say "$2" >"$D/why" && mkdir -p "$S/history"
 	mv "$D" "$S/history/$id.reverted" && durable "$S" "$S/history" || die "cannot end the revert"
 	say "reverted $id: $2"
 	tidy

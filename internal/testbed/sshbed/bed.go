@@ -151,10 +151,16 @@ func (b *Bed) leftover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	own := b.digestOf(nil)[:len(digestKind)+ownerDigits]
+	for _, past := range st.History {
+		if past.Outcome == string(apply.Reverted) && strings.HasPrefix(past.Digest, own) {
+			b.past = append(b.past, past.ID) // put back when we were not there to see it
+		}
+	}
 	switch {
 	case st.State == "idle":
-		return nil
-	case !strings.HasPrefix(st.Digest, b.digestOf(nil)[:len(digestKind)+ownerDigits]):
+		return b.forget(ctx)
+	case !strings.HasPrefix(st.Digest, own):
 		what := "another study's variant"
 		if !strings.HasPrefix(st.Digest, digestKind) {
 			what = "a plan that nobody has confirmed yet"

@@ -15,22 +15,31 @@ case $OS in FreeBSD) S=$ROOT/var/db/linerate ;; *) S=$ROOT/var/lib/linerate ;; e
 say() { printf '%s\n' "$*"; }
 die() { say "$*" >&2 && exit 1; }
 
+# boot_name names this boot: no two are called the same.
+boot_name() {
+	case $OS in
+	FreeBSD)
+		b=$(sysctl -b kern.boot_id 2>/dev/null | od -An -tx1 | tr -d ' \n')
+		say "${b:-$(sysctl -n kern.boottime | tr -dc 0-9,)}"
+		;;
+	*) cat /proc/sys/kernel/random/boot_id ;;
+	esac
+}
+
 # identity says which machine this is, and which boot of it.
 identity() {
 	say "os $OS"
 	say "release $(uname -r)"
 	say "arch $(uname -m)"
 	say "uid $(id -u)"
+	say "boot $(boot_name)"
 	case $OS in
 	FreeBSD)
-		boot=$(sysctl -b kern.boot_id 2>/dev/null | od -An -tx1 | tr -d ' \n')
 		t=$(sysctl -n kern.boottime) && t=${t#*sec = } && t=${t%%,*}
-		say "boot ${boot:-$t}"
 		say "booted $t"
 		say "clock $(sysctl -n kern.timecounter.hardware)"
 		;;
 	*)
-		say "boot $(cat /proc/sys/kernel/random/boot_id)"
 		say "booted $(sed -n 's/^btime //p' /proc/stat)"
 		say "clock $(cat /sys/devices/system/clocksource/clocksource0/current_clocksource)"
 		;;
@@ -120,6 +129,19 @@ telemetry() {
 	return 0
 }
 
+# laid says whether a file is as the journal under way has it.
+laid() {
+	i=0
+	while read -r k _ p _; do
+		[ "$k" = file ] || continue
+		i=$((i + 1))
+		[ "$p" = "$1" ] || continue
+		if cmp -s "$S/pending/file.$i.new" "$ROOT$1"; then say laid; else say "not as it was laid"; fi
+		return
+	done <"$S/pending/journal" 2>/dev/null
+	say "not as it was laid"
+}
+
 # values prints what only a boot sets: MECHANISM NAME from standard input.
 values() {
 	while read -r m n; do
@@ -127,7 +149,7 @@ values() {
 		loader) v=$(kenv -q "$n" 2>/dev/null) || v='' ;;
 		rc) v=$(sysrc -n "$n" 2>/dev/null) || v='' ;;
 		sysctl) v=$(sysctl -n "$n" 2>/dev/null) || v='' ;;
-		file) v=$(cksum <"$ROOT$n" 2>/dev/null) || v='' ;;
+		file) v=$(laid "$n") ;;
 		esac
 		say "$m $n =$v"
 	done
@@ -142,11 +164,21 @@ forget() {
 		case $id in *[!0-9a-f-]*) die "no id: $id" ;; esac
 		rm -rf "$S/history/$id.reverted"
 	done
-	rmdir "$S/history" 2>/dev/null || return 0
+	busy || rmdir "$S/history" 2>/dev/null || return 0
+}
+busy() { [ -d "$S/pending" ] || [ -d "$S/reverting" ] || [ -f "$S/agent" ]; }
+
+# unwatch ends the switch of a trial that is about to be taken back by hand: it
+# would boot this machine when it sees that done.
+unwatch() {
+	! command -v systemctl >/dev/null || systemctl stop "linerate-$1" 2>/dev/null
+	w=$(cat "$S/pending/watcher" 2>/dev/null) && kill -9 "$w" 2>/dev/null
+	return 0
 }
 
 # leave removes what nothing needs any more, the lock last.
 leave() {
+	! busy || return 0
 	rmdir "$S/history" 2>/dev/null
 	rm -f "$S/bed.holder" "$S/bed.lock" "$S/bed.boot"
 	[ -e "$S/history" ] || rm -f "$S/lock"
@@ -165,6 +197,7 @@ dismiss() {
 # insure boots this machine after so many seconds, unless it is booted before:
 # what a boot had set for a study does not outlive the study's controller.
 insure() {
+	[ -z "$ROOT" ] || return 0 # a tree of files does not boot
 	: >"$S/bed.boot"
 	if command -v setsid >/dev/null; then detach=setsid; else detach="daemon -f"; fi
 	$detach /bin/sh -c 'sleep "$1"; [ ! -e "$2" ] || shutdown -r now' insure "$1" "$S/bed.boot" </dev/null >/dev/null 2>&1 &
@@ -172,6 +205,7 @@ insure() {
 
 # reboot goes down after the answer has gone out.
 reboot() {
+	[ -z "$ROOT" ] || die "a tree of files does not boot"
 	sync
 	(sleep 1 && shutdown -r now) >/dev/null 2>&1 </dev/null &
 }

@@ -44,7 +44,7 @@ func newBench(t testing.TB) *bench {
 	t.Helper()
 	labtest.Need(t)
 	b := &bench{Bench: labtest.NewBench(t), root: t.TempDir(), servers: map[string]*sshtest.Server{}}
-	for _, d := range []string{"etc/init.d", "etc/rcS.d", "etc/sysctl.d", "boot"} {
+	for _, d := range []string{"etc/init.d", "etc/rcS.d", "etc/sysctl.d", "boot", "var/lib"} {
 		if err := os.MkdirAll(filepath.Join(b.root, d), 0o755); err != nil {
 			t.Fatal(err)
 		}

@@ -32,11 +32,28 @@ func (b *Bed) digestOf(settings []setting.Setting) string {
 	return digestKind + hex.EncodeToString(owner[:])[:ownerDigits] + hex.EncodeToString(sum[:])
 }
 
+// sha is the SHA-256 of a text, hex.
+func sha(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
 // Reset puts the DUT back, gives it the settings, and makes it start anew as
 // far as the study wants.
 func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Applied, error) {
 	start := time.Now()
 	a := testbed.Applied{Digest: b.digestOf(settings)}
+	for _, s := range settings {
+		if s.Mechanism == setting.Files && b.o.Tree != nil {
+			files, err := b.o.Tree(s.Name)
+			if err != nil {
+				return a, err
+			}
+			for _, f := range files {
+				a.Digest = digestKind + sha(a.Digest+f.Path+f.Content)
+			}
+		}
+	}
 	if b.o.DUT == nil {
 		if len(settings) > 0 {
 			return a, unavailable(settings[0], "the testbed's DUT is not reached over SSH")
@@ -106,7 +123,9 @@ func (b *Bed) held(ctx context.Context) error {
 	return nil
 }
 
-// putBack undoes what is pending. The agent verifies it.
+// putBack undoes what is pending. The agent verifies it. What a boot has set is
+// in force until the next: the DUT is told to boot by itself should nobody be
+// there to say so.
 func (b *Bed) putBack(ctx context.Context, why string) error {
 	if b.pending == "" {
 		return nil
@@ -115,17 +134,31 @@ func (b *Bed) putBack(ctx context.Context, why string) error {
 		if _, err := ask(ctx, b.dut(), nil, "insure", fmt.Sprint(int(b.o.Window.Seconds()))); err != nil {
 			return fmt.Errorf("put the DUT back: %w", err)
 		}
+		if _, err := ask(ctx, b.dut(), nil, "unwatch", b.pending); err != nil {
+			return fmt.Errorf("put the DUT back: %w", err)
+		}
 	}
 	if _, err := b.m.Revert(ctx, b.pending, why); err != nil {
-		return fmt.Errorf("put the DUT back: %w", err)
+		// It may have put itself back.
+		if st, failed := b.m.Status(ctx); failed != nil || st.State != "idle" {
+			return fmt.Errorf("put the DUT back: %w", err)
+		}
 	}
 	b.past = append(b.past, b.pending)
 	b.pending = ""
-	if _, err := ask(ctx, b.dut(), nil, append([]string{"forget"}, b.past...)...); err != nil {
-		return err
+	return b.forget(ctx)
+}
+
+// forget removes what the DUT remembers of transactions that are over.
+func (b *Bed) forget(ctx context.Context) error {
+	if len(b.past) == 0 {
+		return nil
 	}
-	b.past = nil
-	return nil
+	_, err := ask(ctx, b.dut(), nil, append([]string{"forget"}, b.past...)...)
+	if err == nil {
+		b.past = nil
+	}
+	return err
 }
 
 // resetRunning sets everything at once, on the running system.
@@ -213,7 +246,7 @@ func (b *Bed) commit(ctx context.Context, v variant, trial bool) (map[string]str
 		back[string(s.Mechanism)+" "+s.Name] = after[s.Key]
 	}
 	for _, f := range v.files {
-		back["file "+f.Path] = cksum([]byte(f.Content))
+		back["file "+f.Path] = sha(f.Content)
 	}
 	return back, nil
 }

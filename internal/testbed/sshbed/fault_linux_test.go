@@ -1,0 +1,259 @@
+package sshbed
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/apply"
+	"linerate/internal/hint"
+	"linerate/internal/knob"
+	"linerate/internal/plan"
+	"linerate/internal/setting"
+	"linerate/internal/testbed"
+)
+
+// boots lets a tree of files boot: another name for the boot, then what init
+// runs. While a file called stuck is there, it does not come back.
+const boots = `
+boot_id() { cat "$ROOT/boot_id"; }
+boot_name() { cat "$ROOT/boot_id"; }
+insure() { :; }
+come_up() {
+	sleep 0.3
+	while [ -e "$ROOT/stuck" ]; do sleep 0.1; done
+	od -An -N6 -tx1 /dev/urandom | tr -d ' \n' >"$ROOT/boot_id"
+	w=$(cat "$S/pending/watcher" 2>/dev/null) && kill -9 "$w"
+	[ ! -f "$S/agent" ] || /bin/sh "$S/agent" boot
+}
+reboot() { come_up >/dev/null 2>&1 </dev/null & }
+reboot_now() { come_up >/dev/null 2>&1 </dev/null & }
+`
+
+var changed = []setting.Setting{
+	{Mechanism: setting.Sysctl, Name: "net.ipv4.tcp_keepalive_time", Value: "7100"},
+	{Mechanism: setting.Files, Name: "set"},
+	{Mechanism: setting.NFT, Rules: &setting.Rules{Linear: 3}},
+	{Mechanism: setting.Command, Argv: []string{"ip", "link", "add", "dummy9", "type", "bridge"}, Undo: []string{"ip", "link", "del", "dummy9"}},
+}
+
+func tree(string) ([]plan.File, error) {
+	return []plan.File{{Path: "/etc/new/laid.conf", Mode: 0o600, Content: "a line"}, {Path: "/etc/kept.conf", Mode: 0o644, Content: "theirs\n"}}, nil
+}
+
+// faultBench is a bench whose DUT has a file of its own.
+func faultBench(t *testing.T) *bench {
+	b := newBench(t)
+	for name, text := range map[string]string{"etc/kept.conf": "ours\n", "boot_id": "first\n"} {
+		if err := os.WriteFile(filepath.Join(b.root, name), []byte(text), 0o640); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b
+}
+
+// TestFaults strikes at a testbed in every way that leaves a DUT changed, and
+// asks each time for words, and for the DUT as it was.
+func TestFaults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("minutes on a busy machine")
+	}
+	b := faultBench(t)
+	ctx := context.Background()
+	was := b.snapshot(t)
+	up := func(t *testing.T, change func(*Options)) *Bed {
+		o := b.options(t)
+		o.Tree = tree
+		if change != nil {
+			change(&o)
+		}
+		bed, err := Up(ctx, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bed
+	}
+	closed := func(t *testing.T, bed *Bed) {
+		t.Helper()
+		if err := bed.Close(); err != nil {
+			t.Error(err)
+		}
+		eq(t, "the DUT", b.snapshot(t), was)
+	}
+	t.Run("a study that ends", func(t *testing.T) {
+		bed := up(t, nil)
+		a, err := bed.Reset(ctx, changed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.ReadBack["sysctl net.ipv4.tcp_keepalive_time"] != "7100" || a.ReadBack["file /etc/kept.conf"] != sha("theirs\n") {
+			t.Errorf("read back %v", a.ReadBack)
+		}
+		if !strings.Contains(b.Run(t, b.DUT, "sh", "-c", "ip link; nft list ruleset"), "dummy9") {
+			t.Error("the command did not run")
+		}
+		if _, err := bed.Reset(ctx, nil); err != nil {
+			t.Fatal(err)
+		}
+		closed(t, bed)
+	})
+	t.Run("two controllers", func(t *testing.T) {
+		bed := up(t, nil)
+		o := b.options(t)
+		o.Owner = "another-study"
+		_, err := Up(ctx, o)
+		if !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), "test-study") || hint.Of(err) == "" {
+			t.Errorf("the second controller: %v (hint %q)", err, hint.Of(err))
+		}
+		if _, err := bed.Reset(ctx, changed); err != nil {
+			t.Errorf("the first controller, after that: %v", err)
+		}
+		closed(t, bed)
+	})
+	t.Run("a controller that dies and goes on", func(t *testing.T) {
+		bed := up(t, nil)
+		if _, err := bed.Reset(ctx, changed); err != nil {
+			t.Fatal(err)
+		}
+		bed.lock.Close() // the process is gone
+		o := b.options(t)
+		o.Owner = "another-study"
+		if _, err := Up(ctx, o); err == nil || !strings.Contains(err.Error(), "holds another study's variant") {
+			t.Errorf("another study: %v", err)
+		}
+		closed(t, up(t, nil))
+	})
+	t.Run("a controller that dies for ever", func(t *testing.T) {
+		bed := up(t, func(o *Options) { o.Window = 4 * time.Second })
+		if _, err := bed.Reset(ctx, changed); err != nil {
+			t.Fatal(err)
+		}
+		bed.lock.Close()
+		for range 120 {
+			time.Sleep(250 * time.Millisecond)
+			if st, err := bed.m.Status(ctx); err == nil && st.State == "idle" {
+				break
+			}
+		}
+		if st, err := bed.m.Status(ctx); err != nil || st.State != "idle" {
+			t.Errorf("long after the window: %+v, %v", st, err)
+		}
+		closed(t, up(t, nil)) // tidies the history up
+	})
+	t.Run("what touches the way in", func(t *testing.T) {
+		bed := up(t, nil)
+		for _, s := range []setting.Setting{
+			{Mechanism: setting.Command, Argv: []string{"ip", "link", "set", "mgmt0", "down"}, Undo: []string{"true"}},
+			{Mechanism: setting.Command, Argv: []string{"pkill", "sshd"}, Undo: []string{"true"}},
+			{Mechanism: setting.Sysctl, Name: "net.ipv4.conf.mgmt0.forwarding", Value: "0"},
+			{Mechanism: setting.Command, Argv: []string{"true"}},
+			{Mechanism: setting.RC, Name: "x", Value: "y"},
+		} {
+			_, err := bed.Reset(ctx, []setting.Setting{s})
+			var un *testbed.ErrUnavailable
+			if !errors.As(err, &un) {
+				t.Errorf("%s: %v", s, err)
+			}
+		}
+		bed.o.Tree = func(string) ([]plan.File, error) { return []plan.File{{Path: "/root/.ssh/authorized_keys"}}, nil }
+		if _, err := bed.Reset(ctx, changed[1:2]); err == nil || !strings.Contains(err.Error(), "refused: /root/.ssh holds the way into the host") {
+			t.Error(err)
+		}
+		closed(t, bed)
+	})
+	t.Run("a connection cut while the variant is applied", func(t *testing.T) {
+		bed := up(t, nil)
+		bed.m = &cutting{Machine: bed.m}
+		_, err := bed.Reset(ctx, changed)
+		if err == nil || !strings.Contains(err.Error(), "the connection was lost") {
+			t.Errorf("%v", err)
+		}
+		closed(t, bed)
+	})
+}
+
+// cutting loses the answer of every apply.
+type cutting struct{ apply.Machine }
+
+func (c *cutting) Apply(ctx context.Context, t apply.Transaction) (string, map[knob.Key]string, error) {
+	if _, _, err := c.Machine.Apply(ctx, t); err != nil {
+		return "", nil, err
+	}
+	return "", nil, errors.New("the connection was lost before the end")
+}
+
+// TestReboots boots a tree of files: proven, read back, power-cycled, given up.
+func TestReboots(t *testing.T) {
+	if testing.Short() {
+		t.Skip("minutes on a busy machine")
+	}
+	b := faultBench(t)
+	ctx := context.Background()
+	was := b.snapshot(t)
+	same := func() { // all but the name of the boot
+		_ = os.WriteFile(filepath.Join(b.root, "boot_id"), []byte("first\n"), 0o640)
+		eq(t, "the DUT", b.snapshot(t), was)
+	}
+	up := func(change func(*Options)) *Bed {
+		o := b.options(t)
+		o.Tree, o.Reset, o.inject = tree, Reboot, boots
+		if change != nil {
+			change(&o)
+		}
+		bed, err := Up(ctx, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bed
+	}
+	bed := up(nil)
+	a, err := bed.Reset(ctx, append(changed[:2:2], setting.Setting{Mechanism: setting.Command, Argv: []string{"true"}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Boot == nil || a.Boot.Before != "first" || a.Boot.Boot == "first" || a.Boot.Attempts != 1 || len(a.NotTaken) != 0 || a.ReadBack["sysctl net.ipv4.tcp_keepalive_time"] != "7100" {
+		t.Errorf("%+v, boot %+v", a, a.Boot)
+	}
+	// What this boot does not read is not taken.
+	bed.o.Tree = func(string) ([]plan.File, error) {
+		return []plan.File{{Path: "/etc/sysctl.d/77.conf", Mode: 0o644, Content: "net.ipv4.ip_default_ttl = 77\nnet.ipv4.ip_forward=1\n"}}, nil
+	}
+	if a, err = bed.Reset(ctx, changed[1:2]); err != nil {
+		t.Fatal(err)
+	}
+	if len(a.NotTaken) != 1 || !strings.Contains(a.NotTaken[0], `sysctl net.ipv4.ip_default_ttl is "64" after the boot, and was to be "77"`) {
+		t.Errorf("not taken: %q", a.NotTaken)
+	}
+	bed.lock.Close() // dies here; the study goes on
+	b.Run(t, b.DUT, "sysctl", "-qw", "net.ipv4.tcp_keepalive_time=7200")
+	bed = up(nil)
+	if err := bed.Close(); err != nil {
+		t.Error(err)
+	}
+	same()
+	// A DUT that does not come back is power-cycled, then given up.
+	stuck := filepath.Join(b.root, "stuck")
+	powered := 0
+	bed = up(func(o *Options) {
+		o.File.Power = []string{"power", "cycle"}
+		o.Local = func(context.Context, []string) error { powered++; return nil }
+	})
+	if err := os.WriteFile(stuck, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = bed.Reset(ctx, changed[1:2])
+	if err == nil || !strings.Contains(err.Error(), "did not come back: 2 times 5s were waited, the power was cycled once") || powered != 1 || hint.Of(err) == "" {
+		t.Errorf("%v (powered %d times)", err, powered)
+	}
+	if err := os.Remove(stuck); err != nil {
+		t.Fatal(err)
+	}
+	if err := bed.Close(); err != nil {
+		t.Error(err)
+	}
+	same()
+}
