@@ -46,6 +46,10 @@ func (t *target) runner(name string) *sshhost.Runner {
 	return &sshhost.Runner{Name: name, Dial: func(ctx context.Context) (*sshhost.Client, error) { return t.dial(ctx, name) }}
 }
 
+// connectPatience is how long a new connection and its first answer may take: an
+// emulated or loaded host is slow, and one that is cut off never answers.
+const connectPatience = 30 * time.Second
+
 // fresh is the check that the host can still be reached by a connection that
 // did not exist before the change; none for this machine.
 func (t *target) fresh(args []string) []apply.Check {
@@ -53,7 +57,7 @@ func (t *target) fresh(args []string) []apply.Check {
 		return nil
 	}
 	return []apply.Check{{Name: "a new connection to " + args[0], Do: func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+		ctx, cancel := context.WithTimeoutCause(ctx, connectPatience, fmt.Errorf("no answer in %v", connectPatience))
 		defer cancel()
 		r := t.runner(args[0])
 		defer r.Close()

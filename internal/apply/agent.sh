@@ -149,7 +149,7 @@ unpack() {
 	i=0 to=/dev/null
 	while IFS= read -r line; do
 		case $line in
-		"file "*) i=$((i + 1)) to=$D/file.$i.new && : >"$to" || return 1 ;;
+		"file "*) i=$((i + 1)) && to=$D/file.$i.new && : >"$to" || return 1 ;;
 		"script do" | "script undo") to=$D/${line#script }.sh && : >"$to" || return 1 ;;
 		"|"*) printf '%s\n' "${line#|}" >>"$to" || return 1 ;;
 		esac
