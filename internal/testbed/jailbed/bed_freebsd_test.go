@@ -2,6 +2,7 @@ package jailbed
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"os"
@@ -15,6 +16,8 @@ import (
 	"linerate/internal/labtest"
 	"linerate/internal/load"
 	"linerate/internal/load/bpfload"
+	"linerate/internal/load/netmapload"
+	"linerate/internal/load/wire"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/bedtest"
@@ -30,7 +33,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case asHelper:
-			if err := Serve(os.Args[2], bpfload.Open); err != nil {
+			if err := Serve(os.Args[2], openHere); err != nil {
 				fmt.Fprintln(os.Stderr, err)
 				os.Exit(1)
 			}
@@ -42,6 +45,13 @@ func TestMain(m *testing.M) {
 		}
 	}
 	os.Exit(m.Run())
+}
+
+func openHere(o wire.Order) (wire.Opened, error) {
+	if o.Kind == netmapload.Name {
+		return netmapload.Open(o)
+	}
+	return bpfload.Open(o)
 }
 
 func up(t testing.TB, mode testbed.Mode) *Bed {
@@ -143,6 +153,60 @@ func TestRaise(t *testing.T) {
 		if _, got := send(t, b, arms[i].Generator, arms[i].Receiver, v4, 30); got.RxPackets != want {
 			t.Errorf("arm %d: %d of 30 arrived, want %d", i, got.RxPackets, want)
 		}
+	}
+}
+
+// TestEnginesAccount: whichever sends and whichever receives, every frame is
+// accounted for, of whatever sizes and in whatever order of flows.
+func TestEnginesAccount(t *testing.T) {
+	b := up(t, testbed.Cost)
+	from, to, err := b.Bypass()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bpf, netmap := bpfload.New(b.Door), netmapload.New(b.Door)
+	for _, c := range []struct {
+		name      string
+		out, in   load.Engine
+		sizes     []int
+		random    bool
+		flows     int
+		pps, many uint64
+	}{
+		{"bpf to bpf", bpf, bpf, load.SimpleIMIX(), false, 7, 0, 1500},
+		{"bpf, random", bpf, bpf, []int{64}, true, 300, 0, 1501},
+		{"netmap to bpf", netmap, bpf, []int{64}, false, 300, 0, 3000},
+		{"netmap to netmap", netmap, netmap, load.SimpleIMIX(), false, 7, 0, 3000},
+		{"paced", bpf, bpf, []int{64}, false, 3, 500, 300},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if err := errors.Join(c.out.Available(), c.in.Available()); err != nil {
+				t.Skip(err)
+			}
+			r, err := c.in.NewReceiver(to.Device, to.In, load.Watch{Stream: 5})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			g, err := c.out.NewGenerator(load.Spec{Device: from.Device, SrcMAC: from.MAC, DstMAC: from.Peer, Stream: 5, Sizes: c.sizes,
+				Flows: load.FlowSpace{Count: c.flows, Src: v4[0], Dst: v4[1], Random: c.random}}, from.In)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer g.Close()
+			sent, err := g.Run(context.Background(), load.Offer{Rate: load.Rate{PPS: c.pps}, Limit: load.Limit{Packets: c.many}}, nil)
+			if err != nil || sent.TxPackets != c.many {
+				t.Fatalf("sent %+v, %v", sent, err)
+			}
+			got, err := r.Finish(context.Background(), 5*time.Second)
+			if err != nil || got.Lost == nil || got.RxPackets+*got.Lost != c.many || got.RxPackets == 0 || got.Duplicated+got.Reordered+got.Foreign != 0 {
+				t.Fatalf("%+v, %v", got, err)
+			}
+			if *got.Lost == 0 && got.RxBytes != sent.TxBytes {
+				t.Errorf("%d bytes of %d", got.RxBytes, sent.TxBytes)
+			}
+			t.Logf("%d sent at %.0f pps, %d lost, delay %+v", sent.TxPackets, sent.TxPPS, *got.Lost, got.Latency)
+		})
 	}
 }
 
