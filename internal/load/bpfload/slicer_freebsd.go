@@ -228,7 +228,7 @@ func (l *lane) await() (bool, error) {
 // For how long nothing may arrive until what is missing is taken for lost.
 const (
 	pollEvery = 50 * time.Microsecond
-	idleMost  = 400
+	idleMost  = 10000 // half a second: an emulated or loaded machine stalls for tens of ms
 )
 
 // account closes the lanes' accounts.

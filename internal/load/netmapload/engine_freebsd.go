@@ -3,7 +3,6 @@ package netmapload
 import (
 	"fmt"
 	"os"
-	"sync"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -145,31 +144,25 @@ func (e engine) NewGenerator(spec load.Spec, in testbed.Place) (load.Generator, 
 		first.close()
 		return nil, hint.With(hint.Usagef("%d CPUs: %s has %d rings to send on, one for each", n, spec.Device, first.opened.Device.Queues), "name fewer CPUs")
 	}
-	// The end of the stream goes through the first worker's ring.
-	shared := &port{mapped: first, users: 2}
 	opens := 0
 	return sender.New(sender.Config{
 		Engine: Name, Spec: spec, In: in, Device: first.opened.Device,
 		Open: func() (sender.Port, error) {
-			if opens++; opens <= 2 {
-				return shared, nil
+			if opens++; opens == 1 {
+				return &port{first}, nil
 			}
-			m, err := e.mapped(wire.Order{Device: spec.Device, Ring: opens - 2})
+			m, err := e.mapped(wire.Order{Device: spec.Device, Ring: opens - 1})
 			if err != nil {
 				return nil, err
 			}
-			return &port{mapped: m, users: 1}, nil
+			return &port{m}, nil
 		},
 		Stuck: "is its other end up? ifconfig PEER up",
 	})
 }
 
 // port sends through one ring.
-type port struct {
-	*mapped
-	mu    sync.Mutex
-	users int
-}
+type port struct{ *mapped }
 
 // Send fills what is free of the ring and has the kernel send it.
 func (p *port) Send(frames [][]byte) (int, error) {
@@ -193,12 +186,5 @@ func (p *port) sync() error {
 	return nil
 }
 
-// Close ends the port with its last user.
-func (p *port) Close() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.users--; p.users != 0 {
-		return nil
-	}
-	return p.close()
-}
+// Close ends the port.
+func (p *port) Close() error { return p.close() }

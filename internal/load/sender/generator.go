@@ -20,8 +20,8 @@ type Config struct {
 	Spec   load.Spec
 	In     testbed.Place // where workers run
 	Device wire.Device
-	// Open opens a Port; it is called once for each worker and once for the
-	// end-of-stream frames.
+	// Open opens a Port; it is called once for each worker. The first one's
+	// carries the end-of-stream frames too.
 	Open func() (Port, error)
 	// Stuck is what to do when a device refuses every frame, for a hint.
 	Stuck string
@@ -31,7 +31,6 @@ type Config struct {
 type Generator struct {
 	Config
 	framer  *load.Framer
-	ends    Port // for end-of-stream frames
 	workers []*worker
 	stop    atomic.Bool
 }
@@ -56,9 +55,6 @@ func (g *Generator) prepare() (err error) {
 		return err
 	}
 	if err := wire.Fits(g.Device, g.Spec.Sizes); err != nil {
-		return err
-	}
-	if g.ends, err = g.Open(); err != nil {
 		return err
 	}
 	cpus := g.cpus()
@@ -86,10 +82,7 @@ func (g *Generator) Close() error {
 	for _, w := range g.workers {
 		all = errors.Join(all, w.port.Close())
 	}
-	if g.ends != nil {
-		all = errors.Join(all, g.ends.Close())
-	}
-	g.workers, g.ends = nil, nil
+	g.workers = nil
 	return all
 }
 
@@ -214,7 +207,7 @@ func (g *Generator) finish(ctx context.Context, t transmission) (load.Sent, erro
 	sent.Host = &host
 	sent.Short = sent.ShortBecause()
 	stamp := load.Stamp{Stream: g.Spec.Stream, Run: t.run, Time: wire.Monotonic()}
-	send := func(frame []byte) error { return one(g.ends, frame) }
+	send := func(frame []byte) error { return one(g.workers[0].port, frame) }
 	if err := wire.SendEnds(ctx, send, g.Device, g.framer, stamp, shares); err != nil {
 		sent.Warnings = append(sent.Warnings, fmt.Sprintf("no end of stream was sent, so that a receiver cannot know the loss: %v", err))
 	}
