@@ -8,6 +8,7 @@ import (
 
 	"linerate/internal/instrument"
 	"linerate/internal/lab"
+	"linerate/internal/manage"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/netnsbed"
 )
@@ -26,7 +27,7 @@ func openMachineLab(ctx context.Context, o labOptions) (*openedLab, error) {
 		return netnsbed.Up(ctx, netnsbed.Options{Mode: mode, AllowHostSettings: o.allowHost})
 	}
 	sites := func(ctx context.Context) (testbed.Sites, error) { return netnsbed.UpSites(ctx) }
-	l := &lab.Lab{Up: up, Engine: engine, Machine: lab.Local{}, Sites: sites, Service: webService{}, AllowHost: o.allowHost, Instruments: instrument.Local{}}
+	l := &lab.Lab{Up: up, Engine: engine, Machine: lab.Local{}, Sites: sites, Service: webService{}, AllowHost: o.allowHost, Instruments: instrument.Local{}, Manager: manage.Local{}}
 	return &openedLab{lab: l, facts: facts, label: netnsbed.Label}, nil
 }
 

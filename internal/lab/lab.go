@@ -31,6 +31,8 @@ type Lab struct {
 	Keep func(name string, data []byte) error
 	// Instruments look into variants of a study that wants it; nil: none do.
 	Instruments Instruments
+	// Manager asks DUTs whether they are still usable; nil: nobody does.
+	Manager Manager
 	// Looked takes what they saw of a variant; nil forgets it.
 	Looked func(study.Telemetry) error
 }

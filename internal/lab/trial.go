@@ -158,12 +158,20 @@ func (r *run) measure(ctx context.Context, part study.Part, o *study.Observation
 	if err != nil {
 		return nil, err
 	}
+	ask, err := r.prober(part, r.bed.Generator(), dutOf(r.bed))
+	if err != nil {
+		return nil, err
+	}
+	defer ask.close()
+	asked := func() {}
 	run, failed := c.run(ctx, offer, part.Warmup, func() error {
 		if o.Before, err = r.bed.Counters(); err == nil {
 			dead, err = watchDrops(dropsOf(r.bed))
 		}
+		asked = ask.during(offer.Limit.Duration)
 		return err
 	})
+	asked()
 	if err != nil {
 		return nil, fmt.Errorf("read the DUT's counters: %w", err)
 	}
@@ -181,6 +189,9 @@ func (r *run) measure(ctx context.Context, part study.Part, o *study.Observation
 		return nil, err
 	}
 	tell()
+	if err := ask.note(o); err != nil {
+		return nil, err
+	}
 	o.CPUs = compare(before, after)
 	o.Sent, o.Received, o.Contention = run.sent, run.received, run.contention.Seconds()
 	return errors.Join(failed, settled), nil

@@ -44,6 +44,7 @@ type htmlPage struct {
 	Latencies                      []chart
 	Served                         []chart
 	Drops                          []chart
+	Management                     []htmlTable
 	Flames                         []flame
 	FlameStyle                     template.CSS
 	InsideTables                   []htmlTable
@@ -195,6 +196,9 @@ func (p *htmlPage) inside(r study.Results, part string) {
 	}
 	p.InsideTables = append(p.InsideTables, insideTables(r, part)...)
 	p.Lacks = lacks(r)
+	if t, ok := managementTable(r, part); ok {
+		p.Management = append(p.Management, t)
+	}
 }
 
 // effectCharts draws a metric's effects: the primary's large, and in

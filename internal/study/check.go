@@ -189,6 +189,10 @@ func (p Part) check(path string) *problem {
 	switch {
 	case !nameRE.MatchString(p.Name):
 		return wrong(path+".name", "part name %q is not a name: lower-case letters, digits, dots and dashes", p.Name)
+	case p.Management && (p.Mode != testbed.Overload || p.Search != nil):
+		return wrong(path+".management", "management is asked under a steady load only: mode overload, without a search")
+	case p.Management && p.Seconds < 0.3:
+		return wrong(path+".seconds", "%g s are too short to ask for management: 0.3 at least", p.Seconds)
 	case p.Mode == testbed.Serve && !p.Rate.IsMax():
 		return wrong(path+".rate", "requests have a rate of their own").advise("write http: {rate: 100}")
 	case p.Mode == testbed.Cost && !p.Rate.IsMax():

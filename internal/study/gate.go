@@ -89,6 +89,7 @@ func overloadMetrics(m map[string]float64, o Observation) {
 	if o.Sent.Seconds > 0 {
 		m[OfferedRate] = float64(o.Sent.TxPackets) / o.Sent.Seconds
 	}
+	managementMetrics(m, o)
 	if o.Received.RxPackets > 1 && o.Received.Seconds > 0 {
 		m[OverloadRate] = float64(o.Received.RxPackets-1) / o.Received.Seconds
 	}

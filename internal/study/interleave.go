@@ -49,6 +49,9 @@ func (s *Spec) Interleaving(p Part) Interleaving {
 	if p.Mode == testbed.Serve {
 		return s.interleavingServers(p)
 	}
+	if p.Management {
+		return InSequence // the DUT is asked for longer than a turn takes
+	}
 	if p.Mode == testbed.Overload && (s.Interleave == nil || *s.Interleave) && !s.hostScope() {
 		if p.Search != nil {
 			return Lockstep

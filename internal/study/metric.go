@@ -10,6 +10,8 @@ type Metric struct {
 	Mode  testbed.Mode
 	// Search is the method of the search whose answer it is; "" is none.
 	Search string
+	// Management: only parts that ask the DUT measure it.
+	Management bool
 	// LowerIsBetter declares the direction; every metric has one.
 	LowerIsBetter bool
 	// Verdict says that variants are compared by it; other metrics explain.
@@ -44,6 +46,8 @@ var Metrics = []Metric{
 	{Name: LossRatio, Label: "loss", Unit: "", Mode: testbed.Overload, LowerIsBetter: true, Verdict: true},
 	{Name: LatencyP50, Label: "latency, median", Unit: "ns", Mode: testbed.Overload, LowerIsBetter: true, Verdict: true, NS: IsNS},
 	{Name: LatencyP99, Label: "latency, 99th percentile", Unit: "ns", Mode: testbed.Overload, LowerIsBetter: true, Verdict: true, NS: IsNS},
+	{Name: ManagementLoss, Label: "management, unanswered", Mode: testbed.Overload, Management: true, LowerIsBetter: true, Verdict: true},
+	{Name: ManagementRTT, Label: "management, round trip", Unit: "ns", Mode: testbed.Overload, Management: true, LowerIsBetter: true, Verdict: true},
 	{Name: ConditionalThroughput, Label: "conditional throughput", Unit: "pps", Mode: testbed.Overload, Search: MLRSearch, Verdict: true, NS: InverseNS},
 	{Name: Throughput, Label: "throughput", Unit: "pps", Mode: testbed.Overload, Search: RFC2544, Verdict: true, NS: InverseNS},
 	{Name: BackToBackFrames, Label: "back-to-back frames", Unit: "frames", Mode: testbed.Overload, Search: BackToBack, Verdict: true},
@@ -80,6 +84,12 @@ const (
 	BypassNS       = "bypass_ns_per_packet"
 	OfferedRate    = "offered_pps"
 
+	// ManagementLoss is the share of TCP connections to the DUT that no program
+	// there answered while it was loaded, ManagementRTT the median round trip of
+	// ICMP echo (RFC 2544 §11).
+	ManagementLoss = "management_loss_ratio"
+	ManagementRTT  = "management_rtt_p50_ns"
+
 	// ConditionalThroughput is MLRsearch's, Throughput that of RFC 1242
 	// §3.17 by RFC 2544's search: the highest rate without loss.
 	ConditionalThroughput = "conditional_throughput_pps"
@@ -114,7 +124,7 @@ const (
 
 // yields reports whether trials of a part measure the metric.
 func (p Part) yields(m Metric) bool {
-	if p.Mode != m.Mode {
+	if p.Mode != m.Mode || m.Management && !p.Management {
 		return false
 	}
 	if p.Search == nil {

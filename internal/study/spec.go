@@ -186,6 +186,8 @@ type Part struct {
 	// HTTP and Link, where given, are the part's own.
 	HTTP *HTTP `yaml:"http,omitempty"`
 	Link *Link `yaml:"link,omitempty"`
+	// Management asks the DUT during the load whether it is still usable.
+	Management bool `yaml:"management,omitempty"`
 	// Search, where given, makes each trial a search for throughput.
 	Search *Search `yaml:"search,omitempty"`
 }

@@ -106,7 +106,7 @@ func (s *Spec) insideParts() (parts []Part) {
 	primary, _ := s.Part(s.Primary().Part)
 	seen := map[testbed.Mode]bool{}
 	for _, p := range append([]Part{primary}, s.Parts...) {
-		if seen[p.Mode] {
+		if seen[p.Mode] || p.Mode != testbed.Cost && p.Mode != testbed.Overload {
 			continue
 		}
 		seen[p.Mode] = true

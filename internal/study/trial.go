@@ -50,6 +50,8 @@ type Observation struct {
 	Served   *Served            `json:"served,omitempty"` // of a part of requests
 	// Interleaved is there where all arms of the block took turns.
 	Interleaved *Interleaved `json:"interleaved,omitempty"`
+	// Management is what came of asking the DUT meanwhile, where the part wants it.
+	Management *Management `json:"management,omitempty"`
 	// Drops is by how much the DUT's counters moved while the traffic ran,
 	// those of dead frames among them; null: the testbed reads none.
 	Drops drop.Counters `json:"drops"`

@@ -1,0 +1,79 @@
+package lab
+
+import (
+	"fmt"
+	"time"
+
+	"linerate/internal/study"
+	"linerate/internal/testbed"
+)
+
+// Manager makes what asks a DUT whether it is still usable: from a port of the
+// generator, at the DUT's ingress; cpu is where the DUT's programs run.
+type Manager interface {
+	Open(from, dut testbed.Port, cpu int) (study.Prober, error)
+}
+
+// asking is a prober, or nothing where the part wants none.
+type asking struct{ study.Prober }
+
+// prober opens what a part wants asked.
+func (r *run) prober(part study.Part, from, dut testbed.Port) (asking, error) {
+	if !part.Management || r.Manager == nil || dut.In == nil {
+		return asking{}, nil
+	}
+	p, err := r.Manager.Open(from, dut, r.bed.Describe().CPUs.DUT)
+	if err != nil {
+		return asking{}, fmt.Errorf("probe the DUT's management: %w", err)
+	}
+	return asking{p}, nil
+}
+
+// settled is how long a generator needs, generously, until it sends.
+const settled = 100 * time.Millisecond
+
+// during asks while a run of traffic lasts that begins now; wait returns when
+// the last answer has come.
+func (a asking) during(traffic time.Duration) (wait func()) {
+	if a.Prober == nil || traffic <= settled {
+		return func() {}
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		time.Sleep(settled)
+		a.Start()
+		time.Sleep(traffic - settled)
+		a.Stop()
+	}()
+	return func() { <-done }
+}
+
+// note writes down what came of it, and ends asking.
+func (a *asking) note(o *study.Observation) error {
+	if a.Prober == nil {
+		return nil
+	}
+	defer a.close()
+	m, err := a.Account()
+	if err != nil {
+		return fmt.Errorf("probe the DUT's management: %w", err)
+	}
+	o.Management = &m
+	return nil
+}
+
+func (a *asking) close() {
+	if a.Prober != nil {
+		a.Prober.Close()
+		a.Prober = nil
+	}
+}
+
+// dutOf is a bed's DUT, seen from inside; its place is nil where nobody can.
+func dutOf(b testbed.Bed) testbed.Port {
+	if o, ok := b.(testbed.Open); ok {
+		return o.DUT()
+	}
+	return testbed.Port{}
+}
