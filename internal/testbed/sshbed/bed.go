@@ -152,11 +152,7 @@ func (b *Bed) leftover(ctx context.Context) error {
 		return err
 	}
 	own := b.digestOf(nil)[:len(digestKind)+ownerDigits]
-	for _, past := range st.History {
-		if past.Outcome == string(apply.Reverted) && strings.HasPrefix(past.Digest, own) {
-			b.past = append(b.past, past.ID) // put back when we were not there to see it
-		}
-	}
+	b.past = append(b.past, b.own(st)...) // put back when we were not there to see it
 	switch {
 	case st.State == "idle":
 		return b.forget(ctx)

@@ -194,7 +194,7 @@ func (b *Bed) runAfterBoot(ctx context.Context, v variant) (map[string]string, e
 	}
 	script := "set -- \"$(mktemp -d /tmp/linerate.XXXXXXXX)\" || exit 1\nPATH=/sbin:/bin:/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin\n(" + v.do() + ") >\"$1/said\" 2>&1 || { tail -n 1 \"$1/said\" >&2; rm -rf \"$1\"; exit 1; }\nrm -rf \"$1\"\n"
 	if _, err := b.o.DUT.Run(ctx, script, nil, nil); err != nil {
-		return back, b.refused(ctx, err)
+		return back, b.refused(err)
 	}
 	return back, nil
 }
@@ -215,7 +215,7 @@ func (b *Bed) setAfterBoot(ctx context.Context, v variant, back map[string]strin
 	}
 	out, err := b.o.DUT.Run(ctx, knob.Script+runScript, nil, q.Bytes())
 	if err != nil {
-		return b.refused(ctx, err)
+		return b.refused(err)
 	}
 	for line := range strings.Lines(string(out)) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), " =")

@@ -138,15 +138,55 @@ func (b *Bed) putBack(ctx context.Context, why string) error {
 			return fmt.Errorf("put the DUT back: %w", err)
 		}
 	}
-	if _, err := b.m.Revert(ctx, b.pending, why); err != nil {
-		// It may have put itself back.
-		if st, failed := b.m.Status(ctx); failed != nil || st.State != "idle" {
-			return fmt.Errorf("put the DUT back: %w", err)
-		}
+	if err := b.revert(ctx, why); err != nil {
+		return fmt.Errorf("put the DUT back: %w", err)
 	}
-	b.past = append(b.past, b.pending)
+	if b.pending != anyPending {
+		b.past = append(b.past, b.pending)
+	}
 	b.pending = ""
 	return b.forget(ctx)
+}
+
+// anyPending stands for a transaction whose name is not known: its answer never
+// came.
+const anyPending = "any"
+
+// revert takes back what is pending. It may have put itself back; one that is
+// still under way is waited for.
+func (b *Bed) revert(ctx context.Context, why string) error {
+	for {
+		_, err := b.m.Revert(ctx, b.pending, why)
+		if err == nil {
+			return nil
+		}
+		st, failed := b.m.Status(ctx)
+		if failed == nil && st.State == "idle" {
+			b.past = append(b.past, b.own(st)...)
+			return nil
+		}
+		var said *host.ScriptError
+		if errors.As(err, &said) && said.Code != busyCode {
+			return err
+		}
+		if pause(ctx, b.o.poll) != nil {
+			return err
+		}
+	}
+}
+
+// busyCode is what the agent ends with when another is at work (sysexits(3),
+// EX_TEMPFAIL).
+const busyCode = 75
+
+// own lists the transactions of this study that were put back.
+func (b *Bed) own(st apply.Status) (ids []string) {
+	for _, past := range st.History {
+		if past.Outcome == string(apply.Reverted) && strings.HasPrefix(past.Digest, b.digestOf(nil)[:len(digestKind)+ownerDigits]) {
+			ids = append(ids, past.ID)
+		}
+	}
+	return ids
 }
 
 // forget removes what the DUT remembers of transactions that are over.
@@ -235,7 +275,7 @@ func (b *Bed) commit(ctx context.Context, v variant, trial bool) (map[string]str
 	}
 	id, after, err := b.m.Apply(ctx, t)
 	if err != nil {
-		return nil, b.refused(ctx, err)
+		return nil, b.refused(err)
 	}
 	b.pending = id
 	if err := t.Judge(after); err != nil {
@@ -252,9 +292,8 @@ func (b *Bed) commit(ctx context.Context, v variant, trial bool) (map[string]str
 }
 
 // refused tells what the DUT will not have from what went wrong: the first is
-// the variant's business, the second the study's. When the answer did not
-// come, what became of the change is asked for.
-func (b *Bed) refused(ctx context.Context, err error) error {
+// the variant's business, the second the study's.
+func (b *Bed) refused(err error) error {
 	var said *host.ScriptError
 	if errors.As(err, &said) {
 		if words, found := strings.CutPrefix(said.Stderr, cannotBeHad); found {
@@ -265,13 +304,8 @@ func (b *Bed) refused(ctx context.Context, err error) error {
 		}
 		return fmt.Errorf("set up the DUT: %w", err)
 	}
-	if ctx.Err() != nil {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.Background(), patience)
-		defer cancel()
-	}
-	if st, failed := b.m.Status(ctx); failed == nil && st.State != "idle" {
-		b.pending = st.ID
-	}
+	// The answer never came: the change may be made or still be under way.
+	b.pending = anyPending
+	time.Sleep(min(2*time.Second, b.o.poll))
 	return fmt.Errorf("set up the DUT: %w", err)
 }
