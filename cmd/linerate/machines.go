@@ -115,6 +115,10 @@ func (m *machines) side(role string) (*farload.Side, error) {
 
 // engine makes what generates and counts.
 func (m *machines) engine() (*farload.Engine, func() error, error) {
+	if t := m.file.Traffic.Tool; t != bedfile.ToolLinerate {
+		return nil, nil, hint.With(fmt.Errorf("this linerate does not drive %s yet: it generates and receives itself", t),
+			"remove traffic: from the testbed's file, with generator and receiver on Linux")
+	}
 	g, err := m.side(bedfile.Generator)
 	if err != nil {
 		return nil, nil, err

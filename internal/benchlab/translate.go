@@ -61,9 +61,11 @@ func (t *Translation) testbed(c Config, p dutPorts) {
 		{From: "dut/" + p.out, To: "receiver/" + out, ToIPv4: host16(v["RECEIVER_LAB_IP"])},
 	}
 	f.Traffic.Tool = bedfile.ToolPktGen
-	if !pktgen {
+	if pktgen {
+		t.note("linerate does not drive pkt-gen yet: it refuses to run this testbed until traffic: is removed and generator and receiver are Linux machines")
+	} else {
 		f.Traffic = bedfile.Traffic{}
-		t.note("the sender's command is not pkt-gen's (%.60s): the testbed generates with linerate itself; a generator of your own goes under traffic: {tool: command, …}", v["SENDER_START_CMD"])
+		t.note("the sender's command is not pkt-gen's (%.60s): the testbed generates with linerate itself", v["SENDER_START_CMD"])
 	}
 	f.Reboot = bedfile.Reboot{Wait: bedfile.Duration(timeout(v["REBOOT_TIMEOUT"])), Attempts: 1}
 	if cmd := v["IS_DUT_ONLINE_CMD"]; v["IS_DUT_ONLINE_TARGET"] == v["DUT_ADMIN"] && cmd != "" {

@@ -52,9 +52,6 @@ type File struct {
 	// controller (the longest trial twice, and five minutes).
 	Window  Duration `yaml:"window,omitempty"`
 	Traffic Traffic  `yaml:"traffic,omitempty"`
-	// Images installs what a variant's image names: the command is run on
-	// this machine.
-	Images map[string]Image `yaml:"images,omitempty"`
 }
 
 // Hosts of a testbed. A receiver that is not given is the generator.
@@ -115,14 +112,6 @@ type Traffic struct {
 	// pps, as groups of those names, in what the commands print.
 	Sent string `yaml:"sent,omitempty"`
 	Got  string `yaml:"got,omitempty"`
-}
-
-// Image is a system that can be installed on the DUT.
-type Image struct {
-	File    string   `yaml:"file,omitempty"`
-	Install []string `yaml:"install,flow"`
-	// SHA256 of the file, hex; checked before it is installed.
-	SHA256 string `yaml:"sha256,omitempty"`
 }
 
 // Duration is a time.Duration as Go writes it: 90s, 5m.

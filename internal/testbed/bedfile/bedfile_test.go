@@ -51,7 +51,6 @@ func TestRefused(t *testing.T) {
 		{"hosts:", "traffic: {tool: pkt-gen, sent: 'x('}\nhosts:", "not a regular expression", ""},
 		{"hosts:", "services: [[service, sshd, restart]]\nhosts:", "touches sshd", ""},
 		{"hosts:", "services: [[ifconfig, em0, down]]\nhosts:", "touches em0", ""},
-		{"hosts:", "images: {a: {file: x}}\nhosts:", "nothing is known of how image a is installed", ""},
 	} {
 		_, err := Parse("lab.yaml", []byte(strings.Replace(good, c.old, c.renew, 1)))
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(hint.Of(err), c.advice) || !hint.IsUsage(err) {

@@ -29,7 +29,6 @@ const (
 	maxWires    = 32
 	maxWords    = 64
 	maxServices = 32
-	maxImages   = 64
 )
 
 var (
@@ -37,7 +36,6 @@ var (
 	// interfaceRE accepts what both systems allow in an interface's name and
 	// no option or path can be made of.
 	interfaceRE = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._@:-]{0,31}$`)
-	shaRE       = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
 
 func (f *File) check() *problem {
@@ -189,31 +187,7 @@ func (f *File) checkCommands() *problem {
 	case time.Duration(r.Rest) < 0 || time.Duration(r.Rest) > 10*time.Minute:
 		return wrong("reboot.rest", "rest: %s is not within 0s and 10m", time.Duration(r.Rest))
 	}
-	if p := words("reboot.online", r.Online); p != nil {
-		return p
-	}
-	return f.checkImages()
-}
-
-func (f *File) checkImages() *problem {
-	if len(f.Images) > maxImages {
-		return wrong("images", "%d images are more than %d", len(f.Images), maxImages)
-	}
-	for name, i := range f.Images {
-		path := "images." + name
-		switch {
-		case !nameRE.MatchString(name):
-			return wrong("images", "image %.40q is not a name", name)
-		case len(i.Install) == 0:
-			return wrong(path, "nothing is known of how image %s is installed", name).advise("add install: [command, …]: it runs on this machine, and the DUT reboots after it")
-		case i.SHA256 != "" && !shaRE.MatchString(i.SHA256):
-			return wrong(path+".sha256", "%.80q is not a SHA-256 in hex", i.SHA256)
-		}
-		if p := words(path+".install", i.Install); p != nil {
-			return p
-		}
-	}
-	return nil
+	return words("reboot.online", r.Online)
 }
 
 func (f *File) checkTraffic() *problem {
