@@ -20,6 +20,12 @@ func value(m study.Metric, v float64) string {
 		return show.Grouped(v, 0) + " ns"
 	case "frames":
 		return show.Grouped(v, 0) + " frames"
+	case "req/s":
+		return show.SI(v, m.Unit)
+	case "b/s":
+		return show.Bits(v)
+	case "CPUs":
+		return show.SI(v, m.Unit)
 	case "s":
 		return show.Nanos(1e9 * v)
 	}

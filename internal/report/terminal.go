@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"linerate/internal/show"
 	"linerate/internal/stats"
@@ -104,7 +105,8 @@ func (p *page) otherParts(r study.Results, primaryPart string) {
 		}
 		var metrics []study.Metric
 		for _, m := range study.Metrics {
-			if len(values(r, part, r.Control, m.Name)) > 0 {
+			// Of requests there are many: those that were asked about.
+			if len(values(r, part, r.Control, m.Name)) > 0 && (m.Mode != testbed.Serve || judged(r, part, m.Name)) {
 				metrics = append(metrics, m)
 			}
 		}
@@ -131,6 +133,11 @@ func (p *page) otherParts(r study.Results, primaryPart string) {
 		p.table(header, right, rows)
 		p.Line("")
 	}
+}
+
+// judged reports whether a metric of a part has a verdict.
+func judged(r study.Results, part, metric string) bool {
+	return slices.ContainsFunc(r.Verdicts, func(v study.Verdict) bool { return v.Part == part && v.Metric == metric })
 }
 
 // cell is a mean with its verdict's mark.
