@@ -521,11 +521,12 @@ apply() {
 # reach says whether the default gateways answer.
 reach() {
 	case $OS in
-	FreeBSD) gws=$(netstat -rn | awk '$1 == "default" && $2 ~ /[.:]/ { print $2 }') wait=-t ;;
-	*) gws=$(ip route show default | awk '$2 == "via" { print $3 }') wait=-W ;;
+	FreeBSD) gws=$(netstat -rn | awk '$1 == "default" && $2 ~ /[.:]/ { print $2 }') wait='-t 10' ;; # of which a slow host needs some to start it
+	*) gws=$(ip route show default | awk '$2 == "via" { print $3 }') wait='-W 2' ;;
 	esac
 	for g in $gws; do
-		if ping -c 1 $wait 2 "$g" >/dev/null 2>&1; then say "gateway $g yes"; else say "gateway $g no"; fi
+		# shellcheck disable=SC2086 # an option and its number
+		if ping -c 1 $wait "$g" >/dev/null 2>&1; then say "gateway $g yes"; else say "gateway $g no"; fi
 	done
 }
 

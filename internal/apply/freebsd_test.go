@@ -48,7 +48,7 @@ func freebsdPlan(t *testing.T) plan.Plan {
 	set := func(m setting.Mechanism, device, name, was, value string) plan.Setting {
 		s := setTo(name, m, was, value)
 		s.Device, s.Where.File, s.Reason = device, plan.PlaceOf("freebsd", m), "a test"
-		s.Where.Runtime = m != setting.Loader && m != setting.RC
+		s.Where.Runtime = m != setting.Loader
 		return s
 	}
 	p, err := plan.Seal(plan.Plan{OS: "freebsd", Release: "14.3-RELEASE", Host: "fw1", Role: "firewall", Settings: []plan.Setting{
@@ -163,7 +163,7 @@ func TestFreeBSD(t *testing.T) {
 		t.Fatalf("apply: %s, %v", got, err)
 	}
 	pending := all(t, root, fake)
-	for _, want := range []string{"./sysctl/net.inet.ip.redirect 0|", "./mtu 9000|", "./lro \n", "./kld/tcp_rack", "./states 5000000|", "./adaptive.start 3000000|",
+	for _, want := range []string{"./sysctl/net.inet.ip.redirect 0|", "./sysctl/net.inet.ip.forwarding 1|", "./mtu 9000|", "./lro \n", "./kld/tcp_rack", "./states 5000000|", "./adaptive.start 3000000|",
 		`net.pf.states_hashsize="4194304"|`, `gateway_enable="YES"|`, `ifconfig_em0="${ifconfig_em0-} -lro"|`, `kld_list="${kld_list-} tcp_rack"|`,
 		"./etc/rc.d/linerate_revert #!/bin/sh|# PROVIDE: linerate_revert|# REQUIRE: FILESYSTEMS|# BEFORE: netif|"} {
 		if !strings.Contains(pending, want) {

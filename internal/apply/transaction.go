@@ -44,15 +44,27 @@ type Assignment struct {
 
 // keysOf lists what a plan changes at run time, and what that changes in turn.
 func keysOf(p plan.Plan) (own, companions []knob.Key) {
-	for _, s := range p.Settings {
-		if !s.Where.Runtime || !knob.AtRuntime(s.Mechanism) {
-			continue
-		}
+	for _, s := range running(p) {
 		k := keyOf(s)
 		own = append(own, k)
 		companions = append(companions, knob.Companions(k)...)
 	}
 	return knob.Order(own), companions
+}
+
+// running lists what a plan sets on the running host. An rc.conf variable has no
+// running value of its own, but may stand for a sysctl that its script sets.
+func running(p plan.Plan) []plan.Setting {
+	var list []plan.Setting
+	for _, s := range p.Settings {
+		if name, value, ok := setting.RCEffect(s.Name, s.Value); ok && s.Mechanism == setting.RC {
+			s.Mechanism, s.Name, s.Value, s.Current = setting.Sysctl, name, value, plan.Current{}
+		}
+		if s.Where.Runtime && knob.AtRuntime(s.Mechanism) {
+			list = append(list, s)
+		}
+	}
+	return list
 }
 
 func keyOf(s plan.Setting) knob.Key {
@@ -136,11 +148,9 @@ func elsewhere(os string) string {
 func (t *Transaction) values(now Snapshot) error {
 	want := map[knob.Key]plan.Setting{}
 	loads := false
-	for _, s := range t.Plan.Settings {
-		if s.Where.Runtime && knob.AtRuntime(s.Mechanism) {
-			want[keyOf(s)] = s
-			loads = loads || (s.Mechanism == setting.Module && s.Value == "loaded")
-		}
+	for _, s := range running(t.Plan) {
+		want[keyOf(s)] = s
+		loads = loads || (s.Mechanism == setting.Module && s.Value == "loaded")
 	}
 	own, _ := keysOf(t.Plan)
 	for _, k := range own {

@@ -43,16 +43,19 @@ func (p *planning) place(s *plan.Setting, r *tunable.Record, device string) erro
 	default:
 		return nil // nothing of ours: a kernel option, a mount, another program's file
 	}
-	s.Where = plan.Where{File: plan.PlaceOf(p.Facts.OS, s.Mechanism), Runtime: runtimeTakes(s.Mechanism, state)}
+	s.Where = plan.Where{File: plan.PlaceOf(p.Facts.OS, s.Mechanism), Runtime: runtimeTakes(s, state)}
 	return nil
 }
 
-func runtimeTakes(m setting.Mechanism, s tunable.State) bool {
-	switch m {
+func runtimeTakes(s *plan.Setting, state tunable.State) bool {
+	switch s.Mechanism {
 	case setting.Loader:
 		return false
+	case setting.RC:
+		_, _, ok := setting.RCEffect(s.Name, s.Value)
+		return ok
 	case setting.Sysctl:
-		return s.Settable.AtRuntime()
+		return state.Settable.AtRuntime()
 	}
 	return true
 }
