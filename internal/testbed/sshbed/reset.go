@@ -157,13 +157,16 @@ const anyPending = "any"
 func (b *Bed) revert(ctx context.Context, why string) error {
 	for {
 		_, err := b.m.Revert(ctx, b.pending, why)
-		if err == nil {
+		if err == nil && b.pending != anyPending {
 			return nil
 		}
 		st, failed := b.m.Status(ctx)
 		if failed == nil && st.State == "idle" {
 			b.past = append(b.past, b.own(st)...)
 			return nil
+		}
+		if err == nil {
+			return failed
 		}
 		var said *host.ScriptError
 		if errors.As(err, &said) && said.Code != busyCode {
