@@ -48,6 +48,11 @@ func precede() bool {
 	}
 	preceding.beds, preceding.before.process = 1, 20-nice // the system call tells 20 − nice
 	preceding.before.session, preceding.before.sessions = sessionNice()
+	if preceding.before.session == first {
+		// Another lab of this session has it, or one that was killed: what it
+		// was before that is not known, and must not stay.
+		preceding.before.session = 0
+	}
 	priority{first, first, preceding.before.sessions}.set()
 	return true
 }

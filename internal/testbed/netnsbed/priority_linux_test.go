@@ -1,7 +1,9 @@
 package netnsbed
 
 import (
+	"os"
 	"runtime"
+	"strconv"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -46,5 +48,26 @@ func TestPrecedence(t *testing.T) {
 	b.Close()
 	if n, _ := sessionNice(); nice(t) != before || n != session {
 		t.Errorf("after the beds nice is %d, the session's %d; before %d and %d", nice(t), n, before, session)
+	}
+}
+
+// A lab that finds its session at the lab's priority, because another runs there
+// or was killed, does not leave it so.
+func TestPrecedenceDoesNotStay(t *testing.T) {
+	labtest.Need(t)
+	session, sessions := sessionNice()
+	if !sessions {
+		t.Skip("time is not shared by sessions here")
+	}
+	set := func(nice int) {
+		if err := os.WriteFile(autogroup, []byte(strconv.Itoa(nice)), 0); err != nil {
+			labtest.Lacking(t, "the session's priority cannot be set: %v", err)
+		}
+	}
+	t.Cleanup(func() { set(session) })
+	set(first)
+	up(t, Options{}).Close()
+	if n, _ := sessionNice(); n != 0 {
+		t.Errorf("after a lab the session's nice is %d", n)
 	}
 }
