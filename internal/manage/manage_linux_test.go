@@ -1,0 +1,69 @@
+package manage
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"linerate/internal/labtest"
+	"linerate/internal/setting"
+	"linerate/internal/study"
+	"linerate/internal/testbed"
+	"linerate/internal/testbed/netnsbed"
+)
+
+// TestAsksTheDUT: a DUT that rests answers everything; one that drops what is
+// meant for a kind of question answers the others.
+func TestAsksTheDUT(t *testing.T) {
+	labtest.Need(t)
+	b, err := netnsbed.Up(context.Background(), netnsbed.Options{Mode: testbed.Overload})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	input := func(rule string) []setting.Setting {
+		text := "table ip m {\n chain input { type filter hook input priority filter; " + rule + " drop; }\n}\n"
+		return []setting.Setting{{Mechanism: setting.NFT, Rules: &setting.Rules{Text: text}}}
+	}
+	for name, c := range map[string]struct {
+		settings                []setting.Setting
+		echo, connect, greeting bool
+	}{
+		"at rest":          {nil, true, true, true},
+		"no echo":          {input("icmp type echo-request"), false, true, true},
+		"no connections":   {input("tcp dport 2222"), true, false, false},
+		"no data nor acks": {input("tcp dport 2222 tcp flags & (syn | ack) == ack"), true, true, false},
+	} {
+		if _, err := b.Reset(context.Background(), c.settings); err != nil {
+			t.Fatal(err)
+		}
+		m := asked(t, b)
+		for kind, x := range map[string]struct {
+			got  study.Answers
+			want bool
+		}{"echo": {m.Echo, c.echo}, "connect": {m.Connect, c.connect}, "greeting": {m.Greeting, c.greeting}} {
+			answered := x.got.Answered > 0
+			if x.got.Sent == 0 || answered != x.want || x.want && (x.got.Unanswered() > 0.2 || x.got.RTT == nil || x.got.RTT.Min == 0) {
+				t.Errorf("%s: %s: %d of %d answered, %+v", name, kind, x.got.Answered, x.got.Sent, x.got.RTT)
+			}
+		}
+	}
+}
+
+// asked asks a bed's DUT for a while.
+func asked(t *testing.T, b *netnsbed.Bed) study.Management {
+	t.Helper()
+	p, err := Local{}.Open(b.Generator(), b.DUT(), b.Describe().CPUs.DUT)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	p.Start()
+	time.Sleep(200 * time.Millisecond)
+	p.Stop()
+	m, err := p.Account()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
