@@ -76,8 +76,11 @@ const settle = 500
 func Spent(prefix string) (time.Duration, error) {
 	for tries := 0; ; tries++ {
 		all, err := Threads(prefix)
-		if err != nil || len(all) == 0 {
-			return 0, fmt.Errorf("no kernel thread %s (%v)", prefix, err)
+		if err != nil {
+			return 0, err
+		}
+		if len(all) == 0 {
+			return 0, fmt.Errorf("the kernel has no thread %s", prefix)
 		}
 		sum, busy := time.Duration(0), false
 		for _, t := range all {

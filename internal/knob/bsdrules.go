@@ -1,3 +1,5 @@
+// Package knob is the only place that knows how a setting is read and
+// written, per mechanism; what a setting means is the catalogue's to say.
 package knob
 
 import (

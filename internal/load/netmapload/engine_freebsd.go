@@ -1,6 +1,7 @@
 package netmapload
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"unsafe"
@@ -101,8 +102,7 @@ func (e engine) mapped(o wire.Order) (*mapped, error) {
 	}
 	m := &mapped{opened: opened}
 	if err := m.attach(o.Receive); err != nil {
-		m.close()
-		return nil, err
+		return nil, errors.Join(err, m.close())
 	}
 	return m, nil
 }
@@ -141,7 +141,7 @@ func (e engine) NewGenerator(spec load.Spec, in testbed.Place) (load.Generator, 
 		return nil, err
 	}
 	if n := len(spec.CPUs); n > first.opened.Device.Queues {
-		first.close()
+		_ = first.close()
 		return nil, hint.With(hint.Usagef("%d CPUs: %s has %d rings to send on, one for each", n, spec.Device, first.opened.Device.Queues), "name fewer CPUs")
 	}
 	opens := 0

