@@ -310,27 +310,36 @@ func serveMetrics(m map[string]float64, v *Served) {
 	}
 }
 
-// linkLate is by how much the link may be late in the 99th percentile: two
-// milliseconds, or a tenth of the round trip.
+// linkLate is by how much the link may be late: two milliseconds, or a tenth of the round trip.
 func linkLate(v *Served) time.Duration {
 	return max(2*time.Millisecond, time.Duration(1e8*v.RoundTrip))
 }
 
-// lagShare is which share of the median latency the clients may be late by in
-// the 99th percentile, if that is more than request.MostLag: arms that are
-// asked together are late together.
+// lagShare is which share of the median latency the clients may be late by, if
+// that is more than request.MostLag.
 const lagShare = 0.1
 
+// lateness is which quantile of being late a gate looks at. Arms that are asked
+// together are late together, which widens intervals and moves ratios
+// towards one: there the usual lateness counts, else that of one in a hundred.
+func lateness(o Observation, usual, tail int64) (d time.Duration, of string) {
+	if o.Interleaved != nil && o.Interleaved.How == Together {
+		return time.Duration(usual), "half of the"
+	}
+	return time.Duration(tail), "one in a hundred"
+}
+
 // clientGates ask whether the clients kept up.
-func clientGates(v *Served) (bad []string) {
+func clientGates(o Observation) (bad []string) {
+	v := o.Served
 	g := v.Generator
 	if g.CPUShare > request.MostShare {
 		bad = append(bad, fmt.Sprintf("saturated: the clients used %.0f %% of %d CPUs", 100*g.CPUShare, g.CPUs))
 	}
 	if v.OfferedRate > 0 && g.Lag != nil && v.Latency != nil {
 		limit := max(request.MostLag, time.Duration(lagShare*float64(v.Latency.P50)))
-		if late := time.Duration(g.Lag.P99); late > limit {
-			bad = append(bad, fmt.Sprintf("lag: the clients sent one request in a hundred more than %.1f ms after it was due (limit %.1f ms)", late.Seconds()*1e3, limit.Seconds()*1e3))
+		if late, of := lateness(o, g.Lag.P50, g.Lag.P99); late > limit {
+			bad = append(bad, fmt.Sprintf("lag: the clients sent %s requests more than %.1f ms after they were due (limit %.1f ms)", of, late.Seconds()*1e3, limit.Seconds()*1e3))
 		}
 	}
 	for _, e := range v.Errors {
@@ -355,12 +364,12 @@ func serveGates(g Gates, o Observation) []string {
 		}
 		bad = append(bad, fmt.Sprintf("failed: %.2f %% of the requests failed (limit %g %%)%s", failed, g.FailedPercent, why))
 	}
-	bad = append(bad, clientGates(v)...)
+	bad = append(bad, clientGates(o)...)
 	if v.Link.Missed > 0 {
 		bad = append(bad, fmt.Sprintf("link: its emulation lost %d packets that it should have carried", v.Link.Missed))
 	}
-	if late := time.Duration(v.Link.LateP99); late > linkLate(v) {
-		bad = append(bad, fmt.Sprintf("link: one packet in a hundred was more than %v late (limit %v)", late.Round(10*time.Microsecond), linkLate(v)))
+	if late, of := lateness(o, v.Link.LateP50, v.Link.LateP99); late > linkLate(v) {
+		bad = append(bad, fmt.Sprintf("link: %s packets left more than %v late (limit %v)", of, late.Round(10*time.Microsecond), linkLate(v)))
 	}
 	return bad
 }
