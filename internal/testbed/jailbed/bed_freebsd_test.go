@@ -57,6 +57,12 @@ func openHere(o wire.Order) (wire.Opened, error) {
 func up(t testing.TB, mode testbed.Mode) *Bed {
 	t.Helper()
 	labtest.Need(t)
+	return raise(t, mode)
+}
+
+// raise is up for a test that has the machine's lock already.
+func raise(t testing.TB, mode testbed.Mode) *Bed {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -227,7 +233,7 @@ func outside(t *testing.T) string {
 func TestNothingOutside(t *testing.T) {
 	labtest.Need(t)
 	before := outside(t)
-	b := up(t, testbed.Cost)
+	b := raise(t, testbed.Cost)
 	if _, got := send(t, b, b.Generator(), b.Receiver(), v4, 30); got.RxPackets != 30 {
 		t.Fatalf("%+v", got)
 	}
