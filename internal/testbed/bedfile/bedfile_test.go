@@ -34,7 +34,7 @@ func TestParse(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ old, renew, want, advice string }{
-		{"management: em0}\n  gen", "managment: em0}\n  gen", `lab.yaml:2: unknown key "managment" in hosts.dut`, "management"},
+		{"management: em0}\n  gen", "managed: em0}\n  gen", `lab.yaml:2: unknown key "managed" in hosts.dut`, "management"},
 		{"ssh: ssh://root@dut, ", "", "the DUT cannot be this machine", "ssh"},
 		{"ssh://root@dut,", "ssh://root@dut/x,", "is not a host over SSH", ""},
 		{", management: em0}\n  gen", "}\n  gen", "management interface is not named", "management:"},
