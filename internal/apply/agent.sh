@@ -273,7 +273,8 @@ ExecStart=/bin/sh $S/agent boot" && ln -sf ../linerate-revert.service "$wants/li
 # PROVIDE: linerate_revert
 # REQUIRE: FILESYSTEMS
 # BEFORE: netif
-case \$1 in *start) [ ! -f $S/agent ] || /bin/sh $S/agent boot ;; esac" ;;
+# rc has read rc.conf.local already: SIGALRM makes it read what is there now.
+case \$1 in *start) [ ! -f $S/agent ] || { /bin/sh $S/agent boot; [ -z \"\${_rc_conf_loaded-}\" ] || kill -ALRM \$\$; } ;; esac" ;;
 	openrc) entry 755 "$ROOT/etc/init.d/linerate-revert" "#!/sbin/openrc-run
 depend() { after root localmount mountall; before net sysctl procps; }
 start() { [ ! -f $S/agent ] || /bin/sh $S/agent boot; }" && ln -sf /etc/init.d/linerate-revert "$ROOT/etc/runlevels/boot/linerate-revert" ;;

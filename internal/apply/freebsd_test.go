@@ -80,9 +80,17 @@ func all(t *testing.T, dirs ...string) string {
 }
 
 // bootFreeBSD is what a boot runs.
+// rc runs a script as /etc/rc does: in a subshell that has what was read from
+// rc.conf, and is read again on SIGALRM. A 14.0-STABLE that was not told so went
+// on to forward packets in the boot that took gateway_enable back.
+const rc = `_rc_conf_loaded=true again=no script=$1
+trap 'again=yes' ALRM
+(set faststart; . "$script")
+[ $again = yes ] || { echo "rc was not told to read its variables again"; exit 1; }`
+
 func bootFreeBSD(t *testing.T, root string, env []string) {
 	t.Helper()
-	boot := exec.Command("/bin/sh", filepath.Join(root, "etc/rc.d/linerate_revert"), "faststart")
+	boot := exec.Command("/bin/sh", "-c", rc, "rc", filepath.Join(root, "etc/rc.d/linerate_revert"))
 	boot.Env = append(os.Environ(), env...)
 	if out, err := boot.CombinedOutput(); err != nil {
 		t.Fatalf("boot: %v: %s", err, out)
@@ -103,6 +111,12 @@ func TestFreeBSDTrial(t *testing.T) {
 			ctx := context.Background()
 			if got, err := Run(ctx, m, p, Options{Within: time.Minute, Trial: true, Say: t.Logf}); got != Pending || err != nil {
 				t.Fatalf("apply: %s, %v", got, err)
+			}
+			for range 300 { // the host goes down a moment after apply has answered
+				if _, err := os.Stat(filepath.Join(fake, "shutdown")); err == nil {
+					break
+				}
+				time.Sleep(100 * time.Millisecond)
 			}
 			if _, err := os.Stat(filepath.Join(root, plan.FreeBSDLoader)); err == nil {
 				t.Error("the loader's file is there before the trial")
