@@ -10,6 +10,7 @@ import (
 
 	"linerate/internal/apply"
 	"linerate/internal/hint"
+	"linerate/internal/host"
 	"linerate/internal/knob"
 	"linerate/internal/testbed"
 )
@@ -76,10 +77,11 @@ func (b *Bed) goDown(ctx context.Context, pending bool) error {
 	return err
 }
 
-// cut tells a connection that ended with the host from a host that says no.
+// cut tells a connection that ended with the host, or a host that is down
+// already, from one that says no.
 func cut(err error) bool {
-	var said interface{ Error() string }
-	return errors.As(err, &said) && (strings.Contains(err.Error(), "connection was lost") || errors.Is(err, context.DeadlineExceeded))
+	var said *host.ScriptError
+	return !errors.As(err, &said)
 }
 
 // power cycles the DUT's power.
