@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -48,12 +49,13 @@ func TestLabUpStatusDown(t *testing.T) {
 // TestLabScripts sends frames by hand through labs of their own.
 func TestLabScripts(t *testing.T) {
 	labtest.Need(t)
+	var scripts atomic.Int32 // they run side by side, each with a lab of its own
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/lab",
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
-			name := fmt.Sprintf("script%d", os.Getpid())
+			name := fmt.Sprintf("script%dx%d", os.Getpid(), scripts.Add(1))
 			e.Setenv("LAB", name)
 			e.Defer(func() { linerate("lab", "down", name) }) // a script that failed half-way
 			return nil

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +15,10 @@ import (
 )
 
 const everyKey = "testdata/every-key.yaml"
+
+// everyKeyElsewhere are studies of the keys that have no meaning on the
+// simulated testbed: of servers, and of machines over SSH.
+var everyKeyElsewhere = []string{"testdata/every-key-servers.yaml", "testdata/every-key-machines.yaml"}
 
 // keysOf are the YAML keys of a type and of all that it holds.
 func keysOf(t reflect.Type, into map[string]bool) {
@@ -32,18 +37,28 @@ func keysOf(t reflect.Type, into map[string]bool) {
 	}
 }
 
-// TestAStudyOfEveryKey: the file has every key of the format, and a study with
-// all of them is read, run (on the simulated testbed) and reported.
+// TestAStudyOfEveryKey: the files have every key of the format; the study of
+// routers is read, run (on the simulated testbed) and reported, the others
+// are read and their schedules drawn.
 func TestAStudyOfEveryKey(t *testing.T) {
 	text, err := os.ReadFile(everyKey)
 	if err != nil {
 		t.Fatal(err)
 	}
+	all := slices.Clone(text)
+	for _, file := range everyKeyElsewhere {
+		more, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, more...)
+		runLinerate(t, nil, "study", "run", file, "--dry-run")
+	}
 	keys := map[string]bool{}
 	keysOf(reflect.TypeFor[study.Spec](), keys)
 	for key := range keys {
-		if !regexp.MustCompile(`(?m)(^|[ {-])` + key + `:`).Match(text) {
-			t.Errorf("no study of the tests has the key %s: add it to %s", key, everyKey)
+		if !regexp.MustCompile(`(?m)(^|[ {-])` + key + `:`).Match(all) {
+			t.Errorf("no study of the tests has the key %s: add it to %s or a file beside it", key, everyKey)
 		}
 	}
 	s, err := study.Parse(everyKey, text)
