@@ -32,7 +32,7 @@ func TestMachines(t *testing.T) {
 	if err := os.WriteFile(ssh, []byte(config.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	testscript.Run(t, testscript.Params{
+	testscript.RunT(oneByOne{t}, testscript.Params{
 		Dir:                 "testdata/machines",
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
@@ -44,4 +44,16 @@ func TestMachines(t *testing.T) {
 			return nil
 		},
 	})
+}
+
+// oneByOne runs scripts in turn: they share the machines, and a machine under
+// test has one user at a time.
+type oneByOne struct{ *testing.T }
+
+func (oneByOne) Parallel() {}
+
+func (o oneByOne) Verbose() bool { return testing.Verbose() }
+
+func (o oneByOne) Run(name string, f func(testscript.T)) {
+	o.T.Run(name, func(t *testing.T) { f(oneByOne{t}) })
 }
