@@ -18,13 +18,20 @@ const Required = "LINERATE_LAB"
 // measurement.
 func Need(t testing.TB) {
 	t.Helper()
+	Namespaces(t)
+	Lock(t)
+}
+
+// Namespaces is Need for a test that measures nothing: it does not wait for
+// the machine.
+func Namespaces(t testing.TB) {
+	t.Helper()
 	if reason := missing(); reason != "" {
 		if os.Getenv(Required) == "required" {
 			t.Fatalf("the lab is required here, but %s", reason)
 		}
 		t.Skipf("no lab: %s", reason)
 	}
-	Lock(t)
 }
 
 // lockPath is one file per machine, not per user or working directory.

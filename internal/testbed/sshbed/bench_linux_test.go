@@ -42,7 +42,7 @@ reboot: {wait: 5s, attempts: 2}
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	labtest.Need(t)
+	labtest.Namespaces(t)
 	b := &bench{Bench: labtest.NewBench(t), root: t.TempDir(), servers: map[string]*sshtest.Server{}}
 	for _, d := range []string{"etc/init.d", "etc/rcS.d", "etc/sysctl.d", "boot", "var/lib"} {
 		if err := os.MkdirAll(filepath.Join(b.root, d), 0o755); err != nil {
@@ -141,6 +141,7 @@ func (b *bench) snapshot(t testing.TB) string {
 }
 
 func TestConformance(t *testing.T) {
+	labtest.Lock(t) // the suite sends frames and counts them
 	b := newBench(t)
 	// Frames find their way before they are counted: neighbours are asked.
 	bedtest.Conform(t, func(t testing.TB) testbed.Bed {
