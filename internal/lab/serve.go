@@ -194,7 +194,11 @@ func (r *run) askAll(ctx context.Context, in *instance, all []*served) error {
 	if in.how == study.Together {
 		var wait sync.WaitGroup
 		for i, s := range all {
-			wait.Go(func() { s.ask(ctx, warmup, seconds, seed+uint64(i)<<8) })
+			wait.Go(func() {
+				if asleep(ctx, stagger(in.part.HTTP.Rate, i, len(all))) {
+					s.ask(ctx, warmup, seconds, seed)
+				}
+			})
 		}
 		wait.Wait()
 		return ctx.Err()
@@ -213,6 +217,24 @@ func (r *run) askAll(ctx context.Context, in *instance, all []*served) error {
 		}
 	}
 	return nil
+}
+
+// stagger is how much later than the first the i-th of n arms begins. All have
+// the same requests after the same gaps (common random numbers: what chance
+// asks for is not to look like an effect), but not at the same instant, in which
+// they would be in each other's way: the offsets spread over a mean gap.
+func stagger(rate float64, i, n int) time.Duration {
+	return time.Duration(float64(i) / float64(n) / rate * float64(time.Second))
+}
+
+// asleep waits, and says whether it was left to.
+func asleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
 }
 
 // ask asks an arm's server for a while and adds what came of it. What fails

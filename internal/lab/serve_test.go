@@ -56,7 +56,8 @@ type fakeService struct {
 	mu      sync.Mutex
 	running int
 	asked   []string // in order
-	most    int      // asked at the same time
+	seeds   []uint64
+	most    int // asked at the same time
 	now     int
 	crash   string
 }
@@ -77,13 +78,13 @@ type fakeServer struct {
 	name string
 }
 
-func (s *fakeServer) Ask(_ context.Context, _, d time.Duration, _ uint64) (*request.Account, request.Meter, error) {
+func (s *fakeServer) Ask(_ context.Context, _, d time.Duration, seed uint64) (*request.Account, request.Meter, error) {
 	s.mu.Lock()
-	s.asked = append(s.asked, s.name)
+	s.asked, s.seeds = append(s.asked, s.name), append(s.seeds, seed)
 	s.now++
 	s.most = max(s.most, s.now)
 	s.mu.Unlock()
-	time.Sleep(5 * time.Millisecond)
+	time.Sleep(50 * time.Millisecond)
 	s.mu.Lock()
 	s.now--
 	s.mu.Unlock()
@@ -135,6 +136,9 @@ func TestServersAreAskedTogether(t *testing.T) {
 	if len(trials) != 9 || len(sites.raised) != 3 || service.most != 3 {
 		t.Fatalf("%d trials of %d instances, %d asked at once", len(trials), len(sites.raised), service.most)
 	}
+	if slices.Sort(service.seeds); !slices.Equal(slices.Compact(slices.Clone(service.seeds)), []uint64{service.seeds[0], service.seeds[3], service.seeds[6]}) {
+		t.Errorf("seeds %x: all arms of a block are to have the same requests, each block others", service.seeds)
+	}
 	r := study.Analyse(s, 3, study.Environment{}, trials)
 	for _, v := range r.Verdicts {
 		if v.Metric == study.RequestMean && (v.Verdict != "worse" || v.Interleaved != study.Together || v.EffectPercent.Float() < 90 || v.EffectPercent.Float() > 110) {
@@ -184,6 +188,16 @@ func TestAServerThatCrashesOrCannotBeHad(t *testing.T) {
 	for _, tr := range trials {
 		if (tr.Variant == "slow") != (tr.Unavailable != "") {
 			t.Errorf("%s: unavailable %q", tr.Variant, tr.Unavailable)
+		}
+	}
+}
+
+// TestArmsBeginOneAfterTheOther: they have one schedule, and would else ask at
+// the same instants.
+func TestArmsBeginOneAfterTheOther(t *testing.T) {
+	for i, want := range []time.Duration{0, 25 * time.Millisecond, 50 * time.Millisecond, 75 * time.Millisecond} {
+		if got := stagger(10, i, 4); got != want {
+			t.Errorf("arm %d of 4, asked 10 times a second, begins after %v, want %v", i, got, want)
 		}
 	}
 }

@@ -28,8 +28,8 @@ const (
 	// Lockstep: searches, which advance together: every arm runs the trial that
 	// its search asks for next, in random order, before any runs another.
 	Lockstep Interleaving = "lockstep"
-	// Together: requests to all servers at the same time, each arm's by a
-	// schedule of its own: what the machine does, it does to all.
+	// Together: requests to all servers at the same time, the same to each,
+	// a share of a mean gap apart: what the machine does, it does to all.
 	Together Interleaving = "together"
 	// InSequence: one trial after the other, each of a DUT of its own.
 	InSequence Interleaving = "sequential"

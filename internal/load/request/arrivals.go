@@ -62,20 +62,34 @@ func (a *Arrivals) Next() time.Duration {
 	return time.Duration(a.at)
 }
 
-// Mix chooses among requests by their weights.
+// Mix chooses among requests by their weights, and keeps to them closely: it
+// draws in passes, one number from each of the pass's strata, the strata in
+// random order (stratified sampling: W. Cochran, Sampling Techniques, ch. 5).
+// Few requests so have the mix of many, and the median of their latencies does
+// not jump from one object's to the next one's because chance asked for more
+// small ones.
 type Mix struct {
 	upTo []float64
+	pass []int
+	next int
 	rng  *rand.Rand
 }
+
+// strataPerRequest is how many of a pass's strata there are for each of the
+// requests: with equal weights each is drawn so often in every pass.
+const strataPerRequest = 2
 
 // NewMix chooses index i with a probability of weights[i] over their sum;
 // streams of one seed are independent of each other.
 func NewMix(weights []float64, seed, stream uint64) *Mix {
-	m := &Mix{rng: rand.New(rand.NewPCG(seed, stream^0x317))}
+	m := &Mix{rng: rand.New(rand.NewPCG(seed, stream^0x317)), pass: make([]int, strataPerRequest*len(weights))}
 	sum := 0.0
 	for _, w := range weights {
 		sum += w
 		m.upTo = append(m.upTo, sum)
+	}
+	for i := range m.pass {
+		m.pass[i] = i
 	}
 	return m
 }
@@ -86,7 +100,11 @@ func (m *Mix) Next() int {
 	if last <= 0 {
 		return 0
 	}
-	x := m.rng.Float64() * m.upTo[last]
+	if m.next == 0 {
+		m.rng.Shuffle(len(m.pass), func(i, j int) { m.pass[i], m.pass[j] = m.pass[j], m.pass[i] })
+	}
+	x := (float64(m.pass[m.next]) + m.rng.Float64()) / float64(len(m.pass)) * m.upTo[last]
+	m.next = (m.next + 1) % len(m.pass)
 	for i, up := range m.upTo {
 		if x < up {
 			return i

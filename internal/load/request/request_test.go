@@ -2,6 +2,7 @@ package request
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 )
@@ -58,6 +59,27 @@ func TestMixKeepsItsWeights(t *testing.T) {
 	for i, want := range []float64{10_000, 30_000, 60_000} {
 		if math.Abs(float64(counts[i])-want) > 800 {
 			t.Errorf("target %d was chosen %d times of 100,000, want about %.0f", i, counts[i], want)
+		}
+	}
+}
+
+// TestMixOfFewIsTheMixOfMany: an object that is the middle of five stays it
+// when few are asked for.
+func TestMixOfFewIsTheMixOfMany(t *testing.T) {
+	for seed := range uint64(200) {
+		m := NewMix([]float64{1, 1, 1, 1, 1}, seed, 0)
+		var counts [5]int
+		var order []int
+		for range 2 * strataPerRequest * 5 {
+			i := m.Next()
+			counts[i]++
+			order = append(order, i)
+		}
+		if counts != [5]int{4, 4, 4, 4, 4} {
+			t.Fatalf("seed %d: of 20 requests the five objects had %v", seed, counts)
+		}
+		if half := len(order) / 2; slices.Equal(order[:half], order[half:]) {
+			t.Fatalf("seed %d: the passes have one order", seed)
 		}
 	}
 }
