@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"linerate/internal/load/loop"
 )
 
 // idleFor is how long a connection is idle before it is looked at again: a
@@ -17,7 +19,7 @@ const idleFor = 200 * time.Millisecond
 // http1 is a lane of HTTP/1.1 on a connection of its own.
 type http1 struct {
 	d       *dialer
-	on      events
+	on      loop.Events
 	heads   [][]byte
 	newEach bool
 	conn    net.Conn // nil: none
@@ -27,7 +29,7 @@ type http1 struct {
 	last    time.Time // the end of the last answer
 }
 
-func newHTTP1(d *dialer, on events, heads [][]byte, newEach bool, size int) *http1 {
+func newHTTP1(d *dialer, on loop.Events, heads [][]byte, newEach bool, size int) *http1 {
 	return &http1{d: d, on: on, heads: heads, newEach: newEach, buf: bufio.NewReaderSize(nil, size), scratch: make([]byte, size)}
 }
 
@@ -77,7 +79,7 @@ func (l *http1) do(target int, deadline time.Time) (a answer, f *failure) {
 func (l *http1) ready(deadline time.Time) *failure {
 	if l.conn != nil && time.Since(l.last) > idleFor && l.raw.dead() {
 		l.close()
-		l.on.reopened()
+		l.on.Reopened()
 	}
 	if l.conn != nil {
 		return nil
@@ -99,7 +101,7 @@ func (l *http1) ready(deadline time.Time) *failure {
 		l.conn = c
 	}
 	l.buf.Reset(l.conn)
-	l.on.connected(time.Since(begin))
+	l.on.Connected(time.Since(begin))
 	return nil
 }
 

@@ -7,12 +7,14 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"linerate/internal/load/loop"
 )
 
 // http2Conn is a connection of HTTP/2 that some lanes share.
 type http2Conn struct {
 	d         *dialer
-	on        events
+	on        loop.Events // of its first lane
 	scheme    string
 	transport *http.Transport
 	mu        sync.Mutex // held while dialling: the other lanes wait for it
@@ -33,8 +35,8 @@ type dialled struct{ error }
 
 func (e dialled) Unwrap() error { return e.error }
 
-func newHTTP2Conn(d *dialer, on events, scheme string) *http2Conn {
-	c := &http2Conn{d: d, on: on, scheme: scheme}
+func newHTTP2Conn(d *dialer, scheme string) *http2Conn {
+	c := &http2Conn{d: d, scheme: scheme}
 	c.transport = &http.Transport{DisableCompression: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		conn, err := d.tcp(ctx)
 		if err != nil {
@@ -51,6 +53,15 @@ func newHTTP2Conn(d *dialer, on events, scheme string) *http2Conn {
 	return c
 }
 
+// tell says whom to tell of the connection: the first lane's account.
+func (c *http2Conn) tell(e loop.Events) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.on == nil {
+		c.on = e
+	}
+}
+
 // get returns the connection, made if need be.
 func (c *http2Conn) get(ctx context.Context) (*http.ClientConn, *failure) {
 	c.mu.Lock()
@@ -61,7 +72,7 @@ func (c *http2Conn) get(ctx context.Context) (*http.ClientConn, *failure) {
 	if c.cc != nil {
 		_ = c.cc.Close() // already broken
 		c.cc = nil
-		c.on.reopened()
+		c.on.Reopened()
 	}
 	begin := time.Now()
 	cc, err := c.transport.NewClientConn(ctx, c.scheme, c.d.address)
@@ -71,7 +82,7 @@ func (c *http2Conn) get(ctx context.Context) (*http.ClientConn, *failure) {
 		}
 		return nil, &failure{securing, err}
 	}
-	c.on.connected(time.Since(begin))
+	c.on.Connected(time.Since(begin))
 	c.cc = cc
 	return cc, nil
 }
@@ -112,11 +123,11 @@ func (l *http2) do(target int, deadline time.Time) (a answer, f *failure) {
 func (l *http2) close() {}
 
 // prepare2 makes the requests and the connections of HTTP/2.
-func (r *run) prepare2() {
+func (r *source) prepare2() {
 	for _, t := range r.Targets {
 		r.gets = append(r.gets, requestOf(r.Spec, t))
 	}
-	for i := range r.Connections {
-		r.h2 = append(r.h2, newHTTP2Conn(r.d, r.shards[i%len(r.shards)], r.Targets[0].URL.Scheme))
+	for range r.Connections {
+		r.h2 = append(r.h2, newHTTP2Conn(r.d, r.Targets[0].URL.Scheme))
 	}
 }

@@ -21,12 +21,6 @@ type answer struct {
 	body int64
 }
 
-// events are what a lane tells of its connections.
-type events interface {
-	connected(took time.Duration)
-	reopened()
-}
-
 // discard reads a body to its end.
 func discard(r io.Reader, scratch []byte) (n int64, err error) {
 	for {

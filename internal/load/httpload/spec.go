@@ -133,14 +133,6 @@ func (s *Spec) Validate() error {
 	return nil
 }
 
-// end is when the last request may begin, from the start of the run.
-func (s *Spec) end() time.Duration {
-	if s.Duration == 0 {
-		return time.Duration(1<<63 - 1)
-	}
-	return s.Warmup + s.Duration
-}
-
 func (s *Spec) weights() []float64 {
 	var w []float64
 	for _, t := range s.Targets {

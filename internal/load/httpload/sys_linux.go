@@ -2,7 +2,6 @@ package httpload
 
 import (
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,11 +13,4 @@ func latePort(_, _ string, c syscall.RawConn) error {
 	return c.Control(func(fd uintptr) {
 		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1) // an old kernel does without
 	})
-}
-
-// nap sleeps for less than a few milliseconds. Go's own sleep ends on
-// epoll_wait(2), to a millisecond; this one is some 60 µs late.
-func nap(d time.Duration) {
-	t := unix.NsecToTimespec(int64(d))
-	_ = unix.Nanosleep(&t, nil) // woken early, the caller looks at its clock
 }

@@ -2,11 +2,6 @@
 
 package httpload
 
-import (
-	"syscall"
-	"time"
-)
+import "syscall"
 
 func latePort(_, _ string, _ syscall.RawConn) error { return nil }
-
-func nap(d time.Duration) { time.Sleep(d) }

@@ -1,4 +1,4 @@
-package httpload
+package loop
 
 import (
 	"sync"
@@ -18,7 +18,7 @@ func (r *run) closed() {
 		defer time.AfterFunc(r.end(), r.stop).Stop()
 	}
 	var all sync.WaitGroup
-	for i := range r.Connections * r.Streams {
+	for i := range r.Lanes {
 		all.Go(func() { r.repeat(i) })
 	}
 	all.Wait()
@@ -32,8 +32,8 @@ func (r *run) closed() {
 // repeat is one lane of the closed loop.
 func (r *run) repeat(i int) {
 	l, sh := r.lane(i)
-	defer l.close()
-	mix := request.NewMix(r.weights(), r.Seed, uint64(i))
+	defer l.Close()
+	mix := request.NewMix(r.Weights, r.Seed, uint64(i))
 	for r.ctx.Err() == nil && r.take() {
 		at := r.now()
 		o := r.one(l, sh, request.Outcome{Due: at, Free: at, Target: mix.Next()})

@@ -1,4 +1,4 @@
-package httpload
+package loop
 
 import (
 	"sync"
@@ -28,7 +28,7 @@ type opened struct {
 }
 
 func (r *run) open() {
-	o := &opened{run: r, schedule: request.NewArrivals(r.Arrivals, r.Rate, r.Seed), mix: request.NewMix(r.weights(), r.Seed, 0), led: true, made: 1}
+	o := &opened{run: r, schedule: request.NewArrivals(r.Arrivals, r.Rate, r.Seed), mix: request.NewMix(r.Weights, r.Seed, 0), led: true, made: 1}
 	o.all.Go(func() { o.work(0) })
 	o.all.Wait()
 	if r.finish(r.now()); r.Duration > 0 && r.Requests == 0 && r.ctx.Err() == nil {
@@ -39,7 +39,7 @@ func (r *run) open() {
 // work is one lane, which begins as the leader.
 func (o *opened) work(i int) {
 	l, sh := o.lane(i)
-	defer l.close()
+	defer l.Close()
 	turn := make(chan struct{}, 1)
 	var free time.Duration // 0: somebody was, all the time
 	for {
@@ -103,7 +103,7 @@ func (o *opened) handOver() {
 	case n > 0:
 		o.idle[n-1] <- struct{}{}
 		o.idle = o.idle[:n-1]
-	case o.made < o.Connections*o.Streams:
+	case o.made < o.Lanes:
 		i := o.made
 		o.made++
 		o.all.Go(func() { o.work(i) })
