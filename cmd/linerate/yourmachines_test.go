@@ -20,9 +20,12 @@ func TestYourMachines(t *testing.T) {
 	if bed == "" {
 		t.Skip("set LINERATE_TESTBED to a testbed's file to reboot its DUT")
 	}
-	name, value, ok := strings.Cut(os.Getenv("LINERATE_TESTBED_SYSCTL"), "=")
-	if !ok {
-		name, value = "net.inet.ip.redirect", "0"
+	name, value := "net.inet.ip.redirect", "0"
+	if set := os.Getenv("LINERATE_TESTBED_SYSCTL"); set != "" {
+		var ok bool
+		if name, value, ok = strings.Cut(set, "="); !ok {
+			t.Fatalf("LINERATE_TESTBED_SYSCTL=%s is not NAME=VALUE", set)
+		}
 	}
 	ssh := func(args ...string) []string {
 		if config != "" {

@@ -44,7 +44,7 @@ func newNspawned(t *testing.T) *nspawned {
 	}
 	options := fmt.Sprintf("lowerdir=/,upperdir=%s/upper,workdir=%s/work", dir, dir)
 	if err := syscall.Mount("overlay", n.root, "overlay", 0, options); err != nil {
-		t.Skipf("no overlay here: %v", err)
+		t.Fatalf("no overlay here: %v", err)
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(n.root, 0) })
 	system := filepath.Join(n.root, "etc/systemd/system")
@@ -156,7 +156,7 @@ func TestSystemd(t *testing.T) {
 		t.Skip("set LINERATE_SYSTEMD=1 to boot a systemd in a container")
 	}
 	if _, err := exec.LookPath("systemd-nspawn"); err != nil || os.Getuid() != 0 {
-		t.Skipf("wants root and systemd-nspawn: %v", err)
+		t.Fatalf("wants root and systemd-nspawn: %v", err)
 	}
 	n := newNspawned(t)
 	m := n.machine()

@@ -56,7 +56,7 @@ func TestReboot(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
-		t.Skipf("no QEMU here: %v", err)
+		t.Fatalf("no QEMU here: %v", err)
 	}
 	tally := map[string]int{}
 	old, renewed := "", ""
@@ -106,7 +106,7 @@ func vmFind(t *testing.T, dir, pattern string) string {
 		return nil
 	})
 	if found == "" {
-		t.Skipf("no %s under %s", pattern, dir)
+		t.Fatalf("no %s under %s", pattern, dir)
 	}
 	return found
 }
@@ -116,7 +116,7 @@ func vmRun(t *testing.T, stdin string, argv ...string) {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdin = strings.NewReader(stdin)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Skipf("%v: %v: %s", argv, err, out)
+		t.Fatalf("%v: %v: %s", argv, err, out)
 	}
 }
 
@@ -126,7 +126,7 @@ func vmInitrd(t *testing.T, dir, kernel string) string {
 	vmRun(t, "", "mkdir", "-p", root+"/bin", root+"/root")
 	busybox, err := exec.LookPath("busybox")
 	if err != nil {
-		t.Skip("busybox-static is not installed")
+		t.Fatal("busybox-static is not installed")
 	}
 	vmRun(t, "", "cp", busybox, root+"/bin/busybox")
 	script := "#!/bin/busybox sh\n"
@@ -152,7 +152,7 @@ func vmDisk(t *testing.T, dir string, boots int) string {
 	for _, c := range vmCommands {
 		path, err := exec.LookPath(c)
 		if err != nil {
-			t.Skipf("%s is not installed", c)
+			t.Fatalf("%s is not installed", c)
 		}
 		path, _ = filepath.EvalSymlinks(path)
 		vmRun(t, "", "cp", path, filepath.Join(root, "bin", c))

@@ -23,7 +23,7 @@ func guideFiles(t testing.TB) map[string]string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(sharedtest.Dir(t, "seeds"), "000_*.txt"))
 	if err != nil || len(found) != 1 {
-		t.Skipf("no guide: %v %v", found, err)
+		t.Fatalf("no guide: %v %v", found, err)
 	}
 	text, err := os.ReadFile(found[0])
 	if err != nil {

@@ -37,6 +37,17 @@ func Namespaces(t testing.TB) {
 // lockPath is one file per machine, not per user or working directory.
 func lockPath() string { return filepath.Join(os.TempDir(), "linerate-lab.lock") }
 
+// Without says that t goes on without a part of what it tests, which this
+// machine lacks; where LINERATE_LAB=required it fails.
+func Without(t testing.TB, format string, args ...any) {
+	t.Helper()
+	if os.Getenv(Required) == "required" {
+		t.Errorf("required here: "+format, args...)
+		return
+	}
+	t.Logf(format, args...)
+}
+
 // Lacking skips t because this machine lacks what the test needs; where
 // LINERATE_LAB=required the machine is one that .ci/run set up, and it fails.
 func Lacking(t testing.TB, format string, args ...any) {

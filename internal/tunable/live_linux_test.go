@@ -61,7 +61,7 @@ var dependent = []string{
 // numbers it takes, and whether a namespace has its own.
 func TestLiveKernel(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it writes some thousand settings")
+		labtest.Lacking(t, "it writes some thousand settings")
 	}
 	labtest.Need(t)
 	k := newKernel(t)

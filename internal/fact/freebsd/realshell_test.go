@@ -2,6 +2,7 @@ package freebsd
 
 import (
 	"fmt"
+	"linerate/internal/labtest"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -15,7 +16,7 @@ import (
 // says that it does not know are left out.
 func TestAgainstRealShell(t *testing.T) {
 	if _, err := os.Stat("/bin/sh"); err != nil {
-		t.Skip("no sh")
+		labtest.Lacking(t, "no sh")
 	}
 	tokens := []string{"a", "b", "=", "=", `"`, `"`, "'", "1", "on", " ", "\t", "#", "$a", "${a}", "${b:-x}", "${c:=y}", "_", ";",
 		`a="1"`, "b=2", "\n", ` : ${d:=z}`, `"$a b"`, "${a:+q}", ".", "é", `\ `, `\"`, "\\\n "}

@@ -78,7 +78,7 @@ func offer(t testing.TB, b testbed.Bed, n int, v6 bool) int {
 func TestForwardsIPv6(t *testing.T) {
 	labtest.Need(t)
 	if !haveIPv6() {
-		t.Skip("this kernel has no IPv6")
+		labtest.Lacking(t, "this kernel has no IPv6")
 	}
 	b := up(t, Options{})
 	if got := offer(t, b, 20, true); got != 20 {

@@ -57,7 +57,7 @@ func TestPrecedenceDoesNotStay(t *testing.T) {
 	labtest.Need(t)
 	session, sessions := sessionNice()
 	if !sessions {
-		t.Skip("time is not shared by sessions here")
+		labtest.Lacking(t, "time is not shared by sessions here")
 	}
 	set := func(nice int) {
 		if err := os.WriteFile(autogroup, []byte(strconv.Itoa(nice)), 0); err != nil {

@@ -12,6 +12,7 @@ import (
 	"linerate/internal/apply"
 	"linerate/internal/hint"
 	"linerate/internal/knob"
+	"linerate/internal/labtest"
 	"linerate/internal/plan"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
@@ -60,7 +61,7 @@ func faultBench(t *testing.T) *bench {
 // asks each time for words, and for the DUT as it was.
 func TestFaults(t *testing.T) {
 	if testing.Short() {
-		t.Skip("minutes on a busy machine")
+		labtest.Lacking(t, "minutes on a busy machine")
 	}
 	b := faultBench(t)
 	ctx := context.Background()
@@ -189,7 +190,7 @@ func (c *cutting) Apply(ctx context.Context, t apply.Transaction) (string, map[k
 // TestReboots boots a tree of files: proven, read back, power-cycled, given up.
 func TestReboots(t *testing.T) {
 	if testing.Short() {
-		t.Skip("minutes on a busy machine")
+		labtest.Lacking(t, "minutes on a busy machine")
 	}
 	b := faultBench(t)
 	ctx := context.Background()
