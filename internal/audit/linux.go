@@ -154,6 +154,15 @@ func (a *auditor) linuxFiles() []candidate {
 			f.Why = "udev applies the first .link file, by name, that matches a device, and an earlier one matches every device."
 			f.Fix = "Give the file a name that sorts before, such as 10-" + strings.TrimLeft(base(l.File), "0123456789-") + "."
 			f.Sources = []string{"systemd.link(5)"}
+		case linux.Replaced:
+			if slices.ContainsFunc(a.Rules.Cosmetic, func(p string) bool { return globs(p, l.Name) }) {
+				continue
+			}
+			f.Action = Change
+			f.Message = fmt.Sprintf("%s line %d does not reach the kernel: a later line sets the variable anew", l.File, l.Number)
+			f.Why = "GRUB's files are read by a shell, those of grub.d (cloud images bring one) after /etc/default/grub: an assignment without the variable's old value drops it."
+			f.Fix = "Write the words into a file of /etc/default/grub.d that sorts last, as VARIABLE=\"$VARIABLE word …\", and run update-grub."
+			f.Sources = []string{"util/grub-mkconfig.in", "util/grub.d/10_linux.in"}
 		default:
 			continue
 		}

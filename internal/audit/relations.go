@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"linerate/internal/fact"
 	"linerate/internal/tunable"
+	"slices"
 	"strings"
 )
 
@@ -91,7 +92,12 @@ func (a *auditor) disagree(l fact.Line, k tunable.Coupling) []candidate {
 	return []candidate{{Finding: f, class: disagreeing, once: pair}}
 }
 
-// readable writes a coupling's condition with names.
+// readable writes a coupling's condition with names, without the cases in
+// which it does not matter because of who sets what.
 func readable(holds, this, other string) string {
+	cases := slices.DeleteFunc(strings.Split(holds, " || "), func(s string) bool { return strings.Contains(s, "is_set(") })
+	if len(cases) > 0 {
+		holds = strings.Join(cases, " || ")
+	}
 	return strings.NewReplacer("this_text", this, "other_text", other, "this", this, "other", other).Replace(holds)
 }

@@ -135,6 +135,9 @@ type Lists struct {
 	// Whole are the beginnings of names of which the catalogue has all that
 	// kernel.org's kernels of its releases have.
 	Whole []string `yaml:"whole"`
+	// Cosmetic are names (globs) that change what a boot shows, not what it
+	// does.
+	Cosmetic []string `yaml:"cosmetic"`
 	// NotGeneric are kernel options that GENERIC is built without.
 	NotGeneric []string `yaml:"not_generic"`
 }
@@ -158,6 +161,7 @@ func (l *Lists) merge(o Lists, file string) error {
 	l.Repeatable = append(l.Repeatable, o.Repeatable...)
 	l.Policies = append(l.Policies, o.Policies...)
 	l.Whole = append(l.Whole, o.Whole...)
+	l.Cosmetic = append(l.Cosmetic, o.Cosmetic...)
 	l.NotGeneric = append(l.NotGeneric, o.NotGeneric...)
 	return nil
 }

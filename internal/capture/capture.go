@@ -57,7 +57,7 @@ var linuxFiles = []string{
 	"/etc/os-release", "/etc/sysctl.conf", "/etc/sysctl.d/*.conf", "/run/sysctl.d/*.conf", "/usr/local/lib/sysctl.d/*.conf", "/usr/lib/sysctl.d/*.conf", "/lib/sysctl.d/*.conf",
 	"/etc/modprobe.d/*.conf", "/usr/lib/modprobe.d/*.conf", "/lib/modprobe.d/*.conf", "/run/modprobe.d/*.conf", "/etc/default/grub", "/etc/nftables.conf", "/etc/fstab",
 	"/etc/systemd/system/multi-user.target.wants/*.service",
-	"/etc/default/grub.d/*.cfg", "/etc/kernel/cmdline", "/usr/local/lib/modprobe.d/*.conf", "/etc/modules", "/etc/modules-load.d/*.conf", "/run/modules-load.d/*.conf",
+	"/etc/default/grub.d/*.cfg", "/etc/kernel/cmdline", "/usr/lib/kernel/cmdline", "/usr/local/lib/modprobe.d/*.conf", "/etc/modules", "/etc/modules-load.d/*.conf", "/run/modules-load.d/*.conf",
 	"/usr/lib/modules-load.d/*.conf", "/lib/modules-load.d/*.conf", "/etc/systemd/network/*.link", "/etc/systemd/network/*.network", "/run/systemd/network/*.network",
 	"/usr/lib/systemd/network/99-default.link", "/etc/systemd/networkd.conf", "/etc/systemd/networkd.conf.d/*.conf", "/etc/udev/rules.d/*.rules",
 	"/etc/network/interfaces", "/etc/network/interfaces.d/*", "/etc/rc.local", "/etc/tuned/active_profile", "/etc/tuned/tuned-main.conf",

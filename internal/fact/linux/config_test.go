@@ -32,10 +32,26 @@ func TestSources(t *testing.T) {
 			"/usr/lib/modprobe.d/ct.conf": "options nf_conntrack hashsize=1\n", "/etc/modprobe.d/ct.conf": "# mine\noptions nf-conntrack hashsize=65536 acct\n",
 			"/etc/modprobe.d/aa.conf": "options bonding miimon=50\nblacklist e1000\n",
 		}, []string{"module.bonding.miimon=50", "module.nf_conntrack.hashsize=65536", "module.nf_conntrack.acct=1"}},
-		{"command line: drop-ins of grub, and sysctls", ReadBootLine, tree{
-			"/etc/default/grub":            "GRUB_TIMEOUT=5\nGRUB_CMDLINE_LINUX_DEFAULT=\"quiet mitigations=off\"\nGRUB_CMDLINE_LINUX=\"sysctl.net.core.somaxconn=8192\"\n",
-			"/etc/default/grub.d/60-x.cfg": "GRUB_CMDLINE_LINUX=\"isolcpus=1-3\"\n",
-		}, []string{"cmdline.quiet=", "cmdline.mitigations=off", "net.core.somaxconn=8192", "cmdline.isolcpus=1-3"}},
+		{"command line: the file of a GRUB without drop-ins, and sysctls", ReadBootLine, tree{
+			"/etc/default/grub": "GRUB_TIMEOUT=5\n# GRUB_CMDLINE_LINUX=\"nosmt\"\nGRUB_CMDLINE_LINUX_DEFAULT=\"quiet mitigations=off\"\nGRUB_CMDLINE_LINUX=\"sysctl.net.core.somaxconn=8192\"\nGRUB_CMDLINE_LINUX_RECOVERY=\"nosmp\"\nGRUB_CMDLINE_LINUX_XEN_REPLACE=\"noapic\"\n",
+		}, []string{"net.core.somaxconn=8192", "cmdline.quiet=", "cmdline.mitigations=off"}},
+		{"command line: drop-ins of grub set anew, or keep", ReadBootLine, tree{
+			"/etc/default/grub":                "GRUB_CMDLINE_LINUX_DEFAULT=\"isolcpus=1-3\"\nGRUB_CMDLINE_LINUX=\"nosmt\"\nGRUB_CMDLINE_LINUX_DEFAULT=\"${GRUB_CMDLINE_LINUX_DEFAULT:+$GRUB_CMDLINE_LINUX_DEFAULT }\\$tuned_params\"\n",
+			"/etc/default/grub.d/50-cloud.cfg": "GRUB_CMDLINE_LINUX_DEFAULT=\"console=ttyS0\"\n",
+			"/etc/default/grub.d/60-mine.cfg":  "export GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX audit=0\"\nGRUB_CMDLINE_LINUX+=\" iommu=pt\"\n",
+		}, []string{"cmdline.nosmt=", "cmdline.audit=0", "cmdline.iommu=pt", "cmdline.isolcpus=1-3 (" + Replaced + ")", "cmdline.console=ttyS0"}},
+		{"command line: one variable's name begins another's", ReadBootLine, tree{
+			"/etc/default/grub": "GRUB_CMDLINE_LINUX=\"nosmt\"\nGRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX_DEFAULT audit=0\"\n",
+		}, []string{"cmdline.nosmt= (" + Replaced + ")", "cmdline.audit=0"}},
+		{"command line: GRUB beside a file of kernel-install that it does not read", ReadBootLine, tree{
+			"/etc/default/grub": "GRUB_CMDLINE_LINUX=\"mitigations=auto\"\n", "/etc/kernel/cmdline": "# mine\nmitigations=off\n",
+		}, []string{"cmdline.mitigations=off", "cmdline.mitigations=auto"}},
+		{"command line: GRUB whose menu is of entries", ReadBootLine, tree{
+			"/etc/default/grub": "GRUB_CMDLINE_LINUX=\"mitigations=auto\"\nGRUB_ENABLE_BLSCFG=true\n", "/etc/kernel/cmdline": "mitigations=off\n",
+		}, []string{"cmdline.mitigations=auto", "cmdline.mitigations=off"}},
+		{"command line: kernel-install alone; the administrator's file hides the vendor's", ReadBootLine, tree{
+			"/etc/kernel/cmdline": "root=/dev/vda1 nosmt\n", "/usr/lib/kernel/cmdline": "quiet\n",
+		}, []string{"cmdline.root=/dev/vda1", "cmdline.nosmt="}},
 		{".link: the first that matches counts", ReadLinkFiles, tree{
 			"/etc/systemd/network/10-wan.link":         "[Match]\nOriginalName=enp1s0\n[Link]\nRxBufferSize=max\n",
 			"/usr/lib/systemd/network/99-default.link": "[Match]\nOriginalName=*\n[Link]\nNamePolicy=keep\n",

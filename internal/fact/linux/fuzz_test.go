@@ -22,7 +22,7 @@ func fuzz(f *testing.F, seeds []string, parse func(*fact.Facts, string)) {
 }
 
 func FuzzConfiguration(f *testing.F) {
-	fuzz(f, []string{"net.ipv4.ip_forward = 1\n-net.ipv4.conf.*.rp_filter=2\n# x\nnet/ipv4/conf/eth0.100/rp_filter=1\n", "options nf_conntrack hashsize=65536 x\n", "GRUB_CMDLINE_LINUX=\"mitigations=off isolcpus=1-3\"\n", "[*?=1\n-x\n", "[Match]\nName=a\n[Network]\nIPForward=yes\n", "SUBSYSTEM==\"net\", KERNEL==\"a\", ATTR{mtu}=\"9\", RUN+=\"x\"\n", "iface a inet static\n up echo 1 > /proc/sys/a/b; ip link set dev a mtu 9\n", "network:\n  ethernets:\n    a:\n      mtu: 9\n", "x\n[main]\ninclude=x,y\n[sysctl]\na.b=>1\n"},
+	fuzz(f, []string{"net.ipv4.ip_forward = 1\n-net.ipv4.conf.*.rp_filter=2\n# x\nnet/ipv4/conf/eth0.100/rp_filter=1\n", "options nf_conntrack hashsize=65536 x\n", "GRUB_CMDLINE_LINUX=\"mitigations=off isolcpus=1-3\"\nGRUB_CMDLINE_LINUX=\"${GRUB_CMDLINE_LINUX\"\n", "[*?=1\n-x\n", "[Match]\nName=a\n[Network]\nIPForward=yes\n", "SUBSYSTEM==\"net\", KERNEL==\"a\", ATTR{mtu}=\"9\", RUN+=\"x\"\n", "iface a inet static\n up echo 1 > /proc/sys/a/b; ip link set dev a mtu 9\n", "network:\n  ethernets:\n    a:\n      mtu: 9\n", "x\n[main]\ninclude=x,y\n[sysctl]\na.b=>1\n"},
 		func(facts *fact.Facts, text string) {
 			files := tree{"/etc/sysctl.d/x.conf": text, "/etc/sysctl.conf": text, "/etc/modprobe.d/x.conf": text}
 			facts.AddLines(ReadSysctlConf(files, []string{"net.ipv4.conf.eth0.rp_filter", "net.ipv4.conf.eth0/100.rp_filter"}).Lines)
@@ -30,7 +30,7 @@ func FuzzConfiguration(f *testing.F) {
 			everywhere := tree{}
 			for _, p := range []string{"/etc/modules", "/etc/modules-load.d/x.conf", "/etc/systemd/network/x.link", "/etc/systemd/network/x.network", "/etc/systemd/networkd.conf",
 				"/etc/udev/rules.d/x.rules", "/etc/network/interfaces", "/etc/rc.local", "/etc/cloud/cloud.cfg.d/x.cfg", "/etc/NetworkManager/system-connections/x.nmconnection",
-				"/etc/netplan/x.yaml", "/etc/tuned/active_profile", "/etc/tuned/x/tuned.conf", "/etc/default/grub.d/x.cfg"} {
+				"/etc/netplan/x.yaml", "/etc/tuned/active_profile", "/etc/tuned/x/tuned.conf", "/etc/default/grub.d/x.cfg", "/etc/kernel/cmdline"} {
 				everywhere[p] = text
 			}
 			for _, read := range []func(Files) Config{ReadBootLine, ReadLinkFiles, ReadNetworkFiles, ReadUdevRules, ReadScripts, ReadNetworkManager, ReadNetplan} {
@@ -42,7 +42,6 @@ func FuzzConfiguration(f *testing.F) {
 			ParseDriver("x", text)
 			AddNeighbours(facts, "arp", text)
 			AddQdiscs(facts, text)
-			facts.AddLines(ReadCommandLine("/etc/default/grub", text))
 			facts.AddLines(ReadCommandLine("/proc/cmdline", text))
 		})
 }

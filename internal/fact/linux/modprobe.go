@@ -66,21 +66,3 @@ func ReadModulesLoad(files Files) map[string]fact.Line {
 	}
 	return loads
 }
-
-// ReadBootLine reads what the next boot's command line will be: GRUB's
-// defaults with their drop-ins, and kernel-install's file. "sysctl.x.y=1"
-// there sets a sysctl before init starts.
-func ReadBootLine(files Files) Config {
-	var c Config
-	for _, p := range append([]string{"/etc/default/grub", "/etc/kernel/cmdline"}, dropIns(files, ".cfg", "/etc/default/grub.d")...) {
-		text, err := files.Read(p)
-		if err != nil {
-			continue
-		}
-		for _, l := range ReadCommandLine(p, text) {
-			l.Order = len(c.Lines) + 1
-			c.Lines = append(c.Lines, l)
-		}
-	}
-	return c
-}

@@ -177,36 +177,3 @@ func Volatile(name string) bool {
 	}
 	return false
 }
-
-// parameter names what a word of the command line sets: a sysctl that it
-// sets before init (sysctl.NAME=), else the parameter itself.
-func parameter(word string) string {
-	if name, ok := strings.CutPrefix(word, "sysctl."); ok {
-		return Name(name)
-	}
-	return "cmdline." + word
-}
-
-// ReadCommandLine reads the kernel's command line: the running one, and
-// what grub's defaults ask for. Names are cmdline.<parameter>.
-func ReadCommandLine(p, text string) []fact.Line {
-	var lines []fact.Line
-	for i, raw := range splitLines(text) {
-		rest := raw
-		if strings.HasPrefix(p, "/etc/default/grub") {
-			_, value, ok := strings.Cut(raw, "=")
-			if !strings.HasPrefix(strings.TrimSpace(raw), "GRUB_CMDLINE_LINUX") || !ok {
-				continue
-			}
-			rest = strings.Trim(strings.TrimSpace(value), `"'`)
-		}
-		for _, w := range strings.Fields(rest) {
-			name, value, _ := strings.Cut(w, "=")
-			if validName(name) && !strings.Contains(name, "$") && len(lines) < 4096 {
-				lines = append(lines, fact.Line{File: p, Number: i + 1, Text: raw, Name: parameter(name), Value: value,
-					Mechanism: fact.CommandLine, Order: len(lines) + 1, Effective: true})
-			}
-		}
-	}
-	return lines
-}

@@ -1,0 +1,137 @@
+package linux
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+// ReadCommandLine reads a kernel's command line: the running one, or a file
+// that holds nothing else. Names are cmdline.<parameter>.
+func ReadCommandLine(p, text string) []fact.Line {
+	var lines []fact.Line
+	for i, raw := range splitLines(text) {
+		if s := strings.TrimSpace(raw); s == "" || s[0] != '#' {
+			lines = bootWords(lines, fact.Line{File: p, Number: i + 1, Text: raw}, raw)
+		}
+	}
+	return lines
+}
+
+// maxWords bounds a command line; the kernel's own holds some thousand bytes.
+const maxWords = 4096
+
+// bootWords appends the parameters of a line.
+func bootWords(lines []fact.Line, at fact.Line, words string) []fact.Line {
+	for _, w := range strings.Fields(words) {
+		name, value, _ := strings.Cut(w, "=")
+		if validName(name) && !strings.Contains(name, "$") && len(lines) < maxWords {
+			l := at
+			l.Name, l.Value, l.Mechanism, l.Order, l.Effective = parameter(name), value, fact.CommandLine, len(lines)+1, true
+			lines = append(lines, l)
+		}
+	}
+	return lines
+}
+
+// parameter names what a word of the command line sets: a sysctl that it
+// sets before init (sysctl.NAME=), else the parameter itself.
+func parameter(word string) string {
+	if name, ok := strings.CutPrefix(word, "sysctl."); ok {
+		return Name(name)
+	}
+	return "cmdline." + word
+}
+
+// Replaced is the note of words for GRUB that a later line takes away by
+// setting their variable anew.
+const Replaced = "the variable is set anew by a later line"
+
+// grub is what /etc/default/grub and its drop-ins give the kernel.
+type grub struct {
+	words map[string][]fact.Line
+	// blscfg: the menu's entries are files of kernel-install.
+	blscfg, found bool
+}
+
+// grubVariables are those whose words normal boots get, in the order in which
+// 10_linux puts them on the line: the kernel takes the last of two.
+var grubVariables = []string{"GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT"}
+
+// grubAssignment is NAME=value or NAME+=value of a shell.
+var grubAssignment = regexp.MustCompile(`^\s*(?:export\s+)?([A-Z_]+)(\+?)=(.*)$`)
+
+// file reads one file as the shell does, as far as that needs no shell.
+func (g *grub) file(p, text string) {
+	g.found = true
+	for i, raw := range splitLines(text) {
+		m := grubAssignment.FindStringSubmatch(raw)
+		if m == nil {
+			continue
+		}
+		value := strings.Trim(strings.TrimSpace(m[3]), `"'`)
+		switch {
+		case m[1] == "GRUB_ENABLE_BLSCFG":
+			g.blscfg = strings.EqualFold(value, "true")
+		case slices.Contains(grubVariables, m[1]):
+			g.assign(m[1], m[2] == "+" || keeps(m[1], value), fact.Line{File: p, Number: i + 1, Text: raw}, value)
+		}
+	}
+}
+
+// keeps reports a value that holds the variable's old one.
+func keeps(name, value string) bool {
+	for _, rest := range strings.Split(value, "$")[1:] {
+		rest = strings.TrimPrefix(rest, "{")
+		if after, ok := strings.CutPrefix(rest, name); ok && (after == "" || !strings.ContainsAny(after[:1], "_ABCDEFGHIJKLMNOPQRSTUVWXYZ")) {
+			return true
+		}
+	}
+	return false
+}
+
+func (g *grub) assign(name string, keep bool, at fact.Line, value string) {
+	for i := range g.words[name] {
+		if !keep {
+			g.words[name][i].Effective, g.words[name][i].Note = false, Replaced
+		}
+	}
+	g.words[name] = bootWords(g.words[name], at, value)
+}
+
+// ReadBootLine reads what the next boot's command line will be. GRUB's
+// variables are a shell's: the last assignment stands, and the drop-ins of
+// Debian's GRUB come after the file. Where its menu is made of kernel-install's
+// entries (BLS), and where there is no GRUB, kernel-install's own file has the
+// last word (kernel-install(8)); else GRUB has. "sysctl.x.y=1" sets a sysctl
+// before init starts.
+func ReadBootLine(files Files) Config {
+	g := grub{words: map[string][]fact.Line{}}
+	for _, p := range append([]string{"/etc/default/grub"}, dropIns(files, ".cfg", "/etc/default/grub.d")...) {
+		if text, err := files.Read(p); err == nil {
+			g.file(p, text)
+		}
+	}
+	menu := append(slices.Clone(g.words[grubVariables[0]]), g.words[grubVariables[1]]...)
+	entries := installedLine(files)
+	if g.found && !g.blscfg {
+		menu, entries = entries, menu
+	}
+	c := Config{Lines: append(menu, entries...)}
+	for i := range c.Lines {
+		c.Lines[i].Order = i + 1
+	}
+	return c
+}
+
+// installedLine is the line that kernel-install writes into new entries.
+func installedLine(files Files) []fact.Line {
+	for _, p := range []string{"/etc/kernel/cmdline", "/usr/lib/kernel/cmdline"} {
+		if text, err := files.Read(p); err == nil {
+			return ReadCommandLine(p, text)
+		}
+	}
+	return nil
+}
