@@ -251,14 +251,37 @@ func reachOnce(ctx context.Context, m Machine, before map[string]bool, checks []
 const patience = 2 * time.Minute
 
 // takeBack reverts now, whatever became of the caller's context, and says why.
+// The switch on the host may have been first.
 func takeBack(m Machine, id string, why error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	reason := "taken back: " + strings.Join(strings.Fields(why.Error()), " ")
 	if _, err := m.Revert(ctx, id, reason); err != nil {
+		if past, over := pastOf(ctx, m, id); over && past.Outcome == string(Reverted) {
+			return fmt.Errorf("%w; then %s; %w", why, past.Why, ErrReverted)
+		}
 		return hint.With(fmt.Errorf("%w; and it could not be taken back from here: %w", why, err), "the switch on the host takes it back when the time to confirm is over")
 	}
 	return fmt.Errorf("%w; %w", why, ErrReverted)
+}
+
+// pastOf finds a transaction among those that are over on the host.
+func pastOf(ctx context.Context, m Machine, id string) (past Past, over bool) {
+	st, err := m.Status(ctx)
+	if err != nil {
+		return Past{}, false
+	}
+	return st.past(id)
+}
+
+// past finds a transaction that is over.
+func (s Status) past(id string) (Past, bool) {
+	for _, p := range s.History {
+		if p.ID == id {
+			return p, true
+		}
+	}
+	return Past{}, false
 }
 
 // await looks until the transaction is over. A context that ends takes it
@@ -278,13 +301,11 @@ func await(ctx context.Context, m Machine, id string, o Options) (Outcome, error
 		if err != nil || (st.ID == id && st.State != "idle") {
 			continue // the connection may be what was lost: the switch decides
 		}
-		for _, past := range st.History {
-			if past.ID != id {
-				continue
-			}
-			if past.Outcome == string(Confirmed) {
-				return Confirmed, nil
-			}
+		past, over := st.past(id)
+		switch {
+		case over && past.Outcome == string(Confirmed):
+			return Confirmed, nil
+		case over:
 			return Reverted, fmt.Errorf("%s; %w", past.Why, ErrReverted)
 		}
 		return Nothing, fmt.Errorf("%s knows nothing of %s any more", m.Where(), id)
