@@ -26,6 +26,7 @@ const maxJumps = 8
 // settings are what ssh_config(5) and the target come to for one host.
 type settings struct {
 	alias      string // as the user names it
+	command    string // with which ssh(1) goes there too
 	host       string
 	port       int
 	user       string
@@ -131,7 +132,7 @@ func (c *configs) all(alias, key string) ([]string, error) {
 
 // resolve is what the configuration says of a target.
 func (c *configs) resolve(t Target) (settings, error) {
-	s := settings{alias: t.Host}
+	s := settings{alias: t.Host, command: t.command()}
 	values := map[string]string{}
 	for _, key := range []string{"HostName", "User", "Port", "IdentitiesOnly", "IdentityAgent", "HostKeyAlias", "ProxyJump", "ProxyCommand", "UserKnownHostsFile", "GlobalKnownHostsFile"} {
 		v, err := c.get(t.Host, key)

@@ -177,7 +177,7 @@ func reachError(s settings, err error) error {
 	if errors.As(err, &op) && op.Timeout() || errors.Is(err, context.DeadlineExceeded) {
 		err = errors.New("no answer in time")
 	}
-	return hint.With(fmt.Errorf("reach %s (%s): %w", s.alias, s.address(), err), "is the host up, and is this its name and port? Try: ssh %s true", s.alias)
+	return hint.With(fmt.Errorf("reach %s (%s): %w", s.alias, s.address(), err), "is the host up, and is this its name and port? Try: %s true", s.command)
 }
 
 // hostKey verifies a host's key against known_hosts, and remembers why not.
@@ -226,7 +226,7 @@ func (k *hostKey) keyError(err error, key ssh.PublicKey) error {
 			"ask the host's admin; if it was set up anew, forget the old key: ssh-keygen -R %s", bracketed(s))
 	case knownhosts.IsHostUnknown(err):
 		return hint.With(fmt.Errorf("the host key of %s is not in known_hosts (%s %s)", s.alias, key.Type(), print),
-			"compare the fingerprint with the host's own, then accept it once: ssh %s true", s.alias)
+			"compare the fingerprint with the host's own, then accept it once: %s true", s.command)
 	}
 	return fmt.Errorf("host key of %s: %w", s.alias, err)
 }

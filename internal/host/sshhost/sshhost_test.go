@@ -265,6 +265,16 @@ func TestHostKeys(t *testing.T) {
 			}
 		})
 	}
+	t.Run("the hint goes where the target does", func(t *testing.T) {
+		config := s.ClientConfig("box")
+		write(t, filepath.Join(s.Dir, "known_hosts"), "")
+		write(t, s.Config, replacePort(config, 1))
+		defer write(t, s.Config, config)
+		_, err := sshhost.Dial(context.Background(), sshhost.Target{User: "root", Host: "box", Port: s.Port}, sshhost.Options{Home: s.Dir, Configs: []string{s.Config}})
+		if want := "ssh -p " + strconv.Itoa(s.Port) + " root@box true"; !strings.Contains(hint.Of(err), want) {
+			t.Errorf("error %v, hint %q, want %q", err, hint.Of(err), want)
+		}
+	})
 	t.Run("no file", func(t *testing.T) {
 		if err := os.Remove(filepath.Join(s.Dir, "known_hosts")); err != nil {
 			t.Fatal(err)

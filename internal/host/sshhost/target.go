@@ -70,6 +70,18 @@ func plainHost(s string) bool {
 	return s != "" && len(s) <= 255 && s[0] != '-' && strings.Trim(s, letters+"._-") == ""
 }
 
+// command is how ssh(1) goes where the target says.
+func (t Target) command() string {
+	command, host := "ssh ", t.Host
+	if t.Port != 0 {
+		command += fmt.Sprintf("-p %d ", t.Port)
+	}
+	if t.User != "" {
+		host = t.User + "@" + host
+	}
+	return command + host
+}
+
 // String is the target as it was given.
 func (t Target) String() string {
 	host := t.Host
