@@ -151,11 +151,11 @@ func knee(k study.Knee) string {
 	if k.Load > 0 {
 		text = fmt.Sprintf("knee at %s (loss up to %s)", show.Rate(k.Load), show.Percent(100*study.KneeLoss))
 	}
-	what := "holds"
+	what := "it holds"
 	if k.Beyond < study.Collapsed {
-		what = "collapses"
+		what = "it collapses, as in receive livelock"
 	}
-	return fmt.Sprintf("%s; best %s; offered %.1f times that it %s at %s of it", text, show.Rate(k.Best), k.Most, what, show.Percent(100*k.Beyond))
+	return fmt.Sprintf("%s; it forwards %s at best, and %s of that when offered %.1f times as much: %s", text, show.Rate(k.Best), show.Percent(100*k.Beyond), k.Most, what)
 }
 
 // axis prints a value of a group's vertical axis.

@@ -83,13 +83,13 @@ func forestRange(rows []forestRow, band float64) (from, to float64) {
 			from, to = min(from, r.effect), max(to, r.effect)
 		}
 	}
-	reach := max(to-from, 1e-9)
+	reach := max(to-from, 1) // a shorter axis would be labelled with zeros
 	for _, r := range rows {
 		if r.hasEffect { // an interval of very few blocks must not squeeze the rest
 			from, to = min(from, max(r.low, from-reach)), max(to, min(r.hi, to+reach))
 		}
 	}
-	pad := 0.04 * max(to-from, 1e-9)
+	pad := 0.04*(to-from) + max(0, 1-(to-from))/2
 	return from - pad, to + pad
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -49,8 +50,7 @@ type htmlPage struct {
 	FlameStyle                     template.CSS
 	InsideTables                   []htmlTable
 	Lacks                          []string
-	Searches                       []chart
-	SearchTables                   []htmlTable
+	Searches                       []searchSection
 	Tables                         []htmlTable
 	Unavailable                    []study.Unavailable
 	Warnings                       []string
@@ -67,6 +67,13 @@ type htmlPage struct {
 type curveFigure struct {
 	chart
 	Words []string
+}
+
+// searchSection is what the searches of a part tried and found.
+type searchSection struct {
+	Title, Note string
+	Charts      []chart
+	Tables      []htmlTable
 }
 
 // tile is one number that stands beside the answer.
@@ -123,15 +130,7 @@ func HTML(s study.Spec, r study.Results) ([]byte, error) {
 
 // tiles are the numbers without which no effect should be believed.
 func tiles(r study.Results) []tile {
-	valid, all := 0, 0
-	for _, t := range r.Trials {
-		if t.Unavailable == "" {
-			all++
-			if t.Valid {
-				valid++
-			}
-		}
-	}
+	valid, all := study.Valid(r.Trials)
 	aa := "A/A arm: the control against itself"
 	if effect, ok := r.AA.EffectPercent.Get(); ok {
 		aa += ", " + show.SignedPercent(effect)
@@ -237,8 +236,18 @@ func (p *htmlPage) effectCharts(r study.Results, g study.Goal) {
 			if len(rows) == 0 {
 				return ""
 			}
-			return forest(rows, 0, func(v float64) string { return show.Grouped(v, 0) }, w, "effects in nanoseconds with 95 % intervals")
+			return forest(rows, 0, nsTick, w, "effects in nanoseconds with 95 % intervals")
 		})...)
+}
+
+// nsTick labels an axis of nanoseconds, with decimals where steps have some.
+func nsTick(v float64) string {
+	for _, decimals := range []int{0, 1} {
+		if p := math.Pow10(decimals); math.Abs(v*p-math.Round(v*p)) < 1e-6 {
+			return show.Grouped(v, decimals)
+		}
+	}
+	return show.Grouped(v, 2)
 }
 
 func percentTick(v float64) string {
@@ -248,14 +257,30 @@ func percentTick(v float64) string {
 	return show.Tick(v) + " %"
 }
 
+// What the pictures of searches show, by method.
+const (
+	searchNote = "Each point is one run of traffic, hollow in a search that is invalid: what was lost over what was offered. The bars beneath are the intervals between the lower and the upper bound of the first goal, one for each search; the number is the mean throughput."
+	burstNote  = "Each point is one run of traffic of the search for the throughput that is wanted first, hollow in a search that is invalid: what was lost over what was offered. The bars beneath are its bounds, one for each search; the number is the mean throughput. The bursts are in the table."
+	curveNote  = "Each line is a trial, from the largest load down to the second in a row that loses nothing; hollow points are of an invalid trial: what was lost over what was offered. The bars beneath reach, for each trial, from the load without loss to the next one tried above it; the number is the mean load without loss."
+)
+
 // searchCharts shows what a part's searches tried and found.
 func (p *htmlPage) searchCharts(r study.Results, part study.Part) {
-	p.Searches = append(p.Searches, picture("part "+part.Name+", method "+part.Search.Method, "",
-		func(w float64) string { return lossOverLoad(r, part.Name, w) })...)
+	s := searchSection{Title: "The search for throughput", Note: searchNote,
+		Charts: picture("part "+part.Name+", method "+part.Search.Method, "", func(w float64) string { return lossOverLoad(r, part.Name, w) })}
+	switch part.Search.Method {
+	case study.LossCurve:
+		s.Title, s.Note = "Frame loss over offered load", curveNote
+	case study.BackToBack:
+		s.Title, s.Note = "The longest bursts without loss", burstNote
+	}
 	for _, table := range []func(study.Results, string) (htmlTable, bool){searchTable, burstTable, curveTable, latencyTable} {
 		if t, ok := table(r, part.Name); ok {
-			p.SearchTables = append(p.SearchTables, t)
+			s.Tables = append(s.Tables, t)
 		}
+	}
+	if len(s.Charts)+len(s.Tables) > 0 {
+		p.Searches = append(p.Searches, s)
 	}
 }
 
@@ -417,7 +442,7 @@ func gates(s study.Spec, r study.Results) []gateLine {
 		{Name: "loss", Limit: fmt.Sprintf("%g %% may be lost in mode cost, where nothing is overloaded", g.CostLossPercent)},
 		{Name: "bypass", Limit: "the chain without router must be measurable"},
 		{Name: "cost", Limit: "the chain with router must take longer than without"},
-		{Name: "search", Limit: "a search for throughput must end with both bounds within its width"},
+		{Name: "search", Limit: "a search must end: with both bounds within its width, a loss curve with two loads in a row without loss"},
 		{Name: "generator", Limit: "the upper bound must be the router's, not frames the generator left unsent"},
 		{Name: "headroom", Limit: fmt.Sprintf("at maximum load %g times the forwarded rate must be offered", g.Headroom)},
 	}

@@ -6,45 +6,47 @@ import (
 
 	"linerate/internal/load"
 	"linerate/internal/show"
+	"linerate/internal/stats"
 	"linerate/internal/study"
 )
 
-// managementTable says whether each arm's DUT stayed usable in a part: what
-// was asked over all its trials, valid or not, and the means of their delays.
+// managementTable says whether each arm's DUT stayed usable in a part: shares
+// answered, and delays, as means over its valid trials with intervals.
 func managementTable(r study.Results, part string) (htmlTable, bool) {
-	t := htmlTable{Title: "part " + part, Header: []string{"variant", "echo answered", "median", "99 %", "TCP connected", "median", "99 %", "greeted by a program", "median", "99 %"},
-		Note: "ICMP echo, and TCP connections to a program on the router's CPU, every 5 ms over the wire that carries the load (RFC 2544 §11); round trips are means over the trials, of what was answered"}
+	t := htmlTable{Title: "part " + part, Header: []string{"variant", "trials", "echo answered", "median", "99 %", "TCP connected", "median", "99 %", "greeted by a program", "median", "99 %"},
+		Note: "ICMP echo, and TCP connections to a program on the router's CPU, every 5 ms over the wire that carries the load (RFC 2544 §11); means over the valid trials, shares with 95 % intervals, round trips of what was answered"}
+	asked := false
 	for _, arm := range arms(r, part) {
-		var all []study.Management
+		var valid []study.Management
 		for _, tr := range r.Trials {
-			if tr.Part == part && tr.Variant == arm && tr.Observed != nil && tr.Observed.Management != nil {
-				all = append(all, *tr.Observed.Management)
+			if tr.Part != part || tr.Variant != arm || tr.Observed == nil || tr.Observed.Management == nil {
+				continue
+			}
+			asked = true
+			if tr.Valid {
+				valid = append(valid, *tr.Observed.Management)
 			}
 		}
-		if len(all) == 0 {
-			continue
-		}
-		row := []string{armName(r, arm)}
+		row := []string{armName(r, arm), fmt.Sprint(len(valid))}
 		for _, of := range []func(study.Management) study.Answers{
 			func(m study.Management) study.Answers { return m.Echo },
 			func(m study.Management) study.Answers { return m.Connect },
 			func(m study.Management) study.Answers { return m.Greeting },
 		} {
-			row = append(row, answers(all, of)...)
+			row = append(row, answers(valid, of)...)
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	return t, len(t.Rows) > 0
+	return t, asked
 }
 
-// answers are the share answered, and the mean of medians and of 99th
-// percentiles.
-func answers(all []study.Management, of func(study.Management) study.Answers) []string {
-	var sum study.Answers
-	var p50, p99 []float64
-	for _, m := range all {
+// answers are the share answered with its interval, and the mean of medians and
+// of 99th percentiles.
+func answers(valid []study.Management, of func(study.Management) study.Answers) []string {
+	var shares, p50, p99 []float64
+	for _, m := range valid {
 		a := of(m)
-		sum.Sent, sum.Answered = sum.Sent+a.Sent, sum.Answered+a.Answered
+		shares = append(shares, 100*(1-a.Unanswered()))
 		if l := cmp.Or(a.RTT, &load.Latency{}); l.P50 > 0 {
 			p50, p99 = append(p50, float64(l.P50)), append(p99, float64(l.P99))
 		}
@@ -55,7 +57,19 @@ func answers(all []study.Management, of func(study.Management) study.Answers) []
 		}
 		return show.Nanos(mean(x))
 	}
-	return []string{show.Percent(100 * (1 - sum.Unanswered())), nanos(p50), nanos(p99)}
+	return []string{shareOf(shares), nanos(p50), nanos(p99)}
+}
+
+// shareOf is the mean of percents with its 95 % interval; of one there is none.
+func shareOf(percents []float64) string {
+	switch len(percents) {
+	case 0:
+		return "–"
+	case 1:
+		return show.Percent(percents[0])
+	}
+	t := stats.OneSample(percents, 0.95)
+	return fmt.Sprintf("%s [%s, %s]", show.Percent(t.Estimate), show.Digits(max(0, t.Low)), show.Digits(min(100, t.High)))
 }
 
 // managementRows is managementTable for a terminal.
@@ -65,13 +79,13 @@ func (p *page) managementRows(r study.Results) {
 		if !ok {
 			continue
 		}
-		p.Line("  " + p.Dim(fmt.Sprintf("does the router stay usable under part %s: answered, and the median round trip", part)))
+		p.Line("  " + p.Dim(fmt.Sprintf("does the router stay usable under part %s: share answered with 95 %% interval, and the median round trip", part)))
 		p.Line("")
 		var rows [][]string
 		for _, row := range t.Rows {
-			rows = append(rows, []string{row[0], row[1], row[2], row[4], row[5], row[7], row[8]})
+			rows = append(rows, []string{row[0], row[1], row[2], row[3], row[5], row[6], row[8], row[9]})
 		}
-		p.table([]string{"variant", "echo", "", "connected", "", "greeted", ""}, []bool{false, true, true, true, true, true, true}, rows)
+		p.table([]string{"variant", "trials", "echo", "", "connected", "", "greeted", ""}, []bool{false, true, true, true, true, true, true, true}, rows)
 		p.Line("")
 	}
 }

@@ -85,15 +85,22 @@ func drawPoints(c *canvas, r study.Results, part, arm string, i int, x, y scale,
 }
 
 func drawRuns(c *canvas, runs []*study.SearchRun, name, class string, x, y scale, zero float64) {
+	height := func(loss float64) float64 {
+		if loss > 0 {
+			return y.at(max(lossFloor, loss))
+		}
+		return zero
+	}
 	for _, s := range runs {
+		for i := 1; i < len(s.LossCurve); i++ {
+			a, b := s.LossCurve[i-1], s.LossCurve[i]
+			c.line("thread "+strings.TrimPrefix(strings.TrimPrefix(class, "hollow "), "trial "), x.at(a.Load), height(a.LossRatio), x.at(b.Load), height(b.LossRatio))
+		}
 		for _, p := range s.Points {
 			if !p.Counts() {
 				continue
 			}
-			at := zero
-			if p.LossRatio > 0 {
-				at = y.at(max(lossFloor, p.LossRatio))
-			}
+			at := height(p.LossRatio)
 			c.dot(class, x.at(p.Load), at, 3.5, fmt.Sprintf("%s: %.3g s at %s, %s lost", name, p.Duration, show.Rate(p.Load), show.Loss(p.LossRatio)))
 		}
 	}
@@ -106,8 +113,7 @@ func drawBounds(c *canvas, r study.Results, part, arm string, i int, x scale, y,
 	if len(runs) == 0 {
 		return
 	}
-	mu := meanGoal(runs, 0, func(g search.GoalResult) *float64 { return g.Throughput })
-	words := show.Rate(mu)
+	words := show.Rate(meanFound(runs))
 	if narrow {
 		c.text("name", "start", 2, y-6, armName(r, arm))
 		c.text("number", "end", c.w-2, y-6, words)
@@ -118,14 +124,48 @@ func drawBounds(c *canvas, r study.Results, part, arm string, i int, x scale, y,
 	}
 	class := fmt.Sprintf("c%d", i%8)
 	for k, s := range runs {
-		if len(s.Goals) == 0 || s.Goals[0].Lower == nil || s.Goals[0].Upper == nil {
+		low, high, ok := between(s)
+		if !ok {
 			continue
 		}
-		g := s.Goals[0]
 		// A fan of thin bars, so that equal bounds stay visible.
 		at := y + 10*(float64(k)/float64(max(1, len(runs)-1))-0.5)
-		c.line("range "+class, x.at(*g.Lower), at, max(x.at(*g.Upper), x.at(*g.Lower)+2), at)
+		c.line("range "+class, x.at(low), at, max(x.at(high), x.at(low)+2), at)
 	}
+}
+
+// between is what a search has its answer between: the bounds of its first goal,
+// or the loads of a loss curve next to each other of which one lost nothing.
+func between(s *study.SearchRun) (low, high float64, ok bool) {
+	if s.LossCurve != nil {
+		low = study.LossFree(s.LossCurve)
+		for _, p := range s.LossCurve { // from above
+			if p.Load <= low {
+				break
+			}
+			high = p.Load
+		}
+		return low, high, low > 0 && high > 0
+	}
+	if len(s.Goals) == 0 || s.Goals[0].Lower == nil || s.Goals[0].Upper == nil {
+		return 0, 0, false
+	}
+	return *s.Goals[0].Lower, *s.Goals[0].Upper, true
+}
+
+// meanFound is the mean throughput of searches, of loss curves the mean load
+// without loss.
+func meanFound(runs []*study.SearchRun) float64 {
+	var free []float64
+	for _, s := range runs {
+		if s.LossCurve != nil {
+			free = append(free, study.LossFree(s.LossCurve))
+		}
+	}
+	if len(free) > 0 {
+		return mean(free)
+	}
+	return meanGoal(runs, 0, func(g search.GoalResult) *float64 { return g.Throughput })
 }
 
 // meanGoal averages a number of a goal over the searches that have it.

@@ -222,8 +222,8 @@ func (r *Results) warn(s Spec) {
 	if len(r.AA.FalseAlarms) > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the A/A arm also differs from the control by %s", show.List(r.AA.FalseAlarms)))
 	}
-	if n := invalidTrials(r.Trials); n > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d trials are invalid; they are in the record, with reasons, and in no verdict", n, len(r.Trials)))
+	if valid, all := Valid(r.Trials); valid < all {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d trials are invalid; they are in the record, with reasons, and in no verdict", all-valid, all))
 	}
 	r.warnCarryOver()
 	r.warnDrops()
@@ -244,12 +244,17 @@ func (r *Results) warn(s Spec) {
 	}
 }
 
-func invalidTrials(trials []Trial) int {
-	n := 0
+// Valid counts the trials that passed their gates, and all that were run: what
+// is unavailable was not.
+func Valid(trials []Trial) (valid, all int) {
 	for _, t := range trials {
-		if !t.Valid && t.Unavailable == "" {
-			n++
+		if t.Unavailable != "" {
+			continue
+		}
+		all++
+		if t.Valid {
+			valid++
 		}
 	}
-	return n
+	return valid, all
 }

@@ -172,6 +172,15 @@ func TestAnalyseUnavailable(t *testing.T) {
 	if len(r.Unavailable) != 1 || r.Unavailable[0].Variant != "b" {
 		t.Errorf("%+v", r.Unavailable)
 	}
+	run := 0
+	for _, tr := range r.Trials {
+		if tr.Unavailable == "" {
+			run++
+		}
+	}
+	if valid, all := Valid(r.Trials); run == len(r.Trials) || valid != run || all != run {
+		t.Errorf("%d of %d trials valid, %d were run: what is unavailable was not", valid, all, run)
+	}
 	for _, v := range r.Verdicts {
 		if v.Variant == "b" {
 			t.Errorf("an unavailable variant has a verdict: %+v", v)

@@ -79,6 +79,7 @@ variants: [{name: holds}, {name: collapses}]
 parts:
   - {name: at-$load, mode: overload, rate: $load}
   - {name: at-max, mode: overload}
+  - {name: usable, mode: overload, management: true} # no point of the curve
 metrics: [{metric: loss_ratio, part: at-max, primary: true}]
 `)
 	cs := curves(s, trialsOf(s, OverloadRate, func(p Part, v Variant, _ int) map[string]float64 {
