@@ -46,13 +46,18 @@ func runDemo(cmd *cobra.Command, f *runFlags) error {
 	if err != nil && !errors.As(err, &code) || f.asJSON {
 		return err
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), `
-Next:
-  linerate study list                               other questions to put to this kernel
-  linerate study run jail-hop                       one of them
-  linerate study show %s > my.yaml      a study of your own: edit it, then
-                                                    linerate study run my.yaml
-The record is in %s
-`, demoStudy, path)
+	fmt.Fprint(cmd.OutOrStdout(), nextSteps(path))
 	return err
+}
+
+// nextSteps says where to go on, and where the record is.
+func nextSteps(record string) string {
+	return fmt.Sprintf(`
+Next:
+  linerate study list                   other questions to put to this kernel
+  linerate study run jail-hop           one of them
+  linerate study show %s > my.yaml    a study of your own: edit it, then
+                                        linerate study run my.yaml
+The record is in %s
+`, demoStudy, record)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
@@ -48,12 +49,20 @@ func (p *progress) narrow() {
 	}
 	p.known = ""
 	aa, widest := p.interim()
-	if a, ok := aa.Get(); ok {
-		p.known = fmt.Sprintf("; A/A ±%.2f %%", a)
+	a, w := width(aa), width(widest)
+	if a == "" && w == "" {
+		return
 	}
-	if w, ok := widest.Get(); ok {
-		p.known += fmt.Sprintf(", widest ±%.2f %%", w)
+	p.known = fmt.Sprintf("; A/A %s, widest %s", cmp.Or(a, "unknown"), cmp.Or(w, "unknown"))
+}
+
+// width is half that of an interval in percent. One as wide as the effect could be says
+// nothing: it is of too few blocks, or of arms that hardly measured.
+func width(percent stats.Number) string {
+	if w, ok := percent.Get(); ok && w < 100 {
+		return fmt.Sprintf("±%.2f %%", w)
 	}
+	return ""
 }
 
 // done ends the changing line.

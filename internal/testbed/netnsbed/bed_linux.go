@@ -252,7 +252,7 @@ func canNest() error {
 	err := onThread(func() error { return unix.Unshare(unix.CLONE_NEWNET) })
 	if errors.Is(err, unix.EPERM) {
 		return hint.With(errors.New("no right to make network namespaces"),
-			"run as root (go run -exec sudo ./cmd/linerate …), or allow unprivileged user namespaces (kernel.unprivileged_userns_clone, user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns)")
+			"run as root or with sudo, or allow unprivileged user namespaces (kernel.unprivileged_userns_clone, user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns)")
 	}
 	if err != nil {
 		return fmt.Errorf("make a network namespace: %w", err)
