@@ -141,6 +141,7 @@ func (r *run) linkOf(p study.Part) testbed.Link {
 func (r *run) settle(ctx context.Context, in *instance, arms []string) (all []*served, err error) {
 	var wanted []testbed.Settings
 	var own [][]setting.Setting // the servers'
+	var parts []study.Part      // as each arm's clients ask them
 	for _, name := range arms {
 		v, _ := r.task.Spec.Variant(name)
 		if why := r.forbids(v); why != "" {
@@ -156,7 +157,7 @@ func (r *run) settle(ctx context.Context, in *instance, arms []string) (all []*s
 				w.Settings = append(w.Settings, s)
 			}
 		}
-		wanted, own = append(wanted, w), append(own, servers)
+		wanted, own, parts = append(wanted, w), append(own, servers), append(parts, in.part.AskedOf(v))
 	}
 	layout := testbed.Layout{Clients: in.part.HTTP.Clients, Link: r.linkOf(in.part), Seed: r.task.Seed + uint64(in.Block)<<16, Origin: in.part.HTTP.Proxy}
 	sites, err := r.sites.Raise(ctx, layout, wanted)
@@ -167,7 +168,7 @@ func (r *run) settle(ctx context.Context, in *instance, arms []string) (all []*s
 		s := &served{site: site, account: request.NewAccount(len(in.part.HTTP.Objects))}
 		failed := site.Unavailable
 		if failed == nil {
-			s.server, failed = r.Service.Start(ctx, site, own[i], in.part)
+			s.server, failed = r.Service.Start(ctx, site, own[i], parts[i])
 		}
 		var un *testbed.ErrUnavailable
 		if errors.As(failed, &un) {

@@ -57,15 +57,19 @@ type fakeService struct {
 	running int
 	asked   []string // in order
 	seeds   []uint64
+	tls     int
 	most    int // asked at the same time
 	now     int
 	crash   string
 }
 
-func (f *fakeService) Start(_ context.Context, _ testbed.Site, own []setting.Setting, _ study.Part) (Server, error) {
+func (f *fakeService) Start(_ context.Context, _ testbed.Site, own []setting.Setting, part study.Part) (Server, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.running++
+	if part.HTTP.TLS {
+		f.tls++
+	}
 	name := "plain"
 	if len(own) > 0 {
 		name = "slow"
@@ -163,6 +167,14 @@ func TestClosedLoopsTakeTurns(t *testing.T) {
 	first := service.asked[:3]
 	if !slices.ContainsFunc([]int{3, 6, 9, 12, 15, 18, 21, 24}, func(i int) bool { return !slices.Equal(service.asked[i:i+3], first) }) {
 		t.Error("all rounds have one order")
+	}
+}
+
+func TestClientsOfAnArmAskInItsWay(t *testing.T) {
+	service := &fakeService{}
+	serveStudy(t, strings.Replace(servedSpec, "name: slow\n", "name: slow\n    http: {tls: true}\n", 1), &fakeSites{}, service)
+	if service.tls != 3 {
+		t.Errorf("%d servers were asked over TLS, want the one of three in each of 3 blocks", service.tls)
 	}
 }
 

@@ -312,7 +312,7 @@ func verdictTable(r study.Results, g study.Goal) htmlTable {
 		}
 		t.Note = v.Method
 		t.Rows = append(t.Rows, []string{v.Variant, measured(m, v.VariantMean),
-			show.Optional(v.EffectPercent, show.SignedPercent), interval(v.Effect), show.Optional(v.EffectNS, effectTime(m, nsDecimals)),
+			show.Optional(v.EffectPercent, show.SignedPercent), interval(v.Effect), effectNS(m, v, nsDecimals),
 			fmt.Sprint(v.N), show.Optional(v.PHolm, show.P), show.Optional(v.PWelch, show.P), show.Optional(v.PMannWhitney, show.P), string(v.Verdict)})
 	}
 	return t

@@ -60,7 +60,7 @@ func (p *page) primaryTable(r study.Results, m study.Metric, part string) {
 			continue
 		}
 		rows = append(rows, []string{v.Variant, measured(m, v.VariantMean),
-			show.Optional(v.EffectPercent, show.SignedPercent), interval(v.Effect), show.Optional(v.EffectNS, effectTime(m, func(float64) int { return 0 })),
+			show.Optional(v.EffectPercent, show.SignedPercent), interval(v.Effect), effectNS(m, v, func(float64) int { return 0 }),
 			show.Optional(v.PHolm, show.P), p.verdict(v.Verdict)})
 	}
 	for _, u := range r.Unavailable {
@@ -84,6 +84,14 @@ func nsHeader(m study.Metric) string {
 		return "ns"
 	}
 	return "ns/packet"
+}
+
+// effectNS is the cell below nsHeader.
+func effectNS(m study.Metric, v study.Verdict, decimals func(float64) int) string {
+	if m.NS == study.NoNS {
+		return ""
+	}
+	return show.Optional(v.EffectNS, effectTime(m, decimals))
 }
 
 // effectTime prints an effect in ns below nsHeader.

@@ -34,6 +34,35 @@ type HTTP struct {
 	Proxy       bool    `yaml:"proxy"`   // the server fetches all it is asked for from an origin, over the link
 }
 
+// Asking is how the clients of one variant ask, where it differs from the
+// part's: the same objects, as often, in another way.
+type Asking struct {
+	Keepalive *bool `yaml:"keepalive,omitempty"`
+	TLS       *bool `yaml:"tls,omitempty"`
+	Version   *int  `yaml:"http,omitempty"`
+	Streams   *int  `yaml:"streams,omitempty"`
+}
+
+// AskedOf is the part as the variant's clients ask it.
+func (p Part) AskedOf(v Variant) Part {
+	if v.HTTP == nil || p.HTTP == nil {
+		return p
+	}
+	h := *p.HTTP
+	instead(&h.Keepalive, v.HTTP.Keepalive)
+	instead(&h.TLS, v.HTTP.TLS)
+	instead(&h.Version, v.HTTP.Version)
+	instead(&h.Streams, v.HTTP.Streams)
+	p.HTTP = &h
+	return p
+}
+
+func instead[T any](value, by *T) {
+	if by != nil {
+		*value = *by
+	}
+}
+
 // Link is what lies between clients and server, each way (testbed.Link).
 type Link struct {
 	Delay  string `yaml:"delay,omitempty"`  // one way: "40ms"
@@ -162,6 +191,9 @@ func (s *Spec) checkServe(path string, p Part) *problem {
 		if p.Link != nil || s.Link != nil {
 			return wrong("link", "a link is between clients and a server").advise("give the study workload: {http: …}")
 		}
+		if i := slices.IndexFunc(s.Variants, func(v Variant) bool { return v.HTTP != nil }); i >= 0 {
+			return wrong(fmt.Sprintf("variants[%d].http", i), "only clients of a server ask").advise("give the study workload: {http: …}")
+		}
 		return nil
 	}
 	if _, err := s.LinkOf(p).Parse(); err != nil {
@@ -171,7 +203,23 @@ func (s *Spec) checkServe(path string, p Part) *problem {
 		}
 		return wrong(at, "%v", err).advise("%s", hint.Of(err))
 	}
-	return p.HTTP.check(path + ".http")
+	if bad := p.HTTP.check(path + ".http"); bad != nil {
+		return bad
+	}
+	return s.checkAsking(p)
+}
+
+// checkAsking checks how variants ask what the part does.
+func (s *Spec) checkAsking(p Part) *problem {
+	for i, v := range s.Variants {
+		if v.HTTP == nil {
+			continue
+		}
+		if bad := p.AskedOf(v).HTTP.check(fmt.Sprintf("variants[%d].http", i)); bad != nil {
+			return bad
+		}
+	}
+	return nil
 }
 
 func (h *HTTP) check(path string) *problem {

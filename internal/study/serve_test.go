@@ -143,3 +143,35 @@ func TestArmsAskedTogetherAreLateTogether(t *testing.T) {
 		}
 	}
 }
+
+// TestVariantsAskInTheirOwnWay: only in how, and only of a server.
+func TestVariantsAskInTheirOwnWay(t *testing.T) {
+	text := strings.Replace(served, "name: b\n", "name: b\n    http: {tls: true, http: 2}\n", 1)
+	if text == served {
+		t.Fatal("the study has no variant b")
+	}
+	s, err := Parse("s.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, _ := s.Variant("b")
+	for _, p := range s.Parts {
+		own, all := p.AskedOf(b).HTTP, p.AskedOf(s.Variants[0]).HTTP
+		if !own.TLS || own.Version != 2 || all.TLS || all.Version != 1 || own.Rate != all.Rate || own.Keepalive != all.Keepalive {
+			t.Errorf("part %s: %+v of b, %+v of %s", p.Name, *own, *all, s.Variants[0].Name)
+		}
+	}
+	for from, why := range map[string]string{
+		"http: {http: 2}":    "over TLS",
+		"http: {rate: 2}":    "rate",
+		"http: {streams: 3}": "streams",
+	} {
+		if _, err := Parse("s.yaml", []byte(strings.Replace(text, "http: {tls: true, http: 2}", from, 1))); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s: %v", from, err)
+		}
+	}
+	frames := "name: f\nquestion: q?\nvariants:\n  - {name: a}\n  - {name: b, http: {tls: true}}\n"
+	if _, err := Parse("f.yaml", []byte(frames)); err == nil || !strings.Contains(err.Error(), "only clients of a server ask") {
+		t.Errorf("a study of frames: %v", err)
+	}
+}

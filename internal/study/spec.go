@@ -90,6 +90,8 @@ type Variant struct {
 	// OS is the operating system that the DUT must have; "" is any.
 	OS       string    `yaml:"os,omitempty"`
 	Settings []Setting `yaml:"settings,omitempty"`
+	// HTTP, of a workload of requests, is what this variant's clients ask otherwise.
+	HTTP *Asking `yaml:"http,omitempty,flow"`
 }
 
 // ScopeHost marks a setting that is global to the kernel: it changes more

@@ -143,7 +143,7 @@ type ErrUnavailable struct {
 	Reason  string
 }
 
-func (e *ErrUnavailable) Error() string { return e.Setting + " is unavailable: " + e.Reason }
+func (e *ErrUnavailable) Error() string { return e.Setting + ": " + e.Reason }
 
 // Telemeter is a Bed whose DUT has counters and sensors of its own to tell of.
 type Telemeter interface {
