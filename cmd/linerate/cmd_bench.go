@@ -24,6 +24,7 @@ func benches() []*cobra.Command {
 		newBenchImportCmd(),
 		newBenchLogsCmd(),
 		newBenchHTTPCmd(),
+		newBenchFilesCmd(),
 		newBenchLinkCmd(),
 		newBenchMemoryCmd(),
 		newBenchStatsCmd(),

@@ -103,13 +103,9 @@ func runLoadHTTP(cmd *cobra.Command, f loadHTTPFlags, urls []string) error {
 }
 
 func runHTTPPoint(cmd *cobra.Command, spec httpload.Spec, f loadHTTPFlags) (request.Result, error) {
-	live := newHTTPLive(cmd.ErrOrStderr(), spec.Connections)
+	live := newLoadLive(cmd.ErrOrStderr(), "req/s")
 	defer live.End()
-	spec.Every = f.interval
-	if spec.Every == 0 {
-		spec.Every = live.every()
-	}
-	spec.Watch = live.show
+	spec.Every, spec.Watch = live.every(f.interval), live.show
 	return httpload.Run(cmd.Context(), spec)
 }
 

@@ -18,18 +18,19 @@ const (
 	Malformed
 	Late
 	Status
+	NoSpace
 	Other
 	kinds
 )
 
 var kindNames = [kinds]string{
 	"ok", "no_local_port", "no_descriptor", "connect_refused", "connect_timeout", "connect_failed",
-	"tls", "reset", "closed", "short_body", "malformed", "too_late", "status", "other",
+	"tls", "reset", "closed", "short_body", "malformed", "too_late", "status", "no_space", "other",
 }
 
 var kindTexts = [kinds]string{
 	"ok", "no local port left", "no file descriptor left", "connection refused", "connection timed out", "connection failed",
-	"TLS failed", "connection reset", "closed before an answer", "body cut short", "answer not understood", "too late", "HTTP status 400 or more", "other",
+	"TLS failed", "connection reset", "closed before an answer", "body cut short", "answer not understood", "too late", "status 400 or more", "no space left", "other",
 }
 
 // String is the kind's name in JSON.

@@ -24,6 +24,11 @@ type Result struct {
 	WireRate       float64 `json:"wire_bytes_rate"`
 	ConnectionRate float64 `json:"connection_rate"`
 
+	// SettleSeconds is how long the server still worked after the last answer,
+	// SettledRate what was answered over both times; 0 where none is known.
+	SettleSeconds float64 `json:"settle_seconds,omitempty"`
+	SettledRate   float64 `json:"settled_rate,omitempty"`
+
 	BodyBytes   uint64 `json:"body_bytes"`
 	WireIn      uint64 `json:"wire_bytes_in"`  // TCP payload
 	WireOut     uint64 `json:"wire_bytes_out"` // TCP payload
@@ -83,6 +88,9 @@ type Meter struct {
 	WireIn, WireOut uint64
 	Rate            float64
 	Early           uint64 // requests before what is counted
+	// Settle is how long the server went on working after the last answer:
+	// until its queue was empty, or all was on the disk. It is not in Elapsed.
+	Settle time.Duration
 }
 
 // Plus is the meter of two loads, one after the other.
@@ -92,6 +100,7 @@ func (m Meter) Plus(n Meter) Meter {
 	m.WireIn += n.WireIn
 	m.WireOut += n.WireOut
 	m.Early += n.Early
+	m.Settle += n.Settle
 	m.CPUs, m.Rate = n.CPUs, n.Rate
 	return m
 }
@@ -112,15 +121,19 @@ func (a *Account) Result(m Meter) Result {
 		RequestRate: float64(a.kinds[OK]) / s, BodyRate: float64(a.body) / s, WireRate: float64(m.WireIn) / s, ConnectionRate: float64(a.connections) / s,
 		BodyBytes: a.body, WireIn: m.WireIn, WireOut: m.WireOut, Connections: a.connections, Reopened: a.reopened,
 		Errors: a.failures(), Codes: map[string]uint64{},
-		Latency: quantiles(a.latency), Service: quantiles(a.service), Dial: quantiles(a.dial), Targets: a.targets,
+		Latency: QuantilesOf(a.latency), Service: QuantilesOf(a.service), Dial: QuantilesOf(a.dial), Targets: a.targets,
 	}
 	r.Failed = r.Requests - r.Answered
+	if m.Settle > 0 {
+		r.SettleSeconds = m.Settle.Seconds()
+		r.SettledRate = float64(r.Answered) / (s + r.SettleSeconds)
+	}
 	for code, n := range a.codes {
 		if n > 0 {
 			r.Codes[strconv.Itoa(code)] = n
 		}
 	}
-	r.Generator = Generator{CPUSeconds: m.CPU.Seconds(), CPUs: m.CPUs, CPUShare: m.CPU.Seconds() / s / float64(max(1, m.CPUs)), Lag: quantiles(a.lag)}
+	r.Generator = Generator{CPUSeconds: m.CPU.Seconds(), CPUs: m.CPUs, CPUShare: m.CPU.Seconds() / s / float64(max(1, m.CPUs)), Lag: QuantilesOf(a.lag)}
 	if r.Requests > 0 {
 		r.Generator.CPUPerRequest = float64(m.CPU) / float64(r.Requests)
 	}
@@ -156,7 +169,8 @@ func (r *Result) saturated() (why []string) {
 	return why
 }
 
-func quantiles(h *hdrhistogram.Histogram) *Quantiles {
+// QuantilesOf summarises a histogram of ns; nil of nothing.
+func QuantilesOf(h *hdrhistogram.Histogram) *Quantiles {
 	if h.TotalCount() == 0 {
 		return nil
 	}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/calc"
+	"linerate/internal/hint"
+	"linerate/internal/load/fileload"
+	"linerate/internal/load/request"
+)
+
+// loadFilesFlags are the flags of load files as they were typed.
+type loadFilesFlags struct {
+	files, size, block, arrivals     string
+	directories, lanes               int
+	rate, reads, creates             float64
+	duration, warmup, timeout, every time.Duration
+	transactions, seed               uint64
+	sync, strict, json               bool
+}
+
+const loadFilesLong = `Do what a mail server does to its disk: transactions on many small files in a
+directory of their own below DIR, as PostMark does them. Each transaction reads
+or appends to one file, and creates or deletes one. The files are made before,
+and removed after it.
+
+    linerate load files /var/tmp
+    linerate load files /var/tmp --files 1000,20000 --size 500B-10kB --duration 30s
+    linerate load files /var/tmp --fsync --lanes 8 --rate 200
+
+Without --rate the loop is closed: every one of --lanes begins its next
+transaction when it has done the last. PostMark has one. At the end the time
+is told until all is on the disk; PostMark leaves that out.`
+
+func newLoadFilesCmd() *cobra.Command {
+	var f loadFilesFlags
+	cmd := &cobra.Command{
+		Use:   "files DIR",
+		Short: "do transactions on many small files, as PostMark does",
+		Long:  loadFilesLong,
+		Args:  cobra.ExactArgs(1),
+		RunE:  func(cmd *cobra.Command, args []string) error { return runLoadFiles(cmd, f, args[0]) },
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&f.files, "files", "1000", "files at the start; several numbers, one run after the other: 1000,20000")
+	fs.StringVar(&f.size, "size", "500B-10kB", "size of a new file, a range; appending goes up to the largest")
+	fs.IntVar(&f.directories, "directories", 0, "directories that the files are spread over (default: one for all)")
+	fs.StringVar(&f.block, "block", "4KiB", "how much each read(2) and write(2) takes")
+	fs.BoolVar(&f.sync, "fsync", false, "call fsync(2) on each file that was written, as mail servers do")
+	fs.IntVar(&f.lanes, "lanes", 1, "transactions at once")
+	fs.Float64Var(&f.reads, "reads", 0.5, "share of transactions that read; the others append")
+	fs.Float64Var(&f.creates, "creates", 0.5, "share of transactions that create; the others delete")
+	fs.Float64VarP(&f.rate, "rate", "r", 0, "transactions per second of an open loop (default: a closed loop)")
+	fs.StringVar(&f.arrivals, "arrivals", "constant", "of an open loop: constant, or poisson")
+	fs.DurationVarP(&f.duration, "duration", "d", 10*time.Second, "how long to measure; 0 with --transactions: no limit")
+	fs.DurationVar(&f.warmup, "warmup", 0, "do transactions for so long before measuring")
+	fs.Uint64VarP(&f.transactions, "transactions", "n", 0, "end after so many transactions")
+	fs.DurationVar(&f.timeout, "timeout", 30*time.Second, "a transaction that takes longer is too late")
+	fs.Uint64Var(&f.seed, "seed", 1, "seed of sizes, files and transactions")
+	fs.DurationVar(&f.every, "interval", 0, "how often to say how far it is (default 0.5s on a terminal, 10s elsewhere)")
+	fs.BoolVar(&f.strict, "strict", false, "exit 1 if a transaction failed or the generator was saturated")
+	fs.BoolVar(&f.json, "json", false, "print the account as JSON")
+	return cmd
+}
+
+func runLoadFiles(cmd *cobra.Command, f loadFilesFlags, dir string) error {
+	pool, load, counts, err := f.spec(cmd)
+	if err != nil {
+		return err
+	}
+	doc := filesDoc{Version: 1, Offer: f.offer(dir, pool, load)}
+	for _, pool.Files = range counts {
+		var p filesPoint
+		if p, err = runFilesPoint(cmd, dir, pool, load, f.every); err != nil && !interrupted(err) {
+			return err
+		}
+		if p.Seconds > 0 {
+			doc.Points = append(doc.Points, p)
+		}
+		if err != nil {
+			break
+		}
+	}
+	if len(doc.Points) > 0 {
+		err = errors.Join(f.print(cmd, doc), err)
+	}
+	if err == nil && f.strict {
+		for _, p := range doc.Points {
+			if err := judgeLoad(p.Result, "transactions"); err != nil {
+				return err
+			}
+		}
+	}
+	return err
+}
+
+// runFilesPoint makes the files, offers the load, and removes them.
+func runFilesPoint(cmd *cobra.Command, dir string, pool fileload.Pool, load fileload.Load, every time.Duration) (p filesPoint, err error) {
+	scratch, err := fileload.NewScratch(dir)
+	if err != nil {
+		return p, err
+	}
+	defer func() { err = errors.Join(err, scratch.Close()) }()
+	set, err := fileload.Prepare(cmd.Context(), scratch.Path, pool)
+	if err != nil {
+		return p, err
+	}
+	defer set.Release()
+	live := newLoadLive(cmd.ErrOrStderr(), "tx/s")
+	defer live.End()
+	load.Every, load.Watch = live.every(every), live.show
+	_, system := cpuOfSelf()
+	a, m, err := set.Account(cmd.Context(), load)
+	_, after := cpuOfSelf()
+	if a == nil {
+		return p, err
+	}
+	p = filesPoint{Files: pool.Files, Result: a.Result(m), Operations: set.Operations(), CreateSeconds: set.Created.Seconds(), KernelSeconds: (after - system).Seconds()}
+	err = errors.Join(err, set.Remove(context.WithoutCancel(cmd.Context())))
+	p.RemoveSeconds, p.Removed = set.Removed.Seconds(), set.Left
+	return p, err
+}
+
+// spec turns the flags into files, a load, and the numbers of files.
+func (f loadFilesFlags) spec(cmd *cobra.Command) (p fileload.Pool, l fileload.Load, counts []int, err error) {
+	p = fileload.Pool{Directories: f.directories, Lanes: f.lanes, Sync: f.sync, Reads: f.reads, Creates: f.creates, Seed: f.seed}
+	l = fileload.Load{Rate: f.rate, Duration: f.duration, Warmup: f.warmup, Transactions: f.transactions, Timeout: f.timeout, Seed: f.seed}
+	if p.Min, p.Max, err = parseSizes(f.size); err != nil {
+		return p, l, nil, err
+	}
+	block, err := calc.Parse(f.block, calc.Bytes)
+	if err != nil {
+		return p, l, nil, hint.Usage(fmt.Errorf("--block: %w", err))
+	}
+	p.Block = int(block)
+	if cmd.Flags().Changed("rate") && !(f.rate > 0) {
+		return p, l, nil, hint.With(hint.Usagef("--rate %g: transactions per second, above 0", f.rate), "leave it out for a closed loop")
+	}
+	if l.Arrivals, err = request.ParseProcess(f.arrivals); err != nil {
+		return p, l, nil, hint.Usage(err)
+	}
+	if l.Duration == 0 && l.Transactions == 0 {
+		return p, l, nil, hint.Usagef("--duration 0 needs --transactions")
+	}
+	for part := range strings.SplitSeq(f.files, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil || len(counts) == 20 {
+			return p, l, nil, hint.With(hint.Usagef("--files %q", f.files), "up to 20 numbers of files, such as 1000,20000")
+		}
+		counts = append(counts, n)
+	}
+	for _, p.Files = range counts {
+		if err := p.Validate(); err != nil {
+			return p, l, nil, err
+		}
+	}
+	return p, l, counts, nil
+}
+
+// parseSizes reads "500B-10kB" or "4kB".
+func parseSizes(text string) (least, most int, err error) {
+	from, to, ranged := strings.Cut(text, "-")
+	if !ranged {
+		to = from
+	}
+	lo, err := calc.Parse(strings.TrimSpace(from), calc.Bytes)
+	hi, err2 := calc.Parse(strings.TrimSpace(to), calc.Bytes)
+	if err = errors.Join(err, err2); err != nil || lo < 0 || hi < lo || hi > fileload.MaxSize {
+		return 0, 0, hint.With(hint.Usagef("--size %q is no size or range of sizes", text), "for instance 500B-10kB; at most 1GiB")
+	}
+	return int(lo), int(hi), nil
+}

@@ -1,0 +1,221 @@
+package fileload
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/load/request"
+)
+
+func pool() Pool {
+	return Pool{Files: 40, Min: 100, Max: 9000, Directories: 3, Block: 4096, Lanes: 2, Reads: 0.5, Creates: 0.5, Seed: 7}
+}
+
+func load(n uint64) Load {
+	return Load{Transactions: n, Timeout: 10 * time.Second, Arrivals: request.Constant, Seed: 1}
+}
+
+// onDisk counts files and their bytes.
+func onDisk(t *testing.T, dir string) (files int, bytes int64) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			i, err := d.Info()
+			if err != nil {
+				return err
+			}
+			files++
+			bytes += i.Size()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files, bytes
+}
+
+// TestWhatWasCountedIsOnTheDisk: files and bytes are what the operations add
+// up to, and none is left after Remove.
+func TestWhatWasCountedIsOnTheDisk(t *testing.T) {
+	for name, change := range map[string]func(*Pool){"plain": func(*Pool) {}, "fsync": func(p *Pool) { p.Sync = true }, "flat": func(p *Pool) { p.Directories = 0 }, "one size": func(p *Pool) { p.Min = p.Max }} {
+		t.Run(name, func(t *testing.T) {
+			dir, p := t.TempDir(), pool()
+			change(&p)
+			s, err := Prepare(t.Context(), dir, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Release()
+			made, first := onDisk(t, dir)
+			if made != p.Files {
+				t.Fatalf("%d files made, want %d", made, p.Files)
+			}
+			a, m, err := s.Account(t.Context(), load(200))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := a.Result(m)
+			if r.Answered != 200 || r.Failed != 0 || m.Settle <= 0 || r.SettledRate >= r.RequestRate {
+				t.Errorf("result %+v", r)
+			}
+			ops := map[string]Operation{}
+			for _, o := range s.Operations() {
+				ops[o.Name] = o
+			}
+			if n := ops["create"].Count + ops["delete"].Count; n != 200 {
+				t.Errorf("%d creations and deletions, want 200", n)
+			}
+			files, bytes := onDisk(t, dir)
+			if want := p.Files + int(ops["create"].Count) - int(ops["delete"].Count); files != want {
+				t.Errorf("%d files are there, want %d", files, want)
+			}
+			if most := first + int64(ops["create"].Bytes+ops["append"].Bytes); bytes > most || bytes <= 0 {
+				t.Errorf("%d bytes are there, at most %d were written", bytes, most)
+			}
+			if r.BodyBytes != ops["create"].Bytes+ops["append"].Bytes+ops["read"].Bytes {
+				t.Errorf("the account has %d bytes, the operations %+v", r.BodyBytes, ops)
+			}
+			if err := s.Remove(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if left, _ := os.ReadDir(dir); len(left) > 0 {
+				t.Errorf("%d entries are left", len(left))
+			}
+		})
+	}
+}
+
+// TestSharesAreKept: all that is asked for is what is done.
+func TestSharesAreKept(t *testing.T) {
+	p := pool()
+	p.Reads, p.Creates, p.Min = 1, 1, 1
+	s, err := Prepare(t.Context(), t.TempDir(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Release()
+	if _, _, err := s.Account(t.Context(), load(50)); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range s.Operations() {
+		if want := map[string]uint64{"create": 50, "read": 50}[o.Name]; o.Count != want {
+			t.Errorf("%d × %s, want %d", o.Count, o.Name, want)
+		}
+	}
+}
+
+// TestAnOpenLoopCountsFromWhenItWasDue: one lane cannot keep up with a rate
+// beyond it, and its latencies say so.
+func TestAnOpenLoopCountsFromWhenItWasDue(t *testing.T) {
+	p := pool()
+	p.Lanes = 1
+	s, err := Prepare(t.Context(), t.TempDir(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Release()
+	l := load(3000)
+	l.Rate = 5e6
+	a, m, err := s.Account(t.Context(), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := a.Result(m)
+	if r.Waited == 0 || r.Latency.Max < 10*r.Service.P50 {
+		t.Errorf("waited %d, latency %+v, service %+v", r.Waited, r.Latency, r.Service)
+	}
+}
+
+// TestALostFileIsAFailure: and not a read of nothing.
+func TestALostFileIsAFailure(t *testing.T) {
+	p := pool()
+	p.Files, p.Lanes, p.Directories, p.Reads, p.Creates = 1, 1, 0, 1, 1
+	dir := t.TempDir()
+	s, err := Prepare(t.Context(), dir, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Release()
+	if err := os.Truncate(filepath.Join(dir, "l0-0"), 3); err != nil {
+		t.Fatal(err)
+	}
+	a, m, err := s.Account(t.Context(), load(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := a.Result(m); r.Failed != 1 || !strings.Contains(r.Errors[0].First, "shorter than what was written") {
+		t.Errorf("%+v", r.Errors)
+	}
+	if k := kindOf(named("write", "x", unix.ENOSPC)); k != request.NoSpace {
+		t.Errorf("a full disk is %v", k)
+	}
+}
+
+func TestPoolsThatCannotBe(t *testing.T) {
+	for name, change := range map[string]func(*Pool){
+		"no files": func(p *Pool) { p.Files = 0 }, "too large": func(p *Pool) { p.Max = MaxSize + 1 }, "reversed": func(p *Pool) { p.Min = p.Max + 1 },
+		"more lanes than files": func(p *Pool) { p.Lanes = 41 }, "a share of 2": func(p *Pool) { p.Reads = 2 }, "no block": func(p *Pool) { p.Block = 0 },
+		"a petabyte": func(p *Pool) { p.Files, p.Max = MaxFiles, MaxSize },
+	} {
+		p := pool()
+		change(&p)
+		if err := p.Validate(); err == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+	if _, err := Prepare(t.Context(), filepath.Join(t.TempDir(), "none"), pool()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a directory that is not there: %v", err)
+	}
+}
+
+// TestAStoppedPreparationLeavesNothing.
+func TestAStoppedPreparationLeavesNothing(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	dir := t.TempDir()
+	if _, err := Prepare(ctx, dir, pool()); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("%d entries are left", len(left))
+	}
+}
+
+// TestScratchSweepsTheDeadOnly: a directory whose owner is gone goes, one
+// whose owner lives stays, as does all else.
+func TestScratchSweepsTheDeadOnly(t *testing.T) {
+	in := t.TempDir()
+	living, err := NewScratch(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead, err := NewScratch(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead.lock.Close() // as the kernel does for a process that was killed
+	mine := filepath.Join(in, scratchPrefix+"of-mine")
+	if err := os.Mkdir(mine, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	third, err := NewScratch(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{living.Path: true, dead.Path: false, mine: true, third.Path: true} {
+		if _, err := os.Stat(path); (err == nil) != want {
+			t.Errorf("%s: %v, want it there: %v", path, err, want)
+		}
+	}
+	if err := errors.Join(living.Close(), third.Close()); err != nil {
+		t.Error(err)
+	}
+}

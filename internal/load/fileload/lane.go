@@ -1,0 +1,267 @@
+package fileload
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/load/loop"
+	"linerate/internal/load/request"
+)
+
+// The operations of transactions.
+const (
+	opCreate = iota
+	opRead
+	opAppend
+	opDelete
+	operations
+)
+
+var operationNames = [operations]string{"create", "read", "append", "delete"}
+
+// operation is what was done of one kind.
+type operation struct {
+	count, bytes uint64
+	took         *hdrhistogram.Histogram
+}
+
+func newOperation() operation { return operation{took: hdrhistogram.New(1, int64(time.Hour), 3)} }
+
+// file is one of a lane's.
+type file struct {
+	n    uint64
+	size int
+}
+
+// lane does one transaction after the other on files of its own.
+type lane struct {
+	set    *Set
+	prefix string
+	rng    *rand.Rand
+	buf    []byte
+	files  []file
+	next   uint64
+	ops    [operations]operation
+}
+
+// forget begins to count anew.
+func (l *lane) forget() {
+	for i := range l.ops {
+		l.ops[i] = newOperation()
+	}
+}
+
+// Do does one transaction. A system call cannot be called off: what takes
+// longer than the deadline is late, and done.
+func (l *lane) Do(target int, deadline time.Time) loop.Answer {
+	before := l.ops[opRead].bytes + l.ops[opCreate].bytes + l.ops[opAppend].bytes
+	var first, second error
+	if target == readCreate || target == readDelete {
+		first = l.read()
+	} else {
+		first = l.append()
+	}
+	if target == readCreate || target == appendCreate {
+		second = l.create()
+	} else if len(l.files) > 0 {
+		second = l.remove(l.rng.IntN(len(l.files)))
+	}
+	a := loop.Answer{Body: int64(l.ops[opRead].bytes + l.ops[opCreate].bytes + l.ops[opAppend].bytes - before)}
+	switch err := errors.Join(first, second); {
+	case err != nil:
+		a.Kind, a.Detail = kindOf(err), err.Error()
+	case time.Now().After(deadline):
+		a.Kind = request.Late
+	}
+	return a
+}
+
+// Close leaves the files as they are, for the next load.
+func (l *lane) Close() {}
+
+func kindOf(err error) request.Kind {
+	switch {
+	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
+		return request.NoSpace
+	case errors.Is(err, unix.EMFILE), errors.Is(err, unix.ENFILE):
+		return request.NoFile
+	}
+	return request.Other
+}
+
+// at is the directory and the name of a file.
+func (l *lane) at(f file) (dir int, name string) {
+	d := l.set.dirs
+	if len(d) > 1 {
+		d = d[1:]
+	}
+	return d[int(f.n)%len(d)], l.prefix + strconv.FormatUint(f.n, 10)
+}
+
+// count notes an operation that began at a time.
+func (l *lane) count(op int, begin time.Time, bytes int) {
+	o := &l.ops[op]
+	if o.took == nil {
+		*o = newOperation()
+	}
+	o.count++
+	o.bytes += uint64(bytes)
+	_ = o.took.RecordValue(min(max(int64(time.Since(begin)), 1), int64(time.Hour))) // within its range
+}
+
+// create makes a file of a random size.
+func (l *lane) create() error {
+	begin := time.Now()
+	f := file{n: l.next, size: l.set.Min + l.rng.IntN(l.set.Max-l.set.Min+1)}
+	l.next++
+	dir, name := l.at(f)
+	if err := l.write(dir, name, unix.O_CREAT|unix.O_EXCL, f.size); err != nil {
+		_ = unix.Unlinkat(dir, name, 0) // half of it may be there
+		return err
+	}
+	l.files = append(l.files, f)
+	l.count(opCreate, begin, f.size)
+	return nil
+}
+
+// append lets a file grow, up to the largest size.
+func (l *lane) append() error {
+	if len(l.files) == 0 {
+		return nil
+	}
+	f := &l.files[l.rng.IntN(len(l.files))]
+	if f.size >= l.set.Max {
+		return nil
+	}
+	begin := time.Now()
+	more := 1 + l.rng.IntN(l.set.Max-f.size)
+	dir, name := l.at(*f)
+	if err := l.write(dir, name, unix.O_APPEND, more); err != nil {
+		return err
+	}
+	f.size += more
+	l.count(opAppend, begin, more)
+	return nil
+}
+
+// write opens a file, writes, and sees to it that it is on the disk if that
+// is asked for.
+func (l *lane) write(dir int, name string, flags, n int) (err error) {
+	fd, err := again(func() (int, error) {
+		return unix.Openat(dir, name, unix.O_WRONLY|unix.O_CLOEXEC|flags, 0o644)
+	})
+	if err != nil {
+		return named("open", name, err)
+	}
+	for n > 0 && err == nil {
+		var m int
+		m, err = again(func() (int, error) { return unix.Write(fd, l.buf[:min(n, l.set.Block)]) })
+		n -= m
+	}
+	if err == nil && l.set.Sync {
+		_, err = again(func() (int, error) { return 0, unix.Fsync(fd) })
+	}
+	if e := unix.Close(fd); err == nil {
+		err = e
+	}
+	return named("write", name, err)
+}
+
+// read reads a file to its end.
+func (l *lane) read() error {
+	if len(l.files) == 0 {
+		return nil
+	}
+	f := l.files[l.rng.IntN(len(l.files))]
+	begin := time.Now()
+	dir, name := l.at(f)
+	fd, err := again(func() (int, error) { return unix.Openat(dir, name, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
+	if err != nil {
+		return named("open", name, err)
+	}
+	sum := 0
+	for err == nil && sum < f.size {
+		var m int
+		if m, err = again(func() (int, error) { return unix.Read(fd, l.buf[:l.set.Block]) }); m == 0 && err == nil {
+			err = errShort
+		}
+		sum += m
+	}
+	unix.Close(fd)
+	if err != nil {
+		return named("read", name, err)
+	}
+	l.count(opRead, begin, sum)
+	return nil
+}
+
+var errShort = errors.New("it is shorter than what was written")
+
+// remove deletes one of the files.
+func (l *lane) remove(i int) error {
+	begin := time.Now()
+	dir, name := l.at(l.files[i])
+	if err := unix.Unlinkat(dir, name, 0); err != nil {
+		return named("delete", name, err)
+	}
+	l.files[i] = l.files[len(l.files)-1]
+	l.files = l.files[:len(l.files)-1]
+	l.count(opDelete, begin, 0)
+	return nil
+}
+
+// again repeats a call that a signal interrupted.
+func again(call func() (int, error)) (n int, err error) {
+	for {
+		if n, err = call(); !errors.Is(err, unix.EINTR) {
+			return max(n, 0), err
+		}
+	}
+}
+
+// fault is an error of a system call on one of the files.
+type fault struct {
+	what, name string
+	err        error
+}
+
+func (f *fault) Error() string { return f.what + " " + f.name + ": " + f.err.Error() }
+func (f *fault) Unwrap() error { return f.err }
+
+func named(what, name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &fault{what, name, err}
+}
+
+// Operation sums up what was done of one kind.
+type Operation struct {
+	Name    string             `json:"name"` // "create", "read", "append" or "delete"
+	Count   uint64             `json:"count"`
+	Bytes   uint64             `json:"bytes"`
+	Latency *request.Quantiles `json:"latency_ns"`
+}
+
+// Operations are those of all loads so far, warm-ups included; not those by
+// which the files were made and removed.
+func (s *Set) Operations() []Operation {
+	var out []Operation
+	for op := range operations {
+		sum := newOperation()
+		for _, l := range s.lanes {
+			if o := l.ops[op]; o.took != nil {
+				sum.count += o.count
+				sum.bytes += o.bytes
+				sum.took.Merge(o.took)
+			}
+		}
+		out = append(out, Operation{operationNames[op], sum.count, sum.bytes, request.QuantilesOf(sum.took)})
+	}
+	return out
+}

@@ -1,0 +1,174 @@
+package fileload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/hint"
+	"linerate/internal/load/loop"
+	"linerate/internal/load/request"
+)
+
+// Set is a Pool's files in a directory.
+type Set struct {
+	Pool
+	dirs  []int // descriptors of the directories
+	lanes []*lane
+	// Created and Removed are how long it took to make the files, and to
+	// remove those that were left, with Left of them.
+	Created, Removed time.Duration
+	Left             int
+}
+
+// Prepare makes the files in a directory, which must be empty. Remove
+// removes them, Release what the set holds open.
+func Prepare(ctx context.Context, dir string, p Pool) (*Set, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	s := &Set{Pool: p}
+	if err := s.directories(dir); err != nil {
+		s.Release()
+		return nil, err
+	}
+	for i := range p.Lanes {
+		s.lanes = append(s.lanes, newLane(s, i))
+	}
+	begin := time.Now()
+	err := s.each(ctx, func(i int, l *lane) error {
+		share := p.Files / p.Lanes
+		if i < p.Files%p.Lanes {
+			share++
+		}
+		for n := 0; n < share && ctx.Err() == nil; n++ {
+			if err := l.create(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	s.Created = time.Since(begin)
+	for _, l := range s.lanes {
+		l.forget() // what was before the load is not of its operations
+	}
+	if err != nil {
+		err = errors.Join(explain(fmt.Errorf("make %d files: %w", p.Files, err)), s.Remove(context.WithoutCancel(ctx)))
+		s.Release()
+		return nil, err
+	}
+	return s, nil
+}
+
+// explain adds what to do about a full file system.
+func explain(err error) error {
+	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+		return hint.With(err, "fewer or smaller files, or a larger file system: a small file takes a whole block and an inode")
+	}
+	return err
+}
+
+// directories opens the set's directory and makes those below it.
+func (s *Set) directories(dir string) error {
+	const flags = unix.O_DIRECTORY | unix.O_RDONLY | unix.O_CLOEXEC
+	top, err := unix.Open(dir, flags, 0)
+	if err != nil {
+		return fmt.Errorf("open the directory %s: %w", dir, err)
+	}
+	s.dirs = append(s.dirs, top)
+	for i := range s.Directories {
+		name := "d" + strconv.Itoa(i)
+		if err := unix.Mkdirat(top, name, 0o755); err != nil {
+			return explain(fmt.Errorf("make the directory %s/%s: %w", dir, name, err))
+		}
+		fd, err := unix.Openat(top, name, flags, 0)
+		if err != nil {
+			return fmt.Errorf("open the directory %s/%s: %w", dir, name, err)
+		}
+		s.dirs = append(s.dirs, fd)
+	}
+	return nil
+}
+
+// each runs f for all lanes at once.
+func (s *Set) each(ctx context.Context, f func(i int, l *lane) error) error {
+	var wait sync.WaitGroup
+	errs := make([]error, len(s.lanes))
+	for i, l := range s.lanes {
+		wait.Go(func() { errs[i] = f(i, l) })
+	}
+	wait.Wait()
+	return errors.Join(append(errs, ctx.Err())...)
+}
+
+// Account offers the load once more to the files as they are, and then waits
+// until all that was written is on the disk (request.Meter.Settle).
+func (s *Set) Account(ctx context.Context, l Load) (*request.Account, request.Meter, error) {
+	if err := l.validate(); err != nil {
+		return nil, request.Meter{}, err
+	}
+	a, m, err := loop.Run(ctx, s.loop(l), func(context.Context) (loop.Source, error) { return s, nil })
+	begin := time.Now()
+	if e := flush(s.dirs[0]); e != nil {
+		err = errors.Join(err, fmt.Errorf("flush the file system: %w", e))
+	}
+	m.Settle = time.Since(begin)
+	return a, m, err
+}
+
+// Lane is the i-th share of the files.
+func (s *Set) Lane(i int, _ loop.Events) loop.Lane { return s.lanes[i] }
+
+// Used counts the generator's own time alone: the kernel's is the file
+// system's work.
+func (s *Set) Used() loop.Used {
+	user, _ := loop.CPU()
+	return loop.Used{CPU: user}
+}
+
+// Close leaves the set as it is, for the next load.
+func (s *Set) Close() {}
+
+// Release closes the set's directories.
+func (s *Set) Release() {
+	for _, fd := range s.dirs {
+		unix.Close(fd)
+	}
+	s.dirs = nil
+}
+
+// Remove deletes the files that are left, and their directories.
+func (s *Set) Remove(ctx context.Context) error {
+	begin := time.Now()
+	s.Left = 0
+	for _, l := range s.lanes {
+		s.Left += len(l.files)
+	}
+	err := s.each(ctx, func(_ int, l *lane) error {
+		for len(l.files) > 0 && ctx.Err() == nil {
+			if err := l.remove(len(l.files) - 1); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	s.Removed = time.Since(begin)
+	for i := range s.dirs[1:] {
+		err = errors.Join(err, unix.Unlinkat(s.dirs[0], "d"+strconv.Itoa(i), unix.AT_REMOVEDIR))
+	}
+	return err
+}
+
+func newLane(s *Set, i int) *lane {
+	l := &lane{set: s, prefix: "l" + strconv.Itoa(i) + "-", rng: rand.New(rand.NewPCG(s.Seed, uint64(i)^0xf11e)), buf: make([]byte, max(s.Block, 4096))}
+	for k := range l.buf { // letters that compress no better than text
+		l.buf[k] = 'a' + byte(l.rng.Uint32()&15)
+	}
+	return l
+}
