@@ -143,7 +143,7 @@ func servedGates(g study.Gates) []gateLine {
 		{Name: "no requests", Limit: "clients must ask"},
 		{Name: "failed", Limit: fmt.Sprintf("%g %% of the requests may fail", g.FailedPercent)},
 		{Name: "saturated", Limit: "the clients must not be what limits"},
-		{Name: "lag", Limit: "requests may be sent late by a tenth of the median latency, or 2 ms, at the 99th percentile (at the median where all arms are asked at the same time)"},
-		{Name: "link", Limit: "the emulated link must lose nothing of its own, nor be late by more than a tenth of its round trip, or 2 ms, at the same percentile"},
+		{Name: "lag", Limit: "one request in a hundred may be sent late by a tenth of the median latency, or 2 ms; where all arms are asked at the same time one in ten may, and all on average by a tenth of the mean latency"},
+		{Name: "link", Limit: "the emulated link must lose nothing of its own, and be late by no more than a tenth of its round trip, or 2 ms, once in a hundred times; where all arms are asked at the same time by a fortieth of its round trip, or 2 ms, on average"},
 	}
 }

@@ -14,7 +14,7 @@ import (
 func Judge(p Part, g Gates, o Observation, bypassNS float64) (metrics map[string]float64, reasons []string) {
 	metrics = map[string]float64{}
 	if p.Mode == testbed.Serve {
-		serveMetrics(metrics, o.Served)
+		serveMetrics(metrics, o)
 		return metrics, append(machineGates(g, o), serveGates(g, o)...)
 	}
 	if p.Search != nil {

@@ -334,7 +334,8 @@ func (v *Served) Condense(a *request.Account, m request.Meter) {
 	v.Asked = m.Early + v.Requests
 }
 
-func serveMetrics(m map[string]float64, v *Served) {
+func serveMetrics(m map[string]float64, o Observation) {
+	v := o.Served
 	if v == nil || v.Requests == 0 {
 		return
 	}
@@ -342,7 +343,10 @@ func serveMetrics(m map[string]float64, v *Served) {
 	m[RequestRate], m[RequestBits] = v.Result.RequestRate, 8*v.BodyRate
 	m[Within100ms] = v.Within["100"]
 	if q := v.Latency; q != nil {
-		m[RequestMean], m[RequestP50], m[RequestP90], m[RequestP99] = q.Mean, float64(q.P50), float64(q.P90), float64(q.P99)
+		m[RequestMean], m[RequestP50], m[RequestP90] = q.Mean, float64(q.P50), float64(q.P90)
+		if len(lateTail(v)) == 0 { // else it is as much the clients' and the link's as the server's
+			m[RequestP99] = float64(q.P99)
+		}
 	}
 	if v.Asked > 0 && v.ServerCPU > 0 {
 		m[ServerCPU] = 1e9 * v.ServerCPU / float64(v.Asked)
@@ -358,37 +362,65 @@ func serveMetrics(m map[string]float64, v *Served) {
 	}
 }
 
-// linkLate is by how much the link may be late: two milliseconds, or a tenth of the round trip.
-func linkLate(v *Served) time.Duration {
-	return max(2*time.Millisecond, time.Duration(1e8*v.RoundTrip))
+// lateShare is which share of what is measured may be lateness of the clients
+// or of the link: the median latency, the mean latency, a round trip.
+const lateShare = 0.1
+
+// mayBeLate is that share of a time, or request.MostLag if that is more.
+func mayBeLate(ns float64) time.Duration { return max(request.MostLag, time.Duration(lateShare*ns)) }
+
+// lateGates ask whether requests and packets were sent when they were due.
+//
+// Arms asked one after the other are late at different times, which looks like
+// an effect: one in a hundred decides. Arms that are asked together are late
+// together, which moves ratios towards one, as if there were no effect. With
+// latencies a and b and a lateness of L in both, (a+L)/(b+L) keeps
+// 1/(1+L/b) of the effect or more: there the mean lateness is bounded, and
+// that of one request in ten for the median's sake.
+func lateGates(o Observation) (bad []string) {
+	v := o.Served
+	if o.Interleaved == nil || o.Interleaved.How != Together {
+		return lateTail(v)
+	}
+	if lag, q := v.Generator.Lag, v.Latency; v.OfferedRate > 0 && lag != nil && q != nil {
+		if late, limit := time.Duration(lag.Mean), mayBeLate(q.Mean); late > limit {
+			bad = append(bad, tooLate("lag: the clients sent requests", late, limit, "on average"))
+		}
+		if late, limit := time.Duration(lag.P90), mayBeLate(float64(q.P50)); late > limit {
+			bad = append(bad, tooLate("lag: the clients sent one request in ten", late, limit, "or more"))
+		}
+	}
+	// A round trip is late twice, and each time about as long again unseen, in
+	// which a packet waits for the link to take it in.
+	if late, limit := time.Duration(v.Link.LateMean), mayBeLate(1e9*v.RoundTrip/4); late > limit {
+		bad = append(bad, tooLate("link: packets left", late, limit, "on average"))
+	}
+	return bad
 }
 
-// lagShare is which share of the median latency the clients may be late by, if
-// that is more than request.MostLag.
-const lagShare = 0.1
-
-// lateness is which quantile of being late a gate looks at. Arms that are asked
-// together are late together, which widens intervals and moves ratios
-// towards one: there the usual lateness counts, else that of one in a hundred.
-func lateness(o Observation, usual, tail int64) (d time.Duration, of string) {
-	if o.Interleaved != nil && o.Interleaved.How == Together {
-		return time.Duration(usual), "half of the"
+// lateTail is what was late once in a hundred times: it is a fault of trials
+// of their own, and of any claim about the slowest requests.
+func lateTail(v *Served) (bad []string) {
+	if lag, q := v.Generator.Lag, v.Latency; v.OfferedRate > 0 && lag != nil && q != nil {
+		if late, limit := time.Duration(lag.P99), mayBeLate(float64(q.P50)); late > limit {
+			bad = append(bad, tooLate("lag: the clients sent one request in a hundred", late, limit, "or more"))
+		}
 	}
-	return time.Duration(tail), "one in a hundred"
+	if late, limit := time.Duration(v.Link.LateP99), mayBeLate(1e9*v.RoundTrip); late > limit {
+		bad = append(bad, tooLate("link: one packet in a hundred left", late, limit, "or more"))
+	}
+	return bad
+}
+
+func tooLate(what string, late, limit time.Duration, how string) string {
+	return fmt.Sprintf("%s %.1f ms late %s (limit %.1f ms)", what, late.Seconds()*1e3, how, limit.Seconds()*1e3)
 }
 
 // clientGates ask whether the clients kept up.
-func clientGates(o Observation) (bad []string) {
-	v := o.Served
+func clientGates(v *Served) (bad []string) {
 	g := v.Generator
 	if g.CPUShare > request.MostShare {
 		bad = append(bad, fmt.Sprintf("saturated: the clients used %.0f %% of %d CPUs", 100*g.CPUShare, g.CPUs))
-	}
-	if v.OfferedRate > 0 && g.Lag != nil && v.Latency != nil {
-		limit := max(request.MostLag, time.Duration(lagShare*float64(v.Latency.P50)))
-		if late, of := lateness(o, g.Lag.P50, g.Lag.P99); late > limit {
-			bad = append(bad, fmt.Sprintf("lag: the clients sent %s requests more than %.1f ms after they were due (limit %.1f ms)", of, late.Seconds()*1e3, limit.Seconds()*1e3))
-		}
 	}
 	for _, e := range v.Errors {
 		if e.Kind == request.NoPort.String() || e.Kind == request.NoFile.String() {
@@ -412,12 +444,9 @@ func serveGates(g Gates, o Observation) []string {
 		}
 		bad = append(bad, fmt.Sprintf("failed: %.2f %% of the requests failed (limit %g %%)%s", failed, g.FailedPercent, why))
 	}
-	bad = append(bad, clientGates(o)...)
+	bad = append(bad, clientGates(v)...)
 	if v.Link.Missed > 0 {
 		bad = append(bad, fmt.Sprintf("link: its emulation lost %d packets that it should have carried", v.Link.Missed))
 	}
-	if late, of := lateness(o, v.Link.LateP50, v.Link.LateP99); late > linkLate(v) {
-		bad = append(bad, fmt.Sprintf("link: %s packets left more than %v late (limit %v)", of, late.Round(10*time.Microsecond), linkLate(v)))
-	}
-	return bad
+	return append(bad, lateGates(o)...)
 }

@@ -64,7 +64,8 @@ type LinkStats struct {
 	Lost      uint64 `json:"lost"`       // by the link's own loss
 	Overflown uint64 `json:"overflown"`  // no room in the queue of the link's rate
 	Missed    uint64 `json:"missed"`     // lost by the emulation itself, which must be none
-	LateP50   int64  `json:"late_p50"`   // ns that packets left later than was due
+	LateMean  int64  `json:"late_mean"`  // ns that packets left later than was due
+	LateP50   int64  `json:"late_p50"`   //
 	LateP99   int64  `json:"late_p99"`   //
 	LateMax   int64  `json:"late_max"`   //
 	LateOver  uint64 `json:"late_above"` // packets later than a millisecond

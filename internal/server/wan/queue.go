@@ -118,6 +118,7 @@ func (q *queue) pop() packet {
 type lateness struct {
 	counts [128]uint64
 	max    int64
+	sum    int64
 	n      uint64
 	over   uint64
 }
@@ -128,6 +129,7 @@ const tooLate = int64(time.Millisecond)
 func (l *lateness) add(ns int64) {
 	l.n++
 	l.max = max(l.max, ns)
+	l.sum += max(0, ns)
 	if ns > tooLate {
 		l.over++
 	}
@@ -156,6 +158,9 @@ func upTo(bucket int) int64 {
 	octave, step := (bucket-4)/4, (bucket-4)%4
 	return (int64(step) + 5) << octave * 250
 }
+
+// mean is in ns; 0 of nothing.
+func (l *lateness) mean() int64 { return l.sum / int64(max(1, l.n)) }
 
 // quantile is the upper end of the bucket that holds it.
 func (l *lateness) quantile(q float64) int64 {

@@ -87,6 +87,9 @@ func TestLatenessQuantiles(t *testing.T) {
 			t.Errorf("quantile %g is %g, want %g to a quarter above", c.q, got, c.want)
 		}
 	}
+	if l.mean() != 500_500 {
+		t.Errorf("mean %d", l.mean())
+	}
 	l.add(3 * ms)
 	if l.over != 1 || l.quantile(1) != 3*ms {
 		t.Errorf("over %d, most %d", l.over, l.quantile(1))

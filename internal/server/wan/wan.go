@@ -55,6 +55,7 @@ func (t *tally) read() testbed.LinkStats {
 	defer t.mu.Unlock()
 	s := t.stats
 	s.How = How
+	s.LateMean = t.late.mean()
 	s.LateP50, s.LateP99, s.LateMax, s.LateOver = t.late.quantile(0.5), t.late.quantile(0.99), t.late.max, t.late.over
 	return s
 }
