@@ -72,6 +72,9 @@ func (in *inspection) addConfig(group []linux.Config) {
 	for _, c := range group {
 		in.f.Problems = append(in.f.Problems, c.Problems...)
 		lines = append(lines, c.Lines...)
+		for _, n := range c.NICs {
+			in.f.AddConfigured(n)
+		}
 	}
 	for i := range lines {
 		lines[i].Order = i + 1
@@ -109,6 +112,9 @@ func (in *inspection) linuxFirewall() {
 			rules, tracking := q.count(text)
 			fw.Rules, fw.Tracking, known = rules, &tracking, true
 		}
+	}
+	if in.f.From.Kind == fact.KindTree && fw.Rules == 0 {
+		known = in.sosFirewall(fw) || known
 	}
 	if text, err := in.Read("/etc/nftables.conf"); err == nil && !known {
 		rules, tracking := linux.CountNFT(text)

@@ -14,9 +14,19 @@ import (
 // that an inspection asks for, under their own lines.
 var sosDirs = []string{"kernel", "networking", "firewall_tables", "nftables", "host"}
 
+// sosAliases are commands that sos asks by another line, with the same answer.
+var sosAliases = map[string]string{"nft list ruleset": "nft -a list ruleset"}
+
 // sos is the output of a command that an extracted sos report holds; trees
 // have no other.
 func (in *inspection) sos(command string) (string, bool) {
+	if text, ok := in.sosFile(command); ok || sosAliases[command] == "" {
+		return text, ok
+	}
+	return in.sosFile(sosAliases[command])
+}
+
+func (in *inspection) sosFile(command string) (string, bool) {
 	file := strings.NewReplacer(" ", "_", "/", ".").Replace(command)
 	for _, dir := range sosDirs {
 		p := "/sos_commands/" + dir + "/" + file
@@ -68,4 +78,27 @@ func (in *inspection) sosLinks() {
 		}
 	}
 	slices.SortStableFunc(in.f.NICs, func(a, b fact.NIC) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// sosTables are the files of a report that list iptables' tables. Rules of
+// the table filter may be there twice, and are counted once.
+var sosTables = [][]string{{"iptables -t filter -nvL", "iptables -vnxL"}, {"iptables -t nat -nvL"}, {"iptables -t mangle -nvL"}, {"iptables -t raw -nvL"}}
+
+// sosFirewall counts the rules that a report lists; known is false when it has
+// no list.
+func (in *inspection) sosFirewall(fw *fact.NFT) (known bool) {
+	tracking := fw.Tracking != nil && *fw.Tracking
+	for _, files := range sosTables {
+		for _, command := range files {
+			if text, ok := in.sos(command); ok {
+				rules, tracks := linux.CountIPTablesList(text)
+				fw.Rules, tracking, known = fw.Rules+rules, tracking || tracks, true
+				break
+			}
+		}
+	}
+	if known {
+		fw.Tracking = &tracking
+	}
+	return known
 }

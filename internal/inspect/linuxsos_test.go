@@ -65,3 +65,38 @@ func TestSosReport(t *testing.T) {
 		t.Errorf("%+v", nft)
 	}
 }
+
+// TestSosFirewall: sos lists iptables' tables one by one, and nft with handles.
+func TestSosFirewall(t *testing.T) {
+	const head = " pkts bytes target     prot opt in     out     source               destination\n"
+	filter := "Chain INPUT (policy ACCEPT 90 packets, 9000 bytes)\n" + head + "  12K 1500K ACCEPT     all  --  *      *       0.0.0.0/0            0.0.0.0/0            ctstate RELATED,ESTABLISHED\n" +
+		"1234567   10M DROP       all  --  *      *       198.18.0.0/24        0.0.0.0/0\n\nChain FORWARD (policy DROP 0 packets, 0 bytes)\n" + head
+	nat := "Chain POSTROUTING (policy ACCEPT 0 packets, 0 bytes)\n" + head + "    0     0 MASQUERADE  all  --  *      eth0    198.18.0.0/15        0.0.0.0/0\n"
+	plain := "Chain INPUT (policy ACCEPT 0 packets, 0 bytes)\n" + head + "    0     0 DROP       all  --  *      *       198.18.0.0/24        0.0.0.0/0\n"
+	for _, c := range []struct {
+		name     string
+		files    map[string]string
+		rules    int
+		tracking bool
+	}{
+		{"tables", map[string]string{"sos_commands/firewall_tables/iptables_-t_filter_-nvL": filter, "sos_commands/firewall_tables/iptables_-t_nat_-nvL": nat, "sos_commands/firewall_tables/iptables_-vnxL": filter}, 3, true},
+		{"one list", map[string]string{"sos_commands/networking/iptables_-vnxL": plain}, 1, false},
+		{"nft with handles", map[string]string{"sos_commands/firewall_tables/nft_-a_list_ruleset": "table inet f { # handle 1\n\tchain c { # handle 2\n\t\ttype filter hook forward priority 0; policy drop;\n\t\tct state established accept # handle 3\n\t}\n}\n"}, 1, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.files["proc/meminfo"], c.files["sos_commands/kernel/sysctl_-a"] = "MemTotal: 16000000 kB\n", "kernel.osrelease = 5.14.0-503.el9\n"
+			tree, err := treehost.Open(writeTree(t, c.files))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tree.Close()
+			f, err := Host(context.Background(), tree, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if nft := f.Firewall.NFT; nft == nil || nft.Rules != c.rules || nft.Tracking == nil || *nft.Tracking != c.tracking {
+				t.Errorf("%+v, want %d rules, tracking %v", nft, c.rules, c.tracking)
+			}
+		})
+	}
+}

@@ -162,6 +162,7 @@ func (c *Config) add(p string, number int, text string, m fact.Mechanism, note s
 		}
 		c.Lines = append(c.Lines, fact.Line{File: p, Number: number, Text: text, Name: x.name, Value: x.value, Mechanism: m,
 			Order: len(c.Lines) + 1, Effective: true, Default: shipped(p), Note: note})
+		c.offload(c.Lines[len(c.Lines)-1])
 	}
 }
 

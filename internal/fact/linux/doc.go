@@ -74,4 +74,6 @@ type Config struct {
 	Lines    []fact.Line
 	Problems []fact.Problem
 	Ignored  []fact.Source
+	// NICs are interfaces with what lines ask of their offloads.
+	NICs []fact.NIC
 }

@@ -215,7 +215,8 @@ func ParseListeners(protocol, text string) []fact.Listener {
 func CountNFT(text string) (rules int, tracking bool) {
 	chain, set := false, 0
 	for _, line := range splitLines(text) {
-		s := strings.TrimSpace(line)
+		s, _, _ := strings.Cut(line, " # handle ") // nft -a
+		s = strings.TrimSpace(s)
 		switch {
 		case strings.HasPrefix(s, "chain ") && strings.HasSuffix(s, "{"):
 			chain = true

@@ -1,7 +1,9 @@
 package linux
 
 import (
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -10,13 +12,18 @@ import (
 )
 
 // ReadScripts reads commands that set tunables when interfaces come up or at
-// the end of boot: ifupdown's /etc/network/interfaces, rc.local, cloud-init's
-// bootcmd. They come after sysctl.d.
+// the end of boot: ifupdown's /etc/network/interfaces, Red Hat's ifcfg files,
+// rc.local, cloud-init's bootcmd. They come after sysctl.d.
 func ReadScripts(files Files) Config {
 	var c Config
 	for _, p := range append([]string{"/etc/network/interfaces"}, dropIns(files, "", "/etc/network/interfaces.d")...) {
 		if text, err := files.Read(p); err == nil {
 			c.interfaces(p, text)
+		}
+	}
+	for _, p := range dropIns(files, "", "/etc/sysconfig/network-scripts") {
+		if text, err := files.Read(p); err == nil && strings.HasPrefix(path.Base(p), "ifcfg-") {
+			c.ifcfg(p, text)
 		}
 	}
 	for _, p := range append([]string{"/etc/rc.local", "/etc/rc.d/rc.local"}, dropIns(files, ".cfg", "/etc/cloud/cloud.cfg.d")...) {
@@ -55,6 +62,45 @@ func (c *Config) interfaces(p, text string) {
 		case "up", "pre-up", "post-up":
 			line := strings.NewReplacer("$IFACE", link, "${IFACE}", link).Replace(strings.Join(w[1:], " "))
 			c.add(p, i+1, raw, fact.Conf, "when the interface comes up", commands(line)...)
+		default:
+			c.add(p, i+1, raw, fact.Conf, "", ifupEthtool(link, w)...)
+		}
+	}
+}
+
+// ifupOptions are the beginnings of the keys that Debian's package ethtool
+// brings to interfaces(5), with the option each stands for.
+var ifupOptions = []struct{ key, option string }{{"offload-", "-K"}, {"hardware-dma-ring-", "-G"}, {"hardware-irq-coalesce-", "-C"}, {"ethernet-pause-", "-A"}}
+
+// ifupEthtool translates "offload-gro off".
+func ifupEthtool(link string, w []string) []assignment {
+	for _, o := range ifupOptions {
+		if name, ok := strings.CutPrefix(w[0], o.key); ok && validName(link) && validName(name) {
+			return []assignment{{"ethtool " + o.option + " " + link + " " + name, w[1]}}
+		}
+	}
+	return nil
+}
+
+// ifcfg reads Red Hat's files of an interface, which NetworkManager of RHEL 9
+// still reads: its MTU, and ETHTOOL_OPTS, options of ethtool between semicolons.
+func (c *Config) ifcfg(p, text string) {
+	link := strings.TrimPrefix(path.Base(p), "ifcfg-")
+	for i, raw := range splitLines(text) {
+		key, value, _ := strings.Cut(strings.TrimSpace(raw), "=")
+		value = strings.Trim(value, `"'`)
+		switch {
+		case !validName(link):
+			return
+		case key == "DEVICE" && validName(value):
+			link = value
+		case key == "MTU":
+			c.add(p, i+1, raw, fact.Conf, "", assignment{"link." + link + ".mtu", value})
+		case key == "ETHTOOL_OPTS":
+			value = strings.NewReplacer("${DEVICE}", link, "$DEVICE", link).Replace(value)
+			for _, part := range strings.Split(value, ";") {
+				c.add(p, i+1, raw, fact.Conf, "", ethtoolCommand(strings.Fields(part))...)
+			}
 		}
 	}
 }
@@ -105,10 +151,12 @@ func nmEthtool(link string, e entry) []assignment {
 var netplanOffloads = map[string]string{"receive-checksum-offload": "rx", "transmit-checksum-offload": "tx", "tcp-segmentation-offload": "tso",
 	"tcp6-segmentation-offload": "tx-tcp6-segmentation", "generic-segmentation-offload": "gso", "generic-receive-offload": "gro", "large-receive-offload": "lro"}
 
-// ReadNetplan reads the mtu and the offloads of netplan's devices.
+// ReadNetplan reads the mtu and the offloads of netplan's devices, of all files
+// in the order of their names: a file in /run hides its namesake in /etc
+// (netplan-generate(8)).
 func ReadNetplan(files Files) Config {
 	var c Config
-	for _, p := range dropIns(files, ".yaml", "/etc/netplan") {
+	for _, p := range dropIns(files, ".yaml", "/run/netplan", "/etc/netplan", "/usr/lib/netplan", "/lib/netplan") {
 		text, err := files.Read(p)
 		if err != nil || len(text) > 1<<20 {
 			continue
@@ -122,8 +170,8 @@ func ReadNetplan(files Files) Config {
 		lines := splitLines(text)
 		for _, kind := range []string{"ethernets", "bonds", "bridges", "vlans"} {
 			devices, _ := doc.Network[kind].(map[string]any)
-			for link, v := range devices {
-				keys, _ := v.(map[string]any)
+			for _, link := range slices.Sorted(maps.Keys(devices)) {
+				keys, _ := devices[link].(map[string]any)
 				c.netplanDevice(p, lines, link, keys)
 			}
 		}

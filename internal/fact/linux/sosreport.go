@@ -1,6 +1,7 @@
 package linux
 
 import (
+	"slices"
 	"strings"
 
 	"linerate/internal/fact"
@@ -45,3 +46,22 @@ func ParseDriver(name, text string) fact.NIC {
 	}
 	return n
 }
+
+// CountIPTablesList counts the rules of `iptables -nvL`, which sos reports keep
+// of each table: lines that begin with a number of packets.
+func CountIPTablesList(text string) (rules int, tracking bool) {
+	for _, line := range splitLines(text) {
+		w := strings.Fields(line)
+		if len(w) < 3 || w[0][0] < '0' || w[0][0] > '9' {
+			continue
+		}
+		rules++
+		for _, word := range w {
+			tracking = tracking || slices.Contains(trackingWords, word)
+		}
+	}
+	return rules, tracking
+}
+
+// trackingWords are matches and targets of iptables that need connections tracked.
+var trackingWords = []string{"ctstate", "state", "ctstatus", "connlimit", "MASQUERADE", "SNAT", "DNAT", "REDIRECT", "CONNMARK", "CT"}

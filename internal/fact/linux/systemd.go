@@ -52,9 +52,13 @@ func ReadLinkFiles(files Files) Config {
 			note = NeverMatched
 		}
 		entries := ini(text)
+		device := linkDevice(entries)
 		for _, e := range entries {
 			if e.section != "Match" {
 				c.add(p, e.number, e.text, fact.Udev, note, assignment{"systemd.link." + stem(p) + "." + e.key, e.value})
+			}
+			if e.section == "Link" && !catchAll && len(c.Lines) > 0 {
+				c.ask(device, linkFeatures[e.key], c.Lines[len(c.Lines)-1])
 			}
 		}
 		catchAll = catchAll || matchesAll(entries)

@@ -1,0 +1,75 @@
+package linux
+
+import (
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+// features are ethtool's short names of what `ethtool -k` lists in full.
+var features = map[string]string{"rx": "rx-checksumming", "tx": "tx-checksumming", "sg": "scatter-gather", "tso": "tcp-segmentation-offload",
+	"ufo": "udp-fragmentation-offload", "gso": "generic-segmentation-offload", "gro": "generic-receive-offload", "lro": "large-receive-offload",
+	"rxvlan": "rx-vlan-offload", "txvlan": "tx-vlan-offload", "ntuple": "ntuple-filters", "rxhash": "receive-hashing"}
+
+// linkFeatures are the keys of systemd.link(5) that switch them.
+var linkFeatures = map[string]string{"ReceiveChecksumOffload": "rx-checksumming", "TransmitChecksumOffload": "tx-checksumming",
+	"TCPSegmentationOffload": "tcp-segmentation-offload", "TCP6SegmentationOffload": "tx-tcp6-segmentation", "GenericSegmentationOffload": "generic-segmentation-offload",
+	"GenericReceiveOffload": "generic-receive-offload", "GenericReceiveOffloadHardware": "rx-gro-hw", "LargeReceiveOffload": "large-receive-offload",
+	"ReceiveVLANCTAGHardwareAcceleration": "rx-vlan-offload", "TransmitVLANCTAGHardwareAcceleration": "tx-vlan-offload",
+	"ReceiveVLANCTAGFilter": "rx-vlan-filter"}
+
+// offload notes what a line "ethtool -K IF feature=on" asks of an interface.
+func (c *Config) offload(l fact.Line) {
+	rest, ok := strings.CutPrefix(l.Name, "ethtool -K ")
+	link, feature, ok2 := strings.Cut(rest, " ")
+	if !ok || !ok2 || link == "*" || !l.Effective {
+		return
+	}
+	if long := features[feature]; long != "" {
+		feature = long
+	}
+	c.ask(link, feature, l)
+}
+
+// ask notes that a line switches a feature of an interface.
+func (c *Config) ask(link, feature string, l fact.Line) {
+	on, ok := onOff[strings.ToLower(l.Value)]
+	if !ok || feature == "" || !validName(link) || len(c.NICs) >= fact.MaxNICs {
+		return
+	}
+	if on == "0" {
+		feature = "-" + feature
+	}
+	c.NICs = append(c.NICs, fact.NIC{Name: link, Kind: kindOf(link), Configured: []fact.Line{l}, ConfigFlags: []string{feature}})
+}
+
+// kindOf is what an interface's name tells where nothing else does: the names
+// of udev and of the kernel (systemd.net-naming-scheme(7)).
+func kindOf(name string) string {
+	switch {
+	case strings.ContainsAny(name, "./@:"):
+		return fact.KindVLAN
+	case strings.HasPrefix(name, "eth"), strings.HasPrefix(name, "en"):
+		return fact.KindEthernet
+	case strings.HasPrefix(name, "bond"), strings.HasPrefix(name, "team"):
+		return fact.KindLAGG
+	case strings.HasPrefix(name, "br"):
+		return fact.KindBridge
+	}
+	return ""
+}
+
+// linkDevice is the one interface that a .link file is about: the name that it
+// gives, or the one that it matches; "" where it matches by anything else.
+func linkDevice(entries []entry) string {
+	device := ""
+	for _, e := range entries {
+		if e.section == "Link" && e.key == "Name" {
+			return e.value
+		}
+		if e.section == "Match" && e.key == "OriginalName" && !strings.ContainsAny(e.value, "*?[!, ") {
+			device = e.value
+		}
+	}
+	return device
+}
