@@ -43,12 +43,14 @@ func (a *auditor) coverage() Coverage {
 			v.RunningKnown += count(known)
 		}
 		i := slices.IndexFunc(s.Lines, func(l fact.Line) bool { return !l.Default })
-		if i < 0 {
-			continue
+		if i < 0 || !known && a.bootWord(s.Name) {
+			continue // nobody's, or no tuning
 		}
 		v.Set++
 		v.SetKnown += count(known)
 		switch {
+		case !known && s.Namespace == fact.RC:
+			v.Unjudged = append(v.Unjudged, Unjudged{clean(s.Name), "variables of rc.conf for scripts that the catalogue does not know"})
 		case !known:
 			v.Unjudged = append(v.Unjudged, Unjudged{clean(s.Name), "not in the catalogue"})
 		case rec.At(a.f.Release).IsFormula() && a.env.Unknown(rec.At(a.f.Release).Formula) && !a.decided(s, rec):

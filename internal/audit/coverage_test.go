@@ -9,6 +9,9 @@ import (
 	"linerate/internal/fact"
 )
 
+// portVariable is why a port's variable of rc.conf is not judged.
+const portVariable = "variables of rc.conf for scripts that the catalogue does not know"
+
 // TestCoverage: what was counted, and that a host is only called well where
 // all that its files set could be judged.
 func TestCoverage(t *testing.T) {
@@ -27,11 +30,11 @@ func TestCoverage(t *testing.T) {
 		{name: "none known", os: fact.Linux, live: map[string]string{"net.core.somaxconn": "4096", "vm.swappiness": "60"},
 			want: audit.Coverage{Running: 2}, says: "the catalogue knows none of this host's settings; it cannot judge them\ncoverage: 2 values running, none in the catalogue.", never: "leave it"},
 		{name: "none of the files known", files: map[string]string{"/etc/rc.conf": `port_flags="-x"`}, live: map[string]string{"net.t.run": "5"},
-			want: audit.Coverage{Set: 1, Running: 1, RunningKnown: 1, Unjudged: []audit.Unjudged{{Name: "port_flags", Why: "not in the catalogue"}}},
+			want: audit.Coverage{Set: 1, Running: 1, RunningKnown: 1, Unjudged: []audit.Unjudged{{Name: "port_flags", Why: portVariable}}},
 			says: "the catalogue knows none of what the files set; it cannot judge that", never: "leave it"},
 		{name: "one of two", files: map[string]string{"/etc/sysctl.conf": "net.t.run=6", "/etc/rc.conf": `port_flags="-x"`},
-			want: audit.Coverage{Set: 2, SetKnown: 1, Unjudged: []audit.Unjudged{{Name: "port_flags", Why: "not in the catalogue"}}},
-			says: "nothing to say of what could be judged\n2 lines read; nothing to say of 2\ncoverage: files set 2 names, 1 in the catalogue. Not judged (not in the\n  catalogue): port_flags.", never: "leave it"},
+			want: audit.Coverage{Set: 2, SetKnown: 1, Unjudged: []audit.Unjudged{{Name: "port_flags", Why: portVariable}}},
+			says: "nothing to say of what could be judged\n2 lines read; nothing to say of 2\ncoverage: files set 2 names, 1 in the catalogue. Not judged (variables of\n  rc.conf for scripts that the catalogue does not know): port_flags.", never: "leave it"},
 		{name: "a default that hangs on memory", files: map[string]string{"/boot/loader.conf": `net.t.computed="8000000"`},
 			want: audit.Coverage{Set: 1, SetKnown: 1, Unjudged: []audit.Unjudged{{Name: "net.t.computed", Why: "its default is computed from what is not known of the host"}}},
 			says: "Not judged (its default is\n  computed from what is not known of the host): net.t.computed."},
@@ -63,5 +66,14 @@ func TestCoverage(t *testing.T) {
 				t.Errorf("%s\nwant %q, and never %q", b.String(), c.says, c.never)
 			}
 		})
+	}
+}
+
+// TestBootWords: what is booted is no tuning, and is not counted as such.
+func TestBootWords(t *testing.T) {
+	f := tree(t, "6.12", map[string]string{"/etc/default/grub": `GRUB_CMDLINE_LINUX="root=/dev/vda1 rootflags=subvol=a rd.lvm.lv=a/b quiet mitigations=off nosuch=1"`})
+	c := run(t, f, "endpoint").Coverage
+	if c.Set-c.SetKnown != 1 || len(c.Unjudged) != 1 || c.Unjudged[0].Name != "cmdline.nosuch" {
+		t.Errorf("%+v", c)
 	}
 }

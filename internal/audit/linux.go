@@ -45,6 +45,11 @@ func (a *auditor) distributionSets(name string) bool {
 	return slices.ContainsFunc(a.Rules.Distributions, func(p string) bool { return globs(p, name) })
 }
 
+// bootWord reports a parameter that says what is booted, not how it runs.
+func (a *auditor) bootWord(name string) bool {
+	return slices.ContainsFunc(a.Rules.BootWords, func(p string) bool { return globs(p, name) })
+}
+
 // linuxMisplaced reports lines of Linux in a file that has no power over the
 // name.
 func (a *auditor) linuxMisplaced(j judged) []candidate {
@@ -155,7 +160,7 @@ func (a *auditor) linuxFiles() []candidate {
 			f.Fix = "Give the file a name that sorts before, such as 10-" + strings.TrimLeft(base(l.File), "0123456789-") + "."
 			f.Sources = []string{"systemd.link(5)"}
 		case linux.Replaced:
-			if slices.ContainsFunc(a.Rules.Cosmetic, func(p string) bool { return globs(p, l.Name) }) {
+			if a.bootWord(l.Name) {
 				continue
 			}
 			f.Action = Change

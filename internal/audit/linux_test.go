@@ -116,3 +116,14 @@ func TestLinuxPlaces(t *testing.T) {
 		})
 	}
 }
+
+// TestOlderThanTheFamilies: that no kernel has a name is said of releases only
+// of which the catalogue has all.
+func TestOlderThanTheFamilies(t *testing.T) {
+	for rel, want := range map[string]audit.Severity{"5.10": audit.Warning, "5.14.0-503.el9_5.x86_64": audit.Warning, "4.18.0-553.el8_10.x86_64": audit.Info} {
+		r := run(t, tree(t, rel, map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.vendor_fast_path=1"}), "endpoint")
+		if len(r.Findings) != 1 || r.Findings[0].Severity != want {
+			t.Errorf("%s: %+v, want one %s", rel, r.Findings, want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 	"linerate/internal/fact"
+	"linerate/internal/fact/release"
 	"linerate/internal/hint"
 	"linerate/internal/tunable"
 	"slices"
@@ -53,7 +54,7 @@ func (a *auditor) unknown(j judged) []candidate {
 	case a.whole(j):
 		f.Severity, f.Action = Warning, Remove
 		f.Message = fmt.Sprintf("no kernel of kernel.org from 5.10 on has %s", j.Name)
-		f.Why = "The catalogue has every name of this family. A misspelling, a name of long ago, or a patch of whoever built the kernel. " + a.consequence(j.Mechanism)
+		f.Why = "The catalogue has every name of this family. A misspelling, a name of long ago, or an addition of the distribution's own. " + a.consequence(j.Mechanism)
 		f.Fix = "Remove the line, unless the host answers: " + ask(a.f.OS, j.Name)
 	case j.Mechanism == fact.Sysctl || j.Mechanism == fact.Loader && strings.Contains(j.Name, "."):
 		as, f.Severity, f.Action = unjudged, Info, Measure
@@ -66,9 +67,13 @@ func (a *auditor) unknown(j judged) []candidate {
 	return one(as, f)
 }
 
+// wholeSince is the first release of which the catalogue has those families:
+// of an older kernel it knows what later ones still had.
+var wholeSince = release.MustParse("5.10")
+
 // whole reports a sysctl of a family of which the catalogue has all.
 func (a *auditor) whole(j judged) bool {
-	return j.Mechanism == fact.Sysctl && a.f.OS == fact.Linux &&
+	return j.Mechanism == fact.Sysctl && a.f.OS == fact.Linux && (a.f.Release.IsZero() || !a.f.Release.Before(wholeSince)) &&
 		slices.ContainsFunc(a.Rules.Whole, func(p string) bool { return strings.HasPrefix(j.Name, p) })
 }
 

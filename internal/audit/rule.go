@@ -135,9 +135,9 @@ type Lists struct {
 	// Whole are the beginnings of names of which the catalogue has all that
 	// kernel.org's kernels of its releases have.
 	Whole []string `yaml:"whole"`
-	// Cosmetic are names (globs) that change what a boot shows, not what it
-	// does.
-	Cosmetic []string `yaml:"cosmetic"`
+	// BootWords are parameters of the command line (globs) that say what is
+	// booted and what a boot shows, not how the host runs.
+	BootWords []string `yaml:"boot_words"`
 	// NotGeneric are kernel options that GENERIC is built without.
 	NotGeneric []string `yaml:"not_generic"`
 }
@@ -161,7 +161,7 @@ func (l *Lists) merge(o Lists, file string) error {
 	l.Repeatable = append(l.Repeatable, o.Repeatable...)
 	l.Policies = append(l.Policies, o.Policies...)
 	l.Whole = append(l.Whole, o.Whole...)
-	l.Cosmetic = append(l.Cosmetic, o.Cosmetic...)
+	l.BootWords = append(l.BootWords, o.BootWords...)
 	l.NotGeneric = append(l.NotGeneric, o.NotGeneric...)
 	return nil
 }
