@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -322,6 +323,24 @@ func TestShellStandsDeepNesting(t *testing.T) {
 		if v, _ := c.Effective("a"); v != "1" {
 			t.Errorf("%q: a is %q", opener, v)
 		}
+	}
+}
+
+// TestShellBoundsLines: as many facts as a line has statements do not each
+// carry a copy of it.
+func TestShellBoundsLines(t *testing.T) {
+	c := ReadRC(tree{"/etc/rc.conf": strings.Repeat("x y;", 8000) + strings.Repeat("z", 65_000) + "\nb=1\n"})
+	if len(c.Problems) != 8001 {
+		t.Errorf("%d problems", len(c.Problems))
+	}
+	first := c.Problems[0].Text
+	for _, p := range c.Problems {
+		if len(p.Text) > maxRaw+len("…") || unsafe.StringData(p.Text) != unsafe.StringData(first) {
+			t.Fatalf("%d bytes of text, a copy", len(p.Text))
+		}
+	}
+	if l := c.Lines[0]; l.Number != 2 || l.Text != "b=1" {
+		t.Errorf("then %+v", l)
 	}
 }
 

@@ -17,6 +17,11 @@ type shell struct {
 	isDefault bool
 
 	pos, line int
+	begin     int // of the physical line at pos
+	said      struct {
+		begin int
+		text  string
+	}
 	// open are the compound commands (if, case, loops, functions) that are
 	// not closed yet: what stands inside is conditional. So is what follows
 	// && or ||, which joined says.
@@ -52,13 +57,13 @@ func (s *shell) inside(opener string) bool {
 func (s *shell) run() {
 	for s.pos < len(s.text) && s.count < maxLines {
 		s.count++
-		start, line := s.pos, s.line
+		start, line, begin := s.pos, s.line, s.begin
 		words, end := s.statement()
 		if s.pos == start { // never stand still on odd input
 			s.advance()
 			continue
 		}
-		s.execute(words, line, s.raw(start), end)
+		s.execute(words, line, s.raw(begin, start), end)
 		s.joined = end == "&&" || end == "||" || s.joined && end == "|"
 	}
 }
@@ -74,13 +79,22 @@ type word struct {
 	bare bool
 }
 
-// raw is the first physical line of a statement, as written.
-func (s *shell) raw(start int) string {
-	begin := strings.LastIndexByte(s.text[:start], '\n') + 1
-	if rest := s.text[begin:]; strings.TrimSpace(s.text[begin:start]) == "" {
-		begin += len(rest) - len(strings.TrimLeft(rest, "\n"))
+// maxRaw is how much of a line is kept as it was written: as many facts as it
+// has statements carry it.
+const maxRaw = 4 << 10
+
+// raw is the first physical line of a statement that starts on the line at
+// begin, as written. Statements of one line share the text.
+func (s *shell) raw(begin, start int) string {
+	for begin == start && begin < len(s.text) && s.text[begin] == '\n' {
+		begin, start = begin+1, start+1
 	}
-	return strings.TrimSuffix(firstWhole(s.text[begin:]), "\r")
+	if s.said.text == "" || s.said.begin != begin {
+		rest := s.text[begin:min(len(s.text), begin+maxRaw+1)]
+		l, _, _ := strings.Cut(rest, "\n")
+		s.said.begin, s.said.text = begin, strings.TrimSuffix(clip(l, maxRaw), "\r")
+	}
+	return s.said.text
 }
 
 func firstWhole(s string) string {
@@ -91,6 +105,7 @@ func firstWhole(s string) string {
 func (s *shell) advance() {
 	if s.text[s.pos] == '\n' {
 		s.line++
+		s.begin = s.pos + 1
 	}
 	s.pos++
 }

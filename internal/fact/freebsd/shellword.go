@@ -267,7 +267,7 @@ func (w *wordReader) alternative(name, value, op string, set bool) {
 		}
 		if plain && op[0] == '=' {
 			line := w.line
-			w.assign(word{text: name + "=" + other, eq: len(name), known: true}, line, w.raw(w.pos))
+			w.assign(word{text: name + "=" + other, eq: len(name), known: true}, line, w.raw(w.begin, w.pos))
 		}
 	case '+':
 		if !set {
