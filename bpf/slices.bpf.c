@@ -31,6 +31,7 @@ struct slices_control {
 	__u32 warm;	/* and before the first slice of each lane */
 	__u32 slices;	/* in entries */
 	__u32 permit;	/* begin only slices below this one */
+	__u32 least;	/* slices before which the limit ends nothing */
 };
 
 volatile struct slices_control control = {};
@@ -154,7 +155,7 @@ static __always_inline void enter(void)
 
 	if (index == control.round)
 		state.warmed = state.now;
-	if (index >= control.slices || (state.warmed && state.now - state.warmed >= control.limit && index % control.round == 0)) {
+	if (index >= control.slices || (state.warmed && index >= control.least && state.now - state.warmed >= control.limit && index % control.round == 0)) {
 		finish();
 		return;
 	}

@@ -79,7 +79,7 @@ func (r *run) forbids(v study.Variant) string {
 }
 
 // systems are the operating systems of the DUTs of testbeds.
-var systems = map[string]string{testbed.KindNetns: "linux", "jail": "freebsd"}
+var systems = map[string]string{testbed.KindNetns: "linux", testbed.KindJails: "freebsd"}
 
 func unavailable(t study.Trial, why string) study.Trial {
 	t.Unavailable = why

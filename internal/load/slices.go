@@ -44,16 +44,26 @@ type Slice struct {
 type SlicePlan struct {
 	// Order names the lane of each slice: whole rounds, each with every lane
 	// once, or Turn times in a row. The run ends with it, or with the round
-	// in which Limit has passed since the end of the first.
+	// in which Limit has passed since the end of the first, if there are Least
+	// slices by then.
 	Order []uint8
 	Turn  int // 0: 1
 	Limit time.Duration
+	// Least is how many slices are sent however long they take: a slow machine
+	// needs more time to tell as much.
+	Least int
 	Slice time.Duration // a slice's least measured time
 	Guard int           // frames of a lane before its slice, not measured
 	Warm  int           // the same before its first slice
 	// Before, if not nil, is called before each turn with its lane, while no
 	// traffic runs.
 	Before func(lane int) error
+}
+
+// Over reports whether the run ends before the i-th slice, given the time since
+// the end of the first of its rounds of round slices.
+func (p SlicePlan) Over(i, round int, since time.Duration) bool {
+	return i >= max(round, p.Least) && i%round == 0 && since >= p.Limit
 }
 
 // LaneAccount is what was sent over a lane and what arrived, guards included:

@@ -116,7 +116,8 @@ func (s *Spec) Slicing(p Part, how Interleaving, seed uint64, block, attempt, la
 		plan.Turn = turnSlices
 	}
 	turn := max(1, plan.Turn)
-	most := min(maxSlices, int(plan.Limit/plan.Slice)+2*lanes*turn)
+	plan.Least = leastRounds * lanes
+	most := min(maxSlices, max(int(plan.Limit/plan.Slice), plan.Least)+2*lanes*turn)
 	for _, lane := range Rounds(p, seed, block, attempt, lanes, most/turn) {
 		plan.Order = append(plan.Order, slices.Repeat([]uint8{lane}, turn)...)
 	}
@@ -370,8 +371,13 @@ func judgeSlices(g Gates, o Observation) (metrics map[string]float64, reasons []
 	return metrics, append(reasons, costGates(g, o, metrics)...)
 }
 
-// minRounds is how many good rounds a robust mean over them takes.
-const minRounds = 20
+const (
+	// minRounds is how many good rounds a robust mean over them takes.
+	minRounds = 20
+	// leastRounds are sent however slow the machine is: half of them may be
+	// disturbed.
+	leastRounds = 2 * minRounds
+)
 
 // String lists the counts that are not zero.
 func (d Disturbed) String() string {

@@ -151,6 +151,9 @@ func TestTurnsOfManySlices(t *testing.T) {
 	if plan.Turn < 2 || len(plan.Order)%(4*plan.Turn) != 0 {
 		t.Fatalf("turns of %d, %d slices", plan.Turn, len(plan.Order))
 	}
+	if plan.Least < leastRounds*4 || plan.Least > len(plan.Order) {
+		t.Errorf("at least %d slices of %d", plan.Least, len(plan.Order))
+	}
 	in := Instance{Arms: simArms, Control: "none"}
 	for i, lane := range plan.Order {
 		if lane != plan.Order[i/plan.Turn*plan.Turn] {

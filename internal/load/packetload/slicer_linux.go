@@ -106,7 +106,7 @@ func (s *slicer) turns(ctx context.Context, all []laneEnds, p load.SlicePlan, ou
 		if i == round {
 			warmed = clock.Now()
 		}
-		if i > 0 && i%round == 0 && clock.Now()-warmed >= uint64(p.Limit) || ctx.Err() != nil {
+		if p.Over(i, round, time.Duration(clock.Now()-warmed)) || ctx.Err() != nil {
 			break
 		}
 		if p.Before != nil && i%turn == 0 {

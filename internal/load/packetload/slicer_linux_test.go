@@ -55,4 +55,8 @@ func TestSlicer(t *testing.T) {
 			t.Errorf("lane %d: %+v", i, l)
 		}
 	}
+	plan.Limit, plan.Least = time.Nanosecond, 4
+	if got, err := s.Run(context.Background(), lanes, plan); err != nil || len(got.Slices) != 6 {
+		t.Errorf("%d slices, %v; want 6: whole rounds, 4 at least", len(got.Slices), err)
+	}
 }

@@ -151,7 +151,7 @@ func (s *slicer) rearm(lanes []load.Lane, p load.SlicePlan, run uint16) error {
 	c := slicesSlicesControl{
 		Limit: uint64(p.Limit), Run: runWord(run), Slice: uint64(p.Slice), Batch: batch,
 		Round: uint32(len(lanes) * max(1, p.Turn)), Turn: uint32(max(1, p.Turn)), First: firstStream, Guard: batches(p.Guard), Warm: batches(p.Warm),
-		Slices: uint32(len(p.Order)), Permit: math.MaxUint32,
+		Slices: uint32(len(p.Order)), Least: uint32(p.Least), Permit: math.MaxUint32,
 	}
 	if p.Before != nil {
 		c.Permit = 0

@@ -110,6 +110,11 @@ func TestSlicerStops(t *testing.T) {
 	if n := len(got.Slices); n == 0 || n%2 != 0 || n >= len(plan.Order) {
 		t.Errorf("%d slices in 50 ms", n)
 	}
+	slow := plan
+	slow.Limit, slow.Least = time.Nanosecond, 7
+	if got, err := made.Run(context.Background(), all, slow); err != nil || len(got.Slices) != 8 {
+		t.Errorf("%d slices, %v; want 8: whole rounds, 7 at least", len(got.Slices), err)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
 	defer cancel()
 	plan.Limit = time.Minute

@@ -67,7 +67,7 @@ type slicesSlicesControl struct {
 	Warm   uint32
 	Slices uint32
 	Permit uint32
-	_      [4]byte
+	Least  uint32
 }
 
 type slicesSlicesEntry struct {
