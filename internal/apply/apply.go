@@ -275,8 +275,8 @@ func pastOf(ctx context.Context, m Machine, id string) (past Past, over bool) {
 }
 
 // past finds a transaction that is over.
-func (s Status) past(id string) (Past, bool) {
-	for _, p := range s.History {
+func (st Status) past(id string) (Past, bool) {
+	for _, p := range st.History {
 		if p.ID == id {
 			return p, true
 		}

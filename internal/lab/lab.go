@@ -135,6 +135,10 @@ func (r *run) all(ctx context.Context) error {
 		if r.skip(part) {
 			continue
 		}
+		part, ok = r.task.Spec.Resolve(part, r.task.Done)
+		if !ok {
+			return hint.With(fmt.Errorf("part %s offers a share of the control's capacity, and no trial has shown that", part.Name), "the trials before it measured nothing; resume the study, or write loads in frames per second")
+		}
 		do := r.one
 		switch {
 		case part.Mode == testbed.Serve:
@@ -148,10 +152,11 @@ func (r *run) all(ctx context.Context) error {
 	}
 }
 
-// skip passes over parts whose mode this machine cannot have.
+// skip passes over parts whose mode this machine cannot have, or whose load it
+// cannot offer.
 func (r *run) skip(p study.Part) bool {
 	_, gone := r.out.Unavailable[string(p.Mode)]
-	return gone
+	return gone || r.task.Spec.OutOfReach(p, r.task.Done) != ""
 }
 
 // enter brings up the mode's testbed. The primary metric's mode must be had;

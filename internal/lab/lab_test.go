@@ -318,3 +318,37 @@ func TestModeWithoutATestbed(t *testing.T) {
 		t.Errorf("%d trials, unavailable %v, %v", n, out.Unavailable, err)
 	}
 }
+
+// TestShareOfCapacity: a load in shares of the capacity is what was measured
+// just before, and one beyond the generator is passed over.
+func TestShareOfCapacity(t *testing.T) {
+	s := parse(t, `name: sim
+question: q
+variants: [{name: none}, {name: rules, settings: [{nft: {linear: 100}}]}]
+parts:
+  - {name: at-max, mode: overload, blocks: 2, seconds: 0.5}
+  - {name: half, mode: overload, rate: 50%, blocks: 1, seconds: 0.5}
+  - {name: most, mode: overload, rate: 1000%, blocks: 1, seconds: 0.5}
+metrics: [{metric: loss_ratio, part: half, primary: true}]
+`)
+	trials, _, err := simulate(t, &bedtest.Simulated{}, Task{Spec: s, Seed: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	capacity, _ := s.Capacity(trials)
+	n := 0
+	for _, tr := range trials {
+		if tr.Part == "most" {
+			t.Error("a load beyond the generator was run")
+		}
+		if tr.Part == "half" {
+			n++
+			if got := tr.Observed.Sent.TargetPPS; got < 0.49*capacity || got > 0.51*capacity {
+				t.Errorf("offered %.0f pps, half of %.0f was asked for", got, capacity)
+			}
+		}
+	}
+	if n != 3 {
+		t.Errorf("%d trials at half the capacity", n)
+	}
+}

@@ -182,7 +182,7 @@ func (p *htmlPage) charts(s study.Spec, r study.Results) {
 			p.searchCharts(r, part)
 			continue
 		}
-		at := "part " + part.Name + ", offered: " + string(part.Rate)
+		at := "part " + part.Name + ", offered: " + part.Rate.Words()
 		p.Loads = append(p.Loads, picture(at, "", func(w float64) string { return offeredDelivered(r, part.Name, w) })...)
 		p.Latencies = append(p.Latencies, picture(at, "", func(w float64) string { return latencies(r, part.Name, w) })...)
 	}
@@ -418,8 +418,8 @@ func method(s study.Spec, r study.Results) []string {
 			out = append(out, searchMethod(p))
 			continue
 		}
-		out = append(out, fmt.Sprintf("Part %s (mode overload, offered %s, %d blocks of %g s trials): the router's ingress has a CPU of its own and is offered more than it can forward. "+
-			"The rate it then forwards is the forwarding rate of RFC 2285, not a throughput.", p.Name, p.Rate, p.Blocks, p.Seconds))
+		out = append(out, fmt.Sprintf("Part %s (mode overload, %d blocks of %g s trials): the router's ingress has a CPU of its own and is offered %s. "+
+			"The rate it then forwards is the forwarding rate of RFC 2285, not a throughput.", p.Name, p.Blocks, p.Seconds, offeredWords(p.Rate)))
 	}
 	return out
 }
@@ -465,6 +465,14 @@ func invalids(r study.Results) []invalidLine {
 		}
 	}
 	return out
+}
+
+// offeredWords say what a router is offered.
+func offeredWords(r study.Rate) string {
+	if r.IsMax() {
+		return "all that the generator can send"
+	}
+	return r.Words()
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -18,10 +18,13 @@ func Analyse(s Spec, seed uint64, env Environment, trials []Trial) Results {
 		Trials: append([]Trial{}, trials...), Verdicts: []Verdict{}, Control: s.Control,
 		Unavailable: unavailable(trials), Warnings: []string{},
 	}
-	_, more := Next(s, seed, trials, func(p Part) bool { return env.Unavailable[string(p.Mode)] != "" })
+	_, more := Next(s, seed, trials, func(p Part) bool { return env.Unavailable[string(p.Mode)] != "" || s.OutOfReach(p, trials) != "" })
 	r.Complete = !more
 	r.spanTime()
 	for _, g := range s.Metrics {
+		if p, _ := s.Part(g.Part); s.OutOfReach(p, trials) != "" {
+			continue
+		}
 		r.Verdicts = append(r.Verdicts, verdicts(s, g, seed, trials)...)
 	}
 	r.compareAA(s, seed)
@@ -225,6 +228,7 @@ func (r *Results) warn(s Spec) {
 	if valid, all := Valid(r.Trials); valid < all {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d trials are invalid; they are in the record, with reasons, and in no verdict", all-valid, all))
 	}
+	r.warnOutOfReach(s)
 	r.warnCarryOver()
 	r.warnDrops()
 	for _, mode := range slices.Sorted(maps.Keys(r.Environment.Unavailable)) {

@@ -166,6 +166,9 @@ func (s *Spec) checkParts() *problem {
 		if _, err := s.Offers(p).sizes(); err != nil {
 			return wrong(path+".imix", "%v", err).advise("%s", hint.Of(err))
 		}
+		if bad := s.checkShare(i, path); bad != nil {
+			return bad
+		}
 		if bad := p.check(path); bad != nil {
 			return bad
 		}
@@ -183,8 +186,8 @@ func (p Part) check(path string) *problem {
 	if bad := oneOf(path+".mode", string(p.Mode), string(testbed.Cost), string(testbed.Overload), string(testbed.Serve)); bad != nil {
 		return bad
 	}
-	if _, err := p.Rate.Parse(); err != nil {
-		return wrong(path+".rate", "%v", err).advise("%s", hint.Of(err))
+	if _, err := p.Rate.Parse(); err != nil && !p.Rate.isShare() {
+		return wrong(path+".rate", "%v", err).advise("%s; or a share of the control's capacity (80%%)", hint.Of(err))
 	}
 	switch {
 	case !nameRE.MatchString(p.Name):

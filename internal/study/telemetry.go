@@ -110,8 +110,8 @@ func (s *Spec) insideParts() (parts []Part) {
 			continue
 		}
 		seen[p.Mode] = true
-		if p.Search != nil {
-			p.Search, p.Rate = nil, "max"
+		if p.Search != nil || p.Rate.isShare() {
+			p.Search, p.Rate = nil, MaxRate
 		}
 		parts = append(parts, p)
 	}
