@@ -83,6 +83,8 @@ func TestLinuxPlaces(t *testing.T) {
 		{"more entries than hashsize has rows", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.netfilter.nf_conntrack_max=9000000", "/etc/modprobe.d/x.conf": "options nf_conntrack hashsize=65536"}, "LR-COUPLED", "", true},
 		{"as many entries as hashsize asks for", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.netfilter.nf_conntrack_max=9000000", "/etc/modprobe.d/x.conf": "options nf_conntrack hashsize=2250000"}, "LR-COUPLED", "", false},
 		{"buckets set over hashsize", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.netfilter.nf_conntrack_max=9000000\nnet.netfilter.nf_conntrack_buckets=65536", "/etc/modprobe.d/x.conf": "options nf_conntrack hashsize=2250000"}, "LR-COUPLED", "", true},
+		{"redirects on a host: or", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.all.accept_redirects=0"}, "LR-PERDEVICE", "", true},
+		{"redirects on a router: and", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.all.accept_redirects=0\nnet.ipv4.ip_forward=1"}, "LR-PERDEVICE", "", false},
 		{"or: default is on", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.all.send_redirects=0"}, "LR-PERDEVICE", "", true},
 		{"or: default off too", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.all.send_redirects=0\nnet.ipv4.conf.default.send_redirects=0"}, "LR-PERDEVICE", "", false},
 		{"and: all alone", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.all.bc_forwarding=1"}, "LR-PERDEVICE", "", true},
@@ -114,6 +116,55 @@ func TestLinuxPlaces(t *testing.T) {
 				t.Errorf("%s: want %v; said %v", c.rule, c.want, said(r, audit.Info))
 			}
 		})
+	}
+}
+
+// TestLinuxValues: numbers as the kernel's own parser takes them (probed on
+// 6.18 in a namespace).
+func TestLinuxValues(t *testing.T) {
+	for line, want := range map[string]string{
+		"net.core.rmem_max = 16M":                           "error",
+		"net.ipv4.tcp_rmem = 4096 131072 16M":               "error",
+		"net.ipv4.tcp_rmem = 4096,131072,16777216":          "error",
+		"net.ipv4.tcp_rmem = \"4096 131072 16777216\"":      "error",
+		"net.ipv4.tcp_rmem = 4096 131072 16777216 33554432": "warning",
+		"net.ipv4.tcp_rmem = 4096 131072 16777216 # bigger": "",
+		"net.ipv4.tcp_keepalive_time = 600 # ten minutes":   "",
+		"net.ipv4.tcp_keepalive_time = 600s":                "error",
+		"net.core.rmem_max = 0x1000000":                     "",
+	} {
+		r := run(t, tree(t, "6.12", map[string]string{"/etc/sysctl.d/x.conf": line}), "web")
+		got := ""
+		for _, f := range r.Findings {
+			if f.Rule() == "LR-RANGE" {
+				got = string(f.Severity)
+			}
+		}
+		if got != want {
+			t.Errorf("%s: LR-RANGE %q, want %q", line, got, want)
+		}
+	}
+	f := tree(t, "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.tcp_syncookies = 1 # on\nkernel.core_pattern = 1 # x\n"})
+	if v, _ := f.Value("net.ipv4.tcp_syncookies"); v != "1" {
+		t.Errorf("a number with a comment is %q", v)
+	}
+}
+
+// TestDistributionsOwn: what distributions add to a kernel is no error there.
+func TestDistributionsOwn(t *testing.T) {
+	for _, c := range []struct {
+		release, name string
+		want          audit.Severity
+	}{
+		{"6.12.43+deb13-amd64", "kernel.unprivileged_userns_clone", audit.Info},
+		{"6.12", "kernel.unprivileged_userns_clone", audit.Error},
+		{"5.14.0-503.11.1.el9_5.x86_64", "net.ipv4.tcp_plb_enabled", audit.Info},
+		{"5.15.0-119-generic", "net.ipv4.tcp_plb_enabled", audit.Error},
+	} {
+		r := run(t, tree(t, c.release, map[string]string{"/etc/sysctl.d/x.conf": c.name + "=0"}), "web")
+		if len(r.Findings) == 0 || r.Findings[0].Severity != c.want {
+			t.Errorf("%s on %s: %+v, want %s", c.name, c.release, r.Findings, c.want)
+		}
 	}
 }
 

@@ -104,7 +104,7 @@ func (a *auditor) allLine(d deviceLine) []candidate {
 	}
 	f := Finding{ID: "LR-PERDEVICE:" + d.Name, Kind: Ineffective, Severity: Warning, Action: Change, Name: d.Name, Sources: d.rec.Sources}.at(d.Line)
 	own := d.tree + "default." + d.setting
-	switch how := d.rec.WithAll; {
+	switch how := a.together(d); {
 	case how == tunable.AllIgnored:
 		f.Message = fmt.Sprintf("%s=%s changes no interface", d.Name, d.Value)
 		f.Why = "The kernel does not read conf.all of this setting: every interface has its own, which starts as conf.default."
@@ -126,6 +126,18 @@ func (a *auditor) allLine(d deviceLine) []candidate {
 		return nil
 	}
 	return one(caution, f)
+}
+
+// together is how the kernel puts conf.all and a device's value together on
+// this host.
+func (a *auditor) together(d deviceLine) tunable.All {
+	switch {
+	case d.rec.WithAll != tunable.AllRole:
+		return d.rec.WithAll
+	case a.f.ForwardsIPv4():
+		return tunable.AllAnd
+	}
+	return tunable.AllOr
 }
 
 var combination = map[tunable.All]string{
@@ -215,7 +227,7 @@ func (a *auditor) oneDevice(d deviceLine) []candidate {
 	if !ok || !known {
 		return nil
 	}
-	how, result := d.rec.WithAll, all // what the kernel makes of the two
+	how, result := a.together(d), all // what the kernel makes of the two
 	if !(how == tunable.AllMax && all > v || how == tunable.AllOr && v == 0 && all != 0 || how == tunable.AllAnd && v != 0 && all == 0) {
 		return nil
 	}

@@ -183,10 +183,19 @@ func (a *auditor) gone(j judged) []candidate {
 		f.ID, f.Kind, f.Action = "LR-NOTYET:"+j.Name, Unknown, Remove
 		f.Message = fmt.Sprintf("%s is not there before %s %s; this is %s", j.Name, osName(a.f.OS), j.rec.Since.Short(), a.on())
 		f.Fix = "Remove the line until the upgrade."
+		if a.backporter() {
+			f.Severity, f.Action = Info, Measure
+			f.Message = fmt.Sprintf("%s is in kernels of kernel.org from %s on; this is %s of a distribution that takes much from later ones", j.Name, j.rec.Since.Short(), a.on())
+			f.Fix = "Ask the host: " + ask(a.f.OS, j.Name)
+		}
 		if old := a.predecessor(j.rec); old != nil {
 			f.Action = Change
 			f.Fix = fmt.Sprintf("On %s its name is %s: %s", a.on(), unit(j.Name, old.Name), old.Summary)
 		}
+	case a.f.OS == fact.Linux && len(j.rec.Backports) > 0 && a.f.Release.Branch != "":
+		f.ID, f.Kind, f.Action, f.Severity = "LR-REMOVED:"+j.Name, Removed, Measure, Info
+		f.Message = fmt.Sprintf("%s is in no kernel of kernel.org of this release; these have it: %s", j.Name, strings.Join(j.rec.Backports, ", "))
+		f.Fix = "Ask the host: " + ask(a.f.OS, j.Name)
 	default:
 		f.ID, f.Kind, f.Action = "LR-REMOVED:"+j.Name, Removed, Remove
 		f.Message = fmt.Sprintf("%s does not exist on %s%s", j.Name, a.on(), since(j.rec))
@@ -197,6 +206,12 @@ func (a *auditor) gone(j judged) []candidate {
 	}
 	f.Why += " " + a.consequence(j.Mechanism)
 	return one(gone, f)
+}
+
+// backporter reports a kernel into which its distribution takes whole parts of
+// later releases: Red Hat's, whose number says little.
+func (a *auditor) backporter() bool {
+	return a.f.OS == fact.Linux && strings.Contains(a.f.Release.Branch, ".el")
 }
 
 // heirs says what does a removed name's work today, where that is known.

@@ -39,20 +39,22 @@ func outside(p *tunable.ValueProblem, j judged) (Severity, string) {
 	return Error, "The value is passed over: the system goes on with its default."
 }
 
-// suffixed reports numbers with a size suffix where only the loader
-// understands one: sysctl(8) calls them invalid.
+// suffixed reports numbers with a size suffix where none is understood:
+// FreeBSD's loader takes them, its sysctl(8) and Linux's sysctls do not.
 func (a *auditor) suffixed(j judged) *tunable.ValueProblem {
-	v := strings.TrimSpace(j.Value)
-	if a.f.OS != fact.FreeBSD || j.Mechanism != fact.Sysctl || !j.rec.Type.Integer() || v == "" ||
-		strings.HasPrefix(strings.ToLower(v), "0x") || !strings.ContainsAny(v[len(v)-1:], "kKmMgGtT") {
+	strict := a.f.OS == fact.FreeBSD && j.Mechanism == fact.Sysctl && j.rec.Type.Integer() ||
+		a.f.OS == fact.Linux && j.rec.Mechanism == tunable.Sysctl && (j.rec.Type.Integer() || j.rec.Type == tunable.Numbers)
+	if !strict {
 		return nil
 	}
-	n, ok := tunable.ParseInteger(v)
-	if !ok {
-		return nil
+	for _, v := range strings.Fields(j.Value) {
+		if strings.HasPrefix(strings.ToLower(v), "0x") || !strings.ContainsAny(v[len(v)-1:], "kKmMgGtT") {
+			continue
+		}
+		if n, ok := tunable.ParseInteger(v); ok {
+			return &tunable.ValueProblem{Kind: tunable.ProblemType, Outside: tunable.Refused,
+				Message: fmt.Sprintf("%s knows no suffixes; %s is %s", map[bool]string{true: "the kernel", false: "sysctl(8)"}[a.f.OS == fact.Linux], v, n)}
+		}
 	}
-	return &tunable.ValueProblem{
-		Kind: tunable.ProblemType, Outside: tunable.Refused,
-		Message: fmt.Sprintf("sysctl(8) knows no suffixes; %s is %s", v, n),
-	}
+	return nil
 }

@@ -105,7 +105,7 @@ func (a *auditor) restores(j judged) bool {
 // computes, or that has grown since the number was good advice. Of several
 // numbers the last, the limit, is compared.
 func (a *auditor) lowers(j judged) []candidate {
-	if j.rec == nil || !j.rec.Type.Integer() && !(j.rec.Type == tunable.Numbers && j.st.IsFormula()) {
+	if j.rec == nil || !j.rec.Type.Integer() && !(j.rec.Type == tunable.Numbers && j.st.IsFormula()) || a.idle(j) {
 		return nil
 	}
 	f := Finding{ID: "LR-LOWERS:" + j.Name, Kind: LowersDefault, Name: j.Name, Sources: j.rec.Sources}.at(j.Line)
@@ -130,6 +130,12 @@ func (a *auditor) lowers(j judged) []candidate {
 	}
 	f.Fix = "Remove the line."
 	return one(worse, f)
+}
+
+// idle reports a line that does nothing on this host, as a caution of its
+// record says: what nothing reads lowers nothing.
+func (a *auditor) idle(j judged) bool {
+	return slices.ContainsFunc(a.cautions(j), func(c candidate) bool { return c.Kind == Ineffective })
 }
 
 // capacity reports a number of which more is meant to be better: the values

@@ -21,7 +21,7 @@ var (
 	outsides  = []Outside{"", Refused, Clamped, Rounded, OwnSize, Wrapped, Taken, Fatal}
 	deeds     = []string{"", "leave", "raise", "bound", "measure", "choose"}
 	decoders  = []string{"", "harvest"}
-	alls      = []All{"", AllMax, AllOr, AllAnd, AllSets, AllOnly, AllIgnored}
+	alls      = []All{"", AllMax, AllOr, AllAnd, AllRole, AllSets, AllOnly, AllIgnored}
 	hows      = []string{"probed", "source", "documentation"}
 	whats     = []string{"exists", "access", "default", "range", "scope", "effect", "reset", "coupling"}
 	nameForm  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:%-]*$`)

@@ -116,6 +116,7 @@ const (
 	AllMax     All = "max"     // the greater of the two
 	AllOr      All = "or"      // on when either is
 	AllAnd     All = "and"     // on when both are
+	AllRole    All = "or-and"  // or; on devices that forward, and
 	AllSets    All = "sets"    // writing all writes every device, and default
 	AllOnly    All = "only"    // all alone decides
 	AllIgnored All = "ignored" // all has no effect; the device's value alone

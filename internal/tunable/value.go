@@ -78,7 +78,9 @@ func (r *Record) Reject(value string) *ValueProblem {
 // than the vector has are allowed: they set the first ones.
 func (r *Record) rejectVector(v string) *ValueProblem {
 	parts := strings.Fields(v)
-	if c := r.Constraints.Count; len(parts) == 0 || c > 0 && len(parts) > c {
+	if c := r.Constraints.Count; r.OS == Linux && c > 0 && len(parts) > c {
+		return &ValueProblem{ProblemType, fmt.Sprintf("%d numbers; the kernel takes the first %d", len(parts), c), Clamped} // proc_dointvec
+	} else if len(parts) == 0 || c > 0 && len(parts) > c {
 		return &ValueProblem{ProblemType, fmt.Sprintf("%q is not %d numbers", v, c), Refused}
 	}
 	for _, p := range parts {

@@ -1,7 +1,9 @@
 package linux
 
 import (
+	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -95,8 +97,9 @@ func (r *sysctlReader) file(p, note string) {
 			r.Problems = append(r.Problems, fact.Problem{File: p, Line: i + 1, Text: raw, Kind: fact.ProblemSyntax,
 				Message: "want name = value"})
 		default:
-			l := fact.Line{File: p, Number: i + 1, Text: raw, Name: name, Value: strings.TrimSpace(value), Mechanism: fact.Sysctl,
-				Effective: true, Default: shipped(p) || stock(p, name, strings.TrimSpace(value)), Note: note}
+			value, rest := afterNumbers(strings.TrimSpace(value))
+			l := fact.Line{File: p, Number: i + 1, Text: raw, Name: name, Value: value, Mechanism: fact.Sysctl,
+				Effective: true, Default: shipped(p) || stock(p, name, value), Note: cmp.Or(rest, note)}
 			if strings.ContainsAny(name, "*?[") {
 				if len(r.globs) < maxPatterns {
 					r.globs = append(r.globs, l)
@@ -107,6 +110,19 @@ func (r *sysctlReader) file(p, note string) {
 			r.Lines = append(r.Lines, l)
 		}
 	}
+}
+
+// numbersAndMore is a value of numbers with a comment behind it, as people
+// write it though sysctl.d(5) has comments on lines of their own only.
+var numbersAndMore = regexp.MustCompile(`^(-?[0-9][0-9a-fA-FxX]*(?:\s+-?[0-9]+)*)\s+(?:#|;|//).*$`)
+
+// afterNumbers cuts what follows numbers: the kernel takes those and ignores
+// the rest (proc_dointvec).
+func afterNumbers(value string) (numbers, note string) {
+	if m := numbersAndMore.FindStringSubmatch(value); m != nil {
+		return m[1], "the kernel ignores what follows the number"
+	}
+	return value, ""
 }
 
 // patterns applies lines such as net.ipv4.conf.*.rp_filter to the names the

@@ -272,7 +272,8 @@ var scopes = map[tunable.Scope]string{
 // withAll says how conf.all and a device's value make the one that acts.
 var withAll = map[tunable.All]string{
 	tunable.AllMax: "the greater of conf.all and the device counts", tunable.AllOr: "on when conf.all or the device is",
-	tunable.AllAnd: "on when conf.all and the device are", tunable.AllSets: "writing conf.all writes every device and conf.default",
+	tunable.AllAnd: "on when conf.all and the device are", tunable.AllRole: "on when conf.all or the device is; on a device that forwards, when both are",
+	tunable.AllSets: "writing conf.all writes every device and conf.default",
 	tunable.AllOnly: "conf.all alone counts", tunable.AllIgnored: "the device's value alone counts; conf.all does nothing",
 }
 
