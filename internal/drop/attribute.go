@@ -33,6 +33,15 @@ func (c Counters) Plus(o Counters) Counters {
 	return out
 }
 
+// Gauges that are read beside the counters: how many states connection tracking
+// holds, and what memory the kernel's objects take. What Since tells of them is
+// by how much they grew.
+const (
+	States           = "conntrack.states"
+	SlabBytes        = "slab.bytes"
+	StateObjectBytes = "slab.conntrack_bytes"
+)
+
 // source is a counter of dead frames.
 type source struct {
 	counter string // a star stands for what is between the fixed parts

@@ -45,6 +45,7 @@ type htmlPage struct {
 	Latencies                      []chart
 	Served                         []chart
 	Drops                          []chart
+	States                         []htmlTable
 	Management                     []htmlTable
 	Flames                         []flame
 	FlameStyle                     template.CSS
@@ -117,6 +118,9 @@ func HTML(s study.Spec, r study.Results) ([]byte, error) {
 		Source: strings.TrimSpace(s.Source), Summary: strings.TrimSpace(s.Summary), Variants: variants(s), Method: method(s, r),
 	}
 	p.WireHeader, p.Wire = wireHeader, wireRows(r)
+	if t, ok := statesTable(r); ok {
+		p.States = append(p.States, t)
+	}
 	p.charts(s, r)
 	for _, g := range s.Metrics {
 		p.Tables = append(p.Tables, verdictTable(r, g))

@@ -28,6 +28,7 @@ func Terminal(w io.Writer, r study.Results, st show.Style) error {
 	p.wireTable(r)
 	p.otherParts(r, part)
 	p.dropRows(r)
+	p.statesRows(r)
 	p.managementRows(r)
 	p.insideRows(r)
 	p.limits(r)

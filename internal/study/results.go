@@ -34,6 +34,8 @@ type Results struct {
 	NoiseFloor stats.Number `json:"noise_floor_percent"`
 	// CarryOver says whether interleaved arms leave each other alone.
 	CarryOver []CarryOver `json:"carry_over"`
+	// States say what connection tracking did, where anything was tracked.
+	States []States `json:"states,omitempty"`
 	// Drops say where the frames offered to each arm ended, by part.
 	Drops []Drops `json:"drops"`
 	// Telemetry is what instruments saw in runs of their own.

@@ -3,6 +3,7 @@ package netnsbed
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/google/nftables"
@@ -98,6 +99,34 @@ func machineDrops(c drop.Counters) {
 		{"stat/arp_cache", func(t string) { linux.AddNeighbours(&f, "arp", t) }},
 		{"stat/ndisc_cache", func(t string) { linux.AddNeighbours(&f, "ndisc", t) }},
 	})
+	slabBytes(c)
+}
+
+// slabBytes reads what the kernel's own objects take, and those of connection
+// tracking's cache among them; the rest of a state is in caches of all sizes.
+func slabBytes(c drop.Counters) {
+	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
+		for line := range strings.Lines(string(text)) {
+			if w := strings.Fields(line); len(w) == 3 && w[0] == "Slab:" {
+				c[drop.SlabBytes] = number(w[1]) << 10
+			}
+		}
+	}
+	if text, err := os.ReadFile("/proc/slabinfo"); err == nil { // root's
+		for line := range strings.Lines(string(text)) {
+			if w := strings.Fields(line); len(w) > 3 && w[0] == "nf_conntrack" {
+				c[drop.StateObjectBytes] = number(w[1]) * number(w[3])
+			}
+		}
+	}
+}
+
+func number(s string) uint64 {
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // stackDrops reads the counters of the calling thread's namespace.
@@ -109,6 +138,9 @@ func stackDrops(c drop.Counters) error {
 		{"snmp6", func(t string) { linux.AddSNMP6(&f, t) }},
 		{"stat/nf_conntrack", func(t string) { linux.AddConntrack(&f, t) }},
 	})
+	if text, err := os.ReadFile("/proc/sys/net/netfilter/nf_conntrack_count"); err == nil {
+		c[drop.States] += number(strings.TrimSpace(string(text)))
+	}
 	return nil
 }
 

@@ -1,0 +1,48 @@
+package report
+
+import (
+	"strings"
+
+	"linerate/internal/show"
+	"linerate/internal/study"
+)
+
+// statesTable tells what connection tracking did in all parts: states made, what
+// they take, and why there were no more.
+func statesTable(r study.Results) (htmlTable, bool) {
+	t := htmlTable{Title: "States", Header: []string{"part", "variant", "states made", "a second", "bytes each", "of all objects", "why no more"},
+		Note: "means over the valid trials, while their traffic ran: where flows were known before (a warm-up), few are made; bytes each are those in the kernel's cache of states (/proc/slabinfo), of all objects by how much all of its objects grew for each (/proc/meminfo, Slab), whatever else the machine did; the table's buckets are not in it (8 bytes each)"}
+	for _, st := range r.States {
+		if st.Variant == study.AA {
+			continue
+		}
+		bytes := func(n show.Maybe) string {
+			return show.Optional(n, func(v float64) string { return show.Grouped(v, 0) })
+		}
+		t.Rows = append(t.Rows, []string{st.Part, st.Variant, show.Grouped(st.Made, 0), show.Grouped(st.PerSecond, 0),
+			bytes(st.ObjectBytes), bytes(st.SlabBytes), strings.Join(st.Why(), "; ")})
+	}
+	return t, len(t.Rows) > 0
+}
+
+// statesRows is statesTable for a terminal.
+func (p *page) statesRows(r study.Results) {
+	t, ok := statesTable(r)
+	if !ok {
+		return
+	}
+	p.Line("  " + p.Dim("what connection tracking did while the traffic ran, means; bytes of a state in its cache, and of all the kernel's objects"))
+	p.Line("")
+	var rows [][]string
+	for _, row := range t.Rows {
+		rows = append(rows, row[:6])
+	}
+	p.table(t.Header[:6], []bool{false, false, true, true, true, true}, rows)
+	p.Line("")
+	for _, row := range t.Rows {
+		if row[6] != "" {
+			p.Paragraph("  ", "    ", row[0]+", "+row[1]+": "+row[6]+".")
+		}
+	}
+	p.Line("")
+}

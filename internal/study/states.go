@@ -1,0 +1,103 @@
+package study
+
+import (
+	"fmt"
+
+	"linerate/internal/drop"
+	"linerate/internal/show"
+	"linerate/internal/stats"
+)
+
+// States say what connection tracking did with an arm's frames in a part: means
+// over its valid trials, of what was counted while the traffic ran.
+type States struct {
+	Part    string `json:"part"`
+	Variant string `json:"variant"`
+	Trials  int    `json:"trials"`
+	// Made is by how many states the table grew, PerSecond at what rate.
+	Made      float64 `json:"made"`
+	PerSecond float64 `json:"made_per_second"`
+	// ObjectBytes is what one state takes in the kernel's cache of states, and
+	// SlabBytes by how much all of the kernel's objects grew for each: the
+	// state's extensions are in it, and what else the machine did meanwhile.
+	// Null where too few were made, or nobody could read it.
+	ObjectBytes stats.Number `json:"object_bytes"`
+	SlabBytes   stats.Number `json:"slab_bytes"`
+	// Counted is what the kernel counted, per frame offered.
+	Counted map[string]float64 `json:"counted_per_frame"`
+}
+
+// stateCounters are what says why a table takes no more, in words.
+var stateCounters = []struct{ name, words string }{
+	{"conntrack.early_drop", "the table was full: states were evicted for new ones"},
+	{"conntrack.drop", "the table was full: no state could be evicted"},
+	{"conntrack.chain_too_long", "hash chains grew too long: the table has too few buckets"},
+	{"conntrack.insert_failed", "states could not be inserted"},
+}
+
+// enoughStates are so many that their memory stands out of the machine's.
+const enoughStates = 50_000
+
+// statesOf are those of all parts and arms that tracked anything.
+func statesOf(s Spec, trials []Trial) (out []States) {
+	for _, p := range s.Parts {
+		for _, arm := range s.Arms() {
+			if st, ok := statesIn(trials, p.Name, arm); ok {
+				out = append(out, st)
+			}
+		}
+	}
+	return out
+}
+
+func statesIn(trials []Trial, part, arm string) (st States, ok bool) {
+	st = States{Part: part, Variant: arm, Counted: map[string]float64{}}
+	var made, object, slab, seconds, offered float64
+	for _, t := range trials {
+		if t.Part != part || t.Variant != arm || !t.Valid || t.Observed == nil || t.Observed.Sent.TxPackets == 0 {
+			continue
+		}
+		o := t.Observed
+		st.Trials++
+		made, seconds = made+float64(o.Drops[drop.States]), seconds+o.Sent.Seconds
+		object, slab = object+float64(o.Drops[drop.StateObjectBytes]), slab+float64(o.Drops[drop.SlabBytes])
+		offered += float64(o.Sent.TxPackets)
+		for _, c := range stateCounters {
+			if n := o.Drops[c.name]; n > 0 {
+				st.Counted[c.name] += float64(n)
+			}
+		}
+	}
+	if made == 0 && len(st.Counted) == 0 || seconds == 0 {
+		return st, false
+	}
+	for name := range st.Counted {
+		st.Counted[name] /= offered
+	}
+	n := float64(st.Trials)
+	st.Made, st.PerSecond = made/n, made/seconds
+	if st.Made >= enoughStates {
+		st.ObjectBytes, st.SlabBytes = perState(object, made), perState(slab, made)
+	}
+	return st, true
+}
+
+func perState(bytes, made float64) stats.Number {
+	if bytes == 0 {
+		return stats.Number{}
+	}
+	return stats.Num(bytes / made)
+}
+
+// rare is the share of the offered frames below which a counter explains nothing.
+const rare = 0.001
+
+// Why says what kept frames or states from the table, in words.
+func (st States) Why() (out []string) {
+	for _, c := range stateCounters {
+		if share := st.Counted[c.name]; share > rare {
+			out = append(out, fmt.Sprintf("%s (%s %s of the frames offered)", c.words, c.name, show.Percent(100*share)))
+		}
+	}
+	return out
+}
