@@ -22,7 +22,8 @@ func linerate(args ...string) (stdout, stderr string, code int) {
 }
 
 func TestLabUpStatusDown(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
+	labtest.Outside(t)
 	out, errs, code := linerate("lab", "up", "--name", "cmdtest", "--json")
 	if code != 0 {
 		t.Fatalf("lab up: %d, %s", code, errs)
@@ -48,7 +49,8 @@ func TestLabUpStatusDown(t *testing.T) {
 
 // TestLabScripts sends frames by hand through labs of their own.
 func TestLabScripts(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
+	labtest.Outside(t)
 	var scripts atomic.Int32 // they run side by side, each with a lab of its own
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/lab",

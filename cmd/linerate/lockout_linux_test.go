@@ -19,6 +19,7 @@ import (
 // 198.18.79.1 is answered by the second, by way of the default route.
 func wires(t *testing.T, name string) (outside, dut string) {
 	t.Helper()
+	labtest.Outside(t)
 	outside, dut = fmt.Sprintf("lr-out-%s-%d", name, os.Getpid()), fmt.Sprintf("lr-dut-%s-%d", name, os.Getpid())
 	t.Cleanup(func() {
 		for _, ns := range []string{outside, dut} {

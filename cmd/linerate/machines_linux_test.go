@@ -15,7 +15,7 @@ import (
 // TestMachines runs studies on machines that are network namespaces, each with
 // a real sshd.
 func TestMachines(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
 	b := labtest.NewBench(t)
 	root := t.TempDir()
 	for _, d := range []string{"etc/init.d", "etc/rcS.d", "etc/sysctl.d"} {

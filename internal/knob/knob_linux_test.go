@@ -25,7 +25,7 @@ import (
 // the end of a wire.
 func fresh(t *testing.T) *Target {
 	t.Helper()
-	labtest.Need(t)
+	labtest.Namespaces(t)
 	end, _ := wiretest.New(t)
 	target := &Target{In: end.In, Devices: map[string]string{"ingress": end.Device, "egress": "lo"}}
 	target.InSys = func(f func() error) error {

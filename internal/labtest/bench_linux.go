@@ -27,11 +27,12 @@ type Bench struct {
 // NewBench makes a bench that is gone when t ends.
 func NewBench(t testing.TB) *Bench {
 	t.Helper()
-	id := os.Getpid() % 100_000
+	Outside(t)
+	id, slot := os.Getpid()%100_000, slot(t)
 	b := &Bench{Addresses: map[string]string{}}
 	for i, n := range []*string{&b.Generator, &b.DUT, &b.Receiver} {
 		*n = fmt.Sprintf("lrb%d-%d", id, i)
-		b.namespace(t, *n, i, id)
+		b.namespace(t, *n, i, id, slot)
 	}
 	b.wire(t, b.Generator, "gen0", b.DUT, "dut0")
 	b.wire(t, b.DUT, "dut1", b.Receiver, "rx0")
@@ -45,7 +46,25 @@ func NewBench(t testing.TB) *Bench {
 	return b
 }
 
-func (b *Bench) namespace(t testing.TB, name string, i, id int) {
+// slot is which of the management networks no other bench of this machine has.
+func slot(t testing.TB) int {
+	t.Helper()
+	for n := range 16 {
+		f, err := os.OpenFile(lockPath(fmt.Sprintf("bench%d", n)), os.O_CREATE|os.O_RDWR, 0o666)
+		if err != nil {
+			t.Fatalf("open the lock of a bench: %v", err)
+		}
+		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
+			t.Cleanup(func() { f.Close() })
+			return n
+		}
+		f.Close()
+	}
+	t.Fatal("sixteen benches are up on this machine")
+	return 0
+}
+
+func (b *Bench) namespace(t testing.TB, name string, i, id, slot int) {
 	t.Helper()
 	sh(t, "ip", "netns", "add", name)
 	t.Cleanup(func() { _ = exec.Command("ip", "netns", "del", name).Run() })
@@ -54,7 +73,7 @@ func (b *Bench) namespace(t testing.TB, name string, i, id int) {
 	}
 	sh(t, "ip", "-n", name, "link", "set", "lo", "up")
 	here := fmt.Sprintf("lrm%d-%d", id, i)
-	net := fmt.Sprintf("198.18.%d.", 200+3*(id%16)+i)
+	net := fmt.Sprintf("198.18.%d.", 200+3*slot+i)
 	b.Addresses[name] = net + "2"
 	sh(t, "ip", "link", "add", here, "type", "veth", "peer", "name", "mgmt0", "netns", name)
 	t.Cleanup(func() { _ = exec.Command("ip", "link", "del", here).Run() })

@@ -34,8 +34,28 @@ func Namespaces(t testing.TB) {
 	}
 }
 
+// Lock holds the machine-wide measuring lock until t ends.
+func Lock(t testing.TB) {
+	t.Helper()
+	hold(t, lockPath("lab"), alone)
+}
+
+// Outside says that t makes devices or named namespaces in the network
+// namespace of this machine, which others may do at the same time.
+func Outside(t testing.TB) {
+	t.Helper()
+	hold(t, lockPath("outside"), shared)
+}
+
+// NobodyOutside waits for all tests that called Outside to end, and keeps them
+// from starting until t ends. A test that needs the lab too calls Need first.
+func NobodyOutside(t testing.TB) {
+	t.Helper()
+	hold(t, lockPath("outside"), alone)
+}
+
 // lockPath is one file per machine, not per user or working directory.
-func lockPath() string { return filepath.Join(os.TempDir(), "linerate-lab.lock") }
+func lockPath(name string) string { return filepath.Join(os.TempDir(), "linerate-"+name+".lock") }
 
 // Without says that t goes on without a part of what it tests, which this
 // machine lacks; where LINERATE_LAB=required it fails.

@@ -18,15 +18,20 @@ func missing() string {
 	return ""
 }
 
-// Lock holds the machine-wide measuring lock until t ends.
-func Lock(t testing.TB) {
+// hold has the lock of a file until t ends.
+func hold(t testing.TB, path string, how int) {
 	t.Helper()
-	f, err := os.OpenFile(lockPath(), os.O_CREATE|os.O_RDWR, 0o666)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o666)
 	if err != nil {
-		t.Fatalf("open the measuring lock: %v", err)
+		t.Fatalf("open the machine's lock: %v", err)
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
-		t.Fatalf("take the measuring lock %s: %v", f.Name(), err)
+	if err := unix.Flock(int(f.Fd()), how); err != nil {
+		t.Fatalf("take the machine's lock %s: %v", path, err)
 	}
 	t.Cleanup(func() { f.Close() })
 }
+
+const (
+	alone  = unix.LOCK_EX
+	shared = unix.LOCK_SH
+)

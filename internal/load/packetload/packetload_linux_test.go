@@ -14,7 +14,7 @@ import (
 )
 
 func TestAccountsForEveryFrame(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
 	gen, sink := wiretest.New(t)
 	r, err := New().NewReceiver(sink.Device, sink.In, load.Watch{Stream: -1})
 	if err != nil {
@@ -67,7 +67,7 @@ func TestAccountsForEveryFrame(t *testing.T) {
 // TestLossDuplicatesReordering sends frames by hand: what happened to them is
 // known.
 func TestLossDuplicatesReordering(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
 	gen, sink := wiretest.New(t)
 	r, err := New().NewReceiver(sink.Device, sink.In, load.Watch{Stream: 5})
 	if err != nil {
@@ -117,7 +117,7 @@ func TestLossDuplicatesReordering(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
 	gen, sink := wiretest.New(t)
 	_, err := New().NewGenerator(load.Spec{
 		Device: gen.Device, DstMAC: sink.MAC, Sizes: []int{9000},

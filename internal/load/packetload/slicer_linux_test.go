@@ -15,7 +15,7 @@ import (
 // TestSlicer: every lane gets its slices in the order of the plan, and every
 // frame is in its lane's account.
 func TestSlicer(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
 	gens, sinks := wiretest.Many(t, 3)
 	var lanes []load.Lane
 	for i := range gens {

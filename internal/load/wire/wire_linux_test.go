@@ -43,7 +43,7 @@ func address(t *testing.T, e wiretest.End, cidr string) {
 }
 
 func TestLook(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
 	gen, sink := wiretest.New(t)
 	address(t, gen, "198.18.0.1/24")
 	d, err := wire.Look(gen.Device, gen.In)
@@ -62,7 +62,7 @@ func TestLook(t *testing.T) {
 
 // What keeps a device from carrying traffic is said, with what to do.
 func TestLookRefuses(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
 	gen, sink := wiretest.New(t)
 	down := func(e wiretest.End) {
 		place(t, e.In, func() error {
@@ -84,7 +84,7 @@ func TestLookRefuses(t *testing.T) {
 }
 
 func TestNeighboursAndNextHop(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
 	gen, sink := wiretest.New(t)
 	address(t, gen, "198.18.0.1/24")
 	place(t, gen.In, func() error {
@@ -152,7 +152,7 @@ func listen(t *testing.T, e wiretest.End) func() []byte {
 // TestSendEnds: the account of every worker arrives complete, several times,
 // under the addresses of several flows, in frames that any link carries.
 func TestSendEnds(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
 	gen, sink := wiretest.New(t)
 	d, err := wire.Look(gen.Device, gen.In)
 	if err != nil {
@@ -206,7 +206,7 @@ func TestSendEnds(t *testing.T) {
 
 // TestSendGivesUp: a frame that no device takes is an error, not a wait.
 func TestSendGivesUp(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
 	gen, _ := wiretest.New(t)
 	d, err := wire.Look(gen.Device, gen.In)
 	if err != nil {
@@ -284,7 +284,7 @@ func TestClockIsTheKernels(t *testing.T) {
 // TestThread: the device's NAPI, which GRO gives a veth, has a thread of its
 // own on the CPU asked for.
 func TestThread(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
 	gen, _ := wiretest.New(t)
 	place(t, gen.In, func() error { return knob.SetOffload(gen.Device, knob.GRO, true) })
 	before := wire.NAPIThreads(gen.Device)

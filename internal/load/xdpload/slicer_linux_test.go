@@ -35,7 +35,7 @@ func rounds(n int, order ...uint8) (all []uint8) {
 // TestSlicerAccountsForEveryLane: each lane gets the slices it was promised,
 // in the order it was promised, and every frame is in an account.
 func TestSlicerAccountsForEveryLane(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
 	all, base := lanes(t, 3)
 	v6 := func(s load.Spec) load.Spec {
 		s.Flows.Src, s.Flows.Dst = netip.MustParseAddr("2001:2::1"), netip.MustParseAddr("2001:2:0:1::1")
@@ -95,7 +95,7 @@ func checkSliced(t *testing.T, got load.Sliced, plan load.SlicePlan) {
 
 // TestSlicerStops: at the limit after a whole round, and when told to.
 func TestSlicerStops(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
 	all, s := lanes(t, 2)
 	made, err := New().(load.Interleaver).NewSlicer(s, 2)
 	if err != nil {
@@ -125,7 +125,7 @@ func TestSlicerStops(t *testing.T) {
 
 // TestSlicerWaitsBeforeEachTurn: Before is called once a turn, for its lane.
 func TestSlicerWaitsBeforeEachTurn(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
 	all, s := lanes(t, 2)
 	made, err := New().(load.Interleaver).NewSlicer(s, 2)
 	if err != nil {

@@ -58,7 +58,7 @@ func run(t *testing.T, s load.Spec, o load.Offer, gen wiretest.End, r load.Recei
 
 // TestAccountsForEveryFrame sends all kinds of traffic: rx + lost = tx.
 func TestAccountsForEveryFrame(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
 	gen, sink := wiretest.New(t)
 	r := receiver(t, sink)
 	v6 := func(s load.Spec) load.Spec {
@@ -109,7 +109,7 @@ func TestAccountsForEveryFrame(t *testing.T) {
 // TestFramesAreAsTheFramerBuilds compares what the eBPF program writes with
 // what Go does, over a page that holds rubbish.
 func TestFramesAreAsTheFramerBuilds(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
 	gen, sink := wiretest.New(t)
 	receiver(t, sink)
 	for _, v6 := range []bool{false, true} {
@@ -161,7 +161,7 @@ func compareFrames(t *testing.T, g *Generator) {
 // TestReceiverAgreesWithGo feeds lost, late and duplicated frames to the eBPF
 // receiver and to the account in Go.
 func TestReceiverAgreesWithGo(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
 	gen, sink := wiretest.New(t)
 	r := receiver(t, sink).(*Receiver)
 	f, err := load.NewFramer(func() load.Spec { s := spec(gen, sink, 3000, 64); s.SrcMAC = gen.MAC; return s }())
@@ -217,7 +217,7 @@ func TestReceiverAgreesWithGo(t *testing.T) {
 
 // TestBuckets holds the program's latency buckets against Go's.
 func TestBuckets(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
 	gen, sink := wiretest.New(t)
 	r := receiver(t, sink).(*Receiver)
 	f, err := load.NewFramer(func() load.Spec { s := spec(gen, sink, 1, 64); s.SrcMAC = gen.MAC; return s }())
@@ -293,7 +293,7 @@ func TestArrivalTimes(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
 	gen, sink := wiretest.New(t)
 	for name, s := range map[string]load.Spec{
 		"no such device":      func() load.Spec { s := spec(gen, sink, 1, 64); s.Device = "gen1"; return s }(),
@@ -330,7 +330,7 @@ func TestRefusals(t *testing.T) {
 
 // TestInterruptedRunStillEnds cancels a run in the middle.
 func TestInterruptedRunStillEnds(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
 	gen, sink := wiretest.New(t)
 	r := receiver(t, sink)
 	g, err := New().NewGenerator(spec(gen, sink, 100, 64), gen.In)

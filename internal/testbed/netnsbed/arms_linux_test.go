@@ -57,7 +57,7 @@ func inject(t *testing.T, p testbed.Port, n int) {
 
 // TestRaise: several DUTs are up at once, each forwards its own frames only.
 func TestRaise(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
 	b, ctx := up(t, Options{}), context.Background()
 	bad := []setting.Setting{{Mechanism: setting.Sysctl, Name: "net.ipv4.no_such_sysctl", Value: "1"}}
 	drop := []setting.Setting{{Mechanism: setting.NFT, Rules: &setting.Rules{Text: "table ip t { chain c { type filter hook forward priority 0; policy drop; }; }"}}}

@@ -30,7 +30,7 @@ func up(t testing.TB, o Options) *Bed {
 }
 
 func TestConformance(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
 	for _, mode := range []testbed.Mode{testbed.Cost, testbed.Overload} {
 		t.Run(string(mode), func(t *testing.T) {
 			bedtest.Conform(t, func(t testing.TB) testbed.Bed { return up(t, Options{Mode: mode}) },
@@ -76,7 +76,7 @@ func offer(t testing.TB, b testbed.Bed, n int, v6 bool) int {
 }
 
 func TestForwardsIPv6(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
 	if !haveIPv6() {
 		labtest.Lacking(t, "this kernel has no IPv6")
 	}
@@ -87,7 +87,7 @@ func TestForwardsIPv6(t *testing.T) {
 }
 
 func TestTwoLabsAtOnce(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
 	a, b := up(t, Options{Mode: testbed.Overload}), up(t, Options{Mode: testbed.Overload})
 	if offer(t, a, 5, false) != 5 || offer(t, b, 5, false) != 5 {
 		t.Error("a lab stops forwarding when another is up")
@@ -103,6 +103,7 @@ func TestTwoLabsAtOnce(t *testing.T) {
 // TestNothingOutsideChanges snapshots the host before, during and after.
 func TestNothingOutsideChanges(t *testing.T) {
 	labtest.Need(t)
+	labtest.NobodyOutside(t)
 	before := snapshot(t)
 	b := up(t, Options{Mode: testbed.Overload})
 	_, err := b.Reset(context.Background(), []setting.Setting{
@@ -180,7 +181,7 @@ func compare(t *testing.T, when string, before, now map[string]string) {
 }
 
 func TestSettingsApplyAndAreUndone(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
 	ctx := context.Background()
 	b := up(t, Options{})
 	reset := func(s ...setting.Setting) {
@@ -217,7 +218,7 @@ func TestSettingsApplyAndAreUndone(t *testing.T) {
 }
 
 func TestRulesetsHaveTheirSize(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
 	b := up(t, Options{})
 	_, err := b.Reset(context.Background(), []setting.Setting{{Mechanism: setting.NFT, Rules: &setting.Rules{Linear: 777}}})
 	if err != nil {
@@ -231,7 +232,7 @@ func TestRulesetsHaveTheirSize(t *testing.T) {
 }
 
 func TestWrongSettingsAreErrors(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
 	b := up(t, Options{})
 	for _, c := range []struct {
 		s    setting.Setting
@@ -256,7 +257,7 @@ func TestWrongSettingsAreErrors(t *testing.T) {
 // TestHostSettings proves the journal: a kernel-wide sysctl is refused
 // without leave, and restored after the trial and after a dead lab.
 func TestHostSettings(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
 	const name, file = "net.core.netdev_budget", "/proc/sys/net/core/netdev_budget"
 	before := readLine(file)
 	s := []setting.Setting{{Mechanism: setting.Sysctl, Name: name, Value: "301"}}
