@@ -10,6 +10,6 @@ func newLoadCmd() *cobra.Command {
 		Args:  unknownVerb,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newLoadHTTPCmd(), newLoadFilesCmd())
+	cmd.AddCommand(newLoadHTTPCmd(), newLoadSMTPCmd(), newLoadFilesCmd())
 	return cmd
 }

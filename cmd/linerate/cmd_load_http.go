@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/hint"
+	"linerate/internal/load/dial"
 	"linerate/internal/load/httpload"
 	"linerate/internal/load/request"
 )
@@ -136,7 +137,7 @@ func (f loadHTTPFlags) spec(cmd *cobra.Command, urls []string) (s httpload.Spec,
 		return s, nil, err
 	}
 	if f.src != "" {
-		if s.Sources, err = httpload.ParseSources(f.src); err != nil {
+		if s.Sources, err = dial.ParseSources(f.src); err != nil {
 			return s, nil, err
 		}
 	}

@@ -19,12 +19,13 @@ var update = flag.Bool("update", false, "rewrite golden files")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"mkarchive": func() { makeArchive(os.Args[1]) },
-		"field":     func() { printField(os.Args[1]) },
-		"edit":      func() { edit(os.Args[1], os.Args[2:]...) },
-		"webserver": func() { webServer(os.Args[1:]) },
-		"mkplan":    func() { makePlan(os.Args[1], os.Args[2:]) },
-		"linerate":  func() { simulate(); os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"mkarchive":  func() { makeArchive(os.Args[1]) },
+		"field":      func() { printField(os.Args[1]) },
+		"edit":       func() { edit(os.Args[1], os.Args[2:]...) },
+		"webserver":  serverOf("http://", webServer),
+		"mailserver": serverOf("", mailServer),
+		"mkplan":     func() { makePlan(os.Args[1], os.Args[2:]) },
+		"linerate":   func() { simulate(); os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})
 }
 

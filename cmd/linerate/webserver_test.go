@@ -9,25 +9,31 @@ import (
 	"time"
 )
 
-// webServer is a server for scripts: it starts another process of this test,
-// which writes its URL and pid into files of that name and ends by itself.
-func webServer(args []string) {
-	if err := webServerOf(args); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+// serverOf is a server for scripts: it starts another process of this test,
+// which writes its address and pid into files of the name given and ends by
+// itself.
+func serverOf(prefix string, serve func(net.Listener) error) func() {
+	return func() {
+		var err error
+		if args := os.Args[1:]; len(args) > 1 {
+			err = serveFor(args[0], prefix, serve)
+		} else {
+			err = serveElsewhere(args[0])
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 	}
 }
 
-func webServerOf(args []string) error {
-	if len(args) > 1 {
-		return serveFor(args[0])
-	}
-	c := exec.Command(os.Args[0], args[0], "serve")
+func serveElsewhere(file string) error {
+	c := exec.Command(os.Args[0], file, "serve")
 	if err := c.Start(); err != nil {
 		return err
 	}
 	for range 500 {
-		if _, err := os.Stat(args[0]); err == nil {
+		if _, err := os.Stat(file); err == nil {
 			return nil
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -35,7 +41,7 @@ func webServerOf(args []string) error {
 	return fmt.Errorf("no server after five seconds")
 }
 
-func serveFor(file string) error {
+func serveFor(file, prefix string, serve func(net.Listener) error) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -43,13 +49,18 @@ func serveFor(file string) error {
 	if err := os.WriteFile(file+".pid", fmt.Append(nil, os.Getpid()), 0o644); err != nil {
 		return err
 	}
-	if err := os.WriteFile(file+".new", fmt.Append(nil, "http://", l.Addr()), 0o644); err != nil {
+	if err := os.WriteFile(file+".new", fmt.Append(nil, prefix, l.Addr()), 0o644); err != nil {
 		return err
 	}
 	if err := os.Rename(file+".new", file); err != nil {
 		return err
 	}
 	time.AfterFunc(time.Minute, func() { os.Exit(0) }) // a script that failed does not end it
+	return serve(l)
+}
+
+// webServer says hello at its root alone.
+func webServer(l net.Listener) error {
 	return http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {
 			w.WriteHeader(http.StatusNotFound)

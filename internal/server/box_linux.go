@@ -20,6 +20,7 @@ type Box struct {
 	quit chan struct{} // closed at the end
 	over chan error    // what came of the thread
 	dir  int           // Root, from outside
+	disk bool          // mounted; of the thread's
 	once sync.Once
 
 	mu      sync.Mutex
@@ -40,6 +41,7 @@ func NewBox(in testbed.Place) (*Box, error) {
 				case f := <-b.work:
 					f()
 				case <-b.quit:
+					b.unmount()
 					return nil
 				}
 			}
@@ -73,6 +75,14 @@ func (b *Box) move() error {
 	var err error
 	b.dir, err = unix.Open(Root, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	return err
+}
+
+// unmount frees the Box's disk where its thread does not end with it: Go never
+// ends a process's first thread.
+func (b *Box) unmount() {
+	if b.disk {
+		_ = unix.Unmount(Root+"/"+DiskDir, unix.MNT_DETACH) // else with the namespace
+	}
 }
 
 // Do runs f on the Box's thread, inside all its namespaces. Calls wait for

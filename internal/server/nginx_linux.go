@@ -36,11 +36,20 @@ func (b *Box) StartWeb(ctx context.Context, w nginxconf.Web, at netip.Addr) (*Pr
 
 // dial tries whether something listens.
 func dial(at netip.AddrPort) error {
-	c, err := net.DialTimeout("tcp", at.String(), time.Second)
+	c, err := dialFor(at, time.Second)
 	if err != nil {
 		return err
 	}
 	return c.Close()
+}
+
+// dialFor connects; the connection lives no longer than that.
+func dialFor(at netip.AddrPort, d time.Duration) (net.Conn, error) {
+	c, err := net.DialTimeout("tcp", at.String(), d)
+	if err == nil {
+		err = c.SetDeadline(time.Now().Add(d))
+	}
+	return c, err
 }
 
 // prepareWeb writes the configuration, the certificate and the objects.

@@ -38,7 +38,11 @@ func (b *Box) Start(ctx context.Context, p Program) (*Process, error) {
 		return nil, missing(err)
 	}
 	out := &tail{}
-	run := &Process{name: p.Name, ended: make(chan struct{}), cmd: exec.Command(path, p.Argv...)}
+	argv := append([]string{path}, p.Argv...)
+	if p.Parented {
+		argv = append([]string{"/bin/sh", "-c", parent, "sh"}, argv...)
+	}
+	run := &Process{name: filepath.Base(p.Name), ended: make(chan struct{}), cmd: exec.Command(argv[0], argv[1:]...)}
 	run.cmd.Dir, run.cmd.Stdout, run.cmd.Stderr = Root, out, out
 	run.cmd.Env = append([]string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "TZ=UTC"}, p.Env...)
 	run.cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWPID, Pdeathsig: unix.SIGKILL, Setsid: true}
@@ -59,6 +63,10 @@ func (b *Box) Start(ctx context.Context, p Program) (*Process, error) {
 	}
 	return run, nil
 }
+
+// parent is the script of a first process that ends a program when it is told
+// to, and ends with it.
+const parent = `"$@" & trap 'kill $!' TERM; wait $!; s=$?; kill -0 $! 2>/dev/null && { wait $!; s=$?; }; exit $s`
 
 // errNotReady wraps what the last try said.
 var errNotReady = errors.New("it is not ready")

@@ -44,6 +44,10 @@ type Program struct {
 	Ready func() error
 	// Log, a file of the Box, is told where the program fails.
 	Log string
+	// Parented starts it below a process that does nothing else: for a program
+	// that changes its user, upon which the kernel forgets whose death it
+	// was to follow (prctl(2), PR_SET_PDEATHSIG).
+	Parented bool
 	// Patience is how long it may take to be ready; 0 is ten seconds.
 	Patience time.Duration
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"linerate/internal/load/dial"
 	"linerate/internal/load/loop"
 )
 
@@ -23,7 +24,7 @@ type http1 struct {
 	heads   [][]byte
 	newEach bool
 	conn    net.Conn // nil: none
-	raw     *counted
+	raw     *dial.Conn
 	buf     *bufio.Reader
 	scratch []byte
 	last    time.Time // the end of the last answer
@@ -63,7 +64,7 @@ func requestOf(s *Spec, t Target) *http.Request {
 	return &http.Request{Method: http.MethodGet, URL: t.URL, Host: host, Header: h, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
 }
 
-func (l *http1) do(target int, deadline time.Time) (a answer, f *failure) {
+func (l *http1) do(target int, deadline time.Time) (a answer, f *dial.Failure) {
 	if f = l.ready(deadline); f != nil {
 		return a, f
 	}
@@ -76,8 +77,8 @@ func (l *http1) do(target int, deadline time.Time) (a answer, f *failure) {
 }
 
 // ready sees to a connection.
-func (l *http1) ready(deadline time.Time) *failure {
-	if l.conn != nil && time.Since(l.last) > idleFor && l.raw.dead() {
+func (l *http1) ready(deadline time.Time) *dial.Failure {
+	if l.conn != nil && time.Since(l.last) > idleFor && l.raw.Dead() {
 		l.close()
 		l.on.Reopened()
 	}
@@ -85,18 +86,18 @@ func (l *http1) ready(deadline time.Time) *failure {
 		return nil
 	}
 	begin := time.Now()
-	ctx, cancel := l.d.within(deadline)
+	ctx, cancel := l.d.Within(deadline)
 	defer cancel()
-	raw, err := l.d.tcp(ctx)
+	raw, err := l.d.TCP(ctx)
 	if err != nil {
-		return &failure{dialling, err}
+		return &dial.Failure{At: dial.Dialling, Err: err}
 	}
 	l.raw, l.conn = raw, raw
 	if l.d.tls != nil {
 		c := tls.Client(raw, l.d.tls)
 		if err := c.HandshakeContext(ctx); err != nil {
 			l.close()
-			return &failure{securing, err}
+			return &dial.Failure{At: dial.Securing, Err: err}
 		}
 		l.conn = c
 	}
@@ -105,23 +106,23 @@ func (l *http1) ready(deadline time.Time) *failure {
 	return nil
 }
 
-func (l *http1) exchange(target int, deadline time.Time) (a answer, keep bool, f *failure) {
+func (l *http1) exchange(target int, deadline time.Time) (a answer, keep bool, f *dial.Failure) {
 	_ = l.conn.SetDeadline(deadline) // a closed connection says so at the next step
 	if _, err := l.conn.Write(l.heads[target]); err != nil {
-		return a, false, &failure{waiting, err}
+		return a, false, &dial.Failure{At: dial.Waiting, Err: err}
 	}
 	resp, err := http.ReadResponse(l.buf, nil)
 	for err == nil && resp.StatusCode < 200 { // interim (RFC 9110 15.2)
 		resp, err = http.ReadResponse(l.buf, nil)
 	}
 	if err != nil {
-		return a, false, &failure{waiting, err}
+		return a, false, &dial.Failure{At: dial.Waiting, Err: err}
 	}
 	a.code = resp.StatusCode
 	a.body, err = discard(resp.Body, l.scratch)
 	_ = resp.Body.Close() // read to its end, or failed
 	if err != nil {
-		return a, false, &failure{reading, err}
+		return a, false, &dial.Failure{At: dial.Reading, Err: err}
 	}
 	return a, !resp.Close, nil
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"linerate/internal/load/dial"
 	"linerate/internal/load/loop"
 )
 
@@ -38,7 +39,7 @@ func (e dialled) Unwrap() error { return e.error }
 func newHTTP2Conn(d *dialer, scheme string) *http2Conn {
 	c := &http2Conn{d: d, scheme: scheme}
 	c.transport = &http.Transport{DisableCompression: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		conn, err := d.tcp(ctx)
+		conn, err := d.TCP(ctx)
 		if err != nil {
 			return nil, dialled{err}
 		}
@@ -63,7 +64,7 @@ func (c *http2Conn) tell(e loop.Events) {
 }
 
 // get returns the connection, made if need be.
-func (c *http2Conn) get(ctx context.Context) (*http.ClientConn, *failure) {
+func (c *http2Conn) get(ctx context.Context) (*http.ClientConn, *dial.Failure) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.cc != nil && c.cc.Err() == nil {
@@ -75,12 +76,12 @@ func (c *http2Conn) get(ctx context.Context) (*http.ClientConn, *failure) {
 		c.on.Reopened()
 	}
 	begin := time.Now()
-	cc, err := c.transport.NewClientConn(ctx, c.scheme, c.d.address)
+	cc, err := c.transport.NewClientConn(ctx, c.scheme, c.d.Address)
 	if err != nil {
 		if errors.As(err, new(dialled)) || ctx.Err() != nil && c.scheme == "http" {
-			return nil, &failure{dialling, err}
+			return nil, &dial.Failure{At: dial.Dialling, Err: err}
 		}
-		return nil, &failure{securing, err}
+		return nil, &dial.Failure{At: dial.Securing, Err: err}
 	}
 	c.on.Connected(time.Since(begin))
 	c.cc = cc
@@ -96,8 +97,8 @@ func (c *http2Conn) drop() {
 	}
 }
 
-func (l *http2) do(target int, deadline time.Time) (a answer, f *failure) {
-	ctx, cancel := l.conn.d.within(deadline)
+func (l *http2) do(target int, deadline time.Time) (a answer, f *dial.Failure) {
+	ctx, cancel := l.conn.d.Within(deadline)
 	defer cancel()
 	cc, f := l.conn.get(ctx)
 	if f != nil {
@@ -108,13 +109,13 @@ func (l *http2) do(target int, deadline time.Time) (a answer, f *failure) {
 	}
 	resp, err := cc.RoundTrip(l.requests[target].WithContext(ctx))
 	if err != nil {
-		return a, &failure{waiting, err}
+		return a, &dial.Failure{At: dial.Waiting, Err: err}
 	}
 	a.code = resp.StatusCode
 	a.body, err = discard(resp.Body, l.scratch)
 	_ = resp.Body.Close() // read to its end, or failed
 	if err != nil {
-		return a, &failure{reading, err}
+		return a, &dial.Failure{At: dial.Reading, Err: err}
 	}
 	return a, nil
 }

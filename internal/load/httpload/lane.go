@@ -1,17 +1,17 @@
 package httpload
 
 import (
-	"context"
 	"io"
 	"time"
 
+	"linerate/internal/load/dial"
 	"linerate/internal/load/request"
 )
 
 // lane sends one request after the other.
 type lane interface {
 	// do asks for a target and reads the answer whole.
-	do(target int, deadline time.Time) (answer, *failure)
+	do(target int, deadline time.Time) (answer, *dial.Failure)
 	close()
 }
 
@@ -36,17 +36,12 @@ func discard(r io.Reader, scratch []byte) (n int64, err error) {
 }
 
 // kindOf is the kind of an outcome.
-func kindOf(a answer, f *failure) (request.Kind, string) {
+func kindOf(a answer, f *dial.Failure) (request.Kind, string) {
 	switch {
 	case f != nil:
-		return f.kind(), f.Error()
+		return f.Kind(), f.Error()
 	case a.code >= 400:
 		return request.Status, ""
 	}
 	return request.OK, ""
-}
-
-// within is a context that ends at a time, and with the run.
-func (d *dialer) within(deadline time.Time) (context.Context, context.CancelFunc) {
-	return context.WithDeadline(d.ctx, deadline)
 }

@@ -64,7 +64,8 @@ func newSource(ctx context.Context, s *Spec) (*source, error) {
 // Used is what the run has used so far.
 func (r *source) Used() loop.Used {
 	user, system := loop.CPU()
-	return loop.Used{CPU: user + system, In: r.d.in.Load(), Out: r.d.out.Load()}
+	in, out := r.d.Bytes()
+	return loop.Used{CPU: user + system, In: in, Out: out}
 }
 
 // Close drops the connections that lanes share.

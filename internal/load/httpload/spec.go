@@ -18,14 +18,13 @@ import (
 	"time"
 
 	"linerate/internal/hint"
-	"linerate/internal/load"
+	"linerate/internal/load/dial"
 	"linerate/internal/load/request"
 )
 
 // Bounds of a Spec.
 const (
 	MaxConnections = 100_000
-	MaxSources     = 65_536
 	MaxTargets     = 1000
 	MaxRate        = 1e7
 )
@@ -48,11 +47,9 @@ type Spec struct {
 	Insecure    bool          // do not verify certificates
 	Roots       *x509.CertPool
 	Seed        uint64
-	// Enter, where given, takes the calling goroutine to where sockets are to
-	// be made (a network namespace), until leave. Names are not resolved there.
-	Enter func() (leave func() error, err error)
-	Every time.Duration        // how often Watch is called
-	Watch func(request.Result) // with the account so far
+	Enter       dial.Enter           // where given
+	Every       time.Duration        // how often Watch is called
+	Watch       func(request.Result) // with the account so far
 }
 
 // Target is one of the objects asked for.
@@ -80,25 +77,6 @@ func ParseTarget(s string) (Target, error) {
 	}
 	t.URL = u
 	return t, nil
-}
-
-// ParseSources reads addresses, ranges and prefixes separated by commas.
-func ParseSources(s string) ([]netip.Addr, error) {
-	var out []netip.Addr
-	for part := range strings.SplitSeq(s, ",") {
-		first, span, err := load.ParseRange(strings.TrimSpace(part))
-		if err != nil {
-			return nil, err
-		}
-		if len(out)+span > MaxSources {
-			return nil, hint.Usagef("source addresses %q: at most %d", s, MaxSources)
-		}
-		for a := first; span > 0; span-- {
-			out = append(out, a)
-			a = a.Next()
-		}
-	}
-	return out, nil
 }
 
 // Validate refuses what cannot be offered.

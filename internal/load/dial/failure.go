@@ -1,4 +1,4 @@
-package httpload
+package dial
 
 import (
 	"context"
@@ -11,26 +11,29 @@ import (
 	"linerate/internal/load/request"
 )
 
-// stage is how far a request had come.
-type stage int
+// Stage is how far a request had come.
+type Stage int
 
+// The stages, in their order.
 const (
-	dialling stage = iota
-	securing
-	waiting // for the head of the answer
-	reading // its body
+	Dialling Stage = iota
+	Securing
+	Waiting // for the head of the answer
+	Reading // its body
 )
 
-// failure is an error with the stage it came at.
-type failure struct {
-	at  stage
-	err error
+// Failure is an error with the stage it came at.
+type Failure struct {
+	At  Stage
+	Err error
 }
 
-func (f *failure) Error() string { return f.err.Error() }
+func (f *Failure) Error() string { return f.Err.Error() }
 
-// kind says which kind of failure it is.
-func (f *failure) kind() request.Kind {
+func (f *Failure) Unwrap() error { return f.Err }
+
+// Kind says which kind of failure it is.
+func (f *Failure) Kind() request.Kind {
 	for _, k := range []struct {
 		err  error
 		kind request.Kind
@@ -40,20 +43,20 @@ func (f *failure) kind() request.Kind {
 		{syscall.EMFILE, request.NoFile}, {syscall.ENFILE, request.NoFile},
 		{syscall.EHOSTUNREACH, request.Unreachable}, {syscall.ENETUNREACH, request.Unreachable},
 	} {
-		if errors.Is(f.err, k.err) {
+		if errors.Is(f.Err, k.err) {
 			return k.kind
 		}
 	}
-	if isLate(f.err) {
-		if f.at == dialling {
+	if isLate(f.Err) {
+		if f.At == Dialling {
 			return request.ConnectTimeout
 		}
 		return request.Late
 	}
-	switch f.at {
-	case dialling:
+	switch f.At {
+	case Dialling:
 		return request.Unreachable
-	case securing:
+	case Securing:
 		return request.TLS
 	}
 	return f.afterConnect()
@@ -65,19 +68,19 @@ func isLate(err error) bool {
 
 // afterConnect is the kind of a failure of a connection that had been made.
 // net/http's HTTP/2 has no types for what it reports; its words are told apart.
-func (f *failure) afterConnect() request.Kind {
-	text := f.err.Error()
+func (f *Failure) afterConnect() request.Kind {
+	text := f.Err.Error()
 	switch {
-	case errors.Is(f.err, syscall.ECONNRESET), errors.Is(f.err, syscall.EPIPE), strings.Contains(text, "stream error"), strings.Contains(text, "stream ID"):
+	case errors.Is(f.Err, syscall.ECONNRESET), errors.Is(f.Err, syscall.EPIPE), strings.Contains(text, "stream error"), strings.Contains(text, "stream ID"):
 		return request.Reset
-	case errors.Is(f.err, io.ErrUnexpectedEOF) || errors.Is(f.err, io.EOF):
-		if f.at == reading {
+	case errors.Is(f.Err, io.ErrUnexpectedEOF) || errors.Is(f.Err, io.EOF):
+		if f.At == Reading {
 			return request.Short
 		}
 		return request.Closed
 	case strings.Contains(text, "GOAWAY"), strings.Contains(text, "connection lost"), strings.Contains(text, "closed"):
 		return request.Closed
-	case f.at == waiting, f.at == reading:
+	case f.At == Waiting, f.At == Reading:
 		return request.Malformed
 	}
 	return request.Other

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package httpload
+package dial
 
 import "syscall"
 

@@ -1,4 +1,4 @@
-package httpload
+package dial
 
 import (
 	"syscall"

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/calc"
+	"linerate/internal/hint"
+	"linerate/internal/load/dial"
+	"linerate/internal/load/request"
+	"linerate/internal/load/smtpload"
+)
+
+// loadSMTPFlags are the flags of load smtp as they were typed.
+type loadSMTPFlags struct {
+	from, to, size, src, arrivals, queue    string
+	accounts, sessions, perSession          int
+	rate                                    float64
+	duration, warmup, timeout, drain, every time.Duration
+	messages, seed                          uint64
+	strict, json                            bool
+}
+
+const loadSMTPLong = `Send messages to a mail server over SMTP, and account for every one. It is your
+server: nothing here asks whether its owner wants them.
+
+With --rate the loop is open: messages are due by a schedule that does not wait
+for the server, and latency runs from when a message was due to the reply that
+took it. Without --rate the loop is closed: each of --sessions sends its next
+message when the last was taken, as postal does.
+
+A message that was taken is not delivered. With --queue, the queue directory of a
+Postfix on this machine, its depth is watched, and how long it takes to empty.
+
+    linerate load smtp 198.18.0.2 --to user%d@example.org --accounts 15000 --sessions 20
+    linerate load smtp 198.18.0.2 --to user@example.org --rate 50 --queue /var/spool/postfix`
+
+func newLoadSMTPCmd() *cobra.Command {
+	var f loadSMTPFlags
+	cmd := &cobra.Command{
+		Use:   "smtp HOST[:PORT] --to ADDRESS",
+		Short: "send messages over SMTP, in an open or closed loop",
+		Long:  loadSMTPLong,
+		Args:  cobra.ExactArgs(1),
+		RunE:  func(cmd *cobra.Command, args []string) error { return runLoadSMTP(cmd, f, args[0]) },
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&f.to, "to", "", "recipient; %d in it is a number up to --accounts, drawn for each message")
+	fs.StringVar(&f.from, "from", "linerate@linerate.invalid", "sender")
+	fs.IntVar(&f.accounts, "accounts", 1, "recipients")
+	fs.StringVar(&f.size, "size", "4kB", "of a message, header included; several, each as often: 1kB,10kB")
+	fs.IntVarP(&f.sessions, "sessions", "c", 0, "sessions at once (default 10; in an open loop as needed, up to 100)")
+	fs.IntVar(&f.perSession, "per-session", 1, "messages after which a session ends; 0: it does not")
+	fs.Float64VarP(&f.rate, "rate", "r", 0, "messages per second of an open loop (default: a closed loop)")
+	fs.StringVar(&f.arrivals, "arrivals", "constant", "of an open loop: constant, or poisson for many independent clients")
+	fs.DurationVarP(&f.duration, "duration", "d", 10*time.Second, "how long to measure; 0 with --messages: no limit")
+	fs.DurationVar(&f.warmup, "warmup", 0, "offer load for so long before measuring")
+	fs.Uint64VarP(&f.messages, "messages", "n", 0, "end after so many messages")
+	fs.DurationVar(&f.timeout, "timeout", 30*time.Second, "a message that is not taken by then is too late")
+	fs.StringVar(&f.src, "src", "", "addresses to connect from, in turn: a list of addresses, FIRST-LAST or prefixes")
+	fs.StringVar(&f.queue, "queue", "", "queue directory of the server's Postfix, to be watched")
+	fs.DurationVar(&f.drain, "drain", 5*time.Minute, "with --queue: wait for it to empty, no longer than this")
+	fs.Uint64Var(&f.seed, "seed", 1, "seed of arrivals, sizes and recipients")
+	fs.DurationVar(&f.every, "interval", 0, "how often to say how far it is (default 0.5s on a terminal, 10s elsewhere)")
+	fs.BoolVar(&f.strict, "strict", false, "exit 1 if a message was not taken, or the generator was saturated")
+	fs.BoolVar(&f.json, "json", false, "print the account as JSON")
+	return cmd
+}
+
+func runLoadSMTP(cmd *cobra.Command, f loadSMTPFlags, server string) error {
+	spec, err := f.spec(cmd, server)
+	if err != nil {
+		return err
+	}
+	var queue *smtpload.Queue
+	if f.queue != "" {
+		if queue, err = smtpload.WatchQueue(f.queue, queueEvery); err != nil {
+			return err
+		}
+	}
+	live := newLoadLive(cmd.ErrOrStderr(), "msg/s")
+	spec.Every, spec.Watch = live.every(f.every), live.show
+	a, m, err := smtpload.Account(cmd.Context(), spec)
+	p := smtpPoint{Sessions: spec.Sessions}
+	if queue != nil {
+		live.Show("waiting for the queue to empty")
+		q := queue.Drain(context.WithoutCancel(cmd.Context()), f.patience(err))
+		p.Queue, m.Settle = &q, time.Duration(q.DrainSeconds*1e9)
+	}
+	live.End()
+	if a == nil || err != nil && !interrupted(err) {
+		return err
+	}
+	p.Result = a.Result(m)
+	doc := smtpDoc{Version: 1, Offer: f.offer(spec), Points: []smtpPoint{p}}
+	if err = errors.Join(f.print(cmd, doc), err); err == nil && f.strict {
+		return judgeLoad(p.Result, "messages")
+	}
+	return err
+}
+
+// queueEvery is how often a queue is looked at during a load.
+const queueEvery = 100 * time.Millisecond
+
+// patience is how long to wait for the queue: not at all after an error.
+func (f loadSMTPFlags) patience(err error) time.Duration {
+	if err != nil {
+		return 0
+	}
+	return f.drain
+}
+
+// spec turns the flags into a load.
+func (f loadSMTPFlags) spec(cmd *cobra.Command, server string) (s smtpload.Spec, err error) {
+	s = smtpload.Spec{
+		Server: server, From: f.from, To: f.to, Accounts: f.accounts, Sessions: f.sessions, PerSession: f.perSession, Rate: f.rate,
+		Duration: f.duration, Warmup: f.warmup, Messages: f.messages, Timeout: f.timeout, Seed: f.seed,
+	}
+	if f.to == "" {
+		return s, hint.With(hint.Usagef("--to is missing: who is to get the messages?"), "for instance --to user%%d@example.org --accounts 1000")
+	}
+	for part := range strings.SplitSeq(f.size, ",") {
+		v, err := calc.Parse(strings.TrimSpace(part), calc.Bytes)
+		if err != nil || v < 0 || v > smtpload.MaxSize {
+			return s, hint.With(hint.Usagef("--size %q", f.size), "sizes such as 1kB,10kB, up to 64MiB")
+		}
+		s.Sizes = append(s.Sizes, int(v))
+	}
+	if s.Sessions == 0 {
+		if s.Sessions = 10; f.rate > 0 {
+			s.Sessions = 100
+		}
+	}
+	if cmd.Flags().Changed("rate") && !(f.rate > 0) {
+		return s, hint.With(hint.Usagef("--rate %g: messages per second, above 0", f.rate), "leave it out for a closed loop")
+	}
+	if s.Arrivals, err = request.ParseProcess(f.arrivals); err != nil {
+		return s, hint.Usage(err)
+	}
+	if f.src != "" {
+		if s.Sources, err = dial.ParseSources(f.src); err != nil {
+			return s, err
+		}
+	}
+	if f.drain < 0 {
+		return s, hint.Usagef("--drain %v", f.drain)
+	}
+	return s, s.Validate()
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"strings"
+)
+
+// mailServer is a mail server for scripts, as webServer is one of the web. It
+// takes what is not for user nobody.
+func mailServer(l net.Listener) error {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return err
+		}
+		go takeMail(c)
+	}
+}
+
+func takeMail(c net.Conn) {
+	defer c.Close()
+	in := bufio.NewReader(c)
+	answer := "220 mail"
+	for {
+		fmt.Fprint(c, answer, "\r\n")
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return
+		}
+		switch {
+		case strings.HasPrefix(line, "RCPT TO:<nobody"):
+			answer = "550 nobody is not here"
+		case line == "DATA\r\n":
+			answer = "354 go on"
+			fmt.Fprint(c, answer, "\r\n")
+			for line != ".\r\n" {
+				if line, err = in.ReadString('\n'); err != nil {
+					return
+				}
+			}
+			answer = "250 taken"
+		case line == "QUIT\r\n":
+			fmt.Fprint(c, "221 bye\r\n")
+			return
+		default:
+			answer = "250 ok"
+		}
+	}
+}

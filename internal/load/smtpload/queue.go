@@ -1,0 +1,117 @@
+package smtpload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"linerate/internal/hint"
+	"linerate/internal/load/request"
+)
+
+// Queue watches the queue of a Postfix on this machine: the files of its
+// queue directory are its messages.
+type Queue struct {
+	dir   string
+	every time.Duration
+	stop  chan struct{}
+	over  sync.WaitGroup
+	began time.Time
+	mu    sync.Mutex
+	seen  request.Queue
+}
+
+// WatchQueue begins to count the messages in a queue directory.
+func WatchQueue(dir string, every time.Duration) (*Queue, error) {
+	q := &Queue{dir: dir, every: every, stop: make(chan struct{}), began: time.Now()}
+	if _, err := q.look(); err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, hint.With(fmt.Errorf("read the queue: %w", err), "the queue belongs to Postfix: root may read it")
+		}
+		return nil, hint.With(fmt.Errorf("%s is no queue of Postfix: %w", dir, err), "postconf queue_directory tells where it is")
+	}
+	q.over.Go(q.watch)
+	return q, nil
+}
+
+func (q *Queue) watch() {
+	tick := time.NewTicker(q.every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-q.stop:
+			return
+		case <-tick.C:
+			_, _ = q.look() // the queue was there at the beginning
+		}
+	}
+}
+
+// look counts, and notes what it found.
+func (q *Queue) look() (request.Depth, error) {
+	d := request.Depth{Seconds: time.Since(q.began).Seconds()}
+	for _, c := range []struct {
+		name string
+		n    *int
+	}{{"incoming", &d.Incoming}, {"active", &d.Active}, {"deferred", &d.Deferred}} {
+		n, err := messages(filepath.Join(q.dir, c.name))
+		if err != nil {
+			return d, err
+		}
+		*c.n = n
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.seen.Add(d)
+	return d, nil
+}
+
+// messages counts the files of a queue, which may be spread over directories.
+func messages(dir string) (n int, err error) {
+	all, err := os.ReadDir(dir)
+	if err != nil {
+		return 0, err
+	}
+	for _, e := range all {
+		if !e.IsDir() {
+			n++
+			continue
+		}
+		below, err := messages(filepath.Join(dir, e.Name()))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return n, err
+		}
+		n += below
+	}
+	return n, nil
+}
+
+// drainEvery is how often a queue that is draining is looked at.
+const drainEvery = 5 * time.Millisecond
+
+// Drain ends the watch when no message is on its way any more, or patience is
+// at its end. What was deferred is not waited for.
+func (q *Queue) Drain(ctx context.Context, patience time.Duration) request.Queue {
+	begin := time.Now()
+	for time.Since(begin) < patience && ctx.Err() == nil {
+		if d, err := q.look(); err != nil || d.Waiting() == 0 {
+			break
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(drainEvery):
+		}
+	}
+	took := time.Since(begin)
+	close(q.stop)
+	q.over.Wait()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.seen.DrainSeconds = took.Seconds()
+	return q.seen
+}

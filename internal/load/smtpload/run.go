@@ -1,0 +1,86 @@
+package smtpload
+
+import (
+	"context"
+	"sync"
+
+	"linerate/internal/load/dial"
+	"linerate/internal/load/loop"
+	"linerate/internal/load/request"
+)
+
+// source makes the sessions of one run.
+type source struct {
+	*Spec
+	d       *dial.Dialer
+	bodies  [][]byte // by size
+	leaving sync.WaitGroup
+}
+
+// Run offers the load until its end or ctx's, and returns its account. A run
+// that ctx ended has an account too, and ctx's error.
+func Run(ctx context.Context, s Spec) (request.Result, error) {
+	a, m, err := Account(ctx, s)
+	if a == nil {
+		return request.Result{}, err
+	}
+	return a.Result(m), err
+}
+
+// Account is Run for whoever adds several loads up. The account is nil where
+// the load could not begin.
+func Account(ctx context.Context, s Spec) (*request.Account, request.Meter, error) {
+	if err := s.Validate(); err != nil {
+		return nil, request.Meter{}, err
+	}
+	host, port, err := s.server()
+	if err != nil {
+		return nil, request.Meter{}, err
+	}
+	l := loop.Spec{
+		Lanes: s.Sessions, Rate: s.Rate, Arrivals: s.Arrivals, Duration: s.Duration, Warmup: s.Warmup, Requests: s.Messages,
+		Timeout: s.Timeout, Seed: s.Seed, Every: s.Every, Watch: s.Watch,
+	}
+	for range s.Sizes {
+		l.Weights = append(l.Weights, 1)
+	}
+	return loop.Run(ctx, l, func(ctx context.Context) (loop.Source, error) {
+		r := &source{Spec: &s}
+		for _, n := range s.Sizes {
+			r.bodies = append(r.bodies, body(n))
+		}
+		var err error
+		r.d, err = dial.New(ctx, host, port, s.Sources, s.Enter)
+		return r, err
+	})
+}
+
+// Lane makes the i-th session.
+func (r *source) Lane(i int, tell loop.Events) loop.Lane { return newSession(r, i, tell) }
+
+// Used is what the run has used so far.
+func (r *source) Used() loop.Used {
+	user, system := loop.CPU()
+	in, out := r.d.Bytes()
+	return loop.Used{CPU: user + system, In: in, Out: out}
+}
+
+// Close waits until the last sessions have taken leave.
+func (r *source) Close() { r.leaving.Wait() }
+
+// lineLength of a body, without its CRLF (RFC 5322 2.1.1 asks for 78 at most).
+const lineLength = 76
+
+// body is text of a size in lines; none begins with a dot.
+func body(n int) []byte {
+	b := make([]byte, 0, n+2)
+	x := uint32(n)
+	for len(b) < n {
+		for range min(lineLength, max(n-len(b)-2, 0)) {
+			x = x*1664525 + 1013904223 // Numerical Recipes' generator
+			b = append(b, 'a'+byte(x>>28))
+		}
+		b = append(b, '\r', '\n')
+	}
+	return b
+}

@@ -1,0 +1,234 @@
+package smtpload
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+
+	"linerate/internal/load/dial"
+	"linerate/internal/load/loop"
+	"linerate/internal/load/request"
+)
+
+// idleFor is how long a session is idle before it is looked at again.
+const idleFor = 200 * time.Millisecond
+
+// session sends one message after the other.
+type session struct {
+	r    *source
+	i    int
+	tell loop.Events
+	rng  *rand.Rand
+	conn *dial.Conn // nil: none
+	in   *bufio.Reader
+	sent int // messages of this session
+	n    int // of all
+	last time.Time
+	buf  []byte
+}
+
+func newSession(r *source, i int, tell loop.Events) *session {
+	return &session{r: r, i: i, tell: tell, rng: rand.New(rand.NewPCG(r.Seed, uint64(i)^0x5317)), in: bufio.NewReaderSize(nil, 4096)}
+}
+
+// Do sends a message of one of the sizes. A status of 400 or more is the
+// server's refusal, for now (4xx) or for good (5xx).
+func (s *session) Do(target int, deadline time.Time) loop.Answer {
+	a := loop.Answer{}
+	err := s.ready(deadline)
+	if err == nil {
+		_ = s.conn.SetDeadline(deadline) // a closed connection says so at the next step
+		err = s.message(target, &a)
+	}
+	s.last = time.Now()
+	var refused *refusal
+	var failed *dial.Failure
+	switch {
+	case err == nil:
+		a.Kind = request.OK
+		if s.sent++; s.r.PerSession > 0 && s.sent >= s.r.PerSession {
+			s.quit()
+		}
+	case errors.As(err, &refused):
+		a.Kind, a.Code, a.Detail = request.Status, refused.code, refused.Error()
+		if s.conn != nil { // what was begun is called off by ending the session
+			s.quit()
+		}
+	case errors.As(err, &failed):
+		a.Kind, a.Detail = failed.Kind(), failed.Error()
+		s.drop()
+	}
+	return a
+}
+
+// ready sees to a session.
+func (s *session) ready(deadline time.Time) error {
+	if s.conn != nil && time.Since(s.last) > idleFor && s.conn.Dead() {
+		s.drop()
+		s.tell.Reopened()
+	}
+	if s.conn != nil {
+		return nil
+	}
+	begin := time.Now()
+	ctx, cancel := s.r.d.Within(deadline)
+	defer cancel()
+	conn, err := s.r.d.TCP(ctx)
+	if err != nil {
+		return &dial.Failure{At: dial.Dialling, Err: err}
+	}
+	s.conn, s.sent = conn, 0
+	s.in.Reset(conn)
+	_ = conn.SetDeadline(deadline)
+	if _, err := s.reply(220); err != nil {
+		return err
+	}
+	if _, err := s.command(250, "EHLO linerate.invalid"); err != nil {
+		return err
+	}
+	s.tell.Connected(time.Since(begin))
+	return nil
+}
+
+// message hands one message over.
+func (s *session) message(target int, a *loop.Answer) (err error) {
+	to := strings.Replace(s.r.To, "%d", strconv.Itoa(1+s.rng.IntN(s.r.Accounts)), 1)
+	if _, err = s.command(250, "MAIL FROM:<"+s.r.From+">"); err != nil {
+		return err
+	}
+	if _, err = s.command(250, "RCPT TO:<"+to+">"); err != nil {
+		return err
+	}
+	if _, err = s.command(354, "DATA"); err != nil {
+		return err
+	}
+	s.n++
+	s.compose(to, target)
+	if err = s.write(s.buf); err != nil {
+		return err
+	}
+	a.Code, err = s.reply(250)
+	a.Body = int64(len(s.buf) - len(endOfData))
+	return err
+}
+
+const endOfData = ".\r\n"
+
+// compose writes a message of a size, header included, into the buffer.
+func (s *session) compose(to string, target int) {
+	s.buf = fmt.Appendf(s.buf[:0], "From: <%s>\r\nTo: <%s>\r\nSubject: linerate %d\r\nDate: %s\r\nMessage-ID: <%d.%d.%d@linerate.invalid>\r\n\r\n",
+		s.r.From, to, s.n, time.Now().UTC().Format("Mon, 02 Jan 2006 15:04:05 -0700"), s.r.Seed, s.i, s.n)
+	text := s.r.bodies[target]
+	if from := min(len(s.buf), len(text)); from > 0 {
+		text = text[from-from%(lineLength+2):] // at the beginning of a line
+	}
+	s.buf = append(append(s.buf, text...), endOfData...)
+}
+
+// command sends a line and wants a code.
+func (s *session) command(want int, line string) (int, error) {
+	s.buf = append(append(s.buf[:0], line...), '\r', '\n')
+	if err := s.write(s.buf); err != nil {
+		return 0, err
+	}
+	return s.reply(want)
+}
+
+func (s *session) write(b []byte) error {
+	if _, err := s.conn.Write(b); err != nil {
+		return &dial.Failure{At: dial.Waiting, Err: err}
+	}
+	return nil
+}
+
+// maxReply bounds a reply of many lines.
+const maxReply = 64
+
+// refusal is a reply with a code of 400 or more.
+type refusal struct {
+	code int
+	text string
+}
+
+func (r *refusal) Error() string { return r.text }
+
+// reply reads a reply, of several lines it may be.
+func (s *session) reply(want int) (int, error) {
+	for range maxReply {
+		line, err := s.in.ReadSlice('\n')
+		if err != nil {
+			return 0, &dial.Failure{At: dial.Waiting, Err: err}
+		}
+		code, more, ok := parseReply(line)
+		switch {
+		case !ok:
+			return 0, malformed("%.80q is no reply of SMTP", line)
+		case more:
+			continue
+		case code >= 400:
+			return code, &refusal{code, strings.TrimSpace(string(line))}
+		case code != want:
+			return code, malformed("the server said %.80q where %d was due", line, want)
+		}
+		return code, nil
+	}
+	return 0, malformed("a reply of more than %d lines", maxReply)
+}
+
+func malformed(format string, args ...any) error {
+	return &dial.Failure{At: dial.Waiting, Err: fmt.Errorf(format, args...)}
+}
+
+// parseReply reads "250 text" or, with more lines to come, "250-text".
+func parseReply(line []byte) (code int, more, ok bool) {
+	if len(line) < 4 || line[0] < '2' || line[0] > '5' {
+		return 0, false, false
+	}
+	for _, c := range line[:3] {
+		if c < '0' || c > '9' {
+			return 0, false, false
+		}
+		code = 10*code + int(c-'0')
+	}
+	switch line[3] {
+	case '-':
+		return code, true, true
+	case ' ', '\r', '\n':
+		return code, false, true
+	}
+	return 0, false, false
+}
+
+// takingLeave is how long a server may take to answer QUIT.
+const takingLeave = time.Second
+
+// quit ends the session as it should be ended, in nobody's time.
+func (s *session) quit() {
+	conn := s.conn
+	s.conn = nil
+	s.r.leaving.Go(func() {
+		defer conn.Close()
+		_ = conn.SetDeadline(time.Now().Add(takingLeave))
+		if _, err := conn.Write([]byte("QUIT\r\n")); err == nil {
+			_, _ = conn.Read(make([]byte, 512)) // whatever it says, it is over
+		}
+	})
+}
+
+func (s *session) drop() {
+	if s.conn != nil {
+		_ = s.conn.Close() // nothing is left to send
+		s.conn = nil
+	}
+}
+
+// Close ends the session.
+func (s *session) Close() {
+	if s.conn != nil {
+		s.quit()
+	}
+}

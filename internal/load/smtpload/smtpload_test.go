@@ -1,0 +1,277 @@
+package smtpload
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"linerate/internal/load/request"
+)
+
+// mail is a server for tests: it takes what SMTP's grammar allows.
+type mail struct {
+	mu       sync.Mutex
+	taken    []string
+	sessions int
+	// say, where given, answers in the server's stead; "" is the usual
+	// answer, "close" ends the session.
+	say func(line string) string
+}
+
+func (m *mail) listen(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	t.Cleanup(func() { l.Close(); all.Wait() })
+	all.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() { m.serve(c) })
+		}
+	})
+	return l.Addr().String()
+}
+
+func (m *mail) serve(c net.Conn) {
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+	m.mu.Lock()
+	m.sessions++
+	m.mu.Unlock()
+	in := bufio.NewReader(c)
+	fmt.Fprint(c, "220-hello\r\n220 mail\r\n")
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return
+		}
+		answer := ""
+		if m.say != nil {
+			answer = m.say(strings.TrimSpace(line))
+		}
+		switch verb := strings.ToUpper(strings.TrimSpace(line)); {
+		case answer == "close":
+			return
+		case answer != "":
+		case verb == "DATA":
+			fmt.Fprint(c, "354 go on\r\n")
+			answer = m.take(in)
+		case verb == "QUIT":
+			fmt.Fprint(c, "221 bye\r\n")
+			return
+		case strings.HasPrefix(verb, "EHLO"):
+			answer = "250-mail\r\n250 PIPELINING"
+		default:
+			answer = "250 ok"
+		}
+		fmt.Fprint(c, answer, "\r\n")
+	}
+}
+
+func (m *mail) take(in *bufio.Reader) string {
+	var b strings.Builder
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return "451 cut"
+		}
+		if line == ".\r\n" {
+			break
+		}
+		b.WriteString(line)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.taken = append(m.taken, b.String())
+	return "250 taken"
+}
+
+func spec(server string) Spec {
+	return Spec{Server: server, From: "a@example.org", To: "user%d@example.org", Accounts: 5, Sizes: []int{1000}, Sessions: 3, PerSession: 1,
+		Arrivals: request.Constant, Messages: 30, Timeout: 5 * time.Second, Seed: 1}
+}
+
+func offer(t *testing.T, s Spec) request.Result {
+	t.Helper()
+	r, err := Run(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestMessagesArriveWhole(t *testing.T) {
+	for name, c := range map[string]struct {
+		change   func(*Spec)
+		sessions int
+	}{
+		"a session each": {func(*Spec) {}, 30},
+		"ten a session":  {func(s *Spec) { s.Sessions, s.PerSession = 1, 10 }, 3},
+		"one session":    {func(s *Spec) { s.Sessions, s.PerSession = 1, 0 }, 1},
+		"an open loop":   {func(s *Spec) { s.Rate, s.PerSession = 2000, 1 }, 30},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := &mail{}
+			s := spec(m.listen(t))
+			c.change(&s)
+			r := offer(t, s)
+			if r.Answered != 30 || r.Failed != 0 || len(m.taken) != 30 || r.Codes["250"] != 30 {
+				t.Fatalf("answered %d, failed %d, taken %d: %+v", r.Answered, r.Failed, len(m.taken), r.Errors)
+			}
+			if m.sessions != c.sessions || r.Connections != uint64(c.sessions) {
+				t.Errorf("%d sessions, %d counted, want %d", m.sessions, r.Connections, c.sessions)
+			}
+			ids, to := map[string]bool{}, map[string]bool{}
+			for _, text := range m.taken {
+				head, _, _ := strings.Cut(text, "\r\n\r\n")
+				for line := range strings.SplitSeq(head, "\r\n") {
+					ids[line] = ids[line] || strings.HasPrefix(line, "Message-ID")
+					to[line] = to[line] || strings.HasPrefix(line, "To: <user")
+				}
+				if n := len(text); n < 900 || n > 1100 {
+					t.Errorf("a message of %d bytes, want some 1000", n)
+				}
+			}
+			if count(ids) != 30 || count(to) < 3 || count(to) > 5 {
+				t.Errorf("%d ids and %d recipients", count(ids), count(to))
+			}
+			if r.BodyBytes != uint64(total(m.taken)) {
+				t.Errorf("%d bytes counted, %d taken", r.BodyBytes, total(m.taken))
+			}
+		})
+	}
+}
+
+func count(set map[string]bool) (n int) {
+	for _, is := range set {
+		if is {
+			n++
+		}
+	}
+	return n
+}
+
+func total(texts []string) (n int) {
+	for _, t := range texts {
+		n += len(t)
+	}
+	return n
+}
+
+func TestFailuresHaveKinds(t *testing.T) {
+	for want, say := range map[string]func(string) string{
+		"status":    func(l string) string { return map[bool]string{true: "452 later"}[strings.HasPrefix(l, "RCPT")] },
+		"closed":    func(l string) string { return map[bool]string{true: "close"}[strings.HasPrefix(l, "MAIL")] },
+		"malformed": func(l string) string { return map[bool]string{true: "hello"}[strings.HasPrefix(l, "EHLO")] },
+	} {
+		m := &mail{say: say}
+		s := spec(m.listen(t))
+		s.Messages = 4
+		r := offer(t, s)
+		if r.Failed != 4 || len(r.Errors) != 1 || r.Errors[0].Kind != want {
+			t.Errorf("%s: %d failed: %+v", want, r.Failed, r.Errors)
+		}
+		if want == "status" && r.Codes["452"] != 4 {
+			t.Errorf("codes %v", r.Codes)
+		}
+	}
+	m := &mail{say: func(l string) string {
+		if l == "DATA" {
+			time.Sleep(400 * time.Millisecond)
+		}
+		return ""
+	}}
+	s := spec(m.listen(t))
+	s.Messages, s.Sessions, s.Timeout = 1, 1, 100*time.Millisecond
+	if r := offer(t, s); r.Failed != 1 || r.Errors[0].Kind != "too_late" {
+		t.Errorf("a slow server: %+v", r.Errors)
+	}
+}
+
+// TestBodiesHaveTheirSize and no line that SMTP would take for the end.
+func TestBodiesHaveTheirSize(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 3, 77, 78, 79, 80, 1000, 10_000} {
+		b := string(body(n))
+		if d := len(b) - n; d < 0 || d > 2 {
+			t.Errorf("a body of %d bytes has %d", n, len(b))
+		}
+		for line := range strings.SplitSeq(b, "\r\n") {
+			if strings.HasPrefix(line, ".") || len(line) > lineLength {
+				t.Errorf("line %q", line)
+			}
+		}
+	}
+}
+
+func TestSpecsThatCannotBe(t *testing.T) {
+	for name, change := range map[string]func(*Spec){
+		"an address of two lines": func(s *Spec) { s.To = "a@b\r\nDATA" }, "no address": func(s *Spec) { s.To = "you" }, "two numbers": func(s *Spec) { s.To = "%d%d@x" },
+		"accounts of one address": func(s *Spec) { s.To = "a@example.org" }, "a format": func(s *Spec) { s.To = "%s@x" }, "no size": func(s *Spec) { s.Sizes = nil },
+		"no port": func(s *Spec) { s.Server = "x:y" }, "no end": func(s *Spec) { s.Messages = 0 }, "closing": func(s *Spec) { s.From = "a>@b" },
+	} {
+		s := spec("127.0.0.1")
+		change(&s)
+		if err := s.Validate(); err == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+	s := spec("2001:2::1")
+	if host, port, err := s.server(); err != nil || host != "2001:2::1" || port != "25" {
+		t.Errorf("%s, %s, %v", host, port, err)
+	}
+}
+
+func FuzzReply(f *testing.F) {
+	for _, s := range []string{"250 ok\r\n", "250-more\r\n", "", "25", "9xx y\r\n", "354\r\n"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		if code, _, ok := parseReply(line); ok && (code < 200 || code > 599) {
+			t.Errorf("%q has code %d", line, code)
+		}
+	})
+}
+
+// TestQueueIsWatched: depth, what was deferred, and how long it took to drain.
+func TestQueueIsWatched(t *testing.T) {
+	dir := t.TempDir()
+	for _, d := range []string{"incoming", "active", "deferred/A"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, f := range []string{"incoming/1", "incoming/2", "active/3", "deferred/A/4"} {
+		if err := os.WriteFile(filepath.Join(dir, f), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	q, err := WatchQueue(dir, time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		time.Sleep(50 * time.Millisecond)
+		for _, f := range []string{"incoming/1", "incoming/2", "active/3"} {
+			os.Remove(filepath.Join(dir, f))
+		}
+	}()
+	got := q.Drain(t.Context(), 10*time.Second)
+	if got.Peak != 3 || got.Deferred != 1 || got.Waiting != 0 || got.DrainSeconds < 0.04 || len(got.Samples) < 2 {
+		t.Errorf("%+v", got)
+	}
+	if _, err := WatchQueue(t.TempDir(), time.Second); err == nil {
+		t.Error("any directory is a queue")
+	}
+}

@@ -1,0 +1,150 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/hint"
+	"linerate/internal/setting/fsconf"
+)
+
+// DiskDir is where a Box's file system is mounted, below Root.
+const DiskDir = "disk"
+
+// imageDir holds the images of file systems: a place that is on a disk.
+const imageDir = "/var/tmp"
+
+// MakeDisk makes a file system in the Box and mounts it at DiskDir, in the
+// Box's mount namespace alone. Its image is a file without a name, its loop
+// device is freed with the last mount: nothing of them outlives the Box, however
+// linerate ends.
+func (b *Box) MakeDisk(d fsconf.Disk) error {
+	if err := d.Check(); err != nil {
+		return err
+	}
+	if err := b.Mkdir(DiskDir, 0o755); err != nil {
+		return err
+	}
+	flags, data := mountOptions(d)
+	if !d.Loop() {
+		return b.mount("linerate", d, flags, joinOptions(data, fmt.Sprintf("size=%d", d.Size)))
+	}
+	dev, err := loopDevice(d.Size)
+	if err != nil {
+		return err
+	}
+	defer dev.Close() // the mount holds it from then on
+	if err := b.mkfs(d, dev.Name()); err != nil {
+		return err
+	}
+	return b.mount(dev.Name(), d, flags, data)
+}
+
+func (b *Box) mount(what string, d fsconf.Disk, flags uintptr, data string) error {
+	err := b.Do(func() error {
+		err := unix.Mount(what, Root+"/"+DiskDir, d.Type, flags|unix.MS_NOSUID|unix.MS_NODEV, data)
+		b.disk = err == nil
+		return err
+	})
+	switch {
+	case errors.Is(err, unix.ENODEV):
+		return &CannotError{"the kernel has no " + d.Type}
+	case errors.Is(err, unix.EINVAL):
+		return &CannotError{fmt.Sprintf("the kernel cannot mount %s", d)}
+	case err != nil:
+		return fmt.Errorf("mount %s: %w", d, err)
+	}
+	return nil
+}
+
+// CannotError says what this machine cannot do.
+type CannotError struct{ What string }
+
+func (e *CannotError) Error() string { return e.What }
+
+// mkfs makes the file system. It ends with the Box's thread.
+func (b *Box) mkfs(d fsconf.Disk, device string) error {
+	argv := d.Make(device)
+	program := Program{Name: argv[0], Package: d.Package()}
+	path, err := program.find()
+	if err != nil {
+		return missing(err)
+	}
+	c := exec.Command(path, argv[1:]...)
+	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: unix.SIGKILL}
+	var out []byte
+	err = b.Do(func() (err error) {
+		out, err = c.CombinedOutput()
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("make a file system (%s): %w: %.300s", d, err, out)
+	}
+	return nil
+}
+
+// loopDevice attaches an image of a size, all hole, to a free loop device.
+func loopDevice(size int64) (*os.File, error) {
+	image, err := unix.Open(imageDir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("make an image of a file system in %s: %w", imageDir, err)
+	}
+	defer unix.Close(image) // the device holds it from then on
+	if err := unix.Ftruncate(image, size); err != nil {
+		return nil, fmt.Errorf("make an image of %d bytes: %w", size, err)
+	}
+	control, err := unix.Open("/dev/loop-control", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, hint.With(&CannotError{"there are no loop devices: " + err.Error()}, "load the kernel's module loop (modprobe loop)")
+	}
+	defer unix.Close(control)
+	for range 64 { // others may be faster
+		n, err := unix.IoctlRetInt(control, unix.LOOP_CTL_GET_FREE)
+		if err != nil {
+			return nil, fmt.Errorf("find a free loop device: %w", err)
+		}
+		dev, err := os.OpenFile(fmt.Sprintf("/dev/loop%d", n), os.O_RDWR, 0)
+		if err != nil {
+			return nil, fmt.Errorf("open a loop device: %w", err)
+		}
+		config := unix.LoopConfig{Fd: uint32(image), Info: unix.LoopInfo64{Flags: unix.LO_FLAGS_AUTOCLEAR}}
+		if err = unix.IoctlLoopConfigure(int(dev.Fd()), &config); err == nil {
+			return dev, nil
+		}
+		dev.Close()
+		if !errors.Is(err, unix.EBUSY) {
+			return nil, fmt.Errorf("set up %s: %w", dev.Name(), err)
+		}
+	}
+	return nil, errors.New("no free loop device was to be had: others took them")
+}
+
+// mountFlags are the options that mount(2) has flags for.
+var mountFlags = map[string]uintptr{
+	"noatime": unix.MS_NOATIME, "relatime": unix.MS_RELATIME, "strictatime": unix.MS_STRICTATIME, "nodiratime": unix.MS_NODIRATIME,
+	"lazytime": unix.MS_LAZYTIME, "sync": unix.MS_SYNCHRONOUS, "dirsync": unix.MS_DIRSYNC, "defaults": 0, "async": 0,
+}
+
+// mountOptions splits options into flags and the file system's own.
+func mountOptions(d fsconf.Disk) (flags uintptr, data string) {
+	for _, o := range d.List() {
+		if f, ok := mountFlags[o]; ok {
+			flags |= f
+			continue
+		}
+		data = joinOptions(data, o)
+	}
+	return flags, data
+}
+
+func joinOptions(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "," + b
+}

@@ -1,0 +1,111 @@
+// Package fsconf says what a study may set of a file system: how it is made,
+// and how it is mounted.
+package fsconf
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"linerate/internal/hint"
+)
+
+// Disk is a file system in a file of its own, or in memory.
+type Disk struct {
+	Type string // of Types
+	// Options are mount(8)'s, after a comma each: "noatime,data=journal".
+	Options string
+	// Features are those of mkfs (-O of ext4): "^has_journal".
+	Features string
+	Size     int64 // bytes
+}
+
+// Types of file systems. A tmpfs is memory, the others are on a loop device.
+var Types = []string{"btrfs", "ext2", "ext3", "ext4", "tmpfs", "xfs"}
+
+// Bounds and default of Disk.Size. XFS makes none below 300 MB.
+const (
+	MinSize     = 16 << 20
+	MaxSize     = 8 << 30
+	DefaultSize = 512 << 20
+)
+
+var (
+	optionRE  = regexp.MustCompile(`^[a-z0-9_]+(=[a-z0-9_]+)?$`)
+	featureRE = regexp.MustCompile(`^(\^?[a-z0-9_]+(,\^?[a-z0-9_]+)*)?$`)
+)
+
+// Default is what a study has that does not say.
+func Default() Disk { return Disk{Type: "ext4", Size: DefaultSize} }
+
+// Check refuses what a study may not set.
+func (d Disk) Check() error {
+	if !slices.Contains(Types, d.Type) {
+		return hint.Unknown("file system", d.Type, Types)
+	}
+	for _, o := range d.List() {
+		if !optionRE.MatchString(o) {
+			return fmt.Errorf("%q is no option of a mount", o)
+		}
+	}
+	if len(d.Options) > 200 {
+		return fmt.Errorf("%d bytes of options", len(d.Options))
+	}
+	if !featureRE.MatchString(d.Features) || len(d.Features) > 100 || d.Features != "" && !d.ext() {
+		return hint.With(fmt.Errorf("%q are no features of %s", d.Features, d.Type), "features are mke2fs's, for instance ^has_journal")
+	}
+	if d.Size < MinSize || d.Size > MaxSize {
+		return fmt.Errorf("a file system of %d bytes: from %d to %d", d.Size, MinSize, MaxSize)
+	}
+	return nil
+}
+
+func (d Disk) ext() bool { return strings.HasPrefix(d.Type, "ext") }
+
+// Loop reports whether it is on a loop device.
+func (d Disk) Loop() bool { return d.Type != "tmpfs" }
+
+// List are the options.
+func (d Disk) List() []string {
+	if d.Options == "" {
+		return nil
+	}
+	return strings.Split(d.Options, ",")
+}
+
+// Make is the command that makes the file system on a device. Inode tables and
+// journals are written at once: what the kernel would write later would
+// disturb what is measured.
+func (d Disk) Make(device string) []string {
+	switch {
+	case d.ext():
+		argv := []string{"mkfs." + d.Type, "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard"}
+		if d.Features != "" {
+			argv = append(argv, "-O", d.Features)
+		}
+		return append(argv, device)
+	case d.Type == "xfs":
+		return []string{"mkfs.xfs", "-q", "-f", "-K", device}
+	case d.Type == "btrfs":
+		return []string{"mkfs.btrfs", "-q", "-f", "-K", device}
+	}
+	return nil
+}
+
+// Package is what has the command, in Debian.
+func (d Disk) Package() string {
+	return map[string]string{"xfs": "xfsprogs", "btrfs": "btrfs-progs"}[d.Type]
+}
+
+// String is the file system in words.
+func (d Disk) String() string {
+	out := d.Type
+	if d.Features != "" {
+		out += " made with " + d.Features
+	}
+	if d.Options != "" {
+		out += ", mounted " + d.Options
+	}
+	return out
+}
