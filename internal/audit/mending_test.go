@@ -83,6 +83,13 @@ func TestAgainstTheSource(t *testing.T) {
 		{note: "a write of PIPE_BUF is atomic", files: map[string]string{sysctl: "kern.ipc.pipe_mindirect=512"}, want: "LR-RANGE:kern.ipc.pipe_mindirect", says: "Invalid argument"},
 		{note: "twelve bits", role: "router", files: map[string]string{loader: "mlx5en_load=\"YES\"\n", sysctl: "dev.mce.0.conf.rx_coalesce_usecs=5000"}, want: "LR-RANGE:dev.mce.0.conf.rx_coalesce_usecs", says: "nearest"},
 		{note: "key sockets too", role: "vpn", files: map[string]string{loader: `ipsec_load="YES"`, sysctl: "net.key.recvspace=4194304"}, want: "LR-NO-SOCKETS:net.key.recvspace", says: "ENOBUFS"},
+		{note: "the first process has it", files: map[string]string{sysctl: "kern.dflssiz=16777216"}, want: "LR-MISPLACED:kern.dflssiz", says: "too late"},
+		{note: "in time", files: map[string]string{loader: `kern.dflssiz="16777216"`}, want: "!LR-MISPLACED"},
+		{note: "nobody reads it", files: map[string]string{sysctl: "vm.v_free_target=100000"}, want: "LR-INEFFECTIVE:vm.v_free_target", says: "page daemon"},
+		{note: "stacks grow by it", files: map[string]string{sysctl: "kern.sgrowsiz=0"}, want: "LR-RANGE:kern.sgrowsiz", says: "kernel stops"},
+		{note: "so does prefetch divide", role: "storage", files: map[string]string{loader: `zfs_load="YES"`, sysctl: "vfs.zfs.prefetch.max_distance=0"}, want: "LR-RANGE:vfs.zfs.prefetch.max_distance", says: "kernel stops"},
+		{note: "the minimum goes first", role: "storage", files: map[string]string{loader: `zfs_load="YES"`, sysctl: "vfs.zfs.vdev.sync_read_max_active=5"}, want: "LR-COUPLED:vfs.zfs.vdev.sync_read_max_active", says: "does nothing"},
+		{note: "routing sockets too", role: "router", files: map[string]string{sysctl: "net.rtsock.recvspace=4194304"}, want: "LR-NO-SOCKETS:net.rtsock.recvspace", says: "ENOBUFS"},
 		{note: "forwarding stays", role: "firewall", files: map[string]string{sysctl: "net.inet.ip.forwarding=1", rc: "gateway_enable=\"YES\"\nifconfig_ix0=\"inet 198.18.0.1/24 lro\"\n"}, want: "LR-LRO-FORWARDING:ix0", says: "-lro"},
 	} {
 		release, as := c.release, c.role

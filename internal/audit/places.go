@@ -60,6 +60,10 @@ func (a *auditor) misplaced(j judged) []candidate {
 	case j.Mechanism == fact.Sysctl && !runtime:
 		f.Message = fmt.Sprintf("%s can be set at boot only; a line in %s has no effect", j.Name, base(j.File))
 		f.Why = fmt.Sprintf("The kernel reads it once, from the loader's environment; sysctl(8) answers that %s is a read only tunable.", j.Name)
+	case j.Mechanism == fact.Sysctl && boot && j.rec.Reset == tunable.NeedReboot:
+		f.Severity, to = j.ifEffective(Warning), "/boot/loader.conf"
+		f.Message = fmt.Sprintf("%s acts at boot only; a line in %s comes too late", j.Name, base(j.File))
+		f.Why = "The kernel takes the new value and shows it, but has used the one of its start before the file is read."
 	case j.Mechanism == fact.Loader && j.st.Mechanism == tunable.Sysctl && !boot:
 		f.Message = fmt.Sprintf("%s can be set on the running system only; a line in %s has no effect", j.Name, base(j.File))
 		f.Why = "The kernel does not fetch it from the loader's environment: the line is accepted, nothing is set and nothing is said."
