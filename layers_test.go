@@ -34,7 +34,7 @@ var (
 	// implementations of an interface never know their siblings, and only
 	// cmd knows them at all.
 	implementations = map[string][]string{
-		"internal/load":    {"internal/load/xdpload", "internal/load/packetload", "internal/load/bpfload", "internal/load/netmapload", "internal/load/httpload", "internal/load/fileload", "internal/load/smtpload", "internal/load/farload"},
+		"internal/load":    {"internal/load/xdpload", "internal/load/packetload", "internal/load/bpfload", "internal/load/netmapload", "internal/load/httpload", "internal/load/fileload", "internal/load/smtpload", "internal/load/farload", "internal/load/toolload"},
 		"internal/testbed": {"internal/testbed/netnsbed", "internal/testbed/jailbed", "internal/testbed/sshbed"},
 		"internal/host":    {"internal/host/localhost", "internal/host/bundlehost", "internal/host/treehost", "internal/host/sshhost"},
 		"internal/ledger":  {"internal/ledger/sqlite", "internal/ledger/postgres"},

@@ -13,10 +13,8 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/load"
-	"linerate/internal/load/farload"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
-	"linerate/internal/testbed/bedfile"
 	"linerate/internal/testbed/sshbed"
 )
 
@@ -56,12 +54,11 @@ proves. Nothing of the DUT is changed.`,
 
 // check proves a testbed and prints each step as it ends.
 func (m *machines) check(cmd *cobra.Command, quiet bool) ([]sshbed.Step, error) {
-	engine, done, err := m.engine()
+	engine, err := m.engine()
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = done() }()
-	sides := shouters{engine}
+	defer func() { _ = engine.close() }()
 	steps := []sshbed.Step{}
 	tell := func(s sshbed.Step) {
 		steps = append(steps, s)
@@ -78,40 +75,11 @@ func (m *machines) check(cmd *cobra.Command, quiet bool) ([]sshbed.Step, error) 
 	if err != nil {
 		return nil, err
 	}
-	err = sshbed.Check(cmd.Context(), o, sshbed.Traffic{Ready: sides.ready, Shout: sides.shout, Through: through(engine)}, tell)
+	err = sshbed.Check(cmd.Context(), o, sshbed.Traffic{Ready: engine.ready, Shout: engine.shout, Through: through(engine)}, tell)
 	if errors.Is(err, sshbed.ErrCheck) {
 		err = hint.With(err, "mend what FAILED, then check again: each step stands on those before")
 	}
 	return steps, err
-}
-
-// shouters are the two sides of a testbed, by role.
-type shouters struct{ *farload.Engine }
-
-func (e shouters) side(role string) *farload.Side {
-	if role == bedfile.Receiver {
-		return e.Receiver
-	}
-	return e.Generator
-}
-
-// ready connects a side.
-func (e shouters) ready(ctx context.Context, role string) error {
-	_, err := e.side(role).Link(ctx)
-	return err
-}
-
-// shout sends frames to everybody: those are taken whoever is at the other end.
-func (e shouters) shout(ctx context.Context, role, device string, n int) error {
-	spec := load.Spec{Device: device, DstMAC: broadcast, Stream: 8, Sizes: []int{64},
-		Flows: load.FlowSpace{Count: 1, Src: anyFrom, Dst: anyTo, SrcPort: 1024, DstPort: 9}}
-	gen, err := (&farload.Engine{Generator: e.side(role), Receiver: e.side(role)}).NewGenerator(spec, testbed.Here)
-	if err != nil {
-		return err
-	}
-	defer gen.Close()
-	_, err = gen.Run(ctx, load.Offer{Rate: load.Rate{PPS: 2000}, Limit: load.Limit{Packets: uint64(n)}}, nil)
-	return err
 }
 
 // through offers the simplest traffic: 64-byte frames of one flow.
@@ -134,7 +102,7 @@ func through(engine load.Engine) func(ctx context.Context, from, to testbed.Port
 		}
 		defer gen.Close()
 		if pps > 0 { // neighbours are asked for before anything counts
-			_, _ = gen.Run(ctx, load.Offer{Rate: load.Rate{PPS: 100}, Limit: load.Limit{Packets: 20}}, nil)
+			_, _ = gen.Run(ctx, load.Offer{Rate: load.Rate{PPS: 100}, Limit: load.Limit{Packets: 20, Duration: time.Second}}, nil)
 			_, _ = rx.Finish(ctx, time.Second)
 			_ = rx.Reset()
 		}

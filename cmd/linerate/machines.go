@@ -18,7 +18,6 @@ import (
 	"linerate/internal/host/localhost"
 	"linerate/internal/host/sshhost"
 	"linerate/internal/lab"
-	"linerate/internal/load/farload"
 	"linerate/internal/plan"
 	"linerate/internal/study"
 	"linerate/internal/studydir"
@@ -56,12 +55,12 @@ const (
 
 // conn reaches a host by its role; nil for a DUT that the file does not have.
 func (m *machines) conn(role string) (sshbed.Conn, error) {
-	h := map[string]*bedfile.Host{bedfile.DUT: m.file.Hosts.DUT, bedfile.Generator: m.file.Hosts.Generator, bedfile.Receiver: m.file.Hosts.Receiver}[role]
+	h := m.host(role)
 	if h == nil {
 		return nil, nil
 	}
 	if h.SSH == "" {
-		return localConn(h.Namespace), nil
+		return within(&localhost.Runner{}, h.Namespace), nil
 	}
 	target, err := sshhost.ParseTarget(h.SSH)
 	if err != nil {
@@ -74,63 +73,21 @@ func (m *machines) conn(role string) (sshbed.Conn, error) {
 	if m.config != "" {
 		o.Configs = []string{m.config}
 	}
-	return &sshhost.Runner{Name: h.SSH, Dial: func(ctx context.Context) (*sshhost.Client, error) { return sshhost.Dial(ctx, target, o) }}, nil
+	r := &sshhost.Runner{Name: h.SSH, Dial: func(ctx context.Context) (*sshhost.Client, error) { return sshhost.Dial(ctx, target, o) }}
+	return within(r, h.Namespace), nil
 }
 
-// localConn is this machine, or a network namespace of it.
-func localConn(namespace string) sshbed.Conn {
-	r := &localhost.Runner{}
-	if namespace != "" {
-		r.Start = func(c *exec.Cmd) error {
-			inside := exec.Command("ip", append([]string{"netns", "exec", namespace}, c.Args...)...)
-			inside.Stdin, inside.Stdout, inside.Stderr, inside.Env, inside.SysProcAttr, inside.WaitDelay = c.Stdin, c.Stdout, c.Stderr, c.Env, c.SysProcAttr, c.WaitDelay
-			return inside.Run()
-		}
-	}
-	return r
+// host is a host by its role.
+func (m *machines) host(role string) *bedfile.Host {
+	return map[string]*bedfile.Host{bedfile.DUT: m.file.Hosts.DUT, bedfile.Generator: m.file.Hosts.Generator, bedfile.Receiver: m.file.Hosts.Receiver}[role]
 }
 
-// side is a host's part in the traffic.
-func (m *machines) side(role string) (*farload.Side, error) {
-	h := m.file.Hosts.Generator
-	if role == bedfile.Receiver {
-		h = m.file.Hosts.Receiver
+// within is a connection to a namespace of a host, or to the host itself.
+func within(c sshbed.Conn, namespace string) sshbed.Conn {
+	if namespace == "" {
+		return c
 	}
-	c, err := m.conn(role)
-	if err != nil {
-		return nil, err
-	}
-	program, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	name := h.SSH
-	if name == "" {
-		name = "this machine"
-	}
-	return &farload.Side{Start: func(ctx context.Context) (*farload.Link, error) {
-		return farload.Start(ctx, farload.Far{Name: name, Host: c, Local: h.SSH == "", Namespace: h.Namespace, Program: program})
-	}}, nil
-}
-
-// engine makes what generates and counts.
-func (m *machines) engine() (*farload.Engine, func() error, error) {
-	if t := m.file.Traffic.Tool; t != bedfile.ToolLinerate {
-		return nil, nil, hint.With(fmt.Errorf("this linerate does not drive %s yet: it generates and receives itself", t),
-			"remove traffic: from the testbed's file, with generator and receiver on Linux")
-	}
-	g, err := m.side(bedfile.Generator)
-	if err != nil {
-		return nil, nil, err
-	}
-	r := g
-	if !m.file.OneOuter() {
-		if r, err = m.side(bedfile.Receiver); err != nil {
-			return nil, nil, err
-		}
-	}
-	e := &farload.Engine{Generator: g, Receiver: r}
-	return e, func() error { return errors.Join(g.Close(), r.Close()) }, nil
+	return inNamespace{c, namespace}
 }
 
 // options completes a testbed's with how its machines are reached.
@@ -175,22 +132,22 @@ func openMachines(ctx context.Context, o labOptions) (*openedLab, error) {
 	if err != nil {
 		return nil, err
 	}
-	engine, done, err := m.engine()
+	engine, err := m.engine()
 	if err != nil {
 		return nil, err
 	}
 	if err := engine.Available(); err != nil {
-		return nil, errors.Join(err, done())
+		return nil, errors.Join(err, engine.close())
 	}
 	facts, err := m.facts(ctx)
 	if err != nil {
-		return nil, errors.Join(err, done())
+		return nil, errors.Join(err, engine.close())
 	}
 	up := func(ctx context.Context, _ testbed.Mode) (testbed.Bed, error) {
 		return m.bed(ctx, sshbed.Options{Reset: o.spec.Reset, Window: windowOf(o.spec, file), Owner: ownerOf(o.record), Tree: treesOf(sets), Grouped: o.spec.Design == study.Grouped})
 	}
 	l := &lab.Lab{Up: up, Engine: engine, Machine: onlooker{}, AllowHost: true}
-	return &openedLab{lab: l, facts: facts, label: sshbed.Label, close: done}, nil
+	return &openedLab{lab: l, facts: facts, label: sshbed.Label, close: engine.close}, nil
 }
 
 // facts are the DUT's, or this machine's where the DUT is not reached.

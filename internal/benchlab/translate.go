@@ -62,7 +62,7 @@ func (t *Translation) testbed(c Config, p dutPorts) {
 	}
 	f.Traffic.Tool = bedfile.ToolPktGen
 	if pktgen {
-		t.note("linerate does not drive pkt-gen yet: it refuses to run this testbed until traffic: is removed and generator and receiver are Linux machines")
+		t.note("pkt-gen does not answer ARP: give the DUT static entries for the addresses behind the receiver, as the archive's sets do; what else SENDER_START_CMD says goes into traffic: {generate: […]}: %s", strings.Join(strings.Fields(v["SENDER_START_CMD"]), " "))
 	} else {
 		f.Traffic = bedfile.Traffic{}
 		t.note("the sender's command is not pkt-gen's (%.60s): the testbed generates with linerate itself", v["SENDER_START_CMD"])

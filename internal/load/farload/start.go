@@ -14,32 +14,26 @@ import (
 
 // Far is where a program is to run.
 type Far struct {
-	Name      string // of the machine, for messages
-	Host      host.Piper
-	Local     bool   // it is this machine: nothing is copied
-	Namespace string // network namespace to run in, or ""
+	Name  string // of the machine, for messages
+	Host  host.Piper
+	Local bool // it is this machine: nothing is copied
 	// Program is this program's file here, to be copied there. It is
 	// removed there as soon as it runs.
 	Program string
 }
 
-// copyScript takes a program of $1 bytes from standard input and becomes it,
-// in namespace $2 unless that is -. It is told where it is, to remove that.
+// copyScript takes a program of $1 bytes from standard input and becomes it. It
+// is told where it is, to remove that.
 const copyScript = `PATH=$PATH:/sbin:/usr/sbin; umask 077; d=$(mktemp -d /tmp/linerate.XXXXXXXX) || exit 1; trap "rm -rf $d" EXIT; ` +
-	`head -c $1 >$d/linerate && chmod 700 $d/linerate || exit 1; ` +
-	`if [ $2 = - ]; then exec $d/linerate far-end $d; else exec ip netns exec $2 $d/linerate far-end $d; fi`
+	`head -c $1 >$d/linerate && chmod 700 $d/linerate || exit 1; exec $d/linerate far-end $d`
 
 // localScript becomes the program of this machine.
-const localScript = `PATH=$PATH:/sbin:/usr/sbin; if [ $2 = - ]; then exec "$1" far-end; else exec ip netns exec $2 "$1" far-end; fi`
+const localScript = `PATH=$PATH:/sbin:/usr/sbin; exec "$1" far-end`
 
 // Start runs this program's far end on a machine.
 func Start(ctx context.Context, f Far) (*Link, error) {
-	namespace := f.Namespace
-	if namespace == "" {
-		namespace = "-"
-	}
 	if f.Local {
-		p, err := f.Host.Pipe(ctx, localScript, f.Program, namespace)
+		p, err := f.Host.Pipe(ctx, localScript, f.Program)
 		if err != nil {
 			return nil, err
 		}
@@ -54,7 +48,7 @@ func Start(ctx context.Context, f Far) (*Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := f.Host.Pipe(ctx, copyScript, strconv.FormatInt(info.Size(), 10), namespace)
+	p, err := f.Host.Pipe(ctx, copyScript, strconv.FormatInt(info.Size(), 10))
 	if err != nil {
 		return nil, err
 	}

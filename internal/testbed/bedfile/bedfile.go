@@ -104,15 +104,20 @@ type Reboot struct {
 type Traffic struct {
 	Tool string `yaml:"tool,omitempty"` // linerate, pkt-gen or command
 	// Generate and Receive are the commands of tool: command, and add to
-	// pkt-gen's own of tool: pkt-gen. {dev}, {seconds} … stand for what the
-	// trial offers.
+	// pkt-gen's own of tool: pkt-gen. Placeholders stand for what the trial
+	// offers. Without Receive the receiver's interface counts.
 	Generate []string `yaml:"generate,omitempty,flow"`
 	Receive  []string `yaml:"receive,omitempty,flow"`
-	// Sent and Got are regular expressions that find packets, seconds and
-	// pps, as groups of those names, in what the commands print.
+	// Sent and Got are patterns (tooltext.Compile) that find packets, seconds
+	// and pps in what the commands print.
 	Sent string `yaml:"sent,omitempty"`
 	Got  string `yaml:"got,omitempty"`
+	// Ready is what Receive prints when it begins; "": it begins at once.
+	Ready string `yaml:"ready,omitempty"`
 }
+
+// Placeholders are what {NAME} in a word of Generate may name.
+var Placeholders = []string{"dev", "seconds", "packets", "pps", "size", "src", "src_last", "dst", "dst_last", "sport", "dport", "src_mac", "dst_mac"}
 
 // Duration is a time.Duration as Go writes it: 90s, 5m.
 type Duration time.Duration

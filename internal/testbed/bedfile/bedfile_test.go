@@ -48,7 +48,12 @@ func TestRefused(t *testing.T) {
 		{"wait: 10m", "wait: 10ms", "is not within 5s and 2h", ""},
 		{"power: [ipmitool,", "power: [\"a\\nb\",", "no line of text", ""},
 		{"hosts:", "traffic: {tool: command}\nhosts:", "needs generate: and sent:", "packets"},
-		{"hosts:", "traffic: {tool: pkt-gen, sent: 'x('}\nhosts:", "not a regular expression", ""},
+		{"hosts:", "traffic: {tool: pkt-gen, sent: 'x'}\nhosts:", "what pkt-gen prints is known", ""},
+		{"hosts:", "traffic: {tool: command, generate: [x], sent: 'x('}\nhosts:", "not a regular expression", ""},
+		{"hosts:", "traffic: {tool: command, generate: [x], sent: '(?P<packet>.)'}\nhosts:", `unknown quantity "packet"`, "packets"},
+		{"hosts:", "traffic: {tool: command, generate: [x, '{second}'], sent: '(?P<packets>.)'}\nhosts:", `unknown placeholder "second"`, "seconds"},
+		{"hosts:", "traffic: {tool: command, generate: [x], sent: '(?P<packets>.)', ready: go}\nhosts:", "there is no receive:", ""},
+		{"hosts:", "traffic: {tool: command, generate: [x], receive: [y], sent: '(?P<packets>.)'}\nhosts:", "need each other", "interface counts"},
 		{"hosts:", "services: [[service, sshd, restart]]\nhosts:", "touches sshd", ""},
 		{"hosts:", "services: [[ifconfig, em0, down]]\nhosts:", "touches em0", ""},
 	} {

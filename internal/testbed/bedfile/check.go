@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"linerate/internal/hint"
+	"linerate/internal/load/tooltext"
 )
 
 // problem is what is wrong with a testbed, at a path of its YAML.
@@ -195,41 +196,59 @@ func (f *File) checkTraffic() *problem {
 	if p := oneOf("traffic.tool", "tool", t.Tool, ToolLinerate, ToolPktGen, ToolCommand); p != nil {
 		return p
 	}
-	own := len(t.Generate)+len(t.Receive) > 0 || t.Sent != "" || t.Got != ""
-	switch {
-	case t.Tool == ToolLinerate && own:
-		return wrong("traffic", "generate, receive, sent and got belong to tool: command or pkt-gen")
-	case t.Tool == ToolCommand && (len(t.Generate) == 0 || t.Sent == ""):
-		return wrong("traffic", "tool: command needs generate: and sent:").advise(`sent: 'Sent (?P<packets>\d+) packets in (?P<seconds>[0-9.]+)' finds the account in what generate prints`)
-	case t.Tool == ToolCommand && (len(t.Receive) == 0) != (t.Got == ""):
-		return wrong("traffic", "receive: and got: need each other")
-	}
 	for key, argv := range map[string][]string{"generate": t.Generate, "receive": t.Receive} {
-		if p := words("traffic."+key, argv); p != nil {
+		if p := template("traffic."+key, argv); p != nil {
 			return p
 		}
 	}
+	patterns := t.Sent != "" || t.Got != "" || t.Ready != ""
+	switch {
+	case t.Tool == ToolLinerate && (patterns || len(t.Generate)+len(t.Receive) > 0):
+		return wrong("traffic", "generate, receive, sent, got and ready belong to tool: command or pkt-gen")
+	case t.Tool == ToolPktGen && patterns:
+		return wrong("traffic", "sent, got and ready belong to tool: command: what pkt-gen prints is known")
+	case t.Tool == ToolCommand:
+		return t.checkCommand()
+	}
+	return nil
+}
+
+// checkCommand checks a user's own generator.
+func (t Traffic) checkCommand() *problem {
+	switch {
+	case len(t.Generate) == 0 || t.Sent == "":
+		return wrong("traffic", "tool: command needs generate: and sent:").advise(`sent: 'Sent (?P<packets>\d+) packets in (?P<seconds>[0-9.]+)' finds the account in what generate prints`)
+	case (len(t.Receive) == 0) != (t.Got == ""):
+		return wrong("traffic", "receive: and got: need each other").advise("without both the receiver's interface counts")
+	case t.Ready != "" && len(t.Receive) == 0:
+		return wrong("traffic.ready", "ready: is what receive: prints, and there is no receive:")
+	}
 	for key, text := range map[string]string{"sent": t.Sent, "got": t.Got} {
-		if p := checkParser("traffic."+key, text); p != nil {
+		if text == "" {
+			continue
+		}
+		if _, err := tooltext.Compile(text); err != nil {
+			p := wrong("traffic."+key, "%v", err)
+			p.hint = hint.Of(err)
 			return p
 		}
 	}
 	return nil
 }
 
-func checkParser(path, text string) *problem {
-	if text == "" {
-		return nil
+// placeholder is a word in braces.
+var placeholder = regexp.MustCompile(`\{([a-z_]+)\}`)
+
+// template checks a command with placeholders.
+func template(path string, argv []string) *problem {
+	for _, w := range argv {
+		for _, m := range placeholder.FindAllStringSubmatch(w, -1) {
+			if p := oneOf(path, "placeholder", m[1], Placeholders...); p != nil {
+				return p
+			}
+		}
 	}
-	re, err := regexp.Compile(text)
-	if err != nil {
-		return wrong(path, "not a regular expression: %v", err)
-	}
-	names := re.SubexpNames()
-	if !slices.Contains(names, "packets") && !slices.Contains(names, "pps") {
-		return wrong(path, "the expression names no group").advise(`name what it finds: (?P<packets>\d+), (?P<seconds>[0-9.]+), (?P<pps>[0-9.]+)`)
-	}
-	return nil
+	return words(path, argv)
 }
 
 // words checks a command.

@@ -1,0 +1,203 @@
+// Package toolload is a traffic engine of programs that are not linerate
+// (load.Engine): netmap's pkt-gen, or any command of a testbed's file. They are
+// run on the generator and the receiver; what they did is read from what they
+// print, and from the counters of the interfaces.
+package toolload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"linerate/internal/hint"
+	"linerate/internal/host"
+	"linerate/internal/load"
+	"linerate/internal/load/tooltext"
+	"linerate/internal/testbed"
+)
+
+// Counts are an interface's counters, in packets since some time in the past.
+type Counts struct{ Received, Sent uint64 }
+
+// Machine is where a program runs.
+type Machine struct {
+	Host host.Piper
+	// Count reads the counters of an interface there.
+	Count func(ctx context.Context, device string) (Counts, error)
+}
+
+// Tool is a program that generates or receives.
+type Tool struct {
+	Name string // for people
+	// Generate and Receive make the command lines; Receive is nil where the
+	// receiver's interface alone counts.
+	Generate, Receive func(Job) ([]string, error)
+	// Sent and Got read what they print; Ready, if not "", is what the
+	// receiver prints when it begins.
+	Sent, Got func(text string) (tooltext.Account, error)
+	Ready     string
+	// Stops: the generator knows no time, and is interrupted when it is over.
+	Stops bool
+	// Idle is how long it takes to begin.
+	Idle time.Duration
+}
+
+// Job is what a program is to do.
+type Job struct {
+	Spec  load.Spec
+	Offer load.Offer
+}
+
+// Engine drives a tool. One generator and one receiver are used at a time.
+type Engine struct {
+	Tool                Tool
+	Generator, Receiver Machine
+
+	mu   sync.Mutex
+	last load.Sent // what the generator did since the receiver was reset
+}
+
+var _ load.Engine = (*Engine)(nil)
+
+// Name is the tool's.
+func (e *Engine) Name() string { return e.Tool.Name }
+
+// Available is nil: whether the program is there shows when it runs.
+func (e *Engine) Available() error { return nil }
+
+// NewGenerator prepares a command line; a tool that cannot do the traffic says so.
+func (e *Engine) NewGenerator(spec load.Spec, _ testbed.Place) (load.Generator, error) {
+	if len(spec.Sizes) != 1 {
+		return nil, hint.With(fmt.Errorf("%s sends frames of one size, and the workload has %d", e.Tool.Name, len(spec.Sizes)), "give the workload one size")
+	}
+	if spec.Flows.Random {
+		return nil, hint.With(fmt.Errorf("%s sends its flows in turn, and the workload wants them in random order", e.Tool.Name), "remove order: random")
+	}
+	if _, err := e.Tool.Generate(Job{Spec: spec}); err != nil {
+		return nil, err
+	}
+	return &generator{e, spec}, nil
+}
+
+// NewReceiver starts to count.
+func (e *Engine) NewReceiver(device string, _ testbed.Place, _ load.Watch) (load.Receiver, error) {
+	r := &receiver{e: e, device: device}
+	return r, r.Reset()
+}
+
+type generator struct {
+	e    *Engine
+	spec load.Spec
+}
+
+// Probe is nil: other programs' frames are plain.
+func (g *generator) Probe(context.Context) error { return nil }
+
+// Close ends nothing: a run ends its program.
+func (g *generator) Close() error { return nil }
+
+// Run runs the program once.
+func (g *generator) Run(ctx context.Context, o load.Offer, _ func(load.Sent)) (load.Sent, error) {
+	argv, err := g.e.Tool.Generate(Job{g.spec, o})
+	if err != nil {
+		return load.Sent{}, err
+	}
+	m := g.e.Generator
+	before, err := m.Count(ctx, g.spec.Device)
+	if err != nil {
+		return load.Sent{}, err
+	}
+	limit := patience + g.e.Tool.Idle + 2*o.Limit.Duration
+	if g.e.Tool.Stops && o.Limit.Duration > 0 {
+		limit = g.e.Tool.Idle + o.Limit.Duration
+	}
+	p, err := start(ctx, m.Host, argv, limit)
+	if err != nil {
+		return load.Sent{}, err
+	}
+	text, err := p.end()
+	after, failed := m.Count(context.WithoutCancel(ctx), g.spec.Device)
+	if err := errors.Join(ctx.Err(), err, failed); err != nil {
+		return load.Sent{}, err
+	}
+	sent, err := g.account(text, o, after.Sent-before.Sent)
+	if err == nil {
+		g.e.add(sent)
+	}
+	return sent, err
+}
+
+// account is what was sent, as the program says; its interface counts where it
+// does not, and is heard where it does.
+func (g *generator) account(text string, o load.Offer, counted uint64) (load.Sent, error) {
+	a, err := g.e.Tool.Sent(text)
+	if err != nil {
+		return load.Sent{}, fmt.Errorf("%s: %w", g.e.Tool.Name, err)
+	}
+	s := load.Sent{Engine: g.e.Tool.Name, TxPackets: a.Packets, Seconds: a.Seconds, TargetPPS: o.Rate.FramesPerSecond(g.spec.Sizes)}
+	if s.Seconds == 0 {
+		s.Seconds = o.Limit.Duration.Seconds()
+	}
+	switch {
+	case !a.Counted:
+		s.TxPackets = counted
+	case counted > 0 && differ(counted, a.Packets):
+		s.Warnings = append(s.Warnings, fmt.Sprintf("%s says it sent %d frames, and %s counts %d", g.e.Tool.Name, a.Packets, g.spec.Device, counted))
+	}
+	s.TxBytes = s.TxPackets * uint64(g.spec.Sizes[0])
+	if s.Seconds > 0 {
+		s.TxPPS = float64(s.TxPackets) / s.Seconds
+	}
+	if s.TargetPPS > 0 {
+		s.PacingError = s.TxPPS/s.TargetPPS - 1
+		if due := uint64(s.TargetPPS * o.Limit.Duration.Seconds()); due > s.TxPackets && o.Limit.Packets == 0 {
+			s.Unsent = due - s.TxPackets
+		}
+	}
+	return s, nil
+}
+
+// differ allows for what an interface sends of its own accord.
+func differ(a, b uint64) bool {
+	d := float64(max(a, b) - min(a, b))
+	return d > chatter+0.001*float64(b)
+}
+
+// chatter is how many frames machines may say of their own accord meanwhile.
+const chatter = 20
+
+func (e *Engine) add(s load.Sent) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.last.TxPackets += s.TxPackets
+	e.last.TxBytes += s.TxBytes
+	e.last.Seconds += s.Seconds
+}
+
+func (e *Engine) sent() load.Sent {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.last
+}
+
+func (e *Engine) forget() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.last = load.Sent{}
+}
+
+// Command makes a command line of a template: words in which {name} stands for
+// what Words has of that name.
+func Command(template []string) func(Job) ([]string, error) {
+	return func(j Job) ([]string, error) {
+		r := strings.NewReplacer(pairs(j)...)
+		argv := make([]string, len(template))
+		for i, w := range template {
+			argv[i] = r.Replace(w)
+		}
+		return argv, nil
+	}
+}

@@ -1,0 +1,153 @@
+package toolload
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/hint"
+	"linerate/internal/host/localhost"
+	"linerate/internal/load"
+	"linerate/internal/load/tooltext"
+	"linerate/internal/testbed"
+)
+
+// counted is this machine with counters that a test moves.
+func counted(c *Counts) Machine {
+	return Machine{Host: &localhost.Runner{}, Count: func(context.Context, string) (Counts, error) { return *c, nil }}
+}
+
+func pattern(t *testing.T, text string) func(string) (tooltext.Account, error) {
+	t.Helper()
+	p, err := tooltext.Compile(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Read
+}
+
+var spec = load.Spec{Device: "ix0", Sizes: []int{64}, Flows: load.FlowSpace{Count: 1, Src: netip.MustParseAddr("198.18.0.1"), Dst: netip.MustParseAddr("198.19.0.1"), SrcPort: 1024, DstPort: 9}}
+
+func TestSentAndReceived(t *testing.T) {
+	var at Counts
+	e := &Engine{Tool: Tool{Name: "tool", Generate: Command([]string{"/bin/sh", "-c", "echo Sent 1000 frames of {size} from {src} in {seconds} s"}),
+		Sent: pattern(t, `Sent (?P<packets>\d+) frames of 64 from 198.18.0.1 in (?P<seconds>\S+)`)}, Generator: counted(&at), Receiver: counted(&at)}
+	rx, err := e.NewReceiver("ix1", nil, load.Watch{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gen, err := e.NewGenerator(spec, testbed.Here)
+	if err != nil {
+		t.Fatal(err)
+	}
+	offer := load.Offer{Rate: load.Rate{PPS: 600}, Limit: load.Limit{Duration: 2 * time.Second}}
+	sent, err := gen.Run(context.Background(), offer, nil)
+	if err != nil || sent.TxPackets != 1000 || sent.Seconds != 2 || sent.TxPPS != 500 || sent.Unsent != 200 || sent.PacingError >= 0 || len(sent.Warnings) != 0 {
+		t.Errorf("%+v, %v", sent, err)
+	}
+	at.Received += 990
+	got, err := rx.Finish(context.Background(), time.Second)
+	if err != nil || got.RxPackets != 990 || *got.Lost != 10 || *got.TxPackets != 1000 || got.RxPPS != 495 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	// What machines say of their own accord is no traffic; what the interface
+	// counts beside the program is heard.
+	if err := rx.Reset(); err != nil {
+		t.Fatal(err)
+	}
+	e.Generator.Count = func(context.Context, string) (Counts, error) { at.Sent += 700; return at, nil }
+	if sent, err = gen.Run(context.Background(), offer, nil); err != nil || len(sent.Warnings) != 1 || !strings.Contains(sent.Warnings[0], "ix0 counts 700") {
+		t.Errorf("%+v, %v", sent, err)
+	}
+	at.Received += 1003
+	if got, err = rx.Finish(context.Background(), time.Second); err != nil || got.RxPackets != 1000 || *got.Lost != 0 || got.Foreign != 3 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// A receiver runs until it is asked to end, and tells then.
+func TestReceiverThatTells(t *testing.T) {
+	var at Counts
+	e := &Engine{Tool: Tool{Name: "tool", Generate: Command([]string{"true"}), Ready: "listening",
+		Receive: Command([]string{"/bin/sh", "-c", `trap 'echo had 700; exit 3' INT; echo listening on {dev}; while :; do sleep 0.05; done`}),
+		Sent:    pattern(t, `(?P<packets>x)`), Got: pattern(t, `had (?P<packets>\d+)`)}, Generator: counted(&at), Receiver: counted(&at)}
+	rx, err := e.NewReceiver("ix1", nil, load.Watch{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := rx.Finish(context.Background(), time.Second); err != nil || got.RxPackets != 700 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if err := errors.Join(rx.Reset(), rx.Close()); err != nil {
+		t.Error(err)
+	}
+	e.Tool.Receive = Command([]string{"/bin/sh", "-c", "echo no such device; exit 2"})
+	if _, err := e.NewReceiver("ix1", nil, load.Watch{}); err == nil || !strings.Contains(err.Error(), "failed with status 2: no such device") {
+		t.Errorf("a receiver that does not start: %v", err)
+	}
+}
+
+func TestEndsAndFailures(t *testing.T) {
+	var at Counts
+	run := func(ctx context.Context, stops bool, argv ...string) (load.Sent, error) {
+		e := &Engine{Tool: Tool{Name: "tool", Generate: Command(argv), Sent: pattern(t, `(?P<packets>\d+) sent`), Stops: stops}, Generator: counted(&at), Receiver: counted(&at)}
+		gen, err := e.NewGenerator(spec, testbed.Here)
+		if err != nil {
+			return load.Sent{}, err
+		}
+		return gen.Run(ctx, load.Offer{Limit: load.Limit{Duration: 200 * time.Millisecond}}, nil)
+	}
+	ctx := context.Background()
+	if s, err := run(ctx, true, "/bin/sh", "-c", `trap 'echo 5 sent; exit 1' INT; while :; do sleep 0.05; done`); err != nil || s.TxPackets != 5 {
+		t.Errorf("one that is interrupted: %+v, %v", s, err)
+	}
+	if _, err := run(ctx, false, "no-such-program"); err == nil || !strings.Contains(err.Error(), "no program no-such-program there") || hint.Of(err) == "" {
+		t.Errorf("one that is not there: %v", err)
+	}
+	if _, err := run(ctx, false, "/bin/sh", "-c", "echo 5 sent; echo broken; exit 4"); err == nil || !strings.Contains(err.Error(), "failed with status 4: broken") {
+		t.Errorf("one that fails: %v", err)
+	}
+	if _, err := run(ctx, false, "echo", "'nothing' $(touch /tmp/pwned)"); err == nil || !strings.Contains(err.Error(), `its last line is "'nothing' $(touch /tmp/pwned)"`) {
+		t.Errorf("one that says nothing: %v", err)
+	}
+	short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+	defer cancel()
+	if _, err := run(short, false, "sleep", "60"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("one that nobody waits for: %v", err)
+	}
+}
+
+func TestPktGenLine(t *testing.T) {
+	tool := PktGen([]string{"-p", "2"}, []string{"-p", "3"})
+	s := spec
+	s.Flows.SrcSpan, s.Flows.DstSpan, s.Flows.Count = 20, 100, 2000
+	argv, err := tool.Generate(Job{s, load.Offer{Rate: load.Rate{PPS: 1000}, Limit: load.Limit{Packets: 400}}})
+	want := "pkt-gen -N -f tx -i ix0 -w 2 -l 60 -4 -s 198.18.0.1:1024-198.18.0.20:1024 -d 198.19.0.1:9-198.19.0.100:9 -R 1000 -n 400 -p 2"
+	if err != nil || strings.Join(argv, " ") != want {
+		t.Errorf("%v, %v; want %s", argv, err, want)
+	}
+	s.Flows.Src, s.Flows.Dst = netip.MustParseAddr("2001:2::1"), netip.MustParseAddr("2001:2:0:8000::1")
+	s.Flows.Count = 4000
+	if argv, err = tool.Generate(Job{Spec: s}); err != nil || !strings.Contains(strings.Join(argv, " "), "-6 -s [2001:2::1]:1024-[2001:2::14]:1025 -d [2001:2:0:8000::1]:9-[2001:2:0:8000::64]:9") {
+		t.Errorf("%v, %v", argv, err)
+	}
+	if argv, err = tool.Receive(Job{Spec: s}); err != nil || strings.Join(argv, " ") != "pkt-gen -N -f rx -i ix0 -w 2 -p 3" {
+		t.Errorf("%v, %v", argv, err)
+	}
+	s.Flows.Count = 4001
+	e := &Engine{Tool: tool}
+	if _, err := e.NewGenerator(s, nil); err == nil || hint.Of(err) == "" {
+		t.Errorf("more flows than addresses: %v", err)
+	}
+	s.Flows.Random = true
+	if _, err := e.NewGenerator(s, nil); err == nil || !strings.Contains(err.Error(), "random order") {
+		t.Error(err)
+	}
+	s.Sizes = []int{64, 128}
+	if _, err := e.NewGenerator(s, nil); err == nil || !strings.Contains(err.Error(), "one size") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,104 @@
+package toolload
+
+import (
+	"fmt"
+	"net/netip"
+	"strconv"
+	"time"
+
+	"linerate/internal/hint"
+	"linerate/internal/load"
+	"linerate/internal/load/tooltext"
+)
+
+// pairs are what stands for the words of a template (bedfile.Placeholders).
+func pairs(j Job) []string {
+	f := j.Spec.Flows
+	pps := j.Offer.Rate.FramesPerSecond(j.Spec.Sizes)
+	size := 0
+	if len(j.Spec.Sizes) > 0 {
+		size = j.Spec.Sizes[0]
+	}
+	src, dst := srcSpan(f), dstSpan(f)
+	return []string{
+		"{dev}", j.Spec.Device,
+		"{seconds}", strconv.FormatFloat(j.Offer.Limit.Duration.Seconds(), 'f', -1, 64),
+		"{packets}", strconv.FormatUint(j.Offer.Limit.Packets, 10),
+		"{pps}", strconv.FormatFloat(pps, 'f', 0, 64),
+		"{size}", strconv.Itoa(size),
+		"{src}", f.Src.String(), "{src_last}", src.String(), "{dst}", f.Dst.String(), "{dst_last}", dst.String(),
+		"{sport}", strconv.Itoa(int(f.SrcPort)), "{dport}", strconv.Itoa(int(f.DstPort)),
+		"{src_mac}", j.Spec.SrcMAC.String(), "{dst_mac}", j.Spec.DstMAC.String(),
+	}
+}
+
+func srcSpan(f load.FlowSpace) netip.Addr { return plus(f.Src, max(f.SrcSpan, 1)-1) }
+func dstSpan(f load.FlowSpace) netip.Addr { return plus(f.Dst, max(f.DstSpan, 1)-1) }
+
+// plus is the n-th address after a.
+func plus(a netip.Addr, n int) netip.Addr {
+	for range n {
+		a = a.Next()
+	}
+	return a
+}
+
+// pktGenWait is how long pkt-gen waits for the link after it took the
+// interface, in seconds.
+const pktGenWait = 2
+
+// fcs is the frame check sequence, which pkt-gen's lengths leave out.
+const fcs = 4
+
+// PktGen is netmap's pkt-gen(8), with more words for its generator and its
+// receiver.
+func PktGen(generate, receive []string) Tool {
+	return Tool{
+		Name: "pkt-gen", Sent: tooltext.PktGen, Got: tooltext.PktGen, Ready: tooltext.PktGenReady, Stops: true, Idle: pktGenWait * time.Second,
+		Generate: func(j Job) ([]string, error) {
+			argv, err := pktGenLine(j)
+			return append(argv, generate...), err
+		},
+		Receive: func(j Job) ([]string, error) {
+			return append([]string{"pkt-gen", "-N", "-f", "rx", "-i", j.Spec.Device, "-w", strconv.Itoa(pktGenWait)}, receive...), nil
+		},
+	}
+}
+
+func pktGenLine(j Job) ([]string, error) {
+	f := j.Spec.Flows
+	addresses := max(f.SrcSpan, 1) * max(f.DstSpan, 1)
+	ports := max(f.Count/addresses, 1)
+	if ports*addresses != f.Count || f.DstPorts > 1 || int(f.SrcPort)+ports-1 > 65535 {
+		return nil, hint.With(fmt.Errorf("pkt-gen combines all addresses with all source ports, and the workload wants %d flows of %d pairs of addresses", f.Count, addresses),
+			"give the workload flows: that are a multiple of sources: times destinations:")
+	}
+	argv := []string{"pkt-gen", "-N", "-f", "tx", "-i", j.Spec.Device, "-w", strconv.Itoa(pktGenWait), "-l", strconv.Itoa(j.Spec.Sizes[0] - fcs),
+		family(f.Src), "-s", span(f.Src, srcSpan(f), int(f.SrcPort), ports), "-d", span(f.Dst, dstSpan(f), int(f.DstPort), 1)}
+	if j.Spec.SrcMAC != nil {
+		argv = append(argv, "-S", j.Spec.SrcMAC.String())
+	}
+	if j.Spec.DstMAC != nil {
+		argv = append(argv, "-D", j.Spec.DstMAC.String())
+	}
+	if pps := j.Offer.Rate.FramesPerSecond(j.Spec.Sizes); pps >= 1 {
+		argv = append(argv, "-R", strconv.FormatFloat(pps, 'f', 0, 64))
+	}
+	if n := j.Offer.Limit.Packets; n > 0 {
+		argv = append(argv, "-n", strconv.FormatUint(n, 10))
+	}
+	return argv, nil
+}
+
+func family(a netip.Addr) string {
+	if a.Is6() {
+		return "-6"
+	}
+	return "-4"
+}
+
+// span is a range of addresses and ports as pkt-gen reads it.
+func span(first, last netip.Addr, port, ports int) string {
+	end := func(a netip.Addr, port int) string { return netip.AddrPortFrom(a, uint16(port)).String() }
+	return end(first, port) + "-" + end(last, port+ports-1)
+}

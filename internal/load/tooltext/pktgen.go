@@ -1,0 +1,60 @@
+package tooltext
+
+import (
+	"errors"
+	"regexp"
+	"strconv"
+
+	"linerate/internal/hint"
+)
+
+// pktGenEnd is the account that pkt-gen closes with: of FreeBSD 10 (with
+// commas) and since (with bytes and events). What it writes of its intervals may
+// stand on the same line.
+var pktGenEnd = regexp.MustCompile(`(?:Sent|Received) (\d+) packets,?(?: \d+ bytes \d+ events)? \d+ bytes each,? in (-?[0-9.]+) seconds`)
+
+// pktGenInterval is a line of the account that pkt-gen gives as it runs.
+var pktGenInterval = regexp.MustCompile(`main_thread \[\d+\] [0-9.]+ [KMG]?pps \((\d+(?:\.\d+)?) ([KMG]?)pkts (?:[0-9.]+ [KMG]?bps )?in (\d+) usec\)`)
+
+// ErrUnclosed says that pkt-gen ended without its account: it was killed, and
+// what it counted last is not known. What it told before is beside it.
+var ErrUnclosed = hint.With(errors.New("pkt-gen ended without an account of what it did"), "it gives one when it ends by itself or is interrupted (SIGINT); is the interface free, and has it netmap?")
+
+// PktGen reads the output of netmap's pkt-gen, sender or receiver. Without the
+// closing account the packets of its intervals are added up, beside ErrUnclosed.
+func PktGen(text string) (Account, error) {
+	if all := pktGenEnd.FindAllStringSubmatch(text, -1); len(all) > 0 {
+		m := all[len(all)-1]
+		n, err := whole(m[1])
+		if err != nil {
+			return Account{}, err
+		}
+		// A receiver that saw nothing for a while subtracts more than it had.
+		seconds, err := number(m[2], "seconds", maxSeconds)
+		if m[2][0] == '-' {
+			seconds, err = 0, nil
+		}
+		a := Account{Packets: n, Seconds: seconds, Counted: true}
+		if seconds > 0 {
+			a.PPS = float64(n) / seconds
+		}
+		return a, err
+	}
+	var a Account
+	for _, m := range pktGenInterval.FindAllStringSubmatch(text, -1) {
+		n, err := strconv.ParseFloat(m[1], 64)
+		usec, err2 := strconv.ParseFloat(m[3], 64)
+		n *= map[string]float64{"": 1, "K": 1e3, "M": 1e6, "G": 1e9}[m[2]]
+		if err != nil || err2 != nil || n > maxPackets || usec > maxSeconds*1e6 {
+			continue
+		}
+		if a.Packets += uint64(n); a.Packets > maxPackets {
+			break
+		}
+		a.Seconds += usec / 1e6
+	}
+	return a, ErrUnclosed
+}
+
+// PktGenReady is what pkt-gen prints when the link is up and it begins.
+const PktGenReady = "Ready..."
