@@ -2,7 +2,9 @@ package cputime
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -10,7 +12,10 @@ import (
 
 // packetThreads are the names that kernel threads begin with that move packets:
 // epair(4)'s, and netisr(9)'s.
-var packetThreads = []string{"epair_task", "swi1: netisr"}
+var packetThreads = []string{"epair_task", NetISR}
+
+// NetISR is how the names of netisr(9)'s threads begin.
+const NetISR = "swi1: netisr"
 
 // clockThread counts the calling thread's CPU time (clock_gettime(2)).
 const clockThread = unix.CLOCK_THREAD_CPUTIME_ID
@@ -30,17 +35,33 @@ func Self() Sched {
 // kernelPID is the process whose threads serve the kernel's task queues.
 const kernelPID = 0
 
-// Threads lists the kernel's threads whose name begins so. A jailed process
-// sees none.
-func Threads(prefix string) ([]KernelThread, error) {
-	b, err := unix.SysctlRaw("kern.proc.pid_td", kernelPID)
-	if err != nil {
-		return nil, fmt.Errorf("list the kernel's threads: %w", err)
+// interrupts is the process whose threads serve interrupts, hardware's and
+// software's.
+var interrupts = sync.OnceValue(func() int {
+	b, err := unix.SysctlRaw("kern.proc.proc")
+	if pid, ok := pidOf("intr", b); err == nil && ok {
+		return pid
 	}
+	return kernelPID
+})
+
+// Threads lists the kernel's threads whose name begins with one of these. A
+// jailed process sees none.
+func Threads(prefixes ...string) ([]KernelThread, error) {
 	var found []KernelThread
-	for _, t := range parseThreads(b) {
-		if strings.HasPrefix(t.Name, prefix) {
-			found = append(found, t)
+	pids := []int{kernelPID}
+	if pid := interrupts(); pid != kernelPID {
+		pids = append(pids, pid)
+	}
+	for _, pid := range pids {
+		b, err := unix.SysctlRaw("kern.proc.pid_td", pid)
+		if err != nil {
+			return nil, fmt.Errorf("list the kernel's threads: %w", err)
+		}
+		for _, t := range parseThreads(b) {
+			if slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(t.Name, p) }) {
+				found = append(found, t)
+			}
 		}
 	}
 	return found, nil
@@ -71,16 +92,17 @@ func KernelThreads(prefix string) map[int]string {
 // a millisecond each.
 const settle = 500
 
-// Spent is the CPU time of the kernel's threads whose name begins so, once all
-// of them sleep: the time of a thread that runs is counted when it stops.
-func Spent(prefix string) (time.Duration, error) {
+// Spent is the CPU time of the kernel's threads whose name begins with one of
+// these, once all of them sleep: the time of a thread that runs is counted when
+// it stops.
+func Spent(prefixes ...string) (time.Duration, error) {
 	for tries := 0; ; tries++ {
-		all, err := Threads(prefix)
+		all, err := Threads(prefixes...)
 		if err != nil {
 			return 0, err
 		}
 		if len(all) == 0 {
-			return 0, fmt.Errorf("the kernel has no thread %s", prefix)
+			return 0, fmt.Errorf("the kernel has no thread %s", prefixes[0])
 		}
 		sum, busy := time.Duration(0), false
 		for _, t := range all {

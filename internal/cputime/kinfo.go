@@ -13,6 +13,9 @@ const (
 	kinfoStart   = 336 // struct timeval
 	kinfoRuntime = 328 // µs
 	kinfoStat    = 388
+	kinfoPID     = 72
+	kinfoComm    = 447
+	kinfoCommLen = 20
 	kinfoName    = 394
 	kinfoNameLen = 17
 	kinfoMore    = 502
@@ -20,8 +23,12 @@ const (
 	kinfoTID     = 600
 )
 
-// sleeping is SSLEEP of sys/proc.h: the thread waits for work.
-const sleeping = 3
+// The states of sys/proc.h in which a thread waits for work: SSLEEP, and SWAIT
+// of interrupt threads.
+const (
+	sleeping = 3
+	awaiting = 6
+)
 
 // KernelThread is what the kernel of FreeBSD tells of one of its threads.
 type KernelThread struct {
@@ -41,10 +48,20 @@ func parseThreads(b []byte) (all []KernelThread) {
 			TID:    int(int32(binary.LittleEndian.Uint32(b[kinfoTID:]))),
 			Name:   cString(b[kinfoName:kinfoName+kinfoNameLen]) + cString(b[kinfoMore:kinfoMore+kinfoMoreLen]),
 			Ran:    time.Duration(binary.LittleEndian.Uint64(b[kinfoRuntime:])) * time.Microsecond,
-			Asleep: b[kinfoStat] == sleeping,
+			Asleep: b[kinfoStat] == sleeping || b[kinfoStat] == awaiting,
 		})
 	}
 	return all
+}
+
+// pidOf finds a process by its name in what kern.proc.proc answers.
+func pidOf(name string, b []byte) (pid int, ok bool) {
+	for ; len(b) >= kinfoSize; b = b[kinfoSize:] {
+		if cString(b[kinfoComm:kinfoComm+kinfoCommLen]) == name {
+			return int(int32(binary.LittleEndian.Uint32(b[kinfoPID:]))), true
+		}
+	}
+	return 0, false
 }
 
 func cString(b []byte) string {

@@ -31,3 +31,20 @@ func TestParseThreads(t *testing.T) {
 		}
 	}
 }
+
+// TestPidOf finds a process by its name.
+func TestPidOf(t *testing.T) {
+	process := func(pid uint32, name string) []byte {
+		b := make([]byte, kinfoSize)
+		binary.LittleEndian.PutUint32(b[kinfoPID:], pid)
+		copy(b[kinfoComm:], name)
+		return b
+	}
+	all := append(process(0, "kernel"), process(11, "intr")...)
+	if pid, ok := pidOf("intr", all); !ok || pid != 11 {
+		t.Errorf("intr is %d, %v", pid, ok)
+	}
+	if pid, ok := pidOf("int", all[:len(all)-1]); ok {
+		t.Errorf("a process that is not there is %d", pid)
+	}
+}

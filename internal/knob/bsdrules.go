@@ -115,3 +115,14 @@ func asked(err error) string {
 	}
 	return err.Error()
 }
+
+// wasAndIs reads what FreeBSD's sysctl(8) says when it writes a variable:
+// "net.isr.dispatch: direct -> deferred". One that cannot be read is not told.
+func wasAndIs(said string) (was, is string, ok bool) {
+	_, values, ok := strings.Cut(said, ": ")
+	if !ok {
+		return "", "", false
+	}
+	was, is, ok = strings.Cut(values, " -> ")
+	return folded(was), folded(is), ok
+}

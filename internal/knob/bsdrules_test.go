@@ -54,3 +54,21 @@ func TestAsked(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestWasAndIs reads what FreeBSD 14.0's sysctl(8) said.
+func TestWasAndIs(t *testing.T) {
+	for _, c := range []struct {
+		said, was, is string
+		ok            bool
+	}{
+		{"net.isr.dispatch: direct -> deferred", "direct", "deferred", true},
+		{"kern.random.harvest.mask: 66047 -> 351", "66047", "351", true},
+		{"kern.cp_time: 1  2 -> 3  4", "1 2", "3 4", true},
+		{"net.inet.tcp.blackhole:", "", "", false},
+		{"", "", "", false},
+	} {
+		if was, is, ok := wasAndIs(c.said); was != c.was || is != c.is || ok != c.ok {
+			t.Errorf("%q: %q, %q, %v; want %q, %q, %v", c.said, was, is, ok, c.was, c.is, c.ok)
+		}
+	}
+}

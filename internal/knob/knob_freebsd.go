@@ -3,6 +3,7 @@ package knob
 import (
 	"context"
 	"fmt"
+	"os/exec"
 	"strings"
 
 	"linerate/internal/setting"
@@ -17,6 +18,9 @@ type Target struct {
 	// Devices maps a setting's device role ("ingress", "egress") to an
 	// interface name.
 	Devices map[string]string
+	// Host applies settings that are global to the kernel; nil refuses
+	// them (see HostSysctls).
+	Host *HostSysctls
 }
 
 // Apply sets one setting and says what it did, in words for a report. A
@@ -49,7 +53,7 @@ func (t *Target) sysctl(ctx context.Context, s setting.Setting) (string, error) 
 	}
 	if _, err := t.Run(ctx, "", "/sbin/sysctl", s.Name+"="+s.Value); err != nil {
 		if strings.Contains(err.Error(), "Operation not permitted") {
-			return "", unavailable(s, "it is global to the kernel: a jail may not set it")
+			return t.global(s)
 		}
 		return "", unavailable(s, "the kernel does not take it (%s)", asked(err))
 	}
@@ -62,6 +66,45 @@ func (t *Target) sysctl(ctx context.Context, s setting.Setting) (string, error) 
 		return fmt.Sprintf("%s was %s, was asked to be %s and is %s", s.Name, before, s.Value, after), nil
 	}
 	return "", nil
+}
+
+// global writes a variable that no jail may, on the host.
+func (t *Target) global(s setting.Setting) (string, error) {
+	if t.Host == nil {
+		return "", unavailable(s, "it is global to the kernel (scope: host), and settings of the host are not allowed in this run")
+	}
+	w, err := t.Host.set(s.Name, s.Value)
+	if err != nil {
+		return "", err
+	}
+	note := fmt.Sprintf("%s is global to the kernel: set on the host, restored after the trial", s.Name)
+	if own := w.note(s); own != "" {
+		note += "; " + own
+	}
+	return note, nil
+}
+
+// sysctlTool is the base system's: it knows every variable's type.
+func sysctlTool(argument ...string) (string, error) {
+	out, err := exec.Command("/sbin/sysctl", argument...).CombinedOutput()
+	said := strings.TrimSpace(string(out))
+	if err != nil {
+		return "", fmt.Errorf("sysctl: %s: %w", strings.TrimPrefix(said, "sysctl: "), err)
+	}
+	return said, nil
+}
+
+// readHost reads a sysctl of the host.
+func readHost(name string) (string, error) { return sysctlTool("-n", "--", name) }
+
+// writeHost writes one; sysctl says what it was and what it is.
+func writeHost(name, value string) (written, error) {
+	said, err := sysctlTool("--", name+"="+value)
+	if err != nil {
+		return written{}, err
+	}
+	before, after, ok := wasAndIs(said)
+	return written{before: before, asked: folded(value), after: after, blind: !ok}, nil
 }
 
 // link sets an interface's MTU or one of ifconfig(8)'s flags: on, or off by a

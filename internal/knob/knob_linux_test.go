@@ -57,7 +57,7 @@ func sysctlOf(t *testing.T, target *Target, file string) (value string) {
 	t.Helper()
 	inside(t, target, func() error {
 		data, err := os.ReadFile(filepath.Join(sysctlRoot, file))
-		value = fold(string(data))
+		value = folded(string(data))
 		return err
 	})
 	return value
@@ -120,7 +120,7 @@ func TestAppliesWhatCanBeSeen(t *testing.T) {
 	flush := ""
 	if err := target.InSys(func() error {
 		data, err := os.ReadFile("/sys/class/net/gen0/gro_flush_timeout")
-		flush = fold(string(data))
+		flush = folded(string(data))
 		return err
 	}); err != nil {
 		t.Fatal(err)

@@ -2,18 +2,12 @@ package knob
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
-
-	"github.com/google/renameio/v2"
-	"golang.org/x/sys/unix"
 
 	"linerate/internal/setting"
 )
@@ -70,27 +64,6 @@ func (t *Target) sysctl(s setting.Setting) (string, error) {
 	return note, nil
 }
 
-// written is what became of a write: white space is folded, as lists of
-// numbers come back with tabs.
-type written struct {
-	before, asked, after string
-	blind                bool // a write-only trigger cannot be read back
-}
-
-// kept reports whether the kernel took a new value in silence and left the
-// old one.
-func (w written) kept() bool { return !w.blind && w.after != w.asked && w.after == w.before }
-
-// note says what a setting became where it is not what was asked: a kernel
-// rounds times to its ticks (icmp_ratelimit 1 is 4 ms at 250 Hz) and clamps
-// some values.
-func (w written) note(s setting.Setting) string {
-	if w.blind || w.after == w.asked {
-		return ""
-	}
-	return fmt.Sprintf("%s: asked for %q, the kernel made it %q", s.Name, w.asked, w.after)
-}
-
 // writeSysctl writes and reads back. A write that fails may have set the
 // first numbers of a list by then (tcp_rmem): they are put back.
 func writeSysctl(path, value string) (written, error) {
@@ -99,7 +72,7 @@ func writeSysctl(path, value string) (written, error) {
 		return written{}, errors.Join(err, putBack(path, old, unreadable))
 	}
 	got, err := os.ReadFile(path)
-	return written{before: fold(string(old)), asked: fold(value), after: fold(string(got)), blind: err != nil}, nil
+	return written{before: folded(string(old)), asked: folded(value), after: folded(string(got)), blind: err != nil}, nil
 }
 
 // putBack restores what a failed write left half done.
@@ -111,175 +84,26 @@ func putBack(path string, old []byte, unreadable error) error {
 		return err
 	}
 	if err := os.WriteFile(path, old, 0); err != nil {
-		return fmt.Errorf("restore %q after a failed write: %w", fold(string(old)), err)
+		return fmt.Errorf("restore %q after a failed write: %w", folded(string(old)), err)
 	}
 	return nil
 }
 
-func fold(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// HostSysctls applies settings that are global to the kernel. Every first
-// write is journalled to disk before it happens, so that a killed lab's
-// settings are restored by the next one.
-type HostSysctls struct {
-	Journal string // path of the journal file
-	mu      sync.Mutex
-	before  []journalled
+// readHost reads a sysctl of the host.
+func readHost(name string) (string, error) {
+	path, err := sysctlPath(name)
+	if err != nil {
+		return "", err
+	}
+	b, err := os.ReadFile(path)
+	return strings.TrimSpace(string(b)), err
 }
 
-// journalled is a host sysctl and the value it had.
-type journalled struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
-
-// Set journals a sysctl's value and changes it.
-func (h *HostSysctls) Set(name, value string) error {
-	_, err := h.set(name, value)
-	return err
-}
-
-func (h *HostSysctls) set(name, value string) (written, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+// writeHost writes one and reads it back.
+func writeHost(name, value string) (written, error) {
 	path, err := sysctlPath(name)
 	if err != nil {
 		return written{}, err
 	}
-	old, err := os.ReadFile(path)
-	if err != nil {
-		return written{}, fmt.Errorf("read host sysctl %s: %w", name, err)
-	}
-	again := slices.ContainsFunc(h.before, func(j journalled) bool { return j.Name == name })
-	entries := append(slices.Clone(h.before), journalled{name, strings.TrimSpace(string(old))})
-	if err := writeJournal(h.Journal, entries); err != nil {
-		return written{}, err
-	}
-	h.before = entries
-	w, err := writeSysctl(path, value)
-	// A second write of a rounded value changes nothing, and is right.
-	if err == nil && w.kept() && !again {
-		err = fmt.Errorf("the kernel keeps %q", w.after)
-	}
-	if err != nil {
-		return w, fmt.Errorf("set host sysctl %s=%s: %w", name, value, err)
-	}
-	return w, nil
-}
-
-// Switch makes the changed sysctls those of settings: others that were changed
-// before get back what they had. It is cheap when repeated, for the journal is
-// written only when a sysctl is changed for the first time.
-func (h *HostSysctls) Switch(settings []setting.Setting) error {
-	wanted := map[string]string{}
-	for _, s := range settings {
-		wanted[s.Name] = s.Value
-		if !h.knows(s.Name) {
-			if err := h.Set(s.Name, s.Value); err != nil {
-				return err
-			}
-		}
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, e := range slices.Backward(h.before) { // of two entries the first has the old value
-		value, ok := wanted[e.Name]
-		if !ok {
-			value = e.Value
-		}
-		path, err := sysctlPath(e.Name)
-		if err != nil {
-			return err
-		}
-		if _, err := writeSysctl(path, value); err != nil {
-			return fmt.Errorf("set host sysctl %s=%s: %w", e.Name, value, err)
-		}
-	}
-	return nil
-}
-
-func (h *HostSysctls) knows(name string) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return slices.ContainsFunc(h.before, func(e journalled) bool { return e.Name == name })
-}
-
-// Restore puts every changed sysctl back, last change first, and removes the
-// journal once all are back.
-func (h *HostSysctls) Restore() error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	err := restore(h.before)
-	if err != nil {
-		return err
-	}
-	h.before = nil
-	return removeJournal(h.Journal)
-}
-
-// RestoreJournal undoes what a dead lab's journal lists. A missing journal
-// is no error.
-func RestoreJournal(path string) error {
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read the journal of host settings: %w", err)
-	}
-	var entries []journalled
-	if err := json.Unmarshal(data, &entries); err != nil {
-		return fmt.Errorf("journal of host settings %s: %w", path, err)
-	}
-	if err := restore(entries); err != nil {
-		return err
-	}
-	return removeJournal(path)
-}
-
-func restore(entries []journalled) error {
-	var errs []error
-	for i := len(entries) - 1; i >= 0; i-- {
-		path, err := sysctlPath(entries[i].Name)
-		var w written
-		if err == nil {
-			w, err = writeSysctl(path, entries[i].Value)
-		}
-		if err == nil && !w.blind && w.after != w.asked {
-			err = fmt.Errorf("the kernel made it %q", w.after)
-		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("restore host sysctl %s=%s: %w", entries[i].Name, entries[i].Value, err))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// writeJournal replaces the journal atomically and durably.
-func writeJournal(path string, entries []journalled) error {
-	data, err := json.Marshal(entries)
-	if err != nil {
-		return err
-	}
-	// The file is synced before it takes its name, the name after.
-	if err := renameio.WriteFile(path, data, 0o600, renameio.WithTempDir(filepath.Dir(path))); err != nil {
-		return fmt.Errorf("journal host settings: %w", err)
-	}
-	return syncDir(filepath.Dir(path))
-}
-
-func syncDir(dir string) error {
-	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return fmt.Errorf("sync %s: %w", dir, err)
-	}
-	defer unix.Close(fd)
-	return unix.Fsync(fd)
-}
-
-func removeJournal(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove the journal of host settings: %w", err)
-	}
-	return nil
+	return writeSysctl(path, value)
 }

@@ -33,7 +33,7 @@ func (b *Bed) Raise(ctx context.Context, wanted []testbed.Settings) ([]testbed.A
 		}
 		var applied testbed.Applied
 		if a.dut != nil && err == nil {
-			applied, err = apply(ctx, a.dut, rest)
+			applied, err = apply(ctx, a.dut, rest, nil) // a host's would be every other arm's too
 			applied.Digest = digest(w.Settings)
 		}
 		var un *testbed.ErrUnavailable
@@ -64,17 +64,26 @@ func (a *armJail) describe(b *Bed, applied testbed.Applied, unavailable error) t
 	return out
 }
 
-// Global has nothing to set: what is global to the kernel is not changed yet.
+// Global switches the host's settings, journalled as ever.
 func (b *Bed) Global(_ context.Context, settings []setting.Setting) error {
-	if len(settings) == 0 {
-		return nil
+	if b.journal == nil {
+		if len(settings) == 0 {
+			return nil
+		}
+		return &testbed.ErrUnavailable{Setting: settings[0].String(), Reason: "it is global to the kernel, and host settings are not allowed"}
 	}
-	return &testbed.ErrUnavailable{Setting: settings[0].String(), Reason: "it is global to the kernel, which no jail may change"}
+	return b.journal.Switch(settings)
 }
 
-// clear takes every DUT down: first its wires, which nothing may be left in
-// when its network stack ends. Wires go in one stroke a side.
+// clear restores the host's settings and takes every DUT down: first its wires,
+// which nothing may be left in when its network stack ends. Wires go in one
+// stroke a side.
 func (b *Bed) clear() error {
+	if b.journal != nil {
+		if err := b.journal.Restore(); err != nil {
+			return err
+		}
+	}
 	var gens, sinks [][]string
 	var duts []*routers
 	if b.dut != nil {

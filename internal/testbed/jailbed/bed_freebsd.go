@@ -38,7 +38,8 @@ type Bed struct {
 	held    *os.File // its other end, which they read
 	gen     *jail    // the parent of all others; lives as long as the bed
 	sink    *jail
-	dut     *routers // rebuilt by every Reset
+	dut     *routers          // rebuilt by every Reset
+	journal *knob.HostSysctls // nil: none may be changed
 	arms    []*armJail
 	raised  int // DUTs so far
 	// persists: the jails outlive this process (UpNamed).
@@ -47,9 +48,13 @@ type Bed struct {
 
 var _ testbed.Multi = (*Bed)(nil)
 
-// moving is the kernel's thread that takes frames from one end of an epair to
-// the other's network stack: all that a DUT does, it does (if_epair.c).
-const moving = "epair_task"
+// mover is the kernel's thread that takes frames from one end of an epair to
+// the other's network stack: all that a DUT does, it does (if_epair.c), unless
+// net.isr.dispatch has it queue them for netisr(9).
+const mover = "epair_task"
+
+// moving are the threads whose time is the DUTs' and the receiver's.
+var moving = []string{mover, cputime.NetISR}
 
 // beds counts this process's labs.
 var beds atomic.Int32
@@ -69,6 +74,11 @@ func Up(ctx context.Context, o Options) (*Bed, error) {
 		return nil, err
 	}
 	b := &Bed{options: o}
+	if o.AllowHostSettings {
+		if err := b.openJournal(); err != nil {
+			return nil, err
+		}
+	}
 	err := b.build(ctx, owned(os.Getpid(), int(beds.Add(1))))
 	if err == nil {
 		_, err = b.Reset(ctx, nil)
@@ -163,10 +173,10 @@ func (b *Bed) cpus() testbed.CPUs {
 }
 
 func (b *Bed) notes() []string {
-	how := "mode cost: a slice's time is the CPU time that the kernel counts of its thread " + moving +
-		", which takes every frame through the DUT to the receiver"
+	how := "mode cost: a slice's time is the CPU time that the kernel counts of its thread " + mover +
+		", which takes every frame through the DUT to the receiver, and of netisr's, which has frames queued by net.isr.dispatch"
 	if b.options.Mode == testbed.Overload {
-		how = "mode overload: the generator runs on CPU 0; the kernel's thread " + moving + ", not pinned, takes every frame through the DUT to the receiver"
+		how = "mode overload: the generator runs on CPU 0; the kernel's thread " + mover + ", not pinned, takes every frame through the DUT to the receiver"
 	}
 	return []string{how, "one thread serves all epairs of the machine: other jails' traffic is in its time"}
 }
@@ -197,7 +207,7 @@ func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Ap
 	if unavailable != nil {
 		return testbed.Applied{}, unavailable
 	}
-	a, err := apply(ctx, b.dut, rest)
+	a, err := apply(ctx, b.dut, rest, b.journal)
 	a.Digest = digest(settings)
 	var un *testbed.ErrUnavailable
 	if errors.As(err, &un) {
@@ -216,11 +226,12 @@ func (b *Bed) renew(ctx context.Context, p path) error {
 	return err
 }
 
-// apply sets a DUT to what a variant says.
-func apply(ctx context.Context, dut *routers, settings []setting.Setting) (testbed.Applied, error) {
+// apply sets a DUT to what a variant says. host takes what is global to the
+// kernel; it may be nil.
+func apply(ctx context.Context, dut *routers, settings []setting.Setting, host *knob.HostSysctls) (testbed.Applied, error) {
 	start := time.Now()
 	a := testbed.Applied{Digest: digest(settings)}
-	t := &knob.Target{Run: dut.first().feed, Devices: map[string]string{"ingress": ingress.device, "egress": egress.device}}
+	t := &knob.Target{Run: dut.first().feed, Host: host, Devices: map[string]string{"ingress": ingress.device, "egress": egress.device}}
 	for _, s := range settings {
 		if err := ctx.Err(); err != nil {
 			return a, err
@@ -245,14 +256,14 @@ func (b *Bed) Counters() (testbed.Counters, error) { return b.dut.counters() }
 func (b *Bed) Settle(ctx context.Context) error {
 	const still, patience = 20 * time.Millisecond, 2 * time.Second
 	deadline := time.Now().Add(patience)
-	last, err := cputime.Spent(moving)
+	last, err := cputime.Spent(moving...)
 	for err == nil {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(still):
 		}
-		now, e := cputime.Spent(moving)
+		now, e := cputime.Spent(moving...)
 		if e == nil && now == last {
 			return nil
 		}
@@ -266,14 +277,14 @@ func (b *Bed) Settle(ctx context.Context) error {
 
 // Spent is the CPU time that the DUTs and the receiver have taken, once they
 // rest.
-func Spent() (time.Duration, error) { return cputime.Spent(moving) }
+func Spent() (time.Duration, error) { return cputime.Spent(moving...) }
 
 // DUTThread is the kernel's thread that does the DUT's work.
 func (b *Bed) DUTThread() int {
 	if b.options.Mode != testbed.Overload {
 		return 0
 	}
-	for tid := range cputime.KernelThreads(moving) {
+	for tid := range cputime.KernelThreads(mover) {
 		return tid
 	}
 	return 0
@@ -285,6 +296,10 @@ func (b *Bed) Close() error {
 		return nil
 	}
 	err := errors.Join(b.clear(), b.sink.remove(), b.gen.remove())
+	if b.journal != nil {
+		err = errors.Join(err, b.journal.Close())
+		b.journal = nil
+	}
 	b.life.Close()
 	b.held.Close()
 	b.gen, b.sink, b.life = nil, nil, nil

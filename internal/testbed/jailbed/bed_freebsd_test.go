@@ -61,14 +61,20 @@ func up(t testing.TB, mode testbed.Mode) *Bed {
 	return raise(t, mode)
 }
 
-// raise is up for a test that has the machine's lock already.
-func raise(t testing.TB, mode testbed.Mode) *Bed {
+// helper is the command by which this binary opens ports in jails.
+func helper(t testing.TB) []string {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := Up(context.Background(), Options{Mode: mode, Helper: []string{self, asHelper}})
+	return []string{self, asHelper}
+}
+
+// raise is up for a test that has the machine's lock already.
+func raise(t testing.TB, mode testbed.Mode) *Bed {
+	t.Helper()
+	b, err := Up(context.Background(), Options{Mode: mode, Helper: helper(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +99,7 @@ func send(t testing.TB, b *Bed, from, to testbed.Port, ends [2]netip.Addr, n int
 	if ends[0].Is6() {
 		size = 84
 	}
-	g, err := e.NewGenerator(load.Spec{Device: from.Device, SrcMAC: from.MAC, DstMAC: from.Peer, Stream: 1, Sizes: []int{size},
+	g, err := e.NewGenerator(load.Spec{Device: from.Device, SrcMAC: from.MAC, DstMAC: from.Peer, Stream: 1, Ends: 1, Sizes: []int{size},
 		Flows: load.FlowSpace{Count: 10, Src: ends[0], Dst: ends[1], DstSpan: 5}}, from.In)
 	if err != nil {
 		t.Fatal(err)

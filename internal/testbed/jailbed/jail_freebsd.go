@@ -192,9 +192,13 @@ func jails() (map[string]int, error) {
 	}
 }
 
-// Sweep removes the jails whose owner is dead: what is left when a process
-// ends between making a jail and holding it.
+// Sweep removes what dead owners left: host settings that were not put back,
+// and jails, where a process ended between making one and holding it.
 func Sweep() error {
+	return errors.Join(restoreDead(), sweepJails())
+}
+
+func sweepJails() error {
 	all, err := jails()
 	if err != nil {
 		return err

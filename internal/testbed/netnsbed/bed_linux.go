@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"runtime"
 	"time"
 
@@ -44,7 +43,6 @@ type Bed struct {
 	notes      []string
 	missing    []string
 	host       *knob.HostSysctls
-	lock       *os.File   // of the journal's owner, when host settings are allowed
 	gen, sink  *namespace // live as long as the bed
 	dut        routers    // rebuilt by every Reset
 	arms       []*arm     // or these, by every Raise
@@ -229,7 +227,10 @@ func (b *Bed) Close() error {
 	err := b.clear()
 	b.gen.close()
 	b.sink.close()
-	b.closeJournal()
+	if b.host != nil {
+		err = errors.Join(err, b.host.Close())
+		b.host = nil
+	}
 	if b.precedes {
 		yield()
 		b.precedes = false

@@ -285,8 +285,8 @@ func TestHostSettings(t *testing.T) {
 	if _, err := b.Reset(context.Background(), s); err != nil {
 		t.Fatal(err)
 	}
-	b.lock.Close()
-	b.lock, b.host = nil, nil
+	b.host.Forget()
+	b.host = nil
 	if err := Sweep(); err != nil {
 		t.Fatal(err)
 	}

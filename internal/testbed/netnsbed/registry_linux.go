@@ -137,7 +137,7 @@ func Sweep() error {
 			errs = append(errs, l.remove())
 		}
 	}
-	return errors.Join(append(errs, sweepJournals())...)
+	return errors.Join(append(errs, knob.RestoreDead(registryDir()))...)
 }
 
 // remove ends a lab's namespaces and forgets it.
@@ -155,56 +155,13 @@ func (l Lab) remove() error {
 	return nil
 }
 
-// openJournal makes this bed the owner of a journal of host settings. The
-// owner holds a lock on a file beside it for as long as it lives, so that a
-// journal whose lock is free belongs to the dead.
+// openJournal makes this bed the owner of a journal of host settings.
 func (b *Bed) openJournal() error {
 	unlock, err := lockRegistry()
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	base := filepath.Join(registryDir(), fmt.Sprintf("%d-%s.journal", os.Getpid(), startTime(os.Getpid())))
-	f, err := os.OpenFile(base+".owner", os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return fmt.Errorf("own a journal of host settings: %w", err)
-	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		f.Close()
-		return fmt.Errorf("another lab of this process may change host settings: %w", err)
-	}
-	b.lock, b.host = f, &knob.HostSysctls{Journal: base}
-	return nil
-}
-
-func (b *Bed) closeJournal() {
-	if b.lock != nil {
-		os.Remove(b.lock.Name())
-		b.lock.Close()
-		b.lock = nil
-	}
-}
-
-// sweepJournals restores the host settings of dead labs.
-func sweepJournals() error {
-	owners, err := filepath.Glob(filepath.Join(registryDir(), "*.journal.owner"))
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, o := range owners {
-		f, err := os.OpenFile(o, os.O_RDWR, 0)
-		if err != nil {
-			continue
-		}
-		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
-			if err := knob.RestoreJournal(strings.TrimSuffix(o, ".owner")); err != nil {
-				errs = append(errs, err)
-			} else {
-				os.Remove(o)
-			}
-		}
-		f.Close()
-	}
-	return errors.Join(errs...)
+	b.host, err = knob.OpenHostSysctls(filepath.Join(registryDir(), fmt.Sprintf("%d-%s.journal", os.Getpid(), startTime(os.Getpid()))))
+	return err
 }

@@ -1,0 +1,255 @@
+//go:build linux || freebsd
+
+package knob
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/google/renameio/v2"
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/setting"
+)
+
+// written is what became of a write: white space is folded, as lists of
+// numbers come back with tabs.
+type written struct {
+	before, asked, after string
+	blind                bool // a write-only trigger cannot be read back
+}
+
+// kept reports whether the kernel took a new value in silence and left the
+// old one.
+func (w written) kept() bool { return !w.blind && w.after != w.asked && w.after == w.before }
+
+// note says what a setting became where it is not what was asked: a kernel
+// rounds times to its ticks (icmp_ratelimit 1 is 4 ms at 250 Hz) and clamps
+// some values.
+func (w written) note(s setting.Setting) string {
+	if w.blind || w.after == w.asked {
+		return ""
+	}
+	return fmt.Sprintf("%s: asked for %q, the kernel made it %q", s.Name, w.asked, w.after)
+}
+
+// HostSysctls applies settings that are global to the kernel. Every first
+// write is journalled to disk before it happens, so that a killed lab's
+// settings are restored by the next one.
+type HostSysctls struct {
+	Journal string // path of the journal file
+	mu      sync.Mutex
+	before  []journalled
+	owner   *os.File // locked as long as the owner of the journal lives
+}
+
+// ownerSuffix names the file beside a journal that its owner holds a lock on: a
+// journal whose lock is free belongs to the dead.
+const ownerSuffix = ".owner"
+
+// OpenHostSysctls makes the caller the owner of a journal, until Close.
+func OpenHostSysctls(journal string) (*HostSysctls, error) {
+	f, err := os.OpenFile(journal+ownerSuffix, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("own a journal of host settings: %w", err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("another lab of this process may change host settings: %w", err)
+	}
+	return &HostSysctls{Journal: journal, owner: f}, nil
+}
+
+// Close restores what was changed, and gives the journal up.
+func (h *HostSysctls) Close() error {
+	if err := h.Restore(); err != nil {
+		return err // the next start tries again
+	}
+	if h.owner != nil {
+		os.Remove(h.owner.Name())
+		h.owner.Close()
+		h.owner = nil
+	}
+	return nil
+}
+
+// Forget leaves everything as a kill does, for tests: changed, journalled and
+// without an owner.
+func (h *HostSysctls) Forget() { h.owner.Close() }
+
+// RestoreDead undoes what the journals of dead owners in a directory list. Who
+// opens journals there must be kept from it meanwhile.
+func RestoreDead(dir string) error {
+	owners, err := filepath.Glob(filepath.Join(dir, "*.journal"+ownerSuffix))
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, o := range owners {
+		f, err := os.OpenFile(o, os.O_RDWR, 0)
+		if err != nil {
+			continue
+		}
+		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
+			if err := RestoreJournal(strings.TrimSuffix(o, ownerSuffix)); err != nil {
+				errs = append(errs, err)
+			} else {
+				os.Remove(o)
+			}
+		}
+		f.Close()
+	}
+	return errors.Join(errs...)
+}
+
+// journalled is a host sysctl and the value it had.
+type journalled struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Set journals a sysctl's value and changes it.
+func (h *HostSysctls) Set(name, value string) error {
+	_, err := h.set(name, value)
+	return err
+}
+
+func (h *HostSysctls) set(name, value string) (written, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	old, err := readHost(name)
+	if err != nil {
+		return written{}, fmt.Errorf("read host sysctl %s: %w", name, err)
+	}
+	again := slices.ContainsFunc(h.before, func(j journalled) bool { return j.Name == name })
+	entries := append(slices.Clone(h.before), journalled{name, old})
+	if err := writeJournal(h.Journal, entries); err != nil {
+		return written{}, err
+	}
+	h.before = entries
+	w, err := writeHost(name, value)
+	// A second write of a rounded value changes nothing, and is right.
+	if err == nil && w.kept() && !again {
+		err = fmt.Errorf("the kernel keeps %q", w.after)
+	}
+	if err != nil {
+		return w, fmt.Errorf("set host sysctl %s=%s: %w", name, value, err)
+	}
+	return w, nil
+}
+
+// Switch makes the changed sysctls those of settings: others that were changed
+// before get back what they had. It is cheap when repeated, for the journal is
+// written only when a sysctl is changed for the first time.
+func (h *HostSysctls) Switch(settings []setting.Setting) error {
+	wanted := map[string]string{}
+	for _, s := range settings {
+		wanted[s.Name] = s.Value
+		if !h.knows(s.Name) {
+			if err := h.Set(s.Name, s.Value); err != nil {
+				return err
+			}
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, e := range slices.Backward(h.before) { // of two entries the first has the old value
+		value, ok := wanted[e.Name]
+		if !ok {
+			value = e.Value
+		}
+		if _, err := writeHost(e.Name, value); err != nil {
+			return fmt.Errorf("set host sysctl %s=%s: %w", e.Name, value, err)
+		}
+	}
+	return nil
+}
+
+func (h *HostSysctls) knows(name string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.ContainsFunc(h.before, func(e journalled) bool { return e.Name == name })
+}
+
+// Restore puts every changed sysctl back, last change first, and removes the
+// journal once all are back.
+func (h *HostSysctls) Restore() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	err := restore(h.before)
+	if err != nil {
+		return err
+	}
+	h.before = nil
+	return removeJournal(h.Journal)
+}
+
+// RestoreJournal undoes what a dead lab's journal lists. A missing journal
+// is no error.
+func RestoreJournal(path string) error {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the journal of host settings: %w", err)
+	}
+	var entries []journalled
+	if err := json.Unmarshal(data, &entries); err != nil {
+		return fmt.Errorf("journal of host settings %s: %w", path, err)
+	}
+	if err := restore(entries); err != nil {
+		return err
+	}
+	return removeJournal(path)
+}
+
+func restore(entries []journalled) error {
+	var errs []error
+	for i := len(entries) - 1; i >= 0; i-- {
+		w, err := writeHost(entries[i].Name, entries[i].Value)
+		if err == nil && !w.blind && w.after != w.asked {
+			err = fmt.Errorf("the kernel made it %q", w.after)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("restore host sysctl %s=%s: %w", entries[i].Name, entries[i].Value, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// writeJournal replaces the journal atomically and durably.
+func writeJournal(path string, entries []journalled) error {
+	data, err := json.Marshal(entries)
+	if err != nil {
+		return err
+	}
+	// The file is synced before it takes its name, the name after.
+	if err := renameio.WriteFile(path, data, 0o600, renameio.WithTempDir(filepath.Dir(path))); err != nil {
+		return fmt.Errorf("journal host settings: %w", err)
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+func syncDir(dir string) error {
+	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("sync %s: %w", dir, err)
+	}
+	defer unix.Close(fd)
+	return unix.Fsync(fd)
+}
+
+func removeJournal(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the journal of host settings: %w", err)
+	}
+	return nil
+}

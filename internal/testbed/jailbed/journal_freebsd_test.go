@@ -1,0 +1,103 @@
+package jailbed
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/cputime"
+	"linerate/internal/labtest"
+	"linerate/internal/setting"
+	"linerate/internal/testbed"
+)
+
+// dispatch is global to the kernel, and changes where frames are worked on.
+const dispatch = "net.isr.dispatch"
+
+func dispatched(t *testing.T, want string) {
+	t.Helper()
+	if got, err := unix.Sysctl(dispatch); err != nil || got != want {
+		t.Errorf("%s is %q, %v; want %q", dispatch, got, err, want)
+	}
+}
+
+// TestHostSettings: they need leave, hold while they should, and are put back by
+// the next reset, by the other arms' turn, at the end, and by the next start after a
+// kill.
+func TestHostSettings(t *testing.T) {
+	labtest.Need(t)
+	stateDir = t.TempDir()
+	ctx, deferred := context.Background(), []setting.Setting{{Mechanism: setting.Sysctl, Name: dispatch, Value: "deferred"}}
+	before, err := unix.Sysctl(dispatch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	without := raise(t, testbed.Cost)
+	var un *testbed.ErrUnavailable
+	if _, err := without.Reset(ctx, deferred); !errors.As(err, &un) {
+		t.Errorf("without leave: %v", err)
+	}
+	if err := without.Global(ctx, deferred); !errors.As(err, &un) {
+		t.Errorf("without leave: %v", err)
+	}
+	without.Close()
+	b, err := Up(ctx, Options{AllowHostSettings: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Reset(ctx, deferred); err != nil {
+		t.Fatal(err)
+	}
+	dispatched(t, "deferred")
+	if _, err := b.Reset(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	dispatched(t, before)
+	for _, s := range [][]setting.Setting{deferred, nil, deferred} {
+		if err := b.Global(ctx, s); err != nil {
+			t.Fatal(err)
+		}
+		want := before
+		if s != nil {
+			want = "deferred"
+		}
+		dispatched(t, want)
+	}
+	b.journal.Forget() // as a kill does
+	b.journal = nil
+	if err := Sweep(); err != nil {
+		t.Fatal(err)
+	}
+	dispatched(t, before)
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestQueuedFramesCount: what netisr's threads do for a DUT is in its time.
+func TestQueuedFramesCount(t *testing.T) {
+	labtest.Need(t)
+	stateDir = t.TempDir()
+	ctx := context.Background()
+	b, err := Up(ctx, Options{AllowHostSettings: true, Helper: helper(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if _, err := b.Reset(ctx, []setting.Setting{{Mechanism: setting.Sysctl, Name: dispatch, Value: "deferred"}}); err != nil {
+		t.Fatal(err)
+	}
+	before, err := cputime.Spent(cputime.NetISR)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, got := send(t, b, b.Generator(), b.Receiver(), v4, 500); got.RxPackets != 500 {
+		t.Fatalf("%+v", got)
+	}
+	after, err := cputime.Spent(cputime.NetISR)
+	if err != nil || after == before {
+		t.Errorf("500 frames that were queued took netisr %v, %v", after-before, err)
+	}
+}
