@@ -1,13 +1,11 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/hint"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/jailbed"
 )
@@ -23,9 +21,13 @@ labs of their own; this one is for trying things by hand.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newLabUpCmd(), newLabDownCmd(), newLabStatusCmd())
+	cmd.AddCommand(newLabUpCmd(), newLabDownCmd(jailbed.Labs, jailbed.Down),
+		newLabStatusCmd(jailbed.Labs, func(l namedLab) labState { return labState{namedLab: l} }, printLabStates), newLabCheckCmd())
 	return cmd
 }
+
+// namedLab is one that outlives the command that made it.
+type namedLab = jailbed.Lab
 
 // labReport is the JSON of lab up.
 type labReport struct {
@@ -74,87 +76,7 @@ func printLab(w io.Writer, l jailbed.Lab, d testbed.Description) {
 	fmt.Fprintf(w, "  linerate lab down %s\n", l.Name)
 }
 
-func newLabDownCmd() *cobra.Command {
-	var all bool
-	cmd := &cobra.Command{
-		Use:   "down [NAME…]",
-		Short: "remove labs",
-		Args: func(_ *cobra.Command, args []string) error {
-			if all != (len(args) == 0) {
-				return hint.With(errors.New("name the labs to remove, or give --all"), "linerate lab status lists them")
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, names []string) error {
-			if all {
-				labs, err := jailbed.Labs()
-				if err != nil {
-					return err
-				}
-				for _, l := range labs {
-					names = append(names, l.Name)
-				}
-			}
-			for _, n := range names {
-				if err := jailbed.Down(n); err != nil {
-					return err
-				}
-				fmt.Fprintf(cmd.OutOrStdout(), "lab %s is gone\n", n)
-			}
-			return nil
-		},
-	}
-	cmd.Flags().BoolVar(&all, "all", false, "remove every lab of this machine")
-	return cmd
-}
-
-// labState is one lab in the JSON of lab status.
-type labState struct {
-	jailbed.Lab
-	Counters *testbed.Counters `json:"dut_counters"`
-	Problem  string            `json:"problem,omitempty"`
-}
-
-func newLabStatusCmd() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "status",
-		Short: "list the labs that are up and what their DUTs forwarded",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			labs, err := jailbed.Labs()
-			if err != nil {
-				return err
-			}
-			states := []labState{}
-			for _, l := range labs {
-				s := labState{Lab: l}
-				if c, err := l.Counters(); err != nil {
-					s.Problem = err.Error()
-				} else {
-					s.Counters = &c
-				}
-				states = append(states, s)
-			}
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), struct {
-					Version int        `json:"version"`
-					Labs    []labState `json:"labs"`
-				}{1, states})
-			}
-			printLabStates(cmd.OutOrStdout(), states)
-			return nil
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
-	return cmd
-}
-
 func printLabStates(w io.Writer, states []labState) {
-	if len(states) == 0 {
-		fmt.Fprintln(w, "no lab is up")
-		return
-	}
 	fmt.Fprintf(w, "%-16s %12s %12s %12s\n", "lab", "received", "forwarded", "dropped")
 	for _, s := range states {
 		if s.Counters == nil {

@@ -23,9 +23,13 @@ for trying things by hand.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newLabUpCmd(), newLabDownCmd(), newLabStatusCmd(), newLabCheckCmd())
+	cmd.AddCommand(newLabUpCmd(), newLabDownCmd(netnsbed.Labs, netnsbed.Down),
+		newLabStatusCmd(netnsbed.Labs, func(l namedLab) labState { return labState{namedLab: l, Namespaces: l.Namespaces()} }, printLabStates), newLabCheckCmd())
 	return cmd
 }
+
+// namedLab is one that outlives the command that made it.
+type namedLab = netnsbed.Lab
 
 // labReport is the JSON of lab up.
 type labReport struct {
@@ -86,93 +90,7 @@ func printLab(w io.Writer, l netnsbed.Lab, d testbed.Description) {
 	fmt.Fprintf(w, "  linerate lab down %s\n", l.Name)
 }
 
-func newLabDownCmd() *cobra.Command {
-	var all bool
-	cmd := &cobra.Command{
-		Use:   "down [NAME…]",
-		Short: "remove labs",
-		Args: func(_ *cobra.Command, args []string) error {
-			if all != (len(args) == 0) {
-				return errors.New("name the labs to remove, or give --all")
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, names []string) error {
-			if all {
-				labs, err := netnsbed.Labs()
-				if err != nil {
-					return err
-				}
-				for _, l := range labs {
-					names = append(names, l.Name)
-				}
-			}
-			for _, n := range names {
-				if err := netnsbed.Down(n); err != nil {
-					return err
-				}
-				fmt.Fprintf(cmd.OutOrStdout(), "lab %s is gone\n", n)
-			}
-			return nil
-		},
-	}
-	cmd.Flags().BoolVar(&all, "all", false, "remove every lab of this machine")
-	return cmd
-}
-
-// labState is one lab in the JSON of lab status.
-type labState struct {
-	netnsbed.Lab
-	Namespaces []string          `json:"namespaces"`
-	Counters   *testbed.Counters `json:"dut_counters"`
-	Problem    string            `json:"problem,omitempty"`
-}
-
-func newLabStatusCmd() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "status",
-		Short: "list the labs that are up and what their DUTs forwarded",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			labs, err := netnsbed.Labs()
-			if err != nil {
-				return err
-			}
-			states := []labState{}
-			for _, l := range labs {
-				states = append(states, stateOf(l))
-			}
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), struct {
-					Version int        `json:"version"`
-					Labs    []labState `json:"labs"`
-				}{1, states})
-			}
-			printLabStates(cmd.OutOrStdout(), states)
-			return nil
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
-	return cmd
-}
-
-func stateOf(l netnsbed.Lab) labState {
-	s := labState{Lab: l, Namespaces: l.Namespaces()}
-	c, err := l.Counters()
-	if err != nil {
-		s.Problem = err.Error()
-		return s
-	}
-	s.Counters = &c
-	return s
-}
-
 func printLabStates(w io.Writer, states []labState) {
-	if len(states) == 0 {
-		fmt.Fprintln(w, "no lab is up")
-		return
-	}
 	fmt.Fprintf(w, "%-16s %-9s %-11s %12s %12s %12s\n", "lab", "mode", "state", "received", "forwarded", "dropped")
 	for _, s := range states {
 		state := "up"
