@@ -3,8 +3,10 @@
 package hosttest
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"runtime"
 	"slices"
@@ -73,5 +75,60 @@ func directories(t *testing.T, prefix string, r host.Reader) {
 	}
 	if names, err := r.ReadDir(ctx, prefix+"/boot/loader.conf.d"); err == nil {
 		t.Errorf("a file is listed as a directory: %q", names)
+	}
+}
+
+// Piper holds an implementation to what host.Piper says; kills says that it can
+// end a program that minds nothing.
+func Piper(t *testing.T, p host.Piper, kills bool) {
+	t.Helper()
+	open := func(script string, args ...string) io.ReadWriteCloser {
+		t.Helper()
+		pipe, err := p.Pipe(t.Context(), script, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pipe
+	}
+	talk := open(`read a; echo $1 $a; read b; echo $b`, "x y")
+	answers := bufio.NewReader(talk)
+	for _, c := range [][2]string{{"one\n", "x y one\n"}, {"two\n", "two\n"}} {
+		if _, err := io.WriteString(talk, c[0]); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := answers.ReadString('\n'); got != c[1] {
+			t.Errorf("%q was answered by %q, %v", c[0], got, err)
+		}
+	}
+	if _, err := answers.ReadByte(); !errors.Is(err, io.EOF) {
+		t.Errorf("a program that ended well: %v", err)
+	}
+	if err := talk.Close(); err != nil {
+		t.Error(err)
+	}
+
+	fails := open("echo out; i=0; while [ $i -lt 2000 ]; do echo complaint >&2; i=$((i+1)); done; exit 7")
+	out, err := io.ReadAll(fails)
+	var failed *host.ScriptError
+	if string(out) != "out\n" || !errors.As(err, &failed) || failed.Code != 7 || !strings.HasPrefix(failed.Stderr, "complaint\n") || len(failed.Stderr) > 8<<10 {
+		t.Errorf("a program that fails: %q, %.80v", out, err)
+	}
+	fails.Close()
+
+	stays := open("trap true HUP TERM PIPE; echo $$; i=0; while [ $i -lt 100 ]; do sleep 0.1; i=$((i+1)); done")
+	pid, err := bufio.NewReader(stays).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stays.Close(); err != nil { // which comes back
+		t.Error(err)
+	}
+	gone := open("for i in 1 2 3 4 5; do kill -0 $1 2>/dev/null || exec echo gone; sleep 0.1; done", strings.TrimSpace(pid))
+	if out, err := io.ReadAll(gone); kills && string(out) != "gone\n" {
+		t.Errorf("a program outlives its pipe (%v)", err)
+	}
+	gone.Close()
+	if _, err := p.Pipe(t.Context(), "echo 'x'"); err == nil {
+		t.Error("a script with quotes was taken")
 	}
 }

@@ -76,3 +76,5 @@ func TestOutput(t *testing.T) {
 		t.Error("names of interfaces are not checked")
 	}
 }
+
+func TestPiper(t *testing.T) { hosttest.Piper(t, &Runner{}, true) }

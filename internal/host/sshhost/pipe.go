@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
-	"time"
 
 	"golang.org/x/crypto/ssh"
 
@@ -39,10 +37,14 @@ func (c *Client) pipe(script string, args []string) (io.ReadWriteCloser, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.target, lost(err))
 	}
-	p := &pipe{client: c, session: session, said: &firstBytes{limit: 4096}, ended: make(chan struct{})}
-	session.Stderr = p.said
-	if p.in, err = session.StdinPipe(); err == nil {
-		p.out, err = session.StdoutPipe()
+	said := &host.FirstBytes{Limit: maxSaid}
+	session.Stderr = said
+	p := &host.Pipe{Wait: func() error { return c.ended(session.Wait(), said) }, End: func() {
+		_ = session.Signal(ssh.SIGKILL) // one that outlives its input, and its connection
+		_ = session.Close()
+	}}
+	if p.In, err = session.StdinPipe(); err == nil {
+		p.Out, err = session.StdoutPipe()
 	}
 	words := []string{"/bin/sh", "-c", "'" + script + "'", "linerate"}
 	if c.become != "" {
@@ -61,55 +63,14 @@ func (c *Client) pipe(script string, args []string) (io.ReadWriteCloser, error) 
 	return p, nil
 }
 
-// pipe is a program of the host that is talked to.
-type pipe struct {
-	client  *Client
-	session *ssh.Session
-	in      io.WriteCloser
-	out     io.Reader
-	said    *firstBytes
-	once    sync.Once
-	ended   chan struct{}
-	err     error
-}
-
-// Read reads what it prints; at its end, why it failed.
-func (p *pipe) Read(b []byte) (int, error) {
-	n, err := p.out.Read(b)
-	if errors.Is(err, io.EOF) {
-		if p.wait(); p.err != nil {
-			return n, p.err
-		}
+// ended is why a program failed.
+func (c *Client) ended(err error, said *host.FirstBytes) error {
+	var exit *ssh.ExitError
+	switch {
+	case errors.As(err, &exit):
+		return &host.ScriptError{Code: exit.ExitStatus(), Stderr: said.String()}
+	case err != nil:
+		return fmt.Errorf("%s: %w", c.target, lost(err))
 	}
-	return n, err
-}
-
-// Write is read by the program.
-func (p *pipe) Write(b []byte) (int, error) { return p.in.Write(b) }
-
-func (p *pipe) wait() {
-	p.once.Do(func() {
-		err := p.session.Wait()
-		var exit *ssh.ExitError
-		switch {
-		case errors.As(err, &exit):
-			p.err = &host.ScriptError{Code: exit.ExitStatus(), Stderr: strings.TrimSpace(p.said.String())}
-		case err != nil:
-			p.err = fmt.Errorf("%s: %w", p.client.target, lost(err))
-		}
-		close(p.ended)
-	})
-	<-p.ended
-}
-
-// Close ends the program.
-func (p *pipe) Close() error {
-	_ = p.in.Close()
-	go p.wait()
-	select {
-	case <-p.ended:
-	case <-time.After(3 * time.Second):
-	}
-	_ = p.session.Close()
 	return nil
 }

@@ -102,7 +102,7 @@ func (c *Client) run(session *ssh.Session, line string, s Script) ([]byte, error
 		return nil, err
 	}
 	mark := "linerate-" + hex.EncodeToString(nonce[:])
-	complaint := &firstBytes{limit: 4096}
+	complaint := &host.FirstBytes{Limit: maxSaid}
 	session.Stdin = strings.NewReader("{\necho " + mark + "\n" + s.Text + "\n} </dev/null\n")
 	session.Stderr = complaint
 	stdout, err := session.StdoutPipe()
@@ -175,19 +175,8 @@ func lost(err error) error {
 	return err
 }
 
+// maxSaid is how much of a script's complaints is kept, in bytes.
+const maxSaid = 4096
+
 // Quote makes a word that sh takes as it is.
 func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
-
-// firstBytes keeps the first bytes written and drops the rest.
-type firstBytes struct {
-	bytes.Buffer
-	limit int
-}
-
-// Write implements io.Writer.
-func (b *firstBytes) Write(p []byte) (int, error) {
-	if room := b.limit - b.Len(); room > 0 {
-		b.Buffer.Write(p[:min(len(p), room)])
-	}
-	return len(p), nil
-}

@@ -455,3 +455,8 @@ func TestOutputIsBoundedByDefault(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(out), err)
 	}
 }
+
+func TestPiper(t *testing.T) {
+	s := sshtest.Start(t, sshtest.Options{})
+	hosttest.Piper(t, &sshhost.Runner{Name: "there", Dial: func(context.Context) (*sshhost.Client, error) { return mustDial(t, s), nil }}, false)
+}
