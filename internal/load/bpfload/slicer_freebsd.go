@@ -112,34 +112,11 @@ func (s *slicer) lanes(lanes []load.Lane) (all []*lane, err error) {
 
 // turns goes through the plan, on a thread of its own.
 func (s *slicer) turns(ctx context.Context, all []*lane, p load.SlicePlan, out *load.Sliced) error {
-	clock := wire.NewClock()
-	start, turn := clock.Now(), max(1, p.Turn)
-	warmed, round := start, turn*len(all)
-	for i, at := range p.Order {
-		if i == round {
-			warmed = clock.Now()
-		}
-		if p.Over(i, round, time.Duration(clock.Now()-warmed)) || ctx.Err() != nil {
-			break
-		}
-		if p.Before != nil && i%turn == 0 {
-			if err := p.Before(int(at)); err != nil {
-				return err
-			}
-		}
-		guard := p.Guard
-		if i%turn == 0 && i < round {
-			guard = p.Warm
-		}
+	return sender.Turns(ctx, p, len(all), out, func(at, guard int, since func() uint64) (load.Slice, error) {
 		one, err := s.slice(all[at], guard, p.Slice)
-		if err != nil {
-			return err
-		}
-		one.Lane, one.At = int(at), uint32((clock.Now()-start)/1000)
-		out.Slices = append(out.Slices, one)
-	}
-	out.Seconds = float64(clock.Now()-start) / 1e9
-	return nil
+		one.At = uint32(since() / 1000)
+		return one, err
+	})
 }
 
 // slice sends a lane's guard and then, in bursts that its queues hold, for so

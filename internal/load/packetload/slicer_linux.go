@@ -99,42 +99,19 @@ func (s *slicer) open(lanes []load.Lane) (all []laneEnds, err error) {
 
 // turns goes through the plan, on a thread of its own.
 func (s *slicer) turns(ctx context.Context, all []laneEnds, p load.SlicePlan, out *load.Sliced) error {
-	clock := wire.NewClock()
-	start, turn := clock.Now(), max(1, p.Turn)
-	warmed, round := start, turn*len(all)
-	for i, lane := range p.Order {
-		if i == round {
-			warmed = clock.Now()
-		}
-		if p.Over(i, round, time.Duration(clock.Now()-warmed)) || ctx.Err() != nil {
-			break
-		}
-		if p.Before != nil && i%turn == 0 {
-			if err := p.Before(int(lane)); err != nil {
-				return err
-			}
-		}
-		guard := p.Guard
-		if i%turn == 0 && i < round {
-			guard = p.Warm
-		}
+	return sender.Turns(ctx, p, len(all), out, func(lane, guard int, since func() uint64) (one load.Slice, err error) {
 		w := all[lane].step
 		if _, _, err := slice(w, guard, 0); err != nil {
-			return err
+			return one, err
 		}
-		before, begun := leftCPU(), clock.Now()
+		before, begun := leftCPU(), since()
 		frames, took, err := slice(w, 1, uint64(p.Slice))
-		if err != nil {
-			return err
-		}
-		one := load.Slice{Lane: int(lane), Frames: uint32(frames), NS: uint32(took), At: uint32((begun - start) / 1000)}
+		one = load.Slice{Frames: uint32(frames), NS: uint32(took), At: uint32(begun / 1000)}
 		if leftCPU() != before {
 			one.Flags |= load.Switched
 		}
-		out.Slices = append(out.Slices, one)
-	}
-	out.Seconds = float64(clock.Now()-start) / 1e9
-	return nil
+		return one, err
+	})
 }
 
 // slice sends whole batches: so many frames at least, and for so long. It
