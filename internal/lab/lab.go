@@ -244,7 +244,7 @@ func (r *run) one(ctx context.Context, slot study.Slot, part study.Part) error {
 // broken ends a run in which trials fail one after the other for want of any
 // traffic: the reason is not chance.
 func (r *run) broken(t study.Trial) error {
-	if t.Unavailable != "" || t.Observed == nil || t.Observed.Received.RxPackets > 0 || t.Observed.Served != nil && t.Observed.Served.Answered > 0 {
+	if t.Unavailable != "" || t.Observed == nil || t.Observed.Flooded && t.Observed.Sent.TxPackets > 0 || t.Observed.Received.RxPackets > 0 || t.Observed.Served != nil && t.Observed.Served.Answered > 0 {
 		r.failures = 0
 		return nil
 	}

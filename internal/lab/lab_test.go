@@ -352,3 +352,16 @@ metrics: [{metric: loss_ratio, part: half, primary: true}]
 		t.Errorf("%d trials at half the capacity", n)
 	}
 }
+
+// TestNothingToFlood: a testbed whose DUT has no service says so, and gives up.
+func TestNothingToFlood(t *testing.T) {
+	s := parse(t, `name: sim
+question: q
+variants: [{name: none}, {name: rules, settings: [{nft: {linear: 100}}]}]
+parts: [{name: f, mode: overload, flood: syn, management: true, blocks: 2, seconds: 0.5}]
+`)
+	trials, _, err := simulate(t, &bedtest.Simulated{}, Task{Spec: s, Seed: 5})
+	if err == nil || !strings.Contains(err.Error(), "nothing to flood") || len(trials) != maxFailures || trials[0].Valid {
+		t.Errorf("%d trials, %v", len(trials), err)
+	}
+}

@@ -1,6 +1,8 @@
 package lab
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -12,6 +14,8 @@ import (
 // generator, at the DUT's ingress; cpu is where the DUT's programs run.
 type Manager interface {
 	Open(from, dut testbed.Port, cpu int) (study.Prober, error)
+	// Flood makes what floods a DUT's own service, by a thread on cpu.
+	Flood(from, dut testbed.Port, cpu int) (study.Flooder, error)
 }
 
 // asking is a prober, or nothing where the part wants none.
@@ -76,4 +80,51 @@ func dutOf(b testbed.Bed) testbed.Port {
 		return o.DUT()
 	}
 	return testbed.Port{}
+}
+
+// flood is measure of a part that floods: nothing is forwarded, and what counts
+// is whether the DUT still answers.
+func (r *run) flood(ctx context.Context, part study.Part, o *study.Observation) (failed, err error) {
+	o.Flooded = true
+	offer, err := part.Offer(part.Seconds)
+	if err != nil {
+		return nil, err
+	}
+	dut := dutOf(r.bed)
+	if r.Manager == nil || dut.In == nil {
+		return errors.New("nothing to flood: this testbed's DUT has no service of its own"), nil
+	}
+	cpus := r.bed.Describe().CPUs
+	f, err := r.Manager.Flood(r.bed.Generator(), dut, cpus.Generator)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	ask, err := r.prober(part, r.bed.Generator(), dut)
+	if err != nil {
+		return nil, err
+	}
+	defer ask.close()
+	before, err := r.check(distinct(cpus))
+	if err != nil {
+		return nil, err
+	}
+	dead, err := watchDrops(dropsOf(r.bed))
+	if err != nil {
+		return nil, err
+	}
+	contention := r.Machine.Watch(r.bed.DUTThread(), cpus.DUT)
+	asked := ask.during(offer.Limit.Duration)
+	o.Sent, failed = f.Run(ctx, offer)
+	o.Contention = contention().Seconds()
+	asked()
+	if o.Drops, err = dead.since(); err != nil {
+		return nil, err
+	}
+	after, err := r.check(distinct(cpus))
+	if err != nil {
+		return nil, err
+	}
+	o.CPUs = compare(before, after)
+	return failed, ask.note(o)
 }

@@ -50,8 +50,11 @@ func (r *run) trial(ctx context.Context, slot study.Slot, part study.Part) (stud
 		return t, err
 	}
 	measure := r.measure
-	if part.Search != nil {
+	switch {
+	case part.Search != nil:
 		measure = r.search
+	case part.Flood != "":
+		measure = r.flood
 	}
 	failed, err := measure(ctx, part, &o)
 	if err != nil {

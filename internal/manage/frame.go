@@ -86,6 +86,11 @@ func sum(s uint32, b []byte) uint16 {
 	if len(b) == 1 {
 		s += uint32(b[0]) << 8
 	}
+	return fold(s)
+}
+
+// fold adds a sum's carries.
+func fold(s uint32) uint16 {
 	for s > 0xffff {
 		s = s>>16 + s&0xffff
 	}

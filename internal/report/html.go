@@ -422,6 +422,10 @@ func method(s study.Spec, r study.Results) []string {
 			out = append(out, searchMethod(p))
 			continue
 		}
+		if p.Flood != "" {
+			out = append(out, fmt.Sprintf("Part %s (mode overload, %d blocks of %g s trials): segments that open TCP connections, %s, from addresses that nobody has, to a service on the router, while a prober on the same wire asks for it.", p.Name, p.Blocks, p.Seconds, offeredWords(p.Rate)))
+			continue
+		}
 		out = append(out, fmt.Sprintf("Part %s (mode overload, %d blocks of %g s trials): the router's ingress has a CPU of its own and is offered %s. "+
 			"The rate it then forwards is the forwarding rate of RFC 2285, not a throughput.", p.Name, p.Blocks, p.Seconds, offeredWords(p.Rate)))
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	"linerate/internal/hint"
 	"linerate/internal/load"
@@ -194,6 +195,12 @@ func (p Part) check(path string) *problem {
 		return wrong(path+".name", "part name %q is not a name: lower-case letters, digits, dots and dashes", p.Name)
 	case p.Management && (p.Mode != testbed.Overload || p.Search != nil):
 		return wrong(path+".management", "management is asked under a steady load only: mode overload, without a search")
+	case p.Flood != "" && p.Flood != FloodSYN:
+		return oneOf(path+".flood", p.Flood, FloodSYN)
+	case p.Flood != "" && !p.Management:
+		return wrong(path+".flood", "a flood says nothing but whether the DUT still answers").advise("add management: true")
+	case p.Flood != "" && (p.Rate.isShare() || strings.HasSuffix(string(p.Rate), "bps")):
+		return wrong(path+".rate", "a flood's rate is max, or segments per second").advise("write 100kpps")
 	case p.Management && p.Seconds < 0.3:
 		return wrong(path+".seconds", "%g s are too short to ask for management: 0.3 at least", p.Seconds)
 	case p.Mode == testbed.Serve && !p.Rate.IsMax():

@@ -94,7 +94,7 @@ func curves(s Spec, trials []Trial) []Curve {
 // curveMetric is what a part's curves show.
 func curveMetric(p Part) (Metric, bool) {
 	switch {
-	case p.Search != nil:
+	case p.Search != nil || p.Flood != "":
 		return Metric{}, false
 	case p.Mode == testbed.Cost:
 		return MetricNamed(CostNS)

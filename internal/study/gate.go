@@ -30,6 +30,9 @@ func Judge(p Part, g Gates, o Observation, bypassNS float64) (metrics map[string
 		overloadMetrics(metrics, o)
 	}
 	reasons = append(machineGates(g, o), machineOutcome(o)...)
+	if o.Flooded {
+		return metrics, append(reasons, floodGates(g, o)...)
+	}
 	reasons = append(reasons, trafficGates(g, o)...)
 	if p.Mode == testbed.Cost {
 		reasons = append(reasons, costGates(g, o, metrics)...)
@@ -138,6 +141,23 @@ func trafficGates(g Gates, o Observation) []string {
 	case got.RxPackets+*got.Lost != sent.TxPackets:
 		bad = append(bad, fmt.Sprintf("account: received %d + lost %d is not the %d sent", got.RxPackets, *got.Lost, sent.TxPackets))
 	}
+	bad = append(bad, pacingGates(g, sent)...)
+	return append(bad, counterGates(o)...)
+}
+
+// floodGates ask whether the flood was what the study says, and the DUT asked.
+func floodGates(g Gates, o Observation) []string {
+	switch {
+	case o.Sent.TxPackets == 0:
+		return []string{"no traffic: the generator sent nothing"}
+	case o.Management == nil || o.Management.Greeting.Sent == 0:
+		return []string{"nothing asked: nobody asked the DUT whether it is usable"}
+	}
+	return pacingGates(g, o.Sent)
+}
+
+// pacingGates ask whether a given rate was sent.
+func pacingGates(g Gates, sent load.Sent) (bad []string) {
 	if sent.TargetPPS > 0 {
 		due := float64(sent.TxPackets + sent.Unsent)
 		if u := 100 * float64(sent.Unsent) / due; u > g.UnsentPercent {
@@ -147,7 +167,7 @@ func trafficGates(g Gates, o Observation) []string {
 			bad = append(bad, fmt.Sprintf("pacing: the rate was off by %.2f %% (limit %g %%)", e, g.PacingPercent)+because(sent))
 		}
 	}
-	return append(bad, counterGates(o)...)
+	return bad
 }
 
 // because is the weightiest of what kept a generator from its rate.

@@ -1,6 +1,10 @@
 package study
 
-import "linerate/internal/load"
+import (
+	"context"
+
+	"linerate/internal/load"
+)
 
 // Management says whether a DUT stayed usable while it was loaded (RFC 2544
 // §11): what came of asking it over the same wire as the load.
@@ -33,6 +37,12 @@ type Prober interface {
 	Stop()
 	// Account is what came of all asking so far.
 	Account() (Management, error)
+	Close() error
+}
+
+// Flooder opens connections to a DUT's service that it never goes on with.
+type Flooder interface {
+	Run(ctx context.Context, o load.Offer) (load.Sent, error)
 	Close() error
 }
 

@@ -127,6 +127,9 @@ func (p Part) yields(m Metric) bool {
 	if p.Mode != m.Mode || m.Management && !p.Management {
 		return false
 	}
+	if p.Flood != "" {
+		return m.Management || m.Name == OfferedRate
+	}
 	if p.Search == nil {
 		return m.Search == ""
 	}

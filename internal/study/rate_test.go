@@ -85,6 +85,25 @@ func TestCapacityOfInvalidTrials(t *testing.T) {
 	}
 }
 
+// TestFloodRefused: a flood needs somebody who asks, and a rate of segments.
+func TestFloodRefused(t *testing.T) {
+	const text = "name: x\nquestion: q\nvariants: [{name: a}, {name: b}]\nparts: [{name: at-max, mode: overload}, {mode: overload, name: f, flood: syn, rate: 100kpps, management: true}]\n"
+	s := sweptStudy(t, text)
+	if p, _ := s.Part("f"); p.yields(Metric{Name: OverloadRate, Mode: testbed.Overload}) || s.Interleaving(p) != InSequence {
+		t.Error("a flood forwards nothing, and is asked about one after the other")
+	}
+	for _, c := range []struct{ old, new, want string }{
+		{", management: true", "", "whether the DUT still answers"},
+		{"100kpps", "80%", "a flood's rate is"},
+		{"100kpps", "1Gbps", "a flood's rate is"},
+		{"flood: syn", "flood: sin", `unknown "sin"`},
+	} {
+		if _, err := Parse("s.yaml", []byte(strings.Replace(text, c.old, c.new, 1))); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.new, err, c.want)
+		}
+	}
+}
+
 func TestSharesRefused(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{"  - {name: at-max, mode: overload, blocks: 2}\n", "  - {name: at-max, mode: overload, rate: 1Mpps, blocks: 2}\n", "no part measures before"},

@@ -190,9 +190,15 @@ type Part struct {
 	Link *Link `yaml:"link,omitempty"`
 	// Management asks the DUT during the load whether it is still usable.
 	Management bool `yaml:"management,omitempty"`
+	// Flood, where given, is what is offered instead of the workload: FloodSYN.
+	Flood string `yaml:"flood,omitempty"`
 	// Search, where given, makes each trial a search for throughput.
 	Search *Search `yaml:"search,omitempty"`
 }
+
+// FloodSYN opens TCP connections to the DUT's own service at the part's rate,
+// from addresses that nobody has, and never goes on with one.
+const FloodSYN = "syn"
 
 // Goal is a metric that the study wants a verdict on.
 type Goal struct {

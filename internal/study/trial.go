@@ -52,6 +52,8 @@ type Observation struct {
 	Interleaved *Interleaved `json:"interleaved,omitempty"`
 	// Management is what came of asking the DUT meanwhile, where the part wants it.
 	Management *Management `json:"management,omitempty"`
+	// Flooded: the DUT's own service was flooded; nothing was to be forwarded.
+	Flooded bool `json:"flooded,omitempty"`
 	// Drops is by how much the DUT's counters moved while the traffic ran,
 	// those of dead frames among them; null: the testbed reads none.
 	Drops drop.Counters `json:"drops"`
