@@ -139,7 +139,7 @@ func openMachines(ctx context.Context, o labOptions) (*openedLab, error) {
 	if err := engine.Available(); err != nil {
 		return nil, errors.Join(err, engine.close())
 	}
-	facts, err := m.facts(ctx)
+	facts, err := m.factsOf(ctx, o.spec)
 	if err != nil {
 		return nil, errors.Join(err, engine.close())
 	}
@@ -148,6 +148,26 @@ func openMachines(ctx context.Context, o labOptions) (*openedLab, error) {
 	}
 	l := &lab.Lab{Up: up, Engine: engine, Machine: onlooker{}, AllowHost: true}
 	return &openedLab{lab: l, facts: facts, label: sshbed.Label, close: engine.close}, nil
+}
+
+// factsOf are those of a study's DUT, which may be booting when the study goes
+// on: it is waited for as long as a boot may take.
+func (m *machines) factsOf(ctx context.Context, s study.Spec) (*fact.Facts, error) {
+	deadline := time.Now().Add(time.Duration(m.file.Reboot.Wait))
+	for told := false; ; told = true {
+		facts, err := m.facts(ctx)
+		if err == nil || s.Reset != study.ResetReboot || !sshbed.Unreached(err) || ctx.Err() != nil || time.Now().After(deadline) {
+			return facts, err
+		}
+		if !told {
+			fmt.Fprintf(m.talk, "linerate: %v: waiting for it, up to %s\n", err, time.Duration(m.file.Reboot.Wait))
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
 }
 
 // facts are the DUT's, or this machine's where the DUT is not reached.

@@ -41,6 +41,8 @@ func TestMachines(t *testing.T) {
 			e.Setenv("SSHCONFIG", ssh)
 			e.Setenv("DUTROOT", root)
 			e.Setenv("DUTNS", b.DUT)
+			e.Setenv("GENNS", b.Generator)
+			e.Setenv("RXNS", b.Receiver)
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("LINERATE_LEDGER", filepath.Join(e.WorkDir, "ledger.db"))
 			return nil

@@ -9,6 +9,7 @@ import (
 	"linerate/internal/load"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
+	"linerate/internal/testbed/bedfile"
 )
 
 // stream is the id of all of a lab's traffic; namespaces keep labs apart.
@@ -204,6 +205,7 @@ func (r *run) measure(ctx context.Context, part study.Part, o *study.Observation
 // to read; tell ends it. A DUT that will not tell afterwards has no telemetry.
 func (r *run) telemetry(ctx context.Context, o *study.Observation) (tell func(), err error) {
 	o.Machines = r.task.Spec.OnMachines()
+	o.Uncounted = r.bed.Describe().Kind == bedfile.KindPorts
 	bed, ok := r.bed.(testbed.Telemeter)
 	if !ok {
 		return func() {}, nil

@@ -47,7 +47,9 @@ type Observation struct {
 	// much a counter grew, or where a sensor stood after the trial.
 	Machines bool               `json:"machines,omitempty"`
 	DUT      map[string]float64 `json:"dut,omitempty"`
-	Served   *Served            `json:"served,omitempty"` // of a part of requests
+	// Uncounted: nobody reads the DUT's counters; before and after are zero.
+	Uncounted bool    `json:"uncounted,omitempty"`
+	Served    *Served `json:"served,omitempty"` // of a part of requests
 	// Interleaved is there where all arms of the block took turns.
 	Interleaved *Interleaved `json:"interleaved,omitempty"`
 	// Management is what came of asking the DUT meanwhile, where the part wants it.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/netip"
 	"strings"
 	"time"
@@ -114,16 +115,37 @@ func (b *Bed) up(ctx context.Context) error {
 	return b.ports(ctx, p)
 }
 
-// take gets hold of the DUT.
-func (b *Bed) take(ctx context.Context) (err error) {
+// take gets hold of the DUT. One that a study boots may be in the middle of that,
+// when the study goes on: it is waited for.
+func (b *Bed) take(ctx context.Context) error {
+	deadline := time.Now().Add(time.Duration(b.o.File.Reboot.Wait))
+	for told := false; ; told = true {
+		final, err := b.takeOnce(ctx)
+		if err == nil || final || b.o.Reset != Reboot || !Unreached(err) || ctx.Err() != nil || time.Now().After(deadline) {
+			return err
+		}
+		if !told {
+			b.o.Say("%s does not answer (%v): waiting for it", b.o.DUT.Where(), err)
+		}
+		if pause(ctx, b.o.poll) != nil {
+			return err
+		}
+	}
+}
+
+// takeOnce tries to; final errors are not of the connection.
+func (b *Bed) takeOnce(ctx context.Context) (final bool, err error) {
 	if b.id, err = Identify(ctx, b.dut()); err != nil {
-		return err
+		return false, err
 	}
 	if b.id.UID != 0 {
-		return hint.With(fmt.Errorf("%s: changing it needs root", b.o.DUT.Where()), "log in as root, or say become: sudo (or doas) for the DUT in the testbed's file")
+		return true, hint.With(fmt.Errorf("%s: changing it needs root", b.o.DUT.Where()), "log in as root, or say become: sudo (or doas) for the DUT in the testbed's file")
+	}
+	if b.lock != nil { // of the try before
+		b.lock.Close()
 	}
 	if b.lock, err = hold(ctx, b.o.DUT, b.o.Owner); err != nil {
-		return hint.With(err, "wait until that study ends; a controller that died lets go when its connection does, or at the DUT's next boot")
+		return errors.Is(err, ErrHeld), hint.With(err, "wait until that study ends; a controller that died lets go when its connection does, or at the DUT's next boot")
 	}
 	b.m = apply.OnWith(b.o.DUT, apply.Script(b.o.inject))
 	return b.leftover(ctx)
@@ -146,26 +168,27 @@ func (c injected) Run(ctx context.Context, script string, args []string, stdin [
 }
 
 // leftover puts back what a controller that died left, if it was ours.
-func (b *Bed) leftover(ctx context.Context) error {
+func (b *Bed) leftover(ctx context.Context) (final bool, err error) {
+	b.pending = ""
 	st, err := b.m.Status(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	own := b.digestOf(nil)[:len(digestKind)+ownerDigits]
 	b.past = append(b.past, b.own(st)...) // put back when we were not there to see it
 	switch {
 	case st.State == "idle":
-		return b.forget(ctx)
+		return false, b.forget(ctx)
 	case !strings.HasPrefix(st.Digest, own):
 		what := "another study's variant"
 		if !strings.HasPrefix(st.Digest, digestKind) {
 			what = "a plan that nobody has confirmed yet"
 		}
-		return hint.With(fmt.Errorf("%s holds %s (%s)", b.o.DUT.Where(), what, st.ID), "it goes back by itself in %d s; linerate rollback %s takes it back now", st.Left, b.o.DUT.Where())
+		return true, hint.With(fmt.Errorf("%s holds %s (%s)", b.o.DUT.Where(), what, st.ID), "it goes back by itself in %d s; linerate rollback %s takes it back now", st.Left, b.o.DUT.Where())
 	}
 	b.o.Say("%s still has a variant of this study: putting it back", b.o.DUT.Where())
 	b.pending, b.booted = st.ID, b.o.Reset == Reboot
-	return b.putBack(ctx, "the study goes on")
+	return false, b.putBack(ctx, "the study goes on")
 }
 
 // ports looks at the outer ends.
@@ -199,7 +222,7 @@ func (b *Bed) ports(ctx context.Context, p bedfile.Path) error {
 // faces finds the addresses that the outer ends' frames must carry.
 func (b *Bed) faces(ctx context.Context) error {
 	if b.o.DUT == nil {
-		return nil // cmd resolves them by the neighbour tables, or the user says
+		return b.hops(ctx)
 	}
 	in, err := PortOf(ctx, b.dut(), b.in)
 	if err != nil {
@@ -208,6 +231,22 @@ func (b *Bed) faces(ctx context.Context) error {
 	out, err := PortOf(ctx, b.dut(), b.out)
 	b.gen.Peer, b.rx.Peer = in.MAC, out.MAC
 	return err
+}
+
+// hops finds them where the DUT is not reached: as the generator's kernel does.
+func (b *Bed) hops(ctx context.Context) error {
+	to := b.rx.IPv4.Addr()
+	if !to.IsValid() {
+		return hint.With(fmt.Errorf("the receiver's interface %s has no IPv4 address", b.rx.Device), "give it one, or say to_ipv4: in the testbed's file")
+	}
+	out, err := ask(ctx, b.o.Generator, nil, "hop", b.gen.Device, to.String())
+	if err != nil {
+		return err
+	}
+	if b.gen.Peer, err = net.ParseMAC(strings.TrimSpace(out)); err != nil {
+		return hint.With(fmt.Errorf("nobody answers for the way from %s to %s", b.gen.Device, to), "is there a route to it by the DUT on the generator, and the DUT up? ping %s from there", to)
+	}
+	return nil
 }
 
 // outer is a port of the generator or receiver; addresses of the file go
@@ -229,7 +268,7 @@ func (b *Bed) Describe() testbed.Description {
 		CPUs: testbed.CPUs{Generator: -1, DUT: -1, Receiver: -1}}
 	if b.o.DUT == nil {
 		d.Kind = bedfile.KindPorts
-		d.Notes = append(d.Notes, "the DUT is not reached: its counters and settings are not known")
+		d.Notes = append(d.Notes, "the DUT is not reached: its counters and settings are not known; what it forwarded is what arrived")
 		return d
 	}
 	d.Notes = append(d.Notes, fmt.Sprintf("DUT %s: %s %s %s, clock %s; reset: %s", b.o.DUT.Where(), b.id.OS, b.id.Release, b.id.Arch, b.id.Clock, b.o.Reset),

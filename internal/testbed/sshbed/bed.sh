@@ -69,6 +69,32 @@ port() {
 	esac
 }
 
+# hop prints the MAC address that frames from interface $1 to address $2 carry:
+# the next hop's, which is asked for.
+hop() {
+	case $OS in
+	FreeBSD)
+		gw=$(route -n get "$2" 2>/dev/null | awk '$1 == "gateway:" { print $2; exit }') && gw=${gw:-$2}
+		ping -c 1 -t 2 "$gw" >/dev/null 2>&1
+		arp -n "$gw" 2>/dev/null | awk '$4 ~ /:.*:/ { print $4; exit }'
+		;;
+	*)
+		gw=$(ip route get "$2" oif "$1" 2>/dev/null | awk '{ for (i = 1; i < NF; i++) if ($i == "via") { print $(i + 1); exit } }') && gw=${gw:-$2}
+		mac=$(neighbour "$1" "$gw")
+		# Without ping(8) the kernel can be told that somebody is about to ask.
+		[ -n "$mac" ] || ping -c 1 -W 2 "$gw" >/dev/null 2>&1 || ip neigh replace "$gw" dev "$1" use 2>/dev/null
+		for _ in 1 2 3 4 5 6 7 8; do
+			[ -z "$mac" ] || break
+			mac=$(neighbour "$1" "$gw") || break
+			[ -n "$mac" ] || sleep 0.25
+		done
+		[ -z "$mac" ] || say "$mac"
+		;;
+	esac
+	return 0
+}
+neighbour() { ip neigh show to "$2" dev "$1" | awk '{ for (i = 1; i < NF; i++) if ($i == "lladdr") { print $(i + 1); exit } }'; }
+
 # netstat_link prints the link row of an interface: Ipkts Idrop Opkts Drop.
 netstat_link() { netstat -I "$1" -bdnW | awk '$3 ~ /^<Link/ { print $(NF - 8), $(NF - 6), $(NF - 4), $NF; exit }'; }
 

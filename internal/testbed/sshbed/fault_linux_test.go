@@ -29,8 +29,8 @@ insure() { :; }
 come_up() {
 	sleep 0.3
 	while [ -e "$ROOT/stuck" ]; do sleep 0.1; done
+	w=$(cat "$S/pending/watcher" 2>/dev/null) && kill -9 "$w" # a boot ends it, and then is another
 	od -An -N6 -tx1 /dev/urandom | tr -d ' \n' >"$ROOT/boot_id"
-	w=$(cat "$S/pending/watcher" 2>/dev/null) && kill -9 "$w"
 	[ ! -f "$S/agent" ] || /bin/sh "$S/agent" boot
 }
 reboot() { (come_up) >/dev/null 2>&1 </dev/null & }
@@ -231,9 +231,13 @@ func TestReboots(t *testing.T) {
 	if len(a.NotTaken) != 1 || !strings.Contains(a.NotTaken[0], `sysctl net.ipv4.ip_default_ttl is "64" after the boot, and was to be "77"`) {
 		t.Errorf("not taken: %q", a.NotTaken)
 	}
-	bed.lock.Close() // dies here; the study goes on
+	bed.lock.Close() // dies here; the study goes on, while the DUT is not there yet
 	b.Run(t, b.DUT, "sysctl", "-qw", "net.ipv4.tcp_keepalive_time=7200")
-	bed = up(nil)
+	down := &absent{Conn: b.conn(t, bedfile.DUT), calls: 3}
+	bed = up(func(o *Options) { o.DUT.Close(); o.DUT = down })
+	if down.calls > 0 {
+		t.Errorf("%d calls before it was there", down.calls)
+	}
 	if err := bed.Close(); err != nil {
 		t.Error(err)
 	}
@@ -260,4 +264,17 @@ func TestReboots(t *testing.T) {
 		t.Error(err)
 	}
 	same()
+}
+
+// absent is a machine that is not reached for a number of calls.
+type absent struct {
+	Conn
+	calls int
+}
+
+func (c *absent) Run(ctx context.Context, script string, args []string, stdin []byte) ([]byte, error) {
+	if c.calls--; c.calls >= 0 {
+		return nil, errors.New("no answer in 10s")
+	}
+	return c.Conn.Run(ctx, script, args, stdin)
 }

@@ -25,7 +25,7 @@ func (b *Bed) boot(ctx context.Context, pending bool) (testbed.Boot, error) {
 	if ctx.Err() != nil {
 		return r, ctx.Err()
 	}
-	if err != nil && !cut(err) {
+	if err != nil && !Unreached(err) {
 		return r, fmt.Errorf("reboot the DUT: %w", err)
 	}
 	for r.Attempts = 1; ; r.Attempts++ {
@@ -77,9 +77,9 @@ func (b *Bed) goDown(ctx context.Context, pending bool) error {
 	return err
 }
 
-// cut tells a connection that ended with the host, or a host that is down
+// Unreached tells a connection that ended with the host, or a host that is down
 // already, from one that says no.
-func cut(err error) bool {
+func Unreached(err error) bool {
 	var said *host.ScriptError
 	return !errors.As(err, &said)
 }
