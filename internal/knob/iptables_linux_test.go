@@ -39,7 +39,7 @@ func TestIptables(t *testing.T) {
 			_, err := target.Apply(context.Background(), setting.Setting{Mechanism: setting.Firewall, Rules: &c.rules})
 			var gone *testbed.ErrUnavailable
 			if errors.As(err, &gone) {
-				t.Skipf("this kernel: %v", err)
+				labtest.Lacking(t, "this kernel: %v", err)
 			}
 			if err != nil {
 				t.Fatal(err)
