@@ -5,9 +5,11 @@ import (
 	"flag"
 	"os"
 	"regexp"
+	"slices"
 	"testing"
 
 	"linerate/internal/audit"
+	"linerate/internal/fact/release"
 	"linerate/internal/tunable"
 )
 
@@ -94,5 +96,41 @@ func BenchmarkLoad(b *testing.B) {
 		if _, _, ok, err := tunable.Unpack(packed, digest); err != nil || !ok {
 			b.Skip("catalogue.pack is stale")
 		}
+	}
+}
+
+// unread are records of FreeBSD's base system and ports whose handler nobody
+// has read, and why.
+var unread = map[string]string{
+	"hw.ixl.enable_tx_fc_filter": "in no kernel",
+	"if_re_load":                 "a port's driver",
+	"qat_load":                   "its firmware is not in the tree",
+	"nginx:listen.accept_filter": "nginx's own",
+	"nginx:listen.backlog":       "nginx's own",
+	"apache:ListenBacklog":       "Apache's own",
+}
+
+// TestNetworkIsReadInItsHandlers: of what FreeBSD 14.0 has for a network, a
+// record says what a value does only where the code that uses it was read.
+func TestNetworkIsReadInItsHandlers(t *testing.T) {
+	c, err := tunable.Read(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	network := regexp.MustCompile(`^(tcp.*|ip|ip-.*|ipv6-.*|ipfw|ipsec|iflib|net|routing|link|pf|packetfilter|` +
+		`nic-.*|drivers|interface-flags|ifconfig|firewall|services|rc|rc-.*|modules|modules-.*)$`)
+	read := 0
+	for _, r := range c.Records {
+		if r.OS != "freebsd" || !network.MatchString(r.Subsystem) || !r.Exists(release.MustParse("14.0")) ||
+			slices.Equal(r.Sources, []string{"ports tree"}) || unread[r.Name] != "" {
+			continue
+		}
+		if !slices.ContainsFunc(r.Checked, func(k tunable.Check) bool { return slices.Contains(k.What, "effect") }) {
+			t.Errorf("%s:%d: %s: `checked` has no effect", r.File, r.Line, r.Name)
+		}
+		read++
+	}
+	if read < 1000 {
+		t.Errorf("only %d records were looked at", read)
 	}
 }
