@@ -153,6 +153,12 @@ func (a *auditor) linuxFiles() []candidate {
 			f.Why = "systemd-sysctl reads the directories of sysctl.d only; this file wants a link 99-sysctl.conf there, which distributions had for long (Debian up to 12). procps' sysctl(8) reads it when it is run by hand, the boot does not."
 			f.Fix = "Move its lines to /etc/sysctl.d/90-local.conf."
 			f.Sources = []string{"sysctl.d(5)", "systemd-sysctl.service(8)"}
+		case linux.NotConf:
+			f.Action = Change
+			f.Message = l.File + " is not read: its name does not end in .conf"
+			f.Why = "systemd-sysctl and sysctl(8) read files of sysctl.d whose names end in .conf, and say nothing of others."
+			f.Fix = fmt.Sprintf("mv %s %s.conf, or remove the file.", l.File, l.File)
+			f.Sources = []string{"sysctl.d(5)", "sysctl(8)"}
 		case linux.NeverMatched:
 			f.Action = Change
 			f.Message = l.File + " is never applied"

@@ -31,6 +31,7 @@ func (a *auditor) perDevice() []candidate {
 	}
 	var all []candidate
 	for _, l := range a.lines {
+		all = append(all, a.dotted(l)...)
 		tree, device, setting, ok := deviceName(l.Name)
 		if !ok || !l.Effective {
 			continue
@@ -53,6 +54,24 @@ func (a *auditor) perDevice() []candidate {
 		}
 	}
 	return all
+}
+
+// dotted reports a line about an interface with a dot in its name, written with
+// dots throughout: sysctl(8) and systemd-sysctl take that dot for a separator.
+func (a *auditor) dotted(l fact.Line) []candidate {
+	for _, tree := range []string{"net.ipv4.conf.", "net.ipv6.conf.", "net.ipv4.neigh.", "net.ipv6.neigh."} {
+		rest, ok := strings.CutPrefix(l.Name, tree)
+		i := strings.LastIndexByte(rest, '.')
+		if !ok || i <= 0 || !strings.Contains(rest[:i], ".") || !l.Effective {
+			continue
+		}
+		name := tree + strings.ReplaceAll(rest[:i], ".", "/") + rest[i:]
+		return one(unheard, Finding{ID: "LR-UNKNOWN:" + l.Name, Kind: Unknown, Severity: Error, Action: Change, Name: l.Name, Sources: []string{"sysctl.d(5)", "sysctl(8)"},
+			Message: fmt.Sprintf("%s names no interface %s: the dot in its name is taken for a separator", l.Name, rest[:i]),
+			Why:     "A dot of a name is written as a slash where dots separate. " + a.consequence(l.Mechanism),
+			Fix:     fmt.Sprintf("Write %s, or slashes for separators.", name)}.at(l))
+	}
+	return nil
 }
 
 // slipOf is "all" or "default" where a device's name is one letter off it and

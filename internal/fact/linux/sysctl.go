@@ -28,6 +28,7 @@ func ReadSysctlConf(files Files, names []string) Config {
 		r.sysctlConf()
 	}
 	r.patterns(names)
+	r.strays()
 	for i := range r.Lines {
 		r.Lines[i].Order = i + 1
 	}
@@ -48,6 +49,35 @@ func (r *sysctlReader) sysctlConf() {
 	}
 	for i := first; i < len(r.Lines); i++ {
 		r.Lines[i].Effective, r.Lines[i].Note = false, Unread
+	}
+}
+
+// NotConf is the note of lines of a file in /etc/sysctl.d whose name does not
+// end in .conf.
+const NotConf = "only names that end in .conf are read"
+
+// putAside are the ends of names by which people and packages mean that a file
+// is not to be read.
+var putAside = []string{"~", ".bak", ".old", ".orig", ".save", ".sav", ".disabled", ".off", ".swp", ".sample", ".example", ".rpmsave", ".rpmnew", ".rpmorig",
+	".dpkg-old", ".dpkg-new", ".dpkg-dist", ".dpkg-bak", ".dpkg-backup", ".ucf-old", ".ucf-dist", ".ucf-new"}
+
+// strays reads files of /etc/sysctl.d that somebody may have meant to be read:
+// each line sets something, and the name lacks its .conf.
+func (r *sysctlReader) strays() {
+	names, _ := r.files.List("/etc/sysctl.d")
+	for _, n := range names {
+		if strings.HasSuffix(n, ".conf") || n == "" || n[0] == '.' || slices.ContainsFunc(putAside, func(s string) bool { return strings.HasSuffix(n, s) }) {
+			continue
+		}
+		stray := sysctlReader{files: r.files, explicit: map[string]bool{}}
+		stray.file("/etc/sysctl.d/"+n, NotConf)
+		if len(stray.Problems) > 0 || len(r.Lines)+len(stray.Lines) > maxLines {
+			continue // no settings, but words about them
+		}
+		for _, l := range stray.Lines {
+			l.Effective = false
+			r.Lines = append(r.Lines, l)
+		}
 	}
 }
 
