@@ -1,0 +1,30 @@
+package linux
+
+import (
+	"regexp"
+	"strings"
+)
+
+// yamlReference is an anchor or an alias, by which few lines become gigabytes.
+var yamlReference = regexp.MustCompile(`(?m)(?:^|[\s\[{,:-])[&*][A-Za-z0-9_]`)
+
+// plainYAML reports a text that a parser of YAML can be trusted with: of the
+// size of a configuration, without references, and not deep. Netplan's files
+// need no more.
+func plainYAML(text string) bool {
+	if len(text) > 1<<18 || yamlReference.MatchString(text) {
+		return false
+	}
+	depth := 0
+	for _, line := range splitLines(text) {
+		if len(line) > 1<<12 || strings.Count(line, "- ")+strings.Count(line, "? ") > 32 || len(line)-len(strings.TrimLeft(line, " ")) > 128 {
+			return false
+		}
+		depth += strings.Count(line, "[") + strings.Count(line, "{")
+		if depth > 32 {
+			return false
+		}
+		depth = max(0, depth-strings.Count(line, "]")-strings.Count(line, "}"))
+	}
+	return true
+}

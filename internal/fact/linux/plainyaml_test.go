@@ -1,0 +1,31 @@
+package linux
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestPlainYAML: what a hostile file would have the parser do is not begun.
+func TestPlainYAML(t *testing.T) {
+	for name, text := range map[string]string{
+		"a billion laughs":        "a: &a [x, x]\nb: &b [*a, *a]\n",
+		"brackets on one line":    strings.Repeat("[", 1000),
+		"brackets line by line":   strings.Repeat("[\n", 1000),
+		"sequences in sequences":  strings.Repeat("- ", 1000),
+		"deep by indentation":     strings.Repeat(" ", 500) + "a: 1\n",
+		"more than a megabyte":    strings.Repeat("a: 1\n", 1<<18),
+		"an alias in a flow list": "a: [*x]\n",
+	} {
+		if plainYAML(text) {
+			t.Errorf("%s is let through", name)
+		}
+	}
+	for _, text := range []string{
+		"network:\n  ethernets:\n    lan:\n      match: {name: en*, macaddress: \"00:00:5e:00:53:01\"}\n      addresses: [198.18.0.1/24, \"2001:2::1/64\"]\n      nameservers:\n        addresses: [198.18.0.53]\n",
+		"network:\n  ethernets:\n    all:\n      match:\n        name: \"*\"\n",
+	} {
+		if !plainYAML(text) {
+			t.Errorf("%s is refused", text)
+		}
+	}
+}
