@@ -45,6 +45,7 @@ type htmlPage struct {
 	Latencies                      []chart
 	Served                         []chart
 	Drops                          []chart
+	Spread                         []htmlTable
 	States                         []htmlTable
 	Management                     []htmlTable
 	Flames                         []flame
@@ -118,6 +119,9 @@ func HTML(s study.Spec, r study.Results) ([]byte, error) {
 		Source: strings.TrimSpace(s.Source), Summary: strings.TrimSpace(s.Summary), Variants: variants(s), Method: method(s, r),
 	}
 	p.WireHeader, p.Wire = wireHeader, wireRows(r)
+	if t, ok := spreadTable(r); ok {
+		p.Spread = append(p.Spread, t)
+	}
 	if t, ok := statesTable(r); ok {
 		p.States = append(p.States, t)
 	}

@@ -26,6 +26,7 @@ func Terminal(w io.Writer, r study.Results, st show.Style) error {
 	}
 	p.curvePlots(r)
 	p.wireTable(r)
+	p.spreadRows(r)
 	p.otherParts(r, part)
 	p.dropRows(r)
 	p.statesRows(r)

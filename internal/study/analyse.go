@@ -30,7 +30,7 @@ func Analyse(s Spec, seed uint64, env Environment, trials []Trial) Results {
 	r.compareAA(s, seed)
 	r.Curves, r.Wire = curves(s, trials), wireRates(s, trials)
 	r.CarryOver = carryOvers(s, trials)
-	r.Drops, r.States = dropsOf(s, trials), statesOf(s, trials)
+	r.Drops, r.States, r.Spread = dropsOf(s, trials), statesOf(s, trials), spreads(s)
 	r.warn(s)
 	r.Answer = answer(s, r)
 	return r

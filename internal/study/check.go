@@ -88,6 +88,11 @@ func (s *Spec) checkWorkload() *problem {
 			return wrong("workload.link", "link: %q is no rate of a wire", w.Link).advise("write 10Gbps")
 		}
 	}
+	for i, q := range w.Queues {
+		if q < 1 || q > maxQueues || len(w.Queues) > 8 {
+			return wrong(fmt.Sprintf("workload.queues[%d]", i), "queues: up to eight numbers, each within 1 and %d", maxQueues)
+		}
+	}
 	if w.IMIX != "" {
 		if _, err := w.sizes(); err != nil {
 			return wrong("workload.imix", "%v", err).advise("%s", hint.Of(err))

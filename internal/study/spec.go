@@ -77,6 +77,9 @@ type Workload struct {
 	Destinations int `yaml:"destinations,omitempty"`
 	// Link is the rate of the wire that rates are given as a share of.
 	Link string `yaml:"link,omitempty"`
+	// Queues are numbers of receive queues that the report computes the flows'
+	// spread over.
+	Queues []int `yaml:"queues,omitempty,flow"`
 }
 
 // Variant is one treatment of the DUT.
