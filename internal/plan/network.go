@@ -63,14 +63,18 @@ func (s Setting) checkRoute() error {
 	if s.Value == "absent" {
 		return nil
 	}
+	noRoute := hint.With(fmt.Errorf("%q is no route", clip(s.Value)), `want "absent", or ip-route(8)'s words, such as "via 198.18.0.1 dev eth0"`)
 	words := strings.Fields(s.Value)
+	if len(words) == 0 {
+		return noRoute
+	}
 	for len(words) > 0 {
 		if words[0] == "onlink" {
 			words = words[1:]
 			continue
 		}
 		if len(words) < 2 || !slices.Contains([]string{"via", "dev", "proto", "metric", "src", "scope", "mtu", "pref"}, words[0]) || !word(words[1]) || words[1] == "" {
-			return hint.With(fmt.Errorf("%q is no route", clip(s.Value)), `want "absent", or ip-route(8)'s words, such as "via 198.18.0.1 dev eth0"`)
+			return noRoute
 		}
 		words = words[2:]
 	}
