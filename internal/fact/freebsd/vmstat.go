@@ -1,6 +1,7 @@
 package freebsd
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -144,6 +145,8 @@ func AddModules(f *fact.Facts, loaded, inKernel []string) {
 	for _, n := range inKernel {
 		add(n).InKernel = true
 	}
+	// Facts.Module finds them from here on: what is asked next depends on it.
+	slices.SortFunc(f.Modules, func(a, b fact.Module) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 var mountLine = regexp.MustCompile(`^(\S+) on (\S+) \(([^()]*)\)$`)
