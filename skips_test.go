@@ -15,6 +15,7 @@ import (
 // ask labtest, which refuses to skip where LINERATE_LAB=required.
 var mayskip = map[string]string{
 	"internal/labtest/labtest.go":                   "it is what the others ask",
+	"internal/labtest/vm_linux.go":                  "boots machines, only when asked to",
 	"internal/sharedtest/sharedtest.go":             "real captures are no part of the project",
 	"catalogue/catalogue_test.go":                   "a benchmark of a pack that is no longer read",
 	"cmd/linerate/yourmachines_test.go":             "reboots machines, only when asked to",

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -13,33 +16,46 @@ import (
 	"linerate/internal/labtest"
 )
 
-// TestMachines runs studies on machines that are network namespaces, each with
-// a real sshd.
-func TestMachines(t *testing.T) {
-	labtest.Namespaces(t)
-	b := labtest.NewBench(t)
-	root := t.TempDir()
+// farBench is machines that are network namespaces, each with a real sshd.
+type farBench struct {
+	*labtest.Bench
+	servers   map[string]*sshtest.Server
+	root, ssh string // the DUT's files; a ssh_config(5)
+}
+
+func newFarBench(t *testing.T) *farBench {
+	t.Helper()
+	b := &farBench{Bench: labtest.NewBench(t), servers: map[string]*sshtest.Server{}, root: t.TempDir()}
 	for _, d := range []string{"etc/init.d", "etc/rcS.d", "etc/sysctl.d"} {
-		if err := os.MkdirAll(filepath.Join(root, d), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Join(b.root, d), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
 	tools := toolsDir(t)
 	var config strings.Builder
 	for name, ns := range map[string]string{"dut": b.DUT, "generator": b.Generator, "receiver": b.Receiver} {
-		s := sshtest.Start(t, sshtest.Options{Namespace: ns, Listen: b.Addresses[ns], Env: []string{"LINERATE_ROOT=" + root, "LINERATE_INIT=sysv", "PATH=" + tools + ":/usr/sbin:/usr/bin:/sbin:/bin"}})
+		s := sshtest.Start(t, sshtest.Options{Namespace: ns, Listen: b.Addresses[ns],
+			Env: []string{"LINERATE_ROOT=" + b.root, "LINERATE_INIT=sysv", "PATH=" + tools + ":/usr/sbin:/usr/bin:/sbin:/bin"}})
+		b.servers[name] = s
 		config.WriteString(s.ClientConfig(name))
 	}
-	ssh := filepath.Join(t.TempDir(), "ssh_config")
-	if err := os.WriteFile(ssh, []byte(config.String()), 0o600); err != nil {
+	b.ssh = filepath.Join(t.TempDir(), "ssh_config")
+	if err := os.WriteFile(b.ssh, []byte(config.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return b
+}
+
+// TestMachines runs studies on them.
+func TestMachines(t *testing.T) {
+	labtest.Need(t)
+	b := newFarBench(t)
 	testscript.RunT(oneByOne{t}, testscript.Params{
 		Dir:                 "testdata/machines",
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
-			e.Setenv("SSHCONFIG", ssh)
-			e.Setenv("DUTROOT", root)
+			e.Setenv("SSHCONFIG", b.ssh)
+			e.Setenv("DUTROOT", b.root)
 			e.Setenv("DUTNS", b.DUT)
 			e.Setenv("GENNS", b.Generator)
 			e.Setenv("RXNS", b.Receiver)
@@ -48,6 +64,92 @@ func TestMachines(t *testing.T) {
 			return nil
 		},
 	})
+}
+
+// TestCutConnections cuts every connection to a machine while traffic runs. A
+// generator that is lost makes the trial invalid, and it is tried again; a DUT
+// that is lost for a moment is none the worse; nothing stays on it.
+func TestCutConnections(t *testing.T) {
+	labtest.Need(t)
+	b := newFarBench(t)
+	dir := t.TempDir()
+	for name, text := range map[string]string{"lab.yaml": `hosts:
+  dut: {ssh: ssh://dut, management: mgmt0}
+  generator: {ssh: ssh://generator, management: mgmt0}
+  receiver: {ssh: ssh://receiver, management: mgmt0}
+wires:
+  - {from: generator/gen0, to: dut/dut0}
+  - {from: dut/dut1, to: receiver/rx0}
+`, "cut.yaml": `name: cut
+question: Does it go on?
+testbed: {kind: ssh, file: lab.yaml}
+variants:
+  - name: none
+  - {name: ttl, settings: [{sysctl: net.ipv4.ip_default_ttl, value: 77}]}
+parts:
+  - {name: given, rate: 2kpps, blocks: 1, seconds: 1.5, warmup: 0}
+gates: {unsent_percent: 100, pacing_percent: 100}
+`} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	record := filepath.Join(dir, "record")
+	ended := make(chan int, 1)
+	var said strings.Builder
+	go func() {
+		ended <- run([]string{"study", "run", filepath.Join(dir, "cut.yaml"), "--out", record, "--seed", "3", "--no-ledger", "--ssh-config", b.ssh}, strings.NewReader(""), io.Discard, &said)
+	}()
+	b.traffic(t, ended, 500)
+	b.servers["generator"].Cut(t)
+	b.traffic(t, ended, 500)
+	b.servers["dut"].Cut(t)
+	if code := <-ended; code != exitOK {
+		t.Fatalf("exit %d: %s", code, said.String())
+	}
+	data, err := os.ReadFile(filepath.Join(record, "trials.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+	if valid := strings.Count(string(data), `"valid":true`); len(lines) != 4 || valid != 3 {
+		t.Errorf("%d trials, %d valid:\n%s", len(lines), valid, data)
+	}
+	if !strings.Contains(lines[0], `"reasons":["generator: ssh://generator: the connection was lost`) {
+		t.Errorf("the trial that was cut: %.600s", lines[0])
+	}
+	if ttl := b.Run(t, b.DUT, "sysctl", "-n", "net.ipv4.ip_default_ttl"); ttl != "64\n" {
+		t.Errorf("the DUT's TTL is %s", ttl)
+	}
+	if _, err := os.Stat(filepath.Join(b.root, "var/lib/linerate")); err == nil {
+		t.Error("the journal is still there")
+	}
+}
+
+// traffic waits until the DUT has received n frames from now on.
+func (b *farBench) traffic(t *testing.T, ended chan int, n int) {
+	t.Helper()
+	count := func() (n int) {
+		_, _ = fmt.Sscan(b.Run(t, b.DUT, "cat", "/sys/class/net/dut0/statistics/rx_packets"), &n)
+		return n
+	}
+	// What runs now ends first.
+	before := count()
+	for range 100 {
+		time.Sleep(100 * time.Millisecond)
+		now := count()
+		if now-before < 20 {
+			break
+		}
+		before = now
+	}
+	for before = count(); count()-before < n; time.Sleep(50 * time.Millisecond) {
+		select {
+		case code := <-ended:
+			t.Fatalf("the study ended before its traffic: exit %d", code)
+		default:
+		}
+	}
 }
 
 // oneByOne runs scripts in turn: they share the machines, and a machine under

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 )
@@ -103,7 +104,9 @@ func (l *Link) read() {
 func (l *Link) fail(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.broken == nil {
+	if l.broken == nil && strings.HasPrefix(err.Error(), l.name+": ") {
+		l.broken = err // the pipe says where, too
+	} else if l.broken == nil {
 		l.broken = fmt.Errorf("%s: %w", l.name, err)
 	}
 	for id, c := range l.waiting {

@@ -38,6 +38,7 @@ type Server struct {
 	User   string
 	Config string // ssh_config(5) with the host "box"
 	listen string
+	pid    int // of the sshd
 }
 
 // Start runs an sshd until the test ends. It skips, or fails where the lab is
@@ -101,6 +102,7 @@ func (s *Server) run(t testing.TB, sshd string, o Options) bool {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	s.pid = cmd.Process.Pid
 	ended := make(chan struct{})
 	go func() { _ = cmd.Wait(); close(ended) }()
 	for range 100 {
@@ -151,6 +153,14 @@ func (s *Server) ClientConfig(alias string) string {
 func (s *Server) KnownHost(t testing.TB) string {
 	fields := strings.Fields(s.read(t, "host_key.pub"))
 	return fmt.Sprintf("[%s]:%d %s %s\n", s.listen, s.Port, fields[0], fields[1])
+}
+
+// Cut ends all connections; new ones are taken.
+func (s *Server) Cut(t testing.TB) {
+	t.Helper()
+	if out, err := exec.Command("pkill", "-KILL", "-P", strconv.Itoa(s.pid)).CombinedOutput(); err != nil {
+		t.Errorf("cut the connections: %v: %s", err, out)
+	}
 }
 
 // Address is where the server listens.
