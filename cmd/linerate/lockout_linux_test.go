@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -55,13 +56,15 @@ ip netns exec DUT nft add chain inet filter input { type filter hook input prior
 	return outside, dut
 }
 
-// lockouts are plans that cut the very path they came by, and what shows in
-// the host that they did.
-var lockouts = []struct {
+// lockout is a plan that cuts the very path it came by, and what shows in the
+// host that it did.
+type lockout struct {
 	name, setting string
 	probe         []string // printed by the host itself
 	cut           string   // what it prints when the path is cut
-}{
+}
+
+var lockouts = []lockout{
 	{"rpfilter", "net.ipv4.conf.wa.rp_filter:0=1", []string{"sysctl", "-n", "net.ipv4.conf.wa.rp_filter"}, "1"},
 	{"route", "route,,0.0.0.0/0=via 198.18.77.99 dev wa", []string{"ip", "route", "show", "default"}, "default via 198.18.77.99 dev wa"},
 	{"firewall", "nft,,inet/filter/input=drop", []string{"sh", "-c", "nft list chain inet filter input | grep -o 'policy drop'"}, "policy drop"},
@@ -76,31 +79,34 @@ func TestLockout(t *testing.T) {
 	if os.Getuid() != 0 {
 		labtest.Lacking(t, "needs root: it makes namespaces")
 	}
+	var all sync.WaitGroup // they wait more than they work: more at once than there are CPUs
 	for _, c := range lockouts {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			b := newBox(t, c.name)
-			bad := filepath.Join(b.root, "bad")
-			settings := []string{c.setting}
-			if c.name == "rpfilter" {
-				settings = append(settings, "net.ipv4.conf.all.rp_filter:0=1")
-			}
-			b.makePlan(bad, settings)
-			before := b.state()
-			// The session dies with the network: the command is killed, as a
-			// closed laptop would.
-			b.cutOff(c.probe, c.cut, b.over("apply", bad, "--yes", "--confirm-within", "10s"))
-			if out, err := b.linerate(2*time.Second, b.over("status")...); err == nil {
-				t.Fatalf("the host is reached though its path is cut: %s", out)
-			}
-			b.comesBack()
-			if after := b.state(); after != before {
-				t.Errorf("it was\n%s\nand is\n%s", before, after)
-			}
-			if _, err := os.Stat(filepath.Join(b.root, plan.LinuxSysctl)); err == nil {
-				t.Error("the drop-in file is still there")
-			}
-		})
+		all.Go(func() { t.Run(c.name, func(t *testing.T) { lockOut(t, c) }) })
+	}
+	all.Wait()
+}
+
+func lockOut(t *testing.T, c lockout) {
+	b := newBox(t, c.name)
+	bad := filepath.Join(b.root, "bad")
+	settings := []string{c.setting}
+	if c.name == "rpfilter" {
+		settings = append(settings, "net.ipv4.conf.all.rp_filter:0=1")
+	}
+	b.makePlan(bad, settings)
+	before := b.state()
+	// The session dies with the network: the command is killed, as a
+	// closed laptop would.
+	b.cutOff(c.probe, c.cut, b.over("apply", bad, "--yes", "--confirm-within", "10s"))
+	if out, err := b.linerate(2*time.Second, b.over("status")...); err == nil {
+		t.Fatalf("the host is reached though its path is cut: %s", out)
+	}
+	b.comesBack()
+	if after := b.state(); after != before {
+		t.Errorf("it was\n%s\nand is\n%s", before, after)
+	}
+	if _, err := os.Stat(filepath.Join(b.root, plan.LinuxSysctl)); err == nil {
+		t.Error("the drop-in file is still there")
 	}
 }
 
