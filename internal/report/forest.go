@@ -28,7 +28,7 @@ func forest(rows []forestRow, band float64, print func(float64) string, width fl
 	} else {
 		for _, r := range rows {
 			left = max(left, 14+textWidth(r.name))
-			right = max(right, 18+textWidth(r.main), 18+textWidth(r.aside))
+			right = max(right, 18+1.1*textWidth(r.main), 18+textWidth(r.aside)) // it is bold
 		}
 	}
 	c := &canvas{w: width, h: top + rowHeight*float64(len(rows)) + 30}
