@@ -37,6 +37,7 @@ type ExitError struct {
 	Name   string
 	Status int
 	Said   string // the first line it wrote to standard error
+	Last   string // and the last
 }
 
 func (e *ExitError) Error() string {
@@ -153,13 +154,13 @@ func readAfter(r io.Reader, mark string, limit int64) ([]byte, error) {
 
 // explain says how a script ended.
 func (c *Client) explain(name string, err error, said string) error {
-	said, _, _ = strings.Cut(strings.TrimSpace(said), "\n")
-	said = show.Clean(said)
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	said, last := show.Clean(lines[0]), show.Clean(lines[len(lines)-1])
 	var exit *ssh.ExitError
 	if !errors.As(err, &exit) {
 		return fmt.Errorf("%s: %w", name, lost(err))
 	}
-	failed := &ExitError{Name: name, Status: exit.ExitStatus(), Said: said}
+	failed := &ExitError{Name: name, Status: exit.ExitStatus(), Said: said, Last: last}
 	if c.become != "" && strings.HasPrefix(said, c.become+":") {
 		return hint.With(failed, "%s must let the user run /bin/sh without a password; or read the host without it, and see less", c.become)
 	}

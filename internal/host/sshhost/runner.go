@@ -38,11 +38,20 @@ func (r *Runner) Run(ctx context.Context, script string, args []string, stdin []
 	var exit *ExitError
 	switch {
 	case errors.As(err, &exit):
-		return out, &host.ScriptError{Code: exit.Status, Stderr: exit.Said}
+		return out, &host.ScriptError{Code: exit.Status, Stderr: verdict(exit)}
 	case err != nil:
 		r.drop()
 	}
 	return out, err
+}
+
+// verdict is what a script complained of: its last line is its own word, the
+// first often a program's reason.
+func verdict(e *ExitError) string {
+	if e.Last == e.Said {
+		return e.Said
+	}
+	return e.Last + " (" + e.Said + ")"
 }
 
 // connect dials unless there is a connection that answers.

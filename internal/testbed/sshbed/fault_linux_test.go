@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -147,7 +149,7 @@ func TestFaults(t *testing.T) {
 		}
 		closed(t, up(t, nil)) // tidies the history up
 	})
-	t.Run("what touches the way in", func(t *testing.T) {
+	t.Run("what touches the way in, or cannot be had", func(t *testing.T) {
 		bed := up(t, nil)
 		for _, s := range []setting.Setting{
 			{Mechanism: setting.Command, Argv: []string{"ip", "link", "set", "mgmt0", "down"}, Undo: []string{"true"}},
@@ -155,6 +157,7 @@ func TestFaults(t *testing.T) {
 			{Mechanism: setting.Sysctl, Name: "net.ipv4.conf.mgmt0.forwarding", Value: "0"},
 			{Mechanism: setting.Command, Argv: []string{"true"}},
 			{Mechanism: setting.RC, Name: "x", Value: "y"},
+			{Mechanism: setting.Sysctl, Name: "net.ipv4.ip_default_ttl", Value: "999"}, // the kernel will not have it
 		} {
 			_, err := bed.Reset(ctx, []setting.Setting{s})
 			var un *testbed.ErrUnavailable
@@ -177,6 +180,51 @@ func TestFaults(t *testing.T) {
 		}
 		closed(t, bed)
 	})
+}
+
+// TestFullDisk fills the DUT's disk at other places of the way: the study stops
+// with words, and the DUT is as it was.
+func TestFullDisk(t *testing.T) {
+	b := faultBench(t)
+	ctx := context.Background()
+	was := b.snapshot(t)
+	for _, c := range []struct{ dir, size, want string }{
+		{"var/lib", "16k", "nothing was changed"},                     // the agent has no room
+		{"var/lib", "100k", "nothing was changed"},                    // the journal has none
+		{"etc/new", "4k", "etc/new/laid.conf; the host is as it was"}, // what is laid has none
+	} {
+		mounted := filepath.Join(b.root, c.dir)
+		// The mount is the DUT's alone: ip-netns gives it mounts of its own.
+		on := func(argv ...string) string {
+			out, err := exec.Command("nsenter", append([]string{"-t", strconv.Itoa(b.servers[bedfile.DUT].PID()), "-m"}, argv...)...).CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v: %v: %s", argv, err, out)
+			}
+			return string(out)
+		}
+		on("mkdir", "-p", mounted)
+		on("mount", "-t", "tmpfs", "-o", "size="+c.size, "tmpfs", mounted)
+		bed := b.up(t, func(o *Options) {
+			o.Tree = func(string) ([]plan.File, error) {
+				return []plan.File{{Path: "/etc/new/laid.conf", Mode: 0o644, Content: strings.Repeat("a line of many\n", 4000)}}, nil
+			}
+		})
+		_, err := bed.Reset(ctx, changed)
+		if err == nil || !strings.Contains(err.Error(), "set up the DUT: ") || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "No space left on device") {
+			t.Errorf("%s of %s: %v, want %q", c.dir, c.size, err, c.want)
+		}
+		if err := bed.Close(); err != nil {
+			t.Error(err)
+		}
+		if left := on("find", mounted, "-type", "f"); left != "" {
+			t.Errorf("left on the full disk: %s", left)
+		}
+		on("umount", mounted)
+		if c.dir == "etc/new" {
+			on("rmdir", mounted)
+		}
+		eq(t, "the DUT", b.snapshot(t), was)
+	}
 }
 
 // cutting loses the answer of every apply.

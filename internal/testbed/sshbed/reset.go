@@ -128,7 +128,7 @@ func (b *Bed) held(ctx context.Context) error {
 // there to say so.
 func (b *Bed) putBack(ctx context.Context, why string) error {
 	if b.pending == "" {
-		return nil
+		return b.forget(ctx)
 	}
 	if b.booted {
 		if _, err := ask(ctx, b.dut(), nil, "insure", fmt.Sprint(int(b.o.Window.Seconds()))); err != nil {
@@ -278,6 +278,7 @@ func (b *Bed) commit(ctx context.Context, v variant, trial bool) (map[string]str
 	}
 	id, after, err := b.m.Apply(ctx, t)
 	if err != nil {
+		b.recall(ctx)
 		return nil, b.refused(err)
 	}
 	b.pending = id
@@ -292,6 +293,19 @@ func (b *Bed) commit(ctx context.Context, v variant, trial bool) (map[string]str
 		back["file "+f.Path] = sha(f.Content)
 	}
 	return back, nil
+}
+
+// recall learns what became of a transaction that failed: it is history, or still
+// being taken back.
+func (b *Bed) recall(ctx context.Context) {
+	st, err := b.m.Status(ctx)
+	switch {
+	case err != nil: // refused will say that nobody knows
+	case st.State == "idle":
+		b.past = append(b.past, b.own(st)...)
+	default:
+		b.pending = st.ID
+	}
 }
 
 // refused tells what the DUT will not have from what went wrong: the first is

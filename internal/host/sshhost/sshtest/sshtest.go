@@ -163,6 +163,9 @@ func (s *Server) Cut(t testing.TB) {
 	}
 }
 
+// PID is the sshd's process, whose mounts its logins see.
+func (s *Server) PID() int { return s.pid }
+
 // Address is where the server listens.
 func (s *Server) Address() string { return net.JoinHostPort(s.listen, strconv.Itoa(s.Port)) }
 
