@@ -31,8 +31,10 @@ var _ load.Interleaver = interleaver{}
 // generator's system calls nor other programs are in it.
 func Interleaving(open wire.Door, spent Spent) load.Engine { return interleaver{engine{open}, spent} }
 
-// burst is how many frames are under way at once: half of what epair(4) queues.
-const burst = 2048
+// burst is how many frames are under way at once: fewer than any queue on their
+// way holds. Where net.isr.dispatch has them queued, that is 256
+// (net.isr.defaultqlimit); epair(4) holds thousands.
+const burst = 3 * sender.Batch
 
 // NewSlicer checks that spec can be sent.
 func (e interleaver) NewSlicer(spec load.Spec, n int) (load.Slicer, error) {

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/cputime"
 	"linerate/internal/labtest"
+	"linerate/internal/load"
+	"linerate/internal/load/bpfload"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
 )
@@ -76,7 +79,8 @@ func TestHostSettings(t *testing.T) {
 	}
 }
 
-// TestQueuedFramesCount: what netisr's threads do for a DUT is in its time.
+// TestQueuedFramesCount: what netisr's threads do for a DUT is in its time, and
+// their queues hold what a slicer sends at once.
 func TestQueuedFramesCount(t *testing.T) {
 	labtest.Need(t)
 	stateDir = t.TempDir()
@@ -99,5 +103,15 @@ func TestQueuedFramesCount(t *testing.T) {
 	after, err := cputime.Spent(cputime.NetISR)
 	if err != nil || after == before {
 		t.Errorf("500 frames that were queued took netisr %v, %v", after-before, err)
+	}
+	from := b.Generator()
+	spec := load.Spec{SrcMAC: from.MAC, DstMAC: from.Peer, Sizes: []int{64}, CPUs: []int{0}, Flows: load.FlowSpace{Count: 10, Src: v4[0], Dst: v4[1]}}
+	s, err := bpfload.Interleaving(b.Door, Spent).(load.Interleaver).NewSlicer(spec, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Run(ctx, []load.Lane{{From: from, To: b.Receiver()}}, load.SlicePlan{Order: []uint8{0, 0}, Slice: time.Millisecond, Guard: 128, Warm: 2048})
+	if err != nil || len(got.Lanes) != 1 || got.Lanes[0].Lost != 0 {
+		t.Errorf("of slices that were queued: %+v, %v", got.Lanes, err)
 	}
 }
