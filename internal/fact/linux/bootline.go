@@ -93,12 +93,11 @@ func keeps(name, value string) bool {
 }
 
 func (g *grub) assign(name string, keep bool, at fact.Line, value string) {
-	for i := range g.words[name] {
-		if !keep {
-			g.words[name][i].Effective, g.words[name][i].Note = false, Replaced
-		}
+	words := g.words[name]
+	for i := len(words) - 1; !keep && i >= 0 && words[i].Effective; i-- { // those before were replaced before
+		words[i].Effective, words[i].Note = false, Replaced
 	}
-	g.words[name] = bootWords(g.words[name], at, value)
+	g.words[name] = bootWords(words, at, value)
 }
 
 // ReadBootLine reads what the next boot's command line will be. GRUB's

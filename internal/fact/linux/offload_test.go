@@ -33,6 +33,7 @@ func TestOffloads(t *testing.T) {
 			"ens3 ethernet large-receive-offload /etc/network/interfaces:3", "ens3 ethernet -tx-checksumming /etc/network/interfaces:4"}},
 		{"ifcfg", ReadScripts, tree{
 			"/etc/sysconfig/network-scripts/ifcfg-ens1":   "DEVICE=ens1f0\nETHTOOL_OPTS=\"-G ${DEVICE} rx 4096; -K ens1f0 gro off\"\n",
+			"/etc/sysconfig/network-scripts/ifcfg-x.bak":  "DEVICE=ens1f0\nETHTOOL_OPTS=\"-K ens1f0 lro on\"\n",
 			"/etc/sysconfig/network-scripts/ifdown-ippp0": "ETHTOOL_OPTS=\"-K x gro off\"\n",
 		}, []string{"ens1f0 ethernet -generic-receive-offload /etc/sysconfig/network-scripts/ifcfg-ens1:2"}},
 		{"NetworkManager", ReadNetworkManager, tree{

@@ -22,7 +22,10 @@ func ReadScripts(files Files) Config {
 		}
 	}
 	for _, p := range dropIns(files, "", "/etc/sysconfig/network-scripts") {
-		if text, err := files.Read(p); err == nil && strings.HasPrefix(path.Base(p), "ifcfg-") {
+		if !strings.HasPrefix(path.Base(p), "ifcfg-") || setAside(p) {
+			continue
+		}
+		if text, err := files.Read(p); err == nil {
 			c.ifcfg(p, text)
 		}
 	}
@@ -168,25 +171,28 @@ func ReadNetplan(files Files) Config {
 			continue
 		}
 		lines := splitLines(text)
+		below := under(lines)
 		for _, kind := range []string{"ethernets", "bonds", "bridges", "vlans"} {
 			devices, _ := doc.Network[kind].(map[string]any)
 			for _, link := range slices.Sorted(maps.Keys(devices)) {
 				keys, _ := devices[link].(map[string]any)
-				c.netplanDevice(p, lines, link, keys)
+				c.netplanDevice(p, lines, below[link], link, keys)
 			}
 		}
 	}
 	return c
 }
 
-func (c *Config) netplanDevice(p string, lines []string, link string, keys map[string]any) {
+// netplanDevice reads the lines below a device.
+func (c *Config) netplanDevice(p string, lines []string, below []int, link string, keys map[string]any) {
 	if !validName(link) {
 		return
 	}
-	for i, raw := range lines {
+	for _, i := range below {
+		raw := lines[i]
 		key, _, ok := strings.Cut(strings.TrimSpace(raw), ":")
 		v, has := keys[key]
-		if !ok || !has || !below(lines, i, link) {
+		if !ok || !has {
 			continue
 		}
 		switch value := strings.TrimSpace(strings.SplitN(raw, ":", 2)[1]); {
@@ -199,16 +205,30 @@ func (c *Config) netplanDevice(p string, lines []string, link string, keys map[s
 	}
 }
 
-// below reports whether a line of YAML stands under a device's key.
-func below(lines []string, i int, link string) bool {
-	indent := func(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
-	depth := indent(lines[i])
-	for j := i - 1; j >= 0; j-- {
-		if s := strings.TrimSpace(lines[j]); s != "" && indent(lines[j]) < depth {
-			return strings.Trim(strings.TrimSuffix(s, ":"), `"'`) == link
-		}
+// under are the lines of YAML that stand under each key, by their numbers: the
+// nearest line before that is less deep holds the key.
+func under(lines []string) map[string][]int {
+	type opened struct {
+		depth int
+		key   string
 	}
-	return false
+	var open []opened
+	found := map[string][]int{}
+	for i, raw := range lines {
+		s := strings.TrimSpace(raw)
+		if s == "" {
+			continue
+		}
+		depth := len(raw) - len(strings.TrimLeft(raw, " "))
+		for len(open) > 0 && open[len(open)-1].depth >= depth {
+			open = open[:len(open)-1]
+		}
+		if n := len(open); n > 0 {
+			found[open[n-1].key] = append(found[open[n-1].key], i)
+		}
+		open = append(open, opened{depth, strings.Trim(strings.TrimSuffix(s, ":"), `"'`)})
+	}
+	return found
 }
 
 // tunedDirs hold the profiles of tuned(8), the administrator's first.

@@ -61,12 +61,17 @@ const NotConf = "only names that end in .conf are read"
 var putAside = []string{"~", ".bak", ".old", ".orig", ".save", ".sav", ".disabled", ".off", ".swp", ".sample", ".example", ".rpmsave", ".rpmnew", ".rpmorig",
 	".dpkg-old", ".dpkg-new", ".dpkg-dist", ".dpkg-bak", ".dpkg-backup", ".ucf-old", ".ucf-dist", ".ucf-new"}
 
+// setAside reports a file that its name says is not to be read.
+func setAside(p string) bool {
+	return slices.ContainsFunc(putAside, func(s string) bool { return strings.HasSuffix(p, s) })
+}
+
 // strays reads files of /etc/sysctl.d that somebody may have meant to be read:
 // each line sets something, and the name lacks its .conf.
 func (r *sysctlReader) strays() {
 	names, _ := r.files.List("/etc/sysctl.d")
 	for _, n := range names {
-		if strings.HasSuffix(n, ".conf") || n == "" || n[0] == '.' || slices.ContainsFunc(putAside, func(s string) bool { return strings.HasSuffix(n, s) }) {
+		if strings.HasSuffix(n, ".conf") || n == "" || n[0] == '.' || setAside(n) {
 			continue
 		}
 		stray := sysctlReader{files: r.files, explicit: map[string]bool{}}
