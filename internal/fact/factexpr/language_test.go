@@ -97,7 +97,7 @@ func TestHostOfInterfaces(t *testing.T) {
 	f := &fact.Facts{
 		NICs: []fact.NIC{
 			{Name: "ix0", Driver: "ix", Kind: fact.KindEthernet, SpeedBits: 1e10, RXQueues: 4, Options: []string{"LRO"}, IPv4: 1},
-			{Name: "igb0", Driver: "igb", ConfigFlags: []string{"-tso", "lro"}},
+			{Name: "igb0", Driver: "igb", ConfigFlags: []string{"tso", "-lro", "-tso", "lro"}},
 			{Name: "bridge0", Kind: fact.KindBridge, Members: []string{"ix0", "tap0"}},
 		},
 		Interrupts: []fact.Interrupt{{Name: "a", Device: "ix0", Queue: "rxq0", Rate: 5, CPU: &four}, {Name: "b", Device: "ix0", Queue: "rxq1", Rate: 9}, {Name: "c", Device: "ix0"}},
@@ -107,7 +107,7 @@ func TestHostOfInterfaces(t *testing.T) {
 		"ports": "2", "drivers": "igb, ix", "link": "10000000000", "nic_queues": "4", "addressed_ports": "1", "bridged_ports": "1",
 		`enabled("LRO")`: "true", `driver("bridge")`: "false", "nics[0].busiest_rate": "9", "nics[0].busy_queues": "2", "nics[0].unpinned": "1",
 		`nics[0].offload("TSO4")`: "off", `nics[1].offload("TSO4")`: "off", `nics[1].offload("LRO")`: "on", `nics[2].offload("LRO")`: "default",
-		`nics[1].refused("tso")`: "true", `nics[1].asked("LRO")`: "true", "nics[2].ether": "false", "len(interrupts)": "3",
+		`nics[1].refused("tso")`: "true", `nics[1].asked("LRO")`: "true", `nics[1].asked("tso")`: "false", `nics[1].refused("lro")`: "false", "nics[2].ether": "false", "len(interrupts)": "3",
 	} {
 		v, err := l.Value(code, &h)
 		if err != nil || Show(v) != want {

@@ -136,13 +136,23 @@ func (v *Network) addInterrupts(all []fact.Interrupt) {
 	}
 }
 
+// asked is what the files ask of an interface's option: the last word stands.
+func asked(n *fact.NIC, option string) (on, said bool) {
+	for _, flag := range slices.Backward(n.ConfigFlags) {
+		if name, off := strings.CutPrefix(strings.ToLower(flag), "-"); name == strings.ToLower(option) {
+			return !off, true
+		}
+	}
+	return false, false
+}
+
 // viewNIC is an interface without its interrupts.
 func viewNIC(n *fact.NIC) *NIC {
 	return &NIC{
 		Name: n.Name, Driver: n.Driver, Kind: n.Kind, RXQueues: n.RXQueues, Speed: toInt(n.SpeedBits),
 		MTU: n.MTU, FlowControl: n.FlowControl, Members: n.Members, Ether: n.Hardware(), Live: n.Options != nil,
 		Offload: func(option string) string { return Offload(n, option) },
-		Refused: func(option string) bool { return slices.Contains(n.ConfigFlags, "-"+strings.ToLower(option)) },
-		Asked:   func(option string) bool { return slices.Contains(n.ConfigFlags, strings.ToLower(option)) },
+		Refused: func(option string) bool { on, said := asked(n, option); return said && !on },
+		Asked:   func(option string) bool { on, said := asked(n, option); return said && on },
 	}
 }
