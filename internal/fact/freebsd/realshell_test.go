@@ -2,13 +2,14 @@ package freebsd
 
 import (
 	"fmt"
-	"linerate/internal/labtest"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"linerate/internal/labtest"
 )
 
 // TestAgainstRealShell holds the reader of rc.conf to sh(1) itself: whatever
