@@ -148,7 +148,7 @@ func TestLinuxValues(t *testing.T) {
 			t.Errorf("%s: LR-RANGE %q, want %q", line, got, want)
 		}
 	}
-	f := tree(t, "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.tcp_syncookies = 1 # on\nkernel.core_pattern = 1 # x\n"})
+	f := tree(t, "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.tcp_syncookies = 1 # on\n"})
 	if v, _ := f.Value("net.ipv4.tcp_syncookies"); v != "1" {
 		t.Errorf("a number with a comment is %q", v)
 	}
