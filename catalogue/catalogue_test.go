@@ -6,6 +6,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"sync"
 	"testing"
 
 	"linerate/internal/audit"
@@ -14,6 +15,18 @@ import (
 )
 
 var update = flag.Bool("update", false, "write catalogue.pack from the YAML files")
+
+var readOnce = sync.OnceValues(func() (*tunable.Catalogue, error) { return tunable.Read(files) })
+
+// catalogueOf is the whole catalogue, unchecked, read once for all tests.
+func catalogueOf(t *testing.T) *tunable.Catalogue {
+	t.Helper()
+	c, err := readOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
 
 // TestChecked reads the whole catalogue as `linerate catalogue check` does:
 // schema, references, every expression and its vectors.
@@ -26,10 +39,7 @@ func TestChecked(t *testing.T) {
 // TestAdviceAgreesWithItsReason: "leave it" stands before no reason that says
 // to do something.
 func TestAdviceAgreesWithItsReason(t *testing.T) {
-	c, err := tunable.Read(files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := catalogueOf(t)
 	deed := regexp.MustCompile(`^(Raise|Lower|Bound|Measure|Set|Give|[0-9]+ (with|for|where|on|only)|Only where)\b`)
 	for _, r := range c.Records {
 		for _, k := range r.Recommend {
@@ -46,10 +56,7 @@ func TestCompiledIsFresh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := tunable.Read(files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := catalogueOf(t)
 	want, err := c.Compile(digest, packedRules(t))
 	if err != nil {
 		t.Fatal(err)
@@ -113,13 +120,15 @@ var unread = map[string]string{
 // TestNetworkIsReadInItsHandlers: of what FreeBSD 14.0 has for a network, a
 // record says what a value does only where the code that uses it was read.
 func TestNetworkIsReadInItsHandlers(t *testing.T) {
-	c, err := tunable.Read(files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := catalogueOf(t)
 	network := regexp.MustCompile(`^(tcp.*|ip|ip-.*|ipv6-.*|ipfw|ipsec|iflib|net|routing|link|pf|packetfilter|` +
 		`nic-.*|drivers|interface-flags|ifconfig|firewall|services|rc|rc-.*|modules|modules-.*)$`)
 	read := 0
+	for name := range unread {
+		if _, ok := c.Lookup(tunable.FreeBSD, name); !ok {
+			t.Errorf("%s: no record", name)
+		}
+	}
 	for _, r := range c.Records {
 		if r.OS != "freebsd" || !network.MatchString(r.Subsystem) || !r.Exists(release.MustParse("14.0")) ||
 			slices.Equal(r.Sources, []string{"ports tree"}) || unread[r.Name] != "" {

@@ -34,10 +34,7 @@ var readings = []struct {
 }
 
 func TestSecondReading(t *testing.T) {
-	c, err := tunable.Read(files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := catalogueOf(t)
 	for _, want := range readings {
 		r, ok := c.Lookup(tunable.FreeBSD, want.name)
 		if !ok {
@@ -56,10 +53,7 @@ func TestSecondReading(t *testing.T) {
 // TestNobodyReadsThem: thresholds that the kernel shows and lets one write,
 // and has not looked at since 12.0.
 func TestNobodyReadsThem(t *testing.T) {
-	c, err := tunable.Read(files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := catalogueOf(t)
 	for _, name := range []string{"vm.v_free_min", "vm.v_free_target", "vm.v_free_reserved"} {
 		r, _ := c.Lookup(tunable.FreeBSD, name)
 		if r == nil || len(r.Cautions) == 0 || r.Cautions[0].Kind != "ineffective" {
@@ -70,10 +64,7 @@ func TestNobodyReadsThem(t *testing.T) {
 
 // TestGoneOnFourteen: names with a record that no release of today has.
 func TestGoneOnFourteen(t *testing.T) {
-	c, err := tunable.Read(files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := catalogueOf(t)
 	for _, name := range []string{"kernel:NMBCLUSTERS", "hw.x2apic_enable", "vm.max_wired"} {
 		if r, ok := c.Lookup(tunable.FreeBSD, name); !ok || r.Exists(release.MustParse("14.0")) {
 			t.Errorf("%s: said to be in 14.0", name)
