@@ -30,3 +30,11 @@ func TestHostileDirectivesAreRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestObjectsAreBounded(t *testing.T) {
+	for size, good := range map[int]bool{0: true, 24_000: true, MaxObject: true, MaxObject + 1: false, -1: false} {
+		if err := (Web{Sizes: []int{size}}).Validate(); (err == nil) != good {
+			t.Errorf("an object of %d bytes: %v", size, err)
+		}
+	}
+}

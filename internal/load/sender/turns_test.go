@@ -1,0 +1,37 @@
+//go:build linux || freebsd
+
+package sender
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/load"
+)
+
+// TestTurns: lanes come in the plan's order, the first slice of each turn of
+// the first round after the longer guard, and a context ends the run.
+func TestTurns(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var did []string
+	p := load.SlicePlan{Order: []uint8{0, 0, 1, 1, 1, 1, 0, 0, 0, 0}, Turn: 2, Guard: 3, Warm: 9, Limit: time.Hour,
+		Before: func(lane int) error { did = append(did, fmt.Sprintf("before %d", lane)); return nil }}
+	var out load.Sliced
+	err := Turns(ctx, p, 2, &out, func(lane, guard int, _ func() uint64) (load.Slice, error) {
+		did = append(did, fmt.Sprintf("%d:%d", lane, guard))
+		if len(did) == 12 {
+			cancel()
+		}
+		return load.Slice{Frames: 1}, nil
+	})
+	want := "before 0 0:9 0:3 before 1 1:9 1:3 before 1 1:3 1:3 before 0 0:3 0:3"
+	if got := strings.Join(did, " "); err != nil || got != want {
+		t.Errorf("%v, %s, want %s", err, got, want)
+	}
+	if len(out.Slices) != 8 || out.Slices[2].Lane != 1 || out.Seconds <= 0 {
+		t.Errorf("%+v", out)
+	}
+}
