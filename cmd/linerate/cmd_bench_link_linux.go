@@ -65,7 +65,7 @@ func newBenchLinkCmd() *cobra.Command {
 }
 
 func benchLinks(ctx context.Context, trips int, d time.Duration) ([]linkRow, error) {
-	bed, err := netnsbed.UpSites(ctx)
+	bed, err := netnsbed.UpSites(ctx, false)
 	if err != nil {
 		return nil, err
 	}

@@ -26,8 +26,8 @@ func openMachineLab(ctx context.Context, o labOptions) (*openedLab, error) {
 	up := func(ctx context.Context, mode testbed.Mode) (testbed.Bed, error) {
 		return netnsbed.Up(ctx, netnsbed.Options{Mode: mode, AllowHostSettings: o.allowHost})
 	}
-	sites := func(ctx context.Context) (testbed.Sites, error) { return netnsbed.UpSites(ctx) }
-	l := &lab.Lab{Up: up, Engine: engine, Machine: lab.Local{}, Sites: sites, Service: webService{}, AllowHost: o.allowHost, Instruments: instrument.Local{}, Manager: manage.Local{}}
+	sites := func(ctx context.Context) (testbed.Sites, error) { return netnsbed.UpSites(ctx, o.allowHost) }
+	l := &lab.Lab{Up: up, Engine: engine, Machine: lab.Local{}, Sites: sites, Service: services{}, AllowHost: o.allowHost, Instruments: instrument.Local{}, Manager: manage.Local{}}
 	return &openedLab{lab: l, facts: facts, label: netnsbed.Label}, nil
 }
 

@@ -33,15 +33,20 @@ metrics:
 
 func serveStudy(t *testing.T, text string) (study.Spec, study.Results) {
 	t.Helper()
-	labtest.Need(t)
 	if err := server.NGINX.Installed(); err != nil {
 		labtest.Lacking(t, "%v", err)
 	}
+	return serveStudyOf(t, text, labOptions{engine: "auto"})
+}
+
+func serveStudyOf(t *testing.T, text string, o labOptions) (study.Spec, study.Results) {
+	t.Helper()
+	labtest.Need(t)
 	s, err := study.Parse("truths.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	opened, err := openMachineLab(t.Context(), labOptions{engine: "auto"})
+	opened, err := openMachineLab(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

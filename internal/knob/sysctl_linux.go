@@ -37,6 +37,9 @@ func (t *Target) sysctl(s setting.Setting) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if !strings.HasPrefix(s.Name, "net.") {
+		return t.global(s) // no namespace of networks has one of its own
+	}
 	var w written
 	err = t.In(func() (err error) { w, err = writeSysctl(path, s.Value); return err })
 	switch {
@@ -50,10 +53,15 @@ func (t *Target) sysctl(s setting.Setting) (string, error) {
 	if _, statErr := os.Stat(path); statErr != nil {
 		return "", unavailable(s, "this kernel has no such sysctl (module not loaded?)")
 	}
+	return t.global(s)
+}
+
+// global sets what all namespaces share, journalled.
+func (t *Target) global(s setting.Setting) (string, error) {
 	if t.Host == nil {
 		return "", unavailable(s, "it is global to the kernel (scope: host), and settings of the host are not allowed in this run")
 	}
-	w, err = t.Host.set(s.Name, s.Value)
+	w, err := t.Host.set(s.Name, s.Value)
 	if err != nil {
 		return "", err
 	}

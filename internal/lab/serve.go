@@ -35,6 +35,9 @@ type Server interface {
 	Stop() (*study.ServerLog, error)
 }
 
+// Teller is a Server that has more to say of its trial once it was stopped.
+type Teller interface{ Tell(v *study.Served) }
+
 // served is one arm's share of a block.
 type served struct {
 	site    testbed.Site
@@ -151,7 +154,7 @@ func (r *run) settle(ctx context.Context, in *instance, arms []string) (all []*s
 		w := testbed.Settings{Name: name}
 		var servers []setting.Setting
 		for _, s := range v.Apply() {
-			if s.Mechanism == setting.NGINX {
+			if s.Mechanism == setting.NGINX || s.Mechanism == setting.Postfix || s.Mechanism == setting.FileSystem {
 				servers = append(servers, s)
 			} else {
 				w.Settings = append(w.Settings, s)
@@ -159,13 +162,14 @@ func (r *run) settle(ctx context.Context, in *instance, arms []string) (all []*s
 		}
 		wanted, own, parts = append(wanted, w), append(own, servers), append(parts, in.part.AskedOf(v))
 	}
-	layout := testbed.Layout{Clients: in.part.HTTP.Clients, Link: r.linkOf(in.part), Seed: r.task.Seed + uint64(in.Block)<<16, Origin: in.part.HTTP.Proxy}
+	asks := in.part.Requests()
+	layout := testbed.Layout{Clients: asks.Clients, Link: r.linkOf(in.part), Seed: r.task.Seed + uint64(in.Block)<<16, Origin: asks.Origin}
 	sites, err := r.sites.Raise(ctx, layout, wanted)
 	if err != nil {
 		return nil, err
 	}
 	for i, site := range sites {
-		s := &served{site: site, account: request.NewAccount(len(in.part.HTTP.Objects))}
+		s := &served{site: site, account: request.NewAccount(asks.Targets)}
 		failed := site.Unavailable
 		if failed == nil {
 			s.server, failed = r.Service.Start(ctx, site, own[i], parts[i])
@@ -196,7 +200,7 @@ func (r *run) askAll(ctx context.Context, in *instance, all []*served) error {
 		var wait sync.WaitGroup
 		for i, s := range all {
 			wait.Go(func() {
-				if asleep(ctx, stagger(in.part.HTTP.Rate, i, len(all))) {
+				if asleep(ctx, stagger(in.part.Requests().Rate, i, len(all))) {
 					s.ask(ctx, warmup, seconds, seed)
 				}
 			})
@@ -262,8 +266,11 @@ func (s *served) close(link testbed.Link) error {
 		v.Link = s.site.Link()
 	}
 	log, err := s.server.Stop()
-	s.server = nil
 	v.Log = log
+	if t, ok := s.server.(Teller); ok {
+		t.Tell(v)
+	}
+	s.server = nil
 	v.Condense(s.account, s.meter)
 	s.o.Served = v
 	return err

@@ -117,6 +117,17 @@ func within(clients, log []float64, narrow bool) string {
 
 // servedMethod says in words how a part of requests was measured.
 func servedMethod(s study.Spec, p study.Part) string {
+	link := "a wire"
+	if l, err := s.LinkOf(p).Parse(); err == nil {
+		link = l.String()
+	}
+	head := fmt.Sprintf("Part %s (mode serve, %d blocks of %g s): ", p.Name, p.Blocks, p.Seconds)
+	switch {
+	case p.SMTP != nil:
+		return head + mailMethod(s, p, link)
+	case p.Files != nil:
+		return head + filesMethod(s, p)
+	}
 	h := p.HTTP
 	how := fmt.Sprintf("a closed loop of %d connections, all arms in turns of a fraction of a second", h.Connections)
 	if h.Rate > 0 {
@@ -129,12 +140,8 @@ func servedMethod(s study.Spec, p study.Part) string {
 	if !h.Keepalive {
 		kept = "a new connection for each"
 	}
-	link := "a wire"
-	if l, err := s.LinkOf(p).Parse(); err == nil {
-		link = l.String()
-	}
-	return fmt.Sprintf("Part %s (mode serve, %d blocks of %g s): %s, %s. Each arm has a server of its own, in namespaces made anew for each block, over %s. "+
-		"Latency runs from when a request was due to the last byte of its answer; failed requests have none and are counted.", p.Name, p.Blocks, p.Seconds, how, kept, link)
+	return fmt.Sprintf(head+"%s, %s. Each arm has a server of its own, in namespaces made anew for each block, over %s. "+
+		"Latency runs from when a request was due to the last byte of its answer; failed requests have none and are counted.", how, kept, link)
 }
 
 // servedGates are those of requests.
@@ -146,4 +153,36 @@ func servedGates(g study.Gates) []gateLine {
 		{Name: "lag", Limit: "one request in a hundred may be sent late by a tenth of the median latency, or 2 ms; where all arms are asked at the same time one in ten may, and all on average by a tenth of the mean latency"},
 		{Name: "link", Limit: "the emulated link must lose nothing of its own, and be late by no more than a tenth of its round trip, or 2 ms, once in a hundred times; where all arms are asked at the same time by a fortieth of its round trip, or 2 ms, on average"},
 	}
+}
+
+// loopWords says how an arm's server is asked.
+func loopWords(s study.Spec, p study.Part, rate float64, arrivals, closed, unit string) string {
+	how := "a closed loop of " + closed + ", all arms in turns of a fraction of a second"
+	if rate > 0 {
+		how = fmt.Sprintf("an open loop of %g %s per second (%s) to each arm's server, all arms at the same time", rate, unit, arrivals)
+	}
+	if s.Interleaving(p) == study.InSequence {
+		how += ", one arm after the other"
+	}
+	return how
+}
+
+// mailMethod says how a part of messages was measured.
+func mailMethod(s study.Spec, p study.Part, link string) string {
+	m := p.SMTP
+	return fmt.Sprintf("%s, to %s of a Postfix of each arm's own, over %s. Its queue and mailboxes are on a file system of its own, made anew for each block. "+
+		"Latency ends with the reply that takes a message; a turn ends when the queue is empty, and the settled rate counts that time.",
+		loopWords(s, p, m.Rate, m.Arrivals, show.Plural(m.Sessions, "session"), "messages"), show.Plural(m.Accounts, "account"), link)
+}
+
+// filesMethod says how a part of transactions was measured.
+func filesMethod(s study.Spec, p study.Part) string {
+	f := p.Files
+	synced := ""
+	if f.Fsync {
+		synced = ", with fsync(2) after each write"
+	}
+	return fmt.Sprintf("%s on %s of %s%s. A request is a transaction: it reads or appends to one file, and creates or deletes one. "+
+		"Each arm's files are on a file system of its own, made anew for each block. A turn ends when all is on the disk, and the settled rate counts that time.",
+		loopWords(s, p, f.Rate, f.Arrivals, show.Plural(f.Lanes, "lane"), "transactions"), show.Plural(f.Count, "file"), f.Size, synced)
 }

@@ -72,7 +72,7 @@ func TestADiskIsTheBoxesOwn(t *testing.T) {
 	for _, d := range []fsconf.Disk{disk("ext4", "noatime,data=journal"), {Type: "ext4", Features: "^has_journal", Size: fsconf.DefaultSize}, disk("ext2", "sync"), disk("xfs", ""), disk("tmpfs", "")} {
 		t.Run(d.String(), func(t *testing.T) {
 			box := newBox(t)
-			if err := box.MakeDisk(d); err != nil {
+			if err := box.MakeDisk(d, nil); err != nil {
 				var m *server.MissingError
 				if errors.As(err, &m) {
 					labtest.Lacking(t, "%v", err)
@@ -111,10 +111,10 @@ func TestADiskIsTheBoxesOwn(t *testing.T) {
 func TestADiskThatCannotBe(t *testing.T) {
 	need(t)
 	var cannot *server.CannotError
-	if err := newBox(t).MakeDisk(disk("ext4", "no_such_option")); !errors.As(err, &cannot) {
+	if err := newBox(t).MakeDisk(disk("ext4", "no_such_option"), nil); !errors.As(err, &cannot) {
 		t.Errorf("an option that the kernel has not: %v", err)
 	}
-	if err := newBox(t).MakeDisk(disk("ntfs", "")); err == nil {
+	if err := newBox(t).MakeDisk(disk("ntfs", ""), nil); err == nil {
 		t.Error("ntfs was made")
 	}
 }
@@ -130,7 +130,7 @@ func TestNoDiskIsLeftWhenLinerateIsKilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := box.MakeDisk(disk("ext4", "")); err != nil {
+		if err := box.MakeDisk(disk("ext4", ""), nil); err != nil {
 			t.Fatal(err)
 		}
 		p, err := box.StartMail(t.Context(), postfixconf.Mail{Accounts: 3}, server.DiskDir, loopback)

@@ -6,6 +6,8 @@ package setting
 import (
 	"fmt"
 	"strings"
+
+	"linerate/internal/setting/fsconf"
 )
 
 // Mechanism is how a setting reaches its host.
@@ -26,6 +28,8 @@ const (
 	NAPI        Mechanism = "napi"         // Name is threaded, defer-hard-irqs or gro-flush-timeout of Device
 	TCP         Mechanism = "tcp"          // Path says how TCP begins and goes on towards the clients
 	NGINX       Mechanism = "nginx"        // Name is a directive of a study's web server
+	Postfix     Mechanism = "postfix"      // Name is a parameter of a study's mail server
+	FileSystem  Mechanism = "filesystem"   // Disk is what a study's files, or its mail, are on
 	Command     Mechanism = "command"      // Argv is run, never through a shell
 )
 
@@ -43,6 +47,8 @@ type Setting struct {
 	// Undo takes a Command back, where the testbed does not end with it.
 	Undo []string `json:"undo,omitempty" yaml:"undo,omitempty"`
 	Path *Path    `json:"path,omitempty" yaml:"path,omitempty"`
+	// Disk is a file system of a study's own.
+	Disk *fsconf.Disk `json:"disk,omitempty" yaml:"disk,omitempty"`
 }
 
 // Path is how TCP treats a path, as Linux keeps it with a route (ip-route(8));
@@ -159,6 +165,8 @@ func (s Setting) String() string {
 		return s.Value + " rules of policy routing"
 	case TCP:
 		return s.Path.String()
+	case FileSystem:
+		return s.Disk.String()
 	case Command:
 		return fmt.Sprintf("run %q", s.Argv)
 	case Link, NAPI:

@@ -16,7 +16,7 @@ func (s Setting) kinds() (given []string) {
 	}{
 		{"sysctl", s.Sysctl != ""}, {"nft", s.NFT != nil}, {"firewall", s.Firewall != nil}, {"route", s.Route != ""}, {"routes", s.Routes != nil},
 		{"hops", s.Hops != 0}, {"forward", s.Forward != ""}, {"policy_rules", s.PolicyRules != 0}, {"cpus", s.CPUs != 0},
-		{"link", s.Link != ""}, {"napi", s.NAPI != ""}, {"tcp", s.TCP != nil}, {"nginx", s.NGINX != ""}, {"command", len(s.Command) > 0},
+		{"link", s.Link != ""}, {"napi", s.NAPI != ""}, {"tcp", s.TCP != nil}, {"nginx", s.NGINX != ""}, {"postfix", s.Postfix != ""}, {"filesystem", s.FileSystem != nil}, {"command", len(s.Command) > 0},
 		{"files", s.Files != ""}, {"rc", s.RC != ""}, {"loader", s.Loader != ""}, {"pf", s.PF != nil}, {"ipfw", s.IPFW != nil},
 	} {
 		if k.is {
@@ -36,7 +36,7 @@ const (
 func (s Setting) check(path string) *problem {
 	given := s.kinds()
 	if len(given) != 1 {
-		return wrong(path, "a setting has exactly one of sysctl, nft, firewall, route, routes, hops, forward, policy_rules, cpus, link, napi, tcp, nginx, command, files, rc, loader, pf, ipfw; this one has %d", len(given))
+		return wrong(path, "a setting has exactly one of sysctl, nft, firewall, route, routes, hops, forward, policy_rules, cpus, link, napi, tcp, nginx, postfix, filesystem, command, files, rc, loader, pf, ipfw; this one has %d", len(given))
 	}
 	if p := s.checkBeside(path, given[0]); p != nil {
 		return p
@@ -62,6 +62,10 @@ func (s Setting) check(path string) *problem {
 		return s.TCP.check(path + ".tcp")
 	case "nginx":
 		return s.checkNGINX(path)
+	case "postfix":
+		return s.checkPostfix(path)
+	case "filesystem":
+		return s.FileSystem.check(path + ".filesystem")
 	case "cpus":
 		if s.CPUs < 1 || s.CPUs > maxCPUs {
 			return wrong(path+".cpus", "cpus: %d is not within 1 and %d", s.CPUs, maxCPUs)
@@ -76,7 +80,7 @@ func (s Setting) check(path string) *problem {
 
 // checkBeside checks the keys that complete a kind.
 func (s Setting) checkBeside(path, kind string) *problem {
-	valued := kind == "sysctl" || kind == "link" || kind == "napi" || kind == "nginx" || kind == "rc" || kind == "loader"
+	valued := kind == "sysctl" || kind == "link" || kind == "napi" || kind == "nginx" || kind == "postfix" || kind == "rc" || kind == "loader"
 	switch {
 	case len(s.Undo) > 0 && kind != "command":
 		return wrong(path+".undo", "only a command has an undo: all else knows its own")

@@ -81,7 +81,7 @@ func (s *Spec) interleavingServers(p Part) Interleaving {
 	switch {
 	case s.Interleave != nil && !*s.Interleave || s.hostScope():
 		return InSequence
-	case p.HTTP.Rate > 0:
+	case p.Requests().Rate > 0:
 		return Together
 	}
 	return Alternating

@@ -61,6 +61,8 @@ var Metrics = []Metric{
 	{Name: RequestRate, Label: "requests answered", Unit: "req/s", Mode: testbed.Serve, Verdict: true},
 	{Name: RequestBits, Label: "throughput of bodies", Unit: "b/s", Mode: testbed.Serve, Verdict: true},
 	{Name: RequestErrors, Label: "requests failed", Unit: "", Mode: testbed.Serve, LowerIsBetter: true, Verdict: true},
+	{Name: SettledRate, Label: "answered and settled", Unit: "req/s", Mode: testbed.Serve, Verdict: true},
+	{Name: QueuePeak, Label: "longest queue", Unit: "messages", Mode: testbed.Serve, LowerIsBetter: true, Verdict: true},
 	{Name: ServerCPU, Label: "server's CPU time", Unit: "ns", Mode: testbed.Serve, LowerIsBetter: true, Verdict: true, NS: IsNS},
 	{Name: ServerCPUPerGigabit, Label: "server's CPUs per Gb/s", Unit: "CPUs", Mode: testbed.Serve, LowerIsBetter: true, Verdict: true},
 	{Name: LogWithin100ms, Label: "within 100 ms, by the log", Unit: "", Mode: testbed.Serve, Verdict: true},
@@ -108,13 +110,17 @@ const (
 	// time of the server's processes per request (what the kernel does for
 	// them in interrupts is not in it); the log's are what the server's access
 	// log says of the same requests.
-	RequestMean         = "request_latency_mean_ns"
-	RequestP50          = "request_latency_p50_ns"
-	RequestP90          = "request_latency_p90_ns"
-	RequestP99          = "request_latency_p99_ns"
-	Within100ms         = "within_100ms_ratio"
-	RequestRate         = "requests_per_second"
-	RequestBits         = "body_bits_per_second"
+	RequestMean = "request_latency_mean_ns"
+	RequestP50  = "request_latency_p50_ns"
+	RequestP90  = "request_latency_p90_ns"
+	RequestP99  = "request_latency_p99_ns"
+	Within100ms = "within_100ms_ratio"
+	RequestRate = "requests_per_second"
+	RequestBits = "body_bits_per_second"
+	// SettledRate counts the time until the server had nothing left to do: its
+	// queue was empty, or all was on the disk.
+	SettledRate         = "settled_per_second"
+	QueuePeak           = "queue_peak_messages"
 	RequestErrors       = "request_error_ratio"
 	ServerCPU           = "server_cpu_ns_per_request"
 	ServerCPUPerGigabit = "server_cpus_per_gigabit"

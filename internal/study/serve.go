@@ -143,7 +143,9 @@ func (s *Spec) LinkOf(p Part) *Link {
 }
 
 // serves reports whether the study's workload is requests to a server.
-func (s *Spec) serves() bool { return s.Workload.HTTP != nil }
+func (s *Spec) serves() bool {
+	return s.Workload.HTTP != nil || s.Workload.SMTP != nil || s.Workload.Files != nil
+}
 
 // fillServe puts defaults into the workload of requests, and the workload into
 // every part's.
@@ -151,15 +153,12 @@ func (s *Spec) fillServe(said func(string) bool) {
 	if !s.serves() {
 		return
 	}
-	s.Workload.HTTP.fill(func(key string) bool { return said("workload.http." + key) }, &HTTP{
+	fillAsking(s, said, "http", func(p *Part) **HTTP { return &p.HTTP }, s.Workload.HTTP, HTTP{
 		Objects: []string{"24kB"}, Arrivals: string(request.Poisson), Connections: 64, Clients: 10, Keepalive: true, Version: 1, Streams: 1, Timeout: 5})
-	for i := range s.Parts {
-		p := &s.Parts[i]
-		if p.HTTP == nil {
-			p.HTTP = &HTTP{}
-		}
-		p.HTTP.fill(func(key string) bool { return said(fmt.Sprintf("parts[%d].http.%s", i, key)) }, s.Workload.HTTP)
-	}
+	fillAsking(s, said, "smtp", func(p *Part) **SMTP { return &p.SMTP }, s.Workload.SMTP, SMTP{
+		Messages: []string{"4kB"}, Accounts: 1000, Arrivals: string(request.Poisson), Sessions: 20, PerSession: 1, Clients: 10, Timeout: 20})
+	fillAsking(s, said, "files", func(p *Part) **Files { return &p.Files }, s.Workload.Files, Files{
+		Count: 1000, Size: "500B-10kB", Lanes: 1, Arrivals: string(request.Poisson), Timeout: 20})
 }
 
 // fill takes from another what was not said.
@@ -196,6 +195,9 @@ func (s *Spec) checkServe(path string, p Part) *problem {
 		}
 		return nil
 	}
+	if bad := s.checkKinds(path, p); bad != nil {
+		return bad
+	}
 	if _, err := s.LinkOf(p).Parse(); err != nil {
 		at := "link"
 		if p.Link != nil {
@@ -203,7 +205,7 @@ func (s *Spec) checkServe(path string, p Part) *problem {
 		}
 		return wrong(at, "%v", err).advise("%s", hint.Of(err))
 	}
-	if bad := p.HTTP.check(path + ".http"); bad != nil {
+	if bad := p.checkRequests(path); bad != nil {
 		return bad
 	}
 	return s.checkAsking(p)
@@ -214,6 +216,9 @@ func (s *Spec) checkAsking(p Part) *problem {
 	for i, v := range s.Variants {
 		if v.HTTP == nil {
 			continue
+		}
+		if p.HTTP == nil {
+			return wrong(fmt.Sprintf("variants[%d].http", i), "the study's clients speak no HTTP")
 		}
 		if bad := p.AskedOf(v).HTTP.check(fmt.Sprintf("variants[%d].http", i)); bad != nil {
 			return bad
@@ -304,6 +309,8 @@ type Served struct {
 	Link      testbed.LinkStats `json:"link"`
 	RoundTrip float64           `json:"round_trip_seconds"` // that the link was asked for
 	Log       *ServerLog        `json:"log,omitempty"`
+	Queue     *request.Queue    `json:"queue,omitempty"` // of mail
+	Mail      *Mail             `json:"mail,omitempty"`
 }
 
 // ServerLog is what the server's own access log says of the same requests.
@@ -354,6 +361,7 @@ func serveMetrics(m map[string]float64, o Observation) {
 			m[ServerCPUPerGigabit] = m[ServerCPU] / bits
 		}
 	}
+	settledMetrics(m, v)
 	if l := v.Log; l != nil && l.Lines > 0 {
 		m[LogWithin100ms] = l.Within
 		if l.P50 > 0 {

@@ -88,7 +88,7 @@ func serveGates(g Gates, o Observation) []string {
 		}
 		bad = append(bad, fmt.Sprintf("failed: %.2f %% of the requests failed (limit %g %%)%s", failed, g.FailedPercent, why))
 	}
-	bad = append(bad, clientGates(v)...)
+	bad = append(append(bad, clientGates(v)...), mailGates(v)...)
 	if v.Link.Missed > 0 {
 		bad = append(bad, fmt.Sprintf("link: its emulation lost %d packets that it should have carried", v.Link.Missed))
 	}

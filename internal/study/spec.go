@@ -64,7 +64,9 @@ type Workload struct {
 	// HTTP, where given, is a workload of requests; nothing else here is then
 	// used.
 	HTTP   *HTTP  `yaml:"http,omitempty"`
-	Family string `yaml:"family"` // "ipv4" or "ipv6", always UDP
+	SMTP   *SMTP  `yaml:"smtp,omitempty"`  // likewise, of messages
+	Files  *Files `yaml:"files,omitempty"` // likewise, of transactions on files
+	Family string `yaml:"family"`          // "ipv4" or "ipv6", always UDP
 	// Sizes are frame sizes with FCS, repeated in order; IMIX is instead
 	// "simple" (7:4:1) or a genome of RFC 6985.
 	Sizes []int  `yaml:"sizes,omitempty,flow"`
@@ -122,9 +124,12 @@ type Setting struct {
 	NAPI        string   `yaml:"napi,omitempty"`
 	Command     []string `yaml:"command,omitempty,flow"`
 	// TCP is how the server treats the path to its clients, NGINX a directive
-	// of the web server.
-	TCP   *TCP   `yaml:"tcp,omitempty,flow"`
-	NGINX string `yaml:"nginx,omitempty"`
+	// of the web server, Postfix a parameter of the mail server, and
+	// FileSystem what files, or mail, are on.
+	TCP        *TCP        `yaml:"tcp,omitempty,flow"`
+	NGINX      string      `yaml:"nginx,omitempty"`
+	Postfix    string      `yaml:"postfix,omitempty"`
+	FileSystem *FileSystem `yaml:"filesystem,omitempty,flow"`
 	// Of testbeds of machines: a configuration set (a directory beside the
 	// study, laid over the DUT's root), a variable of rc.conf or loader.conf,
 	// and rulesets.
@@ -189,8 +194,10 @@ type Part struct {
 	IMIX   string `yaml:"imix,omitempty"`
 	Family string `yaml:"family,omitempty"`
 	// HTTP and Link, where given, are the part's own.
-	HTTP *HTTP `yaml:"http,omitempty"`
-	Link *Link `yaml:"link,omitempty"`
+	HTTP  *HTTP  `yaml:"http,omitempty"`
+	SMTP  *SMTP  `yaml:"smtp,omitempty"`
+	Files *Files `yaml:"files,omitempty"`
+	Link  *Link  `yaml:"link,omitempty"`
 	// Management asks the DUT during the load whether it is still usable.
 	Management bool `yaml:"management,omitempty"`
 	// BothWays offers the load from either side at once.
@@ -282,6 +289,10 @@ func (s Setting) Setting() setting.Setting {
 		out.Mechanism, out.Path = setting.TCP, &t
 	case s.NGINX != "":
 		out.Mechanism, out.Name = setting.NGINX, s.NGINX
+	case s.Postfix != "":
+		out.Mechanism, out.Name = setting.Postfix, s.Postfix
+	case s.FileSystem != nil:
+		out.Mechanism, out.Disk = setting.FileSystem, s.FileSystem.Disk()
 	case len(s.Command) > 0:
 		out.Mechanism, out.Argv, out.Undo = setting.Command, s.Command, s.Undo
 	default:

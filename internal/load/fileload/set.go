@@ -122,6 +122,9 @@ func (s *Set) Account(ctx context.Context, l Load) (*request.Account, request.Me
 	return a, m, err
 }
 
+// Flush waits until all that was written is on the disk.
+func (s *Set) Flush() error { return flush(s.dirs[0]) }
+
 // Lane is the i-th share of the files.
 func (s *Set) Lane(i int, _ loop.Events) loop.Lane { return s.lanes[i] }
 

@@ -12,9 +12,9 @@ import (
 const backoff = 10 * time.Millisecond
 
 // closed keeps every lane busy until the end. What is then in flight is cut
-// off, as wrk does.
+// off, as wrk does, or waited for.
 func (r *run) closed() {
-	if r.Duration > 0 {
+	if r.Duration > 0 && !r.Finish {
 		defer time.AfterFunc(r.end(), r.stop).Stop()
 	}
 	var all sync.WaitGroup
@@ -34,7 +34,7 @@ func (r *run) repeat(i int) {
 	l, sh := r.lane(i)
 	defer l.Close()
 	mix := request.NewMix(r.Weights, r.Seed, uint64(i))
-	for r.ctx.Err() == nil && r.take() {
+	for r.ctx.Err() == nil && !r.enough() && r.take() {
 		at := r.now()
 		o := r.one(l, sh, request.Outcome{Due: at, Free: at, Target: mix.Next()})
 		if o.Kind != request.OK && o.Kind < request.Reset {
@@ -42,6 +42,9 @@ func (r *run) repeat(i int) {
 		}
 	}
 }
+
+// enough reports that nothing more is to be begun.
+func (r *run) enough() bool { return r.Finish && r.now() >= r.end() }
 
 // take takes one of the requests that there are.
 func (r *run) take() bool { return r.Requests == 0 || r.asked.Add(1) <= r.Requests }

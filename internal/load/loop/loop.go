@@ -24,9 +24,12 @@ type Spec struct {
 	Warmup   time.Duration // before it
 	Requests uint64        // end after so many; 0: no limit
 	Timeout  time.Duration // of one request
-	Seed     uint64
-	Every    time.Duration        // how often Watch is called
-	Watch    func(request.Result) // with the account so far
+	// Finish lets a closed loop's last requests end, for those that are not to
+	// be cut off; they count, and so does the time they take.
+	Finish bool
+	Seed   uint64
+	Every  time.Duration        // how often Watch is called
+	Watch  func(request.Result) // with the account so far
 }
 
 // Lane sends one request after the other.

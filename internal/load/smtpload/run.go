@@ -39,7 +39,7 @@ func Account(ctx context.Context, s Spec) (*request.Account, request.Meter, erro
 	}
 	l := loop.Spec{
 		Lanes: s.Sessions, Rate: s.Rate, Arrivals: s.Arrivals, Duration: s.Duration, Warmup: s.Warmup, Requests: s.Messages,
-		Timeout: s.Timeout, Seed: s.Seed, Every: s.Every, Watch: s.Watch,
+		Timeout: s.Timeout, Seed: s.Seed, Every: s.Every, Watch: s.Watch, Finish: true,
 	}
 	for range s.Sizes {
 		l.Weights = append(l.Weights, 1)

@@ -1,7 +1,7 @@
 // Package smtpload sends messages to a mail server over SMTP (RFC 5321), in an
 // open loop (messages are due by a schedule) or a closed one (each session
 // sends again when its message has been taken). A message's latency runs to
-// the reply that takes it; what the server does with it then is the server's
+// the reply that takes it, and none is cut off; what the server does with it then is the server's
 // own affair, and to be asked of its queue.
 //
 // net/smtp hides how far a message came and cannot be told where to dial from,

@@ -13,12 +13,12 @@ import (
 
 // Disk is a file system in a file of its own, or in memory.
 type Disk struct {
-	Type string // of Types
+	Type string `json:"type" yaml:"type"` // of Types
 	// Options are mount(8)'s, after a comma each: "noatime,data=journal".
-	Options string
+	Options string `json:"options,omitempty" yaml:"options,omitempty"`
 	// Features are those of mkfs (-O of ext4): "^has_journal".
-	Features string
-	Size     int64 // bytes
+	Features string `json:"features,omitempty" yaml:"features,omitempty"`
+	Size     int64  `json:"size" yaml:"size"` // bytes
 }
 
 // Types of file systems. A tmpfs is memory, the others are on a loop device.

@@ -74,7 +74,8 @@ func Up(ctx context.Context, o Options) (*Bed, error) {
 		return nil, err
 	}
 	if o.AllowHostSettings {
-		if err := b.openJournal(); err != nil {
+		var err error
+		if b.host, err = openJournal(); err != nil {
 			return nil, err
 		}
 	}

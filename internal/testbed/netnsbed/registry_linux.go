@@ -155,13 +155,12 @@ func (l Lab) remove() error {
 	return nil
 }
 
-// openJournal makes this bed the owner of a journal of host settings.
-func (b *Bed) openJournal() error {
+// openJournal makes its caller the owner of a journal of host settings.
+func openJournal() (*knob.HostSysctls, error) {
 	unlock, err := lockRegistry()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer unlock()
-	b.host, err = knob.OpenHostSysctls(filepath.Join(registryDir(), fmt.Sprintf("%d-%s.journal", os.Getpid(), startTime(os.Getpid()))))
-	return err
+	return knob.OpenHostSysctls(filepath.Join(registryDir(), fmt.Sprintf("%d-%s.journal", os.Getpid(), startTime(os.Getpid()))))
 }

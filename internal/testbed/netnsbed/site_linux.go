@@ -39,20 +39,33 @@ type Sites struct {
 	sites      []*site
 	privileged bool
 	missing    []string
+	host       *knob.HostSysctls // nil: settings of the host are not allowed
 }
 
 var _ testbed.Sites = (*Sites)(nil)
 
 // UpSites opens a testbed of servers. Nothing is up before the first Raise.
-func UpSites(context.Context) (*Sites, error) {
+// Settings that are global to the kernel are refused unless they are allowed;
+// each Raise takes back those of the one before.
+func UpSites(_ context.Context, allowHost bool) (*Sites, error) {
 	if err := canNest(); err != nil {
 		return nil, err
+	}
+	var host *knob.HostSysctls
+	if allowHost {
+		if err := Sweep(); err != nil {
+			return nil, err
+		}
+		var err error
+		if host, err = openJournal(); err != nil {
+			return nil, err
+		}
 	}
 	home, err := unix.Open("/proc/thread-self/ns/net", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("open this process's network namespace: %w", err)
 	}
-	b := &Sites{home: home, privileged: !InUserNamespace()}
+	b := &Sites{home: home, host: host, privileged: !InUserNamespace()}
 	for what, there := range map[string]bool{"netem (links are linerate's own)": can(byNetem, probeNetem), "tbf (rates are linerate's own)": can(byTBF, probeTBF)} {
 		if !there {
 			b.missing = append(b.missing, what)
@@ -93,7 +106,7 @@ func (b *Sites) Raise(ctx context.Context, l testbed.Layout, arms []testbed.Sett
 		if err := s.build(l, l.Seed+uint64(i)); err != nil {
 			return nil, fmt.Errorf("build %s: %w", arm.Name, err)
 		}
-		applied, err := s.set(ctx, arm.Settings)
+		applied, err := s.set(ctx, b.host, arm.Settings)
 		var un *testbed.ErrUnavailable
 		if err != nil && !errors.As(err, &un) {
 			return nil, fmt.Errorf("set up %s: %w", arm.Name, err)
@@ -198,10 +211,10 @@ func (s *site) joinOwn(l testbed.Link, seed uint64, nsA *namespace, a end, nsB *
 }
 
 // set applies a site's settings to its server's namespace.
-func (s *site) set(ctx context.Context, settings []setting.Setting) (applied testbed.Applied, err error) {
+func (s *site) set(ctx context.Context, host *knob.HostSysctls, settings []setting.Setting) (applied testbed.Applied, err error) {
 	start := time.Now()
 	applied = testbed.Applied{Digest: digest(settings)}
-	t := &knob.Target{In: s.server.do, InSys: s.server.doSys, Devices: map[string]string{"ingress": serverEnd.device, "egress": serverEnd.device}}
+	t := &knob.Target{In: s.server.do, InSys: s.server.doSys, Host: host, Devices: map[string]string{"ingress": serverEnd.device, "egress": serverEnd.device}}
 	path := setting.Path{}
 	for _, one := range settings {
 		if one.Mechanism == setting.TCP {
@@ -305,12 +318,18 @@ func (b *Sites) raze() error {
 		}
 	}
 	b.sites = nil
+	if b.host != nil {
+		errs = append(errs, b.host.Restore())
+	}
 	return errors.Join(errs...)
 }
 
 // Close ends the testbed.
 func (b *Sites) Close() error {
 	err := b.raze()
+	if b.host != nil {
+		err = errors.Join(err, b.host.Close())
+	}
 	unix.Close(b.home)
 	return err
 }

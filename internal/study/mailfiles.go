@@ -1,0 +1,304 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"linerate/internal/calc"
+	"linerate/internal/hint"
+	"linerate/internal/load/request"
+	"linerate/internal/setting/fsconf"
+	"linerate/internal/setting/postfixconf"
+)
+
+// SMTP is a workload of messages to a mail server (mode serve).
+type SMTP struct {
+	Messages   []string `yaml:"messages,flow"` // their sizes, each as often as it is listed
+	Accounts   int      `yaml:"accounts"`
+	Rate       float64  `yaml:"rate"` // messages per second of each arm's open loop; 0: a closed loop
+	Arrivals   string   `yaml:"arrivals"`
+	Sessions   int      `yaml:"sessions"`    // at once; in an open loop at most
+	PerSession int      `yaml:"per_session"` // messages after which a session ends; 0: it does not
+	Clients    int      `yaml:"clients"`
+	Timeout    float64  `yaml:"timeout"` // seconds
+}
+
+// Files is a workload of transactions on many small files (mode serve), as
+// PostMark's: each reads or appends to one, and creates or deletes one.
+type Files struct {
+	Count       int     `yaml:"count"`
+	Size        string  `yaml:"size"` // of a new file, a range: "500B-10kB"
+	Directories int     `yaml:"directories"`
+	Fsync       bool    `yaml:"fsync"` // after each write
+	Lanes       int     `yaml:"lanes"` // transactions at once
+	Rate        float64 `yaml:"rate"`  // transactions per second of each arm's open loop; 0: a closed loop
+	Arrivals    string  `yaml:"arrivals"`
+	Timeout     float64 `yaml:"timeout"` // seconds
+}
+
+// FileSystem is what a server's files are on (fsconf.Disk).
+type FileSystem struct {
+	Type     string `yaml:"type"`
+	Options  string `yaml:"options,omitempty"`
+	Features string `yaml:"features,omitempty"`
+	Size     string `yaml:"size,omitempty"`
+}
+
+// Disk is the file system as a server makes it. A study that was read has one
+// that can be had.
+func (f *FileSystem) Disk() *fsconf.Disk {
+	d, _ := f.parse()
+	return &d
+}
+
+func (f *FileSystem) parse() (fsconf.Disk, error) {
+	d := fsconf.Disk{Type: f.Type, Options: f.Options, Features: f.Features, Size: fsconf.DefaultSize}
+	if f.Size != "" {
+		v, err := calc.Parse(f.Size, calc.Bytes)
+		if err != nil {
+			return d, err
+		}
+		d.Size = int64(math.Round(v))
+	}
+	return d, d.Check()
+}
+
+func (f *FileSystem) check(path string) *problem {
+	if _, err := f.parse(); err != nil {
+		return wrong(path, "%v", err).advise("%s", hint.Of(err))
+	}
+	return nil
+}
+
+// checkPostfix checks a setting of the mail server.
+func (s Setting) checkPostfix(path string) *problem {
+	if err := postfixconf.Check(s.Postfix, s.Value); err != nil {
+		return wrong(path+".postfix", "%v", err).advise("%s", hint.Of(err))
+	}
+	return nil
+}
+
+// Sizes are the messages' bytes, in the order they are listed.
+func (m *SMTP) Sizes() ([]int, error) {
+	var out []int
+	for _, text := range m.Messages {
+		v, err := calc.Parse(text, calc.Bytes)
+		if err != nil || !(v >= 0 && v <= maxMessage) {
+			return nil, hint.With(fmt.Errorf("a message of %q is not within 0 and %d bytes", text, maxMessage), "write messages: [1kB, 10kB]")
+		}
+		out = append(out, int(math.Round(v)))
+	}
+	return out, nil
+}
+
+// Range is the least and the largest size of a new file in bytes.
+func (f *Files) Range() (least, most int, err error) {
+	from, to, ranged := strings.Cut(f.Size, "-")
+	if !ranged {
+		to = from
+	}
+	lo, err1 := calc.Parse(from, calc.Bytes)
+	hi, err2 := calc.Parse(to, calc.Bytes)
+	if err1 != nil || err2 != nil || lo < 0 || hi < lo || hi > maxFile {
+		return 0, 0, hint.With(fmt.Errorf("files of %q are not within 0 and %d bytes", f.Size, maxFile), "write size: 500B-10kB")
+	}
+	return int(lo), int(hi), nil
+}
+
+// Limits of these workloads.
+const (
+	maxMessage  = 10 << 20
+	maxFile     = 64 << 20
+	maxFiles    = 200_000
+	maxLanes    = 64
+	maxSessions = 1000
+)
+
+func (m *SMTP) check(path string) *problem {
+	if p := oneOf(path+".arrivals", m.Arrivals, string(request.Poisson), string(request.Constant)); p != nil {
+		return p
+	}
+	sizes, err := m.Sizes()
+	switch {
+	case err != nil:
+		return wrong(path+".messages", "%v", err).advise("%s", hint.Of(err))
+	case len(sizes) == 0 || len(sizes) > 1000:
+		return wrong(path+".messages", "%d sizes: from 1 to 1000", len(sizes))
+	case m.Accounts < 1 || m.Accounts > postfixconf.MaxAccounts:
+		return wrong(path+".accounts", "accounts: %d is not within 1 and %d", m.Accounts, postfixconf.MaxAccounts)
+	case !(m.Rate >= 0 && m.Rate <= 1e5):
+		return wrong(path+".rate", "rate: %g is not within 0 and 100,000 messages per second", m.Rate)
+	case m.Sessions < 1 || m.Sessions > maxSessions:
+		return wrong(path+".sessions", "sessions: %d is not within 1 and %d", m.Sessions, maxSessions)
+	case m.PerSession < 0:
+		return wrong(path+".per_session", "per_session: %d is below 0", m.PerSession)
+	case m.Clients < 1 || m.Clients > maxClients:
+		return wrong(path+".clients", "clients: %d is not within 1 and %d", m.Clients, maxClients)
+	case !(m.Timeout > 0 && m.Timeout <= maxTimeout):
+		return wrong(path+".timeout", "timeout: %g is not within 0 and %g seconds", m.Timeout, maxTimeout)
+	}
+	return nil
+}
+
+func (f *Files) check(path string) *problem {
+	if p := oneOf(path+".arrivals", f.Arrivals, string(request.Poisson), string(request.Constant)); p != nil {
+		return p
+	}
+	_, _, err := f.Range()
+	switch {
+	case err != nil:
+		return wrong(path+".size", "%v", err).advise("%s", hint.Of(err))
+	case f.Count < 1 || f.Count > maxFiles:
+		return wrong(path+".count", "count: %d is not within 1 and %d", f.Count, maxFiles)
+	case f.Directories < 0 || f.Directories > f.Count:
+		return wrong(path+".directories", "directories: %d is not within 0 and the number of files", f.Directories)
+	case f.Lanes < 1 || f.Lanes > maxLanes || f.Lanes > f.Count:
+		return wrong(path+".lanes", "lanes: %d is not within 1 and %d, or more than files", f.Lanes, maxLanes)
+	case !(f.Rate >= 0 && f.Rate <= 1e6):
+		return wrong(path+".rate", "rate: %g is not within 0 and 1,000,000 transactions per second", f.Rate)
+	case !(f.Timeout > 0 && f.Timeout <= maxTimeout):
+		return wrong(path+".timeout", "timeout: %g is not within 0 and %g seconds", f.Timeout, maxTimeout)
+	}
+	return nil
+}
+
+// fill takes from another what was not said.
+func (m *SMTP) fill(said func(string) bool, from *SMTP) {
+	unless(said, "messages", &m.Messages, slices.Clone(from.Messages))
+	unless(said, "accounts", &m.Accounts, from.Accounts)
+	unless(said, "rate", &m.Rate, from.Rate)
+	unless(said, "arrivals", &m.Arrivals, from.Arrivals)
+	unless(said, "sessions", &m.Sessions, from.Sessions)
+	unless(said, "per_session", &m.PerSession, from.PerSession)
+	unless(said, "clients", &m.Clients, from.Clients)
+	unless(said, "timeout", &m.Timeout, from.Timeout)
+}
+
+// fill takes from another what was not said.
+func (f *Files) fill(said func(string) bool, from *Files) {
+	unless(said, "count", &f.Count, from.Count)
+	unless(said, "size", &f.Size, from.Size)
+	unless(said, "directories", &f.Directories, from.Directories)
+	unless(said, "fsync", &f.Fsync, from.Fsync)
+	unless(said, "lanes", &f.Lanes, from.Lanes)
+	unless(said, "rate", &f.Rate, from.Rate)
+	unless(said, "arrivals", &f.Arrivals, from.Arrivals)
+	unless(said, "timeout", &f.Timeout, from.Timeout)
+}
+
+// unless sets a key that was not said.
+func unless[T any](said func(string) bool, key string, value *T, to T) {
+	if !said(key) {
+		*value = to
+	}
+}
+
+// asking is a workload of one kind, within a study or a part.
+type asking[T any] interface {
+	*T
+	fill(said func(string) bool, from *T)
+	check(path string) *problem
+}
+
+// fillAsking puts defaults into a workload, and the workload into the part's.
+func fillAsking[T any, P asking[T]](s *Spec, said func(string) bool, name string, of func(*Part) *P, from P, defaults T) {
+	if from == nil {
+		return
+	}
+	from.fill(func(key string) bool { return said("workload." + name + "." + key) }, &defaults)
+	for i := range s.Parts {
+		p := of(&s.Parts[i])
+		if *p == nil {
+			*p = new(T)
+		}
+		(*p).fill(func(key string) bool { return said(fmt.Sprintf("parts[%d].%s.%s", i, name, key)) }, from)
+	}
+}
+
+// Requests is what all workloads of mode serve have in common.
+type Requests struct {
+	Kind    string  // "http", "smtp" or "files"
+	Rate    float64 // of each arm's open loop; 0: closed
+	Targets int     // of the mix
+	Clients int     // addresses
+	Origin  bool    // a second server behind the first
+}
+
+// filesTargets is how many pairs a transaction can be of.
+const filesTargets = 4
+
+// Requests is what a part of mode serve asks for.
+func (p Part) Requests() Requests {
+	switch {
+	case p.SMTP != nil:
+		return Requests{Kind: "smtp", Rate: p.SMTP.Rate, Targets: len(p.SMTP.Messages), Clients: p.SMTP.Clients}
+	case p.Files != nil:
+		return Requests{Kind: "files", Rate: p.Files.Rate, Targets: filesTargets, Clients: 1}
+	}
+	return Requests{Kind: "http", Rate: p.HTTP.Rate, Targets: len(p.HTTP.Objects), Clients: p.HTTP.Clients, Origin: p.HTTP.Proxy}
+}
+
+// checkKinds: a study is of one kind of workload, and so are its parts.
+func (s *Spec) checkKinds(path string, p Part) *problem {
+	w := s.Workload
+	kinds := 0
+	for _, k := range []struct {
+		name        string
+		study, part bool
+	}{{"http", w.HTTP != nil, p.HTTP != nil}, {"smtp", w.SMTP != nil, p.SMTP != nil}, {"files", w.Files != nil, p.Files != nil}} {
+		if k.study {
+			kinds++
+		}
+		if k.part && !k.study {
+			return wrong(path+"."+k.name, "the part's workload is not the study's").advise("give the study workload: {%s: …}", k.name)
+		}
+	}
+	if kinds > 1 {
+		return wrong("workload", "a study has one of http, smtp and files; this one has %d", kinds)
+	}
+	return nil
+}
+
+// checkRequests checks what a part asks for.
+func (p Part) checkRequests(path string) *problem {
+	switch {
+	case p.SMTP != nil:
+		return p.SMTP.check(path + ".smtp")
+	case p.Files != nil:
+		return p.Files.check(path + ".files")
+	}
+	return p.HTTP.check(path + ".http")
+}
+
+// Mail is what a mail server's own log says of a trial.
+type Mail struct {
+	Taken     uint64 `json:"taken"`
+	Delivered uint64 `json:"delivered"`
+	Deferred  uint64 `json:"deferred"` // times that a delivery was put off
+	Bounced   uint64 `json:"bounced"`
+	DelayP50  int64  `json:"delay_p50_ns"` // from arrival to delivery, as coarse as the log has it
+	DelayP99  int64  `json:"delay_p99_ns"`
+}
+
+// settledMetrics are those of what a server does after its last answer.
+func settledMetrics(m map[string]float64, v *Served) {
+	if v.SettledRate > 0 {
+		m[SettledRate] = v.SettledRate
+	}
+	if v.Queue != nil {
+		m[QueuePeak] = float64(v.Queue.Peak)
+	}
+}
+
+// mailGates ask whether all that was taken was delivered.
+func mailGates(v *Served) (bad []string) {
+	if q := v.Queue; q != nil && q.Waiting > 0 {
+		bad = append(bad, fmt.Sprintf("queue: %d messages were on their way still when the wait for them ended", q.Waiting))
+	}
+	if l := v.Mail; l != nil && l.Bounced+l.Deferred > 0 {
+		bad = append(bad, fmt.Sprintf("delivery: %d messages bounced, and %d times a delivery was put off", l.Bounced, l.Deferred))
+	}
+	return bad
+}

@@ -1,0 +1,112 @@
+package study
+
+import (
+	"strings"
+	"testing"
+
+	"linerate/internal/load/request"
+	"linerate/internal/testbed"
+)
+
+const mailSpec = `name: m
+question: q?
+workload:
+  smtp: {messages: [2kB, 10kB], accounts: 50, sessions: 4}
+variants:
+  - name: a
+  - name: b
+    settings: [{postfix: in_flow_delay, value: "0"}, {filesystem: {type: ext4, options: "noatime,data=journal"}}]
+parts:
+  - {name: one, seconds: 1, blocks: 3}
+  - {name: two, seconds: 1, blocks: 2, smtp: {rate: 50, per_session: 0}}
+metrics:
+  - {metric: settled_per_second, part: one, primary: true}
+`
+
+const filesSpec = `name: f
+question: q?
+workload:
+  files: {count: 100, size: 1kB-2kB}
+variants:
+  - name: a
+  - name: b
+    settings: [{filesystem: {type: tmpfs, size: 64MiB}}]
+parts:
+  - {name: one, seconds: 1, blocks: 3, files: {fsync: true}}
+`
+
+func TestMailAndFilesAreRead(t *testing.T) {
+	s, err := Parse("m.yaml", []byte(mailSpec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, two := s.Parts[0], s.Parts[1]
+	if one.Mode != testbed.Serve || one.SMTP.Accounts != 50 || one.SMTP.PerSession != 1 || two.SMTP.PerSession != 0 || two.SMTP.Rate != 50 || two.SMTP.Sessions != 4 {
+		t.Errorf("%+v, %+v", *one.SMTP, *two.SMTP)
+	}
+	if r := one.Requests(); r != (Requests{Kind: "smtp", Targets: 2, Clients: 10}) {
+		t.Errorf("%+v", r)
+	}
+	if a, b := s.Interleaving(one), s.Interleaving(two); a != Alternating || b != Together {
+		t.Errorf("a closed loop is %s, an open one %s", a, b)
+	}
+	v, _ := s.Variant("b")
+	if set := v.Apply(); set[0].String() != "postfix in_flow_delay=0" || set[1].String() != "ext4, mounted noatime,data=journal" {
+		t.Errorf("%v", set)
+	}
+	f, err := Parse("f.yaml", []byte(filesSpec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := f.Parts[0]; !p.Files.Fsync || p.Files.Lanes != 1 || p.Requests().Targets != filesTargets {
+		t.Errorf("%+v", *p.Files)
+	}
+	w, _ := f.Variant("b")
+	if d := w.Apply()[0].Disk; d.Type != "tmpfs" || d.Size != 64<<20 {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestMailAndFilesRefuse(t *testing.T) {
+	for _, c := range []struct{ text, from, to, want string }{
+		{mailSpec, "accounts: 50", "accounts: 0", "accounts: 0"},
+		{mailSpec, "2kB", "2GB", `a message of "2GB"`},
+		{mailSpec, "sessions: 4", "sessions: 5000", "sessions: 5000"},
+		{mailSpec, "in_flow_delay", "in_flow_dely", "unknown parameter of Postfix"},
+		{mailSpec, "in_flow_delay", "relayhost", "unknown parameter of Postfix"},
+		{mailSpec, "type: ext4", "type: ext9", "unknown file system"},
+		{mailSpec, "data=journal", "data=journal;rm", "no option of a mount"},
+		{mailSpec, "smtp: {messages", "http: {}\n  smtp: {messages", "one of http, smtp and files"},
+		{mailSpec, "smtp: {rate: 50, per_session: 0}", "files: {rate: 50}", "the part's workload is not the study's"},
+		{filesSpec, "count: 100", "count: 9999999", "count: 9999999"},
+		{filesSpec, "1kB-2kB", "2kB-1kB", `files of "2kB-1kB"`},
+		{filesSpec, "fsync: true", "lanes: 0", "lanes: 0"},
+		{filesSpec, "64MiB", "64GiB", "a file system of"},
+	} {
+		if !strings.Contains(c.text, c.from) {
+			t.Fatalf("no %q in the study", c.from)
+		}
+		if _, err := Parse("s.yaml", []byte(strings.Replace(c.text, c.from, c.to, 1))); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s → %s: %v, want %q", c.from, c.to, err, c.want)
+		}
+	}
+}
+
+func TestWhatIsTakenIsNotDelivered(t *testing.T) {
+	p := Part{Mode: testbed.Serve}
+	o := observed(func(v *Served) {
+		v.SettledRate, v.Queue, v.Mail = 40, &request.Queue{Peak: 7}, &Mail{Taken: 10, Delivered: 10}
+	})
+	m, why := Judge(p, DefaultGates, o, 0)
+	if m[SettledRate] != 40 || m[QueuePeak] != 7 || len(why) > 0 {
+		t.Errorf("%v, %q", m, why)
+	}
+	for want, change := range map[string]func(*Served){
+		"queue: 3 messages":    func(v *Served) { v.Queue = &request.Queue{Waiting: 3} },
+		"delivery: 2 messages": func(v *Served) { v.Mail = &Mail{Bounced: 2} },
+	} {
+		if _, why := Judge(p, DefaultGates, observed(change), 0); len(why) != 1 || !strings.HasPrefix(why[0], want) {
+			t.Errorf("want %q, got %q", want, why)
+		}
+	}
+}
