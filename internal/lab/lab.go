@@ -132,9 +132,6 @@ func (r *run) all(ctx context.Context) error {
 		if err := r.enter(ctx, part.Mode); err != nil {
 			return err
 		}
-		if _, two := r.bed.(testbed.TwoWay); part.BothWays && !two {
-			r.out.Unavailable[study.BothWaysMode] = "this testbed sends from one side only"
-		}
 		if r.skip(part) {
 			continue
 		}
@@ -158,7 +155,8 @@ func (r *run) all(ctx context.Context) error {
 // skip passes over parts whose mode this machine cannot have, or whose load it
 // cannot offer.
 func (r *run) skip(p study.Part) bool {
-	return p.GoneFrom(r.out.Unavailable) || r.task.Spec.OutOfReach(p, r.task.Done) != ""
+	_, gone := r.out.Unavailable[string(p.Mode)]
+	return gone || r.task.Spec.OutOfReach(p, r.task.Done) != ""
 }
 
 // enter brings up the mode's testbed. The primary metric's mode must be had;

@@ -146,11 +146,6 @@ func (r *run) measure(ctx context.Context, part study.Part, o *study.Observation
 		return nil, err
 	}
 	defer c.close()
-	back, err := r.back(part, o)
-	if err != nil {
-		return nil, err
-	}
-	defer back.close()
 	cpus := r.bed.Describe().CPUs
 	watched := distinct(cpus)
 	before, err := r.check(watched)
@@ -173,7 +168,7 @@ func (r *run) measure(ctx context.Context, part study.Part, o *study.Observation
 	}
 	defer ask.close()
 	asked := func() {}
-	run, failed := c.beside(ctx, back, offer, part.Warmup, func() error {
+	run, failed := c.run(ctx, offer, part.Warmup, func() error {
 		if o.Before, err = r.bed.Counters(); err == nil {
 			dead, err = watchDrops(dropsOf(r.bed))
 		}
@@ -248,13 +243,8 @@ type ran struct {
 // chain loads generator and receiver. thread is the DUT's, where it works in
 // one of its own.
 func (r *run) chain(from, to testbed.Port, part study.Part, thread int) (*chain, error) {
-	return r.chainBetween(from, to, study.Endpoints{From: r.bed.Generator(), To: r.bed.Receiver()}, part, thread)
-}
-
-// chainBetween is chain with the addresses of two ends.
-func (r *run) chainBetween(from, to testbed.Port, between study.Endpoints, part study.Part, thread int) (*chain, error) {
 	cpus := r.bed.Describe().CPUs
-	spec, err := r.task.Spec.Traffic(part, from, between)
+	spec, err := r.task.Spec.Traffic(part, from, study.Endpoints{From: r.bed.Generator(), To: r.bed.Receiver()})
 	if err != nil {
 		return nil, err
 	}
@@ -280,9 +270,6 @@ func (r *run) chainBetween(from, to testbed.Port, between study.Endpoints, part 
 }
 
 func (c *chain) close() {
-	if c == nil {
-		return
-	}
 	c.gen.Close()
 	c.rx.Close()
 }

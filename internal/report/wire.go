@@ -28,7 +28,7 @@ func (p *page) wireTable(r study.Results) {
 	if len(rows) == 0 {
 		return
 	}
-	p.Line("  " + p.Dim("on a wire, by one CPU, one way (both ways: both together, and the share either way); bits of frames with FCS, and of IP packets"))
+	p.Line("  " + p.Dim("on a wire, by one CPU, one way; bits of frames with FCS, and of IP packets"))
 	p.Line("")
 	p.table(wireHeader, []bool{false, false, true, true, true, true, true}, rows)
 	p.Line("")

@@ -200,8 +200,6 @@ func (p Part) check(path string) *problem {
 		return wrong(path+".name", "part name %q is not a name: lower-case letters, digits, dots and dashes", p.Name)
 	case p.Management && (p.Mode != testbed.Overload || p.Search != nil):
 		return wrong(path+".management", "management is asked under a steady load only: mode overload, without a search")
-	case p.BothWays && (p.Mode != testbed.Overload || p.Search != nil || p.Management):
-		return wrong(path+".both_ways", "both ways at once are for a steady load in mode overload, without a search or management")
 	case p.Flood != "" && p.Flood != FloodSYN:
 		return oneOf(path+".flood", p.Flood, FloodSYN)
 	case p.Flood != "" && !p.Management:

@@ -21,7 +21,7 @@ type Drops struct {
 // Account says where a trial's frames ended. ok is false where nobody
 // counted, and in searches, which lose on purpose.
 func (o *Observation) Account() (a drop.Account, ok bool) {
-	if o == nil || o.Drops == nil || o.Search != nil || o.Flooded || o.BothWays || o.Sent.TxPackets == 0 {
+	if o == nil || o.Drops == nil || o.Search != nil || o.Flooded || o.Sent.TxPackets == 0 {
 		return drop.Account{}, false
 	}
 	return drop.Attribute(o.Sent.TxPackets, o.Received.RxPackets, o.Received.Dropped, o.Drops), true

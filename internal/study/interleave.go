@@ -49,8 +49,8 @@ func (s *Spec) Interleaving(p Part) Interleaving {
 	if p.Mode == testbed.Serve {
 		return s.interleavingServers(p)
 	}
-	if p.Management || p.BothWays {
-		return InSequence // asked for longer than a turn takes, or from where an arm has no engine
+	if p.Management {
+		return InSequence // the DUT is asked for longer than a turn takes
 	}
 	if p.Mode == testbed.Overload && (s.Interleave == nil || *s.Interleave) && !s.hostScope() {
 		if p.Search != nil {

@@ -46,19 +46,10 @@ func (r Rate) Words() string {
 	return string(r)
 }
 
-// BothWaysMode stands for all parts that offer their load from both sides, where
-// what a testbed cannot do is named by mode.
-const BothWaysMode = "both ways"
-
-// GoneFrom reports whether a part is of what a testbed cannot do.
-func (p Part) GoneFrom(unavailable map[string]string) bool {
-	return unavailable[string(p.Mode)] != "" || p.BothWays && unavailable[BothWaysMode] != ""
-}
-
 // measuresCapacity reports whether a part's trials say what a DUT forwards at
 // most, and what the generator can offer.
 func (p Part) measuresCapacity() bool {
-	return p.Mode == testbed.Overload && p.Rate.IsMax() && p.Search == nil && !p.Management && !p.BothWays && p.At == nil
+	return p.Mode == testbed.Overload && p.Rate.IsMax() && p.Search == nil && !p.Management && p.At == nil
 }
 
 // capacityPart is the first part that measures capacity; later parts may offer

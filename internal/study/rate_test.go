@@ -104,19 +104,6 @@ func TestFloodRefused(t *testing.T) {
 	}
 }
 
-// TestBothWaysRefused: searches and costs have one way.
-func TestBothWaysRefused(t *testing.T) {
-	const text = "name: x\nquestion: q\nvariants: [{name: a}, {name: b}]\nparts: [{mode: overload, both_ways: true}]\n"
-	if s := sweptStudy(t, text); s.Interleaving(s.Parts[0]) != InSequence || s.Parts[0].measuresCapacity() {
-		t.Error("both ways are one trial after the other, and no capacity of one way")
-	}
-	for _, new := range []string{"mode: cost", "mode: overload, search: {method: mlr}", "mode: overload, management: true"} {
-		if _, err := Parse("s.yaml", []byte(strings.Replace(text, "mode: overload", new, 1))); err == nil || !strings.Contains(err.Error(), "both ways at once are for a steady load") {
-			t.Errorf("%s: %v", new, err)
-		}
-	}
-}
-
 func TestSharesRefused(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{"  - {name: at-max, mode: overload, blocks: 2}\n", "  - {name: at-max, mode: overload, rate: 1Mpps, blocks: 2}\n", "no part measures before"},

@@ -200,8 +200,6 @@ type Part struct {
 	Link  *Link  `yaml:"link,omitempty"`
 	// Management asks the DUT during the load whether it is still usable.
 	Management bool `yaml:"management,omitempty"`
-	// BothWays offers the load from either side at once.
-	BothWays bool `yaml:"both_ways,omitempty"`
 	// Flood, where given, is what is offered instead of the workload: FloodSYN.
 	Flood string `yaml:"flood,omitempty"`
 	// Search, where given, makes each trial a search for throughput.

@@ -54,9 +54,6 @@ type Observation struct {
 	Interleaved *Interleaved `json:"interleaved,omitempty"`
 	// Management is what came of asking the DUT meanwhile, where the part wants it.
 	Management *Management `json:"management,omitempty"`
-	// BothWays: what was sent and received is of both directions together; the
-	// DUT's counters are of one.
-	BothWays bool `json:"both_ways,omitempty"`
 	// Flooded: the DUT's own service was flooded; nothing was to be forwarded.
 	Flooded bool `json:"flooded,omitempty"`
 	// Drops is by how much the DUT's counters moved while the traffic ran,

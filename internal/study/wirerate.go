@@ -19,8 +19,7 @@ type WireRate struct {
 	EthernetBPS float64 `json:"ethernet_bps"`
 	IPBPS       float64 `json:"ip_bps"`
 	// LinkShare is of the most frames of this size that the stated link
-	// carries one way, preamble and gap counted; of a part both ways it is that
-	// of either way.
+	// carries one way, preamble and gap counted.
 	LinkShare stats.Number `json:"link_share"`
 }
 
@@ -52,13 +51,10 @@ func wireRates(s Spec, trials []Trial) (out []WireRate) {
 		frame := float64(sum) / float64(len(sizes))
 		for _, v := range s.Variants {
 			if x := sortedValues(byBlock(trials, p.Name, v.Name, metric)); len(x) > 0 {
-				pps, ways := average(x), 1.0
-				if p.BothWays {
-					ways = 2
-				}
+				pps := average(x)
 				out = append(out, WireRate{Part: p.Name, Variant: v.Name, Frame: frame, PPS: pps,
 					EthernetBPS: 8 * frame * pps, IPBPS: 8 * (frame - aroundPacket) * pps,
-					LinkShare: stats.Num(pps / ways * 8 * (frame + betweenFrame) / float64(link.BPS))})
+					LinkShare: stats.Num(pps * 8 * (frame + betweenFrame) / float64(link.BPS))})
 			}
 		}
 	}

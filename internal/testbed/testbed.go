@@ -72,14 +72,6 @@ type Open interface {
 	DUT() Port
 }
 
-// TwoWay is a Bed whose receiver can send too, and whose generator receive.
-type TwoWay interface {
-	// BothWays prepares the DUT, until its next Reset, to be offered traffic at
-	// its egress as it is at its ingress; thread is what does the work there, as
-	// of DUTThread.
-	BothWays() (thread int, err error)
-}
-
 // Description is what a reader of a number must know of the testbed.
 type Description struct {
 	Kind       string   `json:"kind"` // KindNetns, or another

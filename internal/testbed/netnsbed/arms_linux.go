@@ -71,7 +71,7 @@ func (b *Bed) raise(ctx context.Context, a *arm, w testbed.Settings) (testbed.Ap
 		return testbed.Applied{}, err
 	}
 	if b.mode == testbed.Overload && a.dut.first != nil {
-		if a.thread, err = b.thread(a.dut.first, ingress.device); err != nil {
+		if a.thread, err = b.thread(a.dut.first); err != nil {
 			return testbed.Applied{}, err
 		}
 	}

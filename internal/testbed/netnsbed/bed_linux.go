@@ -52,10 +52,7 @@ type Bed struct {
 	precedes   bool // over other programs
 }
 
-var (
-	_ testbed.Bed    = (*Bed)(nil)
-	_ testbed.TwoWay = (*Bed)(nil)
-)
+var _ testbed.Bed = (*Bed)(nil)
 
 // Up builds a testbed of unnamed namespaces: the kernel removes them with the
 // process, however it ends. It first removes what dead labs left behind.
@@ -191,7 +188,7 @@ func (b *Bed) renew(p path) (err error) {
 		return err
 	}
 	if b.mode == testbed.Overload {
-		b.dutThread, err = b.thread(b.dut.first, ingress.device)
+		b.dutThread, err = b.thread(b.dut.first)
 	}
 	return err
 }

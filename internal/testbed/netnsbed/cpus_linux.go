@@ -12,7 +12,6 @@ import (
 
 	"linerate/internal/cputime"
 	"linerate/internal/hint"
-	"linerate/internal/knob"
 	"linerate/internal/testbed"
 )
 
@@ -80,35 +79,23 @@ func allowedCPUs() ([]int, error) {
 	return cpus, nil
 }
 
-// BothWays gives the DUT's egress a thread too (testbed.TwoWay), on the same CPU.
-func (b *Bed) BothWays() (thread int, err error) {
-	if b.mode != testbed.Overload || b.dut.first == nil {
-		return 0, nil
-	}
-	// NAPI, as at the ingress: else the far end's frames are refused.
-	if err := b.dut.last().do(func() error { return knob.SetOffload(egress.device, knob.GRO, true) }); err != nil {
-		return 0, fmt.Errorf("turn on NAPI at the DUT's egress: %w", err)
-	}
-	return b.thread(b.dut.last(), egress.device)
-}
-
-// thread gives a DUT's device a kernel thread and pins it to the DUTs' CPU.
+// thread gives a DUT's ingress a kernel thread and pins it to the DUTs' CPU.
 // The thread is told from other DUTs' by being new.
-func (b *Bed) thread(dut *namespace, device string) (pid int, err error) {
+func (b *Bed) thread(dut *namespace) (pid int, err error) {
 	unlock, err := lockRegistry()
 	if err != nil {
 		return 0, err
 	}
 	defer unlock()
-	before := napiThreads(device)
+	before := napiThreads(ingress.device)
 	err = dut.doSys(func() error {
-		return os.WriteFile(filepath.Join("/sys/class/net", device, "threaded"), []byte("1"), 0)
+		return os.WriteFile(filepath.Join("/sys/class/net", ingress.device, "threaded"), []byte("1"), 0)
 	})
 	if err != nil {
 		return 0, &testbed.ErrUnavailable{Setting: "mode overload", Reason: fmt.Sprintf("no threaded NAPI at the DUT's ingress: %v", err)}
 	}
 	for range 100 {
-		for pid := range napiThreads(device) {
+		for pid := range napiThreads(ingress.device) {
 			if _, old := before[pid]; !old {
 				// Softirqs, which the thread stands in for, precede all
 				// programs; where this is not permitted it takes its turn.

@@ -81,7 +81,7 @@ func (l Lab) build() (testbed.Description, error) {
 		return b.Describe(), err
 	}
 	if b.mode == testbed.Overload {
-		if _, err := b.thread(b.dut.first, ingress.device); err != nil {
+		if _, err := b.thread(b.dut.first); err != nil {
 			return b.Describe(), err
 		}
 	}
