@@ -37,7 +37,7 @@ func (t *Target) sysctl(s setting.Setting) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !strings.HasPrefix(s.Name, "net.") {
+	if !strings.HasPrefix(path, "/proc/sys/net/") {
 		return t.global(s) // no namespace of networks has one of its own
 	}
 	var w written
