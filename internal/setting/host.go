@@ -34,6 +34,7 @@ func HostMechanisms() []Mechanism {
 // The mechanisms that only a testbed of real machines has.
 const (
 	Files Mechanism = "files" // Name is a configuration set: files laid over the root
+	Image Mechanism = "image" // Name is a boot environment, kernel or boot entry that is booted once
 	PF    Mechanism = "pf"    // Rules is a pf.conf(5)
 	IPFW  Mechanism = "ipfw"  // Rules are lines for ipfw(8)
 )

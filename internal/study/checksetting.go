@@ -17,7 +17,7 @@ func (s Setting) kinds() (given []string) {
 		{"sysctl", s.Sysctl != ""}, {"nft", s.NFT != nil}, {"firewall", s.Firewall != nil}, {"route", s.Route != ""}, {"routes", s.Routes != nil},
 		{"hops", s.Hops != 0}, {"forward", s.Forward != ""}, {"policy_rules", s.PolicyRules != 0}, {"cpus", s.CPUs != 0},
 		{"link", s.Link != ""}, {"napi", s.NAPI != ""}, {"tcp", s.TCP != nil}, {"nginx", s.NGINX != ""}, {"postfix", s.Postfix != ""}, {"filesystem", s.FileSystem != nil}, {"command", len(s.Command) > 0},
-		{"files", s.Files != ""}, {"rc", s.RC != ""}, {"loader", s.Loader != ""}, {"pf", s.PF != nil}, {"ipfw", s.IPFW != nil},
+		{"files", s.Files != ""}, {"rc", s.RC != ""}, {"loader", s.Loader != ""}, {"image", s.Image != ""}, {"pf", s.PF != nil}, {"ipfw", s.IPFW != nil},
 	} {
 		if k.is {
 			given = append(given, k.name)
@@ -36,7 +36,7 @@ const (
 func (s Setting) check(path string) *problem {
 	given := s.kinds()
 	if len(given) != 1 {
-		return wrong(path, "a setting has exactly one of sysctl, nft, firewall, route, routes, hops, forward, policy_rules, cpus, link, napi, tcp, nginx, postfix, filesystem, command, files, rc, loader, pf, ipfw; this one has %d", len(given))
+		return wrong(path, "a setting has exactly one of sysctl, nft, firewall, route, routes, hops, forward, policy_rules, cpus, link, napi, tcp, nginx, postfix, filesystem, command, files, rc, loader, image, pf, ipfw; this one has %d", len(given))
 	}
 	if p := s.checkBeside(path, given[0]); p != nil {
 		return p

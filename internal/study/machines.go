@@ -117,12 +117,14 @@ func (s *Spec) checkPlace() *problem {
 	for i, v := range s.Variants {
 		for j, set := range v.Settings {
 			path := fmt.Sprintf("variants[%d].settings[%d]", i, j)
-			boot := set.RC != "" || set.Loader != "" || set.Files != ""
+			boot := set.RC != "" || set.Loader != "" || set.Files != "" || set.Image != ""
 			switch {
 			case !s.OnMachines() && (boot || set.PF != nil || set.IPFW != nil || len(set.Undo) > 0):
-				return wrong(path, "files, rc, loader, pf, ipfw and undo are of testbeds of machines").advise("give the study testbed: {kind: ssh, file: lab.yaml}")
+				return wrong(path, "files, rc, loader, image, pf, ipfw and undo are of testbeds of machines").advise("give the study testbed: {kind: ssh, file: lab.yaml}")
 			case s.OnMachines() && set.Loader != "" && s.Reset != ResetReboot:
 				return wrong(path+".loader", "a loader variable is read by a boot").advise("give the study reset: reboot")
+			case s.OnMachines() && set.Image != "" && s.Reset != ResetReboot:
+				return wrong(path+".image", "an image is booted").advise("give the study reset: reboot")
 			case s.OnMachines() && set.Scope != "":
 				return wrong(path+".scope", "a machine is the DUT's whole: no setting of it is global to another")
 			}
@@ -142,6 +144,8 @@ func (s Setting) machineSetting() (out setting.Setting, ok bool) {
 		out.Mechanism, out.Name = setting.RC, s.RC
 	case s.Loader != "":
 		out.Mechanism, out.Name = setting.Loader, s.Loader
+	case s.Image != "":
+		out.Mechanism, out.Name = setting.Image, s.Image
 	case s.PF != nil:
 		out.Mechanism, out.Rules = setting.PF, s.PF.rules()
 	case s.IPFW != nil:

@@ -136,6 +136,7 @@ type Setting struct {
 	Files  string   `yaml:"files,omitempty"`
 	RC     string   `yaml:"rc,omitempty"`
 	Loader string   `yaml:"loader,omitempty"`
+	Image  string   `yaml:"image,omitempty"` // booted once: a boot environment, a kernel, an entry of GRUB's
 	PF     *Ruleset `yaml:"pf,omitempty"`
 	IPFW   *Ruleset `yaml:"ipfw,omitempty"`
 	Value  string   `yaml:"value,omitempty"`

@@ -368,7 +368,7 @@ func (b *Bed) goodbye(ctx context.Context) error {
 	err := b.putBack(ctx, "the study is over")
 	if err == nil && b.booted {
 		b.o.Say("booting %s, so that it runs as it was", b.o.DUT.Where())
-		_, err = b.boot(ctx, false)
+		_, err = b.boot(ctx, nil)
 	}
 	if err != nil {
 		return hint.With(fmt.Errorf("the DUT could not be put back from here: %w", err), "its dead-man's switch does so within %s of its last change", b.o.Window)

@@ -204,6 +204,7 @@ unwatch() {
 
 # leave removes what nothing needs any more, the lock last.
 leave() {
+	stay
 	! busy || return 0
 	rmdir "$S/history" 2>/dev/null
 	rm -f "$S/bed.holder" "$S/bed.lock" "$S/bed.boot"
@@ -230,10 +231,91 @@ insure() {
 }
 
 # reboot goes down after the answer has gone out.
-reboot() {
+reboot() { stay && down; }
+down() {
 	[ -z "$ROOT" ] || die "a tree of files does not boot"
 	sync
 	(sleep 1 && shutdown -r now) >/dev/null 2>&1 </dev/null &
+}
+
+# image_way says how this machine boots something else once.
+image_way() {
+	case $OS in
+	FreeBSD)
+		if bectl list -H >/dev/null 2>&1; then say bectl
+		elif command -v nextboot >/dev/null; then say nextboot; fi
+		;;
+	*) ! command -v grub-reboot >/dev/null || [ ! -e "$ROOT/boot/grub/grubenv" ] || say grub ;;
+	esac
+}
+cmdline() { cat /proc/cmdline; }
+grub_once() { grub-reboot --boot-directory="$ROOT/boot" "$1"; }
+grub_never() { grub-editenv "$ROOT/boot/grub/grubenv" unset next_entry; }
+
+# into reboots into image $1, for one boot. What was prepared for another is
+# forgotten; what somebody else prepared is not touched.
+into() {
+	way=$(image_way)
+	stay
+	case $way in
+	bectl) bectl list -H | awk -v n="$1" '$1 == n { found = 1 } END { exit !found }' || die "unavailable: the DUT has no boot environment $1" ;;
+	nextboot)
+		[ -d "$ROOT/boot/$1" ] || die "unavailable: the DUT has no kernel /boot/$1"
+		[ ! -e "$ROOT/boot/nextboot.conf" ] || die "unavailable: somebody has prepared a boot already: /boot/nextboot.conf"
+		;;
+	grub)
+		[ -n "$(grub_linux "$1")" ] || die "unavailable: GRUB has no entry $1"
+		! grep -q '^next_entry=.' "$ROOT/boot/grub/grubenv" || die "unavailable: somebody has prepared a boot already: next_entry of /boot/grub/grubenv"
+		;;
+	*) die "unavailable: the DUT boots nothing else once: it has no bectl(8) on ZFS, nextboot(8) or grub-reboot(8)" ;;
+	esac
+	say "$way" >"$S/bed.image" || die "cannot note what is prepared"
+	case $way in
+	bectl) bectl activate -t "$1" >&2 ;;
+	nextboot) nextboot -k "$1" >&2 ;;
+	grub) grub_once "$1" >&2 ;;
+	esac || { stay; die "unavailable: the boot of $1 could not be prepared"; }
+	down
+}
+
+# stay takes back a boot into an image that has not been.
+stay() {
+	[ -e "$S/bed.image" ] || return 0
+	case $(cat "$S/bed.image") in
+	bectl) bectl activate -T >/dev/null 2>&1 ;;
+	nextboot) rm -f "$ROOT/boot/nextboot.conf" ;;
+	grub) grub_never ;;
+	esac
+	rm -f "$S/bed.image"
+}
+
+# grub_linux prints the words of the kernel that entry $1 (title or id) loads.
+grub_linux() {
+	awk -v n="$1" '/^[ \t]*menuentry / { inside = index($0, "\047" n "\047") || index($0, "\"" n "\"") }
+		inside && $1 ~ /^linux/ { $1 = ""; print; exit }' "$ROOT/boot/grub/grub.cfg" 2>/dev/null
+}
+
+# booted says whether this boot is of image $1: "yes", or what it is.
+booted() {
+	is=$(booted_of "$1")
+	rm -f "$S/bed.image"
+	say "$is"
+}
+booted_of() {
+	case $(cat "$S/bed.image" 2>/dev/null) in
+	bectl) bectl list -H | awk -v n="$1" 'index($2, "N") { print($1 == n ? "yes" : $1) }' ;;
+	nextboot) case $(sysctl -n kern.bootfile) in "/boot/$1/"*) say yes ;; *) sysctl -n kern.bootfile ;; esac ;;
+	grub)
+		# shellcheck disable=SC2046 # splitting is meant
+		now=$(cmdline) && set -- $(grub_linux "$1")
+		image=$1 && shift
+		for w in "BOOT_IMAGE=$image" "$@"; do
+			case " $(say "$now" | sed 's/BOOT_IMAGE=([^)]*)/BOOT_IMAGE=/') " in *" $w "*) ;; *) say "$now" && return ;; esac
+		done
+		say yes
+		;;
+	*) say "nobody knows" ;;
+	esac
 }
 
 "$@"

@@ -16,12 +16,12 @@ import (
 )
 
 // boot reboots the DUT and returns when another boot than this one answers and
-// is online. With pending set apply's agent boots: its journal goes on after.
+// is online. down takes it down; nil is a plain reboot.
 // After a time-out the power is cycled, as often as the testbed allows.
-func (b *Bed) boot(ctx context.Context, pending bool) (testbed.Boot, error) {
+func (b *Bed) boot(ctx context.Context, down func(context.Context) error) (testbed.Boot, error) {
 	r, start := testbed.Boot{Before: b.id.Boot}, time.Now()
 	wait := time.Duration(b.o.File.Reboot.Wait)
-	err := b.goDown(ctx, pending)
+	err := b.goDown(ctx, down)
 	if ctx.Err() != nil {
 		return r, ctx.Err()
 	}
@@ -67,11 +67,11 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-func (b *Bed) goDown(ctx context.Context, pending bool) error {
+func (b *Bed) goDown(ctx context.Context, down func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	if pending {
-		return b.m.Reboot(ctx)
+	if down != nil {
+		return down(ctx)
 	}
 	_, err := ask(ctx, b.dut(), nil, "reboot")
 	return err

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -227,8 +228,19 @@ func (b *Bed) resetRunning(ctx context.Context, v variant, a *testbed.Applied) e
 // resetByBoot writes what a boot reads, boots, and sets the rest.
 func (b *Bed) resetByBoot(ctx context.Context, v variant, a *testbed.Applied) error {
 	boot, run := v.split()
+	if v.image != "" {
+		if !boot.empty() {
+			return &testbed.ErrUnavailable{Setting: "image " + v.image, Reason: "one boot tries an image, or what it reads of files, not both"}
+		}
+		if err := b.bootImage(ctx, v.image, a); err != nil || run.empty() {
+			return err
+		}
+		taken, err := b.runAfterBoot(ctx, run)
+		maps.Copy(a.ReadBack, taken)
+		return err
+	}
 	if boot.empty() {
-		r, err := b.boot(ctx, false)
+		r, err := b.boot(ctx, nil)
 		if err != nil {
 			return err
 		}
@@ -244,7 +256,7 @@ func (b *Bed) resetByBoot(ctx context.Context, v variant, a *testbed.Applied) er
 		return err
 	}
 	b.booted = true
-	r, err := b.boot(ctx, true)
+	r, err := b.boot(ctx, b.m.Reboot)
 	if err != nil {
 		return err
 	}
@@ -258,6 +270,35 @@ func (b *Bed) resetByBoot(ctx context.Context, v variant, a *testbed.Applied) er
 	for k, value := range taken {
 		a.ReadBack[k] = value
 	}
+	return err
+}
+
+// bootImage boots something else once; the next boot is of what always boots.
+func (b *Bed) bootImage(ctx context.Context, image string, a *testbed.Applied) error {
+	var said error
+	r, err := b.boot(ctx, func(ctx context.Context) error {
+		_, said = ask(ctx, b.dut(), nil, "into", image)
+		b.booted = b.booted || Unreached(said)
+		return said
+	})
+	if err != nil {
+		if Unreached(said) {
+			return err
+		}
+		return b.refused(said)
+	}
+	a.Boot = &r
+	is, err := ask(ctx, b.dut(), nil, "booted", image)
+	if err != nil {
+		return err
+	}
+	is = strings.TrimSpace(is)
+	a.ReadBack = map[string]string{"image " + image: is}
+	if is != "yes" {
+		a.NotTaken = append(a.NotTaken, fmt.Sprintf("image %s: what booted is %q", image, is))
+	}
+	// Without a controller it boots by itself, and is what it was.
+	_, err = ask(ctx, b.dut(), nil, "insure", fmt.Sprint(int(b.o.Window.Seconds())))
 	return err
 }
 

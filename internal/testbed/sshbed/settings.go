@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -23,6 +24,7 @@ type variant struct {
 	files        []plan.File
 	steps        []step
 	wants        []want // what a boot must make of the files
+	image        string // booted once; "": what always boots
 }
 
 // step is something done by a script, and what takes it back.
@@ -101,6 +103,8 @@ func (b *Bed) add(ctx context.Context, v *variant, laid map[string]plan.File, s 
 		return b.bootVariable(ctx, v, laid, s)
 	case setting.Files:
 		return b.tree(v, laid, s)
+	case setting.Image:
+		return b.image(v, s)
 	default:
 		return b.addStep(v, s, device)
 	}
@@ -109,6 +113,19 @@ func (b *Bed) add(ctx context.Context, v *variant, laid map[string]plan.File, s 
 
 func assign(m setting.Mechanism, device, name, value string) apply.Assignment {
 	return apply.Assignment{Key: knob.Key{Mechanism: m, Device: device, Name: name}, Value: value}
+}
+
+// imageName accepts names of boot environments, kernels and GRUB's entries.
+var imageName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 ._>()/,+-]{0,99}$`)
+
+// image boots something else. One boot tries one thing: the journal of what else
+// a boot reads is of the system that always boots.
+func (b *Bed) image(v *variant, s setting.Setting) error {
+	if b.o.Reset != Reboot || v.image != "" || !imageName.MatchString(s.Name) || strings.Contains(s.Name, "..") {
+		return unavailable(s, "a variant has one image, by its name, and a study with reset: reboot boots it")
+	}
+	v.image = s.Name
+	return nil
 }
 
 // bootVariable appends a variable to rc.conf or loader.conf.local: the last
