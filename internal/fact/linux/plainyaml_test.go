@@ -3,6 +3,8 @@ package linux
 import (
 	"strings"
 	"testing"
+
+	"linerate/internal/fact"
 )
 
 // TestPlainYAML: what a hostile file would have the parser do is not begun.
@@ -27,5 +29,13 @@ func TestPlainYAML(t *testing.T) {
 		if !plainYAML(text) {
 			t.Errorf("%s is refused", text)
 		}
+	}
+}
+
+// TestNetplanRefused: a file that is not parsed is not passed over in silence.
+func TestNetplanRefused(t *testing.T) {
+	c := ReadNetplan(tree{"/etc/netplan/50.yaml": "network:\n  ethernets:\n    a: &x\n      mtu: 9000\n    b: *x\n"})
+	if len(c.Problems) != 1 || c.Problems[0].File != "/etc/netplan/50.yaml" || c.Problems[0].Kind != fact.ProblemUnreadable || len(c.Lines) != 0 {
+		t.Errorf("%+v", c)
 	}
 }

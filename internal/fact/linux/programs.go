@@ -161,7 +161,11 @@ func ReadNetplan(files Files) Config {
 	var c Config
 	for _, p := range dropIns(files, ".yaml", "/run/netplan", "/etc/netplan", "/usr/lib/netplan", "/lib/netplan") {
 		text, err := files.Read(p)
-		if err != nil || !plainYAML(text) {
+		if err != nil {
+			continue
+		}
+		if !plainYAML(text) {
+			c.Problems = append(c.Problems, fact.Problem{File: p, Line: 1, Kind: fact.ProblemUnreadable, Message: "anchors, aliases or great depth or size: what it sets is not known"})
 			continue
 		}
 		var doc struct {
