@@ -4,20 +4,15 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"path"
 	"time"
 
-	"github.com/goccy/go-yaml"
-
 	"linerate/internal/hint"
+	"linerate/internal/yamlfile"
 )
 
-// Bounds on a file of suppressions.
-const (
-	maxSuppressFile = 1 << 20
-	maxSuppressions = 10_000
-)
+// maxSuppressions bounds a file of suppressions.
+const maxSuppressions = 10_000
 
 // Suppression hides findings that somebody has decided to live with.
 type Suppression struct {
@@ -46,15 +41,15 @@ type StaleSuppression struct {
 // key, suppressions. Unknown keys, patterns that are no globs, missing
 // reasons and dates that are none are errors.
 func ParseSuppressions(text []byte) ([]Suppression, error) {
-	if len(text) > maxSuppressFile {
-		return nil, hint.Usagef("suppressions: more than %d bytes", maxSuppressFile)
-	}
 	var doc struct {
 		Suppressions []Suppression `yaml:"suppressions"`
 	}
-	dec := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict())
-	if err := dec.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
-		return nil, hint.Usage(fmt.Errorf("suppressions: %s", yaml.FormatError(err, false, false)))
+	kind := yamlfile.Kind{Noun: "a file of suppressions", Content: "the key suppressions", Version: 1}
+	if err := yamlfile.CheckShape("suppressions", kind, text); err != nil || nothing(text) {
+		return nil, err
+	}
+	if _, err := yamlfile.Read("suppressions", text, kind, &doc); err != nil {
+		return nil, err
 	}
 	if len(doc.Suppressions) > maxSuppressions {
 		return nil, hint.Usagef("suppressions: more than %d entries", maxSuppressions)
@@ -65,6 +60,16 @@ func ParseSuppressions(text []byte) ([]Suppression, error) {
 		}
 	}
 	return doc.Suppressions, nil
+}
+
+// nothing reports a text of comments alone.
+func nothing(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' && string(line) != "---" {
+			return false
+		}
+	}
+	return true
 }
 
 func (s *Suppression) check() error {

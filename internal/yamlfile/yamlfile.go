@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -19,7 +20,7 @@ import (
 
 // maxBytes bounds a file: no honest one is longer, and a hostile one must not
 // cost more than reading it.
-const maxBytes = 1 << 20
+const maxBytes = 1 << 18
 
 // Kind is what a file is, for messages.
 type Kind struct {
@@ -42,8 +43,8 @@ type Places struct {
 // Read fills v, a pointer to a struct with yaml tags, from a file's bytes.
 // Errors are the user's, and name file:line.
 func Read(file string, data []byte, kind Kind, v any) (*Places, error) {
-	if len(data) > maxBytes {
-		return nil, hint.Usagef("%s: %s of %d bytes is too long (limit %d)", file, kind.Noun, len(data), maxBytes)
+	if err := CheckShape(file, kind, data); err != nil {
+		return nil, err
 	}
 	root, err := parser.ParseBytes(data, 0)
 	if err != nil {
@@ -102,14 +103,12 @@ func (p *Places) Failed() bool { return p.err != nil }
 // checkVersion refuses a file of another format before its keys are judged,
 // which may mean something else there.
 func checkVersion(file string, kind Kind, body ast.Node) error {
-	var head struct {
-		Version *int `yaml:"version"`
-	}
-	if err := yaml.NodeToValue(body, &head); err != nil || head.Version == nil {
+	version, found := versionOf(body)
+	if !found {
 		return nil // of this version, or another thing: its keys tell
 	}
 	_, noun, _ := strings.Cut(kind.Noun, " ")
-	switch v := *head.Version; {
+	switch v := version; {
 	case v > kind.Version:
 		return hint.With(hint.Usagef("%s: the %s is of version %d; this linerate reads up to version %d", file, noun, v, kind.Version),
 			"it was written for a newer linerate: read it with that one")
@@ -117,6 +116,23 @@ func checkVersion(file string, kind Kind, body ast.Node) error {
 		return hint.Usagef("%s: version %d of %s never was", file, v, kind.Noun)
 	}
 	return nil
+}
+
+// versionOf finds the number of the format by hand: decoding would follow
+// aliases, which nobody has refused yet.
+func versionOf(body ast.Node) (int, bool) {
+	top, ok := body.(ast.MapNode)
+	if !ok {
+		return 0, false
+	}
+	for it := top.MapRange(); it.Next(); {
+		if it.Key().GetToken().Value != "version" {
+			continue
+		}
+		v, err := strconv.Atoi(it.Value().GetToken().Value)
+		return v, err == nil
+	}
+	return 0, false
 }
 
 // syntaxError turns the YAML package's error into one line with its place.

@@ -3,6 +3,8 @@ package linux
 import (
 	"regexp"
 	"strings"
+
+	"linerate/internal/yamlfile"
 )
 
 // yamlReference is an anchor or an alias, by which few lines become gigabytes.
@@ -12,7 +14,7 @@ var yamlReference = regexp.MustCompile(`(?m)(?:^|[\s\[{,:-])[&*][A-Za-z0-9_]`)
 // size of a configuration, without references, and not deep. Netplan's files
 // need no more.
 func plainYAML(text string) bool {
-	if len(text) > 1<<18 || yamlReference.MatchString(text) {
+	if yamlfile.CheckShape("", yamlfile.Kind{}, []byte(text)) != nil || yamlReference.MatchString(text) {
 		return false
 	}
 	depth := 0

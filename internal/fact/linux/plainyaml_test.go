@@ -16,6 +16,7 @@ func TestPlainYAML(t *testing.T) {
 		"sequences in sequences":  strings.Repeat("- ", 1000),
 		"deep by indentation":     strings.Repeat(" ", 500) + "a: 1\n",
 		"more than a megabyte":    strings.Repeat("a: 1\n", 1<<18),
+		"a blank block":           "a: |\n" + strings.Repeat(" \n", 50_000),
 		"an alias in a flow list": "a: [*x]\n",
 	} {
 		if plainYAML(text) {

@@ -1,0 +1,52 @@
+package yamlfile
+
+import (
+	"bytes"
+
+	"linerate/internal/hint"
+)
+
+// Bounds on a text's shape: what people write stays far below, and the
+// parser's time and stack grow faster than the text beyond.
+const (
+	maxDepth  = 1000 // brackets open, or columns of indentation
+	maxNested = 64   // sequences begun on one line: "- - - -"
+	maxBlank  = 1000 // lines in a row with nothing on them
+)
+
+// CheckShape refuses texts that would choke the parser, before it begins: too
+// long, nested too deep, blank for thousands of lines.
+func CheckShape(file string, kind Kind, text []byte) error {
+	if len(text) > maxBytes {
+		return hint.Usagef("%s: %s of %d bytes is too long (limit %d)", file, kind.Noun, len(text), maxBytes)
+	}
+	open, blank, at := 0, 0, 0
+	for line := range bytes.Lines(text) {
+		at++
+		rest := bytes.TrimLeft(line, " ")
+		if len(bytes.TrimSpace(rest)) == 0 {
+			blank++
+		} else {
+			blank = 0
+		}
+		opened := bytes.Count(rest, []byte("[")) + bytes.Count(rest, []byte("{"))
+		if open+opened > maxDepth || len(line)-len(rest) > maxDepth || nested(rest) > maxNested || blank > maxBlank {
+			return hint.Usagef("%s:%d: %s is nested too deep, or blank for too long", file, at, kind.Noun)
+		}
+		open = max(0, open+opened-bytes.Count(rest, []byte("]"))-bytes.Count(rest, []byte("}")))
+	}
+	return nil
+}
+
+// nested counts the collections and properties that a line begins before its
+// first value.
+func nested(line []byte) int {
+	n := 0
+	for _, word := range bytes.Fields(line) {
+		if len(word) > 1 && word[0] != '&' && word[0] != '!' && word[len(word)-1] != ':' {
+			break
+		}
+		n++
+	}
+	return n
+}
