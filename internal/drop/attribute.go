@@ -109,8 +109,7 @@ func attribute(offered, delivered, lostInReceiver uint64, counted, reasons Count
 		}
 		for _, c := range addCauses(nil, causes[p]) {
 			if c.Machine {
-				// Others' packets are in it: it explains what is missing, no more.
-				c.Frames = min(c.Frames, missing)
+				c.Frames = share(c.Frames, missing)
 				missing -= c.Frames
 			}
 			if c.Frames > 0 {
@@ -125,6 +124,20 @@ func attribute(offered, delivered, lostInReceiver uint64, counted, reasons Count
 	}
 	a.Unknown, a.Excess = offered-min(offered, total), total-min(offered, total)
 	return a
+}
+
+// strange is by which part of what is missing a counter of the whole machine may
+// exceed it: the packets of those who ask the DUT meanwhile are in it.
+const strange = 10
+
+// share is how many of the missing frames a counter of the whole machine explains:
+// no more than are missing. One that tells of many more has counted other
+// programs' packets, and whether it has any of the missing nobody knows.
+func share(counted, missing uint64) uint64 {
+	if counted > missing+missing/strange {
+		return 0
+	}
+	return min(counted, missing)
 }
 
 // own is how many frames the DUT's own counters tell of.

@@ -60,7 +60,8 @@ type Cause struct {
 	Meaning string `json:"meaning,omitempty"`
 	Frames  uint64 `json:"frames"`
 	// Machine says that the counter is the whole machine's: other programs'
-	// packets may be in it.
+	// packets may be in it. One that tells of many more than are missing is no
+	// cause.
 	Machine bool `json:"machine,omitempty"`
 }
 
