@@ -92,6 +92,10 @@ func TestFloodRefused(t *testing.T) {
 	if p, _ := s.Part("f"); p.yields(Metric{Name: OverloadRate, Mode: testbed.Overload}) || s.Interleaving(p) != InSequence {
 		t.Error("a flood forwards nothing, and is asked about one after the other")
 	}
+	s.Profile, s.Metrics = true, []Goal{{Part: "f", Primary: true}}
+	if parts := s.insideParts(); len(parts) != 1 || parts[0].Name != "at-max" {
+		t.Error("instruments send no flood, and look into the part beside it")
+	}
 	for _, c := range []struct{ old, new, want string }{
 		{", management: true", "", "whether the DUT still answers"},
 		{"100kpps", "80%", "a flood's rate is"},

@@ -20,7 +20,8 @@ type States struct {
 	// ObjectBytes is what one state takes in the kernel's cache of states, and
 	// SlabBytes by how much all of the kernel's objects grew for each: the
 	// state's extensions are in it, and what else the machine did meanwhile.
-	// Null where too few were made, or nobody could read it.
+	// Both are the machine's: null where another arm made states at the same
+	// time, where too few were made, or nobody could read it.
 	ObjectBytes stats.Number `json:"object_bytes"`
 	SlabBytes   stats.Number `json:"slab_bytes"`
 	// Counted is what the kernel counted, per frame offered.
@@ -53,12 +54,14 @@ func statesOf(s Spec, trials []Trial) (out []States) {
 func statesIn(trials []Trial, part, arm string) (st States, ok bool) {
 	st = States{Part: part, Variant: arm, Counted: map[string]float64{}}
 	var made, object, slab, seconds, offered float64
+	alone := true
 	for _, t := range trials {
 		if t.Part != part || t.Variant != arm || !t.Valid || t.Observed == nil || t.Observed.Sent.TxPackets == 0 {
 			continue
 		}
 		o := t.Observed
 		st.Trials++
+		alone = alone && !othersMade(trials, t)
 		made, seconds = made+float64(o.Drops[drop.States]), seconds+o.Sent.Seconds
 		object, slab = object+float64(o.Drops[drop.StateObjectBytes]), slab+float64(o.Drops[drop.SlabBytes])
 		offered += float64(o.Sent.TxPackets)
@@ -76,10 +79,22 @@ func statesIn(trials []Trial, part, arm string) (st States, ok bool) {
 	}
 	n := float64(st.Trials)
 	st.Made, st.PerSecond = made/n, made/seconds
-	if st.Made >= enoughStates {
+	if st.Made >= enoughStates && alone {
 		st.ObjectBytes, st.SlabBytes = perState(object, made), perState(slab, made)
 	}
 	return st, true
+}
+
+// othersMade reports whether other arms of a trial's instance made states whose
+// memory is seen beside its own.
+func othersMade(trials []Trial, t Trial) bool {
+	for _, o := range trials {
+		if t.attempt() > 0 && o.Part == t.Part && o.Block == t.Block && o.attempt() == t.attempt() && o.Variant != t.Variant &&
+			100*o.Observed.Drops[drop.States] > t.Observed.Drops[drop.States] {
+			return true
+		}
+	}
+	return false
 }
 
 func perState(bytes, made float64) stats.Number {

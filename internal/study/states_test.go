@@ -37,3 +37,23 @@ parts: [{name: new, mode: overload}]
 		t.Errorf("full %+v, %q", full, why)
 	}
 }
+
+// TestStatesOfSeveralArmsAtOnce: the kernel's memory is that of all arms, and
+// no state's size.
+func TestStatesOfSeveralArmsAtOnce(t *testing.T) {
+	s := sweptStudy(t, `name: x
+question: q
+variants: [{name: none}, {name: tracked, settings: [{firewall: {stateful: true}}]}, {name: also, settings: [{firewall: {stateful: true}}]}]
+parts: [{name: new}]
+`)
+	trial := func(variant string, states uint64) Trial {
+		return Trial{Part: "new", Variant: variant, Block: 1, Valid: true, Observed: &Observation{Sent: load.Sent{TxPackets: 1e6, Seconds: 0.5},
+			Interleaved: &Interleaved{Attempt: 1}, Drops: drop.Counters{drop.States: states, drop.StateObjectBytes: 256 * 200_000, drop.SlabBytes: 320 * 200_000}}}
+	}
+	for others, known := range map[uint64]bool{0: true, 100_000: false} {
+		got := statesOf(s, []Trial{trial("none", 0), trial("tracked", 200_000-others), trial("also", others)})
+		if st := got[0]; st.Variant != "tracked" || st.Made != float64(200_000-others) || st.ObjectBytes.Known() != known || st.SlabBytes.Known() != known {
+			t.Errorf("beside %d states of others: %+v", others, st)
+		}
+	}
+}

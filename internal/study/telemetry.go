@@ -98,7 +98,8 @@ func (s *Spec) insideLeft(had []Telemetry, trials []Trial, skip func(Part) bool)
 }
 
 // insideParts are the parts that instruments look into: one of each mode, the
-// primary metric's before others. A search is looked into at full load.
+// primary metric's before others. A search is looked into at full load; what a
+// part that floods offers, instruments do not send.
 func (s *Spec) insideParts() (parts []Part) {
 	if !s.Profile {
 		return nil
@@ -106,7 +107,7 @@ func (s *Spec) insideParts() (parts []Part) {
 	primary, _ := s.Part(s.Primary().Part)
 	seen := map[testbed.Mode]bool{}
 	for _, p := range append([]Part{primary}, s.Parts...) {
-		if seen[p.Mode] || p.Mode != testbed.Cost && p.Mode != testbed.Overload {
+		if seen[p.Mode] || p.Flood != "" || p.Mode != testbed.Cost && p.Mode != testbed.Overload {
 			continue
 		}
 		seen[p.Mode] = true
