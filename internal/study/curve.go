@@ -181,7 +181,7 @@ func (s Spec) partsOf(w Sweep) (parts []Part, byLoad bool) {
 		}
 	}
 	for _, p := range s.Parts {
-		if byLoad && p.At == nil && p.Mode == testbed.Overload && p.Search == nil && !p.Management && p.Rate.IsMax() {
+		if byLoad && p.measuresCapacity() {
 			parts = append(parts, p)
 		}
 	}

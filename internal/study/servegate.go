@@ -2,8 +2,9 @@ package study
 
 import (
 	"fmt"
-	"linerate/internal/load/request"
 	"time"
+
+	"linerate/internal/load/request"
 )
 
 // lateShare is which share of what is measured may be lateness of the clients
