@@ -62,6 +62,7 @@ func (q *Queue) Plus(next *Queue) *Queue {
 		d.Seconds += last
 		out.Add(d)
 	}
+	out.Peak = max(q.Peak, next.Peak) // its sample may be gone
 	out.Deferred, out.Waiting = next.Deferred, next.Waiting
 	out.DrainSeconds += next.DrainSeconds
 	return &out

@@ -13,6 +13,9 @@ func TestQueuesOfTurns(t *testing.T) {
 	var none *Queue
 	sum := none.Plus(&a).Plus(&Queue{Samples: []Depth{{Seconds: 1, Active: 9}}, Peak: 9, Deferred: 2, DrainSeconds: 3})
 	if sum.Peak != 9 || sum.Deferred != 2 || sum.Waiting != 0 || sum.DrainSeconds != 3 {
-		t.Errorf("%+v", sum.Peak)
+		t.Errorf("%+v", sum)
+	}
+	if sum = sum.Plus(&Queue{Samples: []Depth{{Seconds: 1}}, Peak: 12}); sum.Peak != 12 {
+		t.Errorf("peak %d of 12 whose sample went", sum.Peak)
 	}
 }
