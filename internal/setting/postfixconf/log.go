@@ -31,8 +31,9 @@ const maxLine = 64 << 10
 func ReadLog(r io.Reader) (Log, error) {
 	var l Log
 	in := bufio.NewReaderSize(r, maxLine)
+	cut := false // the rest of a long line follows
 	for {
-		line, long, err := in.ReadLine()
+		line, more, err := in.ReadLine()
 		if err != nil {
 			slices.Sort(l.delays)
 			if err == io.EOF {
@@ -40,9 +41,10 @@ func ReadLog(r io.Reader) (Log, error) {
 			}
 			return l, err
 		}
-		if !long {
+		if !more && !cut {
 			l.add(line)
 		}
+		cut = more
 	}
 }
 

@@ -20,7 +20,7 @@ Nov 21 21:20:16 mail postfix/retry[70]: 24ACE35: to=<user9@linerate.test>, relay
 `
 
 func TestLog(t *testing.T) {
-	l, err := ReadLog(strings.NewReader(log + strings.Repeat("x", 3*maxLine) + "\n"))
+	l, err := ReadLog(strings.NewReader(log + strings.Repeat("x", 3*maxLine) + " postfix/smtpd[63]: 0D03D2B: client=unknown[198.18.0.1]\n"))
 	if err != nil || l.Taken != 2 || l.Delivered != 2 || l.Bounced != 1 || l.Deferred != 1 {
 		t.Errorf("%+v, %v", l, err)
 	}
