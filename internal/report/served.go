@@ -128,20 +128,19 @@ func servedMethod(s study.Spec, p study.Part) string {
 	case p.Files != nil:
 		return head + filesMethod(s, p)
 	}
+	return head + webMethod(s, p, link)
+}
+
+// webMethod says how a part of requests over HTTP was measured.
+func webMethod(s study.Spec, p study.Part, link string) string {
 	h := p.HTTP
-	how := fmt.Sprintf("a closed loop of %d connections, all arms in turns of a fraction of a second", h.Connections)
-	if h.Rate > 0 {
-		how = fmt.Sprintf("an open loop of %g requests per second (%s) to each arm's server, all arms at the same time", h.Rate, h.Arrivals)
-	}
-	if s.Interleaving(p) == study.InSequence {
-		how += ", one arm after the other"
-	}
 	kept := "kept connections"
 	if !h.Keepalive {
 		kept = "a new connection for each"
 	}
-	return fmt.Sprintf(head+"%s, %s. Each arm has a server of its own, in namespaces made anew for each block, over %s. "+
-		"Latency runs from when a request was due to the last byte of its answer; failed requests have none and are counted.", how, kept, link)
+	return fmt.Sprintf("%s, %s. Each arm has a server of its own, in namespaces made anew for each block, over %s. "+
+		"Latency runs from when a request was due to the last byte of its answer; failed requests have none and are counted.",
+		loopWords(s, p, h.Rate, h.Arrivals, show.Plural(h.Connections, "connection"), "requests"), kept, link)
 }
 
 // servedGates are those of requests.
