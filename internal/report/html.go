@@ -30,39 +30,39 @@ const (
 
 // htmlPage is what the template shows.
 type htmlPage struct {
-	Title, Question, Answer, Label string
-	Complete                       bool
-	Tiles                          []tile
-	Effects                        []chart
-	Curves                         []curveFigure
-	WireHeader                     []string
-	Wire                           [][]string
-	More                           []chart
-	Timelines                      []chart
-	Slices                         []chart
-	SliceTables                    []htmlTable
-	Loads                          []chart
-	Latencies                      []chart
-	Served                         []chart
-	Drops                          []chart
-	Spread                         []htmlTable
-	States                         []htmlTable
-	Management                     []htmlTable
-	Flames                         []flame
-	FlameStyle                     template.CSS
-	InsideTables                   []htmlTable
-	Lacks                          []string
-	Searches                       []searchSection
-	Tables                         []htmlTable
-	Unavailable                    []study.Unavailable
-	Warnings                       []string
-	Gates                          []gateLine
-	Invalid                        []invalidLine
-	Environment                    [][2]string
-	Commands                       []string
-	Variants                       []variantLine
-	Source, Summary                string
-	Method                         []string
+	Title, Question, Answer, Label, Limits string
+	Complete                               bool
+	Tiles                                  []tile
+	Effects                                []chart
+	Curves                                 []curveFigure
+	WireHeader                             []string
+	Wire                                   [][]string
+	More                                   []chart
+	Timelines                              []chart
+	Slices                                 []chart
+	SliceTables                            []htmlTable
+	Loads                                  []chart
+	Latencies                              []chart
+	Served                                 []chart
+	Drops                                  []chart
+	Spread                                 []htmlTable
+	States                                 []htmlTable
+	Management                             []htmlTable
+	Flames                                 []flame
+	FlameStyle                             template.CSS
+	InsideTables                           []htmlTable
+	Lacks                                  []string
+	Searches                               []searchSection
+	Tables                                 []htmlTable
+	Unavailable                            []study.Unavailable
+	Warnings                               []string
+	Gates                                  []gateLine
+	Invalid                                []invalidLine
+	Environment                            [][2]string
+	Commands                               []string
+	Variants                               []variantLine
+	Source, Summary                        string
+	Method                                 []string
 }
 
 // curveFigure is a chart of curves and what they say.
@@ -113,7 +113,7 @@ type variantLine struct {
 // font, no picture from elsewhere.
 func HTML(s study.Spec, r study.Results) ([]byte, error) {
 	p := htmlPage{
-		Title: s.Name, Question: r.Question, Answer: r.Answer, Label: r.Environment.Label, Complete: r.Complete,
+		Title: s.Name, Question: r.Question, Answer: r.Answer, Label: r.Environment.Label, Limits: limitsNote(r.Environment), Complete: r.Complete,
 		Tiles: tiles(r), Unavailable: r.Unavailable, Warnings: r.Warnings,
 		Gates: gates(s, r), Invalid: invalids(r), Environment: environment(r), Commands: commands(s, r),
 		Source: strings.TrimSpace(s.Source), Summary: strings.TrimSpace(s.Summary), Variants: variants(s), Method: method(s, r),
@@ -238,7 +238,7 @@ func (p *htmlPage) effectCharts(r study.Results, g study.Goal) {
 		unit = "of delay"
 	}
 	p.Effects = append(p.Effects, picture("the same in nanoseconds "+unit,
-		"Differences in nanoseconds carry over between machines; percents do not.",
+		nanosNote(r.Environment),
 		func(w float64) string {
 			rows := forestOf(r, g.Metric, g.Part, true)
 			if len(rows) == 0 {
@@ -367,13 +367,6 @@ func environment(r study.Results) [][2]string {
 	return out
 }
 
-func testbedLine(e study.Environment) string {
-	if e.Label == "" {
-		return ""
-	}
-	return "network namespaces on one machine: " + e.Label
-}
-
 func missing(d testbed.Description) []string {
 	out := make([]string, len(d.Missing))
 	for i, m := range d.Missing {
@@ -409,17 +402,17 @@ func variants(s study.Spec) []variantLine {
 
 // method says in words how the numbers came to be.
 func method(s study.Spec, r study.Results) []string {
-	out := []string{fmt.Sprintf("Each block tries every variant once, and the control twice, in an order drawn from seed %d; before every trial the router's namespace is rebuilt. "+
+	out := []string{fmt.Sprintf("Each block tries every variant once, and the control twice, in an order drawn from seed %d; before every trial the router's %s is rebuilt. "+
 		"Effects are Student's t on block-wise log ratios against %s; p-values are corrected by Holm over the variants; within the margin a variant is equivalent by two one-sided tests. "+
-		"Welch and Mann–Whitney stand beside and decide nothing.", r.Seed, s.Control)}
+		"Welch and Mann–Whitney stand beside and decide nothing.", r.Seed, dutIs(r.Environment), s.Control)}
 	for _, p := range s.Parts {
 		if p.Mode == testbed.Serve {
 			out = append(out, servedMethod(s, p))
 			continue
 		}
 		if p.Mode == testbed.Cost {
-			out = append(out, fmt.Sprintf("Part %s (mode cost, %d blocks of %g s trials): generator, router and receiver run to completion on one CPU. "+
-				"The chain's CPU time per packet, minus that of the same chain without a router in the same block, is the router's cost; the forwarding rate is what that cost allows one CPU. It is not a throughput.", p.Name, p.Blocks, p.Seconds))
+			out = append(out, fmt.Sprintf("Part %s (mode cost, %d blocks of %g s trials): %s. "+
+				"The chain's CPU time per packet, minus that of the same chain without a router in the same block, is the router's cost; the forwarding rate is what that cost allows one CPU. It is not a throughput.", p.Name, p.Blocks, p.Seconds, costRuns(r.Environment)))
 			continue
 		}
 		if p.Search != nil {
@@ -430,8 +423,8 @@ func method(s study.Spec, r study.Results) []string {
 			out = append(out, fmt.Sprintf("Part %s (mode overload, %d blocks of %g s trials): segments that open TCP connections, %s, from addresses that nobody has, to a service on the router, while a prober on the same wire asks for it.", p.Name, p.Blocks, p.Seconds, offeredWords(p.Rate)))
 			continue
 		}
-		out = append(out, fmt.Sprintf("Part %s (mode overload, %d blocks of %g s trials): the router's ingress has a CPU of its own and is offered %s. "+
-			"The rate it then forwards is the forwarding rate of RFC 2285, not a throughput.", p.Name, p.Blocks, p.Seconds, offeredWords(p.Rate)))
+		out = append(out, fmt.Sprintf("Part %s (mode overload, %d blocks of %g s trials): %s is offered %s. "+
+			"The rate it then forwards is the forwarding rate of RFC 2285, not a throughput.", p.Name, p.Blocks, p.Seconds, overloaded(r.Environment), offeredWords(p.Rate)))
 	}
 	return out
 }

@@ -192,8 +192,8 @@ func (p *page) limits(r study.Results) {
 	aa += fmt.Sprintf(" Noise floor %s, minimum detectable effect %s (power 0.8).", show.Optional(r.NoiseFloor, show.Percent), show.Optional(r.MDE, show.Percent))
 	text := []string{aa}
 	if r.Environment.Label != "" {
-		text = append(text, fmt.Sprintf("Measured on %s (%s, %s): percents do not carry over to other machines, nanoseconds do better.",
-			r.Environment.Label, r.Environment.Kernel, r.Environment.CPU))
+		text = append(text, fmt.Sprintf("Measured on %s (%s, %s): %s.",
+			r.Environment.Label, r.Environment.Kernel, r.Environment.CPU, carriesOver(r.Environment)))
 	}
 	text = append(text, r.Warnings...)
 	for _, t := range text {
