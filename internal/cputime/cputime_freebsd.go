@@ -23,6 +23,9 @@ const clockThread = unix.CLOCK_THREAD_CPUTIME_ID
 // Stolen is what a hypervisor took from a CPU: FreeBSD does not count it.
 func Stolen(int) (time.Duration, error) { return 0, nil }
 
+// countsWaits: FreeBSD's kernel does not tell how long a thread was ready.
+const countsWaits = false
+
 // Self is the calling thread's Sched; how long it waited is not counted.
 func Self() Sched {
 	var ts unix.Timespec

@@ -61,7 +61,7 @@ func (m *Meter) Worker(f func() error) error {
 
 // HostTime is what came since NewMeter.
 func (m *Meter) HostTime() load.HostTime {
-	h := load.HostTime{Seconds: time.Since(m.began).Seconds(), Workers: len(m.cpus), Stolen: (m.steal() - m.stolen).Seconds()}
+	h := load.HostTime{Seconds: time.Since(m.began).Seconds(), Workers: len(m.cpus), Stolen: (m.steal() - m.stolen).Seconds(), Uncounted: !countsWaits}
 	m.mu.Lock()
 	h.Waited = m.waited.Seconds()
 	m.mu.Unlock()

@@ -17,6 +17,9 @@ type HostTime struct {
 	Stolen float64 `json:"stolen_seconds"`
 	// Waited is how long the workers were ready and others had their CPUs.
 	Waited float64 `json:"waited_seconds"`
+	// Uncounted says that this kernel does not count waits: that Waited is 0
+	// says nothing.
+	Uncounted bool `json:"waits_uncounted,omitempty"`
 	// Threads are the kernel's packet threads that ran: ksoftirqd/CPU does
 	// what softirqs had to leave, napi/DEVICE-ID receives for a device.
 	Threads []ThreadTime `json:"threads,omitempty"`
@@ -57,6 +60,9 @@ func (s Sent) ShortBecause() []string {
 	}
 	if refused {
 		found = append(found, s.Host.farEnd(float64(*s.Refused)/float64(s.TxPackets))...)
+	}
+	if len(found) == 0 && s.Host.Uncounted {
+		return []string{fmt.Sprintf("%.4g frames per second is what the workers and this path carried; whether others had the workers' CPUs this kernel does not count", s.TxPPS)}
 	}
 	if len(found) == 0 {
 		return []string{fmt.Sprintf("nothing else had the workers' CPUs: %.4g frames per second is what they and this path carry", s.TxPPS)}
