@@ -2,6 +2,7 @@ package packetload
 
 import (
 	"context"
+	"net"
 	"net/netip"
 	"testing"
 	"time"
@@ -125,5 +126,35 @@ func TestRefusals(t *testing.T) {
 	}, gen.In)
 	if !hint.IsUsage(err) || hint.Of(err) == "" {
 		t.Errorf("frames larger than the MTU: %v, want a usage error with a hint", err)
+	}
+}
+
+// TestFinishWaitsForTheReader: a reader that gets no CPU looks like a wire on
+// which nothing arrives.
+func TestFinishWaitsForTheReader(t *testing.T) {
+	spec := load.Spec{Sizes: []int{64}, SrcMAC: make(net.HardwareAddr, 6), DstMAC: make(net.HardwareAddr, 6),
+		Flows: load.FlowSpace{Count: 1, Src: netip.MustParseAddr("198.18.0.1"), Dst: netip.MustParseAddr("198.19.0.1")}}
+	f, err := load.NewFramer(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Receiver{fd: -1}
+	count := func(frame []byte) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.account.Frame(frame, 0)
+	}
+	count(f.End(0, load.Stamp{Run: 1}, load.Ending{Workers: 1, Flows: 1, Total: 1}))
+	go func() {
+		time.Sleep(60 * time.Millisecond) // thrice what is quiet
+		b := make([]byte, 60)
+		f.Put(b, 0)
+		f.Stamp(b, load.Stamp{Run: 1})
+		count(b)
+		r.empty.Store(wire.Monotonic())
+	}()
+	got, err := r.Finish(t.Context(), time.Minute)
+	if err != nil || got.RxPackets != 1 || got.Lost == nil || *got.Lost != 0 {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
