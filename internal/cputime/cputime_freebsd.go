@@ -3,7 +3,6 @@ package cputime
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -62,7 +61,7 @@ func Threads(prefixes ...string) ([]KernelThread, error) {
 			return nil, fmt.Errorf("list the kernel's threads: %w", err)
 		}
 		for _, t := range parseThreads(b) {
-			if slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(t.Name, p) }) {
+			if slices.ContainsFunc(prefixes, t.named) {
 				found = append(found, t)
 			}
 		}
@@ -104,14 +103,11 @@ func Spent(prefixes ...string) (time.Duration, error) {
 		if err != nil {
 			return 0, err
 		}
-		if len(all) == 0 {
-			return 0, fmt.Errorf("the kernel has no thread %s", prefixes[0])
+		sum, asleep, err := timeOf(all, prefixes)
+		if err != nil {
+			return 0, err
 		}
-		sum, busy := time.Duration(0), false
-		for _, t := range all {
-			sum, busy = sum+t.Ran, busy || !t.Asleep
-		}
-		if !busy || tries >= settle {
+		if asleep || tries >= settle {
 			return sum, nil
 		}
 		time.Sleep(10 * time.Microsecond)

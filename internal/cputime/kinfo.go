@@ -3,6 +3,9 @@ package cputime
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -52,6 +55,25 @@ func parseThreads(b []byte) (all []KernelThread) {
 		})
 	}
 	return all
+}
+
+// named reports whether a thread's name begins so.
+func (t KernelThread) named(prefix string) bool { return strings.HasPrefix(t.Name, prefix) }
+
+// timeOf adds up what threads have run, and reports whether all of them wait.
+// Each prefix must be that of one: without one of the kinds the sum would stand
+// still for ever.
+func timeOf(all []KernelThread, prefixes []string) (ran time.Duration, asleep bool, err error) {
+	asleep = true
+	for _, p := range prefixes {
+		if !slices.ContainsFunc(all, func(t KernelThread) bool { return t.named(p) }) {
+			return 0, false, fmt.Errorf("the kernel has no thread %s", p)
+		}
+	}
+	for _, t := range all {
+		ran, asleep = ran+t.Ran, asleep && t.Asleep
+	}
+	return ran, asleep, nil
 }
 
 // pidOf finds a process by its name in what kern.proc.proc answers.

@@ -48,3 +48,17 @@ func TestPidOf(t *testing.T) {
 		t.Errorf("a process that is not there is %d", pid)
 	}
 }
+
+// TestTimeOf: every kind of thread that is asked for must be there.
+func TestTimeOf(t *testing.T) {
+	all := []KernelThread{{Name: "epair_task_0", Ran: 3, Asleep: true}, {Name: "epair_task_1", Ran: 4}, {Name: "swi1: netisr 0", Ran: 5, Asleep: true}}
+	if ran, asleep, err := timeOf(all, []string{"epair_task", "swi1: netisr"}); ran != 12 || asleep || err != nil {
+		t.Errorf("%v, %v, %v", ran, asleep, err)
+	}
+	if ran, asleep, err := timeOf(all[2:], []string{"swi1: netisr"}); ran != 5 || !asleep || err != nil {
+		t.Errorf("%v, %v, %v", ran, asleep, err)
+	}
+	if ran, _, err := timeOf(all[2:], []string{"epair_task", "swi1: netisr"}); err == nil {
+		t.Errorf("without the thread that moves frames: %v", ran)
+	}
+}
