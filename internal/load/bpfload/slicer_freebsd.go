@@ -115,18 +115,17 @@ func (s *slicer) lanes(lanes []load.Lane) (all []*lane, err error) {
 // turns goes through the plan, on a thread of its own.
 func (s *slicer) turns(ctx context.Context, all []*lane, p load.SlicePlan, out *load.Sliced) error {
 	return sender.Turns(ctx, p, len(all), out, func(at, guard int, since func() uint64) (load.Slice, error) {
-		one, err := s.slice(all[at], guard, p.Slice)
-		one.At = uint32(since() / 1000)
-		return one, err
+		return s.slice(all[at], guard, p.Slice, since)
 	})
 }
 
 // slice sends a lane's guard and then, in bursts that its queues hold, for so
 // long as the slice is to take.
-func (s *slicer) slice(l *lane, guard int, least time.Duration) (one load.Slice, err error) {
+func (s *slicer) slice(l *lane, guard int, least time.Duration, since func() uint64) (one load.Slice, err error) {
 	if _, err := l.send(guard); err != nil {
 		return one, err
 	}
+	one.At = uint32(since() / 1000)
 	before, err := s.spent()
 	if err != nil {
 		return one, err
