@@ -236,6 +236,7 @@ func TestRefusesWithReason(t *testing.T) {
 		says string
 	}{
 		{"a sysctl that is not there", setting.Setting{Mechanism: setting.Sysctl, Name: "net.ipv4.no_such", Value: "1"}, unavailable, "no such sysctl"},
+		{"a sysctl that is not there, of no namespace", setting.Setting{Mechanism: setting.Sysctl, Name: "vm.no_such", Value: "1"}, unavailable, "no such sysctl"},
 		{"a sysctl outside", setting.Setting{Mechanism: setting.Sysctl, Name: "net/../../../etc/passwd", Value: "1"}, wrong, "not valid"},
 		{"a sysctl with NUL", setting.Setting{Mechanism: setting.Sysctl, Name: "net.ipv4\x00", Value: "1"}, wrong, "not valid"},
 		{"a value that is none", setting.Setting{Mechanism: setting.Sysctl, Name: "net.ipv4.ip_forward", Value: "many"}, wrong, "invalid argument"},

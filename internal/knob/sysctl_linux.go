@@ -37,8 +37,8 @@ func (t *Target) sysctl(s setting.Setting) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !strings.HasPrefix(path, "/proc/sys/net/") {
-		return t.global(s) // no namespace of networks has one of its own
+	if !strings.HasPrefix(path, sysctlRoot+"/net/") {
+		return t.global(s, path) // no namespace of networks has one of its own
 	}
 	var w written
 	err = t.In(func() (err error) { w, err = writeSysctl(path, s.Value); return err })
@@ -50,14 +50,14 @@ func (t *Target) sysctl(s setting.Setting) (string, error) {
 	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission):
 		return "", fmt.Errorf("set sysctl %s=%s: %w", s.Name, s.Value, err)
 	}
-	if _, statErr := os.Stat(path); statErr != nil {
-		return "", unavailable(s, "this kernel has no such sysctl (module not loaded?)")
-	}
-	return t.global(s)
+	return t.global(s, path)
 }
 
 // global sets what all namespaces share, journalled.
-func (t *Target) global(s setting.Setting) (string, error) {
+func (t *Target) global(s setting.Setting, path string) (string, error) {
+	if _, err := os.Stat(path); err != nil {
+		return "", unavailable(s, "this kernel has no such sysctl (module not loaded?)")
+	}
 	if t.Host == nil {
 		return "", unavailable(s, "it is global to the kernel (scope: host), and settings of the host are not allowed in this run")
 	}
