@@ -78,6 +78,7 @@ func NewVM(t testing.TB) *VM {
 		t.Skip("set " + VMKernel + " to an unpacked kernel package to boot virtual machines")
 	}
 	Namespaces(t)
+	Outside(t)
 	id := os.Getpid() % 100_000
 	v := &VM{Generator: fmt.Sprintf("lrv%d-g", id), Receiver: fmt.Sprintf("lrv%d-r", id), Dir: t.TempDir(), Port: freePort(t)}
 	for _, ns := range []string{v.Generator, v.Receiver} {
