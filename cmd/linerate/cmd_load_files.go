@@ -13,6 +13,7 @@ import (
 	"linerate/internal/calc"
 	"linerate/internal/hint"
 	"linerate/internal/load/fileload"
+	"linerate/internal/load/loop"
 	"linerate/internal/load/request"
 )
 
@@ -116,9 +117,9 @@ func runFilesPoint(cmd *cobra.Command, dir string, pool fileload.Pool, load file
 	live := newLoadLive(cmd.ErrOrStderr(), "tx/s")
 	defer live.End()
 	load.Every, load.Watch = live.every(every), live.show
-	_, system := cpuOfSelf()
+	_, system := loop.CPU()
 	a, m, err := set.Account(cmd.Context(), load)
-	_, after := cpuOfSelf()
+	_, after := loop.CPU()
 	if a == nil {
 		return p, err
 	}

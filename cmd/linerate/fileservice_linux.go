@@ -6,6 +6,7 @@ import (
 
 	"linerate/internal/lab"
 	"linerate/internal/load/fileload"
+	"linerate/internal/load/loop"
 	"linerate/internal/load/request"
 	"linerate/internal/server"
 	"linerate/internal/setting"
@@ -71,7 +72,7 @@ func (a *fileArm) Ask(ctx context.Context, warmup, d time.Duration, seed uint64)
 // CPU is the kernel's time for this process, which does the arm's transactions
 // alone while it is asked.
 func (a *fileArm) CPU() time.Duration {
-	_, system := cpuOfSelf()
+	_, system := loop.CPU()
 	return system
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/load/fileload"
-	"linerate/internal/load/loop"
 	"linerate/internal/load/request"
 	"linerate/internal/show"
 )
@@ -50,8 +49,6 @@ type filesPoint struct {
 	request.Result
 	Operations []fileload.Operation `json:"operations"`
 }
-
-func cpuOfSelf() (user, system time.Duration) { return loop.CPU() }
 
 func (f loadFilesFlags) offer(dir string, p fileload.Pool, l fileload.Load) filesOffer {
 	o := filesOffer{
