@@ -13,7 +13,8 @@ import (
 )
 
 // TestTurns: lanes come in the plan's order, the first slice of each turn of
-// the first round after the longer guard, and a context ends the run.
+// the first round after the longer guard, and a context ends the run, or its time,
+// once there are slices enough.
 func TestTurns(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var did []string
@@ -30,6 +31,13 @@ func TestTurns(t *testing.T) {
 	want := "before 0 0:9 0:3 before 1 1:9 1:3 before 1 1:3 1:3 before 0 0:3 0:3"
 	if got := strings.Join(did, " "); err != nil || got != want {
 		t.Errorf("%v, %s, want %s", err, got, want)
+	}
+	limited := load.SlicePlan{Order: make([]uint8, 9), Least: 5}
+	var some load.Sliced
+	if err := Turns(context.Background(), limited, 1, &some, func(_, _ int, since func() uint64) (load.Slice, error) {
+		return load.Slice{At: uint32(since())}, nil
+	}); err != nil || len(some.Slices) != 5 || some.Slices[4].At < some.Slices[0].At {
+		t.Errorf("a plan whose time is over: %+v, %v", some, err)
 	}
 	if len(out.Slices) != 8 || out.Slices[2].Lane != 1 || out.Seconds <= 0 {
 		t.Errorf("%+v", out)
