@@ -1,0 +1,29 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"linerate/internal/show"
+	"linerate/internal/study"
+)
+
+// TestStatesAndSpreadAreTold on a terminal and on the page.
+func TestStatesAndSpreadAreTold(t *testing.T) {
+	s, r := results(t)
+	r.States = []study.States{{Part: "new", Variant: "rules", Made: 123_456, PerSecond: 234_567, Counted: map[string]float64{"conntrack.early_drop": 0.4}}}
+	r.Spread = []study.Spread{{Part: "new", Flows: 54_321, Queues: 16, Even: 15.9, Elephant: 1.88}}
+	var text strings.Builder
+	if err := Terminal(&text, r, show.Style{Width: 100}); err != nil {
+		t.Fatal(err)
+	}
+	page, err := HTML(s, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"123,456", "234,567", "conntrack.early_drop", "54,321", "16 queues", "15.9", "1.88"} {
+		if !strings.Contains(text.String(), want) || !strings.Contains(string(page), want) {
+			t.Errorf("a report lacks %q", want)
+		}
+	}
+}
