@@ -25,6 +25,7 @@ func benches() []*cobra.Command {
 		newBenchLogsCmd(),
 		newBenchHTTPCmd(),
 		newBenchFilesCmd(),
+		newBenchSMTPCmd(),
 		newBenchLinkCmd(),
 		newBenchMemoryCmd(),
 		newBenchStatsCmd(),
