@@ -229,6 +229,7 @@ func (r *Results) warn(s Spec) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d trials are invalid; they are in the record, with reasons, and in no verdict", all-valid, all))
 	}
 	r.warnOutOfReach(s)
+	r.warnHeadroom(s)
 	r.warnCarryOver()
 	r.warnDrops()
 	for _, mode := range slices.Sorted(maps.Keys(r.Environment.Unavailable)) {

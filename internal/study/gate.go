@@ -228,7 +228,7 @@ func overloadGates(p Part, g Gates, o Observation) []string {
 	offered := float64(o.Sent.TxPackets) / o.Sent.Seconds
 	forwarded := float64(o.Received.RxPackets) / o.Received.Seconds
 	if forwarded > 0 && offered/forwarded < g.Headroom {
-		bad = append(bad, fmt.Sprintf("headroom: %.2f times the forwarding rate was offered (limit %g): the rate may be the generator's", offered/forwarded, g.Headroom))
+		bad = append(bad, fmt.Sprintf(headroomGate+"%.2f times the forwarding rate was offered (limit %g): the rate may be the generator's", offered/forwarded, g.Headroom))
 	}
 	return bad
 }
