@@ -3,10 +3,15 @@ package knob
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netlink/nl"
+	"golang.org/x/sys/unix"
 
 	"linerate/internal/cputime"
 	"linerate/internal/setting"
@@ -46,4 +51,36 @@ func TestBusyPoll(t *testing.T) {
 	if err != nil && (!errors.As(err, &gone) || len(ids) > 0 && !strings.Contains(err.Error(), "cannot busy-poll")) {
 		t.Error(err)
 	}
+	if err == nil {
+		inside(t, target, func() error { return polls("gen0", len(ids)) })
+	}
+}
+
+// polls wants the kernel to say that a device's NAPI instances have threads that
+// poll without rest.
+func polls(device string, n int) error {
+	family, err := netlink.GenlFamilyGet(netdevFamily)
+	if err != nil {
+		return err
+	}
+	link, err := netlink.LinkByName(device)
+	if err != nil {
+		return err
+	}
+	req := nl.NewNetlinkRequest(int(family.ID), unix.NLM_F_DUMP)
+	req.AddData(&nl.Genlmsg{Command: cmdNAPIGet, Version: netdevVersion})
+	req.AddData(nl.NewRtAttr(attrNAPIIfindex, nl.Uint32Attr(uint32(link.Attrs().Index))))
+	msgs, err := req.Execute(unix.NETLINK_GENERIC, 0)
+	for _, m := range msgs {
+		attrs, _ := nl.ParseRouteAttr(m[nl.SizeofGenlmsg:])
+		if slices.ContainsFunc(attrs, func(a syscall.NetlinkRouteAttr) bool {
+			return a.Attr.Type == attrNAPIThreaded && nl.NativeEndian().Uint32(a.Value) == 2
+		}) {
+			n--
+		}
+	}
+	if err == nil && n != 0 {
+		err = fmt.Errorf("%d NAPI instances do not poll without rest: %v", n, msgs)
+	}
+	return err
 }
