@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -233,10 +234,18 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(dir.Path, studydir.ReportFile))
-	if !f.allowHost && slices.ContainsFunc(dir.Spec.Variants, func(v study.Variant) bool { return len(v.HostScope()) > 0 }) {
+	if !f.allowHost && leaveHelps(dir.Spec, results.Environment.OS) {
 		fmt.Fprintln(cmd.ErrOrStderr(), "hint: --allow-host-settings lets variants change what is global to the kernel; it is journalled and restored")
 	}
 	return failOnResults(f.failOn, results)
+}
+
+// leaveHelps reports whether a variant of this system's waits for leave to change
+// the host.
+func leaveHelps(s study.Spec, system string) bool {
+	return slices.ContainsFunc(s.Variants, func(v study.Variant) bool {
+		return len(v.HostScope()) > 0 && (v.OS == "" || strings.EqualFold(v.OS, system))
+	})
 }
 
 // writeOutcome derives a directory's results and report.
