@@ -39,6 +39,9 @@ func startFiles(ctx context.Context, at testbed.Site, settings []setting.Setting
 	a := &fileArm{load: fileload.Load{Rate: f.Rate, Arrivals: request.Process(f.Arrivals), Timeout: time.Duration(f.Timeout * 1e9)}}
 	a.box, err = boxWithDisk(at, settings, func(b *server.Box) error { return a.prepare(ctx, b, pool) })
 	if err != nil {
+		if a.set != nil {
+			a.set.Release() // what it holds open keeps the disk
+		}
 		return nil, err
 	}
 	return a, nil

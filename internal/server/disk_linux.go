@@ -68,7 +68,7 @@ func (b *Box) mountNew(d fsconf.Disk, flags uintptr, data string) error {
 func (b *Box) mount(what string, d fsconf.Disk, flags uintptr, data string) error {
 	err := b.Do(func() error {
 		err := unix.Mount(what, Root+"/"+DiskDir, d.Type, flags|unix.MS_NOSUID|unix.MS_NODEV, data)
-		b.disk = err == nil
+		b.disk = b.disk || err == nil // a remount that fails unmounts nothing
 		return err
 	})
 	switch {
