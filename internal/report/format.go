@@ -20,7 +20,7 @@ func value(m study.Metric, v float64) string {
 		return show.Grouped(v, 0) + " ns"
 	case "frames":
 		return show.Grouped(v, 0) + " frames"
-	case "req/s":
+	case "req/s", "messages/s", "transactions/s":
 		return show.SI(v, m.Unit)
 	case "b/s":
 		return show.Bits(v)
@@ -118,11 +118,11 @@ func parts(r study.Results) []string {
 func primary(r study.Results) (metric study.Metric, part string) {
 	for _, v := range r.Verdicts {
 		if v.Primary {
-			m, _ := study.MetricNamed(v.Metric)
+			m, _ := r.Metric(v.Metric)
 			return m, v.Part
 		}
 	}
-	m, _ := study.MetricNamed(r.AA.Metric)
+	m, _ := r.Metric(r.AA.Metric)
 	for _, p := range parts(r) {
 		if len(values(r, p, r.Control, m.Name)) > 0 {
 			return m, p

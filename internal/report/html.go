@@ -211,7 +211,7 @@ func (p *htmlPage) inside(r study.Results, part string) {
 // effectCharts draws a metric's effects: the primary's large, and in
 // nanoseconds too; the others' after it.
 func (p *htmlPage) effectCharts(r study.Results, g study.Goal) {
-	m, _ := study.MetricNamed(g.Metric)
+	m, _ := r.Metric(g.Metric)
 	better := "right is better"
 	if m.LowerIsBetter {
 		better = "left is better"
@@ -308,7 +308,7 @@ func timelineMetric(part study.Part) (study.Metric, bool) {
 }
 
 func verdictTable(r study.Results, g study.Goal) htmlTable {
-	m, _ := study.MetricNamed(g.Metric)
+	m, _ := r.Metric(g.Metric)
 	t := htmlTable{
 		Title:  m.Label + " · part " + g.Part,
 		Header: []string{"variant", "mean", "effect", "95 % interval", nsHeader(m), "n", "p (Holm)", "p Welch", "p Mann–Whitney", "verdict"},

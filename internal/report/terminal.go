@@ -117,7 +117,7 @@ func (p *page) otherParts(r study.Results, primaryPart string) {
 		for _, m := range study.Metrics {
 			// Of requests there are many: those that were asked about.
 			if len(values(r, part, r.Control, m.Name)) > 0 && (m.Mode != testbed.Serve || judged(r, part, m.Name)) {
-				metrics = append(metrics, m)
+				metrics = append(metrics, m.In(r.Kind()))
 			}
 		}
 		if len(metrics) == 0 {

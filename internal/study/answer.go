@@ -18,6 +18,7 @@ import (
 // then what was not shown.
 func answer(s Spec, r Results) string {
 	m, _ := MetricNamed(s.Primary().Metric)
+	m = m.In(s.kind())
 	groups := map[stats.Verdict][]Verdict{}
 	for _, v := range r.Verdicts {
 		if v.Primary {

@@ -1,0 +1,27 @@
+package report
+
+import (
+	"testing"
+
+	"linerate/internal/study"
+)
+
+func TestMailIsCountedInMessages(t *testing.T) {
+	r := study.Results{
+		AA:     study.AAResult{Metric: study.SettledRate},
+		Trials: []study.Trial{{Part: "a", Metrics: map[string]float64{study.SettledRate: 336, study.QueuePeak: 3}}},
+	}
+	for name, verdicts := range map[string][]study.Verdict{
+		"no verdict": nil, "a verdict": {{Primary: true, Metric: study.SettledRate, Part: "a"}},
+	} {
+		r.Verdicts = verdicts
+		m, _ := primary(r)
+		if got := value(m, 336); got != "336 messages/s" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	r.Trials[0].Metrics = map[string]float64{study.SettledRate: 336}
+	if m, _ := primary(r); value(m, 336) != "336 transactions/s" {
+		t.Errorf("files are counted in %q", m.Unit)
+	}
+}
