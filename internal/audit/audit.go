@@ -31,8 +31,9 @@ type auditor struct {
 	env   tunable.Env // of the catalogue's expressions
 	names *names      // of the rules'
 	// lines are the host's own lines, by mechanism and reading order.
-	lines []fact.Line
-	errs  []error
+	lines     []fact.Line
+	strangers int // how often an unknown name was held against all known ones
+	errs      []error
 }
 
 // Run audits a host. The error is a mistake in a rule or a record; the

@@ -1,6 +1,7 @@
 package audit_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -115,5 +116,26 @@ func TestAgainstTheSource(t *testing.T) {
 		case !strings.Contains(about[i].Message+about[i].Why+about[i].Fix, c.says):
 			t.Errorf("%s: %v: want %q in %+v", c.note, c.files, c.says, about[i])
 		}
+	}
+}
+
+// TestAFloodOfUnknownNames: a file of thousands of strange names is not held
+// against all known ones to its end; each is still reported.
+func TestAFloodOfUnknownNames(t *testing.T) {
+	const first, last = "net.inet.tcp.sendspase", "net.inet.tcp.recvspase"
+	var lines strings.Builder
+	lines.WriteString(first + "=65536\n")
+	for i := range 2100 {
+		fmt.Fprintf(&lines, "net.inet.%dqz%dx=1\n", i, i)
+	}
+	lines.WriteString(last + "=65536\n")
+	r := run(t, tree(t, "14.0", map[string]string{"/etc/sysctl.conf": lines.String()}), "router")
+	for name, near := range map[string]bool{first: true, last: false} {
+		if f := find(r, "LR-UNKNOWN", name); near != (len(f) == 1 && strings.Contains(f[0].Message, "did you mean")) {
+			t.Errorf("%s: %+v, want a near name: %v", name, f, near)
+		}
+	}
+	if n := len(r.Coverage.Unjudged); n < 2100 {
+		t.Errorf("%d names are said to be unjudged", n)
 	}
 }

@@ -88,17 +88,21 @@ func ask(os, name string) string {
 // typo is the catalogued name that somebody may have meant, "" when none is
 // near enough to say so. With here it must be one that this release has.
 func (a *auditor) typo(j judged, here bool) string {
+	if a.strangers++; a.strangers > maxStrangers {
+		return ""
+	}
 	slips := 2
 	if len(j.Name) < 12 || j.Mechanism == fact.RCConf || !strings.Contains(j.Name, ".") {
 		slips = 1 // short names of other things are near by chance
 	}
 	best := ""
 	leaf := j.Name[strings.LastIndexByte(j.Name, '.')+1:]
+	forms := tunable.Folded(j.Name) // once: there may be many unknown names
 	for _, r := range a.c.Records {
 		if r.OS != a.f.OS || !a.fits(r, j.Mechanism) {
 			continue
 		}
-		if d := nameDistance(j.Name, r.Name, slips); d <= slips && (!here || r.Exists(a.f.Release)) {
+		if d := nameDistance(forms, r.Name, slips); d <= slips && (!here || r.Exists(a.f.Release)) {
 			slips, best = d-1, r.Name
 			if slips < 1 {
 				break
@@ -113,14 +117,22 @@ func (a *auditor) typo(j judged, here bool) string {
 	return best
 }
 
-// nameDistance is hint.Distance with lengths compared first, and units of
-// devices replaced. Siblings — min and max, rx and tx, IPv4 and IPv6, the same
+// maxStrangers is how often an unknown name is held against all known ones,
+// twice each: a file of more is no tuning with slips in it, and each takes its
+// time.
+const maxStrangers = 4000
+
+// nameDistance is the least hint.Distance of a name's forms, units of devices
+// replaced, from a known name, with lengths compared first. Siblings — min and max, rx and tx, IPv4 and IPv6, the same
 // setting of two drivers — are near without being slips.
-func nameDistance(name, known string, limit int) int {
+func nameDistance(forms []string, known string, limit int) int {
 	least := limit + 1
-	for _, n := range tunable.Folded(name) {
-		if diff := len(n) - len(known); diff <= limit && -diff <= limit && !siblings(n, known) {
-			least = min(least, hint.Distance(n, known))
+	for _, n := range forms {
+		if diff := len(n) - len(known); diff > limit || -diff > limit {
+			continue
+		}
+		if d := hint.Distance(n, known); d < least && !siblings(n, known) {
+			least = d
 		}
 	}
 	return least
