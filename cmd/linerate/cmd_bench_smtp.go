@@ -165,6 +165,7 @@ func (b *smtpBench) send(ctx context.Context, r *smtpRow) (took, cpu time.Durati
 	argv := r.argv(b.sink.at)
 	c := exec.CommandContext(limited, argv[0], argv[1:]...)
 	c.Env = append(os.Environ(), "LC_ALL=C")
+	c.Dir = b.sink.dir // postal leaves a postal.log where it is
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
 	c.WaitDelay = 2 * time.Second
 	endsWithUs(c)
