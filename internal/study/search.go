@@ -396,6 +396,9 @@ func generatorBound(points []SearchPoint, load, allowed float64) bool {
 // take.
 const searchesExpected = 30
 
+// aroundTrial are the seconds that a search's trial takes beside its own.
+const aroundTrial = 0.05
+
 // burstsExpected is the same of one search for the longest burst.
 const burstsExpected = 16
 
@@ -405,12 +408,14 @@ func (p Part) Expected() float64 {
 	if p.Search == nil {
 		return p.Warmup + p.Seconds
 	}
-	trials, each := float64(searchesExpected), p.Seconds+0.1
+	trials, each := float64(searchesExpected), p.Seconds+aroundTrial
 	switch p.Search.Method {
+	case MLRSearch:
+		trials = 20 + 6*float64(p.Search.TrialsPerLoad)
 	case BackToBack:
 		trials, each = trials/2+burstsExpected*float64(p.Search.Repeats), max(each/2, 0.12)
 	case LossCurve:
 		trials = 100 / p.Search.StepPercent
 	}
-	return min(p.Search.LimitSeconds, trials*each)
+	return each * min(p.Search.LimitSeconds/p.Seconds, trials) // the limit is of the trials' own seconds
 }
