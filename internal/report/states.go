@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"linerate/internal/show"
@@ -25,10 +26,13 @@ func statesTable(r study.Results) (htmlTable, bool) {
 	return t, len(t.Rows) > 0
 }
 
-// statesRows is statesTable for a terminal.
+// statesRows is statesTable for a terminal, where states were a matter: many
+// enough to be weighed, or no more to be had.
 func (p *page) statesRows(r study.Results) {
 	t, ok := statesTable(r)
-	if !ok {
+	if !ok || !slices.ContainsFunc(r.States, func(st study.States) bool {
+		return st.ObjectBytes.Known() || st.SlabBytes.Known() || len(st.Why()) > 0
+	}) {
 		return
 	}
 	p.Line("  " + p.Dim("what connection tracking did while the traffic ran, means; bytes of a state in its cache, and of all the kernel's objects"))

@@ -26,4 +26,10 @@ func TestStatesAndSpreadAreTold(t *testing.T) {
 			t.Errorf("a report lacks %q", want)
 		}
 	}
+	// A thousand states of a warm-up are no matter.
+	r.States = []study.States{{Part: "new", Variant: "rules", Made: 1000, PerSecond: 409}}
+	text.Reset()
+	if err := Terminal(&text, r, show.Style{Width: 100}); err != nil || strings.Contains(text.String(), "connection tracking did") {
+		t.Errorf("%v, or a table of next to nothing:\n%s", err, text.String())
+	}
 }
