@@ -69,7 +69,7 @@ func outside(t *testing.T) {
 func TestADiskIsTheBoxesOwn(t *testing.T) {
 	need(t)
 	before := images(t)
-	for _, d := range []fsconf.Disk{disk("ext4", "noatime,data=journal"), {Type: "ext4", Features: "^has_journal", Size: fsconf.DefaultSize}, disk("ext2", "sync"), disk("xfs", ""), disk("tmpfs", "")} {
+	for _, d := range []fsconf.Disk{disk("ext4", "noatime,data=journal"), {Type: "ext4", Features: "^has_journal", Size: fsconf.DefaultSize}, disk("ext2", "sync"), disk("ext4", "dirsync"), disk("xfs", ""), disk("tmpfs", "")} {
 		t.Run(d.String(), func(t *testing.T) {
 			box := newBox(t)
 			if err := box.MakeDisk(d, nil); err != nil {
