@@ -180,12 +180,7 @@ func compareFiles(rows []*filesRow) {
 		if base == nil || r.Case != base.Case {
 			base = r
 		}
-		var took, cost []float64
-		for i := range r.Seconds {
-			took = append(took, r.Seconds[i]/base.Seconds[i])
-			cost = append(cost, r.CPU[i]/base.CPU[i])
-		}
-		r.Ratio, r.Cost = medianOf(took), medianOf(cost)
+		r.Ratio, r.Cost = medianRatio(r.Seconds, base.Seconds), medianRatio(r.CPU, base.CPU)
 	}
 }
 

@@ -202,13 +202,18 @@ func compareHTTP(rows []*httpRow) {
 		if base == nil || r.Case != base.Case {
 			base = r
 		}
-		var rate, cost []float64
-		for i := range r.Rate {
-			rate = append(rate, r.Rate[i]/base.Rate[i])
-			cost = append(cost, r.CPU[i]/base.CPU[i])
-		}
-		r.Ratio, r.Cost = medianOf(rate), medianOf(cost)
+		r.Ratio, r.Cost = medianRatio(r.Rate, base.Rate), medianRatio(r.CPU, base.CPU)
 	}
+}
+
+// medianRatio is the median over rounds of a measurement's ratio to the same
+// round's base.
+func medianRatio(x, base []float64) float64 {
+	ratios := make([]float64, len(x))
+	for i := range x {
+		ratios[i] = x[i] / base[i]
+	}
+	return medianOf(ratios)
 }
 
 func (b *httpBench) print(w io.Writer, rows []*httpRow) error {

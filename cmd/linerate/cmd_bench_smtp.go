@@ -186,12 +186,7 @@ func compareSMTP(rows []*smtpRow) {
 		if base == nil || r.Case != base.Case {
 			base = r
 		}
-		var rate, cost []float64
-		for i := range r.Rate {
-			rate = append(rate, r.Rate[i]/base.Rate[i])
-			cost = append(cost, r.CPU[i]/base.CPU[i])
-		}
-		r.Ratio, r.Cost = medianOf(rate), medianOf(cost)
+		r.Ratio, r.Cost = medianRatio(r.Rate, base.Rate), medianRatio(r.CPU, base.CPU)
 	}
 }
 
