@@ -115,7 +115,7 @@ func auditMany(cmd *cobra.Command, o *auditOptions, in audit.Input, hosts []stri
 		}
 		doc.Hosts = append(doc.Hosts, hostDocument{Source: r.source, Report: r.got})
 		errs, warnings := r.got.Count(audit.Error), r.got.Count(audit.Warning)
-		table.Add(r.source, show.Clean(strings.TrimSpace(r.got.OS+" "+r.got.Release)), r.got.Role, show.Count(errs), show.Count(warnings-errs), show.Count(len(r.got.Findings)-warnings), "")
+		table.Add(r.source, show.Clean(strings.TrimSpace(r.got.OS+" "+r.got.Release)), r.got.Role, show.Count(errs), show.Count(warnings-errs), show.Count(r.got.Count(audit.Info)-warnings), "")
 		if floor != "" && r.got.Count(floor) > 0 {
 			worst = exitFindings
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"linerate/internal/fact"
+	"linerate/internal/show"
 	"linerate/internal/tunable"
 )
 
@@ -51,6 +52,9 @@ func Run(in Input) (*Report, error) {
 		all = append(all, check()...)
 	}
 	findings := resolve(all)
+	for i := range findings {
+		findings[i] = bounded(findings[i])
+	}
 	order(findings)
 	r := &Report{
 		Version: Version, OS: a.f.OS, Release: a.f.Release.String(), Host: a.f.Hostname,
@@ -60,6 +64,7 @@ func Run(in Input) (*Report, error) {
 		r.RoleReasons = []string{}
 	}
 	r.Findings, r.Suppressed, r.Stale = suppress(findings, in.Suppressions, in.Today)
+	r.Findings, r.Unlisted = bound(r.Findings)
 	if len(a.errs) > 0 {
 		return r, fmt.Errorf("audit: %w", a.errs[0])
 	}
@@ -190,11 +195,18 @@ func (a *auditor) quiet(findings []Finding) int {
 
 // unread lists sources that exist and could not be read whole.
 func (a *auditor) unread() []Unread {
-	list := []Unread{}
+	list, more := []Unread{}, 0
 	for _, s := range a.f.Sources {
 		if s.Status == fact.StatusUnreadable || s.Status == fact.StatusPartial {
-			list = append(list, Unread{s.Name, s.Reason})
+			if len(list) == maxUnread {
+				more++
+				continue
+			}
+			list = append(list, Unread{brevity(s.Name), brevity(s.Reason)})
 		}
+	}
+	if more > 0 {
+		list = append(list, Unread{show.Plural(more, "other source"), "not listed"})
 	}
 	return list
 }

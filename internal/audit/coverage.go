@@ -78,6 +78,9 @@ func (a *auditor) decided(s fact.Setting, rec *tunable.Record) bool {
 	return ok && (rung == 0 || rung == rungs)
 }
 
+// wellAsItIs is said of a host that is well as far as all of it is known.
+const wellAsItIs = "nothing to say; leave it as it is"
+
 // verdict is what no findings mean: that a host is well is only said where
 // all that its files set could be judged.
 func (v Coverage) verdict() string {
@@ -93,7 +96,7 @@ func (v Coverage) verdict() string {
 	case len(v.Unjudged) > 0:
 		return "nothing to say of what could be judged"
 	}
-	return "nothing to say; leave it as it is"
+	return wellAsItIs
 }
 
 // blind reports that nothing of what the host's files set is known, or where

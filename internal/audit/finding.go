@@ -134,6 +134,9 @@ type Report struct {
 	// Coverage is how much of the host's settings the audit could judge.
 	Coverage Coverage  `json:"coverage"`
 	Findings []Finding `json:"findings"`
+	// Unlisted counts findings beyond the report's bounds, by severity: of a
+	// host with thousands the worst are listed.
+	Unlisted map[Severity]int `json:"unlisted,omitempty"`
 	// Suppressed are findings that the suppressions hide.
 	Suppressed []Suppressed `json:"suppressed"`
 	// Stale are suppressions that expired or that hid nothing.
@@ -148,12 +151,17 @@ type Unread struct {
 	Reason string `json:"reason"`
 }
 
-// Count is how many findings are at least as bad as floor.
+// Count is how many findings, listed or not, are at least as bad as floor.
 func (r *Report) Count(floor Severity) int {
 	n := 0
 	for _, f := range r.Findings {
 		if f.Severity.AtLeast(floor) {
 			n++
+		}
+	}
+	for s, more := range r.Unlisted {
+		if s.AtLeast(floor) {
+			n += more
 		}
 	}
 	return n

@@ -165,6 +165,12 @@ func (a *auditor) linuxFiles() []candidate {
 			f.Why = "udev applies the first .link file, by name, that matches a device, and an earlier one matches every device."
 			f.Fix = "Give the file a name that sorts before, such as 10-" + strings.TrimLeft(base(l.File), "0123456789-") + "."
 			f.Sources = []string{"systemd.link(5)"}
+		case linux.NotDebian:
+			f.Action = Move
+			f.Message = l.File + " is not read"
+			f.Why = "Drop-ins in /etc/default/grub.d are Debian's and Ubuntu's; grub-mkconfig of other distributions reads /etc/default/grub alone."
+			f.Fix = "Move the words to /etc/default/grub and make the menu anew: grub2-mkconfig(8), or grubby(8) where the menu is of entries."
+			f.Sources = []string{"util/grub-mkconfig.in"}
 		case linux.Replaced:
 			if a.bootWord(l.Name) {
 				continue

@@ -3,8 +3,10 @@ package audit
 import (
 	"fmt"
 	"io"
-	"linerate/internal/show"
+	"slices"
 	"strings"
+
+	"linerate/internal/show"
 )
 
 // Style says how Write shows a report.
@@ -106,10 +108,25 @@ func (p *page) tail(r *Report, hidden int) {
 	p.paragraph("", "  ", r.Coverage.sentences())
 }
 
+// verdict is what no findings mean; a file that could not be read may hold
+// what there would be to say.
+func (r *Report) verdict() string {
+	v := r.Coverage.verdict()
+	if slices.ContainsFunc(r.Unread, func(u Unread) bool {
+		return strings.HasPrefix(u.Source, "/etc/") || strings.HasPrefix(u.Source, "/boot/")
+	}) {
+		return strings.Replace(v, wellAsItIs, "nothing to say of what could be read", 1)
+	}
+	return v
+}
+
 // counts says how many findings there are, and what none of them means.
 func (r *Report) counts(hidden int) string {
 	errors, warnings := r.Count(Error), r.Count(Warning)-r.Count(Error)
-	s := fmt.Sprintf("%s, %s, %s info", show.Plural(errors, "error"), show.Plural(warnings, "warning"), show.Count(len(r.Findings)-errors-warnings))
+	s := fmt.Sprintf("%s, %s, %s info", show.Plural(errors, "error"), show.Plural(warnings, "warning"), show.Count(r.Count(Info)-errors-warnings))
+	if more := r.Count(Info) - len(r.Findings); more > 0 {
+		s += fmt.Sprintf(" (%s more of the same kinds not listed)", show.Count(more))
+	}
 	if hidden > 0 {
 		s += fmt.Sprintf(" (%s not shown)", show.Count(hidden))
 	}
@@ -117,7 +134,7 @@ func (r *Report) counts(hidden int) string {
 		s += fmt.Sprintf(", %s suppressed", show.Count(len(r.Suppressed)))
 	}
 	if len(r.Findings) == 0 || r.Coverage.blind() {
-		s += ": " + r.Coverage.verdict()
+		s += ": " + r.verdict()
 	}
 	return s
 }

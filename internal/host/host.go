@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 
 	"linerate/internal/fact"
 )
@@ -43,7 +44,8 @@ type Reader interface {
 	// ReadFile returns a regular file's bytes by its path on the machine.
 	// Beyond MaxFile it returns the first MaxFile bytes and ErrTooLarge.
 	ReadFile(ctx context.Context, path string) ([]byte, error)
-	// ReadDir returns the names in a directory, sorted.
+	// ReadDir returns the names in a directory, sorted; beyond MaxNames as
+	// many, and ErrTooLarge.
 	ReadDir(ctx context.Context, path string) ([]string, error)
 	// Output returns what a query prints on stdout. Its words are never seen
 	// by a shell. A non-zero exit is an error beside what was printed.
@@ -51,6 +53,16 @@ type Reader interface {
 	// LeftOut lists what a capture left out on purpose.
 	LeftOut() []fact.LeftOut
 	io.Closer
+}
+
+// BoundNames sorts the names of a directory and keeps MaxNames of them;
+// ErrTooLarge if there were more.
+func BoundNames(names []string) ([]string, error) {
+	slices.Sort(names)
+	if len(names) > MaxNames {
+		return names[:MaxNames], fmt.Errorf("%w of %d names", ErrTooLarge, MaxNames)
+	}
+	return names, nil
 }
 
 // ReadBounded reads at most limit bytes of r; ErrTooLarge if there were more.

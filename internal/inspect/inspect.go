@@ -4,6 +4,7 @@
 package inspect
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -78,13 +79,25 @@ type inspection struct {
 	r    host.Reader
 	f    *fact.Facts
 	opts Options
+	// missed are sources that are recorded as not read.
+	missed map[fact.Source]bool
 }
 
 // record notes a source's outcome. A missing file that is optional on every
 // system says nothing and is not recorded by its caller.
 func (in *inspection) record(name string, err error) {
 	status, reason := host.Status(err)
-	in.f.Sources = append(in.f.Sources, fact.Source{Name: name, Status: status, Reason: reason})
+	s := fact.Source{Name: name, Status: status, Reason: reason}
+	if status != fact.StatusRead {
+		if in.missed[s] {
+			return // several parsers ask for some files and directories
+		}
+		if in.missed == nil {
+			in.missed = map[fact.Source]bool{}
+		}
+		in.missed[s] = true
+	}
+	in.f.Sources = append(in.f.Sources, s)
 }
 
 // Read implements the parsers' Files: a file's text, its outcome recorded
@@ -96,7 +109,7 @@ func (in *inspection) Read(path string) (string, error) {
 		in.record(path, err)
 	}
 	if status == fact.StatusPartial {
-		err = nil
+		b, err = b[:bytes.LastIndexByte(b, '\n')+1], nil // half a line says something else
 	}
 	return in.withoutSecrets(path, string(b)), err
 }
@@ -117,8 +130,12 @@ func (in *inspection) withoutSecrets(name, text string) string {
 // List implements the parsers' Files.
 func (in *inspection) List(dir string) ([]string, error) {
 	names, err := in.r.ReadDir(in.ctx, dir)
-	if status, _ := host.Status(err); status == fact.StatusUnreadable {
+	switch status, _ := host.Status(err); status {
+	case fact.StatusUnreadable:
 		in.record(dir, err)
+	case fact.StatusPartial:
+		in.record(dir, err)
+		err = nil
 	}
 	return names, err
 }

@@ -49,6 +49,10 @@ func parameter(word string) string {
 // setting their variable anew.
 const Replaced = "the variable is set anew by a later line"
 
+// NotDebian is the note of words in /etc/default/grub.d where GRUB is not
+// Debian's.
+const NotDebian = "only GRUB of Debian and its kin reads grub.d"
+
 // grub is what /etc/default/grub and its drop-ins give the kernel.
 type grub struct {
 	words map[string][]fact.Line
@@ -108,7 +112,12 @@ func (g *grub) assign(name string, keep bool, at fact.Line, value string) {
 // before init starts.
 func ReadBootLine(files Files) Config {
 	g := grub{words: map[string][]fact.Line{}}
-	for _, p := range append([]string{"/etc/default/grub"}, dropIns(files, ".cfg", "/etc/default/grub.d")...) {
+	paths := []string{"/etc/default/grub"}
+	dropped := dropIns(files, ".cfg", "/etc/default/grub.d")
+	if likeDebian(files) {
+		paths, dropped = append(paths, dropped...), nil
+	}
+	for _, p := range paths {
 		if text, err := files.Read(p); err == nil {
 			g.file(p, text)
 		}
@@ -118,11 +127,48 @@ func ReadBootLine(files Files) Config {
 	if g.found && !g.blscfg {
 		menu, entries = entries, menu
 	}
-	c := Config{Lines: append(menu, entries...)}
+	c := Config{Lines: slices.Concat(unheard(files, dropped), menu, entries)}
 	for i := range c.Lines {
 		c.Lines[i].Order = i + 1
 	}
 	return c
+}
+
+// likeDebian reports a system of Debian's kin, or one that does not say.
+func likeDebian(files Files) bool {
+	text, err := files.Read("/etc/os-release")
+	if err != nil {
+		if text, err = files.Read("/usr/lib/os-release"); err != nil {
+			return true
+		}
+	}
+	for _, l := range splitLines(text) {
+		key, value, _ := strings.Cut(l, "=")
+		if key != "ID" && key != "ID_LIKE" {
+			continue
+		}
+		for _, word := range strings.Fields(strings.Trim(value, `"'`)) {
+			if word == "debian" || word == "ubuntu" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unheard are the words of drop-ins that nobody reads.
+func unheard(files Files, paths []string) []fact.Line {
+	g := grub{words: map[string][]fact.Line{}}
+	for _, p := range paths {
+		if text, err := files.Read(p); err == nil {
+			g.file(p, text)
+		}
+	}
+	all := append(slices.Clone(g.words[grubVariables[0]]), g.words[grubVariables[1]]...)
+	for i := range all {
+		all[i].Effective, all[i].Note = false, NotDebian
+	}
+	return all
 }
 
 // installedLine is the line that kernel-install writes into new entries.

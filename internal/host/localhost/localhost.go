@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -76,15 +75,14 @@ func (*Host) ReadDir(_ context.Context, path string) ([]string, error) {
 		return nil, bare(err)
 	}
 	defer f.Close()
-	names, err := f.Readdirnames(host.MaxNames)
+	names, err := f.Readdirnames(host.MaxNames + 1)
 	if err != nil && len(names) == 0 {
 		if info, serr := f.Stat(); serr == nil && !info.IsDir() {
 			return nil, errors.New("not a directory")
 		}
 		return nil, nil
 	}
-	slices.Sort(names)
-	return names, nil
+	return host.BoundNames(names)
 }
 
 // path is where a base system keeps its commands; the caller's own PATH is

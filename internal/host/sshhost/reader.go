@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 
 	"linerate/internal/fact"
@@ -72,12 +71,11 @@ exec find . -name . -o -prune -print0`, Quote(path.Clean(name)), statusMissing, 
 	}
 	var names []string
 	for entry := range bytes.SplitSeq(out, []byte{0}) {
-		if n := strings.TrimPrefix(string(entry), "./"); n != "" && len(names) < host.MaxNames {
+		if n := strings.TrimPrefix(string(entry), "./"); n != "" && len(names) <= host.MaxNames {
 			names = append(names, n)
 		}
 	}
-	slices.Sort(names)
-	return names, nil
+	return host.BoundNames(names)
 }
 
 // Output implements host.Reader.

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"slices"
 	"strings"
 
 	"linerate/internal/fact"
@@ -129,12 +128,11 @@ func (t *Tree) ReadDir(_ context.Context, name string) ([]string, error) {
 	if err != nil || !info.IsDir() {
 		return nil, errors.New("not a directory")
 	}
-	names, err := f.Readdirnames(host.MaxNames)
+	names, err := f.Readdirnames(host.MaxNames + 1)
 	if err != nil && len(names) == 0 {
 		return nil, nil
 	}
-	slices.Sort(names)
-	return names, nil
+	return host.BoundNames(names)
 }
 
 // Output implements host.Reader: a tree has no commands.
