@@ -151,10 +151,13 @@ func (r *filesRow) once(ctx context.Context, transactions int) error {
 
 func readLoadFiles(out []byte) (r filesRun, err error) {
 	var d filesDoc
-	if err := json.Unmarshal(out, &d); err != nil || len(d.Points) != 1 {
+	if err := json.Unmarshal(out, &d); err != nil {
 		return r, fmt.Errorf("read the account: %w", err)
 	}
-	p := d.Points[0]
+	p, err := onlyPoint(d.Points)
+	if err != nil {
+		return r, err
+	}
 	if p.Failed > 0 {
 		return r, fmt.Errorf("%d transactions failed: %+v", p.Failed, p.Errors)
 	}

@@ -154,14 +154,25 @@ func (r *httpRow) once(ctx context.Context) error {
 
 func readLinerate(out []byte) (r httpRun, err error) {
 	var d httpDoc
-	if err := json.Unmarshal(out, &d); err != nil || len(d.Points) != 1 {
+	if err := json.Unmarshal(out, &d); err != nil {
 		return r, fmt.Errorf("read the account: %w", err)
 	}
-	p := d.Points[0]
+	p, err := onlyPoint(d.Points)
+	if err != nil {
+		return r, err
+	}
 	if p.Failed > 0 || p.Latency == nil {
 		return r, fmt.Errorf("%d requests failed: %+v", p.Failed, p.Errors)
 	}
 	return httpRun{p.RequestRate, float64(p.Latency.P50) / 1e9, float64(p.Requests)}, nil
+}
+
+// onlyPoint is the one run of an account that is to have one.
+func onlyPoint[T any](points []T) (p T, err error) {
+	if len(points) != 1 {
+		return p, fmt.Errorf("the account is of %d runs, not of one", len(points))
+	}
+	return points[0], nil
 }
 
 var (

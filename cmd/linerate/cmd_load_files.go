@@ -14,17 +14,15 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/load/fileload"
 	"linerate/internal/load/loop"
-	"linerate/internal/load/request"
 )
 
 // loadFilesFlags are the flags of load files as they were typed.
 type loadFilesFlags struct {
-	files, size, block, arrivals     string
-	directories, lanes               int
-	rate, reads, creates             float64
-	duration, warmup, timeout, every time.Duration
-	transactions, seed               uint64
-	sync, strict, json               bool
+	loadFlags
+	files, size, block string
+	directories, lanes int
+	reads, creates     float64
+	sync               bool
 }
 
 const loadFilesLong = `Do what a mail server does to its disk: transactions on many small files in a
@@ -58,16 +56,8 @@ func newLoadFilesCmd() *cobra.Command {
 	fs.IntVar(&f.lanes, "lanes", 1, "transactions at once")
 	fs.Float64Var(&f.reads, "reads", 0.5, "share of transactions that read; the others append")
 	fs.Float64Var(&f.creates, "creates", 0.5, "share of transactions that create; the others delete")
-	fs.Float64VarP(&f.rate, "rate", "r", 0, "transactions per second of an open loop (default: a closed loop)")
-	fs.StringVar(&f.arrivals, "arrivals", "constant", "of an open loop: constant, or poisson")
-	fs.DurationVarP(&f.duration, "duration", "d", 10*time.Second, "how long to measure; 0 with --transactions: no limit")
-	fs.DurationVar(&f.warmup, "warmup", 0, "do transactions for so long before measuring")
-	fs.Uint64VarP(&f.transactions, "transactions", "n", 0, "end after so many transactions")
-	fs.DurationVar(&f.timeout, "timeout", 30*time.Second, "a transaction that takes longer is too late")
-	fs.Uint64Var(&f.seed, "seed", 1, "seed of sizes, files and transactions")
-	fs.DurationVar(&f.every, "interval", 0, "how often to say how far it is (default 0.5s on a terminal, 10s elsewhere)")
-	fs.BoolVar(&f.strict, "strict", false, "exit 1 if a transaction failed or the generator was saturated")
-	fs.BoolVar(&f.json, "json", false, "print the account as JSON")
+	f.add(cmd, loadWords{of: "transactions", begin: "do transactions", timeout: 30 * time.Second, late: "a transaction that takes longer is too late",
+		seed: "sizes, files and transactions", strict: "a transaction failed or the generator was saturated"})
 	return cmd
 }
 
@@ -132,7 +122,7 @@ func runFilesPoint(cmd *cobra.Command, dir string, pool fileload.Pool, load file
 // spec turns the flags into files, a load, and the numbers of files.
 func (f loadFilesFlags) spec(cmd *cobra.Command) (p fileload.Pool, l fileload.Load, counts []int, err error) {
 	p = fileload.Pool{Directories: f.directories, Lanes: f.lanes, Sync: f.sync, Reads: f.reads, Creates: f.creates, Seed: f.seed}
-	l = fileload.Load{Rate: f.rate, Duration: f.duration, Warmup: f.warmup, Transactions: f.transactions, Timeout: f.timeout, Seed: f.seed}
+	l = fileload.Load{Rate: f.rate, Duration: f.duration, Warmup: f.warmup, Transactions: f.most, Timeout: f.timeout, Seed: f.seed}
 	if p.Min, p.Max, err = parseSizes(f.size); err != nil {
 		return p, l, nil, err
 	}
@@ -141,11 +131,8 @@ func (f loadFilesFlags) spec(cmd *cobra.Command) (p fileload.Pool, l fileload.Lo
 		return p, l, nil, hint.Usage(fmt.Errorf("--block: %w", err))
 	}
 	p.Block = int(block)
-	if cmd.Flags().Changed("rate") && !(f.rate > 0) {
-		return p, l, nil, hint.With(hint.Usagef("--rate %g: transactions per second, above 0", f.rate), "leave it out for a closed loop")
-	}
-	if l.Arrivals, err = request.ParseProcess(f.arrivals); err != nil {
-		return p, l, nil, hint.Usage(err)
+	if l.Arrivals, err = f.process(cmd); err != nil {
+		return p, l, nil, err
 	}
 	if l.Duration == 0 && l.Transactions == 0 {
 		return p, l, nil, hint.Usagef("--duration 0 needs --transactions")
@@ -167,13 +154,8 @@ func (f loadFilesFlags) spec(cmd *cobra.Command) (p fileload.Pool, l fileload.Lo
 
 // parseSizes reads "500B-10kB" or "4kB".
 func parseSizes(text string) (least, most int, err error) {
-	from, to, ranged := strings.Cut(text, "-")
-	if !ranged {
-		to = from
-	}
-	lo, err := calc.Parse(strings.TrimSpace(from), calc.Bytes)
-	hi, err2 := calc.Parse(strings.TrimSpace(to), calc.Bytes)
-	if err = errors.Join(err, err2); err != nil || lo < 0 || hi < lo || hi > fileload.MaxSize {
+	lo, hi, err := calc.ParseRange(text, calc.Bytes)
+	if err != nil || lo < 0 || hi > fileload.MaxSize {
 		return 0, 0, hint.With(hint.Usagef("--size %q is no size or range of sizes", text), "for instance 500B-10kB; at most 1GiB")
 	}
 	return int(lo), int(hi), nil

@@ -20,13 +20,11 @@ import (
 
 // loadHTTPFlags are the flags of load http as they were typed.
 type loadHTTPFlags struct {
-	connections, streams, version          int
-	rate                                   float64
-	arrivals, src, sweep, roots            string
-	headers                                []string
-	duration, warmup, timeout, interval    time.Duration
-	requests, seed                         uint64
-	newConnections, insecure, strict, json bool
+	loadFlags
+	connections, streams, version int
+	src, sweep, roots             string
+	headers                       []string
+	newConnections, insecure      bool
 }
 
 const loadHTTPLong = `Ask a server for objects, and account for every request.
@@ -53,14 +51,8 @@ func newLoadHTTPCmd() *cobra.Command {
 		RunE:  func(cmd *cobra.Command, args []string) error { return runLoadHTTP(cmd, f, args) },
 	}
 	fs := cmd.Flags()
-	fs.Float64VarP(&f.rate, "rate", "r", 0, "requests per second of an open loop (default: a closed loop)")
-	fs.StringVar(&f.arrivals, "arrivals", "constant", "of an open loop: constant, or poisson for many independent clients")
 	fs.IntVarP(&f.connections, "connections", "c", 0, "connections at once (default 10; in an open loop as needed, up to 1000)")
 	fs.StringVar(&f.sweep, "sweep", "", "closed loops of these numbers of connections, one after the other: 10,50,100")
-	fs.DurationVarP(&f.duration, "duration", "d", 10*time.Second, "how long to measure; 0 with --requests: no limit")
-	fs.DurationVar(&f.warmup, "warmup", 0, "offer load for so long before measuring")
-	fs.Uint64VarP(&f.requests, "requests", "n", 0, "end after so many requests")
-	fs.DurationVar(&f.timeout, "timeout", 5*time.Second, "an answer that is not complete by then is too late")
 	fs.BoolVar(&f.newConnections, "new-connections", false, "a new connection for every request")
 	fs.IntVar(&f.version, "http", 1, "1 for HTTP/1.1, or 2 (by ALPN with https, by prior knowledge with http)")
 	fs.IntVar(&f.streams, "streams", 1, "requests at once on each connection of HTTP/2")
@@ -68,10 +60,8 @@ func newLoadHTTPCmd() *cobra.Command {
 	fs.StringArrayVarP(&f.headers, "header", "H", nil, "'NAME: VALUE', sent with every request; Host is the host asked for")
 	fs.BoolVarP(&f.insecure, "insecure", "k", false, "do not verify the server's certificate")
 	fs.StringVar(&f.roots, "cacert", "", "PEM file of the authorities that certificates are verified by (default: the system's)")
-	fs.Uint64Var(&f.seed, "seed", 1, "seed of arrivals and mix")
-	fs.DurationVar(&f.interval, "interval", 0, "how often to say how far it is (default 0.5s on a terminal, 10s elsewhere)")
-	fs.BoolVar(&f.strict, "strict", false, "exit 1 if a request failed or was not sent, or the generator was saturated")
-	fs.BoolVar(&f.json, "json", false, "print the account as JSON")
+	f.add(cmd, loadWords{of: "requests", begin: "offer load", arrivals: " for many independent clients", timeout: 5 * time.Second, late: "an answer that is not complete by then is too late",
+		seed: "arrivals and mix", strict: "a request failed or was not sent, or the generator was saturated"})
 	return cmd
 }
 
@@ -106,7 +96,7 @@ func runLoadHTTP(cmd *cobra.Command, f loadHTTPFlags, urls []string) error {
 func runHTTPPoint(cmd *cobra.Command, spec httpload.Spec, f loadHTTPFlags) (request.Result, error) {
 	live := newLoadLive(cmd.ErrOrStderr(), "req/s")
 	defer live.End()
-	spec.Every, spec.Watch = live.every(f.interval), live.show
+	spec.Every, spec.Watch = live.every(f.every), live.show
 	return httpload.Run(cmd.Context(), spec)
 }
 
@@ -115,7 +105,7 @@ func runHTTPPoint(cmd *cobra.Command, spec httpload.Spec, f loadHTTPFlags) (requ
 func (f loadHTTPFlags) spec(cmd *cobra.Command, urls []string) (s httpload.Spec, counts []int, err error) {
 	s = httpload.Spec{
 		Streams: f.streams, HTTP2: f.version == 2, NewEach: f.newConnections, Rate: f.rate,
-		Duration: f.duration, Warmup: f.warmup, Requests: f.requests, Timeout: f.timeout, Insecure: f.insecure, Seed: f.seed,
+		Duration: f.duration, Warmup: f.warmup, Requests: f.most, Timeout: f.timeout, Insecure: f.insecure, Seed: f.seed,
 	}
 	for _, u := range urls {
 		t, err := httpload.ParseTarget(u)
@@ -127,11 +117,8 @@ func (f loadHTTPFlags) spec(cmd *cobra.Command, urls []string) (s httpload.Spec,
 	if f.version != 1 && f.version != 2 {
 		return s, nil, hint.Usagef("--http %d: 1 or 2", f.version)
 	}
-	if cmd.Flags().Changed("rate") && !(f.rate > 0) {
-		return s, nil, hint.With(hint.Usagef("--rate %g: requests per second, above 0", f.rate), "leave it out for a closed loop")
-	}
-	if s.Arrivals, err = request.ParseProcess(f.arrivals); err != nil {
-		return s, nil, hint.Usage(err)
+	if s.Arrivals, err = f.process(cmd); err != nil {
+		return s, nil, err
 	}
 	if s.Header, err = parseHeaders(f.headers); err != nil {
 		return s, nil, err

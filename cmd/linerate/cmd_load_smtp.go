@@ -11,18 +11,15 @@ import (
 	"linerate/internal/calc"
 	"linerate/internal/hint"
 	"linerate/internal/load/dial"
-	"linerate/internal/load/request"
 	"linerate/internal/load/smtpload"
 )
 
 // loadSMTPFlags are the flags of load smtp as they were typed.
 type loadSMTPFlags struct {
-	from, to, size, src, arrivals, queue    string
-	accounts, sessions, perSession          int
-	rate                                    float64
-	duration, warmup, timeout, drain, every time.Duration
-	messages, seed                          uint64
-	strict, json                            bool
+	loadFlags
+	from, to, size, src, queue     string
+	accounts, sessions, perSession int
+	drain                          time.Duration
 }
 
 const loadSMTPLong = `Send messages to a mail server over SMTP, and account for every one. It is your
@@ -55,19 +52,11 @@ func newLoadSMTPCmd() *cobra.Command {
 	fs.StringVar(&f.size, "size", "4kB", "of a message, header included; several, each as often: 1kB,10kB")
 	fs.IntVarP(&f.sessions, "sessions", "c", 0, "sessions at once (default 10; in an open loop as needed, up to 100)")
 	fs.IntVar(&f.perSession, "per-session", 1, "messages after which a session ends; 0: it does not")
-	fs.Float64VarP(&f.rate, "rate", "r", 0, "messages per second of an open loop (default: a closed loop)")
-	fs.StringVar(&f.arrivals, "arrivals", "constant", "of an open loop: constant, or poisson for many independent clients")
-	fs.DurationVarP(&f.duration, "duration", "d", 10*time.Second, "how long to measure; 0 with --messages: no limit")
-	fs.DurationVar(&f.warmup, "warmup", 0, "offer load for so long before measuring")
-	fs.Uint64VarP(&f.messages, "messages", "n", 0, "end after so many messages")
-	fs.DurationVar(&f.timeout, "timeout", 30*time.Second, "a message that is not taken by then is too late")
 	fs.StringVar(&f.src, "src", "", "addresses to connect from, in turn: a list of addresses, FIRST-LAST or prefixes")
 	fs.StringVar(&f.queue, "queue", "", "queue directory of the server's Postfix, to be watched")
 	fs.DurationVar(&f.drain, "drain", 5*time.Minute, "with --queue: wait for it to empty, no longer than this")
-	fs.Uint64Var(&f.seed, "seed", 1, "seed of arrivals, sizes and recipients")
-	fs.DurationVar(&f.every, "interval", 0, "how often to say how far it is (default 0.5s on a terminal, 10s elsewhere)")
-	fs.BoolVar(&f.strict, "strict", false, "exit 1 if a message was not taken, or the generator was saturated")
-	fs.BoolVar(&f.json, "json", false, "print the account as JSON")
+	f.add(cmd, loadWords{of: "messages", begin: "offer load", arrivals: " for many independent clients", timeout: 30 * time.Second, late: "a message that is not taken by then is too late",
+		seed: "arrivals, sizes and recipients", strict: "a message was not taken, or the generator was saturated"})
 	return cmd
 }
 
@@ -118,7 +107,7 @@ func (f loadSMTPFlags) patience(err error) time.Duration {
 func (f loadSMTPFlags) spec(cmd *cobra.Command, server string) (s smtpload.Spec, err error) {
 	s = smtpload.Spec{
 		Server: server, From: f.from, To: f.to, Accounts: f.accounts, Sessions: f.sessions, PerSession: f.perSession, Rate: f.rate,
-		Duration: f.duration, Warmup: f.warmup, Messages: f.messages, Timeout: f.timeout, Seed: f.seed,
+		Duration: f.duration, Warmup: f.warmup, Messages: f.most, Timeout: f.timeout, Seed: f.seed,
 	}
 	if f.to == "" {
 		return s, hint.With(hint.Usagef("--to is missing: who is to get the messages?"), "for instance --to user%%d@example.org --accounts 1000")
@@ -135,11 +124,8 @@ func (f loadSMTPFlags) spec(cmd *cobra.Command, server string) (s smtpload.Spec,
 			s.Sessions = 100
 		}
 	}
-	if cmd.Flags().Changed("rate") && !(f.rate > 0) {
-		return s, hint.With(hint.Usagef("--rate %g: messages per second, above 0", f.rate), "leave it out for a closed loop")
-	}
-	if s.Arrivals, err = request.ParseProcess(f.arrivals); err != nil {
-		return s, hint.Usage(err)
+	if s.Arrivals, err = f.process(cmd); err != nil {
+		return s, err
 	}
 	if f.src != "" {
 		if s.Sources, err = dial.ParseSources(f.src); err != nil {

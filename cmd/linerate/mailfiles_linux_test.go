@@ -33,7 +33,7 @@ metrics:
 // with fsync, and ext4 more than ext4 mounted sync without it. Of what each arm
 // did there is more than any noise: a disk is slower by ten times.
 func TestMemoryIsFasterThanAnHonestDisk(t *testing.T) {
-	_, r := serveStudy(t, filesTruths)
+	_, r := serveStudyOf(t, filesTruths, labOptions{engine: "auto"})
 	rate := func(part, arm string) float64 { return best(r, part, arm, study.RequestRate) }
 	if disk, memory := rate("fsync", "ext4"), rate("fsync", "tmpfs"); memory < 3*disk {
 		t.Errorf("fsync: %.0f/s on ext4, %.0f/s in memory", disk, memory)
@@ -84,7 +84,7 @@ func TestMailThatWasTakenIsDelivered(t *testing.T) {
 	if err := server.MailInstalled(); err != nil {
 		labtest.Lacking(t, "%v", err)
 	}
-	_, r := serveStudy(t, mailTruths)
+	_, r := serveStudyOf(t, mailTruths, labOptions{engine: "auto"})
 	for _, tr := range r.Trials {
 		v := tr.Observed.Served
 		if v.Answered == 0 || v.Mail == nil || v.Queue == nil {

@@ -71,6 +71,19 @@ func Parse(s string, unit Unit) (float64, error) {
 	return v * factor, nil
 }
 
+// ParseRange reads two values of a unit, "500B-10kB", or one that is both ends.
+// It is an error if the second is less.
+func ParseRange(s string, unit Unit) (least, most float64, err error) {
+	from, to, ranged := strings.Cut(s, "-")
+	if least, err = Parse(from, unit); err != nil || !ranged {
+		return least, least, err
+	}
+	if most, err = Parse(to, unit); err == nil && most < least {
+		err = hint.Usagef("%q ends below where it begins", clip(s))
+	}
+	return least, most, err
+}
+
 func factorOf(rest string, unit Unit) (float64, bool) {
 	if unit == BitsPerSecond {
 		rest = strings.TrimSuffix(rest, "bE") // 10GbE

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"linerate/internal/labtest"
 	"linerate/internal/server"
 	"linerate/internal/setting/fsconf"
@@ -69,9 +71,10 @@ func outside(t *testing.T) {
 func TestADiskIsTheBoxesOwn(t *testing.T) {
 	need(t)
 	before := images(t)
-	for _, d := range []fsconf.Disk{disk("ext4", "noatime,data=journal"), {Type: "ext4", Features: "^has_journal", Size: fsconf.DefaultSize}, disk("ext2", "sync"), disk("ext4", "dirsync"), disk("xfs", ""), disk("tmpfs", "")} {
+	for _, d := range []fsconf.Disk{disk("ext4", "noatime,data=journal"), {Type: "ext4", Features: "^has_journal", Size: fsconf.DefaultSize}, disk("ext2", "sync"), disk("ext4", "dirsync"), disk("xfs", ""), disk("tmpfs", ""), {Type: "tmpfs", Options: "sync,noatime", Size: fsconf.MinSize}} {
 		t.Run(d.String(), func(t *testing.T) {
 			box := newBox(t)
+			var held unix.Statfs_t
 			if err := box.MakeDisk(d, nil); err != nil {
 				var m *server.MissingError
 				if errors.As(err, &m) {
@@ -81,6 +84,11 @@ func TestADiskIsTheBoxesOwn(t *testing.T) {
 			}
 			if err := box.Write(server.DiskDir+"/x", []byte("within"), 0o644); err != nil {
 				t.Error(err)
+			}
+			if path, err := box.Path(server.DiskDir); err != nil {
+				t.Error(err)
+			} else if err := unix.Statfs(path, &held); err != nil || held.Blocks*uint64(held.Bsize) > uint64(d.Size) || 2*held.Blocks*uint64(held.Bsize) < uint64(d.Size) {
+				t.Errorf("it holds %d bytes of %d, %v", held.Blocks*uint64(held.Bsize), d.Size, err)
 			}
 			if d.Loop() && len(images(t)) <= len(before) {
 				t.Error("it is on no loop device")

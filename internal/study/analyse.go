@@ -118,6 +118,7 @@ func options(m Metric, g Goal, seed uint64) stats.Options {
 // Holm corrects over these.
 func verdicts(s Spec, g Goal, seed uint64, trials []Trial) []Verdict {
 	m, _ := MetricNamed(g.Metric)
+	m = m.In(s.kind())
 	control, arms := s.armsOf(g, seed, trials)
 	opt := options(m, g, seed)
 	cs := stats.CompareBlocks(control, arms, opt)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"linerate/internal/calc"
 	"linerate/internal/hint"
@@ -95,13 +94,8 @@ func (m *SMTP) Sizes() ([]int, error) {
 
 // Range is the least and the largest size of a new file in bytes.
 func (f *Files) Range() (least, most int, err error) {
-	from, to, ranged := strings.Cut(f.Size, "-")
-	if !ranged {
-		to = from
-	}
-	lo, err1 := calc.Parse(from, calc.Bytes)
-	hi, err2 := calc.Parse(to, calc.Bytes)
-	if err1 != nil || err2 != nil || lo < 0 || hi < lo || hi > maxFile {
+	lo, hi, err := calc.ParseRange(f.Size, calc.Bytes)
+	if err != nil || lo < 0 || hi > maxFile {
 		return 0, 0, hint.With(fmt.Errorf("files of %q are not within 0 and %d bytes", f.Size, maxFile), "write size: 500B-10kB")
 	}
 	return int(lo), int(hi), nil

@@ -24,7 +24,11 @@ type Disk struct {
 // Types of file systems. A tmpfs is memory, the others are on a loop device.
 var Types = []string{"btrfs", "ext2", "ext3", "ext4", "tmpfs", "xfs"}
 
-// Bounds and default of Disk.Size. XFS makes none below 300 MB.
+// least is the smallest file system that its maker makes, where that is more
+// than MinSize (mkfs.xfs(8) 6.1, mkfs.btrfs(8) 6.2).
+var least = map[string]int64{"xfs": 300 << 20, "btrfs": 109 << 20}
+
+// Bounds and default of Disk.Size.
 const (
 	MinSize     = 16 << 20
 	MaxSize     = 8 << 30
@@ -35,6 +39,9 @@ var (
 	optionRE  = regexp.MustCompile(`^[a-z0-9_]+(=[a-z0-9_]+)?$`)
 	featureRE = regexp.MustCompile(`^(\^?[a-z0-9_]+(,\^?[a-z0-9_]+)*)?$`)
 )
+
+// sizing are the options of tmpfs(5) that bound what it holds; size= is Disk's.
+var sizing = []string{"size", "nr_blocks"}
 
 // Default is what a study has that does not say.
 func Default() Disk { return Disk{Type: "ext4", Size: DefaultSize} }
@@ -48,6 +55,9 @@ func (d Disk) Check() error {
 		if !optionRE.MatchString(o) {
 			return fmt.Errorf("%q is no option of a mount", o)
 		}
+		if name, _, _ := strings.Cut(o, "="); d.Type == "tmpfs" && slices.Contains(sizing, name) {
+			return hint.With(fmt.Errorf("the option %q would size the file system a second time", o), "write size: 64MiB beside type and options")
+		}
 	}
 	if len(d.Options) > 200 {
 		return fmt.Errorf("%d bytes of options", len(d.Options))
@@ -55,8 +65,8 @@ func (d Disk) Check() error {
 	if !featureRE.MatchString(d.Features) || len(d.Features) > 100 || d.Features != "" && !d.ext() {
 		return hint.With(fmt.Errorf("%q are no features of %s", d.Features, d.Type), "features are mke2fs's, for instance ^has_journal")
 	}
-	if d.Size < MinSize || d.Size > MaxSize {
-		return fmt.Errorf("a file system of %d bytes: from %d to %d", d.Size, MinSize, MaxSize)
+	if low := max(MinSize, least[d.Type]); d.Size < low || d.Size > MaxSize {
+		return fmt.Errorf("a file system of type %s of %d bytes: from %d to %d", d.Type, d.Size, low, MaxSize)
 	}
 	return nil
 }

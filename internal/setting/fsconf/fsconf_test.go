@@ -12,7 +12,9 @@ func TestDisks(t *testing.T) {
 	for name, d := range map[string]Disk{
 		"an unknown one": {Type: "ext5", Size: DefaultSize}, "an option of two lines": {Type: "ext4", Options: "a\nb", Size: DefaultSize},
 		"a path": {Type: "ext4", Options: "journal_path=/dev/vda", Size: DefaultSize}, "features of XFS": {Type: "xfs", Features: "^x", Size: DefaultSize},
-		"a flag of mkfs": {Type: "ext4", Features: "-d /etc", Size: DefaultSize}, "a small one": {Type: "ext4", Size: 1}, "a large one": {Type: "ext4", Size: 1 << 50},
+		"a flag of mkfs": {Type: "ext4", Features: "-d /etc", Size: DefaultSize}, "an XFS that mkfs refuses": {Type: "xfs", Size: 300<<20 - 1}, "a btrfs that mkfs refuses": {Type: "btrfs", Size: 64 << 20},
+		"a tmpfs sized twice": {Type: "tmpfs", Options: "size=64m,sync", Size: MinSize}, "a tmpfs sized in blocks": {Type: "tmpfs", Options: "nr_blocks=9", Size: MinSize},
+		"a small one": {Type: "ext4", Size: 1}, "a large one": {Type: "ext4", Size: 1 << 50},
 	} {
 		if err := d.Check(); err == nil {
 			t.Errorf("%s is taken: %v", name, d)

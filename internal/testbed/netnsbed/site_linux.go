@@ -51,13 +51,8 @@ func UpSites(_ context.Context, allowHost bool) (*Sites, error) {
 	if err := canNest(); err != nil {
 		return nil, err
 	}
-	var host *knob.HostSysctls
 	if allowHost {
 		if err := Sweep(); err != nil {
-			return nil, err
-		}
-		var err error
-		if host, err = openJournal(); err != nil {
 			return nil, err
 		}
 	}
@@ -65,7 +60,13 @@ func UpSites(_ context.Context, allowHost bool) (*Sites, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open this process's network namespace: %w", err)
 	}
-	b := &Sites{home: home, host: host, privileged: !InUserNamespace()}
+	b := &Sites{home: home, privileged: !InUserNamespace()}
+	if allowHost { // last: what was opened before is easily closed, a journal is a file
+		if b.host, err = openJournal(); err != nil {
+			unix.Close(home)
+			return nil, err
+		}
+	}
 	for what, there := range map[string]bool{"netem (links are linerate's own)": can(byNetem, probeNetem), "tbf (rates are linerate's own)": can(byTBF, probeTBF)} {
 		if !there {
 			b.missing = append(b.missing, what)

@@ -1,0 +1,52 @@
+package netnsbed
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"linerate/internal/labtest"
+)
+
+// TestASecondJournalIsRefused: of two testbeds of servers in a process one may
+// change the host. The other leaves nothing open behind, and what was refused is
+// granted when the first has ended.
+func TestASecondJournalIsRefused(t *testing.T) {
+	labtest.Need(t)
+	first, err := UpSites(t.Context(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := openNamespaces(t)
+	if _, err := UpSites(t.Context(), true); err == nil || !strings.Contains(err.Error(), "another lab") {
+		t.Errorf("a second one says %v", err)
+	}
+	if after := openNamespaces(t); after != before {
+		t.Errorf("%d namespaces are open, %d before", after, before)
+	}
+	if err := first.Close(); err != nil {
+		t.Error(err)
+	}
+	again, err := UpSites(t.Context(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// openNamespaces counts this process's descriptors of network namespaces.
+func openNamespaces(t *testing.T) (n int) {
+	t.Helper()
+	all, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range all {
+		if to, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil && strings.HasPrefix(to, "net:") {
+			n++
+		}
+	}
+	return n
+}
