@@ -120,13 +120,13 @@ func TestExitCodesOfStudies(t *testing.T) {
 		args []string
 		want int
 	}{
-		{"worse fails on worse", nil, []string{"demo", "--quick", "--out", at("a"), "--fail-on", "worse"}, exitVerdict},
+		{"worse fails on worse", nil, []string{"demo", "--quick", "--seed", "3", "--out", at("a"), "--fail-on", "worse"}, exitVerdict},
 		{"worse does not fail on invalid", nil, []string{"report", at("a"), "--fail-on", "invalid"}, exitOK},
 		{"report fails too", nil, []string{"report", at("a"), "--fail-on", "inconclusive"}, exitVerdict},
-		{"interrupted", []string{"SIM_INTERRUPT_AFTER=4"}, []string{"demo", "--quick", "--out", at("b")}, exitInterrupted},
+		{"interrupted", []string{"SIM_INTERRUPT_AFTER=4"}, []string{"demo", "--quick", "--seed", "3", "--out", at("b")}, exitInterrupted},
 		{"resumed", nil, []string{"study", "resume", at("b")}, exitOK},
 		{"unknown study", nil, []string{"study", "run", "nothing"}, exitUsage},
-		{"mode is missing", []string{"SIM_NO_OVERLOAD=1"}, []string{"demo", "--quick", "--out", at("c")}, exitOK},
+		{"mode is missing", []string{"SIM_NO_OVERLOAD=1"}, []string{"demo", "--quick", "--seed", "3", "--out", at("c")}, exitOK},
 		{"no such directory", nil, []string{"report", at("nowhere")}, exitUsage},
 	} {
 		t.Run(c.name, func(t *testing.T) {
