@@ -11,7 +11,6 @@ import (
 	"linerate/catalogue"
 	"linerate/internal/evidence"
 	"linerate/internal/ledger"
-	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/tunable"
 	"linerate/internal/tunable/explain"
@@ -61,7 +60,7 @@ func addShipped(r *tunable.Record, p *explain.Page) error {
 func shipped(r evidence.Row) explain.Evidence {
 	return explain.Evidence{ID: r.ID, Tunable: r.Tunable, Before: r.Before, After: r.After, Alone: r.Alone, Machine: r.Machine(), OS: r.OS, Release: r.Release,
 		Workload: r.Workload, Study: r.Study, Source: r.Source, Metric: r.Metric,
-		EffectText: show.SignedPercent(r.EffectPercent.Float()) + " " + show.Interval(r.CILow.Float(), r.CIHigh.Float()),
+		EffectText: r.Effect.Text() + " " + r.Bounds(),
 		Effect:     r.Effect, N: r.N, PHolm: r.PHolm, Verdict: r.Verdict, Flags: slices.Clone(r.Flags)}
 }
 

@@ -58,7 +58,7 @@ func (r Row) Machine() string {
 // Text is the verdict on one line: what, by how much, where.
 func (r Row) Text() string {
 	return fmt.Sprintf("%s → %s: %s %s, %s, n %d (%s; %s %s; %s)", cmp.Or(r.Before, "default"), cmp.Or(r.After, "default"),
-		show.SignedPercent(r.EffectPercent.Float()), show.Interval(r.CILow.Float(), r.CIHigh.Float()), r.Verdict, r.N, r.Machine(), r.OS, r.Release, r.Workload)
+		r.Effect.Text(), r.Bounds(), r.Verdict, r.N, r.Machine(), r.OS, r.Release, r.Workload)
 }
 
 // Reversed is the same verdict read the other way round: what going back from

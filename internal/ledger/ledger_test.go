@@ -129,6 +129,26 @@ func TestReassess(t *testing.T) {
 	}
 }
 
+// TestReassessShares: what was judged in percentage points is so again.
+func TestReassessShares(t *testing.T) {
+	v := Verdict{ID: "v", Metric: "loss", Better: "lower", Family: 1, Control: "a", Variant: "b", MarginPoints: 1,
+		Effect: stats.Effect{EffectPoints: stats.Num(0.02)}}
+	var trials []Trial
+	for i := range 6 {
+		a, b := "a"+string(rune('0'+i)), "b"+string(rune('0'+i))
+		trials = append(trials, Trial{ID: a, Valid: true, Block: i, Metrics: map[string]float64{"loss": 0}},
+			Trial{ID: b, Valid: true, Block: i, Metrics: map[string]float64{"loss": 0.0001 * float64(i)}})
+		v.ControlTrials, v.VariantTrials = append(v.ControlTrials, a), append(v.VariantTrials, b)
+	}
+	w, _ := Reassess(&v, "blocks", trials, map[string]string{"a3": "x"})
+	if w.Verdict != stats.Equivalent || !w.InPoints() || w.MarginPoints != 1 || w.EffectPercent.Known() {
+		t.Errorf("%+v", w)
+	}
+	if l := Flatten(&Evidence{Verdict: *w}, nil); l.EffectText() != "+0.02 points [±0.00, +0.05]" {
+		t.Errorf("told as %q", l.EffectText())
+	}
+}
+
 func TestFlatten(t *testing.T) {
 	e := Evidence{Verdict: Verdict{Control: "off", Variant: "on", Effect: stats.EffectOf(stats.Interval{Estimate: 3.14, Low: 2.4, High: 150}),
 		Changes: []Change{{Tunable: "hw.ix.rx_process_limit", After: "-1"}, {Tunable: "hw.igb.rx_process_limit", After: "-1"}}}}

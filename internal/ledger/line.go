@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"linerate/internal/show"
 	"linerate/internal/stats"
 )
 
@@ -167,9 +166,9 @@ func Disagreement(lines []Line) bool {
 
 // EffectText is the line's effect for people: "+3.1 % [+2.4, +3.9]".
 func (l *Line) EffectText() string {
-	s := show.Optional(l.EffectPercent, show.SignedPercent)
-	if l.EffectPercent.Known() && l.CILow.Known() && l.CIHigh.Known() {
-		s += " " + show.OptionalInterval(l.CILow, l.CIHigh)
+	s := l.Text()
+	if size, low, high := l.Size(); size.Known() && low.Known() && high.Known() {
+		s += " " + l.Bounds()
 	}
 	return s
 }

@@ -12,7 +12,7 @@ import (
 func FromComparison(c *stats.Comparison) Verdict {
 	v := Verdict{
 		Control: c.Control, Variant: c.Variant, N: c.N, NControl: c.NControl, NVariant: c.NVariant,
-		Effect: stats.EffectOf(c.EffectPercent),
+		Effect: c.Reported(),
 		P:      stats.Num(c.P), PHolm: stats.Num(c.PHolm), PEquivalent: stats.Num(c.PEquivalentHolm), Family: 1, Verdict: c.Verdict,
 		ControlMean: stats.Num(c.ControlSum.Mean), VariantMean: stats.Num(c.VariantSum.Mean), MDE: stats.Num(c.DetectablePercent),
 		Method: c.Method, Changes: []Change{},
@@ -34,8 +34,8 @@ func CorrectFamily(vs []Verdict) {
 	for i, h := range stats.Holm(p) {
 		v := &vs[i]
 		v.PHolm, v.Family = stats.Num(h), len(vs)
-		if v.Verdict != stats.Invalid && v.EffectPercent.Known() {
-			v.Verdict = stats.Judge(v.EffectPercent.Float(), h, math.NaN(), 0.05, v.Better)
+		if size, _, _ := v.Size(); v.Verdict != stats.Invalid && size.Known() {
+			v.Verdict = stats.Judge(size.Float(), h, math.NaN(), 0.05, v.Better)
 		}
 	}
 }
@@ -55,7 +55,7 @@ func Reassess(v *Verdict, design string, trials []Trial, excluded map[string]str
 	if a+b == 0 {
 		return nil, 0
 	}
-	opt := stats.Options{Better: v.Better, MarginPercent: v.MarginPercent}
+	opt := stats.Options{Better: v.Better, MarginPercent: v.MarginPercent, MarginPoints: v.MarginPoints, Share: v.InPoints()}
 	var c stats.Comparison
 	if design == "blocks" {
 		x, y := align(control, variant)
@@ -67,11 +67,11 @@ func Reassess(v *Verdict, design string, trials []Trial, excluded map[string]str
 	w.ID, w.Study, w.Environment, w.Metric, w.Primary = v.ID, v.Study, v.Environment, v.Metric, v.Primary
 	w.Unit, w.Better, w.Workload, w.Changes, w.Flags = v.Unit, v.Better, v.Workload, v.Changes, v.Flags
 	w.Family = v.Family
-	w.MarginPercent = v.MarginPercent
+	w.MarginPercent, w.MarginPoints = v.MarginPercent, v.MarginPoints
 	within := func(p stats.Number) stats.Number { return stats.Num(min(1, p.Float()*float64(max(1, v.Family)))) }
 	w.PHolm, w.PEquivalent = within(w.P), within(w.PEquivalent)
-	if w.PHolm.Known() && w.EffectPercent.Known() && w.Verdict != stats.Invalid {
-		w.Verdict = stats.Judge(w.EffectPercent.Float(), w.PHolm.Float(), w.PEquivalent.Float(), 0.05, v.Better)
+	if size, _, _ := w.Size(); w.PHolm.Known() && size.Known() && w.Verdict != stats.Invalid {
+		w.Verdict = stats.Judge(size.Float(), w.PHolm.Float(), w.PEquivalent.Float(), 0.05, v.Better)
 	}
 	return &w, a + b
 }

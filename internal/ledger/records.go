@@ -123,6 +123,7 @@ type Verdict struct {
 	// MarginPercent is the equivalence margin, PEquivalent the p-value of
 	// "differs by the margin or more", corrected by Holm.
 	MarginPercent float64      `json:"margin_percent,omitempty"`
+	MarginPoints  float64      `json:"margin_points,omitempty"`
 	PEquivalent   stats.Number `json:"p_equivalent_holm,omitzero"`
 	ControlMean   stats.Number `json:"control_mean"`
 	VariantMean   stats.Number `json:"variant_mean"`

@@ -242,7 +242,7 @@ func fromStudy(v *study.Verdict, all []study.Verdict) Verdict {
 		Metric: v.Metric, Primary: v.Primary, Unit: v.Unit, Better: v.Better, Workload: v.Part,
 		Control: v.Control, Variant: v.Variant, N: v.N, NControl: v.N, NVariant: v.N,
 		Effect: v.Effect, EffectNS: v.EffectNS, P: v.P, PHolm: v.PHolm, Family: family, Verdict: v.Verdict,
-		MarginPercent: v.MarginPercent, PEquivalent: v.PEquivalent,
+		MarginPercent: v.MarginPercent, MarginPoints: v.MarginPoints, PEquivalent: v.PEquivalent,
 		ControlMean: v.ControlMean, VariantMean: v.VariantMean, MDE: v.MDE, Method: v.Method, Warnings: v.Warnings,
 	}
 }

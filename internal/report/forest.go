@@ -97,7 +97,7 @@ func forestRange(rows []forestRow, band float64) (from, to float64) {
 // is the primary metric's.
 func forestOf(r study.Results, metric, part string, inNS bool) []forestRow {
 	var rows []forestRow
-	if _, p := primary(r); p == part && metric == r.AA.Metric && !inNS && r.AA.EffectPercent.Known() {
+	if _, p := primary(r); p == part && metric == r.AA.Metric && !inNS && known(r.AA.Effect) {
 		rows = append(rows, percentRow(armName(r, study.AA), "aa", r.AA.Effect, r.AA.Verdict))
 	}
 	for _, v := range r.Verdicts {
@@ -115,12 +115,17 @@ func forestOf(r study.Results, metric, part string, inNS bool) []forestRow {
 
 func percentRow(name, class string, e stats.Effect, verdict stats.Verdict) forestRow {
 	row := forestRow{name: name, verdict: class, main: string(verdict)}
-	if !row.effectOf(e.EffectPercent, e.CILow, e.CIHigh) {
+	if !row.effectOf(e.Size()) {
 		return row
 	}
-	row.main = show.SignedPercent(row.effect) + "  " + string(verdict)
-	row.aside = interval(e)
+	row.main = e.Text() + "  " + string(verdict)
+	row.aside = e.Bounds()
 	return row
+}
+
+func known(e stats.Effect) bool {
+	size, _, _ := e.Size()
+	return size.Known()
 }
 
 // effectOf takes an effect and its interval, where they are known.

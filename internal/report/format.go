@@ -37,9 +37,6 @@ func measured(m study.Metric, n stats.Number) string {
 	return show.Optional(n, func(v float64) string { return value(m, v) })
 }
 
-// interval prints an effect's interval in percent.
-func interval(e stats.Effect) string { return show.OptionalInterval(e.CILow, e.CIHigh) }
-
 // armName is what people read for an arm.
 func armName(r study.Results, arm string) string {
 	if arm == study.AA {

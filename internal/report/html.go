@@ -140,13 +140,13 @@ func HTML(s study.Spec, r study.Results) ([]byte, error) {
 func tiles(r study.Results) []tile {
 	valid, all := study.Valid(r.Trials)
 	aa := "A/A arm: the control against itself"
-	if effect, ok := r.AA.EffectPercent.Get(); ok {
-		aa += ", " + show.SignedPercent(effect)
+	if size, _, _ := r.AA.Size(); size.Known() {
+		aa += ", " + r.AA.Text()
 	}
 	return []tile{
 		{string(r.AA.Verdict), aa},
-		{show.Optional(r.NoiseFloor, show.Percent), "noise floor: effects below it are not told from nothing"},
-		{show.Optional(r.MDE, show.Percent), "minimum detectable effect, power 0.8"},
+		{r.Floor(), "noise floor: effects below it are not told from nothing"},
+		{r.Detectable(), "minimum detectable effect, power 0.8"},
 		{fmt.Sprintf("%d of %d", valid, all), "trials valid"},
 	}
 }
@@ -216,15 +216,19 @@ func (p *htmlPage) effectCharts(r study.Results, g study.Goal) {
 	if m.LowerIsBetter {
 		better = "left is better"
 	}
+	band, tick := g.MarginPercent, percentTick
+	if m.Share {
+		band, tick = g.MarginPoints, pointsTick
+	}
 	draw := func(w float64) string {
 		rows := forestOf(r, g.Metric, g.Part, false)
 		if len(rows) == 0 {
 			return ""
 		}
-		return forest(rows, g.MarginPercent, percentTick, w, "effects on "+m.Label+" with 95 % intervals")
+		return forest(rows, band, tick, w, "effects on "+m.Label+" with 95 % intervals")
 	}
-	note := fmt.Sprintf("Change of the %s against %s, with 95 %% intervals; %s. The shaded band is the margin of ±%g %% within which a variant counts as equivalent.",
-		m.Label, r.Control, better, g.MarginPercent)
+	note := fmt.Sprintf("Change of the %s against %s, with 95 %% intervals; %s. The shaded band is the margin of ±%s within which a variant counts as equivalent.",
+		m.Label, r.Control, better, g.Margin())
 	if !g.Primary {
 		p.More = append(p.More, picture(m.Label+" · part "+g.Part, "", draw)...)
 		return
@@ -257,6 +261,9 @@ func nsTick(v float64) string {
 	}
 	return show.Grouped(v, 2)
 }
+
+// pointsTick labels an axis of percentage points.
+func pointsTick(v float64) string { return strings.TrimSuffix(percentTick(v), " %") + " pt" }
 
 func percentTick(v float64) string {
 	if v > 0 {
@@ -320,7 +327,7 @@ func verdictTable(r study.Results, g study.Goal) htmlTable {
 		}
 		t.Note = v.Method
 		t.Rows = append(t.Rows, []string{v.Variant, measured(m, v.VariantMean),
-			show.Optional(v.EffectPercent, show.SignedPercent), interval(v.Effect), effectNS(m, v, nsDecimals),
+			v.Text(), v.Bounds(), effectNS(m, v, nsDecimals),
 			fmt.Sprint(v.N), show.Optional(v.PHolm, show.P), show.Optional(v.PWelch, show.P), show.Optional(v.PMannWhitney, show.P), string(v.Verdict)})
 	}
 	return t
@@ -403,7 +410,7 @@ func variants(s study.Spec) []variantLine {
 // method says in words how the numbers came to be.
 func method(s study.Spec, r study.Results) []string {
 	out := []string{fmt.Sprintf("Each block tries every variant once, and the control twice, in an order drawn from seed %d; before every trial the router's %s is rebuilt. "+
-		"Effects are Student's t on block-wise log ratios against %s; p-values are corrected by Holm over the variants; within the margin a variant is equivalent by two one-sided tests. "+
+		"Effects are Student's t on block-wise log ratios against %s, of shares on their differences in percentage points; p-values are corrected by Holm over the variants; within the margin a variant is equivalent by two one-sided tests. "+
 		"Welch and Mann–Whitney stand beside and decide nothing.", r.Seed, dutIs(r.Environment), s.Control)}
 	for _, p := range s.Parts {
 		if p.Mode == testbed.Serve {

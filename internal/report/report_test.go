@@ -94,6 +94,31 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
+// TestSharesInPoints: no page tells a change of a share in percent of it.
+func TestSharesInPoints(t *testing.T) {
+	s, r := results(t)
+	for i := range r.Trials {
+		if m := r.Trials[i].Metrics; r.Trials[i].Variant != "rules-100" && m[study.LossRatio] > 0 {
+			m[study.LossRatio] = 0.00001 * float64(i%4)
+		}
+	}
+	s.Metrics = []study.Goal{{Metric: study.LossRatio, Part: "overload", Primary: true, MarginPoints: 2}}
+	r = study.Analyse(s, 5, r.Environment, r.Trials)
+	var b bytes.Buffer
+	page, err := HTML(s, r)
+	if err := errors.Join(err, Terminal(&b, r, show.Style{})); err != nil {
+		t.Fatal(err)
+	}
+	for what, text := range map[string]string{"terminal": b.String(), "page": string(page)} {
+		if !strings.Contains(text, "+83.0 points") || strings.Contains(text, "99,999 %") {
+			t.Errorf("the %s tells it otherwise:\n%.3000s", what, text)
+		}
+	}
+	if !strings.Contains(string(page), "margin of ±2 points") || !strings.Contains(string(page), " pt</text>") {
+		t.Error("the chart's margin and axis are not in points")
+	}
+}
+
 func TestTerminalColour(t *testing.T) {
 	_, r := results(t)
 	var plain, colour bytes.Buffer

@@ -62,7 +62,7 @@ func (p *page) primaryTable(r study.Results, m study.Metric, part string) {
 			continue
 		}
 		rows = append(rows, []string{v.Variant, measured(m, v.VariantMean),
-			show.Optional(v.EffectPercent, show.SignedPercent), interval(v.Effect), effectNS(m, v, func(float64) int { return 0 }),
+			v.Text(), v.Bounds(), effectNS(m, v, func(float64) int { return 0 }),
 			show.Optional(v.PHolm, show.P), p.verdict(v.Verdict)})
 	}
 	for _, u := range r.Unavailable {
@@ -188,8 +188,8 @@ func short(m study.Metric) string {
 // limits says what stands beside every result: the A/A arm, the noise floor,
 // what could have been seen, and what the testbed is not.
 func (p *page) limits(r study.Results) {
-	aa := fmt.Sprintf("A/A: %s against itself %s %s: %s.", r.Control, show.Optional(r.AA.EffectPercent, show.SignedPercent), interval(r.AA.Effect), r.AA.Verdict)
-	aa += fmt.Sprintf(" Noise floor %s, minimum detectable effect %s (power 0.8).", show.Optional(r.NoiseFloor, show.Percent), show.Optional(r.MDE, show.Percent))
+	aa := fmt.Sprintf("A/A: %s against itself %s %s: %s.", r.Control, r.AA.Text(), r.AA.Bounds(), r.AA.Verdict)
+	aa += fmt.Sprintf(" Noise floor %s, minimum detectable effect %s (power 0.8).", r.Floor(), r.Detectable())
 	text := []string{aa}
 	if r.Environment.Label != "" {
 		text = append(text, fmt.Sprintf("Measured on %s (%s, %s): %s.",

@@ -167,6 +167,15 @@ func Percent(v float64) string { return percent(math.Abs(v), Grouped) }
 // SignedPercent prints an effect: "+0.45 %", "−12.3 %".
 func SignedPercent(v float64) string { return percent(v, Signed) }
 
+// Points prints a difference between shares without direction, given in
+// percentage points: "1.73 points".
+func Points(v float64) string { return inPoints(Percent(v)) }
+
+// SignedPoints prints a difference between shares: "+1.73 points".
+func SignedPoints(v float64) string { return inPoints(SignedPercent(v)) }
+
+func inPoints(percent string) string { return strings.Replace(percent, " %", " points", 1) }
+
 // enormous percents come of very few, very unlike values; their digits say
 // nothing.
 const enormous = 99_999.5

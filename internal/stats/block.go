@@ -34,11 +34,16 @@ const (
 // 10,000 permutations.
 type Options struct {
 	Alpha         float64
-	Power         float64   // of the minimum detectable effect
-	MarginPercent float64   // smallest effect that matters; 0: equivalence is not asked
-	Better        Direction // of the metric
-	Draws         int       // of the permutation test, when not exact
-	Seed          uint64    // of those draws
+	Power         float64 // of the minimum detectable effect
+	MarginPercent float64 // smallest effect that matters; 0: equivalence is not asked
+	// Share says that values are shares of a whole, 0 to 1, of which the
+	// difference decides, and MarginPoints is the margin in percentage points;
+	// 0 leaves it to MarginPercent, of the control's share.
+	Share        bool
+	MarginPoints float64
+	Better       Direction // of the metric
+	Draws        int       // of the permutation test, when not exact
+	Seed         uint64    // of those draws
 	// NoPlan leaves out NForOnePercent and, in blocks, DetectablePercent, which
 	// cost far more than the rest:
 	// for those who compare thousands of samples that nobody will repeat.
@@ -65,7 +70,8 @@ type Comparison struct {
 	Design             Design
 	Method             string // the deciding test, in words
 	Scale              Scale
-	N                  int // complete blocks, or the smaller sample
+	Share              bool // of a whole: Reported tells it in percentage points
+	N                  int  // complete blocks, or the smaller sample
 	NControl, NVariant int
 	Effect             Test        // on Scale, at 1−α
 	SD                 float64     // of block-wise effects (blocks) or pooled within samples, on Scale
@@ -74,7 +80,8 @@ type Comparison struct {
 	P, PHolm           float64     // of "no difference"; Holm over the comparisons made together
 	Equivalence        Equivalence // against the margin, on Scale
 	PEquivalentHolm    float64     // NaN without a margin
-	DetectablePercent  float64     // minimum detectable effect at the stated power
+	Detectable         float64     // minimum detectable effect at the stated power, on Scale
+	DetectablePercent  float64     // the same in percent of the control
 	NForOnePercent     int         // blocks, or values a side, that find an effect of 1 % at that power; 0: unknown or over 10,000
 	Permutation        Permutation
 	Plain              Test // Welch on Scale, ignoring blocks
@@ -83,6 +90,8 @@ type Comparison struct {
 	ControlSum         Summary
 	VariantSum         Summary
 	Warnings           []Warning
+
+	aboveZero bool // the control's share is shown to be, so that others can be relative to it
 }
 
 func (c *Comparison) warn(code Code, action, format string, args ...any) {
@@ -115,7 +124,7 @@ func compareBlocks(control, variant Arm, opt Options) Comparison {
 		c.warn(MissingBlocks, "look at why those trials are invalid; resume the study to fill them",
 			"%d of %d blocks lack a valid trial of %s or %s", missing, missing+len(a), control.Name, variant.Name)
 	}
-	x, y, scale := onScale(&c, a, b)
+	x, y, scale := onScale(&c, a, b, opt)
 	c.Scale = scale
 	d := subtract(y, x)
 	level := 1 - opt.Alpha
@@ -128,7 +137,7 @@ func compareBlocks(control, variant Arm, opt Options) Comparison {
 	c.Plain = Welch(x, y, level)
 	c.finish(a, b, opt)
 	if n := len(a); n >= 2 && !opt.NoPlan {
-		c.DetectablePercent = c.percent(MinimumDetectableEffect(c.SD, n, opt.Alpha, opt.Power))
+		c.detectable(MinimumDetectableEffect(c.SD, n, opt.Alpha, opt.Power))
 		if scale == LogRatio {
 			c.NForOnePercent = BlocksFor(c.SD, math.Log(1.01), opt.Alpha, opt.Power, planLimit)
 		}
@@ -142,24 +151,45 @@ func (c *Comparison) finish(a, b []float64, opt Options) {
 	sa, sb := ascending(a), ascending(b)
 	c.Rank = mannWhitney(sa, sb, 1-opt.Alpha)
 	c.ControlSum, c.VariantSum = summarise(a, sa), summarise(b, sb)
+	c.aboveZero = opt.Share && aboveZero(a, 1-opt.Alpha)
 	c.EffectPercent = c.Effect.Map(c.percent)
 	c.P, c.PHolm = c.Effect.P, c.Effect.P
-	c.PEquivalentHolm, c.DetectablePercent = math.NaN(), math.NaN()
-	if opt.MarginPercent > 0 {
-		low, high := RatioMargins(opt.MarginPercent)
-		if c.Scale == Difference {
-			high = opt.MarginPercent / 100 * math.Abs(c.ControlSum.Mean)
-			low = -high
-		}
+	c.PEquivalentHolm, c.Detectable, c.DetectablePercent = math.NaN(), math.NaN(), math.NaN()
+	if low, high := c.margins(opt); high > low {
 		c.Equivalence = TOST(c.Effect, low, high, opt.Alpha)
 		c.PEquivalentHolm = c.Equivalence.P
 	}
+}
+
+// margins are those of equivalence on the comparison's scale; none where none
+// is stated, or where it is a share of nothing.
+func (c *Comparison) margins(opt Options) (low, high float64) {
+	switch {
+	case c.Share && opt.MarginPoints > 0:
+		high = opt.MarginPoints / 100
+	case opt.MarginPercent <= 0:
+		return 0, 0
+	case c.Scale == LogRatio:
+		return RatioMargins(opt.MarginPercent)
+	default:
+		high = opt.MarginPercent / 100 * math.Abs(c.ControlSum.Mean)
+	}
+	return -high, high
+}
+
+// detectable notes the smallest effect, on the comparison's scale, that it
+// would have found.
+func (c *Comparison) detectable(effect float64) {
+	c.Detectable, c.DetectablePercent = effect, c.percent(effect)
 }
 
 // percent reads an effect on the comparison's scale as 100·(variant/control−1).
 func (c *Comparison) percent(effect float64) float64 {
 	if c.Scale == LogRatio {
 		return Percent(effect)
+	}
+	if c.Share {
+		return c.percentOfShare(effect)
 	}
 	if c.ControlSum.Mean == 0 {
 		return math.NaN()
@@ -180,8 +210,11 @@ func correct(cs []Comparison, opt Options) {
 	}
 }
 
-// onScale takes logarithms when all values have one.
-func onScale(c *Comparison, a, b []float64) (x, y []float64, s Scale) {
+// onScale takes logarithms when all values have one, but of shares.
+func onScale(c *Comparison, a, b []float64, opt Options) (x, y []float64, s Scale) {
+	if c.Share = opt.Share; c.Share {
+		return a, b, Difference
+	}
 	x, okA := logs(a)
 	y, okB := logs(b)
 	if okA && okB {
@@ -242,9 +275,18 @@ func warnBlocks(c *Comparison, d []float64, opt Options) {
 	if o := FindOutliers(d); len(o) > 0 {
 		c.warn(Outliers, "look at these trials; they are kept", "far from the rest: %s", numbers("block", o))
 	}
-	if opt.MarginPercent > 0 && c.DetectablePercent > opt.MarginPercent {
-		c.warn(Underpowered, fmt.Sprintf("run %s blocks", blocksText(c, opt)),
-			"effects below %s %% would go unnoticed; the margin is %s %%", twoDigits(c.DetectablePercent), twoDigits(opt.MarginPercent))
+	c.warnPower(fmt.Sprintf("run %s blocks", blocksText(c, opt)), opt)
+}
+
+// warnPower says when an effect as large as the margin would go unnoticed.
+func (c *Comparison) warnPower(action string, opt Options) {
+	switch {
+	case c.Share && opt.MarginPoints > 0:
+		if mde := points(c.Detectable); mde > opt.MarginPoints {
+			c.warn(Underpowered, action, "effects below %s points would go unnoticed; the margin is %s points", twoDigits(mde), twoDigits(opt.MarginPoints))
+		}
+	case opt.MarginPercent > 0 && c.DetectablePercent > opt.MarginPercent:
+		c.warn(Underpowered, action, "effects below %s %% would go unnoticed; the margin is %s %%", twoDigits(c.DetectablePercent), twoDigits(opt.MarginPercent))
 	}
 }
 

@@ -77,16 +77,3 @@ func (n *Number) UnmarshalJSON(data []byte) error {
 	}
 	return nil
 }
-
-// Effect is 100·(variant/control − 1) of a metric with its confidence
-// interval, as every document writes it.
-type Effect struct {
-	EffectPercent Number `json:"effect_percent"`
-	CILow         Number `json:"ci_low"`
-	CIHigh        Number `json:"ci_high"`
-}
-
-// EffectOf is an interval as documents write it.
-func EffectOf(i Interval) Effect {
-	return Effect{Num(i.Estimate), Num(i.Low), Num(i.High)}
-}

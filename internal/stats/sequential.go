@@ -146,8 +146,7 @@ func (s Sequential) Settle(c Comparison, look int, opt Options) (Comparison, boo
 	c.Effect = newTest(c.Effect.Estimate, c.Effect.SE, c.Effect.DF, 1-level)
 	c.EffectPercent = c.Effect.Map(c.percent)
 	equivalent := false
-	if opt.MarginPercent > 0 && c.Effect.Known() {
-		low, high := c.Equivalence.Low, c.Equivalence.High
+	if low, high := c.margins(opt); high > low && c.Effect.Known() {
 		equivalent = c.Effect.Within(low, high)
 	}
 	pEquivalent := math.NaN()

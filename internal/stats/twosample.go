@@ -21,7 +21,7 @@ func compareSamples(control, variant Arm, opt Options) Comparison {
 		Control: control.Name, Variant: variant.Name, Design: Independent,
 		N: min(len(a), len(b)), NControl: len(a), NVariant: len(b),
 	}
-	x, y, scale := onScale(&c, a, b)
+	x, y, scale := onScale(&c, a, b, opt)
 	c.Scale = scale
 	level := 1 - opt.Alpha
 	c.Method = "Welch's t on the values"
@@ -36,7 +36,7 @@ func compareSamples(control, variant Arm, opt Options) Comparison {
 	c.finish(a, b, opt)
 	if c.N >= 2 {
 		// Same degrees of freedom and standard error as the test itself.
-		c.DetectablePercent = c.percent(DetectableEffect(c.Effect.DF, opt.Alpha, opt.Power) * c.Effect.SE)
+		c.detectable(DetectableEffect(c.Effect.DF, opt.Alpha, opt.Power) * c.Effect.SE)
 		if scale == LogRatio && !opt.NoPlan {
 			c.NForOnePercent = SamplesFor(spread(x, y), math.Log(1.01), opt.Alpha, opt.Power, planLimit)
 		}
@@ -88,12 +88,9 @@ func warnSamples(c *Comparison, x, y []float64, opt Options) {
 		}
 		warnSeries(c, s.name, s.x)
 	}
-	if opt.MarginPercent > 0 && c.DetectablePercent > opt.MarginPercent {
-		enough := "more often"
-		if c.Scale == LogRatio {
-			enough = aboutHowMany(SamplesFor(spread(x, y), math.Log1p(opt.MarginPercent/100), opt.Alpha, opt.Power, planLimit)) + " values a side"
-		}
-		c.warn(Underpowered, "measure "+enough+", in alternation",
-			"effects below %s %% would go unnoticed; the margin is %s %%", twoDigits(c.DetectablePercent), twoDigits(opt.MarginPercent))
+	enough := "more often"
+	if c.Scale == LogRatio && opt.MarginPercent > 0 {
+		enough = aboutHowMany(SamplesFor(spread(x, y), math.Log1p(opt.MarginPercent/100), opt.Alpha, opt.Power, planLimit)) + " values a side"
 	}
+	c.warnPower("measure "+enough+", in alternation", opt)
 }

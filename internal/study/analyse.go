@@ -111,7 +111,7 @@ func options(m Metric, g Goal, seed uint64) stats.Options {
 	if m.LowerIsBetter {
 		better = stats.LowerIsBetter
 	}
-	return stats.Options{MarginPercent: g.MarginPercent, Better: better, Seed: seed}
+	return stats.Options{MarginPercent: g.MarginPercent, MarginPoints: g.MarginPoints, Share: m.Share, Better: better, Seed: seed}
 }
 
 // verdicts compares every available variant with the control by one metric;
@@ -150,9 +150,9 @@ func (s Spec) armsOf(g Goal, seed uint64, trials []Trial) (control stats.Arm, ar
 func verdictOf(m Metric, g Goal, c stats.Comparison) Verdict {
 	v := Verdict{
 		Metric: m.Name, Part: g.Part, Primary: g.Primary, Control: c.Control, Variant: c.Variant, N: c.N,
-		Effect: stats.EffectOf(c.EffectPercent),
+		Effect: c.Reported(),
 		P:      stats.Num(c.P), PHolm: stats.Num(c.PHolm), Verdict: c.Verdict,
-		Better: stats.HigherIsBetter, Unit: m.Unit, MarginPercent: g.MarginPercent,
+		Better: stats.HigherIsBetter, Unit: m.Unit, MarginPercent: g.MarginPercent, MarginPoints: g.MarginPoints,
 		ControlMean: stats.Num(c.ControlSum.Mean), VariantMean: stats.Num(c.VariantSum.Mean),
 		PEquivalent: stats.Num(c.PEquivalentHolm), MDE: stats.Num(c.DetectablePercent),
 		PWelch: stats.Num(c.Plain.P), PMannWhitney: stats.Num(c.Rank.P), PPermutation: stats.Num(c.Permutation.P),
@@ -205,9 +205,12 @@ func (r *Results) compareAA(s Spec, seed uint64) {
 		alarm := c.Verdict.Differs()
 		if g.Primary {
 			r.AA.Verdict, r.AA.N, r.AA.P = c.Verdict, c.N, stats.Num(c.P)
-			r.AA.Effect = stats.EffectOf(c.EffectPercent)
-			r.MDE = stats.Num(c.DetectablePercent)
+			r.AA.Effect = c.Reported()
+			r.MDE, r.MDEPoints = stats.Num(c.DetectablePercent), c.DetectablePoints()
 			r.NoiseFloor = stats.Num(max(math.Abs(c.EffectPercent.Low), math.Abs(c.EffectPercent.High)))
+			if m.Share {
+				r.NoiseFloorPoints = stats.Num(max(math.Abs(r.AA.PointsLow.Float()), math.Abs(r.AA.PointsHigh.Float())))
+			}
 		} else if alarm {
 			r.AA.FalseAlarms = append(r.AA.FalseAlarms, g.Metric+" in part "+g.Part)
 		}
@@ -221,7 +224,7 @@ func (r *Results) warn(s Spec) {
 	}
 	if r.AA.Verdict.Differs() {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the A/A arm differs from the control by %s although both are %s: distrust effects below %s",
-			show.Optional(r.AA.EffectPercent, show.SignedPercent), s.Control, show.Optional(r.NoiseFloor, show.Percent)))
+			r.AA.Text(), s.Control, r.Floor()))
 	}
 	if len(r.AA.FalseAlarms) > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the A/A arm also differs from the control by %s", show.List(r.AA.FalseAlarms)))

@@ -2,6 +2,7 @@ package study
 
 import (
 	"encoding/json"
+	"linerate/internal/stats"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -84,6 +85,31 @@ func TestAnalyseFindsWhatIsThere(t *testing.T) {
 	}
 	if !strings.Contains(r.Answer, "lower with b") || !strings.Contains(r.Answer, "c is equivalent") {
 		t.Errorf("answer %q", r.Answer)
+	}
+}
+
+// TestSharesAreToldInPoints: losses near zero are compared by their difference,
+// from the study's margin to the sentence that answers.
+func TestSharesAreToldInPoints(t *testing.T) {
+	s := twoParts()
+	s.Metrics = []Goal{{Metric: LossRatio, Part: "over", Primary: true, MarginPoints: 1}}
+	trials := made(s, 9, func(tr *Trial) {
+		if _, ok := tr.Metrics[LossRatio]; ok {
+			tr.Metrics[LossRatio] = map[string]float64{"b": 0.05, "c": 0.0004}[tr.Variant] + 0.0001*float64(tr.Block%3)
+		}
+	})
+	r := Analyse(s, 9, Environment{}, trials)
+	b, c := verdictFor(t, r, LossRatio, "b"), verdictFor(t, r, LossRatio, "c")
+	if b.Verdict != stats.Worse || math.Abs(b.EffectPoints.Float()-5) > 1e-9 || b.EffectPercent.Known() || b.MarginPoints != 1 {
+		t.Errorf("five points more loss: %+v", b)
+	}
+	if c.Verdict != stats.Equivalent || !r.NoiseFloorPoints.Known() || !strings.HasSuffix(r.Floor(), " points") {
+		t.Errorf("hardly any: %s, noise floor %s", c.Verdict, r.Floor())
+	}
+	for _, want := range []string{"5.0 points higher with b", "c is equivalent within 1 point"} {
+		if !strings.Contains(r.Answer, want) {
+			t.Errorf("no %q in: %s", want, r.Answer)
+		}
 	}
 }
 

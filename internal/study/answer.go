@@ -30,7 +30,7 @@ func answer(s Spec, r Results) string {
 		parts = append(parts, "the "+m.Label+" is "+tellEffects(shown, m))
 	}
 	if eq := groups[stats.Equivalent]; len(eq) > 0 {
-		parts = append(parts, fmt.Sprintf("%s %s equivalent within %g %%", show.List(variantNames(eq)), isAre(len(eq)), eq[0].MarginPercent))
+		parts = append(parts, fmt.Sprintf("%s %s equivalent within %s", show.List(variantNames(eq)), isAre(len(eq)), eq[0].Margin()))
 	}
 	if un := groups[stats.Inconclusive]; len(un) > 0 {
 		parts = append(parts, fmt.Sprintf("no difference is shown for %s", show.List(variantNames(un))))
@@ -52,7 +52,8 @@ func tellEffects(vs []Verdict, m Metric) string {
 	slices.SortStableFunc(vs, func(a, b Verdict) int { return cmp.Compare(size(b), size(a)) })
 	var told []string
 	for i, v := range vs {
-		effect, ok := v.EffectPercent.Get()
+		shown, _, _ := v.Size()
+		effect, ok := shown.Get()
 		if !ok {
 			told = append(told, string(v.Verdict)+" with "+v.Variant)
 			continue
@@ -61,7 +62,7 @@ func tellEffects(vs []Verdict, m Metric) string {
 		if effect < 0 {
 			way = "lower"
 		}
-		text := fmt.Sprintf("%s %s with %s", show.Percent(effect), way, v.Variant)
+		text := fmt.Sprintf("%s %s with %s", v.Amount(), way, v.Variant)
 		if ns, ok := v.EffectNS.Get(); ok {
 			text += fmt.Sprintf(" (%s", ByTime(m, ns))
 			if i == 0 && m.Unit != "ns" {
@@ -86,8 +87,11 @@ func ByTime(m Metric, ns float64) string {
 	return "+" + show.Nanos(ns)
 }
 
-// size orders effects: a doubling is as large as a halving.
+// size orders effects of one metric: a doubling is as large as a halving.
 func size(v Verdict) float64 {
+	if points, ok := v.EffectPoints.Get(); ok {
+		return math.Abs(points)
+	}
 	effect, _ := v.EffectPercent.Get()
 	return math.Abs(math.Log1p(effect / 100))
 }

@@ -249,8 +249,9 @@ func (s *Spec) checkMetrics() *problem {
 		case !part.yields(m):
 			return wrong(path+".part", "%s is not measured in part %s", g.Metric, g.Part).
 				advise("a part with search: measures %s (method mlr) or %s (method rfc2544), others all else", ConditionalThroughput, Throughput)
-		case !(g.MarginPercent > 0 && g.MarginPercent < 100):
-			return wrong(path+".margin_percent", "margin_percent: %g is not within 0 and 100", g.MarginPercent)
+		}
+		if bad := g.checkMargin(m, path); bad != nil {
+			return bad
 		}
 		if g.Primary {
 			primaries++
@@ -258,6 +259,22 @@ func (s *Spec) checkMetrics() *problem {
 	}
 	if primaries != 1 {
 		return wrong("metrics", "%d metrics are primary: exactly one answers the question", primaries).advise("mark it with primary: true")
+	}
+	return nil
+}
+
+// checkMargin wants a margin that the metric can have: in percentage points of
+// shares alone.
+func (g Goal) checkMargin(m Metric, path string) *problem {
+	switch {
+	case g.MarginPoints != 0 && !m.Share:
+		return wrong(path+".margin_points", "%s is no share of a whole", g.Metric).advise("write margin_percent")
+	case !(g.MarginPoints >= 0 && g.MarginPoints < 100):
+		return wrong(path+".margin_points", "margin_points: %g is not within 0 and 100", g.MarginPoints)
+	case g.MarginPoints > 0 && g.MarginPercent == 0:
+		return nil
+	case !(g.MarginPercent > 0 && g.MarginPercent < 100):
+		return wrong(path+".margin_percent", "margin_percent: %g is not within 0 and 100", g.MarginPercent)
 	}
 	return nil
 }

@@ -13,6 +13,8 @@ const (
 	defaultWarmup  = 0.15
 	defaultRetries = 2
 	defaultMargin  = 3.0
+	// defaultMarginPoints is the margin of shares.
+	defaultMarginPoints = 1.0
 )
 
 // DefaultGates are the limits of a study that states none.
@@ -103,7 +105,13 @@ func (s *Spec) fillMetrics(said func(string) bool) {
 		if g.Part == "" {
 			g.Part = s.partFor(g.Metric)
 		}
-		if !said(fmt.Sprintf("metrics[%d].margin_percent", i)) {
+		path := fmt.Sprintf("metrics[%d].margin_", i)
+		m, _ := MetricNamed(g.Metric)
+		switch {
+		case said(path+"percent") || said(path+"points"):
+		case m.Share:
+			g.MarginPoints = defaultMarginPoints
+		default:
 			g.MarginPercent = defaultMargin
 		}
 	}

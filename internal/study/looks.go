@@ -151,12 +151,19 @@ func (l *Looks) enough(c stats.Comparison) bool {
 	if c.Verdict.Differs() || c.Verdict == stats.Equivalent {
 		return true
 	}
-	half := (c.EffectPercent.High - c.EffectPercent.Low) / 2
+	half := halfWidth(c)
 	return l.PrecisionPercent > 0 && !math.IsNaN(half) && half <= l.PrecisionPercent
 }
 
+// halfWidth is half an interval, in percent, or in points of shares.
+func halfWidth(c stats.Comparison) float64 {
+	_, low, high := c.Reported().Size()
+	return (high.Float() - low.Float()) / 2
+}
+
 // Interim is how wide the intervals of the primary metric are so far: half the
-// A/A arm's, and half the widest of the variants', in percent.
+// A/A arm's, and half the widest of the variants', in
+// percent, or in percentage points of shares.
 func (s Spec) Interim(seed uint64, trials []Trial) (aa, widest stats.Number) {
 	n := len(begun(s, blocksOf(s, seed, s.Primary().Part), s.Primary().Part, trials))
 	if s.Looks == nil {
@@ -165,10 +172,9 @@ func (s Spec) Interim(seed uint64, trials []Trial) (aa, widest stats.Number) {
 		s = plain
 	}
 	cs := s.look(seed, n, trials)
-	half := func(c stats.Comparison) float64 { return (c.EffectPercent.High - c.EffectPercent.Low) / 2 }
 	most := math.Inf(-1)
 	for _, c := range cs[:len(cs)-1] {
-		most = max(most, half(c)) // NaN if any is
+		most = max(most, halfWidth(c)) // NaN if any is
 	}
-	return stats.Num(half(cs[len(cs)-1])), stats.Num(most)
+	return stats.Num(halfWidth(cs[len(cs)-1])), stats.Num(most)
 }

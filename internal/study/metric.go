@@ -16,6 +16,9 @@ type Metric struct {
 	LowerIsBetter bool
 	// Verdict says that variants are compared by it; other metrics explain.
 	Verdict bool
+	// Share says that it is a share of a whole, 0 to 1: effects in it are
+	// differences in percentage points.
+	Share bool
 	// NS is how an effect in the metric is told in ns per packet.
 	NS NSKind
 }
@@ -43,10 +46,10 @@ var Metrics = []Metric{
 	{Name: CostNS, Label: "cost", Unit: "ns/packet", Mode: testbed.Cost, LowerIsBetter: true, Verdict: true, NS: IsNS},
 	{Name: ForwardingRate, Label: "forwarding rate", Unit: "pps", Mode: testbed.Cost, Verdict: true, NS: InverseNS},
 	{Name: OverloadRate, Label: "forwarding rate under overload", Unit: "pps", Mode: testbed.Overload, Verdict: true, NS: InverseNS},
-	{Name: LossRatio, Label: "loss", Unit: "", Mode: testbed.Overload, LowerIsBetter: true, Verdict: true},
+	{Name: LossRatio, Label: "loss", Unit: "", Mode: testbed.Overload, LowerIsBetter: true, Verdict: true, Share: true},
 	{Name: LatencyP50, Label: "latency, median", Unit: "ns", Mode: testbed.Overload, LowerIsBetter: true, Verdict: true, NS: IsNS},
 	{Name: LatencyP99, Label: "latency, 99th percentile", Unit: "ns", Mode: testbed.Overload, LowerIsBetter: true, Verdict: true, NS: IsNS},
-	{Name: ManagementLoss, Label: "management, unanswered", Mode: testbed.Overload, Management: true, LowerIsBetter: true, Verdict: true},
+	{Name: ManagementLoss, Label: "management, unanswered", Mode: testbed.Overload, Management: true, LowerIsBetter: true, Verdict: true, Share: true},
 	{Name: ManagementRTT, Label: "management, round trip", Unit: "ns", Mode: testbed.Overload, Management: true, LowerIsBetter: true, Verdict: true},
 	{Name: ConditionalThroughput, Label: "conditional throughput", Unit: "pps", Mode: testbed.Overload, Search: MLRSearch, Verdict: true, NS: InverseNS},
 	{Name: Throughput, Label: "throughput", Unit: "pps", Mode: testbed.Overload, Search: RFC2544, Verdict: true, NS: InverseNS},
@@ -57,15 +60,15 @@ var Metrics = []Metric{
 	{Name: RequestP50, Label: "latency, median", Unit: "ns", Mode: testbed.Serve, LowerIsBetter: true, Verdict: true, NS: IsNS},
 	{Name: RequestP90, Label: "latency, 90th percentile", Unit: "ns", Mode: testbed.Serve, LowerIsBetter: true, Verdict: true, NS: IsNS},
 	{Name: RequestP99, Label: "latency, 99th percentile", Unit: "ns", Mode: testbed.Serve, LowerIsBetter: true, Verdict: true, NS: IsNS},
-	{Name: Within100ms, Label: "answered within 100 ms", Unit: "", Mode: testbed.Serve, Verdict: true},
+	{Name: Within100ms, Label: "answered within 100 ms", Unit: "", Mode: testbed.Serve, Verdict: true, Share: true},
 	{Name: RequestRate, Label: "requests answered", Unit: "req/s", Mode: testbed.Serve, Verdict: true},
 	{Name: RequestBits, Label: "throughput of bodies", Unit: "b/s", Mode: testbed.Serve, Verdict: true},
-	{Name: RequestErrors, Label: "requests failed", Unit: "", Mode: testbed.Serve, LowerIsBetter: true, Verdict: true},
+	{Name: RequestErrors, Label: "requests failed", Unit: "", Mode: testbed.Serve, LowerIsBetter: true, Verdict: true, Share: true},
 	{Name: SettledRate, Label: "answered and settled", Unit: "req/s", Mode: testbed.Serve, Verdict: true},
 	{Name: QueuePeak, Label: "longest queue", Unit: "messages", Mode: testbed.Serve, LowerIsBetter: true, Verdict: true},
 	{Name: ServerCPU, Label: "server's CPU time", Unit: "ns", Mode: testbed.Serve, LowerIsBetter: true, Verdict: true, NS: IsNS},
 	{Name: ServerCPUPerGigabit, Label: "server's CPUs per Gb/s", Unit: "CPUs", Mode: testbed.Serve, LowerIsBetter: true, Verdict: true},
-	{Name: LogWithin100ms, Label: "within 100 ms, by the log", Unit: "", Mode: testbed.Serve, Verdict: true},
+	{Name: LogWithin100ms, Label: "within 100 ms, by the log", Unit: "", Mode: testbed.Serve, Verdict: true, Share: true},
 	{Name: LogP50, Label: "time in the log, median", Unit: "ns", Mode: testbed.Serve, LowerIsBetter: true, Verdict: true, NS: IsNS},
 	{Name: ChainNS, Label: "chain", Unit: "ns/packet", Mode: testbed.Cost, LowerIsBetter: true, NS: IsNS},
 	{Name: BypassNS, Label: "chain without DUT", Unit: "ns/packet", Mode: testbed.Cost, LowerIsBetter: true, NS: IsNS},

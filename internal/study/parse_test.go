@@ -105,6 +105,7 @@ func TestParseRefuses(t *testing.T) {
 		{"metric", small + "metrics: [{metric: cost_ns_per_paket, primary: true}]\n", `s.yaml:8: unknown metric "cost_ns_per_paket"`, "did you mean cost_ns_per_packet?"},
 		{"metric without part", small + "metrics: [{metric: loss_ratio, primary: true}]\n", "s.yaml:8: loss_ratio needs a part of mode overload", ""},
 		{"no primary", small + "metrics: [{metric: cost_ns_per_packet}]\n", "s.yaml:8: 0 metrics are primary", "primary: true"},
+		{"points of no share", small + "metrics: [{metric: cost_ns_per_packet, primary: true, margin_points: 1}]\n", "s.yaml:8: cost_ns_per_packet is no share of a whole", "write margin_percent"},
 		{"margin", small + "metrics: [{metric: cost_ns_per_packet, primary: true, margin_percent: -1}]\n", "s.yaml:8: margin_percent: -1", ""},
 		{"gate", small + "gates: {headroom: 0.5}\n", "s.yaml:8: headroom: 0.5 is not within 1 and 100", ""},
 		{"testbed", small + "testbed: {kind: sshh}\n", `s.yaml:8: unknown testbed "sshh"`, "netns"},

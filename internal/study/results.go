@@ -3,6 +3,7 @@ package study
 import (
 	"time"
 
+	"linerate/internal/show"
 	"linerate/internal/stats"
 )
 
@@ -32,6 +33,9 @@ type Results struct {
 	// NoiseFloor is the largest effect that the A/A arm's interval allows:
 	// effects below it are not told from nothing.
 	NoiseFloor stats.Number `json:"noise_floor_percent"`
+	// The same in percentage points, where the primary metric is a share.
+	MDEPoints        stats.Number `json:"minimum_detectable_effect_points,omitzero"`
+	NoiseFloorPoints stats.Number `json:"noise_floor_points,omitzero"`
 	// CarryOver says whether interleaved arms leave each other alone.
 	CarryOver []CarryOver `json:"carry_over"`
 	// Spread is what a card's hash would do with the flows: computed.
@@ -82,6 +86,7 @@ type Verdict struct {
 	ControlMean   stats.Number    `json:"control_mean"`
 	VariantMean   stats.Number    `json:"variant_mean"`
 	MarginPercent float64         `json:"margin_percent"`
+	MarginPoints  float64         `json:"margin_points,omitempty"`
 	PEquivalent   stats.Number    `json:"p_equivalent_holm"`
 	MDE           stats.Number    `json:"minimum_detectable_effect_percent"`
 	// Interleaved says how the arms took turns.
@@ -106,3 +111,19 @@ type AAResult struct {
 	// differ from itself.
 	FalseAlarms []string `json:"false_alarms"`
 }
+
+// Floor is the noise floor for people.
+func (r *Results) Floor() string { return sized(r.NoiseFloor, r.NoiseFloorPoints) }
+
+// Detectable is the minimum detectable effect for people.
+func (r *Results) Detectable() string { return sized(r.MDE, r.MDEPoints) }
+
+func sized(percent, points stats.Number) string {
+	if points.Known() {
+		return show.Optional(points, show.Points)
+	}
+	return show.Optional(percent, show.Percent)
+}
+
+// Margin is the verdict's margin of equivalence for people.
+func (v *Verdict) Margin() string { return marginText(v.MarginPercent, v.MarginPoints) }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"linerate/internal/setting"
+	"linerate/internal/show"
 	"linerate/internal/testbed"
 )
 
@@ -218,7 +219,23 @@ type Goal struct {
 	Primary bool   `yaml:"primary,omitempty"`
 	// MarginPercent is the equivalence margin: two variants whose effect is
 	// shown to be within it are equivalent (TOST).
-	MarginPercent float64 `yaml:"margin_percent"`
+	MarginPercent float64 `yaml:"margin_percent,omitempty"`
+	// MarginPoints is the margin of a share, in percentage points, and goes
+	// before MarginPercent, of the control's share.
+	MarginPoints float64 `yaml:"margin_points,omitempty"`
+}
+
+// Margin is the goal's margin of equivalence for people.
+func (g Goal) Margin() string { return marginText(g.MarginPercent, g.MarginPoints) }
+
+func marginText(percent, points float64) string {
+	if points > 0 {
+		if points == 1 {
+			return "1 point"
+		}
+		return show.Value(points) + " points"
+	}
+	return show.Value(percent) + " %"
 }
 
 // Gates are the limits beyond which a trial is invalid.

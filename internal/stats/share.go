@@ -1,0 +1,100 @@
+package stats
+
+import (
+	"math"
+
+	"linerate/internal/show"
+)
+
+// Effect is how much a variant differs from its control, with its confidence
+// interval, as every document writes it: 100·(variant/control − 1) of a
+// metric, and for shares of a whole also the difference in percentage points.
+type Effect struct {
+	EffectPercent Number `json:"effect_percent"`
+	CILow         Number `json:"ci_low"`
+	CIHigh        Number `json:"ci_high"`
+	// EffectPoints is 100·(variant − control) of a share, which decides there: a
+	// ratio of two shares near zero is large and says nothing.
+	EffectPoints Number `json:"effect_points,omitzero"`
+	PointsLow    Number `json:"points_low,omitzero"`
+	PointsHigh   Number `json:"points_high,omitzero"`
+}
+
+// EffectOf is an interval in percent as documents write it.
+func EffectOf(i Interval) Effect {
+	return Effect{EffectPercent: Num(i.Estimate), CILow: Num(i.Low), CIHigh: Num(i.High)}
+}
+
+// Reported is the comparison's effect as documents write it.
+func (c *Comparison) Reported() Effect {
+	e := EffectOf(c.EffectPercent)
+	if c.Share {
+		i := c.Effect.Map(points)
+		e.EffectPoints, e.PointsLow, e.PointsHigh = Num(i.Estimate), Num(i.Low), Num(i.High)
+	}
+	return e
+}
+
+// DetectablePoints is the minimum detectable effect of a share in percentage
+// points; unknown of all else.
+func (c *Comparison) DetectablePoints() Number {
+	if !c.Share {
+		return Number{}
+	}
+	return Num(points(c.Detectable))
+}
+
+// points are percentage points of a difference between shares.
+func points(difference float64) float64 { return 100 * difference }
+
+// InPoints reports whether the effect is told in percentage points.
+func (e Effect) InPoints() bool { return e.EffectPoints.Known() }
+
+// Size is the effect with its interval on the scale on which it is told:
+// percentage points of shares, percent of all else.
+func (e Effect) Size() (effect, low, high Number) {
+	if e.InPoints() {
+		return e.EffectPoints, e.PointsLow, e.PointsHigh
+	}
+	return e.EffectPercent, e.CILow, e.CIHigh
+}
+
+// Text is the effect for people: "+3.1 %", or "+3.1 points" of a share.
+func (e Effect) Text() string {
+	size, _, _ := e.Size()
+	return show.Optional(size, e.print(show.SignedPercent, show.SignedPoints))
+}
+
+// Amount is the effect without its direction: "3.1 %", "3.1 points".
+func (e Effect) Amount() string {
+	size, _, _ := e.Size()
+	return show.Optional(size, e.print(show.Percent, show.Points))
+}
+
+func (e Effect) print(percent, points func(float64) string) func(float64) string {
+	if e.InPoints() {
+		return points
+	}
+	return percent
+}
+
+// Bounds are the interval for people, "[+2.4, +3.9]", in the unit of Text.
+func (e Effect) Bounds() string {
+	_, low, high := e.Size()
+	return show.OptionalInterval(low, high)
+}
+
+// percentOfShare reads a difference between shares as a change relative to the
+// control's share. Where the control's own interval reaches zero there is no
+// such number: nothing is known of what would be divided by.
+func (c *Comparison) percentOfShare(difference float64) float64 {
+	if !c.aboveZero {
+		return math.NaN()
+	}
+	return 100 * difference / c.ControlSum.Mean
+}
+
+// aboveZero reports whether a sample's mean is shown to be above zero.
+func aboveZero(x []float64, level float64) bool {
+	return OneSample(x, level).Low > 0
+}
