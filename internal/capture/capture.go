@@ -34,10 +34,11 @@ var freebsdFiles = []string{
 	"/etc/pf.conf", "/etc/ipfw.rules", "/etc/ipf.rules", "/etc/ipnat.rules", "/etc/fstab", "/etc/login.conf", "/var/run/dmesg.boot",
 }
 
-// freebsdWords are files of which only the lines with these words are kept.
+// freebsdWords are files of which only the lines with these words, between
+// commas, are kept.
 var freebsdWords = []struct{ path, words string }{
-	{"/usr/local/etc/nginx/nginx.conf", "listen accept_filter sendfile worker_processes worker_connections aio"},
-	{"/usr/local/etc/apache24/httpd.conf", "Listen AcceptFilter ListenBacklog EnableSendfile"},
+	{"/usr/local/etc/nginx/nginx.conf", "listen,accept_filter,sendfile,worker_processes,worker_connections,aio"},
+	{"/usr/local/etc/apache24/httpd.conf", "Listen,AcceptFilter,ListenBacklog,EnableSendfile"},
 	{"/usr/local/etc/namedb/named.conf", "tcp-listen-queue"},
 }
 
@@ -54,15 +55,35 @@ var freebsdSecrets = []struct{ path, why string }{
 var linuxFiles = []string{
 	"/proc/cpuinfo", "/proc/meminfo", "/proc/interrupts", "/proc/uptime", "/proc/version", "/proc/modules", "/proc/cmdline", "/proc/self/mounts",
 	"/proc/net/softnet_stat", "/proc/net/snmp", "/proc/net/snmp6", "/proc/net/netstat", "/proc/net/stat/nf_conntrack", "/proc/net/stat/arp_cache", "/proc/net/stat/ndisc_cache", "/proc/net/tcp", "/proc/net/tcp6",
-	"/etc/os-release", "/etc/sysctl.conf", "/etc/sysctl.d/*.conf", "/run/sysctl.d/*.conf", "/usr/local/lib/sysctl.d/*.conf", "/usr/lib/sysctl.d/*.conf", "/lib/sysctl.d/*.conf",
+	"/etc/os-release", "/usr/lib/os-release", "/etc/sysctl.conf", "/etc/sysctl.d/*", "/run/sysctl.d/*.conf", "/usr/local/lib/sysctl.d/*.conf", "/usr/lib/sysctl.d/*.conf", "/lib/sysctl.d/*.conf",
 	"/etc/modprobe.d/*.conf", "/usr/lib/modprobe.d/*.conf", "/lib/modprobe.d/*.conf", "/run/modprobe.d/*.conf", "/etc/default/grub", "/etc/nftables.conf", "/etc/fstab",
 	"/etc/systemd/system/multi-user.target.wants/*.service",
 	"/etc/default/grub.d/*.cfg", "/etc/kernel/cmdline", "/usr/lib/kernel/cmdline", "/usr/local/lib/modprobe.d/*.conf", "/etc/modules", "/etc/modules-load.d/*.conf", "/run/modules-load.d/*.conf",
-	"/usr/lib/modules-load.d/*.conf", "/lib/modules-load.d/*.conf", "/etc/systemd/network/*.link", "/etc/systemd/network/*.network", "/run/systemd/network/*.network",
-	"/usr/lib/systemd/network/99-default.link", "/etc/systemd/networkd.conf", "/etc/systemd/networkd.conf.d/*.conf", "/etc/udev/rules.d/*.rules",
-	"/etc/network/interfaces", "/etc/network/interfaces.d/*", "/etc/rc.local", "/etc/tuned/active_profile", "/etc/tuned/tuned-main.conf",
+	"/usr/local/lib/modules-load.d/*.conf", "/usr/lib/modules-load.d/*.conf", "/lib/modules-load.d/*.conf",
+	"/etc/systemd/network/*.link", "/run/systemd/network/*.link", "/usr/local/lib/systemd/network/*.link", "/usr/lib/systemd/network/*.link", "/lib/systemd/network/*.link",
+	"/etc/systemd/network/*.network", "/run/systemd/network/*.network", "/usr/local/lib/systemd/network/*.network", "/usr/lib/systemd/network/*.network", "/lib/systemd/network/*.network",
+	"/etc/systemd/networkd.conf", "/etc/systemd/networkd.conf.d/*.conf", "/etc/udev/rules.d/*.rules", "/run/udev/rules.d/*.rules",
+	"/usr/lib/systemd/system/systemd-sysctl.service", "/lib/systemd/system/systemd-sysctl.service", // systemd starts this machine
+	"/etc/network/interfaces", "/etc/network/interfaces.d/*", "/etc/rc.local", "/etc/rc.d/rc.local", "/etc/tuned/active_profile", "/etc/tuned/tuned-main.conf",
 	"/etc/tuned/*/tuned.conf", "/etc/tuned/profiles/*/tuned.conf", "/usr/lib/tuned/*/tuned.conf", "/usr/lib/tuned/profiles/*/tuned.conf",
 }
+
+// linuxWords are files that hold passwords and keys among the few lines that
+// an audit wants: of them only lines that match one of the patterns (awk's, a
+// comma between) are kept, and those lose their secrets like all others.
+var linuxWords = []struct{ path, words string }{
+	{"/etc/NetworkManager/system-connections/*.nmconnection", nmWords},
+	{"/etc/netplan/*.yaml", netplanWords}, {"/run/netplan/*.yaml", netplanWords}, {"/usr/lib/netplan/*.yaml", netplanWords}, {"/lib/netplan/*.yaml", netplanWords},
+	{"/etc/sysconfig/network-scripts/ifcfg-*", "^ *DEVICE=,^ *MTU=,^ *ETHTOOL_OPTS="},
+	// The keys at the margin tell what bootcmd is, and what runcmd.
+	{"/etc/cloud/cloud.cfg.d/*.cfg", "^[a-z_]+: *(#.*)?$,sysctl,ethtool,/proc/sys/,/sys/class/net/,ip link,ifconfig "},
+}
+
+const (
+	nmWords = "^ *[[],^ *interface-name *=,^ *mtu *=,^ *(ring|feature|coalesce|channels|pause)-[a-z0-9-]+ *="
+	// netplanWords keep the keys that hold others, which the text's depth needs.
+	netplanWords = ": *(#.*)?$,^ *mtu *:,-offload *:,[{].*(mtu|-offload) *:"
+)
 
 // linuxTrees are small files of /sys and /proc/irq.
 var linuxTrees = []string{
@@ -92,11 +113,12 @@ func Script() string {
 		"@REDACT@\n", redact,
 		"@FREEBSD_QUERIES@", asks(fact.FreeBSD),
 		"@FREEBSD_FILES@", quoteAll(freebsdFiles),
-		"@FREEBSD_WORDS@", keeps(),
+		"@FREEBSD_WORDS@", keeps(freebsdWords),
 		"@FREEBSD_SECRETS@", leaves(freebsdSecrets),
 		"@LINUX_QUERIES@", asks(fact.Linux),
 		"@LINUX_TREES@", strings.Join(linuxTrees, " \\\n\t\t"),
 		"@LINUX_FILES@", quoteAll(linuxFiles),
+		"@LINUX_WORDS@", keeps(linuxWords),
 		"@LINUX_SECRETS@", leaves(linuxSecrets),
 	).Replace(template)
 }
@@ -121,10 +143,10 @@ func asks(os string) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-func keeps() string {
+func keeps(files []struct{ path, words string }) string {
 	var lines []string
-	for _, f := range freebsdWords {
-		lines = append(lines, "\tkeep "+quote(f.path)+" "+quote(f.words))
+	for _, f := range files {
+		lines = append(lines, "\tsome "+quote(f.words)+" "+quote(f.path))
 	}
 	return strings.Join(lines, "\n")
 }

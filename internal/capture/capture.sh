@@ -74,8 +74,9 @@ redact() {
 # limit bounds what one source may fill.
 limit() { head -c 16777216; }
 
-# keep PATH [WORDS]: a file, without secrets; with words, only its lines that
-# hold one of them (the others stay, empty, so that line numbers are right).
+# keep PATH [WORDS]: a file, without secrets; with words (patterns of awk,
+# commas between), only its lines that match one of them (the others stay,
+# empty, so that line numbers are right).
 keep() {
 	[ -e "$1" ] || [ -h "$1" ] || return 0
 	[ -e "$dir/b/files$1" ] && return 0
@@ -100,6 +101,17 @@ all() {
 		done
 		set -f
 	done
+}
+
+# some WORDS PATTERN: keep, of every file that a pattern matches, the lines with
+# a word.
+some() {
+	set +f
+	for file in $2; do
+		set -f
+		if [ -f "$file" ]; then keep "$file" "$1"; fi
+	done
+	set -f
 }
 
 # leave PATH WHY: a file that is never opened.
@@ -209,6 +221,7 @@ linux() {
 	note left-out "/proc/sys: stable_secret, tcp_fastopen_key" "keys of the kernel"
 	all @LINUX_FILES@
 	all "/lib/modules/$(uname -r)/modules.builtin"
+@LINUX_WORDS@
 @LINUX_SECRETS@
 }
 

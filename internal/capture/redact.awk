@@ -1,7 +1,7 @@
 # Takes secrets out of a text and keeps its line numbers. What it did goes to
 # the file "report": one line per line that held a secret.
-# Variables: name (what the text is), report, only (a word list: lines that
-# hold none of them become empty; "" keeps all), drop (settings to leave out).
+# Variables: name (what the text is), report, only (patterns with commas
+# between: lines that match none of them become empty; "" keeps all), drop (settings to leave out).
 function value_length(s,    q, e) {
 	if (s == "") return 0
 	q = substr(s, 1, 1)
@@ -53,7 +53,7 @@ function hexkeys(s,    out) {
 }
 function wanted(line,    i) {
 	if (only == "") return 1
-	for (i = 1; i <= ONLY; i++) if (index(line, KEEP[i]) > 0) return 1
+	for (i = 1; i <= ONLY; i++) if (line ~ KEEP[i]) return 1
 	return 0
 }
 function tell() { printf "left-out\t%s:%d\ta secret on this line\n", name, NR >> report }
@@ -61,16 +61,16 @@ BEGIN {
 	SQ = sprintf("%c", 39)
 	MARK = "<redacted>"
 	ENDS = "[ \t;\"" SQ "]"
-	W = "(pass(word|wd|phrase|code)|secret|psk|presharedkey|preshared_key|wepkey|wpakey|private_?key|privkey|auth_?key|api_?key|token|community|credential|setkey|fastopen_key|keydata|_pw)"
+	W = "(pass(word|wd|phrase|code)|secret|psk|presharedkey|preshared_key|wep-?key|wireless-key|mka-cak|wpakey|private_?key|privkey|auth_?key|api_?key|token|community|credential|setkey|fastopen_key|keydata|_pw)"
 	ASSIGN = "([a-z0-9_.-]*" W "[a-z0-9_.-]*|[a-z0-9_.-]*[_-]key|(^|[^a-z0-9_])key)[\"" SQ "]?[ \t]*[=:][ \t]*"
-	OPTION = "(wepkey|wpakey|psk|presharedkey|preshared-key|private-key|authkey|password|passwd|secret|community)[ \t]+"
+	OPTION = "(wireless-key[0-9]*|wepkey|wpakey|psk|presharedkey|preshared-key|private-key|authkey|password|passwd|secret|community)[ \t]+"
 	CARP = "[ \t\"" SQ "]pass[ \t]+"
 	CRYPT = "[$](1|2[abxy]?|3|5|6|7|y|gy|md5|sha1|argon2[a-z]*)[$][./A-Za-z0-9$=,]+"
 	HARMLESS = "^(kern[.]geom[.]eli[.][a-z_]*(tries|visible_passphrase|overwrites|boot_passcache)|net[.]key[.]|net[.]inet[.]tcp[.]fastopen[.](psk_enable|(max|num)psks)|security[.]|geom_eli_passphrase_prompt|.*(tokens?_?(rate|bucket|size|limit)|_passthrough|passthru|bypass)|[^ ]*_(program|enable|format|file|files|path|dir|user|group)[\"" SQ "]?[ \t]*[=:])"
 	B64 = ""
 	for (i = 0; i < 43; i++) B64 = B64 "[A-Za-z0-9+/]"
 	B64 = B64 "="
-	ONLY = split(only, KEEP, " ")
+	ONLY = split(only, KEEP, ",")
 	DROP = split(drop, SKIP, " ")
 	for (i = 1; i <= DROP; i++) SKIPPED[SKIP[i]] = 1
 }

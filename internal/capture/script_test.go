@@ -198,6 +198,9 @@ hw.usb.bypass=1
 Ünïcödé password=größe tail
 net.inet.tcp.tso=0
 token_bucket_rate=3
+wep-key0=abcde
+mka-cak=00112233445566778899aabbccddeeff
+	wireless-key1 s:abcde
 net.inet.tcp.fastopen.setkey: opaque
 rndc_key="abcdef"
 key = topsecret

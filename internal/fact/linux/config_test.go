@@ -77,7 +77,7 @@ func TestSources(t *testing.T) {
 			"/etc/NetworkManager/system-connections/wan.nmconnection": "[connection]\nid=wan\ninterface-name=ens3\n[ethernet]\nmtu=9000\n[ethtool]\nring-rx=4096\nfeature-gro=false\n",
 		}, []string{"link.ens3.mtu=9000", "ethtool -G ens3 rx=4096", "ethtool -K ens3 gro=off"}},
 		{"netplan", ReadNetplan, tree{
-			"/etc/netplan/50-cloud-init.yaml": "network:\n  version: 2\n  ethernets:\n    eno1:\n      mtu: 9000\n      generic-receive-offload: false\n",
+			"/etc/netplan/50-cloud-init.yaml": "network:\n  version: 2\n  ethernets:\n    eno1: # lan\n      mtu: 9000 # jumbo\n      generic-receive-offload: false\n",
 		}, []string{"link.eno1.mtu=9000", "ethtool -K eno1 gro=off"}},
 		{"tuned: includes first, sysctl.d again after it", func(f Files) Config { return ReadTuned(f, func(n string) bool { return n == "vm.swappiness" }) }, tree{
 			"/etc/tuned/active_profile":                     "network-latency\n",

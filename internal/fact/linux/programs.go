@@ -199,7 +199,7 @@ func (c *Config) netplanDevice(p string, lines []string, below []int, link strin
 		if !ok || !has {
 			continue
 		}
-		switch value := strings.TrimSpace(strings.SplitN(raw, ":", 2)[1]); {
+		switch value := uncommented(strings.SplitN(raw, ":", 2)[1]); {
 		case key == "mtu":
 			c.add(p, i+1, raw, fact.Conf, "", assignment{"link." + link + ".mtu", value})
 		case netplanOffloads[key] != "":
@@ -219,7 +219,7 @@ func under(lines []string) map[string][]int {
 	var open []opened
 	found := map[string][]int{}
 	for i, raw := range lines {
-		s := strings.TrimSpace(raw)
+		s := uncommented(raw)
 		if s == "" {
 			continue
 		}
@@ -233,6 +233,14 @@ func under(lines []string) map[string][]int {
 		open = append(open, opened{depth, strings.Trim(strings.TrimSuffix(s, ":"), `"'`)})
 	}
 	return found
+}
+
+// uncommented is a line of YAML without its comment and the blanks around it.
+func uncommented(s string) string {
+	if i := strings.Index(" "+s, " #"); i >= 0 {
+		s = s[:i]
+	}
+	return strings.TrimSpace(s)
 }
 
 // tunedDirs hold the profiles of tuned(8), the administrator's first.

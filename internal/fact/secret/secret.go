@@ -11,14 +11,14 @@ import (
 // Mark stands where a secret was.
 const Mark = "<redacted>"
 
-const words = `(pass(word|wd|phrase|code)|secret|psk|presharedkey|preshared_key|wepkey|wpakey|private_?key|privkey|auth_?key|api_?key|token|community|credential|setkey|fastopen_key|keydata|_pw)`
+const words = `(pass(word|wd|phrase|code)|secret|psk|presharedkey|preshared_key|wep-?key|wireless-key|mka-cak|wpakey|private_?key|privkey|auth_?key|api_?key|token|community|credential|setkey|fastopen_key|keydata|_pw)`
 
 var (
 	// assignment is a name that tells a secret, and its equals sign; a name
 	// that ends in _key or is "key" tells one too.
 	assignment = regexp.MustCompile(`([a-z0-9_.-]*` + words + `[a-z0-9_.-]*|[a-z0-9_.-]*[_-]key|(^|[^a-z0-9_])key)["']?[ \t]*[=:][ \t]*`)
 	// option is a word that a secret follows, as in ifconfig's "wepkey 0x…".
-	option = regexp.MustCompile(`(wepkey|wpakey|psk|presharedkey|preshared-key|private-key|authkey|password|passwd|secret|community)[ \t]+`)
+	option = regexp.MustCompile(`(wireless-key[0-9]*|wepkey|wpakey|psk|presharedkey|preshared-key|private-key|authkey|password|passwd|secret|community)[ \t]+`)
 	// carp is ifconfig's "vhid 1 pass mekmitasdigoat".
 	carp     = regexp.MustCompile(`[ \t"']pass[ \t]+`)
 	carpLine = regexp.MustCompile(`vhid|ifconfig_|create_args_`)
@@ -83,7 +83,7 @@ func hashes(s string) string {
 
 // telling are parts that every secret's name has: most lines have none, and
 // need no further look.
-var telling = []string{"pass", "secret", "psk", "presharedkey", "preshared", "wepkey", "wpakey", "private", "privkey", "auth", "api",
+var telling = []string{"pass", "secret", "psk", "presharedkey", "preshared", "wepkey", "wpakey", "mka-cak", "private", "privkey", "auth", "api",
 	"token", "community", "credential", "setkey", "keydata", "_pw", "_key", "-key", "key=", "key =", "key:", "key\"", "key'", "key\t"}
 
 func suspicious(low string) bool {
