@@ -41,7 +41,9 @@ func links(t *testing.T) string {
 			t.Fatal(err)
 		}
 		for _, e := range entries {
-			out += dir + "/" + e.Name() + "\n"
+			if !strings.HasPrefix(e.Name(), labtest.Prefix) {
+				out += dir + "/" + e.Name() + "\n"
+			}
 		}
 	}
 	return out
@@ -61,14 +63,18 @@ func realStudy(t *testing.T) (dir, file string) {
 // TestRealStudy runs a study on the real kernel. It asks for the direction and
 // the order of magnitude of an effect that is ten times any noise.
 func TestRealStudy(t *testing.T) {
-	dir, file := realStudy(t)
-	before := links(t)
-	out := filepath.Join(dir, "d")
+	_, file := realStudy(t)
+	labtest.Again(t, func(t *labtest.Try) { realRun(t, file) })
+}
+
+func realRun(t *labtest.Try, file string) {
+	before := links(t.T)
+	out := filepath.Join(t.TempDir(), "d")
 	cmd := exec.Command("linerate", "study", "run", file, "--out", out, "--seed", "1")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	if after := links(t); after != before {
+	if after := links(t.T); after != before {
 		t.Errorf("left behind:\n%s\nwas:\n%s", after, before)
 	}
 	rec, err := studydir.Read(out)
@@ -93,21 +99,20 @@ func TestRealStudy(t *testing.T) {
 // TestInterruptedStudyCleansUp interrupts a real study: it must end within
 // two seconds, with exit code 130, and leave nothing behind but its record.
 func TestInterruptedStudyCleansUp(t *testing.T) {
-	dir, file := realStudy(t)
-	before := links(t)
-	out := filepath.Join(dir, "d")
+	_, file := realStudy(t)
+	labtest.Again(t, func(t *labtest.Try) { interruptedStudy(t, file) })
+}
+
+func interruptedStudy(t *labtest.Try, file string) {
+	before := links(t.T)
+	out := filepath.Join(t.TempDir(), "d")
 	cmd := exec.Command("linerate", "study", "run", file, "--out", out, "--seed", "1", "--blocks", "100")
 	var talk strings.Builder
 	cmd.Stderr = &talk
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for range 200 {
-		if info, err := os.Stat(filepath.Join(out, "trials.jsonl")); err == nil && info.Size() > 0 {
-			break
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+	recorded(t.T, out, 1)
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
@@ -122,9 +127,21 @@ func TestInterruptedStudyCleansUp(t *testing.T) {
 	if !strings.Contains(talk.String(), "linerate study resume "+out) {
 		t.Errorf("how to go on is not said:\n%s", talk.String())
 	}
-	if after := links(t); after != before {
+	if after := links(t.T); after != before {
 		t.Errorf("left behind:\n%s\nwas:\n%s", after, before)
 	}
+}
+
+// recorded waits until a study has so many trials on its record.
+func recorded(t *testing.T, out string, n int) {
+	t.Helper()
+	for range 2400 {
+		if data, err := os.ReadFile(filepath.Join(out, "trials.jsonl")); err == nil && strings.Count(string(data), "\n") >= n {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatalf("no %d trials in two minutes", n)
 }
 
 // TestKilledRealStudyGoesOn kills a real study (SIGKILL) and resumes it.
@@ -136,12 +153,7 @@ func TestKilledRealStudyGoesOn(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for range 200 {
-		if data, err := os.ReadFile(filepath.Join(out, "trials.jsonl")); err == nil && strings.Count(string(data), "\n") >= 2 {
-			break
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+	recorded(t, out, 2)
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
 	kept, err := os.ReadFile(filepath.Join(out, "trials.jsonl"))

@@ -39,6 +39,10 @@ retries: 0
 	if err != nil {
 		t.Fatal(err)
 	}
+	labtest.Again(t, func(t *labtest.Try) { seenInside(t, opened, s) })
+}
+
+func seenInside(t *labtest.Try, opened *openedLab, s study.Spec) {
 	seen := map[string]study.Telemetry{}
 	opened.lab.Looked = func(x study.Telemetry) error { seen[x.Variant] = x; return nil }
 	if _, err := opened.lab.Run(context.Background(), lab.Task{Spec: s, Seed: 1}, func(study.Trial) error { return nil }, nil); err != nil {

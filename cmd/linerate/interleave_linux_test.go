@@ -34,10 +34,15 @@ parts:
 func TestSlicesDoNotLeak(t *testing.T) {
 	labtest.Need(t)
 	dir := t.TempDir()
-	file, out := filepath.Join(dir, "beside.yaml"), filepath.Join(dir, "d")
+	file := filepath.Join(dir, "beside.yaml")
 	if err := os.WriteFile(file, []byte(beside), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	labtest.Again(t, func(t *labtest.Try) { nothingLeaks(t, file) })
+}
+
+func nothingLeaks(t *labtest.Try, file string) {
+	out := filepath.Join(t.TempDir(), "d")
 	if text, err := exec.Command("linerate", "study", "run", file, "--out", out, "--seed", "1", "--no-ledger").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -48,7 +53,8 @@ func TestSlicesDoNotLeak(t *testing.T) {
 	s, trials, env := rec.Spec, rec.Trials, rec.Environment
 	r := study.Analyse(s, *s.Seed, env, trials)
 	if effect := r.Verdicts[0].EffectPercent.Float(); r.Verdicts[0].N == 0 || effect < 900 {
-		t.Fatalf("the slow arm is not slow: %+v", r.Verdicts[0])
+		t.Errorf("the slow arm is not slow: %+v", r.Verdicts[0])
+		return
 	}
 	// A leak of one frame in a slice of the control would be 4 %.
 	if aa := r.AA.EffectPercent.Float(); !(math.Abs(aa) < 3) {
@@ -68,7 +74,7 @@ func TestSlicesDoNotLeak(t *testing.T) {
 			t.Errorf("%s: received %d + lost %d of %d", trial.Variant, o.Received.RxPackets, *o.Received.Lost, o.Sent.TxPackets)
 		}
 	}
-	recomputed := recompute(t, out, s, trials)
+	recomputed := recompute(t.T, out, s, trials)
 	if again := study.Analyse(s, *s.Seed, env, recomputed); !reflect.DeepEqual(again.Verdicts, r.Verdicts) || !reflect.DeepEqual(again.AA, r.AA) {
 		t.Errorf("from the slices on disk come\n%+v, %+v\nwant\n%+v, %+v", again.Verdicts, again.AA, r.Verdicts, r.AA)
 	}

@@ -20,8 +20,7 @@ import (
 // 198.18.79.1 is answered by the second, by way of the default route.
 func wires(t *testing.T, name string) (outside, dut string) {
 	t.Helper()
-	labtest.Outside(t)
-	outside, dut = fmt.Sprintf("lr-out-%s-%d", name, os.Getpid()), fmt.Sprintf("lr-dut-%s-%d", name, os.Getpid())
+	outside, dut = fmt.Sprintf("%s-out-%s-%d", labtest.Prefix, name, os.Getpid()), fmt.Sprintf("%s-dut-%s-%d", labtest.Prefix, name, os.Getpid())
 	t.Cleanup(func() {
 		for _, ns := range []string{outside, dut} {
 			_ = exec.Command("ip", "netns", "del", ns).Run()
@@ -205,8 +204,8 @@ func (b *box) comesBack() {
 	b.t.Helper()
 	var back string
 	var err error
-	for range 30 {
-		if back, err = b.linerate(3*time.Second, b.over("status")...); err == nil && strings.Contains(back, "nothing is pending") {
+	for range 12 {
+		if back, err = b.linerate(10*time.Second, b.over("status")...); err == nil && strings.Contains(back, "nothing is pending") {
 			break
 		}
 	}

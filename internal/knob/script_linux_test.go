@@ -19,7 +19,7 @@ func namespace(t *testing.T) func(script string, args ...string) (string, error)
 	if os.Getuid() != 0 {
 		labtest.Lacking(t, "needs root: it makes a network namespace")
 	}
-	name := fmt.Sprintf("linerate-knob-%d", os.Getpid())
+	name := fmt.Sprintf("%s-knob-%d", labtest.Prefix, os.Getpid())
 	must := func(argv ...string) {
 		t.Helper()
 		if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {

@@ -27,11 +27,10 @@ type Bench struct {
 // NewBench makes a bench that is gone when t ends.
 func NewBench(t testing.TB) *Bench {
 	t.Helper()
-	Outside(t)
 	id, slot := os.Getpid()%100_000, slot(t)
 	b := &Bench{Addresses: map[string]string{}}
 	for i, n := range []*string{&b.Generator, &b.DUT, &b.Receiver} {
-		*n = fmt.Sprintf("lrb%d-%d", id, i)
+		*n = fmt.Sprintf(Prefix+"b%d-%d", id, i)
 		b.namespace(t, *n, i, id, slot)
 	}
 	b.wire(t, b.Generator, "gen0", b.DUT, "dut0")
@@ -72,7 +71,7 @@ func (b *Bench) namespace(t testing.TB, name string, i, id, slot int) {
 		_ = exec.Command("ip", "netns", "exec", name, "sysctl", "-qw", s).Run() // a kernel without IPv6 is quiet
 	}
 	sh(t, "ip", "-n", name, "link", "set", "lo", "up")
-	here := fmt.Sprintf("lrm%d-%d", id, i)
+	here := fmt.Sprintf(Prefix+"m%d-%d", id, i)
 	net := fmt.Sprintf("198.18.%d.", 200+3*slot+i)
 	b.Addresses[name] = net + "2"
 	sh(t, "ip", "link", "add", here, "type", "veth", "peer", "name", "mgmt0", "netns", name)

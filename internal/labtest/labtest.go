@@ -37,22 +37,13 @@ func Namespaces(t testing.TB) {
 // Lock holds the machine-wide measuring lock until t ends.
 func Lock(t testing.TB) {
 	t.Helper()
-	hold(t, lockPath("lab"), alone)
+	hold(t, lockPath("lab"))
 }
 
-// Outside says that t makes devices or named namespaces in the network
-// namespace of this machine, which others may do at the same time.
-func Outside(t testing.TB) {
-	t.Helper()
-	hold(t, lockPath("outside"), shared)
-}
-
-// NobodyOutside waits for all tests that called Outside to end, and keeps them
-// from starting until t ends. A test that needs the lab too calls Need first.
-func NobodyOutside(t testing.TB) {
-	t.Helper()
-	hold(t, lockPath("outside"), alone)
-}
+// Prefix begins the names of all devices and namespaces that tests make in the
+// machine's own network namespace. Packages are tested at the same time: a test
+// that looks for what a lab left behind takes no notice of these.
+const Prefix = "lrt"
 
 // lockPath is one file per machine, not per user or working directory.
 func lockPath(name string) string { return filepath.Join(os.TempDir(), "linerate-"+name+".lock") }

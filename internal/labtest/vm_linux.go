@@ -78,9 +78,8 @@ func NewVM(t testing.TB) *VM {
 		t.Skip("set " + VMKernel + " to an unpacked kernel package to boot virtual machines")
 	}
 	Namespaces(t)
-	Outside(t)
 	id := os.Getpid() % 100_000
-	v := &VM{Generator: fmt.Sprintf("lrv%d-g", id), Receiver: fmt.Sprintf("lrv%d-r", id), Dir: t.TempDir(), Port: freePort(t)}
+	v := &VM{Generator: fmt.Sprintf(Prefix+"v%d-g", id), Receiver: fmt.Sprintf(Prefix+"v%d-r", id), Dir: t.TempDir(), Port: freePort(t)}
 	for _, ns := range []string{v.Generator, v.Receiver} {
 		sh(t, "ip", "netns", "add", ns)
 		t.Cleanup(func() { _ = exec.Command("ip", "netns", "del", ns).Run() })
@@ -104,7 +103,7 @@ func freePort(t testing.TB) int {
 
 func (v *VM) start(t testing.TB, vmlinuz, initrd, disk string, id int) {
 	t.Helper()
-	taps := []string{fmt.Sprintf("lrv%dg", id), fmt.Sprintf("lrv%dr", id)}
+	taps := []string{fmt.Sprintf(Prefix+"v%dg", id), fmt.Sprintf(Prefix+"v%dr", id)}
 	for _, p := range []string{".in", ".out"} {
 		sh(t, "mkfifo", v.Dir+"/monitor"+p)
 	}

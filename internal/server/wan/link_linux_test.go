@@ -137,7 +137,7 @@ func TestRoundTripsAreTwiceTheDelay(t *testing.T) {
 // settled is the account once it has so many packets: the link's thread writes
 // it when it has nothing else to do.
 func settled(k *wan.Link, packets uint64) (s testbed.LinkStats) {
-	for range 200 {
+	for range 4000 {
 		if s = k.Stats(); s.Packets >= packets {
 			break
 		}

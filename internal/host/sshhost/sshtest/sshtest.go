@@ -105,7 +105,7 @@ func (s *Server) run(t testing.TB, sshd string, o Options) bool {
 	s.pid = cmd.Process.Pid
 	ended := make(chan struct{})
 	go func() { _ = cmd.Wait(); close(ended) }()
-	for range 100 {
+	for range 1500 {
 		select {
 		case <-ended:
 			return false
