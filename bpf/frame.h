@@ -197,8 +197,9 @@ static __always_inline int resize(struct xdp_md *ctx, struct generate_place *at,
 	return 0;
 }
 
-/* fill writes the frame: number is what the flow is called in the stamp. */
-static __always_inline int fill(struct xdp_md *ctx, __u32 index, __u32 number, __u16 stream, __u64 run, __u32 sequence,
+/* fill writes the frame: index is its flow's place in `flows`, number what the
+ * flow is called in the stamp. */
+static __always_inline int fill(struct xdp_md *ctx, const volatile __u64 *head, __u32 index, __u32 number, __u16 stream, __u64 run, __u32 sequence,
 				__u64 now, __u32 length)
 {
 	const struct generate_flow *f = bpf_map_lookup_elem(&flows, &index);
@@ -208,9 +209,9 @@ static __always_inline int fill(struct xdp_md *ctx, __u32 index, __u32 number, _
 	if (!f || (void *)p + (config.ipv6 ? 80 : 60) > (void *)(long)ctx->data_end)
 		return -1;
 	if (config.ipv6)
-		write6(p, config.head, f, stream, run, mark, sequence, now, length);
+		write6(p, head, f, stream, run, mark, sequence, now, length);
 	else
-		write4(p, config.head, f, stream, run, mark, sequence, now, length, config.sizes > 1);
+		write4(p, head, f, stream, run, mark, sequence, now, length, config.sizes > 1);
 	return 0;
 }
 

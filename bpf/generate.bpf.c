@@ -180,7 +180,7 @@ int generate(struct xdp_md *ctx)
 	if (!ready())
 		return XDP_DROP;
 	if (resize(ctx, &state.at, &length) || pick(&state.at, &state.random, 0, &index, &sequence) ||
-	    fill(ctx, index, config.first_flow + index * config.flow_step, 0, control.run, sequence, state.now, length))
+	    fill(ctx, config.head, index, config.first_flow + index * config.flow_step, 0, control.run, sequence, state.now, length))
 		return XDP_ABORTED;
 	state.sent++;
 	state.bytes += length;

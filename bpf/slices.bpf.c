@@ -10,6 +10,10 @@
  * carried it through to the receiver before the next begins. So a slice begins
  * and ends between batches; a few batches of a lane go before its slice, so that
  * neither the last lane's frames nor its cache lines are in the measured time.
+ *
+ * A lane can have two ways, there and back: its frames then leave by one end and
+ * by the other in turn, so that each batch holds as many of both, and a device
+ * under test finds frames waiting at both its ports.
  */
 #include "frame.h"
 #include "receive.h"
@@ -32,9 +36,15 @@ struct slices_control {
 	__u32 slices;	/* in entries */
 	__u32 permit;	/* begin only slices below this one */
 	__u32 least;	/* slices before which the limit ends nothing */
+	__u32 ways;	/* of a lane: 2 are there and back, as streams 2n and 2n + 1 */
+	__u32 pad;
 };
 
 volatile struct slices_control control = {};
+
+/* What frames on the way back begin with, as config.head; their flows are in
+ * `flows` behind the others. */
+const volatile __u64 back[8] = {};
 
 enum phase {
 	IDLE = 0,
@@ -65,11 +75,12 @@ struct slices_state {
 
 struct slices_state state = {};
 
+/* One way of a lane. */
 struct slices_lane {
 	__u64 sent;
 	__u64 bytes; /* without FCS */
 	struct generate_place at;
-	__u64 underway; /* frames that had not arrived when the lane was last left */
+	__u64 underway; /* of the lane of this number: frames that had not arrived when it was last left */
 };
 
 struct slices_lane lanes[SLOTS] = {};
@@ -125,20 +136,38 @@ static __always_inline __u64 switches(void)
 	return t->nvcsw + t->nivcsw;
 }
 
-/* underway is how many frames of a lane have not arrived: the receiver runs on
+/* sent is how many frames went over a lane. */
+static __always_inline __u64 sent(__u32 lane)
+{
+	__u32 ways = control.ways & 3, n = lane * ways;
+
+	if (n >= SLOTS)
+		return 0;
+	return lanes[n].sent + (ways > 1 && n + 1 < SLOTS ? lanes[n + 1].sent : 0);
+}
+
+/* waiting is how many frames of a way have not arrived: the receiver runs on
  * this CPU, so its counter here is the whole of it. */
-static __always_inline __u64 underway(__u32 lane)
+static __always_inline __u64 waiting(__u32 n)
 {
 	struct receive_stream *st;
 	struct slices_lane *l;
 	__u32 slot;
 
-	if (lane >= SLOTS)
+	if (n >= SLOTS)
 		return 0;
-	l = &lanes[lane];
-	slot = (control.first + lane) & (SLOTS - 1);
+	l = &lanes[n];
+	slot = (control.first + n) & (SLOTS - 1);
 	st = bpf_map_lookup_elem(&streams, &slot);
 	return st ? l->sent - st->received : 0;
+}
+
+/* underway is the same of a lane. */
+static __always_inline __u64 underway(__u32 lane)
+{
+	__u32 ways = control.ways & 3;
+
+	return waiting(lane * ways) + (ways > 1 ? waiting(lane * ways + 1) : 0);
 }
 
 static __always_inline void finish(void)
@@ -188,7 +217,7 @@ static __always_inline void begin(void)
 		lanes[last].underway = left;
 	}
 	state.underway = underway(lane);
-	state.sent = lanes[lane].sent;
+	state.sent = sent(lane);
 	state.switches = switches();
 	state.phase = MEASURE;
 	state.begun = bpf_ktime_get_ns();
@@ -213,7 +242,7 @@ static __always_inline void end(void)
 		state.flags |= SLICE_UNDERWAY;
 	lanes[lane].underway = left;
 	e->flags = state.flags;
-	e->frames = lanes[lane].sent - state.sent;
+	e->frames = sent(lane) - state.sent;
 	e->ns = state.now - state.begun;
 	e->at = (state.begun - state.start) / 1000;
 	state.index++;
@@ -239,20 +268,27 @@ static __always_inline void between(void)
 SEC("xdp")
 int slices(struct xdp_md *ctx)
 {
-	__u32 length = config.length, index, sequence, number;
-	struct slices_lane *lane;
+	__u32 length = config.length, index, sequence, number, backward = 0;
+	const volatile __u64 *head = config.head;
+	struct slices_lane *way;
 
 	if (!(state.tick++ & (control.batch - 1)))
 		between();
 	number = state.lane;
+	if (control.ways > 1) {
+		backward = state.tick & 1;
+		number = 2 * number + backward;
+	}
 	if (state.phase == IDLE || number >= SLOTS)
 		return XDP_DROP;
-	lane = &lanes[number];
-	if (resize(ctx, &lane->at, &length) ||
-	    pick(&lane->at, &state.random, number * config.flows, &index, &sequence) ||
-	    fill(ctx, index, index, control.first + number, control.run, sequence, state.now, length))
+	if (backward)
+		head = back;
+	way = &lanes[number];
+	if (resize(ctx, &way->at, &length) ||
+	    pick(&way->at, &state.random, number * config.flows, &index, &sequence) ||
+	    fill(ctx, head, index + backward * config.flows, index, control.first + number, control.run, sequence, state.now, length))
 		return XDP_ABORTED;
-	lane->sent++;
-	lane->bytes += length;
+	way->sent++;
+	way->bytes += length;
 	return bpf_redirect_map(&ports, number, 0);
 }

@@ -132,6 +132,9 @@ func (r *run) all(ctx context.Context) error {
 		if err := r.enter(ctx, part.Mode); err != nil {
 			return err
 		}
+		if err := r.direct(part); err != nil {
+			return err
+		}
 		if r.skip(part) {
 			continue
 		}
@@ -156,7 +159,8 @@ func (r *run) all(ctx context.Context) error {
 // cannot offer.
 func (r *run) skip(p study.Part) bool {
 	_, gone := r.out.Unavailable[string(p.Mode)]
-	return gone || r.task.Spec.OutOfReach(p, r.task.Done) != ""
+	_, oneWay := r.out.Unavailable[p.Needs()]
+	return gone || oneWay || r.task.Spec.OutOfReach(p, r.task.Done) != ""
 }
 
 // enter brings up the mode's testbed. The primary metric's mode must be had;
@@ -179,6 +183,25 @@ func (r *run) enter(ctx context.Context, mode testbed.Mode) error {
 	}
 	r.mode = mode
 	r.out.Testbeds[string(mode)] = is
+	return nil
+}
+
+// direct tells the testbed which directions the part's traffic has. As with
+// modes, the primary metric's must be had.
+func (r *run) direct(part study.Part) error {
+	bed, can := r.bed.(testbed.Duplex)
+	if !can && !part.BothWays() {
+		return nil
+	}
+	err := error(&testbed.ErrUnavailable{Setting: "directions: both", Reason: "this testbed carries traffic one way"})
+	if can {
+		err = bed.BothWays(part.BothWays())
+	}
+	var un *testbed.ErrUnavailable
+	if !errors.As(err, &un) || part.Name == r.task.Spec.Primary().Part {
+		return err
+	}
+	r.out.Unavailable[part.Needs()] = un.Reason
 	return nil
 }
 

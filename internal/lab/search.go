@@ -100,8 +100,9 @@ func (m *measurer) limit(ctx context.Context, o *study.Observation) (float64, er
 		return 0, fmt.Errorf("find what the generator can send: %w", err)
 	}
 	o.Sent, o.Received = got.sent, got.received
-	m.record.GeneratorMax = got.sent.TxPPS
-	limit := generatorShare * got.sent.TxPPS
+	// A load is offered in each direction.
+	m.record.GeneratorMax = got.sent.TxPPS / float64(m.part.Ways())
+	limit := generatorShare * m.record.GeneratorMax
 	if m.part.Search.Max != "" {
 		asked, err := m.part.Search.Max.Parse()
 		if err != nil {

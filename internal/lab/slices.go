@@ -90,7 +90,7 @@ func (r *run) openSlicer(in *instance) error {
 	}
 	s := &r.task.Spec
 	from, to := in.shares[0].Generator, in.shares[0].Receiver
-	spec, err := s.Traffic(in.part, from, study.Endpoints{From: from, To: to})
+	spec, err := s.Traffic(in.part, study.Endpoints{From: from, To: to}, study.Endpoints{From: from, To: to})
 	if err != nil {
 		return err
 	}

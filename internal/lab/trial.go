@@ -244,11 +244,13 @@ type ran struct {
 // one of its own.
 func (r *run) chain(from, to testbed.Port, part study.Part, thread int) (*chain, error) {
 	cpus := r.bed.Describe().CPUs
-	spec, err := r.task.Spec.Traffic(part, from, study.Endpoints{From: r.bed.Generator(), To: r.bed.Receiver()})
+	spec, err := r.task.Spec.Traffic(part, study.Endpoints{From: from, To: to}, study.Endpoints{From: r.bed.Generator(), To: r.bed.Receiver()})
 	if err != nil {
 		return nil, err
 	}
 	spec.Stream, spec.Ends = stream, ends
+	back := spec.Back
+	spec.Back = nil
 	if cpus.Generator >= 0 {
 		spec.CPUs = []int{cpus.Generator}
 	}
@@ -258,15 +260,33 @@ func (r *run) chain(from, to testbed.Port, part study.Part, thread int) (*chain,
 		// DUT must not.
 		contention = r.Machine.Watch(thread, cpus.DUT)
 	}
-	rx, err := r.Engine.NewReceiver(to.Device, to.In, load.Watch{Stream: stream, MaxFlows: 2 * r.task.Spec.Offers(part).Flows})
+	watch := load.Watch{Stream: stream, MaxFlows: 2 * r.task.Spec.Offers(part).Flows}
+	gen, rx, err := r.ends(spec, watched, to, watch)
 	if err != nil {
-		return nil, fmt.Errorf("receive on %s: %w", to.Device, err)
+		return nil, err
 	}
-	gen, err := r.Engine.NewGenerator(spec, watched)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("generate on %s: %w", from.Device, err), rx.Close())
+	if back != nil {
+		back.Stream, back.Ends = stream, ends
+		other, behind, err := r.ends(*back, to.In, from, watch)
+		if err != nil {
+			return nil, errors.Join(err, gen.Close(), rx.Close())
+		}
+		gen, rx = load.BothWays(gen, other), load.BothEnds(rx, behind)
 	}
 	return &chain{gen: gen, rx: rx, contention: contention, idle: thread > 0, now: r.Machine.Now}, nil
+}
+
+// ends loads what sends and receives in one direction.
+func (r *run) ends(spec load.Spec, in testbed.Place, to testbed.Port, w load.Watch) (load.Generator, load.Receiver, error) {
+	rx, err := r.Engine.NewReceiver(to.Device, to.In, w)
+	if err != nil {
+		return nil, nil, fmt.Errorf("receive on %s: %w", to.Device, err)
+	}
+	gen, err := r.Engine.NewGenerator(spec, in)
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("generate on %s: %w", spec.Device, err), rx.Close())
+	}
+	return gen, rx, nil
 }
 
 func (c *chain) close() {

@@ -84,7 +84,11 @@ func (f FlowSpace) Tuple(i int) Tuple {
 	i /= f.SrcSpan
 	dst, _ := nth(f.Dst, i%f.DstSpan)
 	i /= f.DstSpan
-	return Tuple{src, dst, f.SrcPort + uint16(i%f.SrcPorts), f.DstPort + uint16(i/f.SrcPorts)}
+	t := Tuple{src, dst, f.SrcPort + uint16(i%f.SrcPorts), f.DstPort + uint16(i/f.SrcPorts)}
+	if f.Reply {
+		t = Tuple{t.Dst, t.Src, t.DstPort, t.SrcPort}
+	}
+	return t
 }
 
 // Used returns how many source and destination addresses the flows reach.

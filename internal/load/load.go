@@ -25,6 +25,10 @@ type Spec struct {
 	// all others are out; 0: as often as a path may need whose queues are
 	// long. One that arrives is enough.
 	Ends int
+	// Back, where not nil, is the traffic of the other direction, sent at the
+	// same time: of as many flows and the same sizes. An engine that cannot send
+	// both refuses the spec with ErrNotHere.
+	Back *Spec
 }
 
 // FlowSpace spans the flows of a workload: Count distinct UDP 5-tuples taken
@@ -38,6 +42,9 @@ type FlowSpace struct {
 	SrcPorts         int        // how many consecutive ports; 0 means up to 65535
 	DstPorts         int        // as SrcPorts; 0 means 1 unless the flows need more
 	Random           bool       // random order instead of round robin
+	// Reply makes each flow its other direction: source and destination, with
+	// their ports, change places.
+	Reply bool
 }
 
 // Offer is what one run offers of a Spec's traffic.

@@ -79,6 +79,14 @@ type LaneAccount struct {
 	Flows      uint64 `json:"flows_seen"`
 }
 
+// Plus adds the account of the lane's other way.
+func (a LaneAccount) Plus(b LaneAccount) LaneAccount {
+	return LaneAccount{
+		TxPackets: a.TxPackets + b.TxPackets, TxBytes: a.TxBytes + b.TxBytes, RxPackets: a.RxPackets + b.RxPackets, RxBytes: a.RxBytes + b.RxBytes,
+		Lost: a.Lost + b.Lost, Duplicated: a.Duplicated + b.Duplicated, Reordered: a.Reordered + b.Reordered, Flows: a.Flows + b.Flows,
+	}
+}
+
 // Sliced is what a run of a Slicer came to.
 type Sliced struct {
 	Engine  string
@@ -91,7 +99,18 @@ type Sliced struct {
 type Interleaver interface {
 	// NewSlicer prepares to send spec over up to n lanes. The spec's device,
 	// stream, rate and limit do not matter: a Slicer sends as fast as it can.
+	// With spec.Back each lane carries both directions at once, its frames
+	// leaving by one end and by the other in turn; it then counts as two, and a
+	// LaneAccount is of both.
 	NewSlicer(spec Spec, n int) (Slicer, error)
+}
+
+// Ways is how many directions a spec has: 1 or 2.
+func (s Spec) Ways() int {
+	if s.Back != nil {
+		return 2
+	}
+	return 1
 }
 
 // Slicer sends one Spec over several lanes in turn, slice by slice, all from

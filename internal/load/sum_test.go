@@ -2,8 +2,34 @@ package load
 
 import (
 	"math"
+	"net/netip"
 	"testing"
 )
+
+// TestBesideAddsAccountsOfTheSameTime: rates add up, time does not.
+func TestBesideAddsAccountsOfTheSameTime(t *testing.T) {
+	n := func(v uint64) *uint64 { return &v }
+	s := Sent{TxPackets: 100, Seconds: 2, TxPPS: 50, TargetPPS: 50}.Beside(Sent{TxPackets: 90, Unsent: 10, Seconds: 1.9, TxPPS: 45, TargetPPS: 50, PacingError: 0.1})
+	if s.TxPackets != 190 || s.Unsent != 10 || s.Seconds != 2 || s.TxPPS != 95 || s.TargetPPS != 100 || s.PacingError != 0.1 {
+		t.Errorf("%+v", s)
+	}
+	r := Received{RxPackets: 80, Lost: n(20), Seconds: 2, FlowsSeen: 7}.Beside(Received{RxPackets: 90, Lost: n(0), Seconds: 1, FlowsSeen: 5})
+	if r.RxPackets != 170 || *r.Lost != 20 || r.Seconds != 2 || r.RxPPS != 85 || r.FlowsSeen != 12 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestReplies: the other direction of a flow, whatever its ranges.
+func TestReplies(t *testing.T) {
+	f := FlowSpace{Count: 500, Src: netip.MustParseAddr("198.18.0.1"), Dst: netip.MustParseAddr("198.19.0.1"), SrcSpan: 3, DstSpan: 7}.WithDefaults()
+	back := f
+	back.Reply = true
+	for i := range f.Count {
+		if a, b := f.Tuple(i), back.Tuple(i); b != (Tuple{a.Dst, a.Src, a.DstPort, a.SrcPort}) {
+			t.Fatalf("flow %d: %v is answered by %v", i, a, b)
+		}
+	}
+}
 
 func TestPlusAddsAccounts(t *testing.T) {
 	n := func(v uint64) *uint64 { return &v }

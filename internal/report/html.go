@@ -419,7 +419,7 @@ func method(s study.Spec, r study.Results) []string {
 		}
 		if p.Mode == testbed.Cost {
 			out = append(out, fmt.Sprintf("Part %s (mode cost, %d blocks of %g s trials): %s. "+
-				"The chain's CPU time per packet, minus that of the same chain without a router in the same block, is the router's cost; the forwarding rate is what that cost allows one CPU. It is not a throughput.", p.Name, p.Blocks, p.Seconds, costRuns(r.Environment)))
+				"The chain's CPU time per packet, minus that of the same chain without a router in the same block, is the router's cost; the forwarding rate is what that cost allows one CPU. It is not a throughput.", p.Name, p.Blocks, p.Seconds, costRuns(r.Environment))+bothWays(p))
 			continue
 		}
 		if p.Search != nil {
@@ -431,9 +431,20 @@ func method(s study.Spec, r study.Results) []string {
 			continue
 		}
 		out = append(out, fmt.Sprintf("Part %s (mode overload, %d blocks of %g s trials): %s is offered %s. "+
-			"The rate it then forwards is the forwarding rate of RFC 2285, not a throughput.", p.Name, p.Blocks, p.Seconds, overloaded(r.Environment), offeredWords(p.Rate)))
+			"The rate it then forwards is the forwarding rate of RFC 2285, not a throughput.", p.Name, p.Blocks, p.Seconds, overloaded(r.Environment), offeredWords(p.Rate))+bothWays(p))
 	}
 	return out
+}
+
+// bothWays says what a part's directions make of its numbers.
+func bothWays(p study.Part) string {
+	switch {
+	case !p.BothWays():
+		return ""
+	case p.Mode == testbed.Cost:
+		return " Both directions at once: frames leave by the two ends in turn, so that each batch holds as many of both and frames wait at both of the router's ports; the cost is of a frame, whichever way it goes."
+	}
+	return " Both directions at once: the load is offered in each, and rates are of both together."
 }
 
 // gateNames are the gates by the word that starts their reasons.

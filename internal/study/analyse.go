@@ -18,7 +18,9 @@ func Analyse(s Spec, seed uint64, env Environment, trials []Trial) Results {
 		Trials: append([]Trial{}, trials...), Verdicts: []Verdict{}, Control: s.Control,
 		Unavailable: unavailable(trials), Warnings: []string{},
 	}
-	_, more := Next(s, seed, trials, func(p Part) bool { return env.Unavailable[string(p.Mode)] != "" || s.OutOfReach(p, trials) != "" })
+	_, more := Next(s, seed, trials, func(p Part) bool {
+		return env.Lacks(p) || s.OutOfReach(p, trials) != ""
+	})
 	r.Complete = !more
 	r.spanTime()
 	for _, g := range s.Metrics {

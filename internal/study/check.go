@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -70,6 +71,9 @@ func (s *Spec) checkHead() *problem {
 func (s *Spec) checkWorkload() *problem {
 	w := s.Workload
 	if p := oneOf("workload.family", w.Family, "ipv4", "ipv6"); p != nil {
+		return p
+	}
+	if p := oneOf("workload.directions", cmp.Or(w.Directions, OneWay), OneWay, BothWays); p != nil {
 		return p
 	}
 	if p := oneOf("workload.order", w.Order, "round-robin", "random"); p != nil {
@@ -176,6 +180,9 @@ func (s *Spec) checkParts() *problem {
 			return bad
 		}
 		if bad := p.check(path); bad != nil {
+			return bad
+		}
+		if bad := s.checkDirections(path, p); bad != nil {
 			return bad
 		}
 		if bad := s.checkServe(path, p); bad != nil {

@@ -38,6 +38,9 @@ func (s *Spec) fill(said func(path string) bool) {
 	s.fillTestbed()
 	orString(&s.Workload.Family, "ipv4")
 	orString(&s.Workload.Order, "round-robin")
+	if !s.serves() {
+		orString(&s.Workload.Directions, OneWay)
+	}
 	if len(s.Workload.Sizes) == 0 && s.Workload.IMIX == "" && !s.serves() {
 		s.Workload.Sizes = []int{smallest(s.Workload.Family)}
 	}
@@ -81,6 +84,7 @@ func (s *Spec) fillParts(said func(string) bool) {
 		orString((*string)(&p.Mode), string(mode))
 		orString(&p.Name, string(p.Mode))
 		orString((*string)(&p.Rate), string(MaxRate))
+		orString(&p.Directions, s.Workload.Directions)
 		if !said(path + "blocks") {
 			p.Blocks = s.Blocks
 		}

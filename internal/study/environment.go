@@ -29,7 +29,7 @@ type Environment struct {
 	Engine      string              `json:"engine"`
 	Testbeds    map[string]BedNotes `json:"testbeds"` // by mode
 	Label       string              `json:"label"`    // what the numbers are not
-	// Unavailable says why a mode could not be had, by mode.
+	// Unavailable says why a mode could not be had, by mode (Part.Needs).
 	Unavailable map[string]string `json:"unavailable"`
 	// Resumed lists what had changed when the study was resumed.
 	Resumed []string `json:"resumed"`
@@ -98,4 +98,9 @@ func (e Environment) Resume(old Environment) Environment {
 	e.Testbeds = beds
 	e.Facts = append(append([]FactsRef{}, old.Facts...), e.Facts...)
 	return e
+}
+
+// Lacks reports whether the testbed had no way to measure a part.
+func (e Environment) Lacks(p Part) bool {
+	return e.Unavailable[string(p.Mode)] != "" || e.Unavailable[p.Needs()] != ""
 }

@@ -60,7 +60,7 @@ func (s *Spec) Interleaving(p Part) Interleaving {
 	}
 	lanes := len(s.Arms()) + 1
 	if p.Mode != testbed.Cost || s.Interleave != nil && !*s.Interleave ||
-		lanes > load.MaxLanes || lanes*s.Offers(p).Flows > maxLaneFlows {
+		lanes*p.Ways() > load.MaxLanes || lanes*p.Ways()*s.Offers(p).Flows > maxLaneFlows {
 		return InSequence
 	}
 	how := BySlices
@@ -123,7 +123,7 @@ func (s *Spec) Slicing(p Part, how Interleaving, seed uint64, block, attempt, la
 	}
 	// Enough that every flow has an entry, wherever one is kept, before it
 	// is measured.
-	plan.Warm = max(warmFrames, 2*s.Offers(p).Flows)
+	plan.Warm = max(warmFrames, 2*s.Offers(p).Flows) * p.Ways()
 	return plan
 }
 

@@ -30,7 +30,7 @@ func TestParseFillsDefaults(t *testing.T) {
 	if s.Control != "none" || s.Retries != defaultRetries || s.Gates != DefaultGates || s.Workload.Flows != 1000 {
 		t.Errorf("defaults are not filled in: %+v", s)
 	}
-	want := []Part{{Name: "cost", Mode: testbed.Cost, Rate: MaxRate, Blocks: defaultBlocks, Seconds: defaultSeconds, Warmup: defaultWarmup}}
+	want := []Part{{Name: "cost", Mode: testbed.Cost, Rate: MaxRate, Directions: OneWay, Blocks: defaultBlocks, Seconds: defaultSeconds, Warmup: defaultWarmup}}
 	if diff := cmp.Diff(want, s.Parts); diff != "" {
 		t.Error(diff)
 	}
@@ -100,6 +100,11 @@ func TestParseRefuses(t *testing.T) {
 		{"size", small + "workload:\n  sizes: [64, 20]\n", "s.yaml:9: a frame of 20 bytes is not within 64 and 9216", ""},
 		{"IPv6 size", small + "workload:\n  family: ipv6\n  sizes: [64]\n", "s.yaml:10: an IPv6 frame of 64 bytes has no room", "smallest is"},
 		{"sizes and imix", small + "workload: {sizes: [64], imix: simple}\n", "s.yaml:8: sizes and imix exclude each other", "keep one"},
+		{"directions", small + "workload: {directions: duplex}\n", `s.yaml:8: directions: unknown "duplex"`, ""},
+		{"a part's directions", small + "parts: [{directions: bth}]\n", `s.yaml:8: directions: unknown "bth"`, "did you mean both?"},
+		{"both directions of what one program forwards", strings.Replace(small, "nft: {linear: 1}", "forward: xdp", 1) + "parts: [{directions: both}]\n", "s.yaml:8: variant ", "directions: one"},
+		{"both directions in sequence", small + "interleave: false\nworkload: {directions: both}\n", "in mode cost both directions need arms that take turns", "interleave"},
+		{"both directions and management", small + "parts: [{mode: overload, directions: both, management: true}]\n", "s.yaml:8: management and floods come from one side", ""},
 		{"imix", small + "workload: {imix: q!}\n", "s.yaml:8: ", ""},
 		{"flows", small + "workload: {flows: 0}\n", "s.yaml:8: flows: 0 is not within 1 and 1048576", ""},
 		{"metric", small + "metrics: [{metric: cost_ns_per_paket, primary: true}]\n", `s.yaml:8: unknown metric "cost_ns_per_paket"`, "did you mean cost_ns_per_packet?"},

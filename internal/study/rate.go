@@ -135,7 +135,7 @@ func (s *Spec) Resolve(p Part, trials []Trial) (Part, bool) {
 		return p, true
 	}
 	capacity, _ := s.Capacity(trials)
-	p.Rate = Rate(fmt.Sprintf("%.0fpps", math.Max(1, share*capacity)))
+	p.Rate = Rate(fmt.Sprintf("%.0fpps", math.Max(1, share*capacity/float64(p.Ways()))))
 	return p, capacity > 0
 }
 

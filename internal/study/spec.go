@@ -74,6 +74,8 @@ type Workload struct {
 	IMIX  string `yaml:"imix,omitempty"`
 	Flows int    `yaml:"flows"`
 	Order string `yaml:"order"` // "round-robin" or "random" over the flows
+	// Directions is OneWay or BothWays.
+	Directions string `yaml:"directions,omitempty"`
 	// Sources and Destinations are how many consecutive addresses the flows
 	// are spread over; ports make up the rest.
 	Sources      int `yaml:"sources,omitempty"`
@@ -84,6 +86,15 @@ type Workload struct {
 	// spread over.
 	Queues []int `yaml:"queues,omitempty,flow"`
 }
+
+// The directions of a workload. BothWays is RFC 2544 §14's bidirectional traffic:
+// the flows go from the generator's port to the receiver's, and their replies
+// the other way at the same time, as many of them at the same rate. Rates are
+// offered in each direction; what is received is counted over both.
+const (
+	OneWay   = "one"
+	BothWays = "both"
+)
 
 // Variant is one treatment of the DUT.
 type Variant struct {
@@ -195,6 +206,8 @@ type Part struct {
 	Sizes  []int  `yaml:"sizes,omitempty,flow"`
 	IMIX   string `yaml:"imix,omitempty"`
 	Family string `yaml:"family,omitempty"`
+	// Directions are the workload's where the part says none.
+	Directions string `yaml:"directions,omitempty"`
 	// HTTP and Link, where given, are the part's own.
 	HTTP  *HTTP  `yaml:"http,omitempty"`
 	SMTP  *SMTP  `yaml:"smtp,omitempty"`
@@ -394,6 +407,7 @@ func (s *Spec) Offers(p Part) Workload {
 			w.Sizes = []int{smallest(p.Family)}
 		}
 	}
+	w.Directions = p.Directions
 	if len(p.Sizes) > 0 {
 		w.Sizes, w.IMIX = p.Sizes, ""
 	}

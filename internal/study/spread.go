@@ -53,7 +53,7 @@ func spreads(s Spec) (out []Spread) {
 		if p.Search != nil || p.Flood != "" {
 			continue
 		}
-		traffic, err := s.Traffic(p, testbed.Port{}, spreadEnds[s.Offers(p).Family])
+		traffic, err := s.Traffic(p, Endpoints{}, spreadEnds[s.Offers(p).Family])
 		if err != nil {
 			continue
 		}

@@ -18,10 +18,10 @@ const discardPort = 9
 // Endpoints are the ports a workload's packets travel between, by address.
 type Endpoints struct{ From, To testbed.Port }
 
-// Traffic is what a part offers on the wire that starts at via, between the
-// addresses of two endpoints (a wire without a DUT has none of its own). Stream
-// and CPUs are the lab's to fill.
-func (s *Spec) Traffic(p Part, via testbed.Port, between Endpoints) (load.Spec, error) {
+// Traffic is what a part offers on a wire, between the addresses of two endpoints
+// (a wire without a DUT has none of its own). Stream and CPUs are the lab's to
+// fill.
+func (s *Spec) Traffic(p Part, wire, between Endpoints) (load.Spec, error) {
 	w := s.Offers(p)
 	sizes, err := w.sizes()
 	if err != nil {
@@ -34,14 +34,37 @@ func (s *Spec) Traffic(p Part, via testbed.Port, between Endpoints) (load.Spec, 
 	if !src.IsValid() || !dst.IsValid() {
 		return load.Spec{}, fmt.Errorf("the testbed has no %s", w.Family)
 	}
-	return load.Spec{
-		Device: via.Device, SrcMAC: via.MAC, DstMAC: via.Peer, Sizes: sizes,
-		Flows: load.FlowSpace{
-			Count: w.Flows, Src: src.Addr(), Dst: dst.Addr(),
-			SrcSpan: w.Sources, DstSpan: w.Destinations,
-			SrcPort: firstPort, DstPort: discardPort, Random: w.Order == "random",
-		},
-	}, nil
+	flows := load.FlowSpace{
+		Count: w.Flows, Src: src.Addr(), Dst: dst.Addr(),
+		SrcSpan: w.Sources, DstSpan: w.Destinations,
+		SrcPort: firstPort, DstPort: discardPort, Random: w.Order == "random",
+	}
+	out := load.Spec{Device: wire.From.Device, SrcMAC: wire.From.MAC, DstMAC: wire.From.Peer, Sizes: sizes, Flows: flows}
+	if p.BothWays() {
+		flows.Reply = true
+		out.Back = &load.Spec{Device: wire.To.Device, SrcMAC: wire.To.MAC, DstMAC: wire.To.Peer, Sizes: sizes, Flows: flows}
+	}
+	return out, nil
+}
+
+// BothWays reports whether the part's traffic goes in both directions.
+func (p Part) BothWays() bool { return p.Directions == BothWays }
+
+// Ways is how many directions the part's traffic has.
+func (p Part) Ways() int {
+	if p.BothWays() {
+		return 2
+	}
+	return 1
+}
+
+// Needs names what a testbed must have for the part: its mode, and wires that
+// carry both directions.
+func (p Part) Needs() string {
+	if p.BothWays() {
+		return string(p.Mode) + ", both directions at once,"
+	}
+	return string(p.Mode)
 }
 
 // Offer is a part's offered load, for a time in seconds.

@@ -19,7 +19,8 @@ type WireRate struct {
 	EthernetBPS float64 `json:"ethernet_bps"`
 	IPBPS       float64 `json:"ip_bps"`
 	// LinkShare is of the most frames of this size that the stated link
-	// carries one way, preamble and gap counted.
+	// carries, preamble and gap counted: one way, or both, as the part's traffic
+	// goes.
 	LinkShare stats.Number `json:"link_share"`
 }
 
@@ -54,7 +55,7 @@ func wireRates(s Spec, trials []Trial) (out []WireRate) {
 				pps := average(x)
 				out = append(out, WireRate{Part: p.Name, Variant: v.Name, Frame: frame, PPS: pps,
 					EthernetBPS: 8 * frame * pps, IPBPS: 8 * (frame - aroundPacket) * pps,
-					LinkShare: stats.Num(pps * 8 * (frame + betweenFrame) / float64(link.BPS))})
+					LinkShare: stats.Num(pps * 8 * (frame + betweenFrame) / float64(link.BPS) / float64(p.Ways()))})
 			}
 		}
 	}

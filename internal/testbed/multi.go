@@ -23,6 +23,15 @@ type Multi interface {
 	Global(ctx context.Context, settings []setting.Setting) error
 }
 
+// Duplex is a Bed whose wires can carry traffic in both directions at once.
+type Duplex interface {
+	Bed
+	// BothWays makes the DUTs of the next Reset or Raise take traffic at their
+	// egress too, or no longer, and Counters count both directions. An
+	// ErrUnavailable says that this bed cannot carry both, and why.
+	BothWays(on bool) error
+}
+
 // Settings are what one DUT is set to, in order.
 type Settings struct {
 	Name     string // for messages

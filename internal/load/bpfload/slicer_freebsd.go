@@ -38,6 +38,9 @@ const burst = 3 * sender.Batch
 
 // NewSlicer checks that spec can be sent.
 func (e interleaver) NewSlicer(spec load.Spec, n int) (load.Slicer, error) {
+	if spec.Back != nil {
+		return nil, load.NotHere(errors.New("bpf(4) sends one way at a time here"))
+	}
 	if n < 1 || n > load.MaxLanes {
 		return nil, fmt.Errorf("%d lanes: from 1 to %d", n, load.MaxLanes)
 	}

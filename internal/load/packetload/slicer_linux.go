@@ -11,6 +11,7 @@ import (
 	"linerate/internal/load"
 	"linerate/internal/load/sender"
 	"linerate/internal/load/wire"
+	"linerate/internal/testbed"
 )
 
 // slicer sends one load.Spec over several lanes in turn, from user space: a
@@ -27,11 +28,16 @@ var _ load.Interleaver = engine{}
 
 // NewSlicer checks that spec can be sent.
 func (engine) NewSlicer(spec load.Spec, n int) (load.Slicer, error) {
-	if n < 1 || n > load.MaxLanes {
-		return nil, fmt.Errorf("%d lanes: from 1 to %d", n, load.MaxLanes)
+	if n < 1 || n*spec.Ways() > load.MaxLanes {
+		return nil, fmt.Errorf("%d lanes: from 1 to %d", n, load.MaxLanes/spec.Ways())
 	}
 	if _, err := load.NewFramer(spec); err != nil {
 		return nil, err
+	}
+	if spec.Back != nil {
+		if _, err := load.NewFramer(*spec.Back); err != nil {
+			return nil, err
+		}
 	}
 	return &slicer{spec}, nil
 }
@@ -39,7 +45,7 @@ func (engine) NewSlicer(spec load.Spec, n int) (load.Slicer, error) {
 // Close has nothing to free: sockets live as long as a run.
 func (s *slicer) Close() error { return nil }
 
-// laneEnds are a lane's sender and receiver in one run.
+// laneEnds are a lane's sender and receiver in one run, in one direction.
 type laneEnds struct {
 	gen  *sender.Generator
 	rx   load.Receiver
@@ -81,26 +87,39 @@ func (s *slicer) Run(ctx context.Context, lanes []load.Lane, p load.SlicePlan) (
 	return out, err
 }
 
+// open opens the lanes' ends: of a lane of two ways one after the other.
 func (s *slicer) open(lanes []load.Lane) (all []laneEnds, err error) {
-	for i, lane := range lanes {
-		spec := s.spec
-		spec.Device, spec.Stream = lane.From.Device, uint16(i+1)
-		rx, err := engine{}.NewReceiver(lane.To.Device, lane.To.In, load.Watch{Stream: i + 1, MaxFlows: 2 * max(1, spec.Flows.Count)})
-		if err != nil {
+	for _, lane := range lanes {
+		if all, err = openWay(all, s.spec, lane.From, lane.To); err != nil {
 			return all, err
 		}
-		all = append(all, laneEnds{rx: rx})
-		if all[i].gen, err = newGenerator(spec, lane.From.In); err != nil {
+		if s.spec.Back == nil {
+			continue
+		}
+		if all, err = openWay(all, *s.spec.Back, lane.To, lane.From); err != nil {
 			return all, err
 		}
 	}
 	return all, nil
 }
 
+// openWay opens one more way of a lane. What is open when it fails is returned
+// with the error.
+func openWay(all []laneEnds, spec load.Spec, from, to testbed.Port) ([]laneEnds, error) {
+	spec.Device, spec.Stream, spec.Back = from.Device, uint16(len(all)+1), nil
+	rx, err := engine{}.NewReceiver(to.Device, to.In, load.Watch{Stream: int(spec.Stream), MaxFlows: 2 * max(1, spec.Flows.Count)})
+	if err != nil {
+		return all, err
+	}
+	gen, err := newGenerator(spec, from.In)
+	return append(all, laneEnds{rx: rx, gen: gen}), err
+}
+
 // turns goes through the plan, on a thread of its own.
 func (s *slicer) turns(ctx context.Context, all []laneEnds, p load.SlicePlan, out *load.Sliced) error {
-	return sender.Turns(ctx, p, len(all), out, func(lane, guard int, since func() uint64) (one load.Slice, err error) {
-		w := all[lane].step
+	ways := s.spec.Ways()
+	return sender.Turns(ctx, p, len(all)/ways, out, func(lane, guard int, since func() uint64) (one load.Slice, err error) {
+		w := all[lane*ways : (lane+1)*ways]
 		if _, _, err := slice(w, guard, 0); err != nil {
 			return one, err
 		}
@@ -114,14 +133,17 @@ func (s *slicer) turns(ctx context.Context, all []laneEnds, p load.SlicePlan, ou
 	})
 }
 
-// slice sends whole batches: so many frames at least, and for so long. It
-// returns how many, and how long the calls took.
-func slice(w *sender.Stepper, least int, ns uint64) (frames int, took uint64, err error) {
+// slice sends whole batches, of which each way of the lane has its share: so many
+// frames at least, and for so long. It returns how many, and how long the calls
+// took.
+func slice(ways []laneEnds, least int, ns uint64) (frames int, took uint64, err error) {
 	for frames < least || took < ns {
-		n, calls, err := w.Step(sender.Batch)
-		frames, took = frames+n, took+calls
-		if err != nil {
-			return frames, took, err
+		for _, w := range ways {
+			n, calls, err := w.step.Step(sender.Batch / len(ways))
+			frames, took = frames+n, took+calls
+			if err != nil {
+				return frames, took, err
+			}
 		}
 	}
 	return frames, took, nil
@@ -141,9 +163,10 @@ const drainFor = time.Second
 
 // account closes the lanes' accounts.
 func (s *slicer) account(all []laneEnds, out *load.Sliced) error {
-	out.Lanes = make([]load.LaneAccount, len(all))
+	ways := s.spec.Ways()
 	for deadline := time.Now().Add(drainFor); ; time.Sleep(5 * time.Millisecond) {
 		var lost uint64
+		out.Lanes = make([]load.LaneAccount, len(all)/ways)
 		for i, l := range all {
 			got, err := l.rx.Snapshot()
 			if err != nil {
@@ -153,8 +176,8 @@ func (s *slicer) account(all []laneEnds, out *load.Sliced) error {
 				Duplicated: got.Duplicated, Reordered: got.Reordered, Flows: got.FlowsSeen}
 			l.step.Sent(&a)
 			a.Lost = a.TxPackets - min(a.TxPackets, a.RxPackets)
-			out.Lanes[i] = a
-			lost += out.Lanes[i].Lost
+			out.Lanes[i/ways] = out.Lanes[i/ways].Plus(a)
+			lost += a.Lost
 		}
 		if lost == 0 || time.Now().After(deadline) {
 			return nil

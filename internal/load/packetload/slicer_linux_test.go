@@ -15,6 +15,11 @@ import (
 // TestSlicer: every lane gets its slices in the order of the plan, and every
 // frame is in its lane's account.
 func TestSlicer(t *testing.T) {
+	t.Run("one way", func(t *testing.T) { testSlicer(t, 1) })
+	t.Run("both ways", func(t *testing.T) { testSlicer(t, 2) })
+}
+
+func testSlicer(t *testing.T, ways uint64) {
 	labtest.Namespaces(t)
 	gens, sinks := wiretest.Many(t, 3)
 	var lanes []load.Lane
@@ -24,6 +29,11 @@ func TestSlicer(t *testing.T) {
 	}
 	spec := load.Spec{SrcMAC: gens[0].MAC, DstMAC: sinks[0].MAC, Sizes: load.SimpleIMIX(), CPUs: []int{0}, Seed: 3,
 		Flows: load.FlowSpace{Count: 200, Src: netip.MustParseAddr("198.18.0.1"), Dst: netip.MustParseAddr("198.19.0.1")}}
+	if ways > 1 {
+		back := spec
+		back.SrcMAC, back.DstMAC, back.Flows.Reply = spec.DstMAC, spec.SrcMAC, true
+		spec.Back = &back
+	}
 	s, err := New().(load.Interleaver).NewSlicer(spec, 3)
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +61,7 @@ func TestSlicer(t *testing.T) {
 		if want := measured[i] + 320 + 2*128; l.TxPackets != want || l.RxPackets+l.Lost != l.TxPackets || l.Lost != 0 {
 			t.Errorf("lane %d: %+v, want %d sent", i, l, want)
 		}
-		if l.RxBytes != l.TxBytes || l.Flows != 200 || l.Duplicated+l.Reordered != 0 {
+		if l.RxBytes != l.TxBytes || l.Flows != 200*ways || l.Duplicated+l.Reordered != 0 {
 			t.Errorf("lane %d: %+v", i, l)
 		}
 	}

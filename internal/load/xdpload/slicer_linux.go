@@ -16,6 +16,7 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/load"
 	"linerate/internal/load/wire"
+	"linerate/internal/testbed"
 )
 
 const (
@@ -31,6 +32,7 @@ const (
 type slicer struct {
 	spec   load.Spec
 	framer *load.Framer
+	back   *load.Framer // of the other direction, or nil
 	cpu    int
 	frame  []byte
 	objs   slicesObjects
@@ -44,8 +46,8 @@ var _ load.Interleaver = engine{}
 
 // NewSlicer loads one generator and one receiver for n lanes.
 func (engine) NewSlicer(spec load.Spec, n int) (load.Slicer, error) {
-	if n < 1 || n > load.MaxLanes {
-		return nil, fmt.Errorf("%d lanes: from 1 to %d", n, load.MaxLanes)
+	if n < 1 || n*spec.Ways() > load.MaxLanes {
+		return nil, fmt.Errorf("%d lanes: from 1 to %d", n, load.MaxLanes/spec.Ways())
 	}
 	spec.Stream = 0 // each lane has its own
 	s := &slicer{spec: spec, cpu: -1}
@@ -55,6 +57,11 @@ func (engine) NewSlicer(spec load.Spec, n int) (load.Slicer, error) {
 	var err error
 	if s.framer, err = load.NewFramer(spec); err != nil {
 		return nil, err
+	}
+	if spec.Back != nil {
+		if s.back, err = load.NewFramer(*spec.Back); err != nil {
+			return nil, err
+		}
 	}
 	if err := s.load(n); err != nil {
 		s.Close()
@@ -66,6 +73,7 @@ func (engine) NewSlicer(spec load.Spec, n int) (load.Slicer, error) {
 // load loads the receiver's and the generator's program, and fills the maps.
 func (s *slicer) load(n int) error {
 	flows := s.framer.Flows().Count
+	n *= s.spec.Ways()
 	perLane := (flows + pageFlows - 1) / pageFlows * pageFlows
 	s.rx = Receiver{only: -1, device: wire.Device{Queues: 1}}
 	if err := s.rx.load(load.Watch{Stream: -1, MaxFlows: n * perLane}); err != nil {
@@ -77,6 +85,7 @@ func (s *slicer) load(n int) error {
 	}
 	// The words of frames and flows are those of the plain generator.
 	g := &Generator{spec: s.spec, framer: s.framer}
+	back := &Generator{spec: s.spec, framer: s.back}
 	for _, size := range s.spec.Sizes {
 		s.frame = append(s.frame, make([]byte, max(0, size-4-len(s.frame)))...)
 	}
@@ -85,7 +94,15 @@ func (s *slicer) load(n int) error {
 	if err := spec.Variables[slicesVarConfig].Set(slicesGenerateConfig(c)); err != nil {
 		return fmt.Errorf("configure the generator's program: %w", err)
 	}
-	spec.Maps[slicesMapFlows].MaxEntries = uint32(flows)
+	if s.back != nil {
+		frame := make([]byte, len(s.frame))
+		s.back.Put(frame, 0)
+		head := back.config(&worker{flows: flows, frame: frame}, 0, 1).Head
+		if err := spec.Variables[slicesVarBack].Set(head); err != nil {
+			return fmt.Errorf("configure the generator's program for the way back: %w", err)
+		}
+	}
+	spec.Maps[slicesMapFlows].MaxEntries = uint32(flows * s.spec.Ways())
 	spec.Maps[slicesMapLengths].MaxEntries = uint32(len(s.spec.Sizes))
 	spec.Maps[slicesMapEntries].MaxEntries = maxEntries
 	if s.framer.Flows().Random {
@@ -95,18 +112,23 @@ func (s *slicer) load(n int) error {
 	if err := spec.LoadAndAssign(&s.objs, shared); err != nil {
 		return loadError("load the generator's program", err)
 	}
-	return s.fill(g, flows)
+	return s.fill(flows, g, back)
 }
 
-// fill writes the flows and lengths.
-func (s *slicer) fill(g *Generator, flows int) error {
-	keys, words := make([]uint32, flows), make([]slicesGenerateFlow, flows)
+// fill writes the flows, those of the way back behind the others, and the lengths.
+func (s *slicer) fill(flows int, g, back *Generator) error {
+	n := flows * s.spec.Ways()
+	keys, words := make([]uint32, n), make([]slicesGenerateFlow, n)
 	frame := make([]byte, len(s.frame))
 	for i := range words {
-		keys[i], words[i] = uint32(i), slicesGenerateFlow(g.flow(frame, i))
+		of := g
+		if i >= flows {
+			of = back
+		}
+		keys[i], words[i] = uint32(i), slicesGenerateFlow(of.flow(frame, i%flows))
 	}
 	if _, err := s.objs.Flows.BatchUpdate(keys, words, nil); err != nil {
-		return fmt.Errorf("write %d flows: %w", flows, err)
+		return fmt.Errorf("write %d flows: %w", n, err)
 	}
 	for i, n := range s.spec.Sizes {
 		if err := s.objs.Lengths.Put(uint32(i), uint32(n-4)); err != nil {
@@ -145,13 +167,14 @@ func (s *slicer) rearm(lanes []load.Lane, p load.SlicePlan, run uint16) error {
 		return err
 	}
 	var table receiveReceiveTable
-	for i := range lanes { // where the generator looks for what has arrived
+	for i := range len(lanes) * s.spec.Ways() { // where the generator looks for what has arrived
 		table.Key[(firstStream+i)%slots] = (uint64(firstStream+i)<<12 | uint64(run)) + 1
 	}
 	c := slicesSlicesControl{
 		Limit: uint64(p.Limit), Run: runWord(run), Slice: uint64(p.Slice), Batch: batch,
 		Round: uint32(len(lanes) * max(1, p.Turn)), Turn: uint32(max(1, p.Turn)), First: firstStream, Guard: batches(p.Guard), Warm: batches(p.Warm),
 		Slices: uint32(len(p.Order)), Least: uint32(p.Least), Permit: math.MaxUint32,
+		Ways: uint32(s.spec.Ways()),
 	}
 	if p.Before != nil {
 		c.Permit = 0
@@ -186,7 +209,7 @@ func (s *slicer) clearSequences(lanes int) error {
 	if !s.framer.Flows().Random {
 		return nil
 	}
-	n := lanes * s.framer.Flows().Count
+	n := lanes * s.spec.Ways() * s.framer.Flows().Count
 	keys := make([]uint32, n)
 	for i := range keys {
 		keys[i] = uint32(i)
@@ -205,31 +228,47 @@ func (s *slicer) attach(lanes []load.Lane) (detach func(), err error) {
 			l.Close()
 		}
 	}
-	err = lanes[0].To.In(func() error {
-		for _, lane := range lanes {
-			index, err := wire.Index(lane.To.Device)
+	forth, back := make([]testbed.Port, len(lanes)), make([]testbed.Port, len(lanes))
+	for i, lane := range lanes {
+		forth[i], back[i] = lane.From, lane.To
+	}
+	if err := s.receive(back, &links); err != nil {
+		return detach, err
+	}
+	if s.back == nil {
+		return detach, s.lead(forth, 0)
+	}
+	return detach, errors.Join(s.receive(forth, &links), s.lead(forth, 0), s.lead(back, 1))
+}
+
+// receive attaches the receiver to ports in one place.
+func (s *slicer) receive(ports []testbed.Port, links *[]link.Link) error {
+	return ports[0].In(func() error {
+		for _, p := range ports {
+			index, err := wire.Index(p.Device)
 			if err != nil {
 				return err
 			}
 			l, err := link.AttachXDP(link.XDPOptions{Program: s.rx.objs.Receive, Interface: index, Flags: link.XDPDriverMode})
 			if err != nil {
-				return loadError("attach the receiver to "+lane.To.Device, err)
+				return loadError("attach the receiver to "+p.Device, err)
 			}
-			links = append(links, l)
+			*links = append(*links, l)
 		}
 		return nil
 	})
-	if err != nil {
-		return detach, err
-	}
-	return detach, lanes[0].From.In(func() error {
-		for i, lane := range lanes {
-			index, err := wire.Index(lane.From.Device)
+}
+
+// lead leads one way of every lane into its port, all in one place.
+func (s *slicer) lead(ports []testbed.Port, way int) error {
+	return ports[0].In(func() error {
+		for i, p := range ports {
+			index, err := wire.Index(p.Device)
 			if err != nil {
 				return err
 			}
-			if err := s.objs.Ports.Put(uint32(i), uint32(index)); err != nil {
-				return hint.With(fmt.Errorf("redirect to %s: %w", lane.From.Device, err), "use %s", hint.Option("engine", "af_packet"))
+			if err := s.objs.Ports.Put(uint32(i*s.spec.Ways()+way), uint32(index)); err != nil {
+				return hint.With(fmt.Errorf("redirect to %s: %w", p.Device, err), "use %s", hint.Option("engine", "af_packet"))
 			}
 		}
 		return nil
@@ -390,16 +429,17 @@ func (s *slicer) lanes(out *load.Sliced, n int, run uint16) (lost uint64, err er
 		return 0, err
 	}
 	out.Lanes = make([]load.LaneAccount, n)
-	for i := range out.Lanes {
-		l := &out.Lanes[i]
-		l.TxPackets, l.TxBytes = sent[i].Sent, sent[i].Bytes+4*sent[i].Sent
+	for i := range n * s.spec.Ways() {
+		a := load.LaneAccount{TxPackets: sent[i].Sent, TxBytes: sent[i].Bytes + 4*sent[i].Sent}
 		for _, r := range streams {
 			if r.Of == (load.StreamRun{Stream: uint16(firstStream + i), Run: run}) {
-				l.RxPackets, l.RxBytes, l.Duplicated, l.Reordered, l.Flows = r.Received, r.Bytes, r.Duplicated, r.Reordered, r.Flows
+				a.RxPackets, a.RxBytes, a.Duplicated, a.Reordered, a.Flows = r.Received, r.Bytes, r.Duplicated, r.Reordered, r.Flows
 			}
 		}
-		l.Lost = l.TxPackets - min(l.TxPackets, l.RxPackets)
-		lost += l.Lost
+		a.Lost = a.TxPackets - min(a.TxPackets, a.RxPackets)
+		l := &out.Lanes[i/s.spec.Ways()]
+		*l = l.Plus(a)
+		lost += a.Lost
 	}
 	return lost, nil
 }

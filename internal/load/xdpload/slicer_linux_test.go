@@ -45,9 +45,12 @@ func TestSlicerAccountsForEveryLane(t *testing.T) {
 	with := func(s load.Spec, f func(*load.Spec)) load.Spec { f(&s); return s }
 	for name, s := range map[string]load.Spec{
 		"IPv4": base, "IPv6": v6(base),
-		"IMIX":     with(base, func(s *load.Spec) { s.Sizes = load.SimpleIMIX() }),
-		"IPv6 mix": with(v6(base), func(s *load.Spec) { s.Sizes = []int{84, 1518, 100} }),
-		"random":   with(base, func(s *load.Spec) { s.Flows.Random = true }),
+		"IMIX":      with(base, func(s *load.Spec) { s.Sizes = load.SimpleIMIX() }),
+		"IPv6 mix":  with(v6(base), func(s *load.Spec) { s.Sizes = []int{84, 1518, 100} }),
+		"random":    with(base, func(s *load.Spec) { s.Flows.Random = true }),
+		"both ways": both(base), "IPv6 both ways": both(v6(base)),
+		"IMIX both ways":   both(with(base, func(s *load.Spec) { s.Sizes = load.SimpleIMIX() })),
+		"random both ways": both(with(base, func(s *load.Spec) { s.Flows.Random = true })),
 	} {
 		t.Run(name, func(t *testing.T) {
 			made, err := New().(load.Interleaver).NewSlicer(s, 4)
@@ -61,13 +64,53 @@ func TestSlicerAccountsForEveryLane(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				checkSliced(t, got, plan)
+				checkSliced(t, got, plan, uint64(s.Ways()))
 			}
 		})
 	}
 }
 
-func checkSliced(t *testing.T, got load.Sliced, plan load.SlicePlan) {
+// both adds the replies, from the other end.
+func both(s load.Spec) load.Spec {
+	back := s
+	back.SrcMAC, back.DstMAC, back.Flows.Reply = s.DstMAC, s.SrcMAC, true
+	s.Back = &back
+	return s
+}
+
+// TestSlicerSendsBothWaysAtOnce: each end gets half of every lane's frames, and
+// the flows of the way back are the replies.
+func TestSlicerSendsBothWaysAtOnce(t *testing.T) {
+	labtest.Namespaces(t)
+	all, base := lanes(t, 1)
+	made, err := New().(load.Interleaver).NewSlicer(both(base), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer made.Close()
+	plan := load.SlicePlan{Order: rounds(20, 0), Limit: 10 * time.Second, Slice: 100 * time.Microsecond, Guard: 128, Warm: 5000}
+	got, err := made.Run(context.Background(), all, plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	streams, err := made.(*slicer).rx.streams()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(streams) != 2 || streams[0].Received != streams[1].Received || 2*streams[0].Received != got.Lanes[0].RxPackets {
+		t.Errorf("%+v of %+v; want two streams of as many frames", streams, got.Lanes[0])
+	}
+	for i, s := range streams {
+		if s.Flows != 2000 || s.Duplicated+s.Reordered != 0 {
+			t.Errorf("way %d: %d flows, %d duplicated, %d reordered", i, s.Flows, s.Duplicated, s.Reordered)
+		}
+	}
+	if _, err := New().(load.Interleaver).NewSlicer(both(base), 9); err == nil {
+		t.Error("nine lanes both ways are more streams than can be told apart")
+	}
+}
+
+func checkSliced(t *testing.T, got load.Sliced, plan load.SlicePlan, ways uint64) {
 	t.Helper()
 	if len(got.Slices) != len(plan.Order) {
 		t.Fatalf("%d slices of %d", len(got.Slices), len(plan.Order))
@@ -87,7 +130,7 @@ func checkSliced(t *testing.T, got load.Sliced, plan load.SlicePlan) {
 		if l.RxPackets+l.Lost != l.TxPackets || l.Lost != 0 || l.RxBytes != l.TxBytes {
 			t.Errorf("lane %d: %+v", i, l)
 		}
-		if l.Duplicated+l.Reordered != 0 || l.Flows == 0 || l.Flows > 2000 {
+		if l.Duplicated+l.Reordered != 0 || l.Flows == 0 || l.Flows > 2000*ways {
 			t.Errorf("lane %d: %+v", i, l)
 		}
 	}

@@ -68,6 +68,8 @@ type slicesSlicesControl struct {
 	Slices uint32
 	Permit uint32
 	Least  uint32
+	Ways   uint32
+	Pad    uint32
 }
 
 type slicesSlicesEntry struct {
@@ -126,6 +128,7 @@ const (
 	slicesMapSequences = "sequences"
 	slicesMapStreams   = "streams"
 	slicesProgSlices   = "slices"
+	slicesVarBack      = "back"
 	slicesVarConfig    = "config"
 	slicesVarControl   = "control"
 	slicesVarLanes     = "lanes"
@@ -193,6 +196,7 @@ type slicesMapSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type slicesVariableSpecs struct {
+	Back    *ebpf.VariableSpec `ebpf:"back"`
 	Config  *ebpf.VariableSpec `ebpf:"config"`
 	Control *ebpf.VariableSpec `ebpf:"control"`
 	Lanes   *ebpf.VariableSpec `ebpf:"lanes"`
@@ -242,6 +246,7 @@ func (m *slicesMaps) Close() error {
 //
 // It can be passed to loadSlicesObjects or ebpf.CollectionSpec.LoadAndAssign.
 type slicesVariables struct {
+	Back    *ebpf.Variable `ebpf:"back"`
 	Config  *ebpf.Variable `ebpf:"config"`
 	Control *ebpf.Variable `ebpf:"control"`
 	Lanes   *ebpf.Variable `ebpf:"lanes"`

@@ -2,6 +2,7 @@ package bedtest
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"linerate/internal/load"
@@ -20,8 +21,16 @@ func (s *Simulated) NewGenerator(spec load.Spec, in testbed.Place) (load.Generat
 }
 
 // NewReceiver counts behind the simulated chain.
-func (s *Simulated) NewReceiver(string, testbed.Place, load.Watch) (load.Receiver, error) {
-	return &receiver{s}, nil
+func (s *Simulated) NewReceiver(device string, _ testbed.Place, _ load.Watch) (load.Receiver, error) {
+	return &receiver{s, device}, nil
+}
+
+// behind is where what a device sends arrives.
+func behind(device string) string {
+	if wire, ok := strings.CutPrefix(device, "sink"); ok {
+		return "gen" + wire
+	}
+	return "sink" + strings.TrimPrefix(device, "gen")
 }
 
 type generator struct {
@@ -50,8 +59,10 @@ func (g *generator) Run(ctx context.Context, o load.Offer, _ func(load.Sent)) (l
 
 // pass sends traffic for a while and works out what becomes of it.
 func (s *Simulated) pass(spec load.Spec, o load.Offer) load.Sent {
+	s.passing.Lock()
+	defer s.passing.Unlock()
 	cost, arm := s.arms[spec.Device]
-	dut := arm || spec.Device == "gen0"
+	dut := arm || spec.Device == "gen0" || spec.Device == "sink0"
 	if !arm {
 		cost = s.cost
 	}
@@ -92,7 +103,10 @@ func (s *Simulated) pass(spec load.Spec, o load.Offer) load.Sent {
 	s.clock += time.Duration(seconds * float64(time.Second))
 	rx := min(tx, uint64(capacity*seconds)+queued)
 	s.last = load.Sent{Engine: "simulated", TxPackets: tx, TxBytes: 64 * tx, Seconds: seconds, TxPPS: offered, TargetPPS: target}
-	s.got = s.account(tx, rx, seconds, cost)
+	if s.got == nil {
+		s.got = map[string]load.Received{}
+	}
+	s.got[behind(spec.Device)] = s.account(tx, rx, seconds, cost)
 	if dut {
 		s.dropped[spec.Device] += tx - rx
 		s.count(tx, rx)
@@ -127,13 +141,16 @@ func (s *Simulated) count(tx, rx uint64) {
 	s.ran = true
 }
 
-type receiver struct{ sim *Simulated }
-
-func (r *receiver) Snapshot() (load.Received, error) { return r.sim.got, nil }
-func (r *receiver) Finish(ctx context.Context, _ time.Duration) (load.Received, error) {
-	return r.sim.got, ctx.Err()
+type receiver struct {
+	sim    *Simulated
+	device string
 }
-func (r *receiver) Reset() error { r.sim.got = load.Received{}; return nil }
+
+func (r *receiver) Snapshot() (load.Received, error) { return r.sim.got[r.device], nil }
+func (r *receiver) Finish(ctx context.Context, _ time.Duration) (load.Received, error) {
+	return r.sim.got[r.device], ctx.Err()
+}
+func (r *receiver) Reset() error { delete(r.sim.got, r.device); return nil }
 func (r *receiver) Close() error { return nil }
 
 // The machine under the simulation.

@@ -33,7 +33,7 @@ func (s *Simulated) Profile(ctx context.Context, _ []int) (end func() (*profile.
 // Count counts cycles, and has no cache.
 func (s *Simulated) Count([]int) (end func() ([]study.PerPacket, []study.Missing, error), err error) {
 	return func() ([]study.PerPacket, []study.Missing, error) {
-		cycles := CyclesPerNS * (BypassNS + s.cost) * float64(s.got.RxPackets)
+		cycles := CyclesPerNS * (BypassNS + s.cost) * float64(s.got["sink0"].RxPackets)
 		return []study.PerPacket{{Event: "cycles", Count: cycles}}, []study.Missing{{What: "cache misses", Why: "a simulation has no cache"}}, nil
 	}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/netip"
+	"sync"
 	"time"
 
 	"linerate/internal/drop"
@@ -55,7 +56,10 @@ type Simulated struct {
 	Wander func(clock time.Duration) float64
 	// Refuse says why a setting is unavailable, or "".
 	Refuse func(setting.Setting) string
+	// OneWay says why traffic cannot go both ways; "": it can.
+	OneWay string
 
+	passing  sync.Mutex // two generators may be at work at once
 	clock    time.Duration
 	resets   int
 	closed   bool
@@ -67,12 +71,13 @@ type Simulated struct {
 	counters testbed.Counters
 	dropped  map[string]uint64 // on the way to a DUT, by the generator's device
 	last     load.Sent
-	got      load.Received
+	got      map[string]load.Received // by the receiver's device
 }
 
 var (
-	_ testbed.Multi = (*Simulated)(nil)
-	_ load.Engine   = (*Simulated)(nil)
+	_ testbed.Duplex = (*Simulated)(nil)
+	_ testbed.Multi  = (*Simulated)(nil)
+	_ load.Engine    = (*Simulated)(nil)
 )
 
 // Describe says that this is no testbed.
@@ -168,14 +173,23 @@ func (s *Simulated) Raise(ctx context.Context, wanted []testbed.Settings) ([]tes
 		device := fmt.Sprintf("gen0-%d", i+1)
 		out[i] = testbed.Arm{Generator: s.Generator(), Receiver: s.Receiver(), Counters: s.Counters,
 			Applied: applied(w.Settings), Unavailable: s.refused(w.Settings)}
-		out[i].Generator.Device = device
+		out[i].Generator.Device, out[i].Receiver.Device = device, behind(device)
 		out[i].Drops = func() (drop.Counters, error) { return drop.Counters{"generator.output_drops": s.dropped[device]}, nil }
 		s.arms[device] = costOf(w.Settings) * math.Exp(s.Noise*rng.NormFloat64())
 		if w.Bypass {
 			s.arms[device] = 0
 		}
+		s.arms[behind(device)] = s.arms[device]
 	}
 	return out, nil
+}
+
+// BothWays refuses what OneWay says.
+func (s *Simulated) BothWays(on bool) error {
+	if on && s.OneWay != "" {
+		return &testbed.ErrUnavailable{Setting: "directions: both", Reason: s.OneWay}
+	}
+	return nil
 }
 
 // Global has nothing to set.

@@ -97,8 +97,10 @@ func (a *arm) build(b *Bed, bypass bool, p path) (err error) {
 	if bypass {
 		return wire(b.gen, a.gen, b.sink, a.sink)
 	}
-	a.dut, err = newRouters(b.gen, a.gen, b.sink, a.sink, p)
-	return err
+	if a.dut, err = newRouters(b.gen, a.gen, b.sink, a.sink, p); err != nil {
+		return err
+	}
+	return b.open(&a.dut)
 }
 
 // set applies an arm's settings.

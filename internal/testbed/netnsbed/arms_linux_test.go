@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/safchain/ethtool"
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/labtest"
@@ -15,11 +16,12 @@ import (
 	"linerate/internal/testbed"
 )
 
-// datagram is a frame for the DUT from the generator's to the receiver's address.
-func datagram(t *testing.T, to net.HardwareAddr) []byte {
+// datagram is a frame for the DUT from the generator's to the receiver's address,
+// or its reply.
+func datagram(t *testing.T, to net.HardwareAddr, reply bool) []byte {
 	t.Helper()
 	f, err := load.NewFramer(load.Spec{SrcMAC: genPort.mac, DstMAC: to, Sizes: []int{64},
-		Flows: load.FlowSpace{Src: genPort.v4.Addr(), Dst: sinkPort.v4.Addr()}})
+		Flows: load.FlowSpace{Src: genPort.v4.Addr(), Dst: sinkPort.v4.Addr(), Reply: reply}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +33,11 @@ func datagram(t *testing.T, to net.HardwareAddr) []byte {
 // inject sends n frames into a port.
 func inject(t *testing.T, p testbed.Port, n int) {
 	t.Helper()
-	frame := datagram(t, p.Peer)
+	injectFrame(t, p, datagram(t, p.Peer, false), n)
+}
+
+func injectFrame(t *testing.T, p testbed.Port, frame []byte, n int) {
+	t.Helper()
 	err := p.In(func() error {
 		fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW, 0)
 		if err != nil {
@@ -125,6 +131,47 @@ func BenchmarkRaise(b *testing.B) {
 	for b.Loop() {
 		if _, err := bed.Raise(context.Background(), arms); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// TestBothWays: where traffic goes both ways, a DUT's counters are of both, and
+// its egress takes redirected frames; an overloaded DUT has one generator.
+func TestBothWays(t *testing.T) {
+	labtest.Namespaces(t)
+	b, ctx := up(t, Options{}), context.Background()
+	for _, on := range []bool{true, false} {
+		if err := b.BothWays(on); err != nil {
+			t.Fatal(err)
+		}
+		arms, err := b.Raise(ctx, []testbed.Settings{{Name: "plain"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		inject(t, arms[0].Generator, 7)
+		err = b.arms[0].dut.last().do(func() error {
+			e, err := ethtool.NewEthtool()
+			if err != nil {
+				return err
+			}
+			defer e.Close()
+			f, err := e.Features(egress.device)
+			if f["rx-gro"] != on {
+				t.Errorf("both ways %v: NAPI at the egress is %v", on, f["rx-gro"])
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		injectFrame(t, arms[0].Receiver, datagram(t, arms[0].Receiver.Peer, true), 5)
+		want := testbed.Counters{Received: 7, Forwarded: 7}
+		if on {
+			want = testbed.Counters{Received: 12, Forwarded: 12}
+		}
+		// A device may say a word of its own (a listener report).
+		if got, err := arms[0].Counters(); err != nil || got.Received != want.Received || got.Forwarded < want.Forwarded || got.Forwarded > want.Forwarded+2 {
+			t.Errorf("both ways %v: %+v, %v; want %+v", on, got, err, want)
 		}
 	}
 }

@@ -50,9 +50,10 @@ type Bed struct {
 	privileged bool
 	dutThread  int  // of mode overload, made anew by every Reset
 	precedes   bool // over other programs
+	bothWays   bool // DUTs made from now on take traffic at their egress too
 }
 
-var _ testbed.Bed = (*Bed)(nil)
+var _ testbed.Duplex = (*Bed)(nil)
 
 // Up builds a testbed of unnamed namespaces: the kernel removes them with the
 // process, however it ends. It first removes what dead labs left behind.
@@ -187,6 +188,9 @@ func (b *Bed) renew(p path) (err error) {
 	if err := connect(b.gen, &b.dut, b.sink, p); err != nil {
 		return err
 	}
+	if err := b.open(&b.dut); err != nil {
+		return err
+	}
 	if b.mode == testbed.Overload {
 		b.dutThread, err = b.thread(b.dut.first)
 	}
@@ -221,6 +225,17 @@ func (b *Bed) Settle(ctx context.Context) error {
 		last, err = now, e
 	}
 	return err
+}
+
+// BothWays lets traffic redirected into the egress's wire arrive (testbed.Duplex).
+// In mode cost one generator sends both directions in turn, frame by frame; an
+// overloaded DUT would need two, each on a CPU of its own.
+func (b *Bed) BothWays(on bool) error {
+	if on && b.mode == testbed.Overload {
+		return &testbed.ErrUnavailable{Setting: "directions: both", Reason: "namespaces have one generator in mode overload: two on one CPU would take turns of milliseconds; mode cost and testbeds of machines have both directions"}
+	}
+	b.bothWays = on
+	return nil
 }
 
 // Close removes the testbed and restores what it changed.

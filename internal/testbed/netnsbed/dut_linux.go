@@ -121,14 +121,18 @@ func awaitGone(device string) error {
 	return fmt.Errorf("%s is still there a second after its peer was removed", device)
 }
 
-// readCounters of a DUT's devices.
+// readCounters of a DUT's two devices: of the direction or directions that it carries.
 func readCounters(dut routers) (c testbed.Counters, err error) {
 	err = dut.first.do(func() error {
 		in, err := netlink.LinkByName(ingress.device)
 		if err != nil {
 			return fmt.Errorf("read counters of %s: %w", ingress.device, err)
 		}
-		c.Received, c.Dropped = in.Attrs().Statistics.RxPackets, in.Attrs().Statistics.RxDropped
+		s := in.Attrs().Statistics
+		c.Received, c.Dropped = s.RxPackets, s.RxDropped
+		if dut.bothWays {
+			c.Forwarded, c.Dropped = s.TxPackets, c.Dropped+s.TxDropped
+		}
 		return nil
 	})
 	if err != nil {
@@ -139,7 +143,11 @@ func readCounters(dut routers) (c testbed.Counters, err error) {
 		if err != nil {
 			return fmt.Errorf("read counters of %s: %w", egress.device, err)
 		}
-		c.Forwarded, c.Dropped = out.Attrs().Statistics.TxPackets, c.Dropped+out.Attrs().Statistics.TxDropped
+		s := out.Attrs().Statistics
+		c.Forwarded, c.Dropped = c.Forwarded+s.TxPackets, c.Dropped+s.TxDropped
+		if dut.bothWays {
+			c.Received, c.Dropped = c.Received+s.RxPackets, c.Dropped+s.RxDropped
+		}
 		return nil
 	})
 	return c, err

@@ -24,6 +24,8 @@ import (
 type routers struct {
 	first *namespace
 	more  []*namespace
+	// bothWays: traffic enters at the egress too.
+	bothWays bool
 }
 
 // last has the egress.
@@ -315,8 +317,21 @@ func introduceIngress() error {
 	if err := neighbour(ingress, genPort, true); err != nil {
 		return err
 	}
-	if err := knob.SetOffload(ingress.device, knob.GRO, true); err != nil {
-		return fmt.Errorf("turn on NAPI at the DUT's ingress: %w", err)
+	return takeRedirected(ingress)
+}
+
+// takeRedirected turns on what lets redirected frames into a device.
+func takeRedirected(e end) error {
+	if err := knob.SetOffload(e.device, knob.GRO, true); err != nil {
+		return fmt.Errorf("turn on NAPI at the DUT's %s: %w", e.device, err)
 	}
 	return nil
+}
+
+// open lets frames into a DUT's egress too, where traffic goes both ways.
+func (b *Bed) open(dut *routers) error {
+	if dut.bothWays = b.bothWays; !b.bothWays {
+		return nil
+	}
+	return dut.last().do(func() error { return takeRedirected(egress) })
 }

@@ -1,0 +1,71 @@
+package lab
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"linerate/internal/study"
+	"linerate/internal/testbed/bedtest"
+)
+
+const bothSpec = `name: both
+question: What do both directions cost?
+variants: [{name: none}, {name: rules, settings: [{nft: {linear: 100}}]}]
+parts:
+  - {name: one, mode: overload, rate: 100kpps, blocks: 2, seconds: 0.5}
+  - {name: both, mode: overload, rate: 100kpps, directions: both, blocks: 2, seconds: 0.5}
+  - {name: found, mode: overload, directions: both, blocks: 2, seconds: 0.5, search: {method: rfc2544}}
+`
+
+// TestBothDirectionsAreOfferedAtOnce: the rate in each direction, an account of
+// both together, and a search's loads of each.
+func TestBothDirectionsAreOfferedAtOnce(t *testing.T) {
+	s := parse(t, bothSpec)
+	trials, out, err := simulate(t, &bedtest.Simulated{Seed: 1}, Task{Spec: s, Seed: 5})
+	if err != nil || len(out.Unavailable) > 0 {
+		t.Fatal(err, out.Unavailable)
+	}
+	rates := map[string]float64{}
+	for _, tr := range trials {
+		if !tr.Valid {
+			t.Errorf("%s %s: %v", tr.Part, tr.Variant, tr.Reasons)
+		}
+		if tr.Variant == "none" {
+			rates[tr.Part] = tr.Metrics[study.OfferedRate]
+			if tr.Observed.Search != nil {
+				rates["most"] = tr.Observed.Search.GeneratorMax
+			}
+		}
+	}
+	if math.Abs(rates["one"]-100e3) > 100 || math.Abs(rates["both"]-200e3) > 200 {
+		t.Errorf("offered %v, want 100 kpps one way and 200 kpps both", rates)
+	}
+	// The simulated generators send six times of what a DUT forwards, each.
+	if each := 6e9 / (bedtest.ForwardNS + bedtest.BypassNS/2); math.Abs(rates["most"]/each-1) > 0.01 {
+		t.Errorf("a search's loads end at %.0f, want %.0f: what one generator sends", rates["most"], each)
+	}
+}
+
+// TestOneWayTestbed: parts of both directions are left out, named, where the
+// testbed carries one; the primary metric's part must be had.
+func TestOneWayTestbed(t *testing.T) {
+	s := parse(t, bothSpec)
+	trials, out, err := simulate(t, &bedtest.Simulated{Seed: 1, OneWay: "one generator"}, Task{Spec: s, Seed: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tr := range trials {
+		if tr.Part != "one" {
+			t.Errorf("part %s was run", tr.Part)
+		}
+	}
+	r := study.Analyse(s, 5, study.Environment{Unavailable: out.Unavailable}, trials)
+	if w := strings.Join(r.Warnings, "\n"); !r.Complete || !strings.Contains(w, "mode overload, both directions at once, is unavailable here: one generator") {
+		t.Errorf("complete %v, warnings %s", r.Complete, w)
+	}
+	primary := strings.Replace(bothSpec, "rate: 100kpps, blocks", "directions: both, rate: 100kpps, blocks", 1)
+	if _, _, err := simulate(t, &bedtest.Simulated{OneWay: "one generator"}, Task{Spec: parse(t, primary), Seed: 5}); err == nil || !strings.Contains(err.Error(), "one generator") {
+		t.Errorf("a primary part that cannot be had came to %v", err)
+	}
+}
