@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"linerate/internal/load"
+	"linerate/internal/study"
 )
 
 // overload is that mode's way: all DUTs are up, their threads on one CPU, and
@@ -45,18 +46,40 @@ func (w *overload) send(ctx context.Context) error {
 	return err
 }
 
-// slice offers an arm the load once more and adds what came of it.
+// slice offers an arm the load once more and adds what came of it. One in which
+// the generator was kept from its rate is none: it is done again at once, in as
+// many slices more as the part has, and a second time at most.
 func (w *overload) slice(ctx context.Context, lane int, offer load.Offer) error {
-	c, o := w.chains[lane], &w.in.shares[lane].o
-	if err := c.rx.Reset(); err != nil {
-		return err
+	o := &w.in.shares[lane].o
+	got, err := w.offered(ctx, lane, offer)
+	for range sliceTries {
+		if err != nil || !w.run.task.Spec.Gates.Short(got.sent) || o.Redone.Number() >= w.in.part.Turns() {
+			break
+		}
+		o.Redone = o.Redone.Plus(got.sent, got.received)
+		got, err = w.offered(ctx, lane, offer)
 	}
-	got, err := c.run(ctx, offer, 0, nil)
+	w.add(o, got)
+	return err
+}
+
+// sliceTries is how often a slice that fell short is done again.
+const sliceTries = 2
+
+// offered is what came of a slice.
+func (w *overload) offered(ctx context.Context, lane int, offer load.Offer) (ran, error) {
+	c := w.chains[lane]
+	if err := c.rx.Reset(); err != nil {
+		return ran{}, err
+	}
+	return c.run(ctx, offer, 0, nil)
+}
+
+func (w *overload) add(o *study.Observation, got ran) {
 	if o.Sent.Engine == "" {
 		o.Sent, o.Received = got.sent, got.received
 	} else {
 		o.Sent, o.Received = o.Sent.Plus(got.sent), o.Received.Plus(got.received)
 	}
 	o.Contention += got.contention.Seconds()
-	return err
 }

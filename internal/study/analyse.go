@@ -236,6 +236,7 @@ func (r *Results) warn(s Spec) {
 	}
 	r.warnOutOfReach(s)
 	r.warnHeadroom(s)
+	r.warnUnderOffered(s)
 	r.warnCarryOver()
 	r.warnDrops()
 	for _, mode := range slices.Sorted(maps.Keys(r.Environment.Unavailable)) {

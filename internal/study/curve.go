@@ -146,6 +146,9 @@ func (s Spec) overParts(w Sweep, trials []Trial) []Curve {
 	if !ok {
 		return nil
 	}
+	if byLoad {
+		trials = s.atOwnLoads(parts, trials)
+	}
 	var out []Curve
 	for _, v := range s.Variants {
 		c := Curve{Parameter: w.Parameter, Label: w.Title(), Metric: m.Name, Name: v.Name, Offered: byLoad}

@@ -24,7 +24,11 @@ func (o *Observation) Account() (a drop.Account, ok bool) {
 	if o == nil || o.Drops == nil || o.Search != nil || o.Flooded || o.Sent.TxPackets == 0 {
 		return drop.Account{}, false
 	}
-	return drop.Attribute(o.Sent.TxPackets, o.Received.RxPackets, o.Received.Dropped, o.Drops), true
+	sent, got, dropped := o.Sent.TxPackets, o.Received.RxPackets, o.Received.Dropped
+	if again := o.Redone; again != nil {
+		sent, got, dropped = sent+again.Sent, got+again.Received, dropped+again.Dropped
+	}
+	return drop.Attribute(sent, got, dropped, o.Drops), true
 }
 
 // dropsOf adds up the trials' accounts.

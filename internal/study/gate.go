@@ -161,14 +161,23 @@ func pacingGates(g Gates, sent load.Sent) (bad []string) {
 	if sent.TargetPPS > 0 {
 		due := float64(sent.TxPackets + sent.Unsent)
 		if u := 100 * float64(sent.Unsent) / due; u > g.UnsentPercent {
-			bad = append(bad, fmt.Sprintf("unsent: %.2f %% of the frames due were not sent (limit %g %%)", u, g.UnsentPercent)+because(sent))
+			bad = append(bad, fmt.Sprintf(unsentGate+"%.2f %% of the frames due were not sent (limit %g %%)", u, g.UnsentPercent)+because(sent))
 		}
 		if e := 100 * math.Abs(sent.PacingError); e > g.PacingPercent {
-			bad = append(bad, fmt.Sprintf("pacing: the rate was off by %.2f %% (limit %g %%)", e, g.PacingPercent)+because(sent))
+			bad = append(bad, fmt.Sprintf(pacingGate+"the rate was off by %.2f %% (limit %g %%)", e, g.PacingPercent)+because(sent))
 		}
 	}
 	return bad
 }
+
+// Short reports whether a paced transmission was kept from its rate.
+func (g Gates) Short(sent load.Sent) bool { return len(pacingGates(g, sent)) > 0 }
+
+// The gates of a load that was not the one asked for.
+const (
+	unsentGate = "unsent: "
+	pacingGate = "pacing: "
+)
 
 // because is the weightiest of what kept a generator from its rate.
 func because(s load.Sent) string {

@@ -33,6 +33,57 @@ func (r *Results) warnHeadroom(s Spec) {
 	}
 }
 
+// underOffered reports whether an arm was tried in a part and no trial of it has
+// another fault than that the generator could not send what was due: the load was
+// not the one asked for, but it was a load.
+func underOffered(trials []Trial, part, arm string) (most float64, short bool) {
+	for _, t := range trials {
+		if t.Part != part || t.Variant != arm {
+			continue
+		}
+		if len(t.Reasons) == 0 || slices.ContainsFunc(t.Reasons, func(why string) bool {
+			return !strings.HasPrefix(why, unsentGate) && !strings.HasPrefix(why, pacingGate)
+		}) {
+			return 0, false
+		}
+		most, short = max(most, t.Metrics[OfferedRate]), true
+	}
+	return most, short
+}
+
+// atOwnLoads are the trials of parts along a load, with those of arms that were
+// offered less than asked for in all of them counted: at the load that they had.
+func (s *Spec) atOwnLoads(parts []Part, trials []Trial) []Trial {
+	out := slices.Clone(trials)
+	for i, t := range out {
+		if slices.ContainsFunc(parts, func(p Part) bool { return p.Name == t.Part }) {
+			_, short := underOffered(trials, t.Part, t.Variant)
+			out[i].Valid = t.Valid || short
+		}
+	}
+	return out
+}
+
+// warnUnderOffered names the arms that were offered less than a part asks for,
+// and so are compared with nothing there.
+func (r *Results) warnUnderOffered(s Spec) {
+	for _, p := range s.Parts {
+		if p.Mode != testbed.Overload || p.Rate.IsMax() || p.Search != nil || p.Flood != "" {
+			continue
+		}
+		var arms []string
+		for _, v := range s.Variants {
+			if most, short := underOffered(r.Trials, p.Name, v.Name); short {
+				arms = append(arms, fmt.Sprintf("%s (%s)", v.Name, show.Rate(most)))
+			}
+		}
+		if len(arms) > 0 {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("part %s: the generator could not offer %s to %s: no verdict there, and a curve's point is where the load was",
+				p.Name, p.Rate.Words(), show.List(arms)))
+		}
+	}
+}
+
 // neverOverloaded reports whether a variant was tried in a part and all of its
 // trials had too little offered, and the most that was.
 func neverOverloaded(trials []Trial, part, variant string) (most float64, short bool) {

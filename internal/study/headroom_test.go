@@ -1,6 +1,7 @@
 package study
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -27,5 +28,47 @@ func TestNeverOverloaded(t *testing.T) {
 	r.warnHeadroom(s)
 	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "part at-max: the generator, which offered no more than 19.0 kpps, could not overload none:") {
 		t.Errorf("%q", r.Warnings)
+	}
+}
+
+// TestUnderOffered: an arm that was never offered what a part asks for has no
+// verdict there, but a point in the curve where its load was; another fault, or
+// one trial that had the load, leaves the gates to say what counts.
+func TestUnderOffered(t *testing.T) {
+	s := Spec{Parts: []Part{{Name: "at-50", Mode: testbed.Overload, Rate: "50%", At: map[string]float64{"load": 50}}, {Name: "at-150", Mode: testbed.Overload, Rate: "150%", At: map[string]float64{"load": 150}}},
+		Sweep: []Sweep{{Parameter: "load", Values: []float64{50, 150}}}, Variants: []Variant{{Name: "none"}, {Name: "softirq"}, {Name: "lucky"}, {Name: "starved"}}}
+	gate := trafficGates(Gates{UnsentPercent: 0.5, PacingPercent: 2}, forwarded(func(o *Observation) {
+		o.Sent.TargetPPS, o.Sent.Unsent, o.Sent.PacingError = 1e6, o.Sent.TxPackets, 0.5
+	}))
+	if len(gate) != 2 || !strings.HasPrefix(gate[0], unsentGate) || !strings.HasPrefix(gate[1], pacingGate) {
+		t.Fatalf("the gates say %q", gate)
+	}
+	var trials []Trial
+	add := func(part, variant string, offered float64, reasons ...string) {
+		trials = append(trials, Trial{Part: part, Variant: variant, Block: len(trials), Valid: len(reasons) == 0, Reasons: reasons, Mode: testbed.Overload,
+			Metrics: map[string]float64{OfferedRate: offered, OverloadRate: offered / 2, LossRatio: 0.5}})
+	}
+	for _, arm := range []string{"none", "softirq", "lucky", "starved"} {
+		add("at-50", arm, 500e3)
+	}
+	add("at-150", "none", 1500e3)
+	add("at-150", "softirq", 700e3, gate...)
+	add("at-150", "softirq", 800e3, gate[0])
+	add("at-150", "lucky", 800e3, gate...)
+	add("at-150", "lucky", 1500e3)
+	add("at-150", "starved", 900e3, append(gate, "starved: the DUT's thread waited")...)
+	r := Results{Trials: trials}
+	r.warnUnderOffered(s)
+	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "part at-150: the generator could not offer 150 % of the control's capacity to softirq (800 kpps): no verdict") {
+		t.Errorf("%q", r.Warnings)
+	}
+	at := map[string][]float64{}
+	for _, c := range curves(s, trials) {
+		for _, p := range c.Points {
+			at[c.Name] = append(at[c.Name], p.X)
+		}
+	}
+	if got := fmt.Sprint(at); got != "map[lucky:[500000 1.5e+06] none:[500000 1.5e+06] softirq:[500000 750000] starved:[500000]]" {
+		t.Errorf("the curves' points are at %s", got)
 	}
 }

@@ -59,6 +59,34 @@ type Observation struct {
 	// Drops is by how much the DUT's counters moved while the traffic ran,
 	// those of dead frames among them; null: the testbed reads none.
 	Drops drop.Counters `json:"drops"`
+	// Redone are slices that were done again, because the generator was kept
+	// from its rate in them: in no metric, but the DUT's counters have them.
+	Redone *Redone `json:"redone,omitempty"`
+}
+
+// Redone sums up slices that do not count.
+type Redone struct {
+	Slices   int    `json:"slices"`
+	Sent     uint64 `json:"tx_packets"`
+	Received uint64 `json:"rx_packets"`
+	Dropped  uint64 `json:"receiver_dropped,omitempty"`
+}
+
+// Number is how many there were.
+func (r *Redone) Number() int {
+	if r == nil {
+		return 0
+	}
+	return r.Slices
+}
+
+// Plus is the sum with one more; nil is none.
+func (r *Redone) Plus(sent load.Sent, got load.Received) *Redone {
+	var sum Redone
+	if r != nil {
+		sum = *r
+	}
+	return &Redone{sum.Slices + 1, sum.Sent + sent.TxPackets, sum.Received + got.RxPackets, sum.Dropped + got.Dropped}
 }
 
 // BypassRun is the measurement of the chain without DUT.

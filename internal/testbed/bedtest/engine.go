@@ -102,7 +102,12 @@ func (s *Simulated) pass(spec load.Spec, o load.Offer) load.Sent {
 	}
 	s.clock += time.Duration(seconds * float64(time.Second))
 	rx := min(tx, uint64(capacity*seconds)+queued)
-	s.last = load.Sent{Engine: "simulated", TxPackets: tx, TxBytes: 64 * tx, Seconds: seconds, TxPPS: offered, TargetPPS: target}
+	unsent := uint64(0)
+	if target > 0 && o.Limit.Packets == 0 {
+		unsent = uint64(s.late(spec.Device) * float64(tx))
+		tx, rx = tx-unsent, min(rx, tx-unsent)
+	}
+	s.last = load.Sent{Engine: "simulated", TxPackets: tx, TxBytes: 64 * tx, Seconds: seconds, TxPPS: offered, TargetPPS: target, Unsent: unsent}
 	if s.got == nil {
 		s.got = map[string]load.Received{}
 	}
@@ -112,6 +117,17 @@ func (s *Simulated) pass(spec load.Spec, o load.Offer) load.Sent {
 		s.count(tx, rx)
 	}
 	return s.last
+}
+
+func (s *Simulated) late(device string) float64 {
+	if s.Late == nil {
+		return 0
+	}
+	if s.paced == nil {
+		s.paced = map[string]int{}
+	}
+	s.paced[device]++
+	return s.Late(device, s.paced[device]-1)
 }
 
 func (s *Simulated) account(tx, rx uint64, seconds, cost float64) load.Received {

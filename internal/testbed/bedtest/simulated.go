@@ -54,6 +54,9 @@ type Simulated struct {
 	// Wander is what the machine's speed makes of every cost at a time: 1 is
 	// as stated; nil: always.
 	Wander func(clock time.Duration) float64
+	// Late is the share of the frames due that the generator on a device does
+	// not send in its n-th paced run, from 0; nil: none.
+	Late func(device string, n int) float64
 	// Refuse says why a setting is unavailable, or "".
 	Refuse func(setting.Setting) string
 	// OneWay says why traffic cannot go both ways; "": it can.
@@ -70,6 +73,7 @@ type Simulated struct {
 	ran      bool // traffic has passed the DUT since the reset
 	counters testbed.Counters
 	dropped  map[string]uint64 // on the way to a DUT, by the generator's device
+	paced    map[string]int    // runs at a given rate, by the generator's device
 	last     load.Sent
 	got      map[string]load.Received // by the receiver's device
 }

@@ -1,0 +1,99 @@
+package lab
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/study"
+	"linerate/internal/testbed/bedtest"
+)
+
+const slicedSpec = `name: sim
+question: What do rules cost?
+variants:
+  - name: none
+  - name: rules-100
+    settings:
+      - nft: {linear: 100}
+parts:
+  - {name: max, mode: overload, blocks: 3, seconds: 0.2}
+  - {name: given, mode: overload, rate: 500kpps, blocks: 3, seconds: 0.2, warmup: 0}
+metrics:
+  - {metric: overload_forwarding_rate_pps, part: max, primary: true}
+`
+
+// TestSlicesThatFellShortAreDoneAgain: what kept the generator for one slice
+// costs no trial, and no frame is forgotten.
+func TestSlicesThatFellShortAreDoneAgain(t *testing.T) {
+	sim := &bedtest.Simulated{Seed: 1, Late: func(_ string, n int) float64 {
+		if n%3 == 1 {
+			return 0.3
+		}
+		return 0
+	}}
+	trials, _, err := simulate(t, sim, Task{Spec: parse(t, slicedSpec), Seed: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := 0
+	for _, tr := range trials {
+		if !tr.Valid {
+			t.Errorf("%s, block %d, %s: %q", tr.Part, tr.Block, tr.Variant, tr.Reasons)
+		}
+		if tr.Part == "max" {
+			if tr.Observed.Redone != nil {
+				t.Error("a slice at maximum load has no rate to fall short of")
+			}
+			continue
+		}
+		again += tr.Observed.Redone.Number()
+		if o := tr.Observed; o.Sent.Unsent != 0 || o.Sent.TxPackets != 100_000 {
+			t.Errorf("the trial's account has a slice that was done again: %+v", o.Sent)
+		}
+		a, ok := tr.Observed.Account()
+		if want := uint64(100_000 + 17_500*tr.Observed.Redone.Number()); !ok || a.Offered != want || a.Excess != 0 || a.Unknown != 0 {
+			t.Errorf("%d of %d frames accounted for, %d unknown, %d too many", a.Offered, want, a.Unknown, a.Excess)
+		}
+	}
+	if want := 3 * 3; again < want {
+		t.Errorf("%d slices were done again, want %d at least", again, want)
+	}
+}
+
+// TestAnArmThatIsNeverOfferedItsLoad: its trials are invalid, after no more than
+// twice the time; the others' are not.
+func TestAnArmThatIsNeverOfferedItsLoad(t *testing.T) {
+	s := parse(t, strings.Replace(slicedSpec, "rate: 500kpps", "rate: 50%", 1))
+	sim := &bedtest.Simulated{Seed: 1, Late: func(device string, _ int) float64 {
+		if device == "gen0-2" {
+			return 0.4
+		}
+		return 0
+	}}
+	trials, _, err := simulate(t, sim, Task{Spec: s, Seed: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := 0
+	for _, tr := range trials {
+		if tr.Part != "given" {
+			continue
+		}
+		late := tr.Observed.Interleaved.Lane == 1
+		if tr.Valid == late {
+			t.Errorf("block %d, %s, late %t: %q", tr.Block, tr.Variant, late, tr.Reasons)
+		}
+		if !late {
+			continue
+		}
+		short++
+		part, _ := s.Part("given")
+		if n := tr.Observed.Redone.Number(); n != part.Turns() {
+			t.Errorf("%d slices were done again, of %d", n, part.Turns())
+		}
+	}
+	if short == 0 || slices.ContainsFunc(trials, func(tr study.Trial) bool { return tr.Part == "max" && !tr.Valid }) {
+		t.Errorf("%d trials fell short: the test shows nothing", short)
+	}
+}
