@@ -20,12 +20,21 @@ func (a *auditor) repeats() []candidate {
 		}
 		for _, l := range s.Lines {
 			if win, ok := s.EffectiveLine(l.Mechanism); ok && !l.Effective && !l.Default && win != l && l.Order < win.Order {
-				all = append(all, overridden(rec, l, win)...)
+				if !copied(rec, l, win) {
+					all = append(all, overridden(rec, l, win)...)
+				}
 			}
 		}
 		all = append(all, a.twoFiles(rec, s)...)
 	}
 	return all
+}
+
+// copied reports a word of the command line that GRUB's file and that of
+// kernel-install both hold: where the menu is made of entries, tools copy the
+// one into the other.
+func copied(rec *tunable.Record, l, win fact.Line) bool {
+	return l.Mechanism == fact.CommandLine && l.File != win.File && rec.SameValue(l.Value, win.Value)
 }
 
 func overridden(rec *tunable.Record, l, win fact.Line) []candidate {

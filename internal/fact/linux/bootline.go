@@ -29,7 +29,7 @@ func bootWords(lines []fact.Line, at fact.Line, words string) []fact.Line {
 		name, value, _ := strings.Cut(w, "=")
 		if validName(name) && !strings.Contains(name, "$") && len(lines) < maxWords {
 			l := at
-			l.Name, l.Value, l.Mechanism, l.Order, l.Effective = parameter(name), value, fact.CommandLine, len(lines)+1, true
+			l.Name, l.Value, l.Mechanism, l.Order, l.Effective, l.Default = parameter(name), value, fact.CommandLine, len(lines)+1, true, slices.Contains(stockWords, w)
 			lines = append(lines, l)
 		}
 	}
