@@ -86,7 +86,7 @@ func (g curveGroup) marks(put func(x, y float64, mark rune), width int, x scale)
 	for _, c := range g.curves {
 		switch {
 		case c.Fit != nil:
-			across(func(v float64) float64 { return c.Fit.Base + c.Fit.Each*v })
+			across(c.Fit.At)
 		case c.USL != nil:
 			across(c.USL.At)
 		}

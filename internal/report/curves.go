@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"linerate/internal/show"
+	"linerate/internal/stats"
 	"linerate/internal/study"
 )
 
@@ -126,11 +127,19 @@ func perOne(f study.PerOne, m study.Metric) string {
 	if m.Unit == "ns/packet" {
 		print = func(v float64) string { return show.Value(round3(v)) + " ns" }
 	}
-	text := "each costs " + print(f.Each)
-	if f.Low.Known() && f.High.Known() {
-		text += fmt.Sprintf(" [%s, %s]", show.Value(round3(f.Low.Float())), show.Value(round3(f.High.Float())))
+	text := "each costs " + print(f.Each) + bracketed(f.Low, f.High) + " per packet"
+	if any, known := f.Any.Get(); known {
+		text += ", having any at all " + print(any) + bracketed(f.AnyLow, f.AnyHigh)
 	}
-	return text + fmt.Sprintf(" per packet, on top of %s; the points are within %s of that line", print(f.Base), show.Percent(f.Off))
+	return text + fmt.Sprintf(", on top of %s; the points are within %s of that", print(f.Base), show.Percent(f.Off))
+}
+
+// bracketed is an interval in brackets, where it is known.
+func bracketed(low, high stats.Number) string {
+	if !low.Known() || !high.Known() {
+		return ""
+	}
+	return fmt.Sprintf(" [%s, %s]", show.Value(round3(low.Float())), show.Value(round3(high.Float())))
 }
 
 // round3 keeps three significant digits.
@@ -240,7 +249,7 @@ func (g curveGroup) line(c *canvas, curve study.Curve, i int, x, y scale) (end f
 	fit := func(v float64) float64 { return math.NaN() }
 	switch {
 	case curve.Fit != nil:
-		fit = func(v float64) float64 { return curve.Fit.Base + curve.Fit.Each*v }
+		fit = curve.Fit.At
 	case curve.USL != nil:
 		fit = curve.USL.At
 	}

@@ -1,7 +1,6 @@
 package study
 
 import (
-	"math"
 	"slices"
 
 	"linerate/internal/stats"
@@ -36,12 +35,19 @@ type Spot struct {
 	Loss stats.Number `json:"loss_ratio"`
 }
 
-// PerOne is a straight line: what none costs, and each one more.
+// PerOne is a straight line with a step before it: what none costs, having any at
+// all, and each one.
 type PerOne struct {
 	Base float64      `json:"base"`
 	Each float64      `json:"each"`
 	Low  stats.Number `json:"each_low"` // 95 % interval, over blocks
 	High stats.Number `json:"each_high"`
+	// Any is the step: by how much the line through the others begins above
+	// what was measured of none. Unknown where none was not measured, or fewer
+	// than three others.
+	Any     stats.Number `json:"any"`
+	AnyLow  stats.Number `json:"any_low"` // as Low, High
+	AnyHigh stats.Number `json:"any_high"`
 	// Off is the largest distance of a point from the line, in percent.
 	Off float64 `json:"largest_deviation_percent"`
 }
@@ -312,59 +318,4 @@ func (c *Curve) fit(w Sweep, blocks func(Spot) map[int]float64) {
 			c.USL = &Scales{Gamma: u.Gamma.Estimate, Sigma: u.Sigma.Estimate, Kappa: u.Kappa.Estimate}
 		}
 	}
-}
-
-// fitLine fits a line to the means, and one to each block for the interval.
-func (c *Curve) fitLine(blocks func(Spot) map[int]float64) {
-	if len(c.Points) < 3 {
-		return
-	}
-	x, y := make([]float64, len(c.Points)), make([]float64, len(c.Points))
-	by := make([]map[int]float64, len(c.Points))
-	for i, p := range c.Points {
-		x[i], y[i], by[i] = p.X, p.Value, blocks(p)
-	}
-	f := PerOne{}
-	f.Base, f.Each = relativeLine(x, y)
-	for i := range x {
-		if at := f.Base + f.Each*x[i]; at > 0 {
-			f.Off = max(f.Off, 100*math.Abs(y[i]/at-1))
-		}
-	}
-	var slopes []float64
-	for b := range by[0] {
-		own := make([]float64, len(x))
-		whole := true
-		for i := range x {
-			v, ok := by[i][b]
-			own[i], whole = v, whole && ok
-		}
-		if whole {
-			_, each := relativeLine(x, own)
-			slopes = append(slopes, each)
-		}
-	}
-	t := stats.OneSample(slopes, 0.95)
-	f.Low, f.High = stats.Num(t.Low), stats.Num(t.High)
-	if t.Low > f.Each || t.High < f.Each {
-		f.Low, f.High = stats.Number{}, stats.Number{} // of other blocks than the means are of
-	}
-	c.Fit = &f
-}
-
-// relativeLine is the line through (x, y) with the least squares of relative
-// distances: points of hundreds of nanoseconds count as much as such of tens of
-// thousands.
-func relativeLine(x, y []float64) (base, each float64) {
-	var w, wx, wy, wxx, wxy float64
-	for i := range x {
-		k := 1 / (y[i] * y[i])
-		w, wx, wy, wxx, wxy = w+k, wx+k*x[i], wy+k*y[i], wxx+k*x[i]*x[i], wxy+k*x[i]*y[i]
-	}
-	d := w*wxx - wx*wx
-	if d == 0 {
-		return wy / w, 0
-	}
-	each = (w*wxy - wx*wy) / d
-	return (wy - each*wx) / w, each
 }

@@ -50,6 +50,44 @@ variants:
 	}
 }
 
+// TestCurveWithAStep: having a filter at all is told from what each rule costs,
+// and is not put on the rules; without a point of none there is one line.
+func TestCurveWithAStep(t *testing.T) {
+	const text = `name: x
+question: q
+sweep: [{parameter: rules, values: [1, 10, 100, 1000], fit: linear}]
+variants:
+  - {name: none, at: {rules: 0}}
+  - {name: rules-$rules, settings: [{firewall: {linear: $rules}}]}
+`
+	s := sweptStudy(t, text)
+	trials := trialsOf(s, CostNS, func(_ Part, v Variant, b int) map[string]float64 {
+		cost := (800 + 2.5*v.At["rules"]) * (1 + 0.001*float64(b))
+		if v.At["rules"] > 0 {
+			cost += 60 + 0.5*float64(b)
+		}
+		return map[string]float64{CostNS: cost}
+	})
+	f := curves(s, trials)[0].Fit
+	if f == nil || math.Abs(f.Each-2.506) > 0.01 || math.Abs(f.Base-802) > 0.1 || math.Abs(f.Any.Float()-61.25) > 0.1 || f.Off > 0.1 {
+		t.Errorf("fit %+v", f)
+	}
+	if low, high := f.AnyLow.Float(), f.AnyHigh.Float(); !(60 < low && low < 61.25 && 61.25 < high && high < 63) {
+		t.Errorf("the step's interval is %v to %v", low, high)
+	}
+	if f.At(0) != f.Base || math.Abs(f.At(1000)-(802+61.25+2506)) > 2 {
+		t.Errorf("none %v, a thousand %v", f.At(0), f.At(1000))
+	}
+	for i := range trials { // none was never measured
+		if trials[i].Variant == "none" {
+			trials[i].Valid = false
+		}
+	}
+	if f := curves(s, trials)[0].Fit; f == nil || f.Any.Known() || math.Abs(f.Base-863) > 1 {
+		t.Errorf("without a point of none: %+v", f)
+	}
+}
+
 // TestCurveOfCPUs: the law that made the rates is found in them.
 func TestCurveOfCPUs(t *testing.T) {
 	s := sweptStudy(t, `name: x
