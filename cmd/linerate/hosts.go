@@ -33,12 +33,23 @@ func sources(args []string, file string) ([]string, error) {
 		}
 		out = append(out, more...)
 	}
+	out = firsts(out)
 	if len(out) > 1 {
 		if i := slices.IndexFunc(out, func(s string) bool { return !isRemote(s) }); i >= 0 {
 			return nil, hint.With(hint.Usagef("%q is not a host over SSH", out[i]), "several sources at once are all ssh://host; read bundles and trees one by one")
 		}
 	}
 	return out, nil
+}
+
+// firsts drops a host that is named again.
+func firsts(names []string) []string {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(names, func(n string) bool {
+		again := seen[n]
+		seen[n] = true
+		return again
+	})
 }
 
 // hostsFile reads one host a line; # begins a comment, ssh:// may be left out.
@@ -62,7 +73,9 @@ func hostsFile(name string) ([]string, error) {
 			return nil, fmt.Errorf("hosts: %s names more than %d", name, maxHosts)
 		}
 	}
-	if err := sc.Err(); err != nil {
+	if err := sc.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return nil, fmt.Errorf("hosts: a line of %s is too long for the name of a host", name)
+	} else if err != nil {
 		return nil, fmt.Errorf("hosts: read %s: %w", name, err)
 	}
 	if len(out) == 0 {
@@ -88,8 +101,14 @@ type hostsDocument struct {
 	Hosts   []hostDocument `json:"hosts"`
 }
 
+// about is an error in words that stand beside the host's name.
+func about(source string, err error) string {
+	text := strings.TrimPrefix(err.Error(), source+": ")
+	return show.Clean(strings.Replace(text, " on "+source+": ", ": ", 1))
+}
+
 func failedHost(source string, err error) hostDocument {
-	return hostDocument{Source: source, Error: show.Clean(err.Error()), Hint: show.Clean(hint.Render(err, asFlag))}
+	return hostDocument{Source: source, Error: about(source, err), Hint: show.Clean(hint.Render(err, asFlag))}
 }
 
 // auditMany audits hosts side by side and prints one table.
@@ -110,7 +129,7 @@ func auditMany(cmd *cobra.Command, o *auditOptions, in audit.Input, hosts []stri
 	for _, r := range results {
 		if r.err != nil {
 			doc.Hosts = append(doc.Hosts, failedHost(r.source, r.err))
-			table.Add(r.source, "–", "–", "–", "–", "–", show.Clean(r.err.Error()))
+			table.Add(r.source, "–", "–", "–", "–", "–", about(r.source, r.err))
 			continue
 		}
 		doc.Hosts = append(doc.Hosts, hostDocument{Source: r.source, Report: r.got})
@@ -120,7 +139,7 @@ func auditMany(cmd *cobra.Command, o *auditOptions, in audit.Input, hosts []stri
 			worst = exitFindings
 		}
 	}
-	if err := printHosts(cmd.OutOrStdout(), o.asJSON, doc, table, results); err != nil || worst == 0 {
+	if err := printHosts(cmd, o.asJSON, doc, table, results); err != nil || worst == 0 {
 		return err
 	}
 	return exitWith(worst)
@@ -141,7 +160,7 @@ func inspectMany(cmd *cobra.Command, src *source, hosts []string, asJSON bool) e
 	for _, r := range results {
 		if r.err != nil {
 			doc.Hosts = append(doc.Hosts, failedHost(r.source, r.err))
-			table.Add(r.source, "–", "–", "–", "–", "–", "–", show.Clean(r.err.Error()))
+			table.Add(r.source, "–", "–", "–", "–", "–", "–", about(r.source, r.err))
 			continue
 		}
 		doc.Hosts = append(doc.Hosts, hostDocument{Source: r.source, Facts: r.got})
@@ -149,7 +168,7 @@ func inspectMany(cmd *cobra.Command, src *source, hosts []string, asJSON bool) e
 		table.Add(r.source, show.Clean(strings.TrimSpace(f.OS+" "+f.Release.String())), f.Role, show.Count(f.CPU.Count),
 			show.Bytes(float64(max(f.Memory.Physical, f.Memory.Real))), show.Count(ethernets(f.Facts)), show.Count(len(f.Drops)), "")
 	}
-	return printHosts(cmd.OutOrStdout(), asJSON, doc, table, results)
+	return printHosts(cmd, asJSON, doc, table, results)
 }
 
 func ethernets(f *fact.Facts) int {
@@ -164,7 +183,8 @@ func ethernets(f *fact.Facts) int {
 
 // printHosts prints the document or the table; hosts that could not be read
 // make it an error, after all others were printed.
-func printHosts[T any](w io.Writer, asJSON bool, doc hostsDocument, table show.Table, results []read[T]) error {
+func printHosts[T any](cmd *cobra.Command, asJSON bool, doc hostsDocument, table show.Table, results []read[T]) error {
+	w := cmd.OutOrStdout()
 	var err error
 	if asJSON {
 		err = printJSON(w, doc)
@@ -185,5 +205,34 @@ func printHosts[T any](w io.Writer, asJSON bool, doc hostsDocument, table show.T
 	if errors.Is(last, context.Canceled) {
 		return last
 	}
-	return hint.With(fmt.Errorf("%s of %d could not be read", show.Plural(failed, "host"), len(results)), "%s", hint.Render(last, asFlag))
+	unread := fmt.Errorf("%s of %d could not be read", show.Plural(failed, "host"), len(results))
+	if asJSON {
+		return hint.With(unread, "the document says of each why, and what to do")
+	}
+	advise(cmd.ErrOrStderr(), doc)
+	return unread
+}
+
+// advise writes what to do about hosts that could not be read, hosts with the
+// same trouble on one line.
+func advise(w io.Writer, doc hostsDocument) {
+	var order []string
+	about := map[string][]string{}
+	for _, h := range doc.Hosts {
+		if h.Hint == "" {
+			continue
+		}
+		general := strings.ReplaceAll(h.Hint, " "+strings.TrimPrefix(h.Source, "ssh://")+" ", " HOST ")
+		if about[general] == nil {
+			order = append(order, general)
+		}
+		about[general] = append(about[general], h.Source)
+	}
+	for _, text := range order {
+		names := about[text]
+		if len(names) == 1 {
+			text = strings.ReplaceAll(text, " HOST ", " "+strings.TrimPrefix(names[0], "ssh://")+" ")
+		}
+		fmt.Fprintf(w, "hint: %s: %s\n", strings.Join(names, ", "), text)
+	}
 }

@@ -70,7 +70,11 @@ func (r *remote) bundle(ctx context.Context, source string) ([]byte, error) {
 		return nil, err
 	}
 	defer c.Close()
-	return c.Run(ctx, sshhost.Script{Name: "capture", Text: capture.Script(), Args: []string{"-o", "-"}, Limit: maxCapture})
+	data, err := c.Run(ctx, sshhost.Script{Name: "capture", Text: capture.Script(), Args: []string{"-o", "-"}, Limit: maxCapture})
+	if ctx.Err() != nil && hint.Of(err) == "" {
+		err = hint.With(err, "--timeout gives a slow host longer; a capture made there by hand has all the time it wants")
+	}
+	return data, err
 }
 
 // open reads a host over SSH.

@@ -176,6 +176,16 @@ func reachError(s settings, err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) && op.Timeout() || errors.Is(err, context.DeadlineExceeded) {
 		err = errors.New("no answer in time")
+	} else if op != nil {
+		err = op.Err // without the address, which is said already
+		var call *os.SyscallError
+		if errors.As(err, &call) {
+			err = call.Err
+		}
+	}
+	var name *net.DNSError
+	if errors.As(err, &name) {
+		err = fmt.Errorf("the name is not known here (%s)", name.Err)
 	}
 	return hint.With(fmt.Errorf("reach %s (%s): %w", s.alias, s.address(), err), "is the host up, and is this its name and port? Try: %s true", s.command)
 }
