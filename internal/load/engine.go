@@ -69,4 +69,6 @@ type Receiver interface {
 type Watch struct {
 	Stream   int // only frames of this stream; −1: of any
 	MaxFlows int // flows it can tell apart, over all streams; 0: 1<<20
+	// Side is whose the device is; "": the receiver's.
+	Side testbed.Side
 }

@@ -54,3 +54,23 @@ type Arm struct {
 	// Drops reads what died in it, as DropReader does; nil where nobody can.
 	Drops func() (drop.Counters, error)
 }
+
+// Way is a path through a DUT, between two outer ports.
+type Way struct {
+	Generator, Receiver Port
+	Share               float64 // of the load; those of all ways are 1 together
+}
+
+// Ported is a Bed with several ways through its DUT, all of which carry the load.
+type Ported interface {
+	Bed
+	Ways() []Way
+}
+
+// WaysOf are a bed's ways through its DUT; most have one.
+func WaysOf(b Bed) []Way {
+	if p, ok := b.(Ported); ok {
+		return p.Ways()
+	}
+	return []Way{{Generator: b.Generator(), Receiver: b.Receiver(), Share: 1}}
+}

@@ -37,8 +37,19 @@ type Place func(f func() error) error
 // Here is the Place of the calling process: no namespace is changed.
 func Here(f func() error) error { return f() }
 
+// Side is which machine a port is of, where generator and receiver are two: each
+// can do the other's work too.
+type Side string
+
+// The sides; "" is the one that the work is named after.
+const (
+	GeneratorSide Side = "generator"
+	ReceiverSide  Side = "receiver"
+)
+
 // Port is one end of a wire, where a generator or receiver sits.
 type Port struct {
+	Side   Side
 	In     Place            // runs code where the device is visible
 	Device string           // interface name
 	MAC    net.HardwareAddr // its own address

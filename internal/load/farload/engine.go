@@ -103,18 +103,29 @@ func (e *Engine) OneClock() bool {
 	return g != "" && g == r
 }
 
-// NewGenerator prepares the generator's side; the place is the link's.
+// at is a side; usual is the one that the work is named after.
+func (e *Engine) at(side testbed.Side, usual *Side) *Side {
+	switch side {
+	case testbed.GeneratorSide:
+		return e.Generator
+	case testbed.ReceiverSide:
+		return e.Receiver
+	}
+	return usual
+}
+
+// NewGenerator prepares the spec's side; the place is the link's.
 func (e *Engine) NewGenerator(spec load.Spec, _ testbed.Place) (load.Generator, error) {
-	l, r, err := e.Generator.ask(request{Op: opGenerator, Spec: &spec})
+	l, r, err := e.at(spec.Side, e.Generator).ask(request{Op: opGenerator, Spec: &spec})
 	if err != nil {
 		return nil, err
 	}
 	return &generator{l, r.Handle}, nil
 }
 
-// NewReceiver starts counting on the receiver's side.
+// NewReceiver starts counting on the watch's side.
 func (e *Engine) NewReceiver(device string, _ testbed.Place, w load.Watch) (load.Receiver, error) {
-	l, r, err := e.Receiver.ask(request{Op: opReceiver, Device: device, Watch: &w})
+	l, r, err := e.at(w.Side, e.Receiver).ask(request{Op: opReceiver, Device: device, Watch: &w})
 	if err != nil {
 		return nil, err
 	}

@@ -137,6 +137,19 @@ func TestOverTheLink(t *testing.T) {
 	}
 }
 
+// Either side does the other's work, where a wire carries both directions.
+func TestSides(t *testing.T) {
+	a, _, _ := pair(t, "boot-1")
+	b, _, _ := pair(t, "boot-2")
+	two := &Engine{side(a), side(b)}
+	if g, err := two.NewGenerator(load.Spec{Side: testbed.ReceiverSide}, nil); err != nil || g.(*generator).link != b {
+		t.Errorf("a generator on the receiver's side: %+v, %v", g, err)
+	}
+	if r, err := two.NewReceiver("x", nil, load.Watch{Side: testbed.GeneratorSide}); err != nil || r.(*receiver).link != a {
+		t.Errorf("a receiver on the generator's side: %+v, %v", r, err)
+	}
+}
+
 func TestCancelledRunGivesItsAccount(t *testing.T) {
 	l, _, _ := pair(t, "")
 	g, err := (&Engine{side(l), side(l)}).NewGenerator(load.Spec{Device: "x"}, nil)

@@ -12,6 +12,8 @@ import (
 // receiver counts by a program, or by the counters of its interface.
 type receiver struct {
 	e      *Engine
+	at     *Machine
+	stream int
 	device string
 	run    *program // nil: none, or it has ended
 	before Counts
@@ -32,10 +34,10 @@ func (r *receiver) Reset() error {
 	if err := r.Close(); err != nil {
 		return err
 	}
-	r.e.forget()
+	r.e.forget(r.stream)
 	r.got = load.Received{Engine: r.e.Tool.Name}
 	var err error
-	if r.before, err = r.e.Receiver.Count(ctx, r.device); err != nil || r.e.Tool.Receive == nil {
+	if r.before, err = r.at.Count(ctx, r.device); err != nil || r.e.Tool.Receive == nil {
 		return err
 	}
 	argv, err := r.e.Tool.Receive(Job{Spec: load.Spec{Device: r.device}})
@@ -43,7 +45,7 @@ func (r *receiver) Reset() error {
 		return err
 	}
 	// It outlives ctx, and no controller for longer than a day.
-	if r.run, err = start(context.Background(), r.e.Receiver.Host, argv, 24*time.Hour); err != nil || r.e.Tool.Ready == "" {
+	if r.run, err = start(context.Background(), r.at.Host, argv, 24*time.Hour); err != nil || r.e.Tool.Ready == "" {
 		return err
 	}
 	if err := r.run.await(ctx, r.e.Tool.Ready); err != nil {
@@ -62,7 +64,7 @@ func (r *receiver) Finish(ctx context.Context, patience time.Duration) (load.Rec
 		return r.got, err
 	}
 	counted := now.Received - r.before.Received
-	sent := r.e.sent()
+	sent := r.e.sent(r.stream)
 	g := load.Received{Engine: r.e.Tool.Name, RxPackets: counted, Seconds: sent.Seconds}
 	if r.run != nil {
 		if err := r.tell(&g, counted); err != nil {
@@ -77,7 +79,7 @@ func (r *receiver) Finish(ctx context.Context, patience time.Duration) (load.Rec
 // settle waits until the counter of the interface stands still.
 func (r *receiver) settle(ctx context.Context, patience time.Duration) (Counts, error) {
 	deadline := time.Now().Add(patience)
-	last, err := r.e.Receiver.Count(ctx, r.device)
+	last, err := r.at.Count(ctx, r.device)
 	for err == nil {
 		select {
 		case <-ctx.Done():
@@ -85,7 +87,7 @@ func (r *receiver) settle(ctx context.Context, patience time.Duration) (Counts, 
 		case <-time.After(settling):
 		}
 		var now Counts
-		if now, err = r.e.Receiver.Count(ctx, r.device); now == last || time.Now().After(deadline) {
+		if now, err = r.at.Count(ctx, r.device); now == last || time.Now().After(deadline) {
 			return now, err
 		}
 		last = now

@@ -51,13 +51,14 @@ type Job struct {
 	Offer load.Offer
 }
 
-// Engine drives a tool. One generator and one receiver are used at a time.
+// Engine drives a tool. A receiver closes the account of the generators of its
+// stream: those that work at the same time have streams of their own.
 type Engine struct {
 	Tool                Tool
 	Generator, Receiver Machine
 
 	mu   sync.Mutex
-	last load.Sent // what the generator did since the receiver was reset
+	last map[int]load.Sent // what a stream's generator did since its receiver was reset
 }
 
 var _ load.Engine = (*Engine)(nil)
@@ -79,17 +80,29 @@ func (e *Engine) NewGenerator(spec load.Spec, _ testbed.Place) (load.Generator, 
 	if _, err := e.Tool.Generate(Job{Spec: spec}); err != nil {
 		return nil, err
 	}
-	return &generator{e, spec}, nil
+	return &generator{e, e.at(spec.Side, &e.Generator), spec}, nil
+}
+
+// at is a side's machine; usual is the one that the work is named after.
+func (e *Engine) at(side testbed.Side, usual *Machine) *Machine {
+	switch side {
+	case testbed.GeneratorSide:
+		return &e.Generator
+	case testbed.ReceiverSide:
+		return &e.Receiver
+	}
+	return usual
 }
 
 // NewReceiver starts to count.
-func (e *Engine) NewReceiver(device string, _ testbed.Place, _ load.Watch) (load.Receiver, error) {
-	r := &receiver{e: e, device: device}
+func (e *Engine) NewReceiver(device string, _ testbed.Place, w load.Watch) (load.Receiver, error) {
+	r := &receiver{e: e, at: e.at(w.Side, &e.Receiver), stream: w.Stream, device: device}
 	return r, r.Reset()
 }
 
 type generator struct {
 	e    *Engine
+	at   *Machine
 	spec load.Spec
 }
 
@@ -105,8 +118,7 @@ func (g *generator) Run(ctx context.Context, o load.Offer, _ func(load.Sent)) (l
 	if err != nil {
 		return load.Sent{}, err
 	}
-	m := g.e.Generator
-	before, err := m.Count(ctx, g.spec.Device)
+	before, err := g.at.Count(ctx, g.spec.Device)
 	if err != nil {
 		return load.Sent{}, err
 	}
@@ -114,18 +126,18 @@ func (g *generator) Run(ctx context.Context, o load.Offer, _ func(load.Sent)) (l
 	if g.e.Tool.Stops && o.Limit.Duration > 0 {
 		limit = g.e.Tool.Idle + o.Limit.Duration
 	}
-	p, err := start(ctx, m.Host, argv, limit)
+	p, err := start(ctx, g.at.Host, argv, limit)
 	if err != nil {
 		return load.Sent{}, err
 	}
 	text, err := p.end()
-	after, failed := m.Count(context.WithoutCancel(ctx), g.spec.Device)
+	after, failed := g.at.Count(context.WithoutCancel(ctx), g.spec.Device)
 	if err := errors.Join(ctx.Err(), err, failed); err != nil {
 		return load.Sent{}, err
 	}
 	sent, err := g.account(text, o, after.Sent-before.Sent)
 	if err == nil {
-		g.e.add(sent)
+		g.e.add(int(g.spec.Stream), sent)
 	}
 	return sent, err
 }
@@ -169,24 +181,29 @@ func differ(a, b uint64) bool {
 // chatter is how many frames machines may say of their own accord meanwhile.
 const chatter = 20
 
-func (e *Engine) add(s load.Sent) {
+func (e *Engine) add(stream int, s load.Sent) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.last.TxPackets += s.TxPackets
-	e.last.TxBytes += s.TxBytes
-	e.last.Seconds += s.Seconds
+	if e.last == nil {
+		e.last = map[int]load.Sent{}
+	}
+	l := e.last[stream]
+	l.TxPackets += s.TxPackets
+	l.TxBytes += s.TxBytes
+	l.Seconds += s.Seconds
+	e.last[stream] = l
 }
 
-func (e *Engine) sent() load.Sent {
+func (e *Engine) sent(stream int) load.Sent {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.last
+	return e.last[stream]
 }
 
-func (e *Engine) forget() {
+func (e *Engine) forget(stream int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.last = load.Sent{}
+	delete(e.last, stream)
 }
 
 // Command makes a command line of a template: words in which {name} stands for

@@ -68,6 +68,39 @@ func TestSentAndReceived(t *testing.T) {
 	}
 }
 
+// Two directions at once: each side sends and receives, and each receiver closes
+// the account of its own stream.
+func TestBothDirections(t *testing.T) {
+	var left, right Counts
+	e := &Engine{Tool: Tool{Name: "tool", Generate: Command([]string{"echo", "{dev} sent {packets} from {src} port {sport} to {dst_last} port {dport}"}),
+		Sent: pattern(t, `(?P<packets>\d+) from`)}, Generator: counted(&left), Receiver: counted(&right)}
+	there, back := spec, spec
+	there.Stream, back.Stream = 1, 2
+	back.Device, back.Side = "ix1", testbed.ReceiverSide
+	var rx [2]load.Receiver
+	for i, w := range []load.Watch{{Stream: 1}, {Stream: 2, Side: testbed.GeneratorSide}} {
+		var err error
+		if rx[i], err = e.NewReceiver("ix", nil, w); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, s := range []load.Spec{there, back} {
+		gen, err := e.NewGenerator(s, testbed.Here)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = gen.Run(context.Background(), load.Offer{Limit: load.Limit{Packets: uint64(1000 * (i + 1))}}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left.Received, right.Received = 1900, 999
+	for i, lost := range []uint64{1, 100} {
+		if got, err := rx[i].Finish(context.Background(), time.Second); err != nil || *got.Lost != lost {
+			t.Errorf("direction %d: %+v, %v", i, got, err)
+		}
+	}
+}
+
 // A receiver runs until it is asked to end, and tells then.
 func TestReceiverThatTells(t *testing.T) {
 	var at Counts

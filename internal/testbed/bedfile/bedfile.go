@@ -38,8 +38,9 @@ type File struct {
 	Name    string `yaml:"name,omitempty"`
 	Hosts   Hosts  `yaml:"hosts"`
 	// Wires join the hosts' interfaces, in the direction of the traffic: the
-	// first from the generator and the first to the receiver are the way
-	// through the DUT; one from generator to receiver passes it by.
+	// n-th from the generator and the n-th to the receiver are a way through the
+	// DUT, and all ways are used at once; one from generator to receiver passes
+	// it by.
 	Wires []Wire `yaml:"wires"`
 	// Power turns the DUT off and on: a command run on this machine when a
 	// reboot does not end. Its words are never seen by a shell.
@@ -86,6 +87,9 @@ type Wire struct {
 	FromIPv6 string `yaml:"from_ipv6,omitempty"`
 	ToIPv4   string `yaml:"to_ipv4,omitempty"`
 	ToIPv6   string `yaml:"to_ipv6,omitempty"`
+	// Share of the load, beside the shares of the other wires from the
+	// generator (1).
+	Share float64 `yaml:"share,omitempty"`
 }
 
 // Reboot says what a reboot of the DUT may take.
@@ -154,6 +158,11 @@ func (f *File) fill() {
 	f.Version = Version
 	if f.Hosts.Receiver == nil {
 		f.Hosts.Receiver = f.Hosts.Generator
+	}
+	for i := range f.Wires {
+		if f.Wires[i].Share == 0 && f.Wires[i].Start().Host == Generator && f.Wires[i].Finish().Host == DUT {
+			f.Wires[i].Share = 1
+		}
 	}
 	if f.Reboot.Wait == 0 {
 		f.Reboot.Wait = Duration(5 * time.Minute)

@@ -30,6 +30,8 @@ const (
 	maxWires    = 32
 	maxWords    = 64
 	maxServices = 32
+	minShare    = 0.001
+	maxShare    = 1000.0
 )
 
 var (
@@ -119,9 +121,14 @@ func (f *File) checkWires() *problem {
 			return p
 		}
 	}
-	if f.in() == nil || f.out() == nil {
+	in, out := len(f.between(Generator, DUT)), len(f.between(DUT, Receiver))
+	switch {
+	case in == 0 || out == 0:
 		return wrong("wires", "no way leads from the generator through the DUT to the receiver").
 			advise("give two wires: {from: generator/IF, to: dut/IF} and {from: dut/IF, to: receiver/IF}")
+	case in != out:
+		return wrong("wires", "%d wires lead to the DUT and %d from it", in, out).
+			advise("the first to it and the first from it are a way, the second to it and the second from it another: give as many of each")
 	}
 	return nil
 }
@@ -145,7 +152,13 @@ func (w Wire) check(path string) *problem {
 	from, _, _ := strings.Cut(w.From, "/")
 	to, _, _ := strings.Cut(w.To, "/")
 	if from == to || from == Receiver || to == Generator {
-		return wrong(path, "a wire leads from %s to %s", from, to).advise("wires follow the traffic: generator to dut, dut to receiver, or generator to receiver without a DUT")
+		return wrong(path, "a wire leads from %s to %s", from, to).advise("wires follow the traffic: generator to dut, dut to receiver, or generator to receiver without a DUT; a study says directions: both, the wires need not")
+	}
+	switch {
+	case w.Share != 0 && (from != Generator || to != DUT):
+		return wrong(path+".share", "a share of the load is offered where it begins").advise("give it to a wire from generator to dut")
+	case w.Share != 0 && !(w.Share >= minShare && w.Share <= maxShare): // nor a NaN
+		return wrong(path+".share", "share: %g is not within %g and %g", w.Share, minShare, maxShare)
 	}
 	for key, a := range map[string]string{"from_ipv4": w.FromIPv4, "from_ipv6": w.FromIPv6, "to_ipv4": w.ToIPv4, "to_ipv6": w.ToIPv6} {
 		if a == "" {

@@ -7,8 +7,12 @@ import (
 	"strings"
 )
 
-// Path is a way through the DUT.
-type Path struct{ In, Out Wire }
+// Path is a way through the DUT, with its share of the load: those of all paths
+// are 1 together.
+type Path struct {
+	In, Out Wire
+	Share   float64
+}
 
 // End is an interface of a host, by role.
 type End struct{ Host, Interface string }
@@ -47,16 +51,18 @@ func first(list []Wire) *Wire {
 	return &list[0]
 }
 
-func (f *File) in() *Wire  { return first(f.between(Generator, DUT)) }
-func (f *File) out() *Wire { return first(f.between(DUT, Receiver)) }
-
 // Paths are the ways through the DUT: the n-th wire from the generator with
 // the n-th to the receiver. There is at least one.
 func (f *File) Paths() []Path {
 	in, out := f.between(Generator, DUT), f.between(DUT, Receiver)
 	var paths []Path
+	all := 0.0
 	for i := range min(len(in), len(out)) {
-		paths = append(paths, Path{in[i], out[i]})
+		paths = append(paths, Path{in[i], out[i], in[i].Share})
+		all += in[i].Share
+	}
+	for i := range paths {
+		paths[i].Share /= all
 	}
 	return paths
 }

@@ -9,8 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/netip"
 	"strings"
 	"time"
 
@@ -63,14 +61,14 @@ type Options struct {
 
 // Bed is a testbed that is up (testbed.Bed).
 type Bed struct {
-	o       Options
-	m       apply.Machine
-	lock    io.ReadWriteCloser
-	id      Identity
-	gen, rx testbed.Port
-	bypass  [2]testbed.Port
-	in, out string // the DUT's interfaces
-	base    testbed.Counters
+	o      Options
+	m      apply.Machine
+	lock   io.ReadWriteCloser
+	id     Identity
+	ways   []way
+	both   bool // directions are used, and counted
+	bypass [2]testbed.Port
+	base   testbed.Counters
 	// pending is the transaction under way on the DUT; past those to forget.
 	pending string
 	past    []string
@@ -81,8 +79,6 @@ type Bed struct {
 	closed  bool
 	reboots int
 }
-
-var _ testbed.Bed = (*Bed)(nil)
 
 // Up takes the testbed and looks at it. A DUT that a dead controller of the
 // same owner left changed is put back; another's is refused.
@@ -105,14 +101,12 @@ func Up(ctx context.Context, o Options) (*Bed, error) {
 }
 
 func (b *Bed) up(ctx context.Context) error {
-	p := b.o.File.Paths()[0]
-	b.in, b.out = p.In.Finish().Interface, p.Out.Start().Interface
 	if b.o.DUT != nil {
 		if err := b.take(ctx); err != nil {
 			return err
 		}
 	}
-	return b.ports(ctx, p)
+	return b.ports(ctx)
 }
 
 // take gets hold of the DUT. One that a study boots may be in the middle of that,
@@ -191,77 +185,6 @@ func (b *Bed) leftover(ctx context.Context) (final bool, err error) {
 	return false, b.putBack(ctx, "the study goes on")
 }
 
-// ports looks at the outer ends.
-func (b *Bed) ports(ctx context.Context, p bedfile.Path) error {
-	g, err := PortOf(ctx, b.o.Generator, p.In.Start().Interface)
-	if err != nil {
-		return err
-	}
-	r, err := PortOf(ctx, b.o.Receiver, p.Out.Finish().Interface)
-	if err != nil {
-		return err
-	}
-	b.gen, b.rx = outer(g, p.In.FromIPv4, p.In.FromIPv6), outer(r, p.Out.ToIPv4, p.Out.ToIPv6)
-	if err := b.faces(ctx); err != nil {
-		return err
-	}
-	w := b.o.File.Bypass()
-	if w == nil {
-		return nil
-	}
-	g, err = PortOf(ctx, b.o.Generator, w.Start().Interface)
-	if err != nil {
-		return err
-	}
-	r, err = PortOf(ctx, b.o.Receiver, w.Finish().Interface)
-	b.bypass = [2]testbed.Port{outer(g, w.FromIPv4, w.FromIPv6), outer(r, w.ToIPv4, w.ToIPv6)}
-	b.bypass[0].Peer, b.bypass[1].Peer = r.MAC, g.MAC
-	return err
-}
-
-// faces finds the addresses that the outer ends' frames must carry.
-func (b *Bed) faces(ctx context.Context) error {
-	if b.o.DUT == nil {
-		return b.hops(ctx)
-	}
-	in, err := PortOf(ctx, b.dut(), b.in)
-	if err != nil {
-		return err
-	}
-	out, err := PortOf(ctx, b.dut(), b.out)
-	b.gen.Peer, b.rx.Peer = in.MAC, out.MAC
-	return err
-}
-
-// hops finds them where the DUT is not reached: as the generator's kernel does.
-func (b *Bed) hops(ctx context.Context) error {
-	to := b.rx.IPv4.Addr()
-	if !to.IsValid() {
-		return hint.With(fmt.Errorf("the receiver's interface %s has no IPv4 address", b.rx.Device), "give it one, or say to_ipv4: in the testbed's file")
-	}
-	out, err := ask(ctx, b.o.Generator, nil, "hop", b.gen.Device, to.String())
-	if err != nil {
-		return err
-	}
-	if b.gen.Peer, err = net.ParseMAC(strings.TrimSpace(out)); err != nil {
-		return hint.With(fmt.Errorf("nobody answers for the way from %s to %s", b.gen.Device, to), "is there a route to it by the DUT on the generator, and the DUT up? ping %s from there", to)
-	}
-	return nil
-}
-
-// outer is a port of the generator or receiver; addresses of the file go
-// before the interface's own.
-func outer(p Port, v4, v6 string) testbed.Port {
-	t := testbed.Port{In: testbed.Here, Device: p.Device, MAC: p.MAC, IPv4: p.IPv4, IPv6: p.IPv6}
-	if a, err := netip.ParsePrefix(v4); err == nil {
-		t.IPv4 = a
-	}
-	if a, err := netip.ParsePrefix(v6); err == nil {
-		t.IPv6 = a
-	}
-	return t
-}
-
 // Describe says what the numbers of this testbed are.
 func (b *Bed) Describe() testbed.Description {
 	d := testbed.Description{Kind: bedfile.KindSSH, Label: Label, Mode: testbed.Overload, Privileged: true,
@@ -275,12 +198,6 @@ func (b *Bed) Describe() testbed.Description {
 		fmt.Sprintf("generator %s, receiver %s, by %s", b.o.Generator.Where(), b.o.Receiver.Where(), b.o.File.Traffic.Tool))
 	return d
 }
-
-// Generator is the port that traffic to the DUT is sent from.
-func (b *Bed) Generator() testbed.Port { return b.gen }
-
-// Receiver is the port where what the DUT forwards arrives.
-func (b *Bed) Receiver() testbed.Port { return b.rx }
 
 // Bypass is the wire without a DUT, where the testbed has one.
 func (b *Bed) Bypass() (generator, receiver testbed.Port, err error) {
@@ -328,7 +245,7 @@ func (b *Bed) Counters() (testbed.Counters, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	c, err := countersOf(ctx, b.dut(), b.in, b.out)
+	c, err := b.counted(ctx)
 	if err != nil {
 		return c, err
 	}

@@ -98,20 +98,28 @@ neighbour() { ip neigh show to "$2" dev "$1" | awk '{ for (i = 1; i < NF; i++) i
 # netstat_link prints the link row of an interface: Ipkts Idrop Opkts Drop.
 netstat_link() { netstat -I "$1" -bdnW | awk '$3 ~ /^<Link/ { print $(NF - 8), $(NF - 6), $(NF - 4), $NF; exit }'; }
 
-# counters prints received, forwarded and dropped of the way from $1 to $2.
+# counters prints received, forwarded and dropped of the interfaces by which frames
+# come in (rx=INTERFACE) and go out (tx=INTERFACE).
 counters() {
-	case $OS in
-	FreeBSD)
-		# shellcheck disable=SC2046 # splitting is meant
-		set -- $(netstat_link "$1") $(netstat_link "$2")
-		[ $# -eq 8 ] || die "netstat does not count"
-		say "$1 $7 $(($2 + $8))"
-		;;
-	*)
-		i=/sys/class/net/$1/statistics o=/sys/class/net/$2/statistics
-		say "$(cat "$i/rx_packets") $(cat "$o/tx_packets") $(($(cat "$i/rx_dropped") + $(cat "$o/tx_dropped")))"
-		;;
-	esac
+	got=0 sent=0 dead=0
+	for w in "$@"; do
+		case $OS in
+		FreeBSD)
+			# shellcheck disable=SC2046 # splitting is meant
+			set -- $(netstat_link "${w#?x=}")
+			[ $# -eq 4 ] || die "netstat does not count ${w#?x=}"
+			;;
+		*)
+			i=/sys/class/net/${w#?x=}/statistics
+			set -- "$(cat "$i/rx_packets")" "$(cat "$i/rx_dropped")" "$(cat "$i/tx_packets")" "$(cat "$i/tx_dropped")"
+			;;
+		esac
+		case $w in
+		rx=*) got=$((got + $1)) dead=$((dead + $2)) ;;
+		*) sent=$((sent + $3)) dead=$((dead + $4)) ;;
+		esac
+	done
+	say "$got $sent $dead"
 }
 
 # arrivals prints what each interface has received.

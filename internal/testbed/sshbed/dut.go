@@ -141,9 +141,17 @@ func address(first netip.Prefix, f []string) (netip.Prefix, error) {
 	return netip.PrefixFrom(a, ones), nil
 }
 
-// countersOf reads the DUT's counters since they began.
-func countersOf(ctx context.Context, c Conn, in, out string) (testbed.Counters, error) {
-	text, err := ask(ctx, c, nil, "counters", in, out)
+// countersOf reads counters since they began: of what came in by some interfaces,
+// and of what went out by others.
+func countersOf(ctx context.Context, c Conn, in, out []string) (testbed.Counters, error) {
+	args := []string{"counters"}
+	for _, i := range in {
+		args = append(args, "rx="+i)
+	}
+	for _, o := range out {
+		args = append(args, "tx="+o)
+	}
+	text, err := ask(ctx, c, nil, args...)
 	if err != nil {
 		return testbed.Counters{}, err
 	}
@@ -157,7 +165,7 @@ func countersOf(ctx context.Context, c Conn, in, out string) (testbed.Counters, 
 // Counts reads the counters of an interface of any machine, in packets since
 // they began.
 func Counts(ctx context.Context, c Conn, device string) (received, sent uint64, err error) {
-	t, err := countersOf(ctx, c, device, device)
+	t, err := countersOf(ctx, c, []string{device}, []string{device})
 	return t.Received, t.Forwarded, err
 }
 

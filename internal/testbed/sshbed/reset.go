@@ -85,7 +85,7 @@ func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Ap
 	}
 	b.last, b.armed = a.Digest, start
 	a.Seconds = time.Since(start).Seconds()
-	b.base, err = countersOf(ctx, b.dut(), b.in, b.out)
+	b.base, err = b.counted(ctx)
 	return a, err
 }
 
@@ -103,7 +103,7 @@ func (b *Bed) sameBoot(ctx context.Context, settings []setting.Setting, a *testb
 		return false, err
 	}
 	a.Notes = append(a.Notes, "the boot of the trial before")
-	b.base, err = countersOf(ctx, b.dut(), b.in, b.out)
+	b.base, err = b.counted(ctx)
 	return true, err
 }
 

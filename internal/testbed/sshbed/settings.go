@@ -84,21 +84,20 @@ func (b *Bed) variant(ctx context.Context, settings []setting.Setting) (variant,
 
 // add adds one setting.
 func (b *Bed) add(ctx context.Context, v *variant, laid map[string]plan.File, s setting.Setting) error {
-	device := map[string]string{"ingress": b.in, "egress": b.out}[s.Device]
 	if why := bedfile.Touches(b.o.File.Hosts.DUT.Management, append([]string{s.Name}, s.Argv...)); why != "" {
 		return unavailable(s, "refused: %s", why)
 	}
 	switch s.Mechanism {
 	case setting.Sysctl:
-		v.values = append(v.values, assign(setting.Sysctl, "", s.Name, s.Value))
+		v.values = append(v.values, assign(setting.Sysctl, s.Name, s.Value, "")...)
 	case setting.Link:
 		m := setting.Offload
 		if s.Name == "mtu" || s.Name == "txqueuelen" || b.id.OS == "freebsd" && s.Name == "media" {
 			m = setting.Link
 		}
-		v.values = append(v.values, assign(m, device, s.Name, s.Value))
+		v.values = append(v.values, assign(m, s.Name, s.Value, b.devices(s.Device)...)...)
 	case setting.NAPI, setting.Offload, setting.Ring, setting.Coalesce, setting.Channels, setting.RPS, setting.XPS, setting.Module:
-		v.values = append(v.values, assign(s.Mechanism, device, s.Name, s.Value))
+		v.values = append(v.values, assign(s.Mechanism, s.Name, s.Value, b.devices(s.Device)...)...)
 	case setting.RC, setting.Loader:
 		return b.bootVariable(ctx, v, laid, s)
 	case setting.Files:
@@ -106,13 +105,17 @@ func (b *Bed) add(ctx context.Context, v *variant, laid map[string]plan.File, s 
 	case setting.Image:
 		return b.image(v, s)
 	default:
-		return b.addStep(v, s, device)
+		return b.addStep(v, s)
 	}
 	return nil
 }
 
-func assign(m setting.Mechanism, device, name, value string) apply.Assignment {
-	return apply.Assignment{Key: knob.Key{Mechanism: m, Device: device, Name: name}, Value: value}
+// assign gives a value to each of some devices; those of no device have one called "".
+func assign(m setting.Mechanism, name, value string, devices ...string) (list []apply.Assignment) {
+	for _, d := range devices {
+		list = append(list, apply.Assignment{Key: knob.Key{Mechanism: m, Device: d, Name: name}, Value: value})
+	}
+	return list
 }
 
 // imageName accepts names of boot environments, kernels and GRUB's entries.
@@ -232,7 +235,7 @@ func (b *Bed) allowed(ctx context.Context, v variant) error {
 }
 
 // addStep adds what takes a script.
-func (b *Bed) addStep(v *variant, s setting.Setting, device string) error {
+func (b *Bed) addStep(v *variant, s setting.Setting) error {
 	switch s.Mechanism {
 	case setting.Command:
 		if len(s.Undo) == 0 && b.o.Reset != Reboot {
@@ -248,7 +251,7 @@ func (b *Bed) addStep(v *variant, s setting.Setting, device string) error {
 		v.steps = append(v.steps, step{words(s.Argv), undo})
 		return nil
 	case setting.Route:
-		return b.addRoute(v, s, device)
+		return b.addRoute(v, s)
 	case setting.NFT, setting.PF, setting.IPFW:
 		return b.addRules(v, s)
 	}
@@ -256,10 +259,10 @@ func (b *Bed) addStep(v *variant, s setting.Setting, device string) error {
 }
 
 // addRoute adds one route.
-func (b *Bed) addRoute(v *variant, s setting.Setting, device string) error {
+func (b *Bed) addRoute(v *variant, s setting.Setting) error {
 	prefix, err := netip.ParsePrefix(s.Name)
 	via, err2 := netip.ParseAddr(s.Value)
-	if err != nil || err2 != nil || device != "" {
+	if err != nil || err2 != nil || s.Device != "" {
 		return unavailable(s, "over SSH a route is PREFIX via ADDRESS")
 	}
 	do, undo := []string{"ip", "route", "add", prefix.String(), "via", via.String()}, []string{"ip", "route", "del", prefix.String(), "via", via.String()}

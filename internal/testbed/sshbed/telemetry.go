@@ -15,7 +15,7 @@ func (b *Bed) Telemetry(ctx context.Context) (testbed.Telemetry, error) {
 	if b.o.DUT == nil {
 		return testbed.Telemetry{}, nil
 	}
-	out, err := ask(ctx, b.dut(), nil, "telemetry", b.in, b.out)
+	out, err := ask(ctx, b.dut(), nil, append([]string{"telemetry"}, append(b.devices("ingress"), b.devices("egress")...)...)...)
 	if err != nil {
 		return testbed.Telemetry{}, err
 	}

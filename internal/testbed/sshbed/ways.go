@@ -1,0 +1,169 @@
+package sshbed
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+
+	"linerate/internal/hint"
+	"linerate/internal/testbed"
+	"linerate/internal/testbed/bedfile"
+)
+
+// way is a path through the DUT: its ends, and the DUT's own interfaces.
+type way struct {
+	testbed.Way
+	in, out string
+}
+
+var (
+	_ testbed.Ported = (*Bed)(nil)
+)
+
+// ports looks at the ends of every wire.
+func (b *Bed) ports(ctx context.Context) error {
+	for _, p := range b.o.File.Paths() {
+		w, err := b.path(ctx, p)
+		if err != nil {
+			return err
+		}
+		b.ways = append(b.ways, w)
+	}
+	w := b.o.File.Bypass()
+	if w == nil {
+		return nil
+	}
+	g, err := PortOf(ctx, b.o.Generator, w.Start().Interface)
+	if err != nil {
+		return err
+	}
+	r, err := PortOf(ctx, b.o.Receiver, w.Finish().Interface)
+	b.bypass = [2]testbed.Port{outer(testbed.GeneratorSide, g, w.FromIPv4, w.FromIPv6), outer(testbed.ReceiverSide, r, w.ToIPv4, w.ToIPv6)}
+	b.bypass[0].Peer, b.bypass[1].Peer = r.MAC, g.MAC
+	return err
+}
+
+// path looks at the outer ends of a way, and finds the addresses that their frames
+// must carry.
+func (b *Bed) path(ctx context.Context, p bedfile.Path) (way, error) {
+	w := way{in: p.In.Finish().Interface, out: p.Out.Start().Interface}
+	w.Share = p.Share
+	g, err := PortOf(ctx, b.o.Generator, p.In.Start().Interface)
+	if err != nil {
+		return w, err
+	}
+	r, err := PortOf(ctx, b.o.Receiver, p.Out.Finish().Interface)
+	if err != nil {
+		return w, err
+	}
+	w.Generator = outer(testbed.GeneratorSide, g, p.In.FromIPv4, p.In.FromIPv6)
+	w.Receiver = outer(testbed.ReceiverSide, r, p.Out.ToIPv4, p.Out.ToIPv6)
+	if b.o.DUT == nil {
+		return w, b.hops(ctx, &w)
+	}
+	in, err := PortOf(ctx, b.dut(), w.in)
+	if err != nil {
+		return w, err
+	}
+	out, err := PortOf(ctx, b.dut(), w.out)
+	w.Generator.Peer, w.Receiver.Peer = in.MAC, out.MAC
+	return w, err
+}
+
+// hops finds the addresses where the DUT is not reached: as the outer ends' kernels
+// do. The way back may have none; it is needed only for both directions.
+func (b *Bed) hops(ctx context.Context, w *way) error {
+	to := w.Receiver.IPv4.Addr()
+	if !to.IsValid() {
+		return hint.With(fmt.Errorf("the receiver's interface %s has no IPv4 address", w.Receiver.Device), "give it one, or say to_ipv4: in the testbed's file")
+	}
+	var err error
+	if w.Generator.Peer, err = hop(ctx, b.o.Generator, w.Generator.Device, to); err != nil {
+		return err
+	}
+	if from := w.Generator.IPv4.Addr(); from.IsValid() {
+		w.Receiver.Peer, _ = hop(ctx, b.o.Receiver, w.Receiver.Device, from) // BothWays asks whether there is one
+	}
+	return nil
+}
+
+func hop(ctx context.Context, c Conn, device string, to netip.Addr) (net.HardwareAddr, error) {
+	out, err := ask(ctx, c, nil, "hop", device, to.String())
+	if err != nil {
+		return nil, err
+	}
+	mac, err := net.ParseMAC(strings.TrimSpace(out))
+	if err != nil {
+		return nil, hint.With(fmt.Errorf("nobody answers for the way from %s to %s", device, to), "is there a route to it by the DUT on that machine, and the DUT up? ping %s from there", to)
+	}
+	return mac, nil
+}
+
+// outer is a port of the generator or receiver; addresses of the file go
+// before the interface's own.
+func outer(side testbed.Side, p Port, v4, v6 string) testbed.Port {
+	t := testbed.Port{Side: side, In: testbed.Here, Device: p.Device, MAC: p.MAC, IPv4: p.IPv4, IPv6: p.IPv6}
+	if a, err := netip.ParsePrefix(v4); err == nil {
+		t.IPv4 = a
+	}
+	if a, err := netip.ParsePrefix(v6); err == nil {
+		t.IPv6 = a
+	}
+	return t
+}
+
+// Generator is the port that traffic to the DUT is sent from: the first way's.
+func (b *Bed) Generator() testbed.Port { return b.ways[0].Generator }
+
+// Receiver is the port where what the DUT forwards arrives: the first way's.
+func (b *Bed) Receiver() testbed.Port { return b.ways[0].Receiver }
+
+// Ways are all ways through the DUT (testbed.Ported).
+func (b *Bed) Ways() []testbed.Way {
+	list := make([]testbed.Way, len(b.ways))
+	for i, w := range b.ways {
+		list[i] = w.Way
+	}
+	return list
+}
+
+// BothWays makes the counters those of both directions (testbed.Duplex): the wires
+// carry both, and each outer end can do the other's work.
+func (b *Bed) BothWays(on bool) error {
+	if on && b.o.File.Traffic.Tool == bedfile.ToolPktGen {
+		return &testbed.ErrUnavailable{Setting: "directions: both", Reason: "nobody knows whether two pkt-gens can share an interface; linerate's own generator and tool: command send both ways"}
+	}
+	for _, w := range b.ways {
+		if on && w.Receiver.Peer == nil {
+			return &testbed.ErrUnavailable{Setting: "directions: both", Reason: fmt.Sprintf("nobody answers for the way back from %s to %s", w.Receiver.Device, w.Generator.IPv4.Addr())}
+		}
+	}
+	b.both = on
+	return nil
+}
+
+// devices are the DUT's interfaces of a role; of no role, one called "".
+func (b *Bed) devices(role string) (list []string) {
+	if role != "ingress" && role != "egress" {
+		return []string{""}
+	}
+	for _, w := range b.ways {
+		if role == "ingress" {
+			list = append(list, w.in)
+		} else {
+			list = append(list, w.out)
+		}
+	}
+	return list
+}
+
+// counted reads the DUT's counters of all that carries traffic.
+func (b *Bed) counted(ctx context.Context) (testbed.Counters, error) {
+	in, out := b.devices("ingress"), b.devices("egress")
+	if b.both {
+		in, out = append(in, out...), append(out, in...)
+	}
+	return countersOf(ctx, b.dut(), in, out)
+}
