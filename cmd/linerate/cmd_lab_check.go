@@ -89,12 +89,12 @@ func through(engine load.Engine) func(ctx context.Context, from, to testbed.Port
 		if !src.IsValid() || !dst.IsValid() { // a wire without addresses: any will do
 			src, dst = anyFrom, anyTo
 		}
-		rx, err := engine.NewReceiver(to.Device, to.In, load.Watch{Stream: 7})
+		rx, err := engine.NewReceiver(to.Device, to.In, load.Watch{Stream: 7, Side: to.Side})
 		if err != nil {
 			return sent, got, err
 		}
 		defer rx.Close()
-		spec := load.Spec{Device: from.Device, SrcMAC: from.MAC, DstMAC: from.Peer, Stream: 7, Sizes: []int{64},
+		spec := load.Spec{Device: from.Device, Side: from.Side, SrcMAC: from.MAC, DstMAC: from.Peer, Stream: 7, Sizes: []int{64},
 			Flows: load.FlowSpace{Count: 1, Src: src, Dst: dst, SrcPort: 1024, DstPort: 9}}
 		gen, err := engine.NewGenerator(spec, from.In)
 		if err != nil {

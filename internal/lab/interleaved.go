@@ -301,7 +301,7 @@ type ownChains struct {
 // open loads them.
 func (w *ownChains) open() error {
 	for lane, s := range w.in.shares {
-		c, err := w.run.chain(s.Generator, s.Receiver, w.in.part, s.Thread)
+		c, err := w.run.chain([]testbed.Way{{Generator: s.Generator, Receiver: s.Receiver, Share: 1}}, w.in.part, s.Thread)
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.in.Arms[lane], err)
 		}

@@ -10,6 +10,7 @@ import (
 	"linerate/internal/load"
 	"linerate/internal/search"
 	"linerate/internal/study"
+	"linerate/internal/testbed"
 )
 
 // The probe that finds how much a generator can send, and the share of it
@@ -49,7 +50,7 @@ func (r *run) search(ctx context.Context, part study.Part, o *study.Observation)
 // searchIn finds the generator's limit, searches below it, then measures
 // latency at fractions of what was found.
 func (r *run) searchIn(ctx context.Context, part study.Part, o *study.Observation) error {
-	c, err := r.chain(r.bed.Generator(), r.bed.Receiver(), part, r.bed.DUTThread())
+	c, err := r.chain(testbed.WaysOf(r.bed), part, r.bed.DUTThread())
 	if err != nil {
 		return err
 	}

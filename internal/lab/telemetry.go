@@ -77,7 +77,7 @@ func (r *run) look(ctx context.Context, in study.Inside) (study.Telemetry, error
 	if err != nil {
 		return t, fmt.Errorf("set up the variant: %w", err)
 	}
-	c, err := r.chain(r.bed.Generator(), r.bed.Receiver(), in.Part, r.bed.DUTThread())
+	c, err := r.chain(testbed.WaysOf(r.bed), in.Part, r.bed.DUTThread())
 	if err != nil {
 		return t, err
 	}

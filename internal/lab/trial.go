@@ -12,7 +12,8 @@ import (
 	"linerate/internal/testbed/bedfile"
 )
 
-// stream is the id of all of a lab's traffic; namespaces keep labs apart.
+// stream is the id of a lab's traffic, and the first one's where it takes several
+// ways; namespaces keep labs apart.
 const stream = 1
 
 // patience is how long a receiver waits for the end of a stream.
@@ -108,7 +109,7 @@ func (r *run) bypass(ctx context.Context, part study.Part, block int, o *study.O
 	if err != nil {
 		return 0, err
 	}
-	c, err := r.chain(gen, sink, part, 0)
+	c, err := r.chain([]testbed.Way{{Generator: gen, Receiver: sink, Share: 1}}, part, 0)
 	if err != nil {
 		return 0, err
 	}
@@ -141,7 +142,7 @@ func (r *run) measure(ctx context.Context, part study.Part, o *study.Observation
 	if err != nil {
 		return nil, err
 	}
-	c, err := r.chain(r.bed.Generator(), r.bed.Receiver(), part, r.bed.DUTThread())
+	c, err := r.chain(testbed.WaysOf(r.bed), part, r.bed.DUTThread())
 	if err != nil {
 		return nil, err
 	}
@@ -240,53 +241,77 @@ type ran struct {
 	contention time.Duration
 }
 
-// chain loads generator and receiver. thread is the DUT's, where it works in
+// chain loads generators and receivers. thread is the DUT's, where it works in
 // one of its own.
-func (r *run) chain(from, to testbed.Port, part study.Part, thread int) (*chain, error) {
+func (r *run) chain(paths []testbed.Way, part study.Part, thread int) (*chain, error) {
 	cpus := r.bed.Describe().CPUs
-	spec, err := r.task.Spec.Traffic(part, study.Endpoints{From: from, To: to}, study.Endpoints{From: r.bed.Generator(), To: r.bed.Receiver()})
-	if err != nil {
-		return nil, err
-	}
-	spec.Stream, spec.Ends = stream, ends
-	back := spec.Back
-	spec.Back = nil
-	if cpus.Generator >= 0 {
-		spec.CPUs = []int{cpus.Generator}
-	}
-	watched, contention := r.Machine.Meter(from.In, cpus.Generator)
+	watched, contention := r.Machine.Meter(paths[0].Generator.In, cpus.Generator)
 	if thread > 0 {
 		// The generator may wait as long as it keeps its headroom; the
 		// DUT must not.
 		contention = r.Machine.Watch(thread, cpus.DUT)
 	}
-	watch := load.Watch{Stream: stream, MaxFlows: 2 * r.task.Spec.Offers(part).Flows}
-	gen, rx, err := r.ends(spec, watched, to, watch)
-	if err != nil {
-		return nil, err
-	}
-	if back != nil {
-		back.Stream, back.Ends = stream, ends
-		other, behind, err := r.ends(*back, to.In, from, watch)
-		if err != nil {
-			return nil, errors.Join(err, gen.Close(), rx.Close())
+	l := loading{run: r, part: part, several: len(paths) > 1}
+	for _, p := range paths {
+		if err := l.add(p, watched); err != nil {
+			return nil, errors.Join(err, l.close())
 		}
-		gen, rx = load.BothWays(gen, other), load.BothEnds(rx, behind)
 	}
+	gen, rx := load.Together(l.ways)
 	return &chain{gen: gen, rx: rx, contention: contention, idle: thread > 0, now: r.Machine.Now}, nil
 }
 
-// ends loads what sends and receives in one direction.
-func (r *run) ends(spec load.Spec, in testbed.Place, to testbed.Port, w load.Watch) (load.Generator, load.Receiver, error) {
-	rx, err := r.Engine.NewReceiver(to.Device, to.In, w)
-	if err != nil {
-		return nil, nil, fmt.Errorf("receive on %s: %w", to.Device, err)
+// loading is a chain that is being loaded, way by way.
+type loading struct {
+	run     *run
+	part    study.Part
+	several bool // paths, each with addresses of its own
+	ways    []load.Way
+}
+
+func (l *loading) close() (err error) {
+	for _, w := range l.ways {
+		err = errors.Join(err, w.Generator.Close(), w.Receiver.Close())
 	}
-	gen, err := r.Engine.NewGenerator(spec, in)
-	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("generate on %s: %w", spec.Device, err), rx.Close())
+	return err
+}
+
+// add loads a path, in the directions of the part's traffic.
+func (l *loading) add(p testbed.Way, watched testbed.Place) error {
+	wire := study.Endpoints{From: p.Generator, To: p.Receiver}
+	between := study.Endpoints{From: l.run.bed.Generator(), To: l.run.bed.Receiver()}
+	if l.several {
+		between = wire
 	}
-	return gen, rx, nil
+	spec, err := l.run.task.Spec.Traffic(l.part, wire, between)
+	if err != nil {
+		return err
+	}
+	if cpu := l.run.bed.Describe().CPUs.Generator; cpu >= 0 {
+		spec.CPUs = []int{cpu}
+	}
+	back := spec.Back
+	spec.Back = nil
+	if err := l.one(spec, p.Generator, p.Receiver, watched, p.Share); err != nil || back == nil {
+		return err
+	}
+	return l.one(*back, p.Receiver, p.Generator, p.Receiver.In, p.Share)
+}
+
+// one loads what sends and receives in one direction, as a stream of its own.
+func (l *loading) one(spec load.Spec, from, to testbed.Port, in testbed.Place, share float64) error {
+	spec.Side, spec.Stream, spec.Ends = from.Side, uint16(stream+len(l.ways)), ends
+	watch := load.Watch{Stream: int(spec.Stream), MaxFlows: 2 * l.run.task.Spec.Offers(l.part).Flows, Side: to.Side}
+	rx, err := l.run.Engine.NewReceiver(to.Device, to.In, watch)
+	if err != nil {
+		return fmt.Errorf("receive on %s: %w", to.Device, err)
+	}
+	gen, err := l.run.Engine.NewGenerator(spec, in)
+	if err != nil {
+		return errors.Join(fmt.Errorf("generate on %s: %w", from.Device, err), rx.Close())
+	}
+	l.ways = append(l.ways, load.Way{Name: from.Name() + " → " + to.Name(), Share: share, Generator: gen, Receiver: rx})
+	return nil
 }
 
 func (c *chain) close() {

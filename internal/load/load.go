@@ -109,8 +109,21 @@ type Received struct {
 	Delays Histogram `json:"-"`
 	// Streams are the accounts of each run of each stream, when more than
 	// one was seen; the fields above add them up.
-	Streams  []StreamReceived `json:"streams,omitempty"`
-	Warnings []string         `json:"warnings,omitempty"`
+	Streams []StreamReceived `json:"streams,omitempty"`
+	// Ways are the accounts of each way that traffic took at the same time,
+	// where there were several; the fields above add them up.
+	Ways     []WayReceived `json:"ways,omitempty"`
+	Warnings []string      `json:"warnings,omitempty"`
+}
+
+// WayReceived is the account of one way of several.
+type WayReceived struct {
+	Way       string   `json:"way"`        // FROM → TO
+	TxPackets *uint64  `json:"tx_packets"` // null: not known, as of Received
+	RxPackets uint64   `json:"rx_packets"`
+	RxPPS     float64  `json:"rx_pps"`
+	Lost      *uint64  `json:"lost"`
+	Latency   *Latency `json:"latency_ns"`
 }
 
 // StreamReceived is the account of one run of a stream.

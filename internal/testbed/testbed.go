@@ -58,6 +58,14 @@ type Port struct {
 	IPv6   netip.Prefix     // own address and network, 2001:2::/48
 }
 
+// Name is the port's in a record.
+func (p Port) Name() string {
+	if p.Side == "" {
+		return p.Device
+	}
+	return string(p.Side) + "/" + p.Device
+}
+
 // CPUs says which CPU does what; −1 means not pinned.
 type CPUs struct {
 	Generator int `json:"generator"`

@@ -73,10 +73,10 @@ func TestSentAndReceived(t *testing.T) {
 func TestBothDirections(t *testing.T) {
 	var left, right Counts
 	e := &Engine{Tool: Tool{Name: "tool", Generate: Command([]string{"echo", "{dev} sent {packets} from {src} port {sport} to {dst_last} port {dport}"}),
-		Sent: pattern(t, `(?P<packets>\d+) from`)}, Generator: counted(&left), Receiver: counted(&right)}
+		Sent: pattern(t, `ix0 sent (?P<packets>\d+) from 198.18.0.1 port 1024 to 198.19.0.1 port 9|ix1 sent (?P<packets>\d+) from 198.19.0.1 port 9 to 198.18.0.1 port 1024`)}, Generator: counted(&left), Receiver: counted(&right)}
 	there, back := spec, spec
 	there.Stream, back.Stream = 1, 2
-	back.Device, back.Side = "ix1", testbed.ReceiverSide
+	back.Device, back.Side, back.Flows.Reply = "ix1", testbed.ReceiverSide, true
 	var rx [2]load.Receiver
 	for i, w := range []load.Watch{{Stream: 1}, {Stream: 2, Side: testbed.GeneratorSide}} {
 		var err error

@@ -1,6 +1,7 @@
 package toolload
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -19,21 +20,34 @@ func pairs(j Job) []string {
 	if len(j.Spec.Sizes) > 0 {
 		size = j.Spec.Sizes[0]
 	}
-	src, dst := srcSpan(f), dstSpan(f)
+	src, dst := endsOf(f)
 	return []string{
 		"{dev}", j.Spec.Device,
 		"{seconds}", strconv.FormatFloat(j.Offer.Limit.Duration.Seconds(), 'f', -1, 64),
 		"{packets}", strconv.FormatUint(j.Offer.Limit.Packets, 10),
 		"{pps}", strconv.FormatFloat(pps, 'f', 0, 64),
 		"{size}", strconv.Itoa(size),
-		"{src}", f.Src.String(), "{src_last}", src.String(), "{dst}", f.Dst.String(), "{dst_last}", dst.String(),
-		"{sport}", strconv.Itoa(int(f.SrcPort)), "{dport}", strconv.Itoa(int(f.DstPort)),
+		"{src}", src.first.String(), "{src_last}", src.last.String(), "{dst}", dst.first.String(), "{dst_last}", dst.last.String(),
+		"{sport}", strconv.Itoa(int(src.port)), "{dport}", strconv.Itoa(int(dst.port)),
 		"{src_mac}", j.Spec.SrcMAC.String(), "{dst_mac}", j.Spec.DstMAC.String(),
 	}
 }
 
-func srcSpan(f load.FlowSpace) netip.Addr { return plus(f.Src, max(f.SrcSpan, 1)-1) }
-func dstSpan(f load.FlowSpace) netip.Addr { return plus(f.Dst, max(f.DstSpan, 1)-1) }
+// end is where flows come from or go to.
+type end struct {
+	first, last netip.Addr
+	port        uint16
+}
+
+// endsOf are a workload's; those of replies have changed places.
+func endsOf(f load.FlowSpace) (src, dst end) {
+	src = end{f.Src, plus(f.Src, max(f.SrcSpan, 1)-1), f.SrcPort}
+	dst = end{f.Dst, plus(f.Dst, max(f.DstSpan, 1)-1), f.DstPort}
+	if f.Reply {
+		return dst, src
+	}
+	return src, dst
+}
 
 // plus is the n-th address after a.
 func plus(a netip.Addr, n int) netip.Addr {
@@ -69,12 +83,16 @@ func pktGenLine(j Job) ([]string, error) {
 	f := j.Spec.Flows
 	addresses := max(f.SrcSpan, 1) * max(f.DstSpan, 1)
 	ports := max(f.Count/addresses, 1)
+	if f.Reply {
+		return nil, errors.New("pkt-gen sends one direction: nobody knows whether two can share an interface")
+	}
 	if ports*addresses != f.Count || f.DstPorts > 1 || int(f.SrcPort)+ports-1 > 65535 {
 		return nil, hint.With(fmt.Errorf("pkt-gen combines all addresses with all source ports, and the workload wants %d flows of %d pairs of addresses", f.Count, addresses),
 			"give the workload flows: that are a multiple of sources: times destinations:")
 	}
+	src, dst := endsOf(f)
 	argv := []string{"pkt-gen", "-N", "-f", "tx", "-i", j.Spec.Device, "-w", strconv.Itoa(pktGenWait), "-l", strconv.Itoa(j.Spec.Sizes[0] - fcs),
-		family(f.Src), "-s", span(f.Src, srcSpan(f), int(f.SrcPort), ports), "-d", span(f.Dst, dstSpan(f), int(f.DstPort), 1)}
+		family(f.Src), "-s", span(src, ports), "-d", span(dst, 1)}
 	if j.Spec.SrcMAC != nil {
 		argv = append(argv, "-S", j.Spec.SrcMAC.String())
 	}
@@ -98,7 +116,6 @@ func family(a netip.Addr) string {
 }
 
 // span is a range of addresses and ports as pkt-gen reads it.
-func span(first, last netip.Addr, port, ports int) string {
-	end := func(a netip.Addr, port int) string { return netip.AddrPortFrom(a, uint16(port)).String() }
-	return end(first, port) + "-" + end(last, port+ports-1)
+func span(e end, ports int) string {
+	return netip.AddrPortFrom(e.first, e.port).String() + "-" + netip.AddrPortFrom(e.last, e.port+uint16(ports)-1).String()
 }

@@ -256,19 +256,49 @@ func (c *checker) named(name, device string) bool {
 	return wired == (name == bedfile.Generator)
 }
 
+// forwards tries every way through the DUT, and then the ways back, which only
+// studies of both directions need.
 func (c *checker) forwards(ctx context.Context) bool {
-	sent, got, err := c.t.Through(ctx, c.bed.Generator(), c.bed.Receiver(), 2000, 1)
+	ok := true
+	for _, w := range c.bed.ways {
+		name := "forward"
+		if len(c.bed.ways) > 1 {
+			name += " " + w.in + " → " + w.out
+		}
+		found, err := c.forward(ctx, w, w.Generator, w.Receiver)
+		ok = c.say(Step{Name: name, Proves: "the DUT forwards from the generator to the receiver, at 2 kpps", Found: found}, err) && ok
+	}
+	return ok && c.backwards(ctx)
+}
+
+func (c *checker) backwards(ctx context.Context) bool {
+	s := Step{Name: "both directions", Proves: "whether studies may say directions: both"}
+	if err := c.bed.BothWays(true); err != nil {
+		s.Found = "no: " + err.Error()
+		return c.say(s, nil)
+	}
+	for _, w := range c.bed.ways {
+		found, err := c.forward(ctx, w, w.Receiver, w.Generator)
+		if err != nil {
+			s.Found = "no: " + err.Error()
+			break
+		}
+		s.Found = "yes: on the way back " + found
+	}
+	return c.say(s, nil)
+}
+
+func (c *checker) forward(ctx context.Context, w way, from, to testbed.Port) (string, error) {
+	sent, got, err := c.t.Through(ctx, from, to, 2000, 1)
 	if err == nil && got.RxPackets == 0 {
-		err = hint.With(fmt.Errorf("of %d frames that the generator sent through the DUT, none arrived at the receiver", sent.TxPackets),
-			"does the DUT forward (net.inet.ip.forwarding, net.ipv4.ip_forward), has it a route to %s, and does the receiver answer its ARP?", c.bed.Receiver().IPv4)
+		err = hint.With(fmt.Errorf("of %d frames that %s sent through the DUT, none arrived at %s", sent.TxPackets, from.Name(), to.Name()),
+			"does the DUT forward (net.inet.ip.forwarding, net.ipv4.ip_forward), has it a route to %s by %s, and does the other end answer its ARP?", to.IPv4, w.towards(to))
 	}
 	found := fmt.Sprintf("%d of %d frames arrived", got.RxPackets, sent.TxPackets)
 	if got.Latency != nil {
-		found += fmt.Sprintf(", one-way latency %d µs (median)", got.Latency.P50/1000)
-	} else if err == nil {
-		found += "; no latency: generator and receiver are two clocks, or the tool tells none"
+		return found + fmt.Sprintf(", one-way latency %d µs (median)", got.Latency.P50/1000), err
 	}
-	return c.say(Step{Name: "forward", Proves: "the DUT forwards from the generator to the receiver, at 2 kpps", Found: found}, err)
+	return found + "; no latency: generator and receiver are two clocks, or the tool tells none", err
 }
 
 func (c *checker) ceiling(ctx context.Context) bool {

@@ -22,6 +22,14 @@ var (
 	_ testbed.Ported = (*Bed)(nil)
 )
 
+// towards is the DUT's interface that leads to an outer end.
+func (w way) towards(p testbed.Port) string {
+	if p.Side == testbed.GeneratorSide {
+		return w.in
+	}
+	return w.out
+}
+
 // ports looks at the ends of every wire.
 func (b *Bed) ports(ctx context.Context) error {
 	for _, p := range b.o.File.Paths() {

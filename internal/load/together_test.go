@@ -1,0 +1,80 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+)
+
+// port is an end that keeps what it was asked for.
+type port struct {
+	offer  *Offer
+	fail   error
+	closed *int
+}
+
+func (p port) Probe(context.Context) error { return p.fail }
+func (p port) Close() error                { *p.closed++; return nil }
+func (p port) Reset() error                { return p.fail }
+
+func (p port) Run(ctx context.Context, o Offer, _ func(Sent)) (Sent, error) {
+	*p.offer = o
+	if p.fail != nil {
+		return Sent{}, p.fail
+	}
+	if o.Limit.Packets == 0 { // only another's failure ends it
+		<-ctx.Done()
+		return Sent{}, ctx.Err()
+	}
+	return Sent{TxPackets: o.Limit.Packets, TargetPPS: float64(o.Rate.PPS)}, nil
+}
+
+// arrived is a receiver.
+type arrived struct {
+	port
+	packets uint64
+}
+
+func (a arrived) Snapshot() (Received, error) {
+	return Received{RxPackets: a.packets, Seconds: 1, TxPackets: &a.packets}, a.fail
+}
+func (a arrived) Finish(context.Context, time.Duration) (Received, error) { return a.Snapshot() }
+
+func TestTogether(t *testing.T) {
+	var offers [2]Offer
+	closed := 0
+	ways := []Way{
+		{"a → b", 0.25, port{&offers[0], nil, &closed}, arrived{port{nil, nil, &closed}, 90}},
+		{"b → a", 0.75, port{&offers[1], nil, &closed}, arrived{port{nil, nil, &closed}, 80}},
+	}
+	gen, rx := Together(ways)
+	ctx := context.Background()
+	sent, err := gen.Run(ctx, Offer{Rate: Rate{PPS: 1001}, Limit: Limit{Packets: 100}}, nil)
+	if err != nil || sent.TxPackets != 200 || offers[0].Rate.PPS != 250 || offers[1].Rate.PPS != 751 || sent.TargetPPS != 1001 {
+		t.Errorf("%+v of %+v, %v", sent, offers, err)
+	}
+	if _, err := gen.Run(ctx, Offer{Rate: Rate{BPS: 1}, Limit: Limit{Packets: 1}}, nil); err != nil || offers[0].Rate.BPS != 1 {
+		t.Errorf("a share of next to nothing is as fast as it goes: %+v, %v", offers[0], err)
+	}
+	if _, err := gen.Run(ctx, Offer{Limit: Limit{Packets: 1}}, nil); err != nil || offers[1].Rate != (Rate{}) {
+		t.Errorf("as fast as it goes is %+v, %v", offers[1], err)
+	}
+	got, err := rx.Finish(ctx, 0)
+	if err != nil || got.RxPackets != 170 || len(got.Ways) != 2 || got.Ways[1].Way != "b → a" || got.Ways[1].RxPackets != 80 || got.RxPPS != 170 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if err := errors.Join(gen.Close(), rx.Close()); err != nil || closed != 4 {
+		t.Errorf("%d of 4 ends closed, %v", closed, err)
+	}
+	// One that fails ends the other.
+	failed := errors.New("no carrier")
+	ways[0].Generator = port{&offers[0], failed, &closed}
+	gen, _ = Together(ways)
+	if _, err := gen.Run(ctx, Offer{}, nil); !errors.Is(err, failed) {
+		t.Error(err)
+	}
+	if one, _ := Together(ways[1:]); one != ways[1].Generator {
+		t.Error("one way alone is no more than its ends")
+	}
+}
