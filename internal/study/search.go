@@ -278,9 +278,10 @@ func (s *Search) Disturbance(g Gates, loss, unsent, contention float64) string {
 }
 
 // turns reports whether a loss is high for a goal, and low without the share of
-// it that others may have caused. On a loss curve every loss counts.
+// it that others may have caused. On a loss curve the loss itself is the answer,
+// of which others may have caused a tenth.
 func (s *Search) turns(loss, others float64) bool {
-	return s.Method == LossCurve && loss > 0 && others > 0 ||
+	return s.Method == LossCurve && others > loss/10 && loss > 0 ||
 		slices.ContainsFunc(s.LossRatios(), func(allowed float64) bool { return loss > allowed && loss-others <= allowed })
 }
 

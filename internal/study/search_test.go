@@ -24,6 +24,10 @@ func TestDisturbance(t *testing.T) {
 		{"lost because unsent", mlr, 0.02, 0.019, 0, "unsent"},
 		{"hardly unsent", binary, 0.02, 0.0001, 0, ""},
 		{"a curve's loss is its value", curve, 0.6, 0, 0.12, "contention"},
+		{"a curve's loss, hardly of others", curve, 0.6, 0, 0.055, ""},
+		{"a curve's small loss", curve, 0.01, 0, 0.055, "contention"},
+		{"a curve's small loss because unsent", curve, 0.01, 0.006, 0, "unsent"},
+		{"a curve without loss", curve, 0, 0, 0.12, ""},
 		{"a curve's loss in peace", curve, 0.6, 0, 0.01, ""},
 	} {
 		got := c.s.Disturbance(DefaultGates, c.loss, c.unsent, c.contention)
