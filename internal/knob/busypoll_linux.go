@@ -45,7 +45,7 @@ func busyPoll(s setting.Setting, device string) error {
 	for _, id := range ids {
 		err := setThreaded(family.ID, id, threadedPollsAlone)
 		if errors.Is(err, unix.ERANGE) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EOPNOTSUPP) {
-			return unavailable(s, "this kernel's NAPI threads cannot busy-poll: %v", err)
+			return helped(unavailable(s, "this kernel's NAPI threads cannot busy-poll: %v", err), "boot a newer kernel")
 		}
 		if err != nil {
 			return fmt.Errorf("have NAPI instance %d of %s poll without rest: %w", id, device, err)

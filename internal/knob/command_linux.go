@@ -17,7 +17,7 @@ func (t *Target) command(ctx context.Context, s setting.Setting) error {
 	}
 	path, err := exec.LookPath(s.Argv[0])
 	if err != nil {
-		return unavailable(s, "%s is not installed", s.Argv[0])
+		return helped(unavailable(s, "%s is not installed", s.Argv[0]), "install it")
 	}
 	var out bytes.Buffer
 	err = t.InSys(func() error {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"linerate/internal/setting"
+	"linerate/internal/testbed"
 )
 
 // firewall makes the packet filter that a study describes by what it does: by
@@ -121,7 +122,7 @@ func ipset(fam family, size int) []byte {
 func (t *Target) feed(ctx context.Context, s setting.Setting, program string, input []byte, args ...string) error {
 	path, err := exec.LookPath(program)
 	if err != nil {
-		return unavailable(s, "%s(8) is not installed", program)
+		return helped(unavailable(s, "%s(8) is not installed", program), "install "+firewallPackage(program))
 	}
 	var out bytes.Buffer
 	err = t.In(func() error {
@@ -136,7 +137,37 @@ func (t *Target) feed(ctx context.Context, s setting.Setting, program string, in
 		return ctx.Err()
 	}
 	first, _, _ := bytes.Cut(bytes.TrimSpace(out.Bytes()), []byte("\n"))
-	return unavailable(s, "%s failed (kernel support missing?): %v: %s", program, err, first)
+	return helped(unavailable(s, "%s failed (kernel support missing?): %v: %s", program, err, first), needsOf(s))
+}
+
+// firewallPackage is the package that distributions have a program in.
+func firewallPackage(program string) string {
+	if strings.HasPrefix(program, "iptables") || strings.HasPrefix(program, "ip6tables") {
+		return "iptables"
+	}
+	return program
+}
+
+// needsOf says what of a kernel a ruleset needs that kernels are often built
+// without, by a word of it or the program that loads it.
+func needsOf(s setting.Setting) string {
+	if s.Rules == nil {
+		return ""
+	}
+	for _, n := range rulesNeed {
+		if strings.Contains(s.Rules.Text, n.word) || n.word == s.Rules.By {
+			return n.help
+		}
+	}
+	return ""
+}
+
+var rulesNeed = []struct{ word, help string }{
+	{"flowtable", testbed.Needs("nft_flow_offload", "CONFIG_NF_FLOW_TABLE and CONFIG_NFT_FLOW_OFFLOAD")},
+	{"synproxy", testbed.Needs("nft_synproxy", "CONFIG_NFT_SYNPROXY")},
+	{"ct state", testbed.Needs("nft_ct", "CONFIG_NFT_CT")},
+	{"iptables-legacy", testbed.Needs("ip_tables", "CONFIG_IP_NF_IPTABLES")},
+	{"iptables-nft", testbed.Needs("nft_compat", "CONFIG_NFT_COMPAT")},
 }
 
 // neverRule is the i-th source that no workload uses, as a prefix length and

@@ -2,6 +2,7 @@ package knob
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"linerate/internal/setting"
@@ -64,6 +65,15 @@ func (t *Target) device(role string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("unknown device %q: a variant sets ingress or egress", role)
+}
+
+// helped is err with what would help, where it is of something unavailable.
+func helped(err error, help string) error {
+	var un *testbed.ErrUnavailable
+	if errors.As(err, &un) {
+		un.Help = help
+	}
+	return err
 }
 
 // unavailable builds the error for what this machine cannot do.

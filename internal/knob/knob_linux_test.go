@@ -275,6 +275,30 @@ func TestRefusesWithReason(t *testing.T) {
 	}
 }
 
+// TestSaysWhatWouldHelp: what a kernel or a machine lacks is named by what to
+// load, build in or install.
+func TestSaysWhatWouldHelp(t *testing.T) {
+	for _, c := range []struct {
+		rules setting.Rules
+		want  string
+	}{
+		{setting.Rules{Text: "table ip x { flowtable f { hook ingress priority 0; } }"}, "modprobe nft_flow_offload"},
+		{setting.Rules{Text: "table ip x { synproxy s { mss 1460; } }"}, "CONFIG_NFT_SYNPROXY"},
+		{setting.Rules{Linear: 1, By: "iptables-legacy"}, "CONFIG_IP_NF_IPTABLES"},
+		{setting.Rules{Linear: 1, By: "iptables-nft"}, "CONFIG_NFT_COMPAT"},
+		{setting.Rules{Linear: 1}, ""},
+	} {
+		s := setting.Setting{Mechanism: setting.NFT, Rules: &c.rules}
+		err := helped(unavailable(s, "refused"), needsOf(s))
+		if got := err.Error(); !strings.Contains(got, c.want) || c.want == "" && !strings.HasSuffix(got, "refused") {
+			t.Errorf("%+v: %s", c.rules, got)
+		}
+	}
+	if err := (&Target{In: testbed.Here}).feed(t.Context(), setting.Setting{}, "ipset-that-is-not-there", nil); err == nil || !strings.HasSuffix(err.Error(), "; install ipset-that-is-not-there") {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestHostSettingsNeedPermission: a setting of the kernel that no namespace
 // has is unavailable until it is allowed.
 func TestHostSettingsNeedPermission(t *testing.T) {

@@ -64,7 +64,7 @@ func (t *Target) nft(ctx context.Context, r *setting.Rules) (string, error) {
 func (t *Target) nftText(ctx context.Context, s setting.Setting, options ...string) (string, error) {
 	nft, err := exec.LookPath("nft")
 	if err != nil {
-		return "", unavailable(s, "a ruleset as text needs nft(8), which is not installed")
+		return "", helped(unavailable(s, "a ruleset as text needs nft(8), which is not installed"), "install nftables")
 	}
 	var out bytes.Buffer
 	err = t.In(func() error {
@@ -76,7 +76,7 @@ func (t *Target) nftText(ctx context.Context, s setting.Setting, options ...stri
 	if errors.As(err, &exit) && bytes.Contains(out.Bytes(), []byte("Could not process rule")) {
 		// nft(8) understood the ruleset, the kernel did not.
 		first, _, _ := bytes.Cut(out.Bytes(), []byte("\n"))
-		return "", unavailable(s, "the kernel refused the ruleset (feature not built in?): %s", bytes.TrimPrefix(first, []byte("/dev/stdin:")))
+		return "", helped(unavailable(s, "the kernel refused the ruleset (feature not built in?): %s", bytes.TrimPrefix(first, []byte("/dev/stdin:"))), needsOf(s))
 	}
 	if errors.As(err, &exit) {
 		return "", fmt.Errorf("nft refused the ruleset: %s", bytes.TrimSpace(out.Bytes()))

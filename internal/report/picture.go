@@ -8,12 +8,15 @@ import (
 )
 
 // Picture is the one chart that answers the study's question, as an SVG that
-// loads nothing: its curves, or the effects of its variants. It is empty when
+// loads nothing: its curves, its loss over load, or the effects of its variants. It is empty when
 // there is nothing to draw.
 func Picture(s study.Spec, r study.Results) []byte {
 	svg := ""
+	part, _ := s.Part(s.Primary().Part)
 	if groups := curveGroups(r); len(groups) > 0 {
 		svg = curveChart(groups[0], wideChart)
+	} else if part.Search != nil && part.Search.Method == study.LossCurve {
+		svg = lossOverLoad(r, part.Name, wideChart)
 	} else {
 		var p htmlPage
 		p.effectCharts(r, s.Primary())

@@ -1,10 +1,13 @@
 package report
 
 import (
+	"bytes"
+	"regexp"
 	"strings"
 	"testing"
 
 	"linerate/internal/search"
+	"linerate/internal/show"
 	"linerate/internal/study"
 )
 
@@ -53,6 +56,18 @@ func TestLossCurvePage(t *testing.T) {
 	for _, want := range []string{"Frame loss over offered load", ">600 kpps</text>", `class="thread c0"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if picture := string(Picture(s, r)); !strings.Contains(picture, "offered, pps") || !strings.Contains(picture, `class="thread c0"`) {
+		t.Errorf("the picture is not of the loss over the load: %.300s", picture)
+	}
+	var b bytes.Buffer
+	if err := Terminal(&b, r, show.Style{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []string{`(?m)^ +100 % +10\.0 % +10\.0 % +10\.0 %$`, `(?m)^ +60 % +0 % +0 % +0 %$`} {
+		if !regexp.MustCompile(row).MatchString(b.String()) {
+			t.Errorf("the terminal has no row like %s:\n%s", row, b.String())
 		}
 	}
 	_, ns, _ := strings.Cut(page, "the same in nanoseconds")

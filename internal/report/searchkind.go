@@ -79,6 +79,23 @@ func curveTable(r study.Results, part string) (htmlTable, bool) {
 	return t, len(t.Rows) > 0
 }
 
+// lossRows are the curves of loss of the primary metric's part: they are the
+// answer, of which the load without loss is one end.
+func (p *page) lossRows(r study.Results, part string) {
+	t, ok := curveTable(r, part)
+	if !ok {
+		return
+	}
+	right := make([]bool, len(t.Header))
+	for i := range right {
+		right[i] = true
+	}
+	p.Line("  " + p.Dim("lost of what was offered, means; a curve ends at the second load in a row without loss"))
+	p.Line("")
+	p.table(t.Header, right, t.Rows)
+	p.Line("")
+}
+
 // burstMethod says in words how the longest bursts were sought.
 func burstMethod(p study.Part) string {
 	s := p.Search

@@ -25,6 +25,7 @@ func Terminal(w io.Writer, r study.Results, st show.Style) error {
 		p.dotPlots(r, metric, part)
 	}
 	p.curvePlots(r)
+	p.lossRows(r, part)
 	p.wireTable(r)
 	p.spreadRows(r)
 	p.otherParts(r, part)
@@ -72,7 +73,10 @@ func (p *page) primaryTable(r study.Results, m study.Metric, part string) {
 		[]bool{false, true, true, true, true, true, false}, rows)
 	p.Line("")
 	for _, u := range r.Unavailable {
-		p.Line(fmt.Sprintf("  %s is unavailable: %s", u.Variant, u.Reason))
+		p.Paragraph("  ", "    ", fmt.Sprintf("%s is unavailable: %s", u.Variant, u.Reason))
+	}
+	if len(r.Unavailable) > 0 {
+		p.Line("")
 	}
 }
 

@@ -156,6 +156,9 @@ func (s Setting) String() string {
 	case Routes:
 		return s.Table.String()
 	case Hops:
+		if s.Value == "1" {
+			return "one more router over " + overWhat(s.Name)
+		}
 		return fmt.Sprintf("%s more routers over %s", s.Value, overWhat(s.Name))
 	case Forward:
 		return "forwarding by " + s.Name

@@ -7,6 +7,7 @@ package testbed
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/netip"
 
@@ -160,9 +161,21 @@ type Counters struct {
 type ErrUnavailable struct {
 	Setting string
 	Reason  string
+	Help    string // what would make it available; "" where nothing is known to
 }
 
-func (e *ErrUnavailable) Error() string { return e.Setting + ": " + e.Reason }
+func (e *ErrUnavailable) Error() string {
+	if e.Help != "" {
+		return e.Setting + ": " + e.Reason + "; " + e.Help
+	}
+	return e.Setting + ": " + e.Reason
+}
+
+// Needs says what a kernel needs for something: a module of it, or to be built
+// with one of its options.
+func Needs(module, option string) string {
+	return fmt.Sprintf("load the module %s (modprobe %[1]s), or boot a kernel built with %s", module, option)
+}
 
 // Telemeter is a Bed whose DUT has counters and sensors of its own to tell of.
 type Telemeter interface {

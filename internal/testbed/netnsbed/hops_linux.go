@@ -250,8 +250,24 @@ func (p path) lacks(err error) error {
 	if err == nil || errors.As(err, &un) {
 		return err
 	}
-	return &testbed.ErrUnavailable{Setting: p.set.String(), Reason: fmt.Sprintf("the kernel has no %s here: %v", p.over, err)}
+	un = &testbed.ErrUnavailable{Setting: p.set.String(), Reason: fmt.Sprintf("the kernel has no %s here: %v", p.over, err), Help: overNeeds[p.over]}
+	if errors.Is(err, errNoWG) {
+		un.Reason, un.Help = err.Error(), "install wireguard-tools"
+	}
+	return un
 }
+
+// overNeeds says what a kernel needs for each kind of link.
+var overNeeds = map[string]string{
+	"vlan":      testbed.Needs("8021q", "CONFIG_VLAN_8021Q"),
+	"vxlan":     testbed.Needs("vxlan", "CONFIG_VXLAN"),
+	"ipip":      testbed.Needs("ipip", "CONFIG_NET_IPIP"),
+	"gre":       testbed.Needs("ip_gre", "CONFIG_NET_IPGRE"),
+	"wireguard": testbed.Needs("wireguard", "CONFIG_WIREGUARD"),
+	"ipsec":     testbed.Needs("esp4", "CONFIG_INET_ESP and CONFIG_XFRM_USER"),
+}
+
+var errNoWG = errors.New("wg(8) is not installed")
 
 // protect sets up ESP in tunnel mode (RFC 4303, AES-GCM of RFC 4106) for what
 // leaves by this end for the receiver's network and what comes from it.
@@ -288,7 +304,7 @@ func protect(own, peer end) error {
 func pair(own, peer end) error {
 	wg, err := exec.LookPath("wg")
 	if err != nil {
-		return errors.New("wg(8) is not installed")
+		return errNoWG
 	}
 	key := func(e end) (*ecdh.PrivateKey, error) {
 		return ecdh.X25519().NewPrivateKey(bytes.Repeat([]byte{e.mac[5]}, 32))

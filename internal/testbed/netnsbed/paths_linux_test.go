@@ -48,6 +48,9 @@ func TestPaths(t *testing.T) {
 				if argv := byHand[s.Name]; argv == "" || tried(b, argv) == nil {
 					t.Fatalf("ip(8) can make it, yet %v", un)
 				}
+				if !strings.Contains(un.Help, "modprobe") && un.Help != "install wireguard-tools" {
+					t.Errorf("nothing says what would help: %v", un)
+				}
 				t.Skip(un)
 			}
 			if err != nil {
