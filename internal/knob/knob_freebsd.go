@@ -3,6 +3,7 @@ package knob
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 
@@ -21,6 +22,9 @@ type Target struct {
 	// Host applies settings that are global to the kernel; nil refuses
 	// them (see HostSysctls).
 	Host *HostSysctls
+	// RouteSocket opens a routing socket in the jail (OpenRouteSocket); nil:
+	// it has no tables of a size.
+	RouteSocket func() (*os.File, error)
 }
 
 // Apply sets one setting and says what it did, in words for a report. A
@@ -38,6 +42,12 @@ func (t *Target) Apply(ctx context.Context, s setting.Setting) (note string, err
 		return "", unavailable(s, "NAPI is Linux's")
 	case setting.Link:
 		return t.link(ctx, s)
+	case setting.Routes:
+		return t.routes(ctx, s)
+	case setting.Forward:
+		return t.forward(ctx, s)
+	case setting.PolicyRules:
+		return "", unavailable(s, "rules of policy routing are Linux's")
 	case setting.Command:
 		_, err := t.Run(ctx, "", s.Argv...)
 		return "", err

@@ -27,13 +27,13 @@ func (b *Bed) Raise(ctx context.Context, wanted []testbed.Settings) ([]testbed.A
 		}
 		a := &armJail{gen: arm(genPort, i+1), sink: arm(sinkPort, i+1)}
 		b.arms = append(b.arms, a)
-		p, rest, err := pathOf(w.Settings)
+		p, rest, err := pathOf(w.Settings, loaded)
 		if built := a.build(ctx, b, w.Bypass, p); built != nil {
 			return nil, fmt.Errorf("build %s: %w", w.Name, built)
 		}
 		var applied testbed.Applied
 		if a.dut != nil && err == nil {
-			applied, err = apply(ctx, a.dut, rest, nil) // a host's would be every other arm's too
+			applied, err = b.apply(ctx, a.dut, rest, nil) // a host's would be every other arm's too
 			applied.Digest = digest(w.Settings)
 		}
 		var un *testbed.ErrUnavailable

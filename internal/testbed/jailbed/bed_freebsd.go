@@ -200,14 +200,14 @@ func port(own, as, peer end) testbed.Port {
 
 // Reset tears the DUT down and builds a new one, then applies settings.
 func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Applied, error) {
-	p, rest, unavailable := pathOf(settings)
+	p, rest, unavailable := pathOf(settings, loaded)
 	if err := b.renew(ctx, p); err != nil {
 		return testbed.Applied{}, err
 	}
 	if unavailable != nil {
 		return testbed.Applied{}, unavailable
 	}
-	a, err := apply(ctx, b.dut, rest, b.journal)
+	a, err := b.apply(ctx, b.dut, rest, b.journal)
 	a.Digest = digest(settings)
 	var un *testbed.ErrUnavailable
 	if errors.As(err, &un) {
@@ -228,10 +228,11 @@ func (b *Bed) renew(ctx context.Context, p path) error {
 
 // apply sets a DUT to what a variant says. host takes what is global to the
 // kernel; it may be nil.
-func apply(ctx context.Context, dut *routers, settings []setting.Setting, host *knob.HostSysctls) (testbed.Applied, error) {
+func (b *Bed) apply(ctx context.Context, dut *routers, settings []setting.Setting, host *knob.HostSysctls) (testbed.Applied, error) {
 	start := time.Now()
 	a := testbed.Applied{Digest: digest(settings)}
-	t := &knob.Target{Run: dut.first().feed, Host: host, Devices: map[string]string{"ingress": ingress.device, "egress": egress.device}}
+	t := &knob.Target{Run: dut.first().feed, Host: host, Devices: map[string]string{"ingress": ingress.device, "egress": egress.device},
+		RouteSocket: func() (*os.File, error) { return b.routeSocket(dut.first()) }}
 	for _, s := range settings {
 		if err := ctx.Err(); err != nil {
 			return a, err

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"linerate/internal/knob"
 	"linerate/internal/load/wire"
 )
 
@@ -26,6 +27,20 @@ func (b *Bed) Door(o wire.Order) (wire.Opened, error) {
 	if in == nil {
 		return wire.Opened{}, fmt.Errorf("open %s: the testbed is closed", o.Device)
 	}
+	return b.opened(in, o)
+}
+
+// routeSocket is the Order for a routing socket, which Serve opens itself.
+const routeSocket = "route"
+
+// routeSocket opens a routing socket of a jail's network stack.
+func (b *Bed) routeSocket(in *jail) (*os.File, error) {
+	got, err := b.opened(in, wire.Order{Kind: routeSocket, Device: "a routing socket"})
+	return got.File, err
+}
+
+// opened has a helper in a jail open what an Order says.
+func (b *Bed) opened(in *jail, o wire.Order) (wire.Opened, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return wire.Opened{}, fmt.Errorf("make a socket to a helper: %w", err)
@@ -61,5 +76,16 @@ func Serve(order string, open wire.Door) error {
 	if err := json.Unmarshal([]byte(order), &o); err != nil {
 		return fmt.Errorf("read what is to be opened: %w", err)
 	}
+	if o.Kind == routeSocket {
+		open = openRouteSocket
+	}
 	return wire.Hand(helperSocket, o, open)
+}
+
+func openRouteSocket(o wire.Order) (wire.Opened, error) {
+	fd, err := knob.OpenRouteSocket()
+	if err != nil {
+		return wire.Opened{}, err
+	}
+	return wire.Opened{File: os.NewFile(uintptr(fd), o.Device)}, nil
 }

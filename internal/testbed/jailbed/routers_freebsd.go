@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 
-	"linerate/internal/setting"
 	"linerate/internal/testbed"
 )
 
@@ -15,29 +13,6 @@ type routers struct{ jails []*jail }
 
 func (r *routers) first() *jail { return r.jails[0] }
 func (r *routers) last() *jail  { return r.jails[len(r.jails)-1] }
-
-// path is what a setting says of the way through a DUT.
-type path struct{ hops int }
-
-const hopsMost = 16
-
-// pathOf takes the path out of a DUT's settings.
-func pathOf(settings []setting.Setting) (p path, rest []setting.Setting, err error) {
-	for _, s := range settings {
-		if s.Mechanism != setting.Hops {
-			rest = append(rest, s)
-			continue
-		}
-		if s.Name != "" {
-			return path{}, nil, &testbed.ErrUnavailable{Setting: s.String(), Reason: "jails are joined by plain epairs only, so far"}
-		}
-		p.hops, err = strconv.Atoi(s.Value)
-		if err != nil || p.hops < 1 || p.hops > hopsMost {
-			return path{}, nil, fmt.Errorf("%q is no number of hops", s.Value)
-		}
-	}
-	return p, rest, nil
-}
 
 // route makes a DUT between two ends of generator and receiver. What was built
 // when it fails is returned with the error.
@@ -57,7 +32,7 @@ func (b *Bed) route(ctx context.Context, from, to end, p path) (*routers, error)
 		return r, err
 	}
 	for i := range p.hops {
-		if err := b.join(ctx, r.jails[i], r.jails[i+1], i); err != nil {
+		if err := b.join(ctx, r.jails[i], r.jails[i+1], i, p.over); err != nil {
 			return r, err
 		}
 	}
@@ -89,22 +64,12 @@ func introduce(own, peer end) [][]string {
 }
 
 // join wires a router to the next and routes the two outer networks over it.
-func (b *Bed) join(ctx context.Context, before, next *jail, i int) error {
+func (b *Bed) join(ctx context.Context, before, next *jail, i int, over string) error {
 	up, down := hopEnds(i)
 	if err := b.wire(ctx, up, before, down, next); err != nil {
 		return err
 	}
-	for _, side := range []struct {
-		in             *jail
-		own, peer, far end
-	}{{before, up, down, sinkPort}, {next, down, up, genPort}} {
-		commands := append(side.own.addressed(), side.own.neighbour(side.peer)...)
-		commands = append(commands, routeAdd(side.far.v4.Masked(), side.peer.v4.Addr()), routeAdd(side.far.v6.Masked(), side.peer.v6.Addr()))
-		if err := side.in.all(ctx, commands); err != nil {
-			return err
-		}
-	}
-	return nil
+	return errors.Join(before.all(ctx, across(up, down, sinkPort, over)), next.all(ctx, across(down, up, genPort, over)))
 }
 
 // counters of a DUT: what came in at its first jail, and what left at its last.
@@ -131,13 +96,14 @@ func (j *jail) links() (map[string]link, error) {
 	return readLinks(said), nil
 }
 
-// remove takes the jails down. Wires between them go first, like those to the
+// remove takes the jails down. What joins them goes first, like those to the
 // outside: nothing may be left in a network stack when it ends.
 func (b *Bed) remove(r *routers) error {
 	var err error
 	for i := range max(0, len(r.jails)-1) {
-		up, _ := hopEnds(i)
-		err = errors.Join(err, r.jails[i].all(context.Background(), [][]string{gone(up.device)}))
+		up, down := hopEnds(i)
+		err = errors.Join(err, r.jails[i+1].all(context.Background(), [][]string{gone("over" + down.device)}),
+			r.jails[i].all(context.Background(), [][]string{gone("over" + up.device), gone(up.device)}))
 	}
 	for _, j := range r.jails {
 		err = errors.Join(err, j.remove())
