@@ -1,0 +1,181 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"linerate/internal/show"
+	"linerate/internal/study"
+	"linerate/internal/studydir"
+)
+
+const questions = "../../docs/guide/questions"
+
+// A page of a question: what the study says of itself, what it printed between
+// two marks, and how to read that.
+const (
+	runMark = "<!-- run -->\n"
+	endMark = "<!-- end -->\n"
+)
+
+// guidePages are the names of the studies that have a page.
+func guidePages(t *testing.T) (names []string) {
+	t.Helper()
+	files, err := filepath.Glob(questions + "/*.md")
+	if err != nil || len(files) == 0 {
+		t.Fatal(err, "no pages")
+	}
+	for _, f := range files {
+		names = append(names, strings.TrimSuffix(filepath.Base(f), ".md"))
+	}
+	return names
+}
+
+// readPage reads a page's output, and what is before and behind it.
+func readPage(t *testing.T, name string) (head, output, rest string) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(questions, name+".md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, output, ok := strings.Cut(string(data), runMark)
+	output, rest, also := strings.Cut(output, endMark)
+	if !ok || !also {
+		t.Fatalf("%s.md lacks the marks %q and %q", name, runMark, endMark)
+	}
+	return head, output, rest
+}
+
+// TestGuidePages: every page begins with what its study says of itself today.
+// With LINERATE_RECORDS, a directory of records, and -update what the studies
+// printed, and their pictures, are those of the records.
+func TestGuidePages(t *testing.T) {
+	for _, name := range guidePages(t) {
+		head, output, rest := readPage(t, name)
+		s, err := findStudy(name)
+		if err != nil {
+			t.Errorf("%s.md is of no study: %v", name, err)
+			continue
+		}
+		want := pageHead(s)
+		if dir := filepath.Join(os.Getenv("LINERATE_RECORDS"), name); *update && os.Getenv("LINERATE_RECORDS") != "" {
+			if _, err := os.Stat(dir); err == nil {
+				output = ofRecord(t, s, dir)
+			}
+		}
+		if *update {
+			write(t, filepath.Join(questions, name+".md"), want+runMark+output+endMark+rest)
+		} else if head != want {
+			t.Errorf("%s.md begins with\n%s\nand the study says\n%s\n(-update rewrites it)", name, head, want)
+		}
+		if !strings.Contains(output, "`linerate study run "+name) || !strings.Contains(output, s.Question[:20]) {
+			t.Errorf("%s.md: its output is not of study run %s", name, name)
+		}
+	}
+}
+
+func pageHead(s study.Spec) string {
+	return fmt.Sprintf("# %s\n\n%s\n\nFrom: %s\n\n", s.Question, strings.TrimSpace(s.Summary), strings.Join(strings.Fields(s.Source), " "))
+}
+
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ofRecord is a page's output, from a record of the study as it is today.
+func ofRecord(t *testing.T, s study.Spec, dir string) string {
+	t.Helper()
+	r, err := studydir.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := r.Results()
+	flags, ok := flagsOf(s, r.Spec)
+	if !ok || !results.Complete {
+		t.Fatalf("%s is not a whole record of the study as it is: remove it and run it anew", dir)
+	}
+	for _, v := range s.Variants {
+		if len(v.HostScope()) > 0 && tried(results, v.Name) {
+			flags += " --allow-host-settings"
+			break
+		}
+	}
+	var b strings.Builder
+	b.WriteString("\n")
+	picture := filepath.Join(questions, s.Name+".svg")
+	if svg, err := os.ReadFile(filepath.Join(dir, "picture.svg")); err == nil {
+		write(t, picture, string(svg))
+		fmt.Fprintf(&b, "![the answer in a picture](%s.svg)\n\n", s.Name)
+	} else if err := os.Remove(picture); err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	least, most := loads(results)
+	fmt.Fprintf(&b, "`linerate study run %s%s` on %s, in %s, on a machine of %d CPUs with a load average of %s:\n\n```\n",
+		s.Name, flags, results.Started.Format("2 January 2006"), show.Clock(results.Finished.Sub(*results.Started)), results.Environment.CPUs, averages(least, most))
+	out, err := exec.Command("linerate", "report", dir).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Write(out)
+	b.WriteString("```\n\n")
+	return b.String()
+}
+
+// flagsOf are those with which today's study becomes the recorded one; ok is
+// false where there are none.
+func flagsOf(today, recorded study.Spec) (flags string, ok bool) {
+	text := func(s study.Spec) string {
+		s.Seed = nil
+		data, err := study.Format(s)
+		if err != nil {
+			return err.Error()
+		}
+		return string(data)
+	}
+	switch text(recorded) {
+	case text(today):
+		return "", true
+	case text(today.Quick()):
+		return " --quick", true
+	}
+	return "", false
+}
+
+// tried reports whether a variant could be had.
+func tried(r study.Results, variant string) bool {
+	for _, t := range r.Trials {
+		if t.Variant == variant && t.Unavailable == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// loads are the least and the largest load average that trials saw.
+func loads(r study.Results) (least, most float64) {
+	for _, t := range r.Trials {
+		if t.Observed == nil {
+			continue
+		}
+		if l := t.Observed.Load1; most == 0 || l < least {
+			least = l
+		}
+		most = max(most, t.Observed.Load1)
+	}
+	return least, most
+}
+
+func averages(least, most float64) string {
+	low, high := fmt.Sprintf("%.2g", least), fmt.Sprintf("%.2g", most)
+	if low == high {
+		return low
+	}
+	return low + " to " + high
+}
