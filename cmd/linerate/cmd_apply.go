@@ -13,7 +13,6 @@ import (
 
 	"linerate/internal/apply"
 	"linerate/internal/hint"
-	"linerate/internal/host"
 	"linerate/internal/plan"
 	"linerate/internal/show"
 )
@@ -173,18 +172,9 @@ func readPlan(name string, stdin io.Reader) (plan.Plan, error) {
 }
 
 func readDocument(name string, stdin io.Reader) ([]byte, error) {
-	r := stdin
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, hint.With(fmt.Errorf("read the plan: %w", err), "linerate plan --out FILE makes one")
-		}
-		defer f.Close()
-		r = f
-	}
-	doc, err := host.ReadBounded(r, plan.MaxDocument)
+	doc, err := readInput(stdin, name, plan.MaxDocument)
 	if err != nil {
-		return nil, fmt.Errorf("read the plan %s: %w", name, err)
+		return nil, hint.With(fmt.Errorf("read the plan: %w", err), "linerate plan --out FILE makes one")
 	}
 	return doc, nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -55,11 +54,13 @@ kernel's counters say. It needs no privileges and changes nothing.
 	f.StringVar(&o.hosts, "hosts", "", "audit the hosts that `FILE` names, one ssh://[user@]host[:port] a line")
 	f.BoolVar(&o.asJSON, "json", false, "print one JSON document")
 	f.BoolVar(&o.asSARIF, "sarif", false, "print one SARIF 2.1.0 log")
-	cmd.MarkFlagsMutuallyExclusive("json", "sarif")
 	return cmd
 }
 
 func runAudit(cmd *cobra.Command, o *auditOptions, args []string) error {
+	if o.asJSON && o.asSARIF {
+		return hint.Usagef("--json and --sarif are two documents: choose one")
+	}
 	floor, err := parseSeverity("--fail-on", o.failOn)
 	if err != nil {
 		return err
@@ -111,7 +112,7 @@ func auditInput(o *auditOptions) (audit.Input, error) {
 		}
 	}
 	if o.suppress != "" {
-		text, err := os.ReadFile(o.suppress)
+		text, err := readFile(o.suppress)
 		if err != nil {
 			return in, hint.With(fmt.Errorf("suppressions: %w", err), "--suppress wants a YAML file; see docs/guide/audit.md")
 		}

@@ -8,10 +8,6 @@ func newBenchCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "measure linerate itself, beside its peers",
-		// For those who doubt linerate, not for those who tune a host.
-		Hidden: true,
-		Args:   cobra.NoArgs,
-		RunE:   func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(benches()...)
 	return cmd

@@ -23,7 +23,6 @@ releases it exists, where it can be set, its default, and who claims what.
 
     linerate catalogue list --release 14.3
     linerate explain net.inet.tcp.mssdflt`,
-		Args: cobra.NoArgs,
 	}
 	cmd.AddCommand(newCatalogueListCmd(), newCatalogueCheckCmd(), newCatalogueEvidenceCmd())
 	return cmd

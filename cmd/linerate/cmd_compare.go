@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -236,31 +234,14 @@ func (f compareFlags) study(cmd *cobra.Command, dir string) (compare.Study, erro
 }
 
 func readArm(stdin io.Reader, name string, in compare.Input) (stats.Arm, error) {
-	if name == "-" {
-		data, err := io.ReadAll(io.LimitReader(stdin, compare.MaxBytes+1))
-		if err != nil {
-			return stats.Arm{}, fmt.Errorf("read standard input: %w", err)
-		}
-		return compare.Read("<stdin>", data, in)
-	}
-	data, err := readBounded(name)
+	data, err := readInput(stdin, name, compare.MaxBytes)
 	if err != nil {
 		return stats.Arm{}, err
 	}
+	if name == "-" {
+		name = "<stdin>"
+	}
 	return compare.Read(name, data, in)
-}
-
-func readBounded(name string) ([]byte, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	var b bytes.Buffer
-	if _, err := b.ReadFrom(io.LimitReader(file, compare.MaxBytes+1)); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
 }
 
 func isDir(name string) bool {

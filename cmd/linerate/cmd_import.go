@@ -25,8 +25,6 @@ func newImportCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import",
 		Short: "take other people's results into the ledger",
-		Args:  unknownVerb,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newImportNetbenchesCmd())
 	return cmd

@@ -20,8 +20,6 @@ func newLabCmd() *cobra.Command {
 NAME-sink, joined by veth pairs: gen0 → dut0, dut1 → sink0, and gen1 → sink1
 without a DUT between. Studies make and remove labs of their own; this one is
 for trying things by hand.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newLabUpCmd(), newLabDownCmd(netnsbed.Labs, netnsbed.Down),
 		newLabStatusCmd(netnsbed.Labs, func(l namedLab) labState { return labState{namedLab: l, Namespaces: l.Namespaces()} }, printLabStates), newLabCheckCmd())

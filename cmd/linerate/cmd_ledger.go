@@ -18,8 +18,6 @@ func newLedgerCmd() *cobra.Command {
 append-only and chained by hashes. It can be made again from the studies'
 directories. It lies where --ledger or LINERATE_LEDGER say, else in your state
 directory (~/.local/state/linerate/ledger.db).`,
-		Args: unknownVerb,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newLedgerQueryCmd(), newLedgerShowCmd(), newLedgerVerifyCmd(), newLedgerExportCmd(),
 		newLedgerImportCmd(), newLedgerRebuildCmd(), newLedgerExcludeCmd())

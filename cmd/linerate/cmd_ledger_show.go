@@ -71,7 +71,7 @@ func showRecord(ctx context.Context, w io.Writer, s ledger.Store, id string, asJ
 			rows = append(rows, more...)
 		}
 		if len(rows) == 0 {
-			return fmt.Errorf("%s: %w", id, err)
+			return hint.With(fmt.Errorf("%s: %w", id, err), "linerate ledger show lists the studies")
 		}
 	} else if err != nil {
 		return err

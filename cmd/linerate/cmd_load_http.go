@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -182,7 +181,7 @@ func readRoots(path string) (*x509.CertPool, error) {
 	if path == "" {
 		return nil, nil
 	}
-	pem, err := os.ReadFile(path)
+	pem, err := readFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the authorities: %w", err)
 	}

@@ -60,12 +60,14 @@ It changes nothing; apply does.
 	f.StringSliceVar(&o.include, "include", nil, "what else may enter the plan: `unmeasured`")
 	f.BoolVar(&o.diff, "diff", false, "print what would change in linerate's drop-in files")
 	f.BoolVar(&o.asJSON, "json", false, "print the plan as one JSON document")
-	cmd.MarkFlagsMutuallyExclusive("diff", "json")
 	cmd.AddCommand(newPlanShowCmd(), newPlanDiffCmd(), newPlanSealCmd())
 	return cmd
 }
 
 func runPlan(cmd *cobra.Command, o *planOptions, args []string) error {
+	if o.diff && o.asJSON {
+		return hint.Usagef("--diff and --json are two documents: choose one")
+	}
 	in, err := o.input(cmd, args)
 	if err != nil {
 		return err

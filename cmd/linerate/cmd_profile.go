@@ -39,8 +39,6 @@ func newProfileCmd() *cobra.Command {
 		Use:   "profile",
 		Short: "where time went: flame graphs, and what moved between two profiles",
 		Long:  profileLong,
-		Args:  unknownVerb,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newProfileRecordCmd(), newProfileShowCmd(), newProfileDiffCmd())
 	return cmd

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,8 +20,6 @@ func newStudyCmd() *cobra.Command {
 		Short: "prove a setting with packets: compare variants in random order",
 		Long: `A study compares variants of a router with a control, in randomised blocks on
 a testbed that is rebuilt between trials, and gives each a verdict.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newStudyListCmd(), newStudyShowCmd(), newStudyRunCmd(), newStudyResumeCmd(), newStudyImportCmd())
 	return cmd
@@ -71,14 +68,23 @@ func findStudy(arg string) (study.Spec, error) {
 	return study.Parse(file, data)
 }
 
+// unknownStudy is the error for a name that no built-in study has.
+func unknownStudy(name string) error {
+	err := hint.Unknown("study", name, studies.Names())
+	if hint.Of(err) == "" {
+		err = hint.With(err, "linerate study list has the built-in ones; a file of your own ends in .yaml")
+	}
+	return err
+}
+
 func readStudy(arg string) (file string, data []byte, err error) {
 	if data, err := studies.Read(arg); err == nil {
 		return "studies/" + arg + ".yaml", data, nil
 	}
 	if !strings.HasSuffix(arg, ".yaml") && !strings.HasSuffix(arg, ".yml") {
-		return "", nil, hint.Unknown("study", arg, studies.Names())
+		return "", nil, unknownStudy(arg)
 	}
-	data, err = os.ReadFile(arg)
+	data, err = readFile(arg)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil, hint.With(hint.Usagef("no study file %s", arg), "built in: %s", strings.Join(studies.Names(), ", "))
 	}

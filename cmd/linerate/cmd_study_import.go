@@ -44,7 +44,7 @@ counterpart is named.`,
 }
 
 func importBenchLab(cmd *cobra.Command, config, configs, out string) error {
-	data, err := os.ReadFile(config)
+	data, err := readFile(config)
 	if err != nil {
 		return hint.With(fmt.Errorf("read the configuration: %w", err), "give bench-lab.sh's own: the file of its option -f")
 	}

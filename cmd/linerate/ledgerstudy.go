@@ -31,7 +31,7 @@ func noteStudy(cmd *cobra.Command, flag, dir string) {
 // inLedger opens the ledger for a study that an argument names instead of a
 // directory.
 func inLedger(ctx context.Context, flag, arg string, f func(ledger.Store, *ledger.Study) error) error {
-	missing := hint.With(hint.Usagef("%s is neither a study's directory nor a study of the ledger", arg), "linerate ledger show lists the studies")
+	missing := hint.With(hint.Usagef("no file or directory %s, and no study of the ledger", arg), "linerate ledger show lists the studies")
 	s, err := existingLedger(ctx, flag)
 	if err != nil {
 		return err

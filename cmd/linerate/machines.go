@@ -35,7 +35,7 @@ type machines struct {
 
 // readBedFile reads a testbed's file.
 func readBedFile(path string) (bedfile.File, []byte, error) {
-	data, err := os.ReadFile(path)
+	data, err := readFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return bedfile.File{}, nil, hint.With(hint.Usagef("no testbed file %s", path), "docs/reference/testbed.md says what it holds")
 	}

@@ -37,6 +37,8 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// Whoever interrupts again does not want to wait for what the first time began.
+	context.AfterFunc(ctx, stop)
 	root := newRootCmd()
 	root.SetArgs(args)
 	root.SetIn(stdin)

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"linerate/internal/hint"
 	"linerate/internal/show"
 )
 
@@ -30,79 +29,55 @@ func newRootCmd() *cobra.Command {
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          unknownVerb,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return hint.With(hint.Usage(err), "see %s --help", cmd.CommandPath())
-	})
+	root.SetFlagErrorFunc(wrongFlag)
 	root.SetVersionTemplate("linerate {{.Version}}\n")
-	root.AddCommand(verbs()...)
+	for _, g := range verbGroups() {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
+		for _, verb := range g.verbs {
+			verb.GroupID = g.title
+			root.AddCommand(verb)
+		}
+	}
+	root.SetHelpCommand(newHelpCmd())
+	root.SetHelpCommandGroupID(aboutItself)
+	root.SetCompletionCommandGroupID(aboutItself)
+	root.InitDefaultCompletionCmd()
 	root.AddCommand(helpers()...)
-	usageArgs(root)
+	polite(root)
 	return root
 }
 
-// verbs lists the commands, in the order help shows them.
+// aboutItself is the group of what is no use of linerate, but about it.
+const aboutItself = "About linerate itself"
+
+// A verbGroup is commands for one purpose, in the order in which they come up.
+type verbGroup struct {
+	title string
+	verbs []*cobra.Command
+}
+
+// verbGroups lists the commands as help shows them.
+func verbGroups() []verbGroup {
+	return []verbGroup{
+		{"Prove", []*cobra.Command{newDemoCmd(), newStudyCmd(), newReportCmd(), newCompareCmd(), newProfileCmd(), newLabCmd()}},
+		{"Tune a host", []*cobra.Command{
+			newInspectCmd(), newCaptureCmd(), newAuditCmd(), newPlanCmd(),
+			newApplyCmd(), newConfirmCmd(), newRollbackCmd(), newStatusCmd(),
+		}},
+		{"Look up", []*cobra.Command{newExplainCmd(), newCatalogueCmd(), newCalcCmd(), newLedgerCmd(), newImportCmd()}},
+		{"Load and measure", []*cobra.Command{newGenerateCmd(), newReceiveCmd(), newLoadCmd(), newLogsCmd()}},
+		{aboutItself, []*cobra.Command{newBenchCmd(), newFarEndCmd()}},
+	}
+}
+
+// verbs lists the commands.
 func verbs() []*cobra.Command {
-	return []*cobra.Command{
-		newDemoCmd(),
-		newStudyCmd(),
-		newReportCmd(),
-		newLabCmd(),
-		newLogsCmd(),
-		newAuditCmd(),
-		newPlanCmd(),
-		newCatalogueCmd(),
-		newExplainCmd(),
-		newCalcCmd(),
-		newCaptureCmd(),
-		newInspectCmd(),
-		newGenerateCmd(),
-		newReceiveCmd(),
-		newLoadCmd(),
-		newApplyCmd(),
-		newConfirmCmd(),
-		newRollbackCmd(),
-		newStatusCmd(),
-		newCompareCmd(),
-		newProfileCmd(),
-		newImportCmd(),
-		newLedgerCmd(),
-		newBenchCmd(),
-		newFarEndCmd(),
+	var all []*cobra.Command
+	for _, g := range verbGroups() {
+		all = append(all, g.verbs...)
 	}
-}
-
-// unknownVerb refuses a first word that is no verb, naming the nearest.
-func unknownVerb(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	var known []string
-	for _, c := range cmd.Commands() {
-		known = append(known, c.Name())
-	}
-	return hint.Unknown("command", args[0], known)
-}
-
-// usageArgs makes every argument error of cmd and its children a usage error.
-func usageArgs(cmd *cobra.Command) {
-	if check := cmd.Args; check != nil {
-		cmd.Args = func(c *cobra.Command, args []string) error {
-			if err := check(c, args); err != nil {
-				if hint.Of(err) != "" {
-					return hint.With(hint.Usage(err), "%s", hint.Of(err))
-				}
-				return hint.With(hint.Usage(err), "see %s --help", c.CommandPath())
-			}
-			return nil
-		}
-	}
-	for _, c := range cmd.Commands() {
-		usageArgs(c)
-	}
+	return all
 }
 
 // version is the module's version, or the commit it was built from.

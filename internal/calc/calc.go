@@ -162,7 +162,7 @@ func (c *Calculator) parse(args map[string]string) (map[string]float64, []Output
 	}
 	for name := range args {
 		if _, ok := in[name]; !ok {
-			return nil, nil, hint.Unknown("input", name, names)
+			return nil, nil, hint.Unknown("input of "+c.Name, name, names)
 		}
 	}
 	return in, shown, nil

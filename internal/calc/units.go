@@ -61,7 +61,7 @@ func Parse(s string, unit Unit) (float64, error) {
 	end := numberLen(text)
 	v, err := strconv.ParseFloat(strings.ReplaceAll(text[:end], "_", ""), 64)
 	if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
-		return 0, hint.With(hint.Usagef("%q is not a quantity", clip(s)), "write a number with a unit: %s", example[unit])
+		return 0, hint.With(hint.Usagef("%q is not a quantity", clip(s)), "write it like %s", example[unit])
 	}
 	rest := strings.TrimSpace(text[end:])
 	factor, ok := factorOf(rest, unit)

@@ -25,7 +25,7 @@ func TestRead(t *testing.T) {
 		{name: "plain", data: "1\nx\n", fails: "plain: invalid data on line 2"},
 		{name: "plain", data: "1\nnan\n", fails: "value 2 is NaN"},
 		{name: "plain", data: "1;2\n3;4\n", column: "2", delimiters: ";", want: []float64{2, 4}},
-		{name: "empty", data: "", fails: "no numbers"},
+		{name: "empty", data: "", fails: "is empty"},
 		{name: "r.csv", data: "variant,pps\na,10\nb,\"20\"\n\nc,\n", column: "pps", want: []float64{10, 20}},
 		{name: "r.csv", data: "pps,ns\n10,1\n20,2\n", want: []float64{10, 20}},
 		{name: "r.csv", data: "10,1\n20,2\n", column: "2", want: []float64{1, 2}},

@@ -49,6 +49,9 @@ func Read(name string, data []byte, in Input) (stats.Arm, error) {
 	if err != nil {
 		return arm, fmt.Errorf("%s: %w", name, err)
 	}
+	if len(first) == 0 {
+		return arm, fmt.Errorf("%s is empty", name)
+	}
 	if len(arm.Values) == 0 {
 		return arm, hint.With(fmt.Errorf("%s holds no numbers", name), "choose a column: %s", hint.Option("column", "N"))
 	}

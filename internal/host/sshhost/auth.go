@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
-	"os"
 
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
@@ -98,7 +97,7 @@ func readKey(path string) (ssh.Signer, error) {
 }
 
 func readPublic(path string) ssh.PublicKey {
-	text, err := os.ReadFile(path)
+	text, err := readSmall(path)
 	if err != nil {
 		return nil
 	}

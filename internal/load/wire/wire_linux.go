@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"runtime"
+	"strings"
 
 	"github.com/safchain/ethtool"
 	"github.com/vishvananda/netlink"
@@ -84,7 +85,7 @@ func noDevice(name string, cause error) error {
 	if near := hint.Nearest(name, known, 1); len(near) > 0 {
 		return hint.With(err, "did you mean %s?", near[0])
 	}
-	return hint.With(err, "in this network namespace are %v; another namespace: ip netns exec NAME linerate …", known)
+	return hint.With(err, "in this network namespace are %s; another namespace: ip netns exec NAME linerate …", strings.Join(known, ", "))
 }
 
 // Neighbours returns the MAC addresses that the device's namespace knows of
