@@ -43,6 +43,15 @@ function hashes(s,    out) {
 	}
 	return out s
 }
+# keys: 32 bytes in base64; what goes on after the = is a name and its value
+function keys(s,    out) {
+	out = ""
+	while (match(s, B64)) {
+		out = out substr(s, 1, RSTART - 1) (substr(s, RSTART + RLENGTH, 1) ~ /[A-Za-z0-9]/ ? substr(s, RSTART, RLENGTH) : MARK)
+		s = substr(s, RSTART + RLENGTH)
+	}
+	return out s
+}
 function hexkeys(s,    out) {
 	out = ""
 	while (match(s, "0[xX][0-9a-fA-F]+")) {
@@ -66,7 +75,7 @@ BEGIN {
 	OPTION = "(wireless-key[0-9]*|wepkey|wpakey|psk|presharedkey|preshared-key|private-key|authkey|password|passwd|secret|community)[ \t]+"
 	CARP = "[ \t\"" SQ "]pass[ \t]+"
 	CRYPT = "[$](1|2[abxy]?|3|5|6|7|y|gy|md5|sha1|argon2[a-z]*)[$][./A-Za-z0-9$=,]+"
-	HARMLESS = "^(kern[.]geom[.]eli[.][a-z_]*(tries|visible_passphrase|overwrites|boot_passcache)|net[.]key[.]|net[.]inet[.]tcp[.]fastopen[.](psk_enable|(max|num)psks)|security[.]|geom_eli_passphrase_prompt|.*(tokens?_?(rate|bucket|size|limit)|_passthrough|passthru|bypass)|[^ ]*_(program|enable|format|file|files|path|dir|user|group)[\"" SQ "]?[ \t]*[=:])"
+	HARMLESS = "^(kern[.]geom[.]eli[.][a-z_]*(tries|visible_passphrase|overwrites|boot_passcache)|net[.]key[.]|net[.]inet[.]tcp[.]fastopen[.](psk_enable|(max|num)psks)|security[.]|geom_eli_passphrase_prompt|.*(tokens?_?(rate|bucket|size|limit)|_passthrough|passthru|bypass|secret_interval|_pwr_)|[^ ]*_(program|enable|format|file|files|path|dir|user|group)[\"" SQ "]?[ \t]*[=:])"
 	B64 = ""
 	for (i = 0; i < 43; i++) B64 = B64 "[A-Za-z0-9+/]"
 	B64 = B64 "="
@@ -98,7 +107,7 @@ BEGIN {
 	line = values(line, OPTION, match(line, "#+[ \t]") ? RSTART : 0)
 	if (tolower(line) ~ /vhid|ifconfig_|create_args_/) line = values(line, CARP)
 	line = hashes(line)
-	gsub(B64, MARK, line)
+	line = keys(line)
 	line = hexkeys(line)
 	if (line != was) tell()
 	print line

@@ -198,6 +198,9 @@ hw.usb.bypass=1
 Ünïcödé password=größe tail
 net.inet.tcp.tso=0
 token_bucket_rate=3
+hw.em.smart_pwr_down=1
+net.ipv4.ipfrag_secret_interval = 600
+/sys/devices/system/cpu/cpu0/cpuidle/state2/disable=1
 wep-key0=abcde
 mka-cak=00112233445566778899aabbccddeeff
 	wireless-key1 s:abcde

@@ -24,6 +24,7 @@ var (
 	carpLine = regexp.MustCompile(`vhid|ifconfig_|create_args_`)
 	crypt    = regexp.MustCompile(`\$(1|2[abxy]?|3|5|6|7|y|gy|md5|sha1|argon2[a-z]*)\$[./A-Za-z0-9$=,]+`)
 	base64   = regexp.MustCompile(`[A-Za-z0-9+/]{43}=`)
+	wordByte = regexp.MustCompile(`[A-Za-z0-9]`)
 	hexKey   = regexp.MustCompile(`0[xX][0-9a-fA-F]{32,}`)
 	// checksum is pfctl's, of the rules.
 	checksum = regexp.MustCompile(`^Checksum: 0x[0-9a-f]{32} *$`)
@@ -39,7 +40,7 @@ var (
 const minHash = 16
 
 // harmless names look like secrets by a word of theirs, and are none.
-var harmless = regexp.MustCompile(`^(kern\.geom\.eli\.[a-z_]*(tries|visible_passphrase|overwrites|boot_passcache)|net\.key\.|net\.inet\.tcp\.fastopen\.(psk_enable|(max|num)psks)|security\.|geom_eli_passphrase_prompt|.*(tokens?_?(rate|bucket|size|limit)|_passthrough|passthru|bypass)|[^ ]*_(program|enable|format|file|files|path|dir|user|group)["']?[ \t]*[=:])`)
+var harmless = regexp.MustCompile(`^(kern\.geom\.eli\.[a-z_]*(tries|visible_passphrase|overwrites|boot_passcache)|net\.key\.|net\.inet\.tcp\.fastopen\.(psk_enable|(max|num)psks)|security\.|geom_eli_passphrase_prompt|.*(tokens?_?(rate|bucket|size|limit)|_passthrough|passthru|bypass|secret_interval|_pwr_)|[^ ]*_(program|enable|format|file|files|path|dir|user|group)["']?[ \t]*[=:])`)
 
 // Line returns a line without its secrets, and whether it held one.
 func Line(s string) (string, bool) {
@@ -73,12 +74,31 @@ func hashes(s string) string {
 		})
 	}
 	if strings.IndexByte(s, '=') >= 0 {
-		s = base64.ReplaceAllString(s, Mark)
+		s = keys(s)
 	}
 	if strings.Contains(s, "0x") || strings.Contains(s, "0X") {
 		s = hexKey.ReplaceAllString(s, Mark)
 	}
 	return s
+}
+
+// keys takes out 32 bytes in base64; what goes on after the = is a name and its
+// value.
+func keys(s string) string {
+	var out strings.Builder
+	for {
+		at := base64.FindStringIndex(s)
+		if at == nil {
+			return out.String() + s
+		}
+		out.WriteString(s[:at[0]])
+		if rest := s[at[1]:]; rest != "" && wordByte.MatchString(rest[:1]) {
+			out.WriteString(s[at[0]:at[1]])
+		} else {
+			out.WriteString(Mark)
+		}
+		s = s[at[1]:]
+	}
 }
 
 // telling are parts that every secret's name has: most lines have none, and
