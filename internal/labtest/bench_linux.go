@@ -86,8 +86,8 @@ func (b *Bench) wire(t testing.TB, from, a, to, z string) {
 	t.Helper()
 	sh(t, "ip", "-n", from, "link", "add", a, "type", "veth", "peer", "name", z, "netns", to)
 	for _, e := range [][2]string{{from, a}, {to, z}} {
-		b.Run(t, e[0], "ethtool", "-K", e[1], "gro", "on")
 		sh(t, "ip", "-n", e[0], "link", "set", e[1], "up")
+		b.Run(t, e[0], "ethtool", "-K", e[1], "gro", "on") // which a veth that is down forgets
 	}
 }
 

@@ -460,3 +460,12 @@ func TestPiper(t *testing.T) {
 	s := sshtest.Start(t, sshtest.Options{})
 	hosttest.Piper(t, &sshhost.Runner{Name: "there", Dial: func(context.Context) (*sshhost.Client, error) { return mustDial(t, s), nil }}, false)
 }
+
+// TestLoginHasAHomeOfItsOwn: the files of whoever runs the tests are not read.
+func TestLoginHasAHomeOfItsOwn(t *testing.T) {
+	s := sshtest.Start(t, sshtest.Options{})
+	out, err := mustDial(t, s).Run(t.Context(), sshhost.Script{Name: "home", Text: "echo $HOME"})
+	if err != nil || string(out) != s.Dir+"\n" {
+		t.Errorf("its home is %q, %v; want %s", out, err, s.Dir)
+	}
+}

@@ -69,6 +69,7 @@ type Bed struct {
 	both   bool // directions are used, and counted
 	bypass [2]testbed.Port
 	base   testbed.Counters
+	still  time.Duration // how long counters that no longer move stand still
 	// pending is the transaction under way on the DUT; past those to forget.
 	pending string
 	past    []string
@@ -92,7 +93,7 @@ func Up(ctx context.Context, o Options) (*Bed, error) {
 	if o.Reset == "" {
 		o.Reset = Settings
 	}
-	b := &Bed{o: o}
+	b := &Bed{o: o, still: quickCounters}
 	err := b.up(ctx)
 	if err != nil {
 		return nil, errors.Join(err, b.Close())
@@ -207,8 +208,14 @@ func (b *Bed) Bypass() (generator, receiver testbed.Port, err error) {
 	return b.bypass[0], b.bypass[1], nil
 }
 
-// Settle waits until the DUT's counters have stood still for a second: NICs
-// write theirs down once a second or so.
+// How long counters stand still that no longer move: NICs write theirs down once
+// a second or so.
+const (
+	slowCounters  = time.Second
+	quickCounters = 100 * time.Millisecond
+)
+
+// Settle waits until the DUT's counters stand still.
 func (b *Bed) Settle(ctx context.Context) error {
 	if b.o.DUT == nil {
 		return nil
@@ -217,7 +224,7 @@ func (b *Bed) Settle(ctx context.Context) error {
 	deadline := time.Now().Add(patience)
 	last, err := b.Counters()
 	for err == nil {
-		if err := pause(ctx, min(time.Second, b.o.poll)); err != nil {
+		if err := pause(ctx, min(b.still, b.o.poll)); err != nil {
 			return err
 		}
 		now, e := b.Counters()

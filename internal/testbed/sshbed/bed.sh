@@ -64,6 +64,7 @@ port() {
 		say "mac $(cat "/sys/class/net/$1/address")"
 		say "mtu $(cat "/sys/class/net/$1/mtu")"
 		if [ "$(cat "/sys/class/net/$1/carrier" 2>/dev/null)" = 1 ]; then say "up yes"; else say "up no"; fi
+		case $(ethtool -i "$1" 2>/dev/null) in 'driver: veth'* | 'driver: virtio_net'*) say "counts at-once" ;; esac
 		ip -o addr show dev "$1" scope global | awk '{ print $3 " " $4 " -" }'
 		;;
 	esac

@@ -158,6 +158,11 @@ func (b *bench) snapshot(t testing.TB) string {
 func TestConformance(t *testing.T) {
 	labtest.Lock(t) // the suite sends frames and counts them
 	b := newBench(t)
+	for device, want := range map[string]bool{"dut0": true, "lo": false} {
+		if p, err := PortOf(t.Context(), b.conn(t, bedfile.DUT), device); err != nil || p.AtOnce != want {
+			t.Errorf("%s counts at once: %v, %v; want %v", device, p.AtOnce, err, want)
+		}
+	}
 	// Frames find their way before they are counted: neighbours are asked.
 	bedtest.Conform(t, func(t testing.TB) testbed.Bed {
 		bed := b.up(t, nil)

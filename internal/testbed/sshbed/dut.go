@@ -42,6 +42,9 @@ type Port struct {
 	Up         bool
 	MTU        int
 	IPv4, IPv6 netip.Prefix // the first of each; invalid without
+	// AtOnce: its counters are the kernel's own. Other drivers may ask their
+	// NIC for them once a second or so.
+	AtOnce bool
 }
 
 // ask runs a function of bed.sh.
@@ -105,6 +108,8 @@ func PortOf(ctx context.Context, c Conn, device string) (Port, error) {
 			p.MTU, err = strconv.Atoi(f[1])
 		case "up":
 			p.Up = f[1] == "yes"
+		case "counts":
+			p.AtOnce = f[1] == "at-once"
 		case "inet":
 			p.IPv4, err = address(p.IPv4, f)
 		case "inet6":

@@ -77,6 +77,9 @@ func (b *Bed) path(ctx context.Context, p bedfile.Path) (way, error) {
 	}
 	out, err := PortOf(ctx, b.dut(), w.out)
 	w.Generator.Peer, w.Receiver.Peer = in.MAC, out.MAC
+	if !in.AtOnce || !out.AtOnce {
+		b.still = slowCounters
+	}
 	return w, err
 }
 

@@ -84,9 +84,9 @@ func (s *Server) run(t testing.TB, sshd string, o Options) bool {
 	if o.Command != "" {
 		config += "ForceCommand " + o.Command + "\n"
 	}
-	if len(o.Env) > 0 {
-		config += "SetEnv " + strings.Join(o.Env, " ") + "\n"
-	}
+	// A home of its own: what the shell of whoever runs this test does at login,
+	// by ~/.bashrc say, is no part of it, and may take longer than the rest.
+	config += "SetEnv HOME=" + s.Dir + " " + strings.Join(o.Env, " ") + "\n"
 	s.write(t, "sshd_config", config)
 	log, err := os.Create(filepath.Join(s.Dir, "sshd.log"))
 	if err != nil {
