@@ -42,7 +42,7 @@ var (
 )
 
 func (f *File) check() *problem {
-	for _, check := range []func() *problem{f.checkHosts, f.checkWires, f.checkCommands, f.checkTraffic} {
+	for _, check := range []func() *problem{f.checkHosts, f.checkWires, f.checkCommands, f.checkImage, f.checkTraffic} {
 		if p := check(); p != nil {
 			return p
 		}
@@ -202,6 +202,32 @@ func (f *File) checkCommands() *problem {
 		return wrong("reboot.rest", "rest: %s is not within 0s and 10m", time.Duration(r.Rest))
 	}
 	return words("reboot.online", r.Online)
+}
+
+// checkImage checks the user's own way to boot something else: what installs an
+// image is taken back, and proven.
+func (f *File) checkImage() *problem {
+	given := 0
+	for key, argv := range map[string][]string{"install": f.Image.Install, "booted": f.Image.Booted, "restore": f.Image.Restore} {
+		path := "image." + key
+		if p := words(path, argv); p != nil {
+			return p
+		}
+		if len(argv) > 0 {
+			given++
+		}
+		if f.Hosts.DUT == nil {
+			continue
+		}
+		if why := Touches(f.Hosts.DUT.Management, argv); why != "" {
+			return wrong(path, "%s", why)
+		}
+	}
+	if given != 0 && given != 3 {
+		return wrong("image", "install:, booted: and restore: need each other").
+			advise("install makes the next boot one of {image}, booted succeeds when it is what runs, restore makes the next boot one of what always boots")
+	}
+	return nil
 }
 
 func (f *File) checkTraffic() *problem {

@@ -169,6 +169,13 @@ func (b *Bed) leftover(ctx context.Context) (final bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	if b.o.Reset == Reboot && len(b.o.File.Image.Install) > 0 {
+		out, err := ask(ctx, b.dut(), nil, "prepared")
+		if err != nil {
+			return false, err
+		}
+		b.booted = b.booted || out != ""
+	}
 	own := b.digestOf(nil)[:len(digestKind)+ownerDigits]
 	b.past = append(b.past, b.own(st)...) // put back when we were not there to see it
 	switch {

@@ -216,7 +216,7 @@ leave() {
 	stay
 	! busy || return 0
 	rmdir "$S/history" 2>/dev/null
-	rm -f "$S/bed.holder" "$S/bed.lock" "$S/bed.boot"
+	rm -f "$S/bed.holder" "$S/bed.lock" "$S/bed.boot" "$S/bed.own"
 	[ -e "$S/history" ] || rm -f "$S/lock"
 	rmdir "$S" 2>/dev/null || return 0
 }
@@ -236,7 +236,8 @@ insure() {
 	[ -z "$ROOT" ] || return 0 # a tree of files does not boot
 	: >"$S/bed.boot"
 	if command -v setsid >/dev/null; then detach=setsid; else detach="daemon -f"; fi
-	$detach /bin/sh -c 'sleep "$1"; [ ! -e "$2" ] || shutdown -r now' insure "$1" "$S/bed.boot" </dev/null >/dev/null 2>&1 &
+	# shellcheck disable=SC2016 # expanded there
+	$detach /bin/sh -c 'sleep "$1"; [ -e "$2" ] || exit 0; [ ! -e "$3" ] || /bin/sh "$3" restore; shutdown -r now' insure "$1" "$S/bed.boot" "$S/bed.own" </dev/null >/dev/null 2>&1 &
 }
 
 # reboot goes down after the answer has gone out.
@@ -249,6 +250,7 @@ down() {
 
 # image_way says how this machine boots something else once.
 image_way() {
+	if [ -e "$S/bed.own" ]; then say own && return; fi
 	case $OS in
 	FreeBSD)
 		if bectl list -H >/dev/null 2>&1; then say bectl
@@ -261,13 +263,27 @@ cmdline() { cat /proc/cmdline; }
 grub_once() { grub-reboot --boot-directory="$ROOT/boot" "$1"; }
 grub_never() { grub-editenv "$ROOT/boot/grub/grubenv" unset next_entry; }
 
+# own keeps the testbed's commands from standard input, by which it boots images;
+# without any it keeps none.
+own() {
+	mkdir -p "$S"
+	cat >"$S/bed.own.new" || die "cannot keep the commands of image:"
+	if [ -s "$S/bed.own.new" ]; then mv "$S/bed.own.new" "$S/bed.own"; else rm -f "$S/bed.own.new"; fi
+}
+by_own() { /bin/sh "$S/bed.own" "$1" </dev/null >&2; }
+
 # into reboots into image $1, for one boot. What was prepared for another is
 # forgotten; what somebody else prepared is not touched.
 into() {
-	way=$(image_way)
 	stay
+	own
+	way=$(image_way)
 	case $way in
-	bectl) bectl list -H | awk -v n="$1" '$1 == n { found = 1 } END { exit !found }' || die "unavailable: the DUT has no boot environment $1" ;;
+	own) ;;
+	bectl)
+		bectl list -H | awk -v n="$1" '$1 == n { found = 1 } END { exit !found }' || die "unavailable: the DUT has no boot environment $1"
+		bectl list -H | awk 'index($2, "T") || index($2, "R") && !index($2, "N") { exit 1 }' || die "unavailable: somebody has prepared a boot already: bectl list"
+		;;
 	nextboot)
 		[ -d "$ROOT/boot/$1" ] || die "unavailable: the DUT has no kernel /boot/$1"
 		[ ! -e "$ROOT/boot/nextboot.conf" ] || die "unavailable: somebody has prepared a boot already: /boot/nextboot.conf"
@@ -280,6 +296,7 @@ into() {
 	esac
 	say "$way" >"$S/bed.image" || die "cannot note what is prepared"
 	case $way in
+	own) by_own install ;;
 	bectl) bectl activate -t "$1" >&2 ;;
 	nextboot) nextboot -k "$1" >&2 ;;
 	grub) grub_once "$1" >&2 ;;
@@ -287,16 +304,21 @@ into() {
 	down
 }
 
-# stay takes back a boot into an image that has not been.
+# stay takes back a boot into an image that has not been; by the testbed's own
+# commands also one that has.
 stay() {
 	[ -e "$S/bed.image" ] || return 0
 	case $(cat "$S/bed.image") in
+	own) by_own restore || die "what always boots could not be restored: image: of the testbed's file" ;;
 	bectl) bectl activate -T >/dev/null 2>&1 ;;
 	nextboot) rm -f "$ROOT/boot/nextboot.conf" ;;
 	grub) grub_never ;;
 	esac
-	rm -f "$S/bed.image"
+	rm -f "$S/bed.image" "$S/bed.own"
 }
+
+# prepared says whether a boot of an image was.
+prepared() { [ ! -e "$S/bed.image" ] || say yes; }
 
 # grub_linux prints the words of the kernel that entry $1 (title or id) loads.
 grub_linux() {
@@ -304,14 +326,18 @@ grub_linux() {
 		inside && $1 ~ /^linux/ { $1 = ""; print; exit }' "$ROOT/boot/grub/grub.cfg" 2>/dev/null
 }
 
-# booted says whether this boot is of image $1: "yes", or what it is.
+# booted says whether this boot is of image $1: "yes", or what it is. A boot
+# environment has a /var of its own, and knows nothing of what was prepared.
 booted() {
+	own
+	way=$(image_way)
 	is=$(booted_of "$1")
-	rm -f "$S/bed.image"
+	if [ "$way" = own ]; then say own >"$S/bed.image"; else rm -f "$S/bed.image"; fi
 	say "$is"
 }
 booted_of() {
-	case $(cat "$S/bed.image" 2>/dev/null) in
+	case $way in
+	own) if by_own booted 2>/dev/null; then say yes; else say "not $1"; fi ;;
 	bectl) bectl list -H | awk -v n="$1" 'index($2, "N") { print($1 == n ? "yes" : $1) }' ;;
 	nextboot) case $(sysctl -n kern.bootfile) in "/boot/$1/"*) say yes ;; *) sysctl -n kern.bootfile ;; esac ;;
 	grub)

@@ -16,6 +16,7 @@ import (
 	"linerate/internal/host"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
+	"linerate/internal/testbed/bedfile"
 )
 
 // digestKind begins the names of a study's transactions; the owner's digits
@@ -277,7 +278,7 @@ func (b *Bed) resetByBoot(ctx context.Context, v variant, a *testbed.Applied) er
 func (b *Bed) bootImage(ctx context.Context, image string, a *testbed.Applied) error {
 	var said error
 	r, err := b.boot(ctx, func(ctx context.Context) error {
-		_, said = ask(ctx, b.dut(), nil, "into", image)
+		_, said = ask(ctx, b.dut(), b.ownImage(image), "into", image)
 		b.booted = b.booted || Unreached(said)
 		return said
 	})
@@ -288,7 +289,7 @@ func (b *Bed) bootImage(ctx context.Context, image string, a *testbed.Applied) e
 		return b.refused(said)
 	}
 	a.Boot = &r
-	is, err := ask(ctx, b.dut(), nil, "booted", image)
+	is, err := ask(ctx, b.dut(), b.ownImage(image), "booted", image)
 	if err != nil {
 		return err
 	}
@@ -300,6 +301,27 @@ func (b *Bed) bootImage(ctx context.Context, image string, a *testbed.Applied) e
 	// Without a controller it boots by itself, and is what it was.
 	_, err = ask(ctx, b.dut(), nil, "insure", fmt.Sprint(int(b.o.Window.Seconds())))
 	return err
+}
+
+// ownImage is a script of the testbed's own commands for an image; nil where it has
+// none.
+func (b *Bed) ownImage(image string) []byte {
+	i := b.o.File.Image
+	if len(i.Install) == 0 {
+		return nil
+	}
+	script := ""
+	for _, c := range []struct {
+		name string
+		argv []string
+	}{{"install", i.Install}, {"booted", i.Booted}, {"restore", i.Restore}} {
+		argv := make([]string, len(c.argv))
+		for n, w := range c.argv {
+			argv[n] = strings.ReplaceAll(w, bedfile.ImagePlaceholder, image)
+		}
+		script += c.name + ") exec " + words(argv) + " ;;\n"
+	}
+	return []byte("cd / && case $1 in\n" + script + "esac\n")
 }
 
 // commit makes a variant true by apply's journal and judges what reads back.
