@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"linerate/internal/hint"
 )
@@ -25,6 +26,10 @@ const (
 	exitInterrupted = 130
 )
 
+// again is when an interrupt is a second one: timeout(1) sends its own twice,
+// to the process and to its group.
+const again = time.Second
+
 // exitWith ends the command with a code and no message: what was to be said
 // has been said on stdout.
 type exitWith int
@@ -38,7 +43,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// Whoever interrupts again does not want to wait for what the first time began.
-	context.AfterFunc(ctx, stop)
+	context.AfterFunc(ctx, func() { time.AfterFunc(again, stop) })
 	root := newRootCmd()
 	root.SetArgs(args)
 	root.SetIn(stdin)
