@@ -32,11 +32,14 @@ func (s labState) read() labState {
 	return s
 }
 
-func newLabDownCmd(labs func() ([]namedLab, error), down func(string) error) *cobra.Command {
+// newLabDownCmd removes labs by down; sweep puts back what killed ones left.
+func newLabDownCmd(labs func() ([]namedLab, error), down func(string) error, sweep func() error) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "down [NAME…]",
 		Short: "remove labs",
+		Long: `Removes labs by name. --all removes every lab, and puts back what killed studies
+left changed of this machine (--allow-host-settings), as the next study would.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if all != (len(args) == 0) {
 				return hint.With(errors.New("name the labs to remove, or give --all"), "linerate lab status lists them")
@@ -52,6 +55,9 @@ func newLabDownCmd(labs func() ([]namedLab, error), down func(string) error) *co
 				for _, l := range up {
 					names = append(names, l.Name)
 				}
+				if err := sweep(); err != nil {
+					return err
+				}
 			}
 			for _, n := range names {
 				if err := down(n); err != nil {
@@ -62,7 +68,7 @@ func newLabDownCmd(labs func() ([]namedLab, error), down func(string) error) *co
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "remove every lab of this machine")
+	cmd.Flags().BoolVar(&all, "all", false, "remove every lab of this machine, and what killed ones left")
 	return cmd
 }
 

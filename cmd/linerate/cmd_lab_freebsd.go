@@ -19,7 +19,7 @@ within it the DUT and the receiver, joined by epair(4): gen0 → dut0,
 dut1 → sink0, and gen1 → sink1 without a DUT between. Studies make and remove
 labs of their own; this one is for trying things by hand.`,
 	}
-	cmd.AddCommand(newLabUpCmd(), newLabDownCmd(jailbed.Labs, jailbed.Down),
+	cmd.AddCommand(newLabUpCmd(), newLabDownCmd(jailbed.Labs, jailbed.Down, jailbed.Sweep),
 		newLabStatusCmd(jailbed.Labs, func(l namedLab) labState { return labState{namedLab: l} }, printLabStates), newLabCheckCmd())
 	return cmd
 }

@@ -21,7 +21,7 @@ NAME-sink, joined by veth pairs: gen0 → dut0, dut1 → sink0, and gen1 → sin
 without a DUT between. Studies make and remove labs of their own; this one is
 for trying things by hand.`,
 	}
-	cmd.AddCommand(newLabUpCmd(), newLabDownCmd(netnsbed.Labs, netnsbed.Down),
+	cmd.AddCommand(newLabUpCmd(), newLabDownCmd(netnsbed.Labs, netnsbed.Down, netnsbed.Sweep),
 		newLabStatusCmd(netnsbed.Labs, func(l namedLab) labState { return labState{namedLab: l, Namespaces: l.Namespaces()} }, printLabStates), newLabCheckCmd())
 	return cmd
 }

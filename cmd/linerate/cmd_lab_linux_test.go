@@ -64,3 +64,20 @@ func TestLabScripts(t *testing.T) {
 		},
 	})
 }
+
+// TestLabDownPutsBackWhatKilledLabsLeft: --all does, with and without labs; one
+// lab's end is no reason to touch others' settings.
+func TestLabDownPutsBackWhatKilledLabsLeft(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want int
+	}{{[]string{"--all"}, 1}, {[]string{"one"}, 0}} {
+		swept := 0
+		cmd := newLabDownCmd(func() ([]namedLab, error) { return nil, nil }, func(string) error { return nil }, func() error { swept++; return nil })
+		cmd.SetArgs(c.args)
+		cmd.SetOut(&bytes.Buffer{})
+		if err := cmd.Execute(); err != nil || swept != c.want {
+			t.Errorf("lab down %v swept %d times, want %d (%v)", c.args, swept, c.want, err)
+		}
+	}
+}
