@@ -35,7 +35,11 @@ func plotLines(g curveGroup, columns int) []string {
 	if x1 == 0 || x0 == x1 || y0 == y1 {
 		return nil
 	}
-	label := max(show.Width(g.axis(y0)), show.Width(g.axis(y1)), show.Width(g.axis(math.Sqrt(y0*y1))))
+	ticks := map[int]string{0: g.axis(y1), plotRows / 2: g.axis(y0 * math.Pow(y1/y0, (plotRows-1-plotRows/2.0)/(plotRows-1))), plotRows - 1: g.axis(y0)}
+	label := 0
+	for _, tick := range ticks {
+		label = max(label, show.Width(tick))
+	}
 	width := max(20, columns-label-2)
 	grid := make([][]rune, plotRows)
 	for i := range grid {
@@ -52,16 +56,7 @@ func plotLines(g curveGroup, columns int) []string {
 	g.marks(put, width, x)
 	var out []string
 	for i, row := range grid {
-		tick := ""
-		switch i {
-		case 0:
-			tick = g.axis(y1)
-		case plotRows / 2:
-			tick = g.axis(y0 * math.Pow(y1/y0, float64(plotRows-1-i)/(plotRows-1)))
-		case plotRows - 1:
-			tick = g.axis(y0)
-		}
-		out = append(out, strings.Repeat(" ", label-show.Width(tick))+tick+" │"+strings.TrimRight(string(row), " "))
+		out = append(out, strings.Repeat(" ", label-show.Width(ticks[i]))+ticks[i]+" │"+strings.TrimRight(string(row), " "))
 	}
 	out = append(out, strings.Repeat(" ", label+1)+"└"+strings.Repeat("─", width))
 	left, middle, right := show.Tick(x0), g.Label, show.Tick(x1)

@@ -19,3 +19,16 @@ func TestWordsOfAStep(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// TestPlotsOfAnyRange: the tick in the middle may be the widest.
+func TestPlotsOfAnyRange(t *testing.T) {
+	m, _ := study.MetricNamed(study.OverloadRate)
+	for top := 2.0; top < 1e9; top *= 1.013 {
+		c := study.Curve{Label: "flows", Metric: study.OverloadRate, Name: "none",
+			Points: []study.Spot{{X: 1000, Value: 1.7 * top / 7}, {X: 500000, Value: top}}}
+		g := curveGroup{Curve: c, metric: m, curves: []study.Curve{c}}
+		if len(plotLines(g, 70)) < plotRows {
+			t.Fatalf("no plot up to %g", top)
+		}
+	}
+}

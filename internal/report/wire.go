@@ -7,12 +7,12 @@ import (
 )
 
 // wireHeader heads the table of rates on a wire.
-var wireHeader = []string{"part", "variant", "frame", "frames/s", "Ethernet", "IP", "of the link"}
+var wireHeader = []string{"part", "variant", "directions", "frame", "frames/s", "Ethernet", "IP", "of the link"}
 
 // wireRows are the rates at the levels that people compare.
 func wireRows(r study.Results) (rows [][]string) {
 	for _, w := range r.Wire {
-		rows = append(rows, []string{w.Part, w.Variant, show.Grouped(w.Frame, 0) + " B", show.Rate(w.PPS),
+		rows = append(rows, []string{w.Part, w.Variant, w.Directions, show.Grouped(w.Frame, 0) + " B", show.Rate(w.PPS),
 			show.Bits(w.EthernetBPS), show.Bits(w.IPBPS), share(w.LinkShare)})
 	}
 	return rows
@@ -28,8 +28,8 @@ func (p *page) wireTable(r study.Results) {
 	if len(rows) == 0 {
 		return
 	}
-	p.Line("  " + p.Dim("on a wire, by one CPU, one way; bits of frames with FCS, and of IP packets"))
+	p.Line("  " + p.Dim("on a wire, by one CPU, both directions together where there are both; bits of frames with FCS, and of IP packets"))
 	p.Line("")
-	p.table(wireHeader, []bool{false, false, true, true, true, true, true}, rows)
+	p.table(wireHeader, []bool{false, false, false, true, true, true, true, true}, rows)
 	p.Line("")
 }

@@ -10,10 +10,12 @@ import (
 // compare: frames, bits of Ethernet frames and of IP packets, and the share of a
 // wire's line rate.
 type WireRate struct {
-	Part    string  `json:"part"`
-	Variant string  `json:"variant"`
-	Frame   float64 `json:"frame_bytes"` // mean, with FCS
-	PPS     float64 `json:"pps"`
+	Part    string `json:"part"`
+	Variant string `json:"variant"`
+	// Directions is the part's: rates of both are of both together.
+	Directions string  `json:"directions"`
+	Frame      float64 `json:"frame_bytes"` // mean, with FCS
+	PPS        float64 `json:"pps"`
 	// EthernetBPS counts frames with FCS, IPBPS the packets in them (RFC 1242
 	// §3.17 counts frames; the talk's slides bits of Ethernet).
 	EthernetBPS float64 `json:"ethernet_bps"`
@@ -53,7 +55,7 @@ func wireRates(s Spec, trials []Trial) (out []WireRate) {
 		for _, v := range s.Variants {
 			if x := sortedValues(byBlock(trials, p.Name, v.Name, metric)); len(x) > 0 {
 				pps := average(x)
-				out = append(out, WireRate{Part: p.Name, Variant: v.Name, Frame: frame, PPS: pps,
+				out = append(out, WireRate{Part: p.Name, Variant: v.Name, Directions: p.Directions, Frame: frame, PPS: pps,
 					EthernetBPS: 8 * frame * pps, IPBPS: 8 * (frame - aroundPacket) * pps,
 					LinkShare: stats.Num(pps * 8 * (frame + betweenFrame) / float64(link.BPS) / float64(p.Ways()))})
 			}
