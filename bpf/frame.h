@@ -204,7 +204,7 @@ static __always_inline int fill(struct xdp_md *ctx, const volatile __u64 *head, 
 {
 	const struct generate_flow *f = bpf_map_lookup_elem(&flows, &index);
 	__u64 *p = (void *)(long)ctx->data;
-	__u32 mark = bpf_htonl(number | (__u32)(now >> 32) << 24);
+	__u32 mark = bpf_htonl(stamp_flow(number) | (__u32)(now >> 32) << 24);
 
 	if (!f || (void *)p + (config.ipv6 ? 80 : 60) > (void *)(long)ctx->data_end)
 		return -1;

@@ -13,7 +13,7 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #define PAGE_FLOWS 1024 /* flows are given out to streams by pages */
-#define PAGES 1024     /* of one stream: 1 M flows */
+#define PAGES (STAMP_FLOWS / PAGE_FLOWS) /* of one stream: all flows */
 #define WINDOW 256     /* sequences by which a duplicate is known */
 #define END_BYTES 1536 /* of an end-of-stream frame, at most */
 #define GROUP 8	       /* frames of one send time that share a reading of the clock */
@@ -140,8 +140,8 @@ static __always_inline int find(void *data, void *end, struct seen *s)
 	s->run = w & 0xfff;
 	s->stream = bpf_ntohs(st->stream);
 	w = bpf_ntohl(st->time_kind_flow);
-	s->kind = w >> 20 & 0xf;
-	s->flow = w & STAMP_FLOW_MASK;
+	s->kind = w >> STAMP_LOW_FLOW & 3;
+	s->flow = flow_of_stamp(w);
 	s->time = (__u64)(w >> 24) << 32 | bpf_ntohl(st->time);
 	s->sequence = bpf_ntohl(st->sequence);
 	s->bytes = length + 18 < 64 ? 64 : length + 18;

@@ -9,8 +9,9 @@
  *          12  run      which run of the generator; tells a new run of a
  *                       stream from late frames of the last one
  *       6   8  time     bits 32..39 of the send time
- *           4  kind     0 data, 1 end of stream
- *          20  flow     number of the flow, from 0
+ *           2  flow     bits 20 and 21 of the flow's number
+ *           2  kind     0 data, 1 end of stream
+ *          20  flow     bits 0 to 19 of the flow's number, from 0
  *      10  32  sequence of this flow, from 0, modulo 2^32
  *      14  32  time     bits 0..31 of the send time
  *
@@ -31,12 +32,26 @@
 #define STAMP_MAGIC 0x11A7EU
 #define STAMP_TIME_BITS 40
 #define STAMP_TIME_MASK ((1ULL << STAMP_TIME_BITS) - 1)
-#define STAMP_FLOW_MASK 0xFFFFFU
+#define STAMP_LOW_FLOW 20 /* bits of a flow's number below the kind */
+#define STAMP_FLOWS (1U << 22)
 
 enum stamp_kind {
 	STAMP_DATA = 0,
 	STAMP_END = 1,
 };
+
+/* stamp_flow spreads a flow's number over its two places in the word that it
+ * shares with kind and time, flow_of_stamp reads it. A number below 2^20 and the
+ * kinds lie where they lay before flows had 22 bits. */
+static __always_inline __u32 stamp_flow(__u32 flow)
+{
+	return (flow & ((1U << STAMP_LOW_FLOW) - 1)) | (flow >> STAMP_LOW_FLOW & 3) << 22;
+}
+
+static __always_inline __u32 flow_of_stamp(__u32 word)
+{
+	return (word & ((1U << STAMP_LOW_FLOW) - 1)) | (word >> 22 & 3) << STAMP_LOW_FLOW;
+}
 
 struct stamp {
 	__be16 stream;

@@ -50,7 +50,7 @@ func newGenerateCmd() *cobra.Command {
 	fs.StringVar(&f.dst, "dst", "", "destination addresses: one, FIRST-LAST or a prefix")
 	fs.StringVar(&f.srcPorts, "src-port", "", "source ports: FIRST or FIRST-LAST (default 1024-65535)")
 	fs.StringVar(&f.dstPorts, "dst-port", "", "destination ports: FIRST or FIRST-LAST (default 9, more if the flows need them)")
-	fs.IntVar(&f.flows, "flows", 1, "distinct UDP flows, up to 1048576")
+	fs.IntVar(&f.flows, "flows", 1, "distinct UDP flows, up to 4194304")
 	fs.BoolVar(&f.random, "random", false, "pick flows at random instead of one after the other")
 	fs.Uint64Var(&f.seed, "seed", 1, "seed of --random")
 	fs.StringVar(&f.size, "size", "64", "frame size with FCS, or a list sent in turn: 64,512,1518")

@@ -36,7 +36,7 @@ func newReceiveCmd() *cobra.Command {
 	fs.Float64Var(&f.seconds, "seconds", 0, "stop after so many seconds (default: at Ctrl-C)")
 	fs.BoolVar(&f.once, "once", false, "stop when the first stream has ended")
 	fs.IntVar(&f.stream, "stream", -1, "count this stream only (default: all)")
-	fs.IntVar(&f.flows, "flows", load.MaxFlows, "flows it can tell apart")
+	fs.IntVar(&f.flows, "flows", load.DefaultFlows, "flows it can tell apart")
 	fs.BoolVar(&f.json, "json", false, "print the account as JSON")
 	return cmd
 }

@@ -85,7 +85,7 @@ type StreamCount struct {
 type Account struct {
 	Only     int // count this stream only, if Filter
 	Filter   bool
-	MaxFlows int // 0: MaxFlows
+	MaxFlows int // 0: DefaultFlows
 	Foreign  uint64
 	Endings  Endings
 	streams  map[StreamRun]*streamTally
@@ -162,7 +162,7 @@ func (s *streamTally) flow(i int, a *Account) *FlowCount {
 	}
 	most := a.MaxFlows
 	if most == 0 {
-		most = MaxFlows
+		most = DefaultFlows
 	}
 	if a.flows >= most {
 		return nil

@@ -68,7 +68,7 @@ type Receiver interface {
 // Watch says what a receiver counts.
 type Watch struct {
 	Stream   int // only frames of this stream; −1: of any
-	MaxFlows int // flows it can tell apart, over all streams; 0: 1<<20
+	MaxFlows int // flows it can tell apart, over all streams; 0: DefaultFlows
 	// Side is whose the device is; "": the receiver's.
 	Side testbed.Side
 }

@@ -71,7 +71,7 @@ func (f FlowSpace) Validate() error {
 			return hint.Usagef("%d addresses from %s go beyond the last", r.n, r.first)
 		}
 	}
-	// At most 2⁵⁶ without the destination ports: no overflow.
+	// At most 2⁶⁰ without the destination ports: no overflow.
 	if room := d.SrcSpan * d.DstSpan * d.SrcPorts; room < d.Count && room*d.DstPorts < d.Count {
 		return hint.With(hint.Usagef("%d flows, but the ranges hold %d", d.Count, room*d.DstPorts), "widen the address or port ranges")
 	}
@@ -161,7 +161,7 @@ func cutRange(s string) (from, to string, ok bool) {
 func prefixRange(s string, p netip.Prefix) (netip.Addr, int, error) {
 	p = p.Masked()
 	first, host := p.Addr(), p.Addr().BitLen()-p.Bits()
-	n := 1 << min(host, 21)
+	n := 1 << min(host, 23)
 	if first.Is4() && host >= 2 {
 		first, _ = nth(first, 1)
 		n -= 2

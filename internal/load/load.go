@@ -38,7 +38,7 @@ type Spec struct {
 // from the ranges, source address first, then destination address, then
 // source port, then destination port.
 type FlowSpace struct {
-	Count            int        // 1 to 1<<20
+	Count            int        // 1 to MaxFlows
 	Src, Dst         netip.Addr // the first addresses
 	SrcSpan, DstSpan int        // how many consecutive addresses; 0 means 1
 	SrcPort, DstPort uint16     // the first ports

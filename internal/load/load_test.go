@@ -17,6 +17,7 @@ func TestStampRoundTrip(t *testing.T) {
 		{},
 		{Stream: 65535, Run: 4095, Kind: End, Flow: MaxFlows - 1, Sequence: math.MaxUint32, Time: 1<<40 - 1},
 		{Stream: 1, Run: 2, Flow: 3, Sequence: 4, Time: 5},
+		{Flow: 1 << 20, Time: 1 << 32}, {Kind: End, Flow: 1<<21 + 7}, {Flow: MaxFlows - 1},
 	} {
 		b := make([]byte, StampBytes)
 		PutStamp(b, s)
@@ -27,6 +28,18 @@ func TestStampRoundTrip(t *testing.T) {
 		b[3] ^= 1
 		if _, ok := ReadStamp(b); ok {
 			t.Error("a stamp with another magic was read")
+		}
+	}
+}
+
+// TestStampsBits holds the layout that bpf/stamp.h draws: a flow below 2²⁰ and
+// the kinds lie where they lay when flows had 20 bits.
+func TestStampsBits(t *testing.T) {
+	for flow, want := range map[uint32]uint32{0xABCDE: 0x121ABCDE, 0x1ABCDE: 0x125ABCDE, 0x2ABCDE: 0x129ABCDE, MaxFlows - 1: 0x12DFFFFF} {
+		b := make([]byte, StampBytes)
+		PutStamp(b, Stamp{Kind: End, Flow: flow, Time: 0x12_0000_0000})
+		if got := binary.BigEndian.Uint32(b[6:]); got != want {
+			t.Errorf("flow %#x is written as %#08x, want %#08x", flow, got, want)
 		}
 	}
 }

@@ -11,7 +11,11 @@ const (
 	stampTimeMask = 1<<40 - 1
 	stampRuns     = 1 << 12
 	// MaxFlows is how many flows a stamp can tell apart.
-	MaxFlows = 1 << 20
+	MaxFlows = 1 << 22
+	// DefaultFlows is how many a receiver keeps books of that is not told.
+	DefaultFlows = 1 << 20
+
+	lowFlow = 1<<20 - 1 // the bits of a flow's number below the kind
 )
 
 // Kind says what a stamped frame is for.
@@ -44,7 +48,7 @@ func PutStamp(b []byte, s Stamp) {
 	be := binary.BigEndian
 	be.PutUint16(b, s.Stream)
 	be.PutUint32(b[2:], stampMagic<<12|uint32(s.Run&(stampRuns-1)))
-	be.PutUint32(b[6:], uint32(s.Time>>32)<<24|uint32(s.Kind&0xf)<<20|s.Flow&(MaxFlows-1))
+	be.PutUint32(b[6:], uint32(s.Time>>32)<<24|s.Flow>>20&3<<22|uint32(s.Kind&3)<<20|s.Flow&lowFlow)
 	be.PutUint32(b[10:], s.Sequence)
 	be.PutUint32(b[14:], uint32(s.Time))
 }
@@ -63,8 +67,8 @@ func ReadStamp(b []byte) (s Stamp, ok bool) {
 	return Stamp{
 		Stream:   be.Uint16(b),
 		Run:      uint16(magic & (stampRuns - 1)),
-		Kind:     Kind(w >> 20 & 0xf),
-		Flow:     w & (MaxFlows - 1),
+		Kind:     Kind(w >> 20 & 3),
+		Flow:     w>>22&3<<20 | w&lowFlow,
 		Sequence: be.Uint32(b[10:]),
 		Time:     uint64(w>>24)<<32 | uint64(be.Uint32(b[14:])),
 	}, true

@@ -33,7 +33,7 @@ const (
 	maxVariants  = 64
 	maxBlocks    = 10_000
 	maxSeconds   = 3600
-	maxFlows     = 1 << 20
+	maxFlows     = load.MaxFlows
 	maxAddresses = 50_000 // of a /16, whose end is the DUT's
 	maxRules     = 100_000
 	maxElements  = 1 << 20

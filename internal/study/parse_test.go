@@ -106,7 +106,7 @@ func TestParseRefuses(t *testing.T) {
 		{"both directions in sequence", small + "interleave: false\nworkload: {directions: both}\n", "in mode cost both directions need arms that take turns", "interleave"},
 		{"both directions and management", small + "parts: [{mode: overload, directions: both, management: true}]\n", "s.yaml:8: management and floods come from one side", ""},
 		{"imix", small + "workload: {imix: q!}\n", "s.yaml:8: ", ""},
-		{"flows", small + "workload: {flows: 0}\n", "s.yaml:8: flows: 0 is not within 1 and 1048576", ""},
+		{"flows", small + "workload: {flows: 0}\n", "s.yaml:8: flows: 0 is not within 1 and 4194304", ""},
 		{"metric", small + "metrics: [{metric: cost_ns_per_paket, primary: true}]\n", `s.yaml:8: unknown metric "cost_ns_per_paket"`, "did you mean cost_ns_per_packet?"},
 		{"metric without part", small + "metrics: [{metric: loss_ratio, primary: true}]\n", "s.yaml:8: loss_ratio needs a part of mode overload", ""},
 		{"no primary", small + "metrics: [{metric: cost_ns_per_packet}]\n", "s.yaml:8: 0 metrics are primary", "primary: true"},

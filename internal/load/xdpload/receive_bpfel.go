@@ -66,7 +66,7 @@ type receiveReceiveTable struct {
 	Key  [16]uint64
 	Used uint32
 	Pad  uint32
-	Page [16384]uint32
+	Page [65536]uint32
 }
 
 // Names of all BPF objects in the ELF.

@@ -88,7 +88,7 @@ func (r *Receiver) loadAndAttach(w load.Watch) error {
 func (r *Receiver) load(w load.Watch) error {
 	most := w.MaxFlows
 	if most == 0 {
-		most = load.MaxFlows
+		most = load.DefaultFlows
 	}
 	config := receiveReceiveConfig{
 		Stream: int32(max(-1, w.Stream)), Pages: uint32((most + pageFlows - 1) / pageFlows),
@@ -248,16 +248,23 @@ func (r *Receiver) Reset() error {
 	return errors.Join(r.resetFlows(min(table.Used*pageFlows, r.objs.Flows.MaxEntries())), r.resetCounters(table))
 }
 
+// resetBatch is how many flows are reset at once: of millions, zeroes for all
+// would take as much memory as their books.
+const resetBatch = 1 << 16
+
 func (r *Receiver) resetFlows(used uint32) error {
 	if used == 0 {
 		return nil
 	}
-	keys, zero := make([]uint32, used), make([]receiveReceiveFlow, used)
-	for i := range keys {
-		keys[i] = uint32(i)
-	}
-	if _, err := r.objs.Flows.BatchUpdate(keys, zero, &ebpf.BatchOptions{}); err != nil {
-		return fmt.Errorf("reset the receiver's flows: %w", err)
+	keys, zero := make([]uint32, min(used, resetBatch)), make([]receiveReceiveFlow, min(used, resetBatch))
+	for from := uint32(0); from < used; from += resetBatch {
+		n := min(used-from, resetBatch)
+		for i := range keys[:n] {
+			keys[i] = from + uint32(i)
+		}
+		if _, err := r.objs.Flows.BatchUpdate(keys[:n], zero[:n], &ebpf.BatchOptions{}); err != nil {
+			return fmt.Errorf("reset the receiver's flows: %w", err)
+		}
 	}
 	return nil
 }

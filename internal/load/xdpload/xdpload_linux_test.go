@@ -106,6 +106,26 @@ func TestAccountsForEveryFrame(t *testing.T) {
 	}
 }
 
+// TestMoreFlowsThanAMillion: flows beyond 2²⁰ are flows of their own on both
+// sides; were they others', their first frames would be duplicates.
+func TestMoreFlowsThanAMillion(t *testing.T) {
+	labtest.Namespaces(t)
+	gen, sink := wiretest.New(t)
+	const flows = 1<<20 + 3000
+	r, err := New().NewReceiver(sink.Device, sink.In, load.Watch{Stream: -1, MaxFlows: flows})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	sent, got := run(t, spec(gen, sink, flows, 64), load.Offer{Limit: load.Limit{Packets: flows, Duration: 30 * time.Second}}, gen, r)
+	if got.Lost == nil || sent.TxPackets != flows || got.RxPackets+*got.Lost != flows {
+		t.Fatalf("sent %d of %d, received %+v", sent.TxPackets, flows, got)
+	}
+	if got.Duplicated != 0 || got.FlowsSeen != got.RxPackets {
+		t.Errorf("of %d frames, each of a flow of its own, %d are duplicates, and %d flows were seen", got.RxPackets, got.Duplicated, got.FlowsSeen)
+	}
+}
+
 // TestFramesAreAsTheFramerBuilds compares what the eBPF program writes with
 // what Go does, over a page that holds rubbish.
 func TestFramesAreAsTheFramerBuilds(t *testing.T) {
@@ -164,7 +184,7 @@ func TestReceiverAgreesWithGo(t *testing.T) {
 	labtest.Namespaces(t)
 	gen, sink := wiretest.New(t)
 	r := receiver(t, sink).(*Receiver)
-	f, err := load.NewFramer(func() load.Spec { s := spec(gen, sink, 3000, 64); s.SrcMAC = gen.MAC; return s }())
+	f, err := load.NewFramer(func() load.Spec { s := spec(gen, sink, load.MaxFlows, 64); s.SrcMAC = gen.MAC; return s }())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +200,7 @@ func TestReceiverAgreesWithGo(t *testing.T) {
 	b := make([]byte, 60)
 	total := uint64(0)
 	for i := range 4000 {
-		for _, flow := range []int{0, 1, 2, 1024, 2999} {
+		for _, flow := range []int{0, 1, 1024, 1 << 20, 2 << 20, load.MaxFlows - 1} {
 			total++
 			sequences := []int{i}
 			switch rng.IntN(12) {
@@ -196,11 +216,11 @@ func TestReceiverAgreesWithGo(t *testing.T) {
 			}
 		}
 	}
-	feed(make([]byte, 60))                                                                                 // foreign
-	feed(f.Probe(60))                                                                                      // not counted
-	binary.BigEndian.PutUint16(b[12:], 0x0806)                                                             // foreign
-	feed(b)                                                                                                //
-	feed(f.End(0, load.Stamp{Stream: 9, Run: 3}, load.Ending{Workers: 1, Flows: 3000, Total: total + 50})) // a tail of 50 was lost
+	feed(make([]byte, 60))                                                                                          // foreign
+	feed(f.Probe(60))                                                                                               // not counted
+	binary.BigEndian.PutUint16(b[12:], 0x0806)                                                                      // foreign
+	feed(b)                                                                                                         //
+	feed(f.End(0, load.Stamp{Stream: 9, Run: 3}, load.Ending{Workers: 1, Flows: load.MaxFlows, Total: total + 50})) // a tail of 50 was lost
 	got, err := r.Finish(context.Background(), 5*time.Second)
 	if err != nil {
 		t.Fatal(err)
