@@ -18,10 +18,10 @@ func newDemoCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "prove in a minute what firewall rules cost",
-		Long: `Send real packets through this machine's own kernel, in network namespaces,
+		Long: `Send real packets through this machine's own kernel, in ` + demoBed + `,
 and measure what a firewall costs a router: no rules, one, a hundred and a
 thousand in a row, one set of ten thousand addresses, and connection tracking.
-Nothing outside the namespaces is changed, and nothing is left behind.`,
+Nothing outside of them is changed, and nothing is left behind.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return inLab(cmd.Context(), func() error { return runDemo(cmd, &f) })

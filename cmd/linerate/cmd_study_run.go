@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -170,6 +171,10 @@ func (f *runFlags) shape(cmd *cobra.Command, s *study.Spec) error {
 
 // runNew makes a study's directory and runs it; it returns the directory.
 func (f *runFlags) runNew(cmd *cobra.Command, s study.Spec) (path string, err error) {
+	if !f.allowHost && onlyByLeave(s) {
+		return "", hint.With(hint.Usagef("all that %s is compared with in study %s changes the whole host, and may not without leave", s.Control, s.Name),
+			"--allow-host-settings lets variants change what is global to the kernel; it is journalled and restored")
+	}
 	path = f.out
 	if path == "" {
 		path = fmt.Sprintf("linerate-%s-%s", s.Name, time.Now().Format("20060102-150405"))
@@ -248,6 +253,22 @@ func leaveHelps(s study.Spec, system string) bool {
 	})
 }
 
+// onlyByLeave reports whether nothing of this machine's lab is left to compare
+// without leave to change the host.
+func onlyByLeave(s study.Spec) bool {
+	waiting := false
+	for _, v := range s.Variants {
+		switch {
+		case v.Name == s.Control, v.OS != "" && v.OS != runtime.GOOS:
+		case len(v.HostScope()) == 0:
+			return false
+		default:
+			waiting = true
+		}
+	}
+	return waiting && !s.OnMachines()
+}
+
 // writeOutcome derives a directory's results and report.
 func writeOutcome(path string, s study.Spec, r study.Results) error {
 	if err := studydir.WriteResults(path, r); err != nil {
@@ -316,6 +337,9 @@ type labOptions struct {
 func whereRun(ctx context.Context, s study.Spec, f func() error) error {
 	if s.OnMachines() {
 		return f()
+	}
+	if err := carries(s); err != nil {
+		return err
 	}
 	return inLab(ctx, f)
 }

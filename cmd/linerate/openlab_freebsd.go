@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/hint"
 	"linerate/internal/lab"
 	"linerate/internal/load/wire"
+	"linerate/internal/study"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/jailbed"
 )
@@ -46,8 +49,26 @@ func openMachineLab(ctx context.Context, o labOptions) (*openedLab, error) {
 	return &openedLab{lab: l, facts: facts, label: jailbed.Label}, nil
 }
 
-// inLab runs f where jails can be made: here.
-func inLab(_ context.Context, f func() error) error { return f() }
+// inLab runs f where jails can be made: here, or nowhere, which is said before
+// anything is announced.
+func inLab(_ context.Context, f func() error) error {
+	if err := jailbed.Needed(); err != nil {
+		return err
+	}
+	return f()
+}
+
+// demoBed is what the demo's packets pass through.
+const demoBed = "vnet jails"
+
+// carries refuses what this machine's lab has no part for.
+func carries(s study.Spec) error {
+	if slices.ContainsFunc(s.Parts, func(p study.Part) bool { return p.Mode == testbed.Serve }) {
+		return hint.With(fmt.Errorf("study %s asks servers, which the lab of jails has none of yet", s.Name),
+			"run it on a Linux machine; your own server is asked by linerate load")
+	}
+	return nil
+}
 
 // helperVerb is what a lab runs in its jails, to have a port opened there.
 const helperVerb = "open-port"

@@ -9,6 +9,7 @@ import (
 	"linerate/internal/instrument"
 	"linerate/internal/lab"
 	"linerate/internal/manage"
+	"linerate/internal/study"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/netnsbed"
 )
@@ -46,6 +47,12 @@ func inLab(ctx context.Context, f func() error) error {
 	}
 	return nil
 }
+
+// demoBed is what the demo's packets pass through.
+const demoBed = "network namespaces"
+
+// carries refuses what this machine's lab has no part for: nothing.
+func carries(study.Spec) error { return nil }
 
 // helpers are the commands that are not for people: none here.
 func helpers() []*cobra.Command { return nil }

@@ -12,6 +12,7 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/load"
+	"linerate/internal/study"
 )
 
 func openMachineLab(context.Context, labOptions) (*openedLab, error) {
@@ -25,6 +26,12 @@ func errNoLab() error {
 	return hint.With(fmt.Errorf("the lab needs Linux's network namespaces and eBPF, this is %s", runtime.GOOS),
 		"every other verb works here: linerate --help")
 }
+
+// demoBed is what the demo's packets pass through.
+const demoBed = "network namespaces"
+
+// carries has nothing to refuse: inLab does.
+func carries(study.Spec) error { return nil }
 
 // engineNamed: there is none here.
 func engineNamed(string, io.Writer) (load.Engine, error) { return nil, errNoLab() }

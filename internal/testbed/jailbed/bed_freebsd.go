@@ -67,7 +67,7 @@ func Up(ctx context.Context, o Options) (*Bed, error) {
 	if o.Mode == testbed.Overload && runtime.NumCPU() < 2 {
 		return nil, hint.With(errors.New("mode overload needs two CPUs: one offers, one forwards"), "mode cost works on one CPU")
 	}
-	if err := needed(); err != nil {
+	if err := Needed(); err != nil {
 		return nil, err
 	}
 	if err := Sweep(); err != nil {

@@ -28,7 +28,7 @@ func (l Lab) Jails() []string {
 // UpNamed builds a lab that stays. With an empty name the first free labN is
 // taken.
 func UpNamed(ctx context.Context, name string, mode testbed.Mode) (Lab, testbed.Description, error) {
-	if err := needed(); err != nil {
+	if err := Needed(); err != nil {
 		return Lab{}, testbed.Description{}, err
 	}
 	if err := Sweep(); err != nil {

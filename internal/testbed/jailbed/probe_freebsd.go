@@ -12,8 +12,8 @@ import (
 	"linerate/internal/hint"
 )
 
-// needed says in the user's words why no lab can be made.
-func needed() error {
+// Needed says in the user's words why no lab can be made here; nil: one can.
+func Needed() error {
 	if os.Geteuid() != 0 {
 		return hint.With(errors.New("no right to make jails"), "run as root")
 	}
