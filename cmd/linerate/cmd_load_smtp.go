@@ -46,7 +46,7 @@ func newLoadSMTPCmd() *cobra.Command {
 		RunE:  func(cmd *cobra.Command, args []string) error { return runLoadSMTP(cmd, f, args[0]) },
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&f.to, "to", "", "recipient; %d in it is a number up to --accounts, drawn for each message")
+	fs.StringVar(&f.to, "to", "", "recipient; %d in it is a number up to --accounts, each once before any comes again")
 	fs.StringVar(&f.from, "from", "linerate@linerate.invalid", "sender")
 	fs.IntVar(&f.accounts, "accounts", 1, "recipients")
 	fs.StringVar(&f.size, "size", "4kB", "of a message, header included; several, each as often: 1kB,10kB")

@@ -66,9 +66,9 @@ func (a *fileArm) prepare(ctx context.Context, box *server.Box, pool fileload.Po
 }
 
 // Ask offers the transactions once more.
-func (a *fileArm) Ask(ctx context.Context, warmup, d time.Duration, seed uint64) (*request.Account, request.Meter, error) {
+func (a *fileArm) Ask(ctx context.Context, o lab.Offer) (*request.Account, request.Meter, error) {
 	l := a.load
-	l.Warmup, l.Duration, l.Seed = warmup, d, seed
+	l.Warmup, l.Duration, l.Transactions, l.Seed = o.Warmup, o.Lasts, o.Requests, o.Seed
 	return a.set.Account(ctx, l)
 }
 

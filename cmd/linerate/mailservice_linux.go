@@ -21,7 +21,6 @@ type mailArm struct {
 	postfix *server.Process
 	load    smtpload.Spec
 	spool   string
-	queue   *request.Queue
 	log     postfixconf.Log
 }
 
@@ -59,24 +58,29 @@ func startMail(ctx context.Context, at testbed.Site, settings []setting.Setting,
 	return a, nil
 }
 
-// Ask sends messages once more, and waits until the queue is empty: what an
-// arm's server has left to do must not be in the next arm's way.
-func (a *mailArm) Ask(ctx context.Context, warmup, d time.Duration, seed uint64) (*request.Account, request.Meter, error) {
-	q, err := smtpload.WatchQueue(a.spool, 20*time.Millisecond)
+// queueSampled is how often the queue is counted: a burst is over in some hundred
+// milliseconds, and its queue short.
+const queueSampled = 10 * time.Millisecond
+
+// Ask sends messages once more, and waits until the queue is empty and the disk
+// at rest: what an arm's server has left to do must not be in the next arm's
+// way. Mail is delivered when the queue is empty; that the disk is asked to write
+// the rest as well (the names that are gone from the queue) is not counted.
+func (a *mailArm) Ask(ctx context.Context, o lab.Offer) (*request.Account, request.Meter, error) {
+	q, err := smtpload.WatchQueue(a.spool, queueSampled)
 	if err != nil {
 		return nil, request.Meter{}, err
 	}
 	l := a.load
-	l.Warmup, l.Duration, l.Seed = warmup, d, seed
+	l.Warmup, l.Duration, l.Messages, l.Seed = o.Warmup, o.Lasts, o.Requests, o.Seed
 	account, m, err := smtpload.Account(ctx, l)
 	patience := drainFor
 	if err != nil {
 		patience = 0
 	}
 	seen := q.Drain(ctx, patience)
-	m.Settle = max(1, time.Duration(seen.DrainSeconds*1e9))
-	a.queue = a.queue.Plus(&seen)
-	return account, m, err
+	m.Settle, m.Queue = max(1, time.Duration(seen.DrainSeconds*1e9)), &seen
+	return account, m, errors.Join(err, a.box.SyncDisk())
 }
 
 func (a *mailArm) CPU() time.Duration { return a.postfix.CPU() }
@@ -90,9 +94,8 @@ func (a *mailArm) Stop() (*study.ServerLog, error) {
 	return nil, errors.Join(err, a.box.Close())
 }
 
-// Tell adds what became of the messages, by the queue and by Postfix's log.
+// Tell adds what became of the messages by Postfix's log.
 func (a *mailArm) Tell(v *study.Served) {
-	v.Queue = a.queue
 	if l := a.log; l.Taken > 0 {
 		v.Mail = &study.Mail{Taken: l.Taken, Delivered: l.Delivered, Deferred: l.Deferred, Bounced: l.Bounced, DelayP50: int64(l.Delay(0.5)), DelayP99: int64(l.Delay(0.99))}
 	}

@@ -102,9 +102,9 @@ func (s *webArm) spec(at testbed.Site, h *study.HTTP, sizes []int) (httpload.Spe
 }
 
 // Ask offers the load once more.
-func (s *webArm) Ask(ctx context.Context, warmup, d time.Duration, seed uint64) (*request.Account, request.Meter, error) {
+func (s *webArm) Ask(ctx context.Context, o lab.Offer) (*request.Account, request.Meter, error) {
 	l := s.load
-	l.Warmup, l.Duration, l.Seed = warmup, d, seed
+	l.Warmup, l.Duration, l.Requests, l.Seed = o.Warmup, o.Lasts, o.Requests, o.Seed
 	return httpload.Account(ctx, l)
 }
 

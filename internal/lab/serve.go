@@ -25,14 +25,21 @@ type Service interface {
 
 // Server is one that runs.
 type Server interface {
-	// Ask offers requests for a time, after a warm-up that does not count,
-	// and waits for the last answer. The seed draws when, and what for.
-	Ask(ctx context.Context, warmup, d time.Duration, seed uint64) (*request.Account, request.Meter, error)
+	// Ask offers requests once more, and waits for the last answer.
+	Ask(ctx context.Context, o Offer) (*request.Account, request.Meter, error)
 	CPU() time.Duration // all its processes' so far
 	Running() error     // why it ended; nil while it runs
 	// Stop ends it. The log is what it wrote of the requests, and nil where
 	// there is none.
 	Stop() (*study.ServerLog, error)
+}
+
+// Offer is what a server is asked for.
+type Offer struct {
+	// Warmup does not count. Lasts is how long to ask after it; 0 with Requests.
+	Warmup, Lasts time.Duration
+	Requests      uint64 // ask so often; 0: for a time
+	Seed          uint64 // draws when, and what for
 }
 
 // Teller is a Server that has more to say of its trial once it was stopped.
@@ -45,6 +52,7 @@ type served struct {
 	account *request.Account
 	meter   request.Meter
 	turns   int
+	bursts  []study.Burst
 	cpu     time.Duration
 	o       study.Observation
 	failed  error
@@ -201,12 +209,15 @@ func (r *run) askAll(ctx context.Context, in *instance, all []*served) error {
 		for i, s := range all {
 			wait.Go(func() {
 				if asleep(ctx, stagger(in.part.Requests().Rate, i, len(all))) {
-					s.ask(ctx, warmup, seconds, seed)
+					s.ask(ctx, Offer{Warmup: warmup, Lasts: seconds, Seed: seed})
 				}
 			})
 		}
 		wait.Wait()
 		return ctx.Err()
+	}
+	if n := in.part.Requests().Burst; n > 0 {
+		return r.burst(ctx, in, all, Offer{Requests: uint64(n), Seed: seed})
 	}
 	n := 1
 	if in.how == study.Alternating {
@@ -215,13 +226,37 @@ func (r *run) askAll(ctx context.Context, in *instance, all []*served) error {
 	for turn := range n {
 		for _, i := range in.rng.Perm(len(all)) {
 			// The same requests for all arms of a round.
-			all[i].ask(ctx, warmup, seconds/time.Duration(n), seed+uint64(turn))
+			all[i].ask(ctx, Offer{Warmup: warmup, Lasts: seconds / time.Duration(n), Seed: seed + uint64(turn)})
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 		}
 	}
 	return nil
+}
+
+// burst asks all arms for the same number of requests, again and again, in
+// rounds of random order: the first, which does not count, wakes the servers.
+// Who took longer than the part's seconds by then takes part in no more, so that a
+// slow arm has fewer bursts instead of most of the time.
+func (r *run) burst(ctx context.Context, in *instance, all []*served, o Offer) error {
+	for _, i := range in.rng.Perm(len(all)) {
+		if _, _, err := all[i].server.Ask(ctx, o); err != nil {
+			all[i].failed = err
+		}
+	}
+	for range in.part.Bursts() {
+		o.Seed++
+		for _, i := range in.rng.Perm(len(all)) {
+			if s := all[i]; (s.meter.Elapsed + s.meter.Settle).Seconds() < in.part.Seconds {
+				s.ask(ctx, o)
+			}
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+	}
+	return ctx.Err()
 }
 
 // stagger is how much later than the first the i-th of n arms begins. All have
@@ -244,17 +279,20 @@ func asleep(ctx context.Context, d time.Duration) bool {
 
 // ask asks an arm's server for a while and adds what came of it. What fails
 // is the arm's.
-func (s *served) ask(ctx context.Context, warmup, d time.Duration, seed uint64) {
+func (s *served) ask(ctx context.Context, o Offer) {
 	if s.failed != nil {
 		return
 	}
 	before := s.server.CPU()
-	a, m, err := s.server.Ask(ctx, warmup, d, seed)
+	a, m, err := s.server.Ask(ctx, o)
 	s.cpu += s.server.CPU() - before
 	if a != nil {
 		s.account.Merge(a)
 		s.meter = s.meter.Plus(m)
 		s.turns++
+		if o.Requests > 0 {
+			s.bursts = append(s.bursts, study.Burst{Answered: a.Result(m).Answered, Seconds: m.Elapsed.Seconds(), Settle: m.Settle.Seconds()})
+		}
 	}
 	s.failed = errors.Join(err, s.server.Running())
 }
@@ -272,6 +310,7 @@ func (s *served) close(link testbed.Link) error {
 	}
 	s.server = nil
 	v.Condense(s.account, s.meter)
+	v.Bursts = s.bursts
 	s.o.Served = v
 	return err
 }

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -67,7 +68,7 @@ func (f *fakeService) Start(_ context.Context, _ testbed.Site, own []setting.Set
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.running++
-	if part.HTTP.TLS {
+	if part.HTTP != nil && part.HTTP.TLS {
 		f.tls++
 	}
 	name := "plain"
@@ -82,9 +83,9 @@ type fakeServer struct {
 	name string
 }
 
-func (s *fakeServer) Ask(_ context.Context, _, d time.Duration, seed uint64) (*request.Account, request.Meter, error) {
+func (s *fakeServer) Ask(_ context.Context, o Offer) (*request.Account, request.Meter, error) {
 	s.mu.Lock()
-	s.asked, s.seeds = append(s.asked, s.name), append(s.seeds, seed)
+	s.asked, s.seeds = append(s.asked, s.name), append(s.seeds, o.Seed)
 	s.now++
 	s.most = max(s.most, s.now)
 	s.mu.Unlock()
@@ -101,7 +102,13 @@ func (s *fakeServer) Ask(_ context.Context, _, d time.Duration, seed uint64) (*r
 		at := time.Duration(i) * time.Millisecond
 		a.Add(request.Outcome{Due: at, Start: at, End: at + took + time.Duration(i%7)*10*time.Microsecond, Code: 200, Body: 1000})
 	}
-	return a, request.Meter{Elapsed: d, CPUs: 2, Rate: 100}, nil
+	if o.Requests > 0 { // a burst takes 0.1 s, and a slow one 1 s
+		o.Lasts = 10 * took
+		if s.name == "slow" {
+			o.Lasts *= 5
+		}
+	}
+	return a, request.Meter{Elapsed: o.Lasts, CPUs: 2, Rate: 100}, nil
 }
 
 func (s *fakeServer) CPU() time.Duration { return time.Millisecond }
@@ -211,5 +218,48 @@ func TestArmsBeginOneAfterTheOther(t *testing.T) {
 		if got := stagger(10, i, 4); got != want {
 			t.Errorf("arm %d of 4, asked 10 times a second, begins after %v, want %v", i, got, want)
 		}
+	}
+}
+
+const burstSpec = `name: mail
+question: q?
+workload:
+  smtp: {messages: [1kB], burst: 100}
+variants:
+  - name: plain
+  - name: slow
+    settings:
+      - {postfix: in_flow_delay, value: "0"}
+parts:
+  - {seconds: 0.6, warmup: 0, blocks: 2}
+metrics:
+  - {metric: requests_per_second, primary: true}
+`
+
+// TestBurstsTakeTurns: after a round that does not count, four rounds; who has
+// used its time takes part in no more of them. Rates are of bursts.
+func TestBurstsTakeTurns(t *testing.T) {
+	service := &fakeService{}
+	_, trials := serveStudy(t, burstSpec, &fakeSites{}, service)
+	if service.most != 1 || len(trials) != 6 {
+		t.Fatalf("%d trials, %d asked at once", len(trials), service.most)
+	}
+	for _, tr := range trials {
+		v := tr.Observed.Served
+		bursts, rate := 4, 1000.0
+		if tr.Variant == "slow" {
+			bursts, rate = 1, 100.0
+		}
+		if v.Turns != bursts || len(v.Bursts) != bursts || v.Requests != uint64(100*bursts) || math.Abs(tr.Metrics[study.RequestRate]/rate-1) > 1e-9 {
+			t.Errorf("%s, block %d: %d turns, %d requests, %+v, %v/s", tr.Variant, tr.Block, v.Turns, v.Requests, v.Bursts, tr.Metrics[study.RequestRate])
+		}
+	}
+	if n := len(service.asked); n != 2*(3+2*4+1) {
+		t.Errorf("asked %d times", n)
+	}
+	seeds := slices.Clone(service.seeds)
+	slices.Sort(seeds)
+	if n := len(slices.Compact(seeds)); n != 2*5 {
+		t.Errorf("%d seeds: all arms of a round are to have the same requests, each round others", n)
 	}
 }

@@ -84,6 +84,24 @@ func (b *Box) mount(what string, d fsconf.Disk, flags uintptr, data string) erro
 	return nil
 }
 
+// SyncDisk waits until all that was written to the Box's disk is on it
+// (syncfs(2)).
+func (b *Box) SyncDisk() error {
+	path, err := b.Path(DiskDir)
+	if err != nil {
+		return err
+	}
+	d, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("open the disk: %w", err)
+	}
+	defer d.Close()
+	if err := unix.Syncfs(int(d.Fd())); err != nil {
+		return fmt.Errorf("write the disk's rest: %w", err)
+	}
+	return nil
+}
+
 // CannotError says what this machine cannot do.
 type CannotError struct{ What string }
 

@@ -108,7 +108,21 @@ func (b *Box) prepareMail(m postfixconf.Mail, dir string, who ids) error {
 			return err
 		}
 	}
-	return errors.Join(b.Write(postfixconf.MainFile, []byte(m.Main()), 0o644), b.Write(postfixconf.MasterCF, []byte(m.Master()), 0o644), b.Write(postfixconf.BoxesFile, m.Table(), 0o644))
+	if err := errors.Join(b.Write(postfixconf.MainFile, []byte(m.Main()), 0o644), b.Write(postfixconf.MasterCF, []byte(m.Master()), 0o644), b.Write(postfixconf.BoxesFile, m.Table(), 0o644)); err != nil {
+		return err
+	}
+	return b.age(postfixconf.MainFile)
+}
+
+// age makes a file look older than it is: Postfix takes one that was just
+// written for one that is being written, and waits two seconds for its end.
+func (b *Box) age(name string) error {
+	path, err := b.Path(name)
+	if err != nil {
+		return err
+	}
+	then := time.Now().Add(-time.Minute)
+	return os.Chtimes(path, then, then)
 }
 
 // greets tries whether a mail server says who it is.

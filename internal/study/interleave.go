@@ -96,6 +96,13 @@ func (s *Spec) hostScope() bool {
 // DUTs take turns.
 func (p Part) Turns() int { return max(2, int(math.Round(p.Seconds/overloadFor.Seconds()))) }
 
+// Bursts is in how many rounds a part of mode serve whose turns are a number of
+// requests asks, at most.
+func (p Part) Bursts() int { return max(2, int(math.Round(p.Seconds/burstFor.Seconds()))) }
+
+// burstFor is how long a burst is thought to take.
+const burstFor = 150 * time.Millisecond
+
 // maxLaneFlows bounds the memory of accounts of all lanes together.
 const maxLaneFlows = 1 << 21
 

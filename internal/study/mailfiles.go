@@ -10,18 +10,22 @@ import (
 	"linerate/internal/load/request"
 	"linerate/internal/setting/fsconf"
 	"linerate/internal/setting/postfixconf"
+	"linerate/internal/stats"
 )
 
 // SMTP is a workload of messages to a mail server (mode serve).
 type SMTP struct {
-	Messages   []string `yaml:"messages,flow"` // their sizes, each as often as it is listed
-	Accounts   int      `yaml:"accounts"`
-	Rate       float64  `yaml:"rate"` // messages per second of each arm's open loop; 0: a closed loop
-	Arrivals   string   `yaml:"arrivals"`
-	Sessions   int      `yaml:"sessions"`    // at once; in an open loop at most
-	PerSession int      `yaml:"per_session"` // messages after which a session ends; 0: it does not
-	Clients    int      `yaml:"clients"`
-	Timeout    float64  `yaml:"timeout"` // seconds
+	Messages []string `yaml:"messages,flow"` // their sizes, each as often as it is listed
+	Accounts int      `yaml:"accounts"`
+	Rate     float64  `yaml:"rate"` // messages per second of each arm's open loop; 0: a closed loop
+	Arrivals string   `yaml:"arrivals"`
+	// Burst is how many messages a turn of a closed loop is; 0: as many as its
+	// time allows.
+	Burst      int     `yaml:"burst"`
+	Sessions   int     `yaml:"sessions"`    // at once; in an open loop at most
+	PerSession int     `yaml:"per_session"` // messages after which a session ends; 0: it does not
+	Clients    int     `yaml:"clients"`
+	Timeout    float64 `yaml:"timeout"` // seconds
 }
 
 // Files is a workload of transactions on many small files (mode serve), as
@@ -32,6 +36,7 @@ type Files struct {
 	Directories int     `yaml:"directories"`
 	Fsync       bool    `yaml:"fsync"` // after each write
 	Lanes       int     `yaml:"lanes"` // transactions at once
+	Burst       int     `yaml:"burst"` // transactions of a turn of a closed loop; 0: as many as its time allows
 	Rate        float64 `yaml:"rate"`  // transactions per second of each arm's open loop; 0: a closed loop
 	Arrivals    string  `yaml:"arrivals"`
 	Timeout     float64 `yaml:"timeout"` // seconds
@@ -108,6 +113,7 @@ const (
 	maxFiles    = 200_000
 	maxLanes    = 64
 	maxSessions = 1000
+	maxBurst    = 100_000
 )
 
 func (m *SMTP) check(path string) *problem {
@@ -124,6 +130,8 @@ func (m *SMTP) check(path string) *problem {
 		return wrong(path+".accounts", "accounts: %d is not within 1 and %d", m.Accounts, postfixconf.MaxAccounts)
 	case !(m.Rate >= 0 && m.Rate <= 1e5):
 		return wrong(path+".rate", "rate: %g is not within 0 and 100,000 messages per second", m.Rate)
+	case m.Burst < 0 || m.Burst > maxBurst || m.Burst > 0 && m.Rate > 0:
+		return wrongBurst(path, m.Burst)
 	case m.Sessions < 1 || m.Sessions > maxSessions:
 		return wrong(path+".sessions", "sessions: %d is not within 1 and %d", m.Sessions, maxSessions)
 	case m.PerSession < 0:
@@ -150,6 +158,8 @@ func (f *Files) check(path string) *problem {
 		return wrong(path+".directories", "directories: %d is not within 0 and the number of files", f.Directories)
 	case f.Lanes < 1 || f.Lanes > maxLanes || f.Lanes > f.Count:
 		return wrong(path+".lanes", "lanes: %d is not within 1 and %d, or more than files", f.Lanes, maxLanes)
+	case f.Burst < 0 || f.Burst > maxBurst || f.Burst > 0 && f.Rate > 0:
+		return wrongBurst(path, f.Burst)
 	case !(f.Rate >= 0 && f.Rate <= 1e6):
 		return wrong(path+".rate", "rate: %g is not within 0 and 1,000,000 transactions per second", f.Rate)
 	case !(f.Timeout > 0 && f.Timeout <= maxTimeout):
@@ -158,12 +168,17 @@ func (f *Files) check(path string) *problem {
 	return nil
 }
 
+func wrongBurst(path string, n int) *problem {
+	return wrong(path+".burst", "burst: %d is not within 0 and %d, or beside a rate", n, maxBurst).advise("a burst is a closed loop's: leave out rate")
+}
+
 // fill takes from another what was not said.
 func (m *SMTP) fill(said func(string) bool, from *SMTP) {
 	unless(said, "messages", &m.Messages, slices.Clone(from.Messages))
 	unless(said, "accounts", &m.Accounts, from.Accounts)
 	unless(said, "rate", &m.Rate, from.Rate)
 	unless(said, "arrivals", &m.Arrivals, from.Arrivals)
+	unless(said, "burst", &m.Burst, from.Burst)
 	unless(said, "sessions", &m.Sessions, from.Sessions)
 	unless(said, "per_session", &m.PerSession, from.PerSession)
 	unless(said, "clients", &m.Clients, from.Clients)
@@ -176,6 +191,7 @@ func (f *Files) fill(said func(string) bool, from *Files) {
 	unless(said, "size", &f.Size, from.Size)
 	unless(said, "directories", &f.Directories, from.Directories)
 	unless(said, "fsync", &f.Fsync, from.Fsync)
+	unless(said, "burst", &f.Burst, from.Burst)
 	unless(said, "lanes", &f.Lanes, from.Lanes)
 	unless(said, "rate", &f.Rate, from.Rate)
 	unless(said, "arrivals", &f.Arrivals, from.Arrivals)
@@ -218,6 +234,7 @@ type Requests struct {
 	Targets int     // of the mix
 	Clients int     // addresses
 	Origin  bool    // a second server behind the first
+	Burst   int     // of a closed loop: requests of a turn; 0: for a time
 }
 
 // filesTargets is how many pairs a transaction can be of.
@@ -227,9 +244,9 @@ const filesTargets = 4
 func (p Part) Requests() Requests {
 	switch {
 	case p.SMTP != nil:
-		return Requests{Kind: "smtp", Rate: p.SMTP.Rate, Targets: len(p.SMTP.Messages), Clients: p.SMTP.Clients}
+		return Requests{Kind: "smtp", Rate: p.SMTP.Rate, Targets: len(p.SMTP.Messages), Clients: p.SMTP.Clients, Burst: p.SMTP.Burst}
 	case p.Files != nil:
-		return Requests{Kind: "files", Rate: p.Files.Rate, Targets: filesTargets, Clients: 1}
+		return Requests{Kind: "files", Rate: p.Files.Rate, Targets: filesTargets, Clients: 1, Burst: p.Files.Burst}
 	}
 	return Requests{Kind: "http", Rate: p.HTTP.Rate, Targets: len(p.HTTP.Objects), Clients: p.HTTP.Clients, Origin: p.HTTP.Proxy}
 }
@@ -276,10 +293,37 @@ type Mail struct {
 	DelayP99  int64  `json:"delay_p99_ns"`
 }
 
+// Burst is what a turn of a number of requests took.
+type Burst struct {
+	Answered uint64  `json:"answered"`
+	Seconds  float64 `json:"seconds"`        // to the last answer
+	Settle   float64 `json:"settle_seconds"` // from it, until the server had no more to do
+}
+
+// burstRate is the rate of an arm's bursts in requests/s: the interquartile mean
+// of the logarithms, on which a disk that halts once has no hold. NaN of none.
+func burstRate(all []Burst, settled bool) float64 {
+	var x []float64
+	for _, b := range all {
+		took := b.Seconds
+		if settled {
+			took += b.Settle
+		}
+		if b.Answered > 0 && took > 0 {
+			x = append(x, math.Log(float64(b.Answered)/took))
+		}
+	}
+	mean, _ := stats.TrimmedMean(x, Trim)
+	return math.Exp(mean)
+}
+
 // settledMetrics are those of what a server does after its last answer.
 func settledMetrics(m map[string]float64, v *Served) {
 	if v.SettledRate > 0 {
 		m[SettledRate] = v.SettledRate
+	}
+	if r := burstRate(v.Bursts, false); !math.IsNaN(r) {
+		m[RequestRate], m[SettledRate] = r, burstRate(v.Bursts, true)
 	}
 	if v.Queue != nil {
 		m[QueuePeak] = float64(v.Queue.Peak)

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -108,5 +109,35 @@ func TestWhatIsTakenIsNotDelivered(t *testing.T) {
 		if _, why := Judge(p, DefaultGates, observed(change), 0); len(why) != 1 || !strings.HasPrefix(why[0], want) {
 			t.Errorf("want %q, got %q", want, why)
 		}
+	}
+}
+
+func TestBursts(t *testing.T) {
+	s, err := Parse("m.yaml", []byte(strings.Replace(mailSpec, "sessions: 4}", "sessions: 4, burst: 40}", 1)))
+	if err == nil || !strings.Contains(err.Error(), "burst: 40") {
+		t.Fatalf("a burst beside a rate: %+v, %v", s, err)
+	}
+	s, err = Parse("m.yaml", []byte(strings.Replace(mailSpec, "{rate: 50,", "{rate: 0, burst: 7,", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := s.Parts[0].Requests().Burst, s.Parts[1].Requests().Burst; a != 0 || b != 7 {
+		t.Errorf("bursts of %d and %d", a, b)
+	}
+	if n := s.Parts[1].Bursts(); n != 7 {
+		t.Errorf("%d bursts in a second", n)
+	}
+	// A disk that halts once in eight bursts has no hold on the rate.
+	var all []Burst
+	for i := range 8 {
+		all = append(all, Burst{Answered: 40, Seconds: 0.1, Settle: 0.1})
+		if i == 3 {
+			all[i].Settle = 9
+		}
+	}
+	v := &Served{Bursts: all}
+	m := map[string]float64{}
+	if settledMetrics(m, v); math.Abs(m[RequestRate]-400) > 1e-6 || math.Abs(m[SettledRate]-200) > 1e-6 {
+		t.Errorf("%v", m)
 	}
 }

@@ -310,6 +310,7 @@ type Served struct {
 	RoundTrip float64           `json:"round_trip_seconds"` // that the link was asked for
 	Log       *ServerLog        `json:"log,omitempty"`
 	Queue     *request.Queue    `json:"queue,omitempty"` // of mail
+	Bursts    []Burst           `json:"bursts,omitempty"`
 	Mail      *Mail             `json:"mail,omitempty"`
 }
 
@@ -339,6 +340,7 @@ func (v *Served) Condense(a *request.Account, m request.Meter) {
 	v.Tenths = a.Bins(100*time.Millisecond, TenthsUpTo)
 	v.Curve = a.Curve(CurvePoints)
 	v.Asked = m.Early + v.Requests
+	v.Queue = m.Queue
 }
 
 func serveMetrics(m map[string]float64, o Observation) {

@@ -33,13 +33,26 @@ func (r *run) closed() {
 func (r *run) repeat(i int) {
 	l, sh := r.lane(i)
 	defer l.Close()
-	mix := request.NewMix(r.Weights, r.Seed, uint64(i))
+	next := r.mix(i)
 	for r.ctx.Err() == nil && !r.enough() && r.take() {
 		at := r.now()
-		o := r.one(l, sh, request.Outcome{Due: at, Free: at, Target: mix.Next()})
+		o := r.one(l, sh, request.Outcome{Due: at, Free: at, Target: next()})
 		if o.Kind != request.OK && o.Kind < request.Reset {
 			r.pause(backoff)
 		}
+	}
+}
+
+// mix chooses what a lane asks for. A number of requests is the same requests
+// whichever lane is how fast: there all lanes draw from one mix.
+func (r *run) mix(lane int) func() int {
+	if r.Requests == 0 {
+		return request.NewMix(r.Weights, r.Seed, uint64(lane)).Next
+	}
+	return func() int {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.shared.Next()
 	}
 }
 

@@ -89,7 +89,8 @@ type run struct {
 	early  atomic.Uint64 // requests due before the end of the warm-up
 	base   Used          // when counting began
 	ended  time.Duration // of the last answer
-	mu     sync.Mutex    // of base and ended
+	mu     sync.Mutex    // of base, ended and shared
+	shared *request.Mix
 }
 
 // shard is an account that some lanes share.
@@ -103,7 +104,7 @@ type shard struct {
 // context that ends what is in flight. The account is nil where the load could
 // not begin; a run that ctx ended has an account, and ctx's error.
 func Run(ctx context.Context, s Spec, start func(context.Context) (Source, error)) (*request.Account, request.Meter, error) {
-	r := &run{Spec: &s}
+	r := &run{Spec: &s, shared: request.NewMix(s.Weights, s.Seed, 0)}
 	r.ctx, r.stop = context.WithCancel(ctx)
 	defer r.stop()
 	var err error

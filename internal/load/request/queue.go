@@ -18,6 +18,7 @@ type Depth struct {
 	Incoming int     `json:"incoming"` // taken
 	Active   int     `json:"active"`   // being delivered
 	Deferred int     `json:"deferred"` // to be tried again later
+	Load     int     `json:"load"`     // of several, one after the other: which, from 0
 }
 
 // Waiting is how many were on their way.
@@ -54,12 +55,14 @@ func (q *Queue) Plus(next *Queue) *Queue {
 	for _, d := range q.Samples {
 		out.Add(d)
 	}
-	last := 0.0
+	var last Depth
 	if n := len(q.Samples); n > 0 {
-		last = q.Samples[n-1].Seconds
+		last = q.Samples[n-1]
+		last.Load++
 	}
 	for _, d := range next.Samples {
-		d.Seconds += last
+		d.Seconds += last.Seconds
+		d.Load += last.Load
 		out.Add(d)
 	}
 	out.Peak = max(q.Peak, next.Peak) // its sample may be gone

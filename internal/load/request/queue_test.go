@@ -19,3 +19,19 @@ func TestQueuesOfTurns(t *testing.T) {
 		t.Errorf("peak %d of 12 whose sample went", sum.Peak)
 	}
 }
+
+func TestSamplesKnowTheirLoad(t *testing.T) {
+	var sum *Queue
+	for range 3 {
+		sum = sum.Plus(&Queue{Samples: []Depth{{Seconds: 0.1}, {Seconds: 0.2, Active: 1}}})
+	}
+	for i, d := range sum.Samples {
+		if d.Load != i/2 {
+			t.Errorf("sample %d is of load %d", i, d.Load)
+		}
+	}
+	m := Meter{}.Plus(Meter{Queue: sum}).Plus(Meter{})
+	if m.Queue == nil || len(m.Queue.Samples) != 6 {
+		t.Errorf("a meter's queue is %+v", m.Queue)
+	}
+}

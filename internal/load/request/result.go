@@ -91,6 +91,7 @@ type Meter struct {
 	// Settle is how long the server went on working after the last answer:
 	// until its queue was empty, or all was on the disk. It is not in Elapsed.
 	Settle time.Duration
+	Queue  *Queue // of a mail server, where it was watched
 }
 
 // Plus is the meter of two loads, one after the other.
@@ -102,6 +103,9 @@ func (m Meter) Plus(n Meter) Meter {
 	m.Early += n.Early
 	m.Settle += n.Settle
 	m.CPUs, m.Rate = n.CPUs, n.Rate
+	if n.Queue != nil {
+		m.Queue = m.Queue.Plus(n.Queue)
+	}
 	return m
 }
 

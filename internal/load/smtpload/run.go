@@ -2,7 +2,9 @@ package smtpload
 
 import (
 	"context"
+	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 
 	"linerate/internal/load/dial"
 	"linerate/internal/load/loop"
@@ -15,6 +17,37 @@ type source struct {
 	d       *dial.Dialer
 	bodies  [][]byte // by size
 	leaving sync.WaitGroup
+	drawn   atomic.Uint64
+	first   uint64
+	step    uint64
+}
+
+// recipients begins a pass through all accounts, in an order that the seed
+// draws. Messages are to each once before any has a second: two at once to one
+// mailbox wait for its lock, Postfix for a second, and that would be chance's
+// doing, and another chance's for each server that is compared.
+func (r *source) recipients() {
+	n := uint64(r.Accounts)
+	rng := rand.New(rand.NewPCG(r.Seed, 0x5317))
+	r.first, r.step = rng.Uint64N(n), 1+rng.Uint64N(n)
+	for gcd(r.step, n) != 1 {
+		r.step = r.step%n + 1
+	}
+}
+
+// gcd is the greatest common divisor.
+func gcd(a, b uint64) uint64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// account is the number of the next message's, from 1.
+func (r *source) account() int {
+	n := uint64(r.Accounts)
+	k := (r.drawn.Add(1) - 1) % n
+	return 1 + int((r.first+k*r.step)%n) // n is at most 10⁷: no product overflows
 }
 
 // Run offers the load until its end or ctx's, and returns its account. A run
@@ -46,6 +79,7 @@ func Account(ctx context.Context, s Spec) (*request.Account, request.Meter, erro
 	}
 	return loop.Run(ctx, l, func(ctx context.Context) (loop.Source, error) {
 		r := &source{Spec: &s}
+		r.recipients()
 		for _, n := range s.Sizes {
 			r.bodies = append(r.bodies, body(n))
 		}

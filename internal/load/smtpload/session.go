@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"time"
@@ -22,7 +21,6 @@ type session struct {
 	r    *source
 	i    int
 	tell loop.Events
-	rng  *rand.Rand
 	conn *dial.Conn // nil: none
 	in   *bufio.Reader
 	sent int // messages of this session
@@ -32,7 +30,7 @@ type session struct {
 }
 
 func newSession(r *source, i int, tell loop.Events) *session {
-	return &session{r: r, i: i, tell: tell, rng: rand.New(rand.NewPCG(r.Seed, uint64(i)^0x5317)), in: bufio.NewReaderSize(nil, 4096)}
+	return &session{r: r, i: i, tell: tell, in: bufio.NewReaderSize(nil, 4096)}
 }
 
 // Do sends a message of one of the sizes. A status of 400 or more is the
@@ -96,7 +94,7 @@ func (s *session) ready(deadline time.Time) error {
 
 // message hands one message over.
 func (s *session) message(target int, a *loop.Answer) (err error) {
-	to := strings.Replace(s.r.To, "%d", strconv.Itoa(1+s.rng.IntN(s.r.Accounts)), 1)
+	to := strings.Replace(s.r.To, "%d", strconv.Itoa(s.r.account()), 1)
 	if _, err = s.command(250, "MAIL FROM:<"+s.r.From+">"); err != nil {
 		return err
 	}

@@ -275,3 +275,80 @@ func TestQueueIsWatched(t *testing.T) {
 		t.Error("any directory is a queue")
 	}
 }
+
+// TestEachAccountBeforeAnyAgain: a pass through the accounts has each once, in
+// an order that the seed draws.
+func TestEachAccountBeforeAnyAgain(t *testing.T) {
+	orders := map[string]bool{}
+	for _, n := range []int{1, 2, 5, 12, 1000} {
+		for seed := range uint64(4) {
+			r := &source{Spec: &Spec{Accounts: n, Seed: seed}}
+			r.recipients()
+			for range 2 {
+				seen := map[int]bool{}
+				order := ""
+				for range n {
+					k := r.account()
+					seen[k] = true
+					order += fmt.Sprint(k, " ")
+					if k < 1 || k > n {
+						t.Fatalf("account %d of %d", k, n)
+					}
+				}
+				if len(seen) != n {
+					t.Errorf("%d of %d accounts have a message, seed %d", len(seen), n, seed)
+				}
+				if n == 12 {
+					orders[order] = true
+				}
+			}
+		}
+	}
+	if len(orders) < 2 {
+		t.Error("all seeds have one order")
+	}
+}
+
+// TestANumberOfMessagesIsTheSame: of twenty messages of two sizes ten are of
+// each, whichever sessions sent how many.
+func TestANumberOfMessagesIsTheSame(t *testing.T) {
+	m := &mail{}
+	s := spec(m.listen(t))
+	s.Sizes, s.Messages, s.Sessions = []int{600, 3000}, 20, 7
+	offer(t, s)
+	small := 0
+	for _, text := range m.taken {
+		if len(text) < 1000 {
+			small++
+		}
+	}
+	if small != 10 || len(m.taken) != 20 {
+		t.Errorf("%d of %d are small", small, len(m.taken))
+	}
+}
+
+// TestAQueueOfEmptyDirectoriesIsEmpty: Postfix leaves those of hashed queues.
+func TestAQueueOfEmptyDirectoriesIsEmpty(t *testing.T) {
+	dir := t.TempDir()
+	q := &Queue{dir: dir}
+	for _, d := range []string{"incoming/A", "incoming/B", "active", "deferred"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !q.empty() {
+		t.Error("directories are taken for messages")
+	}
+	for _, f := range []string{"incoming/B/1", "active/2"} {
+		name := filepath.Join(dir, f)
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if q.empty() {
+			t.Errorf("%s is not seen", f)
+		}
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

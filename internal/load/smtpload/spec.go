@@ -33,8 +33,8 @@ const (
 type Spec struct {
 	Server string // HOST or HOST:PORT
 	From   string // envelope's sender
-	// To is the envelope's recipient; %d in it is a number from 1 to Accounts,
-	// drawn anew for each message.
+	// To is the envelope's recipient; %d in it is a number from 1 to Accounts:
+	// each once, in an order that the seed draws, before any comes again.
 	To         string
 	Accounts   int
 	Sizes      []int // of messages in bytes, header included, each as often as it is listed

@@ -40,6 +40,7 @@ type Sites struct {
 	privileged bool
 	missing    []string
 	host       *knob.HostSysctls // nil: settings of the host are not allowed
+	precedes   bool              // clients, links and servers over other programs
 }
 
 var _ testbed.Sites = (*Sites)(nil)
@@ -67,6 +68,7 @@ func UpSites(_ context.Context, allowHost bool) (*Sites, error) {
 			return nil, err
 		}
 	}
+	b.precedes = precede()
 	for what, there := range map[string]bool{"netem (links are linerate's own)": can(byNetem, probeNetem), "tbf (rates are linerate's own)": can(byTBF, probeTBF)} {
 		if !there {
 			b.missing = append(b.missing, what)
@@ -79,7 +81,15 @@ func UpSites(_ context.Context, allowHost bool) (*Sites, error) {
 func (b *Sites) Describe() testbed.Description {
 	return testbed.Description{Kind: testbed.KindNetns, Label: Label, Mode: testbed.Serve, Privileged: b.privileged,
 		CPUs:  testbed.CPUs{Generator: -1, DUT: -1, Receiver: -1},
-		Notes: []string{"clients, link and server share this machine's CPUs"}, Missing: b.missing}
+		Notes: b.notes(), Missing: b.missing}
+}
+
+func (b *Sites) notes() []string {
+	notes := []string{"clients, link and server share this machine's CPUs"}
+	if b.precedes {
+		notes = append(notes, "clients, link and servers precede other programs (nice −20)")
+	}
+	return notes
 }
 
 // site is one server, its clients and what is between.
@@ -330,6 +340,10 @@ func (b *Sites) Close() error {
 	err := b.raze()
 	if b.host != nil {
 		err = errors.Join(err, b.host.Close())
+	}
+	if b.precedes {
+		yield()
+		b.precedes = false
 	}
 	unix.Close(b.home)
 	return err

@@ -1,0 +1,94 @@
+package server_test
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/labtest"
+	"linerate/internal/server"
+	"linerate/internal/setting/postfixconf"
+)
+
+// TestPostfixComesAndGoesAtOnce: it waits two seconds for the end of writing a
+// main.cf that looks new, and complains for a second if it cannot tell its group
+// of processes to end.
+func TestPostfixComesAndGoesAtOnce(t *testing.T) {
+	need(t)
+	if err := server.MailInstalled(); err != nil {
+		labtest.Lacking(t, "%v", err)
+	}
+	box := newBox(t)
+	if err := box.MakeDisk(disk("tmpfs", ""), nil); err != nil {
+		t.Fatal(err)
+	}
+	p, err := box.StartMail(t.Context(), postfixconf.Mail{Accounts: 3}, server.DiskDir, loopback)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, err := box.Path(postfixconf.MainFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := os.Stat(path); err != nil || time.Since(s.ModTime()) < 10*time.Second {
+		t.Errorf("main.cf looks new: %v, %v", s, err)
+	}
+	if err := box.SyncDisk(); err != nil {
+		t.Error(err)
+	}
+	p.Stop()
+	if log, err := box.Read(postfixconf.LogFile); err != nil || bytes.Contains(log, []byte("fatal:")) || !bytes.Contains(log, []byte("daemon started")) {
+		t.Errorf("%v, the log:\n%s", err, log)
+	}
+}
+
+// TestTimeOfTheDeadCounts: what a process used that has ended is the server's.
+func TestTimeOfTheDeadCounts(t *testing.T) {
+	need(t)
+	box := newBox(t)
+	const burn = `sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'; touch /tmp/done; sleep 100; :`
+	p, err := box.Start(t.Context(), server.Program{Name: "sh", Argv: []string{"-c", burn}, Patience: time.Minute, Ready: func() error {
+		_, err := os.Stat("/tmp/done")
+		return err
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if took := p.CPU(); took < 30*time.Millisecond {
+		t.Errorf("300,000 rounds took %v", took)
+	}
+	p.Stop()
+}
+
+// TestServersPrecedeAsTheirClients: a session of a server's own has the place
+// among others that linerate's has.
+func TestServersPrecedeAsTheirClients(t *testing.T) {
+	need(t)
+	nice := func(pid string) string {
+		text, err := os.ReadFile("/proc/" + pid + "/autogroup")
+		if err != nil {
+			labtest.Lacking(t, "time is not shared by sessions here: %v", err)
+		}
+		_, n, _ := strings.Cut(strings.TrimSpace(string(text)), " nice ")
+		return n
+	}
+	before := nice("self")
+	t.Cleanup(func() { _ = os.WriteFile("/proc/self/autogroup", []byte(before), 0) })
+	if err := os.WriteFile("/proc/self/autogroup", []byte("-3"), 0); err != nil {
+		labtest.Lacking(t, "the session's priority cannot be set: %v", err)
+	}
+	box := newBox(t)
+	p, err := box.Start(t.Context(), server.Program{Name: "sleep", Argv: []string{"100"}, Ready: func() error { return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range p.PIDs() {
+		if n := nice(strconv.Itoa(pid)); n != "-3" {
+			t.Errorf("the server's session has nice %s", n)
+		}
+	}
+	p.Stop()
+}
