@@ -72,7 +72,15 @@ func (r Row) Reversed() Row {
 		return stats.Num(100 * (1/(1+v/100) - 1))
 	}
 	r.Before, r.After = r.After, r.Before
-	r.Effect = stats.Effect{EffectPercent: back(r.EffectPercent), CILow: back(r.CIHigh), CIHigh: back(r.CILow)}
+	negative := func(n stats.Number) stats.Number {
+		v, ok := n.Get()
+		if !ok {
+			return n
+		}
+		return stats.Num(-v)
+	}
+	r.Effect = stats.Effect{EffectPercent: back(r.EffectPercent), CILow: back(r.CIHigh), CIHigh: back(r.CILow),
+		EffectPoints: negative(r.EffectPoints), PointsLow: negative(r.PointsHigh), PointsHigh: negative(r.PointsLow)}
 	switch r.Verdict {
 	case stats.Better:
 		r.Verdict = stats.Worse

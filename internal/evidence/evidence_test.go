@@ -77,3 +77,25 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestReversedReadsTheOtherWay(t *testing.T) {
+	r := evidence.Row{Before: "1", After: "2", Verdict: stats.Better,
+		Effect: stats.Effect{EffectPercent: stats.Num(100), CILow: stats.Num(0), CIHigh: stats.Num(300),
+			EffectPoints: stats.Num(3), PointsLow: stats.Num(-1), PointsHigh: stats.Num(7)}}
+	want := evidence.Row{Before: "2", After: "1", Verdict: stats.Worse,
+		Effect: stats.Effect{EffectPercent: stats.Num(-50), CILow: stats.Num(-75), CIHigh: stats.Num(0),
+			EffectPoints: stats.Num(-3), PointsLow: stats.Num(-7), PointsHigh: stats.Num(1)}}
+	if diff := cmp.Diff(want, r.Reversed()); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(r, want.Reversed()); diff != "" {
+		t.Errorf("there and back: %s", diff)
+	}
+	// Nothing is left after −100 %: what going back brings is beyond any percent.
+	for name, n := range map[string]stats.Number{"unknown": {}, "nothing left": stats.Num(-100)} {
+		r.EffectPercent = n
+		if got := r.Reversed().EffectPercent; got != (stats.Number{}) {
+			t.Errorf("%s reversed is %v, want unknown", name, got)
+		}
+	}
+}

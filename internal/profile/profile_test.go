@@ -340,3 +340,19 @@ func sameAsGraph(t *testing.T, stacks *Profile, graph string) {
 		}
 	}
 }
+
+// TestEscapedTextIsXML: names come from programs; a flame graph with any of
+// them can be read, and shows what can be shown.
+func TestEscapedTextIsXML(t *testing.T) {
+	for in, want := range map[string]string{
+		`f<T>(&"x", 'y')`: `f<T>(&"x", 'y')`, "tab\tline\nend": "tab\tline\nend",
+		"nul\x00 and \x1f": "nul? and ?", "\ufffe\uffff\ufffd": "??\ufffd",
+	} {
+		var got struct {
+			Text string `xml:",chardata"`
+		}
+		if err := xml.Unmarshal([]byte("<a>"+escape(in)+"</a>"), &got); err != nil || got.Text != want {
+			t.Errorf("%q is read as %q, %v; want %q", in, got.Text, err, want)
+		}
+	}
+}

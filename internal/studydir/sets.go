@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"linerate/internal/hint"
+	"linerate/internal/host"
 )
 
 // The files of a study on machines, beside the others.
@@ -25,6 +26,8 @@ const (
 	maxSetFiles = 256
 	maxSetFile  = 1 << 20
 	maxSetBytes = 8 << 20
+
+	maxRecordBytes = 64 * maxSetBytes // all sets of a record
 )
 
 // SetFile is a file of a configuration set, by its path on the DUT.
@@ -112,19 +115,25 @@ func ReadSets(path string) (map[string][]SetFile, error) {
 		return nil, err
 	}
 	defer root.Close()
-	data, err := root.ReadFile(SetsFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	var sets map[string][]SetFile
-	if err == nil && len(data) > 64*maxSetBytes {
-		err = errors.New("it is too long")
-	}
-	if err == nil {
-		err = json.Unmarshal(data, &sets)
-	}
+	sets, err := readSets(root, maxRecordBytes)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(path, SetsFile), err)
 	}
 	return sets, nil
+}
+
+func readSets(root *os.Root, limit int64) (sets map[string][]SetFile, err error) {
+	f, err := root.Open(SetsFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := host.ReadBounded(f, limit)
+	if err != nil {
+		return nil, err
+	}
+	return sets, json.Unmarshal(data, &sets)
 }

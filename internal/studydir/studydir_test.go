@@ -234,3 +234,28 @@ func TestAppendRefusesWhatNobodyReads(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
+
+func TestSetsAreReadWithinBounds(t *testing.T) {
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	if sets, err := readSets(root, 100); sets != nil || err != nil {
+		t.Errorf("no file: %v, %v", sets, err)
+	}
+	for text, fails := range map[string]bool{
+		`{"a": [{"path": "/etc/x", "mode": 420, "text": "y"}]}`: false,
+		`{"a": [`: true,
+		`{"a": [{"path": "/etc/x", "mode": 420, "text": "` + strings.Repeat("y", 100) + `"}]}`: true,
+	} {
+		if err := root.WriteFile(SetsFile, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		want := map[string][]SetFile{"a": {{Path: "/etc/x", Mode: 0o644, Text: "y"}}}
+		sets, err := readSets(root, 100)
+		if (err != nil) != fails || !fails && !cmp.Equal(sets, want) {
+			t.Errorf("%.40s: %v, %v", text, sets, err)
+		}
+	}
+}
