@@ -50,7 +50,7 @@ const (
 
 func (a *auditor) earliest(module string) arrival {
 	m, known := a.f.Module(module)
-	if known && m.InKernel || slices.ContainsFunc(m.Lines, func(l fact.Line) bool {
+	if known && m.InKernel || slices.Contains(a.Rules.InGeneric, module) || slices.ContainsFunc(m.Lines, func(l fact.Line) bool {
 		return l.Mechanism == fact.Loader && l.Effective && strings.EqualFold(l.Value, "YES")
 	}) {
 		return early

@@ -140,6 +140,8 @@ type Lists struct {
 	BootWords []string `yaml:"boot_words"`
 	// NotGeneric are kernel options that GENERIC is built without.
 	NotGeneric []string `yaml:"not_generic"`
+	// InGeneric are modules that GENERIC holds.
+	InGeneric []string `yaml:"in_generic"`
 }
 
 // merge adds another file's lists; a key given twice is a mistake.
@@ -163,6 +165,7 @@ func (l *Lists) merge(o Lists, file string) error {
 	l.Whole = append(l.Whole, o.Whole...)
 	l.BootWords = append(l.BootWords, o.BootWords...)
 	l.NotGeneric = append(l.NotGeneric, o.NotGeneric...)
+	l.InGeneric = append(l.InGeneric, o.InGeneric...)
 	return nil
 }
 
