@@ -28,5 +28,6 @@ func benches() []*cobra.Command {
 		newBenchSearchCmd(),
 		newBenchApplyCmd(),
 		newBenchLabCmd(),
+		newBenchServersCmd(),
 	}
 }

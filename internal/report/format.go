@@ -18,8 +18,8 @@ func value(m study.Metric, v float64) string {
 		return show.Nanos(v)
 	case "ns/packet":
 		return show.Grouped(v, 0) + " ns"
-	case "frames":
-		return show.Grouped(v, 0) + " frames"
+	case "frames", "messages":
+		return show.Grouped(v, 0) + " " + m.Unit
 	case "req/s", "messages/s", "transactions/s":
 		return show.SI(v, m.Unit)
 	case "b/s":

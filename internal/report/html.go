@@ -44,6 +44,7 @@ type htmlPage struct {
 	Loads                                  []chart
 	Latencies                              []chart
 	Served                                 []chart
+	ServedLogs                             bool // a server's own log is beside what the clients saw
 	Drops                                  []chart
 	Spread                                 []htmlTable
 	States                                 []htmlTable
@@ -309,7 +310,7 @@ func timelineMetric(part study.Part) (study.Metric, bool) {
 	case testbed.Cost:
 		return study.MetricNamed(study.CostNS)
 	case testbed.Serve:
-		return study.MetricNamed(study.RequestMean)
+		return servedTimeline(part.Requests())
 	}
 	return study.MetricNamed(study.OverloadRate)
 }

@@ -17,6 +17,25 @@ func (p *htmlPage) servedCharts(r study.Results, part study.Part) {
 		return ranges(r, part.Name, study.RequestP50, study.RequestP99, w, "latency of requests in "+at+": median and 99th percentile")
 	})...)
 	p.Served = append(p.Served, picture(at+", share of requests by tenths of a second", "", func(w float64) string { return tenths(r, part.Name, w) })...)
+	p.Served = append(p.Served, picture(at+", messages on their way", "Filled is the mean over all loads, hollow the most of any; each arm has its own time.",
+		func(w float64) string { return queues(r, part.Name, w) })...)
+	p.ServedLogs = p.ServedLogs || slices.ContainsFunc(r.Trials, func(t study.Trial) bool {
+		return t.Observed != nil && t.Observed.Served != nil && t.Observed.Served.Log != nil
+	})
+}
+
+// servedTimeline is what is drawn of every trial: latency in an open loop, whose
+// rate is given, and what was done in a closed one, whose latency is.
+func servedTimeline(asked study.Requests) (study.Metric, bool) {
+	name := study.RequestMean
+	switch {
+	case asked.Rate == 0 && asked.Kind == "http":
+		name = study.RequestRate
+	case asked.Rate == 0:
+		name = study.SettledRate
+	}
+	m, ok := study.MetricNamed(name)
+	return m.In(asked.Kind), ok
 }
 
 // tally adds up an arm's valid trials of a part, by the clients and by the log.

@@ -1,10 +1,21 @@
 package report
 
 import (
+	"strings"
 	"testing"
 
 	"linerate/internal/study"
 )
+
+// TestEveryUnitIsTold: a value is told in its metric's unit; what has none is a
+// ratio.
+func TestEveryUnitIsTold(t *testing.T) {
+	for _, m := range study.Metrics {
+		if text := value(m, 35); m.Unit != "" && strings.Contains(text, "%") {
+			t.Errorf("35 of %s are %s", m.Name, text)
+		}
+	}
+}
 
 func TestMailIsCountedInMessages(t *testing.T) {
 	r := study.Results{

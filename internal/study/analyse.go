@@ -236,6 +236,7 @@ func (r *Results) warn(s Spec) {
 	}
 	r.warnOutOfReach(s)
 	r.warnHeadroom(s)
+	r.warnClients(s)
 	r.warnUnderOffered(s)
 	r.warnCarryOver()
 	r.warnDrops()

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/hint"
+	"linerate/internal/show"
+	"linerate/internal/stats"
+	"linerate/internal/study"
+)
+
+const benchServersLong = `Measure how well the lab of this machine tells two servers apart: what is left of an
+A/A comparison when all arms' servers are up at once and asked in turns or together,
+and when they are tried one after the other, the two in turn in the same minutes. Web
+servers in an open and in a closed loop, mail, and files with fsync(2). Three arms are all the
+same; the half-width is that of the interval of one against another, a median over
+studies of ten blocks of a second each way.`
+
+// serversBench is what bench servers finds; its JSON document.
+type serversBench struct {
+	Version int          `json:"version"`
+	Label   string       `json:"label"`
+	Rounds  int          `json:"rounds"`
+	Rows    []serversRow `json:"rows"`
+}
+
+// serversRow is one kind of server, measured both ways.
+type serversRow struct {
+	Case   string    `json:"case"`
+	Metric string    `json:"metric"`
+	Beside serverWay `json:"interleaved"`
+	After  serverWay `json:"sequential"`
+	yaml   string
+}
+
+// serverWay is one way of trying: the A/A intervals' half-widths and the studies'
+// seconds, a number for each round.
+type serverWay struct {
+	Half    []float64    `json:"half_width_percent"`
+	Seconds []float64    `json:"study_seconds"`
+	Median  stats.Number `json:"median_half_width_percent"`
+}
+
+// benchedServers are the cases.
+var benchedServers = []serversRow{
+	{Case: "web, open loop", Metric: study.RequestMean, yaml: "workload:\n  http: {objects: [24kB], rate: 100, keepalive: false}\n"},
+	{Case: "web, closed loop", Metric: study.RequestRate, yaml: "workload:\n  http: {objects: [24kB], connections: 10}\n"},
+	{Case: "mail, in bursts", Metric: study.SettledRate, yaml: "workload:\n  smtp: {messages: [2kB, 10kB], burst: 40}\n"},
+	{Case: "files, fsync, in bursts", Metric: study.RequestRate, yaml: "workload:\n  files: {fsync: true, burst: 100}\n"},
+}
+
+// serversStudy is a study of arms that are all the same.
+func (r serversRow) study(blocks int, interleave bool) string {
+	return fmt.Sprintf("name: nothing\nquestion: Does nothing differ from nothing?\nretries: 0\ninterleave: %t\n%svariants: [{name: a}, {name: b}]\n"+
+		"parts: [{seconds: 1, warmup: 0.1, blocks: %d}]\nmetrics: [{metric: %s, primary: true}]\n", interleave, r.yaml, blocks, r.Metric)
+}
+
+func newBenchServersCmd() *cobra.Command {
+	var rounds, blocks int
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "servers",
+		Short: "what the lab of servers can tell apart: arms in turns, and one after the other",
+		Long:  benchServersLong,
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if rounds < 1 || blocks < 3 {
+				return hint.Usagef("--rounds is at least 1, and --blocks 3")
+			}
+			return inLab(cmd.Context(), func() error {
+				opened, err := openLab(cmd.Context(), labOptions{engine: "auto"})
+				if err != nil {
+					return err
+				}
+				b := &labBencher{lab: opened.lab, talk: cmd.ErrOrStderr(), took: map[string]float64{}}
+				out := serversBench{Version: 1, Label: opened.label, Rounds: rounds}
+				if out.Rows, err = b.servers(cmd.Context(), rounds, blocks); err != nil {
+					return err
+				}
+				if asJSON {
+					return printJSON(cmd.OutOrStdout(), out)
+				}
+				return out.print(cmd.OutOrStdout(), blocks)
+			})
+		},
+	}
+	cmd.Flags().IntVar(&rounds, "rounds", 1, "studies of each case each way, in turn")
+	cmd.Flags().IntVar(&blocks, "blocks", 10, "of each study")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	return cmd
+}
+
+// servers measures every case both ways.
+func (b *labBencher) servers(ctx context.Context, rounds, blocks int) (rows []serversRow, err error) {
+	rows = append(rows, benchedServers...)
+	for round := range rounds {
+		for i := range rows {
+			r := &rows[i]
+			for way, to := range map[bool]*serverWay{true: &r.Beside, false: &r.After} { // in random order
+				fmt.Fprintf(b.talk, "round %d of %d: %s, interleaved %t …\n", round+1, rounds, r.Case, way)
+				_, res, took, err := b.run(ctx, r.study(blocks, way))
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", r.Case, err)
+				}
+				to.Half, to.Seconds = append(to.Half, halfWidth(res)), append(to.Seconds, took)
+			}
+		}
+	}
+	for i := range rows {
+		for _, w := range []*serverWay{&rows[i].Beside, &rows[i].After} {
+			w.Median = stats.Num(stats.Median(w.Half))
+			for k, h := range w.Half {
+				if math.IsInf(h, 0) { // no trial was valid; JSON has no infinity
+					w.Half[k] = -1
+				}
+			}
+		}
+	}
+	return rows, nil
+}
+
+// print writes the table for people.
+func (o serversBench) print(w io.Writer, blocks int) error {
+	p := show.NewPage(styleOf(w))
+	p.Line(fmt.Sprintf("A/A, half-width of the 95 %% interval; %s each way, of %d blocks; %s", show.Plural(o.Rounds, "round"), blocks, o.Label))
+	p.Line("")
+	t := show.Table{Right: numbersAfter(1), Header: []string{"case", "in turns", "study", "one after the other", "study"}}
+	for _, r := range o.Rows {
+		t.Add(r.Case, r.Beside.half(), r.Beside.took(), r.After.half(), r.After.took())
+	}
+	p.Table(t)
+	return p.Flush(w)
+}
+
+func (w serverWay) half() string {
+	v, ok := w.Median.Get()
+	if !ok || math.IsInf(v, 0) {
+		return show.Unknown
+	}
+	return show.Percent(v)
+}
+
+func (w serverWay) took() string {
+	return show.Brief(time.Duration(stats.Median(w.Seconds) * float64(time.Second)))
+}

@@ -1,0 +1,47 @@
+package report
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"linerate/internal/load/request"
+	"linerate/internal/study"
+)
+
+// TestQueuesAreDrawnFromWhereEachLoadBegan: two loads of one trial, the second
+// twice as long, are laid over each other.
+func TestQueuesAreDrawnFromWhereEachLoadBegan(t *testing.T) {
+	q := &request.Queue{Peak: 30, Samples: []request.Depth{
+		{Seconds: 0, Incoming: 20}, {Seconds: 0.1}, {Seconds: 0.1, Active: 30, Load: 1}, {Seconds: 0.3, Load: 1}}}
+	trial := study.Trial{Part: "mail", Variant: "a", Valid: true, Metrics: map[string]float64{}, Observed: &study.Observation{Served: &study.Served{Queue: q}}}
+	invalid := trial
+	invalid.Valid = false
+	r := study.Results{Control: "a", Trials: []study.Trial{trial, invalid, {Part: "mail", Variant: "b"}}}
+	d, ok := depthsOf(r, "mail", "a")
+	if !ok || math.Abs(d.span-0.2) > 1e-9 || d.peak != 30 || math.Abs(d.settled-0.15) > 1e-9 {
+		t.Fatalf("%+v, %v", d, ok)
+	}
+	if first, last := d.mean[0], d.mean[depthBins-1]; first != 25 || last != 15 || d.most[0] != 30 {
+		t.Errorf("mean %v at first, %v at last, most %v", first, last, d.most[0])
+	}
+	if _, ok := depthsOf(r, "mail", "b"); ok {
+		t.Error("an arm without a queue has one")
+	}
+	if svg := queues(r, "mail", 700); !strings.Contains(svg, "at most 30 on their way; empty after 150 ms") {
+		t.Errorf("%.600s", svg)
+	}
+	if svg := queues(study.Results{}, "mail", 700); svg != "" {
+		t.Error("a queue is drawn of nothing")
+	}
+}
+
+func TestWhatIsDrawnOfEveryTrial(t *testing.T) {
+	for want, asked := range map[string]study.Requests{
+		study.RequestMean: {Kind: "smtp", Rate: 5}, study.RequestRate: {Kind: "http"}, study.SettledRate: {Kind: "smtp"},
+	} {
+		if m, ok := servedTimeline(asked); !ok || m.Name != want {
+			t.Errorf("%+v: %s, want %s", asked, m.Name, want)
+		}
+	}
+}

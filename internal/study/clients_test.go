@@ -1,0 +1,31 @@
+package study
+
+import (
+	"strings"
+	"testing"
+
+	"linerate/internal/load/request"
+	"linerate/internal/testbed"
+)
+
+// TestClientsThatLimit: who is named, and who is not: clients of a busy machine
+// that use more of it than the server, in all trials of a closed loop.
+func TestClientsThatLimit(t *testing.T) {
+	closed, open := Part{Name: "closed", Mode: testbed.Serve, HTTP: &HTTP{}}, Part{Name: "open", Mode: testbed.Serve, HTTP: &HTTP{Rate: 10}}
+	s := Spec{Parts: []Part{closed, open}, Variants: []Variant{{Name: "clients"}, {Name: "server"}, {Name: "idle"}, {Name: "once"}, {Name: "absent"}}}
+	trial := func(part, variant string, clients, server float64) Trial {
+		v := &Served{ServerCPU: server}
+		v.Seconds, v.Generator = 1, request.Generator{CPUs: 2, CPUSeconds: clients}
+		return Trial{Part: part, Variant: variant, Valid: true, Observed: &Observation{Served: v}}
+	}
+	r := Results{Trials: []Trial{
+		trial("closed", "clients", 1.1, 0.7), trial("closed", "clients", 1.2, 0.6), trial("open", "clients", 1.2, 0.6),
+		trial("closed", "server", 0.7, 1.1),
+		trial("closed", "idle", 0.3, 0.1),
+		trial("closed", "once", 1.2, 0.6), trial("closed", "once", 0.6, 1.2),
+	}}
+	r.warnClients(s)
+	if len(r.Warnings) != 1 || !strings.HasPrefix(r.Warnings[0], "part closed: the clients used more CPU time than the server of clients: rates") {
+		t.Errorf("%q", r.Warnings)
+	}
+}
