@@ -7,10 +7,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"linerate/internal/show"
 	"linerate/internal/study"
 	"linerate/internal/studydir"
+	"linerate/studies"
 )
 
 const questions = "../../docs/guide/questions"
@@ -183,4 +185,18 @@ func averages(least, most float64) string {
 		return low
 	}
 	return low + " to " + high
+}
+
+// TestQuickTakesAMinute: no built-in study of packets says that its quick run
+// takes longer.
+func TestQuickTakesAMinute(t *testing.T) {
+	for _, name := range studies.Names() {
+		s, err := findStudy(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, quick := lengths(s); quick > time.Minute && s.Topic != "servers" {
+			t.Errorf("%s: %s", name, show.Clock(quick))
+		}
+	}
 }

@@ -36,3 +36,22 @@ func TestDisturbance(t *testing.T) {
 		}
 	}
 }
+
+// TestQuickSearches: quick ones end sooner, and leave the whole ones alone.
+func TestQuickSearches(t *testing.T) {
+	s := sweptStudy(t, `name: x
+question: q
+variants: [{name: a}, {name: b}]
+parts:
+  - {name: found, mode: overload, search: {method: mlr, limit_seconds: 6}}
+  - {name: bursts, mode: overload, search: {method: back-to-back, repeats: 3}}
+metrics: [{metric: conditional_throughput_pps, primary: true}]
+`)
+	q := s.Quick()
+	if q.Parts[0].Search.LimitSeconds != 4 || q.Parts[1].Search.Repeats != 2 {
+		t.Errorf("quick: %+v, %+v", q.Parts[0].Search, q.Parts[1].Search)
+	}
+	if s.Parts[0].Search.LimitSeconds != 6 || s.Parts[1].Search.Repeats != 3 {
+		t.Errorf("whole: %+v, %+v", s.Parts[0].Search, s.Parts[1].Search)
+	}
+}

@@ -457,7 +457,8 @@ func (s *Spec) GoalOf(metric string) (g Goal, ok bool) {
 }
 
 // Quick returns the study with half the blocks (never below three in the
-// primary's part, two elsewhere) and trials of 0.4 times their length: the
+// primary's part, two elsewhere), trials of 0.4 times their length, and searches
+// that end sooner: the
 // same question, answered with wider intervals.
 func (s Spec) Quick() Spec {
 	parts := make([]Part, len(s.Parts))
@@ -469,6 +470,7 @@ func (s Spec) Quick() Spec {
 		p.Blocks = min(p.Blocks, max(least, p.Blocks/2))
 		p.Seconds = min(p.Seconds, max(0.2, 0.4*p.Seconds))
 		p.Warmup = min(p.Warmup, max(0.05, 0.4*p.Warmup))
+		p.Search = p.Search.quick()
 		parts[i] = p
 	}
 	s.Parts = parts
