@@ -12,6 +12,26 @@ import (
 	"linerate/internal/load"
 )
 
+// TestTurnsThatWereDisturbed take none of the plan's time, up to as much again.
+func TestTurnsThatWereDisturbed(t *testing.T) {
+	const each = time.Millisecond
+	for every, want := range map[int]int{0: 11, 2: 21, 1: 21, 4: 14} { // every n-th is disturbed; slices in all, with the first round
+		p := load.SlicePlan{Order: make([]uint8, 100), Limit: 10 * each}
+		var out load.Sliced
+		now, n := uint64(7), 0
+		err := turns(context.Background(), p, 1, &out, func() uint64 { return now }, func(int, int, func() uint64) (one load.Slice, err error) {
+			now += uint64(each)
+			if n++; every > 0 && n%every == 0 {
+				one.Flags |= load.Switched
+			}
+			return one, nil
+		})
+		if err != nil || len(out.Slices) != want {
+			t.Errorf("every %d. disturbed: %d slices of a millisecond, %v; want %d", every, len(out.Slices), err, want)
+		}
+	}
+}
+
 // TestTurns: lanes come in the plan's order, the first slice of each turn of
 // the first round after the longer guard, and a context ends the run, or its time,
 // once there are slices enough.
