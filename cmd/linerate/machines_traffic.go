@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"linerate/internal/hint"
 	"linerate/internal/load"
 	"linerate/internal/load/farload"
 	"linerate/internal/load/toolload"
@@ -181,7 +182,11 @@ type inNamespace struct {
 const enter = `PATH=$PATH:/sbin:/usr/sbin; n=$1 s=$2; shift 2; exec ip netns exec $n /bin/sh -c "$s" linerate "$@"`
 
 func (c inNamespace) Run(ctx context.Context, script string, args []string, stdin []byte) ([]byte, error) {
-	return c.Conn.Run(ctx, enter, append([]string{c.name, script}, args...), stdin)
+	out, err := c.Conn.Run(ctx, enter, append([]string{c.name, script}, args...), stdin)
+	if err != nil && strings.Contains(err.Error(), "Cannot open network namespace") {
+		err = hint.With(err, "make it there (ip netns add %s) and give it its interfaces, or mend namespace: in the testbed's file", c.name)
+	}
+	return out, err
 }
 
 func (c inNamespace) Pipe(ctx context.Context, script string, args ...string) (io.ReadWriteCloser, error) {

@@ -60,13 +60,25 @@ port() {
 			END { print "up " (up && !down ? "yes" : "no") }'
 		;;
 	*)
-		[ -d "/sys/class/net/$1" ] || die "it has no interface $1; it has $(ip -o link show | awk '{ printf "%s", substr($2, 1, length($2) - 1) " " }')"
+		[ -d "/sys/class/net/$1" ] || die "it has no interface $1; it has $(ip -o link show | awk -F '[:@ ]+' '{ printf "%s%s", sep, $2; sep = " " }')"
 		say "mac $(cat "/sys/class/net/$1/address")"
 		say "mtu $(cat "/sys/class/net/$1/mtu")"
 		if [ "$(cat "/sys/class/net/$1/carrier" 2>/dev/null)" = 1 ]; then say "up yes"; else say "up no"; fi
 		case $(ethtool -i "$1" 2>/dev/null) in 'driver: veth'* | 'driver: virtio_net'*) say "counts at-once" ;; esac
 		ip -o addr show dev "$1" scope global | awk '{ print $3 " " $4 " -" }'
 		;;
+	esac
+}
+
+# way_in prints the interface that has the address SSH came to; nothing where sudo
+# or doas hides that.
+way_in() {
+	# shellcheck disable=SC2086 # splitting is meant
+	set -- ${SSH_CONNECTION-}
+	[ $# -eq 4 ] || return 0
+	case $OS in
+	FreeBSD) ifconfig -a | awk -v a="$3" '/^[a-z]/ { i = $1; sub(/:$/, "", i) } ($1 == "inet" || $1 == "inet6") && $2 == a { print i; exit }' ;;
+	*) ip -o addr show | awk -v a="$3" '{ split($4, p, "/"); if (p[1] == a) { print $2; exit } }' ;;
 	esac
 }
 

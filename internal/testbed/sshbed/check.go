@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"linerate/internal/hint"
+	"linerate/internal/host"
 	"linerate/internal/load"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/bedfile"
@@ -67,7 +68,7 @@ func Check(ctx context.Context, o Options, t Traffic, tell func(Step)) error {
 }
 
 func (c *checker) all(ctx context.Context) error {
-	for _, step := range []func(context.Context) bool{c.reach, c.take, c.links, c.wires, c.forwards, c.ceiling, c.changes} {
+	for _, step := range []func(context.Context) bool{c.reach, c.management, c.links, c.take, c.wires, c.forwards, c.ceiling, c.changes} {
 		if !step(ctx) {
 			return ctx.Err()
 		}
@@ -110,6 +111,33 @@ func (c *checker) reach(ctx context.Context) bool {
 	return ok
 }
 
+// management compares what the file calls so with how SSH comes in.
+func (c *checker) management(ctx context.Context) bool {
+	ok := true
+	for _, r := range c.roles() {
+		h := c.host(r.name)
+		if h.Management == "" || h.SSH == "" || h.Namespace != "" {
+			continue
+		}
+		is, err := ask(ctx, r.conn, nil, "way_in")
+		is = strings.TrimSpace(is)
+		s := Step{Name: "management " + r.name, Proves: "the interface that is never touched is the one that SSH comes by", Found: is}
+		switch {
+		case err != nil:
+		case is == "":
+			s.Found = h.Management + ", as the file says: it does not tell by which SSH comes"
+		case is != h.Management:
+			err = hint.With(fmt.Errorf("SSH comes by %s, and the testbed's file says %s", is, h.Management), "write management: %s for it: what SSH comes by must never be touched", is)
+		}
+		ok = c.say(s, err) && ok
+	}
+	return ok
+}
+
+func (c *checker) host(name string) *bedfile.Host {
+	return map[string]*bedfile.Host{bedfile.DUT: c.o.File.Hosts.DUT, bedfile.Generator: c.o.File.Hosts.Generator, bedfile.Receiver: c.o.File.Hosts.Receiver}[name]
+}
+
 func (c *checker) take(ctx context.Context) bool {
 	b, err := Up(ctx, c.o)
 	c.bed = b
@@ -134,7 +162,11 @@ func (c *checker) link(ctx context.Context, e bedfile.End) bool {
 		return true
 	}
 	p, err := PortOf(ctx, conn, e.Interface)
-	if err == nil && !p.Up {
+	var said *host.ScriptError
+	switch {
+	case errors.As(err, &said):
+		err = hint.With(err, "wires: of the testbed's file name it: %s", e)
+	case err == nil && !p.Up:
 		err = hint.With(fmt.Errorf("%s has no link", e), "is it up (ip link set %s up, ifconfig %s up), and is the other end too?", e.Interface, e.Interface)
 	}
 	return c.say(Step{Name: "link " + e.String(), Proves: "the interface is there, up, and sees a link", Found: fmt.Sprintf("%s, MTU %d%s", p.MAC, p.MTU, addresses(p))}, err)
@@ -209,7 +241,7 @@ func (c *checker) wire(ctx context.Context, from, to bedfile.End) (string, error
 	}
 	switch {
 	case slices.Equal(seen, []string{to.String()}):
-		return fmt.Sprintf("%d of %d frames", after[to.String()]-before[to.String()], shouts), nil
+		return fmt.Sprintf("%d of %d frames", min(after[to.String()]-before[to.String()], shouts), shouts), nil // machines say things of their own accord
 	case len(seen) == 0:
 		return "", hint.With(fmt.Errorf("frames sent at %s arrived nowhere (%s got %d of %d)", from, to, after[to.String()]-before[to.String()], shouts), "is a wire plugged in there, and does a switch between keep its ports apart?")
 	case !slices.Contains(seen, to.String()):
@@ -242,8 +274,7 @@ func (c *checker) arrivals(ctx context.Context) (map[string]uint64, error) {
 
 // named gives each interface of a machine that has both roles to one of them.
 func (c *checker) named(name, device string) bool {
-	h := map[string]*bedfile.Host{bedfile.DUT: c.o.File.Hosts.DUT, bedfile.Generator: c.o.File.Hosts.Generator, bedfile.Receiver: c.o.File.Hosts.Receiver}[name]
-	if h.Management == device {
+	if c.host(name).Management == device {
 		return false // the check's own connection comes by it
 	}
 	if name == bedfile.DUT || !c.o.File.OneOuter() {

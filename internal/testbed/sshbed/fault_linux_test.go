@@ -279,6 +279,15 @@ func TestReboots(t *testing.T) {
 	if len(a.NotTaken) != 1 || !strings.Contains(a.NotTaken[0], `sysctl net.ipv4.ip_default_ttl is "64" after the boot, and was to be "77"`) {
 		t.Errorf("not taken: %q", a.NotTaken)
 	}
+	// The answer to "reboot" is lost: the machine went down with it.
+	bed.o.DUT = &deafening{bed.o.DUT}
+	if a, err = bed.Reset(ctx, nil); err != nil || a.Boot == nil || a.Boot.Attempts != 1 {
+		t.Errorf("a connection cut by the boot: %+v, %v", a, err)
+	}
+	bed.o.DUT = bed.o.DUT.(*deafening).Conn
+	if _, err = bed.Reset(ctx, changed[1:2]); err != nil {
+		t.Fatal(err)
+	}
 	bed.lock.Close() // dies here; the study goes on, while the DUT is not there yet
 	b.Run(t, b.DUT, "sysctl", "-qw", "net.ipv4.tcp_keepalive_time=7200")
 	down := &absent{Conn: b.conn(t, bedfile.DUT), calls: 3}
@@ -312,6 +321,17 @@ func TestReboots(t *testing.T) {
 		t.Error(err)
 	}
 	same()
+}
+
+// deafening loses the answer of every reboot.
+type deafening struct{ Conn }
+
+func (c *deafening) Run(ctx context.Context, script string, args []string, stdin []byte) ([]byte, error) {
+	out, err := c.Conn.Run(ctx, script, args, stdin)
+	if len(args) > 0 && args[0] == "reboot" {
+		return nil, errors.New("the connection was lost before the end")
+	}
+	return out, err
 }
 
 // absent is a machine that is not reached for a number of calls.
