@@ -38,12 +38,12 @@ func TestVariantsNameTheirSystem(t *testing.T) {
 // TestSystemsOfSettings: the test above can tell them apart.
 func TestSystemsOfSettings(t *testing.T) {
 	for want, settings := range map[string][]study.Setting{
-		"linux": {{NAPI: "threaded"}, {NFT: &study.Ruleset{Text: "x"}}, {CPUs: 2}, {PolicyRules: 3}, {Forward: "bridge"}, {Link: "gso"},
+		"linux": {{NAPI: "threaded"}, {NFT: &study.Ruleset{Text: "x"}}, {CPUs: 2}, {PolicyRules: 3}, {Forward: setting.ForwardXDP}, {Link: "gso"},
 			{Sysctl: "net.ipv4.ip_early_demux"}, {Sysctl: "net/ipv4/conf/dut0/rp_filter"}, {Sysctl: "net.core.dev_weight"},
 			{Firewall: &study.Firewall{Map: 3}}, {Firewall: &study.Firewall{Linear: 3, By: setting.ByIptablesLegacy}}},
 		"freebsd": {{PF: &study.Ruleset{Text: "x"}}, {IPFW: &study.Ruleset{Text: "x"}}, {Sysctl: "net.isr.dispatch"}, {Sysctl: "kern.random.harvest.mask"},
 			{Firewall: &study.Firewall{Linear: 3, By: setting.ByPF}}},
-		"": {{Hops: 2}, {Firewall: &study.Firewall{Table: 9, Optimise: true}}, {Routes: &study.Routes{Count: 9}}, {Link: "mtu"}, {Link: "tso"}},
+		"": {{Hops: 2}, {Firewall: &study.Firewall{Table: 9, Optimise: true}}, {Routes: &study.Routes{Count: 9}}, {Link: "mtu"}, {Link: "tso"}, {Forward: setting.ForwardBridge}},
 	} {
 		for _, set := range settings {
 			if got := systemOf(study.Variant{Settings: []study.Setting{set}}); got != want {
@@ -73,7 +73,7 @@ func systemOf(v study.Variant) string {
 
 func ofLinux(s study.Setting) bool {
 	f := s.Firewall
-	return s.NAPI != "" || s.NFT != nil || s.CPUs > 0 || s.PolicyRules > 0 || s.Forward != "" ||
+	return s.NAPI != "" || s.NFT != nil || s.CPUs > 0 || s.PolicyRules > 0 || s.Forward == setting.ForwardXDP ||
 		s.Link == "gso" || s.Link == "tx-checksum" ||
 		f != nil && (f.Map > 0 || slices.Contains([]string{setting.ByNFT, setting.ByIptablesLegacy, setting.ByIptablesNFT}, f.By)) ||
 		under(s.Sysctl, "net.core.", "net.ipv4.", "net.ipv6.", "net.netfilter.", "net.bridge.")

@@ -14,7 +14,8 @@ import (
 var figure = regexp.MustCompile(`<!--fig (\S+) (.*?)-->(.*?)<!--/-->`)
 
 // TestGuideFigures: figures in prose are those that the pages have, and so the
-// records. It runs behind TestGuidePages, whose pages it reads.
+// records. This file sorts behind that of TestGuidePages, so that figures
+// are those of the pages that it has just rewritten.
 func TestGuideFigures(t *testing.T) {
 	for _, name := range []string{"talk-2017.md", "report-2004.md"} {
 		file := filepath.Join("../../docs/guide", name)
