@@ -54,7 +54,7 @@ func (h *Host) ReadFile(ctx context.Context, name string) ([]byte, error) {
 [ -e "$p" ] || [ -h "$p" ] || exit %d
 [ -f "$p" ] || exit %d
 [ -r "$p" ] || exit %d
-exec head -c %d "$p"`, Quote(path.Clean(name)), statusMissing, statusWrongKind, statusDenied, host.MaxFile+1)
+exec head -c %d "$p"`, host.Quote(path.Clean(name)), statusMissing, statusWrongKind, statusDenied, host.MaxFile+1)
 	return h.ask(ctx, Script{Name: "read " + name, Text: text, Limit: host.MaxFile}, "not a regular file")
 }
 
@@ -64,7 +64,7 @@ func (h *Host) ReadDir(ctx context.Context, name string) ([]string, error) {
 [ -e "$p" ] || exit %d
 [ -d "$p" ] || exit %d
 cd "$p" 2>/dev/null || exit %d
-exec find . -name . -o -prune -print0`, Quote(path.Clean(name)), statusMissing, statusWrongKind, statusDenied)
+exec find . -name . -o -prune -print0`, host.Quote(path.Clean(name)), statusMissing, statusWrongKind, statusDenied)
 	out, err := h.ask(ctx, Script{Name: "list " + name, Text: text}, "not a directory")
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (h *Host) Output(ctx context.Context, q host.Query) ([]byte, error) {
 	argv := q.Argv()
 	words := make([]string, len(argv))
 	for i, a := range argv {
-		words[i] = Quote(a)
+		words[i] = host.Quote(a)
 	}
 	text := fmt.Sprintf(`LC_ALL=C
 PATH=/sbin:/bin:/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin

@@ -178,6 +178,3 @@ func lost(err error) error {
 
 // maxSaid is how much of a script's complaints is kept, in bytes.
 const maxSaid = 4096
-
-// Quote makes a word that sh takes as it is.
-func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

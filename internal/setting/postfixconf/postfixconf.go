@@ -44,7 +44,7 @@ type Mail struct {
 	Owner, Group int
 	// Programs and Daemons are the directories of Postfix's own.
 	Programs, Daemons string
-	// Parameters are set beside linerate's own (Parameters lists which may
+	// Parameters are set beside linerate's own (Check says which may
 	// be). What is not set is as Postfix has it.
 	Parameters map[string]string
 }
@@ -59,9 +59,6 @@ var parameters = []string{
 	"smtpd_error_sleep_time", "smtpd_hard_error_limit", "smtpd_soft_error_limit", "smtpd_timeout",
 	"virtual_destination_concurrency_limit", "virtual_destination_recipient_limit", "virtual_transport",
 }
-
-// Parameters lists what a study may set of Postfix, sorted.
-func Parameters() []string { return slices.Clone(parameters) }
 
 // valueRE is what a parameter may be set to: no $, which would name another
 // one, and no line's end.
