@@ -17,7 +17,7 @@ const autoEngine = "auto"
 
 // What help says of the engines.
 const (
-	sendingEngines   = "auto, netmap (batches in shared memory) or bpf (a system call a frame)"
+	sendingEngines   = "auto (netmap where the driver has it), netmap (batches in shared memory) or bpf (a system call a frame)"
 	receivingEngines = "auto, netmap or bpf"
 )
 
@@ -27,7 +27,7 @@ func engineNamed(name string, talk io.Writer) (load.Engine, error) {
 	switch name {
 	case autoEngine:
 		say := func(what string) { fmt.Fprintf(talk, "linerate: %s\n", what) }
-		return load.Auto(say, netmapload.New(openHere), bpfload.New(openHere)), nil
+		return load.Auto(say, netmapload.Native(openHere), bpfload.New(openHere)), nil
 	case netmapload.Name:
 		return netmapload.New(openHere), nil
 	case bpfload.Name:

@@ -27,7 +27,7 @@ func (r *Results) warnHeadroom(s Spec) {
 			}
 		}
 		if len(never) > 0 {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("part %s: the generator, which offered no more than %s, could not overload %s: what it forwards at most is not known here",
+			r.Warnings = append(r.Warnings, fmt.Sprintf("part %s: the generator, which offered no more than %s, could not overload %s: what it forwards at most is not known here; what a packet costs it, a part of mode cost tells",
 				p.Name, show.Rate(most), show.List(never)))
 		}
 	}

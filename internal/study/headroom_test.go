@@ -26,7 +26,7 @@ func TestNeverOverloaded(t *testing.T) {
 		trial("at-max", "drained", 15000, "drain: no end"),
 	}}
 	r.warnHeadroom(s)
-	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "part at-max: the generator, which offered no more than 19.0 kpps, could not overload none:") {
+	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "part at-max: the generator, which offered no more than 19.0 kpps, could not overload none:") || !strings.Contains(r.Warnings[0], "mode cost") {
 		t.Errorf("%q", r.Warnings)
 	}
 }
