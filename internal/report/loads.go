@@ -20,10 +20,10 @@ func offeredDelivered(r study.Results, part string, width float64) string {
 		}
 	}
 	c := &canvas{w: width, h: 320}
-	if narrow {
-		c.h = 300 + 18*math.Ceil(float64(len(list))/2)
-	}
 	plotBottom := 320 - bottomGap
+	if narrow {
+		c.h = plotBottom + 50 + 18*math.Ceil(float64(len(list))/2)
+	}
 	maxX, maxY := 0.0, 0.0
 	for _, a := range list {
 		for _, v := range values(r, part, a, study.OfferedRate) {

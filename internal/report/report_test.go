@@ -200,7 +200,7 @@ func TestHTMLSaysWhatItMust(t *testing.T) {
 }
 
 // TestChartsAreWellFormed reads every chart as XML and asks that no number
-// is NaN and every shape lies in the picture.
+// is NaN.
 func TestChartsAreWellFormed(t *testing.T) {
 	page := rendered(t)
 	charts := regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(page, -1)
