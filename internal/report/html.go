@@ -38,6 +38,7 @@ type htmlPage struct {
 	WireHeader                             []string
 	Wire                                   [][]string
 	More                                   []chart
+	NoNumber                               []string // metrics of which no variant has an effect
 	Timelines                              []chart
 	Slices                                 []chart
 	SliceTables                            []htmlTable
@@ -231,6 +232,10 @@ func (p *htmlPage) effectCharts(r study.Results, g study.Goal) {
 	note := fmt.Sprintf("Change of the %s against %s, with 95 %% intervals; %s. The shaded band is the margin of ±%s within which a variant counts as equivalent.",
 		m.Label, r.Control, better, g.Margin())
 	if !g.Primary {
+		if rows := forestOf(r, g.Metric, g.Part, false); len(rows) > 0 && !slices.ContainsFunc(rows, func(row forestRow) bool { return row.hasEffect }) {
+			p.NoNumber = append(p.NoNumber, m.Label+" (part "+g.Part+")")
+			return
+		}
 		p.More = append(p.More, picture(m.Label+" · part "+g.Part, "", draw)...)
 		return
 	}

@@ -229,17 +229,27 @@ func TestChartsAreWellFormed(t *testing.T) {
 func TestChartsOfAHoleyStudy(t *testing.T) {
 	s, r := results(t)
 	trials := slices.Clone(r.Trials)
-	for i := range trials {
-		if trials[i].Variant == "hook" && trials[i].Mode == testbed.Overload {
-			trials[i].Valid, trials[i].Reasons = false, []string{"starved: by a test"}
+	without := func(invalid func(study.Trial) bool) string {
+		for i := range trials {
+			if trials[i].Mode == testbed.Overload && invalid(trials[i]) {
+				trials[i].Valid, trials[i].Reasons = false, []string{"starved: by a test"}
+			}
 		}
+		page, err := HTML(s, study.Analyse(s, 5, r.Environment, trials))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(page), "NaN") {
+			t.Error("a variant without values draws NaN")
+		}
+		return string(page)
 	}
-	page, err := HTML(s, study.Analyse(s, 5, r.Environment, trials))
-	if err != nil {
-		t.Fatal(err)
+	said := "No variant has an effect by: "
+	if page := without(func(tr study.Trial) bool { return tr.Variant == "hook" }); !strings.Contains(page, "no number") || strings.Contains(page, said) {
+		t.Error("one variant without a number is not drawn as such")
 	}
-	if strings.Contains(string(page), "NaN") {
-		t.Error("a variant without values draws NaN")
+	if page := without(func(study.Trial) bool { return true }); strings.Contains(page, "no number") || !strings.Contains(page, said) {
+		t.Error("a chart of no numbers is drawn")
 	}
 }
 
