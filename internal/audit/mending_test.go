@@ -41,6 +41,7 @@ func TestAgainstTheSource(t *testing.T) {
 		{note: "an option GENERIC lacks", files: map[string]string{sysctl: "net.inet.ip.stealth=1"}, want: "LR-NOOPTION:net.inet.ip.stealth", says: "IPSTEALTH"},
 		{note: "a module that GENERIC holds", files: map[string]string{loader: "autoboot_delay=\"3\"", sysctl: "net.link.gif.max_nesting=2\nnet.link.tap.user_open=1\n"}, want: "!LR-NOMODULE"},
 		{note: "a module that it does not hold", files: map[string]string{loader: "autoboot_delay=\"3\"", sysctl: "net.inet.carp.preempt=1"}, want: "LR-NOMODULE:net.inet.carp.preempt", says: "module carp"},
+		{note: "in the loader.conf of images", release: "13.2", files: map[string]string{loader: `hw.memtest.tests="0"`}, want: "!LR-UNKNOWN"},
 		{note: "a default that 13 did not have yet", release: "13.0", files: map[string]string{sysctl: "net.local.dgram.recvspace=16384"}, want: "!LR-DEFAULT"},
 		{note: "Linux's name", files: map[string]string{loader: `hw.ix.allow_unsupported_sfp="1"`}, want: "LR-UNKNOWN:hw.ix.allow_unsupported_sfp", says: "did you mean hw.ix.unsupported_sfp"},
 		{note: "may be refused", files: map[string]string{sysctl: "kern.ipc.nmbclusters=1000"}, want: "LR-LOWERS:kern.ipc.nmbclusters", says: "Invalid argument"},
