@@ -68,6 +68,7 @@ func hostRoot(t testing.TB, root string) []string {
 // TestApplyScripts runs apply, confirm, rollback and status as root, on files
 // in a root and sysctls in a namespace of their own.
 func TestApplyScripts(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() != 0 {
 		labtest.Lacking(t, "needs root: it changes sysctls of a namespace")
 	}

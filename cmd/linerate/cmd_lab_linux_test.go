@@ -50,6 +50,7 @@ func TestLabUpStatusDown(t *testing.T) {
 
 // TestLabScripts sends frames by hand through labs of their own.
 func TestLabScripts(t *testing.T) {
+	t.Parallel()
 	labtest.Namespaces(t)
 	var scripts atomic.Int32 // they run side by side, each with a lab of its own
 	testscript.Run(t, testscript.Params{

@@ -53,6 +53,7 @@ func slots(t *testing.T, dir string) []string {
 // TestKilledStudyGoesOn kills a study (SIGKILL) in several of its trials and
 // asks that resuming it gives the record of one that was never killed.
 func TestKilledStudyGoesOn(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	whole := filepath.Join(dir, "whole")
 	if code, _ := simulated(t, nil, "demo", "--quick", "--out", whole, "--seed", "3"); code != exitOK {
@@ -77,6 +78,7 @@ func TestKilledStudyGoesOn(t *testing.T) {
 }
 
 func TestTornRecordGoesOn(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "d")
 	if code, _ := simulated(t, []string{"SIM_KILL_AFTER=6"}, "demo", "--quick", "--out", dir, "--seed", "3"); code != -1 {
 		t.Fatalf("exit %d of a command that was to kill itself", code)
@@ -112,6 +114,7 @@ func TestTornRecordGoesOn(t *testing.T) {
 }
 
 func TestExitCodesOfStudies(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	for _, c := range []struct {

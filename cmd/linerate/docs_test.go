@@ -18,6 +18,7 @@ import (
 // testbed. Verbs that need real interfaces or hosts are only held to their
 // flags here; the lab's tests run them for real.
 func TestDocumentedCommands(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for _, page := range documentedPages(t) {
 		text, err := os.ReadFile(page)

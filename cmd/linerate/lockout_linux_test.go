@@ -75,6 +75,7 @@ var lockouts = []lockout{
 // by; nobody can confirm; the host comes back by itself, as seen from outside,
 // with every route and value as it was.
 func TestLockout(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() != 0 {
 		labtest.Lacking(t, "needs root: it makes namespaces")
 	}
@@ -112,6 +113,7 @@ func lockOut(t *testing.T, c lockout) {
 // TestOverSSH: a plan that cuts nothing is applied, confirmed over a connection
 // of its own, and rolled back.
 func TestOverSSH(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() != 0 {
 		labtest.Lacking(t, "needs root: it makes namespaces")
 	}

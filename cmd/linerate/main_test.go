@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs the command as its users do; each script is one behaviour.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       *update,

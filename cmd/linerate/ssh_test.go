@@ -14,6 +14,7 @@ import (
 // TestSSHScripts runs the verbs that read hosts over SSH, against a real sshd
 // on this machine.
 func TestSSHScripts(t *testing.T) {
+	t.Parallel()
 	s := sshtest.Start(t, sshtest.Options{})
 	stranger := strings.Replace(s.ClientConfig("stranger"), "/known_hosts", "/no_such_file", 1)
 	config := filepath.Join(s.Dir, "both")

@@ -58,7 +58,6 @@ func injectFrame(t *testing.T, p testbed.Port, frame []byte, n int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(10 * time.Millisecond)
 }
 
 // TestRaise: several DUTs are up at once, each forwards its own frames only.
@@ -80,10 +79,7 @@ func TestRaise(t *testing.T) {
 		inject(t, arms[0].Generator, 7)
 		inject(t, arms[3].Generator, 5)
 		for i, want := range map[int]testbed.Counters{0: {Received: 7, Forwarded: 7}, 3: {Received: 5}, 4: {}} {
-			got, err := arms[i].Counters()
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := counters(t, arms[i], want)
 			if !near(got.Received, want.Received) || !near(got.Forwarded, want.Forwarded) {
 				t.Errorf("%s: %+v, want %+v", wanted[i].Name, got, want)
 			}
@@ -103,6 +99,23 @@ func TestRaise(t *testing.T) {
 			t.Errorf("devices left: %v", devices(t, ns))
 		}
 	}
+}
+
+// counters are an arm's, once they are no less than wanted: frames may be under
+// way for a moment.
+func counters(t *testing.T, a testbed.Arm, want testbed.Counters) (got testbed.Counters) {
+	t.Helper()
+	for range 500 {
+		time.Sleep(10 * time.Millisecond)
+		var err error
+		if got, err = a.Counters(); err != nil {
+			t.Fatal(err)
+		}
+		if got.Received >= want.Received && got.Forwarded >= want.Forwarded {
+			break
+		}
+	}
+	return got
 }
 
 // near allows for what a DUT says of its own accord.

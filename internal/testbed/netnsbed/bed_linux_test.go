@@ -43,6 +43,17 @@ func TestConformance(t *testing.T) {
 // and counts those that arrive.
 func offer(t testing.TB, b testbed.Bed, n int, v6 bool) int {
 	t.Helper()
+	return offered(t, b, n, v6, 10*time.Second)
+}
+
+// offerInVain is offer where nothing is to arrive: it waits a moment only.
+func offerInVain(t testing.TB, b testbed.Bed, n int) int {
+	t.Helper()
+	return offered(t, b, n, false, 300*time.Millisecond)
+}
+
+func offered(t testing.TB, b testbed.Bed, n int, v6 bool, patience time.Duration) int {
+	t.Helper()
 	g, r := b.Generator(), b.Receiver()
 	from, to := g.IPv4.Addr(), r.IPv4.Addr()
 	if v6 {
@@ -66,7 +77,7 @@ func offer(t testing.TB, b testbed.Bed, n int, v6 bool) int {
 		}
 	}
 	got := 0
-	in.SetReadDeadline(time.Now().Add(300 * time.Millisecond))
+	in.SetReadDeadline(time.Now().Add(patience))
 	for buf := make([]byte, 64); got < n; got++ {
 		if _, _, err := in.ReadFromUDP(buf); err != nil {
 			break
@@ -207,7 +218,7 @@ func TestSettingsApplyAndAreUndone(t *testing.T) {
 	// A rule that drops the workload proves that rulesets really act.
 	reset(setting.Setting{Mechanism: setting.NFT, Rules: &setting.Rules{
 		Text: "table ip t { chain f { type filter hook forward priority 0; udp dport 9 drop; }; }"}})
-	if got := offer(t, b, 5, false); got != 0 {
+	if got := offerInVain(t, b, 5); got != 0 {
 		t.Errorf("%d packets passed a rule that drops them", got)
 	}
 	reset()
@@ -221,7 +232,7 @@ func TestSettingsApplyAndAreUndone(t *testing.T) {
 		}
 	}
 	reset(setting.Setting{Mechanism: setting.Route, Name: "198.19.0.0/17", Value: "blackhole"})
-	if got := offer(t, b, 5, false); got != 0 {
+	if got := offerInVain(t, b, 5); got != 0 {
 		t.Errorf("%d packets passed a blackhole", got)
 	}
 	reset(setting.Setting{Mechanism: setting.Command, Argv: []string{"true"}},
