@@ -21,11 +21,12 @@ type farBench struct {
 	*labtest.Bench
 	servers   map[string]*sshtest.Server
 	root, ssh string // the DUT's files; a ssh_config(5)
+	tmp       string // the machines' directory for temporary files
 }
 
 func newFarBench(t *testing.T) *farBench {
 	t.Helper()
-	b := &farBench{Bench: labtest.NewBench(t), servers: map[string]*sshtest.Server{}, root: t.TempDir()}
+	b := &farBench{Bench: labtest.NewBench(t), servers: map[string]*sshtest.Server{}, root: t.TempDir(), tmp: t.TempDir()}
 	for _, d := range []string{"etc/init.d", "etc/rcS.d", "etc/sysctl.d"} {
 		if err := os.MkdirAll(filepath.Join(b.root, d), 0o755); err != nil {
 			t.Fatal(err)
@@ -35,7 +36,7 @@ func newFarBench(t *testing.T) *farBench {
 	var config strings.Builder
 	for name, ns := range map[string]string{"dut": b.DUT, "generator": b.Generator, "receiver": b.Receiver} {
 		s := sshtest.Start(t, sshtest.Options{Namespace: ns, Listen: b.Addresses[ns],
-			Env: []string{"LINERATE_ROOT=" + b.root, "LINERATE_INIT=sysv", "PATH=" + tools + ":/usr/sbin:/usr/bin:/sbin:/bin"}})
+			Env: []string{"LINERATE_ROOT=" + b.root, "TMPDIR=" + b.tmp, "LINERATE_INIT=sysv", "PATH=" + tools + ":/usr/sbin:/usr/bin:/sbin:/bin"}})
 		b.servers[name] = s
 		config.WriteString(s.ClientConfig(name))
 	}
@@ -56,6 +57,7 @@ func TestMachines(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SSHCONFIG", b.ssh)
 			e.Setenv("DUTROOT", b.root)
+			e.Setenv("FARTMP", b.tmp)
 			e.Setenv("DUTNS", b.DUT)
 			e.Setenv("GENNS", b.Generator)
 			e.Setenv("RXNS", b.Receiver)
@@ -184,13 +186,13 @@ if [ $f = rx ]; then
 	trap 'account Received $(($(count rx) - before)) 9.99' INT
 	while :; do sleep 0.1; done
 fi
-linerate generate --engine af_packet --json --dev "$dev" --dst-mac "$D" --src "${s%%:*}" --dst "${d%%:*}" --flows 10 --rate "${R:-max}" --size $((l + 4)) ${n:+--count $n} >"/tmp/linerate.$$" 2>&1 &
+linerate generate --engine af_packet --json --dev "$dev" --dst-mac "$D" --src "${s%%:*}" --dst "${d%%:*}" --flows 10 --rate "${R:-max}" --size $((l + 4)) ${n:+--count $n} >"$TMPDIR/linerate.$$" 2>&1 &
 p=$!
 trap 'kill -TERM $p' INT
 while kill -0 $p 2>/dev/null; do wait $p; done
-tx=$(sed -n 's/.*"tx_packets": \([0-9]*\).*/\1/p' "/tmp/linerate.$$" | head -n 1) t=$(sed -n 's/.*"seconds": \([0-9.]*\).*/\1/p' "/tmp/linerate.$$" | head -n 1)
-[ -n "$tx" ] || cat "/tmp/linerate.$$"
-rm -f "/tmp/linerate.$$"
+tx=$(sed -n 's/.*"tx_packets": \([0-9]*\).*/\1/p' "$TMPDIR/linerate.$$" | head -n 1) t=$(sed -n 's/.*"seconds": \([0-9.]*\).*/\1/p' "$TMPDIR/linerate.$$" | head -n 1)
+[ -n "$tx" ] || cat "$TMPDIR/linerate.$$"
+rm -f "$TMPDIR/linerate.$$"
 account Sent "$tx" "$t"
 `
 

@@ -24,8 +24,8 @@ type Far struct {
 
 // copyScript takes a program of $1 bytes from standard input and becomes it. It
 // is told where it is, to remove that.
-const copyScript = `PATH=$PATH:/sbin:/usr/sbin; umask 077; d=$(mktemp -d /tmp/linerate.XXXXXXXX) || exit 1; trap "rm -rf $d" EXIT; ` +
-	`head -c $1 >$d/linerate && chmod 700 $d/linerate || exit 1; exec $d/linerate far-end $d`
+const copyScript = `PATH=$PATH:/sbin:/usr/sbin; umask 077; d=$(mktemp -d "${TMPDIR:-/tmp}/linerate.XXXXXXXX") || exit 1; trap "rm -rf \"$d\"" EXIT; ` +
+	`head -c $1 >"$d/linerate" && chmod 700 "$d/linerate" || exit 1; exec "$d/linerate" far-end "$d"`
 
 // localScript becomes the program of this machine.
 const localScript = `PATH=$PATH:/sbin:/usr/sbin; exec "$1" far-end`
@@ -58,7 +58,7 @@ func Start(ctx context.Context, f Far) (*Link, error) {
 	l, err := Connect(ctx, f.Name, p)
 	if err != nil {
 		return nil, hint.With(errors.Join(copied, fmt.Errorf("run this program on %s: %w", f.Name, err)),
-			"it is copied to /tmp there: is there room, may programs run there (mount option noexec), and is it the same system and processor as here?")
+			"it is copied to /tmp there, or to the TMPDIR of its logins: is there room, may programs run there (mount option noexec), and is it the same system and processor as here?")
 	}
 	return l, nil
 }

@@ -194,7 +194,7 @@ func (b *Bed) runAfterBoot(ctx context.Context, v variant) (map[string]string, e
 	if len(v.steps) == 0 {
 		return back, nil
 	}
-	script := "set -- \"$(mktemp -d /tmp/linerate.XXXXXXXX)\" || exit 1\nPATH=/sbin:/bin:/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin\n(" + v.do() + ") >\"$1/said\" 2>&1 || { tail -n 1 \"$1/said\" >&2; rm -rf \"$1\"; exit 1; }\nrm -rf \"$1\"\n"
+	script := "set -- \"$(mktemp -d \"${TMPDIR:-/tmp}/linerate.XXXXXXXX\")\" || exit 1\nPATH=/sbin:/bin:/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin\n(" + v.do() + ") >\"$1/said\" 2>&1 || { tail -n 1 \"$1/said\" >&2; rm -rf \"$1\"; exit 1; }\nrm -rf \"$1\"\n"
 	if _, err := b.o.DUT.Run(ctx, script, nil, nil); err != nil {
 		return back, b.refused(err)
 	}
