@@ -276,11 +276,11 @@ grub_once() { grub-reboot --boot-directory="$ROOT/boot" "$1"; }
 grub_never() { grub-editenv "$ROOT/boot/grub/grubenv" unset next_entry; }
 
 # own keeps the testbed's commands from standard input, by which it boots images;
-# without any it keeps none.
+# without any it keeps none, nor those of another study.
 own() {
 	mkdir -p "$S"
 	cat >"$S/bed.own.new" || die "cannot keep the commands of image:"
-	if [ -s "$S/bed.own.new" ]; then mv "$S/bed.own.new" "$S/bed.own"; else rm -f "$S/bed.own.new"; fi
+	if [ -s "$S/bed.own.new" ]; then mv "$S/bed.own.new" "$S/bed.own"; else rm -f "$S/bed.own.new" "$S/bed.own"; fi
 }
 by_own() { /bin/sh "$S/bed.own" "$1" </dev/null >&2; }
 

@@ -61,6 +61,10 @@ func TestImages(t *testing.T) {
 	image := func(name string) []setting.Setting {
 		return []setting.Setting{{Mechanism: setting.Image, Name: name}}
 	}
+	// Commands that a study of another file left are nobody's.
+	if err := os.WriteFile(filepath.Join(b.root, "var/lib/linerate/bed.own"), []byte("exit 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	a, err := bed.Reset(ctx, image("other"))
 	if err != nil {
 		t.Fatal(err)
