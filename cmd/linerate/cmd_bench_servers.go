@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -64,6 +65,7 @@ func (r serversRow) study(blocks int, interleave bool) string {
 func newBenchServersCmd() *cobra.Command {
 	var rounds, blocks int
 	var asJSON bool
+	var only string
 	cmd := &cobra.Command{
 		Use:   "servers",
 		Short: "what the lab of servers can tell apart: arms in turns, and one after the other",
@@ -73,6 +75,10 @@ func newBenchServersCmd() *cobra.Command {
 			if rounds < 1 || blocks < 3 {
 				return hint.Usagef("--rounds is at least 1, and --blocks 3")
 			}
+			cases, err := casesOf(only)
+			if err != nil {
+				return err
+			}
 			return inLab(cmd.Context(), func() error {
 				opened, err := openLab(cmd.Context(), labOptions{engine: "auto"})
 				if err != nil {
@@ -80,7 +86,7 @@ func newBenchServersCmd() *cobra.Command {
 				}
 				b := &labBencher{lab: opened.lab, talk: cmd.ErrOrStderr(), took: map[string]float64{}}
 				out := serversBench{Version: 1, Label: opened.label, Rounds: rounds}
-				if out.Rows, err = b.servers(cmd.Context(), rounds, blocks); err != nil {
+				if out.Rows, err = b.servers(cmd.Context(), cases, rounds, blocks); err != nil {
 					return err
 				}
 				if asJSON {
@@ -92,13 +98,26 @@ func newBenchServersCmd() *cobra.Command {
 	}
 	cmd.Flags().IntVar(&rounds, "rounds", 1, "studies of each case each way, in turn")
 	cmd.Flags().IntVar(&blocks, "blocks", 10, "of each study")
+	cmd.Flags().StringVar(&only, "only", "", "cases whose names begin so: web, mail or files (default: all)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	return cmd
 }
 
+// casesOf are the cases whose names begin so.
+func casesOf(only string) (rows []serversRow, err error) {
+	for _, r := range benchedServers {
+		if strings.HasPrefix(r.Case, only) {
+			rows = append(rows, r)
+		}
+	}
+	if len(rows) == 0 {
+		return nil, hint.Unknown("case", only, []string{"web", "mail", "files"})
+	}
+	return rows, nil
+}
+
 // servers measures every case both ways.
-func (b *labBencher) servers(ctx context.Context, rounds, blocks int) (rows []serversRow, err error) {
-	rows = append(rows, benchedServers...)
+func (b *labBencher) servers(ctx context.Context, rows []serversRow, rounds, blocks int) ([]serversRow, error) {
 	for round := range rounds {
 		for i := range rows {
 			r := &rows[i]

@@ -2,6 +2,7 @@ package netnsbed
 
 import (
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -49,4 +50,33 @@ func openNamespaces(t *testing.T) (n int) {
 		}
 	}
 	return n
+}
+
+// TestServersPrecede: while a testbed of servers is open this process precedes
+// others, and no longer.
+func TestServersPrecede(t *testing.T) {
+	labtest.Need(t)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	before := nice(t)
+	b, err := UpSites(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !b.precedes {
+		b.Close()
+		labtest.Lacking(t, "no CAP_SYS_NICE")
+	}
+	if n := nice(t); n != first {
+		t.Errorf("this thread has nice %d", n)
+	}
+	if notes := strings.Join(b.Describe().Notes, "; "); !strings.Contains(notes, "nice −20") {
+		t.Errorf("the notes say %s", notes)
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+	if n := nice(t); n != before {
+		t.Errorf("afterwards nice is %d, before it was %d", n, before)
+	}
 }
