@@ -18,8 +18,9 @@ func newStudyCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "study",
 		Short: "prove a setting with packets: compare variants in random order",
-		Long: `A study compares variants of a router with a control, in randomised blocks on
-a testbed that is rebuilt between trials, and gives each a verdict.`,
+		Long: `A study compares variants of a router, a firewall or a server with a control, in
+randomised blocks on a testbed that is rebuilt between trials, and gives each a
+verdict.`,
 	}
 	cmd.AddCommand(newStudyListCmd(), newStudyShowCmd(), newStudyRunCmd(), newStudyResumeCmd(), newStudyImportCmd())
 	return cmd
