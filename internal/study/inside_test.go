@@ -1,0 +1,58 @@
+package study
+
+import (
+	"strings"
+	"testing"
+
+	"linerate/internal/testbed"
+)
+
+// TestInstrumentsLookInto the primary's part first, then one of each other mode,
+// every variant of it that can be had, once.
+func TestInstrumentsLookInto(t *testing.T) {
+	s := Spec{Profile: true, Variants: []Variant{{Name: "a"}, {Name: "b"}}, Metrics: []Goal{{Part: "second", Primary: true}},
+		Parts: []Part{{Name: "first", Mode: testbed.Cost}, {Name: "second", Mode: testbed.Cost, Seconds: 0.3, Warmup: 0.25}, {Name: "over", Mode: testbed.Overload, Rate: "50%", Seconds: 9}}}
+	none := func(Part) bool { return false }
+	var had []Telemetry
+	var order []string
+	for {
+		in, ok := InsideNext(s, had, nil, none)
+		if !ok {
+			break
+		}
+		order = append(order, in.Part.Name+"/"+in.Variant)
+		had = append(had, Telemetry{Part: in.Part.Name, Variant: in.Variant})
+		if len(order) > 9 {
+			t.Fatal("it never ends")
+		}
+	}
+	if got := strings.Join(order, " "); got != "second/a second/b over/a over/b" {
+		t.Errorf("looked into %s", got)
+	}
+	// Two variants of each part: 1.2 and 2 s of profile, 0.5 s twice, the warm-up, and half a second.
+	if got, want := s.InsideSeconds(nil, nil, none), 2*(1.2+1+0.25+0.5)+2*(2+1+0.5); got < want-1e-9 || got > want+1e-9 {
+		t.Errorf("%g s, want %g", got, want)
+	}
+	if got, want := s.InsideSeconds(had[:3], nil, none), 2+1+0.5; got != want {
+		t.Errorf("%g s are left, want %g", got, want)
+	}
+	gone := []Trial{{Variant: "a", Unavailable: "no such thing"}, {Variant: "b"}}
+	if in, ok := InsideNext(s, nil, gone, func(p Part) bool { return p.Mode == testbed.Cost }); !ok || in.Variant != "b" || in.Part.Name != "over" || !in.Part.Rate.IsMax() {
+		t.Errorf("next is %+v, %t", in, ok)
+	}
+	s.Profile = false
+	if _, ok := InsideNext(s, nil, nil, none); ok {
+		t.Error("nobody asked for instruments")
+	}
+}
+
+// TestSweepOfNoList: where a list is due and something else stands, the sweep
+// leaves it to the reader of the file to say so.
+func TestSweepOfNoList(t *testing.T) {
+	const head = "name: x\nquestion: q\nsweep: [{parameter: n, values: [1, 2]}]\n"
+	for _, body := range []string{"variants: 5\n", "variants: {name: a-$n}\n", "variants: [{name: a}, {name: b}]\nparts: $n\n", "variants: [{name: a}, {name: b}]\nmetrics: \n  metric: $n\n"} {
+		if _, err := Parse("s.yaml", []byte(head+body)); err == nil || !strings.Contains(err.Error(), "s.yaml") {
+			t.Errorf("%q: %v", body, err)
+		}
+	}
+}
