@@ -97,7 +97,7 @@ func lockOut(t *testing.T, c lockout) {
 	before := b.state()
 	// The session dies with the network: the command is killed, as a
 	// closed laptop would.
-	b.cutOff(c.probe, c.cut, b.over("apply", bad, "--yes", "--confirm-within", "10s"))
+	b.cutOff(c.probe, c.cut, b.over("apply", bad, "--yes", "--confirm-within", "15s"))
 	if out, err := b.linerate(2*time.Second, b.over("status")...); err == nil {
 		t.Fatalf("the host is reached though its path is cut: %s", out)
 	}
