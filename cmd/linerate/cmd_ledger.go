@@ -63,12 +63,3 @@ func evidenceLines(ctx context.Context, s ledger.Store, f ledger.Filter) ([]ledg
 	ledger.Sort(lines)
 	return lines, nil
 }
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
-}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -23,7 +24,7 @@ func newLedgerExportCmd() *cobra.Command {
   linerate ledger export --all --raw > ledger.jsonl      # everything, for ledger import`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !contains(dump.Formats, format) {
+			if !slices.Contains(dump.Formats, format) {
 				return hint.Unknown("format", format, dump.Formats)
 			}
 			if format == "parquet" && out == "" && isTerminal(cmd.OutOrStdout()) {
