@@ -120,7 +120,7 @@ func (d *ownStudy) environment() {
 	e := d.res.Environment
 	nic, driver := ports(e, d.rec.Facts)
 	env := Environment{
-		OS: title(e.OS), Release: e.Kernel, Arch: e.Arch, Hardware: cmp.Or(e.Machine, e.Hostname), CPU: e.CPU, Cores: e.CPUs,
+		OS: title(e.OS), Release: strings.TrimPrefix(e.Kernel, title(e.OS)+" "), Arch: e.Arch, Hardware: cmp.Or(e.Machine, e.Hostname), CPU: e.CPU, Cores: e.CPUs,
 		NIC: nic, Driver: driver, Label: e.Label,
 		Extra: map[string]string{"governor": e.Governor, "hypervisor": e.Hypervisor, "engine": e.Engine, "linerate": e.Linerate},
 	}
@@ -139,18 +139,21 @@ func (d *ownStudy) environment() {
 	d.b.Environments = []Environment{env}
 }
 
+// pairs are the virtual interfaces that join what a testbed on one machine is of.
+var pairs = map[string]string{testbed.KindNetns: "veth", testbed.KindJails: "epair"}
+
 // ports are what carried the frames: pairs of virtual interfaces where the
-// testbed is of namespaces, else the network cards that the host's facts have.
+// testbed is on one machine, else the network cards that the host's facts have.
 func ports(e study.Environment, facts []*fact.Facts) (nic, driver string) {
-	virtual := 0
+	var joined []string
 	for _, bed := range e.Testbeds {
-		if bed.Kind == testbed.KindNetns {
-			virtual++
+		if pair, ok := pairs[bed.Kind]; ok {
+			joined = append(joined, pair)
 		}
 	}
 	switch {
-	case virtual > 0 && virtual == len(e.Testbeds):
-		return "veth", "veth"
+	case len(joined) > 0 && len(joined) == len(e.Testbeds):
+		return words(joined), words(joined)
 	case len(e.Testbeds) == 0 || len(facts) == 0:
 		return "", ""
 	}

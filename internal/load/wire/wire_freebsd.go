@@ -62,7 +62,7 @@ func noDevice(name string) error {
 	if near := hint.Nearest(name, known, 1); len(near) > 0 {
 		return hint.With(err, "did you mean %s?", near[0])
 	}
-	return hint.With(err, "in this jail are %v; another jail: jexec NAME linerate …", known)
+	return hint.With(err, "here are %v; in a jail: jexec NAME linerate …", known)
 }
 
 // Neighbours returns the MAC addresses that the device's network stack knows
