@@ -153,7 +153,8 @@ func ports(e study.Environment, facts []*fact.Facts) (nic, driver string) {
 	}
 	switch {
 	case len(joined) > 0 && len(joined) == len(e.Testbeds):
-		return words(joined), words(joined)
+		pair := words(joined)
+		return pair, pair
 	case len(e.Testbeds) == 0 || len(facts) == 0:
 		return "", ""
 	}
