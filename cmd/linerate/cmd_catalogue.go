@@ -73,6 +73,9 @@ func runCatalogueList(w io.Writer, o listOptions, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := checkRelease(c, o.os, rel); err != nil {
+		return err
+	}
 	entries := c.List(o.os, rel)
 	if entries, err = filterEntries(c, o.os, rel, entries, strings.Join(args, " ")); err != nil {
 		return err
@@ -148,6 +151,20 @@ func osOfRelease(r release.Release) string {
 		return tunable.FreeBSD
 	}
 	return tunable.Linux
+}
+
+// checkRelease refuses a release that the catalogue says nothing of.
+func checkRelease(c *tunable.Catalogue, os string, r release.Release) error {
+	oldest, newest := c.Known(os)
+	if r.IsZero() || oldest.IsZero() || !r.Before(oldest) && !newest.Before(r) {
+		return nil
+	}
+	known := make([]string, 0, 2)
+	for _, x := range []string{tunable.FreeBSD, tunable.Linux} {
+		from, to := c.Known(x)
+		known = append(known, fmt.Sprintf("%s %s to %s", x, from.Short(), to.Short()))
+	}
+	return hint.With(hint.Usagef("the catalogue knows no release %s of %s", r, os), "it knows %s; without --release it shows the newest", strings.Join(known, " and "))
 }
 
 func newCatalogueCheckCmd() *cobra.Command {

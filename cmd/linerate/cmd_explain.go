@@ -61,6 +61,9 @@ func runExplain(cmd *cobra.Command, o explainOptions, name string) error {
 	if o.os == "" && !rel.IsZero() {
 		o.os = osOfRelease(rel)
 	}
+	if err := checkRelease(c, o.os, rel); err != nil {
+		return err
+	}
 	r, err := findTunable(c, o.os, name)
 	if err != nil && !strings.ContainsAny(name, "./") {
 		return searchTunables(w, c, o, name, rel, err)

@@ -1,0 +1,42 @@
+package tunable
+
+import "linerate/internal/fact/release"
+
+// Known is the first release of the oldest major version, and the newest
+// release, that a system's records tell apart: what is said of one outside of
+// them would be a guess. A tunable that was removed long ago says nothing of
+// what was there besides.
+func (c *Catalogue) Known(os string) (oldest, newest release.Release) {
+	for _, r := range c.Records {
+		if r.OS != os {
+			continue
+		}
+		for _, x := range r.releases() {
+			if !x.IsZero() && (oldest.IsZero() || x.Major < oldest.Major) {
+				oldest = release.Release{Major: x.Major}
+			}
+			newest = later(newest, x)
+		}
+		newest = later(newest, r.Removed)
+	}
+	return oldest, newest
+}
+
+// releases are those that a record tells from others, zero ones among them.
+func (r *Record) releases() []release.Release {
+	all := []release.Release{r.Since}
+	for _, c := range r.Changes {
+		all = append(all, c.From, c.Until)
+	}
+	for _, c := range r.Checked {
+		all = append(all, c.Release)
+	}
+	return all
+}
+
+func later(a, b release.Release) release.Release {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
