@@ -15,7 +15,7 @@ import (
 // addPcap lets the calculator lro read a capture instead of its model.
 func addPcap(cmd *cobra.Command, asJSON *bool) *cobra.Command {
 	model := cmd.RunE
-	file := cmd.Flags().String("pcap", "", "capture (pcap, pcapng) of a receive queue, instead of the model")
+	file := cmd.Flags().String("pcap", "", "capture in `FILE` (pcap, pcapng) of a receive queue, instead of the model")
 	cmd.RunE = func(cmd *cobra.Command, words []string) error {
 		if *file == "" {
 			return model(cmd, words)

@@ -53,7 +53,8 @@ the calculators.`,
 	return cmd
 }
 
-// newCalculatorCmd gives every input of c a flag.
+// newCalculatorCmd gives every input of c a flag; its help shows the default,
+// with its unit, where the value stands.
 func newCalculatorCmd(c *calc.Calculator, asJSON *bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     c.Name + " [INPUT=VALUE …]",
@@ -75,7 +76,7 @@ func newCalculatorCmd(c *calc.Calculator, asJSON *bool) *cobra.Command {
 		},
 	}
 	for _, in := range c.Inputs {
-		cmd.Flags().String(flagName(in.Name), "", fmt.Sprintf("%s (default %s)", in.Doc, in.Default))
+		cmd.Flags().String(flagName(in.Name), "", in.Doc+" (default `"+in.Default+"`)")
 	}
 	if c.Name == "lro" {
 		return addPcap(cmd, asJSON)
