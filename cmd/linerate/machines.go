@@ -47,7 +47,8 @@ func readBedFile(path string) (bedfile.File, []byte, error) {
 }
 
 // Patience with connections that do not answer: a DUT under overload is
-// allowed its silence, generators and receivers are not.
+// allowed its silence, generators and receivers are not, nor is a DUT without
+// load: it may have gone down for a boot, which ends no connection.
 const (
 	dutSilence   = 3 * time.Minute
 	outerSilence = 20 * time.Second
@@ -175,7 +176,7 @@ func (m *machines) facts(ctx context.Context) (*fact.Facts, error) {
 	if m.file.Hosts.DUT == nil {
 		return (&source{}).facts(ctx, nil)
 	}
-	s := &source{remote: remote{become: m.file.Hosts.DUT.Become, timeout: 5 * time.Minute, config: m.config, talk: func() io.Writer { return m.talk }}}
+	s := &source{remote: remote{become: m.file.Hosts.DUT.Become, timeout: 5 * time.Minute, alive: outerSilence, config: m.config, talk: func() io.Writer { return m.talk }}}
 	facts, err := s.facts(ctx, []string{m.file.Hosts.DUT.SSH})
 	if err == nil || ctx.Err() != nil {
 		return facts, err

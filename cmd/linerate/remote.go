@@ -26,6 +26,7 @@ const maxCapture = 64 << 20
 type remote struct {
 	become  string
 	timeout time.Duration
+	alive   time.Duration // ends a connection that is silent for so long; 0: never
 	config  string
 	talk    func() io.Writer
 }
@@ -47,7 +48,7 @@ func (r *remote) dial(ctx context.Context, source string) (*sshhost.Client, erro
 	if err != nil {
 		return nil, err
 	}
-	o := sshhost.Options{Become: r.become}
+	o := sshhost.Options{Become: r.become, Alive: r.alive}
 	if r.config != "" {
 		o.Configs = []string{r.config}
 	}

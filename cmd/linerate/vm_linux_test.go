@@ -33,7 +33,7 @@ wires:
   - {from: generator/gen0, to: dut/eth1}
   - {from: dut/eth2, to: receiver/rx0}
 power: [/bin/sh, -c, %q]
-reboot: {wait: 4m, attempts: 2, online: [ip, link, show, eth2]}
+reboot: {wait: 10m, attempts: 2, online: [ip, link, show, eth2]}
 `, v.Generator, v.Receiver, v.Power()[2]))
 	b.write(t, "set/etc/sysctl.d/99-set.conf", "net.ipv4.ip_default_ttl=77\n")
 	b.write(t, "set/etc/kept.conf", "theirs\n")
@@ -105,7 +105,7 @@ func (b *vmBench) boots(t *testing.T, n int) {
 	t.Helper()
 	start := time.Now()
 	for b.ups(t) < n {
-		if time.Since(start) > 5*time.Minute {
+		if time.Since(start) > 10*time.Minute {
 			data, _ := os.ReadFile(b.Console())
 			t.Fatalf("the machine does not come up:\n%.4000s", data)
 		}

@@ -57,6 +57,7 @@ type Options struct {
 
 	inject string // shell functions that stand before others of the name, for tests
 	poll   time.Duration
+	answer time.Duration // how long a DUT that may be going down has to say who it is
 }
 
 // Bed is a testbed that is up (testbed.Bed).
@@ -89,6 +90,9 @@ func Up(ctx context.Context, o Options) (*Bed, error) {
 	}
 	if o.poll == 0 {
 		o.poll = 2 * time.Second
+	}
+	if o.answer == 0 {
+		o.answer = 20 * time.Second
 	}
 	if o.Reset == "" {
 		o.Reset = Settings
@@ -130,7 +134,7 @@ func (b *Bed) take(ctx context.Context) error {
 
 // takeOnce tries to; final errors are not of the connection.
 func (b *Bed) takeOnce(ctx context.Context) (final bool, err error) {
-	if b.id, err = Identify(ctx, b.dut()); err != nil {
+	if b.id, err = b.identify(ctx, b.o.answer); err != nil {
 		return false, err
 	}
 	if b.id.UID != 0 {

@@ -299,6 +299,15 @@ func TestReboots(t *testing.T) {
 		t.Error(err)
 	}
 	same()
+	// It goes down while it is asked, and its connection does not end.
+	bed = up(func(o *Options) {
+		o.answer = 2 * time.Second
+		o.DUT = &silent{Conn: o.DUT, t: t}
+	})
+	if err := bed.Close(); err != nil {
+		t.Error(err)
+	}
+	same()
 	// A DUT that does not come back is power-cycled, then given up.
 	stuck := filepath.Join(b.root, "stuck")
 	powered := 0
@@ -332,6 +341,27 @@ func (c *deafening) Run(ctx context.Context, script string, args []string, stdin
 		return nil, errors.New("the connection was lost before the end")
 	}
 	return out, err
+}
+
+// silent is a machine that never answers the first call.
+type silent struct {
+	Conn
+	t     *testing.T
+	asked bool
+}
+
+func (c *silent) Run(ctx context.Context, script string, args []string, stdin []byte) ([]byte, error) {
+	if c.asked {
+		return c.Conn.Run(ctx, script, args, stdin)
+	}
+	c.asked = true
+	select {
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case <-time.After(time.Minute):
+		c.t.Error("it is waited for without an end")
+		return nil, errors.New("the test's end")
+	}
 }
 
 // absent is a machine that is not reached for a number of calls.

@@ -106,9 +106,7 @@ func (b *Bed) awaitBoot(ctx context.Context, wait time.Duration) (Identity, erro
 		if err := pause(ctx, b.o.poll); err != nil {
 			return Identity{}, err
 		}
-		try, cancel := context.WithTimeout(ctx, min(wait, 20*time.Second))
-		id, err := Identify(try, b.dut())
-		cancel()
+		id, err := b.identify(ctx, min(wait, b.o.answer))
 		switch {
 		case err != nil:
 			last = err
@@ -117,6 +115,14 @@ func (b *Bed) awaitBoot(ctx context.Context, wait time.Duration) (Identity, erro
 		}
 	}
 	return Identity{}, last
+}
+
+// identify asks the DUT who it is, which may take so long: one that goes down while
+// it is asked never says it, and its connection does not end with it.
+func (b *Bed) identify(ctx context.Context, within time.Duration) (Identity, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("no answer in %s", within))
+	defer cancel()
+	return Identify(ctx, b.dut())
 }
 
 // online waits until the DUT says that it forwards.
