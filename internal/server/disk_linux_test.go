@@ -70,6 +70,7 @@ func outside(t *testing.T) {
 // nothing is left of its device.
 func TestADiskIsTheBoxesOwn(t *testing.T) {
 	need(t)
+	labtest.Lock(t) // disks of other tests would be counted
 	before := images(t)
 	for _, d := range []fsconf.Disk{disk("ext4", "noatime,data=journal"), {Type: "ext4", Features: "^has_journal", Size: fsconf.DefaultSize}, disk("ext2", "sync"), disk("ext4", "dirsync"), disk("xfs", ""), disk("tmpfs", ""), {Type: "tmpfs", Options: "sync,noatime", Size: fsconf.MinSize}} {
 		t.Run(d.String(), func(t *testing.T) {
@@ -149,6 +150,7 @@ func TestNoDiskIsLeftWhenLinerateIsKilled(t *testing.T) {
 		time.Sleep(time.Minute)
 		return
 	}
+	labtest.Lock(t) // disks of other tests would be counted
 	before := images(t)
 	c := exec.Command(os.Args[0], "-test.run", "^TestNoDiskIsLeftWhenLinerateIsKilled$", "-test.v")
 	c.Env = append(os.Environ(), asHost+"=1")
