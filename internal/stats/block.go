@@ -275,18 +275,19 @@ func warnBlocks(c *Comparison, d []float64, opt Options) {
 	if o := FindOutliers(d); len(o) > 0 {
 		c.warn(Outliers, "look at these trials; they are kept", "far from the rest: %s", numbers("block", o))
 	}
-	c.warnPower(fmt.Sprintf("run %s blocks", blocksText(c, opt)), opt)
+	c.warnPower(opt, func() string { return fmt.Sprintf("run %s blocks", blocksText(c, opt)) })
 }
 
-// warnPower says when an effect as large as the margin would go unnoticed.
-func (c *Comparison) warnPower(action string, opt Options) {
+// warnPower says when an effect as large as the margin would go unnoticed, and
+// what to do about it, which takes long to find.
+func (c *Comparison) warnPower(opt Options, action func() string) {
 	switch {
 	case c.Share && opt.MarginPoints > 0:
 		if mde := points(c.Detectable); mde > opt.MarginPoints {
-			c.warn(Underpowered, action, "effects below %s points would go unnoticed; the margin is %s points", twoDigits(mde), twoDigits(opt.MarginPoints))
+			c.warn(Underpowered, action(), "effects below %s points would go unnoticed; the margin is %s points", twoDigits(mde), twoDigits(opt.MarginPoints))
 		}
 	case opt.MarginPercent > 0 && c.DetectablePercent > opt.MarginPercent:
-		c.warn(Underpowered, action, "effects below %s %% would go unnoticed; the margin is %s %%", twoDigits(c.DetectablePercent), twoDigits(opt.MarginPercent))
+		c.warn(Underpowered, action(), "effects below %s %% would go unnoticed; the margin is %s %%", twoDigits(c.DetectablePercent), twoDigits(opt.MarginPercent))
 	}
 }
 

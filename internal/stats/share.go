@@ -29,7 +29,7 @@ func EffectOf(i Interval) Effect {
 func (c *Comparison) Reported() Effect {
 	e := EffectOf(c.EffectPercent)
 	if c.Share {
-		i := c.Effect.Map(points)
+		i := c.Effect.Map(func(d float64) float64 { return points(min(1, max(-1, d))) }) // t knows no bounds, shares do
 		e.EffectPoints, e.PointsLow, e.PointsHigh = Num(i.Estimate), Num(i.Low), Num(i.High)
 	}
 	return e
@@ -86,12 +86,13 @@ func (e Effect) Bounds() string {
 
 // percentOfShare reads a difference between shares as a change relative to the
 // control's share. Where the control's own interval reaches zero there is no
-// such number: nothing is known of what would be divided by.
+// such number: nothing is known of what would be divided by. No share falls by
+// more than all of it.
 func (c *Comparison) percentOfShare(difference float64) float64 {
 	if !c.aboveZero {
 		return math.NaN()
 	}
-	return 100 * difference / c.ControlSum.Mean
+	return max(-100, 100*difference/c.ControlSum.Mean)
 }
 
 // aboveZero reports whether a sample's mean is shown to be above zero.

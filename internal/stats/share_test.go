@@ -40,6 +40,20 @@ func TestSharesDifferByPoints(t *testing.T) {
 	}
 }
 
+// TestSharesStayWithinBounds: Student's t knows no bounds, what is told of shares
+// has them; the test itself is as it was.
+func TestSharesStayWithinBounds(t *testing.T) {
+	few := Arm{Name: "none", Values: []float64{0.03, 0.17, 0.145}}
+	got := CompareBlocks(few, []Arm{{Name: "all", Values: []float64{1, 1, 1}}}, Options{Share: true, MarginPoints: 5, Better: LowerIsBetter})[0]
+	if e := got.Reported(); e.Bounds() != "[+70.0, +100]" || !(got.Effect.High > 1) {
+		t.Errorf("%s, and by the test up to %g", e.Bounds(), got.Effect.High)
+	}
+	got = CompareBlocks(Arm{Name: "none", Values: []float64{0.3, 0.4, 0.5}}, []Arm{{Name: "fewer", Values: []float64{0.1, 0, 0.3}}}, Options{Share: true, MarginPoints: 5})[0]
+	if e := got.Reported(); e.CILow.Float() != -100 || !(100*got.Effect.Low/got.ControlSum.Mean < -100) {
+		t.Errorf("%v %% at least, in points %s", e.CILow, e.Bounds())
+	}
+}
+
 // TestShareMargins: without points the margin is of the control's share; what is
 // no share stays told in percent.
 func TestShareMargins(t *testing.T) {

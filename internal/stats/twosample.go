@@ -88,9 +88,11 @@ func warnSamples(c *Comparison, x, y []float64, opt Options) {
 		}
 		warnSeries(c, s.name, s.x)
 	}
-	enough := "more often"
-	if c.Scale == LogRatio && opt.MarginPercent > 0 {
-		enough = aboutHowMany(SamplesFor(spread(x, y), math.Log1p(opt.MarginPercent/100), opt.Alpha, opt.Power, planLimit)) + " values a side"
-	}
-	c.warnPower("measure "+enough+", in alternation", opt)
+	c.warnPower(opt, func() string {
+		enough := "more often"
+		if c.Scale == LogRatio {
+			enough = aboutHowMany(SamplesFor(spread(x, y), math.Log1p(opt.MarginPercent/100), opt.Alpha, opt.Power, planLimit)) + " values a side"
+		}
+		return "measure " + enough + ", in alternation"
+	})
 }
