@@ -60,10 +60,10 @@ func queueLoads(r study.Results, part, arm string, d *depths) (loads [][]request
 		}
 		q := t.Observed.Served.Queue
 		d.peak = max(d.peak, q.Peak)
-		first, last := 0.0, -1
-		for _, s := range q.Samples {
-			if s.Load != last {
-				loads, first, last = append(loads, nil), s.Seconds, s.Load
+		first := 0.0
+		for i, s := range q.Samples {
+			if i == 0 || s.Load != q.Samples[i-1].Load {
+				loads, first = append(loads, nil), s.Seconds
 			}
 			s.Seconds -= first
 			loads[len(loads)-1] = append(loads[len(loads)-1], s)

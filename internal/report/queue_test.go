@@ -34,6 +34,10 @@ func TestQueuesAreDrawnFromWhereEachLoadBegan(t *testing.T) {
 	if svg := queues(study.Results{}, "mail", 700); svg != "" {
 		t.Error("a queue is drawn of nothing")
 	}
+	q.Samples = []request.Depth{{Incoming: 1, Load: -1}} // a record may hold anything
+	if d, ok := depthsOf(r, "mail", "a"); !ok || d.most[0] != 1 {
+		t.Errorf("of an odd load: %+v, %v", d, ok)
+	}
 }
 
 func TestWhatIsDrawnOfEveryTrial(t *testing.T) {
