@@ -2,13 +2,13 @@ package study
 
 import (
 	"encoding/json"
-	"linerate/internal/stats"
 	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
 
+	"linerate/internal/stats"
 	"linerate/internal/testbed"
 )
 

@@ -88,6 +88,16 @@ variants:
 	}
 }
 
+// TestNoLineToNothing: where a point is nothing, distances relative to it are no
+// numbers, which results.json cannot hold.
+func TestNoLineToNothing(t *testing.T) {
+	c := Curve{Points: []Spot{{X: 1, Value: 5}, {X: 2, Value: 3}, {X: 3}}}
+	c.fitLine(func(Spot) map[int]float64 { return nil })
+	if c.Fit != nil {
+		t.Errorf("fit %+v", c.Fit)
+	}
+}
+
 // TestCurveOfCPUs: the law that made the rates is found in them.
 func TestCurveOfCPUs(t *testing.T) {
 	s := sweptStudy(t, `name: x

@@ -54,12 +54,16 @@ func underOffered(trials []Trial, part, arm string) (most float64, short bool) {
 // atOwnLoads are the trials of parts along a load, with those of arms that were
 // offered less than asked for in all of them counted: at the load that they had.
 func (s *Spec) atOwnLoads(parts []Part, trials []Trial) []Trial {
+	type cell struct{ part, arm string }
+	counts := map[cell]bool{}
+	for _, p := range parts {
+		for _, v := range s.Variants {
+			_, counts[cell{p.Name, v.Name}] = underOffered(trials, p.Name, v.Name)
+		}
+	}
 	out := slices.Clone(trials)
 	for i, t := range out {
-		if slices.ContainsFunc(parts, func(p Part) bool { return p.Name == t.Part }) {
-			_, short := underOffered(trials, t.Part, t.Variant)
-			out[i].Valid = t.Valid || short
-		}
+		out[i].Valid = t.Valid || counts[cell{t.Part, t.Variant}]
 	}
 	return out
 }

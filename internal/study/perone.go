@@ -1,7 +1,9 @@
 package study
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	"linerate/internal/stats"
 )
@@ -27,6 +29,9 @@ func (c *Curve) fitLine(blocks func(Spot) map[int]float64) {
 	for i, p := range c.Points {
 		x[i], y[i], by[i] = p.X, p.Value, blocks(p)
 	}
+	if slices.Min(y) <= 0 {
+		return // distances are relative: there are none to nothing
+	}
 	f := lineWithStep(x, y)
 	for i := range x {
 		if at := f.At(x[i]); at > 0 {
@@ -34,7 +39,7 @@ func (c *Curve) fitLine(blocks func(Spot) map[int]float64) {
 		}
 	}
 	var each, any []float64
-	for b := range by[0] {
+	for _, b := range slices.Sorted(maps.Keys(by[0])) { // sums in one order are the same to the last digit
 		own := make([]float64, len(x))
 		whole := true
 		for i := range x {
