@@ -42,10 +42,14 @@ func (p pace) each(part study.Part, how study.Interleaving, arms int) float64 {
 	together := how != study.InSequence
 	switch {
 	case part.Mode == testbed.Serve:
-		believed = part.Seconds + part.Warmup + overheadServed
-		if how == study.Together { // a block takes as long as one arm
+		believed = part.Seconds + part.Warmup
+		if how == study.Together { // all are asked at once
 			believed /= float64(arms)
 		}
+		if !together {
+			arms = 1
+		}
+		believed += overheadServed / float64(arms)
 	case together && part.Search != nil: // as one after the other
 	case together && part.Mode == testbed.Overload:
 		believed += float64(part.Turns()) * overheadSlice
