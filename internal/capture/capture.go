@@ -70,7 +70,8 @@ var linuxFiles = []string{
 
 // linuxWords are files that hold passwords and keys among the few lines that
 // an audit wants: of them only lines that match one of the patterns (awk's, a
-// comma between) are kept, and those lose their secrets like all others.
+// comma between) are kept, without comments, and of those none that holds a
+// secret.
 var linuxWords = []struct{ path, words string }{
 	{"/etc/NetworkManager/system-connections/*.nmconnection", nmWords},
 	{"/etc/netplan/*.yaml", netplanWords}, {"/run/netplan/*.yaml", netplanWords}, {"/usr/lib/netplan/*.yaml", netplanWords}, {"/lib/netplan/*.yaml", netplanWords},

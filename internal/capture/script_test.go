@@ -204,6 +204,28 @@ net.ipv4.ipfrag_secret_interval = 600
 wep-key0=abcde
 mka-cak=00112233445566778899aabbccddeeff
 	wireless-key1 s:abcde
+	wpa-psk s3cret pass
+	wpa-passphrase "s3cret" pass
+	wpa-wep-key0 s:abcde
+	post-up net passphrase s3cret on
+password="a\"s3cret" x
+password="a\\" x
+password='it''s3cret' x
+password='it'\''s3cret' x
+password='a\' x
+password=a\ s3cret x
+password="a\
+ifconfig_wlan0="WPA psk \"s3cret too\" up"
+ifconfig_wlan0="wpakey 's3cret'"
+{"password": "s3cret", "mtu": 1500}
+//nas/x /mnt cifs user=bob,pass=s3cret 0 0
+PPPOE_PASS="s3cret"
+net.inet.ip.fw.one_pass=2
+ETHTOOL_OPTS="wol s sopass 11:22:33:44:55:66"
+curl https://bob:s3cret@host/x
+curl http://host:8080/x@y ssh://bob@host
+ip macsec add macsec0 tx sa 0 pn 1 on key 01 81818181818181818181818181818181
+x yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmkAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmkA== y
 net.inet.tcp.fastopen.setkey: opaque
 rndc_key="abcdef"
 key = topsecret
@@ -245,6 +267,40 @@ func TestBothRedactionsAgree(t *testing.T) {
 			text, _ := os.ReadFile(report)
 			if n := strings.Count(string(text), "\n"); n != len(lines) {
 				t.Errorf("%d lines reported, want %d", n, len(lines))
+			}
+		})
+	}
+}
+
+const netplanLines = `network:
+  wifis: # the password was hunter2
+  # the other was hunter2:
+    wlan0: {mtu: 1400, password: correct hunter2 horse}
+    wlan1:
+      mtu: 1500 # not hunter2
+      access-points: {"hunter2": {password: hunter2}}
+      password: "hunter2"
+    "#4":
+      mtu: 9000
+`
+
+// TestOnlyWhatIsWanted: of a file that is made of secrets neither comments
+// stay nor a line that holds one, whatever its form.
+func TestOnlyWhatIsWanted(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "redact.awk")
+	if err := os.WriteFile(program, []byte(redact), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := "network:\n  wifis:\n\n\n    wlan1:\n      mtu: 1500\n\n\n    \"#4\":\n      mtu: 9000\n"
+	for _, awk := range awks {
+		if !here(t, awk[0]) {
+			continue
+		}
+		t.Run(awk[0], func(t *testing.T) {
+			cmd := exec.Command(awk[0], append(awk[1:], "-v", "name=/etc/x", "-v", "report=/dev/null", "-v", "only="+netplanWords, "-v", "drop=", "-f", program)...)
+			cmd.Stdin = strings.NewReader(netplanLines)
+			if out, err := cmd.CombinedOutput(); err != nil || string(out) != want {
+				t.Errorf("%v: got\n%s\nwant\n%s", err, out, want)
 			}
 		})
 	}

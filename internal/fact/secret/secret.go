@@ -15,13 +15,19 @@ const words = `(pass(word|wd|phrase|code)|secret|psk|presharedkey|preshared_key|
 
 var (
 	// assignment is a name that tells a secret, and its equals sign; a name
-	// that ends in _key or is "key" tells one too.
-	assignment = regexp.MustCompile(`([a-z0-9_.-]*` + words + `[a-z0-9_.-]*|[a-z0-9_.-]*[_-]key|(^|[^a-z0-9_])key)["']?[ \t]*[=:][ \t]*`)
+	// that ends in _key, pass or pwd, or is "key", tells one too.
+	assignment = regexp.MustCompile(`([a-z0-9_.-]*` + words + `[a-z0-9_.-]*|[a-z0-9_.-]*([_-]key|pass|pwd)|(^|[^a-z0-9_])key)["']?[ \t]*[=:][ \t]*`)
 	// option is a word that a secret follows, as in ifconfig's "wepkey 0x…".
-	option = regexp.MustCompile(`(wireless-key[0-9]*|wepkey|wpakey|psk|presharedkey|preshared-key|private-key|authkey|password|passwd|secret|community)[ \t]+`)
+	option = regexp.MustCompile(`(wireless-key[0-9]*|wep-key[0-9]*|wepkey|wpakey|psk|presharedkey|preshared-key|private-key|authkey|passphrase|password|passwd|sopass|secret|community)[ \t]+`)
 	// carp is ifconfig's "vhid 1 pass mekmitasdigoat".
 	carp     = regexp.MustCompile(`[ \t"']pass[ \t]+`)
 	carpLine = regexp.MustCompile(`vhid|ifconfig_|create_args_`)
+	// macsec is ip's "key 01 8181…".
+	macsec = regexp.MustCompile(`[ \t]key[ \t]+[0-9a-f]+[ \t]+`)
+	// rest is a line of interfaces(5), whose value ends with the line.
+	rest = regexp.MustCompile(`^[ \t]*(wpa-(psk|passphrase|password|pin|wep-key[0-9]*)|wireless-key[0-9]*)[ \t]+`)
+	// login is the user and the password of an address.
+	login    = regexp.MustCompile(`://[^/@ \t"']*:[^/@ \t"']*@`)
 	crypt    = regexp.MustCompile(`\$(1|2[abxy]?|3|5|6|7|y|gy|md5|sha1|argon2[a-z]*)\$[./A-Za-z0-9$=,]+`)
 	base64   = regexp.MustCompile(`[A-Za-z0-9+/]{43}=`)
 	wordByte = regexp.MustCompile(`[A-Za-z0-9]`)
@@ -40,7 +46,7 @@ var (
 const minHash = 16
 
 // harmless names look like secrets by a word of theirs, and are none.
-var harmless = regexp.MustCompile(`^(kern\.geom\.eli\.[a-z_]*(tries|visible_passphrase|overwrites|boot_passcache)|net\.key\.|net\.inet\.tcp\.fastopen\.(psk_enable|(max|num)psks)|security\.|geom_eli_passphrase_prompt|.*(tokens?_?(rate|bucket|size|limit)|_passthrough|passthru|bypass|secret_interval|_pwr_)|[^ ]*_(program|enable|format|file|files|path|dir|user|group)["']?[ \t]*[=:])`)
+var harmless = regexp.MustCompile(`^(kern\.geom\.eli\.[a-z_]*(tries|visible_passphrase|overwrites|boot_passcache)|net\.key\.|net\.inet\.tcp\.fastopen\.(psk_enable|(max|num)psks)|security\.|geom_eli_passphrase_prompt|.*(tokens?_?(rate|bucket|size|limit)|_passthrough|passthru|bypass|one_pass|secret_interval|_pwr_)|[^ ]*_(program|enable|format|file|files|path|dir|user|group)["']?[ \t]*[=:])`)
 
 // Line returns a line without its secrets, and whether it held one.
 func Line(s string) (string, bool) {
@@ -49,10 +55,16 @@ func Line(s string) (string, bool) {
 	}
 	out := s
 	if low := lower(s); suspicious(low) {
+		if at := rest.FindStringIndex(low); at != nil {
+			out = out[:at[1]] + Mark
+		}
 		out = replaceValues(out, assignment, len(out))
 		out = replaceValues(out, option, comment(out))
 		if carpLine.MatchString(low) {
 			out = replaceValues(out, carp, len(out))
+		}
+		if strings.Contains(low, "macsec") {
+			out = replaceValues(out, macsec, len(out))
 		}
 	}
 	if len(s) < minHash {
@@ -65,6 +77,9 @@ func Line(s string) (string, bool) {
 // hashes takes out what is a key or a hash by its form. Most lines lack the
 // signs that every one of them has.
 func hashes(s string) string {
+	if strings.Contains(s, "://") {
+		s = login.ReplaceAllString(s, "://"+Mark+"@")
+	}
 	if strings.IndexByte(s, '$') >= 0 {
 		s = crypt.ReplaceAllStringFunc(s, func(m string) string {
 			if len(m) < minHash {
@@ -82,7 +97,11 @@ func hashes(s string) string {
 	return s
 }
 
-// keys takes out 32 bytes in base64; what goes on after the = is a name and its
+func inBase64(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '+' || r == '/'
+}
+
+// keys takes out 32 bytes in base64 or more; what goes on after the = is a name and its
 // value.
 func keys(s string) string {
 	var out strings.Builder
@@ -91,9 +110,10 @@ func keys(s string) string {
 		if at == nil {
 			return out.String() + s
 		}
-		out.WriteString(s[:at[0]])
+		from := len(strings.TrimRightFunc(s[:at[0]], inBase64))
+		out.WriteString(s[:from])
 		if rest := s[at[1]:]; rest != "" && wordByte.MatchString(rest[:1]) {
-			out.WriteString(s[at[0]:at[1]])
+			out.WriteString(s[from:at[1]])
 		} else {
 			out.WriteString(Mark)
 		}
@@ -103,7 +123,7 @@ func keys(s string) string {
 
 // telling are parts that every secret's name has: most lines have none, and
 // need no further look.
-var telling = []string{"pass", "secret", "psk", "presharedkey", "preshared", "wepkey", "wpakey", "mka-cak", "private", "privkey", "auth", "api",
+var telling = []string{"pass", "pwd", "macsec", "secret", "psk", "presharedkey", "preshared", "wepkey", "wpakey", "mka-cak", "private", "privkey", "auth", "api",
 	"token", "community", "credential", "setkey", "keydata", "_pw", "_key", "-key", "key=", "key =", "key:", "key\"", "key'", "key\t"}
 
 func suspicious(low string) bool {
@@ -159,23 +179,47 @@ func lower(s string) string {
 	return string(b)
 }
 
-// valueLength is how far a value goes: to its closing quote, else to a space,
-// a quote or a semicolon.
+// valueLength is how far a value goes: to its closing quote and what is joined
+// on to it, else to a space, a quote or a semicolon; what a backslash stands
+// before is no end.
 func valueLength(s string) int {
-	if s == "" {
+	switch {
+	case s == "":
 		return 0
-	}
-	if q := s[0]; q == '"' || q == '\'' {
-		if end := strings.IndexByte(s[1:], q); end >= 0 {
-			return end + 2
+	case strings.HasPrefix(s, `\"`) || strings.HasPrefix(s, `\'`):
+		if end := strings.Index(s[2:], s[:2]); end >= 0 {
+			return end + 4
 		}
 		return len(s)
+	case s[0] != '"' && s[0] != '\'':
+		return textLength(s, " \t\"';")
 	}
-	if n := strings.IndexAny(s, " \t\"';"); n >= 0 {
-		return n
+	q, n := s[:1], 0
+	for again := true; again; again = strings.HasPrefix(tail(s, n), q) {
+		n += 1 + textLength(tail(s, n+1), q) + 1
+		for strings.HasPrefix(tail(s, n), `\`) {
+			n += 2
+		}
+	}
+	return min(n, len(s))
+}
+
+// textLength is how far it is to one of the ends; in single quotes a backslash
+// is a letter.
+func textLength(s, ends string) int {
+	escapes := ends != "'"
+	for n := 0; n < len(s); n++ {
+		switch {
+		case escapes && s[n] == '\\':
+			n++
+		case strings.IndexByte(ends, s[n]) >= 0:
+			return n
+		}
 	}
 	return len(s)
 }
+
+func tail(s string, from int) string { return s[min(from, len(s)):] }
 
 // empty values and plain switches tell nothing: password="", YES, 0.
 func empty(value string) bool {
