@@ -1,11 +1,14 @@
 package lab
 
 import (
+	"context"
+	"errors"
 	"math"
 	"strings"
 	"testing"
 
 	"linerate/internal/study"
+	"linerate/internal/testbed"
 	"linerate/internal/testbed/bedtest"
 )
 
@@ -67,5 +70,22 @@ func TestOneWayTestbed(t *testing.T) {
 	primary := strings.Replace(bothSpec, "rate: 100kpps, blocks", "directions: both, rate: 100kpps, blocks", 1)
 	if _, _, err := simulate(t, &bedtest.Simulated{OneWay: "one generator"}, Task{Spec: parse(t, primary), Seed: 5}); err == nil || !strings.Contains(err.Error(), "one generator") {
 		t.Errorf("a primary part that cannot be had came to %v", err)
+	}
+}
+
+// TestDirectionsOfAModeThatIsNotHad: of a testbed that could not be brought up
+// nobody knows what it carries.
+func TestDirectionsOfAModeThatIsNotHad(t *testing.T) {
+	s := parse(t, strings.Replace(bothSpec, "{name: one, mode: overload, rate: 100kpps", "{name: one, mode: cost", 1))
+	sim := &bedtest.Simulated{Seed: 1}
+	l := &Lab{Engine: sim, Machine: sim, Up: func(_ context.Context, mode testbed.Mode) (testbed.Bed, error) {
+		if sim.Mode = mode; mode == testbed.Overload {
+			return nil, errors.New("no second CPU")
+		}
+		return sim, nil
+	}}
+	out, err := l.Run(t.Context(), Task{Spec: s, Seed: 5}, func(study.Trial) error { return nil }, nil)
+	if err != nil || len(out.Unavailable) != 1 || out.Unavailable[string(testbed.Overload)] != "no second CPU" {
+		t.Errorf("unavailable %v, %v", out.Unavailable, err)
 	}
 }

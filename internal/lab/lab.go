@@ -186,11 +186,11 @@ func (r *run) enter(ctx context.Context, mode testbed.Mode) error {
 	return nil
 }
 
-// direct tells the testbed which directions the part's traffic has. As with
-// modes, the primary metric's must be had.
+// direct tells the testbed, if there is one, which directions the part's traffic
+// has. As with modes, the primary metric's must be had.
 func (r *run) direct(part study.Part) error {
 	bed, can := r.bed.(testbed.Duplex)
-	if !can && !part.BothWays() {
+	if !can && (r.bed == nil || !part.BothWays()) {
 		return nil
 	}
 	err := error(&testbed.ErrUnavailable{Setting: "directions: both", Reason: "this testbed carries traffic one way"})
