@@ -3,6 +3,7 @@ package load
 import (
 	"math"
 	"net/netip"
+	"strings"
 	"testing"
 )
 
@@ -12,6 +13,11 @@ func TestBesideAddsAccountsOfTheSameTime(t *testing.T) {
 	s := Sent{TxPackets: 100, Seconds: 2, TxPPS: 50, TargetPPS: 50}.Beside(Sent{TxPackets: 90, Unsent: 10, Seconds: 1.9, TxPPS: 45, TargetPPS: 50, PacingError: 0.1})
 	if s.TxPackets != 190 || s.Unsent != 10 || s.Seconds != 2 || s.TxPPS != 95 || s.TargetPPS != 100 || s.PacingError != 0.1 {
 		t.Errorf("%+v", s)
+	}
+	host := HostTime{Seconds: 1, Workers: 1}
+	slow := Sent{TxPackets: 90, Unsent: 10, Seconds: 1, TxPPS: 90, TargetPPS: 100, Host: &host}
+	if short := slow.Beside(slow).Short; len(short) != 1 || !strings.Contains(short[0], " 180 frames per second") {
+		t.Errorf("what two of 90 frames per second carry is said to be %q", short)
 	}
 	r := Received{RxPackets: 80, Lost: n(20), Seconds: 2, FlowsSeen: 7}.Beside(Received{RxPackets: 90, Lost: n(0), Seconds: 1, FlowsSeen: 5})
 	if r.RxPackets != 170 || *r.Lost != 20 || r.Seconds != 2 || r.RxPPS != 85 || r.FlowsSeen != 12 {

@@ -132,6 +132,7 @@ func (s Sent) Beside(o Sent) Sent {
 	rate, target := s.TxPPS+o.TxPPS, s.TargetPPS+o.TargetPPS
 	out := s.Plus(o)
 	out.Seconds, out.TxPPS, out.TargetPPS, out.PacingError = seconds, rate, target, worse
+	out.Short = out.ShortBecause()
 	out.Warnings = append(append([]string(nil), s.Warnings...), o.Warnings...)
 	return out
 }
