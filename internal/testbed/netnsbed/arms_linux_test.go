@@ -152,6 +152,10 @@ func BenchmarkRaise(b *testing.B) {
 // its egress takes redirected frames; an overloaded DUT has one generator.
 func TestBothWays(t *testing.T) {
 	labtest.Namespaces(t)
+	var un *testbed.ErrUnavailable
+	if err := (&Bed{mode: testbed.Overload}).BothWays(true); !errors.As(err, &un) {
+		t.Errorf("both directions in mode overload: %v", err)
+	}
 	b, ctx := up(t, Options{}), context.Background()
 	for _, on := range []bool{true, false} {
 		if err := b.BothWays(on); err != nil {
@@ -161,7 +165,6 @@ func TestBothWays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		inject(t, arms[0].Generator, 7)
 		err = b.arms[0].dut.last().do(func() error {
 			e, err := ethtool.NewEthtool()
 			if err != nil {
@@ -178,13 +181,14 @@ func TestBothWays(t *testing.T) {
 			t.Fatal(err)
 		}
 		injectFrame(t, arms[0].Receiver, datagram(t, arms[0].Receiver.Peer, true), 5)
+		inject(t, arms[0].Generator, 7) // last: these count either way, and are waited for
 		want := testbed.Counters{Received: 7, Forwarded: 7}
 		if on {
 			want = testbed.Counters{Received: 12, Forwarded: 12}
 		}
 		// A device may say a word of its own (a listener report).
-		if got, err := arms[0].Counters(); err != nil || got.Received != want.Received || got.Forwarded < want.Forwarded || got.Forwarded > want.Forwarded+2 {
-			t.Errorf("both ways %v: %+v, %v; want %+v", on, got, err, want)
+		if got := counters(t, arms[0], want); got.Received != want.Received || got.Forwarded < want.Forwarded || got.Forwarded > want.Forwarded+2 {
+			t.Errorf("both ways %v: %+v, want %+v", on, got, want)
 		}
 	}
 }
