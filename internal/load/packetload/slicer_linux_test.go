@@ -64,6 +64,9 @@ func testSlicer(t *testing.T, ways uint64) {
 		if l.RxBytes != l.TxBytes || l.Flows != 200*ways || l.Duplicated+l.Reordered != 0 {
 			t.Errorf("lane %d: %+v", i, l)
 		}
+		if there, back := sinks[i].Received(t), gens[i].Received(t); there != l.TxPackets/ways || there+back != l.TxPackets {
+			t.Errorf("lane %d: of %d frames %d arrived there and %d back", i, l.TxPackets, there, back)
+		}
 	}
 	plan.Limit, plan.Least = time.Nanosecond, 4
 	if got, err := s.Run(context.Background(), lanes, plan); err != nil || len(got.Slices) != 6 {

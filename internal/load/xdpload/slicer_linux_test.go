@@ -83,6 +83,7 @@ func both(s load.Spec) load.Spec {
 func TestSlicerSendsBothWaysAtOnce(t *testing.T) {
 	labtest.Namespaces(t)
 	all, base := lanes(t, 1)
+	there := wiretest.End{Device: all[0].To.Device, In: all[0].To.In}
 	made, err := New().(load.Interleaver).NewSlicer(both(base), 1)
 	if err != nil {
 		t.Fatal(err)
@@ -99,6 +100,9 @@ func TestSlicerSendsBothWaysAtOnce(t *testing.T) {
 	}
 	if len(streams) != 2 || streams[0].Received != streams[1].Received || 2*streams[0].Received != got.Lanes[0].RxPackets {
 		t.Errorf("%+v of %+v; want two streams of as many frames", streams, got.Lanes[0])
+	}
+	if n := there.Received(t); 2*n != got.Lanes[0].RxPackets {
+		t.Errorf("of %d frames %d arrived there, want half of them", got.Lanes[0].RxPackets, n)
 	}
 	for i, s := range streams {
 		if s.Flows != 2000 || s.Duplicated+s.Reordered != 0 {

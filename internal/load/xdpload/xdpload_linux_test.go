@@ -126,6 +126,21 @@ func TestMoreFlowsThanAMillion(t *testing.T) {
 	}
 }
 
+// TestManyFlowsAreReset: of more flows than are reset at once none remembers the
+// last run.
+func TestManyFlowsAreReset(t *testing.T) {
+	labtest.Namespaces(t)
+	gen, sink := wiretest.New(t)
+	r := receiver(t, sink)
+	const flows = resetBatch + 3000
+	for range 2 {
+		sent, got := run(t, spec(gen, sink, flows, 64), load.Offer{Limit: load.Limit{Packets: flows, Duration: 30 * time.Second}}, gen, r)
+		if sent.TxPackets != flows || got.Duplicated+got.Reordered != 0 || got.RxPackets == 0 || got.FlowsSeen != got.RxPackets {
+			t.Errorf("sent %d of %d; %d arrived of %d flows, %d twice, %d late", sent.TxPackets, flows, got.RxPackets, got.FlowsSeen, got.Duplicated, got.Reordered)
+		}
+	}
+}
+
 // TestFramesAreAsTheFramerBuilds compares what the eBPF program writes with
 // what Go does, over a page that holds rubbish.
 func TestFramesAreAsTheFramerBuilds(t *testing.T) {

@@ -63,6 +63,19 @@ func (e End) raise() error {
 	})
 }
 
+// Received is how many frames have arrived at this end.
+func (e End) Received(t testing.TB) (n uint64) {
+	t.Helper()
+	must(t, e.In(func() error {
+		link, err := netlink.LinkByName(e.Device)
+		if err == nil {
+			n = link.Attrs().Statistics.RxPackets
+		}
+		return err
+	}))
+	return n
+}
+
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
