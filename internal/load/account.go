@@ -93,9 +93,13 @@ type Account struct {
 	flows    int
 }
 
+// pageFlows is how many flows' places are made at once: a frame that says it is
+// of the last flow of a stream makes no places for all before it.
+const pageFlows = 1 << 10
+
 type streamTally struct {
 	StreamCount
-	flows []*FlowCount
+	pages []*[pageFlows]*FlowCount
 }
 
 // Frame counts one frame, without FCS, that arrived at a monotonic time in ns.
@@ -157,8 +161,9 @@ func (a *Account) tally(of StreamRun) *streamTally {
 
 // flow returns the account of a flow, or nil when there is no room for more.
 func (s *streamTally) flow(i int, a *Account) *FlowCount {
-	if i < len(s.flows) && s.flows[i] != nil {
-		return s.flows[i]
+	page, at := i/pageFlows, i%pageFlows
+	if page < len(s.pages) && s.pages[page] != nil && s.pages[page][at] != nil {
+		return s.pages[page][at]
 	}
 	most := a.MaxFlows
 	if most == 0 {
@@ -167,13 +172,16 @@ func (s *streamTally) flow(i int, a *Account) *FlowCount {
 	if a.flows >= most {
 		return nil
 	}
-	for len(s.flows) <= i {
-		s.flows = append(s.flows, nil)
+	if more := page + 1 - len(s.pages); more > 0 {
+		s.pages = append(s.pages, make([]*[pageFlows]*FlowCount, more)...)
+	}
+	if s.pages[page] == nil {
+		s.pages[page] = new([pageFlows]*FlowCount)
 	}
 	a.flows++
 	s.Flows++
-	s.flows[i] = &FlowCount{}
-	return s.flows[i]
+	s.pages[page][at] = &FlowCount{}
+	return s.pages[page][at]
 }
 
 // Received is the account so far.

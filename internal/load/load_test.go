@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/netip"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -382,6 +383,26 @@ func TestEndsTellRandomFlows(t *testing.T) {
 		if n, ok := e.SentOf(of, flow); !ok || n != flow+1 {
 			t.Errorf("flow %d sent %d, %v", flow, n, ok)
 		}
+	}
+}
+
+// TestLastFlowsMakeNoRoomForAll: frames that say they are of the last flow of
+// streams of their own take little memory each.
+func TestLastFlowsMakeNoRoomForAll(t *testing.T) {
+	fr := framer(t, "198.18.0.1", "198.19.0.1", 64)
+	b := make([]byte, 60)
+	fr.Put(b, 0)
+	var a Account
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	const streams = 50
+	for i := range streams {
+		fr.Stamp(b, Stamp{Stream: uint16(i), Flow: MaxFlows - 1})
+		a.Frame(b, 1)
+	}
+	runtime.ReadMemStats(&after)
+	if each := (after.TotalAlloc - before.TotalAlloc) / streams; each > 1<<18 || a.Received("x").RxPackets != streams {
+		t.Errorf("a frame takes %d bytes; %+v", each, a.Streams())
 	}
 }
 
