@@ -120,3 +120,16 @@ func TestStockDistributionsAreWell(t *testing.T) {
 		})
 	}
 }
+
+// TestAdminsFilesAreJudged: a name that OpenWrt takes for files of its own is
+// an admin's elsewhere.
+func TestAdminsFilesAreJudged(t *testing.T) {
+	files := map[string]string{"/etc/sysctl.d/11-nf-conntrack.conf": "net.netfilter.nf_conntrack_checksum=0\n", "/etc/os-release": "ID=debian"}
+	if r := run(t, tree(t, "6.12", files), "router"); len(find(r, "LR-ORDER", "net.netfilter.nf_conntrack_checksum")) != 1 {
+		t.Errorf("an admin's line is taken for a distribution's: %v", r.Findings)
+	}
+	files["/etc/os-release"] = "ID=\"openwrt\""
+	if r := run(t, tree(t, "6.12", files), "router"); len(r.Findings) > 0 {
+		t.Errorf("OpenWrt's own line is judged: %v", r.Findings)
+	}
+}

@@ -136,10 +136,17 @@ func ReadBootLine(files Files) Config {
 
 // likeDebian reports a system of Debian's kin, or one that does not say.
 func likeDebian(files Files) bool {
+	like, says := likeAny(files, "debian", "ubuntu")
+	return like || !says
+}
+
+// likeAny reports a system that is one of the distributions or is like one,
+// and whether it says what it is.
+func likeAny(files Files, distributions ...string) (like, says bool) {
 	text, err := files.Read("/etc/os-release")
 	if err != nil {
 		if text, err = files.Read("/usr/lib/os-release"); err != nil {
-			return true
+			return false, false
 		}
 	}
 	for _, l := range splitLines(text) {
@@ -148,12 +155,12 @@ func likeDebian(files Files) bool {
 			continue
 		}
 		for _, word := range strings.Fields(strings.Trim(value, `"'`)) {
-			if word == "debian" || word == "ubuntu" {
-				return true
+			if slices.Contains(distributions, word) {
+				return true, true
 			}
 		}
 	}
-	return false
+	return false, true
 }
 
 // unheard are the words of drop-ins that nobody reads.

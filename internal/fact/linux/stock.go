@@ -2,14 +2,12 @@ package linux
 
 import (
 	"path"
-	"slices"
 	"strings"
 )
 
 // stockLines are what distributions themselves put below /etc/sysctl.d
-// (Ubuntu's procps, cloud images, Fedora's and openSUSE's packages, OpenWrt,
-// Alpine, Proxmox): the
-// owner of a host did not write them. A line that was changed is theirs.
+// (Ubuntu's procps, cloud images, Fedora's and openSUSE's packages, Alpine,
+// Proxmox): the owner of a host did not write them. A line that was changed is theirs.
 var stockLines = map[string][]string{
 	"10-bufferbloat.conf":          {"net.core.default_qdisc=fq_codel"},
 	"10-console-messages.conf":     {"kernel.printk=4 4 1 7"},
@@ -39,6 +37,21 @@ var stockLines = map[string][]string{
 	"50-bubblewrap.conf":           {"kernel.unprivileged_userns_clone=1"},
 	"60-gce-network-security.conf": googleLines,
 	"11-gce-network-security.conf": googleLines,
+	"00-alpine.conf": {
+		"net.ipv4.ip_forward=0", "net.ipv4.tcp_syncookies=1", "net.ipv4.conf.default.rp_filter=1", "net.ipv4.conf.all.rp_filter=1", "kernel.panic=120",
+		"net.ipv4.ping_group_range=999 59999", "kernel.unprivileged_bpf_disabled=1", "kernel.kexec_load_disabled=1",
+	},
+	"pve.conf": {
+		"net.bridge.bridge-nf-call-arptables=0", "net.bridge.bridge-nf-call-ip6tables=0", "net.bridge.bridge-nf-call-iptables=0", "net.bridge.bridge-nf-filter-vlan-tagged=0",
+		"fs.aio-max-nr=1048576",
+	},
+	"50-pid-max.conf": {"kernel.pid_max=4194304"},
+	"50-redhat.conf":  {"net.ipv4.conf.all.rp_filter=1", "net.ipv4.conf.default.rp_filter=1"},
+}
+
+// openWrtLines are what OpenWrt puts there, in files with names that anybody
+// may choose.
+var openWrtLines = map[string][]string{
 	"10-default.conf": {
 		"kernel.panic=3", "kernel.core_pattern=/tmp/%e.%t.%p.%s.core", "fs.suid_dumpable=2", "net.ipv4.conf.default.arp_ignore=1", "net.ipv4.conf.all.arp_ignore=1",
 		"net.ipv4.ip_forward=1", "net.ipv4.icmp_echo_ignore_broadcasts=1", "net.ipv4.icmp_ignore_bogus_error_responses=1", "net.ipv4.igmp_max_memberships=100",
@@ -56,16 +69,6 @@ var stockLines = map[string][]string{
 	"12-tcp-bbr.conf": {
 		"net.ipv4.tcp_congestion_control=bbr", "net.core.default_qdisc=fq",
 	},
-	"00-alpine.conf": {
-		"net.ipv4.ip_forward=0", "net.ipv4.tcp_syncookies=1", "net.ipv4.conf.default.rp_filter=1", "net.ipv4.conf.all.rp_filter=1", "kernel.panic=120",
-		"net.ipv4.ping_group_range=999 59999", "kernel.unprivileged_bpf_disabled=1", "kernel.kexec_load_disabled=1",
-	},
-	"pve.conf": {
-		"net.bridge.bridge-nf-call-arptables=0", "net.bridge.bridge-nf-call-ip6tables=0", "net.bridge.bridge-nf-call-iptables=0", "net.bridge.bridge-nf-filter-vlan-tagged=0",
-		"fs.aio-max-nr=1048576",
-	},
-	"50-pid-max.conf": {"kernel.pid_max=4194304"},
-	"50-redhat.conf":  {"net.ipv4.conf.all.rp_filter=1", "net.ipv4.conf.default.rp_filter=1"},
 }
 
 // googleLines are those of Google's images.
@@ -81,10 +84,22 @@ var googleLines = []string{
 // what is so anyway.
 var stockWords = []string{"mitigations=auto", "selinux=1"}
 
-// stock reports a line that a distribution put below /etc.
-func stock(p, name, value string) bool {
-	if !strings.HasPrefix(p, "/etc/sysctl.d/") {
-		return false
+// stock is what a distribution put into a file below /etc: name=value, a space
+// between words.
+func stock(files Files, p string) []string {
+	if path.Dir(p) != "/etc/sysctl.d" {
+		return nil
 	}
-	return slices.Contains(stockLines[path.Base(p)], name+"="+strings.Join(strings.Fields(value), " "))
+	name := path.Base(p)
+	if lines := openWrtLines[name]; lines != nil {
+		if like, _ := likeAny(files, "openwrt"); like {
+			return lines
+		}
+	}
+	return stockLines[name]
+}
+
+// stockForm is a line as stock has it.
+func stockForm(name, value string) string {
+	return name + "=" + strings.Join(strings.Fields(value), " ")
 }

@@ -115,6 +115,7 @@ func (r *sysctlReader) file(p, note string) {
 	if err != nil {
 		return
 	}
+	known := stock(r.files, p)
 	for i, raw := range splitLines(text) {
 		s := strings.TrimSpace(raw)
 		if s == "" || s[0] == '#' || s[0] == ';' {
@@ -134,7 +135,7 @@ func (r *sysctlReader) file(p, note string) {
 		default:
 			value, rest := afterNumbers(strings.TrimSpace(value))
 			l := fact.Line{File: p, Number: i + 1, Text: raw, Name: name, Value: value, Mechanism: fact.Sysctl,
-				Effective: true, Default: shipped(p) || stock(p, name, value), Note: cmp.Or(rest, note)}
+				Effective: true, Default: shipped(p) || slices.Contains(known, stockForm(name, value)), Note: cmp.Or(rest, note)}
 			if strings.ContainsAny(name, "*?[") {
 				if len(r.globs) < maxPatterns {
 					r.globs = append(r.globs, l)
