@@ -58,6 +58,20 @@ func TestStudyEndsWhenEnoughIsKnown(t *testing.T) {
 	}
 }
 
+// TestSharesAreKnownInPoints: the precision of a share is half its interval in
+// points, also where its control lost nothing and there is no percent.
+func TestSharesAreKnownInPoints(t *testing.T) {
+	control := stats.Arm{Name: "none", Values: make([]float64, 4)}
+	c := stats.CompareBlocks(control, []stats.Arm{{Name: "some", Values: []float64{0.01, 0.02, 0, 0.01}}}, stats.Options{Share: true})[0]
+	if half := halfWidth(c); math.Abs(half-100*c.Effect.Half()) > 1e-9 || !(half > 1 && half < 2) {
+		t.Errorf("known to ±%g points, and the test's interval is ±%g", half, c.Effect.Half())
+	}
+	wide := Looks{PrecisionPercent: 2}
+	if narrow := (Looks{PrecisionPercent: 1}); !wide.enough(c) || narrow.enough(c) {
+		t.Errorf("within 2 points: %t, within 1: %t", wide.enough(c), narrow.enough(c))
+	}
+}
+
 // TestLooksKeepTheErrorRate: looking many times does not cry wolf more often.
 func TestLooksKeepTheErrorRate(t *testing.T) {
 	const studies = 300

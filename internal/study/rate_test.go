@@ -59,6 +59,11 @@ func TestSharesOfCapacity(t *testing.T) {
 	if len(offered) != 3 || offered["at-50"] != 5e5 || offered["at-100"] != 1e6 {
 		t.Errorf("offered %v", offered)
 	}
+	both, _ := s.Part("at-50")
+	both.Directions = BothWays
+	if p, ok := s.Resolve(both, trials); !ok || p.Rate != "250000pps" {
+		t.Errorf("half of a million in both directions together is %s in each", p.Rate)
+	}
 	r := Analyse(s, 1, Environment{}, trials)
 	if !r.Complete || len(r.Verdicts) != 3 {
 		t.Errorf("complete %v, %d verdicts, want 3", r.Complete, len(r.Verdicts))
