@@ -215,6 +215,8 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 	opened.lab.Keep, opened.lab.Looked = dir.Keep, dir.AppendTelemetry
 	show := newProgress(cmd.ErrOrStderr())
 	show.interim = func() (aa, widest stats.Number) { return dir.Spec.Interim(dir.Seed, dir.Trials) }
+	primary, _ := study.MetricNamed(dir.Spec.Primary().Metric)
+	show.points = primary.Share
 	if err := dir.WriteResults(study.Analyse(dir.Spec, dir.Seed, env.Resume(dir.Environment), dir.Trials)); err != nil {
 		return err
 	}

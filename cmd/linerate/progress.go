@@ -21,6 +21,7 @@ type progress struct {
 	known string // how wide the intervals are by now
 	// interim tells it; nil: nobody can.
 	interim func() (aa, widest stats.Number)
+	points  bool // the intervals are of shares
 }
 
 func newProgress(w io.Writer) *progress {
@@ -49,18 +50,22 @@ func (p *progress) narrow() {
 	}
 	p.known = ""
 	aa, widest := p.interim()
-	a, w := width(aa), width(widest)
+	a, w := p.width(aa), p.width(widest)
 	if a == "" && w == "" {
 		return
 	}
 	p.known = fmt.Sprintf("; A/A %s, widest %s", cmp.Or(a, "unknown"), cmp.Or(w, "unknown"))
 }
 
-// width is half that of an interval in percent. One as wide as the effect could be says
+// width is half that of an interval, in percent or points. One as wide as the effect could be says
 // nothing: it is of too few blocks, or of arms that hardly measured.
-func width(percent stats.Number) string {
-	if w, ok := percent.Get(); ok && w < 100 {
-		return fmt.Sprintf("±%.2f %%", w)
+func (p *progress) width(half stats.Number) string {
+	if w, ok := half.Get(); ok && w < 100 {
+		unit := "%"
+		if p.points {
+			unit = "points"
+		}
+		return fmt.Sprintf("±%.2f %s", w, unit)
 	}
 	return ""
 }

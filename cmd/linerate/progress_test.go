@@ -24,6 +24,10 @@ func TestProgressOfNothingKnown(t *testing.T) {
 		if p.narrow(); p.known != c.want {
 			t.Errorf("of %v and %v: %q, want %q", c.aa, c.widest, p.known, c.want)
 		}
+		p.points = true
+		if p.narrow(); p.known != strings.ReplaceAll(c.want, "%", "points") {
+			t.Errorf("shares are known to %q", p.known)
+		}
 	}
 }
 
