@@ -105,7 +105,7 @@ BEGIN {
 	ENDS = "[ \t;\"" SQ "]"
 	W = "(pass(word|wd|phrase|code)|secret|psk|presharedkey|preshared_key|wep-?key|wireless-key|mka-cak|wpakey|private_?key|privkey|auth_?key|api_?key|token|community|credential|setkey|fastopen_key|keydata|_pw)"
 	ASSIGN = "([a-z0-9_.-]*" W "[a-z0-9_.-]*|[a-z0-9_.-]*([_-]key|pass|pwd)|(^|[^a-z0-9_])key)[\"" SQ "]?[ \t]*[=:][ \t]*"
-	OPTION = "(wireless-key[0-9]*|wep-key[0-9]*|wepkey|wpakey|psk|presharedkey|preshared-key|private-key|authkey|passphrase|password|passwd|sopass|secret|community)[ \t]+"
+	OPTION = "(wireless-key[0-9]*|wep-key[0-9]*|wepkey|wpakey|psk|presharedkey|preshared-key|private-key|authkey|passphrase|password|passwd|sopass|secret|community|authorization: *(basic|bearer))[ \t]+"
 	CARP = "[ \t\"" SQ "]pass[ \t]+"
 	MACSEC = "[ \t]key[ \t]+[0-9a-f]+[ \t]+"
 	REST = "^[ \t]*(wpa-(psk|passphrase|password|pin|wep-key[0-9]*)|wireless-key[0-9]*)[ \t]+"

@@ -222,6 +222,7 @@ ifconfig_wlan0="wpakey 's3cret'"
 PPPOE_PASS="s3cret"
 net.inet.ip.fw.one_pass=2
 ETHTOOL_OPTS="wol s sopass 11:22:33:44:55:66"
+RUN+="/usr/bin/curl -H 'Authorization: Bearer s3cret' x"
 curl https://bob:s3cret@host/x
 curl http://host:8080/x@y ssh://bob@host
 ip macsec add macsec0 tx sa 0 pn 1 on key 01 81818181818181818181818181818181

@@ -18,7 +18,7 @@ var (
 	// that ends in _key, pass or pwd, or is "key", tells one too.
 	assignment = regexp.MustCompile(`([a-z0-9_.-]*` + words + `[a-z0-9_.-]*|[a-z0-9_.-]*([_-]key|pass|pwd)|(^|[^a-z0-9_])key)["']?[ \t]*[=:][ \t]*`)
 	// option is a word that a secret follows, as in ifconfig's "wepkey 0x…".
-	option = regexp.MustCompile(`(wireless-key[0-9]*|wep-key[0-9]*|wepkey|wpakey|psk|presharedkey|preshared-key|private-key|authkey|passphrase|password|passwd|sopass|secret|community)[ \t]+`)
+	option = regexp.MustCompile(`(wireless-key[0-9]*|wep-key[0-9]*|wepkey|wpakey|psk|presharedkey|preshared-key|private-key|authkey|passphrase|password|passwd|sopass|secret|community|authorization: *(basic|bearer))[ \t]+`)
 	// carp is ifconfig's "vhid 1 pass mekmitasdigoat".
 	carp     = regexp.MustCompile(`[ \t"']pass[ \t]+`)
 	carpLine = regexp.MustCompile(`vhid|ifconfig_|create_args_`)

@@ -66,6 +66,7 @@ var cases = []struct{ in, want string }{
 	{`PPPOE_PASS="s3cret"`, `PPPOE_PASS="<redacted>"`},
 	{`net.inet.ip.fw.one_pass=2`, `net.inet.ip.fw.one_pass=2`},
 	{`ETHTOOL_OPTS="wol s sopass 11:22:33:44:55:66"`, `ETHTOOL_OPTS="wol s sopass <redacted>"`},
+	{`RUN+="/usr/bin/curl -H 'Authorization: Bearer s3cret' x"`, `RUN+="/usr/bin/curl -H 'Authorization: Bearer <redacted>' x"`},
 	{`curl https://bob:s3cret@host/x`, `curl https://<redacted>@host/x`},
 	{`curl http://host:8080/x@y ssh://bob@host`, `curl http://host:8080/x@y ssh://bob@host`},
 	{`ip macsec add macsec0 tx sa 0 pn 1 on key 01 81818181818181818181818181818181`, `ip macsec add macsec0 tx sa 0 pn 1 on key 01 <redacted>`},
