@@ -122,13 +122,13 @@ func interruptedStudy(t *labtest.Try, file string) {
 		t.Errorf("cleaning up took %v", took)
 	}
 	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
-		t.Errorf("exit %d, want %d\n%s", code, exitInterrupted, talk.String())
+		t.T.Errorf("exit %d, want %d\n%s", code, exitInterrupted, talk.String())
 	}
 	if !strings.Contains(talk.String(), "linerate study resume "+out) {
-		t.Errorf("how to go on is not said:\n%s", talk.String())
+		t.T.Errorf("how to go on is not said:\n%s", talk.String())
 	}
 	if after := links(t.T); after != before {
-		t.Errorf("left behind:\n%s\nwas:\n%s", after, before)
+		t.T.Errorf("left behind:\n%s\nwas:\n%s", after, before)
 	}
 }
 

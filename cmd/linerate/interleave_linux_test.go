@@ -71,12 +71,12 @@ func nothingLeaks(t *labtest.Try, file string) {
 	}
 	for _, trial := range trials {
 		if o := trial.Observed; o.Received.RxPackets+*o.Received.Lost != o.Sent.TxPackets || o.Received.RxPackets == 0 {
-			t.Errorf("%s: received %d + lost %d of %d", trial.Variant, o.Received.RxPackets, *o.Received.Lost, o.Sent.TxPackets)
+			t.T.Errorf("%s: received %d + lost %d of %d", trial.Variant, o.Received.RxPackets, *o.Received.Lost, o.Sent.TxPackets)
 		}
 	}
 	recomputed := recompute(t.T, out, s, trials)
 	if again := study.Analyse(s, *s.Seed, env, recomputed); !reflect.DeepEqual(again.Verdicts, r.Verdicts) || !reflect.DeepEqual(again.AA, r.AA) {
-		t.Errorf("from the slices on disk come\n%+v, %+v\nwant\n%+v, %+v", again.Verdicts, again.AA, r.Verdicts, r.AA)
+		t.T.Errorf("from the slices on disk come\n%+v, %+v\nwant\n%+v, %+v", again.Verdicts, again.AA, r.Verdicts, r.AA)
 	}
 }
 

@@ -13,7 +13,8 @@ const tries = 3
 // most. A machine that is shared disturbs a measurement now and then; a feature
 // that is broken breaks each of them: nothing less is asked of the last, and
 // what was wrong with those before it is logged. What cannot be measured at all
-// (Fatal) is not tried again.
+// (Fatal), and what no machine disturbs (Errorf of the T itself: what is left
+// behind, an account that does not add up), is not tried again.
 func Again(t *testing.T, measure func(t *Try)) {
 	t.Helper()
 	for n := 1; ; n++ {

@@ -71,14 +71,14 @@ port() {
 }
 
 # way_in prints the interface that has the address SSH came to; nothing where sudo
-# or doas hides that.
+# or doas hides that, or the address is a loopback interface's: it came by another.
 way_in() {
 	# shellcheck disable=SC2086 # splitting is meant
 	set -- ${SSH_CONNECTION-}
 	[ $# -eq 4 ] || return 0
 	case $OS in
-	FreeBSD) ifconfig -a | awk -v a="$3" '/^[a-z]/ { i = $1; sub(/:$/, "", i) } ($1 == "inet" || $1 == "inet6") && $2 == a { print i; exit }' ;;
-	*) ip -o addr show | awk -v a="$3" '{ split($4, p, "/"); if (p[1] == a) { print $2; exit } }' ;;
+	FreeBSD) ifconfig -a | awk -v a="$3" '/^[a-z]/ { i = $1; sub(/:$/, "", i) } ($1 == "inet" || $1 == "inet6") && $2 == a && i !~ /^lo[0-9]/ { print i; exit }' ;;
+	*) ip -o addr show | awk -v a="$3" '{ split($4, p, "/"); if (p[1] == a && $2 != "lo") { print $2; exit } }' ;;
 	esac
 }
 
