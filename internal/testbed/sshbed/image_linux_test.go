@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"linerate/internal/labtest"
 	"linerate/internal/setting"
@@ -132,8 +133,9 @@ func TestOwnImages(t *testing.T) {
 		o := b.options(t)
 		o.Reset = Reboot
 		o.inject = strings.Replace(boots, "\n	od -An", "\n	cat \"$ROOT/slot\" >\"$ROOT/running\"\n	od -An", 1) + "\ndown() { reboot_now; }\nreboot() { stay && reboot_now; }\nreboot_now() { (come_up) >/dev/null 2>&1 </dev/null & }\n"
-		o.File.Image = bedfile.Image{
-			Install: []string{"sh", "-c", `[ "$1" != none ] || { echo there is no image "$1"; exit 1; }; echo "$1" >"$LINERATE_ROOT/slot"`, "install", "{image}"},
+		o.answer = 3 * time.Second
+		o.File.Image = bedfile.Image{ // slower than the DUT is to answer
+			Install: []string{"sh", "-c", `[ "$1" != "new (2)" ] || { sleep 10; echo half; }; [ "$1" != none ] || { echo there is no image "$1"; exit 1; }; echo "$1" >"$LINERATE_ROOT/slot"`, "install", "{image}"},
 			Booted:  []string{"sh", "-c", `[ "$(cat "$LINERATE_ROOT/running")" = "$1" ]`, "booted", "{image}"},
 			Restore: []string{"sh", "-c", `echo usual >"$LINERATE_ROOT/slot"`},
 		}

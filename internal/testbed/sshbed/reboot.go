@@ -68,7 +68,7 @@ func times(n int) string {
 }
 
 func (b *Bed) goDown(ctx context.Context, down func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 3*b.o.answer)
 	defer cancel()
 	if down != nil {
 		return down(ctx)

@@ -277,7 +277,9 @@ func (b *Bed) resetByBoot(ctx context.Context, v variant, a *testbed.Applied) er
 // bootImage boots something else once; the next boot is of what always boots.
 func (b *Bed) bootImage(ctx context.Context, image string, a *testbed.Applied) error {
 	var said error
-	r, err := b.boot(ctx, func(ctx context.Context) error {
+	r, err := b.boot(ctx, func(context.Context) error { // which has a minute: writing an image may take longer
+		ctx, cancel := context.WithTimeout(ctx, time.Duration(b.o.File.Reboot.Wait))
+		defer cancel()
 		_, said = ask(ctx, b.dut(), b.ownImage(image), "into", image)
 		b.booted = b.booted || Unreached(said)
 		return said
