@@ -82,7 +82,7 @@ ends; an interrupted study goes on with: linerate study resume DIR`,
 				return err
 			}
 			if dryRun {
-				return printSchedule(cmd.OutOrStdout(), s, f.asJSON)
+				return f.schedule(cmd.OutOrStdout(), s)
 			}
 			f.file = args[0]
 			return whereRun(cmd.Context(), s, func() error {
@@ -167,6 +167,16 @@ func (f *runFlags) shape(cmd *cobra.Command, s *study.Spec) error {
 		s.Seed = &drawn
 	}
 	return nil
+}
+
+// schedule prints what a study would run here, and what it would leave out.
+func (f *runFlags) schedule(w io.Writer, s study.Spec) error {
+	if !s.OnMachines() {
+		if err := carries(s); err != nil {
+			return err
+		}
+	}
+	return printSchedule(w, s, leftOut(s, labSystem, f.allowHost, bedLacks), f.asJSON)
 }
 
 // runNew makes a study's directory and runs it; it returns the directory.

@@ -70,6 +70,12 @@ func carries(s study.Spec) error {
 	return nil
 }
 
+// labSystem is the operating system of the lab's DUTs.
+const labSystem = "freebsd"
+
+// bedLacks is why the lab cannot have a setting; "": it can be tried.
+func bedLacks(s study.Setting) string { return jailbed.Lacks(s.Setting()) }
+
 // helperVerb is what a lab runs in its jails, to have a port opened there.
 const helperVerb = "open-port"
 

@@ -54,5 +54,12 @@ const demoBed = "network namespaces"
 // carries refuses what this machine's lab has no part for: nothing.
 func carries(study.Spec) error { return nil }
 
+// labSystem is the operating system of the lab's DUTs.
+const labSystem = "linux"
+
+// bedLacks is why the lab cannot have a setting: what this kernel has is known
+// only once it is tried.
+func bedLacks(study.Setting) string { return "" }
+
 // helpers are the commands that are not for people: none here.
 func helpers() []*cobra.Command { return nil }

@@ -33,6 +33,12 @@ const demoBed = "network namespaces"
 // carries has nothing to refuse: inLab does.
 func carries(study.Spec) error { return nil }
 
+// labSystem is the system of the lab that a schedule printed here is for.
+const labSystem = "linux"
+
+// bedLacks is known where the lab is.
+func bedLacks(study.Setting) string { return "" }
+
 // engineNamed: there is none here.
 func engineNamed(string, io.Writer) (load.Engine, error) { return nil, errNoLab() }
 

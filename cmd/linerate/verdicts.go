@@ -57,19 +57,20 @@ type scheduled struct {
 }
 
 // printSchedule prints which trial would run when.
-func printSchedule(w io.Writer, s study.Spec, asJSON bool) error {
-	slots := study.Schedule(s, *s.Seed)
+func printSchedule(w io.Writer, s study.Spec, gone []unrun, asJSON bool) error {
+	slots := without(study.Schedule(s, *s.Seed), gone)
 	if asJSON {
 		out := make([]scheduled, len(slots))
 		for i, slot := range slots {
 			out[i] = scheduled{slot.Part, slot.Block, slot.Order, slot.Variant}
 		}
 		return printJSON(w, struct {
-			Version  int         `json:"version"`
-			Study    string      `json:"study"`
-			Seed     uint64      `json:"seed"`
-			Schedule []scheduled `json:"schedule"`
-		}{1, s.Name, *s.Seed, out})
+			Version     int         `json:"version"`
+			Study       string      `json:"study"`
+			Seed        uint64      `json:"seed"`
+			Schedule    []scheduled `json:"schedule"`
+			Unavailable []unrun     `json:"unavailable"`
+		}{1, s.Name, *s.Seed, out, gone})
 	}
 	fmt.Fprintf(w, "study %s, seed %d: %d trials", s.Name, *s.Seed, len(slots))
 	if n := s.Reboots(slots); n > 0 {
@@ -91,5 +92,6 @@ func printSchedule(w io.Writer, s study.Spec, asJSON bool) error {
 			fmt.Fprintln(w)
 		}
 	}
+	printUnrun(w, gone)
 	return nil
 }

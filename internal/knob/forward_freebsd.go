@@ -9,8 +9,8 @@ import (
 
 // forward replaces the kernel's routing by something else.
 func (t *Target) forward(ctx context.Context, s setting.Setting) (string, error) {
-	if s.Name != setting.ForwardBridge {
-		return "", unavailable(s, "FreeBSD has no such way of forwarding")
+	if why := Never(s); why != "" {
+		return "", unavailable(s, "%s", why)
 	}
 	// A jail cannot load modules; unloaded, ifconfig says "Invalid argument".
 	if _, err := t.Run(ctx, "", "/sbin/ifconfig", "bridge0", "create"); err != nil {

@@ -36,23 +36,17 @@ func (t *Target) Apply(ctx context.Context, s setting.Setting) (note string, err
 		return t.sysctl(ctx, s)
 	case setting.Firewall:
 		return t.firewall(ctx, s)
-	case setting.NFT:
-		return "", unavailable(s, "nftables is Linux's; a study that says firewall: instead runs here too")
-	case setting.NAPI:
-		return "", unavailable(s, "NAPI is Linux's")
 	case setting.Link:
 		return t.link(ctx, s)
 	case setting.Routes:
 		return t.routes(ctx, s)
 	case setting.Forward:
 		return t.forward(ctx, s)
-	case setting.PolicyRules:
-		return "", unavailable(s, "rules of policy routing are Linux's")
 	case setting.Command:
 		_, err := t.Run(ctx, "", s.Argv...)
 		return "", err
 	}
-	return "", unavailable(s, "it cannot be set in a jail of FreeBSD yet")
+	return "", unavailable(s, "%s", Never(s))
 }
 
 // sysctl writes a variable of the jail's network stack and reads it back.

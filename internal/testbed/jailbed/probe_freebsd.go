@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/hint"
+	"linerate/internal/knob"
+	"linerate/internal/setting"
 )
 
 // Needed says in the user's words why no lab can be made here; nil: one can.
@@ -65,3 +67,12 @@ var probes = []struct {
 }
 
 func exists(path string) bool { _, err := os.Stat(path); return err == nil }
+
+// Lacks is why this kernel's jails cannot have a setting, as far as it can be
+// told without trying; "": it can be tried.
+func Lacks(s setting.Setting) string {
+	if s.Mechanism == setting.Hops {
+		return lacking(s.Name, loaded)
+	}
+	return knob.Never(s)
+}
