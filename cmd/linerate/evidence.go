@@ -10,6 +10,7 @@ import (
 
 	"linerate/internal/ledger"
 	"linerate/internal/show"
+	"linerate/internal/study"
 )
 
 // printEvidence prints evidence as a table, hardware by hardware, nulls and
@@ -42,9 +43,9 @@ func printEvidence(w io.Writer, lines []ledger.Line) error {
 
 // addLine adds a line's row, and one without what is excluded.
 func addLine(t *show.Table, l *ledger.Line) {
-	t.Add(releaseOf(l), show.KeepStart(l.Study, 48), settingText(l), l.Workload, l.EffectText(), "n "+show.Count(l.N), pText(l), verdictText(l))
+	t.Add(releaseOf(l), show.KeepStart(l.Study, 48), settingText(l), l.Workload, metricText(l), l.EffectText(), "n "+show.Count(l.N), pText(l), verdictText(l))
 	if o := l.Without; o != nil {
-		t.Add("", "", "", fmt.Sprintf("without %d excluded", l.Dropped), o.EffectText(), "n "+show.Count(o.N), pText(o), string(o.Verdict))
+		t.Add("", "", "", "", fmt.Sprintf("without %d excluded", l.Dropped), o.EffectText(), "n "+show.Count(o.N), pText(o), string(o.Verdict))
 	}
 }
 
@@ -84,6 +85,15 @@ func settingText(l *ledger.Line) string {
 		s += fmt.Sprintf(" (and %d more)", len(l.Changes)-1)
 	}
 	return s
+}
+
+// metricText says what was measured: a comparison has a line for each metric.
+func metricText(l *ledger.Line) string {
+	m, ok := study.MetricNamed(l.Metric)
+	if !ok {
+		return l.Metric
+	}
+	return m.Label
 }
 
 func pText(l *ledger.Line) string { return "p " + show.Optional(l.PHolm, show.P) }
