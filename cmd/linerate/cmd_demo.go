@@ -39,7 +39,7 @@ func runDemo(cmd *cobra.Command, f *runFlags) error {
 	if err := f.shape(cmd, &s); err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s\n%d variants and the control once more, about %s. Ctrl-C stops at any time.\n\n",
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s\n%d variants and the control once more, about %s on an idle machine. Ctrl-C stops at any time.\n\n",
 		s.Question, len(s.Variants), show.Clock(lab.Estimate(lab.Task{Spec: s, Seed: *s.Seed})))
 	path, err := f.runNew(cmd, s)
 	var code exitWith
