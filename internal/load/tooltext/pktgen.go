@@ -13,6 +13,9 @@ import (
 // stand on the same line.
 var pktGenEnd = regexp.MustCompile(`(?:Sent|Received) (\d+) packets,?(?: \d+ bytes \d+ events)? \d+ bytes each,? in (-?[0-9.]+) seconds`)
 
+// pktGenNone is that account of nothing at all.
+var pktGenNone = regexp.MustCompile(`(?m)^(?:Sent|Received) nothing\.`)
+
 // pktGenInterval is a line of the account that pkt-gen gives as it runs.
 var pktGenInterval = regexp.MustCompile(`main_thread \[\d+\] [0-9.]+ [KMG]?pps \((\d+(?:\.\d+)?) ([KMG]?)pkts (?:[0-9.]+ [KMG]?bps )?in (\d+) usec\)`)
 
@@ -39,6 +42,9 @@ func PktGen(text string) (Account, error) {
 			a.PPS = float64(n) / seconds
 		}
 		return a, err
+	}
+	if pktGenNone.MatchString(text) {
+		return Account{Counted: true}, nil
 	}
 	var a Account
 	for _, m := range pktGenInterval.FindAllStringSubmatch(text, -1) {

@@ -42,6 +42,10 @@ func TestPktGen(t *testing.T) {
 	if a, err := PktGen("Received 12 packets 720 bytes 3 events 60 bytes each in -1.00 seconds.\n"); err != nil || a.Packets != 12 || a.Seconds != 0 {
 		t.Errorf("a receiver of little: %+v, %v", a, err)
 	}
+	none := "784.171651 main_thread [2785] 0 pps (0 pkts 0 bps in 890210 usec) 0.00 avg_batch 99999 min_space\nReceived nothing.\n"
+	if a, err := PktGen(none); err != nil || a.Packets != 0 || !a.Counted {
+		t.Errorf("a receiver of nothing: %+v, %v", a, err)
+	}
 	if a, err := PktGen("001.0 main_thread [2786] 1.500 Mpps (1.500 Mpkts 720.0 Mbps in 1000000 usec) 5.0 avg_batch 0 min_space\n"); err == nil || a.Packets != 1500000 || a.Seconds != 1 {
 		t.Errorf("an interval with prefixes: %+v, %v", a, err)
 	}
