@@ -21,7 +21,8 @@ const feed = `PATH=$PATH:/sbin:/usr/sbin:/usr/local/bin:/usr/local/sbin; s=$(hea
 
 // runFor runs a command ($2 …) for at most $1 seconds, and interrupts it then,
 // or at a line or the end of standard input: that is open for as long as the
-// controller is there. A command that does not heed SIGINT is ended by force.
+// controller is there. A command that does not heed SIGINT for five seconds is
+// ended by force: pkt-gen looks up once a second, in each of its threads.
 // An interrupted command has done what it was to do.
 const runFor = `
 limit=$1 && shift
@@ -30,7 +31,10 @@ trap 'rm -rf "$d"' EXIT
 exec 3<&0
 {
 	timeout "$limit" head -n 1 <&3 >/dev/null
-	p=$(cat "$d/pid") && : >"$d/over" && for s in INT TERM KILL; do kill -s $s "$p" || break; sleep 2; done
+	p=$(cat "$d/pid") && : >"$d/over" && for s in INT TERM KILL; do
+		kill -s $s "$p" || break
+		for _ in 1 2 3 4 5; do kill -0 "$p" || break 2; sleep 1; done
+	done
 } >/dev/null 2>&1 3<&3 &
 k=$!
 # Standard error carries accounts too.

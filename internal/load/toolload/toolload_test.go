@@ -137,6 +137,9 @@ func TestEndsAndFailures(t *testing.T) {
 	if s, err := run(ctx, true, "/bin/sh", "-c", `trap 'echo 5 sent; exit 1' INT; while :; do sleep 0.05; done`); err != nil || s.TxPackets != 5 {
 		t.Errorf("one that is interrupted: %+v, %v", s, err)
 	}
+	if s, err := run(ctx, true, "/bin/sh", "-c", `trap 'sleep 3; echo 5 sent; exit 1' INT; while :; do sleep 0.05; done`); err != nil || s.TxPackets != 5 {
+		t.Errorf("one that is interrupted: %+v, %v", s, err)
+	}
 	if _, err := run(ctx, false, "no-such-program"); err == nil || !strings.Contains(err.Error(), "no program no-such-program there") || hint.Of(err) == "" {
 		t.Errorf("one that is not there: %v", err)
 	}
