@@ -14,21 +14,21 @@ import (
 // mayskip are test files that skip by themselves, with the reason; all others
 // ask labtest, which refuses to skip where LINERATE_LAB=required.
 var mayskip = map[string]string{
-	"internal/testbed/netnsbed/priority_linux_test.go": "kernels that do not share time by sessions have no priority to leave behind",
-	"internal/labtest/labtest.go":                      "it is what the others ask",
-	"internal/labtest/vm_linux.go":                     "boots machines, only when asked to",
-	"internal/sharedtest/sharedtest.go":                "real captures are no part of the project",
-	"catalogue/catalogue_test.go":                      "a benchmark of a pack that is no longer read",
-	"cmd/linerate/yourmachines_test.go":                "reboots machines, only when asked to",
-	"internal/apply/systemd_linux_test.go":             "boots a systemd, only when asked to",
-	"internal/apply/vm_linux_test.go":                  "boots machines, only when asked to",
-	"internal/apply/fault/one_linux_test.go":           "looks at one fault, only when asked to",
-	"internal/apply/freebsd_test.go":                   "FreeBSD's commands are stood in for by Linux's",
-	"internal/capture/script_test.go":                  "another system's commands are faked by Linux's",
-	"internal/inspect/linux_test.go":                   "a system that linerate does not know",
-	"internal/host/localhost/localhost_test.go":        "asks Linux's commands",
-	"internal/testbed/netnsbed/paths_linux_test.go":    "a kernel may lack a kind of link; ip(8) must agree",
-	"internal/ledger/ledger_test.go":                   "asks who root is under sudo",
+	"internal/labtest/labtest.go":                   "it is what the others ask",
+	"internal/labtest/session_linux.go":             "kernels that do not share time by sessions have no priority to set",
+	"internal/labtest/vm_linux.go":                  "boots machines, only when asked to",
+	"internal/sharedtest/sharedtest.go":             "real captures are no part of the project",
+	"catalogue/catalogue_test.go":                   "a benchmark of a pack that is no longer read",
+	"cmd/linerate/yourmachines_test.go":             "reboots machines, only when asked to",
+	"internal/apply/systemd_linux_test.go":          "boots a systemd, only when asked to",
+	"internal/apply/vm_linux_test.go":               "boots machines, only when asked to",
+	"internal/apply/fault/one_linux_test.go":        "looks at one fault, only when asked to",
+	"internal/apply/freebsd_test.go":                "FreeBSD's commands are stood in for by Linux's",
+	"internal/capture/script_test.go":               "another system's commands are faked by Linux's",
+	"internal/inspect/linux_test.go":                "a system that linerate does not know",
+	"internal/host/localhost/localhost_test.go":     "asks Linux's commands",
+	"internal/testbed/netnsbed/paths_linux_test.go": "a kernel may lack a kind of link; ip(8) must agree",
+	"internal/ledger/ledger_test.go":                "asks who root is under sudo",
 }
 
 // TestSkips: a test that can run does.

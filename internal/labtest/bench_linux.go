@@ -2,9 +2,11 @@ package labtest
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -27,7 +29,8 @@ type Bench struct {
 // NewBench makes a bench that is gone when t ends.
 func NewBench(t testing.TB) *Bench {
 	t.Helper()
-	id, slot := os.Getpid()%100_000, slot(t)
+	id := os.Getpid() % 100_000
+	slot := slot(t, id)
 	b := &Bench{Addresses: map[string]string{}}
 	for i, n := range []*string{&b.Generator, &b.DUT, &b.Receiver} {
 		*n = fmt.Sprintf(Prefix+"b%d-%d", id, i)
@@ -45,8 +48,9 @@ func NewBench(t testing.TB) *Bench {
 	return b
 }
 
-// slot is which of the management networks no other bench of this machine has.
-func slot(t testing.TB) int {
+// slot is which of the management networks no other bench of this machine has;
+// what the last one there left behind is taken away.
+func slot(t testing.TB, id int) int {
 	t.Helper()
 	for n := range 16 {
 		f, err := os.OpenFile(lockPath(fmt.Sprintf("bench%d", n)), os.O_CREATE|os.O_RDWR, 0o666)
@@ -55,6 +59,7 @@ func slot(t testing.TB) int {
 		}
 		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
 			t.Cleanup(func() { f.Close() })
+			takeOver(t, f, n, id)
 			return n
 		}
 		f.Close()
@@ -62,6 +67,43 @@ func slot(t testing.TB) int {
 	t.Fatal("sixteen benches are up on this machine")
 	return 0
 }
+
+// takeOver removes the bench whose owner was killed, which the file of the lock
+// names, and any device that still has an address of the slot's networks: a
+// second device with it would take the bench's connections. The file then names
+// this bench.
+func takeOver(t testing.TB, f *os.File, slot, id int) {
+	t.Helper()
+	was, err := io.ReadAll(io.LimitReader(f, 64))
+	if err != nil {
+		t.Fatalf("read the lock of a bench: %v", err)
+	}
+	for i := range 3 {
+		if len(was) > 0 {
+			_ = exec.Command("ip", "netns", "del", fmt.Sprintf(Prefix+"b%s-%d", was, i)).Run()
+		}
+		out, err := exec.Command("ip", "-o", "-4", "addr", "show", "to", network(slot, i)+"1").Output()
+		if err != nil {
+			t.Fatalf("look for what a bench left behind: %v", err)
+		}
+		for _, line := range strings.Split(string(out), "\n") {
+			fields := strings.Fields(line) // "7: lrtm4711-0    inet 198.18.200.1/24 …"
+			if len(fields) > 1 && strings.HasPrefix(fields[1], Prefix) {
+				_ = exec.Command("ip", "link", "del", fields[1]).Run() // it may go with its namespace just now
+			}
+		}
+	}
+	if err := f.Truncate(0); err != nil {
+		t.Fatalf("name the bench in its lock: %v", err)
+	}
+	if _, err := f.WriteAt([]byte(strconv.Itoa(id)), 0); err != nil {
+		t.Fatalf("name the bench in its lock: %v", err)
+	}
+}
+
+// network is the management network of the i-th machine of a slot's bench,
+// without the last byte.
+func network(slot, i int) string { return fmt.Sprintf("198.18.%d.", 200+3*slot+i) }
 
 func (b *Bench) namespace(t testing.TB, name string, i, id, slot int) {
 	t.Helper()
@@ -72,7 +114,7 @@ func (b *Bench) namespace(t testing.TB, name string, i, id, slot int) {
 	}
 	sh(t, "ip", "-n", name, "link", "set", "lo", "up")
 	here := fmt.Sprintf(Prefix+"m%d-%d", id, i)
-	net := fmt.Sprintf("198.18.%d.", 200+3*slot+i)
+	net := network(slot, i)
 	b.Addresses[name] = net + "2"
 	sh(t, "ip", "link", "add", here, "type", "veth", "peer", "name", "mgmt0", "netns", name)
 	t.Cleanup(func() { _ = exec.Command("ip", "link", "del", here).Run() })

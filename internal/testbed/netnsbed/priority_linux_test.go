@@ -2,11 +2,8 @@ package netnsbed
 
 import (
 	"os"
-	"os/exec"
 	"runtime"
 	"strconv"
-	"strings"
-	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -54,28 +51,14 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
-// ownSession is the environment of a test that runs again, in a session of its
-// own: the kernel gives only those a priority among others, and who started the
-// tests may have none (an init, a container).
-const ownSession = "LINERATE_TEST_OWN_SESSION"
-
 // A lab that finds its session at the lab's priority, because another runs there
 // or was killed, does not leave it so.
 func TestPrecedenceDoesNotStay(t *testing.T) {
-	if os.Getenv(ownSession) == "" {
-		labtest.Namespaces(t)
-		again := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
-		again.Env = append(os.Environ(), ownSession+"=1")
-		again.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-		if out, err := again.CombinedOutput(); err != nil {
-			t.Errorf("in a session of its own: %v\n%s", err, out)
-		}
+	labtest.Namespaces(t)
+	if !labtest.OwnSession(t) {
 		return
 	}
 	labtest.Need(t)
-	if on, err := os.ReadFile("/proc/sys/kernel/sched_autogroup_enabled"); err != nil || strings.TrimSpace(string(on)) == "0" {
-		t.Skip("this kernel does not share time by sessions: kernel.sched_autogroup_enabled is 0, or not there")
-	}
 	if _, sessions := sessionNice(); !sessions {
 		t.Fatal("this kernel shares time by sessions, and a session of its own has no priority that could be read")
 	}

@@ -1,0 +1,40 @@
+package labtest
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// inOwnSession is the environment of a test that OwnSession runs again.
+const inOwnSession = "LINERATE_TEST_OWN_SESSION"
+
+// OwnSession runs t again, in a session of its own, and says whether this is
+// that run: a test that returns when it is false has been run all the same. The
+// kernel gives only sessions a priority among others (sched(7), autogroup), and
+// what started the tests may have none, as what an init starts. It skips where
+// the kernel does not share time by sessions.
+func OwnSession(t *testing.T) bool {
+	t.Helper()
+	if os.Getenv(inOwnSession) == "" {
+		again := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+		again.Env = append(os.Environ(), inOwnSession+"=1")
+		again.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		out, err := again.CombinedOutput()
+		switch {
+		case err != nil:
+			t.Errorf("in a session of its own: %v\n%s", err, out)
+		case strings.Contains(string(out), "--- SKIP"):
+			t.Skipf("%s", out)
+		case !strings.Contains(string(out), "--- PASS"):
+			t.Errorf("it was not run in a session of its own:\n%s", out)
+		}
+		return false
+	}
+	if on, err := os.ReadFile("/proc/sys/kernel/sched_autogroup_enabled"); err != nil || strings.TrimSpace(string(on)) == "0" {
+		t.Skip("this kernel does not share time by sessions: kernel.sched_autogroup_enabled is 0, or not there")
+	}
+	return true
+}
