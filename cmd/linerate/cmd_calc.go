@@ -60,6 +60,8 @@ func newCalculatorCmd(c *calc.Calculator, asJSON *bool) *cobra.Command {
 		Use:     c.Name + " [INPUT=VALUE …]",
 		Aliases: c.Aliases,
 		Short:   c.Summary,
+
+		ValidArgsFunction: completeInputs(c),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			args, err := calcArgs(cmd, c, words)
 			if err != nil {

@@ -45,6 +45,7 @@ func newRootCmd() *cobra.Command {
 	root.InitDefaultCompletionCmd()
 	root.AddCommand(helpers()...)
 	polite(root)
+	completed(root)
 	return root
 }
 

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"linerate/catalogue"
+	"linerate/internal/calc"
+	"linerate/internal/fact"
+	"linerate/internal/ledger"
+	"linerate/internal/role"
+	"linerate/internal/stats"
+	"linerate/studies"
+)
+
+// argCompletions are what a shell offers as a command's argument.
+var argCompletions = map[string]cobra.CompletionFunc{
+	"study show":        completeStudies,
+	"study run":         completeStudies,
+	"study resume":      directories,
+	"report":            completeLedger,
+	"ledger show":       completeLedger,
+	"ledger exclude":    completeLedger,
+	"explain":           completeTunables,
+	"catalogue list":    completeTunables,
+	"lab check":         cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
+	"load files":        directories,
+	"import netbenches": directories,
+}
+
+// flagCompletions are what a shell offers as a flag's value: of one command,
+// or of every other that has the flag.
+var flagCompletions = map[string]cobra.CompletionFunc{
+	"--role": func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return words(role.Names())
+	},
+	"--os":            oneOf(fact.FreeBSD, fact.Linux),
+	"--become":        oneOf("sudo", "doas"),
+	"--search":        oneOf("mlr", "rfc2544"),
+	"--verdict":       oneOf(stats.VerdictNames()...),
+	"--fail-on":       oneOf(stats.VerdictNames()...),
+	"audit --fail-on": oneOf("error", "warning", "info"),
+	"--tunable":       completeTunables,
+	"--root":          directories,
+}
+
+// directories leaves it to the shell to offer the directories there are.
+var directories = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
+
+// completed gives cmd and its children what their words can be chosen from.
+func completed(cmd *cobra.Command) {
+	_, path, _ := strings.Cut(cmd.CommandPath(), " ")
+	if offer := argCompletions[path]; offer != nil {
+		cmd.ValidArgsFunction = onlyFirst(offer)
+	}
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		offer := flagCompletions[path+" --"+f.Name]
+		if offer == nil {
+			offer = flagCompletions["--"+f.Name]
+		}
+		if offer != nil {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, offer) // fails for a flag that cmd has not
+		}
+	})
+	for _, c := range cmd.Commands() {
+		completed(c)
+	}
+}
+
+// onlyFirst offers nothing behind the first argument, where most commands take
+// one and the others files.
+func onlyFirst(offer cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return words(nil)
+		}
+		return offer(cmd, args, begun)
+	}
+}
+
+func oneOf(choices ...string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// words are all there is to choose from: no file will do.
+func words(choices []string) ([]string, cobra.ShellCompDirective) {
+	return choices, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeStudies offers the built-in studies, and a file where none begins so.
+func completeStudies(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	return beginning(begun, studies.Names()), cobra.ShellCompDirectiveDefault
+}
+
+func beginning(begun string, names []string) []string {
+	return slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, begun) })
+}
+
+// completeTunables offers names up to their next dot or slash, as sysctl(8)'s
+// completion does: nobody chooses from thousands.
+func completeTunables(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	c, err := catalogue.Load()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	os := ""
+	if f := cmd.Flags().Lookup("os"); f != nil {
+		os = f.Value.String()
+	}
+	names := beginning(begun, c.Names(os))
+	directive := cobra.ShellCompDirectiveNoFileComp
+	for i, n := range names {
+		if at := strings.IndexAny(n[len(begun):], "./"); at >= 0 {
+			names[i] = n[:len(begun)+at+1]
+			directive |= cobra.ShellCompDirectiveNoSpace
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), directive
+}
+
+// completeLedger offers the ledger's studies by the beginning of their
+// identifiers, with what they are called, and a directory where none begins so.
+func completeLedger(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	s, err := existingLedger(cmd.Context(), cmd.Flags().Lookup("ledger").Value.String())
+	if err != nil || s == nil {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	defer s.Close()
+	found, err := s.Studies(cmd.Context(), ledger.Filter{})
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var ids []string
+	for _, st := range found {
+		if strings.HasPrefix(st.ID, begun) {
+			ids = append(ids, cobra.CompletionWithDesc(st.ID, st.Name))
+		}
+	}
+	return ids, cobra.ShellCompDirectiveDefault
+}
+
+// completeInputs offers the inputs of a calculator that are not yet given, to
+// be followed by a value.
+func completeInputs(c *calc.Calculator) cobra.CompletionFunc {
+	return func(_ *cobra.Command, given []string, begun string) ([]string, cobra.ShellCompDirective) {
+		var offers []string
+		for _, in := range c.Inputs {
+			word := in.Name + "="
+			if !strings.HasPrefix(word, begun) || slices.ContainsFunc(given, func(g string) bool { return strings.HasPrefix(g, word) }) {
+				continue
+			}
+			offers = append(offers, cobra.CompletionWithDesc(word, in.Doc))
+		}
+		return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+}

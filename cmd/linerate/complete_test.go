@@ -1,0 +1,40 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// TestCompletionsFindTheirCommands: the tables name commands and flags that
+// there are, so that one renamed does not lose what a shell offers.
+func TestCompletionsFindTheirCommands(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	var walk func(*cobra.Command)
+	walk = func(c *cobra.Command) {
+		_, path, _ := strings.Cut(c.CommandPath(), " ")
+		seen[path] = true
+		for name := range flagCompletions {
+			of, flag, _ := strings.Cut(name, "--")
+			if of = strings.TrimSpace(of); (of == "" || of == path) && c.LocalFlags().Lookup(flag) != nil {
+				seen[name] = true
+			}
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(newRootCmd())
+	for path := range argCompletions {
+		if !seen[path] {
+			t.Errorf("no command %q to complete", path)
+		}
+	}
+	for name := range flagCompletions {
+		if !seen[name] {
+			t.Errorf("no command has the flag %q", name)
+		}
+	}
+}
