@@ -111,11 +111,12 @@ func (b *Box) prepareMail(m postfixconf.Mail, dir string, who ids) error {
 	if err := errors.Join(b.Write(postfixconf.MainFile, []byte(m.Main()), 0o644), b.Write(postfixconf.MasterCF, []byte(m.Master()), 0o644), b.Write(postfixconf.BoxesFile, m.Table(), 0o644)); err != nil {
 		return err
 	}
-	return b.age(postfixconf.MainFile)
+	return errors.Join(b.age(postfixconf.MainFile), b.age(postfixconf.BoxesFile))
 }
 
 // age makes a file look older than it is: Postfix takes one that was just
 // written for one that is being written, and waits two seconds for its end.
+// Each of its processes that reads the table of accounts does.
 func (b *Box) age(name string) error {
 	path, err := b.Path(name)
 	if err != nil {
