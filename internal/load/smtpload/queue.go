@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -52,43 +53,51 @@ func (q *Queue) watch() {
 	}
 }
 
-// look counts, and notes what it found.
+// look counts, and notes what it found. A message that went from incoming to
+// active between the two looks was seen twice, by the same name, and is one.
 func (q *Queue) look() (request.Depth, error) {
 	d := request.Depth{Seconds: time.Since(q.began).Seconds()}
-	for _, c := range []struct {
-		name string
-		n    *int
-	}{{"incoming", &d.Incoming}, {"active", &d.Active}, {"deferred", &d.Deferred}} {
-		n, err := messages(filepath.Join(q.dir, c.name))
-		if err != nil {
-			return d, err
-		}
-		*c.n = n
+	incoming, err := messages(filepath.Join(q.dir, "incoming"))
+	if err != nil {
+		return d, err
 	}
+	active, err := messages(filepath.Join(q.dir, "active"))
+	if err != nil {
+		return d, err
+	}
+	deferred, err := messages(filepath.Join(q.dir, "deferred"))
+	if err != nil {
+		return d, err
+	}
+	for id := range active {
+		delete(incoming, id)
+	}
+	d.Incoming, d.Active, d.Deferred = len(incoming), len(active), len(deferred)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.seen.Add(d)
 	return d, nil
 }
 
-// messages counts the files of a queue, which may be spread over directories.
-func messages(dir string) (n int, err error) {
+// messages are the files of a queue, which may be spread over directories.
+func messages(dir string) (map[string]bool, error) {
+	found := map[string]bool{}
 	all, err := os.ReadDir(dir)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	for _, e := range all {
 		if !e.IsDir() {
-			n++
+			found[e.Name()] = true
 			continue
 		}
 		below, err := messages(filepath.Join(dir, e.Name()))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return n, err
+			return nil, err
 		}
-		n += below
+		maps.Copy(found, below)
 	}
-	return n, nil
+	return found, nil
 }
 
 // drainEvery is how often a queue that is draining is asked whether it is empty.

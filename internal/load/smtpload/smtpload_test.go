@@ -2,6 +2,7 @@ package smtpload
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -324,6 +325,21 @@ func TestANumberOfMessagesIsTheSame(t *testing.T) {
 	}
 	if small != 10 || len(m.taken) != 20 {
 		t.Errorf("%d of %d are small", small, len(m.taken))
+	}
+}
+
+// TestAMessageThatMovedIsOne: a message of incoming that is in active by the time
+// that one looks there has the same name in both.
+func TestAMessageThatMovedIsOne(t *testing.T) {
+	q := &Queue{dir: t.TempDir()}
+	for _, f := range []string{"incoming/4Tz1", "incoming/A/4Tz2", "active/4Tz1", "active/4Tz3", "deferred/B/4Tz4"} {
+		name := filepath.Join(q.dir, f)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d, err := q.look(); err != nil || d.Incoming != 1 || d.Active != 2 || d.Deferred != 1 || q.seen.Peak != 3 {
+		t.Errorf("%+v, a peak of %d, %v", d, q.seen.Peak, err)
 	}
 }
 
