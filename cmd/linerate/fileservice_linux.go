@@ -19,6 +19,7 @@ type fileArm struct {
 	box  *server.Box
 	set  *fileload.Set
 	load fileload.Load
+	cpu  time.Duration
 }
 
 // filesSeed draws the files: the same for all arms.
@@ -69,15 +70,16 @@ func (a *fileArm) prepare(ctx context.Context, box *server.Box, pool fileload.Po
 func (a *fileArm) Ask(ctx context.Context, o lab.Offer) (*request.Account, request.Meter, error) {
 	l := a.load
 	l.Warmup, l.Duration, l.Transactions, l.Seed = o.Warmup, o.Lasts, o.Requests, o.Seed
-	return a.set.Account(ctx, l)
+	_, before := loop.CPU()
+	account, m, err := a.set.Account(ctx, l)
+	_, after := loop.CPU()
+	a.cpu += after - before
+	return account, m, err
 }
 
-// CPU is the kernel's time for this process, which does the arm's transactions
-// alone while it is asked.
-func (a *fileArm) CPU() time.Duration {
-	_, system := loop.CPU()
-	return system
-}
+// CPU is the kernel's time for this process while it was asked: it does the arm's
+// transactions then, and nothing else.
+func (a *fileArm) CPU() time.Duration { return a.cpu }
 
 // Running is nil: a kernel does not end by itself.
 func (a *fileArm) Running() error { return nil }

@@ -27,7 +27,7 @@ type Service interface {
 type Server interface {
 	// Ask offers requests once more, and waits for the last answer.
 	Ask(ctx context.Context, o Offer) (*request.Account, request.Meter, error)
-	CPU() time.Duration // all its processes' so far
+	CPU() time.Duration // of all its processes so far, for nobody else
 	Running() error     // why it ended; nil while it runs
 	// Stop ends it. The log is what it wrote of the requests, and nil where
 	// there is none.
@@ -199,52 +199,73 @@ func (r *run) settle(ctx context.Context, in *instance, arms []string) (all []*s
 	return all, nil
 }
 
-// askAll offers the part's requests: to all at once, or in turns.
+// askAll offers the part's requests, to all at once or in turns, and takes the
+// servers' time around it: they rest while others are asked, and to find a
+// server's processes among all of a machine takes as long as a turn may.
 func (r *run) askAll(ctx context.Context, in *instance, all []*served) error {
-	seconds := time.Duration(in.part.Seconds * float64(time.Second))
-	warmup := time.Duration(in.part.Warmup * float64(time.Second))
-	seed := r.task.Seed + uint64(in.Block)<<20
-	if in.how == study.Together {
-		var wait sync.WaitGroup
-		for i, s := range all {
-			wait.Go(func() {
-				if asleep(ctx, stagger(in.part.Requests().Rate, i, len(all))) {
-					s.ask(ctx, Offer{Warmup: warmup, Lasts: seconds, Seed: seed})
-				}
-			})
-		}
-		wait.Wait()
-		return ctx.Err()
+	o := Offer{
+		Warmup: time.Duration(in.part.Warmup * float64(time.Second)), Lasts: time.Duration(in.part.Seconds * float64(time.Second)),
+		Seed: r.task.Seed + uint64(in.Block)<<20,
 	}
-	if n := in.part.Requests().Burst; n > 0 {
-		return r.burst(ctx, in, all, Offer{Requests: uint64(n), Seed: seed})
+	ask := askInTurns
+	if n := in.part.Requests().Burst; n > 0 && in.how != study.Together {
+		o, ask = Offer{Requests: uint64(n), Seed: o.Seed}, askInBursts
+		wake(ctx, in, all, o)
+	} else if in.how == study.Together {
+		ask = askTogether
 	}
-	n := 1
-	if in.how == study.Alternating {
-		n = max(1, int(math.Round(float64(seconds)/float64(turnFor))))
+	for _, s := range all {
+		s.cpu = -s.server.CPU()
 	}
-	for turn := range n {
-		for _, i := range in.rng.Perm(len(all)) {
-			// The same requests for all arms of a round.
-			all[i].ask(ctx, Offer{Warmup: warmup, Lasts: seconds / time.Duration(n), Seed: seed + uint64(turn)})
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-		}
+	ask(ctx, in, all, o)
+	for _, s := range all {
+		s.cpu += s.server.CPU()
 	}
-	return nil
+	return ctx.Err()
 }
 
-// burst asks all arms for the same number of requests, again and again, in
-// rounds of random order: the first, which does not count, wakes the servers.
-// Who took longer than the part's seconds by then takes part in no more, so that a
-// slow arm has fewer bursts instead of most of the time.
-func (r *run) burst(ctx context.Context, in *instance, all []*served, o Offer) error {
-	for _, i := range in.rng.Perm(len(all)) {
-		if _, _, err := all[i].server.Ask(ctx, o); err != nil {
-			all[i].failed = err
-		}
+// askTogether asks all arms at the same time.
+func askTogether(ctx context.Context, in *instance, all []*served, o Offer) {
+	var wait sync.WaitGroup
+	for i, s := range all {
+		wait.Go(func() {
+			if asleep(ctx, stagger(in.part.Requests().Rate, i, len(all))) {
+				s.ask(ctx, o)
+			}
+		})
 	}
+	wait.Wait()
+}
+
+// askInTurns asks all arms one after the other: once, or again and again for turnFor
+// in rounds of random order.
+func askInTurns(ctx context.Context, in *instance, all []*served, o Offer) {
+	n := 1
+	if in.how == study.Alternating {
+		n = max(1, int(math.Round(float64(o.Lasts)/float64(turnFor))))
+	}
+	o.Lasts /= time.Duration(n)
+	for range n {
+		for _, i := range in.rng.Perm(len(all)) {
+			if all[i].ask(ctx, o); ctx.Err() != nil {
+				return
+			}
+		}
+		o.Seed++ // the same requests for all arms of a round
+	}
+}
+
+// wake asks each server for a burst that does not count: the first.
+func wake(ctx context.Context, in *instance, all []*served, o Offer) {
+	for _, i := range in.rng.Perm(len(all)) {
+		_, _, all[i].failed = all[i].server.Ask(ctx, o)
+	}
+}
+
+// askInBursts asks all arms for the same number of requests, again and again, in
+// rounds of random order. Who took longer than the part's seconds by then takes part
+// in no more, so that a slow arm has fewer bursts instead of most of the time.
+func askInBursts(ctx context.Context, in *instance, all []*served, o Offer) {
 	for range in.part.Bursts() {
 		o.Seed++
 		for _, i := range in.rng.Perm(len(all)) {
@@ -252,11 +273,10 @@ func (r *run) burst(ctx context.Context, in *instance, all []*served, o Offer) e
 				s.ask(ctx, o)
 			}
 			if ctx.Err() != nil {
-				return ctx.Err()
+				return
 			}
 		}
 	}
-	return ctx.Err()
 }
 
 // stagger is how much later than the first the i-th of n arms begins. All have
@@ -283,9 +303,7 @@ func (s *served) ask(ctx context.Context, o Offer) {
 	if s.failed != nil {
 		return
 	}
-	before := s.server.CPU()
 	a, m, err := s.server.Ask(ctx, o)
-	s.cpu += s.server.CPU() - before
 	if a != nil {
 		s.account.Merge(a)
 		s.meter = s.meter.Plus(m)

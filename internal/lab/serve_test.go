@@ -62,6 +62,7 @@ type fakeService struct {
 	most    int // asked at the same time
 	now     int
 	crash   string
+	looks   int // at their time
 }
 
 func (f *fakeService) Start(_ context.Context, _ testbed.Site, own []setting.Setting, part study.Part) (Server, error) {
@@ -75,17 +76,19 @@ func (f *fakeService) Start(_ context.Context, _ testbed.Site, own []setting.Set
 	if len(own) > 0 {
 		name = "slow"
 	}
-	return &fakeServer{f, name}, nil
+	return &fakeServer{fakeService: f, name: name}, nil
 }
 
 type fakeServer struct {
 	*fakeService
-	name string
+	name  string
+	turns int // it was asked so often
 }
 
 func (s *fakeServer) Ask(_ context.Context, o Offer) (*request.Account, request.Meter, error) {
 	s.mu.Lock()
 	s.asked, s.seeds = append(s.asked, s.name), append(s.seeds, o.Seed)
+	s.turns++
 	s.now++
 	s.most = max(s.most, s.now)
 	s.mu.Unlock()
@@ -111,7 +114,13 @@ func (s *fakeServer) Ask(_ context.Context, o Offer) (*request.Account, request.
 	return a, request.Meter{Elapsed: o.Lasts, CPUs: 2, Rate: 100}, nil
 }
 
-func (s *fakeServer) CPU() time.Duration { return time.Millisecond }
+func (s *fakeServer) CPU() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.looks++
+	return time.Duration(s.turns) * time.Millisecond
+}
+
 func (s *fakeServer) Running() error {
 	if s.name == s.crash {
 		return errors.New("it crashed")
@@ -250,9 +259,12 @@ func TestBurstsTakeTurns(t *testing.T) {
 		if tr.Variant == "slow" {
 			bursts, rate = 1, 100.0
 		}
-		if v.Turns != bursts || len(v.Bursts) != bursts || v.Requests != uint64(100*bursts) || math.Abs(tr.Metrics[study.RequestRate]/rate-1) > 1e-9 {
+		if v.Turns != bursts || len(v.Bursts) != bursts || v.Requests != uint64(100*bursts) || math.Abs(v.ServerCPU-0.001*float64(bursts)) > 1e-9 || math.Abs(tr.Metrics[study.RequestRate]/rate-1) > 1e-9 {
 			t.Errorf("%s, block %d: %d turns, %d requests, %+v, %v/s", tr.Variant, tr.Block, v.Turns, v.Requests, v.Bursts, tr.Metrics[study.RequestRate])
 		}
+	}
+	if service.looks != 2*len(trials) {
+		t.Errorf("their time was looked at %d times, want twice in a block of each of %d", service.looks, len(trials))
 	}
 	if n := len(service.asked); n != 2*(3+2*4+1) {
 		t.Errorf("asked %d times", n)
