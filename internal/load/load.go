@@ -124,6 +124,8 @@ type WayReceived struct {
 	RxPPS     float64  `json:"rx_pps"`
 	Lost      *uint64  `json:"lost"`
 	Latency   *Latency `json:"latency_ns"`
+	// Delays is the distribution that Latency sums up, for adding accounts.
+	Delays Histogram `json:"-"`
 }
 
 // StreamReceived is the account of one run of a stream.

@@ -1,6 +1,9 @@
 package load
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Plus adds the account of another transmission of the same offer: the time is
 // that of both, without what was between them.
@@ -21,6 +24,7 @@ func (s Sent) Plus(o Sent) Sent {
 		s.Host = &h
 	}
 	s.Short = s.ShortBecause()
+	s.Warnings = union(s.Warnings, o.Warnings)
 	return s
 }
 
@@ -43,7 +47,59 @@ func (r Received) Plus(o Received) Received {
 	both.Merge(r.Delays)
 	both.Merge(o.Delays)
 	r.Delays, r.Latency = both, both.Latency()
+	r.Streams = append(slices.Clip(r.Streams), o.Streams...)
+	r.Ways = plusWays(r.Ways, o.Ways)
+	r.Warnings = union(r.Warnings, o.Warnings)
 	return r
+}
+
+// plusWays adds accounts way by way.
+func plusWays(all, more []WayReceived) []WayReceived {
+	all = slices.Clone(all)
+	for _, w := range more {
+		i := slices.IndexFunc(all, func(a WayReceived) bool { return a.Way == w.Way })
+		if i < 0 {
+			all = append(all, w)
+			continue
+		}
+		all[i] = all[i].plus(w)
+	}
+	return all
+}
+
+// plus adds what another transmission of the same offer had arrive this way;
+// the rate is that of both times together.
+func (w WayReceived) plus(o WayReceived) WayReceived {
+	seconds := w.seconds() + o.seconds()
+	w.TxPackets, w.Lost = plus(w.TxPackets, o.TxPackets), plus(w.Lost, o.Lost)
+	w.RxPackets += o.RxPackets
+	if w.RxPPS = 0; seconds > 0 {
+		w.RxPPS = float64(w.RxPackets) / seconds
+	}
+	var both Histogram
+	both.Merge(w.Delays)
+	both.Merge(o.Delays)
+	w.Delays, w.Latency = both, both.Latency()
+	return w
+}
+
+// seconds is the time in which a way's frames arrived.
+func (w WayReceived) seconds() float64 {
+	if w.RxPPS == 0 {
+		return 0
+	}
+	return float64(w.RxPackets) / w.RxPPS
+}
+
+// union has each warning once.
+func union(said, more []string) []string {
+	said = slices.Clip(said)
+	for _, w := range more {
+		if !slices.Contains(said, w) {
+			said = append(said, w)
+		}
+	}
+	return said
 }
 
 // plus adds what may be unknown.

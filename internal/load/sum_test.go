@@ -3,6 +3,7 @@ package load
 import (
 	"math"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -72,5 +73,35 @@ func TestPlusAddsAccounts(t *testing.T) {
 	}
 	if r.Plus(Received{}).Lost != nil {
 		t.Error("known and unknown loss are unknown")
+	}
+}
+
+// TestPlusAddsEachWay: what arrived each way, over all transmissions, and what
+// there was to warn of, once.
+func TestPlusAddsEachWay(t *testing.T) {
+	n := func(v uint64) *uint64 { return &v }
+	slice := func(packets, lost, delay uint64, pps float64, warning string) Received {
+		var d Histogram
+		d.Count(delay)
+		ways := []WayReceived{
+			{Way: "a → b", TxPackets: n(packets + lost), RxPackets: packets, RxPPS: pps, Lost: n(lost), Delays: d, Latency: d.Latency()},
+			{Way: "b → a", RxPackets: 1, RxPPS: 1, Lost: n(0)},
+		}
+		return Received{RxPackets: packets + 1, Ways: ways, Streams: []StreamReceived{{Run: uint16(delay)}}, Warnings: []string{"generic", warning}}
+	}
+	first := slice(100, 5, 10, 100, "one")
+	got := first.Plus(slice(300, 0, 1000, 300, "two")).Plus(Received{Ways: []WayReceived{{Way: "b → a", RxPackets: 2}, {Way: "c → d"}}})
+	a, b := got.Ways[0], got.Ways[1]
+	if len(got.Ways) != 3 || *a.TxPackets != 405 || a.RxPackets != 400 || a.RxPPS != 200 || *a.Lost != 5 || a.Latency.Min != 10 || a.Latency.Max != 1000 {
+		t.Errorf("%+v %+v", got.Ways, a.Latency)
+	}
+	if b.RxPackets != 4 || b.Lost != nil || b.TxPackets != nil || b.RxPPS != 2 {
+		t.Errorf("%+v", b)
+	}
+	if len(got.Streams) != 2 || !slices.Equal(got.Warnings, []string{"generic", "one", "two"}) {
+		t.Errorf("%+v %q", got.Streams, got.Warnings)
+	}
+	if first.Ways[0].RxPackets != 100 || len(first.Warnings) != 2 {
+		t.Errorf("adding changed what was added: %+v", first)
 	}
 }

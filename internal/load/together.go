@@ -111,7 +111,7 @@ func (r receivers) add(account func(Receiver) (Received, error)) (all Received, 
 	for i, w := range r {
 		got, failed := account(w.Receiver)
 		err = errors.Join(err, failed)
-		own := WayReceived{Way: w.Name, TxPackets: got.TxPackets, RxPackets: got.RxPackets, RxPPS: got.RxPPS, Lost: got.Lost, Latency: got.Latency}
+		own := WayReceived{Way: w.Name, TxPackets: got.TxPackets, RxPackets: got.RxPackets, RxPPS: got.RxPPS, Lost: got.Lost, Latency: got.Latency, Delays: got.Delays}
 		if i == 0 {
 			all = got
 		} else {
@@ -133,7 +133,6 @@ func (s Sent) Beside(o Sent) Sent {
 	out := s.Plus(o)
 	out.Seconds, out.TxPPS, out.TargetPPS, out.PacingError = seconds, rate, target, worse
 	out.Short = out.ShortBecause()
-	out.Warnings = append(append([]string(nil), s.Warnings...), o.Warnings...)
 	return out
 }
 
@@ -146,6 +145,5 @@ func (r Received) Beside(o Received) Received {
 	if out.RxPPS = 0; seconds > 0 {
 		out.RxPPS = float64(out.RxPackets) / seconds
 	}
-	out.Warnings = append(append([]string(nil), r.Warnings...), o.Warnings...)
 	return out
 }
