@@ -80,6 +80,11 @@ type StreamCount struct {
 	Latency    Histogram
 }
 
+// MaxRuns is how many runs of streams a receiver tells apart: each has a
+// distribution of its own, and whoever can send can make up thousands. It is
+// SLOTS of bpf/receive.bpf.c.
+const MaxRuns = 16
+
 // Account is a receiver in user space: what bpf/receive.bpf.c does in the
 // kernel. The zero value counts every stream.
 type Account struct {
@@ -88,6 +93,7 @@ type Account struct {
 	MaxFlows int // 0: DefaultFlows
 	Foreign  uint64
 	Endings  Endings
+	noSlot   uint64 // frames of more than MaxRuns runs
 	streams  map[StreamRun]*streamTally
 	last     *streamTally
 	flows    int
@@ -121,6 +127,10 @@ func (a *Account) Frame(b []byte, now uint64) {
 
 func (a *Account) data(f Found, now uint64) {
 	s := a.tally(StreamRun{f.Stream, f.Run})
+	if s == nil {
+		a.noSlot++
+		return
+	}
 	flow := s.flow(int(f.Flow), a)
 	if flow == nil {
 		s.Untracked++
@@ -143,6 +153,7 @@ func (a *Account) data(f Found, now uint64) {
 	s.Latency.Count(Delay(f.Time, now))
 }
 
+// tally returns the account of a run, or nil when there is no room for more.
 func (a *Account) tally(of StreamRun) *streamTally {
 	if a.last != nil && a.last.Of == of {
 		return a.last
@@ -151,6 +162,9 @@ func (a *Account) tally(of StreamRun) *streamTally {
 		a.streams = map[StreamRun]*streamTally{}
 	}
 	s := a.streams[of]
+	if s == nil && len(a.streams) >= MaxRuns {
+		return nil
+	}
 	if s == nil {
 		s = &streamTally{StreamCount: StreamCount{Of: of}}
 		a.streams[of] = s
@@ -190,7 +204,7 @@ func (a *Account) Received(engine string) Received {
 	for _, s := range a.streams {
 		streams = append(streams, s.StreamCount)
 	}
-	return Summarise(engine, streams, &a.Endings, a.Foreign)
+	return Summarise(engine, streams, &a.Endings, a.Foreign, a.noSlot)
 }
 
 // Streams returns the accounts of all streams.
@@ -204,8 +218,9 @@ func (a *Account) Streams() []StreamRun {
 }
 
 // Summarise adds up streams. Lost is known only when the endings of every
-// stream seen are complete and no frame went untracked.
-func Summarise(engine string, streams []StreamCount, ends *Endings, foreign uint64) Received {
+// stream seen are complete and no frame went untracked; noSlot are the frames
+// of more than MaxRuns runs.
+func Summarise(engine string, streams []StreamCount, ends *Endings, foreign, noSlot uint64) Received {
 	r := Received{Engine: engine, Foreign: foreign}
 	var all Histogram
 	var first, last, untracked uint64
@@ -233,9 +248,13 @@ func Summarise(engine string, streams []StreamCount, ends *Endings, foreign uint
 	}
 	if untracked > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d frames belong to more flows than this receiver keeps: they are not counted, and loss is unknown", untracked))
-		return r
 	}
-	r.close(streams, ends)
+	if noSlot > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d frames of more than %d runs of streams were not counted, and loss is unknown", noSlot, MaxRuns))
+	}
+	if untracked == 0 && noSlot == 0 {
+		r.close(streams, ends)
+	}
 	return r
 }
 
@@ -275,7 +294,7 @@ func (r *Received) close(streams []StreamCount, ends *Endings) {
 		}
 		sent += ends.Sent(s)
 	}
-	if len(of) == 0 {
+	if len(of) == 0 || ends.more {
 		return
 	}
 	r.TxPackets = &sent

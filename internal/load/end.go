@@ -82,37 +82,33 @@ func ReadEnding(b []byte) (Ending, error) {
 // StreamRun names one run of a stream.
 type StreamRun struct{ Stream, Run uint16 }
 
-// Endings gathers the endings of all streams. The zero value is empty.
+// Endings gathers the endings of up to MaxRuns runs. The zero value is empty.
 type Endings struct {
-	streams map[StreamRun]map[uint16]*workerEnd
+	streams map[StreamRun]map[uint16]Ending
+	more    bool // there was no room for some: what was sent is unknown
 }
 
-type workerEnd struct {
-	Ending
-	counts []uint32
-}
+// maxWorkers is how many workers of a run there is room for: whoever can send
+// can make up more.
+const maxWorkers = 1024
 
-// Add takes one ending of a stream's run.
+// Add takes one ending of a stream's run. What it says of single flows is not
+// kept: loss is told of streams.
 func (e *Endings) Add(of StreamRun, m Ending) {
-	if e.streams == nil {
-		e.streams = map[StreamRun]map[uint16]*workerEnd{}
-	}
 	workers := e.streams[of]
+	if workers == nil && len(e.streams) >= MaxRuns || m.Workers > maxWorkers {
+		e.more = true
+		return
+	}
+	if e.streams == nil {
+		e.streams = map[StreamRun]map[uint16]Ending{}
+	}
 	if workers == nil {
-		workers = map[uint16]*workerEnd{}
+		workers = map[uint16]Ending{}
 		e.streams[of] = workers
 	}
-	w := workers[m.Worker]
-	if w == nil || w.Total != m.Total || w.Flows != m.Flows || w.Workers != m.Workers {
-		w = &workerEnd{Ending: m}
-		workers[m.Worker] = w
-	}
-	if m.Random && len(m.Counts) > 0 {
-		if w.counts == nil {
-			w.counts = make([]uint32, m.Flows)
-		}
-		copy(w.counts[m.First:], m.Counts)
-	}
+	m.Counts = nil
+	workers[m.Worker] = m
 }
 
 // Complete reports whether every worker of a stream's run has ended.
@@ -133,32 +129,6 @@ func (e *Endings) Sent(of StreamRun) uint64 {
 		sent += w.Total - w.NeverLeft
 	}
 	return sent
-}
-
-// SentOf returns the frames of one flow, modulo 2³², refused ones included;
-// ok is false if no ending tells.
-func (e *Endings) SentOf(of StreamRun, flow uint32) (n uint32, ok bool) {
-	for _, w := range e.streams[of] {
-		if flow%uint32(w.Workers) != uint32(w.Worker) {
-			continue
-		}
-		i := flow / uint32(w.Workers)
-		if i >= w.Flows {
-			return 0, true
-		}
-		if w.Random {
-			if w.counts == nil {
-				return 0, false
-			}
-			return w.counts[i], true
-		}
-		n = uint32(w.Total / uint64(w.Flows))
-		if uint64(i) < w.Total%uint64(w.Flows) {
-			n++
-		}
-		return n, true
-	}
-	return 0, false
 }
 
 // Streams lists the runs that any ending was seen of.

@@ -2,12 +2,14 @@ package load
 
 import (
 	"encoding/binary"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"net"
 	"net/netip"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"linerate/internal/hint"
@@ -336,9 +338,6 @@ func TestEndsCloseTheAccount(t *testing.T) {
 	if r.FlowsSeen != 8 || r.Latency == nil || r.Latency.Min != 1000 {
 		t.Errorf("saw %d flows, latency %+v", r.FlowsSeen, r.Latency)
 	}
-	if n, ok := a.Endings.SentOf(StreamRun{7, 1}, 3); !ok || n != 4 {
-		t.Errorf("flow 3 sent %d, %v, want 4: 17 frames over 5 flows, it is the second of them", n, ok)
-	}
 }
 
 func TestStreamsApart(t *testing.T) {
@@ -367,22 +366,52 @@ func TestStreamsApart(t *testing.T) {
 	}
 }
 
+// TestEndsTellRandomFlows: how many frames each flow was sent, in as many
+// messages as that takes.
 func TestEndsTellRandomFlows(t *testing.T) {
-	var e Endings
-	of := StreamRun{1, 1}
 	m := Ending{Random: true, Worker: 0, Workers: 1, Flows: 5, Total: 15}
 	for first := range 5 {
 		m.First, m.Counts = uint32(first), []uint32{uint32(first + 1)}
 		got, err := ReadEnding(m.Append(nil))
-		if err != nil {
-			t.Fatal(err)
+		if err != nil || got.First != m.First || !slices.Equal(got.Counts, m.Counts) {
+			t.Fatalf("%+v came back as %+v, %v", m, got, err)
 		}
-		e.Add(of, got)
 	}
-	for flow := range uint32(5) {
-		if n, ok := e.SentOf(of, flow); !ok || n != flow+1 {
-			t.Errorf("flow %d sent %d, %v", flow, n, ok)
-		}
+}
+
+// TestRoomIsBounded: whoever can send can make up runs of streams and their
+// endings; a receiver tells MaxRuns apart, and says that it did not count more.
+func TestRoomIsBounded(t *testing.T) {
+	f := framer(t, "198.18.0.1", "198.19.0.1", 64)
+	b := make([]byte, 60)
+	f.Put(b, 0)
+	end := Ending{Workers: 1, Flows: 1, Total: 1}
+	var a Account
+	for run := range uint16(MaxRuns) {
+		f.Stamp(b, Stamp{Run: run})
+		a.Frame(b, 10)
+		a.Frame(f.End(0, Stamp{Run: run}, end), 20)
+	}
+	if r := a.Received("test"); r.Lost == nil || *r.Lost != 0 || len(r.Streams) != MaxRuns || len(r.Warnings) > 0 {
+		t.Fatalf("%d runs are %+v", MaxRuns, r)
+	}
+	ended := a.Endings
+	ended.streams = maps.Clone(ended.streams)
+	for run := MaxRuns; run < 1<<12; run++ {
+		a.Frame(f.End(0, Stamp{Run: uint16(run)}, end), 30)
+	}
+	if r := a.Received("test"); r.Lost != nil || len(a.Endings.Streams()) != MaxRuns {
+		t.Errorf("with endings of %d runs %v of %d are lost, want unknown", len(a.Endings.Streams()), r.Lost, r.RxPackets)
+	}
+	a.Endings = ended
+	f.Stamp(b, Stamp{Run: MaxRuns})
+	a.Frame(b, 40)
+	if r := a.Received("test"); r.Lost != nil || r.RxPackets != MaxRuns || len(a.Streams()) != MaxRuns || len(r.Warnings) != 1 || !strings.HasPrefix(r.Warnings[0], "1 frames of more than 16 runs") {
+		t.Errorf("a frame of one run more is %+v", r)
+	}
+	var ends Endings
+	if ends.Add(StreamRun{}, Ending{Workers: maxWorkers + 1, Flows: 1}); len(ends.Streams()) > 0 || !ends.more {
+		t.Errorf("workers without a bound: %+v", ends)
 	}
 }
 
@@ -395,7 +424,7 @@ func TestLastFlowsMakeNoRoomForAll(t *testing.T) {
 	var a Account
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	const streams = 50
+	const streams = MaxRuns
 	for i := range streams {
 		fr.Stamp(b, Stamp{Stream: uint16(i), Flow: MaxFlows - 1})
 		a.Frame(b, 1)
@@ -436,7 +465,7 @@ func FuzzReadEnding(f *testing.F) {
 		}
 		var e Endings
 		e.Add(StreamRun{}, m)
-		e.SentOf(StreamRun{}, m.First)
+		e.Complete(StreamRun{})
 	})
 }
 

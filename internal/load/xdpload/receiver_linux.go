@@ -21,7 +21,7 @@ import (
 // pageFlows, slots and pages are those of bpf/receive.bpf.c.
 const (
 	pageFlows = 1024
-	slots     = 16
+	slots     = load.MaxRuns
 	pages     = 1024
 )
 
@@ -160,11 +160,7 @@ func (r *Receiver) Snapshot() (load.Received, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	got := load.Summarise(Name, streams, &r.ends, other.Foreign)
-	if other.NoSlot > 0 {
-		got.Warnings = append(got.Warnings, fmt.Sprintf("%d frames of more than %d runs of streams were not counted, and loss is unknown", other.NoSlot, slots))
-		got.Lost, got.TxPackets = nil, nil
-	}
+	got := load.Summarise(Name, streams, &r.ends, other.Foreign, other.NoSlot)
 	if other.EndsMissed > 0 {
 		got.Warnings = append(got.Warnings, fmt.Sprintf("%d end-of-stream frames came faster than they were read: where loss is unknown, that is why", other.EndsMissed))
 	}
