@@ -33,12 +33,14 @@ while [ $# -gt 0 ]; do
 done
 [ -n "$out" ] || out=linerate-$(uname -n | tr -cd 'A-Za-z0-9.-')-$(date -u +%Y%m%dT%H%M%SZ).tar.gz
 
+missing=
 for tool in awk sed tar gzip mktemp head tr cut; do
-	command -v $tool >/dev/null 2>&1 || {
-		echo "capture: $tool is missing; it is part of every base system" >&2
-		exit 1
-	}
+	command -v $tool >/dev/null 2>&1 || missing="$missing $tool"
 done
+if [ -n "$missing" ]; then
+	echo "capture: this system is cut down: it lacks$missing, and no bundle can be made without" >&2
+	exit 1
+fi
 dir=$(mktemp -d "${TMPDIR:-/tmp}/linerate.XXXXXX") || exit 1
 trap 'rm -rf "$dir"' EXIT
 trap 'exit 130' INT

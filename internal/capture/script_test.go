@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -47,6 +48,27 @@ func TestScriptIsValidInEveryShell(t *testing.T) {
 	}
 	if strings.Contains(Script(), "@") && strings.Contains(Script(), "@FREEBSD") {
 		t.Error("a part of the script is missing")
+	}
+}
+
+// TestCutDown: a system without what a bundle is made of is told all that it lacks.
+func TestCutDown(t *testing.T) {
+	dir := t.TempDir()
+	for _, tool := range []string{"uname", "date", "tr", "awk", "sed", "mktemp", "head", "cut"} {
+		path, err := exec.LookPath(tool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(path, filepath.Join(dir, tool)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := regexp.MustCompile(`(?m)^PATH=.*`).ReplaceAllLiteralString(Script(), "PATH="+dir)
+	cmd := exec.Command("/bin/sh", "-s", "--", "-o", filepath.Join(dir, "b.tar.gz"))
+	cmd.Stdin = strings.NewReader(text)
+	said, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(said), "capture: this system is cut down: it lacks tar gzip, and") {
+		t.Errorf("%v: %s", err, said)
 	}
 }
 

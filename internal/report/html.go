@@ -357,7 +357,9 @@ func environment(r study.Results) [][2]string {
 	}
 	add("Testbed", testbedLine(e))
 	add("Kernel", strings.TrimSpace(e.OS+" "+e.Kernel+" "+e.Arch))
-	add("CPU", fmt.Sprintf("%s × %d", e.CPU, e.CPUs))
+	if e.CPU != "" || e.CPUs > 0 {
+		add("CPU", fmt.Sprintf("%s × %d", e.CPU, e.CPUs))
+	}
 	if e.MemoryBytes > 0 {
 		add("Memory", show.Bytes(float64(e.MemoryBytes)))
 	}

@@ -94,6 +94,27 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
+// TestMeasuredOn: a machine that told little of itself leaves no holes.
+func TestMeasuredOn(t *testing.T) {
+	s, r := results(t)
+	for _, c := range []struct{ kernel, cpu, want string }{
+		{"14.0-STABLE", "a CPU", "beds (14.0-STABLE, a CPU): "}, {"14.0-STABLE", "", "beds (14.0-STABLE): "}, {"", "", "Measured on beds: "},
+	} {
+		r.Environment.Label, r.Environment.Kernel, r.Environment.CPU, r.Environment.CPUs = "beds", c.kernel, c.cpu, 0
+		var b bytes.Buffer
+		page, err := HTML(s, r)
+		if err := errors.Join(err, Terminal(&b, r, show.Style{})); err != nil {
+			t.Fatal(err)
+		}
+		if text := strings.Join(strings.Fields(b.String()), " "); !strings.Contains(text, c.want) {
+			t.Errorf("%+v: %s", c, text)
+		}
+		if c.cpu == "" && bytes.Contains(page, []byte("× 0")) {
+			t.Errorf("%+v: the page tells of no CPUs", c)
+		}
+	}
+}
+
 // TestSharesInPoints: no page tells a change of a share in percent of it.
 func TestSharesInPoints(t *testing.T) {
 	s, r := results(t)

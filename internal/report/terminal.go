@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"linerate/internal/show"
 	"linerate/internal/stats"
@@ -189,6 +190,15 @@ func short(m study.Metric) string {
 	return m.Label
 }
 
+// measuredOn names a testbed and what is known of its machine.
+func measuredOn(e study.Environment) string {
+	known := slices.DeleteFunc([]string{e.Kernel, e.CPU}, func(s string) bool { return s == "" })
+	if len(known) == 0 {
+		return e.Label
+	}
+	return fmt.Sprintf("%s (%s)", e.Label, strings.Join(known, ", "))
+}
+
 // limits says what stands beside every result: the A/A arm, the noise floor,
 // what could have been seen, and what the testbed is not.
 func (p *page) limits(r study.Results) {
@@ -196,8 +206,7 @@ func (p *page) limits(r study.Results) {
 	aa += fmt.Sprintf(" Noise floor %s, minimum detectable effect %s (power 0.8).", r.Floor(), r.Detectable())
 	text := []string{aa}
 	if r.Environment.Label != "" {
-		text = append(text, fmt.Sprintf("Measured on %s (%s, %s): %s.",
-			r.Environment.Label, r.Environment.Kernel, r.Environment.CPU, carriesOver(r.Environment)))
+		text = append(text, fmt.Sprintf("Measured on %s: %s.", measuredOn(r.Environment), carriesOver(r.Environment)))
 	}
 	text = append(text, r.Warnings...)
 	for _, t := range text {
