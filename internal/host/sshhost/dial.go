@@ -18,15 +18,18 @@ import (
 )
 
 // Options say how a host is reached. The zero value reads ~/.ssh/config and
-// waits ten seconds for an answer.
+// waits ten seconds for a connection, and half a minute to be let in.
 type Options struct {
 	// Configs are the files of ssh_config(5), the first value of a key
 	// counts; nil: the user's and the system's.
 	Configs []string
 	// Home is where ~ is; "": the user's.
 	Home string
-	// Connect bounds connecting, the jumps included; 0: 10 s.
+	// Connect bounds the wait for a connection, of each jump too; 0: 10 s.
 	Connect time.Duration
+	// Login bounds what follows it, keys and login, which a busy host takes
+	// its time for; 0: 30 s.
+	Login time.Duration
 	// Become runs scripts as root: "sudo" or "doas", without a password.
 	Become string
 	// Alive ends a connection whose host has not answered for so long; 0:
@@ -39,12 +42,13 @@ var Becomes = []string{"sudo", "doas"}
 
 // Client is a connection to one host.
 type Client struct {
-	target  Target
-	become  string
-	conn    *ssh.Client
-	closers []func()
-	notes   []string
-	lost    atomic.Bool
+	target             Target
+	become             string
+	connectIn, loginIn time.Duration
+	conn               *ssh.Client
+	closers            []func()
+	notes              []string
+	lost               atomic.Bool
 }
 
 // Dial connects to a host, verifies its key and logs in. Errors say which of
@@ -53,8 +57,9 @@ func Dial(ctx context.Context, t Target, o Options) (*Client, error) {
 	if o.Connect <= 0 {
 		o.Connect = 10 * time.Second
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, o.Connect, fmt.Errorf("no answer in %v", o.Connect))
-	defer cancel()
+	if o.Login <= 0 {
+		o.Login = 30 * time.Second
+	}
 	if o.Home == "" {
 		o.Home, _ = os.UserHomeDir()
 	}
@@ -65,7 +70,7 @@ func Dial(ctx context.Context, t Target, o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{target: t, become: o.Become, notes: configs.notes}
+	c := &Client{target: t, become: o.Become, connectIn: o.Connect, loginIn: o.Login, notes: configs.notes}
 	if err := c.connect(ctx, configs, t, 0); err != nil {
 		c.Close()
 		return nil, err
@@ -146,6 +151,8 @@ func (c *Client) login(ctx context.Context, s settings) error {
 		return err
 	}
 	// The handshake knows no context: what ends it is the connection.
+	ctx, cancel := context.WithTimeoutCause(ctx, c.loginIn, fmt.Errorf("it takes connections, and lets nobody in within %v", c.loginIn))
+	defer cancel()
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	inner, channels, requests, err := ssh.NewClientConn(conn, check.name(), config)
 	if !stop() && err == nil {
@@ -165,6 +172,8 @@ func (c *Client) login(ctx context.Context, s settings) error {
 }
 
 func (c *Client) open(ctx context.Context, s settings) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.connectIn)
+	defer cancel()
 	if c.conn == nil {
 		var d net.Dialer
 		return d.DialContext(ctx, "tcp", s.address())
@@ -265,7 +274,7 @@ func (k *hostKey) explain(err error, id *identity) error {
 		return hint.With(fmt.Errorf("%s refuses the login of %s: %s", s.alias, s.user, tried),
 			"put a public key into its ~/.ssh/authorized_keys and the private one into an agent (ssh-add); passwords are never asked for")
 	}
-	return fmt.Errorf("log in at %s (%s): %s", s.alias, s.address(), show.Clean(err.Error()))
+	return hint.With(fmt.Errorf("log in at %s (%s): %s", s.alias, s.address(), show.Clean(err.Error())), "is that sshd's port, and the host not too busy to answer? Try: %s true", s.command)
 }
 
 // Notes say what of the user's configuration was not followed.

@@ -68,7 +68,7 @@ func (c *Client) ended(err error, said *host.FirstBytes) error {
 	var exit *ssh.ExitError
 	switch {
 	case errors.As(err, &exit):
-		return &host.ScriptError{Code: exit.ExitStatus(), Stderr: said.String()}
+		return c.advised(said.String(), &host.ScriptError{Code: exit.ExitStatus(), Stderr: said.String()})
 	case err != nil:
 		return fmt.Errorf("%s: %w", c.target, lost(err))
 	}

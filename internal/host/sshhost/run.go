@@ -160,11 +160,20 @@ func (c *Client) explain(name string, err error, said string) error {
 	if !errors.As(err, &exit) {
 		return fmt.Errorf("%s: %w", name, lost(err))
 	}
-	failed := &ExitError{Name: name, Status: exit.ExitStatus(), Said: said, Last: last}
-	if c.become != "" && strings.HasPrefix(said, c.become+":") {
-		return hint.With(failed, "%s must let the user run /bin/sh without a password; or read the host without it, and see less", c.become)
+	return c.advised(said, &ExitError{Name: name, Status: exit.ExitStatus(), Said: said, Last: last})
+}
+
+// advised says what to do about a host on which the user does not become root.
+func (c *Client) advised(said string, err error) error {
+	switch {
+	case c.become == "" || !strings.Contains(said, c.become+":"):
+		return err
+	case strings.Contains(said, "not found"):
+		return hint.With(err, "install %s there, or log in as root", c.become)
+	case c.become == "doas":
+		return hint.With(err, "doas must let the user run /bin/sh without a password, by a line of doas.conf(5): permit nopass USER cmd /bin/sh")
 	}
-	return failed
+	return hint.With(err, "sudo must let the user run /bin/sh without a password, by a line of sudoers(5): USER ALL=(root) NOPASSWD: /bin/sh")
 }
 
 // lost says in words that a connection ended.

@@ -168,7 +168,7 @@ func TestSilentHostIsGivenUp(t *testing.T) {
 	if err := os.WriteFile(s.Config, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := dial(t, s, sshhost.Options{Connect: 200 * time.Millisecond}); err == nil || !strings.Contains(err.Error(), "no answer") {
+	if _, err := dial(t, s, sshhost.Options{Login: 200 * time.Millisecond}); err == nil || !strings.Contains(err.Error(), "lets nobody in within 200ms") || hint.Of(err) == "" {
 		t.Errorf("error %v", err)
 	}
 	l.Close()
@@ -426,16 +426,63 @@ func TestBecomeIsOneOfTwo(t *testing.T) {
 	if err := os.MkdirAll(fake, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(fake, "sudo"), "#!/bin/sh\necho 'sudo: a password is required' >&2\nexit 1\n")
-	if err := os.Chmod(filepath.Join(fake, "sudo"), 0o755); err != nil {
+	for _, c := range []struct{ said, want string }{
+		{"sudo: a password is required", "NOPASSWD: /bin/sh"},
+		{"sh: 1: sudo: not found", "install sudo there"},
+	} {
+		write(t, filepath.Join(fake, "sudo"), "#!/bin/sh\necho '"+c.said+"' >&2\nexit 1\n")
+		if err := os.Chmod(filepath.Join(fake, "sudo"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		s := sshtest.Start(t, sshtest.Options{Command: "PATH=" + fake + ":$PATH; eval \"$SSH_ORIGINAL_COMMAND\""})
+		connect := func(context.Context) (*sshhost.Client, error) { return dial(t, s, sshhost.Options{Become: "sudo"}) }
+		if client, err := connect(t.Context()); err != nil {
+			t.Fatal(err)
+		} else if _, err := client.Run(t.Context(), sshhost.Script{Name: "test", Text: "id"}); err == nil || !strings.Contains(hint.Of(err), c.want) {
+			t.Errorf("error %v, hint %q", err, hint.Of(err))
+		}
+		r := &sshhost.Runner{Name: "there", Dial: connect}
+		defer r.Close()
+		if _, err := r.Run(t.Context(), "id", nil, nil); err == nil || !strings.Contains(err.Error(), c.said) || !strings.Contains(hint.Of(err), c.want) {
+			t.Errorf("a script: error %v, hint %q", err, hint.Of(err))
+		}
+		p, err := r.Pipe(t.Context(), "id")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		if _, err := io.ReadAll(p); err == nil || !strings.Contains(err.Error(), c.said) || !strings.Contains(hint.Of(err), c.want) {
+			t.Errorf("a pipe: error %v, hint %q", err, hint.Of(err))
+		}
+	}
+}
+
+// TestBusyHost: one that takes a connection at once and its time for the login is
+// waited for.
+func TestBusyHost(t *testing.T) {
+	s := sshtest.Start(t, sshtest.Options{})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
 		t.Fatal(err)
 	}
-	s = sshtest.Start(t, sshtest.Options{Command: "PATH=" + fake + ":$PATH; eval \"$SSH_ORIGINAL_COMMAND\""})
-	if c, err = dial(t, s, sshhost.Options{Become: "sudo"}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Run(context.Background(), sshhost.Script{Name: "test", Text: "id"}); err == nil || !strings.Contains(hint.Of(err), "without a password") {
-		t.Errorf("error %v, hint %q", err, hint.Of(err))
+	defer l.Close()
+	const connect = 2 * time.Second
+	go func() {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		time.Sleep(connect + connect/4)
+		left := new(atomic.Int64)
+		left.Store(1 << 30)
+		cut(conn, s.Address(), left)
+	}()
+	config := strings.Replace(s.ClientConfig("box"), "  Port ", "  HostKeyAlias real\n  Port ", 1)
+	known := strings.Fields(s.KnownHost(t))
+	write(t, filepath.Join(s.Dir, "known_hosts"), "real "+known[1]+" "+known[2]+"\n")
+	write(t, s.Config, replacePort(config, l.Addr().(*net.TCPAddr).Port))
+	if _, err := dial(t, s, sshhost.Options{Connect: connect}); err != nil {
+		t.Error(err)
 	}
 }
 
