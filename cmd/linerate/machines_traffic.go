@@ -22,9 +22,9 @@ import (
 type traffic interface {
 	load.Engine
 	// ready gets a role's host ready to shout; shout sends n frames to
-	// everybody from an interface of it.
+	// everybody from an interface of it, and returns how many it sent.
 	ready(ctx context.Context, role string) error
-	shout(ctx context.Context, role, device string, n int) error
+	shout(ctx context.Context, role, device string, n int) (uint64, error)
 	close() error
 }
 
@@ -61,7 +61,7 @@ func (e farTraffic) ready(ctx context.Context, role string) error {
 	return err
 }
 
-func (e farTraffic) shout(ctx context.Context, role, device string, n int) error {
+func (e farTraffic) shout(ctx context.Context, role, device string, n int) (uint64, error) {
 	return shoutBy(ctx, &farload.Engine{Generator: e.side(role), Receiver: e.side(role)}, device, n)
 }
 
@@ -141,9 +141,9 @@ func toolOf(t bedfile.Traffic) (toolload.Tool, error) {
 
 func (t toolTraffic) ready(context.Context, string) error { return nil }
 
-func (t toolTraffic) shout(ctx context.Context, role, device string, n int) error {
+func (t toolTraffic) shout(ctx context.Context, role, device string, n int) (uint64, error) {
 	if !t.told {
-		return fmt.Errorf("%w: %s cannot be told {packets} and {dst_mac}", sshbed.ErrUntried, t.Name())
+		return 0, fmt.Errorf("%w: %s cannot be told {packets} and {dst_mac}", sshbed.ErrUntried, t.Name())
 	}
 	e := toolload.Engine{Tool: t.Tool, Generator: t.Generator}
 	if role == bedfile.Receiver {
@@ -160,16 +160,16 @@ func (t toolTraffic) close() (err error) {
 }
 
 // shoutBy sends frames to everybody: those are taken whoever is at the other end.
-func shoutBy(ctx context.Context, e load.Engine, device string, n int) error {
+func shoutBy(ctx context.Context, e load.Engine, device string, n int) (uint64, error) {
 	spec := load.Spec{Device: device, DstMAC: broadcast, Stream: 8, Sizes: []int{64},
 		Flows: load.FlowSpace{Count: 1, Src: anyFrom, Dst: anyTo, SrcPort: 1024, DstPort: 9}}
 	gen, err := e.NewGenerator(spec, testbed.Here)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer gen.Close()
-	_, err = gen.Run(ctx, load.Offer{Rate: load.Rate{PPS: 2000}, Limit: load.Limit{Packets: uint64(n)}}, nil)
-	return err
+	sent, err := gen.Run(ctx, load.Offer{Rate: load.Rate{PPS: 2000}, Limit: load.Limit{Packets: uint64(n)}}, nil)
+	return sent.TxPackets, err
 }
 
 // inNamespace reaches a network namespace (ip-netns(8)) of a Linux host.

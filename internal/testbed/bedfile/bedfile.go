@@ -115,8 +115,9 @@ type Image struct {
 	Restore []string `yaml:"restore,omitempty,flow"`
 }
 
-// ImagePlaceholder is what stands for the image's name in the words of Image.
-const ImagePlaceholder = "{image}"
+// ImagePlaceholder is what stands, in braces, for the image's name in the words of
+// Image.
+const ImagePlaceholder = "image"
 
 // Traffic says what makes and counts the traffic.
 type Traffic struct {

@@ -57,6 +57,7 @@ func TestRefused(t *testing.T) {
 		{"from: generator/ix2, to: receiver/ix3", "from: receiver/ix2, to: generator/ix3", "a wire leads from receiver to generator", "follow the traffic"},
 		{"198.19.0.1/16", "198.19.0.1", "is not an address with its prefix", ""},
 		{"power:", "image: {install: [upgrade, '{image}']}\npower:", "install:, booted: and restore: need each other", "what always boots"},
+		{"power:", "image: {install: [upgrade, '{imag}'], booted: [x], restore: [x]}\npower:", `unknown placeholder "imag"`, "image"},
 		{"power:", "image: {install: [ifconfig, em0, down], booted: [x], restore: [x]}\npower:", `"em0" touches em0, by which the host is reached`, ""},
 		{"from: generator/ix2, to: receiver/ix3", "from: generator/ix2, to: dut/ix3", "2 wires lead to the DUT and 1 from it", "as many of each"},
 		{"to: dut/ix0", "to: dut/ix0, share: -2", "lab.yaml:5: share: -2 is not within", ""},

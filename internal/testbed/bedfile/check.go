@@ -210,7 +210,7 @@ func (f *File) checkImage() *problem {
 	given := 0
 	for key, argv := range map[string][]string{"install": f.Image.Install, "booted": f.Image.Booted, "restore": f.Image.Restore} {
 		path := "image." + key
-		if p := words(path, argv); p != nil {
+		if p := template(path, argv, ImagePlaceholder); p != nil {
 			return p
 		}
 		if len(argv) > 0 {
@@ -236,7 +236,7 @@ func (f *File) checkTraffic() *problem {
 		return p
 	}
 	for key, argv := range map[string][]string{"generate": t.Generate, "receive": t.Receive} {
-		if p := template("traffic."+key, argv); p != nil {
+		if p := template("traffic."+key, argv, Placeholders...); p != nil {
 			return p
 		}
 	}
@@ -278,11 +278,11 @@ func (t Traffic) checkCommand() *problem {
 // placeholder is a word in braces.
 var placeholder = regexp.MustCompile(`\{([a-z_]+)\}`)
 
-// template checks a command with placeholders.
-func template(path string, argv []string) *problem {
+// template checks a command in which {NAME} stands for something.
+func template(path string, argv []string, known ...string) *problem {
 	for _, w := range argv {
 		for _, m := range placeholder.FindAllStringSubmatch(w, -1) {
-			if p := oneOf(path, "placeholder", m[1], Placeholders...); p != nil {
+			if p := oneOf(path, "placeholder", m[1], known...); p != nil {
 				return p
 			}
 		}

@@ -87,9 +87,11 @@ way_in() {
 hop() {
 	case $OS in
 	FreeBSD)
-		gw=$(route -n get "$2" 2>/dev/null | awk '$1 == "gateway:" { print $2; exit }') && gw=${gw:-$2}
+		# A route by another interface is none from this one.
+		gw=$(route -n get "$2" 2>/dev/null | awk -v i="$1" '$1 == "gateway:" { g = $2 } $1 == "interface:" { ok = ($2 == i) } END { if (ok) print(g ? g : "on-link") }')
+		case $gw in '') return 0 ;; on-link) gw=$2 ;; esac
 		ping -c 1 -t 2 "$gw" >/dev/null 2>&1
-		arp -n "$gw" 2>/dev/null | awk '$4 ~ /:.*:/ { print $4; exit }'
+		arp -n -i "$1" "$gw" 2>/dev/null | awk '$4 ~ /:.*:/ { print $4; exit }'
 		;;
 	*)
 		gw=$(ip route get "$2" oif "$1" 2>/dev/null | awk '{ for (i = 1; i < NF; i++) if ($i == "via") { print $(i + 1); exit } }') && gw=${gw:-$2}

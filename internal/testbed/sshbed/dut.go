@@ -184,21 +184,17 @@ const holdScript = `S=${LINERATE_ROOT-}/var/lib/linerate; if [ $(uname -s) = Fre
 	`if [ $(uname -s) = FreeBSD ]; then exec lockf -k -s -t 0 $S/bed.lock /bin/sh -c "echo \$\$ \$1 >\$S/bed.holder; echo held; exec cat >/dev/null" hold $1; fi; ` +
 	`exec flock -n -E 75 $S/bed.lock /bin/sh -c "echo \$\$ \$1 >\$S/bed.holder; echo held; exec cat >/dev/null" hold $1`
 
-// hold takes the testbed for owner, a plain word.
+// hold takes the testbed for owner, a plain word. The lock outlives ctx, the wait
+// for it does not.
 func hold(ctx context.Context, c Conn, owner string) (io.ReadWriteCloser, error) {
 	var who string
 	for range 5 {
-		p, err := c.Pipe(ctx, holdScript, owner)
-		if err != nil {
-			return nil, err
-		}
-		buf := make([]byte, 5)
-		if _, err = io.ReadFull(p, buf); err == nil && string(buf) == "held\n" {
-			return p, nil
-		}
-		p.Close()
+		p, err := holding(ctx, c, owner)
 		var said *host.ScriptError
-		if !errors.As(err, &said) || said.Code != 75 {
+		switch {
+		case err == nil:
+			return p, nil
+		case !errors.As(err, &said) || said.Code != lockedCode:
 			return nil, fmt.Errorf("%s: take the testbed: %w", c.Where(), err)
 		}
 		if who, err = ask(ctx, c, nil, "holder"); err != nil {
@@ -207,11 +203,38 @@ func hold(ctx context.Context, c Conn, owner string) (io.ReadWriteCloser, error)
 		if _, err := ask(ctx, c, nil, "dismiss", owner); err != nil {
 			break // it is another's
 		}
-		time.Sleep(200 * time.Millisecond)
+		if err := pause(ctx, 200*time.Millisecond); err != nil {
+			return nil, err
+		}
 	}
 	_, name, _ := strings.Cut(strings.TrimSpace(who), " ")
 	if name == "" {
 		name = "somebody else"
 	}
 	return nil, fmt.Errorf("%s: %w by %s", c.Where(), ErrHeld, name)
+}
+
+// lockedCode is what holdScript ends with where another has the lock (sysexits(3),
+// EX_TEMPFAIL).
+const lockedCode = 75
+
+// holding runs holdScript until it has the lock.
+func holding(ctx context.Context, c Conn, owner string) (io.ReadWriteCloser, error) {
+	p, err := c.Pipe(ctx, holdScript, owner)
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { p.Close() })
+	buf := make([]byte, 5)
+	_, err = io.ReadFull(p, buf)
+	switch {
+	case !stop():
+		return nil, context.Cause(ctx)
+	case err == nil && string(buf) == "held\n":
+		return p, nil
+	case err == nil:
+		err = fmt.Errorf("its lock says %.80q", buf)
+	}
+	p.Close()
+	return nil, err
 }

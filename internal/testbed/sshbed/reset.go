@@ -319,7 +319,7 @@ func (b *Bed) ownImage(image string) []byte {
 	}{{"install", i.Install}, {"booted", i.Booted}, {"restore", i.Restore}} {
 		argv := make([]string, len(c.argv))
 		for n, w := range c.argv {
-			argv[n] = strings.ReplaceAll(w, bedfile.ImagePlaceholder, image)
+			argv[n] = strings.ReplaceAll(w, "{"+bedfile.ImagePlaceholder+"}", image)
 		}
 		script += c.name + ") exec " + words(argv) + " ;;\n"
 	}

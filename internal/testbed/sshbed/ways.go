@@ -1,10 +1,12 @@
 package sshbed
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"linerate/internal/hint"
@@ -91,23 +93,56 @@ func (b *Bed) hops(ctx context.Context, w *way) error {
 		return hint.With(fmt.Errorf("the receiver's interface %s has no IPv4 address", w.Receiver.Device), "give it one, or say to_ipv4: in the testbed's file")
 	}
 	var err error
-	if w.Generator.Peer, err = hop(ctx, b.o.Generator, w.Generator.Device, to); err != nil {
+	if w.Generator.Peer, err = b.hop(ctx, b.o.Generator, w.Generator.Device, to); err != nil {
+		return err
+	}
+	if err := b.notAround(*w, to); err != nil {
 		return err
 	}
 	if from := w.Generator.IPv4.Addr(); from.IsValid() {
-		w.Receiver.Peer, _ = hop(ctx, b.o.Receiver, w.Receiver.Device, from) // BothWays asks whether there is one
+		// BothWays asks whether there is one.
+		if w.Receiver.Peer, _ = b.hop(ctx, b.o.Receiver, w.Receiver.Device, from); slices.ContainsFunc([]testbed.Port{w.Generator, w.Receiver}, owns(w.Receiver.Peer)) {
+			w.Receiver.Peer = nil
+		}
 	}
 	return nil
 }
 
-func hop(ctx context.Context, c Conn, device string, to netip.Addr) (net.HardwareAddr, error) {
+// owns tells the port that has an address.
+func owns(mac net.HardwareAddr) func(testbed.Port) bool {
+	return func(p testbed.Port) bool { return bytes.Equal(p.MAC, mac) }
+}
+
+// notAround refuses a way whose next hop is the receiver, or the generator itself:
+// what is sent there does not pass a router, if it passes the DUT at all.
+func (b *Bed) notAround(w way, to netip.Addr) error {
+	if !slices.ContainsFunc([]testbed.Port{w.Generator, w.Receiver}, owns(w.Generator.Peer)) {
+		return nil
+	}
+	err := fmt.Errorf("from %s the way to %s leads to %s, which is the testbed's own interface, not the DUT's: frames would arrive without the DUT", w.Generator.Name(), to, w.Generator.Peer)
+	if b.o.File.OneOuter() {
+		return hint.With(err, "%s", inOneTable)
+	}
+	return hint.With(err, "are both wires on one switch? Give each a VLAN of its own; and let the generator's route to %s lead by an address of the DUT. A DUT that bridges is not measured here: nothing proves that it is in the way", to.Unmap())
+}
+
+// inOneTable is what to do about a kernel that knows a way of its own from one port
+// to the other.
+const inOneTable = "generator and receiver are ports of one machine, whose kernel knows its own addresses: put the receiver's port into a network namespace, name it (namespace:), and give the generator a route there by the DUT"
+
+// hop is the address that frames from a device to an IP address carry.
+func (b *Bed) hop(ctx context.Context, c Conn, device string, to netip.Addr) (net.HardwareAddr, error) {
 	out, err := ask(ctx, c, nil, "hop", device, to.String())
 	if err != nil {
 		return nil, err
 	}
 	mac, err := net.ParseMAC(strings.TrimSpace(out))
 	if err != nil {
-		return nil, hint.With(fmt.Errorf("nobody answers for the way from %s to %s", device, to), "is there a route to it by the DUT on that machine, and the DUT up? ping %s from there", to)
+		err = fmt.Errorf("nobody answers for the way from %s to %s", device, to)
+		if b.o.File.OneOuter() {
+			return nil, hint.With(err, "%s", inOneTable)
+		}
+		return nil, hint.With(err, "is there a route to it by the DUT on that machine, and the DUT up? ping %s from there", to)
 	}
 	return mac, nil
 }

@@ -1,0 +1,41 @@
+package sshbed
+
+import (
+	"strings"
+	"testing"
+
+	"linerate/internal/hint"
+	"linerate/internal/testbed/bedfile"
+)
+
+// TestWired: a wire is judged by where frames to everybody arrived.
+func TestWired(t *testing.T) {
+	const g, d, other = "generator/ix0", "dut/ix0", "dut/ix1"
+	from, to := bedfile.End{Host: "generator", Interface: "ix0"}, bedfile.End{Host: "dut", Interface: "ix0"}
+	for _, c := range []struct {
+		got  map[string]uint64
+		want string
+	}{
+		{map[string]uint64{d: 400, other: 3}, "400 of 400 frames"},
+		{map[string]uint64{d: 409, g: 409}, "400 of 400 frames"}, // machines say things of their own accord, and may hear themselves
+		{map[string]uint64{d: 396}, "396 of 400 frames"},
+		{map[string]uint64{d: 395}, "the wire loses frames: of 400 sent at generator/ix0, at 2 kpps, 395 arrived at dut/ix0"},
+		{map[string]uint64{d: 150}, "the wire loses frames: of 400 sent at generator/ix0, at 2 kpps, 150 arrived"},
+		{map[string]uint64{d: 12, other: 30}, "arrived nowhere (dut/ix0 got 12 of 400)"},
+		{nil, "arrived nowhere (dut/ix0 got 0 of 400)"},
+		{map[string]uint64{other: 400}, "wrong cabling: frames sent at generator/ix0 arrived at dut/ix1, not at dut/ix0"},
+		{map[string]uint64{d: 150, other: 400}, "wrong cabling"},
+		{map[string]uint64{d: 400, other: 400}, "arrived at dut/ix0 and dut/ix1: they must not leave the wire"},
+	} {
+		found, err := wired(from, to, 400, c.got)
+		if err != nil {
+			found = err.Error()
+			if hint.Of(err) == "" {
+				t.Errorf("%v: %v, and nothing of what to do", c.got, err)
+			}
+		}
+		if !strings.Contains(found, c.want) || (err == nil) != strings.HasSuffix(c.want, "of 400 frames") {
+			t.Errorf("%v: %q (%v), want %q", c.got, found, err, c.want)
+		}
+	}
+}
