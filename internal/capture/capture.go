@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"linerate/internal/fact"
+	"linerate/internal/fact/secret"
 	"linerate/internal/host"
 )
 
@@ -23,7 +24,10 @@ import (
 var template string
 
 //go:embed redact.awk
-var redact string
+var redactTemplate string
+
+// redact is the script's part of package secret, with its patterns.
+var redact = strings.Replace(redactTemplate, "@PATTERNS@\n", secret.Awk(), 1)
 
 // freebsdFiles are kept whole but for their secrets.
 var freebsdFiles = []string{

@@ -11,77 +11,71 @@ import (
 // Mark stands where a secret was.
 const Mark = "<redacted>"
 
-const words = `(pass(word|wd|phrase|code)|secret|psk|presharedkey|preshared_key|wep-?key|wireless-key|mka-cak|wpakey|private_?key|privkey|auth_?key|api_?key|token|community|credential|setkey|fastopen_key|keydata|_pw)`
-
 var (
-	// assignment is a name that tells a secret, and its equals sign; a name
-	// that ends in _key, pass or pwd, or is "key", tells one too.
-	assignment = regexp.MustCompile(`([a-z0-9_.-]*` + words + `[a-z0-9_.-]*|[a-z0-9_.-]*([_-]key|pass|pwd)|(^|[^a-z0-9_])key)["']?[ \t]*[=:][ \t]*`)
-	// option is a word that a secret follows, as in ifconfig's "wepkey 0x…".
-	option = regexp.MustCompile(`(wireless-key[0-9]*|wep-key[0-9]*|wepkey|wpakey|psk|presharedkey|preshared-key|private-key|authkey|passphrase|password|passwd|sopass|secret|community|authorization: *(basic|bearer))[ \t]+`)
-	// carp is ifconfig's "vhid 1 pass mekmitasdigoat".
-	carp     = regexp.MustCompile(`[ \t"']pass[ \t]+`)
-	carpLine = regexp.MustCompile(`vhid|ifconfig_|create_args_`)
-	// macsec is ip's "key 01 8181…".
-	macsec = regexp.MustCompile(`[ \t]key[ \t]+[0-9a-f]+[ \t]+`)
-	// rest is a line of interfaces(5), whose value ends with the line.
-	rest = regexp.MustCompile(`^[ \t]*(wpa-(psk|passphrase|password|pin|wep-key[0-9]*)|wireless-key[0-9]*)[ \t]+`)
-	// login is the user and the password of an address.
-	login    = regexp.MustCompile(`://[^/@ \t"']*:[^/@ \t"']*@`)
-	crypt    = regexp.MustCompile(`\$(1|2[abxy]?|3|5|6|7|y|gy|md5|sha1|argon2[a-z]*)\$[./A-Za-z0-9$=,]+`)
 	base64   = regexp.MustCompile(`[A-Za-z0-9+/]{43}=`)
 	wordByte = regexp.MustCompile(`[A-Za-z0-9]`)
 	hexKey   = regexp.MustCompile(`0[xX][0-9a-fA-F]{32,}`)
+	// block is a line of a key or a certificate that nothing begins.
+	block = regexp.MustCompile(`^[ \t]*[A-Za-z0-9+/=]{44,}[ \t\r]*$`)
 	// checksum is pfctl's, of the rules.
 	checksum = regexp.MustCompile(`^Checksum: 0x[0-9a-f]{32} *$`)
 	// prose begins a comment that is no line switched off.
 	prose = regexp.MustCompile(`#+[ \t]`)
 	// plainWord follows "password" in a sentence.
 	plainWord = regexp.MustCompile(`^[a-z]+[.,:)]*$`)
-	pemBegin  = regexp.MustCompile(`-----begin [a-z0-9 ]*(key|certificate)`)
+	// kind is what sysctl -t says of a setting.
+	kind = regexp.MustCompile(`^(string|opaque|integer|node|(unsigned|long)( (integer|long))?|u?int(8|16|32|64)_t)$`)
+	// wideEnd ends a value that a blank stands before.
+	wideEnd = regexp.MustCompile(`[;"'}]|[ \t]#`)
 )
 
 // minHash is the length below which a crypt(3) pattern is something else:
 // "$1$2" of a shell.
 const minHash = 16
 
-// harmless names look like secrets by a word of theirs, and are none.
-var harmless = regexp.MustCompile(`^(kern\.geom\.eli\.[a-z_]*(tries|visible_passphrase|overwrites|boot_passcache)|net\.key\.|net\.inet\.tcp\.fastopen\.(psk_enable|(max|num)psks)|security\.|geom_eli_passphrase_prompt|.*(tokens?_?(rate|bucket|size|limit)|_passthrough|passthru|bypass|one_pass|secret_interval|_pwr_)|[^ ]*_(program|enable|format|file|files|path|dir|user|group)["']?[ \t]*[=:])`)
-
 // Line returns a line without its secrets, and whether it held one.
 func Line(s string) (string, bool) {
 	if checksum.MatchString(s) {
 		return s, false
 	}
-	out := s
-	if low := lower(s); suspicious(low) {
-		if at := rest.FindStringIndex(low); at != nil {
+	if block.MatchString(s) && mixed(s) {
+		return Mark, true
+	}
+	out, low := s, lower(s)
+	for _, r := range rulesRE {
+		if containsAny(low, r.words) {
+			out = replaceValues(out, r.before, len(out), false)
+		}
+	}
+	if suspicious(low) {
+		if at := restRE.FindStringIndex(lower(out)); at != nil {
 			out = out[:at[1]] + Mark
 		}
-		out = replaceValues(out, assignment, len(out))
-		out = replaceValues(out, option, comment(out))
-		if carpLine.MatchString(low) {
-			out = replaceValues(out, carp, len(out))
-		}
-		if strings.Contains(low, "macsec") {
-			out = replaceValues(out, macsec, len(out))
-		}
+		out = replaceValues(out, assignmentRE, len(out), true)
+		out = replaceValues(out, optionRE, comment(out), false)
 	}
-	if len(s) < minHash {
-		return out, out != s
+	if len(s) >= minHash {
+		out = hashes(out)
 	}
-	out = hashes(out)
 	return out, out != s
+}
+
+// mixed tells a key from a long number, name or path.
+func mixed(s string) bool {
+	return !strings.HasPrefix(s, "/") && strings.ContainsAny(s, "0123456789") && lower(s) != s && strings.ToUpper(s) != s
 }
 
 // hashes takes out what is a key or a hash by its form. Most lines lack the
 // signs that every one of them has.
 func hashes(s string) string {
-	if strings.Contains(s, "://") {
-		s = login.ReplaceAllString(s, "://"+Mark+"@")
+	if strings.Contains(s, "//") || strings.Contains(s, "iscsi:") {
+		s = loginRE.ReplaceAllString(s, "${1}"+Mark+"@")
+	}
+	if low := lower(s); containsAny(low, services) {
+		s = forms(s, low)
 	}
 	if strings.IndexByte(s, '$') >= 0 {
-		s = crypt.ReplaceAllStringFunc(s, func(m string) string {
+		s = cryptRE.ReplaceAllStringFunc(s, func(m string) string {
 			if len(m) < minHash {
 				return m
 			}
@@ -96,6 +90,25 @@ func hashes(s string) string {
 	}
 	return s
 }
+
+// services are signs that every form of what services give out has.
+var services = []string{"gh", "glpat-", "xox", "tskey-", "hvs.", "sk_live_", "dop_v1_", "aiza", "eyj", "slack", "/bot", "github_pat_", "grub.pb"}
+
+// forms takes out what services give out.
+func forms(s, low string) string {
+	var out strings.Builder
+	from := 0
+	for _, at := range issuedRE.FindAllStringIndex(low, -1) {
+		if at[1]-at[0] >= minIssued {
+			out.WriteString(s[from:at[0]] + Mark)
+			from = at[1]
+		}
+	}
+	return out.String() + s[from:]
+}
+
+// minIssued is the length below which it is a word that begins alike.
+const minIssued = 20
 
 func inBase64(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '+' || r == '/'
@@ -124,11 +137,14 @@ func keys(s string) string {
 // telling are parts that every secret's name has: most lines have none, and
 // need no further look.
 var telling = []string{"pass", "pwd", "macsec", "secret", "psk", "presharedkey", "preshared", "wepkey", "wpakey", "mka-cak", "private", "privkey", "auth", "api",
-	"token", "community", "credential", "setkey", "keydata", "_pw", "_key", "-key", "key=", "key =", "key:", "key\"", "key'", "key\t"}
+	"token", "community", "credential", "setkey", "keydata", "_pw", "_key", "-key", "key=", "key =", "key:", "key\"", "key'", "key\t",
+	"wep", "sig", "key-string", "createuser", "com2sec"}
 
-func suspicious(low string) bool {
-	for _, t := range telling {
-		if strings.Contains(low, t) {
+func suspicious(low string) bool { return containsAny(low, telling) }
+
+func containsAny(s string, parts []string) bool {
+	for _, p := range parts {
+		if strings.Contains(s, p) {
 			return true
 		}
 	}
@@ -144,20 +160,27 @@ func comment(s string) int {
 }
 
 // replaceValues replaces the value after each match of a pattern. From words
-// on the line is a sentence: "no password here" tells nothing.
-func replaceValues(s string, pattern *regexp.Regexp, words int) string {
+// on the line is a sentence: "no password here" tells nothing. After a blank
+// some values have blanks of their own: wide.
+func replaceValues(s string, pattern *regexp.Regexp, words int, wide bool) string {
 	var out strings.Builder
 	low, whole := lower(s), len(s)
+	unit := wide && strings.Contains(low, "environment")
 	for {
 		at := pattern.FindStringIndex(low)
 		if at == nil {
 			break
 		}
 		n := valueLength(s[at[1]:])
+		if c := s[at[1]-1]; wide && (c == ' ' || c == '\t') {
+			n = wideLength(s[at[1]:], n)
+		} else if unit && at[0] > 0 && strings.IndexByte(`"'`, s[at[0]-1]) >= 0 {
+			n = textLength(s[at[1]:], s[at[0]-1:at[0]]) // systemd's "NAME=a value"
+		}
 		value := s[at[1] : at[1]+n]
 		out.WriteString(s[:at[1]])
 		inWords := whole-len(s)+at[1] > words && plainWord.MatchString(value)
-		if inWords || harmless.MatchString(low[at[0]:at[1]]) || empty(value) {
+		if inWords || harmlessRE.MatchString(low[at[0]:at[1]]) || empty(value) {
 			out.WriteString(value)
 		} else {
 			out.WriteString(quoted(value))
@@ -166,6 +189,17 @@ func replaceValues(s string, pattern *regexp.Regexp, words int) string {
 	}
 	out.WriteString(s)
 	return out.String()
+}
+
+// wideLength is how far a value of words goes, at least n.
+func wideLength(s string, n int) int {
+	if s == "" || strings.IndexByte("\"'\\", s[0]) >= 0 {
+		return n
+	}
+	if at := wideEnd.FindStringIndex(s); at != nil {
+		s = s[:at[0]]
+	}
+	return max(n, len(strings.TrimRight(s, " \t")))
 }
 
 // lower lowers ASCII letters only, so that places in both texts are the same.
@@ -223,13 +257,12 @@ func tail(s string, from int) string { return s[min(from, len(s)):] }
 
 // empty values and plain switches tell nothing: password="", YES, 0.
 func empty(value string) bool {
-	switch strings.ToLower(strings.Trim(value, `"'`)) {
-	case "", "yes", "no", "on", "off", "true", "false", "none", "0", "1", "ask", "=", ":", Mark,
-		"string", "opaque", "integer", "node", "unsigned", "long", "int8_t", "int16_t", "int32_t", "int64_t",
-		"uint8_t", "uint16_t", "uint32_t", "uint64_t": // what sysctl -t says of a key
+	switch v := strings.ToLower(strings.Trim(value, `"'`)); v {
+	case "", "yes", "no", "on", "off", "true", "false", "none", "0", "1", "ask", "=", ":", Mark:
 		return true
+	default:
+		return kind.MatchString(v)
 	}
-	return false
 }
 
 func quoted(value string) string {
@@ -237,31 +270,4 @@ func quoted(value string) string {
 		return value[:1] + Mark + value[:1]
 	}
 	return Mark
-}
-
-// Text is Line over a text; blocks of PEM are dropped as a whole. It returns
-// the numbers of the lines that held secrets.
-func Text(s string) (string, []int) {
-	var out strings.Builder
-	var hit []int
-	inside := false
-	for i, line := range strings.Split(s, "\n") {
-		if i > 0 {
-			out.WriteByte('\n')
-		}
-		low := lower(line)
-		begins := pemBegin.MatchString(low)
-		if inside || begins {
-			hit = append(hit, i+1)
-			out.WriteString(Mark)
-			inside = !strings.Contains(low, "-----end ")
-			continue
-		}
-		clean, found := Line(line)
-		if found {
-			hit = append(hit, i+1)
-		}
-		out.WriteString(clean)
-	}
-	return out.String(), hit
 }

@@ -1,6 +1,8 @@
 package secret
 
 import (
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 )
@@ -116,5 +118,48 @@ func TestLongLinesStayLinear(t *testing.T) {
 	got, _ := Line(strings.Repeat("psk=a ", 20_000))
 	if strings.Contains(got, "psk=a") {
 		t.Error("a secret stays")
+	}
+}
+
+func testdata(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// TestNoPlantedSecretSurvives: none of what files of a capture were found to
+// hold stays, and what comes after a value of several lines does.
+func TestNoPlantedSecretSurvives(t *testing.T) {
+	in := testdata(t, "planted.txt")
+	got, _ := Text(in)
+	for i, line := range strings.Split(got, "\n") {
+		if strings.Contains(strings.ToLower(line), "hunter2") {
+			t.Errorf("line %d: %q", i+1, line)
+		}
+	}
+	for i := 1; i <= 18; i++ {
+		if !strings.Contains(got, fmt.Sprintf("ok=%d\n", i)) && !strings.Contains(got, fmt.Sprintf("ok: %d\n", i)) {
+			t.Errorf("what follows secret %d is gone", i)
+		}
+	}
+	again, _ := Text(got)
+	if again != got {
+		t.Error("redacting twice changes the text")
+	}
+}
+
+// TestTuningStays: lines that set something lose nothing.
+func TestTuningStays(t *testing.T) {
+	in := testdata(t, "kept.txt")
+	if got, _ := Text(in); got != in {
+		want := strings.Split(in, "\n")
+		for i, line := range strings.Split(got, "\n") {
+			if line != want[i] {
+				t.Errorf("%q became %q", want[i], line)
+			}
+		}
 	}
 }
