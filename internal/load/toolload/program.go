@@ -130,7 +130,7 @@ func (p *program) await(ctx context.Context, word string) error {
 			_, err := p.end()
 			return errors.Join(err, fmt.Errorf("%s ended before it began", p.name))
 		case <-ctx.Done():
-			return ctx.Err()
+			return fmt.Errorf("%s did not say %q: %w", p.name, word, ctx.Err())
 		}
 	}
 }

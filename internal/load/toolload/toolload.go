@@ -36,13 +36,14 @@ type Tool struct {
 	// receiver's interface alone counts.
 	Generate, Receive func(Job) ([]string, error)
 	// Sent and Got read what they print; Ready, if not "", is what the
-	// receiver prints when it begins.
+	// receiver prints when it begins, and a generator that Stops.
 	Sent, Got func(text string) (tooltext.Account, error)
 	Ready     string
-	// Stops: the generator knows no time, and is interrupted when it is over.
+	// Stops: the generator knows no time, and is interrupted when it is over:
+	// that begins when it is Ready.
 	Stops bool
-	// Idle is how long it takes to begin.
-	Idle time.Duration
+	// Idle is how long the offer's first frame takes beyond that.
+	Idle func(load.Offer) time.Duration
 }
 
 // Job is what a program is to do.
@@ -122,15 +123,7 @@ func (g *generator) Run(ctx context.Context, o load.Offer, _ func(load.Sent)) (l
 	if err != nil {
 		return load.Sent{}, err
 	}
-	limit := patience + g.e.Tool.Idle + 2*o.Limit.Duration
-	if g.e.Tool.Stops && o.Limit.Duration > 0 {
-		limit = g.e.Tool.Idle + o.Limit.Duration
-	}
-	p, err := start(ctx, g.at.Host, argv, limit)
-	if err != nil {
-		return load.Sent{}, err
-	}
-	text, err := p.end()
+	text, err := g.generate(ctx, argv, o)
 	after, failed := g.at.Count(context.WithoutCancel(ctx), g.spec.Device)
 	if err := errors.Join(ctx.Err(), err, failed); err != nil {
 		return load.Sent{}, err
@@ -140,6 +133,35 @@ func (g *generator) Run(ctx context.Context, o load.Offer, _ func(load.Sent)) (l
 		g.e.add(int(g.spec.Stream), sent)
 	}
 	return sent, err
+}
+
+// generate has the program send, for as long as the offer says.
+func (g *generator) generate(ctx context.Context, argv []string, o load.Offer) (string, error) {
+	t := &g.e.Tool
+	length := o.Limit.Duration
+	if t.Idle != nil {
+		length += t.Idle(o)
+	}
+	p, err := start(ctx, g.at.Host, argv, started+patience+2*length)
+	if err != nil {
+		return "", err
+	}
+	if !t.Stops || o.Limit.Duration == 0 {
+		return p.end()
+	}
+	if t.Ready != "" {
+		begun, cancel := context.WithTimeout(ctx, started)
+		defer cancel()
+		err = p.await(begun, t.Ready)
+	}
+	if err != nil {
+		p.interrupt()
+		_, _ = p.end() // what it says of no traffic nobody wants
+		return "", fmt.Errorf("start the generator: %w", err)
+	}
+	over := time.AfterFunc(length, p.interrupt)
+	defer over.Stop()
+	return p.end()
 }
 
 // account is what was sent, as the program says; its interface counts where it

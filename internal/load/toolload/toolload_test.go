@@ -156,6 +156,29 @@ func TestEndsAndFailures(t *testing.T) {
 	}
 }
 
+// A generator's time begins when it says that it sends, however long its start
+// takes; one that ends before that is told, and what it said last.
+func TestGeneratorGetsReady(t *testing.T) {
+	var at Counts
+	run := func(script string) (load.Sent, error) {
+		e := &Engine{Tool: Tool{Name: "tool", Generate: Command([]string{"/bin/sh", "-c", script}), Ready: "Ready...",
+			Sent: pattern(t, `(?P<packets>\d+) sent`), Stops: true}, Generator: counted(&at), Receiver: counted(&at)}
+		gen, err := e.NewGenerator(spec, testbed.Here)
+		if err != nil {
+			return load.Sent{}, err
+		}
+		return gen.Run(context.Background(), load.Offer{Limit: load.Limit{Duration: 50 * time.Millisecond}}, nil)
+	}
+	s, err := run(`trap 'echo 1 sent; exit' INT; sleep 1; trap 'echo 7 sent; exit' INT; echo Ready...; while :; do sleep 0.05; done`)
+	if err != nil || s.TxPackets != 7 {
+		t.Errorf("one that takes a second to begin: %+v, %v", s, err)
+	}
+	_, err = run(`echo "ix0 is busy"; exit 1`)
+	if err == nil || !strings.Contains(err.Error(), "ix0 is busy") || !strings.Contains(err.Error(), "ended before it began") {
+		t.Errorf("one that never begins: %v", err)
+	}
+}
+
 func TestPktGenLine(t *testing.T) {
 	tool := PktGen([]string{"-p", "2"}, []string{"-p", "3"})
 	s := spec
@@ -164,6 +187,18 @@ func TestPktGenLine(t *testing.T) {
 	want := "pkt-gen -N -f tx -i ix0 -w 2 -l 60 -4 -s 198.18.0.1:1024-198.18.0.20:1024 -d 198.19.0.1:9-198.19.0.100:9 -R 1000 -n 400 -p 2"
 	if err != nil || strings.Join(argv, " ") != want {
 		t.Errorf("%v, %v; want %s", argv, err, want)
+	}
+	for _, c := range []struct {
+		offer load.Offer
+		end   string
+		idle  time.Duration
+	}{
+		{load.Offer{Rate: load.Rate{PPS: 1000}, Limit: load.Limit{Duration: 1500 * time.Millisecond}}, "-R 1000 -n 1500 -p 2", 2 * time.Second},
+		{load.Offer{Limit: load.Limit{Duration: time.Second}}, "198.19.0.100:9 -p 2", 0},
+	} {
+		if argv, err = tool.Generate(Job{s, c.offer}); err != nil || !strings.HasSuffix(strings.Join(argv, " "), c.end) || tool.Idle(c.offer) != c.idle {
+			t.Errorf("%+v: %v, %v, begins after %v", c.offer, argv, err, tool.Idle(c.offer))
+		}
 	}
 	s.Flows.Src, s.Flows.Dst = netip.MustParseAddr("2001:2::1"), netip.MustParseAddr("2001:2:0:8000::1")
 	s.Flows.Count = 4000

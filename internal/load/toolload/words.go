@@ -3,6 +3,7 @@ package toolload
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net/netip"
 	"strconv"
 	"time"
@@ -61,6 +62,15 @@ func plus(a netip.Addr, n int) netip.Addr {
 // interface, in seconds.
 const pktGenWait = 2
 
+// pktGenIdle is how long a paced pkt-gen waits for a whole second, at most, once
+// it is ready (sender_body in pkt-gen.c); at full speed it sends at once.
+func pktGenIdle(o load.Offer) time.Duration {
+	if o.Rate == (load.Rate{}) {
+		return 0
+	}
+	return 2 * time.Second
+}
+
 // fcs is the frame check sequence, which pkt-gen's lengths leave out.
 const fcs = 4
 
@@ -68,7 +78,7 @@ const fcs = 4
 // receiver.
 func PktGen(generate, receive []string) Tool {
 	return Tool{
-		Name: "pkt-gen", Sent: tooltext.PktGen, Got: tooltext.PktGen, Ready: tooltext.PktGenReady, Stops: true, Idle: pktGenWait * time.Second,
+		Name: "pkt-gen", Sent: tooltext.PktGen, Got: tooltext.PktGen, Ready: tooltext.PktGenReady, Stops: true, Idle: pktGenIdle,
 		Generate: func(j Job) ([]string, error) {
 			argv, err := pktGenLine(j)
 			return append(argv, generate...), err
@@ -102,10 +112,19 @@ func pktGenLine(j Job) ([]string, error) {
 	if pps := j.Offer.Rate.FramesPerSecond(j.Spec.Sizes); pps >= 1 {
 		argv = append(argv, "-R", strconv.FormatFloat(pps, 'f', 0, 64))
 	}
-	if n := j.Offer.Limit.Packets; n > 0 {
+	if n := pktGenFrames(j); n > 0 {
 		argv = append(argv, "-n", strconv.FormatUint(n, 10))
 	}
 	return argv, nil
+}
+
+// pktGenFrames is after how many frames pkt-gen ends by itself: all that a paced
+// offer has. One that cannot keep the pace is interrupted. 0: none.
+func pktGenFrames(j Job) uint64 {
+	if n := j.Offer.Limit.Packets; n > 0 {
+		return n
+	}
+	return uint64(math.Round(j.Offer.Rate.FramesPerSecond(j.Spec.Sizes) * j.Offer.Limit.Duration.Seconds()))
 }
 
 func family(a netip.Addr) string {
