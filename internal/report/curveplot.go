@@ -59,10 +59,18 @@ func plotLines(g curveGroup, columns int) []string {
 		out = append(out, strings.Repeat(" ", label-show.Width(ticks[i]))+ticks[i]+" │"+strings.TrimRight(string(row), " "))
 	}
 	out = append(out, strings.Repeat(" ", label+1)+"└"+strings.Repeat("─", width))
-	left, middle, right := show.Tick(x0), g.Label, show.Tick(x1)
+	left, middle, right := g.place(x0), g.Label, g.place(x1)
 	gap := max(2, width-show.Width(left)-show.Width(middle)-show.Width(right))
 	out = append(out, strings.Repeat(" ", label+2)+left+strings.Repeat(" ", gap/2)+middle+strings.Repeat(" ", gap-gap/2)+right)
 	return append(out, strings.Repeat(" ", label+2)+g.key())
+}
+
+// place prints a value of the horizontal axis.
+func (g curveGroup) place(v float64) string {
+	if g.Offered {
+		return show.Rate(v)
+	}
+	return placeTick(v)
 }
 
 // marks puts the control's level, the laws and the points.

@@ -169,8 +169,11 @@ func knee(k study.Knee) string {
 
 // axis prints a value of a group's vertical axis.
 func (g curveGroup) axis(v float64) string {
-	if g.metric.Unit == "ns/packet" {
+	switch g.metric.Unit {
+	case "ns/packet":
 		return show.Nanos(v)
+	case "pps":
+		return show.Rate(v)
 	}
 	return show.Tick(v)
 }
@@ -192,7 +195,7 @@ func curveChart(g curveGroup, width float64) string {
 	}
 	height, legendTop := 360.0, 0.0
 	if narrow {
-		legendTop = 330
+		legendTop = 348
 		height = legendTop + 18*math.Ceil(float64(len(g.curves)+1)/2)
 	}
 	bottom := 310.0
@@ -218,12 +221,12 @@ func (g curveGroup) grid(c *canvas, x, y scale, top, bottom, edge float64) {
 		c.line("grid", x.left, y.at(v), edge, y.at(v))
 		c.text("tick", "end", x.left-6, y.at(v)+4, g.axis(v))
 	}
-	for _, v := range x.ticks(int(x.span / 60)) {
+	for _, v := range g.places(x) {
 		c.line("grid", x.at(v), top, x.at(v), bottom+4)
-		c.tick(x.at(v), bottom+17, show.Tick(v))
+		c.tick(x.at(v), bottom+17, placeTick(v))
 	}
-	c.text("tick", "middle", (x.left+edge)/2, bottom+34, g.Label)
-	c.text("tick", "start", 2, 12, g.metric.Label+unitOf(g.metric))
+	c.text("tick", "middle", (x.left+edge)/2, bottom+34, g.across())
+	c.text("tick", "start", 2, 12, g.metric.Label+axisUnit(g.metric))
 	if g.base > 0 {
 		c.line("lossless", x.left, y.at(g.base), edge, y.at(g.base))
 	}
@@ -235,11 +238,54 @@ func (g curveGroup) grid(c *canvas, x, y scale, top, bottom, edge float64) {
 	}
 }
 
-func unitOf(m study.Metric) string {
-	if m.Unit == "pps" {
-		return ", pps"
+// across is what the horizontal axis says.
+func (g curveGroup) across() string {
+	if g.Offered {
+		return g.Label + ", pps"
 	}
-	return " per packet"
+	return g.Label
+}
+
+// places are where the horizontal axis has its ticks: at what was measured, as
+// far as there is room for it, for 64 and 1,518 say more of frames than 70 and
+// 1,500; of loads, which nobody chose, at round ones.
+func (g curveGroup) places(x scale) (out []float64) {
+	if g.Offered {
+		return x.ticks(int(x.span / 60))
+	}
+	var all []float64
+	for _, c := range g.curves {
+		for _, p := range drawn(c) {
+			all = append(all, p.X)
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	half := func(v float64) float64 { return textWidth(placeTick(v))/2 + 2 }
+	last := all[len(all)-1] // the ends are always told
+	end := math.Inf(-1)
+	for _, v := range all {
+		if v == last || x.at(v)-half(v) > end && x.at(v)+half(v) < x.at(last)-half(last) {
+			out, end = append(out, v), x.at(v)+half(v)
+		}
+	}
+	return out
+}
+
+// placeTick prints a value to its last digit where that is in the thousands.
+func placeTick(v float64) string {
+	if v >= 1000 && v < 10_000 && math.Mod(v, 100) != 0 {
+		return show.Grouped(v, 0)
+	}
+	return show.Tick(v)
+}
+
+// axisUnit ends the vertical axis's name.
+func axisUnit(m study.Metric) string {
+	if m.Unit == "ns/packet" {
+		return " per packet"
+	}
+	return ""
 }
 
 // line draws one curve and returns the height at which it ends.
@@ -254,19 +300,26 @@ func (g curveGroup) line(c *canvas, curve study.Curve, i int, x, y scale) (end f
 		fit = curve.USL.At
 	}
 	g.dashes(c, class, fit, x, y)
+	aside := g.aside(i)
 	for k, p := range points {
 		low, high := bounds(p)
 		if k > 0 && math.IsNaN(fit(p.X)) {
-			c.line("thread "+class, x.at(points[k-1].X), y.at(points[k-1].Value), x.at(p.X), y.at(p.Value))
+			c.line("thread "+class, x.at(points[k-1].X)+aside, y.at(points[k-1].Value), x.at(p.X)+aside, y.at(p.Value))
 		}
-		c.line("interval "+class, x.at(p.X), y.at(low), x.at(p.X), y.at(high))
-		c.dot("trial "+class, x.at(p.X), y.at(p.Value), 4.5, fmt.Sprintf("%s: %s", p.Name, value(g.metric, p.Value)))
+		c.line("interval "+class, x.at(p.X)+aside, y.at(low), x.at(p.X)+aside, y.at(high))
+		c.dot("trial "+class, x.at(p.X)+aside, y.at(p.Value), 4.5, fmt.Sprintf("%s: %s", p.Name, value(g.metric, p.Value)))
 		end = y.at(p.Value)
 	}
 	if k := curve.Knee; k != nil && k.Load > 0 {
 		c.line("knee "+class, x.at(k.Load), y.at(y.from), x.at(k.Load), y.at(min(k.Load, y.to)))
 	}
 	return end
+}
+
+// aside moves curves' points apart by a few pixels, so that none hides another's interval.
+func (g curveGroup) aside(i int) float64 {
+	n := float64(len(g.curves))
+	return (float64(i) - (n-1)/2) * min(4, 12/n)
 }
 
 // dashes draws a law across the chart.

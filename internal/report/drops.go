@@ -48,32 +48,46 @@ func placesIn(all []study.Drops) (places []drop.Place) {
 	return places
 }
 
-// dropRows tells where each arm's frames ended.
+// dropRows tells where each arm's frames ended, in one table of all parts.
 func (p *page) dropRows(r study.Results) {
+	var all []study.Drops
+	var names []string
 	for _, part := range parts(r) {
-		all := dropsIn(r, part)
-		if all == nil {
-			continue
+		if of := dropsIn(r, part); of != nil {
+			all, names = append(all, of...), append(names, part)
 		}
-		places := placesIn(all)
-		places = append([]drop.Place{drop.Delivered}, slices.DeleteFunc(places, func(p drop.Place) bool { return p == drop.Delivered })...)
-		header, right := []string{"variant", ""}, []bool{false, false}
-		for _, at := range places {
-			header, right = append(header, string(at)), append(right, true)
-		}
-		var rows [][]string
-		for _, d := range all {
-			row := []string{armName(r, d.Variant), p.Bar(d.Percent(drop.Delivered)/100, 10)}
-			for _, at := range places {
-				row = append(row, p.Paint(placeInk(at, d), show.Percent(d.Percent(at))))
-			}
-			rows = append(rows, row)
-		}
-		p.Line("  " + p.Dim(fmt.Sprintf("where the frames ended that part %s offered", part)))
-		p.Line("")
-		p.table(header, right, rows)
-		p.Line("")
 	}
+	if all == nil {
+		return
+	}
+	places := placesIn(all)
+	places = append([]drop.Place{drop.Delivered}, slices.DeleteFunc(places, func(p drop.Place) bool { return p == drop.Delivered })...)
+	title, header, right := "where the frames ended that part "+names[0]+" offered", []string{"variant", ""}, []bool{false, false}
+	if len(names) > 1 {
+		title, header, right = "where the frames ended that were offered", append([]string{"part"}, header...), append(right, false)
+	}
+	for _, at := range places {
+		header, right = append(header, string(at)), append(right, true)
+	}
+	var rows [][]string
+	for i, d := range all {
+		row := []string{armName(r, d.Variant), p.Bar(d.Percent(drop.Delivered)/100, 10)}
+		switch {
+		case len(names) == 1:
+		case i > 0 && all[i-1].Part == d.Part:
+			row = append([]string{""}, row...)
+		default:
+			row = append([]string{d.Part}, row...)
+		}
+		for _, at := range places {
+			row = append(row, p.Paint(placeInk(at, d), show.Percent(d.Percent(at))))
+		}
+		rows = append(rows, row)
+	}
+	p.Line("  " + p.Dim(title))
+	p.Line("")
+	p.table(header, right, rows)
+	p.Line("")
 }
 
 // placeInk marks what needs an explanation.

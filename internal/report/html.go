@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html/template"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -35,18 +34,17 @@ type htmlPage struct {
 	Tiles                                  []tile
 	Effects                                []chart
 	Curves                                 []curveFigure
-	WireHeader                             []string
-	Wire                                   [][]string
+	Wire                                   []htmlTable
 	More                                   []chart
 	NoNumber                               []string // metrics of which no variant has an effect
-	Timelines                              []chart
-	Slices                                 []chart
-	SliceTables                            []htmlTable
-	Loads                                  []chart
-	Latencies                              []chart
+	Timelines                              figures
+	Slices                                 figures
+	SliceTables, MoreSliceTables           []htmlTable
+	Loads                                  figures
+	Latencies                              figures
 	Served                                 []chart
 	ServedLogs                             bool // a server's own log is beside what the clients saw
-	Drops                                  []chart
+	Drops                                  figures
 	Spread                                 []htmlTable
 	States                                 []htmlTable
 	Management                             []htmlTable
@@ -56,7 +54,7 @@ type htmlPage struct {
 	Lacks                                  []string
 	Searches                               []searchSection
 	Tables                                 []htmlTable
-	Unavailable                            []study.Unavailable
+	Unavailable                            []lacking
 	Warnings                               []string
 	Gates                                  []gateLine
 	Invalid                                []invalidLine
@@ -89,19 +87,6 @@ type chart struct {
 	Wide, Narrow template.HTML
 }
 
-// htmlTable is one metric's verdicts.
-type htmlTable struct {
-	Title  string
-	Note   string
-	Header []string
-	Rows   [][]string
-}
-
-type gateLine struct {
-	Name, Limit string
-	Tripped     int
-}
-
 type invalidLine struct {
 	Where, Reason string
 }
@@ -116,15 +101,17 @@ type variantLine struct {
 func HTML(s study.Spec, r study.Results) ([]byte, error) {
 	p := htmlPage{
 		Title: s.Name, Question: r.Question, Answer: r.Answer, Label: r.Environment.Label, Limits: limitsNote(r.Environment), Complete: r.Complete,
-		Tiles: tiles(r), Unavailable: r.Unavailable, Warnings: r.Warnings,
+		Tiles: tiles(r), Unavailable: lackings(r), Warnings: r.Warnings,
 		Gates: gates(s, r), Invalid: invalids(r), Environment: environment(r), Commands: commands(s, r),
 		Source: strings.TrimSpace(s.Source), Summary: strings.TrimSpace(s.Summary), Variants: variants(s), Method: method(s, r),
 	}
-	p.WireHeader, p.Wire = wireHeader, wireRows(r)
+	if rows := wireRows(r); len(rows) > 0 {
+		p.Wire = []htmlTable{{Header: wireHeader, Rows: rows, Note: wireNote(r)}}
+	}
 	if t, ok := spreadTable(r); ok {
 		p.Spread = append(p.Spread, t)
 	}
-	if t, ok := statesTable(r); ok {
+	if t, ok := statesPage(r); ok {
 		p.States = append(p.States, t)
 	}
 	p.charts(s, r)
@@ -170,22 +157,26 @@ func (p *htmlPage) charts(s study.Spec, r study.Results) {
 		}
 	}
 	for _, g := range s.Metrics {
-		p.effectCharts(r, g)
+		if g.Primary {
+			p.effectCharts(r, g)
+		}
 	}
+	p.otherEffects(s, r)
 	for _, part := range s.Parts {
 		m, ok := timelineMetric(part)
 		if !ok || len(parts(r)) == 0 || !slices.Contains(parts(r), part.Name) {
 			continue
 		}
 		p.inside(r, part.Name)
-		p.Drops = append(p.Drops, picture("part "+part.Name, "", func(w float64) string { return endings(r, part.Name, w) })...)
-		p.Timelines = append(p.Timelines, picture(m.Label+" · part "+part.Name, "", func(w float64) string { return timeline(r, m, part.Name, w) })...)
+		shown := len(parts(r)) <= fewParts || part.Name == s.Primary().Part
+		p.Drops.add(shown, picture("part "+part.Name, "", func(w float64) string { return endings(r, part.Name, w) }))
+		p.Timelines.add(shown, picture(m.Label+" · part "+part.Name, "", func(w float64) string { return timeline(r, m, part.Name, w) }))
 		if part.Mode == testbed.Serve {
 			p.servedCharts(r, part)
 			continue
 		}
 		if part.Mode != testbed.Overload {
-			p.sliceCharts(s, r, part)
+			p.sliceCharts(s, r, part, shown)
 			continue
 		}
 		if part.Search != nil {
@@ -193,8 +184,8 @@ func (p *htmlPage) charts(s study.Spec, r study.Results) {
 			continue
 		}
 		at := "part " + part.Name + ", offered: " + part.Rate.Words()
-		p.Loads = append(p.Loads, picture(at, "", func(w float64) string { return offeredDelivered(r, part.Name, w) })...)
-		p.Latencies = append(p.Latencies, picture(at, "", func(w float64) string { return latencies(r, part.Name, w) })...)
+		p.Loads.add(shown, picture(at, "", func(w float64) string { return offeredDelivered(r, part.Name, w) }))
+		p.Latencies.add(shown, picture(at, "", func(w float64) string { return latencies(r, part.Name, w) }))
 	}
 }
 
@@ -208,74 +199,6 @@ func (p *htmlPage) inside(r study.Results, part string) {
 	if t, ok := managementTable(r, part); ok {
 		p.Management = append(p.Management, t)
 	}
-}
-
-// effectCharts draws a metric's effects: the primary's large, and in
-// nanoseconds too; the others' after it.
-func (p *htmlPage) effectCharts(r study.Results, g study.Goal) {
-	m, _ := r.Metric(g.Metric)
-	better := "right is better"
-	if m.LowerIsBetter {
-		better = "left is better"
-	}
-	band, tick := g.MarginPercent, percentTick
-	if m.Share {
-		band, tick = g.MarginPoints, pointsTick
-	}
-	draw := func(w float64) string {
-		rows := forestOf(r, g.Metric, g.Part, false)
-		if len(rows) == 0 {
-			return ""
-		}
-		return forest(rows, band, tick, w, "effects on "+m.Label+" with 95 % intervals")
-	}
-	note := fmt.Sprintf("Change of the %s against %s, with 95 %% intervals; %s. The shaded band is the margin of ±%s within which a variant counts as equivalent.",
-		m.Label, r.Control, better, g.Margin())
-	if !g.Primary {
-		if rows := forestOf(r, g.Metric, g.Part, false); len(rows) > 0 && !slices.ContainsFunc(rows, func(row forestRow) bool { return row.hasEffect }) {
-			p.NoNumber = append(p.NoNumber, m.Label+" (part "+g.Part+")")
-			return
-		}
-		p.More = append(p.More, picture(m.Label+" · part "+g.Part, "", draw)...)
-		return
-	}
-	p.Effects = append(p.Effects, picture(m.Label+" · part "+g.Part, note, draw)...)
-	if m.NS == study.NoNS || m.Mode == testbed.Serve {
-		return
-	}
-	unit := "per packet"
-	if m.Unit == "ns" {
-		unit = "of delay"
-	}
-	p.Effects = append(p.Effects, picture("the same in nanoseconds "+unit,
-		nanosNote(r.Environment),
-		func(w float64) string {
-			rows := forestOf(r, g.Metric, g.Part, true)
-			if len(rows) == 0 {
-				return ""
-			}
-			return forest(rows, 0, nsTick, w, "effects in nanoseconds with 95 % intervals")
-		})...)
-}
-
-// nsTick labels an axis of nanoseconds, with decimals where steps have some.
-func nsTick(v float64) string {
-	for _, decimals := range []int{0, 1} {
-		if p := math.Pow10(decimals); math.Abs(v*p-math.Round(v*p)) < 1e-6 {
-			return show.Grouped(v, decimals)
-		}
-	}
-	return show.Grouped(v, 2)
-}
-
-// pointsTick labels an axis of percentage points.
-func pointsTick(v float64) string { return strings.TrimSuffix(percentTick(v), " %") + " pt" }
-
-func percentTick(v float64) string {
-	if v > 0 {
-		return "+" + show.Tick(v) + " %"
-	}
-	return show.Tick(v) + " %"
 }
 
 // What the pictures of searches show, by method.
@@ -453,39 +376,6 @@ func bothWays(p study.Part) string {
 		return " Both directions at once: frames leave by the two ends in turn, so that each batch holds as many of both and frames wait at both of the router's ports; the cost is of a frame, whichever way it goes."
 	}
 	return " Both directions at once: the load is offered in each, and rates are of both together."
-}
-
-// gateNames are the gates by the word that starts their reasons.
-func gates(s study.Spec, r study.Results) []gateLine {
-	g := s.Gates
-	lines := []gateLine{
-		{Name: "drift", Limit: fmt.Sprintf("a CPU's calibration spin may change by %g %%", g.DriftPercent)},
-		{Name: "stolen time", Limit: fmt.Sprintf("the hypervisor may take %g %% of a CPU", g.StealPercent)},
-		{Name: "contention", Limit: fmt.Sprintf("other programs may take %g %% of the measuring CPU (their time is subtracted from costs)", g.ContentionPercent)},
-		{Name: "starved", Limit: fmt.Sprintf("the router's thread may wait %g %% of an overload trial for other programs", g.StarvedPercent)},
-		{Name: "no traffic", Limit: "the generator must send"},
-		{Name: "nothing arrived", Limit: "frames must reach the receiver"},
-		{Name: "drain", Limit: "the end-of-stream frames must arrive, else the loss is unknown"},
-		{Name: "account", Limit: "received and lost must add up to sent"},
-		{Name: "unsent", Limit: fmt.Sprintf("%g %% of the frames due may be unsent at a given rate", g.UnsentPercent)},
-		{Name: "pacing", Limit: fmt.Sprintf("a given rate may be off by %g %%", g.PacingPercent)},
-		{Name: "counters", Limit: "the router's counters must move forward and cover what arrived"},
-		{Name: "loss", Limit: fmt.Sprintf("%g %% may be lost in mode cost, where nothing is overloaded", g.CostLossPercent)},
-		{Name: "bypass", Limit: "the chain without router must be measurable"},
-		{Name: "cost", Limit: "the chain with router must take longer than without"},
-		{Name: "search", Limit: "a search must end: with both bounds within its width, a loss curve with two loads in a row without loss"},
-		{Name: "generator", Limit: "the upper bound must be the router's, not frames the generator left unsent"},
-		{Name: "headroom", Limit: fmt.Sprintf("at maximum load %g times the forwarded rate must be offered", g.Headroom)},
-	}
-	lines = append(lines, servedGates(g)...)
-	for i := range lines {
-		for _, t := range r.Trials {
-			if slices.ContainsFunc(t.Reasons, func(reason string) bool { return strings.HasPrefix(reason, lines[i].Name+":") }) {
-				lines[i].Tripped++
-			}
-		}
-	}
-	return lines
 }
 
 func invalids(r study.Results) []invalidLine {

@@ -41,7 +41,12 @@ parts:
 // results are a study with known costs, one invalid trial and noise.
 func results(t *testing.T) (study.Spec, study.Results) {
 	t.Helper()
-	s, err := study.Parse("small.yaml", []byte(spec))
+	return resultsOf(t, spec)
+}
+
+func resultsOf(t *testing.T, text string) (study.Spec, study.Results) {
+	t.Helper()
+	s, err := study.Parse("small.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/show"
 	"linerate/internal/study"
+	"linerate/internal/testbed"
 )
 
 // servedCharts shows how long requests took, by the clients and by the
@@ -165,11 +166,11 @@ func webMethod(s study.Spec, p study.Part, link string) string {
 // servedGates are those of requests.
 func servedGates(g study.Gates) []gateLine {
 	return []gateLine{
-		{Name: "no requests", Limit: "clients must ask"},
-		{Name: "failed", Limit: fmt.Sprintf("%g %% of the requests may fail", g.FailedPercent)},
-		{Name: "saturated", Limit: "the clients must not be what limits"},
-		{Name: "lag", Limit: "one request in a hundred may be sent late by a tenth of the median latency, or 2 ms; where all arms are asked at the same time one in ten may, and all on average by a tenth of the mean latency"},
-		{Name: "link", Limit: "the emulated link must lose nothing of its own, and be late by no more than a tenth of its round trip, or 2 ms, once in a hundred times; where all arms are asked at the same time by a fortieth of its round trip, or 2 ms, on average"},
+		{Name: "no requests", In: testbed.Serve, Limit: "clients must ask"},
+		{Name: "failed", In: testbed.Serve, Limit: fmt.Sprintf("%g %% of the requests may fail", g.FailedPercent)},
+		{Name: "saturated", In: testbed.Serve, Limit: "the clients must not be what limits"},
+		{Name: "lag", In: testbed.Serve, Limit: "one request in a hundred may be sent late by a tenth of the median latency, or 2 ms; where all arms are asked at the same time one in ten may, and all on average by a tenth of the mean latency"},
+		{Name: "link", In: testbed.Serve, Limit: "the emulated link must lose nothing of its own, and be late by no more than a tenth of its round trip, or 2 ms, once in a hundred times; where all arms are asked at the same time by a fortieth of its round trip, or 2 ms, on average"},
 	}
 }
 

@@ -37,17 +37,21 @@ type box struct {
 }
 
 // sliceCharts shows what slices were like, and the machine under them.
-func (p *htmlPage) sliceCharts(s study.Spec, r study.Results, part study.Part) {
+func (p *htmlPage) sliceCharts(s study.Spec, r study.Results, part study.Part, shown bool) {
 	if len(turnsOf(r, part.Name, s.Control)) == 0 {
 		return
 	}
-	p.Slices = append(p.Slices, picture("slices of each arm · part "+part.Name,
+	p.Slices.add(shown, picture("slices of each arm · part "+part.Name,
 		"Time per frame of the whole chain: 5th to 95th percentile, the box from the 25th to the 75th, a dot at the median; medians over instances. Logarithmic.",
-		func(w float64) string { return boxPlot(armBoxes(r, part.Name), w, true) })...)
-	p.Slices = append(p.Slices, picture("the machine · part "+part.Name,
+		func(w float64) string { return boxPlot(armBoxes(r, part.Name), w, true) }))
+	p.Slices.add(shown, picture("the machine · part "+part.Name,
 		"The control's slices, instance by instance in the order of time: how fast the machine was, and how much it moved within one.",
-		func(w float64) string { return boxPlot(instanceBoxes(s, r, part.Name), w, false) })...)
-	p.SliceTables = append(p.SliceTables, sliceTable(r, part.Name))
+		func(w float64) string { return boxPlot(instanceBoxes(s, r, part.Name), w, false) }))
+	if shown {
+		p.SliceTables = append(p.SliceTables, sliceTable(r, part.Name))
+	} else {
+		p.MoreSliceTables = append(p.MoreSliceTables, sliceTable(r, part.Name))
+	}
 }
 
 func armBoxes(r study.Results, part string) (all []box) {
@@ -96,6 +100,7 @@ func boxPlot(all []box, width float64, log bool) string {
 	x := scale{from: math.Inf(1), to: math.Inf(-1), log: log}
 	for _, b := range all {
 		x.from, x.to = min(x.from, b.q[0]), max(x.to, b.q[boxQuantiles-1])
+		right = max(right, 12+1.1*textWidth(medianText(b))) // it is bold
 		if !narrow {
 			left = max(left, 14+textWidth(b.name))
 		}
@@ -119,10 +124,12 @@ func boxPlot(all []box, width float64, log bool) string {
 		c.line("thread "+class, x.at(b.q[0]), mid, x.at(b.q[4]), mid)
 		c.rect("block", x.at(b.q[1]), mid-6, max(1, x.at(b.q[3])-x.at(b.q[1])), 12)
 		c.dot("trial "+class, x.at(b.q[2]), mid, 4, b.title)
-		c.text("number", "start", width-right+6, mid+4, show.Grouped(b.q[2], 0)+" ns")
+		c.text("number", "start", width-right+6, mid+4, medianText(b))
 	}
 	return c.svg(chartClass(narrow), "distributions of the time per frame of slices")
 }
+
+func medianText(b box) string { return show.Grouped(b.q[2], 0) + " ns" }
 
 // sliceTable counts rounds and what disturbed them.
 func sliceTable(r study.Results, part string) htmlTable {

@@ -26,6 +26,19 @@ func statesTable(r study.Results) (htmlTable, bool) {
 	return t, len(t.Rows) > 0
 }
 
+// statesPage is statesTable without a last column that says nothing.
+func statesPage(r study.Results) (htmlTable, bool) {
+	t, ok := statesTable(r)
+	last := len(t.Header) - 1
+	if ok && !slices.ContainsFunc(t.Rows, func(row []string) bool { return row[last] != "" }) {
+		t.Header = t.Header[:last]
+		for i := range t.Rows {
+			t.Rows[i] = t.Rows[i][:last]
+		}
+	}
+	return t, ok
+}
+
 // statesRows is statesTable for a terminal, where states were a matter: many
 // enough to be weighed, or no more to be had.
 func (p *page) statesRows(r study.Results) {

@@ -56,7 +56,7 @@ func (c *canvas) svg(class, label string) string {
 }
 
 // textWidth estimates how wide a label is at the page's 12-pixel type.
-func textWidth(s string) float64 { return 6.7 * float64(show.Width(s)) }
+func textWidth(s string) float64 { return 7 * float64(show.Width(s)) }
 
 // scale maps values to pixels, linearly or by their logarithms.
 type scale struct {

@@ -56,6 +56,9 @@ func (p *page) primaryTable(r study.Results, m study.Metric, part string) {
 			n = max(n, v.N)
 		}
 	}
+	if n == 0 { // nothing to compare with
+		n = len(values(r, part, r.Control, m.Name))
+	}
 	p.Line("  " + p.Dim(fmt.Sprintf("%s, part %s, %d blocks; effects against %s with 95 %% intervals", m.Label, part, n, r.Control)))
 	p.Line("")
 	rows := [][]string{{r.Control, meanOf(r, m, part, r.Control), "control", "", "", "", ""}}
@@ -73,8 +76,8 @@ func (p *page) primaryTable(r study.Results, m study.Metric, part string) {
 	p.table([]string{"variant", m.Label, "effect", "95 % interval", nsHeader(m), "p (Holm)", "verdict"},
 		[]bool{false, true, true, true, true, true, false}, rows)
 	p.Line("")
-	for _, u := range r.Unavailable {
-		p.Paragraph("  ", "    ", fmt.Sprintf("%s is unavailable: %s", u.Variant, u.Reason))
+	for _, l := range lackings(r) {
+		p.Paragraph("  ", "    ", fmt.Sprintf("%s %s unavailable: %s", l.Variants, l.Are, l.Reason))
 	}
 	if len(r.Unavailable) > 0 {
 		p.Line("")
@@ -111,43 +114,77 @@ func effectTime(m study.Metric, decimals func(float64) int) func(float64) string
 	}
 }
 
-// otherParts shows each other part as one table of means, with a mark where
-// the verdict is not equivalent.
+// otherParts shows the means of all parts but the primary metric's, with a
+// mark where the verdict is not equivalent: parts in a row that have the same
+// columns in one table.
 func (p *page) otherParts(r study.Results, primaryPart string) {
+	var group []string
+	flush := func() {
+		if len(group) > 0 {
+			p.partsTable(r, group)
+		}
+		group = nil
+	}
 	for _, part := range parts(r) {
-		if part == primaryPart {
+		if part == primaryPart || len(columnsOf(r, part)) == 0 {
 			continue
 		}
-		var metrics []study.Metric
-		for _, m := range study.Metrics {
-			// Of requests there are many: those that were asked about.
-			if len(values(r, part, r.Control, m.Name)) > 0 && (m.Mode != testbed.Serve || judged(r, part, m.Name)) {
-				metrics = append(metrics, m.In(r.Kind()))
+		if len(group) > 0 && !slices.Equal(headOf(r, group[0]), headOf(r, part)) {
+			flush()
+		}
+		group = append(group, part)
+	}
+	flush()
+}
+
+// columnsOf are the metrics that a part has values of. Of requests there are
+// many: those that were asked about.
+func columnsOf(r study.Results, part string) (out []study.Metric) {
+	for _, m := range study.Metrics {
+		if len(values(r, part, r.Control, m.Name)) > 0 && (m.Mode != testbed.Serve || judged(r, part, m.Name)) {
+			out = append(out, m.In(r.Kind()))
+		}
+	}
+	return out
+}
+
+func headOf(r study.Results, part string) (out []string) {
+	for _, m := range columnsOf(r, part) {
+		out = append(out, short(m))
+	}
+	return out
+}
+
+// partsTable shows parts of the same columns.
+func (p *page) partsTable(r study.Results, group []string) {
+	title, header, right := "part "+group[0], []string{"variant"}, []bool{false}
+	if len(group) > 1 {
+		title, header, right = "the other parts", []string{"part", "variant"}, []bool{false, false}
+	}
+	for _, head := range headOf(r, group[0]) {
+		header, right = append(header, head), append(right, true)
+	}
+	var rows [][]string
+	for _, part := range group {
+		for i, arm := range slices.DeleteFunc(arms(r, part), func(arm string) bool { return arm == study.AA }) {
+			var row []string
+			if len(group) > 1 {
+				row = []string{part}
+				if i > 0 {
+					row[0] = ""
+				}
 			}
-		}
-		if len(metrics) == 0 {
-			continue
-		}
-		header, right := []string{"variant"}, []bool{false}
-		for _, m := range metrics {
-			header, right = append(header, short(m)), append(right, true)
-		}
-		var rows [][]string
-		for _, arm := range arms(r, part) {
-			if arm == study.AA {
-				continue
-			}
-			row := []string{arm}
-			for _, m := range metrics {
+			row = append(row, arm)
+			for _, m := range columnsOf(r, part) {
 				row = append(row, cell(r, part, arm, m))
 			}
 			rows = append(rows, row)
 		}
-		p.Line("  " + p.Dim(fmt.Sprintf("part %s, means; > and < mark verdicts: better, worse", part)))
-		p.Line("")
-		p.table(header, right, rows)
-		p.Line("")
 	}
+	p.Line("  " + p.Dim(title+", means; > and < mark verdicts: better, worse"))
+	p.Line("")
+	p.table(header, right, rows)
+	p.Line("")
 }
 
 // judged reports whether a metric of a part has a verdict.

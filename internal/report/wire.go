@@ -32,4 +32,18 @@ func (p *page) wireTable(r study.Results) {
 	p.Line("")
 	p.table(wireHeader, []bool{false, false, false, true, true, true, true, true}, rows)
 	p.Line("")
+	if note := wireNote(r); note != "" {
+		p.Paragraph("  ", "    ", note)
+		p.Line("")
+	}
+}
+
+// wireNote says what more than a link means, where there is any.
+func wireNote(r study.Results) string {
+	for _, w := range r.Wire {
+		if share, ok := w.LinkShare.Get(); ok && share > 1 {
+			return "Above 100 % of the link one CPU is not what limits: the wire is full first"
+		}
+	}
+	return ""
 }

@@ -2,8 +2,10 @@ package study
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -211,5 +213,23 @@ func TestAnalyseUnavailable(t *testing.T) {
 		if v.Variant == "b" {
 			t.Errorf("an unavailable variant has a verdict: %+v", v)
 		}
+	}
+}
+
+// TestAnswersOfMany: of many effects the sentence has the ends; few are all there.
+func TestAnswersOfMany(t *testing.T) {
+	m, _ := MetricNamed(CostNS)
+	var vs []Verdict
+	for i := range 12 {
+		vs = append(vs, Verdict{Effect: stats.Effect{EffectPercent: stats.Num(float64(10 * (i + 1)))}, Variant: fmt.Sprintf("v%d", i)})
+	}
+	many, few := tellEffects(slices.Clone(vs), m), tellEffects(slices.Clone(vs[:8]), m)
+	for _, want := range []string{"120 % higher with v11", "90.0 % higher with v8 … and 10.0 % higher with v0, the least of 12 differences"} {
+		if !strings.Contains(many, want) {
+			t.Errorf("%q lacks %q", many, want)
+		}
+	}
+	if strings.Contains(many, "v5") || strings.Count(few, "higher") != 8 {
+		t.Errorf("%q\n%q", many, few)
 	}
 }

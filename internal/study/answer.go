@@ -72,8 +72,18 @@ func tellEffects(vs []Verdict, m Metric) string {
 		}
 		told = append(told, text)
 	}
+	if n := len(told); n > mostTold {
+		last := fmt.Sprintf("%s, the least of %d differences", told[n-1], n)
+		return strings.Join(told[:firstTold], ", ") + " … and " + last
+	}
 	return show.List(told)
 }
+
+// An answer lists up to mostTold effects; of more the first few and the last.
+const (
+	mostTold  = 8
+	firstTold = 4
+)
 
 // ByTime prints an effect in ns with its sign and a unit: requests take
 // milliseconds, packets nanoseconds.

@@ -3,6 +3,7 @@ package study
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -27,7 +28,23 @@ func Parse(file string, data []byte) (Spec, error) {
 	if p := s.check(); p != nil {
 		return Spec{}, places.Error(p.path, p.what, p.hint)
 	}
+	s.Metrics = once(s.Metrics)
 	return s, nil
+}
+
+// once leaves one goal of each metric and part, the primary one if it is
+// among them: a sweep of goals also names what was named for itself.
+func once(goals []Goal) (out []Goal) {
+	for _, g := range goals {
+		i := slices.IndexFunc(out, func(o Goal) bool { return o.Metric == g.Metric && o.Part == g.Part })
+		switch {
+		case i < 0:
+			out = append(out, g)
+		case g.Primary:
+			out[i] = g
+		}
+	}
+	return out
 }
 
 // Format writes a study as YAML that Parse reads back to the same study, all

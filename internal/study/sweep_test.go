@@ -167,3 +167,23 @@ func TestNewSettingsRefuse(t *testing.T) {
 		})
 	}
 }
+
+// TestGoalsOnce: a goal that a sweep makes and that is there for itself is one,
+// the primary one.
+func TestGoalsOnce(t *testing.T) {
+	s, err := Parse("x.yaml", []byte(`name: x
+question: Is a goal one?
+sweep: [{parameter: flows, values: [1, 1000]}]
+variants: [{name: a}, {name: b}]
+parts: [{name: flows-$flows, flows: $flows}]
+metrics:
+  - {metric: cost_ns_per_packet, part: flows-$flows}
+  - {metric: cost_ns_per_packet, part: flows-1000, primary: true, margin_percent: 2}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Metrics) != 2 || !s.Metrics[1].Primary || s.Metrics[1].MarginPercent != 2 || s.Metrics[0].Part != "flows-1" {
+		t.Errorf("%+v", s.Metrics)
+	}
+}

@@ -1,0 +1,130 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"linerate/internal/show"
+	"linerate/internal/study"
+	"linerate/internal/testbed"
+)
+
+// effectCharts draws the primary metric's effects, in nanoseconds too where
+// they have any.
+func (p *htmlPage) effectCharts(r study.Results, g study.Goal) {
+	m, _ := r.Metric(g.Metric)
+	better := "right is better"
+	if m.LowerIsBetter {
+		better = "left is better"
+	}
+	band, tick := axisOf(g, m)
+	draw := func(w float64) string {
+		rows := forestOf(r, g.Metric, g.Part, false)
+		if len(rows) == 0 {
+			return ""
+		}
+		return forest(rows, band, tick, w, "effects on "+m.Label+" with 95 % intervals")
+	}
+	note := fmt.Sprintf("Change of the %s against %s, with 95 %% intervals; %s. The shaded band is the margin of ±%s within which a variant counts as equivalent.",
+		m.Label, r.Control, better, g.Margin())
+	p.Effects = append(p.Effects, picture(m.Label+" · part "+g.Part, note, draw)...)
+	if m.NS == study.NoNS || m.Mode == testbed.Serve {
+		return
+	}
+	unit := "per packet"
+	if m.Unit == "ns" {
+		unit = "of delay"
+	}
+	p.Effects = append(p.Effects, picture("the same in nanoseconds "+unit,
+		nanosNote(r.Environment),
+		func(w float64) string {
+			rows := forestOf(r, g.Metric, g.Part, true)
+			if len(rows) == 0 {
+				return ""
+			}
+			return forest(rows, 0, nsTick, w, "effects in nanoseconds with 95 % intervals")
+		})...)
+}
+
+// axisOf is the margin of a goal, shaded, and how its effects are labelled.
+func axisOf(g study.Goal, m study.Metric) (band float64, tick func(float64) string) {
+	if m.Share {
+		return g.MarginPoints, pointsTick
+	}
+	return g.MarginPercent, percentTick
+}
+
+// mostRows is how many effects share a chart.
+const mostRows = 40
+
+// otherEffects draws the effects by all goals but the primary one: those of one
+// metric and margin in one chart, with the parts beneath each other on one scale.
+func (p *htmlPage) otherEffects(s study.Spec, r study.Results) {
+	var done []study.Goal
+	for _, g := range s.Metrics {
+		if g.Primary || slices.Contains(done, g) {
+			continue
+		}
+		m, _ := r.Metric(g.Metric)
+		var rows []forestRow
+		var of []string
+		for _, other := range s.Metrics {
+			same := other.Metric == g.Metric && other.MarginPercent == g.MarginPercent && other.MarginPoints == g.MarginPoints
+			if !same || other.Primary || slices.Contains(done, other) {
+				continue
+			}
+			more := forestOf(r, other.Metric, other.Part, false)
+			if len(rows) > 0 && len(rows)+len(more) > mostRows {
+				break
+			}
+			done = append(done, other)
+			if len(more) > 0 && !slices.ContainsFunc(more, func(row forestRow) bool { return row.hasEffect }) {
+				p.NoNumber = append(p.NoNumber, m.Label+" (part "+other.Part+")")
+				continue
+			}
+			rows, of = append(rows, inPart(other.Part, more)...), append(of, other.Part)
+		}
+		if len(rows) == 0 {
+			continue
+		}
+		title := m.Label + ", part by part"
+		if len(of) == 1 {
+			title = m.Label + " · part " + of[0]
+			rows = forestOf(r, g.Metric, of[0], false)
+		}
+		band, tick := axisOf(g, m)
+		p.More = append(p.More, picture(title, "", func(w float64) string {
+			return forest(rows, band, tick, w, "effects on "+m.Label+" with 95 % intervals")
+		})...)
+	}
+}
+
+// inPart names rows by their part.
+func inPart(part string, rows []forestRow) []forestRow {
+	for i := range rows {
+		rows[i].name = part + " · " + rows[i].name
+	}
+	return rows
+}
+
+// nsTick labels an axis of nanoseconds, with decimals where steps have some.
+func nsTick(v float64) string {
+	for _, decimals := range []int{0, 1} {
+		if p := math.Pow10(decimals); math.Abs(v*p-math.Round(v*p)) < 1e-6 {
+			return show.Grouped(v, decimals)
+		}
+	}
+	return show.Grouped(v, 2)
+}
+
+// pointsTick labels an axis of percentage points.
+func pointsTick(v float64) string { return strings.TrimSuffix(percentTick(v), " %") + " pt" }
+
+func percentTick(v float64) string {
+	if v > 0 {
+		return "+" + show.Tick(v) + " %"
+	}
+	return show.Tick(v) + " %"
+}

@@ -1,0 +1,19 @@
+package report
+
+// fewParts is how many parts show all of their pictures; of more the primary
+// metric's do, and the others' are folded away.
+const fewParts = 3
+
+// figures are pictures of one kind, one of each part.
+type figures struct{ Shown, Folded []chart }
+
+func (f *figures) add(shown bool, charts []chart) {
+	if shown {
+		f.Shown = append(f.Shown, charts...)
+	} else {
+		f.Folded = append(f.Folded, charts...)
+	}
+}
+
+// Any reports whether there is one.
+func (f figures) Any() bool { return len(f.Shown)+len(f.Folded) > 0 }

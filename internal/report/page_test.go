@@ -1,0 +1,128 @@
+package report
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/show"
+	"linerate/internal/stats"
+	"linerate/internal/study"
+	"linerate/internal/testbed"
+)
+
+// TestSidesOfColumns: words stand at the left of their column and numbers at
+// the right, wherever the column is.
+func TestSidesOfColumns(t *testing.T) {
+	table := htmlTable{Header: []string{"part", "variant", "effect", "of the link"},
+		Rows: [][]string{{"a", "none", "control", "8.4 %"}, {"a", "stateful", "−27.7 %", "–"}}}
+	var words []bool
+	for _, h := range table.Heads() {
+		words = append(words, h.Class == "word")
+	}
+	if !slices.Equal(words, []bool{true, true, false, false}) {
+		t.Errorf("words: %v", words)
+	}
+	verdicts := htmlTable{Header: []string{"a", "verdict"}, Rows: [][]string{{"x", "worse"}}}
+	if got := verdicts.Body()[0][1].Class; got != "word worse" {
+		t.Errorf("class %q", got)
+	}
+}
+
+// TestGatesOfTheModes: a page names gates of the modes that the study has, and
+// others that a trial tripped.
+func TestGatesOfTheModes(t *testing.T) {
+	s, r := results(t)
+	s.Parts = s.Parts[:1]
+	names := func() (out []string) {
+		for _, g := range gates(s, r) {
+			out = append(out, g.Name)
+		}
+		return out
+	}
+	if got := names(); slices.Contains(got, "lag") || slices.Contains(got, "headroom") || !slices.Contains(got, "cost") {
+		t.Errorf("of mode cost: %v", got)
+	}
+	r.Trials[5].Reasons = []string{"lag: late"}
+	if got := names(); !slices.Contains(got, "lag") {
+		t.Errorf("tripped: %v", got)
+	}
+	s.Parts[0].Mode = testbed.Serve
+	if got := names(); slices.Contains(got, "cost") || !slices.Contains(got, "failed") {
+		t.Errorf("of mode serve: %v", got)
+	}
+}
+
+// TestLackingTogether: variants that one thing is missing for are named together.
+func TestLackingTogether(t *testing.T) {
+	r := study.Results{Unavailable: []study.Unavailable{
+		{Variant: "cpus-2", Reason: "ingress on 2 CPUs: this machine has 1 CPU beside the generator's"},
+		{Variant: "gre", Reason: "one more router: no gre"},
+		{Variant: "cpus-3", Reason: "ingress on 3 CPUs: this machine has 1 CPU beside the generator's"}}}
+	want := []lacking{{"cpus-2 and cpus-3", "are", "this machine has 1 CPU beside the generator's"}, {"gre", "is", "one more router: no gre"}}
+	if got := lackings(r); !slices.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestPlacesOfWhatWasMeasured: the horizontal axis names the values of the
+// sweep, its ends always, and none over another.
+func TestPlacesOfWhatWasMeasured(t *testing.T) {
+	c := study.Curve{Metric: study.CostNS}
+	for _, v := range []float64{64, 128, 256, 512, 1024, 1280, 1518} {
+		c.Points = append(c.Points, study.Spot{X: v, Value: 800})
+	}
+	m, _ := study.MetricNamed(study.CostNS)
+	g := curveGroup{Curve: c, metric: m, curves: []study.Curve{c}}
+	for _, width := range []float64{300, 750} {
+		x := scale{from: 51, to: 1900, left: 64, span: width, log: true}
+		got := g.places(x)
+		if got[0] != 64 || got[len(got)-1] != 1518 || len(got) > 7 {
+			t.Errorf("%g wide: %v", width, got)
+		}
+		for i := 1; i < len(got); i++ {
+			if x.at(got[i])-x.at(got[i-1]) < textWidth(placeTick(got[i]))/2 {
+				t.Errorf("%g wide: %g lies over %g", width, got[i], got[i-1])
+			}
+		}
+	}
+	for v, want := range map[float64]string{1518: "1,518", 1000: "1k", 500000: "500k", 64: "64"} {
+		if got := placeTick(v); got != want {
+			t.Errorf("%g: %q", v, got)
+		}
+	}
+}
+
+// TestManyPartsInOneTable: parts of the same columns share a table, on the page
+// their effects share a chart, and their further pictures are folded.
+func TestManyPartsInOneTable(t *testing.T) {
+	s, r := resultsOf(t, spec+"  - {name: p1, blocks: 3}\n  - {name: p2, blocks: 3}\n  - {name: p3, blocks: 3}\n")
+	var b bytes.Buffer
+	if err := Terminal(&b, r, show.Style{}); err != nil {
+		t.Fatal(err)
+	}
+	if text := b.String(); strings.Count(text, "p2 ") != 1 || strings.Count(text, "the other parts, means") != 1 {
+		t.Errorf("parts are not in one table:\n%s", text)
+	}
+	page, err := HTML(s, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := string(page); !strings.Contains(text, "p1 · rules-100") || !strings.Contains(text, "cost, part by part") || !strings.Contains(text, "<details><summary>The same of the other parts") {
+		t.Errorf("the page has a chart of each part: %v", regexp.MustCompile("<(h3|summary).*>").FindAllString(text, -1))
+	}
+}
+
+// TestMoreThanALink: a share above the whole is explained.
+func TestMoreThanALink(t *testing.T) {
+	r := study.Results{Wire: []study.WireRate{{LinkShare: stats.Num(0.9)}}}
+	if wireNote(r) != "" {
+		t.Error("a note on 90 %")
+	}
+	r.Wire = append(r.Wire, study.WireRate{LinkShare: stats.Num(1.5)})
+	if wireNote(r) == "" {
+		t.Error("no note on 150 %")
+	}
+}
