@@ -40,16 +40,22 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 // run is main without the process: it returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilInterrupted()
 	defer stop()
-	// Whoever interrupts again does not want to wait for what the first time began.
-	context.AfterFunc(ctx, func() { time.AfterFunc(again, stop) })
 	root := newRootCmd()
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	return conclude(root.ExecuteContext(ctx), ctx.Err() != nil, stderr)
+}
+
+// untilInterrupted ends with the first interrupt. The second ends the process:
+// whoever interrupts again does not want to wait for what the first time began.
+func untilInterrupted() (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, func() { time.AfterFunc(again, stop) })
+	return ctx, stop
 }
 
 // conclude prints err for its reader and maps it to an exit code.
