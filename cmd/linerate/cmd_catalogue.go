@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/catalogue"
+	"linerate/internal/audit"
 	"linerate/internal/fact/release"
 	"linerate/internal/hint"
 	"linerate/internal/show"
@@ -170,10 +171,17 @@ func checkRelease(c *tunable.Catalogue, os string, r release.Release) error {
 func newCatalogueCheckCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check",
-		Short: "check every record, claim, expression and vector",
+		Short: "check every record, claim, rule, expression and vector",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := tunable.Load(catalogue.Files())
+			if err != nil {
+				return err
+			}
+			rules, err := audit.LoadRules(catalogue.Files())
+			if err == nil {
+				err = rules.CheckExpressions()
+			}
 			if err != nil {
 				return err
 			}
@@ -184,8 +192,8 @@ func newCatalogueCheckCmd() *cobra.Command {
 			for _, r := range c.Records {
 				vectors += r.CountVectors()
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d records, %d claims of %d sources, %d concepts, %d vectors: all hold\n",
-				len(c.Records), claims, len(c.Claims), len(c.Concepts), vectors)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d records, %d claims of %d sources, %d concepts, %d rules, %d vectors: all hold\n",
+				len(c.Records), claims, len(c.Claims), len(c.Concepts), len(rules.Rules()), vectors)
 			return err
 		},
 	}

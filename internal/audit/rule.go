@@ -169,7 +169,7 @@ func (l *Lists) merge(o Lists, file string) error {
 	return nil
 }
 
-// Rules Lists the rules of the set.
+// Rules lists the rules of the set.
 func (s *RuleSet) Rules() []*Rule { return slices.Clone(s.rules) }
 
 // maxRuleFile bounds one file of rules.
