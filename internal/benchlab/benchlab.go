@@ -110,9 +110,6 @@ func (r Range) Addresses() int {
 	return n
 }
 
-// Ports is how many there are.
-func (r Range) Ports() int { return max(1, r.LastPort-r.FirstPort+1) }
-
 // Sends reads the sender's command; ok is false when it is not pkt-gen's.
 func (c Config) Sends() (o Offer, ok bool) {
 	words := strings.Fields(c.Vars["SENDER_START_CMD"])

@@ -14,7 +14,7 @@ func TestParseConfig(t *testing.T) {
 		t.Errorf("%v, notes %q", c.Vars, c.Notes)
 	}
 	o, ok := c.Sends()
-	if !ok || o.Interface != "ix0" || !o.IPv6 || o.Size != 64 || o.PPS != 1000 || o.Sources.Addresses() != 3 || o.Sources.Ports() != 2 || o.Destination.Addresses() != 5 {
+	if !ok || o.Interface != "ix0" || !o.IPv6 || o.Size != 64 || o.PPS != 1000 || o.Sources.Addresses() != 3 || o.Sources.LastPort-o.Sources.FirstPort != 1 || o.Destination.Addresses() != 5 {
 		t.Errorf("%v %+v", ok, o)
 	}
 	if _, err := ParseConfig("x", []byte("A=b\n")); err == nil || !strings.Contains(err.Error(), "x sets no DUT_ADMIN") {

@@ -171,12 +171,14 @@ func TestFunctions(t *testing.T) {
 			t.Errorf("%s = %v, %v; want %v", src, out, err, want)
 		}
 	}
-	for name, f := range Functions() {
-		if _, err := f.(func(...any) (any, error))(); err == nil {
-			t.Errorf("%s without arguments is no error", name)
+	for _, f := range functions {
+		if _, err := f.call(); err == nil {
+			t.Errorf("%s without arguments is no error", f.name)
 		}
 	}
-	if _, err := expr.Eval(`wscale("many")`, Functions()); err == nil {
+	if p, err := expr.Compile(`wscale("many")`, Options()...); err != nil {
+		t.Error(err)
+	} else if _, err := expr.Run(p, nil); err == nil {
 		t.Error("wscale of a word is no error")
 	}
 }
@@ -202,8 +204,8 @@ func TestFunctionsAreDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, d := range FunctionDocs() {
-		want := fmt.Sprintf("| `%s(%s)` | %s |", d.Name, strings.Join(d.Args, ", "), d.Doc)
+	for _, d := range functions {
+		want := fmt.Sprintf("| `%s(%s)` | %s |", d.name, strings.Join(d.args, ", "), d.doc)
 		if !strings.Contains(string(page), want) {
 			t.Errorf("docs/reference/calc.md lacks the line\n%s", want)
 		}

@@ -70,41 +70,15 @@ var functions = []function{
 	{"is_pow2", []string{"n"}, func(a []float64) float64 { return bool01(IsPowerOfTwo(a[0])) }, "1 for a power of two, else 0"},
 }
 
-// Functions are the formulas for an expr-lang environment: name → function.
-// They take numbers of any kind and numeric strings in base units, and
-// return float64; a wrong number or kind of arguments is an error of the
-// expression. Predicates (is_pow2) return 1 or 0.
-func Functions() map[string]any {
-	m := make(map[string]any, len(functions))
-	for _, f := range functions {
-		m[f.name] = f.call
-	}
-	return m
-}
-
-// Options are the same functions as options of expr.Compile.
+// Options are the formulas for expr.Compile. They take numbers of any kind and
+// numeric strings in base units, and return float64; a wrong number or kind of
+// arguments is an error of the expression. Predicates (is_pow2) return 1 or 0.
 func Options() []expr.Option {
 	opts := make([]expr.Option, 0, len(functions))
 	for _, f := range functions {
 		opts = append(opts, expr.Function(f.name, f.call, new(func(...any) float64)))
 	}
 	return opts
-}
-
-// FunctionDoc describes one function for documentation.
-type FunctionDoc struct {
-	Name string
-	Args []string
-	Doc  string
-}
-
-// FunctionDocs lists what Functions offers, in order.
-func FunctionDocs() []FunctionDoc {
-	docs := make([]FunctionDoc, 0, len(functions))
-	for _, f := range functions {
-		docs = append(docs, FunctionDoc{f.name, f.args, f.doc})
-	}
-	return docs
 }
 
 func (f function) call(args ...any) (any, error) {

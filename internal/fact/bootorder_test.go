@@ -31,7 +31,7 @@ func TestBootOrderIsWhole(t *testing.T) {
 		}
 		return true
 	})
-	if order := BootOrder(); declared != len(order) {
+	if order := bootOrder; declared != len(order) {
 		t.Errorf("%d mechanisms, %d in the order %v", declared, len(order), order)
 	}
 }

@@ -43,10 +43,6 @@ const (
 // it sets up links. Other programs start last.
 var bootOrder = []Mechanism{Hints, Loader, CommandLine, Modprobe, Udev, RCConf, Sysctl, Networkd, Conf}
 
-// BootOrder lists the mechanisms in the order in which they have their say at
-// boot: what a later one sets stands.
-func BootOrder() []Mechanism { return slices.Clone(bootOrder) }
-
 // stage is the mechanism's place in the boot order.
 func (m Mechanism) stage() int { return slices.Index(bootOrder, m) }
 

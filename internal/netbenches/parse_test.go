@@ -254,14 +254,14 @@ func TestSettings(t *testing.T) {
 		"kern.random.harvest.mask": "351", "net.inet.icmp.drop_redirect": "1", "ifconfig:tso4": "off", "ifconfig:lro": "on", "ifconfig:mtu": "9000",
 		"hw.igb.rxd": "4096", "dev.igb.N.fc": "0", "pf.conf set limit states": "1000000", "disablelrotso_enable": "YES",
 	} {
-		if s, ok := c.Setting(name); !ok || s.Value != want {
+		if s, ok := c.settings[name]; !ok || s.Value != want {
 			t.Errorf("%s is %q, %v; want %q", name, s.Value, ok, want)
 		}
 	}
 	if c.Driver() != "igb" {
 		t.Errorf("driver %q", c.Driver())
 	}
-	if s, _ := c.Setting("dev.igb.N.fc"); s.Ports != "0,1" || s.Line != 1 {
+	if s := c.settings["dev.igb.N.fc"]; s.Ports != "0,1" || s.Line != 1 {
 		t.Errorf("ports of fc %+v", s)
 	}
 	other := &Config{}

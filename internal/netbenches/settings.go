@@ -273,12 +273,6 @@ func (c *Config) Driver() string { return c.settings[driverKey].Value }
 // driverKey cannot be the name of a setting.
 const driverKey = "\x00driver"
 
-// Setting returns one setting of the set.
-func (c *Config) Setting(name string) (Setting, bool) {
-	s, ok := c.settings[name]
-	return s, ok
-}
-
 // Change is one difference between two configuration sets.
 type Change struct {
 	Tunable   string   `json:"tunable"`

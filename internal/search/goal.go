@@ -20,7 +20,7 @@ type Goal struct {
 	Preceding       int     `json:"preceding_targets"` // coarser, shorter steps before the final one
 }
 
-// Presets are goals by name. RFC 2544 and TST009 follow the draft's
+// presets are goals by name. RFC 2544 and TST009 follow the draft's
 // compliance sections; NDR and PDR are those of the CSIT project. Sixty-second
 // goals get four targets before the final one: a device that flickers makes
 // the step from one duration to the next a long one, and every miss at the
@@ -31,9 +31,6 @@ var presets = []Goal{
 	{Name: "ndr", FinalDuration: 1, DurationSum: 21, ExceedRatio: 0.5, Width: 0.005, InitialDuration: 1, Preceding: 2},
 	{Name: "pdr", FinalDuration: 1, DurationSum: 21, LossRatio: 0.005, ExceedRatio: 0.5, Width: 0.005, InitialDuration: 1, Preceding: 2},
 }
-
-// Presets lists the goals known by name.
-func Presets() []Goal { return slices.Clone(presets) }
 
 // Preset finds a goal by name.
 func Preset(name string) (Goal, error) {

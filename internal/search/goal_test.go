@@ -92,7 +92,7 @@ func TestRelevantBoundsUnderInversion(t *testing.T) {
 }
 
 func TestGoalCheck(t *testing.T) {
-	for _, g := range Presets() {
+	for _, g := range presets {
 		if err := g.Check(); err != nil {
 			t.Error(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -69,7 +70,7 @@ func TestBinary(t *testing.T) {
 }
 
 func TestMLRSteady(t *testing.T) {
-	goals := Presets()
+	goals := slices.Clone(presets)
 	for _, c := range []float64{20_000, 123_456, 900_000, 1.48e6} {
 		m, err := NewMLR(Config{Min: 14_880, Max: 1.488e6, Goals: goals, Warmup: 1})
 		if err != nil {

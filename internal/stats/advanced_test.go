@@ -7,43 +7,6 @@ import (
 	"testing"
 )
 
-func TestVarianceComponents(t *testing.T) {
-	r := rand.New(rand.NewPCG(4, 4))
-	var boot, trial, second float64
-	const reps = 200
-	for range reps {
-		var x [][][]float64
-		for range 8 {
-			b := 3 * r.NormFloat64()
-			var trials [][]float64
-			for range 2 + r.IntN(3) {
-				tr := 2 * r.NormFloat64()
-				trials = append(trials, normal(r, 3+r.IntN(5), b+tr))
-			}
-			x = append(x, trials)
-		}
-		c := VarianceComponents(x)
-		boot, trial, second = boot+c.Boot/reps, trial+c.Trial/reps, second+c.Second/reps
-	}
-	near(t, "boot", boot, 9, 1)
-	near(t, "trial", trial, 4, 0.4)
-	near(t, "second", second, 1, 0.05)
-	// A balanced design by hand: two boots of two trials of two seconds.
-	c := VarianceComponents([][][]float64{{{1, 3}, {5, 7}}, {{9, 11}, {13, 15}}})
-	near(t, "second by hand", c.Second, 2, 1e-12)
-	near(t, "trial by hand", c.Trial, (16.0-2)/2, 1e-12)
-	near(t, "boot by hand", c.Boot, (128.0-16)/4, 1e-12)
-	if c.Boots != 2 || c.Trials != 4 || c.Seconds != 8 {
-		t.Errorf("%+v", c)
-	}
-	if n := (Components{Boot: 1, Trial: 9, Trials: 1}).TrialsPerBoot(100, 1); n != 30 {
-		t.Errorf("%d trials per boot, want 30", n)
-	}
-	if c := VarianceComponents([][][]float64{{{1, 2, 3}}}); !math.IsNaN(c.Boot) || !math.IsNaN(c.Trial) || c.Second != 1 {
-		t.Errorf("%+v", c)
-	}
-}
-
 func TestSeries(t *testing.T) {
 	near(t, "alternating", Autocorrelation([]float64{1, -1, 1, -1, 1, -1, 1, -1}, 1), -7.0/8, 1e-12)
 	near(t, "effective size", EffectiveSize(100, 0.5), 100.0/3, 1e-9)

@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// hodgesLehmann is the median of all differences b − a of sorted samples,
-// with the order-statistic interval [D(c+1), D(nm−c)].
+// hodgesLehmann estimates the shift from a to b: the median of all differences
+// of sorted samples, with its distribution-free interval [D(c+1), D(nm−c)]
+// (Hodges & Lehmann 1963). It is not the difference of medians.
 func hodgesLehmann(a, b []float64, level float64) Interval {
 	n, m := len(a), len(b)
 	pairs := n * m
@@ -202,14 +203,4 @@ func unorder(i int64) float64 {
 		return math.Float64frombits(uint64(math.MinInt64 - i))
 	}
 	return math.Float64frombits(uint64(i))
-}
-
-// HodgesLehmann estimates the shift from a to b: the median of all
-// differences, with its distribution-free interval (Hodges & Lehmann 1963).
-// It is not the difference of medians.
-func HodgesLehmann(a, b []float64, level float64) Interval {
-	if len(a) == 0 || len(b) == 0 {
-		return noInterval(math.NaN(), level)
-	}
-	return hodgesLehmann(ascending(a), ascending(b), level)
 }

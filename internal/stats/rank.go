@@ -18,17 +18,12 @@ type RankTest struct {
 	Shift    Interval // Hodges–Lehmann estimate of b − a; Level is the exact coverage attained
 }
 
-// MannWhitney tests whether one of two independent samples tends to larger
+// mannWhitney tests whether one of two independent, sorted samples tends to larger
 // values, and estimates by how much (Mann & Whitney 1947; Hodges & Lehmann
 // 1963). Small samples are counted exactly, ties included; large ones use the
 // normal approximation with corrections for ties and continuity. The shift's
 // interval uses the distribution without ties (Hollander & Wolfe 1999, §4.3)
 // and is unknown when no pair of order statistics reaches the level.
-func MannWhitney(a, b []float64, level float64) RankTest {
-	return mannWhitney(ascending(a), ascending(b), level)
-}
-
-// mannWhitney is MannWhitney of sorted samples.
 func mannWhitney(sa, sb []float64, level float64) RankTest {
 	n, m := len(sa), len(sb)
 	if n == 0 || m == 0 {

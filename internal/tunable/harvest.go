@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"linerate/internal/fact/release"
-	"linerate/internal/hint"
 )
 
 // harvestLayout is which bit of kern.random.harvest.mask is which source on
@@ -86,21 +85,6 @@ func DecodeHarvest(rel release.Release, mask uint32) ([]HarvestSource, error) {
 		all[i] = HarvestSource{Bit: i, Name: name, On: mask&(1<<i) != 0, Fixed: l.isFixed(i)}
 	}
 	return all, nil
-}
-
-// EncodeHarvest is the mask of FreeBSD of that release that has the named
-// sources; names as in mask_symbolic.
-func EncodeHarvest(rel release.Release, names []string) (uint32, error) {
-	l := harvestOf(rel)
-	var mask uint32
-	for _, n := range names {
-		i := indexFold(l.sources, n)
-		if i < 0 {
-			return 0, hint.Unknown("entropy source", n, l.sources)
-		}
-		mask |= 1 << i
-	}
-	return mask, nil
 }
 
 // HarvestDefault is the mask after a boot with rc.conf's default, without the

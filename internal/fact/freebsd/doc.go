@@ -39,13 +39,3 @@ func (c *Config) add(l fact.Line) {
 	l.Order = len(c.Lines) + 1
 	c.Lines = append(c.Lines, l)
 }
-
-// Effective returns the value a name ends up with.
-func (c *Config) Effective(name string) (string, bool) {
-	for i := len(c.Lines) - 1; i >= 0; i-- {
-		if c.Lines[i].Name == name && c.Lines[i].Effective {
-			return c.Lines[i].Value, true
-		}
-	}
-	return "", false
-}

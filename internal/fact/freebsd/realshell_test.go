@@ -42,7 +42,7 @@ func TestAgainstRealShell(t *testing.T) {
 		}
 		files = append(files, file)
 		texts[file] = text.String()
-		value := func(name string) string { v, _ := c.Effective(name); return v }
+		value := func(name string) string { v, _ := effective(c, name); return v }
 		want[file] = fmt.Sprintf("a=%s|b=%s|c=%s|d=%s", value("a"), value("b"), value("c"), value("d"))
 	}
 	script := `for f; do (PATH=/nonexistent; . "$f"; printf '%s\001a=%s|b=%s|c=%s|d=%s\002' "$f" "$a" "$b" "$c" "$d"); done`

@@ -51,48 +51,6 @@ func mustDial(t *testing.T, s *sshtest.Server) *sshhost.Client {
 	return c
 }
 
-func TestReaderConforms(t *testing.T) {
-	c := mustDial(t, sshtest.Start(t, sshtest.Options{}))
-	r, err := sshhost.NewReader(context.Background(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	prefix := t.TempDir()
-	for path, text := range hosttest.Files() {
-		full := filepath.Join(prefix, path)
-		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	hosttest.Reader(t, prefix, r)
-}
-
-// Names that would end a quotation, an option or a line reach the host as
-// they are.
-func TestReaderQuotes(t *testing.T) {
-	r, err := sshhost.NewReader(context.Background(), mustDial(t, sshtest.Start(t, sshtest.Options{})))
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	names := []string{"-n", "a b", "a'b", "a\nb", "$(touch pwned)", "`id`", `back\slash`}
-	for _, n := range names {
-		if err := os.WriteFile(filepath.Join(dir, n), []byte(n), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if b, err := r.ReadFile(context.Background(), filepath.Join(dir, n)); err != nil || string(b) != n {
-			t.Errorf("%q: %q, %v", n, b, err)
-		}
-	}
-	got, err := r.ReadDir(context.Background(), dir)
-	if err != nil || len(got) != len(names) {
-		t.Errorf("%d names of %d: %q, %v", len(got), len(names), got, err)
-	}
-}
-
 func TestLoginShells(t *testing.T) {
 	for name, command := range map[string]string{
 		"sh":            "",

@@ -50,18 +50,8 @@ func (r *source) account() int {
 	return 1 + int((r.first+k*r.step)%n) // n is at most 10⁷: no product overflows
 }
 
-// Run offers the load until its end or ctx's, and returns its account. A run
-// that ctx ended has an account too, and ctx's error.
-func Run(ctx context.Context, s Spec) (request.Result, error) {
-	a, m, err := Account(ctx, s)
-	if a == nil {
-		return request.Result{}, err
-	}
-	return a.Result(m), err
-}
-
-// Account is Run for whoever adds several loads up. The account is nil where
-// the load could not begin.
+// Account offers the load until its end or ctx's. The account is nil where the
+// load could not begin; a run that ctx ended has one too, and ctx's error.
 func Account(ctx context.Context, s Spec) (*request.Account, request.Meter, error) {
 	if err := s.Validate(); err != nil {
 		return nil, request.Meter{}, err

@@ -106,11 +106,11 @@ func spec(server string) Spec {
 
 func offer(t *testing.T, s Spec) request.Result {
 	t.Helper()
-	r, err := Run(t.Context(), s)
+	a, m, err := Account(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return a.Result(m)
 }
 
 func TestMessagesArriveWhole(t *testing.T) {
