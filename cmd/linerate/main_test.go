@@ -21,6 +21,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"mkarchive":  func() { makeArchive(os.Args[1]) },
 		"field":      func() { printField(os.Args[1]) },
+		"interrupt":  func() { interrupt(os.Args[1], os.Args[2:]) },
 		"edit":       func() { edit(os.Args[1], os.Args[2:]...) },
 		"webserver":  serverOf("http://", webServer),
 		"mailserver": serverOf("", mailServer),

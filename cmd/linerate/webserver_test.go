@@ -6,13 +6,14 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"sync"
 	"time"
 )
 
 // serverOf is a server for scripts: it starts another process of this test,
 // which writes its address and pid into files of the name given and ends by
-// itself.
-func serverOf(prefix string, serve func(net.Listener) error) func() {
+// itself. again makes the file NAME.again: a client that has had an answer asks again.
+func serverOf(prefix string, serve func(l net.Listener, again func()) error) func() {
 	return func() {
 		var err error
 		if args := os.Args[1:]; len(args) > 1 {
@@ -41,7 +42,7 @@ func serveElsewhere(file string) error {
 	return fmt.Errorf("no server after five seconds")
 }
 
-func serveFor(file, prefix string, serve func(net.Listener) error) error {
+func serveFor(file, prefix string, serve func(net.Listener, func()) error) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -56,15 +57,44 @@ func serveFor(file, prefix string, serve func(net.Listener) error) error {
 		return err
 	}
 	time.AfterFunc(time.Minute, func() { os.Exit(0) }) // a script that failed does not end it
-	return serve(l)
+	return serve(l, func() { _ = os.WriteFile(file+".again", nil, 0o644) })
 }
 
-// webServer says hello at its root alone.
-func webServer(l net.Listener) error {
+// webServer says hello at its root and at /again, and nowhere else. A connection
+// that asks at /again twice has had its first answer.
+func webServer(l net.Listener, again func()) error {
+	var seen sync.Map
 	return http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/" {
+		switch r.URL.Path {
+		case "/":
+		case "/again":
+			if _, twice := seen.LoadOrStore(r.RemoteAddr, true); twice {
+				again()
+			}
+		default:
 			w.WriteHeader(http.StatusNotFound)
 		}
 		fmt.Fprintln(w, "hello")
 	}))
+}
+
+// interrupt runs a command, interrupts it (SIGINT) once there is a file, and
+// exits as it did.
+func interrupt(file string, argv []string) {
+	c := exec.Command(argv[0], argv[1:]...)
+	c.Stdout, c.Stderr = os.Stdout, os.Stderr
+	fatal(c.Start())
+	ended := make(chan struct{})
+	go func() { _ = c.Wait(); close(ended) }()
+	for tick := time.Tick(10 * time.Millisecond); ; <-tick {
+		if _, err := os.Stat(file); err == nil {
+			_ = c.Process.Signal(os.Interrupt)
+			<-ended
+		}
+		select {
+		case <-ended:
+			os.Exit(c.ProcessState.ExitCode())
+		default:
+		}
+	}
 }
