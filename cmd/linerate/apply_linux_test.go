@@ -47,13 +47,6 @@ func makePlan(file string, args []string) {
 	fatal(os.WriteFile(file, doc, 0o644))
 }
 
-func fatal(err error) {
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
-
 // hostRoot makes the directories of a host's own root.
 func hostRoot(t testing.TB, root string) []string {
 	t.Helper()

@@ -47,12 +47,26 @@ func newFarBench(t *testing.T) *farBench {
 	return b
 }
 
-// TestMachines runs studies on them.
+// TestMachines runs studies on them, each script on machines of its own. It asks
+// for accounts, and for no rate: it has no need of the host to itself.
 func TestMachines(t *testing.T) {
-	labtest.Need(t)
+	labtest.Namespaces(t)
+	files, err := filepath.Glob("testdata/machines/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal(err, files)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			machineScript(t, file)
+		})
+	}
+}
+
+func machineScript(t *testing.T, file string) {
 	b := newFarBench(t)
-	testscript.RunT(oneByOne{t}, testscript.Params{
-		Dir:                 "testdata/machines",
+	testscript.RunT(inPlace{t}, testscript.Params{
+		Files:               []string{file},
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SSHCONFIG", b.ssh)
@@ -72,7 +86,8 @@ func TestMachines(t *testing.T) {
 // generator that is lost makes the trial invalid, and it is tried again; a DUT
 // that is lost for a moment is none the worse; nothing stays on it.
 func TestCutConnections(t *testing.T) {
-	labtest.Need(t)
+	t.Parallel()
+	labtest.Namespaces(t)
 	b := newFarBench(t)
 	dir := t.TempDir()
 	for name, text := range map[string]string{"lab.yaml": `hosts:
@@ -159,17 +174,14 @@ func (b *farBench) traffic(t *testing.T, ended chan int, n int) {
 	}
 }
 
-// oneByOne runs scripts in turn: they share the machines, and a machine under
-// test has one user at a time.
-type oneByOne struct{ *testing.T }
+// inPlace runs a script as the test that it is given to: machines end with that.
+type inPlace struct{ *testing.T }
 
-func (oneByOne) Parallel() {}
+func (inPlace) Parallel() {}
 
-func (o oneByOne) Verbose() bool { return testing.Verbose() }
+func (inPlace) Verbose() bool { return testing.Verbose() }
 
-func (o oneByOne) Run(name string, f func(testscript.T)) {
-	o.T.Run(name, func(t *testing.T) { f(oneByOne{t}) })
-}
+func (p inPlace) Run(_ string, f func(testscript.T)) { f(p) }
 
 // pktGen speaks like netmap's pkt-gen: it takes its options, sends by linerate
 // until it is interrupted, and closes with its account. As a receiver it counts

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -18,6 +20,8 @@ import (
 var update = flag.Bool("update", false, "rewrite golden files")
 
 func TestMain(m *testing.M) {
+	// What runs side by side waits more than it works, for other processes.
+	fatal(flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))))
 	testscript.Main(m, map[string]func(){
 		"mkarchive":  func() { makeArchive(os.Args[1]) },
 		"field":      func() { printField(os.Args[1]) },
@@ -29,6 +33,13 @@ func TestMain(m *testing.M) {
 		"mkplan":     func() { makePlan(os.Args[1], os.Args[2:]) },
 		"linerate":   func() { simulate(); os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})
+}
+
+func fatal(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 }
 
 // TestScripts runs the command as its users do; each script is one behaviour.
@@ -48,10 +59,7 @@ func TestScripts(t *testing.T) {
 
 // makeArchive writes a small archive of benchmarks that never ran.
 func makeArchive(dir string) {
-	if err := nbtest.Write(dir, nbtest.Options{Studies: 5, Variants: 3, Trials: 5, Rows: 40, Profile: 100, Seed: 11}); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	fatal(nbtest.Write(dir, nbtest.Options{Studies: 5, Variants: 3, Trials: 5, Rows: 40, Profile: 100, Seed: 11}))
 }
 
 // edit replaces a text in a file everywhere; without the texts it cuts the

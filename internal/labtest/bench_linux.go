@@ -6,8 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -29,11 +29,11 @@ type Bench struct {
 // NewBench makes a bench that is gone when t ends.
 func NewBench(t testing.TB) *Bench {
 	t.Helper()
-	id := os.Getpid() % 100_000
+	id := benchID()
 	slot := slot(t, id)
 	b := &Bench{Addresses: map[string]string{}}
 	for i, n := range []*string{&b.Generator, &b.DUT, &b.Receiver} {
-		*n = fmt.Sprintf(Prefix+"b%d-%d", id, i)
+		*n = fmt.Sprintf(Prefix+"b%s-%d", id, i)
 		b.namespace(t, *n, i, id, slot)
 	}
 	b.wire(t, b.Generator, "gen0", b.DUT, "dut0")
@@ -48,9 +48,18 @@ func NewBench(t testing.TB) *Bench {
 	return b
 }
 
+// benches counts those of this process.
+var benches atomic.Uint32
+
+// benchID is part of the names of a bench: of this process, one of up to 26 at
+// once. A device's name has 15 characters at most.
+func benchID() string {
+	return fmt.Sprintf("%d%c", os.Getpid()%100_000, 'a'+(benches.Add(1)-1)%26)
+}
+
 // slot is which of the management networks no other bench of this machine has;
 // what the last one there left behind is taken away.
-func slot(t testing.TB, id int) int {
+func slot(t testing.TB, id string) int {
 	t.Helper()
 	for n := range 16 {
 		f, err := os.OpenFile(lockPath(fmt.Sprintf("bench%d", n)), os.O_CREATE|os.O_RDWR, 0o666)
@@ -72,7 +81,7 @@ func slot(t testing.TB, id int) int {
 // names, and any device that still has an address of the slot's networks: a
 // second device with it would take the bench's connections. The file then names
 // this bench.
-func takeOver(t testing.TB, f *os.File, slot, id int) {
+func takeOver(t testing.TB, f *os.File, slot int, id string) {
 	t.Helper()
 	was, err := io.ReadAll(io.LimitReader(f, 64))
 	if err != nil {
@@ -96,7 +105,7 @@ func takeOver(t testing.TB, f *os.File, slot, id int) {
 	if err := f.Truncate(0); err != nil {
 		t.Fatalf("name the bench in its lock: %v", err)
 	}
-	if _, err := f.WriteAt([]byte(strconv.Itoa(id)), 0); err != nil {
+	if _, err := f.WriteAt([]byte(id), 0); err != nil {
 		t.Fatalf("name the bench in its lock: %v", err)
 	}
 }
@@ -105,7 +114,7 @@ func takeOver(t testing.TB, f *os.File, slot, id int) {
 // without the last byte.
 func network(slot, i int) string { return fmt.Sprintf("198.18.%d.", 200+3*slot+i) }
 
-func (b *Bench) namespace(t testing.TB, name string, i, id, slot int) {
+func (b *Bench) namespace(t testing.TB, name string, i int, id string, slot int) {
 	t.Helper()
 	sh(t, "ip", "netns", "add", name)
 	t.Cleanup(func() { _ = exec.Command("ip", "netns", "del", name).Run() })
@@ -113,7 +122,7 @@ func (b *Bench) namespace(t testing.TB, name string, i, id, slot int) {
 		_ = exec.Command("ip", "netns", "exec", name, "sysctl", "-qw", s).Run() // a kernel without IPv6 is quiet
 	}
 	sh(t, "ip", "-n", name, "link", "set", "lo", "up")
-	here := fmt.Sprintf(Prefix+"m%d-%d", id, i)
+	here := fmt.Sprintf(Prefix+"m%s-%d", id, i)
 	net := network(slot, i)
 	b.Addresses[name] = net + "2"
 	sh(t, "ip", "link", "add", here, "type", "veth", "peer", "name", "mgmt0", "netns", name)

@@ -11,7 +11,7 @@ import (
 func TestBenchTakesOver(t *testing.T) {
 	Namespaces(t)
 	const dead = "99999999"
-	n := slot(t, os.Getpid()%100_000)
+	n := slot(t, benchID())
 	f, err := os.OpenFile(t.TempDir()+"/lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		t.Fatal(err)
@@ -31,14 +31,14 @@ func TestBenchTakesOver(t *testing.T) {
 	sh(t, "ip", "netns", "add", ns)
 	sh(t, "ip", "link", "add", dev, "type", "veth", "peer", "name", Prefix+"m-peer")
 	sh(t, "ip", "addr", "add", network(n, 1)+"1/24", "dev", dev)
-	takeOver(t, f, n, 4711)
+	takeOver(t, f, n, "4711a")
 	if out := sh(t, "ip", "netns", "list"); strings.Contains(out, ns) {
 		t.Errorf("the dead bench's namespace is still there:\n%s", out)
 	}
 	if out := sh(t, "ip", "-o", "link"); strings.Contains(out, dev) {
 		t.Errorf("a device with the bench's address is still there:\n%s", out)
 	}
-	if text, err := os.ReadFile(f.Name()); err != nil || string(text) != "4711" {
+	if text, err := os.ReadFile(f.Name()); err != nil || string(text) != "4711a" {
 		t.Errorf("the lock names %q, %v", text, err)
 	}
 }

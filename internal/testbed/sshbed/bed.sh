@@ -60,7 +60,8 @@ port() {
 			END { print "up " (up && !down ? "yes" : "no") }'
 		;;
 	*)
-		[ -d "/sys/class/net/$1" ] || die "it has no interface $1; it has $(ip -o link show | awk -F '[:@ ]+' '{ printf "%s%s", sep, $2; sep = " " }')"
+		# ip complains of namespaces that others are making meanwhile.
+		[ -d "/sys/class/net/$1" ] || die "it has no interface $1; it has $(ip -o link show 2>/dev/null | awk -F '[:@ ]+' '{ printf "%s%s", sep, $2; sep = " " }')"
 		say "mac $(cat "/sys/class/net/$1/address")"
 		say "mtu $(cat "/sys/class/net/$1/mtu")"
 		if [ "$(cat "/sys/class/net/$1/carrier" 2>/dev/null)" = 1 ]; then say "up yes"; else say "up no"; fi
