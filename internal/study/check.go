@@ -46,7 +46,7 @@ var nameRE = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 
 // check finds the first thing that makes the study impossible, or nil.
 func (s *Spec) check() *problem {
-	for _, f := range []func() *problem{s.checkHead, s.checkTestbed, s.checkSweeps, s.checkPoints, s.checkWorkload, s.checkVariants, s.checkPlace, s.checkParts, s.checkMetrics, s.checkGates, s.Looks.check} {
+	for _, f := range []func() *problem{s.checkHead, s.checkTestbed, s.checkSweeps, s.checkPoints, s.checkWorkload, s.checkVariants, s.checkPlace, s.checkParts, s.checkSwept, s.checkMetrics, s.checkGates, s.checkLooks} {
 		if p := f(); p != nil {
 			return p
 		}
@@ -57,7 +57,7 @@ func (s *Spec) check() *problem {
 func (s *Spec) checkHead() *problem {
 	switch {
 	case !nameRE.MatchString(s.Name):
-		return wrong("name", "name %q is not a name: lower-case letters, digits, dots and dashes", s.Name)
+		return notAName("name", "name", s.Name)
 	case s.Question == "":
 		return wrong("name", "study %s asks no question", s.Name).advise("add a line, question: What does … cost?")
 	case s.Blocks < 1 || s.Blocks > maxBlocks:
@@ -124,22 +124,23 @@ func checkFrames(path string, w Workload) *problem {
 
 func (s *Spec) checkVariants() *problem {
 	if len(s.Variants) < 2 || len(s.Variants) > maxVariants {
-		return wrong("variants", "%d variants: a study compares 2 to %d", len(s.Variants), maxVariants)
+		return wrong("variants", "%d variants: a study compares 2 to %d", len(s.Variants), maxVariants).
+			advise("the first is the control: variants: [{name: none}, {name: ours, settings: […]}]")
 	}
 	var names []string
 	for i, v := range s.Variants {
 		path := fmt.Sprintf("variants[%d]", i)
 		switch {
 		case !nameRE.MatchString(v.Name):
-			return wrong(path+".name", "variant name %q is not a name: lower-case letters, digits, dots and dashes", v.Name)
+			return s.notSwept(notAName(path+".name", "variant name", v.Name), v.Name)
 		case v.Name == AA:
-			return wrong(path+".name", "the name %q is taken: it is the control's second arm, which every study has", AA)
+			return wrong(path+".name", "the name %q is taken: it is the control's second arm, which every study has", AA).advise("choose another")
 		case v.OS != "" && v.OS != "linux" && v.OS != "freebsd":
 			return oneOf(path+".os", v.OS, "linux", "freebsd")
 		case v.Curve != "" && !nameRE.MatchString(v.Curve):
-			return wrong(path+".curve", "curve %q is not a name: lower-case letters, digits, dots and dashes", v.Curve)
+			return notAName(path+".curve", "curve", v.Curve)
 		case slices.Contains(names, v.Name):
-			return wrong(path+".name", "two variants are named %q", v.Name)
+			return wrong(path+".name", "two variants are named %q", v.Name).advise("%s", s.ofItsOwn(v.At))
 		}
 		names = append(names, v.Name)
 		for j, set := range v.Settings {
@@ -162,7 +163,7 @@ func (s *Spec) checkParts() *problem {
 	for i, p := range s.Parts {
 		path := fmt.Sprintf("parts[%d]", i)
 		if slices.Contains(names, p.Name) {
-			return wrong(path, "two parts are named %q", p.Name).advise("give each a name: of its own")
+			return wrong(path, "two parts are named %q", p.Name).advise("%s", s.ofItsOwn(p.At))
 		}
 		names = append(names, p.Name)
 		if len(p.Sizes) > 0 && p.IMIX != "" {
@@ -204,7 +205,7 @@ func (p Part) check(path string) *problem {
 	}
 	switch {
 	case !nameRE.MatchString(p.Name):
-		return wrong(path+".name", "part name %q is not a name: lower-case letters, digits, dots and dashes", p.Name)
+		return notAName(path+".name", "part name", p.Name)
 	case p.Management && (p.Mode != testbed.Overload || p.Search != nil):
 		return wrong(path+".management", "management is asked under a steady load only: mode overload, without a search")
 	case p.Flood != "" && p.Flood != FloodSYN:
@@ -248,9 +249,9 @@ func (s *Spec) checkMetrics() *problem {
 		part, ok := s.Part(g.Part)
 		switch {
 		case g.Part == "":
-			return wrong(path+".metric", "%s needs a part of mode %s, and the study has none", g.Metric, m.Mode)
+			return wrong(path+".metric", "%s needs a part of mode %s, and the study has none", g.Metric, m.Mode).advise("add parts: [{mode: %s}]", m.Mode)
 		case !ok:
-			return wrong(path+".part", "metric %s names no part of the study: %q", g.Metric, g.Part)
+			return wrong(path+".part", "metric %s names no part of the study: %q", g.Metric, g.Part).advise("%s", hint.Of(hint.Unknown("part", g.Part, s.partNames())))
 		case part.Mode != m.Mode:
 			return wrong(path+".part", "%s is measured in mode %s, and part %s is of mode %s", g.Metric, m.Mode, g.Part, part.Mode)
 		case !part.yields(m):

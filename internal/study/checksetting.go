@@ -2,6 +2,7 @@ package study
 
 import (
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,7 +37,8 @@ const (
 func (s Setting) check(path string) *problem {
 	given := s.kinds()
 	if len(given) != 1 {
-		return wrong(path, "a setting has exactly one of sysctl, nft, firewall, route, routes, hops, forward, policy_rules, cpus, link, napi, tcp, nginx, postfix, filesystem, command, files, rc, loader, image, pf, ipfw; this one has %d", len(given))
+		return wrong(path, "a setting has exactly one of sysctl, nft, firewall, route, routes, hops, forward, policy_rules, cpus, link, napi, tcp, nginx, postfix, filesystem, command, files, rc, loader, image, pf, ipfw; this one has %d", len(given)).
+			advise("begin each setting with a dash of its own, and one of these")
 	}
 	if p := s.checkBeside(path, given[0]); p != nil {
 		return p
@@ -78,6 +80,9 @@ func (s Setting) check(path string) *problem {
 	return nil
 }
 
+// napis are the NAPI settings of Linux.
+var napis = []string{"threaded", "defer-hard-irqs", "gro-flush-timeout", "rps"}
+
 // checkBeside checks the keys that complete a kind.
 func (s Setting) checkBeside(path, kind string) *problem {
 	valued := kind == "sysctl" || kind == "link" || kind == "napi" || kind == "nginx" || kind == "postfix" || kind == "rc" || kind == "loader"
@@ -94,6 +99,8 @@ func (s Setting) checkBeside(path, kind string) *problem {
 		return wrong(path, "a route has a next hop and nothing else has").advise("add via: ADDRESS, ingress, egress or blackhole to the route")
 	case s.Over != "" && kind != "hops":
 		return wrong(path+".over", "only hops go over something")
+	case kind == "napi" && !slices.Contains(napis, s.NAPI):
+		return oneOf(path+".napi", s.NAPI, napis...)
 	case kind == "link" || kind == "napi", kind == "route" && s.Device != "":
 		return oneOf(path+".device", s.Device, "ingress", "egress")
 	case s.Device != "":

@@ -50,7 +50,8 @@ func (s Spec) WithLooks(n int, precision float64) Spec {
 	return s
 }
 
-func (l *Looks) check() *problem {
+func (s *Spec) checkLooks() *problem {
+	l := s.Looks
 	if l == nil {
 		return nil
 	}
@@ -59,6 +60,10 @@ func (l *Looks) check() *problem {
 	}
 	if !(l.PrecisionPercent >= 0 && l.PrecisionPercent < 100) {
 		return wrong("looks.precision_percent", "precision_percent: %g is not within 0 and 100", l.PrecisionPercent)
+	}
+	part, _ := s.Part(s.Primary().Part)
+	if last := l.Blocks[len(l.Blocks)-1]; last > part.Blocks {
+		return wrong("looks.blocks", "a look after %d blocks is never reached: part %s has %d", last, part.Name, part.Blocks).advise("give the part blocks: %d, or look earlier", last)
 	}
 	return nil
 }

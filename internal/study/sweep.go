@@ -103,7 +103,7 @@ func (w Sweep) check(path string) *problem {
 		return wrong(path+".parameter", "parameter %q is not a name: lower-case letters, digits and underscores", w.Parameter).
 			advise("parameter: rules, and $rules where its value belongs")
 	case len(w.Values) < 1 || len(w.Values) > maxSweepValues:
-		return wrong(path+".values", "%d values: a sweep has 1 to %d", len(w.Values), maxSweepValues)
+		return wrong(path+".values", "%d values: a sweep has 1 to %d", len(w.Values), maxSweepValues).advise("values: [1, 10, 100]")
 	}
 	if w.Fit != "" && w.Fit != FitLinear && w.Fit != FitUSL {
 		return oneOf(path+".fit", w.Fit, FitLinear, FitUSL)

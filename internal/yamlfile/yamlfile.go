@@ -4,7 +4,6 @@
 package yamlfile
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -37,6 +36,7 @@ type Places struct {
 	file  string
 	kind  Kind
 	lines map[string]int
+	final bool // values are what will be read, not what Rewrite replaces
 	err   error
 }
 
@@ -48,26 +48,29 @@ func Read(file string, data []byte, kind Kind, v any) (*Places, error) {
 	}
 	root, err := parser.ParseBytes(data, 0)
 	if err != nil {
-		return nil, hint.Usage(syntaxError(file, err))
+		return nil, syntaxError(file, err)
 	}
-	if len(root.Docs) != 1 || root.Docs[0].Body == nil {
-		return nil, hint.Usagef("%s: %s is one YAML document with %s", file, kind.Noun, kind.Content)
+	switch n := len(root.Docs); {
+	case n == 0 || root.Docs[0].Body == nil:
+		return nil, hint.With(hint.Usagef("%s: the file is empty: %s is one YAML document with %s", file, kind.Noun, kind.Content), "begin with a line, %s: …", firstWord(kind.Content))
+	case n > 1:
+		return nil, hint.With(hint.Usagef("%s: %d YAML documents: %s is one, with %s", file, n, kind.Noun, kind.Content), "put each into a file of its own, and remove the lines of three dashes")
 	}
 	if err := checkVersion(file, kind, root.Docs[0].Body); err != nil {
 		return nil, err
 	}
-	p := &Places{file: file, kind: kind, lines: map[string]int{}}
+	p := &Places{file: file, kind: kind, lines: map[string]int{}, final: kind.Rewrite == nil}
 	p.walk(root.Docs[0].Body, reflect.TypeOf(v), "")
 	if kind.Rewrite != nil && p.err == nil {
 		kind.Rewrite(p, root.Docs[0].Body)
-		p.lines = map[string]int{} // of what is there now
+		p.lines, p.final = map[string]int{}, true // of what is there now
 		p.walk(root.Docs[0].Body, reflect.TypeOf(v), "")
 	}
 	if p.err != nil {
 		return nil, p.err
 	}
 	if err := yaml.NodeToValue(root.Docs[0].Body, v, yaml.Strict()); err != nil {
-		return nil, hint.Usage(syntaxError(file, err))
+		return nil, syntaxError(file, err)
 	}
 	return p, nil
 }
@@ -135,16 +138,6 @@ func versionOf(body ast.Node) (int, bool) {
 	return 0, false
 }
 
-// syntaxError turns the YAML package's error into one line with its place.
-func syntaxError(file string, err error) error {
-	var y yaml.Error
-	if errors.As(err, &y) && y.GetToken() != nil && y.GetToken().Position != nil {
-		return fmt.Errorf("%s:%d: %s", file, y.GetToken().Position.Line, y.GetMessage())
-	}
-	first, _, _ := strings.Cut(err.Error(), "\n")
-	return fmt.Errorf("%s: %s", file, first)
-}
-
 // walk compares a YAML tree with the types it is to fill, so that an unknown
 // key is refused with its line and the keys its place knows, and remembers the
 // line of every path for the checks that come later.
@@ -161,14 +154,18 @@ func (p *Places) walk(n ast.Node, t reflect.Type, path string) {
 	}
 	switch node := n.(type) {
 	case *ast.AnchorNode, *ast.AliasNode, *ast.TagNode:
-		p.fail(line, "", "anchors, aliases and tags have no place in %s: write it out", p.kind.Noun)
+		p.fail(line, "write it out, without & * and !", "anchors, aliases and tags have no place in %s", p.kind.Noun)
 	case *ast.MappingNode:
 		p.mapping(node.Values, line, t, path)
 	case *ast.MappingValueNode:
 		p.mapping([]*ast.MappingValueNode{node}, line, t, path)
 	case *ast.SequenceNode:
 		if t.Kind() != reflect.Slice {
-			p.fail(line, "", "%s is not a list", p.orRoot(path))
+			advice := "write one value, without [ ] and dashes"
+			if t.Kind() == reflect.Struct || t.Kind() == reflect.Map {
+				advice = p.keysAdvice(path)
+			}
+			p.fail(line, advice, "%s is not a list", p.orRoot(path))
 			return
 		}
 		for i, v := range node.Values {
@@ -179,32 +176,63 @@ func (p *Places) walk(n ast.Node, t reflect.Type, path string) {
 			p.fail(line, "", "%s: %s is not a whole number", p.orRoot(path), node.GetToken().Value)
 			return
 		}
-		p.scalar(line, t, path)
+		p.scalar(node, t, path)
 	default:
-		p.scalar(line, t, path)
+		p.scalar(n, t, path)
 	}
 }
 
-// scalar refuses a plain value where a list or keys belong; types that read
-// themselves may take one.
-func (p *Places) scalar(line int, t reflect.Type, path string) {
+// scalar refuses a plain value where a list, keys or another kind of value belong;
+// types that read themselves may take one.
+func (p *Places) scalar(n ast.Node, t reflect.Type, path string) {
+	line, value := n.GetToken().Position.Line, n.GetToken().Value
 	_, own := reflect.New(t).Interface().(yaml.InterfaceUnmarshaler)
+	_, err := strconv.ParseFloat(value, 64) // which 1e+06 is, a text to YAML
+	text := err != nil && (n.Type() == ast.StringType || n.Type() == ast.LiteralType)
 	switch {
+	case own:
 	case t.Kind() == reflect.Slice:
-		p.fail(line, "", "%s needs a list", p.orRoot(path))
-	case t.Kind() == reflect.Struct && !own, t.Kind() == reflect.Map:
-		p.fail(line, "", "%s needs a mapping of keys", p.orRoot(path))
+		p.fail(line, fmt.Sprintf("write %s: [%s]", path[strings.LastIndex(path, ".")+1:], strings.Join(strings.Fields(value), ", ")), "%s needs a list", p.orRoot(path))
+	case t.Kind() == reflect.Struct || t.Kind() == reflect.Map:
+		p.fail(line, p.keysAdvice(path), "%s needs a mapping of keys", p.orRoot(path))
+	case !p.final:
+	case t.Kind() == reflect.Bool && n.Type() != ast.BoolType && n.Type() != ast.NullType:
+		p.fail(line, "write true or false", "%s: %q is neither true nor false", p.orRoot(path), value)
+	case (t.Kind() == reflect.Int || t.Kind() == reflect.Float64) && (text || n.Type() == ast.BoolType):
+		p.fail(line, "write a number, without quotes", "%s: %q is not a number", p.orRoot(path), value)
 	}
+}
+
+// keysAdvice tells how keys are written below a key, or in the file.
+func (p *Places) keysAdvice(path string) string {
+	if path == "" {
+		return fmt.Sprintf("begin with a line, %s: …", firstWord(p.kind.Content))
+	}
+	return "write its keys as KEY: VALUE, each on an indented line of its own"
+}
+
+func firstWord(text string) string {
+	first, _, _ := strings.Cut(text, " ")
+	return strings.Trim(first, ",")
 }
 
 func (p *Places) mapping(values []*ast.MappingValueNode, line int, t reflect.Type, path string) {
 	if t.Kind() != reflect.Struct && t.Kind() != reflect.Map {
-		p.fail(line, "", "%s takes no keys", p.orRoot(path))
+		advice := "write one value"
+		if t.Kind() == reflect.Slice {
+			advice = "it is a list: begin each of its entries with a dash"
+		}
+		p.fail(line, advice, "%s takes no keys", p.orRoot(path))
 		return
 	}
 	fields := keysOf(t)
 	for _, v := range values {
 		key := v.Key.GetToken().Value
+		switch v.Key.(type) {
+		case *ast.AnchorNode, *ast.AliasNode, *ast.TagNode, *ast.MergeKeyNode:
+			p.walk(&ast.AliasNode{Start: v.Key.GetToken()}, t, path)
+			return
+		}
 		at := v.Key.GetToken().Position.Line
 		field, ok := fields[key]
 		if t.Kind() == reflect.Map {

@@ -24,7 +24,7 @@ func TestErrorsNameTheirLine(t *testing.T) {
 		"inner: 3\n":             "f:1: inner needs a mapping of keys",
 		"names: {a: b}\n":        "f:1: names takes no keys",
 		"names: [&x a, *x]\n":    "anchors, aliases and tags have no place in a thing",
-		"":                       "a thing is one YAML document with names",
+		"":                       "the file is empty: a thing is one YAML document with names",
 		"free: {x: y}\n":         "f:1: ",
 	} {
 		var v file

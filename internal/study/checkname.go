@@ -1,0 +1,80 @@
+package study
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"linerate/internal/hint"
+)
+
+// notAName refuses what cannot name a thing, and proposes what could.
+func notAName(path, what, name string) *problem {
+	bad := wrong(path, "%s %q is not a name: lower-case letters, digits, dots and dashes", what, name)
+	if like := nameLike(name); nameRE.MatchString(like) {
+		return bad.advise("write %s", like)
+	}
+	return bad.advise("begin with a letter or digit, and have 64 of them at most")
+}
+
+var notInNames = regexp.MustCompile(`[^a-z0-9._-]+`)
+
+// nameLike is the name that is nearest to a text.
+func nameLike(text string) string {
+	return strings.Trim(notInNames.ReplaceAllString(strings.ToLower(text), "-"), "-._")
+}
+
+// notSwept advises of a parameter in a name that the study does not sweep.
+func (s *Spec) notSwept(bad *problem, name string) *problem {
+	ref := reference.FindString(name)
+	if ref == "" {
+		return bad
+	}
+	bad.what = "nothing sweeps " + ref + ", which is in the name " + name
+	bad.hint = "add a sweep with parameter: " + referred(ref)
+	if len(s.Sweep) > 0 {
+		bad.hint = hint.Of(hint.Unknown("parameter", referred(ref), s.parameters()))
+	}
+	return bad
+}
+
+func (s *Spec) parameters() (names []string) {
+	for _, w := range s.Sweep {
+		names = append(names, w.Parameter)
+	}
+	return names
+}
+
+func (s *Spec) partNames() (names []string) {
+	for _, p := range s.Parts {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// ofItsOwn tells how two things of one name get their own.
+func (s *Spec) ofItsOwn(at Point) string {
+	if len(at) == 0 {
+		return "give each a name of its own"
+	}
+	return "a sweep makes one of each value: write $" + slices.Sorted(maps.Keys(at))[0] + " into the name"
+}
+
+// checkSwept refuses sweeps of nothing: parameters that no variant and no part
+// mentions or lies at.
+func (s *Spec) checkSwept() *problem {
+	for i, w := range s.Sweep {
+		if !s.mentions(w.Parameter) {
+			return wrong("sweep["+number(float64(i))+"]", "sweep of nothing: no variant and no part has $%s", w.Parameter).
+				advise("write $%s where its values belong: name: rules-$%s, settings: [{firewall: {linear: $%s}}]", w.Parameter, w.Parameter, w.Parameter)
+		}
+	}
+	return nil
+}
+
+func (s *Spec) mentions(parameter string) bool {
+	at := func(p Point) bool { _, ok := p[parameter]; return ok }
+	return slices.ContainsFunc(s.Variants, func(v Variant) bool { return at(v.At) }) ||
+		slices.ContainsFunc(s.Parts, func(p Part) bool { return at(p.At) })
+}
