@@ -15,30 +15,20 @@ import (
 	"linerate/internal/testbed"
 )
 
-// Look reads a device's properties.
-func Look(name string, in testbed.Place) (d Device, err error) {
-	err = in(func() error {
-		d, err = look(name)
-		return err
-	})
-	return d, err
-}
+// What a user types here.
+const (
+	setUp     = "ifconfig %s up"
+	setMTU    = "ifconfig %s mtu %d"
+	elsewhere = "in a jail: jexec NAME linerate …"
+)
 
 func look(name string) (Device, error) {
 	i, err := net.InterfaceByName(name)
 	if err != nil {
-		return Device{}, noDevice(name)
+		return Device{}, unknown(name)
 	}
 	d := Device{Name: name, Index: i.Index, MAC: i.HardwareAddr, MTU: i.MTU, Up: i.Flags&net.FlagUp != 0,
 		Carrier: i.Flags&net.FlagRunning != 0, Queues: 1}
-	switch {
-	case !d.Up:
-		return d, hint.With(fmt.Errorf("device %s is down", name), "ifconfig %s up", name)
-	case !d.Carrier:
-		return d, hint.With(fmt.Errorf("device %s has no carrier", name), "is its other end up?")
-	case len(d.MAC) != 6:
-		return d, hint.With(fmt.Errorf("device %s is not an Ethernet device", name), "traffic needs an interface with a MAC address")
-	}
 	addrs, err := i.Addrs()
 	if err != nil {
 		return d, fmt.Errorf("read the addresses of %s: %w", name, err)
@@ -51,18 +41,14 @@ func look(name string) (Device, error) {
 	return d, nil
 }
 
-func noDevice(name string) error {
+func unknown(name string) error {
 	var known []string
 	if all, err := net.Interfaces(); err == nil {
 		for _, i := range all {
 			known = append(known, i.Name)
 		}
 	}
-	err := fmt.Errorf("device %q: no such network interface", name)
-	if near := hint.Nearest(name, known, 1); len(near) > 0 {
-		return hint.With(err, "did you mean %s?", near[0])
-	}
-	return hint.With(err, "here are %v; in a jail: jexec NAME linerate …", known)
+	return noDevice(name, errors.New("no such network interface"), known)
 }
 
 // Neighbours returns the MAC addresses that the device's network stack knows
@@ -151,17 +137,6 @@ func affinity(call uintptr, mask *cpuMask, words int) (int, error) {
 		}
 	}
 	return 0, errno
-}
-
-// Fits refuses frames that a device does not carry.
-func Fits(d Device, sizes []int) error {
-	for _, n := range sizes {
-		if n-18 > d.MTU {
-			return hint.With(hint.Usagef("frame size %d: %s carries up to %d (MTU %d)", n, d.Name, d.MTU+18, d.MTU),
-				"ifconfig %s mtu %d, and the same on the other end", d.Name, n-18)
-		}
-	}
-	return nil
 }
 
 // Ioctl calls ioctl(2).

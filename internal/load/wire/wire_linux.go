@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/netip"
 	"runtime"
-	"strings"
 
 	"github.com/safchain/ethtool"
 	"github.com/vishvananda/netlink"
@@ -15,33 +14,22 @@ import (
 	"linerate/internal/testbed"
 )
 
-// Look reads a device's properties.
-func Look(name string, in testbed.Place) (d Device, err error) {
-	err = in(func() error {
-		d, err = look(name)
-		return err
-	})
-	return d, err
-}
+// What a user types here.
+const (
+	setUp     = "ip link set dev %s up"
+	setMTU    = "ip link set dev %s mtu %d"
+	elsewhere = "in another network namespace: ip netns exec NAME linerate …"
+)
 
 func look(name string) (Device, error) {
 	link, err := netlink.LinkByName(name)
 	if err != nil {
-		return Device{}, noDevice(name, err)
+		return Device{}, unknown(name, err)
 	}
 	a := link.Attrs()
 	d := Device{
 		Name: name, Index: a.Index, MAC: a.HardwareAddr, MTU: a.MTU, Veth: link.Type() == "veth",
 		Up: a.Flags&net.FlagUp != 0, Queues: queues(name, a.NumRxQueues), Carrier: a.OperState != netlink.OperDown && a.OperState != netlink.OperLowerLayerDown,
-	}
-	if !d.Up {
-		return d, hint.With(fmt.Errorf("device %s is down", name), "ip link set dev %s up", name)
-	}
-	if !d.Carrier {
-		return d, hint.With(fmt.Errorf("device %s has no carrier", name), "is its other end up? on a veth: ip link set dev PEER up")
-	}
-	if len(d.MAC) != 6 {
-		return d, hint.With(fmt.Errorf("device %s is not an Ethernet device", name), "traffic needs an interface with a MAC address")
 	}
 	var st unix.Stat_t
 	if err := unix.Stat("/proc/thread-self/ns/net", &st); err == nil {
@@ -74,18 +62,14 @@ func queues(name string, most int) int {
 	return max(1, int(c.RxCount+c.CombinedCount))
 }
 
-func noDevice(name string, cause error) error {
+func unknown(name string, cause error) error {
 	var known []string
 	if links, err := netlink.LinkList(); err == nil {
 		for _, l := range links {
 			known = append(known, l.Attrs().Name)
 		}
 	}
-	err := fmt.Errorf("device %q: %w", name, cause)
-	if near := hint.Nearest(name, known, 1); len(near) > 0 {
-		return hint.With(err, "did you mean %s?", near[0])
-	}
-	return hint.With(err, "in this network namespace are %s; another namespace: ip netns exec NAME linerate …", strings.Join(known, ", "))
+	return noDevice(name, cause, known)
 }
 
 // Neighbours returns the MAC addresses that the device's namespace knows of
@@ -176,22 +160,11 @@ func cpuList(set unix.CPUSet) string {
 	return s
 }
 
-// Fits refuses frames that a device does not carry.
-func Fits(d Device, sizes []int) error {
-	for _, n := range sizes {
-		if n-18 > d.MTU {
-			return hint.With(hint.Usagef("frame size %d: %s carries up to %d (MTU %d)", n, d.Name, d.MTU+18, d.MTU),
-				"ip link set dev %s mtu %d, and the same on the other end", d.Name, n-18)
-		}
-	}
-	return nil
-}
-
 // Index is a device's number in the calling thread's namespace.
 func Index(name string) (int, error) {
 	link, err := netlink.LinkByName(name)
 	if err != nil {
-		return 0, noDevice(name, err)
+		return 0, unknown(name, err)
 	}
 	return link.Attrs().Index, nil
 }
