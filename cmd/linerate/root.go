@@ -72,15 +72,6 @@ func verbGroups() []verbGroup {
 	}
 }
 
-// verbs lists the commands.
-func verbs() []*cobra.Command {
-	var all []*cobra.Command
-	for _, g := range verbGroups() {
-		all = append(all, g.verbs...)
-	}
-	return all
-}
-
 // version is the module's version, or the commit it was built from.
 func version() string {
 	info, ok := debug.ReadBuildInfo()

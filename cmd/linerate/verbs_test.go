@@ -11,6 +11,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// verbs lists the commands.
+func verbs() []*cobra.Command {
+	var all []*cobra.Command
+	for _, g := range verbGroups() {
+		all = append(all, g.verbs...)
+	}
+	return all
+}
+
 // TestEveryVerbHasScripts: each verb has a script in which it works, and one
 // in which it refuses what it was given.
 func TestEveryVerbHasScripts(t *testing.T) {

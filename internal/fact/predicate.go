@@ -12,10 +12,6 @@ import (
 // not, what the files say that it will be after a boot. What neither tells is
 // false, 0 or "".
 
-// Forwards reports whether the host forwards IPv4 or IPv6 packets between its
-// interfaces.
-func (f *Facts) Forwards() bool { return f.ForwardsIPv4() || f.ForwardsIPv6() }
-
 // ForwardsIPv4 reports whether the host forwards IPv4 packets: FreeBSD's
 // net.inet.ip.forwarding or gateway_enable; on Linux net.ipv4.ip_forward or
 // the setting of any one interface (inet(4), Documentation/networking/ip-sysctl).

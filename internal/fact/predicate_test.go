@@ -46,8 +46,8 @@ func TestForwards(t *testing.T) {
 		{"Linux, files", nil, values{"net.ipv4.ip_forward": "1"}, true, false},
 	} {
 		f := host(FreeBSD, c.live, c.files)
-		if f.ForwardsIPv4() != c.v4 || f.ForwardsIPv6() != c.v6 || f.Forwards() != (c.v4 || c.v6) {
-			t.Errorf("%s: %v, %v, %v; want %v, %v", c.name, f.ForwardsIPv4(), f.ForwardsIPv6(), f.Forwards(), c.v4, c.v6)
+		if f.ForwardsIPv4() != c.v4 || f.ForwardsIPv6() != c.v6 {
+			t.Errorf("%s: %v, %v; want %v, %v", c.name, f.ForwardsIPv4(), f.ForwardsIPv6(), c.v4, c.v6)
 		}
 	}
 }

@@ -118,9 +118,3 @@ func (b *BackToBack) Result(throughput float64) BackToBackResult {
 	r.CorrectedTime = r.ImpliedTime * (1 - throughput/b.config.LineRate)
 	return r
 }
-
-// BufferTime is how long the buffers last when frames arrive at another rate
-// and leave not at all, in seconds: corrected time × line rate ÷ rate.
-func (r BackToBackResult) BufferTime(lineRate, rate float64) float64 {
-	return r.CorrectedTime * lineRate / rate
-}

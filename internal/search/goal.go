@@ -44,16 +44,6 @@ func Preset(name string) (Goal, error) {
 	return Goal{}, hint.Unknown("search goal", name, known)
 }
 
-// Scaled shortens a goal's times by a factor, keeping its ratios: for a quick
-// look, and for machines that cannot stay steady for minutes. The name says so.
-func (g Goal) Scaled(factor float64, name string) Goal {
-	g.FinalDuration *= factor
-	g.DurationSum *= factor
-	g.InitialDuration = min(g.InitialDuration, g.FinalDuration)
-	g.Name = name
-	return g
-}
-
 // Check refuses goals outside the draft's ranges.
 func (g Goal) Check() error {
 	switch {

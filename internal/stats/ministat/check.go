@@ -38,17 +38,6 @@ func (b Block) Check(samples [][]float64, g Generation) []Mismatch {
 	return out
 }
 
-// Reproducers returns the generations that reproduce the whole block from the samples.
-func (b Block) Reproducers(samples [][]float64) []Generation {
-	var out []Generation
-	for _, g := range Generations() {
-		if len(b.Check(samples, g)) == 0 {
-			out = append(out, g)
-		}
-	}
-	return out
-}
-
 // Check compares a row's summary with the sample it may be of.
 func (r Row) Check(sample []float64, g Generation) []Mismatch {
 	if len(sample) < 3 {
