@@ -4,44 +4,50 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"linerate/internal/load"
 )
 
 // script answers snapshots one after the other, the last for ever.
-func script(states ...load.Received) (func() (load.Received, error), *int) {
+func script(states ...load.Received) func() (load.Received, error) {
 	calls := 0
 	return func() (load.Received, error) {
 		r := states[min(calls, len(states)-1)]
 		calls++
 		return r, nil
-	}, &calls
+	}
 }
 
+// TestFinishWaitsForTheEndAndForQuiet: on a clock of its own, whatever else the
+// machine does.
 func TestFinishWaitsForTheEndAndForQuiet(t *testing.T) {
-	none, zero := load.Received{RxPackets: 5}, uint64(0)
-	closed := func(n uint64) load.Received { return load.Received{RxPackets: n, Lost: &zero} }
-	// Frames still arrive after the end was seen.
-	snapshot, calls := script(none, none, closed(7), closed(8), closed(9), closed(10))
-	got, err := Finish(context.Background(), snapshot, time.Minute)
-	if err != nil || got.RxPackets != 10 || got.Lost == nil {
-		t.Errorf("%+v, %v", got, err)
-	}
-	if *calls < 6+int(quiet/(quiet/4))-1 {
-		t.Errorf("final after %d snapshots: nothing more arrived for less than %v", *calls, quiet)
-	}
-	// The end never comes: what there is, when patience is over.
-	snapshot, _ = script(none)
-	if got, err := Finish(context.Background(), snapshot, 30*time.Millisecond); err != nil || got.Lost != nil || got.RxPackets != 5 {
-		t.Errorf("without an end: %+v, %v", got, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		none, zero := load.Received{RxPackets: 5}, uint64(0)
+		closed := func(n uint64) load.Received { return load.Received{RxPackets: n, Lost: &zero} }
+		// Frames still arrive after the end was seen.
+		snapshot := script(none, none, closed(7), closed(8), closed(9), closed(10))
+		begun := time.Now()
+		got, err := Finish(context.Background(), snapshot, time.Minute)
+		if err != nil || got.RxPackets != 10 || got.Lost == nil {
+			t.Errorf("%+v, %v", got, err)
+		}
+		if took, last := time.Since(begun), 5*quiet/4; took != last+quiet {
+			t.Errorf("final after %v: the last frame arrived after %v, and quiet is %v", took, last, quiet)
+		}
+		// The end never comes: what there is, when patience is over.
+		snapshot = script(none)
+		if got, err := Finish(context.Background(), snapshot, 30*time.Millisecond); err != nil || got.Lost != nil || got.RxPackets != 5 {
+			t.Errorf("without an end: %+v, %v", got, err)
+		}
+	})
 }
 
 func TestFinishEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	snapshot, _ := script(load.Received{RxPackets: 3})
+	snapshot := script(load.Received{RxPackets: 3})
 	if got, err := Finish(ctx, snapshot, time.Minute); !errors.Is(err, context.Canceled) || got.RxPackets != 3 {
 		t.Errorf("interrupted: %+v, %v", got, err)
 	}
