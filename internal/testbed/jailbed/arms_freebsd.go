@@ -34,7 +34,7 @@ func (b *Bed) Raise(ctx context.Context, wanted []testbed.Settings) ([]testbed.A
 		var applied testbed.Applied
 		if a.dut != nil && err == nil {
 			applied, err = b.apply(ctx, a.dut, rest, nil) // a host's would be every other arm's too
-			applied.Digest = digest(w.Settings)
+			applied.Digest = setting.Digest(w.Settings)
 		}
 		var un *testbed.ErrUnavailable
 		if err != nil && !errors.As(err, &un) {

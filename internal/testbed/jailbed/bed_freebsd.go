@@ -2,9 +2,6 @@ package jailbed
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -208,7 +205,7 @@ func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Ap
 		return testbed.Applied{}, unavailable
 	}
 	a, err := b.apply(ctx, b.dut, rest, b.journal)
-	a.Digest = digest(settings)
+	a.Digest = setting.Digest(settings)
 	var un *testbed.ErrUnavailable
 	if errors.As(err, &un) {
 		return a, errors.Join(err, b.renew(ctx, path{}))
@@ -230,23 +227,13 @@ func (b *Bed) renew(ctx context.Context, p path) error {
 // kernel; it may be nil.
 func (b *Bed) apply(ctx context.Context, dut *routers, settings []setting.Setting, host *knob.HostSysctls) (testbed.Applied, error) {
 	start := time.Now()
-	a := testbed.Applied{Digest: digest(settings)}
+	a := testbed.Applied{Digest: setting.Digest(settings)}
 	t := &knob.Target{Run: dut.first().feed, Host: host, Devices: map[string]string{"ingress": ingress.device, "egress": egress.device},
 		RouteSocket: func() (*os.File, error) { return b.routeSocket(dut.first()) }}
-	for _, s := range settings {
-		if err := ctx.Err(); err != nil {
-			return a, err
-		}
-		note, err := t.Apply(ctx, s)
-		if err != nil {
-			return a, err
-		}
-		if note != "" {
-			a.Notes = append(a.Notes, note)
-		}
-	}
+	var err error
+	a.Notes, err = t.ApplyAll(ctx, settings)
 	a.Seconds = time.Since(start).Seconds()
-	return a, nil
+	return a, err
 }
 
 // Counters of the DUT since its reset. Frames that found the queue before the
@@ -305,14 +292,4 @@ func (b *Bed) Close() error {
 	b.held.Close()
 	b.gen, b.sink, b.life = nil, nil, nil
 	return err
-}
-
-// digest identifies what a DUT was set to.
-func digest(settings []setting.Setting) string {
-	data, err := json.Marshal(settings)
-	if err != nil {
-		return ""
-	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
 }

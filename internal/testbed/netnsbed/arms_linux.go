@@ -76,7 +76,7 @@ func (b *Bed) raise(ctx context.Context, a *arm, w testbed.Settings) (testbed.Ap
 		}
 	}
 	applied, err := b.set(ctx, a, rest)
-	applied.Digest = digest(w.Settings)
+	applied.Digest = setting.Digest(w.Settings)
 	return applied, err
 }
 
@@ -112,17 +112,10 @@ func (b *Bed) set(ctx context.Context, a *arm, settings []setting.Setting) (test
 	}
 	t := b.target(a.dut.first)
 	t.Host = nil // it would be every other arm's too
-	for _, s := range settings {
-		note, err := t.Apply(ctx, s)
-		if err != nil {
-			return applied, err
-		}
-		if note != "" {
-			applied.Notes = append(applied.Notes, note)
-		}
-	}
+	notes, err := t.ApplyAll(ctx, settings)
+	applied.Notes = append(applied.Notes, notes...)
 	applied.Seconds = time.Since(start).Seconds()
-	return applied, nil
+	return applied, err
 }
 
 // describe is the arm for whoever measures it. Its ports have the addresses

@@ -6,9 +6,6 @@ package netnsbed
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -127,7 +124,7 @@ func clone(m net.HardwareAddr) net.HardwareAddr { return append(net.HardwareAddr
 
 // Reset tears the DUT down and builds a new one, then applies settings.
 func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Applied, error) {
-	a := testbed.Applied{Digest: digest(settings)}
+	a := testbed.Applied{Digest: setting.Digest(settings)}
 	p, rest, err := pathOf(settings)
 	if err != nil {
 		return a, err
@@ -137,17 +134,8 @@ func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Ap
 	}
 	start := time.Now()
 	t := b.target(b.dut.first)
-	for _, s := range rest {
-		if err := ctx.Err(); err != nil {
-			return a, err
-		}
-		note, err := t.Apply(ctx, s)
-		if err != nil {
-			return a, b.applyFailed(err)
-		}
-		if note != "" {
-			a.Notes = append(a.Notes, note)
-		}
+	if a.Notes, err = t.ApplyAll(ctx, rest); err != nil {
+		return a, b.applyFailed(err)
 	}
 	a.Seconds = time.Since(start).Seconds()
 	return a, nil
@@ -252,16 +240,6 @@ func (b *Bed) Close() error {
 		b.precedes = false
 	}
 	return err
-}
-
-// digest identifies what a DUT was set to.
-func digest(settings []setting.Setting) string {
-	data, err := json.Marshal(settings)
-	if err != nil {
-		return ""
-	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
 }
 
 // canNest says in the user's words why no namespace can be made.

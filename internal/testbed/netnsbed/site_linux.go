@@ -224,26 +224,19 @@ func (s *site) joinOwn(l testbed.Link, seed uint64, nsA *namespace, a end, nsB *
 // set applies a site's settings to its server's namespace.
 func (s *site) set(ctx context.Context, host *knob.HostSysctls, settings []setting.Setting) (applied testbed.Applied, err error) {
 	start := time.Now()
-	applied = testbed.Applied{Digest: digest(settings)}
+	applied = testbed.Applied{Digest: setting.Digest(settings)}
 	t := &knob.Target{In: s.server.do, InSys: s.server.doSys, Host: host, Devices: map[string]string{"ingress": serverEnd.device, "egress": serverEnd.device}}
-	path := setting.Path{}
+	path, others := setting.Path{}, []setting.Setting(nil)
 	for _, one := range settings {
-		if one.Mechanism == setting.TCP {
-			if path, err = s.route(path, one); err != nil {
-				return applied, err
-			}
-			continue
-		}
-		note, err := t.Apply(ctx, one)
-		if err != nil {
+		if one.Mechanism != setting.TCP {
+			others = append(others, one)
+		} else if path, err = s.route(path, one); err != nil {
 			return applied, err
 		}
-		if note != "" {
-			applied.Notes = append(applied.Notes, note)
-		}
 	}
+	applied.Notes, err = t.ApplyAll(ctx, others)
 	applied.Seconds = time.Since(start).Seconds()
-	return applied, nil
+	return applied, err
 }
 
 // route adds to what TCP is to do on the path to the clients: a matter of the
