@@ -27,14 +27,7 @@ func (t *Tally) SVG(title string, logBins bool) string {
 
 // histogramChart draws bars, with the thresholds as lines.
 func (t *Tally) histogramChart(title string, logBins bool) string {
-	cols, beyond := t.linearColumns(pictureColumns)
-	if logBins {
-		cols, beyond = t.logColumns(pictureColumns, logLow, logHigh), 0
-	}
-	var peak int64 = 1
-	for _, c := range cols {
-		peak = max(peak, c.count)
-	}
+	cols, beyond, peak := t.columns(logBins)
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg viewBox="0 0 %d %d" role="img" aria-label="%s" font-family="system-ui,sans-serif" font-size="12">`, chartWidth, chartHeight, html.EscapeString(title))
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="var(--paper,#fff)"/><text x="%d" y="18" font-size="14" font-weight="600" fill="var(--ink,#1b1f24)">%s</text>`, chartWidth, chartHeight, chartLeft, html.EscapeString(title))

@@ -66,16 +66,23 @@ const (
 	logHigh = 100_000_000.0
 )
 
-// WritePicture draws the distribution as the guide's ASCII picture.
-func (t *Tally) WritePicture(w io.Writer, logBins bool) error {
-	cols, beyond := t.linearColumns(pictureColumns)
+// columns are a picture's, with what lies beyond the last and the highest count.
+func (t *Tally) columns(logBins bool) (cols []column, beyond, peak int64) {
 	if logBins {
-		cols, beyond = t.logColumns(pictureColumns, logLow, logHigh), 0
+		cols = t.logColumns(pictureColumns, logLow, logHigh)
+	} else {
+		cols, beyond = t.linearColumns(pictureColumns)
 	}
-	var peak int64 = 1
+	peak = 1
 	for _, c := range cols {
 		peak = max(peak, c.count)
 	}
+	return cols, beyond, peak
+}
+
+// WritePicture draws the distribution as the guide's ASCII picture.
+func (t *Tally) WritePicture(w io.Writer, logBins bool) error {
+	cols, beyond, peak := t.columns(logBins)
 	var b strings.Builder
 	fmt.Fprintf(&b, "   .:.  Web server distribution of request times\n\n")
 	fmt.Fprintf(&b, "         Log lines: %d, requests: %d (%s)\n", t.Lines, t.Selected, t.opts.Filter.String())

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"slices"
 
 	"linerate/internal/stats"
@@ -198,17 +199,7 @@ func (s Spec) partsOf(w Sweep) (parts []Part, byLoad bool) {
 }
 
 func (c *Curve) sort() {
-	slices.SortStableFunc(c.Points, func(a, b Spot) int { return compareFloat(a.X, b.X) })
-}
-
-func compareFloat(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
+	slices.SortStableFunc(c.Points, func(a, b Spot) int { return cmp.Compare(a.X, b.X) })
 }
 
 // byBlock are an arm's valid values of a metric by block.

@@ -44,18 +44,12 @@ func (s *Spec) fill(said func(path string) bool) {
 	if len(s.Workload.Sizes) == 0 && s.Workload.IMIX == "" && !s.serves() {
 		s.Workload.Sizes = []int{smallest(s.Workload.Family)}
 	}
-	if !said("workload.flows") {
-		s.Workload.Flows = 1000
-	}
+	unless(said, "workload.flows", &s.Workload.Flows, 1000)
 	if s.Control == "" && len(s.Variants) > 0 {
 		s.Control = s.Variants[0].Name
 	}
-	if !said("blocks") {
-		s.Blocks = defaultBlocks
-	}
-	if !said("retries") {
-		s.Retries = defaultRetries
-	}
+	unless(said, "blocks", &s.Blocks, defaultBlocks)
+	unless(said, "retries", &s.Retries, defaultRetries)
 	s.fillParts(said)
 	s.fillServe(said)
 	s.fillMetrics(said)
@@ -150,9 +144,7 @@ func defaultGoals(parts []Part) []Goal {
 
 func (s *Spec) fillGates(said func(string) bool) {
 	for key, g := range s.Gates.byKey() {
-		if !said("gates." + key) {
-			*g = *DefaultGates.byKey()[key]
-		}
+		unless(said, "gates."+key, g, *DefaultGates.byKey()[key])
 	}
 }
 
@@ -164,6 +156,13 @@ func (g *Gates) byKey() map[string]*float64 {
 		"unsent_percent":  &g.UnsentPercent, "pacing_percent": &g.PacingPercent, "headroom": &g.Headroom,
 		"cost_loss_percent": &g.CostLossPercent, "good_rounds_percent": &g.GoodRoundsPercent,
 		"failed_percent": &g.FailedPercent,
+	}
+}
+
+// unless sets a key that was not said.
+func unless[T any](said func(string) bool, key string, value *T, to T) {
+	if !said(key) {
+		*value = to
 	}
 }
 

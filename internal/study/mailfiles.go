@@ -198,13 +198,6 @@ func (f *Files) fill(said func(string) bool, from *Files) {
 	unless(said, "timeout", &f.Timeout, from.Timeout)
 }
 
-// unless sets a key that was not said.
-func unless[T any](said func(string) bool, key string, value *T, to T) {
-	if !said(key) {
-		*value = to
-	}
-}
-
 // asking is a workload of one kind, within a study or a part.
 type asking[T any] interface {
 	*T

@@ -54,15 +54,9 @@ func (s *Search) fill(said func(key string) bool) {
 	if len(s.Goals) == 0 && s.Method == MLRSearch {
 		s.Goals = []string{"pdr", "ndr"}
 	}
-	if !said("trials_per_load") {
-		s.TrialsPerLoad = 5
-	}
-	if !said("width_percent") {
-		s.WidthPercent = 2
-	}
-	if !said("limit_seconds") {
-		s.LimitSeconds = 60
-	}
+	unless(said, "trials_per_load", &s.TrialsPerLoad, 5)
+	unless(said, "width_percent", &s.WidthPercent, 2)
+	unless(said, "limit_seconds", &s.LimitSeconds, 60)
 	s.fillKind(said)
 }
 

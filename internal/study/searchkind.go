@@ -19,22 +19,12 @@ var searchMethods = []string{MLRSearch, RFC2544, BackToBack, LossCurve}
 func (s *Search) fillKind(said func(key string) bool) {
 	switch s.Method {
 	case BackToBack:
-		if !said("repeats") {
-			s.Repeats = 5
-		}
-		if !said("verify") {
-			s.Verify = 1
-		}
-		if !said("step_frames") {
-			s.StepFrames = 8
-		}
-		if !said("longest_seconds") {
-			s.LongestSeconds = 0.1
-		}
+		unless(said, "repeats", &s.Repeats, 5)
+		unless(said, "verify", &s.Verify, 1)
+		unless(said, "step_frames", &s.StepFrames, 8)
+		unless(said, "longest_seconds", &s.LongestSeconds, 0.1)
 	case LossCurve:
-		if !said("step_percent") {
-			s.StepPercent = 10
-		}
+		unless(said, "step_percent", &s.StepPercent, 10)
 	}
 }
 
