@@ -27,7 +27,6 @@ type instance struct {
 type share struct {
 	testbed.Arm
 	o      study.Observation
-	dead   *dropWatch
 	done   bool  // takes no part in further rounds
 	failed error // why
 }
@@ -126,9 +125,6 @@ func (r *run) together(ctx context.Context, slot study.Slot, part study.Part) ([
 	if err := in.count(func(o *study.Observation) *testbed.Counters { return &o.Before }); err != nil {
 		return nil, err
 	}
-	if err := in.watch(); err != nil {
-		return nil, err
-	}
 	if err := w.send(ctx); err != nil {
 		return nil, err
 	}
@@ -137,9 +133,6 @@ func (r *run) together(ctx context.Context, slot study.Slot, part study.Part) ([
 		return nil, err
 	}
 	if err := in.count(func(o *study.Observation) *testbed.Counters { return &o.After }); err != nil {
-		return nil, err
-	}
-	if err := in.bury(); err != nil {
 		return nil, err
 	}
 	if err := w.account(); err != nil {
@@ -166,19 +159,20 @@ func (in *instance) count(into func(*study.Observation) *testbed.Counters) error
 	return nil
 }
 
-// watch reads what died in every DUT before the traffic, bury what did since.
-func (in *instance) watch() (err error) {
-	for _, s := range in.shares {
-		if s.dead, err = watchDrops(s.Drops); err != nil {
+// watched counts what died in every DUT while do ran. What the whole machine
+// counts is then in every arm's account: for ways whose arms share the time.
+func (in *instance) watched(do func() error) (err error) {
+	watches := make([]*dropWatch, len(in.shares))
+	for i, s := range in.shares {
+		if watches[i], err = watchDrops(s.Drops); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-func (in *instance) bury() (err error) {
-	for _, s := range in.shares {
-		if s.o.Drops, err = s.dead.since(); err != nil {
+	if err := do(); err != nil {
+		return err
+	}
+	for i, s := range in.shares {
+		if s.o.Drops, err = watches[i].since(); err != nil {
 			return err
 		}
 	}

@@ -37,9 +37,13 @@ func (w *lockstep) ready(context.Context) error {
 	return nil
 }
 
-// send finds what the generator can send, then searches in rounds, then
-// measures latency at what was found. What fails an arm ends its search only.
 func (w *lockstep) send(ctx context.Context) error {
+	return w.in.watched(func() error { return w.search(ctx) })
+}
+
+// search finds what the generator can send, then searches in rounds, then
+// measures latency at what was found. What fails an arm ends its search only.
+func (w *lockstep) search(ctx context.Context) error {
 	limit := math.Inf(1) // the same for all, so that they try the same loads
 	if err := w.in.round(ctx, func(lane int) error {
 		l, err := w.strides[lane].m.limit(ctx, &w.in.shares[lane].o)

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"linerate/internal/load"
@@ -66,13 +67,24 @@ func (w *overload) slice(ctx context.Context, lane int, offer load.Offer) error 
 // sliceTries is how often a slice that fell short is done again.
 const sliceTries = 2
 
-// offered is what came of a slice.
+// offered is what came of a slice. What died meanwhile is this arm's, whoever
+// counts it: slices of an overload do not overlap, and the DUT has drained when
+// the receiver has seen the end.
 func (w *overload) offered(ctx context.Context, lane int, offer load.Offer) (ran, error) {
-	c := w.chains[lane]
+	c, s := w.chains[lane], w.in.shares[lane]
 	if err := c.rx.Reset(); err != nil {
 		return ran{}, err
 	}
-	return c.run(ctx, offer, 0, nil)
+	dead, err := watchDrops(s.Drops)
+	if err != nil {
+		return ran{}, err
+	}
+	got, failed := c.run(ctx, offer, 0, nil)
+	died, err := dead.since()
+	if died != nil { // else nobody counts
+		s.o.Drops = s.o.Drops.Plus(died)
+	}
+	return got, errors.Join(failed, err)
 }
 
 func (w *overload) add(o *study.Observation, got ran) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/drop"
 	"linerate/internal/study"
 	"linerate/internal/testbed/bedtest"
 )
@@ -95,5 +96,28 @@ func TestAnArmThatIsNeverOfferedItsLoad(t *testing.T) {
 	}
 	if short == 0 || slices.ContainsFunc(trials, func(tr study.Trial) bool { return tr.Part == "max" && !tr.Valid }) {
 		t.Errorf("%d trials fell short: the test shows nothing", short)
+	}
+}
+
+// TestEachArmsDropsAreItsOwn: what the machine counts once for all DUTs is told of
+// the arm whose slice it was.
+func TestEachArmsDropsAreItsOwn(t *testing.T) {
+	trials, _, err := simulate(t, &bedtest.Simulated{Seed: 1, Backlogged: true}, Task{Spec: parse(t, slicedSpec), Seed: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := map[string]uint64{}
+	for _, tr := range trials {
+		a, ok := tr.Observed.Account()
+		if !ok || a.Unknown != 0 || a.Excess != 0 || a.At(drop.Backlog) != *tr.Observed.Received.Lost ||
+			tr.Observed.Drops["softnet.dropped"] != *tr.Observed.Received.Lost {
+			t.Errorf("%s, block %d, %s: lost %d, told %+v of %v", tr.Part, tr.Block, tr.Variant, *tr.Observed.Received.Lost, a, tr.Observed.Drops)
+		}
+		if tr.Part == "max" {
+			lost[tr.Variant] += a.At(drop.Backlog)
+		}
+	}
+	if lost["rules-100"] == lost["none"] || lost["none"] == 0 {
+		t.Errorf("both arms lost the same, %d and %d: the test shows nothing", lost["rules-100"], lost["none"])
 	}
 }

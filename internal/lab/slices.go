@@ -44,12 +44,14 @@ func (w *slicing) send(ctx context.Context) error {
 	for i, s := range in.shares {
 		lanes[i] = load.Lane{From: s.Generator, To: s.Receiver}
 	}
-	var failed error
-	w.sliced, failed = r.slicer.Run(ctx, lanes, plan)
-	for _, s := range in.shares {
-		s.failed = failed
-	}
-	return ctx.Err()
+	return in.watched(func() error {
+		var failed error
+		w.sliced, failed = r.slicer.Run(ctx, lanes, plan)
+		for _, s := range in.shares {
+			s.failed = failed
+		}
+		return ctx.Err()
+	})
 }
 
 // alternate gives the kernel the global settings of the arm whose slices come

@@ -48,7 +48,17 @@ func (s *Simulated) DUT() testbed.Port {
 	return port("dut0", 2, 1, "198.18.255.254/16", "2001:2::ffff:fffe/64")
 }
 
-// Drops counts what the simulated ring had no room for.
-func (s *Simulated) Drops() (drop.Counters, error) {
-	return drop.Counters{"generator.output_drops": s.dropped["gen0"]}, nil
+// Drops counts what the simulated DUT had no room for.
+func (s *Simulated) Drops() (drop.Counters, error) { return s.drops("gen0") }
+
+// drops are those of the DUT behind a generator's device.
+func (s *Simulated) drops(device string) (drop.Counters, error) {
+	if !s.Backlogged {
+		return drop.Counters{"generator.output_drops": s.dropped[device]}, nil
+	}
+	all := uint64(0)
+	for _, n := range s.dropped {
+		all += n
+	}
+	return drop.Counters{"softnet.dropped": all}, nil
 }

@@ -57,6 +57,9 @@ type Simulated struct {
 	// Late is the share of the frames due that the generator on a device does
 	// not send in its n-th paced run, from 0; nil: none.
 	Late func(device string, n int) float64
+	// Backlogged: DUTs lose in the CPU's backlog, which counts for the whole
+	// machine, not in rings of their own.
+	Backlogged bool
 	// Refuse says why a setting is unavailable, or "".
 	Refuse func(setting.Setting) string
 	// OneWay says why traffic cannot go both ways; "": it can.
@@ -178,7 +181,7 @@ func (s *Simulated) Raise(ctx context.Context, wanted []testbed.Settings) ([]tes
 		out[i] = testbed.Arm{Generator: s.Generator(), Receiver: s.Receiver(), Counters: s.Counters,
 			Applied: applied(w.Settings), Unavailable: s.refused(w.Settings)}
 		out[i].Generator.Device, out[i].Receiver.Device = device, behind(device)
-		out[i].Drops = func() (drop.Counters, error) { return drop.Counters{"generator.output_drops": s.dropped[device]}, nil }
+		out[i].Drops = func() (drop.Counters, error) { return s.drops(device) }
 		s.arms[device] = costOf(w.Settings) * math.Exp(s.Noise*rng.NormFloat64())
 		if w.Bypass {
 			s.arms[device] = 0
