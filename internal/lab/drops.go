@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"linerate/internal/drop"
+	"linerate/internal/study"
 	"linerate/internal/testbed"
 )
 
@@ -44,4 +45,13 @@ func (w *dropWatch) since() (drop.Counters, error) {
 		return nil, fmt.Errorf("read where frames died: %w", err)
 	}
 	return after.Since(w.before), nil
+}
+
+// into adds to an observation what was counted since the first reading.
+func (w *dropWatch) into(o *study.Observation) error {
+	died, err := w.since()
+	if died != nil { // else nobody counts
+		o.Drops = o.Drops.Plus(died)
+	}
+	return err
 }

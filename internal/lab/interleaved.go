@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"linerate/internal/drop"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
 )
@@ -29,6 +30,8 @@ type share struct {
 	o      study.Observation
 	done   bool  // takes no part in further rounds
 	failed error // why
+	// hopeless: its first slice fell short each time it was done.
+	hopeless bool
 }
 
 // way is how the arms of an instance take turns. What is an arm's own is noted
@@ -159,12 +162,12 @@ func (in *instance) count(into func(*study.Observation) *testbed.Counters) error
 	return nil
 }
 
-// watched counts what died in every DUT while do ran. What the whole machine
-// counts is then in every arm's account: for ways whose arms share the time.
-func (in *instance) watched(do func() error) (err error) {
+// watched counts what died in every DUT while do ran; of asks which counters of
+// an arm.
+func (in *instance) watched(do func() error, of func(testbed.Arm) func() (drop.Counters, error)) (err error) {
 	watches := make([]*dropWatch, len(in.shares))
 	for i, s := range in.shares {
-		if watches[i], err = watchDrops(s.Drops); err != nil {
+		if watches[i], err = watchDrops(of(s.Arm)); err != nil {
 			return err
 		}
 	}
@@ -172,11 +175,29 @@ func (in *instance) watched(do func() error) (err error) {
 		return err
 	}
 	for i, s := range in.shares {
-		if s.o.Drops, err = watches[i].since(); err != nil {
+		if err = watches[i].into(&s.o); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// ownDrops are what only the arm itself counts. allDrops are the machine's too:
+// of ways whose arms share the time, all are told all of it.
+func ownDrops(a testbed.Arm) func() (drop.Counters, error) { return a.Drops }
+
+func allDrops(a testbed.Arm) func() (drop.Counters, error) {
+	if a.Drops == nil || a.Machine == nil {
+		return a.Drops
+	}
+	return func() (drop.Counters, error) {
+		own, err := a.Drops()
+		if err != nil {
+			return nil, err
+		}
+		all, err := a.Machine()
+		return own.Plus(all), err
+	}
 }
 
 // round does something with every arm that still takes part, in random order.

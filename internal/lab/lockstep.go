@@ -38,7 +38,7 @@ func (w *lockstep) ready(context.Context) error {
 }
 
 func (w *lockstep) send(ctx context.Context) error {
-	return w.in.watched(func() error { return w.search(ctx) })
+	return w.in.watched(func() error { return w.search(ctx) }, allDrops)
 }
 
 // search finds what the generator can send, then searches in rounds, then

@@ -37,6 +37,10 @@ func (w *overload) offer() (load.Offer, error) {
 }
 
 func (w *overload) send(ctx context.Context) error {
+	return w.in.watched(func() error { return w.rounds(ctx) }, ownDrops)
+}
+
+func (w *overload) rounds(ctx context.Context) error {
 	offer, err := w.offer()
 	for range w.in.part.Turns() {
 		if err != nil {
@@ -48,43 +52,42 @@ func (w *overload) send(ctx context.Context) error {
 }
 
 // slice offers an arm the load once more and adds what came of it. One in which
-// the generator was kept from its rate is none: it is done again at once, in as
-// many slices more as the part has, and a second time at most.
+// the generator was kept from its rate, or the DUT from its CPU, is none: it is
+// done again at once, in as many slices more as the part has, and a second time
+// at most. An arm that falls short as often at its first is not offered more.
 func (w *overload) slice(ctx context.Context, lane int, offer load.Offer) error {
-	o := &w.in.shares[lane].o
+	s, gates := w.in.shares[lane], w.run.task.Spec.Gates
 	got, err := w.offered(ctx, lane, offer)
 	for range sliceTries {
-		if err != nil || !w.run.task.Spec.Gates.Short(got.sent) || o.Redone.Number() >= w.in.part.Turns() {
+		starved := gates.Starved(got.contention, got.received)
+		if err != nil || s.hopeless || !starved && !gates.Short(got.sent) || s.o.Redone.Number() >= w.in.part.Turns() {
 			break
 		}
-		o.Redone = o.Redone.Plus(got.sent, got.received)
+		s.o.Redone = s.o.Redone.Plus(got.sent, got.received, starved)
 		got, err = w.offered(ctx, lane, offer)
 	}
-	w.add(o, got)
+	s.hopeless = s.hopeless || s.o.Sent.Engine == "" && gates.Short(got.sent)
+	w.add(&s.o, got)
 	return err
 }
 
-// sliceTries is how often a slice that fell short is done again.
+// sliceTries is how often a disturbed slice is done again.
 const sliceTries = 2
 
-// offered is what came of a slice. What died meanwhile is this arm's, whoever
-// counts it: slices of an overload do not overlap, and the DUT has drained when
-// the receiver has seen the end.
+// offered is what came of a slice. What the machine counted meanwhile is this
+// arm's: slices of an overload do not overlap, and the DUT has drained when the
+// receiver has seen the end.
 func (w *overload) offered(ctx context.Context, lane int, offer load.Offer) (ran, error) {
 	c, s := w.chains[lane], w.in.shares[lane]
 	if err := c.rx.Reset(); err != nil {
 		return ran{}, err
 	}
-	dead, err := watchDrops(s.Drops)
+	dead, err := watchDrops(s.Machine)
 	if err != nil {
 		return ran{}, err
 	}
 	got, failed := c.run(ctx, offer, 0, nil)
-	died, err := dead.since()
-	if died != nil { // else nobody counts
-		s.o.Drops = s.o.Drops.Plus(died)
-	}
-	return got, errors.Join(failed, err)
+	return got, errors.Join(failed, dead.into(&s.o))
 }
 
 func (w *overload) add(o *study.Observation, got ran) {

@@ -62,8 +62,38 @@ func TestSlicesThatFellShortAreDoneAgain(t *testing.T) {
 	}
 }
 
-// TestAnArmThatIsNeverOfferedItsLoad: its trials are invalid, after no more than
-// twice the time; the others' are not.
+// TestSlicesOfAStarvedDUTAreDoneAgain: what takes the DUT's CPU for two slices on
+// end costs no trial either, at any load.
+func TestSlicesOfAStarvedDUTAreDoneAgain(t *testing.T) {
+	sim := &bedtest.Simulated{Seed: 1, Waits: func(n int) float64 {
+		if n%8 < 2 {
+			return 0.6
+		}
+		return 0
+	}}
+	trials, _, err := simulate(t, sim, Task{Spec: parse(t, slicedSpec), Seed: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := map[string]int{}
+	for _, tr := range trials {
+		if r := tr.Observed.Redone; r != nil {
+			again[tr.Part] += r.Starved
+			if r.Starved != r.Slices {
+				t.Errorf("%s, block %d, %s: %+v", tr.Part, tr.Block, tr.Variant, r)
+			}
+		}
+		if !tr.Valid || tr.Observed.Contention != 0 {
+			t.Errorf("%s, block %d, %s: waited %g s, %q", tr.Part, tr.Block, tr.Variant, tr.Observed.Contention, tr.Reasons)
+		}
+	}
+	if again["max"] == 0 || again["given"] == 0 {
+		t.Errorf("slices were done again: %v", again)
+	}
+}
+
+// TestAnArmThatIsNeverOfferedItsLoad: its trials are invalid, after its first
+// slice was tried thrice; the others' are not.
 func TestAnArmThatIsNeverOfferedItsLoad(t *testing.T) {
 	s := parse(t, strings.Replace(slicedSpec, "rate: 500kpps", "rate: 50%", 1))
 	sim := &bedtest.Simulated{Seed: 1, Late: func(device string, _ int) float64 {
@@ -89,9 +119,8 @@ func TestAnArmThatIsNeverOfferedItsLoad(t *testing.T) {
 			continue
 		}
 		short++
-		part, _ := s.Part("given")
-		if n := tr.Observed.Redone.Number(); n != part.Turns() {
-			t.Errorf("%d slices were done again, of %d", n, part.Turns())
+		if n := tr.Observed.Redone.Number(); n != sliceTries {
+			t.Errorf("%d slices were done again, want %d", n, sliceTries)
 		}
 	}
 	if short == 0 || slices.ContainsFunc(trials, func(tr study.Trial) bool { return tr.Part == "max" && !tr.Valid }) {

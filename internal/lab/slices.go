@@ -51,7 +51,7 @@ func (w *slicing) send(ctx context.Context) error {
 			s.failed = failed
 		}
 		return ctx.Err()
-	})
+	}, allDrops)
 }
 
 // alternate gives the kernel the global settings of the arm whose slices come

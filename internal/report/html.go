@@ -40,6 +40,7 @@ type htmlPage struct {
 	Timelines                              figures
 	Slices                                 figures
 	SliceTables, MoreSliceTables           []htmlTable
+	Redone                                 []htmlTable
 	Loads                                  figures
 	Latencies                              figures
 	Served                                 []chart
@@ -114,6 +115,7 @@ func HTML(s study.Spec, r study.Results) ([]byte, error) {
 	if t, ok := statesPage(r); ok {
 		p.States = append(p.States, t)
 	}
+	p.Redone = redoneTable(s, r)
 	p.charts(s, r)
 	for _, g := range s.Metrics {
 		p.Tables = append(p.Tables, verdictTable(r, g))

@@ -131,6 +131,25 @@ func boxPlot(all []box, width float64, log bool) string {
 
 func medianText(b box) string { return show.Grouped(b.q[2], 0) + " ns" }
 
+// redoneTable counts the slices of overloaded DUTs that were done again, where any
+// were.
+func redoneTable(s study.Spec, r study.Results) (tables []htmlTable) {
+	t := htmlTable{Header: []string{"part", "variant", "trials", "done again", "generator fell short", "router waited for its CPU"},
+		Note: "One in which the generator fell short of its rate, or the router waited for its CPU, is in no metric: it was done again at once"}
+	for _, part := range s.Parts {
+		for _, arm := range arms(r, part.Name) {
+			if sum := r.RedoneIn(part.Name, arm); sum != nil {
+				t.Rows = append(t.Rows, []string{part.Name, armName(r, arm), fmt.Sprint(len(turnsOf(r, part.Name, arm))),
+					fmt.Sprint(sum.Slices), fmt.Sprint(sum.Slices - sum.Starved), fmt.Sprint(sum.Starved)})
+			}
+		}
+	}
+	if len(t.Rows) > 0 {
+		tables = append(tables, t)
+	}
+	return tables
+}
+
 // sliceTable counts rounds and what disturbed them.
 func sliceTable(r study.Results, part string) htmlTable {
 	t := htmlTable{Title: "Rounds · part " + part,

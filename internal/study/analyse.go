@@ -231,9 +231,8 @@ func (r *Results) warn(s Spec) {
 	if len(r.AA.FalseAlarms) > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the A/A arm also differs from the control by %s", show.List(r.AA.FalseAlarms)))
 	}
-	if valid, all := Valid(r.Trials); valid < all {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d trials are invalid; they are in the record, with reasons, and in no verdict", all-valid, all))
-	}
+	r.warnInvalid()
+	r.warnRedone(s)
 	r.warnOutOfReach(s)
 	r.warnHeadroom(s)
 	r.warnClients(s)

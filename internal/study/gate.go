@@ -3,6 +3,7 @@ package study
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"linerate/internal/load"
 	"linerate/internal/testbed"
@@ -223,6 +224,12 @@ func costGates(g Gates, o Observation, m map[string]float64) []string {
 		bad = append(bad, fmt.Sprintf("cost: the chain with DUT (%.0f ns) was not slower than the block's chain without (%.0f ns)", m[ChainNS], m[BypassNS]))
 	}
 	return bad
+}
+
+// Starved reports whether a DUT's thread waited too long for its CPU while the
+// traffic came that was received.
+func (g Gates) Starved(waited time.Duration, got load.Received) bool {
+	return contentionPercent(Observation{Contention: waited.Seconds(), Received: got}) > g.StarvedPercent
 }
 
 // overloadGates hold where the DUT must be the bottleneck, and have its CPU.

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"fmt"
 	"time"
 
 	"linerate/internal/show"
@@ -115,8 +116,17 @@ type AAResult struct {
 // Floor is the noise floor for people.
 func (r *Results) Floor() string { return sized(r.NoiseFloor, r.NoiseFloorPoints) }
 
-// Detectable is the minimum detectable effect for people.
-func (r *Results) Detectable() string { return sized(r.MDE, r.MDEPoints) }
+// Detectable is the minimum detectable effect for people. Shares cannot differ
+// by more than all: where that is too little, nothing can be detected.
+func (r *Results) Detectable() string {
+	if r.MDEPoints.Float() > wholePoints {
+		return fmt.Sprintf("none: shares differ by %d points at most", wholePoints)
+	}
+	return sized(r.MDE, r.MDEPoints)
+}
+
+// wholePoints is by how many percentage points shares can differ.
+const wholePoints = 100
 
 func sized(percent, points stats.Number) string {
 	if points.Known() {

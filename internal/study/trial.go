@@ -60,13 +60,15 @@ type Observation struct {
 	// those of dead frames among them; null: the testbed reads none.
 	Drops drop.Counters `json:"drops"`
 	// Redone are slices that were done again, because the generator was kept
-	// from its rate in them: in no metric, but the DUT's counters have them.
+	// from its rate in them, or the DUT from its CPU: in no metric, but the
+	// DUT's counters have them.
 	Redone *Redone `json:"redone,omitempty"`
 }
 
 // Redone sums up slices that do not count.
 type Redone struct {
 	Slices   int    `json:"slices"`
+	Starved  int    `json:"starved,omitempty"` // of them, those in which the DUT waited for its CPU
 	Sent     uint64 `json:"tx_packets"`
 	Received uint64 `json:"rx_packets"`
 	Dropped  uint64 `json:"receiver_dropped,omitempty"`
@@ -81,12 +83,15 @@ func (r *Redone) Number() int {
 }
 
 // Plus is the sum with one more; nil is none.
-func (r *Redone) Plus(sent load.Sent, got load.Received) *Redone {
+func (r *Redone) Plus(sent load.Sent, got load.Received, starved bool) *Redone {
 	var sum Redone
 	if r != nil {
 		sum = *r
 	}
-	return &Redone{sum.Slices + 1, sum.Sent + sent.TxPackets, sum.Received + got.RxPackets, sum.Dropped + got.Dropped}
+	if starved {
+		sum.Starved++
+	}
+	return &Redone{sum.Slices + 1, sum.Starved, sum.Sent + sent.TxPackets, sum.Received + got.RxPackets, sum.Dropped + got.Dropped}
 }
 
 // BypassRun is the measurement of the chain without DUT.

@@ -51,8 +51,9 @@ type Arm struct {
 	// DUT is the port by which traffic enters it, seen from inside, as of
 	// Open; its place is nil of a bypass, or where nobody can enter.
 	DUT Port
-	// Drops reads what died in it, as DropReader does; nil where nobody can.
-	Drops func() (drop.Counters, error)
+	// Drops reads what died in it, as DropReader does, but for what only the
+	// whole machine counts: Machine reads that. Either is nil where nobody can.
+	Drops, Machine func() (drop.Counters, error)
 }
 
 // Way is a path through a DUT, between two outer ports.

@@ -113,6 +113,7 @@ func (s *Simulated) pass(spec load.Spec, o load.Offer) load.Sent {
 	}
 	s.got[behind(spec.Device)] = s.account(tx, rx, seconds, cost)
 	if dut {
+		s.passed++
 		s.dropped[spec.Device] += tx - rx
 		s.count(tx, rx)
 	}
@@ -194,7 +195,11 @@ func (s *Simulated) Load1() float64 { return 0 }
 // Meter tells the share of the last run that a fault gave to others.
 func (s *Simulated) Meter(in testbed.Place, _ int) (testbed.Place, func() time.Duration) {
 	return in, func() time.Duration {
-		return time.Duration(s.fault.Contention * s.last.Seconds * float64(time.Second))
+		share := s.fault.Contention
+		if s.Waits != nil {
+			share += s.Waits(s.passed)
+		}
+		return time.Duration(share * s.last.Seconds * float64(time.Second))
 	}
 }
 

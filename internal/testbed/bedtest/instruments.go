@@ -49,16 +49,25 @@ func (s *Simulated) DUT() testbed.Port {
 }
 
 // Drops counts what the simulated DUT had no room for.
-func (s *Simulated) Drops() (drop.Counters, error) { return s.drops("gen0") }
+func (s *Simulated) Drops() (drop.Counters, error) {
+	return s.ownDrops("gen0").Plus(s.machineDrops()), nil
+}
 
-// drops are those of the DUT behind a generator's device.
-func (s *Simulated) drops(device string) (drop.Counters, error) {
-	if !s.Backlogged {
-		return drop.Counters{"generator.output_drops": s.dropped[device]}, nil
+// ownDrops are those in the ring before the DUT, machineDrops those in the
+// machine's backlog.
+func (s *Simulated) ownDrops(device string) drop.Counters {
+	if s.Backlogged {
+		return drop.Counters{}
 	}
-	all := uint64(0)
-	for _, n := range s.dropped {
-		all += n
+	return drop.Counters{"generator.output_drops": s.dropped[device]}
+}
+
+func (s *Simulated) machineDrops() drop.Counters {
+	c := drop.Counters{}
+	if s.Backlogged {
+		for _, n := range s.dropped {
+			c["softnet.dropped"] += n
+		}
 	}
-	return drop.Counters{"softnet.dropped": all}, nil
+	return c
 }

@@ -57,6 +57,9 @@ type Simulated struct {
 	// Late is the share of the frames due that the generator on a device does
 	// not send in its n-th paced run, from 0; nil: none.
 	Late func(device string, n int) float64
+	// Waits is the share of the n-th run of traffic through a DUT, from 1, in
+	// which its thread waited for its CPU, beside Fault.Contention; nil: none.
+	Waits func(n int) float64
 	// Backlogged: DUTs lose in the CPU's backlog, which counts for the whole
 	// machine, not in rings of their own.
 	Backlogged bool
@@ -76,6 +79,7 @@ type Simulated struct {
 	ran      bool // traffic has passed the DUT since the reset
 	counters testbed.Counters
 	dropped  map[string]uint64 // on the way to a DUT, by the generator's device
+	passed   int               // runs through a DUT
 	paced    map[string]int    // runs at a given rate, by the generator's device
 	last     load.Sent
 	got      map[string]load.Received // by the receiver's device
@@ -181,7 +185,8 @@ func (s *Simulated) Raise(ctx context.Context, wanted []testbed.Settings) ([]tes
 		out[i] = testbed.Arm{Generator: s.Generator(), Receiver: s.Receiver(), Counters: s.Counters,
 			Applied: applied(w.Settings), Unavailable: s.refused(w.Settings)}
 		out[i].Generator.Device, out[i].Receiver.Device = device, behind(device)
-		out[i].Drops = func() (drop.Counters, error) { return s.drops(device) }
+		out[i].Drops = func() (drop.Counters, error) { return s.ownDrops(device), nil }
+		out[i].Machine = func() (drop.Counters, error) { return s.machineDrops(), nil }
 		s.arms[device] = costOf(w.Settings) * math.Exp(s.Noise*rng.NormFloat64())
 		if w.Bypass {
 			s.arms[device] = 0

@@ -128,7 +128,8 @@ func (a *arm) describe(b *Bed, applied testbed.Applied, unavailable error) testb
 	if a.dut.first != nil {
 		out.Counters = func() (testbed.Counters, error) { return readCounters(a.dut) }
 		out.DUT = port(a.dut.first, ingress, a.gen)
-		out.Drops = func() (drop.Counters, error) { return readDrops(b.gen, a.gen.device, a.dut) }
+		out.Drops = func() (drop.Counters, error) { return ownDrops(b.gen, a.gen.device, a.dut) }
+		out.Machine = func() (drop.Counters, error) { return machineDrops(), nil }
 	}
 	return out
 }

@@ -26,10 +26,13 @@ var (
 func (b *Bed) DUT() testbed.Port { return port(b.dut.first, ingress, genPort) }
 
 // Drops reads what the DUT and the wire to it count of dead frames.
-func (b *Bed) Drops() (drop.Counters, error) { return readDrops(b.gen, genPort.device, b.dut) }
+func (b *Bed) Drops() (drop.Counters, error) {
+	c, err := ownDrops(b.gen, genPort.device, b.dut)
+	return c.Plus(machineDrops()), err
+}
 
-// readDrops of a DUT behind a device of the generator's namespace.
-func readDrops(gen *namespace, device string, dut routers) (drop.Counters, error) {
+// ownDrops are those of a DUT behind a device of the generator's namespace.
+func ownDrops(gen *namespace, device string, dut routers) (drop.Counters, error) {
 	c := drop.Counters{}
 	err := gen.do(func() error {
 		l, err := netlink.LinkByName(device)
@@ -46,7 +49,6 @@ func readDrops(gen *namespace, device string, dut routers) (drop.Counters, error
 			return nil, fmt.Errorf("read what the DUT dropped: %w", err)
 		}
 	}
-	machineDrops(c)
 	return c, nil
 }
 
@@ -92,14 +94,16 @@ func readFiles(c drop.Counters, f *fact.Facts, dir string, files []file) {
 
 // machineDrops reads what the machine has once, and shows in the namespace that
 // it was booted with.
-func machineDrops(c drop.Counters) {
+func machineDrops() drop.Counters {
 	var f fact.Facts
+	c := drop.Counters{}
 	readFiles(c, &f, "/proc/1/net/", []file{
 		{"softnet_stat", func(t string) { linux.AddSoftnet(&f, t) }},
 		{"stat/arp_cache", func(t string) { linux.AddNeighbours(&f, "arp", t) }},
 		{"stat/ndisc_cache", func(t string) { linux.AddNeighbours(&f, "ndisc", t) }},
 	})
 	slabBytes(c)
+	return c
 }
 
 // slabBytes reads what the kernel's own objects take, and those of connection

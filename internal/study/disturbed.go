@@ -1,0 +1,71 @@
+package study
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"linerate/internal/show"
+)
+
+// warnInvalid counts the trials that failed a gate, by the first that they
+// failed.
+func (r *Results) warnInvalid() {
+	valid, all := Valid(r.Trials)
+	if valid == all {
+		return
+	}
+	why := map[string]int{}
+	for _, t := range r.Trials {
+		if !t.Valid && t.Unavailable == "" && len(t.Reasons) > 0 {
+			gate, _, _ := strings.Cut(t.Reasons[0], ":")
+			why[gate]++
+		}
+	}
+	most := slices.SortedFunc(maps.Keys(why), func(a, b string) int {
+		return cmp.Or(cmp.Compare(why[b], why[a]), cmp.Compare(a, b))
+	})
+	for i, gate := range most {
+		most[i] = fmt.Sprintf("%d %s", why[gate], gate)
+	}
+	r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d trials are invalid; they are in the record, with reasons (%s), and in no verdict",
+		all-valid, all, show.List(most)))
+}
+
+// RedoneIn sums up the slices of a part that were done again, of one arm, or of
+// all where arm is empty; nil: none was.
+func (r *Results) RedoneIn(part, arm string) (sum *Redone) {
+	for _, t := range r.Trials {
+		if t.Part != part || arm != "" && t.Variant != arm || t.Observed == nil || t.Observed.Redone == nil {
+			continue
+		}
+		if sum == nil {
+			sum = &Redone{}
+		}
+		sum.Slices, sum.Starved = sum.Slices+t.Observed.Redone.Slices, sum.Starved+t.Observed.Redone.Starved
+	}
+	return sum
+}
+
+// Why says for what slices were done again, for people.
+func (r *Redone) Why() string {
+	var why []string
+	if n := r.Slices - r.Starved; n > 0 {
+		why = append(why, fmt.Sprintf("%d because the generator fell short of its rate", n))
+	}
+	if r.Starved > 0 {
+		why = append(why, fmt.Sprintf("%d because the router waited for its CPU", r.Starved))
+	}
+	return show.List(why)
+}
+
+// warnRedone says how many slices were done again, and why.
+func (r *Results) warnRedone(s Spec) {
+	for _, p := range s.Parts {
+		if sum := r.RedoneIn(p.Name, ""); sum != nil {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("slices of part %s were done again: %s", p.Name, sum.Why()))
+		}
+	}
+}
