@@ -120,10 +120,14 @@ func primary(r study.Results) (metric study.Metric, part string) {
 		}
 	}
 	m, _ := r.Metric(r.AA.Metric)
-	for _, p := range parts(r) {
+	all := parts(r)
+	for _, p := range all {
 		if len(values(r, p, r.Control, m.Name)) > 0 {
 			return m, p
 		}
+	}
+	if len(all) > 0 { // where no trial was valid
+		return m, all[0]
 	}
 	return m, ""
 }

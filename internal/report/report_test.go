@@ -99,6 +99,24 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
+// TestNothingValid: a study with nothing to compare, and no trial that counts, still names its part.
+func TestNothingValid(t *testing.T) {
+	s, r := results(t)
+	for i := range r.Trials {
+		r.Trials[i].Valid, r.Trials[i].Reasons = false, []string{"headroom"}
+		if v := r.Trials[i].Variant; v != s.Control && v != study.AA {
+			r.Trials[i].Unavailable = "not here"
+		}
+	}
+	var b bytes.Buffer
+	if err := Terminal(&b, study.Analyse(s, 5, r.Environment, r.Trials), show.Style{}); err != nil {
+		t.Fatal(err)
+	}
+	if text := b.String(); !strings.Contains(text, ", part "+r.Trials[0].Part+", 0 blocks") {
+		t.Error(text)
+	}
+}
+
 // TestMeasuredOn: a machine that told little of itself leaves no holes.
 func TestMeasuredOn(t *testing.T) {
 	s, r := results(t)
