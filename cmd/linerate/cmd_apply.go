@@ -111,7 +111,7 @@ func (f *applyFlags) run(cmd *cobra.Command, file string, args []string) error {
 func outcomeText(r applied, f *applyFlags) string {
 	switch r.Outcome {
 	case apply.Pending:
-		return fmt.Sprintf("pending on %s: `linerate confirm` within %s keeps it", r.Where, f.within)
+		return fmt.Sprintf("pending on %s: `%s` within %s keeps it", r.Where, apply.Confirmation(r.Where), f.within)
 	case apply.Nothing:
 		return "the plan has nothing to do"
 	case apply.Declined:

@@ -68,16 +68,24 @@ func conclude(err error, interrupted bool, stderr io.Writer) int {
 		return int(code)
 	case interrupted || errors.Is(err, context.Canceled):
 		fmt.Fprintln(stderr, "linerate: interrupted")
+		if left := hint.LeftOf(err); left != nil {
+			tell(left, stderr)
+		}
 		return exitInterrupted
 	}
-	fmt.Fprintf(stderr, "linerate: %v\n", err)
-	if h := hint.Render(err, asFlag); h != "" {
-		fmt.Fprintf(stderr, "hint: %s\n", h)
-	}
+	tell(err, stderr)
 	if hint.IsUsage(err) {
 		return exitUsage
 	}
 	return exitFailed
+}
+
+// tell prints an error and what to do about it.
+func tell(err error, stderr io.Writer) {
+	fmt.Fprintf(stderr, "linerate: %v\n", err)
+	if h := hint.Render(err, asFlag); h != "" {
+		fmt.Fprintf(stderr, "hint: %s\n", h)
+	}
 }
 
 // asFlag writes an option as this command takes it.

@@ -67,6 +67,17 @@ const (
 // ErrReverted says that the host was changed and is as it was.
 var ErrReverted = errors.New("the host is as it was")
 
+// ErrInterrupted says why a change was taken back that its user stopped.
+var ErrInterrupted = errors.New("interrupted before anybody confirmed it")
+
+// interrupted is err, or that somebody stopped what it is about.
+func interrupted(ctx context.Context, err error) error {
+	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
+		return ErrInterrupted
+	}
+	return err
+}
+
 // Run makes a plan true on a machine and, unless it is confirmed in time, puts
 // the machine back. What it returns as an error left the host as it was, or
 // says so.
@@ -95,20 +106,29 @@ func Run(ctx context.Context, m Machine, p plan.Plan, o Options) (Outcome, error
 		return Planned, nil
 	}
 	if err != nil {
-		return Reverted, outOfTouch(m, t, o, err)
+		return Reverted, hint.Left(outOfTouch(m, t, o, interrupted(ctx, err)))
 	}
 	if err := good(ctx, m, t, after, gateways, o); err != nil {
-		return Reverted, takeBack(m, id, err)
+		return Reverted, takeBack(m, id, interrupted(ctx, err))
 	}
 	if o.Trial {
-		o.Say("rebooting %s to try it; what nobody confirms within %s of that boot is taken back by another", m.Where(), o.Within)
+		o.Say("rebooting %s to try it; what nobody confirms within %s of that boot (%s) is taken back by another", m.Where(), o.Within, Confirmation(m.Where()))
 		return Pending, m.Reboot(ctx)
 	}
-	o.Say("applied to %s; it is taken back in %s unless it is confirmed from another connection", m.Where(), o.Within)
+	o.Say("applied to %s; it is taken back in %s unless somebody says from another connection: %s", m.Where(), o.Within, Confirmation(m.Where()))
 	if !o.Wait {
 		return Pending, nil
 	}
 	return await(ctx, m, id, o)
+}
+
+// Confirmation is the command that keeps what was applied to a machine, of which
+// where is the name (Machine.Where).
+func Confirmation(where string) string {
+	if strings.HasPrefix(where, "ssh://") {
+		return "linerate confirm " + where
+	}
+	return "linerate confirm"
 }
 
 // applyNow bounds the change: a host that is cut off does not answer, ever.
@@ -258,11 +278,11 @@ func takeBack(m Machine, id string, why error) error {
 	reason := "taken back: " + strings.Join(strings.Fields(why.Error()), " ")
 	if _, err := m.Revert(ctx, id, reason); err != nil {
 		if past, over := pastOf(ctx, m, id); over && past.Outcome == string(Reverted) {
-			return fmt.Errorf("%w; then %s; %w", why, past.Why, ErrReverted)
+			return hint.Left(fmt.Errorf("%w; then %s; %w", why, past.Why, ErrReverted))
 		}
-		return hint.With(fmt.Errorf("%w; and it could not be taken back from here: %w", why, err), "the switch on the host takes it back when the time to confirm is over")
+		return hint.Left(hint.With(fmt.Errorf("%w; and it could not be taken back from here: %w", why, err), "the switch on the host takes it back when the time to confirm is over; linerate status tells whether it has"))
 	}
-	return fmt.Errorf("%w; %w", why, ErrReverted)
+	return hint.Left(fmt.Errorf("%w; %w", why, ErrReverted))
 }
 
 // pastOf finds a transaction among those that are over on the host.
@@ -294,7 +314,7 @@ func await(ctx context.Context, m Machine, id string, o Options) (Outcome, error
 	for {
 		select {
 		case <-ctx.Done():
-			return Reverted, takeBack(m, id, ctx.Err())
+			return Reverted, takeBack(m, id, interrupted(ctx, ctx.Err()))
 		case <-time.After(poll):
 		}
 		st, err := m.Status(ctx)

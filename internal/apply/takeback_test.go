@@ -40,3 +40,29 @@ func TestTakenBackByTheSwitch(t *testing.T) {
 		}
 	}
 }
+
+// willing takes back what it is told to, and keeps why.
+type willing struct {
+	Machine
+	why string
+}
+
+func (w *willing) Revert(_ context.Context, _, why string) (string, error) {
+	w.why = why
+	return "", nil
+}
+
+// TestInterrupted: who stops an apply hears what became of the host, and so does who
+// reads its history.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	m := &willing{}
+	outcome, err := await(ctx, m, "0002", Options{})
+	if outcome != Reverted || !errors.Is(err, ErrReverted) || hint.LeftOf(err) == nil || err.Error() != "interrupted before anybody confirmed it; the host is as it was" {
+		t.Errorf("%s, %v", outcome, err)
+	}
+	if m.why != "taken back: interrupted before anybody confirmed it" {
+		t.Errorf("the history says %q", m.why)
+	}
+}

@@ -75,6 +75,30 @@ func Render(err error, say func(name, value string) string) string {
 	}
 }
 
+// left marks an error that tells in what state something outside was left.
+type left struct{ err error }
+
+func (l *left) Error() string { return l.err.Error() }
+func (l *left) Unwrap() error { return l.err }
+
+// Left marks err as telling in what state a run leaves what is not its own, a host
+// or a lab: whoever interrupted it must hear of that too. A nil err stays nil.
+func Left(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &left{err}
+}
+
+// LeftOf returns what err tells of that, or nil.
+func LeftOf(err error) error {
+	var l *left
+	if !errors.As(err, &l) {
+		return nil
+	}
+	return l
+}
+
 // usage marks an error as the caller's: wrong flag, wrong argument.
 type usage struct{ err error }
 

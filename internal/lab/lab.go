@@ -236,7 +236,7 @@ func (r *run) leave() (err error) {
 		err = errors.Join(err, r.sites.Close())
 	}
 	if r.bed, r.sites = nil, nil; err != nil {
-		return fmt.Errorf("close the testbed: %w", err)
+		return hint.Left(fmt.Errorf("close the testbed: %w", err))
 	}
 	return nil
 }

@@ -306,7 +306,7 @@ func (b *Bed) goodbye(ctx context.Context) error {
 		_, err = b.boot(ctx, nil)
 	}
 	if err != nil {
-		return hint.With(fmt.Errorf("the DUT could not be put back from here: %w", err), "its dead-man's switch does so within %s of its last change", b.o.Window)
+		return hint.Left(hint.With(fmt.Errorf("%s could not be put back from here: %w", b.o.DUT.Where(), err), "its dead-man's switch does so within %s of its last change, if it is up; linerate status %s tells whether it has", b.o.Window, b.o.DUT.Where()))
 	}
 	_, err = ask(ctx, b.dut(), nil, "leave")
 	return err
