@@ -24,6 +24,8 @@ type studyLine struct {
 	// Seconds and QuickSeconds are about what it takes on an idle machine.
 	Seconds      float64 `json:"seconds"`
 	QuickSeconds float64 `json:"quick_seconds"`
+	// NotHere is why this machine's lab cannot answer it.
+	NotHere string `json:"not_here,omitempty"`
 }
 
 // topics are the order of the list; a topic that is not here comes after them.
@@ -65,7 +67,8 @@ func studyLines() ([]studyLine, error) {
 		}
 		full, quick := lengths(s)
 		l := studyLine{Name: s.Name, Topic: s.Topic, Question: s.Question, Source: strings.Join(strings.Fields(s.Source), " "),
-			Seconds: full.Seconds(), QuickSeconds: quick.Seconds()}
+			Seconds: full.Seconds(), QuickSeconds: quick.Seconds(),
+			NotHere: notHere(s, labSystem, carries, bedLacks)}
 		for _, v := range s.Variants {
 			l.Variants = append(l.Variants, v.Name)
 		}
@@ -103,6 +106,9 @@ func listStudies(p *show.Page, lines []studyLine) {
 		clock := func(s float64) string { return show.Clock(time.Duration(s * float64(time.Second))) }
 		p.Line("  " + l.Name + p.Dim("  about "+clock(l.Seconds)+", --quick "+clock(l.QuickSeconds)))
 		p.Paragraph("    ", "    ", l.Question)
+		if l.NotHere != "" {
+			p.Paragraph("    not here: ", "    ", l.NotHere)
+		}
 		if l.Source != "" {
 			p.Paragraph("    from: ", "    ", l.Source)
 		}

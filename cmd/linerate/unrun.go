@@ -45,6 +45,18 @@ func whyNot(v study.Variant, system string, leave bool, lacks func(study.Setting
 	return ""
 }
 
+// notHere is why a lab of a system has no answer to a study: it carries nothing of
+// the kind, or no variant but the control can be had; "": it has one.
+func notHere(s study.Spec, system string, carries func(study.Spec) error, lacks func(study.Setting) string) string {
+	if err := carries(s); err != nil {
+		return err.Error()
+	}
+	if gone := leftOut(s, system, true, lacks); len(gone) > 0 && len(gone) >= len(s.Variants)-1 {
+		return gone[0].Reason
+	}
+	return ""
+}
+
 // without drops the slots of variants that are left out.
 func without(slots []study.Slot, gone []unrun) []study.Slot {
 	return slices.DeleteFunc(slots, func(slot study.Slot) bool {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 
@@ -57,5 +58,28 @@ func TestWhatWaitsForLeaveIsSaid(t *testing.T) {
 	}
 	if why := some(leftOut(s, "linux", true, bedLacks)); why != "" {
 		t.Errorf("with leave it runs: %q", why)
+	}
+}
+
+// TestAListSaysWhatIsNotHere: a study of which a lab has no variant is told so in
+// the list, before somebody runs it.
+func TestAListSaysWhatIsNotHere(t *testing.T) {
+	none := func(study.Setting) string { return "" }
+	all := func(study.Spec) error { return nil }
+	for _, c := range []struct{ study, system, want string }{
+		{"entropy", "linux", "it needs a DUT of freebsd, this lab is of linux"},
+		{"entropy", "freebsd", ""}, {"overload", "freebsd", ""}, {"firewall-rules", "linux", ""},
+	} {
+		s, err := findStudy(c.study)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := notHere(s, c.system, all, none); got != c.want {
+			t.Errorf("%s on %s: %q, want %q", c.study, c.system, got, c.want)
+		}
+		refused := errors.New("asks servers")
+		if got := notHere(s, c.system, func(study.Spec) error { return refused }, none); got != refused.Error() {
+			t.Errorf("%s that a lab refuses: %q", c.study, got)
+		}
 	}
 }

@@ -119,7 +119,7 @@ var fakeFreeBSD = map[string]string{
 	"vmstat": `[ "$1" = -i ] && printf 'interrupt total rate\nirq265: em0:rxq0 10 1\nirq266: em0:rxq1 10 1\n'; exit 0`,
 	"cpuset": `echo "irq $3 mask: 1"`,
 	"kldstat": `case $*:$4$3 in
-"-q -m dummynet:dummynet"|"-q -m ipfw:ipfw") exit 0;;
+"-q -m dummynet:dummynet"|"-q -m ipfw:ipfw"|"-q -m pf:pf") exit 0;;
 -q*) exit 1;;
 *) exit 127;; esac`,
 	"ipfw": `case $1 in

@@ -161,9 +161,10 @@ func (in *inspection) quiet(irq int) string {
 // slowFactor is how much longer slow commands may take.
 const slowFactor = 6
 
-// lacks reports a module that the running kernel is known not to have.
+// lacks reports a module that the running kernel, when it was captured, is known
+// not to have had.
 func (in *inspection) lacks(module string) bool {
-	if module == "" || in.f.From.Kind == fact.KindBundle || !in.f.Read("kldstat") {
+	if module == "" || !in.f.Read("kldstat") {
 		return false
 	}
 	m, ok := in.f.Module(module)
@@ -177,7 +178,8 @@ func (in *inspection) ask(q host.Query) (string, bool) {
 	if in.ctx.Err() != nil {
 		return "", false
 	}
-	if in.lacks(q.Module()) {
+	lacks := in.lacks(q.Module())
+	if lacks && in.f.From.Kind != fact.KindBundle {
 		return "", false
 	}
 	patience := in.opts.CommandTimeout
@@ -187,6 +189,9 @@ func (in *inspection) ask(q host.Query) (string, bool) {
 	ctx, cancel := context.WithTimeout(in.ctx, patience)
 	defer cancel()
 	b, err := in.r.Output(ctx, q)
+	if lacks && len(b) == 0 {
+		return "", false // a capture that asked nevertheless, or knew better
+	}
 	status, reason := host.Status(err)
 	if errors.Is(err, context.DeadlineExceeded) {
 		reason = fmt.Sprintf("no end within %s; not known: %s", patience, q.Why())

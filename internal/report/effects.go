@@ -11,6 +11,16 @@ import (
 	"linerate/internal/testbed"
 )
 
+// withoutEffect lists a metric of which no variant has an effect: it was measured
+// and gave none, or its part had no trial.
+func (p *htmlPage) withoutEffect(r study.Results, part, metric string) {
+	if slices.ContainsFunc(r.Trials, func(t study.Trial) bool { return t.Part == part && t.Unavailable == "" }) {
+		p.NoNumber = append(p.NoNumber, metric)
+		return
+	}
+	p.NotMeasured = append(p.NotMeasured, metric)
+}
+
 // effectCharts draws the primary metric's effects, in nanoseconds too where
 // they have any.
 func (p *htmlPage) effectCharts(r study.Results, g study.Goal) {
@@ -81,7 +91,7 @@ func (p *htmlPage) otherEffects(s study.Spec, r study.Results) {
 			}
 			done = append(done, other)
 			if len(more) > 0 && !slices.ContainsFunc(more, func(row forestRow) bool { return row.hasEffect }) {
-				p.NoNumber = append(p.NoNumber, m.Label+" (part "+other.Part+")")
+				p.withoutEffect(r, other.Part, m.Label+" (part "+other.Part+")")
 				continue
 			}
 			rows, of = append(rows, inPart(other.Part, more)...), append(of, other.Part)

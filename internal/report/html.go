@@ -37,6 +37,7 @@ type htmlPage struct {
 	Wire                                   []htmlTable
 	More                                   []chart
 	NoNumber                               []string // metrics of which no variant has an effect
+	NotMeasured                            []string // metrics of parts that had no trial
 	Timelines                              figures
 	Slices                                 figures
 	SliceTables, MoreSliceTables           []htmlTable

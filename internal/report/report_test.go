@@ -295,6 +295,10 @@ func TestChartsOfAHoleyStudy(t *testing.T) {
 	if page := without(func(study.Trial) bool { return true }); strings.Contains(page, "no number") || !strings.Contains(page, said) {
 		t.Error("a chart of no numbers is drawn")
 	}
+	trials = slices.DeleteFunc(trials, func(tr study.Trial) bool { return tr.Mode == testbed.Overload })
+	if page := without(func(study.Trial) bool { return false }); strings.Contains(page, said) || !strings.Contains(page, "Not measured: ") {
+		t.Error("a part that had no trial is not told as such")
+	}
 }
 
 func TestReportsOfNothing(t *testing.T) {

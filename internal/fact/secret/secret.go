@@ -19,6 +19,8 @@ var (
 	block = regexp.MustCompile(`^[ \t]*[A-Za-z0-9+/=]{44,}[ \t\r]*$`)
 	// checksum is pfctl's, of the rules.
 	checksum = regexp.MustCompile(`^Checksum: 0x[0-9a-f]{32} *$`)
+	// zone is a line of vmstat -z: a kernel's memory zone may be called PWD.
+	zone = regexp.MustCompile(`^[^:=]+: +[0-9]+, *[0-9]+, *[0-9]+, *[0-9]+, *[0-9]+, *[0-9, ]+$`)
 	// prose begins a comment that is no line switched off.
 	prose = regexp.MustCompile(`#+[ \t]`)
 	// plainWord follows "password" in a sentence.
@@ -35,7 +37,7 @@ const minHash = 16
 
 // Line returns a line without its secrets, and whether it held one.
 func Line(s string) (string, bool) {
-	if checksum.MatchString(s) {
+	if checksum.MatchString(s) || zone.MatchString(s) {
 		return s, false
 	}
 	if block.MatchString(s) && mixed(s) {

@@ -46,6 +46,8 @@ var cases = []struct{ in, want string }{
 	{`kpasswdd_enable="maybe"`, `kpasswdd_enable="maybe"`},
 	{`	:passwd_format=sha512:\`, `	:passwd_format=sha512:\`},
 	{`	:passwd=abc:\`, `	:passwd=<redacted>`},
+	{`PWD:                     40,      0,       4,     602,      40,   0,   0,   0`, `PWD:                     40,      0,       4,     602,      40,   0,   0,   0`},
+	{`pwd: 40, 41`, `pwd: <redacted>`},
 	{`Checksum: 0x0123456789abcdef0123456789abcdef`, `Checksum: 0x0123456789abcdef0123456789abcdef`},
 	{`wep-key0=abcde`, `wep-key0=<redacted>`},
 	{`mka-cak=00112233445566778899aabbccddeeff`, `mka-cak=<redacted>`},
