@@ -68,7 +68,7 @@ func studyLines() ([]studyLine, error) {
 		full, quick := lengths(s)
 		l := studyLine{Name: s.Name, Topic: s.Topic, Question: s.Question, Source: strings.Join(strings.Fields(s.Source), " "),
 			Seconds: full.Seconds(), QuickSeconds: quick.Seconds(),
-			NotHere: notHere(s, labSystem, carries, bedLacks)}
+			NotHere: unanswered(s, labSystem, carries, bedLacks)}
 		for _, v := range s.Variants {
 			l.Variants = append(l.Variants, v.Name)
 		}

@@ -45,9 +45,9 @@ func whyNot(v study.Variant, system string, leave bool, lacks func(study.Setting
 	return ""
 }
 
-// notHere is why a lab of a system has no answer to a study: it carries nothing of
+// unanswered is why a lab of a system has no answer to a study: it carries nothing of
 // the kind, or no variant but the control can be had; "": it has one.
-func notHere(s study.Spec, system string, carries func(study.Spec) error, lacks func(study.Setting) string) string {
+func unanswered(s study.Spec, system string, carries func(study.Spec) error, lacks func(study.Setting) string) string {
 	if err := carries(s); err != nil {
 		return err.Error()
 	}

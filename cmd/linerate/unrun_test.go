@@ -74,11 +74,11 @@ func TestAListSaysWhatIsNotHere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := notHere(s, c.system, all, none); got != c.want {
+		if got := unanswered(s, c.system, all, none); got != c.want {
 			t.Errorf("%s on %s: %q, want %q", c.study, c.system, got, c.want)
 		}
 		refused := errors.New("asks servers")
-		if got := notHere(s, c.system, func(study.Spec) error { return refused }, none); got != refused.Error() {
+		if got := unanswered(s, c.system, func(study.Spec) error { return refused }, none); got != refused.Error() {
 			t.Errorf("%s that a lab refuses: %q", c.study, got)
 		}
 	}
