@@ -46,7 +46,7 @@ it could not read.
 				return err
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), inspected{f, guess, f.Drops()})
+				return printJSON(cmd.OutOrStdout(), inspected{f.Shortened(), guess, f.Drops()})
 			}
 			return page.Write(cmd.OutOrStdout(), f, guess, styleOf(cmd.OutOrStdout()))
 		},

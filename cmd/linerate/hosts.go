@@ -153,7 +153,7 @@ func inspectMany(cmd *cobra.Command, src *source, hosts []string, asJSON bool) e
 			return nil, err
 		}
 		guess, err := role.Of(f)
-		return &inspected{f, guess, f.Drops()}, err
+		return &inspected{f.Shortened(), guess, f.Drops()}, err
 	})
 	doc := hostsDocument{Version: 1}
 	table := show.Table{Header: []string{"HOST", "SYSTEM", "ROLE", "CPUS", "MEMORY", "NICS", "DROPS", ""}, Right: []bool{false, false, false, true, true, true, true}}

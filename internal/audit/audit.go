@@ -33,7 +33,8 @@ type auditor struct {
 	names *names      // of the rules'
 	// lines are the host's own lines, by mechanism and reading order.
 	lines     []fact.Line
-	strangers int // how often an unknown name was held against all known ones
+	live      bool // running values are known
+	strangers int  // how often an unknown name was held against all known ones
 	errs      []error
 }
 
@@ -46,7 +47,7 @@ func Run(in Input) (*Report, error) {
 	}
 	a.env = a.c.NewEnv(a.f, in.Role)
 	a.names = ruleNames(a.env, a.f, a.Rules.Classes)
-	a.lines = a.f.Lines()
+	a.lines, a.live = a.f.Lines(), a.f.Live()
 	var all []candidate
 	for _, check := range []func() []candidate{a.problems, a.judge, a.linuxFiles, a.perDevice, a.repeats, a.aliases, a.drift, a.couplings, a.complaints, a.rules, a.folklore} {
 		all = append(all, check()...)
@@ -64,7 +65,10 @@ func Run(in Input) (*Report, error) {
 		r.RoleReasons = []string{}
 	}
 	r.Findings, r.Suppressed, r.Stale = suppress(findings, in.Suppressions, in.Today)
-	r.Findings, r.Unlisted = bound(r.Findings)
+	var more, hidden unlisted
+	r.Findings, more = bound(r.Findings, func(f *Finding) *Finding { return f })
+	r.Suppressed, hidden = bound(r.Suppressed, func(s *Suppressed) *Finding { return &s.Finding })
+	r.Unlisted, r.UnlistedNames, r.SuppressedUnlisted = more.by, more.names, hidden.by
 	if len(a.errs) > 0 {
 		return r, fmt.Errorf("audit: %w", a.errs[0])
 	}

@@ -1,9 +1,9 @@
 package audit
 
 import (
-	"fmt"
 	"strings"
-	"unicode/utf8"
+
+	"linerate/internal/fact"
 )
 
 // Bounds of a report. Files come from elsewhere: a line may be as long as a
@@ -12,27 +12,39 @@ const (
 	maxFindings = 2000 // of a report
 	maxSame     = 20   // of one rule about one name
 	maxUnread   = 200  // sources
+	maxNames    = 500  // names that could not be judged, for one reason
 	maxWord     = 160  // bytes of a word: a name, a value, a path
 	maxText     = 2000 // bytes of a sentence or of a line of a file
 )
 
+// unlisted is what a report's bounds leave out.
+type unlisted struct {
+	by    map[Severity]int
+	names []string // that no listed finding is about, the first of them
+}
+
 // bound bounds what a report lists: of findings with one id the first ones,
 // of all of them the worst. It counts the others by severity.
-func bound(findings []Finding) (list []Finding, unlisted map[Severity]int) {
-	same := map[string]int{}
+func bound[T any](findings []T, of func(*T) *Finding) (list []T, out unlisted) {
+	same, told := map[string]int{}, map[string]bool{}
 	list = findings[:0]
-	for _, f := range findings {
+	for i := range findings {
+		f := *of(&findings[i])
 		id := sameID(f.ID)
-		if same[id]++; same[id] > maxSame || len(list) >= maxFindings {
-			if unlisted == nil {
-				unlisted = map[Severity]int{}
-			}
-			unlisted[f.Severity]++
+		if same[id]++; same[id] <= maxSame && len(list) < maxFindings {
+			told[f.Name] = true
+			list = append(list, findings[i])
 			continue
 		}
-		list = append(list, f)
+		if out.by == nil {
+			out.by = map[Severity]int{}
+		}
+		if out.by[f.Severity]++; !told[f.Name] && len(out.names) < maxNames {
+			told[f.Name] = true
+			out.names = append(out.names, f.Name)
+		}
 	}
-	return list, unlisted
+	return list, out
 }
 
 // sameID is an id without what unique added to it.
@@ -58,23 +70,7 @@ func brevity(s string) string {
 	}
 	words := strings.Split(s, " ")
 	for i, w := range words {
-		words[i] = shorten(w, maxWord)
+		words[i] = fact.Shorten(w, maxWord)
 	}
-	return shorten(strings.Join(words, " "), maxText)
-}
-
-// shorten cuts the middle out of a text that is longer than most bytes, and
-// says how long it was.
-func shorten(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	head, tail := most/2, len(s)-most/8
-	for head > 0 && !utf8.RuneStart(s[head]) {
-		head--
-	}
-	for tail < len(s) && !utf8.RuneStart(s[tail]) {
-		tail++
-	}
-	return fmt.Sprintf("%s…(%d bytes)…%s", s[:head], len(s), s[tail:])
+	return fact.Shorten(strings.Join(words, " "), maxText)
 }

@@ -58,6 +58,66 @@ func TestReportsAreBounded(t *testing.T) {
 	}
 }
 
+// TestManyLinesAreBounded: a directory of as many lines as a file may hold takes
+// no time that grows with their square, is judged as far as the bound, and says so.
+func TestManyLinesAreBounded(t *testing.T) {
+	var same, strange strings.Builder
+	for i := range 60_000 {
+		same.WriteString("net.core.somaxconn=128\n")
+		fmt.Fprintf(&strange, "foo.bar%d.x=%d\n", i, i)
+	}
+	for what, text := range map[string]string{"one name": same.String(), "strange names": strange.String()} {
+		f := tree(t, "6.12", map[string]string{"/etc/sysctl.d/60-many.conf": text})
+		r := run(t, f, "web")
+		if r.Lines != 20_000 || len(r.Unread) != 1 || !strings.Contains(r.Unread[0].Reason, "line 20001") {
+			t.Errorf("%s: %d lines judged, unread %+v", what, r.Lines, r.Unread)
+		}
+		if n := len(r.Coverage.Unjudged); n > 500 || n+r.Coverage.Unlisted["not in the catalogue"] != map[string]int{"strange names": 20_000}[what] {
+			t.Errorf("%s: %d names not judged are listed, %v not", what, n, r.Coverage.Unlisted)
+		}
+	}
+}
+
+// TestSuppressedAreBounded: what is suppressed is listed as far as what is not.
+func TestSuppressedAreBounded(t *testing.T) {
+	var b strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&b, "line%d broken\n", i)
+	}
+	c, set := known(t)
+	r, err := audit.Run(audit.Input{Facts: tree(t, "6.12", map[string]string{"/etc/sysctl.d/60-x.conf": b.String()}), Catalogue: c, Rules: set, Role: "web",
+		Suppressions: []audit.Suppression{{ID: "LR-SYNTAX:*", Reason: "test"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Suppressed) != 2000 || r.SuppressedUnlisted[audit.Error] != 1000 {
+		t.Errorf("%d suppressed listed, %v not", len(r.Suppressed), r.SuppressedUnlisted)
+	}
+	var text bytes.Buffer
+	if err := r.Write(&text, audit.Style{}); err != nil || !strings.Contains(text.String(), "3,000 suppressed") {
+		t.Errorf("%v: %s", err, text.String())
+	}
+}
+
+// TestSARIFSaysWhatItIsSilentOf: names that could not be judged, findings
+// beyond the bounds, and sources that were not read.
+func TestSARIFSaysWhatItIsSilentOf(t *testing.T) {
+	var b strings.Builder
+	for i := range 2500 {
+		fmt.Fprintf(&b, "line%d broken\n", i)
+	}
+	r := run(t, tree(t, "6.12", map[string]string{"/etc/sysctl.d/60-x.conf": "foo.bar=1\n" + b.String(), "/etc/sysctl.d/70-big.conf": strings.Repeat("# more\n", 700_000)}), "web")
+	doc, err := json.Marshal(audit.ToSARIF(r, "test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Not judged (not in the catalogue): foo.bar", "not listed, among them of line", `"unlistedNames":["line`, "not read: /etc/sysctl.d/70-big.conf"} {
+		if !strings.Contains(string(doc), want) {
+			t.Errorf("the log lacks %q", want)
+		}
+	}
+}
+
 // TestUnreadIsNoAllClear: that a host is well is not said where a file of its
 // configuration was not read whole.
 func TestUnreadIsNoAllClear(t *testing.T) {

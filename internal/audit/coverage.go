@@ -24,6 +24,11 @@ type Coverage struct {
 	// Unjudged are the names that files set and that the audit could not
 	// judge, or not wholly, in the order of their names.
 	Unjudged []Unjudged `json:"unjudged"`
+	// Unlisted counts names beyond the report's bounds, by why they could not
+	// be judged.
+	Unlisted map[string]int `json:"unjudged_unlisted,omitempty"`
+
+	reasons map[string]int
 }
 
 // Unjudged is a name that an audit could not judge.
@@ -48,16 +53,39 @@ func (a *auditor) coverage() Coverage {
 		}
 		v.Set++
 		v.SetKnown += count(known)
-		switch {
-		case !known && s.Namespace == fact.RC:
-			v.Unjudged = append(v.Unjudged, Unjudged{clean(s.Name), "variables of rc.conf for scripts that the catalogue does not know"})
-		case !known:
-			v.Unjudged = append(v.Unjudged, Unjudged{clean(s.Name), "not in the catalogue"})
-		case rec.At(a.f.Release).IsFormula() && a.env.Unknown(rec.At(a.f.Release).Formula) && !a.decided(s, rec):
-			v.Unjudged = append(v.Unjudged, Unjudged{s.Name, "its default is computed from what is not known of the host"})
+		if why := a.unjudgedWhy(s, rec, known); why != "" {
+			v.leave(clean(s.Name), why)
 		}
 	}
 	return v
+}
+
+// unjudgedWhy says why a name cannot be judged, or not wholly; "" where it can.
+func (a *auditor) unjudgedWhy(s fact.Setting, rec *tunable.Record, known bool) string {
+	switch {
+	case !known && s.Namespace == fact.RC:
+		return "variables of rc.conf for scripts that the catalogue does not know"
+	case !known:
+		return "not in the catalogue"
+	case rec.At(a.f.Release).IsFormula() && a.env.Unknown(rec.At(a.f.Release).Formula) && !a.decided(s, rec):
+		return "its default is computed from what is not known of the host"
+	}
+	return ""
+}
+
+// leave lists a name that could not be judged, within bounds.
+func (v *Coverage) leave(name, why string) {
+	if v.reasons == nil {
+		v.reasons = map[string]int{}
+	}
+	if v.reasons[why]++; v.reasons[why] <= maxNames {
+		v.Unjudged = append(v.Unjudged, Unjudged{name, why})
+		return
+	}
+	if v.Unlisted == nil {
+		v.Unlisted = map[string]int{}
+	}
+	v.Unlisted[why]++
 }
 
 func count(yes bool) int {
@@ -138,8 +166,8 @@ func (v Coverage) leftOut() string {
 	for _, why := range reasons {
 		list := by[why]
 		more := ""
-		if len(list) > named {
-			more = fmt.Sprintf(" and %s more", show.Count(len(list)-named))
+		if n := len(list) + v.Unlisted[why] - named; n > 0 {
+			more = fmt.Sprintf(" and %s more", show.Count(n))
 			list = list[:named]
 		}
 		fmt.Fprintf(&b, " Not judged (%s): %s%s.", why, strings.Join(list, ", "), more)

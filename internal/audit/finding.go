@@ -137,8 +137,13 @@ type Report struct {
 	// Unlisted counts findings beyond the report's bounds, by severity: of a
 	// host with thousands the worst are listed.
 	Unlisted map[Severity]int `json:"unlisted,omitempty"`
+	// UnlistedNames are names that only findings beyond the bounds are about,
+	// the first of them.
+	UnlistedNames []string `json:"unlisted_names,omitempty"`
 	// Suppressed are findings that the suppressions hide.
 	Suppressed []Suppressed `json:"suppressed"`
+	// SuppressedUnlisted counts those beyond the bounds.
+	SuppressedUnlisted map[Severity]int `json:"suppressed_unlisted,omitempty"`
 	// Stale are suppressions that expired or that hid nothing.
 	Stale []StaleSuppression `json:"stale_suppressions"`
 	// Unread are sources that could not be read: what the audit cannot see.
@@ -167,6 +172,15 @@ func (r *Report) Count(floor Severity) int {
 	return n
 }
 
+// hiddenCount is how many findings the suppressions hide, listed or not.
+func (r *Report) hiddenCount() int {
+	n := len(r.Suppressed)
+	for _, more := range r.SuppressedUnlisted {
+		n += more
+	}
+	return n
+}
+
 // order sorts findings worst first, then by kind, place and id, and makes
 // their ids unique: a second finding with the same id gets its file, and a
 // third of the same file a number.
@@ -185,15 +199,16 @@ func order(findings []Finding) {
 }
 
 func unique(findings []Finding) {
-	seen := map[string]bool{}
+	seen, last := map[string]bool{}, map[string]int{}
 	for i := range findings {
 		f := &findings[i]
 		id := f.ID
 		if seen[id] && f.File != "" {
 			id += "@" + f.File
 		}
-		for n, base := 2, id; seen[id]; n++ {
-			id = base + "#" + strconv.Itoa(n)
+		for base := id; seen[id]; {
+			last[base]++
+			id = base + "#" + strconv.Itoa(last[base]+1)
 		}
 		seen[id] = true
 		f.ID = id

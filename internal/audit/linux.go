@@ -128,7 +128,7 @@ func (a *auditor) arrivesEarly(j judged) bool {
 	if known && (m.InKernel || slices.ContainsFunc(m.Lines, func(l fact.Line) bool { return l.Effective })) {
 		return true
 	}
-	if j.st.Module == "br_netfilter" && (a.f.Read("/etc/systemd") || a.f.Live()) {
+	if j.st.Module == "br_netfilter" && (a.f.Read("/etc/systemd") || a.live) {
 		return true
 	}
 	return strings.HasPrefix(j.Line.Text, "-") // "-name = value": meant to fail quietly

@@ -13,7 +13,7 @@ import (
 // running reports whether the kernel knows a sysctl; known is false when the
 // audit has no running values.
 func (a *auditor) running(name string) (exists, known bool) {
-	if !a.f.Live() {
+	if !a.live {
 		return false, false
 	}
 	_, ok := a.f.LiveValue(name)

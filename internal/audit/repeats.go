@@ -77,7 +77,7 @@ func (a *auditor) twoFiles(rec *tunable.Record, s fact.Setting) []candidate {
 
 // drift reports lines whose value the running host does not have.
 func (a *auditor) drift() []candidate {
-	if !a.f.Live() {
+	if !a.live {
 		return nil
 	}
 	all := a.notLoaded()

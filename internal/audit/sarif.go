@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"linerate/internal/show"
 )
 
 // sarifSchema is where the format is defined: OASIS SARIF 2.1.0.
@@ -23,9 +25,21 @@ type SARIF struct {
 
 type sarifRun struct {
 	Tool    sarifTool           `json:"tool"`
+	Calls   []sarifInvocation   `json:"invocations"`
 	Results []sarifResult       `json:"results"`
 	Bases   map[string]sarifURI `json:"originalUriBaseIds"`
 	Props   map[string]any      `json:"properties"`
+}
+
+// sarifInvocation is where a log says what its results do not cover.
+type sarifInvocation struct {
+	Done  bool                `json:"executionSuccessful"`
+	Notes []sarifNotification `json:"toolExecutionNotifications"`
+}
+
+type sarifNotification struct {
+	Level   string    `json:"level"`
+	Message sarifText `json:"message"`
 }
 
 type sarifTool struct {
@@ -99,7 +113,11 @@ func ToSARIF(r *Report, toolVersion string) SARIF {
 	run := sarifRun{
 		Results: []sarifResult{},
 		Bases:   map[string]sarifURI{"HOST": {URI: "file:///"}},
-		Props:   map[string]any{"os": r.OS, "release": r.Release, "role": r.Role, "roleReasons": r.RoleReasons},
+		Calls:   []sarifInvocation{{Done: true, Notes: sarifNotes(r)}},
+		Props:   map[string]any{"os": r.OS, "release": r.Release, "role": r.Role, "roleReasons": r.RoleReasons, "coverage": r.Coverage},
+	}
+	if len(r.Unlisted) > 0 {
+		run.Props["unlisted"], run.Props["unlistedNames"] = r.Unlisted, r.UnlistedNames
 	}
 	index := map[string]int{}
 	run.Tool.Driver = sarifDriver{Name: "linerate", Version: toolVersion, Rules: sarifRules(r, index)}
@@ -112,6 +130,27 @@ func ToSARIF(r *Report, toolVersion string) SARIF {
 		run.Results = append(run.Results, res)
 	}
 	return SARIF{Schema: sarifSchema, Version: "2.1.0", Runs: []sarifRun{run}}
+}
+
+// sarifNotes say what the results are silent of: names that could not be
+// judged, findings beyond the bounds, sources that could not be read.
+func sarifNotes(r *Report) []sarifNotification {
+	notes := []sarifNotification{}
+	note := func(level, text string) { notes = append(notes, sarifNotification{level, sarifText{text}}) }
+	if text := r.Coverage.sentences(); text != "" {
+		note("note", text)
+	}
+	if more := r.Count(Info) - len(r.Findings); more > 0 {
+		text := show.Plural(more, "finding") + " of the same kinds not listed"
+		if n := len(r.UnlistedNames); n > 0 {
+			text += ", among them of " + strings.Join(r.UnlistedNames[:min(n, named)], ", ")
+		}
+		note("warning", text)
+	}
+	for _, u := range r.Unread {
+		note("warning", "not read: "+u.Source+": "+u.Reason)
+	}
+	return notes
 }
 
 // sarifRules lists the rules that the report's findings come from, by id, and

@@ -130,8 +130,8 @@ func (r *Report) counts(hidden int) string {
 	if hidden > 0 {
 		s += fmt.Sprintf(" (%s not shown)", show.Count(hidden))
 	}
-	if len(r.Suppressed) > 0 {
-		s += fmt.Sprintf(", %s suppressed", show.Count(len(r.Suppressed)))
+	if n := r.hiddenCount(); n > 0 {
+		s += fmt.Sprintf(", %s suppressed", show.Count(n))
 	}
 	if len(r.Findings) == 0 || r.Coverage.blind() {
 		s += ": " + r.verdict()

@@ -250,7 +250,7 @@ func (in *inspection) freebsdFiles() {
 	sysctl := freebsd.ReadSysctlConf(in)
 	rc := freebsd.ReadRC(in)
 	for _, c := range []freebsd.Config{loader, sysctl, rc} {
-		in.f.AddLines(c.Lines)
+		in.addLines(c.Lines)
 		in.f.Problems = append(in.f.Problems, c.Problems...)
 		in.f.Sources = append(in.f.Sources, c.Ignored...)
 	}

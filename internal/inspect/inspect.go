@@ -81,6 +81,30 @@ type inspection struct {
 	opts Options
 	// missed are sources that are recorded as not read.
 	missed map[fact.Source]bool
+	// lines counts those that set something.
+	lines int
+}
+
+// maxLines bounds the lines of a host that set something; hosts have hundreds,
+// distributions add as many.
+const maxLines = 20_000
+
+// addLines files lines of one mechanism, in reading order, and says of which
+// files not all were taken.
+func (in *inspection) addLines(lines []fact.Line) {
+	room := maxLines - in.lines
+	if len(lines) > room {
+		cut := ""
+		for _, l := range lines[room:] {
+			if l.File != cut {
+				cut = l.File
+				in.record(cut, fmt.Errorf("%w: more than %d lines set something; those from line %d on are not judged", host.ErrTooLarge, maxLines, l.Number))
+			}
+		}
+		lines = lines[:room]
+	}
+	in.lines += len(lines)
+	in.f.AddLines(lines)
 }
 
 // record notes a source's outcome. A missing file that is optional on every

@@ -79,7 +79,7 @@ func (in *inspection) addConfig(group []linux.Config) {
 	for i := range lines {
 		lines[i].Order = i + 1
 	}
-	in.f.AddLines(lines)
+	in.addLines(lines)
 }
 
 // commandLine files what the running kernel was started with as live values.
