@@ -1,0 +1,193 @@
+package fault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"linerate/internal/apply"
+	"linerate/internal/plan"
+)
+
+// perform does one phase as the command would.
+func (l *lab) perform(ctx context.Context, m apply.Machine, phase Phase) error {
+	switch phase {
+	case Applying:
+		_, after, err := m.Apply(ctx, l.transaction)
+		if err != nil {
+			return err
+		}
+		if err := l.transaction.Judge(after); err != nil {
+			_, revert := m.Revert(ctx, "any", "read back otherwise")
+			return errors.Join(err, revert)
+		}
+		return m.Ready(ctx)
+	case Confirming:
+		_, err := m.Confirm(ctx, l.digest)
+		return err
+	case RollingBack:
+		_, err := m.Rollback(ctx, "000001-"+plan.Plan{Digest: l.digest}.Short())
+		return err
+	}
+	_, err := m.Revert(ctx, "any", "struck")
+	return err
+}
+
+// strike starts from before a phase, does the phase with the fault in it, then
+// what a host would do to recover, and judges.
+func (l *lab) strike(ctx context.Context, a attack) error {
+	// The same transaction has the same id each time: a switch that is left
+	// from the last strike would take this one for its own.
+	if err := l.realm.endWatchers(); err != nil {
+		return err
+	}
+	if err := errors.Join(l.realm.load(l.from[a.phase]), l.scratch()); err != nil {
+		return err
+	}
+	well := l.machine("", 0)
+	// Whether it fails is not the question: what it leaves is.
+	l.said = l.perform(ctx, l.machine(a.kind, a.at), a.phase)
+	unarmed, err := l.unarmed(a)
+	if err != nil {
+		return err
+	}
+	if err := l.recover(ctx, a, well); err != nil {
+		return err
+	}
+	return l.judge(a, unarmed)
+}
+
+// unarmed finds a host that is changed, not confirmed, and has no switch.
+func (l *lab) unarmed(a attack) (string, error) {
+	if a.phase != Applying {
+		return "", nil
+	}
+	// This first: a switch that is at work meanwhile makes it old.
+	st, err := l.realm.standing()
+	if err != nil || st.armed {
+		return "", err
+	}
+	state, err := l.realm.state()
+	if err != nil {
+		return "", err
+	}
+	for _, s := range sysctls {
+		if k := "sysctl " + s.name; state[k] != l.old[k] {
+			return fmt.Sprintf("%s is changed without a switch, when %+v", s.name, st), nil
+		}
+	}
+	return "", nil
+}
+
+// recover does what happens to a struck host: its switch fires, on a host that
+// is as bad as the fault left it and again when that is mended; or it boots.
+func (l *lab) recover(ctx context.Context, a attack, well apply.Machine) error {
+	_ = os.Remove(filepath.Join(l.realm.Dir, "lie"))
+	if a.kind == Second {
+		l.secondDone()
+	}
+	if a.kind == Boot {
+		if err := l.realm.boot(); err != nil {
+			return err
+		}
+	}
+	_, fired := well.Revert(ctx, "any", "its switch fired")
+	if a.kind == Full || a.kind == ReadOnly {
+		if err := l.realm.writable(); err != nil {
+			return err
+		}
+	} else if fired == nil {
+		return nil
+	}
+	for range 20 {
+		if _, err := well.Revert(ctx, "any", "its switch fired again"); err == nil || strings.Contains(err.Error(), "nothing is pending") {
+			return nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return nil
+}
+
+// secondDone waits for the other apply, which waits for its turn.
+func (l *lab) secondDone() {
+	if !exists(filepath.Join(l.realm.Dir, "struck")) {
+		return
+	}
+	for range 400 {
+		if exists(filepath.Join(l.realm.Dir, "second-done")) {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// judge compares the host with what it may be.
+func (l *lab) judge(a attack, unarmed string) error {
+	l.result.Faults++
+	l.result.Kinds[a.kind]++
+	state, err := l.realm.state()
+	if err != nil {
+		return err
+	}
+	st, err := l.realm.standing()
+	if err != nil {
+		return err
+	}
+	confirmed := st.confirmed == l.digest
+	wrongOld, wrongNew := differs(state, l.old), differs(state, l.new)
+	bad := ""
+	switch {
+	case st.state != "":
+		l.result.Mixed++
+		bad = "still " + st.state
+	case unarmed != "":
+		l.result.Mixed++
+		bad = unarmed
+	case wrongNew == "" && confirmed:
+		l.result.New++
+	case wrongOld == "" && !confirmed:
+		l.result.Old++
+	case lost(state, l.old):
+		l.result.Lost++
+		bad = "lost: " + wrongOld
+	default:
+		l.result.Mixed++
+		bad = fmt.Sprintf("confirmed %v: against old: %s; against new: %s", confirmed, wrongOld, wrongNew)
+	}
+	if bad != "" && len(l.result.Bad) < maxBad {
+		struck, _ := os.ReadFile(filepath.Join(l.realm.Dir, "struck"))
+		l.result.Bad = append(l.result.Bad, fmt.Sprintf("%s at step %d (%s) of %s: %s", a.kind, a.at, strings.TrimSpace(string(struck)), a.phase, bad)+fmt.Sprintf(" (it said: %v)", l.said))
+	}
+	return nil
+}
+
+// differs names the first things in which two states differ; "" for none.
+func differs(a, b map[string]string) string {
+	var out []string
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	for k := range all {
+		if a[k] != b[k] {
+			out = append(out, fmt.Sprintf("%s is %.60s, want %.60s", k, a[k], b[k]))
+		}
+	}
+	if len(out) > 3 {
+		out = append(out[:3], fmt.Sprintf("and %d more", len(out)-3))
+	}
+	return strings.Join(out, "; ")
+}
+
+// lost says whether a file that was there is gone.
+func lost(state, old map[string]string) bool {
+	for k := range old {
+		if _, there := state[k]; strings.HasPrefix(k, "file ") && !there {
+			return true
+		}
+	}
+	return false
+}
