@@ -61,7 +61,7 @@ func forest(rows []forestRow, band float64, print func(float64) string, width fl
 
 func drawEffect(c *canvas, s scale, r forestRow, y float64) {
 	if !r.hasEffect {
-		c.text("aside", "middle", s.at(0), y+4, "no number")
+		c.text("aside", "start", s.at(0)+8, y+4, "no number")
 		return
 	}
 	class := "v-" + r.verdict
@@ -119,7 +119,9 @@ func percentRow(name, class string, e stats.Effect, verdict stats.Verdict) fores
 		return row
 	}
 	row.main = e.Text() + "  " + string(verdict)
-	row.aside = e.Bounds()
+	if _, low, high := e.Size(); low.Known() && high.Known() {
+		row.aside = e.Bounds()
+	}
 	return row
 }
 

@@ -58,6 +58,15 @@ func (t htmlTable) Body() [][]htmlCell {
 	return out
 }
 
+// numbers are the columns that stand at the right.
+func (t htmlTable) numbers() []bool {
+	out := make([]bool, len(t.Header))
+	for i := range out {
+		out[i] = !t.words(i)
+	}
+	return out
+}
+
 // words reports whether a column has anything that is no number.
 func (t htmlTable) words(column int) bool {
 	if column == 0 {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 
 	"linerate/internal/profile"
@@ -99,20 +100,41 @@ func insideTables(r study.Results, part string) (out []htmlTable) {
 	return out
 }
 
-// perPacket is a row for each variant, a column for each counter.
+// perPacket is a row for each variant, a column for each counter that any of them
+// has, and instructions per cycle where both are known.
 func perPacket(all []study.Telemetry) htmlTable {
 	t := htmlTable{Title: "Counters per packet", Header: []string{"variant"}, Note: "what the CPU counted while the variant's traffic ran, over the packets that arrived; waiting is in it too"}
+	var events []string
 	for _, v := range all {
-		row := []string{v.Variant}
 		for _, c := range v.PerPacket {
-			if len(row) == len(t.Header) {
-				t.Header = append(t.Header, c.Event)
+			if !slices.Contains(events, c.Event) {
+				events = append(events, c.Event)
 			}
-			row = append(row, show.Digits(c.Each()))
 		}
-		if len(row) > 1 {
-			t.Rows = append(t.Rows, row)
+	}
+	ratio := slices.Contains(events, "cycles") && slices.Contains(events, "instructions")
+	if t.Header = append(t.Header, events...); ratio {
+		t.Header = append(t.Header, "instructions per cycle")
+	}
+	for _, v := range all {
+		if len(v.PerPacket) == 0 {
+			continue
 		}
+		row, each := []string{v.Variant}, map[string]float64{}
+		for _, c := range v.PerPacket {
+			each[c.Event] = c.Each()
+		}
+		for _, event := range events {
+			cell := "–"
+			if n, ok := each[event]; ok {
+				cell = show.Digits(n)
+			}
+			row = append(row, cell)
+		}
+		if ratio {
+			row = append(row, show.Digits(each["instructions"]/each["cycles"]))
+		}
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }
@@ -178,7 +200,7 @@ func (p *page) insideRows(r study.Results) {
 			if len(t.Rows) > 0 {
 				p.Line("  " + p.Dim(strings.ToLower(t.Title[:1])+t.Title[1:]+", part "+part))
 				p.Line("")
-				p.table(t.Header, nil, t.Rows)
+				p.table(t.Header, t.numbers(), t.Rows)
 				p.Line("")
 			}
 		}

@@ -3,7 +3,9 @@ package report
 import (
 	"encoding/xml"
 	"fmt"
+	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -115,5 +117,31 @@ func TestEverythingLiesInThePicture(t *testing.T) {
 		if height-lowest > 12 {
 			t.Errorf("%d curves: %g of a phone's picture are empty below the legend", n, height-lowest)
 		}
+	}
+}
+
+// TestCountersPerPacket: each counter has a column of its own, wherever it was
+// had, and work is told per cycle.
+func TestCountersPerPacket(t *testing.T) {
+	of := func(variant string, counts map[string]float64) study.Telemetry {
+		v := study.Telemetry{Variant: variant}
+		for _, event := range []string{"cycles", "instructions", "cache misses"} {
+			if n, ok := counts[event]; ok {
+				v.PerPacket = append(v.PerPacket, study.PerPacket{Event: event, Count: n, Packets: 10})
+			}
+		}
+		return v
+	}
+	table := perPacket([]study.Telemetry{of("none", map[string]float64{"cycles": 20_000, "instructions": 30_000}),
+		of("rules", map[string]float64{"cycles": 40_000, "instructions": 100_000, "cache misses": 15}), {Variant: "unseen"}})
+	if want := []string{"variant", "cycles", "instructions", "cache misses", "instructions per cycle"}; !slices.Equal(table.Header, want) {
+		t.Fatalf("header %v", table.Header)
+	}
+	want := [][]string{{"none", "2,000", "3,000", "–", "1.50"}, {"rules", "4,000", "10,000", "1.50", "2.50"}}
+	if !reflect.DeepEqual(table.Rows, want) {
+		t.Errorf("%v", table.Rows)
+	}
+	if right := table.numbers(); right[0] || !right[1] || !right[3] {
+		t.Errorf("at the right: %v", right)
 	}
 }

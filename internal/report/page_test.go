@@ -61,7 +61,9 @@ func TestLackingTogether(t *testing.T) {
 		{Variant: "cpus-2", Reason: "ingress on 2 CPUs: this machine has 1 CPU beside the generator's"},
 		{Variant: "gre", Reason: "one more router: no gre"},
 		{Variant: "cpus-3", Reason: "ingress on 3 CPUs: this machine has 1 CPU beside the generator's"}}}
-	want := []lacking{{"cpus-2 and cpus-3", "are", "this machine has 1 CPU beside the generator's"}, {"gre", "is", "one more router: no gre"}}
+	host := " is global to the kernel (scope: host), and not allowed"
+	r.Unavailable = append(r.Unavailable, study.Unavailable{Variant: "a", Reason: "sysctl x=1" + host}, study.Unavailable{Variant: "b", Reason: "sysctl y=2" + host})
+	want := []lacking{{"cpus-2 and cpus-3", "are", "this machine has 1 CPU beside the generator's"}, {"gre", "is", "one more router: no gre"}, {"a", "is", "sysctl x=1" + host}, {"b", "is", "sysctl y=2" + host}}
 	if got := lackings(r); !slices.Equal(got, want) {
 		t.Errorf("%v", got)
 	}

@@ -219,6 +219,10 @@ func short(m study.Metric) string {
 		return "forwarded"
 	case study.OfferedRate:
 		return "offered"
+	case study.ManagementLoss:
+		return "unanswered"
+	case study.ManagementRTT:
+		return "echo p50"
 	case study.LatencyP50:
 		return "latency p50"
 	case study.LatencyP99:

@@ -17,7 +17,7 @@ func lackings(r study.Results) (out []lacking) {
 	groups := map[string][]study.Unavailable{}
 	for _, u := range r.Unavailable {
 		why := u.Reason
-		if _, rest, ok := strings.Cut(u.Reason, ": "); ok {
+		if setting, rest, ok := strings.Cut(u.Reason, ": "); ok && !strings.ContainsAny(setting, "([") {
 			why = rest
 		}
 		if groups[why] == nil {

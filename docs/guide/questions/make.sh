@@ -4,8 +4,10 @@
 # report-2004.md anew from the records.
 #
 # Records are kept in RECORDS (default /var/tmp/linerate-guide): a study that has a
-# whole one is not run again, one that was interrupted goes on. So the same command
-# again is what to do after anything went wrong; remove a record to run it anew.
+# whole one is not run again, one that was interrupted goes on, and one that is
+# another study by now is put aside and run anew. So the same command again is what
+# to do after anything went wrong; remove a record to run it anew. It says first how
+# long the rest takes on an idle machine.
 # QUICK=--quick makes short runs. LINERATE is a program built before.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -15,18 +17,48 @@ lr=${LINERATE:-$records/linerate}
 [ -n "${LINERATE:-}" ] || (cd "$here/../../.." && CGO_ENABLED=0 go build -o "$lr" ./cmd/linerate)
 [ $# -gt 0 ] || set -- $(cd "$here" && ls -- *.md | sed 's/\.md$//')
 
-begun=$(date +%s) failed=
+# study NAME|FILE: the study with all its defaults, but for what a record adds.
+study() {
+	"$lr" study show "$1" --resolved 2>/dev/null | sed -e '/^seed:/d' -e '/^gates:/,/^[a-z]/{/^gates:/d;/^ /d;}'
+}
+
+# whole NAME: whether there is a complete record.
+whole() {
+	"$lr" report "$records/$1" --json 2>/dev/null | grep -q '^ *"complete": true'
+}
+
+# seconds NAME: how long the study says that it takes.
+seconds() {
+	"$lr" study list --json | awk -F'[:,]' -v name="\"$1\"" -v key="${QUICK:+quick_}seconds" \
+		'$1 ~ /"name"/ {of = $2; gsub(/ /, "", of)} $1 ~ "\"" key "\"" && of == name {print int($2); exit}'
+}
+
+todo= rest=0
 for name; do
+	dir=$records/$name
+	if [ -e "$dir/study.yaml" ] && [ -z "${QUICK:-}" ] && [ "$(study "$name")" != "$(study "$dir/study.yaml")" ]; then
+		rm -rf "$dir.aside"
+		mv "$dir" "$dir.aside"
+		echo "$name: the record is of another study by now, put aside"
+	fi
+	if whole "$name"; then
+		echo "$name: on record"
+	else
+		todo="$todo $name"
+		rest=$((rest + $(seconds "$name")))
+	fi
+done
+[ -z "$todo" ] || echo "to run:$todo: about $((rest / 60 + 1)) minutes on an idle machine"
+
+begun=$(date +%s) failed=
+for name in $todo; do
 	dir=$records/$name
 	host=
 	case $name in
 	firewall-state) host=--allow-host-settings ;; # the connection table's size is the kernel's
 	esac
 	start=$(date +%s)
-	if "$lr" report "$dir" --json 2>/dev/null | grep -q '^ *"complete": true'; then
-		echo "$name: on record"
-		continue
-	elif [ -e "$dir/trials.jsonl" ]; then
+	if [ -e "$dir/trials.jsonl" ]; then
 		"$lr" study resume "$dir" $host --no-ledger >/dev/null 2>"$dir.err" || failed="$failed $name"
 	else
 		rm -rf "$dir"
@@ -40,4 +72,6 @@ if [ -n "$failed" ]; then
 	echo "make.sh: failed:$failed; run it again to go on"
 	exit 1
 fi
+# Pictures are drawn by today's program, whoever ran the study.
+for name; do "$lr" report "$records/$name" >/dev/null; done
 cd "$here/../../.." && LINERATE_RECORDS=$records go test -count=1 ./cmd/linerate -run TestGuide -update
