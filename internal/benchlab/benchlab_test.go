@@ -22,6 +22,20 @@ func TestParseConfig(t *testing.T) {
 	}
 }
 
+// TestAnotherGenerator: what is said of pkt-gen's command is not said of another's.
+func TestAnotherGenerator(t *testing.T) {
+	for command, want := range map[string]bool{"equilibrium -4 -u -t igb1 -r igb2": false, "pkt-gen -f tx -i igb1 -l 43": true, "pkt-gen -f tx -i igb1": false} {
+		c, err := ParseConfig("lab.config", []byte("DUT_ADMIN=a\nSENDER_ADMIN=b\nSENDER_START_CMD=\""+command+"\"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		notes := strings.Join(Translate("x", c, []Set{{Name: "a"}, {Name: "b"}}).Notes, "\n")
+		if strings.Contains(notes, "shorter than Ethernet's") != want {
+			t.Errorf("%s: %s", command, notes)
+		}
+	}
+}
+
 func FuzzParseConfig(f *testing.F) {
 	f.Add("DUT_ADMIN=a\nSENDER_ADMIN=b\nSENDER_START_CMD=\"pkt-gen -s 1.2.3.4:1-1.2.3.9 -d ::1\"\n")
 	f.Fuzz(func(t *testing.T, text string) {

@@ -153,7 +153,7 @@ func near(a netip.Addr, of string, bits int) bool {
 const blocks = 5
 
 func (t *Translation) study(name string, c Config, sets []Set) {
-	o, _ := c.Sends()
+	o, pktgen := c.Sends()
 	s := study.Spec{Version: study.SpecVersion, Name: name, Question: fmt.Sprintf("Which of the configuration sets of %s forwards most?", name),
 		Testbed: study.Testbed{Kind: bedfile.KindSSH, File: "testbed.yaml"}, Reset: study.ResetReboot, Design: study.Blocks, Blocks: blocks,
 		Retries: 1, Gates: study.DefaultGates, Workload: workload(o)}
@@ -174,7 +174,7 @@ func (t *Translation) study(name string, c Config, sets []Set) {
 	if o.Packets > 0 {
 		t.note("pkt-gen sent %d packets a series; a trial lasts 60 s here", o.Packets)
 	}
-	if o.Size < 64 {
+	if pktgen && o.Size < 64 {
 		t.note("pkt-gen's -l %d is shorter than Ethernet's smallest frame: 64 bytes are sent", o.Size-4)
 	}
 	t.Study = s
