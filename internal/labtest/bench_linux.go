@@ -36,9 +36,9 @@ func NewBench(t testing.TB) *Bench {
 		*n = fmt.Sprintf(Prefix+"b%s-%d", id, i)
 		b.namespace(t, *n, i, id, slot)
 	}
-	b.wire(t, b.Generator, "gen0", b.DUT, "dut0")
-	b.wire(t, b.DUT, "dut1", b.Receiver, "rx0")
-	b.wire(t, b.Generator, "gen1", b.Receiver, "rx1")
+	b.Wire(t, b.Generator, "gen0", b.DUT, "dut0")
+	b.Wire(t, b.DUT, "dut1", b.Receiver, "rx0")
+	b.Wire(t, b.Generator, "gen1", b.Receiver, "rx1")
 	for _, a := range [][3]string{{b.Generator, "gen0", "198.18.0.1/16"}, {b.DUT, "dut0", "198.18.255.254/16"}, {b.DUT, "dut1", "198.19.255.254/16"}, {b.Receiver, "rx0", "198.19.0.1/16"}} {
 		b.Run(t, a[0], "ip", "addr", "add", a[2], "dev", a[1])
 	}
@@ -133,7 +133,8 @@ func (b *Bench) namespace(t testing.TB, name string, i int, id string, slot int)
 	b.Run(t, name, "ip", "link", "set", "mgmt0", "up")
 }
 
-func (b *Bench) wire(t testing.TB, from, a, to, z string) {
+// Wire joins two namespaces by interfaces of these names, both up.
+func (b *Bench) Wire(t testing.TB, from, a, to, z string) {
 	t.Helper()
 	sh(t, "ip", "-n", from, "link", "add", a, "type", "veth", "peer", "name", z, "netns", to)
 	for _, e := range [][2]string{{from, a}, {to, z}} {

@@ -3,8 +3,6 @@ package netnsbed
 import (
 	"context"
 	"errors"
-	"net"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,8 +31,13 @@ func TestConformance(t *testing.T) {
 	labtest.Namespaces(t)
 	for _, mode := range []testbed.Mode{testbed.Cost, testbed.Overload} {
 		t.Run(string(mode), func(t *testing.T) {
-			bedtest.Conform(t, func(t testing.TB) testbed.Bed { return up(t, Options{Mode: mode}) },
-				func(t testing.TB, b testbed.Bed, n int) int { return offer(t, b, n, false) })
+			bedtest.Conform(t, bedtest.Suite{
+				Up: func(t testing.TB) testbed.Bed { return up(t, Options{Mode: mode}) },
+				Offer: func(t testing.TB, _ testbed.Bed, from, to testbed.Port, n int, inVain bool) int {
+					return bedtest.Datagrams(t, from.IPv4.Addr(), to.IPv4.Addr(), [2]testbed.Place{from.In, to.In}, n, until(inVain))
+				},
+				Closed: setting.Setting{Mechanism: setting.Sysctl, Name: "net.ipv4.ip_forward", Value: "0"},
+			})
 		})
 	}
 }
@@ -43,47 +46,28 @@ func TestConformance(t *testing.T) {
 // and counts those that arrive.
 func offer(t testing.TB, b testbed.Bed, n int, v6 bool) int {
 	t.Helper()
-	return offered(t, b, n, v6, 10*time.Second)
-}
-
-// offerInVain is offer where nothing is to arrive: it waits a moment only.
-func offerInVain(t testing.TB, b testbed.Bed, n int) int {
-	t.Helper()
-	return offered(t, b, n, false, 300*time.Millisecond)
-}
-
-func offered(t testing.TB, b testbed.Bed, n int, v6 bool, patience time.Duration) int {
-	t.Helper()
 	g, r := b.Generator(), b.Receiver()
 	from, to := g.IPv4.Addr(), r.IPv4.Addr()
 	if v6 {
 		from, to = g.IPv6.Addr(), r.IPv6.Addr()
 	}
-	var in, out *net.UDPConn
-	listen := func(a netip.Addr, c **net.UDPConn) func() error {
-		return func() (err error) {
-			*c, err = net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(a, 9)))
-			return err
-		}
+	return bedtest.Datagrams(t, from, to, [2]testbed.Place{g.In, r.In}, n, until(false))
+}
+
+// until is how long packets are waited for; those that are not to arrive, a moment
+// only.
+func until(inVain bool) time.Time {
+	if inVain {
+		return time.Now().Add(300 * time.Millisecond)
 	}
-	if err := errors.Join(r.In(listen(to, &in)), g.In(listen(from, &out))); err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	defer out.Close()
-	for range n {
-		if _, err := out.WriteToUDPAddrPort([]byte("linerate"), netip.AddrPortFrom(to, 9)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got := 0
-	in.SetReadDeadline(time.Now().Add(patience))
-	for buf := make([]byte, 64); got < n; got++ {
-		if _, _, err := in.ReadFromUDP(buf); err != nil {
-			break
-		}
-	}
-	return got
+	return time.Now().Add(10 * time.Second)
+}
+
+// offerInVain is offer where nothing is to arrive.
+func offerInVain(t testing.TB, b testbed.Bed, n int) int {
+	t.Helper()
+	g, r := b.Generator(), b.Receiver()
+	return bedtest.Datagrams(t, g.IPv4.Addr(), r.IPv4.Addr(), [2]testbed.Place{g.In, r.In}, n, until(true))
 }
 
 func TestForwardsIPv6(t *testing.T) {

@@ -2,10 +2,7 @@ package sshbed
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net"
-	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +13,7 @@ import (
 	"linerate/internal/host/sshhost"
 	"linerate/internal/host/sshhost/sshtest"
 	"linerate/internal/labtest"
+	"linerate/internal/setting"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/bedfile"
 	"linerate/internal/testbed/bedtest"
@@ -113,35 +111,18 @@ func (b *bench) up(t testing.TB, change func(*Options)) *Bed {
 	return bed
 }
 
-// offer sends datagrams through the DUT and counts those that arrive.
-func (b *bench) offer(t testing.TB, bed testbed.Bed, n int) int {
+// offer sends datagrams from one outer port to another and counts those that arrive.
+func (b *bench) offer(t testing.TB, _ testbed.Bed, from, to testbed.Port, n int, inVain bool) int {
 	t.Helper()
-	from, to := bed.Generator().IPv4.Addr(), bed.Receiver().IPv4.Addr()
-	var in, out *net.UDPConn
-	listen := func(a netip.Addr, c **net.UDPConn) func() error {
-		return func() (err error) {
-			*c, err = net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(a, 9)))
-			return err
-		}
+	patience := 10 * time.Second
+	if inVain {
+		patience = 500 * time.Millisecond
 	}
-	if err := errors.Join(b.In(b.Receiver, listen(to, &in)), b.In(b.Generator, listen(from, &out))); err != nil {
-		t.Fatal(err)
+	at := func(p testbed.Port) testbed.Place {
+		namespace := map[testbed.Side]string{testbed.GeneratorSide: b.Generator, testbed.ReceiverSide: b.Receiver}[p.Side]
+		return func(f func() error) error { return b.In(namespace, f) }
 	}
-	defer in.Close()
-	defer out.Close()
-	for range n {
-		if _, err := out.WriteToUDPAddrPort([]byte("linerate"), netip.AddrPortFrom(to, 9)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got := 0
-	_ = in.SetReadDeadline(time.Now().Add(10 * time.Second))
-	for buf := make([]byte, 64); got < n; got++ {
-		if _, _, err := in.ReadFromUDP(buf); err != nil {
-			break
-		}
-	}
-	return got
+	return bedtest.Datagrams(t, from.IPv4.Addr(), to.IPv4.Addr(), [2]testbed.Place{at(from), at(to)}, n, time.Now().Add(patience))
 }
 
 // snapshot is everything of the DUT that a study could change.
@@ -163,12 +144,52 @@ func TestConformance(t *testing.T) {
 			t.Errorf("%s counts at once: %v, %v; want %v", device, p.AtOnce, err, want)
 		}
 	}
-	// Frames find their way before they are counted: neighbours are asked.
-	bedtest.Conform(t, func(t testing.TB) testbed.Bed {
-		bed := b.up(t, nil)
-		b.offer(t, bed, 1)
-		return bed
-	}, func(t testing.TB, bed testbed.Bed, n int) int { return b.offer(t, bed, n) })
+	b.secondWay(t)
+	b.knowNeighbours(t)
+	for name, change := range map[string]func(*Options){
+		"reached":   func(*Options) {},
+		"unreached": func(o *Options) { o.DUT.Close(); o.DUT, o.File.Hosts.DUT = nil, nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bedtest.Conform(t, bedtest.Suite{
+				Up: func(t testing.TB) testbed.Bed {
+					bed := b.up(t, change)
+					for _, w := range bed.Ways() { // frames find their way before they are counted: neighbours are asked
+						b.offer(t, bed, w.Generator, w.Receiver, 1, false)
+						b.offer(t, bed, w.Receiver, w.Generator, 1, false)
+					}
+					return bed
+				},
+				Offer:     b.offer,
+				Closed:    setting.Setting{Mechanism: setting.Sysctl, Name: "net.ipv4.ip_forward", Value: "0"},
+				Unreached: name == "unreached",
+			})
+		})
+	}
+}
+
+// knowNeighbours keeps the machines from asking again, amid what is counted, after
+// neighbours that they have heard of.
+func (b *bench) knowNeighbours(t testing.TB) {
+	t.Helper()
+	for _, ns := range []string{b.Generator, b.DUT, b.Receiver} {
+		b.Run(t, ns, "sh", "-c", "for f in /proc/sys/net/ipv4/neigh/*/delay_first_probe_time; do echo 3600 >$f; done")
+	}
+}
+
+// secondWay adds a way through the DUT, in networks of its own.
+func (b *bench) secondWay(t testing.TB) {
+	t.Helper()
+	for _, w := range [][6]string{
+		{b.Generator, "gen2", "198.18.100.1/24", "dut2", "198.18.100.254/24", "198.19.100.0/24"},
+		{b.Receiver, "rx2", "198.19.100.1/24", "dut3", "198.19.100.254/24", "198.18.100.0/24"},
+	} {
+		b.Wire(t, w[0], w[1], b.DUT, w[3])
+		b.Run(t, w[0], "ip", "addr", "add", w[2], "dev", w[1])
+		b.Run(t, b.DUT, "ip", "addr", "add", w[4], "dev", w[3])
+		b.Run(t, w[0], "ip", "route", "add", w[5], "via", strings.TrimSuffix(w[4], "/24"))
+	}
+	b.file.Wires = append(b.file.Wires, bedfile.Wire{From: "generator/gen2", To: "dut/dut2", Share: 1}, bedfile.Wire{From: "dut/dut3", To: "receiver/rx2"})
 }
 
 func eq(t testing.TB, what, got, want string) {
