@@ -15,6 +15,8 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #define FLUSH_NS 1000
+#define BEHIND_NS 10000	     /* from when on a schedule is behind */
+#define BEHIND_FLUSH_NS 5000 /* and its batches are fuller */
 #define BULK 16 /* frames that the kernel hands to a device at a time */
 
 /* What user space sets for a run. */
@@ -105,6 +107,12 @@ static __always_inline int wait(__u64 t)
 	return 0;
 }
 
+/* behind says whether the next frame was due a while ago. */
+static __always_inline int behind(void)
+{
+	return (state.now - control.start) << 16 > state.due + ((__u64)BEHIND_NS << 16);
+}
+
 /* due waits until a frame is to be sent. A frame that is late does not move
  * the schedule, so that the mean rate holds; but what is behind catches up no
  * faster than `least` allows, because a burst at full speed after every stall
@@ -112,7 +120,8 @@ static __always_inline int wait(__u64 t)
  *
  * The kernel hands over what it has at the end of a batch. So once a frame has
  * been sent, the rest of its batch is used for frames due within a microsecond
- * or so, and else given up. */
+ * or so, and else given up. Handing over has its own price: where the schedule
+ * falls behind for it, a batch takes what comes within some more. */
 static __always_inline int due(void)
 {
 	__u64 at = state.due > state.earliest ? state.due : state.earliest;
@@ -127,7 +136,7 @@ static __always_inline int due(void)
 	if (state.now >= control.deadline)
 		return finish();
 	if (!state.flush_by)
-		state.flush_by = state.now + FLUSH_NS;
+		state.flush_by = state.now + (behind() ? BEHIND_FLUSH_NS : FLUSH_NS);
 	state.due += control.interval;
 	state.earliest = ((state.now - control.start) << 16) + control.least;
 	return 1;

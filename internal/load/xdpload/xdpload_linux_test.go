@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"net/netip"
 	"testing"
@@ -191,6 +192,57 @@ func compareFrames(t *testing.T, g *Generator) {
 			t.Fatalf("frame %d (IPv6 %v) is\n%x, want\n%x", i, g.framer.IPv6(), opts.DataOut, want)
 		}
 	}
+}
+
+// TestBatchesAreFullerBehindTheSchedule: where handing over takes so long that the
+// rate is missed, more is handed over at once; else hardly anything waits.
+func TestBatchesAreFullerBehindTheSchedule(t *testing.T) {
+	labtest.Namespaces(t)
+	gen, sink := wiretest.New(t)
+	receiver(t, sink)
+	made, err := New().NewGenerator(spec(gen, sink, 5, 64), gen.In)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer made.Close()
+	g := made.(*Generator)
+	onTime, behind := math.Inf(1), 0.0
+	// Whatever takes the CPU meanwhile makes on time late, and fills no batch.
+	for try := 0; try < 20 && (onTime > 1.5 || behind < 3); try++ {
+		onTime = min(onTime, perBatch(t, g, 100*time.Millisecond)) // a run takes 35 to set up
+		behind = max(behind, perBatch(t, g, -time.Second))
+	}
+	if onTime > 1.5 || behind < 3 {
+		t.Errorf("%.1f frames a batch on time, %.1f behind, want one and a half at most and 3 at least", onTime, behind)
+	}
+}
+
+// perBatch is how many frames of 200,000 a second go out a batch when the next one
+// is due in a while.
+func perBatch(t *testing.T, g *Generator, in time.Duration) float64 {
+	t.Helper()
+	const batches = 4000 // the program waits for 50 us in each
+	w, now := g.workers[0], wire.Monotonic()
+	start := now - uint64(2*time.Second)
+	if err := errors.Join(w.reset(g, 0, transmission{run: 77, target: 200_000}), w.release(start, time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := w.state()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Due = (now + uint64(in) - start) << 16
+	if err := w.objs.State.Set(s); err != nil {
+		t.Fatal(err)
+	}
+	opts := ebpf.RunOptions{Data: make([]byte, len(w.frame)), DataOut: make([]byte, len(w.frame)), Repeat: batches * pacedBatch}
+	if _, err := w.objs.Generate.Run(&opts); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = w.state(); err != nil {
+		t.Fatal(err)
+	}
+	return float64(s.Sent) / batches
 }
 
 // TestReceiverAgreesWithGo feeds lost, late and duplicated frames to the eBPF
