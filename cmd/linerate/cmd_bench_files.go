@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -48,18 +47,11 @@ type filesBench struct {
 	json                 bool
 }
 
-// filesRow is one client in one case.
-type filesRow struct {
-	Case    string    `json:"case"`
-	Client  string    `json:"client"`
-	Seconds []float64 `json:"seconds"`     // of the whole process
-	Rate    []float64 `json:"own_rate"`    // transactions/s as it says itself
-	CPU     []float64 `json:"cpu_seconds"` // of the whole process
-	Ratio   float64   `json:"time_ratio"`
-	Cost    float64   `json:"cpu_ratio"`
-	argv    []string
-	stdin   string
-	read    func(out []byte) (filesRun, error)
+// postmarker is a client of transactions on files.
+type postmarker struct {
+	argv  []string
+	stdin string
+	read  func(out []byte) (filesRun, error)
 }
 
 // filesRun is what a client said of one run.
@@ -77,40 +69,31 @@ func (b *filesBench) run(cmd *cobra.Command) error {
 		return err
 	}
 	defer scratch.Close()
-	rows, err := b.rows(scratch.Path)
+	rivals, err := b.rivals(scratch.Path)
 	if err != nil {
 		return err
 	}
-	live := newLive(cmd.ErrOrStderr())
-	for round := range b.rounds {
-		for i := range rows {
-			r := rows[(i+round)%len(rows)]
-			live.Show("round %d of %d: %s, %s", round+1, b.rounds, r.Case, r.Client)
-			if err := r.once(cmd.Context(), b.transactions); err != nil {
-				live.End()
-				return fmt.Errorf("%s, %s: %w", r.Case, r.Client, err)
-			}
-		}
+	all := contest{
+		rounds: b.rounds, json: b.json, doc: map[string]any{"transactions": b.transactions},
+		title: fmt.Sprintf("%s of 500 B to 10 kB files on %s; %s", show.Plural(b.transactions, "transaction"), show.Clean(b.dir), show.Plural(b.rounds, "interleaved round")),
+		unit:  "time", cpu: "CPU", said: "own tx/s", write: inSeconds, writeOwn: inSI,
 	}
-	live.End()
-	compareFiles(rows)
-	if b.json {
-		return printJSON(cmd.OutOrStdout(), map[string]any{"version": 1, "rounds": b.rounds, "transactions": b.transactions, "rows": rows})
-	}
-	return b.print(cmd.OutOrStdout(), rows)
+	return all.run(cmd, rivals)
 }
 
-// rows lists who takes turns at what; linerate is the first of each case.
-func (b *filesBench) rows(dir string) ([]*filesRow, error) {
-	self, err := os.Executable()
+// rivals lists who takes turns at what; linerate is the first of each case.
+func (b *filesBench) rivals(dir string) (rivals []*rival, err error) {
+	self, err := thisProgram()
 	if err != nil {
-		return nil, fmt.Errorf("find this program: %w", err)
+		return nil, err
 	}
 	postmark, _ := exec.LookPath("postmark") // none: linerate is alone
-	var rows []*filesRow
+	add := func(name, client string, m postmarker) {
+		rivals = append(rivals, &rival{Case: name, Client: client, once: func(ctx context.Context) (bout, error) { return m.once(ctx, b.transactions) }})
+	}
 	for _, files := range []int{1000, 20_000} {
 		name := show.Plural(files, "file")
-		rows = append(rows, &filesRow{Case: name, Client: "linerate", read: readLoadFiles, argv: []string{self, "load", "files", dir, "--json",
+		add(name, "linerate", postmarker{read: readLoadFiles, argv: []string{self, "load", "files", dir, "--json",
 			"--files", strconv.Itoa(files), "-d", "0", "-n", strconv.Itoa(b.transactions), "--size", "500B-10kB", "--block", "4KiB", "--interval", "1h"}})
 		if postmark == "" {
 			continue
@@ -119,34 +102,31 @@ func (b *filesBench) rows(dir string) ([]*filesRow, error) {
 		if err := os.MkdirAll(own, 0o755); err != nil {
 			return nil, fmt.Errorf("make postmark's directory: %w", err)
 		}
-		rows = append(rows, &filesRow{Case: name, Client: "postmark", read: readPostmark, argv: []string{postmark},
+		add(name, "postmark", postmarker{read: readPostmark, argv: []string{postmark},
 			stdin: fmt.Sprintf("set location %s\nset number %d\nset transactions %d\nset size 500 10000\nset read 4096\nset write 4096\nset buffering false\nset seed 42\nrun\nquit\n", own, files, b.transactions)})
 	}
-	return rows, nil
+	return rivals, nil
 }
 
 // once runs a client in a process of its own.
-func (r *filesRow) once(ctx context.Context, transactions int) error {
-	c := exec.CommandContext(ctx, r.argv[0], r.argv[1:]...)
+func (m postmarker) once(ctx context.Context, transactions int) (o bout, err error) {
+	c := exec.CommandContext(ctx, m.argv[0], m.argv[1:]...)
 	c.Env = append(os.Environ(), "LC_ALL=C")
-	c.Stdin = strings.NewReader(r.stdin)
+	c.Stdin = strings.NewReader(m.stdin)
 	begin := time.Now()
 	out, err := c.Output()
 	took := time.Since(begin)
 	if err != nil {
-		return fmt.Errorf("run %s: %w", strings.Join(r.argv, " "), err)
+		return o, fmt.Errorf("run %s: %w", strings.Join(m.argv, " "), err)
 	}
-	run, err := r.read(out)
+	run, err := m.read(out)
 	if err != nil {
-		return err
+		return o, err
 	}
 	if run.transactions != transactions {
-		return fmt.Errorf("%d transactions were done, not %d", run.transactions, transactions)
+		return o, fmt.Errorf("%d transactions were done, not %d", run.transactions, transactions)
 	}
-	r.Seconds = append(r.Seconds, took.Seconds())
-	r.Rate = append(r.Rate, run.rate)
-	r.CPU = append(r.CPU, (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds())
-	return nil
+	return bout{value: took.Seconds(), cpu: cpuOf(c).Seconds(), said: run.rate}, nil
 }
 
 func readLoadFiles(out []byte) (r filesRun, err error) {
@@ -174,27 +154,4 @@ func readPostmark(out []byte) (filesRun, error) {
 		return filesRun{}, fmt.Errorf("postmark said %.300q", out)
 	}
 	return filesRun{int(parsed(m[2]) + parsed(m[3])), parsed(m[1])}, nil
-}
-
-// compareFiles works out the ratios to each case's first row, round by round.
-func compareFiles(rows []*filesRow) {
-	var base *filesRow
-	for _, r := range rows {
-		if base == nil || r.Case != base.Case {
-			base = r
-		}
-		r.Ratio, r.Cost = medianRatio(r.Seconds, base.Seconds), medianRatio(r.CPU, base.CPU)
-	}
-}
-
-func (b *filesBench) print(w io.Writer, rows []*filesRow) error {
-	p := show.NewPage(styleOf(w))
-	p.Line(fmt.Sprintf("%s of 500 B to 10 kB files on %s; %s", show.Plural(b.transactions, "transaction"), show.Clean(b.dir), show.Plural(b.rounds, "interleaved round")))
-	p.Line("")
-	t := show.Table{Right: numbersAfter(2), Header: []string{"case", "client", "time", "ratio", "CPU", "ratio", "own tx/s"}}
-	for _, r := range rows {
-		t.Add(r.Case, r.Client, show.Nanos(medianOf(r.Seconds)*1e9), show.Digits(r.Ratio), show.Nanos(medianOf(r.CPU)*1e9), show.Digits(r.Cost), show.SI(medianOf(r.Rate), ""))
-	}
-	p.Table(t)
-	return p.Flush(w)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"regexp"
@@ -45,19 +44,6 @@ type httpBench struct {
 	json                         bool
 }
 
-// httpRow is one client in one case.
-type httpRow struct {
-	Case   string    `json:"case"`
-	Client string    `json:"client"`
-	Rate   []float64 `json:"requests_per_second"`
-	P50    []float64 `json:"p50_seconds"` // h2load has none
-	CPU    []float64 `json:"cpu_seconds_per_request"`
-	Ratio  float64   `json:"rate_ratio"`
-	Cost   float64   `json:"cpu_ratio"`
-	argv   []string
-	read   func(out []byte) (httpRun, error)
-}
-
 // httpRun is what a client said of one run.
 type httpRun struct{ rate, p50, requests float64 }
 
@@ -70,40 +56,30 @@ func (b *httpBench) run(cmd *cobra.Command) error {
 		return err
 	}
 	defer server.stop()
-	rows, err := b.rows(server)
+	rivals, err := b.rivals(server)
 	if err != nil {
 		return err
 	}
-	live := newLive(cmd.ErrOrStderr())
-	for round := range b.rounds {
-		for i := range rows {
-			r := rows[(i+round)%len(rows)]
-			live.Show("round %d of %d: %s, %s", round+1, b.rounds, r.Case, r.Client)
-			if err := r.once(cmd.Context()); err != nil {
-				live.End()
-				return fmt.Errorf("%s, %s: %w", r.Case, r.Client, err)
-			}
-		}
+	all := contest{
+		rounds: b.rounds, json: b.json, doc: map[string]any{"seconds": b.seconds, "connections": b.connections},
+		title: fmt.Sprintf("closed loop, %s, nginx on loopback with one worker; %s of %d s", show.Plural(b.connections, "connection"), show.Plural(b.rounds, "interleaved round"), b.seconds),
+		unit:  "req/s", cpu: "CPU/req", said: "p50", write: inSI, writeOwn: inSeconds,
 	}
-	live.End()
-	compareHTTP(rows)
-	if b.json {
-		return printJSON(cmd.OutOrStdout(), map[string]any{"version": 1, "rounds": b.rounds, "seconds": b.seconds, "connections": b.connections, "rows": rows})
-	}
-	return b.print(cmd.OutOrStdout(), rows)
+	return all.run(cmd, rivals)
 }
 
-// rows lists who takes turns at what; linerate is the first of each case.
-func (b *httpBench) rows(s *nginx) ([]*httpRow, error) {
-	self, err := os.Executable()
+// rivals lists who takes turns at what; linerate is the first of each case.
+func (b *httpBench) rivals(s *nginx) (rivals []*rival, err error) {
+	self, err := thisProgram()
 	if err != nil {
-		return nil, fmt.Errorf("find this program: %w", err)
+		return nil, err
 	}
 	n, secs := strconv.Itoa(b.connections), strconv.Itoa(b.seconds)
-	var rows []*httpRow
 	add := func(name, client string, read func([]byte) (httpRun, error), argv ...string) {
 		if path, err := exec.LookPath(argv[0]); err == nil {
-			rows = append(rows, &httpRow{Case: name, Client: client, argv: append([]string{path}, argv[1:]...), read: read})
+			rivals = append(rivals, &rival{Case: name, Client: client, once: func(ctx context.Context) (bout, error) {
+				return askOnce(ctx, append([]string{path}, argv[1:]...), read)
+			}})
 		}
 	}
 	for _, c := range []struct {
@@ -128,28 +104,25 @@ func (b *httpBench) rows(s *nginx) ([]*httpRow, error) {
 			add(c.name, "h2load", readH2load, append([]string{"h2load", "-c", n, "-D", secs}, append(c.h2load, c.url)...)...)
 		}
 	}
-	return rows, nil
+	return rivals, nil
 }
 
-// once runs a client, in a process of its own, whose CPU time is its own.
-func (r *httpRow) once(ctx context.Context) error {
-	c := exec.CommandContext(ctx, r.argv[0], r.argv[1:]...)
+// askOnce runs a client, in a process of its own, whose CPU time is its own.
+func askOnce(ctx context.Context, argv []string, read func([]byte) (httpRun, error)) (o bout, err error) {
+	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	c.Env = append(os.Environ(), "LC_ALL=C")
 	out, err := c.Output()
 	if err != nil {
-		return fmt.Errorf("run %s: %w", strings.Join(r.argv, " "), err)
+		return o, fmt.Errorf("run %s: %w", strings.Join(argv, " "), err)
 	}
-	run, err := r.read(out)
+	run, err := read(out)
 	if err != nil {
-		return err
+		return o, err
 	}
 	if run.requests <= 0 || run.rate <= 0 {
-		return fmt.Errorf("no request was answered: %.200q", out)
+		return o, fmt.Errorf("no request was answered: %.200q", out)
 	}
-	r.Rate = append(r.Rate, run.rate)
-	r.P50 = append(r.P50, run.p50)
-	r.CPU = append(r.CPU, (c.ProcessState.UserTime()+c.ProcessState.SystemTime()).Seconds()/run.requests)
-	return nil
+	return bout{value: run.rate, cpu: cpuOf(c).Seconds() / run.requests, said: run.p50}, nil
 }
 
 func readLinerate(out []byte) (r httpRun, err error) {
@@ -165,14 +138,6 @@ func readLinerate(out []byte) (r httpRun, err error) {
 		return r, fmt.Errorf("%d requests failed: %+v", p.Failed, p.Errors)
 	}
 	return httpRun{p.RequestRate, float64(p.Latency.P50) / 1e9, float64(p.Requests)}, nil
-}
-
-// onlyPoint is the one run of an account that is to have one.
-func onlyPoint[T any](points []T) (p T, err error) {
-	if len(points) != 1 {
-		return p, fmt.Errorf("the account is of %d runs, not of one", len(points))
-	}
-	return points[0], nil
 }
 
 var (
@@ -195,50 +160,4 @@ func readH2load(out []byte) (httpRun, error) {
 		return httpRun{}, fmt.Errorf("h2load said %.300q", out)
 	}
 	return httpRun{rate: parsed(m[1]), requests: parsed(m[2])}, nil
-}
-
-// parsed reads what a pattern of digits matched.
-func parsed(text []byte) float64 {
-	v, err := strconv.ParseFloat(string(text), 64)
-	if err != nil {
-		return 0
-	}
-	return v
-}
-
-// compareHTTP works out the ratios to each case's first row, round by round.
-func compareHTTP(rows []*httpRow) {
-	var base *httpRow
-	for _, r := range rows {
-		if base == nil || r.Case != base.Case {
-			base = r
-		}
-		r.Ratio, r.Cost = medianRatio(r.Rate, base.Rate), medianRatio(r.CPU, base.CPU)
-	}
-}
-
-// medianRatio is the median over rounds of a measurement's ratio to the same
-// round's base.
-func medianRatio(x, base []float64) float64 {
-	ratios := make([]float64, len(x))
-	for i := range x {
-		ratios[i] = x[i] / base[i]
-	}
-	return medianOf(ratios)
-}
-
-func (b *httpBench) print(w io.Writer, rows []*httpRow) error {
-	p := show.NewPage(styleOf(w))
-	p.Line(fmt.Sprintf("closed loop, %s, nginx on loopback with one worker; %s of %d s", show.Plural(b.connections, "connection"), show.Plural(b.rounds, "interleaved round"), b.seconds))
-	p.Line("")
-	t := show.Table{Right: numbersAfter(2), Header: []string{"case", "client", "req/s", "ratio", "p50", "CPU/req", "ratio"}}
-	for _, r := range rows {
-		p50 := show.Unknown
-		if m := medianOf(r.P50); m > 0 {
-			p50 = show.Nanos(m * 1e9)
-		}
-		t.Add(r.Case, r.Client, show.SI(medianOf(r.Rate), ""), show.Digits(r.Ratio), p50, show.Nanos(medianOf(r.CPU)*1e9), show.Digits(r.Cost))
-	}
-	p.Table(t)
-	return p.Flush(w)
 }

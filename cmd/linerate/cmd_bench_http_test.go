@@ -36,15 +36,3 @@ func TestPeersAreRead(t *testing.T) {
 		t.Error("wrk's failure is taken for a result")
 	}
 }
-
-func TestHTTPRatiosAreOfRounds(t *testing.T) {
-	rows := []*httpRow{
-		{Case: "a", Rate: []float64{100, 10, 50}, CPU: []float64{1, 1, 1}},
-		{Case: "a", Rate: []float64{200, 20, 25}, CPU: []float64{2, 3, 4}},
-		{Case: "b", Rate: []float64{7}, CPU: []float64{7}},
-	}
-	compareHTTP(rows)
-	if rows[0].Ratio != 1 || rows[1].Ratio != 2 || rows[1].Cost != 3 || rows[2].Ratio != 1 {
-		t.Errorf("ratios %v %v (cost %v) %v", rows[0].Ratio, rows[1].Ratio, rows[1].Cost, rows[2].Ratio)
-	}
-}

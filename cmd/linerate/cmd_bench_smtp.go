@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,15 +46,9 @@ type smtpBench struct {
 	sink                      sink
 }
 
-// smtpRow is one client in one case.
-type smtpRow struct {
-	Case   string    `json:"case"`
-	Client string    `json:"client"`
-	Rate   []float64 `json:"messages_per_second"`
-	CPU    []float64 `json:"cpu_seconds_per_message"`
-	Ratio  float64   `json:"rate_ratio"`
-	Cost   float64   `json:"cpu_ratio"`
-	argv   func(at string) []string
+// mailer is a client that sends messages to an address.
+type mailer struct {
+	argv func(at string) []string
 	// endless clients run until they are told to end.
 	endless bool
 }
@@ -71,37 +64,26 @@ func (b *smtpBench) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer os.RemoveAll(b.sink.dir)
-	rows, err := b.rows()
+	rivals, err := b.rivals()
 	if err != nil {
 		return err
 	}
-	live := newLive(cmd.ErrOrStderr())
-	for round := range b.rounds {
-		for i := range rows {
-			r := rows[(i+round)%len(rows)]
-			live.Show("round %d of %d: %s, %s", round+1, b.rounds, r.Case, r.Client)
-			if err := b.once(cmd.Context(), r); err != nil {
-				live.End()
-				return fmt.Errorf("%s, %s: %w", r.Case, r.Client, err)
-			}
-		}
+	all := contest{
+		rounds: b.rounds, json: b.json, doc: map[string]any{"seconds": b.seconds, "sessions": b.sessions},
+		title: fmt.Sprintf("closed loop, %s, smtp-sink on loopback; %s of %d s", show.Plural(b.sessions, "session"), show.Plural(b.rounds, "interleaved round"), b.seconds),
+		unit:  "messages/s", cpu: "CPU/message", write: inSI,
 	}
-	live.End()
-	compareSMTP(rows)
-	if b.json {
-		return printJSON(cmd.OutOrStdout(), map[string]any{"version": 1, "rounds": b.rounds, "seconds": b.seconds, "sessions": b.sessions, "rows": rows})
-	}
-	return b.print(cmd.OutOrStdout(), rows)
+	return all.run(cmd, rivals)
 }
 
 // benchAccounts is how many recipients there are.
 const benchAccounts = 1000
 
-// rows lists who takes turns at what; linerate is the first of each case.
-func (b *smtpBench) rows() ([]*smtpRow, error) {
-	self, err := os.Executable()
+// rivals lists who takes turns at what; linerate is the first of each case.
+func (b *smtpBench) rivals() (rivals []*rival, err error) {
+	self, err := thisProgram()
 	if err != nil {
-		return nil, fmt.Errorf("find this program: %w", err)
+		return nil, err
 	}
 	users := filepath.Join(b.sink.dir, "users")
 	var list strings.Builder
@@ -113,19 +95,21 @@ func (b *smtpBench) rows() ([]*smtpRow, error) {
 	}
 	postal, _ := exec.LookPath("postal") // none: linerate is alone
 	n, secs := strconv.Itoa(b.sessions), strconv.Itoa(b.seconds)+"s"
-	var rows []*smtpRow
+	add := func(name, client string, m mailer) {
+		rivals = append(rivals, &rival{Case: name, Client: client, once: func(ctx context.Context) (bout, error) { return b.once(ctx, m) }})
+	}
 	for _, c := range []struct{ name, ours, postals string }{{"a session for each message", "1", "1"}, {"sessions of some 500 messages", "500", "1000"}} {
-		rows = append(rows, &smtpRow{Case: c.name, Client: "linerate", argv: func(at string) []string {
+		add(c.name, "linerate", mailer{argv: func(at string) []string {
 			return []string{self, "load", "smtp", at, "--to", "user%d@example.org", "--accounts", strconv.Itoa(benchAccounts), "--json", "--strict",
 				"-c", n, "-d", secs, "--size", "4kB", "--per-session", c.ours, "--interval", "1h"}
 		}})
 		if postal != "" {
-			rows = append(rows, &smtpRow{Case: c.name, Client: "postal", endless: true, argv: func(at string) []string {
+			add(c.name, "postal", mailer{endless: true, argv: func(at string) []string {
 				return []string{postal, "-t", n, "-m", "4", "-M", "4", "-c", c.postals, "-r", "10000000", postalAddress(at), users}
 			}})
 		}
 	}
-	return rows, nil
+	return rivals, nil
 }
 
 // postalAddress is host:port as postal has it.
@@ -135,34 +119,32 @@ func postalAddress(at string) string {
 }
 
 // once runs a client against a sink of its own.
-func (b *smtpBench) once(ctx context.Context, r *smtpRow) error {
+func (b *smtpBench) once(ctx context.Context, m mailer) (o bout, err error) {
 	if err := b.sink.start(ctx); err != nil {
-		return err
+		return o, err
 	}
-	took, cpu, err := b.send(ctx, r)
+	took, cpu, err := b.send(ctx, m)
 	if err = errors.Join(err, b.sink.stop()); err != nil {
-		return err
+		return o, err
 	}
 	messages, err := b.sink.taken()
 	if err != nil {
-		return err
+		return o, err
 	}
 	if messages <= 0 {
-		return errors.New("no message arrived")
+		return o, errors.New("no message arrived")
 	}
-	r.Rate = append(r.Rate, messages/took.Seconds())
-	r.CPU = append(r.CPU, cpu.Seconds()/messages)
-	return nil
+	return bout{value: messages / took.Seconds(), cpu: cpu.Seconds() / messages}, nil
 }
 
 // send runs a client for its time, and says how long it ran and at what cost.
-func (b *smtpBench) send(ctx context.Context, r *smtpRow) (took, cpu time.Duration, err error) {
+func (b *smtpBench) send(ctx context.Context, m mailer) (took, cpu time.Duration, err error) {
 	limited, cancel := ctx, context.CancelFunc(func() {})
-	if r.endless {
+	if m.endless {
 		limited, cancel = context.WithTimeout(ctx, time.Duration(b.seconds)*time.Second)
 	}
 	defer cancel()
-	argv := r.argv(b.sink.at)
+	argv := m.argv(b.sink.at)
 	c := exec.CommandContext(limited, argv[0], argv[1:]...)
 	c.Env = append(os.Environ(), "LC_ALL=C")
 	c.Dir = b.sink.dir // postal leaves a postal.log where it is
@@ -172,32 +154,9 @@ func (b *smtpBench) send(ctx context.Context, r *smtpRow) (took, cpu time.Durati
 	begin := time.Now()
 	out, err := c.CombinedOutput()
 	took = time.Since(begin)
-	told := r.endless && limited.Err() != nil && ctx.Err() == nil
-	if err != nil && !told || err == nil && r.endless {
+	told := m.endless && limited.Err() != nil && ctx.Err() == nil
+	if err != nil && !told || err == nil && m.endless {
 		return 0, 0, fmt.Errorf("run %s: %w: %.300q", strings.Join(argv, " "), err, out)
 	}
-	return took, c.ProcessState.UserTime() + c.ProcessState.SystemTime(), nil
-}
-
-// compareSMTP works out the ratios to each case's first row, round by round.
-func compareSMTP(rows []*smtpRow) {
-	var base *smtpRow
-	for _, r := range rows {
-		if base == nil || r.Case != base.Case {
-			base = r
-		}
-		r.Ratio, r.Cost = medianRatio(r.Rate, base.Rate), medianRatio(r.CPU, base.CPU)
-	}
-}
-
-func (b *smtpBench) print(w io.Writer, rows []*smtpRow) error {
-	p := show.NewPage(styleOf(w))
-	p.Line(fmt.Sprintf("closed loop, %s, smtp-sink on loopback; %s of %d s", show.Plural(b.sessions, "session"), show.Plural(b.rounds, "interleaved round"), b.seconds))
-	p.Line("")
-	t := show.Table{Right: numbersAfter(2), Header: []string{"case", "client", "messages/s", "ratio", "CPU/message", "ratio"}}
-	for _, r := range rows {
-		t.Add(r.Case, r.Client, show.SI(medianOf(r.Rate), ""), show.Digits(r.Ratio), show.Nanos(medianOf(r.CPU)*1e9), show.Digits(r.Cost))
-	}
-	p.Table(t)
-	return p.Flush(w)
+	return took, cpuOf(c), nil
 }

@@ -16,18 +16,6 @@ func TestSinksLastCountCounts(t *testing.T) {
 	}
 }
 
-func TestSMTPRatiosAreOfRounds(t *testing.T) {
-	rows := []*smtpRow{
-		{Case: "a", Rate: []float64{10, 20, 40}, CPU: []float64{1, 1, 1}},
-		{Case: "a", Rate: []float64{5, 10, 80}, CPU: []float64{2, 3, 4}},
-		{Case: "b", Rate: []float64{7}, CPU: []float64{7}},
-	}
-	compareSMTP(rows)
-	if rows[0].Ratio != 1 || rows[1].Ratio != 0.5 || rows[1].Cost != 3 || rows[2].Ratio != 1 {
-		t.Errorf("ratios %v %v (cost %v) %v", rows[0].Ratio, rows[1].Ratio, rows[1].Cost, rows[2].Ratio)
-	}
-}
-
 func TestPostalsAddressHasAPort(t *testing.T) {
 	if got := postalAddress("127.0.0.1:2599"); got != "[127.0.0.1]2599" {
 		t.Error(got)
