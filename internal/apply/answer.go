@@ -74,7 +74,7 @@ type Drift struct {
 }
 
 func parseIdentity(out []byte) (Identity, error) {
-	var id Identity
+	id := Identity{UID: -1} // whoever does not say is not taken for root
 	for line := range strings.Lines(string(out)) {
 		word, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		switch word {
@@ -85,7 +85,9 @@ func parseIdentity(out []byte) (Identity, error) {
 		case "host":
 			id.Host = rest
 		case "uid":
-			id.UID, _ = strconv.Atoi(rest)
+			if n, err := strconv.Atoi(rest); err == nil {
+				id.UID = n
+			}
 		case "init":
 			id.Init = rest
 		case "session":
