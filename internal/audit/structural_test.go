@@ -82,6 +82,7 @@ func TestStructural(t *testing.T) {
 		memory        uint64
 		live          map[string]string
 		want          []string // in the order of the report
+		says          string   // the first of them
 	}{
 		{name: "fine", files: map[string]string{sysctl: "net.t.run=6", loader: `net.t.boot="2"`}},
 		{name: "default", files: map[string]string{sysctl: "net.t.run=5"}, want: []string{"LR-DEFAULT:net.t.run info remove sysctl.conf"}},
@@ -119,7 +120,8 @@ func TestStructural(t *testing.T) {
 		{name: "option that the kernel has", files: map[string]string{sysctl: "net.t.custom=1"}, live: map[string]string{"net.t.custom": "1"}},
 		{name: "option that the kernel lacks", files: map[string]string{sysctl: "net.t.custom=1"}, live: map[string]string{"net.t.run": "5"},
 			want: []string{"LR-NOOPTION:net.t.custom error remove sysctl.conf"}},
-		{name: "two names of one variable", files: map[string]string{sysctl: "net.t.somany=1024\nnet.t.queue=2048"}, want: []string{"LR-DUPLICATE:net.t.somany warning remove sysctl.conf"}},
+		{name: "two names of one variable", files: map[string]string{sysctl: "net.t.somany=1024\nnet.t.queue=2048"}, want: []string{"LR-DUPLICATE:net.t.somany warning remove sysctl.conf"},
+			says: "net.t.somany=1024 and net.t.queue=2048 (sysctl.conf line 2) are one variable"},
 		{name: "two names, one value", files: map[string]string{sysctl: "net.t.somany=1024\nnet.t.queue=1024"}},
 		{name: "removed, with an heir", files: map[string]string{sysctl: "net.t.ancient=3"}, want: []string{"LR-REMOVED:net.t.ancient error remove sysctl.conf"}},
 		{name: "downwards", memory: 1 << 20, files: map[string]string{sysctl: "net.t.computed=1000"}, want: []string{"LR-RANGE:net.t.computed error remove sysctl.conf"}},
@@ -138,6 +140,7 @@ func TestStructural(t *testing.T) {
 		{name: "twice the same", files: map[string]string{sysctl: "net.t.run=6\nnet.t.run=6"}, want: []string{"LR-DUPLICATE:net.t.run info remove sysctl.conf"}},
 		{name: "later file", files: map[string]string{loader: `net.t.boot="2"`, "/boot/loader.conf.local": `net.t.boot="3"`}, want: []string{"LR-DUPLICATE:net.t.boot warning remove loader.conf"}},
 		{name: "drift", files: map[string]string{sysctl: "net.t.run=6"}, live: map[string]string{"net.t.run": "7"}, want: []string{"LR-DRIFT:net.t.run warning change sysctl.conf"}},
+		{name: "no drift from the system's own files", files: map[string]string{"/boot/defaults/loader.conf": `net.t.both="128"`}, live: map[string]string{"net.t.both": "64"}},
 		{name: "no drift", files: map[string]string{sysctl: "net.t.run=6"}, live: map[string]string{"net.t.run": "6"}},
 		{name: "coupled", files: map[string]string{sysctl: "net.t.small=300"}, want: []string{"LR-COUPLED:net.t.small~net.t.large warning change sysctl.conf"}},
 		{name: "coupled and raised together", files: map[string]string{sysctl: "net.t.small=300\nnet.t.large=400"}},
@@ -166,6 +169,9 @@ func TestStructural(t *testing.T) {
 			}
 			if !slices.Equal(got, c.want) {
 				t.Errorf("got\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(c.want, "\n  "))
+			}
+			if c.says != "" && (len(r.Findings) == 0 || r.Findings[0].Message != c.says) {
+				t.Errorf("does not say %q: %+v", c.says, r.Findings)
 			}
 		})
 	}

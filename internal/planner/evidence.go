@@ -219,19 +219,14 @@ func elsewhereText(ms []evidence.Row) string {
 
 // verdictOf is the clearest gain among verdicts, or that they disagree.
 func verdictOf(ms []evidence.Row) (gain *evidence.Row, conflict bool) {
-	better, worse := 0, 0
+	worse := false
 	for i, m := range ms {
-		switch m.Verdict {
-		case stats.Better:
-			better++
-			if gain == nil || m.N > gain.N {
-				gain = &ms[i]
-			}
-		case stats.Worse:
-			worse++
+		worse = worse || m.Verdict == stats.Worse
+		if m.Verdict == stats.Better && (gain == nil || m.N > gain.N) {
+			gain = &ms[i]
 		}
 	}
-	return gain, better > 0 && worse > 0
+	return gain, gain != nil && worse
 }
 
 // take puts a measured gain into the plan.

@@ -1,0 +1,43 @@
+package audit
+
+import (
+	"math"
+	"testing"
+
+	"linerate/internal/fact/release"
+)
+
+// TestForHost: for which hosts a rule is: since includes its release, until does
+// not, and a host whose release nobody knows has every rule.
+func TestForHost(t *testing.T) {
+	r := Rule{OS: "freebsd", Since: release.MustParse("13.0"), Until: release.MustParse("14.2"), Roles: []string{"!web"}}
+	for _, c := range []struct {
+		os, release, role string
+		want              bool
+	}{
+		{"freebsd", "13.0", "router", true}, {"freebsd", "14.1", "router", true}, {"freebsd", "", "router", true},
+		{"freebsd", "12.4", "router", false}, {"freebsd", "14.2", "router", false}, {"freebsd", "15.0", "router", false},
+		{"linux", "13.0", "router", false}, {"freebsd", "13.0", "web", false},
+	} {
+		var rel release.Release
+		if c.release != "" {
+			rel = release.MustParse(c.release)
+		}
+		if got := r.forHost(c.os, rel, c.role); got != c.want {
+			t.Errorf("a %s of %s %s: %v", c.role, c.os, c.release, got)
+		}
+	}
+}
+
+// TestHarvestOfNoMask: what is no mask of 32 bits switches nothing.
+func TestHarvestOfNoMask(t *testing.T) {
+	rel := release.MustParse("14.3")
+	if got := harvest(rel, 1, false); len(got) == 0 {
+		t.Error("a mask of one bit switches nothing off")
+	}
+	for _, mask := range []float64{-1, 1 - math.Exp2(32), math.Exp2(32) + 1} {
+		if got := harvest(rel, mask, false); len(got) > 0 {
+			t.Errorf("%v switches %v off", mask, got)
+		}
+	}
+}
