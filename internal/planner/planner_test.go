@@ -292,6 +292,27 @@ func TestEvidence(t *testing.T) {
 }
 
 // A host that is as it should be gets an empty plan, which says so.
+// TestModulesThatLast: a module that is there and comes back at the next boot is
+// left alone, and one that is only there now is not.
+func TestModulesThatLast(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*fact.Module)
+		lasts  bool
+	}{
+		"loaded by hand":         {func(*fact.Module) {}, false},
+		"a line that is ignored": {func(m *fact.Module) { m.Lines = []fact.Line{{File: plan.LinuxModules}} }, false},
+		"loaded by a file":       {func(m *fact.Module) { m.Lines = []fact.Line{{File: plan.LinuxModules, Effective: true}} }, true},
+		"built in":               {func(m *fact.Module) { m.InKernel = true }, true},
+	} {
+		f := linuxFirewall()
+		c.change(&f.Modules[0])
+		p := make1(t, scenario{"firewall", f, "firewall", planner.Needs{States: 1e6}, false})
+		if planned := find(p, "nf_conntrack") != nil; planned == c.lasts || c.lasts != strings.Contains(left(p, "module nf_conntrack"), "at the next boot") {
+			t.Errorf("%s: planned %v, left because %q", name, planned, left(p, "module nf_conntrack"))
+		}
+	}
+}
+
 func TestNothingToDo(t *testing.T) {
 	s := scenario{facts: forwarding(host("freebsd", "14.3-RELEASE", "some CPU of 2030", 4, 8<<30, nic("em0", "em", 1e9), nic("em1", "em", 1e9))), role: "router"}
 	p := make1(t, s)

@@ -38,6 +38,18 @@ func TestChangePoints(t *testing.T) {
 	if len(found) > 0 && math.Abs(found[0].After-3) > 0.6 {
 		t.Errorf("median after the first change %g", found[0].After)
 	}
+	// No permutation splits as well as a step: p is one in all of them and the series.
+	if step := ChangePoints(append(normal(r, 20, 0), normal(r, 20, 50)...), 5, 0.01, 99, 1); len(step) != 1 || step[0].P != 0.01 {
+		t.Errorf("a step is %+v", step)
+	}
+	// Of a series that does not change p is spread evenly.
+	sum := 0.0
+	for i := range 100 {
+		x := normal(r, 30, 0)
+		_, score := bestOfAll(x, []int{0, len(x)}, 5)
+		sum += splitP(x, []int{0, len(x)}, 5, score, 99, rand.New(rand.NewPCG(uint64(i), 1)))
+	}
+	near(t, "mean p of steady series", sum/100, 0.5, 0.1)
 	alarms := 0
 	for i := range 60 {
 		if len(ChangePoints(normal(r, 30, 0), 5, 0.05, 99, uint64(i))) > 0 {
@@ -185,5 +197,44 @@ func TestSettleEquivalence(t *testing.T) {
 	}
 	if !slices.IsSorted(plan.Looks) {
 		t.Error("looks")
+	}
+}
+
+// TestBlockBootstrapLeavesOut: draws of which the statistic is unknown, as long
+// as half of them are left.
+func TestBlockBootstrapLeavesOut(t *testing.T) {
+	x := normal(rand.New(rand.NewPCG(7, 7)), 40, 10)
+	mean := func(w []int) float64 {
+		sum := 0.0
+		for i, n := range w {
+			sum += float64(n) * x[i]
+		}
+		return sum / float64(len(w))
+	}
+	whole := BlockBootstrap([]int{len(x)}, 2000, 0.95, 1, func(w [][]int) float64 { return mean(w[0]) })
+	some := BlockBootstrap([]int{len(x)}, 2000, 0.95, 1, func(w [][]int) float64 {
+		if w[0][0] == 0 { // in 36 % of the draws
+			return math.NaN()
+		}
+		return mean(w[0])
+	})
+	near(t, "lower end", some.Low, whole.Low, 0.2)
+	near(t, "upper end", some.High, whole.High, 0.2)
+	most := BlockBootstrap([]int{len(x)}, 2000, 0.95, 1, func(w [][]int) float64 {
+		if w[0][0] == 0 || w[0][1] == 0 {
+			return math.NaN()
+		}
+		return mean(w[0])
+	})
+	if !math.IsNaN(most.Low) || !math.IsNaN(most.High) {
+		t.Errorf("of which most draws are unknown: %+v", most)
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for want, idx := range map[string][]int{"block 1": {0}, "blocks 1, 3": {0, 2}} {
+		if got := numbers("block", idx); got != want {
+			t.Errorf("%v is told as %q, want %q", idx, got, want)
+		}
 	}
 }
