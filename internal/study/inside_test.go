@@ -46,6 +46,22 @@ func TestInstrumentsLookInto(t *testing.T) {
 	}
 }
 
+// TestInstrumentsLookBriefly into trials that are short, but for a search's: of
+// those it is the search that makes them short.
+func TestInstrumentsLookBriefly(t *testing.T) {
+	for _, c := range []struct {
+		search         *Search
+		profile, count float64
+	}{{nil, 0.2, 0.1}, {&Search{}, 1, 0.5}} {
+		s := Spec{Profile: true, Variants: []Variant{{Name: "a"}}, Metrics: []Goal{{Part: "p", Primary: true}},
+			Parts: []Part{{Name: "p", Mode: testbed.Overload, Seconds: 0.05, Search: c.search}}}
+		in, _ := InsideNext(s, nil, nil, func(Part) bool { return false })
+		if in.Profile != c.profile || in.Count != c.count {
+			t.Errorf("profile %g s, counts %g s, want %g and %g", in.Profile, in.Count, c.profile, c.count)
+		}
+	}
+}
+
 // TestSweepOfNoList: where a list is due and something else stands, the sweep
 // leaves it to the reader of the file to say so.
 func TestSweepOfNoList(t *testing.T) {

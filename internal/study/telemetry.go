@@ -58,10 +58,13 @@ type Missing struct {
 	Why  string `json:"why"`
 }
 
-// The lengths of the instruments' runs, in seconds of traffic.
+// The lengths of the instruments' runs, in seconds of traffic, at most: where
+// trials are short, four and two trials' time. A search's trials are short for
+// other reasons, and count as of a quarter of a second.
 const (
 	profileSeconds = 2.0
 	countSeconds   = 0.5
+	searchSeconds  = 0.25
 )
 
 // Inside is a run of instruments: a part, a variant, and for how long.
@@ -88,9 +91,10 @@ func (s *Spec) insideLeft(had []Telemetry, trials []Trial, skip func(Part) bool)
 		if skip(p) {
 			continue
 		}
+		profile, count := min(profileSeconds, 4*p.Seconds), min(countSeconds, 2*p.Seconds)
 		for _, v := range s.Variants {
 			if !isGone(trials, v.Name) && !hasTelemetry(had, p.Name, v.Name) {
-				left = append(left, Inside{Part: p, Variant: v.Name, Profile: min(profileSeconds, max(1, 4*p.Seconds)), Count: countSeconds})
+				left = append(left, Inside{Part: p, Variant: v.Name, Profile: profile, Count: count})
 			}
 		}
 	}
@@ -111,6 +115,9 @@ func (s *Spec) insideParts() (parts []Part) {
 			continue
 		}
 		seen[p.Mode] = true
+		if p.Search != nil {
+			p.Seconds = max(p.Seconds, searchSeconds)
+		}
 		if p.Search != nil || p.Rate.isShare() {
 			p.Search, p.Rate = nil, MaxRate
 		}
