@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"linerate/internal/labtest"
 	"linerate/internal/netbenches/nbtest"
 )
 
@@ -20,8 +19,7 @@ import (
 var update = flag.Bool("update", false, "rewrite golden files")
 
 func TestMain(m *testing.M) {
-	// What runs side by side waits more than it works, for other processes.
-	fatal(flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))))
+	labtest.SideBySide()
 	testscript.Main(m, map[string]func(){
 		"mkarchive":  func() { makeArchive(os.Args[1]) },
 		"field":      func() { printField(os.Args[1]) },

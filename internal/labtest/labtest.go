@@ -3,8 +3,11 @@
 package labtest
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"testing"
 )
 
@@ -38,6 +41,15 @@ func Namespaces(t testing.TB) {
 func Lock(t testing.TB) {
 	t.Helper()
 	hold(t, lockPath("lab"))
+}
+
+// SideBySide lets more parallel tests run at once than there are CPUs, of a package
+// whose tests wait more than they work: for other processes, for windows to end.
+// It is TestMain's to call, and go test's -parallel overrides it.
+func SideBySide() {
+	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err) // testing has had the flag since Go 1
+	}
 }
 
 // Prefix begins the names of all devices and namespaces that tests make in the

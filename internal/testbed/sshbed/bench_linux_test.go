@@ -19,6 +19,11 @@ import (
 	"linerate/internal/testbed/bedtest"
 )
 
+func TestMain(m *testing.M) {
+	labtest.SideBySide()
+	os.Exit(m.Run())
+}
+
 // bench is a testbed of namespaces, each with a real sshd.
 type bench struct {
 	*labtest.Bench

@@ -64,6 +64,7 @@ func faultBench(t *testing.T) *bench {
 // TestFaults strikes at a testbed in every way that leaves a DUT changed, and
 // asks each time for words, and for the DUT as it was.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		labtest.Lacking(t, "minutes on a busy machine")
 	}
@@ -185,6 +186,7 @@ func TestFaults(t *testing.T) {
 // TestFullDisk fills the DUT's disk at other places of the way: the study stops
 // with words, and the DUT is as it was.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	b := faultBench(t)
 	ctx := context.Background()
 	was := b.snapshot(t)
@@ -239,6 +241,7 @@ func (c *cutting) Apply(ctx context.Context, t apply.Transaction) (string, map[k
 
 // TestReboots boots a tree of files: proven, read back, power-cycled, given up.
 func TestReboots(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		labtest.Lacking(t, "minutes on a busy machine")
 	}

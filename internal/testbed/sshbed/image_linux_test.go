@@ -41,6 +41,7 @@ menuentry 'Another' --id 'other' {
 
 // TestImages boots another image for a trial, and what always boots after it.
 func TestImages(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		labtest.Lacking(t, "minutes on a busy machine")
 	}
@@ -117,6 +118,7 @@ func TestImages(t *testing.T) {
 // TestOwnImages boots images by the testbed's own commands, which are told to take
 // them back before the next boot, also after a controller that died.
 func TestOwnImages(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		labtest.Lacking(t, "minutes on a busy machine")
 	}

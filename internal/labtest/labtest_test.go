@@ -1,0 +1,19 @@
+package labtest
+
+import (
+	"flag"
+	"runtime"
+	"strconv"
+	"testing"
+)
+
+// TestSideBySide: more tests run at once than there are CPUs.
+func TestSideBySide(t *testing.T) {
+	f := flag.Lookup("test.parallel")
+	was := f.Value.String()
+	t.Cleanup(func() { _ = flag.Set(f.Name, was) })
+	SideBySide()
+	if n, err := strconv.Atoi(f.Value.String()); err != nil || n <= runtime.GOMAXPROCS(0) {
+		t.Errorf("%d at once, %v", n, err)
+	}
+}
