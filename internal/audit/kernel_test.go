@@ -150,3 +150,22 @@ func TestDriftAgainstLaterCapture(t *testing.T) {
 		t.Errorf("drift: %+v", d)
 	}
 }
+
+// TestKernelRefuses: values that the kernel's handlers answer "Invalid argument"
+// to, and their neighbours that it takes; 0 switches nothing off where the
+// handler's least value is more.
+func TestKernelRefuses(t *testing.T) {
+	for line, refused := range map[string]bool{
+		"vm.dirty_bytes=0": true, "vm.dirty_bytes=4096": true, "vm.dirty_bytes=8192": false,
+		"vm.dirty_background_bytes=0": true, "vm.dirty_background_bytes=1": false,
+		"kernel.modules_disabled=0": true, "kernel.modules_disabled=1": false, "kernel.kexec_load_disabled=0": true,
+		"kernel.hung_task_panic=2": true, "kernel.keys.maxkeys=0": true, "kernel.keys.root_maxbytes=1": false,
+		"kernel.threads-max=1073741824": true, "fs.nfs.nlm_timeout=2": true, "fs.nfs.nlm_timeout=20": false,
+	} {
+		name, _, _ := strings.Cut(line, "=")
+		r := run(t, tree(t, "6.12", map[string]string{"/etc/sysctl.d/60-x.conf": line}), "web")
+		if got := len(find(r, "LR-RANGE", name)) == 1; got != refused {
+			t.Errorf("%s: refused %v, want %v: %+v", line, got, refused, r.Findings)
+		}
+	}
+}
