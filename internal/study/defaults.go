@@ -79,15 +79,9 @@ func (s *Spec) fillParts(said func(string) bool) {
 		orString(&p.Name, string(p.Mode))
 		orString((*string)(&p.Rate), string(MaxRate))
 		orString(&p.Directions, s.Workload.Directions)
-		if !said(path + "blocks") {
-			p.Blocks = s.Blocks
-		}
-		if !said(path + "seconds") {
-			p.Seconds = defaultSeconds
-		}
-		if !said(path + "warmup") {
-			p.Warmup = defaultWarmup
-		}
+		unless(said, path+"blocks", &p.Blocks, s.Blocks)
+		unless(said, path+"seconds", &p.Seconds, defaultSeconds)
+		unless(said, path+"warmup", &p.Warmup, defaultWarmup)
 		if p.Search != nil {
 			p.Search.fill(func(key string) bool { return said(path + "search." + key) })
 		}

@@ -118,3 +118,27 @@ func TestBypassTime(t *testing.T) {
 		t.Error("another block's bypass was taken")
 	}
 }
+
+// TestFloods: what makes a trial of a flood void is the flood and the asking,
+// not what became of the workload.
+func TestFloods(t *testing.T) {
+	part := Part{Mode: testbed.Overload, Rate: "100kpps", Flood: FloodSYN}
+	for name, c := range map[string]struct {
+		change func(*Observation)
+		want   string
+	}{
+		"sound":          {func(*Observation) {}, ""},
+		"nothing came":   {func(o *Observation) { o.Received = load.Received{} }, ""},
+		"nothing sent":   {func(o *Observation) { o.Sent.TxPackets = 0 }, "the generator sent nothing"},
+		"nobody asked":   {func(o *Observation) { o.Management = nil }, "nobody asked the DUT"},
+		"hardly a flood": {func(o *Observation) { o.Sent.TxPackets, o.Sent.Unsent = 50_000, 50_000 }, "50.00 % of the frames due were not sent"},
+	} {
+		o := Observation{Flooded: true, Sent: load.Sent{TxPackets: 100_000, Seconds: 1, TxPPS: 1e5, TargetPPS: 1e5},
+			Management: &Management{Greeting: Answers{Sent: 100, Answered: 20}}}
+		c.change(&o)
+		_, bad := Judge(part, DefaultGates, o, 0)
+		if got := strings.Join(bad, "; "); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}

@@ -39,6 +39,25 @@ func TestParseFillsDefaults(t *testing.T) {
 	}
 }
 
+// TestEveryPartHasVerdicts: a study that names no metrics wants all of each
+// part's, and its first is what decides.
+func TestEveryPartHasVerdicts(t *testing.T) {
+	s, err := Parse("small.yaml", []byte(small+"parts: [{mode: cost}, {mode: overload}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := map[string]int{}
+	for i, g := range s.Metrics {
+		of[g.Part]++
+		if g.Primary != (i == 0) {
+			t.Errorf("%+v is primary", g)
+		}
+	}
+	if of["cost"] == 0 || of["overload"] == 0 || s.Metrics[0].Part != "cost" {
+		t.Errorf("verdicts by part: %v", of)
+	}
+}
+
 func TestParseSettings(t *testing.T) {
 	s, err := Parse("x.yaml", []byte(`name: x
 question: q
