@@ -180,7 +180,7 @@ func (p *port) Send(frames [][]byte) (int, error) {
 }
 
 func (p *port) sync() error {
-	if err := wire.Ioctl(p.fd(), nioTxSync, nil); err != nil {
+	if err := wire.IoctlAtOnce(p.fd(), nioTxSync); err != nil {
 		return hint.With(fmt.Errorf("send through %s: %w", p.opened.Device.Name, err), "is the device still up? ifconfig %s", p.opened.Device.Name)
 	}
 	return nil
