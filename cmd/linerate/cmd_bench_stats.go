@@ -32,9 +32,14 @@ func newBenchStatsCmd() *cobra.Command {
 			if quick {
 				reps = min(reps, 2000)
 			}
-			rows := calibrate.Table([]int{5, 10, 20}, reps, seed)
-			checks := calibrate.Checks(reps, seed)
-			var err error
+			var rows []calibrate.Row
+			var checks []calibrate.Check
+			err := untilStopped(cmd.Context(), func() {
+				rows, checks = calibrate.Table([]int{5, 10, 20}, reps, seed), calibrate.Checks(reps, seed)
+			})
+			if err != nil {
+				return err
+			}
 			if asJSON {
 				err = printJSON(cmd.OutOrStdout(), map[string]any{"version": 1, "reps": reps, "seed": seed, "rows": rows, "checks": checks})
 			} else {
