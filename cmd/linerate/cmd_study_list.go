@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -87,8 +88,18 @@ func topicOrder(topic string) int {
 	return len(topics)
 }
 
-// lengths are about how long a study takes, whole and quick.
+// lengths are about how long a study takes here, whole and quick: without the
+// variants that a lab of this machine is known to leave out.
 func lengths(s study.Spec) (full, quick time.Duration) {
+	gone := leftOut(s, labSystem, false, func(set study.Setting) string {
+		if set.CPUs > max(1, runtime.NumCPU()-1) { // one is the generator's
+			return "this machine has fewer CPUs"
+		}
+		return bedLacks(set)
+	})
+	s.Variants = slices.DeleteFunc(slices.Clone(s.Variants), func(v study.Variant) bool {
+		return slices.ContainsFunc(gone, func(u unrun) bool { return u.Variant == v.Name && v.Name != s.Control })
+	})
 	return lab.Estimate(lab.Task{Spec: s}).Round(time.Second), lab.Estimate(lab.Task{Spec: s.Quick()}).Round(time.Second)
 }
 

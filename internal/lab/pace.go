@@ -7,17 +7,49 @@ import (
 	"linerate/internal/testbed"
 )
 
-// overhead is what a trial is first believed to cost beside its traffic:
-// reset, calibration, drain.
-const overhead = 0.3
+// What trials are first believed to cost beside their traffic, in seconds: fitted
+// to records of the built-in studies on two cores of a virtual machine.
+const (
+	// overhead is that of a trial that runs alone: reset, calibration, drain;
+	// overheadAsked is more where the DUT is asked whether it is usable.
+	overhead, overheadAsked = 0.45, 0.15
+	// overheadInstance is that of an instance in mode cost, overheadArm of each
+	// of its arms, and overheadOverloaded of an arm in mode overload, whose
+	// traffic is loaded and warmed up by itself.
+	overheadInstance, overheadArm, overheadOverloaded = 0.1, 0.04, 0.2
+	// overheadSlice is that of a slice of an overloaded DUT: start, drain,
+	// end-of-stream frames.
+	overheadSlice = 0.075
+	// perFlow is what a flow adds to a trial that runs alone, and perLaneFlow to
+	// each lane of an instance, in which it is sent twice before it counts.
+	perFlow, perLaneFlow = 0.75e-6, 3.2e-6
+	// What an arm's settings take to be made and to be taken away again; a rule's
+	// is also what warming up by it takes.
+	perRule, perSetElement, perMapElement, perRoute = 240e-6, 4e-6, 5.5e-6, 5.4e-6
+)
 
-// overheadTogether is the same of an arm whose instance takes turns: set-up, and
-// its share of the bypass.
-const overheadTogether = 0.1
+// settingUp is how long a variant's settings are believed to take.
+func settingUp(v study.Variant) (seconds float64) {
+	for _, s := range v.Apply() {
+		if r := s.Rules; r != nil {
+			seconds += perRule*float64(r.Linear) + perSetElement*float64(r.SetElements) + perMapElement*float64(r.MapElements)
+		}
+		if s.Table != nil {
+			seconds += perRoute * float64(s.Table.Count)
+		}
+	}
+	return seconds
+}
 
-// overheadSlice is the same of a slice of an overloaded DUT: start, drain,
-// end-of-stream frames.
-const overheadSlice = 0.1
+// settingUpEach is the mean over a study's arms.
+func settingUpEach(s *study.Spec) (mean float64) {
+	arms := s.Arms()
+	for _, arm := range arms {
+		v, _ := s.Variant(arm)
+		mean += settingUp(v) / float64(len(arms))
+	}
+	return mean
+}
 
 // overheadServed is the same of a block of servers: namespaces, links, starts
 // and the last answers.
@@ -37,28 +69,44 @@ func (p pace) add(part string, seconds float64) {
 }
 
 // each estimates one trial of a part.
-func (p pace) each(part study.Part, how study.Interleaving, arms int) float64 {
-	believed := part.Expected() + overhead
-	together := how != study.InSequence
-	switch {
-	case part.Mode == testbed.Serve:
-		believed = part.Seconds + part.Warmup
-		if how == study.Together { // all are asked at once
-			believed /= float64(arms)
-		}
-		if !together {
-			arms = 1
-		}
-		believed += overheadServed / float64(arms)
-	case together && part.Search != nil: // as one after the other
-	case together && part.Mode == testbed.Overload:
-		believed += float64(part.Turns()) * overheadSlice
-	case together:
-		believed = part.Seconds + overheadTogether
-	}
+func (p pace) each(s *study.Spec, part study.Part) float64 {
 	e := p[part.Name]
 	// The first belief weighs as much as two trials.
-	return (2*believed + e.seconds) / float64(2+e.trials)
+	return (2*believed(s, part) + e.seconds) / float64(2+e.trials)
+}
+
+// believed is how long a trial of a part is thought to take before any has ended.
+func believed(s *study.Spec, part study.Part) float64 {
+	how, arms := s.Interleaving(part), float64(len(s.Arms()))
+	if part.Mode == testbed.Serve {
+		return believedServed(part, how, arms)
+	}
+	flows := float64(s.Offers(part).Flows * part.Ways())
+	seconds := part.Expected() + settingUpEach(s)
+	switch {
+	case how == study.InSequence || part.Search != nil: // in lockstep as one after the other
+		seconds += overhead + perFlow*flows
+	case part.Mode == testbed.Overload:
+		seconds += overheadOverloaded + float64(part.Turns())*overheadSlice + perFlow*flows
+	default: // the bypass is a lane too
+		seconds += overheadArm - part.Warmup + (overheadInstance+part.Seconds+perLaneFlow*flows*(arms+1))/arms
+	}
+	if part.Management {
+		seconds += overheadAsked
+	}
+	return seconds
+}
+
+// believedServed is the same of servers.
+func believedServed(part study.Part, how study.Interleaving, arms float64) float64 {
+	seconds := part.Seconds + part.Warmup
+	if how == study.Together { // all are asked at once
+		seconds /= arms
+	}
+	if how == study.InSequence {
+		arms = 1
+	}
+	return seconds + overheadServed/arms
 }
 
 // left counts the slots done and in all, and estimates the time of the rest.
@@ -89,7 +137,7 @@ func (p pace) left(task Task, skip func(study.Part) bool) (done, total int, left
 			done++
 			continue
 		}
-		seconds += p.each(part, task.Spec.Interleaving(part), len(task.Spec.Arms()))
+		seconds += p.each(&task.Spec, part)
 	}
 	seconds += task.Spec.InsideSeconds(task.Telemetry, task.Done, skip)
 	return done, total, time.Duration(seconds * float64(time.Second))

@@ -1,0 +1,47 @@
+package lab
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"linerate/internal/study"
+	"linerate/studies"
+)
+
+// TestEstimatesAreOfRecords holds them to within a quarter of what whole runs took
+// on two quiet CPUs of a virtual machine, from the first trial to the next study's,
+// without trials that were done again. gone are variants that it could not have.
+func TestEstimatesAreOfRecords(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		quick   bool
+		seconds float64
+		gone    []string
+	}{
+		{"bridge", false, 18, nil}, {"bypass", false, 66, nil}, {"early-demux", false, 18, nil},
+		{"firewall-rules", false, 78, nil}, {"firewall-tables", false, 149, nil}, {"flowtable", false, 15, []string{"flowtable"}},
+		{"firewall-state", false, 660, nil}, {"forwarding", false, 86, nil}, {"jail-hop", false, 20, nil},
+		{"nat", false, 18, nil}, {"offloads", false, 21, nil}, {"policy-routing", false, 20, nil}, {"redirects", false, 14, nil},
+		{"routes", false, 98, nil}, {"rp-filter", false, 18, nil},
+		{"overload", true, 50, []string{"busy-poll", "small-budget", "long-backlog"}},
+	} {
+		data, err := studies.Read(c.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := study.Parse(c.name, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Variants = slices.DeleteFunc(s.Variants, func(v study.Variant) bool {
+			return slices.Contains(c.gone, v.Name) || v.OS != "" && v.OS != "linux"
+		})
+		if c.quick {
+			s = s.Quick()
+		}
+		if got := Estimate(Task{Spec: s}).Seconds(); math.Abs(got/c.seconds-1) > 0.25 {
+			t.Errorf("%s: %.0f s are estimated, %.0f were taken", c.name, got, c.seconds)
+		}
+	}
+}
