@@ -29,6 +29,7 @@ func Analyse(s Spec, seed uint64, env Environment, trials []Trial) Results {
 		}
 		r.Verdicts = append(r.Verdicts, verdicts(s, g, seed, trials)...)
 	}
+	r.doubtEquivalence(s)
 	r.compareAA(s, seed)
 	r.Curves, r.Wire = curves(s, trials), wireRates(s, trials)
 	r.CarryOver = carryOvers(s, trials)

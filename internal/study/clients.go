@@ -2,8 +2,10 @@ package study
 
 import (
 	"fmt"
+	"slices"
 
 	"linerate/internal/show"
+	"linerate/internal/stats"
 	"linerate/internal/testbed"
 )
 
@@ -13,7 +15,7 @@ import (
 // the server does at most is not known. An open loop says so by lateness.
 func (r *Results) warnClients(s Spec) {
 	for _, p := range s.Parts {
-		if p.Mode != testbed.Serve || p.Requests().Rate > 0 {
+		if !inClosedLoop(p) {
 			continue
 		}
 		var named []string
@@ -23,11 +25,35 @@ func (r *Results) warnClients(s Spec) {
 			}
 		}
 		if len(named) > 0 {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("part %s: the clients used more CPU time than the server of %s: rates there are more the clients' than the server's, and differences look smaller than they are",
+			r.Warnings = append(r.Warnings, fmt.Sprintf("part %s: the clients used more CPU time than the server of %s: rates there are more the clients' than the server's, and differences look smaller than they are (no two are called equivalent)",
 				p.Name, show.List(named)))
 		}
 	}
 }
+
+// paced are the metrics that clients who limit have a part in: by Little's law
+// the latency of a closed loop is its rate, inverted.
+var paced = []string{RequestRate, RequestBits, SettledRate, RequestMean, RequestP50, RequestP90, RequestP99}
+
+// doubtEquivalence takes back what clients who limit may have made look equal. A
+// server's difference is smaller in a rate that its clients limit, and never greater:
+// one that is shown is there, but that it is less than the margin is not shown.
+func (r *Results) doubtEquivalence(s Spec) {
+	for i := range r.Verdicts {
+		v := &r.Verdicts[i]
+		p, _ := s.Part(v.Part)
+		if v.Verdict != stats.Equivalent || !inClosedLoop(p) || !slices.Contains(paced, v.Metric) {
+			continue
+		}
+		if clientsLimit(r.Trials, v.Part, v.Control) || clientsLimit(r.Trials, v.Part, v.Variant) {
+			v.Verdict = stats.Inconclusive
+			v.Warnings = append(v.Warnings, "the clients used more CPU time than the server: a difference of servers looks smaller than it is, and is not shown to be less than "+v.Margin())
+		}
+	}
+}
+
+// inClosedLoop reports whether a part's clients ask again when they were answered.
+func inClosedLoop(p Part) bool { return p.Mode == testbed.Serve && p.Requests().Rate == 0 }
 
 // busyShare is the share of the machine that clients and server must have used
 // together for it to be CPU time that limits them.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"linerate/internal/load/request"
+	"linerate/internal/stats"
 	"linerate/internal/testbed"
 )
 
@@ -27,5 +28,35 @@ func TestClientsThatLimit(t *testing.T) {
 	r.warnClients(s)
 	if len(r.Warnings) != 1 || !strings.HasPrefix(r.Warnings[0], "part closed: the clients used more CPU time than the server of clients: rates") {
 		t.Errorf("%q", r.Warnings)
+	}
+}
+
+// TestClientsThatLimitShowNoEquivalence: of verdicts on rates and latencies of a
+// closed loop, where either arm's clients limit; of no others.
+func TestClientsThatLimitShowNoEquivalence(t *testing.T) {
+	closed, open := Part{Name: "closed", Mode: testbed.Serve, HTTP: &HTTP{}}, Part{Name: "open", Mode: testbed.Serve, HTTP: &HTTP{Rate: 10}}
+	s := Spec{Parts: []Part{closed, open}}
+	trial := func(part, variant string, clients, server float64) Trial {
+		v := &Served{ServerCPU: server}
+		v.Seconds, v.Generator = 1, request.Generator{CPUs: 2, CPUSeconds: clients}
+		return Trial{Part: part, Variant: variant, Valid: true, Observed: &Observation{Served: v}}
+	}
+	trials := []Trial{trial("closed", "limited", 1.2, 0.6), trial("closed", "served", 0.6, 1.2), trial("closed", "served-too", 0.6, 1.2), trial("open", "limited", 1.2, 0.6)}
+	for _, c := range []struct {
+		part, control, variant, metric string
+		said, want                     stats.Verdict
+	}{
+		{"closed", "limited", "served", RequestRate, stats.Equivalent, stats.Inconclusive},
+		{"closed", "served", "limited", RequestP50, stats.Equivalent, stats.Inconclusive},
+		{"closed", "served", "limited", RequestRate, stats.Worse, stats.Worse},
+		{"closed", "served", "limited", ServerCPU, stats.Equivalent, stats.Equivalent},
+		{"closed", "served", "served-too", RequestRate, stats.Equivalent, stats.Equivalent},
+		{"open", "limited", "limited", RequestRate, stats.Equivalent, stats.Equivalent},
+	} {
+		r := Results{Trials: trials, Verdicts: []Verdict{{Part: c.part, Control: c.control, Variant: c.variant, Metric: c.metric, Verdict: c.said, MarginPercent: 5}}}
+		r.doubtEquivalence(s)
+		if v := r.Verdicts[0]; v.Verdict != c.want || (v.Verdict != c.said) != (len(v.Warnings) == 1) {
+			t.Errorf("%+v: %s, %q", c, v.Verdict, v.Warnings)
+		}
 	}
 }
