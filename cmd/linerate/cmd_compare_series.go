@@ -108,30 +108,20 @@ func printScaling(w io.Writer, u stats.USL, n, x []float64) error {
 	p.Line("  one core      " + with(u.Gamma))
 	p.Line("  contention    " + share(u.Sigma) + " of the work is done by one core at a time (σ)")
 	p.Line("  coherency     " + share(u.Kappa) + " is lost to agreement, for each pair of cores (κ)")
-	if math.IsInf(u.Peak.Estimate, 1) {
+	switch {
+	case math.IsInf(u.Peak.Estimate, 1):
 		p.Line("  peak          none: more cores never make it slower")
-	} else {
+	case len(u.Warnings) > 0:
+		p.Line("  peak          none within twice the cores measured")
+	default:
 		p.Line("  peak          " + with(u.Peak) + " cores; more make it slower")
 	}
 	p.Line("")
-	p.Paragraph("  ", "  ", verdictOfScaling(u))
+	p.Paragraph("  ", "  ", u.Limit())
 	for _, warning := range u.Warnings {
 		p.Paragraph("  warning: ", "           ", warning.Message+": "+warning.Action)
 	}
 	return p.Flush(w)
-}
-
-// verdictOfScaling says in words what limits.
-func verdictOfScaling(u stats.USL) string {
-	switch {
-	case u.Sigma.High < 0.01 && u.Kappa.High < 0.001:
-		return "It scales: nothing that cores share is seen to limit."
-	case u.Kappa.Low > 0 && u.Kappa.Estimate > u.Sigma.Estimate/10:
-		return "Cores slow each other down: look for cache lines that all of them write (counters, reference counts, a shared queue)."
-	case u.Sigma.Low > 0:
-		return "A share is serial: look for a lock that all cores take."
-	}
-	return "These rates do not tell contention from coherency: measure more numbers of cores."
 }
 
 // newCompareChangesCmd finds change points.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"linerate/internal/show"
 	"linerate/internal/stats"
@@ -151,8 +152,23 @@ func round3(v float64) float64 {
 	return math.Round(v/unit) * unit
 }
 
+// scales says what the law's terms mean: σ is waiting for one another, κ what
+// each pair costs the other.
 func scales(u study.Scales) string {
-	return fmt.Sprintf("one CPU %s; contention σ %s, coherency κ %s", show.Rate(u.Gamma), show.Percent(100*u.Sigma), show.Percent(100*u.Kappa))
+	text := fmt.Sprintf("one CPU %s; %s%s of the work is done by one CPU at a time (contention σ, as at a lock), and each pair of CPUs costs the other %s%s (coherency κ, as of cache lines that both write)",
+		show.Rate(u.Gamma), show.Percent(100*u.Sigma), percents(u.SigmaLow, u.SigmaHigh), show.Percent(100*u.Kappa), percents(u.KappaLow, u.KappaHigh))
+	if peak, ok := u.Peak.Get(); ok && !math.IsInf(peak, 0) {
+		text += fmt.Sprintf("; beyond %s CPUs more would make it slower", show.Digits(peak))
+	}
+	return text + ". " + strings.TrimSuffix(u.Limit, ".")
+}
+
+// percents is an interval of shares in percent, in brackets.
+func percents(low, high stats.Number) string {
+	if !low.Known() || !high.Known() {
+		return ""
+	}
+	return fmt.Sprintf(" [%s, %s]", show.Digits(100*low.Float()), show.Digits(100*high.Float()))
 }
 
 func knee(k study.Knee) string {

@@ -42,10 +42,13 @@ func forest(rows []forestRow, band float64, print func(float64) string, width fl
 		c.line("grid", s.at(v), top, s.at(v), bottom)
 		c.tick(s.at(v), bottom+16, print(v))
 	}
-	c.line("zero", s.at(0), top-4, s.at(0), bottom+4)
+	if !narrow {
+		c.line("zero", s.at(0), top-4, s.at(0), bottom+4)
+	}
 	for i, r := range rows {
 		y := top + rowHeight*(float64(i)+0.5)
-		if narrow {
+		if narrow { // words stand above each row: the line spares them
+			c.line("zero", s.at(0), y-1, s.at(0), y+21)
 			c.text("name", "start", 2, y-8, r.name)
 			c.text("number v-"+r.verdict, "end", width-2, y-8, r.main)
 			y += 10

@@ -128,3 +128,15 @@ func TestMoreThanALink(t *testing.T) {
 		t.Error("no note on 150 %")
 	}
 }
+
+// TestTicksOfShortScales: an axis has several ticks, however little it spans.
+func TestTicksOfShortScales(t *testing.T) {
+	for _, to := range []float64{1050, 1100, 1500, 1999, 2500, 9000, 9e6} {
+		for _, log := range []bool{false, true} {
+			s := scale{from: 930, to: to, span: 700, log: log}
+			if got := s.ticks(5); len(got) < 2 || len(got) > 9 {
+				t.Errorf("up to %g, logarithmic %v: %v", to, log, got)
+			}
+		}
+	}
+}

@@ -76,9 +76,10 @@ func (s scale) at(v float64) float64 {
 	return s.left + (v-a)/(b-a)*s.span
 }
 
-// ticks are round values within the scale, about n of them.
+// ticks are round values within the scale, about n of them; equal steps also
+// where a logarithmic scale spans too little for powers.
 func (s scale) ticks(n int) []float64 {
-	if s.log {
+	if s.log && s.to > 2*s.from {
 		return logTicks(s.from, s.to, n)
 	}
 	step := niceStep((s.to - s.from) / float64(max(1, n)))

@@ -26,6 +26,26 @@ func (u USL) At(n float64) float64 {
 	return uslAt(u.Gamma.Estimate, u.Sigma.Estimate, u.Kappa.Estimate, n)
 }
 
+// What the law's terms are at least before they are said to limit: a fit of
+// rates that scale keeps them above zero, by what rounding leaves.
+const (
+	leastSigma = 1e-3
+	leastKappa = 1e-4
+)
+
+// Limit says in words what limits, as far as the intervals tell.
+func (u USL) Limit() string {
+	switch {
+	case u.Sigma.High < 0.01 && u.Kappa.High < 0.001:
+		return "It scales: nothing that cores share is seen to limit."
+	case u.Kappa.Low > leastKappa && u.Kappa.Estimate > u.Sigma.Estimate/10:
+		return "Cores slow each other down: look for cache lines that all of them write (counters, reference counts, a shared queue)."
+	case u.Sigma.Low > leastSigma:
+		return "A share is serial: look for a lock that all cores take."
+	}
+	return "These rates do not tell contention from coherency: measure more numbers of cores."
+}
+
 func uslAt(gamma, sigma, kappa, n float64) float64 {
 	return gamma * n / (1 + sigma*(n-1) + kappa*n*(n-1))
 }

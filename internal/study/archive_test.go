@@ -49,6 +49,9 @@ func TestCoresOfTheArchive(t *testing.T) {
 	}
 	u := *r.Curves[0].USL
 	t.Logf("%+v", u)
+	if !strings.HasPrefix(u.Limit, "It scales") && !strings.HasPrefix(u.Limit, "These rates") {
+		t.Errorf("limit %q", u.Limit)
+	}
 	if u.Sigma > 0.02 || u.Kappa > 0.01 || u.Gamma < 140e3 || u.Gamma > 200e3 {
 		t.Errorf("fit %+v", u)
 	}

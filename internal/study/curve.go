@@ -2,6 +2,7 @@ package study
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"linerate/internal/stats"
@@ -53,11 +54,43 @@ type PerOne struct {
 	Off float64 `json:"largest_deviation_percent"`
 }
 
-// Scales is the Universal Scalability Law's fit.
+// Scales is the Universal Scalability Law's fit, with 95 % intervals.
 type Scales struct {
-	Gamma float64 `json:"gamma"` // rate of one
-	Sigma float64 `json:"sigma"` // contention
-	Kappa float64 `json:"kappa"` // coherency
+	Gamma     float64      `json:"gamma"` // rate of one
+	Sigma     float64      `json:"sigma"` // contention
+	Kappa     float64      `json:"kappa"` // coherency
+	SigmaLow  stats.Number `json:"sigma_low"`
+	SigmaHigh stats.Number `json:"sigma_high"`
+	KappaLow  stats.Number `json:"kappa_low"`
+	KappaHigh stats.Number `json:"kappa_high"`
+	Peak      stats.Number `json:"peak"`  // beyond which more make it slower; unknown where that is far beyond what was measured
+	Limit     string       `json:"limit"` // what limits, in words
+}
+
+// scalesDraws is how often the fit is resampled.
+const scalesDraws = 400
+
+// scales fits the law to every block's value of a curve's points; nil where
+// they are too few.
+func scales(points []Spot, blocks func(Spot) map[int]float64) *Scales {
+	var n, x []float64
+	for _, p := range points {
+		all := blocks(p)
+		for _, block := range slices.Sorted(maps.Keys(all)) {
+			n, x = append(n, p.X), append(x, all[block])
+		}
+	}
+	u, err := stats.FitUSL(n, x, scalesDraws, 0.95, 1)
+	if err != nil {
+		return nil
+	}
+	out := &Scales{Gamma: u.Gamma.Estimate, Sigma: u.Sigma.Estimate, Kappa: u.Kappa.Estimate,
+		SigmaLow: stats.Num(u.Sigma.Low), SigmaHigh: stats.Num(u.Sigma.High), KappaLow: stats.Num(u.Kappa.Low), KappaHigh: stats.Num(u.Kappa.High),
+		Limit: u.Limit()}
+	if len(u.Warnings) == 0 { // else it lies far beyond what was measured
+		out.Peak = stats.Num(u.Peak.Estimate)
+	}
+	return out
 }
 
 // At is the rate that the law gives n.
@@ -301,12 +334,6 @@ func (c *Curve) fit(w Sweep, blocks func(Spot) map[int]float64) {
 	case FitLinear:
 		c.fitLine(blocks)
 	case FitUSL:
-		var n, x []float64
-		for _, p := range c.Points {
-			n, x = append(n, p.X), append(x, p.Value)
-		}
-		if u, err := stats.FitUSL(n, x, 0, 0.95, 1); err == nil {
-			c.USL = &Scales{Gamma: u.Gamma.Estimate, Sigma: u.Sigma.Estimate, Kappa: u.Kappa.Estimate}
-		}
+		c.USL = scales(c.Points, blocks)
 	}
 }

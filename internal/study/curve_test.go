@@ -3,6 +3,7 @@ package study
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -106,15 +107,27 @@ sweep: [{parameter: cpus, values: [1, 2, 4, 6, 8], fit: usl}]
 variants: [{name: cpus-$cpus, settings: [{cpus: $cpus}]}]
 parts: [{mode: overload}]
 `)
-	law := Scales{Gamma: 1.6e6, Sigma: 0.12, Kappa: 0.004}
-	cs := curves(s, trialsOf(s, OverloadRate, func(_ Part, v Variant, b int) map[string]float64 {
-		return map[string]float64{OverloadRate: law.At(v.At["cpus"]) * (1 + 0.002*math.Sin(float64(b)))}
-	}))
-	if len(cs) != 1 || cs[0].USL == nil {
-		t.Fatalf("curves %+v", cs)
-	}
-	if u := *cs[0].USL; math.Abs(u.Sigma-law.Sigma) > 0.01 || math.Abs(u.Kappa-law.Kappa) > 0.001 || math.Abs(u.Gamma/law.Gamma-1) > 0.01 {
-		t.Errorf("fit %+v of %+v", u, law)
+	for _, c := range []struct {
+		law  Scales
+		want string
+	}{
+		{Scales{Gamma: 1.6e6, Sigma: 0.12, Kappa: 0.004}, "A share is serial: look for a lock"},
+		{Scales{Gamma: 1.6e6, Sigma: 0.05, Kappa: 0.03}, "look for cache lines"},
+		{Scales{Gamma: 1.6e6}, "It scales"},
+	} {
+		cs := curves(s, trialsOf(s, OverloadRate, func(_ Part, v Variant, b int) map[string]float64 {
+			return map[string]float64{OverloadRate: c.law.At(v.At["cpus"]) * (1 + 0.001*math.Sin(float64(b)+v.At["cpus"]))}
+		}))
+		if len(cs) != 1 || cs[0].USL == nil {
+			t.Fatalf("curves %+v", cs)
+		}
+		u := *cs[0].USL
+		if math.Abs(u.Sigma-c.law.Sigma) > 0.01 || math.Abs(u.Kappa-c.law.Kappa) > 0.001 || math.Abs(u.Gamma/c.law.Gamma-1) > 0.01 {
+			t.Errorf("fit %+v of %+v", u, c.law)
+		}
+		if !strings.Contains(u.Limit, c.want) || u.SigmaLow.Float() > u.Sigma+1e-9 || u.SigmaHigh.Float() < u.Sigma-1e-9 {
+			t.Errorf("%+v, want %q", u, c.want)
+		}
 	}
 }
 
