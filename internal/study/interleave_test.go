@@ -215,6 +215,18 @@ func TestInstanceSurvivesItsFile(t *testing.T) {
 	}
 }
 
+// TestSlicesOfNoInstance: damaged lines are refused, not taken for others.
+func TestSlicesOfNoInstance(t *testing.T) {
+	if s, err := parseSlice("3,1,64,350000,9", 4, 100); err != nil || s.Lane != 3 || s.Frames != 64 || s.NS != 350000 || s.At != 109 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	for _, line := range []string{"", "3,1,64,350000", "3,1,64,350000,9,9", "4,1,64,350000,9", "3,256,64,350000,9", "3,1,-64,350000,9", "3,1,4294967297,350000,9", "3,1,,350000,9"} {
+		if s, err := parseSlice(line, 4, 100); err == nil {
+			t.Errorf("%q is taken for %+v", line, s)
+		}
+	}
+}
+
 func FuzzDecodeInstance(f *testing.F) {
 	data, _ := simulate(9, 3, simArms, []float64{1, 1, 2, 0.2}, nil).Encode()
 	f.Add(data)
