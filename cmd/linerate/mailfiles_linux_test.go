@@ -9,6 +9,7 @@ import (
 	"linerate/internal/labtest"
 	"linerate/internal/server"
 	"linerate/internal/study"
+	"linerate/internal/testbed/netnsbed"
 )
 
 // filesTruths are a study whose answers are known beforehand.
@@ -135,6 +136,9 @@ func TestSettingsOfTheMachineComeBack(t *testing.T) {
 		return strings.TrimSpace(string(data))
 	}
 	labtest.Need(t)
+	if err := netnsbed.Sweep(); err != nil { // a run that was killed left it set
+		t.Fatal(err)
+	}
 	before := value()
 	text := strings.Replace(filesTruths, "settings: [{filesystem: {type: ext4, options: sync}}]", "settings: [{sysctl: vm.dirty_expire_centisecs, value: 123, scope: host}]", 1)
 	over, seen := make(chan struct{}), make(chan bool)

@@ -2,7 +2,9 @@ package sshbed
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -70,7 +72,14 @@ func inMemory(t testing.TB) string {
 	if _, err := os.Stat(shm); err != nil {
 		return t.TempDir()
 	}
-	dir, err := os.MkdirTemp(shm, "linerate-test-")
+	// What a run that was killed left there takes memory.
+	dead, _ := filepath.Glob(shm + "/linerate-test-*-*")
+	for _, d := range dead {
+		if _, err := os.Stat("/proc/" + strings.Split(filepath.Base(d), "-")[2]); errors.Is(err, fs.ErrNotExist) {
+			_ = os.RemoveAll(d)
+		}
+	}
+	dir, err := os.MkdirTemp(shm, fmt.Sprintf("linerate-test-%d-", os.Getpid()))
 	if err != nil {
 		t.Fatal(err)
 	}

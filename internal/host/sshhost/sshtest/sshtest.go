@@ -103,23 +103,45 @@ func (s *Server) run(t testing.TB, sshd string, o Options) bool {
 		t.Fatal(err)
 	}
 	s.pid = cmd.Process.Pid
+	over := s.watch(t)
 	ended := make(chan struct{})
 	go func() { _ = cmd.Wait(); close(ended) }()
 	for range 1500 {
 		select {
 		case <-ended:
+			over()
 			return false
 		case <-time.After(20 * time.Millisecond):
 		}
 		if s.answers(o.Namespace) {
-			t.Cleanup(func() { _ = cmd.Process.Kill(); <-ended })
+			t.Cleanup(func() { over(); _ = cmd.Process.Kill(); <-ended })
 			return true
 		}
 	}
+	over()
 	_ = cmd.Process.Kill()
 	<-ended
 	t.Logf("sshd says: %s", s.read(t, "sshd.log"))
 	return false
+}
+
+// watch ends the sshd when this process ends without doing so itself, as one that
+// was killed; over ends the watch.
+func (s *Server) watch(t testing.TB) (over func()) {
+	t.Helper()
+	w := exec.Command("/bin/sh", "-c", `read x; kill -9 "$1"`, "sh", strconv.Itoa(s.pid))
+	ours, err := w.StdinPipe() // it closes with us
+	if err == nil {
+		err = w.Start()
+	}
+	if err != nil {
+		t.Fatalf("watch over the sshd: %v", err)
+	}
+	return func() {
+		_ = w.Process.Kill()
+		_ = w.Wait()
+		_ = ours.Close()
+	}
 }
 
 // answers says whether something listens; a namespace is asked from inside.
