@@ -19,7 +19,11 @@ const (
 )
 
 // moreStockHosts are what installers and cloud images of distributions leave
-// on a disk: files in /etc that nobody who owns the host has written.
+// on a disk: files in /etc that nobody who owns the host has written. Debian
+// 12's are the settings of its packages' own files (procps, systemd, udev,
+// kmod, tuned, ufw, grub-common, mdadm, ceph-osd, lxc, lxd and
+// systemd-coredump of bookworm, unpacked), without their comments; the others
+// are written after what these distributions document and publish.
 var moreStockHosts = map[string]struct {
 	release, role string
 	files         map[string]string
@@ -30,6 +34,15 @@ var moreStockHosts = map[string]struct {
 		"/etc/default/grub": "GRUB_CMDLINE_LINUX_DEFAULT=\"quiet\"\nGRUB_CMDLINE_LINUX=\"\"", "/etc/default/grub.d/10_cloud.cfg": "GRUB_CMDLINE_LINUX_DEFAULT=\"console=tty0 console=ttyS0,115200 earlyprintk=ttyS0,115200 consoleblank=0\"",
 		"/etc/modules": "#", "/etc/network/interfaces": "source-directory /etc/network/interfaces.d\nauto lo\niface lo inet loopback", "/etc/network/interfaces.d/50-cloud-init": "auto lo\niface lo inet loopback\nauto ens5\niface ens5 inet dhcp",
 		"/etc/systemd/system/multi-user.target.wants/cron.service": "", "/etc/systemd/network/99-default.link": linkFile,
+	}},
+	"Debian 12": {"6.1.0-42-amd64", "", map[string]string{
+		"/etc/os-release": "ID=debian\nVERSION_ID=\"12\"", "/etc/sysctl.conf": "#kernel.domainname = example.com\n", "/etc/sysctl.d/99-sysctl.conf": "#kernel.domainname = example.com\n", "/etc/sysctl.d/README.sysctl": "Kernel system variables configuration files\n\nFiles found under the /etc/sysctl.d directory that end with .conf are\nparsed within sysctl(8) at boot time.",
+		"/usr/lib/sysctl.d/50-pid-max.conf": "kernel.pid_max = 4194304", "/usr/lib/sysctl.d/99-protect-links.conf": "fs.protected_fifos = 1\nfs.protected_hardlinks = 1\nfs.protected_regular = 2\nfs.protected_symlinks = 1",
+		"/usr/lib/sysctl.d/50-coredump.conf": "kernel.core_pattern=|/lib/systemd/systemd-coredump %P %u %g %s %t 9223372036854775808 %h %d\nkernel.core_pipe_limit=16\nfs.suid_dumpable=2",
+		"/etc/sysctl.d/30-ceph-osd.conf":     "fs.aio-max-nr = 1048576\nkernel.pid_max = 4194304", "/etc/sysctl.d/30-lxc-inotify.conf": "fs.inotify.max_user_instances = 1024", "/etc/sysctl.d/10-lxd-inotify.conf": "fs.inotify.max_user_instances = 1024",
+		"/lib/modprobe.d/systemd.conf": "options bonding max_bonds=0\noptions dummy numdummies=0\noptions ifb numifbs=0", "/lib/modprobe.d/aliases.conf": "alias net-pf-3 off\nalias net-pf-6 off", "/lib/modprobe.d/fbdev-blacklist.conf": "blacklist arkfb", "/etc/modprobe.d/mdadm.conf": "options md_mod start_ro=1",
+		"/etc/modprobe.d/tuned.conf": "# This file specifies additional parameters to kernel modules added by tuned.", "/etc/ufw/sysctl.conf": "net/ipv4/conf/all/accept_redirects=0\nnet/ipv4/conf/default/accept_redirects=0\nnet/ipv6/conf/all/accept_redirects=0",
+		"/etc/default/grub": "GRUB_CMDLINE_LINUX_DEFAULT=\"quiet\"\nGRUB_CMDLINE_LINUX=\"\"", "/etc/default/grub.d/init-select.cfg": "# Work around a bug", "/lib/systemd/network/99-default.link": linkFile, "/lib/systemd/system/systemd-sysctl.service": "[Unit]",
 	}},
 	"Debian 13 cloud": {"6.12.48+deb13-cloud-amd64", "", map[string]string{
 		"/etc/os-release": "ID=debian", "/usr/lib/sysctl.d/50-default.conf": systemdDefaults, "/usr/lib/sysctl.d/10-coredump-debian.conf": coredump, "/usr/lib/sysctl.d/50-pid-max.conf": "kernel.pid_max = 4194304",

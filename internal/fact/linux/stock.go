@@ -45,8 +45,10 @@ var stockLines = map[string][]string{
 		"net.bridge.bridge-nf-call-arptables=0", "net.bridge.bridge-nf-call-ip6tables=0", "net.bridge.bridge-nf-call-iptables=0", "net.bridge.bridge-nf-filter-vlan-tagged=0",
 		"fs.aio-max-nr=1048576",
 	},
-	"50-pid-max.conf": {"kernel.pid_max=4194304"},
-	"50-redhat.conf":  {"net.ipv4.conf.all.rp_filter=1", "net.ipv4.conf.default.rp_filter=1"},
+	"30-ceph-osd.conf":    {"fs.aio-max-nr=1048576", "kernel.pid_max=4194304"},
+	"30-lxc-inotify.conf": {"fs.inotify.max_user_instances=1024"},
+	"50-pid-max.conf":     {"kernel.pid_max=4194304"},
+	"50-redhat.conf":      {"net.ipv4.conf.all.rp_filter=1", "net.ipv4.conf.default.rp_filter=1"},
 }
 
 // openWrtLines are what OpenWrt puts there, in files with names that anybody
