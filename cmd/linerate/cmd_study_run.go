@@ -239,7 +239,7 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 		return errors.Join(runErr, err)
 	}
 	if runErr != nil {
-		if cmd.Context().Err() != nil {
+		if cmd.Context().Err() != nil || dir.Spec.OnMachines() {
 			fmt.Fprintf(cmd.ErrOrStderr(), "%d trials are kept; go on with: linerate study resume %s\n", len(dir.Trials), dir.Path)
 		}
 		return runErr

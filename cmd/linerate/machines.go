@@ -207,7 +207,8 @@ func windowOf(s study.Spec, f bedfile.File) time.Duration {
 	return 5*time.Minute + 2*time.Duration(longest*float64(time.Second))
 }
 
-// ownerOf names a study by the place of its record: the same when it goes on.
+// ownerOf names a study by the place of its record, for people by the machine's name
+// and the record's: the same when it goes on.
 func ownerOf(record string) string {
 	abs, err := filepath.Abs(record)
 	if err != nil {
@@ -215,13 +216,18 @@ func ownerOf(record string) string {
 	}
 	host, _ := os.Hostname()
 	sum := sha256.Sum256([]byte(host + "\n" + abs))
-	name := ""
-	for _, r := range host {
-		if len(name) < 32 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.') {
-			name += string(r)
+	return plainWord(host) + "/" + plainWord(filepath.Base(abs)) + "/" + hex.EncodeToString(sum[:])[:16]
+}
+
+// plainWord is what of a name every shell leaves alone, at most 32 letters.
+func plainWord(name string) string {
+	word := ""
+	for _, r := range name {
+		if len(word) < 32 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.') {
+			word += string(r)
 		}
 	}
-	return name + "/" + hex.EncodeToString(sum[:])[:16]
+	return word
 }
 
 // treesOf finds a configuration set by its name in the study.

@@ -124,7 +124,7 @@ func (b *Bed) take(ctx context.Context) error {
 			return err
 		}
 		if !told {
-			b.o.Say("%s does not answer (%v): waiting for it", b.o.DUT.Where(), err)
+			b.o.Say("%s does not answer (%v): waiting for it, up to %s", b.o.DUT.Where(), err, time.Duration(b.o.File.Reboot.Wait))
 		}
 		if pause(ctx, b.o.poll) != nil {
 			return err

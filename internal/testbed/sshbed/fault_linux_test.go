@@ -176,8 +176,8 @@ func TestFaults(t *testing.T) {
 		bed := up(t, nil)
 		bed.m = &cutting{Machine: bed.m}
 		_, err := bed.Reset(ctx, changed)
-		if err == nil || !strings.Contains(err.Error(), "the connection was lost") {
-			t.Errorf("%v", err)
+		if err == nil || !strings.Contains(err.Error(), "the connection was lost") || !strings.Contains(hint.Of(err), "when ssh://dut answers again, resume the study") {
+			t.Errorf("%v (hint %q)", err, hint.Of(err))
 		}
 		closed(t, bed)
 	})
@@ -212,7 +212,7 @@ func TestFullDisk(t *testing.T) {
 			}
 		})
 		_, err := bed.Reset(ctx, changed)
-		if err == nil || !strings.Contains(err.Error(), "set up the DUT: ") || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "No space left on device") {
+		if err == nil || !strings.Contains(err.Error(), "set up the DUT: ") || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "No space left on device") || !strings.Contains(hint.Of(err), "mend that on ssh://dut") {
 			t.Errorf("%s of %s: %v, want %q", c.dir, c.size, err, c.want)
 		}
 		if err := bed.Close(); err != nil {

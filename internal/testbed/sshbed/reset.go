@@ -384,10 +384,10 @@ func (b *Bed) refused(err error) error {
 		if strings.HasPrefix(said.Stderr, "cannot set") {
 			return &testbed.ErrUnavailable{Setting: "the variant", Reason: said.Stderr}
 		}
-		return fmt.Errorf("set up the DUT: %w", err)
+		return hint.With(fmt.Errorf("set up the DUT: %w", err), "mend that on %s, then resume the study: its trials are kept", b.o.DUT.Where())
 	}
 	// The answer never came: the change may be made or still be under way.
 	b.pending = anyPending
 	time.Sleep(min(2*time.Second, b.o.poll))
-	return fmt.Errorf("set up the DUT: %w", err)
+	return hint.With(fmt.Errorf("set up the DUT: %w", err), "when %s answers again, resume the study; without that it takes the change back by itself, within %s", b.o.DUT.Where(), b.o.Window)
 }
