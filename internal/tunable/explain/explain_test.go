@@ -134,3 +134,38 @@ func TestJudge(t *testing.T) {
 		}
 	}
 }
+
+// TestWhichDefault: where releases differ and nobody named one, the page says
+// whose default it shows.
+func TestWhichDefault(t *testing.T) {
+	c, err := tunable.Load(fstest.MapFS{"linux/x.yaml": {Data: []byte(`
+subsystem: x
+records:
+  - {name: net.x.limit, mechanism: sysctl, type: uint, settable: runtime, default: 100, summary: s, sources: [x.c], changes: [{from: 6.18, default: 200}]}
+  - {name: net.x.same, mechanism: sysctl, type: uint, settable: runtime, default: 100, summary: s, sources: [x.c]}
+`)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct{ name, release, want string }{
+		{"net.x.limit", "", "200, on 6.18\n"}, {"net.x.limit", "6.1", "100\n"}, {"net.x.same", "", "100\n"},
+	} {
+		r, err := c.Find("linux", x.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rel release.Release
+		if x.release != "" {
+			if rel, err = release.Parse(x.release); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var b strings.Builder
+		if err := explain.Of(c, r, x.name, rel).Text(&b, show.Style{}); err != nil {
+			t.Fatal(err)
+		}
+		if want := "  Default       " + x.want; !strings.Contains(b.String(), want) {
+			t.Errorf("%s on %q lacks %q:\n%s", x.name, x.release, want, b.String())
+		}
+	}
+}

@@ -45,7 +45,7 @@ func (o *page) facts(p Page) {
 		kind += ", " + p.Bounds
 	}
 	for _, f := range [][2]string{
-		{"Set in", p.Where}, {"Default", p.defaultText()}, {"Value", kind}, {"Governs", p.Scope},
+		{"Set in", p.Where}, {"Default", p.defaultOn()}, {"Value", kind}, {"Governs", p.Scope},
 		{"all, device", p.WithAll}, {"Costs", p.Cost}, {"Becomes", p.becomes()}, {"Module", p.Module}, {"Kernel option", p.Option},
 		{"Earlier in", strings.Join(p.Backports, ", ")},
 	} {
@@ -63,6 +63,16 @@ func (o *page) facts(p Page) {
 		o.value(*p.Value)
 	}
 	o.list("Sources in the default mask", p.Decoded)
+}
+
+// defaultOn is the default, and where it is that one when nobody asked for a
+// release and releases differ: on the newest.
+func (p Page) defaultOn() string {
+	text, known := p.defaultText(), Releases[p.OS]
+	if text == "" || p.Release != "" || len(p.History) < 2 || len(known) == 0 {
+		return text
+	}
+	return text + ", on " + known[len(known)-1]
 }
 
 func (o *page) value(v Value) {
