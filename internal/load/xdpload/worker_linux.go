@@ -180,15 +180,21 @@ func (w *worker) stop() error {
 			return fmt.Errorf("stop the generator: %w", err)
 		}
 	}
+	endCall(w.ended, &w.tid, func() bool { s, err := w.state(); return err != nil || s.Done != 0 })
+	return w.err
+}
+
+// endCall waits until the endless call of a program has ended, and wakes the
+// thread that is in it once the program is done: a signal that came before the
+// call is lost, so that it is sent until then.
+func endCall(ended <-chan struct{}, tid *atomic.Int32, done func() bool) {
 	for {
-		if s, err := w.state(); err != nil || s.Done != 0 {
-			if tid := w.tid.Load(); tid != 0 {
-				wire.Wake(int(tid))
-			}
+		if t := tid.Load(); t != 0 && done() {
+			wire.Wake(int(t))
 		}
 		select {
-		case <-w.ended:
-			return w.err
+		case <-ended:
+			return
 		case <-time.After(time.Millisecond):
 		}
 	}

@@ -1,0 +1,162 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"linerate/internal/load"
+	"linerate/internal/study"
+	"linerate/internal/testbed"
+)
+
+// chain is what frames pass: a generator and a receiver on two ports, with the
+// DUT or nothing between them. It is loaded once, and used until the ports go.
+type chain struct {
+	gen        load.Generator
+	rx         load.Receiver
+	contention func() time.Duration
+	now        func() time.Time
+	// idle: what contention watches does nothing but for the traffic.
+	idle   bool
+	settle func(context.Context) error // waits until the warm-up is through; may be nil
+}
+
+// ran is what one run over a chain came to.
+type ran struct {
+	sent       load.Sent
+	received   load.Received
+	contention time.Duration
+}
+
+// chain loads generators and receivers. thread is the DUT's, where it works in
+// one of its own.
+func (r *run) chain(paths []testbed.Way, part study.Part, thread int) (*chain, error) {
+	cpus := r.bed.Describe().CPUs
+	watched, contention := r.Machine.Meter(paths[0].Generator.In, cpus.Generator)
+	if thread > 0 {
+		// The generator may wait as long as it keeps its headroom; the
+		// DUT must not.
+		contention = r.Machine.Watch(thread, cpus.DUT)
+	}
+	l := loading{run: r, part: part, several: len(paths) > 1}
+	for _, p := range paths {
+		if err := l.add(p, watched); err != nil {
+			return nil, errors.Join(err, l.close())
+		}
+	}
+	gen, rx := load.Together(l.ways)
+	return &chain{gen: gen, rx: rx, contention: contention, idle: thread > 0, now: r.Machine.Now}, nil
+}
+
+// loading is a chain that is being loaded, way by way.
+type loading struct {
+	run     *run
+	part    study.Part
+	several bool // paths, each with addresses of its own
+	ways    []load.Way
+}
+
+func (l *loading) close() (err error) {
+	for _, w := range l.ways {
+		err = errors.Join(err, w.Generator.Close(), w.Receiver.Close())
+	}
+	return err
+}
+
+// add loads a path, in the directions of the part's traffic.
+func (l *loading) add(p testbed.Way, watched testbed.Place) error {
+	wire := study.Endpoints{From: p.Generator, To: p.Receiver}
+	between := study.Endpoints{From: l.run.bed.Generator(), To: l.run.bed.Receiver()}
+	if l.several {
+		between = wire
+	}
+	spec, err := l.run.task.Spec.Traffic(l.part, wire, between)
+	if err != nil {
+		return err
+	}
+	if cpu := l.run.bed.Describe().CPUs.Generator; cpu >= 0 {
+		spec.CPUs = []int{cpu}
+	}
+	back := spec.Back
+	spec.Back = nil
+	if err := l.one(spec, p.Generator, p.Receiver, watched, p.Share); err != nil || back == nil {
+		return err
+	}
+	return l.one(*back, p.Receiver, p.Generator, p.Receiver.In, p.Share)
+}
+
+// one loads what sends and receives in one direction, as a stream of its own.
+func (l *loading) one(spec load.Spec, from, to testbed.Port, in testbed.Place, share float64) error {
+	spec.Side, spec.Stream, spec.Ends = from.Side, uint16(stream+len(l.ways)), ends
+	watch := load.Watch{Stream: int(spec.Stream), MaxFlows: 2 * l.run.task.Spec.Offers(l.part).Flows, Side: to.Side}
+	rx, err := l.run.Engine.NewReceiver(to.Device, to.In, watch)
+	if err != nil {
+		return fmt.Errorf("receive on %s: %w", to.Device, err)
+	}
+	gen, err := l.run.Engine.NewGenerator(spec, in)
+	if err != nil {
+		return errors.Join(fmt.Errorf("generate on %s: %w", from.Device, err), rx.Close())
+	}
+	l.ways = append(l.ways, load.Way{Name: from.Name() + " → " + to.Name(), Share: share, Generator: gen, Receiver: rx})
+	return nil
+}
+
+func (c *chain) close() {
+	c.gen.Close()
+	c.rx.Close()
+}
+
+// run warms up, forgets, then measures. ready is called between the two.
+func (c *chain) run(ctx context.Context, o load.Offer, warmup float64, ready func() error) (ran, error) {
+	if err := c.warm(ctx, o.Rate, warmup); err != nil {
+		return ran{}, err
+	}
+	if ready != nil {
+		if err := ready(); err != nil {
+			return ran{}, err
+		}
+	}
+	c.contention()
+	start := c.now()
+	sent, err := c.gen.Run(ctx, o, nil)
+	out := ran{sent: sent, contention: c.contention()}
+	whole := c.now().Sub(start).Seconds()
+	if err != nil {
+		return out, fmt.Errorf("generator: %w", err)
+	}
+	if out.received, err = c.rx.Finish(ctx, patience); err != nil {
+		return out, fmt.Errorf("receiver: %w", err)
+	}
+	// The generator ran longer than the traffic it is judged by: its
+	// set-up and end-of-stream frames took their share of the waiting.
+	if share := out.received.Seconds / whole; share < 1 && !c.idle {
+		out.contention = time.Duration(float64(out.contention) * share)
+	}
+	return out, nil
+}
+
+// warm sends for a while and forgets it: caches, flow entries and the
+// receiver's maps are then as they stay.
+func (c *chain) warm(ctx context.Context, rate load.Rate, seconds float64) error {
+	if seconds <= 0 {
+		return nil
+	}
+	limit := load.Limit{Duration: time.Duration(seconds * float64(time.Second))}
+	if _, err := c.gen.Run(ctx, load.Offer{Rate: rate, Limit: limit}, nil); err != nil {
+		return fmt.Errorf("warm-up: %w", err)
+	}
+	if _, err := c.rx.Finish(ctx, patience); err != nil {
+		return fmt.Errorf("warm-up: %w", err)
+	}
+	if c.settle != nil {
+		if err := c.settle(ctx); err != nil {
+			return fmt.Errorf("warm-up: %w", err)
+		}
+	}
+	if err := c.rx.Reset(); err != nil {
+		return fmt.Errorf("warm-up: %w", err)
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,139 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"linerate/internal/show"
+	"linerate/internal/study"
+	"linerate/internal/testbed"
+)
+
+func environment(r study.Results) [][2]string {
+	e := r.Environment
+	var out [][2]string
+	add := func(name, value string) {
+		if value != "" {
+			out = append(out, [2]string{name, value})
+		}
+	}
+	add("Testbed", testbedLine(e))
+	add("Kernel", strings.TrimSpace(e.OS+" "+e.Kernel+" "+e.Arch))
+	if e.CPU != "" || e.CPUs > 0 {
+		add("CPU", fmt.Sprintf("%s × %d", e.CPU, e.CPUs))
+	}
+	if e.MemoryBytes > 0 {
+		add("Memory", show.Bytes(float64(e.MemoryBytes)))
+	}
+	add("Machine", strings.Join(strings.Fields(e.Hostname+" "+e.Machine+" "+e.Hypervisor), " "))
+	add("Governor", e.Governor)
+	add("Clock source", e.Clocksource)
+	for _, name := range slices.Sorted(maps.Keys(e.Mitigations)) {
+		add("Mitigation "+name, e.Mitigations[name])
+	}
+	add("Traffic engine", e.Engine)
+	for _, mode := range slices.Sorted(maps.Keys(e.Testbeds)) {
+		add("Mode "+mode, strings.Join(append(slices.Clone(e.Testbeds[mode].Notes), missing(e.Testbeds[mode])...), "; "))
+	}
+	add("linerate", e.Linerate)
+	add("Called as", strings.Join(e.Command, " "))
+	if r.Started != nil {
+		add("Started", r.Started.UTC().Format("2006-01-02 15:04:05 UTC"))
+		add("Took", r.Finished.Sub(*r.Started).Round(time.Second).String())
+	}
+	return out
+}
+
+func missing(d testbed.Description) []string {
+	out := make([]string, len(d.Missing))
+	for i, m := range d.Missing {
+		out[i] = "this kernel lacks " + m
+	}
+	return out
+}
+
+// commands repeat the study: the same schedule from the record, and the
+// analysis from its trials.
+func commands(s study.Spec, r study.Results) []string {
+	return []string{
+		"# the same study in the same order, from this directory",
+		fmt.Sprintf("linerate study run study.yaml --seed %d --out ../%s-again", r.Seed, s.Name),
+		"# the same question in another order",
+		fmt.Sprintf("linerate study run study.yaml --seed %d --out ../%s-other", r.Seed+1, s.Name),
+		"# this report again, from its trials",
+		"linerate report .",
+	}
+}
+
+func variants(s study.Spec) []variantLine {
+	var out []variantLine
+	for _, v := range s.Variants {
+		line := variantLine{Name: v.Name, Summary: v.Summary}
+		for _, set := range v.Settings {
+			line.Settings = append(line.Settings, set.Setting().String())
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// method says in words how the numbers came to be.
+func method(s study.Spec, r study.Results) []string {
+	out := []string{fmt.Sprintf("Each block tries every variant once, and the control twice, in an order drawn from seed %d; before every trial the router's %s is rebuilt. "+
+		"Effects are Student's t on block-wise log ratios against %s, of shares on their differences in percentage points; p-values are corrected by Holm over the variants; within the margin a variant is equivalent by two one-sided tests. "+
+		"Welch and Mann–Whitney stand beside and decide nothing.", r.Seed, dutIs(r.Environment), s.Control)}
+	for _, p := range s.Parts {
+		if p.Mode == testbed.Serve {
+			out = append(out, servedMethod(s, p))
+			continue
+		}
+		if p.Mode == testbed.Cost {
+			out = append(out, fmt.Sprintf("Part %s (mode cost, %d blocks of %g s trials): %s. "+
+				"The chain's CPU time per packet, minus that of the same chain without a router in the same block, is the router's cost; the forwarding rate is what that cost allows one CPU. It is not a throughput.", p.Name, p.Blocks, p.Seconds, costRuns(r.Environment))+bothWays(p))
+			continue
+		}
+		if p.Search != nil {
+			out = append(out, searchMethod(p))
+			continue
+		}
+		if p.Flood != "" {
+			out = append(out, fmt.Sprintf("Part %s (mode overload, %d blocks of %g s trials): segments that open TCP connections, %s, from addresses that nobody has, to a service on the router, while a prober on the same wire asks for it.", p.Name, p.Blocks, p.Seconds, offeredWords(p.Rate)))
+			continue
+		}
+		out = append(out, fmt.Sprintf("Part %s (mode overload, %d blocks of %g s trials): %s is offered %s. "+
+			"The rate it then forwards is the forwarding rate of RFC 2285, not a throughput.", p.Name, p.Blocks, p.Seconds, overloaded(r.Environment), offeredWords(p.Rate))+bothWays(p))
+	}
+	return out
+}
+
+// bothWays says what a part's directions make of its numbers.
+func bothWays(p study.Part) string {
+	switch {
+	case !p.BothWays():
+		return ""
+	case p.Mode == testbed.Cost:
+		return " Both directions at once: frames leave by the two ends in turn, so that each batch holds as many of both and frames wait at both of the router's ports; the cost is of a frame, whichever way it goes."
+	}
+	return " Both directions at once: the load is offered in each, and rates are of both together."
+}
+
+func invalids(r study.Results) []invalidLine {
+	var out []invalidLine
+	for _, t := range r.Trials {
+		if !t.Valid && t.Unavailable == "" {
+			out = append(out, invalidLine{fmt.Sprintf("%s, block %d, trial %d, %s", t.Part, t.Block, t.Order, armName(r, t.Variant)), strings.Join(t.Reasons, "; ")})
+		}
+	}
+	return out
+}
+
+// offeredWords say what a router is offered.
+func offeredWords(r study.Rate) string {
+	if r.IsMax() {
+		return "all that the generator can send"
+	}
+	return r.Words()
+}
