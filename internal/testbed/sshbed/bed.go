@@ -299,15 +299,35 @@ func (b *Bed) Close() error {
 	return err
 }
 
+// goodbye leaves the DUT as it was. One that was interrupted in the middle of a boot
+// is waited for.
 func (b *Bed) goodbye(ctx context.Context) error {
+	wait := time.Duration(b.o.File.Reboot.Wait)
+	deadline := time.Now().Add(wait)
+	for told := false; ; told = true {
+		err := b.putAllBack(ctx)
+		if err == nil {
+			return nil
+		}
+		if b.o.Reset != Reboot || !Unreached(err) || time.Now().After(deadline) || pause(ctx, b.o.poll) != nil {
+			return hint.Left(hint.With(fmt.Errorf("%s could not be put back from here: %w", b.o.DUT.Where(), err), "its dead-man's switch does so within %s of its last change, if it is up; linerate status %s tells whether it has", b.o.Window, b.o.DUT.Where()))
+		}
+		if !told {
+			b.o.Say("%s does not answer (%v): waiting for it, up to %s, to leave it as it was", b.o.DUT.Where(), err, wait)
+		}
+	}
+}
+
+func (b *Bed) putAllBack(ctx context.Context) error {
 	err := b.putBack(ctx, "the study is over")
 	if err == nil && b.booted {
 		b.o.Say("booting %s, so that it runs as it was", b.o.DUT.Where())
 		_, err = b.boot(ctx, nil)
 	}
 	if err != nil {
-		return hint.Left(hint.With(fmt.Errorf("%s could not be put back from here: %w", b.o.DUT.Where(), err), "its dead-man's switch does so within %s of its last change, if it is up; linerate status %s tells whether it has", b.o.Window, b.o.DUT.Where()))
+		return err
 	}
+	b.booted = false // what else fails is no reason to boot again
 	_, err = ask(ctx, b.dut(), nil, "leave")
 	return err
 }

@@ -335,6 +335,37 @@ func TestReboots(t *testing.T) {
 	same()
 }
 
+// TestInterruptedBoot: a study that ends while its DUT boots waits for it, and leaves
+// it as it was.
+func TestInterruptedBoot(t *testing.T) {
+	b := faultBench(t)
+	was := b.snapshot(t)
+	for what, variant := range map[string][]setting.Setting{"a variant": changed[1:2], "no variant": nil} {
+		o := b.options(t)
+		o.Tree, o.Reset, o.inject = tree, Reboot, boots
+		said := 0
+		o.Say = func(format string, _ ...any) {
+			if strings.Contains(format, "waiting for it") {
+				said++
+			}
+		}
+		bed, err := Up(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bed.Reset(t.Context(), variant); err != nil {
+			t.Fatal(err)
+		}
+		down := &absent{Conn: bed.o.DUT, calls: 3}
+		bed.o.DUT = down
+		if err := bed.Close(); err != nil || down.calls > 0 || said != 1 {
+			t.Errorf("%s: %v, %d calls left, told %d times", what, err, down.calls, said)
+		}
+		_ = os.WriteFile(filepath.Join(b.root, "boot_id"), []byte("first\n"), 0o640)
+		eq(t, "the DUT, after "+what, b.snapshot(t), was)
+	}
+}
+
 // deafening loses the answer of every reboot.
 type deafening struct{ Conn }
 
