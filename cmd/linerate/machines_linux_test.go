@@ -50,6 +50,7 @@ func newFarBench(t *testing.T) *farBench {
 // TestMachines runs studies on them, each script on machines of its own. It asks
 // for accounts, and for no rate: it has no need of the host to itself.
 func TestMachines(t *testing.T) {
+	t.Parallel()
 	labtest.Namespaces(t)
 	files, err := filepath.Glob("testdata/machines/*.txtar")
 	if err != nil || len(files) == 0 {

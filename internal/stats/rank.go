@@ -3,6 +3,7 @@ package stats
 import (
 	"math"
 	"slices"
+	"sync"
 )
 
 // exactPairs bounds n·m for the exact null distribution; beyond it the normal
@@ -80,10 +81,13 @@ func smallestP(n, m int) float64 {
 // exactRankP counts, over all ways to deal the pooled values to the two
 // samples, how often U is at least as far from its mean as seen.
 func exactRankP(groups []tieGroup, n, m int, u float64) float64 {
-	dist, step := rankDistribution(n, m), 2
+	var dist []float64
+	step := 2
 	if slices.ContainsFunc(groups, func(g tieGroup) bool { return g.a+g.b > 1 }) {
 		// Who is a and who is b does not matter to the distance from the mean.
 		dist, step = dealDistribution(groups, max(n, m), min(n, m)), 1
+	} else {
+		dist = rankDistribution(n, m)
 	}
 	centre := n * m // of 2U
 	seen := int(math.Abs(math.Round(2*u) - float64(centre)))
@@ -192,9 +196,24 @@ func RankCritical(n, m int, alpha float64) (c int, p float64) {
 	return c, p
 }
 
-// rankDistribution is P(U = u), u = 0…nm, without ties, by the recurrence of
-// Mann & Whitney on which sample holds the largest value.
+// rankDistributions are those worked out before, by n and m: a study has arms of
+// the same sizes, and is looked at again and again.
+var rankDistributions sync.Map
+
+// rankDistribution is P(U = u), u = 0…nm, without ties. It is not the caller's to
+// change.
 func rankDistribution(n, m int) []float64 {
+	sizes := [2]int{n, m}
+	known, ok := rankDistributions.Load(sizes)
+	if !ok {
+		known, _ = rankDistributions.LoadOrStore(sizes, newRankDistribution(n, m))
+	}
+	return known.([]float64)
+}
+
+// newRankDistribution is rankDistribution's, by the recurrence of Mann & Whitney
+// on which sample holds the largest value.
+func newRankDistribution(n, m int) []float64 {
 	// rows[i][u]: weights for i values of a, j of b, growing j.
 	rows := make([][]float64, n+1)
 	for i := range rows {
