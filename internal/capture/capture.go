@@ -68,7 +68,7 @@ var linuxFiles = []string{
 	"/etc/systemd/network/*.network", "/run/systemd/network/*.network", "/usr/local/lib/systemd/network/*.network", "/usr/lib/systemd/network/*.network", "/lib/systemd/network/*.network",
 	"/etc/systemd/networkd.conf", "/etc/systemd/networkd.conf.d/*.conf", "/etc/udev/rules.d/*.rules", "/run/udev/rules.d/*.rules",
 	"/usr/lib/systemd/system/systemd-sysctl.service", "/lib/systemd/system/systemd-sysctl.service", // systemd starts this machine
-	"/etc/network/interfaces", "/etc/network/interfaces.d/*", "/etc/rc.local", "/etc/rc.d/rc.local", "/etc/tuned/active_profile", "/etc/tuned/tuned-main.conf",
+	"/etc/ufw/ufw.conf", "/etc/ufw/sysctl.conf", "/etc/default/ufw", "/etc/network/interfaces", "/etc/network/interfaces.d/*", "/etc/rc.local", "/etc/rc.d/rc.local", "/etc/tuned/active_profile", "/etc/tuned/tuned-main.conf",
 	"/etc/tuned/*/tuned.conf", "/etc/tuned/profiles/*/tuned.conf", "/usr/lib/tuned/*/tuned.conf", "/usr/lib/tuned/profiles/*/tuned.conf",
 }
 

@@ -84,6 +84,11 @@ func TestSources(t *testing.T) {
 			"/usr/lib/tuned/network-latency/tuned.conf":     "[main]\ninclude=latency-performance\n[sysctl]\nnet.core.busy_read=50\n",
 			"/usr/lib/tuned/latency-performance/tuned.conf": "[main]\ninclude=network-latency\n[cpu]\ngovernor=performance\n[sysctl]\nvm.swappiness=10\nnet.core.somaxconn=>2048\n",
 		}, []string{"vm.swappiness=10 (tuned applies sysctl.d again after its profile)", "net.core.somaxconn=2048", "net.core.busy_read=50"}},
+		{"ufw, where it is switched on", ReadUFW, tree{
+			"/etc/ufw/ufw.conf": "# x\nENABLED=yes\n", "/etc/default/ufw": "IPT_SYSCTL=/etc/ufw/mine.conf\n",
+			"/etc/ufw/mine.conf": "net/ipv4/icmp_echo_ignore_all=0\n#net/ipv4/tcp_sack=0\nnet/ipv4/ip_forward=1\n", "/etc/ufw/sysctl.conf": "net/ipv4/tcp_sack=0\n",
+		}, []string{"net.ipv4.icmp_echo_ignore_all=0", "net.ipv4.ip_forward=1"}},
+		{"ufw, where it is not", ReadUFW, tree{"/etc/ufw/ufw.conf": "ENABLED=no\n", "/etc/ufw/sysctl.conf": "net/ipv4/ip_forward=1\n"}, nil},
 		{"/etc/sysctl.conf where systemd boots without a link to it", func(f Files) Config { return ReadSysctlConf(f, nil) }, tree{
 			"/etc/sysctl.conf": "vm.swappiness=1\n", "/usr/lib/systemd/system/x.service": "", "/etc/sysctl.d/10-ptrace.conf": "kernel.yama.ptrace_scope = 1\n",
 		}, []string{"kernel.yama.ptrace_scope=1", "vm.swappiness=1 (systemd-sysctl does not read this file)"}},

@@ -30,10 +30,10 @@ func FuzzConfiguration(f *testing.F) {
 			everywhere := tree{}
 			for _, p := range []string{"/etc/modules", "/etc/modules-load.d/x.conf", "/etc/systemd/network/x.link", "/etc/systemd/network/x.network", "/etc/systemd/networkd.conf",
 				"/etc/udev/rules.d/x.rules", "/etc/network/interfaces", "/etc/rc.local", "/etc/cloud/cloud.cfg.d/x.cfg", "/etc/NetworkManager/system-connections/x.nmconnection",
-				"/etc/netplan/x.yaml", "/etc/tuned/active_profile", "/etc/tuned/x/tuned.conf", "/etc/default/grub.d/x.cfg", "/etc/kernel/cmdline"} {
+				"/etc/netplan/x.yaml", "/etc/tuned/active_profile", "/etc/tuned/x/tuned.conf", "/etc/default/grub.d/x.cfg", "/etc/kernel/cmdline", "/etc/ufw/ufw.conf", "/etc/ufw/sysctl.conf", "/etc/default/ufw"} {
 				everywhere[p] = text
 			}
-			for _, read := range []func(Files) Config{ReadBootLine, ReadLinkFiles, ReadNetworkFiles, ReadUdevRules, ReadScripts, ReadNetworkManager, ReadNetplan} {
+			for _, read := range []func(Files) Config{ReadBootLine, ReadLinkFiles, ReadNetworkFiles, ReadUdevRules, ReadScripts, ReadNetworkManager, ReadNetplan, ReadUFW} {
 				facts.AddLines(read(everywhere).Lines)
 			}
 			facts.AddLines(ReadTuned(everywhere, func(string) bool { return false }).Lines)

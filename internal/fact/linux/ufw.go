@@ -1,0 +1,57 @@
+package linux
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+// ufwLines are what ufw's package has in its sysctl.conf.
+var ufwLines = []string{
+	"net.ipv4.conf.all.accept_redirects=0", "net.ipv4.conf.default.accept_redirects=0", "net.ipv6.conf.all.accept_redirects=0", "net.ipv6.conf.default.accept_redirects=0",
+	"net.ipv4.icmp_echo_ignore_broadcasts=1", "net.ipv4.icmp_ignore_bogus_error_responses=1", "net.ipv4.icmp_echo_ignore_all=0",
+	"net.ipv4.conf.all.log_martians=0", "net.ipv4.conf.default.log_martians=0",
+}
+
+// UFW is the note of lines that ufw gives to sysctl(8) as it starts.
+const UFW = "ufw sets it when it starts, after sysctl.d"
+
+// ReadUFW reads the sysctl.conf of ufw's own, which counts where ufw is
+// switched on, and after sysctl.d: ufw-framework(8).
+func ReadUFW(files Files) Config {
+	if on, _ := shellValue(files, "/etc/ufw/ufw.conf", "ENABLED"); !strings.EqualFold(on, "yes") {
+		return Config{}
+	}
+	p, set := shellValue(files, "/etc/default/ufw", "IPT_SYSCTL")
+	if !set {
+		p = "/etc/ufw/sysctl.conf"
+	}
+	if p = path.Clean(p); !strings.HasPrefix(p, "/etc/") {
+		return Config{}
+	}
+	r := sysctlReader{files: files, explicit: map[string]bool{}}
+	r.file(p, "")
+	for i := range r.Lines {
+		l := &r.Lines[i]
+		l.Mechanism, l.Note = fact.Conf, UFW
+		l.Default = slices.Contains(ufwLines, stockForm(l.Name, l.Value))
+	}
+	return r.Config
+}
+
+// shellValue is what a file of assignments sets a variable to, and whether it
+// does.
+func shellValue(files Files, p, name string) (value string, set bool) {
+	text, err := files.Read(p)
+	if err != nil {
+		return "", false
+	}
+	for _, line := range splitLines(text) {
+		if v, ok := strings.CutPrefix(strings.TrimSpace(line), name+"="); ok {
+			value, set = strings.Trim(v, `"' `), true
+		}
+	}
+	return value, set
+}
