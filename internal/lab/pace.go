@@ -51,9 +51,17 @@ func settingUpEach(s *study.Spec) (mean float64) {
 	return mean
 }
 
-// overheadServed is the same of a block of servers: namespaces, links, starts
-// and the last answers.
+// overheadServed is the same of a block of servers: namespaces, links, starts,
+// disks, and the last answers.
 const overheadServed = 1.5
+
+// Of a block of web servers, which have no disk to be made: itself, each arm, and in
+// round trips of the link what connects before and answers after.
+const (
+	overheadWeb    = 0.3
+	overheadWebArm = 0.05
+	lastTrips      = 10
+)
 
 // pace remembers how long trials of each part took.
 type pace map[string]struct {
@@ -79,7 +87,7 @@ func (p pace) each(s *study.Spec, part study.Part) float64 {
 func believed(s *study.Spec, part study.Part) float64 {
 	how, arms := s.Interleaving(part), float64(len(s.Arms()))
 	if part.Mode == testbed.Serve {
-		return believedServed(part, how, arms)
+		return believedServed(s, part, how, arms)
 	}
 	flows := float64(s.Offers(part).Flows * part.Ways())
 	seconds := part.Expected() + settingUpEach(s)
@@ -98,15 +106,21 @@ func believed(s *study.Spec, part study.Part) float64 {
 }
 
 // believedServed is the same of servers.
-func believedServed(part study.Part, how study.Interleaving, arms float64) float64 {
+func believedServed(s *study.Spec, part study.Part, how study.Interleaving, arms float64) float64 {
 	seconds := part.Seconds + part.Warmup
-	if how == study.Together { // all are asked at once
+	switch how {
+	case study.Together: // all are asked at once
 		seconds /= arms
-	}
-	if how == study.InSequence {
+	case study.Alternating: // each turn is warmed up
+		seconds += part.Warmup * float64(turnsOf(part.Seconds)-1)
+	default:
 		arms = 1
 	}
-	return seconds + overheadServed/arms
+	if part.HTTP == nil {
+		return seconds + overheadServed/arms
+	}
+	link, _ := s.LinkOf(part).Parse() // a study that was read has one that parses
+	return seconds + overheadWebArm + (overheadWeb+lastTrips*link.RoundTrip().Seconds())/arms
 }
 
 // left counts the slots done and in all, and estimates the time of the rest.

@@ -24,6 +24,8 @@ func TestEstimatesAreOfRecords(t *testing.T) {
 		{"firewall-state", false, 660, nil}, {"forwarding", false, 86, nil}, {"jail-hop", false, 20, nil},
 		{"nat", false, 18, nil}, {"offloads", false, 21, nil}, {"policy-routing", false, 20, nil}, {"redirects", false, 14, nil},
 		{"routes", false, 98, nil}, {"rp-filter", false, 18, nil},
+		// Of servers, on two CPUs that others used as well.
+		{"http-concurrency", true, 27, nil}, {"release-mirror", true, 13, nil}, {"tls", true, 14, []string{"ktls"}}, {"web-latency", true, 40, nil},
 		{"overload", true, 50, []string{"busy-poll", "small-budget", "long-backlog"}},
 	} {
 		data, err := studies.Read(c.name)

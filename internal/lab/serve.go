@@ -62,6 +62,9 @@ type served struct {
 // takes to connect, short beside what a shared machine drifts in.
 const turnFor = 400 * time.Millisecond
 
+// turnsOf is how many turns each arm of a closed loop has in so many seconds.
+func turnsOf(seconds float64) int { return max(1, int(math.Round(seconds/turnFor.Seconds()))) }
+
 // serve runs what a slot of a part of requests asks for: a block of all arms,
 // or one arm's trial.
 func (r *run) serve(ctx context.Context, slot study.Slot, part study.Part) error {
@@ -242,7 +245,7 @@ func askTogether(ctx context.Context, in *instance, all []*served, o Offer) {
 func askInTurns(ctx context.Context, in *instance, all []*served, o Offer) {
 	n := 1
 	if in.how == study.Alternating {
-		n = max(1, int(math.Round(float64(o.Lasts)/float64(turnFor))))
+		n = turnsOf(o.Lasts.Seconds())
 	}
 	o.Lasts /= time.Duration(n)
 	for range n {
