@@ -2,9 +2,6 @@ package labtest
 
 import (
 	"os"
-	"testing"
-
-	"golang.org/x/sys/unix"
 )
 
 // missing says why this process cannot make network namespaces, or "".
@@ -16,17 +13,4 @@ func missing() string {
 		return "this kernel has no network namespaces"
 	}
 	return ""
-}
-
-// hold has the lock of a file until t ends.
-func hold(t testing.TB, path string) {
-	t.Helper()
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o666)
-	if err != nil {
-		t.Fatalf("open the machine's lock: %v", err)
-	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
-		t.Fatalf("take the machine's lock %s: %v", path, err)
-	}
-	t.Cleanup(func() { f.Close() })
 }
