@@ -120,7 +120,7 @@ func (w Sweep) check(path string) *problem {
 	for i, v := range w.Quick {
 		if !slices.Contains(w.Values, v) {
 			return wrong(fmt.Sprintf("%s.quick[%d]", path, i), "quick value %s is not one of the values", number(v)).
-				advise("quick is a choice of them")
+				advise("quick is a choice of them; without it, a quick run takes all")
 		}
 	}
 	return nil
