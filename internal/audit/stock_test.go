@@ -41,7 +41,7 @@ var moreStockHosts = map[string]struct {
 		"/usr/lib/sysctl.d/50-coredump.conf": "kernel.core_pattern=|/lib/systemd/systemd-coredump %P %u %g %s %t 9223372036854775808 %h %d\nkernel.core_pipe_limit=16\nfs.suid_dumpable=2",
 		"/etc/sysctl.d/30-ceph-osd.conf":     "fs.aio-max-nr = 1048576\nkernel.pid_max = 4194304", "/etc/sysctl.d/30-lxc-inotify.conf": "fs.inotify.max_user_instances = 1024", "/etc/sysctl.d/10-lxd-inotify.conf": "fs.inotify.max_user_instances = 1024",
 		"/lib/modprobe.d/systemd.conf": "options bonding max_bonds=0\noptions dummy numdummies=0\noptions ifb numifbs=0", "/lib/modprobe.d/aliases.conf": "alias net-pf-3 off\nalias net-pf-6 off", "/lib/modprobe.d/fbdev-blacklist.conf": "blacklist arkfb", "/etc/modprobe.d/mdadm.conf": "options md_mod start_ro=1",
-		"/etc/modprobe.d/tuned.conf": "# This file specifies additional parameters to kernel modules added by tuned.", "/etc/ufw/sysctl.conf": "net/ipv4/conf/all/accept_redirects=0\nnet/ipv4/conf/default/accept_redirects=0\nnet/ipv6/conf/all/accept_redirects=0",
+		"/etc/modprobe.d/tuned.conf": "# This file specifies additional parameters to kernel modules added by tuned.", "/etc/ufw/ufw.conf": "ENABLED=yes\nLOGLEVEL=low", "/etc/default/ufw": "IPV6=yes\nIPT_SYSCTL=/etc/ufw/sysctl.conf", "/etc/ufw/sysctl.conf": "net/ipv4/conf/all/accept_redirects=0\nnet/ipv4/conf/default/accept_redirects=0\nnet/ipv6/conf/all/accept_redirects=0",
 		"/etc/default/grub": "GRUB_CMDLINE_LINUX_DEFAULT=\"quiet\"\nGRUB_CMDLINE_LINUX=\"\"", "/etc/default/grub.d/init-select.cfg": "# Work around a bug", "/lib/systemd/network/99-default.link": linkFile, "/lib/systemd/system/systemd-sysctl.service": "[Unit]",
 	}},
 	"Debian 13 cloud": {"6.12.48+deb13-cloud-amd64", "", map[string]string{
