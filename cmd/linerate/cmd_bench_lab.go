@@ -12,6 +12,7 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/lab"
+	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
 )
@@ -22,9 +23,11 @@ tried one after the other, in the same minutes; how often a comparison of
 nothing finds something; how small an effect is found that was planted (rules
 that never match, a few ns each); and the same with another program on the
 measuring CPU. Comparisons of nothing are of pairs of arms, each arm in one pair
-only, so that none shares a control with another; about 200 take --minutes 30.
-A study is begun only if it will end in its phase's time, as far as the last one
-tells; the first of each phase always is, so that a minute takes longer.`
+only, so that none shares a control with another; about 200 take --minutes 20
+on a quiet machine. A study is begun only if it will end in its phase's time, as
+far as the last one tells; the first of each phase always is, so that a minute
+takes longer. With --keep FILE every study is kept as it ends: the same command
+goes on after an interrupt, and with more --minutes after it was complete.`
 
 // labBench is what bench lab finds; its JSON document.
 type labBench struct {
@@ -87,7 +90,7 @@ type agreement struct {
 func newBenchLabCmd() *cobra.Command {
 	var minutes float64
 	var asJSON bool
-	var engine string
+	var engine, keep string
 	var seed uint64
 	cmd := &cobra.Command{
 		Use:   "lab",
@@ -98,8 +101,12 @@ func newBenchLabCmd() *cobra.Command {
 			if !(minutes >= 0.5 && minutes <= 600) {
 				return hint.Usagef("--minutes %g is not within 0.5 and 600", minutes)
 			}
+			raw, err := readLabRaw(keep, seed)
+			if err != nil {
+				return err
+			}
 			return inLab(cmd.Context(), func() error {
-				b := &labBencher{budget: time.Duration(minutes * float64(time.Minute)), seed: seed, talk: cmd.ErrOrStderr(), took: map[string]float64{}}
+				b := &labBencher{budget: time.Duration(minutes * float64(time.Minute)), talk: cmd.ErrOrStderr(), keep: keep, raw: raw}
 				opened, err := openLab(cmd.Context(), labOptions{engine: engine})
 				if err != nil {
 					return err
@@ -120,6 +127,7 @@ func newBenchLabCmd() *cobra.Command {
 	}
 	cmd.Flags().Float64Var(&minutes, "minutes", 5, "how long to measure, about")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the studies' schedules")
+	cmd.Flags().StringVar(&keep, "keep", "", "file to keep every study in as it ends, and to go on from")
 	cmd.Flags().StringVar(&engine, "engine", "auto", "traffic engine: auto, xdp or af_packet")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	return cmd
@@ -129,44 +137,68 @@ func newBenchLabCmd() *cobra.Command {
 type labBencher struct {
 	lab    *lab.Lab
 	budget time.Duration
-	seed   uint64
 	talk   io.Writer
-	took   map[string]float64 // seconds, by study
+	keep   string // file of raw, or none
+	raw    labRaw
+	began  time.Time // as if all that is kept had been measured just before
 	out    labBench
 }
 
-// fits reports whether studies that have run before would end in time.
+// more reports whether to begin studies: the first of a phase, or if those that
+// have run before would end in time.
+func (b *labBencher) more(had int, until time.Time, yamls ...string) bool {
+	return had == 0 || b.fits(until, yamls...)
+}
+
 func (b *labBencher) fits(until time.Time, yamls ...string) bool {
 	now := b.lab.Machine.Now()
 	for _, y := range yamls {
-		now = now.Add(time.Duration(b.took[y] * float64(time.Second)))
+		now = now.Add(time.Duration(b.raw.Took[y] * float64(time.Second)))
 	}
 	return !now.After(until)
 }
 
+// told keeps what was measured so far, and says how far that is.
+func (b *labBencher) told(format string, args ...any) error {
+	spent := b.lab.Machine.Now().Sub(b.began)
+	b.raw.Seconds = spent.Seconds()
+	fmt.Fprintf(b.talk, "%s of %s: %s\n", show.Clock(spent), show.Clock(b.budget), fmt.Sprintf(format, args...))
+	return b.raw.write(b.keep)
+}
+
 func (b *labBencher) all(ctx context.Context) error {
-	start, share := b.lab.Machine.Now(), 0.0
+	b.began = b.lab.Machine.Now().Add(-time.Duration(b.raw.Seconds * float64(time.Second)))
+	err := b.phases(ctx)
+	b.out.Minutes = b.raw.Seconds / 60
+	b.raw.summarise(&b.out)
+	if ctx.Err() == nil || len(b.raw.AA.Half[0]) == 0 {
+		return err
+	}
+	if b.keep != "" {
+		fmt.Fprintf(b.talk, "kept in %s: the same command goes on\n", b.keep)
+	}
+	return nil // what was measured is told
+}
+
+func (b *labBencher) phases(ctx context.Context) error {
+	fmt.Fprintf(b.talk, "about %s in all\n", show.Clock(b.budget))
+	share := 0.0
 	for _, phase := range []struct {
 		what  string
 		share float64
 		do    func(ctx context.Context, until time.Time) error
 	}{
-		{"A/A and large effects, both ways", 0.25, func(ctx context.Context, until time.Time) error {
-			return b.bothWays(ctx, until, &b.out.AA, &b.out.Agreement)
+		{"A/A and large effects, both ways", 0.2, func(ctx context.Context, until time.Time) error {
+			return b.bothWays(ctx, until, &b.raw.AA)
 		}},
 		{"planted effects", 0.3, b.plant},
-		{"A/A beside a busy loop", 0.2, b.loaded},
-		{"comparisons of nothing", 0.25, b.falseAlarms}, // short studies: what others leave is theirs
+		{"A/A beside a busy loop", 0.15, b.loaded},
+		{"comparisons of nothing", 0.35, b.falseAlarms}, // short studies: what others leave is theirs
 	} {
 		fmt.Fprintf(b.talk, "%s …\n", phase.what)
 		share += phase.share // what one phase leaves or takes is the next one's
-		until := start.Add(time.Duration(share * float64(b.budget)))
-		err := phase.do(ctx, until)
-		b.out.Minutes = b.lab.Machine.Now().Sub(start).Minutes()
-		if ctx.Err() != nil && b.out.AA.Studies > 0 {
-			return nil // what was measured is told
-		}
-		if err != nil {
+		until := b.began.Add(time.Duration(share * float64(b.budget)))
+		if err := phase.do(ctx, until); err != nil {
 			return fmt.Errorf("%s: %w", phase.what, err)
 		}
 	}
@@ -180,10 +212,10 @@ func (b *labBencher) run(ctx context.Context, yaml string) (study.Spec, study.Re
 	if err != nil {
 		return s, study.Results{}, 0, err
 	}
-	b.seed++
+	b.raw.Seed++
 	var trials []study.Trial
 	start := b.lab.Machine.Now()
-	_, err = b.lab.Run(ctx, lab.Task{Spec: s, Seed: b.seed}, func(t study.Trial) error {
+	_, err = b.lab.Run(ctx, lab.Task{Spec: s, Seed: b.raw.Seed}, func(t study.Trial) error {
 		trials = append(trials, t)
 		return nil
 	}, nil)
@@ -191,8 +223,8 @@ func (b *labBencher) run(ctx context.Context, yaml string) (study.Spec, study.Re
 		return s, study.Results{}, 0, err
 	}
 	took := b.lab.Machine.Now().Sub(start).Seconds()
-	b.took[yaml] = took
-	return s, study.Analyse(s, b.seed, study.Environment{}, trials), took, nil
+	b.raw.Took[yaml] = took
+	return s, study.Analyse(s, b.raw.Seed, study.Environment{}, trials), took, nil
 }
 
 // large is a study with large effects, as the two methods ran it when each was
@@ -214,32 +246,24 @@ const (
 
 // bothWays runs the same question both ways in turn, the quicker one first: the
 // other may find no time.
-func (b *labBencher) bothWays(ctx context.Context, until time.Time, w *widths, agree *[]agreement) error {
+func (b *labBencher) bothWays(ctx context.Context, until time.Time, w *labWays) error {
 	yamls := []string{largeInterleaved, largeSequential}
-	var half, took [2][]float64
-	var last [2]study.Results
-	for first := true; first || b.fits(until, yamls...); first = false {
+	for b.more(len(w.Half[0]), until, yamls...) {
 		for i, yaml := range yamls {
-			if i > 0 && first && !b.fits(until, yaml) {
+			if i > 0 && len(w.Half[0]) == 1 && !b.fits(until, yaml) {
 				break
 			}
 			_, r, seconds, err := b.run(ctx, yaml)
 			if err != nil {
 				return err
 			}
-			last[i] = r
-			half[i], took[i] = append(half[i], halfWidth(r)), append(took[i], seconds)
+			w.Half[i].add(halfWidth(r))
+			w.Took[i] = append(w.Took[i], seconds)
+			w.Large[i] = r.Verdicts
+			if err := b.told("A/A interval ±%.2f %%", halfWidth(r)); err != nil {
+				return err
+			}
 		}
-	}
-	*w = widths{Sequential: stats.Num(stats.Median(half[1])), Interleaved: stats.Num(stats.Median(half[0])), SequentialStudies: len(half[1]), Studies: len(half[0]),
-		SequentialSeconds: stats.Num(stats.Median(took[1])), Seconds: stats.Num(stats.Median(took[0]))}
-	if agree == nil || len(half[1]) == 0 {
-		return nil
-	}
-	for i, v := range last[0].Verdicts {
-		o := last[1].Verdicts[i]
-		*agree = append(*agree, agreement{Variant: v.Variant, Sequential: o.Effect, Interleaved: v.Effect,
-			Agree: o.CILow.Float() <= v.CIHigh.Float() && v.CILow.Float() <= o.CIHigh.Float()})
 	}
 	return nil
 }
@@ -271,30 +295,35 @@ func (b *labBencher) falseAlarms(ctx context.Context, until time.Time) error {
 	for i := range 2*alarmPairs - 1 { // the A/A arm is the last pair's other half
 		yaml += fmt.Sprintf("  - {name: v%d}\n", i)
 	}
-	var sds []float64
-	for first := true; first || b.fits(until, yaml); first = false {
+	for b.more(b.raw.Alarms.Studies, until, yaml) {
 		s, r, _, err := b.run(ctx, yaml)
 		if err != nil {
 			return err
 		}
-		arms := s.Arms()
-		for i := 0; i+1 < len(arms); i += 2 {
-			g := study.Goal{Metric: study.CostNS, Part: s.Parts[0].Name}
-			c := stats.CompareBlocks(study.ArmValues(s, b.seed, g, arms[i], r.Trials),
-				[]stats.Arm{study.ArmValues(s, b.seed, g, arms[i+1], r.Trials)}, stats.Options{NoPlan: true, Draws: 1})[0]
-			if c.N < 3 {
-				continue
-			}
-			b.out.Alarms.Studies++
-			sds = append(sds, stats.Percent(c.SD))
-			if c.P < 0.05 {
-				b.out.Alarms.Found++
-			}
+		b.pairs(s, r)
+		if err := b.told("%d comparisons of nothing, %d found something", b.raw.Alarms.Studies, b.raw.Alarms.Found); err != nil {
+			return err
 		}
 	}
-	b.out.Alarms.Rate = stats.Num(float64(b.out.Alarms.Found) / float64(b.out.Alarms.Studies))
-	b.out.Alarms.SD = stats.Num(stats.Median(sds))
 	return nil
+}
+
+// pairs compares each arm of a study of nothing with the next one.
+func (b *labBencher) pairs(s study.Spec, r study.Results) {
+	a, arms := &b.raw.Alarms, s.Arms()
+	for i := 0; i+1 < len(arms); i += 2 {
+		g := study.Goal{Metric: study.CostNS, Part: s.Parts[0].Name}
+		c := stats.CompareBlocks(study.ArmValues(s, b.raw.Seed, g, arms[i], r.Trials),
+			[]stats.Arm{study.ArmValues(s, b.raw.Seed, g, arms[i+1], r.Trials)}, stats.Options{NoPlan: true, Draws: 1})[0]
+		if c.N < 3 {
+			continue
+		}
+		a.Studies++
+		a.SD.add(stats.Percent(c.SD))
+		if c.P < 0.05 {
+			a.Found++
+		}
+	}
 }
 
 // plantedRules are rules beyond the control's one: the hook's cost is in both.
@@ -308,32 +337,16 @@ func (b *labBencher) plant(ctx context.Context, until time.Time) error {
 		yaml += fmt.Sprintf("  - {name: plus-%d, settings: [{nft: {linear: %d}}]}\n", n, n+1)
 	}
 	yaml += "metrics: [{metric: cost_ns_per_packet, primary: true, margin_percent: 0.01}]\n"
-	effects, base, took := make([][]float64, len(plantedRules)), []float64{}, []float64{}
-	found := make([]int, len(plantedRules))
-	for first := true; first || b.fits(until, yaml); first = false {
+	p := &b.raw.Planted
+	for b.more(len(p.Took), until, yaml) {
 		_, r, seconds, err := b.run(ctx, yaml)
 		if err != nil {
 			return err
 		}
-		took = append(took, seconds)
-		base = append(base, r.Verdicts[0].ControlMean.Float())
-		for i, v := range r.Verdicts {
-			effects[i] = append(effects[i], v.EffectPercent.Float())
-			if v.Verdict.Differs() && v.EffectPercent.Float() > 0 {
-				found[i]++
-			}
+		p.add(r, seconds)
+		if err := b.told("%d studies of planted effects", len(p.Took)); err != nil {
+			return err
 		}
-	}
-	b.out.PlantedSeconds, b.out.Smallest = stats.Median(took), stats.Num(math.NaN())
-	last := len(plantedRules) - 1
-	percent := stats.Median(effects[last]) / float64(plantedRules[last])
-	for i, n := range plantedRules {
-		known := percent * float64(n)
-		if 10*found[i] >= 9*len(effects[i]) && len(effects[i]) >= 10 && math.IsNaN(b.out.Smallest.Float()) {
-			b.out.Smallest = stats.Num(known)
-		}
-		b.out.Planted = append(b.out.Planted, planted{Rules: n, NS: stats.Num(known / 100 * stats.Median(base)), Effect: stats.Num(known),
-			Found: found[i], Of: len(effects[i]), Mean: stats.Num(stats.Median(effects[i]))})
 	}
 	return nil
 }
@@ -344,6 +357,9 @@ const besideLoop = 2.5
 
 // loaded repeats the first phase with a busy loop on the measuring CPU.
 func (b *labBencher) loaded(ctx context.Context, until time.Time) error {
+	if !b.more(len(b.raw.Loaded.Half[0]), until, largeInterleaved, largeSequential) {
+		return nil
+	}
 	bed, err := b.lab.Up(ctx, "cost")
 	if err != nil {
 		return err
@@ -367,8 +383,8 @@ func (b *labBencher) loaded(ctx context.Context, until time.Time) error {
 		}
 	}()
 	defer func() { close(stop); <-ended }()
-	b.took[largeSequential] *= besideLoop
-	return b.bothWays(ctx, until, &b.out.Loaded, nil)
+	b.raw.Took[largeSequential] *= besideLoop
+	return b.bothWays(ctx, until, &b.raw.Loaded)
 }
 
 // print writes the tables for people.

@@ -84,7 +84,7 @@ func newBenchServersCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				b := &labBencher{lab: opened.lab, talk: cmd.ErrOrStderr(), took: map[string]float64{}}
+				b := &labBencher{lab: opened.lab, talk: cmd.ErrOrStderr(), raw: labRaw{Took: map[string]float64{}}}
 				out := serversBench{Version: 1, Label: opened.label, Rounds: rounds}
 				if out.Rows, err = b.servers(cmd.Context(), cases, rounds, blocks); err != nil {
 					return err

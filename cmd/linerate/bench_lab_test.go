@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/lab"
+	"linerate/internal/testbed"
+	"linerate/internal/testbed/bedtest"
+)
+
+// benchOf is bench lab on a simulated testbed, whose clock moves with traffic only.
+func benchOf(t *testing.T, keep string, minutes float64) (*labBencher, *bytes.Buffer) {
+	t.Helper()
+	raw, err := readLabRaw(keep, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sim := &bedtest.Turns{Simulated: &bedtest.Simulated{Noise: 0.001, Seed: raw.Seed}}
+	var talk bytes.Buffer
+	return &labBencher{raw: raw, keep: keep, talk: &talk, budget: time.Duration(minutes * float64(time.Minute)),
+		lab: &lab.Lab{Engine: sim, Machine: sim.Simulated, Up: func(_ context.Context, mode testbed.Mode) (testbed.Bed, error) {
+			sim.Mode = mode
+			return sim.Simulated, nil
+		}}}, &talk
+}
+
+// TestBenchLabGoesOn: what was measured before an interrupt is not measured again,
+// and is in what is told.
+func TestBenchLabGoesOn(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "kept")
+	b, talk := benchOf(t, file, 0.5)
+	ctx, cancel := context.WithCancel(t.Context())
+	b.talk = writerFunc(func(p []byte) (int, error) {
+		if strings.Contains(string(p), "1 studies of planted effects") {
+			cancel()
+		}
+		return talk.Write(p)
+	})
+	if err := b.all(ctx); err != nil || b.out.Complete || b.out.AA.Studies == 0 || len(b.out.Planted) == 0 || b.out.Planted[0].Of != 1 {
+		t.Fatalf("%v: %+v", err, b.out)
+	}
+	if !strings.Contains(talk.String(), "the same command goes on") || !strings.Contains(talk.String(), "about 0:30 in all") {
+		t.Errorf("it said:\n%s", talk)
+	}
+	again, _ := benchOf(t, file, 0.5)
+	again.raw.Took[largeInterleaved] = 1e6 // there is no time for more of these,
+	again.raw.Loaded.Half[0].add(1)        // nor for a busy loop, which a simulated clock does not stand
+	if err := again.all(t.Context()); err != nil || !again.out.Complete {
+		t.Fatalf("%v, complete %t", err, again.out.Complete)
+	}
+	if again.out.AA.Studies != b.out.AA.Studies || math.Abs(again.out.AA.Interleaved.Float()-b.out.AA.Interleaved.Float()) > 1e-6 || again.out.Planted[0].Of < 1 ||
+		again.out.Alarms.Studies < alarmPairs || again.out.Minutes <= b.out.Minutes || again.raw.Seed <= 3 {
+		t.Errorf("before %+v, after %+v", b.out, again.out)
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// TestBenchLabRefusesOthersFiles: nothing is overwritten that it did not write.
+func TestBenchLabRefusesOthersFiles(t *testing.T) {
+	for _, text := range []string{"", "words", "{}", `{"version":2}`, `{"version":1,"took":{},"planted":{"found":[1]}}`, `{"version":1,"took":null}`} {
+		file := filepath.Join(t.TempDir(), "kept")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readLabRaw(file, 1); err == nil || !strings.Contains(err.Error(), file) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if _, err := readLabRaw(t.TempDir(), 1); err == nil {
+		t.Error("a directory was taken")
+	}
+}
