@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
 	"testing"
 	"time"
@@ -25,6 +26,11 @@ func stubborn() {
 // later ends it.
 func TestSecondInterruptEndsTheProcess(t *testing.T) {
 	t.Parallel()
+	// What this process hears, its children do not ignore, as they would where a
+	// script started it in the background (sh(1), asynchronous lists).
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, os.Interrupt)
+	defer signal.Stop(heard)
 	cmd := exec.Command(os.Args[0])
 	cmd.Args = []string{"stubborn"}
 	out, err := cmd.StdoutPipe()
