@@ -254,7 +254,8 @@ BEGIN {
 	line = $0
 	low = tolower(line)
 	if (inside(low) || begins(low)) {
-		print (only == "" ? MARK cr : "")
+		match(line, /^[ \t]*(- )?/)
+		print (only == "" ? (deep >= 0 ? substr(line, 1, RLENGTH) : "") MARK cr : "")
 		tell()
 		next
 	}

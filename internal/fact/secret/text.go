@@ -26,6 +26,9 @@ func Text(s string) (string, []int) {
 	return out.String(), hit
 }
 
+// margin is what a line of YAML begins with.
+var margin = regexp.MustCompile(`^[ \t]*(- )?`)
+
 // maxQuoted bounds the lines that a quote without its other end takes.
 const maxQuoted = 16
 
@@ -51,6 +54,9 @@ func (r *reader) read(line string) (string, bool) {
 func (r *reader) line(line string) (string, bool) {
 	low := lower(line)
 	if r.inside(line, low) || r.begins(low) {
+		if r.deep >= 0 {
+			return margin.FindString(line) + Mark, true // the text's depth is YAML's
+		}
 		return Mark, true
 	}
 	clean, found := Line(line)
