@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"fmt"
+	"html"
 	"io"
 	"math"
 	"math/rand/v2"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -255,6 +258,7 @@ func TestChartsAreWellFormed(t *testing.T) {
 		if strings.Contains(c, "NaN") || strings.Contains(c, "Inf") {
 			t.Errorf("a chart has no number where it needs one: %.200s", c)
 		}
+		fits(t, c)
 		d := xml.NewDecoder(strings.NewReader(c))
 		for {
 			_, err := d.Token()
@@ -265,6 +269,45 @@ func TestChartsAreWellFormed(t *testing.T) {
 				t.Fatalf("%v in %.200s", err, c)
 			}
 		}
+	}
+}
+
+// fits asks that no text leaves its chart, a letter being 5.5 pixels
+// wide or more, a bold one 6.5.
+func fits(t *testing.T, chart string) {
+	t.Helper()
+	_, box, _ := strings.Cut(chart, "viewBox=")
+	var wide float64
+	if _, err := fmt.Sscanf(box, `"0 0 %f`, &wide); err != nil {
+		t.Fatal(err)
+	}
+	texts := regexp.MustCompile(`<text class="([^"]*)" text-anchor="(\w+)" x="([-0-9.]+)" y="[-0-9.]+">([^<]*)</text>`).FindAllStringSubmatch(chart, -1)
+	if len(texts) == 0 {
+		t.Errorf("a chart of no words: %.200s", chart)
+	}
+	for _, m := range texts {
+		x, err := strconv.ParseFloat(m[3], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		letter := 5.5
+		if m[1] == "number" {
+			letter = 6.5
+		}
+		long := letter * float64(show.Width(html.UnescapeString(m[4])))
+		from := map[string]float64{"start": x, "middle": x - long/2, "end": x - long}[m[2]]
+		if from < 0 || from+long > wide {
+			t.Errorf("%q reaches from %.0f to %.0f in a chart of %.0f", m[4], from, from+long, wide)
+		}
+	}
+}
+
+// TestWideMeans: a mean with a long unit has room at the right of its strip.
+func TestWideMeans(t *testing.T) {
+	trial := study.Trial{Part: "mail", Variant: "a", Valid: true, Metrics: map[string]float64{study.RequestRate: 447}}
+	r := study.Results{Control: "a", Trials: []study.Trial{trial}}
+	for _, width := range []float64{360, 1100} {
+		fits(t, timeline(r, study.Metric{Name: study.RequestRate, Label: "rate", Unit: "messages/s"}, "mail", width))
 	}
 }
 

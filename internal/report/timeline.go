@@ -16,6 +16,9 @@ func timeline(r study.Results, m study.Metric, part string, width float64) strin
 	list := arms(r, part)
 	narrow := width < 500
 	left, right, top, strip := 10.0, 86.0, 22.0, 40.0
+	for _, a := range list {
+		right = max(right, 12+1.1*textWidth(meanText(r, m, part, a))) // it is bold
+	}
 	if narrow {
 		strip = 54
 	} else {
@@ -39,8 +42,8 @@ func timeline(r study.Results, m study.Metric, part string, width float64) strin
 			c.text("name", "end", left-10, mid+4, armName(r, arm))
 		}
 		c.line("grid", left, mid, width-right, mid)
-		if mu := mean(values(r, part, arm, m.Name)); !math.IsNaN(mu) {
-			c.text("number", "start", width-right+6, mid+4, value(m, mu))
+		if text := meanText(r, m, part, arm); text != "" {
+			c.text("number", "start", width-right+6, mid+4, text)
 		}
 		half := strip/2 - 7
 		if narrow {
@@ -53,6 +56,15 @@ func timeline(r study.Results, m study.Metric, part string, width float64) strin
 	note := fmt.Sprintf("strip height ±%s %%", show.Digits(reach))
 	c.text("tick", "middle", (left+width-right)/2, bottom+16, note)
 	return c.svg(chartClass(narrow), fmt.Sprintf("%s of every trial of part %s in time order, a strip for each variant", m.Label, part))
+}
+
+// meanText is an arm's mean with its unit, or "" without a valid trial.
+func meanText(r study.Results, m study.Metric, part, arm string) string {
+	mu := mean(values(r, part, arm, m.Name))
+	if math.IsNaN(mu) {
+		return ""
+	}
+	return value(m, mu)
 }
 
 // timeSpan is when a part's first and last trials started, in seconds since
