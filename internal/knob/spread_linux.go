@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"linerate/internal/setting"
+	"linerate/internal/show"
 )
 
 // spread has the kernel hand the flows of the ingress to so many CPUs by their
@@ -19,7 +20,7 @@ func (t *Target) spread(s setting.Setting) (string, error) {
 		return "", fmt.Errorf("%q is no number of CPUs", s.Value)
 	}
 	if n > len(t.Spare) {
-		return "", unavailable(s, "this machine has %s beside the generator's", cpus(len(t.Spare)))
+		return "", unavailable(s, "this machine has %s beside the generator's", show.Plural(len(t.Spare), "CPU"))
 	}
 	file := filepath.Join("/sys/class/net", t.Devices["ingress"], "queues/rx-0/rps_cpus")
 	mask := cpuMask(t.Spare[:n])
@@ -28,13 +29,6 @@ func (t *Target) spread(s setting.Setting) (string, error) {
 		return "", unavailable(s, "set rps_cpus to %s: %v", mask, err)
 	}
 	return "RPS over CPUs " + mask, nil
-}
-
-func cpus(n int) string {
-	if n == 1 {
-		return "1 CPU"
-	}
-	return fmt.Sprintf("%d CPUs", n)
 }
 
 // cpuMask is a set of CPUs as the kernel writes it: hexadecimal, groups of 32.

@@ -5,8 +5,6 @@ package bedtest
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -165,8 +163,7 @@ func (s *Simulated) refused(settings []setting.Setting) error {
 }
 
 func applied(settings []setting.Setting) testbed.Applied {
-	sum := sha256.Sum256(fmt.Append(nil, settings))
-	return testbed.Applied{Seconds: 0.02, Digest: hex.EncodeToString(sum[:])}
+	return testbed.Applied{Seconds: 0.02, Digest: setting.Digest(settings)}
 }
 
 // Raise makes several DUTs, each with its own cost. Their counters are one.

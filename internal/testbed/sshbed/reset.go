@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -29,9 +28,7 @@ const (
 // digestOf names a transaction by its owner and settings.
 func (b *Bed) digestOf(settings []setting.Setting) string {
 	owner := sha256.Sum256([]byte(b.o.Owner))
-	data, _ := json.Marshal(settings) // plain data
-	sum := sha256.Sum256(data)
-	return digestKind + hex.EncodeToString(owner[:])[:ownerDigits] + hex.EncodeToString(sum[:])
+	return digestKind + hex.EncodeToString(owner[:])[:ownerDigits] + setting.Digest(settings)
 }
 
 // sha is the SHA-256 of a text, hex.
