@@ -127,6 +127,9 @@ func (p *program) await(ctx context.Context, word string) error {
 		select {
 		case <-p.news:
 		case <-p.ended:
+			if text, _ := p.said(); strings.Contains(text, word) {
+				return nil // it was quick: what became of it end tells
+			}
 			_, err := p.end()
 			return errors.Join(err, fmt.Errorf("%s ended before it began", p.name))
 		case <-ctx.Done():

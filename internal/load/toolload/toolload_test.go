@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"linerate/internal/hint"
+	"linerate/internal/host"
 	"linerate/internal/host/localhost"
 	"linerate/internal/load"
 	"linerate/internal/load/tooltext"
@@ -178,6 +179,28 @@ func TestGeneratorGetsReady(t *testing.T) {
 		t.Errorf("one that never begins: %v", err)
 	}
 }
+
+// TestQuickIsReady: a program whose end is heard of before its word did begin.
+func TestQuickIsReady(t *testing.T) {
+	p := &program{name: "tool", ended: make(chan struct{}), news: make(chan struct{}), stop: func() bool { return true },
+		pipe: &host.Pipe{In: nothing{}, Wait: func() error { return nil }, End: func() {}}}
+	begun := make(chan error, 1)
+	go func() { begun <- p.await(context.Background(), "Ready...") }()
+	time.Sleep(20 * time.Millisecond) // it waits by then, or there is nothing to see
+	p.mu.Lock()
+	p.text.WriteString("Ready...\n7 sent\n")
+	p.mu.Unlock()
+	close(p.ended)
+	if err := <-begun; err != nil {
+		t.Error(err)
+	}
+}
+
+// nothing takes what it is told.
+type nothing struct{}
+
+func (nothing) Write(b []byte) (int, error) { return len(b), nil }
+func (nothing) Close() error                { return nil }
 
 func TestPktGenLine(t *testing.T) {
 	tool := PktGen([]string{"-p", "2"}, []string{"-p", "3"})
