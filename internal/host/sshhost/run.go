@@ -160,20 +160,31 @@ func (c *Client) explain(name string, err error, said string) error {
 	if !errors.As(err, &exit) {
 		return fmt.Errorf("%s: %w", name, lost(err))
 	}
-	return c.advised(said, &ExitError{Name: name, Status: exit.ExitStatus(), Said: said, Last: last})
+	return c.advised(said+"\n"+last, &ExitError{Name: name, Status: exit.ExitStatus(), Said: said, Last: last})
 }
 
 // advised says what to do about a host on which the user does not become root.
 func (c *Client) advised(said string, err error) error {
-	switch {
-	case c.become == "" || !strings.Contains(said, c.become+":"):
+	switch refusal := refusedBy(c.become, said); {
+	case refusal == "":
 		return err
-	case strings.Contains(said, "not found"):
+	case strings.Contains(refusal, "not found"):
 		return hint.With(err, "install %s there, or log in as root", c.become)
 	case c.become == "doas":
 		return hint.With(err, "doas must let the user run /bin/sh without a password, by a line of doas.conf(5): permit nopass USER cmd /bin/sh")
 	}
 	return hint.With(err, "sudo must let the user run /bin/sh without a password, by a line of sudoers(5): USER ALL=(root) NOPASSWD: /bin/sh")
+}
+
+// refusedBy is the line in which sudo or doas says that it does not run a script. That
+// it does not know the name of its own host is none: it goes on.
+func refusedBy(become, said string) string {
+	for line := range strings.Lines(said) {
+		if become != "" && strings.Contains(line, become+":") && !strings.Contains(line, "unable to resolve host") {
+			return line
+		}
+	}
+	return ""
 }
 
 // lost says in words that a connection ended.

@@ -38,7 +38,7 @@ func (r *Runner) Run(ctx context.Context, script string, args []string, stdin []
 	var exit *ExitError
 	switch {
 	case errors.As(err, &exit):
-		return out, r.client.advised(exit.Said, &host.ScriptError{Code: exit.Status, Stderr: verdict(exit)})
+		return out, r.client.advised(exit.Said+"\n"+exit.Last, &host.ScriptError{Code: exit.Status, Stderr: verdict(exit)})
 	case err != nil:
 		r.drop()
 	}
