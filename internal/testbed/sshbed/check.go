@@ -221,16 +221,23 @@ func (c *checker) apart(ctx context.Context) bool {
 		from := p.In.Start()
 		s := Step{Name: "apart " + from.String(), Proves: "what arrives came through the DUT: frames to everybody, which a router keeps, arrive nowhere"}
 		ok = c.shouted(ctx, s, from, func(sent uint64, got map[string]uint64) (string, error) {
-			for _, p := range c.o.File.Paths() {
-				if to := p.Out.Finish().String(); got[to] >= sent/2 {
-					return "", hint.With(fmt.Errorf("%d of %d frames to everybody sent at %s arrived at %s: a router keeps these, so there is a way beside the DUT", min(got[to], sent), sent, from, to),
-						"are both wires on one switch? Give each a VLAN of its own. A DUT that bridges is not measured here: nothing proves that it is in the way")
-				}
-			}
-			return fmt.Sprintf("none of %d frames got past the DUT", sent), nil
+			return kept(from, c.o.File.Paths(), sent, got)
 		}) && ok
 	}
 	return ok
+}
+
+// kept says what it means where frames to everybody arrived that a router keeps. A
+// few are what machines say of their own accord; a switch that limits storms lets
+// more through.
+func kept(from bedfile.End, paths []bedfile.Path, sent uint64, got map[string]uint64) (string, error) {
+	for _, p := range paths {
+		if to := p.Out.Finish().String(); got[to] >= sent/10 {
+			return "", hint.With(fmt.Errorf("%d of %d frames to everybody sent at %s arrived at %s: a router keeps these, so there is a way beside the DUT", min(got[to], sent), sent, from, to),
+				"are both wires on one switch? Give each a VLAN of its own. A DUT that bridges is not measured here: nothing proves that it is in the way")
+		}
+	}
+	return fmt.Sprintf("none of %d frames got past the DUT", sent), nil
 }
 
 // shouted tells a step: what judge makes of where frames to everybody arrive.

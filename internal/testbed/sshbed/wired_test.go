@@ -39,3 +39,17 @@ func TestWired(t *testing.T) {
 		}
 	}
 }
+
+// TestKept: a way beside the DUT is one also where a switch drops most of what goes
+// to everybody.
+func TestKept(t *testing.T) {
+	from := bedfile.End{Host: "generator", Interface: "ix0"}
+	f := bedfile.File{Wires: []bedfile.Wire{{From: "generator/ix0", To: "dut/ix0", Share: 1}, {From: "dut/ix1", To: "receiver/ix1"}}}
+	paths := f.Paths()
+	for arrived, beside := range map[uint64]bool{0: false, 20: false, 120: true, 400: true} {
+		found, err := kept(from, paths, 400, map[string]uint64{"generator/ix0": 400, "receiver/ix1": arrived})
+		if (err != nil) != beside || err == nil && found != "none of 400 frames got past the DUT" || err != nil && hint.Of(err) == "" {
+			t.Errorf("%d of 400: %q, %v", arrived, found, err)
+		}
+	}
+}
