@@ -125,10 +125,14 @@ func Run(ctx context.Context, m Machine, p plan.Plan, o Options) (Outcome, error
 // Confirmation is the command that keeps what was applied to a machine, of which
 // where is the name (Machine.Where).
 func Confirmation(where string) string {
+	return commandOn("confirm", where)
+}
+
+func commandOn(verb, where string) string {
 	if strings.HasPrefix(where, "ssh://") {
-		return "linerate confirm " + where
+		return "linerate " + verb + " " + where
 	}
-	return "linerate confirm"
+	return "linerate " + verb
 }
 
 // applyNow bounds the change: a host that is cut off does not answer, ever.
@@ -280,7 +284,7 @@ func takeBack(m Machine, id string, why error) error {
 		if past, over := pastOf(ctx, m, id); over && past.Outcome == string(Reverted) {
 			return hint.Left(fmt.Errorf("%w; then %s; %w", why, past.Why, ErrReverted))
 		}
-		return hint.Left(hint.With(fmt.Errorf("%w; and it could not be taken back from here: %w", why, err), "the switch on the host takes it back when the time to confirm is over; linerate status tells whether it has"))
+		return hint.Left(hint.With(fmt.Errorf("%w; and it could not be taken back from here: %w", why, err), "the switch on the host takes it back when the time to confirm is over; %s tells whether it has", commandOn("status", m.Where())))
 	}
 	return hint.Left(fmt.Errorf("%w; %w", why, ErrReverted))
 }

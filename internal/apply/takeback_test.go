@@ -19,6 +19,8 @@ func (l late) Revert(context.Context, string, string) (string, error) {
 	return "", errors.New("nothing is pending here any more")
 }
 
+func (l late) Where() string { return "ssh://fw1" }
+
 func (l late) Status(context.Context) (Status, error) { return l.status, nil }
 
 // TestTakenBackByTheSwitch: an apply that outlives its own window finds the
@@ -35,7 +37,7 @@ func TestTakenBackByTheSwitch(t *testing.T) {
 		{nil, "could not be taken back", false},
 	} {
 		err := takeBack(late{status: Status{State: "idle", History: c.history}}, "0002", why)
-		if errors.Is(err, ErrReverted) != c.reverted || !errors.Is(err, why) || !strings.Contains(err.Error(), c.want) || (hint.Of(err) == "") != c.reverted {
+		if errors.Is(err, ErrReverted) != c.reverted || !errors.Is(err, why) || !strings.Contains(err.Error(), c.want) || strings.Contains(hint.Of(err), "; linerate status ssh://fw1 tells") == c.reverted {
 			t.Errorf("history %v: %v (hint %q)", c.history, err, hint.Of(err))
 		}
 	}
