@@ -67,7 +67,10 @@ func slot(t testing.TB, id string) int {
 			t.Fatalf("open the lock of a bench: %v", err)
 		}
 		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
-			t.Cleanup(func() { f.Close() })
+			t.Cleanup(func() {
+				_ = f.Truncate(0) // what is named is left behind: a later bench may have the name
+				f.Close()
+			})
 			takeOver(t, f, n, id)
 			return n
 		}
