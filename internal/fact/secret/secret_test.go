@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // Lines of configuration with what must become of them; the capture script's
@@ -156,12 +158,8 @@ func TestNoPlantedSecretSurvives(t *testing.T) {
 // TestTuningStays: lines that set something lose nothing.
 func TestTuningStays(t *testing.T) {
 	in := testdata(t, "kept.txt")
-	if got, _ := Text(in); got != in {
-		want := strings.Split(in, "\n")
-		for i, line := range strings.Split(got, "\n") {
-			if line != want[i] {
-				t.Errorf("%q became %q", want[i], line)
-			}
-		}
+	got, _ := Text(in)
+	if d := cmp.Diff(strings.Split(in, "\n"), strings.Split(got, "\n")); d != "" {
+		t.Errorf("-before +after\n%s", d)
 	}
 }
