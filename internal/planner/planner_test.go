@@ -291,7 +291,6 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// A host that is as it should be gets an empty plan, which says so.
 // TestModulesThatLast: a module that is there and comes back at the next boot is
 // left alone, and one that is only there now is not.
 func TestModulesThatLast(t *testing.T) {
@@ -313,6 +312,7 @@ func TestModulesThatLast(t *testing.T) {
 	}
 }
 
+// A host that is as it should be gets an empty plan, which says so.
 func TestNothingToDo(t *testing.T) {
 	s := scenario{facts: forwarding(host("freebsd", "14.3-RELEASE", "some CPU of 2030", 4, 8<<30, nic("em0", "em", 1e9), nic("em1", "em", 1e9))), role: "router"}
 	p := make1(t, s)
