@@ -27,8 +27,9 @@ const (
 	issued = `(gh[opusr]_|github_pat_|glpat-|xox[abeoprs]-|tskey-|hvs[.]|sk_live_|dop_v1_|aiza|eyj[a-z0-9_-]+[.]eyj|hooks[.]slack[.]com/services/|/bot[0-9]+:|grub[.]pbkdf2[.])[a-z0-9_./-]+`
 	// harmless names look like secrets by a word of theirs, and are none.
 	harmless = `^(kern[.]geom[.]eli[.][a-z_]*(tries|visible_passphrase|overwrites|boot_passcache)|net[.]key[.]|net[.]inet[.]tcp[.]fastopen[.](psk_enable|(max|num)psks)|security[.]|geom_eli_passphrase_prompt|.*(tokens?_?(rate|bucket|size|limit)|_passthrough|passthru|bypass|one_pass|(warn)?passwordtime|warnpassword|(load|import|condition)credential|secret_interval|_pwr_)|[^ ]*_(program|enable|format|file|files|path|dir|user|group)["']?[ \t]*[=:])`
-	// pem begins a block, of whatever is in it.
-	pem    = `-----begin [a-z0-9 ]|---- begin [a-z0-9 ]`
+	// pem begins a block, of whatever is in it; with a blank behind its dashes,
+	// as RFC 4716 has it, a key or it is a comment's banner.
+	pem    = `-----begin [a-z0-9 ]|---- begin [a-z0-9 ]*(key|certificate)`
 	pemEnd = `-----end |---- end `
 	// inline begins a block in a file of OpenVPN's.
 	inline    = `^[ \t]*<(auth-user-pass|http-proxy-user-pass|tls-auth|tls-crypt|tls-crypt-v2|key|secret|pkcs12)>[ \t]*$`
@@ -51,7 +52,7 @@ var rules = []rule{
 	{`macsec`, `[ \t]key[ \t]+[0-9a-f]+[ \t]+`},          // ip's "key 01 8181…"
 	{`sshpass|mysql|mariadb|mongo|docker|podman|useradd|usermod|rdesktop|ipmitool|mosquit|sqlcmd|zip|7z|influx|ncftp`, `(sshpass|mysql|mariadb|mongo|docker|podman|useradd|usermod|rdesktop|ipmitool|mosquit[a-z]*|sqlcmd|zip|7z|influx|ncftp)[a-z0-9_-]*([ \t]+([^-;|& \t][^;|& \t]*|-[^p;|& \t][^;|& \t]*))*[ \t]+-p[ \t]*`},
 	{`snmp|redis-cli|keydb-cli|valkey-cli`, `[ \t]-[acx][ \t]+`},
-	{`ldap|ipa`, `[ \t]-w[ \t]+`},
+	{`ldap|ipa`, `(ldap[a-z]*|ipa[a-z-]*)([ \t][^;|&]*)?[ \t]-w[ \t]+`}, // sysctl, too, has a -w
 	{`curl|wget|lftp|smbclient|rpcclient`, `[ \t](-u|--user|--proxy-user)[ \t=]*`},
 	{`openssl|iscsiadm`, `[ \t]-[kv][ \t]+`},
 	{`esp|ah|tcp-md5|setkey`, `[ \t]-[ae][ \t]+[a-z0-9-]*(cbc|ctr|gcm|md5|sha|aes|null|poly)[a-z0-9-]*[ \t]+`},
