@@ -214,7 +214,7 @@ func (in *inspection) ask(q host.Query) (string, bool) {
 	defer cancel()
 	b, err := in.r.Output(ctx, q)
 	if lacks && len(b) == 0 {
-		return "", false // a capture that asked nevertheless, or knew better
+		return "", false // a capture may have had an answer; this one is right to have none
 	}
 	status, reason := host.Status(err)
 	if errors.Is(err, context.DeadlineExceeded) {
