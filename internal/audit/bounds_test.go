@@ -75,6 +75,10 @@ func TestManyLinesAreBounded(t *testing.T) {
 		if n := len(r.Coverage.Unjudged); n > 500 || n+r.Coverage.Unlisted["not in the catalogue"] != map[string]int{"strange names": 20_000}[what] {
 			t.Errorf("%s: %d names not judged are listed, %v not", what, n, r.Coverage.Unlisted)
 		}
+		var text bytes.Buffer
+		if err := r.Write(&text, audit.Style{}); err != nil || strings.Contains(strings.Join(strings.Fields(text.String()), " "), " and 19,992 more.") != (what == "strange names") {
+			t.Errorf("%s: %v, said of names not judged:\n%.300s", what, err, text.String())
+		}
 	}
 }
 

@@ -25,7 +25,8 @@ func TestErrorsNameTheirLine(t *testing.T) {
 		"names: {a: b}\n":        "f:1: names takes no keys",
 		"names: [&x a, *x]\n":    "anchors, aliases and tags have no place in a thing",
 		"":                       "the file is empty: a thing is one YAML document with names",
-		"free: {x: y}\n":         "f:1: ",
+		"free: {x: y}\n":         `f:1: free.x: "y" is not a number`,
+		"free: {x: true}\n":      `f:1: free.x: "true" is not a number`,
 	} {
 		var v file
 		_, err := Read("f", []byte(text), kind, &v)

@@ -1,0 +1,34 @@
+package audit_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestUFWIsAudited: what ufw sets as it starts is judged as any line is,
+// and what its package has there counts as the package's.
+func TestUFWIsAudited(t *testing.T) {
+	files := map[string]string{"/etc/ufw/ufw.conf": "ENABLED=yes", "/etc/ufw/sysctl.conf": "net/ipv4/tcp_tw_recycle=1\nnet/ipv4/conf/all/accept_redirects=0"}
+	r := run(t, tree(t, "6.12", files), "web")
+	if len(r.Findings) != 1 || r.Findings[0].ID != "LR-REMOVED:net.ipv4.tcp_tw_recycle" || !strings.HasSuffix(r.Findings[0].File, "/etc/ufw/sysctl.conf") || r.Lines != 1 {
+		t.Errorf("%d lines, %+v", r.Lines, r.Findings)
+	}
+	files["/etc/ufw/ufw.conf"] = "ENABLED=no"
+	if r := run(t, tree(t, "6.12", files), "web"); len(r.Findings) > 0 || r.Lines != 0 {
+		t.Errorf("switched off: %d lines, %+v", r.Lines, r.Findings)
+	}
+}
+
+// TestSameFindingsAreNumbered: findings of one id are told apart, by their file
+// and then by a number, without a gap.
+func TestSameFindingsAreNumbered(t *testing.T) {
+	r := run(t, tree(t, "6.12", map[string]string{"/etc/sysctl.d/60-x.conf": strings.Repeat("broken line\n", 4)}), "web")
+	var ids []string
+	for _, f := range r.Findings {
+		ids = append(ids, f.ID)
+	}
+	file := r.Findings[0].ID + "@" + r.Findings[0].File
+	if want := []string{r.Findings[0].ID, file, file + "#2", file + "#3"}; strings.Join(ids, " ") != strings.Join(want, " ") {
+		t.Errorf("%q, want %q", ids, want)
+	}
+}
