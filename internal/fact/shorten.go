@@ -2,7 +2,7 @@ package fact
 
 import (
 	"fmt"
-	"slices"
+	"reflect"
 	"unicode/utf8"
 )
 
@@ -29,26 +29,42 @@ func Shorten(s string, most int) string {
 // Shortened is the facts for people to read: what a file gives more than a
 // page for is there by its ends. The facts themselves stay whole.
 func (f *Facts) Shortened() *Facts {
-	g := *f
-	g.Settings, g.Problems = slices.Clone(f.Settings), slices.Clone(f.Problems)
-	for i := range g.Settings {
-		s := &g.Settings[i]
-		s.Name = Shorten(s.Name, maxValue)
-		for _, v := range []**string{&s.Live, &s.Env} {
-			if *v != nil {
-				short := Shorten(**v, maxValue)
-				*v = &short
+	g := shortened(reflect.ValueOf(*f)).Interface().(Facts)
+	return &g
+}
+
+// shortened copies a value, with long texts by their ends.
+func shortened(v reflect.Value) reflect.Value {
+	out := reflect.New(v.Type()).Elem()
+	out.Set(v)
+	switch v.Kind() {
+	case reflect.String:
+		out.SetString(Shorten(v.String(), maxValue))
+	case reflect.Pointer:
+		if !v.IsNil() {
+			out.Set(reflect.New(v.Type().Elem()))
+			out.Elem().Set(shortened(v.Elem()))
+		}
+	case reflect.Slice:
+		if !v.IsNil() {
+			out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
+		}
+		for i := range v.Len() {
+			out.Index(i).Set(shortened(v.Index(i)))
+		}
+	case reflect.Map:
+		if !v.IsNil() {
+			out.Set(reflect.MakeMap(v.Type()))
+		}
+		for _, k := range v.MapKeys() {
+			out.SetMapIndex(k, shortened(v.MapIndex(k)))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				out.Field(i).Set(shortened(v.Field(i)))
 			}
 		}
-		s.Lines = slices.Clone(s.Lines)
-		for j := range s.Lines {
-			l := &s.Lines[j]
-			l.Name, l.Value, l.Text, l.Note = Shorten(l.Name, maxValue), Shorten(l.Value, maxValue), Shorten(l.Text, maxValue), Shorten(l.Note, maxValue)
-		}
 	}
-	for i := range g.Problems {
-		p := &g.Problems[i]
-		p.Text, p.Message = Shorten(p.Text, maxValue), Shorten(p.Message, maxValue)
-	}
-	return &g
+	return out
 }
