@@ -60,7 +60,7 @@ func (t *Tally) logColumns(n int, low, high float64) []column {
 	return cols
 }
 
-// LogScale asks a picture for bins of equal ratio, 0.1 ms to 100 s.
+// logLow and logHigh are the ends of a picture of bins of equal ratio, in µs.
 const (
 	logLow  = 100.0
 	logHigh = 100_000_000.0
