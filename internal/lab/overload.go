@@ -54,7 +54,7 @@ func (w *overload) rounds(ctx context.Context) error {
 // slice offers an arm the load once more and adds what came of it. One in which
 // the generator was kept from its rate, or the DUT from its CPU, is none: it is
 // done again at once, in as many slices more as the part has, and a second time
-// at most. An arm that falls short as often at its first is not offered more.
+// at most. Where an arm's first falls short each time, no more of its are.
 func (w *overload) slice(ctx context.Context, lane int, offer load.Offer) error {
 	s, gates := w.in.shares[lane], w.run.task.Spec.Gates
 	got, err := w.offered(ctx, lane, offer)

@@ -51,13 +51,13 @@ func settingUpEach(s *study.Spec) (mean float64) {
 	return mean
 }
 
-// overheadServed is the same of a block of servers: namespaces, links, starts,
-// disks, and the last answers.
-const overheadServed = 1.5
-
-// Of a block of web servers, which have no disk to be made: itself, each arm, and in
-// round trips of the link what connects before and answers after.
+// What blocks of servers are first believed to cost beside their requests.
 const (
+	// overheadServed is that of a block of mail or files, in seconds: namespaces,
+	// links, starts, disks, and the last answers.
+	overheadServed = 1.5
+	// Of a block of web servers, which have no disk to be made: itself, each arm,
+	// and in round trips of the link what connects before and answers after.
 	overheadWeb    = 0.3
 	overheadWebArm = 0.05
 	lastTrips      = 10
@@ -136,7 +136,7 @@ func (p pace) left(task Task, skip func(study.Part) bool) (done, total int, left
 			gone[t.Variant] = true
 		}
 	}
-	seconds := 0.0
+	seconds, each := 0.0, map[string]float64{} // by part
 	settled := task.Spec.Settled(task.Seed, task.Done)
 	for _, slot := range study.Schedule(task.Spec, task.Seed) {
 		part, _ := task.Spec.Part(slot.Part)
@@ -151,7 +151,10 @@ func (p pace) left(task Task, skip func(study.Part) bool) (done, total int, left
 			done++
 			continue
 		}
-		seconds += p.each(&task.Spec, part)
+		if _, ok := each[part.Name]; !ok {
+			each[part.Name] = p.each(&task.Spec, part)
+		}
+		seconds += each[part.Name]
 	}
 	seconds += task.Spec.InsideSeconds(task.Telemetry, task.Done, skip)
 	return done, total, time.Duration(seconds * float64(time.Second))
