@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"html/template"
+	"math"
 	"slices"
 	"strings"
 
@@ -121,15 +122,14 @@ func perPacket(all []study.Telemetry) htmlTable {
 			continue
 		}
 		row, each := []string{v.Variant}, map[string]float64{}
+		for _, event := range events {
+			each[event] = math.NaN()
+		}
 		for _, c := range v.PerPacket {
 			each[c.Event] = c.Each()
 		}
 		for _, event := range events {
-			cell := "–"
-			if n, ok := each[event]; ok {
-				cell = show.Digits(n)
-			}
-			row = append(row, cell)
+			row = append(row, show.Digits(each[event]))
 		}
 		if ratio {
 			row = append(row, show.Digits(each["instructions"]/each["cycles"]))

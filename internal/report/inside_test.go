@@ -133,11 +133,11 @@ func TestCountersPerPacket(t *testing.T) {
 		return v
 	}
 	table := perPacket([]study.Telemetry{of("none", map[string]float64{"cycles": 20_000, "instructions": 30_000}),
-		of("rules", map[string]float64{"cycles": 40_000, "instructions": 100_000, "cache misses": 15}), {Variant: "unseen"}})
+		of("rules", map[string]float64{"cycles": 40_000, "instructions": 100_000, "cache misses": 15}), of("half", map[string]float64{"cycles": 10_000}), {Variant: "unseen"}})
 	if want := []string{"variant", "cycles", "instructions", "cache misses", "instructions per cycle"}; !slices.Equal(table.Header, want) {
 		t.Fatalf("header %v", table.Header)
 	}
-	want := [][]string{{"none", "2,000", "3,000", "–", "1.50"}, {"rules", "4,000", "10,000", "1.50", "2.50"}}
+	want := [][]string{{"none", "2,000", "3,000", "–", "1.50"}, {"rules", "4,000", "10,000", "1.50", "2.50"}, {"half", "1,000", "–", "–", "–"}}
 	if !reflect.DeepEqual(table.Rows, want) {
 		t.Errorf("%v", table.Rows)
 	}
