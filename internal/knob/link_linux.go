@@ -140,7 +140,7 @@ func (t *Target) napi(s setting.Setting) error {
 	}
 	file, ok := napiFiles[s.Name]
 	if !ok {
-		return hint.Unknown("NAPI setting", s.Name, []string{"threaded", "defer-hard-irqs", "gro-flush-timeout", "rps"})
+		return hint.Unknown("NAPI setting", s.Name, setting.NAPINames)
 	}
 	if s.Name == "threaded" && s.Value == "busy-poll" {
 		return t.In(func() error { return busyPoll(s, device) })

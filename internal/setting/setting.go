@@ -25,13 +25,16 @@ const (
 	CPUs        Mechanism = "cpus"         // the DUT's ingress is spread over Value CPUs
 	Route       Mechanism = "route"        // Name is a prefix, Value its next hop
 	Link        Mechanism = "link"         // Name is a property (mtu, gro, tso …) of Device
-	NAPI        Mechanism = "napi"         // Name is threaded, defer-hard-irqs or gro-flush-timeout of Device
+	NAPI        Mechanism = "napi"         // Name is one of NAPINames, of Device
 	TCP         Mechanism = "tcp"          // Path says how TCP begins and goes on towards the clients
 	NGINX       Mechanism = "nginx"        // Name is a directive of a study's web server
 	Postfix     Mechanism = "postfix"      // Name is a parameter of a study's mail server
 	FileSystem  Mechanism = "filesystem"   // Disk is what a study's files, or its mail, are on
 	Command     Mechanism = "command"      // Argv is run, never through a shell
 )
+
+// NAPINames are what Linux has to set of NAPI for each device.
+var NAPINames = []string{"threaded", "defer-hard-irqs", "gro-flush-timeout", "rps"}
 
 // Setting is one thing to set. Only the fields of its mechanism are used.
 type Setting struct {

@@ -80,9 +80,6 @@ func (s Setting) check(path string) *problem {
 	return nil
 }
 
-// napis are the NAPI settings of Linux.
-var napis = []string{"threaded", "defer-hard-irqs", "gro-flush-timeout", "rps"}
-
 // checkBeside checks the keys that complete a kind.
 func (s Setting) checkBeside(path, kind string) *problem {
 	valued := kind == "sysctl" || kind == "link" || kind == "napi" || kind == "nginx" || kind == "postfix" || kind == "rc" || kind == "loader"
@@ -99,8 +96,8 @@ func (s Setting) checkBeside(path, kind string) *problem {
 		return wrong(path, "a route has a next hop and nothing else has").advise("add via: ADDRESS, ingress, egress or blackhole to the route")
 	case s.Over != "" && kind != "hops":
 		return wrong(path+".over", "only hops go over something")
-	case kind == "napi" && !slices.Contains(napis, s.NAPI):
-		return oneOf(path+".napi", s.NAPI, napis...)
+	case kind == "napi" && !slices.Contains(setting.NAPINames, s.NAPI):
+		return oneOf(path+".napi", s.NAPI, setting.NAPINames...)
 	case kind == "link" || kind == "napi", kind == "route" && s.Device != "":
 		return oneOf(path+".device", s.Device, "ingress", "egress")
 	case s.Device != "":
