@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -148,5 +149,30 @@ func TestEachArmsDropsAreItsOwn(t *testing.T) {
 	}
 	if lost["rules-100"] == lost["none"] || lost["none"] == 0 {
 		t.Errorf("both arms lost the same, %d and %d: the test shows nothing", lost["rules-100"], lost["none"])
+	}
+}
+
+// TestAllArmsAreToldWhatTheMachineDropped: where arms take turns too short to read
+// its counters around each, in searches and in slices of a cost.
+func TestAllArmsAreToldWhatTheMachineDropped(t *testing.T) {
+	searched, _, err := simulate(t, &bedtest.Simulated{Seed: 3, Backlogged: true}, Task{Spec: parse(t, searchSpec), Seed: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lossy := &bedtest.Simulated{Backlogged: true, Faults: func(int) bedtest.Fault { return bedtest.Fault{NothingRx: true} }}
+	sliced, _, err := takeTurns(t, &bedtest.Turns{Simulated: lossy}, Task{Spec: parse(t, turnsSpec), Seed: 5})
+	if err == nil || !strings.Contains(err.Error(), "nothing arrived") || len(sliced) < 2 {
+		t.Fatalf("%d trials in which nothing arrived, %v", len(sliced), err)
+	}
+	told := map[string]uint64{} // by instance
+	for _, tr := range append(searched, sliced...) {
+		of := fmt.Sprintf("%s, block %d, attempt %d", tr.Part, tr.Block, tr.Observed.Interleaved.Attempt)
+		n := tr.Observed.Drops["softnet.dropped"]
+		if told[of] == 0 {
+			told[of] = n
+		}
+		if n == 0 || n != told[of] {
+			t.Errorf("%s, %s: told %d of %d", of, tr.Variant, n, told[of])
+		}
 	}
 }

@@ -3,6 +3,7 @@ package lab
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"linerate/internal/study"
@@ -45,5 +46,16 @@ func TestEstimatesAreOfRecords(t *testing.T) {
 		if got := Estimate(Task{Spec: s}).Seconds(); math.Abs(got/c.seconds-1) > 0.25 {
 			t.Errorf("%s: %.0f s are estimated, %.0f were taken", c.name, got, c.seconds)
 		}
+	}
+}
+
+// TestEachTurnIsWarmedUp: of the turns that the arms of a closed loop take, three
+// in 1.2 s.
+func TestEachTurnIsWarmedUp(t *testing.T) {
+	s := parse(t, strings.Replace(servedSpec, ", rate: 100", "", 1))
+	warm, cold := s.Parts[0], s.Parts[0]
+	cold.Warmup = 0
+	if how, more := s.Interleaving(warm), believed(&s, warm)-believed(&s, cold); how != study.Alternating || math.Abs(more-3*0.1) > 1e-9 {
+		t.Errorf("%s: warming up takes %g s of an arm's trial", how, more)
 	}
 }

@@ -37,7 +37,9 @@ type arrived struct {
 }
 
 func (a arrived) Snapshot() (Received, error) {
-	return Received{RxPackets: a.packets, Seconds: 1, TxPackets: &a.packets}, a.fail
+	var d Histogram
+	d.Count(a.packets)
+	return Received{RxPackets: a.packets, Seconds: 1, TxPackets: &a.packets, Delays: d, Latency: d.Latency(), Warnings: []string{"generic"}}, a.fail
 }
 func (a arrived) Finish(context.Context, time.Duration) (Received, error) { return a.Snapshot() }
 
@@ -63,6 +65,9 @@ func TestTogether(t *testing.T) {
 	got, err := rx.Finish(ctx, 0)
 	if err != nil || got.RxPackets != 170 || len(got.Ways) != 2 || got.Ways[1].Way != "b → a" || got.Ways[1].RxPackets != 80 || got.RxPPS != 170 {
 		t.Errorf("%+v, %v", got, err)
+	}
+	if both := got.Plus(got).Ways[1].Latency; both == nil || both.Min != 80 || both.Max != 80 || len(got.Warnings) != 1 {
+		t.Errorf("another transmission's added: %+v, %q", both, got.Warnings)
 	}
 	if err := errors.Join(gen.Close(), rx.Close()); err != nil || closed != 4 {
 		t.Errorf("%d of 4 ends closed, %v", closed, err)

@@ -60,3 +60,27 @@ func TestClientsThatLimitShowNoEquivalence(t *testing.T) {
 		}
 	}
 }
+
+// TestAnalysisDoubtsEquivalence: of the same rates, by who used the CPU time.
+func TestAnalysisDoubtsEquivalence(t *testing.T) {
+	s, err := Parse("web.yaml", []byte("name: web\nquestion: q?\nworkload: {http: {objects: [1kB]}}\n"+
+		"variants: [{name: a}, {name: b}]\nparts: [{seconds: 1}]\nmetrics: [{metric: requests_per_second, primary: true}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, clients := range map[stats.Verdict]float64{stats.Equivalent: 0.6, stats.Inconclusive: 1.4} {
+		var trials []Trial
+		for b := 1; b <= 6; b++ {
+			for i, arm := range s.Arms() {
+				v := &Served{ServerCPU: 2 - clients}
+				v.Seconds, v.Generator = 1, request.Generator{CPUs: 2, CPUSeconds: clients}
+				trials = append(trials, Trial{Part: s.Parts[0].Name, Mode: testbed.Serve, Variant: arm, Block: b, Valid: true,
+					Observed: &Observation{Served: v}, Metrics: map[string]float64{RequestRate: 1000 + float64((b+i)%3)}})
+			}
+		}
+		r := Analyse(s, 1, Environment{}, trials)
+		if len(r.Verdicts) != 1 || r.Verdicts[0].Verdict != want {
+			t.Errorf("clients used %g s of 2: %+v, want %s", clients, r.Verdicts, want)
+		}
+	}
+}

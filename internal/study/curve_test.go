@@ -110,10 +110,11 @@ parts: [{mode: overload}]
 	for _, c := range []struct {
 		law  Scales
 		want string
+		peak bool // is it where it was measured?
 	}{
-		{Scales{Gamma: 1.6e6, Sigma: 0.12, Kappa: 0.004}, "A share is serial: look for a lock"},
-		{Scales{Gamma: 1.6e6, Sigma: 0.05, Kappa: 0.03}, "look for cache lines"},
-		{Scales{Gamma: 1.6e6}, "It scales"},
+		{Scales{Gamma: 1.6e6, Sigma: 0.12, Kappa: 0.004}, "A share is serial: look for a lock", true},
+		{Scales{Gamma: 1.6e6, Sigma: 0.05, Kappa: 0.03}, "look for cache lines", true},
+		{Scales{Gamma: 1.6e6}, "It scales", false},
 	} {
 		cs := curves(s, trialsOf(s, OverloadRate, func(_ Part, v Variant, b int) map[string]float64 {
 			return map[string]float64{OverloadRate: c.law.At(v.At["cpus"]) * (1 + 0.001*math.Sin(float64(b)+v.At["cpus"]))}
@@ -127,6 +128,9 @@ parts: [{mode: overload}]
 		}
 		if !strings.Contains(u.Limit, c.want) || u.SigmaLow.Float() > u.Sigma+1e-9 || u.SigmaHigh.Float() < u.Sigma-1e-9 {
 			t.Errorf("%+v, want %q", u, c.want)
+		}
+		if u.Peak.Known() != c.peak {
+			t.Errorf("of %+v the peak is %v", c.law, u.Peak)
 		}
 	}
 }

@@ -52,7 +52,9 @@ func (s *slicer) Run(ctx context.Context, lanes []load.Lane, p load.SlicePlan) (
 		out.Slices = append(out.Slices, one)
 		l := &out.Lanes[lane]
 		l.TxPackets += uint64(frames)
-		if !s.sim.fault.NothingRx {
+		if s.sim.fault.NothingRx {
+			s.sim.dropped[lanes[lane].From.Device] += uint64(frames)
+		} else {
 			l.RxPackets += uint64(frames)
 			s.sim.count(uint64(frames), uint64(frames))
 		}
