@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,6 +35,17 @@ func TestWhereFramesEnded(t *testing.T) {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the terminal's report lacks %q", want)
 		}
+	}
+	more := r
+	for _, other := range s.Parts {
+		if other.Name != part {
+			more.Drops = append(slices.Clone(r.Drops), study.Drops{Part: other.Name, Variant: r.Control,
+				Account: drop.Attribute(1000, 900, 0, drop.Counters{"softnet.dropped": 100})})
+		}
+	}
+	text.Reset()
+	if err := Terminal(&text, more, show.Style{}); err != nil || strings.Count(text.String(), "where the frames ended that") != 1 || !strings.Contains(text.String(), "where the frames ended that were offered") {
+		t.Errorf("two parts are not in one table: %v\n%s", err, text.String())
 	}
 	page, err := HTML(s, r)
 	if err != nil {

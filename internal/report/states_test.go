@@ -26,10 +26,16 @@ func TestStatesAndSpreadAreTold(t *testing.T) {
 			t.Errorf("a report lacks %q", want)
 		}
 	}
+	if !strings.Contains(string(page), "why no more") {
+		t.Error("the page lacks the reasons")
+	}
 	// A thousand states of a warm-up are no matter.
 	r.States = []study.States{{Part: "new", Variant: "rules", Made: 1000, PerSecond: 409}}
 	text.Reset()
 	if err := Terminal(&text, r, show.Style{Width: 100}); err != nil || strings.Contains(text.String(), "connection tracking did") {
 		t.Errorf("%v, or a table of next to nothing:\n%s", err, text.String())
+	}
+	if page, err := HTML(s, r); err != nil || !strings.Contains(string(page), "states made") || strings.Contains(string(page), "why no more") {
+		t.Errorf("%v, or a column of no reasons", err)
 	}
 }

@@ -84,6 +84,7 @@ func TestRaise(t *testing.T) {
 				t.Errorf("%s: %+v, want %+v", wanted[i].Name, got, want)
 			}
 		}
+		tellDrops(t, arms[0])
 		if arms[1].Counters != nil {
 			t.Error("a bypass has no DUT to count")
 		}
@@ -98,6 +99,24 @@ func TestRaise(t *testing.T) {
 		if n := len(devices(t, ns)); n != 3 {
 			t.Errorf("devices left: %v", devices(t, ns))
 		}
+	}
+}
+
+// tellDrops: an arm counts dead frames of its own apart from those that the machine
+// counts once for all.
+func tellDrops(t *testing.T, a testbed.Arm) {
+	t.Helper()
+	own, err := a.Drops()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := a.Machine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, isOwn := own["softnet.dropped"]
+	if _, is := all["softnet.dropped"]; !is || isOwn || len(own) == 0 {
+		t.Errorf("its own are %v, the machine's %v", own, all)
 	}
 }
 
