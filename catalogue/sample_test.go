@@ -1,0 +1,112 @@
+package catalogue
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/fact/release"
+	"linerate/internal/tunable"
+)
+
+// bounds are values just outside of what FreeBSD's handlers take, and just
+// inside, of settings whose records knew one bound only.
+var bounds = []struct {
+	name, bad, good string
+	outside         tunable.Outside
+}{
+	{"net.inet.ip.dummynet.codel.target", "5000001", "5000000", tunable.Refused},
+	{"net.inet.ip.dummynet.codel.interval", "100000001", "100000000", tunable.Refused},
+	{"net.inet.ip.dummynet.fqcodel.target", "5000001", "5000000", tunable.Refused},
+	{"net.inet.ip.dummynet.fqcodel.interval", "100000001", "100000000", tunable.Refused},
+	{"net.inet.ip.dummynet.fqpie.target", "10000001", "10000000", tunable.Refused},
+	{"net.inet.ip.dummynet.fqpie.tupdate", "10000001", "10000000", tunable.Refused},
+	{"net.inet.ip.reass_hashsize", "1", "2", tunable.Taken},
+	{"net.inet.tcp.rack.pacing.fullbufdisc", "51", "50", tunable.Taken},
+	{"hw.igc.max_interrupt_rate", "-1", "0", tunable.Taken},
+}
+
+func TestBothBounds(t *testing.T) {
+	c := catalogueOf(t)
+	for _, want := range bounds {
+		r, ok := c.Lookup(tunable.FreeBSD, want.name)
+		if !ok {
+			t.Errorf("%s: no record", want.name)
+			continue
+		}
+		if r.Reject(want.bad) == nil || r.Reject(want.good) != nil || r.Constraints.Outside != want.outside {
+			t.Errorf("%s: %s gives %v, %s gives %v, outside %q", want.name, want.bad, r.Reject(want.bad),
+				want.good, r.Reject(want.good), r.Constraints.Outside)
+		}
+	}
+}
+
+// TestSummaryStandsAlone: explain prints a summary without the record before
+// it, so it does not point to one.
+func TestSummaryStandsAlone(t *testing.T) {
+	pointing := regexp.MustCompile(`\blikewise\b|of the same[.;]|^(They|It|Its|These|The same|The other)\b|\badded for it\b|\bthe two may\b`)
+	for _, r := range catalogueOf(t).Records {
+		if pointing.MatchString(r.Summary) {
+			t.Errorf("%s:%d: %s points to another record: %s", r.File, r.Line, r.Name, r.Summary)
+		}
+	}
+}
+
+// secure are the sysctls with a record that FreeBSD's source marks
+// CTLFLAG_SECURE or CTLFLAG_SECURE3.
+var secure = []string{
+	"debug.trace_on_panic",
+	"net.inet.ip.fw.enable",
+	"net.inet.ip.fw.one_pass",
+	"net.inet.ip.fw.verbose",
+	"net.inet.ip.portrange.reservedhigh",
+	"net.inet.ip.portrange.reservedlow",
+	"net.inet6.ip6.fw.deny_unknown_exthdrs",
+	"net.inet6.ip6.fw.enable",
+	"net.inet6.ip6.fw.permit_single_frag6",
+	"net.link.ether.ipfw",
+	"security.bsd.unprivileged_proc_debug",
+}
+
+// TestSecureLevel: what a secure level keeps from being written says so.
+func TestSecureLevel(t *testing.T) {
+	c := catalogueOf(t)
+	for _, name := range secure {
+		r, ok := c.Lookup(tunable.FreeBSD, name)
+		if !ok || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "securelevel") }) {
+			t.Errorf("%s: no word of the secure level", name)
+		}
+	}
+}
+
+// TestOptionsAge: no setting is older than the kernel option that brings it.
+func TestOptionsAge(t *testing.T) {
+	born := []string{"TCP_SAD_DETECTION", "KERN_TLS"}
+	before := release.MustParse("12.4")
+	for _, r := range catalogueOf(t).Records {
+		if slices.Contains(born, r.KernelOption) && r.OS == tunable.FreeBSD && r.Exists(before) {
+			t.Errorf("%s:%d: %s is said to be in %v, before %s", r.File, r.Line, r.Name, before, r.KernelOption)
+		}
+	}
+	for _, name := range []string{"maxpsks", "numpsks", "setpsk", "ccache_list"} {
+		if r, ok := catalogueOf(t).Lookup(tunable.FreeBSD, "net.inet.tcp.fastopen."+name); !ok || r.Exists(release.MustParse("11.4")) {
+			t.Errorf("net.inet.tcp.fastopen.%s came with the client's side, in 12.0", name)
+		}
+	}
+}
+
+// TestOldUnits: RACK of 13 counts in milliseconds what it counts in
+// microseconds since 14.0.
+func TestOldUnits(t *testing.T) {
+	c := catalogueOf(t)
+	for _, name := range []string{
+		"tlp.reorder_fade", "tlp.pktdelay", "tlp.tlpminto", "timers.persmin", "timers.persmax",
+		"timers.minto", "timers.minrto", "timers.maxrto", "timers.delayed_ack",
+	} {
+		r, ok := c.Lookup(tunable.FreeBSD, "net.inet.tcp.rack."+name)
+		if !ok || r.Unit != "us" || !slices.ContainsFunc(r.Changes, func(k tunable.Change) bool { return k.Unit == "ms" }) {
+			t.Errorf("net.inet.tcp.rack.%s: unit not said of 13", name)
+		}
+	}
+}
