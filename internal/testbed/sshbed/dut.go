@@ -62,7 +62,7 @@ func Identify(ctx context.Context, c Conn) (Identity, error) {
 	if err != nil {
 		return Identity{}, err
 	}
-	var id Identity
+	id := Identity{UID: -1} // whoever does not say is not taken for root
 	for line := range strings.Lines(out) {
 		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		switch word {
@@ -73,7 +73,9 @@ func Identify(ctx context.Context, c Conn) (Identity, error) {
 		case "arch":
 			id.Arch = rest
 		case "uid":
-			id.UID, _ = strconv.Atoi(rest)
+			if n, err := strconv.Atoi(rest); err == nil {
+				id.UID = n
+			}
 		case "boot":
 			id.Boot = rest
 		case "booted":

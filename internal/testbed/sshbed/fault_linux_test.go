@@ -366,6 +366,42 @@ func TestInterruptedBoot(t *testing.T) {
 	}
 }
 
+// TestLeavingIsTriedAlone: a DUT that runs as it was and is lost as it is left is
+// not booted once more.
+func TestLeavingIsTriedAlone(t *testing.T) {
+	b := faultBench(t)
+	o := b.options(t)
+	o.Tree, o.Reset, o.inject = tree, Reboot, boots
+	bed, err := Up(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bed.Reset(t.Context(), changed[1:2]); err != nil {
+		t.Fatal(err)
+	}
+	booted := bed.reboots
+	lost := &losing{Conn: bed.o.DUT, verb: "leave", calls: 2}
+	bed.o.DUT = lost
+	if err := bed.Close(); err != nil || lost.calls != 0 || bed.reboots != booted+1 {
+		t.Errorf("%v, %d calls left, %d boots to leave it as it was", err, lost.calls, bed.reboots-booted)
+	}
+}
+
+// losing is a machine that is lost, so often, when it is asked for one thing.
+type losing struct {
+	Conn
+	verb  string
+	calls int
+}
+
+func (c *losing) Run(ctx context.Context, script string, args []string, stdin []byte) ([]byte, error) {
+	if len(args) > 0 && args[0] == c.verb && c.calls > 0 {
+		c.calls--
+		return nil, errors.New("no answer in 10s")
+	}
+	return c.Conn.Run(ctx, script, args, stdin)
+}
+
 // deafening loses the answer of every reboot.
 type deafening struct{ Conn }
 
