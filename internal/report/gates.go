@@ -29,6 +29,7 @@ func gates(s study.Spec, r study.Results) []gateLine {
 		{Name: "nothing arrived", In: packets, Limit: "frames must reach the receiver"},
 		{Name: "drain", In: packets, Limit: "the end-of-stream frames must arrive, else the loss is unknown"},
 		{Name: "account", In: packets, Limit: "received and lost must add up to sent"},
+		{Name: "rounds", In: testbed.Cost, Limit: fmt.Sprintf("enough rounds, and %g %% of them, must be undisturbed", g.GoodRoundsPercent)},
 		{Name: "unsent", In: testbed.Overload, Limit: fmt.Sprintf("%g %% of the frames due may be unsent at a given rate", g.UnsentPercent)},
 		{Name: "pacing", In: testbed.Overload, Limit: fmt.Sprintf("a given rate may be off by %g %%", g.PacingPercent)},
 		{Name: "counters", In: packets, Limit: "the router's counters must move forward and cover what arrived"},
@@ -38,6 +39,11 @@ func gates(s study.Spec, r study.Results) []gateLine {
 		{Name: "search", In: searching, Limit: "a search must end: with both bounds within its width, a loss curve with two loads in a row without loss"},
 		{Name: "generator", In: searching, Limit: "the upper bound must be the router's, not frames the generator left unsent"},
 		{Name: "headroom", In: testbed.Overload, Limit: fmt.Sprintf("at maximum load %g times the forwarded rate must be offered", g.Headroom)},
+		{Name: "nothing asked", In: seldom, Limit: "the router must be asked whether it is usable"},
+		{Name: "not taken", In: seldom, Limit: "the router must have taken what was set before it booted"},
+		{Name: "receiver", In: seldom, Limit: "what the router forwarded must reach the receiver"},
+		{Name: "queue", In: seldom, Limit: "all mail must have left the queue"},
+		{Name: "delivery", In: seldom, Limit: "no mail may bounce or be put off"},
 	}
 	has := map[testbed.Mode]bool{"": true}
 	for _, part := range s.Parts {
@@ -58,6 +64,7 @@ func gates(s study.Spec, r study.Results) []gateLine {
 const (
 	packets   testbed.Mode = "packets"
 	searching testbed.Mode = "search"
+	seldom    testbed.Mode = "seldom" // told where one tripped
 )
 
 // tripped counts the trials that a gate refused.

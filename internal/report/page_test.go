@@ -45,8 +45,11 @@ func TestGatesOfTheModes(t *testing.T) {
 	if got := names(); slices.Contains(got, "lag") || slices.Contains(got, "headroom") || !slices.Contains(got, "cost") {
 		t.Errorf("of mode cost: %v", got)
 	}
-	r.Trials[5].Reasons = []string{"lag: late"}
-	if got := names(); !slices.Contains(got, "lag") {
+	if got := names(); !slices.Contains(got, "rounds") || slices.Contains(got, "queue") {
+		t.Errorf("of mode cost: %v", got)
+	}
+	r.Trials[5].Reasons = []string{"lag: late", "queue: 3 messages"}
+	if got := names(); !slices.Contains(got, "lag") || !slices.Contains(got, "queue") {
 		t.Errorf("tripped: %v", got)
 	}
 	s.Parts[0].Mode = testbed.Serve
