@@ -205,7 +205,7 @@ func (a *auditor) folklore() []candidate {
 			continue
 		}
 		for _, cl := range a.c.ClaimsOn(rec) {
-			if cl.Value == "" || !rec.SameValue(cl.Value, l.Value) || a.f.Release.Before(cl.Since) && !a.f.Release.IsZero() {
+			if cl.Value == "" || ofAll(cl) && cl.Name != l.Name || !rec.SameValue(cl.Value, l.Value) || a.f.Release.Before(cl.Since) && !a.f.Release.IsZero() {
 				continue
 			}
 			if said := a.claim(l, rec, cl); said != nil {
@@ -216,6 +216,10 @@ func (a *auditor) folklore() []candidate {
 	}
 	return all
 }
+
+// ofAll reports a claim about what "all" of a per-interface setting does: it
+// says nothing of the interfaces' own lines and of those that they start with.
+func ofAll(c tunable.Claim) bool { return strings.Contains(c.Name, ".all.") }
 
 // tunes reports whether a record is about how well a host does something:
 // what it does, and what its owner allows, are decisions and no folklore.

@@ -25,9 +25,19 @@ var publicLists = []struct{ file, title, role string }{
 	{"openwrt", "OpenWrt", "router"},
 	{"frr", "FRRouting", "router"},
 	{"vyos", "VyOS", "router"},
+	{"devsec", "dev-sec, os_hardening (Ansible)", "web"},
+	{"netflix", "How Netflix Tunes EC2, 2017", "web"},
+	{"hawshemi", "Linux-Optimizer (hawshemi)", "vpn"},
+	{"amnezia", "AmneziaVPN's server script", "vpn"},
+	{"datastax", "DataStax Enterprise 6.8", "database"},
+	{"saphana", "SAP HANA on Azure NetApp Files", "database"},
+	{"aistore", "NVIDIA AIStore", "storage"},
+	{"k3s", "a k3s node script for CentOS 7", "endpoint"},
+	{"bottlerocket", "Bottlerocket", "endpoint"},
+	{"pvetune", "pve-tune for Proxmox VE", "endpoint"},
 }
 
-// TestLinuxListsPage keeps the page on ten public Linux lists in step with the
+// TestLinuxListsPage keeps the page on twenty public Linux lists in step with the
 // audit: its table, and every finding it cites of a list ("`LIST LR-…`").
 func TestLinuxListsPage(t *testing.T) {
 	page, err := os.ReadFile(listsPage)

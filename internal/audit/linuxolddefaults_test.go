@@ -1,0 +1,35 @@
+package audit_test
+
+import "testing"
+
+// TestLinesBelowWhatHolds holds the audit to what ten more public lists showed:
+// numbers that were above the kernel's when they were written, or are above the
+// kernel's but below what systemd sets, and claims about conf.all that are none
+// about an interface.
+func TestLinesBelowWhatHolds(t *testing.T) {
+	for _, c := range []struct {
+		line string
+		rule string // that must speak of the name
+		not  string // that must not
+	}{
+		{line: "net.core.somaxconn = 1000", rule: "LR-LOWERS"},
+		{line: "net.core.somaxconn = 64", not: "LR-LOWERS"}, // a wish for a short queue, at any time
+		{line: "net.core.somaxconn = 16384", not: "LR-LOWERS"},
+		{line: "net.ipv4.neigh.default.unres_qlen_bytes = 131072", rule: "LR-LOWERS"},
+		{line: "kernel.sem = 250 32000 100 128", rule: "LR-LINUX-SEMAPHORES"},
+		{line: "kernel.pid_max = 65536", rule: "LR-LINUX-PID-MAX", not: "LR-LOWERS"},
+		{line: "net.unix.max_dgram_qlen = 256", rule: "LR-LINUX-UNIX-QUEUE"},
+		{line: "net.ipv4.tcp_rmem = 4096 12582912 16777216", rule: "LR-LINUX-TCP-START", not: "LR-MEMORY"},
+		{line: "net.ipv6.conf.all.accept_ra = 0", rule: "LR-PERDEVICE"},
+		{line: "net.ipv6.conf.default.accept_ra = 0", not: "LR-FOLKLORE"},
+		{line: "net.ipv6.conf.eth0.accept_ra = 0", not: "LR-FOLKLORE"},
+	} {
+		r := run(t, tree(t, "6.12", map[string]string{"/etc/sysctl.d/x.conf": c.line}), "web")
+		if c.rule != "" && len(find(r, c.rule, "")) == 0 {
+			t.Errorf("%s: no %s in %v", c.line, c.rule, r.Findings)
+		}
+		if c.not != "" && len(find(r, c.not, "")) != 0 {
+			t.Errorf("%s: %s speaks", c.line, c.not)
+		}
+	}
+}
