@@ -126,7 +126,7 @@ function inside(low,    text, depth) {
 	}
 	if (tag != "") {
 		text = $0
-		gsub(/^[ \t]+|[ \t]+$/, "", text)
+		gsub(/^[ \t#]+|[ \t#]+$/, "", text)
 		if (text != tag) return 1
 		tag = ""
 		return 0
@@ -223,7 +223,7 @@ BEGIN {
 	COMMENT = "[ \t]#[^\"" SQ "]*$" # not what is in quotes
 	ENDS = "[ \t;\"" SQ "]"
 	WIDE = "[;\"" SQ "}]|[ \t]#"
-	HERE = "<<-?[ \t]*[\\\\\"" SQ "]?[A-Za-z0-9_]+"
+	HERE = "<<-?[ \t]*[\\\\\"" SQ "]?[A-Za-z_][A-Za-z0-9_]*"
 	deep = -1
 @PATTERNS@
 	B64 = ""

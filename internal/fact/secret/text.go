@@ -76,7 +76,7 @@ func (r *reader) inside(line, low string) bool {
 		}
 		return true
 	case r.tag != "":
-		if strings.Trim(line, " \t") == r.tag {
+		if strings.Trim(line, " \t#") == r.tag {
 			r.tag = ""
 			return false
 		}
@@ -141,8 +141,9 @@ func (r *reader) goesOn(line, low, clean string, found bool) {
 	}
 }
 
-// here is a here-document's operator and its last word.
-var here = regexp.MustCompile(`<<-?[ \t]*["'\\]?[A-Za-z0-9_]+`)
+// here is a here-document's operator and its last word; a number behind it is
+// shifted by.
+var here = regexp.MustCompile(`<<-?[ \t]*["'\\]?[A-Za-z_][A-Za-z0-9_]*`)
 
 // endOf is the line that ends the here-document of a line, "" for none.
 func endOf(line string) string {
