@@ -110,3 +110,18 @@ func TestOldUnits(t *testing.T) {
 		}
 	}
 }
+
+// TestZeroOfADivisor: RACK and BBR look before they divide by these, and what
+// becomes of 0 is said.
+func TestZeroOfADivisor(t *testing.T) {
+	c := catalogueOf(t)
+	for _, name := range []string{
+		"bbr.pacing.srtt_mul", "bbr.pacing.srtt_div", "bbr.states.ld_mul", "bbr.states.ld_div",
+		"bbr.cwnd.red_scale", "rack.pacing.burst_reduces", "rack.probertt.length_div",
+	} {
+		r, ok := c.Lookup(tunable.FreeBSD, "net.inet.tcp."+name)
+		if !ok || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "0") }) {
+			t.Errorf("net.inet.tcp.%s: what 0 does is not said", name)
+		}
+	}
+}
