@@ -211,6 +211,9 @@ func TestPktGenLine(t *testing.T) {
 	if err != nil || strings.Join(argv, " ") != want {
 		t.Errorf("%v, %v; want %s", argv, err, want)
 	}
+	if said := "781.214125 start_threads [2697] Wait 2 secs for phy reset\n783.214349 main [3095] Ready...\n"; tool.Ready == "" || !strings.Contains(said, tool.Ready) {
+		t.Errorf("it is ready by %q, and says %q", tool.Ready, said)
+	}
 	for _, c := range []struct {
 		offer load.Offer
 		end   string
