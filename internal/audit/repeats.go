@@ -20,7 +20,7 @@ func (a *auditor) repeats() []candidate {
 		}
 		for _, l := range s.Lines {
 			if win, ok := s.EffectiveLine(l.Mechanism); ok && !l.Effective && !l.Default && win != l && l.Order < win.Order {
-				if !copied(rec, l, win) {
+				if !copied(rec, l, win) && !refused(rec, win) {
 					all = append(all, overridden(rec, l, win)...)
 				}
 			}
@@ -35,6 +35,17 @@ func (a *auditor) repeats() []candidate {
 // one into the other.
 func copied(rec *tunable.Record, l, win fact.Line) bool {
 	return l.Mechanism == fact.CommandLine && l.File != win.File && rec.SameValue(l.Value, win.Value)
+}
+
+// refused reports a sysctl whose value FreeBSD refuses: what was set before
+// stands, and the line has a finding of its own. systemd-sysctl writes the last
+// of several lines alone, so that nothing stands on Linux.
+func refused(rec *tunable.Record, l fact.Line) bool {
+	if l.Mechanism != fact.Sysctl || rec.OS != tunable.FreeBSD {
+		return false
+	}
+	p := rec.Reject(l.Value)
+	return p != nil && p.Outside == tunable.Refused
 }
 
 func overridden(rec *tunable.Record, l, win fact.Line) []candidate {

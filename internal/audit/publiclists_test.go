@@ -2,6 +2,26 @@ package audit_test
 
 import "testing"
 
+// TestPublicFreeBSDLists holds the audit to what two public FreeBSD lists
+// showed: of a refused line no other is overridden, hints are no sysctls.
+func TestPublicFreeBSDLists(t *testing.T) {
+	const twice = "net.inet.tcp.keepidle=62000\nnet.inet.tcp.keepidle=10000"
+	for _, c := range []struct{ file, text, rule, not string }{
+		{"/etc/sysctl.conf", twice + "\n", "LR-DUPLICATE", "LR-RANGE"},
+		{"/etc/sysctl.conf", twice + " (default 65000)\n", "LR-RANGE", "LR-DUPLICATE"},
+		{"/boot/loader.conf", "hint.p4tcc.0.disabled=1\n", "", "LR-UNKNOWN"},
+		{"/boot/loader.conf", "kern.ipc.nsfbufs=\"10240\"\n", "LR-INEFFECTIVE", ""},
+	} {
+		r := run(t, tree(t, "14.3", map[string]string{c.file: c.text}), "web")
+		if c.rule != "" && len(find(r, c.rule, "")) == 0 {
+			t.Errorf("%q: no %s in %v", c.text, c.rule, r.Findings)
+		}
+		if c.not != "" && len(find(r, c.not, "")) != 0 {
+			t.Errorf("%q: %s speaks", c.text, c.not)
+		}
+	}
+}
+
 // TestLinesBelowWhatHolds holds the audit to what ten more public lists showed:
 // numbers that were above the kernel's when they were written, or are above the
 // kernel's but below what systemd sets, and claims about conf.all that are none
