@@ -13,8 +13,10 @@ import (
 )
 
 // Native is the engine for interfaces whose driver has netmap. Elsewhere the
-// kernel emulates it, a frame at a time, and on epair(4) sends fewer frames than
-// bpf(4) does: there the engine is not had (load.NotHere).
+// kernel emulates it, and the engine is not had (load.NotHere): on epair(4) it
+// sends more than bpf(4) does, but what receives with it lost frames that the
+// router had passed on, which bpf's did not, and kept them longer
+// (docs/guide/freebsd-lab.md).
 func Native(open wire.Door) load.Engine {
 	return engine{func(o wire.Order) (wire.Opened, error) {
 		has, err := drives(o.Device)
@@ -22,7 +24,7 @@ func Native(open wire.Door) load.Engine {
 			return wire.Opened{}, err
 		}
 		if !has {
-			return wire.Opened{}, load.NotHere(fmt.Errorf("the driver of %s has no netmap(4), and emulation is slower", o.Device))
+			return wire.Opened{}, load.NotHere(fmt.Errorf("the driver of %s has no netmap(4), and a receiver by emulation lost frames of its own", o.Device))
 		}
 		return open(o)
 	}}
