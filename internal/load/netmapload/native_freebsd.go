@@ -14,8 +14,8 @@ import (
 
 // Native is the engine for interfaces whose driver has netmap. Elsewhere the
 // kernel emulates it, and the engine is not had (load.NotHere): on epair(4) it
-// sends more than bpf(4) does, but what receives with it lost frames that the
-// router had passed on, which bpf's did not, and kept them longer
+// sends more than bpf(4) does, but chains that end in it lost frames, where those
+// that end in bpf lost none, and frames waited longer
 // (docs/guide/freebsd-lab.md).
 func Native(open wire.Door) load.Engine {
 	return engine{func(o wire.Order) (wire.Opened, error) {
@@ -24,7 +24,7 @@ func Native(open wire.Door) load.Engine {
 			return wire.Opened{}, err
 		}
 		if !has {
-			return wire.Opened{}, load.NotHere(fmt.Errorf("the driver of %s has no netmap(4), and a receiver by emulation lost frames of its own", o.Device))
+			return wire.Opened{}, load.NotHere(fmt.Errorf("the driver of %s has no netmap(4), and by emulation frames are lost that bpf(4) receives", o.Device))
 		}
 		return open(o)
 	}}
