@@ -103,8 +103,9 @@ look_file() {
 install_agent() {
 	mkdir -p "$S/history" && chmod 700 "$S" || die "cannot make $S; nothing was changed"
 	if [ -d "$S/pending" ] || [ -d "$S/reverting" ]; then return 0; fi
-	cat >"$S/agent.new" && durable "$S/agent.new" && mv -f "$S/agent.new" "$S/agent" && durable "$S" ||
-		{ rm -f "$S/agent.new"; die "cannot write $S/agent; nothing was changed"; }
+	new=$S/agent.new.$$ # two that come at once do not take each other's
+	cat >"$new" && durable "$new" && mv -f "$new" "$S/agent" && durable "$S" ||
+		{ rm -f "$new"; die "cannot write $S/agent; nothing was changed"; }
 }
 
 # locked runs a command of the installed agent while nobody else does.
@@ -490,7 +491,7 @@ tidy() {
 	! current_id || return 0
 	newest
 	{ [ -z "$last" ] || files "$S/history/$last" untrace; } && { [ ! -f "$S/new/journal" ] || files "$S/new" untrace; } &&
-		no_once && no_boot_entry && rm -rf "$S/new" "$S/agent.new" "$S/holder" && rm -f "$S/agent"
+		no_once && no_boot_entry && rm -rf "$S/new" "$S"/agent.new.* "$S/holder" && rm -f "$S/agent"
 }
 untrace() { rm -f "$3.linerate-old" "$3.linerate-new"; }
 

@@ -5,9 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"linerate/internal/host/localhost"
 	"linerate/internal/plan"
 )
 
@@ -53,5 +55,30 @@ func TestScriptsAreTakenBack(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(r.root, "etc/laid")); err == nil {
 		t.Error("the file's directory is still there")
+	}
+}
+
+// Installing comes before the lock, which is the installed agent's own: many at
+// once install one agent, and leave nothing of theirs.
+func TestInstallingAtOnce(t *testing.T) {
+	root := t.TempDir()
+	m := &machine{&localhost.Runner{Env: []string{"LINERATE_ROOT=" + root, "LINERATE_INIT=sysv"}}, Agent()}
+	var all sync.WaitGroup
+	for range 12 {
+		all.Go(func() {
+			for range 4 {
+				if _, err := m.ask(t.Context(), []byte(m.script), "install"); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	state := filepath.Join(root, "var/lib/linerate")
+	if text, err := os.ReadFile(filepath.Join(state, "agent")); err != nil || string(text) != m.script {
+		t.Errorf("%d bytes of %d, %v", len(text), len(m.script), err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(state, "agent.new*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
 	}
 }
