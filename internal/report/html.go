@@ -236,6 +236,9 @@ func timelineMetric(part study.Part) (study.Metric, bool) {
 		return study.MetricNamed(map[string]string{study.MLRSearch: study.ConditionalThroughput, study.RFC2544: study.Throughput,
 			study.BackToBack: study.BackToBackFrames, study.LossCurve: study.LossFreeLoad}[part.Search.Method])
 	}
+	if part.Flood != "" {
+		return study.MetricNamed(study.ManagementLoss)
+	}
 	switch part.Mode {
 	case testbed.Cost:
 		return study.MetricNamed(study.CostNS)

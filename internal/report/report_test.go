@@ -311,6 +311,24 @@ func TestWideMeans(t *testing.T) {
 	}
 }
 
+// TestStripsOfShares: a flood's strips are of connections, in percentage points,
+// and a share of nothing is a value as others.
+func TestStripsOfShares(t *testing.T) {
+	m, ok := timelineMetric(study.Part{Mode: testbed.Overload, Flood: study.FloodSYN, Management: true})
+	if !ok || m.Name != study.ManagementLoss {
+		t.Fatalf("a flood's strips are of %q", m.Name)
+	}
+	trial := func(block int, share float64) study.Trial {
+		return study.Trial{Part: "flood", Variant: "a", Block: block, Valid: true, Metrics: map[string]float64{m.Name: share}}
+	}
+	for _, shares := range [][2]float64{{0, 0}, {0.01, 0.05}} {
+		svg := timeline(study.Results{Control: "a", Trials: []study.Trial{trial(1, shares[0]), trial(2, shares[1])}}, m, "flood", 700)
+		if strings.Contains(svg, `class="invalid"`) || strings.Count(svg, "points of its mean)") != 2 || !strings.Contains(svg, " points</text>") {
+			t.Errorf("shares of %v:\n%s", shares, svg)
+		}
+	}
+}
+
 // TestChartsOfAHoleyStudy draws a study in which one variant has no valid
 // trial in one part.
 func TestChartsOfAHoleyStudy(t *testing.T) {

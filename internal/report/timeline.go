@@ -9,9 +9,8 @@ import (
 )
 
 // timeline draws every trial of a part in the order of time, a strip for each
-// arm: how far it lies from its arm's mean, in show.SignedPercent, on one scale for all,
-// so that drift shows as a slope and noise as width. Invalid trials are
-// crosses.
+// arm: how far it lies from its arm's mean, on one scale for all, so that drift
+// shows as a slope and noise as width. Invalid trials are crosses.
 func timeline(r study.Results, m study.Metric, part string, width float64) string {
 	list := arms(r, part)
 	narrow := width < 500
@@ -53,7 +52,7 @@ func timeline(r study.Results, m study.Metric, part string, width float64) strin
 	}
 	c.text("tick", "start", left, bottom+16, "0:00")
 	c.text("tick", "end", width-right, bottom+16, show.Clock(seconds(span[1])))
-	note := fmt.Sprintf("strip height ±%s %%", show.Digits(reach))
+	note := fmt.Sprintf("strip height ±%s %s", show.Digits(reach), map[bool]string{true: "points", false: "%"}[m.Share])
 	c.text("tick", "middle", (left+width-right)/2, bottom+16, note)
 	return c.svg(chartClass(narrow), fmt.Sprintf("%s of every trial of part %s in time order, a strip for each variant", m.Label, part))
 }
@@ -121,16 +120,33 @@ func blockBands(c *canvas, r study.Results, part string, x scale, top, bottom fl
 	}
 }
 
-// deviation is the largest distance of a valid trial from its arm's mean in
-// show.SignedPercent, never less than one.
+// awayFrom is how far a value lies from its arm's mean, in per cent of it, shares
+// in percentage points. It is false where there is no such distance.
+func awayFrom(m study.Metric, v, mean float64) (float64, bool) {
+	if m.Share {
+		return 100 * (v - mean), !math.IsNaN(mean)
+	}
+	return 100 * (v/mean - 1), mean != 0 && !math.IsNaN(mean)
+}
+
+// signedDistance writes what awayFrom tells.
+func signedDistance(m study.Metric, off float64) string {
+	if m.Share {
+		return show.SignedPoints(off)
+	}
+	return show.SignedPercent(off)
+}
+
+// deviation is the largest distance of a valid trial from its arm's mean, never
+// less than one.
 func deviation(r study.Results, m study.Metric, part string) float64 {
 	worst := 1.0
 	for _, arm := range arms(r, part) {
 		x := values(r, part, arm, m.Name)
 		mu := mean(x)
 		for _, v := range x {
-			if mu != 0 {
-				worst = max(worst, 100*math.Abs(v/mu-1))
+			if off, ok := awayFrom(m, v, mu); ok {
+				worst = max(worst, math.Abs(off))
 			}
 		}
 	}
@@ -148,7 +164,8 @@ func drawStrip(c *canvas, r study.Results, m study.Metric, part, arm string, col
 		}
 		at := x.at(sinceFirst(r, part, t) + t.Seconds/2)
 		v, ok := t.Metrics[m.Name]
-		if !t.Valid || !ok || mu == 0 || math.IsNaN(mu) {
+		off, far := awayFrom(m, v, mu)
+		if !t.Valid || !ok || !far {
 			reason := "invalid"
 			if len(t.Reasons) > 0 {
 				reason = t.Reasons[0]
@@ -158,13 +175,12 @@ func drawStrip(c *canvas, r study.Results, m study.Metric, part, arm string, col
 			})
 			continue
 		}
-		off := 100 * (v/mu - 1)
 		y := mid - off*perPercent
 		if has {
 			c.line("thread "+class, lastX, lastY, at, y)
 		}
 		lastX, lastY, has = at, y, true
-		title := fmt.Sprintf("%s, block %d: %s (%s of its mean)", armName(r, arm), t.Block, value(m, v), show.SignedPercent(off))
+		title := fmt.Sprintf("%s, block %d: %s (%s of its mean)", armName(r, arm), t.Block, value(m, v), signedDistance(m, off))
 		marks = append(marks, func() { c.dot("trial "+class, at, y, 4, title) })
 	}
 	for _, draw := range marks {

@@ -49,8 +49,8 @@ func (r *Results) RedoneIn(part, arm string) (sum *Redone) {
 	return sum
 }
 
-// Why says for what slices were done again, for people.
-func (r *Redone) Why() string {
+// why says for what slices were done again, for people.
+func (r *Redone) why() string {
 	var why []string
 	if n := r.Slices - r.Starved; n > 0 {
 		why = append(why, fmt.Sprintf("%d because the generator fell short of its rate", n))
@@ -61,11 +61,17 @@ func (r *Redone) Why() string {
 	return show.List(why)
 }
 
-// warnRedone says how many slices were done again, and why.
+// warnRedone says how many slices were done again, why, and of which parts.
 func (r *Results) warnRedone(s Spec) {
+	var all Redone
+	var of []string
 	for _, p := range s.Parts {
 		if sum := r.RedoneIn(p.Name, ""); sum != nil {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("slices of part %s were done again: %s", p.Name, sum.Why()))
+			all.Slices, all.Starved = all.Slices+sum.Slices, all.Starved+sum.Starved
+			of = append(of, fmt.Sprintf("%d of part %s", sum.Slices, p.Name))
 		}
+	}
+	if all.Slices > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("slices were done again, %s: %s", all.why(), show.List(of)))
 	}
 }
