@@ -199,7 +199,7 @@ func searchTable(r study.Results, part string) (htmlTable, bool) {
 				func(g search.GoalResult) *float64 { return g.Upper },
 				func(g search.GoalResult) *float64 { return g.Throughput },
 			} {
-				row = append(row, show.Rate(meanGoal(runs, k, of)))
+				row = append(row, show.Rate(meanGoal(bounded(runs, k), k, of)))
 			}
 			if k > 0 {
 				row[0] = ""
@@ -214,8 +214,26 @@ func searchTable(r study.Results, part string) (htmlTable, bool) {
 			t.Rows = append(t.Rows, append(row, fmt.Sprint(len(runs)), show.Grouped(trials, 0), show.Nanos(1e9*took)))
 		}
 	}
-	t.Note = "means over the searches; bounds are Relevant Bounds, throughput is Conditional Throughput, where the method is MLRsearch"
+	t.Note = "means over the searches, of a goal those that found all of it; bounds are Relevant Bounds, throughput is Conditional Throughput, where the method is MLRsearch"
 	return t, len(t.Rows) > 0
+}
+
+// bounded are the searches that found both bounds and the throughput of a goal:
+// means of different searches contradict each other. Where none did they are all.
+func bounded(runs []*study.SearchRun, goal int) []*study.SearchRun {
+	var out []*study.SearchRun
+	for _, s := range runs {
+		if goal >= len(s.Goals) {
+			continue
+		}
+		if g := s.Goals[goal]; g.Lower != nil && g.Upper != nil && g.Throughput != nil {
+			out = append(out, s)
+		}
+	}
+	if len(out) == 0 {
+		return runs
+	}
+	return out
 }
 
 // latencyTable tells the delay at fractions of each search's throughput, as
