@@ -27,6 +27,8 @@ func TestEstimatesAreOfRecords(t *testing.T) {
 		{"routes", false, 98, nil}, {"rp-filter", false, 18, nil},
 		// Of servers, on two CPUs that others used as well.
 		{"http-concurrency", true, 27, nil}, {"release-mirror", true, 13, nil}, {"tls", true, 14, []string{"ktls"}}, {"web-latency", true, 40, nil},
+		{"mail", true, 48, nil}, {"loss-curve", false, 60, nil}, {"throughput", false, 154, nil}, {"burst", false, 147, nil},
+		{"overload", false, 539, []string{"busy-poll", "small-budget", "long-backlog"}},
 		{"overload", true, 50, []string{"busy-poll", "small-budget", "long-backlog"}},
 	} {
 		data, err := studies.Read(c.name)
