@@ -15,7 +15,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define PAGE_FLOWS 1024 /* flows are given out to streams by pages */
 #define PAGES (STAMP_FLOWS / PAGE_FLOWS) /* of one stream: all flows */
 #define WINDOW 256     /* sequences by which a duplicate is known */
-#define END_BYTES 1536 /* of an end-of-stream frame, at most */
+#define END_BYTES 128  /* of an end-of-stream frame: all headers, stamp and message */
 #define GROUP 8	       /* frames of one send time that share a reading of the clock */
 
 struct receive_config {
@@ -83,7 +83,7 @@ struct receive_end {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 20);
+	__uint(max_entries, 1 << 17);
 } ends SEC(".maps");
 
 struct vlan {

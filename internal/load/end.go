@@ -10,71 +10,41 @@ import (
 // generator sent. Loss at the tail leaves no gap in a sequence, so that only
 // this closes the account. Its bytes follow the frame's stamp.
 type Ending struct {
-	Random    bool   // flow order; round robin spreads Total evenly
-	Worker    uint16 // has the flows Worker, Worker+Workers, …
+	Worker    uint16 // of Workers, from 0
 	Workers   uint16
-	Flows     uint32 // of this worker
 	Total     uint64 // frames sent, all flows
 	NeverLeft uint64 // of Total: the device refused them, so that they were not sent after all
-	// Counts of random order: frames sent of the worker's flows from First
-	// on, modulo 2³².
-	First  uint32
-	Counts []uint32
 }
 
 const (
-	endingVersion = 1
-	endingHeader  = 36
+	endingVersion = 2
+	endingBytes   = 24
 )
-
-// EndingRoom returns how many counts an Ending of n bytes has room for.
-func EndingRoom(n int) int { return max(0, (n-endingHeader)/4) }
 
 // Append writes the message after b.
 func (e Ending) Append(b []byte) []byte {
 	be := binary.BigEndian
-	var order byte
-	if e.Random {
-		order = 1
-	}
-	b = append(b, endingVersion, order)
+	b = append(b, endingVersion, 0)
 	b = be.AppendUint16(b, e.Worker)
 	b = be.AppendUint16(b, e.Workers)
-	b = be.AppendUint16(b, uint16(len(e.Counts)))
-	b = be.AppendUint32(b, e.Flows)
+	b = be.AppendUint16(b, 0)
 	b = be.AppendUint64(b, e.Total)
-	b = be.AppendUint64(b, e.NeverLeft)
-	b = be.AppendUint32(b, e.First)
-	b = be.AppendUint32(b, 0)
-	for _, c := range e.Counts {
-		b = be.AppendUint32(b, c)
-	}
-	return b
+	return be.AppendUint64(b, e.NeverLeft)
 }
 
 // ReadEnding reads a message. What follows it is ignored: short frames are
 // padded.
 func ReadEnding(b []byte) (Ending, error) {
-	if len(b) < endingHeader {
-		return Ending{}, fmt.Errorf("end-of-stream message of %d bytes, need %d", len(b), endingHeader)
+	if len(b) < endingBytes {
+		return Ending{}, fmt.Errorf("end-of-stream message of %d bytes, need %d", len(b), endingBytes)
 	}
-	if b[0] != endingVersion || b[1] > 1 {
-		return Ending{}, fmt.Errorf("end-of-stream message of version %d, order %d; known are version %d, orders 0 and 1", b[0], b[1], endingVersion)
+	if b[0] != endingVersion {
+		return Ending{}, fmt.Errorf("end-of-stream message of version %d; known is version %d", b[0], endingVersion)
 	}
 	be := binary.BigEndian
-	e := Ending{
-		Random: b[1] == 1, Worker: be.Uint16(b[2:]), Workers: be.Uint16(b[4:]),
-		Flows: be.Uint32(b[8:]), Total: be.Uint64(b[12:]), NeverLeft: be.Uint64(b[20:]), First: be.Uint32(b[28:]),
-	}
-	n := int(be.Uint16(b[6:]))
-	switch {
-	case e.Worker >= e.Workers, e.Flows == 0, e.Flows > MaxFlows, e.NeverLeft > e.Total:
-		return Ending{}, fmt.Errorf("end-of-stream message contradicts itself: worker %d of %d, %d flows, %d frames, %d of them never left", e.Worker, e.Workers, e.Flows, e.Total, e.NeverLeft)
-	case n > EndingRoom(len(b)), uint64(e.First)+uint64(n) > uint64(e.Flows):
-		return Ending{}, fmt.Errorf("end-of-stream message counts %d flows from %d of %d in %d bytes", n, e.First, e.Flows, len(b))
-	}
-	for i := range n {
-		e.Counts = append(e.Counts, be.Uint32(b[endingHeader+4*i:]))
+	e := Ending{Worker: be.Uint16(b[2:]), Workers: be.Uint16(b[4:]), Total: be.Uint64(b[8:]), NeverLeft: be.Uint64(b[16:])}
+	if e.Worker >= e.Workers || e.NeverLeft > e.Total {
+		return Ending{}, fmt.Errorf("end-of-stream message contradicts itself: worker %d of %d, %d frames, %d of them never left", e.Worker, e.Workers, e.Total, e.NeverLeft)
 	}
 	return e, nil
 }
@@ -92,8 +62,7 @@ type Endings struct {
 // can make up more.
 const maxWorkers = 1024
 
-// Add takes one ending of a stream's run. What it says of single flows is not
-// kept: loss is told of streams.
+// Add takes one ending of a stream's run.
 func (e *Endings) Add(of StreamRun, m Ending) {
 	workers := e.streams[of]
 	if workers == nil && len(e.streams) >= MaxRuns || m.Workers > maxWorkers {
@@ -107,7 +76,6 @@ func (e *Endings) Add(of StreamRun, m Ending) {
 		workers = map[uint16]Ending{}
 		e.streams[of] = workers
 	}
-	m.Counts = nil
 	workers[m.Worker] = m
 }
 

@@ -141,10 +141,6 @@ func (f *Framer) End(flow int, s Stamp, m Ending) []byte {
 	return b
 }
 
-// EndRoom returns how many counts an end-of-stream frame of at most n bytes
-// without FCS has room for.
-func (f *Framer) EndRoom(n int) int { return EndingRoom(n - f.StampAt() - StampBytes) }
-
 // sum16 adds b as big-endian 16-bit words to sum.
 func sum16(b []byte, sum uint64) uint64 {
 	for len(b) >= 2 {

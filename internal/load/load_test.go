@@ -322,15 +322,15 @@ func TestEndsCloseTheAccount(t *testing.T) {
 	if r := a.Received("test"); r.Lost != nil {
 		t.Errorf("without an end of stream %d are lost, want unknown", *r.Lost)
 	}
-	end := func(w uint16, flows uint32, total uint64) {
-		a.Frame(f.End(0, Stamp{Stream: 7, Run: 1}, Ending{Worker: w, Workers: 2, Flows: flows, Total: total}), 3000)
+	end := func(w uint16) {
+		a.Frame(f.End(0, Stamp{Stream: 7, Run: 1}, Ending{Worker: w, Workers: 2, Total: 17}), 3000)
 	}
-	end(0, 5, 17)
+	end(0)
 	if r := a.Received("test"); r.Lost != nil {
 		t.Errorf("with one of two workers' ends %d are lost, want unknown", *r.Lost)
 	}
-	end(1, 5, 17)
-	end(1, 5, 17)
+	end(1)
+	end(1)
 	r := a.Received("test")
 	if r.Lost == nil || *r.Lost != 7 || r.RxPackets+*r.Lost != 34 || *r.TxPackets != 34 {
 		t.Errorf("received %d, lost %v of 34", r.RxPackets, r.Lost)
@@ -351,7 +351,7 @@ func TestStreamsApart(t *testing.T) {
 			a.Frame(b, 10+uint64(i))
 		}
 	}
-	a.Frame(f.End(0, Stamp{Stream: 1}, Ending{Workers: 1, Flows: 1, Total: 9}), 50)
+	a.Frame(f.End(0, Stamp{Stream: 1}, Ending{Workers: 1, Total: 9}), 50)
 	r := a.Received("test")
 	if len(r.Streams) != 3 || r.RxPackets != 18 || r.Lost != nil {
 		t.Fatalf("three streams of 18 frames are %+v", r)
@@ -366,15 +366,21 @@ func TestStreamsApart(t *testing.T) {
 	}
 }
 
-// TestEndsTellRandomFlows: how many frames each flow was sent, in as many
-// messages as that takes.
-func TestEndsTellRandomFlows(t *testing.T) {
-	m := Ending{Random: true, Worker: 0, Workers: 1, Flows: 5, Total: 15}
-	for first := range 5 {
-		m.First, m.Counts = uint32(first), []uint32{uint32(first + 1)}
-		got, err := ReadEnding(m.Append(nil))
-		if err != nil || got.First != m.First || !slices.Equal(got.Counts, m.Counts) {
-			t.Fatalf("%+v came back as %+v, %v", m, got, err)
+// TestReadEnding: what was written, and why another message is not read.
+func TestReadEnding(t *testing.T) {
+	m := Ending{Worker: 2, Workers: 3, Total: 1 << 40, NeverLeft: 17}
+	whole := m.Append(nil)
+	if got, err := ReadEnding(append(whole, 0, 0)); err != nil || got != m {
+		t.Errorf("%+v came back as %+v, %v", m, got, err)
+	}
+	for why, b := range map[string][]byte{
+		"of 23 bytes":                   whole[:len(whole)-1],
+		"version 1; known is version 2": append([]byte{1}, whole[1:]...),
+		"worker 3 of 3":                 Ending{Worker: 3, Workers: 3}.Append(nil),
+		"1 frames, 2 of them":           Ending{Workers: 1, Total: 1, NeverLeft: 2}.Append(nil),
+	} {
+		if _, err := ReadEnding(b); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%v, want %q", err, why)
 		}
 	}
 }
@@ -385,7 +391,7 @@ func TestRoomIsBounded(t *testing.T) {
 	f := framer(t, "198.18.0.1", "198.19.0.1", 64)
 	b := make([]byte, 60)
 	f.Put(b, 0)
-	end := Ending{Workers: 1, Flows: 1, Total: 1}
+	end := Ending{Workers: 1, Total: 1}
 	var a Account
 	for run := range uint16(MaxRuns) {
 		f.Stamp(b, Stamp{Run: run})
@@ -410,7 +416,7 @@ func TestRoomIsBounded(t *testing.T) {
 		t.Errorf("a frame of one run more is %+v", r)
 	}
 	var ends Endings
-	if ends.Add(StreamRun{}, Ending{Workers: maxWorkers + 1, Flows: 1}); len(ends.Streams()) > 0 || !ends.more {
+	if ends.Add(StreamRun{}, Ending{Workers: maxWorkers + 1}); len(ends.Streams()) > 0 || !ends.more {
 		t.Errorf("workers without a bound: %+v", ends)
 	}
 }
@@ -441,7 +447,7 @@ func FuzzFindStamp(f *testing.F) {
 	fr.Put(b, 1)
 	fr.Stamp(b, Stamp{Stream: 1})
 	f.Add(b)
-	f.Add(fr.End(1, Stamp{}, Ending{Workers: 1, Flows: 1, Total: 3}))
+	f.Add(fr.End(1, Stamp{}, Ending{Workers: 1, Total: 3}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		a := Account{MaxFlows: 100}
 		a.Frame(b, 1)
@@ -452,15 +458,15 @@ func FuzzFindStamp(f *testing.F) {
 }
 
 func FuzzReadEnding(f *testing.F) {
-	f.Add(Ending{Workers: 1, Flows: 1, Total: 3}.Append(nil))
-	f.Add(Ending{Random: true, Workers: 2, Flows: 3, Counts: []uint32{1, 2, 3}}.Append(nil))
+	f.Add(Ending{Workers: 1, Total: 3}.Append(nil))
+	f.Add(Ending{Worker: 1, Workers: 2, Total: 3, NeverLeft: 2}.Append(make([]byte, 0, 60)))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m, err := ReadEnding(b)
 		if err != nil {
 			return
 		}
 		again, err := ReadEnding(m.Append(nil))
-		if err != nil || again.Total != m.Total || len(again.Counts) != len(m.Counts) {
+		if err != nil || again != m {
 			t.Errorf("%+v came back as %+v, %v", m, again, err)
 		}
 		var e Endings

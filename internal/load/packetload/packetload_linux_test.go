@@ -105,7 +105,7 @@ func TestLossDuplicatesReordering(t *testing.T) {
 	if err := s.Send(make([]byte, 60)); err != nil { // foreign
 		t.Fatal(err)
 	}
-	if err := s.SendEnds(context.Background(), d, f, load.Stamp{Stream: 5, Run: 1}, []wire.Worker{{Flows: 1, Total: 10}}); err != nil {
+	if err := s.SendEnds(context.Background(), f, load.Stamp{Stream: 5, Run: 1}, []wire.Worker{{Total: 10}}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := r.Finish(context.Background(), 5*time.Second)
@@ -144,7 +144,7 @@ func TestFinishWaitsForTheReader(t *testing.T) {
 		defer r.mu.Unlock()
 		r.account.Frame(frame, 0)
 	}
-	count(f.End(0, load.Stamp{Run: 1}, load.Ending{Workers: 1, Flows: 1, Total: 1}))
+	count(f.End(0, load.Stamp{Run: 1}, load.Ending{Workers: 1, Total: 1}))
 	go func() {
 		time.Sleep(60 * time.Millisecond) // thrice what is quiet
 		b := make([]byte, 60)

@@ -189,7 +189,7 @@ func (g *Generator) account(t transmission) (load.Sent, []wire.Worker) {
 		sent.TxBytes += w.bytes.Load() + 4*n
 		sent.Unsent += w.unsent.Load()
 		sent.Seconds = max(sent.Seconds, float64(w.elapsed.Load())/1e9)
-		shares = append(shares, wire.Worker{Flows: w.flows, Total: n, Counts: w.sequences})
+		shares = append(shares, wire.Worker{Total: n})
 	}
 	if sent.Seconds > 0 {
 		sent.TxPPS = float64(sent.TxPackets) / sent.Seconds
@@ -208,7 +208,7 @@ func (g *Generator) finish(ctx context.Context, t transmission) (load.Sent, erro
 	sent.Short = sent.ShortBecause()
 	stamp := load.Stamp{Stream: g.Spec.Stream, Run: t.run, Time: wire.Monotonic()}
 	send := func(frame []byte) error { return one(g.workers[0].port, frame) }
-	if err := wire.SendEnds(ctx, send, g.Device, g.framer, stamp, shares); err != nil {
+	if err := wire.SendEnds(ctx, send, g.framer, stamp, shares); err != nil {
 		sent.Warnings = append(sent.Warnings, fmt.Sprintf("no end of stream was sent, so that a receiver cannot know the loss: %v", err))
 	}
 	if n := len(g.Spec.CPUs) - len(g.workers); n > 0 {

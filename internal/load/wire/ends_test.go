@@ -20,7 +20,7 @@ func TestEndsAsOftenAsAsked(t *testing.T) {
 		}
 		n := 0
 		send := func([]byte) error { n++; return nil }
-		if err := SendEnds(context.Background(), send, Device{MTU: 1500}, f, load.Stamp{}, []Worker{{Flows: 1, Total: 1}}); err != nil || n != want {
+		if err := SendEnds(context.Background(), send, f, load.Stamp{}, []Worker{{Total: 1}}); err != nil || n != want {
 			t.Errorf("%d asked: %d sent, %v", asked, n, err)
 		}
 	}

@@ -68,6 +68,6 @@ func (s *Socket) Send(frame []byte) error {
 }
 
 // SendEnds closes the account of a run (SendEnds).
-func (s *Socket) SendEnds(ctx context.Context, d Device, f *load.Framer, stamp load.Stamp, workers []Worker) error {
-	return SendEnds(ctx, s.Send, d, f, stamp, workers)
+func (s *Socket) SendEnds(ctx context.Context, f *load.Framer, stamp load.Stamp, workers []Worker) error {
+	return SendEnds(ctx, s.Send, f, stamp, workers)
 }

@@ -18,11 +18,10 @@ import (
 	"linerate/internal/testbed"
 )
 
-// pageFlows, slots and pages are those of bpf/receive.bpf.c.
+// pageFlows and slots are those of bpf/receive.bpf.c.
 const (
 	pageFlows = 1024
 	slots     = load.MaxRuns
-	pages     = 1024
 )
 
 // Receiver counts what arrives at a device.

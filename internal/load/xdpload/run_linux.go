@@ -208,7 +208,7 @@ func (g *Generator) account(t transmission) (load.Sent, []wire.Worker, error) {
 		}
 		sent.TxPackets += s.Sent
 		sent.TxBytes += s.Bytes + 4*s.Sent
-		shares = append(shares, wire.Worker{Flows: w.flows, Total: s.Sent})
+		shares = append(shares, wire.Worker{Total: s.Sent})
 		seconds, missed := w.elapsed(s, c)
 		sent.Seconds = max(sent.Seconds, seconds)
 		due += missed
@@ -294,18 +294,11 @@ func (g *Generator) finish(ctx context.Context, t transmission) (load.Sent, erro
 	if err != nil {
 		return sent, err
 	}
-	if g.framer.Flows().Random {
-		for i, w := range g.workers {
-			if shares[i].Counts, err = w.counts(); err != nil {
-				return sent, err
-			}
-		}
-	}
 	sent.Host = &host
 	sent.Short = sent.ShortBecause()
 	if sent.TxPackets > 0 || sent.Unsent > 0 {
 		stamp := load.Stamp{Stream: g.spec.Stream, Run: t.run, Time: wire.Monotonic()}
-		if err := g.socket.SendEnds(ctx, g.device, g.framer, stamp, shares); err != nil {
+		if err := g.socket.SendEnds(ctx, g.framer, stamp, shares); err != nil {
 			sent.Warnings = append(sent.Warnings, fmt.Sprintf("no end of stream was sent, so that a receiver cannot know the loss: %v", err))
 		}
 	}

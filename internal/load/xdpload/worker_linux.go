@@ -10,7 +10,6 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/cputime"
@@ -75,17 +74,6 @@ func (w *worker) clearSequences() error {
 		return fmt.Errorf("reset the flows' sequences: %w", err)
 	}
 	return nil
-}
-
-// counts reads the frames sent per flow, in random order.
-func (w *worker) counts() ([]uint32, error) {
-	keys, values := make([]uint32, w.flows), make([]uint32, w.flows)
-	var cursor ebpf.MapBatchCursor
-	n, err := w.objs.Sequences.BatchLookup(&cursor, keys, values, nil)
-	if err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
-		return nil, fmt.Errorf("read the flows' sequences: %w", err)
-	}
-	return values[:n], nil
 }
 
 // start runs the program for ever, on the worker's CPU.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
@@ -271,11 +272,11 @@ func TestReceiverAgreesWithGo(t *testing.T) {
 			}
 		}
 	}
-	feed(make([]byte, 60))                                                                                          // foreign
-	feed(f.Probe(60))                                                                                               // not counted
-	binary.BigEndian.PutUint16(b[12:], 0x0806)                                                                      // foreign
-	feed(b)                                                                                                         //
-	feed(f.End(0, load.Stamp{Stream: 9, Run: 3}, load.Ending{Workers: 1, Flows: load.MaxFlows, Total: total + 50})) // a tail of 50 was lost
+	feed(make([]byte, 60))                                                                    // foreign
+	feed(f.Probe(60))                                                                         // not counted
+	binary.BigEndian.PutUint16(b[12:], 0x0806)                                                // foreign
+	feed(b)                                                                                   //
+	feed(f.End(0, load.Stamp{Stream: 9, Run: 3}, load.Ending{Workers: 1, Total: total + 50})) // a tail of 50 was lost
 	got, err := r.Finish(context.Background(), 5*time.Second)
 	if err != nil {
 		t.Fatal(err)
@@ -287,6 +288,29 @@ func TestReceiverAgreesWithGo(t *testing.T) {
 	}
 	if got.Lost == nil || want.Lost == nil || *got.Lost != *want.Lost || got.RxPackets+*got.Lost != total+50 {
 		t.Errorf("lost %v and %v of %d", got.Lost, want.Lost, total+50)
+	}
+}
+
+// TestEndsBehindTags: the longest that an end of stream can be, with what a
+// link may add to it, closes the account.
+func TestEndsBehindTags(t *testing.T) {
+	labtest.Namespaces(t)
+	gen, sink := wiretest.New(t)
+	r := receiver(t, sink).(*Receiver)
+	s := spec(gen, sink, 1, 84)
+	s.SrcMAC, s.Flows.Src, s.Flows.Dst = gen.MAC, netip.MustParseAddr("2001:2::1"), netip.MustParseAddr("2001:2:0:1::1")
+	f, err := load.NewFramer(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := f.End(0, load.Stamp{Stream: 5, Run: 1}, load.Ending{Workers: 1, Total: 1 << 40, NeverLeft: 3})
+	b = slices.Concat(b[:12], []byte{0x88, 0xa8, 0, 7, 0x81, 0, 0, 5}, b[12:], make([]byte, 200))
+	if _, err := r.objs.Receive.Run(&ebpf.RunOptions{Data: b}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.Finish(context.Background(), 5*time.Second)
+	if err != nil || got.Lost == nil || *got.Lost != 1<<40-3 {
+		t.Errorf("%+v, %v: want 2⁴⁰ − 3 frames lost", got, err)
 	}
 }
 
