@@ -41,15 +41,19 @@ var paced = []string{RequestRate, RequestBits, SettledRate, RequestMean, Request
 func (r *Results) doubtEquivalence(s Spec) {
 	for i := range r.Verdicts {
 		v := &r.Verdicts[i]
-		p, _ := s.Part(v.Part)
-		if v.Verdict != stats.Equivalent || !inClosedLoop(p) || !slices.Contains(paced, v.Metric) {
-			continue
-		}
-		if clientsLimit(r.Trials, v.Part, v.Control) || clientsLimit(r.Trials, v.Part, v.Variant) {
+		if v.Verdict == stats.Equivalent && s.doubted(v.Part, v.Metric, r.Trials, v.Control, v.Variant) {
 			v.Verdict = stats.Inconclusive
 			v.Warnings = append(v.Warnings, "the clients used more CPU time than the server: a difference of servers looks smaller than it is, and is not shown to be less than "+v.Margin())
 		}
 	}
+}
+
+// doubted reports whether the equivalence of arms in a metric shows nothing,
+// because the clients of one of them limit.
+func (s Spec) doubted(part, metric string, trials []Trial, arms ...string) bool {
+	p, _ := s.Part(part)
+	return inClosedLoop(p) && slices.Contains(paced, metric) &&
+		slices.ContainsFunc(arms, func(arm string) bool { return clientsLimit(trials, part, arm) })
 }
 
 // inClosedLoop reports whether a part's clients ask again when they were answered.

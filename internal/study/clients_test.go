@@ -61,10 +61,11 @@ func TestClientsThatLimitShowNoEquivalence(t *testing.T) {
 	}
 }
 
-// TestAnalysisDoubtsEquivalence: of the same rates, by who used the CPU time.
+// TestAnalysisDoubtsEquivalence: of the same rates, by who used the CPU time; a
+// study with planned looks that would have been enough goes on where it is doubted.
 func TestAnalysisDoubtsEquivalence(t *testing.T) {
 	s, err := Parse("web.yaml", []byte("name: web\nquestion: q?\nworkload: {http: {objects: [1kB]}}\n"+
-		"variants: [{name: a}, {name: b}]\nparts: [{seconds: 1}]\nmetrics: [{metric: requests_per_second, primary: true}]\n"))
+		"variants: [{name: a}, {name: b}]\nlooks: {blocks: [6, 9]}\nparts: [{seconds: 1, blocks: 9}]\nmetrics: [{metric: requests_per_second, primary: true}]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,6 +82,9 @@ func TestAnalysisDoubtsEquivalence(t *testing.T) {
 		r := Analyse(s, 1, Environment{}, trials)
 		if len(r.Verdicts) != 1 || r.Verdicts[0].Verdict != want {
 			t.Errorf("clients used %g s of 2: %+v, want %s", clients, r.Verdicts, want)
+		}
+		if enough := want == stats.Equivalent; s.Settled(1, trials) != enough {
+			t.Errorf("clients used %g s of 2, and the study may end: %v", clients, !enough)
 		}
 	}
 }

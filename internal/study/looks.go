@@ -139,6 +139,11 @@ func (s Spec) look(seed uint64, n int, trials []Trial) []stats.Comparison {
 	cs := stats.CompareBlocks(control, arms, opt)
 	plan := s.looksAt(g, n, len(arms))
 	plan.settle(cs, opt)
+	for i, c := range cs { // what will be taken back decides nothing
+		if c.Verdict == stats.Equivalent && s.doubted(g.Part, g.Metric, trials, c.Control, c.Variant) {
+			cs[i].Verdict = stats.Inconclusive
+		}
+	}
 	again := stats.CompareBlocks(control, []stats.Arm{ArmValues(s, seed, g, AA, trials)}, opt)
 	again[0], _ = plan.aa.Settle(again[0], plan.look, opt)
 	return append(cs, again[0])

@@ -72,7 +72,7 @@ func TestSharesAreKnownInPoints(t *testing.T) {
 	}
 }
 
-// TestLooksKeepTheErrorRate: looking many times does not cry wolf more often.
+// TestLooksKeepTheErrorRate: looking many times does not raise the false-positive rate.
 func TestLooksKeepTheErrorRate(t *testing.T) {
 	const studies = 300
 	looks := &Looks{Blocks: []int{4, 6, 9, 13}}
