@@ -1,6 +1,7 @@
 package netbenches
 
 import (
+	"math"
 	"strconv"
 	"strings"
 )
@@ -17,13 +18,16 @@ func ParseValues(data []byte) (values []float64, ok bool) {
 			continue
 		}
 		v, err := strconv.ParseFloat(line, 64)
-		if err != nil || len(values) == maxValues || !(v >= 0 && v <= 1e15) {
+		if err != nil || len(values) == maxValues || !(v >= 0 && v <= maxPlotted) {
 			return nil, false
 		}
 		values = append(values, v)
 	}
 	return values, len(values) > 0
 }
+
+// maxPlotted bounds what a graph shows.
+const maxPlotted = 1e15
 
 // Plotted is one line of gnuplot.data: what the archive's graphs show.
 type Plotted struct {
@@ -61,7 +65,7 @@ func plotted(f []string) (p Plotted, ok bool) {
 		all := true
 		for j := range v {
 			x, err := strconv.ParseFloat(f[i+j], 64)
-			v[j], all = x, all && err == nil
+			v[j], all = x, all && err == nil && math.Abs(x) <= maxPlotted
 		}
 		if all && v[1] <= v[0] && v[0] <= v[2] {
 			return Plotted{strings.Join(f[:i], " "), v[0], v[1], v[2], f[i+3:]}, true

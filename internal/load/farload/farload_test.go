@@ -2,6 +2,7 @@ package farload
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"strings"
@@ -194,4 +195,59 @@ func TestNotLinerate(t *testing.T) {
 	if _, err := Connect(context.Background(), "far", pipe{toNear, fromNear}); err == nil || !strings.Contains(err.Error(), "Welcome") {
 		t.Error(err)
 	}
+}
+
+// scripted is a far side that answers each request with the next of its lines,
+// and then hangs up.
+type scripted struct {
+	io.Reader
+	out   *io.PipeWriter
+	lines []string
+}
+
+func (s *scripted) Write(b []byte) (int, error) {
+	if len(s.lines) == 0 {
+		return 0, errors.Join(io.ErrClosedPipe, s.Close())
+	}
+	line := s.lines[0]
+	s.lines = s.lines[1:]
+	var asked request
+	var answer map[string]any
+	if json.Unmarshal(b, &asked) == nil && json.Unmarshal([]byte(line), &answer) == nil && answer != nil {
+		answer["id"] = asked.ID
+		if again, err := json.Marshal(answer); err == nil {
+			line = string(again)
+		}
+	}
+	go func() { _, _ = io.WriteString(s.out, line+"\n") }()
+	return len(b), nil
+}
+
+func (s *scripted) Close() error { return s.out.Close() }
+
+// FuzzFarSide: whatever the far side answers is an answer, or an error that names
+// the machine.
+func FuzzFarSide(f *testing.F) {
+	hello := `{"hello":{"protocol":1,"boot":"a"}}` + "\n"
+	f.Add(hello + `{"handle":3}` + "\n" + `{"received":{"rx_packets":5,"streams":[{}],"latency_ns":{}}}` + "\n{}")
+	f.Add(hello + `{"error":{"text":"none","hint":"x %d","not_here":true}}`)
+	f.Add(hello + "{}\n{}\n{}")
+	f.Add(`{"hello":{"protocol":9}}`)
+	f.Add("Welcome!\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		in, out := io.Pipe()
+		l, err := Connect(context.Background(), "far", &scripted{in, out, strings.Split(text, "\n")})
+		if err != nil {
+			if !strings.Contains(err.Error(), "far") {
+				t.Errorf("%v: of which machine?", err)
+			}
+			return
+		}
+		defer l.Close()
+		e := &Engine{side(l), side(l)}
+		if r, err := e.NewReceiver("eth0", testbed.Here, load.Watch{Stream: -1}); err == nil {
+			_, _ = r.Snapshot()
+			_ = r.Close()
+		}
+	})
 }

@@ -1,0 +1,65 @@
+package dump
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"linerate/internal/ledger"
+)
+
+// sink keeps what is appended to it; it can do nothing else.
+type sink struct {
+	ledger.Store
+	got []*ledger.Batch
+}
+
+func (s *sink) Append(_ context.Context, b ...*ledger.Batch) (int, error) {
+	s.got = append(s.got, b...)
+	return len(b), nil
+}
+
+const entry = `{"entry":{"seq":1,"kind":"study","ref":"a","time":"2026-01-02T03:04:05Z"}}` + "\n"
+
+// TestLoadRefuses what All cannot have written, and says which record it is.
+func TestLoadRefuses(t *testing.T) {
+	for text, why := range map[string]string{
+		`{"table":"trials","doc":{}}`:                                           "record 1: no entry before it",
+		entry + `{"table":"secrets","doc":{}}`:                                  `record 2: unknown table "secrets"`,
+		entry + `{"table":"trials","doc":[]}`:                                   "record 2: ",
+		entry + `{"blob":{"sha256":"00","size":1,"encoding":"","data":"AA=="}}`: "record 2: ",
+		entry + `}`: "record 2: ",
+	} {
+		var s sink
+		if added, err := Load(context.Background(), strings.NewReader(text), &s); err == nil || !strings.Contains(err.Error(), why) || added != 0 {
+			t.Errorf("%s: %d added, %v; want %q", text, added, err, why)
+		}
+	}
+	var s sink
+	if added, err := Load(context.Background(), strings.NewReader(entry+`{"table":"studies","doc":{"name":"x"}}`+"\n"+entry), &s); err != nil || added != 2 || s.got[0].Studies[0].Name != "x" {
+		t.Errorf("%d added, %v", added, err)
+	}
+}
+
+// FuzzLoad: whatever a file says is a ledger's dump, what is taken of it can be
+// written again.
+func FuzzLoad(f *testing.F) {
+	f.Add(entry + `{"table":"studies","doc":{"name":"x"}}` + "\n" + `{"table":"trials","doc":{"variant":"a","metrics":{"pps":1e6}}}`)
+	f.Add(entry + `{"table":"verdicts","doc":{"ci_low":null,"n":3}}` + "\n" + entry)
+	f.Add(`{"blob":{"sha256":"","data":"////"}}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		var s sink
+		added, _ := Load(context.Background(), strings.NewReader(text), &s)
+		if added != len(s.got) {
+			t.Errorf("%d added of %d", added, len(s.got))
+		}
+		for _, b := range s.got {
+			for _, rows := range []any{b.Studies, b.Environments, b.Trials, b.Samples, b.Verdicts, b.Exclusions, b.Sources} {
+				if _, err := json.Marshal(rows); err != nil {
+					t.Errorf("%q: %v", text, err)
+				}
+			}
+		}
+	})
+}
