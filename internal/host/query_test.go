@@ -1,0 +1,29 @@
+package host
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestQueriesOfModulesNeedThem: without its module a filter's command makes the
+// kernel complain, or load the module.
+func TestQueriesOfModulesNeedThem(t *testing.T) {
+	needs := map[string]string{"pfctl": "pf", "ipfw": "ipfw", "ipfw nat": "ipfw_nat", "ipfw pipe": "dummynet"}
+	asked := 0
+	for _, q := range freebsdQueries {
+		argv := q.Argv()
+		want, longer := needs[strings.Join(argv[:min(2, len(argv))], " ")]
+		if !longer {
+			want = needs[argv[0]]
+		}
+		if q.Module() != want {
+			t.Errorf("%s needs module %q, want %q", q, q.Module(), want)
+		}
+		if want != "" {
+			asked++
+		}
+	}
+	if asked < 9 {
+		t.Errorf("%d queries of modules", asked)
+	}
+}

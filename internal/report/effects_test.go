@@ -1,0 +1,66 @@
+package report
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"linerate/internal/stats"
+	"linerate/internal/study"
+)
+
+// TestEffectsShareAChartUpToABound: effects of one metric and margin stand in one
+// chart with their parts, as far as mostRows allows, and none is left out; those of
+// another margin have a chart of their own.
+func TestEffectsShareAChartUpToABound(t *testing.T) {
+	const variants = 15
+	s := study.Spec{Metrics: []study.Goal{{Metric: study.ForwardingRate, Part: "first", Primary: true}}}
+	r := study.Results{Control: "control"}
+	for part, margin := range map[string]float64{"a": 5, "b": 5, "c": 5, "d": 5, "other": 9} {
+		for v := range variants {
+			r.Verdicts = append(r.Verdicts, study.Verdict{Metric: study.CostNS, Part: part, Control: "control", Variant: fmt.Sprint("v", v),
+				Effect: stats.Effect{EffectPercent: stats.Num(float64(v))}, Verdict: stats.Inconclusive, MarginPercent: margin})
+		}
+	}
+	for _, part := range []string{"a", "b", "c", "d"} {
+		s.Metrics = append(s.Metrics, study.Goal{Metric: study.CostNS, Part: part, MarginPercent: 5})
+	}
+	s.Metrics = append(s.Metrics, study.Goal{Metric: study.CostNS, Part: "other", MarginPercent: 9})
+	var p htmlPage
+	p.otherEffects(s, r)
+	if len(p.More) != 3 {
+		t.Fatalf("%d charts, want 2 of two parts and 1 of another margin", len(p.More))
+	}
+	rows := func(i int, named string) int {
+		return len(regexp.MustCompile(`class="name"[^>]*>`+named).FindAllString(string(p.More[i].Wide), -1))
+	}
+	for i, want := range []map[string]int{{"a": variants, "b": variants}, {"c": variants, "d": variants}} {
+		for _, part := range []string{"a", "b", "c", "d"} {
+			if got := rows(i, part+" · v"); got != want[part] {
+				t.Errorf("chart %d has %d rows of part %s, want %d", i+1, got, part, want[part])
+			}
+		}
+	}
+	if title := p.More[2].Title; !strings.HasSuffix(title, "part other") || rows(2, "v") != variants {
+		t.Errorf("%q: the part alone, and its rows without its name", title)
+	}
+}
+
+// TestCurvesStandAside: no curve's interval hides another's at the same place,
+// and they stand about it evenly.
+func TestCurvesStandAside(t *testing.T) {
+	for n := 1; n <= 8; n++ {
+		g := curveGroup{curves: make([]study.Curve, n)}
+		sum := 0.0
+		for i := range n {
+			sum += g.aside(i)
+			if step := g.aside(i+1) - g.aside(i); step < 1.5 || step > 4 {
+				t.Errorf("%d curves stand %g pixels apart", n, step)
+			}
+		}
+		if sum > 1e-9 || sum < -1e-9 {
+			t.Errorf("%d curves stand %g pixels to the right of their place", n, sum/float64(n))
+		}
+	}
+}
