@@ -124,16 +124,18 @@ func (h *HostSysctls) Set(name, value string) error {
 func (h *HostSysctls) set(name, value string) (written, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	old, err := readHost(name)
-	if err != nil {
-		return written{}, fmt.Errorf("read host sysctl %s: %w", name, err)
+	again := h.touches(name)
+	if !again {
+		old, err := had(name)
+		if err != nil {
+			return written{}, fmt.Errorf("read host sysctl %s: %w", name, err)
+		}
+		entries := append(slices.Clone(h.before), old)
+		if err := writeJournal(h.Journal, entries); err != nil {
+			return written{}, err
+		}
+		h.before = entries
 	}
-	again := slices.ContainsFunc(h.before, func(j journalled) bool { return j.Name == name })
-	entries := append(slices.Clone(h.before), journalled{name, old})
-	if err := writeJournal(h.Journal, entries); err != nil {
-		return written{}, err
-	}
-	h.before = entries
 	w, err := writeHost(name, value)
 	// A second write of a rounded value changes nothing, and is right.
 	if err == nil && w.kept() && !again {
@@ -149,11 +151,11 @@ func (h *HostSysctls) set(name, value string) (written, error) {
 // before get back what they had. It is cheap when repeated, for the journal is
 // written only when a sysctl is changed for the first time.
 func (h *HostSysctls) Switch(settings []setting.Setting) error {
-	wanted := map[string]string{}
 	for _, s := range settings {
-		wanted[s.Name] = s.Value
 		if !h.knows(s.Name) {
-			if err := h.Set(s.Name, s.Value); err != nil {
+			if err := h.Set(s.Name, s.Value); errors.Is(err, fs.ErrNotExist) {
+				return unavailable(s, "this kernel has no such sysctl (module not loaded?)")
+			} else if err != nil {
 				return err
 			}
 		}
@@ -161,12 +163,16 @@ func (h *HostSysctls) Switch(settings []setting.Setting) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, e := range slices.Backward(h.before) { // of two entries the first has the old value
-		value, ok := wanted[e.Name]
-		if !ok {
-			value = e.Value
+		if slices.ContainsFunc(settings, func(s setting.Setting) bool { return e.isOf(s.Name) }) {
+			continue
 		}
-		if _, err := writeHost(e.Name, value); err != nil {
-			return fmt.Errorf("set host sysctl %s=%s: %w", e.Name, value, err)
+		if _, err := writeHost(e.Name, e.Value); err != nil {
+			return fmt.Errorf("set host sysctl %s=%s: %w", e.Name, e.Value, err)
+		}
+	}
+	for _, s := range settings {
+		if _, err := writeHost(s.Name, s.Value); err != nil {
+			return fmt.Errorf("set host sysctl %s=%s: %w", s.Name, s.Value, err)
 		}
 	}
 	return nil
@@ -175,7 +181,37 @@ func (h *HostSysctls) Switch(settings []setting.Setting) error {
 func (h *HostSysctls) knows(name string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return slices.ContainsFunc(h.before, func(e journalled) bool { return e.Name == name })
+	return h.touches(name)
+}
+
+// touches reports whether what a sysctl had is on the journal.
+func (h *HostSysctls) touches(name string) bool {
+	return slices.ContainsFunc(h.before, func(e journalled) bool { return e.isOf(name) })
+}
+
+// isOf reports whether an entry holds what a sysctl had: under its own name, or
+// under that of the other of an exclusive pair.
+func (j journalled) isOf(name string) bool {
+	a, b := dotted(j.Name), dotted(name)
+	return a == b || exclusive[a] == b
+}
+
+func dotted(name string) string { return strings.ReplaceAll(name, "/", ".") }
+
+// had is what to journal before a sysctl is written: its value. Of an exclusive
+// pair the one that is in force is journalled, for the other's 0 cannot be written
+// and comes with it.
+func had(name string) (journalled, error) {
+	value, err := readHost(name)
+	pair := exclusive[dotted(name)]
+	if err != nil || pair == "" || value != "0" {
+		return journalled{name, value}, err
+	}
+	other, err := readHost(pair)
+	if err == nil && other == "0" && strings.HasSuffix(name, "_ratio") {
+		return journalled{name, value}, nil // both are 0: the ratio's can be written
+	}
+	return journalled{pair, other}, err
 }
 
 // Restore puts every changed sysctl back, last change first, and removes the

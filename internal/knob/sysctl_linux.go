@@ -59,7 +59,7 @@ func (t *Target) global(s setting.Setting, path string) (string, error) {
 		return "", unavailable(s, "this kernel has no such sysctl (module not loaded?)")
 	}
 	if t.Host == nil {
-		return "", unavailable(s, "it is global to the kernel (scope: host), and settings of the host are not allowed in this run")
+		return "", unavailable(s, "it is global to the kernel: a study has to say so (scope: host), and settings of the host have to be allowed")
 	}
 	w, err := t.Host.set(s.Name, s.Value)
 	if err != nil {
