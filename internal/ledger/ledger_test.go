@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -212,6 +213,40 @@ func TestSettingOf(t *testing.T) {
 	} {
 		if name, value := settingOf(c.s); name != c.name || value != c.value {
 			t.Errorf("%v: %q %q", c.s, name, value)
+		}
+	}
+}
+
+// TestNothingThatAServersVariantSetsIsPassedOver: what else was changed with a
+// sysctl is told, or its effect would be taken for the sysctl's.
+func TestNothingThatAServersVariantSetsIsPassedOver(t *testing.T) {
+	const text = `name: servers
+question: q
+workload: {%s: {}}
+variants:
+  - {name: a}
+  - {name: b, settings: [%s]%s}
+metrics: [{metric: requests_per_second, primary: true}]
+`
+	for _, c := range []struct{ workload, settings, beside, want string }{
+		{"files", "{filesystem: {type: ext4, options: noatime}}", "", "mount:noatime=on"},
+		{"files", "{filesystem: {type: ext4, options: 'noatime,data=journal', features: '^has_journal,extent', size: 64MiB}}", "",
+			"filesystem size=64MiB mkfs:extent=on mkfs:has_journal=off mount:data=journal mount:noatime=on"},
+		{"files", "{filesystem: {type: xfs}}, {sysctl: vm.dirty_ratio, value: '5', scope: host}", "", "filesystem=xfs vm.dirty_ratio=5"},
+		{"smtp", "{postfix: in_flow_delay, value: '0'}, {sysctl: net.ipv4.tcp_syncookies, value: '0'}", "", "net.ipv4.tcp_syncookies=0 postfix:in_flow_delay=0"},
+		{"http", "{nginx: sendfile, value: 'off'}, {tcp: {initcwnd: 44, congestion: reno}}", "", "nginx:sendfile=off tcp:congestion=reno tcp:initcwnd=44"},
+		{"http", "{sysctl: net.core.somaxconn, value: '9'}", ", http: {tls: true, http: 2}", "clients http=2 clients tls=true net.core.somaxconn=9"},
+	} {
+		spec, err := study.Parse("x.yaml", fmt.Appendf(nil, text, c.workload, c.settings, c.beside))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, ch := range changes(spec, "a", "b") {
+			got = append(got, ch.Tunable+"="+ch.After)
+		}
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("%s: %s, want %s", c.settings, s, c.want)
 		}
 	}
 }

@@ -1,16 +1,96 @@
 package ledger
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
+	"linerate/internal/setting/fsconf"
 	"linerate/internal/study"
 )
 
-// settingOf names one setting of a variant as the catalogue does, and its
-// value.
+// settingsIn names what one setting of a variant sets as the catalogue does, with
+// the values. Nothing that a variant sets may be passed over: what was changed with
+// it would be taken for changed alone.
+func settingsIn(s study.Setting) map[string]string {
+	switch {
+	case s.FileSystem != nil:
+		return diskSettings(s.FileSystem)
+	case s.TCP != nil:
+		return pathSettings(s.TCP)
+	}
+	name, value := settingOf(s)
+	if name == "" {
+		return nil
+	}
+	return map[string]string{name: value}
+}
+
+// diskSettings are what a file system has that the usual one has not.
+func diskSettings(f *study.FileSystem) map[string]string {
+	out := map[string]string{}
+	if f.Type != fsconf.Default().Type {
+		out["filesystem"] = f.Type
+	}
+	if f.Size != "" {
+		out["filesystem size"] = f.Size
+	}
+	for o := range strings.SplitSeq(f.Options, ",") {
+		if name, value, _ := strings.Cut(o, "="); name != "" && name != "defaults" {
+			out["mount:"+name] = cmp.Or(value, "on")
+		}
+	}
+	for o := range strings.SplitSeq(f.Features, ",") {
+		if name, off := strings.CutPrefix(o, "^"); name != "" {
+			out["mkfs:"+name] = map[bool]string{true: "off", false: "on"}[off]
+		}
+	}
+	return out
+}
+
+// pathSettings are how a server's TCP treats the path to its clients.
+func pathSettings(t *study.TCP) map[string]string {
+	out := map[string]string{}
+	for name, value := range map[string]string{"tcp:congestion": t.Congestion, "tcp:ulp": t.ULP, "tcp:initcwnd": counted(t.InitCwnd), "tcp:initrwnd": counted(t.InitRwnd)} {
+		if value != "" {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+func counted(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// askedBy are how a variant's clients ask, where that is its own.
+func askedBy(a *study.Asking) map[string]string {
+	out := map[string]string{}
+	if a == nil {
+		return out
+	}
+	for name, value := range map[string]any{"keepalive": a.Keepalive, "tls": a.TLS, "http": a.Version, "streams": a.Streams} {
+		switch v := value.(type) {
+		case *bool:
+			if v != nil {
+				out["clients "+name] = strconv.FormatBool(*v)
+			}
+		case *int:
+			if v != nil {
+				out["clients "+name] = strconv.Itoa(*v)
+			}
+		}
+	}
+	return out
+}
+
+// settingOf names one setting of a variant, and its value.
 func settingOf(s study.Setting) (name, value string) {
 	switch {
 	case s.Sysctl != "":
@@ -35,10 +115,22 @@ func settingOf(s study.Setting) (name, value string) {
 		return "policy_rules", fmt.Sprint(s.PolicyRules)
 	case s.CPUs != 0:
 		return "cpus", fmt.Sprint(s.CPUs)
+	case s.NGINX != "":
+		return "nginx:" + s.NGINX, s.Value
+	case s.Postfix != "":
+		return "postfix:" + s.Postfix, s.Value
 	case len(s.Command) > 0:
 		return "command", fmt.Sprint(s.Command)
+	case s.Loader != "":
+		return s.Loader, s.Value
+	case s.RC != "":
+		return s.RC, s.Value
 	}
-	return "", ""
+	other := s.Setting()
+	if other.Mechanism == "" {
+		return "", ""
+	}
+	return string(other.Mechanism), cmp.Or(other.String(), other.Value)
 }
 
 var bedPort = regexp.MustCompile(`\.(dut|gen|sink|rcv)[0-9]+\.`)
@@ -70,6 +162,10 @@ func rulesetText(r study.Ruleset) string {
 	return strings.Join(parts, ", ")
 }
 
+// ofServers begin the names of what is set of servers, their file systems and
+// their paths to clients.
+var ofServers = []string{"mount", "mkfs", "nginx", "postfix", "tcp"}
+
 // relatedTo lists other names under which evidence on a setting of linerate's
 // own studies is looked for.
 func relatedTo(name string) []string {
@@ -79,6 +175,9 @@ func relatedTo(name string) []string {
 	case strings.HasPrefix(name, "link "), strings.HasPrefix(name, "napi "):
 		_, short, _ := strings.Cut(name, " ")
 		return []string{short, "ethtool:" + short}
+	}
+	if kind, short, _ := strings.Cut(name, ":"); slices.Contains(ofServers, kind) {
+		return []string{short}
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -280,12 +281,10 @@ func changes(s study.Spec, control, variant string) []Change {
 }
 
 func settingsOf(s study.Spec, variant string) map[string]string {
-	out := map[string]string{}
 	v, _ := s.Variant(variant)
+	out := askedBy(v.HTTP)
 	for _, set := range v.Settings {
-		if name, value := settingOf(set); name != "" {
-			out[name] = value
-		}
+		maps.Copy(out, settingsIn(set))
 	}
 	return out
 }
