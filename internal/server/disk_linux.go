@@ -117,6 +117,7 @@ func (b *Box) mkfs(d fsconf.Disk, device string) error {
 	}
 	c := exec.Command(path, argv[1:]...)
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: unix.SIGKILL}
+	c.Env = append(os.Environ(), d.Environ()...)
 	var out []byte
 	err = b.Do(func() (err error) {
 		out, err = c.CombinedOutput()
@@ -130,14 +131,29 @@ func (b *Box) mkfs(d fsconf.Disk, device string) error {
 
 // loopDevice attaches an image of a size, all hole, to a free loop device.
 func loopDevice(size int64) (*os.File, error) {
-	image, err := unix.Open(imageDir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
+	image, err := newImage(size)
 	if err != nil {
-		return nil, fmt.Errorf("make an image of a file system in %s: %w", imageDir, err)
+		return nil, err
 	}
 	defer unix.Close(image) // the device holds it from then on
-	if err := unix.Ftruncate(image, size); err != nil {
-		return nil, fmt.Errorf("make an image of %d bytes: %w", size, err)
+	return attach(image)
+}
+
+// newImage makes a file without a name.
+func newImage(size int64) (image int, err error) {
+	image, err = unix.Open(imageDir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return 0, fmt.Errorf("make an image of a file system in %s: %w", imageDir, err)
 	}
+	if err := unix.Ftruncate(image, size); err != nil {
+		unix.Close(image)
+		return 0, fmt.Errorf("make an image of %d bytes: %w", size, err)
+	}
+	return image, nil
+}
+
+// attach finds a free loop device for an image.
+func attach(image int) (*os.File, error) {
 	control, err := unix.Open("/dev/loop-control", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, hint.With(&CannotError{"there are no loop devices: " + err.Error()}, "load the kernel's module loop (modprobe loop)")

@@ -103,6 +103,17 @@ func (d Disk) Make(device string) []string {
 	return nil
 }
 
+// Environ is what Make's command needs in its environment: mke2fs else has the
+// journal's zeros allocated in the image and not written (unix_zeroout in e2fsprogs,
+// lib/ext2fs/unix_io.c). Until the journal has gone round once each fsync(2) then
+// waits for that of the file system below too, and a server seems to get faster.
+func (d Disk) Environ() []string {
+	if d.ext() {
+		return []string{"UNIX_IO_NOZEROOUT=1"}
+	}
+	return nil
+}
+
 // Package is what has the command, in Debian.
 func (d Disk) Package() string {
 	return map[string]string{"xfs": "xfsprogs", "btrfs": "btrfs-progs"}[d.Type]
