@@ -124,12 +124,13 @@ func mailDelivered(t *labtest.Try, r study.Results) {
 	}
 }
 
-// TestSettingsOfTheMachineComeBack: vm.* may be a variant, is set while that is
-// measured, and is as it was after the study.
+// TestSettingsOfTheMachineComeBack: vm.* may be a variant. It is set while that is
+// asked and is not while others are, in turns; after the study all is as it was,
+// also of a pair of which one is 0, which cannot be written.
 func TestSettingsOfTheMachineComeBack(t *testing.T) {
-	const name = "/proc/sys/vm/dirty_expire_centisecs"
-	value := func() string {
-		data, err := os.ReadFile(name)
+	const name, pair = "/proc/sys/vm/dirty_background_bytes", "/proc/sys/vm/dirty_background_ratio"
+	value := func(of string) string {
+		data, err := os.ReadFile(of)
 		if err != nil {
 			t.Error(err)
 		}
@@ -139,17 +140,22 @@ func TestSettingsOfTheMachineComeBack(t *testing.T) {
 	if err := netnsbed.Sweep(); err != nil { // a run that was killed left it set
 		t.Fatal(err)
 	}
-	before := value()
-	text := strings.Replace(filesTruths, "settings: [{filesystem: {type: ext4, options: sync}}]", "settings: [{sysctl: vm.dirty_expire_centisecs, value: 123, scope: host}]", 1)
-	over, seen := make(chan struct{}), make(chan bool)
+	const asked = "12345344"
+	before, beside := value(name), value(pair)
+	text := strings.Replace(filesTruths, "settings: [{filesystem: {type: ext4, options: sync}}]", "settings: [{sysctl: vm.dirty_background_bytes, value: "+asked+", scope: host}]", 1)
+	over, seen := make(chan struct{}), make(chan int)
 	go func() {
-		set := false
+		set, last := 0, before
 		for open := true; open; {
-			set = set || value() == "123"
+			now := value(name)
+			if now == asked && last != asked {
+				set++
+			}
+			last = now
 			select {
 			case <-over:
 				open = false
-			case <-time.After(20 * time.Millisecond):
+			case <-time.After(5 * time.Millisecond):
 			}
 		}
 		seen <- set
@@ -158,14 +164,17 @@ func TestSettingsOfTheMachineComeBack(t *testing.T) {
 	close(over)
 	during := 0
 	for _, tr := range r.Trials {
-		if tr.Variant == "sync" && tr.Observed != nil && tr.Observed.Served.Answered > 0 {
+		if tr.Observed == nil || tr.Observed.Interleaved == nil || tr.Observed.Interleaved.How != study.Alternating {
+			t.Errorf("%s took no turns: %v", tr.Variant, tr.Reasons)
+		} else if tr.Variant == "sync" && tr.Observed.Served.Answered > 0 {
 			during++
 		}
 	}
-	if set := <-seen; !set || during == 0 {
-		t.Errorf("set meanwhile: %v, in %d trials", set, during)
+	// Four instances, in each of which it is set for the start and for two turns.
+	if set := <-seen; set < 4 || during == 0 {
+		t.Errorf("set %d times, in %d trials", set, during)
 	}
-	if after := value(); after != before {
-		t.Errorf("it was %s and is %s", before, after)
+	if after, then := value(name), value(pair); after != before || then != beside {
+		t.Errorf("bytes and ratio were %s and %s, and are %s and %s", before, beside, after, then)
 	}
 }

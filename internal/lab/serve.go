@@ -47,8 +47,11 @@ type Teller interface{ Tell(v *study.Served) }
 
 // served is one arm's share of a block.
 type served struct {
-	site    testbed.Site
-	server  Server
+	site   testbed.Site
+	server Server
+	// set makes the kernel what the arm wants of what all share; nil where arms
+	// are tried one after the other, and that is done.
+	set     func(context.Context) error
 	account *request.Account
 	meter   request.Meter
 	turns   int
@@ -68,17 +71,27 @@ func turnsOf(seconds float64) int { return max(1, int(math.Round(seconds/turnFor
 // serve runs what a slot of a part of requests asks for: a block of all arms,
 // or one arm's trial.
 func (r *run) serve(ctx context.Context, slot study.Slot, part study.Part) error {
-	if r.task.Spec.Interleaving(part) != study.InSequence {
+	if r.servedHow(part) != study.InSequence {
 		return r.hand(ctx, slot, part, r.task.Spec.Arms())
 	}
 	return r.hand(ctx, slot, part, []string{slot.Variant})
+}
+
+// servedHow is how the arms of a part take turns. Without leave to change what is
+// global to the kernel the variants that need it are unavailable, and in nobody's way.
+func (r *run) servedHow(part study.Part) study.Interleaving {
+	s := r.task.Spec
+	if !r.AllowHost {
+		s = s.Local()
+	}
+	return s.Interleaving(part)
 }
 
 // hand runs the arms and hands their trials on.
 func (r *run) hand(ctx context.Context, slot study.Slot, part study.Part, arms []string) error {
 	r.tell(slot, part, nil)
 	start := r.Machine.Now()
-	in := &instance{part: part, how: r.task.Spec.Interleaving(part), gone: map[string]string{}}
+	in := &instance{part: part, how: r.servedHow(part), gone: map[string]string{}}
 	in.Part, in.Block = part.Name, slot.Block
 	in.first = slot.Order - 1
 	if len(arms) > 1 {
@@ -151,40 +164,57 @@ func (r *run) linkOf(p study.Part) testbed.Link {
 	return l
 }
 
-// settle makes the arms' sites and starts their servers.
-func (r *run) settle(ctx context.Context, in *instance, arms []string) (all []*served, err error) {
-	var wanted []testbed.Settings
-	var own [][]setting.Setting // the servers'
-	var parts []study.Part      // as each arm's clients ask them
+// wish is what an arm is to be.
+type wish struct {
+	testbed.Settings                   // of its site
+	server, kernel   []setting.Setting // the server's own, and what is written before each turn
+	part             study.Part        // as its clients ask
+}
+
+// wishes are those of the arms that the run does not forbid.
+func (r *run) wishes(in *instance, arms []string) (all []wish) {
 	for _, name := range arms {
 		v, _ := r.task.Spec.Variant(name)
 		if why := r.forbids(v); why != "" {
 			in.gone[name] = why
 			continue
 		}
-		w := testbed.Settings{Name: name}
-		var servers []setting.Setting
-		for _, s := range v.Apply() {
+		w := wish{Settings: testbed.Settings{Name: name}, part: in.part.AskedOf(v)}
+		others := v.Apply()
+		if in.how == study.Alternating {
+			others, w.kernel = v.ApplyLocal(), v.ApplyGlobal()
+		}
+		for _, s := range others {
 			if s.Mechanism == setting.NGINX || s.Mechanism == setting.Postfix || s.Mechanism == setting.FileSystem {
-				servers = append(servers, s)
+				w.server = append(w.server, s)
 			} else {
-				w.Settings = append(w.Settings, s)
+				w.Settings.Settings = append(w.Settings.Settings, s)
 			}
 		}
-		wanted, own, parts = append(wanted, w), append(own, servers), append(parts, in.part.AskedOf(v))
+		all = append(all, w)
+	}
+	return all
+}
+
+// settle makes the arms' sites and starts their servers.
+func (r *run) settle(ctx context.Context, in *instance, arms []string) (all []*served, err error) {
+	wanted := r.wishes(in, arms)
+	own := make([]testbed.Settings, len(wanted))
+	for i, w := range wanted {
+		own[i] = w.Settings
 	}
 	asks := in.part.Requests()
 	layout := testbed.Layout{Clients: asks.Clients, Link: r.linkOf(in.part), Seed: r.task.Seed + uint64(in.Block)<<16, Origin: asks.Origin}
-	sites, err := r.sites.Raise(ctx, layout, wanted)
+	sites, err := r.sites.Raise(ctx, layout, own)
 	if err != nil {
 		return nil, err
 	}
 	for i, site := range sites {
 		s := &served{site: site, account: request.NewAccount(asks.Targets)}
-		failed := site.Unavailable
-		if failed == nil {
-			s.server, failed = r.Service.Start(ctx, site, own[i], parts[i])
+		if in.how == study.Alternating {
+			s.set = func(ctx context.Context) error { return r.sites.Global(ctx, wanted[i].kernel) }
 		}
+		failed := s.start(ctx, r.Service, wanted[i])
 		var un *testbed.ErrUnavailable
 		if errors.As(failed, &un) {
 			in.gone[wanted[i].Name] = un.Error()
@@ -200,6 +230,18 @@ func (r *run) settle(ctx context.Context, in *instance, arms []string) (all []*s
 		in.Arms, all = append(in.Arms, wanted[i].Name), append(all, s)
 	}
 	return all, nil
+}
+
+// start starts the arm's server, where its site could be had.
+func (s *served) start(ctx context.Context, service Service, w wish) (err error) {
+	if s.site.Unavailable != nil {
+		return s.site.Unavailable
+	}
+	if err := s.prepare(ctx); err != nil {
+		return err
+	}
+	s.server, err = service.Start(ctx, s.site, w.server, w.part)
+	return err
 }
 
 // askAll offers the part's requests, to all at once or in turns, and takes the
@@ -223,6 +265,9 @@ func (r *run) askAll(ctx context.Context, in *instance, all []*served) error {
 	ask(ctx, in, all, o)
 	for _, s := range all {
 		s.cpu += s.server.CPU()
+	}
+	if in.how == study.Alternating {
+		return errors.Join(ctx.Err(), r.sites.Global(context.WithoutCancel(ctx), nil))
 	}
 	return ctx.Err()
 }
@@ -261,7 +306,7 @@ func askInTurns(ctx context.Context, in *instance, all []*served, o Offer) {
 // wake asks each server for a burst that does not count: the first.
 func wake(ctx context.Context, in *instance, all []*served, o Offer) {
 	for _, i := range in.rng.Perm(len(all)) {
-		_, _, all[i].failed = all[i].server.Ask(ctx, o)
+		_, _, all[i].failed = all[i].turn(ctx, o)
 	}
 }
 
@@ -306,7 +351,7 @@ func (s *served) ask(ctx context.Context, o Offer) {
 	if s.failed != nil {
 		return
 	}
-	a, m, err := s.server.Ask(ctx, o)
+	a, m, err := s.turn(ctx, o)
 	if a != nil {
 		s.account.Merge(a)
 		s.meter = s.meter.Plus(m)
@@ -316,6 +361,22 @@ func (s *served) ask(ctx context.Context, o Offer) {
 		}
 	}
 	s.failed = errors.Join(err, s.server.Running())
+}
+
+// turn asks the arm's server once, with the kernel as the arm wants it.
+func (s *served) turn(ctx context.Context, o Offer) (*request.Account, request.Meter, error) {
+	if err := s.prepare(ctx); err != nil {
+		return nil, request.Meter{}, err
+	}
+	return s.server.Ask(ctx, o)
+}
+
+// prepare sets the kernel for the arm.
+func (s *served) prepare(ctx context.Context) error {
+	if s.set == nil {
+		return nil
+	}
+	return s.set(ctx)
 }
 
 // close ends the arm's server and completes its observation.

@@ -35,15 +35,30 @@ type fakeSites struct {
 	raised [][]string
 	closed bool
 	gone   string // the arm that cannot be had
+	kernel string // what is set of it
+	local  []string
 }
 
 func (f *fakeSites) Describe() testbed.Description { return testbed.Description{Mode: testbed.Serve} }
 func (f *fakeSites) Close() error                  { f.closed = true; return nil }
+func (f *fakeSites) Global(_ context.Context, settings []setting.Setting) error {
+	f.kernel = ""
+	for _, s := range settings {
+		if s.Value == "none" {
+			return &testbed.ErrUnavailable{Setting: s.String(), Reason: "no"}
+		}
+		f.kernel += s.Name + "=" + s.Value
+	}
+	return nil
+}
 func (f *fakeSites) Raise(_ context.Context, _ testbed.Layout, arms []testbed.Settings) ([]testbed.Site, error) {
 	out := make([]testbed.Site, len(arms))
 	var names []string
 	for i, a := range arms {
 		names = append(names, a.Name)
+		for _, s := range a.Settings {
+			f.local = append(f.local, s.Name)
+		}
 		if a.Name == f.gone {
 			out[i].Unavailable = &testbed.ErrUnavailable{Setting: "it", Reason: "no"}
 		}
@@ -63,6 +78,8 @@ type fakeService struct {
 	now     int
 	crash   string
 	looks   int // at their time
+	kernel  func() string
+	found   []string // of the kernel, at each turn and start
 }
 
 func (f *fakeService) Start(_ context.Context, _ testbed.Site, own []setting.Setting, part study.Part) (Server, error) {
@@ -76,6 +93,9 @@ func (f *fakeService) Start(_ context.Context, _ testbed.Site, own []setting.Set
 	if len(own) > 0 {
 		name = "slow"
 	}
+	if f.kernel != nil {
+		f.found = append(f.found, "start "+f.kernel())
+	}
 	return &fakeServer{fakeService: f, name: name}, nil
 }
 
@@ -88,6 +108,9 @@ type fakeServer struct {
 func (s *fakeServer) Ask(_ context.Context, o Offer) (*request.Account, request.Meter, error) {
 	s.mu.Lock()
 	s.asked, s.seeds = append(s.asked, s.name), append(s.seeds, o.Seed)
+	if s.kernel != nil {
+		s.found = append(s.found, s.name+" "+s.kernel())
+	}
 	s.turns++
 	s.now++
 	s.most = max(s.most, s.now)
@@ -273,5 +296,81 @@ func TestBurstsTakeTurns(t *testing.T) {
 	slices.Sort(seeds)
 	if n := len(slices.Compact(seeds)); n != 2*5 {
 		t.Errorf("%d seeds: all arms of a round are to have the same requests, each round others", n)
+	}
+}
+
+const hostSpec = `name: files
+question: q?
+workload:
+  files: {burst: 100}
+variants:
+  - name: plain
+  - name: slow
+    settings:
+      - {filesystem: {type: tmpfs}}
+      - {sysctl: vm.swappiness, value: 7, scope: host}
+parts:
+  - {seconds: 0.4, warmup: 0, blocks: 2}
+metrics:
+  - {metric: requests_per_second, primary: true}
+`
+
+// hostStudy runs a study of a setting that is global to the kernel.
+func hostStudy(t *testing.T, text string, allowed bool) (service *fakeService, sites *fakeSites, trials []study.Trial) {
+	t.Helper()
+	sites, service = &fakeSites{}, &fakeService{}
+	service.kernel = func() string { return sites.kernel }
+	l := &Lab{Machine: &bedtest.Simulated{Seed: 1}, Service: service, AllowHost: allowed, Sites: func(context.Context) (testbed.Sites, error) { return sites, nil }}
+	if _, err := l.Run(t.Context(), Task{Spec: parse(t, text), Seed: 3}, func(tr study.Trial) error { trials = append(trials, tr); return nil }, nil); err != nil {
+		t.Fatal(err)
+	}
+	return service, sites, trials
+}
+
+// TestTheKernelsSettingsGoWithTheTurns: what all arms share is written before each
+// turn, and before an arm's server starts; others find it as it was.
+func TestTheKernelsSettingsGoWithTheTurns(t *testing.T) {
+	service, sites, trials := hostStudy(t, hostSpec, true)
+	turns := map[string]int{}
+	for _, found := range service.found {
+		turns[found]++
+	}
+	if len(sites.raised) != 2 || len(sites.raised[0]) != 3 || turns["slow "] > 0 || turns["plain vm.swappiness=7"] > 0 ||
+		turns["slow vm.swappiness=7"] < 4 || turns["plain "] < 8 || turns["start vm.swappiness=7"] != 2 || turns["start "] != 4 {
+		t.Errorf("instances %v, found %v", sites.raised, turns)
+	}
+	if sites.kernel != "" || slices.Contains(sites.local, "vm.swappiness") {
+		t.Errorf("the kernel is left with %q, sites were given %v", sites.kernel, sites.local)
+	}
+	for _, tr := range trials {
+		if !tr.Valid || tr.Observed.Interleaved == nil || tr.Observed.Interleaved.How != study.Alternating {
+			t.Errorf("%s: %v, %+v", tr.Variant, tr.Reasons, tr.Observed.Interleaved)
+		}
+	}
+}
+
+// TestTheKernelsSettingsInOneLoop: at the same time nobody can have settings of
+// his own, so an open loop's arms are tried one after the other; and together where
+// those that have some are left out.
+func TestTheKernelsSettingsInOneLoop(t *testing.T) {
+	open := strings.Replace(hostSpec, "burst: 100", "rate: 100", 1)
+	service, sites, _ := hostStudy(t, open, true)
+	if len(sites.raised) != 6 || service.most != 1 || !slices.Contains(sites.local, "vm.swappiness") {
+		t.Errorf("allowed: instances %v, %d at once, sites were given %v", sites.raised, service.most, sites.local)
+	}
+	service, sites, trials := hostStudy(t, open, false)
+	if len(sites.raised) != 2 || service.most != 2 || len(sites.local) > 0 {
+		t.Errorf("not allowed: instances %v, %d at once, sites were given %v", sites.raised, service.most, sites.local)
+	}
+	for _, tr := range trials {
+		if (tr.Variant == "slow") != (tr.Unavailable != "") {
+			t.Errorf("%s: unavailable %q", tr.Variant, tr.Unavailable)
+		}
+	}
+	_, _, trials = hostStudy(t, strings.Replace(hostSpec, "value: 7", "value: none", 1), true)
+	for _, tr := range trials {
+		if (tr.Variant == "slow") != (tr.Unavailable != "") {
+			t.Errorf("a sysctl that is not there: %s: unavailable %q", tr.Variant, tr.Unavailable)
+		}
 	}
 }

@@ -87,7 +87,7 @@ func method(s study.Spec, r study.Results) []string {
 		"Welch and Mann–Whitney stand beside and decide nothing.", r.Seed, dutIs(r.Environment), s.Control)}
 	for _, p := range s.Parts {
 		if p.Mode == testbed.Serve {
-			out = append(out, servedMethod(s, p))
+			out = append(out, servedMethod(s, r, p))
 			continue
 		}
 		if p.Mode == testbed.Cost {

@@ -136,23 +136,24 @@ func within(clients, log []float64, narrow bool) string {
 }
 
 // servedMethod says in words how a part of requests was measured.
-func servedMethod(s study.Spec, p study.Part) string {
+func servedMethod(s study.Spec, r study.Results, p study.Part) string {
 	link := "a wire"
 	if l, err := s.LinkOf(p).Parse(); err == nil {
 		link = l.String()
 	}
 	head := fmt.Sprintf("Part %s (mode serve, %d blocks of %g s): ", p.Name, p.Blocks, p.Seconds)
+	turns := turnsIn(s, r, p)
 	switch {
 	case p.SMTP != nil:
-		return head + mailMethod(s, p, link)
+		return head + mailMethod(turns, p, link)
 	case p.Files != nil:
-		return head + filesMethod(s, p)
+		return head + filesMethod(turns, p)
 	}
-	return head + webMethod(s, p, link)
+	return head + webMethod(turns, p, link)
 }
 
 // webMethod says how a part of requests over HTTP was measured.
-func webMethod(s study.Spec, p study.Part, link string) string {
+func webMethod(t turns, p study.Part, link string) string {
 	h := p.HTTP
 	kept := "kept connections"
 	if !h.Keepalive {
@@ -160,7 +161,7 @@ func webMethod(s study.Spec, p study.Part, link string) string {
 	}
 	return fmt.Sprintf("%s, %s. Each arm has a server of its own, in namespaces made anew for each block, over %s. "+
 		"Latency runs from when a request was due to the last byte of its answer; failed requests have none and are counted.",
-		loopWords(s, p, h.Rate, h.Arrivals, show.Plural(h.Connections, "connection"), "requests"), kept, link)
+		t.loop(h.Rate, h.Arrivals, show.Plural(h.Connections, "connection"), "requests"), kept, link)
 }
 
 // servedGates are those of requests.
@@ -174,28 +175,57 @@ func servedGates(g study.Gates) []gateLine {
 	}
 }
 
-// loopWords says how an arm's server is asked.
-func loopWords(s study.Spec, p study.Part, rate float64, arrivals, closed, unit string) string {
-	how := "a closed loop of " + closed + ", all arms in turns of a fraction of a second"
+// turns are how the arms of a part were asked, and whether any of them had the kernel
+// set for its turns.
+type turns struct {
+	how    study.Interleaving
+	kernel bool
+}
+
+// turnsIn reads it from the trials; where there are none yet the study plans it.
+func turnsIn(s study.Spec, r study.Results, p study.Part) (t turns) {
+	t.how = s.Interleaving(p)
+	for i := range r.Trials {
+		o := r.Trials[i].Observed
+		if r.Trials[i].Part != p.Name || o == nil {
+			continue
+		}
+		if t.how = study.InSequence; o.Interleaved != nil {
+			t.how = o.Interleaved.How
+		}
+		v, _ := s.Variant(r.Trials[i].Variant)
+		t.kernel = t.kernel || len(v.HostScope()) > 0
+	}
+	return t
+}
+
+// loop says how an arm's server is asked.
+func (t turns) loop(rate float64, arrivals, closed, unit string) string {
+	how := "a closed loop of " + closed
 	if rate > 0 {
-		how = fmt.Sprintf("an open loop of %g %s per second (%s) to each arm's server, all arms at the same time", rate, unit, arrivals)
+		how = fmt.Sprintf("an open loop of %g %s per second (%s) to each arm's server", rate, unit, arrivals)
 	}
-	if s.Interleaving(p) == study.InSequence {
-		how += ", one arm after the other"
+	switch {
+	case t.how == study.InSequence:
+		return how + ", one arm after the other"
+	case t.how == study.Together:
+		return how + ", all arms at the same time"
+	case t.kernel:
+		return how + ", all arms in turns of a fraction of a second, before each of which what is global to the kernel is set as the arm wants it"
 	}
-	return how
+	return how + ", all arms in turns of a fraction of a second"
 }
 
 // mailMethod says how a part of messages was measured.
-func mailMethod(s study.Spec, p study.Part, link string) string {
+func mailMethod(t turns, p study.Part, link string) string {
 	m := p.SMTP
 	return fmt.Sprintf("%s, to %s of a Postfix of each arm's own, over %s. Its queue and mailboxes are on a file system of its own, made anew for each block. "+
 		"Latency ends with the reply that takes a message; a turn ends when the queue is empty, and the settled rate counts that time.",
-		loopWords(s, p, m.Rate, m.Arrivals, show.Plural(m.Sessions, "session"), "messages"), show.Plural(m.Accounts, "account"), link)
+		t.loop(m.Rate, m.Arrivals, show.Plural(m.Sessions, "session"), "messages"), show.Plural(m.Accounts, "account"), link)
 }
 
 // filesMethod says how a part of transactions was measured.
-func filesMethod(s study.Spec, p study.Part) string {
+func filesMethod(t turns, p study.Part) string {
 	f := p.Files
 	synced := ""
 	if f.Fsync {
@@ -203,5 +233,5 @@ func filesMethod(s study.Spec, p study.Part) string {
 	}
 	return fmt.Sprintf("%s on %s of %s%s. A request is a transaction: it reads or appends to one file, and creates or deletes one. "+
 		"Each arm's files are on a file system of its own, made anew for each block. A turn ends when all is on the disk, and the settled rate counts that time.",
-		loopWords(s, p, f.Rate, f.Arrivals, show.Plural(f.Lanes, "lane"), "transactions"), show.Plural(f.Count, "file"), f.Size, synced)
+		t.loop(f.Rate, f.Arrivals, show.Plural(f.Lanes, "lane"), "transactions"), show.Plural(f.Count, "file"), f.Size, synced)
 }

@@ -61,28 +61,35 @@ func (s *Spec) Interleaving(p Part) Interleaving {
 		lanes*p.Ways() > load.MaxLanes || lanes*p.Ways()*s.Offers(p).Flows > maxLaneFlows {
 		return InSequence
 	}
-	how := BySlices
-	for _, v := range s.Variants {
-		for _, set := range v.HostScope() {
-			if set.Sysctl == "" {
-				return InSequence // not cheap to write, or not known to be
-			}
-			how = Alternating
-		}
+	switch {
+	case !s.hostScope():
+		return BySlices
+	case !s.switches():
+		return InSequence
 	}
-	return how
+	return Alternating
 }
 
 // interleavingServers: an open loop leaves room for others beside it, a closed
-// one does not.
+// one does not. What is global to the kernel has one value at a time: turns of a
+// closed loop write an arm's own before each, where that is a sysctl.
 func (s *Spec) interleavingServers(p Part) Interleaving {
+	open := p.Requests().Rate > 0
 	switch {
-	case s.Interleave != nil && !*s.Interleave || s.hostScope():
+	case s.Interleave != nil && !*s.Interleave || s.hostScope() && (open || !s.switches()):
 		return InSequence
-	case p.Requests().Rate > 0:
+	case open:
 		return Together
 	}
 	return Alternating
+}
+
+// switches reports whether all that variants set of what all DUTs share is cheap to
+// write again and again, and known to be: sysctls.
+func (s *Spec) switches() bool {
+	return !slices.ContainsFunc(s.Variants, func(v Variant) bool {
+		return slices.ContainsFunc(v.HostScope(), func(set Setting) bool { return set.Sysctl == "" })
+	})
 }
 
 // hostScope reports whether any variant sets what all DUTs share.

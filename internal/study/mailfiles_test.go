@@ -1,6 +1,7 @@
 package study
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -139,5 +140,29 @@ func TestBursts(t *testing.T) {
 	m := map[string]float64{}
 	if settledMetrics(m, v); math.Abs(m[RequestRate]-400) > 1e-6 || math.Abs(m[SettledRate]-200) > 1e-6 {
 		t.Errorf("%v", m)
+	}
+}
+
+// TestServersOfHostSettings: what is global to the kernel has one value at a time.
+func TestServersOfHostSettings(t *testing.T) {
+	const text = `{name: x, question: "?", workload: {files: {rate: %d}}, variants: [{name: a}, {name: b, settings: [{%s, scope: host}]}],
+parts: [{name: p}], metrics: [{metric: requests_per_second, primary: true}]%s}`
+	for _, c := range []struct {
+		rate           int
+		setting, extra string
+		want           Interleaving
+	}{
+		{0, `sysctl: vm.dirty_ratio, value: "5"`, "", Alternating},
+		{0, `sysctl: vm.dirty_ratio, value: "5"`, ", interleave: false", InSequence},
+		{0, `command: ["true"]`, "", InSequence},
+		{50, `sysctl: vm.dirty_ratio, value: "5"`, "", InSequence},
+	} {
+		s, err := Parse("x.yaml", fmt.Appendf(nil, text, c.rate, c.setting, c.extra))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Interleaving(s.Parts[0]); got != c.want {
+			t.Errorf("%d/s, %s%s: %s, want %s", c.rate, c.setting, c.extra, got, c.want)
+		}
 	}
 }

@@ -3,6 +3,8 @@ package testbed
 import (
 	"context"
 	"net/netip"
+
+	"linerate/internal/setting"
 )
 
 // Serve is the mode in which a DUT answers requests of clients: a number is of
@@ -16,8 +18,12 @@ type Sites interface {
 	Describe() Description
 	// Raise replaces every site by new ones, made in the order given: one for
 	// each element. A site whose settings cannot be had carries an
-	// ErrUnavailable; any other error is Raise's own.
+	// ErrUnavailable; any other error is Raise's own. Of several sites none may
+	// set what is global to the kernel: it would be every other's too.
 	Raise(ctx context.Context, l Layout, arms []Settings) ([]Site, error)
+	// Global puts the settings back that are global to the kernel, and then
+	// applies these. Raise puts them back too.
+	Global(ctx context.Context, settings []setting.Setting) error
 	Close() error
 }
 

@@ -45,17 +45,16 @@ type Sites struct {
 
 var _ testbed.Sites = (*Sites)(nil)
 
-// UpSites opens a testbed of servers. Nothing is up before the first Raise.
+// UpSites opens a testbed of servers. It first removes what dead labs left behind,
+// host settings among it; nothing is up before the first Raise.
 // Settings that are global to the kernel are refused unless they are allowed;
 // each Raise takes back those of the one before.
 func UpSites(_ context.Context, allowHost bool) (*Sites, error) {
 	if err := canNest(); err != nil {
 		return nil, err
 	}
-	if allowHost {
-		if err := Sweep(); err != nil {
-			return nil, err
-		}
+	if err := Sweep(); err != nil {
+		return nil, err
 	}
 	home, err := unix.Open("/proc/thread-self/ns/net", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -117,7 +116,11 @@ func (b *Sites) Raise(ctx context.Context, l testbed.Layout, arms []testbed.Sett
 		if err := s.build(l, l.Seed+uint64(i)); err != nil {
 			return nil, fmt.Errorf("build %s: %w", arm.Name, err)
 		}
-		applied, err := s.set(ctx, b.host, arm.Settings)
+		host := b.host
+		if len(arms) > 1 {
+			host = nil // it would be every other site's too
+		}
+		applied, err := s.set(ctx, host, arm.Settings)
 		var un *testbed.ErrUnavailable
 		if err != nil && !errors.As(err, &un) {
 			return nil, fmt.Errorf("set up %s: %w", arm.Name, err)
@@ -125,6 +128,11 @@ func (b *Sites) Raise(ctx context.Context, l testbed.Layout, arms []testbed.Sett
 		out[i] = s.describe(b, l, applied, err)
 	}
 	return out, nil
+}
+
+// Global switches the host's settings, journalled as ever.
+func (b *Sites) Global(_ context.Context, settings []setting.Setting) error {
+	return switchHost(b.host, settings)
 }
 
 func (s *site) build(l testbed.Layout, seed uint64) (err error) {
