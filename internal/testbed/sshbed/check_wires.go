@@ -1,0 +1,161 @@
+package sshbed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"linerate/internal/hint"
+	"linerate/internal/testbed/bedfile"
+)
+
+// shouts is how many frames a wire is tried with.
+const shouts = 400
+
+// wires sends frames to everybody on each wire and looks where they arrive.
+func (c *checker) wires(ctx context.Context) bool {
+	if c.o.DUT == nil {
+		return c.apart(ctx)
+	}
+	ok := true
+	for _, w := range c.o.File.Wires {
+		from, to := w.Start(), w.Finish()
+		if from.Host == bedfile.DUT {
+			from, to = to, from // a wire leads both ways, and the DUT sends nothing
+		}
+		s := Step{Name: "wire " + w.From + " → " + w.To, Proves: "frames sent at one end arrive at the other"}
+		ok = c.shouted(ctx, s, from, func(sent uint64, got map[string]uint64) (string, error) { return wired(from, to, sent, got) }) && ok
+	}
+	return ok
+}
+
+// apart sends frames to everybody from each of the generator's ends of a DUT that is
+// not reached. A router keeps them; a switch that has both wires does not.
+func (c *checker) apart(ctx context.Context) bool {
+	ok := true
+	for _, p := range c.o.File.Paths() {
+		from := p.In.Start()
+		s := Step{Name: "apart " + from.String(), Proves: "what arrives came through the DUT: frames to everybody, which a router keeps, arrive nowhere"}
+		ok = c.shouted(ctx, s, from, func(sent uint64, got map[string]uint64) (string, error) {
+			return kept(from, c.o.File.Paths(), sent, got)
+		}) && ok
+	}
+	return ok
+}
+
+// kept says what it means where frames to everybody arrived that a router keeps. A
+// few are what machines say of their own accord; a switch that limits storms lets
+// more through.
+func kept(from bedfile.End, paths []bedfile.Path, sent uint64, got map[string]uint64) (string, error) {
+	for _, p := range paths {
+		if to := p.Out.Finish().String(); got[to] >= sent/10 {
+			return "", hint.With(fmt.Errorf("%d of %d frames to everybody sent at %s arrived at %s: a router keeps these, so there is a way beside the DUT", min(got[to], sent), sent, from, to),
+				"are both wires on one switch? Give each a VLAN of its own. A DUT that bridges is not measured here: nothing proves that it is in the way")
+		}
+	}
+	return fmt.Sprintf("none of %d frames got past the DUT", sent), nil
+}
+
+// shouted tells a step: what judge makes of where frames to everybody arrive.
+func (c *checker) shouted(ctx context.Context, s Step, from bedfile.End, judge func(sent uint64, got map[string]uint64) (string, error)) bool {
+	sent, got, err := c.shout(ctx, from)
+	if err == nil {
+		s.Found, err = judge(sent, got)
+	}
+	if errors.Is(err, ErrUntried) {
+		s.Found, err = err.Error(), nil
+	}
+	return c.say(s, err)
+}
+
+// shout sends frames to everybody from an end, and returns how many were sent and
+// how many each interface received meanwhile.
+func (c *checker) shout(ctx context.Context, from bedfile.End) (sent uint64, got map[string]uint64, err error) {
+	if err := c.t.Ready(ctx, from.Host); err != nil {
+		return 0, nil, err
+	}
+	before, err := c.arrivals(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
+	if sent, err = c.t.Shout(ctx, from.Host, from.Interface, shouts); err != nil {
+		return 0, nil, err
+	}
+	if sent < shouts/2 {
+		return sent, nil, fmt.Errorf("of %d frames the generator at %s could send %d", shouts, from, sent)
+	}
+	if err := pause(ctx, min(2*time.Second, 2*c.o.poll+500*time.Millisecond)); err != nil {
+		return sent, nil, err
+	}
+	got, err = c.arrivals(ctx)
+	for e := range got {
+		got[e] -= min(before[e], got[e]) // an interface may be made anew
+	}
+	return sent, got, err
+}
+
+// wired says what it means where frames to everybody arrived: the wire must take
+// them to its other end, to no other, and lose none.
+func wired(from, to bedfile.End, sent uint64, got map[string]uint64) (string, error) {
+	var seen []string
+	for _, e := range slices.Sorted(maps.Keys(got)) {
+		if e != from.String() && got[e] >= sent/2 {
+			seen = append(seen, e)
+		}
+	}
+	arrived := min(got[to.String()], sent) // machines say things of their own accord
+	switch {
+	case len(seen) == 0 && arrived < sent/10:
+		return "", hint.With(fmt.Errorf("frames sent at %s arrived nowhere (%s got %d of %d)", from, to, arrived, sent), "is a wire plugged in there, and does a switch between keep its ports apart?")
+	case len(seen) > 0 && !slices.Contains(seen, to.String()):
+		return "", hint.With(fmt.Errorf("wrong cabling: frames sent at %s arrived at %s, not at %s", from, strings.Join(seen, ", "), to), "move the wire, or write %s into the testbed's file", seen[0])
+	case len(seen) > 1:
+		return "", hint.With(fmt.Errorf("frames sent at %s arrived at %s: they must not leave the wire", from, strings.Join(seen, " and ")), "separate the wires: one VLAN each on the switch")
+	case arrived < sent*99/100:
+		return "", hint.With(fmt.Errorf("the wire loses frames: of %d sent at %s, at 2 kpps, %d arrived at %s", sent, from, arrived, to),
+			"try another cable or transceiver, and the same speed and duplex at both ends; the errors that an interface counts tell which (ethtool -S, netstat -I)")
+	}
+	return fmt.Sprintf("%d of %d frames", arrived, sent), nil
+}
+
+// arrivals counts what each interface of each host has received.
+func (c *checker) arrivals(ctx context.Context) (map[string]uint64, error) {
+	all := map[string]uint64{}
+	for _, r := range c.roles() {
+		out, err := ask(ctx, r.conn, nil, "arrivals")
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(out) {
+			f := strings.Fields(line)
+			if len(f) == 2 && c.named(r.name, f[0]) {
+				n, err := strconv.ParseUint(f[1], 10, 64)
+				if err != nil {
+					return nil, fmt.Errorf("%s: interface %s counts %q", r.conn.Where(), f[0], f[1])
+				}
+				all[r.name+"/"+f[0]] = n
+			}
+		}
+	}
+	return all, nil
+}
+
+// named gives each interface of a machine that has both roles to one of them.
+func (c *checker) named(name, device string) bool {
+	if c.host(name).Management == device {
+		return false // the check's own connection comes by it
+	}
+	if name == bedfile.DUT || !c.o.File.OneOuter() {
+		return true
+	}
+	wired := false
+	for _, w := range c.o.File.Wires {
+		wired = wired || w.From == bedfile.Generator+"/"+device
+	}
+	return wired == (name == bedfile.Generator)
+}
