@@ -19,13 +19,7 @@ import (
 func (t *Target) routes(ctx context.Context, s setting.Setting) (string, error) {
 	start := time.Now()
 	list := Routes(*s.Table)
-	err := t.In(func() error {
-		link, err := netlink.LinkByName(t.Devices["egress"])
-		if err != nil {
-			return fmt.Errorf("find the egress of %s: %w", s, err)
-		}
-		return loadRoutes(ctx, list, link.Attrs().Index, workloadNetwork.Addr().Next())
-	})
+	err := t.In(func() error { return AddRoutes(ctx, list, t.Devices["egress"], workloadNetwork.Addr().Next()) })
 	if err != nil {
 		return "", fmt.Errorf("load %s: %w", s, err)
 	}
@@ -36,9 +30,14 @@ func (t *Target) routes(ctx context.Context, s setting.Setting) (string, error) 
 // and the last.
 const routesPerBatch = 2000
 
-// loadRoutes adds routes via one gateway on a device of the calling thread's
-// namespace.
-func loadRoutes(ctx context.Context, list []netip.Prefix, device int, gateway netip.Addr) error {
+// AddRoutes adds IPv4 routes via one gateway on a device of the calling thread's
+// namespace, or puts them in the place of others to the same networks. The gateway
+// need not be in a network of the device's.
+func AddRoutes(ctx context.Context, list []netip.Prefix, device string, gateway netip.Addr) error {
+	link, err := netlink.LinkByName(device)
+	if err != nil {
+		return fmt.Errorf("find %s: %w", device, err)
+	}
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE)
 	if err != nil {
 		return fmt.Errorf("open a route socket: %w", err)
@@ -55,7 +54,7 @@ func loadRoutes(ctx context.Context, list []netip.Prefix, device int, gateway ne
 		batch := list[at:min(at+routesPerBatch, len(list))]
 		var out []byte
 		for i, p := range batch {
-			out = appendRoute(out, p, device, gateway, i == len(batch)-1)
+			out = appendRoute(out, p, link.Attrs().Index, gateway, i == len(batch)-1)
 		}
 		if err := unix.Send(fd, out, 0); err != nil {
 			return fmt.Errorf("send routes: %w", err)

@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"net/netip"
 	"time"
 
-	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/knob"
@@ -36,22 +34,16 @@ type Flood struct {
 // DUT learns that the strangers are behind the generator, so that it can answer.
 func (Local) Flood(from, dut testbed.Port, cpu int) (study.Flooder, error) {
 	f := &Flood{in: from.In, sock: -1, cpu: cpu, frame: synFrame(way{from: from, to: dut, source: strangers.Addr()})}
-	if err := dut.In(func() error { return routeBack(dut.Device, from.IPv4.Addr()) }); err != nil {
+	back := func() error {
+		return knob.AddRoutes(context.Background(), []netip.Prefix{strangers}, dut.Device, from.IPv4.Addr())
+	}
+	if err := dut.In(back); err != nil {
 		return nil, fmt.Errorf("route a flood's sources in the DUT: %w", err)
 	}
 	if err := from.In(func() error { return f.open(from.Device) }); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s for a flood: %w", from.Device, err), f.Close())
 	}
 	return f, nil
-}
-
-func routeBack(device string, via netip.Addr) error {
-	link, err := netlink.LinkByName(device)
-	if err != nil {
-		return err
-	}
-	net4 := net.IPNet{IP: strangers.Addr().AsSlice(), Mask: net.CIDRMask(strangers.Bits(), 32)}
-	return netlink.RouteReplace(&netlink.Route{LinkIndex: link.Attrs().Index, Dst: &net4, Gw: via.AsSlice(), Flags: int(netlink.FLAG_ONLINK)})
 }
 
 func (f *Flood) open(device string) error {
