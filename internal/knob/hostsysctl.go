@@ -40,6 +40,31 @@ func (w written) note(s setting.Setting) string {
 	return fmt.Sprintf("%s: asked for %q, the kernel made it %q", s.Name, w.asked, w.after)
 }
 
+// outcome is what a write comes to for a report: a note, or that the kernel will not
+// have the value.
+func (w written) outcome(s setting.Setting) (note string, err error) {
+	if w.kept() {
+		return "", unavailable(s, "the kernel keeps %q when it is asked for %q", w.after, s.Value)
+	}
+	return w.note(s), nil
+}
+
+// global sets a sysctl that namespaces or jails share; a nil h may not.
+func (h *HostSysctls) global(s setting.Setting) (note string, err error) {
+	if h == nil {
+		return "", unavailable(s, "it is global to the kernel: a study has to say so (scope: host), and settings of the host have to be allowed")
+	}
+	w, err := h.set(s.Name, s.Value)
+	if err != nil {
+		return "", err
+	}
+	note = fmt.Sprintf("%s is global to the kernel: set on the host, restored after the trial", s.Name)
+	if own := w.note(s); own != "" {
+		note += "; " + own
+	}
+	return note, nil
+}
+
 // HostSysctls applies settings that are global to the kernel. Every first
 // write is journalled to disk before it happens, so that a killed lab's
 // settings are restored by the next one.

@@ -49,43 +49,26 @@ func (t *Target) Apply(ctx context.Context, s setting.Setting) (note string, err
 	return "", unavailable(s, "%s", Never(s))
 }
 
-// sysctl writes a variable of the jail's network stack and reads it back.
+// sysctl writes a variable of the jail's network stack; one that no jail may write
+// goes to the journalled host settings.
 func (t *Target) sysctl(ctx context.Context, s setting.Setting) (string, error) {
-	before, err := t.Run(ctx, "", "/sbin/sysctl", "-n", s.Name)
-	if err != nil {
+	if _, err := t.Run(ctx, "", "/sbin/sysctl", "-n", "--", s.Name); err != nil {
 		return "", unavailable(s, "this kernel has no such sysctl (%s)", asked(err))
 	}
-	if _, err := t.Run(ctx, "", "/sbin/sysctl", s.Name+"="+s.Value); err != nil {
-		if strings.Contains(err.Error(), "Operation not permitted") {
-			return t.global(s)
-		}
-		return "", unavailable(s, "the kernel does not take it (%s)", asked(err))
+	said, err := t.Run(ctx, "", "/sbin/sysctl", "--", s.Name+"="+s.Value)
+	switch {
+	case err == nil:
+		return told(said, s.Value).outcome(s)
+	case strings.Contains(err.Error(), "Operation not permitted"):
+		return t.Host.global(s)
 	}
-	after, err := t.Run(ctx, "", "/sbin/sysctl", "-n", s.Name)
-	if err != nil {
-		return "", err
-	}
-	before, after = strings.TrimSpace(before), strings.TrimSpace(after)
-	if after != s.Value {
-		return fmt.Sprintf("%s was %s, was asked to be %s and is %s", s.Name, before, s.Value, after), nil
-	}
-	return "", nil
+	return "", unavailable(s, "the kernel does not take it (%s)", asked(err))
 }
 
-// global writes a variable that no jail may, on the host.
-func (t *Target) global(s setting.Setting) (string, error) {
-	if t.Host == nil {
-		return "", unavailable(s, "it is global to the kernel (scope: host), and settings of the host are not allowed in this run")
-	}
-	w, err := t.Host.set(s.Name, s.Value)
-	if err != nil {
-		return "", err
-	}
-	note := fmt.Sprintf("%s is global to the kernel: set on the host, restored after the trial", s.Name)
-	if own := w.note(s); own != "" {
-		note += "; " + own
-	}
-	return note, nil
+// told is what sysctl(8) says of a write: what the variable was, and is.
+func told(said, value string) written {
+	before, after, ok := wasAndIs(said)
+	return written{before: before, asked: folded(value), after: after, blind: !ok}
 }
 
 // sysctlTool is the base system's: it knows every variable's type.
@@ -101,14 +84,13 @@ func sysctlTool(argument ...string) (string, error) {
 // readHost reads a sysctl of the host.
 func readHost(name string) (string, error) { return sysctlTool("-n", "--", name) }
 
-// writeHost writes one; sysctl says what it was and what it is.
+// writeHost writes one.
 func writeHost(name, value string) (written, error) {
 	said, err := sysctlTool("--", name+"="+value)
 	if err != nil {
 		return written{}, err
 	}
-	before, after, ok := wasAndIs(said)
-	return written{before: before, asked: folded(value), after: after, blind: !ok}, nil
+	return told(said, value), nil
 }
 
 // link sets an interface's MTU or one of ifconfig(8)'s flags: on, or off by a

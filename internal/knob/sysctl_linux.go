@@ -43,10 +43,8 @@ func (t *Target) sysctl(s setting.Setting) (string, error) {
 	var w written
 	err = t.In(func() (err error) { w, err = writeSysctl(path, s.Value); return err })
 	switch {
-	case err == nil && w.kept():
-		return "", unavailable(s, "the kernel keeps %q when it is asked for %q", w.after, s.Value)
 	case err == nil:
-		return w.note(s), nil
+		return w.outcome(s)
 	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission):
 		return "", fmt.Errorf("set sysctl %s=%s: %w", s.Name, s.Value, err)
 	}
@@ -58,18 +56,7 @@ func (t *Target) global(s setting.Setting, path string) (string, error) {
 	if _, err := os.Stat(path); err != nil {
 		return "", unavailable(s, "this kernel has no such sysctl (module not loaded?)")
 	}
-	if t.Host == nil {
-		return "", unavailable(s, "it is global to the kernel: a study has to say so (scope: host), and settings of the host have to be allowed")
-	}
-	w, err := t.Host.set(s.Name, s.Value)
-	if err != nil {
-		return "", err
-	}
-	note := fmt.Sprintf("%s is global to the kernel: set on the host, restored after the trial", s.Name)
-	if own := w.note(s); own != "" {
-		note += "; " + own
-	}
-	return note, nil
+	return t.Host.global(s)
 }
 
 // writeSysctl writes and reads back. A write that fails may have set the
