@@ -33,9 +33,10 @@ while [ $# -gt 0 ]; do
 done
 [ -n "$out" ] || out=linerate-$(uname -n | tr -cd 'A-Za-z0-9.-')-$(date -u +%Y%m%dT%H%M%SZ).tar.gz
 
+have() { command -v "$1" >/dev/null 2>&1; }
 missing=
-for tool in awk sed tar gzip mktemp head tr cut; do
-	command -v $tool >/dev/null 2>&1 || missing="$missing $tool"
+for tool in awk sed mktemp head tr cut find; do
+	have $tool || missing="$missing $tool"
 done
 if [ -n "$missing" ]; then
 	echo "capture: this system is cut down: it lacks$missing, and no bundle can be made without" >&2
@@ -240,11 +241,46 @@ Linux) linux ;;
 	;;
 esac
 
+# archive writes the bundle as a tar archive; where there is no tar(1), awk does, in
+# POSIX's format (ustar). \001 stands for NUL, which not every awk can print.
+archive() {
+	cd "$dir/b" || exit 1
+	if have tar; then exec tar -cf - .; fi
+	find . -type f | awk '
+	function pad(s, n) { while (length(s) < n) s = s "\001"; return s }
+	function sum(s,   i, n) { for (i = 1; i <= length(s); i++) n += code[substr(s, i, 1)]; return n }
+	# header prints an entry of a size. A long name is cut in two at a slash.
+	function header(name, size,   at, dir, a, b) {
+		if (length(name) > 100) {
+			for (at = length(name) - 100; at < length(name) && substr(name, at, 1) != "/"; at++) ;
+			dir = substr(name, 1, at - 1)
+			name = substr(name, at + 1)
+		}
+		if (name == "" || length(dir) > 155) return 0
+		a = pad(name, 100) "0000600\0010000000\0010000000\001" sprintf("%011o", size) "\00100000000000\001"
+		b = "0" pad("", 100) "ustar\00100" pad("", 64) "0000000\0010000000\001" pad(dir, 167)
+		printf "%s%06o\001 %s", a, 256 + sum(a) + sum(b), b # its sum is taken as blanks
+		return 1
+	}
+	BEGIN { for (i = 2; i < 256; i++) code[sprintf("%c", i)] = i }
+	{
+		size = 0
+		while ((getline line < $0) > 0) size += length(line) + 1
+		close($0)
+		if (!header(substr($0, 3), size)) next
+		while ((getline line < $0) > 0) { gsub(/\001/, "?", line); print line }
+		close($0)
+		if (size % 512) printf "%s", pad("", 512 - size % 512)
+	}
+	END { printf "%s", pad("", 1024) }' | tr '\001' '\000'
+}
+pack() { if have gzip; then gzip -c; else cat; fi; }
+
 if [ "$out" = - ]; then
-	tar -C "$dir/b" -cf - . | gzip -c
+	(archive) | pack
 	exit
 fi
-tar -C "$dir/b" -cf - . | gzip -c >"$dir/bundle" && cp "$dir/bundle" "$out" || {
+(archive) | pack >"$dir/bundle" && cp "$dir/bundle" "$out" || {
 	echo "capture: cannot write $out" >&2
 	exit 1
 }

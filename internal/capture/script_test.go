@@ -1,9 +1,12 @@
 package capture
 
 import (
+	"archive/tar"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,24 +56,111 @@ func TestScriptIsValidInEveryShell(t *testing.T) {
 	}
 }
 
-// TestCutDown: a system without what a bundle is made of is told all that it lacks.
-func TestCutDown(t *testing.T) {
+// cutDown is a directory with some of this machine's commands.
+func cutDown(t *testing.T, commands ...string) string {
+	t.Helper()
 	dir := t.TempDir()
-	for _, tool := range []string{"uname", "date", "tr", "awk", "sed", "mktemp", "head", "cut"} {
-		path, err := exec.LookPath(tool)
+	for _, c := range commands {
+		path, err := exec.LookPath(c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Symlink(path, filepath.Join(dir, tool)); err != nil {
+		if err := os.Symlink(path, filepath.Join(dir, c)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	text := regexp.MustCompile(`(?m)^PATH=.*`).ReplaceAllLiteralString(Script(), "PATH="+dir)
+	return dir
+}
+
+// onPath is the script where no other commands are.
+func onPath(dir string) string {
+	return regexp.MustCompile(`(?m)^PATH=.*`).ReplaceAllLiteralString(Script(), "PATH="+dir)
+}
+
+// TestCutDown: a system without what a bundle is made of is told all that it lacks.
+func TestCutDown(t *testing.T) {
+	dir := cutDown(t, "uname", "date", "tr", "sed", "mktemp", "head", "cut")
 	cmd := exec.Command("/bin/sh", "-s", "--", "-o", filepath.Join(dir, "b.tar.gz"))
-	cmd.Stdin = strings.NewReader(text)
+	cmd.Stdin = strings.NewReader(onPath(dir))
 	said, err := cmd.CombinedOutput()
-	if err == nil || !strings.Contains(string(said), "capture: this system is cut down: it lacks tar gzip, and") {
+	if err == nil || !strings.Contains(string(said), "capture: this system is cut down: it lacks awk find, and") {
 		t.Errorf("%v: %s", err, said)
+	}
+}
+
+// TestWithoutTar: the bundle of a system without tar(1) and gzip(1) has all that it
+// would have with them.
+func TestWithoutTar(t *testing.T) {
+	dir := cutDown(t, "sh", "awk", "sed", "mktemp", "head", "tr", "cut", "find", "uname", "date", "mkdir", "cat", "id", "rm", "ls")
+	bundle := func(tools string) map[string]string {
+		out := filepath.Join(t.TempDir(), "b.tar")
+		text := strings.Replace(onPath(tools), "archive() {\n", `archive() {
+	mkdir -p "$dir/b/files/etc/`+strings.Repeat("long/", 20)+`" && printf 'no end' >"$dir/b/files/etc/`+strings.Repeat("long/", 20)+`name"
+	printf 'caf\303\251\001\n' >"$dir/b/out/bytes" && : >"$dir/b/out/nothing"
+`, 1)
+		cmd := exec.Command("/bin/sh", "-s", "--", "-o", "-")
+		cmd.Stdin = strings.NewReader(text)
+		data, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(out, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bundlehost.Open(out); err != nil {
+			t.Fatal(err)
+		}
+		return entries(t, data)
+	}
+	bare := bundle(dir)
+	for _, c := range []string{"tar", "gzip"} {
+		path, err := exec.LookPath(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(path, filepath.Join(dir, c)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	whole := bundle(dir)
+	if len(whole) < 20 || len(bare) != len(whole) {
+		t.Errorf("%d entries without tar, %d with", len(bare), len(whole))
+	}
+	for name, text := range map[string]string{"files/etc/" + strings.Repeat("long/", 20) + "name": "no end\n", "out/bytes": "caf\303\251?\n", "out/nothing": ""} {
+		if got, ok := bare[name]; !ok || got != text {
+			t.Errorf("%s: %q, %v", name, got, ok)
+		}
+	}
+	for _, steady := range []string{"files/etc/os-release", "files/proc/version"} {
+		if bare[steady] == "" || bare[steady] != whole[steady] {
+			t.Errorf("%s: %q, with tar %q", steady, bare[steady], whole[steady])
+		}
+	}
+}
+
+// entries are the files of an archive, by name.
+func entries(t *testing.T, data []byte) map[string]string {
+	t.Helper()
+	r := io.Reader(bytes.NewReader(data))
+	if gz, err := gzip.NewReader(bytes.NewReader(data)); err == nil {
+		r = gz
+	}
+	files := map[string]string{}
+	for tr := tar.NewReader(r); ; {
+		h, err := tr.Next()
+		if err == io.EOF {
+			return files
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.Typeflag == tar.TypeReg {
+			text, err := io.ReadAll(tr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files[strings.TrimPrefix(h.Name, "./")] = string(text)
+		}
 	}
 }
 
