@@ -7,14 +7,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 )
-
-// VMKernel is the environment variable that names an unpacked kernel package of
-// Debian's, for tests that boot virtual machines.
-const VMKernel = "LINERATE_VM"
 
 // VM is a router that really boots, emulated by QEMU, between two namespaces:
 //
@@ -28,8 +23,8 @@ type VM struct {
 	Dir                 string
 }
 
-// vmModules are what a root on a virtual disk and the interfaces need, in order.
-var vmModules = []string{"virtio_ring", "virtio", "virtio_pci_modern_dev", "virtio_pci_legacy_dev", "virtio_pci", "virtio_blk", "failover", "net_failover", "virtio_net"}
+// vmNet are the modules that the interfaces need.
+var vmNet = []string{"failover", "net_failover", "virtio_net"}
 
 // vmCommands are what a testbed asks of its DUT, an init and an sshd.
 var vmCommands = []string{"dash", "mv", "cp", "rm", "ln", "mkdir", "rmdir", "chmod", "chown", "sync", "cat", "sed", "ls", "stat", "cmp", "grep", "tail", "head", "sort",
@@ -73,10 +68,7 @@ sleep 100
 // is skipped.
 func NewVM(t testing.TB) *VM {
 	t.Helper()
-	kernel := os.Getenv(VMKernel)
-	if kernel == "" {
-		t.Skip("set " + VMKernel + " to an unpacked kernel package to boot virtual machines")
-	}
+	NeedVM(t)
 	Namespaces(t)
 	id := os.Getpid() % 100_000
 	v := &VM{Generator: fmt.Sprintf(Prefix+"v%d-g", id), Receiver: fmt.Sprintf(Prefix+"v%d-r", id), Dir: t.TempDir(), Port: freePort(t)}
@@ -87,7 +79,7 @@ func NewVM(t testing.TB) *VM {
 	}
 	sh(t, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", v.Dir+"/host")
 	sh(t, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", v.Dir+"/key")
-	v.start(t, vmFind(t, kernel, "vmlinuz-*"), v.initrd(t, kernel), v.disk(t), id)
+	v.start(t, NewVMImage(t, v.Dir, vmNet, v.root(t)), id)
 	return v
 }
 
@@ -101,16 +93,15 @@ func freePort(t testing.TB) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-func (v *VM) start(t testing.TB, vmlinuz, initrd, disk string, id int) {
+func (v *VM) start(t testing.TB, image VMImage, id int) {
 	t.Helper()
 	taps := []string{fmt.Sprintf(Prefix+"v%dg", id), fmt.Sprintf(Prefix+"v%dr", id)}
 	for _, p := range []string{".in", ".out"} {
 		sh(t, "mkfifo", v.Dir+"/monitor"+p)
 	}
 	argv := []string{"-accel", "tcg", "-m", "256", "-nodefaults", "-display", "none", "-serial", "file:" + v.Console(), "-monitor", "pipe:" + v.Dir + "/monitor",
-		"-kernel", vmlinuz, "-initrd", initrd, "-append", "console=ttyS0 quiet panic=1 no_timer_check tsc=unstable net.ifnames=0",
-		"-drive", "file=" + disk + ",format=raw,if=virtio,cache=writeback",
 		"-netdev", fmt.Sprintf("user,id=m,hostfwd=tcp:127.0.0.1:%d-10.0.2.15:22", v.Port), "-device", "virtio-net-pci,netdev=m,romfile=,addr=4"}
+	argv = append(argv, image.Argv("net.ifnames=0")...)
 	for i, tap := range taps {
 		argv = append(argv, "-netdev", fmt.Sprintf("tap,id=t%d,ifname=%s,script=no,downscript=no", i, tap),
 			"-device", fmt.Sprintf("virtio-net-pci,netdev=t%d,mac=52:54:00:00:0%d:fe,romfile=,addr=%d", i, i+1, 5+i))
@@ -175,93 +166,31 @@ func (v *VM) Run(t testing.TB, command string) string {
 func (v *VM) write(t testing.TB, name, text string, mode fs.FileMode) string {
 	t.Helper()
 	path := filepath.Join(v.Dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
+	vmWrite(t, path, text, mode)
 	return path
 }
 
-func vmFind(t testing.TB, dir, pattern string) string {
+// root is the machine's: commands, and an sshd.
+func (v *VM) root(t testing.TB) VMRoot {
 	t.Helper()
-	found := ""
-	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
-		if ok, _ := filepath.Match(pattern, filepath.Base(p)); err == nil && ok && !d.IsDir() {
-			found = p
-		}
-		return nil
-	})
-	if found == "" {
-		t.Fatalf("no %s under %s", pattern, dir)
-	}
-	return found
-}
-
-// initrd loads modules and goes on with the disk.
-func (v *VM) initrd(t testing.TB, kernel string) string {
-	t.Helper()
-	busybox, err := exec.LookPath("busybox")
-	if err != nil {
-		t.Fatal("busybox-static is not installed")
-	}
-	root := filepath.Join(v.Dir, "initrd")
-	sh(t, "mkdir", "-p", root+"/bin", root+"/root", root+"/dev")
-	sh(t, "cp", busybox, root+"/bin/busybox")
-	script := "#!/bin/busybox sh\n"
-	for _, m := range vmModules {
-		sh(t, "cp", vmFind(t, kernel, m+".ko"), root+"/"+m+".ko")
-		script += "/bin/busybox insmod /" + m + ".ko\n"
-	}
-	script += "/bin/busybox mount -t devtmpfs dev /dev\n/bin/busybox mount -t ext4 /dev/vda /root || exec /bin/busybox reboot -f\n/bin/busybox mount -t devtmpfs dev /root/dev\nexec /bin/busybox switch_root /root /sbin/init\n"
-	v.write(t, "initrd/init", script, 0o755)
-	image := v.Dir + "/initrd.img"
-	sh(t, "sh", "-c", `cd "$1" && find . | busybox cpio -o -H newc >"$2"`, "sh", root, image)
-	return image
-}
-
-// disk is the machine's root: commands with their libraries, and an sshd.
-func (v *VM) disk(t testing.TB) string {
-	t.Helper()
-	for _, d := range []string{"bin", "sbin", "proc", "sys", "dev", "tmp", "run", "root/.ssh", "etc/sysctl.d", "etc/init.d", "etc/rcS.d", "var/lib", "var/empty", "usr"} {
-		sh(t, "mkdir", "-p", filepath.Join(v.Dir, "disk", d))
-	}
-	root := filepath.Join(v.Dir, "disk")
-	for _, c := range vmCommands {
-		path, err := exec.LookPath(c)
+	read := func(name string) string {
+		data, err := os.ReadFile(filepath.Join(v.Dir, name))
 		if err != nil {
-			t.Fatalf("%s is not installed", c)
+			t.Fatal(err)
 		}
-		path, _ = filepath.EvalSymlinks(path)
-		sh(t, "cp", path, filepath.Join(root, "bin", c))
-		libs, _ := exec.Command("sh", "-c", `ldd "$1" | grep -o '/[^ ]*'`, "sh", path).Output()
-		for lib := range strings.Lines(string(libs)) {
-			lib = strings.TrimSpace(lib)
-			sh(t, "mkdir", "-p", filepath.Join(root, filepath.Dir(lib)))
-			sh(t, "cp", "-L", lib, filepath.Join(root, lib))
-		}
+		return string(data)
 	}
-	for _, l := range [][2]string{{"dash", "/bin/sh"}, {"mawk", "/bin/awk"}, {"../bin", "/usr/bin"}, {"../bin", "/usr/sbin"}} {
-		sh(t, "ln", "-s", l[0], root+l[1])
+	return VMRoot{
+		Size: "128M", Commands: vmCommands,
+		Dirs:  []string{"run", "var/lib", "var/empty", "usr", "etc/sysctl.d", "etc/init.d", "etc/rcS.d"},
+		Links: map[string]string{"usr/bin": "../bin", "usr/sbin": "../bin"},
+		Files: map[string]string{
+			"sbin/init": vmInit, "bin/shutdown": "#!/bin/sh\n: >/run/boot\n",
+			"etc/passwd": "root:x:0:0:root:/root:/bin/sh\nsshd:x:101:65534::/run/sshd:/bin/false\n", "etc/group": "root:x:0:\nnogroup:x:65534:\n", "etc/inittab": "# as of sysvinit\n",
+			"etc/nsswitch.conf": "passwd: files\ngroup: files\n",
+			"etc/sshd_config":   "HostKey /etc/host_key\nStrictModes no\nUsePAM no\nPidFile none\nPasswordAuthentication no\nPermitRootLogin yes\nMaxStartups 100\nUseDNS no\n",
+			"etc/kept.conf":     "ours\n", "etc/host_key": read("host"), "root/.ssh/authorized_keys": read("key.pub"),
+		},
+		Private: []string{"etc/host_key"},
 	}
-	sh(t, "cp", v.Dir+"/host", root+"/etc/host_key")
-	sh(t, "cp", v.Dir+"/key.pub", root+"/root/.ssh/authorized_keys")
-	for name, text := range map[string]string{
-		"sbin/init": vmInit, "bin/shutdown": "#!/bin/sh\n: >/run/boot\n",
-		"etc/passwd": "root:x:0:0:root:/root:/bin/sh\nsshd:x:101:65534::/run/sshd:/bin/false\n", "etc/group": "root:x:0:\nnogroup:x:65534:\n", "etc/inittab": "# as of sysvinit\n",
-		"etc/nsswitch.conf": "passwd: files\ngroup: files\n",
-		"etc/sshd_config":   "HostKey /etc/host_key\nStrictModes no\nUsePAM no\nPidFile none\nPasswordAuthentication no\nPermitRootLogin yes\nMaxStartups 100\nUseDNS no\n",
-		"etc/kept.conf":     "ours\n",
-	} {
-		mode := fs.FileMode(0o644)
-		if strings.HasPrefix(text, "#!") {
-			mode = 0o755
-		}
-		v.write(t, "disk/"+name, text, mode)
-	}
-	sh(t, "chmod", "600", root+"/etc/host_key")
-	disk := v.Dir + "/disk.img"
-	sh(t, "mke2fs", "-q", "-t", "ext4", "-d", root, disk, "128M")
-	return disk
 }
