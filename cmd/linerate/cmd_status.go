@@ -45,6 +45,8 @@ func writeStatus(w io.Writer, st apply.Status) {
 		fmt.Fprintln(w, "nothing is pending")
 	case st.State == "reverting":
 		fmt.Fprintf(w, "%s is being taken back\n", show.Clean(st.ID))
+	case st.Busy:
+		fmt.Fprintf(w, "%s is being applied or taken back at this moment\n", show.Clean(st.ID))
 	case !st.Armed:
 		fmt.Fprintf(w, "%s is pending and its switch is gone: linerate rollback takes it back\n", show.Clean(st.ID))
 	case !st.Ready:

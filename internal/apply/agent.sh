@@ -216,6 +216,14 @@ start_watch() {
 	done
 	return 1
 }
+# at_work says whether somebody is changing this host at this moment.
+at_work() {
+	[ -e "$S/lock" ] || return 1
+	case $OS in
+	FreeBSD) ! lockf -k -s -t 0 "$S/lock" true ;;
+	*) ! flock -n "$S/lock" true ;;
+	esac
+}
 armed() { [ -s "$D/watcher" ] && kill -0 "$(cat "$D/watcher")" 2>/dev/null; }
 left() { # seconds until the deadline; none left after a boot
 	[ -s "$D/deadline" ] && read -r b t <"$D/deadline" && [ "$b" = "$(boot_id)" ] || { say 0; return; }
@@ -539,7 +547,11 @@ status() {
 		say "id $id"
 		sed -n '/^digest /p' "$D/journal"
 		say "left $(left)"
-		if armed; then say "armed yes"; else say "armed no"; fi
+		# The lock is looked at between: what is not armed yet may be so by then.
+		if armed; then say "armed yes"
+		elif at_work || [ ! -e "$D/id.$id" ]; then say "busy yes"
+		elif armed; then say "armed yes"
+		else say "armed no"; fi
 		[ ! -e "$D/ready" ] || say "ready yes"
 	fi
 	set +f

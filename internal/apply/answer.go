@@ -51,6 +51,9 @@ type Status struct {
 	// Left is how many seconds are left to confirm.
 	Left  int  `json:"left_s,omitempty"`
 	Armed bool `json:"armed,omitempty"`
+	// Busy says that it has no switch because somebody is applying it, or taking it
+	// back, at this moment.
+	Busy  bool `json:"busy,omitempty"`
 	Ready bool `json:"ready,omitempty"`
 	// History is every transaction, the oldest first.
 	History []Past  `json:"history"`
@@ -165,6 +168,8 @@ func parseStatus(out []byte) (Status, error) {
 			st.Left, err = strconv.Atoi(rest)
 		case "armed":
 			st.Armed = rest == "yes"
+		case "busy":
+			st.Busy = rest == "yes"
 		case "ready":
 			st.Ready = rest == "yes"
 		case "history":

@@ -82,3 +82,50 @@ func TestInstallingAtOnce(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 }
+
+// TestNotArmedYet: what somebody is applying at this moment has no switch yet; that
+// is not told as one that is gone.
+func TestNotArmedYet(t *testing.T) {
+	r := newRealm(t)
+	ctx := context.Background()
+	arming := filepath.Join(r.root, "arming")
+	m := OnWith(r.runner(), Script(`start_watch() { : >"$ROOT/arming"; while [ -e "$ROOT/arming" ]; do sleep 0.02; done; return 1; }`+"\n"))
+	ended := make(chan error, 1)
+	go func() {
+		_, _, err := m.Apply(ctx, scripted("true\n"))
+		ended <- err
+	}()
+	for {
+		if _, err := os.Stat(arming); err == nil {
+			break
+		}
+		select {
+		case err := <-ended:
+			t.Fatalf("it ended before its switch was armed: %v", err)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	beside := On(&localhost.Runner{Env: []string{"LINERATE_ROOT=" + r.root, "LINERATE_INIT=sysv"}})
+	if st, err := beside.Status(ctx); err != nil || st.State != "pending" || st.Armed || !st.Busy {
+		t.Errorf("while it is armed: %+v, %v", st, err)
+	}
+	if err := os.Remove(arming); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "the switch could not be armed; nothing was changed") {
+		t.Error(err)
+	}
+	// Nobody is at work, and nothing watches.
+	pending := filepath.Join(r.root, "var/lib/linerate/pending")
+	if err := os.Mkdir(pending, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"id.000001-abababababab": "", "journal": "digest sha256:ab\nend\n"} {
+		if err := os.WriteFile(filepath.Join(pending, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if st, err := beside.Status(ctx); err != nil || st.State != "pending" || st.Armed || st.Busy {
+		t.Errorf("a switch that is gone: %+v, %v", st, err)
+	}
+}
