@@ -88,8 +88,9 @@ func (f *applyFlags) run(cmd *cobra.Command, file string, args []string) error {
 	talk := cmd.ErrOrStderr()
 	report.Outcome, err = apply.Run(cmd.Context(), m, p, apply.Options{
 		Within: f.within, Chosen: f.chosen, Trial: f.reboot, Wait: !f.noWait && !f.reboot, Checks: append(f.fresh(args), checks...),
-		Ask: func(t apply.Transaction) (bool, error) { return f.ask(cmd, t) },
-		Say: func(format string, a ...any) { fmt.Fprintf(talk, format+"\n", a...) },
+		Line: f.line(m.Where()),
+		Ask:  func(t apply.Transaction) (bool, error) { return f.ask(cmd, t) },
+		Say:  func(format string, a ...any) { fmt.Fprintf(talk, format+"\n", a...) },
 	})
 	if f.asJSON {
 		if err != nil {
@@ -111,7 +112,7 @@ func (f *applyFlags) run(cmd *cobra.Command, file string, args []string) error {
 func outcomeText(r applied, f *applyFlags) string {
 	switch r.Outcome {
 	case apply.Pending:
-		return fmt.Sprintf("pending on %s: `%s` within %s keeps it", r.Where, apply.Confirmation(r.Where), f.within)
+		return fmt.Sprintf("pending on %s: `%s` within %s keeps it", r.Where, f.line(r.Where)("confirm"), f.within)
 	case apply.Nothing:
 		return "the plan has nothing to do"
 	case apply.Declined:

@@ -240,7 +240,7 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 	}
 	if runErr != nil {
 		if cmd.Context().Err() != nil || dir.Spec.OnMachines() {
-			fmt.Fprintf(cmd.ErrOrStderr(), "%d trials are kept; go on with: linerate study resume %s\n", len(dir.Trials), dir.Path)
+			fmt.Fprintf(cmd.ErrOrStderr(), "%d trials are kept; go on with: linerate study resume %s%s\n", len(dir.Trials), shellWord(dir.Path), sshConfigOption(f.sshConfig))
 		}
 		return runErr
 	}

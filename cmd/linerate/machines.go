@@ -95,6 +95,9 @@ func within(c sshbed.Conn, namespace string) sshbed.Conn {
 func (m *machines) options(o sshbed.Options) (sshbed.Options, error) {
 	o.File, o.Local = m.file, runHere
 	o.Say = func(format string, args ...any) { fmt.Fprintf(m.talk, "linerate: "+format+"\n", args...) }
+	if h := m.file.Hosts.DUT; h != nil {
+		o.Line = (&remote{become: h.Become, config: m.config}).line(h.SSH)
+	}
 	var err error
 	for role, c := range map[string]*sshbed.Conn{bedfile.DUT: &o.DUT, bedfile.Generator: &o.Generator, bedfile.Receiver: &o.Receiver} {
 		if *c, err = m.conn(role); err != nil {
@@ -153,22 +156,14 @@ func openMachines(ctx context.Context, o labOptions) (*openedLab, error) {
 
 // factsOf are those of a study's DUT, which may be booting when the study goes
 // on: it is waited for as long as a boot may take.
-func (m *machines) factsOf(ctx context.Context, s study.Spec) (*fact.Facts, error) {
-	deadline := time.Now().Add(time.Duration(m.file.Reboot.Wait))
-	for told := false; ; told = true {
-		facts, err := m.facts(ctx)
-		if err == nil || s.Reset != study.ResetReboot || !sshbed.Unreached(err) || ctx.Err() != nil || time.Now().After(deadline) {
-			return facts, err
-		}
-		if !told {
-			fmt.Fprintf(m.talk, "linerate: %v: waiting for it, up to %s\n", err, time.Duration(m.file.Reboot.Wait))
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(time.Second):
-		}
-	}
+func (m *machines) factsOf(ctx context.Context, s study.Spec) (facts *fact.Facts, err error) {
+	err = sshbed.Await(ctx, time.Duration(m.file.Reboot.Wait), time.Second, func() (final bool, err error) {
+		facts, err = m.facts(ctx)
+		return s.Reset != study.ResetReboot, err
+	}, func(err error, wait time.Duration) {
+		fmt.Fprintf(m.talk, "linerate: %v: waiting for it, up to %s\n", err, wait)
+	})
+	return facts, err
 }
 
 // facts are the DUT's, or this machine's where the DUT is not reached.

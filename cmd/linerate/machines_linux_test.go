@@ -210,7 +210,14 @@ rm -f "$TMPDIR/linerate.$$"
 account Sent "$tx" "$t"
 `
 
-// toolsDir has programs for the machines: this one, and something like pkt-gen.
+// sudo lets whoever is root already do as it is told, without a password.
+const sudo = `#!/bin/sh
+[ "$1" = -n ] && shift
+exec "$@"
+`
+
+// toolsDir has programs for the machines: this one, and something like pkt-gen and
+// sudo.
 func toolsDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -224,8 +231,10 @@ func toolsDir(t *testing.T) string {
 			t.Fatalf("%s%s", out, out2)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "pkt-gen"), []byte(pktGen), 0o755); err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{"pkt-gen": pktGen, "sudo": sudo} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return dir
 }

@@ -5,11 +5,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/apply"
 	"linerate/internal/capture"
 	"linerate/internal/fact"
 	"linerate/internal/hint"
@@ -37,6 +40,39 @@ func (r *remote) addFlags(cmd *cobra.Command) {
 	f.DurationVar(&r.timeout, "timeout", 2*time.Minute, "give up on a host over SSH after this long")
 	f.StringVar(&r.config, "ssh-config", "", "read this `FILE` instead of ~/.ssh/config")
 	r.talk = cmd.ErrOrStderr
+}
+
+// line is the command line by which somebody says a verb to a host that was
+// reached so, in another shell.
+func (r *remote) line(where string) func(verb string) string {
+	if !isRemote(where) {
+		return func(verb string) string { return apply.Line(verb, where) }
+	}
+	options := ""
+	if r.become != "" {
+		options += " --become " + r.become
+	}
+	return func(verb string) string { return apply.Line(verb, where) + options + sshConfigOption(r.config) }
+}
+
+// sshConfigOption is the option that names an ssh_config(5), in a command line for
+// any directory; "" for the user's own.
+func sshConfigOption(file string) string {
+	if file == "" {
+		return ""
+	}
+	if abs, err := filepath.Abs(file); err == nil {
+		file = abs
+	}
+	return " --ssh-config " + shellWord(file)
+}
+
+// shellWord is a word of a command line for people: in quotes where it needs them.
+func shellWord(word string) string {
+	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@%+=,") == "" {
+		return word
+	}
+	return host.Quote(word)
 }
 
 // dial connects to a host over SSH.

@@ -49,6 +49,16 @@ type Options struct {
 	Wait bool
 	// Poll is how often Wait looks; 0 is a second.
 	Poll time.Duration
+	// Line is the command line by which somebody else says a verb (confirm,
+	// status) to the machine; nil is Line of its name.
+	Line func(verb string) string
+}
+
+func (o Options) line(verb string, m Machine) string {
+	if o.Line == nil {
+		return Line(verb, m.Where())
+	}
+	return o.Line(verb)
 }
 
 // Outcome of Run.
@@ -109,26 +119,22 @@ func Run(ctx context.Context, m Machine, p plan.Plan, o Options) (Outcome, error
 		return Reverted, hint.Left(outOfTouch(m, t, o, interrupted(ctx, err)))
 	}
 	if err := good(ctx, m, t, after, gateways, o); err != nil {
-		return Reverted, takeBack(m, id, interrupted(ctx, err))
+		return Reverted, takeBack(m, o, id, interrupted(ctx, err))
 	}
 	if o.Trial {
-		o.Say("rebooting %s to try it; what nobody confirms within %s of that boot (%s) is taken back by another", m.Where(), o.Within, Confirmation(m.Where()))
+		o.Say("rebooting %s to try it; what nobody confirms within %s of that boot (%s) is taken back by another", m.Where(), o.Within, o.line("confirm", m))
 		return Pending, m.Reboot(ctx)
 	}
-	o.Say("applied to %s; it is taken back in %s unless somebody says from another connection: %s", m.Where(), o.Within, Confirmation(m.Where()))
+	o.Say("applied to %s; it is taken back in %s unless somebody says from another connection: %s", m.Where(), o.Within, o.line("confirm", m))
 	if !o.Wait {
 		return Pending, nil
 	}
 	return await(ctx, m, id, o)
 }
 
-// Confirmation is the command that keeps what was applied to a machine, of which
-// where is the name (Machine.Where).
-func Confirmation(where string) string {
-	return commandOn("confirm", where)
-}
-
-func commandOn(verb, where string) string {
+// Line is the command line that says a verb to a machine, of which where is the
+// name (Machine.Where), if nothing else is needed to reach it.
+func Line(verb, where string) string {
 	if strings.HasPrefix(where, "ssh://") {
 		return "linerate " + verb + " " + where
 	}
@@ -159,7 +165,7 @@ func outOfTouch(m Machine, t Transaction, o Options, err error) error {
 		switch n := len(st.History); {
 		case failed != nil:
 		case st.State != "idle" && st.Digest == t.Plan.Digest:
-			return takeBack(m, st.ID, err)
+			return takeBack(m, o, st.ID, err)
 		case n > 0 && st.History[n-1].Digest == t.Plan.Digest:
 			return fmt.Errorf("%w; then %s; %w", err, st.History[n-1].Why, ErrReverted)
 		default:
@@ -276,7 +282,7 @@ const patience = 2 * time.Minute
 
 // takeBack reverts now, whatever became of the caller's context, and says why.
 // The switch on the host may have been first.
-func takeBack(m Machine, id string, why error) error {
+func takeBack(m Machine, o Options, id string, why error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	reason := "taken back: " + strings.Join(strings.Fields(why.Error()), " ")
@@ -284,7 +290,7 @@ func takeBack(m Machine, id string, why error) error {
 		if past, over := pastOf(ctx, m, id); over && past.Outcome == string(Reverted) {
 			return hint.Left(fmt.Errorf("%w; then %s; %w", why, past.Why, ErrReverted))
 		}
-		return hint.Left(hint.With(fmt.Errorf("%w; and it could not be taken back from here: %w", why, err), "the switch on the host takes it back when the time to confirm is over; %s tells whether it has", commandOn("status", m.Where())))
+		return hint.Left(hint.With(fmt.Errorf("%w; and it could not be taken back from here: %w", why, err), "the switch on the host takes it back when the time to confirm is over; %s tells whether it has", o.line("status", m)))
 	}
 	return hint.Left(fmt.Errorf("%w; %w", why, ErrReverted))
 }
@@ -318,7 +324,7 @@ func await(ctx context.Context, m Machine, id string, o Options) (Outcome, error
 	for {
 		select {
 		case <-ctx.Done():
-			return Reverted, takeBack(m, id, interrupted(ctx, ctx.Err()))
+			return Reverted, takeBack(m, o, id, interrupted(ctx, ctx.Err()))
 		case <-time.After(poll):
 		}
 		st, err := m.Status(ctx)

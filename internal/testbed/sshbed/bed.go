@@ -50,6 +50,9 @@ type Options struct {
 	// Tree gives the files of a configuration set, by the name that a
 	// variant has for it.
 	Tree func(name string) ([]plan.File, error)
+	// Line is the command line by which somebody else says a verb (rollback,
+	// status) to the DUT; nil is apply's.
+	Line func(verb string) string
 	// Local runs a command of the testbed's file on this machine.
 	Local func(ctx context.Context, argv []string) error
 	// Say is told of reboots and of what else takes time; nil is silence.
@@ -80,6 +83,7 @@ type Bed struct {
 	armed   time.Time
 	closed  bool
 	reboots int
+	slowest float64 // boot so far, in seconds
 }
 
 // Up takes the testbed and looks at it. A DUT that a dead controller of the
@@ -96,6 +100,9 @@ func Up(ctx context.Context, o Options) (*Bed, error) {
 	}
 	if o.Reset == "" {
 		o.Reset = Settings
+	}
+	if o.Line == nil && o.DUT != nil {
+		o.Line = func(verb string) string { return apply.Line(verb, o.DUT.Where()) }
 	}
 	b := &Bed{o: o, still: quickCounters}
 	err := b.up(ctx)
@@ -117,19 +124,17 @@ func (b *Bed) up(ctx context.Context) error {
 // take gets hold of the DUT. One that a study boots may be in the middle of that,
 // when the study goes on: it is waited for.
 func (b *Bed) take(ctx context.Context) error {
-	deadline := time.Now().Add(time.Duration(b.o.File.Reboot.Wait))
-	for told := false; ; told = true {
-		final, err := b.takeOnce(ctx)
-		if err == nil || final || b.o.Reset != Reboot || !Unreached(err) || ctx.Err() != nil || time.Now().After(deadline) {
-			return err
-		}
-		if !told {
-			b.o.Say("%s does not answer (%v): waiting for it, up to %s", b.o.DUT.Where(), err, time.Duration(b.o.File.Reboot.Wait))
-		}
-		if pause(ctx, b.o.poll) != nil {
-			return err
-		}
-	}
+	return b.await(ctx, "", func() (final bool, err error) {
+		final, err = b.takeOnce(ctx)
+		return final || b.o.Reset != Reboot, err
+	})
+}
+
+// await tries something that the DUT must be up for, as long as a boot may take.
+func (b *Bed) await(ctx context.Context, why string, try func() (final bool, err error)) error {
+	return Await(ctx, time.Duration(b.o.File.Reboot.Wait), b.o.poll, try, func(err error, wait time.Duration) {
+		b.o.Say("%s does not answer (%v): waiting for it, up to %s%s", b.o.DUT.Where(), err, wait, why)
+	})
 }
 
 // takeOnce tries to; final errors are not of the connection.
@@ -190,7 +195,7 @@ func (b *Bed) leftover(ctx context.Context) (final bool, err error) {
 		if !strings.HasPrefix(st.Digest, digestKind) {
 			what = "a plan that nobody has confirmed yet"
 		}
-		return true, hint.With(fmt.Errorf("%s holds %s (%s)", b.o.DUT.Where(), what, st.ID), "it goes back by itself in %d s; linerate rollback %s takes it back now", st.Left, b.o.DUT.Where())
+		return true, hint.With(fmt.Errorf("%s holds %s (%s)", b.o.DUT.Where(), what, st.ID), "it goes back by itself in %d s; %s takes it back now", st.Left, b.o.Line("rollback"))
 	}
 	b.o.Say("%s still has a variant of this study: putting it back", b.o.DUT.Where())
 	b.pending, b.booted = st.ID, b.o.Reset == Reboot
@@ -302,20 +307,13 @@ func (b *Bed) Close() error {
 // goodbye leaves the DUT as it was. One that was interrupted in the middle of a boot
 // is waited for.
 func (b *Bed) goodbye(ctx context.Context) error {
-	wait := time.Duration(b.o.File.Reboot.Wait)
-	deadline := time.Now().Add(wait)
-	for told := false; ; told = true {
-		err := b.putAllBack(ctx)
-		if err == nil {
-			return nil
-		}
-		if b.o.Reset != Reboot || !Unreached(err) || time.Now().After(deadline) || pause(ctx, b.o.poll) != nil {
-			return hint.Left(hint.With(fmt.Errorf("%s could not be put back from here: %w", b.o.DUT.Where(), err), "its dead-man's switch does so within %s of its last change, if it is up; linerate status %s tells whether it has", b.o.Window, b.o.DUT.Where()))
-		}
-		if !told {
-			b.o.Say("%s does not answer (%v): waiting for it, up to %s, to leave it as it was", b.o.DUT.Where(), err, wait)
-		}
+	err := b.await(ctx, ", to leave it as it was", func() (final bool, err error) {
+		return b.o.Reset != Reboot, b.putAllBack(ctx)
+	})
+	if err == nil {
+		return nil
 	}
+	return hint.Left(hint.With(fmt.Errorf("%s could not be put back from here: %w", b.o.DUT.Where(), err), "its dead-man's switch does so within %s of its last change, if it is up; %s tells whether it has", b.o.Window, b.o.Line("status")))
 }
 
 func (b *Bed) putAllBack(ctx context.Context) error {

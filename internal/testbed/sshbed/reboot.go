@@ -39,7 +39,7 @@ func (b *Bed) boot(ctx context.Context, down func(context.Context) error) (testb
 		}
 		if r.Attempts >= b.o.File.Reboot.Attempts {
 			return r, hint.With(fmt.Errorf("%s did not come back: %d times %s were waited, the power was cycled %s; last: %w", b.o.DUT.Where(), r.Attempts, wait, times(r.Powered), err),
-				"look at its console; the trials so far are kept: resume the study when it is up, or the DUT's own switch puts it back after its next boot")
+				"look at its console: %s. The trials so far are kept: resume the study when it is up; without that its own switch puts it back after its next boot", b.slowBoots(wait))
 		}
 		if err := b.power(ctx, &r); err != nil {
 			return r, err
@@ -52,9 +52,28 @@ func (b *Bed) boot(ctx context.Context, down func(context.Context) error) (testb
 		return r, err
 	}
 	r.Seconds = time.Since(start).Seconds()
-	b.reboots++
-	b.o.Say("%s booted in %.0f s (boot %.8s → %.8s)", b.o.DUT.Where(), r.Seconds, r.Before, r.Boot)
+	b.tellBoot(r, wait)
 	return r, pause(ctx, time.Duration(b.o.File.Reboot.Rest))
+}
+
+// nearly is the share of reboot.wait beyond which a boot is told to be near it.
+const nearly = 0.6
+
+func (b *Bed) tellBoot(r testbed.Boot, wait time.Duration) {
+	b.reboots++
+	b.slowest = max(b.slowest, r.Seconds)
+	b.o.Say("%s booted in %.0f s (boot %.8s → %.8s)", b.o.DUT.Where(), r.Seconds, r.Before, r.Boot)
+	if r.Attempts == 1 && r.Seconds > nearly*wait.Seconds() {
+		b.o.Say("that is most of the %s that the testbed's file gives it before it is taken for lost: give it more (reboot: {wait: …})", wait)
+	}
+}
+
+// slowBoots says what is to be looked for where a boot was given up on.
+func (b *Bed) slowBoots(wait time.Duration) string {
+	if b.slowest > 0 {
+		return fmt.Sprintf("if it does come up and only takes longer than reboot: {wait: %s} of the testbed's file allows (boots of this study took up to %.0f s), write more there", wait, b.slowest)
+	}
+	return fmt.Sprintf("if it does come up and only takes longer than reboot: {wait: %s} of the testbed's file allows, write more there", wait)
 }
 
 func times(n int) string {
@@ -82,6 +101,25 @@ func (b *Bed) goDown(ctx context.Context, down func(context.Context) error) erro
 func Unreached(err error) bool {
 	var said *host.ScriptError
 	return !errors.As(err, &said)
+}
+
+// Await tries something until it works, try says that this is final, or the machine
+// has not been reached for so long: one that boots does not answer. say is told once
+// that it is waited for.
+func Await(ctx context.Context, wait, poll time.Duration, try func() (final bool, err error), say func(err error, wait time.Duration)) error {
+	deadline := time.Now().Add(wait)
+	for told := false; ; told = true {
+		final, err := try()
+		if err == nil || final || !Unreached(err) || ctx.Err() != nil || time.Now().After(deadline) {
+			return err
+		}
+		if !told {
+			say(err, wait)
+		}
+		if pause(ctx, poll) != nil {
+			return err
+		}
+	}
 }
 
 // power cycles the DUT's power.
