@@ -16,12 +16,11 @@ import (
 var mayskip = map[string]string{
 	"internal/labtest/labtest.go":                   "it is what the others ask",
 	"internal/labtest/session_linux.go":             "kernels that do not share time by sessions have no priority to set",
-	"internal/labtest/vm_linux.go":                  "boots machines, only when asked to",
+	"internal/labtest/vmimage_linux.go":             "boots machines, only when asked to",
 	"internal/sharedtest/sharedtest.go":             "real captures are no part of the project",
 	"catalogue/catalogue_test.go":                   "a benchmark of a pack that is no longer read",
 	"cmd/linerate/yourmachines_test.go":             "reboots machines, only when asked to",
 	"internal/apply/systemd_linux_test.go":          "boots a systemd, only when asked to",
-	"internal/apply/vm_linux_test.go":               "boots machines, only when asked to",
 	"internal/apply/fault/one_linux_test.go":        "looks at one fault, only when asked to",
 	"internal/apply/freebsd_test.go":                "FreeBSD's commands are stood in for by Linux's",
 	"internal/capture/script_test.go":               "another system's commands are faked by Linux's",
