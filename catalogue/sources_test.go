@@ -1,0 +1,96 @@
+package catalogue
+
+import (
+	"strings"
+	"testing"
+
+	"linerate/internal/fact/release"
+	"linerate/internal/tunable"
+)
+
+// TestBornInABranch: what came to a stable branch after its first release is
+// said to be in that release no more.
+func TestBornInABranch(t *testing.T) {
+	c := catalogueOf(t)
+	for _, want := range []struct{ name, without, with string }{
+		{"net.pf.rule_tag_hashsize", "12.0", "12.1"},
+		{"net.pf.queue_tag_hashsize", "12.0", "12.1"},
+		{"net.pfsync.pfsync_buckets", "12.0", "12.1"},
+		{"net.inet6.mld.v2enable", "12.0", "12.1"},
+		{"net.inet.tcp.rexmit_initial", "12.0", "12.1"},
+		{"net.inet.tcp.ts_offset_per_conn", "12.0", "12.1"},
+		{"net.inet.tcp.function_info", "11.4", "12.0"},
+		{"net.inet.ipsec.check_policy_history", "11.0", "11.1"},
+		{"net.inet.ipsec.natt_cksum_policy", "11.0", "11.1"},
+	} {
+		r, ok := c.Lookup(tunable.FreeBSD, want.name)
+		if !ok || r.Exists(release.MustParse(want.without)) || !r.Exists(release.MustParse(want.with)) {
+			t.Errorf("%s: in %s, or not in %s", want.name, want.without, want.with)
+		}
+	}
+}
+
+// handled are values outside of what a handler takes, and what it makes of
+// them.
+var handled = []struct {
+	os, name, bad, good string
+	outside             tunable.Outside
+}{
+	{tunable.FreeBSD, "hw.spec_store_bypass_disable", "3", "2", tunable.OwnSize},
+	{tunable.FreeBSD, "machdep.mitigations.ssb.disable", "3", "2", tunable.OwnSize},
+	{tunable.FreeBSD, "machdep.mitigations.zenbleed.enable", "3", "2", tunable.OwnSize},
+	{tunable.FreeBSD, "dev.bnxt.N.hw_lro.enable", "2", "1", tunable.Clamped},
+	{tunable.FreeBSD, "security.bsd.suser_enabled", "2", "1", tunable.Clamped},
+	{tunable.FreeBSD, "net.inet.ip.fw.nat64_direct_output", "2", "1", tunable.Clamped},
+	{tunable.FreeBSD, "kern.sched.quantum", "0", "1", tunable.Refused},
+	{tunable.FreeBSD, "kern.compress_user_cores", "3", "2", tunable.Refused},
+	{tunable.FreeBSD, "net.inet.igmp.gsrdelay", "60", "59", tunable.Refused},
+	{tunable.FreeBSD, "dev.em.N.itr", "67109", "67108", tunable.Refused},
+	{tunable.FreeBSD, "dev.mce.N.conf.rx_queue_size", "64", "128", tunable.Rounded},
+	{tunable.FreeBSD, "dev.mce.N.conf.tx_queue_size", "32768", "16384", tunable.Rounded},
+	{tunable.FreeBSD, "kern.ipc.nmbufs", "0", "1", tunable.OwnSize},
+	{tunable.FreeBSD, "kern.ipc.nmbjumbo9", "0", "1", tunable.OwnSize},
+}
+
+func TestHandlersBounds(t *testing.T) {
+	c := catalogueOf(t)
+	for _, want := range handled {
+		r, ok := c.Lookup(want.os, want.name)
+		if !ok {
+			t.Errorf("%s: no record", want.name)
+			continue
+		}
+		if r.Reject(want.bad) == nil || r.Reject(want.good) != nil || r.Constraints.Outside != want.outside {
+			t.Errorf("%s: %s gives %v, %s gives %v, outside %q", want.name, want.bad, r.Reject(want.bad),
+				want.good, r.Reject(want.good), r.Constraints.Outside)
+		}
+	}
+}
+
+// effects are words that a record's text has, of what reading the code that
+// acts on a value showed against its name or its older text.
+var effects = []struct{ os, name, says string }{
+	{tunable.FreeBSD, "vm.pmap.allow_2m_x_ept", "1 does, 0 does not"},
+	{tunable.FreeBSD, "machdep.mitigations.rngds.enable", "the opposite"},
+	{tunable.FreeBSD, "kern.ipc.nmbclusters", "net.inet.ip.maxfragpackets"},
+	{tunable.FreeBSD, "net.inet.tcp.mssdflt", "path_mtu_discovery=0"},
+	{tunable.FreeBSD, "net.inet.tcp.bbr.policer.false_postive_thresh", "policer.false_postive is 0"},
+}
+
+func TestEffectsAsRead(t *testing.T) {
+	c := catalogueOf(t)
+	for _, want := range effects {
+		r, ok := c.Lookup(want.os, want.name)
+		if !ok {
+			t.Errorf("%s: no record", want.name)
+			continue
+		}
+		text := strings.Join(append([]string{r.Summary, r.Helps, r.Hurts}, r.Notes...), " ")
+		for _, k := range r.Cautions {
+			text += " " + k.Text
+		}
+		if !strings.Contains(text, want.says) {
+			t.Errorf("%s: not said: %s", want.name, want.says)
+		}
+	}
+}
