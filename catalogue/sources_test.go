@@ -50,6 +50,7 @@ var handled = []struct {
 	{tunable.FreeBSD, "dev.mce.N.conf.tx_queue_size", "32768", "16384", tunable.Rounded},
 	{tunable.FreeBSD, "kern.ipc.nmbufs", "0", "1", tunable.OwnSize},
 	{tunable.FreeBSD, "kern.ipc.nmbjumbo9", "0", "1", tunable.OwnSize},
+	{tunable.Linux, "/sys/class/net/IF/threaded", "2", "1", tunable.Refused},
 }
 
 func TestHandlersBounds(t *testing.T) {
@@ -75,6 +76,12 @@ var effects = []struct{ os, name, says string }{
 	{tunable.FreeBSD, "kern.ipc.nmbclusters", "net.inet.ip.maxfragpackets"},
 	{tunable.FreeBSD, "net.inet.tcp.mssdflt", "path_mtu_discovery=0"},
 	{tunable.FreeBSD, "net.inet.tcp.bbr.policer.false_postive_thresh", "policer.false_postive is 0"},
+	{tunable.Linux, "fs.pipe-user-pages-soft", "two pages"},
+	{tunable.Linux, "vm.percpu_pagelist_high_fraction", "EINVAL"},
+	{tunable.Linux, "vm.stat_refresh", "Reading or writing"},
+	{tunable.Linux, "/sys/class/net/BOND/bonding/lacp_rate", "while the bond is down"},
+	{tunable.Linux, "/sys/class/net/BOND/bonding/ad_select", "while the bond is down"},
+	{tunable.Linux, "/sys/class/net/BOND/bonding/tlb_dynamic_lb", "while the bond is down"},
 }
 
 func TestEffectsAsRead(t *testing.T) {
