@@ -178,13 +178,14 @@ func (b *Bed) leftover(ctx context.Context) (final bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if b.o.Reset == Reboot && len(b.o.File.Image.Install) > 0 {
-		out, err := ask(ctx, b.dut(), nil, "prepared")
-		if err != nil {
-			return false, err
-		}
-		b.booted = b.booted || out != ""
+	out, err := ask(ctx, b.dut(), nil, "prepared")
+	if err != nil {
+		return false, err
 	}
+	if strings.TrimSpace(out) == "borrowed" && b.o.Reset != Reboot {
+		return true, hint.With(fmt.Errorf("%s runs what a study booted that is not there any more", b.o.DUT.Where()), "resume that study, or wait until the machine boots by itself, as its window says")
+	}
+	b.booted = b.booted || out != "" && b.o.Reset == Reboot
 	own := b.digestOf(nil)[:len(digestKind)+ownerDigits]
 	b.past = append(b.past, b.own(st)...) // put back when we were not there to see it
 	switch {

@@ -231,7 +231,8 @@ leave() {
 	stay
 	! busy || return 0
 	rmdir "$S/history" 2>/dev/null
-	rm -f "$S/bed.holder" "$S/bed.lock" "$S/bed.boot" "$S/bed.own"
+	borrowed || rm -f "$S/bed.boot"
+	rm -f "$S/bed.holder" "$S/bed.lock" "$S/bed.own"
 	[ -e "$S/history" ] || rm -f "$S/lock"
 	rmdir "$S" 2>/dev/null || return 0
 }
@@ -249,11 +250,15 @@ dismiss() {
 # what a boot had set for a study does not outlive the study's controller.
 insure() {
 	[ -z "$ROOT" ] || return 0 # a tree of files does not boot
-	: >"$S/bed.boot"
+	boot_name >"$S/bed.boot"
 	if command -v setsid >/dev/null; then detach=setsid; else detach="daemon -f"; fi
 	# shellcheck disable=SC2016 # expanded there
-	$detach /bin/sh -c 'sleep "$1"; [ -e "$2" ] || exit 0; [ ! -e "$3" ] || /bin/sh "$3" restore; shutdown -r now' insure "$1" "$S/bed.boot" "$S/bed.own" </dev/null >/dev/null 2>&1 &
+	$detach /bin/sh -c 'sleep "$1"; [ -e "$2" ] || exit 0; [ ! -e "$3" ] || /bin/sh "$3" restore; rm -f "$2"; shutdown -r now' insure "$1" "$S/bed.boot" "$S/bed.own" </dev/null >/dev/null 2>&1 &
 }
+
+# borrowed says whether this boot has something of a study that only another takes
+# back: an image, or what it read of files.
+borrowed() { [ "$(cat "$S/bed.boot" 2>/dev/null)" = "$(boot_name)" ]; }
 
 # reboot goes down after the answer has gone out.
 reboot() { stay && down; }
@@ -263,17 +268,27 @@ down() {
 	(sleep 1 && shutdown -r now) >/dev/null 2>&1 </dev/null &
 }
 
-# image_way says how this machine boots something else once.
+# image_way says how this machine boots image $1 once.
 image_way() {
 	if [ -e "$S/bed.own" ]; then say own && return; fi
 	case $OS in
-	FreeBSD)
-		if bectl list -H >/dev/null 2>&1; then say bectl
-		elif command -v nextboot >/dev/null; then say nextboot; fi
-		;;
+	FreeBSD) freebsd_way "$1" ;;
 	*) ! command -v grub-reboot >/dev/null || [ ! -e "$ROOT/boot/grub/grubenv" ] || say grub ;;
 	esac
 }
+freebsd_way() {
+	if [ -n "$(flags_of "$1")" ]; then say bectl
+	elif command -v nextboot >/dev/null && { [ -d "$ROOT/boot/$1" ] || ! bectl list -H >/dev/null 2>&1; }; then say nextboot
+	elif bectl list -H >/dev/null 2>&1; then say bectl; fi
+}
+# flags_of prints what bectl(8) says of boot environment $1: N is running, R always
+# boots, T boots once, "-" none of these; nothing where there is none of the name.
+flags_of() { bectl list -H 2>/dev/null | awk -F '\t' -v n="$1" '$1 == n { print $2 }'; }
+# lasting prints the boot environment that always boots.
+lasting() { bectl list -H | awk -F '\t' 'index($2, "R") { print $1 }'; }
+# lent says "yes" when the loader took the boot environment that runs for this boot
+# only: then another one always boots, and nobody has prepared that.
+lent() { [ -z "$(kenv -q zfs-bootonce 2>/dev/null)" ] || say yes; }
 cmdline() { cat /proc/cmdline; }
 grub_once() { grub-reboot --boot-directory="$ROOT/boot" "$1"; }
 grub_never() { grub-editenv "$ROOT/boot/grub/grubenv" unset next_entry; }
@@ -287,17 +302,20 @@ own() {
 }
 by_own() { /bin/sh "$S/bed.own" "$1" </dev/null >&2; }
 
-# into reboots into image $1, for one boot. What was prepared for another is
-# forgotten; what somebody else prepared is not touched.
+# into reboots into image $1, for one boot, and prints the boot environment that
+# always boots. What was prepared for another is forgotten; what somebody else
+# prepared is not touched.
 into() {
 	stay
 	own
-	way=$(image_way)
+	way=$(image_way "$1")
 	case $way in
 	own) ;;
 	bectl)
-		bectl list -H | awk -v n="$1" '$1 == n { found = 1 } END { exit !found }' || die "unavailable: the DUT has no boot environment $1"
-		bectl list -H | awk 'index($2, "T") || index($2, "R") && !index($2, "N") { exit 1 }' || die "unavailable: somebody has prepared a boot already: bectl list"
+		[ -n "$(flags_of "$1")" ] || die "unavailable: the DUT has no boot environment $1, and no kernel /boot/$1"
+		bectl list -H | awk -F '\t' -v lent="$(lent)" 'index($2, "T") || lent != "yes" && index($2, "R") && !index($2, "N") { exit 1 }' || die "unavailable: somebody has prepared a boot already: bectl list"
+		case $(sysrc -n zfs_bootonce_activate 2>/dev/null) in [Yy]* | [Tt]* | [Oo][Nn] | 1) die "unavailable: zfs_bootonce_activate of rc.conf has what boots once boot always" ;; esac
+		lasting
 		;;
 	nextboot)
 		[ -d "$ROOT/boot/$1" ] || die "unavailable: the DUT has no kernel /boot/$1"
@@ -309,7 +327,7 @@ into() {
 		;;
 	*) die "unavailable: the DUT boots nothing else once: it has no bectl(8) on ZFS, nextboot(8) or grub-reboot(8)" ;;
 	esac
-	say "$way" >"$S/bed.image" || die "cannot note what is prepared"
+	say "$way $1" >"$S/bed.image" || die "cannot note what is prepared"
 	case $way in
 	own) by_own install ;;
 	bectl) bectl activate -t "$1" >&2 ;;
@@ -323,17 +341,23 @@ into() {
 # commands also one that has.
 stay() {
 	[ -e "$S/bed.image" ] || return 0
-	case $(cat "$S/bed.image") in
+	read -r way name <"$S/bed.image"
+	case $way in
 	own) by_own restore || die "what always boots could not be restored: image: of the testbed's file" ;;
-	bectl) bectl activate -T >/dev/null 2>&1 ;;
+	bectl) case $(flags_of "$name") in *T*) bectl activate -T >&2 || die "the boot of $name could not be taken back: bectl activate -T" ;; esac ;;
 	nextboot) rm -f "$ROOT/boot/nextboot.conf" ;;
 	grub) grub_never ;;
 	esac
 	rm -f "$S/bed.image" "$S/bed.own"
 }
 
-# prepared says whether a boot of an image was.
-prepared() { [ ! -e "$S/bed.image" ] || say yes; }
+# prepared says what of a study's boots is here: "borrowed" while one runs that only
+# another takes back, "lent" in a boot environment that does not always boot, "own"
+# when the testbed's commands have prepared one.
+prepared() {
+	if borrowed; then say borrowed; elif [ -n "$(lent)" ]; then say lent; else grep -s -o '^own' "$S/bed.image"; fi
+	return 0
+}
 
 # grub_linux prints the words of the kernel that entry $1 (title or id) loads.
 grub_linux() {
@@ -342,18 +366,20 @@ grub_linux() {
 }
 
 # booted says whether this boot is of image $1: "yes", or what it is. A boot
-# environment has a /var of its own, and knows nothing of what was prepared.
+# environment has a /var of its own, and knows nothing of what was prepared; one that
+# made itself what always boots (zfs_bootonce_activate) hands that back to $2.
 booted() {
 	own
-	way=$(image_way)
+	way=$(image_way "$1")
 	is=$(booted_of "$1")
 	if [ "$way" = own ]; then say own >"$S/bed.image"; else rm -f "$S/bed.image"; fi
+	[ "$way" != bectl ] || [ -z "${2-}" ] || [ "$(lasting)" = "$2" ] || bectl activate "$2" >&2 || die "$2 does not always boot any more: bectl activate $2"
 	say "$is"
 }
 booted_of() {
 	case $way in
 	own) if by_own booted 2>/dev/null; then say yes; else say "not $1"; fi ;;
-	bectl) bectl list -H | awk -v n="$1" 'index($2, "N") { print($1 == n ? "yes" : $1) }' ;;
+	bectl) bectl list -H | awk -F '\t' -v n="$1" 'index($2, "N") { print($1 == n ? "yes" : $1) }' ;;
 	nextboot) case $(sysctl -n kern.bootfile) in "/boot/$1/"*) say yes ;; *) sysctl -n kern.bootfile ;; esac ;;
 	grub)
 		# shellcheck disable=SC2046 # splitting is meant

@@ -273,11 +273,12 @@ func (b *Bed) resetByBoot(ctx context.Context, v variant, a *testbed.Applied) er
 
 // bootImage boots something else once; the next boot is of what always boots.
 func (b *Bed) bootImage(ctx context.Context, image string, a *testbed.Applied) error {
+	var lasting string
 	var said error
 	r, err := b.boot(ctx, func(context.Context) error { // which has a minute: writing an image may take longer
 		ctx, cancel := context.WithTimeout(ctx, time.Duration(b.o.File.Reboot.Wait))
 		defer cancel()
-		_, said = ask(ctx, b.dut(), b.ownImage(image), "into", image)
+		lasting, said = ask(ctx, b.dut(), b.ownImage(image), "into", image)
 		b.booted = b.booted || Unreached(said)
 		return said
 	})
@@ -288,7 +289,7 @@ func (b *Bed) bootImage(ctx context.Context, image string, a *testbed.Applied) e
 		return b.refused(said)
 	}
 	a.Boot = &r
-	is, err := ask(ctx, b.dut(), b.ownImage(image), "booted", image)
+	is, err := ask(ctx, b.dut(), b.ownImage(image), "booted", image, strings.TrimSpace(lasting))
 	if err != nil {
 		return err
 	}

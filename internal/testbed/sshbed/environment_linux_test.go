@@ -1,0 +1,202 @@
+package sshbed
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"linerate/internal/labtest"
+	"linerate/internal/setting"
+	"linerate/internal/testbed"
+)
+
+// environments stands in for bectl(8) of FreeBSD 14 and its loader: the files
+// running, lasting, once and lent of the tree tell which boot environment runs, always
+// boots, boots once, and whether the loader took what runs from the last of these.
+// What bectl prints is as it was seen there.
+const environments = boots + `
+down() { reboot; }
+image_way() { freebsd_way "$1"; }
+insure() { boot_name >"$S/bed.boot"; }
+nextboot() { return 1; }
+sysrc() { cat "$ROOT/bootonce_activate" 2>/dev/null; }
+kenv() { cat "$ROOT/lent" 2>/dev/null; }
+bectl() {
+	case $1${2-} in
+	list-H)
+		for e in be1 "be.2" default; do
+			f=''
+			[ "$(cat "$ROOT/running")" != "$e" ] || f=N
+			[ "$(cat "$ROOT/lasting")" != "$e" ] || f=${f}R
+			[ "$(cat "$ROOT/once" 2>/dev/null)" != "$e" ] || f=${f}T
+			printf '%s\t%s\t-\t8.00K\t2026-11-22 07:00\n' "$e" "${f:--}"
+		done ;;
+	activate-t) echo "$3" >"$ROOT/once" && echo "Successfully activated boot environment $3" && echo "for next boot" ;;
+	activate-T) rm -f "$ROOT/once" && echo "Temporary activation removed" ;;
+	activate*) echo "$2" >"$ROOT/lasting" ;;
+	esac
+}
+load() {
+	rm -f "$ROOT/lent"
+	cat "$ROOT/lasting" >"$ROOT/running"
+	[ ! -e "$ROOT/deaf" ] || rm -f "$ROOT/once"
+	if [ -e "$ROOT/once" ]; then cat "$ROOT/once" >"$ROOT/running"; mv "$ROOT/once" "$ROOT/lent"; fi
+	[ ! -e "$ROOT/greedy" ] || cat "$ROOT/running" >"$ROOT/lasting"
+}
+`
+
+// environmentBench is a DUT with boot environments.
+type environmentBench struct{ *bench }
+
+func newEnvironmentBench(t *testing.T) environmentBench {
+	t.Parallel()
+	if testing.Short() {
+		labtest.Lacking(t, "minutes on a busy machine")
+	}
+	b := environmentBench{faultBench(t)}
+	b.put(t, "running", "default\n")
+	b.put(t, "lasting", "default\n")
+	return b
+}
+
+func (b environmentBench) put(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(b.root, name), []byte(text), 0o640); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (b environmentBench) get(name string) string {
+	data, _ := os.ReadFile(filepath.Join(b.root, name))
+	return strings.TrimSpace(string(data))
+}
+
+// runs wants boot environment running to run, and default to boot always.
+func (b environmentBench) runs(t *testing.T, running string) {
+	t.Helper()
+	if r, l := b.get("running"), b.get("lasting"); r != running || l != "default" {
+		t.Errorf("%q runs and %q always boots; want %s and default", r, l, running)
+	}
+}
+
+func (b environmentBench) up(t *testing.T) *Bed {
+	return b.bench.up(t, b.boots)
+}
+
+func (b environmentBench) boots(o *Options) {
+	o.Reset, o.Tree = Reboot, tree
+	o.inject = strings.Replace(environments, "\n	od -An", "\n	load\n	od -An", 1)
+}
+
+func images(name string) []setting.Setting {
+	return []setting.Setting{{Mechanism: setting.Image, Name: name}}
+}
+
+// TestBootEnvironments boots boot environments of ZFS, one from the other, and what
+// always boots in the end.
+func TestBootEnvironments(t *testing.T) {
+	b := newEnvironmentBench(t)
+	ctx := context.Background()
+	was := b.snapshot(t)
+	bed := b.up(t)
+	for _, name := range []string{"be1", "be.2", "be1"} {
+		a, err := bed.Reset(ctx, images(name))
+		if err != nil || a.Boot == nil || a.ReadBack["image "+name] != "yes" || len(a.NotTaken) != 0 {
+			t.Fatalf("%s: %+v, %v", name, a, err)
+		}
+		b.runs(t, name)
+	}
+	if _, err := bed.Reset(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	b.runs(t, "default")
+	b.put(t, "deaf", "")
+	if a, err := bed.Reset(ctx, images("be1")); err != nil || len(a.NotTaken) != 1 || !strings.Contains(a.NotTaken[0], `what booted is "default"`) {
+		t.Errorf("a loader that does not do what it was told: %+v, %v", a, err)
+	}
+	_ = os.Remove(filepath.Join(b.root, "deaf"))
+	// Its rc.conf has what boots once boot always.
+	b.put(t, "greedy", "")
+	if a, err := bed.Reset(ctx, images("be1")); err != nil || len(a.NotTaken) != 0 {
+		t.Errorf("%+v, %v", a, err)
+	}
+	b.runs(t, "be1")
+	_ = os.Remove(filepath.Join(b.root, "greedy"))
+	if err := bed.Close(); err != nil {
+		t.Error(err)
+	}
+	b.runs(t, "default")
+	b.put(t, "boot_id", "first\n")
+	eq(t, "the DUT", b.snapshot(t), was)
+}
+
+// TestBootEnvironmentsRefused is what a DUT with boot environments does not do.
+func TestBootEnvironmentsRefused(t *testing.T) {
+	b := newEnvironmentBench(t)
+	bed := b.up(t)
+	for _, c := range []struct{ file, text, image, want string }{
+		{"boot_id", "first\n", "none", "no boot environment none, and no kernel /boot/none"},
+		{"boot_id", "first\n", "be", "no boot environment be,"},
+		{"once", "be.2\n", "be1", "somebody has prepared a boot already"},
+		{"lasting", "be.2\n", "be1", "somebody has prepared a boot already"},
+		{"bootonce_activate", "YES\n", "be1", "zfs_bootonce_activate"},
+	} {
+		before := b.get(c.file)
+		b.put(t, c.file, c.text)
+		_, err := bed.Reset(context.Background(), images(c.image))
+		var un *testbed.ErrUnavailable
+		if !errors.As(err, &un) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s with %s %q: %v, want %q", c.image, c.file, c.text, err, c.want)
+		}
+		if now := b.get(c.file); now != strings.TrimSpace(c.text) {
+			t.Errorf("%s is %q now", c.file, now)
+		}
+		if before == "" {
+			_ = os.Remove(filepath.Join(b.root, c.file))
+		} else {
+			b.put(t, c.file, before+"\n")
+		}
+	}
+	if err := bed.Close(); err != nil {
+		t.Error(err)
+	}
+	b.runs(t, "default")
+}
+
+// TestBootEnvironmentLeft is a controller that dies while an image of its study runs:
+// nobody else measures in it, whoever looks leaves the machine's own way back alone,
+// and the study that goes on boots what always boots, also when it is ended at once.
+func TestBootEnvironmentLeft(t *testing.T) {
+	b := newEnvironmentBench(t)
+	ctx := context.Background()
+	was := b.snapshot(t)
+	o := b.options(t)
+	b.boots(&o)
+	bed, err := Up(ctx, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bed.Reset(ctx, images("be1")); err != nil {
+		t.Fatal(err)
+	}
+	bed.lock.Close() // dies here
+	o = b.options(t)
+	b.boots(&o)
+	o.Reset = Settings
+	if other, err := Up(ctx, o); err == nil || !strings.Contains(err.Error(), "runs what a study booted") {
+		t.Errorf("a study of settings: %v, %v", other, err)
+	}
+	b.runs(t, "be1")
+	if b.get("var/lib/linerate/bed.boot") == "" {
+		t.Error("nothing would boot the machine any more")
+	}
+	if err := b.up(t).Close(); err != nil {
+		t.Error(err)
+	}
+	b.runs(t, "default")
+	b.put(t, "boot_id", "first\n")
+	eq(t, "the DUT", b.snapshot(t), was)
+}
