@@ -13,8 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"linerate/internal/hint"
 	"linerate/internal/load"
 )
@@ -122,6 +120,9 @@ func (d *Dialer) TCP(ctx context.Context) (_ *Conn, err error) {
 	}
 	t := c.(*net.TCPConn) // of a dialled "tcp"
 	counting := &Conn{TCPConn: t, d: d}
+	if counting.raw, err = t.SyscallConn(); err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
 	counting.release = context.AfterFunc(d.ctx, func() { t.Close() })
 	return counting, nil
 }
@@ -158,47 +159,4 @@ func (d *Dialer) there(f func() error) error {
 		return err
 	}
 	return errors.Join(f(), leave())
-}
-
-// Conn is a connection whose bytes are counted, closed with its run.
-type Conn struct {
-	*net.TCPConn
-	d       *Dialer
-	release func() bool
-}
-
-// Read and Write count.
-func (c *Conn) Read(p []byte) (int, error) {
-	n, err := c.TCPConn.Read(p)
-	c.d.in.Add(uint64(n))
-	return n, err
-}
-
-func (c *Conn) Write(p []byte) (int, error) {
-	n, err := c.TCPConn.Write(p)
-	c.d.out.Add(uint64(n))
-	return n, err
-}
-
-// Close ends the connection before its run does.
-func (c *Conn) Close() error {
-	c.release()
-	return c.TCPConn.Close()
-}
-
-// Dead tells whether the server has closed an idle connection: it then reads
-// as ended, or has something to say though it was asked nothing.
-func (c *Conn) Dead() bool {
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return true
-	}
-	var one [1]byte
-	gone := false
-	err = raw.Read(func(fd uintptr) bool {
-		_, _, err := unix.Recvfrom(int(fd), one[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
-		gone = err != unix.EAGAIN
-		return true
-	})
-	return gone || err != nil
 }

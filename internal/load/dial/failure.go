@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"os"
-	"strings"
 	"syscall"
 
 	"linerate/internal/load/request"
@@ -26,6 +26,7 @@ const (
 type Failure struct {
 	At  Stage
 	Err error
+	As  request.Kind // where it is known; else Err tells
 }
 
 func (f *Failure) Error() string { return f.Err.Error() }
@@ -34,6 +35,9 @@ func (f *Failure) Unwrap() error { return f.Err }
 
 // Kind says which kind of failure it is.
 func (f *Failure) Kind() request.Kind {
+	if f.As != request.OK {
+		return f.As
+	}
 	for _, k := range []struct {
 		err  error
 		kind request.Kind
@@ -67,18 +71,16 @@ func isLate(err error) bool {
 }
 
 // afterConnect is the kind of a failure of a connection that had been made.
-// net/http's HTTP/2 has no types for what it reports; its words are told apart.
 func (f *Failure) afterConnect() request.Kind {
-	text := f.Err.Error()
 	switch {
-	case errors.Is(f.Err, syscall.ECONNRESET), errors.Is(f.Err, syscall.EPIPE), strings.Contains(text, "stream error"), strings.Contains(text, "stream ID"):
+	case errors.Is(f.Err, syscall.ECONNRESET), errors.Is(f.Err, syscall.EPIPE):
 		return request.Reset
 	case errors.Is(f.Err, io.ErrUnexpectedEOF) || errors.Is(f.Err, io.EOF):
 		if f.At == Reading {
 			return request.Short
 		}
 		return request.Closed
-	case strings.Contains(text, "GOAWAY"), strings.Contains(text, "connection lost"), strings.Contains(text, "closed"):
+	case errors.Is(f.Err, net.ErrClosed):
 		return request.Closed
 	case f.At == Waiting, f.At == Reading:
 		return request.Malformed

@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/tls"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"time"
@@ -23,15 +25,18 @@ type http1 struct {
 	on      loop.Events
 	heads   [][]byte
 	newEach bool
+	timeout time.Duration
 	conn    net.Conn // nil: none
 	raw     *dial.Conn
-	buf     *bufio.Reader
-	scratch []byte
-	last    time.Time // the end of the last answer
+	buf     []byte // what has come and was not looked at is buf[from:to]
+	from    int
+	to      int
+	careful *bufio.Reader // of a connection whose answers are net/http's to read; nil: none
+	last    time.Time     // the deadline of the last request
 }
 
-func newHTTP1(d *dialer, on loop.Events, heads [][]byte, newEach bool, size int) *http1 {
-	return &http1{d: d, on: on, heads: heads, newEach: newEach, buf: bufio.NewReaderSize(nil, size), scratch: make([]byte, size)}
+func newHTTP1(r *source, on loop.Events) *http1 {
+	return &http1{d: r.d, on: on, heads: r.heads, newEach: r.NewEach, timeout: r.Timeout, buf: make([]byte, r.bufferSize())}
 }
 
 // headOf is a request as it goes over the wire.
@@ -72,13 +77,14 @@ func (l *http1) do(target int, deadline time.Time) (a answer, f *dial.Failure) {
 	if f != nil || !keep || l.newEach {
 		l.close()
 	}
-	l.last = time.Now()
+	l.last = deadline
 	return a, f
 }
 
-// ready sees to a connection.
+// ready sees to a connection. How long one was idle is told by the deadlines, for to
+// ask the clock is dear on some machines.
 func (l *http1) ready(deadline time.Time) *dial.Failure {
-	if l.conn != nil && time.Since(l.last) > idleFor && l.raw.Dead() {
+	if l.conn != nil && deadline.Sub(l.last) > idleFor && l.raw.Dead() {
 		l.close()
 		l.on.Reopened()
 	}
@@ -101,25 +107,93 @@ func (l *http1) ready(deadline time.Time) *dial.Failure {
 		}
 		l.conn = c
 	}
-	l.buf.Reset(l.conn)
+	l.from, l.to, l.careful = 0, 0, nil
 	l.on.Connected(time.Since(begin))
 	return nil
 }
 
+// exchange asks and reads the answer.
 func (l *http1) exchange(target int, deadline time.Time) (a answer, keep bool, f *dial.Failure) {
-	_ = l.conn.SetDeadline(deadline) // a closed connection says so at the next step
+	_ = l.raw.Until(deadline, l.timeout) // a closed connection says so at the next step
 	if _, err := l.conn.Write(l.heads[target]); err != nil {
 		return a, false, &dial.Failure{At: dial.Waiting, Err: err}
 	}
-	resp, err := http.ReadResponse(l.buf, nil)
+	if l.careful != nil {
+		return l.carefully()
+	}
+	h, is, err := l.head()
+	if err != nil {
+		return a, false, &dial.Failure{At: dial.Waiting, Err: err}
+	}
+	if is == unusual {
+		l.careful = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(bytes.Clone(l.buf[l.from:l.to])), l.conn), len(l.buf))
+		l.from, l.to = 0, 0
+		return l.carefully()
+	}
+	a.code = h.code
+	a.body, err = l.skip(h.length)
+	if err != nil {
+		return a, false, &dial.Failure{At: dial.Reading, Err: err}
+	}
+	return a, !h.last, nil
+}
+
+// head reads an answer's head, if it is one of the usual; an unusual one is left
+// where it is.
+func (l *http1) head() (h head, is shape, err error) {
+	for {
+		h, n, is := parseHead(l.buf[l.from:l.to])
+		if is == usual {
+			l.from += n
+		}
+		if is != partial {
+			return h, is, nil
+		}
+		if l.from > 0 { // what a former answer left
+			l.from, l.to = 0, copy(l.buf, l.buf[l.from:l.to])
+		}
+		if l.to == len(l.buf) {
+			return h, unusual, nil // long
+		}
+		more, err := l.conn.Read(l.buf[l.to:])
+		if l.to += more; err != nil && more == 0 {
+			return h, is, cutShort(err, l.to)
+		}
+	}
+}
+
+// cutShort is what the end of a connection means after so many bytes.
+func cutShort(err error, had int) error {
+	if errors.Is(err, io.EOF) && had > 0 {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// skip reads a body and returns how much of it came.
+func (l *http1) skip(length int64) (n int64, err error) {
+	n = min(length, int64(l.to-l.from))
+	l.from += int(n)
+	for n < length {
+		m, err := l.conn.Read(l.buf[:min(int64(len(l.buf)), length-n)])
+		if n += int64(m); err != nil && n < length {
+			return n, cutShort(err, 1)
+		}
+	}
+	return n, nil
+}
+
+// carefully reads an answer of any shape.
+func (l *http1) carefully() (a answer, keep bool, f *dial.Failure) {
+	resp, err := http.ReadResponse(l.careful, nil)
 	for err == nil && resp.StatusCode < 200 { // interim (RFC 9110 15.2)
-		resp, err = http.ReadResponse(l.buf, nil)
+		resp, err = http.ReadResponse(l.careful, nil)
 	}
 	if err != nil {
 		return a, false, &dial.Failure{At: dial.Waiting, Err: err}
 	}
 	a.code = resp.StatusCode
-	a.body, err = discard(resp.Body, l.scratch)
+	a.body, err = io.CopyBuffer(io.Discard, resp.Body, l.buf)
 	_ = resp.Body.Close() // read to its end, or failed
 	if err != nil {
 		return a, false, &dial.Failure{At: dial.Reading, Err: err}

@@ -2,133 +2,168 @@ package httpload
 
 import (
 	"context"
-	"errors"
+	"crypto/tls"
+	"fmt"
+	"maps"
 	"net"
-	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/net/http2/hpack"
 
 	"linerate/internal/load/dial"
 	"linerate/internal/load/loop"
 )
 
-// http2Conn is a connection of HTTP/2 that some lanes share.
-type http2Conn struct {
-	d         *dialer
-	on        loop.Events // of its first lane
-	scheme    string
-	transport *http.Transport
-	mu        sync.Mutex // held while dialling: the other lanes wait for it
-	cc        *http.ClientConn
+// slot is a connection of HTTP/2 that some lanes share: a session, and the next
+// one when that has ended.
+type slot struct {
+	d       *dialer
+	on      loop.Events // of its first lane
+	tls     *tls.Config // nil without TLS
+	headers [][]field   // of each target's request
+	mu      sync.Mutex  // held while dialling: the other lanes wait for it
+	current *session
 }
 
-// http2 is a lane of HTTP/2: one request at a time, of the many that its
+// http2Lane is a lane of HTTP/2: one request at a time, of the many that its
 // connection has.
-type http2 struct {
-	conn     *http2Conn
-	requests []*http.Request
-	newEach  bool
-	scratch  []byte
+type http2Lane struct {
+	slot    *slot
+	newEach bool
+	done    chan struct{} // the request has ended
+
+	// The session's, under its lock, while a request is on the way.
+	id       uint32 // of the stream; 0 before it has one
+	target   int
+	deadline time.Time
+	credit   int   // bytes of the body since the last update of the stream's window
+	length   int64 // of the body by its head; -1: it does not say
+	answer   answer
+	failure  *dial.Failure
 }
 
-// dialled marks errors of TCP, which net/http hands on.
-type dialled struct{ error }
-
-func (e dialled) Unwrap() error { return e.error }
-
-func newHTTP2Conn(d *dialer, scheme string) *http2Conn {
-	c := &http2Conn{d: d, scheme: scheme}
-	c.transport = &http.Transport{DisableCompression: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		conn, err := d.TCP(ctx)
-		if err != nil {
-			return nil, dialled{err}
-		}
-		return conn, nil
-	}, Protocols: new(http.Protocols)}
-	c.transport.Protocols.SetHTTP2(scheme == "https")
-	c.transport.Protocols.SetUnencryptedHTTP2(scheme == "http")
+func newSlot(d *dialer, headers [][]field) *slot {
+	c := &slot{d: d, headers: headers}
 	if d.tls != nil {
-		c.transport.TLSClientConfig = d.tls.Clone()
-		c.transport.TLSClientConfig.NextProtos = nil // net/http's choice
+		c.tls = d.tls.Clone()
+		c.tls.NextProtos = []string{"h2"}
 	}
 	return c
 }
 
-// tell says whom to tell of the connection: the first lane's account.
-func (c *http2Conn) tell(e loop.Events) {
+// lane makes one of the slot's lanes. The first one's account is told of the
+// connection.
+func (c *slot) lane(newEach bool, tell loop.Events) *http2Lane {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.on == nil {
-		c.on = e
+		c.on = tell
 	}
+	return &http2Lane{slot: c, newEach: newEach, done: make(chan struct{}, 1)}
 }
 
-// get returns the connection, made if need be.
-func (c *http2Conn) get(ctx context.Context) (*http.ClientConn, *dial.Failure) {
+// get returns the session, begun if need be.
+func (c *slot) get(deadline time.Time) (*session, *dial.Failure) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.cc != nil && c.cc.Err() == nil {
-		return c.cc, nil
+	if c.current != nil && c.current.usable() {
+		return c.current, nil
 	}
-	if c.cc != nil {
-		_ = c.cc.Close() // already broken
-		c.cc = nil
+	if c.current != nil {
+		c.current.retire()
+		c.current = nil
 		c.on.Reopened()
 	}
 	begin := time.Now()
-	cc, err := c.transport.NewClientConn(ctx, c.scheme, c.d.Address)
-	if err != nil {
-		if errors.As(err, new(dialled)) || ctx.Err() != nil && c.scheme == "http" {
-			return nil, &dial.Failure{At: dial.Dialling, Err: err}
-		}
-		return nil, &dial.Failure{At: dial.Securing, Err: err}
+	ctx, cancel := c.d.Within(deadline)
+	defer cancel()
+	conn, f := c.connect(ctx)
+	if f != nil {
+		return nil, f
 	}
 	c.on.Connected(time.Since(begin))
-	c.cc = cc
-	return cc, nil
+	c.current = newSession(conn, c.headers)
+	return c.current, nil
 }
 
-func (c *http2Conn) drop() {
+// connect makes the connection that a session is spoken on.
+func (c *slot) connect(ctx context.Context) (net.Conn, *dial.Failure) {
+	raw, err := c.d.TCP(ctx)
+	if err != nil {
+		return nil, &dial.Failure{At: dial.Dialling, Err: err}
+	}
+	if c.tls == nil {
+		return raw, nil
+	}
+	conn := tls.Client(raw, c.tls)
+	err = conn.HandshakeContext(ctx)
+	if got := conn.ConnectionState().NegotiatedProtocol; err == nil && got != "h2" {
+		err = fmt.Errorf("the server chose %q, not HTTP/2", got)
+	}
+	if err != nil {
+		_ = raw.Close() // nothing is left to send
+		return nil, &dial.Failure{At: dial.Securing, Err: err}
+	}
+	return conn, nil
+}
+
+func (c *slot) drop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.cc != nil {
-		_ = c.cc.Close() // nothing is left to send
-		c.cc = nil
+	if c.current != nil {
+		c.current.end(net.ErrClosed)
+		c.current = nil
 	}
 }
 
-func (l *http2) do(target int, deadline time.Time) (a answer, f *dial.Failure) {
-	ctx, cancel := l.conn.d.Within(deadline)
-	defer cancel()
-	cc, f := l.conn.get(ctx)
+func (l *http2Lane) do(target int, deadline time.Time) (answer, *dial.Failure) {
+	s, f := l.slot.get(deadline)
 	if f != nil {
-		return a, f
+		return answer{}, f
 	}
 	if l.newEach {
-		defer l.conn.drop()
+		defer l.slot.drop()
 	}
-	resp, err := cc.RoundTrip(l.requests[target].WithContext(ctx))
-	if err != nil {
-		return a, &dial.Failure{At: dial.Waiting, Err: err}
-	}
-	a.code = resp.StatusCode
-	a.body, err = discard(resp.Body, l.scratch)
-	_ = resp.Body.Close() // read to its end, or failed
-	if err != nil {
-		return a, &dial.Failure{At: dial.Reading, Err: err}
-	}
-	return a, nil
+	l.target, l.deadline, l.answer, l.failure = target, deadline, answer{}, nil
+	s.begin(l)
+	<-l.done
+	return l.answer, l.failure
 }
 
 // close leaves the connection to the lanes that share it; the run drops it.
-func (l *http2) close() {}
+func (l *http2Lane) close() {}
 
-// prepare2 makes the requests and the connections of HTTP/2.
+// prepare2 makes the requests' headers and the connections of HTTP/2.
 func (r *source) prepare2() {
+	var headers [][]field
 	for _, t := range r.Targets {
-		r.gets = append(r.gets, requestOf(r.Spec, t))
+		headers = append(headers, fieldsOf(r.Spec, t))
 	}
 	for range r.Connections {
-		r.h2 = append(r.h2, newHTTP2Conn(r.d, r.Targets[0].URL.Scheme))
+		r.h2 = append(r.h2, newSlot(r.d, headers))
 	}
+}
+
+// field is one of a request's headers.
+type field = hpack.HeaderField
+
+// ofConnections are headers that HTTP/2 has no place for (RFC 9113 8.2.2).
+var ofConnections = []string{"Connection", "Keep-Alive", "Proxy-Connection", "Transfer-Encoding", "Upgrade"}
+
+// fieldsOf is a GET of a target.
+func fieldsOf(s *Spec, t Target) []field {
+	req := requestOf(s, t)
+	out := []field{{Name: ":method", Value: req.Method}, {Name: ":scheme", Value: t.URL.Scheme}, {Name: ":authority", Value: req.Host}, {Name: ":path", Value: t.URL.RequestURI()}}
+	for _, name := range slices.Sorted(maps.Keys(req.Header)) {
+		if slices.Contains(ofConnections, name) {
+			continue
+		}
+		for _, v := range req.Header[name] {
+			out = append(out, field{Name: strings.ToLower(name), Value: v})
+		}
+	}
+	return out
 }

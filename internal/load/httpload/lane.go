@@ -1,7 +1,6 @@
 package httpload
 
 import (
-	"io"
 	"time"
 
 	"linerate/internal/load/dial"
@@ -19,20 +18,6 @@ type lane interface {
 type answer struct {
 	code int
 	body int64
-}
-
-// discard reads a body to its end.
-func discard(r io.Reader, scratch []byte) (n int64, err error) {
-	for {
-		m, err := r.Read(scratch)
-		n += int64(m)
-		if err == io.EOF {
-			return n, nil
-		}
-		if err != nil {
-			return n, err
-		}
-	}
 }
 
 // kindOf is the kind of an outcome.

@@ -2,7 +2,6 @@ package httpload
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"linerate/internal/load/loop"
@@ -13,9 +12,8 @@ import (
 type source struct {
 	*Spec
 	d     *dialer
-	heads [][]byte        // HTTP/1.1
-	gets  []*http.Request // HTTP/2
-	h2    []*http2Conn
+	heads [][]byte // HTTP/1.1
+	h2    []*slot  // HTTP/2
 }
 
 // Run offers the load until its end or ctx's, and returns its account. A run
@@ -78,11 +76,9 @@ func (r *source) Close() {
 // Lane makes the i-th of the lanes.
 func (r *source) Lane(i int, tell loop.Events) loop.Lane {
 	if !r.HTTP2 {
-		return asked{newHTTP1(r.d, tell, r.heads, r.NewEach, r.bufferSize())}
+		return asked{newHTTP1(r, tell)}
 	}
-	conn := r.h2[i/r.Streams]
-	conn.tell(tell)
-	return asked{&http2{conn: conn, requests: r.gets, newEach: r.NewEach, scratch: make([]byte, r.bufferSize())}}
+	return asked{r.h2[i/r.Streams].lane(r.NewEach, tell)}
 }
 
 // asked is a lane as package loop knows it.

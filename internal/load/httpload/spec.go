@@ -3,9 +3,9 @@
 // has been answered, as wrk does).
 //
 // HTTP/1.1 is spoken on connections of its own with net/http's parser of
-// responses: http.Transport repeats requests whose connection was lost, and
-// would hide what is to be counted. HTTP/2 is net/http's, one http.ClientConn
-// a connection, for the same reason.
+// responses where a quick look at the head does not do: http.Transport repeats
+// requests whose connection was lost, and would hide what is to be counted.
+// HTTP/2 has sessions of its own, for the same reason, on x/net's frames.
 package httpload
 
 import (

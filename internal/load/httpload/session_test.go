@@ -1,0 +1,194 @@
+package httpload
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+)
+
+// peer is the server's end of a session, frame by frame.
+type peer struct {
+	*http2.Framer
+	t     *testing.T
+	block bytes.Buffer
+	enc   *hpack.Encoder
+}
+
+// answering listens and has f speak on each connection that comes.
+func answering(t *testing.T, f func(*peer)) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				if _, err := io.ReadFull(c, make([]byte, len(http2.ClientPreface))); err != nil {
+					return
+				}
+				p := &peer{Framer: http2.NewFramer(c, c), t: t}
+				p.enc = hpack.NewEncoder(&p.block)
+				f(p)
+			}()
+		}
+	}()
+	return "http://" + l.Addr().String()
+}
+
+// request waits for the next request; 0 at the end.
+func (p *peer) request() uint32 {
+	for {
+		f, err := p.ReadFrame()
+		if err != nil {
+			return 0
+		}
+		if h, ok := f.(*http2.HeadersFrame); ok {
+			return h.StreamID
+		}
+	}
+}
+
+// head answers a stream with header fields.
+func (p *peer) head(stream uint32, ends bool, fields ...hpack.HeaderField) {
+	p.block.Reset()
+	for _, f := range fields {
+		_ = p.enc.WriteField(f)
+	}
+	b := p.block.Bytes()
+	half := len(b) / 2 // in two frames
+	_ = p.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: b[:half], EndStream: ends})
+	_ = p.WriteContinuation(stream, true, b[half:])
+}
+
+var fine = hpack.HeaderField{Name: ":status", Value: "200"}
+
+func lengthOf(s string) hpack.HeaderField { return hpack.HeaderField{Name: "content-length", Value: s} }
+
+// TestSessions are servers of HTTP/2 of many manners.
+func TestSessions(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		serve    func(*peer, uint32)
+		answered uint64
+		kind     string // of the failures
+		body     uint64
+	}{
+		{"an answer in pieces", func(p *peer, id uint32) {
+			p.head(id, false, hpack.HeaderField{Name: ":status", Value: "103"})
+			p.head(id, false, fine, lengthOf("5"))
+			_ = p.WriteDataPadded(id, false, []byte("he"), make([]byte, 7))
+			_ = p.WritePing(false, [8]byte{1})
+			_ = p.WriteSettings(http2.Setting{ID: http2.SettingHeaderTableSize, Val: 0})
+			_ = p.WriteData(id, false, []byte("llo"))
+			p.head(id, true, hpack.HeaderField{Name: "x-trailer", Value: "1"})
+		}, 6, "", 30},
+		{"no body", func(p *peer, id uint32) { p.head(id, true, fine) }, 6, "", 0},
+		{"cut short", func(p *peer, id uint32) {
+			p.head(id, false, fine, lengthOf("5"))
+			_ = p.WriteData(id, true, []byte("he"))
+		}, 0, "short_body", 12},
+		{"reset", func(p *peer, id uint32) { _ = p.WriteRSTStream(id, http2.ErrCodeRefusedStream) }, 0, "reset", 0},
+		{"no status", func(p *peer, id uint32) { p.head(id, true, lengthOf("5")) }, 0, "malformed", 0},
+		{"no number", func(p *peer, id uint32) { p.head(id, true, fine, lengthOf("five")) }, 0, "malformed", 0},
+		{"a push", func(p *peer, id uint32) {
+			_ = p.WritePushPromise(http2.PushPromiseParam{StreamID: id, PromiseID: 2, EndHeaders: true})
+		}, 0, "malformed", 0},
+		{"noise", func(p *peer, id uint32) { _ = p.WriteRawFrame(http2.FrameData, 0, 0, []byte("x")) }, 0, "malformed", 0},
+		{"silence", func(*peer, uint32) {}, 0, "too_late", 0},
+		{"away", func(p *peer, id uint32) { _ = p.WriteGoAway(0, http2.ErrCodeNo, nil) }, 0, "closed", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			url := answering(t, func(p *peer) {
+				_ = p.WriteSettings()
+				for id := p.request(); id != 0; id = p.request() {
+					c.serve(p, id)
+				}
+			})
+			s := spec(t, url)
+			s.HTTP2, s.Connections, s.Streams, s.Requests = true, 1, 1, 6
+			if c.kind == "too_late" {
+				s.Timeout = 50 * time.Millisecond
+			}
+			r := offer(t, s)
+			if r.Answered != c.answered || r.BodyBytes != c.body || r.Failed != 6-c.answered || c.kind != "" && (len(r.Errors) != 1 || r.Errors[0].Kind != c.kind) {
+				t.Errorf("%d answered of %d bytes, %+v", r.Answered, r.BodyBytes, r.Errors)
+			}
+		})
+	}
+}
+
+// TestNoMoreStreamsThanTheServerTakes: the others wait, and are answered.
+func TestNoMoreStreamsThanTheServerTakes(t *testing.T) {
+	most := make(chan int, 1)
+	url := answering(t, func(p *peer) {
+		_ = p.WriteSettings(http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: 2})
+		var open []uint32
+		longest := 0
+		for answered := 0; answered < 40; {
+			f, err := p.ReadFrame()
+			if err != nil {
+				return
+			}
+			switch f := f.(type) {
+			case *http2.HeadersFrame:
+				open = append(open, f.StreamID)
+			case *http2.SettingsFrame:
+				continue
+			}
+			if answered >= 10 { // what was sent before the settings had come may be more
+				longest = max(longest, len(open))
+			}
+			if len(open) == 2 || answered >= 38 || answered < 10 {
+				for _, id := range open {
+					p.head(id, true, fine)
+					answered++
+				}
+				open = nil
+			}
+		}
+		most <- longest
+	})
+	s := spec(t, url)
+	s.HTTP2, s.Connections, s.Streams, s.Requests = true, 1, 10, 40
+	if r := offer(t, s); r.Answered != 40 || r.Connections != 1 {
+		t.Fatalf("%d answered on %d connections, %+v", r.Answered, r.Connections, r.Errors)
+	}
+	if n := <-most; n > 2 {
+		t.Errorf("%d streams at once, of a server that takes two", n)
+	}
+}
+
+// TestAServerThatGoesAwayHasItsRequestsFinished: what it took is answered, and the
+// next ones are asked on another connection.
+func TestAServerThatGoesAwayHasItsRequestsFinished(t *testing.T) {
+	url := answering(t, func(p *peer) {
+		_ = p.WriteSettings()
+		for n := 1; ; n++ {
+			id := p.request()
+			if id == 0 {
+				return
+			}
+			if n == 3 {
+				_ = p.WriteGoAway(id, http2.ErrCodeNo, nil)
+			}
+			p.head(id, true, fine)
+		}
+	})
+	s := spec(t, url)
+	s.HTTP2, s.Connections, s.Streams, s.Requests = true, 1, 1, 12
+	if r := offer(t, s); r.Answered != 12 || r.Connections != 4 || r.Reopened != 3 {
+		t.Errorf("%d answered on %d connections, %d reopened, %+v", r.Answered, r.Connections, r.Reopened, r.Errors)
+	}
+}
