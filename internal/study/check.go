@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"linerate/internal/hint"
@@ -60,29 +61,20 @@ func (s *Spec) checkHead() *problem {
 		return notAName("name", "name", s.Name)
 	case s.Question == "":
 		return wrong("name", "study %s asks no question", s.Name).advise("add a line, question: What does … cost?")
-	case s.Blocks < 1 || s.Blocks > maxBlocks:
-		return wrong("blocks", "blocks: %d is not within 1 and %d", s.Blocks, maxBlocks)
-	case s.Retries < 0 || s.Retries > 100:
-		return wrong("retries", "retries: %d is not within 0 and 100", s.Retries)
 	}
-	return nil
+	return cmp.Or(within("blocks", s.Blocks, 1, maxBlocks), within("retries", s.Retries, 0, 100))
 }
 
 func (s *Spec) checkWorkload() *problem {
 	w := s.Workload
-	if p := oneOf("workload.family", w.Family, "ipv4", "ipv6"); p != nil {
+	if p := cmp.Or(
+		oneOf("workload.family", w.Family, "ipv4", "ipv6"),
+		oneOf("workload.directions", cmp.Or(w.Directions, OneWay), OneWay, BothWays),
+		oneOf("workload.order", w.Order, "round-robin", "random"),
+		within("workload.sources", cmp.Or(w.Sources, 1), 1, maxAddresses),
+		within("workload.destinations", cmp.Or(w.Destinations, 1), 1, maxAddresses),
+	); p != nil {
 		return p
-	}
-	if p := oneOf("workload.directions", cmp.Or(w.Directions, OneWay), OneWay, BothWays); p != nil {
-		return p
-	}
-	if p := oneOf("workload.order", w.Order, "round-robin", "random"); p != nil {
-		return p
-	}
-	for key, n := range map[string]int{"sources": w.Sources, "destinations": w.Destinations} {
-		if n < 0 || n > maxAddresses {
-			return wrong("workload."+key, "%s: %d is not within 1 and %d", key, n, maxAddresses)
-		}
 	}
 	if len(w.Sizes) > 0 && w.IMIX != "" {
 		return wrong("workload.imix", "sizes and imix exclude each other").advise("keep one of them")
@@ -107,8 +99,8 @@ func (s *Spec) checkWorkload() *problem {
 
 // checkFrames checks what a part may replace: sizes and the count of flows.
 func checkFrames(path string, w Workload) *problem {
-	if w.Flows < 1 || w.Flows > maxFlows {
-		return wrong(path+".flows", "flows: %d is not within 1 and %d", w.Flows, maxFlows)
+	if p := within(path+".flows", w.Flows, 1, maxFlows); p != nil {
+		return p
 	}
 	for i, size := range w.Sizes {
 		at := fmt.Sprintf("%s.sizes[%d]", path, i)
@@ -197,45 +189,70 @@ func (s *Spec) checkParts() *problem {
 }
 
 func (p Part) check(path string) *problem {
-	if bad := oneOf(path+".mode", string(p.Mode), string(testbed.Cost), string(testbed.Overload), string(testbed.Serve)); bad != nil {
-		return bad
+	if !nameRE.MatchString(p.Name) {
+		return notAName(path+".name", "part name", p.Name)
 	}
+	return cmp.Or(
+		oneOf(path+".mode", string(p.Mode), string(testbed.Cost), string(testbed.Overload), string(testbed.Serve)),
+		p.checkManagement(path), p.checkFlood(path), p.checkRate(path),
+		within(path+".flows", cmp.Or(p.Flows, 1), 1, maxFlows),
+		within(path+".blocks", p.Blocks, 1, maxBlocks),
+		within(path+".seconds", p.Seconds, 0.05, maxSeconds),
+		within(path+".warmup", p.Warmup, 0, maxSeconds),
+		p.checkSearch(path),
+	)
+}
+
+func (p Part) checkManagement(path string) *problem {
+	switch {
+	case p.Management && (p.Mode != testbed.Overload || p.Search != nil):
+		return wrong(path+".management", "management is asked under a steady load only: mode overload, without a search")
+	case p.Management && p.Seconds < 0.3:
+		return wrong(path+".seconds", "%g s are too short to ask for management: 0.3 at least", p.Seconds)
+	}
+	return nil
+}
+
+func (p Part) checkFlood(path string) *problem {
+	if p.Flood == "" {
+		return nil
+	}
+	switch {
+	case p.Flood != FloodSYN:
+		return oneOf(path+".flood", p.Flood, FloodSYN)
+	case !p.Management:
+		return wrong(path+".flood", "a flood says nothing but whether the DUT still answers").advise("add management: true")
+	case p.Rate.isShare() || strings.HasSuffix(string(p.Rate), "bps"):
+		return wrong(path+".rate", "a flood's rate is max, or segments per second").advise("write 100kpps")
+	}
+	return nil
+}
+
+// checkRate wants an offered load that the mode can have.
+func (p Part) checkRate(path string) *problem {
 	if _, err := p.Rate.Parse(); err != nil && !p.Rate.isShare() {
 		return wrong(path+".rate", "%v", err).advise("%s; or a share of the control's capacity (80%%)", hint.Of(err))
 	}
 	switch {
-	case !nameRE.MatchString(p.Name):
-		return notAName(path+".name", "part name", p.Name)
-	case p.Management && (p.Mode != testbed.Overload || p.Search != nil):
-		return wrong(path+".management", "management is asked under a steady load only: mode overload, without a search")
-	case p.Flood != "" && p.Flood != FloodSYN:
-		return oneOf(path+".flood", p.Flood, FloodSYN)
-	case p.Flood != "" && !p.Management:
-		return wrong(path+".flood", "a flood says nothing but whether the DUT still answers").advise("add management: true")
-	case p.Flood != "" && (p.Rate.isShare() || strings.HasSuffix(string(p.Rate), "bps")):
-		return wrong(path+".rate", "a flood's rate is max, or segments per second").advise("write 100kpps")
-	case p.Management && p.Seconds < 0.3:
-		return wrong(path+".seconds", "%g s are too short to ask for management: 0.3 at least", p.Seconds)
-	case p.Mode == testbed.Serve && !p.Rate.IsMax():
+	case p.Rate.IsMax():
+		return nil
+	case p.Mode == testbed.Serve:
 		return wrong(path+".rate", "requests have a rate of their own").advise("write http: {rate: 100}")
-	case p.Mode == testbed.Cost && !p.Rate.IsMax():
+	case p.Mode == testbed.Cost:
 		return wrong(path+".rate", "mode cost has no offered load: the chain runs as fast as one CPU can").
 			advise("remove rate, or use mode: overload")
-	case p.Search != nil && (p.Mode != testbed.Overload || !p.Rate.IsMax()):
-		return wrong(path+".search", "a search chooses its loads in mode overload").advise("use mode: overload and no rate")
-	case p.Flows < 0:
-		return wrong(path+".flows", "flows: %d is not within 1 and %d", p.Flows, maxFlows)
-	case p.Blocks < 1 || p.Blocks > maxBlocks:
-		return wrong(path+".blocks", "blocks: %d is not within 1 and %d", p.Blocks, maxBlocks)
-	case !(p.Seconds >= 0.05 && p.Seconds <= maxSeconds):
-		return wrong(path+".seconds", "seconds: %g is not within 0.05 and %d", p.Seconds, maxSeconds)
-	case !(p.Warmup >= 0 && p.Warmup <= maxSeconds):
-		return wrong(path+".warmup", "warmup: %g is not within 0 and %d", p.Warmup, maxSeconds)
-	}
-	if p.Search != nil {
-		return p.Search.check(path + ".search")
 	}
 	return nil
+}
+
+func (p Part) checkSearch(path string) *problem {
+	switch {
+	case p.Search == nil:
+		return nil
+	case p.Mode != testbed.Overload || !p.Rate.IsMax():
+		return wrong(path+".search", "a search chooses its loads in mode overload").advise("use mode: overload and no rate")
+	}
+	return p.Search.check(path + ".search")
 }
 
 func (s *Spec) checkMetrics() *problem {
@@ -294,11 +311,20 @@ func (s *Spec) checkGates() *problem {
 		if key == "headroom" {
 			low = 1
 		}
-		if v := *limits[key]; !(v >= low && v <= high) {
-			return wrong("gates."+key, "%s: %g is not within %g and %g", key, v, low, high)
+		if p := within("gates."+key, *limits[key], low, high); p != nil {
+			return p
 		}
 	}
 	return nil
+}
+
+// within refuses a number beyond its bounds, or none; both bounds are allowed.
+func within[T int | float64](path string, v, least, most T) *problem {
+	if v >= least && v <= most {
+		return nil
+	}
+	plain := func(v T) string { return strconv.FormatFloat(float64(v), 'f', -1, 64) }
+	return wrong(path, "%s: %v is not within %s and %s", path[lastDot(path)+1:], v, plain(least), plain(most))
 }
 
 func oneOf(path, value string, known ...string) *problem {

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -69,20 +70,16 @@ func (s Setting) check(path string) *problem {
 	case "filesystem":
 		return s.FileSystem.check(path + ".filesystem")
 	case "cpus":
-		if s.CPUs < 1 || s.CPUs > maxCPUs {
-			return wrong(path+".cpus", "cpus: %d is not within 1 and %d", s.CPUs, maxCPUs)
-		}
+		return within(path+".cpus", s.CPUs, 1, maxCPUs)
 	case "policy_rules":
-		if s.PolicyRules < 1 || s.PolicyRules > maxPolicyRules {
-			return wrong(path+".policy_rules", "policy_rules: %d is not within 1 and %d", s.PolicyRules, maxPolicyRules)
-		}
+		return within(path+".policy_rules", s.PolicyRules, 1, maxPolicyRules)
 	}
 	return nil
 }
 
 // checkBeside checks the keys that complete a kind.
 func (s Setting) checkBeside(path, kind string) *problem {
-	valued := kind == "sysctl" || kind == "link" || kind == "napi" || kind == "nginx" || kind == "postfix" || kind == "rc" || kind == "loader"
+	valued := slices.Contains([]string{"sysctl", "link", "napi", "nginx", "postfix", "rc", "loader"}, kind)
 	switch {
 	case len(s.Undo) > 0 && kind != "command":
 		return wrong(path+".undo", "only a command has an undo: all else knows its own")
@@ -92,6 +89,13 @@ func (s Setting) checkBeside(path, kind string) *problem {
 		return wrong(path, "the setting has no value").advise("add a line, value: …")
 	case !valued && s.Value != "":
 		return wrong(path+".value", "this kind of setting takes no value")
+	}
+	return s.checkWhere(path, kind)
+}
+
+// checkWhere checks the keys that say where a setting applies.
+func (s Setting) checkWhere(path, kind string) *problem {
+	switch {
 	case (kind == "route") != (s.Via != ""):
 		return wrong(path, "a route has a next hop and nothing else has").advise("add via: ADDRESS, ingress, egress or blackhole to the route")
 	case s.Over != "" && kind != "hops":
@@ -110,41 +114,29 @@ func (s Setting) checkBeside(path, kind string) *problem {
 var Links = []string{"vlan", "gre", "ipip", "vxlan", "wireguard", "ipsec"}
 
 func (s Setting) checkHops(path string) *problem {
-	if s.Hops < 1 || s.Hops > maxHops {
-		return wrong(path+".hops", "hops: %d is not within 1 and %d", s.Hops, maxHops)
+	if p := within(path+".hops", s.Hops, 1, maxHops); p != nil || s.Over == "" {
+		return p
 	}
-	if s.Over != "" {
-		return oneOf(path+".over", s.Over, Links...)
-	}
-	return nil
+	return oneOf(path+".over", s.Over, Links...)
 }
 
 func (f *Firewall) check(path string) *problem {
 	switch {
 	case f.Linear == 0 && f.Table == 0 && f.Map == 0 && !f.Stateful:
 		return wrong(path, "the firewall does nothing").advise("give linear, table, map or stateful")
-	case f.Linear < 0 || f.Linear > maxRules:
-		return wrong(path+".linear", "linear: %d is not within 0 and %d", f.Linear, maxRules)
-	case f.Table < 0 || f.Table > maxElements:
-		return wrong(path+".table", "table: %d is not within 0 and %d", f.Table, maxElements)
-	case f.Map < 0 || f.Map > maxElements:
-		return wrong(path+".map", "map: %d is not within 0 and %d", f.Map, maxElements)
 	case f.Optimise && f.Linear == 0:
 		return wrong(path+".optimise", "there are no linear rules to merge").advise("add linear: N")
-	case f.By != "":
-		return oneOf(path+".by", f.By, setting.ByNFT, setting.ByIptablesLegacy, setting.ByIptablesNFT, setting.ByPF, setting.ByIPFW)
 	}
-	return nil
+	return cmp.Or(
+		within(path+".linear", f.Linear, 0, maxRules),
+		within(path+".table", f.Table, 0, maxElements),
+		within(path+".map", f.Map, 0, maxElements),
+		oneOf(path+".by", cmp.Or(f.By, setting.ByNFT), setting.ByNFT, setting.ByIptablesLegacy, setting.ByIptablesNFT, setting.ByPF, setting.ByIPFW),
+	)
 }
 
 func (r *Routes) check(path string) *problem {
-	if r.Count < 1 || r.Count > maxRoutes {
-		return wrong(path+".count", "count: %d is not within 1 and %d", r.Count, maxRoutes)
-	}
-	if r.Mix != "" {
-		return oneOf(path+".mix", r.Mix, setting.MixHosts, setting.MixFull)
-	}
-	return nil
+	return cmp.Or(within(path+".count", r.Count, 1, maxRoutes), oneOf(path+".mix", cmp.Or(r.Mix, setting.MixHosts), setting.MixHosts, setting.MixFull))
 }
 
 // checkRoute checks PREFIX or PREFIX*COUNT.
@@ -166,10 +158,6 @@ func (r *Ruleset) check(path string) *problem {
 		return wrong(path, "a ruleset is written out or generated, not both").advise("keep text, or linear/set_elements/stateful")
 	case r.Text == "" && !generated:
 		return wrong(path, "the ruleset is empty").advise("give text, linear, set_elements or stateful")
-	case r.Linear < 0 || r.Linear > maxRules:
-		return wrong(path+".linear", "linear: %d is not within 0 and %d", r.Linear, maxRules)
-	case r.SetElements < 0 || r.SetElements > maxElements:
-		return wrong(path+".set_elements", "set_elements: %d is not within 0 and %d", r.SetElements, maxElements)
 	}
-	return nil
+	return cmp.Or(within(path+".linear", r.Linear, 0, maxRules), within(path+".set_elements", r.SetElements, 0, maxElements))
 }

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 
 	"linerate/internal/hint"
@@ -83,14 +84,10 @@ func (s *Search) check(path string) *problem {
 	switch {
 	case s.Method != MLRSearch && len(s.Goals) > 0:
 		return wrong(path+".goals", "goals are MLRsearch's; method %s has none", s.Method).advise("remove goals, or use method: mlr")
-	case s.TrialsPerLoad < 1 || s.TrialsPerLoad > 1000:
-		return wrong(path+".trials_per_load", "trials_per_load: %d is not within 1 and 1000", s.TrialsPerLoad)
-	case !(s.WidthPercent >= 0.05 && s.WidthPercent <= 50):
-		return wrong(path+".width_percent", "width_percent: %g is not within 0.05 and 50", s.WidthPercent)
 	case !(s.LimitSeconds > 0 && s.LimitSeconds <= maxSeconds):
 		return wrong(path+".limit_seconds", "limit_seconds: %g is not within 0 and %d", s.LimitSeconds, maxSeconds)
 	}
-	return s.checkKind(path)
+	return cmp.Or(within(path+".trials_per_load", s.TrialsPerLoad, 1, 1000), within(path+".width_percent", s.WidthPercent, 0.05, 50), s.checkKind(path))
 }
 
 // WithSearch returns the study with every search by another method, its

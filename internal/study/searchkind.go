@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 
 	"linerate/internal/search"
@@ -44,17 +45,14 @@ func (s *Search) checkKind(path string) *problem {
 	if s.Method != BackToBack {
 		return nil
 	}
-	switch {
-	case s.Repeats < 1 || s.Repeats > 1000:
-		return wrong(path+".repeats", "repeats: %d is not within 1 and 1000", s.Repeats)
-	case s.Verify < 0 || s.Verify > 100:
-		return wrong(path+".verify", "verify: %d is not within 0 and 100", s.Verify)
-	case s.StepFrames < 1 || s.StepFrames > 1e6:
-		return wrong(path+".step_frames", "step_frames: %d is not within 1 and 1000000", s.StepFrames)
-	case !(s.LongestSeconds > 0 && s.LongestSeconds <= 30):
+	if !(s.LongestSeconds > 0 && s.LongestSeconds <= 30) {
 		return wrong(path+".longest_seconds", "longest_seconds: %g is not within 0 and 30 (RFC 9004 §5.2)", s.LongestSeconds)
 	}
-	return nil
+	return cmp.Or(
+		within(path+".repeats", s.Repeats, 1, 1000),
+		within(path+".verify", s.Verify, 0, 100),
+		within(path+".step_frames", s.StepFrames, 1, 1_000_000),
+	)
 }
 
 // bursts is a search for throughput and then, for RFC 9004 §4 wants to know
