@@ -13,6 +13,8 @@ const (
 	// overhead is that of a trial that runs alone: reset, calibration, drain;
 	// overheadAsked is more where the DUT is asked whether it is usable.
 	overhead, overheadAsked = 0.45, 0.15
+	// overheadFlooded is that of a flood's trial, which has no receiver: reset, probes.
+	overheadFlooded = 0.22
 	// overheadInstance is that of an instance in mode cost, overheadArm of each
 	// of its arms, and overheadOverloaded of an arm in mode overload, whose
 	// traffic is loaded and warmed up by itself.
@@ -53,9 +55,13 @@ func settingUpEach(s *study.Spec) (mean float64) {
 
 // What blocks of servers are first believed to cost beside their requests.
 const (
-	// overheadServed is that of a block of mail or files, in seconds: namespaces,
-	// links, starts, disks, and the last answers.
-	overheadServed = 1.5
+	// overheadMail is that of a mail server: its disk, start, queue and end.
+	overheadMail = 0.9
+	// overheadDisk is that of a file system, perFile of each file that is made on it.
+	overheadDisk, perFile = 0.06, 0.11e-3
+	// burstShare is the share of a part's seconds that its bursts take: fast arms
+	// are through long before, and the first, which does not count, is with them.
+	burstShare = 0.4
 	// Of a block of web servers, which have no disk to be made: itself, each arm,
 	// and in round trips of the link what connects before and answers after.
 	overheadWeb    = 0.3
@@ -92,6 +98,8 @@ func believed(s *study.Spec, part study.Part) float64 {
 	flows := float64(s.Offers(part).Flows * part.Ways())
 	seconds := part.Expected() + settingUpEach(s)
 	switch {
+	case part.Flood != "":
+		seconds += overheadFlooded - part.Warmup - overheadAsked
 	case how == study.InSequence || part.Search != nil: // in lockstep as one after the other
 		seconds += overhead + perFlow*flows
 	case part.Mode == testbed.Overload:
@@ -108,16 +116,21 @@ func believed(s *study.Spec, part study.Part) float64 {
 // believedServed is the same of servers.
 func believedServed(s *study.Spec, part study.Part, how study.Interleaving, arms float64) float64 {
 	seconds := part.Seconds + part.Warmup
-	switch how {
-	case study.Together: // all are asked at once
+	switch {
+	case how == study.Together: // all are asked at once
 		seconds /= arms
-	case study.Alternating: // each turn is warmed up
+	case part.Requests().Burst > 0:
+		seconds = part.Seconds * burstShare
+	case how == study.Alternating: // each turn is warmed up
 		seconds += part.Warmup * float64(turnsOf(part.Seconds)-1)
-	default:
-		arms = 1
 	}
-	if part.HTTP == nil {
-		return seconds + overheadServed/arms
+	switch {
+	case part.SMTP != nil:
+		return seconds + overheadMail
+	case part.Files != nil:
+		return seconds + overheadDisk + perFile*float64(part.Files.Count)
+	case how == study.InSequence:
+		arms = 1
 	}
 	link, _ := s.LinkOf(part).Parse() // a study that was read has one that parses
 	return seconds + overheadWebArm + (overheadWeb+lastTrips*link.RoundTrip().Seconds())/arms

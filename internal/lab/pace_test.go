@@ -28,6 +28,7 @@ func TestEstimatesAreOfRecords(t *testing.T) {
 		// Of servers, on two CPUs that others used as well.
 		{"http-concurrency", true, 27, nil}, {"release-mirror", true, 13, nil}, {"tls", true, 14, []string{"ktls"}}, {"web-latency", true, 40, nil},
 		{"mail", true, 48, nil}, {"loss-curve", false, 60, nil}, {"throughput", false, 154, nil}, {"burst", false, 147, nil},
+		{"syn-flood", false, 150, nil}, {"tunnels", false, 22, []string{"ipip", "gre", "wireguard", "ipsec"}},
 		{"overload", false, 539, []string{"busy-poll", "small-budget", "long-backlog"}},
 		{"overload", true, 50, []string{"busy-poll", "small-budget", "long-backlog"}},
 	} {
@@ -47,6 +48,27 @@ func TestEstimatesAreOfRecords(t *testing.T) {
 		}
 		if got := Estimate(Task{Spec: s}).Seconds(); math.Abs(got/c.seconds-1) > 0.25 {
 			t.Errorf("%s: %.0f s are estimated, %.0f were taken", c.name, got, c.seconds)
+		}
+	}
+}
+
+// TestServersTrialsAreOfRecords holds trials of mail and files to within a quarter of
+// what they took, as the mean over the arms of mail and files on a quiet machine.
+func TestServersTrialsAreOfRecords(t *testing.T) {
+	for _, c := range []struct {
+		workload, part string
+		seconds        float64
+	}{
+		{"smtp: {messages: [2kB, 10kB], accounts: 1000, sessions: 20, burst: 40}", "seconds: 3", 2.30},
+		{"files: {count: 1000, size: 500B-10kB, fsync: true, burst: 100}", "seconds: 2, warmup: 0", 0.88},
+		{"files: {count: 1000, size: 500B-10kB, fsync: true, burst: 100}", "seconds: 0.8, warmup: 0", 0.49},
+		{"files: {count: 1000, size: 500B-10kB}", "seconds: 0.8, warmup: 0", 1.00},
+		{"files: {count: 1000, size: 500B-10kB}", "seconds: 0.32, warmup: 0", 0.48},
+		{"files: {count: 20000, size: 500B-10kB}", "seconds: 0.8, warmup: 0", 3.10},
+	} {
+		s := parse(t, "name: x\nquestion: q?\nworkload: {"+c.workload+"}\nvariants: [{name: a}, {name: b}]\nparts: [{"+c.part+"}]\nmetrics: [{metric: requests_per_second, primary: true}]\n")
+		if got := believed(&s, s.Parts[0]); math.Abs(got/c.seconds-1) > 0.25 {
+			t.Errorf("%s, %s: %.2f s are believed, %.2f were taken", c.workload, c.part, got, c.seconds)
 		}
 	}
 }
