@@ -44,6 +44,7 @@ func TestAgainstTheSource(t *testing.T) {
 		{note: "in the loader.conf of images", release: "13.2", files: map[string]string{loader: `hw.memtest.tests="0"`}, want: "!LR-UNKNOWN"},
 		{note: "a default that 13 did not have yet", release: "13.0", files: map[string]string{sysctl: "net.local.dgram.recvspace=16384"}, want: "!LR-DEFAULT"},
 		{note: "Linux's name", files: map[string]string{loader: `hw.ix.allow_unsupported_sfp="1"`}, want: "LR-UNKNOWN:hw.ix.allow_unsupported_sfp", says: "did you mean hw.ix.unsupported_sfp"},
+		{note: "as near as the other", files: map[string]string{sysctl: "net.inet.ip6.redirect=0"}, want: "LR-UNKNOWN:net.inet.ip6.redirect", says: "net.inet.ip.redirect or net.inet6.ip6.redirect"},
 		{note: "may be refused", files: map[string]string{sysctl: "kern.ipc.nmbclusters=1000"}, want: "LR-LOWERS:kern.ipc.nmbclusters", says: "Invalid argument"},
 		{note: "one variable", files: map[string]string{loader: "zfs_load=\"YES\"\nvfs.zfs.arc.max=\"1073741824\"\nvfs.zfs.arc_max=\"2147483648\"\n"}, want: "LR-DUPLICATE:vfs.zfs.arc_max", says: "one variable"},
 		{note: "one variable", role: "web", files: map[string]string{sysctl: "kern.ipc.somaxconn=4096\nkern.ipc.soacceptqueue=2048\n"}, want: "LR-DUPLICATE:kern.ipc.somaxconn", says: "one variable"},

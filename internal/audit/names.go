@@ -33,19 +33,19 @@ func (a *auditor) unknown(j judged) []candidate {
 	near, as := a.typo(j, true), unheard
 	f := Finding{ID: "LR-UNKNOWN:" + j.Name, Kind: Unknown, Name: j.Name}.at(j.Line)
 	switch old := a.typo(j, false); {
-	case near == "" && old != "":
+	case len(near) == 0 && len(old) > 0:
 		f.Severity, f.Action = Warning, Remove
-		f.Message = fmt.Sprintf("%s is not known; the nearest name, %s, is not there on %s either", j.Name, old, a.on())
+		f.Message = fmt.Sprintf("%s is not known; the nearest name, %s, is not there on %s either", j.Name, old[0], a.on())
 		f.Why = "The name is one or two letters off one that only other releases have. " + a.consequence(j.Mechanism)
 		f.Fix = "Remove the line."
-	case near != "":
+	case len(near) > 0:
 		f.Severity, f.Action = Error, Change
 		if j.Mechanism == fact.RCConf {
 			f.Severity = Warning
 		}
-		f.Message = fmt.Sprintf("%s is not known on %s; did you mean %s?", j.Name, a.on(), near)
+		f.Message = fmt.Sprintf("%s is not known on %s; did you mean %s?", j.Name, a.on(), either(near))
 		f.Why = "The name is one or two letters off a known one, and nothing by this name is in the catalogue."
-		f.Fix = fmt.Sprintf("If %s was meant, correct the name.", near)
+		f.Fix = fmt.Sprintf("If %s was meant, correct the name.", either(near))
 	case j.Mechanism == fact.Sysctl && known:
 		f.Severity, f.Action = Error, Remove
 		f.Message = fmt.Sprintf("the running kernel has no %s", j.Name)
@@ -85,36 +85,60 @@ func ask(os, name string) string {
 	return "sysctl -d " + name
 }
 
-// typo is the catalogued name that somebody may have meant, "" when none is
-// near enough to say so. With here it must be one that this release has.
-func (a *auditor) typo(j judged, here bool) string {
+// typo is the catalogued names that somebody may have meant, equally near ones
+// together, none when none is near enough to say so. With here they must be
+// some that this release has.
+func (a *auditor) typo(j judged, here bool) []string {
 	if a.strangers++; a.strangers > maxStrangers {
-		return ""
+		return nil
 	}
 	slips := 2
 	if len(j.Name) < 12 || j.Mechanism == fact.RCConf || !strings.Contains(j.Name, ".") {
 		slips = 1 // short names of other things are near by chance
 	}
-	best := ""
-	leaf := j.Name[strings.LastIndexByte(j.Name, '.')+1:]
+	var best []string
+	long := ""
 	forms := tunable.Folded(j.Name) // once: there may be many unknown names
 	for _, r := range a.c.Records {
 		if r.OS != a.f.OS || !a.fits(r, j.Mechanism) {
 			continue
 		}
-		if d := nameDistance(forms, r.Name, slips); d <= slips && (!here || r.Exists(a.f.Release)) {
-			slips, best = d-1, r.Name
-			if slips < 1 {
-				break
-			}
+		switch d := nameDistance(forms, r.Name, slips); {
+		case d > slips || here && !r.Exists(a.f.Release):
+		case d < slips || len(best) == 0:
+			slips, best = d, []string{r.Name}
+		default:
+			best = append(best, r.Name)
 		}
-		// A word too many: allow_unsupported_sfp for unsupported_sfp.
-		if known := r.Name[strings.LastIndexByte(r.Name, '.')+1:]; best == "" && r.Exists(a.f.Release) && strings.Contains(known, "_") &&
-			strings.HasSuffix(leaf, "_"+known) && strings.TrimSuffix(j.Name, leaf) == strings.TrimSuffix(r.Name, known) {
-			best = r.Name
+		if long == "" && r.Exists(a.f.Release) && wordTooMany(j.Name, r.Name) {
+			long = r.Name
 		}
 	}
-	return best
+	if len(best) == 0 && long != "" {
+		best = []string{long}
+	}
+	return best[:min(len(best), maxNear)]
+}
+
+// maxNear bounds the names that a finding offers for one.
+const maxNear = 3
+
+// wordTooMany reports a name that has a word more in its last part than a
+// known one: allow_unsupported_sfp for unsupported_sfp.
+func wordTooMany(name, known string) bool {
+	leaf, tail := lastPart(name), lastPart(known)
+	return strings.Contains(tail, "_") && strings.HasSuffix(leaf, "_"+tail) && strings.TrimSuffix(name, leaf) == strings.TrimSuffix(known, tail)
+}
+
+func lastPart(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
+
+// either joins names by commas and "or".
+func either(names []string) string {
+	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 // maxStrangers is how often an unknown name is held against all known ones,

@@ -2,9 +2,11 @@ package audit
 
 import (
 	"fmt"
-	"linerate/internal/fact"
-	"linerate/internal/tunable"
 	"slices"
+
+	"linerate/internal/fact"
+	"linerate/internal/fact/linux"
+	"linerate/internal/tunable"
 )
 
 // repeats reports lines that a later one overrides.
@@ -26,6 +28,7 @@ func (a *auditor) repeats() []candidate {
 			}
 		}
 		all = append(all, a.twoFiles(rec, s)...)
+		all = append(all, afterUFW(rec, s)...)
 	}
 	return all
 }
@@ -83,6 +86,21 @@ func (a *auditor) twoFiles(rec *tunable.Record, s fact.Setting) []candidate {
 	if !rec.SameValue(boot.Value, run.Value) {
 		f.Severity = Warning
 	}
+	return one(repeated, f)
+}
+
+// afterUFW reports a line of sysctl.d whose value ufw's own file, its package's
+// too, replaces as ufw starts.
+func afterUFW(rec *tunable.Record, s fact.Setting) []candidate {
+	l, ok := s.EffectiveLine(fact.Sysctl)
+	win, ok2 := s.EffectiveLine(fact.Conf)
+	if !ok || !ok2 || l.Default || win.Note != linux.UFW || rec.SameValue(l.Value, win.Value) || s.Live != nil && rec.SameValue(l.Value, *s.Live) {
+		return nil
+	}
+	f := Finding{ID: "LR-DUPLICATE:" + s.Name, Kind: Duplicate, Severity: Warning, Action: Change, Name: s.Name, Sources: []string{"ufw-framework(8)"}}.at(l)
+	f.Message = fmt.Sprintf("%s=%s is overridden by %s at %s line %d", l.Name, l.Value, win.Value, win.File, win.Number)
+	f.Why = "ufw gives its own file to sysctl(8) when it starts, after sysctl.d was read: this line lasts until then."
+	f.Fix = fmt.Sprintf("Set it in %s, or have IPT_SYSCTL of /etc/default/ufw name a file without it.", win.File)
 	return one(repeated, f)
 }
 

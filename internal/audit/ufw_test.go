@@ -19,6 +19,30 @@ func TestUFWIsAudited(t *testing.T) {
 	}
 }
 
+// TestUFWOverrides: ufw's file has the last word, its package's lines too; what
+// says the same, or runs as sysctl.d has it, is no matter.
+func TestUFWOverrides(t *testing.T) {
+	const name = "net.ipv4.conf.all.log_martians"
+	for _, c := range []struct {
+		ours, ufw, enabled string
+		want               bool
+	}{
+		{name + "=1", "net/ipv4/conf/all/log_martians=0", "yes", true},
+		{name + "=1", "net/ipv4/conf/all/log_martians=1", "yes", false},
+		{name + "=1", "net/ipv4/conf/all/log_martians=0", "no", false},
+		{name + "=1", "net/ipv4/conf/default/log_martians=0", "yes", false},
+	} {
+		r := run(t, tree(t, "6.12", map[string]string{"/etc/sysctl.d/60-x.conf": c.ours, "/etc/ufw/ufw.conf": "ENABLED=" + c.enabled, "/etc/ufw/sysctl.conf": c.ufw}), "web")
+		got := find(r, "LR-DUPLICATE", name)
+		if (len(got) == 1) != c.want {
+			t.Errorf("%+v: %+v", c, r.Findings)
+		}
+		if len(got) == 1 && (!strings.HasSuffix(got[0].File, "60-x.conf") || !strings.Contains(got[0].Fix, "/etc/ufw/sysctl.conf")) {
+			t.Errorf("%+v", got[0])
+		}
+	}
+}
+
 // TestSameFindingsAreNumbered: findings of one id are told apart, by their file
 // and then by a number, without a gap.
 func TestSameFindingsAreNumbered(t *testing.T) {
