@@ -40,7 +40,7 @@ function wide_length(s, n) {
 function plain(v) {
 	gsub("[\"" SQ "]", "", v)
 	v = tolower(v)
-	return v == "" || v == "yes" || v == "no" || v == "on" || v == "off" || v == "true" || v == "false" || v == "none" || v == "0" || v == "1" || v == "ask" || v == "=" || v == ":" || v == MARK || v ~ /^(string|opaque|integer|node|(unsigned|long)( (integer|long))?|u?int(8|16|32|64)_t)$/
+	return v == "" || v == "yes" || v == "no" || v == "on" || v == "off" || v == "true" || v == "false" || v == "none" || v == "0" || v == "1" || v == "ask" || v == "=" || v == ":" || v == MARK || v ~ PLAIN
 }
 function quoted(v,    q) {
 	q = substr(v, 1, 1)

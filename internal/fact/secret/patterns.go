@@ -26,7 +26,12 @@ const (
 	// issued is what services give out: each has a form of its own.
 	issued = `(gh[opusr]_|github_pat_|glpat-|xox[abeoprs]-|tskey-|hvs[.]|sk_live_|dop_v1_|aiza|eyj[a-z0-9_-]+[.]eyj|hooks[.]slack[.]com/services/|/bot[0-9]+:|grub[.]pbkdf2[.])[a-z0-9_./-]+`
 	// harmless names look like secrets by a word of theirs, and are none.
-	harmless = `^(kern[.]geom[.]eli[.][a-z_]*(tries|visible_passphrase|overwrites|boot_passcache)|net[.]key[.]|net[.]inet[.]tcp[.]fastopen[.](psk_enable|(max|num)psks)|security[.]|geom_eli_passphrase_prompt|.*(tokens?_?(rate|bucket|size|limit)|_passthrough|passthru|bypass|one_pass|(warn)?passwordtime|warnpassword|(load|import|condition)credential|secret_interval|_pwr_)|[^ ]*_(program|enable|format|file|files|path|dir|user|group)["']?[ \t]*[=:])`
+	harmless = `^(kern[.]geom[.]eli[.][a-z_]*(tries|visible_passphrase|overwrites|boot_passcache)|net[.]key[.]|net[.]inet[.]tcp[.]fastopen[.](psk_enable|(max|num)psks)|security[.]|geom_eli_passphrase_prompt|.*(tokens?_?(rate|bucket|size|limit)|_passthrough|passthru|bypass|one_pass|(warn)?passwordtime|warnpassword|(load|import|condition)credential|secret_interval|_pwr_)|[^ ]*_(program|enable|format|file|files|path|dir|user|group|drops?|dropped|err(or)?s?|fail(s|ed|ures?)?|packets|pkts|count|retries|hits|miss(es)?|timeouts?)["']?[ \t]*[=:])`
+	// plain is a value that is none: what sysctl -t says of a setting, a protocol
+	// or an algorithm, and where a name service looks.
+	plain = `^(string|opaque|integer|node|(unsigned|long)( (integer|long))?|u?int(8|16|32|64)_t|tcp|udp|sctp|icmp|icmpv6|ipv6-icmp|esp|ah|gre|md5|sha|sha-?(1|224|256|384|512)|des|3des|aes|aes-?(128|192|256)c?|` + sources + `( ` + sources + `)*)$`
+	// sources are those of nsswitch.conf(5).
+	sources = `(files|compat|sss|systemd|winbind|nis|ldap|dns|db|cache)`
 	// pem begins a block, of whatever is in it; with a blank behind its dashes,
 	// as RFC 4716 has it, a key or it is a comment's banner.
 	pem    = `-----begin [a-z0-9 ]|---- begin [a-z0-9 ]*(key|certificate)`
@@ -50,11 +55,13 @@ type rule struct{ words, before string }
 var rules = []rule{
 	{`vhid|ifconfig_|create_args_`, `[ \t"']pass[ \t]+`}, // ifconfig's "vhid 1 pass mekmitasdigoat"
 	{`macsec`, `[ \t]key[ \t]+[0-9a-f]+[ \t]+`},          // ip's "key 01 8181…"
-	{`sshpass|mysql|mariadb|mongo|docker|podman|useradd|usermod|rdesktop|ipmitool|mosquit|sqlcmd|zip|7z|influx|ncftp`, `(sshpass|mysql|mariadb|mongo|docker|podman|useradd|usermod|rdesktop|ipmitool|mosquit[a-z]*|sqlcmd|zip|7z|influx|ncftp)[a-z0-9_-]*([ \t]+([^-;|& \t][^;|& \t]*|-[^p;|& \t][^;|& \t]*))*[ \t]+-p[ \t]*`},
-	{`snmp|redis-cli|keydb-cli|valkey-cli`, `[ \t]-[acx][ \t]+`},
+	{`sshpass|mysql|mariadb|mongo|useradd|usermod|rdesktop|ipmitool|mosquit|sqlcmd|zip|7z|influx|ncftp`, `(sshpass|mysql|mariadb|mongo|useradd|usermod|rdesktop|ipmitool|mosquit[a-z]*|sqlcmd|zip|7z|influx|ncftp)[a-z0-9_-]*([ \t]+([^-;|& \t][^;|& \t]*|-[^p;|& \t][^;|& \t]*))*[ \t]+-p[ \t]*`},
+	{`docker|podman|nerdctl|buildah|skopeo|helm`, `(docker|podman|nerdctl|buildah|skopeo|helm)[ \t]([^;|&]*[ \t])?login[ \t]([^;|&]*[ \t])?-p[ \t=]*`},                                                                                  // else a port
+	{`snmpget|snmpset|snmpwalk|snmpbulk|snmptable|snmptrap |snmpinform|snmpdf|snmpnetstat|snmpstatus|snmptest|snmpdelta|snmpusm|snmpvacm|snmpcheck|snmp-check|check_snmp|trapsess|redis-cli|keydb-cli|valkey-cli`, `[ \t]-[acx][ \t]+`}, // snmpd's -c is a file
 	{`ldap|ipa`, `(ldap[a-z]*|ipa[a-z-]*)([ \t][^;|&]*)?[ \t]-w[ \t]+`}, // sysctl, too, has a -w
 	{`curl|wget|lftp|smbclient|rpcclient`, `[ \t](-u|--user|--proxy-user)[ \t=]*`},
-	{`openssl|iscsiadm`, `[ \t]-[kv][ \t]+`},
+	{`openssl`, `openssl[ \t]([^;|&]*[ \t])?-k[ \t]+`},
+	{`iscsiadm`, `iscsiadm[ \t]([^;|&]*[ \t])?-v[ \t]+`},
 	{`esp|ah|tcp-md5|setkey`, `[ \t]-[ae][ \t]+[a-z0-9-]*(cbc|ctr|gcm|md5|sha|aes|null|poly)[a-z0-9-]*[ \t]+`},
 	{`xfrm`, `[ \t](enc|auth|auth-trunc|aead)[ \t]+[^ \t]+[ \t]+`},
 	{`iwconfig|iw dev|iw wl`, `[ \t]keys?[ \t]+((open|restricted|[[][0-9][]])[ \t]+)*`},
@@ -82,6 +89,7 @@ var (
 	heredocRE    = regexp.MustCompile(heredoc)
 	unsaidRE     = regexp.MustCompile(unsaid)
 	askedRE      = regexp.MustCompile(asked)
+	plainRE      = regexp.MustCompile(plain)
 	rulesRE      = compiled(rules)
 )
 
@@ -104,7 +112,7 @@ func Awk() string {
 	var out strings.Builder
 	for _, p := range []struct{ name, pattern string }{
 		{"ASSIGN", assignment}, {"OPTION", option}, {"REST", rest}, {"LOGIN", login}, {"CRYPT", crypt}, {"ISSUED", issued},
-		{"HARMLESS", harmless}, {"PEM", pem}, {"PEMEND", pemEnd}, {"INLINE", inline}, {"INLINEEND", inlineEnd}, {"HEREDOC", heredoc}, {"UNSAID", unsaid}, {"ASKED", asked},
+		{"HARMLESS", harmless}, {"PEM", pem}, {"PEMEND", pemEnd}, {"INLINE", inline}, {"INLINEEND", inlineEnd}, {"HEREDOC", heredoc}, {"UNSAID", unsaid}, {"ASKED", asked}, {"PLAIN", plain},
 	} {
 		fmt.Fprintf(&out, "\t%s = %s\n", p.name, awkString(p.pattern))
 	}

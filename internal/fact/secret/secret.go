@@ -25,8 +25,6 @@ var (
 	prose = regexp.MustCompile(`#+[ \t]`)
 	// plainWord follows "password" in a sentence.
 	plainWord = regexp.MustCompile(`^[a-z]+[.,:)]*$`)
-	// kind is what sysctl -t says of a setting.
-	kind = regexp.MustCompile(`^(string|opaque|integer|node|(unsigned|long)( (integer|long))?|u?int(8|16|32|64)_t)$`)
 	// wideEnd ends a value that a blank stands before.
 	wideEnd = regexp.MustCompile(`[;"'}]|[ \t]#`)
 )
@@ -263,7 +261,7 @@ func empty(value string) bool {
 	case "", "yes", "no", "on", "off", "true", "false", "none", "0", "1", "ask", "=", ":", Mark:
 		return true
 	default:
-		return kind.MatchString(v)
+		return plainRE.MatchString(v)
 	}
 }
 

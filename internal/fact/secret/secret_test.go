@@ -82,6 +82,8 @@ var cases = []struct{ in, want string }{
 	{`net.ipv4.ipfrag_secret_interval = 600`, `net.ipv4.ipfrag_secret_interval = 600`},
 	{`/sys/devices/system/cpu/cpu0/cpuidle/state2/disable=1`, `/sys/devices/system/cpu/cpu0/cpuidle/state2/disable=1`},
 	{`hw.usb.bypass=1`, `hw.usb.bypass=1`},
+	{`snmpget -v 3 -a SHA -A s3cret -x AES -X s3cret2 h`, `snmpget -v 3 -a SHA -A <redacted> -x AES -X <redacted> h`},
+	{`docker login -p s3cret -u bob h`, `docker login -p <redacted> -u bob h`},
 	{`net.inet.tcp.tso=0`, `net.inet.tcp.tso=0`},
 	{`machdep.hwpstate_pkg_ctrl=0`, `machdep.hwpstate_pkg_ctrl=0`},
 }
