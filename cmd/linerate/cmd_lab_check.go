@@ -75,7 +75,7 @@ func (m *machines) check(cmd *cobra.Command, quiet bool) ([]sshbed.Step, error) 
 	if err != nil {
 		return nil, err
 	}
-	err = sshbed.Check(cmd.Context(), o, sshbed.Traffic{Ready: engine.ready, Shout: engine.shout, Through: through(engine)}, tell)
+	err = sshbed.Check(cmd.Context(), o, sshbed.Traffic{Ready: engine.ready, Shout: engine.shout, Through: through(engine), Headroom: study.DefaultGates.Headroom}, tell)
 	if errors.Is(err, sshbed.ErrCheck) {
 		err = hint.With(err, "mend what FAILED, then check again: each step stands on those before")
 	}

@@ -12,6 +12,12 @@ import (
 // headroomGate begins the reason of a trial that offered too little.
 const headroomGate = "headroom: "
 
+// inVain reports whether a trial that was not valid would not be the next time: on
+// machines a generator that cannot overload the DUT cannot after another boot.
+func (s *Spec) inVain(t Trial) bool {
+	return s.OnMachines() && len(t.Reasons) == 1 && strings.HasPrefix(t.Reasons[0], headroomGate)
+}
+
 // warnHeadroom names the variants that the generator could not overload in any
 // trial of a part: what they forward at most was not measured.
 func (r *Results) warnHeadroom(s Spec) {
@@ -26,9 +32,13 @@ func (r *Results) warnHeadroom(s Spec) {
 				never, most = append(never, v.Name), max(most, offered)
 			}
 		}
+		instead := "what a packet costs it, a part of mode cost tells"
+		if s.OnMachines() {
+			instead = "give the part a rate that both manage, and ask for loss_ratio"
+		}
 		if len(never) > 0 {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("part %s: the generator, which offered no more than %s, could not overload %s: what it forwards at most is not known here; what a packet costs it, a part of mode cost tells",
-				p.Name, show.Rate(most), show.List(never)))
+			r.Warnings = append(r.Warnings, fmt.Sprintf("part %s: the generator, which offered no more than %s, could not overload %s: what it forwards at most is not known here; %s",
+				p.Name, show.Rate(most), show.List(never), instead))
 		}
 	}
 }

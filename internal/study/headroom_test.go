@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"linerate/internal/testbed"
+	"linerate/internal/testbed/bedfile"
 )
 
 // TestNeverOverloaded: a variant whose trials all offered too little is named,
@@ -28,6 +29,42 @@ func TestNeverOverloaded(t *testing.T) {
 	r.warnHeadroom(s)
 	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "part at-max: the generator, which offered no more than 19.0 kpps, could not overload none:") || !strings.Contains(r.Warnings[0], "mode cost") {
 		t.Errorf("%q", r.Warnings)
+	}
+	s.Testbed.Kind, r.Warnings = bedfile.KindSSH, nil
+	if r.warnHeadroom(s); len(r.Warnings) != 1 || strings.Contains(r.Warnings[0], "mode cost") || !strings.Contains(r.Warnings[0], "give the part a rate that both manage, and ask for loss_ratio") {
+		t.Errorf("on machines, which have no mode cost: %q", r.Warnings)
+	}
+}
+
+// TestNotTriedInVain: on machines, where a trial may be a boot, one that a generator
+// could not overload is not tried again; any other fault is.
+func TestNotTriedInVain(t *testing.T) {
+	for _, c := range []struct {
+		kind, design string
+		reasons      []string
+		tries        int
+	}{
+		{bedfile.KindSSH, Blocks, []string{headroomGate + "1.02 times"}, 1},
+		{bedfile.KindSSH, Series, []string{headroomGate + "1.02 times"}, 1},
+		{bedfile.KindSSH, Blocks, []string{headroomGate + "1.02 times", "drain: no end"}, 3},
+		{bedfile.KindSSH, Series, []string{"drain: no end"}, 3},
+		{testbed.KindNetns, Blocks, []string{headroomGate + "1.02 times"}, 3},
+	} {
+		s := Spec{Testbed: Testbed{Kind: c.kind}, Design: c.design, Variants: []Variant{{Name: "none"}, {Name: "one"}}, Control: "none", Retries: 2,
+			Parts: []Part{{Name: "at-max", Mode: testbed.Overload, Rate: MaxRate, Blocks: 1}}}
+		var done []Trial
+		tries := 0
+		for slot, more := Next(s, 1, done, nil); more; slot, more = Next(s, 1, done, nil) {
+			tr := Trial{Part: slot.Part, Variant: slot.Variant, Block: slot.Block, Order: slot.Order, Retry: slot.Retry, Mode: testbed.Overload, Valid: true}
+			if slot.Variant == "one" {
+				tries++
+				tr.Valid, tr.Reasons = false, c.reasons
+			}
+			done = append(done, tr)
+		}
+		if tries != c.tries || len(done) != 2+c.tries {
+			t.Errorf("%+v: tried %d times, %d trials", c, tries, len(done))
+		}
 	}
 }
 

@@ -231,7 +231,7 @@ func nextOfSeries(s Spec, seed uint64, done []Trial, skip func(Part) bool) (Slot
 			valid = valid || t.Unavailable != ""
 			if t.Block == slot.Block {
 				tried++
-				valid = valid || t.Valid
+				valid = valid || t.Valid || s.inVain(t)
 			}
 		}
 		switch {

@@ -113,7 +113,7 @@ func nextInBlock(slots []Slot, done []Trial, unavailable map[string]bool, s Spec
 	type tally struct {
 		slot  Slot
 		tried int
-		valid bool
+		valid bool // or tried in vain
 	}
 	arms := make([]tally, 0, len(slots))
 	for _, slot := range slots {
@@ -121,7 +121,7 @@ func nextInBlock(slots []Slot, done []Trial, unavailable map[string]bool, s Spec
 		for _, t := range done {
 			if t.Variant == slot.Variant {
 				a.tried++
-				a.valid = a.valid || t.Valid
+				a.valid = a.valid || t.Valid || s.inVain(t)
 			}
 		}
 		if a.tried == 0 && !unavailable[slot.Variant] {

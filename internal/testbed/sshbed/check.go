@@ -34,6 +34,9 @@ type Traffic struct {
 	// Through offers traffic from one port to another for a while; a rate of
 	// 0 is as fast as the generator can.
 	Through func(ctx context.Context, from, to testbed.Port, pps uint64, seconds float64) (load.Sent, load.Received, error)
+	// Headroom is how many times what a DUT forwards must be offered for that to be
+	// its own limit.
+	Headroom float64
 }
 
 // checker runs the steps of a check in order.
@@ -235,22 +238,31 @@ func (c *checker) forward(ctx context.Context, w way, from, to testbed.Port) (st
 	return found + "; no latency: generator and receiver are two clocks, or the tool tells none", err
 }
 
+// ceiling finds what the generator can do: without a DUT, where a wire leads past it,
+// and through it, where it should be more than the DUT forwards.
 func (c *checker) ceiling(ctx context.Context) bool {
-	from, to, err := c.bed.Bypass()
-	s := Step{Name: "ceiling", Proves: "what generator and receiver can do without a DUT: a rate near it is theirs"}
-	if err != nil {
-		from, to = c.bed.Generator(), c.bed.Receiver()
-		s.Proves = "what the generator can send: a rate near it is the generator's, not the DUT's"
+	s := Step{Name: "ceiling", Proves: "what the generator can send: a rate near it is the generator's, not the DUT's"}
+	sent, got, err := c.t.Through(ctx, c.bed.Generator(), c.bed.Receiver(), 0, 1)
+	s.Found = fmt.Sprintf("%.3g Mpps of 64-byte frames sent; no wire leads past the DUT, so the receiver's is not known", sent.TxPPS/1e6)
+	if from, to, none := c.bed.Bypass(); none == nil && err == nil {
+		var past load.Sent
+		var all load.Received
+		past, all, err = c.t.Through(ctx, from, to, 0, 1)
+		s.Proves = "what generator and receiver can do without a DUT: a rate near it is theirs"
+		s.Found = fmt.Sprintf("%.3g Mpps of 64-byte frames sent, %.3g Mpps received", past.TxPPS/1e6, all.RxPPS/1e6)
 	}
-	direct := err == nil
-	sent, got, err := c.t.Through(ctx, from, to, 0, 1)
-	s.Found = fmt.Sprintf("%.3g Mpps of 64-byte frames sent", sent.TxPPS/1e6)
-	if direct {
-		s.Found += fmt.Sprintf(", %.3g Mpps received", got.RxPPS/1e6)
-	} else {
-		s.Found += "; no wire leads past the DUT, so the receiver's is not known"
+	return c.say(s, err) && c.overload(sent, got)
+}
+
+// overload says whether that was enough to measure what the DUT forwards at most.
+func (c *checker) overload(sent load.Sent, got load.Received) bool {
+	s := Step{Name: "overload", Proves: "whether a study's part without a rate is valid here: it needs more than the DUT can forward"}
+	share := float64(got.RxPackets) / max(1, float64(sent.TxPackets))
+	s.Found = fmt.Sprintf("of %.3g Mpps offered %.0f %% came through the DUT", sent.TxPPS/1e6, 100*share)
+	if share*c.t.Headroom > 1 {
+		s.Found += fmt.Sprintf(": the generator cannot offer %g times what the DUT forwards. Give the parts of studies a rate that both manage, and ask for loss_ratio", c.t.Headroom)
 	}
-	return c.say(s, err)
+	return c.say(s, nil)
 }
 
 // changes says what a study would do to the DUT.
