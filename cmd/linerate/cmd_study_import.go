@@ -14,6 +14,7 @@ import (
 
 	"linerate/internal/benchlab"
 	"linerate/internal/hint"
+	"linerate/internal/show"
 	"linerate/internal/study"
 	"linerate/internal/studydir"
 	"linerate/internal/testbed/bedfile"
@@ -75,6 +76,7 @@ func readBenchSets(dir string) (sets []benchlab.Set, notes []string, err error) 
 	if err != nil {
 		return nil, nil, hint.With(fmt.Errorf("read the configuration sets: %w", err), "give the directory of bench-lab.sh's option -c: a directory a set")
 	}
+	var left []string
 	for _, e := range entries {
 		if !e.IsDir() {
 			continue
@@ -86,7 +88,7 @@ func readBenchSets(dir string) (sets []benchlab.Set, notes []string, err error) 
 		}
 		files, err := studydir.ReadSet(place)
 		if err != nil {
-			notes = append(notes, fmt.Sprintf("set %s was left out: %v", e.Name(), err))
+			left = append(left, fmt.Sprintf("set %s was left out: %v", e.Name(), err))
 			continue
 		}
 		s := benchlab.Set{Name: e.Name(), Files: map[string]string{}}
@@ -95,17 +97,20 @@ func readBenchSets(dir string) (sets []benchlab.Set, notes []string, err error) 
 		}
 		sets = append(sets, s)
 	}
-	if len(sets) < 2 {
-		return nil, nil, hint.With(hint.Usagef("%s holds %d configuration sets: a study compares at least two", dir, len(sets)), "give the directory of bench-lab.sh's option -c: a directory a set%s", firstNote(notes))
-	}
-	return sets, notes, nil
+	return sets, append(notes, left...), fewSets(dir, len(sets), left)
 }
 
-func firstNote(notes []string) string {
-	if len(notes) == 0 {
-		return ""
+// fewSets is the error for a directory with sets too few for a study.
+func fewSets(dir string, sets int, left []string) error {
+	switch {
+	case sets > 1:
+		return nil
+	case len(left) > 0:
+		return hint.With(hint.Usagef("of the %s in %s %d can be taken, and a study compares at least two", show.Plural(sets+len(left), "configuration set"), dir, sets), "%s", left[0])
+	case sets == 1:
+		return hint.With(hint.Usagef("%s holds 1 configuration set, and a study compares at least two", dir), "put beside it what it is to be compared with, a directory of its own")
 	}
-	return " (" + notes[0] + ")"
+	return hint.With(hint.Usagef("%s holds no configuration set", dir), "give the directory of bench-lab.sh's option -c: a directory a set")
 }
 
 // writeBenchLab writes the study's directory, which must not be there yet.
