@@ -151,7 +151,11 @@ func openMachines(ctx context.Context, o labOptions) (*openedLab, error) {
 		return m.bed(ctx, sshbed.Options{Reset: o.spec.Reset, Window: windowOf(o.spec, file), Owner: ownerOf(o.record), Tree: treesOf(sets), Grouped: o.spec.Design == study.Grouped})
 	}
 	l := &lab.Lab{Up: up, Engine: engine, Machine: onlooker{}, AllowHost: true}
-	return &openedLab{lab: l, facts: facts, label: sshbed.Label, close: engine.close}, nil
+	label := sshbed.Label
+	if file.Hosts.DUT == nil {
+		label = sshbed.PortsLabel
+	}
+	return &openedLab{lab: l, facts: facts, label: label, close: engine.close}, nil
 }
 
 // factsOf are those of a study's DUT, which may be booting when the study goes

@@ -20,9 +20,12 @@ import (
 	"linerate/internal/testbed/bedfile"
 )
 
-// Label stands beside every number from a testbed whose machines are not
-// known to be virtual.
-const Label = "real machines over SSH"
+// What stands beside every number from a testbed whose machines are not known to be
+// virtual; PortsLabel where the DUT is not reached.
+const (
+	Label      = "real machines over SSH"
+	PortsLabel = "a DUT that is not reached, between two ports of other machines"
+)
 
 // The ways to make trials independent.
 const (
@@ -208,7 +211,7 @@ func (b *Bed) Describe() testbed.Description {
 	d := testbed.Description{Kind: bedfile.KindSSH, Label: Label, Mode: testbed.Overload, Privileged: true,
 		CPUs: testbed.CPUs{Generator: -1, DUT: -1, Receiver: -1}}
 	if b.o.DUT == nil {
-		d.Kind = bedfile.KindPorts
+		d.Kind, d.Label = bedfile.KindPorts, PortsLabel
 		d.Notes = append(d.Notes, "the DUT is not reached: its counters and settings are not known; what it forwarded is what arrived")
 		return d
 	}

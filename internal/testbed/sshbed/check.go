@@ -143,6 +143,12 @@ func (c *checker) take(ctx context.Context) bool {
 	b, err := Up(ctx, c.o)
 	c.bed = b
 	s := Step{Name: "take the testbed", Proves: "no other study or plan is on the DUT, and the lock works", Found: "it is free"}
+	if c.o.DUT == nil {
+		s = Step{Name: "find the DUT", Proves: "a neighbour that is none of the testbed's ports takes what goes to the receiver"}
+		if err == nil {
+			s.Found = fmt.Sprintf("frames from %s to %s go to %s", b.Generator().Name(), b.Receiver().IPv4.Addr(), b.Generator().Peer)
+		}
+	}
 	return c.say(s, err)
 }
 

@@ -123,7 +123,7 @@ func (b *Bed) notAround(w way, to netip.Addr) error {
 	if b.o.File.OneOuter() {
 		return hint.With(err, "%s", inOneTable)
 	}
-	return hint.With(err, "are both wires on one switch? Give each a VLAN of its own; and let the generator's route to %s lead by an address of the DUT. A DUT that bridges is not measured here: nothing proves that it is in the way", to.Unmap())
+	return hint.With(err, "are both wires on one switch, or is one cable plugged into both ends? Give each wire a VLAN, or a cable, of its own; and let the generator's route to %s lead by an address of the DUT. A DUT that bridges is not measured here: nothing proves that it is in the way", to.Unmap())
 }
 
 // inOneTable is what to do about a kernel that knows a way of its own from one port
