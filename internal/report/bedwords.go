@@ -1,16 +1,28 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 
 	"linerate/internal/study"
 	"linerate/internal/testbed"
+	"linerate/internal/testbed/bedfile"
 )
 
 // inJails reports whether the DUT was a vnet jail of FreeBSD's.
 func inJails(e study.Environment) bool {
 	for _, d := range e.Testbeds {
 		if d.Kind == testbed.KindJails {
+			return true
+		}
+	}
+	return false
+}
+
+// onMachines reports whether the testbed was of machines, not of this one's parts.
+func onMachines(e study.Environment) bool {
+	for _, d := range e.Testbeds {
+		if d.Kind == bedfile.KindSSH || d.Kind == bedfile.KindPorts {
 			return true
 		}
 	}
@@ -27,16 +39,38 @@ func testbedLine(e study.Environment) string {
 		return ""
 	case inJails(e):
 		return "vnet jails on one machine: " + e.Label
+	case onMachines(e):
+		return e.Label
 	}
 	return "network namespaces on one machine: " + e.Label
 }
 
-// dutIs is what a reset rebuilds.
-func dutIs(e study.Environment) string {
-	if inJails(e) {
-		return "jail"
+// ordered says in which order trials came.
+func ordered(s study.Spec, seed uint64) string {
+	switch s.Design {
+	case study.Series:
+		return fmt.Sprintf("All trials of a variant follow each other (design: series), the variants in an order drawn from seed %d", seed)
+	case study.Grouped:
+		return fmt.Sprintf("Each block tries every variant once, and the control twice, in an order drawn from seed %d in which those that a boot sets alike meet (design: grouped)", seed)
 	}
-	return "namespace"
+	return fmt.Sprintf("Each block tries every variant once, and the control twice, in an order drawn from seed %d", seed)
+}
+
+// resets says what made trials independent.
+func resets(s study.Spec, e study.Environment) string {
+	switch {
+	case s.Testbed.Kind == bedfile.KindPorts:
+		return "nothing of the DUT is set or reset"
+	case s.Reset == study.ResetReboot:
+		return "before every trial the DUT is put back as it was, given what a boot reads of the variant, and booted"
+	case s.Reset == study.ResetServices:
+		return "before every trial the DUT is put back as it was, given the variant's settings, and its services are restarted"
+	case s.OnMachines():
+		return "before every trial the DUT is put back as it was, and given the variant's settings"
+	case inJails(e):
+		return "before every trial the router's jail is rebuilt"
+	}
+	return "before every trial the router's namespace is rebuilt"
 }
 
 // costRuns says what of the chain mode cost measures.
@@ -51,6 +85,9 @@ func costRuns(e study.Environment) string {
 func overloaded(e study.Environment) string {
 	if inJails(e) {
 		return "the kernel's one thread of all epairs, epair_task, is the router and"
+	}
+	if onMachines(e) {
+		return "the DUT"
 	}
 	return "the router's ingress has a CPU of its own and"
 }
@@ -75,6 +112,9 @@ func nanosNote(e study.Environment) string {
 func limitsNote(e study.Environment) string {
 	if emulated(e) {
 		return "The CPU is emulated: neither percents nor nanoseconds carry over to real ones, nor do they say what a network card would add."
+	}
+	if onMachines(e) {
+		return "Percents belong to these machines; nanoseconds per packet carry over better."
 	}
 	return "Percents belong to this machine; nanoseconds per packet carry over better; neither says what a network card would add."
 }

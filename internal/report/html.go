@@ -47,6 +47,7 @@ type htmlPage struct {
 	ServedLogs                             bool // a server's own log is beside what the clients saw
 	Drops                                  figures
 	Spread                                 []htmlTable
+	DUT                                    []htmlTable
 	States                                 []htmlTable
 	Management                             []htmlTable
 	Flames                                 []flame
@@ -111,6 +112,9 @@ func HTML(s study.Spec, r study.Results) ([]byte, error) {
 	}
 	if t, ok := spreadTable(r); ok {
 		p.Spread = append(p.Spread, t)
+	}
+	if t, ok := dutTable(r); ok {
+		p.DUT = append(p.DUT, t)
 	}
 	if t, ok := statesPage(r); ok {
 		p.States = append(p.States, t)

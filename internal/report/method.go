@@ -82,9 +82,9 @@ func variants(s study.Spec) []variantLine {
 
 // method says in words how the numbers came to be.
 func method(s study.Spec, r study.Results) []string {
-	out := []string{fmt.Sprintf("Each block tries every variant once, and the control twice, in an order drawn from seed %d; before every trial the router's %s is rebuilt. "+
+	out := []string{fmt.Sprintf("%s; %s. "+
 		"Effects are Student's t on block-wise log ratios against %s, of shares on their differences in percentage points; p-values are corrected by Holm over the variants; within the margin a variant is equivalent by two one-sided tests. "+
-		"Welch and Mann–Whitney stand beside and decide nothing.", r.Seed, dutIs(r.Environment), s.Control)}
+		"Welch and Mann–Whitney stand beside and decide nothing.", ordered(s, r.Seed), resets(s, r.Environment), s.Control)}
 	for _, p := range s.Parts {
 		if p.Mode == testbed.Serve {
 			out = append(out, servedMethod(s, r, p))

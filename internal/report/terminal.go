@@ -31,6 +31,7 @@ func Terminal(w io.Writer, r study.Results, st show.Style) error {
 	p.spreadRows(r)
 	p.otherParts(r, part)
 	p.dropRows(r)
+	p.dutRows(r)
 	p.statesRows(r)
 	p.managementRows(r)
 	p.insideRows(r)

@@ -1,0 +1,64 @@
+package report
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/show"
+	"linerate/internal/study"
+	"linerate/internal/testbed"
+	"linerate/internal/testbed/bedfile"
+)
+
+// TestReportOfMachines: a report of machines claims nothing that holds for
+// namespaces only, and tells what the DUT said of itself.
+func TestReportOfMachines(t *testing.T) {
+	s, r := results(t)
+	r.Environment.Testbeds = map[string]study.BedNotes{"overload": {Kind: bedfile.KindSSH}}
+	r.Environment.Label = "real machines over SSH"
+	s.Testbed.Kind, s.Reset = bedfile.KindSSH, study.ResetReboot
+	part := parts(r)[0]
+	for i := range r.Trials {
+		if r.Trials[i].Part == part && r.Trials[i].Variant == r.Control {
+			o := &study.Observation{}
+			r.Trials[i].Observed = o
+			o.Applied.Boot = &testbed.Boot{Seconds: 31 + float64(r.Trials[i].Block)}
+			o.DUT = map[string]float64{"cpu0.idle_ticks": 100, "cpu0.softirq_ticks": 300, "cpu1.idle_ticks": 400, "ix0.rx_missed_errors": 12, "softnet.time_squeeze": 3, "ix0.rx_packets": 9,
+				"thermal_zone0_celsius": 40 + float64(r.Trials[i].Block), "cpu0_mhz": 2600}
+		}
+	}
+	page := pageOf(t, s, r)
+	for _, want := range []string{"What the DUT said of itself", "75.0 %", "ix0.rx_missed_errors 12.0, softnet.time_squeeze 3.00", "2,600", "given what a boot reads of the variant, and booted", "Percents belong to these machines"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	for _, not := range []string{"network namespaces on one machine", "namespace is rebuilt", "has a CPU of its own", "network card"} {
+		if strings.Contains(page, not) {
+			t.Errorf("the page says %q", not)
+		}
+	}
+	var out strings.Builder
+	if err := Terminal(&out, r, show.Style{}); err != nil || !strings.Contains(out.String(), "what the DUT said of itself") || !strings.Contains(out.String(), " × 3") {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+	for design, want := range map[string]string{study.Series: "All trials of a variant follow each other", study.Grouped: "those that a boot sets alike meet", study.Blocks: "and the control twice, in an order drawn from seed 7"} {
+		s.Design = design
+		if said := ordered(s, 7); !strings.Contains(said, want) {
+			t.Errorf("%s: %s", design, said)
+		}
+	}
+}
+
+// TestNothingSaid: a DUT that says nothing has no table.
+func TestNothingSaid(t *testing.T) {
+	_, r := results(t)
+	if table, ok := dutTable(r); ok {
+		t.Error(table.Rows)
+	}
+	d := said{lost: map[string]float64{}}
+	if row := d.row(); slices.ContainsFunc(row, func(cell string) bool { return cell != "–" }) {
+		t.Error(row)
+	}
+}
