@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/load/fileload"
+	"linerate/internal/load/tooltext"
 	"linerate/internal/show"
 )
 
@@ -87,7 +87,7 @@ func (b *filesBench) rivals(dir string) (rivals []*rival, err error) {
 	if err != nil {
 		return nil, err
 	}
-	postmark, _ := exec.LookPath("postmark") // none: linerate is alone
+	postmark, _ := fileload.FindPostmark() // none: linerate is alone
 	add := func(name, client string, m postmarker) {
 		rivals = append(rivals, &rival{Case: name, Client: client, once: func(ctx context.Context) (bout, error) { return m.once(ctx, b.transactions) }})
 	}
@@ -144,14 +144,7 @@ func readLoadFiles(out []byte) (r filesRun, err error) {
 	return filesRun{int(p.Answered), p.RequestRate}, nil
 }
 
-// postmarkSays finds what it did among its transactions: each creates or
-// deletes a file.
-var postmarkSays = regexp.MustCompile(`(?s)seconds? of transactions \((\d+) per second\).*?Mixed with transactions: (\d+) files.*?Mixed with transactions: (\d+) files`)
-
 func readPostmark(out []byte) (filesRun, error) {
-	m := postmarkSays.FindSubmatch(out)
-	if m == nil {
-		return filesRun{}, fmt.Errorf("postmark said %.300q", out)
-	}
-	return filesRun{int(parsed(m[2]) + parsed(m[3])), parsed(m[1])}, nil
+	p, err := tooltext.ReadPostmark(string(out))
+	return filesRun{int(p.Transactions), float64(p.PerSecond)}, err
 }

@@ -20,6 +20,7 @@ import (
 type loadFilesFlags struct {
 	loadFlags
 	files, size, block string
+	driver             string
 	directories, lanes int
 	reads, creates     float64
 	sync               bool
@@ -36,7 +37,12 @@ and removed after it.
 
 Without --rate the loop is closed: every one of --lanes begins its next
 transaction when it has done the last. PostMark has one. At the end the time
-is told until all is on the disk; PostMark leaves that out.`
+is told until all is on the disk; PostMark leaves that out.
+
+With --driver postmark it is PostMark itself that does them, if it is installed, a
+number of transactions (20,000 unless --transactions says) in its one lane: its
+steps are timed as it tells of them, for its own times are whole seconds. Latencies
+are not known then.`
 
 func newLoadFilesCmd() *cobra.Command {
 	var f loadFilesFlags
@@ -56,6 +62,7 @@ func newLoadFilesCmd() *cobra.Command {
 	fs.IntVar(&f.lanes, "lanes", 1, "transactions at once")
 	fs.Float64Var(&f.reads, "reads", 0.5, "share of transactions that read; the others append")
 	fs.Float64Var(&f.creates, "creates", 0.5, "share of transactions that create; the others delete")
+	fs.StringVar(&f.driver, "driver", driverOwn, "what does the transactions: linerate or postmark")
 	f.add(cmd, loadWords{of: "transactions", begin: "do transactions", timeout: 30 * time.Second, late: "a transaction that takes longer is too late",
 		seed: "sizes, files and transactions", strict: "a transaction failed or the generator was saturated"})
 	return cmd
@@ -66,10 +73,11 @@ func runLoadFiles(cmd *cobra.Command, f loadFilesFlags, dir string) error {
 	if err != nil {
 		return err
 	}
+	run := f.driven()
 	doc := filesDoc{Version: 1, Offer: f.offer(dir, pool, load)}
 	for _, pool.Files = range counts {
 		var p filesPoint
-		if p, err = runFilesPoint(cmd, dir, pool, load, f.every); err != nil && !interrupted(err) {
+		if p, err = run(cmd, dir, pool, load, f.every); err != nil && !interrupted(err) {
 			return err
 		}
 		if p.Seconds > 0 {
@@ -90,6 +98,17 @@ func runLoadFiles(cmd *cobra.Command, f loadFilesFlags, dir string) error {
 		}
 	}
 	return err
+}
+
+// filesRunner is a way to do transactions below a directory.
+type filesRunner func(cmd *cobra.Command, dir string, pool fileload.Pool, load fileload.Load, every time.Duration) (filesPoint, error)
+
+// driven is the way that was asked for.
+func (f loadFilesFlags) driven() filesRunner {
+	if f.driver == driverPostmark {
+		return runPostmarkPoint
+	}
+	return runFilesPoint
 }
 
 // runFilesPoint makes the files, offers the load, and removes them.
@@ -134,6 +153,9 @@ func (f loadFilesFlags) spec(cmd *cobra.Command) (p fileload.Pool, l fileload.Lo
 	if l.Arrivals, err = f.process(cmd); err != nil {
 		return p, l, nil, err
 	}
+	if err := f.drives(cmd, &l); err != nil {
+		return p, l, nil, err
+	}
 	if l.Duration == 0 && l.Transactions == 0 {
 		return p, l, nil, hint.Usagef("--duration 0 needs --transactions")
 	}
@@ -145,7 +167,7 @@ func (f loadFilesFlags) spec(cmd *cobra.Command) (p fileload.Pool, l fileload.Lo
 		counts = append(counts, n)
 	}
 	for _, p.Files = range counts {
-		if err := p.Validate(); err != nil {
+		if err := f.validate(p, l); err != nil {
 			return p, l, nil, err
 		}
 	}

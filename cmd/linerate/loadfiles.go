@@ -20,6 +20,7 @@ type filesDoc struct {
 
 // filesOffer is what was asked for.
 type filesOffer struct {
+	Driver         string  `json:"driver"` // "linerate" or "postmark"
 	Directory      string  `json:"directory"`
 	FileSystem     string  `json:"file_system"` // "": unknown
 	MinBytes       int     `json:"min_bytes"`
@@ -52,7 +53,7 @@ type filesPoint struct {
 
 func (f loadFilesFlags) offer(dir string, p fileload.Pool, l fileload.Load) filesOffer {
 	o := filesOffer{
-		Directory: dir, FileSystem: fileload.FileSystem(dir), MinBytes: p.Min, MaxBytes: p.Max, Directories: p.Directories, BlockBytes: p.Block,
+		Driver: f.driver, Directory: dir, FileSystem: fileload.FileSystem(dir), MinBytes: p.Min, MaxBytes: p.Max, Directories: p.Directories, BlockBytes: p.Block,
 		Sync: p.Sync, Lanes: p.Lanes, Reads: p.Reads, Creates: p.Creates, Loop: "closed", Rate: l.Rate,
 		Seconds: l.Duration.Seconds(), WarmupSeconds: l.Warmup.Seconds(), TimeoutSeconds: l.Timeout.Seconds(), Seed: l.Seed,
 	}
@@ -89,28 +90,45 @@ func (r *filesPoint) page(p *show.Page, o filesOffer) {
 	if o.Sync {
 		how += ", fsync(2) after each write"
 	}
+	if o.Driver != driverOwn {
+		how = "by " + o.Driver
+	}
 	p.Line(fmt.Sprintf("%s%s: %s of %s to %s; %s", show.Clean(o.Directory), system, show.Plural(r.Files, "file"), show.Bytes(float64(o.MinBytes)), show.Bytes(float64(o.MaxBytes)), how))
 	p.Line("")
 	seconds := func(s float64) string { return show.Brief(time.Duration(s * 1e9)) }
 	accountLine(p, "done", "%s of %s transactions in %s", show.Count(r.Answered), show.Count(r.Requests), seconds(r.Seconds))
 	accountLine(p, "rate", "%s; read and written %s", show.SI(r.RequestRate, "tx/s"), show.SI(r.BodyRate, "B/s"))
-	accountLine(p, "on the disk", "%s later: %s", seconds(r.SettleSeconds), show.SI(r.SettledRate, "tx/s"))
+	if r.SettleSeconds > 0 {
+		accountLine(p, "on the disk", "%s later: %s", seconds(r.SettleSeconds), show.SI(r.SettledRate, "tx/s"))
+	}
 	accountLine(p, "made", "%s files in %s, %s", show.Count(r.Files), seconds(r.CreateSeconds), show.SI(float64(r.Files)/max(r.CreateSeconds, 1e-9), "files/s"))
 	accountLine(p, "removed", "%s files in %s, %s", show.Count(r.Removed), seconds(r.RemoveSeconds), show.SI(float64(r.Removed)/max(r.RemoveSeconds, 1e-9), "files/s"))
 	accountLine(p, "CPU", "%s per transaction in the kernel, %s in the generator", show.Nanos(1e9*r.KernelSeconds/max(1, float64(r.Requests))), show.Nanos(r.Generator.CPUPerRequest))
-	p.Line("")
-	latencyTable(p, o.Loop == "open", r.Result, "")
-	p.Line("")
-	t := show.Table{Right: numbersAfter(1), Header: []string{"operation", "count", "bytes", "p50", "p90", "p99", "max", "mean"}}
+	if p.Line(""); r.Latency != nil {
+		latencyTable(p, o.Loop == "open", r.Result, "")
+		p.Line("")
+	}
+	t := show.Table{Right: numbersAfter(1), Header: []string{"operation", "count"}}
+	if o.Driver == driverOwn {
+		t.Header = append(t.Header, "bytes", "p50", "p90", "p99", "max", "mean")
+	}
 	for _, op := range r.Operations {
-		q := request.Quantiles{}
-		if op.Latency != nil {
-			q = *op.Latency
-		}
-		t.Add(op.Name, show.Count(op.Count), show.Bytes(float64(op.Bytes)), ns(q.P50), ns(q.P90), ns(q.P99), ns(q.Max), show.Nanos(q.Mean))
+		addOperation(&t, op)
 	}
 	p.Table(t)
 	r.notes(p, o)
+}
+
+// addOperation adds what is known of one kind.
+func addOperation(t *show.Table, op fileload.Operation) {
+	row := []string{op.Name, show.Count(op.Count)}
+	if op.Bytes != nil {
+		row = append(row, show.Bytes(float64(*op.Bytes)))
+	}
+	if q := op.Latency; q != nil {
+		row = append(row, ns(q.P50), ns(q.P90), ns(q.P99), ns(q.Max), show.Nanos(q.Mean))
+	}
+	t.Add(row...)
 }
 
 // notes say what went wrong, and what to doubt.

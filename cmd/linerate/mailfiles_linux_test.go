@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"linerate/internal/labtest"
+	"linerate/internal/load/fileload"
 	"linerate/internal/server"
 	"linerate/internal/study"
 	"linerate/internal/testbed/netnsbed"
@@ -51,6 +52,40 @@ func memoryFaster(t *labtest.Try, r study.Results) {
 			t.Errorf("%s, %s: %d failed, %.0f/s settled of %.0f/s", tr.Part, tr.Variant, o.Failed, o.SettledRate, o.RequestRate)
 		}
 	}
+}
+
+// postmarkTruths are a study by PostMark whose answer is known beforehand.
+const postmarkTruths = `name: postmark-truths
+question: Is PostMark driven on each arm's file system?
+workload:
+  files: {count: 40, size: 1kB-4kB, driver: postmark, burst: 200}
+control: ext4
+variants:
+  - name: ext4
+  - name: dirsync
+    settings: [{filesystem: {type: ext4, options: dirsync}}]
+parts:
+  - {name: postmark, seconds: 0.2, warmup: 0, blocks: 1}
+metrics:
+  - {metric: requests_per_second, primary: true}
+`
+
+// TestPostmarkFindsASlowDisk: a creation that waits for the disk is slower by tens
+// of times than one that does not.
+func TestPostmarkFindsASlowDisk(t *testing.T) {
+	if _, err := fileload.FindPostmark(); err != nil {
+		labtest.Lacking(t, "%v", err)
+	}
+	servedWell(t, postmarkTruths, func(t *labtest.Try, r study.Results) {
+		if lazy, slow := best(r, "postmark", "ext4", study.RequestRate), best(r, "postmark", "dirsync", study.RequestRate); slow <= 0 || 2*slow > lazy {
+			t.Errorf("%.0f/s on ext4, %.0f/s mounted dirsync", lazy, slow)
+		}
+		for _, tr := range r.Trials {
+			if tr.Observed == nil || tr.Observed.Served.Answered == 0 || tr.Observed.Served.Failed > 0 || tr.Observed.Served.Latency != nil {
+				t.Errorf("%s: %v, %+v", tr.Variant, tr.Reasons, tr.Observed)
+			}
+		}
+	})
 }
 
 // best is the most that an arm did of a metric in any block: what a busy

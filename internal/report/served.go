@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"linerate/internal/show"
 	"linerate/internal/study"
@@ -164,6 +165,8 @@ func webMethod(t turns, p study.Part, link string) string {
 		t.loop(h.Rate, h.Arrivals, show.Plural(h.Connections, "connection"), "requests"), kept, link)
 }
 
+func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
 // servedGates are those of requests.
 func servedGates(g study.Gates) []gateLine {
 	return []gateLine{
@@ -230,6 +233,11 @@ func filesMethod(t turns, p study.Part) string {
 	synced := ""
 	if f.Fsync {
 		synced = ", with fsync(2) after each write"
+	}
+	if f.Driver == study.Postmark {
+		return fmt.Sprintf("postmark itself does %s on %s of %s, which it makes before and removes after them; neither is counted, nor how long it takes until all is on the disk. "+
+			"%s. Latencies are not known. Each arm's files are on a file system of its own, made anew for each block.",
+			show.Plural(f.Burst, "transaction"), show.Plural(f.Count, "file"), f.Size, upper(t.loop(0, "", "one lane", "")))
 	}
 	return fmt.Sprintf("%s on %s of %s%s. A request is a transaction: it reads or appends to one file, and creates or deletes one. "+
 		"Each arm's files are on a file system of its own, made anew for each block. A turn ends when all is on the disk, and the settled rate counts that time.",

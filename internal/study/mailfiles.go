@@ -40,7 +40,13 @@ type Files struct {
 	Rate        float64 `yaml:"rate"`  // transactions per second of each arm's open loop; 0: a closed loop
 	Arrivals    string  `yaml:"arrivals"`
 	Timeout     float64 `yaml:"timeout"` // seconds
+	// Driver does the transactions: "linerate", or "postmark", the program of
+	// that name, on files that each turn makes and removes.
+	Driver string `yaml:"driver"`
 }
+
+// Postmark is the driver of that name.
+const Postmark = "postmark"
 
 // FileSystem is what a server's files are on (fsconf.Disk).
 type FileSystem struct {
@@ -165,6 +171,19 @@ func (f *Files) check(path string) *problem {
 	case !(f.Timeout > 0 && f.Timeout <= maxTimeout):
 		return wrong(path+".timeout", "timeout: %g is not within 0 and %g seconds", f.Timeout, maxTimeout)
 	}
+	return f.checkDriver(path)
+}
+
+func (f *Files) checkDriver(path string) *problem {
+	least, _, _ := f.Range()
+	switch {
+	case f.Driver != Postmark:
+		return oneOf(path+".driver", f.Driver, "linerate", Postmark)
+	case f.Burst == 0:
+		return wrong(path+".driver", "postmark does a number of transactions at a time").advise("add burst: 10000")
+	case f.Fsync || f.Lanes != 1 || least < 1:
+		return wrong(path+".driver", "postmark calls no fsync(2), has one lane, and makes no empty files").advise("leave out fsync and lanes, or driver")
+	}
 	return nil
 }
 
@@ -196,6 +215,7 @@ func (f *Files) fill(said func(string) bool, from *Files) {
 	unless(said, "rate", &f.Rate, from.Rate)
 	unless(said, "arrivals", &f.Arrivals, from.Arrivals)
 	unless(said, "timeout", &f.Timeout, from.Timeout)
+	unless(said, "driver", &f.Driver, from.Driver)
 }
 
 // asking is a workload of one kind, within a study or a part.
@@ -316,7 +336,10 @@ func settledMetrics(m map[string]float64, v *Served) {
 		m[SettledRate] = v.SettledRate
 	}
 	if r := burstRate(v.Bursts, false); !math.IsNaN(r) {
-		m[RequestRate], m[SettledRate] = r, burstRate(v.Bursts, true)
+		m[RequestRate] = r
+	}
+	if slices.ContainsFunc(v.Bursts, func(b Burst) bool { return b.Settle > 0 }) {
+		m[SettledRate] = burstRate(v.Bursts, true)
 	}
 	if v.Queue != nil {
 		m[QueuePeak] = float64(v.Queue.Peak)

@@ -158,7 +158,7 @@ func (s *Spec) fillServe(said func(string) bool) {
 	fillAsking(s, said, "smtp", func(p *Part) **SMTP { return &p.SMTP }, s.Workload.SMTP, SMTP{
 		Messages: []string{"4kB"}, Accounts: 1000, Arrivals: string(request.Poisson), Sessions: 20, PerSession: 1, Clients: 10, Timeout: 20})
 	fillAsking(s, said, "files", func(p *Part) **Files { return &p.Files }, s.Workload.Files, Files{
-		Count: 1000, Size: "500B-10kB", Lanes: 1, Arrivals: string(request.Poisson), Timeout: 20})
+		Count: 1000, Size: "500B-10kB", Lanes: 1, Arrivals: string(request.Poisson), Timeout: 20, Driver: "linerate"})
 }
 
 // fill takes from another what was not said.
@@ -350,7 +350,9 @@ func serveMetrics(m map[string]float64, o Observation) {
 	}
 	m[RequestErrors] = float64(v.Failed+v.Unsent) / float64(v.Requests+v.Unsent)
 	m[RequestRate], m[RequestBits] = v.Result.RequestRate, 8*v.BodyRate
-	m[Within100ms] = v.Within["100"]
+	if v.Latency != nil || v.Answered == 0 { // else nothing is known of how long they took
+		m[Within100ms] = v.Within["100"]
+	}
 	if q := v.Latency; q != nil {
 		m[RequestMean], m[RequestP50], m[RequestP90] = q.Mean, float64(q.P50), float64(q.P90)
 		if len(lateTail(v)) == 0 { // else it is as much the clients' and the link's as the server's
