@@ -176,7 +176,7 @@ static __always_inline int slot_of(const struct seen *s)
 	return -1;
 }
 
-/* flow_of finds the books of a flow, giving its stream a page if need be. */
+/* flow_of finds the account of a flow, giving its stream a page if need be. */
 static __always_inline struct receive_flow *flow_of(__u32 slot, __u32 flow)
 {
 	__u32 at = slot * PAGES + flow / PAGE_FLOWS, page, index;
@@ -219,7 +219,7 @@ static __always_inline void skip(struct receive_flow *f, __u32 from, __u32 n)
 	}
 }
 
-/* note keeps a flow's books: is this sequence new, late, or seen before?
+/* note keeps a flow's account: is this sequence new, late, or seen before?
  * Beyond the window a late frame is taken for new while some are missing. */
 static __always_inline int note(struct receive_flow *f, __u32 sequence)
 {

@@ -12,7 +12,7 @@ const (
 	stampRuns     = 1 << 12
 	// MaxFlows is how many flows a stamp can tell apart.
 	MaxFlows = 1 << 22
-	// DefaultFlows is how many a receiver keeps books of that is not told.
+	// DefaultFlows is how many a receiver that is not told keeps accounts of.
 	DefaultFlows = 1 << 20
 
 	lowFlow = 1<<20 - 1 // the bits of a flow's number below the kind

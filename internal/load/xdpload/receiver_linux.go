@@ -244,7 +244,7 @@ func (r *Receiver) Reset() error {
 }
 
 // resetBatch is how many flows are reset at once: of millions, zeroes for all
-// would take as much memory as their books.
+// would take as much memory as their accounts.
 const resetBatch = 1 << 16
 
 func (r *Receiver) resetFlows(used uint32) error {
