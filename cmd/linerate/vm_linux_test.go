@@ -71,6 +71,45 @@ reboot: {wait: 10m, attempts: 2, online: [ip, link, show, eth2]}
 	t.Logf("%d boots", b.ups(t))
 }
 
+// TestVirtualMachineImages boots another entry of GRUB's once for a trial, by
+// grub-reboot and by commands of the testbed's own, and a configuration set that
+// keeps the machine from coming up, until its power is cycled. GRUB's images are
+// those of grub-pc-bin.
+func TestVirtualMachineImages(t *testing.T) {
+	v := labtest.NewVM(t, [2]string{"always", "entry=always"}, [2]string{"trial", "entry=trial"})
+	b := &vmBench{VM: v, dir: t.TempDir(), tools: toolsDir(t), config: v.SSHConfig(t)}
+	b.boots(t, 1)
+	bed := fmt.Sprintf(`hosts:
+  dut: {ssh: ssh://dut, management: eth0}
+  generator: {namespace: %s}
+  receiver: {namespace: %s}
+wires:
+  - {from: generator/gen0, to: dut/eth1}
+  - {from: dut/eth2, to: receiver/rx0}
+power: [/bin/sh, -c, %q]
+`, v.Generator, v.Receiver, v.Power()[2])
+	b.write(t, "grub.yaml", bed+"reboot: {wait: 10m}\n")
+	b.write(t, "own.yaml", bed+`reboot: {wait: 10m}
+image:
+  install: [grub-editenv, /boot/grub/grubenv, set, "next_entry={image}"]
+  booted: [grep, -q, "entry={image}", /proc/cmdline]
+  restore: [grub-editenv, /boot/grub/grubenv, unset, next_entry]
+`)
+	b.write(t, "power.yaml", bed+"reboot: {wait: 2m, attempts: 4}\n")
+	b.write(t, "hang/etc/rcS.d/S99hang", "[ -e /var/hung ] || { : >/var/hung; sync; echo 'vm: hangs'; sleep 100000; }\n")
+	was := b.state(t)
+	for _, c := range [][3]string{{"grub", "{image: trial}", `"image trial":"yes"`}, {"own", "{image: trial}", `"image trial":"yes"`}, {"power", "{files: hang}", `"powered":1`}} {
+		b.write(t, c[0]+"-study.yaml", fmt.Sprintf("name: %s\nquestion: Does it work?\ntestbed: {kind: ssh, file: %s.yaml}\nreset: reboot\nvariants:\n  - name: none\n  - name: other\n    settings: [%s]\nparts:\n  - {rate: 500pps, seconds: 3, warmup: 0.5, blocks: 1}\ngates: {headroom: 1, unsent_percent: 100, pacing_percent: 100}\n", c[0], c[0], c[1]))
+		t.Logf("%s", b.run(t, "study", "run", c[0]+"-study.yaml", "--out", c[0], "--no-ledger", "--seed", "3"))
+		b.judge(t, c[0], c[2])
+		if now := b.Run(t, "cat /proc/cmdline; cat /boot/grub/grubenv"); !strings.Contains(now, "entry=always") || strings.Contains(now, "next_entry=trial") {
+			t.Errorf("%s left it in %s", c[0], now)
+		}
+		b.same(t, was)
+	}
+	t.Logf("%d boots", b.ups(t))
+}
+
 // vmBench is a virtual machine and a directory of studies.
 type vmBench struct {
 	*labtest.VM

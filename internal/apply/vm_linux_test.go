@@ -49,7 +49,7 @@ func TestReboot(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(boots)*3*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "qemu-system-x86_64", append([]string{"-accel", "tcg", "-m", "256", "-nographic", "-nodefaults", "-serial", "stdio"}, image.Argv("")...)...)
+	cmd := exec.CommandContext(ctx, "qemu-system-x86_64", append([]string{"-accel", "tcg", "-m", "256", "-nographic", "-nodefaults", "-serial", "stdio"}, image.Argv()...)...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -65,8 +65,9 @@ sleep 100
 `
 
 // NewVM boots a virtual machine that ends with t; where nobody asked for one, t
-// is skipped.
-func NewVM(t testing.TB) *VM {
+// is skipped. With entries it is booted by GRUB: titles, and what each adds to the
+// kernel's command line; the first always boots.
+func NewVM(t testing.TB, entries ...[2]string) *VM {
 	t.Helper()
 	NeedVM(t)
 	Namespaces(t)
@@ -79,7 +80,9 @@ func NewVM(t testing.TB) *VM {
 	}
 	sh(t, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", v.Dir+"/host")
 	sh(t, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", v.Dir+"/key")
-	v.start(t, NewVMImage(t, v.Dir, vmNet, v.root(t)), id)
+	root := v.root(t)
+	root.Entries = entries
+	v.start(t, NewVMImage(t, v.Dir, vmNet, root), id)
 	return v
 }
 
@@ -101,7 +104,7 @@ func (v *VM) start(t testing.TB, image VMImage, id int) {
 	}
 	argv := []string{"-accel", "tcg", "-m", "256", "-nodefaults", "-display", "none", "-serial", "file:" + v.Console(), "-monitor", "pipe:" + v.Dir + "/monitor",
 		"-netdev", fmt.Sprintf("user,id=m,hostfwd=tcp:127.0.0.1:%d-10.0.2.15:22", v.Port), "-device", "virtio-net-pci,netdev=m,romfile=,addr=4"}
-	argv = append(argv, image.Argv("net.ifnames=0")...)
+	argv = append(argv, image.Argv()...)
 	for i, tap := range taps {
 		argv = append(argv, "-netdev", fmt.Sprintf("tap,id=t%d,ifname=%s,script=no,downscript=no", i, tap),
 			"-device", fmt.Sprintf("virtio-net-pci,netdev=t%d,mac=52:54:00:00:0%d:fe,romfile=,addr=%d", i, i+1, 5+i))

@@ -22,8 +22,8 @@ func NeedVM(t testing.TB) {
 }
 
 // VMImage is what a virtual machine boots: a kernel of Debian's, a first root that
-// loads modules, and a disk.
-type VMImage struct{ Kernel, Initrd, Disk string }
+// loads modules, and a disk; or the disk of a GRUB that finds both on the other.
+type VMImage struct{ Kernel, Initrd, Disk, GRUB string }
 
 // VMRoot is what is on a virtual machine's disk, beside directories for the
 // kernel's file systems.
@@ -36,6 +36,9 @@ type VMRoot struct {
 	// only root may read.
 	Files   map[string]string
 	Private []string
+	// Entries are those of GRUB's, by title: what of them the kernel's command line
+	// has beside the others'. The first always boots. None: QEMU loads the kernel.
+	Entries [][2]string
 }
 
 // vmDisk are the modules that a root on a virtual disk needs, in order.
@@ -46,16 +49,54 @@ var vmDisk = []string{"virtio_ring", "virtio", "virtio_pci_modern_dev", "virtio_
 func NewVMImage(t testing.TB, dir string, modules []string, root VMRoot) VMImage {
 	t.Helper()
 	kernel := os.Getenv(VMKernel)
-	return VMImage{vmFind(t, kernel, "vmlinuz-*"), vmInitrd(t, dir, kernel, append(vmDisk[:len(vmDisk):len(vmDisk)], modules...)), root.disk(t, dir)}
+	i := VMImage{Kernel: vmFind(t, kernel, "vmlinuz-*"), Initrd: vmInitrd(t, dir, kernel, append(vmDisk[:len(vmDisk):len(vmDisk)], modules...))}
+	if len(root.Entries) > 0 {
+		i.GRUB = vmGRUB(t, dir)
+		root.grub(t, i, dir)
+	}
+	i.Disk = root.disk(t, dir)
+	return i
 }
 
 // Argv are QEMU's arguments that boot it, its console being the first serial port.
-func (i VMImage) Argv(options string) []string {
-	return []string{"-kernel", i.Kernel, "-initrd", i.Initrd, "-append", vmCommandLine + " " + options,
-		"-drive", "file=" + i.Disk + ",format=raw,if=virtio,cache=writeback"}
+func (i VMImage) Argv() []string {
+	// The first is /dev/vda, whichever boots.
+	disk := []string{"-drive", "file=" + i.Disk + ",format=raw,if=none,id=root,cache=writeback", "-device", "virtio-blk-pci,drive=root"}
+	if i.GRUB != "" {
+		return append(disk, "-drive", "file="+i.GRUB+",format=raw,if=none,id=grub", "-device", "virtio-blk-pci,drive=grub,bootindex=0")
+	}
+	return append(disk, "-kernel", i.Kernel, "-initrd", i.Initrd, "-append", vmCommandLine)
 }
 
-const vmCommandLine = "console=ttyS0 quiet panic=1 no_timer_check tsc=unstable"
+const vmCommandLine = "console=ttyS0 quiet panic=1 no_timer_check tsc=unstable net.ifnames=0"
+
+// vmGRUB makes a disk that a BIOS boots, with nothing but a GRUB that goes on with
+// what is on the other: boot.img loads what begins at the next sector.
+func vmGRUB(t testing.TB, dir string) string {
+	t.Helper()
+	const modules = "/usr/lib/grub/i386-pc"
+	disk := dir + "/grub.img"
+	sh(t, "sh", "-c", `grub-mkimage -d "$1" -O i386-pc -p '(hd1)/boot/grub' -o "$2.core" biosdisk ext2 linux normal loadenv test configfile &&
+		cat "$1/boot.img" "$2.core" >"$2" && truncate -s 2M "$2"`, "sh", modules, disk)
+	return disk
+}
+
+// grub puts into the root what GRUB loads and what sets its next boot.
+func (r *VMRoot) grub(t testing.TB, i VMImage, dir string) {
+	t.Helper()
+	boot := filepath.Join(dir, "disk", "boot")
+	sh(t, "mkdir", "-p", boot, filepath.Join(dir, "disk/usr/share/grub"))
+	sh(t, "cp", i.Kernel, boot+"/vmlinuz")
+	sh(t, "cp", i.Initrd, boot+"/initrd.img")
+	sh(t, "cp", "/usr/share/grub/grub-mkconfig_lib", filepath.Join(dir, "disk/usr/share/grub"))
+	config := "set timeout=0\nload_env\nif [ \"${next_entry}\" ]; then\n\tset default=\"${next_entry}\"\n\tset next_entry=\n\tsave_env next_entry\nfi\n"
+	for _, e := range r.Entries {
+		config += "menuentry '" + e[0] + "' {\n\tlinux /boot/vmlinuz " + vmCommandLine + " " + e[1] + "\n\tinitrd /boot/initrd.img\n}\n"
+	}
+	vmWrite(t, boot+"/grub/grub.cfg", config, 0o644)
+	sh(t, "grub-editenv", boot+"/grub/grubenv", "create")
+	r.Commands = append(r.Commands[:len(r.Commands):len(r.Commands)], "grub-reboot", "grub-editenv", "grub-probe", "basename", "gettext")
+}
 
 func vmFind(t testing.TB, dir, pattern string) string {
 	t.Helper()
