@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -46,13 +47,23 @@ func (r *remote) addFlags(cmd *cobra.Command) {
 // reached so, in another shell.
 func (r *remote) line(where string) func(verb string) string {
 	if !isRemote(where) {
-		return func(verb string) string { return apply.Line(verb, where) }
+		return func(verb string) string { return becoming() + apply.Line(verb, where) }
 	}
 	options := ""
 	if r.become != "" {
 		options += " --become " + r.become
 	}
 	return func(verb string) string { return apply.Line(verb, where) + options + sshConfigOption(r.config) }
+}
+
+// becoming begins a command line for this machine as this one was begun.
+func becoming() string {
+	for _, by := range []struct{ variable, command string }{{"SUDO_USER", "sudo "}, {"DOAS_USER", "doas "}} {
+		if os.Getenv(by.variable) != "" {
+			return by.command
+		}
+	}
+	return ""
 }
 
 // sshConfigOption is the option that names an ssh_config(5), in a command line for

@@ -1,0 +1,25 @@
+package main
+
+import "testing"
+
+// TestLinesForAnotherShell: what is to be typed elsewhere has what it needs there.
+func TestLinesForAnotherShell(t *testing.T) {
+	for _, c := range []struct {
+		sudo, doas, where string
+		r                 remote
+		want              string
+	}{
+		{"", "", "this host", remote{}, "linerate confirm"},
+		{"ann", "", "this host", remote{}, "sudo linerate confirm"},
+		{"", "ann", "this host", remote{}, "doas linerate confirm"},
+		{"ann", "", "ssh://fw", remote{}, "linerate confirm ssh://fw"},
+		{"", "", "ssh://ann@fw:2222", remote{become: "doas", config: "/etc/my config"}, "linerate confirm ssh://ann@fw:2222 --become doas --ssh-config '/etc/my config'"},
+		{"", "", "ssh://fw", remote{config: "/etc/it's"}, `linerate confirm ssh://fw --ssh-config '/etc/it'\''s'`},
+	} {
+		t.Setenv("SUDO_USER", c.sudo)
+		t.Setenv("DOAS_USER", c.doas)
+		if got := c.r.line(c.where)("confirm"); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
