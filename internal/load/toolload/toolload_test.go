@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -207,7 +208,7 @@ func TestPktGenLine(t *testing.T) {
 	s := spec
 	s.Flows.SrcSpan, s.Flows.DstSpan, s.Flows.Count = 20, 100, 2000
 	argv, err := tool.Generate(Job{s, load.Offer{Rate: load.Rate{PPS: 1000}, Limit: load.Limit{Packets: 400}}})
-	want := "pkt-gen -N -f tx -i ix0 -w 2 -l 60 -4 -s 198.18.0.1:1024-198.18.0.20:1024 -d 198.19.0.1:9-198.19.0.100:9 -R 1000 -n 400 -p 2"
+	want := "pkt-gen -N -f tx -i ix0 -w 2 -l 60 -4 -s 198.18.0.1:1024-198.18.0.20:1024 -d 198.19.0.1:9-198.19.0.100:9 -R 500 -n 400 -p 2" // each thread keeps the pace
 	if err != nil || strings.Join(argv, " ") != want {
 		t.Errorf("%v, %v; want %s", argv, err, want)
 	}
@@ -219,11 +220,18 @@ func TestPktGenLine(t *testing.T) {
 		end   string
 		idle  time.Duration
 	}{
-		{load.Offer{Rate: load.Rate{PPS: 1000}, Limit: load.Limit{Duration: 1500 * time.Millisecond}}, "-R 1000 -n 1500 -p 2", 2 * time.Second},
+		{load.Offer{Rate: load.Rate{PPS: 1000}, Limit: load.Limit{Duration: 1500 * time.Millisecond}}, "-R 500 -n 1500 -p 2", 2 * time.Second},
 		{load.Offer{Limit: load.Limit{Duration: time.Second}}, "198.19.0.100:9 -p 2", 0},
 	} {
 		if argv, err = tool.Generate(Job{s, c.offer}); err != nil || !strings.HasSuffix(strings.Join(argv, " "), c.end) || tool.Idle(c.offer) != c.idle {
 			t.Errorf("%+v: %v, %v, begins after %v", c.offer, argv, err, tool.Idle(c.offer))
+		}
+	}
+	for _, words := range [][]string{nil, {"-p4"}, {"-a", "2", "-p", "4"}, {"-p", "many"}, {"-p"}} {
+		argv, err := PktGen(words, nil).Generate(Job{s, load.Offer{Rate: load.Rate{PPS: 1000}}})
+		want := map[bool]string{true: " -R 250 ", false: " -R 1000 "}[slices.Contains(words, "4") || slices.Contains(words, "-p4")]
+		if err != nil || !strings.Contains(strings.Join(argv, " ")+" ", want) {
+			t.Errorf("with %q: %v, %v; want %s", words, argv, err, want)
 		}
 	}
 	s.Flows.Src, s.Flows.Dst = netip.MustParseAddr("2001:2::1"), netip.MustParseAddr("2001:2:0:8000::1")

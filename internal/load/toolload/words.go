@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/netip"
 	"strconv"
+	"strings"
 	"time"
 
 	"linerate/internal/hint"
@@ -80,7 +81,7 @@ func PktGen(generate, receive []string) Tool {
 	return Tool{
 		Name: "pkt-gen", Sent: tooltext.PktGen, Got: tooltext.PktGen, Ready: tooltext.PktGenReady, Stops: true, Idle: pktGenIdle,
 		Generate: func(j Job) ([]string, error) {
-			argv, err := pktGenLine(j)
+			argv, err := pktGenLine(j, threadsOf(generate))
 			return append(argv, generate...), err
 		},
 		Receive: func(j Job) ([]string, error) {
@@ -89,7 +90,23 @@ func PktGen(generate, receive []string) Tool {
 	}
 }
 
-func pktGenLine(j Job) ([]string, error) {
+// threadsOf is how many threads a testbed's words (-p N) give pkt-gen: each of them
+// keeps the pace that -R says (sender_body in pkt-gen.c), and sends its part of -n.
+func threadsOf(words []string) float64 {
+	n := 1
+	for i, w := range words {
+		value, ok := strings.CutPrefix(w, "-p")
+		if ok && value == "" && i+1 < len(words) {
+			value = words[i+1]
+		}
+		if v, err := strconv.Atoi(value); ok && err == nil && v > 0 {
+			n = v
+		}
+	}
+	return float64(n)
+}
+
+func pktGenLine(j Job, threads float64) ([]string, error) {
 	f := j.Spec.Flows
 	addresses := max(f.SrcSpan, 1) * max(f.DstSpan, 1)
 	ports := max(f.Count/addresses, 1)
@@ -110,7 +127,7 @@ func pktGenLine(j Job) ([]string, error) {
 		argv = append(argv, "-D", j.Spec.DstMAC.String())
 	}
 	if pps := j.Offer.Rate.FramesPerSecond(j.Spec.Sizes); pps >= 1 {
-		argv = append(argv, "-R", strconv.FormatFloat(pps, 'f', 0, 64))
+		argv = append(argv, "-R", strconv.FormatFloat(math.Max(1, pps/threads), 'f', 0, 64))
 	}
 	if n := pktGenFrames(j); n > 0 {
 		argv = append(argv, "-n", strconv.FormatUint(n, 10))

@@ -2,6 +2,7 @@ package tooltext
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"strconv"
 
@@ -16,8 +17,29 @@ var pktGenEnd = regexp.MustCompile(`(?:Sent|Received) (\d+) packets,?(?: \d+ byt
 // pktGenNone is that account of nothing at all.
 var pktGenNone = regexp.MustCompile(`(?m)^(?:Sent|Received) nothing\.`)
 
-// pktGenInterval is a line of the account that pkt-gen gives as it runs.
-var pktGenInterval = regexp.MustCompile(`main_thread \[\d+\] [0-9.]+ [KMG]?pps \((\d+(?:\.\d+)?) ([KMG]?)pkts (?:[0-9.]+ [KMG]?bps )?in (\d+) usec\)`)
+// pktGenInterval is a line of the account that pkt-gen gives as it runs, with -A
+// or without.
+var pktGenInterval = regexp.MustCompile(`main_thread \[\d+\] [0-9.]+ [KMG]?pps (?:\[avg/std [^\]\n]*\])?\((\d+(?:\.\d+)?) ([KMG]?)pkts (?:[0-9.]+ [KMG]?bps )?in (\d+) usec\)`)
+
+// pktGenFailed is what pkt-gen says of each of its threads that could not go on.
+var pktGenFailed = regexp.MustCompile(`ouch, thread \d+ exited with error`)
+
+// pktGenWhy are complaints that may stand before that.
+var pktGenWhy = regexp.MustCompile(`(?m)^[0-9.]+ \w+ \[\d+\] (.*\b(?:err|error)\b.*)$`)
+
+// pktGenError is what kept a thread of pkt-gen's from its work; nil where none was.
+// The account is then of the other threads, and its time of none.
+func pktGenError(text string) error {
+	at := pktGenFailed.FindStringIndex(text)
+	if at == nil {
+		return nil
+	}
+	why := "nobody knows why"
+	if all := pktGenWhy.FindAllStringSubmatch(text[:at[0]], -1); len(all) > 0 {
+		why = all[len(all)-1][1]
+	}
+	return hint.With(fmt.Errorf("a thread of pkt-gen's could not go on: %.120s", why), "is the interface still there, up, and free?")
+}
 
 // ErrUnclosed says that pkt-gen ended without its account: it was killed, and
 // what it counted last is not known. What it told before is beside it.
@@ -26,6 +48,9 @@ var ErrUnclosed = hint.With(errors.New("pkt-gen ended without an account of what
 // PktGen reads the output of netmap's pkt-gen, sender or receiver. Without the
 // closing account the packets of its intervals are added up, beside ErrUnclosed.
 func PktGen(text string) (Account, error) {
+	if err := pktGenError(text); err != nil {
+		return Account{}, err
+	}
 	if all := pktGenEnd.FindAllStringSubmatch(text, -1); len(all) > 0 {
 		m := all[len(all)-1]
 		n, err := whole(m[1])

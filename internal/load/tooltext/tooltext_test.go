@@ -49,6 +49,9 @@ func TestPktGen(t *testing.T) {
 	if a, err := PktGen("001.0 main_thread [2786] 1.500 Mpps (1.500 Mpkts 720.0 Mbps in 1000000 usec) 5.0 avg_batch 0 min_space\n"); err == nil || a.Packets != 1500000 || a.Seconds != 1 {
 		t.Errorf("an interval with prefixes: %+v, %v", a, err)
 	}
+	if a, err := PktGen("001.0 main_thread [2781] 1500 pps [avg/std 1400/100 pps](3000 pkts 720000 bps in 2000000 usec) 5.0 avg_batch 0 min_space\n"); err == nil || a.Packets != 3000 || a.Seconds != 2 {
+		t.Errorf("an interval with averages (-A): %+v, %v", a, err)
+	}
 }
 
 func TestPatterns(t *testing.T) {
