@@ -11,6 +11,7 @@ import (
 
 	"linerate/internal/audit"
 	"linerate/internal/fact/release"
+	"linerate/internal/planner"
 	"linerate/internal/tunable"
 )
 
@@ -57,7 +58,7 @@ func TestCompiledIsFresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := catalogueOf(t)
-	want, err := c.Compile(digest, packedRules(t))
+	want, err := c.Compile(digest, packedRules(t), packedPlans(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,11 +71,11 @@ func TestCompiledIsFresh(t *testing.T) {
 	if !bytes.Equal(packed, want) {
 		t.Fatal("catalogue.pack is not of these files; run: go test ./catalogue -update")
 	}
-	got, rules, ok, err := tunable.Unpack(packed, digest)
+	got, beside, ok, err := tunable.Unpack(packed, digest)
 	if err != nil || !ok {
 		t.Fatalf("Unpack: %v, %v", ok, err)
 	}
-	again, err := got.Compile(digest, rules)
+	again, err := got.Compile(digest, beside...)
 	if err != nil || !bytes.Equal(again, want) {
 		t.Errorf("the packed catalogue loses something: %v", err)
 	}
@@ -88,6 +89,20 @@ func packedRules(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	b, err := set.Pack()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// packedPlans is the advice of plans, packed.
+func packedPlans(t *testing.T) []byte {
+	t.Helper()
+	l, err := planner.Load(files, catalogueOf(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := l.Pack()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,17 +43,25 @@ func Load() (*tunable.Catalogue, error) {
 
 // PackedRules are the audit's rules as package audit packed them, nil when
 // the packed catalogue is not of these files.
-func PackedRules() []byte {
+func PackedRules() []byte { return beside(0) }
+
+// PackedPlans is the advice of plans as package planner packed it, nil as
+// PackedRules.
+func PackedPlans() []byte { return beside(1) }
+
+// beside is what was packed beside the catalogue, in the order of the test that
+// packs it.
+func beside(i int) []byte {
 	b, err := load()
-	if err != nil {
+	if err != nil || i >= len(b.beside) {
 		return nil
 	}
-	return b.rules
+	return b.beside[i]
 }
 
 type builtin struct {
 	catalogue *tunable.Catalogue
-	rules     []byte
+	beside    [][]byte
 }
 
 var load = sync.OnceValues(func() (builtin, error) {
@@ -61,8 +69,8 @@ var load = sync.OnceValues(func() (builtin, error) {
 	if err != nil {
 		return builtin{}, err
 	}
-	if c, rules, ok, err := tunable.Unpack(packed, digest); ok || err != nil {
-		return builtin{c, rules}, err
+	if c, beside, ok, err := tunable.Unpack(packed, digest); ok || err != nil {
+		return builtin{c, beside}, err
 	}
 	c, err := tunable.Read(files)
 	return builtin{catalogue: c}, err

@@ -18,6 +18,7 @@ import (
 	"linerate/internal/planner"
 	"linerate/internal/role"
 	"linerate/internal/show"
+	"linerate/internal/tunable"
 )
 
 // planOptions are the flags of `linerate plan`.
@@ -123,11 +124,19 @@ func (o *planOptions) input(cmd *cobra.Command, args []string) (planner.Input, e
 		return in, err
 	}
 	in.Facts, in.Catalogue, in.Role, in.Findings = known.Facts, known.Catalogue, known.Role, report.Findings
-	if in.Library, err = planner.Load(catalogue.Files(), in.Catalogue); err != nil {
+	if in.Library, err = loadAdvice(in.Catalogue); err != nil {
 		return in, err
 	}
 	in.Evidence, err = measuredEvidence(cmd, o.ledger)
 	return in, err
+}
+
+// loadAdvice takes the advice that is packed with the catalogue, else reads its files.
+func loadAdvice(c *tunable.Catalogue) (*planner.Library, error) {
+	if l, ok := planner.Unpack(catalogue.PackedPlans()); ok {
+		return l, nil
+	}
+	return planner.Load(catalogue.Files(), c)
 }
 
 // needs reads the flags that say what the host must carry.

@@ -26,15 +26,19 @@ type compiled struct {
 const maxCompiled = 64 << 20
 
 // Digest is the hash of a catalogue's files, names and contents, and of the
-// rules beside them.
+// rules and advice beside them.
 func Digest(fsys fs.FS) (string, error) {
 	files, err := listFiles(fsys)
 	if err != nil {
 		return "", err
 	}
-	names, err := fs.Glob(fsys, "rules/*.yaml")
-	if err != nil {
-		return "", err
+	var names []string
+	for _, beside := range []string{"rules/*.yaml", "plans/*.yaml"} {
+		more, err := fs.Glob(fsys, beside)
+		if err != nil {
+			return "", err
+		}
+		names = append(names, more...)
 	}
 	for _, f := range files {
 		names = append(names, f.name)
@@ -57,9 +61,10 @@ func heading(digest string) string {
 	return fmt.Sprintf("linerate catalogue %s %x\n", digest, pack.Fingerprint(reflect.TypeFor[compiled]()))
 }
 
-// Compile packs a catalogue read from files with this digest, and the rules
-// of its audits, which package audit packs.
-func (c *Catalogue) Compile(digest string, rules []byte) ([]byte, error) {
+// Compile packs a catalogue read from files with this digest, and what else was
+// made of them: the rules of its audits, which package audit packs, and the advice
+// of plans, which package planner does.
+func (c *Catalogue) Compile(digest string, beside ...[]byte) ([]byte, error) {
 	records, err := pack.Marshal(compiled{c.Records, c.Claims, c.Concepts})
 	if err != nil {
 		return nil, fmt.Errorf("compile the catalogue: %w", err)
@@ -69,13 +74,16 @@ func (c *Catalogue) Compile(digest string, rules []byte) ([]byte, error) {
 		return nil, err
 	}
 	defer z.Close()
-	both := binary.AppendUvarint(nil, uint64(len(records)))
-	return z.EncodeAll(append(append(both, records...), rules...), []byte(heading(digest))), nil
+	var all []byte
+	for _, part := range append([][]byte{records}, beside...) {
+		all = append(binary.AppendUvarint(all, uint64(len(part))), part...)
+	}
+	return z.EncodeAll(all, []byte(heading(digest))), nil
 }
 
 // Unpack reads what Compile made. ok is false when it was made from other
 // files than those with the digest, or for records of another shape.
-func Unpack(b []byte, digest string) (c *Catalogue, rules []byte, ok bool, err error) {
+func Unpack(b []byte, digest string) (c *Catalogue, beside [][]byte, ok bool, err error) {
 	body, ok := bytes.CutPrefix(b, []byte(heading(digest)))
 	if !ok {
 		return nil, nil, false, nil
@@ -85,19 +93,26 @@ func Unpack(b []byte, digest string) (c *Catalogue, rules []byte, ok bool, err e
 		return nil, nil, false, err
 	}
 	defer z.Close()
-	both, err := z.DecodeAll(body, nil)
+	all, err := z.DecodeAll(body, nil)
 	if err != nil {
 		return nil, nil, false, fmt.Errorf("compiled catalogue: %w", err)
 	}
-	size, n := binary.Uvarint(both)
-	if n <= 0 || size > uint64(len(both)-n) {
+	var parts [][]byte
+	for len(all) > 0 {
+		size, n := binary.Uvarint(all)
+		if n <= 0 || size > uint64(len(all)-n) {
+			return nil, nil, false, fmt.Errorf("compiled catalogue: cut short")
+		}
+		parts, all = append(parts, all[n:n+int(size)]), all[n+int(size):]
+	}
+	if len(parts) == 0 {
 		return nil, nil, false, fmt.Errorf("compiled catalogue: cut short")
 	}
 	var p compiled
-	if err := pack.Unmarshal(both[n:n+int(size)], &p); err != nil {
+	if err := pack.Unmarshal(parts[0], &p); err != nil {
 		return nil, nil, false, fmt.Errorf("compiled catalogue: %w", err)
 	}
 	c = &Catalogue{Records: p.Records, Claims: p.Claims, Concepts: p.Concepts}
 	c.fillTables()
-	return c, both[n+int(size):], true, nil
+	return c, parts[1:], true, nil
 }

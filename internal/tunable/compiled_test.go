@@ -31,13 +31,13 @@ func TestCompiled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := c.Compile("abc", []byte("the rules"))
+	b, err := c.Compile("abc", []byte("the rules"), nil, []byte("advice"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, rules, ok, err := Unpack(b, "abc")
-	if err != nil || !ok || string(rules) != "the rules" {
-		t.Fatalf("%v, %v, rules %q", ok, err, rules)
+	got, beside, ok, err := Unpack(b, "abc")
+	if err != nil || !ok || len(beside) != 3 || string(beside[0]) != "the rules" || len(beside[1]) != 0 || string(beside[2]) != "advice" {
+		t.Fatalf("%v, %v, beside it %q", ok, err, beside)
 	}
 	for i, r := range c.Records {
 		x, y := *r, *got.Records[i]
@@ -74,7 +74,7 @@ func TestCompiled(t *testing.T) {
 // was packed stale.
 func TestDigest(t *testing.T) {
 	files := func() fstest.MapFS {
-		return fstest.MapFS{"freebsd/a.yaml": {Data: []byte("a")}, "linux/a.yaml": {Data: []byte("b")}, "claims/a.yaml": {Data: []byte("c")}, "concepts.yaml": {Data: []byte("d")}, "rules/a.yaml": {Data: []byte("e")}}
+		return fstest.MapFS{"freebsd/a.yaml": {Data: []byte("a")}, "linux/a.yaml": {Data: []byte("b")}, "claims/a.yaml": {Data: []byte("c")}, "concepts.yaml": {Data: []byte("d")}, "rules/a.yaml": {Data: []byte("e")}, "plans/a.yaml": {Data: []byte("f")}}
 	}
 	base, err := Digest(files())
 	if err != nil {

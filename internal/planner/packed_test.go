@@ -1,0 +1,68 @@
+package planner
+
+import (
+	"reflect"
+	"testing"
+
+	"linerate/catalogue"
+)
+
+// TestPackedAdviceIsTheAdvice: packed and read back it is the same, in the same order.
+func TestPackedAdviceIsTheAdvice(t *testing.T) {
+	c, err := catalogue.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Load(catalogue.Files(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := want.Pack()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, ok := Unpack(b)
+	if !ok || len(got.advice) != len(want.advice) {
+		t.Fatalf("%v: %+v", ok, got)
+	}
+	for i, a := range got.advice {
+		if !reflect.DeepEqual(a, want.advice[i]) {
+			t.Errorf("%+v\nwant %+v", a, want.advice[i])
+		}
+	}
+	for _, bad := range [][]byte{nil, b[:8], b[:len(b)-1], append([]byte{b[0] ^ 1}, b[1:]...)} {
+		if _, ok := Unpack(bad); ok {
+			t.Errorf("%d bytes that are no advice pass", len(bad))
+		}
+	}
+}
+
+// BenchmarkAdvice reads the advice as files and packed.
+func BenchmarkAdvice(b *testing.B) {
+	c, err := catalogue.Load()
+	if err != nil {
+		b.Fatal(err)
+	}
+	l, err := Load(catalogue.Files(), c)
+	if err != nil {
+		b.Fatal(err)
+	}
+	packed, err := l.Pack()
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("files", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := Load(catalogue.Files(), c); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("packed", func(b *testing.B) {
+		for b.Loop() {
+			if _, ok := Unpack(packed); !ok {
+				b.Fatal("not read")
+			}
+		}
+	})
+}
