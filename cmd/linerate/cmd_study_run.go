@@ -19,6 +19,7 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/lab"
 	"linerate/internal/report"
+	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
 	"linerate/internal/studydir"
@@ -215,6 +216,7 @@ func (f *runFlags) runNew(cmd *cobra.Command, s study.Spec) (path string, err er
 func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 	opened, err := openLab(cmd.Context(), labOptions{engine: f.engine, allowHost: f.allowHost, spec: dir.Spec, record: dir.Path, sshConfig: f.sshConfig})
 	if err != nil {
+		f.tellResume(cmd, dir)
 		return err
 	}
 	defer opened.shut()
@@ -239,9 +241,7 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 		return errors.Join(runErr, err)
 	}
 	if runErr != nil {
-		if cmd.Context().Err() != nil || dir.Spec.OnMachines() {
-			fmt.Fprintf(cmd.ErrOrStderr(), "%d trials are kept; go on with: linerate study resume %s%s\n", len(dir.Trials), shellWord(dir.Path), sshConfigOption(f.sshConfig))
-		}
+		f.tellResume(cmd, dir)
 		return runErr
 	}
 	if !f.noLedger {
@@ -255,6 +255,14 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 		fmt.Fprintln(cmd.ErrOrStderr(), "hint: --allow-host-settings lets variants change what is global to the kernel; it is journalled and restored")
 	}
 	return failOnResults(f.failOn, results)
+}
+
+// tellResume says how a study that did not come to its end goes on: one that was
+// interrupted, or whose machines failed, be it before the first trial.
+func (f *runFlags) tellResume(cmd *cobra.Command, dir *studydir.Dir) {
+	if cmd.Context().Err() != nil || dir.Spec.OnMachines() {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s kept; go on with: linerate study resume %s%s\n", show.Plural(len(dir.Trials), "trial"), shellWord(dir.Path), sshConfigOption(f.sshConfig))
+	}
 }
 
 // leaveHelps reports whether a variant of this system's waits for leave to change

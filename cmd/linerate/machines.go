@@ -170,12 +170,19 @@ func (m *machines) factsOf(ctx context.Context, s study.Spec) (facts *fact.Facts
 	return facts, err
 }
 
+// patienceSilent is how long people may wait without a word.
+const patienceSilent = 10 * time.Second
+
 // facts are the DUT's, or this machine's where the DUT is not reached.
 func (m *machines) facts(ctx context.Context) (*fact.Facts, error) {
 	if m.file.Hosts.DUT == nil {
 		return (&source{}).facts(ctx, nil)
 	}
 	s := &source{remote: remote{become: m.file.Hosts.DUT.Become, timeout: 5 * time.Minute, alive: outerSilence, config: m.config, talk: func() io.Writer { return m.talk }}}
+	slow := time.AfterFunc(patienceSilent, func() {
+		fmt.Fprintf(m.talk, "linerate: still reading what %s is, for the record: up to %s\n", m.file.Hosts.DUT.SSH, s.timeout)
+	})
+	defer slow.Stop()
 	facts, err := s.facts(ctx, []string{m.file.Hosts.DUT.SSH})
 	if err == nil || ctx.Err() != nil {
 		return facts, err
