@@ -84,7 +84,7 @@ func runCatalogueList(w io.Writer, o listOptions, args []string) error {
 	if o.json {
 		return printJSON(w, listDocument{1, o.os, o.release, entries})
 	}
-	return printEntries(w, entries)
+	return printEntries(w, o.os, entries)
 }
 
 // filterEntries keeps the entries whose name contains the text, or else those
@@ -116,8 +116,12 @@ func filterEntries(c *tunable.Catalogue, os string, rel release.Release, entries
 	return []tunable.Entry{r.Entry(rel)}, nil
 }
 
-func printEntries(w io.Writer, entries []tunable.Entry) error {
+// printEntries prints a table, with the system's name where they are of several.
+func printEntries(w io.Writer, os string, entries []tunable.Entry) error {
 	t := show.Table{Header: []string{"NAME", "SET", "TYPE", "DEFAULT"}}
+	if os == "" {
+		t.Header = append([]string{"OS"}, t.Header...)
+	}
 	for _, e := range entries {
 		d := e.Default
 		switch {
@@ -128,7 +132,11 @@ func printEntries(w io.Writer, entries []tunable.Entry) error {
 		case e.DefaultIsFormula:
 			d = "(computed)"
 		}
-		t.Add(e.Name, string(e.Settable), string(e.Type), d)
+		cells := []string{e.Name, string(e.Settable), string(e.Type), d}
+		if os == "" {
+			cells = append([]string{e.OS}, cells...)
+		}
+		t.Add(cells...)
 	}
 	return t.Write(w, styleOf(w))
 }

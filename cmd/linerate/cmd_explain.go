@@ -108,16 +108,12 @@ func searchTunables(w io.Writer, c *tunable.Catalogue, o explainOptions, words s
 	return t.Write(w, styleOf(w))
 }
 
-// firstSentence is as much of a summary as fits a line.
+// firstSentence is what a summary says first; the points within names end nothing.
 func firstSentence(s string) string {
-	const most = 90
-	if i := strings.IndexAny(s, ".;"); i > 0 {
-		s = s[:i]
+	for _, end := range []string{". ", "; "} {
+		s, _, _ = strings.Cut(s, end)
 	}
-	if r := []rune(s); len(r) > most {
-		s = string(r[:most]) + "…"
-	}
-	return s
+	return strings.TrimSuffix(s, ".")
 }
 
 // findTunable looks a name up on one system, or on each in turn.

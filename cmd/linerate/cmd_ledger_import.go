@@ -151,7 +151,7 @@ func rebuild(cmd *cobra.Command, s ledger.Store, dir string) error {
 		}
 		added += n
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: %d studies found, %d added\n", dir, len(studies), added)
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s found, %d added\n", dir, counted(len(studies), "study", "studies"), added)
 	for _, p := range archives {
 		if err := importTree(cmd.Context(), cmd, p, s, &netbenchesFlags{raw: "used"}); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"linerate/internal/ledger"
@@ -13,21 +14,34 @@ import (
 	"linerate/internal/study"
 )
 
-// printEvidence prints evidence as a table, hardware by hardware, nulls and
-// losses included.
+// printEvidence prints evidence as tables, hardware by hardware and metric by
+// metric, nulls and losses included.
 func printEvidence(w io.Writer, lines []ledger.Line) error {
 	page := show.NewPage(styleOf(w))
-	for i := 0; i < len(lines); {
-		machine := machineOf(&lines[i])
-		if i > 0 {
-			page.Line("")
+	sorted := slices.Clone(lines)
+	slices.SortStableFunc(sorted, func(a, b ledger.Line) int { return strings.Compare(machineOf(&a), machineOf(&b)) })
+	machine := ""
+	for len(sorted) > 0 {
+		first := &sorted[0]
+		if m := machineOf(first); m != machine {
+			if machine != "" {
+				page.Line("")
+			}
+			page.Line(page.Bold(m))
+			machine = m
 		}
-		page.Line(machine)
 		var t show.Table
-		for ; i < len(lines) && machineOf(&lines[i]) == machine; i++ {
-			addLine(&t, &lines[i])
+		rest := sorted[:0:0]
+		for i := range sorted {
+			if l := &sorted[i]; machineOf(l) == machine && measuredAs(l) == measuredAs(first) {
+				addLine(&t, l)
+			} else {
+				rest = append(rest, *l)
+			}
 		}
-		page.Table(t)
+		page.Paragraph("  ", "    ", measuredAs(first))
+		indented(page, t)
+		sorted = rest
 	}
 	if err := page.Flush(w); err != nil {
 		return err
@@ -41,11 +55,25 @@ func printEvidence(w io.Writer, lines []ledger.Line) error {
 	return nil
 }
 
+// measuredAs is the study, the part and the metric of a line.
+func measuredAs(l *ledger.Line) string {
+	return fmt.Sprintf("%s, %s, %s: %s", releaseText(l.OS, l.Release), l.Study, l.Workload, metricLabel(l.Metric))
+}
+
+// indented adds a table below a heading of two columns.
+func indented(page *show.Page, t show.Table) {
+	inner := page.Style
+	inner.Width = page.Columns() - 4
+	for _, l := range t.Lines(inner) {
+		page.Line("    " + l)
+	}
+}
+
 // addLine adds a line's row, and one without what is excluded.
 func addLine(t *show.Table, l *ledger.Line) {
-	t.Add(releaseOf(l), show.KeepStart(l.Study, 48), settingText(l), l.Workload, metricText(l), l.EffectText(), "n "+show.Count(l.N), pText(l), verdictText(l))
+	t.Add(settingText(l), l.EffectText(), "n "+show.Count(l.N), pText(l), verdictText(l))
 	if o := l.Without; o != nil {
-		t.Add("", "", "", "", fmt.Sprintf("without %d excluded", l.Dropped), o.EffectText(), "n "+show.Count(o.N), pText(o), string(o.Verdict))
+		t.Add(fmt.Sprintf("  without %d excluded", l.Dropped), o.EffectText(), "n "+show.Count(o.N), pText(o), string(o.Verdict))
 	}
 }
 
@@ -75,8 +103,10 @@ func machineOf(l *ledger.Line) string {
 	return s
 }
 
-func releaseOf(l *ledger.Line) string {
-	return show.KeepStart(strings.TrimSpace(l.OS+" "+l.Release), 34)
+// releaseText is a system and its release, without how its kernel was built.
+func releaseText(os, release string) string {
+	release, _, _ = strings.Cut(release, " #")
+	return strings.TrimSpace(os + " " + release)
 }
 
 func settingText(l *ledger.Line) string {
@@ -87,13 +117,12 @@ func settingText(l *ledger.Line) string {
 	return s
 }
 
-// metricText says what was measured: a comparison has a line for each metric.
-func metricText(l *ledger.Line) string {
-	m, ok := study.MetricNamed(l.Metric)
-	if !ok {
-		return l.Metric
+// metricLabel is a metric in words: a comparison has a line for each.
+func metricLabel(name string) string {
+	if m, ok := study.MetricNamed(name); ok {
+		return m.Label
 	}
-	return m.Label
+	return name
 }
 
 func pText(l *ledger.Line) string { return "p " + show.Optional(l.PHolm, show.P) }
@@ -135,16 +164,32 @@ func showOverview(ctx context.Context, w io.Writer, s ledger.Store, asJSON bool)
 	if asJSON {
 		return printJSON(w, map[string]any{"version": 1, "ledger": s.Place(), "entries": head.Seq, "head": head.Hash, "studies": studies, "tunables": names})
 	}
-	fmt.Fprintf(w, "%s: %d entries, %d studies, evidence on %d tunables\n", s.Place(), head.Seq, len(studies), len(names))
+	fmt.Fprintf(w, "%s: %s, %s, evidence on %s\n", s.Place(), counted(int(head.Seq), "entry", "entries"), counted(len(studies), "study", "studies"), show.Plural(len(names), "tunable"))
 	if !ok {
 		fmt.Fprintln(w, "Fill it: linerate demo, or linerate import netbenches DIR")
 		return nil
 	}
 	var t show.Table
 	for _, st := range studies {
-		t.Add(st.ID[:12], st.Place, show.KeepStart(st.Question, 70))
+		t.Add(st.ID[:12], placeText(&st), st.Question)
 	}
 	return t.Write(w, styleOf(w))
+}
+
+// placeText is a study of linerate's by its name and start, another's by its place.
+func placeText(s *ledger.Study) string {
+	if s.Kind != ledger.KindStudy || s.Started == nil {
+		return s.Place
+	}
+	return s.Name + " " + s.Started.UTC().Format("2006-01-02 15:04")
+}
+
+// counted is a number of things whose plural is irregular.
+func counted(n int, one, more string) string {
+	if n != 1 {
+		one = more
+	}
+	return show.Count(n) + " " + one
 }
 
 func printShown(w io.Writer, s *shown) error {

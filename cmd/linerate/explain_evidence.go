@@ -59,7 +59,7 @@ func addShipped(r *tunable.Record, p *explain.Page) error {
 // shipped is a row of the program's own table as explain shows it.
 func shipped(r evidence.Row) explain.Evidence {
 	return explain.Evidence{ID: r.ID, Tunable: r.Tunable, Before: r.Before, After: r.After, Alone: r.Alone, Machine: r.Machine(), OS: r.OS, Release: r.Release,
-		Workload: r.Workload, Study: r.Study, Source: r.Source, Metric: r.Metric,
+		Workload: r.Workload, Study: r.Study, Source: r.Source, Metric: r.Metric, Primary: true, MetricLabel: metricLabel(r.Metric),
 		EffectText: r.Effect.Text() + " " + r.Bounds(),
 		Effect:     r.Effect, N: r.N, PHolm: r.PHolm, Verdict: r.Verdict, Flags: slices.Clone(r.Flags)}
 }
@@ -100,7 +100,7 @@ func evidenceOf(cmd *cobra.Command, s ledger.Store, c *tunable.Catalogue, r *tun
 func explained(l *ledger.Line, sibling bool) explain.Evidence {
 	e := explain.Evidence{
 		ID: l.VerdictID, Tunable: l.Tunable, Sibling: sibling, Before: l.Before, After: l.After, Alone: l.Alone, Machine: machineOf(l),
-		OS: l.OS, Release: l.Release, Workload: l.Workload, Study: l.Study, Source: l.Source, Metric: l.Metric, EffectText: l.EffectText(),
+		OS: l.OS, Release: l.Release, Workload: l.Workload, Study: l.Study, Source: l.Source, Metric: l.Metric, Primary: l.Primary, MetricLabel: metricLabel(l.Metric), EffectText: l.EffectText(),
 		Effect: l.Effect, N: l.N, PHolm: l.PHolm, Verdict: l.Verdict,
 		Flags: slices.Clone(l.Flags), Excluded: l.Excluded, Label: l.Label,
 	}

@@ -107,7 +107,7 @@ func isTerminal(w io.Writer) bool {
 
 // styleOf is how pages look on w.
 func styleOf(w io.Writer) show.Style {
-	return show.Style{Colour: wantsColour(w), Width: widthOf(w)}
+	return show.Style{Colour: wantsColour(w), Width: widthOf(w), Fold: isTerminal(w)}
 }
 
 // widthOf is the width of a terminal, within reason; 80 of anything else.

@@ -23,6 +23,7 @@ const DefaultWidth = 80
 type Style struct {
 	Colour bool // ANSI colours
 	Width  int  // columns; 0: DefaultWidth
+	Fold   bool // tables that are wider go on below; elsewhere a record is a line
 }
 
 // Columns is the style's width, never 0.

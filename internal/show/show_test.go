@@ -73,6 +73,27 @@ func strip(s string) string {
 	}
 }
 
+// TestTableFolds: on a terminal the last column goes on below itself, where it has room; a
+// number, and a column without room, stay as they are, and so does all of a file.
+func TestTableFolds(t *testing.T) {
+	table := Table{Header: []string{"name", "what it does"}}
+	table.Add("one", "words enough for two lines of it")
+	table.Add("two", "few")
+	for name, c := range map[string]struct {
+		style Style
+		want  []string
+	}{
+		"a terminal":        {Style{Width: 31, Fold: true}, []string{"name  what it does", "one   words enough for two", "      lines of it", "two   few"}},
+		"a wide terminal":   {Style{Width: 60, Fold: true}, []string{"name  what it does", "one   words enough for two lines of it", "two   few"}},
+		"a narrow terminal": {Style{Width: 20, Fold: true}, []string{"name  what it does", "one   words enough for two lines of it", "two   few"}},
+		"a file":            {Style{Width: 31}, []string{"name  what it does", "one   words enough for two lines of it", "two   few"}},
+	} {
+		if d := cmp.Diff(c.want, table.Lines(c.style)); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
+
 func TestWrapKeepsNumbersWithTheirUnits(t *testing.T) {
 	got := Wrap("it costs 12 % of 500 ns a\npacket", 11)
 	want := []string{"it costs", "12 % of", "500 ns a", "packet"}

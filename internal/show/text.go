@@ -56,7 +56,9 @@ func (p *Page) Paragraph(first, rest, text string) {
 
 // Table adds a table, indented by two columns.
 func (p *Page) Table(t Table) {
-	for _, l := range t.Lines(p.Style) {
+	inner := p.Style
+	inner.Width = p.Columns() - 2
+	for _, l := range t.Lines(inner) {
 		p.Line("  " + l)
 	}
 }
@@ -81,17 +83,53 @@ type Table struct {
 // Add appends a row.
 func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 
-// Lines lays the table out. Cells may be painted already.
+// Lines lays the table out. Cells may be painted already. Where the table is
+// wider than a style that folds, text of its last column goes on below itself.
 func (t Table) Lines(s Style) []string {
-	widths := t.widths()
+	rows := t.fold(s)
+	widths := rows.widths()
 	var out []string
 	if len(t.Header) > 0 {
 		out = append(out, t.row(t.Header, widths, s.Dim))
 	}
-	for _, row := range t.Rows {
+	for _, row := range rows.Rows {
 		out = append(out, t.row(row, widths, func(cell string) string { return cell }))
 	}
 	return out
+}
+
+// leastFold is the narrowest column that is broken into lines: below it every
+// word has one of its own.
+const leastFold = 24
+
+// fold breaks the last column into lines of what the others leave of a width:
+// unpainted text only, and only where they leave enough.
+func (t Table) fold(s Style) Table {
+	widths := t.widths()
+	last := len(widths) - 1
+	room := s.Columns()
+	for i := range max(0, last) {
+		room -= widths[i] + 2
+	}
+	if !s.Fold || last < 1 || widths[last] <= room || room < leastFold || last < len(t.Right) && t.Right[last] {
+		return t
+	}
+	folded := Table{Header: t.Header, Right: t.Right}
+	for _, row := range t.Rows {
+		if len(row) <= last || Width(row[last]) <= room || strings.Contains(row[last], "\x1b") {
+			folded.Rows = append(folded.Rows, row)
+			continue
+		}
+		for i, line := range Wrap(row[last], room) {
+			part := make([]string, len(row))
+			if i == 0 {
+				copy(part, row)
+			}
+			part[last] = line
+			folded.Rows = append(folded.Rows, part)
+		}
+	}
+	return folded
 }
 
 // Write lays the table out and writes it.

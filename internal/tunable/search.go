@@ -88,7 +88,7 @@ func (c *Catalogue) score(r *Record, words []string) int {
 		}
 	}
 	sum *= 2
-	if strings.Contains(concept, strings.Join(words, " ")) {
+	if strings.Contains(" "+concept+" ", " "+strings.Join(words, " ")+" ") {
 		sum += 2 * inNamePart
 	}
 	if !r.Removed.IsZero() {
@@ -129,7 +129,20 @@ func (c *Catalogue) unknown(os, name string) error {
 			return hint.With(hint.Usagef("unknown tunable %q", name), "did you mean %s?", strings.Join(names, ", "))
 		}
 	}
-	return hint.Unknown("tunable", name, all)
+	err := hint.Unknown("tunable", name, all)
+	if hint.Of(err) != "" {
+		return err
+	}
+	// An interface's name before what it has (eth0.gro), a word beside others.
+	part := name[strings.LastIndexAny(name, "./ ")+1:]
+	var names []string
+	for _, m := range c.Search(os, part, few) {
+		names = append(names, m.Record.Name)
+	}
+	if len(names) == 0 {
+		return hint.With(err, "words are looked for in names, summaries and ideas: linerate explain tcp send buffer")
+	}
+	return hint.With(err, "%q is in %s …", part, strings.Join(names, ", "))
 }
 
 // elsewhere is the error of a name that another system has: it says which,

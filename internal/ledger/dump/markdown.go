@@ -3,6 +3,7 @@ package dump
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"linerate/internal/ledger"
@@ -25,12 +26,18 @@ func Markdown(w io.Writer, lines []ledger.Line) error {
 			byName[c.Tunable] = append(byName[c.Tunable], l)
 		}
 	}
+	// One metric needs no column; of several each comparison has a line.
+	several := slices.ContainsFunc(lines, func(l ledger.Line) bool { return l.Metric != lines[0].Metric })
+	head := []string{"machine", "release", "study", "workload", "set", "effect, 95 % interval", "n", "p (Holm)", "verdict"}
+	if several {
+		head = slices.Insert(head, 4, "metric")
+	}
 	var b strings.Builder
 	for _, name := range sortedKeys(byName) {
 		fmt.Fprintf(&b, "### %s\n\n", name)
-		b.WriteString("| machine | release | study | workload | set | effect, 95 % interval | n | p (Holm) | verdict |\n|---|---|---|---|---|---|---|---|---|\n")
+		b.WriteString("| " + strings.Join(head, " | ") + " |\n|" + strings.Repeat("---|", len(head)) + "\n")
 		for i := range byName[name] {
-			row(&b, &byName[name][i])
+			row(&b, &byName[name][i], several)
 		}
 		b.WriteString("\n")
 	}
@@ -38,7 +45,7 @@ func Markdown(w io.Writer, lines []ledger.Line) error {
 	return err
 }
 
-func row(b *strings.Builder, l *ledger.Line) {
+func row(b *strings.Builder, l *ledger.Line, metric bool) {
 	set := orDefault(l.Before) + " → " + orDefault(l.After)
 	if !l.Alone {
 		set += " and more"
@@ -50,10 +57,14 @@ func row(b *strings.Builder, l *ledger.Line) {
 	if l.Excluded != "" {
 		verdict = "excluded: " + l.Excluded
 	}
-	for i, cell := range []string{
+	cells := []string{
 		fmt.Sprintf("%s, %d cores, %s", l.CPU, l.Cores, l.NIC), strings.TrimSpace(l.OS + " " + l.Release), l.Study, l.Workload,
 		set, l.EffectText(), show.Count(l.N), show.Optional(l.PHolm, show.P), verdict,
-	} {
+	}
+	if metric {
+		cells = slices.Insert(cells, 4, l.Metric)
+	}
+	for i, cell := range cells {
 		if i == 0 {
 			b.WriteString("|")
 		}

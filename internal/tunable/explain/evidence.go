@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"linerate/internal/show"
@@ -24,7 +25,8 @@ type Evidence struct {
 	Study      string `json:"study"`
 	Source     string `json:"source"` // where the study was read
 	Metric     string `json:"metric"`
-	EffectText string `json:"effect"` // "+3.1 % [+2.4, +3.9]"
+	Primary    bool   `json:"primary"` // the metric that the study's question is about
+	EffectText string `json:"effect"`  // "+3.1 % [+2.4, +3.9]"
 
 	stats.Effect
 	N       int           `json:"n"`
@@ -37,6 +39,8 @@ type Evidence struct {
 	Flags     []string `json:"flags,omitempty"`
 	Excluded  string   `json:"excluded,omitempty"`
 	Label     string   `json:"label,omitempty"` // what the number is not
+	// MetricLabel is the metric in words, for people.
+	MetricLabel string `json:"-"`
 }
 
 // maxShown is how many verdicts a page lists for people.
@@ -50,12 +54,13 @@ func (o *page) evidence(p Page) {
 		o.line("  not yet: no verdict in the ledger")
 		return
 	}
-	shown := p.Evidence
+	shown := primary(p.Evidence)
 	if len(shown) > maxShown {
 		shown = shown[:maxShown]
 	}
 	w := evidenceWidths(shown)
 	machine, sibling := "", false
+	var flags []string // of the line before
 	for i := range shown {
 		e := &shown[i]
 		if e.Sibling && !sibling {
@@ -67,7 +72,8 @@ func (o *page) evidence(p Page) {
 			machine = e.Machine
 		}
 		o.line("    %s  %s  %s  %s  %s", show.Pad(e.setting(), w[0]), show.Pad(e.EffectText, w[1]), show.Pad(fmt.Sprintf("n %d", e.N), 4), show.Pad(e.p(), 9), e.verdict())
-		o.Paragraph("        ", "        ", e.context())
+		o.Paragraph("        ", "        ", e.context(flags))
+		flags = e.Flags
 	}
 	if n := len(p.Evidence) - len(shown); n > 0 {
 		o.line("\n  and %s more, all in the JSON", show.Plural(n, "verdict"))
@@ -75,7 +81,22 @@ func (o *page) evidence(p Page) {
 	if p.Conflict {
 		o.line("\n  The evidence conflicts: it depends on the machine, the release or what else was set.")
 	}
-	o.Paragraph("  ", "  ", "Intervals are 95 %, verdicts after Holm within each study; linerate ledger query shows all of it.")
+	o.Paragraph("  ", "  ", "Intervals are 95 %, verdicts after Holm within each study.")
+}
+
+// primary are the verdicts by their studies' primary metrics, where there are any:
+// of one comparison a study has several, a cost and the rate that follows from it.
+func primary(all []Evidence) []Evidence {
+	var out []Evidence
+	for i := range all {
+		if all[i].Primary {
+			out = append(out, all[i])
+		}
+	}
+	if len(out) == 0 {
+		return all
+	}
+	return out
 }
 
 func evidenceWidths(es []Evidence) (w [2]int) {
@@ -119,13 +140,17 @@ func (e *Evidence) verdict() string {
 	return s
 }
 
-// context is where and how it was measured.
-func (e *Evidence) context() string {
-	parts := []string{strings.TrimSpace(e.OS + " " + e.Release), e.Workload, e.Study}
+// context is what was measured, where and how. Flags that the line before had
+// too are not said again.
+func (e *Evidence) context(said []string) string {
+	release, _, _ := strings.Cut(e.Release, " #") // of a Linux kernel; how it was built follows
+	parts := []string{e.MetricLabel, strings.TrimSpace(e.OS + " " + release), e.Workload, e.Study}
 	if !e.Alone {
 		parts = append(parts, "* other settings changed with it")
 	}
-	parts = append(parts, e.Flags...)
+	if !slices.Equal(e.Flags, said) {
+		parts = append(parts, e.Flags...)
+	}
 	kept := parts[:0]
 	for _, s := range parts {
 		if s != "" {
