@@ -29,6 +29,17 @@ func onMachines(e study.Environment) bool {
 	return false
 }
 
+// unreached reports whether nobody could ask the DUT what it is: what is known is of
+// the machine whose ports it lies between.
+func unreached(e study.Environment) bool {
+	for _, d := range e.Testbeds {
+		if d.Kind == bedfile.KindPorts {
+			return true
+		}
+	}
+	return false
+}
+
 // emulated reports whether the CPU is software: QEMU's translator, whose name is
 // all that a guest sees of it.
 func emulated(e study.Environment) bool { return strings.Contains(e.CPU, "QEMU TCG") }
@@ -39,6 +50,8 @@ func testbedLine(e study.Environment) string {
 		return ""
 	case inJails(e):
 		return "vnet jails on one machine: " + e.Label
+	case unreached(e):
+		return e.Label + "; the kernel, CPU and machine below are those of the ports"
 	case onMachines(e):
 		return e.Label
 	}

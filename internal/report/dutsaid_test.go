@@ -43,6 +43,10 @@ func TestReportOfMachines(t *testing.T) {
 	if err := Terminal(&out, r, show.Style{}); err != nil || !strings.Contains(out.String(), "what the DUT said of itself") || !strings.Contains(out.String(), " × 3") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
+	r.Environment.Testbeds["overload"] = study.BedNotes{Kind: bedfile.KindPorts}
+	if said := measuredOn(r.Environment); !strings.Contains(said, "(generator and receiver: 6.18") {
+		t.Error(said)
+	}
 	for design, want := range map[string]string{study.Series: "All trials of a variant follow each other", study.Grouped: "those that a boot sets alike meet", study.Blocks: "and the control twice, in an order drawn from seed 7"} {
 		s.Design = design
 		if said := ordered(s, 7); !strings.Contains(said, want) {

@@ -238,7 +238,11 @@ func measuredOn(e study.Environment) string {
 	if len(known) == 0 {
 		return e.Label
 	}
-	return fmt.Sprintf("%s (%s)", e.Label, strings.Join(known, ", "))
+	whose := ""
+	if unreached(e) {
+		whose = "generator and receiver: "
+	}
+	return fmt.Sprintf("%s (%s%s)", e.Label, whose, strings.Join(known, ", "))
 }
 
 // limits says what stands beside every result: the A/A arm, the noise floor,
