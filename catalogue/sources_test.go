@@ -1,6 +1,8 @@
 package catalogue
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,7 +77,7 @@ var effects = []struct{ os, name, says string }{
 	{tunable.FreeBSD, "machdep.mitigations.rngds.enable", "the opposite"},
 	{tunable.FreeBSD, "kern.ipc.nmbclusters", "net.inet.ip.maxfragpackets"},
 	{tunable.FreeBSD, "net.inet.tcp.mssdflt", "path_mtu_discovery=0"},
-	{tunable.FreeBSD, "net.inet.tcp.bbr.policer.false_postive_thresh", "policer.false_postive is 0"},
+	{tunable.FreeBSD, "net.inet.tcp.bbr.policer.false_postive_thresh", "is 0, its default"},
 	{tunable.Linux, "fs.pipe-user-pages-soft", "two pages"},
 	{tunable.Linux, "vm.percpu_pagelist_high_fraction", "EINVAL"},
 	{tunable.Linux, "vm.stat_refresh", "Reading or writing"},
@@ -99,5 +101,30 @@ func TestEffectsAsRead(t *testing.T) {
 		if !strings.Contains(text, want.says) {
 			t.Errorf("%s: not said: %s", want.name, want.says)
 		}
+	}
+}
+
+// TestHeirsAreRelated: what the notes of a removed name say took its place is
+// related to it, so that an audit's fix can name it.
+func TestHeirsAreRelated(t *testing.T) {
+	c := catalogueOf(t)
+	today := map[string]release.Release{tunable.FreeBSD: release.MustParse("15.0"), tunable.Linux: release.MustParse("6.18")}
+	heir := regexp.MustCompile(`(?:setting of today is|sysctl in 5\.13:) ([A-Za-z0-9_./]*[A-Za-z0-9_])`)
+	found := 0
+	for _, r := range c.Records {
+		if r.Removed.IsZero() || r.RenamedTo != "" {
+			continue
+		}
+		for _, m := range heir.FindAllStringSubmatch(strings.Join(r.Notes, " "), -1) {
+			if to, ok := c.Lookup(r.OS, m[1]); ok && to.Exists(today[r.OS]) {
+				found++
+				if !slices.Contains(r.Related, to.Name) {
+					t.Errorf("%s:%d: %s: its notes name %s, which is not related", r.File, r.Line, r.Name, to.Name)
+				}
+			}
+		}
+	}
+	if found < 8 {
+		t.Errorf("%d heirs found", found)
 	}
 }

@@ -79,8 +79,8 @@ func TestAbsorb(t *testing.T) {
 	}{
 		{nil, "Move it."},
 		{[]candidate{at(caution, "LR-HARMFUL", "n", 1)}, "Move it."},
-		{[]candidate{byCaution}, "Move it. — it would do nothing there either (the record knows): rather remove it."},
-		{[]candidate{byCaution, byRule}, "Move it. — it would do nothing there either (a rule knows): rather remove it."},
+		{[]candidate{byCaution}, "Move it — it would do nothing there either (the record knows): rather remove it."},
+		{[]candidate{byCaution, byRule}, "Move it — it would do nothing there either (a rule knows): rather remove it."},
 	} {
 		got := resolve(append([]candidate{move}, c.others...))
 		if len(got) != 1 || got[0].Fix != c.want {

@@ -260,7 +260,7 @@ func TestComplaintsOfTheSystem(t *testing.T) {
 
 // TestDeterministic: facts in, the same report out, however often.
 func TestDeterministic(t *testing.T) {
-	f := tree(t, "14.3", map[string]string{"/etc/sysctl.conf": "net.inet.ip.maxfragpackets=0\nnet.inet.ip.check_interface=1", "/etc/rc.conf": "gateway_enable=\"YES\"\nifconfig_igb0=\"up\""})
+	f := tree(t, "14.3", map[string]string{"/etc/sysctl.conf": "net.inet.ip.maxfragpackets=0\nnet.inet.ip.check_interface=1", "/etc/rc.conf": "gateway_enable=\"YES\"\nifconfig_vtnet0=\"up\""})
 	first := ids(run(t, f, "firewall"))
 	for range 5 {
 		if again := ids(run(t, f, "firewall")); !slices.Equal(first, again) {
