@@ -20,6 +20,7 @@ type smtpDoc struct {
 
 // smtpOffer is what was asked for.
 type smtpOffer struct {
+	Driver         string  `json:"driver"` // "linerate" or "postal"
 	Server         string  `json:"server"`
 	From           string  `json:"from"`
 	To             string  `json:"to"`
@@ -45,7 +46,7 @@ type smtpPoint struct {
 
 func (f loadSMTPFlags) offer(s smtpload.Spec) smtpOffer {
 	o := smtpOffer{
-		Server: s.Server, From: s.From, To: s.To, Accounts: s.Accounts, Sizes: s.Sizes, PerSession: s.PerSession, Loop: "closed", Rate: s.Rate,
+		Driver: f.driver, Server: s.Server, From: s.From, To: s.To, Accounts: s.Accounts, Sizes: s.Sizes, PerSession: s.PerSession, Loop: "closed", Rate: s.Rate,
 		Sources: len(s.Sources), Seconds: s.Duration.Seconds(), WarmupSeconds: s.Warmup.Seconds(), TimeoutSeconds: s.Timeout.Seconds(), Seed: s.Seed,
 	}
 	if s.Rate > 0 {
@@ -71,16 +72,25 @@ func (d smtpDoc) page(p *show.Page) {
 	if o.Loop == "open" {
 		how = fmt.Sprintf("open loop, %s, %s", show.SI(o.Rate, "msg/s"), o.Arrivals)
 	}
+	if o.Driver != driverOwn {
+		how += ", by " + o.Driver
+	}
 	p.Line(fmt.Sprintf("%s: SMTP to %s, %s", show.Clean(o.Server), show.Plural(o.Accounts, "account"), how))
 	p.Line("")
 	seconds := func(s float64) string { return show.Brief(time.Duration(s * 1e9)) }
 	accountLine(p, "taken", "%s of %s messages in %s", show.Count(r.Answered), show.Count(r.Requests), seconds(r.Seconds))
-	accountLine(p, "rate", "%s, %s", show.SI(r.RequestRate, "msg/s"), show.SI(r.BodyRate, "B/s"))
+	rate := show.SI(r.RequestRate, "msg/s")
+	if o.Driver == driverOwn {
+		rate += ", " + show.SI(r.BodyRate, "B/s")
+	}
+	accountLine(p, "rate", "%s", rate)
 	if q := r.Queue; q != nil {
 		accountLine(p, "queue", "%s messages at most, empty %s later; %s deferred", show.Count(q.Peak), seconds(q.DrainSeconds), show.Count(q.Deferred))
 		accountLine(p, "delivered", "%s", show.SI(r.SettledRate, "msg/s"))
 	}
-	accountLine(p, "sessions", "%s made, %s", show.Count(r.Connections), show.SI(r.ConnectionRate, "sessions/s"))
+	if o.Driver == driverOwn {
+		accountLine(p, "sessions", "%s made, %s", show.Count(r.Connections), show.SI(r.ConnectionRate, "sessions/s"))
+	}
 	accountLine(p, "generator", "%s of CPU, %s per message; %s of %s", seconds(g.CPUSeconds), show.Nanos(g.CPUPerRequest), show.Percent(100*g.CPUShare), show.Plural(g.CPUs, "CPU"))
 	p.Line("")
 	latencyTable(p, o.Loop == "open", r.Result, "greeting")

@@ -94,6 +94,18 @@ func (a *Account) Told(answered, body uint64) {
 	a.body += body
 }
 
+// ToldFailed counts such requests that failed, with the first one's message.
+func (a *Account) ToldFailed(k Kind, n uint64, first string) {
+	if n == 0 {
+		return
+	}
+	a.kinds[k] += n
+	a.targets[0].Failed += n
+	if a.details[k] == "" {
+		a.details[k] = first
+	}
+}
+
 // Unsent counts a request that was due and never sent, given up after that
 // long; its latency is at least that.
 func (a *Account) Unsent(after time.Duration) {

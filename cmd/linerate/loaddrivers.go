@@ -68,14 +68,17 @@ func runPostmarkPoint(cmd *cobra.Command, dir string, pool fileload.Pool, load f
 	live := newLoadLive(cmd.ErrOrStderr(), "tx/s")
 	defer live.End()
 	live.Show("postmark does %d transactions on %d files", load.Transactions, pool.Files)
-	run := fileload.Postmark{Pool: pool, Dir: scratch.Path, Start: func(c *exec.Cmd) error {
-		endsWithUs(c)
-		return c.Start()
-	}}
+	run := fileload.Postmark{Pool: pool, Dir: scratch.Path, Start: startBound}
 	a, m, err := run.Account(cmd.Context(), load)
 	if a == nil {
 		return p, err
 	}
 	return filesPoint{Files: pool.Files, Result: a.Result(m), Operations: run.Operations(), CreateSeconds: run.Created.Seconds(), RemoveSeconds: run.Removed.Seconds(),
 		Removed: int(run.Said.Removed), KernelSeconds: run.System.Seconds()}, err
+}
+
+// startBound starts a program that ends with this process.
+func startBound(c *exec.Cmd) error {
+	endsWithUs(c)
+	return c.Start()
 }
