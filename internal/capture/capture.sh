@@ -31,9 +31,12 @@ while [ $# -gt 0 ]; do
 	*) usage ;;
 	esac
 done
-[ -n "$out" ] || out=linerate-$(uname -n | tr -cd 'A-Za-z0-9.-')-$(date -u +%Y%m%dT%H%M%SZ).tar.gz
-
 have() { command -v "$1" >/dev/null 2>&1; }
+if [ -z "$out" ]; then
+	out=linerate-$(uname -n | tr -cd 'A-Za-z0-9.-')-$(date -u +%Y%m%dT%H%M%SZ).tar
+	! have gzip || out=$out.gz
+fi
+
 missing=
 for tool in awk sed mktemp head tr cut find; do
 	have $tool || missing="$missing $tool"
