@@ -118,6 +118,9 @@ func pointPage(p *show.Page, d httpDoc) {
 	line("answered", "%s of %s requests in %s", show.Count(r.Answered), show.Count(r.Requests), show.Brief(time.Duration(r.Seconds*1e9)))
 	line("rate", "%s, bodies %s, %s on the wire", show.SI(r.RequestRate, "req/s"), show.SI(r.BodyRate, "B/s"), show.Bits(8*r.WireRate))
 	line("connections", "%s made, %s", show.Count(r.Result.Connections), show.SI(r.ConnectionRate, "conn/s"))
+	if r.Spoken != "" {
+		line("spoken", "%s", r.Spoken)
+	}
 	line("generator", "%s of CPU, %s per request; %s of %s", show.Brief(time.Duration(g.CPUSeconds*1e9)), show.Nanos(g.CPUPerRequest), show.Percent(100*g.CPUShare), show.Plural(g.CPUs, "CPU"))
 	p.Line("")
 	latencyTable(p, d.Offer.Loop == "open", r.Result, "connect")

@@ -12,6 +12,7 @@ import (
 	"linerate/internal/server"
 	"linerate/internal/stats"
 	"linerate/internal/study"
+	"linerate/studies"
 )
 
 // truths are a study whose answers are known beforehand.
@@ -164,5 +165,47 @@ func lossHurt(t *labtest.Try, r study.Results) {
 	}
 	if lost == 0 {
 		t.Error("a lossy link lost nothing")
+	}
+}
+
+// spoken are the arms of study tls, and what each is to be measured with.
+var spoken = map[string]string{
+	"default": "TLS 1.3, TLS_AES_", "tls-1.2": "TLS 1.2, TLS_ECDHE_", "chacha20": "TLS 1.3, TLS_CHACHA20_POLY1305_SHA256", "http-2": ", h2", "clear": "",
+}
+
+// TestTheArmsOfStudyTLSSpeakWhatTheySay: a server's defaults are its version's, and an
+// arm that silently spoke something else would be equivalent to the control.
+func TestTheArmsOfStudyTLSSpeakWhatTheySay(t *testing.T) {
+	text, err := studies.Read("tls")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := study.Parse("tls.yaml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range s.Parts {
+		s.Parts[i].Seconds, s.Parts[i].Blocks = 0.2, min(s.Parts[i].Blocks, 2)
+	}
+	if text, err = study.Format(s); err != nil {
+		t.Fatal(err)
+	}
+	webServed(t, string(text), spokeAsTheySay)
+}
+
+func spokeAsTheySay(t *labtest.Try, r study.Results) {
+	seen := map[string]bool{}
+	for _, tr := range r.Trials {
+		want, named := spoken[tr.Variant]
+		if !named || tr.Observed == nil || tr.Observed.Served == nil {
+			continue
+		}
+		seen[tr.Variant] = true
+		if got := tr.Observed.Served.Spoken; !strings.Contains(got, want) || (got == "") != (want == "") || tr.Variant != "http-2" && strings.HasSuffix(got, ", h2") {
+			t.Errorf("%s, part %s, spoke %q, not %q", tr.Variant, tr.Part, got, want)
+		}
+	}
+	if len(seen) != len(spoken) {
+		t.Errorf("only %v were asked", seen)
 	}
 }

@@ -24,8 +24,10 @@ func value(m study.Metric, v float64) string {
 		return show.SI(v, m.Unit)
 	case "b/s":
 		return show.Bits(v)
-	case "CPUs":
-		return show.SI(v, m.Unit)
+	case "CPUs": // mostly parts of one
+		return show.Grouped(v, 3) + " " + m.Unit
+	case "B":
+		return show.Bytes(v)
 	case "s":
 		return show.Nanos(1e9 * v)
 	}

@@ -153,6 +153,9 @@ func (c *Comparison) finish(a, b []float64, opt Options) {
 	c.ControlSum, c.VariantSum = summarise(a, sa), summarise(b, sb)
 	c.aboveZero = opt.Share && aboveZero(a, 1-opt.Alpha)
 	c.EffectPercent = c.Effect.Map(c.percent)
+	if c.Scale == Difference && len(sa) > 0 && sa[0] >= 0 && sb[0] >= 0 {
+		c.EffectPercent.Low = max(c.EffectPercent.Low, -100) // nothing is less than none of it
+	}
 	c.P, c.PHolm = c.Effect.P, c.Effect.P
 	c.PEquivalentHolm, c.Detectable, c.DetectablePercent = math.NaN(), math.NaN(), math.NaN()
 	if low, high := c.margins(opt); high > low {

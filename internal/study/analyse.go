@@ -230,7 +230,11 @@ func (r *Results) warn(s Spec) {
 			r.AA.Text(), s.Control, r.Floor()))
 	}
 	if len(r.AA.FalseAlarms) > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("the A/A arm also differs from the control by %s", show.List(r.AA.FalseAlarms)))
+		by := ""
+		if n := len(s.Metrics) - 1; n >= 5 {
+			by = fmt.Sprintf("; of %d such comparisons one in twenty does by chance", n)
+		}
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the A/A arm also differs from the control by %s%s", show.List(r.AA.FalseAlarms), by))
 	}
 	r.warnInvalid()
 	r.warnRedone(s)

@@ -68,6 +68,7 @@ var Metrics = []Metric{
 	{Name: QueuePeak, Label: "longest queue", Unit: "messages", Mode: testbed.Serve, LowerIsBetter: true, Verdict: true},
 	{Name: ServerCPU, Label: "server's CPU time", Unit: "ns", Mode: testbed.Serve, LowerIsBetter: true, Verdict: true, NS: IsNS},
 	{Name: ServerCPUPerGigabit, Label: "server's CPUs per Gb/s", Unit: "CPUs", Mode: testbed.Serve, LowerIsBetter: true, Verdict: true},
+	{Name: LinkBytes, Label: "bytes over the link, a request", Unit: "B", Mode: testbed.Serve, LowerIsBetter: true, Verdict: true},
 	{Name: LogWithin100ms, Label: "within 100 ms, by the log", Unit: "", Mode: testbed.Serve, Verdict: true, Share: true},
 	{Name: LogP50, Label: "time in the log, median", Unit: "ns", Mode: testbed.Serve, LowerIsBetter: true, Verdict: true, NS: IsNS},
 	{Name: ChainNS, Label: "chain", Unit: "ns/packet", Mode: testbed.Cost, LowerIsBetter: true, NS: IsNS},
@@ -128,7 +129,10 @@ const (
 	ServerCPU           = "server_cpu_ns_per_request"
 	ServerCPUPerGigabit = "server_cpus_per_gigabit"
 	LogWithin100ms      = "log_within_100ms_ratio"
-	LogP50              = "log_time_p50_ns"
+	// LinkBytes is what crossed the link, both ways, for each request that was
+	// asked, those before what is counted too.
+	LinkBytes = "link_bytes_per_request"
+	LogP50    = "log_time_p50_ns"
 )
 
 // yields reports whether trials of a part measure the metric.

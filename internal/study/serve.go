@@ -365,6 +365,9 @@ func serveMetrics(m map[string]float64, o Observation) {
 			m[ServerCPUPerGigabit] = m[ServerCPU] / bits
 		}
 	}
+	if v.Asked > 0 && v.Link.Bytes > 0 {
+		m[LinkBytes] = float64(v.Link.Bytes) / float64(v.Asked)
+	}
 	settledMetrics(m, v)
 	if l := v.Log; l != nil && l.Lines > 0 {
 		m[LogWithin100ms] = l.Within

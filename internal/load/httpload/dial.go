@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
+	"sync/atomic"
 
 	"linerate/internal/hint"
 	"linerate/internal/load/dial"
@@ -13,7 +15,37 @@ import (
 // dialer makes the connections of one run, to one address.
 type dialer struct {
 	*dial.Dialer
-	tls *tls.Config // nil without TLS
+	tls    *tls.Config                         // nil without TLS
+	spoken atomic.Pointer[tls.ConnectionState] // of the last handshake
+}
+
+// secure speaks TLS on a connection, which ends with a failure.
+func (d *dialer) secure(ctx context.Context, raw net.Conn, config *tls.Config) (net.Conn, *dial.Failure) {
+	conn := tls.Client(raw, config)
+	err := conn.HandshakeContext(ctx)
+	state := conn.ConnectionState()
+	if want := config.NextProtos[0]; err == nil && want == "h2" && state.NegotiatedProtocol != want {
+		err = fmt.Errorf("the server chose %q, not HTTP/2", state.NegotiatedProtocol)
+	}
+	if err != nil {
+		_ = raw.Close() // nothing is left to send
+		return nil, &dial.Failure{At: dial.Securing, Err: err}
+	}
+	d.spoken.Store(&state)
+	return conn, nil
+}
+
+// agreed is what the last handshake agreed on: "TLS 1.3, TLS_AES_128_GCM_SHA256, h2".
+func (d *dialer) agreed() string {
+	s := d.spoken.Load()
+	if s == nil {
+		return ""
+	}
+	out := tls.VersionName(s.Version) + ", " + tls.CipherSuiteName(s.CipherSuite)
+	if s.NegotiatedProtocol != "" {
+		out += ", " + s.NegotiatedProtocol
+	}
+	return out
 }
 
 func newDialer(ctx context.Context, s *Spec) (*dialer, error) {

@@ -3,7 +3,6 @@ package httpload
 import (
 	"bufio"
 	"bytes"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -83,7 +82,7 @@ func (l *http1) do(target int, deadline time.Time) (a answer, f *dial.Failure) {
 
 // ready sees to a connection. How long one was idle is told by the deadlines, for to
 // ask the clock is dear on some machines.
-func (l *http1) ready(deadline time.Time) *dial.Failure {
+func (l *http1) ready(deadline time.Time) (f *dial.Failure) {
 	if l.conn != nil && deadline.Sub(l.last) > idleFor && l.raw.Dead() {
 		l.close()
 		l.on.Reopened()
@@ -100,12 +99,10 @@ func (l *http1) ready(deadline time.Time) *dial.Failure {
 	}
 	l.raw, l.conn = raw, raw
 	if l.d.tls != nil {
-		c := tls.Client(raw, l.d.tls)
-		if err := c.HandshakeContext(ctx); err != nil {
-			l.close()
-			return &dial.Failure{At: dial.Securing, Err: err}
+		if l.conn, f = l.d.secure(ctx, raw, l.d.tls); f != nil {
+			l.conn = nil
+			return f
 		}
-		l.conn = c
 	}
 	l.from, l.to, l.careful = 0, 0, nil
 	l.on.Connected(time.Since(begin))

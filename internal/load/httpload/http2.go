@@ -3,7 +3,6 @@ package httpload
 import (
 	"context"
 	"crypto/tls"
-	"fmt"
 	"maps"
 	"net"
 	"slices"
@@ -98,16 +97,7 @@ func (c *slot) connect(ctx context.Context) (net.Conn, *dial.Failure) {
 	if c.tls == nil {
 		return raw, nil
 	}
-	conn := tls.Client(raw, c.tls)
-	err = conn.HandshakeContext(ctx)
-	if got := conn.ConnectionState().NegotiatedProtocol; err == nil && got != "h2" {
-		err = fmt.Errorf("the server chose %q, not HTTP/2", got)
-	}
-	if err != nil {
-		_ = raw.Close() // nothing is left to send
-		return nil, &dial.Failure{At: dial.Securing, Err: err}
-	}
-	return conn, nil
+	return c.d.secure(ctx, raw, c.tls)
 }
 
 func (c *slot) drop() {

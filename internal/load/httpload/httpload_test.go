@@ -199,6 +199,9 @@ func TestTLSAndHTTP2(t *testing.T) {
 		if r.Answered != 20 || r.Connections > 2 || r.BodyBytes != 100_000 || r.WireIn <= r.BodyBytes || (major.Load() == 2) != two {
 			t.Errorf("HTTP/2 %v: HTTP/%d, %d answered on %d connections, %d B of bodies, %d on the wire, %+v", two, major.Load(), r.Answered, r.Connections, r.BodyBytes, r.WireIn, r.Errors)
 		}
+		if !strings.HasPrefix(r.Spoken, "TLS 1.3, TLS_") || strings.HasSuffix(r.Spoken, ", h2") != two {
+			t.Errorf("HTTP/2 %v: the ends agreed on %q", two, r.Spoken)
+		}
 		s.Roots, s.Insecure = nil, true
 		if r := offer(t, s); r.Answered != 20 {
 			t.Errorf("HTTP/2 %v, not verified: %d answered, %+v", two, r.Answered, r.Errors)

@@ -37,6 +37,7 @@ type Result struct {
 
 	Errors []Failure         `json:"errors"`
 	Codes  map[string]uint64 `json:"status"`
+	Spoken string            `json:"spoken,omitempty"` // what the ends agreed on: version of TLS, cipher, protocol
 
 	Latency *Quantiles    `json:"latency_ns"` // from when it was due
 	Service *Quantiles    `json:"service_ns"` // from when it was sent
@@ -92,6 +93,7 @@ type Meter struct {
 	// until its queue was empty, or all was on the disk. It is not in Elapsed.
 	Settle time.Duration
 	Queue  *Queue // of a mail server, where it was watched
+	Spoken string // what the ends of the connections agreed on
 }
 
 // Plus is the meter of two loads, one after the other.
@@ -103,6 +105,9 @@ func (m Meter) Plus(n Meter) Meter {
 	m.Early += n.Early
 	m.Settle += n.Settle
 	m.CPUs, m.Rate = n.CPUs, n.Rate
+	if n.Spoken != "" {
+		m.Spoken = n.Spoken
+	}
 	if n.Queue != nil {
 		m.Queue = m.Queue.Plus(n.Queue)
 	}
@@ -125,7 +130,7 @@ func (a *Account) Result(m Meter) Result {
 		RequestRate: float64(a.kinds[OK]) / s, BodyRate: float64(a.body) / s, WireRate: float64(m.WireIn) / s, ConnectionRate: float64(a.connections) / s,
 		BodyBytes: a.body, WireIn: m.WireIn, WireOut: m.WireOut, Connections: a.connections, Reopened: a.reopened,
 		Errors: a.failures(), Codes: map[string]uint64{},
-		Latency: QuantilesOf(a.latency), Service: QuantilesOf(a.service), Dial: QuantilesOf(a.dial), Targets: a.targets,
+		Latency: QuantilesOf(a.latency), Service: QuantilesOf(a.service), Dial: QuantilesOf(a.dial), Targets: a.targets, Spoken: m.Spoken,
 	}
 	r.Failed = r.Requests - r.Answered
 	if m.Settle > 0 {

@@ -162,6 +162,9 @@ func (w Web) server(line func(string, ...any), directives func(place, string)) {
 		}
 		line("    listen %d%s;", SecurePort, w.listen(kind))
 		line("    ssl_certificate %s/%s;\n    ssl_certificate_key %s/%s;", Root, CertFile, Root, KeyFile)
+		if w.Directives["ssl_protocols"] == "" {
+			line("    ssl_protocols TLSv1.2 TLSv1.3;") // nginx's default since 1.23.4; before, without 1.3
+		}
 	}
 	line("    root %s/html;", Root)
 	if w.Origin != "" {

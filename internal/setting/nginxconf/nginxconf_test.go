@@ -13,11 +13,16 @@ func TestConfig(t *testing.T) {
 	}
 	got := w.Config()
 	for _, want := range []string{"user nobody;", "worker_processes 2;\nevents {\n  worker_connections 64;\n}", "listen 80 backlog=511 reuseport;", "listen 443 ssl http2 backlog=511 reuseport;",
-		"proxy_pass http://198.18.0.9:80;", "proxy_cache study;", "      proxy_cache_lock on;", "  tcp_nopush on;", "access_log /tmp/log/access.log study;"} {
+		"    ssl_protocols TLSv1.2 TLSv1.3;\n", "proxy_pass http://198.18.0.9:80;", "proxy_cache study;", "      proxy_cache_lock on;", "  tcp_nopush on;", "access_log /tmp/log/access.log study;"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
+	w.Directives["ssl_protocols"] = "TLSv1.2"
+	if old := w.Config(); strings.Count(old, "ssl_protocols") != 1 || !strings.Contains(old, "  ssl_protocols TLSv1.2;\n") {
+		t.Errorf("TLS 1.2 alone was asked for:\n%s", old)
+	}
+	delete(w.Directives, "ssl_protocols")
 	if strings.Contains(got, "deferred") || got != w.Config() {
 		t.Errorf("deferred off is there, or two texts differ:\n%s", got)
 	}
