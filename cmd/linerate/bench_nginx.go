@@ -51,7 +51,7 @@ func startNginx(ctx context.Context) (*nginx, error) {
 	n.cmd = exec.CommandContext(ctx, path, "-p", n.dir, "-c", filepath.Join(n.dir, "nginx.conf"), "-e", filepath.Join(n.dir, "error.log"))
 	endsWithUs(n.cmd)
 	n.cmd.Cancel = func() error { return n.cmd.Process.Signal(syscall.SIGTERM) }
-	if err := n.cmd.Start(); err != nil {
+	if err := startApart(n.cmd, true); err != nil {
 		n.cmd = nil
 		n.stop()
 		return nil, fmt.Errorf("start %s: %w", path, err)
@@ -106,6 +106,9 @@ func (n *nginx) answers(ctx context.Context) error {
 	log, _ := os.ReadFile(filepath.Join(n.dir, "error.log")) // what there is of it
 	return fmt.Errorf("nginx does not listen after five seconds: %.500s", log)
 }
+
+// busy is the CPU time of its worker so far.
+func (n *nginx) busy() time.Duration { return childrensCPU(n.cmd.Process.Pid) }
 
 // stop ends the server and removes its directory.
 func (n *nginx) stop() {

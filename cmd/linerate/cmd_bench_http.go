@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,10 +19,12 @@ import (
 
 const benchHTTPLong = `Let linerate, wrk and h2load (those on PATH) take turns in closed loops on an
 nginx of this command's own: its configuration is generated in a temporary
-directory, it listens on loopback and ends with the command. Ratios are medians
-over rounds of those to the first row of each case; CPU is the client's,
-and says most on a busy machine: wrk and h2load have one thread there, linerate
-as many as there are CPUs.`
+directory, it listens on loopback and ends with the command. Where there are two CPUs
+or more, its one worker has the first to itself and the clients have the others. Ratios are
+medians over rounds of those to the first row of each case; CPU/req is the client's. Server
+is how much of its CPU nginx used: near 100 % it is nginx that limits, and clients that
+count the same have the same rate; far below, the client limits. wrk and h2load have one
+thread, linerate as many as it has CPUs.`
 
 func newBenchHTTPCmd() *cobra.Command {
 	var b httpBench
@@ -62,8 +65,8 @@ func (b *httpBench) run(cmd *cobra.Command) error {
 	}
 	all := contest{
 		rounds: b.rounds, json: b.json, doc: map[string]any{"seconds": b.seconds, "connections": b.connections},
-		title: fmt.Sprintf("closed loop, %s, nginx on loopback with one worker; %s of %d s", show.Plural(b.connections, "connection"), show.Plural(b.rounds, "interleaved round"), b.seconds),
-		unit:  "req/s", cpu: "CPU/req", said: "p50", write: inSI, writeOwn: inSeconds,
+		title: fmt.Sprintf("closed loop, %s, nginx on loopback with one worker; %s; %s of %d s", show.Plural(b.connections, "connection"), apartWords(), show.Plural(b.rounds, "interleaved round"), b.seconds),
+		unit:  "req/s", cpu: "CPU/req", said: "p50", busy: "server", write: inSI, writeOwn: inSeconds,
 	}
 	return all.run(cmd, rivals)
 }
@@ -78,7 +81,10 @@ func (b *httpBench) rivals(s *nginx) (rivals []*rival, err error) {
 	add := func(name, client string, read func([]byte) (httpRun, error), argv ...string) {
 		if path, err := exec.LookPath(argv[0]); err == nil {
 			rivals = append(rivals, &rival{Case: name, Client: client, once: func(ctx context.Context) (bout, error) {
-				return askOnce(ctx, append([]string{path}, argv[1:]...), read)
+				before := s.busy()
+				o, err := askOnce(ctx, append([]string{path}, argv[1:]...), read)
+				o.busy = (s.busy() - before).Seconds() / float64(b.seconds)
+				return o, err
 			}})
 		}
 	}
@@ -111,16 +117,21 @@ func (b *httpBench) rivals(s *nginx) (rivals []*rival, err error) {
 func askOnce(ctx context.Context, argv []string, read func([]byte) (httpRun, error)) (o bout, err error) {
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	c.Env = append(os.Environ(), "LC_ALL=C")
-	out, err := c.Output()
-	if err != nil {
-		return o, fmt.Errorf("run %s: %w", strings.Join(argv, " "), err)
+	var out, talk bytes.Buffer
+	c.Stdout, c.Stderr = &out, &talk
+	err = startApart(c, false)
+	if err == nil {
+		err = c.Wait()
 	}
-	run, err := read(out)
+	if err != nil {
+		return o, fmt.Errorf("run %s: %w: %.300s", strings.Join(argv, " "), err, talk.Bytes())
+	}
+	run, err := read(out.Bytes())
 	if err != nil {
 		return o, err
 	}
 	if run.requests <= 0 || run.rate <= 0 {
-		return o, fmt.Errorf("no request was answered: %.200q", out)
+		return o, fmt.Errorf("no request was answered: %.200q", out.Bytes())
 	}
 	return bout{value: run.rate, cpu: cpuOf(c).Seconds() / run.requests, said: run.p50}, nil
 }

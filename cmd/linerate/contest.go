@@ -22,6 +22,7 @@ type contest struct {
 	doc    map[string]any // what the JSON document says beside rounds and rows
 	// unit, cpu and said head the columns; without said there is none.
 	unit, cpu, said string
+	busy            string               // heads what the server used; empty: it is not known
 	write, writeOwn func(float64) string // a value, and what was said
 }
 
@@ -32,13 +33,14 @@ type rival struct {
 	Values []float64 `json:"values"`         // what is compared, one of each round, in the document's unit
 	CPU    []float64 `json:"cpu_seconds"`    // of the client, for the document's cpu
 	Said   []float64 `json:"said,omitempty"` // by the client itself; 0: nothing
-	Ratio  float64   `json:"ratio"`          // of values, to the first of the case
+	Busy   []float64 `json:"server_cpu_share,omitempty"`
+	Ratio  float64   `json:"ratio"` // of values, to the first of the case
 	Cost   float64   `json:"cpu_ratio"`
 	once   func(context.Context) (bout, error)
 }
 
 // bout is what came of one client's run.
-type bout struct{ value, cpu, said float64 }
+type bout struct{ value, cpu, said, busy float64 }
 
 // run lets the rivals take turns and prints what came of it.
 func (b *contest) run(cmd *cobra.Command, rivals []*rival) error {
@@ -53,6 +55,9 @@ func (b *contest) run(cmd *cobra.Command, rivals []*rival) error {
 				return fmt.Errorf("%s, %s: %w", r.Case, r.Client, err)
 			}
 			r.Values, r.CPU, r.Said = append(r.Values, o.value), append(r.CPU, o.cpu), append(r.Said, o.said)
+			if b.busy != "" {
+				r.Busy = append(r.Busy, o.busy)
+			}
 		}
 	}
 	live.End()
@@ -96,6 +101,9 @@ func (b *contest) print(w io.Writer, rivals []*rival) error {
 	if b.said != "" {
 		t.Header = append(t.Header, b.said)
 	}
+	if b.busy != "" {
+		t.Header = append(t.Header, b.busy)
+	}
 	for _, r := range rivals {
 		row := []string{r.Case, r.Client, b.write(medianOf(r.Values)), show.Digits(r.Ratio), show.Nanos(medianOf(r.CPU) * 1e9), show.Digits(r.Cost)}
 		if b.said != "" {
@@ -105,10 +113,21 @@ func (b *contest) print(w io.Writer, rivals []*rival) error {
 			}
 			row = append(row, said)
 		}
+		if b.busy != "" {
+			row = append(row, busyText(medianOf(r.Busy)))
+		}
 		t.Add(row...)
 	}
 	p.Table(t)
 	return p.Flush(w)
+}
+
+// busyText is a share of a CPU; none was counted where it is 0.
+func busyText(share float64) string {
+	if share <= 0 {
+		return show.Unknown
+	}
+	return show.Percent(100 * share)
 }
 
 // cpuOf is the CPU time of a process that has ended.

@@ -43,7 +43,7 @@ func TestRivalsTakeTurns(t *testing.T) {
 		return &rival{Case: kase, Client: client, once: func(context.Context) (bout, error) {
 			turns += client
 			n++
-			return bout{value: values[n-1], cpu: float64(len(turns))}, nil
+			return bout{value: values[n-1], cpu: float64(len(turns)), busy: 0.87}, nil
 		}}
 	}
 	rivals := []*rival{plays("a", "x", 100, 10, 50), plays("a", "y", 200, 20, 25), plays("b", "z", 7, 7, 7)}
@@ -51,7 +51,7 @@ func TestRivalsTakeTurns(t *testing.T) {
 	cmd := &cobra.Command{}
 	cmd.SetOut(&out)
 	cmd.SetErr(&bytes.Buffer{})
-	b := contest{rounds: 3, title: "a race", unit: "req/s", cpu: "CPU/req", said: "p50", write: inSI, writeOwn: inSeconds}
+	b := contest{rounds: 3, title: "a race", unit: "req/s", cpu: "CPU/req", said: "p50", busy: "server", write: inSI, writeOwn: inSeconds}
 	if err := b.run(cmd, rivals); err != nil {
 		t.Fatal(err)
 	}
@@ -59,10 +59,10 @@ func TestRivalsTakeTurns(t *testing.T) {
 	if turns != "xyzyzxzxy" || rivals[0].Ratio != 1 || rivals[1].Ratio != 2 || rivals[1].Cost != 1.125 || rivals[2].Ratio != 1 {
 		t.Errorf("%s; ratios %v %v (cost %v) %v", turns, rivals[0].Ratio, rivals[1].Ratio, rivals[1].Cost, rivals[2].Ratio)
 	}
-	if text := out.String(); !strings.Contains(text, "a race") || !strings.Contains(text, "p50") {
+	if text := out.String(); !strings.Contains(text, "a race") || !strings.Contains(text, "p50") || !strings.Contains(text, "server") || strings.Count(text, "87.0 %") != 3 {
 		t.Error(text)
 	}
-	rivals[0].once = func(context.Context) (bout, error) { return bout{1, 1, 1}, nil }
+	rivals[0].once = func(context.Context) (bout, error) { return bout{value: 1, cpu: 1, said: 1}, nil }
 	rivals[1].once = func(context.Context) (bout, error) { return bout{}, errors.New("it fell") }
 	if err := b.run(cmd, rivals[:2]); err == nil || !strings.Contains(err.Error(), "a, y: it fell") {
 		t.Errorf("%v", err)
