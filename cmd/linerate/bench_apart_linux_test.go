@@ -18,10 +18,10 @@ func TestServerAndClientsHaveCPUsOfTheirOwn(t *testing.T) {
 	}
 	server, clients, ok := apart()
 	if !ok {
-		t.Skipf("there is %d CPU", all.Count())
+		server, clients = all, all // of one CPU there are no sides
 	}
 	for cpu := range 8 * len(all) {
-		if server.IsSet(cpu) && clients.IsSet(cpu) || all.IsSet(cpu) != (server.IsSet(cpu) || clients.IsSet(cpu)) {
+		if ok && server.IsSet(cpu) && clients.IsSet(cpu) || all.IsSet(cpu) != (server.IsSet(cpu) || clients.IsSet(cpu)) {
 			t.Errorf("CPU %d: of the server %v, of the clients %v", cpu, server.IsSet(cpu), clients.IsSet(cpu))
 		}
 	}
