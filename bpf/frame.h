@@ -18,7 +18,7 @@ struct generate_config {
 	__u32 flow_step;
 	__u32 sizes;	  /* how many; 1: every frame is as long as the template */
 	__u32 length;	  /* of the template, without FCS: the longest */
-	__u32 pad;
+	__u32 elephant;	  /* share of frames that the first flow sends, in 2^-32; 0: as the others */
 	__u64 head[8];	  /* headers and stamp; what varies is zero */
 };
 
@@ -148,17 +148,39 @@ struct generate_place {
 	__u64 round; /* of round robin: every flow's next sequence */
 	__u64 size;  /* index of the next size */
 	__u32 flow;  /* index of the next flow */
+	__u32 owed;  /* to the elephant, in 2^-32 of a frame */
+	__u32 big;   /* the elephant's next sequence */
 	__u32 pad;
 };
+
+/* elephant says whether the next frame is the elephant's. Its frames are spread
+ * evenly among the others' (Bresenham's line), so that its share holds of any
+ * number of frames. */
+static __always_inline int elephant(struct generate_place *at)
+{
+	__u32 owed = at->owed + config.elephant;
+	int due = owed < at->owed;
+
+	at->owed = owed;
+	return due;
+}
 
 /* pick chooses the flow's index and its next sequence; in random order the
  * stream's sequences begin at first. */
 static __always_inline int pick(struct generate_place *at, __u64 *random, __u32 first, __u32 *index, __u32 *sequence)
 {
-	__u32 i, *s;
+	__u32 i, *s, least = 0;
 
+	if (config.elephant) {
+		if (elephant(at)) {
+			*index = 0;
+			*sequence = at->big++;
+			return 0;
+		}
+		least = 1;
+	}
 	if (config.random) {
-		i = ((__u64)next_random(random) * config.flows) >> 32;
+		i = least + (((__u64)next_random(random) * (config.flows - least)) >> 32);
 		*index = i;
 		i += first;
 		s = bpf_map_lookup_elem(&sequences, &i);
@@ -167,14 +189,14 @@ static __always_inline int pick(struct generate_place *at, __u64 *random, __u32 
 		*sequence = (*s)++;
 		return 0;
 	}
-	i = at->flow;
+	i = at->flow + least;
 	*index = i;
 	*sequence = at->round;
 	if (++i >= config.flows) {
-		i = 0;
+		i = least;
 		at->round++;
 	}
-	at->flow = i;
+	at->flow = i - least;
 	return 0;
 }
 

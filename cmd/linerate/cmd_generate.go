@@ -30,6 +30,7 @@ type generateFlags struct {
 	count, seed                              uint64
 	seconds                                  float64
 	random, json                             bool
+	elephant                                 float64
 }
 
 func newGenerateCmd() *cobra.Command {
@@ -52,6 +53,7 @@ func newGenerateCmd() *cobra.Command {
 	fs.StringVar(&f.dstPorts, "dst-port", "", "destination ports: FIRST or FIRST-LAST (default 9, more if the flows need them)")
 	fs.IntVar(&f.flows, "flows", 1, "distinct UDP flows, up to 4194304")
 	fs.BoolVar(&f.random, "random", false, "pick flows at random instead of one after the other")
+	fs.Float64Var(&f.elephant, "elephant", 0, "share of all frames that the first flow sends, from 0 to below 1 (default: as many as each of the others)")
 	fs.Uint64Var(&f.seed, "seed", 1, "seed of --random")
 	fs.StringVar(&f.size, "size", "64", "frame size with FCS, or a list sent in turn: 64,512,1518")
 	fs.StringVar(&f.imix, "imix", "", `mix of sizes: simple (7:4:1), or an RFC 6985 genome such as aaafg`)
@@ -123,9 +125,12 @@ func (f generateFlags) traffic() (s load.Spec, o load.Offer, err error) {
 }
 
 func (f generateFlags) flowSpace() (load.FlowSpace, error) {
-	fs := load.FlowSpace{Count: f.flows, Random: f.random}
+	fs := load.FlowSpace{Count: f.flows, Random: f.random, Elephant: f.elephant}
 	if f.flows < 1 {
 		return fs, hint.Usagef("--flows %d: from 1 to %d", f.flows, load.MaxFlows)
+	}
+	if !(f.elephant >= 0 && f.elephant < 1) {
+		return fs, hint.Usagef("--elephant %g: a share of all frames, from 0 (none) to below 1", f.elephant)
 	}
 	if f.dst == "" {
 		return fs, hint.With(hint.Usagef("generate needs destination addresses"), "for instance --dst 198.19.0.1 (RFC 2544's range), or a prefix")

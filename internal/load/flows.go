@@ -3,6 +3,7 @@ package load
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"net/netip"
 
 	"linerate/internal/hint"
@@ -59,6 +60,9 @@ func (f FlowSpace) Validate() error {
 	if min(f.SrcSpan, f.DstSpan, f.SrcPorts, f.DstPorts) < 0 || max(f.SrcSpan, f.DstSpan) > MaxFlows {
 		return hint.Usagef("address ranges of %d and %d: from 1 to %d", f.SrcSpan, f.DstSpan, MaxFlows)
 	}
+	if !(f.Elephant >= 0 && f.Elephant < 1) {
+		return hint.Usagef("an elephant of %g of all frames: a share from 0 (none) to below 1", f.Elephant)
+	}
 	d := f.WithDefaults()
 	if int(d.SrcPort)+d.SrcPorts > 65536 || int(d.DstPort)+d.DstPorts > 65536 {
 		return hint.Usagef("a port range goes beyond 65535")
@@ -76,6 +80,30 @@ func (f FlowSpace) Validate() error {
 		return hint.With(hint.Usagef("%d flows, but the ranges hold %d", d.Count, room*d.DstPorts), "widen the address or port ranges")
 	}
 	return nil
+}
+
+// elephant refuses an elephant that one of so many workers, each with as many
+// flows, cannot send beside other flows.
+func (f FlowSpace) elephant(workers int) error {
+	workers = max(1, min(workers, f.Count))
+	switch {
+	case f.Elephant == 0:
+		return nil
+	case f.Count < 2*workers:
+		return hint.With(hint.Usagef("an elephant among %d flows of %d CPUs", f.Count, workers), "its CPU has no other flow: at least two flows for each CPU")
+	case f.Elephant*float64(workers) > 1:
+		return hint.With(hint.Usagef("an elephant of %g of all frames from one of %d CPUs", f.Elephant, workers), "a flow is sent from one CPU, and CPUs send alike: fewer CPUs, or a share of %.3g at most", 1/float64(workers))
+	}
+	return nil
+}
+
+// ElephantOf is the share of its frames, in units of 2⁻³², that a worker sends as
+// its first flow, of workers that have the flows first, first + step, …; 0: none.
+func (f FlowSpace) ElephantOf(first, step int) uint32 {
+	if first != 0 || f.Elephant == 0 {
+		return 0
+	}
+	return uint32(min(f.Elephant*float64(step)*(1<<32), math.MaxUint32))
 }
 
 // Tuple returns flow i of a space WithDefaults.

@@ -30,6 +30,9 @@ func NewFramer(spec Spec) (*Framer, error) {
 	if err := spec.Flows.Validate(); err != nil {
 		return nil, err
 	}
+	if err := spec.Flows.elephant(len(spec.CPUs)); err != nil {
+		return nil, err
+	}
 	if len(spec.SrcMAC) != 6 || len(spec.DstMAC) != 6 {
 		return nil, hint.Usagef("the frames need a source and a destination MAC address of 6 bytes")
 	}

@@ -45,6 +45,9 @@ type FlowSpace struct {
 	SrcPorts         int        // how many consecutive ports; 0 means up to 65535
 	DstPorts         int        // as SrcPorts; 0 means 1 unless the flows need more
 	Random           bool       // random order instead of round robin
+	// Elephant is the share of all frames that the first flow sends, evenly
+	// among those of the others; 0: as many as each of them.
+	Elephant float64
 	// Reply makes each flow its other direction: source and destination, with
 	// their ports, change places.
 	Reply bool

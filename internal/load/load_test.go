@@ -366,6 +366,36 @@ func TestStreamsApart(t *testing.T) {
 	}
 }
 
+// TestElephants: which can be sent, and of which worker's frames they are how much.
+func TestElephants(t *testing.T) {
+	space := func(flows int, share float64) FlowSpace { return FlowSpace{Count: flows, Elephant: share} }
+	for _, c := range []struct {
+		of      FlowSpace
+		workers int
+		ok      bool
+	}{
+		{space(1, 0), 4, true}, {space(2, 0.5), 0, true}, {space(1, 0.5), 1, false}, {space(8, 0.5), 2, true},
+		{space(8, 0.51), 2, false}, {space(3, 0.1), 2, false}, {space(4, 0.1), 2, true}, {space(3, 0.1), 9, false},
+	} {
+		if err := c.of.elephant(c.workers); (err == nil) != c.ok || err != nil && hint.Of(err) == "" {
+			t.Errorf("%+v of %d workers: %v", c.of, c.workers, err)
+		}
+	}
+	f := space(8, 0.25)
+	if a, b, c := f.ElephantOf(0, 1), f.ElephantOf(0, 2), f.ElephantOf(1, 2); a != 1<<30 || b != 1<<31 || c != 0 {
+		t.Errorf("%d, %d, %d", a, b, c)
+	}
+	if whole := space(8, 0.5).ElephantOf(0, 2); whole != math.MaxUint32 {
+		t.Errorf("all of a worker's frames: %d", whole)
+	}
+	for _, share := range []float64{-0.1, 1, math.NaN()} {
+		f := FlowSpace{Count: 9, Elephant: share, Src: netip.MustParseAddr("198.18.0.1"), Dst: netip.MustParseAddr("198.19.0.1")}
+		if err := f.Validate(); err == nil {
+			t.Errorf("a share of %g is taken", share)
+		}
+	}
+}
+
 // TestReadEnding: what was written, and why another message is not read.
 func TestReadEnding(t *testing.T) {
 	m := Ending{Worker: 2, Workers: 3, Total: 1 << 40, NeverLeft: 17}

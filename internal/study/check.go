@@ -102,6 +102,9 @@ func checkFrames(path string, w Workload) *problem {
 	if p := within(path+".flows", w.Flows, 1, maxFlows); p != nil {
 		return p
 	}
+	if !(w.Elephant >= 0 && w.Elephant < 1) || w.Elephant > 0 && w.Flows < 2 {
+		return wrong(path+".elephant", "elephant: %g is no share that one flow of several sends", w.Elephant).advise("write elephant: 0.5, and flows: 2 or more")
+	}
 	for i, size := range w.Sizes {
 		at := fmt.Sprintf("%s.sizes[%d]", path, i)
 		if size < minFrameSize || size > maxFrameSize {

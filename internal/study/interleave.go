@@ -135,7 +135,8 @@ func (s *Spec) Slicing(p Part, how Interleaving, seed uint64, block, attempt, la
 	}
 	// Enough that every flow has an entry, wherever one is kept, before it
 	// is measured.
-	plan.Warm = max(warmFrames, 2*s.Offers(p).Flows) * p.Ways()
+	w := s.Offers(p)
+	plan.Warm = max(warmFrames, int(2*float64(w.Flows)/max(0.05, 1-w.Elephant))) * p.Ways() // an elephant's are not the others'
 	return plan
 }
 

@@ -70,6 +70,9 @@ type Workload struct {
 	IMIX  string `yaml:"imix,omitempty"`
 	Flows int    `yaml:"flows"`
 	Order string `yaml:"order"` // "round-robin" or "random" over the flows
+	// Elephant is the share of all frames that the first flow sends; 0: as many
+	// as each of the others.
+	Elephant float64 `yaml:"elephant,omitempty"`
 	// Directions is OneWay or BothWays.
 	Directions string `yaml:"directions,omitempty"`
 	// Sources and Destinations are how many consecutive addresses the flows
@@ -116,11 +119,12 @@ type Part struct {
 	Seconds float64      `yaml:"seconds"`           // measured time of one trial
 	Warmup  float64      `yaml:"warmup"`            // seconds of traffic before it
 	At      Point        `yaml:"at,omitempty,flow"` // in the study's sweeps
-	// Flows, Sizes or IMIX, and Family, where given, replace the workload's.
-	Flows  int    `yaml:"flows,omitempty"`
-	Sizes  []int  `yaml:"sizes,omitempty,flow"`
-	IMIX   string `yaml:"imix,omitempty"`
-	Family string `yaml:"family,omitempty"`
+	// Flows, Elephant, Sizes or IMIX, and Family, where given, replace the workload's.
+	Flows    int     `yaml:"flows,omitempty"`
+	Elephant float64 `yaml:"elephant,omitempty"`
+	Sizes    []int   `yaml:"sizes,omitempty,flow"`
+	IMIX     string  `yaml:"imix,omitempty"`
+	Family   string  `yaml:"family,omitempty"`
 	// Directions are the workload's where the part says none.
 	Directions string `yaml:"directions,omitempty"`
 	// HTTP and Link, where given, are the part's own.
@@ -226,6 +230,9 @@ func (s *Spec) Offers(p Part) Workload {
 	w := s.Workload
 	if p.Flows > 0 {
 		w.Flows = p.Flows
+	}
+	if p.Elephant != 0 {
+		w.Elephant = p.Elephant
 	}
 	if p.Family != "" && p.Family != w.Family {
 		w.Family = p.Family

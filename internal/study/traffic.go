@@ -37,7 +37,7 @@ func (s *Spec) Traffic(p Part, wire, between Endpoints) (load.Spec, error) {
 	flows := load.FlowSpace{
 		Count: w.Flows, Src: src.Addr(), Dst: dst.Addr(),
 		SrcSpan: w.Sources, DstSpan: w.Destinations,
-		SrcPort: firstPort, DstPort: discardPort, Random: w.Order == "random",
+		SrcPort: firstPort, DstPort: discardPort, Random: w.Order == "random", Elephant: w.Elephant,
 	}
 	out := load.Spec{Device: wire.From.Device, SrcMAC: wire.From.MAC, DstMAC: wire.From.Peer, Sizes: sizes, Flows: flows}
 	if p.BothWays() {

@@ -28,17 +28,19 @@ func TestAccountsForEveryFrame(t *testing.T) {
 		sizes          []int
 		random         bool
 		pps            uint64
+		elephant       float64
 	}{
-		{"64 bytes", "198.18.0.1", "198.19.0.1", 2000, []int{64}, false, 0},
-		{"IPv6", "2001:2::1", "2001:2:0:1::1", 10, []int{84}, false, 0},
-		{"IMIX", "198.18.0.1", "198.19.0.1", 3, load.SimpleIMIX(), false, 0},
-		{"random", "198.18.0.1", "198.19.0.1", 2000, []int{64}, true, 0},
-		{"paced", "198.18.0.1", "198.19.0.1", 5, []int{64}, false, 20_000},
+		{"64 bytes", "198.18.0.1", "198.19.0.1", 2000, []int{64}, false, 0, 0},
+		{"IPv6", "2001:2::1", "2001:2:0:1::1", 10, []int{84}, false, 0, 0},
+		{"IMIX", "198.18.0.1", "198.19.0.1", 3, load.SimpleIMIX(), false, 0, 0},
+		{"random", "198.18.0.1", "198.19.0.1", 2000, []int{64}, true, 0, 0},
+		{"elephant", "198.18.0.1", "198.19.0.1", 2000, load.SimpleIMIX(), false, 0, 0.4},
+		{"paced", "198.18.0.1", "198.19.0.1", 5, []int{64}, false, 20_000, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g, err := New().NewGenerator(load.Spec{
 				Device: gen.Device, DstMAC: sink.MAC, Stream: 5, Sizes: c.sizes, CPUs: []int{0, 0},
-				Flows: load.FlowSpace{Count: c.flows, Src: netip.MustParseAddr(c.src), Dst: netip.MustParseAddr(c.dst), Random: c.random},
+				Flows: load.FlowSpace{Count: c.flows, Src: netip.MustParseAddr(c.src), Dst: netip.MustParseAddr(c.dst), Random: c.random, Elephant: c.elephant},
 			}, gen.In)
 			if err != nil {
 				t.Fatal(err)

@@ -41,6 +41,9 @@ type worker struct {
 	filled            int        // frames of the current batch
 	order             [Batch]int // and their flows
 	round             uint32
+	elephant          uint32 // share of the frames that the first flow sends, in 2⁻³²; 0: as the others
+	least             int    // the first flow that is no elephant
+	owed, big         uint32 // to the elephant, in 2⁻³² of a frame; its next sequence
 	random            uint64
 	sequences         []uint32 // of random order
 	sent, bytes       atomic.Uint64
@@ -96,7 +99,11 @@ func (w *worker) reset(g *Generator, i int, t transmission) {
 	if pps := t.target / float64(len(g.workers)); pps > 0 {
 		w.interval = 1e9 / pps
 	}
-	w.flow, w.size, w.round, w.sequences = 0, 0, 0, nil
+	w.elephant = g.framer.Flows().ElephantOf(w.first, w.step)
+	if w.least = 0; w.elephant > 0 {
+		w.least = 1
+	}
+	w.flow, w.size, w.round, w.owed, w.big, w.sequences = w.least, 0, 0, 0, 0, nil
 	w.random = (g.Spec.Seed+uint64(i)+1)*0x9E3779B97F4A7C15 | 1
 	if g.framer.Flows().Random {
 		w.sequences = make([]uint32, w.flows)
@@ -200,21 +207,28 @@ func (w *worker) fill(n int, now uint64) (length uint64) {
 	return length
 }
 
-// next chooses a flow, as an index of this worker's, and its sequence.
+// next chooses a flow, as an index of this worker's, and its sequence. The
+// elephant's frames are spread evenly among the others' (Bresenham's line).
 func (w *worker) next() (flow int, sequence uint32) {
+	if w.elephant > 0 {
+		if w.owed += w.elephant; w.owed < w.elephant {
+			w.big++
+			return 0, w.big - 1
+		}
+	}
 	if w.sequences != nil {
 		// xorshift64* (Vigna 2016), the upper half
 		w.random ^= w.random >> 12
 		w.random ^= w.random << 25
 		w.random ^= w.random >> 27
-		flow = int((w.random * 0x2545F4914F6CDD1D >> 32) * uint64(w.flows) >> 32)
+		flow = w.least + int((w.random*0x2545F4914F6CDD1D>>32)*uint64(w.flows-w.least)>>32)
 		sequence = w.sequences[flow]
 		w.sequences[flow]++
 		return flow, sequence
 	}
 	flow, sequence = w.flow, w.round
 	if w.flow++; w.flow == w.flows {
-		w.flow = 0
+		w.flow = w.least
 		w.round++
 	}
 	return flow, sequence
@@ -252,13 +266,17 @@ func (w *worker) rewind(n int) (length uint64) {
 		b := uint64(len(w.frames[w.filled-1-i]))
 		length += b
 		flow := w.order[w.filled-1-i]
-		if w.sequences != nil {
+		w.owed -= w.elephant
+		switch {
+		case flow < w.least:
+			w.big--
+		case w.sequences != nil:
 			w.sequences[flow]--
-			continue
-		}
-		if w.flow--; w.flow < 0 {
-			w.flow = w.flows - 1
-			w.round--
+		default:
+			if w.flow--; w.flow < w.least {
+				w.flow = w.flows - 1
+				w.round--
+			}
 		}
 	}
 	return length

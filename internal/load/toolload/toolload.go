@@ -78,6 +78,9 @@ func (e *Engine) NewGenerator(spec load.Spec, _ testbed.Place) (load.Generator, 
 	if spec.Flows.Random {
 		return nil, hint.With(fmt.Errorf("%s sends its flows in turn, and the workload wants them in random order", e.Tool.Name), "remove order: random")
 	}
+	if spec.Flows.Elephant > 0 {
+		return nil, hint.With(fmt.Errorf("%s sends as much of each flow, and the workload has an elephant", e.Tool.Name), "remove elephant")
+	}
 	if _, err := e.Tool.Generate(Job{Spec: spec}); err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ type generateGenerateConfig struct {
 	FlowStep  uint32
 	Sizes     uint32
 	Length    uint32
-	Pad       uint32
+	Elephant  uint32
 	Head      [8]uint64
 }
 
@@ -59,6 +59,8 @@ type generateGenerateState struct {
 		Round uint64
 		Size  uint64
 		Flow  uint32
+		Owed  uint32
+		Big   uint32
 		Pad   uint32
 	}
 	Tick     uint64

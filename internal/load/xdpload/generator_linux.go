@@ -149,7 +149,8 @@ func (g *Generator) config(w *worker, first, step int) generateGenerateConfig {
 	c := generateGenerateConfig{
 		Flows: uint32(w.flows), FirstFlow: uint32(first), FlowStep: uint32(step),
 		Sizes: uint32(len(g.spec.Sizes)), Length: uint32(len(w.frame)),
-		Random: flag(g.framer.Flows().Random), Ipv6: flag(g.framer.IPv6()),
+		Elephant: g.framer.Flows().ElephantOf(first, step),
+		Random:   flag(g.framer.Flows().Random), Ipv6: flag(g.framer.IPv6()),
 	}
 	head := make([]byte, 80)
 	copy(head, w.frame)

@@ -45,10 +45,12 @@ func TestSlicerAccountsForEveryLane(t *testing.T) {
 	with := func(s load.Spec, f func(*load.Spec)) load.Spec { f(&s); return s }
 	for name, s := range map[string]load.Spec{
 		"IPv4": base, "IPv6": v6(base),
-		"IMIX":      with(base, func(s *load.Spec) { s.Sizes = load.SimpleIMIX() }),
-		"IPv6 mix":  with(v6(base), func(s *load.Spec) { s.Sizes = []int{84, 1518, 100} }),
-		"random":    with(base, func(s *load.Spec) { s.Flows.Random = true }),
-		"both ways": both(base), "IPv6 both ways": both(v6(base)),
+		"IMIX":                        with(base, func(s *load.Spec) { s.Sizes = load.SimpleIMIX() }),
+		"IPv6 mix":                    with(v6(base), func(s *load.Spec) { s.Sizes = []int{84, 1518, 100} }),
+		"random":                      with(base, func(s *load.Spec) { s.Flows.Random = true }),
+		"elephant":                    with(base, func(s *load.Spec) { s.Flows.Elephant = 0.7 }),
+		"elephants both ways, random": both(with(base, func(s *load.Spec) { s.Flows.Random, s.Flows.Elephant = true, 0.3 })),
+		"both ways":                   both(base), "IPv6 both ways": both(v6(base)),
 		"IMIX both ways":   both(with(base, func(s *load.Spec) { s.Sizes = load.SimpleIMIX() })),
 		"random both ways": both(with(base, func(s *load.Spec) { s.Flows.Random = true })),
 	} {

@@ -22,7 +22,7 @@ type slicesGenerateConfig struct {
 	FlowStep  uint32
 	Sizes     uint32
 	Length    uint32
-	Pad       uint32
+	Elephant  uint32
 	Head      [8]uint64
 }
 
@@ -91,6 +91,8 @@ type slicesSlicesLane struct {
 		Round uint64
 		Size  uint64
 		Flow  uint32
+		Owed  uint32
+		Big   uint32
 		Pad   uint32
 	}
 	Underway uint64

@@ -107,6 +107,40 @@ func TestAccountsForEveryFrame(t *testing.T) {
 	}
 }
 
+// TestElephantsShareArrives: of one flow a share of all frames, of the others as
+// much of each, and nothing twice, late or lost for it.
+func TestElephantsShareArrives(t *testing.T) {
+	labtest.Namespaces(t)
+	gen, sink := wiretest.New(t)
+	r := receiver(t, sink).(*Receiver)
+	for name, change := range map[string]func(*load.Spec){
+		"in turn": func(*load.Spec) {}, "random": func(s *load.Spec) { s.Flows.Random = true },
+		"two workers": func(s *load.Spec) { s.CPUs = []int{0, 0} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := spec(gen, sink, 100, 64)
+			s.Flows.Elephant = 0.3
+			change(&s)
+			// No faster than the far end takes frames, so that none is refused.
+			sent, got := run(t, s, load.Offer{Rate: load.Rate{PPS: 50_000}, Limit: load.Limit{Packets: 20_000, Duration: 30 * time.Second}}, gen, r)
+			if got.Lost == nil || got.RxPackets+*got.Lost != sent.TxPackets || got.Duplicated+got.Reordered != 0 || got.FlowsSeen != 100 {
+				t.Fatalf("sent %d, received %+v", sent.TxPackets, got)
+			}
+			var first, last receiveReceiveFlow
+			if err := errors.Join(r.objs.Flows.Lookup(uint32(0), &first), r.objs.Flows.Lookup(uint32(99), &last)); err != nil {
+				t.Fatal(err)
+			}
+			lost := float64(*got.Lost)
+			if share := 0.3 * float64(sent.TxPackets); float64(first.Received) > share+2 || float64(first.Received) < share-2-lost {
+				t.Errorf("the first flow has %d of %d frames, want %g", first.Received, sent.TxPackets, share)
+			}
+			if most := 0.7 * float64(sent.TxPackets) / 99 * 2; float64(last.Received) > most || last.Received == 0 {
+				t.Errorf("the last flow has %d frames, want %g at most", last.Received, most)
+			}
+		})
+	}
+}
+
 // TestMoreFlowsThanAMillion: flows beyond 2²⁰ are flows of their own on both
 // sides; were they others', their first frames would be duplicates.
 func TestMoreFlowsThanAMillion(t *testing.T) {
