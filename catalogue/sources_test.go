@@ -44,6 +44,7 @@ var handled = []struct {
 	{tunable.FreeBSD, "dev.bnxt.N.hw_lro.enable", "2", "1", tunable.Clamped},
 	{tunable.FreeBSD, "security.bsd.suser_enabled", "2", "1", tunable.Clamped},
 	{tunable.FreeBSD, "net.inet.ip.fw.nat64_direct_output", "2", "1", tunable.Clamped},
+	{tunable.FreeBSD, "net.inet.tcp.nolocaltimewait", "2", "1", tunable.Clamped},
 	{tunable.FreeBSD, "kern.sched.quantum", "0", "1", tunable.Refused},
 	{tunable.FreeBSD, "kern.compress_user_cores", "3", "2", tunable.Refused},
 	{tunable.FreeBSD, "net.inet.igmp.gsrdelay", "60", "59", tunable.Refused},
@@ -78,6 +79,9 @@ var effects = []struct{ os, name, says string }{
 	{tunable.FreeBSD, "kern.ipc.nmbclusters", "net.inet.ip.maxfragpackets"},
 	{tunable.FreeBSD, "net.inet.tcp.mssdflt", "path_mtu_discovery=0"},
 	{tunable.FreeBSD, "net.inet.tcp.bbr.policer.false_postive_thresh", "is 0, its default"},
+	{tunable.FreeBSD, "net.pfsync.carp_demotion_factor", "From 12.0 to 13.0 it does nothing"},
+	{tunable.FreeBSD, "net.link.lagg.default_use_flowid", "From 12.0 to 13.0"},
+	{tunable.FreeBSD, "net.inet.ip.portrange.reservedlow", "From 12.0 to 14.3"},
 	{tunable.Linux, "fs.pipe-user-pages-soft", "two pages"},
 	{tunable.Linux, "vm.percpu_pagelist_high_fraction", "EINVAL"},
 	{tunable.Linux, "vm.stat_refresh", "Reading or writing"},
@@ -101,6 +105,14 @@ func TestEffectsAsRead(t *testing.T) {
 		if !strings.Contains(text, want.says) {
 			t.Errorf("%s: not said: %s", want.name, want.says)
 		}
+	}
+}
+
+// TestRequestMaxcountOfTwelve: a loader's variable once.
+func TestRequestMaxcountOfTwelve(t *testing.T) {
+	r, ok := catalogueOf(t).Lookup(tunable.FreeBSD, "net.pf.request_maxcount")
+	if !ok || r.At(release.MustParse("12.1")).Settable.AtRuntime() || !r.At(release.MustParse("14.0")).Settable.AtRuntime() {
+		t.Error("said to be writable in 12.1, or not in 14.0")
 	}
 }
 
