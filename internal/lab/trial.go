@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"time"
 
 	"linerate/internal/study"
@@ -217,6 +219,7 @@ func (r *run) telemetry(ctx context.Context, o *study.Observation) (tell func(),
 	return func() {
 		if after, err := bed.Telemetry(ctx); err == nil {
 			o.DUT = after.Since(before)
+			maps.DeleteFunc(o.DUT, func(_ string, v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) // a sensor may say so; JSON cannot
 		}
 	}, nil
 }
