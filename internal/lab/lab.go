@@ -1,6 +1,3 @@
-// Package lab runs the trials of a study on a testbed and hands each to a
-// sink as it ends. What a trial means is package study's to say; where trials
-// are kept is the sink's.
 package lab
 
 import (

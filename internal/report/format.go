@@ -1,6 +1,3 @@
-// Package report renders a study's results: for a terminal, as plain text
-// elsewhere, and as one self-contained HTML page. It is pure: results in,
-// bytes out.
 package report
 
 import (

@@ -1,7 +1,3 @@
-// Package study says what a study is, as pure data and functions: its
-// specification (YAML), its schedule, the record of a trial, the gates a
-// trial must pass, and the analysis that turns trials into verdicts. Package
-// lab runs trials; package studydir keeps them.
 package study
 
 import (
