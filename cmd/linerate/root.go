@@ -31,6 +31,7 @@ func newRootCmd() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(wrongFlag)
+	root.SetUsageTemplate(usageTemplate(root.UsageTemplate()))
 	root.SetVersionTemplate("linerate {{.Version}}\n")
 	for _, g := range verbGroups() {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
@@ -43,6 +44,9 @@ func newRootCmd() *cobra.Command {
 	root.SetHelpCommandGroupID(aboutItself)
 	root.SetCompletionCommandGroupID(aboutItself)
 	root.InitDefaultCompletionCmd()
+	if completion, _, err := root.Find([]string{"completion"}); err == nil {
+		completion.Short = "print what makes a shell complete commands and names"
+	}
 	root.AddCommand(helpers()...)
 	polite(root)
 	completed(root)

@@ -14,13 +14,29 @@ import (
 
 // Help shows commands in the order that they are listed in, which has a
 // meaning; cobra would sort them by letter.
-func init() { cobra.EnableCommandSorting = false }
+func init() {
+	cobra.EnableCommandSorting = false
+	cobra.AddTemplateFunc("widthOf", widthOf)
+}
+
+// onlyHelps marks a command that does nothing itself but show its help.
+const onlyHelps = "onlyHelps"
+
+// usageTemplate is cobra's, with flags broken to the width of the page, and
+// without the line of a command that wants another behind it.
+func usageTemplate(cobras string) string {
+	return strings.NewReplacer(
+		".FlagUsages ", ".FlagUsagesWrapped (widthOf .OutOrStdout) ",
+		"{{if .Runnable}}", "{{if and .Runnable (not .Annotations."+onlyHelps+")}}",
+	).Replace(cobras)
+}
 
 // polite makes cmd and its children answer wrong words as linerate does:
 // what is wrong, with what, and what to do.
 func polite(cmd *cobra.Command) {
 	if cmd.HasSubCommands() && !cmd.Runnable() {
 		cmd.DisableFlagsInUseLine = true
+		cmd.Annotations = map[string]string{onlyHelps: "yes"}
 		cmd.Args = unknownVerb
 		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}

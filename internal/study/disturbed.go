@@ -49,16 +49,25 @@ func (r *Results) RedoneIn(part, arm string) (sum *Redone) {
 	return sum
 }
 
+// were begins a sentence about slices.
+func were(slices int) string {
+	if slices == 1 {
+		return "1 slice was"
+	}
+	return show.Plural(slices, "slice") + " were"
+}
+
 // why says for what slices were done again, for people.
 func (r *Redone) why() string {
-	var why []string
-	if n := r.Slices - r.Starved; n > 0 {
-		why = append(why, fmt.Sprintf("%d because the generator fell short of its rate", n))
+	const short, starved = "because the generator fell short of its rate", "because the router waited for its CPU"
+	switch n := r.Slices - r.Starved; {
+	case r.Starved == 0:
+		return " " + short
+	case n == 0:
+		return " " + starved
+	default:
+		return fmt.Sprintf(", %d %s and %d %s", n, short, r.Starved, starved)
 	}
-	if r.Starved > 0 {
-		why = append(why, fmt.Sprintf("%d because the router waited for its CPU", r.Starved))
-	}
-	return show.List(why)
 }
 
 // warnRedone says how many slices were done again, why, and of which parts.
@@ -72,6 +81,6 @@ func (r *Results) warnRedone(s Spec) {
 		}
 	}
 	if all.Slices > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("slices were done again, %s: %s", all.why(), show.List(of)))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s done again%s: %s", were(all.Slices), all.why(), show.List(of)))
 	}
 }
