@@ -28,19 +28,29 @@ func (p *page) f(format string, args ...any) { p.Line(fmt.Sprintf(format, args..
 func (r *Report) Write(w io.Writer, s Style) error {
 	p := &page{show.NewPage(s.Style)}
 	p.head(r)
-	hidden := 0
-	for i, f := range r.Findings {
-		if s.Floor != "" && !f.Severity.AtLeast(s.Floor) {
-			hidden++
-			continue
-		}
-		if i == 0 || f.Severity != r.Findings[i-1].Severity || f.Kind != r.Findings[i-1].Kind {
+	shown := r.Findings
+	if s.Floor != "" {
+		shown = slices.DeleteFunc(slices.Clone(shown), func(f Finding) bool { return !f.Severity.AtLeast(s.Floor) })
+	}
+	for i := 0; i < len(shown); {
+		f := shown[i]
+		if i == 0 || f.Severity != shown[i-1].Severity || f.Kind != shown[i-1].Kind {
 			p.heading(f)
 		}
-		p.finding(f)
+		same := 1
+		for i+same < len(shown) && f.sameAs(shown[i+same]) {
+			same++
+		}
+		p.findings(shown[i : i+same])
+		i += same
 	}
-	p.tail(r, hidden)
+	p.tail(r, len(r.Findings)-len(shown))
 	return p.Flush(w)
+}
+
+// sameAs: why and what to do about it are said in the same words.
+func (f Finding) sameAs(g Finding) bool {
+	return f.Rule() == g.Rule() && f.Severity == g.Severity && f.Kind == g.Kind && f.Why == g.Why && f.Fix == g.Fix && f.Why+f.Fix != ""
 }
 
 func (p *page) head(r *Report) {
@@ -62,8 +72,28 @@ func (p *page) heading(f Finding) {
 	p.f("%s  %s: %s", p.Paint(inks[f.Severity], strings.ToUpper(string(f.Severity))), f.Kind, f.Kind.Describe())
 }
 
+// mostAlike is how many findings about no line are listed that say the same: a
+// host has a counter of a kind for each of its processors.
+const mostAlike = 8
+
+// findings shows one finding, or several of which the same is to be said.
+func (p *page) findings(alike []Finding) {
+	for i, f := range alike {
+		if i == mostAlike && f.File == "" {
+			p.f("  … and %s more, all in the JSON", show.Count(len(alike)-i))
+			break
+		}
+		if i == 0 || f.File != "" {
+			p.Line("")
+		}
+		p.finding(f)
+	}
+	p.paragraph("    ", "    ", alike[0].Why)
+	p.paragraph("    → ", "      ", alike[0].Fix)
+}
+
+// finding shows what is wrong, and where.
 func (p *page) finding(f Finding) {
-	p.Line("")
 	p.f("  %s", clean(f.ID))
 	if f.File != "" {
 		place := f.File
@@ -73,8 +103,6 @@ func (p *page) finding(f Finding) {
 		p.f("    %s: %s", clean(place), clean(f.Text))
 	}
 	p.paragraph("    ", "    ", f.Message)
-	p.paragraph("    ", "    ", f.Why)
-	p.paragraph("    → ", "      ", f.Fix)
 }
 
 // paragraph adds a text, if there is one.

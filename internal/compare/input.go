@@ -84,7 +84,8 @@ func readPlain(name string, data []byte, in Input) ([]float64, error) {
 	s, err := ministat.Read(bytes.NewReader(data), name, column, delimiters)
 	if err != nil && !errors.Is(err, ministat.ErrTooFew) {
 		text := strings.TrimPrefix(err.Error(), "ministat: ")
-		return nil, errors.New(strings.ToLower(text[:1]) + strings.TrimSuffix(text[1:], " in "+name))
+		return nil, hint.With(errors.New(strings.ToLower(text[:1])+strings.TrimSuffix(text[1:], " in "+name)+": no number in column "+strconv.Itoa(column)),
+			"one number a line is wanted; %s chooses one of several columns", hint.Option("column", "N"))
 	}
 	return onlyNumbers(s.Points)
 }

@@ -1,6 +1,10 @@
 package stats
 
-import "math"
+import (
+	"math"
+
+	"linerate/internal/show"
+)
 
 // CompareSamples compares independent samples with the first: Welch's t on
 // the logarithms decides (on the values themselves when one has none). For
@@ -63,7 +67,7 @@ func pooledSD(x, y []float64) float64 {
 // warnSamples says what limits a comparison of independent samples.
 func warnSamples(c *Comparison, x, y []float64, opt Options) {
 	if c.N < 2 {
-		c.warn(TooFew, "give at least 5 values a side", "%d values in the smaller sample give no interval", c.N)
+		c.warn(TooFew, "give at least 5 values a side", "a sample of %s gives no interval", show.Plural(c.N, "value"))
 		return
 	}
 	_, vx := meanVariance(x)

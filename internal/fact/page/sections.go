@@ -25,7 +25,7 @@ func (p *page) nic(n fact.NIC) {
 	if n.PCI != nil {
 		what = cmp.Or(n.PCI.Device, what)
 	}
-	p.line("%-10s %s", n.Name, join(", ", prefixed("", cmp.Or(what, kindOr(n))), prefixed("driver ", n.Driver), state(n), rate(n.SpeedBits), prefixed("duplex ", n.Duplex),
+	p.labelled("  "+show.Pad(show.Clean(n.Name), 10)+" ", join(", ", prefixed("", cmp.Or(what, kindOr(n))), prefixed("driver ", n.Driver), state(n), rate(n.SpeedBits), prefixed("duplex ", n.Duplex),
 		prefixed("flow control ", n.FlowControl), number(float64(n.MTU), "MTU %.0f")))
 	p.detail("queues", join(", ", queues("rx", n.RXQueues, n.RXDescriptors), queues("tx", n.TXQueues, n.TXDescriptors), vectors(n), domain(n)))
 	p.detail("PCI", pci(n.PCI))
@@ -270,7 +270,7 @@ func (p *page) drops() {
 		p.line("none: no counter of loss is above zero")
 	}
 	for _, d := range drops {
-		p.line("%-13s %12d  %s: %s", d.Where, d.Value, d.Counter, d.Meaning)
+		p.labelled(fmt.Sprintf("  %-13s %12s  ", d.Where, show.Grouped(float64(d.Value), 0)), d.Counter+": "+d.Meaning)
 	}
 }
 
