@@ -7,12 +7,15 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"linerate/internal/show"
 )
 
 //go:embed page.html
 var pageText string
 
 var page = template.Must(template.New("logs").Funcs(template.FuncMap{
+	"count":   func(n int64) string { return show.Grouped(float64(n), 0) },
 	"us":      seconds,
 	"percent": func(f float64) string { return fmt.Sprintf("%.1f %%", 100*f) },
 	"num":     func(what string, v float64) string { return compared(what, v, "") },

@@ -209,8 +209,8 @@ func (t *Tally) Sentence() string {
 	} else {
 		n = t.Hist.TotalCount() - countFrom(t, limit.Microseconds())
 	}
-	return fmt.Sprintf("%.1f %% of %d requests took less than %s; half took %s or less, one in a hundred more than %s.",
-		floorPercent(n, t.Selected), t.Selected, duration(limit), t.took(t.Quantile(.5)), t.took(t.Quantile(.99)))
+	return fmt.Sprintf("%.1f %% of %s requests took less than %s; half took %s or less, one in a hundred more than %s.",
+		floorPercent(n, t.Selected), show.Grouped(float64(t.Selected), 0), duration(limit), t.took(t.Quantile(.5)), t.took(t.Quantile(.99)))
 }
 
 // took prints a latency; a zero of a log that writes whole milliseconds is
