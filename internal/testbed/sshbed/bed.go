@@ -64,6 +64,8 @@ type Options struct {
 	inject string // shell functions that stand before others of the name, for tests
 	poll   time.Duration
 	answer time.Duration // how long a DUT that may be going down has to say who it is
+	// silence is how long a DUT under load may take to tell its counters.
+	silence time.Duration
 }
 
 // Bed is a testbed that is up (testbed.Bed).
@@ -100,6 +102,9 @@ func Up(ctx context.Context, o Options) (*Bed, error) {
 	}
 	if o.answer == 0 {
 		o.answer = 20 * time.Second
+	}
+	if o.silence == 0 {
+		o.silence = 3 * time.Minute
 	}
 	if o.Reset == "" {
 		o.Reset = Settings
@@ -270,7 +275,7 @@ func (b *Bed) Counters() (testbed.Counters, error) {
 	if b.o.DUT == nil {
 		return testbed.Counters{}, nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeoutCause(context.Background(), b.o.silence, fmt.Errorf("its counters did not come in %s", b.o.silence))
 	defer cancel()
 	c, err := b.counted(ctx)
 	if err != nil {

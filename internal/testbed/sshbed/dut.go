@@ -50,10 +50,10 @@ type Port struct {
 // ask runs a function of bed.sh.
 func ask(ctx context.Context, c Conn, stdin []byte, args ...string) (string, error) {
 	out, err := c.Run(ctx, bedScript, args, stdin)
-	if err != nil {
-		return string(out), fmt.Errorf("%s: %w", c.Where(), err)
+	if err != nil && !strings.Contains(err.Error(), c.Where()) { // a connection names it
+		err = fmt.Errorf("%s: %w", c.Where(), err)
 	}
-	return string(out), nil
+	return string(out), err
 }
 
 // Identify asks a machine who it is.
