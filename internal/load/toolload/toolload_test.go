@@ -158,6 +158,35 @@ func TestEndsAndFailures(t *testing.T) {
 	}
 }
 
+// What an interrupted generator leaves in its rings was not sent, and is not lost; an
+// interface that counts a part of what it sends is not believed, and heard.
+func TestLeftInRings(t *testing.T) {
+	for _, c := range []struct {
+		stops         bool
+		pps, counted  uint64
+		sent, warning uint64
+	}{
+		{true, 0, 9000, 9000, 0}, {true, 0, 4000, 10000, 1}, {true, 0, 0, 10000, 0},
+		{true, 0, 10050, 10000, 1}, {true, 50000, 9000, 10000, 1}, {false, 0, 9000, 10000, 1},
+	} {
+		var at Counts
+		e := &Engine{Tool: Tool{Name: "tool", Generate: Command([]string{"echo", "10000 sent"}), Sent: pattern(t, `(?P<packets>\d+) sent`), Stops: c.stops}, Generator: counted(&at)}
+		e.Generator.Count = func(context.Context, string) (Counts, error) {
+			was := at
+			at.Sent += c.counted
+			return was, nil
+		}
+		gen, err := e.NewGenerator(spec, testbed.Here)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := gen.Run(context.Background(), load.Offer{Rate: load.Rate{PPS: c.pps}, Limit: load.Limit{Duration: 200 * time.Millisecond}}, nil)
+		if err != nil || s.TxPackets != c.sent || len(s.Warnings) != int(c.warning) {
+			t.Errorf("%+v: %+v, %v", c, s, err)
+		}
+	}
+}
+
 // A generator's time begins when it says that it sends, however long its start
 // takes; one that ends before that is told, and what it said last.
 func TestGeneratorGetsReady(t *testing.T) {

@@ -10,7 +10,9 @@ import (
 	"linerate/internal/hint"
 )
 
-// The captures are of the public netbenches archive.
+// The captures are of the public netbenches archive; those of FreeBSD 14.0's pkt-gen are
+// of a tap on Linux: interrupted, with averages (-A, units normalised), and what it
+// forgot.
 func TestPktGen(t *testing.T) {
 	for _, c := range []struct {
 		file    string
@@ -22,6 +24,8 @@ func TestPktGen(t *testing.T) {
 		{"fbsd10.sender", 80000000, 94.72, true},
 		{"fbsd16-inet6.sender", 80000000, 55.98, true},
 		{"fbsd13.receiver", 136627299, 67.30, true},
+		{"fbsd14-interrupted.sender", 820520, 4.98, true},
+		{"fbsd14-average.sender", 6000, 0.03, true},
 		{"fbsd15.receiver", 0, 0, false},
 	} {
 		data, err := os.ReadFile("testdata/" + c.file)
@@ -41,6 +45,17 @@ func TestPktGen(t *testing.T) {
 	}
 	if a, err := PktGen("Received 12 packets 720 bytes 3 events 60 bytes each in -1.00 seconds.\n"); err != nil || a.Packets != 12 || a.Seconds != 0 {
 		t.Errorf("a receiver of little: %+v, %v", a, err)
+	}
+	forgot, err := os.ReadFile("testdata/fbsd14-lost.receiver")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err := PktGen(string(forgot)); err == nil || !strings.Contains(err.Error(), "counted 6 packets on the way") || a.Packets != 6 || a.Counted {
+		t.Errorf("a receiver that forgot: %+v, %v", a, err)
+	}
+	failed := "881.494448 sender_body [1701] start, fd 3 main_fd 3\n881.6 sender_body [1801] poll error on 3 ring 0-0\n881.9 main_thread [2780] 0 pps (0 pkts 0 bps in 1000872 usec) 0.00 avg_batch 0 min_space\n881.9 main_thread [2812] ouch, thread 0 exited with error\nSent 12 packets 720 bytes 3 events 60 bytes each in -881.49 seconds.\n"
+	if a, err := PktGen(failed); err == nil || !strings.Contains(err.Error(), "could not go on: poll error on 3 ring 0-0") || a.Counted || hint.Of(err) == "" {
+		t.Errorf("a thread that failed: %+v, %v", a, err)
 	}
 	none := "784.171651 main_thread [2785] 0 pps (0 pkts 0 bps in 890210 usec) 0.00 avg_batch 99999 min_space\nReceived nothing.\n"
 	if a, err := PktGen(none); err != nil || a.Packets != 0 || !a.Counted {
