@@ -56,7 +56,7 @@ func serveFor(file, prefix string, serve func(net.Listener, func()) error) error
 	if err := os.Rename(file+".new", file); err != nil {
 		return err
 	}
-	time.AfterFunc(time.Minute, func() { os.Exit(0) }) // a script that failed does not end it
+	time.AfterFunc(5*time.Minute, func() { os.Exit(0) }) // a script that failed does not end it
 	return serve(l, func() { _ = os.WriteFile(file+".again", nil, 0o644) })
 }
 

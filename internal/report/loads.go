@@ -134,10 +134,13 @@ func ranges(r study.Results, part, median, tail string, width float64, label str
 	for i, a := range list {
 		y := top + row*(float64(i)+0.5)
 		p50, p99 := mean(values(r, part, a, median)), mean(values(r, part, a, tail))
-		if math.IsNaN(p50) || math.IsNaN(p99) {
+		if math.IsNaN(p50) {
 			continue
 		}
-		words := show.Nanos(p50) + " … " + show.Nanos(p99)
+		words := show.Nanos(p50)
+		if !math.IsNaN(p99) { // else it is not claimed
+			words += " … " + show.Nanos(p99)
+		}
 		if narrow {
 			c.text("name", "start", 2, y-4, armName(r, a))
 			c.text("number", "end", width-2, y-4, words)
@@ -147,8 +150,11 @@ func ranges(r study.Results, part, median, tail string, width float64, label str
 			c.text("number", "start", width-right+12, y+4, words)
 		}
 		class := fmt.Sprintf("c%d", i%8)
-		c.line("range "+class, s.at(p50), y, s.at(p99), y)
 		c.dot("trial "+class, s.at(p50), y, 5, armName(r, a)+", median: "+show.Nanos(p50))
+		if math.IsNaN(p99) {
+			continue
+		}
+		c.line("range "+class, s.at(p50), y, s.at(p99), y)
 		c.dot("hollow "+class, s.at(p99), y, 4.5, armName(r, a)+", 99th percentile: "+show.Nanos(p99))
 	}
 	return c.svg(chartClass(narrow), label)

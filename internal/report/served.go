@@ -92,8 +92,8 @@ func tenths(r study.Results, part string, width float64) string {
 			}
 		}
 	}
-	if !slices.ContainsFunc(clients, func(c []float64) bool { return c != nil }) {
-		return ""
+	if !slices.ContainsFunc(clients, slow) && !slices.ContainsFunc(logs, slow) {
+		return "" // one bar, as tall as the picture
 	}
 	narrow := width < 500
 	const head, plot, gap = 18.0, 60.0, 14.0
@@ -117,6 +117,9 @@ func tenths(r study.Results, part string, width float64) string {
 	}
 	return c.svg(chartClass(narrow), fmt.Sprintf("share of requests by tenths of a second in part %s, by the clients and by the log", part))
 }
+
+// slow tells whether more than a few of some requests took a tenth of a second.
+func slow(tenths []float64) bool { return tenths != nil && tenths[0] < 0.95 }
 
 func at(x []float64, i int) float64 {
 	if i < len(x) {
