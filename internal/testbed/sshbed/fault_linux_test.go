@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -327,13 +328,56 @@ func TestReboots(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "did not come back: 2 times 1s were waited, the power was cycled once") || powered != 1 || !strings.Contains(hint.Of(err), "reboot: {wait: 1s} of the testbed's file allows, write more there") {
 		t.Errorf("%v (powered %d times)", err, powered)
 	}
-	if err := os.Remove(stuck); err != nil {
+	// It comes back after all. The boot that leaves it as it was is another.
+	came := b.comesBack(t, stuck)
+	if err := bed.Close(); err != nil || bed.id.Boot == came {
+		t.Errorf("%v; the boot that leaves it as it was is %s, and the one before %s", err, bed.id.Boot, came)
+	}
+	same()
+	// What hangs as it boots is power-cycled: its next boot takes the trial back.
+	bed = up(func(o *Options) {
+		o.File.Reboot.Wait = bedfile.Duration(5 * time.Second)
+		o.File.Reboot.Online = []string{"sh", "-c", "cd " + b.root + "/var/lib/linerate && [ ! -e pending ] && [ ! -e reverting ]"} // init does that before sshd
+		o.File.Power = []string{"power", "cycle"}
+		o.Local = func(context.Context, []string) error {
+			b.Run(t, b.DUT, "env", "LINERATE_ROOT="+b.root, "LINERATE_INIT=sysv", "sh", filepath.Join(b.root, "var/lib/linerate/agent"), "boot")
+			return os.Remove(stuck)
+		}
+	})
+	if err := os.WriteFile(stuck, nil, 0o600); err != nil {
 		t.Fatal(err)
+	}
+	if a, err = bed.Reset(ctx, changed[1:2]); err != nil || a.Boot.Powered != 1 || !slices.Contains(a.NotTaken, "the DUT put itself back while it booted") {
+		t.Errorf("%v, boot %+v, not taken %q", err, a.Boot, a.NotTaken)
 	}
 	if err := bed.Close(); err != nil {
 		t.Error(err)
 	}
 	same()
+}
+
+// comesBack lets a DUT that is stuck come up, and returns the name of that boot.
+func (b *bench) comesBack(t *testing.T, stuck string) string {
+	t.Helper()
+	boot := func() string {
+		id, err := os.ReadFile(filepath.Join(b.root, "boot_id"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(string(id))
+	}
+	before := boot()
+	if err := os.Remove(stuck); err != nil {
+		t.Fatal(err)
+	}
+	for range 600 {
+		if now := boot(); now != before && now != "" {
+			return now
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatal("it does not come back")
+	return ""
 }
 
 // TestGroupedBoots: settings that are as they were need no boot, however long the one

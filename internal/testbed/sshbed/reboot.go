@@ -19,8 +19,12 @@ import (
 // is online. down takes it down; nil is a plain reboot.
 // After a time-out the power is cycled, as often as the testbed allows.
 func (b *Bed) boot(ctx context.Context, down func(context.Context) error) (testbed.Boot, error) {
-	r, start := testbed.Boot{Before: b.id.Boot}, time.Now()
-	wait := time.Duration(b.o.File.Reboot.Wait)
+	start, wait := time.Now(), time.Duration(b.o.File.Reboot.Wait)
+	// It may have booted by itself since it was last asked: that is not this boot.
+	if id, err := b.identify(ctx, b.o.answer); err == nil {
+		b.id = id
+	}
+	r := testbed.Boot{Before: b.id.Boot}
 	err := b.goDown(ctx, down)
 	if ctx.Err() != nil {
 		return r, ctx.Err()
@@ -210,7 +214,7 @@ func (b *Bed) readBoot(ctx context.Context, v variant) (back map[string]string, 
 	st, err := b.m.Status(ctx)
 	if err == nil && st.State == "idle" {
 		not = append(not, "the DUT put itself back while it booted")
-		b.pending = ""
+		b.pending, b.past = "", append(b.past, b.own(st)...)
 	}
 	return back, not, err
 }
