@@ -124,7 +124,9 @@ func outcomeText(r applied, f *applyFlags) string {
 // ask shows what is going to change, and asks whether it may.
 func (f *applyFlags) ask(cmd *cobra.Command, t apply.Transaction) (bool, error) {
 	w := cmd.ErrOrStderr()
-	writeChange(w, t)
+	if err := writeChange(w, t); err != nil {
+		return false, err
+	}
 	if f.yes || f.dryRun {
 		return true, nil
 	}
@@ -138,25 +140,26 @@ func (f *applyFlags) ask(cmd *cobra.Command, t apply.Transaction) (bool, error) 
 }
 
 // writeChange lists a plan's settings and files for somebody who has to agree.
-func writeChange(w io.Writer, t apply.Transaction) {
-	p := t.Plan
-	fmt.Fprintf(w, "plan %s, role %s, %s %s: %s\n", p.Short(), show.Clean(p.Role), p.OS, show.Clean(p.Release), show.Plural(len(p.Settings), "setting"))
+func writeChange(w io.Writer, t apply.Transaction) error {
+	p, page := t.Plan, show.NewPage(styleOf(w))
+	page.Line(fmt.Sprintf("plan %s, role %s, %s %s: %s", p.Short(), show.Clean(p.Role), p.OS, show.Clean(p.Release), show.Plural(len(p.Settings), "setting")))
 	for _, s := range p.Settings {
 		was := "not set"
 		if s.Current.Value != nil {
 			was = *s.Current.Value
 		}
-		fmt.Fprintf(w, "  %s: %s -> %s (%s)\n", s.Title(), show.Clean(was), show.Clean(s.Value), s.Where)
+		page.Paragraph("  ", "    ", show.Clean(fmt.Sprintf("%s: %s → %s (%s)", s.Title(), was, s.Value, s.Where)))
 		if s.Reason != "" {
-			fmt.Fprintf(w, "      %s\n", show.Clean(s.Reason))
+			page.Paragraph("      ", "      ", show.Clean(s.Reason))
 		}
 		if s.Risk != "" && s.Risk != "none" {
-			fmt.Fprintf(w, "      risk: %s\n", show.Clean(s.Risk))
+			page.Paragraph("      risk: ", "      ", show.Clean(s.Risk))
 		}
 	}
 	for _, file := range t.Files {
-		fmt.Fprintf(w, "  writes %s\n", file.Path)
+		page.Line("  writes " + file.Path)
 	}
+	return page.Flush(w)
 }
 
 // readPlan reads a plan's file; - is standard input.

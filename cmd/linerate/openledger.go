@@ -30,7 +30,11 @@ func openLedger(ctx context.Context, flag string) (ledger.Store, error) {
 		return nil, err
 	}
 	if at.URL != "" {
-		return postgres.Open(ctx, at.URL)
+		s, err := postgres.Open(ctx, at.URL)
+		if err != nil && hint.Of(err) == "" {
+			err = hint.With(err, "is PostgreSQL running there, and does it let you in? psql takes the same postgres://… address")
+		}
+		return s, err
 	}
 	return sqlite.Open(ctx, at.Path, sqlite.Owner{UID: at.UID, GID: at.GID})
 }
