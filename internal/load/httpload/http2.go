@@ -23,6 +23,7 @@ type slot struct {
 	on      loop.Events // of its first lane
 	tls     *tls.Config // nil without TLS
 	headers [][]field   // of each target's request
+	buffer  int         // of what comes in, in bytes
 	mu      sync.Mutex  // held while dialling: the other lanes wait for it
 	current *session
 }
@@ -44,8 +45,8 @@ type http2Lane struct {
 	failure  *dial.Failure
 }
 
-func newSlot(d *dialer, headers [][]field) *slot {
-	c := &slot{d: d, headers: headers}
+func newSlot(d *dialer, headers [][]field, buffer int) *slot {
+	c := &slot{d: d, headers: headers, buffer: buffer}
 	if d.tls != nil {
 		c.tls = d.tls.Clone()
 		c.tls.NextProtos = []string{"h2"}
@@ -84,7 +85,7 @@ func (c *slot) get(deadline time.Time) (*session, *dial.Failure) {
 		return nil, f
 	}
 	c.on.Connected(time.Since(begin))
-	c.current = newSession(conn, c.headers)
+	c.current = newSession(conn, c.headers, c.buffer)
 	return c.current, nil
 }
 
@@ -133,7 +134,7 @@ func (r *source) prepare2() {
 		headers = append(headers, fieldsOf(r.Spec, t))
 	}
 	for range r.Connections {
-		r.h2 = append(r.h2, newSlot(r.d, headers))
+		r.h2 = append(r.h2, newSlot(r.d, headers, min(r.bufferSize()*r.Streams, 64<<10)))
 	}
 }
 

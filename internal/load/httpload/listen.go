@@ -36,8 +36,8 @@ type listener struct {
 }
 
 // listen reads frames until the session's end.
-func (s *session) listen() {
-	r := &listener{session: s, in: bufio.NewReaderSize(s.conn, 64<<10)}
+func (s *session) listen(buffer int) {
+	r := &listener{session: s, in: bufio.NewReaderSize(s.conn, buffer)}
 	r.frames = http2.NewFramer(nil, r.in)
 	r.frames.SetReuseFrames()
 	r.frames.SetMaxReadFrameSize(fragment)

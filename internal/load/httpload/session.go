@@ -63,15 +63,15 @@ func (o *outbox) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// newSession begins a session on a connection.
-func newSession(conn net.Conn, headers [][]field) *session {
+// newSession begins a session on a connection, with a buffer of so many bytes.
+func newSession(conn net.Conn, headers [][]field, buffer int) *session {
 	s := &session{conn: conn, headers: headers, streams: map[uint32]*http2Lane{}, limit: fewStreams, next: 1}
 	s.frames = http2.NewFramer(&s.out, nil)
 	s.encoder = hpack.NewEncoder(&s.block)
 	s.out.b = append(s.out.b, http2.ClientPreface...)
 	_ = s.frames.WriteSettings(http2.Setting{ID: http2.SettingEnablePush, Val: 0}, http2.Setting{ID: http2.SettingInitialWindowSize, Val: window})
 	_ = s.frames.WriteWindowUpdate(0, window-65_535) // what a connection's begins with
-	go s.listen()
+	go s.listen(buffer)
 	return s
 }
 
