@@ -191,7 +191,8 @@ func (f compareFlags) load(cmd *cobra.Command, args []string, opt stats.Options)
 		opt.Better = stats.HigherIsBetter
 	}
 	var arms []stats.Arm
-	for _, a := range args {
+	of := make([]*compare.Study, len(args))
+	for i, a := range args {
 		if isDir(a) {
 			s, err := f.study(cmd, a)
 			if err != nil {
@@ -201,7 +202,7 @@ func (f compareFlags) load(cmd *cobra.Command, args []string, opt stats.Options)
 			if err != nil {
 				return compare.Result{}, err
 			}
-			opt = f.adopt(opt, s)
+			opt, of[i] = f.adopt(opt, s), &s
 			arms = append(arms, stats.Arm{Name: a + ":" + arm.Name, Values: arm.Values})
 			continue
 		}
@@ -211,7 +212,9 @@ func (f compareFlags) load(cmd *cobra.Command, args []string, opt stats.Options)
 		}
 		arms = append(arms, arm)
 	}
-	return compare.Run(arms, f.paired, opt)
+	r, err := compare.Run(arms, f.paired, opt)
+	r.WarnApart(of)
+	return r, err
 }
 
 // adopt takes from a study what no flag says.

@@ -159,6 +159,29 @@ func FuzzRead(f *testing.F) {
 
 // TestStudyAgreesWithItself: what compare decides of a study is what the study
 // decided, for every metric it has a verdict on.
+// TestStudiesApart: what was measured in two studies took no turns, and what changed meanwhile is named.
+func TestStudiesApart(t *testing.T) {
+	a := &Study{Environment: study.Environment{Kernel: "6.12.1", CPU: "EPYC"}}
+	b := &Study{Environment: study.Environment{Kernel: "6.18.44", CPU: "EPYC"}}
+	r := Result{Comparisons: make([]stats.Comparison, 3)}
+	r.WarnApart([]*Study{a, b, a, nil})
+	says := func(i int) (text string) {
+		for _, w := range r.Comparisons[i].Warnings {
+			text += string(w.Code) + ": " + w.Message
+		}
+		return text
+	}
+	if got := says(0); !strings.HasPrefix(got, "apart: ") || !strings.HasSuffix(got, "(kernel was 6.12.1, is 6.18.44)") {
+		t.Errorf("two kernels: %q", got)
+	}
+	if got := says(1); !strings.HasPrefix(got, "apart: ") || strings.Contains(got, "kernel") {
+		t.Errorf("the same kernel: %q", got)
+	}
+	if got := says(2); got != "" {
+		t.Errorf("a file: %q", got)
+	}
+}
+
 func TestStudyAgreesWithItself(t *testing.T) {
 	spec, results := theStudy(t, studySpec, studyTrials)
 	for _, v := range results.Verdicts {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"linerate/internal/hint"
 	"linerate/internal/stats"
@@ -20,6 +21,8 @@ type Study struct {
 	Variants []stats.Arm // those the study gives verdicts on
 	Checks   []stats.Arm // the A/A arm
 	Seed     uint64
+	// Environment is where it ran.
+	Environment study.Environment
 }
 
 // OfStudy takes a study's arms as its own analysis does, block by block.
@@ -37,7 +40,7 @@ func OfStudy(spec study.Spec, r study.Results, metric, control string) (Study, e
 	if i < 0 {
 		return Study{}, hint.Unknown("variant", control, armNames(arms))
 	}
-	s := Study{Name: spec.Name, Metric: goal.Metric, Margin: goal.MarginPercent, Better: stats.HigherIsBetter, Control: arms[i], Seed: r.Seed}
+	s := Study{Name: spec.Name, Metric: goal.Metric, Margin: goal.MarginPercent, Better: stats.HigherIsBetter, Control: arms[i], Seed: r.Seed, Environment: r.Environment}
 	if m, _ := study.MetricNamed(goal.Metric); m.LowerIsBetter {
 		s.Better = stats.LowerIsBetter
 	}
@@ -72,6 +75,22 @@ func (s Study) Compare(opt stats.Options) Result {
 	r.Arms = append(append(r.Arms, s.Variants...), s.Checks...)
 	r.Comparisons = append(stats.CompareBlocks(s.Control, s.Variants, opt), stats.CompareBlocks(s.Control, s.Checks, opt)...)
 	return r
+}
+
+// WarnApart says of samples of two studies that these took no turns, and what was
+// other in the second. of are the studies that the arms are from, nil for a file's.
+func (r *Result) WarnApart(of []*Study) {
+	for i := range r.Comparisons {
+		if i+1 >= len(of) || of[0] == nil || of[i+1] == nil {
+			continue
+		}
+		text := "two studies took no turns: what else changed between them is in the effect, and not in its interval"
+		if changed := of[i+1].Environment.Since(of[0].Environment); len(changed) > 0 {
+			text += " (" + strings.Join(changed, "; ") + ")"
+		}
+		c := &r.Comparisons[i]
+		c.Warnings = append(c.Warnings, stats.Warning{Code: stats.Apart, Message: text, Action: "where both can be variants of one study, let it compare them"})
+	}
 }
 
 // Arm is one variant's sample; "" is the control's.

@@ -80,16 +80,7 @@ func EnvironmentOf(f *fact.Facts) Environment {
 // Resume completes the environment of a study that goes on with what the
 // earlier one knew, and notes what differs between the two.
 func (e Environment) Resume(old Environment) Environment {
-	e.Resumed = append([]string{}, old.Resumed...)
-	for _, d := range []struct{ what, was, is string }{
-		{"host", old.Hostname, e.Hostname}, {"kernel", old.Kernel, e.Kernel}, {"CPU", old.CPU, e.CPU},
-		{"linerate", old.Linerate, e.Linerate}, {"engine", old.Engine, e.Engine}, {"governor", old.Governor, e.Governor},
-		{"clock source", old.Clocksource, e.Clocksource},
-	} {
-		if d.was != "" && d.was != d.is {
-			e.Resumed = append(e.Resumed, d.what+" was "+d.was+", is "+cmp.Or(d.is, "not known"))
-		}
-	}
+	e.Resumed = append(append([]string{}, old.Resumed...), e.Since(old)...)
 	beds := maps.Clone(old.Testbeds)
 	if beds == nil {
 		beds = map[string]BedNotes{}
@@ -98,6 +89,20 @@ func (e Environment) Resume(old Environment) Environment {
 	e.Testbeds = beds
 	e.Facts = append(append([]FactsRef{}, old.Facts...), e.Facts...)
 	return e
+}
+
+// Since says what is other than it was, of what trials can be told apart by.
+func (e Environment) Since(old Environment) (changed []string) {
+	for _, d := range []struct{ what, was, is string }{
+		{"host", old.Hostname, e.Hostname}, {"kernel", old.Kernel, e.Kernel}, {"CPU", old.CPU, e.CPU},
+		{"linerate", old.Linerate, e.Linerate}, {"engine", old.Engine, e.Engine}, {"governor", old.Governor, e.Governor},
+		{"clock source", old.Clocksource, e.Clocksource},
+	} {
+		if d.was != "" && d.was != d.is {
+			changed = append(changed, d.what+" was "+d.was+", is "+cmp.Or(d.is, "not known"))
+		}
+	}
+	return changed
 }
 
 // Lacks reports whether the testbed had no way to measure a part.
