@@ -103,7 +103,22 @@ func (in *inspection) commandLine(text string) {
 // privileges; without them the file and the modules tell what they can.
 func (in *inspection) linuxFirewall() {
 	fw := &fact.NFT{}
-	known := false
+	known := in.linuxRules(fw)
+	for _, m := range in.f.Modules {
+		if m.Loaded != nil && *m.Loaded && (strings.HasPrefix(m.Name, "nf") || strings.HasPrefix(m.Name, "ip_tables") || strings.HasPrefix(m.Name, "xt_")) {
+			fw.Modules = append(fw.Modules, m.Name)
+		}
+	}
+	fw.Connections = in.count("/proc/sys/net/netfilter/nf_conntrack_count")
+	fw.Max = in.count("/proc/sys/net/netfilter/nf_conntrack_max")
+	if known || fw.File != "" || fw.Max != nil || len(fw.Modules) > 0 {
+		in.f.Firewall.NFT = fw
+	}
+}
+
+// linuxRules counts rules: those that run, else those of the file. It says whether
+// what runs is known.
+func (in *inspection) linuxRules(fw *fact.NFT) (known bool) {
 	for _, q := range []struct {
 		id    string
 		count func(string) (int, bool)
@@ -123,16 +138,7 @@ func (in *inspection) linuxFirewall() {
 			fw.Tracking = &tracking
 		}
 	}
-	for _, m := range in.f.Modules {
-		if m.Loaded != nil && *m.Loaded && (strings.HasPrefix(m.Name, "nf") || strings.HasPrefix(m.Name, "ip_tables") || strings.HasPrefix(m.Name, "xt_")) {
-			fw.Modules = append(fw.Modules, m.Name)
-		}
-	}
-	fw.Connections = in.count("/proc/sys/net/netfilter/nf_conntrack_count")
-	fw.Max = in.count("/proc/sys/net/netfilter/nf_conntrack_max")
-	if known || fw.File != "" || fw.Max != nil || len(fw.Modules) > 0 {
-		in.f.Firewall.NFT = fw
-	}
+	return known
 }
 
 func (in *inspection) count(path string) *uint64 {

@@ -217,25 +217,31 @@ func CountNFT(text string) (rules int, tracking bool) {
 	for _, line := range splitLines(text) {
 		s, _, _ := strings.Cut(line, " # handle ") // nft -a
 		s = strings.TrimSpace(s)
+		opens := strings.HasSuffix(s, "{")
 		switch {
-		case strings.HasPrefix(s, "chain ") && strings.HasSuffix(s, "{"):
+		case opens && strings.HasPrefix(s, "chain "):
 			chain = true
-		case (strings.HasPrefix(s, "set ") || strings.HasPrefix(s, "map ") || strings.HasPrefix(s, "flowtable ")) && strings.HasSuffix(s, "{"):
+		case opens && beginsWith(s, "set ", "map ", "flowtable "):
 			set++
+		case s == "}" && set > 0:
+			set--
 		case s == "}":
-			if set > 0 {
-				set--
-			} else {
-				chain = false
-			}
-		case chain && set == 0 && s != "" && s[0] != '#' && !strings.HasPrefix(s, "type ") && !strings.HasPrefix(s, "policy ") && !strings.HasPrefix(s, "comment "):
+			chain = false
+		case chain && set == 0 && s != "" && !beginsWith(s, "#", "type ", "policy ", "comment "):
 			rules++
 		}
-		for _, word := range []string{"ct state", "ct status", "masquerade", "snat ", "dnat ", "redirect", "flow add"} {
-			tracking = tracking || chain && strings.Contains(s, word)
-		}
+		tracking = tracking || chain && tracks(s)
 	}
 	return rules, tracking
+}
+
+func beginsWith(s string, words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(s, w) })
+}
+
+// tracks reports whether a rule of nftables has connections tracked.
+func tracks(rule string) bool {
+	return slices.ContainsFunc([]string{"ct state", "ct status", "masquerade", "snat ", "dnat ", "redirect", "flow add"}, func(word string) bool { return strings.Contains(rule, word) })
 }
 
 // CountIPTables counts the rules of iptables-save.
