@@ -92,7 +92,7 @@ func scenarios() []scenario {
 		{"home-firewall", withPF(host("freebsd", "14.3-RELEASE", "Intel(R) Xeon(R) CPU E3-1275L v3", 4, 16<<30, nic("igb0", "igb", 1e9, "RXCSUM", "TSO4", "LRO"), nic("igb1", "igb", 1e9, "RXCSUM", "TSO4"))), "firewall", planner.Needs{Link: gigabit}, false},
 		{"rack-server-chelsio", nginx(host("freebsd", "14.3-RELEASE", "Intel(R) Xeon(R) CPU E5-2697 v4", 18, 128<<30, nic("cxl0", "cxl", 10e9, "LRO", "TSO4"))), "web", planner.Needs{Link: ten, RTT: 0.03}, false},
 		{"nginx-tls", nginx(host("freebsd", "14.3-RELEASE", "AMD EPYC 7402P", 24, 64<<30, nic("mce0", "mce", 10e9, "LRO", "TSO4"))), "web", planner.Needs{Link: ten, RTT: 0.1}, true},
-		{"router-10g-14", forwarding6(host("freebsd", "14.3-RELEASE", "Intel(R) Xeon(R) CPU E5-2650 v4", 12, 32<<30, nic("ix0", "ix", 10e9), nic("ix1", "ix", 10e9, "LRO"))), "router", planner.Needs{Link: ten}, false},
+		{"router-10g-14", forwarding6(host("freebsd", "14.3-RELEASE", "Intel(R) Xeon(R) CPU E5-2650 v4", 12, 32<<30, nic("ix0", "ix", 10e9), nic("vmx1", "vmx", 10e9, "LRO"))), "router", planner.Needs{Link: ten}, false},
 		{"router-10g-12", forwarding6(host("freebsd", "12.4-RELEASE", "Intel(R) Xeon(R) CPU E5-2650 v4", 12, 32<<30, nic("ix0", "ix", 10e9), nic("ix1", "ix", 10e9))), "router", planner.Needs{Link: ten}, false},
 		{"firewall-5m-8g", withPF(host("freebsd", "14.3-RELEASE", "Intel(R) Atom(TM) CPU C3758", 8, 8<<30, nic("ixl0", "ixl", 10e9), nic("ixl1", "ixl", 10e9))), "firewall", planner.Needs{States: 5e6}, false},
 		{"firewall-5m-2g", withPF(host("freebsd", "14.3-RELEASE", "Intel(R) Atom(TM) CPU C3758", 8, 2<<30, nic("ixl0", "ixl", 10e9), nic("ixl1", "ixl", 10e9))), "firewall", planner.Needs{States: 5e6}, false},
@@ -235,8 +235,11 @@ func TestScenariosSay(t *testing.T) {
 	if s := find(byName["linux-firewall-1m"], "nf_conntrack"); s == nil || s.Where.File != plan.LinuxModules {
 		t.Errorf("the limits are lost at the next boot: %+v", s)
 	}
-	if s := find(byName["router-10g-14"], "lro"); s == nil || s.Current.Value == nil || *s.Current.Value != "on" || s.Device != "ix1" || s.Value != "off" {
-		t.Errorf("LRO stays on a router's port: %+v", s)
+	if s := find(byName["router-10g-14"], "lro"); s == nil || s.Current.Value == nil || *s.Current.Value != "on" || s.Device != "vmx1" || s.Value != "off" {
+		t.Errorf("LRO of a hypervisor stays on a router's port: %+v", s)
+	}
+	if s := find(byName["home-firewall"], "lro"); s != nil {
+		t.Errorf("the kernel's own LRO steps aside: %+v", s)
 	}
 	if s := find(byName["firewall-5m-8g"], "states"); s == nil || s.Value != "10000000" || s.Current.Value == nil || *s.Current.Value != "100000" {
 		t.Errorf("5 M flows want 10 M states: %+v", s)
