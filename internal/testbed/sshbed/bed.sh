@@ -265,7 +265,7 @@ reboot() { stay && down; }
 down() {
 	[ -z "$ROOT" ] || die "a tree of files does not boot"
 	sync
-	(sleep 1 && shutdown -r now) >/dev/null 2>&1 </dev/null &
+	(trap '' HUP && sleep 1 && shutdown -r now) >/dev/null 2>&1 </dev/null & # some servers end a session's processes
 }
 
 # image_way says how this machine boots image $1 once.

@@ -449,9 +449,27 @@ func TestInterruptedBoot(t *testing.T) {
 		if _, err := bed.Reset(t.Context(), variant); err != nil {
 			t.Fatal(err)
 		}
+		ran, err := os.ReadFile(filepath.Join(b.root, "boot_id"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bed.id.Boot != string(ran) {
+			t.Errorf("%s: boot %q runs, and the bed knows %q", what, ran, bed.id.Boot)
+		}
+		bed.id.Boot = "first" // whose end it saw; it was interrupted before it saw another
+		stuck := filepath.Join(b.root, "stuck")
+		if err := os.WriteFile(stuck, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(5*time.Second, func() { os.Remove(stuck) }) // boots take their time
 		down := &absent{Conn: bed.o.DUT, calls: 3}
 		bed.o.DUT = down
-		if err := bed.Close(); err != nil || down.calls > 0 || said != 1 {
+		err = bed.Close()
+		os.Remove(stuck)
+		if now, _ := os.ReadFile(filepath.Join(b.root, "boot_id")); what == "a variant" && string(now) == string(ran) {
+			t.Errorf("%s: the boot that had read it, %q, is taken for one that has not", what, ran)
+		}
+		if err != nil || down.calls > 0 || said != 1 {
 			t.Errorf("%s: %v, %d calls left, told %d times", what, err, down.calls, said)
 		}
 		_ = os.WriteFile(filepath.Join(b.root, "boot_id"), []byte("first\n"), 0o640)
