@@ -367,7 +367,7 @@ once() {
 		while read -r k m _ n v; do
 			[ "$k $m" != "boot loader" ] || set -- "$@" -e "$n=${v#=}"
 		done <"$D/journal"
-		: >"$D/once" && durable "$D/once" "$D" && nextboot "$@" ;;
+		: >"$D/once" && durable "$D/once" "$D" && nextboot "$@" >/dev/null ;; # on ZFS it says what it did
 	*) once_grub ;;
 	esac
 }

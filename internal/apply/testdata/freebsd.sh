@@ -46,6 +46,7 @@ pfctl() {
 }
 netstat() { :; }
 nextboot() {
+	echo "zfs bootenv is successfully written" # zfsbootcfg(8), where the root is on ZFS
 	echo 'nextboot_enable="YES"' >"$ROOT/boot/nextboot.conf"
 	while [ $# -gt 0 ]; do
 		[ "$1" = -e ] && printf '%s="%s"\n' "${2%%=*}" "${2#*=}" >>"$ROOT/boot/nextboot.conf" && shift 2 || return 1
