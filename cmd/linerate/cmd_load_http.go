@@ -86,10 +86,13 @@ func runLoadHTTP(cmd *cobra.Command, f loadHTTPFlags, urls []string) error {
 	if len(doc.Points) > 0 {
 		err = errors.Join(f.print(cmd, doc), err)
 	}
-	if err == nil && f.strict {
+	switch {
+	case err != nil:
+		return err
+	case f.strict:
 		return doc.judge()
 	}
-	return err
+	return doc.anyAnswer()
 }
 
 func runHTTPPoint(cmd *cobra.Command, spec httpload.Spec, f loadHTTPFlags) (request.Result, error) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/hint"
 	"linerate/internal/load/httpload"
 	"linerate/internal/load/request"
 	"linerate/internal/show"
@@ -72,6 +73,22 @@ func (d httpDoc) judge() error {
 		}
 	}
 	return nil
+}
+
+// anyAnswer is the error of a load to which nothing was answered: there is nothing
+// to be read from its numbers.
+func (d httpDoc) anyAnswer() error {
+	asked := false
+	for _, p := range d.Points {
+		if p.Answered > 0 {
+			return nil
+		}
+		asked = asked || p.Requests > 0
+	}
+	if !asked {
+		return nil
+	}
+	return hint.With(errors.New("no request was answered"), "the account names the failures; is the server there, and the path?")
 }
 
 // print writes the account.
