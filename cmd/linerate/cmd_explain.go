@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"strings"
 
@@ -8,6 +10,7 @@ import (
 
 	"linerate/catalogue"
 	"linerate/internal/fact/release"
+	"linerate/internal/ledger"
 	"linerate/internal/show"
 	"linerate/internal/tunable"
 	"linerate/internal/tunable/explain"
@@ -65,11 +68,8 @@ func runExplain(cmd *cobra.Command, o explainOptions, name string) error {
 		return err
 	}
 	r, err := findTunable(c, o.os, name)
-	if err != nil && !strings.ContainsAny(name, "./") {
-		return searchTunables(w, c, o, name, rel, err)
-	}
 	if err != nil {
-		return err
+		return explainUnknown(cmd, c, o, name, rel, err)
 	}
 	p := explain.Of(c, r, name, rel)
 	if o.value != "" {
@@ -82,6 +82,48 @@ func runExplain(cmd *cobra.Command, o explainOptions, name string) error {
 		return printJSON(w, p)
 	}
 	return p.Text(w, styleOf(w))
+}
+
+// explainUnknown explains a name that is no tunable: by what words find, and by
+// what studies measured of it. A directive of nginx's, a parameter of Postfix's or
+// an option of a mount is what a study sets, and no catalogue describes.
+func explainUnknown(cmd *cobra.Command, c *tunable.Catalogue, o explainOptions, name string, rel release.Release, unknown error) error {
+	lines, err := measuredOf(cmd, o.ledger, name)
+	if err != nil {
+		return err
+	}
+	w := cmd.OutOrStdout()
+	if !strings.ContainsAny(name, "./:") {
+		err := searchTunables(w, c, o, name, rel, unknown)
+		if len(lines) == 0 || o.json && err == nil {
+			return err
+		}
+		if err == nil {
+			fmt.Fprintln(w)
+		}
+	}
+	switch {
+	case len(lines) == 0:
+		return unknown
+	case o.json:
+		return printJSON(w, map[string]any{"version": 1, "name": name, "tunable": nil, "evidence": lines})
+	}
+	fmt.Fprintf(w, "%s is a setting of studies in your ledger; the catalogue has no page about it.\n\n", show.Clean(name))
+	return printEvidence(w, lines)
+}
+
+// measuredOf is what the user's own ledger has under a name.
+func measuredOf(cmd *cobra.Command, place, name string) (lines []ledger.Line, err error) {
+	s, err := existingLedger(cmd.Context(), place)
+	if err != nil || s == nil {
+		if err != nil && place == "" {
+			ownUnread(cmd.ErrOrStderr(), err)
+			err = nil
+		}
+		return nil, err
+	}
+	lines, err = evidenceLines(cmd.Context(), s, ledger.Filter{Names: []string{name}})
+	return lines, errors.Join(err, s.Close())
 }
 
 // mostFound is how many tunables a search shows.

@@ -250,3 +250,13 @@ metrics: [{metric: requests_per_second, primary: true}]
 		}
 	}
 }
+
+// TestSettingsOfPathsAreTheCataloguesToo: evidence on a path's initial window is
+// found by the name of the route's metric, and by its short one.
+func TestSettingsOfPathsAreTheCataloguesToo(t *testing.T) {
+	for name, want := range map[string]string{"tcp:initcwnd": "initcwnd, ip route ... initcwnd N", "mount:noatime": "noatime", "postfix:in_flow_delay": "in_flow_delay", "net.ipv4.tcp_rmem": ""} {
+		if got := strings.Join(relatedTo(name), ", "); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}

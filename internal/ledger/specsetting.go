@@ -164,7 +164,12 @@ func rulesetText(r study.Ruleset) string {
 
 // ofServers begin the names of what is set of servers, their file systems and
 // their paths to clients.
-var ofServers = []string{"mount", "mkfs", "nginx", "postfix", "tcp"}
+var ofServers = []string{"mount", "mkfs", "nginx", "postfix"}
+
+// ofRoutes are the catalogue's names of what is set of a path by its route.
+var ofRoutes = map[string][]string{
+	"initcwnd": {"ip route ... initcwnd N"}, "initrwnd": {"ip route ... initrwnd N"}, "congestion": {"ip route ... congctl NAME"},
+}
 
 // relatedTo lists other names under which evidence on a setting of linerate's
 // own studies is looked for.
@@ -176,7 +181,11 @@ func relatedTo(name string) []string {
 		_, short, _ := strings.Cut(name, " ")
 		return []string{short, "ethtool:" + short}
 	}
-	if kind, short, _ := strings.Cut(name, ":"); slices.Contains(ofServers, kind) {
+	kind, short, _ := strings.Cut(name, ":")
+	switch {
+	case kind == "tcp":
+		return append([]string{short}, ofRoutes[short]...)
+	case slices.Contains(ofServers, kind):
 		return []string{short}
 	}
 	return nil
