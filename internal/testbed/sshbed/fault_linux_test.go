@@ -404,6 +404,9 @@ func TestGroupedBoots(t *testing.T) {
 		if (a.Boot != nil) != want {
 			t.Errorf("%s: boot %+v, notes %q; want one: %v", what, a.Boot, a.Notes, want)
 		}
+		if len(a.NotTaken) > 0 {
+			t.Errorf("%s: not taken %q", what, a.NotTaken)
+		}
 	}
 	near := func(left int) { // as if the boot had been so long ago
 		t.Helper()
@@ -426,6 +429,10 @@ func TestGroupedBoots(t *testing.T) {
 	booted("the same, with its switch near", changed[1:2], true)
 	booted("the first again", nil, true)
 	booted("and again", nil, false)
+	if err := os.WriteFile(filepath.Join(b.root, "boot_id"), []byte("of its own accord\n"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	booted("after a boot of the DUT's own", nil, true)
 }
 
 // TestInterruptedBoot: a study that ends while its DUT boots waits for it, and leaves
@@ -461,10 +468,11 @@ func TestInterruptedBoot(t *testing.T) {
 		if err := os.WriteFile(stuck, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		time.AfterFunc(5*time.Second, func() { os.Remove(stuck) }) // boots take their time
+		late := time.AfterFunc(5*time.Second, func() { os.Remove(stuck) }) // boots take their time
 		down := &absent{Conn: bed.o.DUT, calls: 3}
 		bed.o.DUT = down
 		err = bed.Close()
+		late.Stop() // it is not the next's to end
 		os.Remove(stuck)
 		if now, _ := os.ReadFile(filepath.Join(b.root, "boot_id")); what == "a variant" && string(now) == string(ran) {
 			t.Errorf("%s: the boot that had read it, %q, is taken for one that has not", what, ran)

@@ -211,6 +211,9 @@ func (b *Bed) readBoot(ctx context.Context, v variant) (back map[string]string, 
 			not = append(not, fmt.Sprintf("%s %s is %q after the boot, and was to be %q", w.mechanism, w.name, got, w.value))
 		}
 	}
+	if b.pending == "" {
+		return back, not, nil // it has nothing to put back
+	}
 	st, err := b.m.Status(ctx)
 	if err == nil && st.State == "idle" {
 		not = append(not, "the DUT put itself back while it booted")

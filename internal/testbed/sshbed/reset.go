@@ -96,6 +96,10 @@ func (b *Bed) sameBoot(ctx context.Context, settings []setting.Setting, a *testb
 	if near, err := b.switchNear(ctx); near || err != nil {
 		return false, err
 	}
+	// One that booted by itself runs what always boots, not an image.
+	if id, err := b.identify(ctx, b.o.answer); err != nil || id.Boot != b.id.Boot {
+		return false, err
+	}
 	v, err := b.variant(ctx, settings)
 	if err != nil {
 		return false, err
