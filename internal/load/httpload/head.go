@@ -26,7 +26,7 @@ var endOfHead = []byte("\r\n\r\n")
 func parseHead(b []byte) (h head, n int, is shape) {
 	end := bytes.Index(b, endOfHead)
 	if end < 0 {
-		return h, 0, partial
+		return h, 0, unfinished(b)
 	}
 	rest, ok := h.status(b[:end])
 	h.length = -1
@@ -49,10 +49,23 @@ func parseHead(b []byte) (h head, n int, is shape) {
 	return h, end + len(endOfHead), usual
 }
 
+// unfinished tells what text is that has no usual end of a head: a part of one, or
+// what is to be waited for in vain.
+func unfinished(b []byte) shape {
+	line, _, whole := bytes.Cut(b, []byte("\n"))
+	if whole && !bytes.HasPrefix(line, []byte(version)) || bytes.Contains(b, []byte("\n\n")) || bytes.Contains(b, []byte("\n\r\n")) {
+		return unusual
+	}
+	return partial
+}
+
+// version begins the usual heads.
+const version = "HTTP/1.1 "
+
 // status reads the first line.
 func (h *head) status(b []byte) (rest []byte, ok bool) {
 	line, rest, _ := bytes.Cut(b, []byte("\r\n"))
-	text, ok := bytes.CutPrefix(line, []byte("HTTP/1.1 "))
+	text, ok := bytes.CutPrefix(line, []byte(version))
 	if !ok || len(text) < 4 || text[3] != ' ' || !plain(text) {
 		return nil, false
 	}

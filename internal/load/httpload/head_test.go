@@ -31,6 +31,10 @@ func TestHeads(t *testing.T) {
 		{"folded", "HTTP/1.1 200 OK\r\nX: a\r\n b\r\nContent-Length: 1\r\n\r\n", head{}, unusual},
 		{"signed", "HTTP/1.1 200 OK\r\nContent-Length: +1\r\n\r\n", head{}, unusual},
 		{"mail", "SMTP ready\r\n\r\n", head{}, unusual},
+		{"mail that waits", "220 mail.example.org ESMTP\r\n", head{}, unusual},
+		{"half a line", "HTTP/1.1 2", head{}, partial},
+		{"ends of lines of Unix", "HTTP/1.1 200 OK\nContent-Length: 1\n\n", head{}, unusual},
+		{"ends of both kinds", "HTTP/1.1 200 OK\nContent-Length: 1\n\r\n", head{}, unusual},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h, n, is := parseHead([]byte(c.text))
@@ -42,19 +46,27 @@ func TestHeads(t *testing.T) {
 }
 
 // FuzzHead holds the quick look at a head to net/http's: what it takes for usual
-// means the same there.
+// means the same there, and it waits for no more than net/http needs.
 func FuzzHead(f *testing.F) {
 	f.Add([]byte("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"))
 	f.Add([]byte("HTTP/1.1 200 OK\r\nContent-length : 5\r\n\r\nhello"))
 	f.Add([]byte("HTTP/1.1 200 OK\r\nContent-Length: 05\r\nA:\r\n\r\nhello"))
+	f.Add([]byte("HTTP/1.1 200 OK\nContent-Length: 5\n\nhello"))
 	f.Add([]byte("HTTP/1.1 200 \r\nContent-Length: 5\r\nKeep-Alive: x\r\n\r\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		h, n, is := parseHead(b)
-		if is != usual {
+		if is == unusual {
 			return
 		}
 		in := bufio.NewReaderSize(bytes.NewReader(b), len(b)+16)
 		resp, err := http.ReadResponse(in, nil)
+		if is == partial {
+			if err == nil {
+				resp.Body.Close()
+				t.Fatalf("net/http has all of %q", b)
+			}
+			return
+		}
 		if err != nil {
 			t.Fatalf("net/http refuses %q: %v", b, err)
 		}
