@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"time"
@@ -30,8 +31,9 @@ type http1 struct {
 	buf     []byte // what has come and was not looked at is buf[from:to]
 	from    int
 	to      int
-	careful *bufio.Reader // of a connection whose answers are net/http's to read; nil: none
-	last    time.Time     // the deadline of the last request
+	careful *bufio.Reader    // of a connection whose answers are net/http's to read; nil: none
+	more    io.LimitedReader // what it reads of the connection, bounded while it reads heads
+	last    time.Time        // the deadline of the last request
 }
 
 func newHTTP1(r *source, on loop.Events) *http1 {
@@ -111,6 +113,9 @@ func (l *http1) ready(deadline time.Time) (f *dial.Failure) {
 
 // exchange asks and reads the answer.
 func (l *http1) exchange(target int, deadline time.Time) (a answer, keep bool, f *dial.Failure) {
+	if l.from < l.to || l.careful != nil && l.careful.Buffered() > 0 {
+		return a, false, &dial.Failure{At: dial.Waiting, Err: errUnasked}
+	}
 	_ = l.raw.Until(deadline, l.timeout) // a closed connection says so at the next step
 	if _, err := l.conn.Write(l.heads[target]); err != nil {
 		return a, false, &dial.Failure{At: dial.Waiting, Err: err}
@@ -123,7 +128,8 @@ func (l *http1) exchange(target int, deadline time.Time) (a answer, keep bool, f
 		return a, false, &dial.Failure{At: dial.Waiting, Err: err}
 	}
 	if is == unusual {
-		l.careful = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(bytes.Clone(l.buf[l.from:l.to])), l.conn), len(l.buf))
+		l.more.R = io.MultiReader(bytes.NewReader(bytes.Clone(l.buf[l.from:l.to])), l.conn)
+		l.careful = bufio.NewReaderSize(&l.more, len(l.buf))
 		l.from, l.to = 0, 0
 		return l.carefully()
 	}
@@ -134,6 +140,10 @@ func (l *http1) exchange(target int, deadline time.Time) (a answer, keep bool, f
 	}
 	return a, !h.last, nil
 }
+
+// errUnasked is of a server that says more than an answer: it would be taken for
+// the next one, which took no time.
+var errUnasked = errors.New("the server said more than it was asked")
 
 // head reads an answer's head, if it is one of the usual; an unusual one is left
 // where it is.
@@ -182,15 +192,20 @@ func (l *http1) skip(length int64) (n int64, err error) {
 
 // carefully reads an answer of any shape.
 func (l *http1) carefully() (a answer, keep bool, f *dial.Failure) {
+	l.more.N = maxHeaders
 	resp, err := http.ReadResponse(l.careful, nil)
 	for err == nil && resp.StatusCode < 200 { // interim (RFC 9110 15.2)
 		resp, err = http.ReadResponse(l.careful, nil)
 	}
 	if err != nil {
+		if l.more.N <= 0 {
+			err = fmt.Errorf("headers of more than %d bytes", maxHeaders)
+		}
 		return a, false, &dial.Failure{At: dial.Waiting, Err: err}
 	}
+	l.more.N = math.MaxInt64 // a body has no bound but time
 	a.code = resp.StatusCode
-	a.body, err = io.CopyBuffer(io.Discard, resp.Body, l.buf)
+	a.body, err = io.Copy(io.Discard, resp.Body)
 	_ = resp.Body.Close() // read to its end, or failed
 	if err != nil {
 		return a, false, &dial.Failure{At: dial.Reading, Err: err}

@@ -24,7 +24,8 @@ type slot struct {
 	tls     *tls.Config // nil without TLS
 	headers [][]field   // of each target's request
 	buffer  int         // of what comes in, in bytes
-	mu      sync.Mutex  // held while dialling: the other lanes wait for it
+	timeout time.Duration
+	mu      sync.Mutex // held while dialling: the other lanes wait for it
 	current *session
 }
 
@@ -45,8 +46,9 @@ type http2Lane struct {
 	failure  *dial.Failure
 }
 
-func newSlot(d *dialer, headers [][]field, buffer int) *slot {
-	c := &slot{d: d, headers: headers, buffer: buffer}
+func newSlot(r *source, headers [][]field) *slot {
+	d := r.d
+	c := &slot{d: d, headers: headers, buffer: min(r.bufferSize()*r.Streams, 64<<10), timeout: r.Timeout}
 	if d.tls != nil {
 		c.tls = d.tls.Clone()
 		c.tls.NextProtos = []string{"h2"}
@@ -85,7 +87,7 @@ func (c *slot) get(deadline time.Time) (*session, *dial.Failure) {
 		return nil, f
 	}
 	c.on.Connected(time.Since(begin))
-	c.current = newSession(conn, c.headers, c.buffer)
+	c.current = newSession(conn, c.headers, c.buffer, c.timeout)
 	return c.current, nil
 }
 
@@ -134,7 +136,7 @@ func (r *source) prepare2() {
 		headers = append(headers, fieldsOf(r.Spec, t))
 	}
 	for range r.Connections {
-		r.h2 = append(r.h2, newSlot(r.d, headers, min(r.bufferSize()*r.Streams, 64<<10)))
+		r.h2 = append(r.h2, newSlot(r, headers))
 	}
 }
 

@@ -333,3 +333,47 @@ func TestSpecsThatAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// raw is a server that says text to each connection as soon as it is asked, and
+// then as much more as is taken.
+func raw(t *testing.T, text, more string) string {
+	t.Helper()
+	return serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		c, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			panic(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		for _, err = io.WriteString(c, text); err == nil && more != ""; {
+			_, err = io.WriteString(c, more)
+		}
+	})
+}
+
+// TestHostileServers are those that a run is to outlive, with each request counted
+// once.
+func TestHostileServers(t *testing.T) {
+	const answer = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"
+	const chunks = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n"
+	for _, c := range []struct {
+		name, url string
+		answered  uint64
+		first     string // failure's words
+	}{
+		{"endless header", raw(t, "HTTP/1.1 200 OK\r\n", "A: "+strings.Repeat("x", 32<<10)+"\r\n"), 0, "headers of more than"},
+		{"endless line", raw(t, "HTTP/1.1 200 OK\r\nA: ", strings.Repeat("x", 32<<10)), 0, "headers of more than"},
+		{"endless hints", raw(t, "", "HTTP/1.1 103 Early Hints\r\n\r\n"), 0, "headers of more than"},
+		{"another protocol that waits", raw(t, "220 mail.example.org ESMTP\r\n", ""), 0, "malformed"},
+		{"two answers", raw(t, answer+answer, ""), 2, "more than it was asked"},
+		{"two answers in chunks", raw(t, chunks+chunks, ""), 2, "more than it was asked"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := spec(t, c.url)
+			s.Requests, s.Connections, s.Timeout = 4, 1, 30*time.Second
+			r := offer(t, s)
+			if r.Answered != c.answered || r.Failed != 4-c.answered || len(r.Errors) != 1 || r.Errors[0].Kind != "malformed" || !strings.Contains(r.Errors[0].First, c.first) {
+				t.Errorf("%d answered, %+v", r.Answered, r.Errors)
+			}
+		})
+	}
+}

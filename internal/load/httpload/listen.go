@@ -2,9 +2,11 @@ package httpload
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strconv"
 
 	"golang.org/x/net/http2"
@@ -14,10 +16,13 @@ import (
 	"linerate/internal/load/request"
 )
 
-// maxHeaders bounds a block of headers, and maxString one of its strings.
+// maxHeaders bounds a block of headers, sent and unpacked, and maxString one of its
+// strings. maxAcks is how many of the server's frames may be unanswered: one that
+// asks without reading is not to fill memory.
 const (
 	maxHeaders = 1 << 20
 	maxString  = 64 << 10
+	maxAcks    = 10_000
 )
 
 // listener reads a session's frames.
@@ -28,10 +33,12 @@ type listener struct {
 	decoder *hpack.Decoder
 	owed    int // bytes of bodies since the last update of the connection's window
 	// The block of headers that is read.
-	code, size int
+	code       int
+	size, sent int // bytes of it, unpacked and as they came
 	length     int64
 	ends       bool // the stream, with this block
 	told       bool // the server's settings have come
+	pressing   bool // many of its frames are unanswered
 	bad        error
 }
 
@@ -45,7 +52,8 @@ func (s *session) listen(buffer int) {
 	r.decoder.SetMaxStringLength(maxString)
 	for {
 		err := r.frame()
-		if err == nil && r.in.Buffered() == 0 {
+		if err == nil && (r.in.Buffered() == 0 || r.pressing) {
+			r.pressing = false
 			s.flush(false)
 		}
 		var stream http2.StreamError
@@ -73,7 +81,7 @@ func (r *listener) frame() error {
 	}
 	switch f := f.(type) {
 	case *http2.HeadersFrame:
-		r.code, r.size, r.length, r.bad = 0, 0, -1, nil
+		r.code, r.size, r.sent, r.length, r.bad = 0, 0, 0, -1, nil
 		r.decoder.SetEmitEnabled(true)
 		return r.headers(f.StreamID, f.HeaderBlockFragment(), f.HeadersEnded(), f.StreamEnded())
 	case *http2.ContinuationFrame:
@@ -81,19 +89,19 @@ func (r *listener) frame() error {
 	case *http2.PushPromiseFrame:
 		return fmt.Errorf("the server pushes, which it was told not to")
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	return r.control(f)
 }
 
-// control takes the frames that are of a connection, and resets. Held: the lock.
+// control takes the frames that are of a connection, and resets.
 func (r *listener) control(f http2.Frame) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	switch f := f.(type) {
 	case *http2.SettingsFrame:
 		return r.settings(f)
 	case *http2.PingFrame:
 		if !f.IsAck() {
-			return r.session.frames.WritePing(true, f.Data)
+			return errors.Join(r.session.frames.WritePing(true, f.Data), r.acked())
 		}
 	case *http2.GoAwayFrame:
 		r.away(f)
@@ -101,6 +109,16 @@ func (r *listener) control(f http2.Frame) error {
 		if l := r.streams[f.StreamID]; l != nil {
 			r.done(l, resetFailure(l, f.ErrCode))
 		}
+	}
+	return nil
+}
+
+// acked counts a frame that asked for an answer. Held: the lock.
+func (r *listener) acked() error {
+	r.acks++
+	r.pressing = r.acks > maxAcks/2
+	if r.acks > maxAcks {
+		return fmt.Errorf("the server asked %d times without reading the answers", r.acks)
 	}
 	return nil
 }
@@ -130,7 +148,7 @@ func (r *listener) settings(f *http2.SettingsFrame) error {
 		return err
 	}
 	r.admit()
-	return r.session.frames.WriteSettingsAck()
+	return errors.Join(r.session.frames.WriteSettingsAck(), r.acked())
 }
 
 // away ends what the server has not begun, and lets the rest finish.
@@ -178,6 +196,9 @@ func status(s string) (int, error) {
 // headers takes a part of a block of headers.
 func (r *listener) headers(stream uint32, part []byte, whole, ends bool) error {
 	r.ends = ends
+	if r.sent += len(part); r.sent > maxHeaders {
+		return fmt.Errorf("headers of more than %d bytes", maxHeaders)
+	}
 	if _, err := r.decoder.Write(part); err != nil {
 		return err
 	}
@@ -194,9 +215,13 @@ func (r *listener) headers(stream uint32, part []byte, whole, ends bool) error {
 	case l == nil:
 		return nil // given up
 	case r.bad != nil || r.code == 0 && l.answer.code == 0:
-		_ = r.session.frames.WriteRSTStream(stream, http2.ErrCodeProtocol)
-		r.done(l, &dial.Failure{At: dial.Waiting, Err: errors.Join(errors.New("an answer without a status"), r.bad), As: request.Malformed})
+		r.refuse(l, cmp.Or(r.bad, errors.New("an answer without a status")))
 		return nil
+	case r.code != 0 && l.answer.code != 0:
+		r.refuse(l, errors.New("a second answer"))
+		return nil
+	case r.code == http.StatusNoContent || r.code == http.StatusNotModified: // the length is of what is not sent
+		l.answer.code, l.length = r.code, -1
 	case r.code >= 200:
 		l.answer.code, l.length = r.code, r.length
 	}
@@ -266,7 +291,12 @@ func (r *listener) abandon(e http2.StreamError) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if l := r.streams[e.StreamID]; l != nil {
-		_ = r.session.frames.WriteRSTStream(e.StreamID, e.Code)
-		r.done(l, &dial.Failure{At: l.stage(), Err: e, As: request.Malformed})
+		r.refuse(l, e)
 	}
+}
+
+// refuse ends a stream whose answer is none. Held: the lock.
+func (r *listener) refuse(l *http2Lane, why error) {
+	_ = r.session.frames.WriteRSTStream(l.id, http2.ErrCodeProtocol) // to a buffer
+	r.done(l, &dial.Failure{At: l.stage(), Err: why, As: request.Malformed})
 }

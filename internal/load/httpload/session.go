@@ -2,6 +2,7 @@ package httpload
 
 import (
 	"bytes"
+	"errors"
 	"maps"
 	"net"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"linerate/internal/load/dial"
+	"linerate/internal/load/request"
 )
 
 const (
@@ -36,12 +38,16 @@ const (
 type session struct {
 	conn    net.Conn
 	headers [][]field
+	timeout time.Duration // of a request
 
 	mu      sync.Mutex // of what follows
 	frames  *http2.Framer
 	out     outbox
+	acks    int // answers to the server's frames in it
 	spare   []byte
 	writing bool
+	by      time.Time // when what was last asked for is to have come
+	armed   time.Time // the deadline of writes
 	encoder *hpack.Encoder
 	block   bytes.Buffer
 	streams map[uint32]*http2Lane
@@ -64,8 +70,8 @@ func (o *outbox) Write(p []byte) (int, error) {
 }
 
 // newSession begins a session on a connection, with a buffer of so many bytes.
-func newSession(conn net.Conn, headers [][]field, buffer int) *session {
-	s := &session{conn: conn, headers: headers, streams: map[uint32]*http2Lane{}, limit: fewStreams, next: 1}
+func newSession(conn net.Conn, headers [][]field, buffer int, timeout time.Duration) *session {
+	s := &session{conn: conn, headers: headers, timeout: timeout, streams: map[uint32]*http2Lane{}, limit: fewStreams, next: 1}
 	s.frames = http2.NewFramer(&s.out, nil)
 	s.encoder = hpack.NewEncoder(&s.block)
 	s.out.b = append(s.out.b, http2.ClientPreface...)
@@ -126,11 +132,13 @@ func (s *session) fail(why error) {
 // begin sends a lane's request, or has it wait until the server takes more.
 func (s *session) begin(l *http2Lane) {
 	s.mu.Lock()
-	l.id, l.credit = 0, 0
+	l.id, l.credit, s.by = 0, 0, l.deadline
 	s.watch(l.deadline)
 	switch {
 	case s.failure != nil:
 		l.finish(&dial.Failure{At: dial.Waiting, Err: s.failure})
+	case s.retired: // since it was looked at
+		l.finish(&dial.Failure{At: dial.Waiting, Err: errors.New("the server goes away"), As: request.Closed})
 	case len(s.streams) >= s.limit:
 		s.waiting = append(s.waiting, l)
 	default:
@@ -172,10 +180,13 @@ func (s *session) flush(patient bool) {
 		s.mu.Unlock()
 		runtime.Gosched()
 		s.mu.Lock()
+	} else if len(s.out.b) > 0 {
+		s.by = time.Now().Add(s.timeout)
 	}
 	for len(s.out.b) > 0 && s.failure == nil {
 		b := s.out.b
-		s.out.b = s.spare[:0]
+		s.out.b, s.acks = s.spare[:0], 0
+		s.arm()
 		s.mu.Unlock()
 		_, err := s.conn.Write(b)
 		s.mu.Lock()
@@ -184,6 +195,15 @@ func (s *session) flush(patient bool) {
 		}
 	}
 	s.writing = false
+}
+
+// arm gives a write a timeout at least and two at most, to a server that may not
+// read; most of the time it finds that the last one did. Held: the lock.
+func (s *session) arm() {
+	if s.armed.Before(s.by) {
+		s.armed = s.by.Add(s.timeout)
+		_ = s.conn.SetWriteDeadline(s.armed) // a closed connection says so at the next step
+	}
 }
 
 // done ends a stream and lets who waits have its place. Held: the lock.

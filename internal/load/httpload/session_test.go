@@ -4,11 +4,16 @@ import (
 	"bytes"
 	"io"
 	"net"
+	"net/http"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+
+	"linerate/internal/load/request"
 )
 
 // peer is the server's end of a session, frame by frame.
@@ -101,6 +106,41 @@ func TestSessions(t *testing.T) {
 		}, 0, "short_body", 12},
 		{"reset", func(p *peer, id uint32) { _ = p.WriteRSTStream(id, http2.ErrCodeRefusedStream) }, 0, "reset", 0},
 		{"no status", func(p *peer, id uint32) { p.head(id, true, lengthOf("5")) }, 0, "malformed", 0},
+		{"a status twice", func(p *peer, id uint32) {
+			p.head(id, false, fine, lengthOf("5"))
+			_ = p.WriteData(id, false, []byte("he"))
+			p.head(id, true, fine)
+		}, 0, "malformed", 12},
+		{"not modified", func(p *peer, id uint32) {
+			p.head(id, true, hpack.HeaderField{Name: ":status", Value: "304"}, lengthOf("5"))
+		}, 6, "", 0},
+		{"endless headers", func(p *peer, id uint32) {
+			// Its size is changed again and again: bytes that make no header.
+			some := bytes.Repeat([]byte{0x20}, fragment)
+			_ = p.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: some})
+			for p.WriteContinuation(id, false, some) == nil {
+			}
+		}, 0, "malformed", 0},
+		{"many pings", func(p *peer, id uint32) {
+			read := make(chan struct{})
+			go func() {
+				defer close(read)
+				for n := 0; n < 2*maxAcks && id == 1; {
+					f, err := p.ReadFrame()
+					if err != nil {
+						return
+					}
+					if f.Header().Type == http2.FramePing {
+						n++
+					}
+				}
+			}()
+			for n := 0; n < 2*maxAcks && id == 1; n++ {
+				_ = p.WritePing(false, [8]byte{})
+			}
+			<-read
+			p.head(id, true, fine)
+		}, 6, "", 0},
 		{"no number", func(p *peer, id uint32) { p.head(id, true, fine, lengthOf("five")) }, 0, "malformed", 0},
 		{"a push", func(p *peer, id uint32) {
 			_ = p.WritePushPromise(http2.PushPromiseParam{StreamID: id, PromiseID: 2, EndHeaders: true})
@@ -126,6 +166,40 @@ func TestSessions(t *testing.T) {
 				t.Errorf("%d answered of %d bytes, %+v", r.Answered, r.BodyBytes, r.Errors)
 			}
 		})
+	}
+}
+
+// TestAServerThatDoesNotReadEndsNoRun: requests that cannot be written are late,
+// and hold nobody up for ever.
+func TestAServerThatDoesNotReadEndsNoRun(t *testing.T) {
+	over := make(chan struct{})
+	t.Cleanup(func() { close(over) })
+	url := answering(t, func(*peer) { <-over })
+	s := spec(t, url)
+	s.Header = http.Header{"X-Long": {strings.Repeat("x", 200_000)}}
+	s.HTTP2, s.Connections, s.Streams, s.Requests, s.Timeout = true, 1, 100, 150, 200*time.Millisecond
+	r := offer(t, s)
+	late := func(f request.Failure) bool { return f.Kind == "too_late" } // on a slow machine others connect too late
+	if r.Failed != 150 || r.Requests != 150 || !slices.ContainsFunc(r.Errors, late) {
+		t.Errorf("%d of %d failed: %+v", r.Failed, r.Requests, r.Errors)
+	}
+}
+
+// TestAcksAreNotGathered: a server that asks without reading the answers does not
+// fill memory.
+func TestAcksAreNotGathered(t *testing.T) {
+	near, far := net.Pipe()
+	defer far.Close()
+	s := newSession(near, nil, 4096, time.Hour)
+	go s.flush(true)
+	if _, err := far.Read(make([]byte, 1)); err != nil { // it writes, and nobody reads on
+		t.Fatal(err)
+	}
+	p := http2.NewFramer(far, nil)
+	for n := 0; p.WritePing(false, [8]byte{}) == nil; n++ {
+		if n > 3*maxAcks {
+			t.Fatalf("%d pings without an answer", n)
+		}
 	}
 }
 
