@@ -53,7 +53,9 @@ func (r *remote) line(where string) func(verb string) string {
 	if r.become != "" {
 		options += " --become " + r.become
 	}
-	return func(verb string) string { return apply.Line(verb, where) + options + sshConfigOption(r.config) }
+	return func(verb string) string {
+		return "linerate " + verb + " " + shellWord(where) + options + sshConfigOption(r.config)
+	}
 }
 
 // becoming begins a command line for this machine as this one was begun.

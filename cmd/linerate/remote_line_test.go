@@ -14,6 +14,7 @@ func TestLinesForAnotherShell(t *testing.T) {
 		{"", "ann", "this host", remote{}, "doas linerate confirm"},
 		{"ann", "", "ssh://fw", remote{}, "linerate confirm ssh://fw"},
 		{"", "", "ssh://ann@fw:2222", remote{become: "doas", config: "/etc/my config"}, "linerate confirm ssh://ann@fw:2222 --become doas --ssh-config '/etc/my config'"},
+		{"", "", "ssh://root@[2001:db8::1]:2222", remote{}, "linerate confirm 'ssh://root@[2001:db8::1]:2222'"}, // csh(1), zsh(1): No match
 		{"", "", "ssh://fw", remote{config: "/etc/it's"}, `linerate confirm ssh://fw --ssh-config '/etc/it'\''s'`},
 	} {
 		t.Setenv("SUDO_USER", c.sudo)

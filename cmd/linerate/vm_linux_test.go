@@ -73,8 +73,8 @@ reboot: {wait: 10m, attempts: 2, online: [ip, link, show, eth2]}
 
 // TestVirtualMachineImages boots another entry of GRUB's once for a trial, by
 // grub-reboot and by commands of the testbed's own, and a configuration set that
-// keeps the machine from coming up, until its power is cycled. GRUB's images are
-// those of grub-pc-bin.
+// keeps the machine from coming up, until its power is cycled. Beside what
+// TestVirtualMachine needs, it takes grub-pc-bin and grub2-common.
 func TestVirtualMachineImages(t *testing.T) {
 	v := labtest.NewVM(t, [2]string{"always", "entry=always"}, [2]string{"trial", "entry=trial"})
 	b := &vmBench{VM: v, dir: t.TempDir(), tools: toolsDir(t), config: v.SSHConfig(t)}

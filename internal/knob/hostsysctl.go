@@ -187,7 +187,7 @@ func (h *HostSysctls) Switch(settings []setting.Setting) error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, e := range slices.Backward(h.before) { // of two entries the first has the old value
+	for _, e := range slices.Backward(h.before) { // the last change first, as Restore does
 		if slices.ContainsFunc(settings, func(s setting.Setting) bool { return e.isOf(s.Name) }) {
 			continue
 		}
