@@ -18,30 +18,17 @@ import (
 // metric, nulls and losses included.
 func printEvidence(w io.Writer, lines []ledger.Line) error {
 	page := show.NewPage(styleOf(w))
-	sorted := slices.Clone(lines)
-	slices.SortStableFunc(sorted, func(a, b ledger.Line) int { return strings.Compare(machineOf(&a), machineOf(&b)) })
 	machine := ""
-	for len(sorted) > 0 {
-		first := &sorted[0]
-		if m := machineOf(first); m != machine {
-			if machine != "" {
+	for i, g := range measurements(lines) {
+		if i == 0 || g.machine != machine {
+			if i > 0 {
 				page.Line("")
 			}
-			page.Line(page.Bold(m))
-			machine = m
+			page.Line(page.Bold(g.machine))
+			machine = g.machine
 		}
-		var t show.Table
-		rest := sorted[:0:0]
-		for i := range sorted {
-			if l := &sorted[i]; machineOf(l) == machine && measuredAs(l) == measuredAs(first) {
-				addLine(&t, l)
-			} else {
-				rest = append(rest, *l)
-			}
-		}
-		page.Paragraph("  ", "    ", measuredAs(first))
-		indented(page, t)
-		sorted = rest
+		page.Paragraph("  ", "    ", g.as)
+		indented(page, g.table)
 	}
 	if err := page.Flush(w); err != nil {
 		return err
@@ -55,7 +42,31 @@ func printEvidence(w io.Writer, lines []ledger.Line) error {
 	return nil
 }
 
-// measuredAs is the study, the part and the metric of a line.
+// measurement is the evidence of one machine that was measured alike.
+type measurement struct {
+	machine, as string
+	table       show.Table
+}
+
+// measurements are the lines by machine, and within one in the order of what
+// was measured first.
+func measurements(lines []ledger.Line) (out []*measurement) {
+	known := map[[2]string]*measurement{}
+	for i := range lines {
+		l := &lines[i]
+		key := [2]string{machineOf(l), measuredAs(l)}
+		m := known[key]
+		if m == nil {
+			m = &measurement{machine: key[0], as: key[1]}
+			known[key], out = m, append(out, m)
+		}
+		addLine(&m.table, l)
+	}
+	slices.SortStableFunc(out, func(a, b *measurement) int { return strings.Compare(a.machine, b.machine) })
+	return out
+}
+
+// measuredAs is the release, the study, the part and the metric of a line.
 func measuredAs(l *ledger.Line) string {
 	return fmt.Sprintf("%s, %s, %s: %s", releaseText(l.OS, l.Release), l.Study, l.Workload, metricLabel(l.Metric))
 }
