@@ -157,8 +157,6 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestStudyAgreesWithItself: what compare decides of a study is what the study
-// decided, for every metric it has a verdict on.
 // TestStudiesApart: what was measured in two studies took no turns, and what changed meanwhile is named.
 func TestStudiesApart(t *testing.T) {
 	a := &Study{Environment: study.Environment{Kernel: "6.12.1", CPU: "EPYC"}}
@@ -182,6 +180,8 @@ func TestStudiesApart(t *testing.T) {
 	}
 }
 
+// TestStudyAgreesWithItself: what compare decides of a study is what the study
+// decided, for every metric it has a verdict on.
 func TestStudyAgreesWithItself(t *testing.T) {
 	spec, results := theStudy(t, studySpec, studyTrials)
 	for _, v := range results.Verdicts {
