@@ -61,7 +61,7 @@ var rules = []rule{
 	{`ldap|ipa`, `(ldap[a-z]*|ipa[a-z-]*)([ \t][^;|&]*)?[ \t]-w[ \t]+`}, // sysctl, too, has a -w
 	{`curl|wget|lftp|smbclient|rpcclient`, `[ \t](-u|--user|--proxy-user)[ \t=]*`},
 	{`openssl`, `openssl[ \t]([^;|&]*[ \t])?-k[ \t]+`},
-	{`iscsiadm`, `iscsiadm[ \t]([^;|&]*[ \t])?-v[ \t]+`},
+	{`iscsiadm`, `[ \t]-v[ \t]+`}, // it takes several
 	{`esp|ah|tcp-md5|setkey`, `[ \t]-[ae][ \t]+[a-z0-9-]*(cbc|ctr|gcm|md5|sha|aes|null|poly)[a-z0-9-]*[ \t]+`},
 	{`xfrm`, `[ \t](enc|auth|auth-trunc|aead)[ \t]+[^ \t]+[ \t]+`},
 	{`iwconfig|iw dev|iw wl`, `[ \t]keys?[ \t]+((open|restricted|[[][0-9][]])[ \t]+)*`},
