@@ -89,7 +89,7 @@ func (p *Postal) Account(ctx context.Context) (*request.Account, request.Meter, 
 	}
 	limited, cancel := context.WithTimeout(ctx, p.Duration)
 	defer cancel()
-	out, said := &end{}, &end{}
+	out, said := &tooltext.PostalSaid{}, &tooltext.PostalSaid{}
 	c := exec.CommandContext(limited, path, p.argv()...)
 	c.Dir, c.Env, c.Stdout, c.Stderr = dir, []string{"LC_ALL=C"}, out, said // its log is where it is
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
@@ -101,9 +101,9 @@ func (p *Postal) Account(ctx context.Context) (*request.Account, request.Meter, 
 	err = c.Wait()
 	took := time.Since(begin)
 	if limited.Err() == nil {
-		return nil, request.Meter{}, fmt.Errorf("postal ended by itself (%w): %.300s", errors.Join(err, errEnded), out.text+said.text)
+		return nil, request.Meter{}, fmt.Errorf("postal ended by itself (%w): %.300s", errors.Join(err, errEnded), out.Text+said.Text)
 	}
-	a, err := accountOf(filepath.Join(dir, "postal.log"), out.text+"\n"+said.text)
+	a, err := accountOf(filepath.Join(dir, "postal.log"), out, said)
 	if err != nil {
 		return nil, request.Meter{}, err
 	}
@@ -147,11 +147,13 @@ func (p *Postal) lists(dir string) error {
 }
 
 // accountOf reads what came of the messages.
-func accountOf(log, said string) (*request.Account, error) {
+func accountOf(log string, said ...*tooltext.PostalSaid) (*request.Account, error) {
 	a := request.NewAccount(1)
-	messages, sessions, first := tooltext.PostalFailed(said)
-	a.ToldFailed(request.Status, messages, first)
-	a.ToldFailed(request.Unreachable, sessions, first)
+	for _, s := range said {
+		s.End()
+		a.ToldFailed(request.Status, s.Messages, s.First)
+		a.ToldFailed(request.Unreachable, s.Sessions, s.First)
+	}
 	f, err := os.Open(log)
 	if errors.Is(err, fs.ErrNotExist) {
 		return a, nil // it makes one with the first message
@@ -163,16 +165,4 @@ func accountOf(log, said string) (*request.Account, error) {
 	n, err := tooltext.PostalTaken(f)
 	a.Told(n, 0)
 	return a, err
-}
-
-// end keeps the end of what a program says.
-type end struct{ text string }
-
-const mostSaid = 1 << 20
-
-func (e *end) Write(b []byte) (int, error) {
-	if e.text += string(b); len(e.text) > mostSaid {
-		e.text = e.text[len(e.text)-mostSaid/2:]
-	}
-	return len(b), nil
 }

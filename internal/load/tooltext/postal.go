@@ -2,6 +2,7 @@ package tooltext
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"regexp"
@@ -48,22 +49,47 @@ const (
 	postalConnect   = "Can't connect to "
 )
 
-// PostalFailed counts what postal complained of, with the first complaint.
-func PostalFailed(text string) (messages, sessions uint64, first string) {
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		switch {
-		case strings.HasPrefix(line, postalComplaint):
-			messages++
-			line = strings.TrimPrefix(line, postalComplaint)
-		case strings.HasPrefix(line, postalConnect):
-			sessions++
-		default:
-			continue
+// PostalSaid counts what postal complains of as it is written: of a server that takes
+// nothing it says far more than is to be kept.
+type PostalSaid struct {
+	Messages, Sessions uint64 // that failed
+	First              string // complaint
+	Text               string // how all of it began
+	line               []byte // that has not ended
+}
+
+// mostSaid bounds what is kept of postal's words.
+const mostSaid = 1000
+
+// Write takes a part of what it says.
+func (p *PostalSaid) Write(b []byte) (int, error) {
+	p.Text += string(b[:min(len(b), mostSaid-len(p.Text))])
+	n := len(b)
+	for {
+		line, rest, whole := bytes.Cut(b, []byte("\n"))
+		p.line = append(p.line, line[:min(len(line), maxPostalLine-len(p.line))]...)
+		if !whole {
+			return n, nil
 		}
-		if first == "" {
-			first = fmt.Sprintf("%.200s", line)
-		}
+		p.End()
+		b = rest
 	}
-	return messages, sessions, first
+}
+
+// End takes the last line, which may have no end.
+func (p *PostalSaid) End() {
+	line := strings.TrimSpace(string(p.line))
+	p.line = p.line[:0]
+	switch {
+	case strings.HasPrefix(line, postalComplaint):
+		p.Messages++
+		line = strings.TrimPrefix(line, postalComplaint)
+	case strings.HasPrefix(line, postalConnect):
+		p.Sessions++
+	default:
+		return
+	}
+	if p.First == "" {
+		p.First = fmt.Sprintf("%.200s", line)
+	}
 }

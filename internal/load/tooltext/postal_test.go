@@ -1,6 +1,7 @@
 package tooltext
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -24,9 +25,18 @@ func TestPostalsLog(t *testing.T) {
 }
 
 func TestPostalsComplaints(t *testing.T) {
-	messages, sessions, first := PostalFailed(postalErr)
-	if messages != 2 || sessions != 1 || first != "550 5.1.1 no such user" {
-		t.Errorf("%d, %d, %q", messages, sessions, first)
+	for _, size := range []int{1, 7, len(postalErr)} { // of a write
+		var said PostalSaid
+		const times = 500
+		for part := range slices.Chunk([]byte(strings.Repeat(postalErr, times)+"Can't connect to b"), size) {
+			if n, err := said.Write(part); n != len(part) || err != nil {
+				t.Fatal(n, err)
+			}
+		}
+		said.End()
+		if said.Messages != 2*times || said.Sessions != times+1 || said.First != "550 5.1.1 no such user" || len(said.Text) != mostSaid {
+			t.Errorf("in parts of %d: %+v", size, said)
+		}
 	}
 }
 
@@ -38,8 +48,18 @@ func FuzzPostal(f *testing.F) {
 		if n, _ := PostalTaken(strings.NewReader(text)); n > lines {
 			t.Errorf("%d messages in %d lines", n, lines)
 		}
-		if m, s, first := PostalFailed(text); m+s > lines+1 || len(first) > 1000 {
-			t.Errorf("%d and %d complaints in %d lines, the first of %d bytes", m, s, lines, len(first))
+		var said, parts PostalSaid
+		half := len(text) / 2
+		_, _ = said.Write([]byte(text))
+		_, _ = parts.Write([]byte(text[:half]))
+		_, _ = parts.Write([]byte(text[half:]))
+		said.End()
+		parts.End()
+		if said.Messages+said.Sessions > lines+1 || len(said.First) > 1000 || len(said.Text) > mostSaid {
+			t.Errorf("%+v of %d lines", said, lines)
+		}
+		if said.Messages != parts.Messages || said.Sessions != parts.Sessions || said.First != parts.First || said.Text != parts.Text {
+			t.Errorf("%+v, in two parts %+v", said, parts)
 		}
 	})
 }
