@@ -182,13 +182,13 @@ func TestAStudyOfServersLeavesNothing(t *testing.T) {
 			}
 			own, listen, up := ownServers(t), serversListen(t), disks(t)
 			cmd := exec.Command("linerate", "study", "run", file, "--out", out, "--seed", "1")
-			cmd.Env = append(os.Environ(), "TMPDIR="+tmp)
+			cmd.Env = append(os.Environ(), "TMPDIR="+tmp, "LINERATE_LEDGER="+filepath.Join(dir, "ledger.db"))
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			ended := func() bool { return syscall.Kill(cmd.Process.Pid, 0) != nil }
+			t.Cleanup(func() { _, _ = cmd.Process.Kill(), cmd.Wait() }) // of a test that ended before
 			if c.disks {
-				eventually(t, "a disk", func() bool { return ended() || disks(t) > up })
+				eventually(t, "a disk", func() bool { return disks(t) > up })
 			} else {
 				recorded(t, out, 3)
 			}
