@@ -121,26 +121,6 @@ func TestSessions(t *testing.T) {
 			for p.WriteContinuation(id, false, some) == nil {
 			}
 		}, 0, "malformed", 0},
-		{"many pings", func(p *peer, id uint32) {
-			read := make(chan struct{})
-			go func() {
-				defer close(read)
-				for n := 0; n < 2*maxAcks && id == 1; {
-					f, err := p.ReadFrame()
-					if err != nil {
-						return
-					}
-					if f.Header().Type == http2.FramePing {
-						n++
-					}
-				}
-			}()
-			for n := 0; n < 2*maxAcks && id == 1; n++ {
-				_ = p.WritePing(false, [8]byte{})
-			}
-			<-read
-			p.head(id, true, fine)
-		}, 6, "", 0},
 		{"no number", func(p *peer, id uint32) { p.head(id, true, fine, lengthOf("five")) }, 0, "malformed", 0},
 		{"a push", func(p *peer, id uint32) {
 			_ = p.WritePushPromise(http2.PushPromiseParam{StreamID: id, PromiseID: 2, EndHeaders: true})
@@ -265,4 +245,88 @@ func TestAServerThatGoesAwayHasItsRequestsFinished(t *testing.T) {
 	if r := offer(t, s); r.Answered != 12 || r.Connections != 4 || r.Reopened != 3 {
 		t.Errorf("%d answered on %d connections, %d reopened, %+v", r.Answered, r.Connections, r.Reopened, r.Errors)
 	}
+}
+
+// TestWindowsAreOpenedAgain: a server that sends without end is told of more room
+// before it has none, of the connection and of the stream.
+func TestWindowsAreOpenedAgain(t *testing.T) {
+	s := &session{streams: map[uint32]*http2Lane{}}
+	s.frames = http2.NewFramer(&s.out, nil)
+	s.streams[1] = &http2Lane{id: 1}
+	r := &listener{session: s}
+	room := map[uint32]int{0: window, 1: window}
+	const sent = 3 * window
+	for n := 0; n < sent; n += fragment {
+		r.credit(http2.FrameHeader{Type: http2.FrameData, StreamID: 1, Length: fragment}, fragment)
+		room[0] -= fragment
+		room[1] -= fragment
+		in := http2.NewFramer(nil, bytes.NewReader(s.out.b))
+		for f, err := in.ReadFrame(); err == nil; f, err = in.ReadFrame() {
+			room[f.Header().StreamID] += int(f.(*http2.WindowUpdateFrame).Increment)
+		}
+		s.out.b = s.out.b[:0]
+		if room[0] < fragment || room[1] < fragment || room[0] > window || room[1] > window {
+			t.Fatalf("after %d bytes there is room for %v", n, room)
+		}
+	}
+	if got := s.streams[1].answer.body; got != sent {
+		t.Errorf("%d bytes were counted of %d", got, sent)
+	}
+}
+
+// TestWhoWaitsForAStreamIsLateToo: of a server that takes one stream and answers none.
+func TestWhoWaitsForAStreamIsLateToo(t *testing.T) {
+	url := answering(t, func(p *peer) {
+		_ = p.WriteSettings(http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: 1})
+		id := p.request()
+		p.head(id, true, fine) // by now it has said how many it takes
+		for p.request() != 0 { // and answers no more
+		}
+	})
+	s := spec(t, url)
+	s.HTTP2, s.Connections, s.Streams, s.Requests, s.Timeout = true, 1, 3, 7, 300*time.Millisecond
+	r := offer(t, s)
+	if r.Requests != 7 || r.Answered > 1 || r.Failed != 7-r.Answered {
+		t.Errorf("%d of %d answered, %+v", r.Answered, r.Requests, r.Errors)
+	}
+}
+
+// TestAcksOfALongBurstAreWritten: a server that asks much at once, and reads the
+// answers, is answered.
+func TestAcksOfALongBurstAreWritten(t *testing.T) {
+	near, far := net.Pipe()
+	s := newSession(near, nil, 64<<10, time.Hour)
+	go func() { _, _ = io.Copy(io.Discard, far) }()
+	var pings bytes.Buffer
+	for p := http2.NewFramer(&pings, nil); pings.Len() < 2*17*maxAcks; {
+		_ = p.WritePing(false, [8]byte{})
+	}
+	if n, err := far.Write(pings.Bytes()); err != nil || !s.usable() {
+		t.Errorf("the session ended after %d bytes of pings: %v", n, err)
+	}
+	s.end(io.EOF)
+}
+
+// TestNothingIsBegunOnASessionThatRetires: one that a server goes away from between
+// two looks at it, with others' requests on it.
+func TestNothingIsBegunOnASessionThatRetires(t *testing.T) {
+	near, far := net.Pipe()
+	defer far.Close()
+	s := newSession(near, [][]field{{fine}}, 4096, time.Hour)
+	s.mu.Lock()
+	s.streams[1] = &http2Lane{id: 1, done: make(chan struct{}, 1)}
+	s.mu.Unlock()
+	go func() { _, _ = io.Copy(io.Discard, far) }()
+	s.retire()
+	l := &http2Lane{done: make(chan struct{}, 1), deadline: time.Now().Add(time.Hour)}
+	s.begin(l)
+	select {
+	case <-l.done:
+	default:
+		t.Fatal("it waits for an answer")
+	}
+	if l.failure == nil || l.failure.Kind() != request.Closed || l.id != 0 {
+		t.Errorf("%+v", l)
+	}
+	s.end(io.EOF)
 }
