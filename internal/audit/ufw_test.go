@@ -24,15 +24,21 @@ func TestUFWIsAudited(t *testing.T) {
 func TestUFWOverrides(t *testing.T) {
 	const name = "net.ipv4.conf.all.log_martians"
 	for _, c := range []struct {
-		ours, ufw, enabled string
-		want               bool
+		ours, ufw, enabled, live string
+		want                     bool
 	}{
-		{name + "=1", "net/ipv4/conf/all/log_martians=0", "yes", true},
-		{name + "=1", "net/ipv4/conf/all/log_martians=1", "yes", false},
-		{name + "=1", "net/ipv4/conf/all/log_martians=0", "no", false},
-		{name + "=1", "net/ipv4/conf/default/log_martians=0", "yes", false},
+		{name + "=1", "net/ipv4/conf/all/log_martians=0", "yes", "", true},
+		{name + "=1", "net/ipv4/conf/all/log_martians=0", "yes", "0", true},
+		{name + "=1", "net/ipv4/conf/all/log_martians=0", "yes", "1", false},
+		{name + "=1", "net/ipv4/conf/all/log_martians=1", "yes", "", false},
+		{name + "=1", "net/ipv4/conf/all/log_martians=0", "no", "", false},
+		{name + "=1", "net/ipv4/conf/default/log_martians=0", "yes", "", false},
 	} {
-		r := run(t, tree(t, "6.12", map[string]string{"/etc/sysctl.d/60-x.conf": c.ours, "/etc/ufw/ufw.conf": "ENABLED=" + c.enabled, "/etc/ufw/sysctl.conf": c.ufw}), "web")
+		f := tree(t, "6.12", map[string]string{"/etc/sysctl.d/60-x.conf": c.ours, "/etc/ufw/ufw.conf": "ENABLED=" + c.enabled, "/etc/ufw/sysctl.conf": c.ufw})
+		if c.live != "" {
+			setLive(f, name, c.live)
+		}
+		r := run(t, f, "web")
 		got := find(r, "LR-DUPLICATE", name)
 		if (len(got) == 1) != c.want {
 			t.Errorf("%+v: %+v", c, r.Findings)

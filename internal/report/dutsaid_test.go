@@ -66,3 +66,19 @@ func TestNothingSaid(t *testing.T) {
 		t.Error(row)
 	}
 }
+
+// TestWhatResetsMachines: a report says what each way of resetting did to the DUT.
+func TestWhatResetsMachines(t *testing.T) {
+	for _, c := range []struct{ kind, reset, want string }{
+		{bedfile.KindPorts, "", "nothing of the DUT is set or reset"},
+		{bedfile.KindSSH, study.ResetReboot, "and booted"},
+		{bedfile.KindSSH, study.ResetServices, "its services are restarted"},
+		{bedfile.KindSSH, study.ResetSettings, "and given the variant's settings"},
+		{testbed.KindNetns, "", "the router's namespace is rebuilt"},
+	} {
+		s := study.Spec{Testbed: study.Testbed{Kind: c.kind}, Reset: c.reset}
+		if said := resets(s, study.Environment{}); !strings.HasSuffix(said, c.want) {
+			t.Errorf("%s, %s: %s", c.kind, c.reset, said)
+		}
+	}
+}

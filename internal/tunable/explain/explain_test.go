@@ -169,3 +169,24 @@ records:
 		}
 	}
 }
+
+// TestPrimaryMetricsAreShown: of a comparison with several metrics people are shown the
+// study's primary one; where none is primary, all.
+func TestPrimaryMetricsAreShown(t *testing.T) {
+	of := func(metric string, primary bool) explain.Evidence {
+		return explain.Evidence{Machine: "m", Study: "s", Alone: true, MetricLabel: metric, Primary: primary}
+	}
+	for _, c := range []struct {
+		primary    bool
+		shown, not string
+	}{{true, "the rate", "the cost"}, {false, "the cost", "more, all in the JSON"}} {
+		p := explain.Page{Name: "net.x.limit", Evidence: []explain.Evidence{of("the cost", false), of("the rate", c.primary)}}
+		var b strings.Builder
+		if err := p.Text(&b, show.Style{}); err != nil {
+			t.Fatal(err)
+		}
+		if text := b.String(); !strings.Contains(text, c.shown) || strings.Contains(text, c.not) {
+			t.Errorf("%+v:\n%s", c, text)
+		}
+	}
+}
