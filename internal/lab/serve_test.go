@@ -347,6 +347,11 @@ func TestTheKernelsSettingsGoWithTheTurns(t *testing.T) {
 			t.Errorf("%s: %v, %+v", tr.Variant, tr.Reasons, tr.Observed.Interleaved)
 		}
 	}
+	// Whoever's turn is the last.
+	both := strings.Replace(hostSpec, "name: plain\n", "name: plain\n    settings: [{sysctl: vm.swappiness, value: 8, scope: host}]\n", 1)
+	if _, sites, _ := hostStudy(t, both, true); sites.kernel != "" {
+		t.Errorf("of arms that all have a setting the kernel is left with %q", sites.kernel)
+	}
 }
 
 // TestTheKernelsSettingsInOneLoop: at the same time nobody can have settings of
