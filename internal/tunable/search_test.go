@@ -32,6 +32,9 @@ func TestSearch(t *testing.T) {
 			t.Errorf("%q on %q finds %v, not %s", k.words, k.os, names, k.want)
 		}
 	}
+	if got := c.Search(tunable.Linux, "ring", 1); len(got) != 1 || got[0].Record.Name != "ethtool -G IF rx N" {
+		t.Errorf("a word is looked for in parts of others: %+v", got) // io_uring, TCP's corking
+	}
 	if got := c.Search("", "xyzzy plugh", 0); len(got) > 0 {
 		t.Errorf("nonsense finds %s", got[0].Record.Name)
 	}
