@@ -69,6 +69,9 @@ func (r *run) trial(ctx context.Context, slot study.Slot, part study.Part) (stud
 		t.Reasons = append([]string{failed.Error()}, t.Reasons...)
 	}
 	t.Valid = len(t.Reasons) == 0
+	if shares, can := r.bed.(testbed.Sharer); can && !t.Valid {
+		shares.Renew()
+	}
 	return t, nil
 }
 

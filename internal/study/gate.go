@@ -198,10 +198,22 @@ func counterGates(o Observation) []string {
 	if a.Received < b.Received || a.Forwarded < b.Forwarded || a.Dropped < b.Dropped {
 		return []string{"counters: a counter of the DUT went backwards"}
 	}
-	if forwarded := a.Forwarded - b.Forwarded; forwarded < o.Received.RxPackets {
+	if forwarded := a.Forwarded - b.Forwarded; short(o, forwarded) {
 		return []string{fmt.Sprintf("counters: the receiver has %d frames, but the DUT forwarded %d", o.Received.RxPackets, forwarded)}
 	}
 	return nil
+}
+
+// short reports whether the DUT forwarded less than arrived. Drivers of machines miss
+// some of what they send: FreeBSD's vtnet(4) beside pf counted 329,684 of 329,790
+// frames, of which each had come in and arrived.
+func short(o Observation, forwarded uint64) bool {
+	const uncounted = 0.001
+	got := o.Received.RxPackets
+	if o.Machines {
+		got -= uint64(uncounted * float64(got))
+	}
+	return forwarded < got
 }
 
 // costGates hold where nothing can be overloaded: next to nothing is lost,

@@ -32,6 +32,8 @@ func TestTrialsOnMachines(t *testing.T) {
 		{"the DUT drops", func(o *Observation) { lose(o, 400_000); o.After.Forwarded -= 400_000 }, ""},
 		{"the receiver lost count", func(o *Observation) { lose(o, 5_000) }, "receiver: the DUT forwarded 1000000 frames and the receiver has 995000: it lost count"},
 		{"a little chatter", func(o *Observation) { o.After.Forwarded += 50 }, ""},
+		{"a driver that misses some", func(o *Observation) { o.After.Forwarded -= 900 }, ""},
+		{"too many of them", func(o *Observation) { o.After.Forwarded -= 1100 }, "counters: the receiver has 1000000 frames, but the DUT forwarded 998900"},
 		{"a boot that did not take", func(o *Observation) { o.Applied.NotTaken = []string{"loader hw.x is \"0\""} }, `not taken: loader hw.x is "0"`},
 		{"counters of another way", func(o *Observation) { o.After.Forwarded = 10 }, "counters: the receiver has 1000000 frames, but the DUT forwarded 10"},
 		{"a DUT that nobody counts", func(o *Observation) { o.After, o.Uncounted = testbed.Counters{}, true }, ""},

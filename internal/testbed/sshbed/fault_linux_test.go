@@ -433,6 +433,8 @@ func TestGroupedBoots(t *testing.T) {
 		t.Fatal(err)
 	}
 	booted("after a boot of the DUT's own", nil, true)
+	bed.Renew()
+	booted("after an invalid trial", nil, true)
 }
 
 // TestInterruptedBoot: a study that ends while its DUT boots waits for it, and leaves

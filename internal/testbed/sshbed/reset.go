@@ -112,6 +112,9 @@ func (b *Bed) sameBoot(ctx context.Context, settings []setting.Setting, a *testb
 	return true, err
 }
 
+// Renew makes the next Reset boot, where the study is one of boots (testbed.Sharer).
+func (b *Bed) Renew() { b.last = "" }
+
 // switchNear tells whether the DUT may put itself back soon: less than half of the
 // window is left. A boot that read nothing of a variant has no switch.
 func (b *Bed) switchNear(ctx context.Context) (bool, error) {
