@@ -14,6 +14,8 @@ import (
 // is more the clients' than the server's, differences look smaller than they are, and what
 // the server does at most is not known. An open loop says so by lateness.
 func (r *Results) warnClients(s Spec) {
+	var servers []string // as they are named, in the order of the parts
+	parts := map[string][]string{}
 	for _, p := range s.Parts {
 		if !inClosedLoop(p) {
 			continue
@@ -24,10 +26,22 @@ func (r *Results) warnClients(s Spec) {
 				named = append(named, v.Name)
 			}
 		}
-		if len(named) > 0 {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("part %s: the clients used more CPU time than the server of %s: rates there are more the clients' than the server's, and differences look smaller than they are (no two are called equivalent)",
-				p.Name, show.List(named)))
+		if len(named) == 0 {
+			continue
 		}
+		list := show.List(named)
+		if parts[list] == nil {
+			servers = append(servers, list)
+		}
+		parts[list] = append(parts[list], p.Name)
+	}
+	for _, list := range servers {
+		word := "part"
+		if len(parts[list]) > 1 {
+			word = "parts"
+		}
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s %s: the clients used more CPU time than the server of %s: rates there are more the clients' than the server's, and differences look smaller than they are (no two are called equivalent)",
+			word, show.List(parts[list]), list))
 	}
 }
 

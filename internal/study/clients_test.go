@@ -29,6 +29,13 @@ func TestClientsThatLimit(t *testing.T) {
 	if len(r.Warnings) != 1 || !strings.HasPrefix(r.Warnings[0], "part closed: the clients used more CPU time than the server of clients: rates") {
 		t.Errorf("%q", r.Warnings)
 	}
+	s.Parts = append(s.Parts, Part{Name: "again", Mode: testbed.Serve, HTTP: &HTTP{}}, Part{Name: "other", Mode: testbed.Serve, HTTP: &HTTP{}})
+	r.Warnings, r.Trials = nil, append(r.Trials, trial("again", "clients", 1.2, 0.6), trial("other", "server", 1.2, 0.6))
+	r.warnClients(s)
+	if len(r.Warnings) != 2 || !strings.HasPrefix(r.Warnings[0], "parts closed and again: the clients used more CPU time than the server of clients: rates") ||
+		!strings.HasPrefix(r.Warnings[1], "part other: the clients used more CPU time than the server of server: rates") {
+		t.Errorf("parts alike and one other: %q", r.Warnings)
+	}
 }
 
 // TestClientsThatLimitShowNoEquivalence: of verdicts on rates and latencies of a
