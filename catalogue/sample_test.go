@@ -30,15 +30,21 @@ var bounds = []struct {
 func TestBothBounds(t *testing.T) {
 	c := catalogueOf(t)
 	for _, want := range bounds {
-		r, ok := c.Lookup(tunable.FreeBSD, want.name)
-		if !ok {
-			t.Errorf("%s: no record", want.name)
-			continue
-		}
-		if r.Reject(want.bad) == nil || r.Reject(want.good) != nil || r.Constraints.Outside != want.outside {
-			t.Errorf("%s: %s gives %v, %s gives %v, outside %q", want.name, want.bad, r.Reject(want.bad),
-				want.good, r.Reject(want.good), r.Constraints.Outside)
-		}
+		holdsBound(t, c, tunable.FreeBSD, want.name, want.bad, want.good, want.outside)
+	}
+}
+
+// holdsBound refuses a record that takes a bad value, refuses a good one, or says
+// otherwise what the kernel does outside.
+func holdsBound(t *testing.T, c *tunable.Catalogue, os, name, bad, good string, outside tunable.Outside) {
+	t.Helper()
+	r, ok := c.Lookup(os, name)
+	if !ok {
+		t.Errorf("%s: no record", name)
+		return
+	}
+	if r.Reject(bad) == nil || r.Reject(good) != nil || r.Constraints.Outside != outside {
+		t.Errorf("%s: %s gives %v, %s gives %v, outside %q", name, bad, r.Reject(bad), good, r.Reject(good), r.Constraints.Outside)
 	}
 }
 

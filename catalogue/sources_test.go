@@ -59,15 +59,7 @@ var handled = []struct {
 func TestHandlersBounds(t *testing.T) {
 	c := catalogueOf(t)
 	for _, want := range handled {
-		r, ok := c.Lookup(want.os, want.name)
-		if !ok {
-			t.Errorf("%s: no record", want.name)
-			continue
-		}
-		if r.Reject(want.bad) == nil || r.Reject(want.good) != nil || r.Constraints.Outside != want.outside {
-			t.Errorf("%s: %s gives %v, %s gives %v, outside %q", want.name, want.bad, r.Reject(want.bad),
-				want.good, r.Reject(want.good), r.Constraints.Outside)
-		}
+		holdsBound(t, c, want.os, want.name, want.bad, want.good, want.outside)
 	}
 }
 
