@@ -11,6 +11,7 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/load"
+	"linerate/internal/show"
 	"linerate/internal/testbed"
 )
 
@@ -119,7 +120,7 @@ func checkFrames(path string, w Workload) *problem {
 
 func (s *Spec) checkVariants() *problem {
 	if len(s.Variants) < 2 || len(s.Variants) > maxVariants {
-		return wrong("variants", "%d variants: a study compares 2 to %d", len(s.Variants), maxVariants).
+		return wrong("variants", "%s: a study compares 2 to %d", show.Plural(len(s.Variants), "variant"), maxVariants).
 			advise("the first is the control: variants: [{name: none}, {name: ours, settings: […]}]")
 	}
 	var names []string

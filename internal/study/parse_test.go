@@ -111,7 +111,7 @@ func TestParseRefuses(t *testing.T) {
 		{"less than none", small + "parts: [{elephant: -0.5}]\n", "s.yaml:8: elephant: -0.5 is no share", "elephant: 0.5"},
 		{"no question", "name: x\nvariants: [{name: a}, {name: b}]\n", "s.yaml:1: study x asks no question", "question:"},
 		{"bad name", strings.Replace(small, "name: small", "name: Small!", 1), `s.yaml:1: name "Small!" is not a name`, "write small"},
-		{"one variant", "name: x\nquestion: q\nvariants: [{name: a}]\n", "s.yaml:3: 1 variants: a study compares 2 to 64", "control"},
+		{"one variant", "name: x\nquestion: q\nvariants: [{name: a}]\n", "s.yaml:3: 1 variant: a study compares 2 to 64", "control"},
 		{"same name", "name: x\nquestion: q\nvariants:\n  - name: a\n  - name: a\n", `s.yaml:5: two variants are named "a"`, "of its own"},
 		{"reserved name", "name: x\nquestion: q\nvariants:\n  - name: a\n  - name: aa\n", `s.yaml:5: the name "aa" is taken`, ""},
 		{"not an anchor's key", strings.Replace(small, "name: none", "&a name: none", 1), "anchors, aliases and tags", "without"},
