@@ -19,24 +19,27 @@ import (
 var (
 	// values are pure: data in, data out. Time and seeds are arguments.
 	values = []string{
-		"internal/hint", "internal/yamlfile", "internal/pack", "internal/show", "internal/setting", "internal/load", "internal/testbed",
+		"internal/hint", "internal/yamlfile", "internal/pack", "internal/show", "internal/setting", "internal/port", "internal/tooltext", "internal/load", "internal/testbed",
 		"internal/stats", "internal/calc", "internal/fact", "internal/tunable",
-		"internal/role", "internal/audit", "internal/plan", "internal/planner", "internal/evidence", "internal/study", "internal/benchlab", "internal/search", "internal/report", "internal/compare", "internal/profile",
+		"internal/role", "internal/audit", "internal/plan", "internal/planner", "internal/evidence", "internal/study", "internal/benchlab", "internal/search", "internal/chart", "internal/report", "internal/compare", "internal/profile",
 		"internal/drop",
-		"catalogue", "studies",
+		"catalogue", "studies", "docs",
 	}
 	// edges touch machines: kernels, networks, files, clocks.
-	edges = []string{"internal/load/wire", "internal/load/sender", "internal/load/loop", "internal/load/dial", "internal/cputime", "internal/membench", "internal/perfevent", "internal/xdpforward", "internal/knob", "internal/apply", "internal/inspect", "internal/capture", "internal/lab", "internal/server", "internal/studydir", "internal/host", "internal/labtest", "internal/sharedtest",
+	edges = []string{"internal/load/wire", "internal/load/sender", "internal/load/loop", "internal/load/dial", "internal/cputime", "internal/membench", "internal/perfevent", "internal/xdpforward", "internal/knob", "internal/apply", "internal/inspect", "internal/capture", "internal/lab", "internal/live", "internal/server", "internal/studydir", "internal/host", "internal/labtest", "internal/sharedtest",
 		"internal/skbdrop", "internal/instrument", "internal/manage",
+		"internal/cli",
 	}
 	// stores keep what was measured, or read what others did.
 	stores = []string{"internal/ledger", "internal/netbenches", "internal/accesslog"}
+	// assemblies put implementations together by what a user asked for.
+	assemblies = []string{"internal/assemble"}
 	// implementations of an interface never know their siblings, and only
-	// cmd knows them at all.
+	// assemblies and cmd know them at all.
 	implementations = map[string][]string{
 		"internal/load":    {"internal/load/xdpload", "internal/load/packetload", "internal/load/bpfload", "internal/load/netmapload", "internal/load/httpload", "internal/load/fileload", "internal/load/smtpload", "internal/load/farload", "internal/load/toolload"},
 		"internal/testbed": {"internal/testbed/netnsbed", "internal/testbed/jailbed", "internal/testbed/sshbed"},
-		"internal/host":    {"internal/host/localhost", "internal/host/bundlehost", "internal/host/treehost", "internal/host/sshhost"},
+		"internal/host":    {"internal/host/localhost", "internal/host/bundlehost", "internal/host/treehost", "internal/host/sshhost", "internal/host/filehost"},
 		"internal/ledger":  {"internal/ledger/sqlite", "internal/ledger/postgres"},
 	}
 	// forbidden pairs, each with its reason.
@@ -93,9 +96,15 @@ func checkImport(t *testing.T, file, dir, layer, imported string) {
 	if layer == "value" && layerOf(local) != "value" {
 		t.Errorf("%s imports %s: a value package imports values only", file, imported)
 	}
+	if layer != "assembly" && layerOf(local) == "assembly" {
+		t.Errorf("%s imports %s: what is put together is known to cmd only", file, imported)
+	}
 	for iface, impls := range implementations {
+		if layer == "assembly" {
+			break
+		}
 		if i := slices.IndexFunc(impls, func(p string) bool { return inside(local, p) }); i >= 0 && !inside(dir, impls[i]) {
-			t.Errorf("%s imports %s: implementations of %s are known to cmd only", file, imported, iface)
+			t.Errorf("%s imports %s: implementations of %s are known to assemblies and cmd only", file, imported, iface)
 		}
 	}
 	for _, r := range forbidden {
@@ -137,8 +146,8 @@ var namedFlag = regexp.MustCompile(`(^|[ ` + "`" + `])--[a-z][a-z-]+`)
 
 // flagsOfOthers are texts that hold other programs' options.
 var flagsOfOthers = map[string]bool{
-	"internal/fact/linux": true, "internal/fact/secret": true, "internal/tunable": true, "internal/capture": true, "internal/report": true,
-	"internal/studydir": true, "internal/knob": true, "internal/apply": true,
+	"internal/fact/linux": true, "internal/fact/keep": true, "internal/tunable": true, "internal/capture": true, "internal/report": true,
+	"internal/studydir": true, "internal/knob": true, "internal/apply": true, "internal/assemble/hosts": true, "internal/cli": true,
 }
 
 // TestMessagesNameNoFlags: a library does not know how its caller's user
@@ -169,7 +178,7 @@ func layerOf(dir string) string {
 	for _, l := range []struct {
 		name string
 		dirs []string
-	}{{"edge", edges}, {"store", stores}, {"value", values}} {
+	}{{"edge", edges}, {"store", stores}, {"assembly", assemblies}, {"value", values}} {
 		for _, p := range l.dirs {
 			if inside(dir, p) {
 				return l.name
@@ -188,7 +197,7 @@ func eachFile(t *testing.T, visit func(file, dir string, f *ast.File)) {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (d.Name() == "testdata" || d.Name() == ".git") {
+		if d.IsDir() && (d.Name() == "testdata" || d.Name() == ".git" || d.Name() == ".ci") {
 			return filepath.SkipDir
 		}
 		if !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") {

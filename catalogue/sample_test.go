@@ -48,6 +48,25 @@ func holdsBound(t *testing.T, c *tunable.Catalogue, os, name, bad, good string, 
 	}
 }
 
+// TestPlaceholdersAreFilled: no reader sees the {driver} of a template.
+func TestPlaceholdersAreFilled(t *testing.T) {
+	for _, r := range catalogueOf(t).Records {
+		texts := []string{r.Name, r.Summary, r.Effective, r.Helps, r.Hurts}
+		texts = append(append(texts, r.Notes...), r.Related...)
+		for _, k := range r.Cautions {
+			texts = append(texts, k.Text, k.Fix)
+		}
+		for _, k := range r.Recommend {
+			texts = append(texts, k.Reason)
+		}
+		for _, text := range texts {
+			if strings.Contains(text, "{driver}") {
+				t.Errorf("%s:%d: %s: %s", r.File, r.Line, r.Name, text)
+			}
+		}
+	}
+}
+
 // TestSummaryStandsAlone: explain prints a summary without the record before
 // it, so it does not point to one.
 func TestSummaryStandsAlone(t *testing.T) {

@@ -1,12 +1,14 @@
 package catalogue_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"linerate/catalogue"
 	"linerate/internal/fact"
-	"linerate/internal/fact/secret"
+	"linerate/internal/fact/keep"
+	"linerate/internal/setting"
 )
 
 // TestNamesAreNoSecrets: a tunable whose name holds a telling word (secret,
@@ -16,15 +18,18 @@ func TestNamesAreNoSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys := []string{"fastopen_key", "stable_secret", "fastopen.setkey", "setkey", "setpsk", "rss_key", "passphrase", "password"}
-	for _, name := range append(c.Names(fact.Linux), c.Names(fact.FreeBSD)...) {
-		line := strings.TrimSuffix(name, "=") + "=600"
-		isKey := false
-		for _, k := range keys {
-			isKey = isKey || strings.Contains(name, k)
-		}
-		if _, hidden := secret.Line(line); hidden && !isKey {
-			t.Errorf("%s: its value is taken for a secret", name)
+	keys := []string{"fastopen_key", "stable_secret", "setkey", "setpsk", "rss_key", "passphrase", "password"}
+	for _, system := range []string{fact.Linux, fact.FreeBSD} {
+		for _, name := range c.Names(system) {
+			if r, _ := c.Lookup(system, name); r.Mechanism != setting.Sysctl {
+				continue
+			}
+			isKey := slices.ContainsFunc(keys, func(k string) bool { return strings.Contains(name, k) })
+			for kind, line := range map[string]string{keep.Sysctl: name + "=600", keep.Values: name + ": 600"} {
+				if kept, _ := keep.Text(kind, line); kept != line && !isKey {
+					t.Errorf("%s becomes %s", line, kept)
+				}
+			}
 		}
 	}
 }

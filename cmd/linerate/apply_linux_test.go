@@ -26,7 +26,7 @@ func makePlan(file string, args []string) {
 	p := plan.Plan{OS: id.OS, Release: id.Release, Host: id.Host, Role: "router"}
 	for _, a := range args {
 		name, value, _ := strings.Cut(a, "=")
-		s := plan.Setting{Mechanism: setting.Sysctl, Value: value, Reason: "a test of it", Risk: "none",
+		s := plan.Step{Mechanism: setting.Sysctl, Value: value, Reason: "a test of it", Risk: "none",
 			Where: plan.Where{File: plan.LinuxSysctl, Runtime: true}, Evidence: plan.Evidence{Kind: plan.Unmeasured}}
 		if words := strings.Split(name, ","); len(words) == 3 {
 			s.Mechanism, s.Device, s.Name, s.Where.File = setting.Mechanism(words[0]), words[1], words[2], ""

@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"math"
 	"time"
 
 	"linerate/internal/stats"
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
 )
 
 // large is a study with large effects, as the two methods ran it when each was
@@ -40,24 +40,15 @@ func (b *labBencher) bothWays(ctx context.Context, until time.Time, w *labWays) 
 			if err != nil {
 				return err
 			}
-			w.Half[i].add(halfWidth(r))
+			w.Half[i].add(r.AA.HalfWidth())
 			w.Took[i] = append(w.Took[i], seconds)
 			w.Large[i] = r.Verdicts
-			if err := b.told("A/A interval ±%.2f %%", halfWidth(r)); err != nil {
+			if err := b.saveAndSay("A/A interval ±%.2f %%", r.AA.HalfWidth()); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// halfWidth is that of the A/A interval; infinite when no trial was valid.
-func halfWidth(r study.Results) float64 {
-	half := (r.AA.CIHigh.Float() - r.AA.CILow.Float()) / 2
-	if math.IsNaN(half) {
-		return math.Inf(1)
-	}
-	return half
 }
 
 // pairs of arms that are all the same: each pair is a study of nothing that
@@ -84,7 +75,7 @@ func (b *labBencher) falseAlarms(ctx context.Context, until time.Time) error {
 			return err
 		}
 		b.pairs(s, r)
-		if err := b.told("%d comparisons of nothing, %d found something", b.raw.Alarms.Studies, b.raw.Alarms.Found); err != nil {
+		if err := b.saveAndSay("%d comparisons of nothing, %d found something", b.raw.Alarms.Studies, b.raw.Alarms.Found); err != nil {
 			return err
 		}
 	}
@@ -95,7 +86,7 @@ func (b *labBencher) falseAlarms(ctx context.Context, until time.Time) error {
 func (b *labBencher) pairs(s study.Spec, r study.Results) {
 	a, arms := &b.raw.Alarms, s.Arms()
 	for i := 0; i+1 < len(arms); i += 2 {
-		g := study.Goal{Metric: study.CostNS, Part: s.Parts[0].Name}
+		g := study.Goal{Metric: forward.CostNS, Part: s.Parts[0].Name}
 		c := stats.CompareBlocks(study.ArmValues(s, b.raw.Seed, g, arms[i], r.Trials),
 			[]stats.Arm{study.ArmValues(s, b.raw.Seed, g, arms[i+1], r.Trials)}, stats.Options{NoPlan: true, Draws: 1})[0]
 		if c.N < 3 {
@@ -127,7 +118,7 @@ func (b *labBencher) plant(ctx context.Context, until time.Time) error {
 			return err
 		}
 		p.add(r, seconds)
-		if err := b.told("%d studies of planted effects", len(p.Took)); err != nil {
+		if err := b.saveAndSay("%d studies of planted effects", len(p.Took)); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"linerate/internal/lab"
+	"linerate/internal/stats"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/bedtest"
 )
@@ -78,5 +79,27 @@ func TestBenchLabRefusesOthersFiles(t *testing.T) {
 	}
 	if _, err := readLabRaw(t.TempDir(), 1); err == nil {
 		t.Error("a directory was taken")
+	}
+}
+
+// TestBenchLabSaysWhatGotNoTime: a method without a study is a dash, and no
+// number is not a number.
+func TestBenchLabSaysWhatGotNoTime(t *testing.T) {
+	var out bytes.Buffer
+	o := labBench{Minutes: 1, Label: "a simulation", AA: widths{Interleaved: stats.Num(0.5), Studies: 1, Seconds: stats.Num(12)}, Planted: []planted{{Rules: 3, Of: 1}},
+		Agreement: []agreement{{Variant: "stateful", Interleaved: stats.EffectOf(stats.Interval{Estimate: 3, Low: 2, High: 4})}}}
+	if err := o.print(&out); err != nil {
+		t.Fatal(err)
+	}
+	text := out.String()
+	for _, want := range []string{"–", "0.50 %", "12 s", "there was no time for it", "+3.0 % [+2.0, +4.0]", "0 of 1"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	for _, never := range []string{"NaN", "unknown"} {
+		if strings.Contains(text, never) {
+			t.Errorf("%q is in\n%s", never, text)
+		}
 	}
 }

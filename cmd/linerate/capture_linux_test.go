@@ -2,15 +2,18 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"linerate/internal/audit"
+	"linerate/internal/fact/keep"
 	"linerate/internal/labtest"
 )
 
@@ -31,13 +34,43 @@ var everyPlace = map[string]string{
 	"systemd/system/multi-user.target.wants/nginx.service": "",
 }
 
+// plantedPlaces are files of every kind in which people leave secrets.
+var plantedPlaces = []string{"sysctl.d/97-planted.conf", "modprobe.d/planted.conf", "modules-load.d/planted.conf", "default/grub.d/planted.cfg", "systemd/network/30-planted.network",
+	"udev/rules.d/91-planted.rules", "network/interfaces.d/planted", "rc.local", "tuned/planted/tuned.conf", "NetworkManager/system-connections/planted.nmconnection", "netplan/61-planted.yaml",
+	"sysconfig/network-scripts/ifcfg-planted", "cloud/cloud.cfg.d/91-planted.cfg", "fstab", "nftables.conf", "kernel/cmdline"}
+
+// plant is what package keep's test data plants in a file of etc.
+func plant(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile("../../internal/fact/keep/testdata/planted-by-kind.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, ok := strings.Cut("\n"+string(data), "\n["+keep.KindOf("/etc/"+name, "")+"]\n")
+	if !ok {
+		t.Fatalf("nothing is planted in files such as %s", name)
+	}
+	if at := plantedHead.FindStringIndex(text); at != nil {
+		text = text[:at[0]+1]
+	}
+	return text
+}
+
+// plantedHead begins the next kind; sections of files look alike.
+var plantedHead = regexp.MustCompile(`\n\[(` + strings.Join([]string{keep.Loader, keep.RC, keep.Grub, keep.BootLine, keep.Modprobe, keep.Modules, keep.Systemd, keep.Tuned, keep.Networks, keep.Netplan, keep.Ifcfg,
+	keep.Ifupdown, keep.Script, keep.Cloud, keep.Udev, keep.Fstab, keep.PF, keep.NFT, keep.IPTables}, "|") + `)\]\n`)
+
 // TestCaptureTellsWhatTheHostTells audits a host and its capture: both have
-// read the same lines and say the same of them, and the capture holds no
-// secret.
+// read the same lines and say the same of them, and neither the capture nor
+// anything that is printed of either holds a secret.
 func TestCaptureTellsWhatTheHostTells(t *testing.T) {
 	labtest.Namespaces(t)
 	dir := t.TempDir()
-	for name, text := range everyPlace {
+	texts := maps.Clone(everyPlace)
+	for _, name := range plantedPlaces {
+		texts[name] += plant(t, name)
+	}
+	for name, text := range texts {
 		p := filepath.Join(dir, "etc", name)
 		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
 			t.Fatal(err)
@@ -52,7 +85,16 @@ linerate audit --json --role router >host.json
 linerate capture -o bundle.tar.gz
 linerate audit bundle.tar.gz --json --role router >bundle.json
 mkdir all
-tar -C all -xzf bundle.tar.gz`)
+tar -C all -xzf bundle.tar.gz
+for of in "" bundle.tar.gz; do
+	linerate audit $of --role router >all/audit$of.txt
+	linerate audit $of --role router --json >all/audit$of.json
+	linerate audit $of --role router --sarif >all/audit$of.sarif
+	linerate inspect $of >all/inspect$of.txt
+	linerate inspect $of --json >all/inspect$of.json
+	linerate plan $of --role router >all/plan$of.txt 2>&1 || :
+done
+test $(ls all/*.json | wc -l) -eq 4`)
 	cmd.Dir = dir
 	if said, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, said)
@@ -64,10 +106,10 @@ tar -C all -xzf bundle.tar.gz`)
 	for name := range everyPlace {
 		if quiet := map[string]bool{"os-release": true, "modules-load.d/a.conf": true, "tuned/active_profile": true, "systemd/networkd.conf": true,
 			"systemd/network/20-a.network": true, "systemd/system/multi-user.target.wants/nginx.service": true}; !quiet[name] && !strings.Contains(strings.Join(host.Said, "\n"), "/etc/"+name) {
-			t.Errorf("nothing is said of /etc/%s: the test does not see it", name)
+			t.Errorf("no line is about /etc/%s: the test does not see it", name)
 		}
 	}
-	if out, err := exec.Command("grep", "-rlE", "hunter2secret|yAnz5TF|4GgaQCy", filepath.Join(dir, "all")).CombinedOutput(); err == nil {
+	if out, err := exec.Command("grep", "-rnE", "hunter2|yAnz5TF|4GgaQCy|swordfish|8675309", filepath.Join(dir, "all")).CombinedOutput(); err == nil {
 		t.Errorf("secrets are in %s", out)
 	}
 }

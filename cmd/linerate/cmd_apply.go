@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/apply"
+	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/plan"
 	"linerate/internal/show"
@@ -88,7 +89,7 @@ func (f *applyFlags) run(cmd *cobra.Command, file string, args []string) error {
 	talk := cmd.ErrOrStderr()
 	report.Outcome, err = apply.Run(cmd.Context(), m, p, apply.Options{
 		Within: f.within, Chosen: f.chosen, Trial: f.reboot, Wait: !f.noWait && !f.reboot, Checks: append(f.fresh(args), checks...),
-		Line: f.line(m.Where()),
+		Line: f.Line(m.Where()),
 		Ask:  func(t apply.Transaction) (bool, error) { return f.ask(cmd, t) },
 		Say:  func(format string, a ...any) { fmt.Fprintf(talk, format+"\n", a...) },
 	})
@@ -112,7 +113,7 @@ func (f *applyFlags) run(cmd *cobra.Command, file string, args []string) error {
 func outcomeText(r applied, f *applyFlags) string {
 	switch r.Outcome {
 	case apply.Pending:
-		return fmt.Sprintf("pending on %s: `%s` within %s keeps it", r.Where, f.line(r.Where)("confirm"), f.within)
+		return fmt.Sprintf("pending on %s. To keep it, run within %s:\n  %s", r.Where, f.within, f.Line(r.Where)("confirm"))
 	case apply.Nothing:
 		return "the plan has nothing to do"
 	case apply.Declined:
@@ -131,7 +132,7 @@ func (f *applyFlags) ask(cmd *cobra.Command, t apply.Transaction) (bool, error) 
 		return true, nil
 	}
 	in := cmd.InOrStdin()
-	if file, ok := in.(*os.File); !ok || !isTerminal(file) {
+	if file, ok := in.(*os.File); !ok || !cli.IsTerminal(file) {
 		return false, hint.With(hint.Usagef("nobody is there to be asked"), "add --yes to apply it without asking")
 	}
 	fmt.Fprint(w, "Apply this? [y/N] ")

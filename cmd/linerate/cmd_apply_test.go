@@ -13,7 +13,7 @@ import (
 // characters of a plan that somebody wrote by hand.
 func TestWhatIsAskedFitsAPage(t *testing.T) {
 	long := strings.Repeat("a risk that takes many words ", 10)
-	change := apply.Transaction{Plan: plan.Plan{Role: "router", OS: "linux", Release: "6.18", Settings: []plan.Setting{{
+	change := apply.Transaction{Plan: plan.Plan{Role: "router", OS: "linux", Release: "6.18", Settings: []plan.Step{{
 		Name: "net.ipv4.ip_forward", Mechanism: "sysctl", Value: "1", Reason: long, Risk: long + "\x1b[2J",
 	}}}}
 	var b strings.Builder

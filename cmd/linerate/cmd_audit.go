@@ -3,13 +3,16 @@ package main
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"linerate/catalogue"
+	"linerate/internal/assemble/hosts"
 	"linerate/internal/audit"
+	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/role"
 )
@@ -24,24 +27,38 @@ type auditOptions struct {
 	hosts    string
 	asJSON   bool
 	asSARIF  bool
+	diff     bool
+	write    string
 }
 
 func newAuditCmd() *cobra.Command {
 	var o auditOptions
 	cmd := &cobra.Command{
-		Use:   "audit " + sourceUse + " …",
+		Use:   "audit [SOURCE|FILE|-] …",
 		Short: "say what is wrong, useless or missing in a host's tuning",
 		Long: `Audit holds every line of a host's configuration against the catalogue, and the
 host against the rules for its role: what is gone, misplaced, equal to the
 default, worse than it, harmful here, at odds with something else, and what the
 kernel's counters say. It needs no privileges and changes nothing.
 
-` + sourceHelp,
+` + sourceHelp + `
+
+FILE is a file of configuration by itself, several that belong together, or - for
+standard input: sysctl.conf, loader.conf, rc.conf, pf.conf, tuned.conf, a kernel's
+command line, modprobe.d, GRUB's file, rules of udev and others, known by name or
+by what their lines look like. --os and --release say what reads it.
+
+--diff prints what the fixes take out of the files, as diff -u does; --write DIR
+writes the shorter files there. Only lines that are better gone are taken out, and
+none after which the audit would have something new to say.`,
 		Example: `    linerate audit --root /backup/fw1 --release 14.3 --role firewall
     linerate audit bundle.tar.gz --fail-on warning
     linerate audit ssh://root@fw1
     linerate audit ssh://fw1 ssh://fw2 --role firewall
     linerate audit --hosts fleet.txt --json
+    linerate audit /etc/sysctl.conf --release 6.12 --role web
+    ssh fw1 cat /etc/sysctl.conf | linerate audit - --os freebsd --release 14.3
+    linerate audit sysctl.conf --diff | patch -p1
     linerate audit --sarif > audit.sarif`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runAudit(cmd, &o, args) },
 	}
@@ -49,11 +66,13 @@ kernel's counters say. It needs no privileges and changes nothing.
 	f := cmd.Flags()
 	f.StringVar(&o.role, "role", "", "what the host is for (default: guessed): "+strings.Join(role.Names(), ", "))
 	f.StringVar(&o.suppress, "suppress", "", "`FILE` of findings to hide, with reason and expiry")
-	f.StringVar(&o.failOn, "fail-on", "", "exit with 3 when a finding is at least this bad: error, warning or info")
+	f.StringVar(&o.failOn, "fail-on", "", "exit with 3 when a finding is at least this bad (error, warning or info), or when a file of configuration could not be read whole")
 	f.StringVar(&o.show, "show", "info", "show findings at least this bad, as text: error, warning or info")
 	f.StringVar(&o.hosts, "hosts", "", "audit the hosts that `FILE` names, one ssh://[user@]host[:port] a line")
 	f.BoolVar(&o.asJSON, "json", false, "print one JSON document")
 	f.BoolVar(&o.asSARIF, "sarif", false, "print one SARIF 2.1.0 log")
+	f.BoolVar(&o.diff, "diff", false, "print what the fixes take out of the files, as a unified diff")
+	f.StringVar(&o.write, "write", "", "write the files without what the fixes take out into `DIR`")
 	return cmd
 }
 
@@ -73,34 +92,42 @@ func runAudit(cmd *cobra.Command, o *auditOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	named, err := sources(args, o.hosts)
-	if err != nil {
+	named := args
+	if o.hosts != "" || !hosts.AreFiles(args) {
+		if named, err = sources(args, o.hosts); err != nil {
+			return err
+		}
+	}
+	if err := o.checkShorter(named); err != nil {
 		return err
 	}
-	if len(named) > 1 && o.asSARIF {
-		return hint.With(hint.Usagef("--sarif is of one host, %d are named", len(named)), "use --json, or one audit for each host")
-	}
-	if len(named) > 1 {
+	many := len(named) > 1 && !hosts.AreFiles(named)
+	if many {
 		return auditMany(cmd, o, in, named, floor)
 	}
-	if in.Facts, err = o.facts(cmd.Context(), named); err != nil {
-		return err
-	}
-	if err := giveRole(&in, o.role); err != nil {
-		return err
-	}
-	report, err := audit.Run(in)
+	a, err := auditOne(cmd, o, in, named)
 	if err != nil {
 		return err
 	}
-	if err := o.print(cmd.OutOrStdout(), report, show); err != nil {
+	defer a.reader.Close()
+	if o.diff || o.write != "" {
+		err = a.shorter(cmd.Context(), o, cmd.OutOrStdout())
+	} else {
+		a.report.Rename(a.given)
+		err = o.print(cmd.OutOrStdout(), a.report, show)
+	}
+	if err != nil {
 		return err
 	}
-	if floor != "" && report.Count(floor) > 0 {
+	if floor != "" && fails(a.report, floor) {
 		return exitWith(exitFindings)
 	}
 	return nil
 }
+
+// fails reports an audit with a finding at least so bad, or without a look at
+// all of the configuration.
+func fails(r *audit.Report, floor audit.Severity) bool { return r.Count(floor) > 0 || r.Blind() }
 
 // auditInput loads what audits of any host need.
 func auditInput(o *auditOptions) (audit.Input, error) {
@@ -114,7 +141,7 @@ func auditInput(o *auditOptions) (audit.Input, error) {
 	if o.suppress != "" {
 		text, err := readFile(o.suppress)
 		if err != nil {
-			return in, hint.With(fmt.Errorf("suppressions: %w", err), "--suppress wants a YAML file; see docs/guide/audit.md")
+			return in, hint.With(fmt.Errorf("suppressions: %w", err), "--suppress wants a YAML file; linerate help auditing shows one")
 		}
 		if in.Suppressions, err = audit.ParseSuppressions(text); err != nil {
 			return in, fmt.Errorf("%s: %w", o.suppress, err)
@@ -157,9 +184,17 @@ func (o *auditOptions) print(w io.Writer, r *audit.Report, show audit.Severity) 
 	case o.asJSON:
 		return printJSON(w, r)
 	case o.asSARIF:
-		return printJSON(w, audit.ToSARIF(r, version()))
+		return printJSON(w, audit.ToSARIFs(cli.Version(), audit.SARIFHost{Report: r, Root: absolute(o.Root)}))
 	}
 	return r.Write(w, audit.Style{Style: styleOf(w), Floor: show})
+}
+
+// absolute is a directory's path from the root; "" stays "".
+func absolute(dir string) string {
+	if abs, err := filepath.Abs(dir); dir != "" && err == nil {
+		return abs
+	}
+	return dir
 }
 
 // parseSeverity reads a flag's severity; "" stays "".

@@ -2,32 +2,13 @@ package main
 
 import "github.com/spf13/cobra"
 
-// newBenchCmd holds the benchmarks: each prints a table whose ratios come
-// from one interleaved run, beside whichever peers are installed.
+// newBenchCmd holds what measures the user's machine; linerate itself is measured by
+// linerate-bench.
 func newBenchCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "measure linerate itself, beside its peers",
+		Short: "measure this machine: what its lab can tell apart, and its memory",
 	}
-	cmd.AddCommand(benches()...)
+	cmd.AddCommand(newBenchLabCmd(), newBenchMemoryCmd())
 	return cmd
-}
-
-// benches lists the benchmarks.
-func benches() []*cobra.Command {
-	return []*cobra.Command{
-		newBenchTrafficCmd(),
-		newBenchImportCmd(),
-		newBenchLogsCmd(),
-		newBenchHTTPCmd(),
-		newBenchFilesCmd(),
-		newBenchSMTPCmd(),
-		newBenchLinkCmd(),
-		newBenchMemoryCmd(),
-		newBenchStatsCmd(),
-		newBenchSearchCmd(),
-		newBenchApplyCmd(),
-		newBenchLabCmd(),
-		newBenchServersCmd(),
-	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/assemble"
 	"linerate/internal/hint"
 	"linerate/internal/lab"
 	"linerate/internal/show"
@@ -104,14 +105,14 @@ func newBenchLabCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return inLab(cmd.Context(), func() error {
+			return assemble.Inside(cmd.Context(), func() error {
 				b := &labBencher{budget: time.Duration(minutes * float64(time.Minute)), talk: cmd.ErrOrStderr(), keep: keep, raw: raw}
-				opened, err := openLab(cmd.Context(), labOptions{engine: engine})
+				opened, err := openLab(cmd.Context(), assemble.Options{Engine: engine})
 				if err != nil {
 					return err
 				}
-				b.lab = opened.lab
-				b.out.Version, b.out.Label = 1, opened.label
+				b.lab = opened.Lab
+				b.out.Version, b.out.Label = 1, opened.Label
 				if err := b.all(cmd.Context()); err != nil {
 					return err
 				}
@@ -157,11 +158,15 @@ func (b *labBencher) fits(until time.Time, yamls ...string) bool {
 	return !now.After(until)
 }
 
-// told keeps what was measured so far, and says how far that is.
-func (b *labBencher) told(format string, args ...any) error {
+// saveAndSay writes what was measured so far, and says how far that is.
+func (b *labBencher) saveAndSay(format string, args ...any) error {
 	spent := b.lab.Machine.Now().Sub(b.began)
 	b.raw.Seconds = spent.Seconds()
-	fmt.Fprintf(b.talk, "%s of %s: %s\n", show.Clock(spent), show.Clock(b.budget), fmt.Sprintf(format, args...))
+	of := " of " + show.Clock(b.budget)
+	if spent > b.budget { // each phase begins at least one study
+		of = ", more than the " + show.Clock(b.budget) + " asked for"
+	}
+	fmt.Fprintf(b.talk, "%s%s: %s\n", show.Clock(spent), of, fmt.Sprintf(format, args...))
 	return b.raw.write(b.keep)
 }
 
@@ -176,7 +181,7 @@ func (b *labBencher) all(ctx context.Context) error {
 	if b.keep != "" {
 		fmt.Fprintf(b.talk, "kept in %s: the same command goes on\n", b.keep)
 	}
-	return nil // what was measured is told
+	return nil // the caller prints what was measured
 }
 
 func (b *labBencher) phases(ctx context.Context) error {
@@ -212,55 +217,61 @@ func (b *labBencher) run(ctx context.Context, yaml string) (study.Spec, study.Re
 		return s, study.Results{}, 0, err
 	}
 	b.raw.Seed++
-	var trials []study.Trial
 	start := b.lab.Machine.Now()
-	_, err = b.lab.Run(ctx, lab.Task{Spec: s, Seed: b.raw.Seed}, func(t study.Trial) error {
-		trials = append(trials, t)
-		return nil
-	}, nil)
+	r, err := b.lab.Measure(ctx, s, b.raw.Seed)
 	if err != nil {
-		return s, study.Results{}, 0, err
+		return s, r, 0, err
 	}
 	took := b.lab.Machine.Now().Sub(start).Seconds()
 	b.raw.Took[yaml] = took
-	return s, study.Analyse(s, b.raw.Seed, study.Environment{}, trials), took, nil
+	return s, r, took, nil
 }
 
-// print writes the tables for people.
+// print writes the tables for people. What got no time is a dash, never a
+// number.
 func (o labBench) print(w io.Writer) error {
-	fmt.Fprintf(w, "%.0f minutes; %s\n\n", o.Minutes, o.Label)
-	fmt.Fprintf(w, "A/A, half-width of the 95 %% interval   one after the other   slice by slice\n")
+	p := show.NewPage(styleOf(w))
+	p.Line(show.Grouped(o.Minutes, 0) + " minutes; " + o.Label)
+	p.Line("")
+	t := show.Table{Header: []string{"A/A, half-width of the 95 % interval", "one after the other", "slice by slice"}, Right: show.NumbersAfter(1)}
 	for _, r := range []struct {
 		what string
 		w    widths
 	}{{"as it is", o.AA}, {"with a busy loop on the same CPU", o.Loaded}} {
-		fmt.Fprintf(w, "  %-34s  %17s %%  %13s %%\n", r.what, o.number(r.w.Sequential), o.number(r.w.Interleaved))
+		t.Add(r.what, percentOf(r.w.Sequential), percentOf(r.w.Interleaved))
 	}
-	fmt.Fprintf(w, "  %-34s  %17.0f s  %13.0f s\n\n", "time of a study", o.AA.SequentialSeconds.Float(), o.AA.Seconds.Float())
-	fmt.Fprintf(w, "Comparisons of nothing: %d of %d found something (%.1f %%); SD of an instance %s %%\n\n",
-		o.Alarms.Found, o.Alarms.Studies, 100*o.Alarms.Rate.Float(), o.number(o.Alarms.SD))
-	fmt.Fprintf(w, "Planted effects, studies of %.0f s:\n  rules       ns   effect  measured  found\n", o.PlantedSeconds)
-	for _, p := range o.Planted {
-		fmt.Fprintf(w, "  %5d  %7.2f  %5.2f %%  %6.2f %%  %2d of %d\n", p.Rules, p.NS.Float(), p.Effect.Float(), p.Mean.Float(), p.Found, p.Of)
+	t.Add("time of a study", secondsOf(o.AA.SequentialSeconds), secondsOf(o.AA.Seconds))
+	p.Table(t)
+	if o.AA.SequentialStudies == 0 || o.Loaded.Studies == 0 {
+		p.Paragraph("  ", "  ", "–: there was no time for it. More --minutes measure it.")
 	}
-	if _, known := o.Smallest.Get(); known {
-		fmt.Fprintf(w, "The smallest found in nine of ten: %s %%\n", o.number(o.Smallest))
+	p.Line("")
+	p.Line(fmt.Sprintf("Comparisons of nothing: %d of %d found something (%s); SD of an instance %s", o.Alarms.Found, o.Alarms.Studies,
+		show.Optional(o.Alarms.Rate, func(v float64) string { return show.Grouped(100*v, 1) + " %" }), percentOf(o.Alarms.SD)))
+	p.Line("")
+	p.Line(fmt.Sprintf("Planted effects, studies of %s:", show.Grouped(o.PlantedSeconds, 0)+" s"))
+	t = show.Table{Header: []string{"rules", "ns", "effect", "measured", "found"}, Right: show.NumbersAfter(0)}
+	for _, e := range o.Planted {
+		t.Add(show.Count(e.Rules), show.Optional(e.NS, show.Digits), percentOf(e.Effect), percentOf(e.Mean), fmt.Sprintf("%d of %d", e.Found, e.Of))
 	}
-	fmt.Fprintf(w, "\nLarge effects, both ways:\n")
+	p.Table(t)
+	if o.Smallest.Known() {
+		p.Line("The smallest found in nine of ten: " + percentOf(o.Smallest))
+	}
+	p.Line("")
+	p.Line("Large effects, both ways:")
+	t = show.Table{Header: []string{"", "one after the other", "slice by slice"}}
 	for _, a := range o.Agreement {
-		fmt.Fprintf(w, "  %-10s one after the other %s, slice by slice %s\n", a.Variant, interval(a.Sequential), interval(a.Interleaved))
+		t.Add(a.Variant, a.Sequential.TextWithBounds(), a.Interleaved.TextWithBounds())
 	}
-	return nil
+	p.Table(t)
+	return p.Flush(w)
 }
 
-func (labBench) number(n stats.Number) string {
-	v, ok := n.Get()
-	if !ok {
-		return "unknown"
-	}
-	return fmt.Sprintf("%.2f", v)
+func percentOf(n stats.Number) string {
+	return show.Optional(n, func(v float64) string { return show.Grouped(v, 2) + " %" })
 }
 
-func interval(e stats.Effect) string {
-	return fmt.Sprintf("%+.1f %% [%+.1f, %+.1f]", e.EffectPercent.Float(), e.CILow.Float(), e.CIHigh.Float())
+func secondsOf(n stats.Number) string {
+	return show.Optional(n, func(v float64) string { return show.Grouped(v, 0) + " s" })
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
@@ -118,7 +117,7 @@ func listCalculators(w io.Writer) error {
 		for _, in := range c.Inputs {
 			inputs = append(inputs, in.Name)
 		}
-		t.Add(c.Name, c.Summary, "("+strings.Join(inputs, ", ")+")")
+		t.Add(c.Name, c.Summary+" ("+strings.Join(inputs, ", ")+")")
 	}
 	return t.Write(w, styleOf(w))
 }
@@ -134,25 +133,24 @@ func printCalc(w io.Writer, r calc.Result) error {
 	for _, out := range r.Outputs {
 		t.Add(out.Name, out.Text, out.Doc)
 	}
-	if err := t.Write(w, styleOf(w)); err != nil {
-		return fmt.Errorf("write result: %w", err)
-	}
+	style := styleOf(w)
+	p := show.NewPage(style)
+	p.Lines(t.Lines(style))
 	if r.Table != nil {
-		fmt.Fprintln(w)
-		t := show.Table{Header: r.Table.Columns, Rows: r.Table.Rows}
-		if err := t.Write(w, styleOf(w)); err != nil {
-			return fmt.Errorf("write table: %w", err)
-		}
+		p.Line("")
+		p.Lines(show.Table{Header: r.Table.Columns, Rows: r.Table.Rows}.Lines(style))
 	}
 	for _, n := range r.Notes {
-		fmt.Fprintf(w, "\n%s: %s.\n", n.Who, n.Says)
+		p.Line("")
+		p.Paragraph("", "", n.Who+": "+n.Says+".")
 		switch {
 		case n.Wrong:
-			fmt.Fprintf(w, "  wrong: %s.\n", n.Truth)
+			p.Paragraph("  ", "  ", "wrong: "+n.Truth+".")
 		case n.Truth != "":
-			fmt.Fprintf(w, "  %s.\n", n.Truth)
+			p.Paragraph("  ", "  ", n.Truth+".")
 		}
 	}
-	fmt.Fprintf(w, "\nsources: %s\n", strings.Join(r.Sources, "; "))
-	return nil
+	p.Line("")
+	p.Paragraph("", "  ", "sources: "+strings.Join(r.Sources, "; "))
+	return p.Flush(w)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/capture"
+	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/host/bundlehost"
 	"linerate/internal/host/sshhost"
@@ -25,7 +26,9 @@ func newCaptureCmd() *cobra.Command {
 		Long: `Capture collects this host's settings, hardware and counters into a bundle
 that inspect and audit read elsewhere, later. It runs one POSIX shell script of
 the base system's commands, changes nothing and needs no privileges (as root it
-sees more). Secrets are left out, and the bundle lists what was.
+sees more). It keeps names that the system knows, numbers and known words: no
+comment, no command of yours, no value of a name that nobody knows. The bundle
+lists what was left out.
 
 With ssh://host it captures that host over SSH into a bundle here; nothing but
 sh and the base system is needed there.
@@ -39,7 +42,7 @@ Print the script, to read it or to run it by hand where linerate is not:
 				_, err := fmt.Fprint(cmd.OutOrStdout(), capture.Script())
 				return err
 			}
-			if out == "-" && isTerminal(cmd.OutOrStdout()) {
+			if out == "-" && cli.IsTerminal(cmd.OutOrStdout()) {
 				return hint.With(hint.Usagef("-o - would write the bundle to the terminal"), "name a file: -o bundle.tar.gz")
 			}
 			if len(args) == 1 {
@@ -56,7 +59,7 @@ Print the script, to read it or to run it by hand where linerate is not:
 
 // captureOver captures a host over SSH into a bundle here.
 func captureOver(cmd *cobra.Command, far *remote, source, out string) error {
-	data, err := far.bundle(cmd.Context(), source)
+	data, err := far.Bundle(cmd.Context(), source)
 	if err != nil {
 		return err
 	}

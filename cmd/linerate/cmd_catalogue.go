@@ -146,7 +146,7 @@ func releaseFlag(s string) (release.Release, error) {
 	if s == "" {
 		return release.Release{}, nil
 	}
-	r, err := release.Parse(s)
+	r, err := release.ParseGiven(s)
 	if err != nil {
 		return r, hint.With(hint.Usage(err), "such as 14.3, or 14.3-RELEASE-p2")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"linerate/internal/cli"
 	"linerate/internal/compare"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
@@ -24,6 +25,7 @@ measurement could have shown, and warnings that name what to do.
 
     linerate compare before.txt after.txt
     linerate compare --column pps --better higher before.csv after.csv
+    linerate compare --html page.html before.txt after.txt
     linerate compare results/firewall-rules
     linerate compare STUDY                      # of the ledger
     linerate compare --ministat -s -w 60 before.txt after.txt
@@ -49,6 +51,7 @@ type compareFlags struct {
 	noTest      bool
 	asJSON      bool
 	ministat    string
+	html        string
 	ledger      string
 	workload    string
 	separateRow bool
@@ -97,6 +100,7 @@ func newCompareCmd() *cobra.Command {
 	fl.BoolVarP(&f.separateRow, "separate", "s", false, "ministat's bars on lines of their own (linerate's always are)")
 	fl.IntVarP(&f.width, "width", "w", 0, "columns (default: the terminal's, or 78)")
 	fl.BoolVar(&f.asJSON, "json", false, "print one JSON document")
+	fl.StringVar(&f.html, "html", "", "write a page: effects, samples, numbers")
 	cmd.AddCommand(newCompareScalingCmd(), newCompareChangesCmd())
 	return cmd
 }
@@ -113,11 +117,17 @@ func runCompare(cmd *cobra.Command, f compareFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	if f.html != "" {
+		err = writeFile(f.html, func(w io.Writer) error { return r.WriteHTML(w, commandLine(cmd)) })
+	}
+	if err != nil {
+		return err
+	}
 	if f.asJSON {
 		err = printJSON(cmd.OutOrStdout(), r.Document())
 	} else {
 		err = r.Print(cmd.OutOrStdout(), compare.Style{
-			Style:  show.Style{Width: pageWidth(cmd.OutOrStdout(), f.width), Colour: wantsColour(cmd.OutOrStdout())},
+			Style:  show.Style{Width: pageWidth(cmd.OutOrStdout(), f.width), Colour: cli.WantsColour(cmd.OutOrStdout())},
 			NoPlot: f.noPlot, NoTest: f.noTest,
 		})
 	}

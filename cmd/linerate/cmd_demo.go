@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/assemble"
+	"linerate/internal/cli"
 	"linerate/internal/lab"
 	"linerate/internal/show"
 )
@@ -18,13 +20,13 @@ func newDemoCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "prove in a minute what firewall rules cost",
-		Long: `Send real packets through this machine's own kernel, in ` + demoBed + `,
+		Long: `Send real packets through this machine's own kernel, in ` + assemble.Bed + `,
 and measure what a firewall costs a router: no rules, one, a hundred and a
 thousand in a row, one set of ten thousand addresses, and connection tracking.
 Nothing outside of them is changed, and nothing is left behind.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return inLab(cmd.Context(), func() error { return runDemo(cmd, &f) })
+			return assemble.Inside(cmd.Context(), func() error { return runDemo(cmd, &f) })
 		},
 	}
 	f.addNew(cmd)
@@ -39,7 +41,7 @@ func runDemo(cmd *cobra.Command, f *runFlags) error {
 	if err := f.shape(cmd, &s); err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s\n%d variants and the control once more, about %s on an idle machine. Ctrl-C stops at any time.\n\n",
+	fmt.Fprintf(cli.Talk(cmd), "%s\n%d variants and the control once more, about %s on an idle machine. Ctrl-C stops at any time.\n\n",
 		s.Question, len(s.Variants), show.Clock(lab.Estimate(lab.Task{Spec: s, Seed: *s.Seed})))
 	path, err := f.runNew(cmd, s)
 	var code exitWith

@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/cli"
 	"linerate/internal/labtest"
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
 	"linerate/internal/studydir"
 )
 
@@ -86,7 +88,7 @@ func realRun(t *labtest.Try, file string) {
 		t.Errorf("environment %+v", env)
 	}
 	v := r.Verdicts[0]
-	if v.Metric != study.CostNS || !(v.EffectNS.Float() >= 500 && v.EffectNS.Float() <= 50_000) {
+	if v.Metric != forward.CostNS || !(v.EffectNS.Float() >= 500 && v.EffectNS.Float() <= 50_000) {
 		t.Errorf("a thousand rules: %+v", v)
 	}
 	for _, tr := range rec.Trials {
@@ -121,8 +123,8 @@ func interruptedStudy(t *labtest.Try, file string) {
 	if took := time.Since(start); took > 2*time.Second {
 		t.Errorf("cleaning up took %v", took)
 	}
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
-		t.T.Errorf("exit %d, want %d\n%s", code, exitInterrupted, talk.String())
+	if code := cmd.ProcessState.ExitCode(); code != cli.ExitInterrupted {
+		t.T.Errorf("exit %d, want %d\n%s", code, cli.ExitInterrupted, talk.String())
 	}
 	if !strings.Contains(talk.String(), "linerate study resume "+out) {
 		t.T.Errorf("how to go on is not said:\n%s", talk.String())
@@ -135,13 +137,12 @@ func interruptedStudy(t *labtest.Try, file string) {
 // recorded waits until a study has so many trials on its record.
 func recorded(t *testing.T, out string, n int) {
 	t.Helper()
-	for range 2400 {
-		if data, err := os.ReadFile(filepath.Join(out, "trials.jsonl")); err == nil && strings.Count(string(data), "\n") >= n {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
+	if !labtest.Eventually(func() bool {
+		data, err := os.ReadFile(filepath.Join(out, "trials.jsonl"))
+		return err == nil && strings.Count(string(data), "\n") >= n
+	}) {
+		t.Fatalf("no %d trials in %v", n, labtest.Patience)
 	}
-	t.Fatalf("no %d trials in two minutes", n)
 }
 
 // TestKilledRealStudyGoesOn kills a real study (SIGKILL) and resumes it.

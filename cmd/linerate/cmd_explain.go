@@ -4,13 +4,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"linerate/catalogue"
+	"linerate/internal/assemble/hosts"
+	"linerate/internal/fact"
 	"linerate/internal/fact/release"
+	"linerate/internal/hint"
 	"linerate/internal/ledger"
+	"linerate/internal/role"
 	"linerate/internal/show"
 	"linerate/internal/tunable"
 	"linerate/internal/tunable/explain"
@@ -18,15 +24,16 @@ import (
 
 // explainOptions are the flags of explain.
 type explainOptions struct {
-	os, release, value string
-	ledger             string
-	json               bool
+	source
+	value  string
+	ledger string
+	json   bool
 }
 
 func newExplainCmd() *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{
-		Use:   "explain NAME | WORD…",
+		Use:   "explain NAME [SOURCE] | WORD…",
 		Short: "one page about a tunable",
 		Long: `explain prints what is known of a tunable: what it is, where it can be set on a
 release, its default, who claims what about it, when it helps and hurts, and
@@ -39,21 +46,38 @@ where all that was read. Names are as a host spells them:
 
 Words that are no name are looked for in names, summaries and ideas:
 
-    linerate explain tcp send buffer`,
+    linerate explain tcp send buffer
+
+With a SOURCE the page is of that host's release, and adds what runs there,
+which lines set it, and which cautions hold:
+
+    linerate explain net.inet.tcp.sendbuf_max ssh://fw1
+    linerate explain net.core.somaxconn fw1.tar.gz
+
+Without, and without --release, it is of this machine's release where this
+machine has such a tunable, else of the newest known.
+
+` + sourceHelp,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runExplain(cmd, o, strings.Join(args, " ")) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runExplain(cmd, o, args) },
 	}
-	cmd.Flags().StringVar(&o.os, "os", "", "freebsd or linux (default the one that has the name)")
-	cmd.Flags().StringVar(&o.release, "release", "", "release, such as 14.3 (default the newest known)")
+	o.source.addFlags(cmd)
+	cmd.Flags().Lookup("release").Usage = "the `RELEASE`, such as 14.3"
+	cmd.Flags().Lookup("os").Usage = "freebsd or linux (default the one that has the name)"
 	cmd.Flags().StringVar(&o.value, "value", "", "say what is to be said of this value")
 	addLedgerFlag(cmd, &o.ledger)
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON document")
 	return cmd
 }
 
-func runExplain(cmd *cobra.Command, o explainOptions, name string) error {
+func runExplain(cmd *cobra.Command, o explainOptions, args []string) error {
 	w := cmd.OutOrStdout()
-	rel, err := releaseFlag(o.release)
+	words, from := splitSource(args)
+	name := strings.Join(words, " ")
+	if strings.TrimSpace(name) == "" {
+		return hint.With(hint.Usagef("no name to explain"), "explain NAME, such as net.ipv4.tcp_rmem; part of a name lists what has it")
+	}
+	rel, err := releaseFlag(o.Release)
 	if err != nil {
 		return err
 	}
@@ -61,19 +85,36 @@ func runExplain(cmd *cobra.Command, o explainOptions, name string) error {
 	if err != nil {
 		return err
 	}
-	if o.os == "" && !rel.IsZero() {
-		o.os = osOfRelease(rel)
+	var facts *fact.Facts
+	if from != nil || o.Root != "" {
+		if facts, err = o.Facts(cmd.Context(), from); err != nil {
+			return err
+		}
+		o.OS, rel = facts.OS, facts.Release
 	}
-	if err := checkRelease(c, o.os, rel); err != nil {
+	if o.OS == "" && !rel.IsZero() {
+		o.OS = osOfRelease(rel)
+	}
+	if err := checkRelease(c, o.OS, rel); facts == nil && err != nil {
 		return err
 	}
-	r, err := findTunable(c, o.os, name)
+	r, err := findTunable(c, o.OS, name)
 	if err != nil {
 		return explainUnknown(cmd, c, o, name, rel, err)
 	}
+	here := facts == nil && rel.IsZero() && r.OS == runtime.GOOS
+	if here {
+		rel = hosts.Release(cmd.Context())
+	}
 	p := explain.Of(c, r, name, rel)
+	p.Here = here && !rel.IsZero()
 	if o.value != "" {
 		p.Judge(r, rel, o.value)
+	}
+	if facts != nil {
+		if err := o.onHost(c, r, facts, from, &p); err != nil {
+			return err
+		}
 	}
 	if err := addEvidence(cmd, o.ledger, c, r, &p); err != nil {
 		return err
@@ -82,6 +123,29 @@ func runExplain(cmd *cobra.Command, o explainOptions, name string) error {
 		return printJSON(w, p)
 	}
 	return p.Text(w, styleOf(w))
+}
+
+// splitSource takes the SOURCE from behind a name: a host over SSH, or a file
+// that is there.
+func splitSource(args []string) (words, from []string) {
+	last := len(args) - 1
+	if last < 1 {
+		return args, nil
+	}
+	if info, err := os.Stat(args[last]); hosts.IsRemote(args[last]) || err == nil && info.Mode().IsRegular() {
+		return args[:last], args[last:]
+	}
+	return args, nil
+}
+
+// onHost adds to a page what its tunable is on a host.
+func (o explainOptions) onHost(c *tunable.Catalogue, r *tunable.Record, f *fact.Facts, from []string, p *explain.Page) error {
+	guess, err := role.Of(f)
+	if err != nil {
+		return err
+	}
+	p.AddHost(c, r, f, guess.Role, strings.Join(append(from, o.Root), ""))
+	return nil
 }
 
 // explainUnknown explains a name that is no tunable: by what words find, and by
@@ -122,7 +186,7 @@ func measuredOf(cmd *cobra.Command, place, name string) (lines []ledger.Line, er
 		}
 		return nil, err
 	}
-	lines, err = evidenceLines(cmd.Context(), s, ledger.Filter{Names: []string{name}})
+	lines, err = ledger.Lines(cmd.Context(), s, ledger.Filter{Names: []string{name}})
 	return lines, errors.Join(err, s.Close())
 }
 
@@ -132,7 +196,7 @@ const mostFound = 20
 // searchTunables prints what words find; unknown is the error when that is
 // nothing.
 func searchTunables(w io.Writer, c *tunable.Catalogue, o explainOptions, words string, rel release.Release, unknown error) error {
-	found := c.Search(o.os, words, mostFound)
+	found := c.Search(o.OS, words, mostFound)
 	if len(found) == 0 {
 		return unknown
 	}
@@ -141,7 +205,7 @@ func searchTunables(w io.Writer, c *tunable.Catalogue, o explainOptions, words s
 		entries[i] = m.Record.Entry(rel)
 	}
 	if o.json {
-		return printJSON(w, listDocument{1, o.os, o.release, entries})
+		return printJSON(w, listDocument{1, o.OS, o.Release, entries})
 	}
 	t := show.Table{Header: []string{"OS", "NAME", "WHAT IT DOES"}}
 	for i, m := range found {

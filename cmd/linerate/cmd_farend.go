@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/assemble/engines"
+	"linerate/internal/cli"
 	"linerate/internal/load/farload"
 )
 
@@ -21,16 +23,16 @@ func newFarEndCmd() *cobra.Command {
 		Args:   cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				if err := farload.Removes(args[0]); err != nil {
+				if err := farload.RemoveProgram(args[0]); err != nil {
 					return err
 				}
 			}
-			engine, err := engineNamed(autoEngine, cmd.ErrOrStderr())
+			engine, err := engines.Named(engines.Auto, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
 			return farload.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), engine,
-				farload.Hello{Version: version(), OS: runtime.GOOS, Boot: bootID()})
+				farload.Hello{Version: cli.Version(), OS: runtime.GOOS, Boot: bootID()})
 		},
 	}
 }

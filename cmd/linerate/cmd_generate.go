@@ -14,10 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/assemble/engines"
 	"linerate/internal/hint"
 	"linerate/internal/load"
 	"linerate/internal/load/wire"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // generateFlags are the flags of generate as they were typed.
@@ -44,7 +45,7 @@ func newGenerateCmd() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.device, "dev", "", "network interface to send through")
-	fs.StringVar(&f.engine, "engine", autoEngine, sendingEngines)
+	fs.StringVar(&f.engine, "engine", engines.Auto, engines.Sending)
 	fs.StringVar(&f.dstMAC, "dst-mac", "", "MAC address of the next hop (default: what the neighbour table says)")
 	fs.StringVar(&f.srcMAC, "src-mac", "", "source MAC address (default: the interface's)")
 	fs.StringVar(&f.src, "src", "", "source addresses: one, FIRST-LAST or a prefix (default: the interface's own)")
@@ -78,14 +79,14 @@ func runGenerate(cmd *cobra.Command, f generateFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := resolve(&spec, f.imix, testbed.Here); err != nil {
+	if err := resolve(&spec, f.imix, port.Here); err != nil {
 		return err
 	}
-	engine, err := engineNamed(f.engine, cmd.ErrOrStderr())
+	engine, err := engines.Named(f.engine, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
-	g, err := engine.NewGenerator(spec, testbed.Here)
+	g, err := engine.NewGenerator(spec, port.Here)
 	if err != nil {
 		return err
 	}
@@ -206,7 +207,7 @@ func parseCPUs(s string) ([]int, error) {
 
 // resolve fills in what the device and its namespace know: the addresses that
 // were not given, and whether the flows run over somebody's own address.
-func resolve(s *load.Spec, imix string, in testbed.Place) error {
+func resolve(s *load.Spec, imix string, in port.Place) error {
 	d, err := wire.Look(s.Device, in)
 	if err != nil {
 		return err
@@ -254,7 +255,7 @@ func ownAddress(d wire.Device, dst netip.Addr) (netip.Addr, error) {
 	return netip.Addr{}, hint.With(hint.Usagef("%s has no address to send from", d.Name), "for instance --src 198.18.0.1")
 }
 
-func nextHopMAC(d wire.Device, dst netip.Addr, known map[netip.Addr]net.HardwareAddr, in testbed.Place) (net.HardwareAddr, error) {
+func nextHopMAC(d wire.Device, dst netip.Addr, known map[netip.Addr]net.HardwareAddr, in port.Place) (net.HardwareAddr, error) {
 	advice := "say whose MAC address the frames go to, for instance --dst-mac 02:00:00:00:00:02 (ip link show in the next hop)"
 	hop, err := wire.NextHop(d, dst, in)
 	if err != nil {

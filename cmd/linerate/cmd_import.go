@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,13 +31,15 @@ func newImportCmd() *cobra.Command {
 	return cmd
 }
 
+// rawKept are the values of --keep-raw.
+var rawKept = []string{netbenches.RawUsed, netbenches.RawAll, netbenches.RawNone}
+
 type netbenchesFlags struct {
 	ledger  string
 	check   bool
 	asJSON  bool
 	raw     string
 	workers int
-	quiet   bool // print nothing
 }
 
 func newImportNetbenchesCmd() *cobra.Command {
@@ -90,8 +93,8 @@ type checked struct {
 }
 
 func importNetbenches(cmd *cobra.Command, dir string, f *netbenchesFlags) error {
-	if f.raw != "used" && f.raw != "all" && f.raw != "none" {
-		return hint.Unknown("--keep-raw", f.raw, []string{"used", "all", "none"})
+	if !slices.Contains(rawKept, f.raw) {
+		return hint.Unknown("--keep-raw", f.raw, rawKept)
 	}
 	if info, err := os.Stat(dir); err != nil {
 		return hint.With(hint.Usage(err), "give the archive's folder, or one inside it")
@@ -110,75 +113,23 @@ func importTree(ctx context.Context, cmd *cobra.Command, dir string, s ledger.St
 	if err != nil {
 		return err
 	}
-	out := &imported{Version: 1, Root: t.Root, Ledger: s.Place(), Unread: []unreadFile{}}
-	check, err := readTree(ctx, cmd, t, s, f, out)
+	got, err := netbenches.Take(ctx, s, t, netbenches.TakeOptions{Raw: f.raw, Check: f.check, Workers: f.workers, Ticker: ticker(cmd.ErrOrStderr())})
 	if err != nil {
 		return err
+	}
+	if !got.Unchanged && got.Totals.Studies == 0 {
+		return hint.With(fmt.Errorf("%s: none of its %s is a study's of an archive", dir, counted(got.Totals.Files, "file", "files")),
+			"give the folder of an archive laid out as github.com/ocochard/netbenches, or one inside it; a study of linerate's is taken in by linerate ledger import %s", dir)
+	}
+	out := &imported{Version: 1, Root: t.Root, Ledger: s.Place(), Unchanged: got.Unchanged, Added: got.Added, Totals: got.Totals, Unread: []unreadFile{}}
+	if got.Check != nil {
+		out.Pps = &got.Check.Pps
+		for _, file := range t.Unread() {
+			out.Unread = append(out.Unread, unreadFile{file.Path, file.Problem})
+		}
 	}
 	out.Seconds = time.Since(start).Seconds()
-	return printImport(cmd.OutOrStdout(), f, out, check)
-}
-
-// readTree loads and stores the tree unless the ledger has it as it is.
-func readTree(ctx context.Context, cmd *cobra.Command, t *netbenches.Tree, s ledger.Store, f *netbenchesFlags, out *imported) (*netbenches.Check, error) {
-	mark := t.Fingerprint()
-	known, err := s.Imported(ctx, mark, netbenches.Tool+" "+f.raw)
-	if err != nil {
-		return nil, err
-	}
-	out.Unchanged, out.Totals.Files = known, len(t.Files)
-	if known && !f.check {
-		return nil, nil
-	}
-	opt := netbenches.Options{
-		Workers: f.workers, HashAll: !known, Pack: !known && f.raw != "none", PackAll: !known && f.raw == "all",
-		Ticker: ticker(cmd.ErrOrStderr()),
-	}
-	if err := t.Load(ctx, opt); err != nil {
-		return nil, err
-	}
-	im := netbenches.NewImport(t, time.Now())
-	check := im.Check()
-	out.Pps = &check.Pps
-	for _, file := range t.Unread() {
-		out.Unread = append(out.Unread, unreadFile{file.Path, file.Problem})
-	}
-	if known {
-		out.Totals.Bytes, out.Totals.Unread = t.Bytes, len(out.Unread)
-		return check, nil
-	}
-	if out.Added, err = store(ctx, s, im); err != nil {
-		return nil, err
-	}
-	out.Totals = im.Totals
-	return check, s.NoteImport(ctx, mark, netbenches.Tool+" "+f.raw, t.Root, time.Now())
-}
-
-// perTransaction is how many rows are committed together: enough that syncing
-// costs little, few enough to be held in memory.
-const perTransaction = 20_000
-
-// store appends an import's studies, many to a transaction.
-func store(ctx context.Context, s ledger.Store, im *netbenches.Import) (added int, err error) {
-	var waiting []*ledger.Batch
-	rows := 0
-	flush := func() error {
-		n, err := s.Append(ctx, waiting...)
-		added, waiting, rows = added+n, nil, 0
-		return err
-	}
-	err = im.Batches(func(b *ledger.Batch) error {
-		waiting = append(waiting, b)
-		rows += len(b.Trials) + len(b.Samples) + len(b.Sources) + len(b.Blobs)
-		if rows < perTransaction {
-			return nil
-		}
-		return flush()
-	})
-	if err == nil && len(waiting) > 0 {
-		err = flush()
-	}
-	return added, err
+	return printImport(cmd.OutOrStdout(), f, out, got.Check)
 }
 
 // ticker shows how far the reading is, on a terminal only.
@@ -205,8 +156,6 @@ func ticker(w io.Writer) func(done, total, bytes int64) {
 
 func printImport(w io.Writer, f *netbenchesFlags, out *imported, check *netbenches.Check) error {
 	switch {
-	case f.quiet:
-		return nil
 	case f.asJSON && f.check:
 		return printJSON(w, checked{check, out})
 	case f.asJSON:

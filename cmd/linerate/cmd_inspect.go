@@ -37,7 +37,7 @@ it could not read.
 			if len(named) > 1 {
 				return inspectMany(cmd, &src, named, asJSON)
 			}
-			f, err := src.facts(cmd.Context(), named)
+			f, err := src.Facts(cmd.Context(), named)
 			if err != nil {
 				return err
 			}

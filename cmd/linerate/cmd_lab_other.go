@@ -2,6 +2,10 @@
 
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
 
-func newLabCmd() *cobra.Command { return needsLinux("lab", "the namespace testbed, by hand") }
+	"linerate/internal/cli"
+)
+
+func newLabCmd() *cobra.Command { return cli.NotHere("lab", "the namespace testbed, by hand") }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,27 +38,4 @@ func addFilterFlags(cmd *cobra.Command, f *ledger.Filter) {
 	fs.StringVar((*string)(&f.Verdict), "verdict", "", "one of "+strings.Join(stats.VerdictNames(), ", "))
 	fs.BoolVar(&f.Primary, "primary", false, "primary metrics only")
 	fs.BoolVar(&f.Superseded, "superseded", false, "also studies that a later import of the same place replaced")
-}
-
-// evidenceLines reads what a filter admits.
-func evidenceLines(ctx context.Context, s ledger.Store, f ledger.Filter) ([]ledger.Line, error) {
-	if f.Verdict != "" {
-		if _, err := stats.ParseVerdict(string(f.Verdict)); err != nil {
-			return nil, err
-		}
-	}
-	ev, err := ledger.Evaluate(ctx, s, f)
-	if err != nil {
-		return nil, err
-	}
-	names := f.Names
-	if f.Tunable != "" {
-		names = append(names, f.Tunable)
-	}
-	lines := make([]ledger.Line, len(ev))
-	for i := range ev {
-		lines[i] = ledger.Flatten(&ev[i], names)
-	}
-	ledger.Sort(lines)
-	return lines, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 	"linerate/internal/ledger/dump"
@@ -27,7 +28,7 @@ func newLedgerExportCmd() *cobra.Command {
 			if !slices.Contains(dump.Formats, format) {
 				return hint.Unknown("format", format, dump.Formats)
 			}
-			if format == "parquet" && out == "" && isTerminal(cmd.OutOrStdout()) {
+			if format == "parquet" && out == "" && cli.IsTerminal(cmd.OutOrStdout()) {
 				return hint.With(hint.Usagef("Parquet is not for a terminal"), "--out FILE")
 			}
 			return readLedger(cmd.Context(), at, func(s ledger.Store) error {
@@ -53,7 +54,7 @@ func newLedgerExportCmd() *cobra.Command {
 func export(ctx context.Context, w io.Writer, s ledger.Store, f ledger.Filter, what, format string) error {
 	switch what {
 	case "evidence":
-		lines, err := evidenceLines(ctx, s, f)
+		lines, err := ledger.Lines(ctx, s, f)
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/evidence"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 )
@@ -24,12 +25,12 @@ func newLedgerQueryCmd() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return readLedger(cmd.Context(), at, func(s ledger.Store) error {
-				lines, err := evidenceLines(cmd.Context(), s, f)
+				lines, err := ledger.Lines(cmd.Context(), s, f)
 				if err != nil {
 					return err
 				}
 				if asJSON {
-					return printJSON(cmd.OutOrStdout(), evidenceDoc{Version: 1, Ledger: s.Place(), Evidence: nonNil(lines), Conflict: ledger.Disagreement(lines)})
+					return printJSON(cmd.OutOrStdout(), evidenceDoc{Version: 1, Ledger: s.Place(), Evidence: nonNil(lines), Conflict: evidence.Conflict(ledger.Rows(lines))})
 				}
 				if len(lines) == 0 {
 					return noEvidence(cmd.Context(), cmd.ErrOrStderr(), s, &f)
@@ -67,12 +68,12 @@ func noEvidence(ctx context.Context, w io.Writer, s ledger.Store, f *ledger.Filt
 		return err
 	}
 	fmt.Fprintf(w, "no evidence of that in %s\n", s.Place())
-	if f.Tunable != "" && names[ledger.FoldName(f.Tunable)] == 0 {
+	if f.Tunable != "" && names[evidence.FoldName(f.Tunable)] == 0 {
 		var known []string
 		for n := range names {
 			known = append(known, n)
 		}
-		if near := hint.Nearest(ledger.FoldName(f.Tunable), known, 3); len(near) > 0 {
+		if near := hint.Nearest(evidence.FoldName(f.Tunable), known, 3); len(near) > 0 {
 			fmt.Fprintf(w, "hint: measured were %s\n", strings.Join(near, ", "))
 		}
 	}

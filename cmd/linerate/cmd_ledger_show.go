@@ -64,7 +64,7 @@ func showRecord(ctx context.Context, w io.Writer, s ledger.Store, id string, asJ
 			return serr
 		}
 		for _, st := range studies {
-			more, gerr := s.Get(ctx, st.ID)
+			more, gerr := s.Get(ctx, string(st.ID))
 			if gerr != nil {
 				return gerr
 			}

@@ -15,8 +15,9 @@ func newLedgerVerifyCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "recompute the whole chain of hashes",
-		Long: `Recompute every record's digest, every link of the chain and the hash of all
-raw bytes. Note the head it prints elsewhere: --head then shows whether
+		Long: `Recompute every record's digest, every link of the chain, the hash of all raw
+bytes, and that of raw slices in the directories of studies on this machine.
+linerate report --verify derives a study's trials from its slices again. Note the head it prints elsewhere: --head then shows whether
 entries were cut off since. Exit code 1 when anything is wrong.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -52,6 +53,9 @@ func printReport(w io.Writer, r *ledger.Report) {
 		state = "NOT verified"
 	}
 	fmt.Fprintf(w, "%s: %s: %d entries, %d records, %d raw files (%d bytes) kept; %d sources by hash only.\n", r.Place, state, r.Entries, r.Rows, r.Blobs, r.Bytes, r.Missing)
+	if r.RawChecked+r.RawGone > 0 {
+		fmt.Fprintf(w, "Files of slices in their studies' directories: %d verified, %d not there.\n", r.RawChecked, r.RawGone)
+	}
 	if r.Head != "" {
 		fmt.Fprintf(w, "head %s\n", r.Head)
 	}

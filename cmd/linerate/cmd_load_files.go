@@ -35,13 +35,12 @@ and removed after it.
     linerate load files /var/tmp --files 1000,20000 --size 500B-10kB --duration 30s
     linerate load files /var/tmp --fsync --lanes 8 --rate 200
 
-Without --rate the loop is closed: every one of --lanes begins its next
-transaction when it has done the last. PostMark has one. At the end the time
-is told until all is on the disk; PostMark leaves that out.
+Without --rate the loop is closed: each of --lanes begins its next transaction
+when the last one is done. PostMark has one lane. The account ends with the time
+until everything is on the disk, which PostMark leaves out.
 
-With --driver postmark it is PostMark itself that does them, if it is installed, a
-number of transactions (20,000 unless --transactions says) in its one lane: its
-steps are timed as it tells of them, for its own times are whole seconds. Latencies
+With --driver postmark, PostMark itself (if installed) does a number of
+transactions (--transactions, 20,000 by default) in its one lane: its steps are timed from its progress messages, because its own times are whole seconds. Latencies
 are not known then.`
 
 func newLoadFilesCmd() *cobra.Command {

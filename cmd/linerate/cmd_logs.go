@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/accesslog"
+	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/show"
 )
@@ -39,9 +40,9 @@ func newLogsCmd() *cobra.Command {
 		Use:   "logs FILE…",
 		Short: "what an access log says about latency",
 		Long: `logs reads NGINX and Apache access logs and says how long requests took: a
-picture in bins of 100 ms, the share under a threshold, percentiles. It reads
-plain, gzip and zstd files, rotated sets, and standard input (-). The format
-and the request time are found from the lines, or told with --format.`,
+picture, the share under a threshold, percentiles. It reads plain, gzip and zstd
+files, rotated sets, and standard input (-). It finds the format and the request
+time from the lines; --format overrides it.`,
 		Example: `  linerate logs /var/log/nginx/access.log
   linerate logs --last 10000 --under 100ms --under 1s access.log*
   linerate logs --compare before.log after.log --html compare.html
@@ -65,8 +66,8 @@ func (f *logsFlags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.host, "host", "", "select a virtual host")
 	fs.StringVar(&f.since, "since", "", "select from this time on: 2026-03-01T12:00:00Z, 2026-03-01, or 1h ago as 1h")
 	fs.StringVar(&f.until, "until", "", "select up to this time")
-	fs.DurationVar(&f.bin, "bin", 100*time.Millisecond, "width of a bin")
-	fs.BoolVar(&f.logBins, "log-bins", false, "bins of equal ratio, 0.1 ms to 100 s")
+	fs.DurationVar(&f.bin, "bin", 0, "width of a bin (default: what suits the data; in JSON 100ms)")
+	fs.BoolVar(&f.logBins, "log-bins", false, "a logarithmic axis: bins of equal ratio")
 	fs.DurationSliceVar(&f.under, "under", []time.Duration{100 * time.Millisecond}, "state the share strictly under this; repeatable")
 	fs.StringVar(&f.by, "by", "", "also a table by path, status, method, host or size")
 	fs.IntVar(&f.slowest, "slowest", 0, "also the N slowest requests")
@@ -84,7 +85,7 @@ func (f *logsFlags) register(cmd *cobra.Command) {
 func (f *logsFlags) options(now time.Time) (*accesslog.Options, error) {
 	o := &accesslog.Options{Bin: f.bin, Under: f.under, Slow: f.slowest, Last: f.last,
 		Filter: accesslog.Filter{Methods: f.methods, Path: f.path, Host: f.host}, Timeline: f.compare || f.html != ""}
-	if f.bin < time.Microsecond {
+	if f.bin != 0 && f.bin < time.Microsecond {
 		return nil, hint.Usagef("--bin %v: a bin is at least 1µs", f.bin)
 	}
 	for _, u := range f.under {
@@ -203,7 +204,7 @@ func (f *logsFlags) print(cmd *cobra.Command, names, sources []string, ts []*acc
 		}
 	}
 	if f.html != "" {
-		p := accesslog.Page{Names: names, Tallies: ts, Compared: cs, Made: now, Version: version(), Command: commandLine(cmd)}
+		p := accesslog.Page{Names: names, Tallies: ts, Compared: cs, Made: now, Version: cli.Version(), Command: commandLine(cmd)}
 		if err := writeFile(f.html, p.WriteHTML); err != nil {
 			return err
 		}
@@ -223,7 +224,7 @@ func (f *logsFlags) print(cmd *cobra.Command, names, sources []string, ts []*acc
 		}
 	}
 	for _, c := range cs {
-		if err := c.WriteText(out); err != nil {
+		if err := c.WriteText(out, styleOf(out)); err != nil {
 			return err
 		}
 	}
@@ -236,16 +237,17 @@ func (f *logsFlags) print(cmd *cobra.Command, names, sources []string, ts []*acc
 }
 
 func (f *logsFlags) printOne(out io.Writer, t *accesslog.Tally) error {
-	errs := []error{t.WritePicture(out, f.logBins)}
+	style := styleOf(out)
+	errs := []error{t.WritePicture(out, style, f.logBins)}
 	fmt.Fprintln(out)
-	errs = append(errs, t.WriteNumbers(out))
+	errs = append(errs, t.WriteNumbers(out, style))
 	if f.by != "" {
 		fmt.Fprintln(out)
-		errs = append(errs, t.WriteGroups(out, 30))
+		errs = append(errs, t.WriteGroups(out, style, 30))
 	}
 	if f.slowest > 0 {
 		fmt.Fprintln(out)
-		errs = append(errs, t.WriteSlowest(out))
+		errs = append(errs, t.WriteSlowest(out, style))
 	}
 	fmt.Fprintln(out)
 	return errors.Join(errs...)
@@ -294,7 +296,7 @@ func followLog(cmd *cobra.Command, args []string, f *logsFlags, o *accesslog.Opt
 		return hint.Usagef("--follow takes one file")
 	}
 	out := cmd.OutOrStdout()
-	live := isTerminal(out) && !f.asJSON
+	live := cli.IsTerminal(out) && !f.asJSON
 	interval := f.interval
 	if interval <= 0 {
 		if interval = 10 * time.Second; live {
@@ -308,7 +310,7 @@ func followLog(cmd *cobra.Command, args []string, f *logsFlags, o *accesslog.Opt
 		}
 		if live {
 			show.Home(out)
-			return errors.Join(t.WritePicture(out, f.logBins), t.WriteNumbers(out))
+			return errors.Join(t.WritePicture(out, styleOf(out), f.logBins), t.WriteNumbers(out, styleOf(out)))
 		}
 		_, err := fmt.Fprintf(out, "%s  %s\n", time.Now().Format(time.TimeOnly), t.Sentence())
 		return err
@@ -349,14 +351,14 @@ func newLogsMergeCmd() *cobra.Command {
 			if asJSON {
 				return printJSON(out, s)
 			}
-			if err := t.WritePicture(out, logBins); err != nil {
+			if err := t.WritePicture(out, styleOf(out), logBins); err != nil {
 				return err
 			}
-			return s.WriteNumbers(out)
+			return s.WriteNumbers(out, styleOf(out))
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document, which can be merged again")
-	cmd.Flags().BoolVar(&logBins, "log-bins", false, "bins of equal ratio, 0.1 ms to 100 s")
+	cmd.Flags().BoolVar(&logBins, "log-bins", false, "a logarithmic axis: bins of equal ratio")
 	return cmd
 }
 

@@ -113,7 +113,7 @@ func (o *planOptions) input(cmd *cobra.Command, args []string) (planner.Input, e
 	if err != nil {
 		return in, err
 	}
-	if known.Facts, err = o.facts(cmd.Context(), args); err != nil {
+	if known.Facts, err = o.Facts(cmd.Context(), args); err != nil {
 		return in, err
 	}
 	if err := giveRole(&known, o.role); err != nil {
@@ -146,16 +146,26 @@ func (o *planOptions) needs() (planner.Needs, error) {
 		flag, text string
 		unit       calc.Unit
 		into       *float64
-	}{{"link", o.link, calc.BitsPerSecond, &n.Link}, {"rtt", o.rtt, calc.Seconds, &n.RTT}, {"states", o.states, calc.Count, &n.States}, {"connections", o.connections, calc.Count, &n.Connections}} {
+		most       float64 // beyond what any host carries, and far below what arithmetic loses
+		limit      string
+	}{
+		{"link", o.link, calc.BitsPerSecond, &n.Link, 100e12, "100 Tb/s"},
+		{"rtt", o.rtt, calc.Seconds, &n.RTT, 3600, "an hour"},
+		{"states", o.states, calc.Count, &n.States, 1e12, "1T"},
+		{"connections", o.connections, calc.Count, &n.Connections, 1e12, "1T"},
+	} {
 		if f.text == "" {
 			continue
 		}
-		v, err := calc.Parse(f.text, f.unit)
+		v, err := calc.ParseWithUnit(f.text, f.unit)
 		if err != nil {
 			return n, hint.Usage(fmt.Errorf("--%s: %w", f.flag, err))
 		}
 		if v <= 0 {
 			return n, hint.Usagef("--%s %s: want more than nothing", f.flag, f.text)
+		}
+		if v > f.most {
+			return n, hint.Usagef("--%s %s: want %s at most", f.flag, f.text, f.limit)
 		}
 		*f.into = v
 	}
@@ -247,7 +257,7 @@ func newPlanSealCmd() *cobra.Command {
 		Long: `Seal reads a plan whose digest is missing or wrong, checks everything else of it,
 and writes it with a digest of its own. What is in it is then yours to answer for.
 By hand a plan may also have what linerate never plans: routes (mechanism route),
-chains' policies (nft), links up and down (link, state); docs/reference/plan.md.`,
+chains' policies (nft), links up and down (link, state); linerate help plans.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			doc, err := readDocument(args[0], cmd.InOrStdin())

@@ -9,9 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/assemble/engines"
 	"linerate/internal/hint"
 	"linerate/internal/load"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 type receiveFlags struct {
@@ -32,7 +33,7 @@ func newReceiveCmd() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.device, "dev", "", "network interface to receive from")
-	fs.StringVar(&f.engine, "engine", autoEngine, receivingEngines)
+	fs.StringVar(&f.engine, "engine", engines.Auto, engines.Receiving)
 	fs.Float64Var(&f.seconds, "seconds", 0, "stop after so many seconds (default: at Ctrl-C)")
 	fs.BoolVar(&f.once, "once", false, "stop when the first stream has ended")
 	fs.IntVar(&f.stream, "stream", -1, "count this stream only (default: all)")
@@ -61,11 +62,11 @@ func runReceive(cmd *cobra.Command, f receiveFlags) error {
 	case f.seconds < 0 || f.seconds > 1e8:
 		return hint.Usagef("--seconds %g: from 0 (no limit) to 100000000", f.seconds)
 	}
-	engine, err := engineNamed(f.engine, cmd.ErrOrStderr())
+	engine, err := engines.Named(f.engine, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
-	r, err := engine.NewReceiver(f.device, testbed.Here, load.Watch{Stream: f.stream, MaxFlows: f.flows})
+	r, err := engine.NewReceiver(f.device, port.Here, load.Watch{Stream: f.stream, MaxFlows: f.flows})
 	if err != nil {
 		return err
 	}

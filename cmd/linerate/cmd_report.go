@@ -2,16 +2,19 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/show"
+	"linerate/internal/study/record"
 	"linerate/internal/studydir"
 )
 
 func newReportCmd() *cobra.Command {
-	var asJSON bool
+	var asJSON, verify bool
 	var fail, at string
 	cmd := &cobra.Command{
 		Use:   "report DIR|STUDY",
@@ -19,14 +22,21 @@ func newReportCmd() *cobra.Command {
 		Long: `Analyse a study's trials again, print the report, and rewrite results.json and
 report.html in its directory. The trials are never changed.
 
+With --verify nothing is written: the raw slices that trials were derived from
+are read, their hashes checked, and the trials derived again. Exit code 1 when
+anything differs.
+
 A study of the ledger, by identifier, name or place, is reported from there.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkFailOn(fail); err != nil {
 				return err
 			}
-			if _, err := os.Stat(args[0]); os.IsNotExist(err) {
+			if _, err := os.Stat(args[0]); os.IsNotExist(err) && !verify {
 				return reportFromLedger(cmd, at, args[0], fail, asJSON)
+			}
+			if verify {
+				return verifyStudy(cmd.OutOrStdout(), args[0], asJSON)
 			}
 			rec, err := studydir.Read(args[0])
 			if err != nil {
@@ -44,7 +54,40 @@ A study of the ledger, by identifier, name or place, is reported from there.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the results as one JSON document")
+	cmd.Flags().BoolVar(&verify, "verify", false, "derive the trials from their raw slices again, and write nothing")
 	addFailOn(cmd, &fail)
 	addLedgerFlag(cmd, &at)
 	return cmd
+}
+
+// verifyStudy holds a study's trials against the raw slices in its directory.
+func verifyStudy(w io.Writer, dir string, asJSON bool) error {
+	v, err := studydir.Verify(dir)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		err = printJSON(w, v)
+	} else {
+		printVerification(w, dir, v)
+	}
+	if err == nil && !v.OK {
+		return exitWith(exitFailed)
+	}
+	return err
+}
+
+func printVerification(w io.Writer, dir string, v record.Verification) {
+	for _, p := range v.Problems {
+		fmt.Fprintf(w, "wrong: %s\n", p)
+	}
+	state := "verified"
+	if !v.OK {
+		state = "NOT verified"
+	}
+	fmt.Fprintf(w, "%s: %s: %s of slices, %s derived from them again", dir, state, show.Plural(v.Files, "file"), show.Plural(v.Trials, "trial"))
+	if v.Without > 0 {
+		fmt.Fprintf(w, "; %s without slices", show.Plural(v.Without, "trial"))
+	}
+	fmt.Fprintln(w, ".")
 }

@@ -19,7 +19,7 @@ func newRollbackCmd() *cobra.Command {
 	cmd, _ := onTarget("rollback", "take an applied plan back, pending or confirmed",
 		`Rollback puts a host back to before the pending plan, else to before the one
 that was confirmed last, else to before an older one (--to). It refuses what
-somebody changed since, unless told otherwise.`,
+changed since, unless --force is given.`,
 		func(cmd *cobra.Command, m apply.Machine) error {
 			st, err := m.Status(cmd.Context())
 			if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/apply"
+	"linerate/internal/hint"
 	"linerate/internal/show"
 )
 
@@ -21,20 +22,30 @@ type statusDocument struct {
 // newStatusCmd shows what is pending, and what became of what was confirmed.
 func newStatusCmd() *cobra.Command {
 	var asJSON bool
+	var failOn string
 	cmd, _ := onTarget("status", "what is pending on a host, its history, and drift",
 		`Status says what is pending and until when, what was applied before, and what
-is no longer as the plan that was confirmed last left it. It only looks.`,
+is no longer as the plan that was confirmed last left it. Where a switch was
+killed it finishes what that would have done; else it only looks.`,
 		func(cmd *cobra.Command, m apply.Machine) error {
+			if failOn != "" && failOn != "drift" {
+				return hint.With(hint.Usagef("--fail-on %s: want drift", failOn), "--fail-on drift ends with status 3 where something is not as it was confirmed")
+			}
 			st, err := m.Status(cmd.Context())
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), statusDocument{1, m.Where(), st})
+				err = printJSON(cmd.OutOrStdout(), statusDocument{1, m.Where(), st})
+			} else {
+				writeStatus(cmd.OutOrStdout(), st)
 			}
-			writeStatus(cmd.OutOrStdout(), st)
-			return nil
+			if err == nil && failOn == "drift" && len(st.Drift) > 0 {
+				return exitWith(exitFindings)
+			}
+			return err
 		})
+	cmd.Flags().StringVar(&failOn, "fail-on", "", "end with status 3 on `drift`")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print it as one JSON document")
 	return cmd
 }
@@ -43,6 +54,8 @@ func writeStatus(w io.Writer, st apply.Status) {
 	switch {
 	case st.State == "idle":
 		fmt.Fprintln(w, "nothing is pending")
+	case st.State == "confirming":
+		fmt.Fprintf(w, "%s is confirmed; its files are being written\n", show.Clean(st.ID))
 	case st.State == "reverting":
 		fmt.Fprintf(w, "%s is being taken back\n", show.Clean(st.ID))
 	case st.Busy:
@@ -58,15 +71,39 @@ func writeStatus(w io.Writer, st apply.Status) {
 	}
 	for _, p := range st.History {
 		line := fmt.Sprintf("  %s %s", p.ID, p.Outcome)
+		if p.When != "" {
+			line += " " + p.When
+		}
 		if p.Why != "" {
 			line += ": " + p.Why
 		}
 		fmt.Fprintln(w, show.Clean(line))
 	}
+	for _, path := range st.NextBoot {
+		fmt.Fprintf(w, "next boot: what %s says now does not run yet; what ran before it does\n", show.Clean(path))
+	}
 	for _, d := range st.Drift {
+		if d.Now == "another text" {
+			writeFileDrift(w, d)
+			continue
+		}
 		fmt.Fprintf(w, "drift: %s is %q, confirmed %q\n", show.Clean(d.What), show.Clean(d.Now), show.Clean(d.Confirmed))
 	}
 	if _, ok := st.Current(); ok && len(st.Drift) == 0 {
 		fmt.Fprintln(w, "no drift from what was confirmed")
+	}
+}
+
+// writeFileDrift says how a file is other than it was confirmed.
+func writeFileDrift(w io.Writer, d apply.Drift) {
+	line := fmt.Sprintf("drift: %s is not as it was confirmed", d.What)
+	if d.Changed != "" {
+		line += ": written " + d.Changed
+	} else {
+		line += ": it is gone"
+	}
+	fmt.Fprintln(w, show.Clean(line))
+	for _, l := range d.Lines {
+		fmt.Fprintln(w, show.Clean("  "+l))
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/assemble"
 	"linerate/internal/lab"
 	"linerate/internal/show"
 	"linerate/internal/study"
@@ -33,7 +35,7 @@ type studyLine struct {
 var topics = []string{"first", "load", "packet filters", "tables", "paths", "settings", "freebsd"}
 
 func newStudyListCmd() *cobra.Command {
-	var asJSON bool
+	var asJSON, long bool
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "list the built-in studies: what each asks, who asked it first, how long it takes",
@@ -50,11 +52,12 @@ func newStudyListCmd() *cobra.Command {
 				}{1, lines})
 			}
 			p := show.NewPage(styleOf(cmd.OutOrStdout()))
-			listStudies(p, lines)
+			listStudies(p, lines, long)
 			return p.Flush(cmd.OutOrStdout())
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	cmd.Flags().BoolVar(&long, "long", false, "say who asked each question first, and why this machine cannot answer some")
 	return cmd
 }
 
@@ -69,7 +72,7 @@ func studyLines() ([]studyLine, error) {
 		full, quick := lengths(s)
 		l := studyLine{Name: s.Name, Topic: s.Topic, Question: s.Question, Source: strings.Join(strings.Fields(s.Source), " "),
 			Seconds: full.Seconds(), QuickSeconds: quick.Seconds(),
-			NotHere: unanswered(s, labSystem, carries, bedLacks)}
+			NotHere: unanswered(s, assemble.System, assemble.Carries, assemble.Lacks)}
 		for _, v := range s.Variants {
 			l.Variants = append(l.Variants, v.Name)
 		}
@@ -91,11 +94,11 @@ func topicOrder(topic string) int {
 // lengths are about how long a study takes here, whole and quick: without the
 // variants that a lab of this machine is known to leave out.
 func lengths(s study.Spec) (full, quick time.Duration) {
-	gone := leftOut(s, labSystem, false, func(set study.Setting) string {
+	gone := leftOut(s, assemble.System, false, func(set study.Setting) string {
 		if set.CPUs > max(1, runtime.NumCPU()-1) { // one is the generator's
 			return "this machine has fewer CPUs"
 		}
-		return bedLacks(set)
+		return assemble.Lacks(set)
 	})
 	s.Variants = slices.DeleteFunc(slices.Clone(s.Variants), func(v study.Variant) bool {
 		return slices.ContainsFunc(gone, func(u unrun) bool { return u.Variant == v.Name && v.Name != s.Control })
@@ -103,8 +106,10 @@ func lengths(s study.Spec) (full, quick time.Duration) {
 	return lab.Estimate(lab.Task{Spec: s}).Round(time.Second), lab.Estimate(lab.Task{Spec: s.Quick()}).Round(time.Second)
 }
 
-// listStudies shows them under their topics.
-func listStudies(p *show.Page, lines []studyLine) {
+// listStudies shows them under their topics: a name, how long the study takes and
+// its question; long also why it cannot be answered here, and its source.
+func listStudies(p *show.Page, lines []studyLine, long bool) {
+	clock := func(s float64) string { return show.Clock(time.Duration(s * float64(time.Second))) }
 	topic := "-"
 	for _, l := range lines {
 		if l.Topic != topic {
@@ -114,7 +119,14 @@ func listStudies(p *show.Page, lines []studyLine) {
 			topic = l.Topic
 			p.Line(p.Bold(cmp.Or(topic, "other")))
 		}
-		clock := func(s float64) string { return show.Clock(time.Duration(s * float64(time.Second))) }
+		if !long {
+			took := clock(l.Seconds)
+			if l.NotHere != "" {
+				took = "not here"
+			}
+			p.Paragraph(fmt.Sprintf("  %-18s %8s  ", l.Name, took), strings.Repeat(" ", 31), l.Question)
+			continue
+		}
 		p.Line("  " + l.Name + p.Dim("  about "+clock(l.Seconds)+", --quick "+clock(l.QuickSeconds)))
 		p.Paragraph("    ", "    ", l.Question)
 		if l.NotHere != "" {
@@ -123,5 +135,9 @@ func listStudies(p *show.Page, lines []studyLine) {
 		if l.Source != "" {
 			p.Paragraph("    from: ", "    ", l.Source)
 		}
+	}
+	if !long {
+		p.Line("")
+		p.Paragraph("", "", "Times are about what a study takes on an idle machine; --quick is shorter. --long has the sources, linerate study show NAME the whole study.")
 	}
 }

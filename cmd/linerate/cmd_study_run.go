@@ -15,13 +15,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/fact"
+	"linerate/internal/assemble"
+	"linerate/internal/assemble/engines"
+	"linerate/internal/assemble/hosts"
+	"linerate/internal/assemble/machines"
+	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/lab"
 	"linerate/internal/report"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
+	"linerate/internal/study/search"
 	"linerate/internal/studydir"
 )
 
@@ -135,11 +140,11 @@ func (f *runFlags) shape(cmd *cobra.Command, s *study.Spec) error {
 	if err := checkFailOn(f.failOn); err != nil {
 		return err
 	}
-	if _, err := engineNamed(f.engine, io.Discard); err != nil {
+	if _, err := engines.Named(f.engine, io.Discard); err != nil {
 		return err // before anything is on disk
 	}
 	if cmd.Flags().Changed("search") {
-		by, err := s.WithSearch(f.search)
+		by, err := search.WithSearch(*s, f.search)
 		if err != nil {
 			return err
 		}
@@ -172,12 +177,12 @@ func (f *runFlags) shape(cmd *cobra.Command, s *study.Spec) error {
 
 // schedule prints what a study would run here, and what it would leave out.
 func (f *runFlags) schedule(w io.Writer, s study.Spec) error {
-	if !s.OnMachines() {
-		if err := carries(s); err != nil {
+	if !s.OnMachines() && !s.OnLiveHost() {
+		if err := assemble.Carries(s); err != nil {
 			return err
 		}
 	}
-	return printSchedule(w, s, leftOut(s, labSystem, f.allowHost, bedLacks), f.asJSON)
+	return printSchedule(w, s, leftOut(s, assemble.System, f.allowHost, assemble.Lacks), f.asJSON)
 }
 
 // runNew makes a study's directory and runs it; it returns the directory.
@@ -193,7 +198,7 @@ func (f *runFlags) runNew(cmd *cobra.Command, s study.Spec) (path string, err er
 	var bed []byte
 	var sets map[string][]studydir.SetFile
 	if s.OnMachines() {
-		if bed, sets, err = gather(s, f.file); err != nil {
+		if bed, sets, err = machines.Gather(s, f.file); err != nil {
 			return path, err
 		}
 		s.Testbed.File = studydir.TestbedFile
@@ -214,17 +219,20 @@ func (f *runFlags) runNew(cmd *cobra.Command, s study.Spec) (path string, err er
 // conduct runs what a directory has left, keeps its results and report up to
 // date, and prints the outcome.
 func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
-	opened, err := openLab(cmd.Context(), labOptions{engine: f.engine, allowHost: f.allowHost, spec: dir.Spec, record: dir.Path, sshConfig: f.sshConfig})
+	if dir.Spec.OnLiveHost() {
+		return f.conductLive(cmd, dir, &hosts.Remote{Config: f.sshConfig, Timeout: time.Minute, Talk: cmd.ErrOrStderr})
+	}
+	opened, err := openLab(cmd.Context(), assemble.Options{Engine: f.engine, AllowHost: f.allowHost, Spec: dir.Spec, Record: dir.Path, SSHConfig: f.sshConfig})
 	if err != nil {
 		f.tellResume(cmd, dir)
 		return err
 	}
-	defer opened.shut()
-	env, err := opened.record(dir)
+	defer opened.Close()
+	env, err := recordHost(opened, dir)
 	if err != nil {
 		return err
 	}
-	opened.lab.Keep, opened.lab.Looked = dir.Keep, dir.AppendTelemetry
+	opened.Lab.Keep, opened.Lab.Looked = dir.Keep, dir.AppendTelemetry
 	show := newProgress(cmd.ErrOrStderr())
 	show.interim = func() (aa, widest stats.Number) { return dir.Spec.Interim(dir.Seed, dir.Trials) }
 	primary, _ := study.MetricNamed(dir.Spec.Primary().Metric)
@@ -232,7 +240,7 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 	if err := dir.WriteResults(study.Analyse(dir.Spec, dir.Seed, env.Resume(dir.Environment), dir.Trials)); err != nil {
 		return err
 	}
-	outcome, runErr := opened.lab.Run(cmd.Context(), lab.Task{Spec: dir.Spec, Seed: dir.Seed, Done: dir.Trials, Telemetry: dir.Telemetry}, dir.Append, show.update)
+	outcome, runErr := opened.Lab.Run(cmd.Context(), lab.Task{Spec: dir.Spec, Seed: dir.Seed, Done: dir.Trials, Telemetry: dir.Telemetry}, dir.Append, show.update)
 	show.done()
 	env.Testbeds, env.Unavailable = outcome.Testbeds, outcome.Unavailable
 	results := study.Analyse(dir.Spec, dir.Seed, env.Resume(dir.Environment), dir.Trials)
@@ -260,8 +268,8 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 // tellResume says how a study that did not come to its end goes on: one that was
 // interrupted, or whose machines failed, be it before the first trial.
 func (f *runFlags) tellResume(cmd *cobra.Command, dir *studydir.Dir) {
-	if cmd.Context().Err() != nil || dir.Spec.OnMachines() {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s kept; go on with: linerate study resume %s%s\n", show.Plural(len(dir.Trials), "trial"), shellWord(dir.Path), sshConfigOption(f.sshConfig))
+	if cmd.Context().Err() != nil || dir.Spec.OnMachines() || dir.Spec.OnLiveHost() && len(dir.Trials) > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s kept; go on with: linerate study resume %s%s\n", show.Plural(len(dir.Trials), "trial"), hosts.ShellWord(dir.Path), hosts.SSHConfigOption(f.sshConfig))
 	}
 }
 
@@ -286,7 +294,7 @@ func onlyByLeave(s study.Spec) bool {
 			waiting = true
 		}
 	}
-	return waiting && !s.OnMachines()
+	return waiting && !s.OnMachines() && !s.OnLiveHost()
 }
 
 // writeOutcome derives a directory's results and report.
@@ -315,62 +323,28 @@ func printResults(cmd *cobra.Command, r study.Results, asJSON bool) error {
 	return report.Terminal(cmd.OutOrStdout(), r, styleOf(cmd.OutOrStdout()))
 }
 
-// openedLab is a lab ready to run studies, and what it stands on.
-type openedLab struct {
-	lab   *lab.Lab
-	facts *fact.Facts // of the host
-	label string      // what its numbers are not
-	close func() error
-}
-
-// shut ends what the lab had running elsewhere.
-func (o *openedLab) shut() {
-	if o.close != nil {
-		_ = o.close()
-	}
-}
-
-// record keeps the host's facts in a study's record and draws the study's
+// recordHost keeps the host's facts in a study's record and draws the study's
 // environment from them.
-func (o *openedLab) record(dir *studydir.Dir) (study.Environment, error) {
-	env := study.EnvironmentOf(o.facts)
-	env.Engine, env.Label = o.lab.Engine.Name(), o.label
-	env.Linerate, env.Command = version(), append([]string{"linerate"}, os.Args[1:]...)
-	ref, err := dir.KeepFacts(o.facts)
+func recordHost(o *assemble.Testbed, dir *studydir.Dir) (study.Environment, error) {
+	env := study.EnvironmentOf(o.Facts)
+	env.Engine, env.Label = o.Lab.Engine.Name(), o.Label
+	env.Linerate, env.Command = cli.Version(), append([]string{"linerate"}, os.Args[1:]...)
+	ref, err := dir.KeepFacts(o.Facts)
 	env.Facts = []study.FactsRef{ref}
 	return env, err
-}
-
-// labOptions choose how a lab is opened.
-type labOptions struct {
-	engine    string
-	allowHost bool
-	// Of studies on machines: the study, where its record is, and how ssh is
-	// configured.
-	spec      study.Spec
-	record    string
-	sshConfig string
 }
 
 // whereRun runs f where the study's testbed can be had: machines are reached
 // from anywhere.
 func whereRun(ctx context.Context, s study.Spec, f func() error) error {
-	if s.OnMachines() {
+	if s.OnMachines() || s.OnLiveHost() {
 		return f()
 	}
-	if err := carries(s); err != nil {
+	if err := assemble.Carries(s); err != nil {
 		return err
 	}
-	return inLab(ctx, f)
+	return assemble.Inside(ctx, f)
 }
 
-// openTestbed opens the lab that the study is for.
-func openTestbed(ctx context.Context, o labOptions) (*openedLab, error) {
-	if o.spec.OnMachines() {
-		return openMachines(ctx, o)
-	}
-	return openMachineLab(ctx, o)
-}
-
-// openLab opens this machine's lab; tests replace it.
-var openLab = openTestbed
+// openLab opens the lab that a study is for; tests replace it.
+var openLab = assemble.Open

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"linerate/internal/cli"
 	"linerate/internal/study"
 )
 
@@ -126,7 +127,7 @@ func TestExitCodesOfStudies(t *testing.T) {
 		{"worse fails on worse", nil, []string{"demo", "--quick", "--seed", "3", "--out", at("a"), "--fail-on", "worse"}, exitVerdict},
 		{"worse does not fail on invalid", nil, []string{"report", at("a"), "--fail-on", "invalid"}, exitOK},
 		{"report fails too", nil, []string{"report", at("a"), "--fail-on", "inconclusive"}, exitVerdict},
-		{"interrupted", []string{"SIM_INTERRUPT_AFTER=4"}, []string{"demo", "--quick", "--seed", "3", "--out", at("b")}, exitInterrupted},
+		{"interrupted", []string{"SIM_INTERRUPT_AFTER=4"}, []string{"demo", "--quick", "--seed", "3", "--out", at("b")}, cli.ExitInterrupted},
 		{"resumed", nil, []string{"study", "resume", at("b")}, exitOK},
 		{"unknown study", nil, []string{"study", "run", "nothing"}, exitUsage},
 		{"mode is missing", []string{"SIM_NO_OVERLOAD=1"}, []string{"demo", "--quick", "--seed", "3", "--out", at("c")}, exitOK},

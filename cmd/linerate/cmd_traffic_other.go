@@ -2,18 +2,22 @@
 
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"linerate/internal/cli"
+)
 
 func newGenerateCmd() *cobra.Command {
-	return notHere("generate", "offer UDP traffic through a network interface")
+	return cli.NotHere("generate", "offer UDP traffic through a network interface")
 }
 
 func newReceiveCmd() *cobra.Command {
-	return notHere("receive", "account for the traffic that arrives at a network interface")
+	return cli.NotHere("receive", "account for the traffic that arrives at a network interface")
 }
 
 func newFarEndCmd() *cobra.Command {
-	c := notHere("far-end", "generate and receive for a linerate elsewhere")
+	c := cli.NotHere("far-end", "generate and receive for a linerate elsewhere")
 	c.Hidden = true
 	return c
 }

@@ -136,8 +136,8 @@ func completeLedger(cmd *cobra.Command, _ []string, begun string) ([]string, cob
 	}
 	var ids []string
 	for _, st := range found {
-		if strings.HasPrefix(st.ID, begun) {
-			ids = append(ids, cobra.CompletionWithDesc(st.ID, st.Name))
+		if id := string(st.ID); strings.HasPrefix(id, begun) {
+			ids = append(ids, cobra.CompletionWithDesc(id, st.Name))
 		}
 	}
 	return ids, cobra.ShellCompDirectiveDefault

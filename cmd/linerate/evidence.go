@@ -6,156 +6,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
+	"linerate/internal/evidence"
 	"linerate/internal/ledger"
 	"linerate/internal/show"
-	"linerate/internal/study"
 )
 
-// printEvidence prints evidence as tables, hardware by hardware and metric by
-// metric, nulls and losses included.
+// printEvidence prints evidence as tables.
 func printEvidence(w io.Writer, lines []ledger.Line) error {
 	page := show.NewPage(styleOf(w))
-	machine := ""
-	for i, g := range measurements(lines) {
-		if i == 0 || g.machine != machine {
-			if i > 0 {
-				page.Line("")
-			}
-			page.Line(page.Bold(g.machine))
-			machine = g.machine
-		}
-		page.Paragraph("  ", "    ", g.as)
-		indented(page, g.table)
-	}
-	if err := page.Flush(w); err != nil {
-		return err
-	}
-	if ledger.Disagreement(lines) {
-		fmt.Fprintln(w, "\nThe evidence conflicts: it depends on the machine, the release or what else was set.")
-	}
-	if hasReadmes(lines) {
-		fmt.Fprintln(w, "\nIntervals are 95 %; verdicts are after Holm within each study.")
-	}
-	return nil
-}
-
-// measurement is the evidence of one machine that was measured alike.
-type measurement struct {
-	machine, as string
-	table       show.Table
-}
-
-// measurements are the lines by machine, and within one in the order of what
-// was measured first.
-func measurements(lines []ledger.Line) (out []*measurement) {
-	known := map[[2]string]*measurement{}
-	for i := range lines {
-		l := &lines[i]
-		key := [2]string{machineOf(l), measuredAs(l)}
-		m := known[key]
-		if m == nil {
-			m = &measurement{machine: key[0], as: key[1]}
-			known[key], out = m, append(out, m)
-		}
-		addLine(&m.table, l)
-	}
-	slices.SortStableFunc(out, func(a, b *measurement) int { return strings.Compare(a.machine, b.machine) })
-	return out
-}
-
-// measuredAs is the release, the study, the part and the metric of a line.
-func measuredAs(l *ledger.Line) string {
-	return fmt.Sprintf("%s, %s, %s: %s", releaseText(l.OS, l.Release), l.Study, l.Workload, metricLabel(l.Metric))
-}
-
-// indented adds a table below a heading of two columns.
-func indented(page *show.Page, t show.Table) {
-	inner := page.Style
-	inner.Width = page.Columns() - 4
-	for _, l := range t.Lines(inner) {
-		page.Line("    " + l)
-	}
-}
-
-// addLine adds a line's row, and one without what is excluded.
-func addLine(t *show.Table, l *ledger.Line) {
-	t.Add(settingText(l), l.EffectText(), "n "+show.Count(l.N), pText(l), verdictText(l))
-	if o := l.Without; o != nil {
-		t.Add(fmt.Sprintf("  without %d excluded", l.Dropped), o.EffectText(), "n "+show.Count(o.N), pText(o), string(o.Verdict))
-	}
-}
-
-func hasReadmes(lines []ledger.Line) bool {
-	for i := range lines {
-		if lines[i].Published != nil {
-			return true
-		}
-	}
-	return false
-}
-
-func machineOf(l *ledger.Line) string {
-	s := l.CPU
-	if s == "" {
-		s = l.Hardware
-	}
-	if l.Cores > 0 {
-		s += fmt.Sprintf(", %d cores", l.Cores)
-	}
-	if l.NIC != "" {
-		s += ", " + l.NIC
-	}
-	if l.Driver != "" && l.Driver != l.NIC {
-		s += " (" + l.Driver + ")"
-	}
-	return s
-}
-
-// releaseText is a system and its release, without how its kernel was built.
-func releaseText(os, release string) string {
-	release, _, _ = strings.Cut(release, " #")
-	return strings.TrimSpace(os + " " + release)
-}
-
-func settingText(l *ledger.Line) string {
-	s := show.KeepStart(l.Setting(), 44)
-	if l.Tunable != "" && !l.Alone && len(l.Changes) > 1 {
-		s += fmt.Sprintf(" (and %d more)", len(l.Changes)-1)
-	}
-	return s
-}
-
-// metricLabel is a metric in words: a comparison has a line for each.
-func metricLabel(name string) string {
-	if m, ok := study.MetricNamed(name); ok {
-		return m.Label
-	}
-	return name
-}
-
-func pText(l *ledger.Line) string { return "p " + show.Optional(l.PHolm, show.P) }
-
-// verdictText is the verdict with what limits it and what its author said.
-func verdictText(l *ledger.Line) string {
-	s := string(l.Verdict)
-	if l.Excluded != "" {
-		s = "excluded: " + l.Excluded
-	}
-	if l.Published != nil && !l.Published.Agrees {
-		s += fmt.Sprintf("; its README says %s", l.Published.Verdict)
-		if l.Published.Percent != 0 {
-			s += fmt.Sprintf(" (%s ± %s)", show.SignedPercent(l.Published.Percent), show.Percent(l.Published.PercentError))
-		}
-	}
-	for _, f := range l.Flags {
-		if strings.HasPrefix(f, "generator-bound") || f == "drift" || strings.HasPrefix(f, "distrust") {
-			s += "; " + f
-		}
-	}
-	return s
+	evidence.Print(page, ledger.Rows(lines))
+	return page.Flush(w)
 }
 
 // showOverview says what is in the ledger.
@@ -182,7 +44,7 @@ func showOverview(ctx context.Context, w io.Writer, s ledger.Store, asJSON bool)
 	}
 	var t show.Table
 	for _, st := range studies {
-		t.Add(st.ID[:12], placeText(&st), st.Question)
+		t.Add(st.ID.Short(), placeText(&st), st.Question)
 	}
 	return t.Write(w, styleOf(w))
 }
@@ -223,7 +85,7 @@ func printShown(w io.Writer, s *shown) error {
 		if len(t.Sources) > 0 {
 			from = fmt.Sprintf("%s lines %d–%d", t.Sources[0].Path, t.Sources[0].First, t.Sources[0].Last)
 		}
-		table.Add(t.ID[:12], t.Variant, t.Workload, fmt.Sprintf("block %d", t.Block), metricsText(t), state, from)
+		table.Add(t.ID.Short(), t.Variant, t.Workload, fmt.Sprintf("block %d", t.Block), metricsText(t), state, from)
 	}
 	return table.Write(w, styleOf(w))
 }

@@ -12,6 +12,7 @@ import (
 
 	"linerate/internal/study"
 	"linerate/internal/study/record"
+	"linerate/internal/study/serve"
 	"linerate/internal/testbed"
 )
 
@@ -38,8 +39,8 @@ func writeServers(t *testing.T) (dir string) {
 			if v == "noatime" {
 				rate *= 2
 			}
-			tr := study.Trial{Part: "p", Variant: v, Block: block, Order: i + 1, Start: time.Unix(int64(10*block+i), 0).UTC(), Valid: true, Reasons: []string{},
-				Metrics: map[string]float64{study.RequestRate: rate}, Mode: testbed.Serve}
+			tr := study.Trial{Part: "p", Variant: v, Block: block, Order: i + 1, Start: time.Unix(int64(10*block+i), 0).UTC(), Valid: true, Reasons: []study.Refusal{},
+				Metrics: map[string]float64{serve.RequestRate: rate}, Mode: testbed.Serve}
 			if err := json.NewEncoder(&lines).Encode(tr); err != nil {
 				t.Fatal(err)
 			}

@@ -12,7 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/assemble/hosts"
 	"linerate/internal/audit"
+	"linerate/internal/cli"
 	"linerate/internal/fact"
 	"linerate/internal/hint"
 	"linerate/internal/host"
@@ -35,7 +37,7 @@ func sources(args []string, file string) ([]string, error) {
 	}
 	out = firsts(out)
 	if len(out) > 1 {
-		if i := slices.IndexFunc(out, func(s string) bool { return !isRemote(s) }); i >= 0 {
+		if i := slices.IndexFunc(out, func(s string) bool { return !hosts.IsRemote(s) }); i >= 0 {
 			return nil, hint.With(hint.Usagef("%q is not a host over SSH", out[i]), "several sources at once are all ssh://host; read bundles and trees one by one")
 		}
 	}
@@ -66,7 +68,7 @@ func hostsFile(name string) ([]string, error) {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
-		if !isRemote(line) {
+		if !hosts.IsRemote(line) {
 			line = "ssh://" + line
 		}
 		if out = append(out, line); len(out) > maxHosts {
@@ -108,7 +110,7 @@ func about(source string, err error) string {
 }
 
 func failedHost(source string, err error) hostDocument {
-	return hostDocument{Source: source, Error: about(source, err), Hint: show.Clean(hint.Render(err, asFlag))}
+	return hostDocument{Source: source, Error: about(source, err), Hint: show.Clean(hint.Render(err, cli.AsFlag))}
 }
 
 // auditMany audits hosts side by side and prints one table.
@@ -116,7 +118,7 @@ func auditMany(cmd *cobra.Command, o *auditOptions, in audit.Input, hosts []stri
 	results := readMany(cmd, hosts, func(ctx context.Context, source string) (*audit.Report, error) {
 		in := in // every host has facts and a role of its own
 		var err error
-		if in.Facts, err = o.facts(ctx, []string{source}); err != nil {
+		if in.Facts, err = o.Facts(ctx, []string{source}); err != nil {
 			return nil, err
 		}
 		if err := giveRole(&in, o.role); err != nil {
@@ -124,7 +126,8 @@ func auditMany(cmd *cobra.Command, o *auditOptions, in audit.Input, hosts []stri
 		}
 		return audit.Run(in)
 	})
-	worst, doc := 0, hostsDocument{Version: 1}
+	worst, doc, rules := 0, hostsDocument{Version: 1}, ruleCounts{}
+	var log []audit.SARIFHost
 	table := show.Table{Header: []string{"HOST", "SYSTEM", "ROLE", "ERRORS", "WARNINGS", "INFO", ""}, Right: []bool{false, false, false, true, true, true}}
 	for _, r := range results {
 		if r.err != nil {
@@ -133,13 +136,26 @@ func auditMany(cmd *cobra.Command, o *auditOptions, in audit.Input, hosts []stri
 			continue
 		}
 		doc.Hosts = append(doc.Hosts, hostDocument{Source: r.source, Report: r.got})
+		log = append(log, audit.SARIFHost{Report: r.got, Name: r.source})
+		rules.add(r.got)
 		errs, warnings := r.got.Count(audit.Error), r.got.Count(audit.Warning)
 		table.Add(r.source, show.Clean(strings.TrimSpace(r.got.OS+" "+r.got.Release)), r.got.Role, show.Count(errs), show.Count(warnings-errs), show.Count(r.got.Count(audit.Info)-warnings), "")
-		if floor != "" && r.got.Count(floor) > 0 {
+		if floor != "" && fails(r.got, floor) {
 			worst = exitFindings
 		}
 	}
-	if err := printHosts(cmd, o.asJSON, doc, table, results); err != nil || worst == 0 {
+	var err error
+	if o.asSARIF {
+		if err = printJSON(cmd.OutOrStdout(), audit.ToSARIFs(cli.Version(), log...)); err == nil && len(log) < len(results) {
+			err = fmt.Errorf("%s of %d could not be read, and are not in the log", show.Plural(len(results)-len(log), "host"), len(results))
+		}
+	} else {
+		err = printHosts(cmd, o.asJSON, doc, table, results)
+		if !o.asJSON {
+			rules.print(cmd.OutOrStdout())
+		}
+	}
+	if err != nil || worst == 0 {
 		return err
 	}
 	return exitWith(worst)
@@ -148,7 +164,7 @@ func auditMany(cmd *cobra.Command, o *auditOptions, in audit.Input, hosts []stri
 // inspectMany shows several hosts, a line each.
 func inspectMany(cmd *cobra.Command, src *source, hosts []string, asJSON bool) error {
 	results := readMany(cmd, hosts, func(ctx context.Context, source string) (*inspected, error) {
-		f, err := src.facts(ctx, []string{source})
+		f, err := src.Facts(ctx, []string{source})
 		if err != nil {
 			return nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"linerate/internal/assemble"
 	"linerate/internal/drop"
 	"linerate/internal/lab"
 	"linerate/internal/labtest"
@@ -35,17 +36,17 @@ retries: 0
 	if err != nil {
 		t.Fatal(err)
 	}
-	opened, err := openMachineLab(context.Background(), labOptions{engine: "auto"})
+	opened, err := assemble.Local(context.Background(), assemble.Options{Engine: "auto"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	labtest.Again(t, func(t *labtest.Try) { seenInside(t, opened, s) })
 }
 
-func seenInside(t *labtest.Try, opened *openedLab, s study.Spec) {
+func seenInside(t *labtest.Try, opened *assemble.Testbed, s study.Spec) {
 	seen := map[string]study.Telemetry{}
-	opened.lab.Looked = func(x study.Telemetry) error { seen[x.Variant] = x; return nil }
-	if _, err := opened.lab.Run(context.Background(), lab.Task{Spec: s, Seed: 1}, func(study.Trial) error { return nil }, nil); err != nil {
+	opened.Lab.Looked = func(x study.Telemetry) error { seen[x.Variant] = x; return nil }
+	if _, err := opened.Lab.Run(context.Background(), lab.Task{Spec: s, Seed: 1}, func(study.Trial) error { return nil }, nil); err != nil {
 		t.Fatal(err)
 	}
 	none, rules, drops := seen["none"], seen["rules-1000"], seen["drops"]

@@ -96,7 +96,7 @@ func recompute(t *testing.T, dir string, s study.Spec, trials []study.Trial) []s
 		share.Lanes = in.Condense()[share.Lane]
 		o.Interleaved = &share
 		part, _ := s.Part(trial.Part)
-		out[i].Metrics, out[i].Reasons = study.Judge(part, s.Gates, o, 0)
+		out[i].Metrics, out[i].Reasons = study.Judge(part, s.Gates, o)
 		out[i].Valid = len(out[i].Reasons) == 0
 	}
 	return out

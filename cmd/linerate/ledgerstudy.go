@@ -47,7 +47,7 @@ func inLedger(ctx context.Context, flag, arg string, f func(ledger.Store, *ledge
 	case len(studies) > 1:
 		var places []string
 		for _, st := range studies[:min(len(studies), 5)] {
-			places = append(places, st.ID[:12]+" "+st.Place)
+			places = append(places, st.ID.Short()+" "+st.Place)
 		}
 		err = hint.With(hint.Usagef("%q means %d studies", arg, len(studies)), "one of: %s", strings.Join(places, "; "))
 	default:
@@ -86,7 +86,7 @@ func derive(cmd *cobra.Command, rec *record.Record) study.Results {
 }
 
 func reportArchive(cmd *cobra.Command, s ledger.Store, st *ledger.Study, asJSON bool) error {
-	lines, err := evidenceLines(cmd.Context(), s, ledger.Filter{Study: st.ID})
+	lines, err := ledger.Lines(cmd.Context(), s, ledger.Filter{Study: string(st.ID)})
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func ledgerArms(ctx context.Context, s ledger.Store, st *ledger.Study, metric, c
 		metric = st.Metric
 	}
 	if control == "" {
-		if ev, err := s.Evidence(ctx, ledger.Filter{Study: st.ID, Workload: workload, Limit: 1}); err == nil && len(ev) > 0 {
+		if ev, err := s.Evidence(ctx, ledger.Filter{Study: string(st.ID), Workload: workload, Limit: 1}); err == nil && len(ev) > 0 {
 			control = ev[0].Verdict.Control
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
+	"linerate/internal/cli"
 	"linerate/internal/labtest"
 	"linerate/internal/server"
 	"linerate/internal/setting/nginxconf"
@@ -130,11 +130,8 @@ func alive(process string) bool {
 // eventually waits until something is so.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !is(); {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within a minute: %s", what)
-		}
-		time.Sleep(10 * time.Millisecond)
+	if !labtest.Eventually(is) {
+		t.Fatalf("not within %v: %s", labtest.Patience, what)
 	}
 }
 
@@ -200,8 +197,8 @@ func TestAStudyOfServersLeavesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = cmd.Wait()
-			if code := cmd.ProcessState.ExitCode(); c.by == syscall.SIGINT && code != exitInterrupted {
-				t.Errorf("exit %d, want %d", code, exitInterrupted)
+			if code := cmd.ProcessState.ExitCode(); c.by == syscall.SIGINT && code != cli.ExitInterrupted {
+				t.Errorf("exit %d, want %d", code, cli.ExitInterrupted)
 			}
 			for p := range started {
 				eventually(t, "the end of process "+p, func() bool { return !alive(p) })

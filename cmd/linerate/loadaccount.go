@@ -22,7 +22,7 @@ func accountLine(p *show.Page, name, format string, args ...any) {
 // latencyTable writes an account's distributions. Latency is from when a
 // request was due in an open loop, from when it was sent in a closed one.
 func latencyTable(p *show.Page, open bool, r request.Result, connect string) {
-	t := show.Table{Right: numbersAfter(1), Header: []string{"", "p50", "p75", "p90", "p99", "p99.9", "max", "mean"}}
+	t := show.Table{Right: show.NumbersAfter(1), Header: []string{"", "p50", "p75", "p90", "p99", "p99.9", "max", "mean"}}
 	latency := "latency (from sent)"
 	if open {
 		latency = "latency (from due)"

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/load/fileload"
 )
@@ -79,6 +80,6 @@ func runPostmarkPoint(cmd *cobra.Command, dir string, pool fileload.Pool, load f
 
 // startBound starts a program that ends with this process.
 func startBound(c *exec.Cmd) error {
-	endsWithUs(c)
+	cli.EndsWithUs(c)
 	return c.Start()
 }

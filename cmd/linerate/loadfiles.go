@@ -108,7 +108,7 @@ func (r *filesPoint) page(p *show.Page, o filesOffer) {
 		latencyTable(p, o.Loop == "open", r.Result, "")
 		p.Line("")
 	}
-	t := show.Table{Right: numbersAfter(1), Header: []string{"operation", "count"}}
+	t := show.Table{Right: show.NumbersAfter(1), Header: []string{"operation", "count"}}
 	if o.Driver == driverOwn {
 		t.Header = append(t.Header, "bytes", "p50", "p90", "p99", "max", "mean")
 	}

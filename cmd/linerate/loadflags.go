@@ -5,8 +5,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/calc"
 	"linerate/internal/hint"
 	"linerate/internal/load/request"
+	"linerate/internal/show"
 )
 
 // loadFlags are the flags that all loads have.
@@ -34,7 +36,7 @@ type loadWords struct {
 func (f *loadFlags) add(cmd *cobra.Command, w loadWords) {
 	f.of = w.of
 	fs := cmd.Flags()
-	fs.Float64VarP(&f.rate, "rate", "r", 0, w.of+" per second of an open loop (default: a closed loop)")
+	fs.VarP((*perSecond)(&f.rate), "rate", "r", w.of+" per second of an open loop, such as 500 or 2k (default: a closed loop)")
 	fs.StringVar(&f.arrivals, "arrivals", "constant", "of an open loop: constant, or poisson"+w.arrivals)
 	fs.DurationVarP(&f.duration, "duration", "d", 10*time.Second, "how long to measure; 0 with --"+w.of+": no limit")
 	fs.DurationVar(&f.warmup, "warmup", 0, w.begin+" for so long before measuring")
@@ -45,6 +47,21 @@ func (f *loadFlags) add(cmd *cobra.Command, w loadWords) {
 	fs.BoolVar(&f.strict, "strict", false, "exit 1 if "+w.strict)
 	fs.BoolVar(&f.json, "json", false, "print the account as JSON")
 }
+
+// perSecond is a flag's rate: 500, 2k, 1.5k/s.
+type perSecond float64
+
+// Set reads the flag.
+func (p *perSecond) Set(s string) error {
+	v, err := calc.Parse(s, calc.PerSecond)
+	*p = perSecond(v)
+	return err
+}
+
+func (p *perSecond) String() string { return show.Trimmed(float64(*p), 3) }
+
+// Type is what help calls the value.
+func (p *perSecond) Type() string { return "RATE" }
 
 // process is how requests of an open loop arrive. A rate that was given must
 // be one.

@@ -135,8 +135,8 @@ func pointPage(p *show.Page, d httpDoc) {
 	line("answered", "%s of %s requests in %s", show.Count(r.Answered), show.Count(r.Requests), show.Brief(time.Duration(r.Seconds*1e9)))
 	line("rate", "%s, bodies %s, %s on the wire", show.SI(r.RequestRate, "req/s"), show.SI(r.BodyRate, "B/s"), show.Bits(8*r.WireRate))
 	line("connections", "%s made, %s", show.Count(r.Result.Connections), show.SI(r.ConnectionRate, "conn/s"))
-	if r.Spoken != "" {
-		line("spoken", "%s", r.Spoken)
+	if r.Negotiated != "" {
+		line("negotiated", "%s", r.Negotiated)
 	}
 	line("generator", "%s of CPU, %s per request; %s of %s", show.Brief(time.Duration(g.CPUSeconds*1e9)), show.Nanos(g.CPUPerRequest), show.Percent(100*g.CPUShare), show.Plural(g.CPUs, "CPU"))
 	p.Line("")
@@ -148,7 +148,7 @@ func pointPage(p *show.Page, d httpDoc) {
 }
 
 func mixTable(urls []string, counts []request.TargetCount) show.Table {
-	t := show.Table{Right: numbersAfter(1), Header: []string{"mix", "answered", "failed", "bodies"}}
+	t := show.Table{Right: show.NumbersAfter(1), Header: []string{"mix", "answered", "failed", "bodies"}}
 	for i, c := range counts {
 		t.Add(show.Clean(urls[i]), show.Count(c.Answered), show.Count(c.Failed), show.Bytes(float64(c.Body)))
 	}
@@ -156,7 +156,7 @@ func mixTable(urls []string, counts []request.TargetCount) show.Table {
 }
 
 func sweepPage(p *show.Page, points []httpPoint) {
-	t := show.Table{Right: numbersAfter(0), Header: []string{"connections", "req/s", "bodies/s", "conn/s", "p50", "p99", "max", "failed", "CPU"}}
+	t := show.Table{Right: show.NumbersAfter(0), Header: []string{"connections", "req/s", "bodies/s", "conn/s", "p50", "p99", "max", "failed", "CPU"}}
 	for _, r := range points {
 		q := request.Quantiles{}
 		if r.Latency != nil {
@@ -199,12 +199,4 @@ func statusList(codes map[string]uint64) string {
 	}
 	slices.Sort(out)
 	return show.List(out)
-}
-
-// numbersAfter are the columns of a table that hold numbers: all but the
-// first so many.
-func numbersAfter(n int) []bool {
-	right := slices.Repeat([]bool{true}, 12)
-	clear(right[:n])
-	return right
 }

@@ -6,10 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/assemble"
 	"linerate/internal/labtest"
 	"linerate/internal/load/fileload"
 	"linerate/internal/server"
 	"linerate/internal/study"
+	"linerate/internal/study/serve"
 	"linerate/internal/testbed/netnsbed"
 )
 
@@ -38,7 +40,7 @@ metrics:
 func TestMemoryIsFasterThanAnHonestDisk(t *testing.T) { servedWell(t, filesTruths, memoryFaster) }
 
 func memoryFaster(t *labtest.Try, r study.Results) {
-	rate := func(part, arm string) float64 { return best(r, part, arm, study.RequestRate) }
+	rate := func(part, arm string) float64 { return best(r, part, arm, serve.RequestRate) }
 	if disk, memory := rate("fsync", "ext4"), rate("fsync", "tmpfs"); memory < 3*disk {
 		t.Errorf("fsync: %.0f/s on ext4, %.0f/s in memory", disk, memory)
 	}
@@ -48,7 +50,7 @@ func memoryFaster(t *labtest.Try, r study.Results) {
 	for _, tr := range r.Trials {
 		if tr.Observed == nil {
 			t.Errorf("%s, %s: %v", tr.Part, tr.Variant, tr.Reasons)
-		} else if o := tr.Observed.Served; o.Failed > 0 || o.SettledRate <= 0 || o.SettledRate > o.RequestRate {
+		} else if o := serve.In(tr.Observed); o.Failed > 0 || o.SettledRate <= 0 || o.SettledRate > o.RequestRate {
 			t.Errorf("%s, %s: %d failed, %.0f/s settled of %.0f/s", tr.Part, tr.Variant, o.Failed, o.SettledRate, o.RequestRate)
 		}
 	}
@@ -77,11 +79,11 @@ func TestPostmarkFindsASlowDisk(t *testing.T) {
 		labtest.Lacking(t, "%v", err)
 	}
 	servedWell(t, postmarkTruths, func(t *labtest.Try, r study.Results) {
-		if lazy, slow := best(r, "postmark", "ext4", study.RequestRate), best(r, "postmark", "dirsync", study.RequestRate); slow <= 0 || 2*slow > lazy {
+		if lazy, slow := best(r, "postmark", "ext4", serve.RequestRate), best(r, "postmark", "dirsync", serve.RequestRate); slow <= 0 || 2*slow > lazy {
 			t.Errorf("%.0f/s on ext4, %.0f/s mounted dirsync", lazy, slow)
 		}
 		for _, tr := range r.Trials {
-			if tr.Observed == nil || tr.Observed.Served.Answered == 0 || tr.Observed.Served.Failed > 0 || tr.Observed.Served.Latency != nil {
+			if tr.Observed == nil || serve.In(tr.Observed).Answered == 0 || serve.In(tr.Observed).Failed > 0 || serve.In(tr.Observed).Latency != nil {
 				t.Errorf("%s: %v, %+v", tr.Variant, tr.Reasons, tr.Observed)
 			}
 		}
@@ -139,7 +141,7 @@ func mailDelivered(t *labtest.Try, r study.Results) {
 			t.Errorf("%s: %v", tr.Variant, tr.Reasons)
 			continue
 		}
-		v := tr.Observed.Served
+		v := serve.In(tr.Observed)
 		if v.Answered == 0 || v.Mail == nil || v.Queue == nil || len(v.Bursts) == 0 {
 			t.Errorf("%s: %d taken, %+v", tr.Variant, v.Answered, v)
 			continue
@@ -154,7 +156,7 @@ func mailDelivered(t *labtest.Try, r study.Results) {
 			t.Errorf("%s: %v s of CPU", tr.Variant, v.ServerCPU)
 		}
 	}
-	if memory, sync := best(r, "mail", "memory", study.SettledRate), best(r, "mail", "sync", study.SettledRate); sync > 0.9*memory {
+	if memory, sync := best(r, "mail", "memory", serve.SettledRate), best(r, "mail", "sync", serve.SettledRate); sync > 0.9*memory {
 		t.Errorf("%.0f messages/s in memory, %.0f on a disk mounted sync", memory, sync)
 	}
 }
@@ -195,13 +197,13 @@ func TestSettingsOfTheMachineComeBack(t *testing.T) {
 		}
 		seen <- set
 	}()
-	_, r := serveStudyOf(t, text, labOptions{engine: "auto", allowHost: true})
+	_, r := serveStudyOf(t, text, assemble.Options{Engine: "auto", AllowHost: true})
 	close(over)
 	during := 0
 	for _, tr := range r.Trials {
 		if tr.Observed == nil || tr.Observed.Interleaved == nil || tr.Observed.Interleaved.How != study.Alternating {
 			t.Errorf("%s took no turns: %v", tr.Variant, tr.Reasons)
-		} else if tr.Variant == "sync" && tr.Observed.Served.Answered > 0 {
+		} else if tr.Variant == "sync" && serve.In(tr.Observed).Answered > 0 {
 			during++
 		}
 	}

@@ -27,7 +27,6 @@ func TestMain(m *testing.M) {
 		"edit":       func() { edit(os.Args[1], os.Args[2:]...) },
 		"webserver":  serverOf("http://", webServer),
 		"mailserver": serverOf("", mailServer),
-		"stubborn":   stubborn,
 		"mkplan":     func() { makePlan(os.Args[1], os.Args[2:]) },
 		"linerate":   func() { simulate(); os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})

@@ -5,14 +5,16 @@ import (
 	"fmt"
 	"io"
 
+	"linerate/internal/cli"
 	"linerate/internal/lab"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
 )
 
 // progress tells on stderr how a study gets on: one line that changes on a
-// terminal, one line per trial elsewhere.
+// terminal, one line per trial elsewhere, where it is not to be quiet.
 type progress struct {
 	w     io.Writer
 	live  *show.Live
@@ -38,7 +40,7 @@ func (p *progress) update(s lab.Progress) {
 		p.live.Show("%s", p.bar(s))
 		return
 	}
-	if s.Trial != nil {
+	if s.Trial != nil && !cli.Quiet(p.w) {
 		fmt.Fprintf(p.w, "%d/%d %s block %d: %s: %s, %s left\n", s.Done, s.Total, s.Part.Name, s.Slot.Block, s.Slot.Variant, p.last+p.known, show.Clock(s.Left))
 	}
 }
@@ -96,13 +98,13 @@ func measured(t study.Trial) string {
 	case t.Unavailable != "":
 		return "unavailable: " + t.Unavailable
 	case !t.Valid:
-		return "invalid: " + t.Reasons[0]
+		return "invalid: " + t.Reasons[0].String()
 	}
-	if v, ok := t.Metrics[study.ForwardingRate]; ok {
-		return fmt.Sprintf("%s, %.0f ns", show.Rate(v), t.Metrics[study.CostNS])
+	if v, ok := t.Metrics[forward.ForwardingRate]; ok {
+		return fmt.Sprintf("%s, %.0f ns", show.Rate(v), t.Metrics[forward.CostNS])
 	}
-	if v, ok := t.Metrics[study.OverloadRate]; ok {
-		return fmt.Sprintf("%s of %s", show.Rate(v), show.Rate(t.Metrics[study.OfferedRate]))
+	if v, ok := t.Metrics[forward.OverloadRate]; ok {
+		return fmt.Sprintf("%s of %s", show.Rate(v), show.Rate(t.Metrics[forward.OfferedRate]))
 	}
 	return "measured"
 }

@@ -1,153 +1,32 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"fmt"
+	"errors"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/apply"
-	"linerate/internal/capture"
-	"linerate/internal/fact"
-	"linerate/internal/hint"
-	"linerate/internal/host"
-	"linerate/internal/host/bundlehost"
-	"linerate/internal/host/sshhost"
+	"linerate/internal/assemble/hosts"
 )
 
-// maxCapture bounds a capture that comes over the wire; real ones are some
-// hundred kilobytes.
-const maxCapture = 64 << 20
-
 // remote holds the flags by which a verb reaches hosts over SSH.
-type remote struct {
-	become  string
-	timeout time.Duration
-	alive   time.Duration // ends a connection that is silent for so long; 0: never
-	config  string
-	talk    func() io.Writer
-}
+type remote struct{ hosts.Remote }
 
 func (r *remote) addFlags(cmd *cobra.Command) {
+	addRemoteFlags(cmd, &r.Remote)
+}
+
+func addRemoteFlags(cmd *cobra.Command, r *hosts.Remote) {
 	f := cmd.Flags()
-	f.StringVar(&r.become, "become", "", "over SSH, look as root by way of `sudo` or doas (without a password)")
-	f.DurationVar(&r.timeout, "timeout", 2*time.Minute, "give up on a host over SSH after this long")
-	f.StringVar(&r.config, "ssh-config", "", "read this `FILE` instead of ~/.ssh/config")
-	r.talk = cmd.ErrOrStderr
-}
-
-// line is the command line by which somebody says a verb to a host that was
-// reached so, in another shell.
-func (r *remote) line(where string) func(verb string) string {
-	if !isRemote(where) {
-		return func(verb string) string { return becoming() + apply.Line(verb, where) }
-	}
-	options := ""
-	if r.become != "" {
-		options += " --become " + r.become
-	}
-	return func(verb string) string {
-		return "linerate " + verb + " " + shellWord(where) + options + sshConfigOption(r.config)
-	}
-}
-
-// becoming begins a command line for this machine as this one was begun.
-func becoming() string {
-	for _, by := range []struct{ variable, command string }{{"SUDO_USER", "sudo "}, {"DOAS_USER", "doas "}} {
-		if os.Getenv(by.variable) != "" {
-			return by.command
-		}
-	}
-	return ""
-}
-
-// sshConfigOption is the option that names an ssh_config(5), in a command line for
-// any directory; "" for the user's own.
-func sshConfigOption(file string) string {
-	if file == "" {
-		return ""
-	}
-	if abs, err := filepath.Abs(file); err == nil {
-		file = abs
-	}
-	return " --ssh-config " + shellWord(file)
-}
-
-// shellWord is a word of a command line for people: in quotes where it needs them.
-func shellWord(word string) string {
-	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@%+=,") == "" {
-		return word
-	}
-	return host.Quote(word)
-}
-
-// dial connects to a host over SSH.
-func (r *remote) dial(ctx context.Context, source string) (*sshhost.Client, error) {
-	if r.become != "" && r.become != "sudo" && r.become != "doas" {
-		return nil, hint.Unknown("value of --become", r.become, sshhost.Becomes)
-	}
-	t, err := sshhost.ParseTarget(source)
-	if err != nil {
-		return nil, err
-	}
-	o := sshhost.Options{Become: r.become, Alive: r.alive}
-	if r.config != "" {
-		o.Configs = []string{r.config}
-	}
-	c, err := sshhost.Dial(ctx, t, o)
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range c.Notes() {
-		fmt.Fprintf(r.talk(), "note: %s\n", n)
-	}
-	return c, nil
-}
-
-// bundle captures a host over SSH, in one round trip once connected.
-func (r *remote) bundle(ctx context.Context, source string) ([]byte, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, r.timeout, fmt.Errorf("not done in %v", r.timeout))
-	defer cancel()
-	c, err := r.dial(ctx, source)
-	if err != nil {
-		return nil, err
-	}
-	defer c.Close()
-	data, err := c.Run(ctx, sshhost.Script{Name: "capture", Text: capture.Script(), Args: []string{"-o", "-"}, Limit: maxCapture})
-	if ctx.Err() != nil && hint.Of(err) == "" {
-		err = hint.With(err, "--timeout gives a slow host longer; a capture made there by hand has all the time it wants")
-	}
-	return data, err
-}
-
-// open reads a host over SSH.
-func (r *remote) open(ctx context.Context, source string) (host.Reader, error) {
-	data, err := r.bundle(ctx, source)
-	if err != nil {
-		return nil, err
-	}
-	b, err := bundlehost.Read(bytes.NewReader(data), source)
-	if err != nil {
-		return nil, err
-	}
-	return overSSH{b}, nil
-}
-
-// overSSH is a bundle that was captured just now.
-type overSSH struct{ host.Reader }
-
-// Origin says that the facts came over the wire.
-func (o overSSH) Origin() fact.Origin {
-	from := o.Reader.Origin()
-	from.Kind = fact.KindSSH
-	return from
+	f.StringVar(&r.Become, "become", "", "over SSH, look as root by way of `sudo` or doas (without a password)")
+	f.DurationVar(&r.Timeout, "timeout", 2*time.Minute, "give up on a host over SSH after this long")
+	f.StringVar(&r.Config, "ssh-config", "", "read this `FILE` instead of ~/.ssh/config")
+	r.Talk = cmd.ErrOrStderr
 }
 
 // atOnce bounds how many hosts are read at the same time.
@@ -158,6 +37,34 @@ type read[T any] struct {
 	source string
 	got    T
 	err    error
+}
+
+// pauses are how long is waited before a lost connection is tried again: sshd
+// drops some of those that come at once (MaxStartups in sshd_config(5)).
+var pauses = []time.Duration{500 * time.Millisecond, 2 * time.Second, 5 * time.Second}
+
+// patiently reads a host, and again where the connection was lost.
+func patiently[T any](ctx context.Context, source string, one func(ctx context.Context, source string) (T, error)) (T, error) {
+	got, err := one(ctx, source)
+	for _, pause := range pauses {
+		if err == nil || !lost(err) || ctx.Err() != nil {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return got, err
+		case <-time.After(pause):
+		}
+		got, err = one(ctx, source)
+	}
+	return got, err
+}
+
+// lost reports a connection that ended before the host had its say, as opposed
+// to a host that refuses us.
+func lost(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
+		strings.Contains(err.Error(), "connection reset by peer") || strings.HasSuffix(err.Error(), ": EOF")
 }
 
 // readMany reads hosts side by side, and returns what became of each in the
@@ -175,7 +82,7 @@ func readMany[T any](cmd *cobra.Command, sources []string, one func(ctx context.
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			got, err := one(ctx, s)
+			got, err := patiently(ctx, s, one)
 			out[i] = read[T]{s, got, err}
 			mu.Lock()
 			defer mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"linerate/internal/assemble"
 	"linerate/internal/fact"
 	"linerate/internal/lab"
 	"linerate/internal/load"
@@ -28,7 +29,7 @@ func simulate() {
 	if os.Getenv("SIMULATED") == "" {
 		return
 	}
-	openLab = func(_ context.Context, o labOptions) (*openedLab, error) {
+	openLab = func(_ context.Context, o assemble.Options) (*assemble.Testbed, error) {
 		sim := &selfDestruct{Simulated: &bedtest.Simulated{Noise: 0.008, Seed: 7}}
 		sim.Faults = func(n int) bedtest.Fault {
 			if at := number("SIM_FAULTY"); at > 0 && n == at-1 {
@@ -51,8 +52,8 @@ func simulate() {
 		}
 		facts := &fact.Facts{Version: fact.Version, OS: fact.Linux, Kernel: "6.18 #1", Hostname: "nowhere", Machine: "a simulation",
 			CPU: fact.CPU{Model: "simulated", Count: 2}}
-		l := &lab.Lab{Up: up, Engine: load.Engine(sim.Simulated), Machine: sim.Simulated, AllowHost: o.allowHost, Instruments: sim.Simulated}
-		return &openedLab{lab: l, facts: facts, label: "veth, not a NIC"}, nil
+		l := &lab.Lab{Up: up, Engine: load.Engine(sim.Simulated), Machine: sim.Simulated, AllowHost: o.AllowHost, Instruments: sim.Simulated}
+		return &assemble.Testbed{Lab: l, Facts: facts, Label: "veth, not a NIC"}, nil
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/apply"
+	"linerate/internal/assemble/hosts"
 	"linerate/internal/hint"
 	"linerate/internal/host/localhost"
 	"linerate/internal/host/sshhost"
@@ -32,7 +33,7 @@ func (t *target) machine(args []string) (apply.Machine, func() error, error) {
 		r := &localhost.Runner{}
 		return apply.On(r), r.Close, nil
 	}
-	if !isRemote(args[0]) {
+	if !hosts.IsRemote(args[0]) {
 		return nil, nil, hint.With(hint.Usagef("%q is no host", args[0]), "name it as ssh://user@host, or leave it out for this machine")
 	}
 	if _, err := sshhost.ParseTarget(args[0]); err != nil {
@@ -43,7 +44,7 @@ func (t *target) machine(args []string) (apply.Machine, func() error, error) {
 }
 
 func (t *target) runner(name string) *sshhost.Runner {
-	return &sshhost.Runner{Name: name, Dial: func(ctx context.Context) (*sshhost.Client, error) { return t.dial(ctx, name) }}
+	return &sshhost.Runner{Name: name, Dial: func(ctx context.Context) (*sshhost.Client, error) { return t.Dial(ctx, name) }}
 }
 
 // connectPatience is how long a new connection and its first answer may take: an

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/assemble"
 	"linerate/internal/knob"
 	"linerate/internal/study"
 )
@@ -53,10 +54,10 @@ func TestWhatWaitsForLeaveIsSaid(t *testing.T) {
 		}
 		return ""
 	}
-	if why := some(leftOut(s, "linux", false, bedLacks)); !strings.Contains(why, "--allow-host-settings") {
+	if why := some(leftOut(s, "linux", false, assemble.Lacks)); !strings.Contains(why, "--allow-host-settings") {
 		t.Errorf("without leave: %q", why)
 	}
-	if why := some(leftOut(s, "linux", true, bedLacks)); why != "" {
+	if why := some(leftOut(s, "linux", true, assemble.Lacks)); why != "" {
 		t.Errorf("with leave it runs: %q", why)
 	}
 }

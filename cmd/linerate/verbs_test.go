@@ -15,7 +15,7 @@ import (
 func verbs() []*cobra.Command {
 	var all []*cobra.Command
 	for _, g := range verbGroups() {
-		all = append(all, g.verbs...)
+		all = append(all, g.Verbs...)
 	}
 	return all
 }

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"sync"
 	"time"
+
+	"linerate/internal/labtest"
 )
 
 // serverOf is a server for scripts: it starts another process of this test,
@@ -33,13 +35,10 @@ func serveElsewhere(file string) error {
 	if err := c.Start(); err != nil {
 		return err
 	}
-	for range 500 {
-		if _, err := os.Stat(file); err == nil {
-			return nil
-		}
-		time.Sleep(10 * time.Millisecond)
+	if !labtest.Eventually(func() bool { _, err := os.Stat(file); return err == nil }) {
+		return fmt.Errorf("no server after %v", labtest.Patience)
 	}
-	return fmt.Errorf("no server after five seconds")
+	return nil
 }
 
 func serveFor(file, prefix string, serve func(net.Listener, func()) error) error {

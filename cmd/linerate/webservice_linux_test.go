@@ -7,11 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/assemble"
 	"linerate/internal/lab"
 	"linerate/internal/labtest"
 	"linerate/internal/server"
 	"linerate/internal/stats"
 	"linerate/internal/study"
+	"linerate/internal/study/serve"
 	"linerate/studies"
 )
 
@@ -39,7 +41,7 @@ func servedWell(t *testing.T, text string, judge func(*labtest.Try, study.Result
 	t.Helper()
 	labtest.Need(t)
 	labtest.Again(t, func(t *labtest.Try) {
-		_, r := serveStudyOf(t.T, text, labOptions{engine: "auto"})
+		_, r := serveStudyOf(t.T, text, assemble.Options{Engine: "auto"})
 		judge(t, r)
 	})
 }
@@ -53,18 +55,18 @@ func webServed(t *testing.T, text string, judge func(*labtest.Try, study.Results
 	servedWell(t, text, judge)
 }
 
-func serveStudyOf(t *testing.T, text string, o labOptions) (study.Spec, study.Results) {
+func serveStudyOf(t *testing.T, text string, o assemble.Options) (study.Spec, study.Results) {
 	t.Helper()
 	s, err := study.Parse("truths.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	opened, err := openMachineLab(t.Context(), o)
+	opened, err := assemble.Local(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var trials []study.Trial
-	_, err = opened.lab.Run(t.Context(), lab.Task{Spec: s, Seed: 7}, func(tr study.Trial) error { trials = append(trials, tr); return nil }, nil)
+	_, err = opened.Lab.Run(t.Context(), lab.Task{Spec: s, Seed: 7}, func(tr study.Trial) error { trials = append(trials, tr); return nil }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,8 +79,8 @@ func serveStudyOf(t *testing.T, text string, o labOptions) (study.Spec, study.Re
 func p50(r study.Results, part, arm string) time.Duration {
 	var x []float64
 	for _, tr := range r.Trials {
-		if tr.Variant == arm && tr.Part == part && tr.Observed != nil && tr.Observed.Served.Latency != nil {
-			x = append(x, float64(tr.Observed.Served.Latency.P50))
+		if tr.Variant == arm && tr.Part == part && tr.Observed != nil && serve.In(tr.Observed).Latency != nil {
+			x = append(x, float64(serve.In(tr.Observed).Latency.P50))
 		}
 	}
 	return time.Duration(stats.Median(x))
@@ -91,8 +93,8 @@ func medians(r study.Results, part, control, variant string) stats.Comparison {
 	for _, arm := range []string{control, variant} {
 		byBlock := map[int]float64{} // of its last attempt
 		for _, tr := range r.Trials {
-			if tr.Variant == arm && tr.Part == part && tr.Observed != nil && tr.Observed.Served.Latency != nil {
-				byBlock[tr.Block] = float64(tr.Observed.Served.Latency.P50)
+			if tr.Variant == arm && tr.Part == part && tr.Observed != nil && serve.In(tr.Observed).Latency != nil {
+				byBlock[tr.Block] = float64(serve.In(tr.Observed).Latency.P50)
 			}
 		}
 		for _, b := range slices.Sorted(maps.Keys(byBlock)) {
@@ -124,7 +126,7 @@ func roundTripsSaved(t *labtest.Try, r study.Results) {
 			t.Errorf("%s, block %d: %v", tr.Variant, tr.Block, tr.Reasons)
 			continue
 		}
-		o := tr.Observed.Served
+		o := serve.In(tr.Observed)
 		if o.Log == nil || o.Log.Lines != o.Asked {
 			t.Errorf("%s, block %d: the clients asked %d times, the log has %+v", tr.Variant, tr.Block, o.Asked, o.Log)
 			continue
@@ -157,7 +159,7 @@ func lossHurt(t *labtest.Try, r study.Results) {
 	for _, tr := range r.Trials {
 		if tr.Observed == nil {
 			t.Errorf("%s, block %d: %v", tr.Variant, tr.Block, tr.Reasons)
-		} else if l := tr.Observed.Served.Link; tr.Part == "lossy" {
+		} else if l := serve.In(tr.Observed).Link; tr.Part == "lossy" {
 			lost += l.Lost
 		} else if l.Lost > 0 {
 			t.Errorf("a clean link lost %d packets", l.Lost)
@@ -168,8 +170,8 @@ func lossHurt(t *labtest.Try, r study.Results) {
 	}
 }
 
-// spoken are the arms of study tls, and what each is to be measured with.
-var spoken = map[string]string{
+// negotiated are the arms of study tls, and what each is to be measured with.
+var negotiated = map[string]string{
 	"default": "TLS 1.3, TLS_AES_", "tls-1.2": "TLS 1.2, TLS_ECDHE_", "chacha20": "TLS 1.3, TLS_CHACHA20_POLY1305_SHA256", "http-2": ", h2", "clear": "",
 }
 
@@ -196,16 +198,16 @@ func TestTheArmsOfStudyTLSSpeakWhatTheySay(t *testing.T) {
 func spokeAsTheySay(t *labtest.Try, r study.Results) {
 	seen := map[string]bool{}
 	for _, tr := range r.Trials {
-		want, named := spoken[tr.Variant]
-		if !named || tr.Observed == nil || tr.Observed.Served == nil {
+		want, named := negotiated[tr.Variant]
+		if !named || tr.Observed == nil || serve.In(tr.Observed) == nil {
 			continue
 		}
 		seen[tr.Variant] = true
-		if got := tr.Observed.Served.Spoken; !strings.Contains(got, want) || (got == "") != (want == "") || tr.Variant != "http-2" && strings.HasSuffix(got, ", h2") {
+		if got := serve.In(tr.Observed).Negotiated; !strings.Contains(got, want) || (got == "") != (want == "") || tr.Variant != "http-2" && strings.HasSuffix(got, ", h2") {
 			t.Errorf("%s, part %s, spoke %q, not %q", tr.Variant, tr.Part, got, want)
 		}
 	}
-	if len(seen) != len(spoken) {
+	if len(seen) != len(negotiated) {
 		t.Errorf("only %v were asked", seen)
 	}
 }

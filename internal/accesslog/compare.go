@@ -24,6 +24,8 @@ type Difference struct {
 	High      float64 `json:"ci_high"`
 	Known     bool    `json:"interval_known"`
 	Different bool    `json:"different"` // the interval excludes zero
+
+	label string // What as people read it
 }
 
 // Comparison of one log against a baseline.
@@ -109,12 +111,12 @@ func Compare(baseName string, base *Tally, otherName string, other *Tally, seed 
 		limit := u.Microseconds()
 		d := contrast(sparseAll(ha, limit), sparseAll(hb, limit), seed, underShare)
 		// The estimates are exact counts; the blocks only give the spread.
-		c.add("share under "+u.String(), 100*share(base.Under[i], base.Selected), 100*share(other.Under[i], other.Selected), d, 100)
+		c.add("share under "+u.String(), "share under "+duration(u), 100*share(base.Under[i], base.Selected), 100*share(other.Under[i], other.Selected), d, 100)
 	}
 	a, b := sparseAll(ha, 0), sparseAll(hb, 0)
 	for _, q := range quantiles {
 		d := contrast(a, b, seed, func(s series, w []int) float64 { return quantileOf(s, w, q.q) })
-		c.add(q.name, float64(base.Quantile(q.q))/1e6, float64(other.Quantile(q.q))/1e6, d, 1e-6)
+		c.add(q.name, q.name, float64(base.Quantile(q.q))/1e6, float64(other.Quantile(q.q))/1e6, d, 1e-6)
 	}
 	if n := min(len(ha), len(hb)); n < enoughBlocks {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("only %d blocks of time: the intervals are rough; compare longer logs", n))
@@ -191,8 +193,8 @@ func countUpTo(blocks []block, w []int, v int64) int64 {
 	return n
 }
 
-func (c *Comparison) add(what string, base, other float64, i stats.Interval, scale float64) {
-	d := Difference{What: what, Baseline: base, Other: other, Delta: other - base}
+func (c *Comparison) add(what, label string, base, other float64, i stats.Interval, scale float64) {
+	d := Difference{What: what, label: label, Baseline: base, Other: other, Delta: other - base}
 	if i.Known() {
 		// The interval's width is the blocks'; its place is the exact
 		// estimate's.
@@ -205,46 +207,76 @@ func (c *Comparison) add(what string, base, other float64, i stats.Interval, sca
 
 func (c *Comparison) sentence(base, other *Tally) string {
 	d := c.Differences[0]
-	if !strings.HasPrefix(d.What, "share") {
+	if !d.share() {
 		return fmt.Sprintf("%s took a median of %s, %s %s.", c.Other, seconds(other.Quantile(.5)), c.Baseline, seconds(base.Quantile(.5)))
 	}
-	limit := strings.TrimPrefix(d.What, "share under ")
-	s := fmt.Sprintf("%s answers %.1f %% of its requests in less than %s, %s %.1f %%", c.Other, d.Other, limit, c.Baseline, d.Baseline)
+	limit := strings.TrimPrefix(d.label, "share under ")
+	s := fmt.Sprintf("%s answers %s of its requests in less than %s, %s %s", c.Other, percent(d.Other), limit, c.Baseline, percent(d.Baseline))
 	switch {
 	case !d.Known:
 		return s + "; there is too little time in the logs to say how sure that is."
 	case d.Different && d.Delta > 0:
-		s += fmt.Sprintf(": %.1f points more (95 %% interval %.1f to %.1f).", d.Delta, d.Low, d.High)
+		s += fmt.Sprintf(": %s points more (95 %% interval %s to %s).", show.Grouped(d.Delta, 1), show.Grouped(d.Low, 1), show.Grouped(d.High, 1))
 	case d.Different:
-		s += fmt.Sprintf(": %.1f points fewer (95 %% interval %.1f to %.1f).", -d.Delta, -d.High, -d.Low)
+		s += fmt.Sprintf(": %s points fewer (95 %% interval %s to %s).", show.Grouped(-d.Delta, 1), show.Grouped(-d.High, 1), show.Grouped(-d.Low, 1))
 	default:
-		s += fmt.Sprintf(": no difference is shown (95 %% interval %+.1f to %+.1f points).", d.Low, d.High)
+		s += fmt.Sprintf(": no difference is shown (95 %% interval %s to %s points).", show.Signed(d.Low, 1), show.Signed(d.High, 1))
 	}
 	return s
 }
 
-// WriteText prints a comparison for people.
-func (c *Comparison) WriteText(w io.Writer) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n  %-20s %18s %18s %12s   %s\n", c.Sentence, "", show.KeepEnd(c.Baseline, 18), show.KeepEnd(c.Other, 18), "difference", "95 % interval")
+// share reports whether a difference is one of shares, in percent.
+func (d Difference) share() bool { return strings.HasPrefix(d.What, "share") }
+
+// value prints a side of a difference, signed a distance between two.
+func (d Difference) value(v float64) string {
+	if d.share() {
+		return percent(v)
+	}
+	return seconds(int64(math.Round(1e6 * v)))
+}
+
+func (d Difference) signed(v float64) string {
+	if d.share() {
+		return show.Signed(v, 1) + " points"
+	}
+	text := seconds(int64(math.Round(1e6 * math.Abs(v))))
+	switch {
+	case v < 0:
+		return "−" + text
+	case v > 0:
+		return "+" + text
+	}
+	return "±" + text
+}
+
+// Rows are the differences as people read them: what, both sides, the
+// difference and its interval.
+func (c *Comparison) Rows() (rows [][]string) {
 	for _, d := range c.Differences {
-		unit, places := "s", 4
-		if strings.HasPrefix(d.What, "share") {
-			unit, places = "%", 1
-		}
 		interval := "not known"
 		if d.Known {
-			interval = fmt.Sprintf("%+.*f … %+.*f", places, d.Low, places, d.High)
+			interval = d.signed(d.Low) + " … " + d.signed(d.High)
 			if !d.Different {
-				interval += "  ~"
+				interval += " ~"
 			}
 		}
-		fmt.Fprintf(&b, "  %-20s %16.*f %s %16.*f %s %+12.*f   %s\n", d.What, places, d.Baseline, unit, places, d.Other, unit, places, d.Delta, interval)
+		rows = append(rows, []string{d.label, d.value(d.Baseline), d.value(d.Other), d.signed(d.Delta), interval})
 	}
-	fmt.Fprintf(&b, "\n  intervals by a bootstrap of %d and %d blocks of time; ~ means no difference shown\n", c.Blocks[0], c.Blocks[1])
+	return rows
+}
+
+// WriteText prints a comparison for people.
+func (c *Comparison) WriteText(w io.Writer, s show.Style) error {
+	p := show.NewPage(s)
+	p.Paragraph("", "", c.Sentence)
+	p.Line("")
+	p.Table(show.Table{Header: []string{"", show.KeepEnd(c.Baseline, 18), show.KeepEnd(c.Other, 18), "difference", "95 % interval"},
+		Right: []bool{false, true, true, true, false}, Rows: c.Rows()})
+	p.Line("")
+	p.Paragraph("  ", "  ", fmt.Sprintf("Intervals by a bootstrap over %d and %d blocks of time; ~ means that no difference is shown.", c.Blocks[0], c.Blocks[1]))
 	for _, warning := range c.Warnings {
-		fmt.Fprintf(&b, "  note: %s\n", warning)
+		p.Paragraph("  note: ", "  ", warning)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return p.Flush(w)
 }

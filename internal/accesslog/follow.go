@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -62,6 +63,7 @@ type follower struct {
 	file *os.File
 	at   int64
 	rest []byte // of a line that has no end yet
+	skip bool   // that line was too long and is counted: its end is to come
 }
 
 func (f *follower) open() error {
@@ -69,9 +71,13 @@ func (f *follower) open() error {
 	if err != nil {
 		return fmt.Errorf("follow: %w", err)
 	}
-	f.file, f.at, f.rest = file, 0, nil
+	f.file = file
+	f.restart()
 	return nil
 }
+
+// restart reads from the file's beginning.
+func (f *follower) restart() { f.at, f.rest, f.skip = 0, nil, false }
 
 func (f *follower) size() int64 {
 	info, err := f.file.Stat()
@@ -105,7 +111,7 @@ func (f *follower) detect(ctx context.Context, o *Options) (note string, err err
 // drain reads what is there, and moves on to a rotated log's successor.
 func (f *follower) drain(w *worker) error {
 	if f.size() < f.at { // cut short in place
-		f.at, f.rest = 0, nil
+		f.restart()
 	}
 	buf := make([]byte, 256<<10)
 	for {
@@ -122,24 +128,23 @@ func (f *follower) drain(w *worker) error {
 	return f.rotated()
 }
 
-// feed counts whole lines and keeps the rest.
+// feed counts whole lines and keeps the rest. A line longer than MaxLine is cut there, and
+// the rest of it thrown away.
 func (f *follower) feed(w *worker, b []byte) {
+	if f.skip {
+		i := bytes.IndexByte(b, '\n')
+		if i < 0 {
+			return
+		}
+		b, f.skip = b[i+1:], false
+	}
 	f.rest = append(f.rest, b...)
-	end := lastNewline(f.rest) + 1
-	if end == 0 && len(f.rest) > MaxLine+1 {
-		end = len(f.rest)
+	end := bytes.LastIndexByte(f.rest, '\n') + 1
+	if len(f.rest)-end > MaxLine {
+		end, f.skip = len(f.rest), true
 	}
 	w.chunk(f.rest[:end])
 	f.rest = append(f.rest[:0], f.rest[end:]...)
-}
-
-func lastNewline(b []byte) int {
-	for i := len(b) - 1; i >= 0; i-- {
-		if b[i] == '\n' {
-			return i
-		}
-	}
-	return -1
 }
 
 // rotated opens the successor of a log that was moved away. Between the move

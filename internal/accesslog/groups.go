@@ -10,19 +10,41 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// maxGroups bounds the memory of --by: further keys are counted together.
-const maxGroups = 1000
+// Bounds of the memory of groups: further keys are counted together. What has
+// few values by nature (statuses, methods, classes of sizes) is counted as
+// finely as the whole log, so that a lone group has the log's own percentiles;
+// paths and hosts, of which there are many, within 1 %.
+const (
+	maxGroups     = 1000
+	maxFineGroups = 64
+)
 
 // OtherGroup collects the keys beyond maxGroups.
 const OtherGroup = "(other)"
 
-// groups are distributions by key. A key's histogram has two digits (1 % off).
+// groups are distributions by key.
 type groups struct {
+	fine bool
+	most int
 	hist map[string]*hdrhistogram.Histogram
 }
 
-func newGroups() *groups { return &groups{hist: map[string]*hdrhistogram.Histogram{}} }
+func newGroups(by Field) *groups {
+	g := &groups{fine: by != Path && by != Host, most: maxGroups, hist: map[string]*hdrhistogram.Histogram{}}
+	if g.fine {
+		g.most = maxFineGroups
+	}
+	return g
+}
 
+func (g *groups) newHist() *hdrhistogram.Histogram {
+	if g.fine {
+		return newHist()
+	}
+	return newSmallHist()
+}
+
+// newSmallHist has two significant digits: at most 1 % off.
 func newSmallHist() *hdrhistogram.Histogram { return hdrhistogram.New(1, MaxLatency, 2) }
 
 func (g *groups) get(key []byte) *hdrhistogram.Histogram {
@@ -30,13 +52,13 @@ func (g *groups) get(key []byte) *hdrhistogram.Histogram {
 		return h
 	}
 	name := clip(key, 512)
-	if len(g.hist) >= maxGroups {
+	if len(g.hist) >= g.most {
 		name = OtherGroup
 		if h, ok := g.hist[name]; ok {
 			return h
 		}
 	}
-	h := newSmallHist()
+	h := g.newHist()
 	g.hist[name] = h
 	return h
 }
@@ -93,7 +115,7 @@ func (t *Tally) Groups() []Group {
 	}
 	var out []Group
 	for key, h := range t.groups.hist {
-		g := Group{Key: key, Requests: h.TotalCount(), P50: h.ValueAtQuantile(50), P99: h.ValueAtQuantile(99), Max: h.Max()}
+		g := Group{Key: key, Requests: h.TotalCount(), P50: t.of(h, 50), P99: t.of(h, 99), Max: t.of(h, 100)}
 		if t.Sum > 0 {
 			// The histogram is 1 % off; a share is not.
 			g.Share = min(1, h.Mean()*float64(g.Requests)/float64(t.Sum))
@@ -104,6 +126,12 @@ func (t *Tally) Groups() []Group {
 		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Key, b.Key))
 	})
 	return out
+}
+
+// of is a percentile of a group: like those of the whole log, of which no
+// request took longer than the longest.
+func (t *Tally) of(h *hdrhistogram.Histogram, percentile float64) int64 {
+	return t.rounded(min(h.ValueAtQuantile(percentile), t.Max))
 }
 
 // SlowRequest is one request, for the list of the slowest.

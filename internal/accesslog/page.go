@@ -8,36 +8,24 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/chart"
 	"linerate/internal/show"
 )
 
 //go:embed page.html
 var pageText string
 
-var page = template.Must(template.New("logs").Funcs(template.FuncMap{
+var page = chart.NewPage("logs", pageText, template.FuncMap{
 	"count":   func(n int64) string { return show.Grouped(float64(n), 0) },
 	"us":      seconds,
-	"percent": func(f float64) string { return fmt.Sprintf("%.1f %%", 100*f) },
-	"num":     func(what string, v float64) string { return compared(what, v, "") },
-	"signed":  func(what string, v float64) string { return compared(what, v, "+") },
+	"percent": func(f float64) string { return show.Percent(100 * f) },
 	"when": func(unix int64) string {
 		if unix == 0 {
 			return ""
 		}
 		return time.Unix(unix, 0).UTC().Format("2006-01-02 15:04:05")
 	},
-}).Parse(pageText))
-
-// compared prints a number of a comparison in its unit.
-func compared(what string, v float64, flag string) string {
-	if strings.HasPrefix(what, "share") && flag != "" {
-		return fmt.Sprintf("%+.1f points", v)
-	}
-	if strings.HasPrefix(what, "share") {
-		return fmt.Sprintf("%.1f %%", v)
-	}
-	return fmt.Sprintf("%"+flag+".4g s", v)
-}
+})
 
 // Page is what an HTML page about logs is made of.
 type Page struct {
@@ -54,7 +42,7 @@ type namedValue struct{ Name, Value string }
 // pageLog is one log in the page's template.
 type pageLog struct {
 	Name, Filter, Format string
-	Linear, Log, Heat    template.HTML
+	Linear, Log, Heat    []chart.Figure
 	Quantiles, Under     []namedValue
 	Groups               []Group
 	Slowest              []SlowRequest
@@ -68,31 +56,31 @@ func (p *Page) WriteHTML(w io.Writer) error {
 		Title, Answer, Made, Command, By string
 		Logs                             []pageLog
 		Compare                          []*Comparison
-		Cumulative                       template.HTML
+		Cumulative                       []chart.Figure
 	}{Title: "Request times of " + strings.Join(p.Names, ", "), Command: p.Command, Compare: p.Compared,
 		Answer: p.Tallies[0].Sentence(), By: p.Tallies[0].opts.By.String(),
 		Made: fmt.Sprintf("Made %s by linerate %s.", p.Made.UTC().Format("2006-01-02 15:04 UTC"), p.Version)}
 	if len(p.Compared) > 0 {
 		data.Answer = p.Compared[0].Sentence
-		data.Cumulative = template.HTML(cumulativeChart(p.Names, p.Tallies))
+		data.Cumulative = chart.Draw("Share of requests answered within a time", "", func(w float64) string { return cumulativeChart(p.Names, p.Tallies, w) })
 	}
 	for i, t := range p.Tallies {
 		data.Logs = append(data.Logs, t.pageLog(p.Names[i]))
 	}
-	return page.Execute(w, data)
+	return page.Write(w, data)
 }
 
 func (t *Tally) pageLog(name string) pageLog {
-	l := pageLog{Name: name, Filter: t.opts.Filter.String(), Format: t.opts.Format.Name,
-		Linear: template.HTML(t.histogramChart("Requests by time taken, bins of "+seconds(t.opts.binWidth()), false)),
-		Log:    template.HTML(t.histogramChart("The same on a logarithmic scale", true)),
+	l := pageLog{Name: name, Filter: t.Filter(), Format: t.opts.Format.Name,
+		Linear: chart.Draw("Requests by time taken, in bins of "+seconds(t.pictureBin(pictureColumns)), "", func(w float64) string { return t.histogramChart("", false, w) }),
+		Log:    chart.Draw("The same on a logarithmic scale", "", func(w float64) string { return t.histogramChart("", true, w) }),
 		Lines:  t.Lines, Selected: t.Selected, Bad: t.BadLines(), Slowest: t.Slowest()}
 	for _, q := range quantiles {
 		l.Quantiles = append(l.Quantiles, namedValue{q.name, t.took(t.Quantile(q.q))})
 	}
 	l.Quantiles = append(l.Quantiles, namedValue{"max", t.took(t.Max)})
 	for i, u := range t.opts.Under {
-		l.Under = append(l.Under, namedValue{duration(u), fmt.Sprintf("%.1f %%", floorPercent(t.Under[i], t.Selected))})
+		l.Under = append(l.Under, namedValue{"under " + duration(u), percent(floorPercent(t.Under[i], t.Selected))})
 	}
 	for r, n := range t.Bad {
 		if n > 0 {
@@ -100,7 +88,7 @@ func (t *Tally) pageLog(name string) pageLog {
 		}
 	}
 	if t.opts.Format.Has(Time) {
-		l.Heat = template.HTML(t.heatChart())
+		l.Heat = chart.Draw("Over time", "Each column is a stretch of time (UTC). The stronger a cell's colour, the more of the requests of its column took that long.", t.heatChart)
 	}
 	if l.Groups = t.Groups(); len(l.Groups) > 40 {
 		l.Groups = l.Groups[:40]

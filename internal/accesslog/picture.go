@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"linerate/internal/show"
 )
 
-// The picture's size: 65 columns of one bin each, as the web server
-// distribution pictures that made the rounds had.
+// The picture's size: 65 columns of one bin each where there is room, as the web
+// server distribution pictures that made the rounds had.
 const (
 	pictureColumns = 65
 	pictureRows    = 20
@@ -24,20 +24,58 @@ type column struct {
 	count    int64
 }
 
-// linearColumns are the first bins; beyond is what lies behind them.
+// pictureBin is the width of a linear column, in µs: the one that was asked for,
+// or of 1, 2 and 5 times a power of ten the least by which 99 of 100 requests
+// fit into n columns.
+func (t *Tally) pictureBin(n int) int64 {
+	if t.opts.Bin > 0 {
+		return t.opts.binWidth()
+	}
+	least := max(t.resolution(), (t.Quantile(.99)+int64(n))/int64(n))
+	for w := int64(1); ; w *= 10 {
+		for _, m := range []int64{1, 2, 5} {
+			if m*w >= least {
+				return m * w
+			}
+		}
+	}
+}
+
+// linearColumns are n columns or as many as hold requests, in fives; beyond is
+// what lies behind them.
 func (t *Tally) linearColumns(n int) (cols []column, beyond int64) {
-	w := t.opts.binWidth()
+	w := t.pictureBin(n)
+	counts := t.Bins
+	if w != t.opts.binWidth() {
+		counts = t.rebinned(w, n)
+	}
+	used := 0
 	for i := range n {
 		c := column{int64(i) * w, int64(i+1) * w, 0}
-		if i < len(t.Bins) {
-			c.count = t.Bins[i]
+		if i < len(counts) {
+			c.count = counts[i]
+		}
+		if c.count > 0 {
+			used = i + 1
 		}
 		cols = append(cols, c)
 	}
-	for i := n; i < len(t.Bins); i++ {
-		beyond += t.Bins[i]
+	for i := n; i < len(counts); i++ {
+		beyond += counts[i]
 	}
-	return cols, beyond
+	return cols[:min(n, max(10, (used+4)/5*5))], beyond
+}
+
+// rebinned counts the histogram in bins of another width; the last of n+1 has
+// all that is beyond.
+func (t *Tally) rebinned(width int64, n int) []int64 {
+	out := make([]int64, n+1)
+	r := t.resolution()
+	for _, bar := range t.Hist.Distribution() {
+		us := ((bar.From+bar.To)/2 + r/2) / r * r
+		out[min(us/width, int64(n))] += bar.Count
+	}
+	return out
 }
 
 // logColumns spread the histogram over columns of equal ratio, from low to
@@ -60,18 +98,33 @@ func (t *Tally) logColumns(n int, low, high float64) []column {
 	return cols
 }
 
-// logLow and logHigh are the ends of a picture of bins of equal ratio, in µs.
-const (
-	logLow  = 100.0
-	logHigh = 100_000_000.0
-)
+// span is what a logarithmic axis reaches over, in µs: the data, out to 1, 2 or 5
+// times a power of ten, a decade at least.
+func (t *Tally) span() (low, high float64) {
+	least, most := float64(max(t.Min, 1)), float64(max(t.Max, 2))
+	if !t.fine {
+		least, most = max(least, 1000), max(most, 10_000)
+	}
+	for e := 1.0; high == 0; e *= 10 {
+		for _, m := range []float64{1, 2, 5} {
+			if e*m <= least {
+				low = e * m
+			}
+			if high == 0 && e*m >= most {
+				high = e * m
+			}
+		}
+	}
+	return min(low, high/10), high
+}
 
 // columns are a picture's, with what lies beyond the last and the highest count.
-func (t *Tally) columns(logBins bool) (cols []column, beyond, peak int64) {
+func (t *Tally) columns(n int, logBins bool) (cols []column, beyond, peak int64) {
 	if logBins {
-		cols = t.logColumns(pictureColumns, logLow, logHigh)
+		low, high := t.span()
+		cols = t.logColumns(n, low, high)
 	} else {
-		cols, beyond = t.linearColumns(pictureColumns)
+		cols, beyond = t.linearColumns(n)
 	}
 	peak = 1
 	for _, c := range cols {
@@ -80,20 +133,21 @@ func (t *Tally) columns(logBins bool) (cols []column, beyond, peak int64) {
 	return cols, beyond, peak
 }
 
-// WritePicture draws the distribution as the guide's ASCII picture.
-func (t *Tally) WritePicture(w io.Writer, logBins bool) error {
-	cols, beyond, peak := t.columns(logBins)
+// WritePicture draws the distribution in characters, as wide as the style.
+func (t *Tally) WritePicture(w io.Writer, s show.Style, logBins bool) error {
+	n := min(pictureColumns, max(20, (s.Columns()-12)/5*5))
+	cols, beyond, peak := t.columns(n, logBins)
 	var b strings.Builder
 	fmt.Fprintf(&b, "   .:.  Web server distribution of request times\n\n")
-	fmt.Fprintf(&b, "         Log lines: %d, requests: %d (%s)\n", t.Lines, t.Selected, t.opts.Filter.String())
+	fmt.Fprintf(&b, "         Log lines: %d, requests: %d (%s)\n", t.Lines, t.Selected, t.Filter())
 	margin := max(5, len(fmt.Sprint(peak)))
-	fmt.Fprintf(&b, "%*s  %s\n", margin, "", strings.Repeat("_", pictureColumns+1))
+	fmt.Fprintf(&b, "%*s  %s\n", margin, "", strings.Repeat("_", len(cols)+1))
 	for row := pictureRows; row >= 1; row-- {
 		b.WriteString(pictureRow(cols, peak, row, margin))
 	}
-	b.WriteString(pictureAxis(t.opts, logBins, margin))
+	b.WriteString(pictureAxis(cols, logBins, margin))
 	if beyond > 0 {
-		fmt.Fprintf(&b, "%*s  %d requests took longer than %s\n", margin, "", beyond, seconds(cols[len(cols)-1].to))
+		fmt.Fprintf(&b, "%*s  %s\n", margin, "", longer(beyond, cols))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -127,66 +181,68 @@ func pictureRow(cols []column, peak int64, row, margin int) string {
 	return b.String()
 }
 
-// pictureAxis is the time axis: a tick every five columns.
-func pictureAxis(o *Options, logBins bool, margin int) string {
+// pictureAxis is the time axis: a tick every five columns, all in one unit.
+func pictureAxis(cols []column, logBins bool, margin int) string {
 	var ticks, labels strings.Builder
 	fmt.Fprintf(&ticks, "%*s |", margin, "Time:")
 	fmt.Fprintf(&labels, "%*s ", margin, "")
-	for i := 0; i < pictureColumns; i += 5 {
-		ticks.WriteString("^^^^|")
-		at := float64(int64(i)*o.binWidth()) / 1e6
-		if logBins {
-			at = logLow * math.Exp(math.Log(logHigh/logLow)*float64(i)/pictureColumns) / 1e6
-		}
-		labels.WriteString(fit(axisNumber(at, logBins), 5))
+	unit, by := "ms", 1e3
+	if end := cols[len(cols)-1].to; end >= 1e6 && !logBins {
+		unit, by = "seconds", 1e6
+	} else if end < 1e3 {
+		unit, by = "µs", 1
 	}
-	unit := "seconds"
+	for i := 0; i+5 <= len(cols); i += 5 {
+		ticks.WriteString("^^^^|")
+		labels.WriteString(show.Pad(axisNumber(float64(cols[i].from)/by), 5))
+	}
 	return ticks.String() + "\n" + strings.TrimRight(labels.String(), " ") + "  " + unit + "\n"
 }
 
-func axisNumber(s float64, logBins bool) string {
-	switch {
-	case s == 0:
-		return "0"
-	case logBins:
-		return fmt.Sprintf("%.2g", s)
-	case s >= 100:
-		return fmt.Sprintf("%.0f", s)
-	case s == math.Trunc(s*10)/10:
-		return fmt.Sprintf("%.1f", s)
-	default:
-		return fmt.Sprintf("%.3g", s)
+// axisNumber prints a number in at most four columns.
+func axisNumber(v float64) string {
+	text := strconv.FormatFloat(v, 'g', 3, 64)
+	if v >= 1000 {
+		text = show.Tick(math.Round(v/100) * 100)
 	}
-}
-
-// fit pads or cuts text to a width of n.
-func fit(s string, n int) string {
-	if k := utf8.RuneCountInString(s); k < n {
-		return s + strings.Repeat(" ", n-k)
-	}
-	return s[:n-1] + " "
+	return text[:min(len(text), 4)]
 }
 
 // WriteNumbers prints what the picture cannot show: shares, percentiles, bad
 // lines.
-func (t *Tally) WriteNumbers(w io.Writer) error {
-	var b strings.Builder
+func (t *Tally) WriteNumbers(w io.Writer, style show.Style) error {
+	p := show.NewPage(style)
 	if t.Selected == 0 {
-		fmt.Fprintf(&b, "no request was selected (%s) of %d lines\n", t.opts.Filter.String(), t.Lines)
+		p.Paragraph("", "", fmt.Sprintf("no request was selected (%s) of %d lines", t.Filter(), t.Lines))
 	} else {
-		fmt.Fprintf(&b, "%s\n\n", t.Sentence())
+		p.Paragraph("", "", t.Sentence())
+		p.Line("")
 		for i, u := range t.opts.Under {
-			fmt.Fprintf(&b, "  %5.1f %% under %-8s (%d of %d)\n", floorPercent(t.Under[i], t.Selected), duration(u), t.Under[i], t.Selected)
+			p.Line(fmt.Sprintf("  %5.1f %% under %-8s (%d of %d)", floorPercent(t.Under[i], t.Selected), duration(u), t.Under[i], t.Selected))
 		}
-		fmt.Fprintf(&b, "\n  ")
-		for _, q := range quantiles {
-			fmt.Fprintf(&b, "%s %s   ", q.name, t.took(t.Quantile(q.q)))
-		}
-		fmt.Fprintf(&b, "max %s\n", t.took(t.Max))
+		p.Line("")
+		percentiles(p, t.took, t.Quantile, t.Max)
 	}
-	t.writeBad(&b)
-	_, err := io.WriteString(w, b.String())
-	return err
+	t.writeBad(p)
+	return p.Flush(w)
+}
+
+// percentiles prints them on as many lines as they take.
+func percentiles(p *show.Page, took func(int64) string, at func(float64) int64, most int64) {
+	line := "  "
+	put := func(name string, us int64) {
+		item := show.Pad(name+" "+took(us), 14)
+		if show.Width(line+item) > p.Columns() {
+			p.Line(line)
+			line = "  "
+		}
+		line += item + " "
+	}
+	for _, q := range quantiles {
+		put(q.name, at(q.q))
+	}
+	put("max", most)
+	p.Line(line)
 }
 
 // floorPercent never rounds a share up to 100 %: what is not all is not all.
@@ -209,8 +265,8 @@ func (t *Tally) Sentence() string {
 	} else {
 		n = t.Hist.TotalCount() - countFrom(t, limit.Microseconds())
 	}
-	return fmt.Sprintf("%.1f %% of %s requests took less than %s; half took %s or less, one in a hundred more than %s.",
-		floorPercent(n, t.Selected), show.Grouped(float64(t.Selected), 0), duration(limit), t.took(t.Quantile(.5)), t.took(t.Quantile(.99)))
+	return fmt.Sprintf("%s of %s requests took less than %s; half took %s or less, one in a hundred more than %s.",
+		percent(floorPercent(n, t.Selected)), show.Count(t.Selected), duration(limit), t.took(t.Quantile(.5)), t.took(t.Quantile(.99)))
 }
 
 // took prints a latency; a zero of a log that writes whole milliseconds is
@@ -233,47 +289,49 @@ func countFrom(t *Tally, us int64) int64 {
 	return n
 }
 
-func (t *Tally) writeBad(b *strings.Builder) {
+func (t *Tally) writeBad(p *show.Page) {
 	if n := t.BadLines(); n > 0 {
-		fmt.Fprintf(b, "\n  %d of %d lines could not be read:\n", n, t.Lines)
+		p.Line("")
+		p.Line(fmt.Sprintf("  %d of %d lines could not be read:", n, t.Lines))
 		for r, k := range t.Bad {
 			if k > 0 {
-				fmt.Fprintf(b, "    %8d %s, e.g. %q\n", k, reasonTexts[r], t.Example[r])
+				p.Paragraph("    ", "      ", fmt.Sprintf("%d %s, e.g. %q", k, reasonTexts[r], t.Example[r]))
 			}
 		}
 	}
 	if t.Backward > 0 {
-		fmt.Fprintf(b, "\n  the clock went back by more than a minute %d times\n", t.Backward)
+		p.Line("")
+		p.Paragraph("  ", "  ", fmt.Sprintf("the clock went back by more than a minute %d times", t.Backward))
 	}
 }
 
 // WriteGroups prints the table by path, status, … : the n groups that took
 // most of the time.
-func (t *Tally) WriteGroups(w io.Writer, n int) error {
+func (t *Tally) WriteGroups(w io.Writer, style show.Style, n int) error {
 	groups := t.Groups()
-	var b strings.Builder
-	fmt.Fprintf(&b, "%10s %10s %10s %10s %7s  %s\n", "requests", "p50", "p99", "max", "of time", t.opts.By)
-	for i, g := range groups {
-		if i == n {
-			fmt.Fprintf(&b, "… and %d more\n", len(groups)-n)
-			break
-		}
-		fmt.Fprintf(&b, "%10d %10s %10s %10s %6.1f%%  %s\n", g.Requests, t.took(g.P50), t.took(g.P99), t.took(g.Max), 100*g.Share, show.Clean(g.Key))
+	table := show.Table{Header: []string{"requests", "p50", "p99", "max", "of time", t.opts.By.String()}, Right: []bool{true, true, true, true, true}}
+	for _, g := range groups[:min(n, len(groups))] {
+		table.Add(fmt.Sprint(g.Requests), t.took(g.P50), t.took(g.P99), t.took(g.Max), percent(100*g.Share), show.Clean(g.Key))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	p := show.NewPage(style)
+	p.Table(table)
+	if len(groups) > n {
+		p.Line(fmt.Sprintf("  … and %d more", len(groups)-n))
+	}
+	return p.Flush(w)
 }
 
 // WriteSlowest prints the slowest requests.
-func (t *Tally) WriteSlowest(w io.Writer) error {
-	var b strings.Builder
+func (t *Tally) WriteSlowest(w io.Writer, style show.Style) error {
+	table := show.Table{Header: []string{"took", "status", "when", "request"}, Right: []bool{true}}
 	for _, r := range t.Slowest() {
 		when := ""
 		if r.Unix != 0 {
 			when = time.Unix(r.Unix, 0).UTC().Format(time.RFC3339)
 		}
-		fmt.Fprintf(&b, "%10s  %3d  %-20s  %s %s\n", seconds(r.Latency), r.Status, when, show.Clean(r.Method), show.Clean(r.Path))
+		table.Add(seconds(r.Latency), fmt.Sprint(r.Status), when, show.Clean(r.Method+" "+r.Path))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	p := show.NewPage(style)
+	p.Table(table)
+	return p.Flush(w)
 }

@@ -1,17 +1,76 @@
 package accesslog
 
-import "testing"
+import (
+	"strings"
+	"testing"
+	"time"
 
-// TestColumns: linear ones begin at 0 and leave some beyond them, those of equal
-// ratio have a place for all.
+	"linerate/internal/show"
+)
+
+// TestColumns: bins that were asked for stay, others suit the data; every request
+// is in a column or beyond the last, and an axis ends where the data do.
 func TestColumns(t *testing.T) {
-	tally := NewTally(&Options{})
-	for _, us := range []int64{50_000, 50_000, 60_000_000} {
-		tally.add(us)
+	slow := []int64{50_000, 50_000, 60_000_000}
+	for name, c := range map[string]struct {
+		bin     time.Duration
+		took    []int64
+		logBins bool
+		from    int64
+		width   int64
+		end     int64
+		beyond  int64
+	}{
+		"asked for":       {100 * time.Millisecond, slow, false, 0, 100_000, 1_000_000, 1},
+		"all of it":       {0, slow, false, 0, 1_000_000, 65_000_000, 0},
+		"milliseconds":    {0, []int64{0, 1000, 3000, 3000}, false, 0, 1000, 10_000, 0},
+		"microseconds":    {0, []int64{7, 12, 30}, false, 0, 1, 35, 0},
+		"1.7 s":           {0, []int64{75_000, 1_700_000}, false, 0, 50_000, 1_750_000, 0},
+		"equal ratio":     {0, []int64{75_000, 1_700_000}, true, 50_000, 0, 2_000_000, 0},
+		"one value":       {0, []int64{100}, true, 10, 0, 100, 0},
+		"zeroes of a log": {0, []int64{0, 0}, true, 1000, 0, 10_000, 0},
+		"whole fives":     {0, []int64{100_000, 200_000}, false, 0, 5000, 225_000, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tally := NewTally(&Options{Bin: c.bin})
+			for _, us := range c.took {
+				tally.add(us)
+			}
+			cols, beyond, _ := tally.columns(pictureColumns, c.logBins)
+			held := beyond
+			for _, col := range cols {
+				held += col.count
+			}
+			last := cols[len(cols)-1]
+			if cols[0].from != c.from || !c.logBins && last.to-last.from != c.width || last.to != c.end || beyond != c.beyond || held != int64(len(c.took)) {
+				t.Errorf("from %d to %d by %d µs, %d beyond, %d held; want %+v", cols[0].from, last.to, last.to-last.from, beyond, held, c)
+			}
+		})
 	}
-	for logBins, want := range map[bool]struct{ from, beyond, peak int64 }{false: {0, 1, 2}, true: {100, 0, 2}} {
-		if cols, beyond, peak := tally.columns(logBins); cols[0].from != want.from || beyond != want.beyond || peak != want.peak {
-			t.Errorf("log %v: from %d µs, %d beyond, peak %d; want %+v", logBins, cols[0].from, beyond, peak, want)
+}
+
+// TestPictureFits: no line of what a terminal shows is wider than the terminal.
+func TestPictureFits(t *testing.T) {
+	o := &Options{By: Path, Slow: 3, Under: []time.Duration{100 * time.Millisecond}}
+	tally := NewTally(o)
+	for i := range int64(2000) {
+		tally.add(i * i)
+	}
+	for _, width := range []int{60, 80, 100} {
+		for _, logBins := range []bool{false, true} {
+			var b strings.Builder
+			style := show.Style{Width: width, Fold: true}
+			if err := tally.WritePicture(&b, style, logBins); err != nil {
+				t.Fatal(err)
+			}
+			if err := tally.WriteNumbers(&b, style); err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(b.String()) {
+				if show.Width(strings.TrimRight(line, "\n")) > width {
+					t.Errorf("%d columns: %q", width, line)
+				}
+			}
 		}
 	}
 }

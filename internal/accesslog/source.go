@@ -156,11 +156,35 @@ func OrderRotated(paths []string) []string {
 	return out
 }
 
+// newest is the age of what was rotated at the end of time.
+const newest = 9999_12_31_24
+
+// dated splits a name that logrotate's dateext made, access.log-20260301 or
+// access.log-2026030113: the earlier, the older.
+func dated(p string) (base string, age int, ok bool) {
+	i := strings.LastIndexByte(p, '-')
+	day := p[i+1:]
+	if i <= 0 || len(day) != 8 && len(day) != 10 {
+		return "", 0, false
+	}
+	n, err := strconv.Atoi(day)
+	if err != nil || n < 0 {
+		return "", 0, false
+	}
+	if len(day) == 8 {
+		n *= 100
+	}
+	return p[:i], newest - n, n < newest
+}
+
 // rotation splits the name of a rotated log: how old, of what.
 func rotation(path string) (base string, age int) {
 	p := path
 	for _, ext := range []string{".gz", ".zst", ".zstd"} {
 		p = strings.TrimSuffix(p, ext)
+	}
+	if base, age, ok := dated(p); ok {
+		return base, age
 	}
 	i := strings.LastIndexByte(p, '.')
 	if i < 0 {

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"linerate/internal/hint"
@@ -68,7 +67,7 @@ var quantiles = []struct {
 
 // Summary turns a tally into its document.
 func (t *Tally) Summary(sources []string) *Summary {
-	s := &Summary{Version: SummaryVersion, Sources: sources, Format: t.opts.Format.Name, Filter: t.opts.Filter.String(),
+	s := &Summary{Version: SummaryVersion, Sources: sources, Format: t.opts.Format.Name, Filter: t.Filter(),
 		Lines: t.Lines, BadLines: t.BadLines(), BadReasons: map[string]int64{}, Selected: t.Selected,
 		Percentiles: map[string]float64{}, Under: map[string]float64{}, UnderCounts: map[string]int64{}, Bins: []SummaryBin{},
 		BinSeconds: float64(t.opts.binWidth()) / 1e6, Groups: t.Groups(), Slowest: t.Slowest(), ClockJumps: t.Backward,
@@ -164,6 +163,7 @@ func (f *Filter) String() string {
 const (
 	maxSummary = 16 << 20
 	maxCounts  = 1 << 16
+	maxLines   = 1 << 53 // of a log; sums of few of them do not overflow
 )
 
 // ReadSummary reads a document that logs --json printed.
@@ -192,8 +192,26 @@ func (s *Summary) valid() error {
 	if s.BinSeconds <= 0 || math.IsInf(s.BinSeconds, 0) || len(s.Bins) > maxBins || len(s.Histogram.Counts) > maxCounts {
 		return fmt.Errorf("its bins or histogram are out of bounds")
 	}
-	if s.Lines < 0 || s.Selected < 0 || s.BadLines < 0 || s.Selected > s.Lines {
+	if s.Lines < 0 || s.Lines > maxLines || s.ClockJumps < 0 || s.Selected < 0 || s.BadLines < 0 || s.Selected > s.Lines {
 		return fmt.Errorf("its counts contradict each other")
+	}
+	for name, v := range s.Percentiles {
+		if !(v >= 0 && 1e6*v <= MaxLatency) {
+			return fmt.Errorf("its %.20q is %g s", name, v)
+		}
+	}
+	if !(s.Mean >= 0 && 1e6*s.Mean <= MaxLatency) {
+		return fmt.Errorf("its mean is %g s", s.Mean)
+	}
+	for name, n := range s.UnderCounts {
+		if n < 0 || n > s.Selected {
+			return fmt.Errorf("%d of its %d requests were under %.20q", n, s.Selected, name)
+		}
+	}
+	for _, r := range s.Slowest {
+		if r.Latency < 0 || r.Latency > MaxLatency {
+			return fmt.Errorf("one of its slowest requests took %d µs", r.Latency)
+		}
 	}
 	var n int64
 	for _, c := range s.Histogram.Counts {
@@ -217,6 +235,9 @@ func (s *Summary) valid() error {
 // bins of one width; shares are kept for the thresholds that all have.
 func MergeSummaries(parts []*Summary) (*Summary, *Tally, error) {
 	bin := time.Duration(math.Round(parts[0].BinSeconds * 1e9))
+	if bin == defaultBin {
+		bin = 0 // nobody asked for it
+	}
 	t := NewTally(&Options{Format: &Format{Name: parts[0].Format}, Bin: bin, Slow: 50})
 	var sources []string
 	groups := map[string]int64{}
@@ -236,8 +257,9 @@ func MergeSummaries(parts []*Summary) (*Summary, *Tally, error) {
 			bad[r] += n
 		}
 	}
+	t.selected = same(parts, func(p *Summary) string { return p.Filter })
 	s := t.Summary(sources)
-	s.Format, s.Filter, s.BadReasons = same(parts, func(p *Summary) string { return p.Format }), same(parts, func(p *Summary) string { return p.Filter }), bad
+	s.Format, s.BadReasons = same(parts, func(p *Summary) string { return p.Format }), bad
 	for _, p := range parts {
 		s.BadLines += p.BadLines
 	}
@@ -288,23 +310,31 @@ func same(parts []*Summary, of func(*Summary) string) string {
 // seconds prints a latency in µs for people: 0.4 ms, 12 ms, 1.24 s.
 func seconds(us int64) string { return show.Brief(time.Duration(us) * time.Microsecond) }
 
+// percent prints a share to a tenth, so that columns of them line up.
+func percent(v float64) string { return show.Grouped(v, 1) + " %" }
+
 // duration prints a threshold as users write it.
 func duration(d time.Duration) string { return seconds(d.Microseconds()) }
 
 // WriteNumbers prints a summary's shares and percentiles.
-func (s *Summary) WriteNumbers(w io.Writer) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "\n%d lines of %d logs, %d requests selected (%s), %d lines that could not be read\n", s.Lines, len(s.Sources), s.Selected, s.Filter, s.BadLines)
+func (s *Summary) WriteNumbers(w io.Writer, style show.Style) error {
+	p := show.NewPage(style)
+	p.Line("")
+	p.Paragraph("", "", fmt.Sprintf("%d lines of %s, %s selected (%s), %d lines that could not be read",
+		s.Lines, show.Plural(len(s.Sources), "log"), show.Plural(int(s.Selected), "request"), s.Filter, s.BadLines))
 	for _, name := range slices.Sorted(maps.Keys(s.UnderCounts)) {
-		fmt.Fprintf(&b, "  %5.1f %% under %s (%d of %d)\n", floorPercent(s.UnderCounts[name], s.Selected), name, s.UnderCounts[name], s.Selected)
+		limit := name
+		if d, err := time.ParseDuration(name); err == nil {
+			limit = duration(d)
+		}
+		p.Line(fmt.Sprintf("  %7s under %s (%d of %d)", percent(floorPercent(s.UnderCounts[name], s.Selected)), limit, s.UnderCounts[name], s.Selected))
 	}
 	if s.Selected > 0 {
-		fmt.Fprintf(&b, "  ")
+		at := map[float64]int64{}
 		for _, q := range quantiles {
-			fmt.Fprintf(&b, "%s %s   ", q.name, seconds(int64(s.Percentiles[q.name]*1e6)))
+			at[q.q] = int64(math.Round(s.Percentiles[q.name] * 1e6))
 		}
-		fmt.Fprintf(&b, "max %s\n", seconds(int64(s.Percentiles["max"]*1e6)))
+		percentiles(p, seconds, func(q float64) int64 { return at[q] }, int64(math.Round(s.Percentiles["max"]*1e6)))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return p.Flush(w)
 }

@@ -106,9 +106,7 @@ func lastLines(ctx context.Context, s *source, n int) (lines []byte, got int, er
 			return nil, 0, err
 		}
 		line, err := s.peek.ReadSlice('\n')
-		if len(long)+len(line) <= MaxLine+1 {
-			long = append(long, line...)
-		}
+		long = append(long, line[:min(len(line), MaxLine+1-len(long))]...) // one byte too many shows that it is too long
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}

@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -12,7 +13,7 @@ type Options struct {
 	Format *Format // nil: Detect
 	Unit   *Unit   // of the latency; nil: the format's
 	Filter Filter
-	Bin    time.Duration   // width of a linear bin; 0: 100 ms
+	Bin    time.Duration   // width of a linear bin; 0: 100 ms, in pictures what suits the data
 	Under  []time.Duration // shares strictly under these
 	By     Field           // group by path, status, method, host or bytes; None: no groups
 	Slow   int             // how many of the slowest requests to keep
@@ -51,7 +52,8 @@ const maxBins = 4096
 // merge into the tally of the whole, whatever the order.
 type Tally struct {
 	opts     *Options
-	Lines    int64 // every line, bad and filtered out ones too
+	selected string // what was selected, in words, where opts does not say
+	Lines    int64  // every line, bad and filtered out ones too
 	Bytes    int64
 	Selected int64 // lines that passed the filter and have a latency
 	Bad      [numReasons]int64
@@ -76,7 +78,7 @@ func newHist() *hdrhistogram.Histogram { return hdrhistogram.New(1, MaxLatency, 
 func NewTally(o *Options) *Tally {
 	t := &Tally{opts: o, Hist: newHist(), Under: make([]int64, len(o.Under)), slow: slowest{most: o.Slow}}
 	if o.By != None {
-		t.groups = newGroups()
+		t.groups = newGroups(o.By)
 	}
 	if o.Timeline {
 		t.timeline = newTimeline()
@@ -84,10 +86,14 @@ func NewTally(o *Options) *Tally {
 	return t
 }
 
+// defaultBin is the width of bins that nobody chose; pictures then have columns
+// that suit the data.
+const defaultBin = 100 * time.Millisecond
+
 // binWidth in µs.
 func (o *Options) binWidth() int64 {
 	if o.Bin <= 0 {
-		return 100_000
+		return defaultBin.Microseconds()
 	}
 	return max(1, o.Bin.Microseconds())
 }
@@ -167,6 +173,9 @@ func (t *Tally) Merge(other *Tally) {
 	t.slow.merge(other.slow)
 }
 
+// Filter says in words what was selected.
+func (t *Tally) Filter() string { return cmp.Or(t.selected, t.opts.Filter.String()) }
+
 // Mean latency in µs; NaN of nothing.
 func (t *Tally) Mean() float64 {
 	if t.Selected == 0 {
@@ -189,7 +198,11 @@ func (t *Tally) Quantile(q float64) int64 {
 	if t.Selected == 0 {
 		return 0
 	}
-	v := min(t.Hist.ValueAtQuantile(q*100), t.Max)
+	return t.rounded(min(t.Hist.ValueAtQuantile(q*100), t.Max))
+}
+
+// rounded is a latency to the log's own resolution.
+func (t *Tally) rounded(us int64) int64 {
 	r := t.resolution()
-	return (v + r/2) / r * r
+	return (us + r/2) / r * r
 }

@@ -20,7 +20,7 @@ func (c *clock) parse(b []byte) (int64, bool) {
 		us, ok := parseEpoch(b)
 		return us, ok
 	}
-	if len(b) == c.length && bytes.Equal(b, c.text[:c.length]) {
+	if c.length > 0 && len(b) == c.length && bytes.Equal(b, c.text[:c.length]) {
 		return c.unix, true
 	}
 	layout := "02/Jan/2006:15:04:05 -0700"

@@ -2,9 +2,10 @@
 # journal. It runs from a file of its own, needs sh and the base system, and is
 # removed when nothing is pending. docs/design/apply.md says how and why.
 #
-# $S holds: pending/ or reverting/ (the one transaction under way), history/,
-# lock, and agent (this file). A directory's name is the state; each change of
-# state is one rename.
+# $S holds: pending/, confirming/ or reverting/ (the one transaction under way),
+# history/, lock, and agent (this file). A directory's name is the state; each
+# change of state is one rename. What is pending or reverting goes back to old,
+# what is confirming goes on to new, whoever is stopped wherever.
 
 ROOT=${LINERATE_ROOT-}
 case $OS in FreeBSD) S=$ROOT/var/db/linerate ;; *) S=$ROOT/var/lib/linerate ;; esac
@@ -68,7 +69,9 @@ hello() {
 	say "uid $(id -u)"
 	say "init $(init_system)"
 	session
-	for f in "$S/pending" "$S/reverting"; do [ ! -d "$f" ] || say "state ${f##*/}"; done
+	for f in "$S/pending" "$S/confirming" "$S/reverting"; do [ ! -d "$f" ] || say "state ${f##*/}"; done
+	# The directory is root's alone.
+	[ ! -d "$S" ] || [ -x "$S" ] || say "state unreadable"
 }
 
 # session says which interface an SSH session came in by.
@@ -102,7 +105,7 @@ look_file() {
 # install keeps this text, from standard input, as a file of the host.
 install_agent() {
 	mkdir -p "$S/history" && chmod 700 "$S" || die "cannot make $S; nothing was changed"
-	if [ -d "$S/pending" ] || [ -d "$S/reverting" ]; then return 0; fi
+	if [ -d "$S/pending" ] || [ -d "$S/confirming" ] || [ -d "$S/reverting" ]; then return 0; fi
 	new=$S/agent.new.$$ # two that come at once do not take each other's
 	cat >"$new" && durable "$new" && mv -f "$new" "$S/agent" && durable "$S" ||
 		{ rm -f "$new"; die "cannot write $S/agent; nothing was changed"; }
@@ -129,7 +132,7 @@ locked() {
 # begin makes the journal durable: from standard input, and every file that is
 # to change. Until its last rename nothing of the host has changed.
 begin() {
-	[ ! -d "$S/pending" ] && [ ! -d "$S/reverting" ] || die "another apply is pending on this host"
+	[ ! -d "$S/pending" ] && [ ! -d "$S/confirming" ] && [ ! -d "$S/reverting" ] || die "another apply is pending on this host"
 	rm -rf "$S/new" && mkdir -p "$S/new" "$S/history" && D=$S/new || die "cannot write to $S"
 	if ! cat >"$D/journal" || [ "$(tail -n 1 "$D/journal")" != end ]; then abandon "the journal did not arrive whole"; fi
 	unpack || abandon "cannot write the journal"
@@ -183,7 +186,7 @@ next_id() {
 
 # current_id sets id and D to the transaction under way; false without one.
 current_id() {
-	for D in "$S/pending" "$S/reverting"; do
+	for D in "$S/pending" "$S/confirming" "$S/reverting"; do
 		[ -d "$D" ] || continue
 		set +f
 		for id in "$D"/id.*; do id=${id##*/id.}; done
@@ -206,8 +209,9 @@ start_watch() {
 	systemd) systemd-run --quiet --collect --unit="linerate-$id" -p Restart=on-failure -p RestartSec=2 \
 		-p DefaultDependencies=no -p Conflicts=shutdown.target -p Before=shutdown.target -p KillSignal=SIGKILL \
 		/bin/sh "$S/agent" watch "$id" >/dev/null || return 1 ;;
-	rc) daemon -f /bin/sh "$S/agent" watch "$id" || return 1 ;;
-	*) setsid /bin/sh "$S/agent" watch "$id" </dev/null >/dev/null 2>&1 & ;;
+	rc) daemon -f /bin/sh "$S/agent" watch "$id" && start_guard daemon -f || return 1 ;;
+	*) setsid /bin/sh "$S/agent" watch "$id" </dev/null >/dev/null 2>&1 &
+		start_guard setsid ;;
 	esac
 	tries=500 # of a fiftieth of a second: machines can be slow
 	while [ $tries -gt 0 ]; do
@@ -215,6 +219,10 @@ start_watch() {
 		tries=$((tries - 1)) && sleep 0.02
 	done
 	return 1
+}
+start_guard() {
+	[ ! -s "$D/guard" ] || ! kill -0 "$(cat "$D/guard")" 2>/dev/null || return 0
+	"$@" /bin/sh "$S/agent" guard "$id" </dev/null >/dev/null 2>&1 &
 }
 # at_work says whether somebody is changing this host at this moment.
 at_work() {
@@ -235,7 +243,7 @@ watch() {
 	cd / && current_id && [ "$id" = "$1" ] && say $$ >"$D/watcher" || return 0
 	while [ -e "$S/pending/id.$1" ] && [ "$(left)" -gt 0 ]; do sleep 1; done
 	trial=no && [ ! -e "$S/pending/booted" ] || trial=yes
-	while [ -e "$S/pending/id.$1" ] || [ -e "$S/reverting/id.$1" ]; do
+	while under_way "$1"; do
 		/bin/sh "$S/agent" revert "$1" "nobody confirmed in time" >/dev/null 2>&1 && break
 		[ $? -ne 75 ] || end_holder
 		sleep 2
@@ -243,6 +251,26 @@ watch() {
 	# What only a boot had set, only a boot takes back.
 	[ $trial = no ] || [ ! -d "$S/history/$1.reverted" ] || reboot_now
 }
+under_way() { [ -e "$S/pending/id.$1" ] || [ -e "$S/confirming/id.$1" ] || [ -e "$S/reverting/id.$1" ]; }
+
+# guard watches the switch where nothing else does, and starts it again.
+guard() {
+	cd / && current_id && say $$ >"$D/guard" || return 0
+	while under_way "$1"; do
+		sleep 2
+		current_id && [ "$id" = "$1" ] || continue
+		[ ! -s "$D/watcher" ] || armed || at_work || /bin/sh "$S/agent" mend "$1" >/dev/null 2>&1
+	done
+}
+
+# mend looks after a transaction whose switch has gone: it is watched again while
+# there is time, and ended when there is none.
+mend() {
+	current_id && [ "$id" = "${1:-$id}" ] && ! armed || return 0
+	if [ "$D" = "$S/pending" ] && [ -e "$D/ready" ] && [ "$(left)" -gt 0 ]; then start_watch
+	else revert switch "its switch had gone"; fi
+}
+
 # end_holder ends a command that never gives the lock back.
 end_holder() {
 	h=$(cat "$S/holder" 2>/dev/null) && case $(ps -o args= -p "$h" 2>/dev/null) in *"$S/agent"*) kill -9 "$h" ;; esac
@@ -313,12 +341,14 @@ no_boot_entry() {
 # change makes the plan true: files, then running values, then what they read
 # back as.
 change() {
-	files "$D" make_way && files "$D" write_file || { failed="cannot write $p"; return 1; }
+	files "$D" make_way && files "$D" stage_file && files "$D" put_now || { failed="cannot write $p"; return 1; }
 	values "$D" set || { failed="cannot set$refused"; return 1; }
 	do_script || { failed="$(tail -n 1 "$D/said")"; return 1; }
 	journal "$D" set read_back >"$D/after" && durable "$D/after" "$D" || { failed="cannot read back"; return 1; }
 	cat "$D/after"
 }
+put_now() { late "$3" || put_file "$@"; }
+put_late() { ! late "$3" || put_file "$@"; }
 # do_script runs what no setting is for, undo_script takes it back; both find
 # their own directory in $1. A boot has taken back what was done before it.
 do_script() {
@@ -338,21 +368,28 @@ make_dir() {
 # make_way makes a file's directory, and keeps its inode beside it: to put that
 # back takes no space, and loses nothing.
 make_way() {
-	! late "$3" || return 0
 	make_dir "${3%/*}" || return 1
 	[ ! -e "$D/file.$1.old" ] || ln -f "$3" "$3.linerate-old" 2>/dev/null || cp -p "$3" "$3.linerate-old"
 }
-write_file() {
-	! late "$3" || return 0
+# stage_file writes a file whole beside its place, where nothing reads it: what
+# can fail fails here. put_file is one rename.
+stage_file() {
 	owner="$(id -u) $(id -g)" mode=$2
 	if [ -e "$D/file.$1.old" ]; then owner=$(meta "$D/file.$1.old") && mode=${owner%% *} && owner=${owner#* }; fi
 	cp "$D/file.$1.new" "$3.linerate-new" && chown "${owner% *}:${owner#* }" "$3.linerate-new" &&
-		chmod "$mode" "$3.linerate-new" && durable "$3.linerate-new" && mv -f "$3.linerate-new" "$3" && durable "${3%/*}"
+		chmod "$mode" "$3.linerate-new" && durable "$3.linerate-new"
 }
+put_file() { { [ -e "$3.linerate-new" ] || stage_file "$@"; } && mv -f "$3.linerate-new" "$3" && durable "${3%/*}"; }
 
-# A trial of loader variables is a one-shot boot: the loader forgets them by
-# itself, even if the kernel never comes up. Their file is written by confirm.
-late() { [ -e "$D/once" ] && [ -z "${KEEP-}" ] && case $1 in "$ROOT"/boot/loader.conf.d/*) true ;; *) false ;; esac; }
+# late files are written by confirm, never before: a boot reads files before
+# anything can take them back. Only a trial that has no boot of its own needs
+# them for the boot that tries them; a one-shot boot is told its variables, and
+# forgets them by itself, even if the kernel never comes up.
+late() {
+	! grep -q '^files-now$' "$D/journal" || return 1 # a testbed's, which nobody confirms
+	[ -e "$D/trial" ] || return 0
+	[ -e "$D/once" ] && case $1 in "$ROOT"/boot/loader.conf.d/*) true ;; *) false ;; esac
+}
 
 # once makes the next boot, and no other, the trial: nextboot(8), or an entry
 # of GRUB's that grub-reboot chooses. The boot tells by a word of the kernel's
@@ -404,15 +441,18 @@ no_once() {
 	rm -f "$f.new"
 }
 
-# values sets every value of a kind that is not so already. What is refused is
-# tried again after the others, as long as that helps: kernels want an order.
+# values sets every value of a kind that is not so already, or all where the journal
+# says so. What is refused is tried again after the others, as long as that helps:
+# kernels want an order.
 values() {
+	all=no
+	[ "$2" != set ] || ! grep -q '^write-all$' "$1/journal" || all=yes
 	todo= && journal "$1" "$2" enlist
 	while [ -n "$todo" ]; do
 		refused='' again=''
 		while read -r m d n v; do
 			[ -n "$m" ] || continue
-			if knob_read "$m" "$d" "$n" && [ "$value" = "${v#=}" ]; then continue; fi
+			if [ $all = no ] && knob_read "$m" "$d" "$n" && [ "$value" = "${v#=}" ]; then continue; fi
 			knob_write "$m" "$d" "$n" "${v#=}" || { refused="$refused $m $n"; again="$again$m $d $n $v$NL"; }
 		done <<END
 $todo
@@ -426,16 +466,22 @@ enlist() { todo="$todo$1 $2 $3 =$4$NL"; }
 # revert puts the host back to the journal, whatever of it had been changed; it
 # can be stopped anywhere and started again.
 revert() {
+	if [ -d "$S/confirming" ]; then current_id && finish_confirm; return; fi
 	if [ -d "$S/pending" ]; then mv "$S/pending" "$S/reverting" && durable "$S" || die "cannot begin to revert"; fi
 	current_id || { tidy; return 0; }
 	values_wrong='' files_wrong=''
+	was_read='' && files "$D" read_early
 	undo_script || values_wrong="; $(tail -n 1 "$D/said")"
 	values "$D" undo # whether it worked is read back below
 	files "$D" restore_file
 	[ ! -f "$D/dirs" ] || remove_dirs
 	journal "$D" before undone
 	[ "$1" != boot ] || values_wrong=
+	if [ -n "$was_read" ]; then
+		if [ "$1" = boot ]; then : >"$D/reboot"; else boot_id >"$D/boot"; fi
+	fi
 	[ -z "$values_wrong$files_wrong" ] || die "not reverted yet$values_wrong$files_wrong"
+	date -u +%Y-%m-%dT%H:%M:%SZ >"$D/when" 2>/dev/null
 	say "$2" >"$D/why" && mkdir -p "$S/history"
 	mv "$D" "$S/history/$id.reverted" && durable "$S" "$S/history" || die "cannot end the revert"
 	say "reverted $id: $2"
@@ -450,6 +496,12 @@ remove_dirs() {
 		done <"$D/dirs"
 	done
 }
+early() { case $1 in "$ROOT"/boot/loader.conf.d/* | "$ROOT"/etc/modprobe.d/* | "$ROOT"/etc/modules-load.d/*) true ;; *) false ;; esac; }
+# read_early finds a file that this boot read before it could be put back.
+read_early() {
+	early "$3" || return 0
+	if [ -e "$D/file.$1.old" ]; then cmp -s "$D/file.$1.old" "$3" || was_read=yes; else [ ! -e "$3" ] || was_read=yes; fi
+}
 undone() {
 	knob_read "$1" "$2" "$3" || value='!'
 	[ "$value" = "$4" ] || values_wrong="$values_wrong; $1 $3 is $value, was $4"
@@ -462,23 +514,32 @@ restore_file() {
 		{ [ ! -d "${3%/*}" ] || durable "${3%/*}"; } || files_wrong="$files_wrong; $3"
 }
 
-# confirm keeps what was applied: one rename, the rest is tidying.
+# confirm keeps what was applied. One rename decides it; the files are written
+# after that, and whatever happens on the way, what comes next writes the rest.
 confirm() {
 	current_id || die "nothing is pending on this host"
+	if [ "$D" = "$S/confirming" ]; then finish_confirm; return; fi
 	[ "$D" = "$S/pending" ] || die "too late: it is being taken back"
 	[ -z "$1" ] || grep -q "^digest $1" "$D/journal" || die "another plan is pending: $id"
 	[ -e "$D/ready" ] || die "it is not applied yet"
 	[ ! -e "$D/trial" ] || [ -e "$D/booted" ] || die "the boot that is to try it has not been yet"
 	[ "$(left)" -gt 0 ] || { revert switch "confirmed too late"; die "too late: the time to confirm was over"; }
-	if [ -e "$D/once" ]; then
-		KEEP=yes && files "$D" keep_late || { revert switch "cannot write $p"; die "cannot write $p; it is taken back"; }
+	# A trial's boot has lost the values that no file keeps.
+	if [ -e "$D/trial" ]; then
+		values "$D" set || die "cannot set$refused any more; not confirmed"
+		journal "$D" set read_back >"$D/after" && durable "$D/after" "$D" || die "cannot read back; not confirmed"
 	fi
-	mv "$D" "$S/history/$id.confirmed" && durable "$S" "$S/history" || die "cannot confirm"
+	date -u +%Y-%m-%dT%H:%M:%SZ >"$D/when" 2>/dev/null
+	[ -e "$D/booted" ] || boot_id >"$D/boot"
+	mv "$D" "$S/confirming" && D=$S/confirming && durable "$S" || die "cannot confirm"
+	finish_confirm
+}
+finish_confirm() {
+	files "$D" put_late || die "$id is confirmed, and $p could not be written yet: the next command, or boot, writes it"
+	mv "$D" "$S/history/$id.confirmed" && durable "$S" "$S/history" || die "cannot end the confirmation"
 	say "confirmed $id"
 	tidy
 }
-
-keep_late() { case $3 in "$ROOT"/boot/loader.conf.d/*) make_way "$@" && write_file "$@" ;; esac; }
 
 # rollback takes the last confirmed transaction back, by its own journal.
 rollback() {
@@ -512,12 +573,14 @@ boot() {
 		no_once
 		: >"$D/booted" && durable "$D/booted" "$D" && arm && return 0
 	elif [ -e "$D/once" ] && [ ! -e "$D/booted" ]; then why="the boot that was to try it did not come up"; fi
-	revert boot "$why"
+	revert boot "$why" || return
+	# What this boot read before it was taken back runs until another.
+	[ ! -e "$S/history/$id.reverted/reboot" ] || { rm -f "$S/history/$id.reverted/reboot"; reboot_now; }
 }
 
 # apply is the whole change; a failure of any part takes it back at once.
 apply() {
-	if current_id && ! armed; then (revert switch "its switch had gone") || exit 1; fi
+	if current_id && { ! armed || [ "$D" = "$S/confirming" ]; }; then (revert switch "its switch had gone") || exit 1; fi
 	begin "$1"
 	arm || { revert apply "the switch could not be armed"; die "the switch could not be armed; nothing was changed"; }
 	[ "$1" != trial ] || once || { revert apply "the trial boot could not be prepared"; die "the trial boot could not be prepared; nothing was changed"; }
@@ -542,6 +605,9 @@ reach() {
 
 # status says what is pending, and what became of what was confirmed.
 status() {
+	if [ "$(id -u)" = 0 ] && current_id && [ -f "$S/agent" ] && [ -e "$D/id.$id" ] && ! armed && ! at_work; then
+		(locked mend "$id") >/dev/null 2>&1
+	fi
 	hello
 	if current_id; then
 		say "id $id"
@@ -557,7 +623,10 @@ status() {
 	set +f
 	for h in "$S"/history/*; do
 		[ ! -d "$h" ] || say "history ${h##*/} $(sed -n 's/^digest //p' "$h/journal") $(cat "$h/why" 2>/dev/null)"
+		[ ! -s "$h/when" ] || say "when ${h##*/} $(cat "$h/when")"
 	done
+	newest
+	[ ! -s "$S/history/$last/boot" ] || [ "$(cat "$S/history/$last/boot")" != "$(boot_id)" ] || files "$S/history/$last" next_boot
 	newest .confirmed
 	[ -z "$last" ] || while read -r _ m d n v; do
 		knob_read "$m" "$d" "$n" || value='!'
@@ -565,14 +634,23 @@ status() {
 	done <"$S/history/$last/after"
 	[ -z "$last" ] || files "$S/history/$last" drifted
 }
-drifted() { cmp -s "$S/history/$last/file.$1.new" "$3" || say "drift-file ${3#"$ROOT"}"; }
+# next_boot names a file that this boot has read otherwise.
+next_boot() { ! early "$3" || say "next-boot ${3#"$ROOT"}"; }
+# drifted says which lines of a file went and came, and since when: "-" and "+".
+drifted() {
+	f=$S/history/$last/file.$1.new
+	! cmp -s "$f" "$3" || return 0
+	say "drift-file ${3#"$ROOT"} $(date -u -r "$3" +%Y-%m-%dT%H:%M:%SZ 2>/dev/null)"
+	[ -e "$3" ] || return 0
+	awk 'NR == FNR { was[$0]; old[++n] = $0; next } { is[$0] } !($0 in was) { print "drift-line +" $0 } END { for (i = 1; i <= n; i++) if (!(old[i] in is)) print "drift-line -" old[i] }' "$f" "$3" | head -n 40
+}
 
 main() {
 	case $1 in
 	hello | look | status | reach) "$@" ;;
-	watch) trap '' HUP INT PIPE TERM && "$@" ;;
+	watch | guard) trap '' HUP INT PIPE TERM && "$@" ;;
 	install) install_agent ;;
-	apply | ready | confirm | revert | rollback | boot | reboot)
+	apply | ready | confirm | revert | rollback | boot | reboot | mend)
 		if [ -z "${LINERATE_LOCKED-}" ]; then locked "$@" || exit; return; fi
 		unset LINERATE_LOCKED
 		trap '' HUP INT PIPE TERM # half a change helps nobody: the switch ends what hangs
@@ -581,7 +659,8 @@ main() {
 		apply) apply "${2-}" ;;
 		ready) current_id && : >"$D/ready" && durable "$D/ready" "$D" ;;
 		confirm) confirm "${2-}" ;;
-		revert) [ "$2" = any ] || [ -e "$S/pending/id.$2" ] || [ -e "$S/reverting/id.$2" ] || return 0
+		mend) mend "${2-}" ;;
+		revert) [ "$2" = any ] || under_way "$2" || return 0
 			revert switch "${3-taken back by hand}" ;;
 		rollback) rollback "$2" ;;
 		boot) boot ;;

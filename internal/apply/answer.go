@@ -58,6 +58,9 @@ type Status struct {
 	// History is every transaction, the oldest first.
 	History []Past  `json:"history"`
 	Drift   []Drift `json:"drift"`
+	// NextBoot are files that a boot reads and that were written, or put back,
+	// since: what they say runs from the next boot on, and not before.
+	NextBoot []string `json:"next_boot,omitempty"`
 }
 
 // Past is a transaction that is over.
@@ -67,6 +70,8 @@ type Past struct {
 	Outcome string `json:"outcome"`
 	Digest  string `json:"digest"`
 	Why     string `json:"why,omitempty"`
+	// When it was confirmed or taken back (RFC 3339); "" of an older agent's.
+	When string `json:"when,omitempty"`
 }
 
 // Drift is what differs from the plan that was confirmed last.
@@ -74,6 +79,10 @@ type Drift struct {
 	What      string `json:"what"`
 	Confirmed string `json:"confirmed,omitempty"`
 	Now       string `json:"now,omitempty"`
+	// Lines of a file that are other than confirmed: "-" before one that went,
+	// "+" before one that came; Changed is when the file was written last.
+	Lines   []string `json:"lines,omitempty"`
+	Changed string   `json:"changed,omitempty"`
 }
 
 func parseIdentity(out []byte) (Identity, error) {
@@ -176,12 +185,27 @@ func parseStatus(out []byte) (Status, error) {
 			st.History = append(st.History, past(rest))
 		case "drift":
 			st.Drift = append(st.Drift, drift(rest))
+		case "when":
+			id, when, _ := strings.Cut(rest, " ")
+			if n := len(st.History); n > 0 && strings.HasPrefix(id, st.History[n-1].ID+".") {
+				st.History[n-1].When = when
+			}
 		case "drift-file":
-			st.Drift = append(st.Drift, Drift{What: rest, Now: "another text"})
+			path, changed, _ := strings.Cut(rest, " ")
+			st.Drift = append(st.Drift, Drift{What: path, Now: "another text", Changed: changed})
+		case "next-boot":
+			st.NextBoot = append(st.NextBoot, rest)
+		case "drift-line":
+			if n := len(st.Drift); n > 0 && len(st.Drift[n-1].Lines) < maxDriftLines {
+				st.Drift[n-1].Lines = append(st.Drift[n-1].Lines, rest)
+			}
 		}
 	}
 	return st, errors.Join(err)
 }
+
+// maxDriftLines bounds what is shown of a file that somebody wrote anew.
+const maxDriftLines = 40
 
 func past(rest string) Past {
 	f := strings.SplitN(rest, " ", 3)

@@ -42,7 +42,7 @@ type Options struct {
 	// Ask is called with the prepared transaction, before anything changes;
 	// false ends it. nil is yes.
 	Ask func(Transaction) (bool, error)
-	// Say is told what happens, one line at a time; nil is silence.
+	// Say is called with what happens, one line at a time; nil is silence.
 	Say func(format string, args ...any)
 	// Wait waits for the outcome; without it Run returns when it can be
 	// confirmed.
@@ -232,7 +232,11 @@ func good(ctx context.Context, m Machine, t Transaction, after map[knob.Key]stri
 	if err := t.Judge(after); err != nil {
 		return err
 	}
-	o.Say("%s read back as set, %s written", show.Plural(len(t.Set), "value"), show.Plural(len(t.Files), "file"))
+	written := "left for confirm to write"
+	if t.Trial {
+		written = "written or told to the next boot"
+	}
+	o.Say("%s read back as set, %s %s", show.Plural(len(t.Set), "value"), show.Plural(len(t.Files), "file"), written)
 	if err := reachable(ctx, m, gateways, o.Checks); err != nil {
 		return err
 	}

@@ -19,9 +19,9 @@ import (
 	"linerate/internal/setting"
 )
 
-// realm is a host for a test: files in a root of its own, sysctls in a
+// sandbox is a host for a test: files in a root of its own, sysctls in a
 // network namespace of its own.
-type realm struct {
+type sandbox struct {
 	root string
 	jobs chan job
 }
@@ -31,12 +31,12 @@ type job struct {
 	done chan error
 }
 
-func newRealm(t *testing.T) *realm {
+func newSandbox(t *testing.T) *sandbox {
 	t.Helper()
 	if os.Getuid() != 0 {
 		labtest.Lacking(t, "needs root: it changes sysctls of a network namespace")
 	}
-	r := &realm{root: t.TempDir(), jobs: make(chan job)}
+	r := &sandbox{root: t.TempDir(), jobs: make(chan job)}
 	ready := make(chan error)
 	go func() {
 		runtime.LockOSThread() // never unlocked: the thread ends with the namespace
@@ -58,17 +58,17 @@ func newRealm(t *testing.T) *realm {
 	return r
 }
 
-func (r *realm) run(cmd *exec.Cmd) error {
+func (r *sandbox) run(cmd *exec.Cmd) error {
 	j := job{cmd, make(chan error, 1)}
 	r.jobs <- j
 	return <-j.done
 }
 
-func (r *realm) runner() *localhost.Runner {
+func (r *sandbox) runner() *localhost.Runner {
 	return &localhost.Runner{Env: []string{"LINERATE_ROOT=" + r.root, "LINERATE_INIT=sysv"}, Start: r.run}
 }
 
-func (r *realm) sysctl(t *testing.T, name string) string {
+func (r *sandbox) sysctl(t *testing.T, name string) string {
 	t.Helper()
 	out, err := func() ([]byte, error) {
 		var b strings.Builder
@@ -92,11 +92,11 @@ func testPlan(t *testing.T, m Machine) plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sysctl := func(name, was, value string) plan.Setting {
-		return plan.Setting{Name: name, Mechanism: setting.Sysctl, Current: plan.Current{Value: &was}, Value: value,
+	sysctl := func(name, was, value string) plan.Step {
+		return plan.Step{Name: name, Mechanism: setting.Sysctl, Current: plan.Current{Value: &was}, Value: value,
 			Where: plan.Where{File: plan.LinuxSysctl, Runtime: true}, Reason: "a test"}
 	}
-	p, err := plan.Seal(plan.Plan{OS: id.OS, Release: id.Release, Host: id.Host, Role: "router", Settings: []plan.Setting{
+	p, err := plan.Seal(plan.Plan{OS: id.OS, Release: id.Release, Host: id.Host, Role: "router", Settings: []plan.Step{
 		sysctl("net.ipv4.ip_forward", "0", "1"),
 		sysctl("net.ipv4.tcp_rmem", "4096 131072 6291456", "4096 131072 67108864"),
 		sysctl("net.ipv4.ip_local_port_range", "32768 60999", "1024 65535"),
@@ -110,7 +110,7 @@ func testPlan(t *testing.T, m Machine) plan.Plan {
 }
 
 func TestApplyConfirmRollback(t *testing.T) {
-	r := newRealm(t)
+	r := newSandbox(t)
 	m := On(r.runner())
 	p := testPlan(t, m)
 	for i := range p.Settings[:3] {
@@ -179,7 +179,7 @@ func TestGRUBTrial(t *testing.T) {
 		state string
 	}{"it comes up": {trial, "pending"}, "it hung, this is the next": {"", "idle"}} {
 		t.Run(name, func(t *testing.T) {
-			r := newRealm(t)
+			r := newSandbox(t)
 			write := func(path, text string) {
 				path = filepath.Join(r.root, path)
 				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o755)); err != nil {

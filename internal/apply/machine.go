@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"strings"
 
+	"linerate/internal/hint"
 	"linerate/internal/host"
 	"linerate/internal/knob"
 )
@@ -128,7 +129,11 @@ func (m *machine) Status(ctx context.Context) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	return parseStatus(out)
+	st, err := parseStatus(out)
+	if err == nil && st.State == "unreadable" {
+		return st, hint.With(fmt.Errorf("%s: what linerate applied to it can be seen by root alone", m.Where()), "run it with sudo or doas, or log in as root")
+	}
+	return st, err
 }
 
 func (m *machine) Apply(ctx context.Context, t Transaction) (string, map[knob.Key]string, error) {

@@ -15,7 +15,7 @@ import (
 
 // scripted is a transaction of a file and scripts.
 func scripted(do string) Transaction {
-	return Transaction{Plan: plan.Plan{Digest: "sha256:" + strings.Repeat("ab", 32)}, Window: time.Minute,
+	return Transaction{Plan: plan.Plan{Digest: "sha256:" + strings.Repeat("ab", 32)}, Window: time.Minute, FilesNow: true,
 		Files: []plan.File{{Path: "/etc/laid/over.conf", Mode: 0o640, Content: "a line\n"}},
 		Do:    do, TakeBack: "rm -f \"$1/../trace\"\n"}
 }
@@ -23,7 +23,7 @@ func scripted(do string) Transaction {
 // What a script does is taken back with the rest: by revert, and by a do that
 // fails half-way.
 func TestScriptsAreTakenBack(t *testing.T) {
-	r := newRealm(t)
+	r := newSandbox(t)
 	m := On(r.runner())
 	ctx := context.Background()
 	trace := filepath.Join(r.root, "var/lib/linerate/trace")
@@ -86,7 +86,7 @@ func TestInstallingAtOnce(t *testing.T) {
 // TestNotArmedYet: what somebody is applying at this moment has no switch yet; that
 // is not told as one that is gone.
 func TestNotArmedYet(t *testing.T) {
-	r := newRealm(t)
+	r := newSandbox(t)
 	ctx := context.Background()
 	arming := filepath.Join(r.root, "arming")
 	m := OnWith(r.runner(), Script(`start_watch() { : >"$ROOT/arming"; while [ -e "$ROOT/arming" ]; do sleep 0.02; done; return 1; }`+"\n"))

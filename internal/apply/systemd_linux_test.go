@@ -218,7 +218,7 @@ func systemdPlan(t *testing.T, m Machine) plan.Plan {
 	}
 	s := setTo("net.ipv4.tcp_keepalive_time", setting.Sysctl, "7200", "7000")
 	s.Where.File, s.Reason = plan.LinuxSysctl, "a test"
-	p, err := plan.Seal(plan.Plan{OS: id.OS, Release: id.Release, Host: id.Host, Role: "router", Settings: []plan.Setting{s}})
+	p, err := plan.Seal(plan.Plan{OS: id.OS, Release: id.Release, Host: id.Host, Role: "router", Settings: []plan.Step{s}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,11 @@ type Transaction struct {
 	// Trial is set when the change waits for a boot before the window begins.
 	Trial bool
 	Files []plan.File
+	// WriteAll writes values that the host has already, too: a sham of a change.
+	WriteAll bool
+	// FilesNow has the files written with the values; else confirm writes them,
+	// but for a trial that needs them at its boot.
+	FilesNow bool
 	// Set is in the order of setting; Undo in the order of putting back;
 	// Before is all that Set may change, and what it was.
 	Set, Undo, Before []Assignment
@@ -54,8 +59,8 @@ func keysOf(p plan.Plan) (own, companions []knob.Key) {
 
 // running lists what a plan sets on the running host. An rc.conf variable has no
 // running value of its own, but may stand for a sysctl that its script sets.
-func running(p plan.Plan) []plan.Setting {
-	var list []plan.Setting
+func running(p plan.Plan) []plan.Step {
+	var list []plan.Step
 	for _, s := range p.Settings {
 		if name, value, ok := setting.RCEffect(s.Name, s.Value); ok && s.Mechanism == setting.RC {
 			s.Mechanism, s.Name, s.Value, s.Current = setting.Sysctl, name, value, plan.Current{}
@@ -67,7 +72,7 @@ func running(p plan.Plan) []plan.Setting {
 	return list
 }
 
-func keyOf(s plan.Setting) knob.Key {
+func keyOf(s plan.Step) knob.Key {
 	return knob.Key{Mechanism: s.Mechanism, Device: s.Device, Name: s.Name}
 }
 
@@ -98,7 +103,7 @@ func Fits(p plan.Plan, id Identity) error {
 }
 
 func writesFiles(p plan.Plan) bool {
-	return slices.ContainsFunc(p.Settings, func(s plan.Setting) bool { return s.Where.File != "" })
+	return slices.ContainsFunc(p.Settings, func(s plan.Step) bool { return s.Where.File != "" })
 }
 
 // Prepare works out the transaction that makes a plan true on a host that is
@@ -146,7 +151,7 @@ func elsewhere(os string) string {
 
 // values fills Set, in the order of setting.
 func (t *Transaction) values(now Snapshot) error {
-	want := map[knob.Key]plan.Setting{}
+	want := map[knob.Key]plan.Step{}
 	loads := false
 	for _, s := range running(t.Plan) {
 		want[keyOf(s)] = s
@@ -175,7 +180,7 @@ func (t *Transaction) values(now Snapshot) error {
 
 // unchanged refuses a setting that somebody changed since the plan was made,
 // unless it is what the plan wants already.
-func unchanged(s plan.Setting, k knob.Key, value string, exists bool) error {
+func unchanged(s plan.Step, k knob.Key, value string, exists bool) error {
 	if s.Current.Value == nil || knob.Same(k, s.Value, value) || knob.Same(k, *s.Current.Value, value) {
 		return nil
 	}
@@ -257,6 +262,12 @@ func (t Transaction) Judge(after map[knob.Key]string) error {
 func (t Transaction) Journal() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "linerate-transaction 1\ndigest %s\nwindow %d\n", t.Plan.Digest, int(t.Window.Seconds()))
+	if t.WriteAll {
+		b.WriteString("write-all\n")
+	}
+	if t.FilesNow {
+		b.WriteString("files-now\n")
+	}
 	for _, f := range t.Files {
 		writeText(&b, fmt.Sprintf("file %o %s", f.Mode, f.Path), f.Content)
 	}

@@ -98,14 +98,14 @@ func TestReboot(t *testing.T) {
 // vmJournal sets values and writes three files, one in a directory that is not
 // there.
 func vmJournal(t *testing.T) Transaction {
-	sysctl := func(name, was, value string) plan.Setting {
+	sysctl := func(name, was, value string) plan.Step {
 		s := setTo(name, setting.Sysctl, was, value)
 		s.Where.File = plan.LinuxSysctl
 		return s
 	}
 	p := linuxPlan(sysctl("net.ipv4.ip_forward", "0", "1"), sysctl("net.ipv4.tcp_keepalive_time", "7200", "7000"),
-		plan.Setting{Name: "nf_conntrack/hashsize", Mechanism: setting.ModParam, Value: "65536", Where: plan.Where{File: plan.LinuxModprobe}},
-		plan.Setting{Name: "cpu0", Mechanism: setting.Governor, Value: "performance", Where: plan.Where{File: plan.LinuxTmpfiles}})
+		plan.Step{Name: "nf_conntrack/hashsize", Mechanism: setting.ModParam, Value: "65536", Where: plan.Where{File: plan.LinuxModprobe}},
+		plan.Step{Name: "cpu0", Mechanism: setting.Governor, Value: "performance", Where: plan.Where{File: plan.LinuxTmpfiles}})
 	now := snapshot("sysctl - net.ipv4.ip_forward =0", "sysctl - net.ipv4.tcp_keepalive_time =7200")
 	now.Files[plan.LinuxSysctl] = FileNow{Content: plan.Marker + "\n\n#: sysctl net.core.somaxconn\nnet.core.somaxconn=8192\n"}
 	tr, err := Prepare(p, now, 10*time.Minute, false)

@@ -19,30 +19,31 @@ var samples = map[string][]string{
 	"running": {`running("net.inet.ip.forwarding")`, `running("net.ipv4.ip_forward")`}, "module": {`module("nf_conntrack")`, `module("pf")`},
 	"service": {`service("docker")`}, "listens": {"listens(443)"}, "mounted": {`mounted("zfs")`}, "details": {`details("nginx", "listen")`},
 	"counter": {`counter("ip.forwarded")`}, "has_counter": {`has_counter("ip.forwarded")`}, "per_second": {`per_second("ip.forwarded")`},
-	"complained": {`complained("limit")`}, "was_read": {`was_read("/etc")`}, "driver": {`driver("ix")`}, "enabled": {`enabled("LRO")`},
+	"complained": {`complained("limit")`}, "was_read": {`was_read("/etc")`}, "driver": {`driver("ix")`}, "enabled": {`enabled("LRO")`}, "lro_of": {`lro_of("vmx")`},
 	"has_nic": {`has_nic("pfsync")`}, "pf_limit_set": {`pf_limit_set("states")`},
+	"listens_udp": {"listens_udp(443)"}, "serves": {`serves("nginx", 443)`, `serves("docker", 1)`}, "sum_of": {`sum_of("ip.*")`},
 	"nics": {"map(nics, .name)", "map(nics, .ether)"}, "interrupts": {"map(interrupts, .rate)"},
 }
 
-func setting(name, live string) fact.Setting {
-	return fact.Setting{Name: name, Namespace: fact.Kernel, Live: &live}
+func runs(name, live string) fact.Tunable {
+	return fact.Tunable{Name: name, Namespace: fact.Kernel, Live: &live}
 }
 
 // hosts are those on which every environment must say the same.
 func hosts() map[string]*fact.Facts {
 	yes, no, n := true, false, uint64(70)
-	gateway := []fact.Line{{File: "/etc/rc.conf", Number: 1, Name: "gateway_enable", Value: "YES", Mechanism: fact.RCConf, Effective: true}}
+	gateway := []fact.Line{{File: "/etc/rc.conf", Number: 1, Name: "gateway_enable", Value: "YES", Stage: fact.RCConf, Effective: true}}
 	all := map[string]*fact.Facts{
 		"nothing": {},
-		"configured, not running": {OS: fact.FreeBSD, Settings: []fact.Setting{setting("net.inet.ip.forwarding", "0")},
+		"configured, not running": {OS: fact.FreeBSD, Settings: []fact.Tunable{runs("net.inet.ip.forwarding", "0")},
 			Firewall: fact.Firewall{PF: &fact.PF{Configured: true, Enabled: &no, Translations: 2}, IPFW: &fact.IPFW{Enabled: &yes}},
 			Modules:  []fact.Module{{Name: "pf", Loaded: &no}}},
 		"FreeBSD tree": {OS: fact.FreeBSD, Firewall: fact.Firewall{PF: &fact.PF{Configured: true, FileLimits: []fact.Limit{{Name: "states", Value: 1}}}},
 			NICs: []fact.NIC{{Name: "ix0", Driver: "ix", SpeedBits: 1e10, Options: []string{"LRO"}, IPv4: 1}, {Name: "bridge0", Kind: fact.KindBridge, Members: []string{"ix0"}}}},
-		"Linux router": {OS: fact.Linux, Settings: []fact.Setting{setting("net.ipv4.conf.eth0.forwarding", "1"), setting("net.ipv4.ip_forward", "0")},
+		"Linux router": {OS: fact.Linux, Settings: []fact.Tunable{runs("net.ipv4.conf.eth0.forwarding", "1"), runs("net.ipv4.ip_forward", "0")},
 			Firewall: fact.Firewall{NFT: &fact.NFT{Rules: 3, Connections: &n, Max: &n}}, Memory: fact.Memory{Physical: 1 << 34, PageSize: 4096},
 			Counters: []fact.Counter{{Name: "ip.forwarded", Value: 9}}, UptimeSeconds: 3},
-		"Linux, IPv6 only": {OS: fact.Linux, Settings: []fact.Setting{setting("net.ipv4.ip_forward", "0"), setting("net.ipv6.conf.all.forwarding", "1")}},
+		"Linux, IPv6 only": {OS: fact.Linux, Settings: []fact.Tunable{runs("net.ipv4.ip_forward", "0"), runs("net.ipv6.conf.all.forwarding", "1")}},
 		"container host": {OS: fact.Linux, Services: []fact.Service{{Name: "docker", Enabled: &yes}, {Name: "nginx", Enabled: &yes}},
 			Modules: []fact.Module{{Name: "br_netfilter", Loaded: &yes}, {Name: "nf_conntrack", Loaded: &yes}}, Listeners: []fact.Listener{{Port: 443}}},
 	}

@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/factexpr"
+	"linerate/internal/setting"
 	"linerate/internal/tunable"
 )
 
@@ -103,7 +104,7 @@ func (a *auditor) subjects(r *Rule) []subject {
 		for _, c := range a.f.Counters {
 			if r.takes([]string{c.Name}) {
 				e := a.names.about("")
-				e.Count, e.CounterName = float64(c.Value), c.Name
+				e.Count, e.CounterName, e.Packets = float64(c.Value), c.Name, a.packetsBeside(c.Name)
 				all = append(all, subject{env: e, name: c.Name})
 			}
 		}
@@ -113,9 +114,23 @@ func (a *auditor) subjects(r *Rule) []subject {
 	return all
 }
 
+// packetsBeside is the traffic that a counter of an interface is held against.
+func (a *auditor) packetsBeside(name string) float64 {
+	i := strings.LastIndexByte(name, '.')
+	if i < 0 || !strings.HasPrefix(name, "nic.") {
+		return 0
+	}
+	way := ".input_packets"
+	if what := name[i+1:]; strings.HasPrefix(what, "output") || strings.HasPrefix(what, "tx_") {
+		way = ".output_packets"
+	}
+	c, _ := a.f.Counter(name[:i] + way)
+	return float64(c.Value)
+}
+
 func (a *auditor) aboutLine(l fact.Line, folded string) subject {
 	e := a.names.about(l.Value)
-	e.Line = &lineView{Name: l.Name, Value: l.Value, Num: e.This, Folded: folded, File: l.File, Mechanism: string(l.Mechanism)}
+	e.Line = &lineView{Name: l.Name, Value: l.Value, Num: e.This, Folded: folded, File: l.File, Mechanism: string(l.Stage)}
 	return subject{env: e, name: l.Name, at: l}
 }
 
@@ -205,7 +220,7 @@ func (a *auditor) folklore() []candidate {
 			continue
 		}
 		for _, cl := range a.c.ClaimsOn(rec) {
-			if cl.Value == "" || ofAll(cl) && cl.Name != l.Name || !rec.SameValue(cl.Value, l.Value) || a.f.Release.Before(cl.Since) && !a.f.Release.IsZero() {
+			if cl.Value == "" || ofAll(cl) && cl.Name != l.Name || !rec.SameValue(cl.Value, l.Value) || a.f.Release.Before(cl.Since) && !a.f.Release.IsZero() || !a.claimHolds(cl) {
 				continue
 			}
 			if said := a.claim(l, rec, cl); said != nil {
@@ -217,6 +232,13 @@ func (a *auditor) folklore() []candidate {
 	return all
 }
 
+// claimHolds reports a claim whose verdict holds on this host.
+func (a *auditor) claimHolds(cl tunable.Claim) bool {
+	yes, err := a.env.Holds(cl.When)
+	a.fail(err)
+	return yes
+}
+
 // ofAll reports a claim about what "all" of a per-interface setting does: it
 // says nothing of the interfaces' own lines and of those that they start with.
 func ofAll(c tunable.Claim) bool { return strings.Contains(c.Name, ".all.") }
@@ -224,7 +246,7 @@ func ofAll(c tunable.Claim) bool { return strings.Contains(c.Name, ".all.") }
 // tunes reports whether a record is about how well a host does something:
 // what it does, and what its owner allows, are decisions and no folklore.
 func (a *auditor) tunes(r *tunable.Record) bool {
-	if r.Mechanism != tunable.Sysctl && r.Mechanism != tunable.Loader {
+	if r.Mechanism != setting.Sysctl && r.Mechanism != setting.Loader {
 		return false
 	}
 	return !slices.ContainsFunc(a.Rules.Policies, func(p string) bool { return globs(p, r.Name) })

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,7 +35,8 @@ type auditor struct {
 	// lines are the host's own lines, by mechanism and reading order.
 	lines     []fact.Line
 	live      bool // running values are known
-	strangers int  // how often an unknown name was held against all known ones
+	boot      *boot
+	strangers int // how often an unknown name was held against all known ones
 	errs      []error
 }
 
@@ -48,12 +50,17 @@ func Run(in Input) (*Report, error) {
 	a.env = a.c.NewEnv(a.f, in.Role)
 	a.names = ruleNames(a.env, a.f, a.Rules.Classes)
 	a.lines, a.live = a.f.Lines(), a.f.Live()
+	a.boot = a.simulate()
+	a.afterBoot()
 	var all []candidate
-	for _, check := range []func() []candidate{a.problems, a.judge, a.linuxFiles, a.perDevice, a.repeats, a.aliases, a.drift, a.couplings, a.complaints, a.rules, a.folklore} {
+	for _, check := range []func() []candidate{a.problems, a.judge, a.pfFile, a.linuxFiles, a.perDevice, a.repeats, a.aliases, a.writes, a.drift, a.couplings, a.complaints, a.rules, a.folklore} {
 		all = append(all, check()...)
 	}
 	findings := resolve(all)
 	for i := range findings {
+		if packaged(findings[i].File) {
+			findings[i].Fix += " The file is a package's: make a profile of your own in /etc/tuned that includes it, and set it there."
+		}
 		findings[i] = bounded(findings[i])
 	}
 	order(findings)
@@ -65,6 +72,7 @@ func Run(in Input) (*Report, error) {
 		r.RoleReasons = []string{}
 	}
 	r.Findings, r.Suppressed, r.Stale = suppress(findings, in.Suppressions, in.Today)
+	r.cuts = a.cutsOf(r.Findings)
 	var more, hidden unlisted
 	r.Findings, more = bound(r.Findings, func(f *Finding) *Finding { return f })
 	r.Suppressed, hidden = bound(r.Suppressed, func(s *Suppressed) *Finding { return &s.Finding })
@@ -74,6 +82,10 @@ func Run(in Input) (*Report, error) {
 	}
 	return r, nil
 }
+
+// packaged reports a profile of tuned's that a package brings: the host's owner
+// chose it, and does not edit it.
+func packaged(file string) bool { return strings.HasPrefix(file, "/usr/lib/tuned/") }
 
 func (a *auditor) fail(err error) {
 	if err != nil {
@@ -104,6 +116,11 @@ func (a *auditor) problems() []candidate {
 			f.Severity, f.Action = Error, Change
 			f.Why = "The system rejects the line; what it was meant to set is not set."
 			f.Fix = "Correct it, or put a # before it if it is a comment."
+		case fact.ProblemStops:
+			f.Severity, f.Action = Error, Change
+			f.Message = "sh stops here: " + p.Message
+			f.Why = "rc(8) reads the file with sh(1), which ends at such a mistake, and /etc/rc with it: nothing below is read, no service starts, and the boot stops in single-user mode at the console."
+			f.Fix = "Correct the line before the next boot; sh -n " + p.File + " shows mistakes of syntax."
 		case fact.ProblemInclude:
 			f.Severity, f.Action = Warning, Change
 			f.Why = "The line reads a file that is not there."
@@ -197,20 +214,30 @@ func (a *auditor) quiet(findings []Finding) int {
 	return n
 }
 
-// unread lists sources that exist and could not be read whole.
+// unread lists sources that exist and could not be read whole, files of
+// configuration first.
 func (a *auditor) unread() []Unread {
-	list, more := []Unread{}, 0
+	list := []Unread{}
 	for _, s := range a.f.Sources {
-		if s.Status == fact.StatusUnreadable || s.Status == fact.StatusPartial {
-			if len(list) == maxUnread {
-				more++
-				continue
-			}
-			list = append(list, Unread{brevity(s.Name), brevity(s.Reason)})
+		if s.Status != fact.StatusUnreadable && s.Status != fact.StatusPartial {
+			continue
 		}
+		u := Unread{brevity(s.Name), brevity(s.Reason), configures(s.Name)}
+		if u.Config && s.Status == fact.StatusPartial {
+			u.Reason += "; what follows, which has the last word, was not judged"
+		}
+		list = append(list, u)
 	}
-	if more > 0 {
-		list = append(list, Unread{show.Plural(more, "other source"), "not listed"})
+	slices.SortStableFunc(list, func(x, y Unread) int { return cmp.Compare(count(y.Config), count(x.Config)) })
+	if more := len(list) - maxUnread; more > 0 {
+		list = append(list[:maxUnread], Unread{Source: show.Plural(more, "other source"), Reason: "not listed"})
 	}
 	return list
+}
+
+// configures reports a file, or a directory of files, that sets something.
+// NetworkManager's connections are their owner's alone, and set no sysctl.
+func configures(name string) bool {
+	return slices.ContainsFunc([]string{"/etc/", "/boot/", "/usr/", "/lib/", "/run/"}, func(p string) bool { return strings.HasPrefix(name, p) }) &&
+		!strings.HasPrefix(name, "/etc/NetworkManager/")
 }

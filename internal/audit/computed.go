@@ -48,7 +48,7 @@ func (a *auditor) belowOnSome(j judged, f Finding) []candidate {
 	switch {
 	case !ok:
 		f.Message = fmt.Sprintf("%s=%s replaces a default that the kernel computes from the machine", j.Name, j.Value)
-		f.Why = fmt.Sprintf("The default is %s; a number copied from another machine may be below it.", j.st.Formula)
+		f.Why = fmt.Sprintf("The default is %s; a number copied from another machine may be below it.", tunable.FormulaWords(j.st.Formula))
 	case rung == rungs:
 		return nil
 	case rung == 0:
@@ -59,7 +59,7 @@ func (a *auditor) belowOnSome(j judged, f Finding) []candidate {
 		f.Message = fmt.Sprintf("%s=%s is below what the kernel computes on machines with %s or more", j.Name, j.Value, size(rung, processors))
 		f.Why = fmt.Sprintf("The default grows with the machine: %s there.", own)
 	}
-	if j.rec.Constraints.OnlyRaise && j.Mechanism == fact.Sysctl {
+	if j.rec.Constraints.OnlyRaise && j.Stage == fact.Sysctl {
 		f.Why += " A running system then refuses the line (\"Invalid argument\"): it can only be raised."
 	}
 	return one(worse, f)

@@ -48,7 +48,7 @@ func (a *auditor) coverage() Coverage {
 			v.RunningKnown += count(known)
 		}
 		i := slices.IndexFunc(s.Lines, func(l fact.Line) bool { return !l.Default })
-		if i < 0 || !known && a.bootWord(s.Name) {
+		if i < 0 || !known && (a.bootWord(s.Name) || a.stock(s.Lines[i].Stage, s.Name)) {
 			continue // nobody's, or no tuning
 		}
 		v.Set++
@@ -61,7 +61,7 @@ func (a *auditor) coverage() Coverage {
 }
 
 // unjudgedWhy says why a name cannot be judged, or not wholly; "" where it can.
-func (a *auditor) unjudgedWhy(s fact.Setting, rec *tunable.Record, known bool) string {
+func (a *auditor) unjudgedWhy(s fact.Tunable, rec *tunable.Record, known bool) string {
 	switch {
 	case !known && s.Namespace == fact.RC:
 		return "variables of rc.conf for scripts that the catalogue does not know"
@@ -97,7 +97,7 @@ func count(yes bool) int {
 
 // decided reports a number that is above, or below, what the kernel computes
 // on any machine, so that this one's size does not matter.
-func (a *auditor) decided(s fact.Setting, rec *tunable.Record) bool {
+func (a *auditor) decided(s fact.Tunable, rec *tunable.Record) bool {
 	i := slices.IndexFunc(s.Lines, func(l fact.Line) bool { return l.Effective })
 	if i < 0 {
 		return false

@@ -31,6 +31,13 @@ type names struct {
 	NIC         *factexpr.NIC `expr:"nic"`
 	Count       float64       `expr:"count"`
 	CounterName string        `expr:"counter_name"`
+	// Packets is the traffic beside a counter of an interface: packets received,
+	// or sent for counters of what is sent; 0 where that is not known.
+	Packets float64 `expr:"packets"`
+
+	// Old is what a tunable held before a write, as number and as text.
+	Old     float64 `expr:"old"`
+	OldText string  `expr:"old_text"`
 
 	// OfClass: the interface's driver is in a class of lists.yaml; Class:
 	// some interface's is.

@@ -50,6 +50,7 @@ const (
 	Misplaced     Kind = "misplaced"      // set where it has no effect
 	Default       Kind = "default"        // sets what is so anyway
 	LowersDefault Kind = "lowers-default" // replaces a better default
+	Outdated      Kind = "outdated"       // later releases leave it behind
 	Range         Kind = "range"          // wrong type, or out of range
 	Duplicate     Kind = "duplicate"      // set more than once
 	Drift         Kind = "drift"          // the file says X, the host runs Y
@@ -64,7 +65,7 @@ const (
 )
 
 var kinds = []Kind{Syntax, Removed, Renamed, Unknown, Misplaced, Range, Harmful, Counter, Memory, Coupled,
-	LowersDefault, Order, Drift, Duplicate, Ineffective, Folklore, Default}
+	LowersDefault, Order, Drift, Duplicate, Ineffective, Folklore, Outdated, Default}
 
 // Action is what the administrator should do. Keep and remove are answers.
 type Action string
@@ -148,12 +149,48 @@ type Report struct {
 	Stale []StaleSuppression `json:"stale_suppressions"`
 	// Unread are sources that could not be read: what the audit cannot see.
 	Unread []Unread `json:"unread"`
+
+	cuts []Cut
 }
 
 // Unread is a source that an audit could not use.
 type Unread struct {
 	Source string `json:"source"`
 	Reason string `json:"reason"`
+	// Config: it is a file of configuration, and what it sets, or its last lines
+	// set, was not judged.
+	Config bool `json:"config,omitempty"`
+}
+
+// Blind reports that files of configuration were not read, or not whole: that
+// no finding is bad enough then means nothing.
+func (r *Report) Blind() bool {
+	return slices.ContainsFunc(r.Unread, func(u Unread) bool { return u.Config })
+}
+
+// Rename gives files the names by which somebody knows them: of a file that was
+// audited by itself the one that it was given.
+func (r *Report) Rename(names map[string]string) {
+	var pairs []string
+	for place, name := range names {
+		pairs = append(pairs, place, name)
+	}
+	said := strings.NewReplacer(pairs...)
+	rename := func(f *Finding) {
+		if name, ok := names[f.File]; ok {
+			f.File = name
+			f.Message, f.Why = said.Replace(f.Message), said.Replace(f.Why)
+		}
+	}
+	for i := range r.Findings {
+		rename(&r.Findings[i])
+	}
+	for i := range r.Suppressed {
+		rename(&r.Suppressed[i].Finding)
+	}
+	for i := range r.Unread {
+		r.Unread[i].Source = said.Replace(r.Unread[i].Source)
+	}
 }
 
 // Count is how many findings, listed or not, are at least as bad as floor.

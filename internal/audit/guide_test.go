@@ -120,7 +120,7 @@ func TestGuideAgainstCheckedFacts(t *testing.T) {
 	checked := 0
 	for _, l := range f.Lines() {
 		row, ok := facts[l.Name]
-		if !ok || l.Mechanism == fact.RCConf {
+		if !ok || l.Stage == fact.RCConf {
 			continue
 		}
 		found := on(r, l.File, l.Number)
@@ -136,7 +136,7 @@ func TestGuideAgainstCheckedFacts(t *testing.T) {
 		case row["exists_in_read_version"] == "yes" && gone && !laterThan143(row):
 			t.Errorf("%s: %s: exists (%s), the audit says %s", l.File, l.Name, row["note"], texts(found))
 		case gone:
-		case wrongFile(l.Mechanism, row["access"]) != misplaced:
+		case wrongFile(l.Stage, row["access"]) != misplaced:
 			t.Errorf("%s: %s: access %s, misplaced %v: %s", l.File, l.Name, row["access"], misplaced, texts(found))
 		}
 	}
@@ -151,7 +151,7 @@ func laterThan143(row map[string]string) bool {
 	return strings.Contains(row["note"], "15+") || strings.Contains(row["note"], "16-CURRENT only")
 }
 
-func wrongFile(m fact.Mechanism, access string) bool {
+func wrongFile(m fact.Stage, access string) bool {
 	switch access {
 	case "RDTUN", "TUN":
 		return m == fact.Sysctl

@@ -161,5 +161,5 @@ func setLive(f *fact.Facts, name, value string) {
 			return
 		}
 	}
-	f.Settings = append(f.Settings, fact.Setting{Name: name, Namespace: fact.Kernel, Live: &value})
+	f.Settings = append(f.Settings, fact.Tunable{Name: name, Namespace: fact.Kernel, Live: &value})
 }

@@ -23,7 +23,11 @@ func (a *auditor) judge() []candidate {
 			continue // repeats speaks of it
 		}
 		j := a.judged(l)
-		for _, check := range []func(judged) []candidate{a.unknown, a.gone, a.misplaced, a.option, a.module, a.rejected, a.lowers, a.asDefault, a.cautions} {
+		checks := []func(judged) []candidate{a.unknown, a.gone, a.misplaced, a.option, a.module, a.rejected, a.lowers, a.asDefault, a.cautions, a.aging}
+		if l.Hidden() && (j.rec == nil || !j.rec.Type.Integer() && j.rec.Type != tunable.Bool && j.rec.Type != tunable.Numbers) { // its name alone is known; what is hidden is no number
+			checks = checks[:3]
+		}
+		for _, check := range checks {
 			all = append(all, check(j)...)
 		}
 	}
@@ -35,7 +39,7 @@ func (a *auditor) judged(l fact.Line) judged {
 	j := judged{Line: l}
 	if r, ok := a.c.Lookup(a.f.OS, l.Name); ok {
 		j.rec, j.st = r, r.At(a.f.Release)
-		d, known := r.DefaultIn(a.f.Release, a.env)
+		d, known := r.DefaultOf(l.Name, a.f.Release, a.env)
 		j.moot = known && r.SameValue(l.Value, d)
 	}
 	return j

@@ -45,8 +45,8 @@ func fw14(t testing.TB, replace map[string]string) *fact.Facts {
 	f.Settings = nil // inspect asks the kernel first, then reads the files
 	freebsd.AddValues(f, values, types, boot, runtime)
 	freebsd.AddMachine(f, values)
-	for _, m := range []fact.Mechanism{fact.Loader, fact.Sysctl, fact.RCConf} {
-		f.AddLines(slices.DeleteFunc(slices.Clone(lines), func(l fact.Line) bool { return l.Mechanism != m }))
+	for _, m := range []fact.Stage{fact.Loader, fact.Sysctl, fact.RCConf} {
+		f.AddLines(slices.DeleteFunc(slices.Clone(lines), func(l fact.Line) bool { return l.Stage != m }))
 	}
 	f.Normalise()
 	return f
@@ -74,7 +74,7 @@ func TestAuditSaysWhatTheKernelSaid(t *testing.T) {
 		r := run(t, f, "router")
 		said, values := captured(t, "sysctl-apply.txt"), captured(t, "01-default.sysctl-a.txt")
 		for _, l := range f.Lines() {
-			if l.Mechanism != fact.Sysctl {
+			if l.Stage != fact.Sysctl {
 				continue
 			}
 			// rc.d/sysctl runs with -i, which keeps quiet about names that do

@@ -7,11 +7,12 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/linux"
+	"linerate/internal/setting"
 	"linerate/internal/tunable"
 )
 
 // linuxConsequences are what Linux does with a name it does not know.
-var linuxConsequences = map[fact.Mechanism]string{
+var linuxConsequences = map[fact.Stage]string{
 	fact.Sysctl:      "sysctl(8) says \"cannot stat\" of it and goes on; nothing is set.",
 	fact.CommandLine: "The kernel hands unknown parameters to init, which passes over them; nothing is set.",
 	fact.Modprobe:    "The module is loaded, and the kernel logs \"unknown parameter\"; nothing is set.",
@@ -19,7 +20,7 @@ var linuxConsequences = map[fact.Mechanism]string{
 }
 
 // consequence is what the host's system does with a name it does not know.
-func (a *auditor) consequence(m fact.Mechanism) string {
+func (a *auditor) consequence(m fact.Stage) string {
 	if words, ok := linuxConsequences[m]; ok && a.f.OS == fact.Linux {
 		return words
 	}
@@ -27,14 +28,14 @@ func (a *auditor) consequence(m fact.Mechanism) string {
 }
 
 // linuxFits reports whether records of a mechanism are set by such lines.
-func linuxFits(r *tunable.Record, m fact.Mechanism) bool {
+func linuxFits(r *tunable.Record, m fact.Stage) bool {
 	switch m {
 	case fact.Sysctl, fact.Networkd:
-		return r.Mechanism == tunable.Sysctl
+		return r.Mechanism == setting.Sysctl
 	case fact.CommandLine:
-		return r.Mechanism == tunable.Cmdline || r.Mechanism == tunable.Sysctl
+		return r.Mechanism == setting.Cmdline || r.Mechanism == setting.Sysctl
 	case fact.Modprobe:
-		return r.Mechanism == tunable.Module
+		return r.Mechanism == setting.Module
 	}
 	return true // rules and scripts write whatever they are told to
 }
@@ -56,13 +57,13 @@ func (a *auditor) linuxMisplaced(j judged) []candidate {
 	f := Finding{ID: "LR-MISPLACED:" + j.Name, Kind: Misplaced, Action: Remove, Name: j.Name,
 		Severity: j.ifEffective(Error), Sources: j.rec.Sources, Fix: "Remove the line."}.at(j.Line)
 	switch {
-	case !linuxFits(j.rec, j.Mechanism):
+	case !linuxFits(j.rec, j.Stage):
 		f.Message = fmt.Sprintf("%s cannot be set in %s", j.Name, base(j.File))
-		f.Why = fmt.Sprintf("It is %s. %s", linuxMechanisms[j.st.Mechanism], a.consequence(j.Mechanism))
-	case j.st.Mechanism == tunable.Sysctl && j.st.Settable == tunable.ReadOnly:
+		f.Why = fmt.Sprintf("It is %s. %s", linuxMechanisms[j.st.Mechanism], a.consequence(j.Stage))
+	case j.st.Mechanism == setting.Sysctl && j.st.Settable == tunable.ReadOnly:
 		f.Message = j.Name + " only reports; it cannot be set"
 		f.Why = "The file below /proc/sys cannot be written: sysctl(8) answers \"Permission denied\"."
-	case j.Mechanism == fact.Sysctl && j.st.Settable == tunable.Boot:
+	case j.Stage == fact.Sysctl && j.st.Settable == tunable.Boot:
 		f.Message = fmt.Sprintf("%s can be set at boot only; a line in %s has no effect", j.Name, base(j.File))
 		f.Why = "The running kernel does not take a new value."
 		f.Fix = "Set it on the kernel's command line, or remove the line."
@@ -73,15 +74,15 @@ func (a *auditor) linuxMisplaced(j judged) []candidate {
 }
 
 // linuxMechanisms say what a name is that cannot be set where it stands.
-var linuxMechanisms = map[tunable.Mechanism]string{
-	tunable.Sysctl:  "a sysctl, for sysctl.d",
-	tunable.Sysfs:   "a file below /sys, for a udev rule or tmpfiles.d",
-	tunable.Procfs:  "a file below /proc that is no sysctl, for tmpfiles.d",
-	tunable.Ethtool: "a setting of the interface, for ethtool or a .link file",
-	tunable.Cmdline: "a parameter of the kernel's command line",
-	tunable.Module:  "a parameter of a module, for modprobe.d",
-	tunable.Limit:   "a limit, for limits.conf or the unit",
-	tunable.Systemd: "a line of a file of systemd",
+var linuxMechanisms = map[setting.Mechanism]string{
+	setting.Sysctl:  "a sysctl, for sysctl.d",
+	setting.Sysfs:   "a file below /sys, for a udev rule or tmpfiles.d",
+	setting.Procfs:  "a file below /proc that is no sysctl, for tmpfiles.d",
+	setting.Ethtool: "a setting of the interface, for ethtool or a .link file",
+	setting.Cmdline: "a parameter of the kernel's command line",
+	setting.Module:  "a parameter of a module, for modprobe.d",
+	setting.Limit:   "a limit, for limits.conf or the unit",
+	setting.Systemd: "a line of a file of systemd",
 }
 
 // lateModules are modules that firewalls, containers and daemons load after
@@ -124,14 +125,44 @@ func (a *auditor) linuxModule(j judged) []candidate {
 // which that is not known: a tree that holds nothing but sysctl.d says nothing
 // of modules.
 func (a *auditor) arrivesEarly(j judged) bool {
-	m, known := a.f.Module(j.st.Module)
-	if known && (m.InKernel || slices.ContainsFunc(m.Lines, func(l fact.Line) bool { return l.Effective })) {
+	if a.loadedEarly(j.st.Module) || a.appliedAgain(j) {
 		return true
 	}
 	if j.st.Module == "br_netfilter" && (a.f.Read("/etc/systemd") || a.live) {
 		return true
 	}
 	return strings.HasPrefix(j.Line.Text, "-") // "-name = value": meant to fail quietly
+}
+
+// loadedEarly reports a module that the kernel holds, that modules-load.d loads,
+// or that comes with one that is.
+func (a *auditor) loadedEarly(module string) bool {
+	for _, m := range a.f.Modules {
+		early := m.InKernel || slices.ContainsFunc(m.Lines, func(l fact.Line) bool { return l.Effective })
+		if early && (m.Name == module || a.brings(m.Name, module)) {
+			return true
+		}
+	}
+	return false
+}
+
+// brings reports a module that loads another with it.
+func (a *auditor) brings(module, other string) bool {
+	for pattern, with := range a.Rules.Brings {
+		if globs(pattern, module) && slices.Contains(with, other) {
+			return true
+		}
+	}
+	return false
+}
+
+// appliedAgain reports a sysctl that udev or modprobe applies again when its
+// module is there.
+func (a *auditor) appliedAgain(j judged) bool {
+	s, ok := a.f.Tunable(linux.Applied + j.st.Module)
+	return ok && slices.ContainsFunc(s.Lines, func(l fact.Line) bool {
+		return strings.HasPrefix("/"+strings.ReplaceAll(j.Name, ".", "/"), l.Value)
+	})
 }
 
 // linuxFiles reports files of which nothing is read at boot, each once.

@@ -44,7 +44,7 @@ func (a *auditor) perDevice() []candidate {
 		if slip := a.slipOf(device); slip != "" {
 			all = append(all, one(unheard, Finding{ID: "LR-UNKNOWN:" + l.Name, Kind: Unknown, Severity: Error, Action: Change, Name: l.Name, Sources: []string{},
 				Message: fmt.Sprintf("%s: no interface is known as %q; did you mean %s?", l.Name, device, slip),
-				Why:     "It is one letter off. " + a.consequence(l.Mechanism), Fix: fmt.Sprintf("Write %s%s.%s.", tree, slip, setting)}.at(l))...)
+				Why:     "It is one letter off. " + a.consequence(l.Stage), Fix: fmt.Sprintf("Write %s%s.%s.", tree, slip, setting)}.at(l))...)
 			continue
 		}
 		if device == "all" {
@@ -68,7 +68,7 @@ func (a *auditor) dotted(l fact.Line) []candidate {
 		name := tree + strings.ReplaceAll(rest[:i], ".", "/") + rest[i:]
 		return one(unheard, Finding{ID: "LR-UNKNOWN:" + l.Name, Kind: Unknown, Severity: Error, Action: Change, Name: l.Name, Sources: []string{"sysctl.d(5)", "sysctl(8)"},
 			Message: fmt.Sprintf("%s names no interface %s: the dot in its name is taken for a separator", l.Name, rest[:i]),
-			Why:     "A dot of a name is written as a slash where dots separate. " + a.consequence(l.Mechanism),
+			Why:     "A dot of a name is written as a slash where dots separate. " + a.consequence(l.Stage),
 			Fix:     fmt.Sprintf("Write %s, or slashes for separators.", name)}.at(l))
 	}
 	return nil
@@ -136,15 +136,24 @@ func (a *auditor) allLine(d deviceLine) []candidate {
 	case (how == tunable.AllOr || how == tunable.AllMax) && v == 0 && a.staysOn(d):
 		f.Message = fmt.Sprintf("%s=0 switches nothing off: an interface's own value counts as well", d.Name)
 		f.Why = fmt.Sprintf("The kernel takes %s, and interfaces start with %s.", combination[how], own)
-		f.Fix = fmt.Sprintf("Set %s=0 as well, and that of interfaces which are there already.", own)
+		f.Fix = fmt.Sprintf("Set %s=0 as well%s", own, reaches(d))
 	case how == tunable.AllAnd && v != 0 && a.staysOff(d):
 		f.Message = fmt.Sprintf("%s=%s switches nothing on: each interface's own value must be on too", d.Name, d.Value)
 		f.Why = fmt.Sprintf("The kernel takes %s, and interfaces start with %s.", combination[how], own)
-		f.Fix = fmt.Sprintf("Set %s=%s as well, and that of interfaces which are there already.", own, d.Value)
+		f.Fix = fmt.Sprintf("Set %s=%s as well%s", own, d.Value, reaches(d))
 	default:
 		return nil
 	}
 	return one(caution, f)
+}
+
+// reaches says which interfaces conf.default of a setting reaches: of IPv4 all
+// whose own was never written, of IPv6 those that appear later.
+func reaches(d deviceLine) string {
+	if d.tree == "net.ipv4.conf." && d.setting != "forwarding" {
+		return ": every interface whose own value nobody wrote follows it."
+	}
+	return ", and that of interfaces which are there already."
 }
 
 // together is how the kernel puts conf.all and a device's value together on
@@ -204,12 +213,12 @@ func (a *auditor) atRunning(d deviceLine) (on, known bool) {
 
 // siblingSet reports a line of the same setting for conf.default or a device.
 func (a *auditor) siblingSet(d deviceLine) bool {
-	return slices.ContainsFunc(a.siblings(d), func(s fact.Setting) bool { return a.f.IsSet(s.Name) })
+	return slices.ContainsFunc(a.siblings(d), func(s fact.Tunable) bool { return a.f.IsSet(s.Name) })
 }
 
 // siblings are the same setting of conf.default and of devices.
-func (a *auditor) siblings(d deviceLine) []fact.Setting {
-	var all []fact.Setting
+func (a *auditor) siblings(d deviceLine) []fact.Tunable {
+	var all []fact.Tunable
 	for _, s := range a.f.Settings {
 		if tree, device, setting, ok := deviceName(s.Name); ok && tree == d.tree && setting == d.setting && device != "all" {
 			all = append(all, s)
@@ -238,9 +247,6 @@ func (a *auditor) defaultOf(d deviceLine) (float64, bool) {
 
 // oneDevice judges a line of one interface against conf.all.
 func (a *auditor) oneDevice(d deviceLine) []candidate {
-	if d.rec.WithAll == tunable.AllSets {
-		return a.overwritten(d)
-	}
 	v, ok := d.number()
 	all, known := a.deviceValue(d, "all")
 	if !ok || !known {
@@ -250,28 +256,8 @@ func (a *auditor) oneDevice(d deviceLine) []candidate {
 	if !(how == tunable.AllMax && all > v || how == tunable.AllOr && v == 0 && all != 0 || how == tunable.AllAnd && v != 0 && all == 0) {
 		return nil
 	}
-	return one(caution, Finding{ID: "LR-PERDEVICE:" + d.Name, Kind: Ineffective, Severity: Warning, Action: Change, Name: d.Name, Sources: d.rec.Sources,
+	return []candidate{{class: lineRule, covers: []string{"LR-DEFAULT", "LR-HARMFUL", "LR-FOLKLORE"}, short: "the value of all counts", Finding: Finding{ID: "LR-PERDEVICE:" + d.Name, Kind: Ineffective, Severity: Warning, Action: Change, Name: d.Name, Sources: d.rec.Sources,
 		Message: fmt.Sprintf("%s=%s does nothing: with %sall.%s=%g the interface has %g", d.Name, d.Value, d.tree, d.setting, all, result),
 		Why:     fmt.Sprintf("The kernel takes %s.", combination[how]),
-		Fix:     fmt.Sprintf("Change %sall.%s, or remove the line.", d.tree, d.setting)}.at(d.Line))
-}
-
-// hostSwitches are second names of conf.all.forwarding.
-var hostSwitches = map[string]string{"net.ipv4.conf.all.forwarding": "net.ipv4.ip_forward"}
-
-// overwritten reports a line of one interface that a later line of conf.all
-// writes over: writing that writes every interface.
-func (a *auditor) overwritten(d deviceLine) []candidate {
-	whole := d.tree + "all." + d.setting
-	for _, l := range a.lines {
-		if l.Name != whole && (l.Name != hostSwitches[whole] || l.Name == "") || !l.Effective || l.Mechanism != d.Mechanism ||
-			l.Order < d.Order || d.rec.SameValue(l.Value, d.Value) {
-			continue
-		}
-		return []candidate{{class: lineRule, covers: []string{"LR-DEFAULT"}, Finding: Finding{ID: "LR-PERDEVICE:" + d.Name, Kind: Order, Severity: Warning, Action: Change, Name: d.Name, Sources: d.rec.Sources,
-			Message: fmt.Sprintf("%s=%s is written over by %s=%s at %s line %d", d.Name, d.Value, l.Name, l.Value, l.File, l.Number),
-			Why:     "Writing conf.all of this setting writes every interface that is there, and conf.default.",
-			Fix:     "Put the interface's line after it."}.at(d.Line)}}
-	}
-	return nil
+		Fix:     fmt.Sprintf("Change %sall.%s, or remove the line.", d.tree, d.setting)}.at(d.Line)}}
 }

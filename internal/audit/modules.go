@@ -2,14 +2,15 @@ package audit
 
 import (
 	"fmt"
-	"linerate/internal/fact"
 	"slices"
 	"strings"
+
+	"linerate/internal/fact"
 )
 
 // module reports names whose module nobody loads, and those set before it is.
 func (a *auditor) module(j judged) []candidate {
-	if j.rec == nil || j.st.Module == "" || j.Mechanism != fact.Sysctl {
+	if j.rec == nil || j.st.Module == "" || j.Stage != fact.Sysctl {
 		return nil
 	}
 	if a.f.OS == fact.Linux {
@@ -25,7 +26,7 @@ func (a *auditor) module(j judged) []candidate {
 	case never:
 		f.ID, f.Kind, f.Severity, f.Action = "LR-NOMODULE:"+j.Name, Unknown, Warning, Change
 		f.Message = fmt.Sprintf("%s comes with the module %s, which nothing here loads", j.Name, j.st.Module)
-		f.Why = "Without the module the name does not exist. " + a.consequence(j.Mechanism)
+		f.Why = "Without the module the name does not exist. " + a.consequence(j.Stage)
 		f.Fix = fmt.Sprintf("Load it: %s_load=\"YES\" in /boot/loader.conf. Or remove the line.", j.st.Module)
 	case afterwards:
 		as, f.ID, f.Kind, f.Severity, f.Action = late, "LR-ORDER:"+j.Name, Order, Info, Change
@@ -51,7 +52,7 @@ const (
 func (a *auditor) earliest(module string) arrival {
 	m, known := a.f.Module(module)
 	if known && m.InKernel || slices.Contains(a.Rules.InGeneric, module) || slices.ContainsFunc(m.Lines, func(l fact.Line) bool {
-		return l.Mechanism == fact.Loader && l.Effective && strings.EqualFold(l.Value, "YES")
+		return l.Stage == fact.Loader && l.Effective && strings.EqualFold(l.Value, "YES")
 	}) {
 		return early
 	}

@@ -2,12 +2,14 @@ package audit
 
 import (
 	"fmt"
+	"slices"
+	"strings"
+
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
 	"linerate/internal/hint"
+	"linerate/internal/setting"
 	"linerate/internal/tunable"
-	"slices"
-	"strings"
 )
 
 // running reports whether the kernel knows a sysctl; known is false when the
@@ -23,40 +25,46 @@ func (a *auditor) running(name string) (exists, known bool) {
 // unknown reports names that the catalogue does not have: typos as errors,
 // others only where they matter.
 func (a *auditor) unknown(j judged) []candidate {
-	if j.rec != nil || j.Mechanism == fact.Hints || strings.HasPrefix(j.Name, "hint.") || j.Mechanism == fact.Conf {
+	if j.rec != nil || j.Stage == fact.Hints || strings.HasPrefix(j.Name, "hint.") || j.Stage == fact.Conf {
 		return nil
 	}
 	exists, known := a.running(j.Name)
 	if exists {
 		return a.access(j)
 	}
+	if a.stock(j.Stage, j.Name) {
+		return nil
+	}
 	near, as := a.typo(j, true), unheard
 	f := Finding{ID: "LR-UNKNOWN:" + j.Name, Kind: Unknown, Name: j.Name}.at(j.Line)
 	switch old := a.typo(j, false); {
 	case len(near) == 0 && len(old) > 0:
-		f.Severity, f.Action = Warning, Remove
+		f.Severity, f.Action = Info, Measure
+		if a.denied(j) {
+			f.Severity, f.Action = Warning, Remove
+		}
 		f.Message = fmt.Sprintf("%s is not known; the nearest name, %s, is not there on %s either", j.Name, old[0], a.on())
-		f.Why = "The name is one or two letters off one that only other releases have. " + a.consequence(j.Mechanism)
-		f.Fix = "Remove the line."
+		f.Why = "The name is one or two letters off one that only other releases have. " + a.consequence(j.Stage)
+		f.Fix = "Remove the line, unless the system knows the name."
 	case len(near) > 0:
-		f.Severity, f.Action = Error, Change
-		if j.Mechanism == fact.RCConf {
-			f.Severity = Warning
+		f.Severity, f.Action = Info, Measure
+		if a.denied(j) {
+			f.Severity, f.Action = Error, Change
 		}
 		f.Message = fmt.Sprintf("%s is not known on %s; did you mean %s?", j.Name, a.on(), either(near))
 		f.Why = "The name is one or two letters off a known one, and nothing by this name is in the catalogue."
 		f.Fix = fmt.Sprintf("If %s was meant, correct the name.", either(near))
-	case j.Mechanism == fact.Sysctl && known:
+	case j.Stage == fact.Sysctl && known:
 		f.Severity, f.Action = Error, Remove
 		f.Message = fmt.Sprintf("the running kernel has no %s", j.Name)
-		f.Why = "The name is gone, misspelt, or its module is not loaded. " + a.consequence(j.Mechanism)
+		f.Why = "The name is gone, misspelt, or its module is not loaded. " + a.consequence(j.Stage)
 		f.Fix = "Remove the line, or load the module that brings the name."
 	case a.whole(j):
 		f.Severity, f.Action = Warning, Remove
-		f.Message = fmt.Sprintf("no kernel of kernel.org from 5.10 on has %s", j.Name)
-		f.Why = "The catalogue has every name of this family. A misspelling, a name of long ago, or an addition of the distribution's own. " + a.consequence(j.Mechanism)
+		f.Message = fmt.Sprintf("no %s from %s on has %s", map[string]string{fact.Linux: "kernel of kernel.org", fact.FreeBSD: "FreeBSD"}[a.f.OS], wholeSince[a.f.OS].Short(), j.Name)
+		f.Why = "The catalogue has every name of this family. A misspelling, a name of long ago, or an addition of the vendor's own. " + a.consequence(j.Stage)
 		f.Fix = "Remove the line, unless the host answers: " + ask(a.f.OS, j.Name)
-	case j.Mechanism == fact.Sysctl || j.Mechanism == fact.Loader && strings.Contains(j.Name, "."):
+	case j.Stage == fact.Sysctl || j.Stage == fact.Loader && strings.Contains(j.Name, "."):
 		as, f.Severity, f.Action = unjudged, Info, Measure
 		f.Message = j.Name + " is not in the catalogue; the audit cannot judge it"
 		f.Why = "The catalogue knows what matters to networks, not every name."
@@ -69,12 +77,29 @@ func (a *auditor) unknown(j judged) []candidate {
 
 // wholeSince is the first release of which the catalogue has those families:
 // of an older kernel it knows what later ones still had.
-var wholeSince = release.MustParse("5.10")
+var wholeSince = map[string]release.Release{fact.Linux: release.MustParse("5.10"), fact.FreeBSD: release.MustParse("11.0")}
 
 // whole reports a sysctl of a family of which the catalogue has all.
 func (a *auditor) whole(j judged) bool {
-	return j.Mechanism == fact.Sysctl && a.f.OS == fact.Linux && (a.f.Release.IsZero() || !a.f.Release.Before(wholeSince)) &&
-		slices.ContainsFunc(a.Rules.Whole, func(p string) bool { return strings.HasPrefix(j.Name, p) })
+	return j.Stage == fact.Sysctl && (a.f.Release.IsZero() || !a.f.Release.Before(wholeSince[a.f.OS])) &&
+		slices.ContainsFunc(a.Rules.Whole[a.f.OS], func(p string) bool { return strings.HasPrefix(j.Name, p) })
+}
+
+// stock reports a name that the system itself has, and of which the catalogue
+// has no record: it is no slip, and nothing is known to say about it.
+func (a *auditor) stock(m fact.Stage, name string) bool {
+	if m == fact.RCConf {
+		return a.Rules.RCVariables.has(name)
+	}
+	module, loads := strings.CutSuffix(name, "_load")
+	return m == fact.Loader && loads && a.Rules.Modules.has(module)
+}
+
+// denied reports a name of which it is known that this system has not got it:
+// the running kernel says so, or its family is in the catalogue whole.
+func (a *auditor) denied(j judged) bool {
+	exists, known := a.running(j.Name)
+	return j.Stage == fact.Sysctl && known && !exists || a.whole(j)
 }
 
 // ask is the command by which a host tells of a sysctl.
@@ -93,14 +118,17 @@ func (a *auditor) typo(j judged, here bool) []string {
 		return nil
 	}
 	slips := 2
-	if len(j.Name) < 12 || j.Mechanism == fact.RCConf || !strings.Contains(j.Name, ".") {
+	if j.Stage == fact.CommandLine && len(j.Name) < len("cmdline.")+8 {
+		return nil // user space has words of its own there, and short ones are near by chance
+	}
+	if len(j.Name) < 12 || j.Stage == fact.RCConf || !strings.Contains(j.Name, ".") {
 		slips = 1 // short names of other things are near by chance
 	}
 	var best []string
 	long := ""
 	forms := tunable.Folded(j.Name) // once: there may be many unknown names
 	for _, r := range a.c.Records {
-		if r.OS != a.f.OS || !a.fits(r, j.Mechanism) {
+		if r.OS != a.f.OS || !a.fits(r, j.Stage) {
 			continue
 		}
 		switch d := nameDistance(forms, r.Name, slips); {
@@ -117,7 +145,20 @@ func (a *auditor) typo(j judged, here bool) []string {
 	if len(best) == 0 && long != "" {
 		best = []string{long}
 	}
+	if len(best) == 0 && j.Stage == fact.RCConf {
+		best = a.rcSlip(j.Name)
+	}
 	return best[:min(len(best), maxNear)]
+}
+
+// rcSlip is the variable of a stock rc.conf that is one letter off a name.
+func (a *auditor) rcSlip(name string) []string {
+	for _, known := range strings.Fields(string(a.Rules.RCVariables)) {
+		if hint.Distance(name, known) == 1 && !siblings(name, known) {
+			return []string{known}
+		}
+	}
+	return nil
 }
 
 // maxNear bounds the names that a finding offers for one.
@@ -184,17 +225,17 @@ func driver(name string) string {
 }
 
 // fits reports whether records of this mechanism are set by such lines.
-func (a *auditor) fits(r *tunable.Record, m fact.Mechanism) bool {
+func (a *auditor) fits(r *tunable.Record, m fact.Stage) bool {
 	if a.f.OS == fact.Linux {
 		return linuxFits(r, m)
 	}
 	switch m {
 	case fact.Sysctl:
-		return r.Mechanism == tunable.Sysctl
+		return r.Mechanism == setting.Sysctl
 	case fact.Loader:
-		return r.Mechanism == tunable.Sysctl || r.Mechanism == tunable.Loader || r.Mechanism == tunable.Module
+		return r.Mechanism == setting.Sysctl || r.Mechanism == setting.Loader || r.Mechanism == setting.Module
 	case fact.RCConf:
-		return r.Mechanism == tunable.RC
+		return r.Mechanism == setting.RC
 	}
 	return false
 }
@@ -209,7 +250,7 @@ func (a *auditor) gone(j judged) []candidate {
 		return nil // the kernel knows better
 	}
 	f := Finding{Name: j.Name, Sources: j.rec.Sources, Severity: Warning}.at(j.Line)
-	if j.Mechanism == fact.Sysctl {
+	if j.Stage == fact.Sysctl {
 		f.Severity = Error // sysctl(8) rejects it aloud
 	}
 	switch to := a.successor(j.rec); {
@@ -219,6 +260,9 @@ func (a *auditor) gone(j judged) []candidate {
 		f.ID, f.Kind, f.Action = "LR-NOTYET:"+j.Name, Unknown, Remove
 		f.Message = fmt.Sprintf("%s is not there before %s %s; this is %s", j.Name, osName(a.f.OS), j.rec.Since.Short(), a.on())
 		f.Fix = "Remove the line until the upgrade."
+		if a.f.OS == fact.Linux && !a.live {
+			f.Severity = Warning // a distribution may have taken it from later ones
+		}
 		if a.backporter() {
 			f.Severity, f.Action = Info, Measure
 			f.Message = fmt.Sprintf("%s is in kernels of kernel.org from %s on; this is %s of a distribution that takes much from later ones", j.Name, j.rec.Since.Short(), a.on())
@@ -228,7 +272,7 @@ func (a *auditor) gone(j judged) []candidate {
 			f.Action = Change
 			f.Fix = fmt.Sprintf("On %s its name is %s: %s", a.on(), unit(j.Name, old.Name), old.Summary)
 		}
-	case a.f.OS == fact.Linux && len(j.rec.Backports) > 0 && a.f.Release.Branch != "":
+	case a.f.OS == fact.Linux && len(j.rec.Backports) > 0 && a.vendors(j.rec):
 		f.ID, f.Kind, f.Action, f.Severity = "LR-REMOVED:"+j.Name, Removed, Measure, Info
 		f.Message = fmt.Sprintf("%s is in no kernel of kernel.org of this release; these have it: %s", j.Name, strings.Join(j.rec.Backports, ", "))
 		f.Fix = "Ask the host: " + ask(a.f.OS, j.Name)
@@ -240,7 +284,7 @@ func (a *auditor) gone(j judged) []candidate {
 	if f.Why = note(j.rec); f.Why == "" {
 		f.Why = j.rec.Summary
 	}
-	f.Why += " " + a.consequence(j.Mechanism)
+	f.Why += " " + a.consequence(j.Stage)
 	return one(gone, f)
 }
 
@@ -250,18 +294,41 @@ func (a *auditor) backporter() bool {
 	return a.f.OS == fact.Linux && strings.Contains(a.f.Release.Branch, ".el")
 }
 
+// vendors reports a kernel that may be one of those which a record names beside
+// kernel.org's: one whose release says that a distribution built it, or one of
+// the distribution that is named.
+func (a *auditor) vendors(r *tunable.Record) bool {
+	return a.f.Release.Branch != "" || a.f.Distribution != "" && slices.ContainsFunc(r.Backports, func(b string) bool {
+		return strings.HasPrefix(strings.ToLower(b), a.f.Distribution)
+	})
+}
+
 // heirs says what does a removed name's work today, where that is known.
 func (a *auditor) heirs(j judged) string {
 	var names []string
 	for _, n := range j.rec.Related {
 		if r, ok := a.c.Lookup(j.rec.OS, n); ok && r.Exists(a.f.Release) {
-			names = append(names, unit(j.Name, n))
+			names = append(names, unit(j.Name, a.ofDriver(j.Name, n)))
 		}
 	}
 	if len(names) == 0 {
 		return "Remove the line."
 	}
 	return fmt.Sprintf("Remove the line. If its effect is still wanted: %s.", strings.Join(names, ", "))
+}
+
+// ofDriver is a driver's name for that of the driver of another one, where it has
+// it: dev.em.N.iflib.rx_budget for hw.em's dev.igb.N.iflib.rx_budget.
+func (a *auditor) ofDriver(have, name string) string {
+	own, other := driver(have), driver(name)
+	if own == "" || other == "" {
+		return name
+	}
+	its := strings.Replace(name, "."+other+".", "."+own+".", 1)
+	if r, ok := a.c.Lookup(a.f.OS, its); ok && r.Exists(a.f.Release) {
+		return its
+	}
+	return name
 }
 
 // successor is the record that took a removed one's place.
@@ -285,7 +352,7 @@ func (a *auditor) predecessor(r *tunable.Record) *tunable.Record {
 }
 
 func (a *auditor) renamed(f *Finding, j judged, to *tunable.Record) {
-	name := unit(j.Name, to.Name)
+	name := unit(j.Name, a.ofDriver(j.Name, to.Name))
 	f.ID, f.Kind, f.Action = "LR-RENAMED:"+j.Name, Renamed, Change
 	f.Message = fmt.Sprintf("%s is %s on %s", j.Name, name, a.on())
 	d, known := to.DefaultIn(a.f.Release, a.env)
@@ -294,7 +361,12 @@ func (a *auditor) renamed(f *Finding, j judged, to *tunable.Record) {
 		f.Fix = fmt.Sprintf("Remove the line: %s is %s by default.", name, d)
 		return
 	}
-	if p := to.Reject(j.Value); p != nil {
+	if to.At(a.f.Release).Settable == tunable.ReadOnly {
+		f.Action = Remove
+		f.Fix = fmt.Sprintf("Remove the line: %s only reports.", name)
+		return
+	}
+	if p := to.RejectOn(a.f.Release, j.Value); p != nil {
 		f.Fix = fmt.Sprintf("Remove the line; %s does not take its value (%s). %s", name, p.Message, to.Summary)
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/setting"
 	"linerate/internal/tunable"
 )
 
@@ -19,6 +20,8 @@ var outsideWords = map[tunable.Outside]struct {
 	tunable.OwnSize: {Warning, "The system does not refuse it; it takes its own default instead."},
 	tunable.Wrapped: {Error, "Only the low bits are kept: the system takes another number than the line has, and says nothing."},
 	tunable.Taken:   {Warning, "The system takes it without a check, though nothing says what such a value would mean."},
+	tunable.Off:     {Warning, "The system takes any other word for NO."},
+	tunable.One:     {Warning, "The system does not refuse it; any number that is not 0 counts as 1."},
 	tunable.Fatal:   {Error, "The kernel stops over it: it panics, or the boot does not end."},
 	"":              {Warning, "It is outside of what the tunable is made for; what this system does with it is not known to the catalogue."},
 }
@@ -30,11 +33,14 @@ func outside(p *tunable.ValueProblem, j judged) (Severity, string) {
 		w := outsideWords[p.Outside]
 		return w.severity, w.why
 	}
-	if j.Mechanism == fact.Sysctl && p.Kind == tunable.ProblemType && j.rec.Type.Integer() && j.rec.OS == tunable.FreeBSD {
+	if j.Stage == fact.Sysctl && p.Kind == tunable.ProblemType && j.rec.Type.Integer() && j.rec.OS == tunable.FreeBSD {
 		return Error, "sysctl(8) calls it an invalid integer; nothing is set."
 	}
-	if j.Mechanism == fact.Sysctl {
+	if j.Stage == fact.Sysctl {
 		return Error, "The kernel answers \"Invalid argument\" and keeps its value."
+	}
+	if j.rec.Mechanism == setting.Firewall {
+		return Error, "pfctl(8) loads nothing of a file with a mistake. At boot rc.d/pf then switches pf on without these rules, and it passes everything, unless pf_fallback_rules_enable is on."
 	}
 	return Error, "The value is passed over: the system goes on with its default."
 }
@@ -42,8 +48,8 @@ func outside(p *tunable.ValueProblem, j judged) (Severity, string) {
 // suffixed reports numbers with a size suffix where none is understood:
 // FreeBSD's loader takes them, its sysctl(8) and Linux's sysctls do not.
 func (a *auditor) suffixed(j judged) *tunable.ValueProblem {
-	strict := a.f.OS == fact.FreeBSD && j.Mechanism == fact.Sysctl && j.rec.Type.Integer() ||
-		a.f.OS == fact.Linux && j.rec.Mechanism == tunable.Sysctl && (j.rec.Type.Integer() || j.rec.Type == tunable.Numbers)
+	strict := a.f.OS == fact.FreeBSD && j.Stage == fact.Sysctl && j.rec.Type.Integer() ||
+		a.f.OS == fact.Linux && j.rec.Mechanism == setting.Sysctl && (j.rec.Type.Integer() || j.rec.Type == tunable.Numbers)
 	if !strict {
 		return nil
 	}

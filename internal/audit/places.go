@@ -2,13 +2,16 @@ package audit
 
 import (
 	"fmt"
-	"linerate/internal/fact"
-	"linerate/internal/tunable"
+	"slices"
 	"strings"
+
+	"linerate/internal/fact"
+	"linerate/internal/setting"
+	"linerate/internal/tunable"
 )
 
 // consequence is what a system does with a name it does not know.
-func consequence(m fact.Mechanism) string {
+func consequence(m fact.Stage) string {
 	switch m {
 	case fact.Sysctl:
 		return "sysctl(8) reports an unknown oid and goes on; nothing is set."
@@ -23,15 +26,15 @@ func consequence(m fact.Mechanism) string {
 // properFile is where a tunable belongs, "" where no file is the place.
 func properFile(os string, s tunable.State) string {
 	switch {
-	case os == fact.Linux && (s.Mechanism != tunable.Sysctl || !s.Settable.AtRuntime()):
+	case os == fact.Linux && (s.Mechanism != setting.Sysctl || !s.Settable.AtRuntime()):
 		return ""
 	case os == fact.Linux:
 		return "/etc/sysctl.d/90-local.conf"
-	case s.Mechanism == tunable.RC:
+	case s.Mechanism == setting.RC:
 		return "/etc/rc.conf"
-	case s.Mechanism == tunable.Loader, s.Mechanism == tunable.Module, s.Mechanism == tunable.Sysctl && s.Settable == tunable.Boot:
+	case s.Mechanism == setting.Loader, s.Mechanism == setting.Module, s.Mechanism == setting.Sysctl && s.Settable == tunable.Boot:
 		return "/boot/loader.conf"
-	case s.Mechanism == tunable.Sysctl && s.Settable.AtRuntime():
+	case s.Mechanism == setting.Sysctl && s.Settable.AtRuntime():
 		return "/etc/sysctl.conf"
 	}
 	return ""
@@ -50,40 +53,52 @@ func (a *auditor) misplaced(j judged) []candidate {
 	to := properFile(a.f.OS, j.st)
 	runtime, boot := a.powers(j)
 	switch {
-	case j.st.Mechanism != tunable.Sysctl && !a.fits(j.rec, j.Mechanism):
+	case len(a.option(j)) > 0:
+		return nil // no stock kernel has it, wherever the line stands
+	case j.Stage == fact.Loader && j.st.Scope == tunable.VNET && a.oneStack():
+		return nil // a kernel without VIMAGE fetches it
+	case j.st.Mechanism != setting.Sysctl && !a.fits(j.rec, j.Stage):
 		f.Message = fmt.Sprintf("%s cannot be set in %s", j.Name, base(j.File))
-		f.Why = fmt.Sprintf("It is %s. %s", mechanismWords[j.st.Mechanism], a.consequence(j.Mechanism))
-	case j.st.Mechanism == tunable.Sysctl && !runtime && !boot:
+		f.Why = fmt.Sprintf("It is %s. %s", mechanismWords[j.st.Mechanism], a.consequence(j.Stage))
+	case j.st.Mechanism == setting.Sysctl && !runtime && !boot:
 		f.Action, to = Remove, ""
 		f.Message = j.Name + " only reports; it cannot be set"
 		f.Why = "The kernel declares it read-only."
-	case j.Mechanism == fact.Sysctl && !runtime:
+	case j.Stage == fact.Sysctl && !runtime:
 		f.Message = fmt.Sprintf("%s can be set at boot only; a line in %s has no effect", j.Name, base(j.File))
 		f.Why = fmt.Sprintf("The kernel reads it once, from the loader's environment; sysctl(8) answers that %s is a read only tunable.", j.Name)
-	case j.Mechanism == fact.Sysctl && boot && j.rec.Reset == tunable.NeedReboot:
+	case j.Stage == fact.Sysctl && boot && j.rec.Reset == tunable.NeedReboot:
 		f.Severity, to = j.ifEffective(Warning), "/boot/loader.conf"
 		f.Message = fmt.Sprintf("%s acts at boot only; a line in %s comes too late", j.Name, base(j.File))
 		f.Why = "The kernel takes the new value and shows it, but has used the one of its start before the file is read."
-	case j.Mechanism == fact.Loader && j.st.Mechanism == tunable.Sysctl && !boot:
+	case j.Stage == fact.Loader && j.st.Mechanism == setting.Sysctl && !boot:
 		f.Message = fmt.Sprintf("%s can be set on the running system only; a line in %s has no effect", j.Name, base(j.File))
 		f.Why = "The kernel does not fetch it from the loader's environment: the line is accepted, nothing is set and nothing is said."
 	default:
 		return nil
 	}
-	f.Fix = moveFix(&f, j, to)
+	f.Fix = a.moveFix(&f, j, to)
 	return one(misplaced, f)
 }
 
 // moveFix says where a misplaced line belongs; a line whose value is the
 // default belongs nowhere.
-func moveFix(f *Finding, j judged, to string) string {
+func (a *auditor) moveFix(f *Finding, j judged, to string) string {
+	p := j.rec.RejectOn(a.f.Release, j.Value)
 	switch {
 	case j.moot:
 		f.Action = Remove
 		return fmt.Sprintf("Remove the line: %s is %s by default.", j.Name, j.Value)
+	case a.setAt(to, j).Name != "":
+		f.Action = Remove
+		l := a.setAt(to, j)
+		return fmt.Sprintf("Remove the line: %s line %d sets %s=%s.", l.File, l.Number, l.Name, l.Value)
 	case to == "" || f.Action == Remove:
 		f.Action = Remove
 		return "Remove the line."
+	case p != nil:
+		f.Action = Remove
+		return fmt.Sprintf("Remove the line; %s does not take the value (%s).", j.Name, p.Message)
 	case to == "/boot/loader.conf":
 		return fmt.Sprintf("Move it to %s: %s=\"%s\", and reboot.", to, j.Name, j.Value)
 	case to == "/etc/rc.conf":
@@ -92,19 +107,40 @@ func moveFix(f *Finding, j judged, to string) string {
 	return fmt.Sprintf("Move it to %s: %s=%s", to, j.Name, j.Value)
 }
 
-var mechanismWords = map[tunable.Mechanism]string{
-	tunable.Loader:       "a variable of the kernel's environment, without a sysctl: only the loader can set it",
-	tunable.RC:           "a variable of rc.conf",
-	tunable.Module:       "a module for the loader",
-	tunable.Ifconfig:     "a flag of an interface, for ifconfig",
-	tunable.KernelOption: "compiled into the kernel",
-	tunable.Mount:        "an option of mount(8) and fstab(5)",
-	tunable.Tunefs:       "set with tunefs(8)",
-	tunable.LoginConf:    "a capability of login.conf(5)",
-	tunable.Firewall:     "a line of the firewall's own configuration",
-	tunable.Service:      "a line of the daemon's own configuration",
-	tunable.Sysctl:       "a sysctl",
-	tunable.Ethtool:      "a setting of the interface, for ethtool",
+// setAt is the line by which the proper file sets the tunable already, under
+// this name or another of its names.
+func (a *auditor) setAt(file string, j judged) fact.Line {
+	stage, ok := map[string]fact.Stage{"/etc/sysctl.conf": fact.Sysctl, "/boot/loader.conf": fact.Loader, "/etc/rc.conf": fact.RCConf}[file]
+	for _, l := range a.lines {
+		if !ok || l.Stage != stage || !l.Effective || l.Default {
+			continue
+		}
+		if r, known := a.c.Lookup(a.f.OS, l.Name); l.Name == j.Name || known && (r.AliasOf == j.rec.Name || j.rec.AliasOf == r.Name && !strings.HasPrefix(r.Name, "dev.")) {
+			return l
+		}
+	}
+	return fact.Line{}
+}
+
+var mechanismWords = map[setting.Mechanism]string{
+	setting.Loader:       "a variable of the kernel's environment, without a sysctl: only the loader can set it",
+	setting.RC:           "a variable of rc.conf",
+	setting.Module:       "a module for the loader",
+	setting.Ifconfig:     "a flag of an interface, for ifconfig",
+	setting.KernelOption: "compiled into the kernel",
+	setting.Mount:        "an option of mount(8) and fstab(5)",
+	setting.Tunefs:       "set with tunefs(8)",
+	setting.LoginConf:    "a capability of login.conf(5)",
+	setting.Firewall:     "a line of the firewall's own configuration",
+	setting.Service:      "a line of the daemon's own configuration",
+	setting.Sysctl:       "a sysctl",
+	setting.Ethtool:      "a setting of the interface, for ethtool",
+}
+
+// oneStack reports a kernel that is known to be built without VIMAGE: what
+// belongs to a network stack is then fetched from the loader as all else is.
+func (a *auditor) oneStack() bool {
+	return len(a.f.KernelOptions) > 0 && !slices.ContainsFunc(a.f.KernelOptions, func(o string) bool { return o == "VIMAGE" || strings.HasPrefix(o, "VIMAGE=") })
 }
 
 func base(file string) string { return file[strings.LastIndexByte(file, '/')+1:] }
@@ -115,7 +151,7 @@ func base(file string) string { return file[strings.LastIndexByte(file, '/')+1:]
 // fetch what belongs to a vnet though the flag is there.
 func (a *auditor) powers(j judged) (runtime, boot bool) {
 	runtime, boot = j.st.Settable.AtRuntime(), j.st.Settable.AtBoot()
-	if s, ok := a.f.Setting(j.Name); ok && s.Access != nil {
+	if s, ok := a.f.Tunable(j.Name); ok && s.Access != nil {
 		runtime = s.Access.Runtime
 		boot = boot || s.Access.Boot && j.st.Scope != tunable.VNET
 	}
@@ -124,12 +160,12 @@ func (a *auditor) powers(j judged) (runtime, boot bool) {
 
 // access judges a name outside the catalogue by the running kernel's word.
 func (a *auditor) access(j judged) []candidate {
-	s, _ := a.f.Setting(j.Name)
+	s, _ := a.f.Tunable(j.Name)
 	if s.Access == nil {
 		return nil
 	}
-	j.rec = &tunable.Record{Name: j.Name, Mechanism: tunable.Sysctl, Sources: []string{"sysctl -aNT and -aNW of this host"}}
-	j.st = tunable.State{Exists: true, Mechanism: tunable.Sysctl, Settable: settable(*s.Access)}
+	j.rec = &tunable.Record{Name: j.Name, Mechanism: setting.Sysctl, Sources: []string{"sysctl -aNT and -aNW of this host"}}
+	j.st = tunable.State{Exists: true, Mechanism: setting.Sysctl, Settable: settable(*s.Access)}
 	return a.misplaced(j)
 }
 

@@ -52,7 +52,7 @@ func (a *auditor) advice(j judged, kind Kind) string {
 	if kind == Ineffective {
 		return "Remove the line."
 	}
-	if d, ok := j.rec.DefaultIn(a.f.Release, a.env); ok {
+	if d, ok := j.rec.DefaultOf(j.Name, a.f.Release, a.env); ok {
 		return fmt.Sprintf("Remove the line (default %s), or measure that it helps here.", d)
 	}
 	return "Remove the line, or measure that it helps here."
@@ -95,9 +95,9 @@ func (a *auditor) disagree(l fact.Line, k tunable.Coupling) []candidate {
 // readable writes a coupling's condition with names, without the cases in
 // which it does not matter because of who sets what.
 func readable(holds, this, other string) string {
-	cases := slices.DeleteFunc(strings.Split(holds, " || "), func(s string) bool { return strings.Contains(s, "is_set(") })
+	cases := slices.DeleteFunc(strings.Split(holds, " || "), func(s string) bool { return strings.Contains(s, "is_set(") || strings.Contains(s, "at_least(") })
 	if len(cases) > 0 {
 		holds = strings.Join(cases, " || ")
 	}
-	return strings.NewReplacer("this_text", this, "other_text", other, "this", this, "other", other).Replace(holds)
+	return tunable.Condition(holds, this, other)
 }

@@ -3,8 +3,10 @@ package audit
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/fact/keep"
 	"linerate/internal/fact/linux"
 	"linerate/internal/tunable"
 )
@@ -21,7 +23,7 @@ func (a *auditor) repeats() []candidate {
 			rec = &tunable.Record{Type: tunable.Int}
 		}
 		for _, l := range s.Lines {
-			if win, ok := s.EffectiveLine(l.Mechanism); ok && !l.Effective && !l.Default && win != l && l.Order < win.Order {
+			if win, ok := s.EffectiveLine(l.Stage); ok && !l.Effective && !l.Kept && !l.Default && win != l && l.Order < win.Order {
 				if !copied(rec, l, win) && !refused(rec, win) {
 					all = append(all, overridden(rec, l, win)...)
 				}
@@ -37,14 +39,14 @@ func (a *auditor) repeats() []candidate {
 // kernel-install both hold: where the menu is made of entries, tools copy the
 // one into the other.
 func copied(rec *tunable.Record, l, win fact.Line) bool {
-	return l.Mechanism == fact.CommandLine && l.File != win.File && rec.SameValue(l.Value, win.Value)
+	return l.Stage == fact.CommandLine && l.File != win.File && rec.SameValue(l.Value, win.Value)
 }
 
 // refused reports a sysctl whose value FreeBSD refuses: what was set before
 // stands, and the line has a finding of its own. systemd-sysctl writes the last
 // of several lines alone, so that nothing stands on Linux.
 func refused(rec *tunable.Record, l fact.Line) bool {
-	if l.Mechanism != fact.Sysctl || rec.OS != tunable.FreeBSD {
+	if l.Stage != fact.Sysctl || rec.OS != tunable.FreeBSD {
 		return false
 	}
 	p := rec.Reject(l.Value)
@@ -58,11 +60,16 @@ func overridden(rec *tunable.Record, l, win fact.Line) []candidate {
 		where = fmt.Sprintf("%s line %d", win.File, win.Number)
 	}
 	f.Fix = "Remove one of the two."
-	if rec.SameValue(l.Value, win.Value) {
+	switch {
+	case l.Hidden() || win.Hidden():
+		f.Severity = Info
+		f.Message = fmt.Sprintf("%s is set again at %s", l.Name, where)
+		f.Why = "Files are read in order and the later line wins: this one does nothing."
+	case rec.SameValue(l.Value, win.Value):
 		f.Severity = Info
 		f.Message = fmt.Sprintf("%s=%s is set again, to the same, at %s", l.Name, l.Value, where)
 		f.Why = "The later line wins; this one does nothing."
-	} else {
+	default:
 		f.Severity = Warning
 		f.Message = fmt.Sprintf("%s=%s is overridden by %s at %s", l.Name, l.Value, win.Value, where)
 		f.Why = "Files are read in order and the later line wins: this one does nothing."
@@ -73,10 +80,10 @@ func overridden(rec *tunable.Record, l, win fact.Line) []candidate {
 
 // twoFiles reports a sysctl that the loader and sysctl.conf set differently:
 // the latter has the last word.
-func (a *auditor) twoFiles(rec *tunable.Record, s fact.Setting) []candidate {
+func (a *auditor) twoFiles(rec *tunable.Record, s fact.Tunable) []candidate {
 	boot, ok := s.EffectiveLine(fact.Loader)
 	run, ok2 := s.EffectiveLine(fact.Sysctl)
-	if !ok || !ok2 || boot.Default || run.Default || !rec.At(a.f.Release).Settable.AtRuntime() || !rec.At(a.f.Release).Settable.AtBoot() {
+	if !ok || !ok2 || boot.Default || run.Default || !rec.At(a.f.Release).Settable.AtRuntime() || !rec.At(a.f.Release).Settable.AtBoot() || a.powerless(boot) || a.powerless(run) {
 		return nil
 	}
 	f := Finding{ID: "LR-DUPLICATE:" + s.Name, Kind: Duplicate, Severity: Info, Action: Remove, Name: s.Name}.at(boot)
@@ -91,7 +98,7 @@ func (a *auditor) twoFiles(rec *tunable.Record, s fact.Setting) []candidate {
 
 // afterUFW reports a line of sysctl.d whose value ufw's own file, its package's
 // too, replaces as ufw starts.
-func afterUFW(rec *tunable.Record, s fact.Setting) []candidate {
+func afterUFW(rec *tunable.Record, s fact.Tunable) []candidate {
 	l, ok := s.EffectiveLine(fact.Sysctl)
 	win, ok2 := s.EffectiveLine(fact.Conf)
 	if !ok || !ok2 || l.Default || win.Note != linux.UFW || rec.SameValue(l.Value, win.Value) || s.Live != nil && rec.SameValue(l.Value, *s.Live) {
@@ -111,7 +118,7 @@ func (a *auditor) drift() []candidate {
 	}
 	all := a.notLoaded()
 	for _, s := range a.f.Settings {
-		l, ok := s.FromFiles()
+		l, ok := s.Stands()
 		if !ok || s.Live == nil || s.Namespace != fact.Kernel || l.Default ||
 			slices.ContainsFunc(a.Rules.Transforms, func(p string) bool { return globs(p, s.Name) }) {
 			continue
@@ -120,8 +127,8 @@ func (a *auditor) drift() []candidate {
 		if !ok {
 			rec = &tunable.Record{Type: tunable.Long}
 		}
-		if rec.SameValue(l.Value, *s.Live) {
-			continue
+		if l.Hidden() || strings.Contains(*s.Live, keep.Mark) || rec.SameValue(l.Value, *s.Live) || l.Stage == fact.Loader && strings.TrimSpace(l.Value) == "-1" {
+			continue // -1 asks for the kernel's own choice, which it then shows
 		}
 		all = append(all, one(drifted, Finding{ID: "LR-DRIFT:" + s.Name, Kind: Drift, Severity: Warning, Action: Change, Name: s.Name, Sources: []string{"sysctl -a of this host"},
 			Message: fmt.Sprintf("%s: the file says %s, the host runs %s", s.Name, l.Value, *s.Live),
@@ -139,7 +146,7 @@ func (a *auditor) notLoaded() []candidate {
 			continue
 		}
 		for _, l := range m.Lines {
-			if l.Mechanism != fact.Loader || !l.Effective || l.Default {
+			if l.Stage != fact.Loader || !l.Effective || l.Default {
 				continue
 			}
 			all = append(all, one(drifted, Finding{ID: "LR-DRIFT:" + l.Name, Kind: Drift, Severity: Warning, Action: Change, Name: l.Name, Sources: []string{"kldstat of this host"},
@@ -156,17 +163,17 @@ func driftFix(l fact.Line, s tunable.Settable) string {
 	switch {
 	case s == "" || s.AtRuntime():
 		return "Find out which is meant: put the running value into the file, or set the file's value now."
-	case l.Mechanism == fact.Loader:
+	case l.Stage == fact.Loader:
 		return "Find out which is meant: put the running value into the file, or reboot and look again."
 	}
 	return "Put the running value into the file, or the line where it can be set."
 }
 
 func driftWhy(l fact.Line, vnet bool) string {
-	if l.Mechanism == fact.Loader && vnet {
-		return "The value belongs to a network stack (vnet), and kernels with VIMAGE, as GENERIC is, do not fetch such values from the loader. Or it was changed after boot."
+	if l.Stage == fact.Loader && vnet {
+		return "The loader's value was changed after boot, the host has not been booted since the line was written, or the kernel did not take it: the value belongs to a network stack (vnet), and kernels with VIMAGE do not fetch all of those from the loader."
 	}
-	if l.Mechanism == fact.Loader {
+	if l.Stage == fact.Loader {
 		return "The loader's value was changed after boot, the host has not been rebooted since the line was written, or the kernel did not accept it."
 	}
 	return "Somebody changed the running value, or the file since the last boot: the next boot will change it back."

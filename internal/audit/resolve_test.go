@@ -94,7 +94,7 @@ var made = map[class][]string{
 	rejectedLine: {"LR-SYNTAX", "LR-UNREADABLE"}, unheard: {"LR-UNKNOWN"}, unjudged: {"LR-UNKNOWN"}, gone: {"LR-REMOVED", "LR-RENAMED", "LR-NOTYET"},
 	misplaced: {"LR-MISPLACED", "LR-UNREAD"}, unloaded: {"LR-NOMODULE", "LR-NOOPTION"}, late: {"LR-ORDER"}, outOfRange: {"LR-RANGE"}, worse: {"LR-LOWERS"}, same: {"LR-DEFAULT"},
 	caution: {"LR-RANGE", "LR-PERDEVICE", "LR-HARMFUL", "LR-INEFFECTIVE", "LR-MEMORY", "LR-ORDER"}, repeated: {"LR-DUPLICATE"}, drifted: {"LR-DRIFT"},
-	disagreeing: {"LR-COUPLED"}, complained: {"LR-COMPLAINT"}, claimed: {"LR-FOLKLORE"},
+	lineRule: {"LR-UNDONE", "LR-PERDEVICE"}, disagreeing: {"LR-COUPLED"}, complained: {"LR-COMPLAINT"}, claimed: {"LR-FOLKLORE", "LR-LEAVING", "LR-OLD-DEFAULT"},
 }
 
 // TestPrecedenceHasNoCycles walks every candidate that may be, by class and
@@ -199,7 +199,7 @@ records:
 		t.Fatal(err)
 	}
 	f := &fact.Facts{OS: fact.FreeBSD}
-	f.AddLines([]fact.Line{{File: "/etc/sysctl.conf", Number: 1, Name: "net.t.boot", Value: "7", Mechanism: fact.Sysctl, Effective: true}})
+	f.AddLines([]fact.Line{{File: "/etc/sysctl.conf", Number: 1, Name: "net.t.boot", Value: "7", Stage: fact.Sysctl, Effective: true}})
 	f.Normalise()
 	a := &auditor{Input: Input{Rules: &RuleSet{}}, f: f, c: c, lines: f.Lines()}
 	a.env = c.NewEnv(f, "")

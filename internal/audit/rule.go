@@ -132,9 +132,9 @@ type Lists struct {
 	Repeatable []string `yaml:"repeatable"`
 	// Transforms are sysctls that answer something else than was written.
 	Transforms []string `yaml:"transforms"`
-	// Whole are the beginnings of names of which the catalogue has all that
-	// kernel.org's kernels of its releases have.
-	Whole []string `yaml:"whole"`
+	// Whole are, by system, the beginnings of names of which the catalogue has
+	// all that can be set on its releases, as kernel.org and FreeBSD make them.
+	Whole map[string][]string `yaml:"whole"`
 	// BootWords are parameters of the command line (globs) that say what is
 	// booted and what a boot shows, not how the host runs.
 	BootWords []string `yaml:"boot_words"`
@@ -142,6 +142,22 @@ type Lists struct {
 	NotGeneric []string `yaml:"not_generic"`
 	// InGeneric are modules that GENERIC holds.
 	InGeneric []string `yaml:"in_generic"`
+	// Brings are modules (globs) that load others with them.
+	Brings map[string][]string `yaml:"brings"`
+	// Writes are what writing tunables does beside storing values.
+	Writes []*Write `yaml:"writes"`
+	// RCVariables and Modules are the names, between blanks, of the variables
+	// of a stock rc.conf and of a stock kernel's modules.
+	RCVariables words `yaml:"rc_variables"`
+	Modules     words `yaml:"modules"`
+}
+
+// words are names between blanks, as a text.
+type words string
+
+// has reports whether a name is among them.
+func (w words) has(name string) bool {
+	return name != "" && slices.Contains(strings.Fields(string(w)), name)
 }
 
 // merge adds another file's lists; a key given twice is a mistake.
@@ -156,16 +172,25 @@ func (l *Lists) merge(o Lists, file string) error {
 			return fmt.Errorf("%s: classes: %s is there already", file, k)
 		}
 	}
+	if l.Brings == nil {
+		l.Brings = map[string][]string{}
+	}
+	maps.Copy(l.Brings, o.Brings)
 	maps.Copy(l.Classes, o.Classes)
 	maps.Copy(l.RCModules, o.RCModules)
 	l.Transforms = append(l.Transforms, o.Transforms...)
 	l.Distributions = append(l.Distributions, o.Distributions...)
 	l.Repeatable = append(l.Repeatable, o.Repeatable...)
 	l.Policies = append(l.Policies, o.Policies...)
-	l.Whole = append(l.Whole, o.Whole...)
+	for os, families := range o.Whole {
+		l.Whole[os] = append(l.Whole[os], families...)
+	}
 	l.BootWords = append(l.BootWords, o.BootWords...)
 	l.NotGeneric = append(l.NotGeneric, o.NotGeneric...)
 	l.InGeneric = append(l.InGeneric, o.InGeneric...)
+	l.Writes = append(l.Writes, o.Writes...)
+	l.RCVariables = words(strings.TrimSpace(string(l.RCVariables + " " + o.RCVariables)))
+	l.Modules = words(strings.TrimSpace(string(l.Modules + " " + o.Modules)))
 	return nil
 }
 
@@ -183,7 +208,7 @@ func LoadRules(fsys fs.FS) (*RuleSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, errs := &RuleSet{Lists: Lists{Classes: map[string][]string{}, RCModules: map[string]string{}}}, []error{}
+	set, errs := &RuleSet{Lists: Lists{Classes: map[string][]string{}, RCModules: map[string]string{}, Whole: map[string][]string{}}}, []error{}
 	for _, name := range files {
 		text, err := fs.ReadFile(fsys, name)
 		if err != nil {
@@ -223,6 +248,14 @@ func parseRules(file string, text []byte) ([]*Rule, Lists, error) {
 		r.file = file
 		if err := r.check(); err != nil {
 			errs = append(errs, fmt.Errorf("%s: rule %d (%s): %w", file, i+1, r.ID, err))
+		}
+	}
+	for i, w := range doc.Writes {
+		if w == nil {
+			return nil, Lists{}, fmt.Errorf("%s: write %d is empty", file, i+1)
+		}
+		if err := w.check(); err != nil {
+			errs = append(errs, fmt.Errorf("%s: write %d: %w", file, i+1, err))
 		}
 	}
 	return doc.Rules, doc.Lists, errors.Join(errs...)
@@ -313,6 +346,11 @@ func (s *RuleSet) CheckExpressions() error {
 			if err != nil {
 				errs = append(errs, fmt.Errorf("%s: %s: %w", r.file, r.ID, err))
 			}
+		}
+	}
+	for _, w := range s.Writes {
+		if err := w.checkExpressions(); err != nil {
+			errs = append(errs, fmt.Errorf("write of %s: %w", strings.Join(w.Names, ", "), err))
 		}
 	}
 	return errors.Join(errs...)

@@ -108,11 +108,35 @@ type sarifSuppression struct {
 	Justification string `json:"justification"`
 }
 
+// SARIFHost is one host of a log.
+type SARIFHost struct {
+	Report *Report
+	// Name is how it was named; "" takes the host's own name.
+	Name string
+	// Root is the directory below which its files are; "" is the host itself.
+	Root string
+}
+
 // ToSARIF converts a report; toolVersion is linerate's.
 func ToSARIF(r *Report, toolVersion string) SARIF {
+	return ToSARIFs(toolVersion, SARIFHost{Report: r})
+}
+
+// ToSARIFs converts the reports of several hosts, a run for each.
+func ToSARIFs(toolVersion string, hosts ...SARIFHost) SARIF {
+	log := SARIF{Schema: sarifSchema, Version: "2.1.0", Runs: []sarifRun{}}
+	for _, h := range hosts {
+		log.Runs = append(log.Runs, h.run(toolVersion))
+	}
+	return log
+}
+
+// run is the run of one host.
+func (h SARIFHost) run(toolVersion string) sarifRun {
+	r := h.Report
 	run := sarifRun{
 		Results: []sarifResult{},
-		Bases:   map[string]sarifURI{"HOST": {URI: "file:///"}},
+		Bases:   map[string]sarifURI{"HOST": {URI: "file:///" + pathURI(strings.Trim(h.Root, "/"))}},
 		Calls:   []sarifInvocation{{Done: true, Notes: sarifNotes(r)}},
 		Props:   map[string]any{"os": r.OS, "release": r.Release, "role": r.Role, "roleReasons": r.RoleReasons, "coverage": r.Coverage},
 	}
@@ -129,7 +153,19 @@ func ToSARIF(r *Report, toolVersion string) SARIF {
 		res.Suppressions = []sarifSuppression{{Kind: "external", Status: "accepted", Justification: s.Reason}}
 		run.Results = append(run.Results, res)
 	}
-	return SARIF{Schema: sarifSchema, Version: "2.1.0", Runs: []sarifRun{run}}
+	name := cmp.Or(h.Name, r.Host)
+	for i := range run.Results {
+		if name != "" { // the same trouble on two hosts is two results
+			run.Results[i].Fingerprints["hostFindingId/v1"] = name + "/" + run.Results[i].Fingerprints["findingId/v1"]
+		}
+	}
+	if base := run.Bases["HOST"]; !strings.HasSuffix(base.URI, "/") {
+		run.Bases["HOST"] = sarifURI{URI: base.URI + "/"}
+	}
+	if name != "" {
+		run.Props["host"] = name
+	}
+	return run
 }
 
 // sarifNotes say what the results are silent of: names that could not be
@@ -175,6 +211,14 @@ func sarifRules(r *Report, index map[string]int) []sarifRule {
 	return rules
 }
 
+// sentence ends a text with a stop, where another follows it.
+func sentence(s string) string {
+	if s = strings.TrimSpace(s); s != "" && !strings.ContainsAny(s[len(s)-1:], ".?!:") {
+		s += "."
+	}
+	return s
+}
+
 // describe is a rule in words that fit all its findings.
 func describe(f Finding) string {
 	if s, ok := kindWords[f.Kind]; ok {
@@ -186,7 +230,7 @@ func describe(f Finding) string {
 func sarifFinding(f Finding, index map[string]int) sarifResult {
 	res := sarifResult{
 		RuleID: f.Rule(), RuleIndex: index[f.Rule()], Level: sarifLevel(f.Severity),
-		Message:      sarifText{strings.TrimSpace(f.Message + " " + f.Fix)},
+		Message:      sarifText{strings.TrimSpace(sentence(f.Message) + " " + f.Fix)},
 		Fingerprints: map[string]string{"findingId/v1": f.ID},
 		Props:        map[string]any{"id": f.ID, "kind": f.Kind, "action": f.Action, "name": f.Name, "why": f.Why, "sources": f.Sources},
 	}
@@ -196,6 +240,9 @@ func sarifFinding(f Finding, index map[string]int) sarifResult {
 	}
 	if f.File != "" {
 		loc.Physical = &sarifPhysical{Place: sarifURI{URI: pathURI(f.File), BaseID: "HOST"}}
+		if !strings.HasPrefix(f.File, "/") { // a file by itself, as it was named
+			loc.Physical.Place.BaseID = ""
+		}
 		if f.Line > 0 {
 			loc.Physical.Region = &sarifRegion{StartLine: f.Line}
 			if f.Text != "" {

@@ -140,9 +140,7 @@ func (p *page) tail(r *Report, hidden int) {
 // what there would be to say.
 func (r *Report) verdict() string {
 	v := r.Coverage.verdict()
-	if slices.ContainsFunc(r.Unread, func(u Unread) bool {
-		return strings.HasPrefix(u.Source, "/etc/") || strings.HasPrefix(u.Source, "/boot/")
-	}) {
+	if r.Blind() {
 		return strings.Replace(v, wellAsItIs, "nothing to say of what could be read", 1)
 	}
 	return v

@@ -2,11 +2,12 @@ package audit
 
 import (
 	"fmt"
-	"linerate/internal/fact"
-	"linerate/internal/tunable"
 	"math/big"
 	"slices"
 	"strings"
+
+	"linerate/internal/fact"
+	"linerate/internal/tunable"
 )
 
 // rejected reports values that the system refuses, or replaces by others.
@@ -14,7 +15,7 @@ func (a *auditor) rejected(j judged) []candidate {
 	if j.rec == nil {
 		return nil
 	}
-	p := j.rec.Reject(j.Value)
+	p := j.rec.RejectOn(a.f.Release, j.Value)
 	if p != nil && j.moot && p.Outside != tunable.Refused {
 		p = nil // the system's own value, which bounds for others do not bind
 	}
@@ -27,7 +28,7 @@ func (a *auditor) rejected(j judged) []candidate {
 	f := Finding{ID: "LR-RANGE:" + j.Name, Kind: Range, Severity: Error, Action: Change, Name: j.Name, Sources: j.rec.Sources,
 		Message: fmt.Sprintf("%s=%s: %s", j.Name, j.Value, p.Message)}.at(j.Line)
 	f.Severity, f.Why = outside(p, j)
-	d, known := j.rec.DefaultIn(a.f.Release, a.env)
+	d, known := j.rec.DefaultOf(j.Name, a.f.Release, a.env)
 	f.Fix = "Give a value that fits, or remove the line."
 	if known {
 		f.Fix = fmt.Sprintf("Give a value that fits, or remove the line (default %s).", d)
@@ -41,7 +42,7 @@ func (a *auditor) rejected(j judged) []candidate {
 // onlyRaise reports runtime lines below what the kernel computed at boot,
 // where it refuses to go down.
 func (a *auditor) onlyRaise(j judged) []candidate {
-	if !j.rec.Constraints.OnlyRaise || j.Mechanism != fact.Sysctl {
+	if !j.rec.Constraints.OnlyRaise || j.Stage != fact.Sysctl {
 		return nil
 	}
 	d, known := a.floor(j)
@@ -60,16 +61,16 @@ func (a *auditor) floor(j judged) (string, bool) {
 	if v, ok := a.f.LiveValue(j.Name); ok {
 		return v, true
 	}
-	s, _ := a.f.Setting(j.Name)
+	s, _ := a.f.Tunable(j.Name)
 	if l, ok := s.EffectiveLine(fact.Loader); ok {
 		return l.Value, true
 	}
-	return j.rec.DefaultIn(a.f.Release, a.env)
+	return j.rec.DefaultOf(j.Name, a.f.Release, a.env)
 }
 
 // asDefault reports lines that set what is so anyway.
 func (a *auditor) asDefault(j judged) []candidate {
-	if j.rec == nil || !j.moot || a.restores(j) {
+	if j.rec == nil || !j.moot || a.restores(j) || a.boot.changes(j.Line, j.rec) || packaged(j.File) {
 		return nil
 	}
 	return one(same, Finding{ID: "LR-DEFAULT:" + j.Name, Kind: Default, Severity: Info, Action: Remove, Name: j.Name, Sources: j.rec.Sources,
@@ -89,15 +90,15 @@ func quoteEmpty(v string) string {
 // restores reports whether another file sets the name to something else, so
 // that a line with the default has an effect.
 func (a *auditor) restores(j judged) bool {
-	s, ok := a.f.Setting(j.Name)
-	if j.Mechanism == fact.RCConf {
-		s, ok = a.f.RCSetting(j.Name)
+	s, ok := a.f.Tunable(j.Name)
+	if j.Stage == fact.RCConf {
+		s, ok = a.f.RCVariable(j.Name)
 	}
 	if a.f.OS == fact.Linux && a.distributionSets(j.Name) {
 		return true
 	}
 	return ok && slices.ContainsFunc(s.Lines, func(l fact.Line) bool {
-		return (l.Mechanism != j.Mechanism || l.Default) && !j.rec.SameValue(l.Value, j.Value)
+		return (l.Stage != j.Stage || l.Default) && !j.rec.SameValue(l.Value, j.Value)
 	})
 }
 
@@ -105,11 +106,11 @@ func (a *auditor) restores(j judged) bool {
 // computes, or that has grown since the number was good advice. Of several
 // numbers the last, the limit, is compared.
 func (a *auditor) lowers(j judged) []candidate {
-	if j.rec == nil || !j.rec.Type.Integer() && !(j.rec.Type == tunable.Numbers && j.st.IsFormula()) || a.idle(j) {
+	if j.rec == nil || j.rec.Constraints.Mask || !j.rec.Type.Integer() && !(j.rec.Type == tunable.Numbers && j.st.IsFormula()) || j.partial() || j.Only == fact.Raise || a.idle(j) {
 		return nil
 	}
 	f := Finding{ID: "LR-LOWERS:" + j.Name, Kind: LowersDefault, Name: j.Name, Sources: j.rec.Sources}.at(j.Line)
-	d, known := j.rec.DefaultIn(a.f.Release, a.env)
+	d, known := j.rec.DefaultOf(j.Name, a.f.Release, a.env)
 	switch {
 	case j.st.IsFormula() && !known:
 		return a.belowOnSome(j, f)
@@ -118,7 +119,7 @@ func (a *auditor) lowers(j judged) []candidate {
 	case j.st.IsFormula() && capacity(j):
 		f.Severity, f.Action = Warning, Remove
 		f.Message = fmt.Sprintf("%s=%s is below the %s that the kernel computes for this machine", j.Name, j.Value, d)
-		f.Why = fmt.Sprintf("The default is %s.", j.st.Formula)
+		f.Why = fmt.Sprintf("The default is %s.", tunable.FormulaWords(j.st.Formula))
 	default:
 		old, ok := a.grownFrom(j)
 		if !ok {
@@ -143,6 +144,12 @@ func (a *auditor) idle(j judged) bool {
 func capacity(j judged) bool {
 	v, ok := tunable.ParseInteger(last(j.Value))
 	return ok && v.Cmp(big.NewInt(1)) > 0
+}
+
+// partial reports fewer numbers than the tunable has: they set the first ones,
+// and say nothing of the limit.
+func (j judged) partial() bool {
+	return j.rec.Type == tunable.Numbers && len(strings.Fields(j.Value)) < j.rec.Constraints.Count
 }
 
 // last is the last of several numbers, or the only one.

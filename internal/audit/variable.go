@@ -11,7 +11,7 @@ import (
 // option reports names of kernels built with an option that GENERIC lacks.
 func (a *auditor) option(j judged) []candidate {
 	if j.rec == nil || !j.st.Exists || !slices.Contains(a.Rules.NotGeneric, j.rec.KernelOption) ||
-		j.Mechanism != fact.Sysctl && j.Mechanism != fact.Loader {
+		j.Stage != fact.Sysctl && j.Stage != fact.Loader {
 		return nil
 	}
 	exists, known := a.running(j.Name)
@@ -20,7 +20,7 @@ func (a *auditor) option(j judged) []candidate {
 	}
 	f := Finding{ID: "LR-NOOPTION:" + j.Name, Kind: Unknown, Severity: Warning, Action: Change, Name: j.Name, Sources: j.rec.Sources}.at(j.Line)
 	f.Message = fmt.Sprintf("%s is there only in a kernel built with %s, which GENERIC is not", j.Name, j.rec.KernelOption)
-	f.Why = consequence(j.Mechanism)
+	f.Why = consequence(j.Stage)
 	f.Fix = fmt.Sprintf("Remove the line, unless this host runs a kernel of its own with options %s.", j.rec.KernelOption)
 	if known {
 		f.Severity, f.Action = Error, Remove
@@ -34,7 +34,7 @@ func (a *auditor) aliases() []candidate {
 	var all []candidate
 	for _, l := range a.lines {
 		rec, ok := a.c.Lookup(a.f.OS, l.Name)
-		if !ok || !l.Effective || !rec.Exists(a.f.Release) {
+		if !ok || !l.Effective || !rec.Exists(a.f.Release) || a.powerless(l) {
 			continue
 		}
 		for _, name := range []string{rec.AliasOf, rec.RenamedTo} {
@@ -50,7 +50,7 @@ func (a *auditor) aliases() []candidate {
 // value under its other name.
 func (a *auditor) sameVariable(rec *tunable.Record, l fact.Line, other string) []candidate {
 	for _, o := range a.lines {
-		if o.Name != other || !o.Effective || rec.SameValue(l.Value, o.Value) {
+		if o.Name != other || !o.Effective || a.powerless(o) || rec.SameValue(l.Value, o.Value) {
 			continue
 		}
 		return one(repeated, Finding{ID: "LR-DUPLICATE:" + l.Name, Kind: Duplicate, Severity: Warning, Action: Remove, Name: l.Name, Sources: rec.Sources,
@@ -59,4 +59,10 @@ func (a *auditor) sameVariable(rec *tunable.Record, l fact.Line, other string) [
 			Fix:     fmt.Sprintf("Keep %s, and remove this line.", o.Name)}.at(l))
 	}
 	return nil
+}
+
+// powerless reports a line whose file has no power over its name: it overrides
+// nothing, and nothing overrides it.
+func (a *auditor) powerless(l fact.Line) bool {
+	return a.f.OS == fact.FreeBSD && len(a.misplaced(a.judged(l))) > 0
 }

@@ -14,6 +14,7 @@ var kindWords = map[Kind]string{
 	Memory:        "takes too much memory",
 	Coupled:       "settings that disagree",
 	LowersDefault: "replaces a better default",
+	Outdated:      "left behind by releases",
 	Order:         "set before it can be",
 	Drift:         "the file says one thing, the host runs another",
 	Duplicate:     "set more than once",

@@ -33,7 +33,7 @@ func TestSecurelevelBeforeFilters(t *testing.T) {
 func TestFixOfCoupling(t *testing.T) {
 	r := run(t, tree(t, "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.netfilter.nf_conntrack_max=9000000\nnet.netfilter.nf_conntrack_buckets=65536"}), "router")
 	f := find(r, "LR-COUPLED", "")
-	if len(f) != 1 || strings.Contains(f[0].Fix, "is_set") || !strings.Contains(f[0].Fix, "net.netfilter.nf_conntrack_max <= 4 * net.netfilter.nf_conntrack_buckets") {
+	if len(f) != 1 || strings.Contains(f[0].Fix, "is_set") || !strings.Contains(f[0].Fix, "net.netfilter.nf_conntrack_max is at most 4 × net.netfilter.nf_conntrack_buckets") {
 		t.Errorf("%+v", f)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
 	"linerate/internal/testbed/bedfile"
 )
 
@@ -165,7 +166,7 @@ func (t *Translation) study(name string, c Config, sets []Set) {
 		rate = study.Rate(fmt.Sprintf("%dpps", o.PPS))
 	}
 	s.Parts = []study.Part{{Name: "overload", Mode: "overload", Rate: rate, Blocks: blocks, Seconds: 60, Warmup: 10}}
-	s.Metrics = []study.Goal{{Metric: study.OverloadRate, Part: "overload", Primary: true, MarginPercent: 3}}
+	s.Metrics = []study.Goal{{Metric: forward.OverloadRate, Part: "overload", Primary: true, MarginPercent: 3}}
 	if len(s.Variants) > 0 {
 		s.Control = s.Variants[0].Name
 		t.note("the control is %s, the first set; write another into study.yaml if it is not what the others are to be compared with", s.Control)

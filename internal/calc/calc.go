@@ -22,6 +22,8 @@ type Input struct {
 	// would. Empty means that the input is required.
 	Default string `json:"default"`
 	Doc     string `json:"doc"`
+	// Signed inputs may be negative, which says something of its own.
+	Signed bool `json:"-"`
 }
 
 // Output is one named result, in the base unit of its kind.
@@ -156,6 +158,9 @@ func (c *Calculator) parse(args map[string]string) (map[string]float64, []Output
 		v, err := Parse(text, i.Unit)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %s: %w", c.Name, i.Name, err)
+		}
+		if v < 0 && !i.Signed {
+			return nil, nil, hint.With(hint.Usagef("%s: %s of %s is below nothing", c.Name, i.Name, Format(v, i.Unit)), "%s", i.Doc)
 		}
 		in[i.Name] = v
 		shown = append(shown, Output{Name: i.Name, Value: v, Unit: i.Unit, Text: Format(v, i.Unit), Doc: i.Doc})

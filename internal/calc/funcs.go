@@ -4,12 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/expr-lang/expr"
 )
 
 // function is one formula as expressions call it: by position, in base
-// units. Arguments beyond len(args)-optional may be left out.
+// units. Arguments whose names end in "?" may be left out, and are 0 then.
 type function struct {
 	name string
 	args []string
@@ -49,14 +50,14 @@ var functions = []function{
 	{"maxusers", []string{"pages"}, func(a []float64) float64 { return MaxUsers(a[0]) }, "kern.maxusers of physical pages"},
 	{"maxfiles", []string{"pages"}, func(a []float64) float64 { return MaxFiles(a[0]) }, "kern.maxfiles of physical pages"},
 	{"tcbhashsize", []string{"maxsockets"}, func(a []float64) float64 { return TCBHashSize(a[0]) }, "net.inet.tcp.tcbhashsize"},
-	{"pf_state_memory", []string{"states", "hashsize"}, func(a []float64) float64 { return PFStateMemory(a[0], a[1], 1) }, "bytes of pf states and hash"},
+	{"pf_state_memory", []string{"states", "hashsize", "keys?"}, func(a []float64) float64 { return PFStateMemory(a[0], a[1], max(1, a[2])) }, "bytes of pf states and hash; keys is 2 with NAT"},
 	{"pf_source_memory", []string{"nodes", "hashsize"}, func(a []float64) float64 { return PFSourceMemory(a[0], a[1]) }, "bytes of pf source nodes and hash"},
 	{"pf_table_memory", []string{"entries"}, func(a []float64) float64 { return PFTableMemory(a[0]) }, "bytes of pf table entries"},
 	{"ipfw_buckets", []string{"states"}, func(a []float64) float64 { return IPFWBuckets(a[0]) }, "dyn_buckets of a dyn_max"},
 	{"ipfw_memory", []string{"states", "buckets"}, func(a []float64) float64 { return IPFWMemory(a[0], a[1]) }, "bytes of ipfw dynamic states"},
 	{"hostcache_memory", []string{"cachelimit"}, func(a []float64) float64 { return HostcacheMemory(a[0]) }, "bytes of a full host cache"},
 	{"syncache_memory", []string{"hashsize", "bucketlimit"}, func(a []float64) float64 { return SyncacheMemory(a[0], a[1]) }, "bytes of a full SYN cache"},
-	{"conntrack_memory", []string{"entries", "buckets"}, func(a []float64) float64 { return ConntrackMemory(a[0], a[1]) }, "bytes of conntrack"},
+	{"conntrack_memory", []string{"entries", "buckets", "extended?"}, func(a []float64) float64 { return ConntrackMemory(a[0], a[1], a[2] != 0) }, "bytes of conntrack; extended with NAT, accounting or events"},
 	{"conntrack_buckets", []string{"memory"}, func(a []float64) float64 { return ConntrackBuckets(a[0]) }, "nf_conntrack_buckets of memory"},
 	{"queue_length", []string{"link", "time", "packet"}, func(a []float64) float64 { return QueueLength(a[0], a[1], a[2]) }, "packets sent in a time"},
 	{"queue_delay", []string{"packets", "frame", "link"}, func(a []float64) float64 { return QueueDelay(a[0], a[1], a[2]) }, "seconds a full queue takes"},
@@ -82,10 +83,15 @@ func Options() []expr.Option {
 }
 
 func (f function) call(args ...any) (any, error) {
-	if len(args) != len(f.args) {
-		return nil, fmt.Errorf("%s takes %d arguments, not %d", f.name, len(f.args), len(args))
+	most := len(f.args)
+	least := most
+	for least > 0 && strings.HasSuffix(f.args[least-1], "?") {
+		least--
 	}
-	a := make([]float64, len(args))
+	if len(args) < least || len(args) > most {
+		return nil, fmt.Errorf("%s takes %d arguments, not %d", f.name, most, len(args))
+	}
+	a := make([]float64, most)
 	for i, v := range args {
 		n, err := toFloat(v)
 		if err != nil {

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"slices"
+
+	"linerate/internal/show"
 )
 
 // Segment is a received TCP segment as large receive offload looks at it.
@@ -128,7 +130,7 @@ func LROTable(segments []Segment, entries int) *Table {
 			break
 		}
 		plain, sorted := PerAggregation(segments, b, entries)
-		t.Rows = append(t.Rows, []string{Format(float64(b), Count), trim(plain, 3), trim(sorted, 3), Format(100*(sorted/plain-1), Percent)})
+		t.Rows = append(t.Rows, []string{Format(float64(b), Count), show.Trimmed(plain, 3), show.Trimmed(sorted, 3), Format(100*(sorted/plain-1), Percent)})
 	}
 	return t
 }

@@ -2,10 +2,12 @@ package calc
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gopacket/gopacket"
 	"github.com/gopacket/gopacket/layers"
@@ -161,7 +163,85 @@ func TestReadSegments(t *testing.T) {
 	}
 }
 
+// TestReadSegmentsOfPcapng: of what another implementation writes, past blocks and
+// interfaces that are of no interest.
+func TestReadSegmentsOfPcapng(t *testing.T) {
+	data := pcapng(t, layers.LinkTypeEthernet, tcpFrame(t, 1, 100, false, false), tcpFrame(t, 2, 100, true, false))
+	more := append(append([]byte{}, data...), pcapng(t, layers.LinkTypeEthernet, tcpFrame(t, 3, 1, false, false))...) // another section
+	for want, file := range map[int][]byte{2: data, 3: more, 1: more[:len(data)*6/10]} {
+		segments, flows, _, err := ReadSegments(bytes.NewReader(file))
+		if err != nil || len(segments) != want || flows != want {
+			t.Errorf("%d segments of %d flows, %v; want %d", len(segments), flows, err, want)
+		}
+	}
+	if _, _, _, err := ReadSegments(bytes.NewReader(pcapng(t, layers.LinkTypeLinuxSLL))); err == nil || !strings.Contains(err.Error(), "not Ethernet") {
+		t.Errorf("of another link: %v", err)
+	}
+}
+
+func pcapng(t testing.TB, link layers.LinkType, frames ...[]byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := pcapgo.NewNgWriter(&b, link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := w.AddInterface(pcapgo.NgInterface{Name: "usb", LinkType: layers.LinkTypeNull})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range frames {
+		for _, at := range []int{0, other} {
+			if err := w.WritePacket(gopacket.CaptureInfo{CaptureLength: len(f), Length: len(f), InterfaceIndex: at, Timestamp: time.Unix(1, 0)}, f); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := errors.Join(w.WriteInterfaceStats(0, pcapgo.NgInterfaceStatistics{}), w.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestSegmentsOverIPv6: past options, and none of a fragment.
+func TestSegmentsOverIPv6(t *testing.T) {
+	frame := func(next layers.IPProtocol, between ...byte) []byte {
+		eth := &layers.Ethernet{SrcMAC: make([]byte, 6), DstMAC: make([]byte, 6), EthernetType: layers.EthernetTypeIPv6}
+		ip := &layers.IPv6{Version: 6, HopLimit: 64, NextHeader: next, SrcIP: make([]byte, 16), DstIP: make([]byte, 16)}
+		seg := &layers.TCP{SrcPort: 7, DstPort: 9, Seq: 5}
+		if err := seg.SetNetworkLayerForChecksum(ip); err != nil {
+			t.Fatal(err)
+		}
+		b, tail := gopacket.NewSerializeBuffer(), gopacket.NewSerializeBuffer()
+		o := gopacket.SerializeOptions{FixLengths: true}
+		if err := gopacket.SerializeLayers(tail, o, seg, gopacket.Payload(make([]byte, 100))); err != nil {
+			t.Fatal(err)
+		}
+		if err := gopacket.SerializeLayers(b, o, eth, ip, gopacket.Payload(append(between, tail.Bytes()...))); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	for name, f := range map[string][]byte{"plain": frame(layers.IPProtocolTCP), "options": frame(layers.IPProtocolIPv6HopByHop, 60, 0, 1, 4, 0, 0, 0, 0, 6, 1, 1, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)} {
+		if s, key, ok := segment(f); !ok || s.Payload != 100 || s.Seq != 5 || key.src.Port() != 7 {
+			t.Errorf("%s: %+v, %v, %t", name, s, key, ok)
+		}
+		for n := range f { // cut anywhere
+			segment(f[:n])
+		}
+	}
+	if _, _, ok := segment(frame(layers.IPProtocolIPv6Fragment, 6, 0, 0, 1, 0, 0, 0, 1)); ok {
+		t.Error("a fragment is a segment")
+	}
+	part := tcpFrame(t, 1, 1, false, false)
+	part[20] |= 0x20 // more fragments
+	if _, _, ok := segment(part); ok {
+		t.Error("a first fragment is a segment")
+	}
+}
+
 func FuzzReadSegments(f *testing.F) {
+	f.Add(pcapng(f, layers.LinkTypeEthernet, tcpFrame(f, 1, 100, true, false)))
 	f.Add(capture(f, tcpFrame(f, 1, 100, true, false)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if segments, flows, _, err := ReadSegments(bytes.NewReader(data)); err == nil && len(segments) > 0 {

@@ -1,16 +1,11 @@
 package calc
 
 import (
-	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"net/netip"
-
-	"github.com/gopacket/gopacket"
-	"github.com/gopacket/gopacket/layers"
-	"github.com/gopacket/gopacket/pcapgo"
 
 	"linerate/internal/hint"
 )
@@ -25,21 +20,20 @@ type flowKey struct{ src, dst netip.AddrPort }
 // of Ethernet, with VLAN tags or without. Segments past four million are left
 // out. passed counts the packets that are no TCP.
 func ReadSegments(r io.Reader) (segments []Segment, flows, passed int, err error) {
-	next, err := packetsOf(bufio.NewReaderSize(r, 1<<16))
+	c, err := openCapture(r)
 	if err != nil {
 		return nil, 0, 0, hint.With(fmt.Errorf("not a capture: %w", err), "tcpdump -w writes one: pcap or pcapng of Ethernet")
 	}
-	d := newDecoder()
 	known := map[flowKey]int{}
 	for len(segments) < mostSegments {
-		data, _, err := next()
+		data, err := c.next()
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			break // captures are cut short as they come
 		}
 		if err != nil {
 			return nil, 0, 0, fmt.Errorf("packet %d: %w", len(segments)+passed+1, err)
 		}
-		s, key, ok := d.segment(data)
+		s, key, ok := segment(data)
 		if !ok {
 			passed++
 			continue
@@ -53,86 +47,74 @@ func ReadSegments(r io.Reader) (segments []Segment, flows, passed int, err error
 	return segments, len(known), passed, nil
 }
 
-type packetSource func() ([]byte, gopacket.CaptureInfo, error)
-
-// packetsOf opens a capture of either format.
-func packetsOf(r *bufio.Reader) (packetSource, error) {
-	magic, err := r.Peek(4)
-	if err != nil {
-		return nil, errors.New("it is empty")
-	}
-	var next packetSource
-	var link layers.LinkType
-	if binary.BigEndian.Uint32(magic) == 0x0a0d0d0a { // a section header block
-		ng, err := pcapgo.NewNgReader(r, pcapgo.DefaultNgReaderOptions)
-		if err != nil {
-			return nil, err
-		}
-		next, link = ng.ReadPacketData, ng.LinkType()
-	} else {
-		p, err := pcapgo.NewReader(r)
-		if err != nil {
-			return nil, err
-		}
-		if p.Snaplen() > 1<<18 || p.Snaplen() == 0 {
-			p.SetSnaplen(1 << 18) // as tcpdump's largest
-		}
-		next, link = p.ReadPacketData, p.LinkType()
-	}
-	if link != layers.LinkTypeEthernet {
-		return nil, fmt.Errorf("its link type is %v, not Ethernet", link)
-	}
-	return next, nil
-}
-
-// decoder takes frames apart without allocating for each.
-type decoder struct {
-	eth    layers.Ethernet
-	vlan   layers.Dot1Q
-	ip4    layers.IPv4
-	ip6    layers.IPv6
-	tcp    layers.TCP
-	parser *gopacket.DecodingLayerParser
-	found  []gopacket.LayerType
-}
-
-func newDecoder() *decoder {
-	d := &decoder{}
-	d.parser = gopacket.NewDecodingLayerParser(layers.LayerTypeEthernet, &d.eth, &d.vlan, &d.ip4, &d.ip6, &d.tcp)
-	d.parser.IgnoreUnsupported = true
-	return d
-}
-
 // segment reads a frame; its payload's length is taken from the IP header,
-// since captures keep the beginning of frames only.
-func (d *decoder) segment(data []byte) (s Segment, key flowKey, ok bool) {
-	err := d.parser.DecodeLayers(data, &d.found)
-	if err != nil && len(d.found) == 0 {
+// since captures keep the beginning of frames only. ok is false of all that is no
+// whole TCP segment over IP.
+func segment(frame []byte) (s Segment, key flowKey, ok bool) {
+	const vlan, service, ipv4, ipv6 = 0x8100, 0x88a8, 0x0800, 0x86dd
+	if len(frame) < 14 {
 		return s, key, false
+	}
+	kind, rest := binary.BigEndian.Uint16(frame[12:]), frame[14:]
+	for (kind == vlan || kind == service) && len(rest) >= 4 {
+		kind, rest = binary.BigEndian.Uint16(rest[2:]), rest[4:]
 	}
 	var src, dst netip.Addr
-	length := 0
-	for _, l := range d.found {
-		switch l {
-		case layers.LayerTypeIPv4:
-			src, _ = netip.AddrFromSlice(d.ip4.SrcIP)
-			dst, _ = netip.AddrFromSlice(d.ip4.DstIP)
-			length = int(d.ip4.Length) - 4*int(d.ip4.IHL)
-		case layers.LayerTypeIPv6:
-			src, _ = netip.AddrFromSlice(d.ip6.SrcIP)
-			dst, _ = netip.AddrFromSlice(d.ip6.DstIP)
-			length = int(d.ip6.Length)
-		case layers.LayerTypeTCP:
-			ok = src.IsValid() && dst.IsValid()
-		}
+	var length int
+	switch kind {
+	case ipv4:
+		src, dst, rest, length = overIPv4(rest)
+	case ipv6:
+		src, dst, rest, length = overIPv6(rest)
 	}
-	if !ok {
+	if !src.IsValid() || len(rest) < 20 {
 		return s, key, false
 	}
-	key = flowKey{netip.AddrPortFrom(src, uint16(d.tcp.SrcPort)), netip.AddrPortFrom(dst, uint16(d.tcp.DstPort))}
-	t := &d.tcp
-	return Segment{Hash: RSSHash(key.src, key.dst), Seq: t.Seq, Payload: max(0, length-4*int(t.DataOffset)),
-		Alone: t.SYN || t.FIN || t.RST || t.URG}, key, true
+	be := binary.BigEndian
+	key = flowKey{netip.AddrPortFrom(src, be.Uint16(rest)), netip.AddrPortFrom(dst, be.Uint16(rest[2:]))}
+	const fin, syn, rst, urg = 0x01, 0x02, 0x04, 0x20
+	return Segment{Hash: RSSHash(key.src, key.dst), Seq: be.Uint32(rest[4:]), Payload: max(0, length-4*int(rest[12]>>4)),
+		Alone: rest[13]&(fin|syn|rst|urg) != 0}, key, true
+}
+
+// tcp is its number among the protocols over IP.
+const tcp = 6
+
+// overIPv4 is what a packet has of TCP, and how long that was before it was cut; no
+// addresses where it has none. Segmentation offload may leave the length at 0
+// (RFC 791 knows none so short): what was captured counts.
+func overIPv4(p []byte) (src, dst netip.Addr, segment []byte, length int) {
+	if len(p) < 20 || p[0]>>4 != 4 || p[9] != tcp || binary.BigEndian.Uint16(p[6:])&0x3fff != 0 { // a fragment, or more come
+		return src, dst, nil, 0
+	}
+	header, total := 4*int(p[0]&0xf), int(binary.BigEndian.Uint16(p[2:]))
+	if total == 0 {
+		total = len(p)
+	}
+	if header < 20 || header > len(p) || total < header {
+		return src, dst, nil, 0
+	}
+	return netip.AddrFrom4([4]byte(p[12:])), netip.AddrFrom4([4]byte(p[16:])), p[header:min(total, len(p))], total - header
+}
+
+// overIPv6 is overIPv4 for IPv6, past the options that may come before TCP
+// (RFC 8200, section 4: hop by hop, routing, for the destination).
+func overIPv6(p []byte) (src, dst netip.Addr, segment []byte, length int) {
+	if len(p) < 40 || p[0]>>4 != 6 {
+		return src, dst, nil, 0
+	}
+	next, rest, length := p[6], p[40:], int(binary.BigEndian.Uint16(p[4:]))
+	for next == 0 || next == 43 || next == 60 {
+		if len(rest) < 2 || len(rest) < 8+8*int(rest[1]) {
+			return src, dst, nil, 0
+		}
+		size := 8 + 8*int(rest[1])
+		next, rest, length = rest[0], rest[size:], length-size
+	}
+	if next != tcp || length < 0 {
+		return src, dst, nil, 0
+	}
+	return netip.AddrFrom16([16]byte(p[8:])), netip.AddrFrom16([16]byte(p[24:])), rest[:min(length, len(rest))], length
 }
 
 // LROOf is the calculator lro of segments that were captured instead of

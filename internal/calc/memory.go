@@ -118,10 +118,18 @@ func SyncacheMemory(hashsize, bucketlimit float64) float64 {
 }
 
 // ConntrackMemory is what Linux's connection tracking takes in bytes: one
-// nf_conn (256 bytes in its slab on 64-bit kernels since 5.15, without
-// extensions) per entry, and 8 bytes per bucket
-// (net/netfilter/nf_conntrack_core.c).
-func ConntrackMemory(entries, buckets float64) float64 { return entries*256 + buckets*8 }
+// nf_conn (256 bytes in its slab on 64-bit kernels since 5.15) per entry, 128
+// more when it is extended (NAT, accounting, timestamps, labels, helpers or
+// events: at least that much is allocated for the first of them since 4.11),
+// and 8 bytes per bucket (net/netfilter/nf_conntrack_core.c,
+// nf_conntrack_extend.c).
+func ConntrackMemory(entries, buckets float64, extended bool) float64 {
+	size := 256.0
+	if extended {
+		size += 128
+	}
+	return entries*size + buckets*8
+}
 
 // ConntrackBuckets is the default of nf_conntrack_buckets on 64-bit Linux
 // 5.15 and later for memory in bytes: 262144 above 4 GiB, 65536 above 1 GiB,

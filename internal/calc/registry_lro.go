@@ -1,6 +1,9 @@
 package calc
 
-import "linerate/internal/hint"
+import (
+	"linerate/internal/hint"
+	"linerate/internal/show"
+)
 
 // most of LRO's model: a receive queue has no more.
 const (
@@ -55,11 +58,11 @@ func lroInputs(in map[string]float64) (flows, burst, batch, entries int, seed ui
 		most float64
 	}{{"flows", mostLROFlows}, {"burst", mostLROBatch}, {"batch", mostLROBatch}, {"entries", mostLROFlows}} {
 		if v := in[l.name]; v < 1 || v > l.most {
-			return 0, 0, 0, 0, 0, hint.Usagef("%s of %s is not between 1 and %s", l.name, trim(v, 3), trim(l.most, 0))
+			return 0, 0, 0, 0, 0, hint.Usagef("%s of %s is not between 1 and %s", l.name, show.Trimmed(v, 3), show.Trimmed(l.most, 0))
 		}
 	}
 	if in["seed"] < 0 || in["seed"] > 1<<53 {
-		return 0, 0, 0, 0, 0, hint.Usagef("a seed of %s is not between 0 and 2^53", trim(in["seed"], 0))
+		return 0, 0, 0, 0, 0, hint.Usagef("a seed of %s is not between 0 and 2^53", show.Trimmed(in["seed"], 0))
 	}
 	return int(in["flows"]), int(in["burst"]), int(in["batch"]), int(in["entries"]), uint64(in["seed"]), nil
 }

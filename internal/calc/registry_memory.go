@@ -1,10 +1,13 @@
 package calc
 
-import "linerate/internal/hint"
+import (
+	"linerate/internal/hint"
+	"linerate/internal/show"
+)
 
 // tooSmall refuses an input below what the formula means anything for.
 func tooSmall(name string, v float64, want string) error {
-	return hint.With(hint.Usagef("%s of %s is too small", name, trim(v, 3)), "give %s", want)
+	return hint.With(hint.Usagef("%s of %s is too small", name, show.Trimmed(v, 3)), "give %s", want)
 }
 
 var mbufs = &Calculator{
@@ -123,9 +126,10 @@ var conntrack = &Calculator{
 		{In: map[string]string{"memory": "2GiB"}, Want: map[string]float64{"default_buckets": 65536}, From: "nf_conntrack_core.c"},
 	},
 	run: func(in map[string]float64) ([]Output, error) {
-		all := ConntrackMemory(in["entries"], in["buckets"])
+		all := ConntrackMemory(in["entries"], in["buckets"], false)
 		return []Output{
-			num("total_memory", all, Bytes, "entries without extensions (NAT, accounting add some), and hash"),
+			num("total_memory", all, Bytes, "entries without extensions, and hash"),
+			num("extended_memory", ConntrackMemory(in["entries"], in["buckets"], true), Bytes, "with what NAT, accounting, timestamps or events add: 128 bytes each"),
 			num("of_memory", 100*all/in["memory"], Percent, "of the host's memory"),
 			num("chain", 2*in["entries"]/max(in["buckets"], 1), Count, "entries per bucket when full: each connection is hashed in both directions"),
 			num("default_buckets", ConntrackBuckets(in["memory"]), Count, "what Linux 5.15 and later choose, and nf_conntrack_max with it"),

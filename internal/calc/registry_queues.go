@@ -29,7 +29,7 @@ var ifQueue = &Calculator{
 var netisr = &Calculator{
 	Name: "netisr", Summary: "netisr threads FreeBSD starts",
 	Inputs: []Input{
-		{Name: "maxthreads", Unit: Count, Default: "-1", Doc: "net.isr.maxthreads"},
+		{Name: "maxthreads", Unit: Count, Default: "-1", Doc: "net.isr.maxthreads", Signed: true},
 		{Name: "cpus", Unit: Count, Default: "8", Doc: "hw.ncpu"}},
 	Sources: []string{"FreeBSD sys/net/netisr.c (netisr_init)"},
 	Notes: []Note{{Who: guide, Says: "by default one thread processes all network traffic, so raise maxthreads", Wrong: true,

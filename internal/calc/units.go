@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"linerate/internal/hint"
+	"linerate/internal/show"
 )
 
 // Unit is the base unit of a quantity. Values are always kept in it.
@@ -69,6 +70,15 @@ func Parse(s string, unit Unit) (float64, error) {
 		return 0, hint.With(hint.Usagef("%q is not in %s", clip(s), unitName[unit]), "write it like %s", example[unit])
 	}
 	return v * factor, nil
+}
+
+// ParseWithUnit is Parse for where a bare number is more likely a slip than
+// meant: 10 for a link of 10 Gb/s. Counts need no unit.
+func ParseWithUnit(s string, unit Unit) (float64, error) {
+	if text := strings.TrimSpace(s); unit != Count && text != "" && numberLen(text) == len(text) {
+		return 0, hint.With(hint.Usagef("%q has no unit", clip(s)), "write it like %s", example[unit])
+	}
+	return Parse(s, unit)
 }
 
 // ParseRange reads two values of a unit, "500B-10kB", or one that is both ends.
@@ -144,70 +154,15 @@ var unitName = map[Unit]string{
 func Format(v float64, unit Unit) string {
 	switch unit {
 	case Bytes:
-		return formatBytes(v)
+		return show.ExactBytes(v)
 	case Seconds:
-		return formatSeconds(v)
+		return show.ExactSeconds(v)
 	case Percent:
-		return trim(v, 2) + " %"
+		return show.Trimmed(v, 2) + " %"
 	case Count:
-		return trim(v, 3)
-	case BitsPerSecond, BytesPerSecond:
-		return decimal(v) + string(unit)
+		return show.Trimmed(v, 3)
 	case PerSecond:
-		return decimal(v) + "/s"
-	default:
-		return decimal(v) + string(unit)
+		return show.Exact(v, "/s")
 	}
-}
-
-func formatBytes(v float64) string {
-	whole := trim(v, 1) + " B"
-	for _, p := range []struct {
-		name   string
-		factor float64
-	}{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
-		if math.Abs(v) >= p.factor {
-			return whole + " (" + trim(v/p.factor, 2) + " " + p.name + ")"
-		}
-	}
-	return whole
-}
-
-func formatSeconds(v float64) string {
-	a := math.Abs(v)
-	switch {
-	case a == 0 || a >= 1:
-		return trim(v, 3) + " s"
-	case a >= 1e-3:
-		return trim(v*1e3, 3) + " ms"
-	case a >= 1e-6:
-		return trim(v*1e6, 3) + " µs"
-	default:
-		return trim(v*1e9, 2) + " ns"
-	}
-}
-
-// decimal writes v with an SI prefix and a space before the unit to come.
-func decimal(v float64) string {
-	for _, p := range []struct {
-		name   string
-		factor float64
-	}{{"T", 1e12}, {"G", 1e9}, {"M", 1e6}, {"k", 1e3}} {
-		if math.Abs(v) >= p.factor {
-			return trim(v/p.factor, 4) + " " + p.name
-		}
-	}
-	return trim(v, 3) + " "
-}
-
-// trim writes v with at most digits decimals and no trailing zeros.
-func trim(v float64, digits int) string {
-	s := strconv.FormatFloat(v, 'f', digits, 64)
-	if strings.Contains(s, ".") {
-		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
-	}
-	if s == "-0" {
-		return "0"
-	}
-	return s
+	return show.Exact(v, string(unit))
 }

@@ -14,3 +14,18 @@ func TestParseRange(t *testing.T) {
 		}
 	}
 }
+
+// TestParseWithUnit: a bare number is refused where a unit is needed, and counts
+// need none.
+func TestParseWithUnit(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		unit Unit
+		want float64
+	}{{"10G", BitsPerSecond, 10e9}, {" 30 ms ", Seconds, 0.03}, {"5M", Count, 0}, {"5000000", Count, 5e6}, {"25GbE", BitsPerSecond, 25e9}, {"10", BitsPerSecond, 0}, {"1e9", BitsPerSecond, 0}, {"30", Seconds, 0}, {"", Seconds, 0}, {"64", Bytes, 0}} {
+		got, err := ParseWithUnit(c.text, c.unit)
+		if c.want == 0 && c.text != "5M" && err == nil || c.want != 0 && (err != nil || got != c.want) {
+			t.Errorf("%q in %s: %g, %v", c.text, c.unit, got, err)
+		}
+	}
+}

@@ -16,35 +16,12 @@ import (
 	"time"
 
 	"linerate/internal/fact"
-	"linerate/internal/fact/secret"
+	"linerate/internal/fact/keep"
 	"linerate/internal/host"
 )
 
 //go:embed capture.sh
 var template string
-
-//go:embed redact.awk
-var redactTemplate string
-
-// redact is the script's part of package secret, with its patterns.
-var redact = strings.Replace(redactTemplate, "@PATTERNS@\n", secret.Awk(), 1)
-
-// freebsdFiles are kept whole but for their secrets.
-var freebsdFiles = []string{
-	"/boot/defaults/loader.conf", "/boot/loader.conf", "/boot/loader.conf.local", "/boot/loader.conf.d/*.conf", "/boot/device.hints", "/boot/nextboot.conf",
-	"/etc/defaults/rc.conf", "/etc/defaults/vendor.conf", "/etc/rc.conf", "/etc/rc.conf.local", "/etc/rc.conf.misc", "/etc/rc.conf.d/*", "/etc/rc.conf.d/*/*",
-	"/usr/local/etc/rc.conf.d/*", "/usr/local/etc/rc.conf.d/*/*",
-	"/etc/sysctl.conf", "/etc/sysctl.conf.local", "/etc/sysctl.kld.d/*.conf",
-	"/etc/pf.conf", "/etc/ipfw.rules", "/etc/ipf.rules", "/etc/ipnat.rules", "/etc/fstab", "/etc/login.conf", "/var/run/dmesg.boot",
-}
-
-// freebsdWords are files of which only the lines with these words, between
-// commas, are kept.
-var freebsdWords = []struct{ path, words string }{
-	{"/usr/local/etc/nginx/nginx.conf", "listen,accept_filter,sendfile,worker_processes,worker_connections,aio"},
-	{"/usr/local/etc/apache24/httpd.conf", "Listen,AcceptFilter,ListenBacklog,EnableSendfile"},
-	{"/usr/local/etc/namedb/named.conf", "tcp-listen-queue"},
-}
 
 // freebsdSecrets are files that are made of secrets and never opened.
 var freebsdSecrets = []struct{ path, why string }{
@@ -54,41 +31,6 @@ var freebsdSecrets = []struct{ path, why string }{
 	{"/usr/local/etc/wireguard/*.conf", "private keys"}, {"/etc/wg*.conf", "private keys"}, {"/usr/local/etc/openvpn/*", "keys"}, {"/etc/snmpd.config", "community strings"},
 	{"/usr/local/etc/snmp/snmpd.conf", "community strings"}, {"/etc/ssh/*_key", "private keys"}, {"/etc/bluetooth/hcsecd.conf", "keys"}, {"/boot/keys", "keys of disks"},
 }
-
-// linuxFiles are kept whole but for their secrets.
-var linuxFiles = []string{
-	"/proc/cpuinfo", "/proc/meminfo", "/proc/interrupts", "/proc/uptime", "/proc/version", "/proc/modules", "/proc/cmdline", "/proc/self/mounts",
-	"/proc/net/softnet_stat", "/proc/net/snmp", "/proc/net/snmp6", "/proc/net/netstat", "/proc/net/stat/nf_conntrack", "/proc/net/stat/arp_cache", "/proc/net/stat/ndisc_cache", "/proc/net/tcp", "/proc/net/tcp6",
-	"/etc/os-release", "/usr/lib/os-release", "/etc/sysctl.conf", "/etc/sysctl.d/*", "/run/sysctl.d/*.conf", "/usr/local/lib/sysctl.d/*.conf", "/usr/lib/sysctl.d/*.conf", "/lib/sysctl.d/*.conf",
-	"/etc/modprobe.d/*.conf", "/usr/lib/modprobe.d/*.conf", "/lib/modprobe.d/*.conf", "/run/modprobe.d/*.conf", "/etc/default/grub", "/etc/nftables.conf", "/etc/fstab",
-	"/etc/systemd/system/multi-user.target.wants/*.service",
-	"/etc/default/grub.d/*.cfg", "/etc/kernel/cmdline", "/usr/lib/kernel/cmdline", "/usr/local/lib/modprobe.d/*.conf", "/etc/modules", "/etc/modules-load.d/*.conf", "/run/modules-load.d/*.conf",
-	"/usr/local/lib/modules-load.d/*.conf", "/usr/lib/modules-load.d/*.conf", "/lib/modules-load.d/*.conf",
-	"/etc/systemd/network/*.link", "/run/systemd/network/*.link", "/usr/local/lib/systemd/network/*.link", "/usr/lib/systemd/network/*.link", "/lib/systemd/network/*.link",
-	"/etc/systemd/network/*.network", "/run/systemd/network/*.network", "/usr/local/lib/systemd/network/*.network", "/usr/lib/systemd/network/*.network", "/lib/systemd/network/*.network",
-	"/etc/systemd/networkd.conf", "/etc/systemd/networkd.conf.d/*.conf", "/etc/udev/rules.d/*.rules", "/run/udev/rules.d/*.rules",
-	"/usr/lib/systemd/system/systemd-sysctl.service", "/lib/systemd/system/systemd-sysctl.service", // systemd starts this machine
-	"/etc/ufw/ufw.conf", "/etc/ufw/sysctl.conf", "/etc/default/ufw", "/etc/network/interfaces", "/etc/network/interfaces.d/*", "/etc/rc.local", "/etc/rc.d/rc.local", "/etc/tuned/active_profile", "/etc/tuned/tuned-main.conf",
-	"/etc/tuned/*/tuned.conf", "/etc/tuned/profiles/*/tuned.conf", "/usr/lib/tuned/*/tuned.conf", "/usr/lib/tuned/profiles/*/tuned.conf",
-}
-
-// linuxWords are files that hold passwords and keys among the few lines that
-// an audit wants: of them only lines that match one of the patterns (awk's, a
-// comma between) are kept, without comments, and of those none that holds a
-// secret.
-var linuxWords = []struct{ path, words string }{
-	{"/etc/NetworkManager/system-connections/*.nmconnection", nmWords},
-	{"/etc/netplan/*.yaml", netplanWords}, {"/run/netplan/*.yaml", netplanWords}, {"/usr/lib/netplan/*.yaml", netplanWords}, {"/lib/netplan/*.yaml", netplanWords},
-	{"/etc/sysconfig/network-scripts/ifcfg-*", "^ *DEVICE=,^ *MTU=,^ *ETHTOOL_OPTS="},
-	// The keys at the margin tell what bootcmd is, and what runcmd.
-	{"/etc/cloud/cloud.cfg.d/*.cfg", "^[a-z_]+: *(#.*)?$,sysctl,ethtool,/proc/sys/,/sys/class/net/,ip link,ifconfig "},
-}
-
-const (
-	nmWords = "^ *[[],^ *interface-name *=,^ *mtu *=,^ *(ring|feature|coalesce|channels|pause)-[a-z0-9-]+ *="
-	// netplanWords keep the keys that hold others, which the text's depth needs.
-	netplanWords = ": *(#.*)?$,^ *mtu *:,-offload *:,[{].*(mtu|-offload) *:"
-)
 
 // linuxTrees are small files of /sys and /proc/irq.
 var linuxTrees = []string{
@@ -100,7 +42,8 @@ var linuxTrees = []string{
 	"/sys/class/net/*/device/subsystem_device", "/sys/class/net/*/device/class", "/sys/class/net/*/device/numa_node", "/sys/class/net/*/device/current_link_width",
 	"/sys/class/net/*/device/max_link_width", "/sys/class/net/*/device/current_link_speed", "/sys/class/net/*/device/max_link_speed",
 	"/sys/bus/virtio/devices/*/net/*/ifindex", "/sys/module/*/parameters/*", "/sys/devices/system/node/node*/cpulist", "/sys/devices/system/node/node*/meminfo",
-	"/sys/devices/system/cpu/vulnerabilities/*", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+	"/sys/devices/system/cpu/vulnerabilities/*", "/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor",
+	"/sys/devices/system/cpu/cpu0/cpuidle/state*/name", "/sys/devices/system/cpu/cpu0/cpuidle/state*/latency", "/sys/devices/system/cpu/cpu0/cpuidle/state*/disable", "/sys/kernel/iommu_groups/0/type",
 	"/sys/devices/system/clocksource/clocksource0/current_clocksource", "/sys/class/dmi/id/sys_vendor", "/sys/class/dmi/id/product_name",
 	"/proc/irq/*/effective_affinity_list", "/proc/irq/*/smp_affinity_list",
 }
@@ -115,43 +58,41 @@ var linuxSecrets = []struct{ path, why string }{
 // Script is the capture script, whole: POSIX sh.
 func Script() string {
 	return strings.NewReplacer(
-		"@REDACT@\n", redact,
+		"@KEEP@\n", keep.Awk(),
 		"@FREEBSD_QUERIES@", asks(fact.FreeBSD),
-		"@FREEBSD_FILES@", quoteAll(freebsdFiles),
-		"@FREEBSD_WORDS@", keeps(freebsdWords),
+		"@FREEBSD_FILES@", takes(keep.FreeBSD),
 		"@FREEBSD_SECRETS@", leaves(freebsdSecrets),
 		"@LINUX_QUERIES@", asks(fact.Linux),
 		"@LINUX_TREES@", strings.Join(linuxTrees, " \\\n\t\t"),
-		"@LINUX_FILES@", quoteAll(linuxFiles),
-		"@LINUX_WORDS@", keeps(linuxWords),
+		"@LINUX_FILES@", takes(keep.Linux),
 		"@LINUX_SECRETS@", leaves(linuxSecrets),
 	).Replace(template)
 }
-
-// longSettings are whole texts that `sysctl -a` prints among the values.
-const longSettings = "kern.msgbuf kern.geom.confxml kern.geom.confdot kern.geom.conftxt"
 
 // asks writes the queries of a system, each under what it is wanted for.
 func asks(os string) string {
 	var out strings.Builder
 	for _, q := range host.Queries(os) {
-		drop := ""
-		if q.ID() == "sysctl-a" {
-			drop = longSettings
-		}
 		wait := 30
 		if q.Slow() {
 			wait = 120
 		}
-		fmt.Fprintf(&out, "\t# %s\n\tdrop=%s wait=%d module=%s\n\task %s %s\n", q.Why(), quote(drop), wait, quote(q.Module()), q.ID(), quoteAll(q.Argv()))
+		fmt.Fprintf(&out, "\t# %s\n\twait=%d module=%s\n\task %s %s %s\n", q.Why(), wait, quote(q.Module()), keep.KindOfAnswer(q.String()), q.ID(), quoteAll(q.Argv()))
 	}
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-func keeps(files []struct{ path, words string }) string {
+// takes writes the files of a system, one line a kind.
+func takes(sources []keep.Source) string {
 	var lines []string
-	for _, f := range files {
-		lines = append(lines, "\tsome "+quote(f.words)+" "+quote(f.path))
+	for from := 0; from < len(sources); {
+		to := from
+		var patterns []string
+		for ; to < len(sources) && sources[to].Kind == sources[from].Kind; to++ {
+			patterns = append(patterns, strings.ReplaceAll(quote(sources[to].Pattern), "/lib/modules/*/", "/lib/modules/'$(uname -r)'/"))
+		}
+		lines = append(lines, "\ttake "+sources[from].Kind+" "+strings.Join(patterns, " "))
+		from = to
 	}
 	return strings.Join(lines, "\n")
 }

@@ -4,9 +4,11 @@
 #     sh capture.sh [-o bundle.tar.gz]
 #
 # It only reads, runs commands of the base system only, and needs no
-# privileges; as root it sees more. Secrets are left out: files that are made
-# of them are not opened, and lines that hold one lose it. manifest.tsv in the
-# bundle lists what was left out and what could not be read.
+# privileges; as root it sees more. Files that are made of secrets are not
+# opened. Of the others only that is kept which an audit may see: names that the
+# system knows, numbers, and words of a vocabulary; no comment, no command of
+# yours, no value of a name that nobody knows. manifest.tsv in the bundle lists
+# what was left out and what could not be read.
 # Format of the bundle: docs/reference/bundle.md of linerate.
 
 LC_ALL=C
@@ -38,7 +40,7 @@ if [ -z "$out" ]; then
 fi
 
 missing=
-for tool in awk sed mktemp head tr cut find; do
+for tool in awk mktemp tr find grep; do
 	have $tool || missing="$missing $tool"
 done
 if [ -n "$missing" ]; then
@@ -68,59 +70,51 @@ note() {
 	printf '%s\n' "$line" >>"$manifest"
 }
 
-cat >"$dir/redact.awk" <<'REDACT'
-@REDACT@
-REDACT
+cat >"$dir/keep.awk" <<'KEEP'
+@KEEP@
+KEEP
 
-# redact NAME [ONLY [DROP]]: standard input without its secrets.
-redact() {
-	awk -v "name=$1" -v "report=$manifest" -v "only=$2" -v "drop=$3" -f "$dir/redact.awk"
-}
+# One awk at the end keeps of everything what an audit may see; until then it
+# lies in a directory that only its owner reads. list is what awk is to read:
+# kind, name, source, destination.
+mkdir "$dir/raw"
+list=$dir/list
+: >"$list"
+read_later() { printf '%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4" >>"$list"; }
 
-# limit bounds what one source may fill.
-limit() { head -c 16777216; }
-
-# keep PATH [WORDS]: a file, without secrets; with words (patterns of awk,
-# commas between), only its lines that match one of them (the others stay,
-# empty, so that line numbers are right).
-keep() {
-	[ -e "$1" ] || [ -h "$1" ] || return 0
-	[ -e "$dir/b/files$1" ] && return 0
-	if [ ! -f "$1" ]; then
-		note file "$1" unreadable "not a regular file"
-	elif [ ! -r "$1" ]; then
-		note file "$1" unreadable "Permission denied"
-	else
-		mkdir -p "$dir/b/files${1%/*}"
-		limit <"$1" | redact "$1" "$2" >"$dir/b/files$1"
-		note file "$1" read ""
-	fi
-}
-
-# all PATTERN…: keep every file that a pattern matches.
-all() {
+dirs=
+# take KIND PATTERN…: every file that a pattern matches.
+take() {
+	kind=$1
+	shift
 	for pattern in "$@"; do
 		set +f
 		for file in $pattern; do
 			set -f
-			if [ -f "$file" ]; then keep "$file"; fi
+			if [ -e "$file" ] || [ -h "$file" ]; then take_file; fi
 		done
 		set -f
 	done
 }
-
-# some WORDS PATTERN: keep, of every file that a pattern matches, the lines with
-# a word.
-some() {
-	set +f
-	for file in $2; do
-		set -f
-		if [ -f "$file" ]; then keep "$file" "$1"; fi
-	done
-	set -f
+take_file() {
+	case $file in *"$tab"*|*"$nl"*) note file "$file" unreadable "a strange name"; return 0 ;; esac
+	case $nl$taken in *"$nl$file$nl"*) return 0 ;; esac
+	if [ -d "$file" ]; then
+		return 0
+	elif [ ! -f "$file" ]; then
+		note file "$file" unreadable "not a regular file"
+	elif [ ! -r "$file" ]; then
+		note file "$file" unreadable "Permission denied"
+	else
+		taken=$taken$file$nl
+		case $dirs in *"$dir/b/files${file%/*}$nl"*) ;; *) dirs=$dirs$dir/b/files${file%/*}$nl ;; esac
+		read_later "$kind" "$file" "$file" "$dir/b/files$file"
+		note file "$file" read ""
+	fi
 }
+taken=
 
-# leave PATH WHY: a file that is never opened.
+# leave PATTERN WHY: files that are never opened.
 leave() {
 	set +f
 	for file in $1; do
@@ -133,80 +127,94 @@ leave() {
 	set -f
 }
 
-# ask ID COMMAND…: what a command prints, without secrets.
+# lacks MODULE: the kernel has no such module. It is asked once for each.
+lacks() {
+	case " $lacking " in *" $1 "*) return 0 ;; esac
+	case " $having " in *" $1 "*) return 1 ;; esac
+	if kldstat -q -m "$1" 2>/dev/null; then having="$having $1"; return 1; fi
+	lacking="$lacking $1"
+}
+lacking=
+having=
+
+# ask KIND ID COMMAND…: what a command prints.
 ask() {
-	id=$1
-	shift
-	if ! command -v "$1" >/dev/null 2>&1; then
+	kind=$1
+	id=$2
+	shift 2
+	if ! have "$1"; then
 		note query "$id" no-command "$1: not found"
 		return 0
 	fi
 	# A kernel asked for what it has not complains to console and log.
-	if [ -n "$module" ] && ! kldstat -q -m "$module" 2>/dev/null; then
+	if [ -n "$module" ] && lacks "$module"; then
 		note query "$id" no-command "the module $module is not loaded"
 		return 0
 	fi
-	if command -v timeout >/dev/null 2>&1; then
-		timeout "${wait:-30}" "$@" </dev/null >"$dir/raw" 2>"$dir/err"
+	if have timeout; then
+		timeout "${wait:-30}" "$@" </dev/null >"$dir/raw/$id" 2>"$dir/err"
 	else
-		"$@" </dev/null >"$dir/raw" 2>"$dir/err"
+		"$@" </dev/null >"$dir/raw/$id" 2>"$dir/err"
 	fi
 	code=$?
-	limit <"$dir/raw" | redact "$id" "" "$drop" >"$dir/b/out/$id"
+	read_later "$kind" "$id" "$dir/raw/$id" "$dir/b/out/$id"
 	why=
-	[ -s "$dir/err" ] && why=$(head -n 1 "$dir/err" | cut -c 1-300 | tr -d '\r')
+	if [ -s "$dir/err" ]; then
+		IFS= read -r why <"$dir/err"
+		why=$(printf %.300s "$why")
+	fi
 	note query "$id" "$code" "$why"
 }
-drop=
 wait=
 module=
 
-# values FILE…: what loader.conf or rc.conf lines set a name to, without
-# running them: "value NAME FILE…".
-value() {
-	name=$1
-	shift
-	for file in "$@"; do
-		[ -r "$file" ] && sed -n "s/^[ 	]*$name=[\"']\{0,1\}\([^\"'#]*\).*/\1/p" "$file"
-	done
+# named FILE…: the files that loader.conf, rc.conf and pf.conf name, as "kind,
+# tab, path", without running them.
+named() {
+	awk '
+	BEGIN {
+		split("pf_rules pf firewall_script ipfw firewall_type ipfw ipfilter_rules ipfw ipnat_rules ipfw rc_conf_files rc loader_conf_files loader local_loader_conf_files loader", list, " ")
+		for (i = 1; i < 16; i += 2) kind[list[i]] = list[i + 1]
+	}
+	/^[ \t]*[a-z_]+=/ {
+		name = $0; sub(/^[ \t]*/, "", name); sub(/=.*/, "", name)
+		value = $0; sub(/^[^=]*=/, "", value); sub(/#.*/, "", value); gsub(/[^A-Za-z0-9_.\/ -]/, " ", value)
+		if (name in kind) { n = split(value, path, " "); for (i = 1; i <= n; i++) print kind[name] "\t" path[i] }
+	}
+	/^[ \t]*include[ \t]*"/ { split($0, path, "\""); print "pf\t" path[2] }
+	' "$@" 2>/dev/null
 }
 
 freebsd() {
 @FREEBSD_QUERIES@
-	drop= wait= module=
-	vmstat -i 2>/dev/null | sed -n 's/^irq\([0-9]*\):.*/\1/p' | head -n 512 >"$dir/irqs"
+	wait= module=
+	awk '/^irq[0-9]+:/ && n++ < 512 { sub(/^irq/, ""); sub(/:.*/, ""); print }' "$dir/raw/vmstat-i" 2>/dev/null >"$dir/irqs"
 	while read -r irq; do
-		if cpuset -g -x "$irq" >"$dir/raw" 2>/dev/null; then
-			cp "$dir/raw" "$dir/b/out/cpuset-irq$irq"
-		fi
+		cpuset -g -x "$irq" >"$dir/b/out/cpuset-irq$irq" 2>/dev/null || rm -f "$dir/b/out/cpuset-irq$irq"
 	done <"$dir/irqs"
 
-	all @FREEBSD_FILES@
-	for file in $(value loader_conf_files /boot/loader.conf /boot/loader.conf.local /boot/defaults/loader.conf); do
-		case $file in /boot/*) all "$file" ;; esac
-	done
-	rcs="/etc/rc.conf /etc/rc.conf.local /etc/defaults/vendor.conf"
-	for file in $(value rc_conf_files $rcs) $(value pf_rules $rcs) $(value firewall_script $rcs) \
-		$(value firewall_type $rcs) $(value ipfilter_rules $rcs) $(value ipnat_rules $rcs); do
-		case $file in *..*) ;; /etc/*|/usr/local/etc/*|/conf/*) all "$file" ;; esac
-	done
-	[ -r /etc/pf.conf ] && for file in $(sed -n 's/^[ 	]*include[ 	]*"\([^"]*\)".*/\1/p' /etc/pf.conf); do
-		case $file in *..*) ;; /etc/*|/usr/local/etc/*) all "$file" ;; esac
-	done
-@FREEBSD_WORDS@
+@FREEBSD_FILES@
+	named /boot/loader.conf /boot/loader.conf.local /boot/defaults/loader.conf /etc/rc.conf /etc/rc.conf.local /etc/defaults/vendor.conf /etc/pf.conf >"$dir/named"
+	while IFS=$tab read -r kind file; do
+		case $file in
+		*..*) ;;
+		/boot/*) [ "$kind" = loader ] && take loader "$file" ;;
+		/etc/*|/usr/local/etc/*|/conf/*) [ "$kind" != loader ] && take "$kind" "$file" ;;
+		esac
+	done <"$dir/named"
 @FREEBSD_SECRETS@
 }
 
-# tree NAME: the small files whose paths are read from standard input, as
-# lines "path, tab, text". One awk reads them all.
+# tree NAME: small files that grep read, "path: a line", as "path, tab, line".
+# It goes on where a file cannot be read, at which some awks end.
 tree() {
 	awk '
-	/\/(stable_secret|tcp_fastopen_key|uuid|boot_id)$/ { next }
-	{
-		n = 0
-		while ((getline line < $0) > 0 && n < 64) { print $0 "\t" substr(line, 1, 4096); n++ }
-		close($0)
-	}' 2>/dev/null | limit | redact "$1" >"$dir/b/trees/$1"
+	(i = index($0, ":")) > 1 {
+		path = substr($0, 1, i - 1)
+		if (path != last) { last = path; n = 0 }
+		if (n++ < 64) print path "\t" substr($0, i + 1, 4096)
+	}' >"$dir/raw/$1"
+	read_later tree "$1" "$dir/raw/$1" "$dir/b/trees/$1"
 }
 
 linux() {
@@ -217,32 +225,42 @@ linux() {
 		[ -e "$path/device" ] || continue
 		for flag in -k -g -l -a -S; do
 			set -f
-			ask "ethtool$flag-$nic" ethtool $flag "$nic"
+			ask whole "ethtool$flag-$nic" ethtool $flag "$nic"
 			set +f
 		done
 	done
-	find /proc/sys -type f 2>/dev/null | tree proc-sys
-	ls -d @LINUX_TREES@ 2>/dev/null | tree sys
+	find /proc/sys -type f ! -name stable_secret ! -name 'tcp_fastopen_key*' ! -name uuid ! -name boot_id -exec grep -s -H '' {} + 2>/dev/null | tree proc-sys
+	grep -s -H '' @LINUX_TREES@ 2>/dev/null | tree sys
 	set -f
 	note left-out "/proc/sys: stable_secret, tcp_fastopen_key" "keys of the kernel"
-	all @LINUX_FILES@
-	all "/lib/modules/$(uname -r)/modules.builtin"
-@LINUX_WORDS@
+@LINUX_FILES@
 @LINUX_SECRETS@
 }
 
+# keep reads the list, and makes of it what the bundle holds.
+keep() {
+	IFS=$nl
+	mkdir -p $dirs "$dir/b/files"
+	IFS=" $tab$nl"
+	awk -v "report=$manifest" -f "$dir/keep.awk" "$list" && rm -rf "$dir/raw" && return 0
+	echo "capture: awk failed, and nothing may leave this host unread" >&2
+	exit 1
+}
+
+system=$(uname -s)
 note bundle 1
-note os "$(uname -s)"
+note os "$system"
 note taken "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
 note by "linerate capture, uid $(id -u)"
-case $(uname -s) in
+case $system in
 FreeBSD) freebsd ;;
 Linux) linux ;;
 *)
-	echo "capture: $(uname -s) is neither FreeBSD nor Linux" >&2
+	echo "capture: $system is neither FreeBSD nor Linux" >&2
 	exit 1
 	;;
 esac
+keep
 
 # archive writes the bundle as a tar archive; where there is no tar(1), awk does, in
 # POSIX's format (ustar). \001 stands for NUL, which not every awk can print.

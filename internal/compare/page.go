@@ -31,7 +31,8 @@ func (r Result) Print(w io.Writer, st Style) error {
 	for i, a := range r.Arms {
 		sums[i] = stats.Summarise(present(a.Values))
 	}
-	p.summary(r.Arms, sums)
+	p.Lines(r.summary(p).Lines(p.Page.Style))
+	p.Line("")
 	if !st.NoPlot && !st.NoTest {
 		p.plots(r.Arms, sums)
 	}
@@ -45,18 +46,19 @@ func (r Result) Print(w io.Writer, st Style) error {
 
 func (p *page) line(format string, args ...any) { p.Line(fmt.Sprintf(format, args...)) }
 
-// summary is a table of the samples.
-func (p *page) summary(arms []stats.Arm, sums []stats.Summary) {
-	name := nameWidth(arms)
-	t := show.Table{Header: []string{show.Pad("", name), "n", "min", "median", "mean", "max", "SD"}, Right: []bool{false, true, true, true, true, true, true}}
-	for i, a := range arms {
-		s := sums[i]
+// summary is a table of the samples, whose first column is at least as wide as the
+// plots' names where it has a page.
+func (r Result) summary(p *page) show.Table {
+	first := ""
+	if p != nil {
+		first = show.Pad("", nameWidth(r.Arms))
+	}
+	t := show.Table{Header: []string{first, "n", "min", "median", "mean", "max", "SD"}, Right: []bool{false, true, true, true, true, true, true}}
+	for _, a := range r.Arms {
+		s := stats.Summarise(present(a.Values))
 		t.Add(nameOf(a), show.Count(s.N), show.Value(s.Min), show.Value(s.Median), show.Value(s.Mean), show.Value(s.Max), show.Percent(100*s.CV()))
 	}
-	for _, l := range t.Lines(p.Page.Style) {
-		p.Line(l)
-	}
-	p.Line("")
+	return t
 }
 
 // nameWidth bounds the names' column.
@@ -115,20 +117,24 @@ func (p *page) beside(r Result, c stats.Comparison, arm stats.Arm) {
 
 // verdict says in words what was found.
 func (p *page) verdict(c stats.Comparison) string {
+	return p.Headline(c.Verdict.Ink(), words(c))
+}
+
+func words(c stats.Comparison) string {
 	word := string(c.Verdict)
 	switch c.Verdict {
 	case stats.Better, stats.Worse:
-		way := "higher"
+		direction := "higher"
 		if c.Effect.Estimate < 0 {
-			way = "lower"
+			direction = "lower"
 		}
-		word += fmt.Sprintf(" (%s %s)", show.Percent(c.EffectPercent.Estimate), way)
+		word += fmt.Sprintf(" (%s %s)", show.Percent(c.EffectPercent.Estimate), direction)
 	case stats.Inconclusive:
 		word += " (no difference shown, and none excluded)"
 	case stats.Invalid:
 		word += " (too little data)"
 	}
-	return p.Headline(c.Verdict.Ink(), word)
+	return word
 }
 
 func power(r Result) float64 {

@@ -79,14 +79,10 @@ type SetDocument struct {
 
 // ComparisonDocument is a sample against the control.
 type ComparisonDocument struct {
-	Control string        `json:"control"`
-	Variant string        `json:"variant"`
-	Verdict stats.Verdict `json:"verdict"`
-	stats.Effect
-	P             stats.Number    `json:"p_value"`
-	PHolm         stats.Number    `json:"p_holm"`
+	Control string `json:"control"`
+	Variant string `json:"variant"`
+	stats.Result
 	PEquivalent   stats.Number    `json:"p_equivalent_holm"`
-	N             int             `json:"n"`
 	NControl      int             `json:"n_control"`
 	NVariant      int             `json:"n_variant"`
 	Difference    stats.Number    `json:"difference"`
@@ -101,6 +97,12 @@ type ComparisonDocument struct {
 	Permutation   stats.Number    `json:"p_permutation"`
 	Ministat      string          `json:"ministat"` // ministat's verdict at the same confidence, "" where it has none
 	Warnings      []stats.Warning `json:"warnings"`
+}
+
+// MarshalJSON writes the comparison in its documented order.
+func (d ComparisonDocument) MarshalJSON() ([]byte, error) {
+	type fields ComparisonDocument
+	return stats.Document(fields(d), "verdict"+stats.EffectMembers+"p_value p_holm p_equivalent_holm n")
 }
 
 // RankDocument is the rank test that stands beside.
@@ -147,10 +149,8 @@ func setDocument(a stats.Arm) SetDocument {
 
 func (r Result) comparison(c stats.Comparison, arm stats.Arm) ComparisonDocument {
 	d := ComparisonDocument{
-		Control: c.Control, Variant: c.Variant, Verdict: c.Verdict,
-		Effect: stats.EffectOf(c.EffectPercent),
-		P:      stats.Num(c.P), PHolm: stats.Num(c.PHolm), PEquivalent: stats.Num(c.PEquivalentHolm),
-		N: c.N, NControl: c.NControl, NVariant: c.NVariant,
+		Control: c.Control, Variant: c.Variant, Result: c.Result(), PEquivalent: stats.Num(c.PEquivalentHolm),
+		NControl: c.NControl, NVariant: c.NVariant,
 		Difference: stats.Num(c.Difference.Estimate), DiffLow: stats.Num(c.Difference.Low), DiffHigh: stats.Num(c.Difference.High),
 		MDE: stats.Num(c.DetectablePercent), Design: c.Design, Method: c.Method, Scale: c.Scale,
 		MannWhitney: RankDocument{

@@ -77,14 +77,14 @@ func (s Study) Compare(opt stats.Options) Result {
 	return r
 }
 
-// WarnApart says of samples of two studies that these took no turns, and what was
+// WarnApart warns that samples of two studies were not interleaved, and names what was
 // other in the second. of are the studies that the arms are from, nil for a file's.
 func (r *Result) WarnApart(of []*Study) {
 	for i := range r.Comparisons {
 		if i+1 >= len(of) || of[0] == nil || of[i+1] == nil {
 			continue
 		}
-		text := "two studies took no turns: what else changed between them is in the effect, and not in its interval"
+		text := "the studies were not interleaved: whatever else changed between them is in the effect, and not in its interval"
 		if changed := of[i+1].Environment.Since(of[0].Environment); len(changed) > 0 {
 			text += " (" + strings.Join(changed, "; ") + ")"
 		}

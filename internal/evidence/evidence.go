@@ -21,44 +21,40 @@ import (
 
 // Row is one verdict about one tunable.
 type Row struct {
-	ID      string // of the verdict in the ledger that it comes from
-	Tunable string // as the catalogue names it
-	// Before and After are its values under the control and the variant; ""
-	// is the default. Alone: nothing else was changed with it.
-	Before, After string
-	Alone         bool
-	OS, Release   string
-	CPU           string
-	Cores         int
-	NIC, Driver   string
-	Workload      string
-	Metric        string
-	Study         string // its name, in the archive that Source names
-	Source        string
-	stats.Effect  // in percent
-	N             int
-	PHolm         stats.Number
-	Verdict       stats.Verdict
+	ID string // of the verdict in the ledger that it comes from
+	Subject
+	Workload     string
+	Metric       string
+	Primary      bool   // the metric that the study's question is about
+	Study        string // its name, in the archive that Source names
+	Source       string
+	stats.Result // of it P is not kept in files: PHolm decides
 	// Flags say what limits it: "generator-bound", "drift", …
 	Flags []string
+
+	// What follows only a ledger knows; files do not keep it.
+
+	Control   string // the arms' names
+	Variant   string
+	Label     string     // what the number is not
+	Published *Published // what its author concluded; nil if nothing
+	Excluded  string     // reason, when it does not count
+	Without   *Row       // the verdict without Dropped excluded trials
+	Dropped   int
 }
 
-// Machine is the hardware, for people.
-func (r Row) Machine() string {
-	s := cmp.Or(r.CPU, "an unknown machine")
-	if r.Cores > 0 {
-		s += ", " + show.Plural(r.Cores, "core")
-	}
-	if nic := cmp.Or(r.NIC, r.Driver); nic != "" {
-		s += ", " + nic
-	}
-	return s
+// Published is what somebody else concluded from the same trials.
+type Published struct {
+	Source       string  `json:"source"` // README and line
+	Verdict      string  `json:"verdict"`
+	Percent      float64 `json:"percent"`
+	PercentError float64 `json:"percent_error"`
+	Agrees       bool    `json:"agrees"` // with linerate's verdict
 }
 
 // Text is the verdict on one line: what, by how much, where.
 func (r Row) Text() string {
-	return fmt.Sprintf("%s → %s: %s %s, %s, n %d (%s; %s %s; %s)", cmp.Or(r.Before, "default"), cmp.Or(r.After, "default"),
-		r.Effect.Text(), r.Bounds(), r.Verdict, r.N, r.Machine(), r.OS, r.Release, r.Workload)
+	return fmt.Sprintf("%s: %s, %s, n %d (%s; %s %s; %s)", r.Change(), r.TextWithBounds(), r.Verdict, r.N, r.Machine(), r.OS, r.Release, r.Workload)
 }
 
 // Reversed is the same verdict read the other way round: what going back from
@@ -71,7 +67,7 @@ func (r Row) Reversed() Row {
 		}
 		return stats.Num(100 * (1/(1+v/100) - 1))
 	}
-	r.Before, r.After = r.After, r.Before
+	r.Subject = r.reversed()
 	negative := func(n stats.Number) stats.Number {
 		v, ok := n.Get()
 		if !ok {
@@ -171,7 +167,8 @@ func parseRow(t string) (Row, error) {
 	if len(c) != len(columns) {
 		return Row{}, fmt.Errorf("%d columns, want %d", len(c), len(columns))
 	}
-	r := Row{Tunable: c[0], Before: c[1], After: c[2], Alone: c[3] == "true", OS: c[4], Release: c[5], CPU: c[6], NIC: c[8], Driver: c[9], Workload: c[10], Metric: c[11], Study: c[12], ID: c[20]}
+	r := Row{ID: c[20], Subject: Subject{Tunable: c[0], Before: c[1], After: c[2], Alone: c[3] == "true", OS: c[4], Release: c[5], CPU: c[6], NIC: c[8], Driver: c[9]},
+		Workload: c[10], Metric: c[11], Primary: true, Study: c[12]}
 	if c[19] != "" {
 		r.Flags = strings.Split(c[19], "; ")
 	}

@@ -12,10 +12,11 @@ import (
 
 func rows() []evidence.Row {
 	return []evidence.Row{
-		{ID: "b", Tunable: "net.pf.states_hashsize", After: "1048576", Alone: true, OS: "FreeBSD", Release: "12.0-CURRENT", CPU: "Atom C2758", Cores: 8, NIC: "Intel 82599", Driver: "ix",
-			Workload: "IPv4 UDP 64 B", Metric: "overload_forwarding_rate_pps", Study: "s", N: 5, Verdict: stats.Better, PHolm: stats.Num(0.001),
-			Effect: stats.Effect{EffectPercent: stats.Num(10.12), CILow: stats.Num(9), CIHigh: stats.Num(11)}, Flags: []string{"drift", "generator-bound"}},
-		{ID: "a", Tunable: "hw.igb.rxd", Before: "1024", After: "4096", OS: "FreeBSD", Release: "11.1", CPU: "x\ty\nz", N: 4, Verdict: stats.Inconclusive},
+		{ID: "b", Subject: evidence.Subject{Tunable: "net.pf.states_hashsize", After: "1048576", Alone: true, OS: "FreeBSD", Release: "12.0-CURRENT", CPU: "Atom C2758", Cores: 8, NIC: "Intel 82599", Driver: "ix"},
+			Primary: true, Workload: "IPv4 UDP 64 B", Metric: "overload_forwarding_rate_pps", Study: "s", Flags: []string{"drift", "generator-bound"},
+			Result: stats.Result{N: 5, Verdict: stats.Better, PHolm: stats.Num(0.001),
+				Effect: stats.Effect{EffectPercent: stats.Num(10.12), CILow: stats.Num(9), CIHigh: stats.Num(11)}}},
+		{ID: "a", Subject: evidence.Subject{Tunable: "hw.igb.rxd", Before: "1024", After: "4096", OS: "FreeBSD", Release: "11.1", CPU: "x\ty\nz"}, Primary: true, Result: stats.Result{N: 4, Verdict: stats.Inconclusive}},
 	}
 }
 
@@ -58,7 +59,7 @@ func TestMarkdownSumsUp(t *testing.T) {
 	other := more[0]
 	other.ID, other.Verdict, other.EffectPercent = "c", stats.Worse, stats.Num(-3)
 	text := evidence.Markdown(append(more, other))
-	for _, want := range []string{"### hw.igb.rxd", "| 1024 → 4096 (with its pair) |", "| default → 1048576 | Atom C2758, 8 cores, Intel 82599 | 12.0 | 2 | −3.0 % to +10.1 % | 1 better, 1 worse |"} {
+	for _, want := range []string{"### hw.igb.rxd", "| 1024 → 4096 (with its pair) |", "| default → 1048576 | Atom C2758, 8 cores, Intel 82599 (ix) | 12.0 | 2 | −3.0 % to +10.1 % | 1 better, 1 worse |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
@@ -79,12 +80,12 @@ func FuzzParse(f *testing.F) {
 }
 
 func TestReversedReadsTheOtherWay(t *testing.T) {
-	r := evidence.Row{Before: "1", After: "2", Verdict: stats.Better,
+	r := evidence.Row{Subject: evidence.Subject{Before: "1", After: "2"}, Result: stats.Result{Verdict: stats.Better,
 		Effect: stats.Effect{EffectPercent: stats.Num(100), CILow: stats.Num(0), CIHigh: stats.Num(300),
-			EffectPoints: stats.Num(3), PointsLow: stats.Num(-1), PointsHigh: stats.Num(7)}}
-	want := evidence.Row{Before: "2", After: "1", Verdict: stats.Worse,
+			EffectPoints: stats.Num(3), PointsLow: stats.Num(-1), PointsHigh: stats.Num(7)}}}
+	want := evidence.Row{Subject: evidence.Subject{Before: "2", After: "1"}, Result: stats.Result{Verdict: stats.Worse,
 		Effect: stats.Effect{EffectPercent: stats.Num(-50), CILow: stats.Num(-75), CIHigh: stats.Num(0),
-			EffectPoints: stats.Num(-3), PointsLow: stats.Num(-7), PointsHigh: stats.Num(1)}}
+			EffectPoints: stats.Num(-3), PointsLow: stats.Num(-7), PointsHigh: stats.Num(1)}}}
 	if diff := cmp.Diff(want, r.Reversed()); diff != "" {
 		t.Error(diff)
 	}

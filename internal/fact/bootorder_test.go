@@ -21,32 +21,32 @@ func TestBootOrderIsWhole(t *testing.T) {
 		if !ok {
 			return true
 		}
-		if id, ok := v.Type.(*ast.Ident); !ok || id.Name != "Mechanism" {
+		if id, ok := v.Type.(*ast.Ident); !ok || id.Name != "Stage" {
 			return true
 		}
 		text, _ := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)
 		declared++
-		if Mechanism(text).stage() < 0 {
+		if Stage(text).order() < 0 {
 			t.Errorf("%s has no place in bootOrder", text)
 		}
 		return true
 	})
 	if order := bootOrder; declared != len(order) {
-		t.Errorf("%d mechanisms, %d in the order %v", declared, len(order), order)
+		t.Errorf("%d stages, %d in the order %v", declared, len(order), order)
 	}
 }
 
 // TestBootOrder: who comes after whom, and so whose value stands.
 func TestBootOrder(t *testing.T) {
-	for _, c := range []struct{ early, late Mechanism }{
+	for _, c := range []struct{ early, late Stage }{
 		{Hints, Loader}, {Loader, RCConf}, {Loader, Sysctl}, {RCConf, Sysctl},
 		{CommandLine, Modprobe}, {CommandLine, Sysctl}, {Modprobe, Udev}, {Modprobe, Sysctl}, {Udev, Sysctl}, {Sysctl, Networkd}, {Sysctl, Conf},
 	} {
-		line := func(m Mechanism, file string) Line {
-			return Line{Name: "n", Value: string(m), File: file, Mechanism: m, Effective: true}
+		line := func(m Stage, file string) Line {
+			return Line{Name: "n", Value: string(m), File: file, Stage: m, Effective: true}
 		}
 		if c.early == RCConf || c.late == RCConf { // a namespace of its own
-			if c.early.stage() >= c.late.stage() {
+			if c.early.order() >= c.late.order() {
 				t.Errorf("%s is not before %s", c.early, c.late)
 			}
 			continue
@@ -58,7 +58,7 @@ func TestBootOrder(t *testing.T) {
 			t.Errorf("%s and %s: %s stands", c.early, c.late, v)
 		}
 		lines := f.Lines()
-		if got := []Mechanism{lines[0].Mechanism, lines[1].Mechanism}; !slices.Equal(got, []Mechanism{c.early, c.late}) {
+		if got := []Stage{lines[0].Stage, lines[1].Stage}; !slices.Equal(got, []Stage{c.early, c.late}) {
 			t.Errorf("lines in the order %v, want %s before %s", got, c.early, c.late)
 		}
 	}

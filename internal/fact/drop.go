@@ -23,6 +23,7 @@ var dropPlaces = []struct{ pattern, where, meaning string }{
 	{"nic.*.rx_no_buffer", "NIC", "frames that found no free descriptor in the receive ring"},
 	{"nic.*.rx_discards", "NIC", "frames the NIC discarded"},
 	{"nic.*.crc_errors", "NIC", "frames damaged on the wire: cable, optics or duplex"},
+	{"nic.*.rx_oversize", "NIC", "frames longer than the interface's MTU allows"},
 	{"nic.*.rx_errors", "NIC", "frames received with errors"},
 	{"nic.*.xoff_received", "NIC", "pause frames received: the peer told this host to stop sending"},
 	{"nic.*.xoff_sent", "NIC", "pause frames sent: this host told its peer to stop sending"},

@@ -38,6 +38,9 @@ type Facts struct {
 	// aarch64 (FreeBSD), x86_64 (Linux).
 	Arch     string `json:"arch,omitempty"`
 	Hostname string `json:"hostname,omitempty"`
+	// Distribution is a Linux host's own name for it (ID of os-release): debian,
+	// openwrt; "" when it does not say.
+	Distribution string `json:"distribution,omitempty"`
 	// Kernel is the kernel's own version text, one line.
 	Kernel string `json:"kernel,omitempty"`
 	// KernelIdent is the name of the kernel configuration (GENERIC).
@@ -71,7 +74,7 @@ type Facts struct {
 	Listeners []Listener `json:"listeners,omitempty"`
 	Mounts    []Mount    `json:"mounts,omitempty"`
 	// Settings are sorted by name, then namespace.
-	Settings []Setting `json:"settings"`
+	Settings []Tunable `json:"settings"`
 	// Problems are lines of configuration files that set nothing: rejected
 	// by the system, or beyond what can be read without executing it.
 	Problems []Problem `json:"problems,omitempty"`
@@ -137,7 +140,7 @@ type Problem struct {
 	File string `json:"file"`
 	Line int    `json:"line"`
 	Text string `json:"text"`
-	// Kind is ProblemSyntax, ProblemUnreadable or ProblemInclude.
+	// Kind is ProblemSyntax, ProblemStops, ProblemUnreadable or ProblemInclude.
 	Kind string `json:"kind"`
 	// Message says what is wrong, in the system's words where it has some.
 	Message string `json:"message"`
@@ -146,6 +149,7 @@ type Problem struct {
 // Kinds of Problem.
 const (
 	ProblemSyntax     = "syntax"     // the system itself rejects the line
+	ProblemStops      = "stops"      // the shell that reads the file ends there, and with it the boot
 	ProblemUnreadable = "unreadable" // valid, but its meaning needs execution
 	ProblemInclude    = "include"    // names a file that is not there
 )
@@ -194,7 +198,7 @@ type Service struct {
 
 // Listener is a socket that accepts connections.
 type Listener struct {
-	Protocol string `json:"protocol"` // tcp4, tcp6, tcp46, sctp …
+	Protocol string `json:"protocol"` // tcp4, tcp6, tcp46, sctp, udp4 …
 	Port     int    `json:"port"`
 	// Service is what the port is commonly used for, "" when not known.
 	Service string `json:"service,omitempty"`
@@ -223,7 +227,7 @@ type Counter struct {
 func (f *Facts) Normalise() {
 	f.Version = Version
 	f.counterAt = nil
-	slices.SortFunc(f.Settings, func(a, b Setting) int {
+	slices.SortFunc(f.Settings, func(a, b Tunable) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace))
 	})
 	slices.SortFunc(f.Counters, func(a, b Counter) int { return cmp.Compare(a.Name, b.Name) })
@@ -232,7 +236,7 @@ func (f *Facts) Normalise() {
 		f.NICs = []NIC{}
 	}
 	if f.Settings == nil {
-		f.Settings = []Setting{}
+		f.Settings = []Tunable{}
 	}
 	if f.Sources == nil {
 		f.Sources = []Source{}
@@ -250,7 +254,7 @@ func (f *Facts) Read(prefix string) bool {
 // Live reports whether the host's running values are known (a host or a
 // bundle), as opposed to its files only.
 func (f *Facts) Live() bool {
-	return slices.ContainsFunc(f.Settings, func(s Setting) bool { return s.Live != nil })
+	return slices.ContainsFunc(f.Settings, func(s Tunable) bool { return s.Live != nil })
 }
 
 // Counter returns a counter by name.

@@ -18,6 +18,19 @@ type CPU struct {
 	Mitigations map[string]string `json:"mitigations,omitempty"`
 	// Governor is the cpufreq governor of the first CPU, "" without cpufreq.
 	Governor string `json:"governor,omitempty"`
+	// Idle are the idle states of the first CPU (Linux), shallowest first.
+	Idle []IdleState `json:"idle_states,omitempty"`
+	// IOMMU is how the first IOMMU group's devices are mapped: DMA, DMA-FQ,
+	// identity; "" without an IOMMU.
+	IOMMU string `json:"iommu,omitempty"`
+}
+
+// IdleState is a state that an idle CPU may enter.
+type IdleState struct {
+	Name string `json:"name"`
+	// LatencyUS is how long waking up takes, in microseconds.
+	LatencyUS int  `json:"latency_us"`
+	Disabled  bool `json:"disabled,omitempty"`
 }
 
 // Domain is one NUMA domain.
@@ -90,6 +103,10 @@ type NIC struct {
 	TXQueues      int `json:"tx_queues,omitempty"`
 	RXDescriptors int `json:"rx_descriptors,omitempty"`
 	TXDescriptors int `json:"tx_descriptors,omitempty"`
+	// MaxRXDescriptors, MaxTXDescriptors and MaxQueues are what the driver can.
+	MaxRXDescriptors int `json:"max_rx_descriptors,omitempty"`
+	MaxTXDescriptors int `json:"max_tx_descriptors,omitempty"`
+	MaxQueues        int `json:"max_queues,omitempty"`
 	// Vectors is how many interrupt vectors it uses; InterruptKind is
 	// MSI-X, MSI or legacy.
 	Vectors       int    `json:"interrupt_vectors,omitempty"`

@@ -164,7 +164,7 @@ func (f *Facts) HasModule(name string) bool {
 // loads reports a line that loads a module: loader.conf's wants YES, the
 // lists of others name what they load.
 func loads(l Line) bool {
-	return l.Effective && (l.Mechanism != Loader || strings.EqualFold(l.Value, "YES"))
+	return l.Effective && (l.Stage != Loader || strings.EqualFold(l.Value, "YES"))
 }
 
 // RunsService reports whether a daemon is enabled.
@@ -175,7 +175,30 @@ func (f *Facts) RunsService(name string) bool {
 // Listens reports whether a socket accepts connections from other hosts on a
 // port.
 func (f *Facts) Listens(port int) bool {
-	return slices.ContainsFunc(f.Listeners, func(l Listener) bool { return l.Port == port && !l.Local })
+	return slices.ContainsFunc(f.Listeners, func(l Listener) bool { return l.Port == port && !l.Local && !l.datagrams() })
+}
+
+// ListensUDP reports whether a socket takes datagrams from other hosts on a port.
+func (f *Facts) ListensUDP(port int) bool {
+	return slices.ContainsFunc(f.Listeners, func(l Listener) bool { return l.Port == port && !l.Local && l.datagrams() })
+}
+
+func (l Listener) datagrams() bool { return strings.HasPrefix(l.Protocol, "udp") }
+
+// Serves reports whether a daemon is enabled and, where the host's listening
+// sockets are known, other hosts reach one of its ports.
+func (f *Facts) Serves(name string, ports ...int) bool {
+	return f.RunsService(name) && (len(f.Listeners) == 0 || slices.ContainsFunc(ports, f.Listens) || slices.ContainsFunc(ports, f.ListensUDP))
+}
+
+// Sum adds the counters of a pattern, in which a star stands for one name.
+func (f *Facts) Sum(pattern string) (sum float64) {
+	for _, c := range f.Counters {
+		if matches(pattern, c.Name) {
+			sum += float64(c.Value)
+		}
+	}
+	return sum
 }
 
 // HasMount reports whether a file system of a type is mounted or in fstab.
@@ -192,7 +215,10 @@ func (f *Facts) HasInterface(driver string) bool {
 // IsSet reports whether a file of the host, not the system's own defaults,
 // sets a kernel setting or a variable of rc.conf.
 func (f *Facts) IsSet(name string) bool {
-	for _, find := range []func(string) (Setting, bool){f.Setting, f.RCSetting} {
+	if parameter, ok := strings.CutPrefix(name, "module."); ok && f.IsSet("cmdline."+parameter) {
+		return true
+	}
+	for _, find := range []func(string) (Tunable, bool){f.Tunable, f.RCVariable} {
 		s, ok := find(name)
 		if ok && slices.ContainsFunc(s.Lines, func(l Line) bool { return !l.Default }) {
 			return true

@@ -7,7 +7,7 @@ import "testing"
 func host(os string, live, files map[string]string) *Facts {
 	f := &Facts{OS: os}
 	for n, v := range live {
-		f.Settings = append(f.Settings, Setting{Name: n, Namespace: Kernel, Live: &v})
+		f.Settings = append(f.Settings, Tunable{Name: n, Namespace: Kernel, Live: &v})
 	}
 	var lines []Line
 	for n, v := range files {
@@ -15,7 +15,7 @@ func host(os string, live, files map[string]string) *Facts {
 		if len(n) > 7 && n[len(n)-7:] == "_enable" {
 			m = RCConf
 		}
-		lines = append(lines, Line{File: "/etc/x", Number: 1, Name: n, Value: v, Mechanism: m, Effective: true})
+		lines = append(lines, Line{File: "/etc/x", Number: 1, Name: n, Value: v, Stage: m, Effective: true})
 	}
 	f.AddLines(lines)
 	f.Normalise()
@@ -84,7 +84,7 @@ func TestFilters(t *testing.T) {
 
 func TestHasModule(t *testing.T) {
 	yes, no := true, false
-	line := func(m Mechanism, value string) []Line { return []Line{{Mechanism: m, Value: value, Effective: true}} }
+	line := func(m Stage, value string) []Line { return []Line{{Stage: m, Value: value, Effective: true}} }
 	for _, c := range []struct {
 		name string
 		m    Module

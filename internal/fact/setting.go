@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"linerate/internal/fact/keep"
 )
 
 // Namespace keeps names apart that different parts of a system use: the
@@ -16,24 +18,24 @@ const (
 	RC     Namespace = "rc"     // rc.conf variables
 )
 
-// Mechanism is the kind of file a line stands in: who reads it, and when.
-type Mechanism string
+// Stage is the part of a boot that reads a line's file.
+type Stage string
 
-// The mechanisms that set something by a line of a file.
+// The stages of a boot that set something by a line of a file.
 const (
-	Loader Mechanism = "loader" // loader.conf and friends: before the kernel
-	Hints  Mechanism = "hints"  // device.hints: as loader
-	Sysctl Mechanism = "sysctl" // sysctl.conf: by sysctl(8), at boot
-	RCConf Mechanism = "rc"     // rc.conf and friends: sourced by rc(8)
-	Conf   Mechanism = "conf"   // another program's own configuration
+	Loader Stage = "loader" // loader.conf and friends: before the kernel
+	Hints  Stage = "hints"  // device.hints: as loader
+	Sysctl Stage = "sysctl" // sysctl.conf: by sysctl(8), at boot
+	RCConf Stage = "rc"     // rc.conf and friends: sourced by rc(8)
+	Conf   Stage = "conf"   // another program's own configuration
 
-	Modprobe    Mechanism = "modprobe" // modprobe.d: when a module is loaded
-	CommandLine Mechanism = "cmdline"  // the kernel's command line: at boot
-	Udev        Mechanism = "udev"     // rules of udev: when a device appears
-	Networkd    Mechanism = "networkd" // .network files: when systemd-networkd sets up a link
+	Modprobe    Stage = "modprobe" // modprobe.d: when a module is loaded
+	CommandLine Stage = "cmdline"  // the kernel's command line: at boot
+	Udev        Stage = "udev"     // rules of udev: when a device appears
+	Networkd    Stage = "networkd" // .network files: when systemd-networkd sets up a link
 )
 
-// bootOrder is the order in which mechanisms have their say at boot; the last
+// bootOrder is the order in which stages have their say at boot; the last
 // one stands. FreeBSD: the loader reads device.hints, then loader.conf, whose
 // variables override hints (loader(8)); the kernel takes what they left; rc(8)
 // reads rc.conf, then rc.d/sysctl sets sysctl.conf. Linux: the command line
@@ -41,14 +43,14 @@ const (
 // modules with their options, udev as devices appear, sysctl.d after both
 // (systemd-sysctl.service(8): After=systemd-modules-load.service), networkd as
 // it sets up links. Other programs start last.
-var bootOrder = []Mechanism{Hints, Loader, CommandLine, Modprobe, Udev, RCConf, Sysctl, Networkd, Conf}
+var bootOrder = []Stage{Hints, Loader, CommandLine, Modprobe, Udev, RCConf, Sysctl, Networkd, Conf}
 
-// stage is the mechanism's place in the boot order.
-func (m Mechanism) stage() int { return slices.Index(bootOrder, m) }
+// order is the stage's place in the boot order.
+func (m Stage) order() int { return slices.Index(bootOrder, m) }
 
-// Setting is one name, its value on the running host and every line of a
+// Tunable is one name, its value on the running host and every line of a
 // file that sets it.
-type Setting struct {
+type Tunable struct {
 	Name      string    `json:"name"`
 	Namespace Namespace `json:"namespace"`
 	// Live is the running value as `sysctl -n` prints it; nil when the name
@@ -62,7 +64,7 @@ type Setting struct {
 	// Access says where the running kernel lets it be set; nil when not known.
 	Access *Access `json:"access,omitempty"`
 	// Lines set it, in the order the system reads them; the last effective
-	// one of each mechanism wins.
+	// one of each stage wins.
 	Lines []Line `json:"lines,omitempty"`
 }
 
@@ -83,15 +85,23 @@ type Line struct {
 	Text string `json:"text"`
 	// Name and Value are as the system would read them, quotes removed and
 	// variables replaced.
-	Name      string    `json:"name"`
-	Value     string    `json:"value"`
-	Mechanism Mechanism `json:"mechanism"`
-	// Order counts the lines of a mechanism in the order the system reads
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	Stage Stage  `json:"mechanism"`
+	// Order counts the lines of a stage in the order the system reads
 	// them, over all its files, from 1.
 	Order int `json:"order"`
-	// Effective is false when a later line of the same mechanism sets the
+	// Effective is false when a later line of the same stage sets the
 	// same name again, or when the system ignores the line.
 	Effective bool `json:"effective"`
+	// Only says when the line's value is written at all: Raise, Lower, or "" for
+	// always.
+	Only string `json:"only,omitempty"`
+	// Adds is true where the value holds what the name had before: "$name x".
+	Adds bool `json:"adds,omitempty"`
+	// Kept is true where the line is not effective by itself, and its value is
+	// part of a later line's that adds to it.
+	Kept bool `json:"kept,omitempty"`
 	// Default is true in the system's own files (/boot/defaults, /etc/defaults).
 	Default bool `json:"default,omitempty"`
 	// Note says what is odd about the line though it is read: an unquoted
@@ -99,25 +109,35 @@ type Line struct {
 	Note string `json:"note,omitempty"`
 }
 
-// Setting returns a kernel setting (sysctl or loader variable) by name.
-func (f *Facts) Setting(name string) (Setting, bool) { return f.find(name, Kernel) }
+// Hidden reports a value that nobody outside the host may see, as a whole or in part.
+func (l Line) Hidden() bool { return strings.Contains(l.Value, keep.Mark) }
 
-// RCSetting returns an rc.conf variable by name.
-func (f *Facts) RCSetting(name string) (Setting, bool) { return f.find(name, RC) }
+// Line.Only of a value that is written only where it is greater, or less, than
+// what is there: tuned's "=>" and "=<".
+const (
+	Raise = ">"
+	Lower = "<"
+)
 
-func (f *Facts) find(name string, ns Namespace) (Setting, bool) {
-	i, ok := slices.BinarySearchFunc(f.Settings, name, func(s Setting, n string) int {
+// Tunable returns a kernel setting (sysctl or loader variable) by name.
+func (f *Facts) Tunable(name string) (Tunable, bool) { return f.find(name, Kernel) }
+
+// RCVariable returns an rc.conf variable by name.
+func (f *Facts) RCVariable(name string) (Tunable, bool) { return f.find(name, RC) }
+
+func (f *Facts) find(name string, ns Namespace) (Tunable, bool) {
+	i, ok := slices.BinarySearchFunc(f.Settings, name, func(s Tunable, n string) int {
 		return cmp.Or(cmp.Compare(s.Name, n), cmp.Compare(s.Namespace, ns))
 	})
 	if !ok {
-		return Setting{}, false
+		return Tunable{}, false
 	}
 	return f.Settings[i], true
 }
 
 // LiveValue returns the running value of a sysctl.
 func (f *Facts) LiveValue(name string) (string, bool) {
-	s, ok := f.Setting(name)
+	s, ok := f.Tunable(name)
 	if !ok || s.Live == nil {
 		return "", false
 	}
@@ -125,16 +145,19 @@ func (f *Facts) LiveValue(name string) (string, bool) {
 }
 
 // Value is the best knowledge of a kernel setting's value: the running one,
-// else what the files say after the next boot (BootOrder).
+// else what the files say after the next boot (bootOrder).
 func (f *Facts) Value(name string) (string, bool) {
-	s, ok := f.Setting(name)
+	s, ok := f.Tunable(name)
+	if parameter, of := strings.CutPrefix(name, "module."); of && !ok {
+		s, ok = f.Tunable("cmdline." + parameter) // the kernel's command line has them too
+	}
 	if !ok {
 		return "", false
 	}
 	if s.Live != nil {
 		return *s.Live, true
 	}
-	if l, ok := s.FromFiles(); ok {
+	if l, ok := s.Stands(); ok {
 		return l.Value, true
 	}
 	return "", false
@@ -142,7 +165,7 @@ func (f *Facts) Value(name string) (string, bool) {
 
 // RCValue is the value rc(8) sees of a variable.
 func (f *Facts) RCValue(name string) (string, bool) {
-	s, ok := f.RCSetting(name)
+	s, ok := f.RCVariable(name)
 	if !ok {
 		return "", false
 	}
@@ -161,19 +184,20 @@ func (f *Facts) RCYes(name string) bool {
 	return false
 }
 
-// EffectiveLine returns the line of a mechanism whose value stands.
-func (s Setting) EffectiveLine(m Mechanism) (Line, bool) {
+// EffectiveLine returns the line of a stage whose value stands.
+func (s Tunable) EffectiveLine(m Stage) (Line, bool) {
 	for _, l := range slices.Backward(s.Lines) {
-		if l.Mechanism == m && l.Effective {
+		if l.Stage == m && l.Effective {
 			return l, true
 		}
 	}
 	return Line{}, false
 }
 
-// FromFiles returns the line that would stand after a boot: the effective one
-// of the last mechanism that has one (BootOrder).
-func (s Setting) FromFiles() (Line, bool) {
+// Stands returns the line that would stand after a boot: the effective one
+// of the last stage that has one (bootOrder). Every verb that asks which of
+// several lines wins asks here.
+func (s Tunable) Stands() (Line, bool) {
 	for _, m := range slices.Backward(bootOrder) {
 		if l, ok := s.EffectiveLine(m); ok {
 			return l, true
@@ -194,29 +218,29 @@ func (f *Facts) Lines() []Line {
 		}
 	}
 	slices.SortStableFunc(lines, func(a, b Line) int {
-		return cmp.Or(cmp.Compare(a.Mechanism.stage(), b.Mechanism.stage()), cmp.Compare(a.Order, b.Order))
+		return cmp.Or(cmp.Compare(a.Stage.order(), b.Stage.order()), cmp.Compare(a.Order, b.Order))
 	})
 	return lines
 }
 
 // AddLines files lines under their settings and marks which are effective:
-// within a mechanism, the last one read. Lines must come in reading order.
+// within a stage, the last one read. Lines must come in reading order.
 func (f *Facts) AddLines(lines []Line) {
 	at := map[settingKey]int{}
 	for i, s := range f.Settings {
 		at[settingKey{s.Name, s.Namespace}] = i
 	}
-	stands := map[standing]int{}
+	stands := map[standing]*stood{}
 	for _, l := range lines {
 		k := settingKey{l.Name, Kernel}
-		if l.Mechanism == RCConf {
+		if l.Stage == RCConf {
 			k.ns = RC
 		}
 		i, ok := at[k]
 		if !ok {
 			i = len(f.Settings)
 			at[k] = i
-			f.Settings = append(f.Settings, Setting{Name: l.Name, Namespace: k.ns})
+			f.Settings = append(f.Settings, Tunable{Name: l.Name, Namespace: k.ns})
 		}
 		f.Settings[i].addLine(l, stands, i)
 	}
@@ -227,24 +251,46 @@ type settingKey struct {
 	ns   Namespace
 }
 
-// standing names the line of a setting that stands for a mechanism.
+// standing names the line of a tunable that stands for a stage.
 type standing struct {
-	setting   int
-	mechanism Mechanism
+	tunable int
+	stage   Stage
+}
+
+// stood is where the lines of a stage are while more of them are added.
+type stood struct {
+	last    int // the one that stands, -1 for none
+	cleared int // no line before it is kept
+}
+
+// drop unmarks what lines of a stage were kept for, from the first that may be: a value
+// without theirs follows.
+func (s *Tunable) drop(m Stage, from int) {
+	for i := from; i < len(s.Lines); i++ {
+		if s.Lines[i].Stage == m {
+			s.Lines[i].Kept = false
+		}
+	}
 }
 
 // addLine appends a line, which unseats the one that stood before it.
-func (s *Setting) addLine(l Line, stands map[standing]int, i int) {
-	k := standing{i, l.Mechanism}
+func (s *Tunable) addLine(l Line, stands map[standing]*stood, i int) {
 	if l.Effective {
-		last, ok := stands[k]
-		if !ok {
-			last = slices.IndexFunc(s.Lines, func(o Line) bool { return o.Mechanism == l.Mechanism && o.Effective })
+		k := standing{i, l.Stage}
+		before := stands[k]
+		if before == nil {
+			before = &stood{last: slices.IndexFunc(s.Lines, func(o Line) bool { return o.Stage == l.Stage && o.Effective })}
+			stands[k] = before
 		}
-		if last >= 0 {
-			s.Lines[last].Effective = false
+		if before.last >= 0 {
+			s.Lines[before.last].Effective = false
+			s.Lines[before.last].Kept = l.Adds
 		}
-		stands[k] = len(s.Lines)
+		if !l.Adds {
+			s.drop(l.Stage, before.cleared)
+			before.cleared = len(s.Lines)
+		}
+		before.last = len(s.Lines)
 	}
 	s.Lines = append(s.Lines, l)
 }

@@ -9,7 +9,7 @@ import (
 // tells how long a value was.
 func TestShortenedIsOfBoundedValues(t *testing.T) {
 	long := strings.Repeat("9", 300_000)
-	f := &Facts{Settings: []Setting{{Name: "a.b", Live: &long, Lines: []Line{{Text: "a.b=" + long, Value: long}}}}, Problems: []Problem{{Text: long}},
+	f := &Facts{Settings: []Tunable{{Name: "a.b", Live: &long, Lines: []Line{{Text: "a.b=" + long, Value: long}}}}, Problems: []Problem{{Text: long}},
 		Modules: []Module{{Lines: []Line{{Text: long}}}}, NICs: []NIC{{Configured: []Line{{Value: long}}}}}
 	g := f.Shortened()
 	for _, s := range []string{*g.Settings[0].Live, g.Settings[0].Lines[0].Text, g.Settings[0].Lines[0].Value, g.Problems[0].Text, g.Modules[0].Lines[0].Text, g.NICs[0].Configured[0].Value} {

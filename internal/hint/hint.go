@@ -75,6 +75,11 @@ func Render(err error, say func(name, value string) string) string {
 	}
 }
 
+// Exit ends a command with a code and no message: what was to be said has been said.
+type Exit int
+
+func (e Exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
 // left marks an error that tells in what state something outside was left.
 type left struct{ err error }
 

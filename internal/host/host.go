@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"slices"
 
 	"linerate/internal/fact"
@@ -75,6 +76,26 @@ func ReadBounded(r io.Reader, limit int64) ([]byte, error) {
 		return b[:limit], fmt.Errorf("%w of %d bytes", ErrTooLarge, limit)
 	}
 	return b, nil
+}
+
+// ReadFile reads a file that people named, at most limit bytes of it, whatever is
+// behind the name.
+func ReadFile(name string, limit int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return ReadAll(f, name, limit)
+}
+
+// ReadAll is ReadBounded whose errors name what was read.
+func ReadAll(r io.Reader, name string, limit int64) ([]byte, error) {
+	data, err := ReadBounded(r, limit)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return data, nil
 }
 
 // Status is how facts record the outcome of reading a source.

@@ -89,7 +89,6 @@ var linuxQueries = []Query{
 	query("nft", "nft list ruleset", "rules, to count them"),
 	query("tc-qdisc", "tc -s qdisc show", "queue disciplines: drops"),
 	query("iptables", "iptables-save", "rules, to count them"),
-	query("dmesg", "dmesg", "the system's own complaints"),
 }
 
 // Queries lists what is asked of a system, in order.

@@ -66,7 +66,7 @@ func TestRealFreeBSD(t *testing.T) {
 	if f.Release.String() != "14.0-STABLE" || f.Hostname != "fw14.example.net" || f.UptimeSeconds != 600 || f.Machine != "QEMU Standard PC (Q35 + ICH9, 2009)" {
 		t.Errorf("%s %s %v %q", f.Release, f.Hostname, f.UptimeSeconds, f.Machine)
 	}
-	s, _ := f.Setting("net.link.ifqmaxlen")
+	s, _ := f.Tunable("net.link.ifqmaxlen")
 	l, ok := s.EffectiveLine(fact.Sysctl)
 	if !ok || l.Number != 4 || *s.Live != "50" || s.Access.Runtime {
 		t.Errorf("set in the wrong file: %+v", s)

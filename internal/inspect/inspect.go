@@ -13,8 +13,9 @@ import (
 	"time"
 
 	"linerate/internal/fact"
+	"linerate/internal/fact/freebsd"
+	"linerate/internal/fact/keep"
 	"linerate/internal/fact/release"
-	"linerate/internal/fact/secret"
 	"linerate/internal/hint"
 	"linerate/internal/host"
 )
@@ -52,6 +53,19 @@ func Host(ctx context.Context, r host.Reader, opts Options) (*fact.Facts, error)
 	}
 	f.Normalise()
 	return f, nil
+}
+
+// Release is a machine's release alone, zero where it does not tell: for what
+// only wants to know that, an inspection is long.
+func Release(ctx context.Context, r host.Reader) release.Release {
+	in := &inspection{ctx: ctx, r: r, f: &fact.Facts{}, opts: Options{CommandTimeout: 5 * time.Second}}
+	switch r.OS() {
+	case fact.FreeBSD:
+		in.freebsdRelease(freebsd.Values{})
+	case fact.Linux:
+		in.linuxRelease()
+	}
+	return in.f.Release
 }
 
 // system names the OS; where files do not tell, the release's major number
@@ -92,6 +106,7 @@ const maxLines = 20_000
 // addLines files lines of one mechanism, in reading order, and says of which
 // files not all were taken.
 func (in *inspection) addLines(lines []fact.Line) {
+	lines = slices.DeleteFunc(lines, func(l fact.Line) bool { return strings.Contains(l.Name, keep.Mark) }) // a name that may not be seen is none
 	room := maxLines - in.lines
 	if len(lines) > room {
 		cut := ""
@@ -124,9 +139,21 @@ func (in *inspection) record(name string, err error) {
 	in.f.Sources = append(in.f.Sources, s)
 }
 
-// Read implements the parsers' Files: a file's text, its outcome recorded
-// unless it is simply not there.
-func (in *inspection) Read(path string) (string, error) {
+// Read implements the parsers' Files: what may be seen of a file, its outcome
+// recorded unless it is simply not there.
+func (in *inspection) Read(path string) (string, error) { return in.read(path, "") }
+
+// files reads files that other files name: where no list has one, it is of a
+// kind with what names it.
+type files struct {
+	*inspection
+	kind string
+}
+
+// Read implements the parsers' Files.
+func (f files) Read(path string) (string, error) { return f.read(path, f.kind) }
+
+func (in *inspection) read(path, kind string) (string, error) {
 	b, err := in.r.ReadFile(in.ctx, path)
 	status, _ := host.Status(err)
 	if status != fact.StatusMissing {
@@ -135,20 +162,63 @@ func (in *inspection) Read(path string) (string, error) {
 	if status == fact.StatusPartial {
 		b, err = b[:bytes.LastIndexByte(b, '\n')+1], nil // half a line says something else
 	}
-	return in.withoutSecrets(path, string(b)), err
+	kind = keep.KindOf(path, kind)
+	return in.kept(kind, path, in.plain(kind, path, string(b))), err
 }
 
-// withoutSecrets keeps secrets out of facts, which are printed and stored.
-// What a capture took out already stays marked.
-func (in *inspection) withoutSecrets(name, text string) string {
-	if strings.HasPrefix(name, "/proc/") && name != "/proc/cmdline" || strings.HasPrefix(name, "/sys/") {
-		return text // the kernel's own numbers
+// plain is a text as the system can read it. A byte order mark spoils the first
+// line for all that read configuration, UTF-16 every line; both come from
+// editors of another system.
+func (in *inspection) plain(kind, path, text string) string {
+	problem := func(line, message string) {
+		in.f.Problems = append(in.f.Problems, fact.Problem{File: path, Line: 1, Text: line, Kind: fact.ProblemSyntax, Message: message})
 	}
-	clean, lines := secret.Text(text)
-	for _, n := range lines {
-		in.f.LeftOut = append(in.f.LeftOut, fact.LeftOut{What: fmt.Sprintf("%s:%d", name, n), Why: "a secret on this line"})
+	switch {
+	case !configuration(path):
+	case strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") || strings.Count(text[:min(len(text), 512)], "\x00") > min(len(text), 512)/4 && text != "":
+		problem("", "the file is UTF-16, not plain text: the system reads none of its lines (iconv -f UTF-16 -t UTF-8 makes it plain)")
+		return ""
+	case strings.HasPrefix(text, mark):
+		first, rest, more := strings.Cut(strings.TrimPrefix(text, mark), "\n")
+		if s := strings.TrimSpace(first); s != "" && s[0] != '#' && s[0] != ';' {
+			shown, _ := keep.Text(kind, first)
+			problem(shown, "a byte order mark, three bytes that no editor shows, stands before the first word: the system takes it for a part of the name")
+		}
+		if more {
+			return "\n" + rest
+		}
+		return ""
+	}
+	return text
+}
+
+// mark is UTF-8's byte order mark.
+const mark = "\xef\xbb\xbf"
+
+// configuration reports a file that somebody writes, as opposed to what a
+// kernel shows of itself.
+func configuration(path string) bool {
+	return !strings.HasPrefix(path, "/proc/") && !strings.HasPrefix(path, "/sys/") && path != bootLog
+}
+
+// kept is what may be seen of a text: facts are printed and stored. A capture
+// was made so, and says itself what it left out.
+func (in *inspection) kept(kind, name, text string) string {
+	clean, left := keep.Text(kind, text)
+	if left.Any() && in.f.From.Kind != fact.KindBundle {
+		in.f.LeftOut = append(in.f.LeftOut, fact.LeftOut{What: name, Why: left.String()})
 	}
 	return clean
+}
+
+// keptValue is what may be seen of a small file of /proc or /sys.
+func keptValue(path, value string) string {
+	lines := strings.Split(value, "\n")
+	for i, l := range lines {
+		clean, _ := keep.Text(keep.Tree, path+"\t"+l)
+		_, lines[i], _ = strings.Cut(clean, "\t")
+	}
+	return strings.Join(lines, "\n")
 }
 
 // List implements the parsers' Files.
@@ -224,7 +294,7 @@ func (in *inspection) ask(q host.Query) (string, bool) {
 		status = fact.StatusPartial
 	}
 	in.f.Sources = append(in.f.Sources, fact.Source{Name: q.String(), Status: status, Reason: reason})
-	return in.withoutSecrets(q.ID(), string(b)), err == nil || len(b) > 0
+	return in.kept(keep.KindOfAnswer(q.String()), q.ID(), string(b)), err == nil || len(b) > 0
 }
 
 // newModule is a module that files load and the list of loaded ones lacks: it

@@ -55,8 +55,8 @@ func TestTree(t *testing.T) {
 	if f.OS != fact.FreeBSD || f.Release.Short() != "14.3" || f.From.Kind != fact.KindTree {
 		t.Errorf("%s %s %+v", f.OS, f.Release, f.From)
 	}
-	s, _ := f.Setting("net.isr.maxthreads")
-	if len(s.Lines) != 2 || s.Lines[0].Mechanism != fact.Loader || s.Lines[1].Mechanism != fact.Sysctl {
+	s, _ := f.Tunable("net.isr.maxthreads")
+	if len(s.Lines) != 2 || s.Lines[0].Stage != fact.Loader || s.Lines[1].Stage != fact.Sysctl {
 		t.Errorf("lines %+v", s.Lines)
 	}
 	if v, _ := f.Value("hw.igb.rxd"); v != "2048" {
@@ -82,7 +82,7 @@ func TestTree(t *testing.T) {
 }
 
 func TestTreeCannotBeLeft(t *testing.T) {
-	dir := writeTree(t, map[string]string{"etc/rc.conf": "a=1\n", "usr/local/etc/sysctl.conf": "x.y=1\n"})
+	dir := writeTree(t, map[string]string{"etc/rc.conf": "a=1\n", "usr/local/etc/sysctl.conf": "kern.y=1\n"})
 	secret := writeTree(t, map[string]string{"secret": "hostname=stolen\n"})
 	must := func(err error) {
 		if err != nil {
@@ -99,7 +99,7 @@ func TestTreeCannotBeLeft(t *testing.T) {
 			t.Errorf("read outside the tree: %+v", s)
 		}
 	}
-	if v, _ := f.Value("x.y"); v != "1" {
+	if v, _ := f.Value("kern.y"); v != "1" {
 		t.Error("an absolute link is one inside the tree")
 	}
 	for _, s := range f.Sources {

@@ -17,6 +17,7 @@ func (in *inspection) linux() {
 	in.linuxSystem()
 	names := in.linuxValues()
 	in.linuxLinks()
+	linux.AddAddresses(in.f, in.text("/proc/net/if_inet6"), in.text("/proc/net/route"))
 	in.linuxInterrupts()
 	in.linuxCounters()
 	in.linuxModules()
@@ -34,11 +35,17 @@ func (in *inspection) text(path string) string {
 	return strings.TrimSpace(string(b))
 }
 
+// linuxRelease takes the release from the kernel, unless the caller gave it.
+func (in *inspection) linuxRelease() {
+	if r, err := release.Parse(in.text("/proc/sys/kernel/osrelease")); err == nil && in.f.Release.IsZero() {
+		in.f.Release = r
+	}
+}
+
 func (in *inspection) linuxSystem() {
 	f := in.f
-	if r, err := release.Parse(in.text("/proc/sys/kernel/osrelease")); err == nil && f.Release.IsZero() {
-		f.Release = r
-	}
+	in.linuxRelease()
+	f.Distribution = linux.Distribution(in)
 	f.Arch = in.text("/proc/sys/kernel/arch")
 	f.Hostname = in.text("/proc/sys/kernel/hostname")
 	f.Kernel = in.text("/proc/version")
@@ -58,6 +65,32 @@ func (in *inspection) linuxSystem() {
 	f.Clocksource = in.text("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 	in.linuxNodes()
 	in.mitigations()
+	in.linuxPower()
+}
+
+// linuxPower reads what decides how fast a CPU wakes up and works: the governor
+// of each, by the name of its file, and the idle states of the first.
+func (in *inspection) linuxPower() {
+	const dir = "/sys/devices/system/cpu"
+	names, _ := in.r.ReadDir(in.ctx, dir)
+	for _, n := range names {
+		path := dir + "/" + n + "/cpufreq/scaling_governor"
+		if !linux.IsCPU(n) {
+			continue
+		}
+		if v := in.text(path); v != "" {
+			in.f.Settings = append(in.f.Settings, fact.Tunable{Name: path, Namespace: fact.Kernel, Live: &v})
+		}
+	}
+	states, _ := in.r.ReadDir(in.ctx, dir+"/cpu0/cpuidle")
+	for _, s := range states {
+		path := dir + "/cpu0/cpuidle/" + s
+		if name := in.text(path + "/name"); name != "" {
+			in.f.CPU.Idle = append(in.f.CPU.Idle, fact.IdleState{Name: name, LatencyUS: int(number(in.text(path + "/latency"))), Disabled: in.text(path+"/disable") == "1"})
+		}
+	}
+	slices.SortStableFunc(in.f.CPU.Idle, func(a, b fact.IdleState) int { return cmp.Compare(a.LatencyUS, b.LatencyUS) })
+	in.f.CPU.IOMMU = in.text("/sys/kernel/iommu_groups/0/type")
 }
 
 func (in *inspection) linuxNodes() {
@@ -124,8 +157,8 @@ func (in *inspection) walkValues(path string, depth int) {
 	if err != nil {
 		return // many entries can only be written, or want privileges
 	}
-	value := strings.TrimRight(string(b), "\n")
-	in.f.Settings = append(in.f.Settings, fact.Setting{Name: name, Namespace: fact.Kernel, Live: &value})
+	value := keptValue(path, strings.TrimRight(string(b), "\n"))
+	in.f.Settings = append(in.f.Settings, fact.Tunable{Name: name, Namespace: fact.Kernel, Live: &value})
 }
 
 // linkSettings are the files of /sys/class/net/* that can be set; they become
@@ -145,7 +178,7 @@ func (in *inspection) linuxLinks() {
 		in.f.NICs = append(in.f.NICs, in.link(n, path))
 		for _, s := range linkSettings {
 			if v := in.text(path + "/" + s); v != "" {
-				in.f.Settings = append(in.f.Settings, fact.Setting{Name: "link." + n + "." + s, Namespace: fact.Kernel, Live: &v})
+				in.f.Settings = append(in.f.Settings, fact.Tunable{Name: "link." + n + "." + s, Namespace: fact.Kernel, Live: &v})
 			}
 		}
 		for file, name := range linux.LinkCounters {
@@ -252,6 +285,12 @@ func (in *inspection) linuxInterrupts() {
 			irq.CPU = &irq.CPUs[0]
 		}
 		in.nameDevice(irq)
+		if _, ok := in.f.NIC(irq.Device); ok {
+			path := "/proc/irq/" + n + "/smp_affinity_list"
+			if v := in.text(path); v != "" {
+				in.f.Settings = append(in.f.Settings, fact.Tunable{Name: path, Namespace: fact.Kernel, Live: &v})
+			}
+		}
 	}
 }
 
@@ -290,7 +329,7 @@ func (in *inspection) linuxCounters() {
 	if text, ok := in.output("tc-qdisc"); ok {
 		linux.AddQdiscs(in.f, text)
 	}
-	for protocol, path := range map[string]string{"tcp4": "/proc/net/tcp", "tcp6": "/proc/net/tcp6"} {
+	for protocol, path := range map[string]string{"tcp4": "/proc/net/tcp", "tcp6": "/proc/net/tcp6", "udp4": "/proc/net/udp", "udp6": "/proc/net/udp6"} {
 		in.f.Listeners = append(in.f.Listeners, linux.ParseListeners(protocol, in.text(path))...)
 	}
 	slices.SortFunc(in.f.Listeners, func(a, b fact.Listener) int {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/fact/keep"
 	"linerate/internal/fact/linux"
 	"linerate/internal/host"
 )
@@ -34,8 +35,8 @@ func (in *inspection) linuxModules() {
 			if err != nil || len(in.f.Settings) >= maxValues {
 				continue
 			}
-			v := strings.TrimRight(string(b), "\n")
-			in.f.Settings = append(in.f.Settings, fact.Setting{Name: "module." + m + "." + p, Namespace: fact.Kernel, Live: &v})
+			v := keptValue(dir+"/"+m+"/parameters/"+p, strings.TrimRight(string(b), "\n"))
+			in.f.Settings = append(in.f.Settings, fact.Tunable{Name: "module." + m + "." + p, Namespace: fact.Kernel, Live: &v})
 		}
 	}
 }
@@ -50,7 +51,7 @@ func (in *inspection) linuxFiles(names []string) {
 	in.addModules(linux.ReadModulesLoad(in))
 	// In the order of boot; those that share a mechanism in the order in which
 	// they have their say.
-	programs := []linux.Config{linux.ReadUFW(in), linux.ReadTuned(in, func(name string) bool { return set[name] }), linux.ReadNetworkManager(in), linux.ReadNetplan(in), linux.ReadScripts(in)}
+	programs := []linux.Config{linux.ReadUFW(files{in, keep.Sysctl}), linux.ReadTuned(in, func(name string) bool { return set[name] }), linux.ReadNetworkManager(in), linux.ReadNetplan(in), linux.ReadScripts(in)}
 	devices := []linux.Config{linux.ReadLinkFiles(in), linux.ReadUdevRules(in)}
 	for _, group := range [][]linux.Config{{linux.ReadBootLine(in)}, {linux.ReadModuleOptions(in)}, devices, {sysctls}, {linux.ReadNetworkFiles(in)}, programs} {
 		in.addConfig(group)
@@ -95,7 +96,7 @@ func (in *inspection) commandLine(text string) {
 			continue
 		}
 		seen[l.Name] = len(in.f.Settings)
-		in.f.Settings = append(in.f.Settings, fact.Setting{Name: l.Name, Namespace: fact.Kernel, Live: &v})
+		in.f.Settings = append(in.f.Settings, fact.Tunable{Name: l.Name, Namespace: fact.Kernel, Live: &v})
 	}
 }
 

@@ -7,11 +7,11 @@ import (
 
 	"linerate/internal/drop"
 	"linerate/internal/perfevent"
+	"linerate/internal/port"
 	"linerate/internal/profile"
 	"linerate/internal/show"
 	"linerate/internal/skbdrop"
 	"linerate/internal/study"
-	"linerate/internal/testbed"
 )
 
 // hertz is how often a CPU is sampled: often enough that a second tells a
@@ -84,7 +84,7 @@ func (Local) Count(cpus []int) (end func() ([]study.PerPacket, []study.Missing, 
 }
 
 // Reasons counts the packets dropped in the namespace of a place.
-func (Local) Reasons(dut testbed.Place) (end func() (drop.Counters, error), err error) {
+func (Local) Reasons(dut port.Place) (end func() (drop.Counters, error), err error) {
 	c, err := skbdrop.Attach(dut)
 	if err != nil {
 		return nil, err

@@ -58,15 +58,15 @@ func (t *Target) sysctl(ctx context.Context, s setting.Setting) (string, error) 
 	said, err := t.Run(ctx, "", "/sbin/sysctl", "--", s.Name+"="+s.Value)
 	switch {
 	case err == nil:
-		return told(said, s.Value).outcome(s)
+		return afterWrite(said, s.Value).outcome(s)
 	case strings.Contains(err.Error(), "Operation not permitted"):
 		return t.Host.global(s)
 	}
 	return "", unavailable(s, "the kernel does not take it (%s)", asked(err))
 }
 
-// told is what sysctl(8) says of a write: what the variable was, and is.
-func told(said, value string) written {
+// afterWrite is what sysctl(8) says of a write: what the variable was, and is.
+func afterWrite(said, value string) written {
 	before, after, ok := wasAndIs(said)
 	return written{before: before, asked: folded(value), after: after, blind: !ok}
 }
@@ -90,7 +90,7 @@ func writeHost(name, value string) (written, error) {
 	if err != nil {
 		return written{}, err
 	}
-	return told(said, value), nil
+	return afterWrite(said, value), nil
 }
 
 // link sets an interface's MTU or one of ifconfig(8)'s flags: on, or off by a

@@ -5,14 +5,15 @@ import (
 	"errors"
 	"fmt"
 
+	"linerate/internal/port"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
 )
 
 // Target is where settings are applied: one network namespace.
 type Target struct {
-	In    testbed.Place // inside the namespace
-	InSys testbed.Place // inside it, with /sys showing its own devices
+	In    port.Place // inside the namespace
+	InSys port.Place // inside it, with /sys showing its own devices
 	// Devices maps a setting's device role ("ingress", "egress") to an
 	// interface name.
 	Devices map[string]string

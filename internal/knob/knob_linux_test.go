@@ -17,6 +17,7 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/labtest"
 	"linerate/internal/load/wire/wiretest"
+	"linerate/internal/port"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
 )
@@ -294,7 +295,7 @@ func TestSaysWhatWouldHelp(t *testing.T) {
 			t.Errorf("%+v: %s", c.rules, got)
 		}
 	}
-	if err := (&Target{In: testbed.Here}).feed(t.Context(), setting.Setting{}, "ipset-that-is-not-there", nil); err == nil || !strings.HasSuffix(err.Error(), "; install ipset-that-is-not-there") {
+	if err := (&Target{In: port.Here}).feed(t.Context(), setting.Setting{}, "ipset-that-is-not-there", nil); err == nil || !strings.HasSuffix(err.Error(), "; install ipset-that-is-not-there") {
 		t.Errorf("%v", err)
 	}
 }

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"linerate/internal/load"
+	"linerate/internal/port"
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
 	"linerate/internal/testbed"
 )
 
@@ -32,7 +34,7 @@ type ran struct {
 
 // chain loads generators and receivers. thread is the DUT's, where it works in
 // one of its own.
-func (r *run) chain(paths []testbed.Way, part study.Part, thread int) (*chain, error) {
+func (r *Session) chain(paths []testbed.Way, part study.Part, thread int) (*chain, error) {
 	cpus := r.bed.Describe().CPUs
 	watched, contention := r.Machine.Meter(paths[0].Generator.In, cpus.Generator)
 	if thread > 0 {
@@ -52,7 +54,7 @@ func (r *run) chain(paths []testbed.Way, part study.Part, thread int) (*chain, e
 
 // loading is a chain that is being loaded, way by way.
 type loading struct {
-	run     *run
+	run     *Session
 	part    study.Part
 	several bool // paths, each with addresses of its own
 	ways    []load.Way
@@ -66,13 +68,13 @@ func (l *loading) close() (err error) {
 }
 
 // add loads a path, in the directions of the part's traffic.
-func (l *loading) add(p testbed.Way, watched testbed.Place) error {
-	wire := study.Endpoints{From: p.Generator, To: p.Receiver}
-	between := study.Endpoints{From: l.run.bed.Generator(), To: l.run.bed.Receiver()}
+func (l *loading) add(p testbed.Way, watched port.Place) error {
+	wire := forward.Endpoints{From: p.Generator, To: p.Receiver}
+	between := forward.Endpoints{From: l.run.bed.Generator(), To: l.run.bed.Receiver()}
 	if l.several {
 		between = wire
 	}
-	spec, err := l.run.task.Spec.Traffic(l.part, wire, between)
+	spec, err := forward.Traffic(&l.run.task.Spec, l.part, wire, between)
 	if err != nil {
 		return err
 	}
@@ -88,7 +90,7 @@ func (l *loading) add(p testbed.Way, watched testbed.Place) error {
 }
 
 // one loads what sends and receives in one direction, as a stream of its own.
-func (l *loading) one(spec load.Spec, from, to testbed.Port, in testbed.Place, share float64) error {
+func (l *loading) one(spec load.Spec, from, to port.Port, in port.Place, share float64) error {
 	spec.Side, spec.Stream, spec.Ends = from.Side, uint16(stream+len(l.ways)), ends
 	watch := load.Watch{Stream: int(spec.Stream), MaxFlows: 2 * l.run.task.Spec.Offers(l.part).Flows, Side: to.Side}
 	rx, err := l.run.Engine.NewReceiver(to.Device, to.In, watch)

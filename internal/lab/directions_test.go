@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
+	"linerate/internal/study/search"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/bedtest"
 )
@@ -35,9 +37,9 @@ func TestBothDirectionsAreOfferedAtOnce(t *testing.T) {
 			t.Errorf("%s %s: %v", tr.Part, tr.Variant, tr.Reasons)
 		}
 		if tr.Variant == "none" {
-			rates[tr.Part] = tr.Metrics[study.OfferedRate]
-			if tr.Observed.Search != nil {
-				rates["most"] = tr.Observed.Search.GeneratorMax
+			rates[tr.Part] = tr.Metrics[forward.OfferedRate]
+			if search.In(tr.Observed) != nil {
+				rates["most"] = search.In(tr.Observed).GeneratorMax
 			}
 		}
 	}

@@ -5,7 +5,7 @@
 // Where things are:
 //
 //   - a task from its first slot to its last, and how long that takes: lab.go,
-//     pace.go
+//     pace.go; who runs parts of which kind: runner.go
 //   - one trial after the other: trial.go, chain.go
 //   - arms that are up together: in slices, in turns, in step: interleaved.go,
 //     slices.go, overload.go, lockstep.go

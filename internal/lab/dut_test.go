@@ -27,7 +27,7 @@ func (b talking) Telemetry(context.Context) (testbed.Telemetry, error) {
 // TestWhatIsNoNumberIsNotRecorded: a DUT may say anything of itself; a trial of it
 // can be written nonetheless.
 func TestWhatIsNoNumberIsNotRecorded(t *testing.T) {
-	r := &run{bed: talking{times: new(int)}}
+	r := &Session{bed: talking{times: new(int)}}
 	var o study.Observation
 	tell, err := r.telemetry(t.Context(), &o)
 	if err != nil {

@@ -9,13 +9,15 @@ import (
 
 	"linerate/internal/drop"
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
+	"linerate/internal/study/search"
 	"linerate/internal/testbed"
 )
 
 // instance is one block of an interleaved part: all arms up at once, made anew
 // in random order, taking turns.
 type instance struct {
-	study.Instance
+	forward.Instance
 	part   study.Part
 	how    study.Interleaving
 	first  int      // place in the block of the first arm made
@@ -48,7 +50,7 @@ type way interface {
 
 // interleaves reports how a part's trials run here: what the study allows, if
 // testbed and engine can.
-func (r *run) interleaves(part study.Part) study.Interleaving {
+func (r *Session) interleaves(part study.Part) study.Interleaving {
 	_, many := r.bed.(testbed.Multi)
 	s := r.task.Spec
 	if !r.AllowHost && part.Mode == testbed.Overload {
@@ -65,10 +67,10 @@ func (r *run) interleaves(part study.Part) study.Interleaving {
 }
 
 // way chooses how an instance's arms take turns.
-func (r *run) way(in *instance) way {
+func (r *Session) way(in *instance) way {
 	own := ownChains{run: r, in: in}
 	switch {
-	case in.part.Search != nil:
+	case search.Of(in.part) != nil:
 		return &lockstep{ownChains: own}
 	case in.part.Mode == testbed.Overload:
 		return &overload{ownChains: own}
@@ -77,7 +79,7 @@ func (r *run) way(in *instance) way {
 }
 
 // instance runs a block of an interleaved part and hands its trials on.
-func (r *run) instance(ctx context.Context, slot study.Slot, part study.Part) error {
+func (r *Session) instance(ctx context.Context, slot study.Slot, part study.Part) error {
 	r.tell(slot, part, nil)
 	start := r.Machine.Now()
 	trials, err := r.together(ctx, slot, part)
@@ -91,7 +93,7 @@ func (r *run) instance(ctx context.Context, slot study.Slot, part study.Part) er
 }
 
 // deliver hands the trials of a block on.
-func (r *run) deliver(trials []study.Trial, start time.Time, part study.Part) error {
+func (r *Session) deliver(trials []study.Trial, start time.Time, part study.Part) error {
 	each := r.Machine.Now().Sub(start).Seconds() / float64(len(trials))
 	for _, t := range trials {
 		t.Start, t.Seconds = start.UTC(), each
@@ -110,7 +112,7 @@ func (r *run) deliver(trials []study.Trial, start time.Time, part study.Part) er
 
 // together brings all arms up, looks at the machine and at the DUTs' counters,
 // runs the traffic, looks again, and judges each arm.
-func (r *run) together(ctx context.Context, slot study.Slot, part study.Part) ([]study.Trial, error) {
+func (r *Session) together(ctx context.Context, slot study.Slot, part study.Part) ([]study.Trial, error) {
 	in, err := r.raise(ctx, slot, part)
 	if err != nil {
 		return nil, err
@@ -216,7 +218,7 @@ func (in *instance) round(ctx context.Context, do func(lane int) error) error {
 }
 
 // raise brings up those of the arms that can be had, in random order.
-func (r *run) raise(ctx context.Context, slot study.Slot, part study.Part) (*instance, error) {
+func (r *Session) raise(ctx context.Context, slot study.Slot, part study.Part) (*instance, error) {
 	in := &instance{part: part, how: r.interleaves(part), gone: map[string]string{}}
 	in.Part, in.Block, in.Control = part.Name, slot.Block, r.task.Spec.Control
 	in.Attempt = study.Attempts(r.task.Done, slot.Block) + 1
@@ -246,7 +248,7 @@ func (r *run) raise(ctx context.Context, slot study.Slot, part study.Part) (*ins
 
 // wanted are the arms to be tried, in random order: what is known to be
 // unavailable is asked for once, what the run forbids never.
-func (r *run) wanted(in *instance) (wanted []testbed.Settings) {
+func (r *Session) wanted(in *instance) (wanted []testbed.Settings) {
 	s := &r.task.Spec
 	known := map[string]bool{}
 	for _, t := range r.task.Done {
@@ -277,16 +279,16 @@ func (r *run) wanted(in *instance) (wanted []testbed.Settings) {
 
 // judge makes each arm's trial of what was observed, and of those that could
 // not be had.
-func (r *run) judge(in *instance) (trials []study.Trial) {
+func (r *Session) judge(in *instance) (trials []study.Trial) {
 	for lane, s := range in.shares {
 		if in.Arms[lane] == study.BypassLane {
 			continue
 		}
 		t := in.blank(in.Arms[lane], lane)
 		t.Observed = &s.o
-		t.Metrics, t.Reasons = study.Judge(in.part, r.task.Spec.Gates, s.o, 0)
+		t.Metrics, t.Reasons = study.Judge(in.part, r.task.Spec.Gates, s.o)
 		if s.failed != nil {
-			t.Reasons = append([]string{s.failed.Error()}, t.Reasons...)
+			t.Reasons = append([]study.Refusal{study.Failed(s.failed)}, t.Reasons...)
 		}
 		t.Valid = len(t.Reasons) == 0
 		trials = append(trials, t)
@@ -302,13 +304,13 @@ func (r *run) judge(in *instance) (trials []study.Trial) {
 // blank is an arm's trial before anything is known of it.
 func (in *instance) blank(arm string, lane int) study.Trial {
 	return study.Trial{Part: in.Part, Variant: arm, Block: in.Block, Order: in.first + lane + 1, Mode: in.part.Mode,
-		Retry: in.Attempt > 1, Reasons: []string{}, Metrics: map[string]float64{}}
+		Retry: in.Attempt > 1, Reasons: []study.Refusal{}, Metrics: map[string]float64{}}
 }
 
 // ownChains are ways in which every arm has a generator and a receiver of its
 // own.
 type ownChains struct {
-	run    *run
+	run    *Session
 	in     *instance
 	chains []*chain // by lane
 }

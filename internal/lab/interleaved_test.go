@@ -11,6 +11,7 @@ import (
 
 	"linerate/internal/setting"
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/bedtest"
 )
@@ -58,7 +59,7 @@ func TestTurnsFindKnownCosts(t *testing.T) {
 	r := study.Analyse(s, 5, study.Environment{}, trials)
 	want := map[string]float64{"rules-100": bedtest.HookNS + 100*bedtest.RuleNS, "set": bedtest.HookNS + bedtest.SetNS}
 	for _, v := range r.Verdicts {
-		if v.Metric != study.CostNS {
+		if v.Metric != forward.CostNS {
 			continue
 		}
 		effect := 100 * want[v.Variant] / bedtest.ForwardNS
@@ -145,7 +146,7 @@ func TestBusyCPUMakesAnInstanceInvalid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if trials[0].Valid || !strings.Contains(trials[0].Reasons[0], "shared their CPU") {
+	if trials[0].Valid || !strings.Contains(trials[0].Reasons[0].String(), "shared their CPU") {
 		t.Errorf("%+v", trials[0].Reasons)
 	}
 	if n := study.Attempts(trials, 1); n != 2 {

@@ -8,7 +8,9 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/load"
+	"linerate/internal/port"
 	"linerate/internal/study"
+	_ "linerate/internal/study/kinds" // whatever a study may hold
 	"linerate/internal/testbed"
 )
 
@@ -22,6 +24,8 @@ type Lab struct {
 	// packets need neither.
 	Sites   func(ctx context.Context) (testbed.Sites, error)
 	Service Service
+	// Runners run kinds of parts beside those that the fields above are for.
+	Runners []Runner
 	// AllowHost lets variants use settings that are global to the kernel.
 	AllowHost bool
 	// Keep puts a file of raw material beside the trials; nil forgets it.
@@ -46,7 +50,7 @@ type Machine interface {
 	// Meter returns in as a place whose threads are watched, and a function
 	// that tells how long they could have run, since it was last called,
 	// while the CPU worked for other programs.
-	Meter(in testbed.Place, cpu int) (watched testbed.Place, contention func() time.Duration)
+	Meter(in port.Place, cpu int) (watched port.Place, contention func() time.Duration)
 	// Watch is the same for a thread that runs already.
 	Watch(thread, cpu int) (contention func() time.Duration)
 }
@@ -81,15 +85,17 @@ type Outcome struct {
 // maxFailures in a row end a study: the testbed is broken, not unlucky.
 const maxFailures = 3
 
-// run is one run of a task.
-type run struct {
+// Session is one run of a task.
+type Session struct {
 	*Lab
 	task     Task
 	sink     func(study.Trial) error
 	progress func(Progress)
-	bed      testbed.Bed
-	sites    testbed.Sites // in mode serve, instead of bed
+	of       Runner // of the part that runs
+	up       Bed    // what it has up, in a mode
 	mode     testbed.Mode
+	bed      testbed.Bed   // up, where packets are forwarded
+	sites    testbed.Sites // up, where servers are asked
 	out      Outcome
 	pace     pace
 	failures int
@@ -102,21 +108,34 @@ type run struct {
 // ends the run; so does ctx, whose unfinished trial is dropped. The outcome
 // is valid even beside an error.
 func (l *Lab) Run(ctx context.Context, p Task, sink func(study.Trial) error, progress func(Progress)) (Outcome, error) {
-	r := &run{Lab: l, task: p, sink: sink, progress: progress, pace: pace{}}
+	r := &Session{Lab: l, task: p, sink: sink, progress: progress, pace: pace{}}
 	r.out = Outcome{Testbeds: map[string]testbed.Description{}, Unavailable: map[string]string{}}
 	err := errors.Join(r.everything(ctx), r.closeSlicer())
 	return r.out, errors.Join(err, r.leave())
 }
 
+// Measure runs a study of which nobody keeps a record, and analyses it.
+func (l *Lab) Measure(ctx context.Context, s study.Spec, seed uint64) (study.Results, error) {
+	var trials []study.Trial
+	_, err := l.Run(ctx, Task{Spec: s, Seed: seed}, func(t study.Trial) error {
+		trials = append(trials, t)
+		return nil
+	}, nil)
+	if err != nil {
+		return study.Results{}, err
+	}
+	return study.Analyse(s, seed, study.Environment{}, trials), nil
+}
+
 // everything is the trials, and then the looks inside.
-func (r *run) everything(ctx context.Context) error {
+func (r *Session) everything(ctx context.Context) error {
 	if err := r.all(ctx); err != nil {
 		return err
 	}
 	return r.inside(ctx)
 }
 
-func (r *run) all(ctx context.Context) error {
+func (r *Session) all(ctx context.Context) error {
 	for {
 		slot, ok := study.Next(r.task.Spec, r.task.Seed, r.task.Done, r.skip)
 		if !ok {
@@ -126,10 +145,7 @@ func (r *run) all(ctx context.Context) error {
 			return err
 		}
 		part, _ := r.task.Spec.Part(slot.Part)
-		if err := r.enter(ctx, part.Mode); err != nil {
-			return err
-		}
-		if err := r.direct(part); err != nil {
+		if err := r.enter(ctx, part); err != nil {
 			return err
 		}
 		if r.skip(part) {
@@ -139,14 +155,7 @@ func (r *run) all(ctx context.Context) error {
 		if !ok {
 			return hint.With(fmt.Errorf("part %s offers a share of the control's capacity, and no trial has shown that", part.Name), "the trials before it measured nothing; resume the study, or write loads in frames per second")
 		}
-		do := r.one
-		switch {
-		case part.Mode == testbed.Serve:
-			do = r.serve
-		case r.interleaves(part) != study.InSequence:
-			do = r.instance
-		}
-		if err := do(ctx, slot, part); err != nil {
+		if err := r.of.Run(ctx, r, slot, part); err != nil {
 			return err
 		}
 	}
@@ -154,92 +163,74 @@ func (r *run) all(ctx context.Context) error {
 
 // skip passes over parts whose mode this machine cannot have, or whose load it
 // cannot offer.
-func (r *run) skip(p study.Part) bool {
-	_, gone := r.out.Unavailable[string(p.Mode)]
-	_, oneWay := r.out.Unavailable[p.Needs()]
-	return gone || oneWay || r.task.Spec.OutOfReach(p, r.task.Done) != ""
+func (r *Session) skip(p study.Part) bool {
+	lacks := study.Environment{Unavailable: r.out.Unavailable}.Lacks(p)
+	return lacks || r.task.Spec.OutOfReach(p, r.task.Done) != ""
 }
 
-// enter brings up the mode's testbed. The primary metric's mode must be had;
-// any other may be missing, and is named.
-func (r *run) enter(ctx context.Context, mode testbed.Mode) error {
-	if (r.bed != nil || r.sites != nil) && r.mode == mode {
-		return nil
-	}
-	if err := r.leave(); err != nil {
+// enter brings up what a part is measured on, and makes it fit. What the primary
+// metric's part needs must be had; what any other does may be missing, and is named.
+func (r *Session) enter(ctx context.Context, part study.Part) (err error) {
+	if r.of, err = r.runner(part); err != nil {
 		return err
 	}
-	is, err := r.up(ctx, mode)
-	if err != nil {
-		primary, _ := r.task.Spec.Part(r.task.Spec.Primary().Part)
-		if ctx.Err() != nil || primary.Mode == mode {
-			return fmt.Errorf("bring up the testbed: %w", err)
+	if r.up == nil || r.mode != part.Mode {
+		if err := r.leave(); err != nil {
+			return err
 		}
-		r.out.Unavailable[string(mode)] = err.Error()
-		return nil
+		up, err := r.of.Up(ctx, part.Mode)
+		if err != nil {
+			primary, _ := r.task.Spec.Part(r.task.Spec.Primary().Part)
+			if ctx.Err() != nil || primary.Mode == part.Mode {
+				return fmt.Errorf("bring up the testbed: %w", err)
+			}
+			r.out.Unavailable[string(part.Mode)] = err.Error()
+			return nil
+		}
+		r.up, r.mode = up, part.Mode
+		r.bed, _ = up.(testbed.Bed)
+		r.sites, _ = up.(testbed.Sites)
+		r.out.Testbeds[string(part.Mode)] = up.Describe()
 	}
-	r.mode = mode
-	r.out.Testbeds[string(mode)] = is
-	return nil
-}
-
-// direct tells the testbed, if there is one, which directions the part's traffic
-// has. As with modes, the primary metric's must be had.
-func (r *run) direct(part study.Part) error {
-	bed, can := r.bed.(testbed.Duplex)
-	if !can && (r.bed == nil || !part.BothWays()) {
-		return nil
-	}
-	err := error(&testbed.ErrUnavailable{Setting: "directions: both", Reason: "this testbed carries traffic one way"})
-	if can {
-		err = bed.BothWays(part.BothWays())
-	}
+	err = r.of.Prepare(r, part)
 	var un *testbed.ErrUnavailable
 	if !errors.As(err, &un) || part.Name == r.task.Spec.Primary().Part {
 		return err
 	}
-	r.out.Unavailable[part.Needs()] = un.Reason
+	needs := study.KindOf(part).Needs(part)
+	r.out.Unavailable[needs[len(needs)-1]] = un.Reason
 	return nil
 }
 
-// up opens the testbed of a mode. What comes beside an error is no testbed, even
-// where it is not nil.
-func (r *run) up(ctx context.Context, mode testbed.Mode) (is testbed.Description, _ error) {
-	if mode != testbed.Serve {
-		bed, err := r.Up(ctx, mode)
-		if err != nil {
-			return is, err
-		}
-		r.bed = bed
-		return bed.Describe(), nil
-	}
-	if r.Sites == nil || r.Service == nil {
-		return is, errors.New("this lab has no servers")
-	}
-	sites, err := r.Sites(ctx)
-	if err != nil {
-		return is, err
-	}
-	r.sites = sites
-	return sites.Describe(), nil
-}
-
 // leave closes the testbed that is open.
-func (r *run) leave() (err error) {
-	if r.bed != nil {
-		err = r.bed.Close()
+func (r *Session) leave() error {
+	up := r.up
+	if r.up, r.bed, r.sites = nil, nil, nil; up == nil {
+		return nil
 	}
-	if r.sites != nil {
-		err = errors.Join(err, r.sites.Close())
-	}
-	if r.bed, r.sites = nil, nil; err != nil {
+	if err := up.Close(); err != nil {
 		return hint.Left(fmt.Errorf("close the testbed: %w", err))
 	}
 	return nil
 }
 
+// Task is what the session runs, with the trials so far.
+func (r *Session) Task() Task { return r.task }
+
+// Deliver hands the trials of a slot on, which began at start, each with its share
+// of the time since.
+func (r *Session) Deliver(trials []study.Trial, start time.Time, part study.Part) error {
+	return r.deliver(trials, start, part)
+}
+
+// Begin tells that a slot's trial begins.
+func (r *Session) Begin(slot study.Slot, part study.Part) { r.tell(slot, part, nil) }
+
+// Bed is what the runner has up.
+func (r *Session) Bed() Bed { return r.up }
+
 // one runs a slot's trial and hands it on.
-func (r *run) one(ctx context.Context, slot study.Slot, part study.Part) error {
+func (r *Session) one(ctx context.Context, slot study.Slot, part study.Part) error {
 	r.tell(slot, part, nil)
 	start := r.Machine.Now()
 	t, err := r.trial(ctx, slot, part)
@@ -263,8 +254,8 @@ func (r *run) one(ctx context.Context, slot study.Slot, part study.Part) error {
 
 // broken ends a run in which trials fail one after the other for want of any
 // traffic: the reason is not chance.
-func (r *run) broken(t study.Trial) error {
-	if t.Unavailable != "" || t.Observed == nil || t.Observed.Flooded && t.Observed.Sent.TxPackets > 0 || t.Observed.Received.RxPackets > 0 || t.Observed.Served != nil && t.Observed.Served.Answered > 0 {
+func (r *Session) broken(t study.Trial) error {
+	if t.Unavailable != "" || t.Observed == nil || r.of.Measured(t) {
 		r.failures = 0
 		return nil
 	}
@@ -276,7 +267,7 @@ func (r *run) broken(t study.Trial) error {
 		"the trials are kept; look at the variant's settings, then resume the study")
 }
 
-func (r *run) tell(slot study.Slot, part study.Part, t *study.Trial) {
+func (r *Session) tell(slot study.Slot, part study.Part, t *study.Trial) {
 	if r.progress == nil {
 		return
 	}

@@ -12,6 +12,7 @@ import (
 
 	"linerate/internal/setting"
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/bedtest"
 )
@@ -74,10 +75,10 @@ func TestRunFindsKnownCosts(t *testing.T) {
 				t.Errorf("a hundred rules: %s, %g ns, want worse, %g ns", v.Verdict, v.EffectNS.Float(), want)
 			}
 		}
-		if v.Part == "given" && v.Metric == study.LossRatio && v.VariantMean.Float() != 0 {
+		if v.Part == "given" && v.Metric == forward.LossRatio && v.VariantMean.Float() != 0 {
 			t.Errorf("loss %g below capacity", v.VariantMean.Float())
 		}
-		if v.Part == "max" && v.Metric == study.LossRatio && v.VariantMean.Float() < 0.5 {
+		if v.Part == "max" && v.Metric == forward.LossRatio && v.VariantMean.Float() < 0.5 {
 			t.Errorf("loss %g at six times the capacity", v.VariantMean.Float())
 		}
 	}
@@ -100,10 +101,10 @@ func TestOneBypassPerBlock(t *testing.T) {
 	}
 	count := map[int]int{}
 	for _, tr := range trials {
-		if tr.Observed.Bypass != nil {
+		if forward.In(tr.Observed).Bypass != nil {
 			count[tr.Block]++
 		}
-		if ns, ok := tr.Metrics[study.BypassNS]; tr.Mode == testbed.Cost && (!ok || ns < bedtest.BypassNS-1 || ns > bedtest.BypassNS+1) {
+		if ns, ok := tr.Metrics[forward.BypassNS]; tr.Mode == testbed.Cost && (!ok || ns < bedtest.BypassNS-1 || ns > bedtest.BypassNS+1) {
 			t.Errorf("bypass %g ns, want %g", ns, bedtest.BypassNS)
 		}
 	}
@@ -159,7 +160,7 @@ func TestFaultsMakeTrialsInvalidAndAreRetried(t *testing.T) {
 				t.Fatal(err)
 			}
 			bad := trials[2]
-			if bad.Valid || !slices.ContainsFunc(bad.Reasons, func(r string) bool { return strings.HasPrefix(r, c.want) }) {
+			if bad.Valid || !slices.ContainsFunc(bad.Why(), func(r string) bool { return strings.HasPrefix(r, c.want) }) {
 				t.Errorf("reasons %q, want one %q…", bad.Reasons, c.want)
 			}
 			if again := trials[4]; again.Variant != bad.Variant || !again.Retry || !again.Valid || again.Block != 1 {
@@ -172,13 +173,13 @@ func TestFaultsMakeTrialsInvalidAndAreRetried(t *testing.T) {
 func TestHeadroomGate(t *testing.T) {
 	s := parse(t, spec)
 	s.Parts = s.Parts[1:2]
-	s.Metrics = []study.Goal{{Metric: study.OverloadRate, Part: "max", Primary: true, MarginPercent: 10}}
+	s.Metrics = []study.Goal{{Metric: forward.OverloadRate, Part: "max", Primary: true, MarginPercent: 10}}
 	sim := &bedtest.Simulated{Faults: func(int) bedtest.Fault { return bedtest.Fault{GeneratorX: 1.05} }}
 	trials, _, err := simulate(t, sim, Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if trials[0].Valid || !strings.HasPrefix(trials[0].Reasons[0], "headroom:") {
+	if trials[0].Valid || !strings.HasPrefix(trials[0].Reasons[0].String(), "headroom:") {
 		t.Errorf("a generator-bound trial is %v: %q", trials[0].Valid, trials[0].Reasons)
 	}
 }
@@ -242,7 +243,7 @@ func (s *sharing) Renew() { s.renewed = append(s.renewed, s.resets) }
 func TestInvalidTrialsShareNothing(t *testing.T) {
 	s := parse(t, spec)
 	s.Parts = s.Parts[1:2]
-	s.Metrics = []study.Goal{{Metric: study.OverloadRate, Part: "max", Primary: true, MarginPercent: 10}}
+	s.Metrics = []study.Goal{{Metric: forward.OverloadRate, Part: "max", Primary: true, MarginPercent: 10}}
 	sim := &bedtest.Simulated{Faults: func(n int) bedtest.Fault {
 		if n == 2 {
 			return bedtest.Fault{GeneratorX: 1.05}
@@ -374,7 +375,7 @@ metrics: [{metric: loss_ratio, part: half, primary: true}]
 	if err != nil {
 		t.Fatal(err)
 	}
-	capacity, _ := s.Capacity(trials)
+	capacity, _ := forward.Capacity(&s, trials)
 	n := 0
 	for _, tr := range trials {
 		if tr.Part == "most" {

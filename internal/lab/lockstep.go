@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"linerate/internal/search"
-	"linerate/internal/study"
+	searchkind "linerate/internal/study/search"
 )
 
 // lockstep is the way of searches: every search runs its next trial before any
@@ -22,7 +22,7 @@ type lockstep struct {
 // stride is one arm's search.
 type stride struct {
 	m *measurer
-	p study.Procedure
+	p searchkind.Procedure
 }
 
 func (w *lockstep) ready(context.Context) error {
@@ -30,9 +30,9 @@ func (w *lockstep) ready(context.Context) error {
 		return err
 	}
 	for lane, s := range w.in.shares {
-		s.o.Search = &study.SearchRun{Method: w.in.part.Search.Method, Points: []study.SearchPoint{}}
+		s.o.Own = (&searchkind.Run{Method: searchkind.Of(w.in.part).Method, Points: []searchkind.Point{}}).Observed()
 		// An arm rests while the others run: nothing need settle.
-		w.strides = append(w.strides, stride{m: &measurer{run: w.run, part: w.in.part, chain: w.chains[lane], record: s.o.Search}})
+		w.strides = append(w.strides, stride{m: &measurer{run: w.run, part: w.in.part, chain: w.chains[lane], record: searchkind.In(&s.o)}})
 	}
 	return nil
 }
@@ -56,7 +56,7 @@ func (w *lockstep) search(ctx context.Context) error {
 	}
 	if err := w.in.round(ctx, func(lane int) (err error) {
 		s := &w.strides[lane]
-		s.p, err = w.in.part.Procedure(limit, s.m.record.GeneratorMax)
+		s.p, err = searchkind.NewProcedure(w.in.part, limit, s.m.record.GeneratorMax)
 		s.m.begin(s.p)
 		return err
 	}); err != nil {

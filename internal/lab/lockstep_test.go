@@ -8,6 +8,8 @@ import (
 
 	"linerate/internal/setting"
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
+	"linerate/internal/study/search"
 	"linerate/internal/testbed/bedtest"
 )
 
@@ -15,7 +17,7 @@ import (
 // it, at most, as a log ratio.
 func spread(t *testing.T, text string, wander func(time.Duration) float64) (worst float64, how study.Interleaving) {
 	t.Helper()
-	s, err := parse(t, text).WithSearch(study.RFC2544)
+	s, err := search.WithSearch(parse(t, text), search.RFC2544)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +30,7 @@ func spread(t *testing.T, text string, wander func(time.Duration) float64) (wors
 		if found[tr.Block] == nil {
 			found[tr.Block] = map[string]float64{}
 		}
-		if g := tr.Observed.Search.Goals; len(g) > 0 && g[0].Throughput != nil {
+		if g := search.In(tr.Observed).Goals; len(g) > 0 && g[0].Throughput != nil {
 			found[tr.Block][tr.Variant] = *g[0].Throughput
 		}
 		how = study.InSequence
@@ -77,8 +79,8 @@ func TestLockstepWithoutAnArm(t *testing.T) {
 			if !strings.Contains(tr.Unavailable, "no such sysctl") {
 				t.Errorf("rules-100: %+v", tr)
 			}
-		case !tr.Valid || len(tr.Observed.Search.Latency) != 1:
-			t.Errorf("%s: valid %v, %v, latency %v", tr.Variant, tr.Valid, tr.Reasons, tr.Observed.Search.Latency)
+		case !tr.Valid || len(search.In(tr.Observed).Latency) != 1:
+			t.Errorf("%s: valid %v, %v, latency %v", tr.Variant, tr.Valid, tr.Reasons, search.In(tr.Observed).Latency)
 		}
 	}
 	if gone != 1 || len(trials) != 2*2+1 {
@@ -125,7 +127,7 @@ metrics:
 			if rates[tr.Block] == nil {
 				rates[tr.Block] = map[string]float64{}
 			}
-			rates[tr.Block][tr.Variant] = tr.Metrics[study.OverloadRate]
+			rates[tr.Block][tr.Variant] = tr.Metrics[forward.OverloadRate]
 		}
 		for _, b := range rates {
 			worst = max(worst, math.Abs(math.Log(b[study.AA]/b["none"])))

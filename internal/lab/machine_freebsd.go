@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/load/wire"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // Local is the FreeBSD machine this process runs on.
@@ -47,7 +47,7 @@ func (Local) Load1() float64 {
 
 // Meter knows of no contention: FreeBSD does not count how long threads wait.
 // A cost is CPU time there, in which waiting is not.
-func (Local) Meter(in testbed.Place, _ int) (testbed.Place, func() time.Duration) {
+func (Local) Meter(in port.Place, _ int) (port.Place, func() time.Duration) {
 	return in, func() time.Duration { return 0 }
 }
 

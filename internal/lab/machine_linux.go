@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/cputime"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // Local is the Linux machine this process runs on.
@@ -65,7 +65,7 @@ func (Local) Load1() float64 {
 // takes off what the CPU's ksoftirqd ran meanwhile: that is the chain's own
 // work, which the kernel moved there. Without schedstat (CONFIG_SCHED_INFO)
 // it knows of no contention.
-func (Local) Meter(in testbed.Place, cpu int) (testbed.Place, func() time.Duration) {
+func (Local) Meter(in port.Place, cpu int) (port.Place, func() time.Duration) {
 	m := &meter{softirq: cputime.Softirqd(cpu)}
 	watched := func(f func() error) error {
 		return in(func() error {

@@ -6,23 +6,25 @@ import (
 	"fmt"
 	"time"
 
+	"linerate/internal/port"
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
 	"linerate/internal/testbed"
 )
 
 // Manager makes what asks a DUT whether it is still usable: from a port of the
 // generator, at the DUT's ingress; cpu is where the DUT's programs run.
 type Manager interface {
-	Open(from, dut testbed.Port, cpu int) (study.Prober, error)
+	Open(from, dut port.Port, cpu int) (forward.Prober, error)
 	// Flood makes what floods a DUT's own service, by a thread on cpu.
-	Flood(from, dut testbed.Port, cpu int) (study.Flooder, error)
+	Flood(from, dut port.Port, cpu int) (forward.Flooder, error)
 }
 
 // asking is a prober, or nothing where the part wants none.
-type asking struct{ study.Prober }
+type asking struct{ forward.Prober }
 
 // prober opens what a part wants asked.
-func (r *run) prober(part study.Part, from, dut testbed.Port) (asking, error) {
+func (r *Session) prober(part study.Part, from, dut port.Port) (asking, error) {
 	if !part.Management || r.Manager == nil || dut.In == nil {
 		return asking{}, nil
 	}
@@ -36,21 +38,35 @@ func (r *run) prober(part study.Part, from, dut testbed.Port) (asking, error) {
 // settled is how long a generator needs, generously, until it sends.
 const settled = 100 * time.Millisecond
 
-// during asks while a run of traffic lasts that begins now; wait returns when
-// the last answer has come.
-func (a asking) during(traffic time.Duration) (wait func()) {
+// during asks while a run of traffic lasts that begins now, or until ctx ends; wait
+// returns when the last answer has come.
+func (a asking) during(ctx context.Context, traffic time.Duration) (wait func()) {
 	if a.Prober == nil || traffic <= settled {
 		return func() {}
 	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		time.Sleep(settled)
+		if !passed(ctx, settled) {
+			return
+		}
 		a.Start()
-		time.Sleep(traffic - settled)
+		passed(ctx, traffic-settled)
 		a.Stop()
 	}()
 	return func() { <-done }
+}
+
+// passed waits, and reports whether ctx let it.
+func passed(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // note writes down what came of it, and ends asking.
@@ -63,7 +79,7 @@ func (a *asking) note(o *study.Observation) error {
 	if err != nil {
 		return fmt.Errorf("probe the DUT's management: %w", err)
 	}
-	o.Management = &m
+	forward.Note(o).Management = &m
 	return nil
 }
 
@@ -75,18 +91,18 @@ func (a *asking) close() {
 }
 
 // dutOf is a bed's DUT, seen from inside; its place is nil where nobody can.
-func dutOf(b testbed.Bed) testbed.Port {
+func dutOf(b testbed.Bed) port.Port {
 	if o, ok := b.(testbed.Open); ok {
 		return o.DUT()
 	}
-	return testbed.Port{}
+	return port.Port{}
 }
 
 // flood is measure of a part that floods: nothing is forwarded, and what counts
 // is whether the DUT still answers.
-func (r *run) flood(ctx context.Context, part study.Part, o *study.Observation) (failed, err error) {
-	o.Flooded = true
-	offer, err := part.Offer(part.Seconds)
+func (r *Session) flood(ctx context.Context, part study.Part, o *study.Observation) (failed, err error) {
+	forward.Note(o).Flooded = true
+	offer, err := forward.Offer(part, part.Seconds)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +130,7 @@ func (r *run) flood(ctx context.Context, part study.Part, o *study.Observation) 
 		return nil, err
 	}
 	contention := r.Machine.Watch(r.bed.DUTThread(), cpus.DUT)
-	asked := ask.during(offer.Limit.Duration)
+	asked := ask.during(ctx, offer.Limit.Duration)
 	o.Sent, failed = f.Run(ctx, offer)
 	o.Contention = contention().Seconds()
 	asked()

@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/load"
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
 )
 
 // overload is that mode's way: all DUTs are up, their threads on one CPU, and
@@ -33,7 +34,7 @@ func (w *overload) ready(ctx context.Context) error {
 
 // offer is the traffic of a slice.
 func (w *overload) offer() (load.Offer, error) {
-	return w.in.part.Offer(w.in.part.Seconds / float64(w.in.part.Turns()))
+	return forward.Offer(w.in.part, w.in.part.Seconds/float64(forward.Turns(w.in.part)))
 }
 
 func (w *overload) send(ctx context.Context) error {
@@ -42,7 +43,7 @@ func (w *overload) send(ctx context.Context) error {
 
 func (w *overload) rounds(ctx context.Context) error {
 	offer, err := w.offer()
-	for range w.in.part.Turns() {
+	for range forward.Turns(w.in.part) {
 		if err != nil {
 			break
 		}
@@ -59,14 +60,14 @@ func (w *overload) slice(ctx context.Context, lane int, offer load.Offer) error 
 	s, gates := w.in.shares[lane], w.run.task.Spec.Gates
 	got, err := w.offered(ctx, lane, offer)
 	for range sliceTries {
-		starved := gates.Starved(got.contention, got.received)
-		if err != nil || s.hopeless || !starved && !gates.Short(got.sent) || s.o.Redone.Number() >= w.in.part.Turns() {
+		starved := forward.Starved(gates, got.contention, got.received)
+		if err != nil || s.hopeless || !starved && !forward.Short(gates, got.sent) || forward.In(&s.o).Redone.Number() >= forward.Turns(w.in.part) {
 			break
 		}
-		s.o.Redone = s.o.Redone.Plus(got.sent, got.received, starved)
+		forward.Note(&s.o).Redone = forward.In(&s.o).Redone.Plus(got.sent, got.received, starved)
 		got, err = w.offered(ctx, lane, offer)
 	}
-	s.hopeless = s.hopeless || s.o.Sent.Engine == "" && gates.Short(got.sent)
+	s.hopeless = s.hopeless || s.o.Sent.Engine == "" && forward.Short(gates, got.sent)
 	w.add(&s.o, got)
 	return err
 }

@@ -8,6 +8,7 @@ import (
 
 	"linerate/internal/drop"
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
 	"linerate/internal/testbed/bedtest"
 )
 
@@ -44,17 +45,17 @@ func TestSlicesThatFellShortAreDoneAgain(t *testing.T) {
 			t.Errorf("%s, block %d, %s: %q", tr.Part, tr.Block, tr.Variant, tr.Reasons)
 		}
 		if tr.Part == "max" {
-			if tr.Observed.Redone != nil {
+			if forward.In(tr.Observed).Redone != nil {
 				t.Error("a slice at maximum load has no rate to fall short of")
 			}
 			continue
 		}
-		again += tr.Observed.Redone.Number()
+		again += forward.In(tr.Observed).Redone.Number()
 		if o := tr.Observed; o.Sent.Unsent != 0 || o.Sent.TxPackets != 100_000 {
 			t.Errorf("the trial's account has a slice that was done again: %+v", o.Sent)
 		}
-		a, ok := tr.Observed.Account()
-		if want := uint64(100_000 + 17_500*tr.Observed.Redone.Number()); !ok || a.Offered != want || a.Excess != 0 || a.Unknown != 0 {
+		a, ok := forward.Account(tr.Observed)
+		if want := uint64(100_000 + 17_500*forward.In(tr.Observed).Redone.Number()); !ok || a.Offered != want || a.Excess != 0 || a.Unknown != 0 {
 			t.Errorf("%d of %d frames accounted for, %d unknown, %d too many", a.Offered, want, a.Unknown, a.Excess)
 		}
 	}
@@ -78,7 +79,7 @@ func TestSlicesOfAStarvedDUTAreDoneAgain(t *testing.T) {
 	}
 	again := map[string]int{}
 	for _, tr := range trials {
-		if r := tr.Observed.Redone; r != nil {
+		if r := forward.In(tr.Observed).Redone; r != nil {
 			again[tr.Part] += r.Starved
 			if r.Starved != r.Slices {
 				t.Errorf("%s, block %d, %s: %+v", tr.Part, tr.Block, tr.Variant, r)
@@ -120,7 +121,7 @@ func TestAnArmThatIsNeverOfferedItsLoad(t *testing.T) {
 			continue
 		}
 		short++
-		if n := tr.Observed.Redone.Number(); n != sliceTries {
+		if n := forward.In(tr.Observed).Redone.Number(); n != sliceTries {
 			t.Errorf("%d slices were done again, want %d", n, sliceTries)
 		}
 	}
@@ -138,7 +139,7 @@ func TestEachArmsDropsAreItsOwn(t *testing.T) {
 	}
 	lost := map[string]uint64{}
 	for _, tr := range trials {
-		a, ok := tr.Observed.Account()
+		a, ok := forward.Account(tr.Observed)
 		if !ok || a.Unknown != 0 || a.Excess != 0 || a.At(drop.Backlog) != *tr.Observed.Received.Lost ||
 			tr.Observed.Drops["softnet.dropped"] != *tr.Observed.Received.Lost {
 			t.Errorf("%s, block %d, %s: lost %d, told %+v of %v", tr.Part, tr.Block, tr.Variant, *tr.Observed.Received.Lost, a, tr.Observed.Drops)

@@ -67,7 +67,7 @@ func TestServersTrialsAreOfRecords(t *testing.T) {
 		{"files: {count: 20000, size: 500B-10kB}", "seconds: 0.8, warmup: 0", 3.10},
 	} {
 		s := parse(t, "name: x\nquestion: q?\nworkload: {"+c.workload+"}\nvariants: [{name: a}, {name: b}]\nparts: [{"+c.part+"}]\nmetrics: [{metric: requests_per_second, primary: true}]\n")
-		if got := believed(&s, s.Parts[0]); math.Abs(got/c.seconds-1) > 0.25 {
+		if got := study.KindOf(s.Parts[0]).Expected(&s, s.Parts[0]); math.Abs(got/c.seconds-1) > 0.25 {
 			t.Errorf("%s, %s: %.2f s are believed, %.2f were taken", c.workload, c.part, got, c.seconds)
 		}
 	}
@@ -79,7 +79,38 @@ func TestEachTurnIsWarmedUp(t *testing.T) {
 	s := parse(t, strings.Replace(servedSpec, ", rate: 100", "", 1))
 	warm, cold := s.Parts[0], s.Parts[0]
 	cold.Warmup = 0
-	if how, more := s.Interleaving(warm), believed(&s, warm)-believed(&s, cold); how != study.Alternating || math.Abs(more-3*0.1) > 1e-9 {
+	if how, more := s.Interleaving(warm), study.KindOf(warm).Expected(&s, warm)-study.KindOf(cold).Expected(&s, cold); how != study.Alternating || math.Abs(more-3*0.1) > 1e-9 {
 		t.Errorf("%s: warming up takes %g s of an arm's trial", how, more)
+	}
+}
+
+// TestTrialsDoneAgainCount: progress is not complete while an invalid trial is to
+// be done again, and its second attempt counts.
+func TestTrialsDoneAgainCount(t *testing.T) {
+	data, err := studies.Read("overload")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := study.Parse("overload", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := Task{Spec: s.Quick(), Seed: 1}
+	never := func(study.Part) bool { return false }
+	slots := study.Schedule(task.Spec, task.Seed)
+	for i, slot := range slots {
+		task.Done = append(task.Done, study.Trial{Part: slot.Part, Block: slot.Block, Order: slot.Order, Variant: slot.Variant, Valid: i > 0})
+	}
+	slot, ok := study.Next(task.Spec, task.Seed, task.Done, never)
+	if !ok {
+		t.Fatal("nothing is done again")
+	}
+	done, total, left := pace{}.left(task, never)
+	if done != len(slots) || total != done+1 || left <= 0 {
+		t.Errorf("%d of %d, %v left; want %d of %d", done, total, left, len(slots), len(slots)+1)
+	}
+	task.Done = append(task.Done, study.Trial{Part: slot.Part, Block: slot.Block, Order: slot.Order, Variant: slot.Variant, Valid: true})
+	if done, total, _ := (pace{}).left(task, never); done != len(slots)+1 || total != done {
+		t.Errorf("%d of %d; want %d of %[3]d", done, total, len(slots)+1)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"linerate/internal/load"
 	"linerate/internal/search"
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
+	searchkind "linerate/internal/study/search"
 	"linerate/internal/testbed"
 )
 
@@ -22,7 +24,7 @@ const (
 
 // search runs a part's throughput search on one set-up of the DUT. Like
 // measure, it tells what failed apart from what can never go right.
-func (r *run) search(ctx context.Context, part study.Part, o *study.Observation) (failed, err error) {
+func (r *Session) search(ctx context.Context, part study.Part, o *study.Observation) (failed, err error) {
 	cpus := distinct(r.bed.Describe().CPUs)
 	before, err := r.check(cpus)
 	if err != nil {
@@ -31,7 +33,7 @@ func (r *run) search(ctx context.Context, part study.Part, o *study.Observation)
 	if o.Before, err = r.bed.Counters(); err != nil {
 		return nil, fmt.Errorf("read the DUT's counters: %w", err)
 	}
-	o.Search = &study.SearchRun{Method: part.Search.Method, Points: []study.SearchPoint{}}
+	o.Own = (&searchkind.Run{Method: searchkind.Of(part).Method, Points: []searchkind.Point{}}).Observed()
 	failed = r.searchIn(ctx, part, o)
 	if o.After, err = r.bed.Counters(); err != nil {
 		return nil, fmt.Errorf("read the DUT's counters: %w", err)
@@ -49,50 +51,50 @@ func (r *run) search(ctx context.Context, part study.Part, o *study.Observation)
 
 // searchIn finds the generator's limit, searches below it, then measures
 // latency at fractions of what was found.
-func (r *run) searchIn(ctx context.Context, part study.Part, o *study.Observation) error {
+func (r *Session) searchIn(ctx context.Context, part study.Part, o *study.Observation) error {
 	c, err := r.chain(testbed.WaysOf(r.bed), part, r.bed.DUTThread())
 	if err != nil {
 		return err
 	}
 	defer c.close()
-	m := &measurer{run: r, part: part, chain: c, settle: r.bed.Settle, record: o.Search}
+	m := &measurer{run: r, part: part, chain: c, settle: r.bed.Settle, record: searchkind.In(o)}
 	limit, err := m.limit(ctx, o)
 	if err != nil {
 		return err
 	}
-	p, err := part.Procedure(limit, o.Search.GeneratorMax)
+	p, err := searchkind.NewProcedure(part, limit, searchkind.In(o).GeneratorMax)
 	if err != nil {
 		return err
 	}
 	m.begin(p)
 	_, err = search.Run(ctx, p, m, 0, nil)
-	p.Report(o.Search)
+	p.Report(searchkind.In(o))
 	if errors.Is(err, search.ErrBudget) {
-		o.Search.Ended, err = search.ErrBudget.Error(), nil
+		searchkind.In(o).Ended, err = search.ErrBudget.Error(), nil
 	}
 	if err != nil {
 		return err
 	}
-	return m.latency(ctx, o.Search)
+	return m.latency(ctx, searchkind.In(o))
 }
 
 // warms reports whether a search's first trial is a warm-up.
-func warms(p study.Part) bool { return p.Warmup > 0 && p.Search.Method == study.MLRSearch }
+func warms(p study.Part) bool { return p.Warmup > 0 && searchkind.Of(p).Method == searchkind.MLR }
 
 // measurer runs a search's trials on the testbed.
 type measurer struct {
-	run     *run
+	run     *Session
 	part    study.Part
 	chain   *chain                      // of the whole search
 	settle  func(context.Context) error // waits until the DUT rests; nil: it does
-	record  *study.SearchRun
+	record  *searchkind.Run
 	warming bool // the next trial is the warm-up
 	quiet   bool // trials are not points of the search
-	p       study.Procedure
+	p       searchkind.Procedure
 }
 
 // begin makes the trials from now on those of a search.
-func (m *measurer) begin(p study.Procedure) { m.p, m.warming = p, warms(m.part) }
+func (m *measurer) begin(p searchkind.Procedure) { m.p, m.warming = p, warms(m.part) }
 
 // limit is the largest load the search may ask for.
 func (m *measurer) limit(ctx context.Context, o *study.Observation) (float64, error) {
@@ -102,10 +104,10 @@ func (m *measurer) limit(ctx context.Context, o *study.Observation) (float64, er
 	}
 	o.Sent, o.Received = got.sent, got.received
 	// A load is offered in each direction.
-	m.record.GeneratorMax = got.sent.TxPPS / float64(m.part.Ways())
+	m.record.GeneratorMax = got.sent.TxPPS / float64(forward.Ways(m.part))
 	limit := generatorShare * m.record.GeneratorMax
-	if m.part.Search.Max != "" {
-		asked, err := m.part.Search.Max.Parse()
+	if searchkind.Of(m.part).Max != "" {
+		asked, err := searchkind.Of(m.part).Max.Parse()
 		if err != nil {
 			return 0, err
 		}
@@ -120,7 +122,7 @@ const searchTries = 4
 // spent watches a search's time: search.ErrBudget when a trial would not fit
 // in it. From half of it on, the search is for its first goal.
 func (m *measurer) spent(t search.Trial) error {
-	limit, used := m.part.Search.LimitSeconds, m.record.TrialSeconds
+	limit, used := searchkind.Of(m.part).LimitSeconds, m.record.TrialSeconds
 	if m.quiet {
 		return nil
 	}
@@ -156,12 +158,12 @@ func (m *measurer) Measure(ctx context.Context, t search.Trial) (search.Outcome,
 }
 
 // point runs a trial once.
-func (m *measurer) point(ctx context.Context, t search.Trial) (study.SearchPoint, error) {
+func (m *measurer) point(ctx context.Context, t search.Trial) (searchkind.Point, error) {
 	got, err := m.send(ctx, offer(t))
 	if err != nil {
-		return study.SearchPoint{}, err
+		return searchkind.Point{}, err
 	}
-	point := study.SearchPoint{Outcome: search.Outcome{Trial: t}, Warmup: m.warming}
+	point := searchkind.Point{Outcome: search.Outcome{Trial: t}, Warmup: m.warming}
 	m.warming = false
 	point.LossRatio, point.UnsentRatio = losses(got)
 	if got.sent.Seconds > 0 {
@@ -175,7 +177,7 @@ func (m *measurer) point(ctx context.Context, t search.Trial) (study.SearchPoint
 	if l := got.received.Latency; l != nil {
 		point.LatencyP50, point.LatencyP99 = float64(l.P50), float64(l.P99)
 	}
-	point.Disturbed = m.part.Search.Disturbance(m.run.task.Spec.Gates, point.LossRatio, point.UnsentRatio, got.contention.Seconds()/max(point.Effective, t.Duration))
+	point.Disturbed = searchkind.Of(m.part).Disturbance(m.run.task.Spec.Gates, point.LossRatio, point.UnsentRatio, got.contention.Seconds()/max(point.Effective, t.Duration))
 	return point, nil
 }
 
@@ -218,8 +220,8 @@ func offer(t search.Trial) load.Offer {
 }
 
 // latency measures delay at fractions of the first goal's throughput.
-func (m *measurer) latency(ctx context.Context, s *study.SearchRun) error {
-	at := m.part.Search.LatencyAt
+func (m *measurer) latency(ctx context.Context, s *searchkind.Run) error {
+	at := searchkind.Of(m.part).LatencyAt
 	if len(at) == 0 || len(s.Goals) == 0 || s.Goals[0].Throughput == nil || *s.Goals[0].Throughput <= 0 {
 		return nil
 	}

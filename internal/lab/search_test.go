@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"linerate/internal/study"
+	"linerate/internal/study/search"
 	"linerate/internal/testbed/bedtest"
 )
 
@@ -30,8 +31,8 @@ metrics:
 // Both methods find the simulated router's capacity within their width, and
 // the study its verdict.
 func TestSearchFindsCapacity(t *testing.T) {
-	for _, method := range []string{study.MLRSearch, study.RFC2544} {
-		s, err := parse(t, searchSpec).WithSearch(method)
+	for _, method := range []string{search.MLR, search.RFC2544} {
+		s, err := search.WithSearch(parse(t, searchSpec), method)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +45,7 @@ func TestSearchFindsCapacity(t *testing.T) {
 			if !tr.Valid {
 				t.Fatalf("%s: invalid: %v", method, tr.Reasons)
 			}
-			run := tr.Observed.Search
+			run := search.In(tr.Observed)
 			g := run.Goals[0]
 			if !g.Regular || (*g.Upper-*g.Lower) / *g.Upper > 0.0101 || run.Method != method || run.TrialSeconds <= 0 {
 				t.Errorf("%s: %+v", method, g)
@@ -80,7 +81,7 @@ func TestSearchBoundByGenerator(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tr := range trials {
-		if tr.Valid || !strings.Contains(tr.Reasons[0], "the largest load is a lower bound") {
+		if tr.Valid || !strings.Contains(tr.Reasons[0].String(), "the largest load is a lower bound") {
 			t.Errorf("%s: valid %v, %v", tr.Variant, tr.Valid, tr.Reasons)
 		}
 	}
@@ -90,7 +91,7 @@ func TestSearchBoundByGenerator(t *testing.T) {
 func TestSearchKeepsToItsTime(t *testing.T) {
 	for _, text := range []string{searchSpec, strings.Replace(searchSpec, "variants:", "interleave: false\nvariants:", 1)} {
 		s := parse(t, text)
-		s.Parts[0].Blocks, s.Retries, s.Parts[0].Search.LimitSeconds = 1, 0, 6
+		s.Parts[0].Blocks, s.Retries, search.Of(s.Parts[0]).LimitSeconds = 1, 0, 6
 		sim := &bedtest.Simulated{Seed: 3, Faults: func(int) bedtest.Fault { return bedtest.Fault{Contention: 0.3} },
 			Wander: func(c time.Duration) float64 { return 1 + 0.3*math.Sin(40*c.Seconds()) }}
 		trials, _, err := simulate(t, sim, Task{Spec: s, Seed: 5})
@@ -98,7 +99,7 @@ func TestSearchKeepsToItsTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, tr := range trials {
-			run, repeated := tr.Observed.Search, 0
+			run, repeated := search.In(tr.Observed), 0
 			for _, p := range run.Points {
 				if p.Repeated {
 					repeated++

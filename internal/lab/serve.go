@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"linerate/internal/load/request"
 	"linerate/internal/setting"
 	"linerate/internal/study"
+	"linerate/internal/study/serve"
 	"linerate/internal/testbed"
 )
 
@@ -31,7 +31,7 @@ type Server interface {
 	Running() error     // why it ended; nil while it runs
 	// Stop ends it. The log is what it wrote of the requests, and nil where
 	// there is none.
-	Stop() (*study.ServerLog, error)
+	Stop() (*serve.ServerLog, error)
 }
 
 // Offer is what a server is asked for.
@@ -43,7 +43,7 @@ type Offer struct {
 }
 
 // Teller is a Server that has more to say of its trial once it was stopped.
-type Teller interface{ Tell(v *study.Served) }
+type Teller interface{ Tell(v *serve.Served) }
 
 // served is one arm's share of a block.
 type served struct {
@@ -55,22 +55,15 @@ type served struct {
 	account *request.Account
 	meter   request.Meter
 	turns   int
-	bursts  []study.Burst
+	bursts  []serve.Burst
 	cpu     time.Duration
 	o       study.Observation
 	failed  error
 }
 
-// turnFor is how long a turn of a closed loop lasts: long beside what it
-// takes to connect, short beside what a shared machine drifts in.
-const turnFor = 400 * time.Millisecond
-
-// turnsOf is how many turns each arm of a closed loop has in so many seconds.
-func turnsOf(seconds float64) int { return max(1, int(math.Round(seconds/turnFor.Seconds()))) }
-
 // serve runs what a slot of a part of requests asks for: a block of all arms,
 // or one arm's trial.
-func (r *run) serve(ctx context.Context, slot study.Slot, part study.Part) error {
+func (r *Session) serve(ctx context.Context, slot study.Slot, part study.Part) error {
 	if r.servedHow(part) != study.InSequence {
 		return r.hand(ctx, slot, part, r.task.Spec.Arms())
 	}
@@ -79,7 +72,7 @@ func (r *run) serve(ctx context.Context, slot study.Slot, part study.Part) error
 
 // servedHow is how the arms of a part take turns. Without leave to change what is
 // global to the kernel the variants that need it are unavailable, and in nobody's way.
-func (r *run) servedHow(part study.Part) study.Interleaving {
+func (r *Session) servedHow(part study.Part) study.Interleaving {
 	s := r.task.Spec
 	if !r.AllowHost {
 		s = s.Local()
@@ -88,7 +81,7 @@ func (r *run) servedHow(part study.Part) study.Interleaving {
 }
 
 // hand runs the arms and hands their trials on.
-func (r *run) hand(ctx context.Context, slot study.Slot, part study.Part, arms []string) error {
+func (r *Session) hand(ctx context.Context, slot study.Slot, part study.Part, arms []string) error {
 	r.tell(slot, part, nil)
 	start := r.Machine.Now()
 	in := &instance{part: part, how: r.servedHow(part), gone: map[string]string{}}
@@ -113,7 +106,7 @@ func (r *run) hand(ctx context.Context, slot study.Slot, part study.Part, arms [
 	return r.deliver(trials, start, part)
 }
 
-func (r *run) lastOrder(block int) (last int) {
+func (r *Session) lastOrder(block int) (last int) {
 	for _, t := range r.task.Done {
 		if t.Block == block {
 			last = max(last, t.Order)
@@ -124,7 +117,7 @@ func (r *run) lastOrder(block int) (last int) {
 
 // serveAll raises the arms' sites and servers, asks them, and notes what came
 // of it in the instance's shares.
-func (r *run) serveAll(ctx context.Context, in *instance, arms []string) (err error) {
+func (r *Session) serveAll(ctx context.Context, in *instance, arms []string) (err error) {
 	in.rng.Shuffle(len(arms), func(i, j int) { arms[i], arms[j] = arms[j], arms[i] })
 	all, err := r.settle(ctx, in, arms)
 	defer func() {
@@ -159,8 +152,8 @@ func (r *run) serveAll(ctx context.Context, in *instance, arms []string) (err er
 	return nil
 }
 
-func (r *run) linkOf(p study.Part) testbed.Link {
-	l, _ := r.task.Spec.LinkOf(p).Parse() // a study that was read has one that parses
+func (r *Session) linkOf(p study.Part) testbed.Link {
+	l, _ := serve.LinkOf(&r.task.Spec, p).Parse() // a study that was read has one that parses
 	return l
 }
 
@@ -172,14 +165,14 @@ type wish struct {
 }
 
 // wishes are those of the arms that the run does not forbid.
-func (r *run) wishes(in *instance, arms []string) (all []wish) {
+func (r *Session) wishes(in *instance, arms []string) (all []wish) {
 	for _, name := range arms {
 		v, _ := r.task.Spec.Variant(name)
 		if why := r.forbids(v); why != "" {
 			in.gone[name] = why
 			continue
 		}
-		w := wish{Settings: testbed.Settings{Name: name}, part: in.part.AskedOf(v)}
+		w := wish{Settings: testbed.Settings{Name: name}, part: serve.AskedOf(in.part, v)}
 		others := v.Apply()
 		if in.how == study.Alternating {
 			others, w.kernel = v.ApplyLocal(), v.ApplyGlobal()
@@ -197,13 +190,13 @@ func (r *run) wishes(in *instance, arms []string) (all []wish) {
 }
 
 // settle makes the arms' sites and starts their servers.
-func (r *run) settle(ctx context.Context, in *instance, arms []string) (all []*served, err error) {
+func (r *Session) settle(ctx context.Context, in *instance, arms []string) (all []*served, err error) {
 	wanted := r.wishes(in, arms)
 	own := make([]testbed.Settings, len(wanted))
 	for i, w := range wanted {
 		own[i] = w.Settings
 	}
-	asks := in.part.Requests()
+	asks := serve.RequestsOf(in.part)
 	layout := testbed.Layout{Clients: asks.Clients, Link: r.linkOf(in.part), Seed: r.task.Seed + uint64(in.Block)<<16, Origin: asks.Origin}
 	sites, err := r.sites.Raise(ctx, layout, own)
 	if err != nil {
@@ -247,13 +240,13 @@ func (s *served) start(ctx context.Context, service Service, w wish) (err error)
 // askAll offers the part's requests, to all at once or in turns, and takes the
 // servers' time around it: they rest while others are asked, and to find a
 // server's processes among all of a machine takes as long as a turn may.
-func (r *run) askAll(ctx context.Context, in *instance, all []*served) error {
+func (r *Session) askAll(ctx context.Context, in *instance, all []*served) error {
 	o := Offer{
 		Warmup: time.Duration(in.part.Warmup * float64(time.Second)), Lasts: time.Duration(in.part.Seconds * float64(time.Second)),
 		Seed: r.task.Seed + uint64(in.Block)<<20,
 	}
 	ask := askInTurns
-	if n := in.part.Requests().Burst; n > 0 && in.how != study.Together {
+	if n := serve.RequestsOf(in.part).Burst; n > 0 && in.how != study.Together {
 		o, ask = Offer{Requests: uint64(n), Seed: o.Seed}, askInBursts
 		wake(ctx, in, all, o)
 	} else if in.how == study.Together {
@@ -277,7 +270,7 @@ func askTogether(ctx context.Context, in *instance, all []*served, o Offer) {
 	var wait sync.WaitGroup
 	for i, s := range all {
 		wait.Go(func() {
-			if asleep(ctx, stagger(in.part.Requests().Rate, i, len(all))) {
+			if asleep(ctx, stagger(serve.RequestsOf(in.part).Rate, i, len(all))) {
 				s.ask(ctx, o)
 			}
 		})
@@ -290,7 +283,7 @@ func askTogether(ctx context.Context, in *instance, all []*served, o Offer) {
 func askInTurns(ctx context.Context, in *instance, all []*served, o Offer) {
 	n := 1
 	if in.how == study.Alternating {
-		n = turnsOf(o.Lasts.Seconds())
+		n = serve.TurnsOf(o.Lasts.Seconds())
 	}
 	o.Lasts /= time.Duration(n)
 	for range n {
@@ -314,7 +307,7 @@ func wake(ctx context.Context, in *instance, all []*served, o Offer) {
 // rounds of random order. Who took longer than the part's seconds by then takes part
 // in no more, so that a slow arm has fewer bursts instead of most of the time.
 func askInBursts(ctx context.Context, in *instance, all []*served, o Offer) {
-	for range in.part.Bursts() {
+	for range serve.Bursts(in.part) {
 		o.Seed++
 		for _, i := range in.rng.Perm(len(all)) {
 			if s := all[i]; (s.meter.Elapsed + s.meter.Settle).Seconds() < in.part.Seconds {
@@ -357,7 +350,7 @@ func (s *served) ask(ctx context.Context, o Offer) {
 		s.meter = s.meter.Plus(m)
 		s.turns++
 		if o.Requests > 0 {
-			s.bursts = append(s.bursts, study.Burst{Answered: a.Result(m).Answered, Seconds: m.Elapsed.Seconds(), Settle: m.Settle.Seconds()})
+			s.bursts = append(s.bursts, serve.Burst{Answered: a.Result(m).Answered, Seconds: m.Elapsed.Seconds(), Settle: m.Settle.Seconds()})
 		}
 	}
 	s.failed = errors.Join(err, s.server.Running())
@@ -381,7 +374,7 @@ func (s *served) prepare(ctx context.Context) error {
 
 // close ends the arm's server and completes its observation.
 func (s *served) close(link testbed.Link) error {
-	v := &study.Served{Turns: s.turns, ServerCPU: s.cpu.Seconds(), RoundTrip: link.RoundTrip().Seconds()}
+	v := &serve.Served{Turns: s.turns, ServerCPU: s.cpu.Seconds(), RoundTrip: link.RoundTrip().Seconds()}
 	if s.site.Link != nil {
 		v.Link = s.site.Link()
 	}
@@ -393,6 +386,6 @@ func (s *served) close(link testbed.Link) error {
 	s.server = nil
 	v.Condense(s.account, s.meter)
 	v.Bursts = s.bursts
-	s.o.Served = v
+	s.o.Own = v.Observed()
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	"linerate/internal/load/request"
 	"linerate/internal/setting"
 	"linerate/internal/study"
+	"linerate/internal/study/serve"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/bedtest"
 )
@@ -86,7 +87,7 @@ func (f *fakeService) Start(_ context.Context, _ testbed.Site, own []setting.Set
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.running++
-	if part.HTTP != nil && part.HTTP.TLS {
+	if serve.Of(part).HTTP != nil && serve.Of(part).HTTP.TLS {
 		f.tls++
 	}
 	name := "plain"
@@ -151,7 +152,7 @@ func (s *fakeServer) Running() error {
 	return nil
 }
 
-func (s *fakeServer) Stop() (*study.ServerLog, error) {
+func (s *fakeServer) Stop() (*serve.ServerLog, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.running--
@@ -184,7 +185,7 @@ func TestServersAreAskedTogether(t *testing.T) {
 	}
 	r := study.Analyse(s, 3, study.Environment{}, trials)
 	for _, v := range r.Verdicts {
-		if v.Metric == study.RequestMean && (v.Verdict != "worse" || v.Interleaved != study.Together || v.EffectPercent.Float() < 90 || v.EffectPercent.Float() > 110) {
+		if v.Metric == serve.RequestMean && (v.Verdict != "worse" || v.Interleaved != study.Together || v.EffectPercent.Float() < 90 || v.EffectPercent.Float() > 110) {
 			t.Errorf("slow is %s by %v, %s", v.Verdict, v.EffectPercent, v.Interleaved)
 		}
 	}
@@ -200,7 +201,7 @@ func TestClosedLoopsTakeTurns(t *testing.T) {
 	if len(trials) != 9 || service.most != 1 || len(service.asked) != 27 {
 		t.Fatalf("%d trials, %d at once, %d turns", len(trials), service.most, len(service.asked))
 	}
-	if o := trials[0].Observed.Served; o.Turns != 3 || o.Requests != 300 {
+	if o := serve.In(trials[0].Observed); o.Turns != 3 || o.Requests != 300 {
 		t.Errorf("%d turns with %d requests", o.Turns, o.Requests)
 	}
 	first := service.asked[:3]
@@ -231,7 +232,7 @@ func TestServersInSequence(t *testing.T) {
 func TestAServerThatCrashesOrCannotBeHad(t *testing.T) {
 	_, trials := serveStudy(t, servedSpec, &fakeSites{}, &fakeService{crash: "slow"})
 	for _, tr := range trials {
-		if (tr.Variant == "slow") == tr.Valid || tr.Variant == "slow" && !strings.Contains(tr.Reasons[0], "it crashed") {
+		if (tr.Variant == "slow") == tr.Valid || tr.Variant == "slow" && !strings.Contains(tr.Reasons[0].String(), "it crashed") {
 			t.Errorf("%s: valid %v, %q", tr.Variant, tr.Valid, tr.Reasons)
 		}
 	}
@@ -277,13 +278,13 @@ func TestBurstsTakeTurns(t *testing.T) {
 		t.Fatalf("%d trials, %d asked at once", len(trials), service.most)
 	}
 	for _, tr := range trials {
-		v := tr.Observed.Served
+		v := serve.In(tr.Observed)
 		bursts, rate := 4, 1000.0
 		if tr.Variant == "slow" {
 			bursts, rate = 1, 100.0
 		}
-		if v.Turns != bursts || len(v.Bursts) != bursts || v.Requests != uint64(100*bursts) || math.Abs(v.ServerCPU-0.001*float64(bursts)) > 1e-9 || math.Abs(tr.Metrics[study.RequestRate]/rate-1) > 1e-9 {
-			t.Errorf("%s, block %d: %d turns, %d requests, %+v, %v/s", tr.Variant, tr.Block, v.Turns, v.Requests, v.Bursts, tr.Metrics[study.RequestRate])
+		if v.Turns != bursts || len(v.Bursts) != bursts || v.Requests != uint64(100*bursts) || math.Abs(v.ServerCPU-0.001*float64(bursts)) > 1e-9 || math.Abs(tr.Metrics[serve.RequestRate]/rate-1) > 1e-9 {
+			t.Errorf("%s, block %d: %d turns, %d requests, %+v, %v/s", tr.Variant, tr.Block, v.Turns, v.Requests, v.Bursts, tr.Metrics[serve.RequestRate])
 		}
 	}
 	if service.looks != 2*len(trials) {

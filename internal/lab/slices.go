@@ -9,19 +9,20 @@ import (
 	"linerate/internal/load"
 	"linerate/internal/setting"
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
 	"linerate/internal/testbed"
 )
 
 // slicing is mode cost's way: one endless stream goes from arm to arm, slice by
 // slice, over all of them and the bypass.
 type slicing struct {
-	run    *run
+	run    *Session
 	in     *instance
 	sliced load.Sliced
 }
 
 // takesTurns reports whether the engine can do that.
-func (r *run) takesTurns() bool {
+func (r *Session) takesTurns() bool {
 	_, can := r.Engine.(load.Interleaver)
 	return can
 }
@@ -36,7 +37,7 @@ func (w *slicing) close() {}
 // send sends over the arms in turn. What fails, fails them all.
 func (w *slicing) send(ctx context.Context) error {
 	in, r := w.in, w.run
-	plan := r.task.Spec.Slicing(in.part, in.how, r.task.Seed, in.Block, in.Attempt, len(in.shares))
+	plan := forward.Slicing(&r.task.Spec, in.part, in.how, r.task.Seed, in.Block, in.Attempt, len(in.shares))
 	if in.how == study.Alternating {
 		plan.Before = w.alternate(ctx)
 	}
@@ -83,7 +84,7 @@ func (w *slicing) account() error {
 }
 
 // openSlicer loads what sends and receives, unless the part has it already.
-func (r *run) openSlicer(in *instance) error {
+func (r *Session) openSlicer(in *instance) error {
 	if r.slicer != nil && r.slicing == in.Part {
 		return nil
 	}
@@ -92,7 +93,7 @@ func (r *run) openSlicer(in *instance) error {
 	}
 	s := &r.task.Spec
 	from, to := in.shares[0].Generator, in.shares[0].Receiver
-	spec, err := s.Traffic(in.part, study.Endpoints{From: from, To: to}, study.Endpoints{From: from, To: to})
+	spec, err := forward.Traffic(s, in.part, forward.Endpoints{From: from, To: to}, forward.Endpoints{From: from, To: to})
 	if err != nil {
 		return err
 	}
@@ -107,7 +108,7 @@ func (r *run) openSlicer(in *instance) error {
 	return nil
 }
 
-func (r *run) closeSlicer() error {
+func (r *Session) closeSlicer() error {
 	if r.slicer == nil {
 		return nil
 	}
@@ -117,7 +118,7 @@ func (r *run) closeSlicer() error {
 }
 
 // keep hands the raw slices on, and returns their file's name and hash.
-func (r *run) keep(in *instance) (name, sum string, err error) {
+func (r *Session) keep(in *instance) (name, sum string, err error) {
 	data, err := in.Encode()
 	if err != nil {
 		return "", "", err

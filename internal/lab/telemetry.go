@@ -11,8 +11,10 @@ import (
 
 	"linerate/internal/drop"
 	"linerate/internal/load"
+	"linerate/internal/port"
 	"linerate/internal/profile"
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
 	"linerate/internal/testbed"
 )
 
@@ -24,11 +26,11 @@ type Instruments interface {
 	// Count counts the hardware's events on CPUs, and says which it has not.
 	Count(cpus []int) (end func() ([]study.PerPacket, []study.Missing, error), err error)
 	// Reasons counts what the kernel drops in a DUT, by the reason it gives.
-	Reasons(dut testbed.Place) (end func() (drop.Counters, error), err error)
+	Reasons(dut port.Place) (end func() (drop.Counters, error), err error)
 }
 
 // inside looks into every variant that the study wants looked into.
-func (r *run) inside(ctx context.Context) error {
+func (r *Session) inside(ctx context.Context) error {
 	if r.Instruments == nil {
 		return nil
 	}
@@ -37,7 +39,7 @@ func (r *run) inside(ctx context.Context) error {
 		if !ok {
 			return nil
 		}
-		if err := r.enter(ctx, in.Part.Mode); err != nil {
+		if err := r.enter(ctx, in.Part); err != nil {
 			return err
 		}
 		if r.skip(in.Part) {
@@ -62,7 +64,7 @@ func (r *run) inside(ctx context.Context) error {
 }
 
 // look sets a variant up once and runs its traffic under each instrument.
-func (r *run) look(ctx context.Context, in study.Inside) (study.Telemetry, error) {
+func (r *Session) look(ctx context.Context, in study.Inside) (study.Telemetry, error) {
 	t := study.Telemetry{Part: in.Part.Name, Mode: in.Part.Mode, Variant: in.Variant}
 	variant, _ := r.task.Spec.Variant(in.Variant)
 	if t.Unavailable = r.forbids(variant); t.Unavailable != "" {
@@ -82,7 +84,7 @@ func (r *run) look(ctx context.Context, in study.Inside) (study.Telemetry, error
 		return t, err
 	}
 	defer c.close()
-	offer, err := in.Part.Offer(in.Profile)
+	offer, err := forward.Offer(in.Part, in.Profile)
 	if err != nil {
 		return t, err
 	}
@@ -96,7 +98,7 @@ func (r *run) look(ctx context.Context, in study.Inside) (study.Telemetry, error
 
 // looking is a variant that is up, and what is seen of it.
 type looking struct {
-	run   *run
+	run   *Session
 	chain *chain
 	t     *study.Telemetry
 	rate  load.Rate

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
+	"linerate/internal/study/search"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/bedfile"
 )
@@ -31,9 +33,9 @@ const bypassTries = 3
 // trial runs one slot: reset, warm-up, traffic, drain, gates. Errors are the
 // study's or the testbed's; what merely went wrong this time makes the trial
 // invalid instead.
-func (r *run) trial(ctx context.Context, slot study.Slot, part study.Part) (study.Trial, error) {
+func (r *Session) trial(ctx context.Context, slot study.Slot, part study.Part) (study.Trial, error) {
 	t := study.Trial{Part: part.Name, Variant: slot.Variant, Block: slot.Block, Order: slot.Order, Mode: part.Mode,
-		Retry: slot.Retry, Reasons: []string{}, Metrics: map[string]float64{}}
+		Retry: slot.Retry, Reasons: []study.Refusal{}, Metrics: map[string]float64{}}
 	variant, _ := r.task.Spec.Variant(slot.Variant)
 	if why := r.forbids(variant); why != "" {
 		return unavailable(t, why), nil
@@ -48,13 +50,12 @@ func (r *run) trial(ctx context.Context, slot study.Slot, part study.Part) (stud
 		return t, fmt.Errorf("set up the variant: %w", err)
 	}
 	o.Applied = applied
-	bypass, err := r.bypass(ctx, part, slot.Block, &o)
-	if err != nil {
+	if err := r.bypass(ctx, part, slot.Block, &o); err != nil {
 		return t, err
 	}
 	measure := r.measure
 	switch {
-	case part.Search != nil:
+	case search.Of(part) != nil:
 		measure = r.search
 	case part.Flood != "":
 		measure = r.flood
@@ -64,9 +65,9 @@ func (r *run) trial(ctx context.Context, slot study.Slot, part study.Part) (stud
 		return t, err
 	}
 	t.Observed = &o
-	t.Metrics, t.Reasons = study.Judge(part, r.task.Spec.Gates, o, bypass)
+	t.Metrics, t.Reasons = study.Judge(part, r.task.Spec.Gates, o, r.block(slot.Block)...)
 	if failed != nil {
-		t.Reasons = append([]string{failed.Error()}, t.Reasons...)
+		t.Reasons = append([]study.Refusal{study.Failed(failed)}, t.Reasons...)
 	}
 	t.Valid = len(t.Reasons) == 0
 	if shares, can := r.bed.(testbed.Sharer); can && !t.Valid {
@@ -76,7 +77,7 @@ func (r *run) trial(ctx context.Context, slot study.Slot, part study.Part) (stud
 }
 
 // forbids says why a variant's declared host settings may not be applied.
-func (r *run) forbids(v study.Variant) string {
+func (r *Session) forbids(v study.Variant) string {
 	if kind := r.out.Testbeds[string(r.mode)].Kind; v.OS != "" && systems[kind] != "" && v.OS != systems[kind] {
 		return fmt.Sprintf("it needs a DUT of %s, and testbed %s is of %s", v.OS, kind, systems[kind])
 	}
@@ -92,57 +93,67 @@ var systems = map[string]string{testbed.KindNetns: "linux", testbed.KindJails: "
 
 func unavailable(t study.Trial, why string) study.Trial {
 	t.Unavailable = why
-	t.Reasons = []string{"unavailable: " + why}
+	t.Reasons = []study.Refusal{{Gate: "unavailable", Text: why}}
 	return t
 }
 
-// bypass is the block's chain time without DUT: from the record, or measured
-// now. Mode overload needs none.
-func (r *run) bypass(ctx context.Context, part study.Part, block int, o *study.Observation) (float64, error) {
-	if part.Mode != testbed.Cost {
-		return 0, nil
+// block are the trials of a block so far.
+func (r *Session) block(n int) (of []study.Trial) {
+	for _, t := range r.task.Done {
+		if t.Block == n {
+			of = append(of, t)
+		}
 	}
-	if ns, ok := study.BypassOf(r.task.Done, block); ok {
-		return ns, nil
+	return of
+}
+
+// bypass measures the block's chain time without DUT, unless the record has it.
+// Mode overload needs none.
+func (r *Session) bypass(ctx context.Context, part study.Part, block int, o *study.Observation) error {
+	if part.Mode != testbed.Cost {
+		return nil
+	}
+	if forward.HasBypass(r.block(block)) {
+		return nil
 	}
 	gen, sink, err := r.bed.Bypass()
 	if err != nil {
-		return 0, fmt.Errorf("wire generator and receiver without a DUT: %w", err)
+		return fmt.Errorf("wire generator and receiver without a DUT: %w", err)
 	}
-	offer, err := part.Offer(part.Seconds / 2)
+	offer, err := forward.Offer(part, part.Seconds/2)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	c, err := r.chain([]testbed.Way{{Generator: gen, Receiver: sink, Share: 1}}, part, 0)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer c.close()
-	var b study.BypassRun
+	var b forward.BypassRun
 	for range bypassTries {
 		run, err := c.run(ctx, offer, part.Warmup, nil)
 		if ctx.Err() != nil {
-			return 0, ctx.Err()
+			return ctx.Err()
 		}
 		if err != nil {
 			break // the bypass gate will say that it is missing
 		}
-		b = study.BypassRun{Sent: run.sent, Received: run.received, Contention: run.contention.Seconds()}
-		if b.NS = study.BypassTime(r.task.Spec.Gates, b); b.NS > 0 {
+		b = forward.BypassRun{Sent: run.sent, Received: run.received, Contention: run.contention.Seconds()}
+		if b.NS = forward.BypassTime(r.task.Spec.Gates, b); b.NS > 0 {
 			break
 		}
 		if err := c.rx.Reset(); err != nil {
-			return 0, fmt.Errorf("measure without a DUT: %w", err)
+			return fmt.Errorf("measure without a DUT: %w", err)
 		}
 	}
-	o.Bypass = &b
-	return b.NS, nil
+	forward.Note(o).Bypass = &b
+	return nil
 }
 
 // measure runs the trial's traffic through the DUT. failed is what went wrong
 // with the traffic; err is what can never go right.
-func (r *run) measure(ctx context.Context, part study.Part, o *study.Observation) (failed, err error) {
-	offer, err := part.Offer(part.Seconds)
+func (r *Session) measure(ctx context.Context, part study.Part, o *study.Observation) (failed, err error) {
+	offer, err := forward.Offer(part, part.Seconds)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +188,7 @@ func (r *run) measure(ctx context.Context, part study.Part, o *study.Observation
 		if o.Before, err = r.bed.Counters(); err == nil {
 			dead, err = watchDrops(dropsOf(r.bed))
 		}
-		asked = ask.during(offer.Limit.Duration)
+		asked = ask.during(ctx, offer.Limit.Duration)
 		return err
 	})
 	asked()
@@ -208,7 +219,7 @@ func (r *run) measure(ctx context.Context, part study.Part, o *study.Observation
 
 // telemetry begins to watch what the DUT's own counters say, where it has some
 // to read; tell ends it. A DUT that will not tell afterwards has no telemetry.
-func (r *run) telemetry(ctx context.Context, o *study.Observation) (tell func(), err error) {
+func (r *Session) telemetry(ctx context.Context, o *study.Observation) (tell func(), err error) {
 	o.Machines = r.task.Spec.OnMachines()
 	o.Uncounted = r.bed.Describe().Kind == bedfile.KindPorts
 	bed, ok := r.bed.(testbed.Telemeter)
@@ -236,7 +247,7 @@ type cpuState struct {
 }
 
 // check times a spin on each CPU and reads what was stolen from it.
-func (r *run) check(cpus []int) ([]cpuState, error) {
+func (r *Session) check(cpus []int) ([]cpuState, error) {
 	var out []cpuState
 	for _, cpu := range cpus {
 		spin, err := r.Machine.Spin(cpu)

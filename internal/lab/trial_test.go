@@ -19,7 +19,7 @@ func TestOfAnotherSystem(t *testing.T) {
 		{testbed.KindJails, "freebsd", false}, {testbed.KindJails, "linux", true}, {testbed.KindJails, "", false},
 		{"machines", "linux", false},
 	} {
-		r := &run{Lab: &Lab{}, mode: testbed.Cost}
+		r := &Session{Lab: &Lab{}, mode: testbed.Cost}
 		r.out.Testbeds = map[string]testbed.Description{string(testbed.Cost): {Kind: c.kind}}
 		if why := r.forbids(study.Variant{OS: c.os}); strings.Contains(why, "needs a DUT of "+c.os) != c.refused {
 			t.Errorf("a variant of %q on %s: %q, want refused %v", c.os, c.kind, why, c.refused)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"linerate/internal/load"
+	"linerate/internal/port"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/bedtest"
 )
@@ -17,12 +18,12 @@ type asked struct {
 	sends, counts []string
 }
 
-func (a *asked) NewGenerator(s load.Spec, in testbed.Place) (load.Generator, error) {
+func (a *asked) NewGenerator(s load.Spec, in port.Place) (load.Generator, error) {
 	a.sends = append(a.sends, fmt.Sprintf("%d: %s/%s %s reply %t", s.Stream, s.Side, s.Device, s.Flows.Src, s.Flows.Reply))
 	return a.Simulated.NewGenerator(s, in)
 }
 
-func (a *asked) NewReceiver(device string, in testbed.Place, w load.Watch) (load.Receiver, error) {
+func (a *asked) NewReceiver(device string, in port.Place, w load.Watch) (load.Receiver, error) {
 	a.counts = append(a.counts, fmt.Sprintf("%d: %s/%s", w.Stream, w.Side, device))
 	return a.Simulated.NewReceiver(device, in, w)
 }
@@ -34,15 +35,15 @@ func TestEveryWayIsAStream(t *testing.T) {
 	s := parse(t, bothSpec)
 	sim := &bedtest.Simulated{Seed: 1}
 	engine := &asked{Simulated: sim}
-	r := &run{Lab: &Lab{Engine: engine, Machine: sim}, task: Task{Spec: s}, bed: sim}
+	r := &Session{Lab: &Lab{Engine: engine, Machine: sim}, task: Task{Spec: s}, bed: sim}
 	part, _ := s.Part("both")
 	l := loading{run: r, part: part, several: true}
 	for i, share := range []float64{0.25, 0.75} {
 		from, to := sim.Generator(), sim.Receiver()
-		from.Side, to.Side = testbed.GeneratorSide, testbed.ReceiverSide
+		from.Side, to.Side = port.GeneratorSide, port.ReceiverSide
 		from.Device, to.Device = fmt.Sprint("a", i), fmt.Sprint("b", i)
 		from.IPv4 = netip.MustParsePrefix(fmt.Sprintf("198.18.0.%d/16", i+1))
-		if err := l.add(testbed.Way{Generator: from, Receiver: to, Share: share}, testbed.Here); err != nil {
+		if err := l.add(testbed.Way{Generator: from, Receiver: to, Share: share}, port.Here); err != nil {
 			t.Fatal(err)
 		}
 	}

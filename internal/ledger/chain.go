@@ -7,25 +7,15 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"strconv"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
 )
 
-// ID names a record by what it is made of: 128 bits of a SHA-256, in hex.
-func ID(parts ...string) string {
-	h := sha256.New()
-	for _, p := range parts {
-		io.WriteString(h, strconv.Itoa(len(p))+":"+p) //nolint:errcheck // a hash never fails
-	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
-}
-
 // rowDigest covers a row's place and its whole document.
-func rowDigest(table, id string, doc []byte) string {
+func rowDigest(table string, id ID, doc []byte) string {
 	h := sha256.New()
-	io.WriteString(h, table+"\x00"+id+"\x00") //nolint:errcheck // a hash never fails
+	io.WriteString(h, table+"\x00"+string(id)+"\x00") //nolint:errcheck // a hash never fails
 	h.Write(doc)
 	return hex.EncodeToString(h.Sum(nil))
 }
@@ -69,16 +59,20 @@ func (e *Entry) sum() string {
 
 // Report is the outcome of verifying a ledger.
 type Report struct {
-	Version  int      `json:"version"`
-	Place    string   `json:"place"`
-	OK       bool     `json:"ok"`
-	Entries  int64    `json:"entries"`
-	Rows     int64    `json:"rows"`
-	Blobs    int64    `json:"blobs"`
-	Bytes    int64    `json:"raw_bytes"`
-	Missing  int64    `json:"raw_missing"` // sources whose bytes are not kept here
-	Head     string   `json:"head"`        // hash of the last entry: note it down elsewhere
-	Problems []string `json:"problems"`
+	Version int    `json:"version"`
+	Place   string `json:"place"`
+	OK      bool   `json:"ok"`
+	Entries int64  `json:"entries"`
+	Rows    int64  `json:"rows"`
+	Blobs   int64  `json:"blobs"`
+	Bytes   int64  `json:"raw_bytes"`
+	Missing int64  `json:"raw_missing"` // sources whose bytes are not kept here
+	// Of those, files of slices that were read where the study was, and are
+	// what was recorded; and those that are not there any more.
+	RawChecked int64    `json:"slices_checked"`
+	RawGone    int64    `json:"slices_gone"`
+	Head       string   `json:"head"` // hash of the last entry: note it down elsewhere
+	Problems   []string `json:"problems"`
 }
 
 const maxProblems = 100
@@ -91,7 +85,8 @@ func (r *Report) problem(format string, args ...any) {
 
 // Verify recomputes the whole chain: every row's digest from its document,
 // its columns from the document, every entry's digest from its rows, every
-// link, and every blob's hash from its bytes. A head noted earlier must be
+// link, every blob's hash from its bytes, and the hashes of raw slices in the
+// directories of studies that are on this machine. A head noted earlier must be
 // among the entries, which shows that the end was not cut off; "" asks not.
 func Verify(ctx context.Context, s Store, head string) (*Report, error) {
 	r := &Report{Version: 1, Place: s.Place(), Problems: []string{}}
@@ -103,6 +98,9 @@ func Verify(ctx context.Context, s Store, head string) (*Report, error) {
 		return nil, err
 	}
 	if err := r.blobs(ctx, s); err != nil {
+		return nil, err
+	}
+	if err := r.rawFiles(ctx, s); err != nil {
 		return nil, err
 	}
 	r.OK = len(r.Problems) == 0

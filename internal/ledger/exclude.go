@@ -22,8 +22,8 @@ func Exclude(ctx context.Context, s Store, target, reason, by string, at time.Ti
 		return err
 	}
 	x := Exclusion{Target: row.ID, Reason: reason, By: by, Time: at.UTC().Truncate(time.Second)}
-	x.ID = ID("exclusion", x.Target, x.Reason, x.By)
-	n, err := s.Append(ctx, &Batch{Kind: "exclusion", Ref: x.ID, Time: at, Exclusions: []Exclusion{x}})
+	x.ID = IDOf("exclusion", string(x.Target), x.Reason, x.By)
+	n, err := s.Append(ctx, &Batch{Kind: "exclusion", Ref: string(x.ID), Time: at, Exclusions: []Exclusion{x}})
 	if err == nil && n == 0 {
 		return errors.New("it is excluded for that reason already")
 	}
@@ -64,11 +64,11 @@ func Evaluate(ctx context.Context, s Store, f Filter) ([]Evidence, error) {
 	if err != nil || len(list) == 0 {
 		return ev, err
 	}
-	excluded := map[string]string{}
+	excluded := map[ID]string{}
 	for _, x := range list {
 		excluded[x.Target] = x.Reason
 	}
-	again := &reassessment{ctx: ctx, s: s, excluded: excluded, trials: map[string][]Trial{}, derived: map[string]*derived{}}
+	again := &reassessment{ctx: ctx, s: s, excluded: excluded, trials: map[ID][]Trial{}, derived: map[ID]*derived{}}
 	for i := range ev {
 		if err := ev[i].exclude(again); err != nil {
 			return nil, err
@@ -80,14 +80,14 @@ func Evaluate(ctx context.Context, s Store, f Filter) ([]Evidence, error) {
 // exclude applies exclusions to one piece of evidence.
 func (e *Evidence) exclude(again *reassessment) error {
 	excluded := again.excluded
-	for _, id := range []string{e.Verdict.ID, e.Study.ID} {
+	for _, id := range []ID{e.Verdict.ID, e.Study.ID} {
 		if reason, ok := excluded[id]; ok {
 			e.Excluded = reason
 			return nil
 		}
 	}
 	hit := false
-	for _, ids := range [][]string{e.Verdict.ControlTrials, e.Verdict.VariantTrials} {
+	for _, ids := range [][]ID{e.Verdict.ControlTrials, e.Verdict.VariantTrials} {
 		for _, id := range ids {
 			_, out := excluded[id]
 			hit = hit || out

@@ -65,7 +65,7 @@ type Entry struct {
 // StoredRow is a row as the database holds it, for verification and export.
 type StoredRow struct {
 	Table  string
-	ID     string
+	ID     ID
 	Entry  int64
 	Digest string
 	Doc    []byte
@@ -95,9 +95,9 @@ type Store interface {
 	// Evidence lists verdicts with what they hold for, newest entry last.
 	Evidence(ctx context.Context, f Filter) ([]Evidence, error)
 	// Trials of a study, in the order they were stored.
-	Trials(ctx context.Context, study string) ([]Trial, error)
+	Trials(ctx context.Context, study ID) ([]Trial, error)
 	// Sources are the files that a study was read from, by path.
-	Sources(ctx context.Context, study string) ([]Source, error)
+	Sources(ctx context.Context, study ID) ([]Source, error)
 	// Studies that a filter admits.
 	Studies(ctx context.Context, f Filter) ([]Study, error)
 	// Exclusions, in order.

@@ -14,22 +14,6 @@ import (
 	"linerate/internal/study"
 )
 
-func TestFoldName(t *testing.T) {
-	for _, c := range [][2]string{
-		{"dev.igb.0.fc", "dev.igb.N.fc"}, {"DEV.igb.7.iflib.tx_abdicate", "dev.igb.*.iflib.tx_abdicate"}, {"dev.ixl.x.fc", "dev.ixl.1.fc"},
-		{"flow-control", "flow_control"}, {"ifconfig tso", "ifconfig:tso"},
-	} {
-		if FoldName(c[0]) != FoldName(c[1]) {
-			t.Errorf("%s and %s are told apart", c[0], c[1])
-		}
-	}
-	for _, c := range [][2]string{{"net.inet.ip.1", "net.inet.ip.2"}, {"dev.igb.0.fc", "dev.ix.0.fc"}} {
-		if FoldName(c[0]) == FoldName(c[1]) {
-			t.Errorf("%s and %s are taken for one", c[0], c[1])
-		}
-	}
-}
-
 func TestLocate(t *testing.T) {
 	state := t.TempDir()
 	for _, c := range []struct{ flag, env, want, url string }{
@@ -77,11 +61,11 @@ func TestLocateUnderSudo(t *testing.T) {
 
 func TestCorrectFamily(t *testing.T) {
 	vs := []Verdict{
-		{P: stats.Num(0.02), Effect: stats.Effect{EffectPercent: stats.Num(3)}, Better: "higher", Verdict: "better"},
-		{P: stats.Num(0.03), Effect: stats.Effect{EffectPercent: stats.Num(-2)}, Better: "higher", Verdict: "worse"},
-		{P: stats.Num(0.001), Effect: stats.Effect{EffectPercent: stats.Num(-4)}, Better: "lower", Verdict: "better"},
-		{P: stats.Num(0.0001), Effect: stats.Effect{EffectPercent: stats.Num(9)}, Better: "higher", Verdict: "invalid"},
-		{Verdict: "invalid"},
+		{Result: stats.Result{P: stats.Num(0.02), Effect: stats.Effect{EffectPercent: stats.Num(3)}, Verdict: "better"}, Better: "higher"},
+		{Result: stats.Result{P: stats.Num(0.03), Effect: stats.Effect{EffectPercent: stats.Num(-2)}, Verdict: "worse"}, Better: "higher"},
+		{Result: stats.Result{P: stats.Num(0.001), Effect: stats.Effect{EffectPercent: stats.Num(-4)}, Verdict: "better"}, Better: "lower"},
+		{Result: stats.Result{P: stats.Num(0.0001), Effect: stats.Effect{EffectPercent: stats.Num(9)}, Verdict: "invalid"}, Better: "higher"},
+		{Result: stats.Result{Verdict: "invalid"}},
 	}
 	CorrectFamily(vs)
 	var got []string
@@ -108,7 +92,7 @@ func TestReassess(t *testing.T) {
 			if arm == "b" {
 				x *= 1.05 + 0.001*float64(i)
 			}
-			id := arm + string(rune('0'+i))
+			id := ID(arm + string(rune('0'+i)))
 			trials = append(trials, Trial{ID: id, Valid: true, Block: i, Variant: arm, Metrics: map[string]float64{"m": x}})
 			if arm == "a" {
 				v.ControlTrials = append(v.ControlTrials, id)
@@ -117,14 +101,14 @@ func TestReassess(t *testing.T) {
 			}
 		}
 	}
-	if w, n := Reassess(&v, "blocks", trials, map[string]string{"z": "x"}); w != nil || n != 0 {
+	if w, n := Reassess(&v, "blocks", trials, map[ID]string{"z": "x"}); w != nil || n != 0 {
 		t.Error("exclusions elsewhere change a verdict")
 	}
-	w, n := Reassess(&v, "blocks", trials, map[string]string{"a3": "x"})
+	w, n := Reassess(&v, "blocks", trials, map[ID]string{"a3": "x"})
 	if n != 1 || w.N != 5 || w.Verdict != "better" || w.Family != 2 || math.Abs(w.PHolm.Float()-min(1, 2*w.P.Float())) > 1e-15 {
 		t.Errorf("blocks without one: %d, %+v", n, w)
 	}
-	s, _ := Reassess(&v, "independent", trials, map[string]string{"a3": "x"})
+	s, _ := Reassess(&v, "independent", trials, map[ID]string{"a3": "x"})
 	if s.NControl != 5 || s.NVariant != 6 || s.Verdict != "inconclusive" {
 		t.Errorf("samples without one: %+v", s)
 	}
@@ -133,29 +117,29 @@ func TestReassess(t *testing.T) {
 // TestReassessShares: what was judged in percentage points is so again.
 func TestReassessShares(t *testing.T) {
 	v := Verdict{ID: "v", Metric: "loss", Better: "lower", Family: 1, Control: "a", Variant: "b", MarginPoints: 1,
-		Effect: stats.Effect{EffectPoints: stats.Num(0.02)}}
+		Result: stats.Result{Effect: stats.Effect{EffectPoints: stats.Num(0.02)}}}
 	var trials []Trial
 	for i := range 6 {
-		a, b := "a"+string(rune('0'+i)), "b"+string(rune('0'+i))
+		a, b := ID("a"+string(rune('0'+i))), ID("b"+string(rune('0'+i)))
 		trials = append(trials, Trial{ID: a, Valid: true, Block: i, Metrics: map[string]float64{"loss": 0}},
 			Trial{ID: b, Valid: true, Block: i, Metrics: map[string]float64{"loss": 0.0001 * float64(i)}})
 		v.ControlTrials, v.VariantTrials = append(v.ControlTrials, a), append(v.VariantTrials, b)
 	}
-	w, _ := Reassess(&v, "blocks", trials, map[string]string{"a3": "x"})
+	w, _ := Reassess(&v, "blocks", trials, map[ID]string{"a3": "x"})
 	if w.Verdict != stats.Equivalent || !w.InPoints() || w.MarginPoints != 1 || w.EffectPercent.Known() {
 		t.Errorf("%+v", w)
 	}
-	if l := Flatten(&Evidence{Verdict: *w}, nil); l.EffectText() != "+0.02 points [±0.00, +0.05]" {
-		t.Errorf("told as %q", l.EffectText())
+	if l := Flatten(&Evidence{Verdict: *w}, nil); l.TextWithBounds() != "+0.02 points [±0.00, +0.05]" {
+		t.Errorf("told as %q", l.TextWithBounds())
 	}
 }
 
 func TestFlatten(t *testing.T) {
-	e := Evidence{Verdict: Verdict{Control: "off", Variant: "on", Effect: stats.EffectOf(stats.Interval{Estimate: 3.14, Low: 2.4, High: 150}),
+	e := Evidence{Verdict: Verdict{Control: "off", Variant: "on", Result: stats.Result{Effect: stats.EffectOf(stats.Interval{Estimate: 3.14, Low: 2.4, High: 150})},
 		Changes: []Change{{Tunable: "hw.ix.rx_process_limit", After: "-1"}, {Tunable: "hw.igb.rx_process_limit", After: "-1"}}}}
 	l := Flatten(&e, []string{"hw.igb.rx_process_limit"})
-	if l.Tunable != "hw.igb.rx_process_limit" || !l.Alone || l.Setting() != "default → -1" || l.EffectText() != "+3.1 % [+2.4, +150]" {
-		t.Errorf("%+v: %s, %s", l, l.Setting(), l.EffectText())
+	if l.Tunable != "hw.igb.rx_process_limit" || !l.Alone || l.Setting() != "default → -1" || l.TextWithBounds() != "+3.1 % [+2.4, +150]" {
+		t.Errorf("%+v: %s, %s", l, l.Setting(), l.TextWithBounds())
 	}
 	e.Verdict.Changes = append(e.Verdict.Changes, Change{Tunable: "pf_enable", After: "YES"})
 	if l := Flatten(&e, []string{"pf_enable"}); l.Alone || l.Tunable != "pf_enable" {
@@ -166,23 +150,12 @@ func TestFlatten(t *testing.T) {
 	}
 }
 
-func TestDisagreement(t *testing.T) {
-	l := []Line{{Verdict: "better"}, {Verdict: "inconclusive"}, {Verdict: "worse", Excluded: "broken"}}
-	if Disagreement(l) {
-		t.Error("an excluded loss is in conflict")
-	}
-	l[2].Excluded = ""
-	if !Disagreement(l) {
-		t.Error("a gain and a loss are no conflict")
-	}
-}
-
 // TestColumnsFollowFromDocuments: what verify recomputes is what was stored.
 func TestColumnsFollowFromDocuments(t *testing.T) {
 	b := Batch{Kind: "k", Ref: "r",
-		Studies: []Study{{ID: "s", Name: "n\x00\xff"}}, Environments: []Environment{{ID: "e", NIC: "x"}}, Trials: []Trial{{ID: "t", Valid: true}},
-		Samples: []Samples{{ID: "p", Series: "rx"}}, Verdicts: []Verdict{{ID: "v", Primary: true, Changes: []Change{{Tunable: "a b"}}}},
-		Exclusions: []Exclusion{{ID: "x"}}, Sources: []Source{{ID: "f", Path: "p"}}}
+		Studies: []Study{{ID: IDOf("s"), Name: "n\x00\xff"}}, Environments: []Environment{{ID: IDOf("e"), NIC: "x"}}, Trials: []Trial{{ID: IDOf("t"), Valid: true}},
+		Samples: []Samples{{ID: IDOf("p"), Series: "rx"}}, Verdicts: []Verdict{{ID: IDOf("v"), Primary: true, Changes: []Change{{Tunable: "a b"}}}},
+		Exclusions: []Exclusion{{ID: IDOf("x"), Target: IDOf("t")}}, Sources: []Source{{ID: IDOf("f"), Path: "p"}}}
 	rows, err := b.Rows()
 	if err != nil || len(rows) != len(Tables) {
 		t.Fatalf("%d rows, %v", len(rows), err)

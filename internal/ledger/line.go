@@ -2,10 +2,14 @@ package ledger
 
 import (
 	"cmp"
+	"context"
+	"maps"
 	"slices"
 	"strings"
 
+	"linerate/internal/evidence"
 	"linerate/internal/stats"
+	"linerate/internal/tunable"
 )
 
 // Line is one piece of evidence, flat: what `ledger query`, `ledger export`
@@ -26,9 +30,9 @@ type Line struct {
 	Driver      string          `json:"driver"`
 	Workload    string          `json:"workload"`
 	Study       string          `json:"study"`
-	StudyID     string          `json:"study_id"`
+	StudyID     ID              `json:"study_id"`
 	Kind        string          `json:"kind"`
-	VerdictID   string          `json:"verdict_id"`
+	VerdictID   ID              `json:"verdict_id"`
 	Source      string          `json:"source"` // where the study was read
 	Metric      string          `json:"metric"`
 	Primary     bool            `json:"primary"`
@@ -38,26 +42,28 @@ type Line struct {
 	Variant     string          `json:"variant"`
 	ControlMean stats.Number    `json:"control_mean"`
 	VariantMean stats.Number    `json:"variant_mean"`
-	stats.Effect
-	EffectNS stats.Number  `json:"effect_ns"`
-	N        int           `json:"n"`
-	P        stats.Number  `json:"p_value"`
-	PHolm    stats.Number  `json:"p_holm"`
-	Family   int           `json:"family"`
-	Verdict  stats.Verdict `json:"verdict"`
+	stats.Result
+	EffectNS stats.Number `json:"effect_ns"`
+	Family   int          `json:"family"`
 	// MarginPercent is the equivalence margin, PEquivalent the p-value of
 	// "differs by the margin or more", corrected by Holm.
-	MarginPercent float64       `json:"margin_percent"`
-	PEquivalent   stats.Number  `json:"p_equivalent_holm"`
-	MDE           stats.Number  `json:"minimum_detectable_effect_percent"`
-	Method        string        `json:"method"`
-	Label         string        `json:"label"` // what the number is not
-	Flags         []string      `json:"flags"`
-	Published     *Published    `json:"published"` // what its author concluded; null if nothing
-	Excluded      string        `json:"excluded"`  // reason, when it does not count
-	Without       *Line         `json:"without_excluded"`
-	Dropped       int           `json:"trials_excluded"`
-	AA            stats.Verdict `json:"aa"`
+	MarginPercent float64             `json:"margin_percent"`
+	PEquivalent   stats.Number        `json:"p_equivalent_holm"`
+	MDE           stats.Number        `json:"minimum_detectable_effect_percent"`
+	Method        string              `json:"method"`
+	Label         string              `json:"label"` // what the number is not
+	Flags         []string            `json:"flags"`
+	Published     *evidence.Published `json:"published"` // what its author concluded; null if nothing
+	Excluded      string              `json:"excluded"`  // reason, when it does not count
+	Without       *Line               `json:"without_excluded"`
+	Dropped       int                 `json:"trials_excluded"`
+	AA            stats.Verdict       `json:"aa"`
+}
+
+// MarshalJSON writes the line in its documented order.
+func (l Line) MarshalJSON() ([]byte, error) {
+	type fields Line
+	return stats.Document(fields(l), stats.EffectMembers+"effect_ns n p_value p_holm family verdict")
 }
 
 // Flatten turns evidence into a line. Of several changes the one that names
@@ -85,8 +91,8 @@ func Flatten(e *Evidence, names []string) Line {
 
 func (l *Line) verdict(v *Verdict) {
 	l.Metric, l.Primary, l.Unit, l.Better, l.Control, l.Variant = v.Metric, v.Primary, v.Unit, v.Better, v.Control, v.Variant
-	l.ControlMean, l.VariantMean, l.Effect = v.ControlMean, v.VariantMean, v.Effect
-	l.EffectNS, l.N, l.P, l.PHolm, l.Family, l.Verdict = v.EffectNS, v.N, v.P, v.PHolm, v.Family, v.Verdict
+	l.ControlMean, l.VariantMean, l.Result = v.ControlMean, v.VariantMean, v.Result
+	l.EffectNS, l.Family = v.EffectNS, v.Family
 	l.MarginPercent, l.PEquivalent = v.MarginPercent, v.PEquivalent
 	l.MDE, l.Method, l.Published = v.MDE, v.Method, v.Published
 	l.Flags = append(slices.Clone(v.Flags), v.Warnings...)
@@ -104,7 +110,7 @@ func (l *Line) pick(names []string) {
 	for i := range l.Changes {
 		c := &l.Changes[i]
 		for _, n := range names {
-			if c.speaksOf(FoldName(n)) {
+			if c.speaksOf(evidence.FoldName(n)) {
 				l.Tunable, l.Before, l.After = c.Tunable, c.Before, c.After
 				return
 			}
@@ -113,10 +119,10 @@ func (l *Line) pick(names []string) {
 }
 
 func (c *Change) speaksOf(folded string) bool {
-	if FoldName(c.Tunable) == folded {
+	if evidence.FoldName(c.Tunable) == folded {
 		return true
 	}
-	return slices.ContainsFunc(c.Related, func(r string) bool { return FoldName(r) == folded })
+	return slices.ContainsFunc(c.Related, func(r string) bool { return evidence.FoldName(r) == folded })
 }
 
 // sameIdea says that the changes are one treatment: one setting, or one idea
@@ -125,20 +131,11 @@ func (c *Change) speaksOf(folded string) bool {
 func sameIdea(cs []Change) bool {
 	for i := 1; i < len(cs); i++ {
 		a, b := &cs[0], &cs[i]
-		if a.Before != b.Before || a.After != b.After || !akin(a.Tunable, b.Tunable) && !slices.ContainsFunc(a.Related, func(r string) bool { return slices.Contains(b.Related, r) }) {
+		if a.Before != b.Before || a.After != b.After || !evidence.Akin(a.Tunable, b.Tunable) && !slices.ContainsFunc(a.Related, func(r string) bool { return slices.Contains(b.Related, r) }) {
 			return false
 		}
 	}
 	return len(cs) > 0
-}
-
-// akin says that two names differ in their driver only.
-func akin(a, b string) bool {
-	x, y := strings.Split(a, "."), strings.Split(b, ".")
-	if len(x) != len(y) || len(x) < 3 || x[0] != y[0] {
-		return false
-	}
-	return slices.Equal(x[2:], y[2:])
 }
 
 // Sort orders lines for reading side by side: hardware, then release, then
@@ -150,40 +147,87 @@ func Sort(lines []Line) {
 	})
 }
 
-// Disagreement tells whether evidence conflicts: some shows a gain and some a
-// loss. Excluded and invalid lines do not count.
-func Disagreement(lines []Line) bool {
-	var better, worse bool
-	for i := range lines {
-		if lines[i].Excluded != "" {
-			continue
-		}
-		better = better || lines[i].Verdict == stats.Better
-		worse = worse || lines[i].Verdict == stats.Worse
-	}
-	return better && worse
-}
-
-// EffectText is the line's effect for people: "+3.1 % [+2.4, +3.9]".
-func (l *Line) EffectText() string {
-	s := l.Text()
-	if size, low, high := l.Size(); size.Known() && low.Known() && high.Known() {
-		s += " " + l.Bounds()
-	}
-	return s
-}
-
 // Setting is what was set, for people: "default → 0".
 func (l *Line) Setting() string {
 	if l.Tunable == "" {
 		return l.Control + " → " + l.Variant
 	}
-	return orDefault(l.Before) + " → " + orDefault(l.After)
+	return l.Subject().Change()
 }
 
-func orDefault(s string) string {
-	if s == "" {
-		return "default"
+// Subject is what the line is about.
+func (l *Line) Subject() evidence.Subject {
+	return evidence.Subject{Tunable: l.Tunable, Before: l.Before, After: l.After, Alone: l.Alone, Changes: len(l.Changes), OS: l.OS, Release: l.Release,
+		CPU: strings.TrimSpace(cmp.Or(l.CPU, l.Hardware)), Cores: l.Cores, NIC: l.NIC, Driver: l.Driver}
+}
+
+// Row is the line as evidence that travels.
+func (l *Line) Row() evidence.Row {
+	r := evidence.Row{ID: string(l.VerdictID), Subject: l.Subject(), Workload: l.Workload, Metric: l.Metric, Primary: l.Primary, Study: l.Study, Source: l.Source,
+		Result: l.Result, Flags: slices.Clone(l.Flags), Control: l.Control, Variant: l.Variant, Label: l.Label, Published: l.Published, Excluded: l.Excluded, Dropped: l.Dropped}
+	if l.Without != nil {
+		w := l.Without.Row()
+		r.Without = &w
 	}
-	return s
+	return r
+}
+
+// Rows are lines as evidence that travels.
+func Rows(lines []Line) []evidence.Row {
+	rows := make([]evidence.Row, len(lines))
+	for i := range lines {
+		rows[i] = lines[i].Row()
+	}
+	return rows
+}
+
+// Lines reads the evidence that a filter admits, sorted for reading.
+func Lines(ctx context.Context, s Store, f Filter) ([]Line, error) {
+	if f.Verdict != "" {
+		if _, err := stats.ParseVerdict(string(f.Verdict)); err != nil {
+			return nil, err
+		}
+	}
+	ev, err := Evaluate(ctx, s, f)
+	if err != nil {
+		return nil, err
+	}
+	names := slices.Clone(f.Names)
+	if f.Tunable != "" {
+		names = append(names, f.Tunable)
+	}
+	lines := make([]Line, len(ev))
+	for i := range ev {
+		lines[i] = Flatten(&ev[i], names)
+	}
+	Sort(lines)
+	return lines, nil
+}
+
+// Known are a ledger's verdicts that say something of a tunable of the
+// catalogue, under its name there.
+func Known(ctx context.Context, s Store, c *tunable.Catalogue) ([]evidence.Row, error) {
+	names, err := s.Tunables(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var rows []evidence.Row
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		lines, err := Lines(ctx, s, Filter{Names: []string{name}})
+		if err != nil {
+			return nil, err
+		}
+		for i := range lines {
+			// The ledger finds a setting by its other names too; a row is
+			// of the one that was set.
+			row := lines[i].Row()
+			r, ok := c.Lookup(strings.ToLower(row.OS), row.Tunable)
+			if !ok || !strings.EqualFold(row.Tunable, name) || row.Excluded != "" || !row.Tells(r) {
+				continue
+			}
+			row.Tunable = r.Name
+			rows = append(rows, row)
+		}
+	}
+	return rows, nil
 }

@@ -18,6 +18,7 @@ import (
 	"linerate/internal/ledger/sqlite"
 	"linerate/internal/stats"
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
 	"linerate/internal/study/record"
 	"linerate/internal/testbed"
 )
@@ -42,7 +43,7 @@ func ownRecord(t testing.TB) *record.Record {
 				cost *= 1.1
 			}
 			data, err := json.Marshal(study.Trial{Part: "cost", Variant: v, Block: block, Order: i + 1, Start: time.Unix(int64(10*block+i), 0).UTC(),
-				Valid: true, Reasons: []string{}, Metrics: map[string]float64{study.CostNS: cost}, Mode: testbed.Cost})
+				Valid: true, Reasons: []study.Refusal{}, Metrics: map[string]float64{forward.CostNS: cost}, Mode: testbed.Cost})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +77,7 @@ func store(t testing.TB) ledger.Store {
 
 func evidenceOn(t testing.TB, s ledger.Store, variant string) ledger.Evidence {
 	t.Helper()
-	ev, err := ledger.Evaluate(t.Context(), s, ledger.Filter{Metric: study.CostNS})
+	ev, err := ledger.Evaluate(t.Context(), s, ledger.Filter{Metric: forward.CostNS})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +112,7 @@ func TestEquivalentComesBack(t *testing.T) {
 			t.Fatalf("with the spoiled trial: %+v", e.Verdict)
 		}
 		spoiled := e.Verdict.VariantTrials[4]
-		if err := ledger.Exclude(t.Context(), s, spoiled, "the fan had failed", "me", time.Unix(0, 0)); err != nil {
+		if err := ledger.Exclude(t.Context(), s, string(spoiled), "the fan had failed", "me", time.Unix(0, 0)); err != nil {
 			t.Fatal(err)
 		}
 		e = evidenceOn(t, s, "b")

@@ -11,9 +11,8 @@ import (
 // that cannot be computed become null.
 func FromComparison(c *stats.Comparison) Verdict {
 	v := Verdict{
-		Control: c.Control, Variant: c.Variant, N: c.N, NControl: c.NControl, NVariant: c.NVariant,
-		Effect: c.Reported(),
-		P:      stats.Num(c.P), PHolm: stats.Num(c.PHolm), PEquivalent: stats.Num(c.PEquivalentHolm), Family: 1, Verdict: c.Verdict,
+		Control: c.Control, Variant: c.Variant, NControl: c.NControl, NVariant: c.NVariant,
+		Result: c.Result(), PEquivalent: stats.Num(c.PEquivalentHolm), Family: 1,
 		ControlMean: stats.Num(c.ControlSum.Mean), VariantMean: stats.Num(c.VariantSum.Mean), MDE: stats.Num(c.DetectablePercent),
 		Method: c.Method, Changes: []Change{},
 	}
@@ -45,8 +44,8 @@ func CorrectFamily(vs []Verdict) {
 // correction for the family is Bonferroni's, which needs none of its other
 // members and is never too kind. Verdicts whose study's record is at hand are
 // derived from that instead (see Evaluate).
-func Reassess(v *Verdict, design string, trials []Trial, excluded map[string]string) (without *Verdict, dropped int) {
-	byID := map[string]*Trial{}
+func Reassess(v *Verdict, design string, trials []Trial, excluded map[ID]string) (without *Verdict, dropped int) {
+	byID := map[ID]*Trial{}
 	for i := range trials {
 		byID[trials[i].ID] = &trials[i]
 	}
@@ -82,7 +81,7 @@ type blockValue struct {
 }
 
 // values picks a metric of the trials that count.
-func values(metric string, ids []string, byID map[string]*Trial, excluded map[string]string) (out []blockValue, dropped int) {
+func values(metric string, ids []ID, byID map[ID]*Trial, excluded map[ID]string) (out []blockValue, dropped int) {
 	for _, id := range ids {
 		t := byID[id]
 		if t == nil || !t.Valid {

@@ -1,14 +1,16 @@
 package ledger
 
 import (
+	"slices"
 	"time"
 
+	"linerate/internal/evidence"
 	"linerate/internal/stats"
 )
 
 // Study is a question and how it was measured.
 type Study struct {
-	ID       string        `json:"id"`
+	ID       ID            `json:"id"`
 	Kind     string        `json:"kind"` // "study" (linerate's own) or "netbenches"
 	Name     string        `json:"name"`
 	Place    string        `json:"place"` // what it is the study of, whatever its content: a later one replaces an earlier
@@ -29,7 +31,7 @@ type Study struct {
 
 // Environment is what a trial's DUT was.
 type Environment struct {
-	ID       string            `json:"id"`
+	ID       ID                `json:"id"`
 	OS       string            `json:"os"`
 	Release  string            `json:"release"`
 	Revision string            `json:"revision,omitempty"`
@@ -55,9 +57,9 @@ type Ref struct {
 
 // Trial is one measured run of one variant under one workload.
 type Trial struct {
-	ID          string             `json:"id"`
-	Study       string             `json:"study"`
-	Environment string             `json:"environment"`
+	ID          ID                 `json:"id"`
+	Study       ID                 `json:"study"`
+	Environment ID                 `json:"environment"`
 	Variant     string             `json:"variant"`
 	Workload    string             `json:"workload"`
 	Block       int                `json:"block"`
@@ -73,8 +75,8 @@ type Trial struct {
 // Samples are the values inside a trial, in time order: diagnostics, never
 // replicates.
 type Samples struct {
-	ID     string    `json:"id"`
-	Trial  string    `json:"trial"`
+	ID     ID        `json:"id"`
+	Trial  ID        `json:"trial"`
 	Series string    `json:"series"`
 	Unit   string    `json:"unit"`
 	Values []float64 `json:"values"`
@@ -90,20 +92,11 @@ type Change struct {
 	File    string   `json:"file,omitempty"`
 }
 
-// Published is what somebody else concluded from the same trials.
-type Published struct {
-	Source       string  `json:"source"` // README and line
-	Verdict      string  `json:"verdict"`
-	Percent      float64 `json:"percent"`
-	PercentError float64 `json:"percent_error"`
-	Agrees       bool    `json:"agrees"` // with linerate's verdict
-}
-
 // Verdict is the outcome of comparing a variant with a control.
 type Verdict struct {
-	ID          string          `json:"id"`
-	Study       string          `json:"study"`
-	Environment string          `json:"environment"`
+	ID          ID              `json:"id"`
+	Study       ID              `json:"study"`
+	Environment ID              `json:"environment"`
 	Metric      string          `json:"metric"`
 	Primary     bool            `json:"primary"`
 	Unit        string          `json:"unit"`
@@ -111,37 +104,40 @@ type Verdict struct {
 	Workload    string          `json:"workload"`
 	Control     string          `json:"control"`
 	Variant     string          `json:"variant"`
-	N           int             `json:"n"`
-	NControl    int             `json:"n_control"`
-	NVariant    int             `json:"n_variant"`
-	stats.Effect
-	EffectNS stats.Number  `json:"effect_ns"`
-	P        stats.Number  `json:"p_value"`
-	PHolm    stats.Number  `json:"p_holm"`
-	Family   int           `json:"family"` // comparisons that Holm corrected together
-	Verdict  stats.Verdict `json:"verdict"`
+	stats.Result
+	NControl int          `json:"n_control"`
+	NVariant int          `json:"n_variant"`
+	EffectNS stats.Number `json:"effect_ns"`
+	Family   int          `json:"family"` // comparisons that Holm corrected together
 	// MarginPercent is the equivalence margin, PEquivalent the p-value of
 	// "differs by the margin or more", corrected by Holm.
-	MarginPercent float64      `json:"margin_percent,omitempty"`
-	MarginPoints  float64      `json:"margin_points,omitempty"`
-	PEquivalent   stats.Number `json:"p_equivalent_holm,omitzero"`
-	ControlMean   stats.Number `json:"control_mean"`
-	VariantMean   stats.Number `json:"variant_mean"`
-	MDE           stats.Number `json:"minimum_detectable_effect_percent"`
-	Method        string       `json:"method"`
-	Flags         []string     `json:"flags,omitempty"`
-	Warnings      []string     `json:"warnings,omitempty"`
-	Changes       []Change     `json:"changes"`
-	ControlTrials []string     `json:"control_trials,omitempty"`
-	VariantTrials []string     `json:"variant_trials,omitempty"`
-	Published     *Published   `json:"published,omitempty"`
+	MarginPercent float64             `json:"margin_percent,omitempty"`
+	MarginPoints  float64             `json:"margin_points,omitempty"`
+	PEquivalent   stats.Number        `json:"p_equivalent_holm,omitzero"`
+	ControlMean   stats.Number        `json:"control_mean"`
+	VariantMean   stats.Number        `json:"variant_mean"`
+	MDE           stats.Number        `json:"minimum_detectable_effect_percent"`
+	Method        string              `json:"method"`
+	Flags         []string            `json:"flags,omitempty"`
+	Warnings      []string            `json:"warnings,omitempty"`
+	Changes       []Change            `json:"changes"`
+	ControlTrials []ID                `json:"control_trials,omitempty"`
+	VariantTrials []ID                `json:"variant_trials,omitempty"`
+	Published     *evidence.Published `json:"published,omitempty"`
+}
+
+// MarshalJSON writes the verdict as ledgers have kept it: rows are known by
+// their bytes' hashes.
+func (v Verdict) MarshalJSON() ([]byte, error) {
+	type fields Verdict
+	return stats.Document(fields(v), "n n_control n_variant"+stats.EffectMembers+"effect_ns p_value p_holm family verdict")
 }
 
 // Exclusion takes a trial, a study or a verdict out of what is concluded,
 // without touching it.
 type Exclusion struct {
-	ID     string    `json:"id"`
-	Target string    `json:"target"`
+	ID     ID        `json:"id"`
+	Target ID        `json:"target"`
 	Reason string    `json:"reason"`
 	By     string    `json:"by"`
 	Time   time.Time `json:"time"`
@@ -149,8 +145,8 @@ type Exclusion struct {
 
 // Source is one file that a study was read from.
 type Source struct {
-	ID      string `json:"id"`
-	Study   string `json:"study"`
+	ID      ID     `json:"id"`
+	Study   ID     `json:"study"`
 	Path    string `json:"path"`
 	SHA256  string `json:"sha256"`
 	Size    int64  `json:"size"`
@@ -175,4 +171,22 @@ type Evidence struct {
 	Excluded    string      `json:"excluded,omitempty"` // reason, when all of it is
 	Without     *Verdict    `json:"without,omitempty"`  // the verdict without excluded trials
 	Dropped     int         `json:"dropped,omitempty"`  // how many those are
+}
+
+// identified is what has an identifier of its own.
+type identified interface {
+	// ids are its own identifier, then those of the records it names, "" for
+	// none.
+	ids() []ID
+}
+
+func (s *Study) ids() []ID       { return []ID{s.ID} }
+func (e *Environment) ids() []ID { return []ID{e.ID} }
+func (t *Trial) ids() []ID       { return []ID{t.ID, t.Study, t.Environment} }
+func (s *Samples) ids() []ID     { return []ID{s.ID, s.Trial} }
+func (e *Exclusion) ids() []ID   { return []ID{e.ID, e.Target} }
+func (s *Source) ids() []ID      { return []ID{s.ID, s.Study} }
+
+func (v *Verdict) ids() []ID {
+	return slices.Concat([]ID{v.ID, v.Study, v.Environment}, v.ControlTrials, v.VariantTrials)
 }

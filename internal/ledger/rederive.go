@@ -13,9 +13,9 @@ import (
 type reassessment struct {
 	ctx      context.Context
 	s        Store
-	excluded map[string]string // identifier → reason
-	trials   map[string][]Trial
-	derived  map[string]*derived
+	excluded map[ID]string // identifier → reason
+	trials   map[ID][]Trial
+	derived  map[ID]*derived
 }
 
 // derived is what a study comes to without excluded trials; the verdicts are
@@ -64,7 +64,7 @@ func (a *reassessment) derive(st *Study) (*derived, error) {
 	for i := range r.Trials {
 		t := &r.Trials[i]
 		if reason, out := a.excluded[trialID(st.ID, i)]; out && t.Valid {
-			t.Valid, t.Reasons = false, append(slices.Clone(t.Reasons), "excluded: "+reason)
+			t.Valid, t.Reasons = false, append(slices.Clone(t.Reasons), study.Refusal{Gate: "excluded", Text: reason})
 			d.dropped[arm{t.Part, t.Variant}]++
 		}
 	}

@@ -69,27 +69,6 @@ func counted(n int) string {
 	return strconv.Itoa(n)
 }
 
-// askedBy are how a variant's clients ask, where that is its own.
-func askedBy(a *study.Asking) map[string]string {
-	out := map[string]string{}
-	if a == nil {
-		return out
-	}
-	for name, value := range map[string]any{"keepalive": a.Keepalive, "tls": a.TLS, "http": a.Version, "streams": a.Streams} {
-		switch v := value.(type) {
-		case *bool:
-			if v != nil {
-				out["clients "+name] = strconv.FormatBool(*v)
-			}
-		case *int:
-			if v != nil {
-				out["clients "+name] = strconv.Itoa(*v)
-			}
-		}
-	}
-	return out
-}
-
 // settingOf names one setting of a variant, and its value.
 func settingOf(s study.Setting) (name, value string) {
 	switch {

@@ -18,6 +18,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
 	"linerate/internal/study/record"
 	"linerate/internal/testbed"
 )
@@ -50,10 +51,10 @@ type ownStudy struct {
 	rec  *record.Record
 	res  study.Results
 	path string
-	id   string
-	env  string
+	id   ID
+	env  ID
 	b    Batch
-	byID map[arm][]string // trials, by what they are of
+	byID map[arm][]ID // trials, by what they are of
 }
 
 // raw are the files that trials were derived from before they were written
@@ -75,10 +76,8 @@ const (
 )
 
 func rawOf(t *study.Trial) (Ref, bool) {
-	if t.Observed == nil || t.Observed.Interleaved == nil || t.Observed.Interleaved.Raw == "" {
-		return Ref{}, false
-	}
-	return Ref{SHA256: t.Observed.Interleaved.SHA256, Path: t.Observed.Interleaved.Raw, Role: roleRaw}, true
+	name, sum, ok := forward.RawFile(t)
+	return Ref{SHA256: sum, Path: name, Role: roleRaw}, ok
 }
 
 // arm is a variant in a part.
@@ -95,11 +94,11 @@ func (d *ownStudy) files() {
 		parts = append(parts, f.Name, sha)
 	}
 	d.b.Sources = append(d.b.Sources, raw(d.rec.Trials)...)
-	d.id = ID(parts...)
-	d.b.Kind, d.b.Ref = KindStudy, d.id
+	d.id = IDOf(parts...)
+	d.b.Kind, d.b.Ref = KindStudy, string(d.id)
 	for i := range d.b.Sources {
 		s := &d.b.Sources[i]
-		s.Study, s.ID = d.id, ID(d.id, s.Path, s.SHA256)
+		s.Study, s.ID = d.id, d.id.Part(s.Path, s.SHA256)
 	}
 }
 
@@ -135,7 +134,7 @@ func (d *ownStudy) environment() {
 	if err != nil {
 		doc = nil
 	}
-	env.ID = ID("environment", string(doc))
+	env.ID = IDOf("environment", string(doc))
 	d.env = env.ID
 	d.b.Environments = []Environment{env}
 }
@@ -186,10 +185,10 @@ func title(os string) string {
 }
 
 // trialID names the n-th trial of a study's record.
-func trialID(study string, n int) string { return ID(study, "trial", strconv.Itoa(n)) }
+func trialID(study ID, n int) ID { return study.Part("trial", strconv.Itoa(n)) }
 
 func (d *ownStudy) trials() {
-	d.byID = map[arm][]string{}
+	d.byID = map[arm][]ID{}
 	sha := ""
 	for _, s := range d.b.Sources {
 		if s.Path == record.TrialsFile {
@@ -200,7 +199,7 @@ func (d *ownStudy) trials() {
 		start, line := t.Start.UTC(), d.rec.Lines[i]
 		out := Trial{
 			ID: trialID(d.id, i), Study: d.id, Environment: d.env, Variant: t.Variant, Workload: t.Part,
-			Block: t.Block, Order: t.Order, Start: &start, Valid: t.Valid, Reasons: t.Reasons, Metrics: t.Metrics,
+			Block: t.Block, Order: t.Order, Start: &start, Valid: t.Valid, Reasons: t.Why(), Metrics: t.Metrics,
 			Sources: []Ref{{SHA256: sha, Path: record.TrialsFile, Role: "trial", First: line, Last: line}},
 		}
 		if ref, ok := rawOf(&t); ok {
@@ -221,7 +220,7 @@ func (d *ownStudy) trials() {
 func (d *ownStudy) verdicts() {
 	for i := range d.res.Verdicts {
 		v := d.verdict(&d.res.Verdicts[i])
-		v.ID = ID(d.id, "verdict", v.Workload, v.Metric, v.Control, v.Variant)
+		v.ID = d.id.Part("verdict", v.Workload, v.Metric, v.Control, v.Variant)
 		v.ControlTrials, v.VariantTrials = d.byID[arm{v.Workload, v.Control}], d.byID[arm{v.Workload, v.Variant}]
 		v.Changes = changes(d.rec.Spec, v.Control, v.Variant)
 		d.b.Verdicts = append(d.b.Verdicts, v)
@@ -245,8 +244,8 @@ func fromStudy(v *study.Verdict, all []study.Verdict) Verdict {
 	}
 	return Verdict{
 		Metric: v.Metric, Primary: v.Primary, Unit: v.Unit, Better: v.Better, Workload: v.Part,
-		Control: v.Control, Variant: v.Variant, N: v.N, NControl: v.N, NVariant: v.N,
-		Effect: v.Effect, EffectNS: v.EffectNS, P: v.P, PHolm: v.PHolm, Family: family, Verdict: v.Verdict,
+		Control: v.Control, Variant: v.Variant, NControl: v.N, NVariant: v.N,
+		Result: v.Result, EffectNS: v.EffectNS, Family: family,
 		MarginPercent: v.MarginPercent, MarginPoints: v.MarginPoints, PEquivalent: v.PEquivalent,
 		ControlMean: v.ControlMean, VariantMean: v.VariantMean, MDE: v.MDE, Method: v.Method, Warnings: v.Warnings,
 	}
@@ -282,7 +281,7 @@ func changes(s study.Spec, control, variant string) []Change {
 
 func settingsOf(s study.Spec, variant string) map[string]string {
 	v, _ := s.Variant(variant)
-	out := askedBy(v.HTTP)
+	out := study.Sets(v)
 	for _, set := range v.Settings {
 		maps.Copy(out, settingsIn(set))
 	}

@@ -7,77 +7,150 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"linerate/internal/evidence"
+	"linerate/internal/stats"
 )
 
 // Table says how one kind of record is stored: its whole as a JSON document,
 // and beside it columns to search by, which follow from the document.
 type Table struct {
 	Name    string
-	Columns []string // after id, entry, digest, doc; all text but for those in Numeric
-	Numeric map[string]bool
-	cols    func(doc []byte) ([]any, error)
+	Columns []string        // after id, entry, digest, doc; all text but for those in Numeric
+	Numeric map[string]bool // 0 or 1
+
+	cols func(doc []byte) ([]any, error)
+	add  func(b *Batch, doc []byte) error
+	rows func(b *Batch) ([]Row, error)
 }
 
-// Tables are the chained tables, in the order rows are digested.
+// Tables are the chained tables, in the order rows are digested. This is the
+// one list of their columns.
 var Tables = []Table{
-	{Name: "studies", Columns: []string{"kind", "name", "place"}, cols: columns(func(s Study) []any {
-		return []any{s.Kind, s.Name, s.Place}
-	})},
-	{Name: "environments", Columns: []string{"os", "release", "hardware", "cpu", "nic", "driver"}, cols: columns(func(e Environment) []any {
-		return []any{e.OS, e.Release, e.Hardware, e.CPU, e.NIC, e.Driver}
-	})},
-	{Name: "trials", Columns: []string{"study", "environment", "variant", "workload", "valid"}, Numeric: set("valid"), cols: columns(func(t Trial) []any {
-		return []any{t.Study, t.Environment, t.Variant, t.Workload, flag(t.Valid)}
-	})},
-	{Name: "samples", Columns: []string{"trial", "series"}, cols: columns(func(s Samples) []any {
-		return []any{s.Trial, s.Series}
-	})},
-	{Name: "verdicts", Columns: []string{"study", "environment", "metric", "workload", "variant", "verdict", "is_primary", "tunables"}, Numeric: set("is_primary"), cols: columns(func(v Verdict) []any {
-		return []any{v.Study, v.Environment, v.Metric, v.Workload, v.Variant, string(v.Verdict), flag(v.Primary), v.tunables()}
-	})},
-	{Name: "exclusions", Columns: []string{"target"}, cols: columns(func(e Exclusion) []any {
-		return []any{e.Target}
-	})},
-	{Name: "sources", Columns: []string{"study", "path", "sha256"}, cols: columns(func(s Source) []any {
-		return []any{s.Study, s.Path, s.SHA256}
-	})},
+	table("studies", func(b *Batch) *[]Study { return &b.Studies },
+		text("kind", func(s *Study) string { return s.Kind }), text("name", func(s *Study) string { return s.Name }), text("place", func(s *Study) string { return s.Place })),
+	table("environments", func(b *Batch) *[]Environment { return &b.Environments },
+		text("os", func(e *Environment) string { return e.OS }), text("release", func(e *Environment) string { return e.Release }),
+		text("hardware", func(e *Environment) string { return e.Hardware }), text("cpu", func(e *Environment) string { return e.CPU }),
+		text("nic", func(e *Environment) string { return e.NIC }), text("driver", func(e *Environment) string { return e.Driver })),
+	table("trials", func(b *Batch) *[]Trial { return &b.Trials },
+		text("study", func(t *Trial) ID { return t.Study }), text("environment", func(t *Trial) ID { return t.Environment }),
+		text("variant", func(t *Trial) string { return t.Variant }), text("workload", func(t *Trial) string { return t.Workload }),
+		flag("valid", func(t *Trial) bool { return t.Valid })),
+	table("samples", func(b *Batch) *[]Samples { return &b.Samples },
+		text("trial", func(s *Samples) ID { return s.Trial }), text("series", func(s *Samples) string { return s.Series })),
+	table("verdicts", func(b *Batch) *[]Verdict { return &b.Verdicts },
+		text("study", func(v *Verdict) ID { return v.Study }), text("environment", func(v *Verdict) ID { return v.Environment }),
+		text("metric", func(v *Verdict) string { return v.Metric }), text("workload", func(v *Verdict) string { return v.Workload }),
+		text("variant", func(v *Verdict) string { return v.Variant }), text("verdict", func(v *Verdict) stats.Verdict { return v.Verdict }),
+		flag("is_primary", func(v *Verdict) bool { return v.Primary }), text("tunables", (*Verdict).tunables)),
+	table("exclusions", func(b *Batch) *[]Exclusion { return &b.Exclusions }, text("target", func(e *Exclusion) ID { return e.Target })),
+	table("sources", func(b *Batch) *[]Source { return &b.Sources },
+		text("study", func(s *Source) ID { return s.Study }), text("path", func(s *Source) string { return s.Path }), text("sha256", func(s *Source) string { return s.SHA256 })),
 }
 
-func set(names ...string) map[string]bool {
-	m := map[string]bool{}
-	for _, n := range names {
-		m[n] = true
+// column is one column of a table, and what a record has there.
+type column[T any] struct {
+	name    string
+	numeric bool
+	of      func(*T) any
+}
+
+func text[T any, S ~string](name string, of func(*T) S) column[T] {
+	return column[T]{name, false, func(v *T) any { return storable(string(of(v))) }}
+}
+
+func flag[T any](name string, of func(*T) bool) column[T] {
+	return column[T]{name, true, func(v *T) any {
+		if of(v) {
+			return int64(1)
+		}
+		return int64(0)
+	}}
+}
+
+// table is the table of one kind of record, which a batch has a list of.
+func table[T any, P interface {
+	*T
+	identified
+}](name string, list func(*Batch) *[]T, columns ...column[T]) Table {
+	t := Table{Name: name, Numeric: map[string]bool{}}
+	for _, c := range columns {
+		t.Columns = append(t.Columns, c.name)
+		t.Numeric[c.name] = c.numeric
 	}
-	return m
-}
-
-func flag(b bool) any {
-	if b {
-		return int64(1)
+	pick := func(v *T) []any {
+		out := make([]any, len(columns))
+		for i, c := range columns {
+			out[i] = c.of(v)
+		}
+		return out
 	}
-	return int64(0)
-}
-
-// columns decodes a document and picks its columns.
-func columns[T any](pick func(T) []any) func([]byte) ([]any, error) {
-	return func(doc []byte) ([]any, error) {
+	t.cols = func(doc []byte) ([]any, error) {
 		var v T
 		if err := json.Unmarshal(doc, &v); err != nil {
 			return nil, err
 		}
-		return clean(pick(v)), nil
+		return pick(&v), nil
 	}
+	t.add = func(b *Batch, doc []byte) error {
+		var v T
+		if err := json.Unmarshal(doc, &v); err != nil {
+			return err
+		}
+		at := list(b)
+		*at = append(*at, v)
+		return checkIDs(P(&v))
+	}
+	t.rows = func(b *Batch) ([]Row, error) {
+		all := *list(b)
+		rows := make([]Row, len(all))
+		for i := range all {
+			id := P(&all[i]).ids()[0]
+			if err := checkIDs(P(&all[i])); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			doc, err := json.Marshal(&all[i])
+			if err != nil {
+				return nil, fmt.Errorf("%s %s: %w", name, id, err)
+			}
+			rows[i] = Row{Table: name, ID: id, Digest: rowDigest(name, id, doc), Doc: doc, Cols: pick(&all[i])}
+		}
+		return rows, nil
+	}
+	return t
 }
 
-// clean makes texts storable: no NUL, which PostgreSQL refuses, and what is
-// no UTF-8 replaced as JSON does.
-func clean(cols []any) []any {
-	for i, c := range cols {
-		if s, ok := c.(string); ok && (strings.IndexByte(s, 0) >= 0 || !utf8.ValidString(s)) {
-			cols[i] = strings.ReplaceAll(string([]rune(s)), "\x00", "�")
+// checkIDs refuses a record that has no proper identifier, or names others by
+// what is none.
+func checkIDs(r identified) error {
+	for i, id := range r.ids() {
+		if i > 0 && id == "" {
+			continue
+		}
+		if err := id.Check(); err != nil {
+			return err
 		}
 	}
-	return cols
+	return nil
+}
+
+// Add adds a record of a table's to the batch, from its document.
+func (b *Batch) Add(table string, doc []byte) error {
+	t, ok := TableNamed(table)
+	if !ok {
+		return fmt.Errorf("unknown table %q", table)
+	}
+	return t.add(b, doc)
+}
+
+// storable makes a text what every database keeps: no NUL, which PostgreSQL
+// refuses, and what is no UTF-8 replaced as JSON does.
+func storable(s string) string {
+	if strings.IndexByte(s, 0) >= 0 || !utf8.ValidString(s) {
+		return strings.ReplaceAll(string([]rune(s)), "\x00", "\uFFFD")
+	}
+	return s
 }
 
 // tunables is every name a verdict is evidence about, as one searchable text:
@@ -86,95 +159,34 @@ func (v *Verdict) tunables() string {
 	var b strings.Builder
 	for _, c := range v.Changes {
 		for _, n := range append([]string{c.Tunable}, c.Related...) {
-			b.WriteString(" " + FoldName(n) + " ")
+			b.WriteString(" " + evidence.FoldName(n) + " ")
 		}
 	}
 	return b.String()
 }
 
-var folder = strings.NewReplacer(" ", "_", "-", "_", ":", "_")
-
-// FoldName writes a tunable's name without case and with its unit numbers as
-// N: what is measured on igb1 is evidence on igb0. Blanks, dashes and colons
-// become underscores.
-func FoldName(name string) string {
-	parts := strings.Split(strings.ToLower(folder.Replace(strings.TrimSpace(name))), ".")
-	for i, p := range parts {
-		if i > 0 && p != "" && (strings.Trim(p, "0123456789") == "" || p == "*" || p == "x" || p == "%d") && parts[0] == "dev" {
-			parts[i] = "n"
-		}
-	}
-	return strings.Join(parts, ".")
-}
-
 // Row is one row ready to be stored.
 type Row struct {
 	Table  string
-	ID     string
+	ID     ID
 	Digest string
 	Doc    []byte
 	Cols   []any
 }
 
-// Rows turns a batch into rows, in the order of Tables.
+// Rows turns a batch into rows, in the order of Tables, each record once. An
+// error is a record without a proper identifier.
 func (b *Batch) Rows() ([]Row, error) {
-	n := len(b.Studies) + len(b.Environments) + len(b.Trials) + len(b.Samples) + len(b.Verdicts) + len(b.Exclusions) + len(b.Sources)
-	r := rowMaker{rows: make([]Row, 0, n)}
-	for i := range b.Studies {
-		s := &b.Studies[i]
-		r.add("studies", s.ID, s, s.Kind, s.Name, s.Place)
+	var all []Row
+	for _, t := range Tables {
+		rows, err := t.rows(b)
+		if err != nil {
+			return nil, err
+		}
+		slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(a.ID, b.ID) })
+		all = append(all, slices.CompactFunc(rows, func(a, b Row) bool { return a.ID == b.ID })...)
 	}
-	for i := range b.Environments {
-		e := &b.Environments[i]
-		r.add("environments", e.ID, e, e.OS, e.Release, e.Hardware, e.CPU, e.NIC, e.Driver)
-	}
-	for i := range b.Trials {
-		t := &b.Trials[i]
-		r.add("trials", t.ID, t, t.Study, t.Environment, t.Variant, t.Workload, flag(t.Valid))
-	}
-	for i := range b.Samples {
-		s := &b.Samples[i]
-		r.add("samples", s.ID, s, s.Trial, s.Series)
-	}
-	for i := range b.Verdicts {
-		v := &b.Verdicts[i]
-		r.add("verdicts", v.ID, v, v.Study, v.Environment, v.Metric, v.Workload, v.Variant, string(v.Verdict), flag(v.Primary), v.tunables())
-	}
-	for i := range b.Exclusions {
-		e := &b.Exclusions[i]
-		r.add("exclusions", e.ID, e, e.Target)
-	}
-	for i := range b.Sources {
-		s := &b.Sources[i]
-		r.add("sources", s.ID, s, s.Study, s.Path, s.SHA256)
-	}
-	slices.SortStableFunc(r.rows, func(a, b Row) int {
-		return cmp.Or(cmp.Compare(tableOrder[a.Table], tableOrder[b.Table]), cmp.Compare(a.ID, b.ID))
-	})
-	return slices.CompactFunc(r.rows, func(a, b Row) bool { return a.Table == b.Table && a.ID == b.ID }), r.err
-}
-
-// tableOrder is each table's place in Tables.
-var tableOrder = func() map[string]int {
-	m := map[string]int{}
-	for i, t := range Tables {
-		m[t.Name] = i
-	}
-	return m
-}()
-
-type rowMaker struct {
-	rows []Row
-	err  error
-}
-
-func (r *rowMaker) add(table, id string, v any, cols ...any) {
-	doc, err := json.Marshal(v)
-	if err != nil {
-		r.err = fmt.Errorf("%s %s: %w", table, id, err)
-		return
-	}
-	r.rows = append(r.rows, Row{Table: table, ID: id, Digest: rowDigest(table, id, doc), Doc: doc, Cols: clean(cols)})
+	return all, nil
 }
 
 // TableNamed returns a table.

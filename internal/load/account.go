@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// window is by how many sequences a duplicate is told from a late frame.
+// window is by how many sequences a duplicate is distinguished from a late frame.
 const window = 256
 
 // FlowCount is the account of one flow.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"linerate/internal/hint"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // auto is several engines as one.
@@ -16,7 +16,7 @@ type auto struct {
 }
 
 // Auto is an engine that takes, for each generator and receiver, the first of
-// several that works, best first. say is told when it is not the first, and
+// several that works, best first. say is called when it is not the first, and
 // why; it may be nil.
 func Auto(say func(string), engines ...Engine) Engine {
 	if say == nil {
@@ -51,7 +51,7 @@ func (a *auto) Available() error {
 
 // NewGenerator takes the first engine whose frames the device's other end
 // takes.
-func (a *auto) NewGenerator(spec Spec, in testbed.Place) (Generator, error) {
+func (a *auto) NewGenerator(spec Spec, in port.Place) (Generator, error) {
 	return first(a, "sending", func(e Engine) (Generator, error) {
 		g, err := e.NewGenerator(spec, in)
 		if err != nil {
@@ -65,7 +65,7 @@ func (a *auto) NewGenerator(spec Spec, in testbed.Place) (Generator, error) {
 }
 
 // NewReceiver takes the first engine that can watch the device.
-func (a *auto) NewReceiver(device string, in testbed.Place, w Watch) (Receiver, error) {
+func (a *auto) NewReceiver(device string, in port.Place, w Watch) (Receiver, error) {
 	return first(a, "receiving", func(e Engine) (Receiver, error) { return e.NewReceiver(device, in, w) })
 }
 

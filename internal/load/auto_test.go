@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"linerate/internal/hint"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // fakeEngine fails where it is told to.
@@ -20,13 +20,13 @@ type fakeEngine struct {
 
 func (f fakeEngine) Name() string     { return f.name }
 func (f fakeEngine) Available() error { return f.available }
-func (f fakeEngine) NewGenerator(Spec, testbed.Place) (Generator, error) {
+func (f fakeEngine) NewGenerator(Spec, port.Place) (Generator, error) {
 	if f.generator != nil {
 		return nil, f.generator
 	}
 	return fakeGenerator{f}, nil
 }
-func (f fakeEngine) NewReceiver(string, testbed.Place, Watch) (Receiver, error) {
+func (f fakeEngine) NewReceiver(string, port.Place, Watch) (Receiver, error) {
 	return nil, f.receiver
 }
 
@@ -59,7 +59,7 @@ func TestAutoTakesTheFirstEngineThatWorks(t *testing.T) {
 			closed, said := 0, ""
 			c.fast.name, c.fast.closed = "fast", &closed
 			a := Auto(func(s string) { said += s }, c.fast, fakeEngine{name: "slow", closed: &closed})
-			g, err := a.NewGenerator(Spec{}, testbed.Here)
+			g, err := a.NewGenerator(Spec{}, port.Here)
 			got := ""
 			if err == nil {
 				sent, _ := g.Run(context.Background(), Offer{}, nil)
@@ -83,7 +83,7 @@ func TestAutoSaysWhyNothingWorks(t *testing.T) {
 	if err := a.Available(); !errors.Is(err, ErrNotHere) || !strings.Contains(fmt.Sprint(err), "first") || !strings.Contains(fmt.Sprint(err), "second") {
 		t.Errorf("available: %v", err)
 	}
-	if _, err := a.NewReceiver("eth0", testbed.Here, Watch{}); !errors.Is(err, ErrNotHere) || !strings.Contains(fmt.Sprint(err), "second") {
+	if _, err := a.NewReceiver("eth0", port.Here, Watch{}); !errors.Is(err, ErrNotHere) || !strings.Contains(fmt.Sprint(err), "second") {
 		t.Errorf("receiver: %v", err)
 	}
 	if a.Name() != "none" {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // Engine makes the generators and receivers of one technique. Both are made
@@ -20,9 +20,9 @@ type Engine interface {
 	// NewGenerator prepares to send spec from spec.Device, which is visible
 	// in the given place. It refuses what the engine or the device cannot
 	// do, with a hint.
-	NewGenerator(spec Spec, in testbed.Place) (Generator, error)
+	NewGenerator(spec Spec, in port.Place) (Generator, error)
 	// NewReceiver starts counting what arrives at a device.
-	NewReceiver(device string, in testbed.Place, w Watch) (Receiver, error)
+	NewReceiver(device string, in port.Place, w Watch) (Receiver, error)
 }
 
 // ErrNotHere says that an engine does not work on this machine or with this
@@ -70,5 +70,5 @@ type Watch struct {
 	Stream   int // only frames of this stream; −1: of any
 	MaxFlows int // flows it can tell apart, over all streams; 0: DefaultFlows
 	// Side is whose the device is; "": the receiver's.
-	Side testbed.Side
+	Side port.Side
 }

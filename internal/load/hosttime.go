@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"linerate/internal/show"
 )
 
 // HostTime is where the machine's time went while a generator ran, in
@@ -62,10 +64,10 @@ func (s Sent) ShortBecause() []string {
 		found = append(found, s.Host.farEnd(float64(*s.Refused)/float64(s.TxPackets))...)
 	}
 	if len(found) == 0 && s.Host.Uncounted {
-		return []string{fmt.Sprintf("%.4g frames per second is what the workers and this path carried; whether others had the workers' CPUs this kernel does not count", s.TxPPS)}
+		return []string{fmt.Sprintf("%s is what the workers and this path carried; whether others had the workers' CPUs this kernel does not count", show.Rate(s.TxPPS))}
 	}
 	if len(found) == 0 {
-		return []string{fmt.Sprintf("nothing else had the workers' CPUs: %.4g frames per second is what they and this path carry", s.TxPPS)}
+		return []string{fmt.Sprintf("nothing else had the workers' CPUs: %s is what they and this path carry", show.Rate(s.TxPPS))}
 	}
 	slices.SortStableFunc(found, func(a, b reason) int { return cmp.Compare(b.share, a.share) })
 	var all []string
@@ -86,10 +88,10 @@ func (h *HostTime) nearEnd() (found []reason) {
 	add := func(seconds float64, format string) {
 		share := seconds / (h.Seconds * float64(max(1, h.Workers)))
 		if share >= cause {
-			found = append(found, reason{share, fmt.Sprintf(format, 100*share)})
+			found = append(found, reason{share, fmt.Sprintf(format, wholePercent(share))})
 		}
 	}
-	add(h.Stolen, "the hypervisor stole %.0f %% of the workers' CPU time")
+	add(h.Stolen, "the hypervisor stole %s of the workers' CPU time")
 	softirqd := 0.0
 	for _, t := range h.Threads {
 		if strings.HasPrefix(t.Name, "ksoftirqd/") {
@@ -97,8 +99,8 @@ func (h *HostTime) nearEnd() (found []reason) {
 		}
 	}
 	softirqd = min(softirqd, h.Waited)
-	add(softirqd, "ksoftirqd, to which the kernel moved the work on packets, had the workers' CPUs for %.0f %% of the time")
-	add(h.Waited-softirqd, "other programs had the workers' CPUs for %.0f %% of the time")
+	add(softirqd, "ksoftirqd, to which the kernel moved the work on packets, had the workers' CPUs for %s of the time")
+	add(h.Waited-softirqd, "other programs had the workers' CPUs for %s of the time")
 	return found
 }
 
@@ -107,10 +109,10 @@ func (h *HostTime) nearEnd() (found []reason) {
 func (h *HostTime) farEnd(refused float64) (found []reason) {
 	for _, t := range h.Threads {
 		ran, waited := t.Ran/h.Seconds, t.Waited/h.Seconds
-		lost := fmt.Sprintf("%.1f %% of the frames found the far end's ring full", 100*refused)
+		lost := fmt.Sprintf("%s of the frames found the far end's ring full", show.Percent(100*refused))
 		switch {
 		case waited >= cause:
-			found = append(found, reason{refused * waited, fmt.Sprintf("%s: %s waited %.0f %% of the time for its CPU, %s a time", lost, t.Name, 100*waited, microseconds(t.WakeUp()))})
+			found = append(found, reason{refused * waited, fmt.Sprintf("%s: %s waited %s of the time for its CPU, %s a time", lost, t.Name, wholePercent(waited), show.Nanos(1e9*t.WakeUp()))})
 		case ran >= busy && strings.HasPrefix(t.Name, "napi/"):
 			found = append(found, reason{refused * ran, fmt.Sprintf("%s: %s worked all the time, and takes no more", lost, t.Name)})
 		}
@@ -119,9 +121,5 @@ func (h *HostTime) farEnd(refused float64) (found []reason) {
 	return found[:min(1, len(found))]
 }
 
-func microseconds(s float64) string {
-	if s >= 1e-3 {
-		return fmt.Sprintf("%.1f ms", 1e3*s)
-	}
-	return fmt.Sprintf("%.0f µs", 1e6*s)
-}
+// wholePercent is a share of time, which is known no better.
+func wholePercent(share float64) string { return show.Grouped(100*share, 0) + " %" }

@@ -23,9 +23,9 @@ func TestShortBecause(t *testing.T) {
 		{"ksoftirqd is not others", Sent{TargetPPS: 1e6, TxPackets: 1e6, Unsent: 1e6, Host: host(HostTime{Waited: 1,
 			Threads: []ThreadTime{{Name: "ksoftirqd/0", Ran: 0.99}}})}, []string{"ksoftirqd"}},
 		{"the path is full", Sent{TargetPPS: 9e6, TxPackets: 1e6, Unsent: 1e6, TxPPS: 5e5, Host: host(HostTime{})},
-			[]string{"nothing else had the workers' CPUs: 5e+05 frames"}},
+			[]string{"nothing else had the workers' CPUs: 500 kpps"}},
 		{"nobody counted", Sent{TargetPPS: 9e6, TxPackets: 1e6, Unsent: 1e6, TxPPS: 5e5, Host: host(HostTime{Uncounted: true})},
-			[]string{"5e+05 frames per second is what the workers and this path carried; whether others"}},
+			[]string{"500 kpps is what the workers and this path carried; whether others"}},
 		{"the far end wakes late", Sent{TargetPPS: 1e6, TxPackets: 1e6, Refused: refused(2e5), Host: host(HostTime{
 			Threads: []ThreadTime{{Name: "napi/dut0-7", Ran: 0.9, Waited: 0.6, Wakeups: 1000}}})},
 			[]string{"20.0 % of the frames found the far end's ring full: napi/dut0-7 waited 30 % of the time for its CPU, 600 µs a time"}},

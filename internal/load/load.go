@@ -9,14 +9,14 @@ import (
 	"net/netip"
 	"time"
 
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // Spec is the traffic that a generator is made for: which frames, through
 // which device. How many of them, and how fast, is each run's Offer.
 type Spec struct {
 	Device string
-	Side   testbed.Side     // whose Device is; "": the generator's
+	Side   port.Side        // whose Device is; "": the generator's
 	SrcMAC net.HardwareAddr // nil: the device's own
 	DstMAC net.HardwareAddr
 	Stream uint16    // id in every frame, so that streams can share a receiver

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // MaxLanes is how many lanes one Slicer can send over.
@@ -13,7 +13,7 @@ const MaxLanes = 16
 
 // Lane is one way from a generator's port to a receiver's: through a DUT, or
 // through none. All lanes of a Slicer start in one place and end in one.
-type Lane struct{ From, To testbed.Port }
+type Lane struct{ From, To port.Port }
 
 // SliceFlag says what disturbed a slice. The values are those of
 // bpf/slices.bpf.c.

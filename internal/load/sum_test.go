@@ -17,7 +17,7 @@ func TestBesideAddsAccountsOfTheSameTime(t *testing.T) {
 	}
 	host := HostTime{Seconds: 1, Workers: 1}
 	slow := Sent{TxPackets: 90, Unsent: 10, Seconds: 1, TxPPS: 90, TargetPPS: 100, Host: &host}
-	if short := slow.Beside(slow).Short; len(short) != 1 || !strings.Contains(short[0], " 180 frames per second") {
+	if short := slow.Beside(slow).Short; len(short) != 1 || !strings.Contains(short[0], " 180 pps ") {
 		t.Errorf("what two of 90 frames per second carry is said to be %q", short)
 	}
 	r := Received{RxPackets: 80, Lost: n(20), Seconds: 2, FlowsSeen: 7}.Beside(Received{RxPackets: 90, Lost: n(0), Seconds: 1, FlowsSeen: 5})

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// port is an end that keeps what it was asked for.
-type port struct {
+// fakeEnd is an end that keeps what it was asked for.
+type fakeEnd struct {
 	offer  *Offer
 	fail   error
 	closed *int
 }
 
-func (p port) Probe(context.Context) error { return p.fail }
-func (p port) Close() error                { *p.closed++; return nil }
-func (p port) Reset() error                { return p.fail }
+func (p fakeEnd) Probe(context.Context) error { return p.fail }
+func (p fakeEnd) Close() error                { *p.closed++; return nil }
+func (p fakeEnd) Reset() error                { return p.fail }
 
-func (p port) Run(ctx context.Context, o Offer, _ func(Sent)) (Sent, error) {
+func (p fakeEnd) Run(ctx context.Context, o Offer, _ func(Sent)) (Sent, error) {
 	*p.offer = o
 	if p.fail != nil {
 		return Sent{}, p.fail
@@ -32,7 +32,7 @@ func (p port) Run(ctx context.Context, o Offer, _ func(Sent)) (Sent, error) {
 
 // arrived is a receiver.
 type arrived struct {
-	port
+	fakeEnd
 	packets uint64
 }
 
@@ -47,8 +47,8 @@ func TestTogether(t *testing.T) {
 	var offers [2]Offer
 	closed := 0
 	ways := []Way{
-		{"a → b", 0.25, port{&offers[0], nil, &closed}, arrived{port{nil, nil, &closed}, 90}},
-		{"b → a", 0.75, port{&offers[1], nil, &closed}, arrived{port{nil, nil, &closed}, 80}},
+		{"a → b", 0.25, fakeEnd{&offers[0], nil, &closed}, arrived{fakeEnd{nil, nil, &closed}, 90}},
+		{"b → a", 0.75, fakeEnd{&offers[1], nil, &closed}, arrived{fakeEnd{nil, nil, &closed}, 80}},
 	}
 	gen, rx := Together(ways)
 	ctx := context.Background()
@@ -74,7 +74,7 @@ func TestTogether(t *testing.T) {
 	}
 	// One that fails ends the other.
 	failed := errors.New("no carrier")
-	ways[0].Generator = port{&offers[0], failed, &closed}
+	ways[0].Generator = fakeEnd{&offers[0], failed, &closed}
 	gen, _ = Together(ways)
 	if _, err := gen.Run(ctx, Offer{}, nil); !errors.Is(err, failed) {
 		t.Error(err)

@@ -10,8 +10,8 @@ import "time"
 const (
 	// every is the time between two probes of each kind.
 	every = 5 * time.Millisecond
-	// port that the greeter listens at.
-	port = 2222
+	// greeterPort is where the greeter listens.
+	greeterPort = 2222
 	// most probes are kept track of; a run sends far fewer.
 	most = 1 << 15
 )

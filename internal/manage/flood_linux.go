@@ -14,8 +14,8 @@ import (
 	"linerate/internal/knob"
 	"linerate/internal/load"
 	"linerate/internal/load/wire"
-	"linerate/internal/study"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
+	"linerate/internal/study/forward"
 )
 
 // strangers are where a flood's segments say that they come from: addresses of
@@ -24,7 +24,7 @@ var strangers = netip.MustParsePrefix("203.0.113.0/24")
 
 // Flood opens connections to the DUT's service and never goes on with one.
 type Flood struct {
-	in   testbed.Place
+	in   port.Place
 	sock int
 	cpu  int
 	frame
@@ -32,7 +32,7 @@ type Flood struct {
 
 // Flood prepares to flood the DUT at the far end of from, by a thread on cpu. The
 // DUT learns that the strangers are behind the generator, so that it can answer.
-func (Local) Flood(from, dut testbed.Port, cpu int) (study.Flooder, error) {
+func (Local) Flood(from, dut port.Port, cpu int) (forward.Flooder, error) {
 	f := &Flood{in: from.In, sock: -1, cpu: cpu, frame: synFrame(way{from: from, to: dut, source: strangers.Addr()})}
 	back := func() error {
 		return knob.AddRoutes(context.Background(), []netip.Prefix{strangers}, dut.Device, from.IPv4.Addr())
@@ -137,12 +137,12 @@ func synFrame(w way) frame {
 func (f frame) next(chance uint64) []byte {
 	be, b := binary.BigEndian, f.bytes
 	b[29] = byte(chance)
-	port, high, low := uint16(chance>>8)|1024, uint16(chance>>24), uint16(chance>>40)
-	be.PutUint16(b[34:], port)
+	from, high, low := uint16(chance>>8)|1024, uint16(chance>>24), uint16(chance>>40)
+	be.PutUint16(b[34:], from)
 	be.PutUint16(b[38:], high)
 	be.PutUint16(b[40:], low)
 	last := uint32(be.Uint16(b[28:]))
 	be.PutUint16(b[24:], ^fold(f.ip+last))
-	be.PutUint16(b[50:], ^fold(f.tcp+last+uint32(port)+uint32(high)+uint32(low)))
+	be.PutUint16(b[50:], ^fold(f.tcp+last+uint32(from)+uint32(high)+uint32(low)))
 	return b
 }

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"net/netip"
 
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // Flags of a TCP segment (RFC 9293 §3.1).
@@ -23,12 +23,12 @@ const (
 
 // way is who talks to whom: frames go from the generator's port to the DUT.
 type way struct {
-	from, to testbed.Port
+	from, to port.Port
 	source   netip.Addr // of the prober: none of the generator's own, whose kernel would answer
 }
 
 // proberOf is an address in the generator's network that nobody has.
-func proberOf(from testbed.Port) netip.Addr {
+func proberOf(from port.Port) netip.Addr {
 	a := from.IPv4.Addr().As4()
 	a[2], a[3] = 253, 1
 	return netip.AddrFrom4(a)
@@ -66,7 +66,7 @@ func (w way) segment(from uint16, seq, ack uint32, flags byte) []byte {
 	b := make([]byte, 20)
 	be := binary.BigEndian
 	be.PutUint16(b, from)
-	be.PutUint16(b[2:], port)
+	be.PutUint16(b[2:], greeterPort)
 	be.PutUint32(b[4:], seq)
 	be.PutUint32(b[8:], ack)
 	b[12], b[13] = 5<<4, flags
@@ -121,7 +121,7 @@ func (w way) read(b []byte) (a answer, ok bool) {
 	case protoICMP:
 		return answer{echo: true, n: be.Uint16(l4[6:])}, l4[0] == 0 && be.Uint16(l4[4:]) == 0x11a7
 	case protoTCP:
-		if len(l4) < 20 || int(l4[12]>>4)*4 > len(l4) || be.Uint16(l4) != port {
+		if len(l4) < 20 || int(l4[12]>>4)*4 > len(l4) || be.Uint16(l4) != greeterPort {
 			return a, false
 		}
 		return answer{n: be.Uint16(l4[2:]), flags: l4[13], seq: be.Uint32(l4[4:]), ack: be.Uint32(l4[8:]), data: len(l4) - int(l4[12]>>4)*4}, true

@@ -6,12 +6,12 @@ import (
 	"net/netip"
 	"testing"
 
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 func aWay() way {
-	from := testbed.Port{MAC: net.HardwareAddr{2, 0, 0, 0, 0, 1}, Peer: net.HardwareAddr{2, 0, 0, 0, 0, 2}, IPv4: netip.MustParsePrefix("198.18.0.1/16")}
-	return way{from: from, to: testbed.Port{IPv4: netip.MustParsePrefix("198.18.255.254/16")}, source: proberOf(from)}
+	from := port.Port{MAC: net.HardwareAddr{2, 0, 0, 0, 0, 1}, Peer: net.HardwareAddr{2, 0, 0, 0, 0, 2}, IPv4: netip.MustParsePrefix("198.18.0.1/16")}
+	return way{from: from, to: port.Port{IPv4: netip.MustParsePrefix("198.18.255.254/16")}, source: proberOf(from)}
 }
 
 // TestChecksums: whoever sums up a right packet gets all ones (RFC 1071).
@@ -48,7 +48,7 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("echo: %+v, %v", a, ok)
 	}
 	swap := func(l4 []byte) {
-		copy(l4[0:2], []byte{port >> 8, port & 255})
+		copy(l4[0:2], []byte{greeterPort >> 8, greeterPort & 255})
 		binary.BigEndian.PutUint16(l4[2:], 40000)
 		l4[13] = flagSYN | flagACK
 	}

@@ -7,7 +7,7 @@ import (
 
 	"linerate/internal/labtest"
 	"linerate/internal/setting"
-	"linerate/internal/study"
+	"linerate/internal/study/forward"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/netnsbed"
 )
@@ -42,9 +42,9 @@ func TestAsksTheDUT(t *testing.T) {
 }
 
 // answers holds what came of asking against what the DUT answers.
-func answers(t *labtest.Try, name string, m study.Management, echo, connect, greeting bool) {
+func answers(t *labtest.Try, name string, m forward.Management, echo, connect, greeting bool) {
 	for kind, x := range map[string]struct {
-		got  study.Answers
+		got  forward.Answers
 		want bool
 	}{"echo": {m.Echo, echo}, "connect": {m.Connect, connect}, "greeting": {m.Greeting, greeting}} {
 		answered := x.got.Answered > 0
@@ -55,7 +55,7 @@ func answers(t *labtest.Try, name string, m study.Management, echo, connect, gre
 }
 
 // asked asks a bed's DUT for a while.
-func asked(t *testing.T, b *netnsbed.Bed) study.Management {
+func asked(t *testing.T, b *netnsbed.Bed) forward.Management {
 	t.Helper()
 	p, err := Local{}.Open(b.Generator(), b.DUT(), b.Describe().CPUs.DUT)
 	if err != nil {

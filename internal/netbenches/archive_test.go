@@ -53,7 +53,7 @@ func TestSampleReproduces(t *testing.T) {
 func TestSampleEvidence(t *testing.T) {
 	im := netbenches.NewImport(sample(t), time.Unix(0, 0))
 	var verdicts []ledger.Verdict
-	ids := map[string]bool{}
+	ids := map[ledger.ID]bool{}
 	err := im.Batches(func(b *ledger.Batch) error {
 		verdicts = append(verdicts, b.Verdicts...)
 		for _, tr := range b.Trials {

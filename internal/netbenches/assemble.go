@@ -82,7 +82,7 @@ func (b *builder) run(f *File, p *parsed, dir, base string) {
 }
 
 // config adds a file's settings to its configuration set.
-func (b *builder) config(f *File, settings []Setting) {
+func (b *builder) config(f *File, settings []Assignment) {
 	set, inside := configSet(f.Path)
 	c := b.t.Configs[set]
 	if c == nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // environment adds what the series' DUT was.
-func (m *maker) environment(s *Series) string {
+func (m *maker) environment(s *Series) ledger.ID {
 	p := m.st.place
 	e := ledger.Environment{
 		OS: "FreeBSD", Hardware: p.Hardware, CPU: p.CPU, Cores: p.Cores, NIC: p.NIC,
@@ -39,7 +39,7 @@ func (m *maker) environment(s *Series) string {
 	if s.Image != "" {
 		e.Extra["image"] = s.Image
 	}
-	e.ID = ledger.ID("environment", e.OS, e.Release, e.Revision, e.Arch, e.Hardware, e.NIC, e.Driver, e.Uname, s.Image)
+	e.ID = ledger.IDOf("environment", e.OS, e.Release, e.Revision, e.Arch, e.Hardware, e.NIC, e.Driver, e.Uname, s.Image)
 	if !slices.ContainsFunc(m.b.Environments, func(o ledger.Environment) bool { return o.ID == e.ID }) {
 		m.b.Environments = append(m.b.Environments, e)
 	}

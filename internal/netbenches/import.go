@@ -5,6 +5,7 @@ import (
 	"path"
 	"time"
 
+	"linerate/internal/evidence"
 	"linerate/internal/ledger"
 )
 
@@ -21,11 +22,11 @@ type Import struct {
 	x         *Index
 	check     *Check
 	now       time.Time
-	published map[[2]*Series]*ledger.Published
+	published map[[2]*Series]*evidence.Published
 	first     map[*Series]int         // how often a README compares others with it
 	refers    map[string][][2]*Series // study → pairs its README compares across folders
 	aliases   map[*Series]string
-	ids       map[string]string // study folder → identifier
+	ids       map[string]ledger.ID // study folder → identifier
 	Totals    ImportTotals
 }
 
@@ -48,8 +49,8 @@ type ImportTotals struct {
 func NewImport(t *Tree, now time.Time) *Import {
 	im := &Import{
 		t: t, x: NewIndex(t), now: now,
-		published: map[[2]*Series]*ledger.Published{}, first: map[*Series]int{},
-		refers: map[string][][2]*Series{}, aliases: map[*Series]string{}, ids: map[string]string{},
+		published: map[[2]*Series]*evidence.Published{}, first: map[*Series]int{},
+		refers: map[string][][2]*Series{}, aliases: map[*Series]string{}, ids: map[string]ledger.ID{},
 	}
 	im.check = CheckReadmes(t, im.x)
 	im.readmes()
@@ -88,7 +89,7 @@ func (im *Import) claim(rc *ReadmeCheck, b *BlockCheck, ref *Series, row *RowChe
 	if ref == nil || s == nil || row.Verdict == "none" {
 		return
 	}
-	p := &ledger.Published{Source: fmt.Sprintf("%s:%d", rc.Path, b.Line), Verdict: row.Verdict, Percent: row.Percent, PercentError: row.PercentError}
+	p := &evidence.Published{Source: fmt.Sprintf("%s:%d", rc.Path, b.Line), Verdict: row.Verdict, Percent: row.Percent, PercentError: row.PercentError}
 	im.published[[2]*Series{ref, s}] = p
 	if ref.Study != s.Study {
 		study := path.Dir(rc.Path)

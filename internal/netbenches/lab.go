@@ -24,14 +24,13 @@ func ParseLab(data []byte) *Lab {
 		s := strings.TrimSpace(string(line))
 		if d, ok := strings.CutPrefix(s, ": ${"); ok {
 			name, value, ok := strings.Cut(strings.TrimSuffix(d, "}"), ":=")
-			if ok && isName(name) {
-				l.Values[name] = strings.Trim(value, `"'`)
+			if ok {
+				l.set(name, strings.Trim(value, `"'`))
 			}
 			continue
 		}
-		name, value, ok := strings.Cut(s, "=")
-		if ok && isName(name) && len(l.Values) < 200 {
-			l.Values[name] = unquote(value)
+		if name, value, ok := strings.Cut(s, "="); ok {
+			l.set(name, unquote(value))
 		}
 	}
 	sender, receiver := l.Values["SENDER_ADMIN"], l.Values["RECEIVER_ADMIN"]
@@ -40,6 +39,15 @@ func ParseLab(data []byte) *Lab {
 		l.Nodes = 2
 	}
 	return l
+}
+
+// maxLabValues bounds what is kept of a topology file: real ones set some forty.
+const maxLabValues = 200
+
+func (l *Lab) set(name, value string) {
+	if isName(name) && len(l.Values) < maxLabValues {
+		l.Values[name] = value
+	}
 }
 
 // Workload is what a sender offers.

@@ -86,7 +86,7 @@ type parsed struct {
 	plot   []Plotted
 	readme *Readme
 	lab    *Lab
-	config []Setting
+	config []Assignment
 	work   *Workload
 }
 

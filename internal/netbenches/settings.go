@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Setting is one line of a configuration set, by the catalogue's name.
-type Setting struct {
+// Assignment is one line of a configuration set, by the catalogue's name.
+type Assignment struct {
 	Name      string
 	Value     string
 	Mechanism string // loader, sysctl, rc, ifconfig, firewall
@@ -24,9 +24,9 @@ type Setting struct {
 
 // ParseSettings reads a file of a configuration set by its name; files that
 // hold no settings yield none.
-func ParseSettings(file string, data []byte) []Setting {
+func ParseSettings(file string, data []byte) []Assignment {
 	base := path.Base(file)
-	var s []Setting
+	var s []Assignment
 	switch {
 	case strings.HasPrefix(base, "loader.conf"), strings.HasPrefix(base, "device.hints"):
 		s = assignments(data, "loader")
@@ -56,9 +56,9 @@ func rank(file string) int {
 
 // assignments reads name=value lines as the three files' own readers do:
 // quotes are optional, # begins a comment outside quotes.
-func assignments(data []byte, mechanism string) []Setting {
+func assignments(data []byte, mechanism string) []Assignment {
 	n := loadNames()
-	var out []Setting
+	var out []Assignment
 	line := 0
 	for l := range bytes.Lines(data) {
 		line++
@@ -68,7 +68,7 @@ func assignments(data []byte, mechanism string) []Setting {
 			continue
 		}
 		value = unquote(value)
-		s := Setting{Name: name, Value: value, Mechanism: mechanism, Line: line}
+		s := Assignment{Name: name, Value: value, Mechanism: mechanism, Line: line}
 		if mechanism != "rc" {
 			s.Name = AnyUnit(name)
 			if s.Name != name {
@@ -102,13 +102,13 @@ func unquote(v string) string {
 
 // rcSettings turns one rc.conf variable into settings: most are one, an
 // ifconfig_ line is one for each flag.
-func rcSettings(n *names, s Setting) []Setting {
+func rcSettings(n *names, s Assignment) []Assignment {
 	if ports, ok := strings.CutPrefix(s.Name, "ifconfig_"); ok {
 		port := strings.TrimSuffix(ports, "_ipv6")
 		return append(interfaceFlags(s, port), testPort(s, port)...)
 	}
 	if strings.HasPrefix(s.Name, "create_args_") || strings.HasPrefix(s.Name, "cloned_") {
-		return []Setting{s}
+		return []Assignment{s}
 	}
 	truth := n.isTruth(s.Name)
 	s.Name = n.tunable(s.Name)
@@ -118,7 +118,7 @@ func rcSettings(n *names, s Setting) []Setting {
 	case "NO", "FALSE", "OFF":
 		s.Value = pick(truth, "0", "NO")
 	}
-	return []Setting{s}
+	return []Assignment{s}
 }
 
 func pick(cond bool, yes, no string) string {
@@ -132,8 +132,8 @@ var flagWord = regexp.MustCompile(`^-?(tso[46]?|lro|[rt]xcsum6?|vlanhw[a-z]+|vla
 
 // interfaceFlags reads the flags of an ifconfig_ line; addresses are not
 // settings.
-func interfaceFlags(s Setting, port string) []Setting {
-	var out []Setting
+func interfaceFlags(s Assignment, port string) []Assignment {
+	var out []Assignment
 	words := strings.Fields(s.Value)
 	for i, w := range words {
 		f := s
@@ -160,7 +160,7 @@ func interfaceFlags(s Setting, port string) []Setting {
 }
 
 // testPort notes the driver of a port in the benchmarking network.
-func testPort(s Setting, port string) []Setting {
+func testPort(s Assignment, port string) []Assignment {
 	if !strings.Contains(s.Value, "198.18.") && !strings.Contains(s.Value, "198.19.") && !strings.Contains(s.Value, "2001:2:") {
 		return nil
 	}
@@ -169,7 +169,7 @@ func testPort(s Setting, port string) []Setting {
 		return nil
 	}
 	s.Name, s.Value, s.Mechanism = driverKey, driver, "ifconfig"
-	return []Setting{s}
+	return []Assignment{s}
 }
 
 func isRules(base string) bool {
@@ -184,7 +184,7 @@ func isRules(base string) bool {
 
 // rules makes a ruleset one setting: how many lines decide, and a digest of
 // them without comments, so that two sets can be told apart.
-func rules(base string, data []byte) []Setting {
+func rules(base string, data []byte) []Assignment {
 	var kept []string
 	for l := range bytes.Lines(data) {
 		line := string(l)
@@ -199,14 +199,14 @@ func rules(base string, data []byte) []Setting {
 		return nil
 	}
 	sum := sha256.Sum256([]byte(strings.Join(kept, "\n")))
-	out := []Setting{{
+	out := []Assignment{{
 		Name: base, Mechanism: "firewall", Line: 1,
 		Value: fmt.Sprintf("%d lines (%s)", len(kept), hex.EncodeToString(sum[:4])),
 	}}
 	for i, l := range kept {
 		if opt, ok := strings.CutPrefix(l, "set "); ok && strings.HasPrefix(base, "pf") {
 			if name, value, ok := cutLast(opt, " "); ok && !strings.HasPrefix(opt, "skip") {
-				out = append(out, Setting{Name: "pf.conf set " + name, Value: value, Mechanism: "firewall", Line: i + 1})
+				out = append(out, Assignment{Name: "pf.conf set " + name, Value: value, Mechanism: "firewall", Line: i + 1})
 			}
 		}
 	}
@@ -217,7 +217,7 @@ func rules(base string, data []byte) []Setting {
 type Config struct {
 	Dir      string
 	Files    []*File
-	settings map[string]Setting
+	settings map[string]Assignment
 }
 
 // systemDirs are the folders at the top of a set; where they lie directly
@@ -238,14 +238,14 @@ func configSet(p string) (set, inside string) {
 // endpoints are hosts of a set that are not the device under test.
 var endpoints = []string{"refendpoint", "ref", "refendpoints", "endpoint", "REF"}
 
-func (c *Config) add(f *File, inside string, settings []Setting) {
+func (c *Config) add(f *File, inside string, settings []Assignment) {
 	c.Files = append(c.Files, f)
 	first, _, _ := strings.Cut(inside, "/")
 	if slices.Contains(endpoints, first) {
 		return
 	}
 	if c.settings == nil {
-		c.settings = map[string]Setting{}
+		c.settings = map[string]Assignment{}
 	}
 	for _, s := range settings {
 		old, ok := c.settings[s.Name]

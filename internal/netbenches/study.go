@@ -12,8 +12,8 @@ import (
 // batch is the study's entry.
 func (im *Import) batch(st *studyFiles) *ledger.Batch {
 	id := im.ids[st.dir]
-	b := &ledger.Batch{Kind: kindStudy, Ref: id, Time: im.now}
-	m := maker{im: im, st: st, b: b, id: id, configs: map[*Series]*Config{}, envs: map[*Series]string{}}
+	b := &ledger.Batch{Kind: kindStudy, Ref: string(id), Time: im.now}
+	m := maker{im: im, st: st, b: b, id: id, configs: map[*Series]*Config{}, envs: map[*Series]ledger.ID{}}
 	m.sources()
 	for _, s := range st.series {
 		m.configs[s] = im.t.configFor(s, im.aliases[s])
@@ -33,9 +33,9 @@ type maker struct {
 	im      *Import
 	st      *studyFiles
 	b       *ledger.Batch
-	id      string
+	id      ledger.ID
 	configs map[*Series]*Config
-	envs    map[*Series]string
+	envs    map[*Series]ledger.ID
 	notes   []string
 	started *time.Time
 }
@@ -45,7 +45,7 @@ func (m *maker) sources() {
 	kept := map[string]bool{}
 	for _, f := range m.st.files {
 		m.b.Sources = append(m.b.Sources, ledger.Source{
-			ID: ledger.ID(m.id, f.Path, f.SHA256), Study: m.id, Path: f.Path, SHA256: f.SHA256,
+			ID: m.id.Part(f.Path, f.SHA256), Study: m.id, Path: f.Path, SHA256: f.SHA256,
 			Size: f.Size, Role: string(f.Role), Problem: f.Problem,
 		})
 		if f.Packed != nil && !kept[f.SHA256] {
@@ -113,7 +113,7 @@ func (m *maker) logs(t *ledger.Trial, it *Iteration) {
 
 func (m *maker) samples(t *ledger.Trial, series, unit string, values []float64, ref ledger.Ref) {
 	m.b.Samples = append(m.b.Samples, ledger.Samples{
-		ID: ledger.ID(t.ID, series), Trial: t.ID, Series: series, Unit: unit, Values: values, Source: ref,
+		ID: t.ID.Part(series), Trial: t.ID, Series: series, Unit: unit, Values: values, Source: ref,
 	})
 }
 

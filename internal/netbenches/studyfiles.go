@@ -72,14 +72,14 @@ func (im *Import) assignFiles(byDir map[string]*studyFiles) {
 
 // identity is the study's identifier: its place and the content of the files
 // that its numbers come from.
-func (st *studyFiles) identity() string {
+func (st *studyFiles) identity() ledger.ID {
 	parts := []string{kindStudy, st.canonical()}
 	for _, f := range st.files {
 		if f.SHA256 != "" && f.Role != RoleProfile && f.Role != RoleHook && f.Role != RoleOther {
 			parts = append(parts, relative(st.dir, f.Path), f.SHA256)
 		}
 	}
-	return ledger.ID(parts...)
+	return ledger.IDOf(parts...)
 }
 
 // relative is a path as seen from a folder of the tree: the same wherever the

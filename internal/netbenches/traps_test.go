@@ -98,7 +98,7 @@ func TestRowsAreMatchedByNumbers(t *testing.T) {
 	}
 }
 
-// TestWhyNot: each way in which a README is not reproduced is told apart.
+// TestWhyNot: each way in which a README is not reproduced is distinguished.
 func TestWhyNot(t *testing.T) {
 	dir := topic + "/results/l"
 	ref := func(w *tree) ministat.Set { return ministat.Set{Name: "a", Points: w.series(dir, "a", 500_000)} }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 
+	"linerate/internal/evidence"
 	"linerate/internal/ledger"
 	"linerate/internal/stats"
 )
@@ -71,8 +72,8 @@ func (m *maker) verdict(metric string, control, variant *Series, c, a stats.Arm)
 	v.Better, v.Unit, v.Workload = stats.HigherIsBetter, unitOf(metric), m.workload(variant)
 	v.Control = m.armName(control)
 	v.Variant = variantName(variant)
-	v.ID = ledger.ID(m.id, metric, m.im.ids[control.Study], relative(control.Study, control.Dir), control.Key,
-		m.im.ids[variant.Study], relative(variant.Study, variant.Dir), variant.Key)
+	v.ID = m.id.Part(metric, string(m.im.ids[control.Study]), relative(control.Study, control.Dir), control.Key,
+		string(m.im.ids[variant.Study]), relative(variant.Study, variant.Dir), variant.Key)
 	v.ControlTrials, v.VariantTrials = m.im.trialIDs(control), m.im.trialIDs(variant)
 	v.Changes = m.changes(control, variant)
 	m.bounds(&v, control, variant)
@@ -99,7 +100,7 @@ func (m *maker) armName(s *Series) string {
 	return rel + "/" + variantName(s)
 }
 
-func (m *maker) env(s *Series) string {
+func (m *maker) env(s *Series) ledger.ID {
 	if e, ok := m.envs[s]; ok {
 		return e
 	}
@@ -107,16 +108,16 @@ func (m *maker) env(s *Series) string {
 }
 
 // trialIDs are the identifiers of a series' trials, whichever study holds it.
-func (im *Import) trialIDs(s *Series) []string {
-	ids := make([]string, len(s.Iterations))
+func (im *Import) trialIDs(s *Series) []ledger.ID {
+	ids := make([]ledger.ID, len(s.Iterations))
 	for i, it := range s.Iterations {
 		ids[i] = im.trialID(s, it)
 	}
 	return ids
 }
 
-func (im *Import) trialID(s *Series, it *Iteration) string {
-	return ledger.ID(im.ids[s.Study], relative(s.Study, s.Dir), s.Key, it.Name)
+func (im *Import) trialID(s *Series, it *Iteration) ledger.ID {
+	return im.ids[s.Study].Part(relative(s.Study, s.Dir), s.Key, it.Name)
 }
 
 // changes are what the variant's configuration set sets otherwise.
@@ -184,7 +185,7 @@ func (m *maker) correct() {
 
 // publishedOf is what a README says of a pair, turned round where it compares
 // the other way.
-func (im *Import) publishedOf(control, variant *Series) *ledger.Published {
+func (im *Import) publishedOf(control, variant *Series) *evidence.Published {
 	if p := im.published[[2]*Series{control, variant}]; p != nil {
 		c := *p
 		return &c

@@ -16,7 +16,7 @@ type Change struct {
 // Diff lists what b sets otherwise than a: a's settings first, in its order,
 // then those that only b has.
 func Diff(a, b Plan) []Change {
-	in := map[string]Setting{}
+	in := map[string]Step{}
 	for _, s := range b.Settings {
 		in[s.ID()] = s
 	}
@@ -40,7 +40,7 @@ func Diff(a, b Plan) []Change {
 	return changes
 }
 
-func change(a, b Setting) (Change, bool) {
+func change(a, b Step) (Change, bool) {
 	c := Change{Setting: a.Title(), Was: &a.Value, Is: &b.Value}
 	if a.Where != b.Where {
 		c.WasWhere, c.IsWhere = a.Where.String(), b.Where.String()

@@ -11,7 +11,7 @@ import (
 )
 
 // directive is the line by which a file sets a setting.
-func directive(os, path string, s Setting) (string, error) {
+func directive(os, path string, s Step) (string, error) {
 	if want := PlaceOf(os, s.Mechanism); want != path {
 		return "", hint.With(fmt.Errorf("%s is not read there", s.Mechanism), "its place is %s", orNone(want))
 	}
@@ -45,7 +45,7 @@ func orNone(path string) string {
 	return path
 }
 
-func loaded(s Setting, line string) (string, error) {
+func loaded(s Step, line string) (string, error) {
 	if s.Value != "loaded" {
 		return "", errors.New("a drop-in file can load a module, not keep it away")
 	}
@@ -69,7 +69,7 @@ var ethtoolFlags = map[setting.Mechanism]string{
 }
 
 // udevRule sets a property of an interface when it appears.
-func udevRule(s Setting) (string, error) {
+func udevRule(s Step) (string, error) {
 	if err := errors.Join(plainWord(s.Value), plainWord(s.Name), plainWord(s.Device)); err != nil {
 		return "", err
 	}
@@ -89,7 +89,7 @@ func udevRule(s Setting) (string, error) {
 
 // rcLine sets a variable of rc.conf, or adds to one: the file is read after
 // rc.conf, whose own line stays.
-func rcLine(s Setting) (string, error) {
+func rcLine(s Step) (string, error) {
 	switch s.Mechanism {
 	case setting.Module:
 		return loaded(s, fmt.Sprintf(`kld_list="${kld_list-} %s"`, s.Name))

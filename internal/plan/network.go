@@ -20,7 +20,7 @@ var identifier = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 
 // checkNetwork checks the mechanisms that are for people who write plans by
 // hand: a route, a chain's policy, a link up or down. None lasts beyond a boot.
-func (s Setting) checkNetwork(os string) error {
+func (s Step) checkNetwork(os string) error {
 	state := s.Mechanism == setting.Link && s.Name == "state"
 	if s.Mechanism != setting.Route && s.Mechanism != setting.NFT && !state {
 		return nil
@@ -42,7 +42,7 @@ func (s Setting) checkNetwork(os string) error {
 	return nil
 }
 
-func (s Setting) checkPolicy() error {
+func (s Step) checkPolicy() error {
 	words := strings.Split(s.Name, "/")
 	if len(words) != 3 || !slices.Contains(families, words[0]) || !identifier.MatchString(words[1]) || !identifier.MatchString(words[2]) {
 		return hint.With(fmt.Errorf("%q names no chain", clip(s.Name)), "want FAMILY/TABLE/CHAIN, such as inet/filter/input")
@@ -55,7 +55,7 @@ func (s Setting) checkPolicy() error {
 
 // checkRoute accepts ip(8)'s words for a route, and nothing else: they become
 // arguments of its own.
-func (s Setting) checkRoute() error {
+func (s Step) checkRoute() error {
 	p, err := netip.ParsePrefix(s.Name)
 	if err != nil || p.Masked() != p || p.String() != s.Name {
 		return hint.With(fmt.Errorf("%q is no prefix", clip(s.Name)), "such as 198.18.0.0/15; the default route is 0.0.0.0/0 or ::/0")

@@ -10,19 +10,19 @@ import (
 // TestNetworkSettings: what a plan says of routes, policies and links becomes
 // arguments of programs that root runs.
 func TestNetworkSettings(t *testing.T) {
-	route := func(name, value string) Setting {
-		return Setting{Mechanism: setting.Route, Name: name, Value: value, Reason: "x", Where: Where{Runtime: true}}
+	route := func(name, value string) Step {
+		return Step{Mechanism: setting.Route, Name: name, Value: value, Reason: "x", Where: Where{Runtime: true}}
 	}
-	policy := func(name, value string) Setting {
-		return Setting{Mechanism: setting.NFT, Name: name, Value: value, Reason: "x", Where: Where{Runtime: true}}
+	policy := func(name, value string) Step {
+		return Step{Mechanism: setting.NFT, Name: name, Value: value, Reason: "x", Where: Where{Runtime: true}}
 	}
-	state := func(value string) Setting {
-		return Setting{Mechanism: setting.Link, Name: "state", Device: "eth0", Value: value, Reason: "x", Where: Where{Runtime: true}}
+	state := func(value string) Step {
+		return Step{Mechanism: setting.Link, Name: "state", Device: "eth0", Value: value, Reason: "x", Where: Where{Runtime: true}}
 	}
 	inFile := route("0.0.0.0/0", "absent")
 	inFile.Where.File = LinuxSysctl
 	for _, c := range []struct {
-		set     Setting
+		set     Step
 		os, why string // "" is good
 	}{
 		{route("0.0.0.0/0", "via 198.18.0.1 dev eth0"), "linux", ""},

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"linerate/internal/fact/release"
 	"linerate/internal/hint"
 	"linerate/internal/setting"
 )
@@ -81,6 +82,9 @@ func (p Plan) Check() error {
 	if p.OS != "freebsd" && p.OS != "linux" {
 		return fmt.Errorf("plan for the system %q: want freebsd or linux", clip(p.OS))
 	}
+	if _, err := release.Parse(p.Release); err != nil {
+		return hint.With(fmt.Errorf("the plan's %w", err), "it is what uname -r says on the host; its first two numbers must fit")
+	}
 	if len(p.Settings) > MaxSettings {
 		return fmt.Errorf("plan of %d settings: the limit is %d", len(p.Settings), MaxSettings)
 	}
@@ -97,7 +101,7 @@ func (p Plan) Check() error {
 	return nil
 }
 
-func (s Setting) check(os string) error {
+func (s Step) check(os string) error {
 	if !slices.Contains(setting.HostMechanisms(), s.Mechanism) {
 		var known []string
 		for _, m := range setting.HostMechanisms() {

@@ -38,13 +38,16 @@ type Plan struct {
 	// memory than there is.
 	Unmet []string `json:"unmet,omitempty"`
 
-	Settings  []Setting   `json:"settings"`
+	// Unanswered are needs from which nothing is computed, each with its reason.
+	Unanswered []Unanswered `json:"unanswered,omitempty"`
+
+	Settings  []Step      `json:"settings"`
 	LeftAlone []LeftAlone `json:"left_alone"`
 	Remove    []Removal   `json:"remove"`
 }
 
-// Setting is one thing to change.
-type Setting struct {
+// Step is one thing to change.
+type Step struct {
 	// Name is as the system spells it; of an interface's settings it is the
 	// property (mtu, gro, rx) and Device the interface.
 	Name      string            `json:"name"`
@@ -66,10 +69,13 @@ type Setting struct {
 	For      []Claim  `json:"for,omitempty"`
 	Against  []Claim  `json:"against,omitempty"`
 	Evidence Evidence `json:"evidence"`
+	// Instead are lines of the host's own files that set the same name, and
+	// are better gone.
+	Instead []Removal `json:"instead,omitempty"`
 }
 
 // ID names a setting within its plan: two settings of one plan never share it.
-func (s Setting) ID() string {
+func (s Step) ID() string {
 	if s.Device != "" {
 		return fmt.Sprintf("%s %s %s", s.Mechanism, s.Device, s.Name)
 	}
@@ -77,7 +83,7 @@ func (s Setting) ID() string {
 }
 
 // Title is the setting's name for people.
-func (s Setting) Title() string {
+func (s Step) Title() string {
 	switch {
 	case s.Device != "":
 		return fmt.Sprintf("%s %s of %s", s.Mechanism, s.Name, s.Device)
@@ -143,6 +149,12 @@ type LeftAlone struct {
 	Name   string  `json:"name"`
 	Value  *string `json:"value,omitempty"` // its running value
 	Reason string  `json:"reason"`
+}
+
+// Unanswered is a need that the plan has no setting for, and why.
+type Unanswered struct {
+	Need   string `json:"need"` // link, rtt, states, connections
+	Reason string `json:"reason"`
 }
 
 // Removal is a line of the host's own files that is better gone. Nothing here

@@ -19,8 +19,8 @@ func text(s string) *string { return &s }
 
 // sample is a plan with a setting of every kind of place.
 func sample(os string) Plan {
-	set := func(m setting.Mechanism, device, name, was, value string) Setting {
-		return Setting{Name: name, Mechanism: m, Device: device, Current: Current{text(was), "default"}, Value: value,
+	set := func(m setting.Mechanism, device, name, was, value string) Step {
+		return Step{Name: name, Mechanism: m, Device: device, Current: Current{text(was), "default"}, Value: value,
 			Where:  Where{File: PlaceOf(os, m), Runtime: m != setting.Loader && m != setting.RC},
 			Reason: "a router forwards what it does not own; the sentence is long enough to be broken over two lines of a file",
 			Risk:   "none", ResetCost: "none", Undo: "automatic", Evidence: Evidence{Kind: Correctness}}
@@ -28,7 +28,7 @@ func sample(os string) Plan {
 	p := Plan{OS: os, Role: "router", Host: "fw1"}
 	if os == "freebsd" {
 		p.Release = "14.3-RELEASE"
-		p.Settings = []Setting{
+		p.Settings = []Step{
 			set(setting.Sysctl, "", "net.inet.ip.redirect", "1", "0"),
 			set(setting.Loader, "", "hw.ix.max_interrupt_rate", "31250", "16000"),
 			set(setting.RC, "", "gateway_enable", "NO", "YES"),
@@ -41,7 +41,7 @@ func sample(os string) Plan {
 		return p
 	}
 	p.Release = "6.1.0-18-amd64"
-	p.Settings = []Setting{
+	p.Settings = []Step{
 		set(setting.Sysctl, "", "net.ipv4.tcp_rmem", "4096 131072 6291456", "4096 131072 67108864"),
 		set(setting.Module, "", "tcp_bbr", "absent", "loaded"),
 		set(setting.ModParam, "", "nf_conntrack/hashsize", "65536", "1048576"),
@@ -139,10 +139,10 @@ func TestRender(t *testing.T) {
 // TestRenderKeeps: what an earlier plan wrote stays, what is set again is
 // replaced in its place.
 func TestRenderKeeps(t *testing.T) {
-	first := Plan{OS: "linux", Role: "web", Settings: []Setting{
+	first := Plan{OS: "linux", Role: "web", Settings: []Step{
 		{Name: "net.core.somaxconn", Mechanism: setting.Sysctl, Value: "4096", Where: Where{LinuxSysctl, true}, Reason: "one"},
 		{Name: "net.core.rmem_max", Mechanism: setting.Sysctl, Value: "1", Where: Where{LinuxSysctl, true}, Reason: "two"}}}
-	second := Plan{OS: "linux", Role: "web", Settings: []Setting{
+	second := Plan{OS: "linux", Role: "web", Settings: []Step{
 		{Name: "net.core.somaxconn", Mechanism: setting.Sysctl, Value: "8192", Where: Where{LinuxSysctl, true}, Reason: "three"}}}
 	a, err := Render(first, nil)
 	if err != nil {

@@ -142,8 +142,8 @@ func parseBlocks(text string) []block {
 	return blocks
 }
 
-// comment is what a reader of the file is told of a setting.
-func comment(p Plan, s Setting) string {
+// comment explains a setting to readers of the file.
+func comment(p Plan, s Step) string {
 	lines := wrap(s.Reason, 76)
 	if s.Formula != "" {
 		lines = append(lines, wrap(s.Formula, 76)...)

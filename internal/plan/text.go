@@ -1,10 +1,13 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 
+	"linerate/internal/setting"
 	"linerate/internal/show"
 )
 
@@ -13,8 +16,14 @@ import (
 func (p Plan) Text(w io.Writer, st show.Style) error {
 	out := show.NewPage(st)
 	p.head(out)
-	for _, s := range p.Settings {
-		s.text(out)
+	for i := 0; i < len(p.Settings); {
+		// Ports of one card, or CPUs, that get the same for the same reason are told together.
+		same := 1
+		for i+same < len(p.Settings) && p.Settings[i].alike(p.Settings[i+same]) {
+			same++
+		}
+		p.Settings[i].text(out, p.Settings[i+1:i+same])
+		i += same
 	}
 	p.removals(out)
 	p.leftAlone(out)
@@ -39,12 +48,28 @@ func (p Plan) head(out *show.Page) {
 	for _, u := range p.Unmet {
 		out.Paragraph(out.Bold("Not met: "), "", show.Clean(u))
 	}
+	for _, u := range p.Unanswered {
+		out.Paragraph(out.Bold(show.Clean(u.Need)+": "), "", show.Clean(u.Reason))
+	}
 	if len(p.Settings) == 0 && len(p.Unmet) == 0 {
 		out.Paragraph("", "", "Nothing to set: for this role, release and hardware nothing is known to be wrong, too small or measured to be better. That is a good plan.")
 	}
 }
 
-func (s Setting) text(out *show.Page) {
+// alike reports a step of another device that differs in nothing else.
+func (s Step) alike(o Step) bool {
+	was := func(c Current) string {
+		if c.Value == nil {
+			return c.Origin
+		}
+		return *c.Value + " " + c.Origin
+	}
+	return s.Mechanism == o.Mechanism && s.Mechanism != setting.Sysctl && (s.Name == o.Name || s.Device == o.Device) && s.Value == o.Value &&
+		was(s.Current) == was(o.Current) && s.Formula == o.Formula && s.Reason == o.Reason && s.Where == o.Where &&
+		reflect.DeepEqual([]any{s.Instead, s.For, s.Against}, []any{o.Instead, o.For, o.Against})
+}
+
+func (s Step) text(out *show.Page, others []Step) {
 	was := "not known"
 	if s.Current.Value != nil {
 		was = *s.Current.Value
@@ -53,10 +78,17 @@ func (s Setting) text(out *show.Page) {
 		was += " (" + s.Current.Origin + ")"
 	}
 	out.Line("")
-	out.Line(out.Bold(show.Clean(s.Title())) + ": " + show.Clean(was) + " → " + out.Bold(show.Clean(s.Value)))
+	title := s.Title()
+	for _, o := range others {
+		title += ", " + cmp.Or(o.Device, o.Name)
+	}
+	out.Line(out.Bold(show.Clean(title)) + ": " + show.Clean(was) + " → " + out.Bold(show.Clean(s.Value)))
 	for _, f := range [][2]string{{"why", s.Reason}, {"how much", s.Formula}, {"evidence", join(": ", s.Evidence.Kind, s.Evidence.Text)},
 		{"where", s.Where.String()}, {"costs", cost(s.ResetCost)}, {"risk", s.Risk}, {"undo", s.Undo}} {
 		field(out, f[0], f[1])
+	}
+	for _, r := range s.Instead {
+		field(out, "delete", fmt.Sprintf("%s:%d: %s: %s", r.File, r.Line, r.Text, r.Reason))
 	}
 	for _, c := range s.For {
 		field(out, "for it", c.Source+": "+c.Text)
@@ -68,7 +100,7 @@ func (s Setting) text(out *show.Page) {
 
 // costs of setting something, in words; see package tunable.
 var costs = map[string]string{
-	"none": "nothing", "link-flap": "the link goes down and up", "service": "a service must be restarted", "module": "its module must be loaded anew",
+	"none": "", "link-flap": "the link goes down and up", "service": "a service must be restarted", "module": "its module must be loaded anew",
 	"reboot": "a reboot", "new": "nothing; what is made later feels it", "remount": "the file system must be mounted anew",
 }
 

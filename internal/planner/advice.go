@@ -37,7 +37,7 @@ const (
 // left alone on purpose.
 type Advice struct {
 	// Set or Leave names the tunable as the catalogue does; N and IF are
-	// filled in by the devices that Each selects.
+	// filled in by what Each selects, {driver} by each of Drivers.
 	Set   string   `yaml:"set"`
 	Leave string   `yaml:"leave"`
 	Roles []string `yaml:"roles"`
@@ -53,12 +53,21 @@ type Advice struct {
 	// Unmet: where Unless holds, this host cannot be what was asked for, and
 	// the plan says so before all else.
 	Unmet bool `yaml:"unmet"`
-	// Value is an expression for the value. Raise: a greater one stays.
+	// Want is an expression for the number that the needs ask for, Bounds
+	// what it must not pass: expressions see the number that is left as
+	// granted. Where that is less, the plan says Short among what it cannot
+	// meet.
+	Want   string  `yaml:"want"`
+	Bounds []Bound `yaml:"bounds"`
+	Short  string  `yaml:"short"`
+	// Value is an expression for the value; granted where it is not given.
+	// Raise: a greater one stays.
 	Value string `yaml:"value"`
 	Raise bool   `yaml:"raise"`
-	// Each is an expression for the interfaces it is about, one setting
-	// each; the tunable's property is then set on that interface.
-	Each string `yaml:"each"`
+	// Each is an expression for the interfaces, or the interrupts or CPUs by
+	// name, that it is about, one setting each.
+	Each    string   `yaml:"each"`
+	Drivers []string `yaml:"drivers"`
 	// Formula is the computation filled in, for people: "${…}" is an
 	// expression. Reason, Risk and Undo are texts of the same kind.
 	Formula string `yaml:"formula"`
@@ -80,13 +89,37 @@ func (a *Advice) Name() string {
 	return a.Leave
 }
 
+// Bound is what a wanted number must not pass, where When holds.
+type Bound struct {
+	Most   string `yaml:"most"` // an expression
+	When   string `yaml:"when"`
+	Reason string `yaml:"reason"` // a clause: "no TCP window is larger"
+}
+
+// Answer is what a plan says of a need that no advice made a setting of.
+type Answer struct {
+	Need  string   `yaml:"need"`
+	Roles []string `yaml:"roles"` // all when empty
+	When  string   `yaml:"when"`
+	Text  string   `yaml:"text"`
+
+	OS string `yaml:"-"`
+}
+
 // Library is all advice, in the order of its files.
-type Library struct{ advice []*Advice }
+type Library struct{ content }
+
+// content is what a library keeps, packed and not.
+type content struct {
+	Advice  []*Advice
+	Answers []*Answer
+}
 
 // document is a file of catalogue/plans.
 type document struct {
-	OS     string    `yaml:"os"`
-	Advice []*Advice `yaml:"advice"`
+	OS      string    `yaml:"os"`
+	Advice  []*Advice `yaml:"advice"`
+	Answers []*Answer `yaml:"answers"`
 }
 
 // Load reads plans/*.yaml of the catalogue's files and checks every record
@@ -106,15 +139,46 @@ func Load(fsys fs.FS, c *tunable.Catalogue) (*Library, error) {
 		if err := yaml.UnmarshalWithOptions(text, &d, yaml.Strict()); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		for _, a := range d.Advice {
-			a.OS, a.File = d.OS, path.Base(name)
-			if err := a.check(c); err != nil {
-				return nil, fmt.Errorf("%s: %s: %w", name, a.Name(), err)
-			}
+		if err := l.add(path.Base(name), d, c); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		l.advice = append(l.advice, d.Advice...)
 	}
 	return l, nil
+}
+
+// add checks a file's records and keeps them.
+func (l *Library) add(file string, d document, c *tunable.Catalogue) error {
+	for _, a := range d.Advice {
+		a.OS, a.File = d.OS, file
+		for _, a := range a.expand() {
+			if err := a.check(c); err != nil {
+				return fmt.Errorf("%s: %w", a.Name(), err)
+			}
+			l.Advice = append(l.Advice, a)
+		}
+	}
+	for _, a := range d.Answers {
+		a.OS = d.OS
+		if err := a.check(); err != nil {
+			return fmt.Errorf("answer to %s: %w", a.Need, err)
+		}
+		l.Answers = append(l.Answers, a)
+	}
+	return nil
+}
+
+// expand is the advice, once for each of its drivers.
+func (a *Advice) expand() []*Advice {
+	if len(a.Drivers) == 0 {
+		return []*Advice{a}
+	}
+	var all []*Advice
+	for _, d := range a.Drivers {
+		x, fill := *a, strings.NewReplacer("{driver}", d)
+		x.Set, x.Leave, x.Each = fill.Replace(a.Set), fill.Replace(a.Leave), fill.Replace(a.Each)
+		all = append(all, &x)
+	}
+	return all
 }
 
 // needs are the inputs that advice may ask for.
@@ -128,12 +192,14 @@ func (a *Advice) check(c *tunable.Catalogue) error {
 		return fmt.Errorf("lacks its reason")
 	case len(a.Roles) == 0:
 		return fmt.Errorf("lacks its roles")
-	case a.Set != "" && (a.Value == "" || a.Risk == ""):
+	case a.Set != "" && (a.Value+a.Want == "" || a.Risk == ""):
 		return fmt.Errorf("sets something, and lacks its value or risk")
 	case a.Set != "" && !slices.Contains([]Basis{Correctness, Capacity, Unmeasured}, a.Basis):
 		return fmt.Errorf("its basis %q is none: correctness, capacity or unmeasured", a.Basis)
 	case a.Unless != "" && a.Otherwise == "":
 		return fmt.Errorf("has unless without otherwise")
+	case len(a.Bounds) > 0 && a.Want == "":
+		return fmt.Errorf("has bounds, and lacks what is wanted")
 	case len(a.Sources) == 0:
 		return fmt.Errorf("lacks its sources")
 	}
@@ -154,13 +220,38 @@ func (a *Advice) check(c *tunable.Catalogue) error {
 }
 
 func (a *Advice) checkExpressions() error {
+	conditions, texts := []string{a.When, a.Unless}, []string{a.Formula, a.Reason, a.Risk, a.Undo, a.Otherwise, a.Short}
+	values := []string{a.Want, a.Value, a.Each}
+	for _, b := range a.Bounds {
+		if b.Most == "" || b.Reason == "" {
+			return fmt.Errorf("a bound lacks its number or its reason")
+		}
+		conditions, values = append(conditions, b.When), append(values, b.Most)
+	}
+	return compile(conditions, values, texts)
+}
+
+func (a *Answer) check() error {
+	if !slices.Contains(needs, a.Need) || a.Text == "" {
+		return fmt.Errorf("wants one of %s, and a text", strings.Join(needs, ", "))
+	}
+	for _, r := range a.Roles {
+		if err := role.Check(r); err != nil {
+			return err
+		}
+	}
+	return compile([]string{a.When}, nil, []string{a.Text})
+}
+
+// compile checks conditions, values and texts; those that are empty are none.
+func compile(conditions, values, texts []string) error {
 	l := language()
-	for _, code := range []string{a.When, a.Unless} {
+	for _, code := range conditions {
 		if err := l.CheckCondition(code); err != nil {
 			return err
 		}
 	}
-	for _, code := range []string{a.Value, a.Each} {
+	for _, code := range values {
 		if code == "" {
 			continue
 		}
@@ -168,7 +259,7 @@ func (a *Advice) checkExpressions() error {
 			return err
 		}
 	}
-	for _, text := range []string{a.Formula, a.Reason, a.Risk, a.Undo, a.Otherwise} {
+	for _, text := range texts {
 		if err := l.CheckText(text); err != nil {
 			return err
 		}

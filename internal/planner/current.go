@@ -1,13 +1,10 @@
 package planner
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
 	"linerate/internal/fact"
-	"linerate/internal/fact/factexpr"
-	"linerate/internal/setting"
 )
 
 // current is a tunable as the host has it.
@@ -15,25 +12,26 @@ type current struct {
 	Value  string
 	Origin string // "default", "/etc/sysctl.conf:12", "the running kernel"
 	Known  bool
+	// Fleeting: it is the running value, and the files say that the next boot
+	// has another.
+	Fleeting bool
 }
 
 // current finds a tunable's value: running, else what the files set, else the
 // default of the catalogue; and where it comes from.
 func (p *planning) current(name string, n *names) current {
-	s, set := p.Facts.Setting(name)
+	s, set := p.Facts.Tunable(name)
 	if !set {
-		s, set = p.Facts.RCSetting(name)
+		s, set = p.Facts.RCVariable(name)
 	}
-	place := ""
-	fromFile := ""
-	if set && len(s.Lines) > 0 {
-		last := s.Lines[len(s.Lines)-1]
-		place, fromFile = fmt.Sprintf("%s:%d", last.File, last.Number), last.Value
+	place, fromFile := "", ""
+	if l, ok := s.Stands(); set && ok {
+		place, fromFile = fmt.Sprintf("%s:%d", l.File, l.Number), l.Value
 	}
 	if limit, ok := strings.CutPrefix(name, "pf.conf:limit."); ok && p.Facts.Firewall.PF != nil {
 		return p.pfLimit(limit, name)
 	}
-	if c := p.offload(name, n.Device); c.Known {
+	if c := p.ofDevice(name, n.Device); c.Known {
 		return c
 	}
 	usual := ""
@@ -43,29 +41,37 @@ func (p *planning) current(name string, n *names) current {
 	live, running := p.Facts.LiveValue(name)
 	switch {
 	case running && place != "" && live == fromFile:
-		return current{live, place, true}
+		return current{Value: live, Origin: place, Known: true}
 	case running && live == usual:
-		return current{live, "default", true}
+		return current{Value: live, Origin: "default", Known: true, Fleeting: place != ""}
 	case running:
-		return current{live, "the running kernel", true}
+		return current{Value: live, Origin: "the running kernel", Known: true, Fleeting: place != "" || usual != "" && p.filesRead()}
 	case place != "":
-		return current{fromFile, place, true}
+		return current{Value: fromFile, Origin: place, Known: true}
 	case usual != "":
-		return current{usual, "default", true}
+		return current{Value: usual, Origin: "default", Known: true}
 	}
 	return current{Value: n.Text(name)}
 }
 
-// offload is an interface's feature as the interface has it.
-func (p *planning) offload(name, device string) current {
-	for _, nic := range p.Facts.NICs {
-		if device == "" || nic.Name != device || nic.Options == nil {
+// filesRead tells whether the host's own configuration is known: only then
+// does a value without a line end with the next boot.
+func (p *planning) filesRead() bool {
+	return p.Facts.Read("/etc/sysctl") || p.Facts.Read("/etc/rc.conf")
+}
+
+// ofDevice is a property of an interface as the interface has it.
+func (p *planning) ofDevice(name, device string) current {
+	nic, ok := p.Facts.NIC(device)
+	if device == "" || !ok {
+		return current{}
+	}
+	for template, known := range properties {
+		if instance(template, device) != name {
 			continue
 		}
-		for template, known := range properties {
-			if known.mechanism == setting.Offload && instance(template, device) == name {
-				return current{factexpr.Offload(&nic, cmp.Or(known.option, known.name)), "the running interface", true}
-			}
+		if v, ok := known.value(&nic); ok {
+			return current{Value: v, Origin: "the running interface", Known: true}
 		}
 	}
 	return current{}
@@ -87,13 +93,13 @@ func (p *planning) pfLimit(limit, name string) current {
 	running, known := of(pf.Limits)
 	switch {
 	case known && inFile && set == running, !known && inFile:
-		return current{set, pf.File, true}
+		return current{Value: set, Origin: pf.File, Known: true}
 	case known:
-		return current{running, "the running kernel", true}
+		return current{Value: running, Origin: "the running kernel", Known: true}
 	}
 	if r, ok := p.Catalogue.Lookup(p.Facts.OS, name); ok {
 		if usual, ok := p.Catalogue.Default(r, p.Facts); ok {
-			return current{usual, "default", true}
+			return current{Value: usual, Origin: "default", Known: true}
 		}
 	}
 	return current{}

@@ -26,12 +26,12 @@ func TestPFLimitIsTheRunningOne(t *testing.T) {
 		file, running []fact.Limit
 		want          current
 	}{
-		"loaded":       {limit(500_000), limit(500_000), current{"500000", "/etc/pf.conf", true}},
-		"not loaded":   {limit(500_000), limit(100_000), current{"100000", "the running kernel", true}},
-		"set by hand":  {nil, limit(700_000), current{"700000", "the running kernel", true}},
-		"file only":    {limit(500_000), nil, current{"500000", "/etc/pf.conf", true}},
-		"neither":      {nil, nil, current{"100000", "default", true}},
-		"another only": {limit(1)[:1], limit(2)[:1], current{"100000", "default", true}},
+		"loaded":       {limit(500_000), limit(500_000), current{Value: "500000", Origin: "/etc/pf.conf", Known: true}},
+		"not loaded":   {limit(500_000), limit(100_000), current{Value: "100000", Origin: "the running kernel", Known: true}},
+		"set by hand":  {nil, limit(700_000), current{Value: "700000", Origin: "the running kernel", Known: true}},
+		"file only":    {limit(500_000), nil, current{Value: "500000", Origin: "/etc/pf.conf", Known: true}},
+		"neither":      {nil, nil, current{Value: "100000", Origin: "default", Known: true}},
+		"another only": {limit(1)[:1], limit(2)[:1], current{Value: "100000", Origin: "default", Known: true}},
 	} {
 		p := &planning{Input: &Input{Catalogue: known, Facts: &fact.Facts{OS: fact.FreeBSD, Release: r}}}
 		p.Facts.Firewall.PF = &fact.PF{File: "/etc/pf.conf", FileLimits: c.file, Limits: c.running}

@@ -8,6 +8,7 @@ import (
 
 	"linerate/internal/evidence"
 	"linerate/internal/plan"
+	"linerate/internal/setting"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/tunable"
@@ -137,7 +138,7 @@ func (p *planning) measured() {
 // switches a service on is the admin's to decide.
 func (p *planning) matters(r *tunable.Record) bool {
 	s := r.At(p.Facts.Release)
-	return s.Exists && r.Mechanism != tunable.RC && (s.Module == "" || p.Facts.HasModule(s.Module) || s.Module == "pf" && p.names.PF)
+	return s.Exists && r.Mechanism != setting.RC && (s.Module == "" || p.Facts.HasModule(s.Module) || s.Module == "pf" && p.names.PF)
 }
 
 // ofOtherCards tells what is about a card that this host has not.
@@ -182,7 +183,7 @@ func (p *planning) away(name string, r *tunable.Record, all []evidence.Row) []ev
 
 // weigh decides about one tunable by its verdicts.
 func (p *planning) weigh(name string, r *tunable.Record, all []evidence.Row) {
-	if p.taken[name] {
+	if p.taken[name] != 0 {
 		return
 	}
 	var here, there []evidence.Row
@@ -194,15 +195,20 @@ func (p *planning) weigh(name string, r *tunable.Record, all []evidence.Row) {
 		}
 	}
 	n := p.at(name, "")
-	gain, conflict := verdictOf(here)
+	gain := evidence.ClearestGain(here)
 	switch {
 	case len(here) == 0 && len(there) == 0:
 	case len(here) == 0:
-		_ = p.leave(name, elsewhereText(there), n)
-	case conflict:
-		_ = p.leave(name, "The evidence on hardware like this conflicts: "+told(here)+".", n)
+		p.leave(name, elsewhereText(there), n)
+		if evidence.ClearestGain(there) == nil {
+			p.taken[name] = leftByEvidence
+		}
+	case evidence.Conflict(here):
+		p.leave(name, "The evidence on hardware like this conflicts: "+told(here)+".", n)
+		p.taken[name] = leftByEvidence
 	case gain == nil:
-		_ = p.leave(name, "Measured on hardware like this: "+told(here)+". No gain was shown.", n)
+		p.leave(name, "Measured on hardware like this: "+told(here)+". No gain was shown.", n)
+		p.taken[name] = leftByEvidence
 	default:
 		p.take(name, r, *gain, n)
 	}
@@ -210,45 +216,36 @@ func (p *planning) weigh(name string, r *tunable.Record, all []evidence.Row) {
 
 // elsewhereText is what verdicts from other hardware or releases are good for.
 func elsewhereText(ms []evidence.Row) string {
-	gain, _ := verdictOf(ms)
-	if gain == nil {
+	if evidence.ClearestGain(ms) == nil {
 		return "Others measured it and found nothing better, on other hardware or releases: " + told(ms) + "."
 	}
 	return "Measured by others, on other hardware or releases: " + told(ms) + ". Measure it here before it is set."
 }
 
-// verdictOf is the clearest gain among verdicts, or that they disagree.
-func verdictOf(ms []evidence.Row) (gain *evidence.Row, conflict bool) {
-	worse := false
-	for i, m := range ms {
-		worse = worse || m.Verdict == stats.Worse
-		if m.Verdict == stats.Better && (gain == nil || m.N > gain.N) {
-			gain = &ms[i]
-		}
-	}
-	return gain, gain != nil && worse
-}
-
 // take puts a measured gain into the plan.
 func (p *planning) take(name string, r *tunable.Record, m evidence.Row, n *names) {
 	current := p.current(name, n)
-	if current.Value == m.After {
-		_ = p.leave(name, "It is "+m.After+" already, and that was measured to help: "+m.Text()+".", n)
+	if problem := r.Reject(m.After); problem != nil {
+		p.leave(name, "Measured to help here ("+m.Text()+"), and this system does not take the value: "+problem.Message+".", n)
 		return
 	}
-	s := plan.Setting{Name: name, Value: m.After, Current: plan.Current{Origin: current.Origin}, ResetCost: string(r.Reset),
+	if current.Value == m.After {
+		p.leave(name, "It is "+m.After+" already, and that was measured to help: "+m.Text()+".", n)
+		return
+	}
+	s := plan.Step{Name: name, Value: m.After, Current: plan.Current{Origin: current.Origin}, ResetCost: string(r.Reset),
 		Reason: "It was measured to help on hardware like this: " + m.Text() + ".", Risk: cmp.Or(oneLine(r.Hurts), "None is known beyond what was measured."),
 		Evidence: plan.Evidence{Kind: plan.MeasuredHere, Text: m.Text(), Refs: []string{m.ID}}}
 	if current.Known {
 		s.Current.Value = &current.Value
 	}
-	if err := p.place(&s, r, ""); err != nil || s.Where.File == "" && !s.Where.Runtime || m.After == "" {
-		_ = p.leave(name, "Measured to help here ("+m.Text()+"), and linerate has no place of its own to set it.", n)
+	if err := p.place(&s, r, r.Name, ""); err != nil || s.Where.File == "" && !s.Where.Runtime || m.After == "" {
+		p.leave(name, "Measured to help here ("+m.Text()+"), and linerate has no place of its own to set it.", n)
 		return
 	}
 	s.Undo = undo(s)
 	s.For, s.Against = p.claims(r, m.After)
-	p.taken[name] = true
+	p.taken[name] = set
 	p.plan.Settings = append(p.plan.Settings, s)
 }
 

@@ -65,8 +65,19 @@ type planning struct {
 	*Input
 	names *names
 	plan  plan.Plan
-	taken map[string]bool // IDs of settings in the plan, names left alone
+	// taken says in which list each tunable is: one only.
+	taken    map[string]list
+	answered map[string]bool // needs that some advice spoke to
 }
+
+// list is one of a plan's lists.
+type list int
+
+const (
+	set list = iota + 1
+	left
+	leftByEvidence // left alone, for what was measured
+)
 
 // Make computes the plan of a host. An error is a mistake in the advice or a
 // host that no plan can be made for.
@@ -77,9 +88,9 @@ func Make(in Input) (plan.Plan, error) {
 	if err := role.Check(in.Role); err != nil {
 		return plan.Plan{}, err
 	}
-	p := &planning{Input: &in, names: in.names(), taken: map[string]bool{}}
+	p := &planning{Input: &in, names: in.names(), taken: map[string]list{}, answered: map[string]bool{}}
 	p.plan = plan.Plan{OS: in.Facts.OS, Release: in.Facts.Release.String(), Role: in.Role, Host: in.Facts.Hostname, Needs: in.Needs.words()}
-	for _, a := range in.Library.advice {
+	for _, a := range in.Library.Advice {
 		if a.OS != in.Facts.OS || !slices.Contains(a.Roles, in.Role) {
 			continue
 		}
@@ -89,6 +100,9 @@ func Make(in Input) (plan.Plan, error) {
 	}
 	p.measured()
 	p.removals()
+	if err := p.answer(); err != nil {
+		return plan.Plan{}, err
+	}
 	p.order()
 	return plan.Seal(p.plan)
 }
@@ -106,7 +120,8 @@ func (p *planning) consider(a *Advice) error {
 	return p.one(a, r, a.Name(), "")
 }
 
-// each considers an advice for every interface that it is about.
+// each considers an advice for everything that it is about. Advice that
+// nobody has measured and nobody asked for is named once.
 func (p *planning) each(a *Advice, r *tunable.Record) error {
 	v, err := language().Value(a.Each, p.names)
 	if err != nil {
@@ -116,8 +131,11 @@ func (p *planning) each(a *Advice, r *tunable.Record) error {
 	if err != nil {
 		return err
 	}
+	if len(devices) > 1 && a.Basis == Unmeasured && !p.Unmeasured {
+		devices = devices[:1]
+	}
 	for _, d := range devices {
-		if err := p.one(a, r, instance(r.Name, d), d); err != nil {
+		if err := p.one(a, r, instance(a.Name(), d), d); err != nil {
 			return err
 		}
 	}
@@ -128,17 +146,25 @@ func (p *planning) each(a *Advice, r *tunable.Record) error {
 func (p *planning) one(a *Advice, r *tunable.Record, name, device string) error {
 	n := p.at(name, device)
 	holds, err := language().Holds(a.When, n)
-	if err != nil || !holds || p.taken[name] {
+	if err != nil || !holds || p.taken[name] != 0 {
 		return err
 	}
-	if a.Leave != "" {
-		return p.leave(name, a.Reason, n)
+	for _, need := range a.Needs {
+		p.answered[need] = true
 	}
-	if a.Basis == Unmeasured && !p.Unmeasured {
-		return p.leave(name, "Nobody has measured that it helps: include what is unmeasured, or put the question to the lab.", n)
+	if a.Leave != "" {
+		return p.leaveFor(name, "", a.Reason, n)
 	}
 	if missing := n.missing(a.Needs); len(missing) > 0 {
-		return p.leave(name, fmt.Sprintf("It depends on %s, and nobody said.", show.List(missing)), n)
+		p.leave(name, fmt.Sprintf("It depends on %s, and nobody said.", show.List(missing)), n)
+		return nil
+	}
+	if a.Basis == Unmeasured && !p.Unmeasured {
+		if len(p.about(name)) > 0 {
+			return nil // somebody has: measured tells
+		}
+		p.leave(name, "Nobody has measured that it helps: include what is unmeasured, or put the question to the lab.", n)
+		return nil
 	}
 	if a.Unless != "" {
 		unless, err := language().Holds(a.Unless, n)
@@ -154,107 +180,75 @@ func (p *planning) one(a *Advice, r *tunable.Record, name, device string) error 
 
 // otherwise leaves alone what an advice would set but for its condition.
 func (p *planning) otherwise(a *Advice, name string, n *names) error {
+	text, err := language().Fill(a.Otherwise, n)
+	if err != nil {
+		return err
+	}
 	if a.Unmet {
-		text, err := language().Fill(a.Otherwise, n)
-		if err != nil {
-			return err
+		p.unmet(text)
+	}
+	p.leave(name, text, n)
+	return nil
+}
+
+// unmet says once what of the needs the host cannot have.
+func (p *planning) unmet(text string) {
+	if text = oneLine(text); !slices.Contains(p.plan.Unmet, text) {
+		p.plan.Unmet = append(p.plan.Unmet, text)
+	}
+}
+
+// answer speaks to the needs that were stated and that no advice was about.
+func (p *planning) answer() error {
+	words := p.Needs.words()
+	for _, need := range needs {
+		if words[need] == "" || p.answered[need] {
+			continue
 		}
-		p.plan.Unmet = append(p.plan.Unmet, oneLine(text))
+		text := fmt.Sprintf("Nothing is computed from it for the role %s on this system.", p.Role)
+		for _, a := range p.Library.Answers {
+			if a.Need != need || a.OS != p.Facts.OS || len(a.Roles) > 0 && !slices.Contains(a.Roles, p.Role) {
+				continue
+			}
+			holds, err := language().Holds(a.When, p.names)
+			if err != nil {
+				return fmt.Errorf("answer to %s: %w", need, err)
+			}
+			if !holds {
+				continue
+			}
+			if text, err = language().Fill(a.Text, p.names); err != nil {
+				return fmt.Errorf("answer to %s: %w", need, err)
+			}
+			break
+		}
+		p.plan.Unanswered = append(p.plan.Unanswered, plan.Unanswered{Need: need, Reason: oneLine(text)})
 	}
-	return p.leave(name, a.Otherwise, n)
-}
-
-// at is the names with the tunable's own value.
-func (p *planning) at(name, device string) *names {
-	n := *p.names
-	n.Device = device
-	n.Current = factNumber(p.current(name, &n).Value)
-	return &n
-}
-
-// set puts a setting into the plan, unless the host has that value.
-func (p *planning) set(a *Advice, r *tunable.Record, name, device string, n *names) error {
-	v, err := language().Value(a.Value, n)
-	if err != nil {
-		return err
-	}
-	value := text(v)
-	n.New = factNumber(value)
-	current := p.current(name, n)
-	if r.At(p.Facts.Release).Mechanism == tunable.Module && p.moduleLasts(moduleName(name)) {
-		return p.leave(name, "It is loaded, and will be at the next boot. "+a.Reason, n)
-	}
-	if current.Value == value {
-		return p.leave(name, "It is "+value+" already. "+a.Reason, n)
-	}
-	if a.Raise && n.Current >= n.New {
-		return p.leave(name, fmt.Sprintf("It is %s, which is enough: %s would do.", current.Value, value), n)
-	}
-	s := plan.Setting{Name: name, Value: value, Current: plan.Current{Origin: current.Origin}, ResetCost: string(r.Reset)}
-	if current.Known {
-		s.Current.Value = &current.Value
-	}
-	if err := p.place(&s, r, device); err != nil {
-		return err
-	}
-	if s.Where.File == "" && !s.Where.Runtime {
-		return p.leave(name, fmt.Sprintf("It should be %s, and linerate has no place of its own to set it: %s %s", value, setBy(r, name, value), a.Reason), n)
-	}
-	fill := func(text string) string {
-		out, ferr := language().Fill(text, n)
-		err = cmp.Or(err, ferr)
-		return oneLine(out)
-	}
-	s.Formula, s.Reason, s.Risk, s.Undo = fill(a.Formula), fill(a.Reason), fill(a.Risk), fill(a.Undo)
-	if err != nil {
-		return err
-	}
-	if s.Undo == "" {
-		s.Undo = undo(s)
-	}
-	s.Evidence = p.evidence(a, name)
-	s.For, s.Against = p.claims(r, value)
-	p.taken[name] = true
-	p.plan.Settings = append(p.plan.Settings, s)
 	return nil
 }
 
-// undo is how a setting is taken back.
-func undo(s plan.Setting) string {
-	was := "the default"
-	if s.Current.Value != nil {
-		was = *s.Current.Value
-	}
-	switch {
-	case !s.Where.Runtime:
-		return fmt.Sprintf("without the file the next boot has %s again", was)
-	case s.Where.File == "":
-		return "back to " + was + " at once; a reboot forgets it too"
-	}
-	return "back to " + was + " at once, and the file without it"
-}
-
-func (p *planning) leave(name, reason string, n *names) error {
-	filled, err := language().Fill(reason, n)
-	if err != nil {
-		return err
-	}
-	left := plan.LeftAlone{Name: name, Reason: oneLine(filled)}
-	if c := p.current(name, n); c.Known {
-		left.Value = &c.Value
-	}
-	p.taken[name] = true
-	p.plan.LeftAlone = append(p.plan.LeftAlone, left)
-	return nil
-}
-
-// removals are the audit's findings that say a line is better gone.
+// removals are the audit's findings that say a line is better gone. A line
+// that the plan overrides is named with its step; one that measurements speak
+// for stays.
 func (p *planning) removals() {
 	for _, f := range p.Findings {
 		if f.Action != audit.Remove || f.File == "" {
 			continue
 		}
-		p.plan.Remove = append(p.plan.Remove, plan.Removal{File: f.File, Line: f.Line, Text: f.Text, Reason: oneLine(f.Message), Finding: f.ID})
+		r := plan.Removal{File: f.File, Line: f.Line, Text: f.Text, Reason: oneLine(f.Message), Finding: f.ID}
+		switch p.taken[f.Name] {
+		case set:
+			i := slices.IndexFunc(p.plan.Settings, func(s plan.Step) bool { return s.Name == f.Name })
+			if i >= 0 {
+				p.plan.Settings[i].Instead = append(p.plan.Settings[i].Instead, r)
+			}
+			continue
+		case leftByEvidence:
+			continue
+		case left:
+			p.plan.LeftAlone = slices.DeleteFunc(p.plan.LeftAlone, func(l plan.LeftAlone) bool { return l.Name == f.Name })
+		}
+		p.plan.Remove = append(p.plan.Remove, r)
 	}
 }
 
@@ -262,7 +256,7 @@ func (p *planning) removals() {
 // what was measured, by name within; the removals by place.
 func (p *planning) order() {
 	rank := map[string]int{plan.Correctness: 0, plan.Arithmetic: 1, plan.MeasuredHere: 2, plan.MeasuredOthers: 3, plan.Unmeasured: 4}
-	slices.SortStableFunc(p.plan.Settings, func(a, b plan.Setting) int {
+	slices.SortStableFunc(p.plan.Settings, func(a, b plan.Step) int {
 		return cmp.Or(cmp.Compare(rank[a.Evidence.Kind], rank[b.Evidence.Kind]), cmp.Compare(a.ID(), b.ID()))
 	})
 	slices.SortStableFunc(p.plan.LeftAlone, func(a, b plan.LeftAlone) int { return cmp.Compare(a.Name, b.Name) })

@@ -22,14 +22,22 @@ type names struct {
 	// Current is the tunable's number now, New what the plan sets it to.
 	Current float64 `expr:"current"`
 	New     float64 `expr:"new"`
+	// Lasts: a boot keeps the running value, as far as the files tell.
+	Lasts bool `expr:"lasts"`
+	// Want is what the needs ask for, Granted what of it the bounds leave,
+	// Bound the reason of the one that binds.
+	Want    float64 `expr:"want"`
+	Granted float64 `expr:"granted"`
+	Bound   string  `expr:"bound"`
 	// Device is the interface at hand.
 	Device string `expr:"device"`
 
 	// Size and Rate write bytes and bits per second for people, Up rounds
-	// up to a multiple.
+	// up to a multiple, Down down to one.
 	Size func(bytes any) string        `expr:"size"`
 	Rate func(bits any) string         `expr:"rate"`
 	Up   func(v, multiple any) float64 `expr:"up"`
+	Down func(v, multiple any) float64 `expr:"down"`
 	// Span writes seconds for people, Grouped a whole number.
 	Span    func(seconds any) string `expr:"span"`
 	Grouped func(n any) string       `expr:"grouped"`
@@ -49,6 +57,7 @@ func (in *Input) names() *names {
 	n.Span = func(seconds any) string { return show.Nanos(factexpr.Number(seconds) * 1e9) }
 	n.Grouped = func(v any) string { return show.Grouped(factexpr.Number(v), 0) }
 	n.Up = func(v, multiple any) float64 { return roundUp(factexpr.Number(v), factexpr.Number(multiple)) }
+	n.Down = func(v, multiple any) float64 { return -roundUp(-factexpr.Number(v), factexpr.Number(multiple)) }
 	return n
 }
 

@@ -12,7 +12,7 @@ import (
 // Pack writes a library for a fast start: reading its YAML and compiling every
 // expression of both systems took most of a plan's time.
 func (l *Library) Pack() ([]byte, error) {
-	b, err := pack.Marshal(l.advice)
+	b, err := pack.Marshal(l.content)
 	if err != nil {
 		return nil, fmt.Errorf("advice: %w", err)
 	}
@@ -27,12 +27,12 @@ func Unpack(b []byte) (l *Library, ok bool) {
 		return nil, false
 	}
 	l = &Library{}
-	if err := pack.Unmarshal(body, &l.advice); err != nil {
+	if err := pack.Unmarshal(body, &l.content); err != nil {
 		return nil, false
 	}
 	return l, true
 }
 
 func adviceHeading() []byte {
-	return binary.LittleEndian.AppendUint64(nil, pack.Fingerprint(reflect.TypeFor[[]*Advice]()))
+	return binary.LittleEndian.AppendUint64(nil, pack.Fingerprint(reflect.TypeFor[content]()))
 }

@@ -22,12 +22,12 @@ func TestPackedAdviceIsTheAdvice(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, ok := Unpack(b)
-	if !ok || len(got.advice) != len(want.advice) {
+	if !ok || len(got.Advice) != len(want.Advice) || !reflect.DeepEqual(got.Answers, want.Answers) {
 		t.Fatalf("%v: %+v", ok, got)
 	}
-	for i, a := range got.advice {
-		if !reflect.DeepEqual(a, want.advice[i]) {
-			t.Errorf("%+v\nwant %+v", a, want.advice[i])
+	for i, a := range got.Advice {
+		if !reflect.DeepEqual(a, want.Advice[i]) {
+			t.Errorf("%+v\nwant %+v", a, want.Advice[i])
 		}
 	}
 	for _, bad := range [][]byte{nil, b[:8], b[:len(b)-1], append([]byte{b[0] ^ 1}, b[1:]...)} {

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -17,29 +18,32 @@ import (
 
 // place says how a setting reaches the host: by which mechanism, into which
 // file, and whether the running host takes it.
-func (p *planning) place(s *plan.Setting, r *tunable.Record, device string) error {
+func (p *planning) place(s *plan.Step, r *tunable.Record, template, device string) error {
 	state := r.At(p.Facts.Release)
 	switch state.Mechanism {
-	case tunable.Sysctl:
+	case setting.Sysctl:
 		s.Mechanism = setting.Sysctl
 		if p.Facts.OS == fact.FreeBSD && !state.Settable.AtRuntime() {
 			s.Mechanism = setting.Loader
 		}
-	case tunable.Loader:
+	case setting.Loader:
 		s.Mechanism = setting.Loader
-	case tunable.RC:
+	case setting.RC:
 		s.Mechanism = setting.RC
-	case tunable.Module:
+	case setting.Module:
 		s.Mechanism, s.Name, s.Value = setting.Module, moduleName(s.Name), "loaded"
 		s.Current = plan.Current{Value: p.moduleNow(s.Name)}
-	case tunable.Firewall:
+		if v := s.Current.Value; v != nil && *v == "loaded" {
+			s.Current.Origin = "until the next boot"
+		}
+	case setting.Firewall:
 		limit, ok := strings.CutPrefix(s.Name, "pf.conf:limit.")
 		if !ok {
 			return nil
 		}
 		s.Mechanism, s.Name = setting.PFLimit, limit
-	case tunable.Ifconfig, tunable.Ethtool, tunable.Sysfs:
-		return p.placeDevice(s, r, device)
+	case setting.Ifconfig, setting.Ethtool, setting.Sysfs, setting.Procfs:
+		return p.placeDevice(s, template, device)
 	default:
 		return nil // nothing of ours: a kernel option, a mount, another program's file
 	}
@@ -47,7 +51,7 @@ func (p *planning) place(s *plan.Setting, r *tunable.Record, device string) erro
 	return nil
 }
 
-func runtimeTakes(s *plan.Setting, state tunable.State) bool {
+func runtimeTakes(s *plan.Step, state tunable.State) bool {
 	switch s.Mechanism {
 	case setting.Loader:
 		return false
@@ -60,26 +64,48 @@ func runtimeTakes(s *plan.Setting, state tunable.State) bool {
 	return true
 }
 
-// properties are the interface settings of the catalogue that knobs know; the
-// option is what an interface's facts call a feature, where that is another
-// word.
-var properties = map[string]struct {
-	mechanism    setting.Mechanism
-	name, option string
-}{
+// properties are the settings of interfaces, interrupts and CPUs that knobs
+// know, by the catalogue's names.
+var properties = map[string]property{
 	"ifconfig:lro": {setting.Offload, "lro", ""}, "ifconfig:tso": {setting.Offload, "tso", "tso4"},
 	"ifconfig:mtu": {setting.Link, "mtu", ""}, "ifconfig:rxcsum": {setting.Offload, "rxcsum", ""}, "ifconfig:txcsum": {setting.Offload, "txcsum", ""},
 	"ethtool -K IF gro": {setting.Offload, "gro", "generic-receive-offload"}, "ethtool -K IF lro": {setting.Offload, "lro", "large-receive-offload"},
 	"ethtool -K IF tso": {setting.Offload, "tso", "tcp-segmentation-offload"},
 	"ethtool -G IF rx":  {setting.Ring, "rx", ""}, "ethtool -G IF tx": {setting.Ring, "tx", ""},
+	"ethtool -L IF combined":        {setting.Channels, "combined", ""},
+	"/sys/class/net/IF/mtu":         {setting.Link, "mtu", ""},
+	"/proc/irq/N/smp_affinity_list": {setting.IRQ, "", ""}, "/sys/devices/system/cpu/cpuN/cpufreq/scaling_governor": {setting.Governor, "", ""},
 }
 
-func (p *planning) placeDevice(s *plan.Setting, r *tunable.Record, device string) error {
-	known, ok := properties[r.Name]
+// property is a setting of an interface; without a name it is of what stands
+// for the interface itself, an interrupt or a CPU. The option is what an
+// interface's facts call a feature, where that is another word.
+type property struct {
+	mechanism    setting.Mechanism
+	name, option string
+}
+
+// value is the property of an interface as its facts have it.
+func (k property) value(nic *fact.NIC) (string, bool) {
+	count := map[string]int{"ring rx": nic.RXDescriptors, "ring tx": nic.TXDescriptors, "link mtu": nic.MTU, "channels combined": nic.RXQueues}
+	switch {
+	case k.mechanism == setting.Offload && nic.Options != nil:
+		return factexpr.Offload(nic, cmp.Or(k.option, k.name)), true
+	case count[string(k.mechanism)+" "+k.name] > 0:
+		return strconv.Itoa(count[string(k.mechanism)+" "+k.name]), true
+	}
+	return "", false
+}
+
+func (p *planning) placeDevice(s *plan.Step, template, device string) error {
+	known, ok := properties[template]
 	if !ok || device == "" {
 		return nil
 	}
 	s.Mechanism, s.Name, s.Device = known.mechanism, known.name, device
+	if known.name == "" {
+		s.Name, s.Device = device, ""
+	}
 	s.Where = plan.Where{File: plan.PlaceOf(p.Facts.OS, known.mechanism), Runtime: true}
 	return nil
 }
@@ -87,10 +113,14 @@ func (p *planning) placeDevice(s *plan.Setting, r *tunable.Record, device string
 // setBy tells a person where to write what linerate does not.
 func setBy(r *tunable.Record, name, value string) string {
 	switch r.Mechanism {
-	case tunable.KernelOption:
+	case setting.KernelOption:
 		return "build a kernel with " + name + "."
-	case tunable.Cmdline:
-		return fmt.Sprintf("add %s=%s to the kernel's command line.", name, value)
+	case setting.Cmdline:
+		return fmt.Sprintf("add %s%s to the kernel's command line.", strings.TrimSuffix(strings.TrimPrefix(name, "kernel: "), value), value)
+	case setting.Ethtool:
+		return fmt.Sprintf("%s %s.", name, value)
+	case setting.Systemd:
+		return fmt.Sprintf("%s%s in a drop-in of the service's unit.", strings.TrimPrefix(name, "systemd "), value)
 	}
 	return fmt.Sprintf("set it by %s.", r.Mechanism)
 }
@@ -124,39 +154,39 @@ func (p *planning) moduleLasts(name string) bool {
 // dev.igb.0.fc.
 func instance(template, device string) string {
 	unit := strings.TrimLeft(device, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-")
-	switch {
-	case strings.Contains(template, ".N."):
-		return strings.Replace(template, ".N.", "."+unit+".", 1)
-	case strings.Contains(template, "IF"):
-		return strings.Replace(template, "IF", device, 1)
+	for _, hole := range [][2]string{{".N.", "." + unit + "."}, {"/N/", "/" + device + "/"}, {"/cpuN/", "/" + device + "/"}, {"IF", device}} {
+		if strings.Contains(template, hole[0]) {
+			return strings.Replace(template, hole[0], hole[1], 1)
+		}
 	}
 	return template + " " + device
 }
 
 // deviceNames reads the result of an advice's each: texts, or interfaces.
 func deviceNames(v any) ([]string, error) {
-	list, ok := v.([]any)
-	if !ok {
-		if nics, ok := v.([]*factexpr.NIC); ok {
-			for _, n := range nics {
-				list = append(list, n)
-			}
-		} else {
-			return nil, errors.New("each is no list")
-		}
-	}
 	var out []string
-	for _, x := range list {
-		switch x := x.(type) {
-		case string:
-			out = append(out, x)
-		case *factexpr.NIC:
-			out = append(out, x.Name)
-		default:
-			return nil, fmt.Errorf("each has a %T, want interfaces or their names", x)
+	switch v := v.(type) {
+	case []string:
+		return v, nil
+	case []*factexpr.NIC:
+		for _, n := range v {
+			out = append(out, n.Name)
 		}
+		return out, nil
+	case []any:
+		for _, x := range v {
+			switch x := x.(type) {
+			case string:
+				out = append(out, x)
+			case *factexpr.NIC:
+				out = append(out, x.Name)
+			default:
+				return nil, fmt.Errorf("each has a %T, want interfaces or their names", x)
+			}
+		}
+		return out, nil
 	}
-	return out, nil
+	return nil, errors.New("each is no list")
 }
 
 // text is a value as a file takes it.

@@ -52,7 +52,7 @@ func on() *bool { b := true; return &b }
 
 // set gives a host a running value, as sysctl prints it.
 func set(f *fact.Facts, name, value string) {
-	f.Settings = append(f.Settings, fact.Setting{Name: name, Namespace: fact.Kernel, Live: &value})
+	f.Settings = append(f.Settings, fact.Tunable{Name: name, Namespace: fact.Kernel, Live: &value})
 }
 
 func withPF(f *fact.Facts) *fact.Facts {
@@ -191,7 +191,7 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-func find(p plan.Plan, name string) *plan.Setting {
+func find(p plan.Plan, name string) *plan.Step {
 	for i := range p.Settings {
 		if p.Settings[i].Name == name {
 			return &p.Settings[i]
@@ -250,8 +250,8 @@ func TestScenariosSay(t *testing.T) {
 	if find(byName["firewall-5m-2g"], "states") != nil || !strings.Contains(left(byName["firewall-5m-2g"], "pf.conf:limit.states"), "too small") {
 		t.Error("10 M states are planned for 2 GB of memory")
 	}
-	if s := find(byName["rack-server-chelsio"], "net.inet.tcp.sendbuf_max"); s == nil || s.Value != "37552128" {
-		t.Errorf("10 Gb/s over 30 ms want 37.5 MB: %+v", s)
+	if s := find(byName["rack-server-chelsio"], "net.inet.tcp.sendbuf_max"); s == nil || s.Value != "42860544" {
+		t.Errorf("10 Gb/s over 30 ms want 37.5 MB and an eighth: %+v", s)
 	}
 	if find(byName["rack-stack-13"], "tcp_rack") != nil || !strings.Contains(left(byName["rack-stack-13"], "tcp_rack_load"), "TCPHPTS") {
 		t.Error("13 has no RACK to load")
@@ -266,8 +266,8 @@ func TestScenariosSay(t *testing.T) {
 
 // Evidence enters on hardware like it was measured on, and nowhere else.
 func TestEvidence(t *testing.T) {
-	row := evidence.Row{ID: "v1", Tunable: "hw.intr_storm_threshold", After: "4000", Alone: true, OS: "FreeBSD", Release: "14.3-RELEASE", CPU: "Xeon E5-2650 v4", Driver: "ix", Workload: "IPv4 UDP 64 B",
-		Metric: "overload_forwarding_rate_pps", N: 5, Verdict: stats.Better, Effect: stats.Effect{EffectPercent: stats.Num(4), CILow: stats.Num(3), CIHigh: stats.Num(5)}}
+	row := evidence.Row{ID: "v1", Subject: evidence.Subject{Tunable: "hw.intr_storm_threshold", After: "4000", Alone: true, OS: "FreeBSD", Release: "14.3-RELEASE", CPU: "Xeon E5-2650 v4", Driver: "ix"}, Workload: "IPv4 UDP 64 B",
+		Metric: "overload_forwarding_rate_pps", Result: stats.Result{N: 5, Verdict: stats.Better, Effect: stats.Effect{EffectPercent: stats.Num(4), CILow: stats.Num(3), CIHigh: stats.Num(5)}}}
 	router := func() scenario { return scenarios()[3] }
 	if s := find(make1(t, router(), row), row.Tunable); s == nil || s.Value != "4000" || s.Evidence.Kind != plan.MeasuredHere {
 		t.Errorf("a gain on this hardware is not in the plan: %+v", s)
@@ -325,5 +325,29 @@ func TestNothingToDo(t *testing.T) {
 	var b strings.Builder
 	if err := p.Text(&b, show.Style{}); err != nil || !strings.Contains(b.String(), "That is a good plan.") {
 		t.Errorf("%s, %v", b.String(), err)
+	}
+}
+
+// TestOnlyAdviceIsATemplate: what a ledger says is quoted as it stands,
+// whatever becomes of the tunable; what looks like an expression is none.
+func TestOnlyAdviceIsATemplate(t *testing.T) {
+	row := evidence.Row{ID: "v1", Subject: evidence.Subject{Tunable: "hw.intr_storm_threshold", After: "4000", Alone: true, OS: "FreeBSD", Release: "14.3-RELEASE", CPU: "Xeon E5-2650 v4", Driver: "ix"},
+		Metric: "overload_forwarding_rate_pps", Result: stats.Result{N: 5, Verdict: stats.Better, Effect: stats.Effect{EffectPercent: stats.Num(4), CILow: stats.Num(3), CIHigh: stats.Num(5)}}}
+	for _, workload := range []string{"${1+1}", "${nonsense(", "${"} {
+		row.Workload = workload
+		gain := find(make1(t, scenarios()[3], row), row.Tunable)
+		if gain == nil || !strings.Contains(gain.Reason, workload) || !strings.Contains(gain.Evidence.Text, workload) {
+			t.Errorf("%s: a gain: %+v", workload, gain)
+		}
+		for name, change := range map[string]func(*evidence.Row){
+			"no gain":   func(r *evidence.Row) { r.Verdict = stats.Inconclusive },
+			"elsewhere": func(r *evidence.Row) { r.CPU = "AMD " + r.Workload },
+		} {
+			other := row
+			change(&other)
+			if why := left(make1(t, scenarios()[3], other), row.Tunable); !strings.Contains(why, workload) {
+				t.Errorf("%s, %s: left alone for %q", workload, name, why)
+			}
+		}
 	}
 }

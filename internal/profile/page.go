@@ -6,13 +6,14 @@ import (
 	"html/template"
 	"io"
 
+	"linerate/internal/chart"
 	"linerate/internal/show"
 )
 
 //go:embed page.html
 var pageText string
 
-var page = template.Must(template.New("profile").Parse(pageText))
+var page = chart.NewPage("profile", pageText, nil)
 
 // pageData is what the page's template shows.
 type pageData struct {
@@ -61,7 +62,7 @@ func (p Picture) WriteHTML(w io.Writer) error {
 		d.Figures = []figure{p.figure("As it is after"), gone.figure("As it was before")}
 		d.Table = moversTable(p.Before, p.After)
 	}
-	return page.Execute(w, d)
+	return page.Write(w, d)
 }
 
 func (p Picture) figure(title string) figure {

@@ -9,6 +9,7 @@ import (
 	"math"
 	"strings"
 
+	"linerate/internal/chart"
 	"linerate/internal/show"
 )
 
@@ -77,7 +78,7 @@ func (p Picture) WriteSVG(w io.Writer) error {
 %s<script><![CDATA[%s]]></script>
 </svg>
 `, -headHeight, int(flameWidth), height+headHeight+22, int(flameWidth), height+headHeight+22,
-		escape(p.Title), flameCSS, -headHeight, -headHeight+20, escape(p.Title), -headHeight+38, escape(p.caption()), body, flameJS)
+		escape(p.Title), chart.Style()+flameCSS, -headHeight, -headHeight+20, escape(p.Title), -headHeight+38, escape(p.caption()), body, flameJS)
 	return err
 }
 
@@ -143,7 +144,7 @@ func warm(f Frame) string {
 	h := fnv.New32a()
 	io.WriteString(h, f.Name) //nolint:errcheck // a hash does not fail
 	n := h.Sum32()
-	return fmt.Sprintf(`style="fill:hsl(%d %d%% var(--fl))"`, 18+n%34, 62+n/64%22)
+	return fmt.Sprintf(`style="fill:hsl(%d %d%% var(--heat))"`, 18+n%34, 62+n/64%22)
 }
 
 // redBlue colours a difference: pale without one, full at the largest.

@@ -29,6 +29,16 @@ func onMachines(e study.Environment) bool {
 	return false
 }
 
+// onLiveHost reports whether it was a host in production.
+func onLiveHost(e study.Environment) bool {
+	for _, d := range e.Testbeds {
+		if d.Kind == study.KindLive {
+			return true
+		}
+	}
+	return false
+}
+
 // unreached reports whether nobody could ask the DUT what it is: what is known is of
 // the machine whose ports it lies between.
 func unreached(e study.Environment) bool {
@@ -52,7 +62,7 @@ func testbedLine(e study.Environment) string {
 		return "vnet jails on one machine: " + e.Label
 	case unreached(e):
 		return e.Label + "; the kernel, CPU and machine below are those of the ports"
-	case onMachines(e):
+	case onMachines(e), onLiveHost(e):
 		return e.Label
 	}
 	return "network namespaces on one machine: " + e.Label
@@ -63,6 +73,8 @@ func ordered(s study.Spec, seed uint64) string {
 	switch s.Design {
 	case study.Series:
 		return fmt.Sprintf("All trials of a variant follow each other (design: series), the variants in an order drawn from seed %d", seed)
+	case study.Switchback:
+		return fmt.Sprintf("A block is a pair of windows: one of the control, one of a variant or a sham, in an order drawn from seed %d", seed)
 	case study.Grouped:
 		return fmt.Sprintf("Each block tries every variant once, and the control twice, in an order drawn from seed %d in which those that a boot sets alike meet (design: grouped)", seed)
 	}
@@ -80,6 +92,8 @@ func resets(s study.Spec, e study.Environment) string {
 		return "before every trial the DUT is put back as it was, given the variant's settings, and its services are restarted"
 	case s.OnMachines():
 		return "before every trial the DUT is put back as it was, and given the variant's settings"
+	case s.OnLiveHost():
+		return "after every window the host is put back as it was"
 	case inJails(e):
 		return "before every trial the router's jail is rebuilt"
 	}
@@ -110,6 +124,9 @@ func carriesOver(e study.Environment) string {
 	if emulated(e) {
 		return "of an emulated CPU neither percents nor nanoseconds carry over to real ones"
 	}
+	if onLiveHost(e) {
+		return "true of this host and of traffic like that"
+	}
 	return "percents do not carry over to other machines, nanoseconds do better"
 }
 
@@ -125,6 +142,9 @@ func nanosNote(e study.Environment) string {
 func limitsNote(e study.Environment) string {
 	if emulated(e) {
 		return "The CPU is emulated: neither percents nor nanoseconds carry over to real ones, nor do they say what a network card would add."
+	}
+	if onLiveHost(e) {
+		return "They are true of this host and of traffic like that."
 	}
 	if onMachines(e) {
 		return "Percents belong to these machines; nanoseconds per packet carry over better."

@@ -37,7 +37,7 @@ func TestWordsOfTheBed(t *testing.T) {
 
 func pageOf(t *testing.T, s study.Spec, r study.Results) string {
 	t.Helper()
-	page, err := HTML(s, r)
+	page, err := plainHTML(s, r)
 	if err != nil {
 		t.Fatal(err)
 	}

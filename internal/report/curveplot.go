@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"linerate/internal/chart"
 	"linerate/internal/show"
 	"linerate/internal/study"
 )
@@ -16,7 +17,7 @@ const plotRows = 14
 // their fits and knees are.
 func (p *page) curvePlots(r study.Results) {
 	for _, g := range curveGroups(r) {
-		p.Line("  " + p.Dim(g.title()+", logarithmic axes"))
+		p.Caption(g.title() + ", logarithmic axes")
 		p.Line("")
 		for _, line := range plotLines(g, p.Columns()-4) {
 			p.Line("  " + line)
@@ -45,10 +46,10 @@ func plotLines(g curveGroup, columns int) []string {
 	for i := range grid {
 		grid[i] = []rune(strings.Repeat(" ", width))
 	}
-	x := scale{from: x0, to: x1, span: float64(width - 1), log: true}
-	y := scale{from: y0, to: y1, left: plotRows - 1, span: -(plotRows - 1), log: true}
+	x := chart.Scale{From: x0, To: x1, Span: float64(width - 1), Log: true}
+	y := chart.Scale{From: y0, To: y1, Left: plotRows - 1, Span: -(plotRows - 1), Log: true}
 	put := func(vx, vy float64, mark rune) {
-		column, row := int(math.Round(x.at(vx))), int(math.Round(y.at(vy)))
+		column, row := int(math.Round(x.At(vx))), int(math.Round(y.At(vy)))
 		if column >= 0 && column < width && row >= 0 && row < plotRows && (grid[row][column] == ' ' || mark != '·') {
 			grid[row][column] = mark
 		}
@@ -62,7 +63,10 @@ func plotLines(g curveGroup, columns int) []string {
 	left, middle, right := g.place(x0), g.Label, g.place(x1)
 	gap := max(2, width-show.Width(left)-show.Width(middle)-show.Width(right))
 	out = append(out, strings.Repeat(" ", label+2)+left+strings.Repeat(" ", gap/2)+middle+strings.Repeat(" ", gap-gap/2)+right)
-	return append(out, strings.Repeat(" ", label+2)+g.key())
+	for _, l := range g.key(columns - label - 2) {
+		out = append(out, strings.Repeat(" ", label+2)+l)
+	}
+	return out
 }
 
 // place prints a value of the horizontal axis.
@@ -74,10 +78,10 @@ func (g curveGroup) place(v float64) string {
 }
 
 // marks puts the control's level, the laws and the points.
-func (g curveGroup) marks(put func(x, y float64, mark rune), width int, x scale) {
+func (g curveGroup) marks(put func(x, y float64, mark rune), width int, x chart.Scale) {
 	across := func(law func(float64) float64) {
 		for i := range width {
-			at := x.from * math.Pow(x.to/x.from, float64(i)/float64(width-1))
+			at := x.From * math.Pow(x.To/x.From, float64(i)/float64(width-1))
 			if v := law(at); v > 0 {
 				put(at, v, '·')
 			}
@@ -103,14 +107,20 @@ func (g curveGroup) marks(put func(x, y float64, mark rune), width int, x scale)
 
 func letter(i int) rune { return rune('a' + i%26) }
 
-// key names the letters.
-func (g curveGroup) key() string {
-	var words []string
+// key names the letters, in lines of a width.
+func (g curveGroup) key(width int) (lines []string) {
+	put := func(word string) {
+		if n := len(lines) - 1; n >= 0 && show.Width(lines[n])+3+show.Width(word) <= width {
+			lines[n] += "   " + word
+			return
+		}
+		lines = append(lines, word)
+	}
 	for i, c := range g.curves {
-		words = append(words, fmt.Sprintf("%c %s", letter(i), c.Name))
+		put(fmt.Sprintf("%c %s", letter(i), c.Name))
 	}
 	if g.base > 0 {
-		words = append(words, "· "+g.baseName)
+		put("· " + g.baseName)
 	}
-	return strings.Join(words, "   ")
+	return lines
 }

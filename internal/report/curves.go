@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/chart"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
 )
 
 // curveGroup is the curves that share a chart.
@@ -117,7 +119,7 @@ func (g curveGroup) words() (out []string) {
 		if k := c.Knee; k != nil {
 			out = append(out, c.Name+": "+knee(*k))
 		} else if c.Offered && len(c.Points) > 2 {
-			out = append(out, c.Name+": hardly a frame was lost at any load")
+			out = append(out, c.Name+": almost no frame was lost at any load")
 		}
 	}
 	return out
@@ -174,10 +176,10 @@ func percents(low, high stats.Number) string {
 func knee(k study.Knee) string {
 	text := "loss at every load tried"
 	if k.Load > 0 {
-		text = fmt.Sprintf("knee at %s (loss up to %s)", show.Rate(k.Load), show.Percent(100*study.KneeLoss))
+		text = fmt.Sprintf("knee at %s (loss up to %s)", show.Rate(k.Load), show.Percent(100*forward.KneeLoss))
 	}
 	what := "it holds"
-	if k.Beyond < study.Collapsed {
+	if k.Beyond < forward.Collapsed {
 		what = "it collapses, as in receive livelock"
 	}
 	return fmt.Sprintf("%s; it forwards %s at best, and %s of that when offered %.1f times as much: %s", text, show.Rate(k.Best), show.Percent(100*k.Beyond), k.Most, what)
@@ -197,13 +199,13 @@ func (g curveGroup) axis(v float64) string {
 // curveChart draws a group on logarithmic axes: points with 95 % intervals, the
 // control as a level line, fits dashed, the knee as an upright one.
 func curveChart(g curveGroup, width float64) string {
-	narrow := width < 500
+	narrow := chart.IsNarrow(width)
 	left, right, top := 64.0, 16.0, 22.0
 	if !narrow {
 		for _, c := range g.curves {
-			right = max(right, 30+textWidth(c.Name))
+			right = max(right, 30+chart.TextWidth(c.Name))
 		}
-		right = max(right, 30+textWidth(g.baseName))
+		right = max(right, 30+chart.TextWidth(g.baseName))
 	}
 	x0, x1, y0, y1 := g.span()
 	if x1 == 0 || x0 == x1 {
@@ -215,9 +217,9 @@ func curveChart(g curveGroup, width float64) string {
 		height = legendTop + 18*math.Ceil(float64(len(g.curves)+1)/2)
 	}
 	bottom := 310.0
-	c := &canvas{w: width, h: height}
-	x := scale{from: x0 / 1.25, to: x1 * 1.25, left: left, span: width - left - right, log: true}
-	y := scale{from: y0 / 1.15, to: y1 * 1.15, left: bottom, span: top - bottom, log: true}
+	c := chart.New(width, height)
+	x := chart.Scale{From: x0 / 1.25, To: x1 * 1.25, Left: left, Span: width - left - right, Log: true}
+	y := chart.Scale{From: y0 / 1.15, To: y1 * 1.15, Left: bottom, Span: top - bottom, Log: true}
 	g.grid(c, x, y, top, bottom, width-right)
 	var at []float64
 	for i, curve := range g.curves {
@@ -228,28 +230,28 @@ func curveChart(g curveGroup, width float64) string {
 	} else {
 		g.names(c, at, width-right+10, top, bottom, y)
 	}
-	return c.svg(chartClass(narrow), g.title()+", logarithmic axes")
+	return c.SVG(g.title() + ", logarithmic axes")
 }
 
 // grid draws axes and the control's level.
-func (g curveGroup) grid(c *canvas, x, y scale, top, bottom, edge float64) {
-	for _, v := range y.ticks(6) {
-		c.line("grid", x.left, y.at(v), edge, y.at(v))
-		c.text("tick", "end", x.left-6, y.at(v)+4, g.axis(v))
+func (g curveGroup) grid(c *chart.Canvas, x, y chart.Scale, top, bottom, edge float64) {
+	for _, v := range y.Ticks(6) {
+		c.Line("grid", x.Left, y.At(v), edge, y.At(v))
+		c.Text("tick", "end", x.Left-6, y.At(v)+4, g.axis(v))
 	}
 	for _, v := range g.places(x) {
-		c.line("grid", x.at(v), top, x.at(v), bottom+4)
-		c.tick(x.at(v), bottom+17, placeTick(v))
+		c.Line("grid", x.At(v), top, x.At(v), bottom+4)
+		c.Tick(x.At(v), bottom+17, placeTick(v))
 	}
-	c.text("tick", "middle", (x.left+edge)/2, bottom+34, g.across())
-	c.text("tick", "start", 2, 12, g.metric.Label+axisUnit(g.metric))
+	c.Text("tick", "middle", (x.Left+edge)/2, bottom+34, g.across())
+	c.Text("tick", "start", 2, 12, g.metric.Label+axisUnit(g.metric))
 	if g.base > 0 {
-		c.line("lossless", x.left, y.at(g.base), edge, y.at(g.base))
+		c.Line("lossless", x.Left, y.At(g.base), edge, y.At(g.base))
 	}
 	if g.Offered { // nothing lost: forwarded is offered
-		from, to := max(x.from, y.from), min(x.to, y.to)
+		from, to := max(x.From, y.From), min(x.To, y.To)
 		if from < to {
-			c.line("lossless", x.at(from), y.at(from), x.at(to), y.at(to))
+			c.Line("lossless", x.At(from), y.At(from), x.At(to), y.At(to))
 		}
 	}
 }
@@ -265,9 +267,9 @@ func (g curveGroup) across() string {
 // places are where the horizontal axis has its ticks: at what was measured, as
 // far as there is room for it, for 64 and 1,518 say more of frames than 70 and
 // 1,500; of loads, which nobody chose, at round ones.
-func (g curveGroup) places(x scale) (out []float64) {
+func (g curveGroup) places(x chart.Scale) (out []float64) {
 	if g.Offered {
-		return x.ticks(int(x.span / 60))
+		return x.Ticks(int(x.Span / 60))
 	}
 	var all []float64
 	for _, c := range g.curves {
@@ -277,12 +279,12 @@ func (g curveGroup) places(x scale) (out []float64) {
 	}
 	slices.Sort(all)
 	all = slices.Compact(all)
-	half := func(v float64) float64 { return textWidth(placeTick(v))/2 + 2 }
-	last := all[len(all)-1] // the ends are always told
+	half := func(v float64) float64 { return chart.TextWidth(placeTick(v))/2 + 2 }
+	last := all[len(all)-1] // both ends are always labelled
 	end := math.Inf(-1)
 	for _, v := range all {
-		if v == last || x.at(v)-half(v) > end && x.at(v)+half(v) < x.at(last)-half(last) {
-			out, end = append(out, v), x.at(v)+half(v)
+		if v == last || x.At(v)-half(v) > end && x.At(v)+half(v) < x.At(last)-half(last) {
+			out, end = append(out, v), x.At(v)+half(v)
 		}
 	}
 	return out
@@ -305,7 +307,7 @@ func axisUnit(m study.Metric) string {
 }
 
 // line draws one curve and returns the height at which it ends.
-func (g curveGroup) line(c *canvas, curve study.Curve, i int, x, y scale) (end float64) {
+func (g curveGroup) line(c *chart.Canvas, curve study.Curve, i int, x, y chart.Scale) (end float64) {
 	class := fmt.Sprintf("c%d", (i+2)%8)
 	points := drawn(curve)
 	fit := func(v float64) float64 { return math.NaN() }
@@ -320,14 +322,14 @@ func (g curveGroup) line(c *canvas, curve study.Curve, i int, x, y scale) (end f
 	for k, p := range points {
 		low, high := bounds(p)
 		if k > 0 && math.IsNaN(fit(p.X)) {
-			c.line("thread "+class, x.at(points[k-1].X)+aside, y.at(points[k-1].Value), x.at(p.X)+aside, y.at(p.Value))
+			c.Line("thread "+class, x.At(points[k-1].X)+aside, y.At(points[k-1].Value), x.At(p.X)+aside, y.At(p.Value))
 		}
-		c.line("interval "+class, x.at(p.X)+aside, y.at(low), x.at(p.X)+aside, y.at(high))
-		c.dot("trial "+class, x.at(p.X)+aside, y.at(p.Value), 4.5, fmt.Sprintf("%s: %s", p.Name, value(g.metric, p.Value)))
-		end = y.at(p.Value)
+		c.Line("interval "+class, x.At(p.X)+aside, y.At(low), x.At(p.X)+aside, y.At(high))
+		c.Dot("trial "+class, x.At(p.X)+aside, y.At(p.Value), 4.5, fmt.Sprintf("%s: %s", p.Name, value(g.metric, p.Value)))
+		end = y.At(p.Value)
 	}
 	if k := curve.Knee; k != nil && k.Load > 0 {
-		c.line("knee "+class, x.at(k.Load), y.at(y.from), x.at(k.Load), y.at(min(k.Load, y.to)))
+		c.Line("knee "+class, x.At(k.Load), y.At(y.From), x.At(k.Load), y.At(min(k.Load, y.To)))
 	}
 	return end
 }
@@ -339,47 +341,47 @@ func (g curveGroup) aside(i int) float64 {
 }
 
 // dashes draws a law across the chart.
-func (g curveGroup) dashes(c *canvas, class string, law func(float64) float64, x, y scale) {
+func (g curveGroup) dashes(c *chart.Canvas, class string, law func(float64) float64, x, y chart.Scale) {
 	const steps = 60
-	ratio := math.Pow(x.to/x.from, 1.0/steps)
+	ratio := math.Pow(x.To/x.From, 1.0/steps)
 	for i := range steps {
-		a := x.from * math.Pow(ratio, float64(i))
+		a := x.From * math.Pow(ratio, float64(i))
 		ya, yb := law(a), law(a*ratio)
-		if ya > y.from && yb > y.from && ya < y.to && yb < y.to {
-			c.line("law "+class, x.at(a), y.at(ya), x.at(a*ratio), y.at(yb))
+		if ya > y.From && yb > y.From && ya < y.To && yb < y.To {
+			c.Line("law "+class, x.At(a), y.At(ya), x.At(a*ratio), y.At(yb))
 		}
 	}
 }
 
 // names labels the curves at the right edge, and the control's level.
-func (g curveGroup) names(c *canvas, at []float64, x, top, bottom float64, y scale) {
+func (g curveGroup) names(c *chart.Canvas, at []float64, x, top, bottom float64, y chart.Scale) {
 	names := make([]string, len(g.curves))
 	for i, curve := range g.curves {
 		names[i] = curve.Name
 	}
 	if g.base > 0 {
-		at, names = append(at, y.at(g.base)), append(names, g.baseName)
+		at, names = append(at, y.At(g.base)), append(names, g.baseName)
 	}
-	for i, h := range spread(at, 15, top, bottom) {
+	for i, h := range chart.Spread(at, 15, top, bottom) {
 		class := fmt.Sprintf("name t%d", (i+2)%8)
 		if i == len(g.curves) {
 			class = "aside"
 		}
-		c.text(class, "start", x, h+4, names[i])
+		c.Text(class, "start", x, h+4, names[i])
 	}
 }
 
 // legend names the curves under a narrow chart.
-func (g curveGroup) legend(c *canvas, top, width float64) {
+func (g curveGroup) legend(c *chart.Canvas, top, width float64) {
 	for i, curve := range g.curves {
 		x, y := 8+float64(i%2)*width/2, top+18*float64(i/2)
-		c.dot(fmt.Sprintf("trial c%d", (i+2)%8), x+4, y-4, 4.5, curve.Name)
-		c.text("name", "start", x+14, y, curve.Name)
+		c.Dot(fmt.Sprintf("trial c%d", (i+2)%8), x+4, y-4, 4.5, curve.Name)
+		c.Text("name", "start", x+14, y, curve.Name)
 	}
 	if g.base > 0 {
 		i := len(g.curves)
 		x, y := 8+float64(i%2)*width/2, top+18*float64(i/2)
-		c.line("lossless", x-2, y-4, x+10, y-4)
-		c.text("name", "start", x+14, y, g.baseName)
+		c.Line("lossless", x-2, y-4, x+10, y-4)
+		c.Text("name", "start", x+14, y, g.baseName)
 	}
 }

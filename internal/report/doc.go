@@ -7,7 +7,7 @@
 //   - the terminal, the page, and what both say: format.go, terminal.go, html.go,
 //     htmltable.go, method.go, gates.go, unavailable.go, bedwords.go
 //   - pictures of effects and curves, and the one that answers: forest.go,
-//     effects.go, curves.go, loads.go, timeline.go, picture.go, svg.go, figures.go
+//     effects.go, curves.go, loads.go, timeline.go, picture.go, figures.go
 //   - the same in letters: curveplot.go, dotplot.go
 //   - what some kinds of studies tell beside them: search.go, searchkind.go,
 //     served.go, queue.go, management.go, states.go, spread.go, wire.go

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/chart"
 	"linerate/internal/drop"
 	"linerate/internal/show"
 	"linerate/internal/study"
@@ -84,7 +85,7 @@ func (p *page) dropRows(r study.Results) {
 		}
 		rows = append(rows, row)
 	}
-	p.Line("  " + p.Dim(title))
+	p.Caption(title)
 	p.Line("")
 	p.table(header, right, rows)
 	p.Line("")
@@ -104,13 +105,13 @@ func endings(r study.Results, part string, width float64) string {
 	if all == nil {
 		return ""
 	}
-	narrow := width < 500
+	narrow := chart.IsNarrow(width)
 	left, right, top, row, bar := 10.0, 10.0, 4.0, 30.0, 20.0
 	if narrow {
 		row = 46
 	} else {
 		for _, d := range all {
-			left = max(left, 14+textWidth(armName(r, d.Variant)))
+			left = max(left, 14+chart.TextWidth(armName(r, d.Variant)))
 		}
 	}
 	places := placesIn(all)
@@ -119,33 +120,33 @@ func endings(r study.Results, part string, width float64) string {
 	if narrow {
 		columns = 1
 	}
-	c := &canvas{w: width, h: bottom + 34 + 18*math.Ceil(float64(len(places))/columns)}
-	s := scale{to: 100, left: left, span: width - left - right}
-	for _, v := range s.ticks(5) {
-		c.line("grid", s.at(v), top, s.at(v), bottom)
-		c.tick(s.at(v), bottom+14, show.Tick(v)+" %")
+	c := chart.New(width, bottom+34+18*math.Ceil(float64(len(places))/columns))
+	s := chart.Scale{To: 100, Left: left, Span: width - left - right}
+	for _, v := range s.Ticks(5) {
+		c.Line("grid", s.At(v), top, s.At(v), bottom)
+		c.Tick(s.At(v), bottom+14, show.Tick(v)+" %")
 	}
 	for i, d := range all {
 		y := top + row*float64(i) + (row-bar)/2
 		if narrow {
-			c.text("name", "start", 2, y-1, armName(r, d.Variant))
+			c.Text("name", "start", 2, y-1, armName(r, d.Variant))
 			y += 6
 		} else {
-			c.text("name", "end", left-8, y+14, armName(r, d.Variant))
+			c.Text("name", "end", left-8, y+14, armName(r, d.Variant))
 		}
 		stack(c, s, d, armName(r, d.Variant), y, bar)
 	}
 	for i, p := range places {
 		x := 10 + math.Mod(float64(i), columns)*(width/columns)
 		y := bottom + 34 + 18*math.Floor(float64(i)/columns)
-		c.rect("ends at-"+class(p), x, y-9, 10, 10)
-		c.text("name", "start", x+15, y, p.Words())
+		c.Rect("ends at-"+class(p), x, y-9, 10, 10)
+		c.Text("name", "start", x+15, y, p.Words())
 	}
-	return c.svg(chartClass(narrow), "where the frames ended that were offered in part "+part)
+	return c.SVG("where the frames ended that were offered in part " + part)
 }
 
 // stack draws one arm's bar.
-func stack(c *canvas, s scale, d study.Drops, arm string, y, height float64) {
+func stack(c *chart.Canvas, s chart.Scale, d study.Drops, arm string, y, height float64) {
 	at := 0.0
 	whole := max(100.0, 100*float64(d.Offered+d.Excess)/float64(max(1, d.Offered)))
 	for _, p := range drop.Places() {
@@ -153,11 +154,11 @@ func stack(c *canvas, s scale, d study.Drops, arm string, y, height float64) {
 		if share <= 0 {
 			continue
 		}
-		x, w := s.at(at), s.at(at+share)-s.at(at)
-		c.shape(`<rect class="ends at-%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f"><title>%s</title></rect>`,
+		x, w := s.At(at), s.At(at+share)-s.At(at)
+		c.Shape(`<rect class="ends at-%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f"><title>%s</title></rect>`,
 			class(p), x, y, max(0.5, w-1), height, html.EscapeString(endingTitle(d, p, arm)))
-		if text := show.Percent(d.Percent(p)); textWidth(text)+8 < w {
-			c.text("inside", "middle", x+w/2, y+14, text)
+		if text := show.Percent(d.Percent(p)); chart.TextWidth(text)+8 < w {
+			c.Text("inside", "middle", x+w/2, y+14, text)
 		}
 		at += share
 	}

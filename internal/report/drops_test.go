@@ -9,6 +9,8 @@ import (
 	"linerate/internal/drop"
 	"linerate/internal/show"
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
+	"linerate/internal/study/search"
 	"linerate/internal/testbed"
 )
 
@@ -16,7 +18,7 @@ func TestWhereFramesEnded(t *testing.T) {
 	s, r := results(t)
 	part := ""
 	for _, p := range s.Parts {
-		if p.Mode == testbed.Overload && p.Search == nil {
+		if p.Mode == testbed.Overload && search.Of(p) == nil {
 			part = p.Name
 		}
 	}
@@ -47,7 +49,7 @@ func TestWhereFramesEnded(t *testing.T) {
 	if err := Terminal(&text, more, show.Style{}); err != nil || strings.Count(text.String(), "where the frames ended that") != 1 || !strings.Contains(text.String(), "where the frames ended that were offered") {
 		t.Errorf("two parts are not in one table: %v\n%s", err, text.String())
 	}
-	page, err := HTML(s, r)
+	page, err := plainHTML(s, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +61,7 @@ func TestWhereFramesEnded(t *testing.T) {
 	for i := range r.Drops {
 		r.Drops[i].Account = drop.Attribute(1000, 1000, 0, nil)
 	}
-	if page, err = HTML(s, r); err != nil || strings.Contains(string(page), "Where the frames ended") {
+	if page, err = plainHTML(s, r); err != nil || strings.Contains(string(page), "Where the frames ended") {
 		t.Errorf("nothing was lost, and the page says where: %v", err)
 	}
 }
@@ -68,21 +70,21 @@ func TestWhereFramesEnded(t *testing.T) {
 func TestSlicesDoneAgain(t *testing.T) {
 	s, r := results(t)
 	for _, p := range s.Parts {
-		if p.Mode != testbed.Overload || p.Search != nil {
+		if p.Mode != testbed.Overload || search.Of(p) != nil {
 			continue
 		}
 		for i := range r.Trials {
 			if r.Trials[i].Part == p.Name {
 				r.Trials[i].Observed = &study.Observation{Interleaved: &study.Interleaved{How: study.Alternating, Attempt: 1},
-					Redone: &study.Redone{Slices: 7, Starved: 3}}
+					Own: &forward.Seen{Redone: &forward.Redone{Slices: 7, Starved: 3}}}
 			}
 		}
 	}
-	page, err := HTML(s, r)
+	page, err := plainHTML(s, r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Slices that were done again", ">overload<", ">21<", ">12<", ">9<"} {
+	for _, want := range []string{"Repeated slices", ">overload<", ">21<", ">12<", ">9<"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page lacks %q", want)
 		}

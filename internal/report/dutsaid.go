@@ -15,7 +15,7 @@ import (
 // dutTable tells what the DUT of a testbed of machines said of itself: its boots,
 // its busiest CPU, what it counted as lost, how warm and how fast it was.
 func dutTable(r study.Results) (htmlTable, bool) {
-	t := htmlTable{Title: "What the DUT said of itself", Header: []string{"part", "variant", "boots", "busiest CPU", "losses and squeezes, a trial", "°C", "MHz"},
+	t := htmlTable{Title: "The DUT's own counters", Header: []string{"part", "variant", "boots", "busiest CPU", "losses and squeezes, a trial", "°C", "MHz"},
 		Note: "boots of all trials: how many, the median time until it forwarded again, and the longest; the rest are means over the valid trials, warm-up included, and the range of its sensors after each. Every counter is in the record"}
 	for _, part := range parts(r) {
 		for _, arm := range arms(r, part) {
@@ -47,7 +47,7 @@ func (p *page) dutRows(r study.Results) {
 	if !ok {
 		return
 	}
-	p.Line("  " + p.Dim("what the DUT said of itself: boots and the rest of what its counters and sensors tell, a trial"))
+	p.Caption("the DUT's own counters and sensors, per trial, and its boots")
 	p.Line("")
 	p.table(t.Header, t.numbers(), t.Rows)
 	p.Line("")

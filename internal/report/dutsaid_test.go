@@ -12,7 +12,7 @@ import (
 )
 
 // TestReportOfMachines: a report of machines claims nothing that holds for
-// namespaces only, and tells what the DUT said of itself.
+// namespaces only, and shows the DUT's own counters.
 func TestReportOfMachines(t *testing.T) {
 	s, r := results(t)
 	r.Environment.Testbeds = map[string]study.BedNotes{"overload": {Kind: bedfile.KindSSH}}
@@ -29,7 +29,7 @@ func TestReportOfMachines(t *testing.T) {
 		}
 	}
 	page := pageOf(t, s, r)
-	for _, want := range []string{"What the DUT said of itself", "75.0 %", "ix0.rx_missed_errors 12.0, softnet.time_squeeze 3.00", "2,600", "given what a boot reads of the variant, and booted", "Percents belong to these machines"} {
+	for _, want := range []string{"The DUT's own counters", "75.0 %", "ix0.rx_missed_errors 12.0, softnet.time_squeeze 3.00", "2,600", "given what a boot reads of the variant, and booted", "Percents belong to these machines"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -40,7 +40,7 @@ func TestReportOfMachines(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	if err := Terminal(&out, r, show.Style{}); err != nil || !strings.Contains(out.String(), "what the DUT said of itself") || !strings.Contains(out.String(), " × 3") {
+	if err := Terminal(&out, r, show.Style{}); err != nil || !strings.Contains(out.String(), "own counters and sensors") || !strings.Contains(out.String(), " × 3") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 	r.Environment.Testbeds["overload"] = study.BedNotes{Kind: bedfile.KindPorts}

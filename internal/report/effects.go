@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/chart"
 	"linerate/internal/show"
 	"linerate/internal/study"
-	"linerate/internal/testbed"
 )
 
 // withoutEffect lists a metric of which no variant has an effect: it was measured
@@ -35,28 +35,34 @@ func (p *htmlPage) effectCharts(r study.Results, g study.Goal) {
 		if len(rows) == 0 {
 			return ""
 		}
-		return forest(rows, band, tick, w, "effects on "+m.Label+" with 95 % intervals")
+		return chart.Forest(rows, band, 0, tick, w, "effects on "+m.Label+" with 95 % intervals")
 	}
 	note := fmt.Sprintf("Change of the %s against %s, with 95 %% intervals; %s. The shaded band is the margin of ±%s within which a variant counts as equivalent.",
 		m.Label, r.Control, better, g.Margin())
-	p.Effects = append(p.Effects, picture(m.Label+" · part "+g.Part, note, draw)...)
-	if m.NS == study.NoNS || m.Mode == testbed.Serve {
+	p.Effects = append(p.Effects, chart.Draw(m.Label+" · part "+g.Part, note, draw)...)
+	if m.NS == study.NoNS || m.NS == study.IsTime {
 		return
 	}
 	unit := "per packet"
 	if m.Unit == "ns" {
 		unit = "of delay"
 	}
-	p.Effects = append(p.Effects, picture("the same in nanoseconds "+unit,
-		nanosNote(r.Environment),
+	rows := forestOf(r, g.Metric, g.Part, true)
+	if len(rows) == 0 {
+		return
+	}
+	note, linear := nanosNote(r.Environment), chart.LinearPart(rows)
+	if linear > 0 {
+		note += " " + logBothSides
+	}
+	p.Effects = append(p.Effects, chart.Draw("the same in nanoseconds "+unit, note,
 		func(w float64) string {
-			rows := forestOf(r, g.Metric, g.Part, true)
-			if len(rows) == 0 {
-				return ""
-			}
-			return forest(rows, 0, nsTick, w, "effects in nanoseconds with 95 % intervals")
+			return chart.Forest(rows, 0, linear, nsTick, w, "effects in nanoseconds with 95 % intervals")
 		})...)
 }
+
+// logBothSides explains an axis of effects of unlike sizes.
+const logBothSides = "The axis is logarithmic on either side of zero."
 
 // axisOf is the margin of a goal, shaded, and how its effects are labelled.
 func axisOf(g study.Goal, m study.Metric) (band float64, tick func(float64) string) {
@@ -78,7 +84,7 @@ func (p *htmlPage) otherEffects(s study.Spec, r study.Results) {
 			continue
 		}
 		m, _ := r.Metric(g.Metric)
-		var rows []forestRow
+		var rows []chart.Effect
 		var of []string
 		for _, other := range s.Metrics {
 			same := other.Metric == g.Metric && other.MarginPercent == g.MarginPercent && other.MarginPoints == g.MarginPoints
@@ -90,7 +96,7 @@ func (p *htmlPage) otherEffects(s study.Spec, r study.Results) {
 				break
 			}
 			done = append(done, other)
-			if len(more) > 0 && !slices.ContainsFunc(more, func(row forestRow) bool { return row.hasEffect }) {
+			if len(more) > 0 && !slices.ContainsFunc(more, func(row chart.Effect) bool { return row.Known }) {
 				p.withoutEffect(r, other.Part, m.Label+" (part "+other.Part+")")
 				continue
 			}
@@ -105,16 +111,20 @@ func (p *htmlPage) otherEffects(s study.Spec, r study.Results) {
 			rows = forestOf(r, g.Metric, of[0], false)
 		}
 		band, tick := axisOf(g, m)
-		p.More = append(p.More, picture(title, "", func(w float64) string {
-			return forest(rows, band, tick, w, "effects on "+m.Label+" with 95 % intervals")
+		note, linear := "", chart.LinearPart(rows)
+		if linear > 0 {
+			note = logBothSides
+		}
+		p.More = append(p.More, chart.Draw(title, note, func(w float64) string {
+			return chart.Forest(rows, band, linear, tick, w, "effects on "+m.Label+" with 95 % intervals")
 		})...)
 	}
 }
 
 // inPart names rows by their part.
-func inPart(part string, rows []forestRow) []forestRow {
+func inPart(part string, rows []chart.Effect) []chart.Effect {
 	for i := range rows {
-		rows[i].name = part + " · " + rows[i].name
+		rows[i].Name = part + " · " + rows[i].Name
 	}
 	return rows
 }

@@ -27,8 +27,10 @@ func value(m study.Metric, v float64) string {
 		return show.Bytes(v)
 	case "s":
 		return show.Nanos(1e9 * v)
+	case "":
+		return show.Loss(v) // ratios
 	}
-	return show.Loss(v) // ratios
+	return show.Digits(v) + " " + m.Unit // as a study names it
 }
 
 // measured prints the value of a metric that may be unknown.

@@ -187,7 +187,7 @@ func (p *page) insideRows(r study.Results) {
 	for _, part := range parts(r) {
 		before, others := stacksOf(insideOf(r, part), r.Control)
 		if before != nil && len(others) > 0 {
-			p.Line("  " + p.Dim(fmt.Sprintf("where the time of part %s went: what moved most against %s, in points of CPU time", part, r.Control)))
+			p.Caption(fmt.Sprintf("where the time of part %s went: what moved most against %s, in points of CPU time", part, r.Control))
 			p.Line("")
 			var rows [][]string
 			for _, t := range others {
@@ -198,7 +198,7 @@ func (p *page) insideRows(r study.Results) {
 		}
 		for _, t := range []htmlTable{perPacket(insideOf(r, part)), reasons(insideOf(r, part))} {
 			if len(t.Rows) > 0 {
-				p.Line("  " + p.Dim(strings.ToLower(t.Title[:1])+t.Title[1:]+", part "+part))
+				p.Caption(strings.ToLower(t.Title[:1]) + t.Title[1:] + ", part " + part)
 				p.Line("")
 				p.table(t.Header, t.numbers(), t.Rows)
 				p.Line("")

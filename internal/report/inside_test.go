@@ -10,8 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/chart"
 	"linerate/internal/drop"
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
 )
 
 // shapesOf are a chart's elements with what numbers they have.
@@ -83,7 +85,7 @@ func TestEverythingLiesInThePicture(t *testing.T) {
 		r.Drops = append(r.Drops, study.Drops{Part: p.Name, Variant: r.Control, Account: drop.Attribute(1000, 100, 0, drop.Counters{
 			"generator.output_drops": 200, "conntrack.drop": 200, "softnet.dropped": 100, "ip.InNoRoutes": 100, "nft.drop": 100})})
 	}
-	page, err := HTML(s, r)
+	page, err := plainHTML(s, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +96,7 @@ func TestEverythingLiesInThePicture(t *testing.T) {
 	for _, c := range charts {
 		checkPicture(t, c)
 	}
-	m, _ := study.MetricNamed(study.CostNS)
+	m, _ := study.MetricNamed(forward.CostNS)
 	for n := 1; n <= 5; n++ {
 		g := curveGroup{Curve: study.Curve{Label: "rules"}, metric: m, base: 700, baseName: "none"}
 		for i := range n {
@@ -104,10 +106,10 @@ func TestEverythingLiesInThePicture(t *testing.T) {
 			}
 			g.curves = append(g.curves, c)
 		}
-		for _, width := range []float64{narrowChart, wideChart} {
+		for _, width := range []float64{chart.Narrow, chart.Wide} {
 			checkPicture(t, curveChart(g, width))
 		}
-		_, height, shapes := shapesOf(t, curveChart(g, narrowChart))
+		_, height, shapes := shapesOf(t, curveChart(g, chart.Narrow))
 		lowest := 0.0
 		for _, s := range shapes {
 			if y, err := strconv.ParseFloat(s["y"], 64); err == nil && s["element"] == "text" {

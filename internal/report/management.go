@@ -8,6 +8,7 @@ import (
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
 )
 
 // managementTable says whether each arm's DUT stayed usable in a part: shares
@@ -17,21 +18,21 @@ func managementTable(r study.Results, part string) (htmlTable, bool) {
 		Note: "ICMP echo, and TCP connections to a program on the router's CPU, every 5 ms over the wire that carries the load (RFC 2544 §11); means over the valid trials, shares with 95 % intervals, round trips of what was answered"}
 	asked := false
 	for _, arm := range arms(r, part) {
-		var valid []study.Management
+		var valid []forward.Management
 		for _, tr := range r.Trials {
-			if tr.Part != part || tr.Variant != arm || tr.Observed == nil || tr.Observed.Management == nil {
+			if tr.Part != part || tr.Variant != arm || forward.In(tr.Observed).Management == nil {
 				continue
 			}
 			asked = true
 			if tr.Valid {
-				valid = append(valid, *tr.Observed.Management)
+				valid = append(valid, *forward.In(tr.Observed).Management)
 			}
 		}
 		row := []string{armName(r, arm), fmt.Sprint(len(valid))}
-		for _, of := range []func(study.Management) study.Answers{
-			func(m study.Management) study.Answers { return m.Echo },
-			func(m study.Management) study.Answers { return m.Connect },
-			func(m study.Management) study.Answers { return m.Greeting },
+		for _, of := range []func(forward.Management) forward.Answers{
+			func(m forward.Management) forward.Answers { return m.Echo },
+			func(m forward.Management) forward.Answers { return m.Connect },
+			func(m forward.Management) forward.Answers { return m.Greeting },
 		} {
 			row = append(row, answers(valid, of)...)
 		}
@@ -42,7 +43,7 @@ func managementTable(r study.Results, part string) (htmlTable, bool) {
 
 // answers are the share answered with its interval, and the mean of medians and
 // of 99th percentiles.
-func answers(valid []study.Management, of func(study.Management) study.Answers) []string {
+func answers(valid []forward.Management, of func(forward.Management) forward.Answers) []string {
 	var shares, p50, p99 []float64
 	for _, m := range valid {
 		a := of(m)
@@ -79,7 +80,7 @@ func (p *page) managementRows(r study.Results) {
 		if !ok {
 			continue
 		}
-		p.Line("  " + p.Dim(fmt.Sprintf("does the router stay usable under part %s: share answered with 95 %% interval, and the median round trip", part)))
+		p.Caption(fmt.Sprintf("does the router stay usable under part %s: share answered with 95 %% interval, and the median round trip", part))
 		p.Line("")
 		var rows [][]string
 		for _, row := range t.Rows {

@@ -84,56 +84,21 @@ func variants(s study.Spec) []variantLine {
 func method(s study.Spec, r study.Results) []string {
 	out := []string{fmt.Sprintf("%s; %s. "+
 		"Effects are Student's t on block-wise log ratios against %s, of shares on their differences in percentage points; p-values are corrected by Holm over the variants; within the margin a variant is equivalent by two one-sided tests. "+
-		"Welch and Mann–Whitney stand beside and decide nothing.", ordered(s, r.Seed), resets(s, r.Environment), s.Control)}
+		"Welch and Mann–Whitney are shown for comparison and decide nothing.", ordered(s, r.Seed), resets(s, r.Environment), s.Control)}
 	for _, p := range s.Parts {
-		if p.Mode == testbed.Serve {
-			out = append(out, servedMethod(s, r, p))
-			continue
+		if text := sectionOf(p).method(s, r, p); text != "" {
+			out = append(out, text)
 		}
-		if p.Mode == testbed.Cost {
-			out = append(out, fmt.Sprintf("Part %s (mode cost, %d blocks of %g s trials): %s. "+
-				"The chain's CPU time per packet, minus that of the same chain without a router in the same block, is the router's cost; the forwarding rate is what that cost allows one CPU. It is not a throughput.", p.Name, p.Blocks, p.Seconds, costRuns(r.Environment))+bothWays(p))
-			continue
-		}
-		if p.Search != nil {
-			out = append(out, searchMethod(p))
-			continue
-		}
-		if p.Flood != "" {
-			out = append(out, fmt.Sprintf("Part %s (mode overload, %d blocks of %g s trials): segments that open TCP connections, %s, from addresses that nobody has, to a service on the router, while a prober on the same wire asks for it.", p.Name, p.Blocks, p.Seconds, offeredWords(p.Rate)))
-			continue
-		}
-		out = append(out, fmt.Sprintf("Part %s (mode overload, %d blocks of %g s trials): %s is offered %s. "+
-			"The rate it then forwards is the forwarding rate of RFC 2285, not a throughput.", p.Name, p.Blocks, p.Seconds, overloaded(r.Environment), offeredWords(p.Rate))+bothWays(p))
 	}
 	return out
-}
-
-// bothWays says what a part's directions make of its numbers.
-func bothWays(p study.Part) string {
-	switch {
-	case !p.BothWays():
-		return ""
-	case p.Mode == testbed.Cost:
-		return " Both directions at once: frames leave by the two ends in turn, so that each batch holds as many of both and frames wait at both of the router's ports; the cost is of a frame, whichever way it goes."
-	}
-	return " Both directions at once: the load is offered in each, and rates are of both together."
 }
 
 func invalids(r study.Results) []invalidLine {
 	var out []invalidLine
 	for _, t := range r.Trials {
 		if !t.Valid && t.Unavailable == "" {
-			out = append(out, invalidLine{fmt.Sprintf("%s, block %d, trial %d, %s", t.Part, t.Block, t.Order, armName(r, t.Variant)), strings.Join(t.Reasons, "; ")})
+			out = append(out, invalidLine{fmt.Sprintf("%s, block %d, trial %d, %s", t.Part, t.Block, t.Order, armName(r, t.Variant)), strings.Join(t.Why(), "; ")})
 		}
 	}
 	return out
-}
-
-// offeredWords say what a router is offered.
-func offeredWords(r study.Rate) string {
-	if r.IsMax() {
-		return "all that the generator can send"
-	}
-	return r.Words()
 }

@@ -6,10 +6,12 @@ import (
 	"slices"
 	"time"
 
+	"linerate/internal/chart"
 	"linerate/internal/load/request"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
+	"linerate/internal/study/serve"
 )
 
 // depths are how long an arm's queue was, by time since each load's first look.
@@ -20,7 +22,7 @@ type depths struct {
 	settled    float64 // when the queue was empty, in seconds: the median over loads
 }
 
-// depthBins is how finely time is told apart.
+// depthBins is into how many bins time is divided.
 const depthBins = 48
 
 // depthsOf gathers an arm's samples of a part's valid trials; false of none.
@@ -55,10 +57,10 @@ func depthsOf(r study.Results, part, arm string) (d depths, ok bool) {
 // queueLoads are the samples of each load, from its first look on.
 func queueLoads(r study.Results, part, arm string, d *depths) (loads [][]request.Depth) {
 	for _, t := range r.Trials {
-		if t.Part != part || t.Variant != arm || !t.Valid || t.Observed == nil || t.Observed.Served == nil || t.Observed.Served.Queue == nil {
+		if t.Part != part || t.Variant != arm || !t.Valid || t.Observed == nil || serve.In(t.Observed) == nil || serve.In(t.Observed).Queue == nil {
 			continue
 		}
-		q := t.Observed.Served.Queue
+		q := serve.In(t.Observed).Queue
 		d.peak = max(d.peak, q.Peak)
 		first := 0.0
 		for i, s := range q.Samples {
@@ -87,24 +89,24 @@ func queues(r study.Results, part string, width float64) string {
 	if len(list) == 0 {
 		return ""
 	}
-	narrow := width < 500
+	narrow := chart.IsNarrow(width)
 	const head, plot, foot = 18.0, 46.0, 24.0
-	c := &canvas{w: width, h: float64(len(list)) * (head + plot + foot)}
+	c := chart.New(width, float64(len(list))*(head+plot+foot))
 	bar := (width - 16) / depthBins
 	for i, a := range list {
 		d, base := all[a], float64(i)*(head+plot+foot)+head+plot
-		c.text("name", "start", 8, base-plot-4, armName(r, a))
-		c.text("number", "end", width-8, base-plot-4, d.words(narrow))
-		c.line("grid", 8, base, width-8, base)
+		c.Text("name", "start", 8, base-plot-4, armName(r, a))
+		c.Text("number", "end", width-8, base-plot-4, d.words(narrow))
+		c.Line("grid", 8, base, width-8, base)
 		for k := range depthBins {
 			x := 8 + float64(k)*bar
-			c.rect("tenths log", x+0.1*bar, base-plot*d.most[k]/most, 0.8*bar, plot*d.most[k]/most)
-			c.rect("tenths", x+0.1*bar, base-plot*d.mean[k]/most, 0.8*bar, plot*d.mean[k]/most)
+			c.Rect("tenths log", x+0.1*bar, base-plot*d.most[k]/most, 0.8*bar, plot*d.most[k]/most)
+			c.Rect("tenths", x+0.1*bar, base-plot*d.mean[k]/most, 0.8*bar, plot*d.mean[k]/most)
 		}
-		c.text("tick", "start", 8, base+14, "0")
-		c.text("tick", "end", width-8, base+14, brief(d.span))
+		c.Text("tick", "start", 8, base+14, "0")
+		c.Text("tick", "end", width-8, base+14, brief(d.span))
 	}
-	return c.svg(chartClass(narrow), fmt.Sprintf("messages on their way in part %s, by time since a load began", part))
+	return c.SVG(fmt.Sprintf("messages on their way in part %s, by time since a load began", part))
 }
 
 // words say how long the queue was, and for how long.

@@ -7,6 +7,8 @@ import (
 
 	"linerate/internal/load/request"
 	"linerate/internal/study"
+	"linerate/internal/study/serve"
+	"linerate/internal/testbed"
 )
 
 // TestQueuesAreDrawnFromWhereEachLoadBegan: two loads of one trial, the second
@@ -14,7 +16,7 @@ import (
 func TestQueuesAreDrawnFromWhereEachLoadBegan(t *testing.T) {
 	q := &request.Queue{Peak: 30, Samples: []request.Depth{
 		{Seconds: 0, Incoming: 20}, {Seconds: 0.1}, {Seconds: 0.1, Active: 30, Load: 1}, {Seconds: 0.3, Load: 1}}}
-	trial := study.Trial{Part: "mail", Variant: "a", Valid: true, Metrics: map[string]float64{}, Observed: &study.Observation{Served: &study.Served{Queue: q}}}
+	trial := study.Trial{Part: "mail", Variant: "a", Valid: true, Metrics: map[string]float64{}, Observed: &study.Observation{Own: (&serve.Served{Queue: q}).Observed()}}
 	invalid := trial
 	invalid.Valid = false
 	r := study.Results{Control: "a", Trials: []study.Trial{trial, invalid, {Part: "mail", Variant: "b"}}}
@@ -41,11 +43,12 @@ func TestQueuesAreDrawnFromWhereEachLoadBegan(t *testing.T) {
 }
 
 func TestWhatIsDrawnOfEveryTrial(t *testing.T) {
-	for want, asked := range map[string]study.Requests{
-		study.RequestMean: {Kind: "smtp", Rate: 5}, study.RequestRate: {Kind: "http"}, study.SettledRate: {Kind: "smtp"},
+	for want, p := range map[string]study.Part{
+		serve.RequestMean: {Own: &serve.Part{Asks: serve.Asks{SMTP: &serve.SMTP{Rate: 5}}}}, serve.RequestRate: {Own: &serve.Part{Asks: serve.Asks{HTTP: &serve.HTTP{}}}}, serve.SettledRate: {Own: &serve.Part{Asks: serve.Asks{SMTP: &serve.SMTP{}}}},
 	} {
-		if m, ok := servedTimeline(asked); !ok || m.Name != want {
-			t.Errorf("%+v: %s, want %s", asked, m.Name, want)
+		p.Mode = testbed.Serve
+		if m, ok := study.KindOf(p).Timeline(p); !ok || m.Name != want {
+			t.Errorf("%+v: %s, want %s", p, m.Name, want)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"html"
 	"io"
-	"math"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -20,6 +19,8 @@ import (
 
 	"linerate/internal/show"
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
+	"linerate/internal/study/serve"
 	"linerate/internal/testbed"
 )
 
@@ -60,15 +61,15 @@ func resultsOf(t *testing.T, text string) (study.Spec, study.Results) {
 		part, _ := s.Part(slot.Part)
 		cost := map[string]float64{"none": 700, study.AA: 700, "rules-100": 980, "hook": 704}[slot.Variant] * (1 + 0.001*rng.NormFloat64())
 		tr := study.Trial{Part: slot.Part, Variant: slot.Variant, Block: slot.Block, Order: slot.Order, Mode: part.Mode,
-			Start: start.Add(time.Duration(i) * time.Second), Seconds: 0.9, Valid: true, Reasons: []string{}}
+			Start: start.Add(time.Duration(i) * time.Second), Seconds: 0.9, Valid: true, Reasons: []study.Refusal{}}
 		if part.Mode == testbed.Cost {
-			tr.Metrics = map[string]float64{study.CostNS: cost, study.ForwardingRate: 1e9 / cost, study.ChainNS: cost + 150, study.BypassNS: 150}
+			tr.Metrics = map[string]float64{forward.CostNS: cost, forward.ForwardingRate: 1e9 / cost, forward.ChainNS: cost + 150, forward.BypassNS: 150}
 		} else {
-			tr.Metrics = map[string]float64{study.OverloadRate: 1e9 / cost, study.OfferedRate: 6e6, study.LossRatio: 1 - 1e3/6/cost,
-				study.LatencyP50: 200 * cost, study.LatencyP99: 450 * cost}
+			tr.Metrics = map[string]float64{forward.OverloadRate: 1e9 / cost, forward.OfferedRate: 6e6, forward.LossRatio: 1 - 1e3/6/cost,
+				forward.LatencyP50: 200 * cost, forward.LatencyP99: 450 * cost}
 		}
 		if i == 3 {
-			tr.Valid, tr.Reasons = false, []string{"drift: CPU 0 changed speed by 20.0 % during the trial (limit 15 %)"}
+			tr.Valid, tr.Reasons = false, study.Reasons("drift: CPU 0 changed speed by 20.0 % during the trial (limit 15 %)")
 		}
 		trials = append(trials, tr)
 	}
@@ -106,7 +107,7 @@ func TestTerminal(t *testing.T) {
 func TestNothingValid(t *testing.T) {
 	s, r := results(t)
 	for i := range r.Trials {
-		r.Trials[i].Valid, r.Trials[i].Reasons = false, []string{"headroom"}
+		r.Trials[i].Valid, r.Trials[i].Reasons = false, study.Reasons("headroom")
 		if v := r.Trials[i].Variant; v != s.Control && v != study.AA {
 			r.Trials[i].Unavailable = "not here"
 		}
@@ -128,7 +129,7 @@ func TestMeasuredOn(t *testing.T) {
 	} {
 		r.Environment.Label, r.Environment.Kernel, r.Environment.CPU, r.Environment.CPUs = "beds", c.kernel, c.cpu, 0
 		var b bytes.Buffer
-		page, err := HTML(s, r)
+		page, err := plainHTML(s, r)
 		if err := errors.Join(err, Terminal(&b, r, show.Style{})); err != nil {
 			t.Fatal(err)
 		}
@@ -145,14 +146,14 @@ func TestMeasuredOn(t *testing.T) {
 func TestSharesInPoints(t *testing.T) {
 	s, r := results(t)
 	for i := range r.Trials {
-		if m := r.Trials[i].Metrics; r.Trials[i].Variant != "rules-100" && m[study.LossRatio] > 0 {
-			m[study.LossRatio] = 0.00001 * float64(i%4)
+		if m := r.Trials[i].Metrics; r.Trials[i].Variant != "rules-100" && m[forward.LossRatio] > 0 {
+			m[forward.LossRatio] = 0.00001 * float64(i%4)
 		}
 	}
-	s.Metrics = []study.Goal{{Metric: study.LossRatio, Part: "overload", Primary: true, MarginPoints: 2}}
+	s.Metrics = []study.Goal{{Metric: forward.LossRatio, Part: "overload", Primary: true, MarginPoints: 2}}
 	r = study.Analyse(s, 5, r.Environment, r.Trials)
 	var b bytes.Buffer
-	page, err := HTML(s, r)
+	page, err := plainHTML(s, r)
 	if err := errors.Join(err, Terminal(&b, r, show.Style{})); err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +210,7 @@ func TestDotPlotHasEveryTrial(t *testing.T) {
 func rendered(t *testing.T) string {
 	t.Helper()
 	s, r := results(t)
-	out, err := HTML(s, r)
+	out, err := plainHTML(s, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +219,7 @@ func rendered(t *testing.T) string {
 
 func TestHTMLLoadsNothing(t *testing.T) {
 	page := rendered(t)
-	for _, bad := range []string{`src=`, `href=`, `url(`, `@import`, `<script`, `<link`, `<iframe`, `<img`} {
+	for _, bad := range []string{`src=`, `href="h`, `href="/`, `href=h`, `url(`, `@import`, `<script`, `<link`, `<iframe`, `<img`} {
 		if strings.Contains(strings.ToLower(page), bad) {
 			t.Errorf("the page has %q", bad)
 		}
@@ -231,7 +232,7 @@ func TestHTMLLoadsNothing(t *testing.T) {
 func TestHTMLSaysWhatItMust(t *testing.T) {
 	page := rendered(t)
 	for _, want := range []string{
-		"What do rules cost?", "veth, not a NIC", "noise floor", "minimum detectable effect", "Every trial, in the order of time",
+		"What do rules cost?", "veth, not a NIC", "noise floor", "minimum detectable effect", "Every trial in time order",
 		"Offered and forwarded", "Latency", "Gates and invalid trials", "drift: CPU 0 changed speed by 20.0 %", "Environment", "test CPU",
 		"linerate study run study.yaml --seed 5", "this kernel lacks flow tables", "prefers-color-scheme: dark", "@media print", "width=device-width",
 		"&lt;b&gt;bold &amp; hostile&lt;/b&gt;",
@@ -304,18 +305,19 @@ func fits(t *testing.T, chart string) {
 
 // TestWideMeans: a mean with a long unit has room at the right of its strip.
 func TestWideMeans(t *testing.T) {
-	trial := study.Trial{Part: "mail", Variant: "a", Valid: true, Metrics: map[string]float64{study.RequestRate: 447}}
+	trial := study.Trial{Part: "mail", Variant: "a", Valid: true, Metrics: map[string]float64{serve.RequestRate: 447}}
 	r := study.Results{Control: "a", Trials: []study.Trial{trial}}
 	for _, width := range []float64{360, 1100} {
-		fits(t, timeline(r, study.Metric{Name: study.RequestRate, Label: "rate", Unit: "messages/s"}, "mail", width))
+		fits(t, timeline(r, study.Metric{Name: serve.RequestRate, Label: "rate", Unit: "messages/s"}, "mail", width))
 	}
 }
 
 // TestStripsOfShares: a flood's strips are of connections, in percentage points,
 // and a share of nothing is a value as others.
 func TestStripsOfShares(t *testing.T) {
-	m, ok := timelineMetric(study.Part{Mode: testbed.Overload, Flood: study.FloodSYN, Management: true})
-	if !ok || m.Name != study.ManagementLoss {
+	p := study.Part{Mode: testbed.Overload, Flood: study.FloodSYN, Management: true}
+	m, ok := study.KindOf(p).Timeline(p)
+	if !ok || m.Name != forward.ManagementLoss {
 		t.Fatalf("a flood's strips are of %q", m.Name)
 	}
 	trial := func(block int, share float64) study.Trial {
@@ -337,10 +339,10 @@ func TestChartsOfAHoleyStudy(t *testing.T) {
 	without := func(invalid func(study.Trial) bool) string {
 		for i := range trials {
 			if trials[i].Mode == testbed.Overload && invalid(trials[i]) {
-				trials[i].Valid, trials[i].Reasons = false, []string{"starved: by a test"}
+				trials[i].Valid, trials[i].Reasons = false, study.Reasons("starved: by a test")
 			}
 		}
-		page, err := HTML(s, study.Analyse(s, 5, r.Environment, trials))
+		page, err := plainHTML(s, study.Analyse(s, 5, r.Environment, trials))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -372,7 +374,7 @@ func TestReportsOfNothing(t *testing.T) {
 	if err := Terminal(&b, r, show.Style{}); err != nil {
 		t.Fatal(err)
 	}
-	page, err := HTML(s, r)
+	page, err := plainHTML(s, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -380,46 +382,5 @@ func TestReportsOfNothing(t *testing.T) {
 		if strings.Contains(text, "NaN") {
 			t.Errorf("a study without trials reports NaN:\n%.2000s", text)
 		}
-	}
-}
-
-func TestSpread(t *testing.T) {
-	for _, c := range []struct {
-		name      string
-		at        []float64
-		gap       float64
-		low, high float64
-	}{
-		{"apart already", []float64{10, 50, 90}, 15, 0, 100},
-		{"all at one place", []float64{50, 50, 50, 50}, 15, 0, 100},
-		{"at the lower edge", []float64{99, 99, 98}, 15, 0, 100},
-		{"out of order", []float64{80, 20, 22, 79}, 15, 0, 100},
-	} {
-		got := spread(c.at, c.gap, c.low, c.high)
-		for i := range got {
-			if got[i] < c.low-1e-9 || got[i] > c.high+1e-9 {
-				t.Errorf("%s: %v leaves %g…%g", c.name, got, c.low, c.high)
-			}
-			for j := range got {
-				if i != j && math.Abs(got[i]-got[j]) < c.gap-1e-9 {
-					t.Errorf("%s: %v has labels closer than %g", c.name, got, c.gap)
-				}
-				if c.at[i] < c.at[j] && got[i] > got[j] {
-					t.Errorf("%s: %v changed the order of %v", c.name, got, c.at)
-				}
-			}
-		}
-	}
-}
-
-func TestTicks(t *testing.T) {
-	if got := (scale{from: -80, to: 3, span: 400}).ticks(5); !slices.Equal(got, []float64{-80, -60, -40, -20, 0}) {
-		t.Errorf("%v", got)
-	}
-	if got := (scale{from: 90, to: 2100, log: true}).ticks(6); !slices.Equal(got, []float64{100, 200, 500, 1000, 2000}) {
-		t.Errorf("%v", got)
-	}
-	if got := (scale{from: 0, to: 0}).ticks(5); len(got) > 2 {
-		t.Errorf("%v", got)
 	}
 }

@@ -5,21 +5,62 @@ import (
 	"math"
 	"strings"
 
+	"linerate/internal/chart"
 	"linerate/internal/search"
 	"linerate/internal/show"
 	"linerate/internal/study"
+	searchkind "linerate/internal/study/search"
 )
 
+// searched is the section of searches.
+type searched struct{}
+
+func (searched) method(_ study.Spec, _ study.Results, p study.Part) string { return searchMethod(p) }
+
+// What the pictures of searches show, by method.
+const (
+	searchNote = "Each point is one run of traffic, hollow in a search that is invalid: what was lost over what was offered. The bars beneath are the intervals between the lower and the upper bound of the first goal, one for each search; the number is the mean throughput."
+	burstNote  = "Each point is one run of traffic of the search for the throughput that is wanted first, hollow in a search that is invalid: what was lost over what was offered. The bars beneath are its bounds, one for each search; the number is the mean throughput. The bursts are in the table."
+	curveNote  = "Each line is a trial, from the largest load down to the second in a row that loses nothing; hollow points are of an invalid trial: what was lost over what was offered. The bars beneath reach, for each trial, from the load without loss to the next one tried above it; the number is the mean load without loss."
+)
+
+func (searched) charts(p *htmlPage, _ study.Spec, r study.Results, part study.Part, _ bool) {
+	s := searchSection{Title: "The search for throughput", Note: searchNote,
+		Charts: chart.Draw("part "+part.Name+", method "+searchkind.Of(part).Method, "", func(w float64) string { return lossOverLoad(r, part.Name, w) })}
+	switch searchkind.Of(part).Method {
+	case searchkind.LossCurve:
+		s.Title, s.Note = "Frame loss over offered load", curveNote
+	case searchkind.BackToBack:
+		s.Title, s.Note = "The longest bursts without loss", burstNote
+	}
+	for _, table := range []func(study.Results, string) (htmlTable, bool){searchTable, burstTable, curveTable, latencyTable} {
+		if t, ok := table(r, part.Name); ok {
+			s.Tables = append(s.Tables, t)
+		}
+	}
+	if len(s.Charts)+len(s.Tables) > 0 {
+		p.Searches = append(p.Searches, s)
+	}
+}
+
+// picture is that of losses, of which the load without loss is one end.
+func (searched) picture(r study.Results, part study.Part) string {
+	if searchkind.Of(part).Method != searchkind.LossCurve {
+		return ""
+	}
+	return lossOverLoad(r, part.Name, chart.Wide)
+}
+
 // searches are an arm's valid searches in a part.
-func searches(r study.Results, part, arm string) []*study.SearchRun {
+func searches(r study.Results, part, arm string) []*searchkind.Run {
 	return searchesBy(r, part, arm, true)
 }
 
-func searchesBy(r study.Results, part, arm string, valid bool) []*study.SearchRun {
-	var out []*study.SearchRun
+func searchesBy(r study.Results, part, arm string, valid bool) []*searchkind.Run {
+	var out []*searchkind.Run
 	for _, t := range r.Trials {
-		if t.Part == part && t.Variant == arm && t.Valid == valid && t.Observed != nil && t.Observed.Search != nil {
-			out = append(out, t.Observed.Search)
+		if t.Part == part && t.Variant == arm && t.Valid == valid && searchkind.In(t.Observed) != nil {
+			out = append(out, searchkind.In(t.Observed))
 		}
 	}
 	return out
@@ -44,83 +85,83 @@ func lossOverLoad(r study.Results, part string, width float64) string {
 	if !(high > low) {
 		return ""
 	}
-	narrow := width < 500
+	narrow := chart.IsNarrow(width)
 	left, right, top, plot, row := 52.0, 14.0, 16.0, 230.0, 24.0
 	if !narrow {
 		for _, a := range list {
-			left = max(left, 14+textWidth(armName(r, a)))
+			left = max(left, 14+chart.TextWidth(armName(r, a)))
 		}
 		right = 120
 	} else {
 		row = 40
 	}
 	bottom := top + plot
-	c := &canvas{w: width, h: bottom + 46 + row*float64(len(list)) + 8}
-	x := scale{from: low / 1.15, to: high * 1.15, left: left, span: width - left - right, log: true}
-	y := scale{from: lossFloor / 3, to: 1.3, left: bottom - 18, span: -(plot - 18), log: true}
+	c := chart.New(width, bottom+46+row*float64(len(list))+8)
+	x := chart.Scale{From: low / 1.15, To: high * 1.15, Left: left, Span: width - left - right, Log: true}
+	y := chart.Scale{From: lossFloor / 3, To: 1.3, Left: bottom - 18, Span: -(plot - 18), Log: true}
 	for _, v := range []float64{1e-4, 1e-3, 1e-2, 1e-1, 1} {
-		c.line("grid", left, y.at(v), width-right, y.at(v))
-		c.text("tick", "end", left-6, y.at(v)+4, fmt.Sprintf("%g %%", 100*v))
+		c.Line("grid", left, y.At(v), width-right, y.At(v))
+		c.Text("tick", "end", left-6, y.At(v)+4, fmt.Sprintf("%g %%", 100*v))
 	}
-	c.line("lossless", left, bottom-6, width-right, bottom-6)
-	c.text("tick", "end", left-6, bottom-2, "none")
-	for _, v := range x.ticks(int(x.span / 60)) {
-		c.line("grid", x.at(v), top, x.at(v), c.h-8)
-		c.tick(x.at(v), bottom+16, show.Tick(v))
+	c.Line("lossless", left, bottom-6, width-right, bottom-6)
+	c.Text("tick", "end", left-6, bottom-2, "none")
+	for _, v := range x.Ticks(int(x.Span / 60)) {
+		c.Line("grid", x.At(v), top, x.At(v), c.H-8)
+		c.Tick(x.At(v), bottom+16, show.Tick(v))
 	}
-	c.text("tick", "start", 2, top-4, "lost")
-	c.text("tick", "middle", (left+width-right)/2, bottom+32, "offered, pps")
+	c.Text("tick", "start", 2, top-4, "lost")
+	c.Text("tick", "middle", (left+width-right)/2, bottom+32, "offered, pps")
 	for i, a := range list {
 		drawPoints(c, r, part, a, i, x, y, bottom-6)
 		drawBounds(c, r, part, a, i, x, bottom+46+row*float64(i)+row/2, left, right, narrow)
 	}
-	return c.svg(chartClass(narrow), fmt.Sprintf("loss over offered load in the searches of part %s, with each variant's bounds", part))
+	return c.SVG(fmt.Sprintf("loss over offered load in the searches of part %s, with each variant's bounds", part))
 }
 
 // drawPoints draws an arm's trials, those of invalid searches hollow; zero is
 // the row of trials without loss.
-func drawPoints(c *canvas, r study.Results, part, arm string, i int, x, y scale, zero float64) {
+func drawPoints(c *chart.Canvas, r study.Results, part, arm string, i int, x, y chart.Scale, zero float64) {
 	drawRuns(c, searchesBy(r, part, arm, false), armName(r, arm)+", invalid", fmt.Sprintf("hollow c%d", i%8), x, y, zero)
 	drawRuns(c, searches(r, part, arm), armName(r, arm), fmt.Sprintf("trial c%d", i%8), x, y, zero)
 }
 
-func drawRuns(c *canvas, runs []*study.SearchRun, name, class string, x, y scale, zero float64) {
+func drawRuns(c *chart.Canvas, runs []*searchkind.Run, name, class string, x, y chart.Scale, zero float64) {
 	height := func(loss float64) float64 {
 		if loss > 0 {
-			return y.at(max(lossFloor, loss))
+			return y.At(max(lossFloor, loss))
 		}
 		return zero
 	}
 	for _, s := range runs {
 		for i := 1; i < len(s.LossCurve); i++ {
 			a, b := s.LossCurve[i-1], s.LossCurve[i]
-			c.line("thread "+strings.TrimPrefix(strings.TrimPrefix(class, "hollow "), "trial "), x.at(a.Load), height(a.LossRatio), x.at(b.Load), height(b.LossRatio))
+			c.Line("thread "+strings.TrimPrefix(strings.TrimPrefix(class, "hollow "), "trial "), x.At(a.Load), height(a.LossRatio), x.At(b.Load), height(b.LossRatio))
 		}
 		for _, p := range s.Points {
 			if !p.Counts() {
 				continue
 			}
 			at := height(p.LossRatio)
-			c.dot(class, x.at(p.Load), at, 3.5, fmt.Sprintf("%s: %.3g s at %s, %s lost", name, p.Duration, show.Rate(p.Load), show.Loss(p.LossRatio)))
+			c.Dot(class, x.At(p.Load), at, 3.5, fmt.Sprintf("%s: %.3g s at %s, %s lost", name, p.Duration, show.Rate(p.Load), show.Loss(p.LossRatio)))
 		}
 	}
 }
 
 // drawBounds draws the interval between the bounds of each search of an arm,
 // one over the other, and tells the mean throughput.
-func drawBounds(c *canvas, r study.Results, part, arm string, i int, x scale, y, left, right float64, narrow bool) {
+func drawBounds(c *chart.Canvas, r study.Results, part, arm string, i int, x chart.Scale, y, left, right float64, narrow bool) {
 	runs := searches(r, part, arm)
 	if len(runs) == 0 {
 		return
 	}
 	words := show.Rate(meanFound(runs))
 	if narrow {
-		c.text("name", "start", 2, y-6, armName(r, arm))
-		c.text("number", "end", c.w-2, y-6, words)
+		c.Text("name", "start", 2, y-6, armName(r, arm))
+		c.Text("number", "end", c.W-2, y-6, words)
 		y += 8
 	} else {
-		c.text("name", "end", left-10, y+4, armName(r, arm))
-		c.text("number", "start", c.w-right+10, y+4, words)
+		c.Text("name", "end", left-10, y+4, armName(r, arm))
+		c.Text("number", "start", c.W-right+10, y+4, words)
 	}
 	class := fmt.Sprintf("c%d", i%8)
 	for k, s := range runs {
@@ -130,15 +171,15 @@ func drawBounds(c *canvas, r study.Results, part, arm string, i int, x scale, y,
 		}
 		// A fan of thin bars, so that equal bounds stay visible.
 		at := y + 10*(float64(k)/float64(max(1, len(runs)-1))-0.5)
-		c.line("range "+class, x.at(low), at, max(x.at(high), x.at(low)+2), at)
+		c.Line("range "+class, x.At(low), at, max(x.At(high), x.At(low)+2), at)
 	}
 }
 
 // between is what a search has its answer between: the bounds of its first goal,
 // or the loads of a loss curve next to each other of which one lost nothing.
-func between(s *study.SearchRun) (low, high float64, ok bool) {
+func between(s *searchkind.Run) (low, high float64, ok bool) {
 	if s.LossCurve != nil {
-		low = study.LossFree(s.LossCurve)
+		low = searchkind.LossFree(s.LossCurve)
 		for _, p := range s.LossCurve { // from above
 			if p.Load <= low {
 				break
@@ -155,11 +196,11 @@ func between(s *study.SearchRun) (low, high float64, ok bool) {
 
 // meanFound is the mean throughput of searches, of loss curves the mean load
 // without loss.
-func meanFound(runs []*study.SearchRun) float64 {
+func meanFound(runs []*searchkind.Run) float64 {
 	var free []float64
 	for _, s := range runs {
 		if s.LossCurve != nil {
-			free = append(free, study.LossFree(s.LossCurve))
+			free = append(free, searchkind.LossFree(s.LossCurve))
 		}
 	}
 	if len(free) > 0 {
@@ -169,7 +210,7 @@ func meanFound(runs []*study.SearchRun) float64 {
 }
 
 // meanGoal averages a number of a goal over the searches that have it.
-func meanGoal(runs []*study.SearchRun, goal int, of func(search.GoalResult) *float64) float64 {
+func meanGoal(runs []*searchkind.Run, goal int, of func(search.GoalResult) *float64) float64 {
 	var x []float64
 	for _, s := range runs {
 		if goal < len(s.Goals) {
@@ -220,8 +261,8 @@ func searchTable(r study.Results, part string) (htmlTable, bool) {
 
 // bounded are the searches that found both bounds and the throughput of a goal:
 // means of different searches contradict each other. Where none did they are all.
-func bounded(runs []*study.SearchRun, goal int) []*study.SearchRun {
-	var out []*study.SearchRun
+func bounded(runs []*searchkind.Run, goal int) []*searchkind.Run {
+	var out []*searchkind.Run
 	for _, s := range runs {
 		if goal >= len(s.Goals) {
 			continue
@@ -266,7 +307,7 @@ func latencyTable(r study.Results, part string) (htmlTable, bool) {
 }
 
 // latencies0 are the fractions that an arm's searches tried.
-func latencies0(runs []*study.SearchRun) []search.LatencyAt {
+func latencies0(runs []*searchkind.Run) []search.LatencyAt {
 	if len(runs) == 0 {
 		return nil
 	}
@@ -275,16 +316,16 @@ func latencies0(runs []*study.SearchRun) []search.LatencyAt {
 
 // searchMethod says in words how a part's throughput was sought.
 func searchMethod(p study.Part) string {
-	s := p.Search
+	s := searchkind.Of(p)
 	switch s.Method {
-	case study.LossCurve:
+	case searchkind.LossCurve:
 		return curveMethod(p)
-	case study.BackToBack:
+	case searchkind.BackToBack:
 		return burstMethod(p)
 	}
 	head := fmt.Sprintf("Part %s (mode overload, %d blocks): each trial sets the variant up once and searches for its throughput between %s and what the generator can send, by trials of %g s and less, until the bounds are %g %% apart. Frames the generator left unsent count as lost. ",
 		p.Name, p.Blocks, s.Min, p.Seconds, s.WidthPercent)
-	if s.Method == study.RFC2544 {
+	if s.Method == searchkind.RFC2544 {
 		return head + "The method is RFC 2544's binary search: the throughput is the highest load tried at which no frame was lost. RFC 2544 asks for trials of 60 s; these are shorter."
 	}
 	return head + fmt.Sprintf("The method is MLRsearch with the goals %s; %d full-length trials decide a load, and half of that time may lose more than the goal allows. "+

@@ -9,6 +9,7 @@ import (
 	"linerate/internal/search"
 	"linerate/internal/show"
 	"linerate/internal/study"
+	searchkind "linerate/internal/study/search"
 )
 
 // curveStudy is a study of loss curves with the load without loss that free
@@ -25,16 +26,16 @@ parts: [{mode: overload, blocks: 3, search: {method: loss-curve}}]
 	}
 	var trials []study.Trial
 	for _, slot := range study.Schedule(s, 1) {
-		run := &study.SearchRun{Method: study.LossCurve}
+		run := &searchkind.Run{Method: searchkind.LossCurve}
 		for load := 10e5; load >= free[slot.Variant]-1e5; load -= 1e5 {
 			o := search.Outcome{Trial: search.Trial{Load: load, Duration: 0.3}}
 			if load > free[slot.Variant] {
 				o.LossRatio = 0.1
 			}
-			run.LossCurve, run.Points = append(run.LossCurve, o), append(run.Points, study.SearchPoint{Outcome: o})
+			run.LossCurve, run.Points = append(run.LossCurve, o), append(run.Points, searchkind.Point{Outcome: o})
 		}
 		trials = append(trials, study.Trial{Part: slot.Part, Variant: slot.Variant, Block: slot.Block, Order: slot.Order, Mode: "overload",
-			Valid: true, Reasons: []string{}, Metrics: map[string]float64{study.LossFreeLoad: free[slot.Variant]}, Observed: &study.Observation{Search: run}})
+			Valid: true, Reasons: []study.Refusal{}, Metrics: map[string]float64{searchkind.LossFreeLoad: free[slot.Variant]}, Observed: &study.Observation{Own: run.Observed()}})
 	}
 	return s, study.Analyse(s, 1, study.Environment{}, trials)
 }
@@ -43,7 +44,7 @@ parts: [{mode: overload, blocks: 3, search: {method: loss-curve}}]
 // no bounds, and where arms do not differ the axis of ns is not made of zeros.
 func TestLossCurvePage(t *testing.T) {
 	s, r := curveStudy(t, map[string]float64{"none": 6e5, "rules": 6e5, study.AA: 6e5})
-	data, err := HTML(s, r)
+	data, err := plainHTML(s, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +86,7 @@ func TestBoundsOfTheSameSearches(t *testing.T) {
 		if upper > 0 {
 			g.Upper = &upper
 		}
-		return study.Trial{Part: "search", Variant: "a", Valid: true, Observed: &study.Observation{Search: &study.SearchRun{Goals: []search.GoalResult{g}}}}
+		return study.Trial{Part: "search", Variant: "a", Valid: true, Observed: &study.Observation{Own: (&searchkind.Run{Goals: []search.GoalResult{g}}).Observed()}}
 	}
 	for want, trials := range map[string][]study.Trial{
 		"500 kpps 520 kpps": {run(5e5, 5.2e5), run(9e5, 0)},

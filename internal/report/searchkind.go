@@ -7,6 +7,7 @@ import (
 	"linerate/internal/search"
 	"linerate/internal/show"
 	"linerate/internal/study"
+	searchkind "linerate/internal/study/search"
 )
 
 // burstTable tells each arm's longest bursts (RFC 9004 §6), as means over its
@@ -90,7 +91,7 @@ func (p *page) lossRows(r study.Results, part string) {
 	for i := range right {
 		right[i] = true
 	}
-	p.Line("  " + p.Dim("lost of what was offered, means; a curve ends at the second load in a row without loss"))
+	p.Caption("lost of what was offered, means; a curve ends at the second load in a row without loss")
 	p.Line("")
 	p.table(t.Header, right, t.Rows)
 	p.Line("")
@@ -98,7 +99,7 @@ func (p *page) lossRows(r study.Results, part string) {
 
 // burstMethod says in words how the longest bursts were sought.
 func burstMethod(p study.Part) string {
-	s := p.Search
+	s := searchkind.Of(p)
 	return fmt.Sprintf("Part %s (mode overload, %d blocks): each trial sets the variant up once, finds its throughput by RFC 2544's search, and then %d times the longest burst at the generator's full rate that loses nothing, to %d frames (RFC 9004); "+
 		"a burst that loses some is tried %d times more before it counts. The mean of the %d is the number compared.", p.Name, p.Blocks, s.Repeats, s.StepFrames, s.Verify, s.Repeats)
 }
@@ -106,5 +107,5 @@ func burstMethod(p study.Part) string {
 // curveMethod says in words how a loss curve was drawn.
 func curveMethod(p study.Part) string {
 	return fmt.Sprintf("Part %s (mode overload, %d blocks): each trial sets the variant up once and offers what the generator can send, then less by steps of %g %% of it, %g s each, until two loads in a row lose nothing (RFC 2544 §26.3). "+
-		"The upper of these two is the number compared: it is known to a step, and no throughput.", p.Name, p.Blocks, p.Search.StepPercent, p.Seconds)
+		"The upper of these two is the number compared: it is known to a step, and no throughput.", p.Name, p.Blocks, searchkind.Of(p).StepPercent, p.Seconds)
 }

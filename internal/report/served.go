@@ -6,48 +6,41 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/chart"
 	"linerate/internal/show"
 	"linerate/internal/study"
-	"linerate/internal/testbed"
+	"linerate/internal/study/serve"
 )
 
-// servedCharts shows how long requests took, by the clients and by the
-// server's own log.
-func (p *htmlPage) servedCharts(r study.Results, part study.Part) {
-	at := "part " + part.Name
-	p.Served = append(p.Served, picture(at+", median to 99th percentile", "", func(w float64) string {
-		return ranges(r, part.Name, study.RequestP50, study.RequestP99, w, "latency of requests in "+at+": median and 99th percentile")
-	})...)
-	p.Served = append(p.Served, picture(at+", share of requests by tenths of a second", "", func(w float64) string { return tenths(r, part.Name, w) })...)
-	p.Served = append(p.Served, picture(at+", messages on their way", "Filled is the mean over all loads, hollow the most of any; each arm has its own time.",
-		func(w float64) string { return queues(r, part.Name, w) })...)
-	p.ServedLogs = p.ServedLogs || slices.ContainsFunc(r.Trials, func(t study.Trial) bool {
-		return t.Observed != nil && t.Observed.Served != nil && t.Observed.Served.Log != nil
-	})
+// requested is the section of requests to servers.
+type requested struct{}
+
+func (requested) method(s study.Spec, r study.Results, p study.Part) string {
+	return servedMethod(s, r, p)
 }
 
-// servedTimeline is what is drawn of every trial: latency in an open loop, whose
-// rate is given, and what was done in a closed one, whose latency is.
-func servedTimeline(asked study.Requests) (study.Metric, bool) {
-	name := study.RequestMean
-	switch {
-	case asked.Rate == 0 && asked.Kind == "http":
-		name = study.RequestRate
-	case asked.Rate == 0:
-		name = study.SettledRate
-	}
-	m, ok := study.MetricNamed(name)
-	return m.In(asked.Kind), ok
+// charts show how long requests took, by the clients and by the server's own log.
+func (requested) charts(p *htmlPage, _ study.Spec, r study.Results, part study.Part, _ bool) {
+	at := "part " + part.Name
+	p.Served = append(p.Served, chart.Draw(at+", median to 99th percentile", "", func(w float64) string {
+		return ranges(r, part.Name, serve.RequestP50, serve.RequestP99, w, "latency of requests in "+at+": median and 99th percentile")
+	})...)
+	p.Served = append(p.Served, chart.Draw(at+", share of requests by tenths of a second", "", func(w float64) string { return tenths(r, part.Name, w) })...)
+	p.Served = append(p.Served, chart.Draw(at+", messages on their way", "Filled is the mean over all loads, hollow the most of any; each arm has its own time.",
+		func(w float64) string { return queues(r, part.Name, w) })...)
+	p.ServedLogs = p.ServedLogs || slices.ContainsFunc(r.Trials, func(t study.Trial) bool {
+		return t.Observed != nil && serve.In(t.Observed) != nil && serve.In(t.Observed).Log != nil
+	})
 }
 
 // tally adds up an arm's valid trials of a part, by the clients and by the log.
 func tally(r study.Results, part, arm string) (clients, log []float64) {
-	clients, log = make([]float64, study.TenthsUpTo), make([]float64, study.TenthsUpTo)
+	clients, log = make([]float64, serve.TenthsUpTo), make([]float64, serve.TenthsUpTo)
 	for _, t := range r.Trials {
-		if t.Part != part || t.Variant != arm || !t.Valid || t.Observed == nil || t.Observed.Served == nil {
+		if t.Part != part || t.Variant != arm || !t.Valid || t.Observed == nil || serve.In(t.Observed) == nil {
 			continue
 		}
-		v := t.Observed.Served
+		v := serve.In(t.Observed)
 		addUp(clients, v.Tenths)
 		if v.Log != nil {
 			addUp(log, v.Log.Tenths)
@@ -95,27 +88,27 @@ func tenths(r study.Results, part string, width float64) string {
 	if !slices.ContainsFunc(clients, slow) && !slices.ContainsFunc(logs, slow) {
 		return "" // one bar, as tall as the picture
 	}
-	narrow := width < 500
+	narrow := chart.IsNarrow(width)
 	const head, plot, gap = 18.0, 60.0, 14.0
-	c := &canvas{w: width, h: float64(len(list))*(head+plot+gap) + 26}
-	x := scale{to: float64(last + 1), left: 8, span: width - 16}
-	bar := x.span / float64(last+1)
+	c := chart.New(width, float64(len(list))*(head+plot+gap)+26)
+	x := chart.Scale{To: float64(last + 1), Left: 8, Span: width - 16}
+	bar := x.Span / float64(last+1)
 	for i, a := range list {
 		base := float64(i)*(head+plot+gap) + head + plot
-		c.text("name", "start", 8, base-plot-4, armName(r, a))
-		c.text("number", "end", width-8, base-plot-4, within(clients[i], logs[i], narrow))
-		c.line("grid", 8, base, width-8, base)
+		c.Text("name", "start", 8, base-plot-4, armName(r, a))
+		c.Text("number", "end", width-8, base-plot-4, within(clients[i], logs[i], narrow))
+		c.Line("grid", 8, base, width-8, base)
 		for k := 0; k <= last; k++ {
 			h, l := plot*at(clients[i], k), plot*at(logs[i], k)
-			c.rect("tenths", x.at(float64(k))+0.06*bar, base-h, 0.42*bar, h)
-			c.rect("tenths log", x.at(float64(k))+0.52*bar, base-l, 0.42*bar, l)
+			c.Rect("tenths", x.At(float64(k))+0.06*bar, base-h, 0.42*bar, h)
+			c.Rect("tenths log", x.At(float64(k))+0.52*bar, base-l, 0.42*bar, l)
 		}
 	}
-	step := max(1, int(math.Ceil(float64(last+1)*42/x.span)))
+	step := max(1, int(math.Ceil(float64(last+1)*42/x.Span)))
 	for k := 0; k <= last+1; k += step {
-		c.tick(x.at(float64(k)), c.h-8, fmt.Sprintf("%.1f s", float64(k)/10))
+		c.Tick(x.At(float64(k)), c.H-8, fmt.Sprintf("%.1f s", float64(k)/10))
 	}
-	return c.svg(chartClass(narrow), fmt.Sprintf("share of requests by tenths of a second in part %s, by the clients and by the log", part))
+	return c.SVG(fmt.Sprintf("share of requests by tenths of a second in part %s, by the clients and by the log", part))
 }
 
 // slow tells whether more than a few of some requests took a tenth of a second.
@@ -142,15 +135,15 @@ func within(clients, log []float64, narrow bool) string {
 // servedMethod says in words how a part of requests was measured.
 func servedMethod(s study.Spec, r study.Results, p study.Part) string {
 	link := "a wire"
-	if l, err := s.LinkOf(p).Parse(); err == nil {
+	if l, err := serve.LinkOf(&s, p).Parse(); err == nil {
 		link = l.String()
 	}
 	head := fmt.Sprintf("Part %s (mode serve, %d blocks of %g s): ", p.Name, p.Blocks, p.Seconds)
 	turns := turnsIn(s, r, p)
 	switch {
-	case p.SMTP != nil:
+	case serve.Of(p).SMTP != nil:
 		return head + mailMethod(turns, p, link)
-	case p.Files != nil:
+	case serve.Of(p).Files != nil:
 		return head + filesMethod(turns, p)
 	}
 	return head + webMethod(turns, p, link)
@@ -158,7 +151,7 @@ func servedMethod(s study.Spec, r study.Results, p study.Part) string {
 
 // webMethod says how a part of requests over HTTP was measured.
 func webMethod(t turns, p study.Part, link string) string {
-	h := p.HTTP
+	h := serve.Of(p).HTTP
 	kept := "kept connections"
 	if !h.Keepalive {
 		kept = "a new connection for each"
@@ -169,17 +162,6 @@ func webMethod(t turns, p study.Part, link string) string {
 }
 
 func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
-
-// servedGates are those of requests.
-func servedGates(g study.Gates) []gateLine {
-	return []gateLine{
-		{Name: "no requests", In: testbed.Serve, Limit: "clients must ask"},
-		{Name: "failed", In: testbed.Serve, Limit: fmt.Sprintf("%g %% of the requests may fail", g.FailedPercent)},
-		{Name: "saturated", In: testbed.Serve, Limit: "the clients must not be what limits"},
-		{Name: "lag", In: testbed.Serve, Limit: "one request in a hundred may be sent late by a tenth of the median latency, or 2 ms; where all arms are asked at the same time one in ten may, and all on average by a tenth of the mean latency"},
-		{Name: "link", In: testbed.Serve, Limit: "the emulated link must lose nothing of its own, and be late by no more than a tenth of its round trip, or 2 ms, once in a hundred times; where all arms are asked at the same time by a fortieth of its round trip, or 2 ms, on average"},
-	}
-}
 
 // turns are how the arms of a part were asked, and whether any of them had the kernel
 // set for its turns.
@@ -224,7 +206,7 @@ func (t turns) loop(rate float64, arrivals, closed, unit string) string {
 
 // mailMethod says how a part of messages was measured.
 func mailMethod(t turns, p study.Part, link string) string {
-	m := p.SMTP
+	m := serve.Of(p).SMTP
 	return fmt.Sprintf("%s, to %s of a Postfix of each arm's own, over %s. Its queue and mailboxes are on a file system of its own, made anew for each block. "+
 		"Latency ends with the reply that takes a message; a turn ends when the queue is empty, and the settled rate counts that time.",
 		t.loop(m.Rate, m.Arrivals, show.Plural(m.Sessions, "session"), "messages"), show.Plural(m.Accounts, "account"), link)
@@ -232,12 +214,12 @@ func mailMethod(t turns, p study.Part, link string) string {
 
 // filesMethod says how a part of transactions was measured.
 func filesMethod(t turns, p study.Part) string {
-	f := p.Files
+	f := serve.Of(p).Files
 	synced := ""
 	if f.Fsync {
 		synced = ", with fsync(2) after each write"
 	}
-	if f.Driver == study.Postmark {
+	if f.Driver == serve.Postmark {
 		return fmt.Sprintf("postmark itself does %s on %s of %s, which it makes before and removes after them; neither is counted, nor how long it takes until all is on the disk. "+
 			"%s. Latencies are not known. Each arm's files are on a file system of its own, made anew for each block.",
 			show.Plural(f.Burst, "transaction"), show.Plural(f.Count, "file"), f.Size, upper(t.loop(0, "", "one lane", "")))

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"linerate/internal/study"
+	"linerate/internal/study/serve"
 )
 
 // asked are trials of two arms of a part, with what their metrics and their tenths of
@@ -12,7 +13,7 @@ import (
 func asked(metrics map[string]float64, tenths []uint64) study.Results {
 	r := study.Results{Control: "a"}
 	for _, arm := range []string{"a", "b"} {
-		o := &study.Observation{Served: &study.Served{Tenths: tenths}}
+		o := &study.Observation{Own: (&serve.Served{Tenths: tenths}).Observed()}
 		r.Trials = append(r.Trials, study.Trial{Part: "p", Variant: arm, Block: 1, Valid: true, Metrics: metrics, Observed: o})
 	}
 	return r
@@ -21,14 +22,14 @@ func asked(metrics map[string]float64, tenths []uint64) study.Results {
 // TestAMedianIsDrawnWithoutATail: where the slowest requests are not claimed, as on a
 // busy machine, there is still something to see.
 func TestAMedianIsDrawnWithoutATail(t *testing.T) {
-	median := map[string]float64{study.RequestP50: 5e6}
-	both := map[string]float64{study.RequestP50: 5e6, study.RequestP99: 9e6}
+	median := map[string]float64{serve.RequestP50: 5e6}
+	both := map[string]float64{serve.RequestP50: 5e6, serve.RequestP99: 9e6}
 	for _, width := range []float64{390, 900} {
-		alone := ranges(asked(median, nil), "p", study.RequestP50, study.RequestP99, width, "")
+		alone := ranges(asked(median, nil), "p", serve.RequestP50, serve.RequestP99, width, "")
 		if strings.Count(alone, "median: 5.00 ms") != 2 || strings.Contains(alone, "99th") || strings.Contains(alone, "NaN") || strings.Contains(alone, "…") {
 			t.Errorf("%g wide, of medians alone:\n%s", width, alone)
 		}
-		if all := ranges(asked(both, nil), "p", study.RequestP50, study.RequestP99, width, ""); strings.Count(all, "5.00 ms … 9.00 ms") != 2 {
+		if all := ranges(asked(both, nil), "p", serve.RequestP50, serve.RequestP99, width, ""); strings.Count(all, "5.00 ms … 9.00 ms") != 2 {
 			t.Errorf("%g wide:\n%s", width, all)
 		}
 	}

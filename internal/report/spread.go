@@ -11,7 +11,7 @@ import (
 // spreadTable tells how many CPUs a card's hash would make of its queues.
 func spreadTable(r study.Results) (htmlTable, bool) {
 	t := htmlTable{Title: "A card's hash", Header: []string{"flows", "frames"},
-		Note: "computed, not measured: how many CPUs' worth a card with so many receive queues and a CPU for each would be, by its busiest queue; Toeplitz hash of addresses and ports with the key of Microsoft's verification suite, 128 entries to queues. A card hashes UDP's ports only if told to; by addresses alone these flows would be one. Consecutive ports, as these are, spread more evenly than those of a real network. A flow stays on one CPU: an elephant is worth one, whatever there is beside"}
+		Note: "computed, not measured: how many CPUs' worth a card with so many receive queues and a CPU for each would be, by its busiest queue; Toeplitz hash of addresses and ports with the key of Microsoft's verification suite, 128 entries to queues. A card hashes UDP ports only if configured to; by addresses alone these flows would be one. Consecutive ports, as these are, spread more evenly than those of a real network. A flow stays on one CPU: an elephant flow uses one CPU"}
 	var queues, flows []int
 	for _, s := range r.Spread {
 		if !slices.Contains(queues, s.Queues) {
@@ -42,7 +42,7 @@ func (p *page) spreadRows(r study.Results) {
 	if !ok {
 		return
 	}
-	p.Line("  " + p.Dim("how many CPUs a card's queues would be worth (computed by the Toeplitz hash, not measured)"))
+	p.Caption("how many CPUs a card's queues would be worth (computed by the Toeplitz hash, not measured)")
 	p.Line("")
 	right := make([]bool, len(t.Header))
 	for i := range right {

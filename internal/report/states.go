@@ -6,6 +6,7 @@ import (
 
 	"linerate/internal/show"
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
 )
 
 // statesTable tells what connection tracking did in all parts: states made, what
@@ -21,7 +22,7 @@ func statesTable(r study.Results) (htmlTable, bool) {
 			return show.Optional(n, func(v float64) string { return show.Grouped(v, 0) })
 		}
 		t.Rows = append(t.Rows, []string{st.Part, st.Variant, show.Grouped(st.Made, 0), show.Grouped(st.PerSecond, 0),
-			bytes(st.ObjectBytes), bytes(st.SlabBytes), strings.Join(st.Why(), "; ")})
+			bytes(st.ObjectBytes), bytes(st.SlabBytes), strings.Join(forward.Why(st), "; ")})
 	}
 	return t, len(t.Rows) > 0
 }
@@ -44,11 +45,11 @@ func statesPage(r study.Results) (htmlTable, bool) {
 func (p *page) statesRows(r study.Results) {
 	t, ok := statesTable(r)
 	if !ok || !slices.ContainsFunc(r.States, func(st study.States) bool {
-		return st.ObjectBytes.Known() || st.SlabBytes.Known() || len(st.Why()) > 0
+		return st.ObjectBytes.Known() || st.SlabBytes.Known() || len(forward.Why(st)) > 0
 	}) {
 		return
 	}
-	p.Line("  " + p.Dim("what connection tracking did while the traffic ran, means; bytes of a state in its cache, and of all the kernel's objects"))
+	p.Caption("what connection tracking did while the traffic ran, means; bytes of a state in its cache, and of all the kernel's objects")
 	p.Line("")
 	var rows [][]string
 	for _, row := range t.Rows {

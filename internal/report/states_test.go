@@ -17,7 +17,7 @@ func TestStatesAndSpreadAreTold(t *testing.T) {
 	if err := Terminal(&text, r, show.Style{Width: 100}); err != nil {
 		t.Fatal(err)
 	}
-	page, err := HTML(s, r)
+	page, err := plainHTML(s, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestStatesAndSpreadAreTold(t *testing.T) {
 	if err := Terminal(&text, r, show.Style{Width: 100}); err != nil || strings.Contains(text.String(), "connection tracking did") {
 		t.Errorf("%v, or a table of next to nothing:\n%s", err, text.String())
 	}
-	if page, err := HTML(s, r); err != nil || !strings.Contains(string(page), "states made") || strings.Contains(string(page), "why no more") {
+	if page, err := plainHTML(s, r); err != nil || !strings.Contains(string(page), "states made") || strings.Contains(string(page), "why no more") {
 		t.Errorf("%v, or a column of no reasons", err)
 	}
 }

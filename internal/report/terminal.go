@@ -9,14 +9,16 @@ import (
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	"linerate/internal/testbed"
+	"linerate/internal/study/forward"
 )
 
 // Terminal writes the report for people: the question, one sentence of
 // answer, tables, a dot plot, and what limits the result.
 func Terminal(w io.Writer, r study.Results, st show.Style) error {
 	p := &page{show.NewPage(st)}
-	p.Line(p.Bold(r.Question))
+	for _, l := range show.Wrap(r.Question, p.Columns()) {
+		p.Line(p.Bold(l))
+	}
 	p.Line("")
 	p.Paragraph("  ", "  ", r.Answer)
 	metric, part := primary(r)
@@ -60,7 +62,7 @@ func (p *page) primaryTable(r study.Results, m study.Metric, part string) {
 	if n == 0 { // nothing to compare with
 		n = len(values(r, part, r.Control, m.Name))
 	}
-	p.Line("  " + p.Dim(fmt.Sprintf("%s, part %s, %d blocks; effects against %s with 95 %% intervals", m.Label, part, n, r.Control)))
+	p.Caption(fmt.Sprintf("%s, part %s, %d blocks; effects against %s with 95 %% intervals", m.Label, part, n, r.Control))
 	p.Line("")
 	rows := [][]string{{r.Control, meanOf(r, m, part, r.Control), "control", "", "", "", ""}}
 	for _, v := range r.Verdicts {
@@ -74,7 +76,7 @@ func (p *page) primaryTable(r study.Results, m study.Metric, part string) {
 	for _, u := range r.Unavailable {
 		rows = append(rows, []string{u.Variant, "–", "", "", "", "", p.verdict("unavailable")})
 	}
-	p.table([]string{"variant", m.Label, "effect", "95 % interval", nsHeader(m), "p (Holm)", "verdict"},
+	p.table([]string{"variant", m.Label, "effect", "95 % interval", nsHeader(m), pHeader(r, m.Name, part), "verdict"},
 		[]bool{false, true, true, true, true, true, false}, rows)
 	p.Line("")
 	for _, l := range lackings(r) {
@@ -85,11 +87,21 @@ func (p *page) primaryTable(r study.Results, m study.Metric, part string) {
 	}
 }
 
+// pHeader names the correction of the p-values below it.
+func pHeader(r study.Results, metric, part string) string {
+	for _, v := range r.Verdicts {
+		if v.Metric == metric && v.Part == part && strings.Contains(v.Method, "Bonferroni") {
+			return "p (Bonferroni)"
+		}
+	}
+	return "p (Holm)"
+}
+
 func nsHeader(m study.Metric) string {
 	switch {
 	case m.NS == study.NoNS:
 		return ""
-	case m.Mode == testbed.Serve:
+	case m.NS == study.IsTime:
 		return "time"
 	case m.Unit == "ns":
 		return "ns"
@@ -108,7 +120,7 @@ func effectNS(m study.Metric, v study.Verdict, decimals func(float64) int) strin
 // effectTime prints an effect in ns below nsHeader.
 func effectTime(m study.Metric, decimals func(float64) int) func(float64) string {
 	return func(x float64) string {
-		if m.Mode == testbed.Serve {
+		if m.NS == study.IsTime {
 			return study.ByTime(m, x)
 		}
 		return show.Signed(x, decimals(x))
@@ -141,9 +153,9 @@ func (p *page) otherParts(r study.Results, primaryPart string) {
 // columnsOf are the metrics that a part has values of. Of requests there are
 // many: those that were asked about.
 func columnsOf(r study.Results, part string) (out []study.Metric) {
-	for _, m := range study.Metrics {
-		if len(values(r, part, r.Control, m.Name)) > 0 && (m.Mode != testbed.Serve || judged(r, part, m.Name)) {
-			out = append(out, m.In(r.Kind()))
+	for _, m := range study.Metrics() {
+		if len(values(r, part, r.Control, m.Name)) > 0 && (!m.Detail || judged(r, part, m.Name)) {
+			out = append(out, m.In(r.Workload()))
 		}
 	}
 	return out
@@ -182,7 +194,7 @@ func (p *page) partsTable(r study.Results, group []string) {
 			rows = append(rows, row)
 		}
 	}
-	p.Line("  " + p.Dim(title+", means; > and < mark verdicts: better, worse"))
+	p.Caption(title + ", means; > and < mark verdicts: better, worse")
 	p.Line("")
 	p.table(header, right, rows)
 	p.Line("")
@@ -216,17 +228,17 @@ func cell(r study.Results, part, arm string, m study.Metric) string {
 // short heads a narrow column.
 func short(m study.Metric) string {
 	switch m.Name {
-	case study.OverloadRate:
+	case forward.OverloadRate:
 		return "forwarded"
-	case study.OfferedRate:
+	case forward.OfferedRate:
 		return "offered"
-	case study.ManagementLoss:
+	case forward.ManagementLoss:
 		return "unanswered"
-	case study.ManagementRTT:
+	case forward.ManagementRTT:
 		return "echo p50"
-	case study.LatencyP50:
+	case forward.LatencyP50:
 		return "latency p50"
-	case study.LatencyP99:
+	case forward.LatencyP99:
 		return "latency p99"
 	}
 	return m.Label

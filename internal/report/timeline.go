@@ -4,30 +4,31 @@ import (
 	"fmt"
 	"math"
 
+	"linerate/internal/chart"
 	"linerate/internal/show"
 	"linerate/internal/study"
 )
 
 // timeline draws every trial of a part in the order of time, a strip for each
 // arm: how far it lies from its arm's mean, on one scale for all, so that drift
-// shows as a slope and noise as width. Invalid trials are crosses.
+// shows as a slope and noise as width. Invalid trials are hollow.
 func timeline(r study.Results, m study.Metric, part string, width float64) string {
 	list := arms(r, part)
-	narrow := width < 500
+	narrow := chart.IsNarrow(width)
 	left, right, top, strip := 10.0, 86.0, 22.0, 40.0
 	for _, a := range list {
-		right = max(right, 12+1.1*textWidth(meanText(r, m, part, a))) // it is bold
+		right = max(right, 12+1.1*chart.TextWidth(meanText(r, m, part, a))) // it is bold
 	}
 	if narrow {
 		strip = 54
 	} else {
 		for _, a := range list {
-			left = max(left, 14+textWidth(armName(r, a)))
+			left = max(left, 14+chart.TextWidth(armName(r, a)))
 		}
 	}
-	c := &canvas{w: width, h: top + strip*float64(len(list)) + 30}
+	c := chart.New(width, top+strip*float64(len(list))+30)
 	span := timeSpan(r, part)
-	x := scale{from: span[0], to: span[1], left: left + 8, span: width - left - right - 16}
+	x := chart.Scale{From: span[0], To: span[1], Left: left + 8, Span: width - left - right - 16}
 	bottom := top + strip*float64(len(list))
 	blockBands(c, r, part, x, top, bottom)
 	reach := deviation(r, m, part)
@@ -36,25 +37,25 @@ func timeline(r study.Results, m study.Metric, part string, width float64) strin
 		mid := y + strip/2
 		if narrow {
 			mid += 7
-			c.text("name", "start", left, y+13, armName(r, arm))
+			c.Text("name", "start", left, y+13, armName(r, arm))
 		} else {
-			c.text("name", "end", left-10, mid+4, armName(r, arm))
+			c.Text("name", "end", left-10, mid+4, armName(r, arm))
 		}
-		c.line("grid", left, mid, width-right, mid)
+		c.Line("grid", left, mid, width-right, mid)
 		if text := meanText(r, m, part, arm); text != "" {
-			c.text("number", "start", width-right+6, mid+4, text)
+			c.Text("number", "start", width-right+6, mid+4, text)
 		}
 		half := strip/2 - 7
 		if narrow {
 			half = strip/2 - 14
 		}
-		drawStrip(c, r, m, part, arm, i, x, mid, half/reach)
+		drawStrip(c, r, m, part, arm, i, x, mid, half, reach)
 	}
-	c.text("tick", "start", left, bottom+16, "0:00")
-	c.text("tick", "end", width-right, bottom+16, show.Clock(seconds(span[1])))
+	c.Text("tick", "start", left, bottom+16, "0:00")
+	c.Text("tick", "end", width-right, bottom+16, show.Clock(seconds(span[1])))
 	note := fmt.Sprintf("strip height ±%s %s", show.Digits(reach), map[bool]string{true: "points", false: "%"}[m.Share])
-	c.text("tick", "middle", (left+width-right)/2, bottom+16, note)
-	return c.svg(chartClass(narrow), fmt.Sprintf("%s of every trial of part %s in time order, a strip for each variant", m.Label, part))
+	c.Text("tick", "middle", (left+width-right)/2, bottom+16, note)
+	return c.SVG(fmt.Sprintf("%s of every trial of part %s in time order, a strip for each variant", m.Label, part))
 }
 
 // meanText is an arm's mean with its unit, or "" without a valid trial.
@@ -88,7 +89,7 @@ func sinceFirst(r study.Results, part string, t study.Trial) float64 {
 }
 
 // blockBands shades every other block.
-func blockBands(c *canvas, r study.Results, part string, x scale, top, bottom float64) {
+func blockBands(c *chart.Canvas, r study.Results, part string, x chart.Scale, top, bottom float64) {
 	type band struct{ from, to float64 }
 	bands := map[int]band{}
 	var order []int
@@ -106,16 +107,16 @@ func blockBands(c *canvas, r study.Results, part string, x scale, top, bottom fl
 	}
 	for i, n := range order {
 		b := bands[n]
-		from, to := x.at(b.from), x.at(b.to)
+		from, to := x.At(b.from), x.At(b.to)
 		if i%2 == 0 {
-			c.rect("block", from, top, to-from, bottom-top)
+			c.Rect("block", from, top, to-from, bottom-top)
 		}
 		if to-from > 16 {
 			name := fmt.Sprint(n)
 			if to-from > 60 {
 				name = "block " + name
 			}
-			c.text("tick", "middle", (from+to)/2, top-7, name)
+			c.Text("tick", "middle", (from+to)/2, top-7, name)
 		}
 	}
 }
@@ -153,7 +154,7 @@ func deviation(r study.Results, m study.Metric, part string) float64 {
 	return worst
 }
 
-func drawStrip(c *canvas, r study.Results, m study.Metric, part, arm string, colour int, x scale, mid, perPercent float64) {
+func drawStrip(c *chart.Canvas, r study.Results, m study.Metric, part, arm string, colour int, x chart.Scale, mid, half, reach float64) {
 	mu := mean(values(r, part, arm, m.Name))
 	class := fmt.Sprintf("c%d", colour%8)
 	lastX, lastY, has := 0.0, 0.0, false
@@ -162,26 +163,30 @@ func drawStrip(c *canvas, r study.Results, m study.Metric, part, arm string, col
 		if t.Part != part || t.Variant != arm || t.Unavailable != "" {
 			continue
 		}
-		at := x.at(sinceFirst(r, part, t) + t.Seconds/2)
+		at := x.At(sinceFirst(r, part, t) + t.Seconds/2)
 		v, ok := t.Metrics[m.Name]
 		off, far := awayFrom(m, v, mu)
 		if !t.Valid || !ok || !far {
 			reason := "invalid"
 			if len(t.Reasons) > 0 {
-				reason = t.Reasons[0]
+				reason = t.Reasons[0].String()
+			}
+			y := mid // where it has no value
+			if ok && far {
+				y -= max(-half, min(half, off*half/reach))
 			}
 			marks = append(marks, func() {
-				c.cross("invalid", at, mid, 4, fmt.Sprintf("%s, block %d: %s", armName(r, arm), t.Block, reason))
+				c.Dot("hollow "+class, at, y, 4, fmt.Sprintf("%s, block %d: %s", armName(r, arm), t.Block, reason))
 			})
 			continue
 		}
-		y := mid - off*perPercent
+		y := mid - off*half/reach
 		if has {
-			c.line("thread "+class, lastX, lastY, at, y)
+			c.Line("thread "+class, lastX, lastY, at, y)
 		}
 		lastX, lastY, has = at, y, true
 		title := fmt.Sprintf("%s, block %d: %s (%s of its mean)", armName(r, arm), t.Block, value(m, v), signedDistance(m, off))
-		marks = append(marks, func() { c.dot("trial "+class, at, y, 4, title) })
+		marks = append(marks, func() { c.Dot("trial "+class, at, y, 4, title) })
 	}
 	for _, draw := range marks {
 		draw()

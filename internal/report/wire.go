@@ -28,7 +28,7 @@ func (p *page) wireTable(r study.Results) {
 	if len(rows) == 0 {
 		return
 	}
-	p.Line("  " + p.Dim("on a wire, by one CPU, both directions together where there are both; bits of frames with FCS, and of IP packets"))
+	p.Caption("on a wire, by one CPU, both directions together where there are both; bits of frames with FCS, and of IP packets")
 	p.Line("")
 	p.table(wireHeader, []bool{false, false, false, true, true, true, true, true}, rows)
 	p.Line("")

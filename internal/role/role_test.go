@@ -16,7 +16,7 @@ func rc(lines ...string) func(*fact.Facts) {
 			if strings.Contains(name, ".") {
 				m = fact.Sysctl
 			}
-			all = append(all, fact.Line{File: "/etc/x", Number: i + 1, Name: name, Value: value, Mechanism: m, Order: i + 1, Effective: true})
+			all = append(all, fact.Line{File: "/etc/x", Number: i + 1, Name: name, Value: value, Stage: m, Order: i + 1, Effective: true})
 		}
 		f.AddLines(all)
 	}
@@ -33,7 +33,7 @@ func listen(port int, local bool) func(*fact.Facts) {
 
 func live(name, value string) func(*fact.Facts) {
 	return func(f *fact.Facts) {
-		f.Settings = append(f.Settings, fact.Setting{Name: name, Namespace: fact.Kernel, Live: &value})
+		f.Settings = append(f.Settings, fact.Tunable{Name: name, Namespace: fact.Kernel, Live: &value})
 	}
 }
 

@@ -3,7 +3,7 @@
 // the frame loss curve (RFC 2544 §26.3) and latency at stated loads (§26.2).
 //
 // Each method is a Procedure, a pure state machine: it says which trial it
-// wants next and is told what came of it. Machines, clocks and traffic are
+// wants next and gets its result. Machines, clocks and traffic are
 // behind the Measurer. Loads are frames per second through one direction,
 // durations seconds.
 package search

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // Box is where servers live. Its thread starts them all and outlives them:
@@ -29,7 +29,7 @@ type Box struct {
 
 // NewBox makes a Box in the network namespace of a place: with a mount
 // namespace whose Root is memory, and /sys showing the namespace's devices.
-func NewBox(in testbed.Place) (*Box, error) {
+func NewBox(in port.Place) (*Box, error) {
 	b := &Box{work: make(chan func()), quit: make(chan struct{}), over: make(chan error, 1), dir: -1}
 	made := make(chan error, 1)
 	go func() {

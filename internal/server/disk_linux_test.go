@@ -13,10 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/labtest"
+	"linerate/internal/port"
 	"linerate/internal/server"
 	"linerate/internal/setting/fsconf"
 	"linerate/internal/setting/postfixconf"
-	"linerate/internal/testbed"
 )
 
 func disk(kind, options string) fsconf.Disk {
@@ -44,13 +44,9 @@ func images(t *testing.T) (out []string) {
 // emptied waits until no more disks are there than before.
 func emptied(t *testing.T, before []string) {
 	t.Helper()
-	for range 500 {
-		if len(images(t)) <= len(before) {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
+	if !labtest.Eventually(func() bool { return len(images(t)) <= len(before) }) {
+		t.Errorf("loop devices are left: %v, before %v", images(t), before)
 	}
-	t.Errorf("loop devices are left: %v, before %v", images(t), before)
 }
 
 // outside fails where a Box's disk is mounted for the process that started this
@@ -135,7 +131,7 @@ func TestNoDiskIsLeftWhenLinerateIsKilled(t *testing.T) {
 		labtest.Lacking(t, "%v", err)
 	}
 	if os.Getenv(asHost) != "" {
-		box, err := server.NewBox(testbed.Place(inside))
+		box, err := server.NewBox(port.Place(inside))
 		if err != nil {
 			t.Fatal(err)
 		}

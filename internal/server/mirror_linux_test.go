@@ -8,6 +8,7 @@ import (
 
 	"github.com/vishvananda/netlink"
 
+	"linerate/internal/port"
 	"linerate/internal/server"
 	"linerate/internal/server/wan"
 	"linerate/internal/setting/nginxconf"
@@ -41,7 +42,7 @@ func newBox(t *testing.T) *server.Box {
 func TestACacheMixesReleases(t *testing.T) {
 	need(t)
 	origin, proxy := newBox(t), newBox(t)
-	link, err := wan.Join(wan.End{In: testbed.Place(proxy.Do), Device: "near0"}, wan.End{In: origin.Do, Device: "far0"}, testbed.Link{}, 1)
+	link, err := wan.Join(wan.End{In: port.Place(proxy.Do), Device: "near0"}, wan.End{In: origin.Do, Device: "far0"}, testbed.Link{}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

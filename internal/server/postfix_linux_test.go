@@ -46,9 +46,7 @@ func TestPostfixComesAndGoesAtOnce(t *testing.T) {
 		log, err := box.Read(postfixconf.LogFile)
 		return err == nil && bytes.Contains(log, []byte(what))
 	}
-	for deadline := time.Now().Add(time.Minute); !said("daemon started") && time.Now().Before(deadline); {
-		time.Sleep(5 * time.Millisecond)
-	}
+	labtest.Eventually(func() bool { return said("daemon started") })
 	p.Stop()
 	if log, err := box.Read(postfixconf.LogFile); err != nil || bytes.Contains(log, []byte("fatal:")) || !bytes.Contains(log, []byte("daemon started")) {
 		t.Errorf("%v, the log:\n%s", err, log)

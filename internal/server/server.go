@@ -42,7 +42,7 @@ type Program struct {
 	// Ready is tried inside the network namespace until it succeeds; nil
 	// takes a program that has started for ready.
 	Ready func() error
-	// Log, a file of the Box, is told where the program fails.
+	// Log, a file of the Box, is named in the error where the program fails.
 	Log string
 	// Parented starts it below a process that does nothing else: for a program
 	// that changes its user, upon which the kernel forgets whose death it

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,9 +20,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/labtest"
+	"linerate/internal/port"
 	"linerate/internal/server"
 	"linerate/internal/setting/nginxconf"
-	"linerate/internal/testbed"
 )
 
 // inside is a network namespace with nothing but a loopback that is up.
@@ -109,12 +110,10 @@ func TestWebServesItsObjectsInsideOnly(t *testing.T) {
 	}
 	var log []byte
 	var err error
-	for range 200 { // a request is logged after its answer has gone
-		if log, err = box.Read(nginxconf.AccessLog); strings.Count(string(log), "\n") == 3 {
-			break
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	labtest.Eventually(func() bool { // a request is logged after its answer has gone
+		log, err = box.Read(nginxconf.AccessLog)
+		return strings.Count(string(log), "\n") == 3
+	})
 	if err != nil || strings.Count(string(log), "\n") != 3 || !strings.Contains(string(log), `"GET /350000 HTTP/1.1" 200 350000`) {
 		t.Errorf("access log %q, %v", log, err)
 	}
@@ -134,12 +133,7 @@ func TestWebServesItsObjectsInsideOnly(t *testing.T) {
 
 // workers waits until a server has so many processes, and says how many it has.
 func workers(p *server.Process, want int) (n int) {
-	for range 200 {
-		if n = len(p.PIDs()); n == want {
-			break
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	labtest.Eventually(func() bool { n = len(p.PIDs()); return n == want })
 	return n
 }
 
@@ -195,12 +189,7 @@ func TestACrashIsNoticed(t *testing.T) {
 	}
 	proc, _ := os.FindProcess(pids[0])
 	_ = proc.Kill()
-	for range 200 {
-		if p.Running() != nil {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	labtest.Eventually(func() bool { return p.Running() != nil })
 	if err := p.Running(); err == nil || !strings.Contains(err.Error(), "killed") {
 		t.Errorf("a killed server is %v", err)
 	}
@@ -210,20 +199,15 @@ func TestACrashIsNoticed(t *testing.T) {
 // gone waits until processes are no more.
 func gone(t *testing.T, pids []int) {
 	t.Helper()
-	for range 300 {
-		left := 0
-		for _, pid := range pids {
+	if !labtest.Eventually(func() bool {
+		return !slices.ContainsFunc(pids, func(pid int) bool {
 			// A zombie that waits for its parent has ended.
-			if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil && !strings.Contains(string(stat), ") Z ") {
-				left++
-			}
-		}
-		if left == 0 {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
+			stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+			return err == nil && !strings.Contains(string(stat), ") Z ")
+		})
+	}) {
+		t.Errorf("processes %v are still there", pids)
 	}
-	t.Errorf("processes %v are still there", pids)
 }
 
 // asHost makes this test's binary run a server until it is killed.
@@ -232,7 +216,7 @@ const asHost = "LINERATE_TEST_SERVER_HOST"
 func TestNothingIsLeftWhenLinerateIsKilled(t *testing.T) {
 	need(t)
 	if os.Getenv(asHost) != "" {
-		box, err := server.NewBox(testbed.Place(inside))
+		box, err := server.NewBox(port.Place(inside))
 		if err != nil {
 			t.Fatal(err)
 		}

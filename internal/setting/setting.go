@@ -1,6 +1,10 @@
 // Package setting holds what a variant or a plan sets on a host, as pure
 // data: a mechanism, a name and a value. Package knob knows how each
 // mechanism is read and written; the catalogue says what a name means.
+//
+// The words: a fact.Tunable is a name as one host has it, a tunable.Record
+// what is known of it everywhere, a Setting what a study's variant sets, a
+// plan.Step what a plan changes, with its reason.
 package setting
 
 import (
@@ -8,29 +12,6 @@ import (
 	"strings"
 
 	"linerate/internal/setting/fsconf"
-)
-
-// Mechanism is how a setting reaches its host.
-type Mechanism string
-
-// The mechanisms of a running host that a study's variant can use.
-const (
-	Sysctl      Mechanism = "sysctl"       // Name is the sysctl, Value what is written to it
-	NFT         Mechanism = "nft"          // Rules says which ruleset
-	Firewall    Mechanism = "firewall"     // Rules says what it does, not how
-	Routes      Mechanism = "routes"       // Table says which
-	Hops        Mechanism = "hops"         // Value more routers behind the first, over links of the kind Name
-	Forward     Mechanism = "forward"      // Name is what forwards instead of routing: xdp or bridge
-	PolicyRules Mechanism = "policy-rules" // Value rules of policy routing that never match
-	CPUs        Mechanism = "cpus"         // the DUT's ingress is spread over Value CPUs
-	Route       Mechanism = "route"        // Name is a prefix, Value its next hop
-	Link        Mechanism = "link"         // Name is a property (mtu, gro, tso …) of Device
-	NAPI        Mechanism = "napi"         // Name is one of NAPINames, of Device
-	TCP         Mechanism = "tcp"          // Path says how TCP begins and goes on towards the clients
-	NGINX       Mechanism = "nginx"        // Name is a directive of a study's web server
-	Postfix     Mechanism = "postfix"      // Name is a parameter of a study's mail server
-	FileSystem  Mechanism = "filesystem"   // Disk is what a study's files, or its mail, are on
-	Command     Mechanism = "command"      // Argv is run, never through a shell
 )
 
 // NAPINames are what Linux has to set of NAPI for each device.

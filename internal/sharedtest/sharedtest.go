@@ -9,15 +9,29 @@ import (
 	"testing"
 )
 
-// Dir returns the folder's sub-directory, or skips the test.
+// Environment names the folder, and says that it is required: what is missing of it
+// fails the test then. The value "required" is the folder beside the repository.
+const Environment = "LINERATE_SHARED"
+
+// Dir returns the folder's sub-directory, or skips the test. It fails the test where
+// the folder is required, and where only a part of it is missing on a machine on which
+// no test may skip (LINERATE_LAB=required).
 func Dir(t testing.TB, elem ...string) string {
 	t.Helper()
-	root := os.Getenv("LINERATE_SHARED")
-	if root == "" {
+	root := os.Getenv(Environment)
+	required := root != ""
+	if root == "" || root == "required" {
 		root = filepath.Join(repository(t), "..", "shared")
+	}
+	if os.Getenv("LINERATE_LAB") == "required" {
+		_, err := os.Stat(root)
+		required = required || err == nil
 	}
 	dir := filepath.Join(append([]string{root}, elem...)...)
 	if _, err := os.Stat(dir); err != nil {
+		if required {
+			t.Fatalf("captures are required here: %v", err)
+		}
 		t.Skipf("no captures to test with: %v", err)
 	}
 	return dir

@@ -2,6 +2,8 @@ package show
 
 import (
 	"io"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -9,7 +11,7 @@ import (
 // number stays with its unit and an interval's ± with its number; a word wider
 // than the limit has a line of its own.
 func Wrap(text string, limit int) []string {
-	text = glue.Replace(text)
+	text = NoBreak(text)
 	var lines []string
 	line := ""
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\n' || r == '\t' }) {
@@ -27,7 +29,15 @@ func Wrap(text string, limit int) []string {
 	return append(lines, line)
 }
 
-var glue = strings.NewReplacer(" %", "\u00a0%", " ns", "\u00a0ns", " µs", "\u00a0µs", "± ", "±\u00a0", "→ ", "→\u00a0")
+// unit is what a number must not be parted from.
+var unit = regexp.MustCompile(`(\d) (%|(?:[µmn]?s|[kMGT]?pps|[kMGT]?b/s|[KMGT]i?B|points?|pt|CPUs?)\b)`)
+
+var glue = strings.NewReplacer("± ", "±\u00a0", "→ ", "→\u00a0")
+
+// NoBreak ties numbers to their units with no-break spaces.
+func NoBreak(text string) string {
+	return glue.Replace(unit.ReplaceAllString(text, "$1\u00a0$2"))
+}
 
 // Page collects lines in a style; Flush writes them.
 type Page struct {
@@ -38,8 +48,23 @@ type Page struct {
 // NewPage begins a page.
 func NewPage(s Style) *Page { return &Page{Style: s} }
 
+// Caption adds a faint line above a table or picture, set in by two columns and
+// broken to the page's width.
+func (p *Page) Caption(text string) {
+	for _, l := range Wrap(text, max(20, p.Columns()-4)) {
+		p.Line("  " + p.Dim(l))
+	}
+}
+
 // Line adds a line; trailing blanks are left out.
 func (p *Page) Line(text string) { p.b.WriteString(strings.TrimRight(text, " ") + "\n") }
+
+// Lines adds lines.
+func (p *Page) Lines(lines []string) {
+	for _, l := range lines {
+		p.Line(l)
+	}
+}
 
 // Paragraph adds a text broken to the page's width, its first line after
 // first, the others after rest.
@@ -80,22 +105,82 @@ type Table struct {
 	Rows   [][]string
 }
 
+// NumbersAfter are the columns to set right in a table that holds numbers in all but
+// the first n.
+func NumbersAfter(n int) []bool {
+	right := slices.Repeat([]bool{true}, 12)
+	clear(right[:n])
+	return right
+}
+
 // Add appends a row.
 func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 
 // Lines lays the table out. Cells may be painted already. Where the table is
-// wider than a style that folds, text of its last column goes on below itself.
+// wider than a style that folds, text of its last column goes on below itself; one
+// that is still too wide is cut into bands of columns below each other, each of
+// which begins with the first column.
 func (t Table) Lines(s Style) []string {
-	rows := t.fold(s)
-	widths := rows.widths()
 	var out []string
-	if len(t.Header) > 0 {
-		out = append(out, t.row(t.Header, widths, s.Dim))
-	}
-	for _, row := range rows.Rows {
-		out = append(out, t.row(row, widths, func(cell string) string { return cell }))
+	for i, band := range t.fold(s).bands(s) {
+		if i > 0 {
+			out = append(out, "")
+		}
+		band = band.fold(s)
+		widths := band.widths()
+		if len(band.Header) > 0 {
+			out = append(out, band.row(band.Header, widths, s.Dim))
+		}
+		for _, row := range band.Rows {
+			out = append(out, band.row(row, widths, func(cell string) string { return cell }))
+		}
 	}
 	return out
+}
+
+// bands are the table's columns, as many together as a style that folds has room for.
+func (t Table) bands(s Style) []Table {
+	widths := t.widths()
+	if !s.Fold || t.total() <= s.Columns() || len(widths) < 3 {
+		return []Table{t}
+	}
+	var out []Table
+	for from := 1; from < len(widths); {
+		to, room := from+1, s.Columns()-widths[0]-2-widths[from]
+		for to < len(widths) && widths[to]+2 <= room {
+			room -= widths[to] + 2
+			to++
+		}
+		out = append(out, t.columns(from, to))
+		from = to
+	}
+	return out
+}
+
+// columns is the table's first column beside those in [from, to).
+func (t Table) columns(from, to int) Table {
+	pick := func(row []string) []string {
+		if len(row) == 0 {
+			return nil
+		}
+		return append([]string{row[0]}, row[min(from, len(row)):min(to, len(row))]...)
+	}
+	out := Table{Header: pick(t.Header), Right: []bool{len(t.Right) > 0 && t.Right[0]}}
+	for i := from; i < to; i++ {
+		out.Right = append(out.Right, i < len(t.Right) && t.Right[i])
+	}
+	for _, row := range t.Rows {
+		out.Rows = append(out.Rows, pick(row))
+	}
+	return out
+}
+
+// total is how wide the table is.
+func (t Table) total() (n int) {
+	for _, w := range t.widths() {
+		n += w + 2
+	}
+	return n - 2
 }
 
 // leastFold is the narrowest column that is broken into lines: below it every
@@ -135,9 +220,7 @@ func (t Table) fold(s Style) Table {
 // Write lays the table out and writes it.
 func (t Table) Write(w io.Writer, s Style) error {
 	p := NewPage(s)
-	for _, l := range t.Lines(s) {
-		p.Line(l)
-	}
+	p.Lines(t.Lines(s))
 	return p.Flush(w)
 }
 

@@ -12,7 +12,7 @@ import (
 	"linerate/internal/drop"
 	"linerate/internal/hint"
 	"linerate/internal/perfevent"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // Counter counts from when it is attached until it is closed.
@@ -26,7 +26,7 @@ type Counter struct {
 
 // Attach begins to count the packets dropped in the namespace of a place. An
 // error says why this kernel does not tell.
-func Attach(in testbed.Place) (*Counter, error) {
+func Attach(in port.Place) (*Counter, error) {
 	c := &Counter{}
 	var err error
 	if c.names, err = names(); err != nil {
@@ -78,7 +78,7 @@ func names() (map[uint32]string, error) {
 	return out, nil
 }
 
-func inode(in testbed.Place) (n uint32, err error) {
+func inode(in port.Place) (n uint32, err error) {
 	err = in(func() error {
 		var s unix.Stat_t
 		if err := unix.Stat("/proc/thread-self/ns/net", &s); err != nil {

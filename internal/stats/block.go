@@ -27,6 +27,7 @@ type Design string
 // The designs.
 const (
 	Blocks      Design = "blocks"      // randomised complete blocks: pairs share what drifts
+	Switchback  Design = "switchback"  // adjacent windows of one machine, their order drawn pair by pair
 	Independent Design = "independent" // two samples without pairing
 )
 
@@ -91,7 +92,8 @@ type Comparison struct {
 	VariantSum         Summary
 	Warnings           []Warning
 
-	aboveZero bool // the control's share is shown to be, so that others can be relative to it
+	random    *Randomization // of Switchback: its test decides instead of Student's t
+	aboveZero bool           // the control's share is shown to be, so that others can be relative to it
 }
 
 func (c *Comparison) warn(code Code, action, format string, args ...any) {
@@ -159,9 +161,17 @@ func (c *Comparison) finish(a, b []float64, opt Options) {
 	c.P, c.PHolm = c.Effect.P, c.Effect.P
 	c.PEquivalentHolm, c.Detectable, c.DetectablePercent = math.NaN(), math.NaN(), math.NaN()
 	if low, high := c.margins(opt); high > low {
-		c.Equivalence = TOST(c.Effect, low, high, opt.Alpha)
+		c.Equivalence = c.equivalence(low, high, opt.Alpha)
 		c.PEquivalentHolm = c.Equivalence.P
 	}
+}
+
+// equivalence asks the comparison's own test.
+func (c *Comparison) equivalence(low, high, alpha float64) Equivalence {
+	if c.random == nil {
+		return TOST(c.Effect, low, high, alpha)
+	}
+	return Equivalence{Low: low, High: high, P: c.random.Equivalent(low, high), Interval: c.random.Interval(1 - 2*alpha)}
 }
 
 // margins are those of equivalence on the comparison's scale; none where none

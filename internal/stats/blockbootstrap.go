@@ -9,7 +9,7 @@ import (
 // BlockBootstrap is the percentile interval of a statistic of several
 // independent series whose neighbouring observations are alike. Series i is
 // cut into blocks[i] consecutive blocks; every repetition draws as many blocks
-// again, with replacement, and statistic is told how often each was drawn
+// again, with replacement, and statistic gets how often each was drawn
 // (weights[i][j] of block j of series i). Blocks must be longer than the
 // likeness reaches. Source: H. R. Künsch, The jackknife and the bootstrap for
 // general stationary observations, Annals of Statistics 17 (1989); blocks do

@@ -38,7 +38,7 @@ func (s Spending) spent(t, alpha float64) float64 {
 // the true effect at all looks together with probability 1−α whatever the reason to
 // stop. Levels are computed for normal statistics and used with Student's t
 // (the significance-level approach, Pocock, Biometrika 64, 1977); linerate
-// bench stats shows the error rates that come of it.
+// linerate-bench stats shows the error rates that come of it.
 type Sequential struct {
 	Looks  []int     // complete blocks at each look, ascending; the last is the full study
 	Levels []float64 // two-sided nominal level at each look
@@ -143,7 +143,7 @@ func (s Sequential) Look(n int) (int, bool) { return slices.BinarySearch(s.Looks
 func (s Sequential) Settle(c Comparison, look int, opt Options) (Comparison, bool) {
 	opt = opt.filled()
 	level := s.Levels[look]
-	c.Effect = newTest(c.Effect.Estimate, c.Effect.SE, c.Effect.DF, 1-level)
+	c.testAt(1 - level)
 	c.EffectPercent = c.Effect.Map(c.percent)
 	equivalent := false
 	if low, high := c.margins(opt); high > low && c.Effect.Known() {

@@ -25,8 +25,8 @@ func EffectOf(i Interval) Effect {
 	return Effect{EffectPercent: Num(i.Estimate), CILow: Num(i.Low), CIHigh: Num(i.High)}
 }
 
-// Reported is the comparison's effect as documents write it.
-func (c *Comparison) Reported() Effect {
+// reported is the comparison's effect as documents write it.
+func (c *Comparison) reported() Effect {
 	e := EffectOf(c.EffectPercent)
 	if c.Share {
 		i := c.Effect.Map(func(d float64) float64 { return points(min(1, max(-1, d))) }) // t knows no bounds, shares do
@@ -47,10 +47,10 @@ func (c *Comparison) DetectablePoints() Number {
 // points are percentage points of a difference between shares.
 func points(difference float64) float64 { return 100 * difference }
 
-// InPoints reports whether the effect is told in percentage points.
+// InPoints reports whether the effect is in percentage points.
 func (e Effect) InPoints() bool { return e.EffectPoints.Known() }
 
-// Size is the effect with its interval on the scale on which it is told:
+// Size is the effect with its interval on the scale on which it is printed:
 // percentage points of shares, percent of all else.
 func (e Effect) Size() (effect, low, high Number) {
 	if e.InPoints() {
@@ -84,6 +84,16 @@ func (e Effect) Bounds() string {
 	return show.OptionalInterval(low, high)
 }
 
+// TextWithBounds is the effect with its interval, "+3.1 % [+2.4, +3.9]", as
+// far as they are known.
+func (e Effect) TextWithBounds() string {
+	s := e.Text()
+	if size, low, high := e.Size(); size.Known() && low.Known() && high.Known() {
+		s += " " + e.Bounds()
+	}
+	return s
+}
+
 // percentOfShare reads a difference between shares as a change relative to the
 // control's share. Where the control's own interval reaches zero there is no
 // such number: nothing is known of what would be divided by. No share falls by
@@ -98,4 +108,13 @@ func (c *Comparison) percentOfShare(difference float64) float64 {
 // aboveZero reports whether a sample's mean is shown to be above zero.
 func aboveZero(x []float64, level float64) bool {
 	return OneSample(x, level).Low > 0
+}
+
+// HalfWidth is half that of the interval, infinite where there is none.
+func (e Effect) HalfWidth() float64 {
+	half := (e.CIHigh.Float() - e.CILow.Float()) / 2
+	if math.IsNaN(half) {
+		return math.Inf(1)
+	}
+	return half
 }

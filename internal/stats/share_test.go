@@ -25,7 +25,7 @@ func TestSharesDifferByPoints(t *testing.T) {
 		{"of none at all", Arm{Name: "none", Values: make([]float64, 5)}, []float64{0.5, 0.52, 0.49, 0.51, 0.5}, Worse, "+50.4 points", false},
 	} {
 		got := CompareBlocks(c.control, []Arm{{Name: "v", Values: c.values}}, loss)[0]
-		e := got.Reported()
+		e := got.Result()
 		if got.Verdict != c.want || e.Text() != c.text || e.EffectPercent.Known() != c.ratio {
 			t.Errorf("%s: %s, %s, in percent %v; want %s, %s", c.name, got.Verdict, e.Text(), e.EffectPercent, c.want, c.text)
 		}
@@ -45,11 +45,11 @@ func TestSharesDifferByPoints(t *testing.T) {
 func TestSharesStayWithinBounds(t *testing.T) {
 	few := Arm{Name: "none", Values: []float64{0.03, 0.17, 0.145}}
 	got := CompareBlocks(few, []Arm{{Name: "all", Values: []float64{1, 1, 1}}}, Options{Share: true, MarginPoints: 5, Better: LowerIsBetter})[0]
-	if e := got.Reported(); e.Bounds() != "[+70.0, +100]" || !(got.Effect.High > 1) {
+	if e := got.Result(); e.Bounds() != "[+70.0, +100]" || !(got.Effect.High > 1) {
 		t.Errorf("%s, and by the test up to %g", e.Bounds(), got.Effect.High)
 	}
 	got = CompareBlocks(Arm{Name: "none", Values: []float64{0.3, 0.4, 0.5}}, []Arm{{Name: "fewer", Values: []float64{0.1, 0, 0.3}}}, Options{Share: true, MarginPoints: 5})[0]
-	if e := got.Reported(); e.CILow.Float() != -100 || !(100*got.Effect.Low/got.ControlSum.Mean < -100) {
+	if e := got.Result(); e.CILow.Float() != -100 || !(100*got.Effect.Low/got.ControlSum.Mean < -100) {
 		t.Errorf("%v %% at least, in points %s", e.CILow, e.Bounds())
 	}
 }
@@ -67,7 +67,7 @@ func TestShareMargins(t *testing.T) {
 		t.Errorf("within a tenth of a point: %s, %v", c.Verdict, c.Warnings)
 	}
 	c = CompareBlocks(a, []Arm{b}, Options{MarginPercent: 10})[0]
-	if e := c.Reported(); e.InPoints() || !strings.HasSuffix(e.Text(), " %") || c.DetectablePoints().Known() {
+	if e := c.Result(); e.InPoints() || !strings.HasSuffix(e.Text(), " %") || c.DetectablePoints().Known() {
 		t.Errorf("no share is told as %s", e.Text())
 	}
 }

@@ -16,7 +16,7 @@ const (
 	Correlated    Code = "autocorrelated"  // neighbours in time resemble each other
 	UnequalSpread Code = "unequal-spread"  // variances differ so much that pooling them misleads
 	Underpowered  Code = "underpowered"    // the detectable effect is larger than the margin
-	Apart         Code = "apart"           // samples of two studies: they took no turns
+	Apart         Code = "apart"           // samples of two studies: not interleaved
 	Extrapolated  Code = "extrapolated"    // a fit is read where nothing was measured
 )
 

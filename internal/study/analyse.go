@@ -1,10 +1,12 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"linerate/internal/show"
 	"linerate/internal/stats"
@@ -16,7 +18,7 @@ func Analyse(s Spec, seed uint64, env Environment, trials []Trial) Results {
 	r := Results{
 		Version: ResultsVersion, Study: s.Name, Question: s.Question, Seed: seed, Environment: env,
 		Trials: append([]Trial{}, trials...), Verdicts: []Verdict{}, Control: s.Control,
-		Unavailable: unavailable(trials), Warnings: []string{},
+		Unavailable: unavailable(trials), Warnings: []string{}, CarryOver: []CarryOver{}, Drops: []Drops{},
 	}
 	_, more := Next(s, seed, trials, func(p Part) bool {
 		return env.Lacks(p) || s.OutOfReach(p, trials) != ""
@@ -31,9 +33,9 @@ func Analyse(s Spec, seed uint64, env Environment, trials []Trial) Results {
 	}
 	r.doubtEquivalence(s)
 	r.compareAA(s, seed)
-	r.Curves, r.Wire = curves(s, trials), wireRates(s, trials)
-	r.CarryOver = carryOvers(s, trials)
-	r.Drops, r.States, r.Spread = dropsOf(s, trials), statesOf(s, trials), spreads(s)
+	for _, k := range kinds {
+		k.Derive(&r, s)
+	}
 	r.warn(s)
 	r.Answer = answer(s, r)
 	return r
@@ -50,10 +52,56 @@ func unavailable(trials []Trial) []Unavailable {
 	return out
 }
 
+// doubtEquivalence takes back what a kind knows to have made arms look equal.
+func (r *Results) doubtEquivalence(s Spec) {
+	for i := range r.Verdicts {
+		v := &r.Verdicts[i]
+		if v.Verdict != stats.Equivalent {
+			continue
+		}
+		if why := s.doubt(v.Part, v.Metric, r.Trials, v.Control, v.Variant); why != "" {
+			v.Verdict = stats.Inconclusive
+			v.Warnings = append(v.Warnings, why+", and is not shown to be less than "+v.Margin())
+		}
+	}
+}
+
+// doubt says why the equivalence of arms in a metric shows nothing, or "".
+func (s Spec) doubt(part, metric string, trials []Trial, arms ...string) string {
+	p, _ := s.Part(part)
+	return KindOf(p).Doubt(s, p, metric, trials, arms...)
+}
+
+// workload is whose words metrics are told in.
+func (s Spec) workload() string {
+	for _, k := range kinds {
+		if w := k.Workload(s); w != "" {
+			return w
+		}
+	}
+	return ""
+}
+
+// Workload is the same by the trials alone.
+func (r Results) Workload() string {
+	for _, k := range kinds {
+		if w := k.WorkloadOf(r.Trials); w != "" {
+			return w
+		}
+	}
+	return ""
+}
+
+// Metric finds a metric in the words of the study's workload.
+func (r Results) Metric(name string) (Metric, bool) {
+	m, ok := MetricNamed(name)
+	return m.In(r.Workload()), ok
+}
+
 func (r *Results) spanTime() {
 	for i := range r.Trials {
 		t := &r.Trials[i]
-		end := t.Start.Add(seconds(t.Seconds))
+		end := t.Start.Add(Seconds(t.Seconds))
 		if r.Started == nil || t.Start.Before(*r.Started) {
 			r.Started = &t.Start
 		}
@@ -71,10 +119,10 @@ func ArmValues(s Spec, seed uint64, g Goal, arm string, trials []Trial) stats.Ar
 	for i := range values {
 		values[i] = math.NaN()
 	}
-	instance := instances(s, trials)
+	instance := Instances(s, trials)
 	for _, t := range trials {
 		i := slices.Index(blocks, t.Block)
-		if i < 0 || t.Part != g.Part || t.Variant != arm || !t.Valid || !math.IsNaN(values[i]) || t.attempt() != instance[t.Block] {
+		if i < 0 || t.Part != g.Part || t.Variant != arm || !t.Valid || !math.IsNaN(values[i]) || t.Attempt() != instance[t.Block] {
 			continue
 		}
 		if v, ok := t.Metrics[g.Metric]; ok {
@@ -96,7 +144,17 @@ func blocksOf(s Spec, seed uint64, part string) []int {
 }
 
 // begun leaves out the blocks that a study with planned looks did not need.
+// Of a live host they are all that there were: invalid pairs are made up for by more.
 func begun(s Spec, blocks []int, part string, trials []Trial) []int {
+	if s.Design == Switchback {
+		blocks = blocks[:0]
+		for _, t := range trials {
+			for len(blocks) < t.Block {
+				blocks = append(blocks, len(blocks)+1)
+			}
+		}
+		return blocks
+	}
 	if s.Looks == nil || part != s.Primary().Part {
 		return blocks
 	}
@@ -121,10 +179,10 @@ func options(m Metric, g Goal, seed uint64) stats.Options {
 // Holm corrects over these.
 func verdicts(s Spec, g Goal, seed uint64, trials []Trial) []Verdict {
 	m, _ := MetricNamed(g.Metric)
-	m = m.In(s.kind())
+	m = m.In(s.workload())
 	control, arms := s.armsOf(g, seed, trials)
 	opt := options(m, g, seed)
-	cs := stats.CompareBlocks(control, arms, opt)
+	cs := s.compare(g, control, arms, opt)
 	if l := s.looksAt(g, len(control.Values), len(arms)); l != nil {
 		l.settle(cs, opt)
 	}
@@ -136,6 +194,12 @@ func verdicts(s Spec, g Goal, seed uint64, trials []Trial) []Verdict {
 		out = append(out, v)
 	}
 	return out
+}
+
+// compare judges arms as the kind of the goal's part does.
+func (s Spec) compare(g Goal, control stats.Arm, arms []stats.Arm, opt stats.Options) []stats.Comparison {
+	p, _ := s.Part(g.Part)
+	return KindOf(p).Compare(control, arms, opt)
 }
 
 // armsOf are the values of the control and of every available variant.
@@ -152,9 +216,8 @@ func (s Spec) armsOf(g Goal, seed uint64, trials []Trial) (control stats.Arm, ar
 
 func verdictOf(m Metric, g Goal, c stats.Comparison) Verdict {
 	v := Verdict{
-		Metric: m.Name, Part: g.Part, Primary: g.Primary, Control: c.Control, Variant: c.Variant, N: c.N,
-		Effect: c.Reported(),
-		P:      stats.Num(c.P), PHolm: stats.Num(c.PHolm), Verdict: c.Verdict,
+		Metric: m.Name, Part: g.Part, Primary: g.Primary, Control: c.Control, Variant: c.Variant,
+		Result: c.Result(),
 		Better: stats.HigherIsBetter, Unit: m.Unit, MarginPercent: g.MarginPercent, MarginPoints: g.MarginPoints,
 		ControlMean: stats.Num(c.ControlSum.Mean), VariantMean: stats.Num(c.VariantSum.Mean),
 		PEquivalent: stats.Num(c.PEquivalentHolm), MDE: stats.Num(c.DetectablePercent),
@@ -197,18 +260,17 @@ func (v *Verdict) addNS(m Metric, control, variant []float64) {
 // comparison is the study's noise floor, the others are only asked whether
 // they are a false positive.
 func (r *Results) compareAA(s Spec, seed uint64) {
-	r.AA = AAResult{Verdict: stats.Invalid, Metric: s.Primary().Metric, FalseAlarms: []string{}}
+	r.AA = AAResult{Result: stats.Result{Verdict: stats.Invalid}, Metric: s.Primary().Metric, FalseAlarms: []string{}}
 	for _, g := range s.Metrics {
 		m, _ := MetricNamed(g.Metric)
 		control, again := ArmValues(s, seed, g, s.Control, r.Trials), ArmValues(s, seed, g, AA, r.Trials)
-		c := stats.CompareBlocks(control, []stats.Arm{again}, options(m, g, seed))[0]
+		c := s.compare(g, control, []stats.Arm{again}, options(m, g, seed))[0]
 		if l := s.looksAt(g, len(control.Values), 1); l != nil {
 			c, _ = l.aa.Settle(c, l.look, options(m, g, seed))
 		}
 		alarm := c.Verdict.Differs()
 		if g.Primary {
-			r.AA.Verdict, r.AA.N, r.AA.P = c.Verdict, c.N, stats.Num(c.P)
-			r.AA.Effect = c.Reported()
+			r.AA.Result = c.Result()
 			r.MDE, r.MDEPoints = stats.Num(c.DetectablePercent), c.DetectablePoints()
 			r.NoiseFloor = stats.Num(max(math.Abs(c.EffectPercent.Low), math.Abs(c.EffectPercent.High)))
 			if m.Share {
@@ -237,13 +299,9 @@ func (r *Results) warn(s Spec) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the A/A arm also differs from the control by %s%s", show.List(r.AA.FalseAlarms), by))
 	}
 	r.warnInvalid()
-	r.warnRedone(s)
-	r.warnOutOfReach(s)
-	r.warnHeadroom(s)
-	r.warnClients(s)
-	r.warnUnderOffered(s)
-	r.warnCarryOver()
-	r.warnDrops()
+	for _, k := range kinds {
+		k.Warn(r, s)
+	}
 	for _, mode := range slices.Sorted(maps.Keys(r.Environment.Unavailable)) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("mode %s is unavailable here: %s", mode, r.Environment.Unavailable[mode]))
 	}
@@ -274,4 +332,28 @@ func Valid(trials []Trial) (valid, all int) {
 		}
 	}
 	return valid, all
+}
+
+// warnInvalid counts the trials that failed a gate, by the first that they
+// failed.
+func (r *Results) warnInvalid() {
+	valid, all := Valid(r.Trials)
+	if valid == all {
+		return
+	}
+	why := map[string]int{}
+	for _, t := range r.Trials {
+		if !t.Valid && t.Unavailable == "" && len(t.Reasons) > 0 {
+			gate, _, _ := strings.Cut(t.Reasons[0].String(), ":")
+			why[gate]++
+		}
+	}
+	most := slices.SortedFunc(maps.Keys(why), func(a, b string) int {
+		return cmp.Or(cmp.Compare(why[b], why[a]), cmp.Compare(a, b))
+	})
+	for i, gate := range most {
+		most[i] = fmt.Sprintf("%d %s", why[gate], gate)
+	}
+	r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d trials are invalid; they are in the record, with reasons (%s), and in no verdict",
+		all-valid, all, show.List(most)))
 }

@@ -1,4 +1,4 @@
-package study
+package study_test
 
 import (
 	"encoding/json"
@@ -11,24 +11,26 @@ import (
 	"time"
 
 	"linerate/internal/stats"
+	"linerate/internal/study"
+	"linerate/internal/study/forward"
 	"linerate/internal/testbed"
 )
 
 // made is a study's trials with known costs: a 700 ns, b 2,800 ns, c 700 ns,
 // drifting blocks and one per cent of noise.
-func made(s Spec, seed uint64, spoil func(*Trial)) []Trial {
+func made(s study.Spec, seed uint64, spoil func(*study.Trial)) []study.Trial {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	var trials []Trial
-	for i, slot := range Schedule(s, seed) {
-		cost := map[string]float64{"a": 700, AA: 700, "b": 2800, "c": 700}[slot.Variant]
+	var trials []study.Trial
+	for i, slot := range study.Schedule(s, seed) {
+		cost := map[string]float64{"a": 700, study.AA: 700, "b": 2800, "c": 700}[slot.Variant]
 		cost *= (1 + 0.1*float64(slot.Block)) * (1 + 0.01*rng.NormFloat64())
-		t := Trial{Part: slot.Part, Variant: slot.Variant, Block: slot.Block, Order: slot.Order, Valid: true, Reasons: []string{},
+		t := study.Trial{Part: slot.Part, Variant: slot.Variant, Block: slot.Block, Order: slot.Order, Valid: true, Reasons: []study.Refusal{},
 			Start: start.Add(time.Duration(i) * time.Second), Seconds: 1, Metrics: map[string]float64{}}
 		if part, _ := s.Part(slot.Part); part.Mode == testbed.Cost {
-			t.Metrics[CostNS], t.Metrics[ForwardingRate] = cost, 1e9/cost
+			t.Metrics[forward.CostNS], t.Metrics[forward.ForwardingRate] = cost, 1e9/cost
 		} else {
-			t.Metrics[OverloadRate], t.Metrics[LossRatio] = 1e9/cost, 0
+			t.Metrics[forward.OverloadRate], t.Metrics[forward.LossRatio] = 1e9/cost, 0
 		}
 		if spoil != nil {
 			spoil(&t)
@@ -38,7 +40,7 @@ func made(s Spec, seed uint64, spoil func(*Trial)) []Trial {
 	return trials
 }
 
-func verdictFor(t *testing.T, r Results, metric, variant string) Verdict {
+func verdictFor(t *testing.T, r study.Results, metric, variant string) study.Verdict {
 	t.Helper()
 	for _, v := range r.Verdicts {
 		if v.Metric == metric && v.Variant == variant {
@@ -46,21 +48,21 @@ func verdictFor(t *testing.T, r Results, metric, variant string) Verdict {
 		}
 	}
 	t.Fatalf("no verdict on %s for %s", metric, variant)
-	return Verdict{}
+	return study.Verdict{}
 }
 
-func fullGoals(s Spec) Spec {
-	s.Metrics = []Goal{
-		{Metric: ForwardingRate, Part: "cost", Primary: true, MarginPercent: 5}, {Metric: CostNS, Part: "cost", MarginPercent: 5},
-		{Metric: OverloadRate, Part: "over", MarginPercent: 10}, {Metric: LossRatio, Part: "over", MarginPercent: 10},
+func fullGoals(s study.Spec) study.Spec {
+	s.Metrics = []study.Goal{
+		{Metric: forward.ForwardingRate, Part: "cost", Primary: true, MarginPercent: 5}, {Metric: forward.CostNS, Part: "cost", MarginPercent: 5},
+		{Metric: forward.OverloadRate, Part: "over", MarginPercent: 10}, {Metric: forward.LossRatio, Part: "over", MarginPercent: 10},
 	}
 	return s
 }
 
 func TestAnalyseFindsWhatIsThere(t *testing.T) {
 	s := fullGoals(twoParts())
-	r := Analyse(s, 9, Environment{}, made(s, 9, nil))
-	v := verdictFor(t, r, ForwardingRate, "b")
+	r := study.Analyse(s, 9, study.Environment{}, made(s, 9, nil))
+	v := verdictFor(t, r, forward.ForwardingRate, "b")
 	if v.Verdict != "worse" || !v.Primary || v.N != 5 || math.Abs(v.EffectPercent.Float()+75) > 1.5 {
 		t.Errorf("four times the cost: %+v", v)
 	}
@@ -70,13 +72,13 @@ func TestAnalyseFindsWhatIsThere(t *testing.T) {
 	if want := 2100 * 1.3; math.Abs(v.EffectNS.Float()/want-1) > 0.05 { // 2,100 ns at the mean block's speed
 		t.Errorf("effect %g ns, want about %g", v.EffectNS.Float(), want)
 	}
-	if c := verdictFor(t, r, CostNS, "b"); c.Verdict != "worse" || math.Abs(c.EffectPercent.Float()-300) > 20 || c.Better != "lower" {
+	if c := verdictFor(t, r, forward.CostNS, "b"); c.Verdict != "worse" || math.Abs(c.EffectPercent.Float()-300) > 20 || c.Better != "lower" {
 		t.Errorf("by cost: %+v", c)
 	}
-	if c := verdictFor(t, r, ForwardingRate, "c"); c.Verdict != "equivalent" {
+	if c := verdictFor(t, r, forward.ForwardingRate, "c"); c.Verdict != "equivalent" {
 		t.Errorf("the same cost is %s", c.Verdict)
 	}
-	if l := verdictFor(t, r, LossRatio, "b"); l.Verdict == "worse" || l.Scale != "difference" {
+	if l := verdictFor(t, r, forward.LossRatio, "b"); l.Verdict == "worse" || l.Scale != "difference" {
 		t.Errorf("no loss anywhere: %+v", l)
 	}
 	if r.AA.Verdict != "equivalent" || r.AA.N != 5 || !(r.MDE.Float() > 0 && r.MDE.Float() <= 10) {
@@ -94,14 +96,14 @@ func TestAnalyseFindsWhatIsThere(t *testing.T) {
 // from the study's margin to the sentence that answers.
 func TestSharesAreToldInPoints(t *testing.T) {
 	s := twoParts()
-	s.Metrics = []Goal{{Metric: LossRatio, Part: "over", Primary: true, MarginPoints: 1}}
-	trials := made(s, 9, func(tr *Trial) {
-		if _, ok := tr.Metrics[LossRatio]; ok {
-			tr.Metrics[LossRatio] = map[string]float64{"b": 0.05, "c": 0.0004}[tr.Variant] + 0.0001*float64(tr.Block%3)
+	s.Metrics = []study.Goal{{Metric: forward.LossRatio, Part: "over", Primary: true, MarginPoints: 1}}
+	trials := made(s, 9, func(tr *study.Trial) {
+		if _, ok := tr.Metrics[forward.LossRatio]; ok {
+			tr.Metrics[forward.LossRatio] = map[string]float64{"b": 0.05, "c": 0.0004}[tr.Variant] + 0.0001*float64(tr.Block%3)
 		}
 	})
-	r := Analyse(s, 9, Environment{}, trials)
-	b, c := verdictFor(t, r, LossRatio, "b"), verdictFor(t, r, LossRatio, "c")
+	r := study.Analyse(s, 9, study.Environment{}, trials)
+	b, c := verdictFor(t, r, forward.LossRatio, "b"), verdictFor(t, r, forward.LossRatio, "c")
 	if b.Verdict != stats.Worse || math.Abs(b.EffectPoints.Float()-5) > 1e-9 || b.EffectPercent.Known() || b.MarginPoints != 1 {
 		t.Errorf("five points more loss: %+v", b)
 	}
@@ -118,7 +120,7 @@ func TestSharesAreToldInPoints(t *testing.T) {
 // TestResultsKeys holds the contract of results.json.
 func TestResultsKeys(t *testing.T) {
 	s := fullGoals(twoParts())
-	data, err := json.Marshal(Analyse(s, 9, Environment{}, made(s, 9, nil)))
+	data, err := json.Marshal(study.Analyse(s, 9, study.Environment{}, made(s, 9, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +147,7 @@ func TestResultsKeys(t *testing.T) {
 
 func TestAnalyseWithoutTrials(t *testing.T) {
 	s := fullGoals(twoParts())
-	r := Analyse(s, 1, Environment{}, nil)
+	r := study.Analyse(s, 1, study.Environment{}, nil)
 	if r.AA.Verdict != "invalid" || r.MDE.Known() || r.Complete {
 		t.Errorf("%+v", r)
 	}
@@ -161,13 +163,13 @@ func TestAnalyseWithoutTrials(t *testing.T) {
 
 func TestAnalyseLeavesInvalidTrialsOut(t *testing.T) {
 	s := fullGoals(twoParts())
-	trials := made(s, 9, func(tr *Trial) {
+	trials := made(s, 9, func(tr *study.Trial) {
 		if tr.Block == 2 && tr.Variant == "b" {
-			tr.Valid, tr.Metrics[ForwardingRate] = false, 1
+			tr.Valid, tr.Metrics[forward.ForwardingRate] = false, 1
 		}
 	})
-	r := Analyse(s, 9, Environment{}, trials)
-	if v := verdictFor(t, r, ForwardingRate, "b"); v.N != 4 || math.Abs(v.EffectPercent.Float()+75) > 1.5 || len(v.Warnings) == 0 {
+	r := study.Analyse(s, 9, study.Environment{}, trials)
+	if v := verdictFor(t, r, forward.ForwardingRate, "b"); v.N != 4 || math.Abs(v.EffectPercent.Float()+75) > 1.5 || len(v.Warnings) == 0 {
 		t.Errorf("%+v", v)
 	}
 	if len(r.Trials) != len(trials) {
@@ -180,9 +182,9 @@ func TestAnalyseLeavesInvalidTrialsOut(t *testing.T) {
 
 func TestAnalyseSaysWhenNothingDiffersFromItself(t *testing.T) {
 	s := fullGoals(twoParts())
-	r := Analyse(s, 9, Environment{}, made(s, 9, func(tr *Trial) {
-		if tr.Variant == AA {
-			tr.Metrics[ForwardingRate] *= 1.3
+	r := study.Analyse(s, 9, study.Environment{}, made(s, 9, func(tr *study.Trial) {
+		if tr.Variant == study.AA {
+			tr.Metrics[forward.ForwardingRate] *= 1.3
 		}
 	}))
 	if r.AA.Verdict != "better" || !strings.Contains(strings.Join(r.Warnings, "\n"), "the A/A arm differs from the control") {
@@ -192,7 +194,7 @@ func TestAnalyseSaysWhenNothingDiffersFromItself(t *testing.T) {
 
 func TestAnalyseUnavailable(t *testing.T) {
 	s := fullGoals(twoParts())
-	r := Analyse(s, 9, Environment{}, made(s, 9, func(tr *Trial) {
+	r := study.Analyse(s, 9, study.Environment{}, made(s, 9, func(tr *study.Trial) {
 		if tr.Variant == "b" {
 			tr.Valid, tr.Unavailable, tr.Metrics = false, "this kernel has none", nil
 		}
@@ -206,7 +208,7 @@ func TestAnalyseUnavailable(t *testing.T) {
 			run++
 		}
 	}
-	if valid, all := Valid(r.Trials); run == len(r.Trials) || valid != run || all != run {
+	if valid, all := study.Valid(r.Trials); run == len(r.Trials) || valid != run || all != run {
 		t.Errorf("%d of %d trials valid, %d were run: what is unavailable was not", valid, all, run)
 	}
 	for _, v := range r.Verdicts {
@@ -218,12 +220,12 @@ func TestAnalyseUnavailable(t *testing.T) {
 
 // TestAnswersOfMany: of many effects the sentence has the ends; few are all there.
 func TestAnswersOfMany(t *testing.T) {
-	m, _ := MetricNamed(CostNS)
-	var vs []Verdict
+	m, _ := study.MetricNamed(forward.CostNS)
+	var vs []study.Verdict
 	for i := range 12 {
-		vs = append(vs, Verdict{Effect: stats.Effect{EffectPercent: stats.Num(float64(10 * (i + 1)))}, Variant: fmt.Sprintf("v%d", i)})
+		vs = append(vs, study.Verdict{Result: stats.Result{Effect: stats.Effect{EffectPercent: stats.Num(float64(10 * (i + 1)))}}, Variant: fmt.Sprintf("v%d", i)})
 	}
-	many, few := tellEffects(slices.Clone(vs), m), tellEffects(slices.Clone(vs[:8]), m)
+	many, few := study.TellEffects(slices.Clone(vs), m), study.TellEffects(slices.Clone(vs[:8]), m)
 	for _, want := range []string{"120 % higher with v11", "90.0 % higher with v8 … and 10.0 % higher with v0, the least of 12 differences"} {
 		if !strings.Contains(many, want) {
 			t.Errorf("%q lacks %q", many, want)

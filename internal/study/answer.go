@@ -10,7 +10,6 @@ import (
 
 	"linerate/internal/show"
 	"linerate/internal/stats"
-	"linerate/internal/testbed"
 )
 
 // answer is the study's result in one sentence, from the primary metric's
@@ -18,7 +17,7 @@ import (
 // then what was not shown.
 func answer(s Spec, r Results) string {
 	m, _ := MetricNamed(s.Primary().Metric)
-	m = m.In(s.kind())
+	m = m.In(s.workload())
 	groups := map[stats.Verdict][]Verdict{}
 	for _, v := range r.Verdicts {
 		if v.Primary {
@@ -88,7 +87,7 @@ const (
 // ByTime prints an effect in ns with its sign and a unit: requests take
 // milliseconds, packets nanoseconds.
 func ByTime(m Metric, ns float64) string {
-	if m.Mode != testbed.Serve {
+	if m.NS != IsTime {
 		return show.Signed(ns, 0) + " ns"
 	}
 	if ns < 0 {
@@ -121,4 +120,5 @@ func isAre(n int) string {
 	return "are"
 }
 
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+// Seconds is a length of time given in seconds.
+func Seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -10,12 +10,12 @@ import (
 )
 
 // notAName refuses what cannot name a thing, and proposes what could.
-func notAName(path, what, name string) *problem {
-	bad := wrong(path, "%s %q is not a name: lower-case letters, digits, dots and dashes", what, name)
+func notAName(path, what, name string) *Problem {
+	bad := Wrong(path, "%s %q is not a name: lower-case letters, digits, dots and dashes", what, name)
 	if like := nameLike(name); nameRE.MatchString(like) {
-		return bad.advise("write %s", like)
+		return bad.Advise("write %s", like)
 	}
-	return bad.advise("begin with a letter or digit, and have 64 of them at most")
+	return bad.Advise("begin with a letter or digit, and have 64 of them at most")
 }
 
 var notInNames = regexp.MustCompile(`[^a-z0-9._-]+`)
@@ -26,7 +26,7 @@ func nameLike(text string) string {
 }
 
 // notSwept advises of a parameter in a name that the study does not sweep.
-func (s *Spec) notSwept(bad *problem, name string) *problem {
+func (s *Spec) notSwept(bad *Problem, name string) *Problem {
 	ref := reference.FindString(name)
 	if ref == "" {
 		return bad
@@ -63,11 +63,11 @@ func (s *Spec) ofItsOwn(at Point) string {
 
 // checkSwept refuses sweeps of nothing: parameters that no variant and no part
 // mentions or lies at.
-func (s *Spec) checkSwept() *problem {
+func (s *Spec) checkSwept() *Problem {
 	for i, w := range s.Sweep {
 		if !s.mentions(w.Parameter) {
-			return wrong("sweep["+number(float64(i))+"]", "sweep of nothing: no variant and no part has $%s", w.Parameter).
-				advise("write $%s where its values belong: name: rules-$%s, settings: [{firewall: {linear: $%s}}]", w.Parameter, w.Parameter, w.Parameter)
+			return Wrong("sweep["+number(float64(i))+"]", "sweep of nothing: no variant and no part has $%s", w.Parameter).
+				Advise("write $%s where its values belong: name: rules-$%s, settings: [{firewall: {linear: $%s}}]", w.Parameter, w.Parameter, w.Parameter)
 		}
 	}
 	return nil

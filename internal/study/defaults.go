@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"slices"
 
 	"linerate/internal/testbed"
 )
@@ -36,57 +37,54 @@ var DefaultGates = Gates{
 func (s *Spec) fill(said func(path string) bool) {
 	s.Version = SpecVersion
 	s.fillTestbed()
-	orString(&s.Workload.Family, "ipv4")
-	orString(&s.Workload.Order, "round-robin")
-	if !s.serves() {
-		orString(&s.Workload.Directions, OneWay)
-	}
-	if len(s.Workload.Sizes) == 0 && s.Workload.IMIX == "" && !s.serves() {
-		s.Workload.Sizes = []int{smallest(s.Workload.Family)}
-	}
-	unless(said, "workload.flows", &s.Workload.Flows, 1000)
+	OrString(&s.Workload.Family, "ipv4")
+	OrString(&s.Workload.Order, "round-robin")
+	Unless(said, "workload.flows", &s.Workload.Flows, 1000)
 	if s.Control == "" && len(s.Variants) > 0 {
 		s.Control = s.Variants[0].Name
 	}
-	unless(said, "blocks", &s.Blocks, defaultBlocks)
-	unless(said, "retries", &s.Retries, defaultRetries)
+	Unless(said, "blocks", &s.Blocks, defaultBlocks)
+	Unless(said, "retries", &s.Retries, defaultRetries)
+	s.fillModes()
+	for _, k := range s.kinds() {
+		k.FillStudy(s, said)
+	}
 	s.fillParts(said)
-	s.fillServe(said)
 	s.fillMetrics(said)
 	s.fillGates(said)
 }
 
-// smallest is the least frame that holds a stamp: 64 bytes for IPv4 (RFC
-// 2544's smallest), 84 for IPv6, whose headers alone are 62.
-func smallest(family string) int {
-	if family == "ipv6" {
-		return 84
+func (s *Spec) fillParts(said func(string) bool) {
+	for i := range s.Parts {
+		p, path := &s.Parts[i], PartPath(i)+"."
+		OrString(&p.Name, string(p.Mode))
+		OrString((*string)(&p.Rate), string(MaxRate))
+		Unless(said, path+"blocks", &p.Blocks, s.Blocks)
+		Unless(said, path+"seconds", &p.Seconds, defaultSeconds)
+		Unless(said, path+"warmup", &p.Warmup, defaultWarmup)
+		KindOf(*p).FillPart(s, i, said)
 	}
-	return minFrameSize
 }
 
-func (s *Spec) fillParts(said func(string) bool) {
-	mode := testbed.Cost
-	if s.serves() {
-		mode = testbed.Serve
-	}
+// fillModes gives every part a mode, and a study without parts one: as the kind
+// wants that the study is of.
+func (s *Spec) fillModes() {
 	if len(s.Parts) == 0 {
-		s.Parts = []Part{{Mode: mode}}
+		s.Parts = []Part{{}}
 	}
-	for i := range s.Parts {
-		p, path := &s.Parts[i], fmt.Sprintf("parts[%d].", i)
-		orString((*string)(&p.Mode), string(mode))
-		orString(&p.Name, string(p.Mode))
-		orString((*string)(&p.Rate), string(MaxRate))
-		orString(&p.Directions, s.Workload.Directions)
-		unless(said, path+"blocks", &p.Blocks, s.Blocks)
-		unless(said, path+"seconds", &p.Seconds, defaultSeconds)
-		unless(said, path+"warmup", &p.Warmup, defaultWarmup)
-		if p.Search != nil {
-			p.Search.fill(func(key string) bool { return said(path + "search." + key) })
+	var mode testbed.Mode
+	for _, k := range slices.Backward(kinds) {
+		if mode = k.DefaultMode(s); mode != "" {
+			break
 		}
 	}
+	for i := range s.Parts {
+		OrString((*string)(&s.Parts[i].Mode), string(mode))
+	}
 }
+
+// PartPath is the path of a study's part in its file.
+func PartPath(place int) string { return fmt.Sprintf("parts[%d]", place) }
 
 func (s *Spec) fillMetrics(said func(string) bool) {
 	if len(s.Metrics) == 0 {
@@ -124,7 +122,7 @@ func (s *Spec) partFor(metric string) string {
 func defaultGoals(parts []Part) []Goal {
 	var goals []Goal
 	for _, p := range parts {
-		for _, m := range Metrics {
+		for _, m := range Metrics() {
 			if p.yields(m) && m.Verdict {
 				goals = append(goals, Goal{Metric: m.Name, Part: p.Name})
 			}
@@ -138,7 +136,7 @@ func defaultGoals(parts []Part) []Goal {
 
 func (s *Spec) fillGates(said func(string) bool) {
 	for key, g := range s.Gates.byKey() {
-		unless(said, "gates."+key, g, *DefaultGates.byKey()[key])
+		Unless(said, "gates."+key, g, *DefaultGates.byKey()[key])
 	}
 }
 
@@ -153,14 +151,15 @@ func (g *Gates) byKey() map[string]*float64 {
 	}
 }
 
-// unless sets a key that was not said.
-func unless[T any](said func(string) bool, key string, value *T, to T) {
+// Unless sets a key that was not said.
+func Unless[T any](said func(string) bool, key string, value *T, to T) {
 	if !said(key) {
 		*value = to
 	}
 }
 
-func orString(s *string, fallback string) {
+// OrString sets a text that is empty.
+func OrString(s *string, fallback string) {
 	if *s == "" {
 		*s = fallback
 	}

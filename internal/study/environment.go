@@ -3,6 +3,7 @@ package study
 import (
 	"cmp"
 	"maps"
+	"slices"
 	"strings"
 
 	"linerate/internal/fact"
@@ -29,7 +30,7 @@ type Environment struct {
 	Engine      string              `json:"engine"`
 	Testbeds    map[string]BedNotes `json:"testbeds"` // by mode
 	Label       string              `json:"label"`    // what the numbers are not
-	// Unavailable says why a mode could not be had, by mode (Part.Needs).
+	// Unavailable says why a mode could not be had, by mode (Kind.Needs).
 	Unavailable map[string]string `json:"unavailable"`
 	// Resumed lists what had changed when the study was resumed.
 	Resumed []string `json:"resumed"`
@@ -107,5 +108,5 @@ func (e Environment) Since(old Environment) (changed []string) {
 
 // Lacks reports whether the testbed had no way to measure a part.
 func (e Environment) Lacks(p Part) bool {
-	return e.Unavailable[string(p.Mode)] != "" || e.Unavailable[p.Needs()] != ""
+	return slices.ContainsFunc(KindOf(p).Needs(p), func(what string) bool { return e.Unavailable[what] != "" })
 }

@@ -9,12 +9,12 @@ import (
 )
 
 func TestEnvironmentOf(t *testing.T) {
-	live := func(name, value string) fact.Setting {
-		return fact.Setting{Name: name, Namespace: fact.Kernel, Live: &value}
+	live := func(name, value string) fact.Tunable {
+		return fact.Tunable{Name: name, Namespace: fact.Kernel, Live: &value}
 	}
 	linux := fact.Facts{OS: fact.Linux, Hostname: "r1", Kernel: "Linux version 6.18.0 (builder) #1 SMP", Arch: "x86_64", Machine: "Dell R630", Hypervisor: "none",
 		Clocksource: "tsc", CPU: fact.CPU{Model: "EPYC", Count: 8, Governor: "performance", Mitigations: map[string]string{"l1tf": "Not affected", "mds": "Vulnerable"}},
-		Memory: fact.Memory{Physical: 1 << 34}, Settings: []fact.Setting{live("kernel.osrelease", "6.18.0"), live("kernel.version", "#1 SMP Tue")}}
+		Memory: fact.Memory{Physical: 1 << 34}, Settings: []fact.Tunable{live("kernel.osrelease", "6.18.0"), live("kernel.version", "#1 SMP Tue")}}
 	bare := Environment{OS: "linux", Hostname: "r1", Kernel: "6.18.0 #1 SMP Tue", Arch: "x86_64", Machine: "Dell R630", Clocksource: "tsc", CPU: "EPYC", CPUs: 8,
 		Governor: "performance", MemoryBytes: 1 << 34, Mitigations: map[string]string{"mds": "Vulnerable"}}
 	if diff := cmp.Diff(bare, EnvironmentOf(&linux)); diff != "" {

@@ -228,7 +228,7 @@ func (s *Spec) place(made map[string][]origin) {
 	for i, o := range made["variants"] {
 		if v := &s.Variants[i]; len(o.at) > 0 && v.At == nil {
 			v.At = o.at
-			orString(&v.Curve, curveOf(o.template))
+			OrString(&v.Curve, curveOf(o.template))
 		}
 	}
 	for i, o := range made["parts"] {

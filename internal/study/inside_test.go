@@ -1,27 +1,29 @@
-package study
+package study_test
 
 import (
 	"strings"
 	"testing"
 
+	"linerate/internal/study"
+	"linerate/internal/study/search"
 	"linerate/internal/testbed"
 )
 
 // TestInstrumentsLookInto the primary's part first, then one of each other mode,
 // every variant of it that can be had, once.
 func TestInstrumentsLookInto(t *testing.T) {
-	s := Spec{Profile: true, Variants: []Variant{{Name: "a"}, {Name: "b"}}, Metrics: []Goal{{Part: "second", Primary: true}},
-		Parts: []Part{{Name: "first", Mode: testbed.Cost}, {Name: "second", Mode: testbed.Cost, Seconds: 0.3, Warmup: 0.25}, {Name: "over", Mode: testbed.Overload, Rate: "50%", Seconds: 9}}}
-	none := func(Part) bool { return false }
-	var had []Telemetry
+	s := study.Spec{Profile: true, Variants: []study.Variant{{Name: "a"}, {Name: "b"}}, Metrics: []study.Goal{{Part: "second", Primary: true}},
+		Parts: []study.Part{{Name: "first", Mode: testbed.Cost}, {Name: "second", Mode: testbed.Cost, Seconds: 0.3, Warmup: 0.25}, {Name: "over", Mode: testbed.Overload, Rate: "50%", Seconds: 9}}}
+	none := func(study.Part) bool { return false }
+	var had []study.Telemetry
 	var order []string
 	for {
-		in, ok := InsideNext(s, had, nil, none)
+		in, ok := study.InsideNext(s, had, nil, none)
 		if !ok {
 			break
 		}
 		order = append(order, in.Part.Name+"/"+in.Variant)
-		had = append(had, Telemetry{Part: in.Part.Name, Variant: in.Variant})
+		had = append(had, study.Telemetry{Part: in.Part.Name, Variant: in.Variant})
 		if len(order) > 9 {
 			t.Fatal("it never ends")
 		}
@@ -36,12 +38,12 @@ func TestInstrumentsLookInto(t *testing.T) {
 	if got, want := s.InsideSeconds(had[:3], nil, none), 2+1+0.5; got != want {
 		t.Errorf("%g s are left, want %g", got, want)
 	}
-	gone := []Trial{{Variant: "a", Unavailable: "no such thing"}, {Variant: "b"}}
-	if in, ok := InsideNext(s, nil, gone, func(p Part) bool { return p.Mode == testbed.Cost }); !ok || in.Variant != "b" || in.Part.Name != "over" || !in.Part.Rate.IsMax() {
+	gone := []study.Trial{{Variant: "a", Unavailable: "no such thing"}, {Variant: "b"}}
+	if in, ok := study.InsideNext(s, nil, gone, func(p study.Part) bool { return p.Mode == testbed.Cost }); !ok || in.Variant != "b" || in.Part.Name != "over" || !in.Part.Rate.IsMax() {
 		t.Errorf("next is %+v, %t", in, ok)
 	}
 	s.Profile = false
-	if _, ok := InsideNext(s, nil, nil, none); ok {
+	if _, ok := study.InsideNext(s, nil, nil, none); ok {
 		t.Error("nobody asked for instruments")
 	}
 }
@@ -50,12 +52,12 @@ func TestInstrumentsLookInto(t *testing.T) {
 // those it is the search that makes them short.
 func TestInstrumentsLookBriefly(t *testing.T) {
 	for _, c := range []struct {
-		search         *Search
+		search         *search.Spec
 		profile, count float64
-	}{{nil, 0.2, 0.1}, {&Search{}, 1, 0.5}} {
-		s := Spec{Profile: true, Variants: []Variant{{Name: "a"}}, Metrics: []Goal{{Part: "p", Primary: true}},
-			Parts: []Part{{Name: "p", Mode: testbed.Overload, Seconds: 0.05, Search: c.search}}}
-		in, _ := InsideNext(s, nil, nil, func(Part) bool { return false })
+	}{{nil, 0.2, 0.1}, {&search.Spec{}, 1, 0.5}} {
+		s := study.Spec{Profile: true, Variants: []study.Variant{{Name: "a"}}, Metrics: []study.Goal{{Part: "p", Primary: true}},
+			Parts: []study.Part{{Name: "p", Mode: testbed.Overload, Seconds: 0.05, Own: &search.Part{Search: c.search}}}}
+		in, _ := study.InsideNext(s, nil, nil, func(study.Part) bool { return false })
 		if in.Profile != c.profile || in.Count != c.count {
 			t.Errorf("profile %g s, counts %g s, want %g and %g", in.Profile, in.Count, c.profile, c.count)
 		}
@@ -67,7 +69,7 @@ func TestInstrumentsLookBriefly(t *testing.T) {
 func TestSweepOfNoList(t *testing.T) {
 	const head = "name: x\nquestion: q\nsweep: [{parameter: n, values: [1, 2]}]\n"
 	for _, body := range []string{"variants: 5\n", "variants: {name: a-$n}\n", "variants: [{name: a}, {name: b}]\nparts: $n\n", "variants: [{name: a}, {name: b}]\nmetrics: \n  metric: $n\n"} {
-		if _, err := Parse("s.yaml", []byte(head+body)); err == nil || !strings.Contains(err.Error(), "s.yaml") {
+		if _, err := study.Parse("s.yaml", []byte(head+body)); err == nil || !strings.Contains(err.Error(), "s.yaml") {
 			t.Errorf("%q: %v", body, err)
 		}
 	}

@@ -50,20 +50,20 @@ func (s Spec) WithLooks(n int, precision float64) Spec {
 	return s
 }
 
-func (s *Spec) checkLooks() *problem {
+func (s *Spec) checkLooks() *Problem {
 	l := s.Looks
 	if l == nil {
 		return nil
 	}
 	if _, err := stats.NewSequential(l.Blocks, 0.05, stats.Pocock); err != nil {
-		return wrong("looks.blocks", "%v", err)
+		return Wrong("looks.blocks", "%v", err)
 	}
 	if !(l.PrecisionPercent >= 0 && l.PrecisionPercent < 100) {
-		return wrong("looks.precision_percent", "precision_percent: %g is not within 0 and 100", l.PrecisionPercent)
+		return Wrong("looks.precision_percent", "precision_percent: %g is not within 0 and 100", l.PrecisionPercent)
 	}
 	part, _ := s.Part(s.Primary().Part)
 	if last := l.Blocks[len(l.Blocks)-1]; last > part.Blocks {
-		return wrong("looks.blocks", "a look after %d blocks is never reached: part %s has %d", last, part.Name, part.Blocks).advise("give the part blocks: %d, or look earlier", last)
+		return Wrong("looks.blocks", "a look after %d blocks is never reached: part %s has %d", last, part.Name, part.Blocks).Advise("give the part blocks: %d, or look earlier", last)
 	}
 	return nil
 }
@@ -136,15 +136,15 @@ func (s Spec) look(seed uint64, n int, trials []Trial) []stats.Comparison {
 	opt := options(m, g, seed)
 	opt.NoPlan, opt.Draws = true, 1
 	control, arms := s.armsOf(g, seed, trials)
-	cs := stats.CompareBlocks(control, arms, opt)
+	cs := s.compare(g, control, arms, opt)
 	plan := s.looksAt(g, n, len(arms))
 	plan.settle(cs, opt)
 	for i, c := range cs { // what will be taken back decides nothing
-		if c.Verdict == stats.Equivalent && s.doubted(g.Part, g.Metric, trials, c.Control, c.Variant) {
+		if c.Verdict == stats.Equivalent && s.doubt(g.Part, g.Metric, trials, c.Control, c.Variant) != "" {
 			cs[i].Verdict = stats.Inconclusive
 		}
 	}
-	again := stats.CompareBlocks(control, []stats.Arm{ArmValues(s, seed, g, AA, trials)}, opt)
+	again := s.compare(g, control, []stats.Arm{ArmValues(s, seed, g, AA, trials)}, opt)
 	again[0], _ = plan.aa.Settle(again[0], plan.look, opt)
 	return append(cs, again[0])
 }
@@ -167,7 +167,7 @@ func (l *Looks) enough(c stats.Comparison) bool {
 
 // halfWidth is half an interval, in percent, or in points of shares.
 func halfWidth(c stats.Comparison) float64 {
-	_, low, high := c.Reported().Size()
+	_, low, high := c.Result().Size()
 	return (high.Float() - low.Float()) / 2
 }
 

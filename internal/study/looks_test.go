@@ -1,4 +1,4 @@
-package study
+package study_test
 
 import (
 	"fmt"
@@ -8,51 +8,52 @@ import (
 	"testing"
 
 	"linerate/internal/stats"
+	"linerate/internal/study"
 )
 
 func TestLooksUpTo(t *testing.T) {
 	for n, want := range map[int][]int{2: {3}, 3: {3}, 4: {4}, 5: {4, 5}, 10: {4, 6, 9, 10}, 20: {4, 6, 9, 13, 19, 20}} {
-		if got := LooksUpTo(n, 1).Blocks; !slices.Equal(got, want) {
+		if got := study.LooksUpTo(n, 1).Blocks; !slices.Equal(got, want) {
 			t.Errorf("up to %d: %v, want %v", n, got, want)
 		}
 	}
-	if got := LooksUpTo(10_000, 1).Blocks; len(got) > maxLooks {
+	if got := study.LooksUpTo(10_000, 1).Blocks; len(got) > study.MaxLooks {
 		t.Errorf("%d looks", len(got))
 	}
 }
 
 // play runs a study with planned looks whose other arm costs factor times the
 // control, and returns how many blocks it took.
-func play(t *testing.T, seed uint64, factor, noise float64, looks *Looks) (s Spec, blocks int, trials []Trial) {
+func play(t *testing.T, seed uint64, factor, noise float64, looks *study.Looks) (s study.Spec, blocks int, trials []study.Trial) {
 	t.Helper()
 	s = interleavedSpec(t, "")
 	s.Looks, s.Parts[0].Blocks = looks, looks.Blocks[len(looks.Blocks)-1]
 	rng := rand.New(rand.NewPCG(seed, 5))
 	for {
-		slot, ok := Next(s, seed, trials, nil)
+		slot, ok := study.Next(s, seed, trials, nil)
 		if !ok {
 			return s, blocks, trials
 		}
 		blocks++
 		cost := func(f float64) float64 { return 700 * f * math.Exp(noise*rng.NormFloat64()) }
-		trials = append(trials, interleavedTrials(s, slot.Block, 1, map[string]float64{"none": cost(1), "other": cost(factor), AA: cost(1)})...)
+		trials = append(trials, interleavedTrials(s, slot.Block, 1, map[string]float64{"none": cost(1), "other": cost(factor), study.AA: cost(1)})...)
 	}
 }
 
 func TestStudyEndsWhenEnoughIsKnown(t *testing.T) {
-	looks := &Looks{Blocks: []int{4, 6, 9, 20}}
+	looks := &study.Looks{Blocks: []int{4, 6, 9, 20}}
 	s, n, trials := play(t, 1, 1.5, 0.001, looks)
-	r := Analyse(s, 1, Environment{}, trials)
+	r := study.Analyse(s, 1, study.Environment{}, trials)
 	if n != 4 || r.Verdicts[0].Verdict != stats.Worse || r.Verdicts[0].N != 4 || !r.Complete {
 		t.Errorf("a large effect took %d blocks: %+v", n, r.Verdicts[0])
 	}
 	if slices.ContainsFunc(r.Verdicts[0].Warnings, func(w string) bool { return len(w) > 0 && w[0] >= '1' && w[0] <= '9' && w[2:8] == "of 20 " }) {
 		t.Errorf("blocks that were not needed are not missing: %q", r.Verdicts[0].Warnings)
 	}
-	if s, n, trials := play(t, 1, 1.002, 0.05, looks); n != 20 || s.look(1, n, trials)[0].Verdict != stats.Inconclusive {
+	if s, n, trials := play(t, 1, 1.002, 0.05, looks); n != 20 || s.Look(1, n, trials)[0].Verdict != stats.Inconclusive {
 		t.Errorf("an effect below the noise took %d blocks", n)
 	}
-	wide := &Looks{Blocks: []int{4, 6, 9, 20}, PrecisionPercent: 60}
+	wide := &study.Looks{Blocks: []int{4, 6, 9, 20}, PrecisionPercent: 60}
 	if _, n, _ := play(t, 1, 1.002, 0.05, wide); n == 20 {
 		t.Error("a study whose precision is reached goes on")
 	}
@@ -63,23 +64,23 @@ func TestStudyEndsWhenEnoughIsKnown(t *testing.T) {
 func TestSharesAreKnownInPoints(t *testing.T) {
 	control := stats.Arm{Name: "none", Values: make([]float64, 4)}
 	c := stats.CompareBlocks(control, []stats.Arm{{Name: "some", Values: []float64{0.01, 0.02, 0, 0.01}}}, stats.Options{Share: true})[0]
-	if half := halfWidth(c); math.Abs(half-100*c.Effect.Half()) > 1e-9 || !(half > 1 && half < 2) {
+	if half := study.HalfWidth(c); math.Abs(half-100*c.Effect.Half()) > 1e-9 || !(half > 1 && half < 2) {
 		t.Errorf("known to ±%g points, and the test's interval is ±%g", half, c.Effect.Half())
 	}
-	wide := Looks{PrecisionPercent: 2}
-	if narrow := (Looks{PrecisionPercent: 1}); !wide.enough(c) || narrow.enough(c) {
-		t.Errorf("within 2 points: %t, within 1: %t", wide.enough(c), narrow.enough(c))
+	wide := study.Looks{PrecisionPercent: 2}
+	if narrow := (study.Looks{PrecisionPercent: 1}); !wide.Enough(c) || narrow.Enough(c) {
+		t.Errorf("within 2 points: %t, within 1: %t", wide.Enough(c), narrow.Enough(c))
 	}
 }
 
 // TestLooksKeepTheErrorRate: looking many times does not raise the false-positive rate.
 func TestLooksKeepTheErrorRate(t *testing.T) {
 	const studies = 300
-	looks := &Looks{Blocks: []int{4, 6, 9, 13}}
+	looks := &study.Looks{Blocks: []int{4, 6, 9, 13}}
 	wrong := 0
 	for seed := range uint64(studies) {
 		// Noise so large that no margin is ever met.
-		if s, n, trials := play(t, seed, 1, 0.2, looks); s.look(seed, n, trials)[0].Verdict.Differs() {
+		if s, n, trials := play(t, seed, 1, 0.2, looks); s.Look(seed, n, trials)[0].Verdict.Differs() {
 			wrong++
 		}
 	}
@@ -92,7 +93,7 @@ func TestLooksKeepTheErrorRate(t *testing.T) {
 func TestLooksAreChecked(t *testing.T) {
 	for _, bad := range []string{"blocks: [2, 4]", "blocks: [6, 4]", "blocks: []", "blocks: [4, 6], precision_percent: -1"} {
 		text := fmt.Sprintf("{name: x, question: '?', variants: [{name: a}, {name: b}], looks: {%s}}", bad)
-		if _, err := Parse("x.yaml", []byte(text)); err == nil {
+		if _, err := study.Parse("x.yaml", []byte(text)); err == nil {
 			t.Errorf("looks %s are accepted", bad)
 		}
 	}

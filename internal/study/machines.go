@@ -32,7 +32,16 @@ const (
 	// Series are all trials of an arm, then all of the next: the method of
 	// the labs before us.
 	Series = "series"
+	// Switchback are pairs of windows of one live host, in an order drawn pair
+	// by pair.
+	Switchback = "switchback"
 )
+
+// KindLive is the testbed that is a host in production, under its own traffic.
+const KindLive = "live"
+
+// OnLiveHost reports whether the testbed is a host in production.
+func (s *Spec) OnLiveHost() bool { return s.Testbed.Kind == KindLive }
 
 // OnMachines reports whether the testbed is one of machines, described by a
 // file.
@@ -40,93 +49,82 @@ func (s *Spec) OnMachines() bool {
 	return s.Testbed.Kind == bedfile.KindSSH || s.Testbed.Kind == bedfile.KindPorts
 }
 
-// machineOutcome says why a trial on a machine is none: the DUT did not take
-// what a boot was to set, or frames were lost behind it.
-func machineOutcome(o Observation) (bad []string) {
-	for _, n := range o.Applied.NotTaken {
-		bad = append(bad, "not taken: "+n)
-	}
-	forwarded := o.After.Forwarded - o.Before.Forwarded
-	if !o.Machines || forwarded < o.Received.RxPackets || o.Received.Lost == nil {
-		return bad
-	}
-	// What a DUT says of its own accord is not the receiver's to count.
-	behind := float64(forwarded - o.Received.RxPackets)
-	if behind > 100+0.001*float64(forwarded) {
-		bad = append(bad, fmt.Sprintf("receiver: the DUT forwarded %d frames and the receiver has %d: it lost count, or the wire between them drops", forwarded, o.Received.RxPackets))
-	}
-	return bad
-}
-
 // fillTestbed puts the defaults of a testbed's kind where the study is silent.
 func (s *Spec) fillTestbed() {
-	orString(&s.Testbed.Kind, testbed.KindNetns)
-	orString(&s.Design, Blocks)
-	if !s.OnMachines() {
-		orString(&s.Reset, ResetNamespace)
+	OrString(&s.Testbed.Kind, testbed.KindNetns)
+	if s.OnLiveHost() {
+		OrString(&s.Design, Switchback)
+		OrString(&s.Reset, ResetSettings)
 		return
 	}
-	orString(&s.Reset, ResetSettings)
-	if len(s.Parts) == 0 {
-		s.Parts = []Part{{Mode: testbed.Overload}}
+	OrString(&s.Design, Blocks)
+	if !s.OnMachines() {
+		OrString(&s.Reset, ResetNamespace)
+		return
 	}
-	for i := range s.Parts {
-		orString((*string)(&s.Parts[i].Mode), string(testbed.Overload))
-	}
+	OrString(&s.Reset, ResetSettings)
 }
 
 // checkTestbed checks testbed, reset and design together.
-func (s *Spec) checkTestbed() *problem {
-	if p := oneOf("design", s.Design, Blocks, Grouped, Series); p != nil {
+func (s *Spec) checkTestbed() *Problem {
+	if p := OneOf("design", s.Design, Blocks, Grouped, Series, Switchback); p != nil {
 		return p
+	}
+	if s.OnLiveHost() || s.Design == Switchback {
+		return s.checkLive()
 	}
 	if !s.OnMachines() {
 		switch {
 		case s.Testbed.Kind != testbed.KindNetns:
-			return wrong("testbed.kind", "unknown testbed %q", s.Testbed.Kind).
-				advise("known: netns (network namespaces on this machine), ssh (machines of a testbed file), ports (two ports of this machine, a DUT between them)")
+			return Wrong("testbed.kind", "unknown testbed %q", s.Testbed.Kind).
+				Advise("known: netns (network namespaces on this machine), ssh (machines of a testbed file), ports (two ports of this machine, a DUT between them), live (a host in production)")
 		case s.Testbed.File != "":
-			return wrong("testbed.file", "testbed netns has no file").advise("add kind: ssh")
+			return Wrong("testbed.file", "testbed netns has no file").Advise("add kind: ssh")
 		case s.Reset != ResetNamespace:
-			return wrong("reset", "testbed netns cannot reset by %q", s.Reset).advise("known: namespace (the DUT's namespace is rebuilt)")
+			return Wrong("reset", "testbed netns cannot reset by %q", s.Reset).Advise("known: namespace (the DUT's namespace is rebuilt)")
 		}
 		return nil
 	}
 	switch {
 	case s.Design == Series && s.Looks != nil:
-		return wrong("looks", "a series is measured whole: looks need blocks").advise("remove looks, or write design: blocks")
+		return Wrong("looks", "a series is measured whole: looks need blocks").Advise("remove looks, or write design: blocks")
 	case s.Testbed.File == "":
-		return wrong("testbed", "testbed %s needs a file that says which machines", s.Testbed.Kind).advise("add file: lab.yaml to it; docs/reference/testbed.md says what it holds")
+		return Wrong("testbed", "testbed %s needs a file that says which machines", s.Testbed.Kind).Advise("add file: lab.yaml to it; linerate help testbeds says what it holds")
 	}
-	if p := oneOf("reset", s.Reset, ResetSettings, ResetServices, ResetReboot); p != nil {
-		return p
+	return OneOf("reset", s.Reset, ResetSettings, ResetServices, ResetReboot)
+}
+
+// checkLive checks the testbed of a host in production.
+func (s *Spec) checkLive() *Problem {
+	switch {
+	case !s.OnLiveHost():
+		return Wrong("design", "design switchback is of a live host").Advise("write testbed: {kind: live, host: ssh://HOST}, or design: blocks")
+	case s.Design != Switchback:
+		return Wrong("design", "a live host can only be switched back and forth: its settings are one at a time").Advise("write design: switchback")
+	case s.Testbed.File != "":
+		return Wrong("testbed.file", "testbed live has no file").Advise("name the host: host: ssh://www1")
 	}
-	for i, p := range s.Parts {
-		if p.Mode != testbed.Overload {
-			return wrong(fmt.Sprintf("parts[%d].mode", i), "machines are measured in mode overload: mode %s needs one CPU that does everything", p.Mode).advise("remove mode, or write overload")
-		}
-	}
-	return nil
+	return OneOf("reset", s.Reset, ResetSettings)
 }
 
 // groupedBlocks is how a study may ask for design: grouped.
 var groupedBlocks = regexp.MustCompile(`(?m)^blocks:[ \t]*grouped[ \t]*(#.*)?$`)
 
 // checkPlace refuses settings that the study's testbed has no way to do.
-func (s *Spec) checkPlace() *problem {
+func (s *Spec) checkPlace() *Problem {
 	for i, v := range s.Variants {
 		for j, set := range v.Settings {
 			path := fmt.Sprintf("variants[%d].settings[%d]", i, j)
 			boot := set.RC != "" || set.Loader != "" || set.Files != "" || set.Image != ""
 			switch {
 			case !s.OnMachines() && (boot || set.PF != nil || set.IPFW != nil || len(set.Undo) > 0):
-				return wrong(path, "files, rc, loader, image, pf, ipfw and undo are of testbeds of machines").advise("give the study testbed: {kind: ssh, file: lab.yaml}")
+				return Wrong(path, "files, rc, loader, image, pf, ipfw and undo are of testbeds of machines").Advise("give the study testbed: {kind: ssh, file: lab.yaml}")
 			case s.OnMachines() && set.Loader != "" && s.Reset != ResetReboot:
-				return wrong(path+".loader", "a loader variable is read by a boot").advise("give the study reset: reboot")
+				return Wrong(path+".loader", "a loader variable is read by a boot").Advise("give the study reset: reboot")
 			case s.OnMachines() && set.Image != "" && s.Reset != ResetReboot:
-				return wrong(path+".image", "an image is booted").advise("give the study reset: reboot")
+				return Wrong(path+".image", "an image is booted").Advise("give the study reset: reboot")
 			case s.OnMachines() && set.Scope != "":
-				return wrong(path+".scope", "a machine is the DUT's whole: no setting of it is global to another")
+				return Wrong(path+".scope", "a machine is the DUT's whole: no setting of it is global to another")
 			}
 		}
 	}

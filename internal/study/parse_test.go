@@ -1,4 +1,4 @@
-package study
+package study_test
 
 import (
 	"strings"
@@ -8,6 +8,8 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/setting"
+	"linerate/internal/study"
+	"linerate/internal/study/forward"
 	"linerate/internal/testbed"
 	"linerate/studies"
 )
@@ -23,18 +25,18 @@ variants:
 `
 
 func TestParseFillsDefaults(t *testing.T) {
-	s, err := Parse("small.yaml", []byte(small))
+	s, err := study.Parse("small.yaml", []byte(small))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Control != "none" || s.Retries != defaultRetries || s.Gates != DefaultGates || s.Workload.Flows != 1000 {
+	if s.Control != "none" || s.Retries != study.DefaultRetries || s.Gates != study.DefaultGates || s.Workload.Flows != 1000 {
 		t.Errorf("defaults are not filled in: %+v", s)
 	}
-	want := []Part{{Name: "cost", Mode: testbed.Cost, Rate: MaxRate, Directions: OneWay, Blocks: defaultBlocks, Seconds: defaultSeconds, Warmup: defaultWarmup}}
+	want := []study.Part{{Name: "cost", Mode: testbed.Cost, Rate: study.MaxRate, Directions: study.OneWay, Blocks: study.DefaultBlocks, Seconds: study.DefaultSeconds, Warmup: study.DefaultWarmup}}
 	if diff := cmp.Diff(want, s.Parts); diff != "" {
 		t.Error(diff)
 	}
-	if g := s.Primary(); g.Metric != CostNS || g.Part != "cost" {
+	if g := s.Primary(); g.Metric != forward.CostNS || g.Part != "cost" {
 		t.Errorf("primary %+v", g)
 	}
 }
@@ -42,7 +44,7 @@ func TestParseFillsDefaults(t *testing.T) {
 // TestEveryPartHasVerdicts: a study that names no metrics wants all of each
 // part's, and its first is what decides.
 func TestEveryPartHasVerdicts(t *testing.T) {
-	s, err := Parse("small.yaml", []byte(small+"parts: [{mode: cost}, {mode: overload}]\n"))
+	s, err := study.Parse("small.yaml", []byte(small+"parts: [{mode: cost}, {mode: overload}]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +61,7 @@ func TestEveryPartHasVerdicts(t *testing.T) {
 }
 
 func TestParseSettings(t *testing.T) {
-	s, err := Parse("x.yaml", []byte(`name: x
+	s, err := study.Parse("x.yaml", []byte(`name: x
 question: q
 variants:
   - name: a
@@ -145,7 +147,7 @@ func TestParseRefuses(t *testing.T) {
 		{"both directions and management", small + "parts: [{mode: overload, directions: both, management: true}]\n", "s.yaml:8: management and floods come from one side", ""},
 		{"imix", small + "workload: {imix: q!}\n", "s.yaml:8: ", ""},
 		{"flows", small + "workload: {flows: 0}\n", "s.yaml:8: flows: 0 is not within 1 and 4194304", ""},
-		{"metric", small + "metrics: [{metric: cost_ns_per_paket, primary: true}]\n", `s.yaml:8: unknown metric "cost_ns_per_paket"`, "did you mean cost_ns_per_packet?"},
+		{"metric", small + "metrics: [{metric: cost_ns_per_paket, primary: true}]\n", `s.yaml:8: unknown metric "cost_ns_per_paket"`, "did you mean cost_ns_per_packet"},
 		{"metric without part", small + "metrics: [{metric: loss_ratio, primary: true}]\n", "s.yaml:8: loss_ratio needs a part of mode overload", ""},
 		{"no primary", small + "metrics: [{metric: cost_ns_per_packet}]\n", "s.yaml:8: 0 metrics are primary", "primary: true"},
 		{"points of no share", small + "metrics: [{metric: cost_ns_per_packet, primary: true, margin_points: 1}]\n", "s.yaml:8: cost_ns_per_packet is no share of a whole", "write margin_percent"},
@@ -169,7 +171,7 @@ func TestParseRefuses(t *testing.T) {
 // refuses expects a study in s.yaml to be refused with such words.
 func refuses(t *testing.T, yaml, want, advice string) {
 	t.Helper()
-	_, err := Parse("s.yaml", []byte(yaml))
+	_, err := study.Parse("s.yaml", []byte(yaml))
 	if err == nil {
 		t.Fatal("accepted")
 	}
@@ -195,18 +197,18 @@ func TestBuiltInStudies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := Parse(name+".yaml", data)
+			s, err := study.Parse(name+".yaml", data)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if s.Name != name {
 				t.Errorf("study %s is in file %s.yaml", s.Name, name)
 			}
-			out, err := Format(s)
+			out, err := study.Format(s)
 			if err != nil {
 				t.Fatal(err)
 			}
-			again, err := Parse("again.yaml", out)
+			again, err := study.Parse("again.yaml", out)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
@@ -222,7 +224,7 @@ func TestQuickKeepsTheQuestion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Parse("f.yaml", data)
+	s, err := study.Parse("f.yaml", data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,15 +254,15 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("name: &a [*a]"))
 	f.Add([]byte("variants: [[[[{name: {"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := Parse("f.yaml", data)
+		s, err := study.Parse("f.yaml", data)
 		if err != nil {
 			return
 		}
-		out, err := Format(s)
+		out, err := study.Format(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Parse("g.yaml", out); err != nil {
+		if _, err := study.Parse("g.yaml", out); err != nil {
 			t.Errorf("a study that was accepted cannot be read back: %v\n%s", err, out)
 		}
 	})

@@ -45,6 +45,8 @@ type Results struct {
 	States []States `json:"states,omitempty"`
 	// Drops say where the frames offered to each arm ended, by part.
 	Drops []Drops `json:"drops"`
+	// Own is what kinds derived beside (Kind.Derive), by their names.
+	Own map[string]any `json:"kinds,omitempty"`
 	// Telemetry is what instruments saw in runs of their own.
 	Telemetry   []Telemetry   `json:"telemetry,omitempty"`
 	Complete    bool          `json:"complete"` // no trial is left to run
@@ -70,17 +72,14 @@ type Verdict struct {
 	Primary bool   `json:"primary"`
 	Control string `json:"control"`
 	Variant string `json:"variant"`
-	N       int    `json:"n"` // complete blocks
-	// Effect is of the raw metric, with its 95 % interval.
-	stats.Effect
+	// Result is of the raw metric, with its 95 % interval; N counts complete
+	// blocks.
+	stats.Result
 	// EffectNS is variant − control in ns: per packet for costs and rates,
 	// of delay for latencies; null for ratios.
-	EffectNS stats.Number  `json:"effect_ns"`
-	NSLow    stats.Number  `json:"effect_ns_low"`
-	NSHigh   stats.Number  `json:"effect_ns_high"`
-	P        stats.Number  `json:"p_value"`
-	PHolm    stats.Number  `json:"p_holm"`
-	Verdict  stats.Verdict `json:"verdict"`
+	EffectNS stats.Number `json:"effect_ns"`
+	NSLow    stats.Number `json:"effect_ns_low"`
+	NSHigh   stats.Number `json:"effect_ns_high"`
 
 	Better        stats.Direction `json:"better"` // never undirected
 	Unit          string          `json:"unit"`
@@ -101,16 +100,26 @@ type Verdict struct {
 	Warnings     []string     `json:"warnings"`
 }
 
-// AAResult compares the control with itself, by the primary metric.
+// MarshalJSON writes the verdict as results.json has it.
+func (v Verdict) MarshalJSON() ([]byte, error) {
+	type fields Verdict
+	return stats.Document(fields(v), "n"+stats.EffectMembers+"effect_ns effect_ns_low effect_ns_high p_value p_holm verdict")
+}
+
+// AAResult compares the control with itself, by the primary metric: one
+// comparison, so there is nothing to correct.
 type AAResult struct {
-	Verdict stats.Verdict `json:"verdict"`
-	stats.Effect
-	Metric string       `json:"metric"`
-	N      int          `json:"n"`
-	P      stats.Number `json:"p_value"`
+	stats.Result
+	Metric string `json:"metric"`
 	// FalseAlarms are the other metrics by which the control seems to
 	// differ from itself.
 	FalseAlarms []string `json:"false_alarms"`
+}
+
+// MarshalJSON writes the comparison as results.json has it.
+func (a AAResult) MarshalJSON() ([]byte, error) {
+	type fields AAResult
+	return stats.Document(fields(a), "verdict"+stats.EffectMembers+"metric n p_value")
 }
 
 // Floor is the noise floor for people.

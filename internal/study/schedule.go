@@ -25,7 +25,12 @@ func Schedule(s Spec, seed uint64) []Slot {
 	var slots []Slot
 	block := 0
 	for _, p := range s.Parts {
-		rng := rand.New(rand.NewPCG(seed, nameHash(p.Name)))
+		if own := KindOf(p).Order(&s, p, seed, block+1); own != nil {
+			slots = append(slots, own...)
+			block = own[len(own)-1].Block
+			continue
+		}
+		rng := rand.New(rand.NewPCG(seed, NameHash(p.Name)))
 		if s.Design == Series {
 			slots = append(slots, s.series(p, block+1)...)
 			block += p.Blocks
@@ -53,9 +58,9 @@ func shuffled(names []string, rng *rand.Rand) []string {
 	return out
 }
 
-// nameHash gives every part a stream of its own, so that adding a part does
+// NameHash gives every part a stream of its own, so that adding a part does
 // not change the order of the others.
-func nameHash(name string) uint64 {
+func NameHash(name string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(name))
 	return h.Sum64()
@@ -144,3 +149,7 @@ func nextInBlock(slots []Slot, done []Trial, unavailable map[string]bool, s Spec
 	}
 	return Slot{}, false
 }
+
+// inVain reports whether a trial that was not valid would not be the next time: on
+// machines a generator that cannot overload the DUT cannot after another boot.
+func (s *Spec) inVain(t Trial) bool { return s.OnMachines() && t.lasting() }

@@ -1,4 +1,4 @@
-package study
+package study_test
 
 import (
 	"slices"
@@ -6,24 +6,26 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"linerate/internal/study"
+	"linerate/internal/study/forward"
 	"linerate/internal/testbed"
 )
 
-func twoParts() Spec {
-	return Spec{
-		Name: "x", Control: "a", Retries: 2, Variants: []Variant{{Name: "a"}, {Name: "b"}, {Name: "c"}},
-		Parts: []Part{
-			{Name: "cost", Mode: testbed.Cost, Rate: MaxRate, Blocks: 5, Seconds: 1},
-			{Name: "over", Mode: testbed.Overload, Rate: MaxRate, Blocks: 2, Seconds: 1},
+func twoParts() study.Spec {
+	return study.Spec{
+		Name: "x", Control: "a", Retries: 2, Variants: []study.Variant{{Name: "a"}, {Name: "b"}, {Name: "c"}},
+		Parts: []study.Part{
+			{Name: "cost", Mode: testbed.Cost, Rate: study.MaxRate, Blocks: 5, Seconds: 1},
+			{Name: "over", Mode: testbed.Overload, Rate: study.MaxRate, Blocks: 2, Seconds: 1},
 		},
-		Metrics: []Goal{{Metric: CostNS, Part: "cost", Primary: true, MarginPercent: 3}},
-		Gates:   DefaultGates,
+		Metrics: []study.Goal{{Metric: forward.CostNS, Part: "cost", Primary: true, MarginPercent: 3}},
+		Gates:   study.DefaultGates,
 	}
 }
 
 func TestScheduleIsCompleteBlocks(t *testing.T) {
 	s := twoParts()
-	slots := Schedule(s, 7)
+	slots := study.Schedule(s, 7)
 	if want := (5 + 2) * 4; len(slots) != want {
 		t.Fatalf("%d slots, want %d", len(slots), want)
 	}
@@ -53,10 +55,10 @@ func TestScheduleIsCompleteBlocks(t *testing.T) {
 
 func TestScheduleIsTheSeeds(t *testing.T) {
 	s := twoParts()
-	if diff := cmp.Diff(Schedule(s, 7), Schedule(s, 7)); diff != "" {
+	if diff := cmp.Diff(study.Schedule(s, 7), study.Schedule(s, 7)); diff != "" {
 		t.Errorf("the same seed gave another schedule:\n%s", diff)
 	}
-	if cmp.Equal(Schedule(s, 7), Schedule(s, 8)) {
+	if cmp.Equal(study.Schedule(s, 7), study.Schedule(s, 8)) {
 		t.Error("another seed gave the same schedule")
 	}
 }
@@ -67,7 +69,7 @@ func TestScheduleHasNoFavourites(t *testing.T) {
 	s := twoParts()
 	s.Parts[0].Blocks = 4000
 	count := map[string]int{}
-	for _, slot := range Schedule(s, 1) {
+	for _, slot := range study.Schedule(s, 1) {
 		if slot.Part == "cost" && slot.Order == 1 {
 			count[slot.Variant]++
 		}
@@ -80,26 +82,26 @@ func TestScheduleHasNoFavourites(t *testing.T) {
 }
 
 // runAll follows Next with a trial of the given validity for each slot.
-func runAll(s Spec, seed uint64, done []Trial, valid func(Slot) bool) []Trial {
+func runAll(s study.Spec, seed uint64, done []study.Trial, valid func(study.Slot) bool) []study.Trial {
 	for len(done) < 1000 {
-		slot, ok := Next(s, seed, done, nil)
+		slot, ok := study.Next(s, seed, done, nil)
 		if !ok {
 			return done
 		}
-		done = append(done, Trial{Part: slot.Part, Variant: slot.Variant, Block: slot.Block, Order: slot.Order, Retry: slot.Retry, Valid: valid(slot)})
+		done = append(done, study.Trial{Part: slot.Part, Variant: slot.Variant, Block: slot.Block, Order: slot.Order, Retry: slot.Retry, Valid: valid(slot)})
 	}
 	return done
 }
 
 func TestNextFollowsTheSchedule(t *testing.T) {
 	s := twoParts()
-	done := runAll(s, 3, nil, func(Slot) bool { return true })
-	want := Schedule(s, 3)
+	done := runAll(s, 3, nil, func(study.Slot) bool { return true })
+	want := study.Schedule(s, 3)
 	if len(done) != len(want) {
 		t.Fatalf("%d trials for %d slots", len(done), len(want))
 	}
 	for i, slot := range want {
-		if got := (Slot{done[i].Part, done[i].Block, done[i].Order, done[i].Variant, done[i].Retry}); got != slot {
+		if got := (study.Slot{done[i].Part, done[i].Block, done[i].Order, done[i].Variant, done[i].Retry}); got != slot {
 			t.Errorf("trial %d is %+v, scheduled was %+v", i, got, slot)
 		}
 	}
@@ -109,7 +111,7 @@ func TestNextFollowsTheSchedule(t *testing.T) {
 // goes on to the same end.
 func TestNextGoesOnAnywhere(t *testing.T) {
 	s := twoParts()
-	moody := func(slot Slot) bool { return (slot.Block*7+slot.Order*3)%5 != 0 }
+	moody := func(slot study.Slot) bool { return (slot.Block*7+slot.Order*3)%5 != 0 }
 	whole := runAll(s, 3, nil, moody)
 	for cut := range whole {
 		got := runAll(s, 3, slices.Clone(whole[:cut]), moody)
@@ -121,8 +123,8 @@ func TestNextGoesOnAnywhere(t *testing.T) {
 
 func TestNextRetriesAtTheBlocksEnd(t *testing.T) {
 	s := twoParts()
-	done := runAll(s, 3, nil, func(slot Slot) bool { return slot.Block != 2 || slot.Variant != "b" })
-	var tries []Trial
+	done := runAll(s, 3, nil, func(slot study.Slot) bool { return slot.Block != 2 || slot.Variant != "b" })
+	var tries []study.Trial
 	for i, d := range done {
 		if d.Block == 2 && d.Variant == "b" {
 			tries = append(tries, d)
@@ -141,14 +143,14 @@ func TestNextRetriesAtTheBlocksEnd(t *testing.T) {
 
 func TestNextPassesOverWhatCannotBe(t *testing.T) {
 	s := twoParts()
-	first := Schedule(s, 3)[0]
-	done := []Trial{{Part: first.Part, Variant: first.Variant, Block: 1, Order: 1, Unavailable: "no such thing"}}
-	for _, d := range runAll(s, 3, done, func(Slot) bool { return true })[1:] {
+	first := study.Schedule(s, 3)[0]
+	done := []study.Trial{{Part: first.Part, Variant: first.Variant, Block: 1, Order: 1, Unavailable: "no such thing"}}
+	for _, d := range runAll(s, 3, done, func(study.Slot) bool { return true })[1:] {
 		if d.Variant == first.Variant {
 			t.Fatalf("block %d tried %s, which is unavailable", d.Block, d.Variant)
 		}
 	}
-	slot, ok := Next(s, 3, nil, func(p Part) bool { return p.Mode == testbed.Cost })
+	slot, ok := study.Next(s, 3, nil, func(p study.Part) bool { return p.Mode == testbed.Cost })
 	if !ok || slot.Part != "over" || slot.Block != 6 {
 		t.Errorf("without mode cost the next slot is %+v", slot)
 	}

@@ -22,9 +22,10 @@ type Spec struct {
 	Testbed  Testbed `yaml:"testbed"`
 	Reset    string  `yaml:"reset"` // what makes trials independent
 	// Design is the order of the trials: Blocks, Grouped or Series.
-	Design   string    `yaml:"design"`
-	Workload Workload  `yaml:"workload"`
-	Link     *Link     `yaml:"link,omitempty"` // between clients and server
+	Design   string   `yaml:"design"`
+	Workload Workload `yaml:"workload"`
+	// Own are the keys that kinds add (Keys), here and below, or nil.
+	Own      any       `yaml:"-"`
 	Sweep    []Sweep   `yaml:"sweep,omitempty"`
 	Control  string    `yaml:"control"` // the variant that all others are compared with
 	Variants []Variant `yaml:"variants"`
@@ -50,16 +51,16 @@ type Testbed struct {
 	Kind string `yaml:"kind"` // "netns", "ssh" or "ports"
 	// File describes the machines of kinds ssh and ports; beside the study.
 	File string `yaml:"file,omitempty"`
+	// Host is the live host of kind live, ssh://[user@]host; "" is this machine.
+	Host string `yaml:"host,omitempty"`
+	// Become is how scripts become root there: sudo, doas or not at all.
+	Become string `yaml:"become,omitempty"`
 }
 
 // Workload is what all parts of a study offer.
 type Workload struct {
-	// HTTP, where given, is a workload of requests; nothing else here is then
-	// used.
-	HTTP   *HTTP  `yaml:"http,omitempty"`
-	SMTP   *SMTP  `yaml:"smtp,omitempty"`  // likewise, of messages
-	Files  *Files `yaml:"files,omitempty"` // likewise, of transactions on files
-	Family string `yaml:"family"`          // "ipv4" or "ipv6", always UDP
+	Own    any    `yaml:"-"`
+	Family string `yaml:"family"` // "ipv4" or "ipv6", always UDP
 	// Sizes are frame sizes with FCS, repeated in order; IMIX is instead
 	// "simple" (7:4:1) or a genome of RFC 6985.
 	Sizes []int  `yaml:"sizes,omitempty,flow"`
@@ -102,8 +103,7 @@ type Variant struct {
 	// OS is the operating system that the DUT must have; "" is any.
 	OS       string    `yaml:"os,omitempty"`
 	Settings []Setting `yaml:"settings,omitempty"`
-	// HTTP, of a workload of requests, is what this variant's clients ask otherwise.
-	HTTP *Asking `yaml:"http,omitempty,flow"`
+	Own      any       `yaml:"-"`
 }
 
 // Part is one way of measuring every variant: a mode and an offered load.
@@ -123,17 +123,11 @@ type Part struct {
 	Family   string  `yaml:"family,omitempty"`
 	// Directions are the workload's where the part says none.
 	Directions string `yaml:"directions,omitempty"`
-	// HTTP and Link, where given, are the part's own.
-	HTTP  *HTTP  `yaml:"http,omitempty"`
-	SMTP  *SMTP  `yaml:"smtp,omitempty"`
-	Files *Files `yaml:"files,omitempty"`
-	Link  *Link  `yaml:"link,omitempty"`
+	Own        any    `yaml:"-"`
 	// Management asks the DUT during the load whether it is still usable.
 	Management bool `yaml:"management,omitempty"`
 	// Flood, where given, is what is offered instead of the workload: FloodSYN.
 	Flood string `yaml:"flood,omitempty"`
-	// Search, where given, makes each trial a search for throughput.
-	Search *Search `yaml:"search,omitempty"`
 }
 
 // FloodSYN opens TCP connections to the DUT's own service at the part's rate,
@@ -232,8 +226,8 @@ func (s *Spec) Offers(p Part) Workload {
 	}
 	if p.Family != "" && p.Family != w.Family {
 		w.Family = p.Family
-		if w.IMIX == "" && len(w.Sizes) == 1 && w.Sizes[0] < smallest(p.Family) {
-			w.Sizes = []int{smallest(p.Family)}
+		if w.IMIX == "" && len(w.Sizes) == 1 && w.Sizes[0] < Smallest(p.Family) {
+			w.Sizes = []int{Smallest(p.Family)}
 		}
 	}
 	w.Directions = p.Directions
@@ -299,8 +293,7 @@ func (s Spec) Quick() Spec {
 		p.Blocks = min(p.Blocks, max(least, p.Blocks/2))
 		p.Seconds = min(p.Seconds, max(0.2, 0.4*p.Seconds))
 		p.Warmup = min(p.Warmup, max(0.05, 0.4*p.Warmup))
-		p.Search = p.Search.quick()
-		parts[i] = p
+		parts[i] = KindOf(p).Quick(p)
 	}
 	s.Parts = parts
 	s.quickSweeps()

@@ -82,52 +82,52 @@ func (s *Spec) quickSweeps() {
 	})
 }
 
-func (s *Spec) checkSweeps() *problem {
+func (s *Spec) checkSweeps() *Problem {
 	if len(s.Sweep) > maxSweeps {
-		return wrong("sweep", "%d sweeps: a study has at most %d", len(s.Sweep), maxSweeps)
+		return Wrong("sweep", "%d sweeps: a study has at most %d", len(s.Sweep), maxSweeps)
 	}
 	for i, w := range s.Sweep {
 		if p := w.check(fmt.Sprintf("sweep[%d]", i)); p != nil {
 			return p
 		}
 		if first, _ := s.SweepOf(w.Parameter); !slices.Equal(first.Values, w.Values) {
-			return wrong(fmt.Sprintf("sweep[%d]", i), "two sweeps are of parameter %q", w.Parameter)
+			return Wrong(fmt.Sprintf("sweep[%d]", i), "two sweeps are of parameter %q", w.Parameter)
 		}
 	}
 	return nil
 }
 
-func (w Sweep) check(path string) *problem {
+func (w Sweep) check(path string) *Problem {
 	switch {
 	case !parameterRE.MatchString(w.Parameter):
-		return wrong(path+".parameter", "parameter %q is not a name: lower-case letters, digits and underscores", w.Parameter).
-			advise("parameter: rules, and $rules where its value belongs")
+		return Wrong(path+".parameter", "parameter %q is not a name: lower-case letters, digits and underscores", w.Parameter).
+			Advise("parameter: rules, and $rules where its value belongs")
 	case len(w.Values) < 1 || len(w.Values) > maxSweepValues:
-		return wrong(path+".values", "%d values: a sweep has 1 to %d", len(w.Values), maxSweepValues).advise("values: [1, 10, 100]")
+		return Wrong(path+".values", "%d values: a sweep has 1 to %d", len(w.Values), maxSweepValues).Advise("values: [1, 10, 100]")
 	}
 	if w.Fit != "" && w.Fit != FitLinear && w.Fit != FitUSL {
-		return oneOf(path+".fit", w.Fit, FitLinear, FitUSL)
+		return OneOf(path+".fit", w.Fit, FitLinear, FitUSL)
 	}
 	for i, v := range w.Values {
 		at := fmt.Sprintf("%s.values[%d]", path, i)
 		if math.IsNaN(v) || v < 0 || v > 1e12 {
-			return wrong(at, "value %g is not within 0 and 1e12", v)
+			return Wrong(at, "value %g is not within 0 and 1e12", v)
 		}
 		if slices.Contains(w.Values[:i], v) {
-			return wrong(at, "value %s is there twice", number(v))
+			return Wrong(at, "value %s is there twice", number(v))
 		}
 	}
 	for i, v := range w.Quick {
 		if !slices.Contains(w.Values, v) {
-			return wrong(fmt.Sprintf("%s.quick[%d]", path, i), "quick value %s is not one of the values", number(v)).
-				advise("quick is a choice of them; without it, a quick run takes all")
+			return Wrong(fmt.Sprintf("%s.quick[%d]", path, i), "quick value %s is not one of the values", number(v)).
+				Advise("quick is a choice of them; without it, a quick run takes all")
 		}
 	}
 	return nil
 }
 
 // checkPoints refuses points of parameters that the study does not sweep.
-func (s *Spec) checkPoints() *problem {
+func (s *Spec) checkPoints() *Problem {
 	known := make([]string, len(s.Sweep))
 	for i, w := range s.Sweep {
 		known[i] = w.Parameter
@@ -142,10 +142,10 @@ func (s *Spec) checkPoints() *problem {
 	for _, path := range slices.Sorted(maps.Keys(at)) {
 		for _, name := range slices.Sorted(maps.Keys(at[path])) {
 			if !slices.Contains(known, name) {
-				return wrong(path, "the study has no sweep of %q", name).advise("add one, or remove at")
+				return Wrong(path, "the study has no sweep of %q", name).Advise("add one, or remove at")
 			}
 			if v := at[path][name]; math.IsNaN(v) || v < 0 || v > 1e12 {
-				return wrong(path, "%s: %g is not within 0 and 1e12", name, v)
+				return Wrong(path, "%s: %g is not within 0 and 1e12", name, v)
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package study
+package study_test
 
 import (
 	"strings"
@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"linerate/internal/setting"
+	"linerate/internal/study"
 )
 
 const swept = `name: swept
@@ -34,7 +35,7 @@ metrics:
   - {metric: forwarding_rate_pps, part: flows-1000, primary: true}
 `
 
-func names(s Spec) (variants, parts, metrics []string) {
+func names(s study.Spec) (variants, parts, metrics []string) {
 	for _, v := range s.Variants {
 		variants = append(variants, v.Name)
 	}
@@ -48,7 +49,7 @@ func names(s Spec) (variants, parts, metrics []string) {
 }
 
 func TestSweepSpreads(t *testing.T) {
-	s, err := Parse("s.yaml", []byte(swept))
+	s, err := study.Parse("s.yaml", []byte(swept))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,7 @@ func TestSweepSpreads(t *testing.T) {
 		t.Error(diff)
 	}
 	hundred, _ := s.Variant("rules-100")
-	want := Variant{Name: "rules-100", At: Point{"rules": 100}, Curve: "rules", Settings: []Setting{{Firewall: &Firewall{Linear: 100}}}}
+	want := study.Variant{Name: "rules-100", At: study.Point{"rules": 100}, Curve: "rules", Settings: []study.Setting{{Firewall: &study.Firewall{Linear: 100}}}}
 	if diff := cmp.Diff(want, hundred); diff != "" {
 		t.Error(diff)
 	}
@@ -80,15 +81,15 @@ func TestSweepSpreads(t *testing.T) {
 }
 
 func TestSweptStudyIsWrittenAndReadBack(t *testing.T) {
-	s, err := Parse("s.yaml", []byte(swept))
+	s, err := study.Parse("s.yaml", []byte(swept))
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := Format(s)
+	data, err := study.Format(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := Parse("again.yaml", data)
+	again, err := study.Parse("again.yaml", data)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, data)
 	}
@@ -98,7 +99,7 @@ func TestSweptStudyIsWrittenAndReadBack(t *testing.T) {
 }
 
 func TestQuickSweep(t *testing.T) {
-	s, err := Parse("s.yaml", []byte(swept))
+	s, err := study.Parse("s.yaml", []byte(swept))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +172,7 @@ func TestNewSettingsRefuse(t *testing.T) {
 // TestGoalsOnce: a goal that a sweep makes and that is there for itself is one,
 // the primary one.
 func TestGoalsOnce(t *testing.T) {
-	s, err := Parse("x.yaml", []byte(`name: x
+	s, err := study.Parse("x.yaml", []byte(`name: x
 question: Is a goal one?
 sweep: [{parameter: flows, values: [1, 1000]}]
 variants: [{name: a}, {name: b}]

@@ -64,7 +64,7 @@ type Missing struct {
 const (
 	profileSeconds = 2.0
 	countSeconds   = 0.5
-	searchSeconds  = 0.25
+	SearchSeconds  = 0.25
 )
 
 // Inside is a run of instruments: a part, a variant, and for how long.
@@ -102,8 +102,7 @@ func (s *Spec) insideLeft(had []Telemetry, trials []Trial, skip func(Part) bool)
 }
 
 // insideParts are the parts that instruments look into: one of each mode, the
-// primary metric's before others. A search is looked into at full load; what a
-// part that floods offers, instruments do not send.
+// primary metric's before others.
 func (s *Spec) insideParts() (parts []Part) {
 	if !s.Profile {
 		return nil
@@ -111,17 +110,10 @@ func (s *Spec) insideParts() (parts []Part) {
 	primary, _ := s.Part(s.Primary().Part)
 	seen := map[testbed.Mode]bool{}
 	for _, p := range append([]Part{primary}, s.Parts...) {
-		if seen[p.Mode] || p.Flood != "" || p.Mode != testbed.Cost && p.Mode != testbed.Overload {
-			continue
+		if in, ok := KindOf(p).Inside(p); ok && !seen[p.Mode] {
+			seen[p.Mode] = true
+			parts = append(parts, in)
 		}
-		seen[p.Mode] = true
-		if p.Search != nil {
-			p.Seconds = max(p.Seconds, searchSeconds)
-		}
-		if p.Search != nil || p.Rate.isShare() {
-			p.Search, p.Rate = nil, MaxRate
-		}
-		parts = append(parts, p)
 	}
 	return parts
 }

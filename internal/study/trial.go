@@ -16,7 +16,7 @@ type Trial struct {
 	Order   int                `json:"order"` // place in the block, from 1
 	Start   time.Time          `json:"start"`
 	Valid   bool               `json:"valid"`
-	Reasons []string           `json:"reasons"` // why it is not valid; never null
+	Reasons []Refusal          `json:"reasons"` // why it is not valid; never null
 	Metrics map[string]float64 `json:"metrics"`
 	// Retry is true for a trial that repeats an invalid one of its block.
 	Retry bool `json:"retry,omitempty"`
@@ -35,71 +35,25 @@ type Observation struct {
 	Before     testbed.Counters  `json:"dut_before"`
 	After      testbed.Counters  `json:"dut_after"`
 	Applied    testbed.Applied   `json:"applied"`
-	Bypass     *BypassRun        `json:"bypass,omitempty"` // if this trial measured its block's
 	CPUs       []CPUCheck        `json:"cpus"`
 	Load1      float64           `json:"load1"` // load average over one minute, at the start
 	Traffic    string            `json:"traffic"`
 	Contention float64           `json:"foreign_seconds"` // the measuring CPU worked for others
 	Extra      map[string]string `json:"extra,omitempty"`
-	Search     *SearchRun        `json:"search,omitempty"` // of a part that searches
 	// Machines is true where generator, DUT and receiver are machines of
 	// their own; DUT is what the DUT's own counters and sensors say: by how
 	// much a counter grew, or where a sensor stood after the trial.
 	Machines bool               `json:"machines,omitempty"`
 	DUT      map[string]float64 `json:"dut,omitempty"`
 	// Uncounted: nobody reads the DUT's counters; before and after are zero.
-	Uncounted bool    `json:"uncounted,omitempty"`
-	Served    *Served `json:"served,omitempty"` // of a part of requests
+	Uncounted bool `json:"uncounted,omitempty"`
 	// Interleaved is there where all arms of the block took turns.
 	Interleaved *Interleaved `json:"interleaved,omitempty"`
-	// Management is what came of asking the DUT meanwhile, where the part wants it.
-	Management *Management `json:"management,omitempty"`
-	// Flooded: the DUT's own service was flooded; nothing was to be forwarded.
-	Flooded bool `json:"flooded,omitempty"`
 	// Drops is by how much the DUT's counters moved while the traffic ran,
 	// those of dead frames among them; null: the testbed reads none.
 	Drops drop.Counters `json:"drops"`
-	// Redone are slices that were done again, because the generator was kept
-	// from its rate in them, or the DUT from its CPU: in no metric, but the
-	// DUT's counters have them.
-	Redone *Redone `json:"redone,omitempty"`
-}
-
-// Redone sums up slices that do not count.
-type Redone struct {
-	Slices   int    `json:"slices"`
-	Starved  int    `json:"starved,omitempty"` // of them, those in which the DUT waited for its CPU
-	Sent     uint64 `json:"tx_packets"`
-	Received uint64 `json:"rx_packets"`
-	Dropped  uint64 `json:"receiver_dropped,omitempty"`
-}
-
-// Number is how many there were.
-func (r *Redone) Number() int {
-	if r == nil {
-		return 0
-	}
-	return r.Slices
-}
-
-// Plus is the sum with one more; nil is none.
-func (r *Redone) Plus(sent load.Sent, got load.Received, starved bool) *Redone {
-	var sum Redone
-	if r != nil {
-		sum = *r
-	}
-	if starved {
-		sum.Starved++
-	}
-	return &Redone{sum.Slices + 1, sum.Starved, sum.Sent + sent.TxPackets, sum.Received + got.RxPackets, sum.Dropped + got.Dropped}
-}
-
-// BypassRun is the measurement of the chain without DUT.
-type BypassRun struct {
-	Sent       load.Sent     `json:"sent"`
-	Received   load.Received `json:"received"`
-	Contention float64       `json:"foreign_seconds"`
-	NS         float64       `json:"ns_per_packet"`
+	// Own is what the part's kind saw beside (Kind.Saw), or nil.
+	Own any `json:"-"`
 }
 
 // CPUCheck is what a CPU was seen to do around a trial.

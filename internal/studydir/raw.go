@@ -2,11 +2,13 @@ package studydir
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
+	"linerate/internal/hint"
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
+	"linerate/internal/study/record"
 )
 
 // Keep writes a file of raw material beside the trials, at once.
@@ -17,35 +19,35 @@ func (d *Dir) Keep(name string, data []byte) error {
 	return writeFile(d.Path, name, data)
 }
 
-// maxRaw bounds a file of raw material: an honest one has some hundred kB.
-const maxRaw = 16 << 20
-
 // ReadInstance reads the slices that a trial of a directory was derived from.
-func ReadInstance(path string, t study.Trial) (study.Instance, error) {
-	if t.Observed == nil || t.Observed.Interleaved == nil || t.Observed.Interleaved.Raw == "" {
-		return study.Instance{}, fmt.Errorf("trial of %s in block %d has no slices", t.Variant, t.Block)
-	}
-	name := t.Observed.Interleaved.Raw
-	if filepath.Base(name) != name {
-		return study.Instance{}, fmt.Errorf("raw file %q: not the name of a file", name)
+func ReadInstance(path string, t study.Trial) (forward.Instance, error) {
+	name, sum, ok := forward.RawFile(&t)
+	if !ok {
+		return forward.Instance{}, fmt.Errorf("trial of %s in block %d has no slices", t.Variant, t.Block)
 	}
 	root, err := os.OpenRoot(path)
 	if err != nil {
-		return study.Instance{}, fmt.Errorf("read the slices: %w", err)
+		return forward.Instance{}, fmt.Errorf("read the slices: %w", err)
 	}
 	defer root.Close()
-	f, err := root.Open(name)
-	if err != nil {
-		return study.Instance{}, fmt.Errorf("read the slices: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxRaw))
-	if err != nil {
-		return study.Instance{}, fmt.Errorf("read the slices: %w", err)
-	}
-	in, err := study.DecodeInstance(data)
+	in, err := record.ReadInstance(root.FS(), name, sum)
 	if err != nil {
 		return in, fmt.Errorf("%s: %w", name, err)
 	}
 	return in, nil
+}
+
+// Verify reads a study's directory and derives its trials again from their raw
+// slices. An error says that there is no record to verify.
+func Verify(path string) (record.Verification, error) {
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return record.Verification{}, hint.With(fmt.Errorf("read the study: %w", err), "give a study's directory: one that a study was run into")
+	}
+	defer root.Close()
+	r, err := record.Read(root.FS(), path)
+	if err != nil {
+		return record.Verification{}, err
+	}
+	return r.Verify(root.FS()), nil
 }

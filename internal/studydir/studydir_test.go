@@ -13,6 +13,7 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
 )
 
 func spec(t testing.TB) study.Spec {
@@ -26,7 +27,7 @@ func spec(t testing.TB) study.Spec {
 
 func trial(block int, variant string) study.Trial {
 	return study.Trial{Part: "cost", Variant: variant, Block: block, Order: 1, Start: time.Unix(int64(block), 0).UTC(), Valid: true,
-		Reasons: []string{}, Metrics: map[string]float64{study.CostNS: 700}, Mode: "cost"}
+		Reasons: []study.Refusal{}, Metrics: map[string]float64{forward.CostNS: 700}, Mode: "cost"}
 }
 
 // made makes a study of three trials and closes it.
@@ -226,7 +227,7 @@ func TestAppendRefusesWhatNobodyReads(t *testing.T) {
 	}
 	defer d.Close()
 	huge := trial(9, "b")
-	huge.Reasons = []string{strings.Repeat("x", 2<<20)}
+	huge.Reasons = study.Reasons(strings.Repeat("x", 2<<20))
 	if err := d.Append(huge); err == nil {
 		t.Error("a trial of two megabytes was written")
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"linerate/internal/drop"
+	"linerate/internal/port"
 	"linerate/internal/setting"
 )
 
@@ -41,7 +42,7 @@ type Settings struct {
 
 // Arm is one DUT of several, between its two ports.
 type Arm struct {
-	Generator, Receiver Port
+	Generator, Receiver port.Port
 	Applied             Applied
 	Unavailable         error // why it could not be set up; it is not up then
 	// Thread is the kernel thread that does the DUT's work, as Bed.DUTThread.
@@ -50,7 +51,7 @@ type Arm struct {
 	Counters func() (Counters, error)
 	// DUT is the port by which traffic enters it, seen from inside, as of
 	// Open; its place is nil of a bypass, or where nobody can enter.
-	DUT Port
+	DUT port.Port
 	// Drops reads what died in it, as DropReader does, but for what only the
 	// whole machine counts: Machine reads that. Either is nil where nobody can.
 	Drops, Machine func() (drop.Counters, error)
@@ -58,7 +59,7 @@ type Arm struct {
 
 // Way is a path through a DUT, between two outer ports.
 type Way struct {
-	Generator, Receiver Port
+	Generator, Receiver port.Port
 	Share               float64 // of the load; those of all ways are 1 together
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/netip"
 
+	"linerate/internal/port"
 	"linerate/internal/setting"
 )
 
@@ -42,10 +43,10 @@ type Site struct {
 	// Clients is the place of who asks. Enter takes the calling goroutine
 	// there, until leave takes it back: for making a socket, which stays in
 	// the namespace it was made in. The two calls are of one goroutine.
-	Clients                Place
+	Clients                port.Place
 	Enter                  func() (leave func() error, err error)
-	Server                 Place // where the server listens, at Address
-	Origin                 Place // where the origin does, at OriginAddress; nil without one
+	Server                 port.Place // where the server listens, at Address
+	Origin                 port.Place // where the origin does, at OriginAddress; nil without one
 	Address, OriginAddress netip.Addr
 	// Sources are the clients' addresses.
 	Sources     []netip.Addr

@@ -8,10 +8,9 @@ package testbed
 import (
 	"context"
 	"fmt"
-	"net"
-	"net/netip"
 
 	"linerate/internal/drop"
+	"linerate/internal/port"
 	"linerate/internal/setting"
 )
 
@@ -28,44 +27,6 @@ const (
 	// that it can be offered more than it can forward.
 	Overload Mode = "overload"
 )
-
-// Place runs f on an operating-system thread inside a port's network
-// namespace, and returns f's error. The thread is f's alone until f returns:
-// f may pin it to a CPU. f must not start goroutines that touch the network
-// by other means than a Place of their own.
-type Place func(f func() error) error
-
-// Here is the Place of the calling process: no namespace is changed.
-func Here(f func() error) error { return f() }
-
-// Side is which machine a port is of, where generator and receiver are two: each
-// can do the other's work too.
-type Side string
-
-// The sides; "" is the one that the work is named after.
-const (
-	GeneratorSide Side = "generator"
-	ReceiverSide  Side = "receiver"
-)
-
-// Port is one end of a wire, where a generator or receiver sits.
-type Port struct {
-	Side   Side
-	In     Place            // runs code where the device is visible
-	Device string           // interface name
-	MAC    net.HardwareAddr // its own address
-	Peer   net.HardwareAddr // the address frames sent here must carry
-	IPv4   netip.Prefix     // own address and network, 198.18.0.0/15
-	IPv6   netip.Prefix     // own address and network, 2001:2::/48
-}
-
-// Name is the port's in a record.
-func (p Port) Name() string {
-	if p.Side == "" {
-		return p.Device
-	}
-	return string(p.Side) + "/" + p.Device
-}
 
 // CPUs says which CPU does what; −1 means not pinned.
 type CPUs struct {
@@ -89,7 +50,7 @@ type DropReader interface {
 // Open is a Bed whose DUT can be looked into: the port by which traffic enters
 // it, seen from inside.
 type Open interface {
-	DUT() Port
+	DUT() port.Port
 }
 
 // Description is what a reader of a number must know of the testbed.
@@ -109,9 +70,9 @@ type Bed interface {
 	// Generator and Receiver are the two outer ends. With Bypass true the
 	// two are wired without a DUT between them: the chain that a cost is
 	// measured against.
-	Generator() Port
-	Receiver() Port
-	Bypass() (generator, receiver Port, err error)
+	Generator() port.Port
+	Receiver() port.Port
+	Bypass() (generator, receiver port.Port, err error)
 	// Reset makes the DUT as new, then applies settings, in order; they
 	// are undone by the next Reset. An ErrUnavailable says the testbed
 	// cannot do a setting; the DUT is then as new. Ports taken before a

@@ -13,6 +13,7 @@ import (
 	"linerate/catalogue"
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
+	"linerate/internal/setting"
 	"linerate/internal/sharedtest"
 	"linerate/internal/tunable"
 )
@@ -135,7 +136,7 @@ func TestAgainstFreeBSD14(t *testing.T) {
 	rel := f.Release
 	for name := range host.kind {
 		r, ok := c.Lookup(tunable.FreeBSD, name)
-		if !ok || r.Mechanism != tunable.Sysctl {
+		if !ok || r.Mechanism != setting.Sysctl {
 			continue
 		}
 		seen[r] = true
@@ -161,7 +162,7 @@ func TestAgainstFreeBSD14(t *testing.T) {
 		}
 	}
 	for _, r := range c.Records {
-		if r.OS == tunable.FreeBSD && r.Mechanism == tunable.Sysctl && !seen[r] && expected(r, rel, host) {
+		if r.OS == tunable.FreeBSD && r.Mechanism == setting.Sysctl && !seen[r] && expected(r, rel, host) {
 			differs(r.Name, "exists", "the host has none, though it has its node")
 		}
 	}
@@ -182,7 +183,7 @@ func expected(r *tunable.Record, rel release.Release, host captured) bool {
 	s := r.At(rel)
 	node := r.Name[:max(strings.LastIndex(r.Name, "."), 0)]
 	_, has := host.kind[node]
-	return s.Exists && has && s.Module == "" && r.KernelOption == "" && s.Mechanism == tunable.Sysctl &&
+	return s.Exists && has && s.Module == "" && r.KernelOption == "" && s.Mechanism == setting.Sysctl &&
 		!strings.HasPrefix(r.Name, "dev.")
 }
 
@@ -213,7 +214,7 @@ func hostOf(host captured) *fact.Facts {
 	f.Memory = fact.Memory{Physical: number("hw.physmem"), Real: number("hw.realmem"), PageSize: number("hw.pagesize"), KernelMap: number("vm.kmem_size")}
 	f.CPU = fact.CPU{Count: int(number("hw.ncpu")), Cores: int(number("kern.smp.cores")), ThreadsPerCore: int(number("kern.smp.threads_per_core"))}
 	for name, v := range host.value {
-		f.Settings = append(f.Settings, fact.Setting{Name: name, Namespace: fact.Kernel, Live: &v})
+		f.Settings = append(f.Settings, fact.Tunable{Name: name, Namespace: fact.Kernel, Live: &v})
 	}
 	f.Normalise()
 	return f

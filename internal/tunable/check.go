@@ -6,22 +6,23 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"linerate/internal/fact/release"
+	"linerate/internal/setting"
 )
 
 // What the fields of a record may hold.
 var (
-	mechanisms = []Mechanism{Sysctl, Loader, RC, Ifconfig, Ethtool, Module, KernelOption, Mount, Tunefs, LoginConf, Firewall, Service,
-		Sysfs, Procfs, Cmdline, Limit, Qdisc, CC, Route, Socket, Systemd}
 	settables = []Settable{Boot, Runtime, BootRuntime, ReadOnly}
 	types     = []Type{Int, Uint, Long, Ulong, S8, S16, S32, S64, U8, U16, U32, U64, Bool, String, Opaque, Node, YesNo, List, Flag, Numbers}
 	scopes    = []Scope{"", Host, VNET, Jail, Interface, Process, FS, NetNS, Device, RouteScope, SocketScope, User}
 	resets    = []Reset{"", NoReset, LinkFlap, Restart, Reload, NeedReboot, NewSockets, Remount}
 	verdicts  = []string{Folklore, Holds, Depends, Stale, Wrong, Measured}
 	cautions  = []string{"harmful", "ineffective", "memory", "order", "security", "note"}
-	outsides  = []Outside{"", Refused, Clamped, Rounded, OwnSize, Wrapped, Taken, Fatal}
+	outsides  = []Outside{"", Refused, Clamped, Rounded, OwnSize, Wrapped, Taken, Off, One, Fatal}
 	deeds     = []string{"", "leave", "raise", "bound", "measure", "choose"}
 	decoders  = []string{"", "harvest"}
-	alls      = []All{"", AllMax, AllOr, AllAnd, AllRole, AllSets, AllOnly, AllIgnored}
+	alls      = []All{"", AllMax, AllOr, AllAnd, AllRole, AllSets, AllMin, AllWins, AllOnly, AllIgnored}
 	hows      = []string{"probed", "source", "documentation"}
 	whats     = []string{"exists", "access", "default", "range", "scope", "effect", "reset", "coupling"}
 	nameForm  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:%-]*$`)
@@ -54,14 +55,13 @@ func (r *Record) check() error {
 	if !r.nameFits() {
 		bad("name has odd characters")
 	}
-	oneOf(bad, "mechanism", r.Mechanism, mechanisms)
+	oneOf(bad, "mechanism", r.Mechanism, setting.Recorded())
 	oneOf(bad, "settable", r.Settable, settables)
 	oneOf(bad, "type", r.Type, types)
 	oneOf(bad, "scope", r.Scope, scopes)
 	oneOf(bad, "reset", r.Reset, resets)
 	oneOf(bad, "decode", r.Decode, decoders)
 	oneOf(bad, "with_all", r.WithAll, alls)
-	oneOf(bad, "outside", r.Constraints.Outside, outsides)
 	if strings.TrimSpace(r.Summary) == "" {
 		bad("no summary")
 	}
@@ -72,6 +72,8 @@ func (r *Record) check() error {
 	r.checkExpressions(bad)
 	r.checkDefault(bad)
 	r.checkChecks(bad)
+	r.checkRange(bad)
+	r.checkLevels(bad)
 	return errors.Join(errs...)
 }
 
@@ -118,7 +120,7 @@ func (r *Record) checkReleases(bad func(string, ...any)) {
 			oneOf(bad, "type", c.Type, types)
 		}
 		if c.Mechanism != "" {
-			oneOf(bad, "mechanism", c.Mechanism, mechanisms)
+			oneOf(bad, "mechanism", c.Mechanism, setting.Recorded())
 		}
 		oneOf(bad, "scope", c.Scope, scopes)
 	}
@@ -136,6 +138,56 @@ func (r *Record) checkDefault(bad func(string, ...any)) {
 		}
 		if p := r.Reject(*d); p != nil && p.Kind == ProblemType {
 			bad("default %q: %s", *d, p.Message)
+		}
+	}
+}
+
+// checkRange: a settable record says, or implies, what becomes of values that
+// it does not take, on every release on which it differs.
+func (r *Record) checkRange(bad func(string, ...any)) {
+	for _, rel := range r.turns() {
+		s := r.At(rel)
+		oneOf(bad, "outside", s.Outside, outsides)
+		if s.Exists && s.Settable != ReadOnly && s.Type != Node && s.Type != Opaque && r.RangeOn(rel).Outside == "" {
+			bad("its bounds say nothing of values outside (constraints: outside)")
+		}
+		if s.Exists && s.Settable != ReadOnly && r.Reset == "" {
+			bad("settable, and what that costs is missing (reset)")
+		}
+	}
+}
+
+// turns are the releases on which something about the record begins, the
+// newest (zero) among them.
+func (r *Record) turns() []release.Release {
+	all := []release.Release{{}, r.Since}
+	for _, c := range r.Changes {
+		all = append(all, c.From)
+	}
+	return all
+}
+
+// checkLevels: a level is a legal value that a running system takes and gives
+// back, and somebody's.
+func (r *Record) checkLevels(bad func(string, ...any)) {
+	if len(r.Levels) > 0 && (!r.Settable.AtRuntime() || r.Constraints.OnlyRaise) {
+		bad("levels of what a running system does not take back")
+	}
+	for _, l := range r.Levels {
+		checkCondition(bad, "level", l.When, nil)
+		checkExpression(bad, "level", l.Formula, l.Vectors)
+		switch p := r.Reject(l.Value); {
+		case l.Source == "" || (l.Value == "") == (l.Formula == ""):
+			bad("a level needs a value or a formula, and a source")
+		case l.Formula != "" && len(l.Vectors) == 0:
+			bad("a level's formula without a vector")
+		case l.Value != "" && p != nil:
+			bad("level %s: %s", l.Value, p.Message)
+		}
+		for _, v := range l.Vectors {
+			if p := r.Reject(v.Want); p != nil {
+				bad("level %s: %s", l.Formula, p.Message)
+			}
 		}
 	}
 }

@@ -38,6 +38,9 @@ type Claim struct {
 	// Since is the release from which the verdict holds, where it did not
 	// always; before it the claim is no finding.
 	Since release.Release `yaml:"since"`
+	// When is the condition under which the verdict holds, where it depends on
+	// the host; "" is always.
+	When string `yaml:"when"`
 
 	Source string `yaml:"-"`
 	Line   int    `yaml:"-"`

@@ -3,6 +3,7 @@ package tunable
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 
@@ -77,7 +78,7 @@ func (c *Catalogue) textOf(f *fact.Facts, e Env, name string) string {
 	if !ok {
 		return ""
 	}
-	d, _ := r.DefaultIn(f.Release, e)
+	d, _ := r.DefaultOf(name, f.Release, e)
 	return d
 }
 
@@ -97,6 +98,9 @@ func numberAt(text string, n int) float64 {
 	}
 	return toNumber(parts[n-1])
 }
+
+// Number is a value as expressions see it: 0 where it is none.
+func Number(s string) float64 { return toNumber(s) }
 
 // toNumber reads a setting's text as a number; 0 when it is none.
 func toNumber(s string) float64 {
@@ -136,24 +140,27 @@ func (e Env) Formula(code string) (string, error) {
 }
 
 // Unknown reports whether an expression reads something of the host that is
-// not known — a measure of it, or a tunable whose own value hangs on one — so
-// that its result would say nothing.
+// not known, so that its result would say nothing.
 func (e Env) Unknown(code string) bool {
-	if code == "" {
-		return false
-	}
-	names, calls := language().Reads(code)
+	return code != "" && len(e.Lacks(language().Reads(code))) > 0
+}
+
+// Lacks lists what is not known of what an expression reads: a measure of the
+// host, or a tunable whose own value hangs on one.
+func (e Env) Lacks(names []string, calls []factexpr.Call) []string {
+	var lacks []string
 	for _, name := range names {
 		if e.unmeasured(name) {
-			return true
+			lacks = append(lacks, name)
 		}
 	}
 	for _, c := range calls {
 		if (c.Function == "value" || c.Function == "text") && !e.Known(c.Argument) {
-			return true
+			lacks = append(lacks, c.Argument)
 		}
 	}
-	return false
+	slices.Sort(lacks)
+	return slices.Compact(lacks)
 }
 
 // unmeasured reports a measure of the host whose zero means "not known".
@@ -191,6 +198,15 @@ func (e Env) unmeasured(name string) bool {
 // memory is not.
 func (c *Catalogue) Default(r *Record, f *fact.Facts) (value string, ok bool) {
 	return r.DefaultIn(f.Release, c.NewEnv(f, ""))
+}
+
+// DefaultOf is DefaultIn of one of the record's instances, which may differ:
+// conf.all and conf.default of a setting of devices.
+func (r *Record) DefaultOf(name string, rel release.Release, e Env) (value string, ok bool) {
+	if v, ok := r.InstanceDefaults[name]; ok {
+		return v, true
+	}
+	return r.DefaultIn(rel, e)
 }
 
 // DefaultIn is Default with an environment made before.

@@ -1,9 +1,11 @@
 package tunable
 
 import (
+	"slices"
 	"strings"
 
 	"linerate/internal/fact/release"
+	"linerate/internal/setting"
 )
 
 // Entry is a record on one release, as `linerate catalogue list --json`
@@ -17,15 +19,15 @@ type Entry struct {
 	Type     Type     `json:"type"`
 	// Default is as `sysctl -n` prints it; the formula where
 	// DefaultIsFormula; "" when there is none.
-	Default          string    `json:"default"`
-	DefaultIsFormula bool      `json:"default_is_formula"`
-	Since            string    `json:"since"`
-	RemovedIn        string    `json:"removed_in"`
-	RenamedTo        string    `json:"renamed_to"`
-	VNET             bool      `json:"vnet"`
-	Scope            Scope     `json:"scope"`
-	Mechanism        Mechanism `json:"mechanism"`
-	Concept          string    `json:"concept"`
+	Default          string            `json:"default"`
+	DefaultIsFormula bool              `json:"default_is_formula"`
+	Since            string            `json:"since"`
+	RemovedIn        string            `json:"removed_in"`
+	RenamedTo        string            `json:"renamed_to"`
+	VNET             bool              `json:"vnet"`
+	Scope            Scope             `json:"scope"`
+	Mechanism        setting.Mechanism `json:"mechanism"`
+	Concept          string            `json:"concept"`
 }
 
 // List is every record of an operating system ("" for all) on a release; a
@@ -45,6 +47,25 @@ func (c *Catalogue) List(os string, rel release.Release) []Entry {
 
 // Entry is the record on one release, under its own name.
 func (r *Record) Entry(rel release.Release) Entry { return r.entry(r.Name, rel) }
+
+// EntryAs is the record on one release under the name that a host has for it:
+// an instance of its own (net.ipv4.conf.all.rp_filter), else the record's.
+func (r *Record) EntryAs(asked string, rel release.Release) Entry {
+	e := r.entry(r.InstanceOf(asked), rel)
+	e.Name = r.Name
+	return e
+}
+
+// InstanceOf is the instance that a name, however spelt, stands for; the
+// record's name where it is none.
+func (r *Record) InstanceOf(asked string) string {
+	for _, name := range Folded(asked) {
+		if slices.Contains(r.Instances, name) {
+			return name
+		}
+	}
+	return r.Name
+}
 
 func (r *Record) entry(name string, rel release.Release) Entry {
 	s := r.At(rel)
@@ -74,7 +95,7 @@ func (r *Record) scopeOf(name string, s State) Scope {
 		return Host
 	case r.OS == Linux && s.Scope == Device && strings.Contains(name, ".neigh.default."):
 		return Host
-	case r.OS == Linux && s.Mechanism == Sysctl && s.Scope == Device && name != r.Name:
+	case r.OS == Linux && s.Mechanism == setting.Sysctl && s.Scope == Device && name != r.Name:
 		return NetNS
 	}
 	return s.Scope

@@ -10,15 +10,6 @@ import (
 	"linerate/internal/tunable"
 )
 
-// widest are the least and greatest number of the integer types as the
-// kernel's handlers read them; nil where it is not worth a write.
-var widest = map[tunable.Type][2]*big.Int{
-	tunable.Int:   {big.NewInt(-1 << 31), big.NewInt(1<<31 - 1)},
-	tunable.Uint:  {big.NewInt(0), big.NewInt(1<<32 - 1)},
-	tunable.U8:    {big.NewInt(0), big.NewInt(255)},
-	tunable.Ulong: {big.NewInt(0), nil},
-}
-
 // ticksLimit is the greatest number of ticks that fits an int.
 const ticksLimit = 1<<31 - 1
 
@@ -32,20 +23,19 @@ func (k *kernel) probe(t *testing.T, l live) {
 		return
 	}
 	s := r.At(k.facts.Release)
-	if _, ok := widest[s.Type]; !ok || s.Scope == tunable.Host {
+	x := r.RangeOn(k.facts.Release)
+	if s.Scope == tunable.Host {
 		return
 	}
+	switch {
+	case x.Domain == tunable.Vectors:
+		k.probeVector(t, l, s, x)
+	case x.Domain != tunable.Whole || s.Type == tunable.Bool:
+		return
+	default:
+		k.probeNumber(t, l, x)
+	}
 	k.probed++
-	least, most := bounds(r, s.Type)
-	one := big.NewInt(1)
-	if least != nil {
-		k.try(t, l, least, true)
-		k.try(t, l, new(big.Int).Sub(least, one), false)
-	}
-	if most != nil {
-		k.try(t, l, most, true)
-		k.try(t, l, new(big.Int).Add(most, one), false)
-	}
 	if r.Constraints.Jiffies {
 		k.try(t, l, big.NewInt(ticksLimit), s.Unit != "s")
 		k.try(t, l, big.NewInt(1), true)
@@ -55,21 +45,63 @@ func (k *kernel) probe(t *testing.T, l live) {
 	}
 }
 
-// bounds are the least and greatest number a record allows, by its
-// constraints or its type. Nothing is tried beyond what the kernel clamps or
-// keeps in ticks.
-func bounds(r *tunable.Record, kind tunable.Type) (least, most *big.Int) {
-	if r.Constraints.Jiffies || r.Constraints.Clamped {
-		return nil, nil
+// probeNumber writes both bounds and one beyond each. What the kernel clamps is
+// read back; nothing is tried beyond what it keeps in ticks or takes unchecked.
+func (k *kernel) probeNumber(t *testing.T, l live, x tunable.Range) {
+	t.Helper()
+	r, _ := k.record(l)
+	one := big.NewInt(1)
+	below, above := new(big.Int).Sub(x.Least, one), new(big.Int).Add(x.Most, one)
+	switch {
+	case r.Constraints.Jiffies:
+	case x.Outside == tunable.One:
+		k.becomes(t, l, below, one)
+		k.becomes(t, l, above, one)
+	case x.Outside == tunable.Clamped:
+		k.becomes(t, l, below, x.Least)
+		k.becomes(t, l, above, x.Most)
+	case x.Depends != "":
+		k.try(t, l, below, false)
+	case x.Type == tunable.Ulong:
+		k.try(t, l, x.Least, true)
+		k.try(t, l, below, false)
+	default:
+		k.try(t, l, x.Least, true)
+		k.try(t, l, below, x.Outside == tunable.Taken)
+		k.try(t, l, x.Most, true)
+		k.try(t, l, above, x.Outside == tunable.Taken)
 	}
-	least, most = widest[kind][0], widest[kind][1]
-	if k := r.Constraints.Min; k != nil {
-		least, _ = big.NewFloat(*k).Int(nil)
+}
+
+// probeVector writes one element below the least, and all at it.
+func (k *kernel) probeVector(t *testing.T, l live, s tunable.State, x tunable.Range) {
+	t.Helper()
+	parts := strings.Fields(l.value)
+	if len(parts) == 0 || x.Least == nil || x.Outside != tunable.Refused {
+		return
 	}
-	if k := r.Constraints.Max; k != nil {
-		most, _ = big.NewFloat(*k).Int(nil)
+	if s.Count > 0 && len(parts) != s.Count {
+		t.Errorf("%s: %d numbers (%s), the record says %d", l.path, len(parts), l.value, s.Count)
 	}
-	return least, most
+	for i := range parts {
+		changed := slices.Clone(parts)
+		changed[i] = new(big.Int).Sub(x.Least, big.NewInt(1)).String()
+		if refused, err := write(l.path, strings.Join(changed, " ")); err != nil || !refused {
+			t.Errorf("%s: %v is refused: %v, the record says true (%v)", l.path, changed, refused, err)
+		}
+	}
+}
+
+// becomes writes one number and says whether the kernel took the other for it.
+func (k *kernel) becomes(t *testing.T, l live, n, want *big.Int) {
+	t.Helper()
+	if refused, err := write(l.path, n.String()); refused || err != nil {
+		t.Errorf("%s: %s is refused: %v, the record says it becomes %s (%v)", l.path, n, refused, want, err)
+		return
+	}
+	if got := read(t, l.path); got != want.String() {
+		t.Errorf("%s: %s becomes %s, the record says %s", l.path, n, got, want)
+	}
 }
 
 // try writes one number and says whether the kernel did as the record has it.

@@ -153,6 +153,9 @@ func (c *Catalogue) loadRecords(fsys fs.FS, name, os string) error {
 		}
 		r := raw.record()
 		r.OS, r.Subsystem, r.File, r.Line = os, subsystem, name, lineOf(n)
+		if r.Reset == "" {
+			r.Reset = r.impliedReset()
+		}
 		c.Records = append(c.Records, r.expand()...)
 	}
 	return errors.Join(errs...)
@@ -172,18 +175,33 @@ func (r Record) expand() []*Record {
 		}
 		x.Driver = driver
 		fill := func(s string) string { return strings.ReplaceAll(s, "{driver}", driver) }
-		x.Name, x.RenamedTo, x.Summary, x.Module = fill(r.Name), fill(r.RenamedTo), fill(r.Summary), fill(r.Module)
-		x.Related = slices.Clone(r.Related)
-		for i := range x.Related {
-			x.Related[i] = fill(x.Related[i])
-		}
-		x.Coupled = slices.Clone(r.Coupled)
-		for i := range x.Coupled {
-			x.Coupled[i].Name = fill(x.Coupled[i].Name)
-		}
+		x.fill(fill)
 		all = append(all, &x)
 	}
 	return all
+}
+
+// fill replaces the driver's placeholder wherever people or look-ups read it.
+func (r *Record) fill(fill func(string) string) {
+	for _, s := range []*string{&r.Name, &r.RenamedTo, &r.Summary, &r.Module, &r.Effective, &r.Helps, &r.Hurts} {
+		*s = fill(*s)
+	}
+	r.Related, r.Notes = slices.Clone(r.Related), slices.Clone(r.Notes)
+	for _, list := range [][]string{r.Related, r.Notes} {
+		for i := range list {
+			list[i] = fill(list[i])
+		}
+	}
+	r.Cautions, r.Coupled, r.Recommend = slices.Clone(r.Cautions), slices.Clone(r.Coupled), slices.Clone(r.Recommend)
+	for i := range r.Cautions {
+		r.Cautions[i].Text, r.Cautions[i].Fix = fill(r.Cautions[i].Text), fill(r.Cautions[i].Fix)
+	}
+	for i := range r.Coupled {
+		r.Coupled[i].Name, r.Coupled[i].Why = fill(r.Coupled[i].Name), fill(r.Coupled[i].Why)
+	}
+	for i := range r.Recommend {
+		r.Recommend[i].Reason = fill(r.Recommend[i].Reason)
+	}
 }
 
 func (c *Catalogue) loadClaims(fsys fs.FS, name, _ string) error {

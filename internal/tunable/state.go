@@ -1,6 +1,9 @@
 package tunable
 
-import "linerate/internal/fact/release"
+import (
+	"linerate/internal/fact/release"
+	"linerate/internal/setting"
+)
 
 // State is what a record says of one release.
 type State struct {
@@ -8,13 +11,14 @@ type State struct {
 	Settable  Settable
 	Type      Type
 	Unit      string
-	Mechanism Mechanism
+	Mechanism setting.Mechanism
 	// Default is nil when there is none, or only Formula knows it.
 	Default   *string
 	Formula   string
 	Effective string
 	Scope     Scope
 	Module    string
+	Constraints
 }
 
 // IsFormula reports whether the system computes the default from the machine.
@@ -26,6 +30,7 @@ func (r *Record) At(rel release.Release) State {
 	s := State{
 		Exists: r.existed(rel), Settable: r.Settable, Type: r.Type, Unit: r.Unit, Mechanism: r.Mechanism,
 		Default: r.Default, Formula: r.Formula, Effective: r.Effective, Scope: r.Scope, Module: r.Module,
+		Constraints: r.Constraints,
 	}
 	for _, c := range r.Changes {
 		if c.covers(rel) {
@@ -65,6 +70,9 @@ func (c Change) apply(s *State) {
 	set(&s.Scope, c.Scope)
 	if c.Module != nil {
 		s.Module = *c.Module
+	}
+	if c.Constraints != nil {
+		s.Constraints = *c.Constraints
 	}
 	if c.Default != nil {
 		s.Default, s.Formula = c.Default, ""

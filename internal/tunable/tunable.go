@@ -8,35 +8,7 @@ package tunable
 
 import (
 	"linerate/internal/fact/release"
-)
-
-// Mechanism is how a tunable is set: what reads it.
-type Mechanism string
-
-// The mechanisms of the catalogue.
-const (
-	Sysctl       Mechanism = "sysctl"        // a node of the sysctl tree, maybe a loader tunable too
-	Loader       Mechanism = "loader"        // kernel environment only: no sysctl node
-	RC           Mechanism = "rc"            // a variable of rc.conf
-	Ifconfig     Mechanism = "ifconfig"      // a flag of an interface
-	Ethtool      Mechanism = "ethtool"       // a setting of an interface (Linux)
-	Module       Mechanism = "module"        // a kernel module to load
-	KernelOption Mechanism = "kernel-option" // compiled in
-	Mount        Mechanism = "mount"         // an option of mount(8) or fstab(5)
-	Tunefs       Mechanism = "tunefs"        // kept in the file system's superblock
-	LoginConf    Mechanism = "login.conf"    // a capability of login.conf(5)
-	Firewall     Mechanism = "firewall"      // a line of the firewall's own configuration
-	Service      Mechanism = "service"       // a daemon's own configuration
-
-	Sysfs   Mechanism = "sysfs"   // a file below /sys (Linux)
-	Procfs  Mechanism = "procfs"  // a file below /proc that is no sysctl (Linux)
-	Cmdline Mechanism = "cmdline" // a parameter of the kernel's command line (Linux)
-	Limit   Mechanism = "limit"   // a resource limit: limits.conf, systemd's Limit…=
-	Qdisc   Mechanism = "qdisc"   // a queueing discipline, set with tc (Linux)
-	CC      Mechanism = "cc"      // a congestion control algorithm (Linux)
-	Route   Mechanism = "route"   // an attribute of a route (ip route)
-	Socket  Mechanism = "socket"  // an option that a program sets on its socket
-	Systemd Mechanism = "systemd" // a line of a unit, .link or .network file
+	"linerate/internal/setting"
 )
 
 // Settable says when a tunable can be set.
@@ -118,6 +90,8 @@ const (
 	AllAnd     All = "and"     // on when both are
 	AllRole    All = "or-and"  // or; on devices that forward, and
 	AllSets    All = "sets"    // writing all writes every device, and default
+	AllMin     All = "min"     // the lesser of the two
+	AllWins    All = "wins"    // all, where it is not 0, else the device's
 	AllOnly    All = "only"    // all alone decides
 	AllIgnored All = "ignored" // all has no effect; the device's value alone
 )
@@ -148,9 +122,9 @@ type Record struct {
 	// driver that came with that release.
 	Drivers []string `yaml:"drivers"`
 	// Instances are concrete names of a templated record that lists show too.
-	Instances []string  `yaml:"instances"`
-	Mechanism Mechanism `yaml:"mechanism"`
-	Type      Type      `yaml:"type"`
+	Instances []string          `yaml:"instances"`
+	Mechanism setting.Mechanism `yaml:"mechanism"`
+	Type      Type              `yaml:"type"`
 	// Unit is of the value: bytes, ms, s, packets, percent … "" for a pure
 	// number or a choice.
 	Unit     string   `yaml:"unit"`
@@ -179,10 +153,12 @@ type Record struct {
 	// GENERIC kernel.
 	Module string `yaml:"module"`
 	// KernelOption is what the kernel must be built with.
-	KernelOption string      `yaml:"kernel_option"`
-	Reset        Reset       `yaml:"reset"`
-	Constraints  Constraints `yaml:"constraints"`
-	Changes      []Change    `yaml:"-"`
+	KernelOption string `yaml:"kernel_option"`
+	// Reset is what setting it costs; a record that is silent takes its
+	// mechanism's: nothing at runtime, a reboot where only a boot reads it.
+	Reset       Reset       `yaml:"reset"`
+	Constraints Constraints `yaml:"constraints"`
+	Changes     []Change    `yaml:"-"`
 
 	// Summary says what it does, in our words.
 	Summary string `yaml:"summary"`
@@ -212,6 +188,8 @@ type Record struct {
 	Decode string `yaml:"decode"`
 	// Vectors are worked examples of Formula.
 	Vectors []Vector `yaml:"vectors"`
+	// Levels are the values worth trying where one tunes by experiment.
+	Levels []Level `yaml:"levels"`
 
 	// OS, Subsystem and Driver are from the file and the expansion.
 	OS        string `yaml:"-"`
@@ -244,6 +222,8 @@ type Constraints struct {
 	OnlyRaise bool `yaml:"only_raise"`
 	// Multiple: the value must be a multiple of it.
 	Multiple float64 `yaml:"multiple"`
+	// Mask: the number is bits; more is not greater.
+	Mask bool `yaml:"mask"`
 	// Count is how many numbers a vector has.
 	Count int `yaml:"count"`
 	// Jiffies: Linux keeps the time in timer ticks, rounds it up to one (of
@@ -253,6 +233,9 @@ type Constraints struct {
 	// Meaning without Values: the system takes any number.
 	Values  []string          `yaml:"values"`
 	Meaning map[string]string `yaml:"meaning"`
+	// Depends is a bound that another setting, the driver or the hardware
+	// gives, in words: "at most the driver's maximum (ethtool -g IF)".
+	Depends string `yaml:"depends"`
 	// Clamped is short for outside: clamped.
 	Clamped bool `yaml:"clamped" json:"-"`
 	// Outside is what the system does with a value that these bounds do not
@@ -271,6 +254,8 @@ const (
 	OwnSize Outside = "default" // the system takes its own default
 	Wrapped Outside = "wrapped" // the low bits are taken: another number
 	Taken   Outside = "taken"   // it is stored without a check
+	Off     Outside = "off"     // it counts as NO
+	One     Outside = "one"     // a number that is not 0 counts as 1
 	Fatal   Outside = "fatal"   // the kernel stops: it panics, or does not boot
 )
 
@@ -278,18 +263,20 @@ const (
 // and before Until. A zero From is the beginning, a zero Until the end.
 // Later changes override earlier ones; only the fields given change.
 type Change struct {
-	From      release.Release `yaml:"-"`
-	Until     release.Release `yaml:"-"`
-	Exists    *bool           `yaml:"exists"`
-	Settable  Settable        `yaml:"settable"`
-	Type      Type            `yaml:"type"`
-	Unit      string          `yaml:"unit"`
-	Mechanism Mechanism       `yaml:"mechanism"`
-	Default   *string         `yaml:"default"`
-	Formula   *string         `yaml:"formula"`
-	Effective string          `yaml:"effective"`
-	Scope     Scope           `yaml:"scope"`
-	Module    *string         `yaml:"module"`
+	From      release.Release   `yaml:"-"`
+	Until     release.Release   `yaml:"-"`
+	Exists    *bool             `yaml:"exists"`
+	Settable  Settable          `yaml:"settable"`
+	Type      Type              `yaml:"type"`
+	Unit      string            `yaml:"unit"`
+	Mechanism setting.Mechanism `yaml:"mechanism"`
+	Default   *string           `yaml:"default"`
+	Formula   *string           `yaml:"formula"`
+	Effective string            `yaml:"effective"`
+	Scope     Scope             `yaml:"scope"`
+	Module    *string           `yaml:"module"`
+	// Constraints, where given, replace the record's whole.
+	Constraints *Constraints `yaml:"constraints"`
 	// Why names the commit, release note or file that says so.
 	Why string `yaml:"why"`
 }
@@ -325,6 +312,20 @@ type Recommendation struct {
 	Do      string   `yaml:"do"`
 	When    string   `yaml:"when"`
 	Reason  string   `yaml:"reason"`
+	Vectors []Vector `yaml:"vectors"`
+}
+
+// Level is a value that is worth trying where one tunes by experiment: legal,
+// undone by writing the old one back, and no danger to the host.
+type Level struct {
+	// Value, or Formula over the host's facts.
+	Value   string `yaml:"value"`
+	Formula string `yaml:"formula"`
+	// When is the condition under which it is worth trying; "" is always.
+	When string `yaml:"when"`
+	// Source is who proposes it: a manual, a kernel's comment, a published
+	// configuration.
+	Source  string   `yaml:"source"`
 	Vectors []Vector `yaml:"vectors"`
 }
 

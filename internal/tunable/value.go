@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"linerate/internal/fact/release"
+	"linerate/internal/setting"
 )
 
 // ValueProblem is why a value does not fit a tunable.
@@ -47,38 +50,60 @@ func unsigned(bits uint) [2]*big.Int {
 // Integer reports whether the type holds whole numbers.
 func (t Type) Integer() bool { _, ok := widths[t]; return ok }
 
-// Reject says why a value does not fit the type and the constraints of the
-// record; nil when it fits, or when nothing is known against it.
-func (r *Record) Reject(value string) *ValueProblem {
-	v := strings.TrimSpace(value)
-	if r.Type == YesNo {
-		return rejectSwitch(v)
+// Reject says why a value does not fit the type and the constraints that the
+// record has on the newest release; nil when it fits, or when nothing is known
+// against it.
+func (r *Record) Reject(value string) *ValueProblem { return r.RejectOn(release.Release{}, value) }
+
+// RejectOn is Reject on a release.
+func (r *Record) RejectOn(rel release.Release, value string) *ValueProblem {
+	s, x, v := r.At(rel), r.RangeOn(rel), strings.TrimSpace(value)
+	if first := r.Read(v); first != v {
+		if p := r.RejectOn(rel, first); p != nil {
+			return p
+		}
+		return &ValueProblem{ProblemType, fmt.Sprintf("the kernel takes %s and ignores the rest", first), Clamped}
 	}
-	if len(r.Constraints.Values) > 0 && !r.Type.Integer() && !slices.Contains(r.Constraints.Values, v) {
-		return &ValueProblem{ProblemChoice, fmt.Sprintf("%q is none of %s", v, strings.Join(r.Constraints.Values, ", ")), r.outside()}
+	if _, word := onOff(v); word && s.Type == Bool && (s.Mechanism == setting.Cmdline || s.Mechanism == setting.Module) && r.OS == Linux {
+		return nil // kstrtobool
 	}
-	if r.Type == Numbers {
-		return r.rejectVector(v)
+	switch x.Domain {
+	case Switch:
+		return rejectSwitch(v, x.Outside)
+	case Vectors:
+		return r.rejectVector(s, x, v)
+	case Whole:
+		return rejectWhole(s, x, v)
+	case Choice:
+		if !slices.Contains(s.Values, v) {
+			return &ValueProblem{ProblemChoice, fmt.Sprintf("%q is none of %s", v, strings.Join(s.Values, ", ")), x.Outside}
+		}
 	}
-	w, ok := widths[r.Type]
-	if !ok {
-		return nil
-	}
+	return nil
+}
+
+// rejectWhole holds one number to its type and its bounds.
+func rejectWhole(s State, x Range, v string) *ValueProblem {
+	w := widths[s.Type]
 	n, ok := ParseInteger(v)
 	if !ok {
 		return &ValueProblem{ProblemType, fmt.Sprintf("%q is no number", v), Refused}
 	}
-	if r.Type != Bool && (n.Cmp(w[0]) < 0 || n.Cmp(w[1]) > 0) {
-		return &ValueProblem{ProblemType, fmt.Sprintf("%s does not fit %s (%s to %s)", v, r.Type, w[0], w[1]), r.overflow()}
+	if s.Type != Bool && (n.Cmp(w[0]) < 0 || n.Cmp(w[1]) > 0) {
+		beyond := x.Beyond
+		if beyond == "" {
+			beyond = x.Outside
+		}
+		return &ValueProblem{ProblemType, fmt.Sprintf("%s does not fit %s (%s to %s)", v, s.Type, w[0], w[1]), beyond}
 	}
-	return r.rejectNumber(v, n)
+	return rejectNumber(s.Constraints, x.Outside, v, n)
 }
 
 // rejectVector holds every number of a vector to the bounds. Fewer numbers
 // than the vector has are allowed: they set the first ones.
-func (r *Record) rejectVector(v string) *ValueProblem {
+func (r *Record) rejectVector(s State, x Range, v string) *ValueProblem {
 	parts := strings.Fields(v)
-	if c := r.Constraints.Count; r.OS == Linux && c > 0 && len(parts) > c {
+	if c := s.Count; r.OS == Linux && c > 0 && len(parts) > c {
 		return &ValueProblem{ProblemType, fmt.Sprintf("%d numbers; the kernel takes the first %d", len(parts), c), Clamped} // proc_dointvec
 	} else if len(parts) == 0 || c > 0 && len(parts) > c {
 		return &ValueProblem{ProblemType, fmt.Sprintf("%q is not %d numbers", v, c), Refused}
@@ -88,56 +113,36 @@ func (r *Record) rejectVector(v string) *ValueProblem {
 		if !ok {
 			return &ValueProblem{ProblemType, fmt.Sprintf("%q is no number", p), Refused}
 		}
-		if problem := r.rejectNumber(p, n); problem != nil {
+		if problem := rejectNumber(s.Constraints, x.Outside, p, n); problem != nil {
 			return problem
 		}
 	}
 	return nil
 }
 
-// overflow is what becomes of a number that the type cannot hold: sysctl(8)
-// and the loader's environment keep the low bits (sbin/sysctl/sysctl.c,
-// sys/kern/kern_environment.c); Linux refuses.
-func (r *Record) overflow() Outside {
-	if r.OS == FreeBSD {
-		return Wrapped
-	}
-	return Refused
-}
-
-// outside is what becomes of a value that the bounds do not allow. Linux's
-// own handlers refuse where nothing else is written.
-func (r *Record) outside() Outside {
-	if o := r.Constraints.Outside; o != "" || r.OS != Linux {
-		return o
-	}
-	return Refused
-}
-
-func (r *Record) rejectNumber(v string, n *big.Int) *ValueProblem {
+func rejectNumber(k Constraints, outside Outside, v string, n *big.Int) *ValueProblem {
 	f, _ := new(big.Float).SetInt(n).Float64()
-	k := r.Constraints
 	switch {
 	case len(k.Values) > 0 && !slices.Contains(k.Values, n.String()):
-		return &ValueProblem{ProblemChoice, fmt.Sprintf("%s is none of %s", v, strings.Join(k.Values, ", ")), r.outside()}
+		return &ValueProblem{ProblemChoice, fmt.Sprintf("%s is none of %s", v, strings.Join(k.Values, ", ")), outside}
 	case k.Min != nil && f < *k.Min:
-		return &ValueProblem{ProblemRange, fmt.Sprintf("%s is below the least, %s", v, number(*k.Min)), r.outside()}
+		return &ValueProblem{ProblemRange, fmt.Sprintf("%s is below the least, %s", v, number(*k.Min)), outside}
 	case k.Max != nil && f > *k.Max:
-		return &ValueProblem{ProblemRange, fmt.Sprintf("%s is above the most, %s", v, number(*k.Max)), r.outside()}
+		return &ValueProblem{ProblemRange, fmt.Sprintf("%s is above the most, %s", v, number(*k.Max)), outside}
 	case k.PowerOfTwo && !powerOfTwo(n):
-		return &ValueProblem{ProblemPower, fmt.Sprintf("%s is not a power of two", v), r.outside()}
+		return &ValueProblem{ProblemPower, fmt.Sprintf("%s is not a power of two", v), outside}
 	case k.Multiple > 0 && math.Mod(f, k.Multiple) != 0:
-		return &ValueProblem{ProblemRange, fmt.Sprintf("%s is not a multiple of %s", v, number(k.Multiple)), r.outside()}
+		return &ValueProblem{ProblemRange, fmt.Sprintf("%s is not a multiple of %s", v, number(k.Multiple)), outside}
 	}
 	return nil
 }
 
-func rejectSwitch(v string) *ValueProblem {
+func rejectSwitch(v string, outside Outside) *ValueProblem {
 	switch strings.ToLower(v) {
 	case "yes", "true", "on", "1", "no", "false", "off", "0", "none", "auto":
 		return nil
 	}
-	return &ValueProblem{ProblemType, fmt.Sprintf("%q is neither YES nor NO", v), ""}
+	return &ValueProblem{ProblemType, fmt.Sprintf("%q is neither YES nor NO", v), outside}
 }
 
 func powerOfTwo(n *big.Int) bool {
@@ -171,6 +176,28 @@ func ParseInteger(s string) (*big.Int, bool) {
 	return n.Lsh(n, shift), true
 }
 
+// Read is what the system reads of a value: of a Linux sysctl that is one number
+// the first, whatever follows a blank (proc_dointvec); of others all of it.
+func (r *Record) Read(value string) string {
+	first, rest, more := strings.Cut(strings.TrimSpace(value), " ")
+	if !more || strings.TrimSpace(rest) == "" || r.OS != Linux || r.Mechanism != setting.Sysctl || !r.Type.Integer() {
+		return value
+	}
+	if _, ok := ParseInteger(first); !ok {
+		return value
+	}
+	return first
+}
+
+// onOff reads a switch of the kernel's command line.
+func onOff(s string) (on, known bool) {
+	switch strings.ToLower(s) {
+	case "y", "n":
+		return s == "y" || s == "Y", true
+	}
+	return yes(s)
+}
+
 // SameValue reports whether two values mean the same to the tunable: numbers
 // by value, switches by sense, the rest by letter.
 func (r *Record) SameValue(a, b string) bool {
@@ -179,7 +206,11 @@ func (r *Record) SameValue(a, b string) bool {
 		return true
 	}
 	if r.Type == Numbers {
-		return slices.Equal(strings.Fields(a), strings.Fields(b))
+		x, y := strings.Fields(a), strings.Fields(b)
+		if n := min(len(x), len(y)); r.OS == Linux && n > 0 { // fewer numbers set the first ones
+			x, y = x[:n], y[:n]
+		}
+		return slices.Equal(x, y)
 	}
 	if r.Type == YesNo {
 		x, ok := yes(a)
@@ -188,6 +219,12 @@ func (r *Record) SameValue(a, b string) bool {
 	}
 	if !r.Type.Integer() {
 		return false
+	}
+	a, b = r.Read(a), r.Read(b)
+	if x, ok := onOff(a); r.Type == Bool && ok {
+		if y, ok := onOff(b); ok {
+			return x == y
+		}
 	}
 	x, ok := ParseInteger(a)
 	y, ok2 := ParseInteger(b)
@@ -220,4 +257,17 @@ func number(f float64) string {
 		return strconv.FormatInt(int64(f), 10)
 	}
 	return strconv.FormatFloat(f, 'g', -1, 64)
+}
+
+// Greatest is the greatest number that the record's bounds and type allow;
+// infinity where nothing is known.
+func (r *Record) Greatest() float64 {
+	most := math.Inf(1)
+	if w, ok := widths[r.Type]; ok {
+		most, _ = new(big.Float).SetInt(w[1]).Float64()
+	}
+	if r.Constraints.Max != nil {
+		most = min(most, *r.Constraints.Max)
+	}
+	return most
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/fact/release"
+	"linerate/internal/setting"
 	"linerate/internal/tunable"
 )
 
@@ -113,5 +115,42 @@ func TestVector(t *testing.T) {
 	ms := tunable.Record{Type: tunable.Int, Unit: "ms", Constraints: tunable.Constraints{Jiffies: true}}
 	if !ms.SameValue("250", "252") || ms.SameValue("250", "260") {
 		t.Error("ticks are compared wrong")
+	}
+}
+
+// TestRangeOn: what a record leaves out follows from type and mechanism, and
+// what a change says holds on its releases.
+func TestRangeOn(t *testing.T) {
+	old, now := release.MustParse("5.10"), release.MustParse("6.12")
+	least, most := 0.0, 65535.0
+	for _, c := range []struct {
+		name            string
+		r               tunable.Record
+		rel             release.Release
+		value           string
+		outside, beyond tunable.Outside // of the range
+		becomes         tunable.Outside // of the value; "" where it fits
+	}{
+		{"a number of Linux", tunable.Record{OS: tunable.Linux, Type: tunable.U8, Mechanism: setting.Sysctl}, now, "256", tunable.Refused, "", tunable.Refused},
+		{"a number of FreeBSD", tunable.Record{OS: tunable.FreeBSD, Type: tunable.U8, Mechanism: setting.Sysctl}, now, "256", tunable.Wrapped, "", tunable.Wrapped},
+		{"all of its type, whatever is written", tunable.Record{OS: tunable.FreeBSD, Type: tunable.U16, Mechanism: setting.Sysctl,
+			Constraints: tunable.Constraints{Min: &least, Max: &most, Outside: tunable.Taken}}, now, "65536", tunable.Wrapped, "", tunable.Wrapped},
+		{"bounds and a width", tunable.Record{OS: tunable.FreeBSD, Type: tunable.Int, Mechanism: setting.Sysctl,
+			Constraints: tunable.Constraints{Min: &least, Outside: tunable.Taken}}, now, "-1", tunable.Taken, tunable.Wrapped, tunable.Taken},
+		{"a module's parameter", tunable.Record{OS: tunable.Linux, Type: tunable.Uint, Mechanism: setting.Module, Constraints: tunable.Constraints{Max: &most}}, now, "65536", tunable.Refused, "", tunable.Refused},
+		{"a word of the command line", tunable.Record{OS: tunable.Linux, Type: tunable.String, Mechanism: setting.Cmdline, Constraints: tunable.Constraints{Values: []string{"on"}}}, now, "of", tunable.OwnSize, "", tunable.OwnSize},
+		{"a switch of rc.conf", tunable.Record{OS: tunable.FreeBSD, Type: tunable.YesNo, Mechanism: setting.RC}, now, "maybe", tunable.Off, "", tunable.Off},
+		{"before a change of bounds", tunable.Record{OS: tunable.Linux, Type: tunable.Int, Mechanism: setting.Sysctl,
+			Changes: []tunable.Change{{From: now, Constraints: &tunable.Constraints{Min: &least}}}}, old, "-1", tunable.Refused, "", ""},
+		{"after it", tunable.Record{OS: tunable.Linux, Type: tunable.Int, Mechanism: setting.Sysctl,
+			Changes: []tunable.Change{{From: now, Constraints: &tunable.Constraints{Min: &least}}}}, now, "-1", tunable.Refused, "", tunable.Refused},
+	} {
+		x, becomes := c.r.RangeOn(c.rel), tunable.Outside("")
+		if p := c.r.RejectOn(c.rel, c.value); p != nil {
+			becomes = p.Outside
+		}
+		if x.Outside != c.outside || x.Beyond != c.beyond || becomes != c.becomes {
+			t.Errorf("%s: outside %q, beyond %q, %s becomes %q; want %q, %q, %q", c.name, x.Outside, x.Beyond, c.value, becomes, c.outside, c.beyond, c.becomes)
+		}
 	}
 }

@@ -232,5 +232,8 @@ func (r *Record) CountVectors() int {
 	for _, k := range r.Recommend {
 		n += len(k.Vectors)
 	}
+	for _, l := range r.Levels {
+		n += len(l.Vectors)
+	}
 	return n
 }

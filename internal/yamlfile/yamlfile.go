@@ -75,6 +75,11 @@ func Read(file string, data []byte, kind Kind, v any) (*Places, error) {
 	return p, nil
 }
 
+// Shaped is a type that reads itself, from keys that are not its fields alone.
+type Shaped interface {
+	Shape() reflect.Type // the struct whose fields are the keys
+}
+
 // Has reports whether the file has a key.
 func (p *Places) Has(path string) bool { _, ok := p.lines[path]; return ok }
 
@@ -151,6 +156,9 @@ func (p *Places) walk(n ast.Node, t reflect.Type, path string) {
 	}
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
+	}
+	if s, ok := reflect.Zero(t).Interface().(Shaped); ok {
+		t = s.Shape()
 	}
 	switch node := n.(type) {
 	case *ast.AnchorNode, *ast.AliasNode, *ast.TagNode:

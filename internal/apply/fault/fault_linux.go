@@ -40,9 +40,9 @@ type Options struct {
 	Workers int
 	// BreakRevert sabotages the revert: the check must see it.
 	BreakRevert bool
-	// Runner makes the runner of scripts in a realm, with an environment.
-	Runner func(r *Realm, env []string) host.Runner
-	// Progress is told how many are done, by any worker; nil is silence.
+	// Runner makes the runner of scripts in a sandbox, with an environment.
+	Runner func(r *Sandbox, env []string) host.Runner
+	// Progress is called with how many are done, by any worker; nil is silence.
 	Progress func(done int)
 }
 
@@ -70,7 +70,7 @@ const maxBad = 20
 // lab is a run under way.
 type lab struct {
 	Options
-	realm    *Realm
+	sandbox  *Sandbox
 	script   string
 	old, new map[string]string
 	from     map[Phase]image
@@ -107,17 +107,17 @@ func Run(ctx context.Context, dir string, o Options) (Result, error) {
 	return total, errors.Join(errs...)
 }
 
-// work does every workers-th fault in a realm of its own.
+// work does every workers-th fault in a sandbox of its own.
 func (o Options) work(ctx context.Context, dir string, first, workers int, done *atomic.Int64) (Result, error) {
-	realm, err := NewRealm(dir)
+	sandbox, err := NewSandbox(dir)
 	if err != nil {
 		return Result{}, err
 	}
 	defer func() {
-		_ = realm.endWatchers() // of what was interrupted
-		realm.Close()
+		_ = sandbox.endWatchers() // of what was interrupted
+		sandbox.Close()
 	}()
-	l := newLab(realm, o)
+	l := newLab(sandbox, o)
 	if err := l.calibrate(ctx); err != nil {
 		return l.result, fmt.Errorf("a run without faults: %w", err)
 	}
@@ -148,8 +148,8 @@ func (r *Result) add(o Result) {
 	r.Bad = append(r.Bad, o.Bad...)
 }
 
-func newLab(realm *Realm, o Options) *lab {
-	return &lab{Options: o, realm: realm, script: script(o.BreakRevert), from: map[Phase]image{},
+func newLab(sandbox *Sandbox, o Options) *lab {
+	return &lab{Options: o, sandbox: sandbox, script: script(o.BreakRevert), from: map[Phase]image{},
 		result: Result{Steps: map[Phase]int{}, Kinds: map[Kind]int{}}}
 }
 
@@ -182,11 +182,11 @@ func (l *lab) kinds() []Kind {
 	return Kinds()
 }
 
-// machine is the realm with a fault in its agent; no kind is none.
+// machine is the sandbox with a fault in its agent; no kind is none.
 func (l *lab) machine(kind Kind, at int) apply.Machine {
-	env := []string{"LINERATE_ROOT=" + l.realm.Root, "LINERATE_INIT=sysv",
-		"FAULT=" + string(kind), "FAULT_AT=" + strconv.Itoa(at), "FAULT_DIR=" + l.realm.Dir}
-	return apply.OnWith(l.Runner(l.realm, env), l.script)
+	env := []string{"LINERATE_ROOT=" + l.sandbox.Root, "LINERATE_INIT=sysv",
+		"FAULT=" + string(kind), "FAULT_AT=" + strconv.Itoa(at), "FAULT_DIR=" + l.sandbox.Dir}
+	return apply.OnWith(l.Runner(l.sandbox, env), l.script)
 }
 
 // calibrate runs every phase without a fault: it learns what old and new are,
@@ -199,7 +199,7 @@ func (l *lab) calibrate(ctx context.Context) error {
 	steps := 0
 	for _, phase := range []Phase{Applying, Confirming, RollingBack} {
 		var err error
-		if l.from[phase], err = l.realm.save(); err != nil {
+		if l.from[phase], err = l.sandbox.save(); err != nil {
 			return err
 		}
 		if err := l.perform(ctx, m, phase); err != nil {
@@ -207,7 +207,7 @@ func (l *lab) calibrate(ctx context.Context) error {
 		}
 		now := l.steps()
 		l.result.Steps[phase], steps = now-steps, now
-		state, err := l.realm.state()
+		state, err := l.sandbox.state()
 		if err != nil {
 			return err
 		}
@@ -226,11 +226,11 @@ func (l *lab) calibrate(ctx context.Context) error {
 
 // firstLook makes the host, the plan and what changes it.
 func (l *lab) firstLook(ctx context.Context) error {
-	if err := errors.Join(l.realm.begin(), l.scratch()); err != nil {
+	if err := errors.Join(l.sandbox.begin(), l.scratch()); err != nil {
 		return err
 	}
 	var err error
-	if l.old, err = l.realm.state(); err != nil {
+	if l.old, err = l.sandbox.state(); err != nil {
 		return err
 	}
 	m := l.machine("", 0)
@@ -240,12 +240,12 @@ func (l *lab) firstLook(ctx context.Context) error {
 	}
 	p := plan.Plan{OS: id.OS, Release: id.Release, Host: id.Host, Role: "router"}
 	for _, s := range sysctls {
-		p.Settings = append(p.Settings, plan.Setting{Name: s.name, Mechanism: setting.Sysctl, Current: plan.Current{Value: &s.before},
+		p.Settings = append(p.Settings, plan.Step{Name: s.name, Mechanism: setting.Sysctl, Current: plan.Current{Value: &s.before},
 			Value: s.after, Where: plan.Where{File: plan.LinuxSysctl, Runtime: true}, Reason: "to be struck at"})
 	}
 	p.Settings = append(p.Settings,
-		plan.Setting{Name: "nf_conntrack/hashsize", Mechanism: setting.ModParam, Value: "65536", Where: plan.Where{File: plan.LinuxModprobe}, Reason: "a file that was not there"},
-		plan.Setting{Name: "cpu0", Mechanism: setting.Governor, Value: "performance", Where: plan.Where{File: plan.LinuxTmpfiles}, Reason: "a directory that was not there"})
+		plan.Step{Name: "nf_conntrack/hashsize", Mechanism: setting.ModParam, Value: "65536", Where: plan.Where{File: plan.LinuxModprobe}, Reason: "a file that was not there"},
+		plan.Step{Name: "cpu0", Mechanism: setting.Governor, Value: "performance", Where: plan.Where{File: plan.LinuxTmpfiles}, Reason: "a directory that was not there"})
 	if p, err = plan.Seal(p); err != nil {
 		return err
 	}
@@ -260,12 +260,12 @@ const otherJournal = "linerate-transaction 1\ndigest sha256:222222222222222222\n
 
 // scratch makes the directory of counters anew.
 func (l *lab) scratch() error {
-	return errors.Join(os.WriteFile(filepath.Join(l.realm.Dir, "count"), []byte("0\n"), 0o600),
-		os.WriteFile(filepath.Join(l.realm.Dir, "journal"), []byte(otherJournal), 0o600))
+	return errors.Join(os.WriteFile(filepath.Join(l.sandbox.Dir, "count"), []byte("0\n"), 0o600),
+		os.WriteFile(filepath.Join(l.sandbox.Dir, "journal"), []byte(otherJournal), 0o600))
 }
 
 func (l *lab) steps() int {
-	b, _ := os.ReadFile(filepath.Join(l.realm.Dir, "count"))
+	b, _ := os.ReadFile(filepath.Join(l.sandbox.Dir, "count"))
 	n, _ := strconv.Atoi(strings.TrimSpace(string(b)))
 	return n
 }

@@ -10,7 +10,7 @@ import (
 	"linerate/internal/labtest"
 )
 
-func local(r *Realm, env []string) host.Runner {
+func local(r *Sandbox, env []string) host.Runner {
 	return &localhost.Runner{Env: env, Start: r.Start}
 }
 

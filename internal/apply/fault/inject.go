@@ -37,7 +37,7 @@ var commands = []string{"mv", "cp", "rm", "ln", "mkdir", "chmod", "chown", "sync
 // prelude counts steps and strikes at one. FAULT, FAULT_AT and FAULT_DIR are
 // in the environment; the switch itself is not counted, as it runs beside.
 const prelude = `
-case ${1-} in watch) FAULT= ;; esac
+case ${1-} in watch | guard) FAULT= ;; esac
 strike() {
 	[ -n "${FAULT-}" ] || return 0
 	until read -r fault_n <"$FAULT_DIR/count"; do :; done # two of a pipeline may count at once
@@ -64,6 +64,7 @@ knob_read() {
 	real_knob_read "$@" || return
 	if [ -s "$FAULT_DIR/lie" ]; then value=${value}9; fi
 }
+shutdown() { echo "$*" >"$FAULT_DIR/rebooted"; } # the sandbox boots itself
 date() { if [ -s "$FAULT_DIR/clock" ]; then echo $(($(command date +%s) + 31536000)); else command date "$@"; fi; }
 `
 

@@ -1,6 +1,7 @@
 package factexpr
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -34,6 +35,13 @@ type Host struct {
 	Kmem           int `expr:"kmem"`
 	// HZ is the timer ticks a second of a Linux kernel (CONFIG_HZ).
 	HZ int `expr:"hz"`
+	// Governor is the first CPU's, CPUNames those that have one; IdleLatency
+	// is what waking from the deepest idle state in use takes, in
+	// microseconds, IOMMU how devices are mapped (DMA, DMA-FQ, identity).
+	Governor    string   `expr:"governor"`
+	CPUNames    []string `expr:"cpu_names"`
+	IdleLatency int      `expr:"idle_latency"`
+	IOMMU       string   `expr:"iommu"`
 
 	Network
 	Filters
@@ -52,11 +60,17 @@ type Host struct {
 	Module  func(name string) bool `expr:"module"`
 	Service func(name string) bool `expr:"service"`
 	Listens func(port int) bool    `expr:"listens"`
-	Mounted func(kind string) bool `expr:"mounted"`
+	// ListensUDP: a socket takes datagrams on the port. Serves: a daemon is
+	// enabled and, as far as sockets are known, one of its ports is open.
+	ListensUDP func(port int) bool                  `expr:"listens_udp"`
+	Serves     func(name string, ports ...int) bool `expr:"serves"`
+	Mounted    func(kind string) bool               `expr:"mounted"`
 	// Details are the values of a word in a daemon's configuration.
 	Details func(service, word string) []string `expr:"details"`
 	// Webserver: a daemon that serves HTTP is enabled.
 	Webserver bool `expr:"webserver"`
+	// ServesWeb: one does, and as far as sockets are known on some port of HTTP's.
+	ServesWeb bool `expr:"serves_web"`
 	// ContainerHost: the host runs containers.
 	ContainerHost bool `expr:"container_host"`
 
@@ -64,9 +78,11 @@ type Host struct {
 	// read at all.
 	Counter    func(name string) float64 `expr:"counter"`
 	HasCounter func(name string) bool    `expr:"has_counter"`
-	PerSecond  func(name string) float64 `expr:"per_second"`
-	Complained func(word string) bool    `expr:"complained"`
-	WasRead    func(source string) bool  `expr:"was_read"`
+	// Sum adds the counters of a pattern: softnet.*.dropped.
+	Sum        func(pattern string) float64 `expr:"sum_of"`
+	PerSecond  func(name string) float64    `expr:"per_second"`
+	Complained func(word string) bool       `expr:"complained"`
+	WasRead    func(source string) bool     `expr:"was_read"`
 }
 
 // Filters are the packet filters of a host, and its forwarding.
@@ -122,13 +138,35 @@ func Of(f *fact.Facts) Host {
 	h.Pages = h.Memory / h.Page
 	h.Network, h.Filters = networkOf(f), filtersOf(f)
 	h.IsSet, h.RC, h.Module, h.Service, h.Listens, h.Mounted = f.IsSet, f.RCYes, f.HasModule, f.RunsService, f.Listens, f.HasMount
+	h.ListensUDP, h.Serves, h.Sum = f.ListensUDP, f.Serves, f.Sum
+	h.setPower(f)
 	h.Details, h.Complained, h.WasRead, h.PerSecond = f.Details, f.Complained, f.Read, f.PerSecond
 	h.RCText = func(name string) string { v, _ := f.RCValue(name); return v }
 	h.Running = func(name string) string { v, _ := f.LiveValue(name); return v }
 	h.Counter = func(name string) float64 { return count(f, name) }
 	h.HasCounter = func(name string) bool { _, ok := f.Counter(name); return ok }
+	h.ServesWeb = slices.ContainsFunc(webservers, func(name string) bool { return f.Serves(name, 80, 443, 8080, 8443, 6081) })
 	h.Webserver, h.ContainerHost = slices.ContainsFunc(webservers, f.RunsService), f.HostsContainers()
 	return h
+}
+
+// governorFile is where a CPU's governor stands, by the CPU's name.
+const governorFile = "/sys/devices/system/cpu/%s/cpufreq/scaling_governor"
+
+// setPower is what decides how fast CPUs wake up and work.
+func (h *Host) setPower(f *fact.Facts) {
+	h.Governor, h.IOMMU = f.CPU.Governor, f.CPU.IOMMU
+	for i := range f.CPU.Count {
+		name := fmt.Sprintf("cpu%d", i)
+		if _, ok := f.LiveValue(fmt.Sprintf(governorFile, name)); ok {
+			h.CPUNames = append(h.CPUNames, name)
+		}
+	}
+	for _, s := range f.CPU.Idle {
+		if !s.Disabled {
+			h.IdleLatency = max(h.IdleLatency, s.LatencyUS)
+		}
+	}
 }
 
 // Blank is the names of a host of which nothing is known.
@@ -139,9 +177,10 @@ func Blank() Host {
 	return Host{
 		Page: 4096, AtLeast: func(int, int) bool { return false }, Div: div,
 		IsSet: no, RC: no, RCText: none, Running: none, Module: no, Service: no, Mounted: no,
-		Listens: func(int) bool { return false }, Details: func(string, string) []string { return []string{} },
+		Listens: func(int) bool { return false }, ListensUDP: func(int) bool { return false }, Serves: func(string, ...int) bool { return false },
+		Sum: zero, CPUNames: []string{}, Details: func(string, string) []string { return []string{} },
 		Counter: zero, HasCounter: no, PerSecond: zero, Complained: no, WasRead: no,
-		Network: Network{Drivers: []string{}, Driver: no, Enabled: no, HasNIC: no},
+		Network: Network{Drivers: []string{}, Driver: no, Enabled: no, LROOf: no, HasNIC: no},
 		Filters: Filters{PFLimitSet: no},
 	}
 }

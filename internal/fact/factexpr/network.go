@@ -18,13 +18,23 @@ type Network struct {
 	// AddressedPorts have an address, BridgedPorts are in a bridge.
 	AddressedPorts int `expr:"addressed_ports"`
 	BridgedPorts   int `expr:"bridged_ports"`
+	// IPv4Links and IPv6Links are interfaces of any kind that have an address
+	// of the family, beside the loopback.
+	IPv4Links int `expr:"ipv4_links"`
+	IPv6Links int `expr:"ipv6_links"`
+
+	// CARP: an interface has a vhid of carp(4), as it runs or as rc.conf sets
+	// it up.
+	CARP bool `expr:"carp"`
 
 	// Driver: some port has it. Enabled: an offload (LRO, TSO4 …) is on, on
 	// some port. HasNIC: an interface of a driver is there and not down,
 	// cloned ones (pfsync) included.
 	Driver  func(name string) bool   `expr:"driver"`
 	Enabled func(option string) bool `expr:"enabled"`
-	HasNIC  func(driver string) bool `expr:"has_nic"`
+	// LROOf: LRO is on, on some port of this driver.
+	LROOf  func(driver string) bool `expr:"lro_of"`
+	HasNIC func(driver string) bool `expr:"has_nic"`
 
 	NICs       []*NIC       `expr:"nics"`
 	Interrupts []*Interrupt `expr:"interrupts"`
@@ -36,8 +46,17 @@ type NIC struct {
 	Driver   string `expr:"driver"`
 	Kind     string `expr:"kind"`
 	RXQueues int    `expr:"rx_queues"`
-	Speed    int    `expr:"speed"`
-	MTU      int    `expr:"mtu"`
+	// RXRing and TXRing are descriptors of a queue, MaxRXRing and MaxTXRing
+	// the most, MaxQueues the most queues; 0 where not known.
+	RXRing    int `expr:"rx_ring"`
+	TXRing    int `expr:"tx_ring"`
+	MaxRXRing int `expr:"max_rx_ring"`
+	MaxTXRing int `expr:"max_tx_ring"`
+	MaxQueues int `expr:"max_queues"`
+	// Domain is its NUMA domain, -1 where not known.
+	Domain int `expr:"domain"`
+	Speed  int `expr:"speed"`
+	MTU    int `expr:"mtu"`
 	// FlowControl is rx, tx, full, none or "".
 	FlowControl string   `expr:"flow_control"`
 	Members     []string `expr:"members"`
@@ -63,6 +82,12 @@ type Interrupt struct {
 	Name   string  `expr:"name"`
 	Device string  `expr:"device"`
 	Rate   float64 `expr:"rate"`
+	// Number is the interrupt's. Local lists the CPUs of its interface's NUMA
+	// domain (0-7,16-23), Remote is true when it may run only on others; both
+	// are empty where nothing of it is known.
+	Number string `expr:"number"`
+	Local  string `expr:"local"`
+	Remote bool   `expr:"remote"`
 }
 
 func networkOf(f *fact.Facts) Network {
@@ -84,13 +109,29 @@ func networkOf(f *fact.Facts) Network {
 			v.BridgedPorts += countIn(ports, n.Members)
 		}
 	}
-	v.addInterrupts(f.Interrupts)
+	for _, n := range f.NICs {
+		if n.Kind == fact.KindLoopback {
+			continue
+		}
+		v.CARP = v.CARP || len(n.CARP) > 0 || slices.ContainsFunc(n.Configured, withVHID)
+		v.IPv4Links += min(n.IPv4, 1)
+		v.IPv6Links += min(n.IPv6, 1)
+	}
+	v.addInterrupts(f)
 	slices.Sort(v.Drivers)
 	v.Driver = func(name string) bool { return slices.Contains(v.Drivers, name) }
 	v.Enabled = func(option string) bool { return on[option] }
+	v.LROOf = func(driver string) bool {
+		return slices.ContainsFunc(f.NICs, func(n fact.NIC) bool {
+			return ports[n.Name] && n.Driver == driver && slices.Contains(n.Options, "LRO")
+		})
+	}
 	v.HasNIC = f.HasInterface
 	return v
 }
+
+// withVHID reports a line of rc.conf that sets up an address of carp(4).
+func withVHID(l fact.Line) bool { return slices.Contains(strings.Fields(l.Value), "vhid") }
 
 func (v *Network) addPort(n *fact.NIC) {
 	v.Ports++
@@ -115,14 +156,18 @@ func countIn(set map[string]bool, names []string) int {
 
 // addInterrupts lists the sources, and files those of queues with their
 // interfaces.
-func (v *Network) addInterrupts(all []fact.Interrupt) {
+func (v *Network) addInterrupts(f *fact.Facts) {
 	byName := make(map[string]*NIC, len(v.NICs))
 	for _, n := range v.NICs {
 		byName[n.Name] = n
 	}
-	for _, i := range all {
-		v.Interrupts = append(v.Interrupts, &Interrupt{i.Name, i.Device, i.Rate})
+	for _, i := range f.Interrupts {
 		n := byName[i.Device]
+		x := &Interrupt{Name: i.Name, Device: i.Device, Rate: i.Rate}
+		if n != nil {
+			x.place(i, domainCPUs(f, n.Domain))
+		}
+		v.Interrupts = append(v.Interrupts, x)
 		if n == nil || i.Queue == "" {
 			continue
 		}
@@ -134,6 +179,26 @@ func (v *Network) addInterrupts(all []fact.Interrupt) {
 		}
 		n.BusiestRate = max(n.BusiestRate, i.Rate)
 	}
+}
+
+// domainCPUs are the CPUs of a NUMA domain; none where there is but one.
+func domainCPUs(f *fact.Facts, id int) []int {
+	for _, d := range f.CPU.Domains {
+		if d.ID == id && len(f.CPU.Domains) > 1 {
+			return d.CPUs
+		}
+	}
+	return nil
+}
+
+// place says where an interrupt runs and where its interface's memory is.
+func (x *Interrupt) place(i fact.Interrupt, local []int) {
+	number, _, _ := strings.Cut(strings.TrimPrefix(i.Name, "irq"), ":")
+	if strings.Trim(number, "0123456789") == "" {
+		x.Number = number
+	}
+	x.Local = fact.Ranges(local)
+	x.Remote = len(local) > 0 && len(i.CPUs) > 0 && !slices.ContainsFunc(i.CPUs, func(c int) bool { return slices.Contains(local, c) })
 }
 
 // asked is what the files ask of an interface's option: the last word stands.
@@ -148,7 +213,12 @@ func asked(n *fact.NIC, option string) (on, said bool) {
 
 // viewNIC is an interface without its interrupts.
 func viewNIC(n *fact.NIC) *NIC {
+	domain := -1
+	if n.Domain != nil {
+		domain = *n.Domain
+	}
 	return &NIC{
+		RXRing: n.RXDescriptors, TXRing: n.TXDescriptors, MaxRXRing: n.MaxRXDescriptors, MaxTXRing: n.MaxTXDescriptors, MaxQueues: n.MaxQueues, Domain: domain,
 		Name: n.Name, Driver: n.Driver, Kind: n.Kind, RXQueues: n.RXQueues, Speed: toInt(n.SpeedBits),
 		MTU: n.MTU, FlowControl: n.FlowControl, Members: n.Members, Ether: n.Hardware(), Live: n.Options != nil,
 		Offload: func(option string) string { return Offload(n, option) },

@@ -44,11 +44,11 @@ func TestRealSysctl(t *testing.T) {
 	AddValues(&f, with, types, boot, runtime)
 	AddMachine(&f, with)
 	f.Normalise()
-	s, _ := f.Setting("net.link.ifqmaxlen")
+	s, _ := f.Tunable("net.link.ifqmaxlen")
 	if s.Access == nil || !s.Access.Boot || s.Access.Runtime || s.Live == nil || *s.Live != "50" || s.Type != "integer" {
 		t.Errorf("net.link.ifqmaxlen: %+v", s)
 	}
-	s, _ = f.Setting("net.inet.tcp.cc.available")
+	s, _ = f.Tunable("net.inet.tcp.cc.available")
 	if s.Live == nil || *s.Live != "\nCCmod           D PCB count\ncubic           * 0\nhtcp              0\ndctcp             0" {
 		t.Errorf("a value of many lines: %q", *s.Live)
 	}
@@ -60,7 +60,7 @@ func TestRealSysctl(t *testing.T) {
 	}
 	AddKenv(&f, ParseKenv(shared(t, "kenv.txt")))
 	f.Normalise()
-	s, _ = f.Setting("net.inet.tcp.hostcache.enable")
+	s, _ = f.Tunable("net.inet.tcp.hostcache.enable")
 	if s.Env == nil || *s.Env != "0" || s.Live == nil || *s.Live != "1" {
 		t.Errorf("set in the loader without effect: %+v", s)
 	}

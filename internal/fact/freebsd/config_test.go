@@ -107,8 +107,8 @@ func TestLoaderReadsInTheLoadersOrder(t *testing.T) {
 	if v, _ := effective(c, "a"); v != "3" {
 		t.Errorf("a = %q, want what the last file says", v)
 	}
-	if c.Lines[0].Mechanism != fact.Hints {
-		t.Errorf("device.hints lines are %q", c.Lines[0].Mechanism)
+	if c.Lines[0].Stage != fact.Hints {
+		t.Errorf("device.hints lines are %q", c.Lines[0].Stage)
 	}
 	if len(c.Ignored) != 1 || c.Ignored[0].Name != "/boot/loader.conf.bak" {
 		t.Errorf("ignored %+v", c.Ignored)
@@ -290,11 +290,11 @@ func TestShell(t *testing.T) {
 		{"export", "export A=1", []string{"A=1"}, nil},
 		{"environment of a command", "A=1 ls > /tmp/x 2>&1", nil, []string{"runs a command (A=1): its effect is not known without running it"}},
 		{"pattern", "a=b.c\nd=${a%.c}", []string{"a=b.c", "-d="}, []string{"the value of d needs execution: it edits ${a} with a pattern"}},
-		{"unclosed", `a="1`, []string{"-a=1"}, []string{"the value of a needs execution: a quote is not closed"}},
-		{"include", ". /etc/site.conf\n. /etc/none.conf\nb=1", []string{"s=1", "b=1"}, []string{"/etc/none.conf is not there"}},
+		{"unclosed", `a="1`, nil, []string{"Unterminated quoted string"}},
+		{"include", ". /etc/site.conf\n. /etc/none.conf\nb=1", []string{"s=1", "b=1"}, []string{"/etc/none.conf is not among the files here"}},
 		{"carriage return", "a=\"YES\"\r\nb=1", []string{"a=YES\r", "b=1"}, nil},
-		{"no lists", "a=1\nb=(x y)\nc=3", []string{"a=1", "c=3"}, []string{"sh has no lists in parentheses: it stops here, and sets nothing below"}},
-		{"end without a beginning", "a=1\nfi\nb=2", []string{"a=1", "b=2"}, []string{"fi without its beginning: sh stops here, and sets nothing below"}},
+		{"no lists", "a=1\nb=(x y)\nc=3", []string{"a=1", "c=3"}, []string{"sh has no lists in parentheses"}},
+		{"end without a beginning", "a=1\nfi\nb=2", []string{"a=1", "b=2"}, []string{"\"fi\" unexpected: it closes nothing"}},
 		{"bytes that are no UTF-8", "a=1 # Z\xfcrich\nb=\"\xe4\"\nc=2", []string{"a=1", "b=\xe4", "c=2"}, nil},
 		{"another shell's expansion", "a=1\nb=${a/x/y}\nc=3", []string{"a=1", "-b=", "c=3"}, []string{"the value of b needs execution: it edits ${a} with a pattern"}},
 		{"bomb", "a=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n" + strings.Repeat("a=$a$a\n", 40), nil, nil},

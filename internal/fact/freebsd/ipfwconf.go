@@ -59,7 +59,7 @@ func (r *ipfwReader) command(number int, raw, s string) {
 	if len(words) < 2 {
 		return
 	}
-	r.verb(fact.Line{File: r.file, Number: number, Text: raw, Mechanism: fact.Conf, Effective: true}, words)
+	r.verb(fact.Line{File: r.file, Number: number, Text: raw, Stage: fact.Conf, Effective: true}, words)
 }
 
 // verb files one command of ipfw(8).

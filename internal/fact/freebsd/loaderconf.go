@@ -175,11 +175,12 @@ func (l *loader) parse(path, text string) {
 		if name == "" {
 			continue
 		}
-		line := fact.Line{File: path, Number: i + 1, Text: raw, Name: name, Value: value, Mechanism: fact.Loader,
+		line := fact.Line{File: path, Number: i + 1, Text: raw, Name: name, Value: value, Stage: fact.Loader,
 			Effective: !dead, Default: strings.HasPrefix(path, "/boot/defaults/")}
 		if strings.HasSuffix(path, "device.hints") {
-			line.Mechanism = fact.Hints
+			line.Stage = fact.Hints
 		}
+		line.Adds = refersTo(raw, name)
 		if dead {
 			line.Note = "after a syntax error, where this loader stops reading the file"
 		}
@@ -188,6 +189,19 @@ func (l *loader) parse(path, text string) {
 			l.env[name] = value
 		}
 	}
+}
+
+// refersTo reports a line of the loader whose value has its own name's old one.
+func refersTo(raw, name string) bool {
+	if _, set := strings.CutPrefix(strings.TrimSpace(raw), name); !set || hasModuleSuffix(name) {
+		return false
+	}
+	for _, rest := range strings.Split(raw, "$")[1:] {
+		if v, n := loaderVariable(rest); n > 0 && v == name {
+			return true
+		}
+	}
+	return false
 }
 
 // moduleSuffixes are the endings that make a name a module's property; the

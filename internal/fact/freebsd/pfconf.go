@@ -167,7 +167,7 @@ func (p *pfReader) set(s pfStatement, w []string) {
 		}
 	default:
 		p.pf.Options = append(p.pf.Options, fact.Line{File: s.file, Number: s.line, Text: s.text, Name: w[0],
-			Value: strings.Join(w[1:], " "), Mechanism: fact.Conf, Order: len(p.pf.Options) + 1, Effective: true})
+			Value: strings.Join(w[1:], " "), Stage: fact.Conf, Order: len(p.pf.Options) + 1, Effective: true})
 	}
 }
 

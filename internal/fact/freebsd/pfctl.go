@@ -107,7 +107,7 @@ func AddIPFWList(fw *fact.IPFW, text string) {
 			w = w[1:]
 		}
 		if !strings.HasPrefix(line, "65535") {
-			r.rule(fact.Line{Text: line, Mechanism: fact.Conf, Effective: true}, w)
+			r.rule(fact.Line{Text: line, Stage: fact.Conf, Effective: true}, w)
 		}
 	}
 	if on {
@@ -120,7 +120,7 @@ func AddIPFWNAT(fw *fact.IPFW, text string) {
 	for _, line := range splitLines(text) {
 		w := strings.Fields(line)
 		if len(w) > 2 && w[0] == "ipfw" && w[1] == "nat" && len(fw.NATLines) < 4096 {
-			fw.NATLines = append(fw.NATLines, fact.Line{Text: line, Name: "nat", Value: strings.Join(w[2:], " "), Mechanism: fact.Conf, Effective: true})
+			fw.NATLines = append(fw.NATLines, fact.Line{Text: line, Name: "nat", Value: strings.Join(w[2:], " "), Stage: fact.Conf, Effective: true})
 		}
 	}
 }

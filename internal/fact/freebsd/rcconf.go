@@ -23,6 +23,7 @@ const (
 func ReadRC(files Files) Config {
 	r := &rc{files: files, vars: map[string]string{}, seen: map[string]bool{}}
 	hasDefaults := r.source(rcDefaults, "")
+	r.partial = !hasDefaults
 	if !hasDefaults {
 		r.vars["rc_conf_files"] = stdRCFiles
 	}
@@ -47,6 +48,9 @@ type rc struct {
 	vars  map[string]string
 	seen  map[string]bool
 	depth int
+	// partial: not all files of the host are here, so that one that is not may
+	// well be there.
+	partial bool
 }
 
 // source reads one file once; false if it is not there.

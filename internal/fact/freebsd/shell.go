@@ -1,6 +1,9 @@
 package freebsd
 
 import (
+	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"linerate/internal/fact"
@@ -25,19 +28,34 @@ type shell struct {
 	// open are the compound commands (if, case, loops, functions) that are
 	// not closed yet: what stands inside is conditional. So is what follows
 	// && or ||, which joined says.
-	open   []string
+	open   []opened
 	joined bool
+	// stop is the complaint over which sh ends, "" while it reads on.
+	stop string
 	// function is set between a function's name and its body.
 	function bool
 	count    int
 }
 
+// opened is a compound command that is not closed yet, and where it begins.
+type opened struct {
+	word, raw string
+	line      int
+}
+
+// broken says over what sh gives up, the first time.
+func (s *shell) broken(complaint string) {
+	if s.stop == "" {
+		s.stop = complaint
+	}
+}
+
 // conditional reports whether the statement at hand may not be executed.
 func (s *shell) conditional() bool { return len(s.open) > 0 || s.joined }
 
-func (s *shell) push(opener string) {
+func (s *shell) push(opener string, line int, raw string) {
 	if len(s.open) < maxLines {
-		s.open = append(s.open, opener)
+		s.open = append(s.open, opened{opener, raw, line})
 	}
 }
 
@@ -50,7 +68,7 @@ func (s *shell) pop() {
 }
 
 func (s *shell) inside(opener string) bool {
-	return len(s.open) > 0 && s.open[len(s.open)-1] == opener
+	return len(s.open) > 0 && s.open[len(s.open)-1].word == opener
 }
 
 // run reads the whole file, statement by statement.
@@ -63,8 +81,25 @@ func (s *shell) run() {
 			s.advance()
 			continue
 		}
+		if s.stop != "" { // what sh cannot read to its end it does not begin
+			s.problem(line, s.raw(begin, start), fact.ProblemStops, s.stop)
+			return
+		}
 		s.execute(words, line, s.raw(begin, start), end)
 		s.joined = end == "&&" || end == "||" || s.joined && end == "|"
+	}
+	s.unclosed()
+}
+
+// closers are the words that sh waits for.
+var closers = map[string]string{"if": "fi", "case": "esac", "for": "done", "while": "done", "until": "done", "{": "}"}
+
+// unclosed reports a compound command that lacks its end. Those in parentheses
+// are not known well enough.
+func (s *shell) unclosed() {
+	if n := len(s.open); n > 0 && s.pos >= len(s.text) && closers[s.open[n-1].word] != "" {
+		o := s.open[n-1]
+		s.problem(o.line, o.raw, fact.ProblemStops, fmt.Sprintf("end of file unexpected (expecting %q)", closers[o.word]))
 	}
 }
 
@@ -77,6 +112,8 @@ type word struct {
 	eq int
 	// bare is true while no quoting was used: only bare words are keywords.
 	bare bool
+	// refs are the variables that it was made of.
+	refs []string
 }
 
 // maxRaw is how much of a line is kept as it was written: as many facts as it
@@ -164,7 +201,7 @@ func (s *shell) operator() string {
 // an assignment, or says that it cannot be known.
 func (s *shell) execute(words []word, line int, raw, end string) {
 	if len(words) == 0 {
-		s.operatorAlone(end)
+		s.operatorAlone(end, line, raw)
 		return
 	}
 	if s.keyword(words, end, line, raw) {
@@ -179,8 +216,8 @@ func (s *shell) execute(words []word, line int, raw, end string) {
 		return
 	}
 	if n := assignments(words); n == len(words) && end == "(" {
-		s.problem(line, raw, fact.ProblemSyntax, "sh has no lists in parentheses: it stops here, and sets nothing below")
-		s.push("(")
+		s.problem(line, raw, fact.ProblemStops, "sh has no lists in parentheses")
+		s.push("(", line, raw)
 	} else if n == len(words) && end != "|" && end != "&" && end != "(" {
 		for _, w := range words {
 			s.assign(w, line, raw)
@@ -195,10 +232,10 @@ func (s *shell) execute(words []word, line int, raw, end string) {
 
 // operatorAlone keeps the nesting of parentheses right; in a case they
 // stand around patterns.
-func (s *shell) operatorAlone(end string) {
+func (s *shell) operatorAlone(end string, line int, raw string) {
 	switch {
 	case end == "(" && !s.inside("case"):
-		s.push("(")
+		s.push("(", line, raw)
 	case end == ")" && s.inside("("):
 		s.pop()
 	}
@@ -225,11 +262,11 @@ func (s *shell) keyword(words []word, end string, line int, raw string) bool {
 			s.problem(line, raw, fact.ProblemUnreadable, "a conditional or loop: what it sets is not known without running it")
 		}
 		s.function = false
-		s.push(w.text)
+		s.push(w.text, line, raw)
 		return true
 	case "fi", "esac", "done", "}":
 		if len(s.open) == 0 && !s.joined {
-			s.problem(line, raw, fact.ProblemSyntax, w.text+" without its beginning: sh stops here, and sets nothing below")
+			s.problem(line, raw, fact.ProblemStops, fmt.Sprintf("%q unexpected: it closes nothing", w.text))
 		}
 		s.pop()
 		return true
@@ -244,7 +281,7 @@ func (s *shell) keyword(words []word, end string, line int, raw string) bool {
 			s.problem(line, raw, fact.ProblemUnreadable, "a function: not a setting")
 		}
 		s.function = true
-		s.push("(") // the ")" that follows closes it, the body's "{" opens anew
+		s.push("(", line, raw) // the ")" that follows closes it, the body's "{" opens anew
 		return true
 	}
 	return end == ")" && s.inside("case") // a pattern
@@ -254,7 +291,7 @@ func (s *shell) keyword(words []word, end string, line int, raw string) bool {
 func (s *shell) assign(w word, line int, raw string) {
 	name, value := w.text[:w.eq], w.text[w.eq+1:]
 	l := fact.Line{File: s.path, Number: line, Text: raw, Name: name, Value: value,
-		Mechanism: fact.RCConf, Effective: !s.conditional(), Default: s.isDefault, Note: s.note}
+		Stage: fact.RCConf, Effective: !s.conditional(), Default: s.isDefault, Note: s.note, Adds: slices.Contains(w.refs, name)}
 	switch {
 	case s.conditional():
 		l.Note = "inside a conditional or function: whether it is set needs execution"
@@ -267,10 +304,16 @@ func (s *shell) assign(w word, line int, raw string) {
 		if strings.HasSuffix(value, "\r") {
 			l.Note = "ends in a carriage return, which becomes part of the value"
 		}
+		if swallowed.MatchString(value) {
+			s.problem(line, raw, fact.ProblemSyntax, "the value goes on over the lines below, which set nothing: a quote is not closed on its line")
+		}
 		s.rc.vars[name] = value
 	}
 	s.rc.add(l)
 }
+
+// swallowed is a value that holds lines which look like assignments.
+var swallowed = regexp.MustCompile(`\n\s*[a-z_][a-z0-9_]*=`)
 
 // defaults handles `: ${name:=value}`: assignments were made by expansion.
 func (s *shell) defaults([]word) {}
@@ -287,6 +330,8 @@ func (s *shell) command(words []word, line int, raw string) {
 			s.rc.unset(w.text)
 		}
 	case len(s.open) > 0 || name == "return" || name == "local":
+	case name == "exit" && !s.conditional():
+		s.problem(line, raw, fact.ProblemStops, "exit ends rc(8) itself")
 	case len(words) > 1 && isVariable(name) && strings.HasPrefix(words[1].text, "="):
 		s.problem(line, raw, fact.ProblemSyntax, name+": not found (no spaces around '=' in a shell assignment)")
 	case appends(name):
@@ -314,7 +359,11 @@ func (s *shell) include(words []word, line int, raw string) {
 		return
 	}
 	if !s.rc.source(words[1].text, s.note) {
-		s.problem(line, raw, fact.ProblemInclude, words[1].text+" is not there")
+		kind, message := fact.ProblemStops, "cannot open "+words[1].text+": No such file or directory"
+		if s.rc.partial {
+			kind, message = fact.ProblemInclude, words[1].text+" is not among the files here"
+		}
+		s.problem(line, raw, kind, message)
 	}
 }
 

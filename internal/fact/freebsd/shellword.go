@@ -83,6 +83,7 @@ func (w *wordReader) singleQuoted() {
 func (w *wordReader) close() {
 	if w.pos >= len(w.text()) {
 		w.unknown("a quote is not closed")
+		w.broken("Unterminated quoted string")
 		return
 	}
 	w.pos++
@@ -149,6 +150,9 @@ func (w *wordReader) backquoted() {
 		}
 		w.advance()
 	}
+	if w.pos >= len(w.text()) {
+		w.broken("EOF in backquote substitution")
+	}
 	w.close()
 }
 
@@ -174,6 +178,7 @@ func (w *wordReader) dollar() {
 			return
 		}
 		w.pos += n
+		w.refs = append(w.refs, rest[:n])
 		w.puts(w.rc.vars[rest[:n]])
 	}
 }
@@ -224,6 +229,7 @@ func (w *wordReader) braced() {
 	}
 	if depth > 0 {
 		w.unknown("a brace is not closed")
+		w.broken("missing '}'")
 		return
 	}
 	w.parameter(w.text()[start : w.pos-1])
@@ -241,6 +247,7 @@ func (w *wordReader) parameter(inside string) {
 		return
 	}
 	value, set := w.rc.vars[name]
+	w.refs = append(w.refs, name)
 	if op == "" {
 		w.puts(value)
 		return

@@ -114,13 +114,13 @@ func AddValues(f *fact.Facts, v Values, types map[string]string, boot, runtime m
 			continue
 		}
 		value := v.Value[name]
-		s := fact.Setting{Name: name, Namespace: fact.Kernel, Live: &value, Type: types[name]}
+		s := fact.Tunable{Name: name, Namespace: fact.Kernel, Live: &value, Type: types[name]}
 		s.Access = access(name, boot, runtime)
 		f.Settings = append(f.Settings, s)
 	}
 	for name, kind := range types {
 		if _, printed := v.Value[name]; !printed && kind != "node" {
-			f.Settings = append(f.Settings, fact.Setting{Name: name, Namespace: fact.Kernel, Type: kind, Access: access(name, boot, runtime)})
+			f.Settings = append(f.Settings, fact.Tunable{Name: name, Namespace: fact.Kernel, Type: kind, Access: access(name, boot, runtime)})
 		}
 	}
 }
@@ -157,7 +157,7 @@ func AddKenv(f *fact.Facts, env map[string]string) {
 	}
 	for name, v := range env {
 		if !seen[name] && strings.Contains(name, ".") && !strings.HasPrefix(name, "smbios.") && !strings.HasPrefix(name, "acpi.") {
-			f.Settings = append(f.Settings, fact.Setting{Name: name, Namespace: fact.Kernel, Env: &v})
+			f.Settings = append(f.Settings, fact.Tunable{Name: name, Namespace: fact.Kernel, Env: &v})
 		}
 	}
 }

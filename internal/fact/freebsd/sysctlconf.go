@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/fact/keep"
 )
 
 // sysctlFiles are what rc.d/sysctl applies, in order.
@@ -70,13 +71,15 @@ func (c *Config) sysctlFile(path, text, note string) {
 		switch {
 		case len(raw) >= stdioBuffer:
 			problem("longer than %d bytes: sysctl reads it in pieces", stdioBuffer-1)
+		case strings.Contains(name, keep.Mark):
+			problem("sysctl: unknown oid at line %d", i+1)
 		case !isSysctlName(name):
 			problem("sysctl: unknown oid '%s' at line %d", clip(name, 60), i+1)
 		case !assigned:
 			problem("no '=': the line only shows %s and sets nothing", name)
 		default:
 			c.add(fact.Line{File: path, Number: i + 1, Text: raw, Name: name, Value: value,
-				Mechanism: fact.Sysctl, Effective: true, Note: note})
+				Stage: fact.Sysctl, Effective: true, Note: note})
 		}
 	}
 }

@@ -20,7 +20,7 @@ func WordLines(file, text string, words []string) []fact.Line {
 				continue
 			}
 			lines = append(lines, fact.Line{File: file, Number: i + 1, Text: raw, Name: word,
-				Value: strings.Join(split[at+1:], " "), Mechanism: fact.Conf, Order: len(lines) + 1, Effective: true})
+				Value: strings.Join(split[at+1:], " "), Stage: fact.Conf, Order: len(lines) + 1, Effective: true})
 		}
 	}
 	return lines

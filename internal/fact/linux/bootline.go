@@ -29,7 +29,7 @@ func bootWords(lines []fact.Line, at fact.Line, words string) []fact.Line {
 		name, value, _ := strings.Cut(w, "=")
 		if validName(name) && !strings.Contains(name, "$") && len(lines) < maxWords {
 			l := at
-			l.Name, l.Value, l.Mechanism, l.Order, l.Effective, l.Default = parameter(name), value, fact.CommandLine, len(lines)+1, true, slices.Contains(stockWords, w)
+			l.Name, l.Value, l.Stage, l.Order, l.Effective, l.Default = parameter(name), value, fact.CommandLine, len(lines)+1, true, slices.Contains(stockWords, w)
 			lines = append(lines, l)
 		}
 	}
@@ -143,24 +143,39 @@ func likeDebian(files Files) bool {
 // likeAny reports a system that is one of the distributions or is like one,
 // and whether it says what it is.
 func likeAny(files Files, distributions ...string) (like, says bool) {
+	names, says := osRelease(files)
+	return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(distributions, n) }), says
+}
+
+// Distribution is what a system calls itself (ID of os-release), "" when it does
+// not say.
+func Distribution(files Files) string {
+	if names, _ := osRelease(files); len(names) > 0 {
+		return names[0]
+	}
+	return ""
+}
+
+// osRelease reads what a system is, first, and what it is like.
+func osRelease(files Files) (names []string, says bool) {
 	text, err := files.Read("/etc/os-release")
 	if err != nil {
 		if text, err = files.Read("/usr/lib/os-release"); err != nil {
-			return false, false
+			return nil, false
 		}
 	}
+	var like []string
 	for _, l := range splitLines(text) {
 		key, value, _ := strings.Cut(l, "=")
-		if key != "ID" && key != "ID_LIKE" {
-			continue
-		}
-		for _, word := range strings.Fields(strings.Trim(value, `"'`)) {
-			if slices.Contains(distributions, word) {
-				return true, true
-			}
+		value = strings.ToLower(strings.Trim(value, `"' `))
+		switch key {
+		case "ID":
+			names = append(names, value)
+		case "ID_LIKE":
+			like = strings.Fields(value)
 		}
 	}
-	return false, true
+	return append(names, like...), true
 }
 
 // unheard are the words of drop-ins that nobody reads.

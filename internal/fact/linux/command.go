@@ -155,12 +155,12 @@ func linkCommand(w []string) []assignment {
 }
 
 // add files assignments as lines of a file.
-func (c *Config) add(p string, number int, text string, m fact.Mechanism, note string, made ...assignment) {
+func (c *Config) add(p string, number int, text string, m fact.Stage, note string, made ...assignment) {
 	for _, x := range made {
 		if len(c.Lines) >= maxLines {
 			return
 		}
-		c.Lines = append(c.Lines, fact.Line{File: p, Number: number, Text: text, Name: x.name, Value: x.value, Mechanism: m,
+		c.Lines = append(c.Lines, fact.Line{File: p, Number: number, Text: text, Name: x.name, Value: x.value, Stage: m,
 			Order: len(c.Lines) + 1, Effective: true, Default: shipped(p), Note: note})
 		c.offload(c.Lines[len(c.Lines)-1])
 	}

@@ -4,6 +4,7 @@
 package linux
 
 import (
+	"iter"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,31 @@ func splitLines(text string) []string {
 		lines = lines[:n-1]
 	}
 	return lines
+}
+
+// joined are the lines of a file in which a backslash at the end joins the next
+// line, by the number of their first, from 1: modprobe.d(5), udev(7).
+func joined(text string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		whole, first := "", 0
+		for i, line := range splitLines(text) {
+			if whole == "" {
+				first = i + 1
+			}
+			part, goes := strings.CutSuffix(line, "\\")
+			whole += part
+			if goes && len(whole) < maxName*maxName {
+				continue
+			}
+			if !yield(first, whole) {
+				return
+			}
+			whole = ""
+		}
+		if whole != "" {
+			yield(first, whole)
+		}
+	}
 }
 
 // number reads a count; 0 when it is none.

@@ -25,30 +25,35 @@ func ParseFeatures(text string) (on, able []string) {
 	return on, able
 }
 
-// current returns the numbers after "Current hardware settings:".
-func current(text string) map[string]int {
-	_, rest, ok := strings.Cut(text, "Current hardware settings:")
-	values := map[string]int{}
+// current returns the numbers after "Current hardware settings:", and those
+// before it, the greatest that the driver takes.
+func current(text string) (now, most map[string]int) {
+	before, rest, ok := strings.Cut(text, "Current hardware settings:")
 	if !ok {
+		return nil, nil
+	}
+	numbers := func(text string) map[string]int {
+		values := map[string]int{}
+		for _, line := range splitLines(text) {
+			if name, value, ok := strings.Cut(line, ":"); ok {
+				values[strings.TrimSpace(name)] = atoi(value)
+			}
+		}
 		return values
 	}
-	for _, line := range splitLines(rest) {
-		if name, value, ok := strings.Cut(line, ":"); ok {
-			values[strings.TrimSpace(name)] = atoi(value)
-		}
-	}
-	return values
+	return numbers(rest), numbers(before)
 }
 
 // AddRings reads `ethtool -g`.
 func AddRings(n *fact.NIC, text string) {
-	v := current(text)
-	n.RXDescriptors, n.TXDescriptors = v["RX"], v["TX"]
+	v, most := current(text)
+	n.RXDescriptors, n.TXDescriptors, n.MaxRXDescriptors, n.MaxTXDescriptors = v["RX"], v["TX"], most["RX"], most["TX"]
 }
 
 // AddChannels reads `ethtool -l`.
 func AddChannels(n *fact.NIC, text string) {
-	v := current(text)
+	v, most := current(text)
+	n.MaxQueues = max(most["Combined"], most["RX"])
 	if v["Combined"] > 0 || v["RX"] > 0 {
 		n.RXQueues, n.TXQueues = v["Combined"]+v["RX"], v["Combined"]+v["TX"]
 	}
@@ -83,7 +88,8 @@ func AddPause(n *fact.NIC, text string) {
 // driverDrops are words of drivers' own counters that mean loss.
 var driverDrops = []struct{ word, name string }{
 	{"rx_out_of_buffer", "rx_no_buffer"}, {"rx_no_buffer", "rx_no_buffer"}, {"rx_no_dma_resources", "rx_no_buffer"},
-	{"rx_missed", "rx_missed"}, {"port.rx_discards", "rx_discards"}, {"rx_discards_phy", "rx_discards"}, {"rx_crc_errors_phy", "crc_errors"},
+	{"rx_missed", "rx_missed"}, {"port.rx_discards", "rx_discards"}, {"rx_discards_phy", "rx_discards"}, {"rx_crc_errors", "crc_errors"}, {"rx_crc_errors_phy", "crc_errors"},
+	{"rx_long_length_errors", "rx_oversize"}, {"rx_oversize", "rx_oversize"}, {"rx_oversize_pkts_phy", "rx_oversize"}, {"port.rx_oversize", "rx_oversize"},
 	{"tx_flow_control_xoff", "xoff_sent"}, {"rx_flow_control_xoff", "xoff_received"}, {"tx_pause_ctrl_phy", "xoff_sent"}, {"rx_pause_ctrl_phy", "xoff_received"},
 	{"alloc_rx_buff_failed", "mbuf_alloc_failures"}, {"rx_drops", "input_drops"}, {"tx_timeout", "watchdog_timeouts"},
 }

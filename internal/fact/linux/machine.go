@@ -185,13 +185,18 @@ func ParseMounts(file, text string) []fact.Mount {
 var listenServices = map[int]string{22: "sshd", 25: "smtp", 53: "dns", 80: "http", 143: "imap", 179: "bgp", 443: "https", 445: "smb", 587: "smtp",
 	993: "imap", 2049: "nfs", 3128: "proxy", 3260: "iscsi", 3306: "mysql", 5201: "iperf3", 5432: "postgresql", 6379: "redis", 8080: "http"}
 
-// ParseListeners reads /proc/net/tcp or tcp6: sockets in state LISTEN (0A).
-// The kernel does not tell their backlog there.
+// ParseListeners reads /proc/net/tcp, tcp6, udp or udp6: sockets in state
+// LISTEN (0A), and of UDP those without a peer (07). The kernel does not tell
+// their backlog there.
 func ParseListeners(protocol, text string) []fact.Listener {
+	state := "0A"
+	if strings.HasPrefix(protocol, "udp") {
+		state = "07"
+	}
 	var list []fact.Listener
 	for _, line := range splitLines(text) {
 		w := strings.Fields(line)
-		if len(w) < 5 || w[3] != "0A" || len(list) >= 4096 {
+		if len(w) < 5 || w[3] != state || len(list) >= 4096 {
 			continue
 		}
 		address, hex, ok := strings.Cut(w[1], ":")
@@ -201,13 +206,19 @@ func ParseListeners(protocol, text string) []fact.Listener {
 		}
 		_, waiting, _ := strings.Cut(w[4], ":")
 		queue, _ := strconv.ParseUint(waiting, 16, 31)
-		local := address == "0100007F" || address == "00000000000000000000000001000000"
-		l := fact.Listener{Protocol: protocol, Port: int(port), Service: listenServices[int(port)], Local: local, Waiting: int(queue)}
+		l := fact.Listener{Protocol: protocol, Port: int(port), Service: listenServices[int(port)], Local: loopback(address), Waiting: int(queue)}
 		if !slices.Contains(list, l) {
 			list = append(list, l)
 		}
 	}
 	return list
+}
+
+// loopback reports addresses of 127/8, ::1 and IPv4-mapped ones, as the kernel
+// writes them: words of 32 bits in the order of a little-endian host.
+func loopback(address string) bool {
+	v4 := strings.TrimPrefix(address, "0000000000000000FFFF0000")
+	return len(v4) == 8 && strings.HasSuffix(v4, "7F") || address == "00000000000000000000000001000000"
 }
 
 // CountNFT counts the rules of `nft list ruleset` or of nftables.conf: lines
@@ -262,4 +273,10 @@ func NodeName(s string) int {
 		return -1
 	}
 	return n
+}
+
+// IsCPU reports a CPU's name in sysfs: cpu0.
+func IsCPU(name string) bool {
+	n, ok := strings.CutPrefix(name, "cpu")
+	return ok && n != "" && strings.Trim(n, "0123456789") == ""
 }

@@ -27,8 +27,11 @@ func ReadModuleOptions(files Files) Config {
 		if err != nil {
 			continue
 		}
-		for i, raw := range splitLines(text) {
+		for number, raw := range joined(text) {
 			w := strings.Fields(raw)
+			if len(w) > 2 && w[0] == "install" {
+				c.add(p, number, raw, fact.Modprobe, "when the module is loaded", applied(w[1], raw)...)
+			}
 			if len(w) < 3 || w[0] != "options" {
 				continue
 			}
@@ -37,7 +40,7 @@ func ReadModuleOptions(files Files) Config {
 				if !ok {
 					value = "1"
 				}
-				c.add(p, i+1, raw, fact.Modprobe, "", assignment{"module." + strings.ReplaceAll(w[1], "-", "_") + "." + name, value})
+				c.add(p, number, raw, fact.Modprobe, "", assignment{"module." + strings.ReplaceAll(w[1], "-", "_") + "." + name, value})
 			}
 		}
 	}
@@ -61,7 +64,7 @@ func ReadModulesLoad(files Files) map[string]fact.Line {
 				continue
 			}
 			name := strings.ReplaceAll(w[0], "-", "_")
-			loads[name] = fact.Line{File: p, Number: i + 1, Text: raw, Name: name, Value: "load", Mechanism: fact.Modprobe, Order: len(loads) + 1, Effective: true, Default: shipped(p)}
+			loads[name] = fact.Line{File: p, Number: i + 1, Text: raw, Name: name, Value: "load", Stage: fact.Modprobe, Order: len(loads) + 1, Effective: true, Default: shipped(p)}
 		}
 	}
 	return loads

@@ -9,8 +9,8 @@ import (
 
 // ParseSysctlA reads `sysctl -a`: "name = value" lines. A value of several
 // lines repeats its name; the first line is kept.
-func ParseSysctlA(text string) []fact.Setting {
-	var all []fact.Setting
+func ParseSysctlA(text string) []fact.Tunable {
+	var all []fact.Tunable
 	seen := map[string]bool{}
 	for _, line := range splitLines(text) {
 		name, value, ok := strings.Cut(line, " = ")
@@ -22,7 +22,7 @@ func ParseSysctlA(text string) []fact.Setting {
 		}
 		seen[name] = true
 		v := strings.TrimSpace(value)
-		all = append(all, fact.Setting{Name: name, Namespace: fact.Kernel, Live: &v})
+		all = append(all, fact.Tunable{Name: name, Namespace: fact.Kernel, Live: &v})
 	}
 	return all
 }

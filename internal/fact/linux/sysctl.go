@@ -2,6 +2,7 @@ package linux
 
 import (
 	"cmp"
+	"fmt"
 	"path"
 	"regexp"
 	"slices"
@@ -129,12 +130,15 @@ func (r *sysctlReader) file(p, note string) {
 			if len(r.excluded) < maxPatterns {
 				r.excluded = append(r.excluded, name)
 			}
+		case ok && len(name) >= maxName:
+			r.Problems = append(r.Problems, fact.Problem{File: p, Line: i + 1, Text: raw, Kind: fact.ProblemSyntax,
+				Message: fmt.Sprintf("a name of %d bytes: no sysctl's is that long", len(name))})
 		case !ok || !validName(name):
 			r.Problems = append(r.Problems, fact.Problem{File: p, Line: i + 1, Text: raw, Kind: fact.ProblemSyntax,
 				Message: "want name = value"})
 		default:
 			value, rest := afterNumbers(strings.TrimSpace(value))
-			l := fact.Line{File: p, Number: i + 1, Text: raw, Name: name, Value: value, Mechanism: fact.Sysctl,
+			l := fact.Line{File: p, Number: i + 1, Text: raw, Name: name, Value: value, Stage: fact.Sysctl,
 				Effective: true, Default: shipped(p) || slices.Contains(known, stockForm(name, value)), Note: cmp.Or(rest, note)}
 			if strings.ContainsAny(name, "*?[") {
 				if len(r.globs) < maxPatterns {
@@ -211,8 +215,11 @@ func FromPath(p string) string {
 	}, p)
 }
 
+// maxName bounds a name: paths of the kernel are shorter.
+const maxName = 1024
+
 func validName(s string) bool {
-	return s != "" && !strings.ContainsAny(s, " \t\"'") && len(s) < 1024
+	return s != "" && !strings.ContainsAny(s, " \t\"'") && len(s) < maxName
 }
 
 // Secret reports settings whose value is a secret and is never read.

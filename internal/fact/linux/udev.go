@@ -15,9 +15,9 @@ func ReadUdevRules(files Files) Config {
 		if err != nil {
 			continue
 		}
-		for i, raw := range splitLines(text) {
+		for number, raw := range joined(text) {
 			if s := strings.TrimSpace(raw); s != "" && s[0] != '#' {
-				c.add(p, i+1, raw, fact.Udev, "when the device appears", udevRule(s)...)
+				c.add(p, number, raw, fact.Udev, "when the device appears", udevRule(s)...)
 			}
 		}
 	}
@@ -27,21 +27,43 @@ func ReadUdevRules(files Files) Config {
 // udevRule reads one rule: conditions and assignments between commas.
 func udevRule(s string) []assignment {
 	var all []assignment
-	link, net := "*", false
+	link, net, module := "*", false, false
 	for _, part := range outsideQuotes(s, ',') {
 		key, value, op := udevPart(strings.TrimSpace(part))
 		switch {
 		case key == "SUBSYSTEM" && op == "==":
-			net = value == "net"
+			net, module = value == "net", value == "module"
 		case (key == "KERNEL" || key == "NAME" || key == "ENV{INTERFACE}") && op == "==" && !strings.ContainsAny(value, "*?[|") && validName(value):
 			link = value
 		case strings.HasPrefix(key, "ATTR{") && op == "=" && net:
 			all = append(all, attribute(link, strings.TrimSuffix(key[5:], "}"), value)...)
+		case strings.HasPrefix(key, "RUN") && module && (op == "+=" || op == "="):
+			all = append(all, applied(link, value)...)
 		case strings.HasPrefix(key, "RUN") && (op == "+=" || op == "="):
 			all = append(all, commands(strings.NewReplacer("%k", link, "$name", link, "$kernel", link, "%E{INTERFACE}", link).Replace(value))...)
 		}
 	}
 	return all
+}
+
+// Applied is the beginning of the name under which it is kept that sysctls are
+// applied again when a module is loaded; the module's name follows, and the
+// value is the beginning of the sysctls' path, "/" for all.
+const Applied = "udev.module."
+
+// applied reads a command that applies sysctl.d when a module is there:
+// systemd-sysctl --prefix=/net/netfilter (sysctl.d(5)), or sysctl(8).
+func applied(module, command string) []assignment {
+	if !strings.Contains(command, "sysctl") || module == "*" {
+		return nil
+	}
+	prefix := "/"
+	for _, w := range strings.Fields(command) {
+		if p, ok := strings.CutPrefix(w, "--prefix="); ok {
+			prefix = "/" + strings.TrimLeft(strings.TrimPrefix(strings.ReplaceAll(p, ".", "/"), "/proc/sys"), "/")
+		}
+	}
+	return []assignment{{Applied + strings.ReplaceAll(module, "-", "_"), prefix}}
 }
 
 func attribute(link, name, value string) []assignment {

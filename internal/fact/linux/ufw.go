@@ -35,7 +35,7 @@ func ReadUFW(files Files) Config {
 	r.file(p, "")
 	for i := range r.Lines {
 		l := &r.Lines[i]
-		l.Mechanism, l.Note = fact.Conf, UFW
+		l.Stage, l.Note = fact.Conf, UFW
 		l.Default = slices.Contains(ufwLines, stockForm(l.Name, l.Value))
 	}
 	return r.Config

@@ -51,15 +51,10 @@ func size(n uint64) string {
 
 // rate is a link's speed in decimal units.
 func rate(bits uint64) string {
-	switch {
-	case bits == 0:
+	if bits == 0 {
 		return ""
-	case bits%1e9 == 0:
-		return fmt.Sprintf("%d Gb/s", bits/1e9)
-	case bits >= 1e9:
-		return fmt.Sprintf("%.1f Gb/s", float64(bits)/1e9)
 	}
-	return fmt.Sprintf("%.4g Mb/s", float64(bits)/1e6)
+	return show.Exact(float64(bits), "b/s")
 }
 
 func duration(seconds float64) string {
@@ -68,22 +63,4 @@ func duration(seconds float64) string {
 		return fmt.Sprintf("%s, %s", show.Plural(int(days), "day"), d%(24*time.Hour))
 	}
 	return d.String()
-}
-
-// ranges writes sorted numbers as "0-3,8".
-func ranges(n []int) string {
-	var parts []string
-	for i := 0; i < len(n); {
-		j := i
-		for j+1 < len(n) && n[j+1] == n[j]+1 {
-			j++
-		}
-		if i == j {
-			parts = append(parts, fmt.Sprint(n[i]))
-		} else {
-			parts = append(parts, fmt.Sprintf("%d-%d", n[i], n[j]))
-		}
-		i = j + 1
-	}
-	return strings.Join(parts, ",")
 }

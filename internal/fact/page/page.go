@@ -115,7 +115,7 @@ func (p *page) hardware() {
 	p.field("features", strings.Join(interesting(c.Features), " "))
 	for _, d := range c.Domains {
 		if len(c.Domains) > 1 {
-			p.field(fmt.Sprintf("NUMA %d", d.ID), join(", ", "CPUs "+ranges(d.CPUs), size(d.MemoryBytes)))
+			p.field(fmt.Sprintf("NUMA %d", d.ID), join(", ", "CPUs "+fact.Ranges(d.CPUs), size(d.MemoryBytes)))
 		}
 	}
 	p.field("memory", join(", ", size(max(m.Physical, m.Real)), prefixed("free ", size(m.Free)), prefixed("swap ", size(m.Swap)), prefixed("pages of ", size(m.PageSize))))

@@ -36,7 +36,7 @@ func full() *fact.Facts {
 		LeftOut:    []fact.LeftOut{{What: "/etc/master.passwd", Why: "password hashes"}},
 	}
 	live := "1"
-	f.Settings = []fact.Setting{{Name: "net.inet.tcp.tso", Namespace: fact.Kernel, Live: &live}}
+	f.Settings = []fact.Tunable{{Name: "net.inet.tcp.tso", Namespace: fact.Kernel, Live: &live}}
 	f.AddCounter("nic.ix0.input_drops", 42, "netstat -i")
 	f.AddCounter("zone.64_Bucket.failures", 9, "vmstat -z")
 	f.Normalise()
@@ -83,7 +83,7 @@ func TestPageOfNothing(t *testing.T) {
 func TestFormats(t *testing.T) {
 	for got, want := range map[string]string{
 		size(0): "", size(1536): "1.50 KiB", size(2 << 40): "2 TiB", rate(100e6): "100 Mb/s", rate(2.5e9): "2.5 Gb/s", rate(100e9): "100 Gb/s",
-		ranges(nil): "", ranges([]int{1}): "1", ranges([]int{0, 1, 3, 4, 5, 9}): "0-1,3-5,9",
+		fact.Ranges(nil): "", fact.Ranges([]int{1}): "1", fact.Ranges([]int{0, 1, 3, 4, 5, 9}): "0-1,3-5,9",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -116,7 +116,7 @@ func (p *page) interrupts(name string) string {
 		case i.CPU != nil:
 			s += fmt.Sprintf(" on CPU %d", *i.CPU)
 		case len(i.CPUs) > 0:
-			s += " on CPUs " + ranges(i.CPUs)
+			s += " on CPUs " + fact.Ranges(i.CPUs)
 		}
 		list = append(list, s)
 	}
@@ -288,6 +288,9 @@ func (p *page) complaints() {
 	}
 }
 
+// maxLeftOut bounds the list of what was left out: most files have comments.
+const maxLeftOut = 12
+
 func (p *page) sources() {
 	var bad []fact.Source
 	for _, s := range p.f.Sources {
@@ -302,9 +305,13 @@ func (p *page) sources() {
 		p.line("%s: %s", s.Name, cmp.Or(s.Reason, s.Status))
 	}
 	if len(p.f.LeftOut) > 0 {
-		p.heading("Left out, for it is secret")
+		p.heading("Left out: comments, and what no audit needs")
 	}
-	for _, l := range p.f.LeftOut {
+	for i, l := range p.f.LeftOut {
+		if i == maxLeftOut {
+			p.line("and of %d more sources", len(p.f.LeftOut)-i)
+			break
+		}
 		p.line("%s: %s", l.What, l.Why)
 	}
 }

@@ -59,6 +59,21 @@ func Parse(s string) (Release, error) {
 	return r, nil
 }
 
+// lastMinor ends the series that are complete, by major: FreeBSD's 11 to 13
+// (www.freebsd.org/security/unsupported), Linux's 3 to 6, each of which the next
+// major followed.
+var lastMinor = map[int]int{3: 19, 4: 20, 5: 19, 6: 19, 11: 4, 12: 4, 13: 5}
+
+// ParseGiven is Parse of what a person typed: a release that never was, of a
+// series that is complete, is refused.
+func ParseGiven(s string) (Release, error) {
+	r, err := Parse(s)
+	if last, complete := lastMinor[r.Major]; err == nil && complete && r.Minor > last {
+		return Release{}, fmt.Errorf("release %q never was: the last of its series is %d.%d", s, r.Major, last)
+	}
+	return r, err
+}
+
 // digits drops what some vendors glue to the last number ("5.15.0+").
 func digits(s string) string { return strings.TrimRight(s, "+") }
 

@@ -2,6 +2,7 @@ package release
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 )
 
@@ -82,4 +83,21 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("Parse(%q) = %+v", s, r)
 		}
 	})
+}
+
+// TestParseGiven: what a person types is a release that was, or may come.
+func TestParseGiven(t *testing.T) {
+	for _, good := range []string{"14.3", "14.3-RELEASE-p2", "6.19", "6.18.5-arch1", "7.4", "13.5", "15.1-STABLE", "2.6.39", "4.20"} {
+		if r, err := ParseGiven(good); err != nil || r != MustParse(good) {
+			t.Errorf("%s: %+v, %v", good, r, err)
+		}
+	}
+	for bad, says := range map[string]string{"6.999": "6.19", "5.20": "5.19", "13.6": "13.5", "12.9-RELEASE": "12.4", "": "want numbers", "x": "want numbers"} {
+		if _, err := ParseGiven(bad); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	if _, err := Parse("6.999"); err != nil {
+		t.Errorf("what a kernel says of itself is read: %v", err)
+	}
 }

@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/parquet-go/parquet-go"
-
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 )
@@ -23,41 +21,41 @@ var Formats = []string{"jsonl", "csv", "parquet", "markdown"}
 
 // EvidenceRow is one verdict, flat; numbers that are not known are null.
 type EvidenceRow struct {
-	Tunable       string   `json:"tunable" parquet:"tunable,dict"`
-	Before        string   `json:"before" parquet:"before,dict"`
-	After         string   `json:"after" parquet:"after,dict"`
-	Alone         bool     `json:"alone" parquet:"alone"`
-	Changes       string   `json:"changes" parquet:"changes"` // "name: before → after; …"
-	OS            string   `json:"os" parquet:"os,dict"`
-	Release       string   `json:"release" parquet:"release,dict"`
-	Revision      string   `json:"revision" parquet:"revision,dict"`
-	Hardware      string   `json:"hardware" parquet:"hardware,dict"`
-	CPU           string   `json:"cpu" parquet:"cpu,dict"`
-	Cores         int64    `json:"cores" parquet:"cores"`
-	NIC           string   `json:"nic" parquet:"nic,dict"`
-	Driver        string   `json:"driver" parquet:"driver,dict"`
-	Workload      string   `json:"workload" parquet:"workload,dict"`
-	Study         string   `json:"study" parquet:"study,dict"`
-	StudyID       string   `json:"study_id" parquet:"study_id,dict"`
-	VerdictID     string   `json:"verdict_id" parquet:"verdict_id"`
-	Metric        string   `json:"metric" parquet:"metric,dict"`
-	Unit          string   `json:"unit" parquet:"unit,dict"`
-	Control       string   `json:"control" parquet:"control,dict"`
-	Variant       string   `json:"variant" parquet:"variant,dict"`
-	ControlMean   *float64 `json:"control_mean" parquet:"control_mean,optional"`
-	VariantMean   *float64 `json:"variant_mean" parquet:"variant_mean,optional"`
-	EffectPercent *float64 `json:"effect_percent" parquet:"effect_percent,optional"`
-	CILow         *float64 `json:"ci_low" parquet:"ci_low,optional"`
-	CIHigh        *float64 `json:"ci_high" parquet:"ci_high,optional"`
-	EffectNS      *float64 `json:"effect_ns" parquet:"effect_ns,optional"`
-	N             int64    `json:"n" parquet:"n"`
-	P             *float64 `json:"p_value" parquet:"p_value,optional"`
-	PHolm         *float64 `json:"p_holm" parquet:"p_holm,optional"`
-	Verdict       string   `json:"verdict" parquet:"verdict,dict"`
-	Published     string   `json:"published" parquet:"published,dict"`
-	Agrees        *bool    `json:"published_agrees" parquet:"published_agrees,optional"`
-	Flags         string   `json:"flags" parquet:"flags"`
-	Excluded      string   `json:"excluded" parquet:"excluded"`
+	Tunable       string   `json:"tunable"`
+	Before        string   `json:"before"`
+	After         string   `json:"after"`
+	Alone         bool     `json:"alone"`
+	Changes       string   `json:"changes"` // "name: before → after; …"
+	OS            string   `json:"os"`
+	Release       string   `json:"release"`
+	Revision      string   `json:"revision"`
+	Hardware      string   `json:"hardware"`
+	CPU           string   `json:"cpu"`
+	Cores         int64    `json:"cores"`
+	NIC           string   `json:"nic"`
+	Driver        string   `json:"driver"`
+	Workload      string   `json:"workload"`
+	Study         string   `json:"study"`
+	StudyID       string   `json:"study_id"`
+	VerdictID     string   `json:"verdict_id"`
+	Metric        string   `json:"metric"`
+	Unit          string   `json:"unit"`
+	Control       string   `json:"control"`
+	Variant       string   `json:"variant"`
+	ControlMean   *float64 `json:"control_mean"`
+	VariantMean   *float64 `json:"variant_mean"`
+	EffectPercent *float64 `json:"effect_percent"`
+	CILow         *float64 `json:"ci_low"`
+	CIHigh        *float64 `json:"ci_high"`
+	EffectNS      *float64 `json:"effect_ns"`
+	N             int64    `json:"n"`
+	P             *float64 `json:"p_value"`
+	PHolm         *float64 `json:"p_holm"`
+	Verdict       string   `json:"verdict"`
+	Published     string   `json:"published"`
+	Agrees        *bool    `json:"published_agrees"`
+	Flags         string   `json:"flags"`
+	Excluded      string   `json:"excluded"`
 }
 
 // Evidence turns lines into rows.
@@ -68,7 +66,7 @@ func Evidence(lines []ledger.Line) []EvidenceRow {
 		r := EvidenceRow{
 			Tunable: l.Tunable, Before: l.Before, After: l.After, Alone: l.Alone, Changes: changes(l.Changes),
 			OS: l.OS, Release: l.Release, Revision: l.Revision, Hardware: l.Hardware, CPU: l.CPU, Cores: int64(l.Cores),
-			NIC: l.NIC, Driver: l.Driver, Workload: l.Workload, Study: l.Study, StudyID: l.StudyID, VerdictID: l.VerdictID,
+			NIC: l.NIC, Driver: l.Driver, Workload: l.Workload, Study: l.Study, StudyID: string(l.StudyID), VerdictID: string(l.VerdictID),
 			Metric: l.Metric, Unit: l.Unit, Control: l.Control, Variant: l.Variant, ControlMean: l.ControlMean.Pointer(), VariantMean: l.VariantMean.Pointer(),
 			EffectPercent: l.EffectPercent.Pointer(), CILow: l.CILow.Pointer(), CIHigh: l.CIHigh.Pointer(), EffectNS: l.EffectNS.Pointer(), N: int64(l.N),
 			P: l.P.Pointer(), PHolm: l.PHolm.Pointer(), Verdict: string(l.Verdict), Flags: strings.Join(l.Flags, "; "), Excluded: l.Excluded,
@@ -98,20 +96,20 @@ func orDefault(s string) string {
 
 // TrialRow is one metric of one trial.
 type TrialRow struct {
-	Trial    string  `json:"trial" parquet:"trial,dict"`
-	Study    string  `json:"study" parquet:"study,dict"`
-	StudyID  string  `json:"study_id" parquet:"study_id,dict"`
-	Variant  string  `json:"variant" parquet:"variant,dict"`
-	Workload string  `json:"workload" parquet:"workload,dict"`
-	Block    int64   `json:"block" parquet:"block"`
-	Start    string  `json:"start" parquet:"start"`
-	Valid    bool    `json:"valid" parquet:"valid"`
-	Reasons  string  `json:"reasons" parquet:"reasons"`
-	Flags    string  `json:"flags" parquet:"flags"`
-	Metric   string  `json:"metric" parquet:"metric,dict"`
-	Value    float64 `json:"value" parquet:"value"`
-	Source   string  `json:"source" parquet:"source"` // path of its first file
-	SHA256   string  `json:"sha256" parquet:"sha256"`
+	Trial    string  `json:"trial"`
+	Study    string  `json:"study"`
+	StudyID  string  `json:"study_id"`
+	Variant  string  `json:"variant"`
+	Workload string  `json:"workload"`
+	Block    int64   `json:"block"`
+	Start    string  `json:"start"`
+	Valid    bool    `json:"valid"`
+	Reasons  string  `json:"reasons"`
+	Flags    string  `json:"flags"`
+	Metric   string  `json:"metric"`
+	Value    float64 `json:"value"`
+	Source   string  `json:"source"` // path of its first file
+	SHA256   string  `json:"sha256"`
 }
 
 // Trials turns a study's trials into rows; a trial without metrics has one
@@ -121,7 +119,7 @@ func Trials(s *ledger.Study, ts []ledger.Trial) []TrialRow {
 	for i := range ts {
 		t := &ts[i]
 		r := TrialRow{
-			Trial: t.ID, Study: s.Name, StudyID: s.ID, Variant: t.Variant, Workload: t.Workload, Block: int64(t.Block),
+			Trial: string(t.ID), Study: s.Name, StudyID: string(s.ID), Variant: t.Variant, Workload: t.Workload, Block: int64(t.Block),
 			Valid: t.Valid, Reasons: strings.Join(t.Reasons, "; "), Flags: strings.Join(t.Flags, "; "),
 		}
 		if t.Start != nil {
@@ -156,11 +154,7 @@ func Write[T any](w io.Writer, format string, rows []T) error {
 	case "csv":
 		return writeCSV(w, rows)
 	case "parquet":
-		pw := parquet.NewGenericWriter[T](w, parquet.Compression(&parquet.Zstd))
-		if _, err := pw.Write(rows); err != nil {
-			return err
-		}
-		return pw.Close()
+		return writeParquet(w, rows)
 	}
 	return hint.Unknown("format", format, Formats)
 }
@@ -293,32 +287,7 @@ func add(b *ledger.Batch, r *Row) error {
 		b.Blobs = append(b.Blobs, blob)
 		return nil
 	}
-	switch r.Table {
-	case "studies":
-		return into(&b.Studies, r.Doc)
-	case "environments":
-		return into(&b.Environments, r.Doc)
-	case "trials":
-		return into(&b.Trials, r.Doc)
-	case "samples":
-		return into(&b.Samples, r.Doc)
-	case "verdicts":
-		return into(&b.Verdicts, r.Doc)
-	case "exclusions":
-		return into(&b.Exclusions, r.Doc)
-	case "sources":
-		return into(&b.Sources, r.Doc)
-	}
-	return fmt.Errorf("unknown table %q", r.Table)
-}
-
-func into[T any](list *[]T, doc []byte) error {
-	var v T
-	if err := json.Unmarshal(doc, &v); err != nil {
-		return err
-	}
-	*list = append(*list, v)
-	return nil
+	return b.Add(r.Table, r.Doc)
 }
 
 // limited stops a line without end.

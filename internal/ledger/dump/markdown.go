@@ -46,7 +46,7 @@ func Markdown(w io.Writer, lines []ledger.Line) error {
 }
 
 func row(b *strings.Builder, l *ledger.Line, metric bool) {
-	set := orDefault(l.Before) + " → " + orDefault(l.After)
+	set := l.Subject().Change()
 	if !l.Alone {
 		set += " and more"
 	}
@@ -58,8 +58,8 @@ func row(b *strings.Builder, l *ledger.Line, metric bool) {
 		verdict = "excluded: " + l.Excluded
 	}
 	cells := []string{
-		fmt.Sprintf("%s, %d cores, %s", l.CPU, l.Cores, l.NIC), strings.TrimSpace(l.OS + " " + l.Release), l.Study, l.Workload,
-		set, l.EffectText(), show.Count(l.N), show.Optional(l.PHolm, show.P), verdict,
+		l.Subject().Machine(), l.Subject().System(), l.Study, l.Workload,
+		set, l.TextWithBounds(), show.Count(l.N), show.Optional(l.PHolm, show.P), verdict,
 	}
 	if metric {
 		cells = slices.Insert(cells, 4, l.Metric)

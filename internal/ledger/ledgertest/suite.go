@@ -32,7 +32,7 @@ func Run(t *testing.T, fresh func(t *testing.T) Open) {
 		{"AppendIsAtomic", testAtomic}, {"SharedEnvironment", testSharedEnvironment}, {"Query", testQuery},
 		{"Superseded", testSuperseded}, {"Exclude", testExclude}, {"Get", testGet}, {"Blob", testBlob},
 		{"Imports", testImports}, {"ConcurrentWriters", testConcurrent}, {"Reopen", testReopen},
-		{"HeadShowsTruncation", testHead}, {"AwkwardText", testAwkward}, {"Cancelled", testCancelled},
+		{"HeadShowsTruncation", testHead}, {"AwkwardText", testAwkward}, {"ShortIDs", testShortIDs}, {"Cancelled", testCancelled},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, fresh(t)) })
 	}
@@ -43,36 +43,36 @@ var day = time.Date(2026, 3, 4, 5, 6, 7, 890_000_000, time.UTC)
 // Sample is a study with two variants of three trials each, told apart from
 // others by name.
 func Sample(name string) *ledger.Batch {
-	id := ledger.ID("study", name)
+	id := ledger.IDOf("study", name)
 	env := ledger.Environment{
-		ID: ledger.ID("environment", "apu2"), OS: "FreeBSD", Release: "11.1-RELEASE-p1", Hardware: "AMD_GX-412TC_4Cores",
+		ID: ledger.IDOf("environment", "apu2"), OS: "FreeBSD", Release: "11.1-RELEASE-p1", Hardware: "AMD_GX-412TC_4Cores",
 		CPU: "AMD GX-412TC", Cores: 4, NIC: "Intel i210AT", Driver: "igb",
 	}
-	b := &ledger.Batch{Kind: "study", Ref: id, Time: day, Environments: []ledger.Environment{env}}
+	b := &ledger.Batch{Kind: "study", Ref: string(id), Time: day, Environments: []ledger.Environment{env}}
 	b.Studies = []ledger.Study{{ID: id, Kind: "netbenches", Name: name, Place: "apu2/" + name, Design: "independent", Metric: "overload_forwarding_rate_pps"}}
 	raw := []byte("raw bytes of " + name)
 	sum := sha256.Sum256(raw)
 	sha := hex.EncodeToString(sum[:])
 	b.Blobs = []ledger.Blob{{SHA256: sha, Size: int64(len(raw)), Encoding: "raw", Data: raw}}
-	b.Sources = []ledger.Source{{ID: ledger.ID(id, "log"), Study: id, Path: "log", SHA256: sha, Size: int64(len(raw)), Role: "receiver"}}
-	arms := map[string][]string{}
+	b.Sources = []ledger.Source{{ID: id.Part("log"), Study: id, Path: "log", SHA256: sha, Size: int64(len(raw)), Role: "receiver"}}
+	arms := map[string][]ledger.ID{}
 	for v, variant := range []string{"default", "tuned"} {
 		for i := range 3 {
 			t := ledger.Trial{
-				ID: ledger.ID(id, variant, fmt.Sprint(i)), Study: id, Environment: env.ID, Variant: variant, Workload: "IPv4 UDP 64 B",
+				ID: id.Part(variant, fmt.Sprint(i)), Study: id, Environment: env.ID, Variant: variant, Workload: "IPv4 UDP 64 B",
 				Block: i + 1, Valid: true, Metrics: map[string]float64{"overload_forwarding_rate_pps": 700_000 + float64(50_000*v+1000*i)},
 				Sources: []ledger.Ref{{SHA256: sha, Path: "log", Role: "receiver", First: 1, Last: 1}},
 			}
 			arms[variant] = append(arms[variant], t.ID)
 			b.Trials = append(b.Trials, t)
-			b.Samples = append(b.Samples, ledger.Samples{ID: ledger.ID(t.ID, "rx"), Trial: t.ID, Series: "receiver", Unit: "pps", Values: []float64{1, 2, 3}})
+			b.Samples = append(b.Samples, ledger.Samples{ID: t.ID.Part("rx"), Trial: t.ID, Series: "receiver", Unit: "pps", Values: []float64{1, 2, 3}})
 		}
 	}
 	p := stats.Num(0.0004)
 	b.Verdicts = []ledger.Verdict{{
-		ID: ledger.ID(id, "verdict"), Study: id, Environment: env.ID, Metric: "overload_forwarding_rate_pps", Primary: true, Unit: "pps",
-		Better: "higher", Workload: "IPv4 UDP 64 B", Control: "default", Variant: "tuned", N: 3, NControl: 3, NVariant: 3,
-		Effect: stats.EffectOf(stats.Interval{Estimate: 7.1, Low: 6.2, High: 8.0}), P: p, PHolm: p, Family: 1, Verdict: stats.Better,
+		ID: id.Part("verdict"), Study: id, Environment: env.ID, Metric: "overload_forwarding_rate_pps", Primary: true, Unit: "pps",
+		Better: "higher", Workload: "IPv4 UDP 64 B", Control: "default", Variant: "tuned", NControl: 3, NVariant: 3, Family: 1,
+		Result:        stats.Result{N: 3, Effect: stats.EffectOf(stats.Interval{Estimate: 7.1, Low: 6.2, High: 8.0}), P: p, PHolm: p, Verdict: stats.Better},
 		Changes:       []ledger.Change{{Tunable: "dev.igb.N.fc", Related: []string{"flow_control"}, Before: "", After: "0"}},
 		ControlTrials: arms["default"], VariantTrials: arms["tuned"],
 	}}
@@ -204,7 +204,7 @@ func testQuery(t *testing.T, open Open) {
 		{ledger.Filter{Tunable: "dev.igb.N.f"}, 0}, {ledger.Filter{Tunable: "flow%control"}, 0}, {ledger.Filter{Names: []string{"x", "dev.igb.*.fc"}}, 1},
 		{ledger.Filter{Hardware: "gx-412"}, 1}, {ledger.Filter{Hardware: "xeon"}, 0}, {ledger.Filter{NIC: "I210"}, 1}, {ledger.Filter{Driver: "igb"}, 1},
 		{ledger.Filter{Release: "11.1"}, 1}, {ledger.Filter{Release: "1.1"}, 0}, {ledger.Filter{Workload: "ipv4"}, 1}, {ledger.Filter{Workload: "100%"}, 0},
-		{ledger.Filter{Study: "query"}, 1}, {ledger.Filter{Study: Sample("query").Studies[0].ID[:8]}, 1}, {ledger.Filter{Study: "nope"}, 0},
+		{ledger.Filter{Study: "query"}, 1}, {ledger.Filter{Study: Sample("query").Studies[0].ID.Short()}, 1}, {ledger.Filter{Study: "nope"}, 0},
 		{ledger.Filter{Verdict: stats.Worse}, 0}, {ledger.Filter{Primary: true, Metric: "overload_forwarding_rate_pps", Kind: "netbenches"}, 1},
 	} {
 		ev, err := s.Evidence(t.Context(), c.f)
@@ -240,8 +240,8 @@ func testExclude(t *testing.T, open Open) {
 	s := open(t)
 	b := Sample("exclude")
 	appendOne(t, s, b)
-	must(t, ledger.Exclude(t.Context(), s, b.Trials[0].ID, "the fan had failed", "olga", day))
-	if err := ledger.Exclude(t.Context(), s, b.Trials[1].ID, " ", "olga", day); err == nil {
+	must(t, ledger.Exclude(t.Context(), s, string(b.Trials[0].ID), "the fan had failed", "olga", day))
+	if err := ledger.Exclude(t.Context(), s, string(b.Trials[1].ID), " ", "olga", day); err == nil {
 		t.Error("an exclusion without a reason was accepted")
 	}
 	if err := ledger.Exclude(t.Context(), s, "0123456789abcdef", "no such", "olga", day); !errors.Is(err, ledger.ErrNotFound) {
@@ -265,7 +265,7 @@ func testGet(t *testing.T, open Open) {
 	if len(sources) != len(b.Sources) || len(sources) == 0 || sources[0] != b.Sources[0] {
 		t.Errorf("sources %+v, of %+v", sources, b.Sources)
 	}
-	rows, err := s.Get(t.Context(), b.Verdicts[0].ID[:12])
+	rows, err := s.Get(t.Context(), b.Verdicts[0].ID.Short())
 	must(t, err)
 	if len(rows) != 1 || rows[0].Table != "verdicts" {
 		t.Errorf("got %+v", rows)
@@ -345,7 +345,7 @@ func testHead(t *testing.T, open Open) {
 	if r := verify(t, s, head); !r.OK {
 		t.Errorf("a head noted earlier is denied: %q", r.Problems)
 	}
-	if r := verify(t, s, ledger.ID("another")); r.OK {
+	if r := verify(t, s, string(ledger.IDOf("another"))); r.OK {
 		t.Error("a head that never was is confirmed")
 	}
 }
@@ -371,5 +371,26 @@ func testCancelled(t *testing.T, open Open) {
 	}
 	if r := verified(t, s); r.Entries != 0 {
 		t.Errorf("%d entries after a cancelled append", r.Entries)
+	}
+}
+
+// testShortIDs: what is no identifier is refused whole, and what the ledger
+// has is found by the beginning of one.
+func testShortIDs(t *testing.T, open Open) {
+	s := open(t)
+	b := Sample("short")
+	b.Studies[0].ID = "ab"
+	if n, err := s.Append(t.Context(), Sample("whole"), b); err == nil || n != 0 {
+		t.Errorf("a study called ab is added: %d, %v", n, err)
+	}
+	if _, ok, err := s.Head(t.Context()); ok || err != nil {
+		t.Errorf("half of it is there: %v", err)
+	}
+	b = Sample("whole")
+	appendOne(t, s, b)
+	rows, err := s.Get(t.Context(), b.Studies[0].ID.Short())
+	must(t, err)
+	if len(rows) != 1 || rows[0].ID != b.Studies[0].ID {
+		t.Errorf("%+v", rows)
 	}
 }

@@ -49,7 +49,7 @@ type writer struct {
 	s       *DB
 	tx      *sql.Tx
 	pending map[string]*insert
-	envs    map[string]bool // environments added by this transaction
+	envs    map[ledger.ID]bool // environments added by this transaction
 }
 
 type insert struct {
@@ -90,7 +90,7 @@ func (w *writer) batch(ctx context.Context, b *ledger.Batch, rows []ledger.Row, 
 // unknown leaves out environments that the ledger has: they are shared.
 func (w *writer) unknown(ctx context.Context, rows []ledger.Row) ([]ledger.Row, error) {
 	if w.envs == nil {
-		w.envs = map[string]bool{}
+		w.envs = map[ledger.ID]bool{}
 	}
 	out := make([]ledger.Row, 0, len(rows))
 	for _, r := range rows {
@@ -123,7 +123,7 @@ func (w *writer) row(ctx context.Context, r *ledger.Row, seq int64) error {
 		cols := append([]string{"id", "entry", "digest", "doc"}, t.Columns...)
 		return &insert{columns: strings.Join(cols, ", "), width: len(cols)}
 	})
-	in.args = append(in.args, r.ID, seq, r.Digest, string(r.Doc))
+	in.args = append(in.args, string(r.ID), seq, r.Digest, string(r.Doc))
 	in.args = append(in.args, r.Cols...)
 	return w.full(ctx, r.Table, in)
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	"linerate/internal/evidence"
 	"linerate/internal/ledger"
 )
 
@@ -161,7 +162,7 @@ func (w *where) verdict(f *ledger.Filter) {
 		var any []string
 		for _, n := range names {
 			any = append(any, "v.tunables LIKE ? ESCAPE '!'")
-			w.args = append(w.args, "% "+likeText(ledger.FoldName(n))+" %")
+			w.args = append(w.args, "% "+likeText(evidence.FoldName(n))+" %")
 		}
 		w.conds = append(w.conds, "("+strings.Join(any, " OR ")+")")
 	}
@@ -229,13 +230,13 @@ func docs[T any](ctx context.Context, s *DB, query string, args ...any) ([]T, er
 }
 
 // Trials of a study.
-func (s *DB) Trials(ctx context.Context, study string) ([]ledger.Trial, error) {
-	return docs[ledger.Trial](ctx, s, "SELECT doc FROM trials WHERE study = ? ORDER BY entry, id"+s.d.Order, study)
+func (s *DB) Trials(ctx context.Context, study ledger.ID) ([]ledger.Trial, error) {
+	return docs[ledger.Trial](ctx, s, "SELECT doc FROM trials WHERE study = ? ORDER BY entry, id"+s.d.Order, string(study))
 }
 
 // Sources of a study.
-func (s *DB) Sources(ctx context.Context, study string) ([]ledger.Source, error) {
-	return docs[ledger.Source](ctx, s, "SELECT doc FROM sources WHERE study = ? ORDER BY path, id"+s.d.Order, study)
+func (s *DB) Sources(ctx context.Context, study ledger.ID) ([]ledger.Source, error) {
+	return docs[ledger.Source](ctx, s, "SELECT doc FROM sources WHERE study = ? ORDER BY path, id"+s.d.Order, string(study))
 }
 
 // Studies that a filter admits.

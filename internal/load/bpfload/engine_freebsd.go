@@ -11,7 +11,7 @@ import (
 	"linerate/internal/load"
 	"linerate/internal/load/sender"
 	"linerate/internal/load/wire"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 type engine struct{ open wire.Door }
@@ -33,16 +33,16 @@ func (engine) Available() error {
 }
 
 // NewGenerator opens a descriptor per worker and builds the flows' headers.
-func (e engine) NewGenerator(spec load.Spec, in testbed.Place) (load.Generator, error) {
+func (e engine) NewGenerator(spec load.Spec, in port.Place) (load.Generator, error) {
 	return e.generator(spec, in)
 }
 
-func (e engine) generator(spec load.Spec, in testbed.Place) (*sender.Generator, error) {
+func (e engine) generator(spec load.Spec, in port.Place) (*sender.Generator, error) {
 	first, err := e.open(wire.Order{Kind: Name, Device: spec.Device})
 	if err != nil {
 		return nil, err
 	}
-	spare := &port{first.File, spec.Device}
+	spare := &outPort{first.File, spec.Device}
 	return sender.New(sender.Config{
 		Engine: Name, Spec: spec, In: in, Device: first.Device,
 		Open: func() (sender.Port, error) {
@@ -54,20 +54,20 @@ func (e engine) generator(spec load.Spec, in testbed.Place) (*sender.Generator, 
 			if err != nil {
 				return nil, err
 			}
-			return &port{o.File, spec.Device}, nil
+			return &outPort{o.File, spec.Device}, nil
 		},
 		Stuck: "is its other end up, and its MTU not smaller? ifconfig PEER up",
 	})
 }
 
 // port writes frames, one to a system call.
-type port struct {
+type outPort struct {
 	file   *os.File
 	device string
 }
 
 // Send writes frames until the device has no room.
-func (p *port) Send(frames [][]byte) (int, error) {
+func (p *outPort) Send(frames [][]byte) (int, error) {
 	fd := int(p.file.Fd())
 	for i, f := range frames {
 		_, err := unix.Write(fd, f)
@@ -83,4 +83,4 @@ func (p *port) Send(frames [][]byte) (int, error) {
 }
 
 // Close closes the descriptor.
-func (p *port) Close() error { return p.file.Close() }
+func (p *outPort) Close() error { return p.file.Close() }

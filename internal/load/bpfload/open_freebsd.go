@@ -10,7 +10,7 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/load/wire"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // bufferMost is what a receiver asks for; the kernel gives no more than
@@ -25,7 +25,7 @@ var readTimeout = unix.Timeval{Usec: 10_000}
 
 // Open opens a bpf descriptor for one direction of a device (wire.Door).
 func Open(o wire.Order) (wire.Opened, error) {
-	d, err := wire.Look(o.Device, testbed.Here)
+	d, err := wire.Look(o.Device, port.Here)
 	if err != nil {
 		return wire.Opened{}, err
 	}

@@ -14,7 +14,7 @@ import (
 
 	"linerate/internal/load"
 	"linerate/internal/load/wire"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // capture is a receiving descriptor and the account of what it captured.
@@ -104,7 +104,7 @@ type Receiver struct {
 }
 
 // NewReceiver opens a descriptor that sees every frame that arrives.
-func (e engine) NewReceiver(device string, _ testbed.Place, w load.Watch) (load.Receiver, error) {
+func (e engine) NewReceiver(device string, _ port.Place, w load.Watch) (load.Receiver, error) {
 	c, err := e.capture(device, w)
 	if err != nil {
 		return nil, err

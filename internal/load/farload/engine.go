@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"linerate/internal/load"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // Engine generates on one machine and receives on another, or on the same.
@@ -104,18 +104,18 @@ func (e *Engine) OneClock() bool {
 }
 
 // at is a side; usual is the one that the work is named after.
-func (e *Engine) at(side testbed.Side, usual *Side) *Side {
+func (e *Engine) at(side port.Side, usual *Side) *Side {
 	switch side {
-	case testbed.GeneratorSide:
+	case port.GeneratorSide:
 		return e.Generator
-	case testbed.ReceiverSide:
+	case port.ReceiverSide:
 		return e.Receiver
 	}
 	return usual
 }
 
 // NewGenerator prepares the spec's side; the place is the link's.
-func (e *Engine) NewGenerator(spec load.Spec, _ testbed.Place) (load.Generator, error) {
+func (e *Engine) NewGenerator(spec load.Spec, _ port.Place) (load.Generator, error) {
 	l, r, err := e.at(spec.Side, e.Generator).ask(request{Op: opGenerator, Spec: &spec})
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (e *Engine) NewGenerator(spec load.Spec, _ testbed.Place) (load.Generator, 
 }
 
 // NewReceiver starts counting on the watch's side.
-func (e *Engine) NewReceiver(device string, _ testbed.Place, w load.Watch) (load.Receiver, error) {
+func (e *Engine) NewReceiver(device string, _ port.Place, w load.Watch) (load.Receiver, error) {
 	l, r, err := e.at(w.Side, e.Receiver).ask(request{Op: opReceiver, Device: device, Watch: &w})
 	if err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/load"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // fake is an engine whose generator runs until it is told to stop.
@@ -19,13 +19,13 @@ type fake struct{ closed chan string }
 
 func (fake) Name() string     { return "fake" }
 func (fake) Available() error { return nil }
-func (f fake) NewGenerator(s load.Spec, _ testbed.Place) (load.Generator, error) {
+func (f fake) NewGenerator(s load.Spec, _ port.Place) (load.Generator, error) {
 	if s.Device == "none" {
 		return nil, load.NotHere(hint.With(errors.New("no such device"), "plug it in"))
 	}
 	return fakeGen(f), nil
 }
-func (f fake) NewReceiver(string, testbed.Place, load.Watch) (load.Receiver, error) {
+func (f fake) NewReceiver(string, port.Place, load.Watch) (load.Receiver, error) {
 	return fakeRecv(f), nil
 }
 
@@ -143,10 +143,10 @@ func TestSides(t *testing.T) {
 	a, _, _ := pair(t, "boot-1")
 	b, _, _ := pair(t, "boot-2")
 	two := &Engine{side(a), side(b)}
-	if g, err := two.NewGenerator(load.Spec{Side: testbed.ReceiverSide}, nil); err != nil || g.(*generator).link != b {
+	if g, err := two.NewGenerator(load.Spec{Side: port.ReceiverSide}, nil); err != nil || g.(*generator).link != b {
 		t.Errorf("a generator on the receiver's side: %+v, %v", g, err)
 	}
-	if r, err := two.NewReceiver("x", nil, load.Watch{Side: testbed.GeneratorSide}); err != nil || r.(*receiver).link != a {
+	if r, err := two.NewReceiver("x", nil, load.Watch{Side: port.GeneratorSide}); err != nil || r.(*receiver).link != a {
 		t.Errorf("a receiver on the generator's side: %+v, %v", r, err)
 	}
 }
@@ -245,7 +245,7 @@ func FuzzFarSide(f *testing.F) {
 		}
 		defer l.Close()
 		e := &Engine{side(l), side(l)}
-		if r, err := e.NewReceiver("eth0", testbed.Here, load.Watch{Stream: -1}); err == nil {
+		if r, err := e.NewReceiver("eth0", port.Here, load.Watch{Stream: -1}); err == nil {
 			_, _ = r.Snapshot()
 			_ = r.Close()
 		}

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"linerate/internal/load"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // server answers one pipe.
@@ -100,9 +100,9 @@ func (s *server) open(q request) response {
 	var err error
 	switch {
 	case q.Spec != nil:
-		g, err = s.engine.NewGenerator(*q.Spec, testbed.Here)
+		g, err = s.engine.NewGenerator(*q.Spec, port.Here)
 	case q.Watch != nil:
-		r, err = s.engine.NewReceiver(q.Device, testbed.Here, *q.Watch)
+		r, err = s.engine.NewReceiver(q.Device, port.Here, *q.Watch)
 	default:
 		err = fmt.Errorf("request %q is not whole", q.Op)
 	}

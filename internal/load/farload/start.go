@@ -63,8 +63,9 @@ func Start(ctx context.Context, f Far) (*Link, error) {
 	return l, nil
 }
 
-// Removes is what the far end does first: nothing of it stays on the machine.
-func Removes(dir string) error {
+// RemoveProgram deletes the copy of the program that a far end was started from, so
+// that nothing of it stays on the machine. The far end does so first.
+func RemoveProgram(dir string) error {
 	if dir == "" {
 		return nil
 	}

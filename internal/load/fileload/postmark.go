@@ -12,7 +12,7 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/load/request"
-	"linerate/internal/load/tooltext"
+	"linerate/internal/tooltext"
 )
 
 // Postmark has the program of that name do the transactions, on files that each run
@@ -71,7 +71,7 @@ func tenths(share float64) int {
 	return int(n)
 }
 
-// script is what the program is told.
+// script is the input of the program.
 func (p *Postmark) script(l Load) string {
 	below := ""
 	if p.Directories > 0 {
@@ -109,11 +109,11 @@ func (p *Postmark) Account(ctx context.Context, l Load) (*request.Account, reque
 		return nil, request.Meter{}, err
 	}
 	if p.Said.Transactions != l.Transactions || out.transacts.IsZero() || out.removes.IsZero() {
-		return nil, request.Meter{}, fmt.Errorf("postmark tells of %d transactions, not of %d", p.Said.Transactions, l.Transactions)
+		return nil, request.Meter{}, fmt.Errorf("postmark reports %d transactions instead of %d", p.Said.Transactions, l.Transactions)
 	}
 	p.Created, p.Removed = out.transacts.Sub(out.began), end.Sub(out.removes)
 	a := request.NewAccount(len(Pairs))
-	a.Told(p.Said.Transactions, p.Said.ReadBytes+p.Said.WrittenBytes)
+	a.CountAnswered(p.Said.Transactions, p.Said.ReadBytes+p.Said.WrittenBytes)
 	return a, request.Meter{Elapsed: out.removes.Sub(out.transacts), CPU: c.ProcessState.UserTime(), CPUs: 1}, nil
 }
 

@@ -56,14 +56,14 @@ func TestPostmarkIsDriven(t *testing.T) {
 // TestPostmarkThatFails: it ends well whatever happened, and counts what failed
 // as done.
 func TestPostmarkThatFails(t *testing.T) {
-	report, err := os.ReadFile("../tooltext/testdata/postmark-1.51")
+	report, err := os.ReadFile("../../tooltext/testdata/postmark-1.51")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct{ script, want string }{
 		"a file that it cannot write": {"echo \"Error: cannot open './5' for writing\" >&2; cat <<'E'\n" + string(report) + "\nE\n", "cannot open './5' for writing"},
 		"nothing":                     {"exit 0\n", "does not say how many"},
-		"another number":              {"/bin/cat <<'E'\n" + string(report) + "\nE\n", "20000 transactions, not of 200"},
+		"another number":              {"/bin/cat <<'E'\n" + string(report) + "\nE\n", "20000 transactions instead of 200"},
 		"a signal":                    {"kill -SEGV $$\n", "postmark: "},
 		"too much":                    {"i=0; while [ $i -lt 3000 ]; do echo 'one hundred bytes are on each line, and nobody ever asked for that many of them, or would read'; i=$((i+1)); done\n", "does not say"},
 	} {

@@ -15,8 +15,8 @@ import (
 // dialer makes the connections of one run, to one address.
 type dialer struct {
 	*dial.Dialer
-	tls    *tls.Config                         // nil without TLS
-	spoken atomic.Pointer[tls.ConnectionState] // of the last handshake
+	tls        *tls.Config                         // nil without TLS
+	negotiated atomic.Pointer[tls.ConnectionState] // of the last handshake
 }
 
 // secure speaks TLS on a connection, which ends with a failure.
@@ -31,13 +31,13 @@ func (d *dialer) secure(ctx context.Context, raw net.Conn, config *tls.Config) (
 		_ = raw.Close() // nothing is left to send
 		return nil, &dial.Failure{At: dial.Securing, Err: err}
 	}
-	d.spoken.Store(&state)
+	d.negotiated.Store(&state)
 	return conn, nil
 }
 
 // agreed is what the last handshake agreed on: "TLS 1.3, TLS_AES_128_GCM_SHA256, h2".
 func (d *dialer) agreed() string {
-	s := d.spoken.Load()
+	s := d.negotiated.Load()
 	if s == nil {
 		return ""
 	}

@@ -199,8 +199,8 @@ func TestTLSAndHTTP2(t *testing.T) {
 		if r.Answered != 20 || r.Connections > 2 || r.BodyBytes != 100_000 || r.WireIn <= r.BodyBytes || (major.Load() == 2) != two {
 			t.Errorf("HTTP/2 %v: HTTP/%d, %d answered on %d connections, %d B of bodies, %d on the wire, %+v", two, major.Load(), r.Answered, r.Connections, r.BodyBytes, r.WireIn, r.Errors)
 		}
-		if !strings.HasPrefix(r.Spoken, "TLS 1.3, TLS_") || strings.HasSuffix(r.Spoken, ", h2") != two {
-			t.Errorf("HTTP/2 %v: the ends agreed on %q", two, r.Spoken)
+		if !strings.HasPrefix(r.Negotiated, "TLS 1.3, TLS_") || strings.HasSuffix(r.Negotiated, ", h2") != two {
+			t.Errorf("HTTP/2 %v: the ends agreed on %q", two, r.Negotiated)
 		}
 		s.Roots, s.Insecure = nil, true
 		if r := offer(t, s); r.Answered != 20 {

@@ -63,7 +63,7 @@ func newSource(ctx context.Context, s *Spec) (*source, error) {
 func (r *source) Used() loop.Used {
 	user, system := loop.CPU()
 	in, out := r.d.Bytes()
-	return loop.Used{CPU: user + system, In: in, Out: out, Spoken: r.d.agreed()}
+	return loop.Used{CPU: user + system, In: in, Out: out, Negotiated: r.d.agreed()}
 }
 
 // Close drops the connections that lanes share.

@@ -65,9 +65,9 @@ type Source interface {
 
 // Used is CPU time of the generator, and bytes of connections.
 type Used struct {
-	CPU     time.Duration
-	In, Out uint64
-	Spoken  string // what the connections' ends agreed on; empty: nothing to agree on, or none made
+	CPU        time.Duration
+	In, Out    uint64
+	Negotiated string // what the connections' ends agreed on; empty: nothing to agree on, or none made
 }
 
 // end is when the last request may begin, from the start of the run.
@@ -205,7 +205,7 @@ func (r *run) sum(elapsed time.Duration) (*request.Account, request.Meter) {
 	u := r.source.Used()
 	return sum, request.Meter{
 		Elapsed: elapsed, CPU: u.CPU - b.CPU, CPUs: runtime.GOMAXPROCS(0),
-		WireIn: u.In - b.In, WireOut: u.Out - b.Out, Rate: r.Rate, Early: r.early.Load(), Spoken: u.Spoken,
+		WireIn: u.In - b.In, WireOut: u.Out - b.Out, Rate: r.Rate, Early: r.early.Load(), Negotiated: u.Negotiated,
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"linerate/internal/load"
 	"linerate/internal/load/sender"
 	"linerate/internal/load/wire"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // memoryMost bounds what is mapped of a port.
@@ -21,7 +21,7 @@ const memoryMost = 8 << 30
 // Open registers a port for one direction (wire.Door): a ring of it to send
 // on, all of them to receive from.
 func Open(o wire.Order) (wire.Opened, error) {
-	d, err := wire.Look(o.Device, testbed.Here)
+	d, err := wire.Look(o.Device, port.Here)
 	if err != nil {
 		return wire.Opened{}, err
 	}
@@ -135,7 +135,7 @@ func (m *mapped) close() error {
 }
 
 // NewGenerator registers a ring per worker and builds the flows' headers.
-func (e engine) NewGenerator(spec load.Spec, in testbed.Place) (load.Generator, error) {
+func (e engine) NewGenerator(spec load.Spec, in port.Place) (load.Generator, error) {
 	first, err := e.mapped(wire.Order{Device: spec.Device})
 	if err != nil {
 		return nil, err
@@ -149,23 +149,23 @@ func (e engine) NewGenerator(spec load.Spec, in testbed.Place) (load.Generator, 
 		Engine: Name, Spec: spec, In: in, Device: first.opened.Device,
 		Open: func() (sender.Port, error) {
 			if opens++; opens == 1 {
-				return &port{first}, nil
+				return &outPort{first}, nil
 			}
 			m, err := e.mapped(wire.Order{Device: spec.Device, Ring: opens - 1})
 			if err != nil {
 				return nil, err
 			}
-			return &port{m}, nil
+			return &outPort{m}, nil
 		},
 		Stuck: "is its other end up? ifconfig PEER up",
 	})
 }
 
-// port sends through one ring.
-type port struct{ *mapped }
+// outPort sends through one ring.
+type outPort struct{ *mapped }
 
 // Send fills what is free of the ring and has the kernel send it.
-func (p *port) Send(frames [][]byte) (int, error) {
+func (p *outPort) Send(frames [][]byte) (int, error) {
 	r := &p.rings[0]
 	if r.free() == 0 {
 		if err := p.sync(); err != nil {
@@ -179,7 +179,7 @@ func (p *port) Send(frames [][]byte) (int, error) {
 	return n, p.sync()
 }
 
-func (p *port) sync() error {
+func (p *outPort) sync() error {
 	if err := wire.IoctlAtOnce(p.fd(), nioTxSync); err != nil {
 		return hint.With(fmt.Errorf("send through %s: %w", p.opened.Device.Name, err), "is the device still up? ifconfig %s", p.opened.Device.Name)
 	}
@@ -187,4 +187,4 @@ func (p *port) sync() error {
 }
 
 // Close ends the port.
-func (p *port) Close() error { return p.close() }
+func (p *outPort) Close() error { return p.close() }

@@ -9,7 +9,7 @@ import (
 
 	"linerate/internal/load"
 	"linerate/internal/load/wire"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // Native is the engine for interfaces whose driver has netmap. Elsewhere the
@@ -47,7 +47,7 @@ func drives(device string) (bool, error) {
 	var request [32]byte // struct ifreq: the name, what it can, what is on
 	copy(request[:15], device)
 	if err := wire.Ioctl(fd, unix.SIOCGIFCAP, unsafe.Pointer(&request)); err != nil {
-		_, missing := wire.Look(device, testbed.Here)
+		_, missing := wire.Look(device, port.Here)
 		if missing != nil {
 			return false, missing
 		}

@@ -11,7 +11,7 @@ import (
 
 	"linerate/internal/load"
 	"linerate/internal/load/wire"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // Receiver counts in user space what arrives on all rings of a port. A frame's
@@ -28,7 +28,7 @@ type Receiver struct {
 
 // NewReceiver registers all receive rings of a device: what arrives goes to
 // this program and not to the network stack.
-func (e engine) NewReceiver(device string, _ testbed.Place, w load.Watch) (load.Receiver, error) {
+func (e engine) NewReceiver(device string, _ port.Place, w load.Watch) (load.Receiver, error) {
 	m, err := e.mapped(wire.Order{Device: device, Receive: true})
 	if err != nil {
 		return nil, err

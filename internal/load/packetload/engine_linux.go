@@ -11,7 +11,7 @@ import (
 	"linerate/internal/load"
 	"linerate/internal/load/sender"
 	"linerate/internal/load/wire"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // Name is the engine's, as in load.Sent.
@@ -35,7 +35,7 @@ func (engine) Available() error {
 }
 
 // NewGenerator opens a socket per worker and builds the flows' headers.
-func (engine) NewGenerator(spec load.Spec, in testbed.Place) (load.Generator, error) {
+func (engine) NewGenerator(spec load.Spec, in port.Place) (load.Generator, error) {
 	g, err := newGenerator(spec, in)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (engine) NewGenerator(spec load.Spec, in testbed.Place) (load.Generator, er
 	return g, nil
 }
 
-func newGenerator(spec load.Spec, in testbed.Place) (*sender.Generator, error) {
+func newGenerator(spec load.Spec, in port.Place) (*sender.Generator, error) {
 	d, err := wire.Look(spec.Device, in)
 	if err != nil {
 		return nil, err
@@ -66,20 +66,20 @@ type message struct {
 	_      uint32
 }
 
-// port sends batches through a packet socket (sendmmsg(2)).
-type port struct {
+// outPort sends batches through a packet socket (sendmmsg(2)).
+type outPort struct {
 	*wire.Socket
 	device   string
 	vectors  [sender.Batch]unix.Iovec
 	messages [sender.Batch]message
 }
 
-func openPort(d wire.Device, in testbed.Place) (*port, error) {
+func openPort(d wire.Device, in port.Place) (*outPort, error) {
 	s, err := wire.Open(d, in)
 	if err != nil {
 		return nil, err
 	}
-	p := &port{Socket: s, device: d.Name}
+	p := &outPort{Socket: s, device: d.Name}
 	for i := range p.messages {
 		p.messages[i].header = unix.Msghdr{Iov: &p.vectors[i], Iovlen: 1}
 	}
@@ -87,7 +87,7 @@ func openPort(d wire.Device, in testbed.Place) (*port, error) {
 }
 
 // Send sends frames in one system call.
-func (p *port) Send(frames [][]byte) (int, error) {
+func (p *outPort) Send(frames [][]byte) (int, error) {
 	for i, f := range frames {
 		p.vectors[i] = unix.Iovec{Base: &f[0], Len: uint64(len(f))}
 	}

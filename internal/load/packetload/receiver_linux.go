@@ -13,7 +13,7 @@ import (
 
 	"linerate/internal/load"
 	"linerate/internal/load/wire"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // The ring that the kernel fills (TPACKET_V3, packet_mmap.rst): blocks are
@@ -40,7 +40,7 @@ type Receiver struct {
 }
 
 // NewReceiver opens a socket that sees every frame that arrives.
-func (engine) NewReceiver(device string, in testbed.Place, w load.Watch) (load.Receiver, error) {
+func (engine) NewReceiver(device string, in port.Place, w load.Watch) (load.Receiver, error) {
 	d, err := wire.Look(device, in)
 	if err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 	"linerate/internal/load"
 	"linerate/internal/load/sender"
 	"linerate/internal/load/wire"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // slicer sends one load.Spec over several lanes in turn, from user space: a
@@ -105,7 +105,7 @@ func (s *slicer) open(lanes []load.Lane) (all []laneEnds, err error) {
 
 // openWay opens one more way of a lane. What is open when it fails is returned
 // with the error.
-func openWay(all []laneEnds, spec load.Spec, from, to testbed.Port) ([]laneEnds, error) {
+func openWay(all []laneEnds, spec load.Spec, from, to port.Port) ([]laneEnds, error) {
 	spec.Device, spec.Stream, spec.Back = from.Device, uint16(len(all)+1), nil
 	rx, err := engine{}.NewReceiver(to.Device, to.In, load.Watch{Stream: int(spec.Stream), MaxFlows: 2 * max(1, spec.Flows.Count)})
 	if err != nil {

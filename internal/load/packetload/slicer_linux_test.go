@@ -9,7 +9,7 @@ import (
 	"linerate/internal/labtest"
 	"linerate/internal/load"
 	"linerate/internal/load/wire/wiretest"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // TestSlicer: every lane gets its slices in the order of the plan, and every
@@ -24,8 +24,8 @@ func testSlicer(t *testing.T, ways uint64) {
 	gens, sinks := wiretest.Many(t, 3)
 	var lanes []load.Lane
 	for i := range gens {
-		lanes = append(lanes, load.Lane{From: testbed.Port{In: gens[i].In, Device: gens[i].Device},
-			To: testbed.Port{In: sinks[i].In, Device: sinks[i].Device}})
+		lanes = append(lanes, load.Lane{From: port.Port{In: gens[i].In, Device: gens[i].Device},
+			To: port.Port{In: sinks[i].In, Device: sinks[i].Device}})
 	}
 	spec := load.Spec{SrcMAC: gens[0].MAC, DstMAC: sinks[0].MAC, Sizes: load.SimpleIMIX(), CPUs: []int{0}, Seed: 3,
 		Flows: load.FlowSpace{Count: 200, Src: netip.MustParseAddr("198.18.0.1"), Dst: netip.MustParseAddr("198.19.0.1")}}

@@ -85,17 +85,17 @@ func (a *Account) Add(o Outcome) {
 	}
 }
 
-// Told counts requests that were answered, of a first target, of which no more is
+// CountAnswered counts requests that were answered, of a first target, of which no more is
 // known: another program's.
-func (a *Account) Told(answered, body uint64) {
+func (a *Account) CountAnswered(answered, body uint64) {
 	a.kinds[OK] += answered
 	a.targets[0].Answered += answered
 	a.targets[0].Body += body
 	a.body += body
 }
 
-// ToldFailed counts such requests that failed, with the first one's message.
-func (a *Account) ToldFailed(k Kind, n uint64, first string) {
+// CountFailed counts such requests that failed, with the first one's message.
+func (a *Account) CountFailed(k Kind, n uint64, first string) {
 	if n == 0 {
 		return
 	}

@@ -35,9 +35,9 @@ type Result struct {
 	Connections uint64 `json:"connections"`    // made
 	Reopened    uint64 `json:"reopened"`       // idle ones that the server had closed
 
-	Errors []Failure         `json:"errors"`
-	Codes  map[string]uint64 `json:"status"`
-	Spoken string            `json:"spoken,omitempty"` // what the ends agreed on: version of TLS, cipher, protocol
+	Errors     []Failure         `json:"errors"`
+	Codes      map[string]uint64 `json:"status"`
+	Negotiated string            `json:"spoken,omitempty"` // what the ends agreed on: version of TLS, cipher, protocol
 
 	Latency *Quantiles    `json:"latency_ns"` // from when it was due
 	Service *Quantiles    `json:"service_ns"` // from when it was sent
@@ -91,9 +91,9 @@ type Meter struct {
 	Early           uint64 // requests before what is counted
 	// Settle is how long the server went on working after the last answer:
 	// until its queue was empty, or all was on the disk. It is not in Elapsed.
-	Settle time.Duration
-	Queue  *Queue // of a mail server, where it was watched
-	Spoken string // what the ends of the connections agreed on
+	Settle     time.Duration
+	Queue      *Queue // of a mail server, where it was watched
+	Negotiated string // what the ends of the connections agreed on
 }
 
 // Plus is the meter of two loads, one after the other.
@@ -105,8 +105,8 @@ func (m Meter) Plus(n Meter) Meter {
 	m.Early += n.Early
 	m.Settle += n.Settle
 	m.CPUs, m.Rate = n.CPUs, n.Rate
-	if n.Spoken != "" {
-		m.Spoken = n.Spoken
+	if n.Negotiated != "" {
+		m.Negotiated = n.Negotiated
 	}
 	if n.Queue != nil {
 		m.Queue = m.Queue.Plus(n.Queue)
@@ -130,7 +130,7 @@ func (a *Account) Result(m Meter) Result {
 		RequestRate: float64(a.kinds[OK]) / s, BodyRate: float64(a.body) / s, WireRate: float64(m.WireIn) / s, ConnectionRate: float64(a.connections) / s,
 		BodyBytes: a.body, WireIn: m.WireIn, WireOut: m.WireOut, Connections: a.connections, Reopened: a.reopened,
 		Errors: a.failures(), Codes: map[string]uint64{},
-		Latency: QuantilesOf(a.latency), Service: QuantilesOf(a.service), Dial: QuantilesOf(a.dial), Targets: a.targets, Spoken: m.Spoken,
+		Latency: QuantilesOf(a.latency), Service: QuantilesOf(a.service), Dial: QuantilesOf(a.dial), Targets: a.targets, Negotiated: m.Negotiated,
 	}
 	r.Failed = r.Requests - r.Answered
 	if m.Settle > 0 {

@@ -11,14 +11,14 @@ import (
 	"linerate/internal/cputime"
 	"linerate/internal/load"
 	"linerate/internal/load/wire"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // Config is what an engine makes a Generator of.
 type Config struct {
 	Engine string // as in load.Sent.Engine
 	Spec   load.Spec
-	In     testbed.Place // where workers run
+	In     port.Place // where workers run
 	Device wire.Device
 	// Open opens a Port; it is called once for each worker. The first one's
 	// carries the end-of-stream frames too.

@@ -13,7 +13,7 @@ import (
 
 	"linerate/internal/load"
 	"linerate/internal/load/wire"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // narrow is a device that often has room for a part of a batch only. It keeps the
@@ -57,7 +57,7 @@ func TestElephantsShare(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := &narrow{rng: rand.New(rand.NewPCG(1, 2)), flows: map[uint32]uint64{}}
-			g, err := New(Config{Engine: "narrow", In: testbed.Here, Device: wire.Device{Name: "none", MTU: 1500}, Open: func() (Port, error) { return d, nil },
+			g, err := New(Config{Engine: "narrow", In: port.Here, Device: wire.Device{Name: "none", MTU: 1500}, Open: func() (Port, error) { return d, nil },
 				Spec: load.Spec{SrcMAC: mac, DstMAC: mac, Sizes: []int{64}, CPUs: c.cpus, Seed: 5, Ends: 1, Flows: load.FlowSpace{Count: c.flows, Random: c.random, Elephant: c.share,
 					Src: netip.MustParseAddr("198.18.0.1"), Dst: netip.MustParseAddr("198.19.0.1")}}})
 			if err != nil {

@@ -18,7 +18,7 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/load/request"
-	"linerate/internal/load/tooltext"
+	"linerate/internal/tooltext"
 )
 
 // Postal has the program of that name send the messages, for a time: a closed loop
@@ -111,7 +111,7 @@ func (p *Postal) Account(ctx context.Context) (*request.Account, request.Meter, 
 	return a, m, ctx.Err()
 }
 
-var errEnded = errors.New("it runs until it is told to end")
+var errEnded = errors.New("it runs until it is stopped")
 
 // argv is how the program is called. It resolves names, and has its port in its own way.
 func (p *Postal) argv() []string {
@@ -151,8 +151,8 @@ func accountOf(log string, said ...*tooltext.PostalSaid) (*request.Account, erro
 	a := request.NewAccount(1)
 	for _, s := range said {
 		s.End()
-		a.ToldFailed(request.Status, s.Messages, s.First)
-		a.ToldFailed(request.Unreachable, s.Sessions, s.First)
+		a.CountFailed(request.Status, s.Messages, s.First)
+		a.CountFailed(request.Unreachable, s.Sessions, s.First)
 	}
 	f, err := os.Open(log)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -163,6 +163,6 @@ func accountOf(log string, said ...*tooltext.PostalSaid) (*request.Account, erro
 	}
 	defer f.Close()
 	n, err := tooltext.PostalTaken(f)
-	a.Told(n, 0)
+	a.CountAnswered(n, 0)
 	return a, err
 }

@@ -32,13 +32,13 @@ func fakePostal(t *testing.T, script string) (dir string) {
 	return dir
 }
 
-// untilTold has the script run until it is told to end.
-const untilTold = "trap 'exit 0' TERM\nwhile :; do /bin/sleep 0.02; done\n"
+// untilStopped has the script run until it is stopped.
+const untilStopped = "trap 'exit 0' TERM\nwhile :; do /bin/sleep 0.02; done\n"
 
 const logged = "echo 'f8517a636c9e60a7287464c3ba2895a0 <a@example.org> <user1@example.org>' >> postal.log\n"
 
 func TestPostalIsDriven(t *testing.T) {
-	dir := fakePostal(t, logged+logged+"echo 'Server error:550 no' >&2\n"+untilTold)
+	dir := fakePostal(t, logged+logged+"echo 'Server error:550 no' >&2\n"+untilStopped)
 	p := postal()
 	a, m, err := p.Account(t.Context())
 	if err != nil {
@@ -65,7 +65,7 @@ func TestPostalIsDriven(t *testing.T) {
 func TestPostalThatFails(t *testing.T) {
 	for name, c := range map[string]struct{ script, want string }{
 		"one that ends":          {"echo oh no; exit 1\n", "ended by itself"},
-		"a log of another thing": {"echo hello > postal.log\n" + untilTold, "line 1 of postal's log"},
+		"a log of another thing": {"echo hello > postal.log\n" + untilStopped, "line 1 of postal's log"},
 	} {
 		fakePostal(t, c.script)
 		p := postal()
@@ -86,7 +86,7 @@ func TestPostalThatFails(t *testing.T) {
 
 // TestInterruptedPostalHasAnAccount: what it sent until then.
 func TestInterruptedPostalHasAnAccount(t *testing.T) {
-	fakePostal(t, logged+untilTold)
+	fakePostal(t, logged+untilStopped)
 	t.Setenv("TMPDIR", t.TempDir())
 	p := postal()
 	p.Duration = time.Minute
@@ -133,9 +133,9 @@ func TestWhatPostalCannotDo(t *testing.T) {
 
 func TestToldFailuresAreCounted(t *testing.T) {
 	a := request.NewAccount(1)
-	a.ToldFailed(request.Status, 0, "none")
-	a.ToldFailed(request.Status, 3, "550 no")
-	a.Told(4, 100)
+	a.CountFailed(request.Status, 0, "none")
+	a.CountFailed(request.Status, 3, "550 no")
+	a.CountAnswered(4, 100)
 	r := a.Result(request.Meter{Elapsed: time.Second})
 	if r.Requests != 7 || r.Failed != 3 || r.Answered != 4 || r.BodyBytes != 100 || len(r.Errors) != 1 || r.Errors[0].Count != 3 || r.Targets[0].Failed != 3 {
 		t.Errorf("%+v", r)

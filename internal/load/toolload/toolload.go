@@ -15,8 +15,8 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/host"
 	"linerate/internal/load"
-	"linerate/internal/load/tooltext"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
+	"linerate/internal/tooltext"
 )
 
 // Counts are an interface's counters, in packets since some time in the past.
@@ -71,7 +71,7 @@ func (e *Engine) Name() string { return e.Tool.Name }
 func (e *Engine) Available() error { return nil }
 
 // NewGenerator prepares a command line; a tool that cannot do the traffic says so.
-func (e *Engine) NewGenerator(spec load.Spec, _ testbed.Place) (load.Generator, error) {
+func (e *Engine) NewGenerator(spec load.Spec, _ port.Place) (load.Generator, error) {
 	if len(spec.Sizes) != 1 {
 		return nil, hint.With(fmt.Errorf("%s sends frames of one size, and the workload has %d", e.Tool.Name, len(spec.Sizes)), "give the workload one size")
 	}
@@ -88,18 +88,18 @@ func (e *Engine) NewGenerator(spec load.Spec, _ testbed.Place) (load.Generator, 
 }
 
 // at is a side's machine; usual is the one that the work is named after.
-func (e *Engine) at(side testbed.Side, usual *Machine) *Machine {
+func (e *Engine) at(side port.Side, usual *Machine) *Machine {
 	switch side {
-	case testbed.GeneratorSide:
+	case port.GeneratorSide:
 		return &e.Generator
-	case testbed.ReceiverSide:
+	case port.ReceiverSide:
 		return &e.Receiver
 	}
 	return usual
 }
 
 // NewReceiver starts to count.
-func (e *Engine) NewReceiver(device string, _ testbed.Place, w load.Watch) (load.Receiver, error) {
+func (e *Engine) NewReceiver(device string, _ port.Place, w load.Watch) (load.Receiver, error) {
 	r := &receiver{e: e, at: e.at(w.Side, &e.Receiver), stream: w.Stream, device: device}
 	return r, r.Reset()
 }

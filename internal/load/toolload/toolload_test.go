@@ -7,14 +7,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"linerate/internal/hint"
 	"linerate/internal/host"
 	"linerate/internal/host/localhost"
 	"linerate/internal/load"
-	"linerate/internal/load/tooltext"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
+	"linerate/internal/tooltext"
 )
 
 // counted is this machine with counters that a test moves.
@@ -41,7 +42,7 @@ func TestSentAndReceived(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gen, err := e.NewGenerator(spec, testbed.Here)
+	gen, err := e.NewGenerator(spec, port.Here)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,16 +79,16 @@ func TestBothDirections(t *testing.T) {
 		Sent: pattern(t, `ix0 sent (?P<packets>\d+) from 198.18.0.1 port 1024 to 198.19.0.1 port 9|ix1 sent (?P<packets>\d+) from 198.19.0.1 port 9 to 198.18.0.1 port 1024`)}, Generator: counted(&left), Receiver: counted(&right)}
 	there, back := spec, spec
 	there.Stream, back.Stream = 1, 2
-	back.Device, back.Side, back.Flows.Reply = "ix1", testbed.ReceiverSide, true
+	back.Device, back.Side, back.Flows.Reply = "ix1", port.ReceiverSide, true
 	var rx [2]load.Receiver
-	for i, w := range []load.Watch{{Stream: 1}, {Stream: 2, Side: testbed.GeneratorSide}} {
+	for i, w := range []load.Watch{{Stream: 1}, {Stream: 2, Side: port.GeneratorSide}} {
 		var err error
 		if rx[i], err = e.NewReceiver("ix", nil, w); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i, s := range []load.Spec{there, back} {
-		gen, err := e.NewGenerator(s, testbed.Here)
+		gen, err := e.NewGenerator(s, port.Here)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +130,7 @@ func TestEndsAndFailures(t *testing.T) {
 	var at Counts
 	run := func(ctx context.Context, stops bool, argv ...string) (load.Sent, error) {
 		e := &Engine{Tool: Tool{Name: "tool", Generate: Command(argv), Sent: pattern(t, `(?P<packets>\d+) sent`), Stops: stops}, Generator: counted(&at), Receiver: counted(&at)}
-		gen, err := e.NewGenerator(spec, testbed.Here)
+		gen, err := e.NewGenerator(spec, port.Here)
 		if err != nil {
 			return load.Sent{}, err
 		}
@@ -176,7 +177,7 @@ func TestLeftInRings(t *testing.T) {
 			at.Sent += c.counted
 			return was, nil
 		}
-		gen, err := e.NewGenerator(spec, testbed.Here)
+		gen, err := e.NewGenerator(spec, port.Here)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +195,7 @@ func TestGeneratorGetsReady(t *testing.T) {
 	run := func(script string) (load.Sent, error) {
 		e := &Engine{Tool: Tool{Name: "tool", Generate: Command([]string{"/bin/sh", "-c", script}), Ready: "Ready...",
 			Sent: pattern(t, `(?P<packets>\d+) sent`), Stops: true}, Generator: counted(&at), Receiver: counted(&at)}
-		gen, err := e.NewGenerator(spec, testbed.Here)
+		gen, err := e.NewGenerator(spec, port.Here)
 		if err != nil {
 			return load.Sent{}, err
 		}
@@ -212,11 +213,15 @@ func TestGeneratorGetsReady(t *testing.T) {
 
 // TestQuickIsReady: a program whose end is heard of before its word did begin.
 func TestQuickIsReady(t *testing.T) {
+	synctest.Test(t, readyAtOnce)
+}
+
+func readyAtOnce(t *testing.T) {
 	p := &program{name: "tool", ended: make(chan struct{}), news: make(chan struct{}), stop: func() bool { return true },
 		pipe: &host.Pipe{In: nothing{}, Wait: func() error { return nil }, End: func() {}}}
 	begun := make(chan error, 1)
 	go func() { begun <- p.await(context.Background(), "Ready...") }()
-	time.Sleep(20 * time.Millisecond) // it waits by then, or there is nothing to see
+	synctest.Wait() // it waits
 	p.mu.Lock()
 	p.text.WriteString("Ready...\n7 sent\n")
 	p.mu.Unlock()

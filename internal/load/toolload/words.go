@@ -11,7 +11,7 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/load"
-	"linerate/internal/load/tooltext"
+	"linerate/internal/tooltext"
 )
 
 // pairs are what stands for the words of a template (bedfile.Placeholders).

@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"linerate/internal/hint"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // Look reads a device's properties, and refuses one that carries no traffic.
-func Look(name string, in testbed.Place) (d Device, err error) {
+func Look(name string, in port.Place) (d Device, err error) {
 	err = in(func() error {
 		if d, err = look(name); err == nil {
 			err = d.usable()

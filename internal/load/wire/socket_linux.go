@@ -10,7 +10,7 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/load"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // Socket is a raw packet socket that sends through one device and receives
@@ -19,7 +19,7 @@ type Socket struct{ fd int }
 
 // Open opens a Socket. The place matters here only: a socket keeps the
 // namespace it was opened in.
-func Open(d Device, in testbed.Place) (s *Socket, err error) {
+func Open(d Device, in port.Place) (s *Socket, err error) {
 	err = in(func() error {
 		fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
 		if err != nil {

@@ -11,14 +11,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/cputime"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // Thread gives the receiving side of a device (its NAPI) a kernel thread of
 // its own, pinned to a CPU, so that it can be offered more than it takes. The
 // device must have an XDP program by then; before are the NAPIThreads from
 // before it had: its own is told from other labs' by being new.
-func Thread(device string, in testbed.Place, cpu int, before map[int]string) error {
+func Thread(device string, in port.Place, cpu int, before map[int]string) error {
 	var ns int
 	err := in(func() (err error) {
 		ns, err = unix.Open("/proc/thread-self/ns/net", unix.O_RDONLY|unix.O_CLOEXEC, 0)

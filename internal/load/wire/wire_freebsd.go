@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/hint"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // What a user types here.
@@ -53,7 +53,7 @@ func unknown(name string) error {
 
 // Neighbours returns the MAC addresses that the device's network stack knows
 // of its neighbours, as arp(8) and ndp(8) list them.
-func Neighbours(d Device, in testbed.Place) (map[netip.Addr]net.HardwareAddr, error) {
+func Neighbours(d Device, in port.Place) (map[netip.Addr]net.HardwareAddr, error) {
 	known := map[netip.Addr]net.HardwareAddr{}
 	err := in(func() error {
 		v4, err := exec.Command("/usr/sbin/arp", "-n", "-i", d.Name, "-a").Output()
@@ -69,7 +69,7 @@ func Neighbours(d Device, in testbed.Place) (map[netip.Addr]net.HardwareAddr, er
 
 // NextHop returns the address that frames to dst leave the device towards
 // (route(8)).
-func NextHop(d Device, dst netip.Addr, in testbed.Place) (hop netip.Addr, err error) {
+func NextHop(d Device, dst netip.Addr, in port.Place) (hop netip.Addr, err error) {
 	err = in(func() error {
 		family := "-inet"
 		if dst.Is6() {

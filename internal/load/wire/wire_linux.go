@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/hint"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // What a user types here.
@@ -74,7 +74,7 @@ func unknown(name string, cause error) error {
 
 // Neighbours returns the MAC addresses that the device's namespace knows of
 // its neighbours.
-func Neighbours(d Device, in testbed.Place) (map[netip.Addr]net.HardwareAddr, error) {
+func Neighbours(d Device, in port.Place) (map[netip.Addr]net.HardwareAddr, error) {
 	known := map[netip.Addr]net.HardwareAddr{}
 	err := in(func() error {
 		list, err := netlink.NeighList(d.Index, netlink.FAMILY_ALL)
@@ -90,7 +90,7 @@ func Neighbours(d Device, in testbed.Place) (map[netip.Addr]net.HardwareAddr, er
 }
 
 // NextHop returns the address that frames to dst leave the device towards.
-func NextHop(d Device, dst netip.Addr, in testbed.Place) (hop netip.Addr, err error) {
+func NextHop(d Device, dst netip.Addr, in port.Place) (hop netip.Addr, err error) {
 	err = in(func() error {
 		routes, err := netlink.RouteGetWithOptions(dst.AsSlice(), &netlink.RouteGetOptions{Oif: d.Name})
 		if err != nil || len(routes) == 0 {

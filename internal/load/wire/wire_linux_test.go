@@ -19,10 +19,10 @@ import (
 	"linerate/internal/load"
 	"linerate/internal/load/wire"
 	"linerate/internal/load/wire/wiretest"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
-func place(t *testing.T, in testbed.Place, f func() error) {
+func place(t *testing.T, in port.Place, f func() error) {
 	t.Helper()
 	if err := in(f); err != nil {
 		t.Fatal(err)

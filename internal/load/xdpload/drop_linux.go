@@ -6,7 +6,7 @@ import (
 	"github.com/cilium/ebpf/link"
 
 	"linerate/internal/load/wire"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // Drop is the cheapest sink there is: it counts frames and drops them. What a
@@ -14,7 +14,7 @@ import (
 type Drop struct{ r Receiver }
 
 // NewDrop attaches a Drop to a device.
-func NewDrop(device string, in testbed.Place) (*Drop, error) {
+func NewDrop(device string, in port.Place) (*Drop, error) {
 	d := &Drop{}
 	var err error
 	if d.r.device, err = wire.Look(device, in); err != nil {

@@ -62,10 +62,10 @@ func loadError(what string, err error) error {
 	err = load.NotHere(fmt.Errorf("%s: %w", what, err))
 	var verifier *ebpf.VerifierError
 	switch {
+	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
+		return hint.With(err, "eBPF needs root, or CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON: packets are then sent by XDP, several times as many, and drops have their reasons; the af_packet engine does without, in a user namespace of any user's")
 	case errors.As(err, &verifier):
 		return hint.With(err, "this kernel may be too old (5.18 or later is needed): the af_packet engine needs no eBPF")
-	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
-		return hint.With(err, "eBPF needs root or CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON; without them the af_packet engine works in a user namespace (unshare -rn)")
 	case errors.Is(err, unix.EINVAL), errors.Is(err, ebpf.ErrNotSupported):
 		return hint.With(err, "live frames need Linux 5.18 or later: the af_packet engine does without")
 	}

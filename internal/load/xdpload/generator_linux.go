@@ -9,7 +9,7 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/load"
 	"linerate/internal/load/wire"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // Name is the engine's, as in load.Sent.
@@ -29,7 +29,7 @@ const (
 // Generator sends one load.Spec.
 type Generator struct {
 	spec    load.Spec
-	in      testbed.Place
+	in      port.Place
 	device  wire.Device
 	framer  *load.Framer
 	workers []*worker
@@ -44,7 +44,7 @@ type Generator struct {
 }
 
 // NewGenerator loads what sends spec.
-func (engine) NewGenerator(spec load.Spec, in testbed.Place) (load.Generator, error) {
+func (engine) NewGenerator(spec load.Spec, in port.Place) (load.Generator, error) {
 	g := &Generator{spec: spec, in: in}
 	if err := g.prepare(); err != nil {
 		g.Close()

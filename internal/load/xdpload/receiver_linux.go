@@ -15,7 +15,7 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/load"
 	"linerate/internal/load/wire"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // pageFlows and slots are those of bpf/receive.bpf.c.
@@ -36,11 +36,12 @@ type Receiver struct {
 	mu      sync.Mutex
 	only    int
 	ends    load.Endings
+	broken  error // ends are no longer read
 }
 
 // NewReceiver attaches the receiver: in the driver where that is possible,
 // else in the generic way.
-func (engine) NewReceiver(device string, in testbed.Place, w load.Watch) (load.Receiver, error) {
+func (engine) NewReceiver(device string, in port.Place, w load.Watch) (load.Receiver, error) {
 	d, err := wire.Look(device, in)
 	if err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func (engine) NewReceiver(device string, in testbed.Place, w load.Watch) (load.R
 		return nil, fmt.Errorf("read end-of-stream frames: %w", err)
 	}
 	r.reading.Add(1)
-	go r.readEnds()
+	go r.readEnds(r.reader.ReadInto)
 	return r, nil
 }
 
@@ -111,16 +112,20 @@ func (r *Receiver) loadPrograms(config receiveReceiveConfig) error {
 	return nil
 }
 
-// readEnds takes end-of-stream frames until the reader is closed.
-func (r *Receiver) readEnds() {
+// readEnds takes end-of-stream frames until they end: the reader is closed, or broken,
+// which the account says then.
+func (r *Receiver) readEnds(next func(*ringbuf.Record) error) {
 	defer r.reading.Done()
 	var rec ringbuf.Record
 	for {
-		if err := r.reader.ReadInto(&rec); err != nil {
-			if errors.Is(err, ringbuf.ErrClosed) {
-				return
-			}
-			continue
+		switch err := next(&rec); {
+		case errors.Is(err, ringbuf.ErrClosed):
+			return
+		case err != nil:
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.broken = fmt.Errorf("read end-of-stream frames: %w", err)
+			return
 		}
 		r.end(rec.RawSample)
 	}
@@ -159,6 +164,9 @@ func (r *Receiver) Snapshot() (load.Received, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.broken != nil {
+		return load.Received{}, r.broken
+	}
 	got := load.Summarise(Name, streams, &r.ends, other.Foreign, other.NoSlot)
 	if other.EndsMissed > 0 {
 		got.Warnings = append(got.Warnings, fmt.Sprintf("%d end-of-stream frames came faster than they were read: where loss is unknown, that is why", other.EndsMissed))

@@ -16,7 +16,7 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/load"
 	"linerate/internal/load/wire"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 const (
@@ -228,7 +228,7 @@ func (s *slicer) attach(lanes []load.Lane) (detach func(), err error) {
 			l.Close()
 		}
 	}
-	forth, back := make([]testbed.Port, len(lanes)), make([]testbed.Port, len(lanes))
+	forth, back := make([]port.Port, len(lanes)), make([]port.Port, len(lanes))
 	for i, lane := range lanes {
 		forth[i], back[i] = lane.From, lane.To
 	}
@@ -242,7 +242,7 @@ func (s *slicer) attach(lanes []load.Lane) (detach func(), err error) {
 }
 
 // receive attaches the receiver to ports in one place.
-func (s *slicer) receive(ports []testbed.Port, links *[]link.Link) error {
+func (s *slicer) receive(ports []port.Port, links *[]link.Link) error {
 	return ports[0].In(func() error {
 		for _, p := range ports {
 			index, err := wire.Index(p.Device)
@@ -260,7 +260,7 @@ func (s *slicer) receive(ports []testbed.Port, links *[]link.Link) error {
 }
 
 // lead leads one way of every lane into its port, all in one place.
-func (s *slicer) lead(ports []testbed.Port, way int) error {
+func (s *slicer) lead(ports []port.Port, way int) error {
 	return ports[0].In(func() error {
 		for i, p := range ports {
 			index, err := wire.Index(p.Device)

@@ -9,7 +9,7 @@ import (
 	"linerate/internal/labtest"
 	"linerate/internal/load"
 	"linerate/internal/load/wire/wiretest"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // lanes are n wires between two namespaces.
@@ -17,8 +17,8 @@ func lanes(t *testing.T, n int) (all []load.Lane, s load.Spec) {
 	t.Helper()
 	gens, sinks := wiretest.Many(t, n)
 	for i := range gens {
-		all = append(all, load.Lane{From: testbed.Port{In: gens[i].In, Device: gens[i].Device},
-			To: testbed.Port{In: sinks[i].In, Device: sinks[i].Device}})
+		all = append(all, load.Lane{From: port.Port{In: gens[i].In, Device: gens[i].Device},
+			To: port.Port{In: sinks[i].In, Device: sinks[i].Device}})
 	}
 	s = spec(gens[0], sinks[0], 2000, 64)
 	s.SrcMAC = gens[0].MAC

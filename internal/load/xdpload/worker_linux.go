@@ -15,7 +15,7 @@ import (
 	"linerate/internal/cputime"
 	"linerate/internal/load"
 	"linerate/internal/load/wire"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // worker is one program on one CPU with its share of the flows.
@@ -77,7 +77,7 @@ func (w *worker) clearSequences() error {
 }
 
 // start runs the program for ever, on the worker's CPU.
-func (w *worker) start(in testbed.Place, m *cputime.Meter) {
+func (w *worker) start(in port.Place, m *cputime.Meter) {
 	w.ended, w.err = make(chan struct{}), nil
 	w.tid.Store(0)
 	go func() {

@@ -10,12 +10,13 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
+	"linerate/internal/port"
 	"linerate/internal/testbed"
 )
 
 // End is one end of a link: a TUN device to be made in a place.
 type End struct {
-	In     testbed.Place
+	In     port.Place
 	Device string
 }
 

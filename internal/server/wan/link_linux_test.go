@@ -15,12 +15,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/labtest"
+	"linerate/internal/port"
 	"linerate/internal/server/wan"
 	"linerate/internal/testbed"
 )
 
 // place is a network namespace of a thread of its own.
-func place(t testing.TB) testbed.Place {
+func place(t testing.TB) port.Place {
 	work := make(chan func())
 	ready := make(chan error)
 	go func() {
@@ -52,7 +53,7 @@ func address(device string, p netip.Prefix) error {
 	return errors.Join(netlink.AddrAdd(link, a), netlink.LinkSetUp(link))
 }
 
-func join(t testing.TB, l testbed.Link) (*wan.Link, testbed.Place, testbed.Place) {
+func join(t testing.TB, l testbed.Link) (*wan.Link, port.Place, port.Place) {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		labtest.Lacking(t, "it needs root: it makes namespaces")
@@ -81,7 +82,7 @@ func join(t testing.TB, l testbed.Link) (*wan.Link, testbed.Place, testbed.Place
 
 // echo has the far end answer what it is sent over UDP, and returns a
 // connection to it.
-func echo(t testing.TB, a, b testbed.Place) *net.UDPConn {
+func echo(t testing.TB, a, b port.Place) *net.UDPConn {
 	t.Helper()
 	var near, far *net.UDPConn
 	to := &net.UDPAddr{IP: net.IPv4(198, 18, 0, 2), Port: 7}
@@ -137,12 +138,7 @@ func TestRoundTripsAreTwiceTheDelay(t *testing.T) {
 // settled is the account once it has so many packets: the link's thread writes
 // it when it has nothing else to do.
 func settled(k *wan.Link, packets uint64) (s testbed.LinkStats) {
-	for range 4000 {
-		if s = k.Stats(); s.Packets >= packets {
-			break
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	labtest.Eventually(func() bool { s = k.Stats(); return s.Packets >= packets })
 	return s
 }
 

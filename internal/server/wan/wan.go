@@ -6,7 +6,7 @@
 // Packets are of one MTU each (the kernel segments before it hands them over),
 // so that loss and rate work on what would be on a wire. What the emulation
 // does to packets beyond what it was asked for (waking late, losing them) is
-// counted, and a study's gate reads it. "linerate bench link" measures its
+// counted, and a study's gate reads it. "linerate-bench link" measures its
 // accuracy and its ceiling on a machine.
 package wan
 

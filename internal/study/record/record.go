@@ -21,6 +21,7 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/stats"
 	"linerate/internal/study"
+	_ "linerate/internal/study/kinds" // whatever a study may hold
 )
 
 // The files of a record.
@@ -137,7 +138,9 @@ func (r *Record) at(file string) string { return path.Join(r.Name, file) }
 
 // readFile reads a regular file whole; what is none (a FIFO would block) and
 // what is too large is refused.
-func readFile(fsys fs.FS, name string) ([]byte, error) {
+func readFile(fsys fs.FS, name string) ([]byte, error) { return readBounded(fsys, name, MaxFile) }
+
+func readBounded(fsys fs.FS, name string, most int64) ([]byte, error) {
 	info, err := fs.Stat(fsys, name)
 	if err != nil {
 		return nil, err
@@ -150,9 +153,9 @@ func readFile(fsys fs.FS, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
-	if err == nil && len(data) > MaxFile {
-		err = fmt.Errorf("it is larger than %d MiB", MaxFile>>20)
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = fmt.Errorf("it is larger than %d MiB", most>>20)
 	}
 	return data, err
 }

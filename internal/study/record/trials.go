@@ -51,7 +51,7 @@ func parseTrial(line []byte) (t study.Trial, err error) {
 	if err := json.Unmarshal(line, &t); err != nil {
 		return t, err
 	}
-	if t.Part == "" || t.Variant == "" || t.Block < 1 {
+	if t.Part == "" || t.Variant == "" || t.Block < 0 {
 		return t, errors.New("a trial names its part, variant and block")
 	}
 	return t, nil

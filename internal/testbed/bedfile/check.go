@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"linerate/internal/hint"
-	"linerate/internal/load/tooltext"
+	"linerate/internal/tooltext"
 )
 
 // problem is what is wrong with a testbed, at a path of its YAML.

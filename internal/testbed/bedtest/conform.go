@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"linerate/internal/port"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
 )
@@ -26,7 +27,7 @@ type Suite struct {
 	Up func(testing.TB) testbed.Bed
 	// Offer sends n packets from one outer port to another and returns how many
 	// arrived; in vain, it waits a moment for them only.
-	Offer func(t testing.TB, b testbed.Bed, from, to testbed.Port, n int, inVain bool) int
+	Offer func(t testing.TB, b testbed.Bed, from, to port.Port, n int, inVain bool) int
 	// Closed is a setting with which the DUT forwards nothing.
 	Closed setting.Setting
 	// Unreached: nobody logs in to the DUT; nothing of it is counted or set.

@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // Datagrams sends n UDP datagrams from one address to another and counts those that
 // arrive until then; at is where the sockets of either are opened.
-func Datagrams(t testing.TB, from, to netip.Addr, at [2]testbed.Place, n int, until time.Time) int {
+func Datagrams(t testing.TB, from, to netip.Addr, at [2]port.Place, n int, until time.Time) int {
 	t.Helper()
 	const discard = 9 // RFC 863
 	var in, out *net.UDPConn

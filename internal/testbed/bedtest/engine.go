@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"linerate/internal/load"
+	"linerate/internal/port"
 	"linerate/internal/testbed"
 )
 
@@ -16,12 +17,12 @@ func (s *Simulated) Name() string { return "simulated" }
 func (s *Simulated) Available() error { return nil }
 
 // NewGenerator sends over the simulated chain.
-func (s *Simulated) NewGenerator(spec load.Spec, in testbed.Place) (load.Generator, error) {
+func (s *Simulated) NewGenerator(spec load.Spec, in port.Place) (load.Generator, error) {
 	return &generator{sim: s, spec: spec, in: in}, nil
 }
 
 // NewReceiver counts behind the simulated chain.
-func (s *Simulated) NewReceiver(device string, _ testbed.Place, _ load.Watch) (load.Receiver, error) {
+func (s *Simulated) NewReceiver(device string, _ port.Place, _ load.Watch) (load.Receiver, error) {
 	return &receiver{s, device}, nil
 }
 
@@ -36,7 +37,7 @@ func behind(device string) string {
 type generator struct {
 	sim  *Simulated
 	spec load.Spec
-	in   testbed.Place
+	in   port.Place
 }
 
 func (g *generator) Close() error { return nil }
@@ -193,7 +194,7 @@ func (s *Simulated) Stolen(int) (time.Duration, error) { return 0, nil }
 func (s *Simulated) Load1() float64 { return 0 }
 
 // Meter tells the share of the last run that a fault gave to others.
-func (s *Simulated) Meter(in testbed.Place, _ int) (testbed.Place, func() time.Duration) {
+func (s *Simulated) Meter(in port.Place, _ int) (port.Place, func() time.Duration) {
 	return in, func() time.Duration {
 		share := s.fault.Contention
 		if s.Waits != nil {
@@ -205,6 +206,6 @@ func (s *Simulated) Meter(in testbed.Place, _ int) (testbed.Place, func() time.D
 
 // Watch tells the same of the DUT.
 func (s *Simulated) Watch(int, int) func() time.Duration {
-	_, contention := s.Meter(testbed.Here, 0)
+	_, contention := s.Meter(port.Here, 0)
 	return contention
 }

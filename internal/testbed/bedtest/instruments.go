@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"linerate/internal/drop"
+	"linerate/internal/port"
 	"linerate/internal/profile"
 	"linerate/internal/study"
-	"linerate/internal/testbed"
 )
 
 // CyclesPerNS is the simulated CPU's clock.
@@ -39,13 +39,13 @@ func (s *Simulated) Count([]int) (end func() ([]study.PerPacket, []study.Missing
 }
 
 // Reasons has none: nothing dies in the simulated DUT but in its ring.
-func (s *Simulated) Reasons(testbed.Place) (end func() (drop.Counters, error), err error) {
+func (s *Simulated) Reasons(port.Place) (end func() (drop.Counters, error), err error) {
 	return func() (drop.Counters, error) { return drop.Counters{}, nil }, nil
 }
 
 // DUT is the simulated DUT's ingress.
-func (s *Simulated) DUT() testbed.Port {
-	return port("dut0", 2, 1, "198.18.255.254/16", "2001:2::ffff:fffe/64")
+func (s *Simulated) DUT() port.Port {
+	return portOn("dut0", 2, 1, "198.18.255.254/16", "2001:2::ffff:fffe/64")
 }
 
 // Drops counts what the simulated DUT had no room for.

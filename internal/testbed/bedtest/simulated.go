@@ -15,6 +15,7 @@ import (
 
 	"linerate/internal/drop"
 	"linerate/internal/load"
+	"linerate/internal/port"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
 )
@@ -100,22 +101,22 @@ func (s *Simulated) Describe() testbed.Description {
 }
 
 // Generator is the port before the DUT.
-func (s *Simulated) Generator() testbed.Port {
-	return port("gen0", 1, 2, "198.18.0.1/16", "2001:2::1/64")
+func (s *Simulated) Generator() port.Port {
+	return portOn("gen0", 1, 2, "198.18.0.1/16", "2001:2::1/64")
 }
 
 // Receiver is the port behind the DUT.
-func (s *Simulated) Receiver() testbed.Port {
-	return port("sink0", 4, 3, "198.19.0.1/16", "2001:2:0:1::1/64")
+func (s *Simulated) Receiver() port.Port {
+	return portOn("sink0", 4, 3, "198.19.0.1/16", "2001:2:0:1::1/64")
 }
 
 // Bypass is the chain without DUT.
-func (s *Simulated) Bypass() (generator, receiver testbed.Port, err error) {
-	return port("gen1", 5, 6, "", ""), port("sink1", 6, 5, "", ""), nil
+func (s *Simulated) Bypass() (generator, receiver port.Port, err error) {
+	return portOn("gen1", 5, 6, "", ""), portOn("sink1", 6, 5, "", ""), nil
 }
 
-func port(device string, own, peer byte, v4, v6 string) testbed.Port {
-	p := testbed.Port{In: testbed.Here, Device: device,
+func portOn(device string, own, peer byte, v4, v6 string) port.Port {
+	p := port.Port{In: port.Here, Device: device,
 		MAC: net.HardwareAddr{2, 0, 0, 0, 0, own}, Peer: net.HardwareAddr{2, 0, 0, 0, 0, peer}}
 	if v4 != "" {
 		p.IPv4, p.IPv6 = netip.MustParsePrefix(v4), netip.MustParsePrefix(v6)

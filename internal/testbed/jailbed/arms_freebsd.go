@@ -57,7 +57,7 @@ func (a *armJail) build(ctx context.Context, b *Bed, bypass bool, p path) (err e
 // describe is the arm for whoever measures it.
 func (a *armJail) describe(b *Bed, applied testbed.Applied, unavailable error) testbed.Arm {
 	out := testbed.Arm{Applied: applied, Thread: b.DUTThread(), Unavailable: unavailable,
-		Generator: port(a.gen, genPort, ingress), Receiver: port(a.sink, sinkPort, egress)}
+		Generator: portOn(a.gen, genPort, ingress), Receiver: portOn(a.sink, sinkPort, egress)}
 	if a.dut != nil {
 		out.Counters = a.dut.counters
 	}

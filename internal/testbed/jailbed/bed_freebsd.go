@@ -12,6 +12,7 @@ import (
 	"linerate/internal/cputime"
 	"linerate/internal/hint"
 	"linerate/internal/knob"
+	"linerate/internal/port"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
 )
@@ -179,20 +180,20 @@ func (b *Bed) notes() []string {
 }
 
 // Generator is the port that traffic to the DUT is sent from.
-func (b *Bed) Generator() testbed.Port { return port(genPort, genPort, ingress) }
+func (b *Bed) Generator() port.Port { return portOn(genPort, genPort, ingress) }
 
 // Receiver is the port where what the DUT forwards arrives.
-func (b *Bed) Receiver() testbed.Port { return port(sinkPort, sinkPort, egress) }
+func (b *Bed) Receiver() port.Port { return portOn(sinkPort, sinkPort, egress) }
 
 // Bypass is the wire from generator to receiver without a DUT.
-func (b *Bed) Bypass() (generator, receiver testbed.Port, err error) {
-	return port(genBypass, end{}, sinkBypass), port(sinkBypass, end{}, genBypass), nil
+func (b *Bed) Bypass() (generator, receiver port.Port, err error) {
+	return portOn(genBypass, end{}, sinkBypass), portOn(sinkBypass, end{}, genBypass), nil
 }
 
-// port describes an end. Code cannot enter a jail: it runs where it is, and
+// portOn describes an end. Code cannot enter a jail: it runs where it is, and
 // engines open what they need through the bed's Door.
-func port(own, as, peer end) testbed.Port {
-	return testbed.Port{In: testbed.Here, Device: own.device, MAC: own.mac, Peer: peer.mac, IPv4: as.v4, IPv6: as.v6}
+func portOn(own, as, peer end) port.Port {
+	return port.Port{In: port.Here, Device: own.device, MAC: own.mac, Peer: peer.mac, IPv4: as.v4, IPv6: as.v6}
 }
 
 // Reset tears the DUT down and builds a new one, then applies settings.

@@ -19,6 +19,7 @@ import (
 	"linerate/internal/load/bpfload"
 	"linerate/internal/load/netmapload"
 	"linerate/internal/load/wire"
+	"linerate/internal/port"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/bedtest"
@@ -87,13 +88,13 @@ func raise(t testing.TB, mode testbed.Mode) *Bed {
 }
 
 // send offers n frames from one port to another and counts what arrives.
-func send(t testing.TB, b *Bed, from, to testbed.Port, ends [2]netip.Addr, n int) (load.Sent, load.Received) {
+func send(t testing.TB, b *Bed, from, to port.Port, ends [2]netip.Addr, n int) (load.Sent, load.Received) {
 	t.Helper()
 	return sendFlows(t, b, from, to, ends, n, 10)
 }
 
 // sendFlows is send with so many flows; each ends with a frame that is not counted.
-func sendFlows(t testing.TB, b *Bed, from, to testbed.Port, ends [2]netip.Addr, n, flows int) (load.Sent, load.Received) {
+func sendFlows(t testing.TB, b *Bed, from, to port.Port, ends [2]netip.Addr, n, flows int) (load.Sent, load.Received) {
 	t.Helper()
 	e := bpfload.New(b.Door)
 	r, err := e.NewReceiver(to.Device, to.In, load.Watch{Stream: 1})
@@ -130,7 +131,7 @@ var (
 func TestConform(t *testing.T) {
 	bedtest.Conform(t, bedtest.Suite{
 		Up: func(t testing.TB) testbed.Bed { return up(t, testbed.Cost) },
-		Offer: func(t testing.TB, b testbed.Bed, from, to testbed.Port, n int, _ bool) int {
+		Offer: func(t testing.TB, b testbed.Bed, from, to port.Port, n int, _ bool) int {
 			ends := [2]netip.Addr{from.IPv4.Addr(), to.IPv4.Addr()}
 			_, got := sendFlows(t, b.(*Bed), from, to, ends, n, 1)
 			return int(got.RxPackets)

@@ -13,6 +13,7 @@ import (
 	"linerate/internal/load/wire"
 	"linerate/internal/setting"
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
 	"linerate/internal/testbed"
 )
 
@@ -37,7 +38,7 @@ const benchRounds = 60
 func benchmarkCost(b *testing.B, spent bpfload.Spent, pin bool) {
 	ctx := context.Background()
 	bed := raise(b, testbed.Cost)
-	in := study.Instance{Control: "none", Arms: []string{"none", "again", "rules", study.BypassLane}}
+	in := forward.Instance{Control: "none", Arms: []string{"none", "again", "rules", study.BypassLane}}
 	rules := []setting.Setting{{Mechanism: setting.Firewall, Rules: &setting.Rules{Linear: 100}}}
 	arms, err := bed.Raise(ctx, []testbed.Settings{{Name: "none"}, {Name: "again"}, {Name: "rules", Settings: rules}, {Name: "bypass", Bypass: true}})
 	if err != nil {
@@ -61,7 +62,7 @@ func benchmarkCost(b *testing.B, spent bpfload.Spent, pin bool) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		plan := load.SlicePlan{Order: study.Rounds(study.Part{}, 1, 1, 1, len(lanes), benchRounds*len(lanes)), Slice: 350 * time.Microsecond,
+		plan := load.SlicePlan{Order: forward.Rounds(study.Part{}, 1, 1, 1, len(lanes), benchRounds*len(lanes)), Slice: 350 * time.Microsecond,
 			Limit: time.Hour, Guard: 128, Warm: 2048}
 		start := time.Now()
 		got, err := s.Run(ctx, lanes, plan)

@@ -129,12 +129,12 @@ func (b *Bed) set(ctx context.Context, a *arm, settings []setting.Setting) (test
 // that the DUT believes to be there.
 func (a *arm) describe(b *Bed, applied testbed.Applied, unavailable error) testbed.Arm {
 	out := testbed.Arm{Applied: applied, Thread: a.thread, Unavailable: unavailable,
-		Generator: port(b.gen, a.gen, ingress), Receiver: port(b.sink, a.sink, egress)}
+		Generator: portOn(b.gen, a.gen, ingress), Receiver: portOn(b.sink, a.sink, egress)}
 	out.Generator.IPv4, out.Generator.IPv6 = genPort.v4, genPort.v6
 	out.Receiver.IPv4, out.Receiver.IPv6 = sinkPort.v4, sinkPort.v6
 	if a.dut.first != nil {
 		out.Counters = func() (testbed.Counters, error) { return readCounters(a.dut) }
-		out.DUT = port(a.dut.first, ingress, a.gen)
+		out.DUT = portOn(a.dut.first, ingress, a.gen)
 		out.Drops = func() (drop.Counters, error) { return ownDrops(b.gen, a.gen.device, a.dut) }
 		out.Machine = func() (drop.Counters, error) { return machineDrops(), nil }
 	}

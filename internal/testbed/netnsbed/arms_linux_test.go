@@ -5,13 +5,13 @@ import (
 	"errors"
 	"net"
 	"testing"
-	"time"
 
 	"github.com/safchain/ethtool"
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/labtest"
 	"linerate/internal/load"
+	"linerate/internal/port"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
 )
@@ -31,12 +31,12 @@ func datagram(t *testing.T, to net.HardwareAddr, reply bool) []byte {
 }
 
 // inject sends n frames into a port.
-func inject(t *testing.T, p testbed.Port, n int) {
+func inject(t *testing.T, p port.Port, n int) {
 	t.Helper()
 	injectFrame(t, p, datagram(t, p.Peer, false), n)
 }
 
-func injectFrame(t *testing.T, p testbed.Port, frame []byte, n int) {
+func injectFrame(t *testing.T, p port.Port, frame []byte, n int) {
 	t.Helper()
 	err := p.In(func() error {
 		fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW, 0)
@@ -124,16 +124,13 @@ func tellDrops(t *testing.T, a testbed.Arm) {
 // way for a moment.
 func counters(t *testing.T, a testbed.Arm, want testbed.Counters) (got testbed.Counters) {
 	t.Helper()
-	for range 500 {
-		time.Sleep(10 * time.Millisecond)
+	labtest.Eventually(func() bool {
 		var err error
 		if got, err = a.Counters(); err != nil {
 			t.Fatal(err)
 		}
-		if got.Received >= want.Received && got.Forwarded >= want.Forwarded {
-			break
-		}
-	}
+		return got.Received >= want.Received && got.Forwarded >= want.Forwarded
+	})
 	return got
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/knob"
+	"linerate/internal/port"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
 )
@@ -106,18 +107,18 @@ func (b *Bed) Describe() testbed.Description {
 }
 
 // Generator is the port that traffic to the DUT is sent from.
-func (b *Bed) Generator() testbed.Port { return port(b.gen, genPort, ingress) }
+func (b *Bed) Generator() port.Port { return portOn(b.gen, genPort, ingress) }
 
 // Receiver is the port where what the DUT forwards arrives.
-func (b *Bed) Receiver() testbed.Port { return port(b.sink, sinkPort, egress) }
+func (b *Bed) Receiver() port.Port { return portOn(b.sink, sinkPort, egress) }
 
 // Bypass is the wire from generator to receiver without a DUT.
-func (b *Bed) Bypass() (generator, receiver testbed.Port, err error) {
-	return port(b.gen, genBypass, sinkBypass), port(b.sink, sinkBypass, genBypass), nil
+func (b *Bed) Bypass() (generator, receiver port.Port, err error) {
+	return portOn(b.gen, genBypass, sinkBypass), portOn(b.sink, sinkBypass, genBypass), nil
 }
 
-func port(ns *namespace, own, peer end) testbed.Port {
-	return testbed.Port{In: ns.do, Device: own.device, MAC: clone(own.mac), Peer: clone(peer.mac), IPv4: own.v4, IPv6: own.v6}
+func portOn(ns *namespace, own, peer end) port.Port {
+	return port.Port{In: ns.do, Device: own.device, MAC: clone(own.mac), Peer: clone(peer.mac), IPv4: own.v4, IPv6: own.v6}
 }
 
 func clone(m net.HardwareAddr) net.HardwareAddr { return append(net.HardwareAddr(nil), m...) }
@@ -144,10 +145,15 @@ func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Ap
 // applyFailed leaves the DUT as new where a setting cannot be had.
 func (b *Bed) applyFailed(err error) error {
 	var un *testbed.ErrUnavailable
-	if errors.As(err, &un) {
-		return errors.Join(err, b.renew(path{}))
+	if !errors.As(err, &un) {
+		return err
 	}
-	return err
+	var again *testbed.ErrUnavailable
+	left := b.renew(path{})
+	if errors.As(left, &again) && *again == *un {
+		left = nil // no setting's fault: the mode itself cannot be had
+	}
+	return errors.Join(err, left)
 }
 
 func (b *Bed) target(dut *namespace) *knob.Target {

@@ -12,6 +12,7 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"linerate/internal/labtest"
+	"linerate/internal/port"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/bedtest"
@@ -33,8 +34,8 @@ func TestConformance(t *testing.T) {
 		t.Run(string(mode), func(t *testing.T) {
 			bedtest.Conform(t, bedtest.Suite{
 				Up: func(t testing.TB) testbed.Bed { return up(t, Options{Mode: mode}) },
-				Offer: func(t testing.TB, _ testbed.Bed, from, to testbed.Port, n int, inVain bool) int {
-					return bedtest.Datagrams(t, from.IPv4.Addr(), to.IPv4.Addr(), [2]testbed.Place{from.In, to.In}, n, until(inVain))
+				Offer: func(t testing.TB, _ testbed.Bed, from, to port.Port, n int, inVain bool) int {
+					return bedtest.Datagrams(t, from.IPv4.Addr(), to.IPv4.Addr(), [2]port.Place{from.In, to.In}, n, until(inVain))
 				},
 				Closed: setting.Setting{Mechanism: setting.Sysctl, Name: "net.ipv4.ip_forward", Value: "0"},
 			})
@@ -51,7 +52,7 @@ func offer(t testing.TB, b testbed.Bed, n int, v6 bool) int {
 	if v6 {
 		from, to = g.IPv6.Addr(), r.IPv6.Addr()
 	}
-	return bedtest.Datagrams(t, from, to, [2]testbed.Place{g.In, r.In}, n, until(false))
+	return bedtest.Datagrams(t, from, to, [2]port.Place{g.In, r.In}, n, until(false))
 }
 
 // until is how long packets are waited for; those that are not to arrive, a moment
@@ -67,7 +68,7 @@ func until(inVain bool) time.Time {
 func offerInVain(t testing.TB, b testbed.Bed, n int) int {
 	t.Helper()
 	g, r := b.Generator(), b.Receiver()
-	return bedtest.Datagrams(t, g.IPv4.Addr(), r.IPv4.Addr(), [2]testbed.Place{g.In, r.In}, n, until(true))
+	return bedtest.Datagrams(t, g.IPv4.Addr(), r.IPv4.Addr(), [2]port.Place{g.In, r.In}, n, until(true))
 }
 
 func TestForwardsIPv6(t *testing.T) {

@@ -16,12 +16,12 @@ import (
 )
 
 // place decides which CPU does what and writes down what is shared.
-func (b *Bed) place(wish *testbed.CPUs) error {
+func (b *Bed) place(asked *testbed.CPUs) error {
 	allowed, err := allowedCPUs()
 	if err != nil {
 		return err
 	}
-	cpus, notes, err := assign(b.mode, allowed, wish)
+	cpus, notes, err := assign(b.mode, allowed, asked)
 	if err != nil {
 		return err
 	}
@@ -34,12 +34,12 @@ func (b *Bed) place(wish *testbed.CPUs) error {
 }
 
 // assign is place without the machine.
-func assign(mode testbed.Mode, allowed []int, wish *testbed.CPUs) (testbed.CPUs, []string, error) {
+func assign(mode testbed.Mode, allowed []int, asked *testbed.CPUs) (testbed.CPUs, []string, error) {
 	last := allowed[len(allowed)-1]
 	if mode == testbed.Cost {
 		c := testbed.CPUs{Generator: last, DUT: last, Receiver: last}
-		if wish != nil {
-			c = *wish
+		if asked != nil {
+			c = *asked
 		}
 		return c, []string{fmt.Sprintf("mode cost: generator, DUT and receiver run to completion on CPU %d", c.Generator)}, nil
 	}
@@ -48,8 +48,8 @@ func assign(mode testbed.Mode, allowed []int, wish *testbed.CPUs) (testbed.CPUs,
 		return testbed.CPUs{}, nil, hint.With(err, "mode cost works on one CPU")
 	}
 	c := testbed.CPUs{Generator: allowed[0], DUT: last, Receiver: last}
-	if wish != nil {
-		c = *wish
+	if asked != nil {
+		c = *asked
 	}
 	if c.Generator == c.DUT {
 		return c, nil, errors.New("mode overload needs generator and DUT on different CPUs")
@@ -118,7 +118,7 @@ func pin(pid, cpu int) error {
 	set.Set(cpu)
 	if err := unix.SchedSetaffinity(pid, &set); err != nil {
 		return &testbed.ErrUnavailable{Setting: "mode overload",
-			Reason: fmt.Sprintf("cannot pin the DUT's ingress thread to CPU %d: %v", cpu, err)}
+			Reason: fmt.Sprintf("cannot pin the DUT's ingress thread, a kernel's, to CPU %d: %v; it takes root", cpu, err)}
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"linerate/internal/drop"
 	"linerate/internal/fact"
 	"linerate/internal/fact/linux"
+	"linerate/internal/port"
 	"linerate/internal/testbed"
 )
 
@@ -23,7 +24,7 @@ var (
 )
 
 // DUT is the port by which traffic enters the DUT, seen from inside.
-func (b *Bed) DUT() testbed.Port { return port(b.dut.first, ingress, genPort) }
+func (b *Bed) DUT() port.Port { return portOn(b.dut.first, ingress, genPort) }
 
 // Drops reads what the DUT and the wire to it count of dead frames.
 func (b *Bed) Drops() (drop.Counters, error) {

@@ -15,6 +15,7 @@ import (
 	"linerate/internal/apply"
 	"linerate/internal/hint"
 	"linerate/internal/plan"
+	"linerate/internal/port"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/bedfile"
@@ -58,7 +59,7 @@ type Options struct {
 	Line func(verb string) string
 	// Local runs a command of the testbed's file on this machine.
 	Local func(ctx context.Context, argv []string) error
-	// Say is told of reboots and of what else takes time; nil is silence.
+	// Say is called for reboots and whatever else takes time; nil is silence.
 	Say func(format string, args ...any)
 
 	inject string // shell functions that stand before others of the name, for tests
@@ -76,7 +77,7 @@ type Bed struct {
 	id     Identity
 	ways   []way
 	both   bool // directions are used, and counted
-	bypass [2]testbed.Port
+	bypass [2]port.Port
 	base   testbed.Counters
 	still  time.Duration // how long counters that no longer move stand still
 	// pending is the transaction under way on the DUT; past those to forget.
@@ -226,7 +227,7 @@ func (b *Bed) Describe() testbed.Description {
 }
 
 // Bypass is the wire without a DUT, where the testbed has one.
-func (b *Bed) Bypass() (generator, receiver testbed.Port, err error) {
+func (b *Bed) Bypass() (generator, receiver port.Port, err error) {
 	if b.o.File.Bypass() == nil {
 		return generator, receiver, &testbed.ErrUnavailable{Setting: "a chain without DUT", Reason: "no wire leads from generator to receiver"}
 	}

@@ -15,6 +15,7 @@ import (
 	"linerate/internal/host/sshhost"
 	"linerate/internal/host/sshhost/sshtest"
 	"linerate/internal/labtest"
+	"linerate/internal/port"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/bedfile"
@@ -126,17 +127,17 @@ func (b *bench) up(t testing.TB, change func(*Options)) *Bed {
 }
 
 // offer sends datagrams from one outer port to another and counts those that arrive.
-func (b *bench) offer(t testing.TB, _ testbed.Bed, from, to testbed.Port, n int, inVain bool) int {
+func (b *bench) offer(t testing.TB, _ testbed.Bed, from, to port.Port, n int, inVain bool) int {
 	t.Helper()
 	patience := 10 * time.Second
 	if inVain {
 		patience = 500 * time.Millisecond
 	}
-	at := func(p testbed.Port) testbed.Place {
-		namespace := map[testbed.Side]string{testbed.GeneratorSide: b.Generator, testbed.ReceiverSide: b.Receiver}[p.Side]
+	at := func(p port.Port) port.Place {
+		namespace := map[port.Side]string{port.GeneratorSide: b.Generator, port.ReceiverSide: b.Receiver}[p.Side]
 		return func(f func() error) error { return b.In(namespace, f) }
 	}
-	return bedtest.Datagrams(t, from.IPv4.Addr(), to.IPv4.Addr(), [2]testbed.Place{at(from), at(to)}, n, time.Now().Add(patience))
+	return bedtest.Datagrams(t, from.IPv4.Addr(), to.IPv4.Addr(), [2]port.Place{at(from), at(to)}, n, time.Now().Add(patience))
 }
 
 // snapshot is everything of the DUT that a study could change.

@@ -10,7 +10,7 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/host"
 	"linerate/internal/load"
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 	"linerate/internal/testbed/bedfile"
 )
 
@@ -33,7 +33,7 @@ type Traffic struct {
 	Shout func(ctx context.Context, role, device string, n int) (uint64, error)
 	// Through offers traffic from one port to another for a while; a rate of
 	// 0 is as fast as the generator can.
-	Through func(ctx context.Context, from, to testbed.Port, pps uint64, seconds float64) (load.Sent, load.Received, error)
+	Through func(ctx context.Context, from, to port.Port, pps uint64, seconds float64) (load.Sent, load.Received, error)
 	// Headroom is how many times what a DUT forwards must be offered for that to be
 	// its own limit.
 	Headroom float64
@@ -231,7 +231,7 @@ func (c *checker) backwards(ctx context.Context) bool {
 	return c.say(s, nil)
 }
 
-func (c *checker) forward(ctx context.Context, w way, from, to testbed.Port) (string, error) {
+func (c *checker) forward(ctx context.Context, w way, from, to port.Port) (string, error) {
 	sent, got, err := c.t.Through(ctx, from, to, 2000, 1)
 	if err == nil && got.RxPackets == 0 {
 		err = hint.With(fmt.Errorf("of %d frames that %s sent through the DUT, none arrived at %s", sent.TxPackets, from.Name(), to.Name()),

@@ -141,12 +141,7 @@ func TestFaults(t *testing.T) {
 			t.Fatal(err)
 		}
 		bed.lock.Close()
-		for range 300 {
-			time.Sleep(100 * time.Millisecond)
-			if st, err := bed.m.Status(ctx); err == nil && st.State == "idle" {
-				break
-			}
-		}
+		labtest.Eventually(func() bool { st, err := bed.m.Status(ctx); return err == nil && st.State == "idle" })
 		if st, err := bed.m.Status(ctx); err != nil || st.State != "idle" {
 			t.Errorf("long after the window: %+v, %v", st, err)
 		}
@@ -370,14 +365,11 @@ func (b *bench) comesBack(t *testing.T, stuck string) string {
 	if err := os.Remove(stuck); err != nil {
 		t.Fatal(err)
 	}
-	for range 600 {
-		if now := boot(); now != before && now != "" {
-			return now
-		}
-		time.Sleep(50 * time.Millisecond)
+	now := ""
+	if !labtest.Eventually(func() bool { now = boot(); return now != before && now != "" }) {
+		t.Fatal("it does not come back")
 	}
-	t.Fatal("it does not come back")
-	return ""
+	return now
 }
 
 // TestGroupedBoots: settings that are as they were need no boot, however long the one

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"testing"
 
+	"linerate/internal/port"
 	"linerate/internal/testbed"
 )
 
@@ -21,8 +22,8 @@ func TestWayBack(t *testing.T) {
 	for _, c := range []struct{ answers, want string }{{dut, dut}, {generator, ""}, {receiver, ""}, {"", ""}} {
 		b := &Bed{o: Options{Generator: saying{answer: dut + "\n"}, Receiver: saying{answer: c.answers + "\n"}}}
 		w := way{Way: testbed.Way{
-			Generator: testbed.Port{Device: "gen0", MAC: mac(generator), IPv4: netip.MustParsePrefix("198.18.0.1/16")},
-			Receiver:  testbed.Port{Device: "rx0", MAC: mac(receiver), IPv4: netip.MustParsePrefix("198.19.0.1/16")},
+			Generator: port.Port{Device: "gen0", MAC: mac(generator), IPv4: netip.MustParsePrefix("198.18.0.1/16")},
+			Receiver:  port.Port{Device: "rx0", MAC: mac(receiver), IPv4: netip.MustParsePrefix("198.19.0.1/16")},
 		}}
 		if err := b.hops(t.Context(), &w); err != nil || w.Generator.Peer.String() != dut || w.Receiver.Peer.String() != c.want {
 			t.Errorf("%q answers for the way back: %v there, %v back, %v; want %q", c.answers, w.Generator.Peer, w.Receiver.Peer, err, c.want)

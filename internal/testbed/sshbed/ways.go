@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"linerate/internal/hint"
+	"linerate/internal/port"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/bedfile"
 )
@@ -25,8 +26,8 @@ var (
 )
 
 // towards is the DUT's interface that leads to an outer end.
-func (w way) towards(p testbed.Port) string {
-	if p.Side == testbed.GeneratorSide {
+func (w way) towards(p port.Port) string {
+	if p.Side == port.GeneratorSide {
 		return w.in
 	}
 	return w.out
@@ -50,7 +51,7 @@ func (b *Bed) ports(ctx context.Context) error {
 		return err
 	}
 	r, err := PortOf(ctx, b.o.Receiver, w.Finish().Interface)
-	b.bypass = [2]testbed.Port{outer(testbed.GeneratorSide, g, w.FromIPv4, w.FromIPv6), outer(testbed.ReceiverSide, r, w.ToIPv4, w.ToIPv6)}
+	b.bypass = [2]port.Port{outer(port.GeneratorSide, g, w.FromIPv4, w.FromIPv6), outer(port.ReceiverSide, r, w.ToIPv4, w.ToIPv6)}
 	b.bypass[0].Peer, b.bypass[1].Peer = r.MAC, g.MAC
 	return err
 }
@@ -68,8 +69,8 @@ func (b *Bed) path(ctx context.Context, p bedfile.Path) (way, error) {
 	if err != nil {
 		return w, err
 	}
-	w.Generator = outer(testbed.GeneratorSide, g, p.In.FromIPv4, p.In.FromIPv6)
-	w.Receiver = outer(testbed.ReceiverSide, r, p.Out.ToIPv4, p.Out.ToIPv6)
+	w.Generator = outer(port.GeneratorSide, g, p.In.FromIPv4, p.In.FromIPv6)
+	w.Receiver = outer(port.ReceiverSide, r, p.Out.ToIPv4, p.Out.ToIPv6)
 	if b.o.DUT == nil {
 		return w, b.hops(ctx, &w)
 	}
@@ -101,7 +102,7 @@ func (b *Bed) hops(ctx context.Context, w *way) error {
 	}
 	if from := w.Generator.IPv4.Addr(); from.IsValid() {
 		// BothWays asks whether there is one.
-		if w.Receiver.Peer, _ = b.hop(ctx, b.o.Receiver, w.Receiver.Device, from); slices.ContainsFunc([]testbed.Port{w.Generator, w.Receiver}, owns(w.Receiver.Peer)) {
+		if w.Receiver.Peer, _ = b.hop(ctx, b.o.Receiver, w.Receiver.Device, from); slices.ContainsFunc([]port.Port{w.Generator, w.Receiver}, owns(w.Receiver.Peer)) {
 			w.Receiver.Peer = nil
 		}
 	}
@@ -109,14 +110,14 @@ func (b *Bed) hops(ctx context.Context, w *way) error {
 }
 
 // owns tells the port that has an address.
-func owns(mac net.HardwareAddr) func(testbed.Port) bool {
-	return func(p testbed.Port) bool { return bytes.Equal(p.MAC, mac) }
+func owns(mac net.HardwareAddr) func(port.Port) bool {
+	return func(p port.Port) bool { return bytes.Equal(p.MAC, mac) }
 }
 
 // notAround refuses a way whose next hop is the receiver, or the generator itself:
 // what is sent there does not pass a router, if it passes the DUT at all.
 func (b *Bed) notAround(w way, to netip.Addr) error {
-	if !slices.ContainsFunc([]testbed.Port{w.Generator, w.Receiver}, owns(w.Generator.Peer)) {
+	if !slices.ContainsFunc([]port.Port{w.Generator, w.Receiver}, owns(w.Generator.Peer)) {
 		return nil
 	}
 	err := fmt.Errorf("from %s the way to %s leads to %s, which is the testbed's own interface, not the DUT's: frames would arrive without the DUT", w.Generator.Name(), to, w.Generator.Peer)
@@ -149,8 +150,8 @@ func (b *Bed) hop(ctx context.Context, c Conn, device string, to netip.Addr) (ne
 
 // outer is a port of the generator or receiver; addresses of the file go
 // before the interface's own.
-func outer(side testbed.Side, p Port, v4, v6 string) testbed.Port {
-	t := testbed.Port{Side: side, In: testbed.Here, Device: p.Device, MAC: p.MAC, IPv4: p.IPv4, IPv6: p.IPv6}
+func outer(side port.Side, p Port, v4, v6 string) port.Port {
+	t := port.Port{Side: side, In: port.Here, Device: p.Device, MAC: p.MAC, IPv4: p.IPv4, IPv6: p.IPv6}
 	if a, err := netip.ParsePrefix(v4); err == nil {
 		t.IPv4 = a
 	}
@@ -161,10 +162,10 @@ func outer(side testbed.Side, p Port, v4, v6 string) testbed.Port {
 }
 
 // Generator is the port that traffic to the DUT is sent from: the first way's.
-func (b *Bed) Generator() testbed.Port { return b.ways[0].Generator }
+func (b *Bed) Generator() port.Port { return b.ways[0].Generator }
 
 // Receiver is the port where what the DUT forwards arrives: the first way's.
-func (b *Bed) Receiver() testbed.Port { return b.ways[0].Receiver }
+func (b *Bed) Receiver() port.Port { return b.ways[0].Receiver }
 
 // Ways are all ways through the DUT (testbed.Ported).
 func (b *Bed) Ways() []testbed.Way {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/evidence"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 )
@@ -28,10 +29,7 @@ type Evidence struct {
 	Primary    bool   `json:"primary"` // the metric that the study's question is about
 	EffectText string `json:"effect"`  // "+3.1 % [+2.4, +3.9]"
 
-	stats.Effect
-	N       int           `json:"n"`
-	PHolm   stats.Number  `json:"p_holm"`
-	Verdict stats.Verdict `json:"verdict"`
+	stats.Result
 	// Published is the verdict of the study's author, Agrees whether it is
 	// the same; "" where there is none.
 	Published string   `json:"published,omitempty"`
@@ -41,6 +39,47 @@ type Evidence struct {
 	Label     string   `json:"label,omitempty"` // what the number is not
 	// MetricLabel is the metric in words, for people.
 	MetricLabel string `json:"-"`
+}
+
+// MarshalJSON writes the verdict in its documented order.
+func (e Evidence) MarshalJSON() ([]byte, error) {
+	type fields Evidence
+	return stats.Document(fields(e), stats.EffectMembers+"n p_holm verdict")
+}
+
+// AddEvidence puts what was measured on the page: of the tunable itself, one's
+// own with what ships with the program, and of others of the same idea. Each
+// verdict is there once.
+func (p *Page) AddEvidence(own, siblings, shipped []evidence.Row) {
+	all := evidence.Merge(slices.Clone(own), shipped)
+	p.Conflict = evidence.Conflict(all)
+	seen := map[string]bool{}
+	add := func(rows []evidence.Row, sibling bool) {
+		for _, r := range rows {
+			if !seen[r.ID] {
+				p.Evidence = append(p.Evidence, evidenceOf(r, sibling))
+			}
+			seen[r.ID] = true
+		}
+	}
+	add(all, false)
+	add(siblings, true)
+}
+
+// evidenceOf is a verdict as the page has it.
+func evidenceOf(r evidence.Row, sibling bool) Evidence {
+	e := Evidence{
+		ID: r.ID, Tunable: r.Tunable, Sibling: sibling, Before: r.Before, After: r.After, Alone: r.Alone, Machine: r.Machine(), OS: r.OS, Release: r.Release,
+		Workload: r.Workload, Study: r.Study, Source: r.Source, Metric: r.Metric, Primary: r.Primary, MetricLabel: r.MetricLabel(), EffectText: r.TextWithBounds(),
+		Result: r.Result, Flags: slices.Clone(r.Flags), Excluded: r.Excluded, Label: r.Label,
+	}
+	if r.Published != nil {
+		e.Published, e.Agrees = r.Published.Verdict, r.Published.Agrees
+	}
+	if r.Without != nil {
+		e.Flags = append(e.Flags, fmt.Sprintf("without %d excluded trials: %s, %s", r.Dropped, r.Without.TextWithBounds(), r.Without.Verdict))
+	}
+	return e
 }
 
 // maxShown is how many verdicts a page lists for people.
@@ -54,7 +93,10 @@ func (o *page) evidence(p Page) {
 		o.line("  not yet: no verdict in the ledger")
 		return
 	}
-	shown := primary(p.Evidence)
+	shown := p.Evidence
+	if slices.ContainsFunc(shown, func(e Evidence) bool { return e.Primary }) {
+		shown = slices.DeleteFunc(slices.Clone(shown), func(e Evidence) bool { return !e.Primary })
+	}
 	if len(shown) > maxShown {
 		shown = shown[:maxShown]
 	}
@@ -79,24 +121,9 @@ func (o *page) evidence(p Page) {
 		o.line("\n  and %s more, all in the JSON", show.Plural(n, "verdict"))
 	}
 	if p.Conflict {
-		o.line("\n  The evidence conflicts: it depends on the machine, the release or what else was set.")
+		o.line("\n  %s", evidence.ConflictText)
 	}
 	o.Paragraph("  ", "  ", "Intervals are 95 %, verdicts after Holm within each study.")
-}
-
-// primary are the verdicts by their studies' primary metrics, where there are any:
-// of one comparison a study has several, a cost and the rate that follows from it.
-func primary(all []Evidence) []Evidence {
-	var out []Evidence
-	for i := range all {
-		if all[i].Primary {
-			out = append(out, all[i])
-		}
-	}
-	if len(out) == 0 {
-		return all
-	}
-	return out
 }
 
 func evidenceWidths(es []Evidence) (w [2]int) {
@@ -126,7 +153,7 @@ func orDefault(s string) string {
 	return s
 }
 
-func (e *Evidence) p() string { return "p " + show.P(e.PHolm.Float()) }
+func (e *Evidence) p() string { return "p " + show.Optional(e.PHolm, show.P) }
 
 // verdict is the outcome, and its author's where that was another.
 func (e *Evidence) verdict() string {

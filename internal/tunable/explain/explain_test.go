@@ -85,8 +85,8 @@ func TestPage(t *testing.T) {
 		{"14.3", "200 packets"},
 		{"15.0", "nowhere: removed in 15.0; now net.x.ceiling"},
 		{"11.4", "nowhere: there since 12.0"},
-		{"14.3", "1 to 1000, a power of two"},
-		{"14.3", "a power of two, others are"},
+		{"14.3", "packets, 1 to 1000, a power of two"},
+		{"14.3", "another value is refused (Invalid argument); what does"},
 		{"14.3", "one network stack"},
 		{"14.3", "- web: measure it. It depends on the card."},
 		{"14.3", "- mail: raise it where it is short. Raise it with the number of peers."},
@@ -96,9 +96,9 @@ func TestPage(t *testing.T) {
 		{"14.3", "checked against freebsd 14.0 (source): range, effect"},
 		{"14.3", "11.4          not there"},
 		{"14.3", "12.4          default 100, set at boot"},
-		{"14.3", "guide, line 7 (sysctl.conf, active): 512"},
+		{"14.3", "- A guide (sysctl.conf, active): 512"},
 		{"14.3", "→ wrong: It is not."},
-		{"14.3", "memory: Takes memory. (when this > 500)"},
+		{"14.3", "memory: Takes memory. (when it is above 500)"},
 		{"14.3", "not yet: no verdict in the ledger"},
 	} {
 		_, _, text := page(t, c.release)
@@ -124,9 +124,9 @@ func TestJudge(t *testing.T) {
 		value, problem string
 		isDefault      bool
 	}{
-		{"200", "200 is not a power of two", true},
+		{"200", "200 is not a power of two; it is refused", true},
 		{"512", "", false},
-		{"5000", "5000 is above the most, 1000", false},
+		{"5000", "5000 is above the most, 1000; it is refused", false},
 	} {
 		p.Judge(r, rel, c.value)
 		if p.Value.Problem != c.problem || p.Value.Default != c.isDefault {

@@ -5,7 +5,7 @@ package explain
 import (
 	"cmp"
 	"fmt"
-	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,6 +51,7 @@ type Page struct {
 	// Where says in words where it is set on that release.
 	Where       string     `json:"where"`
 	Bounds      string     `json:"bounds,omitempty"`
+	Outside     string     `json:"outside,omitempty"` // what becomes of other values
 	Scope       string     `json:"scope"`
 	Cost        string     `json:"cost,omitempty"`
 	History     []Period   `json:"history"`
@@ -63,6 +64,7 @@ type Page struct {
 	Evidence    []Evidence `json:"evidence,omitempty"`
 	Conflict    bool       `json:"evidence_conflicts,omitempty"` // some shows a gain and some a loss
 	Value       *Value     `json:"value,omitempty"`
+	Host        *OnHost    `json:"host,omitempty"`
 	Decoded     []string   `json:"decoded,omitempty"`
 	Same        []string   `json:"same_concept,omitempty"`
 	ConceptIs   string     `json:"concept_title,omitempty"`
@@ -72,6 +74,9 @@ type Page struct {
 	Checked     []Checked  `json:"checked,omitempty"`
 	WithAll     string     `json:"with_all,omitempty"`
 	Backports   []string   `json:"backports,omitempty"`
+
+	// Here: the release is this machine's, which nobody asked for.
+	Here bool `json:"-"`
 
 	noDefault bool // none, or not known: not the same as an empty one
 }
@@ -89,31 +94,54 @@ type Period struct {
 	Is       string `json:"is"`
 }
 
-// Caution is a warning, and when it holds.
+// Caution is a warning, and when it holds: as an expression and in words.
 type Caution struct {
-	Kind string `json:"kind"`
-	When string `json:"when,omitempty"`
-	Text string `json:"text"`
+	Kind      string `json:"kind"`
+	When      string `json:"when,omitempty"`
+	Condition string `json:"condition,omitempty"`
+	Text      string `json:"text"`
 }
 
-// Coupled is a tunable that must agree with this one.
+// Coupled is a tunable that must agree with this one, as an expression and in
+// words.
 type Coupled struct {
-	Name  string `json:"name"`
-	Holds string `json:"holds,omitempty"`
-	Why   string `json:"why"`
+	Name      string `json:"name"`
+	Holds     string `json:"holds,omitempty"`
+	Condition string `json:"condition,omitempty"`
+	Why       string `json:"why"`
 }
 
 // Advice is what to set on a host of some role.
 type Advice struct {
 	Role   string `json:"role"`
 	Set    string `json:"set"` // a value, a formula, or what to do without one
+	When   string `json:"when,omitempty"`
 	Reason string `json:"reason"`
+
+	formula bool
+}
+
+// of is the role and the condition, words what to do, for people.
+func (a Advice) of() string {
+	if a.When == "" {
+		return a.Role
+	}
+	return a.Role + ", where " + tunable.Condition(a.When, "it", "")
+}
+
+func (a Advice) words() string {
+	if a.formula {
+		return tunable.FormulaWords(a.Set)
+	}
+	return a.Set
 }
 
 // Claim is what a source says.
 type Claim struct {
 	Source  string `json:"source"`
 	Title   string `json:"title"`
+	Author  string `json:"author,omitempty"`
+	Date    string `json:"date,omitempty"`
 	At      string `json:"at"`
 	Sets    string `json:"sets,omitempty"`
 	In      string `json:"in,omitempty"`
@@ -121,6 +149,26 @@ type Claim struct {
 	Says    string `json:"says"`
 	Verdict string `json:"verdict"`
 	Truth   string `json:"truth,omitempty"`
+}
+
+// line is a line of a text that its reader may have in another edition.
+var line = regexp.MustCompile(`(^|, )lines? [0-9]+((, | to | and |-)[0-9]+)*$`)
+
+// cited is the source as people cite it: who, what, when, and the section. A
+// collection's place names the source itself.
+func (c Claim) cited() string {
+	place := line.ReplaceAllString(c.At, "")
+	switch {
+	case c.Author == "various" && place != "":
+		return place
+	case c.Author == "" && c.Date == "":
+	default:
+		c.Title += " (" + strings.TrimPrefix(c.Author+", "+c.Date, ", ") + ")"
+	}
+	if place == "" || place == "in the text" {
+		return c.Title
+	}
+	return c.Title + ", " + place
 }
 
 // Value is what there is to say of one value.
@@ -138,13 +186,13 @@ func Of(c *tunable.Catalogue, r *tunable.Record, asked string, rel release.Relea
 	p := Page{
 		Version: Version, Name: r.Name, OS: r.OS, Release: rel.String(), Subsystem: r.Subsystem,
 		Summary: r.Summary, Unit: s.Unit, Effective: s.Effective, Formula: s.Formula, Module: s.Module, Option: r.KernelOption,
-		Where: where(r, s, rel), Bounds: bounds(r), Scope: scopes[s.Scope], Cost: costs[r.Reset],
+		Where: where(r, s, rel), Cost: costs[r.Reset],
 		History: history(r), Helps: r.Helps, Hurts: r.Hurts, Related: r.Related, Notes: r.Notes, Sources: r.Sources,
 	}
-	for _, e := range c.List(r.OS, rel) {
-		if e.Name == r.Name {
-			p.Entry = e
-		}
+	p.Entry = r.EntryAs(asked, rel)
+	p.Scope = governs(r, asked, s)
+	if s.Exists && s.Settable != tunable.ReadOnly {
+		p.Bounds, p.Outside = bounds(s, r.RangeOn(rel)), beyond(r, s, rel)
 	}
 	if asked != r.Name {
 		p.Asked = asked
@@ -157,7 +205,7 @@ func Of(c *tunable.Catalogue, r *tunable.Record, asked string, rel release.Relea
 	}
 	for _, cl := range c.ClaimsOn(r) {
 		src, _ := c.ClaimSource(cl.Source)
-		p.Claims = append(p.Claims, Claim{cl.Source, src.Title, cl.At, cl.Value, cl.In, cl.Active, cl.Says, cl.Verdict, cl.Truth})
+		p.Claims = append(p.Claims, Claim{cl.Source, src.Title, src.Author, src.Date, cl.At, cl.Value, cl.In, cl.Active, cl.Says, cl.Verdict, cl.Truth})
 	}
 	if k, ok := c.Concept(r.Concept); ok {
 		p.ConceptIs = k.Title
@@ -197,10 +245,10 @@ func sameIdea(c *tunable.Catalogue, r *tunable.Record) []string {
 
 func (p *Page) addAdvice(r *tunable.Record) {
 	for _, x := range r.Cautions {
-		p.Cautions = append(p.Cautions, Caution{x.Kind, x.When, x.Text})
+		p.Cautions = append(p.Cautions, Caution{x.Kind, x.When, tunable.Condition(x.When, "it", ""), x.Text})
 	}
 	for _, x := range r.Coupled {
-		p.Coupled = append(p.Coupled, Coupled{x.Name, x.Holds, x.Why})
+		p.Coupled = append(p.Coupled, Coupled{x.Name, x.Holds, tunable.Condition(x.Holds, "it", x.Name), x.Why})
 	}
 	for _, x := range r.Recommend {
 		set := x.Value
@@ -210,7 +258,7 @@ func (p *Page) addAdvice(r *tunable.Record) {
 		if set == "" {
 			set = deeds[x.Do]
 		}
-		p.Recommended = append(p.Recommended, Advice{x.Role, set, x.Reason})
+		p.Recommended = append(p.Recommended, Advice{x.Role, set, x.When, x.Reason, x.Formula != ""})
 	}
 }
 
@@ -223,8 +271,8 @@ var deeds = map[string]string{
 // Judge adds what there is to say of one value of the tunable.
 func (p *Page) Judge(r *tunable.Record, rel release.Release, value string) {
 	v := &Value{Value: value}
-	if problem := r.Reject(value); problem != nil {
-		v.Problem = problem.Message
+	if problem := r.RejectOn(rel, value); problem != nil {
+		v.Problem = problem.Message + becoming(problem.Outside)
 	}
 	if d := r.At(rel).Default; d != nil {
 		v.Default = r.SameValue(value, *d)
@@ -274,6 +322,7 @@ var withAll = map[tunable.All]string{
 	tunable.AllMax: "the greater of conf.all and the device counts", tunable.AllOr: "on when conf.all or the device is",
 	tunable.AllAnd: "on when conf.all and the device are", tunable.AllRole: "on when conf.all or the device is; on a device that forwards, when both are",
 	tunable.AllSets: "writing conf.all writes every device and conf.default",
+	tunable.AllMin:  "the lesser of conf.all and the device counts", tunable.AllWins: "conf.all counts where it is not 0, else the device's value",
 	tunable.AllOnly: "conf.all alone counts", tunable.AllIgnored: "the device's value alone counts; conf.all does nothing",
 }
 
@@ -283,69 +332,3 @@ var costs = map[tunable.Reset]string{
 	tunable.NewSockets: "none; what is made later feels it", tunable.Remount: "the file system must be mounted anew",
 	tunable.NoReset: "none",
 }
-
-// bounds is what values it takes, in words.
-func bounds(r *tunable.Record) string {
-	k := r.Constraints
-	var parts []string
-	switch {
-	case len(k.Values) > 0:
-		parts = append(parts, choices(k))
-	case k.Min != nil && k.Max != nil:
-		parts = append(parts, fmt.Sprintf("%s to %s", number(*k.Min), number(*k.Max)))
-	case k.Min != nil:
-		parts = append(parts, number(*k.Min)+" or more")
-	case k.Max != nil:
-		parts = append(parts, "at most "+number(*k.Max))
-	}
-	if len(k.Values) == 0 && len(k.Meaning) > 0 {
-		parts = append(parts, meanings(k))
-	}
-	if k.Jiffies {
-		parts = append(parts, "kept in timer ticks, at most 2147483647 of them")
-	}
-	if k.PowerOfTwo {
-		parts = append(parts, "a power of two")
-	}
-	if k.OnlyRaise {
-		parts = append(parts, "can only be raised while running")
-	}
-	if k.Multiple > 0 {
-		parts = append(parts, "a multiple of "+number(k.Multiple))
-	}
-	if o := outside[k.Outside]; o != "" && len(parts) > 0 {
-		parts = append(parts, o)
-	}
-	return strings.Join(parts, ", ")
-}
-
-// meanings explains numbers of a setting that takes others too.
-func meanings(k tunable.Constraints) string {
-	all := slices.SortedFunc(maps.Keys(k.Meaning), func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
-	})
-	for i, v := range all {
-		all[i] = v + " " + k.Meaning[v]
-	}
-	return strings.Join(all, ", ")
-}
-
-// outside is what becomes of other values, in words.
-var outside = map[tunable.Outside]string{
-	tunable.Refused: "others are refused", tunable.Clamped: "others become the nearest bound",
-	tunable.Rounded: "others are rounded", tunable.OwnSize: "for others the system takes its own value",
-	tunable.Wrapped: "of others the low bits are taken", tunable.Taken: "others are taken without a check",
-	tunable.Fatal: "others stop the kernel",
-}
-
-func choices(k tunable.Constraints) string {
-	all := slices.Clone(k.Values)
-	for i, v := range all {
-		if m := k.Meaning[v]; m != "" {
-			all[i] = v + " " + m
-		}
-	}
-	return strings.Join(all, ", ")
-}
-
-func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }

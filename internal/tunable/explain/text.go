@@ -27,6 +27,9 @@ func (o *page) head(p Page) {
 	if p.Release != "" {
 		on += " " + p.Release
 	}
+	if p.Here {
+		on += " as here"
+	}
 	o.line("%s  (%s, %s, %s)", o.Bold(p.Name), on, p.Mechanism, p.Subsystem)
 	if p.Asked != "" {
 		o.line("asked as %s", p.Asked)
@@ -45,7 +48,7 @@ func (o *page) facts(p Page) {
 		kind += ", " + p.Bounds
 	}
 	for _, f := range [][2]string{
-		{"Set in", p.Where}, {"Default", p.defaultOn()}, {"Value", kind}, {"Governs", p.Scope},
+		{"Set in", p.Where}, {"Default", p.defaultOn()}, {"Value", kind}, {"Outside", p.Outside}, {"Governs", p.Scope},
 		{"all, device", p.WithAll}, {"Costs", p.Cost}, {"Becomes", p.becomes()}, {"Module", p.Module}, {"Kernel option", p.Option},
 		{"Earlier in", strings.Join(p.Backports, ", ")},
 	} {
@@ -63,6 +66,9 @@ func (o *page) facts(p Page) {
 		o.value(*p.Value)
 	}
 	o.list("Sources in the default mask", p.Decoded)
+	if p.Host != nil {
+		o.host(*p.Host)
+	}
 }
 
 // defaultOn is the default, and where it is that one when nobody asked for a
@@ -105,8 +111,8 @@ func (o *page) advice(p Page) {
 	}
 	for _, c := range p.Cautions {
 		text := c.Kind + ": " + c.Text
-		if c.When != "" {
-			text += " (when " + c.When + ")"
+		if c.Condition != "" {
+			text += " (when " + c.Condition + ")"
 		}
 		o.Paragraph("  - ", "    ", text)
 	}
@@ -115,8 +121,8 @@ func (o *page) advice(p Page) {
 	}
 	for _, c := range p.Coupled {
 		text := c.Name + ": " + c.Why
-		if c.Holds != "" {
-			text += " (" + c.Holds + ")"
+		if c.Condition != "" {
+			text += " (" + c.Condition + ")"
 		}
 		o.Paragraph("  - ", "    ", text)
 	}
@@ -124,7 +130,7 @@ func (o *page) advice(p Page) {
 		o.heading("For a role")
 	}
 	for _, a := range p.Recommended {
-		o.Paragraph("  - ", "    ", fmt.Sprintf("%s: %s. %s", a.Role, a.Set, unsaid(a.Set, a.Reason)))
+		o.Paragraph("  - ", "    ", fmt.Sprintf("%s: %s. %s", a.of(), a.words(), unsaid(a.Set, a.Reason)))
 	}
 }
 
@@ -148,7 +154,7 @@ func (o *page) claims(p Page) {
 		o.line("  nobody we know of")
 	}
 	for i, c := range p.Claims {
-		where := c.Source + ", " + c.At
+		where := c.cited()
 		if c.In != "" && c.In != "prose" {
 			state := "commented out"
 			if c.Active {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact/release"
+	"linerate/internal/setting"
 	"linerate/internal/tunable"
 )
 
@@ -13,7 +14,7 @@ func where(r *tunable.Record, s tunable.State, rel release.Release) string {
 	if !s.Exists {
 		return "nowhere: " + gone(r, rel)
 	}
-	if w, ok := places[s.Mechanism]; ok && (r.OS != tunable.Linux || s.Mechanism != tunable.Module) {
+	if w, ok := places[s.Mechanism]; ok && (r.OS != tunable.Linux || s.Mechanism != setting.Module) {
 		return w
 	}
 	if r.OS == tunable.Linux {
@@ -32,28 +33,28 @@ func where(r *tunable.Record, s tunable.State, rel release.Release) string {
 }
 
 // places are where mechanisms other than sysctl are set.
-var places = map[tunable.Mechanism]string{
-	tunable.Loader:       "/boot/loader.conf only: there is no sysctl of that name",
-	tunable.RC:           "/etc/rc.conf (sysrc), read when its service starts",
-	tunable.Module:       "/boot/loader.conf, or kld_list in rc.conf, or kldload(8)",
-	tunable.KernelOption: "the kernel's configuration, then a new kernel",
-	tunable.Mount:        "/etc/fstab, or mount -u -o",
-	tunable.Tunefs:       "tunefs(8), on a file system not mounted for writing",
-	tunable.LoginConf:    "/etc/login.conf, then cap_mkdb; new logins feel it",
-	tunable.Firewall:     "the firewall's ruleset, then reload it",
-	tunable.Service:      "the daemon's own configuration",
-	tunable.Ifconfig:     "ifconfig(8), and the interface's line in rc.conf",
-	tunable.Ethtool:      "ethtool(8)",
+var places = map[setting.Mechanism]string{
+	setting.Loader:       "/boot/loader.conf only: there is no sysctl of that name",
+	setting.RC:           "/etc/rc.conf (sysrc), read when its service starts",
+	setting.Module:       "/boot/loader.conf, or kld_list in rc.conf, or kldload(8)",
+	setting.KernelOption: "the kernel's configuration, then a new kernel",
+	setting.Mount:        "/etc/fstab, or mount -u -o",
+	setting.Tunefs:       "tunefs(8), on a file system not mounted for writing",
+	setting.LoginConf:    "/etc/login.conf, then cap_mkdb; new logins feel it",
+	setting.Firewall:     "the firewall's ruleset, then reload it",
+	setting.Service:      "the daemon's own configuration",
+	setting.Ifconfig:     "ifconfig(8), and the interface's line in rc.conf",
+	setting.Ethtool:      "ethtool(8)",
 
-	tunable.Sysfs:   "a file below /sys: udev rules, tmpfiles.d or a script write it at boot",
-	tunable.Procfs:  "a file below /proc: tmpfiles.d or a script writes it at boot",
-	tunable.Cmdline: "the kernel's command line (GRUB_CMDLINE_LINUX, or kernelstub, grubby), then a reboot",
-	tunable.Limit:   "limits.conf(5) for logins, a Limit…= directive of the unit for services",
-	tunable.Qdisc:   "tc(8), and net.core.default_qdisc for what nobody sets",
-	tunable.CC:      "net.ipv4.tcp_congestion_control, a route's congctl, or the program",
-	tunable.Route:   "ip route, or the routing daemon",
-	tunable.Socket:  "the program, with setsockopt(2)",
-	tunable.Systemd: "a file of systemd: unit, .link or .network",
+	setting.Sysfs:   "a file below /sys: udev rules, tmpfiles.d or a script write it at boot",
+	setting.Procfs:  "a file below /proc: tmpfiles.d or a script writes it at boot",
+	setting.Cmdline: "the kernel's command line (GRUB_CMDLINE_LINUX, or kernelstub, grubby), then a reboot",
+	setting.Limit:   "limits.conf(5) for logins, a Limit…= directive of the unit for services",
+	setting.Qdisc:   "tc(8), and net.core.default_qdisc for what nobody sets",
+	setting.CC:      "net.ipv4.tcp_congestion_control, a route's congctl, or the program",
+	setting.Route:   "ip route, or the routing daemon",
+	setting.Socket:  "the program, with setsockopt(2)",
+	setting.Systemd: "a file of systemd: unit, .link or .network",
 }
 
 // linuxPlaces are where a sysctl or a module's parameter of Linux is set.
@@ -143,7 +144,7 @@ func (p Page) defaultText() string {
 	case !p.Exists:
 		return ""
 	case p.DefaultIsFormula:
-		d = "computed: " + p.Default
+		d = "computed: " + tunable.FormulaWords(p.Default)
 	case p.Settable == tunable.ReadOnly && p.Default == "", p.noDefault && p.Effective == "":
 		return ""
 	case p.noDefault:

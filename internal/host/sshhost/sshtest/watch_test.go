@@ -9,7 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"linerate/internal/labtest"
 )
 
 // TestServerEndsWithItsTest that is killed.
@@ -37,13 +38,11 @@ func TestServerEndsWithItsTest(t *testing.T) {
 	if err != nil || no != nil {
 		t.Fatalf("it said %q: %v", line, err)
 	}
-	for range 1500 {
+	if !labtest.Eventually(func() bool {
 		line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
-		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || err == nil && len(line) == 0 { // nobody may have waited for it
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
+		return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || err == nil && len(line) == 0 // nobody may have waited for it
+	}) {
+		t.Errorf("sshd %d goes on", pid)
+		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
-	t.Errorf("sshd %d goes on", pid)
-	_ = syscall.Kill(pid, syscall.SIGKILL)
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
-	"linerate/internal/testbed"
+	"linerate/internal/port"
 )
 
 // End is one end of a wire.
 type End struct {
 	Device string
 	MAC    net.HardwareAddr
-	In     testbed.Place
+	In     port.Place
 }
 
 // New makes a wire that lives until t ends. The namespaces have no names, and
@@ -83,12 +83,12 @@ func must(t testing.TB, err error) {
 	}
 }
 
-func namespace(t testing.TB) testbed.Place {
+func namespace(t testing.TB) port.Place {
 	var fd int
 	return namespaceFD(t, &fd)
 }
 
-func namespaceFD(t testing.TB, fd *int) testbed.Place {
+func namespaceFD(t testing.TB, fd *int) port.Place {
 	t.Helper()
 	must(t, onThread(func() (err error) {
 		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {

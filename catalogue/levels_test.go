@@ -1,0 +1,48 @@
+package catalogue
+
+import (
+	"slices"
+	"testing"
+
+	"linerate/internal/fact"
+	"linerate/internal/fact/release"
+	"linerate/internal/tunable"
+)
+
+// TestLevels: the roles that people tune by experiment have something to try
+// on both systems, and trying it takes no link, service or host down.
+func TestLevels(t *testing.T) {
+	c := catalogueOf(t)
+	for _, os := range []struct {
+		name, release string
+		least         int
+	}{{fact.FreeBSD, "14.3", 8}, {fact.Linux, "6.12", 15}} {
+		f := &fact.Facts{OS: os.name, Release: release.MustParse(os.release), CPU: fact.CPU{Count: 8}, Memory: fact.Memory{Physical: 1 << 34, PageSize: 4096},
+			NICs: []fact.NIC{{Name: "ix0", Driver: "ix", Kind: fact.KindEthernet, SpeedBits: 1e10}}}
+		for _, role := range []string{"router", "firewall", "web", "mail"} {
+			env, n := c.NewEnv(f, role), 0
+			for _, r := range c.Records {
+				if r.OS != os.name || !r.Exists(f.Release) {
+					continue
+				}
+				for _, l := range r.Levels {
+					holds, err := env.Holds(l.When)
+					if err != nil {
+						t.Errorf("%s:%d: %s: %v", r.File, r.Line, r.Name, err)
+					}
+					if holds {
+						n++
+					}
+				}
+			}
+			if n < os.least {
+				t.Errorf("%s, role %s: %d levels to try, want %d", os.name, role, n, os.least)
+			}
+		}
+	}
+	for _, r := range c.Records {
+		if len(r.Levels) > 0 && !slices.Contains([]tunable.Reset{tunable.NoReset, tunable.NewSockets}, r.Reset) {
+			t.Errorf("%s:%d: %s: levels, and setting it costs %q", r.File, r.Line, r.Name, r.Reset)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
+
+	"linerate/internal/cli"
+	"linerate/internal/labtest"
+)
+
+func TestMain(m *testing.M) {
+	labtest.SideBySide()
+	testscript.Main(m, map[string]func(){
+		"linerate-bench": main,
+		"rows":           rows,
+	})
+}
+
+// rows prints the version of the document on standard input, and who is in its rows.
+func rows() {
+	var doc struct {
+		Version int
+		Rows    []struct{ Client string }
+	}
+	if err := json.NewDecoder(os.Stdin).Decode(&doc); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println(doc.Version, doc.Rows)
+}
+
+// TestScripts runs the command as its users do; each script is one bench.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireExplicitExec: true})
+}
+
+// TestLabScripts are those that take network namespaces.
+func TestLabScripts(t *testing.T) {
+	t.Parallel()
+	labtest.Namespaces(t)
+	testscript.Run(t, testscript.Params{Dir: "testdata/lab", RequireExplicitExec: true})
+}
+
+// TestEveryBenchRefusesUnknownFlags: with exit code 2, naming the flag and where help
+// is, and without a word on stdout.
+func TestEveryBenchRefusesUnknownFlags(t *testing.T) {
+	for _, g := range benches() {
+		for _, c := range g.Verbs {
+			var out, errs bytes.Buffer
+			code := run([]string{c.Name(), "--no-such-flag"}, strings.NewReader(""), &out, &errs)
+			if code != cli.ExitUsage || out.Len() > 0 || !strings.Contains(errs.String(), "--no-such-flag") || !strings.Contains(errs.String(), "hint: see linerate-bench "+c.Name()) {
+				t.Errorf("linerate-bench %s --no-such-flag: exit %d, stdout %q, stderr %q", c.Name(), code, out.String(), errs.String())
+			}
+		}
+	}
+}
+
+// TestEveryCommandSaysWhatItDoes: help has a sentence.
+func TestEveryCommandSaysWhatItDoes(t *testing.T) {
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		if c.Short == "" {
+			t.Errorf("%s: no help", c.CommandPath())
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(newRootCmd())
+}

@@ -1,0 +1,16 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"linerate/internal/assemble"
+)
+
+// helpers are the commands that are not for people: what a lab runs in its jails.
+func helpers() []*cobra.Command {
+	return []*cobra.Command{{
+		Use: assemble.HelperVerb + " ORDER", Short: "open a port of a lab in its jail, and hand it out", Hidden: true,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return assemble.Help(args[0]) },
+	}}
+}

@@ -1,0 +1,65 @@
+// Package docs has the pages that the binary shows by `linerate help TOPIC`: what
+// its hints refer to is there wherever linerate is.
+package docs
+
+import (
+	"embed"
+	"strings"
+)
+
+//go:embed reference/*.md guide/ssh.md guide/audit.md
+var pages embed.FS
+
+// Topic is a page under the name by which help knows it. No topic is named as a
+// command, so that both can be asked for by one word.
+type Topic struct {
+	Name string
+	file string
+}
+
+var topics = []Topic{
+	{"studies", "reference/study.md"}, {"results", "reference/results.md"}, {"testbeds", "reference/testbed.md"}, {"servers", "reference/servers.md"}, {"live-hosts", "reference/live.md"},
+	{"ssh", "guide/ssh.md"}, {"plans", "reference/plan.md"}, {"advice", "reference/advice.md"}, {"applying", "reference/apply.md"},
+	{"auditing", "guide/audit.md"}, {"audits", "reference/audit.md"}, {"facts", "reference/facts.md"}, {"bundles", "reference/bundle.md"},
+	{"records", "reference/catalogue.md"}, {"calculators", "reference/calc.md"}, {"ledgers", "reference/ledger.md"},
+	{"comparisons", "reference/compare.md"}, {"profiles", "reference/profile.md"}, {"access-logs", "reference/logs.md"},
+	{"loads", "reference/load.md"}, {"traffic", "reference/traffic.md"}, {"exit-codes", "reference/exit-codes.md"},
+}
+
+// Topics lists all topics, those of one purpose beside each other.
+func Topics() []Topic { return topics }
+
+// Find is the topic of a name.
+func Find(name string) (Topic, bool) {
+	for _, t := range topics {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return Topic{}, false
+}
+
+// About is the topic whose page is named as a command: its reference.
+func About(command string) (Topic, bool) {
+	for _, t := range topics {
+		if t.file == "reference/"+command+".md" {
+			return t, true
+		}
+	}
+	return Topic{}, false
+}
+
+// Text is the page, in Markdown.
+func (t Topic) Text() string {
+	data, err := pages.ReadFile(t.file)
+	if err != nil {
+		panic(err) // a test finds every page
+	}
+	return string(data)
+}
+
+// Title is the page's heading, without its marks.
+func (t Topic) Title() string {
+	line, _, _ := strings.Cut(strings.TrimPrefix(t.Text(), "# "), "\n")
+	return strings.ReplaceAll(line, "`", "")
+}

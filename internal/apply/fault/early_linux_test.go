@@ -1,0 +1,31 @@
+package fault
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"linerate/internal/labtest"
+)
+
+// TestPowerCuts takes the power away at every step of apply, confirm and
+// rollback: the host comes up old or new, with what its loader has read as well.
+func TestPowerCuts(t *testing.T) {
+	if os.Getuid() != 0 {
+		labtest.Lacking(t, "needs root: it makes namespaces and a file system")
+	}
+	faults := 200
+	if testing.Short() {
+		faults = 30
+	}
+	got, err := Run(context.Background(), t.TempDir(), Options{Faults: faults, Seed: 2, Workers: 4, Kinds: []Kind{Boot}, Runner: local})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range got.Bad {
+		t.Error(b)
+	}
+	if got.Mixed+got.Lost != 0 || got.New == 0 || got.Old == 0 {
+		t.Errorf("%+v", got)
+	}
+}

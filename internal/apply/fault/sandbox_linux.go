@@ -1,0 +1,443 @@
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/plan"
+)
+
+// Sandbox is a host for experiments: files in a root of its own, on a small
+// file system of its own; sysctls in a network namespace of its own. It ends
+// with its thread.
+type Sandbox struct {
+	Root string // where the host's files are
+	Dir  string // scratch, outside of the host
+	// early is what the last boot read before anything of linerate's ran.
+	early string
+	jobs  chan func()
+	ended chan struct{}
+}
+
+// NewSandbox makes one beneath an existing directory. It needs root.
+func NewSandbox(dir string) (*Sandbox, error) {
+	r := &Sandbox{Root: filepath.Join(dir, "root"), Dir: filepath.Join(dir, "scratch"), jobs: make(chan func()), ended: make(chan struct{})}
+	for _, d := range []string{r.Root, r.Dir} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			return nil, err
+		}
+	}
+	ready := make(chan error)
+	go r.serve(ready)
+	if err := <-ready; err != nil {
+		return nil, fmt.Errorf("make namespaces for a host of its own: %w", err)
+	}
+	return r, nil
+}
+
+// serve runs jobs on a thread that is never given back: it keeps the
+// namespaces, and takes them along.
+func (r *Sandbox) serve(ready chan<- error) {
+	runtime.LockOSThread()
+	err := unix.Unshare(unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_FS)
+	if err == nil {
+		err = unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "")
+	}
+	if err == nil {
+		err = unix.Mount("linerate", r.Root, "tmpfs", 0, "size=2m,mode=755")
+	}
+	ready <- err
+	if err != nil {
+		return
+	}
+	for {
+		select {
+		case job := <-r.jobs:
+			job()
+		case <-r.ended:
+			return
+		}
+	}
+}
+
+// Close ends the sandbox; what is asked of it afterwards fails.
+func (r *Sandbox) Close() { close(r.ended) }
+
+// do runs f where the sandbox's files and sysctls are.
+func (r *Sandbox) do(f func() error) error {
+	done := make(chan error, 1)
+	select {
+	case r.jobs <- func() { done <- f() }:
+		return <-done
+	case <-r.ended:
+		return errors.New("the sandbox has ended")
+	}
+}
+
+// Start runs a command in the sandbox (localhost.Runner's Start). The command
+// starts on the sandbox's thread and is waited for elsewhere.
+func (r *Sandbox) Start(cmd *exec.Cmd) error {
+	if err := r.do(cmd.Start); err != nil {
+		return err
+	}
+	return cmd.Wait()
+}
+
+// Writable undoes what made the file system full or read-only.
+func (r *Sandbox) writable() error {
+	return r.do(func() error {
+		err := unix.Mount("", r.Root, "", unix.MS_REMOUNT, "size=2m,mode=755")
+		if rm := os.Remove(filepath.Join(r.Root, "ballast")); rm != nil && !errors.Is(rm, fs.ErrNotExist) {
+			err = errors.Join(err, rm)
+		}
+		return err
+	})
+}
+
+// sysctls of the sandbox, as they are to begin with. The port range and the
+// lowest free port want an order; forwarding is copied to every interface;
+// the limit is rounded to the kernel's ticks.
+var sysctls = []struct{ name, before, after string }{
+	{"net.ipv4.ip_forward", "0", "1"},
+	{"net.ipv4.tcp_rmem", "4096 131072 6291456", "4096 262144 67108864"},
+	{"net.ipv4.ip_local_port_range", "32768 60999", "1024 65535"},
+	{"net.ipv4.ip_unprivileged_port_start", "2048", "512"},
+	{"net.ipv4.conf.lo.rp_filter", "0", "2"},
+	{"net.ipv4.icmp_ratelimit", "1000", "100"},
+}
+
+// watched are sysctls that change with those set.
+var watched = []string{"net.ipv4.conf.all.forwarding", "net.ipv4.conf.lo.forwarding", "net.ipv4.conf.default.forwarding",
+	"net.ipv4.conf.all.accept_redirects"}
+
+// begin makes the host as it is before anybody applies anything.
+func (r *Sandbox) begin() error {
+	return r.do(func() error {
+		if err := populate(r.Root); err != nil {
+			return err
+		}
+		// Twice: one may have to wait for another.
+		for range 2 {
+			for _, s := range sysctls {
+				_ = os.WriteFile(procSys(s.name), []byte(s.before), 0)
+			}
+		}
+		return os.WriteFile(procSys("net.ipv4.conf.lo.forwarding"), []byte("0"), 0)
+	})
+}
+
+// image is a whole host: what is linerate's own included.
+type image struct {
+	files   []entry
+	sysctls map[string]string
+	early   string
+}
+
+type entry struct {
+	path     string
+	mode     fs.FileMode
+	uid, gid int
+	content  []byte // or where a link points
+}
+
+// save takes an image of the sandbox.
+func (r *Sandbox) save() (image, error) {
+	im := image{sysctls: map[string]string{}, early: r.early}
+	err := r.do(func() error {
+		for _, s := range sysctls {
+			watchSysctl(im.sysctls, s.name)
+		}
+		return filepath.WalkDir(r.Root, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || path == r.Root {
+				return err
+			}
+			e, err := newEntry(path)
+			im.files = append(im.files, e)
+			return err
+		})
+	})
+	return im, err
+}
+
+func newEntry(path string) (entry, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return entry{}, err
+	}
+	var st unix.Stat_t
+	if err := unix.Lstat(path, &st); err != nil {
+		return entry{}, err
+	}
+	e := entry{path: path, mode: info.Mode(), uid: int(st.Uid), gid: int(st.Gid)}
+	switch {
+	case info.Mode().IsRegular():
+		e.content, err = os.ReadFile(path)
+	case info.Mode()&fs.ModeSymlink != 0:
+		var link string
+		link, err = os.Readlink(path)
+		e.content = []byte(link)
+	}
+	return e, err
+}
+
+// load makes the sandbox what an image says.
+func (r *Sandbox) load(im image) error {
+	r.early = im.early
+	return r.do(func() error {
+		if err := unix.Mount("", r.Root, "", unix.MS_REMOUNT, "size=2m,mode=755"); err != nil {
+			return err
+		}
+		if err := errors.Join(clear(r.Root), clear(r.Dir)); err != nil {
+			return err
+		}
+		for _, e := range im.files {
+			if err := e.write(); err != nil {
+				return err
+			}
+		}
+		for range 2 {
+			for name, value := range im.sysctls {
+				_ = os.WriteFile(procSys(strings.TrimPrefix(name, "sysctl ")), []byte(value), 0)
+			}
+		}
+		return nil
+	})
+}
+
+func (e entry) write() error {
+	switch {
+	case e.mode.IsDir():
+		if err := os.Mkdir(e.path, 0o700); err != nil {
+			return err
+		}
+	case e.mode&fs.ModeSymlink != 0:
+		return os.Symlink(string(e.content), e.path)
+	default:
+		if err := os.WriteFile(e.path, e.content, 0o600); err != nil {
+			return err
+		}
+	}
+	return errors.Join(os.Chown(e.path, e.uid, e.gid), os.Chmod(e.path, e.mode.Perm()))
+}
+
+// standing is how the agent's own files say that things are: looked at here,
+// not asked of the agent.
+type standing struct {
+	state     string // pending, reverting, or "" for neither
+	armed     bool
+	confirmed string // digest of the last transaction that was confirmed
+}
+
+func (r *Sandbox) standing() (s standing, err error) {
+	own := filepath.Join(r.Root, "var/lib/linerate")
+	err = r.do(func() error {
+		for _, state := range []string{"pending", "confirming", "reverting"} {
+			if !exists(filepath.Join(own, state)) {
+				continue
+			}
+			b, _ := os.ReadFile(filepath.Join(own, state, "watcher"))
+			pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+			s.state, s.armed = state, err == nil && pid > 1 && unix.Kill(pid, 0) == nil
+		}
+		past, err := filepath.Glob(filepath.Join(own, "history/*.confirmed/journal"))
+		if err != nil || len(past) == 0 {
+			return err
+		}
+		journal, err := os.ReadFile(past[len(past)-1])
+		for line := range strings.Lines(string(journal)) {
+			if digest, ok := strings.CutPrefix(line, "digest "); ok {
+				s.confirmed = strings.TrimSpace(digest)
+			}
+		}
+		return err
+	})
+	return s, err
+}
+
+// endWatchers ends the switches of transactions that are to be forgotten.
+func (r *Sandbox) endWatchers() error {
+	return r.do(func() error {
+		var files []string
+		for _, pattern := range []string{"*/guard", "history/*/guard", "*/watcher", "history/*/watcher"} {
+			found, err := filepath.Glob(filepath.Join(r.Root, "var/lib/linerate", pattern))
+			if err != nil {
+				return err
+			}
+			files = append(files, found...)
+		}
+		for _, file := range files {
+			b, _ := os.ReadFile(file)
+			pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+			if err != nil || pid < 2 {
+				continue
+			}
+			// Only what is surely this sandbox's.
+			line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+			if strings.Contains(string(line), r.Root+"/") {
+				_ = unix.Kill(pid, unix.SIGKILL)
+			}
+		}
+		return nil
+	})
+}
+
+// readEarly is the key of a state under which it is kept what the boot read first.
+const readEarly = "read by the boot"
+
+// endAll ends every process of the agent that is this sandbox's.
+func (r *Sandbox) endAll() error {
+	return r.do(func() error {
+		for range 2 { // one may be about to start another
+			lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+			if err != nil {
+				return err
+			}
+			for _, file := range lines {
+				line, _ := os.ReadFile(file)
+				pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+				if err == nil && pid > 1 && strings.Contains(string(line), r.Root+"/var/lib/linerate/") {
+					_ = unix.Kill(pid, unix.SIGKILL)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// boot boots the host, and again where that boot asks for it.
+func (r *Sandbox) boot() error {
+	asked := filepath.Join(r.Dir, "rebooted")
+	for range 3 {
+		_ = os.Remove(asked)
+		if err := r.endAll(); err != nil { // no process outlives a boot
+			return err
+		}
+		if err := r.bootOnce(); err != nil || !exists(asked) {
+			return err
+		}
+	}
+	return errors.New("the host boots again and again")
+}
+
+// bootOnce is what a boot does to the host: first what comes before everything
+// of linerate's is read, as FreeBSD's loader reads loader.conf.d, and Linux
+// loads modules by modprobe.d; running values are the kernel's own; the boot
+// entry runs, if there is one, then what reads sysctl.d.
+func (r *Sandbox) bootOnce() error {
+	return r.do(func() error {
+		early, _ := os.ReadFile(filepath.Join(r.Root, plan.LinuxModprobe))
+		r.early = string(early)
+		for range 2 {
+			for _, s := range sysctls {
+				_ = os.WriteFile(procSys(s.name), []byte(s.before), 0)
+			}
+		}
+		if entry := filepath.Join(r.Root, "etc/rcS.d/S13linerate-revert"); exists(entry) {
+			cmd := exec.Command("/bin/sh", entry, "start")
+			cmd.Env = append(os.Environ(), "LINERATE_ROOT="+r.Root, "LINERATE_INIT=sysv", "FAULT=", "FAULT_DIR="+r.Dir)
+			_ = cmd.Run() // what it leaves is judged
+		}
+		file, err := os.ReadFile(filepath.Join(r.Root, plan.LinuxSysctl))
+		if err != nil {
+			return err
+		}
+		for range 2 {
+			for line := range strings.Lines(string(file)) {
+				name, value, ok := strings.Cut(strings.TrimSpace(line), "=")
+				if ok && strings.HasPrefix(name, "net.ipv4.") {
+					_ = os.WriteFile(procSys(name), []byte(value), 0)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func clear(dir string) error {
+	names, err := os.ReadDir(dir)
+	for _, n := range names {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, n.Name())))
+	}
+	return err
+}
+
+// populate writes the files of a host that somebody has tuned before: one of
+// linerate's own, with a mode and an owner that are nobody's default.
+func populate(root string) error {
+	for _, d := range []string{"etc/sysctl.d", "etc/modprobe.d", "etc/init.d", "etc/rcS.d", "var/lib"} {
+		if err := os.MkdirAll(filepath.Join(root, d), 0o755); err != nil {
+			return err
+		}
+	}
+	for path, content := range map[string]string{
+		plan.LinuxSysctl:                 plan.Marker + "\n\n#: sysctl net.core.somaxconn\n# kept\nnet.core.somaxconn=8192\n",
+		"/etc/sysctl.d/99-admin.conf":    "# not linerate's\nvm.swappiness=10\n",
+		"/etc/modprobe.d/blacklist.conf": "blacklist pcspkr\n",
+	} {
+		if err := os.WriteFile(filepath.Join(root, path), []byte(content), 0o600); err != nil {
+			return err
+		}
+	}
+	own := filepath.Join(root, plan.LinuxSysctl)
+	return errors.Join(os.Chmod(own, 0o640), os.Chown(own, 1234, 5678))
+}
+
+func procSys(name string) string { return "/proc/sys/" + strings.ReplaceAll(name, ".", "/") }
+
+// state is the whole host: every file with content, mode and owner, every
+// sysctl that may change. What linerate keeps for itself is not the host.
+func (r *Sandbox) state() (map[string]string, error) {
+	s := map[string]string{}
+	err := r.do(func() error {
+		for _, c := range sysctls {
+			watchSysctl(s, c.name)
+		}
+		for _, name := range watched {
+			watchSysctl(s, name)
+		}
+		s[readEarly] = r.early
+		return filepath.WalkDir(r.Root, func(path string, d fs.DirEntry, err error) error {
+			rel := strings.TrimPrefix(path, r.Root)
+			if err != nil || strings.HasPrefix(rel, "/var/lib/linerate") || rel == "/ballast" {
+				return err
+			}
+			var st unix.Stat_t
+			if err := unix.Lstat(path, &st); err != nil {
+				return err
+			}
+			content := ""
+			if d.Type().IsRegular() {
+				b, err := os.ReadFile(path)
+				if err != nil {
+					return err
+				}
+				content = string(b)
+			}
+			s["file "+rel] = fmt.Sprintf("%o %d:%d %q", st.Mode, st.Uid, st.Gid, content)
+			return nil
+		})
+	})
+	return s, err
+}
+
+func watchSysctl(s map[string]string, name string) {
+	b, err := os.ReadFile(procSys(name))
+	if err != nil {
+		b = []byte("unreadable: " + err.Error())
+	}
+	s["sysctl "+name] = strings.Join(strings.Fields(string(b)), " ")
+}

@@ -1,0 +1,85 @@
+// Package assemble puts together what implements an interface, by what a user asked
+// for: it and the commands alone know implementations.
+package assemble
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"linerate/internal/assemble/machines"
+	"linerate/internal/fact"
+	"linerate/internal/lab"
+	"linerate/internal/study"
+	"linerate/internal/studydir"
+	"linerate/internal/testbed"
+	"linerate/internal/testbed/sshbed"
+)
+
+// Testbed is a lab ready to run studies, and what it stands on.
+type Testbed struct {
+	Lab   *lab.Lab
+	Facts *fact.Facts // of the host
+	Label string      // what its numbers are not
+	close func() error
+}
+
+// Close ends what the lab had running elsewhere.
+func (t *Testbed) Close() {
+	if t.close != nil {
+		_ = t.close() // it ends with its connections
+	}
+}
+
+// Options choose how a lab is opened.
+type Options struct {
+	Engine    string // by its name
+	AllowHost bool   // variants may change what is global to the kernel
+	// Of studies on machines: the study, where its record is, and how ssh is
+	// configured.
+	Spec      study.Spec
+	Record    string
+	SSHConfig string
+}
+
+// Open opens the lab that the study is for: its machines, or this machine's.
+func Open(ctx context.Context, o Options) (*Testbed, error) {
+	if o.Spec.OnMachines() {
+		return openMachines(ctx, o)
+	}
+	return Local(ctx, o)
+}
+
+// openMachines opens a testbed of machines for the study whose record is at o.Record.
+func openMachines(ctx context.Context, o Options) (*Testbed, error) {
+	file, _, err := machines.ReadFile(filepath.Join(o.Record, studydir.TestbedFile))
+	if err != nil {
+		return nil, err
+	}
+	m := &machines.Machines{File: file, Config: o.SSHConfig, Talk: os.Stderr}
+	sets, err := studydir.ReadSets(o.Record)
+	if err != nil {
+		return nil, err
+	}
+	engine, err := m.Engine()
+	if err != nil {
+		return nil, err
+	}
+	if err := engine.Available(); err != nil {
+		return nil, errors.Join(err, engine.Close())
+	}
+	facts, err := m.FactsOf(ctx, o.Spec)
+	if err != nil {
+		return nil, errors.Join(err, engine.Close())
+	}
+	up := func(ctx context.Context, _ testbed.Mode) (testbed.Bed, error) {
+		return m.Bed(ctx, sshbed.Options{Reset: o.Spec.Reset, Window: machines.WindowOf(o.Spec, file), Owner: machines.OwnerOf(o.Record), Tree: machines.TreesOf(sets), Grouped: o.Spec.Design == study.Grouped})
+	}
+	l := &lab.Lab{Up: up, Engine: engine, Machine: machines.Onlooker{}, AllowHost: true}
+	label := sshbed.Label
+	if file.Hosts.DUT == nil {
+		label = sshbed.PortsLabel
+	}
+	return &Testbed{Lab: l, Facts: facts, Label: label, close: engine.Close}, nil
+}

@@ -1,0 +1,118 @@
+package hosts
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+
+	"linerate/internal/fact"
+	"linerate/internal/hint"
+	"linerate/internal/host"
+	"linerate/internal/host/filehost"
+	"linerate/internal/inspect"
+)
+
+// Stdin is the name by which standard input is read as a file.
+const Stdin = "-"
+
+// AreFiles reports names that are all of files of configuration: no hosts over
+// SSH, and no bundles, which are compressed or tar archives.
+func AreFiles(args []string) bool {
+	return len(args) > 0 && !slices.ContainsFunc(args, func(a string) bool { return a != Stdin && (IsRemote(a) || !plain(a)) })
+}
+
+// plain reports a regular file that begins as no archive does. One that is not
+// there is taken for one: its error is better than a bundle's.
+func plain(name string) bool {
+	info, err := os.Stat(name)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	if !info.Mode().IsRegular() {
+		return false
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 265)
+	n, _ := io.ReadFull(f, head)
+	head = head[:n]
+	return !bytes.HasPrefix(head, []byte("\x1f\x8b")) && !(n > 262 && string(head[257:262]) == "ustar")
+}
+
+// Files reads files of configuration as a host of their own. given are the names
+// that they were given, by their places on that host.
+func (s *Source) Files(args []string, stdin io.Reader) (r host.Reader, given map[string]string, err error) {
+	texts := map[string][]byte{}
+	given = map[string]string{}
+	system := s.OS
+	for _, name := range args {
+		text, err := readFile(name, stdin)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(bytes.TrimSpace(text)) == 0 {
+			return nil, nil, hint.Usagef("%s is empty: there is nothing to read", name)
+		}
+		place, ok := filehost.Recognise(name, string(text), system)
+		if !ok {
+			return nil, nil, hint.With(hint.Usagef("%s is no configuration that is known here", name),
+				"sysctl.conf, loader.conf, rc.conf, pf.conf, tuned.conf, a kernel's command line, modprobe.d, GRUB's file, udev's rules … are; %s says which system's it is", hint.Option("os", ""))
+		}
+		if _, twice := texts[place.Path]; twice {
+			return nil, nil, hint.With(hint.Usagef("%s and %s are both a host's %s", given[place.Path], name, place.Path), "audit them one by one, or as a directory with --root")
+		}
+		if system = place.OS; s.OS != "" {
+			system = s.OS
+		}
+		texts[place.Path], given[place.Path] = text, name
+		if place.Path == "/etc/tuned/this/tuned.conf" {
+			texts["/etc/tuned/active_profile"] = []byte("this\n")
+		}
+	}
+	return filehost.New(texts, system), given, nil
+}
+
+// readFile reads one file, or standard input, to its bound.
+func readFile(name string, stdin io.Reader) ([]byte, error) {
+	in := stdin
+	if name != Stdin {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		in = f
+	}
+	text, err := io.ReadAll(io.LimitReader(in, 4*host.MaxFile))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	return text, nil
+}
+
+// Open finds the reader of the host that args and the source name, and how it is
+// to be inspected. Whoever asks closes it.
+func (s *Source) Open(ctx context.Context, args []string) (host.Reader, inspect.Options, error) {
+	opts, err := s.options()
+	if err != nil {
+		return nil, opts, err
+	}
+	r, err := s.open(ctx, args)
+	return r, opts, err
+}
+
+// Options are how a host is to be inspected.
+func (s *Source) Options() (inspect.Options, error) { return s.options() }
+
+// Inspect reads a host by a reader.
+func Inspect(ctx context.Context, r host.Reader, opts inspect.Options) (*fact.Facts, error) {
+	return inspect.Host(ctx, r, opts)
+}

@@ -1,0 +1,142 @@
+// Package hosts reaches the hosts that people name: this machine, one over SSH,
+// a capture of one, or a tree of its files.
+package hosts
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"linerate/internal/apply"
+	"linerate/internal/capture"
+	"linerate/internal/fact"
+	"linerate/internal/hint"
+	"linerate/internal/host"
+	"linerate/internal/host/bundlehost"
+	"linerate/internal/host/sshhost"
+)
+
+// maxCapture bounds a capture that comes over the wire; real ones are some
+// hundred kilobytes.
+const maxCapture = 64 << 20
+
+// Remote is how hosts are reached over SSH.
+type Remote struct {
+	Become  string           // sudo, doas or nothing: how to be root there
+	Timeout time.Duration    // of one capture
+	Alive   time.Duration    // ends a connection that is silent for so long; 0: never
+	Config  string           // an ssh_config(5) instead of the user's; "": the user's
+	Talk    func() io.Writer // takes notes for people
+}
+
+// Line is the command line by which somebody says a verb to a host that was
+// reached so, in another shell.
+func (r *Remote) Line(where string) func(verb string) string {
+	if !IsRemote(where) {
+		return func(verb string) string { return becoming() + apply.Line(verb, where) }
+	}
+	options := ""
+	if r.Become != "" {
+		options += " --become " + r.Become
+	}
+	return func(verb string) string {
+		return "linerate " + verb + " " + ShellWord(where) + options + SSHConfigOption(r.Config)
+	}
+}
+
+// becoming begins a command line for this machine as this one was begun.
+func becoming() string {
+	for _, by := range []struct{ variable, command string }{{"SUDO_USER", "sudo "}, {"DOAS_USER", "doas "}} {
+		if os.Getenv(by.variable) != "" {
+			return by.command
+		}
+	}
+	return ""
+}
+
+// SSHConfigOption is the option that names an ssh_config(5), in a command line for
+// any directory; "" for the user's own.
+func SSHConfigOption(file string) string {
+	if file == "" {
+		return ""
+	}
+	if abs, err := filepath.Abs(file); err == nil {
+		file = abs
+	}
+	return " --ssh-config " + ShellWord(file)
+}
+
+// ShellWord is a word of a command line for people: in quotes where it needs them.
+func ShellWord(word string) string {
+	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@%+=,") == "" {
+		return word
+	}
+	return host.Quote(word)
+}
+
+// Dial connects to a host over SSH.
+func (r *Remote) Dial(ctx context.Context, source string) (*sshhost.Client, error) {
+	if r.Become != "" && r.Become != "sudo" && r.Become != "doas" {
+		return nil, hint.Unknown("value of --become", r.Become, sshhost.Becomes)
+	}
+	t, err := sshhost.ParseTarget(source)
+	if err != nil {
+		return nil, err
+	}
+	o := sshhost.Options{Become: r.Become, Alive: r.Alive}
+	if r.Config != "" {
+		o.Configs = []string{r.Config}
+	}
+	c, err := sshhost.Dial(ctx, t, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range c.Notes() {
+		fmt.Fprintf(r.Talk(), "note: %s\n", n)
+	}
+	return c, nil
+}
+
+// Bundle captures a host over SSH, in one round trip once connected.
+func (r *Remote) Bundle(ctx context.Context, source string) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, r.Timeout, fmt.Errorf("not done in %v", r.Timeout))
+	defer cancel()
+	c, err := r.Dial(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	data, err := c.Run(ctx, sshhost.Script{Name: "capture", Text: capture.Script(), Args: []string{"-o", "-"}, Limit: maxCapture})
+	if ctx.Err() != nil && hint.Of(err) == "" {
+		err = hint.With(err, "--timeout gives a slow host longer; a capture made there by hand has all the time it wants")
+	}
+	return data, err
+}
+
+// Open reads a host over SSH.
+func (r *Remote) Open(ctx context.Context, source string) (host.Reader, error) {
+	data, err := r.Bundle(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	b, err := bundlehost.Read(bytes.NewReader(data), source)
+	if err != nil {
+		return nil, err
+	}
+	return overSSH{b}, nil
+}
+
+// overSSH is a bundle that was captured just now.
+type overSSH struct{ host.Reader }
+
+// Origin says that the facts came over the wire.
+func (o overSSH) Origin() fact.Origin {
+	from := o.Reader.Origin()
+	from.Kind = fact.KindSSH
+	return from
+}

@@ -1,0 +1,84 @@
+package assemble
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"linerate/internal/assemble/engines"
+	"linerate/internal/assemble/hosts"
+	"linerate/internal/hint"
+	"linerate/internal/lab"
+	"linerate/internal/load/wire"
+	"linerate/internal/study"
+	"linerate/internal/testbed"
+	"linerate/internal/testbed/jailbed"
+)
+
+// Local opens this machine's lab: it wires the testbed of jails and a traffic engine.
+func Local(ctx context.Context, o Options) (*Testbed, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program: %w", err)
+	}
+	var bed *jailbed.Bed
+	engine, err := engines.ForLab(o.Engine, func(order wire.Order) (wire.Opened, error) {
+		if bed == nil {
+			return wire.Opened{}, errors.New("no testbed is up")
+		}
+		return bed.Door(order)
+	})
+	if err != nil {
+		return nil, err
+	}
+	facts, err := (&hosts.Source{}).Facts(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	up := func(ctx context.Context, mode testbed.Mode) (testbed.Bed, error) {
+		made, err := jailbed.Up(ctx, jailbed.Options{Mode: mode, AllowHostSettings: o.AllowHost, Helper: []string{self, HelperVerb}})
+		if err != nil {
+			return nil, err
+		}
+		bed = made
+		return made, nil
+	}
+	l := &lab.Lab{Up: up, Engine: engine, Machine: lab.Local{}, AllowHost: o.AllowHost}
+	return &Testbed{Lab: l, Facts: facts, Label: jailbed.Label}, nil
+}
+
+// Inside runs f where jails can be made: here, or nowhere, which is said before
+// anything is announced.
+func Inside(_ context.Context, f func() error) error {
+	if err := jailbed.Needed(); err != nil {
+		return err
+	}
+	return f()
+}
+
+// Bed is what a demo's packets pass through.
+const Bed = "vnet jails"
+
+// Carries refuses what this machine's lab has no part for.
+func Carries(s study.Spec) error {
+	if slices.ContainsFunc(s.Parts, func(p study.Part) bool { return p.Mode == testbed.Serve }) {
+		return hint.With(fmt.Errorf("study %s asks servers, which the lab of jails has none of yet", s.Name),
+			"run it on a Linux machine; your own server is asked by linerate load")
+	}
+	return nil
+}
+
+// System is the operating system of the lab's DUTs.
+const System = "freebsd"
+
+// Lacks is why the lab cannot have a setting; "": it can be tried.
+func Lacks(s study.Setting) string { return jailbed.Lacks(s.Setting()) }
+
+// HelperVerb is what a lab runs of this program in its jails, to have a port opened
+// there: the command hands its argument to Help.
+const HelperVerb = "open-port"
+
+// Help opens the port that an order of a lab's is for, and hands it out.
+func Help(order string) error { return jailbed.Serve(order, engines.OpenHere) }

@@ -1,0 +1,62 @@
+package assemble
+
+import (
+	"context"
+	"os"
+
+	"linerate/internal/assemble/engines"
+	"linerate/internal/assemble/hosts"
+	"linerate/internal/assemble/servers"
+	"linerate/internal/hint"
+	"linerate/internal/instrument"
+	"linerate/internal/lab"
+	"linerate/internal/manage"
+	"linerate/internal/study"
+	"linerate/internal/testbed"
+	"linerate/internal/testbed/netnsbed"
+)
+
+// Local opens this machine's lab: it wires the namespace testbed and a traffic engine.
+func Local(ctx context.Context, o Options) (*Testbed, error) {
+	engine, err := engines.Named(o.Engine, os.Stderr)
+	if err != nil {
+		return nil, err
+	}
+	facts, err := (&hosts.Source{}).Facts(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	up := func(ctx context.Context, mode testbed.Mode) (testbed.Bed, error) {
+		return netnsbed.Up(ctx, netnsbed.Options{Mode: mode, AllowHostSettings: o.AllowHost})
+	}
+	sites := func(ctx context.Context) (testbed.Sites, error) { return netnsbed.UpSites(ctx, o.AllowHost) }
+	l := &lab.Lab{Up: up, Engine: engine, Machine: lab.Local{}, Sites: sites, Service: servers.Local{}, AllowHost: o.AllowHost, Instruments: instrument.Local{}, Manager: manage.Local{}}
+	return &Testbed{Lab: l, Facts: facts, Label: netnsbed.Label}, nil
+}
+
+// Inside runs f where network namespaces can be made: here, or, without the
+// right to, by this program started again as root of a user namespace, whose exit
+// code is the error (hint.Exit).
+func Inside(ctx context.Context, f func() error) error {
+	if !netnsbed.NeedsUserNamespace() {
+		return f()
+	}
+	code, err := netnsbed.Enter(ctx)
+	if err == nil && code != 0 {
+		return hint.Exit(code)
+	}
+	return err
+}
+
+// Bed is what a demo's packets pass through.
+const Bed = "network namespaces"
+
+// Carries refuses what this machine's lab has no part for: nothing.
+func Carries(study.Spec) error { return nil }
+
+// System is the operating system of the lab's DUTs.
+const System = "linux"
+
+// Lacks is why the lab cannot have a setting: what this kernel has is known
+// only once it is tried.
+func Lacks(study.Setting) string { return "" }

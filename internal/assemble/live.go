@@ -1,0 +1,168 @@
+package assemble
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"linerate/catalogue"
+	"linerate/internal/apply"
+	"linerate/internal/assemble/hosts"
+	"linerate/internal/fact"
+	"linerate/internal/hint"
+	"linerate/internal/host"
+	"linerate/internal/host/localhost"
+	"linerate/internal/host/sshhost"
+	"linerate/internal/knob"
+	"linerate/internal/live"
+	"linerate/internal/setting"
+	"linerate/internal/stats"
+	"linerate/internal/study"
+	"linerate/internal/study/switchback"
+	"linerate/internal/tunable"
+)
+
+// LiveLabel is what the numbers of a live host are not.
+const LiveLabel = "one host in production, under its own traffic"
+
+// LiveHost is a host in production that a study runs on.
+type LiveHost struct {
+	Conn   host.Runner
+	Where  []string // as a verb's argument: nothing for this machine
+	remote *hosts.Remote
+}
+
+// LiveHostOf reaches the host of a study.
+func LiveHostOf(s study.Spec, remote *hosts.Remote) (*LiveHost, error) {
+	if remote.Become == "" {
+		remote.Become = s.Testbed.Become
+	}
+	if s.Testbed.Host == "" {
+		return &LiveHost{Conn: &localhost.Runner{}, remote: remote}, nil
+	}
+	if !hosts.IsRemote(s.Testbed.Host) {
+		return nil, hint.With(hint.Usagef("%q is no host", s.Testbed.Host), "name it as ssh://user@host, or leave it out for this machine")
+	}
+	if _, err := sshhost.ParseTarget(s.Testbed.Host); err != nil {
+		return nil, err
+	}
+	name := s.Testbed.Host
+	conn := &sshhost.Runner{Name: name, Dial: func(ctx context.Context) (*sshhost.Client, error) { return remote.Dial(ctx, name) }}
+	return &LiveHost{Conn: conn, Where: []string{name}, remote: remote}, nil
+}
+
+// Facts reads the host.
+func (h *LiveHost) Facts(ctx context.Context) (*fact.Facts, error) {
+	source := hosts.Source{Remote: *h.remote}
+	return source.Facts(ctx, h.Where)
+}
+
+// Close ends the connection.
+func (h *LiveHost) Close() error { return h.Conn.Close() }
+
+// Options are how a study runs on the host. Its variants must be what the catalogue
+// calls settable at run time and without a cost.
+func (h *LiveHost) Options(s study.Spec, seed uint64, f *fact.Facts) (live.Options, error) {
+	part := s.Parts[0]
+	terms, _ := switchback.TermsOf(part)
+	o := live.Options{
+		Conn: h.Conn, Machine: apply.On(h.Conn), Plan: switchback.PlanOf(s, part), Seed: seed,
+		Metrics: terms.Watch, Better: stats.Direction(terms.Better), Service: terms.Service, HarmPercent: terms.HarmPercent,
+		Pilot: time.Duration(terms.Pilot * float64(time.Second)), Imbalance: terms.Imbalance,
+	}
+	if terms.Hours != "" {
+		hours, err := live.ParseHours(terms.Hours)
+		if err != nil {
+			return o, err
+		}
+		o.Hours = hours
+	}
+	for _, v := range s.Variants {
+		if v.Name == s.Control {
+			if len(v.Settings) > 0 {
+				return o, hint.With(fmt.Errorf("control %s sets something: the control of a live host is the host as it is", v.Name), "leave its settings out")
+			}
+			continue
+		}
+		t := live.Treatment{Name: v.Name}
+		for _, set := range v.Settings {
+			if err := fitForProduction(f, set.Sysctl); err != nil {
+				return o, err
+			}
+			t.Values = append(t.Values, apply.Assignment{Key: knob.Key{Mechanism: setting.Sysctl, Name: set.Sysctl}, Value: set.Value})
+		}
+		o.Treatments = append(o.Treatments, t)
+	}
+	return o, nil
+}
+
+// fitForProduction refuses what the catalogue does not know to be settable at run time,
+// at no cost and without a trace.
+func fitForProduction(f *fact.Facts, name string) error {
+	c, err := catalogue.Load()
+	if err != nil {
+		return err
+	}
+	os := strings.ToLower(f.OS)
+	r, err := c.Find(os, name)
+	if err != nil {
+		return hint.With(fmt.Errorf("%s: the catalogue does not know it, so nobody can say that it goes back without a trace", name), "%s", hint.Of(err))
+	}
+	at := r.At(f.Release)
+	elsewhere := "study it on a testbed that is out of service: testbed: {kind: ssh, file: lab.yaml}"
+	switch {
+	case !at.Exists:
+		return fmt.Errorf("%s does not exist on %s %s", name, f.OS, f.Release)
+	case !at.Settable.AtRuntime():
+		return hint.With(fmt.Errorf("%s cannot be set on a running host", name), "%s and reset: reboot", elsewhere)
+	case !slices.Contains([]tunable.Reset{"", tunable.NoReset, "new"}, r.Reset):
+		return hint.With(fmt.Errorf("setting %s costs the host a reset (%s)", name, r.Reset), "%s", elsewhere)
+	}
+	return nil
+}
+
+// TrialOf is a window as a study's record keeps it.
+func TrialOf(s study.Spec, w live.Window) study.Trial {
+	part := s.Parts[0]
+	observed := w.Observed
+	t := study.Trial{
+		Part: part.Name, Variant: variantOf(s, w), Block: w.Pair, Order: w.Half, Start: w.Start, Mode: part.Mode, Seconds: w.Seconds,
+		Observed: &study.Observation{Own: &switchback.Saw{Window: &observed}},
+	}
+	t.Metrics, t.Reasons = study.Judge(part, s.Gates, *t.Observed)
+	t.Valid = len(t.Reasons) == 0
+	return t
+}
+
+func variantOf(s study.Spec, w live.Window) string {
+	switch w.Arm {
+	case switchback.Control, switchback.Rest:
+		return s.Control
+	case switchback.Sham:
+		return study.AA
+	}
+	return w.Arm
+}
+
+// WindowsOf are the windows that trials on record keep.
+func WindowsOf(s study.Spec, trials []study.Trial) (out []live.Window) {
+	for _, t := range trials {
+		saw, ok := t.Observed.Own.(*switchback.Saw)
+		if t.Observed == nil || !ok || saw.Window == nil {
+			continue
+		}
+		arm := t.Variant
+		switch {
+		case arm == study.AA:
+			arm = switchback.Sham
+		case arm == s.Control && t.Block == 0 && saw.Window.Of == switchback.Rest:
+			arm = switchback.Rest
+		case arm == s.Control:
+			arm = switchback.Control
+		}
+		out = append(out, live.Window{Start: t.Start, Seconds: t.Seconds, Arm: arm, Observed: *saw.Window})
+	}
+	return out
+}

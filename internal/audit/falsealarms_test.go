@@ -1,0 +1,220 @@
+package audit_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/audit"
+)
+
+// reading is a small tree and what an audit must say of it, or must not.
+type reading struct {
+	note, release, role string
+	files               map[string]string
+	// want are findings: "severity RULE:name", with words of the message, the
+	// reason or the fix after a bar; "!RULE:name" or "!severity" for what must
+	// not be there.
+	want []string
+}
+
+// hold holds a report to what is wanted of it.
+func (c reading) hold(t *testing.T, r *audit.Report) {
+	t.Helper()
+	for _, want := range c.want {
+		if never, ok := strings.CutPrefix(want, "!"); ok {
+			if slices.ContainsFunc(r.Findings, func(f audit.Finding) bool {
+				return strings.HasPrefix(f.ID, never) || strings.HasPrefix(fmt.Sprintf("%s %s", f.Severity, f.ID), never)
+			}) {
+				t.Errorf("%s: false alarm %s in %s", c.note, never, texts(r.Findings))
+			}
+			continue
+		}
+		head, says, _ := strings.Cut(want, " | ")
+		if !slices.ContainsFunc(r.Findings, func(f audit.Finding) bool {
+			return strings.HasPrefix(fmt.Sprintf("%s %s", f.Severity, f.ID), head) && strings.Contains(f.Message+" "+f.Why+" "+f.Fix, says)
+		}) {
+			t.Errorf("%s: want %s in %s", c.note, want, texts(r.Findings))
+		}
+	}
+}
+
+func holdAll(t *testing.T, release string, all []reading) {
+	t.Helper()
+	for _, c := range all {
+		rel, role := c.release, c.role
+		if rel == "" {
+			rel = release
+		}
+		if role == "" {
+			role = "endpoint"
+		}
+		t.Run(c.note, func(t *testing.T) { c.hold(t, run(t, tree(t, rel, c.files), role)) })
+	}
+}
+
+// TestNearNames: a name that is near a known one is an error only where it is
+// known that the system has not got it.
+func TestNearNames(t *testing.T) {
+	holdAll(t, "14.3", []reading{
+		{note: "modules of a stock kernel", files: map[string]string{"/boot/loader.conf": "if_vlan_load=\"YES\"\nif_ure_load=\"YES\"\nif_axge_load=\"YES\"\nif_me_load=\"YES\"\nng_ipfw_load=\"YES\"\nif_ixv_load=\"YES\"\nif_cxl_load=\"YES\"\n"}, want: []string{"!LR-UNKNOWN"}},
+		{note: "a module nobody knows", files: map[string]string{"/boot/loader.conf": "if_vlam_load=\"YES\"\n"}, want: []string{"!LR-REMOVED"}},
+		{note: "a loader variable that exists", files: map[string]string{"/boot/loader.conf": "kern.geom.label.gpt.enable=\"0\"\n"}, want: []string{"!error", "!warning"}},
+		{note: "of a whole family", files: map[string]string{"/etc/sysctl.conf": "net.inet.tcp.sendspase=65536"}, want: []string{"error LR-UNKNOWN:net.inet.tcp.sendspase | did you mean net.inet.tcp.sendspace"}},
+		{note: "variables of a stock rc.conf", files: map[string]string{"/etc/rc.conf": "kld_list=\"nullfs\"\nrc_conf_files=\"/etc/rc.conf\"\nntpd_enable=\"YES\"\n"}, want: []string{"!LR-UNKNOWN"}},
+		{note: "a slip in one", files: map[string]string{"/etc/rc.conf": "ntpd_enabel=\"YES\"\n"}, want: []string{"info LR-UNKNOWN:ntpd_enabel | did you mean ntpd_enable"}},
+	})
+	holdAll(t, "6.12", []reading{
+		{note: "words of the command line", files: map[string]string{"/etc/default/grub": `GRUB_CMDLINE_LINUX="kpti=1 ssbd=force-on slab_debug=FZ ds=nocloud text nofb noefi"`}, want: []string{"!error", "!warning"}},
+		{note: "a slip in one", files: map[string]string{"/etc/default/grub": `GRUB_CMDLINE_LINUX="mitigatons=off"`}, want: []string{"info LR-UNKNOWN:cmdline.mitigatons | did you mean"}},
+		{note: "of a whole family", files: map[string]string{"/etc/sysctl.d/x.conf": "net.core.somaxcon=4096"}, want: []string{"error LR-UNKNOWN:net.core.somaxcon | did you mean net.core.somaxconn"}},
+	})
+}
+
+// TestRCConfAsShReadsIt: what accumulates is no repetition, and what makes sh
+// stop stops the boot.
+func TestRCConfAsShReadsIt(t *testing.T) {
+	rc := func(text string) map[string]string { return map[string]string{"/etc/rc.conf": text} }
+	holdAll(t, "14.3", []reading{
+		{note: "accumulates", files: rc("a_profiles=\"x y\"\na_profiles=\"${a_profiles} z\"\nkld_list=\"nullfs\"\nkld_list=\"$kld_list fusefs\"\nifconfig_em0=\"inet 198.18.0.1/24\"\nifconfig_em0=\"${ifconfig_em0} -lro\"\n"), want: []string{"!LR-DUPLICATE"}},
+		{note: "accumulates, then starts anew", files: rc("kld_list=\"x\"\nkld_list=\"$kld_list y\"\nkld_list=\"z\"\n"), want: []string{"warning LR-DUPLICATE:kld_list"}},
+		{note: "does not hold itself", files: rc("kld_list=\"x\"\nab_enable=\"1\"\nkld_list=\"$ab_enable y\"\n"), want: []string{"warning LR-DUPLICATE:kld_list"}},
+		{note: "in the loader", files: map[string]string{"/boot/loader.conf": "loader_conf_dirs=\"/boot/loader.conf.d\"\nnet.x=\"1\"\nnet.x=\"${net.x} 2\"\n"}, want: []string{"!LR-DUPLICATE"}},
+		{note: "a quote without its end", files: rc("sshd_enable=\"YES\"\nbackground_fsck=\"NO\nhostname=\"a.example\"\n"), want: []string{"error LR-SYNTAX:/etc/rc.conf:background_fsck | single-user mode"}},
+		{note: "two of them", files: rc("a_enable=\"NO\nb_enable=\"YES\"\nc_enable=\"NO\nd_enable=\"YES\"\n"), want: []string{"error LR-SYNTAX:/etc/rc.conf:a_enable | set nothing"}},
+		{note: "a value of several lines", files: rc("a=\"one\n two\"\n"), want: []string{"!LR-SYNTAX"}},
+		{note: "an if without its end", files: rc("if true; then\na=1\n"), want: []string{"error LR-SYNTAX | expecting \"fi\""}},
+		{note: "a whole if, a case, a loop and a function", files: rc("if [ -f /x ]; then\n a=1\nelse\n b=2\nfi\ncase $h in\na) c=1 ;;\n*) d=1 ;;\nesac\nfor i in 1 2; do e=$i; done\nf() {\n g=1\n}\n"), want: []string{"!LR-SYNTAX"}},
+		{note: "exit", files: rc("a=1\nexit 0\nb=2\n"), want: []string{"error LR-SYNTAX | exit ends rc(8)"}},
+		{note: "a file that the whole system lacks", files: map[string]string{"/etc/defaults/rc.conf": "rc_conf_files=\"/etc/rc.conf\"", "/etc/rc.conf": ". /etc/none.conf\n"}, want: []string{"error LR-SYNTAX | cannot open /etc/none.conf"}},
+		{note: "a file that a copy lacks", files: rc(". /etc/none.conf\n"), want: []string{"warning LR-SYNTAX | not among the files here"}},
+	})
+}
+
+// TestWritesInOrder: lines take effect one after the other, and what one of them
+// changes beside its own tunable counts for the next.
+func TestWritesInOrder(t *testing.T) {
+	x := func(lines ...string) map[string]string {
+		return map[string]string{"/etc/sysctl.d/x.conf": strings.Join(lines, "\n")}
+	}
+	holdAll(t, "6.12", []reading{
+		{note: "forwarding resets redirects", files: x("net.ipv4.conf.all.accept_redirects=0", "net.ipv4.ip_forward=1", "net.ipv4.ip_forward=0"), want: []string{"!LR-UNDONE"}},
+		{note: "forwarding on and off again", files: x("net.ipv4.conf.all.accept_redirects=0", "net.ipv4.ip_forward=1", "net.ipv4.conf.all.forwarding=0"), want: []string{"warning LR-UNDONE:net.ipv4.conf.all.accept_redirects | makes it 1", "warning LR-UNDONE:net.ipv4.ip_forward | one variable"}},
+		{note: "default values that change something", files: x("net.ipv4.ip_forward=1", "net.ipv4.conf.eth0.forwarding=0", "net.ipv4.conf.all.accept_redirects=1"), want: []string{"!LR-DEFAULT"}},
+		{note: "set to the same keeps its place", files: x("net.ipv4.ip_forward=1", "net.ipv4.conf.eth0.forwarding=0", "net.ipv4.ip_forward=1"), want: []string{"!LR-UNDONE"}},
+		{note: "the greater of the two", files: x("net.ipv4.conf.all.rp_filter=2", "net.ipv4.conf.eth0.rp_filter=1"), want: []string{"warning LR-PERDEVICE:net.ipv4.conf.eth0.rp_filter | does nothing", "!LR-HARMFUL:net.ipv4.conf.eth0.rp_filter"}},
+		{note: "either of the two", files: x("net.ipv4.conf.all.proxy_arp=1", "net.ipv4.conf.eth0.proxy_arp=0"), want: []string{"warning LR-PERDEVICE:net.ipv4.conf.eth0.proxy_arp | does nothing", "!LR-DEFAULT:net.ipv4.conf.eth0.proxy_arp"}},
+		{note: "ports from the wrong end", files: x("net.ipv4.ip_local_port_range=65535 1024"), want: []string{"error LR-RANGE:net.ipv4.ip_local_port_range | above the last"}},
+		{note: "ports below the privileged ones", files: x("net.ipv4.ip_local_port_range=1000 65535"), want: []string{"error LR-RANGE:net.ipv4.ip_local_port_range | below net.ipv4.ip_unprivileged_port_start, 1024"}},
+		{note: "once these begin lower", files: x("net.ipv4.ip_unprivileged_port_start=1000", "net.ipv4.ip_local_port_range=1000 65535"), want: []string{"!LR-RANGE", "!LR-FOLKLORE:net.ipv4.ip_local_port_range"}},
+		{note: "privileged ports above the range", files: x("net.ipv4.ip_unprivileged_port_start=40000"), want: []string{"error LR-RANGE:net.ipv4.ip_unprivileged_port_start | begins below it, at 32768"}},
+		{note: "fragments' low mark first", files: x("net.ipv4.ipfrag_low_thresh=8000000", "net.ipv4.ipfrag_high_thresh=9000000"), want: []string{"error LR-RANGE:net.ipv4.ipfrag_low_thresh | 4194304", "!LR-COUPLED"}},
+		{note: "high mark first", files: x("net.ipv4.ipfrag_high_thresh=9000000", "net.ipv4.ipfrag_low_thresh=8000000"), want: []string{"!LR-RANGE", "!LR-COUPLED"}},
+		{note: "a share and bytes", files: x("vm.dirty_ratio=10", "vm.dirty_bytes=100000000"), want: []string{"warning LR-UNDONE:vm.dirty_ratio | makes it 0", "!LR-COUPLED"}},
+		{note: "reordering below its bound", files: x("net.ipv4.tcp_max_reordering=1000", "net.ipv4.tcp_reordering=500"), want: []string{"!LR-RANGE"}},
+		{note: "a bound of a later release", files: x("net.ipv4.tcp_reordering=500"), want: []string{"!LR-RANGE"}},
+		{note: "which holds there", release: "6.18.44", files: x("net.ipv4.tcp_reordering=500"), want: []string{"error LR-RANGE:net.ipv4.tcp_reordering | 300"}},
+		{note: "IPv6: all writes every interface", files: x("net.ipv6.conf.eth0.disable_ipv6=0", "net.ipv6.conf.all.disable_ipv6=1"), want: []string{"warning LR-UNDONE:net.ipv6.conf.eth0.disable_ipv6"}},
+		{note: "IPv6: the exception after it", files: x("net.ipv6.conf.all.disable_ipv6=1", "net.ipv6.conf.eth0.disable_ipv6=0"), want: []string{"!LR-UNDONE", "!LR-DEFAULT"}},
+	})
+}
+
+// TestLinuxNumbers: what the kernel makes of numbers, and which of them are
+// trouble though it takes them.
+func TestLinuxNumbers(t *testing.T) {
+	x := func(lines ...string) map[string]string {
+		return map[string]string{"/etc/sysctl.d/x.conf": strings.Join(lines, "\n")}
+	}
+	holdAll(t, "6.12", []reading{
+		{note: "bytes for pages", files: x("net.ipv4.tcp_mem=4096 87380 16777216"), want: []string{"warning LR-LINUX-PAGES:net.ipv4.tcp_mem | 64 GiB", "!LR-LOWERS"}},
+		{note: "a vector's first number alone", files: x("net.ipv4.tcp_wmem=8192"), want: []string{"!LR-LOWERS", "!LR-RANGE"}},
+		{note: "a fix within the kernel's bounds", files: x("net.ipv4.tcp_rmem=4096 87380 4294967296"), want: []string{"error LR-RANGE:net.ipv4.tcp_rmem | above the most", "!LR-LINUX-RECEIVE-START"}},
+		{note: "the first of two numbers", files: x("net.ipv4.tcp_keepalive_time=15 20"), want: []string{"warning LR-RANGE:net.ipv4.tcp_keepalive_time | the kernel takes 15 and ignores the rest"}},
+		{note: "eight bits", files: x("net.ipv4.tcp_retries2=256", "net.ipv4.tcp_keepalive_probes=1000"), want: []string{"error LR-RANGE:net.ipv4.tcp_retries2", "error LR-RANGE:net.ipv4.tcp_keepalive_probes"}},
+		{note: "which were 32 once", release: "5.10", files: x("net.ipv4.tcp_retries2=256", "net.ipv4.tcp_keepalive_probes=1000"), want: []string{"!LR-RANGE"}},
+		{note: "switches as words", files: map[string]string{"/etc/default/grub": `GRUB_CMDLINE_LINUX="random.trust_cpu=off apparmor=0"`}, want: []string{"!LR-RANGE"}},
+		{note: "nothing reads these", files: x("net.ipv4.udp_wmem_min=8192", "net.core.warnings=1", "net.ipv4.ipfrag_secret_interval=600", "net.ipv4.xfrm4_gc_thresh=65536"),
+			want: []string{"info LR-INEFFECTIVE:net.ipv4.udp_wmem_min", "info LR-INEFFECTIVE:net.core.warnings", "info LR-INEFFECTIVE:net.ipv4.ipfrag_secret_interval", "info LR-INEFFECTIVE:net.ipv4.xfrm4_gc_thresh"}},
+		{note: "too little and too much", files: x("net.core.netdev_max_backlog=1", "net.ipv4.tcp_keepalive_time=3", "vm.dirty_ratio=80", "vm.dirty_background_ratio=50", "net.netfilter.nf_conntrack_max=4194304", "net.ipv4.conf.all.accept_source_route=1"),
+			want: []string{"warning LR-LINUX-SHORT-BACKLOG", "warning LR-LINUX-KEEPALIVE-FLOOD", "warning LR-LINUX-DIRTY-SHARE:vm.dirty_ratio", "warning LR-LINUX-DIRTY-SHARE:vm.dirty_background_ratio", "warning LR-CONNTRACK-BUCKETS", "warning LR-LINUX-SOURCE-ROUTE"}},
+		{note: "the module's parameter on the command line", files: map[string]string{"/etc/sysctl.d/x.conf": "net.netfilter.nf_conntrack_max=1048576", "/etc/default/grub": `GRUB_CMDLINE_LINUX="nf_conntrack.hashsize=16384"`}, want: []string{"warning LR-COUPLED:net.netfilter.nf_conntrack_max~module.nf_conntrack.hashsize"}},
+		{note: "a vendor's own name", files: map[string]string{"/etc/os-release": "ID=openwrt", "/etc/sysctl.d/x.conf": "net.netfilter.nf_conntrack_tcp_no_window_check=1"}, want: []string{"info LR-REMOVED:net.netfilter.nf_conntrack_tcp_no_window_check"}},
+		{note: "a name of a later release", files: x("net.ipv4.tcp_comp_sack_rtt_percent=33"), want: []string{"warning LR-NOTYET:net.ipv4.tcp_comp_sack_rtt_percent"}},
+	})
+}
+
+// TestTunedProfiles: tuned merges its profiles, takes quotes off, and raises
+// only where it is told so; those of packages are judged, too.
+func TestTunedProfiles(t *testing.T) {
+	const active, own, base = "/etc/tuned/active_profile", "/etc/tuned/mine/tuned.conf", "/usr/lib/tuned/network-throughput/tuned.conf"
+	holdAll(t, "6.18", []reading{
+		{note: "only raises", files: map[string]string{active: "mine\n", own: "[sysctl]\nnet.core.somaxconn=>2048\n"}, want: []string{"!LR-LOWERS", "!LR-RANGE", "!LR-DEFAULT"}},
+		{note: "quotes", files: map[string]string{active: "mine\n", own: "[sysctl]\nnet.ipv4.tcp_wmem=\"4096 131072 16777216\"\n"}, want: []string{"!LR-RANGE"}},
+		{note: "overrides what it includes", files: map[string]string{active: "mine\n", own: "[main]\ninclude=network-throughput\n[sysctl]\nvm.dirty_ratio=35\n", base: "[sysctl]\nvm.dirty_ratio=40\n"}, want: []string{"!LR-DUPLICATE"}},
+		{note: "a package's profile", files: map[string]string{active: "network-throughput\n", base: "[sysctl]\nnet.ipv4.tcp_rmem=4096 131072 16777216\n"}, want: []string{"info LR-LOWERS:net.ipv4.tcp_rmem | a profile of your own"}},
+		{note: "not the active one", files: map[string]string{active: "mine\n", own: "[sysctl]\nvm.dirty_ratio=35\n", base: "[sysctl]\nnet.ipv4.tcp_rmem=4096 131072 16777216\n"}, want: []string{"!LR-LOWERS"}},
+	})
+}
+
+// TestModulesBeforeSysctls: what loads a module in time, by way of another too,
+// and what applies sysctl.d once it is there.
+func TestModulesBeforeSysctls(t *testing.T) {
+	with := func(path, text string) map[string]string {
+		return map[string]string{"/etc/sysctl.d/x.conf": "net.netfilter.nf_conntrack_max=1000000", path: text}
+	}
+	const order = "info LR-ORDER:net.netfilter.nf_conntrack_max"
+	holdAll(t, "6.12", []reading{
+		{note: "one that needs it", files: with("/etc/modules-load.d/x.conf", "nft_ct\n"), want: []string{"!LR-ORDER"}},
+		{note: "one that does not", files: with("/etc/modules-load.d/x.conf", "nft_log\n"), want: []string{"warning LR-ORDER"}},
+		{note: "the rule of sysctl.d(5)", files: with("/etc/udev/rules.d/99-x.rules", `ACTION=="add", SUBSYSTEM=="module", KERNEL=="nf_conntrack", RUN+="/usr/lib/systemd/systemd-sysctl --prefix=/net/netfilter"`), want: []string{"!LR-ORDER", "!LR-UNKNOWN"}},
+		{note: "a rule for others", files: with("/etc/udev/rules.d/99-x.rules", `ACTION=="add", SUBSYSTEM=="module", KERNEL=="nf_conntrack", RUN+="/usr/lib/systemd/systemd-sysctl --prefix=/net/bridge"`), want: []string{order}},
+		{note: "modprobe's install", files: with("/etc/modprobe.d/x.conf", "install nf_conntrack /sbin/modprobe --ignore-install nf_conntrack && /sbin/sysctl --system\n"), want: []string{"!LR-ORDER"}},
+	})
+}
+
+// TestTextsOfOtherSystems: what an editor puts before or between the letters is
+// named, and nothing is judged that the system does not read.
+func TestTextsOfOtherSystems(t *testing.T) {
+	const mark = "\xef\xbb\xbf"
+	holdAll(t, "6.12", []reading{
+		{note: "a mark before a setting", files: map[string]string{"/etc/sysctl.d/x.conf": mark + "net.core.somaxconn=8192\nnet.ipv4.tcp_sack=1\n"}, want: []string{"error LR-SYNTAX | byte order mark", "!LR-UNKNOWN", "info LR-DEFAULT:net.ipv4.tcp_sack"}},
+		{note: "a mark before a comment", files: map[string]string{"/etc/sysctl.d/x.conf": mark + "# mine\nnet.core.somaxconn=8192\n"}, want: []string{"!LR-SYNTAX", "!LR-UNKNOWN"}},
+		{note: "UTF-16", files: map[string]string{"/etc/sysctl.d/x.conf": "\xff\xfen\x00e\x00t\x00.\x00c\x00=\x001\x00\n\x00"}, want: []string{"error LR-SYNTAX | UTF-16", "!LR-UNKNOWN"}},
+		{note: "UTF-16 without its mark", files: map[string]string{"/etc/sysctl.d/x.conf": "n\x00e\x00t\x00.\x00c\x00=\x001\x00\n\x00"}, want: []string{"error LR-SYNTAX | UTF-16"}},
+		{note: "a name like a file", files: map[string]string{"/etc/sysctl.d/x.conf": strings.Repeat("n", 40000) + "=1\n"}, want: []string{"error LR-SYNTAX | want name = value"}},
+	})
+	holdAll(t, "14.3", []reading{
+		{note: "a mark in rc.conf", files: map[string]string{"/etc/rc.conf": mark + "hostname=\"a\"\n"}, want: []string{"error LR-SYNTAX | byte order mark"}},
+		{note: "and in loader.conf", files: map[string]string{"/boot/loader.conf": mark + "kern.ipc.nmbclusters=\"1\"\n"}, want: []string{"error LR-SYNTAX | byte order mark"}},
+	})
+}
+
+// TestUnreadConfiguration: an audit that did not see all of the configuration
+// says so, and is no pass.
+func TestUnreadConfiguration(t *testing.T) {
+	lines := strings.Repeat("# filler filler filler filler filler filler filler filler filler\n", 70_000)
+	r := run(t, tree(t, "6.12", map[string]string{"/etc/sysctl.d/x.conf": lines + "net.core.somaxconn=8192\n"}), "endpoint")
+	if !r.Blind() || len(r.Unread) == 0 || !strings.Contains(r.Unread[0].Reason, "last word") {
+		t.Errorf("%+v", r.Unread)
+	}
+	if r := run(t, tree(t, "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.core.somaxconn=8192\n"}), "endpoint"); r.Blind() {
+		t.Errorf("%+v", r.Unread)
+	}
+}
+
+// TestOneVoice: what is a mask, what asks for the kernel's own choice, what no
+// stock kernel has.
+func TestOneVoice(t *testing.T) {
+	holdAll(t, "14.3", []reading{
+		{note: "bits are no size", role: "router", files: map[string]string{"/etc/sysctl.conf": "kern.random.harvest.mask=351"}, want: []string{"!LR-LOWERS"}},
+		{note: "no stock kernel has it, in either file", role: "router", files: map[string]string{"/etc/sysctl.conf": "hw.ixl.enable_tx_fc_filter=1"}, want: []string{"!LR-MISPLACED", "warning LR-NOOPTION:hw.ixl.enable_tx_fc_filter"}},
+		{note: "what ipfw nat needs", role: "web", files: map[string]string{"/etc/sysctl.conf": "net.inet.tcp.tso=0", "/etc/rc.conf": "firewall_enable=\"YES\"\nfirewall_nat_enable=\"YES\"\n"}, want: []string{"!LR-HARMFUL:net.inet.tcp.tso"}},
+	})
+	f := tree(t, "14.3", map[string]string{"/boot/loader.conf": `net.isr.maxthreads="-1"`})
+	setLive(f, "net.isr.maxthreads", "2")
+	f.Normalise()
+	if found := find(run(t, f, "router"), "LR-DRIFT", "net.isr.maxthreads"); len(found) > 0 {
+		t.Errorf("-1 is the kernel's own choice: %+v", found)
+	}
+}

@@ -1,0 +1,106 @@
+package chart
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestSpread(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		at        []float64
+		gap       float64
+		low, high float64
+	}{
+		{"apart already", []float64{10, 50, 90}, 15, 0, 100},
+		{"all at one place", []float64{50, 50, 50, 50}, 15, 0, 100},
+		{"at the lower edge", []float64{99, 99, 98}, 15, 0, 100},
+		{"out of order", []float64{80, 20, 22, 79}, 15, 0, 100},
+	} {
+		got := Spread(c.at, c.gap, c.low, c.high)
+		for i := range got {
+			if got[i] < c.low-1e-9 || got[i] > c.high+1e-9 {
+				t.Errorf("%s: %v leaves %g…%g", c.name, got, c.low, c.high)
+			}
+			for j := range got {
+				if i != j && math.Abs(got[i]-got[j]) < c.gap-1e-9 {
+					t.Errorf("%s: %v has labels closer than %g", c.name, got, c.gap)
+				}
+				if c.at[i] < c.at[j] && got[i] > got[j] {
+					t.Errorf("%s: %v changed the order of %v", c.name, got, c.at)
+				}
+			}
+		}
+	}
+}
+
+func TestTicks(t *testing.T) {
+	if got := (Scale{From: -80, To: 3, Span: 400}).Ticks(5); !slices.Equal(got, []float64{-80, -60, -40, -20, 0}) {
+		t.Errorf("%v", got)
+	}
+	if got := (Scale{From: 90, To: 2100, Log: true}).Ticks(6); !slices.Equal(got, []float64{100, 200, 500, 1000, 2000}) {
+		t.Errorf("%v", got)
+	}
+	if got := (Scale{From: 0, To: 0}).Ticks(5); len(got) > 2 {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestTicksOfShortScales: an axis has several ticks, however little it spans.
+func TestTicksOfShortScales(t *testing.T) {
+	for _, to := range []float64{1050, 1100, 1500, 1999, 2500, 9000, 9e6} {
+		for _, log := range []bool{false, true} {
+			s := Scale{From: 930, To: to, Span: 700, Log: log}
+			if got := s.Ticks(5); len(got) < 2 || len(got) > 9 {
+				t.Errorf("up to %g, logarithmic %v: %v", to, log, got)
+			}
+		}
+	}
+}
+
+// TestSymmetricLogarithm: a scale that is linear about zero keeps order and signs,
+// and parts small values from zero.
+func TestSymmetricLogarithm(t *testing.T) {
+	s := Scale{From: -20, To: 5000, Left: 100, Span: 700, Linear: 1}
+	last := math.Inf(-1)
+	for _, v := range []float64{-20, -5, -1, 0, 1, 2, 10, 100, 5000} {
+		if at := s.At(v); at <= last {
+			t.Errorf("%g is at %g, not right of %g", v, at, last)
+		} else {
+			last = at
+		}
+	}
+	if s.At(-20) != 100 || math.Abs(s.At(5000)-800) > 1e-9 {
+		t.Errorf("ends at %g and %g", s.At(-20), s.At(5000))
+	}
+	if gap := s.At(5) - s.At(0); gap < 70 {
+		t.Errorf("5 of 5,000 is %.0f pixels from zero", gap)
+	}
+	ticks := s.Ticks(8)
+	if !slices.Contains(ticks, 0) || !slices.Contains(ticks, 1000) || !slices.IsSorted(ticks) || len(ticks) < 4 || len(ticks) > 9 {
+		t.Errorf("ticks %v", ticks)
+	}
+}
+
+// TestPage: a page frames its body, escapes what is filled in, and keeps numbers
+// on one line with their units.
+func TestPage(t *testing.T) {
+	c := New(Wide, 40)
+	c.Text("name", "start", 0, 10, "<b>")
+	c.Dot("trial c1", 4, 4, 3, `"quoted" & more`)
+	var b strings.Builder
+	page := NewPage("test", `{{define "title"}}T{{end}}{{define "body"}}<p>{{.Words}}</p>{{range .F}}{{template "figure" .}}{{end}}{{end}}`, nil)
+	if err := page.Write(&b, map[string]any{"Words": "<i> 12 ms, 3 % of 5 Mpps", "F": Draw("a chart", "", func(float64) string { return c.SVG("label") })}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"<title>T · linerate</title>", "&lt;i&gt; 12\u00a0ms, 3\u00a0% of 5\u00a0Mpps", "&lt;b&gt;", "&#34;quoted&#34; &amp; more", "<h3>a chart</h3>", "prefers-color-scheme: dark"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	if alone := string(Alone(c.SVG("label"))); !strings.HasPrefix(alone, `<svg class="chart" `) || !strings.Contains(alone, "<style>") || strings.Contains(alone, "\u00a0") {
+		t.Errorf("alone: %.300s", alone)
+	}
+}

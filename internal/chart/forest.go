@@ -1,0 +1,128 @@
+package chart
+
+import "math"
+
+// Effect is one effect with its interval, a row of a forest plot.
+type Effect struct {
+	Name, Class      string  // Class is a verdict's: better, worse, equivalent, inconclusive, invalid; or aa
+	Value, Low, High float64 // Low and High are Value where no interval is known
+	Main, Aside      string  // what is printed beside it
+	Known            bool
+}
+
+// Forest draws effects with 95 % intervals against a line of no effect. band
+// is the equivalence margin, shaded; 0 draws none. Beyond ±linear the axis is
+// logarithmic; 0 leaves it linear. Wide charts put words
+// beside the plot, narrow ones above each row.
+func Forest(rows []Effect, band, linear float64, print func(float64) string, width float64, label string) string {
+	narrow := IsNarrow(width)
+	rowHeight, top := 34.0, 10.0
+	left, right := 10.0, 10.0
+	if narrow {
+		rowHeight = 50
+	} else {
+		for _, r := range rows {
+			left = max(left, 14+TextWidth(r.Name))
+			right = max(right, 18+1.1*TextWidth(r.Main), 18+TextWidth(r.Aside)) // it is bold
+		}
+	}
+	c := New(width, top+rowHeight*float64(len(rows))+30)
+	from, to := forestRange(rows, band)
+	if linear > 0 {
+		from, to = bothSides(rows, linear)
+	}
+	s := Scale{From: from, To: to, Left: left, Span: width - left - right, Linear: linear}
+	bottom := c.H - 26
+	if band > 0 {
+		c.Rect("band", s.At(max(from, -band)), top, s.At(min(to, band))-s.At(max(from, -band)), bottom-top)
+	}
+	for _, v := range s.Ticks(int(s.Span / 75)) {
+		c.Line("grid", s.At(v), top, s.At(v), bottom)
+		c.Tick(s.At(v), bottom+16, print(v))
+	}
+	if !narrow {
+		c.Line("zero", s.At(0), top-4, s.At(0), bottom+4)
+	}
+	for i, r := range rows {
+		y := top + rowHeight*(float64(i)+0.5)
+		if narrow { // words stand above each row: the line spares them
+			c.Line("zero", s.At(0), y-1, s.At(0), y+21)
+			c.Text("name", "start", 2, y-8, r.Name)
+			c.Text("number v-"+r.Class, "end", width-2, y-8, r.Main)
+			y += 10
+		} else {
+			c.Text("name", "end", left-10, y+4, r.Name)
+			c.Text("number v-"+r.Class, "start", width-right+12, y-1, r.Main)
+			c.Text("aside", "start", width-right+12, y+13, r.Aside)
+		}
+		drawEffect(c, s, r, y)
+	}
+	return c.SVG(label)
+}
+
+func drawEffect(c *Canvas, s Scale, r Effect, y float64) {
+	if !r.Known {
+		c.Text("aside", "start", s.At(0)+8, y+4, "no number")
+		return
+	}
+	class := "v-" + r.Class
+	low, hi := s.At(max(s.From, r.Low)), s.At(min(s.To, r.High))
+	c.Line("interval "+class, low, y, hi, y)
+	if hi-low > 6 {
+		c.Line("interval "+class, low, y-4, low, y+4)
+		c.Line("interval "+class, hi, y-4, hi, y+4)
+	}
+	c.Dot("point "+class, s.At(min(s.To, max(s.From, r.Value))), y, 5, r.Name+": "+r.Main)
+}
+
+// forestRange spans the effects, their intervals as far as they are sensible,
+// zero and the margin.
+func forestRange(rows []Effect, band float64) (from, to float64) {
+	from, to = -band, band
+	for _, r := range rows {
+		if r.Known {
+			from, to = min(from, r.Value), max(to, r.Value)
+		}
+	}
+	reach := max(to-from, 1) // a shorter axis would be labelled with zeros
+	for _, r := range rows {
+		if r.Known { // an interval of very few blocks must not squeeze the rest
+			from, to = min(from, max(r.Low, from-reach)), max(to, min(r.High, to+reach))
+		}
+	}
+	pad := 0.04*(to-from) + max(0, 1-(to-from))/2
+	return from - pad, to + pad
+}
+
+// bothSides is forestRange of an axis that is logarithmic on either side of zero.
+func bothSides(rows []Effect, linear float64) (from, to float64) {
+	for _, r := range rows {
+		if r.Known {
+			reach := 3 * max(linear, math.Abs(r.Value)) // of very wide intervals
+			from, to = min(from, r.Value, max(r.Low, -reach)), max(to, r.Value, min(r.High, reach))
+		}
+	}
+	return min(1.2*from, -linear), max(1.2*to, linear)
+}
+
+// unlike is how many times its smallest effect a chart's largest must be to be drawn
+// on a logarithmic axis: on a linear one the smallest would lie at zero.
+const unlike = 25
+
+// LinearPart is how far from zero the axis of effects is linear: half the smallest
+// effect that excludes zero; 0 where all are of a size.
+func LinearPart(rows []Effect) float64 {
+	least, most := math.Inf(1), 0.0
+	for _, r := range rows {
+		if a := math.Abs(r.Value); r.Known && a > 0 {
+			most = max(most, a)
+			if r.Low > 0 || r.High < 0 {
+				least = min(least, a)
+			}
+		}
+	}
+	if most < unlike*least || math.IsInf(least, 1) {
+		return 0
+	}
+	return max(least/2, most/1e4)
+}

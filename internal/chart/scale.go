@@ -1,0 +1,138 @@
+package chart
+
+import (
+	"math"
+	"slices"
+)
+
+// Scale maps values to pixels: linearly, by their logarithms, or, where Linear is
+// not 0, linearly up to about ±Linear and by logarithms beyond, on either side of
+// zero.
+type Scale struct {
+	From, To   float64 // values
+	Left, Span float64 // pixels
+	Log        bool
+	Linear     float64
+}
+
+// At is where a value lies.
+func (s Scale) At(v float64) float64 {
+	a, b := s.From, s.To
+	switch {
+	case s.Log:
+		a, b, v = math.Log(a), math.Log(b), math.Log(v)
+	case s.Linear > 0:
+		a, b, v = math.Asinh(a/s.Linear), math.Asinh(b/s.Linear), math.Asinh(v/s.Linear)
+	}
+	if a == b {
+		return s.Left
+	}
+	return s.Left + (v-a)/(b-a)*s.Span
+}
+
+// Ticks are round values within the scale, about n of them; equal steps also
+// where a logarithmic scale spans too little for powers.
+func (s Scale) Ticks(n int) []float64 {
+	switch {
+	case s.Log && s.To > 2*s.From:
+		return logTicks(s.From, s.To, n)
+	case s.Linear > 0:
+		return s.bothWays(n)
+	}
+	step := niceStep((s.To - s.From) / float64(max(1, n)))
+	var out []float64
+	for v := math.Ceil(s.From/step-1e-9) * step; v <= s.To+step*1e-9; v += step {
+		if math.Abs(v) < step*1e-9 {
+			v = 0
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// bothWays are the ticks of a scale that is linear about zero: zero, powers of ten
+// from the largest down, and values between them as far as there is room.
+func (s Scale) bothWays(n int) (out []float64) {
+	gap := math.Abs(s.Span) / float64(max(1, n))
+	put := func(v float64) {
+		if v < s.From || v > s.To || slices.ContainsFunc(out, func(o float64) bool { return math.Abs(s.At(o)-s.At(v)) < gap }) {
+			return
+		}
+		out = append(out, v)
+	}
+	put(0)
+	most := math.Ceil(math.Log10(max(-s.From, s.To)))
+	for _, m := range []float64{1, 5, 2} {
+		for e := most; math.Pow(10, e)*m >= s.Linear/2; e-- {
+			put(m * math.Pow(10, e))
+			put(-m * math.Pow(10, e))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// niceStep is the nearest of 1, 2, 5 times a power of ten, from above.
+func niceStep(raw float64) float64 {
+	if raw <= 0 || math.IsInf(raw, 0) || math.IsNaN(raw) {
+		return 1
+	}
+	base := math.Pow(10, math.Floor(math.Log10(raw)))
+	for _, m := range []float64{1, 2, 5} {
+		if raw <= m*base*(1+1e-9) {
+			return m * base
+		}
+	}
+	return 10 * base
+}
+
+// logTicks are powers of ten, with as many between as there is room for.
+func logTicks(from, to float64, n int) []float64 {
+	for _, steps := range [][]float64{{1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 4, 5, 6, 8}, {1, 1.5, 2, 3, 5, 7}, {1, 2, 5}, {1}} {
+		var out []float64
+		for e := math.Floor(math.Log10(from)); e <= math.Ceil(math.Log10(to)); e++ {
+			for _, m := range steps {
+				if v := m * math.Pow(10, e); v >= from*(1-1e-9) && v <= to*(1+1e-9) {
+					out = append(out, v)
+				}
+			}
+		}
+		if len(out) <= n || len(steps) == 1 {
+			return out
+		}
+	}
+	return nil
+}
+
+// Spread moves label positions apart until neighbours are gap apart, keeping
+// their order and staying within low and high where there is room.
+func Spread(at []float64, gap, low, high float64) []float64 {
+	order := make([]int, len(at))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case at[a] < at[b]:
+			return -1
+		case at[a] > at[b]:
+			return 1
+		}
+		return 0
+	})
+	out := slices.Clone(at)
+	for k, i := range order {
+		least := low
+		if k > 0 {
+			least = out[order[k-1]] + gap
+		}
+		out[i] = max(out[i], least)
+	}
+	most := high
+	for k := len(order) - 1; k >= 0; k-- {
+		i := order[k]
+		out[i] = min(out[i], most)
+		most = out[i] - gap
+	}
+	return out
+}

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/hint"
+)
+
+// AboutItself is the group of what is no use of a command, but about it.
+const AboutItself = "About linerate itself"
+
+// A Group is commands for one purpose, in the order in which they come up.
+type Group struct {
+	Title string
+	Verbs []*cobra.Command
+}
+
+// NewRoot makes root a command of verbs that answers as linerate does; hidden verbs
+// are not for people.
+func NewRoot(root *cobra.Command, groups []Group, hidden ...*cobra.Command) *cobra.Command {
+	root.Version, root.SilenceErrors, root.SilenceUsage = Version(), true, true
+	root.SetFlagErrorFunc(wrongFlag)
+	root.SetUsageTemplate(usageTemplate(root.UsageTemplate()))
+	root.SetHelpTemplate(helpTemplate)
+	root.PersistentFlags().BoolP("quiet", "q", false, "no progress on standard error")
+	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) {
+		if quiet, _ := cmd.Flags().GetBool("quiet"); quiet {
+			root.SetErr(quieted{root.ErrOrStderr()})
+		}
+	}
+	root.SetVersionTemplate(root.Name() + " {{.Version}}\n")
+	for _, g := range groups {
+		root.AddGroup(&cobra.Group{ID: g.Title, Title: g.Title + ":"})
+		for _, verb := range g.Verbs {
+			verb.GroupID = g.Title
+			root.AddCommand(verb)
+		}
+	}
+	root.SetHelpCommand(newHelpCmd())
+	root.InitDefaultCompletionCmd()
+	if completion, _, err := root.Find([]string{"completion"}); err == nil {
+		completion.Short = "print what makes a shell complete commands and names"
+	}
+	if root.ContainsGroup(AboutItself) {
+		root.SetHelpCommandGroupID(AboutItself)
+		root.SetCompletionCommandGroupID(AboutItself)
+	}
+	root.AddCommand(hidden...)
+	polite(root)
+	return root
+}
+
+// NotHere stands for a verb that only Linux has.
+func NotHere(use, short string) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short + " (Linux only)", DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return hint.With(fmt.Errorf("%s needs Linux, this is %s", cmd.CommandPath(), runtime.GOOS), "run it on a Linux machine; every other verb works here: %s --help", cmd.Root().Name())
+		},
+	}
+}

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"linerate/internal/show"
+)
+
+// IsTerminal reports whether w is a terminal that wants colour and progress.
+// NO_COLOR takes the colour away, see WantsColour.
+func IsTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// StyleOf is how pages look on w.
+func StyleOf(w io.Writer) show.Style {
+	return show.Style{Colour: WantsColour(w), Width: widthOf(w), Fold: IsTerminal(w)}
+}
+
+// widthOf is the width of a terminal, within reason; 80 of anything else.
+func widthOf(w io.Writer) int {
+	return min(max(columnsOf(w), 60), 100)
+}
+
+// columnsOf is how wide a terminal really is; 80 of anything else.
+func columnsOf(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok {
+		return show.DefaultWidth
+	}
+	n, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return show.DefaultWidth
+	}
+	return n
+}
+
+// NewLive is a line written over on a terminal, and nothing elsewhere.
+func NewLive(w io.Writer) *show.Live {
+	return show.NewLive(w, IsTerminal(w), show.Style{Colour: WantsColour(w), Width: columnsOf(w)})
+}
+
+// WantsColour honours NO_COLOR (no-color.org) and dumb terminals.
+func WantsColour(w io.Writer) bool {
+	return IsTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+// quieted is standard error of a run that shows no progress there.
+type quieted struct{ io.Writer }
+
+// Quiet reports whether w is to be spared progress.
+func Quiet(w io.Writer) bool {
+	_, quiet := w.(quieted)
+	return quiet
+}
+
+// Talk is where a command says what it is about to do; nowhere where it is to be
+// quiet.
+func Talk(cmd *cobra.Command) io.Writer {
+	if Quiet(cmd.ErrOrStderr()) {
+		return io.Discard
+	}
+	return cmd.ErrOrStderr()
+}

@@ -1,0 +1,265 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"linerate/docs"
+	"linerate/internal/hint"
+	"linerate/internal/show"
+)
+
+// Help shows commands in the order that they are listed in, which has a
+// meaning; cobra would sort them by letter.
+func init() {
+	cobra.EnableCommandSorting = false
+	cobra.AddTemplateFunc("helpWidth", helpWidth)
+	cobra.AddTemplateFunc("listed", listed)
+	cobra.AddTemplateFunc("reflowed", reflowed)
+}
+
+// helpWidth is how wide help is: as standard output. Cobra renders usage into a
+// buffer, which has no width.
+func helpWidth() int { return widthOf(os.Stdout) }
+
+// onlyHelps marks a command that does nothing itself but show its help.
+const onlyHelps = "onlyHelps"
+
+// usageTemplate is cobra's, with commands and flags broken to the width of the
+// page, and without the line of a command that wants another behind it.
+func usageTemplate(cobras string) string {
+	return strings.NewReplacer(
+		".FlagUsages ", ".FlagUsagesWrapped helpWidth ",
+		"{{if .Runnable}}", "{{if and .Runnable (not .Annotations."+onlyHelps+")}}",
+		"  {{rpad .Name .NamePadding }} {{.Short}}", "{{listed .}}",
+		`"{{.CommandPath}} [command] --help" for more information about a command.`, `"{{.CommandPath}} COMMAND --help" for more.`,
+	).Replace(cobras) + topicsLine
+}
+
+// topicsLine ends the help of linerate itself.
+const topicsLine = `{{if not .HasParent}}
+Topics: "{{.CommandPath}} help topics" lists more pages.
+{{end}}`
+
+// helpTemplate is cobra's with its prose broken to the width of the page.
+const helpTemplate = `{{reflowed .}}
+
+{{if or .Runnable .HasSubCommands}}{{.UsageString}}{{end}}`
+
+// listed is a command's line in its parent's help.
+func listed(c *cobra.Command) string {
+	first := fmt.Sprintf("  %-*s ", c.NamePadding(), c.Name())
+	p := show.NewPage(show.Style{Width: helpWidth()})
+	p.Paragraph(first, strings.Repeat(" ", len(first)), c.Short)
+	return strings.TrimRight(p.String(), "\n")
+}
+
+// reflowed is a command's description: as it is written where that fits, else with
+// paragraphs broken anew. What is set in stays as it is.
+func reflowed(c *cobra.Command) string {
+	text, width := strings.TrimSpace(cmp.Or(c.Long, c.Short)), helpWidth()
+	if width >= show.DefaultWidth {
+		return text
+	}
+	p := show.NewPage(show.Style{Width: width})
+	p.Markdown(text)
+	return strings.TrimRight(p.String(), "\n")
+}
+
+// polite makes cmd and its children answer wrong words as linerate does:
+// what is wrong, with what, and what to do.
+func polite(cmd *cobra.Command) {
+	if cmd.HasSubCommands() && !cmd.Runnable() {
+		cmd.DisableFlagsInUseLine = true
+		cmd.Annotations = map[string]string{onlyHelps: "yes"}
+		cmd.Args = unknownVerb
+		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(c *cobra.Command, args []string) error { return wrongArgs(c, args, check(c, args)) }
+	}
+	for _, c := range cmd.Commands() {
+		polite(c)
+	}
+}
+
+// wrongArgs says what a command takes, where err is not its own words but
+// cobra's count.
+func wrongArgs(c *cobra.Command, args []string, err error) error {
+	if err == nil {
+		return nil
+	}
+	advice := hint.Of(err)
+	if advice == "" {
+		advice = seeHelp(c)
+		if !hint.IsUsage(err) {
+			err = fmt.Errorf("%s takes %s, and was given %s", strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" "), takes(c), given(args))
+		}
+	}
+	return hint.With(hint.Usage(err), "%s", advice)
+}
+
+func seeHelp(c *cobra.Command) string { return "see " + c.CommandPath() + " --help" }
+
+// takes is what a command's usage line has behind its name, flags left out.
+func takes(c *cobra.Command) string {
+	_, words, _ := strings.Cut(c.Use, " ")
+	words, _, _ = strings.Cut(words, "--")
+	if words = strings.TrimSpace(words); words == "" {
+		return "no arguments"
+	}
+	return words
+}
+
+func given(args []string) string {
+	switch {
+	case len(args) == 0:
+		return "nothing"
+	case len(args) > 4:
+		return strconv.Itoa(len(args)) + " arguments"
+	}
+	quoted := make([]string, len(args))
+	for i, a := range args {
+		quoted[i] = strconv.Quote(a)
+	}
+	return strings.Join(quoted, " ")
+}
+
+// unknownVerb refuses a word that is none of cmd's commands, naming the
+// nearest.
+func unknownVerb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var known []string
+	for _, c := range cmd.Commands() {
+		known = append(known, c.Name())
+	}
+	kind := "command"
+	if cmd.HasParent() {
+		kind = cmd.Name() + " command"
+	} else {
+		for _, t := range docs.Topics() {
+			known = append(known, t.Name)
+		}
+	}
+	return hint.Unknown(kind, args[0], known)
+}
+
+// newHelpCmd is cobra's help, with topics, that refuses what there is no help for.
+func newHelpCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND … | TOPIC | topics]",
+		Short: "what a command does and takes; a page of the reference",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				if t, ok := docs.Find(args[0]); ok || args[0] == "topics" {
+					return helpTopic(cmd.OutOrStdout(), t)
+				}
+			}
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil {
+				return err
+			}
+			if err := unknownVerb(about, rest); err != nil {
+				return wrongArgs(about, rest, err)
+			}
+			about.InitDefaultHelpFlag()
+			if err := about.Help(); err != nil {
+				return err
+			}
+			if t, ok := docs.About(about.Name()); ok && about.HasParent() && !about.Parent().HasParent() {
+				fmt.Fprintf(cmd.OutOrStdout(), "\nReference: linerate help %s\n", t.Name)
+			}
+			return nil
+		},
+	}
+}
+
+// helpTopic shows a topic's page, or lists all where it is none.
+func helpTopic(w io.Writer, t docs.Topic) error {
+	p := show.NewPage(StyleOf(w))
+	if t.Name != "" {
+		p.Markdown(t.Text())
+		return p.Flush(w)
+	}
+	var table show.Table
+	for _, t := range docs.Topics() {
+		table.Add(t.Name, t.Title())
+	}
+	p.Line("help TOPIC shows one of these pages:")
+	p.Line("")
+	p.Table(table)
+	return p.Flush(w)
+}
+
+// wrongFlag is the error for a flag that does not exist or whose value does
+// not fit.
+func wrongFlag(cmd *cobra.Command, err error) error {
+	advice := seeHelp(cmd)
+	var unknown *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &unknown):
+		if near := nearestFlags(cmd, unknown); near != "" {
+			advice = "did you mean " + near + "?"
+		}
+	case errors.As(err, &invalid):
+		if h := hint.Render(err, AsFlag); h != "" {
+			advice = h
+		}
+		f := invalid.GetFlag()
+		err = fmt.Errorf("--%s: %s", f.Name, notA(f.Value.Type(), invalid))
+	}
+	return hint.With(hint.Usage(err), "%s", advice)
+}
+
+// nearestFlags lists the flags that were meant: by a slip of the keyboard, or
+// a long one behind a single dash.
+func nearestFlags(cmd *cobra.Command, unknown *pflag.NotExistError) string {
+	name := unknown.GetSpecifiedName()
+	if short := unknown.GetSpecifiedShortnames(); short != "" {
+		if len(short) < 3 {
+			return ""
+		}
+		name = short
+	}
+	var known []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			known = append(known, f.Name)
+		}
+	})
+	near := hint.Nearest(name, known, 3)
+	for i, n := range near {
+		near[i] = AsFlag(n, "")
+	}
+	return strings.Join(near, ", ")
+}
+
+// notA says why a value does not fit a flag of a type of pflag's own, whose
+// parsers speak Go; another type's error stays.
+func notA(kind string, invalid *pflag.InvalidValueError) string {
+	v := strconv.Quote(invalid.GetValue())
+	switch kind {
+	case "bool":
+		return v + " is neither true nor false"
+	case "int", "int64", "intSlice":
+		return v + " is not a whole number"
+	case "uint", "uint16", "uint64":
+		return v + " is not a whole number of 0 or more, or too large"
+	case "float64":
+		return v + " is not a number"
+	case "duration", "durationSlice":
+		return v + " is not a duration, such as 30s or 5m"
+	}
+	return v + ": " + invalid.Unwrap().Error()
+}

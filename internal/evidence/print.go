@@ -1,0 +1,124 @@
+package evidence
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/show"
+	"linerate/internal/study"
+)
+
+// Print adds evidence to a page as tables, hardware by hardware and metric by
+// metric, nulls and losses included.
+func Print(page *show.Page, rows []Row) {
+	machine := ""
+	for i, g := range measurements(rows) {
+		if i == 0 || g.machine != machine {
+			if i > 0 {
+				page.Line("")
+			}
+			page.Line(page.Bold(g.machine))
+			machine = g.machine
+		}
+		page.Paragraph("  ", "    ", g.as)
+		indented(page, g.table)
+	}
+	if Conflict(rows) {
+		page.Line("\n" + ConflictText)
+	}
+	if slices.ContainsFunc(rows, func(r Row) bool { return r.Published != nil }) {
+		page.Line("\nIntervals are 95 %; verdicts are after Holm within each study.")
+	}
+}
+
+// measurement is the evidence of one machine that was measured alike.
+type measurement struct {
+	machine, as string
+	table       show.Table
+}
+
+// measurements are the rows by machine, and within one in the order of what
+// was measured first.
+func measurements(rows []Row) (out []*measurement) {
+	known := map[[2]string]*measurement{}
+	for _, r := range rows {
+		key := [2]string{r.Machine(), r.measuredAs()}
+		m := known[key]
+		if m == nil {
+			m = &measurement{machine: key[0], as: key[1]}
+			known[key], out = m, append(out, m)
+		}
+		m.add(r)
+	}
+	slices.SortStableFunc(out, func(a, b *measurement) int { return strings.Compare(a.machine, b.machine) })
+	return out
+}
+
+// measuredAs is the release, the study, the part and the metric of a row.
+func (r Row) measuredAs() string {
+	return fmt.Sprintf("%s, %s, %s: %s", r.System(), r.Study, r.Workload, r.MetricLabel())
+}
+
+// MetricLabel is the metric in words.
+func (r Row) MetricLabel() string {
+	if m, ok := study.MetricNamed(r.Metric); ok {
+		return m.Label
+	}
+	return r.Metric
+}
+
+// add adds a verdict's row, and one without what is excluded.
+func (m *measurement) add(r Row) {
+	m.table.Add(r.settingText(), r.TextWithBounds(), "n "+show.Count(r.N), r.PText(), r.verdictText())
+	if o := r.Without; o != nil {
+		m.table.Add(fmt.Sprintf("  without %d excluded", r.Dropped), o.TextWithBounds(), "n "+show.Count(o.N), o.PText(), string(o.Verdict))
+	}
+}
+
+// indented adds a table below a heading of two columns.
+func indented(page *show.Page, t show.Table) {
+	inner := page.Style
+	inner.Width = page.Columns() - 4
+	for _, l := range t.Lines(inner) {
+		page.Line("    " + l)
+	}
+}
+
+// maxSetting is how many columns a change has in a table.
+const maxSetting = 44
+
+func (r Row) settingText() string {
+	s := r.Change()
+	if r.Tunable == "" {
+		s = r.Control + " → " + r.Variant
+	}
+	s = show.KeepStart(s, maxSetting)
+	if r.Tunable != "" && !r.Alone && r.Changes > 1 {
+		s += fmt.Sprintf(" (and %d more)", r.Changes-1)
+	}
+	return s
+}
+
+// PText is the deciding p-value for people.
+func (r Row) PText() string { return "p " + show.Optional(r.PHolm, show.P) }
+
+// verdictText is the verdict with what limits it and what its author said.
+func (r Row) verdictText() string {
+	s := string(r.Verdict)
+	if r.Excluded != "" {
+		s = "excluded: " + r.Excluded
+	}
+	if r.Published != nil && !r.Published.Agrees {
+		s += fmt.Sprintf("; its README says %s", r.Published.Verdict)
+		if r.Published.Percent != 0 {
+			s += fmt.Sprintf(" (%s ± %s)", show.SignedPercent(r.Published.Percent), show.Percent(r.Published.PercentError))
+		}
+	}
+	for _, f := range r.Flags {
+		if strings.HasPrefix(f, "generator-bound") || f == "drift" || strings.HasPrefix(f, "distrust") {
+			s += "; " + f
+		}
+	}
+	return s
+}

@@ -1,0 +1,204 @@
+package linux
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+// tunedDirs hold the profiles of tuned(8), the administrator's first.
+var tunedDirs = []string{"/etc/tuned/profiles", "/etc/tuned", "/usr/lib/tuned/profiles", "/usr/lib/tuned"}
+
+// ReadTuned reads the sysctls of tuned's active profiles as tuned merges them:
+// what a profile includes first, then its own options over them. tuned starts
+// after sysctl.d and then applies /etc/sysctl.d, /run/sysctl.d and
+// /etc/sysctl.conf again unless it is told not to: names that those set are
+// theirs.
+func ReadTuned(files Files, set func(name string) bool) Config {
+	var c Config
+	text, err := files.Read("/etc/tuned/active_profile")
+	if err != nil {
+		return c
+	}
+	t := tuned{files: files, seen: map[string]bool{}}
+	for _, profile := range strings.Fields(text) {
+		t.profile(profile)
+	}
+	c.Lines = t.lines()
+	if main, err := files.Read("/etc/tuned/tuned-main.conf"); err == nil {
+		for _, e := range ini(main) {
+			if e.key == "reapply_sysctl" && onOff[strings.ToLower(e.value)] == "0" {
+				return c
+			}
+		}
+	}
+	for i, l := range c.Lines {
+		if set(l.Name) {
+			c.Lines[i].Effective, c.Lines[i].Note = false, "tuned applies sysctl.d again after its profile"
+		}
+	}
+	return c
+}
+
+// ReadTunedProfile reads one profile by itself, with what it includes where
+// that is there.
+func ReadTunedProfile(files Files, p string) Config {
+	t := tuned{files: files, seen: map[string]bool{}}
+	text, err := files.Read(p)
+	if err != nil {
+		return Config{}
+	}
+	t.file(p, path.Base(path.Dir(p)), text)
+	return Config{Lines: t.lines()}
+}
+
+// tuned is one merging of profiles.
+type tuned struct {
+	files Files
+	seen  map[string]bool
+	units []*tunedUnit
+	vars  []string // $name, value, … for a Replacer
+}
+
+// tunedUnit is a section of a profile: an instance of a plug-in.
+type tunedUnit struct {
+	name, plugin string
+	off          bool
+	options      []tunedOption
+}
+
+type tunedOption struct {
+	entry
+	file, profile string
+}
+
+// maxProfiles bounds the profiles that include each other.
+const maxProfiles = 32
+
+// profile reads a profile by its name.
+func (t *tuned) profile(name string) {
+	if t.seen[name] || len(t.seen) > maxProfiles || name == "" || path.Base(name) != name {
+		return
+	}
+	t.seen[name] = true
+	for _, dir := range tunedDirs {
+		p := dir + "/" + name + "/tuned.conf"
+		if text, err := t.files.Read(p); err == nil {
+			t.file(p, name, text)
+			return
+		}
+	}
+}
+
+// file merges a profile's text: its includes, then its own options over those
+// of the same section.
+func (t *tuned) file(p, profile, text string) {
+	entries := ini(text)
+	for _, e := range entries {
+		if e.section == "main" && e.key == "include" {
+			for _, more := range strings.FieldsFunc(e.value, func(r rune) bool { return r == ',' || r == ' ' }) {
+				t.profile(strings.TrimPrefix(more, "-"))
+			}
+		}
+	}
+	fresh := map[string]bool{}
+	for _, e := range entries {
+		switch {
+		case e.section == "main":
+		case e.section == "variables":
+			t.vars = append(t.vars, "${"+e.key+"}", t.expand(e.value))
+		case e.key == "replace" && onOff[strings.ToLower(e.value)] == "1" && !fresh[e.section]:
+			t.unit(e.section).options = nil
+		default:
+			t.unit(e.section).option(tunedOption{e, p, profile})
+		}
+		fresh[e.section] = true
+	}
+}
+
+// unit is the section of that name, made where there is none.
+func (t *tuned) unit(name string) *tunedUnit {
+	for _, u := range t.units {
+		if u.name == name {
+			return u
+		}
+	}
+	u := &tunedUnit{name: name, plugin: name}
+	t.units = append(t.units, u)
+	return u
+}
+
+// option sets one option, over what an included profile set.
+func (u *tunedUnit) option(o tunedOption) {
+	switch o.key {
+	case "type":
+		u.plugin = o.value
+		return
+	case "enabled":
+		u.off = onOff[strings.ToLower(o.value)] == "0"
+		return
+	}
+	i := slices.IndexFunc(u.options, func(x tunedOption) bool { return x.key == o.key })
+	if i >= 0 {
+		u.options = slices.Delete(u.options, i, i+1)
+	}
+	if len(u.options) < maxLines {
+		u.options = append(u.options, o)
+	}
+}
+
+// expand puts variables into a value.
+func (t *tuned) expand(value string) string {
+	for range 4 { // variables may hold others
+		if !strings.Contains(value, "${") {
+			break
+		}
+		value = strings.NewReplacer(t.vars...).Replace(value)
+	}
+	return value
+}
+
+// tunedOptions are plug-ins whose options set tunables, with the tunable of an
+// option; "" where the option is the tunable's name.
+var tunedOptions = map[string]map[string]string{
+	"sysctl": nil, "sysfs": nil,
+	"vm": {"transparent_hugepages": "/sys/kernel/mm/transparent_hugepage/enabled", "transparent_hugepage": "/sys/kernel/mm/transparent_hugepage/enabled"},
+}
+
+// lines are what the merged profiles set. tuned takes quotes off a value, and
+// "=>" and "=<" write it only where it is greater, or less, than what is there.
+func (t *tuned) lines() []fact.Line {
+	var all []fact.Line
+	for _, u := range t.units {
+		names, known := tunedOptions[u.plugin]
+		for _, o := range u.options {
+			value, name := t.expand(unquote(o.value)), o.key
+			if names != nil {
+				name = names[o.key]
+			}
+			if !known || u.off || strings.Contains(value, "${") || !validName(name) || len(all) >= maxLines {
+				continue
+			}
+			l := fact.Line{File: o.file, Number: o.number, Text: o.text, Stage: fact.Conf, Order: len(all) + 1, Effective: true, Note: "by tuned's profile " + o.profile}
+			if len(value) > 1 && (value[:1] == fact.Raise || value[:1] == fact.Lower) {
+				l.Only, value = value[:1], value[1:]
+			}
+			l.Name, l.Value = name, strings.TrimSpace(value)
+			if u.plugin == "sysctl" {
+				l.Name = Name(name)
+			}
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// unquote takes one pair of quotes off a value.
+func unquote(s string) string {
+	if n := len(s); n > 1 && (s[0] == '"' || s[0] == '\'') && s[n-1] == s[0] {
+		return s[1 : n-1]
+	}
+	return s
+}

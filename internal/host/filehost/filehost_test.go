@@ -1,0 +1,57 @@
+package filehost
+
+import (
+	"context"
+	"testing"
+
+	"linerate/internal/fact"
+	"linerate/internal/host/hosttest"
+)
+
+func bytesOf(files map[string]string) map[string][]byte {
+	all := map[string][]byte{}
+	for p, text := range files {
+		all[p] = []byte(text)
+	}
+	return all
+}
+
+func TestReader(t *testing.T) { hosttest.Reader(t, "", New(bytesOf(hosttest.Files()), "")) }
+
+func TestOver(t *testing.T) {
+	base := New(bytesOf(map[string]string{"/etc/sysctl.conf": "a=1\n", "/etc/rc.conf": "b=1\n"}), fact.FreeBSD)
+	h := Over(base, bytesOf(map[string]string{"/etc/sysctl.conf": "a=2\n"}))
+	for p, want := range map[string]string{"/etc/sysctl.conf": "a=2\n", "/etc/rc.conf": "b=1\n"} {
+		if b, err := h.ReadFile(context.Background(), p); err != nil || string(b) != want {
+			t.Errorf("%s: %q, %v", p, b, err)
+		}
+	}
+	if names, err := h.ReadDir(context.Background(), "/etc"); err != nil || len(names) != 2 || h.OS() != fact.FreeBSD {
+		t.Errorf("%v, %v, %s", names, err, h.OS())
+	}
+}
+
+func TestRecognise(t *testing.T) {
+	for _, c := range []struct{ name, text, os, path, want string }{
+		{"sysctl.conf", "net.inet.tcp.sendspace=65536\nkern.ipc.somaxconn=1024\n", "", "/etc/sysctl.conf", fact.FreeBSD},
+		{"sysctl.conf", "net.ipv4.ip_forward = 1\nvm.swappiness=10\n", "", "/etc/sysctl.d/sysctl.conf", fact.Linux},
+		{"/backup/etc/sysctl.d/90-x.conf", "# nothing\n", "", "/etc/sysctl.d/90-x.conf", fact.Linux},
+		{"-", "net/core/somaxconn=1\n", "", "/etc/sysctl.d/input.conf", fact.Linux},
+		{"-", "if_vlan_load=\"YES\"\nnet.isr.maxthreads=\"-1\"\n", "", "/boot/loader.conf", fact.FreeBSD},
+		{"-", "gateway_enable=\"YES\"\nifconfig_em0=\"DHCP\"\n", "", "/etc/rc.conf", fact.FreeBSD},
+		{"-", "set skip on lo0\nblock all\npass out\n", "", "/etc/pf.conf", fact.FreeBSD},
+		{"-", "[main]\ninclude=x\n[sysctl]\nvm.dirty_ratio=40\n", "", "/etc/tuned/this/tuned.conf", fact.Linux},
+		{"-", "BOOT_IMAGE=/vmlinuz root=/dev/vda1 ro quiet mitigations=off\n", "", "/etc/kernel/cmdline", fact.Linux},
+		{"-", "options nf_conntrack hashsize=65536\n", "", "/etc/modprobe.d/input.conf", fact.Linux},
+		{"-", "GRUB_CMDLINE_LINUX=\"quiet\"\n", "", "/etc/default/grub", fact.Linux},
+		{"-", "ACTION==\"add\", SUBSYSTEM==\"net\", ATTR{tx_queue_len}=\"1\"\n", "", "/etc/udev/rules.d/input.rules", fact.Linux},
+		{"klaver.conf", "kernel.pid_max = 65536\nnet.ipv4.tcp_syncookies = 1\n", "", "/etc/sysctl.d/klaver.conf", fact.Linux},
+		{"x", "vm.overcommit=1\nkern.maxfiles=1\n", fact.FreeBSD, "/etc/sysctl.conf", fact.FreeBSD},
+		{"x", "Dear reader,\n", "", "", ""},
+	} {
+		p, ok := Recognise(c.name, c.text, c.os)
+		if ok != (c.path != "") || p.Path != c.path || p.OS != c.want {
+			t.Errorf("%s %q: %+v, %v", c.name, c.text, p, ok)
+		}
+	}
+}

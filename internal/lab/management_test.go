@@ -1,0 +1,40 @@
+package lab
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"linerate/internal/study/forward"
+)
+
+// prober notes when it is started and stopped.
+type prober struct {
+	forward.Prober
+	began            time.Time
+	started, stopped time.Duration
+}
+
+func (a *prober) Start() { a.started = time.Since(a.began) }
+func (a *prober) Stop()  { a.stopped = time.Since(a.began) }
+
+// TestAskingEndsWithTheInterrupt: a run's end, and an interrupt before it, end asking.
+func TestAskingEndsWithTheInterrupt(t *testing.T) {
+	const minute = time.Minute
+	for _, c := range []struct{ interrupted, started, stopped time.Duration }{
+		{2 * minute, settled, minute},
+		{minute / 2, settled, minute / 2},
+		{settled / 2, 0, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) { // its clock moves when all wait
+			ctx, cancel := context.WithTimeout(t.Context(), c.interrupted)
+			defer cancel()
+			a := &prober{began: time.Now()}
+			asking{a}.during(ctx, minute)()
+			if a.started != c.started || a.stopped != c.stopped || time.Since(a.began) != min(minute, c.interrupted) {
+				t.Errorf("interrupted after %v: asked from %v to %v, waited %v", c.interrupted, a.started, a.stopped, time.Since(a.began))
+			}
+		})
+	}
+}

@@ -1,0 +1,145 @@
+package live
+
+import (
+	"math"
+	"time"
+
+	"linerate/internal/study/switchback"
+)
+
+// guard is a guardrail and what it watches.
+type guard struct {
+	switchback.Watch
+	// value of a check; values are per metric. NaN: nothing to see.
+	value func(now, before Sample, values map[string]float64) float64
+}
+
+// floors keep a rate of next to nothing from being "twice as much": what is added to
+// it before it is compared with the control's.
+const (
+	dropsFloor  = 0.001 // of packets
+	errorsFloor = 0.005 // of requests
+)
+
+// What harm is, beside the primary metric's: percent beyond the control's.
+const (
+	twice    = 100
+	fourfold = 300
+)
+
+// answerLimit is how long the host may take for one look, beside what it takes
+// without a treatment.
+const answerLimit = 10 * time.Second
+
+// guardrails of a study. Nobody can switch them off.
+func (o *Options) guardrails() []*guard {
+	g := func(rail switchback.Guardrail, value func(now, before Sample, values map[string]float64) float64) *guard {
+		return &guard{Watch: switchback.Watch{Guardrail: rail}, value: value}
+	}
+	rails := []*guard{
+		g(switchback.Guardrail{Name: "time to answer", Limit: answerLimit.Seconds()}, func(now, _ Sample, _ map[string]float64) float64 { return now.Took.Seconds() }),
+		g(switchback.Guardrail{Name: "memory in use", Limit: 0.97, Checks: 2}, func(now, _ Sample, _ map[string]float64) float64 { return 1 - now.Available }),
+		g(switchback.Guardrail{Name: "connection table in use", Limit: 0.97, Checks: 2}, func(now, _ Sample, _ map[string]float64) float64 { return now.States }),
+		g(switchback.Guardrail{Name: "run queue", HarmPercent: fourfold}, func(now, _ Sample, _ map[string]float64) float64 {
+			return now.Running/float64(max(1, now.CPUs)) + 1
+		}),
+		g(switchback.Guardrail{Name: "CPU in use", HarmPercent: twice}, func(now, before Sample, _ map[string]float64) float64 {
+			return (now.Busy-before.Busy)/(max(1e-3, now.Uptime-before.Uptime)*float64(max(1, now.CPUs))) + 0.1
+		}),
+		g(switchback.Guardrail{Name: "dropped packets", HarmPercent: twice}, func(now, before Sample, _ map[string]float64) float64 {
+			return ratio(now.Drops-before.Drops, now.Packets-before.Packets) + dropsFloor
+		}),
+		// Traffic that stays away is harm that no ratio of it shows.
+		g(switchback.Guardrail{Name: "time between packets", HarmPercent: fourfold}, func(now, before Sample, _ map[string]float64) float64 {
+			return (now.Uptime - before.Uptime) / (now.Packets - before.Packets + 1)
+		}),
+	}
+	for i, m := range o.metrics {
+		rails = append(rails, o.metricRail(m, i == 0)...)
+	}
+	return rails
+}
+
+// metricRail guards a metric: the primary beyond the stated harm, shares of failures
+// beyond twice the control's.
+func (o *Options) metricRail(m Metric, primary bool) []*guard {
+	value := func(_, _ Sample, values map[string]float64) float64 { return values[m.Metric] }
+	harm := twice + 0.0
+	floor := 0.0
+	switch m.Metric {
+	case switchback.LogErrors:
+		floor = errorsFloor
+	case switchback.Drops:
+		floor = dropsFloor
+	}
+	if primary {
+		harm = o.HarmPercent
+	}
+	if floor == 0 && !primary {
+		return nil
+	}
+	return []*guard{{
+		Watch: switchback.Watch{Guardrail: switchback.Guardrail{Name: m.Source, HarmPercent: harm}},
+		value: func(now, before Sample, values map[string]float64) float64 {
+			v := value(now, before, values)
+			if m.Metric == switchback.WatchedHigher {
+				v = 1 / v
+			}
+			return v + floor
+		},
+	}}
+}
+
+// guarding is all guardrails over a study.
+type guarding struct{ rails []*guard }
+
+// window begins a new one.
+func (g *guarding) window() {
+	for _, r := range g.rails {
+		r.Begin()
+		r.Closest = 0
+	}
+}
+
+// check takes what one look saw. Control windows teach what is usual.
+func (g *guarding) check(treated bool, now, before Sample, values map[string]float64) *switchback.Trip {
+	if before.Boot != now.Boot || now.Uptime <= before.Uptime {
+		return nil
+	}
+	for _, r := range g.rails {
+		v := r.value(now, before, values)
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			continue
+		}
+		if !treated {
+			r.Control(v)
+			continue
+		}
+		if t, trips := r.Check(v); trips {
+			return &t
+		}
+	}
+	return nil
+}
+
+// beyond names the first absolute guardrail that is beyond its limit without any
+// treatment.
+func (g *guarding) beyond(now Sample) (switchback.Guardrail, float64, bool) {
+	for _, r := range g.rails {
+		if r.HarmPercent > 0 {
+			continue
+		}
+		if v := r.value(now, now, nil); v > r.Limit {
+			return r.Guardrail, v, true
+		}
+	}
+	return switchback.Guardrail{}, 0, false
+}
+
+func (g *guarding) closest() map[string]float64 {
+	out := map[string]float64{}
+	for _, r := range g.rails {
+		out[r.Name] = r.Closest
+	}
+	return out
+}

@@ -1,0 +1,285 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/apply"
+	"linerate/internal/host/localhost"
+	"linerate/internal/knob"
+	"linerate/internal/labtest"
+	"linerate/internal/setting"
+	"linerate/internal/stats"
+	"linerate/internal/study/switchback"
+)
+
+// hostOf is a host for a test: a root of its own, a network namespace of its own.
+type hostOf struct {
+	root string
+	net  string // the namespace's file
+	jobs chan func()
+}
+
+func newHost(t *testing.T) *hostOf {
+	t.Helper()
+	if os.Getuid() != 0 {
+		labtest.Lacking(t, "needs root: it changes sysctls of a network namespace")
+	}
+	h := &hostOf{root: t.TempDir(), jobs: make(chan func())}
+	ready := make(chan error)
+	go func() {
+		runtime.LockOSThread() // never unlocked: the thread ends with the namespace
+		err := unix.Unshare(unix.CLONE_NEWNET)
+		h.net = fmt.Sprintf("/proc/%d/task/%d/ns/net", os.Getpid(), unix.Gettid())
+		ready <- err
+		for job := range h.jobs {
+			job()
+		}
+	}()
+	if err := <-ready; err != nil {
+		labtest.Lacking(t, "no network namespace here: %v", err)
+	}
+	t.Cleanup(func() { close(h.jobs) })
+	return h
+}
+
+func (h *hostOf) run(cmd *exec.Cmd) error {
+	done := make(chan error, 1)
+	h.jobs <- func() { done <- cmd.Run() }
+	return <-done
+}
+
+func (h *hostOf) runner() *localhost.Runner {
+	return &localhost.Runner{Env: []string{"LINERATE_ROOT=" + h.root, "LINERATE_INIT=none"}, Start: h.run}
+}
+
+func (h *hostOf) sysctl(t *testing.T, name string) string {
+	t.Helper()
+	var b strings.Builder
+	cmd := exec.Command("sysctl", "-n", name)
+	cmd.Stdout = &b
+	if err := h.run(cmd); err != nil {
+		t.Fatalf("sysctl %s: %v", name, err)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// feeling is a command whose number depends on a sysctl of the host: factor times 100
+// where it is value, 100 else, with noise.
+func (h *hostOf) feeling(t *testing.T, name, value string, factor float64) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "metric")
+	script := fmt.Sprintf(`#!/bin/sh
+v=$(nsenter --net=%s cat /proc/sys/%s)
+awk -v seed=$$ -v hit="$v" 'BEGIN { srand(seed * 7919 + systime()); x = 100 * (1 + 0.02 * (rand() + rand() + rand() + rand() - 2) * 1.73); if (hit == "%s") x *= %g; print x }'
+`, h.net, strings.ReplaceAll(name, ".", "/"), value, factor)
+	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// study is one of a sysctl on the host.
+func (h *hostOf) study(t *testing.T, name, value string, factor float64) (Options, *[]Window) {
+	var windows []Window
+	return Options{
+		Conn: h.runner(), Machine: apply.On(h.runner()), Seed: 5,
+		Plan:       switchback.Plan{Window: 500 * time.Millisecond, BurnIn: 100 * time.Millisecond, Treatments: []string{"it"}, Pairs: 6},
+		Treatments: []Treatment{{Name: "it", Values: []apply.Assignment{{Key: knob.Key{Mechanism: setting.Sysctl, Name: name}, Value: value}}}},
+		Metrics:    []string{"command:" + h.feeling(t, name, value, factor)}, Better: stats.LowerIsBetter,
+		Pilot: 500 * time.Millisecond,
+		Sink:  func(w Window) error { windows = append(windows, w); return nil },
+		Say:   t.Logf,
+	}, &windows
+}
+
+const fin = "net.ipv4.tcp_fin_timeout"
+
+// arms are the values of the valid pairs of a treatment.
+func arms(windows []Window, of string) (control, treated stats.Arm) {
+	for _, w := range windows {
+		v, ok := w.Value[switchback.WatchedLower]
+		switch {
+		case w.Ramp || w.Of != of || !ok:
+		case w.Arm == switchback.Control:
+			control.Values = append(control.Values, v)
+		default:
+			treated.Values = append(treated.Values, v)
+		}
+	}
+	return control, treated
+}
+
+// A setting that lowers a number by 4 % is found, its sham is not, and the host is as it
+// was.
+func TestFindsAnEffect(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	before := h.sysctl(t, fin)
+	o, windows := h.study(t, fin, "17", 0.96)
+	out, err := Run(t.Context(), o)
+	if err != nil || out.Trip != nil || !out.Restored {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if now := h.sysctl(t, fin); now != before {
+		t.Errorf("%s is %s, was %s", fin, now, before)
+	}
+	opt := stats.Options{Better: stats.LowerIsBetter}
+	a, b := arms(*windows, "it")
+	c := stats.CompareSwitchback([]stats.Arm{a}, []stats.Arm{b}, opt)[0]
+	if c.Verdict != stats.Better || c.EffectPercent.Estimate > -2.5 || c.EffectPercent.Estimate < -5.5 {
+		t.Errorf("%s %+v of %d pairs: %v %v", c.Verdict, c.EffectPercent, c.N, a, b)
+	}
+	a, b = arms(*windows, switchback.Sham)
+	if c := stats.CompareSwitchback([]stats.Arm{a}, []stats.Arm{b}, opt)[0]; c.N != 6 || c.EffectPercent.Estimate > 2 || c.EffectPercent.Estimate < -2 {
+		t.Errorf("sham: %+v of %d pairs", c.EffectPercent, c.N)
+	}
+	left, _ := filepath.Glob(h.root + "/var/lib/linerate/*")
+	if len(left) > 0 {
+		t.Errorf("left on the host: %v", left)
+	}
+	ramps := 0
+	for _, w := range *windows {
+		if w.Ramp {
+			ramps++
+		}
+		if len(w.Disturbed) > 0 || len(w.Notes) > 0 {
+			t.Logf("pair %d %s: %v %v", w.Pair, w.Arm, w.Disturbed, w.Notes)
+		}
+	}
+	if ramps != 4 {
+		t.Errorf("%d windows of the ramp", ramps)
+	}
+}
+
+// A harmful setting is taken off by the guardrail of the primary metric, in the ramp.
+func TestHarmTripsTheGuardrail(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	before := h.sysctl(t, fin)
+	o, windows := h.study(t, fin, "17", 3)
+	o.Pilot = 3 * time.Second
+	out, err := Run(t.Context(), o)
+	if err != nil || out.Trip == nil || !out.Restored {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if now := h.sysctl(t, fin); now != before {
+		t.Errorf("%s is %s, was %s", fin, now, before)
+	}
+	last := (*windows)[len(*windows)-1]
+	if last.Trip == nil || !strings.Contains(last.Trip.Text, "above the control's") || len(*windows) > 8 {
+		t.Errorf("after %d windows: %+v", len(*windows), last.Trip)
+	}
+}
+
+// Ctrl-C in a treated window puts the host back, and the study goes on later with the
+// same schedule.
+func TestInterruptedAndResumed(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	before := h.sysctl(t, fin)
+	o, windows := h.study(t, fin, "17", 0.96)
+	ctx, cancel := context.WithCancel(t.Context())
+	keep := o.Sink
+	o.Sink = func(w Window) error {
+		if w.Pair == 3 && w.Half == 1 {
+			cancel()
+		}
+		return keep(w)
+	}
+	out, err := Run(ctx, o)
+	if !errors.Is(err, context.Canceled) || !out.Restored || h.sysctl(t, fin) != before {
+		t.Fatalf("%+v, %v, %s", out, err, h.sysctl(t, fin))
+	}
+	o, rest := h.study(t, fin, "17", 0.96)
+	o.Done = *windows
+	if out, err = Run(t.Context(), o); err != nil || !out.Restored {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if (*rest)[0].Pair != 3 || (*rest)[0].Half != 1 || (*rest)[0].Ramp {
+		t.Errorf("goes on with %+v", (*rest)[0])
+	}
+}
+
+func TestOneStudyAHost(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	o, _ := h.study(t, fin, "17", 1)
+	if _, err := h.runner().Run(t.Context(), hostScript, []string{"lock", "study-other", "60"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "another live study") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	for name, c := range map[string]struct{ name, value, want string }{
+		"what the host has already": {fin, h.sysctl(t, fin), "has it already"},
+		"no such setting":           {"net.ipv4.no_such_thing", "1", "no such setting"},
+		"what cannot be put back":   {"net.ipv6.conf.all.disable_ipv6", "1", "disable_ipv6"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, windows := h.study(t, c.name, c.value, 1)
+			if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), c.want) || len(*windows) > 0 {
+				t.Errorf("%v after %d windows", err, len(*windows))
+			}
+		})
+	}
+}
+
+// A controller that is killed in a treated window: the host puts itself back, and the
+// next study removes what the dead one left.
+func TestKilledController(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	before := h.sysctl(t, fin)
+	s := switcher{Machine: apply.On(h.runner()), os: "linux", window: time.Second, grace: time.Second}
+	treatment := Treatment{Name: "it", Values: []apply.Assignment{{Key: knob.Key{Mechanism: setting.Sysctl, Name: fin}, Value: "17"}}}
+	if err := s.set(t.Context(), treatment, false); err != nil || h.sysctl(t, fin) != "17" {
+		t.Fatal(err, h.sysctl(t, fin))
+	}
+	for h.sysctl(t, fin) != before { // the test's own time-out is the limit
+		time.Sleep(50 * time.Millisecond)
+	}
+	o, _ := h.study(t, fin, "17", 0.96)
+	o.Plan.Pairs = 1
+	if out, err := Run(t.Context(), o); err != nil || !out.Restored {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if left, _ := filepath.Glob(h.root + "/var/lib/linerate/*"); len(left) > 0 {
+		t.Errorf("left on the host: %v", left)
+	}
+}
+
+// A sham writes the value that the host has, and a treatment its own: by the same way.
+func TestShamsWrite(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	is := h.sysctl(t, fin)
+	logged := apply.Script(`knob_write() { echo "$3=$4" >>"$ROOT/writes"; sysctl -qw "$3=$4"; }`)
+	s := switcher{Machine: apply.OnWith(h.runner(), logged), os: "linux", window: time.Minute}
+	treatment := Treatment{Name: "it", Values: []apply.Assignment{{Key: knob.Key{Mechanism: setting.Sysctl, Name: fin}, Value: "17"}}}
+	for _, sham := range []bool{true, false} {
+		if err := errors.Join(s.set(t.Context(), treatment, sham), s.off(t.Context(), "a test")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writes, err := os.ReadFile(h.root + "/writes")
+	want := fmt.Sprintf("%s=%s\n%s=17\n%s=%s\n", fin, is, fin, fin, is)
+	if err != nil || string(writes) != want {
+		t.Errorf("wrote %q, want %q: %v", writes, want, err)
+	}
+}

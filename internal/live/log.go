@@ -1,0 +1,187 @@
+package live
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"linerate/internal/accesslog"
+	"linerate/internal/hint"
+	"linerate/internal/host"
+	"linerate/internal/study/switchback"
+)
+
+// pieceSize is the most that is read of a log at once: a busy log is read in more
+// ticks, or in part, which the window then says.
+const pieceSize = 8 << 20
+
+// tailing reads a log of the host forward, from where it ends at first.
+type tailing struct {
+	host.Runner
+	path  string
+	inode string // "0": not looked at yet
+	at    int64
+	rest  []byte // of a line that has no end yet
+}
+
+// read returns the whole lines that came since.
+func (l *tailing) read(ctx context.Context) ([]byte, error) {
+	out, err := l.Run(ctx, sampleScript, []string{"piece", l.path, l.inode, strconv.FormatInt(l.at, 10), strconv.Itoa(pieceSize)}, nil)
+	if err != nil {
+		return nil, fmt.Errorf("read %s of %s: %w", l.path, l.Where(), err)
+	}
+	head, text, _ := bytes.Cut(out, []byte{'\n'})
+	f := strings.Fields(string(head))
+	if len(f) != 4 || f[0] != "piece" {
+		return nil, hint.With(fmt.Errorf("%s of %s is no file that can be read", l.path, l.Where()), "name the log as log:PATH; reading it may need root (become: sudo)")
+	}
+	at, err1 := strconv.ParseInt(f[2], 10, 64)
+	n, err2 := strconv.Atoi(f[3])
+	if err1 != nil || err2 != nil || n > len(text)+1 {
+		return nil, fmt.Errorf("%s of %s: the answer is cut off", l.path, l.Where())
+	}
+	l.inode, l.at = f[1], at
+	text = append(l.rest, text[:min(n, len(text))]...)
+	end := bytes.LastIndexByte(text, '\n') + 1
+	l.rest = bytes.Clone(text[end:])
+	if len(l.rest) > accesslog.MaxLine {
+		l.rest = nil
+	}
+	return text[:end], nil
+}
+
+// quantiles that a metric of a log may be.
+var quantiles = map[string]struct {
+	metric string
+	at     float64
+}{"p50": {switchback.LogP50, 0.5}, "p95": {switchback.LogP95, 0.95}, "p99": {switchback.LogP99, 0.99}}
+
+// logged is a metric of the requests that a server's access log tells.
+type logged struct {
+	tailing
+	o     accesslog.Options
+	tally *accesslog.Tally
+	value func(*accesslog.Tally) float64
+	extra func(Sample) // of what else is counted beside requests
+}
+
+// fromLog reads PATH, PATH#p99, PATH#errors, PATH#rate, PATH?path=/api/*#p95.
+func fromLog(o *Options, rest string) (switchback.Watched, Source, error) {
+	path, what, said := strings.Cut(rest, "#")
+	if !said {
+		what = "p95"
+	}
+	path, filter, _ := strings.Cut(path, "?")
+	l := &logged{tailing: tailing{Runner: o.Conn, path: path, inode: "0"}}
+	if !strings.HasPrefix(path, "/") {
+		return switchback.Watched{}, nil, hint.With(hint.Usagef("%q is no path", path), "such as log:/var/log/nginx/access.log")
+	}
+	if filter != "" {
+		class, ok := strings.CutPrefix(filter, "path=")
+		if !ok {
+			return switchback.Watched{}, nil, hint.With(hint.Usagef("%q selects no requests", filter), "such as ?path=/api/*")
+		}
+		l.o.Filter.Path = class
+	}
+	w := switchback.Watched{How: "requests in " + path}
+	if q, ok := quantiles[what]; ok {
+		w.Metric = q.metric
+		l.value = func(t *accesslog.Tally) float64 { return 1000 * float64(t.Quantile(q.at)) }
+		return w, l, nil
+	}
+	switch what {
+	case "errors":
+		w.Metric = switchback.LogErrors
+		l.o.By = accesslog.Status
+		l.value = errorShare
+	default:
+		return w, nil, hint.Unknown("part of a log", what, []string{"p50", "p95", "p99", "errors"})
+	}
+	return w, l, nil
+}
+
+// errorShare is the share of requests that the server failed (5xx).
+func errorShare(t *accesslog.Tally) float64 {
+	failed, all := 0.0, 0.0
+	for _, g := range t.Groups() {
+		all += float64(g.Requests)
+		if strings.HasPrefix(g.Key, "5") {
+			failed += float64(g.Requests)
+		}
+	}
+	return ratio(failed, all)
+}
+
+func (l *logged) Tick(ctx context.Context, now Sample) (float64, error) {
+	first := l.inode == "0"
+	lines, err := l.read(ctx)
+	if l.extra != nil {
+		l.extra(now)
+	}
+	if err != nil || first || len(lines) == 0 {
+		return math.NaN(), err
+	}
+	t, _, err := accesslog.Read(ctx, []string{"-"}, bytes.NewReader(lines), &l.o, nil)
+	if err != nil {
+		return math.NaN(), fmt.Errorf("%s of %s: %w", l.path, l.Where(), err)
+	}
+	if l.tally == nil {
+		l.tally = accesslog.NewTally(&l.o)
+	}
+	l.tally.Merge(t)
+	if t.Selected == 0 {
+		return math.NaN(), nil
+	}
+	return l.value(t), nil
+}
+
+func (l *logged) Begin() { l.tally = nil }
+
+func (l *logged) Value() float64 {
+	if l.tally == nil || l.tally.Selected == 0 {
+		return math.NaN()
+	}
+	return l.value(l.tally)
+}
+
+func (l *logged) Traffic() float64 {
+	if l.tally == nil {
+		return 0
+	}
+	return float64(l.tally.Selected)
+}
+
+func (l *logged) Close() error { return nil }
+
+// perRequest is the kernel's CPU time over the requests of a log.
+func perRequest(o *Options, rest string) (switchback.Watched, Source, error) {
+	w, s, err := fromLog(o, rest)
+	if err != nil {
+		return w, nil, hint.With(err, "requests are counted in the server's access log: cpu-per-request:/var/log/nginx/access.log")
+	}
+	c := &cpuPerRequest{logged: s.(*logged)}
+	c.extra = c.cpu
+	c.value = func(t *accesslog.Tally) float64 { return ratio(c.tick, float64(t.Selected)) }
+	return switchback.Watched{Metric: switchback.CPUPerRequest, How: howCounted[switchback.CPUPerRequest]}, c, nil
+}
+
+type cpuPerRequest struct {
+	*logged
+	last       Sample
+	tick, used float64 // ns since the last tick, and since Begin
+}
+
+func (c *cpuPerRequest) cpu(now Sample) {
+	c.tick = 0
+	if c.last.Boot == now.Boot && now.Kernel >= c.last.Kernel {
+		c.tick = 1e9 * (now.Kernel - c.last.Kernel)
+	}
+	c.last = now
+	c.used += c.tick
+}
+
+func (c *cpuPerRequest) Begin()         { c.logged.Begin(); c.used = 0 }
+func (c *cpuPerRequest) Value() float64 { return ratio(c.used, c.Traffic()) }

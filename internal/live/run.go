@@ -1,0 +1,292 @@
+// Package live runs switchback studies: on a host in production, under its own traffic,
+// with nothing installed there, so that the host comes back whatever happens.
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"linerate/internal/apply"
+	"linerate/internal/hint"
+	"linerate/internal/host"
+	"linerate/internal/stats"
+	"linerate/internal/study/switchback"
+)
+
+// Options say what is studied where.
+type Options struct {
+	Conn    host.Runner
+	Machine apply.Machine
+	Plan    switchback.Plan
+	Seed    uint64
+	// Treatments have the names of Plan.Treatments.
+	Treatments []Treatment
+	// Metrics as users write them, the primary first; Better says which way those of
+	// the user's own are better.
+	Metrics []string
+	Better  stats.Direction
+	// Service is a process's name: a window in which it is started anew does not count.
+	Service string
+	// HarmPercent is how much worse the primary metric may be before the study ends.
+	HarmPercent float64
+	// Pilot is how long to look before anything is changed.
+	Pilot time.Duration
+	// DryRun ends after the pilot.
+	DryRun bool
+	// Hours, where set, are the hours of the day in which windows may be.
+	Hours *Hours
+	// Imbalance is how many times as much traffic one half of a pair may have as the
+	// other.
+	Imbalance float64
+
+	// Done are the windows on record, of a study that goes on.
+	Done []Window
+	// Sink takes every window when it is over, in order; its error ends the study.
+	Sink func(Window) error
+	// Piloted is called with what the pilot saw, Enough is asked after each pair whether
+	// more are needed.
+	Piloted func(map[string]switchback.Pilot) error
+	Enough  func([]Window) bool
+	Say     func(format string, args ...any)
+
+	metrics    []Metric
+	roundTrips bool
+}
+
+// Window is one window of the study, as it was.
+type Window struct {
+	Start   time.Time
+	Seconds float64
+	Arm     string
+	switchback.Observed
+}
+
+// Outcome is how a study ended.
+type Outcome struct {
+	Trip  *switchback.Trip // the guardrail that ended it
+	Pilot map[string]switchback.Pilot
+	// Restored is true where the host was seen to be as it was before.
+	Restored bool
+}
+
+// run is one run of a study.
+type run struct {
+	o     *Options
+	look  looker
+	sw    switcher
+	guard guarding
+	owner string
+	every time.Duration // between looks
+	last  Sample
+	known bool
+	// held is until when the host is this study's.
+	held time.Time
+	said string // the last complaint about a metric
+}
+
+// Bounds of the time between two looks at the host.
+const (
+	leastEvery = 200 * time.Millisecond
+	mostEvery  = 5 * time.Second
+)
+
+// patience with a host that does not answer, in a window without treatment.
+const patience = 10 * time.Minute
+
+// Run runs a study to its end, or until ctx is over. The host is as it was when it
+// returns, or puts itself back when the window and its grace are over; which of the
+// two, the outcome and the error say.
+func Run(ctx context.Context, o Options) (out Outcome, err error) {
+	r, err := o.prepare()
+	if err != nil {
+		return out, err
+	}
+	defer func() {
+		for _, m := range o.metrics {
+			err = errors.Join(err, m.from.Close())
+		}
+	}()
+	if !o.DryRun {
+		if err := r.sw.begin(ctx, o.Treatments); err != nil {
+			return out, err
+		}
+		if err := r.hold(ctx); err != nil {
+			return out, err
+		}
+		defer func() { out.Restored, err = r.restore(err) }()
+	}
+	if out.Pilot, err = r.pilot(ctx); err != nil || o.DryRun {
+		return out, err
+	}
+	if len(o.Done) == 0 {
+		if out.Trip, err = r.ramp(ctx); err != nil || out.Trip != nil {
+			return out, err
+		}
+	}
+	out.Trip, err = r.pairs(ctx)
+	return out, err
+}
+
+func (o *Options) prepare() (*run, error) {
+	if o.Say == nil {
+		o.Say = func(string, ...any) {}
+	}
+	if o.HarmPercent == 0 {
+		o.HarmPercent = 20
+	}
+	if o.Imbalance == 0 {
+		o.Imbalance = 2
+	}
+	if len(o.Metrics) == 0 {
+		return nil, hint.With(hint.Usagef("no metric"), "say what is to get better: %s", hint.Option("metric", "log:/var/log/nginx/access.log"))
+	}
+	for _, text := range o.Metrics {
+		m, err := o.ParseMetric(text)
+		if err != nil {
+			return nil, err
+		}
+		o.metrics = append(o.metrics, m)
+	}
+	r := &run{o: o, look: looker{Runner: o.Conn, roundTrips: o.roundTrips, service: o.Service}, guard: guarding{o.guardrails()}}
+	r.every = min(mostEvery, max(leastEvery, o.Plan.Window/10))
+	r.sw = switcher{Machine: o.Machine, window: o.Plan.Window, grace: max(leastGrace, o.Plan.Window/2)}
+	r.owner = fmt.Sprintf("study-%08x", uint32(rand.Uint64()))
+	return r, nil
+}
+
+// hold keeps the host this study's for two more windows.
+func (r *run) hold(ctx context.Context) error {
+	length := 2*r.o.Plan.Window + r.sw.grace
+	if time.Until(r.held) > length/2 {
+		return nil
+	}
+	if err := r.lock(ctx, length); err != nil {
+		return err
+	}
+	r.held = time.Now().Add(length)
+	return nil
+}
+
+// restorePatience bounds putting the host back when the study's context is over.
+const restorePatience = time.Minute
+
+// restore puts the host back, whatever became of the study, and looks whether it is.
+func (r *run) restore(why error) (restored bool, _ error) {
+	ctx, cancel := context.WithTimeout(context.Background(), restorePatience+r.sw.window+r.sw.grace)
+	defer cancel()
+	var err error
+	for ctx.Err() == nil {
+		if err = errors.Join(r.sw.lost(ctx), r.sw.end(ctx, r.o.Conn.Run)); err == nil {
+			break
+		}
+		if pause(ctx, time.Second) != nil {
+			break
+		}
+	}
+	if err != nil {
+		return false, errors.Join(why, hint.With(fmt.Errorf("%s could not be put back from here: %w", r.o.Conn.Where(), err),
+			"its own switch puts it back within %s; see: linerate status", r.sw.window+r.sw.grace))
+	}
+	wrong, err := r.sw.changed(ctx, nil)
+	if err == nil && len(wrong) > 0 {
+		err = fmt.Errorf("%s is not as it was before the study: %v", r.o.Conn.Where(), wrong)
+	}
+	return err == nil, errors.Join(why, err, r.unlock(ctx))
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// pilot only looks: how the metrics scatter, and that no guardrail is beyond its limit
+// already.
+func (r *run) pilot(ctx context.Context) (map[string]switchback.Pilot, error) {
+	length := r.o.Pilot
+	r.o.Say("looking at %s for %s before anything is changed", r.o.Conn.Where(), length)
+	r.guard.window()
+	values := map[string][]float64{}
+	for end := time.Now().Add(length); time.Now().Before(end); {
+		now, seen, err := r.tick(ctx, false)
+		if err != nil {
+			return nil, err
+		}
+		if rail, v, is := r.guard.beyond(now); is {
+			return nil, hint.With(fmt.Errorf("%s: %s is %.3g without any change, beyond the guardrail of %.3g", r.o.Conn.Where(), rail.Name, v, rail.Limit), "a host in such a state is none to try settings on")
+		}
+		for name, v := range seen {
+			values[name] = append(values[name], v)
+		}
+		if err := pause(ctx, r.every); err != nil {
+			return nil, err
+		}
+	}
+	if primary := r.o.metrics[0]; !slices.ContainsFunc(values[primary.Metric], func(v float64) bool { return !math.IsNaN(v) }) {
+		why := "there was nothing to measure"
+		if r.said != "" {
+			why = r.said
+		}
+		return nil, hint.With(fmt.Errorf("metric %s gave no value in %s: %s", primary.Watched.Source, length, why), "look for longer (%s) where the host is idle, or watch something else", hint.Option("pilot", "10m"))
+	}
+	pilots := map[string]switchback.Pilot{}
+	for _, m := range r.o.metrics {
+		if p, ok := switchback.PilotOf(values[m.Metric], r.every); ok {
+			pilots[m.Metric] = p
+		}
+	}
+	if r.o.Piloted != nil {
+		return pilots, r.o.Piloted(pilots)
+	}
+	return pilots, nil
+}
+
+// tick is one look: the host's counters, the metrics, the guardrails.
+func (r *run) tick(ctx context.Context, treated bool) (Sample, map[string]float64, error) {
+	now, seen, _, err := r.check(ctx, treated)
+	return now, seen, err
+}
+
+func (r *run) check(ctx context.Context, treated bool) (now Sample, seen map[string]float64, trip *switchback.Trip, err error) {
+	bounded, cancel := context.WithTimeoutCause(ctx, answerLimit+r.every, fmt.Errorf("no answer in %s", answerLimit+r.every))
+	defer cancel()
+	now, err = r.look.look(bounded)
+	if err != nil {
+		return now, nil, nil, err
+	}
+	seen = map[string]float64{}
+	for _, m := range r.o.metrics {
+		v, err := m.from.Tick(bounded, now)
+		if err != nil {
+			r.complain(err)
+			v = math.NaN()
+		}
+		seen[m.Metric] = v
+	}
+	if r.known {
+		trip = r.guard.check(treated, now, r.last, seen)
+	}
+	r.last, r.known = now, true
+	return now, seen, trip, nil
+}
+
+// complain says once what keeps a metric from being read.
+func (r *run) complain(err error) {
+	if text := err.Error(); text != r.said {
+		r.said = text
+		r.o.Say("%s", text)
+	}
+}

@@ -1,0 +1,221 @@
+package live
+
+import (
+	"context"
+	_ "embed" // sample.sh
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"linerate/internal/host"
+	"linerate/internal/stats"
+)
+
+//go:embed sample.sh
+var sampleScript string
+
+// Sample is one reading of a host's counters. Times are in seconds since boot, what
+// the host does not count is NaN or zero.
+type Sample struct {
+	At      time.Time     // on this machine's clock
+	Took    time.Duration // until the host had answered
+	Boot    string
+	Uptime  float64
+	Clock   float64 // the host's, in Unix seconds
+	CPUs    int
+	Busy    float64 // CPU time that was not idle
+	Kernel  float64 // of it, the kernel's: system, interrupts and their threads, softirq
+	Tick    float64 // how exact these are
+	Running float64 // threads that run or could
+	// Available is the share of memory that programs can still get.
+	Available float64
+	Packets   float64 // received and sent by interfaces but loopback
+	Drops     float64
+	// Segments sent by TCP, and Again those of them that were sent again.
+	Segments, Again float64
+	States          float64 // share of the connection table that is used
+	RoundTrips      []float64
+	Services        []string // processes of the watched service, and when they started
+}
+
+// looker reads one host.
+type looker struct {
+	host.Runner
+	roundTrips bool
+	service    string
+}
+
+// look takes a sample.
+func (l *looker) look(ctx context.Context) (Sample, error) {
+	rtt := ""
+	if l.roundTrips {
+		rtt = "yes"
+	}
+	start := time.Now()
+	out, err := l.Run(ctx, sampleScript, []string{"look", rtt, l.service}, nil)
+	if err != nil {
+		return Sample{}, fmt.Errorf("read the counters of %s: %w", l.Where(), err)
+	}
+	s, err := parseSample(string(out))
+	if err != nil {
+		return s, fmt.Errorf("read the counters of %s: %w", l.Where(), err)
+	}
+	s.At, s.Took = start, time.Since(start)
+	return s, nil
+}
+
+// parseSample reads what sample.sh prints.
+func parseSample(text string) (Sample, error) {
+	p := parsing{values: map[string]float64{}}
+	whole := false
+	for line := range strings.Lines(text) {
+		f := strings.Fields(line)
+		if len(f) == 0 {
+			continue
+		}
+		whole = f[0] == "end"
+		if read := readers[f[0]]; read != nil {
+			read(&p, f[1:])
+		}
+	}
+	if !whole || p.Boot == "" || p.Tick == 0 {
+		return Sample{}, fmt.Errorf("the answer is cut off, or not from Linux or FreeBSD: %.80q", text)
+	}
+	p.counted()
+	return p.Sample, nil
+}
+
+// parsing is a sample and what it is computed from.
+type parsing struct {
+	Sample
+	values map[string]float64
+	names  []string // of the counters whose values follow in the next line
+}
+
+var readers = map[string]func(p *parsing, f []string){
+	"boot":   func(p *parsing, f []string) { p.Boot = strings.Join(f, " ") },
+	"uptime": func(p *parsing, f []string) { p.Uptime = number(f, 0) },
+	"clock":  func(p *parsing, f []string) { p.Clock = number(f, 0) },
+	"hz":     func(p *parsing, f []string) { p.Tick = 1 / max(1, number(f, 0)) },
+	"core":   func(p *parsing, _ []string) { p.CPUs++ },
+	"cores":  func(p *parsing, f []string) { p.CPUs = int(number(f, 0)) },
+	// user nice system idle iowait irq softirq steal (proc(5))
+	"cpu": func(p *parsing, f []string) {
+		p.Kernel = (number(f, 2) + number(f, 5) + number(f, 6)) * p.Tick
+		p.Busy = p.Kernel + (number(f, 0)+number(f, 1))*p.Tick
+	},
+	// user nice system interrupt idle (kern.cp_time)
+	"cp_time": func(p *parsing, f []string) {
+		p.Kernel = (number(f, 2) + number(f, 3)) * p.Tick
+		p.Busy = p.Kernel + (number(f, 0)+number(f, 1))*p.Tick
+	},
+	"running":       func(p *parsing, f []string) { p.Running = number(f, 0) },
+	"memory":        func(p *parsing, f []string) { p.values["memory"] = number(f, 0) },
+	"available":     func(p *parsing, f []string) { p.values["available"] = number(f, 0) },
+	"dev":           (*parsing).device,
+	"link":          (*parsing).link,
+	"softnet":       (*parsing).softnet,
+	"snmp":          (*parsing).snmp,
+	"tcp":           (*parsing).prose,
+	"ip":            (*parsing).prose,
+	"states":        func(p *parsing, f []string) { p.States = number(f, 0) / max(1, number(f, 1)) },
+	"entries":       func(p *parsing, f []string) { p.values["entries"] = number(f, 0) },
+	"entries-limit": func(p *parsing, f []string) { p.States = p.values["entries"] / max(1, number(f, 0)) },
+	"rtt":           func(p *parsing, f []string) { p.RoundTrips = append(p.RoundTrips, number(f, 0)/1000) },
+	"service":       func(p *parsing, f []string) { p.Services = append(p.Services, strings.Join(f, " ")) },
+}
+
+// number is a field as a number; 0 of what is none.
+func number(f []string, i int) float64 {
+	if i >= len(f) {
+		return 0
+	}
+	v, err := strconv.ParseFloat(f[i], 64)
+	if err != nil {
+		return 0
+	}
+	return v
+}
+
+// device is a line of /proc/net/dev: bytes packets errs drop … of what was
+// received, the same from the ninth field of what was sent.
+func (p *parsing) device(f []string) {
+	if len(f) < 13 || f[0] == "lo" {
+		return
+	}
+	p.Packets += number(f, 2) + number(f, 10)
+	p.Drops += number(f, 4) + number(f, 12)
+}
+
+// link is a line of netstat -ibnd: Name Mtu Network Address Ipkts Ierrs Idrop Ibytes
+// Opkts Oerrs Obytes Coll Drop, where the address may be missing.
+func (p *parsing) link(f []string) {
+	if len(f) < 11 || strings.HasPrefix(f[0], "lo") || strings.HasPrefix(f[0], "pflog") {
+		return
+	}
+	last := len(f) - 1
+	p.Packets += number(f, last-8) + number(f, last-4)
+	p.Drops += number(f, last-7) + number(f, last-6) + number(f, last-3) + number(f, last)
+}
+
+// softnet is a CPU's line of softnet_stat: processed, dropped, … in hex.
+func (p *parsing) softnet(f []string) {
+	if len(f) > 1 {
+		if n, err := strconv.ParseUint(f[1], 16, 64); err == nil {
+			p.Drops += float64(n)
+		}
+	}
+}
+
+// snmp is a line of names, then one of values, each with the group before it.
+func (p *parsing) snmp(f []string) {
+	if len(f) < 2 {
+		return
+	}
+	if _, err := strconv.ParseFloat(f[1], 64); err != nil {
+		p.names = f
+		return
+	}
+	if len(p.names) == 0 || p.names[0] != f[0] {
+		return
+	}
+	for i := 1; i < min(len(f), len(p.names)); i++ {
+		p.values[f[0]+p.names[i]] = number(f, i)
+	}
+}
+
+// prose is a line of netstat -s: a number and what it counts.
+func (p *parsing) prose(f []string) {
+	text := strings.Join(f, " ")
+	for _, c := range prosaic {
+		if strings.HasSuffix(text, c.phrase) {
+			p.values[c.name] += number(f, 0)
+			return
+		}
+	}
+}
+
+// prosaic are the counters of netstat -s, by how their lines end.
+var prosaic = []struct{ phrase, name string }{
+	{" bytes) retransmitted", "again"},
+	{" packets sent", "segments"},
+	{" listen queue overflows", "drops"},
+	{" discarded due to full reassembly queue", "drops"},
+	{" discarded due to memory problems", "drops"},
+	{" output packets dropped due to no bufs, etc.", "drops"},
+	{" dropped due to full socket buffers", "drops"},
+	{" fragments dropped (dup or out of space)", "drops"},
+}
+
+// counted fills what comes of several lines.
+func (p *parsing) counted() {
+	v := p.values
+	p.Available = v["available"] / max(1, v["memory"])
+	p.Segments, p.Again = v["Tcp:OutSegs"]+v["segments"], v["Tcp:RetransSegs"]+v["again"]
+	p.Drops += v["TcpExt:ListenDrops"] + v["TcpExt:TCPBacklogDrop"] + v["TcpExt:TCPRcvQDrop"] + v["Ip:InDiscards"] + v["Ip:OutDiscards"] + v["drops"]
+}
+
+// roundTrip is the median over connections, in seconds; NaN without any.
+func (s Sample) roundTrip() float64 { return stats.Median(slices.Clone(s.RoundTrips)) }

@@ -1,0 +1,78 @@
+# linerate's look at a host in production: one reading of its counters. It needs sh and
+# the base system, writes nothing, and prints KEY VALUE… lines.
+set -u -f
+PATH=/sbin:/bin:/usr/sbin:/usr/bin
+LC_ALL=C
+export PATH LC_ALL
+
+linux() {
+	echo "boot $(cat /proc/sys/kernel/random/boot_id)"
+	read -r up rest </proc/uptime && echo "uptime $up"
+	echo "hz $(getconf CLK_TCK 2>/dev/null || echo 100)"
+	sed -n 's/^cpu  */cpu /p; s/^cpu[0-9].*/core/p; s/^procs_running/running/p' /proc/stat
+	sed -n 's/^MemTotal: *\([0-9]*\).*/memory \1/p; s/^MemAvailable: *\([0-9]*\).*/available \1/p' /proc/meminfo
+	sed -n 's/^ *\([^: ]*\): */dev \1 /p' /proc/net/dev
+	sed 's/^/softnet /' /proc/net/softnet_stat
+	sed 's/^/snmp /' /proc/net/snmp
+	sed -n 's/^\(TcpExt\)/snmp \1/p' /proc/net/netstat
+	if [ -r /proc/sys/net/netfilter/nf_conntrack_max ]; then
+		read -r n </proc/sys/net/netfilter/nf_conntrack_count && read -r m </proc/sys/net/netfilter/nf_conntrack_max && echo "states $n $m"
+	fi
+	[ -z "$ROUND_TRIPS" ] || ss -Htin 2>/dev/null | head -n 4000 | sed -n 's/.* rtt:\([0-9.]*\)\/.*/rtt \1/p'
+	[ -z "$SERVICE" ] || for p in $(pgrep -x -o "$SERVICE" 2>/dev/null) $(pgrep -x "$SERVICE" 2>/dev/null); do
+		sed 's/.*) //' "/proc/$p/stat" 2>/dev/null | { read -r _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ start _ && echo "service $p $start"; }
+	done
+}
+
+freebsd() {
+	echo "boot $(sysctl -n kern.boottime | tr -dc 0-9,)"
+	t=$(sysctl -n kern.boottime) && t=${t#*sec = } && echo "uptime $(($(date +%s) - ${t%%,*}))"
+	echo "hz $(sysctl -n kern.clockrate | sed 's/.*stathz = \([0-9]*\).*/\1/')"
+	echo "cp_time $(sysctl -n kern.cp_time)"
+	echo "cores $(sysctl -n hw.ncpu)"
+	echo "running $(sysctl -n vm.loadavg | tr -d '{}')"
+	echo "memory $(sysctl -n vm.stats.vm.v_page_count)"
+	echo "available $(($(sysctl -n vm.stats.vm.v_free_count) + $(sysctl -n vm.stats.vm.v_inactive_count) + $(sysctl -n vm.stats.vm.v_laundry_count 2>/dev/null || echo 0)))"
+	netstat -ibnd -W | awk '$3 ~ /^<Link/ { print "link", $0 }'
+	netstat -s -p tcp | sed 's/^[[:space:]]*/tcp /'
+	netstat -s -p ip | sed 's/^[[:space:]]*/ip /'
+	pfctl -si 2>/dev/null | awk '/current entries/ { n = $3 } END { if (n != "") print "entries", n }'
+	pfctl -sm 2>/dev/null | awk '$1 == "states" { print "entries-limit", $4 }'
+	[ -z "$SERVICE" ] || ps -axo pid=,lstart=,comm= | awk -v s="$SERVICE" '$NF == s { print "service", $1, $2, $3, $4, $5, $6 }'
+}
+
+# piece prints what a log has beyond an offset: its inode and size, then at most
+# so many bytes. Of a log that was rotated since, first the rest of the old one.
+piece() {
+	path=$1 inode=$2 at=$3 most=$4
+	[ -f "$path" ] || { echo "gone"; return; }
+	now=$(ls -Li "$path") && now=$(echo "$now" | awk '{ print $1; exit }')
+	size=$(wc -c <"$path" | tr -d ' ')
+	if [ "$inode" = 0 ]; then echo "piece $now $size 0"; return; fi
+	if [ "$inode" != "$now" ]; then
+		for old in "$path.1" "$path.0"; do
+			[ -f "$old" ] && [ "$(ls -Li "$old" | awk '{ print $1; exit }')" = "$inode" ] || continue
+			left=$(($(wc -c <"$old" | tr -d ' ') - at))
+			[ $left -gt 0 ] && [ $left -le "$most" ] || continue
+			echo "piece $now 0 $left" && tail -c +$((at + 1)) "$old" | head -c "$left"
+			return
+		done
+		at=0
+	fi
+	[ "$at" -le "$size" ] || at=0
+	n=$((size - at)) && [ $n -le "$most" ] || n=$most
+	echo "piece $now $((at + n)) $n" && tail -c +$((at + 1)) "$path" | head -c "$n"
+}
+
+case $1 in
+look)
+	ROUND_TRIPS=$2 SERVICE=$3
+	echo "clock $(date +%s)"
+	case $(uname -s) in
+	FreeBSD) freebsd ;;
+	*) linux ;;
+	esac
+	echo "end"
+	;;
+piece) shift && piece "$@" ;;
+esac

@@ -1,0 +1,310 @@
+package live
+
+import (
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/hint"
+	"linerate/internal/host/localhost"
+	"linerate/internal/labtest"
+	"linerate/internal/stats"
+	"linerate/internal/study/switchback"
+)
+
+const linuxSample = `clock 1763820000
+boot 0e1ab7d5-7d1c-4a8d-9d2e-3f1d7a6f0a11
+uptime 1000.50
+hz 100
+cpu 1000 0 500 90000 10 20 80 0 0 0
+core
+core
+running 3
+memory 1000000
+available 400000
+dev lo 100 100 0 0 0 0 0 0 100 100 0 0 0 0 0 0
+dev eth0 5000 50 0 2 0 0 0 0 7000 70 0 1 0 0 0 0
+softnet 00001000 00000004 00000000
+snmp Ip: Forwarding InDiscards OutDiscards
+snmp Ip: 1 5 6
+snmp Tcp: RtoAlgorithm OutSegs RetransSegs
+snmp Tcp: 1 2000 30
+snmp TcpExt: SyncookiesSent ListenDrops
+snmp TcpExt: 0 7
+states 50 200
+rtt 12.5
+rtt 20.5
+service 812 4711
+end
+`
+
+func TestParseLinuxSample(t *testing.T) {
+	s, err := parseSample(linuxSample)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what      string
+		got, want float64
+	}{
+		{"kernel", s.Kernel, 6}, {"busy", s.Busy, 16}, {"CPUs", float64(s.CPUs), 2}, {"running", s.Running, 3},
+		{"available", s.Available, 0.4}, {"packets", s.Packets, 120}, {"drops", s.Drops, 2 + 1 + 4 + 5 + 6 + 7},
+		{"segments", s.Segments, 2000}, {"again", s.Again, 30}, {"states", s.States, 0.25},
+		{"round trip", s.roundTrip(), 0.0165}, {"uptime", s.Uptime, 1000.5},
+	} {
+		if math.Abs(c.got-c.want) > 1e-9 {
+			t.Errorf("%s is %g, want %g", c.what, c.got, c.want)
+		}
+	}
+	if len(s.Services) != 1 || s.Services[0] != "812 4711" {
+		t.Errorf("services %v", s.Services)
+	}
+}
+
+const freebsdSample = `clock 1763820000
+boot 17638190001
+uptime 1000
+hz 127
+cp_time 1270 0 127 254 100000
+cores 4
+running 0.52 0.40 0.30
+memory 1000
+available 250
+link em0 1500 <Link#1> 52:54:00:12:34:56 100 1 2 9000 60 3 8000 0 4
+link lo0 16384 <Link#2> lo0 900 0 0 9000 900 0 9000 0 0
+tcp 500 packets sent
+tcp 400 data packets (1000 bytes)
+tcp 12 data packets (300 bytes) retransmitted
+tcp 3 data packets unnecessarily retransmitted
+tcp 5 listen queue overflows
+ip 700 packets sent from this host
+ip 6 output packets dropped due to no bufs, etc.
+entries 30
+entries-limit 100
+end
+`
+
+func TestParseFreeBSDSample(t *testing.T) {
+	s, err := parseSample(freebsdSample)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what      string
+		got, want float64
+	}{
+		{"kernel", s.Kernel, 3}, {"busy", s.Busy, 13}, {"CPUs", float64(s.CPUs), 4}, {"available", s.Available, 0.25},
+		{"packets", s.Packets, 160}, {"drops", s.Drops, 1 + 2 + 3 + 4 + 5 + 6}, {"segments", s.Segments, 500},
+		{"again", s.Again, 12}, {"states", s.States, 0.3},
+	} {
+		if math.Abs(c.got-c.want) > 1e-9 {
+			t.Errorf("%s is %g, want %g", c.what, c.got, c.want)
+		}
+	}
+}
+
+func TestParseSampleRefusesWhatIsCutOff(t *testing.T) {
+	for _, text := range []string{"", "end\n", linuxSample[:len(linuxSample)-4], "boot x\nend\n", "nonsense\nend"} {
+		if s, err := parseSample(text); err == nil {
+			t.Errorf("%.20q: %+v", text, s)
+		}
+	}
+}
+
+func FuzzParseSample(f *testing.F) {
+	f.Add(linuxSample)
+	f.Add(freebsdSample)
+	f.Fuzz(func(t *testing.T, text string) {
+		if s, err := parseSample(text); err == nil && (s.Boot == "" || s.Tick <= 0) {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// The machine that the test runs on is read as it is.
+func TestLookAtThisMachine(t *testing.T) {
+	l := looker{Runner: &localhost.Runner{}}
+	a, err := l.look(t.Context())
+	if err != nil {
+		labtest.Lacking(t, "this machine cannot be read: %v", err)
+	}
+	time.Sleep(20 * time.Millisecond)
+	b, err := l.look(t.Context())
+	if err != nil || b.Boot != a.Boot || b.Uptime <= a.Uptime || b.Busy < a.Busy || b.Kernel > b.Busy || a.CPUs < 1 || a.Available <= 0 || a.Available > 1 {
+		t.Errorf("%+v\n%+v\n%v", a, b, err)
+	}
+}
+
+func line(took string, status string) string {
+	return `198.18.0.9 - - [22/Nov/2026:10:00:00 +0000] "GET /a HTTP/1.1" ` + status + ` 10 "-" "-" ` + took + "\n"
+}
+
+// A log is read forward through lines that have no end yet, rotation and truncation.
+func TestLogIsReadForward(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "access.log")
+	write := func(text string, flags int) {
+		t.Helper()
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|flags, 0o644)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = f.WriteString(text)
+		if f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := &Options{Conn: &localhost.Runner{}}
+	m, err := o.ParseMetric("log:" + path + "#p50")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tick := func() float64 {
+		t.Helper()
+		v, err := m.from.Tick(t.Context(), Sample{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	write(line("9.000", "200"), os.O_APPEND)
+	if v := tick(); !math.IsNaN(v) {
+		t.Errorf("what was there before counts: %g", v)
+	}
+	whole := line("0.100", "200")
+	write(whole+whole+whole[:20], os.O_APPEND)
+	if v := tick(); v < 99e6 || v > 101e6 || m.from.Traffic() != 2 {
+		t.Errorf("p50 %g of %g", v, m.from.Traffic())
+	}
+	write(whole[20:], os.O_APPEND)
+	if err := os.Rename(path, path+".1"); err != nil {
+		t.Fatal(err)
+	}
+	write(line("0.300", "200"), 0)
+	for range 2 { // the rest of the old one, then the new one
+		tick()
+	}
+	if n := m.from.Traffic(); n != 4 {
+		t.Errorf("%g requests over a rotation, want 4", n)
+	}
+	write(line("0.200", "200"), os.O_TRUNC)
+	tick()
+	m.from.Begin()
+	write(line("0.400", "200"), os.O_APPEND)
+	if tick(); math.Abs(m.from.Value()-400e6) > 1e6 || m.from.Traffic() != 1 {
+		t.Errorf("since Begin: %g of %g", m.from.Value(), m.from.Traffic())
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.from.Tick(t.Context(), Sample{}); err == nil {
+		t.Error("a log that is gone is no error")
+	}
+}
+
+func TestLogErrors(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "access.log")
+	if err := os.WriteFile(path, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	o := &Options{Conn: &localhost.Runner{}}
+	m, err := o.ParseMetric("log:" + path + "#errors")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = m.from.Tick(t.Context(), Sample{})
+	text := strings.Repeat(line("0.1", "200"), 3) + line("0.1", "502")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := m.from.Tick(t.Context(), Sample{}); err != nil || v != 0.25 {
+		t.Errorf("%g, %v", v, err)
+	}
+}
+
+func TestParseMetric(t *testing.T) {
+	for text, want := range map[string]string{
+		"cpu-per-packet": switchback.CPUPerPacket, "retransmits": switchback.Retransmits, "rtt": switchback.RoundTrip,
+		"drops": switchback.Drops, "log:/var/log/a": switchback.LogP95, "log:/var/log/a#p99": switchback.LogP99,
+		"log:/var/log/a?path=/api/*#p50": switchback.LogP50, "cpu-per-request:/var/log/a": switchback.CPUPerRequest,
+		"probe:http://198.18.0.2/": switchback.ProbeLatency, "probe:tcp://198.18.0.2:25": switchback.ProbeLatency,
+		"command:true": switchback.WatchedLower, "prometheus:http://198.18.0.2:9090#up": switchback.WatchedLower,
+	} {
+		o := &Options{Conn: &localhost.Runner{}, Better: stats.LowerIsBetter}
+		if m, err := o.ParseMetric(text); err != nil || m.Metric != want || m.Watched.Source != text {
+			t.Errorf("%s: %+v, %v", text, m.Watched, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"lgo:/x": "did you mean log", "log:relative": "no path", "log:/x#p12": "part of a log", "command:/no/such": "no such file",
+		"probe:gopher://x": "no URL", "probe:tcp://x": "HOST:PORT", "prometheus:http://x": "no query", "rtt:x": "more than",
+	} {
+		o := &Options{Conn: &localhost.Runner{}, Better: stats.LowerIsBetter}
+		if _, err := o.ParseMetric(text); err == nil || !strings.Contains(err.Error()+hint.Of(err), want) {
+			t.Errorf("%s: %v %s", text, err, hint.Of(err))
+		}
+	}
+	if _, err := (&Options{}).ParseMetric("command:true"); err == nil || !strings.Contains(err.Error(), "better") {
+		t.Errorf("a direction that nobody said: %v", err)
+	}
+}
+
+func TestScalarOf(t *testing.T) {
+	good := `{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[1763820000,"2.5"]}]}}`
+	if v, err := scalarOf(strings.NewReader(good)); err != nil || v != 2.5 {
+		t.Errorf("%g, %v", v, err)
+	}
+	if v, err := scalarOf(strings.NewReader(`{"status":"success","data":{"resultType":"scalar","result":[1,"4"]}}`)); err != nil || v != 4 {
+		t.Errorf("%g, %v", v, err)
+	}
+	for _, bad := range []string{``, `{}`, `{"status":"error","error":"x"}`, `{"status":"success","data":{"resultType":"vector","result":[]}}`,
+		`{"status":"success","data":{"resultType":"scalar","result":[1,"NaN"]}}`, `<html>`} {
+		if v, err := scalarOf(strings.NewReader(bad)); err == nil {
+			t.Errorf("%q is %g", bad, v)
+		}
+	}
+}
+
+func TestHours(t *testing.T) {
+	at := func(h, m int) time.Time { return time.Date(2026, 11, 22, h, m, 0, 0, time.UTC) }
+	for _, c := range []struct {
+		hours string
+		now   time.Time
+		wait  time.Duration
+	}{
+		{"01:00-05:00", at(3, 0), 0}, {"01:00-05:00", at(5, 0), 20 * time.Hour}, {"01:00-05:00", at(0, 30), 30 * time.Minute},
+		{"22:00-04:30", at(23, 0), 0}, {"22:00-04:30", at(4, 29), 0}, {"22:00-04:30", at(12, 0), 10 * time.Hour},
+	} {
+		h, err := ParseHours(c.hours)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := h.Wait(c.now); got != c.wait {
+			t.Errorf("%s at %s: wait %s, want %s", c.hours, c.now.Format("15:04"), got, c.wait)
+		}
+	}
+	for _, bad := range []string{"", "5", "25:00-26:00", "01:00-01:00", "01:60-02:00", "a-b"} {
+		if h, err := ParseHours(bad); err == nil {
+			t.Errorf("%q is %+v", bad, h)
+		}
+	}
+}
+
+// failing is a host whose looks never answer.
+type failing struct{ *localhost.Runner }
+
+func (failing) Run(ctx context.Context, _ string, _ []string, _ []byte) ([]byte, error) {
+	<-ctx.Done()
+	return nil, context.Cause(ctx)
+}
+
+func TestLookIsBounded(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if _, err := (&looker{Runner: failing{}}).look(ctx); err == nil {
+		t.Error("a host that never answers was read")
+	}
+}

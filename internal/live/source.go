@@ -1,0 +1,158 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/url"
+	"strings"
+
+	"linerate/internal/hint"
+	"linerate/internal/study/switchback"
+)
+
+// Source measures one metric of a host under its own traffic.
+type Source interface {
+	// Tick takes what there is since the last tick, of a window or between two: a
+	// value for the guardrail and the time series, NaN where there was nothing to
+	// measure. Its errors are for people; the study goes on without the value.
+	Tick(ctx context.Context, now Sample) (float64, error)
+	// Begin forgets what came before: what is counted begins here.
+	Begin()
+	// Value is the metric over all since Begin; NaN of nothing.
+	Value() float64
+	// Traffic is how much there was to measure since Begin: packets, requests,
+	// readings; 0 where the source cannot say.
+	Traffic() float64
+	Close() error
+}
+
+// Metric is a metric that a user chose, with where it comes from.
+type Metric struct {
+	switchback.Watched
+	from Source
+}
+
+// sources make a Source of what follows the word and its colon.
+var sources = map[string]func(o *Options, rest string) (switchback.Watched, Source, error){
+	"cpu-per-packet":  counterSource(switchback.CPUPerPacket, func(s Sample) float64 { return 1e9 * s.Kernel }, func(s Sample) float64 { return s.Packets }),
+	"retransmits":     counterSource(switchback.Retransmits, func(s Sample) float64 { return s.Again }, func(s Sample) float64 { return s.Segments }),
+	"drops":           counterSource(switchback.Drops, func(s Sample) float64 { return s.Drops }, func(s Sample) float64 { return s.Packets }),
+	"rtt":             roundTrips,
+	"log":             fromLog,
+	"cpu-per-request": perRequest,
+	"probe":           fromProbe,
+	"command":         fromCommand,
+	"prometheus":      fromPrometheus,
+}
+
+// sourceNames in the order of the help.
+var sourceNames = []string{"log", "cpu-per-packet", "cpu-per-request", "retransmits", "rtt", "drops", "probe", "command", "prometheus"}
+
+// ParseMetric reads a metric as users write it: log:PATH#p99, cpu-per-packet,
+// probe:URL, command:PATH, prometheus:URL#QUERY.
+func (o *Options) ParseMetric(text string) (Metric, error) {
+	word, rest, _ := strings.Cut(text, ":")
+	make, ok := sources[word]
+	if !ok {
+		return Metric{}, hint.Unknown("metric", word, sourceNames)
+	}
+	w, s, err := make(o, rest)
+	if err != nil {
+		return Metric{}, fmt.Errorf("metric %s: %w", text, err)
+	}
+	w.Source = text
+	return Metric{Watched: w, from: s}, nil
+}
+
+// counters is the metric of two counters: how much of one for each of the other.
+type counters struct {
+	amount, per func(Sample) float64
+	last        Sample
+	known       bool
+	sum, of     float64
+}
+
+func counterSource(name string, amount, per func(Sample) float64) func(*Options, string) (switchback.Watched, Source, error) {
+	return func(_ *Options, rest string) (switchback.Watched, Source, error) {
+		if rest != "" {
+			return switchback.Watched{}, nil, hint.Usagef("%q is more than the metric takes", rest)
+		}
+		return switchback.Watched{Metric: name, How: howCounted[name]}, &counters{amount: amount, per: per}, nil
+	}
+}
+
+// howCounted says what a counter's metric is, and how exact.
+var howCounted = map[string]string{
+	switchback.CPUPerPacket:  "the kernel's CPU time (system, interrupts, softirq) in the clock ticks that the host accounts in, over the packets of all interfaces",
+	switchback.CPUPerRequest: "the kernel's CPU time (system, interrupts, softirq) in the clock ticks that the host accounts in, over the lines of the log",
+	switchback.Retransmits:   "TCP segments that were sent again, of all that the host sent",
+	switchback.Drops:         "packets that interfaces, queues and sockets dropped, over all packets",
+	switchback.RoundTrip:     "median of the smoothed round trips of established connections, sampled",
+}
+
+func (c *counters) Tick(_ context.Context, now Sample) (float64, error) {
+	before, known := c.last, c.known && c.last.Boot == now.Boot
+	c.last, c.known = now, true
+	if !known {
+		return math.NaN(), nil
+	}
+	sum, of := c.amount(now)-c.amount(before), c.per(now)-c.per(before)
+	if !(sum >= 0 && of >= 0) { // an interface went away, or counters were reset
+		return math.NaN(), nil
+	}
+	c.sum, c.of = c.sum+sum, c.of+of
+	return ratio(sum, of), nil
+}
+
+func (c *counters) Begin()           { c.sum, c.of = 0, 0 }
+func (c *counters) Value() float64   { return ratio(c.sum, c.of) }
+func (c *counters) Traffic() float64 { return c.of }
+func (c *counters) Close() error     { return nil }
+
+// ratio is NaN of nothing.
+func ratio(a, b float64) float64 {
+	if b <= 0 {
+		return math.NaN()
+	}
+	return a / b
+}
+
+// readings are values that are averaged over a window.
+type readings struct{ sum, n float64 }
+
+func (r *readings) add(v float64) {
+	if !math.IsNaN(v) {
+		r.sum, r.n = r.sum+v, r.n+1
+	}
+}
+
+func (r *readings) Begin()           { *r = readings{} }
+func (r *readings) Value() float64   { return ratio(r.sum, r.n) }
+func (r *readings) Traffic() float64 { return 0 }
+func (r *readings) Close() error     { return nil }
+
+type trips struct{ readings }
+
+func roundTrips(o *Options, rest string) (switchback.Watched, Source, error) {
+	if rest != "" {
+		return switchback.Watched{}, nil, hint.Usagef("%q is more than the metric takes", rest)
+	}
+	o.roundTrips = true
+	return switchback.Watched{Metric: switchback.RoundTrip, How: howCounted[switchback.RoundTrip]}, &trips{}, nil
+}
+
+func (t *trips) Tick(_ context.Context, now Sample) (float64, error) {
+	v := 1e9 * now.roundTrip()
+	t.add(v)
+	return v, nil
+}
+
+// webURL reads a URL that the controller is to fetch.
+func webURL(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, hint.With(hint.Usagef("%q is no URL", text), "such as http://www1.example.net/health")
+	}
+	return u, nil
+}

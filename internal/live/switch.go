@@ -1,0 +1,214 @@
+package live
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"linerate/internal/apply"
+	"linerate/internal/hint"
+	"linerate/internal/knob"
+)
+
+// Treatment is what is compared with the host as it is.
+type Treatment struct {
+	Name   string
+	Values []apply.Assignment
+}
+
+// switcher puts treatments on a host and takes them off, by apply's journal: whatever
+// becomes of this process, the host takes them back when a window and the grace
+// after it are over.
+type switcher struct {
+	apply.Machine
+	os     string
+	window time.Duration
+	grace  time.Duration
+	// before are the values that the host had when the study began: what it is put
+	// back to.
+	before map[knob.Key]string
+	keys   []knob.Key
+	// on is the transaction under way, past those to forget.
+	on   string
+	past []string
+}
+
+// digestKind begins the name of a live study's transactions.
+const digestKind = "live"
+
+// grace is how long after a window's end the host waits for this process before it
+// takes a treatment back itself.
+const leastGrace = 10 * time.Second
+
+// begin looks at what the treatments change, and refuses what a host in production
+// must not have.
+func (s *switcher) begin(ctx context.Context, treatments []Treatment) error {
+	id, err := s.Hello(ctx)
+	if err != nil {
+		return err
+	}
+	if id.UID != 0 {
+		return hint.With(fmt.Errorf("changing %s needs root", s.Where()), "run it with sudo or doas; over SSH: %s", hint.Option("become", "sudo"))
+	}
+	st, err := s.Status(ctx)
+	if err != nil {
+		return err
+	}
+	if st.State != "idle" {
+		return hint.With(fmt.Errorf("a change is pending on %s: %s", s.Where(), st.ID), "confirm it or take it back first")
+	}
+	for _, past := range st.History { // of a study that was killed
+		if past.Outcome == string(apply.Reverted) && strings.HasPrefix(past.Digest, digestKind+":") {
+			s.past = append(s.past, past.ID)
+		}
+	}
+	s.os = id.OS
+	var all []apply.Assignment
+	for _, t := range treatments {
+		all = append(all, t.Values...)
+	}
+	s.keys = apply.KeysOf(all)
+	now, err := s.Look(ctx, s.keys, nil)
+	if err != nil {
+		return err
+	}
+	s.before = now.Values
+	for _, t := range treatments {
+		if err := s.fits(t, now, id.Management); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fits refuses a treatment that could not be put back, could cut us off, or changes
+// nothing.
+func (s *switcher) fits(t Treatment, now apply.Snapshot, management string) error {
+	changes := false
+	for _, a := range t.Values {
+		if !knob.AtRuntime(a.Mechanism) {
+			return hint.With(fmt.Errorf("%s %s takes a boot", a.Mechanism, a.Name), "a study by boots of a machine that is out of service can do it: testbed kind ssh, reset reboot")
+		}
+		if why := knob.Cuts(a.Key, a.Value, management); why != "" {
+			return hint.With(fmt.Errorf("%s = %s %s, and may cut this host off", a.Name, a.Value, why), "study it on a testbed that is out of service")
+		}
+		value, there := now.Values[a.Key]
+		changes = changes || !there || !knob.Same(a.Key, a.Value, value)
+	}
+	if _, err := apply.Assemble(s.wanted(t, t.Values), now); err != nil {
+		var no *apply.Impossible
+		if errors.As(err, &no) {
+			return hint.With(err, "a live study only changes what can be put back exactly")
+		}
+		return err
+	}
+	if !changes {
+		return hint.With(fmt.Errorf("%s has %s already", s.Where(), t.Name), "there is nothing to compare; name another value")
+	}
+	return nil
+}
+
+func (s *switcher) wanted(t Treatment, values []apply.Assignment) apply.Wanted {
+	sum := sha256.Sum256([]byte(t.Name))
+	return apply.Wanted{OS: s.os, Digest: digestKind + ":" + hex.EncodeToString(sum[:]), Values: values, Window: s.window + s.grace}
+}
+
+// set puts a treatment on; sham writes the values that the host has, by the same way.
+func (s *switcher) set(ctx context.Context, t Treatment, sham bool) error {
+	now, err := s.Look(ctx, apply.KeysOf(t.Values), nil)
+	if err != nil {
+		return err
+	}
+	values := t.Values
+	if sham {
+		values = nil
+		for _, a := range t.Values {
+			if v, ok := now.Values[a.Key]; ok {
+				values = append(values, apply.Assignment{Key: a.Key, Value: v})
+			}
+		}
+	}
+	wanted := s.wanted(t, values)
+	wanted.WriteAll = sham
+	transaction, err := apply.Assemble(wanted, now)
+	if err != nil {
+		return err
+	}
+	id, after, err := s.Apply(ctx, transaction)
+	if err != nil {
+		return err
+	}
+	s.on = id
+	return transaction.Judge(after)
+}
+
+// off puts the host back. It is told of every transaction once, and of none twice.
+func (s *switcher) off(ctx context.Context, why string) error {
+	if s.on == "" {
+		return nil
+	}
+	if _, err := s.Revert(ctx, s.on, why); err != nil {
+		return err
+	}
+	s.past, s.on = append(s.past, s.on), ""
+	return nil
+}
+
+// lost finds out what became of the treatment after the connection failed: the host
+// may have put it back itself, or put on what nobody here saw it put on.
+func (s *switcher) lost(ctx context.Context) error {
+	st, err := s.Status(ctx)
+	if err != nil {
+		return err
+	}
+	if st.State != "idle" && s.on == "" && strings.HasPrefix(st.Digest, digestKind+":") {
+		s.on = st.ID
+	}
+	if st.State == "idle" && s.on != "" {
+		s.past, s.on = append(s.past, s.on), ""
+	}
+	return nil
+}
+
+// changed lists what is not as this study left it.
+func (s *switcher) changed(ctx context.Context, on []apply.Assignment) ([]string, error) {
+	now, err := s.Look(ctx, s.keys, nil)
+	if err != nil {
+		return nil, err
+	}
+	want := map[knob.Key]string{}
+	for _, a := range on {
+		want[a.Key] = a.Value
+	}
+	var out []string
+	for k, before := range s.before {
+		is, there := now.Values[k]
+		should, set := want[k]
+		switch {
+		case !there:
+			out = append(out, k.Name+" is gone")
+		case set && !knob.Same(k, should, is), !set && len(on) == 0 && is != before:
+			out = append(out, fmt.Sprintf("%s is %s", k.Name, is))
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// end puts the host back and has it forget the study's transactions.
+func (s *switcher) end(ctx context.Context, run func(ctx context.Context, script string, args []string, stdin []byte) ([]byte, error)) error {
+	if err := s.off(ctx, "the study is over"); err != nil {
+		return err
+	}
+	if len(s.past) == 0 {
+		return nil
+	}
+	_, err := run(ctx, hostScript, append([]string{"forget"}, s.past...), nil)
+	s.past = nil
+	return err
+}

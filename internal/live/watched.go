@@ -1,0 +1,294 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"linerate/internal/hint"
+	"linerate/internal/stats"
+	"linerate/internal/study/switchback"
+)
+
+// watched is the metric of values of the user's own: a higher one is better or worse
+// as they say.
+func (o *Options) watched(how string) (switchback.Watched, error) {
+	w := switchback.Watched{How: how, Metric: switchback.WatchedLower}
+	switch o.Better {
+	case stats.HigherIsBetter:
+		w.Metric = switchback.WatchedHigher
+	case stats.Undirected:
+		return w, hint.With(hint.Usagef("nobody can know whether a higher value is better"), "say it: %s", hint.Option("better", "lower"))
+	}
+	return w, nil
+}
+
+// command runs a program of this machine that prints one number, again and again.
+type command struct {
+	background
+	path string
+}
+
+// commandPatience bounds one run of a command, and one probe.
+const commandPatience = 10 * time.Second
+
+func fromCommand(o *Options, rest string) (switchback.Watched, Source, error) {
+	path, err := exec.LookPath(rest)
+	if err != nil {
+		return switchback.Watched{}, nil, hint.With(err, "the program is run on this machine, without arguments, and prints one number")
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return switchback.Watched{}, nil, err
+	}
+	w, err := o.watched("what " + path + " prints")
+	c := &command{path: path}
+	c.once = c.run
+	return w, c, err
+}
+
+func (c *command) run(ctx context.Context) (float64, error) {
+	ctx, cancel := context.WithTimeout(ctx, commandPatience)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, c.path).Output()
+	if err != nil {
+		return 0, fmt.Errorf("run %s: %w", c.path, err)
+	}
+	v, err := strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, hint.With(fmt.Errorf("%s printed %.40q", c.path, strings.TrimSpace(string(out))), "it must print one number and nothing else")
+	}
+	return v, nil
+}
+
+// background measures again and again beside the study, from the first tick on.
+type background struct {
+	once  func(context.Context) (float64, error)
+	every time.Duration // from one that is due to the next; 0: as often as fits
+
+	start   sync.Once
+	stop    context.CancelFunc
+	done    chan struct{}
+	lock    sync.Mutex
+	tick    readings
+	all     readings
+	failed  error
+	failing int
+}
+
+func (b *background) Tick(ctx context.Context, _ Sample) (float64, error) {
+	b.start.Do(func() {
+		work, stop := context.WithCancel(context.WithoutCancel(ctx))
+		b.stop, b.done = stop, make(chan struct{})
+		go b.loop(work)
+	})
+	b.lock.Lock()
+	defer b.lock.Unlock()
+	v, err := b.tick.Value(), b.failed
+	b.tick, b.failed = readings{}, nil
+	return v, err
+}
+
+func (b *background) loop(ctx context.Context) {
+	defer close(b.done)
+	due := time.Now()
+	for ctx.Err() == nil {
+		late := 0.0
+		if b.every > 0 { // an open loop: who waits for an answer is late for the next
+			late = float64(time.Since(due))
+		}
+		v, err := b.once(ctx)
+		v += late
+		if ctx.Err() != nil {
+			return
+		}
+		b.took(v, err)
+		pause := time.Millisecond
+		if due = due.Add(b.every); b.every > 0 {
+			pause = time.Until(due)
+		}
+		if err != nil {
+			pause = max(pause, 100*time.Millisecond) // a program that cannot be run is not run in a spin
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+}
+
+func (b *background) took(v float64, err error) {
+	b.lock.Lock()
+	defer b.lock.Unlock()
+	if err != nil {
+		b.failed = err
+		b.failing++
+		return
+	}
+	b.tick.add(v)
+	b.all.add(v)
+}
+
+func (b *background) Begin() {
+	b.lock.Lock()
+	defer b.lock.Unlock()
+	b.all = readings{}
+}
+
+func (b *background) Value() float64 {
+	b.lock.Lock()
+	defer b.lock.Unlock()
+	return b.all.Value()
+}
+
+func (b *background) Traffic() float64 { return 0 }
+
+func (b *background) Close() error {
+	if b.stop != nil {
+		b.stop()
+		<-b.done
+	}
+	return nil
+}
+
+// prometheus asks a server for an instant query at every tick.
+type prometheus struct {
+	readings
+	query *url.URL
+}
+
+func fromPrometheus(o *Options, rest string) (switchback.Watched, Source, error) {
+	server, query, ok := strings.Cut(rest, "#")
+	u, err := webURL(server)
+	if err != nil || !ok || query == "" {
+		return switchback.Watched{}, nil, errors.Join(err, hint.With(hint.Usagef("no query"), "such as prometheus:http://mon1:9090#node_load1"))
+	}
+	u = u.JoinPath("api/v1/query")
+	u.RawQuery = url.Values{"query": {query}}.Encode()
+	w, err := o.watched("the query " + query + " of " + server)
+	return w, &prometheus{query: u}, err
+}
+
+// mostAnswer bounds what is read of a server's answer.
+const mostAnswer = 1 << 20
+
+func (p *prometheus) Tick(ctx context.Context, _ Sample) (float64, error) {
+	ctx, cancel := context.WithTimeout(ctx, commandPatience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.query.String(), nil)
+	if err != nil {
+		return math.NaN(), err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return math.NaN(), err
+	}
+	defer res.Body.Close()
+	v, err := scalarOf(io.LimitReader(res.Body, mostAnswer))
+	if err != nil {
+		return math.NaN(), fmt.Errorf("%s: %w", p.query.Host, err)
+	}
+	p.add(v)
+	return v, nil
+}
+
+// scalarOf reads the one number of an answer of Prometheus' HTTP API, v1.
+func scalarOf(r io.Reader) (float64, error) {
+	var answer struct {
+		Status, Error string
+		Data          struct {
+			ResultType string
+			Result     json.RawMessage
+		}
+	}
+	if err := json.NewDecoder(r).Decode(&answer); err != nil {
+		return 0, fmt.Errorf("the answer is no document of Prometheus: %w", err)
+	}
+	if answer.Status != "success" {
+		return 0, fmt.Errorf("the query failed: %s", answer.Error)
+	}
+	var point [2]any
+	switch answer.Data.ResultType {
+	case "scalar":
+		if err := json.Unmarshal(answer.Data.Result, &point); err != nil {
+			return 0, err
+		}
+	default:
+		var series []struct{ Value [2]any }
+		if err := json.Unmarshal(answer.Data.Result, &series); err != nil || len(series) != 1 {
+			return 0, hint.With(fmt.Errorf("the query gives %d series", len(series)), "make it give one: sum(…)")
+		}
+		point = series[0].Value
+	}
+	text, _ := point[1].(string)
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(v) {
+		return 0, fmt.Errorf("the query gives %q", text)
+	}
+	return v, nil
+}
+
+// probe asks the host for something, at a low rate, and takes the time from when
+// that was due.
+const probeEvery = 200 * time.Millisecond
+
+func fromProbe(_ *Options, rest string) (switchback.Watched, Source, error) {
+	w := switchback.Watched{Metric: switchback.ProbeLatency, How: fmt.Sprintf("%s from here, %d times a second, from when it was due", rest, time.Second/probeEvery)}
+	b := &background{every: probeEvery}
+	if address, ok := strings.CutPrefix(rest, "tcp://"); ok {
+		if _, port, err := net.SplitHostPort(address); err != nil || port == "" {
+			return w, nil, hint.With(hint.Usagef("%q is no HOST:PORT", address), "such as probe:tcp://www1:443")
+		}
+		b.once = func(ctx context.Context) (float64, error) { return connectTime(ctx, address) }
+		return w, b, nil
+	}
+	u, err := webURL(rest)
+	if err != nil {
+		return w, nil, err
+	}
+	client := &http.Client{Timeout: commandPatience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	b.once = func(ctx context.Context) (float64, error) { return fetchTime(ctx, client, u.String()) }
+	return w, b, nil
+}
+
+func connectTime(ctx context.Context, address string) (float64, error) {
+	start := time.Now()
+	d := net.Dialer{Timeout: commandPatience}
+	c, err := d.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return 0, err
+	}
+	took := time.Since(start)
+	return float64(took), c.Close()
+}
+
+func fetchTime(ctx context.Context, client *http.Client, address string) (float64, error) {
+	start := time.Now()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return 0, err
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer res.Body.Close()
+	if _, err := io.Copy(io.Discard, res.Body); err != nil {
+		return 0, err
+	}
+	if res.StatusCode >= 500 {
+		return 0, fmt.Errorf("%s answers %s", address, res.Status)
+	}
+	return float64(time.Since(start)), nil
+}

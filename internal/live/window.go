@@ -1,0 +1,320 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"linerate/internal/apply"
+	"linerate/internal/study/switchback"
+)
+
+// ramp exposes the host to each treatment for seconds, then for half a minute, before
+// the first whole window: what breaks at once breaks briefly.
+func (r *run) ramp(ctx context.Context) (*switchback.Trip, error) {
+	w := r.o.Plan.Window
+	for _, length := range []time.Duration{max(leastRamp, w/60), w / 3} {
+		length = min(length, 30*time.Second, w)
+		for _, t := range r.o.Treatments {
+			if err := r.waitForHours(ctx); err != nil {
+				return nil, err
+			}
+			for _, slot := range []switchback.Slot{{Of: t.Name, Arm: switchback.Control}, {Of: t.Name, Arm: t.Name}} {
+				seen, err := r.window(ctx, slot, length, 0)
+				if err != nil {
+					return nil, err
+				}
+				seen.Ramp = true
+				if err := r.o.Sink(seen); err != nil || seen.Trip != nil {
+					return seen.Trip, err
+				}
+			}
+		}
+	}
+	return nil, nil
+}
+
+// leastRamp is the first exposure: long enough for three checks.
+const leastRamp = time.Second
+
+// pairs runs what the schedule has left. Pairs that turn out invalid are made up for
+// by more at the end, up to as many again.
+func (r *run) pairs(ctx context.Context) (*switchback.Trip, error) {
+	done := slices.Clone(r.o.Done)
+	for {
+		slots, more := r.o.left(done)
+		if !more || r.o.Enough != nil && r.o.Enough(done) {
+			return nil, nil
+		}
+		if err := r.waitForHours(ctx); err != nil {
+			return nil, err
+		}
+		var pair []Window
+		for _, slot := range slots {
+			w, err := r.window(ctx, slot, r.o.Plan.Window, r.o.Plan.BurnIn)
+			if err != nil {
+				return nil, err
+			}
+			if pair = append(pair, w); len(pair) == 2 {
+				r.o.balance(pair)
+			}
+			if err := r.o.Sink(pair[len(pair)-1]); err != nil || w.Trip != nil {
+				return w.Trip, err
+			}
+		}
+		done = append(done, pair...)
+	}
+}
+
+// left are the windows that come next: a pair, or a rest. more is false at the end.
+func (o *Options) left(done []Window) (slots []switchback.Slot, more bool) {
+	valid, pairs := map[string]int{}, 0
+	for i := 0; i+1 < len(done); i++ {
+		a, b := done[i], done[i+1]
+		if a.Ramp || a.Pair == 0 || a.Pair != b.Pair {
+			continue
+		}
+		pairs++
+		if len(a.Disturbed) == 0 && len(b.Disturbed) == 0 {
+			valid[a.Of]++
+		}
+	}
+	enough := true
+	for _, t := range o.Treatments {
+		enough = enough && valid[t.Name] >= o.Plan.Pairs
+	}
+	plan := o.Plan
+	plan.Pairs *= 2
+	all := plan.Schedule(o.Seed)
+	place, seen := 0, 0
+	for place < len(all) && seen < len(done) {
+		switch w := done[seen]; {
+		case w.Ramp:
+			seen++
+		case w.Pair == all[place].Pair && w.Arm == all[place].Arm:
+			place++
+			seen++
+		default: // a pair that was broken off is begun anew
+			seen++
+		}
+	}
+	if place < len(all) && all[place].Half == 2 { // its first half stands alone
+		place--
+	}
+	if enough || place >= len(all) {
+		return nil, false
+	}
+	if all[place].Pair == 0 {
+		return all[place : place+1], true
+	}
+	return all[place : place+2], true
+}
+
+// balance refuses a pair whose halves handled different amounts of traffic.
+func (o *Options) balance(pair []Window) {
+	a, b := pair[0].Traffic, pair[1].Traffic
+	if a <= 0 || b <= 0 || max(a, b)/min(a, b) <= o.Imbalance {
+		return
+	}
+	pair[1].Disturbed = append(pair[1].Disturbed, switchback.Disturbance{Gate: switchback.GateTraffic,
+		Text: fmt.Sprintf("the pair's halves handled %.4g and %.4g packets a second, more than %g times apart", a, b, o.Imbalance)})
+}
+
+// window is one stretch of time under one arm. An error ends the study; a treatment
+// is off when it returns one.
+func (r *run) window(ctx context.Context, slot switchback.Slot, length, burn time.Duration) (Window, error) {
+	w := Window{Start: time.Now().UTC(), Arm: slot.Arm}
+	w.Observed = switchback.Observed{Pair: slot.Pair, Half: slot.Half, Of: slot.Of, BurnIn: burn.Seconds(), Series: map[string][]*float64{}, Value: map[string]float64{}, Counted: map[string]float64{}}
+	if err := r.hold(ctx); err != nil {
+		return w, err
+	}
+	if err := r.turn(ctx, slot); err != nil {
+		return w, errors.Join(err, r.takeOff("the switch to "+slot.Arm+" failed"))
+	}
+	w.Switch = time.Since(w.Start).Seconds()
+	s := &stretch{run: r, w: &w, slot: slot, begin: time.Now(), length: length, burn: burn}
+	if err := s.watch(ctx); err != nil {
+		return w, errors.Join(err, r.takeOff("the study was ended"))
+	}
+	w.Seconds = time.Since(w.Start).Seconds()
+	if w.Trip != nil {
+		return w, r.takeOff("a guardrail tripped: " + w.Trip.Text)
+	}
+	return w, s.judge(ctx)
+}
+
+// turn makes the host what the window's arm is.
+func (r *run) turn(ctx context.Context, slot switchback.Slot) error {
+	if err := r.sw.off(ctx, "the window is over"); err != nil {
+		return err
+	}
+	if !slot.Written() {
+		return nil
+	}
+	i := slices.IndexFunc(r.o.Treatments, func(t Treatment) bool { return t.Name == slot.Arm })
+	sham := i < 0
+	if sham {
+		i = slot.Pair % len(r.o.Treatments)
+	}
+	return r.sw.set(ctx, r.o.Treatments[i], sham)
+}
+
+// takeOff puts the host back with a context of its own; where that fails the host's
+// switch does it, and restore waits for that.
+func (r *run) takeOff(why string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), answerLimit)
+	defer cancel()
+	if err := r.sw.off(ctx, why); err != nil {
+		r.o.Say("%v: the host's own switch takes it back", err)
+	}
+	return nil
+}
+
+// stretch is a window while it lasts.
+type stretch struct {
+	*run
+	w            *Window
+	slot         switchback.Slot
+	begin        time.Time
+	length, burn time.Duration
+	first, at    Sample // at the end of the burn-in, and now
+	counted      int    // looks since
+	begun        bool   // the first look, which only ends the window's before, is over
+	counting     bool
+	unread       int
+}
+
+func (s *stretch) watch(ctx context.Context) error {
+	s.guard.window()
+	for {
+		if err := s.step(ctx); err != nil || s.w.Trip != nil {
+			return err
+		}
+		elapsed := time.Since(s.begin)
+		if elapsed >= s.length && s.counted > 0 {
+			break
+		}
+		wait := min(s.every, max(0, s.length-elapsed))
+		if !s.counting && elapsed < s.burn {
+			wait = min(wait, s.burn-elapsed)
+		}
+		if err := pause(ctx, wait); err != nil {
+			return err
+		}
+	}
+	for _, m := range s.o.metrics {
+		if v := m.from.Value(); !math.IsNaN(v) {
+			s.w.Value[m.Metric] = v
+			s.w.Counted[m.Metric] = m.from.Traffic()
+		}
+	}
+	s.w.Closest = s.guard.closest()
+	if seconds := s.at.Uptime - s.first.Uptime; seconds > 0 && s.at.Boot == s.first.Boot {
+		s.w.Traffic = (s.at.Packets - s.first.Packets) / seconds
+	}
+	return nil
+}
+
+// step is one look. A host under treatment that does not answer trips the guardrail;
+// one without is waited for.
+func (s *stretch) step(ctx context.Context) error {
+	elapsed := time.Since(s.begin)
+	known := s.begun
+	s.known, s.begun = known, true
+	now, seen, trip, err := s.check(ctx, s.slot.Treated())
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return s.missed(ctx, err)
+	}
+	s.unread = 0
+	s.at = now
+	if trip != nil {
+		s.w.Trip, s.w.Closest = trip, s.guard.closest()
+	}
+	if known {
+		s.note(elapsed, seen)
+	}
+	if s.counting {
+		s.counted++
+	}
+	if !s.counting && elapsed >= s.burn {
+		// A host that answers late gets the whole length all the same.
+		s.length = time.Since(s.begin) + s.length - s.burn
+		s.counting, s.first = true, now
+		for _, m := range s.o.metrics {
+			m.from.Begin()
+		}
+	}
+	return nil
+}
+
+// missesAllowed of a host under treatment.
+const missesAllowed = 2
+
+func (s *stretch) missed(ctx context.Context, err error) error {
+	s.unread++
+	s.w.Notes = append(s.w.Notes, err.Error())
+	if s.slot.Treated() {
+		if s.unread >= missesAllowed {
+			s.w.Trip = &switchback.Trip{Guardrail: "time to answer", Value: float64(s.unread), Limit: missesAllowed, Text: fmt.Sprintf("the host did not answer %d times in a row: %v", s.unread, err)}
+		}
+		return nil
+	}
+	if time.Since(s.begin) > s.length+patience {
+		return err
+	}
+	return pause(ctx, s.every)
+}
+
+func (s *stretch) note(elapsed time.Duration, seen map[string]float64) {
+	s.w.At = append(s.w.At, math.Round(1000*elapsed.Seconds())/1000)
+	for _, m := range s.o.metrics {
+		var p *float64
+		if v := seen[m.Metric]; !math.IsNaN(v) && !math.IsInf(v, 0) {
+			p = &v
+		}
+		s.w.Series[m.Metric] = append(s.w.Series[m.Metric], p)
+	}
+}
+
+// judge says what else happened to the host during the window.
+func (s *stretch) judge(ctx context.Context) error {
+	add := func(gate, format string, args ...any) {
+		s.w.Disturbed = append(s.w.Disturbed, switchback.Disturbance{Gate: gate, Text: fmt.Sprintf(format, args...)})
+	}
+	if _, ok := s.w.Value[s.o.metrics[0].Metric]; !ok {
+		add(switchback.GateNothing, "there was nothing to measure")
+	}
+	if missed := len(s.w.Notes); missed > len(s.w.At)/4 {
+		add(switchback.GateRead, "%d of %d looks had no answer", missed, missed+len(s.w.At))
+	}
+	switch a, b := s.first, s.at; {
+	case a.Boot != b.Boot:
+		add(switchback.GateBoot, "the host booted")
+	case math.Abs((b.Clock-a.Clock)-(b.Uptime-a.Uptime)) > 2:
+		add(switchback.GateClock, "the host's clock went %.0f s while %.0f s passed", b.Clock-a.Clock, b.Uptime-a.Uptime)
+	case math.Abs((b.Uptime-a.Uptime)-(s.length-s.burn).Seconds()) > 2+0.2*s.length.Seconds():
+		add(switchback.GateRead, "%.0f s passed on the host in a window of %.0f s: this machine slept", b.Uptime-a.Uptime, (s.length - s.burn).Seconds())
+	case !slices.Equal(a.Services, b.Services):
+		add(switchback.GateReload, "%s was started anew", s.o.Service)
+	}
+	var on []apply.Assignment
+	for _, t := range s.o.Treatments {
+		if t.Name == s.slot.Arm {
+			on = t.Values
+		}
+	}
+	wrong, err := s.sw.changed(ctx, on)
+	if err != nil {
+		return err
+	}
+	for _, w := range wrong {
+		add(switchback.GateKey, "somebody else changed it: %s", w)
+	}
+	return nil
+}

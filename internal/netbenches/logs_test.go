@@ -1,0 +1,343 @@
+package netbenches
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestNumber: digits and one point, no more of them than a float64 holds.
+func TestNumber(t *testing.T) {
+	for in, c := range map[string]struct {
+		v    float64
+		rest string
+		ok   bool
+	}{
+		"0":                   {0, "", true},
+		"12 pps":              {12, " pps", true},
+		"1.25 M":              {1.25, " M", true},
+		"7.":                  {7, "", true},
+		"1.2.3":               {1.2, ".3", true},
+		"123456789012345678":  {123456789012345678, "", true},
+		"1234567890123456789": {0, "1234567890123456789", false},
+		".5":                  {0, ".5", false},
+		"-1":                  {0, "-1", false},
+		"":                    {0, "", false},
+		"x":                   {0, "x", false},
+	} {
+		v, rest, ok := number([]byte(in))
+		if v != c.v || string(rest) != c.rest || ok != c.ok {
+			t.Errorf("%q: %g, %q, %v; want %+v", in, v, rest, ok, c)
+		}
+	}
+}
+
+// TestIntervalsOfBrokenLines: a report that was cut off keeps its rate and no packets; what
+// only looks like one is none.
+func TestIntervalsOfBrokenLines(t *testing.T) {
+	for line, want := range map[string]*Interval{
+		"main_thread [1] 5 pps (6 pkts in 7 usec)":       {PPS: 5, Packets: 6, Micros: 7},
+		"main_thread [1]\t5 pps (6 pkts in 7 usec)":      {PPS: 5, Packets: 6, Micros: 7},
+		"main_thread [1] 5 pps (6 pkts 7 bps":            {PPS: 5, Packets: 6},
+		"main_thread [1] 5 pps (6 things in 7 usec)":     {PPS: 5},
+		"main_thread [1] 5 pps (x pkts in 7 usec)":       {PPS: 5},
+		"main_thread [1] 5 pps":                          {PPS: 5},
+		"main_thread [1] 2.5 Gpps (1.5 Gpkts in 7 usec)": {PPS: 2.5e9, Packets: 1_500_000_000, Micros: 7},
+		"main_thread [1] 5 Tpps (6 pkts in 7 usec)":      nil,
+		"main_thread [1] 5 bps":                          nil,
+		"main_thread [1":                                 nil,
+		"main_thread [1]":                                nil,
+		"main_thread [] ":                                nil,
+		"main_thread [1] -5 pps":                         nil,
+		"mainthread [1] 5 pps":                           nil,
+	} {
+		l := ParseLog([]byte("CMD\n" + line))
+		if want == nil {
+			if len(l.Intervals) != 0 {
+				t.Errorf("%q was read as %+v", line, l.Intervals)
+			}
+			continue
+		}
+		want.Line = 2
+		if len(l.Intervals) != 1 || l.Intervals[0] != *want {
+			t.Errorf("%q: %+v, want %+v", line, l.Intervals, want)
+		}
+	}
+}
+
+func TestSummaryLines(t *testing.T) {
+	for line, want := range map[string]Log{
+		"Received 9 packets 540 bytes 3 events 60 bytes each in 1.50 seconds.": {Packets: 9, Seconds: 1.5, Ended: "summary"},
+		"Sent 9 packets, 60 bytes each, in 2 seconds.":                         {Packets: 9, Seconds: 2, Ended: "summary"},
+		"Sent 9 packets":                    {Packets: 9, Ended: "summary"},
+		"Sent 9 packets in ":                {Packets: 9, Ended: "summary"},
+		"Sent -9 packets in 1 seconds":      {},
+		"Sent 99999999999999999999 packets": {},
+		"Sent 9 bytes in 1 seconds":         {},
+		"Received nothing.":                 {},
+		"Sent ":                             {},
+		"Terminated: 15":                    {Ended: "terminated"},
+	} {
+		l := ParseLog([]byte(line + "\n"))
+		if l.Packets != want.Packets || l.Seconds != want.Seconds || l.Ended != want.Ended {
+			t.Errorf("%q: %d packets in %g s, %q; want %+v", line, l.Packets, l.Seconds, l.Ended, want)
+		}
+	}
+	// A command is what the first line says; later lines that look like one are not.
+	l := ParseLog([]byte("\nCMD on x: pkt-gen\n"))
+	if l.Command != "" || l.Host != "" || l.Lines != 2 {
+		t.Errorf("%+v", l)
+	}
+	if l := ParseLog([]byte("CMD on x\n")); l.Host != "x" || l.Command != "" {
+		t.Errorf("%+v", l)
+	}
+	if l := ParseLog([]byte("ouch, thread 3 lost\n")); !slices.Equal(l.Faults, []string{"ouch, thread 3 lost"}) {
+		t.Errorf("faults %q", l.Faults)
+	}
+}
+
+// seconds are intervals of one second each.
+func seconds(packets ...uint64) []Interval {
+	out := make([]Interval, len(packets))
+	for i, p := range packets {
+		out[i] = Interval{PPS: float64(p), Packets: p, Micros: 1_000_000}
+	}
+	return out
+}
+
+// TestSteadyNeedsSeven: five seconds settle and two drain, so an eighth is the first that counts.
+func TestSteadyNeedsSeven(t *testing.T) {
+	for n, rows := range map[int]int{0: 0, 6: 0, 7: 0, 8: 1, 12: 5} {
+		l := Log{Intervals: seconds(slices.Repeat([]uint64{100}, n)...)}
+		s, ok := l.Steady()
+		if s.Rows != rows || ok != (rows > 0) {
+			t.Errorf("%d seconds: %+v, %v; want %d rows", n, s, ok, rows)
+		}
+	}
+	silent := Log{Intervals: seconds(0, 0, 0, 0, 0, 0, 0, 0, 0)}
+	if s, ok := silent.Steady(); ok {
+		t.Errorf("silence is steady: %+v", s)
+	}
+	timeless := Log{Intervals: slices.Repeat([]Interval{{PPS: 1, Packets: 1}}, 20)}
+	if s, ok := timeless.Steady(); ok {
+		t.Errorf("packets in no time: %+v", s)
+	}
+}
+
+// TestDrift compares ends that do not overlap, by time.
+func TestDrift(t *testing.T) {
+	ramp := func(n int, first, last uint64) []Interval {
+		return seconds(append(slices.Repeat([]uint64{first}, n/2), slices.Repeat([]uint64{last}, n-n/2)...)...)
+	}
+	for name, c := range map[string]struct {
+		iv   []Interval
+		want float64
+	}{
+		"steady":       {ramp(40, 100, 100), 0},
+		"rising":       {ramp(40, 100, 102), 0.02},
+		"falling":      {ramp(40, 100, 50), -0.5},
+		"barely":       {ramp(20, 100, 150), 0.5},
+		"too short":    {ramp(19, 100, 150), 0},
+		"from nothing": {ramp(40, 0, 150), 0},
+		"no time":      {slices.Repeat([]Interval{{Packets: 5}}, 40), 0},
+		"one long":     {[]Interval{{Packets: 1000, Micros: 10_000_000}, {Packets: 1100, Micros: 10_000_000}}, 0.1},
+		"empty":        {nil, 0},
+	} {
+		if got := drift(c.iv); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%s: %g, want %g", name, got, c.want)
+		}
+	}
+}
+
+// TestScriptRowsByLine: the script counts lines of the file, whatever they hold.
+func TestScriptRowsByLine(t *testing.T) {
+	iv := func(line int, pps float64) Interval { return Interval{Line: line, PPS: pps} }
+	l := Log{Lines: 30, Intervals: []Interval{iv(15, 1), iv(16, 2), iv(17, 0.5), iv(18, 0), iv(20, 4), iv(21, 5)}}
+	if got := l.ScriptRows(); !slices.Equal(got, []float64{2, 4}) {
+		t.Errorf("kept %v, want lines 16 to 20 at 1 pps and more", got)
+	}
+}
+
+func TestEquilibriumNumbers(t *testing.T) {
+	for text, want := range map[string]float64{"x = 5 Mb/s": 5, "a=1 b=2.5Mb/s": 2.5, "none": 0, "= -3": 0, "=": 0, "= 1.2.3": 0} {
+		if got := megabits(text); got != want {
+			t.Errorf("%q: %g, want %g", text, got, want)
+		}
+	}
+	// Numbers before the first iteration belong to none.
+	e := ParseEquilibrium([]byte("CMD on r1: equilibrium -4 -u\nOffering load = 9 Mb/s\nMeasured forwarding rate = 9 Mb/s\nIteration 1\n"))
+	if e.Host != "r1" || e.Command != "equilibrium -4 -u" || len(e.Steps) != 1 || e.Steps[0] != (Step{}) || e.Done || e.Frame != 0 {
+		t.Errorf("%+v", e)
+	}
+	if e := ParseEquilibrium([]byte("Estimated Equilibrium throughput unknown")); e.Done || e.Estimate != 0 {
+		t.Errorf("no number is an estimate: %+v", e)
+	}
+	for text, want := range map[string]bool{
+		"CMD: equilibrium -4\n": true, "CMD: pkt-gen\nequilibrium\n": false, "x\nBenchmark tool using equilibrium throughput method": true,
+		strings.Repeat("x", 600) + "equilibrium throughput method": false, "": false,
+	} {
+		if got := IsEquilibrium([]byte(text)); got != want {
+			t.Errorf("%.60q: %v", text, got)
+		}
+	}
+}
+
+// readings of one rate, as a receiver or a sender left them.
+func readingOf(pps float64) *Reading {
+	return &Reading{File: &File{Path: "log"}, Script: [2]float64{pps, pps + 1}, Usable: pps > 0, Settled: pps > 0, Steady: Steady{PPS: pps}}
+}
+
+// TestJudge: each gate a trial passes, and what it is flagged with.
+func TestJudge(t *testing.T) {
+	faulty, drifting, empty := readingOf(5), readingOf(500), readingOf(0)
+	faulty.Faults, drifting.Steady.Drift, empty.Empty = []string{"ouch"}, -0.02, true
+	summed := &Reading{File: &File{}, Packets: 3000, Seconds: 3}
+	settled := &Reading{File: &File{}, Settled: true, Steady: Steady{PPS: 2000}}
+	for name, c := range map[string]struct {
+		it      Iteration
+		reasons string
+		flags   string
+		metrics map[string]float64
+	}{
+		"good":              {Iteration{Receivers: []*Reading{readingOf(500)}, Senders: []*Reading{readingOf(1000)}}, "", "", map[string]float64{MetricRate: 500, MetricOffered: 1000, MetricLoss: 0.5, MetricSteady: 500}},
+		"two senders":       {Iteration{Receivers: []*Reading{readingOf(500)}, Senders: []*Reading{readingOf(1000), readingOf(1000)}}, "", "", map[string]float64{MetricOffered: 2000, MetricLoss: 0.75}},
+		"generator-bound":   {Iteration{Receivers: []*Reading{readingOf(990)}, Senders: []*Reading{readingOf(1000)}}, "", FlagGenerator, map[string]float64{MetricLoss: 0.01}},
+		"not quite":         {Iteration{Receivers: []*Reading{readingOf(989)}, Senders: []*Reading{readingOf(1000)}}, "", "", nil},
+		"more than sent":    {Iteration{Receivers: []*Reading{readingOf(1006)}, Senders: []*Reading{readingOf(1000)}}, "", FlagGenerator + " " + FlagWire, map[string]float64{MetricLoss: 0}},
+		"no sender":         {Iteration{Receivers: []*Reading{readingOf(500)}}, "", FlagNoSender, map[string]float64{MetricRate: 500}},
+		"silent sender":     {Iteration{Receivers: []*Reading{readingOf(500)}, Senders: []*Reading{readingOf(0)}}, "", FlagNoSender, nil},
+		"sender's summary":  {Iteration{Receivers: []*Reading{readingOf(500)}, Senders: []*Reading{summed}}, "", "", map[string]float64{MetricOffered: 1000}},
+		"sender's steady":   {Iteration{Receivers: []*Reading{readingOf(500)}, Senders: []*Reading{settled}}, "", "", map[string]float64{MetricOffered: 2000}},
+		"drift":             {Iteration{Receivers: []*Reading{drifting}, Senders: []*Reading{readingOf(1000)}}, "", FlagDrift, map[string]float64{MetricDrift: -0.02}},
+		"no receiver":       {Iteration{Senders: []*Reading{readingOf(1000)}}, "no receiver log", "", nil},
+		"empty receiver":    {Iteration{Receivers: []*Reading{empty}, Senders: []*Reading{readingOf(1000)}}, "the receiver's log is empty", "", map[string]float64{MetricOffered: 1000}},
+		"unusable receiver": {Iteration{Receivers: []*Reading{readingOf(0)}, Senders: []*Reading{readingOf(1000)}}, "no usable row", "", nil},
+		"fault":             {Iteration{Receivers: []*Reading{readingOf(5)}, Senders: []*Reading{faulty}}, "log: ouch", FlagGenerator, nil},
+		"equilibrium":       {Iteration{Equilibrium: &Equilibrium{Done: true, Estimate: 105, Maximum: 106}}, "", "", map[string]float64{MetricEquilibrium: 105, MetricMaximum: 106}},
+		"search cut off":    {Iteration{Equilibrium: &Equilibrium{Estimate: 105}}, "without an estimate", "", nil},
+	} {
+		j := c.it.Judge()
+		if j.Valid != (c.reasons == "") || !strings.Contains(strings.Join(j.Reasons, "; "), c.reasons) {
+			t.Errorf("%s: valid %v, reasons %q; want %q", name, j.Valid, j.Reasons, c.reasons)
+		}
+		if got := strings.Join(j.Flags, " "); got != c.flags {
+			t.Errorf("%s: flags %q, want %q", name, got, c.flags)
+		}
+		for metric, want := range c.metrics {
+			if got, ok := j.Metrics[metric]; !ok || math.Abs(got-want) > 1e-9 {
+				t.Errorf("%s: %s is %g, %v; want %g", name, metric, got, ok, want)
+			}
+		}
+		if _, ok := j.Metrics[MetricLoss]; ok && j.Metrics[MetricOffered] == 0 {
+			t.Errorf("%s: loss of nothing offered", name)
+		}
+	}
+}
+
+// TestVectors: one value an iteration and kind; an iteration without a number is counted,
+// one without a log of the kind is not.
+func TestVectors(t *testing.T) {
+	s := &Series{Iterations: []*Iteration{
+		{Receivers: []*Reading{readingOf(10)}, Senders: []*Reading{readingOf(20)}},
+		{Receivers: []*Reading{readingOf(0)}},
+		{Equilibrium: &Equilibrium{Done: true, Estimate: 5, Maximum: 6}, EqFile: &File{Path: "e"}},
+		{Equilibrium: &Equilibrium{Estimate: 7}},
+	}}
+	for kind, want := range map[Kind]string{
+		KindReceiver: "[10] 1 pps", KindUpper: "[11] 1 pps", KindSender: "[20] 0 pps", KindEstimate: "[5] 1 Mb/s", KindMaximum: "[6] 1 Mb/s",
+	} {
+		v := s.Vector(kind)
+		if got := fmt.Sprint(v.Values, " ", v.Skipped, " ", kind.Unit()); got != want || len(v.Files) != len(v.Values) {
+			t.Errorf("%s: %s, %d files; want %s", kind, got, len(v.Files), want)
+		}
+	}
+	if got := s.kinds(); !slices.Equal(got, []Kind{KindReceiver, KindUpper, KindEstimate, KindMaximum, KindSender}) {
+		t.Errorf("kinds %v", got)
+	}
+	if got := (&Series{}).kinds(); len(got) != 0 {
+		t.Errorf("kinds of nothing: %v", got)
+	}
+}
+
+// TestWorkloads: what a command line or a file of pktgen.configs offers.
+func TestWorkloads(t *testing.T) {
+	for command, want := range map[string]Workload{
+		"equilibrium -l 1000 -d 00:00:5e:00:53:01": {Family: 4, Method: "equilibrium", Protocol: "udp", Senders: 1, Generator: "equilibrium"},
+		"pkt-gen -l":                        {Family: 4, Method: "maximum rate", Protocol: "udp", Senders: 1, Generator: "pkt-gen"},
+		"sudo pkt-gen -f tx -l 1496 -R 1e3": {Family: 4, Method: "maximum rate", Protocol: "udp", Senders: 1, Generator: "pkt-gen", Frame: 1500, RatePPS: 1000},
+		"-l 100 pkt-gen":                    {Family: 4, Method: "maximum rate", Protocol: "udp", Senders: 1, Generator: "pkt-gen"},
+		"pkt-gen -s 198.18.10.9-198.18.10.1 -d 198.19.10.1-::1": {Family: 4, Method: "maximum rate", Protocol: "udp", Senders: 1, Generator: "pkt-gen", Flows: 1},
+		"": {Family: 4, Method: "maximum rate", Protocol: "udp", Senders: 1},
+	} {
+		if got := WorkloadOf(command); got != want {
+			t.Errorf("%q: %+v, want %+v", command, got, want)
+		}
+	}
+	w := ParseWorkload([]byte("AF=6\nPKT_SIZE=62\nSENDER_LAB_NET=\\\"[2001:2:0:10::1]-[2001:2:0:10::14]\\\"\nRECEIVER_LAB_NET=\"[2001:2:0:8010::1]-[2001:2:0:8010::64]\"\n"))
+	if w.Family != 6 || w.Frame != 66 || w.Flows != 2000 {
+		t.Errorf("%+v", w)
+	}
+	if w := ParseWorkload([]byte("PKT_SIZE=large\n")); w.Frame != 0 || w.Family != 4 || w.Flows != 1 {
+		t.Errorf("%+v", w)
+	}
+	for want, w := range map[string]Workload{
+		"IPv6 UDP 64 B, 5 flows, 100 pps offered, 2 senders (x)": {Family: 6, Frame: 64, Flows: 5, RatePPS: 100},
+		"IPv4 UDP, 2 senders (x)":                                {Family: 4, Flows: 1},
+	} {
+		if got := w.text(2, "x"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestRangeSizes: addresses times ports, 1 for what is no range or one nobody could offer.
+func TestRangeSizes(t *testing.T) {
+	for text, want := range map[string]int64{
+		"198.18.10.1":                        1,
+		"198.18.10.1-198.18.10.1":            1,
+		"198.18.10.1-198.18.10.20":           20,
+		"198.18.10.1:2000-198.18.10.20:2009": 200,
+		"198.18.10.1:2000-198.18.10.20":      20,
+		"198.18.10.1:2009-198.18.10.20:2000": 20,
+		"198.18.10.20-198.18.10.1":           1,
+		"198.18.10.1-[2001:2::1]":            1,
+		"[2001:2::1]-[2001:2::ff]":           255,
+		"[2001:2::1]:5-[2001:2::2]:6":        4,
+		"[::]-[ffff::]":                      1,
+		"[2001:2::]-[2001:2::1:0:0]":         1<<32 + 1,
+		"[2001:2::]-[2001:2::1:0:1]":         1,
+		"a-b":                                1,
+		"[2001:2::1-[2001:2::2]":             2,
+		"-":                                  1,
+		"":                                   1,
+	} {
+		if got := rangeSize(text); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+}
+
+// TestLab: plain assignments of a shell script that is never run.
+func TestLab(t *testing.T) {
+	l := ParseLab([]byte("#!/bin/sh\n# DUT_ADMIN=no\nSENDER_ADMIN=\"gen\" # here\nRECEIVER_ADMIN='gen'\n: ${DUT_ADMIN:=\"dut\"}\n: ${A-B:=x}\nis_up () {\nif [ $X = 1 ]; then\n\tLOCAL=$(id)\n}\n"))
+	for name, want := range map[string]string{"SENDER_ADMIN": "gen", "RECEIVER_ADMIN": "gen", "DUT_ADMIN": "dut", "LOCAL": "$(id)"} {
+		if got := l.Values[name]; got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	if l.Nodes != 2 || len(l.Values) != 4 {
+		t.Errorf("%d nodes, %v", l.Nodes, l.Values)
+	}
+	if l := ParseLab([]byte("SENDER_ADMIN=a\nRECEIVER_ADMIN=b\n")); l.Nodes != 3 {
+		t.Errorf("%d nodes with a receiver of its own", l.Nodes)
+	}
+	var many strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&many, "A%d=1\n: ${B%d:=1}\n", i, i)
+	}
+	if n := len(ParseLab([]byte(many.String())).Values); n != maxLabValues {
+		t.Errorf("%d values are kept of a hostile file", n)
+	}
+}

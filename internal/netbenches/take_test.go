@@ -1,0 +1,288 @@
+package netbenches_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"linerate/internal/ledger"
+	"linerate/internal/ledger/sqlite"
+	"linerate/internal/netbenches"
+)
+
+func (w *tree) list() *netbenches.Tree {
+	w.t.Helper()
+	tree, err := netbenches.List(w.t.Context(), w.root)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return tree
+}
+
+func newLedger(t *testing.T) ledger.Store {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "ledger.db"), sqlite.Owner{UID: -1, GID: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// counting counts the files kept.
+type counting struct {
+	ledger.Store
+	blobs int
+}
+
+func (c *counting) Append(ctx context.Context, batches ...*ledger.Batch) (int, error) {
+	for _, b := range batches {
+		c.blobs += len(b.Blobs)
+	}
+	return c.Store.Append(ctx, batches...)
+}
+
+// TestTake: a tree is read once, again where a check is asked for or a file has changed,
+// and keeps of the raw bytes what was asked for.
+func TestTake(t *testing.T) {
+	w := newTree(t)
+	dir := topic + "/results/l"
+	w.series(dir, "a", 500_000)
+	w.series(dir, "b", 510_000)
+	w.write(dir+"/a.pmc.graph", "@ CPU_CLK [5 samples]\n")
+	take := func(s ledger.Store, o netbenches.TakeOptions) netbenches.Taken {
+		t.Helper()
+		got, err := netbenches.Take(t.Context(), s, w.list(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	s := newLedger(t)
+	if got := take(s, netbenches.TakeOptions{Raw: netbenches.RawUsed}); got.Unchanged || got.Added != 1 || got.Totals.Trials != 10 || got.Totals.Verdicts != 1 || got.Check == nil {
+		t.Errorf("first: %+v", got)
+	}
+	if got := take(s, netbenches.TakeOptions{Raw: netbenches.RawUsed}); !got.Unchanged || got.Added != 0 || got.Check != nil || got.Totals.Files != 23 {
+		t.Errorf("second: %+v", got)
+	}
+	if got := take(s, netbenches.TakeOptions{Raw: netbenches.RawUsed, Check: true}); !got.Unchanged || got.Added != 0 || got.Check == nil || got.Totals.Bytes == 0 {
+		t.Errorf("with a check: %+v", got)
+	}
+	w.series(dir, "c", 520_000)
+	if got := take(s, netbenches.TakeOptions{Raw: netbenches.RawUsed}); got.Unchanged || got.Added != 1 || got.Totals.Trials != 15 {
+		t.Errorf("after a change: %+v", got)
+	}
+	// 15 logs of a receiver, one of the sender whose 15 are alike, 3 .info; and the profile.
+	for raw, want := range map[string]int{netbenches.RawNone: 0, netbenches.RawUsed: 19, netbenches.RawAll: 20} {
+		s := &counting{Store: newLedger(t)}
+		take(s, netbenches.TakeOptions{Raw: raw})
+		if s.blobs != want {
+			t.Errorf("%s keeps %d files, want %d", raw, s.blobs, want)
+		}
+	}
+}
+
+// TestPackedBytesAreTheFiles: what is kept of a file unpacks to it, and its hash is of it.
+func TestPackedBytesAreTheFiles(t *testing.T) {
+	w := newTree(t)
+	w.series(topic+"/results/l", "a", 500_000)
+	w.write(topic+"/results/l/a.pmc.graph", strings.Repeat("@ CPU_CLK [5 samples]\n", 999))
+	w.write(topic+"/results/l/prose.txt", "no numbers\n")
+	dec, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dec.Close()
+	for _, all := range []bool{false, true} {
+		tree, err := netbenches.Read(t.Context(), w.root, netbenches.Options{Pack: true, PackAll: all})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range tree.Files {
+			used := f.Role != netbenches.RoleProfile && f.Role != netbenches.RoleOther
+			if (f.Packed != nil) != (used || all) {
+				t.Errorf("all %v: %s (%s) packed: %v", all, f.Path, f.Role, f.Packed != nil)
+			}
+			if f.Packed == nil {
+				continue
+			}
+			got, err := dec.DecodeAll(f.Packed, nil)
+			want, readErr := os.ReadFile(filepath.Join(w.root, filepath.FromSlash(f.Path)))
+			if err != nil || readErr != nil || string(got) != string(want) || len(f.SHA256) != 64 {
+				t.Errorf("%s unpacks to %d bytes of %d, %v, %v", f.Path, len(got), len(want), err, readErr)
+			}
+		}
+	}
+}
+
+// TestFingerprint: any change that a listing can show changes it, nothing else does.
+func TestFingerprint(t *testing.T) {
+	w := newTree(t)
+	w.write("a/x.pps", "1\n")
+	first := w.list().Fingerprint()
+	if again := w.list().Fingerprint(); again != first {
+		t.Error("the same tree has two fingerprints")
+	}
+	seen := map[string]string{first: "at first"}
+	for _, c := range []struct {
+		what   string
+		change func() error
+	}{
+		{"longer", func() error { w.write("a/x.pps", "1\n2\n"); return nil }},
+		{"another time", func() error { return os.Chtimes(filepath.Join(w.root, "a/x.pps"), time.Unix(1, 0), time.Unix(1, 0)) }},
+		{"renamed", func() error { return os.Rename(filepath.Join(w.root, "a/x.pps"), filepath.Join(w.root, "a/y.pps")) }},
+		{"one more", func() error { w.write("b/z", ""); return nil }},
+	} {
+		if err := c.change(); err != nil {
+			t.Fatal(err)
+		}
+		print := w.list().Fingerprint()
+		if before, ok := seen[print]; ok {
+			t.Errorf("%s: the fingerprint is that of the tree %s", c.what, before)
+		}
+		seen[print] = c.what
+	}
+	w.write(".git/objects/x", "1")
+	if got := w.list().Fingerprint(); seen[got] != "one more" {
+		t.Error("a repository's own files are part of the tree")
+	}
+}
+
+func TestIsArchive(t *testing.T) {
+	for path, want := range map[string]bool{
+		"AMD_4Cores/nic/topic/results/l/x":     true,
+		"AMD_4cores/nic/topic/result/l/x":      true,
+		"topic/results/l/bench.a.1.receiver":   true,
+		"results/l/bench.a.1.receiver":         true,
+		"results/l/RAW/bench.a.1.receiver":     true,
+		"l/bench.a.1.receiver":                 false,
+		"etc/rc.conf":                          false,
+		"AMD_4Cores/nic/topic/configs/a/etc/x": false,
+	} {
+		w := newTree(t)
+		w.root = filepath.Join(w.root, "a[b*c?")
+		w.write(path, "")
+		if got := netbenches.IsArchive(w.root); got != want {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+	if netbenches.IsArchive(filepath.Join(t.TempDir(), "none")) {
+		t.Error("a folder that is not there is an archive")
+	}
+}
+
+// TestReadStops: a reading that is broken off leaves nothing half read.
+func TestReadStops(t *testing.T) {
+	w := newTree(t)
+	w.series(topic+"/results/l", "a", 500_000)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := netbenches.List(ctx, w.root); !errors.Is(err, context.Canceled) {
+		t.Errorf("List: %v", err)
+	}
+	tree := w.list()
+	if err := tree.Load(ctx, netbenches.Options{}); !errors.Is(err, context.Canceled) || len(tree.Series) != 0 {
+		t.Errorf("Load: %v, %d series", err, len(tree.Series))
+	}
+	if _, err := netbenches.Read(t.Context(), filepath.Join(w.root, "none"), netbenches.Options{}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+	var seen []int64
+	if err := tree.Load(t.Context(), netbenches.Options{Workers: 1, Ticker: func(_, total, bytes int64) { seen = append(seen, total, bytes) }}); err != nil || len(seen) != 2 || seen[0] != 11 || seen[1] != tree.Bytes {
+		t.Errorf("progress %v of %d bytes, %v", seen, tree.Bytes, err)
+	}
+}
+
+// TestChangedFiles: a file that is no longer what was listed is not taken for it.
+func TestChangedFiles(t *testing.T) {
+	w := newTree(t)
+	for _, name := range []string{"longer.pps", "shorter.pps", "gone.pps", "same.pps", "large.pps", "empty.pps", "prose.pps"} {
+		w.write("t/results/l/"+name, "1\n2\n")
+	}
+	w.write("t/results/l/large.pps", strings.Repeat("1\n", 150<<10))
+	w.write("t/results/l/empty.pps", "\n")
+	w.write("t/results/l/prose.pps", "1 pps\n")
+	w.write("t/results/l/README.md", strings.Repeat("# long\n", 1<<20))
+	tree := w.list()
+	w.write("t/results/l/longer.pps", "1\n2\n3\n")
+	w.write("t/results/l/shorter.pps", "1\n")
+	if err := os.Remove(filepath.Join(w.root, "t/results/l/gone.pps")); err != nil {
+		t.Fatal(err)
+	}
+	if err := tree.Load(t.Context(), netbenches.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, f := range tree.Files {
+		got[filepath.Base(f.Path)] = string(f.Role) + " " + f.Problem
+	}
+	for name, want := range map[string]string{
+		"longer.pps": "values changed while it was read", "shorter.pps": "values changed while it was read", "gone.pps": "values no such file or directory", "same.pps": "values ",
+		"large.pps": "other ", "empty.pps": "values empty", "prose.pps": "other ", "README.md": "readme larger than 4 MiB: not read",
+	} {
+		if got[name] != want {
+			t.Errorf("%s: %q, want %q", name, got[name], want)
+		}
+	}
+	if len(tree.Stored) != 1 || tree.Stored[0].Name != "same.pps" {
+		t.Errorf("%d stored files", len(tree.Stored))
+	}
+}
+
+// TestVPN: a gateway's series are judged by equilibrium; a search that ended without an
+// estimate is invalid, and the topology comes from the nearest file above.
+func TestVPN(t *testing.T) {
+	w := newTree(t)
+	dir := topic + "/results/fbsd12.r332390"
+	for i, kind := range []string{"aes", "null"} {
+		for n := range 4 {
+			text := fmt.Sprintf("CMD: equilibrium -4\n- UDP load = 500B, Ethernet frame size=542B\nIteration 1\n - Offering load = 500 Mb/s\n - Measured forwarding rate = %d Mb/s\n", 100*(i+1)+n)
+			if n < 3 {
+				text += fmt.Sprintf("Estimated Equilibrium Ethernet throughput= %d Mb/s (maximum value seen: 300 Mb/s)\n", 100*(i+1)+n)
+			}
+			w.write(fmt.Sprintf("%s/bench.%s.%d", dir, kind, n+1), text)
+		}
+	}
+	w.write("bench-lab-3.config", "DUT_ADMIN=far\n")
+	w.write(topic+"/bench-lab-2.config", "SENDER_ADMIN=gen\nRECEIVER_ADMIN=gen\nDUT_ADMIN=\"$HOST\"\nSENDER_LAB_IF=igb2\n")
+	im := netbenches.NewImport(w.load(), time.Unix(0, 0))
+	err := im.Batches(func(b *ledger.Batch) error {
+		s, e := b.Studies[0], b.Environments[0]
+		if s.Metric != netbenches.MetricEquilibrium || len(b.Trials) != 8 || im.Totals.Invalid != 2 || len(b.Environments) != 1 {
+			t.Errorf("%s of %d trials, %d invalid, %d environments", s.Metric, len(b.Trials), im.Totals.Invalid, len(b.Environments))
+		}
+		if e.Revision != "r332390" || e.Release != "12" || e.Driver != "igb" || e.Cores != 4 || e.Extra["generator"] != "gen" || e.Extra["generator_port"] != "igb2" || e.Extra["nodes"] != "2" || e.Extra["dut"] != "" {
+			t.Errorf("environment %+v", e)
+		}
+		for _, tr := range b.Trials {
+			if tr.Workload != "VPN equilibrium 542 B" || tr.Valid == (tr.Block == 4) {
+				t.Errorf("trial %+v", tr)
+			}
+		}
+		for _, x := range b.Samples {
+			if x.Unit != "Mb/s" || len(x.Values) != 1 || x.Values[0] < 100 {
+				t.Errorf("samples %+v", x)
+			}
+		}
+		v := slices.IndexFunc(b.Verdicts, func(v ledger.Verdict) bool { return v.Metric == netbenches.MetricEquilibrium && v.Unit == "Mb/s" })
+		if len(b.Verdicts) != 1 || v < 0 || b.Verdicts[0].Control != "null" || b.Verdicts[0].EffectPercent.Float() > -49 || b.Verdicts[0].EffectPercent.Float() < -51 {
+			t.Errorf("verdicts %+v", b.Verdicts)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := errors.New("stop")
+	if err := netbenches.NewImport(w.load(), time.Unix(0, 0)).Batches(func(*ledger.Batch) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("the ledger's error is lost: %v", err)
+	}
+}

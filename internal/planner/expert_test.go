@@ -1,0 +1,229 @@
+package planner
+
+import (
+	"strings"
+	"testing"
+
+	"linerate/internal/fact"
+	"linerate/internal/plan"
+	"linerate/internal/role"
+)
+
+// planOf is a plan without an audit and without evidence.
+func planOf(t *testing.T, f *fact.Facts, role string, needs Needs) plan.Plan {
+	t.Helper()
+	k, err := load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Make(Input{Facts: f, Catalogue: k.catalogue, Library: k.library, Role: role, Needs: needs, Unmeasured: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// valueOf is what a plan sets a name to, "" when it does not.
+func valueOf(p plan.Plan, name string) string {
+	for _, s := range p.Settings {
+		if nameOf(s) == name {
+			return s.Value
+		}
+	}
+	return ""
+}
+
+func whyLeft(p plan.Plan, name string) string {
+	for _, l := range p.LeftAlone {
+		if l.Name == name {
+			return l.Reason
+		}
+	}
+	return ""
+}
+
+// TestBounds: a window is at most 1 GiB, a buffer fits an int, memory and what
+// all sockets may take; what is left of a need is told.
+func TestBounds(t *testing.T) {
+	far := Needs{Link: 100e9, RTT: 0.2}
+	withMem := func(pages string) func(*fact.Facts) { return func(f *fact.Facts) { run(f, "net.ipv4.tcp_mem", pages) } }
+	big := func(f *fact.Facts) { f.Memory.Physical = 512 << 30 }
+	for name, c := range map[string]struct {
+		facts *fact.Facts
+		needs Needs
+		set   string
+		want  string
+		unmet string
+	}{
+		"int on Linux":          {box(fact.Linux, "6.12", big, withMem("3000000 4000000 6000000")), far, "net.ipv4.tcp_rmem", "4096 131072 2147418112", "at most 1 GiB"},
+		"tcp_mem on Linux":      {box(fact.Linux, "6.12", withMem("100 200 4096")), far, "net.ipv4.tcp_wmem", "4096 16384 16777216", "net.ipv4.tcp_mem"},
+		"memory on Linux":       {box(fact.Linux, "6.12", withMem("9999999 9999999 9999999")), far, "net.ipv4.tcp_wmem", "4096 16384 2147418112", "1 GiB"},
+		"window on FreeBSD":     {box(fact.FreeBSD, "14.3"), far, "net.inet.tcp.sendbuf_max", "1227161600", "RFC 7323"},
+		"memory on FreeBSD":     {box(fact.FreeBSD, "14.3", small), far, "net.inet.tcp.recvbuf_max", "29818880", "eighth of the memory"},
+		"room above the window": {box(fact.FreeBSD, "14.3"), Needs{Link: 1e9, RTT: 0.1}, "net.inet.tcp.sendbuf_max", "14286848", ""},
+	} {
+		p := planOf(t, c.facts, "cdn", c.needs)
+		if got := valueOf(p, c.set); got != c.want {
+			t.Errorf("%s: %s=%s, want %s (%s)", name, c.set, got, c.want, whyLeft(p, c.set))
+		}
+		if told := strings.Join(p.Unmet, "\n"); !strings.Contains(told, c.unmet) || (c.unmet == "") != (told == "") {
+			t.Errorf("%s: not met: %q, want %q", name, told, c.unmet)
+		}
+	}
+}
+
+// TestStatesBeyondTheKernel: a hash that the kernel cannot allocate, or for states
+// that it cannot count, is never planned.
+func TestStatesBeyondTheKernel(t *testing.T) {
+	unknown := func(f *fact.Facts) { f.Memory = fact.Memory{} }
+	p := planOf(t, box(fact.Linux, "6.12", unknown), "firewall", Needs{States: 1.5e9})
+	if v := valueOf(p, "net.netfilter.nf_conntrack_buckets"); v != "134217728" {
+		t.Errorf("nf_conntrack_buckets=%s, want the greatest power of two below 2 GiB", v)
+	}
+	p = planOf(t, box(fact.FreeBSD, "14.3", unknown, func(f *fact.Facts) {
+		yes := true
+		f.Firewall.PF = &fact.PF{Enabled: &yes, Configured: true, Rules: 20, File: "/etc/pf.conf"}
+	}), "firewall", Needs{States: 4e9})
+	if v := valueOf(p, "net.pf.states_hashsize"); v != "" {
+		t.Errorf("net.pf.states_hashsize=%s for states that pf cannot count", v)
+	}
+}
+
+// TestUnknownVector: a vector of which a number is not known is never written.
+func TestUnknownVector(t *testing.T) {
+	f := box(fact.Linux, "6.12", func(f *fact.Facts) { f.Memory, f.Settings = fact.Memory{}, nil })
+	p := planOf(t, f, "storage", Needs{Link: 10e9, RTT: 0.1})
+	for _, name := range []string{"net.ipv4.tcp_wmem", "net.ipv4.tcp_rmem"} {
+		if v := valueOf(p, name); v != "" || !strings.Contains(whyLeft(p, name), "not known here") {
+			t.Errorf("%s=%q, left because %q", name, v, whyLeft(p, name))
+		}
+	}
+}
+
+// TestForwarding: each family where the host has addresses of it, and no client
+// of a tunnel becomes a router.
+func TestForwarding(t *testing.T) {
+	dual := func(f *fact.Facts) { f.NICs[0].IPv6, f.NICs[1].IPv6 = 1, 1 }
+	for name, c := range map[string]struct {
+		facts      *fact.Facts
+		role       string
+		four, six  string
+		fourN, sxN string
+	}{
+		"Linux, dual stack":     {box(fact.Linux, "6.12", dual), "router", "1", "1", "net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding"},
+		"Linux, IPv6 only":      {box(fact.Linux, "6.12", only6), "router", "", "1", "net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding"},
+		"Linux, IPv4 only":      {box(fact.Linux, "6.12"), "firewall", "1", "", "net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding"},
+		"Linux, a tunnel's end": {box(fact.Linux, "6.12", dual), "vpn", "", "", "net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding"},
+		"FreeBSD, dual stack":   {box(fact.FreeBSD, "14.3", dual), "router", "YES", "YES", "gateway_enable", "ipv6_gateway_enable"},
+		"FreeBSD, IPv6 only":    {box(fact.FreeBSD, "14.3", only6), "router", "", "YES", "gateway_enable", "ipv6_gateway_enable"},
+	} {
+		p := planOf(t, c.facts, c.role, Needs{})
+		if four, six := valueOf(p, c.fourN), valueOf(p, c.sxN); four != c.four || six != c.six {
+			t.Errorf("%s: IPv4 %q, IPv6 %q; want %q, %q", name, four, six, c.four, c.six)
+		}
+	}
+}
+
+// TestRolesOfHosts: what forwards for containers or runs a tunnel's client is
+// no router, and a daemon that nobody can reach makes no role.
+func TestRolesOfHosts(t *testing.T) {
+	daemon := func(name string) func(*fact.Facts) {
+		return func(f *fact.Facts) {
+			yes := true
+			f.Services = append(f.Services, fact.Service{Name: name, Enabled: &yes})
+			f.Listeners = append(f.Listeners, fact.Listener{Protocol: "tcp4", Port: 22}, fact.Listener{Protocol: "tcp4", Port: 25, Local: true})
+		}
+	}
+	one := func(f *fact.Facts) { f.NICs = f.NICs[:1] }
+	for want, f := range map[string]*fact.Facts{
+		"web":      box(fact.Linux, "6.12", routes, docker, filters, serves),
+		"endpoint": box(fact.Linux, "6.12", routes, docker, filters),
+		"firewall": box(fact.Linux, "6.12", routes, filters, daemon("wireguard")),
+		"vpn":      box(fact.Linux, "6.12", routes, filters, daemon("wireguard"), one),
+		"router":   box(fact.Linux, "6.12", routes),
+	} {
+		if g, err := role.Of(f); err != nil || g.Role != want {
+			t.Errorf("%v, %v: want %s", g, err, want)
+		}
+	}
+	for _, name := range []string{"wireguard", "postfix", "nginx"} {
+		if g, err := role.Of(box(fact.Linux, "6.12", daemon(name))); err != nil || g.Role != "endpoint" {
+			t.Errorf("%s that serves nobody: %+v, %v", name, g, err)
+		}
+	}
+}
+
+// TestStatesWithoutAFilter: a need for states on a host that tracks none yet.
+func TestStatesWithoutAFilter(t *testing.T) {
+	p := planOf(t, box(fact.Linux, "6.12"), "firewall", Needs{States: 5e6})
+	if v := valueOf(p, "net.netfilter.nf_conntrack_max"); v != "6291456" {
+		t.Errorf("nf_conntrack_max=%s for 5 M flows", v)
+	}
+	p = planOf(t, box(fact.FreeBSD, "14.3", func(f *fact.Facts) {
+		yes := true
+		f.Modules = []fact.Module{{Name: "ipfw", Loaded: &yes}, {Name: "pf", Loaded: &yes}}
+	}), "firewall", Needs{States: 1e6})
+	if why := whyLeft(p, "pf.conf:limit.states"); !strings.Contains(why, `set limit states 2000000`) || !strings.Contains(why, "pf_enable=YES") {
+		t.Errorf("pf and ipfw, not enabled: %q", why)
+	}
+}
+
+// TestStateMemory: two keys a state with NAT, and conntrack's extensions.
+func TestStateMemory(t *testing.T) {
+	p := planOf(t, box(fact.FreeBSD, "14.3", filters), "firewall", Needs{States: 1e6})
+	for _, s := range p.Settings {
+		if nameOf(s) == "pf.conf:limit.states" && !strings.Contains(s.Formula, "two keys a state") {
+			t.Errorf("a host that translates: %s", s.Formula)
+		}
+	}
+	// 3 GiB hold 5 M entries of 256 bytes, and not of 384.
+	p = planOf(t, box(fact.Linux, "6.12", filters, func(f *fact.Facts) { f.Memory.Physical = 3 << 30 }), "firewall", Needs{States: 5e6})
+	if valueOf(p, "net.netfilter.nf_conntrack_max") != "" || len(p.Unmet) != 1 || !strings.Contains(p.Unmet[0], "more than half") {
+		t.Errorf("unmet %q", p.Unmet)
+	}
+}
+
+// TestWhichLineStands: a line that no boot reads is no value of the host's.
+func TestWhichLineStands(t *testing.T) {
+	lines := func(effective bool) func(*fact.Facts) {
+		return func(f *fact.Facts) {
+			f.AddLines([]fact.Line{
+				{File: "/etc/sysctl.d/10-router.conf", Number: 1, Name: "net.ipv4.ip_forward", Value: "0", Stage: fact.Sysctl, Order: 1, Effective: true},
+				{File: "/etc/sysctl.conf", Number: 1, Name: "net.ipv4.ip_forward", Value: "1", Stage: fact.Sysctl, Order: 2, Effective: effective},
+			})
+		}
+	}
+	if p := planOf(t, box(fact.Linux, "6.12", lines(false)), "router", Needs{}); valueOf(p, "net.ipv4.ip_forward") != "1" {
+		t.Errorf("a line that is not read: %q", whyLeft(p, "net.ipv4.ip_forward"))
+	}
+	if p := planOf(t, box(fact.Linux, "6.12", lines(true)), "router", Needs{}); valueOf(p, "net.ipv4.ip_forward") != "" {
+		t.Error("a line that stands is set again")
+	}
+	// It forwards now, and the file that stands says that the next boot does not.
+	p := planOf(t, box(fact.Linux, "6.12", routes, lines(false)), "router", Needs{})
+	if valueOf(p, "net.ipv4.ip_forward") != "1" {
+		t.Error("what ends with the next boot is not made to last")
+	}
+}
+
+// TestCountersAsk: what moved on the host is what the plan speaks to.
+func TestCountersAsk(t *testing.T) {
+	p := planOf(t, box(fact.Linux, "6.12", loses), "router", Needs{})
+	for name, want := range map[string]string{"ethtool -G ixgbe0 rx": "2048", "net.core.netdev_max_backlog": "4096", "net.ipv4.neigh.default.gc_thresh3": "8192",
+		"net.core.rmem_max": "8388608", "/proc/irq/40/smp_affinity_list": "0-7", "/sys/devices/system/cpu/cpu3/cpufreq/scaling_governor": "performance", "ethtool -L ixgbe0 combined": "16"} {
+		if got := valueOf(p, name); got != want {
+			t.Errorf("%s=%q, want %s (%s)", name, got, want, whyLeft(p, name))
+		}
+	}
+	for _, name := range []string{"ethtool -A ixgbe0", "/dev/cpu_dma_latency", "kernel: iommu=pt"} {
+		if whyLeft(p, name) == "" {
+			t.Errorf("nothing is said of %s", name)
+		}
+	}
+	quiet := planOf(t, box(fact.Linux, "6.12"), "router", Needs{})
+	for _, name := range []string{"ethtool -G ixgbe0 rx", "net.core.netdev_max_backlog", "net.ipv4.neigh.default.gc_thresh3", "net.core.rmem_max"} {
+		if got := valueOf(quiet, name); got != "" {
+			t.Errorf("nothing is lost, and %s=%s is planned", name, got)
+		}
+	}
+}

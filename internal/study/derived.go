@@ -1,0 +1,163 @@
+package study
+
+import (
+	"linerate/internal/drop"
+	"linerate/internal/stats"
+	"linerate/internal/testbed"
+)
+
+// Curve is how a metric runs over a swept parameter.
+type Curve struct {
+	Parameter string `json:"parameter"`
+	Label     string `json:"label"` // of the parameter
+	Metric    string `json:"metric"`
+	Part      string `json:"part"` // "" where the parts are the points
+	Name      string `json:"name"` // a curve of variants, or one variant
+	// Offered says that the points are measured offered loads, in frames/s.
+	Offered bool    `json:"offered,omitempty"`
+	Points  []Spot  `json:"points"` // by X
+	Fit     *PerOne `json:"fit,omitempty"`
+	USL     *Scales `json:"usl,omitempty"`
+	Knee    *Knee   `json:"knee,omitempty"`
+}
+
+// Spot is one point of a curve: the mean over blocks with its 95 % interval, of
+// a variant that of its distance from the control.
+type Spot struct {
+	X     float64      `json:"x"`
+	Name  string       `json:"name"` // the variant's or the part's
+	Value float64      `json:"value"`
+	Low   stats.Number `json:"low"`
+	High  stats.Number `json:"high"`
+	N     int          `json:"n"`
+	// Loss is the mean loss ratio, of points that are offered loads.
+	Loss stats.Number `json:"loss_ratio"`
+}
+
+// PerOne is a straight line with a step before it: what none costs, having any at
+// all, and each one.
+type PerOne struct {
+	Base float64      `json:"base"`
+	Each float64      `json:"each"`
+	Low  stats.Number `json:"each_low"` // 95 % interval, over blocks
+	High stats.Number `json:"each_high"`
+	// Any is the step: by how much the line through the others begins above
+	// what was measured of none. Unknown where none was not measured, or fewer
+	// than three others.
+	Any     stats.Number `json:"any"`
+	AnyLow  stats.Number `json:"any_low"` // as Low, High
+	AnyHigh stats.Number `json:"any_high"`
+	// Off is the largest distance of a point from the line, in percent.
+	Off float64 `json:"largest_deviation_percent"`
+}
+
+// Scales is the Universal Scalability Law's fit, with 95 % intervals.
+type Scales struct {
+	Gamma     float64      `json:"gamma"` // rate of one
+	Sigma     float64      `json:"sigma"` // contention
+	Kappa     float64      `json:"kappa"` // coherency
+	SigmaLow  stats.Number `json:"sigma_low"`
+	SigmaHigh stats.Number `json:"sigma_high"`
+	KappaLow  stats.Number `json:"kappa_low"`
+	KappaHigh stats.Number `json:"kappa_high"`
+	Peak      stats.Number `json:"peak"`  // beyond which more make it slower; unknown where that is far beyond what was measured
+	Limit     string       `json:"limit"` // what limits, in words
+}
+
+// At is the rate that the law gives n.
+func (u Scales) At(n float64) float64 { return u.Gamma * n / (1 + u.Sigma*(n-1) + u.Kappa*n*(n-1)) }
+
+// Knee is where loss begins, and what comes after.
+type Knee struct {
+	// Load is the largest offered load up to which hardly a frame was lost
+	// (KneeLoss), in frames/s; Best is the largest forwarding rate.
+	Load float64 `json:"load"`
+	Best float64 `json:"best"`
+	// Beyond is the forwarding rate at the largest load, as a share of Best.
+	Beyond float64 `json:"beyond"`
+	// Most is how many times Best was offered.
+	Most float64 `json:"most"`
+}
+
+// At is what n cost.
+func (f PerOne) At(n float64) float64 {
+	if any, known := f.Any.Get(); known && n > 0 {
+		return f.Base + any + f.Each*n
+	}
+	return f.Base + f.Each*n
+}
+
+// WireRate is what a variant forwards in a part, told at the levels that people
+// compare: frames, bits of Ethernet frames and of IP packets, and the share of a
+// wire's line rate.
+type WireRate struct {
+	Part    string `json:"part"`
+	Variant string `json:"variant"`
+	// Directions is the part's: rates of both are of both together.
+	Directions string  `json:"directions"`
+	Frame      float64 `json:"frame_bytes"` // mean, with FCS
+	PPS        float64 `json:"pps"`
+	// EthernetBPS counts frames with FCS, IPBPS the packets in them (RFC 1242
+	// §3.17 counts frames; the talk's slides bits of Ethernet).
+	EthernetBPS float64 `json:"ethernet_bps"`
+	IPBPS       float64 `json:"ip_bps"`
+	// LinkShare is of the most frames of this size that the stated link
+	// carries, preamble and gap counted: one way, or both, as the part's traffic
+	// goes.
+	LinkShare stats.Number `json:"link_share"`
+}
+
+// Spread says how a card's hash would hand a part's flows to receive queues with
+// a CPU each. It is computed, not measured: by the Toeplitz hash with the key of
+// Microsoft's verification suite, of the addresses that the testbed of
+// namespaces has.
+type Spread struct {
+	Part   string `json:"part"`
+	Flows  int    `json:"flows"`
+	Queues int    `json:"queues"`
+	// Even is how many CPUs the busiest queue leaves of so many, where all
+	// flows send alike: 1 / its share of the frames.
+	Even float64 `json:"cpus_worth"`
+	// Elephant is the same where one flow sends half of all frames.
+	Elephant float64 `json:"cpus_worth_with_elephant"`
+}
+
+// States say what connection tracking did with an arm's frames in a part: means
+// over its valid trials, of what was counted while the traffic ran.
+type States struct {
+	Part    string `json:"part"`
+	Variant string `json:"variant"`
+	Trials  int    `json:"trials"`
+	// Made is by how many states the table grew, PerSecond at what rate.
+	Made      float64 `json:"made"`
+	PerSecond float64 `json:"made_per_second"`
+	// ObjectBytes is what one state takes in the kernel's cache of states, and
+	// SlabBytes by how much all of the kernel's objects grew for each: the
+	// state's extensions are in it, and what else the machine did meanwhile.
+	// Both are the machine's: null where another arm made states at the same
+	// time, where too few were made, or nobody could read it.
+	ObjectBytes stats.Number `json:"object_bytes"`
+	SlabBytes   stats.Number `json:"slab_bytes"`
+	// Counted is what the kernel counted, per frame offered.
+	Counted map[string]float64 `json:"counted_per_frame"`
+}
+
+// CarryOver is how much an arm changes the time per packet of whichever arm
+// comes after it: by what it leaves in caches or in the kernel's queues. Since
+// the order is random it hits all arms alike and hides in no difference between
+// two of them; but what all are measured beside is then not an idle machine.
+type CarryOver struct {
+	Variant string `json:"variant"`
+	N       int    `json:"n"` // instances
+	stats.Effect
+}
+
+// Drops say where the frames went that were offered to an arm in all trials of
+// a part: the invalid ones too, for what was lost may be why.
+type Drops struct {
+	Part    string       `json:"part"`
+	Mode    testbed.Mode `json:"mode"`
+	Variant string       `json:"variant"`
+	Trials  int          `json:"trials"`
+	drop.Account
+}

@@ -1,0 +1,33 @@
+package study
+
+import (
+	"slices"
+
+	"linerate/internal/stats"
+)
+
+// What tests look at from outside, where the kinds are known.
+const (
+	DefaultBlocks  = defaultBlocks
+	DefaultSeconds = defaultSeconds
+	DefaultWarmup  = defaultWarmup
+	DefaultRetries = defaultRetries
+	MaxLooks       = maxLooks
+)
+
+var (
+	TellEffects = tellEffects
+	HalfWidth   = halfWidth
+)
+
+func (s Spec) Look(seed uint64, n int, trials []Trial) []stats.Comparison {
+	return s.look(seed, n, trials)
+}
+
+func (l *Looks) Enough(c stats.Comparison) bool { return l.enough(c) }
+
+// KeepKinds returns what forgets the kinds that are registered from now on.
+func KeepKinds() (forget func()) {
+	before := slices.Clone(kinds)
+	return func() { kinds = before }
+}

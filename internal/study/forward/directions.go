@@ -1,0 +1,36 @@
+package forward
+
+import (
+	"cmp"
+	"slices"
+
+	"linerate/internal/load"
+	"linerate/internal/study"
+)
+
+// checkDirections refuses traffic in both directions where it would not be what
+// it says.
+func checkDirections(s *study.Spec, path string, p study.Part) *study.Problem {
+	path += ".directions"
+	if bad := study.OneOf(path, cmp.Or(p.Directions, study.OneWay), study.OneWay, study.BothWays); bad != nil || !BothWays(p) {
+		return bad
+	}
+	oneWay := slices.IndexFunc(s.Variants, forwardsOneWay)
+	switch {
+	case p.Management, p.Flood != "":
+		return study.Wrong(path, "management and floods come from one side").Advise("write directions: one")
+	case oneWay >= 0:
+		return study.Wrong(path, "variant %s forwards by a program at the ingress alone", s.Variants[oneWay].Name).Advise("write directions: one, or take the variant out")
+	case inCost(p) && s.Interleaving(p) == study.InSequence:
+		lanes := load.MaxLanes/2 - 2 // without A/A arm and bypass
+		return study.Wrong(path, "in mode cost both directions need arms that take turns: up to %d variants, and %d variants × flows", lanes, maxLaneFlows/2).
+			Advise("use fewer, and not interleave: false")
+	}
+	return nil
+}
+
+// forwardsOneWay reports whether what enters at the egress takes another way
+// than what enters at the ingress.
+func forwardsOneWay(v study.Variant) bool {
+	return slices.ContainsFunc(v.Settings, func(s study.Setting) bool { return s.Forward == "xdp" || s.CPUs > 0 })
+}

@@ -1,0 +1,7 @@
+package forward
+
+import (
+	"linerate/internal/study"
+)
+
+func init() { study.Register(Kind{}) }

@@ -1,0 +1,25 @@
+package forward
+
+import (
+	"math"
+	"testing"
+
+	"linerate/internal/study"
+)
+
+// TestWireRates: 14.88 million of the smallest frames fill ten gigabits, and
+// are 7.62 Gb/s of frames.
+func TestWireRates(t *testing.T) {
+	s := sweptStudy(t, `name: x
+question: q
+workload: {link: 10Gbps}
+variants: [{name: a}, {name: b}]
+parts: [{name: small, sizes: [64]}, {name: both, sizes: [64], directions: both}]
+`)
+	w := wireRates(s, trialsOf(s, ForwardingRate, func(study.Part, study.Variant, int) map[string]float64 {
+		return map[string]float64{ForwardingRate: 1e10 / (84 * 8)}
+	}))
+	if len(w) != 4 || w[0].Directions != study.OneWay || w[2].Directions != study.BothWays || math.Abs(w[2].LinkShare.Float()-0.5) > 1e-9 || math.Abs(w[0].LinkShare.Float()-1) > 1e-9 || math.Abs(w[0].EthernetBPS-7.619e9) > 1e6 || math.Abs(w[0].IPBPS-5.476e9) > 1e6 {
+		t.Errorf("%+v", w)
+	}
+}

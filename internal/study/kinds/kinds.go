@@ -1,0 +1,13 @@
+// Package kinds makes all kinds of parts known to studies: whoever reads a study or
+// a record imports it, for that alone. A new kind is one more here.
+package kinds
+
+import (
+	"linerate/internal/study"
+	"linerate/internal/study/forward"
+	"linerate/internal/study/search"
+	"linerate/internal/study/serve"
+	"linerate/internal/study/switchback"
+)
+
+func init() { study.Register(forward.Kind{}, search.Kind{}, serve.Kind{}, switchback.Kind{}) }

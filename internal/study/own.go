@@ -1,0 +1,215 @@
+package study
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+)
+
+// Studies, workloads, variants, parts and observations have the keys of kinds beside
+// those of all. In a file they stand side by side: what is read and written is a
+// struct joined of both, so that a kind adds keys without a line here. They stand
+// where the field Own does, or after the key that a tag of theirs names:
+//
+//	Served *Served `json:"served,omitempty" after:"uncounted"`
+
+// Keys are what a kind adds to the keys (yaml) of a study, its workload, its variants
+// and its parts: pointers to structs, all zero, or nil. Own is one of them, or nil.
+type Keys struct{ Study, Workload, Variant, Part any }
+
+// join is a struct type with the fields of several that have a key in a tag, each
+// key once.
+func join(tag string, common reflect.Type, own ...reflect.Type) reflect.Type {
+	var fields []reflect.StructField
+	seen := map[string]bool{}
+	after := map[string][]reflect.StructField{} // a key, "" of those at Own's place
+	for _, t := range own {
+		for _, f := range keysIn(t, tag) {
+			at := f.Tag.Get("after")
+			after[at] = append(after[at], f)
+		}
+	}
+	var add func(f reflect.StructField)
+	add = func(f reflect.StructField) {
+		key := keyOf(f, tag)
+		if !seen[key] {
+			seen[key] = true
+			fields = append(fields, reflect.StructField{Name: f.Name, Type: f.Type, Tag: f.Tag})
+		}
+		for _, o := range after[key] {
+			add(o)
+		}
+	}
+	for i := range common.NumField() {
+		switch f := common.Field(i); {
+		case f.Name == "Own":
+			for _, o := range after[""] {
+				add(o)
+			}
+		case keyOf(f, tag) != "":
+			add(f)
+		}
+	}
+	return reflect.StructOf(fields)
+}
+
+// keysIn are a struct's fields that have a key, embedded structs' among them.
+func keysIn(t reflect.Type, tag string) (fields []reflect.StructField) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		switch {
+		case f.Anonymous:
+			fields = append(fields, keysIn(f.Type, tag)...)
+		case keyOf(f, tag) != "":
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+// keyOf is a field's key; "" of one that has none.
+func keyOf(f reflect.StructField, tag string) string {
+	key, _, _ := strings.Cut(f.Tag.Get(tag), ",")
+	if key == "-" {
+		return ""
+	}
+	return key
+}
+
+// share copies the fields that two structs have by the same key.
+func share(tag string, to, from reflect.Value) {
+	for _, f := range keysIn(from.Type(), tag) {
+		for _, t := range keysIn(to.Type(), tag) {
+			if keyOf(f, tag) == keyOf(t, tag) {
+				to.FieldByName(t.Name).Set(from.FieldByName(f.Name))
+			}
+		}
+	}
+}
+
+// owned are the structs of the kinds that add keys, all zero.
+func owned(of func(Kind) any) (all []reflect.Type) {
+	for _, k := range kinds {
+		if own := of(k); own != nil {
+			all = append(all, reflect.TypeOf(own).Elem())
+		}
+	}
+	return all
+}
+
+// read reads both. common is a pointer to the keys of all, own to what is there for
+// the struct of the kind that has one of its keys; nil where none has.
+func read(tag string, common any, own *any, of func(Kind) any, decode func(any) error) error {
+	c := reflect.ValueOf(common).Elem()
+	from := reflect.New(join(tag, c.Type(), owned(of)...))
+	if err := decode(from.Interface()); err != nil {
+		return err
+	}
+	share(tag, c, from.Elem())
+	*own = nil
+	for _, t := range owned(of) {
+		v := reflect.New(t)
+		if share(tag, v.Elem(), from.Elem()); v.Elem().IsZero() {
+			continue
+		}
+		if *own != nil {
+			return errors.New("these keys are of two kinds of parts")
+		}
+		*own = v.Interface()
+	}
+	return nil
+}
+
+// joined is what is written of both.
+func joined(tag string, common, own any) any {
+	if own == nil {
+		return common
+	}
+	c, o := reflect.ValueOf(common), reflect.ValueOf(own).Elem()
+	out := reflect.New(join(tag, c.Type(), o.Type())).Elem()
+	share(tag, out, c)
+	share(tag, out, o)
+	return out.Interface()
+}
+
+// The same types without methods.
+type (
+	specKeys        Spec
+	workloadKeys    Workload
+	variantKeys     Variant
+	partKeys        Part
+	observationKeys Observation
+)
+
+func ofStudy(k Kind) any    { return k.Keys().Study }
+func ofWorkload(k Kind) any { return k.Keys().Workload }
+func ofVariant(k Kind) any  { return k.Keys().Variant }
+func ofPart(k Kind) any     { return k.Keys().Part }
+
+func shape[T any](of func(Kind) any) reflect.Type {
+	return join("yaml", reflect.TypeFor[T](), owned(of)...)
+}
+
+// Shape is a study's keys, of whatever kind (yamlfile.Shaped).
+func (Spec) Shape() reflect.Type { return shape[specKeys](ofStudy) }
+
+// Shape is a workload's keys.
+func (Workload) Shape() reflect.Type { return shape[workloadKeys](ofWorkload) }
+
+// Shape is a variant's keys.
+func (Variant) Shape() reflect.Type { return shape[variantKeys](ofVariant) }
+
+// Shape is a part's keys.
+func (Part) Shape() reflect.Type { return shape[partKeys](ofPart) }
+
+// UnmarshalYAML reads a study of any kind.
+func (s *Spec) UnmarshalYAML(decode func(any) error) error {
+	return read("yaml", (*specKeys)(s), &s.Own, ofStudy, decode)
+}
+
+// UnmarshalYAML reads a workload of any kind.
+func (w *Workload) UnmarshalYAML(decode func(any) error) error {
+	return read("yaml", (*workloadKeys)(w), &w.Own, ofWorkload, decode)
+}
+
+// UnmarshalYAML reads a variant of any kind's study.
+func (v *Variant) UnmarshalYAML(decode func(any) error) error {
+	return read("yaml", (*variantKeys)(v), &v.Own, ofVariant, decode)
+}
+
+// UnmarshalYAML reads a part of any kind.
+func (p *Part) UnmarshalYAML(decode func(any) error) error {
+	return read("yaml", (*partKeys)(p), &p.Own, ofPart, decode)
+}
+
+// MarshalYAML writes a study.
+func (s Spec) MarshalYAML() (any, error) { return joined("yaml", specKeys(s), s.Own), nil }
+
+// MarshalYAML writes a workload.
+func (w Workload) MarshalYAML() (any, error) { return joined("yaml", workloadKeys(w), w.Own), nil }
+
+// MarshalYAML writes a variant.
+func (v Variant) MarshalYAML() (any, error) { return joined("yaml", variantKeys(v), v.Own), nil }
+
+// MarshalYAML writes a part.
+func (p Part) MarshalYAML() (any, error) { return joined("yaml", partKeys(p), p.Own), nil }
+
+// UnmarshalJSON reads an observation of any kind.
+func (o *Observation) UnmarshalJSON(data []byte) error {
+	return read("json", (*observationKeys)(o), &o.Own, Kind.Saw, func(v any) error { return json.Unmarshal(data, v) })
+}
+
+// MarshalJSON writes it.
+func (o Observation) MarshalJSON() ([]byte, error) {
+	return json.Marshal(joined("json", observationKeys(o), o.Own))
+}
+
+// OwnOf is a kind's struct of keys among what is there; a zero one where there is
+// none of it, never nil.
+func OwnOf[T any](own any) *T {
+	if t, ok := own.(*T); ok && t != nil {
+		return t
+	}
+	return new(T)
+}

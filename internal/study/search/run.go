@@ -1,0 +1,209 @@
+package search
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/search"
+	"linerate/internal/study"
+	"linerate/internal/study/forward"
+)
+
+// Point is one of a search's trials.
+type Point struct {
+	search.Outcome
+	// UnsentRatio is the share of frames due that the generator did not
+	// send; they count as lost.
+	UnsentRatio float64 `json:"unsent_ratio"`
+	// Warmup trials count for nothing.
+	Warmup bool `json:"warmup,omitempty"`
+	// Disturbed says what of the machine came in between; such a trial is
+	// repeated, and counts only when every repetition was disturbed too.
+	Disturbed string `json:"disturbed,omitempty"`
+	// Repeated trials count for nothing: another took their place.
+	Repeated bool `json:"repeated,omitempty"`
+}
+
+// Counts reports whether the search was told of the trial.
+func (p Point) Counts() bool { return !p.Warmup && !p.Repeated }
+
+// searchContentionPercent is how much of a search's trial the DUT's CPU may have
+// worked for others when frames were lost: a thread that sleeps between frames
+// waits for its CPU a little at each.
+const searchContentionPercent = 5
+
+// Disturbance names what made a trial of a search unfit to judge the DUT: the
+// generator was kept from sending, or the DUT from working, for so long that
+// without it the trial may have been low-loss where it was high-loss. "" is
+// nothing: a trial that lost little shows that the load can be carried, whatever
+// came in between, and one that lost far more shows that it cannot. Shares are
+// of the frames due and of the time.
+func (s *Spec) Disturbance(g study.Gates, loss, unsent, contention float64) string {
+	contended := 100*contention > min(g.ContentionPercent, searchContentionPercent)
+	if !contended {
+		contention = 0
+	}
+	kept := 100*unsent > g.UnsentPercent
+	switch {
+	case !s.turns(loss, unsent+contention):
+		return ""
+	case contended:
+		return fmt.Sprintf("contention: other programs took %.0f %% of the measuring CPU", 100*contention)
+	case kept:
+		return fmt.Sprintf("unsent: the generator did not send %.2g %% of the frames due", 100*unsent)
+	}
+	return ""
+}
+
+// turns reports whether a loss is high for a goal, and low without the share of
+// it that others may have caused. On a loss curve the loss itself is the answer,
+// of which others may have caused a tenth.
+func (s *Spec) turns(loss, others float64) bool {
+	return s.Method == LossCurve && others > loss/10 && loss > 0 ||
+		slices.ContainsFunc(s.LossRatios(), func(allowed float64) bool { return loss > allowed && loss-others <= allowed })
+}
+
+// Run is the record of one search.
+type Run struct {
+	Method       string              `json:"method"`
+	Goals        []search.GoalResult `json:"goals"`
+	Points       []Point             `json:"points"` // in order of time
+	TrialSeconds float64             `json:"trial_seconds"`
+	GeneratorMax float64             `json:"generator_max_pps"` // what it sent when asked for all it can
+	Latency      []search.LatencyAt  `json:"latency,omitempty"`
+	Ended        string              `json:"ended,omitempty"` // why before its end
+	// BackToBack and LossCurve are what the methods of these names found.
+	BackToBack *search.BackToBackResult `json:"back_to_back,omitempty"`
+	LossCurve  []search.Outcome         `json:"loss_curve,omitempty"`
+}
+
+// measureSearch adds the answer and what it took.
+func measureSearch(m map[string]float64, p study.Part, o study.Observation) {
+	s := In(&o)
+	if s == nil {
+		return
+	}
+	m[SearchSeconds], m[SearchTrials] = s.TrialSeconds, float64(len(s.Points))
+	switch {
+	case s.BackToBack != nil:
+		if s.BackToBack.Mean > 0 {
+			m[BackToBackFrames], m[BufferSeconds] = s.BackToBack.Mean, s.BackToBack.CorrectedTime
+		}
+		return
+	case s.LossCurve != nil:
+		if free := LossFree(s.LossCurve); free > 0 {
+			m[LossFreeLoad] = free
+		}
+		return
+	}
+	if len(s.Goals) == 0 || s.Goals[0].Throughput == nil || *s.Goals[0].Throughput <= 0 {
+		return
+	}
+	name := ConditionalThroughput
+	if Of(p).Method == RFC2544 {
+		name = Throughput
+	}
+	m[name] = *s.Goals[0].Throughput
+}
+
+// searchGates are what searches must pass.
+var gates = []study.Gate{
+	study.Drift, study.Stolen, forward.NotTaken, forward.ReceiverLost,
+	{Name: "search", Before: forward.HeadroomGate, AppliesTo: isSearch, Ask: askSearch,
+		Limit: study.Must("a search must end: with both bounds within its width, a loss curve with two loads in a row without loss")},
+	{Name: "contention", Limit: forward.ContentionLimit, Ask: askDisturbed},
+	{Name: "generator", Before: forward.HeadroomGate, AppliesTo: isSearch, Ask: askGenerator,
+		Limit: study.Must("the upper bound must be the router's, not frames the generator left unsent")},
+}
+
+func isSearch(p study.Part) bool { return Of(p) != nil }
+
+// hasCurve reports whether a search drew a loss curve, found whether it looked
+// for a throughput.
+func (s *Run) hasCurve() bool {
+	return s != nil && s.Method == LossCurve && s.LossCurve != nil
+}
+func (s *Run) found() bool { return s != nil && len(s.Goals) > 0 }
+
+// askSearch asks whether the search found bounds.
+func askSearch(a study.Asked) []string {
+	s := In(&a.Observed)
+	if s.hasCurve() {
+		return study.FaultIf(LossFree(s.LossCurve) <= 0, ended(s, "no two loads in a row were without loss"))
+	}
+	if !s.found() {
+		return []string{"there was none"}
+	}
+	var bad []string
+	if s.Method == BackToBack {
+		bad = burstFaults(s)
+	}
+	if g := s.Goals[0]; !g.Regular {
+		why := g.Reason
+		if s.Ended != "" {
+			why = strings.TrimSuffix(s.Ended+"; "+why, "; ")
+		}
+		bad = append(bad, why)
+	}
+	return bad
+}
+
+// askGenerator asks whether the bounds are the device's rather than the
+// generator's.
+func askGenerator(a study.Asked) []string {
+	s := In(&a.Observed)
+	if s.hasCurve() {
+		return study.FaultIf(LossFree(s.LossCurve) == s.LossCurve[0].Load, "the largest load lost nothing, so the device's limit is beyond it")
+	}
+	if !s.found() {
+		return nil
+	}
+	g := s.Goals[0]
+	if g.Upper == nil || !generatorBound(s.Points, *g.Upper, g.Goal.LossRatio) {
+		return nil
+	}
+	return []string{fmt.Sprintf("at the upper bound of %.0f pps frames were unsent, so the bound is the generator's", *g.Upper)}
+}
+
+// askDisturbed asks whether enough trials were left alone.
+func askDisturbed(a study.Asked) []string {
+	s := In(&a.Observed)
+	if s.hasCurve() {
+		if free := LossFree(s.LossCurve); free <= 0 || free == s.LossCurve[0].Load {
+			return nil
+		}
+	} else if !s.found() {
+		return nil
+	}
+	n, of := disturbed(s.Points)
+	return study.FaultIf(4*n > of, fmt.Sprintf("%d of %d trials of the search were disturbed, each several times over", n, of))
+}
+
+// disturbed counts the trials that count although something came in between.
+func disturbed(points []Point) (n, of int) {
+	for _, p := range points {
+		if p.Counts() {
+			of++
+			if p.Disturbed != "" {
+				n++
+			}
+		}
+	}
+	return n, of
+}
+
+// generatorBound reports whether most trials at a load would not have been
+// high-loss, had the generator sent all that was due.
+func generatorBound(points []Point, load, allowed float64) bool {
+	high, excused := 0, 0
+	for _, p := range points {
+		if p.Counts() && p.Load == load && p.LossRatio > allowed {
+			high++
+			if p.LossRatio-p.UnsentRatio <= allowed {
+				excused++
+			}
+		}
+	}
+	return high > 0 && 2*excused > high
+}

@@ -1,0 +1,121 @@
+package serve
+
+import (
+	"fmt"
+	"time"
+
+	"linerate/internal/load/request"
+	"linerate/internal/study"
+	"linerate/internal/testbed"
+)
+
+// lateShare is which share of what is measured may be lateness of the clients
+// or of the link: the median latency, the mean latency, a round trip.
+const lateShare = 0.1
+
+// mayBeLate is that share of a time, or request.MostLag if that is more.
+func mayBeLate(ns float64) time.Duration { return max(request.MostLag, time.Duration(lateShare*ns)) }
+
+// servedGates are what requests must pass.
+var gates = []study.Gate{
+	study.Drift, study.Stolen,
+	{Name: "queue", Limit: study.Must("all mail must have left the queue"), Ask: ofRequests(func(_ study.Asked, v *Served) []string {
+		if v.Queue == nil {
+			return nil
+		}
+		return study.FaultIf(v.Queue.Waiting > 0, fmt.Sprintf("%d messages were on their way still when the wait for them ended", v.Queue.Waiting))
+	})},
+	{Name: "delivery", Limit: study.Must("no mail may bounce or be put off"), Ask: ofRequests(func(_ study.Asked, v *Served) []string {
+		if v.Mail == nil {
+			return nil
+		}
+		return study.FaultIf(v.Mail.Bounced+v.Mail.Deferred > 0, fmt.Sprintf("%d messages bounced, and %d times a delivery was put off", v.Mail.Bounced, v.Mail.Deferred))
+	})},
+	{Name: "no requests", AppliesTo: isServed, Limit: study.Must("clients must ask"), Ask: func(a study.Asked) []string {
+		v := In(&a.Observed)
+		return study.FaultIf(v == nil || v.Requests == 0, "the clients asked for nothing")
+	}},
+	{Name: "failed", AppliesTo: isServed, Ask: ofRequests(askFailed), Limit: func(g study.Gates) string {
+		return fmt.Sprintf("%g %% of the requests may fail", g.FailedPercent)
+	}},
+	{Name: "saturated", AppliesTo: isServed, Limit: study.Must("the clients must not be what limits"), Ask: ofRequests(askSaturated)},
+	{Name: "lag", AppliesTo: isServed, Ask: ofRequests(func(a study.Asked, v *Served) []string { return v.lag(asksTogether(a.Observed)) }),
+		Limit: study.Must("one request in a hundred may be sent late by a tenth of the median latency, or 2 ms; where all arms are asked at the same time one in ten may, and all on average by a tenth of the mean latency")},
+	{Name: "link", AppliesTo: isServed, Ask: ofRequests(func(a study.Asked, v *Served) []string {
+		lost := study.FaultIf(v.Link.Missed > 0, fmt.Sprintf("its emulation lost %d packets that it should have carried", v.Link.Missed))
+		return append(lost, v.lateLink(asksTogether(a.Observed))...)
+	}), Limit: study.Must("the emulated link must lose nothing of its own, and be late by no more than a tenth of its round trip, or 2 ms, once in a hundred times; where all arms are asked at the same time by a fortieth of its round trip, or 2 ms, on average")},
+}
+
+func isServed(p study.Part) bool { return p.Mode == testbed.Serve }
+
+// ofRequests asks of trials that had any.
+func ofRequests(ask func(study.Asked, *Served) []string) func(study.Asked) []string {
+	return func(a study.Asked) []string {
+		if v := In(&a.Observed); v != nil && v.Requests > 0 {
+			return ask(a, v)
+		}
+		return nil
+	}
+}
+
+func askFailed(a study.Asked, v *Served) []string {
+	failed := 100 * float64(v.Failed+v.Unsent) / float64(v.Requests+v.Unsent)
+	why := ""
+	if len(v.Errors) > 0 {
+		why = fmt.Sprintf(": %d × %s", v.Errors[0].Count, v.Errors[0].Text)
+	}
+	return study.FaultIf(failed > a.Limits.FailedPercent, fmt.Sprintf("%.2f %% of the requests failed (limit %g %%)%s", failed, a.Limits.FailedPercent, why))
+}
+
+// askSaturated asks whether the clients kept up.
+func askSaturated(_ study.Asked, v *Served) []string {
+	g := v.Generator
+	bad := study.FaultIf(g.CPUShare > request.MostShare, fmt.Sprintf("the clients used %.0f %% of %d CPUs", 100*g.CPUShare, g.CPUs))
+	for _, e := range v.Errors {
+		if e.Kind == request.NoPort.String() || e.Kind == request.NoFile.String() {
+			bad = append(bad, fmt.Sprintf("the clients had %s, %d times", e.Text, e.Count))
+		}
+	}
+	return bad
+}
+
+// asksTogether reports whether all arms were asked at the same time.
+//
+// Arms asked one after the other are late at different times, which looks like
+// an effect: one in a hundred decides. Arms that are asked together are late
+// together, which moves ratios towards one, as if there were no effect. With
+// latencies a and b and a lateness of L in both, (a+L)/(b+L) keeps
+// 1/(1+L/b) of the effect or more: there the mean lateness is bounded, and
+// that of one request in ten for the median's sake.
+func asksTogether(o study.Observation) bool {
+	return o.Interleaved != nil && o.Interleaved.How == study.Together
+}
+
+// lag says which requests were not sent when they were due. One in a hundred is a
+// fault of trials of their own, and of any claim about the slowest requests.
+func (v *Served) lag(together bool) (bad []string) {
+	lag, q := v.Generator.Lag, v.Latency
+	if v.OfferedRate <= 0 || lag == nil || q == nil {
+		return nil
+	}
+	if !together {
+		return tooLate("the clients sent one request in a hundred", lag.P99, mayBeLate(float64(q.P50)), "or more")
+	}
+	return append(tooLate("the clients sent requests", int64(lag.Mean), mayBeLate(q.Mean), "on average"),
+		tooLate("the clients sent one request in ten", lag.P90, mayBeLate(float64(q.P50)), "or more")...)
+}
+
+// lateLink says the same of packets. A round trip is late twice, and each time
+// about as long again unseen, in which a packet waits for the link to take it in.
+func (v *Served) lateLink(together bool) []string {
+	if together {
+		return tooLate("packets left", v.Link.LateMean, mayBeLate(1e9*v.RoundTrip/4), "on average")
+	}
+	return tooLate("one packet in a hundred left", v.Link.LateP99, mayBeLate(1e9*v.RoundTrip), "or more")
+}
+
+func tooLate(what string, ns int64, limit time.Duration, how string) []string {
+	late := time.Duration(ns)
+	return study.FaultIf(late > limit, fmt.Sprintf("%s %.1f ms late %s (limit %.1f ms)", what, late.Seconds()*1e3, how, limit.Seconds()*1e3))
+}

@@ -1,0 +1,14 @@
+package serve
+
+import (
+	"linerate/internal/study"
+	"linerate/internal/study/forward"
+)
+
+func init() { study.Register(forward.Kind{}, Kind{}) }
+
+// judge is study.Judge with reasons as text.
+func judge(p study.Part, g study.Gates, o study.Observation, _ float64) (map[string]float64, []string) {
+	m, why := study.Judge(p, g, o)
+	return m, study.Trial{Reasons: why}.Why()
+}

@@ -1,0 +1,135 @@
+package switchback
+
+import (
+	"fmt"
+	"math"
+
+	"linerate/internal/show"
+)
+
+// Guardrail is a one-sided limit that ends the study and puts the host back.
+type Guardrail struct {
+	Name string
+	// Limit on the value itself; the value must stay below it.
+	Limit float64
+	// HarmPercent, where positive, is instead the worst that the value may be beyond
+	// the control's in percent: higher values are the harmful ones (the caller turns
+	// metrics round of which higher is better).
+	HarmPercent float64
+	// Checks in a row that must be beyond the limit; 0 is one.
+	Checks int
+}
+
+// Trip says which guardrail ended a study, with its numbers.
+type Trip struct {
+	Guardrail string  `json:"guardrail"`
+	Value     float64 `json:"value"`
+	Limit     float64 `json:"limit"`
+	Text      string  `json:"text"`
+}
+
+// Watch is a guardrail at work over one study.
+type Watch struct {
+	Guardrail
+	control, treated moments
+	beyond           int
+	// Closest is the largest share of the way to the limit that any check saw: 1 is
+	// tripping.
+	Closest float64
+}
+
+// certainty is how many standard errors a relative harm must be beyond its limit: a
+// day of checks every few seconds gives fewer than one false trip in a thousand
+// days (linerate-bench prove).
+const certainty = 4.0
+
+// leastSamples of a treatment and of the control that a relative harm needs.
+const leastSamples = 3
+
+// Begin starts a window. What the last ones showed stays: harm that a short window
+// cannot show, several do.
+func (w *Watch) Begin() { w.beyond = 0 }
+
+// Control takes a value from a window without treatment, after its burn-in.
+func (w *Watch) Control(v float64) {
+	if w.HarmPercent > 0 && v > 0 {
+		w.control.add(math.Log(v), memory)
+	}
+}
+
+// memory is how many of the last values a level is taken from: traffic moves, and what
+// it was an hour ago is no measure of harm now.
+const memory = 40
+
+// Check takes a value from a window under treatment, and says whether the guardrail
+// trips.
+func (w *Watch) Check(v float64) (Trip, bool) {
+	if math.IsNaN(v) {
+		return Trip{}, false
+	}
+	limit, over := w.Limit, v > w.Limit
+	reach := v / w.Limit
+	if w.HarmPercent > 0 {
+		limit, reach, over = w.harm(v)
+	}
+	w.Closest = max(w.Closest, reach)
+	if !over {
+		w.beyond = 0
+		return Trip{}, false
+	}
+	if w.beyond++; w.beyond < max(1, w.Checks) {
+		return Trip{}, false
+	}
+	t := Trip{Guardrail: w.Name, Value: v, Limit: limit}
+	t.Text = fmt.Sprintf("%s was %s, beyond %s", w.Name, show.Value(v), show.Value(limit))
+	if w.HarmPercent > 0 {
+		t.Text += fmt.Sprintf(" (%s above the control's %s)", show.Percent(w.HarmPercent), show.Value(math.Exp(w.control.mean)))
+	}
+	return t, true
+}
+
+// harm tests whether the window's values so far are beyond the control's by more than
+// the stated harm, on the logarithms.
+func (w *Watch) harm(v float64) (limit, reach float64, over bool) {
+	limit = math.Exp(w.control.mean) * (1 + w.HarmPercent/100)
+	if v <= 0 || w.control.n < leastSamples {
+		return limit, 0, false
+	}
+	w.treated.add(math.Log(v), memory)
+	allowed := math.Log1p(w.HarmPercent / 100)
+	excess := w.treated.mean - w.control.mean
+	if w.treated.n < leastSamples {
+		return limit, max(0, excess/allowed), false
+	}
+	se := math.Sqrt(w.control.error(w.control.n) + max(w.control.error(w.treated.n), w.treated.error(w.treated.n)))
+	return limit, max(0, excess/(allowed+certainty*se)), excess-allowed > certainty*se
+}
+
+// moments are a mean, a variance and a lag-1 autocovariance that follow the last
+// values.
+type moments struct{ n, mean, variance, lagged, last float64 }
+
+// add takes a value; most is how many values weigh.
+func (m *moments) add(v, most float64) {
+	m.n = min(m.n+1, most)
+	share, d, before := 1/m.n, v-m.mean, m.last-m.mean
+	m.mean += share * d
+	m.variance = (1 - share) * (m.variance + share*d*d)
+	if m.n > 1 {
+		m.lagged += share * (d*before - m.lagged)
+	}
+	m.last = v
+}
+
+// error is the squared standard error of a mean of n such values, fewer of which
+// count where neighbours resemble each other.
+func (m *moments) error(n float64) float64 {
+	r := 0.0
+	if m.variance > 0 {
+		r = min(mostAlike, max(0, m.lagged/m.variance))
+	}
+	return m.variance / max(1, n*(1-r)/(1+r)-1)
+}
+
+// mostAlike bounds the autocorrelation that so few values can show.
+const mostAlike = 0.95

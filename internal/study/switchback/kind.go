@@ -1,0 +1,495 @@
+package switchback
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"linerate/internal/stats"
+	"linerate/internal/study"
+	"linerate/internal/testbed"
+)
+
+// Mode is that of parts of this kind.
+const Mode testbed.Mode = "switchback"
+
+// Kind is the study of a live host.
+type Kind struct{ study.Base }
+
+// Keys are what a part of the kind says beside the keys of all.
+type Keys struct {
+	Live *Terms `yaml:"live,omitempty"`
+}
+
+// Terms are how a live host is studied. Times are in seconds.
+type Terms struct {
+	Window float64 `yaml:"window"`
+	BurnIn float64 `yaml:"burn_in"`
+	Pilot  float64 `yaml:"pilot"`
+	// Watch are the metrics as users write them, the primary one first, and Better
+	// says which way those of their own are better.
+	Watch  []string `yaml:"watch"`
+	Better string   `yaml:"better,omitempty"`
+	// Service is a process; a window in which it was started anew does not count.
+	Service string `yaml:"service,omitempty"`
+	// HarmPercent is how much worse the primary metric may get before the study ends.
+	HarmPercent float64 `yaml:"harm_percent"`
+	// MaxShare of the time may be under treatment, in percent; 0: half of all pairs'.
+	MaxShare float64 `yaml:"max_share_percent,omitempty"`
+	// Hours are those of the day in which the host may be changed: 01:00-05:00.
+	Hours string `yaml:"hours,omitempty"`
+	// Imbalance is how many times as much traffic one half of a pair may have.
+	Imbalance float64 `yaml:"imbalance"`
+}
+
+// Saw is what a window's trial keeps.
+type Saw struct {
+	Window *Observed `json:"window,omitempty"`
+}
+
+// Name satisfies study.Kind.
+func (Kind) Name() string { return "switchback" }
+
+// Modes satisfies study.Kind.
+func (Kind) Modes() []testbed.Mode { return []testbed.Mode{Mode} }
+
+// Owns satisfies study.Kind.
+func (Kind) Owns(p study.Part) bool { return p.Mode == Mode }
+
+// Keys satisfies study.Kind.
+func (Kind) Keys() study.Keys { return study.Keys{Part: new(Keys)} }
+
+// Saw satisfies study.Kind.
+func (Kind) Saw() any { return new(Saw) }
+
+// DefaultMode satisfies study.Kind.
+func (Kind) DefaultMode(s *study.Spec) testbed.Mode {
+	if s.OnLiveHost() {
+		return Mode
+	}
+	return ""
+}
+
+// TermsOf are a part's terms; ok is false of a part of another kind.
+func TermsOf(p study.Part) (Terms, bool) {
+	k, ok := p.Own.(*Keys)
+	if !ok || k.Live == nil {
+		return Terms{}, false
+	}
+	return *k.Live, true
+}
+
+// Terms of a study that does not say.
+const (
+	defaultWindow    = 300
+	defaultHarm      = 20
+	defaultImbalance = 2
+	leastWindow      = 0.5
+	mostWindow       = 86400
+)
+
+// FillPart satisfies study.Kind.
+func (Kind) FillPart(s *study.Spec, place int, said func(string) bool) {
+	p, path := &s.Parts[place], study.PartPath(place)+".live."
+	k, ok := p.Own.(*Keys)
+	if !ok || k.Live == nil {
+		k = &Keys{Live: &Terms{}}
+		p.Own = k
+	}
+	t := k.Live
+	fill := func(key string, v *float64, to float64) {
+		if !said(path + key) {
+			*v = to
+		}
+	}
+	fill("window", &t.Window, defaultWindow)
+	fill("burn_in", &t.BurnIn, t.Window/5)
+	fill("pilot", &t.Pilot, min(max(2*t.Window, 10), 600))
+	fill("harm_percent", &t.HarmPercent, defaultHarm)
+	fill("imbalance", &t.Imbalance, defaultImbalance)
+	p.Seconds, p.Warmup = t.Window-t.BurnIn, t.BurnIn
+}
+
+// CheckStudy satisfies study.Kind: a live host is studied by parts of this kind, and by
+// no other.
+func (Kind) CheckStudy(s *study.Spec) *study.Problem {
+	for i, p := range s.Parts {
+		if s.OnLiveHost() != (p.Mode == Mode) {
+			return study.Wrong(study.PartPath(i)+".mode", "mode %s is of testbed live, and of no other", Mode).Advise("write testbed: {kind: live, host: ssh://HOST}, and leave mode out")
+		}
+	}
+	if s.OnLiveHost() && len(s.Parts) != 1 {
+		return study.Wrong("parts", "a live host is studied in one part, with as many metrics as you like")
+	}
+	return nil
+}
+
+// CheckPart satisfies study.Kind.
+func (Kind) CheckPart(s *study.Spec, place int, path string) *study.Problem {
+	t, ok := TermsOf(s.Parts[place])
+	path += ".live"
+	if !ok {
+		return study.Wrong(path, "a part of a live host needs its terms").Advise("add live: {window: 300, watch: [cpu-per-packet]}")
+	}
+	for _, p := range []*study.Problem{
+		study.Within(path+".window", t.Window, leastWindow, mostWindow), study.Within(path+".burn_in", t.BurnIn, 0, 0.8*t.Window),
+		study.Within(path+".pilot", t.Pilot, 0, mostWindow), study.Within(path+".harm_percent", t.HarmPercent, 1, 1000),
+		study.Within(path+".max_share_percent", t.MaxShare, 0, 50), study.Within(path+".imbalance", t.Imbalance, 1.1, 100),
+		study.OneOf(path+".better", t.Better, "", string(stats.HigherIsBetter), string(stats.LowerIsBetter)),
+	} {
+		if p != nil {
+			return p
+		}
+	}
+	switch {
+	case len(t.Watch) == 0:
+		return study.Wrong(path+".watch", "nothing is watched").Advise("say what is to get better: watch: [\"log:/var/log/nginx/access.log\"]")
+	case s.Parts[place].Flood != "" || s.Parts[place].Management:
+		return study.Wrong(path, "a live host has its own traffic: nothing is offered to it")
+	}
+	for i, v := range s.Variants {
+		for j, set := range v.Settings {
+			if set.Sysctl == "" {
+				return study.Wrong(fmt.Sprintf("variants[%d].settings[%d]", i, j), "only what is set at run time and put back exactly can be tried on a live host: sysctls").Advise("a study on a testbed that is out of service can try it: testbed: {kind: ssh, file: lab.yaml}")
+			}
+		}
+	}
+	return nil
+}
+
+// planOf is the design of a part.
+func planOf(s *study.Spec, p study.Part) Plan {
+	t, _ := TermsOf(p)
+	plan := Plan{Window: seconds(t.Window), BurnIn: seconds(t.BurnIn), MaxShare: t.MaxShare / 100}
+	for _, v := range s.Variants {
+		if v.Name != s.Control {
+			plan.Treatments = append(plan.Treatments, v.Name)
+		}
+	}
+	plan.Pairs = max(1, p.Blocks/(len(plan.Treatments)+plan.shams()))
+	return plan
+}
+
+// PlanOf is the design of a study's part.
+func PlanOf(s study.Spec, p study.Part) Plan { return planOf(&s, p) }
+
+// BlocksFor is how many blocks a part must have for so many pairs of each treatment.
+func (p Plan) BlocksFor(pairs int) int { return pairs * (len(p.Treatments) + p.shams()) }
+
+func seconds(v float64) time.Duration { return time.Duration(v * float64(time.Second)) }
+
+// Order satisfies study.Kind: a block is a pair.
+func (Kind) Order(s *study.Spec, p study.Part, seed uint64, first int) []study.Slot {
+	slots := []study.Slot{}
+	for _, slot := range planOf(s, p).Schedule(seed) {
+		if slot.Pair == 0 {
+			continue
+		}
+		slots = append(slots, study.Slot{Part: p.Name, Block: first - 1 + slot.Pair, Order: slot.Half, Variant: variantOf(s.Control, slot.Arm)})
+	}
+	return slots
+}
+
+// variantOf is the variant that an arm of the schedule is in the record.
+func variantOf(control, arm string) string {
+	switch arm {
+	case Control, Rest:
+		return control
+	case Sham:
+		return study.AA
+	}
+	return arm
+}
+
+// Compare satisfies study.Kind: each arm is compared within its own pairs, by the
+// randomisation test over their orders.
+func (Kind) Compare(control stats.Arm, arms []stats.Arm, opt stats.Options) []stats.Comparison {
+	controls, own := make([]stats.Arm, len(arms)), make([]stats.Arm, len(arms))
+	for i, a := range arms {
+		controls[i].Name, own[i].Name = control.Name, a.Name
+		for block, v := range a.Values {
+			if !math.IsNaN(v) && block < len(control.Values) {
+				controls[i].Values = append(controls[i].Values, control.Values[block])
+				own[i].Values = append(own[i].Values, v)
+			}
+		}
+	}
+	return stats.CompareSwitchback(controls, own, opt)
+}
+
+// Expected satisfies study.Kind.
+func (Kind) Expected(_ *study.Spec, p study.Part) float64 {
+	t, _ := TermsOf(p)
+	return t.Window
+}
+
+// metrics of the kind, in the order of reports.
+var metrics = []study.Metric{
+	{Name: CPUPerPacket, Label: "CPU time of the kernel per packet", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true},
+	{Name: CPUPerRequest, Label: "CPU time of the kernel per request", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true, NS: study.IsTime},
+	{Name: LogP50, Label: "median time of requests, by the server's log", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true, NS: study.IsTime},
+	{Name: LogP95, Label: "95th percentile of the time of requests, by the server's log", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true, NS: study.IsTime},
+	{Name: LogP99, Label: "99th percentile of the time of requests, by the server's log", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true, NS: study.IsTime},
+	{Name: LogErrors, Label: "share of requests that failed, by the server's log", Mode: Mode, LowerIsBetter: true, Verdict: true, Share: true},
+	{Name: Retransmits, Label: "share of TCP segments that were sent again", Mode: Mode, LowerIsBetter: true, Verdict: true, Share: true},
+	{Name: RoundTrip, Label: "median round trip of established connections", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true, NS: study.IsTime},
+	{Name: Drops, Label: "dropped packets, of all handled", Mode: Mode, LowerIsBetter: true, Verdict: true, Share: true},
+	{Name: ProbeLatency, Label: "mean time of a probe", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true, NS: study.IsTime},
+	{Name: WatchedLower, Label: "watched value", Unit: "units", Mode: Mode, LowerIsBetter: true, Verdict: true},
+	{Name: WatchedHigher, Label: "watched value", Unit: "units", Mode: Mode, Verdict: true},
+}
+
+// Metrics satisfies study.Kind.
+func (Kind) Metrics() []study.Metric { return metrics }
+
+// MetricOf is the metric that a source, as users write it, measures; "" of one that
+// is none.
+func MetricOf(source, better string) string {
+	word, rest, _ := strings.Cut(source, ":")
+	_, part, said := strings.Cut(rest, "#")
+	switch word {
+	case "cpu-per-packet":
+		return CPUPerPacket
+	case "cpu-per-request":
+		return CPUPerRequest
+	case "retransmits":
+		return Retransmits
+	case "rtt":
+		return RoundTrip
+	case "drops":
+		return Drops
+	case "probe":
+		return ProbeLatency
+	case "command", "prometheus":
+		if better == string(stats.HigherIsBetter) {
+			return WatchedHigher
+		}
+		return WatchedLower
+	case "log":
+		if !said {
+			part = "p95"
+		}
+		return map[string]string{"p50": LogP50, "p95": LogP95, "p99": LogP99, "errors": LogErrors}[part]
+	}
+	return ""
+}
+
+// Yields satisfies study.Kind: a part measures what it watches.
+func (Kind) Yields(p study.Part, m study.Metric) bool {
+	t, ok := TermsOf(p)
+	return ok && slices.ContainsFunc(t.Watch, func(source string) bool { return MetricOf(source, t.Better) == m.Name })
+}
+
+// Measure satisfies study.Kind.
+func (Kind) Measure(_ study.Part, o study.Observation, _ []study.Trial) map[string]float64 {
+	m := map[string]float64{}
+	if saw, ok := o.Own.(*Saw); ok && saw.Window != nil {
+		for name, v := range saw.Window.Value {
+			m[name] = v
+		}
+	}
+	return m
+}
+
+// gateTexts say what a window must be.
+var gateTexts = []struct{ name, must string }{
+	{GateKey, "nobody else may change what is studied"},
+	{GateReload, "the watched service must not be started anew"},
+	{GateBoot, "the host must not boot"},
+	{GateClock, "the host's clock must not be set"},
+	{GateTraffic, "the halves of a pair must handle like amounts of traffic"},
+	{GateNothing, "there must be something to measure"},
+	{GateRead, "the host must answer"},
+	{GateGuard, "no guardrail may end the window"},
+}
+
+// Gates satisfies study.Kind.
+func (Kind) Gates() (gates []study.Gate) {
+	for _, g := range gateTexts {
+		gates = append(gates, study.Gate{Name: g.name, AppliesTo: func(p study.Part) bool { return p.Mode == Mode }, Limit: study.Must(g.must), Ask: func(a study.Asked) (faults []string) {
+			saw, ok := a.Observed.Own.(*Saw)
+			if !ok || saw.Window == nil {
+				return nil
+			}
+			for _, d := range saw.Window.Disturbed {
+				if d.Gate == g.name {
+					faults = append(faults, d.Text)
+				}
+			}
+			if g.name == GateGuard && saw.Window.Trip != nil {
+				faults = append(faults, saw.Window.Trip.Text)
+			}
+			return faults
+		}})
+	}
+	return gates
+}
+
+// TripOf is the guardrail that ended a study, and under which variant.
+func TripOf(trials []study.Trial) (variant string, trip *Trip) {
+	for _, t := range trials {
+		if w := windowOf(t); w != nil && w.Trip != nil {
+			return t.Variant, w.Trip
+		}
+	}
+	return "", nil
+}
+
+func windowOf(t study.Trial) *Observed {
+	if t.Observed == nil {
+		return nil
+	}
+	saw, ok := t.Observed.Own.(*Saw)
+	if !ok {
+		return nil
+	}
+	return saw.Window
+}
+
+// Derive satisfies study.Kind: what a guardrail ended is worse, whatever the pairs
+// before it say.
+func (Kind) Derive(r *study.Results, s study.Spec) {
+	if !s.OnLiveHost() {
+		return
+	}
+	r.Complete = enough(s, r.Trials) || s.Settled(r.Seed, r.Trials)
+	if variant, trip := TripOf(r.Trials); trip != nil {
+		r.Complete = true
+		for i := range r.Verdicts {
+			if v := &r.Verdicts[i]; v.Variant == variant && v.Primary {
+				v.Verdict = stats.Worse
+				v.Method = "a guardrail ended the study"
+				v.Warnings = append(v.Warnings, trip.Text)
+			}
+		}
+	}
+}
+
+// enough reports whether every treatment has the pairs that the study wants.
+func enough(s study.Spec, trials []study.Trial) bool {
+	plan := planOf(&s, s.Parts[0])
+	for _, of := range plan.Treatments {
+		pairs := 0
+		for _, e := range effectsOf(windowsOf(trials, s.Parts[0].Name), "") {
+			if e.of == of && e.valid {
+				pairs++
+			}
+		}
+		if pairs < plan.Pairs {
+			return false
+		}
+	}
+	return true
+}
+
+// LooksOf plans when a study of so many pairs may stop: never before its test can reach
+// the level of the look, which leaves a short study one look, at its end.
+func (p Plan) LooksOf(pairs int, precision float64) *study.Looks {
+	l := &study.Looks{PrecisionPercent: precision}
+	for at := leastLook; at < pairs; at = max(at+1, at*3/2) {
+		l.Blocks = append(l.Blocks, p.BlocksFor(at))
+	}
+	if len(l.Blocks) == 0 {
+		return nil
+	}
+	l.Blocks = append(l.Blocks, p.BlocksFor(pairs))
+	return l
+}
+
+// leastLook is the pairs of the first look: the test of nine can give p = 0.004.
+const leastLook = 9
+
+// Warn satisfies study.Kind.
+func (Kind) Warn(r *study.Results, s study.Spec) {
+	if !s.OnLiveHost() {
+		return
+	}
+	if variant, trip := TripOf(r.Trials); trip != nil {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("a guardrail ended the study under %s, and the host was put back: %s", variant, trip.Text))
+	}
+	for _, c := range carryOvers(r.Trials, s) {
+		if c.shown() {
+			r.Warnings = append(r.Warnings, c.text())
+		}
+	}
+}
+
+// carryOver compares the effect in the first half of what counts of the windows with
+// that in the second: what differs is still on its way when the burn-in ends.
+type carryOver struct {
+	variant, metric string
+	stats.Interval  // of the difference, on the logarithm
+}
+
+func (c carryOver) shown() bool { return c.Known() && !c.Contains(0) }
+
+func (c carryOver) text() string {
+	return fmt.Sprintf("the effect of %s is still moving after the burn-in: it differs by %.2g %% between the halves of the windows; make burn_in longer", c.variant, stats.Percent(c.Estimate))
+}
+
+// carryOvers of the primary metric, for each treatment.
+func carryOvers(trials []study.Trial, s study.Spec) (out []carryOver) {
+	metric := s.Primary().Metric
+	for _, v := range s.Variants {
+		if v.Name == s.Control {
+			continue
+		}
+		var d []float64
+		for block, early := range halves(trials, v.Name, metric, 0) {
+			if late, ok := halves(trials, v.Name, metric, 1)[block]; ok {
+				d = append(d, late-early)
+			}
+		}
+		slices.Sort(d) // a map has no order, and sums have
+		if len(d) >= stats.LeastPairs {
+			out = append(out, carryOver{v.Name, metric, stats.OneSample(d, 0.99).Interval})
+		}
+	}
+	return out
+}
+
+// halves are the effects of a variant's valid pairs, on the logarithm, in one half of
+// what counts of their windows, by block.
+func halves(trials []study.Trial, variant, metric string, half int) map[int]float64 {
+	sums := map[int]map[bool]float64{}
+	for _, t := range trials {
+		w := windowOf(t)
+		if w == nil || w.Ramp || w.Of != variant || !t.Valid {
+			continue
+		}
+		if v, ok := w.part(metric, half); ok {
+			if sums[t.Block] == nil {
+				sums[t.Block] = map[bool]float64{}
+			}
+			sums[t.Block][t.Variant == variant] = v
+		}
+	}
+	out := map[int]float64{}
+	for block, both := range sums {
+		treated, a := both[true]
+		control, b := both[false]
+		if a && b {
+			out[block] = treated - control
+		}
+	}
+	return out
+}
+
+// part is the mean logarithm of the series' values in one half of what counts.
+func (w *Observed) part(metric string, half int) (float64, bool) {
+	if len(w.At) == 0 {
+		return 0, false
+	}
+	end := w.At[len(w.At)-1]
+	middle := (w.BurnIn + end) / 2
+	sum, n := 0.0, 0.0
+	for i, v := range w.Series[metric] {
+		if i >= len(w.At) || v == nil || *v <= 0 || w.At[i] < w.BurnIn || (w.At[i] >= middle) != (half == 1) {
+			continue
+		}
+		sum, n = sum+math.Log(*v), n+1
+	}
+	return sum / n, n > 0
+}

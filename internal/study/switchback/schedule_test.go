@@ -1,0 +1,71 @@
+package switchback
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestScheduleGroups(t *testing.T) {
+	for _, treatments := range [][]string{{"a"}, {"a", "b", "c"}, {"a", "b", "c", "d"}} {
+		p := Plan{Treatments: treatments, Pairs: 40, Window: time.Minute}
+		slots := p.Schedule(7)
+		count, firsts := map[string]int{}, map[string]int{}
+		for i := 0; i < len(slots); i += 2 {
+			a, b := slots[i], slots[i+1]
+			if a.Pair != b.Pair || a.Half != 1 || b.Half != 2 || a.Of != b.Of {
+				t.Fatalf("no pair: %+v %+v", a, b)
+			}
+			if arms := []string{a.Arm, b.Arm}; !slices.Contains(arms, Control) || !slices.Contains(arms, a.Of) {
+				t.Errorf("pair %d of %s has arms %v", a.Pair, a.Of, arms)
+			}
+			count[a.Of]++
+			if a.Arm == Control {
+				firsts[a.Of]++
+			}
+		}
+		for _, of := range treatments {
+			if count[of] != 40 || firsts[of] < 8 || firsts[of] > 32 {
+				t.Errorf("%s: %d pairs, control first in %d", of, count[of], firsts[of])
+			}
+		}
+		if all := len(slots) / 2; 4*count[Sham] < all {
+			t.Errorf("%d sham pairs of %d", count[Sham], all)
+		}
+		if got, want := p.Duration(), time.Duration(len(slots))*time.Minute; got != want {
+			t.Errorf("duration %v, the windows take %v", got, want)
+		}
+	}
+}
+
+// A longer plan begins like a shorter one, so that a study can be given more pairs.
+func TestScheduleGoesOn(t *testing.T) {
+	p := Plan{Treatments: []string{"a", "b"}, Pairs: 5, MaxShare: 0.2}
+	short := p.Schedule(3)
+	p.Pairs = 9
+	if long := p.Schedule(3); !slices.Equal(short, long[:len(short)]) {
+		t.Error("a longer plan begins otherwise")
+	}
+	if other := p.Schedule(4); slices.Equal(other, p.Schedule(3)) {
+		t.Error("two seeds, one schedule")
+	}
+}
+
+func TestMaxShare(t *testing.T) {
+	for _, share := range []float64{0.5, 0.25, 0.2, 0.1, 0.01} {
+		p := Plan{Treatments: []string{"a"}, Pairs: 10, MaxShare: share, Window: time.Second}
+		treated, slots := 0, p.Schedule(1)
+		for _, s := range slots {
+			if s.Treated() {
+				treated++
+			}
+		}
+		if got := float64(treated) / float64(len(slots)); got > share || p.Share() != got {
+			t.Errorf("at most %g: %g of the windows are treated, Share says %g", share, got, p.Share())
+		}
+	}
+	p := Plan{Treatments: []string{"a"}, Window: 5 * time.Minute, MaxShare: 0.25}
+	if n := p.PairsIn(time.Hour); n != 3 {
+		t.Errorf("%d pairs in an hour", n)
+	}
+}

@@ -1,0 +1,293 @@
+package switchback
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"linerate/internal/chart"
+	"linerate/internal/show"
+	"linerate/internal/stats"
+	"linerate/internal/study"
+)
+
+// Section satisfies study.Kind.
+func (Kind) Section(s study.Spec, r study.Results, p study.Part) study.Section {
+	t, _ := TermsOf(p)
+	plan := PlanOf(s, p)
+	section := study.Section{
+		Title: "Windows on the live host",
+		Method: fmt.Sprintf("The host was switched back and forth under its own traffic, in pairs of windows of %s whose order was drawn by chance; the first %s of each window do not count. "+
+			"One pair in %d at least is a sham: the values that the host had were written again, by the same way. The randomisation test over the pairs' orders decides.",
+			span(plan.Window), span(plan.BurnIn), treatmentsPerSham+1),
+	}
+	windows := windowsOf(r.Trials, p.Name)
+	if len(windows) == 0 {
+		return section
+	}
+	m, _ := study.MetricNamed(s.Primary().Metric)
+	section.Charts = []study.Chart{
+		{Title: "The " + m.Label + ", check by check", Note: "Blue: windows under treatment; grey: shams. The metric's own ups and downs are the traffic's; what a setting does is seen between neighbours.",
+			Draw: func(width float64) string { return series(windows, m, width) }},
+		{Title: "Effect of each pair", Note: "Treated against control within the pair. Hollow: invalid, and not counted.",
+			Draw: func(width float64) string { return pairEffects(windows, m, width) }},
+		{Title: "Balance of traffic", Note: fmt.Sprintf("Packets a second in the treated half over those in the other. Beyond %g times apart a pair does not count.", t.Imbalance),
+			Draw: func(width float64) string { return balance(windows, width) }},
+	}
+	section.Tables = []study.Table{guardTable(windows), disturbedTable(windows)}
+	if rows := carryTable(r.Trials, s); len(rows.Rows) > 0 {
+		section.Tables = append(section.Tables, rows)
+	}
+	section.Tables = slices.DeleteFunc(section.Tables, func(t study.Table) bool { return len(t.Rows) == 0 })
+	return section
+}
+
+// window is a trial with what it saw.
+type window struct {
+	study.Trial
+	*Observed
+}
+
+func windowsOf(trials []study.Trial, part string) (out []window) {
+	for _, t := range trials {
+		if w := windowOf(t); w != nil && t.Part == part {
+			out = append(out, window{t, w})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b window) int { return a.Start.Compare(b.Start) })
+	return out
+}
+
+func (w window) treated() bool { return w.Of != Sham && w.Variant == w.Of }
+func (w window) sham() bool    { return w.Of == Sham && w.Variant == study.AA }
+
+// Heights and margins of the charts, in pixels.
+const (
+	seriesHeight = 260
+	pairHeight   = 220
+	left, right  = 64, 12
+	top, bottom  = 10, 28
+)
+
+// series draws the metric over time, windows shaded.
+func series(windows []window, m study.Metric, width float64) string {
+	begin, end := windows[0].Start, windows[len(windows)-1].Start
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, w := range windows {
+		if e := w.Start.Add(seconds(w.Seconds)); e.After(end) {
+			end = e
+		}
+		for _, v := range w.Series[m.Name] {
+			if v != nil {
+				low, high = min(low, *v), max(high, *v)
+			}
+		}
+	}
+	if !(high >= low) {
+		return ""
+	}
+	c := chart.New(width, seriesHeight)
+	x := chart.Scale{From: 0, To: max(1e-9, end.Sub(begin).Seconds()), Left: left, Span: width - left - right}
+	y := chart.Scale{From: low - 0.05*(high-low), To: high + 0.05*(high-low), Left: seriesHeight - bottom, Span: -(seriesHeight - top - bottom)}
+	if y.From == y.To {
+		y.From, y.To = low-1, high+1
+	}
+	for _, w := range windows {
+		if a := w.Start.Sub(begin).Seconds(); w.treated() {
+			c.Cell("c2 bar", x.At(a), top, x.At(a+w.Seconds)-x.At(a), seriesHeight-top-bottom, 0.16)
+		} else if w.sham() {
+			c.Cell("ends", x.At(a), top, x.At(a+w.Seconds)-x.At(a), seriesHeight-top-bottom, 0.14)
+		}
+	}
+	axes(c, x, y, m)
+	for _, w := range windows {
+		at := w.Start.Sub(begin).Seconds() + w.Switch
+		var points [][2]float64
+		for i, v := range w.Series[m.Name] {
+			if v != nil && i < len(w.At) {
+				points = append(points, [2]float64{x.At(at + w.At[i]), y.At(*v)})
+			}
+		}
+		class := "curve c0"
+		if w.treated() {
+			class = "curve c2"
+		}
+		c.Path(class, points)
+	}
+	return c.SVG("The " + m.Label + " over the time of the study, windows under treatment shaded")
+}
+
+func axes(c *chart.Canvas, x, y chart.Scale, m study.Metric) {
+	for _, v := range y.Ticks(5) {
+		c.Line("grid", left, y.At(v), c.W-right, y.At(v))
+		c.Text("tick", "end", left-6, y.At(v)+4, valueText(m, v))
+	}
+	for _, v := range x.Ticks(6) {
+		c.Tick(x.At(v), c.H-8, span(time.Duration(v*float64(time.Second))))
+	}
+}
+
+// valueText is a value of a metric for people.
+func valueText(m study.Metric, v float64) string {
+	switch {
+	case m.Share:
+		return show.Percent(100 * v)
+	case m.NS == study.IsTime:
+		return span(time.Duration(v))
+	}
+	return show.Value(v)
+}
+
+// effect is one pair of a treatment or of shams.
+type effect struct {
+	pair          int
+	of            string
+	percent       float64
+	ratio         float64 // of traffic, treated over control
+	valid         bool
+	first         bool // the treated half came first
+	hasEffect, ok bool
+}
+
+func effectsOf(windows []window, metric string) (out []effect) {
+	by := map[int][]window{}
+	for _, w := range windows {
+		if w.Pair > 0 {
+			by[w.Block] = append(by[w.Block], w)
+		}
+	}
+	for _, pair := range slices.Sorted(maps.Keys(by)) {
+		var control, treated *window
+		for i := range by[pair] {
+			if w := &by[pair][i]; w.treated() || w.sham() {
+				treated = w
+			} else {
+				control = w
+			}
+		}
+		if control == nil || treated == nil {
+			continue
+		}
+		e := effect{pair: pair, of: treated.Of, valid: control.Valid && treated.Valid, first: treated.Half == 1}
+		a, b := control.Value[metric], treated.Value[metric]
+		if a > 0 && b > 0 {
+			e.percent, e.hasEffect = 100*(b/a-1), true
+		}
+		if control.Traffic > 0 && treated.Traffic > 0 {
+			e.ratio, e.ok = treated.Traffic/control.Traffic, true
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// pairEffects draws each pair's effect, shams apart.
+func pairEffects(windows []window, m study.Metric, width float64) string {
+	effects := slices.DeleteFunc(effectsOf(windows, m.Name), func(e effect) bool { return !e.hasEffect })
+	if len(effects) == 0 {
+		return ""
+	}
+	return scatter(effects, width, "Effect of each pair on the "+m.Label, func(e effect) float64 { return e.percent }, show.SignedPercent, 0)
+}
+
+func balance(windows []window, width float64) string {
+	effects := slices.DeleteFunc(effectsOf(windows, ""), func(e effect) bool { return !e.ok })
+	if len(effects) == 0 {
+		return ""
+	}
+	return scatter(effects, width, "Traffic of the treated half over the other's", func(e effect) float64 { return e.ratio }, func(v float64) string { return show.Value(v) + "×" }, 1)
+}
+
+// scatter draws a value of every pair; zero is where nothing differs.
+func scatter(effects []effect, width float64, label string, value func(effect) float64, text func(float64) string, zero float64) string {
+	low, high := zero, zero
+	for _, e := range effects {
+		low, high = min(low, value(e)), max(high, value(e))
+	}
+	pad := 0.08*(high-low) + 1e-9
+	c := chart.New(width, pairHeight)
+	x := chart.Scale{From: 0, To: float64(len(effects) + 1), Left: left, Span: width - left - right}
+	y := chart.Scale{From: low - pad, To: high + pad, Left: pairHeight - bottom, Span: -(pairHeight - top - bottom)}
+	for _, v := range y.Ticks(5) {
+		c.Line("grid", left, y.At(v), width-right, y.At(v))
+		c.Text("tick", "end", left-6, y.At(v)+4, text(v))
+	}
+	c.Line("zero", left, y.At(zero), width-right, y.At(zero))
+	for i, e := range effects {
+		class := "trial c2"
+		if e.of == Sham {
+			class = "trial c1"
+		}
+		if !e.valid {
+			class = "point hollow v-invalid"
+		}
+		order := "second"
+		if e.first {
+			order = "first"
+		}
+		c.Dot(class, x.At(float64(i+1)), y.At(value(e)), 4.5, fmt.Sprintf("pair %d, %s: %s, treated half %s", e.pair, e.of, text(value(e)), order))
+	}
+	c.Text("tick", "middle", left+(width-left-right)/2, pairHeight-8, "pairs in the order of time; grey: shams")
+	return c.SVG(label)
+}
+
+// guardTable says how near each guardrail came.
+func guardTable(windows []window) study.Table {
+	closest, trips := map[string]float64{}, map[string]string{}
+	for _, w := range windows {
+		for name, v := range w.Closest {
+			if w.treated() {
+				closest[name] = max(closest[name], v)
+			}
+		}
+		if w.Trip != nil {
+			trips[w.Trip.Guardrail] = w.Trip.Text
+		}
+	}
+	t := study.Table{Title: "Guardrails", Note: "How near each came to ending the study, under treatment: 100 % is tripping", Header: []string{"guardrail", "nearest", ""}}
+	names := slices.Collect(maps.Keys(closest))
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(closest[b], closest[a]), cmp.Compare(a, b)) })
+	for _, name := range names {
+		t.Rows = append(t.Rows, []string{name, fmt.Sprintf("%.0f\u00a0%%", 100*closest[name]), trips[name]})
+	}
+	return t
+}
+
+func disturbedTable(windows []window) study.Table {
+	t := study.Table{Title: "Windows that do not count", Header: []string{"pair", "arm", "why"}}
+	for _, w := range windows {
+		for _, why := range w.Reasons {
+			t.Rows = append(t.Rows, []string{fmt.Sprint(w.Pair), w.Variant, why.String()})
+		}
+	}
+	return t
+}
+
+func carryTable(trials []study.Trial, s study.Spec) study.Table {
+	t := study.Table{Title: "Carry-over", Note: "The effect in the second half of what counts of the windows, less that in the first: what is still moving then needs a longer burn-in", Header: []string{"variant", "difference", "99 % interval"}}
+	for _, c := range carryOvers(trials, s) {
+		p := c.Map(stats.Percent)
+		t.Rows = append(t.Rows, []string{c.variant, show.SignedPercent(p.Estimate), fmt.Sprintf("[%+.2g, %+.2g]", p.Low, p.High)})
+	}
+	return t
+}
+
+// Timeline satisfies study.Kind.
+func (Kind) Timeline(p study.Part) (study.Metric, bool) {
+	t, ok := TermsOf(p)
+	if !ok || len(t.Watch) == 0 {
+		return study.Metric{}, false
+	}
+	return study.MetricNamed(MetricOf(t.Watch[0], t.Better))
+}
+
+// span is a length of time for people.
+func span(d time.Duration) string {
+	if d >= 2*time.Minute {
+		return show.Clock(d)
+	}
+	return show.Brief(d)
+}

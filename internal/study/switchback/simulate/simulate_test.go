@@ -1,0 +1,44 @@
+package simulate
+
+import (
+	"reflect"
+	"testing"
+)
+
+// The design keeps its level and covers on every shape of day; what people do without
+// it does not.
+func TestClaims(t *testing.T) {
+	const studies = 150
+	for _, r := range Table(studies, 1) {
+		switch r.Method {
+		case Pairs, Looks, Shams:
+			if r.FalsePositiveRate > 0.121 { // four standard errors above 5 %
+				t.Errorf("%s, %s: %.3f false positives", r.Shape, r.Method, r.FalsePositiveRate)
+			}
+			if c, ok := r.Coverage.Get(); ok && c < 0.90 {
+				t.Errorf("%s, %s: coverage %.3f", r.Shape, r.Method, c)
+			}
+		case BeforeAfter:
+			if r.Shape != "steady" && r.FalsePositiveRate < 0.5 {
+				t.Errorf("%s, %s: %.3f false positives: the simulation has no trend", r.Shape, r.Method, r.FalsePositiveRate)
+			}
+		}
+	}
+}
+
+func TestGuards(t *testing.T) {
+	for _, g := range Guards(20, 1) {
+		if g.HarmPercent == 400 && (g.Tripped < 1 || g.Windows.Float() > 2) {
+			t.Errorf("%+v: harm of 400 %% must trip within two windows", g)
+		}
+		if g.Shape == "steady" && g.FalseTrips > 0 {
+			t.Errorf("%+v", g)
+		}
+	}
+}
+
+func TestSameSeedSameTable(t *testing.T) {
+	if a, b := Table(5, 9), Table(5, 9); !reflect.DeepEqual(a, b) {
+		t.Error("two tables of one seed differ")
+	}
+}

@@ -1,0 +1,135 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/fact/release"
+	"linerate/internal/setting"
+	"linerate/internal/tunable"
+)
+
+// bounds is what values a tunable takes, in words.
+func bounds(s tunable.State, x tunable.Range) string {
+	k := s.Constraints
+	var parts []string
+	switch {
+	case len(k.Values) > 0:
+		parts = append(parts, choices(k))
+	case x.Entire && s.Type != tunable.Bool:
+		parts = append(parts, "the whole range of the type")
+	case x.Domain == tunable.Whole && s.Type != tunable.Bool:
+		parts = append(parts, fmt.Sprintf("%s to %s", x.Least, x.Most))
+	case x.Domain == tunable.Vectors && x.Least != nil && x.Most != nil:
+		parts = append(parts, fmt.Sprintf("each %s to %s", x.Least, x.Most))
+	case x.Domain == tunable.Vectors && x.Least != nil:
+		parts = append(parts, fmt.Sprintf("each %s or more", x.Least))
+	case x.Domain == tunable.Switch:
+		parts = append(parts, "YES or NO")
+	}
+	if len(k.Values) == 0 && len(k.Meaning) > 0 {
+		parts = append(parts, meanings(k))
+	}
+	if k.Mask {
+		parts = append(parts, "bits")
+	}
+	if k.Jiffies {
+		parts = append(parts, "kept in timer ticks, at most 2147483647 of them")
+	}
+	if k.PowerOfTwo {
+		parts = append(parts, "a power of two")
+	}
+	if k.OnlyRaise {
+		parts = append(parts, "can only be raised while running")
+	}
+	if k.Multiple > 0 {
+		parts = append(parts, "a multiple of "+strconv.FormatFloat(k.Multiple, 'f', -1, 64))
+	}
+	if k.Depends != "" {
+		parts = append(parts, k.Depends)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// meanings explains numbers of a setting that takes others too.
+func meanings(k tunable.Constraints) string {
+	all := slices.SortedFunc(maps.Keys(k.Meaning), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	})
+	for i, v := range all {
+		all[i] = v + " " + k.Meaning[v]
+	}
+	return strings.Join(all, ", ")
+}
+
+func choices(k tunable.Constraints) string {
+	all := slices.Clone(k.Values)
+	for i, v := range all {
+		if m := k.Meaning[v]; m != "" {
+			all[i] = v + " " + m
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// outside is what becomes of a value that the bounds do not allow.
+var outside = map[tunable.Outside]string{
+	tunable.Refused: "is refused", tunable.Clamped: "becomes the nearest bound", tunable.Rounded: "is rounded",
+	tunable.OwnSize: "is replaced by the system's own", tunable.Wrapped: "wraps: the low bits are kept",
+	tunable.Taken: "is stored without a check", tunable.Off: "counts as NO", tunable.One: "counts as 1", tunable.Fatal: "stops the kernel",
+}
+
+// beyond is what becomes of other values: of those outside of the bounds, and
+// of numbers that the type cannot hold.
+func beyond(r *tunable.Record, s tunable.State, rel release.Release) string {
+	x := r.RangeOn(rel)
+	if x.Domain == tunable.Text || x.Domain == tunable.Presence || x.Outside == "" {
+		return ""
+	}
+	text := "another value " + outside[x.Outside]
+	if x.Entire {
+		text = "a number that does not fit " + outside[x.Outside]
+	}
+	if x.Outside == tunable.Refused {
+		text += refusals[s.Mechanism]
+	}
+	if x.Beyond != "" && x.Beyond != x.Outside && s.Type != tunable.Bool {
+		text += fmt.Sprintf("; what does not fit %s %s", s.Type, outside[x.Beyond])
+	}
+	return text
+}
+
+// refusals are how readers refuse.
+var refusals = map[setting.Mechanism]string{
+	setting.Sysctl: " (Invalid argument)", setting.Sysfs: " (Invalid argument)", setting.Procfs: " (Invalid argument)",
+	setting.Module: ": the module does not load", setting.Socket: " (EINVAL)",
+}
+
+// becoming says of one value what becomes of it.
+func becoming(o tunable.Outside) string {
+	if outside[o] == "" {
+		return ""
+	}
+	return "; it " + outside[o]
+}
+
+// governs is what one value of the tunable governs, under the name asked for:
+// conf.all and conf.default of Linux are not one device's.
+func governs(r *tunable.Record, asked string, s tunable.State) string {
+	name := r.InstanceOf(asked)
+	switch {
+	case r.OS != tunable.Linux || s.Scope != tunable.Device || name == r.Name:
+		return scopes[s.Scope]
+	case strings.Contains(name, ".conf.all."):
+		return "one network namespace"
+	case strings.Contains(name, ".conf.default."):
+		return "one network namespace: devices that appear later begin with it"
+	case strings.Contains(name, ".neigh.default."):
+		return "the machine: it is in the first network namespace alone; tables of devices that appear later begin with it"
+	}
+	return scopes[s.Scope]
+}
