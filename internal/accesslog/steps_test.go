@@ -3,6 +3,7 @@ package accesslog
 import (
 	"bytes"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"math"
