@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/calc"
+	"linerate/internal/cli"
 	"linerate/internal/hint"
 )
 
@@ -33,7 +34,7 @@ func addPcap(cmd *cobra.Command, asJSON *bool) *cobra.Command {
 			return fmt.Errorf("%s: %w", *file, err)
 		}
 		if *asJSON {
-			return printJSON(cmd.OutOrStdout(), calcDoc{1, r})
+			return cli.PrintJSON(cmd.OutOrStdout(), calcDoc{1, r})
 		}
 		return printCalc(cmd.OutOrStdout(), r)
 	}

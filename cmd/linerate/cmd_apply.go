@@ -97,7 +97,7 @@ func (f *applyFlags) run(cmd *cobra.Command, file string, args []string) error {
 		if err != nil {
 			report.Error = err.Error()
 		}
-		return errors.Join(printJSON(cmd.OutOrStdout(), report), err)
+		return errors.Join(cli.PrintJSON(cmd.OutOrStdout(), report), err)
 	}
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func (f *applyFlags) ask(cmd *cobra.Command, t apply.Transaction) (bool, error) 
 
 // writeChange lists a plan's settings and files for somebody who has to agree.
 func writeChange(w io.Writer, t apply.Transaction) error {
-	p, page := t.Plan, show.NewPage(styleOf(w))
+	p, page := t.Plan, show.NewPage(cli.StyleOf(w))
 	page.Line(fmt.Sprintf("plan %s, role %s, %s %s: %s", p.Short(), show.Clean(p.Role), p.OS, show.Clean(p.Release), show.Plural(len(p.Settings), "setting")))
 	for _, s := range p.Settings {
 		was := "not set"

@@ -120,7 +120,7 @@ func runAudit(cmd *cobra.Command, o *auditOptions, args []string) error {
 		return err
 	}
 	if floor != "" && fails(a.report, floor) {
-		return exitWith(exitFindings)
+		return hint.Exit(cli.ExitFindings)
 	}
 	return nil
 }
@@ -182,11 +182,11 @@ func giveRole(in *audit.Input, given string) error {
 func (o *auditOptions) print(w io.Writer, r *audit.Report, show audit.Severity) error {
 	switch {
 	case o.asJSON:
-		return printJSON(w, r)
+		return cli.PrintJSON(w, r)
 	case o.asSARIF:
-		return printJSON(w, audit.ToSARIFs(cli.Version(), audit.SARIFHost{Report: r, Root: absolute(o.Root)}))
+		return cli.PrintJSON(w, audit.ToSARIFs(cli.Version(), audit.SARIFHost{Report: r, Root: absolute(o.Root)}))
 	}
-	return r.Write(w, audit.Style{Style: styleOf(w), Floor: show})
+	return r.Write(w, audit.Style{Style: cli.StyleOf(w), Floor: show})
 }
 
 // absolute is a directory's path from the root; "" stays "".

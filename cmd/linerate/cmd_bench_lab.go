@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/assemble"
+	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/lab"
 	"linerate/internal/show"
@@ -117,7 +118,7 @@ func newBenchLabCmd() *cobra.Command {
 					return err
 				}
 				if asJSON {
-					err = printJSON(cmd.OutOrStdout(), b.out)
+					err = cli.PrintJSON(cmd.OutOrStdout(), b.out)
 				} else {
 					err = b.out.print(cmd.OutOrStdout())
 				}
@@ -230,7 +231,7 @@ func (b *labBencher) run(ctx context.Context, yaml string) (study.Spec, study.Re
 // print writes the tables for people. What got no time is a dash, never a
 // number.
 func (o labBench) print(w io.Writer) error {
-	p := show.NewPage(styleOf(w))
+	p := show.NewPage(cli.StyleOf(w))
 	p.Line(show.Grouped(o.Minutes, 0) + " minutes; " + o.Label)
 	p.Line("")
 	t := show.Table{Header: []string{"A/A, half-width of the 95 % interval", "one after the other", "slice by slice"}, Right: show.NumbersAfter(1)}

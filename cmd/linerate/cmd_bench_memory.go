@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/calc"
+	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/membench"
 	"linerate/internal/show"
@@ -41,7 +42,7 @@ func newBenchMemoryCmd() *cobra.Command {
 			if quick {
 				o.Rounds, o.Time = min(o.Rounds, 3), min(o.Time, 50*time.Millisecond)
 			}
-			live := newLive(cmd.ErrOrStderr())
+			live := cli.NewLive(cmd.ErrOrStderr())
 			defer live.End()
 			r, err := membench.Run(cmd.Context(), o, func(round int) { live.Show("round %d of %d", round+1, o.Rounds) })
 			if err != nil {
@@ -49,7 +50,7 @@ func newBenchMemoryCmd() *cobra.Command {
 			}
 			live.End()
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), struct {
+				return cli.PrintJSON(cmd.OutOrStdout(), struct {
 					Version int `json:"version"`
 					membench.Result
 					Serving []servingLimit `json:"serving"`
@@ -84,7 +85,7 @@ func servingLimits(r membench.Result) []servingLimit {
 }
 
 func printMemory(w io.Writer, r membench.Result) error {
-	pg := show.NewPage(styleOf(w))
+	pg := show.NewPage(cli.StyleOf(w))
 	pg.Line(pg.Bold("Copies of "+show.Bytes(float64(r.Size))+" a core") + fmt.Sprintf(", on %s", show.Plural(r.CPUs, "CPU")))
 	pg.Line("")
 	t := show.Table{Header: []string{"cores", "stores", "copied", "lowest", "highest", "on the memory bus", "against ordinary"}, Right: []bool{true, false, true, true, true, true, true}}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/calc"
+	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/show"
 )
@@ -37,7 +38,7 @@ the calculators.`,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), struct {
+				return cli.PrintJSON(cmd.OutOrStdout(), struct {
 					Version     int                `json:"version"`
 					Calculators []*calc.Calculator `json:"calculators"`
 				}{1, calc.All()})
@@ -71,7 +72,7 @@ func newCalculatorCmd(c *calc.Calculator, asJSON *bool) *cobra.Command {
 				return err
 			}
 			if *asJSON {
-				return printJSON(cmd.OutOrStdout(), calcDoc{1, r})
+				return cli.PrintJSON(cmd.OutOrStdout(), calcDoc{1, r})
 			}
 			return printCalc(cmd.OutOrStdout(), r)
 		},
@@ -119,7 +120,7 @@ func listCalculators(w io.Writer) error {
 		}
 		t.Add(c.Name, c.Summary+" ("+strings.Join(inputs, ", ")+")")
 	}
-	return t.Write(w, styleOf(w))
+	return t.Write(w, cli.StyleOf(w))
 }
 
 // printCalc shows a result for people: inputs, outputs with how they came
@@ -133,7 +134,7 @@ func printCalc(w io.Writer, r calc.Result) error {
 	for _, out := range r.Outputs {
 		t.Add(out.Name, out.Text, out.Doc)
 	}
-	style := styleOf(w)
+	style := cli.StyleOf(w)
 	p := show.NewPage(style)
 	p.Lines(t.Lines(style))
 	if r.Table != nil {

@@ -9,6 +9,7 @@ import (
 
 	"linerate/catalogue"
 	"linerate/internal/audit"
+	"linerate/internal/cli"
 	"linerate/internal/fact/release"
 	"linerate/internal/hint"
 	"linerate/internal/show"
@@ -82,7 +83,7 @@ func runCatalogueList(w io.Writer, o listOptions, args []string) error {
 		return err
 	}
 	if o.json {
-		return printJSON(w, listDocument{1, o.os, o.release, entries})
+		return cli.PrintJSON(w, listDocument{1, o.os, o.release, entries})
 	}
 	return printEntries(w, o.os, entries)
 }
@@ -138,7 +139,7 @@ func printEntries(w io.Writer, os string, entries []tunable.Entry) error {
 		}
 		t.Add(cells...)
 	}
-	return t.Write(w, styleOf(w))
+	return t.Write(w, cli.StyleOf(w))
 }
 
 // releaseFlag reads an optional release.

@@ -124,7 +124,7 @@ func runCompare(cmd *cobra.Command, f compareFlags, args []string) error {
 		return err
 	}
 	if f.asJSON {
-		err = printJSON(cmd.OutOrStdout(), r.Document())
+		err = cli.PrintJSON(cmd.OutOrStdout(), r.Document())
 	} else {
 		err = r.Print(cmd.OutOrStdout(), compare.Style{
 			Style:  show.Style{Width: pageWidth(cmd.OutOrStdout(), f.width), Colour: cli.WantsColour(cmd.OutOrStdout())},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/cli"
 	"linerate/internal/compare"
 	"linerate/internal/hint"
 	"linerate/internal/show"
@@ -41,7 +42,7 @@ slower. It needs four different numbers of cores.`,
 				return hint.With(fmt.Errorf("%s: %w", args[0], err), "each line wants a number of cores and a rate")
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), scalingOf(u, n))
+				return cli.PrintJSON(cmd.OutOrStdout(), scalingOf(u, n))
 			}
 			return printScaling(cmd.OutOrStdout(), u, n, x)
 		},
@@ -92,7 +93,7 @@ func scalingOf(u stats.USL, n []float64) scalingDocument {
 }
 
 func printScaling(w io.Writer, u stats.USL, n, x []float64) error {
-	p := show.NewPage(styleOf(w))
+	p := show.NewPage(cli.StyleOf(w))
 	t := show.Table{Header: []string{"cores", "measured", "fitted", "of ideal"}, Right: []bool{true, true, true, true}}
 	for i := range n {
 		t.Add(show.Grouped(n[i], 0), show.Digits(x[i]), show.Digits(u.At(n[i])), show.Percent(100*x[i]/(n[i]*u.Gamma.Estimate)))
@@ -148,7 +149,7 @@ builds a rate fell, after which trial a machine was another one.`,
 			}
 			found := stats.ChangePoints(x, minimum, alpha, 999, seed)
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), changesOf(len(x), found))
+				return cli.PrintJSON(cmd.OutOrStdout(), changesOf(len(x), found))
 			}
 			return printSeriesChanges(cmd.OutOrStdout(), len(x), found)
 		},
@@ -188,7 +189,7 @@ func changesOf(n int, found []stats.ChangePoint) changesDocument {
 }
 
 func printSeriesChanges(w io.Writer, n int, found []stats.ChangePoint) error {
-	p := show.NewPage(styleOf(w))
+	p := show.NewPage(cli.StyleOf(w))
 	if len(found) == 0 {
 		p.Line(fmt.Sprintf("%s: no change is shown", show.Plural(n, "value")))
 		return p.Flush(w)

@@ -8,6 +8,7 @@ import (
 
 	"linerate/internal/assemble"
 	"linerate/internal/cli"
+	"linerate/internal/hint"
 	"linerate/internal/lab"
 	"linerate/internal/show"
 )
@@ -44,7 +45,7 @@ func runDemo(cmd *cobra.Command, f *runFlags) error {
 	fmt.Fprintf(cli.Talk(cmd), "%s\n%d variants and the control once more, about %s on an idle machine. Ctrl-C stops at any time.\n\n",
 		s.Question, len(s.Variants), show.Clock(lab.Estimate(lab.Task{Spec: s, Seed: *s.Seed})))
 	path, err := f.runNew(cmd, s)
-	var code exitWith
+	var code hint.Exit
 	if err != nil && !errors.As(err, &code) || f.asJSON {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"linerate/catalogue"
 	"linerate/internal/assemble/hosts"
+	"linerate/internal/cli"
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
 	"linerate/internal/hint"
@@ -120,9 +121,9 @@ func runExplain(cmd *cobra.Command, o explainOptions, args []string) error {
 		return err
 	}
 	if o.json {
-		return printJSON(w, p)
+		return cli.PrintJSON(w, p)
 	}
-	return p.Text(w, styleOf(w))
+	return p.Text(w, cli.StyleOf(w))
 }
 
 // splitSource takes the SOURCE from behind a name: a host over SSH, or a file
@@ -170,7 +171,7 @@ func explainUnknown(cmd *cobra.Command, c *tunable.Catalogue, o explainOptions, 
 	case len(lines) == 0:
 		return unknown
 	case o.json:
-		return printJSON(w, map[string]any{"version": 1, "name": name, "tunable": nil, "evidence": lines})
+		return cli.PrintJSON(w, map[string]any{"version": 1, "name": name, "tunable": nil, "evidence": lines})
 	}
 	fmt.Fprintf(w, "%s is a setting of studies in your ledger; the catalogue has no page about it.\n\n", show.Clean(name))
 	return printEvidence(w, lines)
@@ -205,13 +206,13 @@ func searchTunables(w io.Writer, c *tunable.Catalogue, o explainOptions, words s
 		entries[i] = m.Record.Entry(rel)
 	}
 	if o.json {
-		return printJSON(w, listDocument{1, o.OS, o.Release, entries})
+		return cli.PrintJSON(w, listDocument{1, o.OS, o.Release, entries})
 	}
 	t := show.Table{Header: []string{"OS", "NAME", "WHAT IT DOES"}}
 	for i, m := range found {
 		t.Add(entries[i].OS, entries[i].Name, firstSentence(m.Record.Summary))
 	}
-	return t.Write(w, styleOf(w))
+	return t.Write(w, cli.StyleOf(w))
 }
 
 // firstSentence is what a summary says first; the points within names end nothing.

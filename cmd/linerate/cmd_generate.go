@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/assemble/engines"
+	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/load"
 	"linerate/internal/load/wire"
@@ -275,7 +276,7 @@ type sentDoc struct {
 
 func printSent(cmd *cobra.Command, s load.Sent, asJSON bool) error {
 	if asJSON {
-		return printJSON(cmd.OutOrStdout(), sentDoc{1, s})
+		return cli.PrintJSON(cmd.OutOrStdout(), sentDoc{1, s})
 	}
 	return writeSent(cmd.OutOrStdout(), s)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 	"linerate/internal/netbenches"
@@ -134,7 +135,7 @@ func importTree(ctx context.Context, cmd *cobra.Command, dir string, s ledger.St
 
 // ticker shows how far the reading is, on a terminal only.
 func ticker(w io.Writer) func(done, total, bytes int64) {
-	live := newLive(w)
+	live := cli.NewLive(w)
 	if !live.On() {
 		return nil
 	}
@@ -157,9 +158,9 @@ func ticker(w io.Writer) func(done, total, bytes int64) {
 func printImport(w io.Writer, f *netbenchesFlags, out *imported, check *netbenches.Check) error {
 	switch {
 	case f.asJSON && f.check:
-		return printJSON(w, checked{check, out})
+		return cli.PrintJSON(w, checked{check, out})
 	case f.asJSON:
-		return printJSON(w, out)
+		return cli.PrintJSON(w, out)
 	}
 	if f.check {
 		printCheck(w, check)

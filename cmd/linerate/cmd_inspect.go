@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"linerate/internal/cli"
 	"linerate/internal/fact"
 	"linerate/internal/fact/page"
 	"linerate/internal/role"
@@ -46,9 +47,9 @@ it could not read.
 				return err
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), inspected{f.Shortened(), guess, f.Drops()})
+				return cli.PrintJSON(cmd.OutOrStdout(), inspected{f.Shortened(), guess, f.Drops()})
 			}
-			return page.Write(cmd.OutOrStdout(), f, guess, styleOf(cmd.OutOrStdout()))
+			return page.Write(cmd.OutOrStdout(), f, guess, cli.StyleOf(cmd.OutOrStdout()))
 		},
 	}
 	src.addFlags(cmd)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/testbed"
 )
@@ -88,7 +89,7 @@ func newLabStatusCmd(labs func() ([]namedLab, error), state func(namedLab) labSt
 				states = append(states, state(l).read())
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), struct {
+				return cli.PrintJSON(cmd.OutOrStdout(), struct {
 					Version int        `json:"version"`
 					Labs    []labState `json:"labs"`
 				}{1, states})

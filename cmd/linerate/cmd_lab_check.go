@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/assemble/machines"
+	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/study"
 	"linerate/internal/testbed/sshbed"
@@ -32,7 +33,7 @@ proves. Nothing of the DUT is changed.`,
 			m := &machines.Machines{File: file, Config: config, Talk: cmd.ErrOrStderr()}
 			steps, err := checkTestbed(cmd, m, asJSON)
 			if asJSON {
-				err = errors.Join(printJSON(cmd.OutOrStdout(), struct {
+				err = errors.Join(cli.PrintJSON(cmd.OutOrStdout(), struct {
 					Version int           `json:"version"`
 					Testbed string        `json:"testbed"`
 					Ready   bool          `json:"ready"`

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/cli"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/jailbed"
 )
@@ -48,7 +49,7 @@ func newLabUpCmd() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), labReport{1, l.Name, l.Jails(), d})
+				return cli.PrintJSON(cmd.OutOrStdout(), labReport{1, l.Name, l.Jails(), d})
 			}
 			printLab(cmd.OutOrStdout(), l, d)
 			return nil

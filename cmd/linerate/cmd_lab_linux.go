@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/netnsbed"
@@ -58,7 +59,7 @@ func newLabUpCmd() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), labReport{1, l.Name, l.Namespaces(), d})
+				return cli.PrintJSON(cmd.OutOrStdout(), labReport{1, l.Name, l.Namespaces(), d})
 			}
 			printLab(cmd.OutOrStdout(), l, d)
 			return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/cli"
 	"linerate/internal/evidence"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
@@ -30,7 +31,7 @@ func newLedgerQueryCmd() *cobra.Command {
 					return err
 				}
 				if asJSON {
-					return printJSON(cmd.OutOrStdout(), evidenceDoc{Version: 1, Ledger: s.Place(), Evidence: nonNil(lines), Conflict: evidence.Conflict(ledger.Rows(lines))})
+					return cli.PrintJSON(cmd.OutOrStdout(), evidenceDoc{Version: 1, Ledger: s.Place(), Evidence: nonNil(lines), Conflict: evidence.Conflict(ledger.Rows(lines))})
 				}
 				if len(lines) == 0 {
 					return noEvidence(cmd.Context(), cmd.ErrOrStderr(), s, &f)

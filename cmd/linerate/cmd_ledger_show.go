@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 )
@@ -86,7 +87,7 @@ func showRecord(ctx context.Context, w io.Writer, s ledger.Store, id string, asJ
 		}
 	}
 	if asJSON {
-		return printJSON(w, map[string]any{"version": 1, "records": docs})
+		return cli.PrintJSON(w, map[string]any{"version": 1, "records": docs})
 	}
 	for i := range docs {
 		if err := printShown(w, &docs[i]); err != nil {

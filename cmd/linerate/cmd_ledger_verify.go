@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/cli"
+	"linerate/internal/hint"
 	"linerate/internal/ledger"
 )
 
@@ -27,12 +29,12 @@ entries were cut off since. Exit code 1 when anything is wrong.`,
 					return err
 				}
 				if asJSON {
-					err = printJSON(cmd.OutOrStdout(), r)
+					err = cli.PrintJSON(cmd.OutOrStdout(), r)
 				} else {
 					printReport(cmd.OutOrStdout(), r)
 				}
 				if err == nil && !r.OK {
-					return exitWith(exitFailed)
+					return hint.Exit(cli.ExitFailed)
 				}
 				return err
 			})

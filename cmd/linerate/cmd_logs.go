@@ -175,7 +175,7 @@ func runLogs(cmd *cobra.Command, args []string, f *logsFlags) error {
 func readLogs(cmd *cobra.Command, paths []string, f *logsFlags, o *accesslog.Options) (*accesslog.Tally, error) {
 	stderr := cmd.ErrOrStderr()
 	var progress accesslog.Progress
-	if live := newLive(stderr); live.On() && !f.asJSON {
+	if live := cli.NewLive(stderr); live.On() && !f.asJSON {
 		progress = func(done, total int64) {
 			if total > 0 {
 				live.Show("%s of %s", show.Bytes(float64(done)), show.Bytes(float64(total)))
@@ -211,9 +211,9 @@ func (f *logsFlags) print(cmd *cobra.Command, names, sources []string, ts []*acc
 	}
 	if f.asJSON {
 		if cs != nil {
-			return printJSON(out, compareDocument{1, cs, summaries(names, ts)})
+			return cli.PrintJSON(out, compareDocument{1, cs, summaries(names, ts)})
 		}
-		return printJSON(out, ts[0].Summary(sources))
+		return cli.PrintJSON(out, ts[0].Summary(sources))
 	}
 	for i, t := range ts {
 		if len(ts) > 1 {
@@ -224,7 +224,7 @@ func (f *logsFlags) print(cmd *cobra.Command, names, sources []string, ts []*acc
 		}
 	}
 	for _, c := range cs {
-		if err := c.WriteText(out, styleOf(out)); err != nil {
+		if err := c.WriteText(out, cli.StyleOf(out)); err != nil {
 			return err
 		}
 	}
@@ -237,7 +237,7 @@ func (f *logsFlags) print(cmd *cobra.Command, names, sources []string, ts []*acc
 }
 
 func (f *logsFlags) printOne(out io.Writer, t *accesslog.Tally) error {
-	style := styleOf(out)
+	style := cli.StyleOf(out)
 	errs := []error{t.WritePicture(out, style, f.logBins)}
 	fmt.Fprintln(out)
 	errs = append(errs, t.WriteNumbers(out, style))
@@ -310,7 +310,7 @@ func followLog(cmd *cobra.Command, args []string, f *logsFlags, o *accesslog.Opt
 		}
 		if live {
 			show.Home(out)
-			return errors.Join(t.WritePicture(out, styleOf(out), f.logBins), t.WriteNumbers(out, styleOf(out)))
+			return errors.Join(t.WritePicture(out, cli.StyleOf(out), f.logBins), t.WriteNumbers(out, cli.StyleOf(out)))
 		}
 		_, err := fmt.Fprintf(out, "%s  %s\n", time.Now().Format(time.TimeOnly), t.Sentence())
 		return err
@@ -349,12 +349,12 @@ func newLogsMergeCmd() *cobra.Command {
 			}
 			out := cmd.OutOrStdout()
 			if asJSON {
-				return printJSON(out, s)
+				return cli.PrintJSON(out, s)
 			}
-			if err := t.WritePicture(out, styleOf(out), logBins); err != nil {
+			if err := t.WritePicture(out, cli.StyleOf(out), logBins); err != nil {
 				return err
 			}
-			return s.WriteNumbers(out, styleOf(out))
+			return s.WriteNumbers(out, cli.StyleOf(out))
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document, which can be merged again")

@@ -13,6 +13,7 @@ import (
 	"linerate/catalogue"
 	"linerate/internal/audit"
 	"linerate/internal/calc"
+	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/plan"
 	"linerate/internal/planner"
@@ -94,7 +95,7 @@ func runPlan(cmd *cobra.Command, o *planOptions, args []string) error {
 	case o.diff:
 		return o.printFiles(w, p)
 	}
-	return p.Text(w, styleOf(w))
+	return p.Text(w, cli.StyleOf(w))
 }
 
 // input reads the host and all that a plan of it rests on.
@@ -214,7 +215,7 @@ func (o *planOptions) printFiles(w io.Writer, p plan.Plan) error {
 	if err != nil {
 		return err
 	}
-	page := show.NewPage(styleOf(w))
+	page := show.NewPage(cli.StyleOf(w))
 	if len(files) == 0 {
 		page.Line("no drop-in file would be written")
 	}
@@ -239,9 +240,9 @@ func newPlanShowCmd() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), p)
+				return cli.PrintJSON(cmd.OutOrStdout(), p)
 			}
-			return p.Text(cmd.OutOrStdout(), styleOf(cmd.OutOrStdout()))
+			return p.Text(cmd.OutOrStdout(), cli.StyleOf(cmd.OutOrStdout()))
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the plan as one JSON document")
@@ -300,7 +301,7 @@ func newPlanDiffCmd() *cobra.Command {
 			}
 			changes := plan.Diff(a, b)
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), map[string]any{"version": 1, "changes": changes})
+				return cli.PrintJSON(cmd.OutOrStdout(), map[string]any{"version": 1, "changes": changes})
 			}
 			return printChanges(cmd.OutOrStdout(), changes)
 		},
@@ -328,5 +329,5 @@ func printChanges(w io.Writer, changes []plan.Change) error {
 		}
 		t.Add(show.Clean(c.Setting), side(c.Was), side(c.Is), show.Clean(where))
 	}
-	return t.Write(w, styleOf(w))
+	return t.Write(w, cli.StyleOf(w))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/profile"
 	"linerate/internal/show"
@@ -174,7 +175,7 @@ func runProfileShow(w io.Writer, stdin io.Reader, f profileFlags, files []string
 		for _, p := range all {
 			docs = append(docs, docOf(p, f.top))
 		}
-		return printJSON(w, map[string]any{"version": 1, "profiles": docs})
+		return cli.PrintJSON(w, map[string]any{"version": 1, "profiles": docs})
 	}
 	for i, p := range all {
 		if i > 0 {
@@ -207,7 +208,7 @@ func runProfileDiff(w io.Writer, stdin io.Reader, f profileFlags, files []string
 		profile.SortByTotal(movers)
 	}
 	if f.asJSON {
-		return printJSON(w, map[string]any{"version": 1, "before": docOf(both[0], 0), "after": docOf(both[1], 0), "movers": movers[:min(len(movers), max(f.top, 0))]})
+		return cli.PrintJSON(w, map[string]any{"version": 1, "before": docOf(both[0], 0), "after": docOf(both[1], 0), "movers": movers[:min(len(movers), max(f.top, 0))]})
 	}
 	return printMovers(w, both, movers, f.top)
 }
@@ -268,7 +269,7 @@ func headOf(pg *show.Page, label string, p loaded) {
 }
 
 func printProfile(w io.Writer, p loaded, top int) error {
-	pg := show.NewPage(styleOf(w))
+	pg := show.NewPage(cli.StyleOf(w))
 	headOf(pg, "", p)
 	t := show.Table{Header: []string{"self", "", "total", "function", "in"}, Right: []bool{true, false, true}}
 	for i, f := range p.Functions() {
@@ -283,7 +284,7 @@ func printProfile(w io.Writer, p loaded, top int) error {
 }
 
 func printMovers(w io.Writer, both []loaded, movers []profile.Mover, top int) error {
-	pg := show.NewPage(styleOf(w))
+	pg := show.NewPage(cli.StyleOf(w))
 	headOf(pg, "before ", both[0])
 	headOf(pg, "after  ", both[1])
 	pg.Line("")

@@ -294,7 +294,7 @@ func writePilot(w io.Writer, s study.Spec, pilots map[string]switchback.Pilot) e
 		}
 		rows = append(rows, row)
 	}
-	page := show.NewPage(styleOf(w))
+	page := show.NewPage(cli.StyleOf(w))
 	page.Line(fmt.Sprintf("What a study with windows of %s would show (half the 95 %% interval), if the traffic stays as it was:", design.Window))
 	page.Table(show.Table{Header: []string{"metric", "scatter", "in 1 h", "in 6 h", "in 24 h"}, Right: []bool{false, true, true, true, true}, Rows: rows})
 	return page.Flush(w)
@@ -304,7 +304,7 @@ func writePilot(w io.Writer, s study.Spec, pilots map[string]switchback.Pilot) e
 func (f *proveFlags) consent(cmd *cobra.Command, s study.Spec) error {
 	w := cmd.ErrOrStderr()
 	design := switchback.PlanOf(s, s.Parts[0])
-	page := show.NewPage(styleOf(w))
+	page := show.NewPage(cli.StyleOf(w))
 	page.Line(s.Question)
 	page.Paragraph("  ", "  ", fmt.Sprintf("%d pairs of windows of %s with the setting and %d shams, about %s; %.0f %% of the time with the setting. "+
 		"The host takes each window back by itself if this command dies. The study ends when the metric gets more than %g %% worse, or the host does not answer.",

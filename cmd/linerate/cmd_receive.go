@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/assemble/engines"
+	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/load"
 	"linerate/internal/port"
@@ -123,7 +124,7 @@ type receivedDoc struct {
 
 func printReceived(cmd *cobra.Command, r load.Received, asJSON bool) error {
 	if asJSON {
-		return printJSON(cmd.OutOrStdout(), receivedDoc{1, r})
+		return cli.PrintJSON(cmd.OutOrStdout(), receivedDoc{1, r})
 	}
 	return writeReceived(cmd.OutOrStdout(), r)
 }

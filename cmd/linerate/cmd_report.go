@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/cli"
+	"linerate/internal/hint"
 	"linerate/internal/show"
 	"linerate/internal/study/record"
 	"linerate/internal/studydir"
@@ -67,12 +69,12 @@ func verifyStudy(w io.Writer, dir string, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		err = printJSON(w, v)
+		err = cli.PrintJSON(w, v)
 	} else {
 		printVerification(w, dir, v)
 	}
 	if err == nil && !v.OK {
-		return exitWith(exitFailed)
+		return hint.Exit(cli.ExitFailed)
 	}
 	return err
 }

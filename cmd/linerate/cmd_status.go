@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/apply"
+	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/show"
 )
@@ -36,12 +37,12 @@ killed it finishes what that would have done; else it only looks.`,
 				return err
 			}
 			if asJSON {
-				err = printJSON(cmd.OutOrStdout(), statusDocument{1, m.Where(), st})
+				err = cli.PrintJSON(cmd.OutOrStdout(), statusDocument{1, m.Where(), st})
 			} else {
 				writeStatus(cmd.OutOrStdout(), st)
 			}
 			if err == nil && failOn == "drift" && len(st.Drift) > 0 {
-				return exitWith(exitFindings)
+				return hint.Exit(cli.ExitFindings)
 			}
 			return err
 		})

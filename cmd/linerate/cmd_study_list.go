@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/assemble"
+	"linerate/internal/cli"
 	"linerate/internal/lab"
 	"linerate/internal/show"
 	"linerate/internal/study"
@@ -46,12 +47,12 @@ func newStudyListCmd() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), struct {
+				return cli.PrintJSON(cmd.OutOrStdout(), struct {
 					Version int         `json:"version"`
 					Studies []studyLine `json:"studies"`
 				}{1, lines})
 			}
-			p := show.NewPage(styleOf(cmd.OutOrStdout()))
+			p := show.NewPage(cli.StyleOf(cmd.OutOrStdout()))
 			listStudies(p, lines, long)
 			return p.Flush(cmd.OutOrStdout())
 		},

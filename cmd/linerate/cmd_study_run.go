@@ -318,9 +318,9 @@ func writeOutcome(path string, s study.Spec, r study.Results) error {
 // printResults prints what a study came to.
 func printResults(cmd *cobra.Command, r study.Results, asJSON bool) error {
 	if asJSON {
-		return printJSON(cmd.OutOrStdout(), r)
+		return cli.PrintJSON(cmd.OutOrStdout(), r)
 	}
-	return report.Terminal(cmd.OutOrStdout(), r, styleOf(cmd.OutOrStdout()))
+	return report.Terminal(cmd.OutOrStdout(), r, cli.StyleOf(cmd.OutOrStdout()))
 }
 
 // recordHost keeps the host's facts in a study's record and draws the study's

@@ -57,7 +57,7 @@ func TestKilledStudyGoesOn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	whole := filepath.Join(dir, "whole")
-	if code, _ := simulated(t, nil, "demo", "--quick", "--out", whole, "--seed", "3"); code != exitOK {
+	if code, _ := simulated(t, nil, "demo", "--quick", "--out", whole, "--seed", "3"); code != cli.ExitOK {
 		t.Fatalf("exit %d", code)
 	}
 	killed := filepath.Join(dir, "killed")
@@ -66,7 +66,7 @@ func TestKilledStudyGoesOn(t *testing.T) {
 	}
 	for kills := 0; ; kills++ {
 		code, _ := simulated(t, []string{"SIM_KILL_AFTER=8"}, "study", "resume", killed)
-		if code == exitOK {
+		if code == cli.ExitOK {
 			break
 		}
 		if code != -1 || kills > 10 {
@@ -92,7 +92,7 @@ func TestTornRecordGoesOn(t *testing.T) {
 	if err := os.Truncate(log, info.Size()-40); err != nil {
 		t.Fatal(err)
 	}
-	if code, _ := simulated(t, nil, "study", "resume", dir); code != exitOK {
+	if code, _ := simulated(t, nil, "study", "resume", dir); code != cli.ExitOK {
 		t.Fatalf("exit %d", code)
 	}
 	seen := map[string]bool{}
@@ -103,7 +103,7 @@ func TestTornRecordGoesOn(t *testing.T) {
 		seen[s] = true
 	}
 	whole := filepath.Join(t.TempDir(), "whole")
-	if code, _ := simulated(t, nil, "demo", "--quick", "--out", whole, "--seed", "3"); code != exitOK {
+	if code, _ := simulated(t, nil, "demo", "--quick", "--out", whole, "--seed", "3"); code != cli.ExitOK {
 		t.Fatalf("exit %d", code)
 	}
 	if want := len(slots(t, whole)); len(seen) != want {
@@ -124,14 +124,14 @@ func TestExitCodesOfStudies(t *testing.T) {
 		args []string
 		want int
 	}{
-		{"worse fails on worse", nil, []string{"demo", "--quick", "--seed", "3", "--out", at("a"), "--fail-on", "worse"}, exitVerdict},
-		{"worse does not fail on invalid", nil, []string{"report", at("a"), "--fail-on", "invalid"}, exitOK},
-		{"report fails too", nil, []string{"report", at("a"), "--fail-on", "inconclusive"}, exitVerdict},
+		{"worse fails on worse", nil, []string{"demo", "--quick", "--seed", "3", "--out", at("a"), "--fail-on", "worse"}, cli.ExitVerdict},
+		{"worse does not fail on invalid", nil, []string{"report", at("a"), "--fail-on", "invalid"}, cli.ExitOK},
+		{"report fails too", nil, []string{"report", at("a"), "--fail-on", "inconclusive"}, cli.ExitVerdict},
 		{"interrupted", []string{"SIM_INTERRUPT_AFTER=4"}, []string{"demo", "--quick", "--seed", "3", "--out", at("b")}, cli.ExitInterrupted},
-		{"resumed", nil, []string{"study", "resume", at("b")}, exitOK},
-		{"unknown study", nil, []string{"study", "run", "nothing"}, exitUsage},
-		{"mode is missing", []string{"SIM_NO_OVERLOAD=1"}, []string{"demo", "--quick", "--seed", "3", "--out", at("c")}, exitOK},
-		{"no such directory", nil, []string{"report", at("nowhere")}, exitUsage},
+		{"resumed", nil, []string{"study", "resume", at("b")}, cli.ExitOK},
+		{"unknown study", nil, []string{"study", "run", "nothing"}, cli.ExitUsage},
+		{"mode is missing", []string{"SIM_NO_OVERLOAD=1"}, []string{"demo", "--quick", "--seed", "3", "--out", at("c")}, cli.ExitOK},
+		{"no such directory", nil, []string{"report", at("nowhere")}, cli.ExitUsage},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got, _ := simulated(t, c.env, c.args...); got != c.want {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"linerate/internal/cli"
 	"linerate/internal/evidence"
 	"linerate/internal/ledger"
 	"linerate/internal/show"
@@ -15,7 +16,7 @@ import (
 
 // printEvidence prints evidence as tables.
 func printEvidence(w io.Writer, lines []ledger.Line) error {
-	page := show.NewPage(styleOf(w))
+	page := show.NewPage(cli.StyleOf(w))
 	evidence.Print(page, ledger.Rows(lines))
 	return page.Flush(w)
 }
@@ -35,7 +36,7 @@ func showOverview(ctx context.Context, w io.Writer, s ledger.Store, asJSON bool)
 		return err
 	}
 	if asJSON {
-		return printJSON(w, map[string]any{"version": 1, "ledger": s.Place(), "entries": head.Seq, "head": head.Hash, "studies": studies, "tunables": names})
+		return cli.PrintJSON(w, map[string]any{"version": 1, "ledger": s.Place(), "entries": head.Seq, "head": head.Hash, "studies": studies, "tunables": names})
 	}
 	fmt.Fprintf(w, "%s: %s, %s, evidence on %s\n", s.Place(), counted(int(head.Seq), "entry", "entries"), counted(len(studies), "study", "studies"), show.Plural(len(names), "tunable"))
 	if !ok {
@@ -46,7 +47,7 @@ func showOverview(ctx context.Context, w io.Writer, s ledger.Store, asJSON bool)
 	for _, st := range studies {
 		t.Add(st.ID.Short(), placeText(&st), st.Question)
 	}
-	return t.Write(w, styleOf(w))
+	return t.Write(w, cli.StyleOf(w))
 }
 
 // placeText is a study of linerate's by its name and start, another's by its place.
@@ -87,7 +88,7 @@ func printShown(w io.Writer, s *shown) error {
 		}
 		table.Add(t.ID.Short(), t.Variant, t.Workload, fmt.Sprintf("block %d", t.Block), metricsText(t), state, from)
 	}
-	return table.Write(w, styleOf(w))
+	return table.Write(w, cli.StyleOf(w))
 }
 
 // singular is a table's name for one of its records.

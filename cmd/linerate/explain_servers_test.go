@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/cli"
 	"linerate/internal/study"
 	"linerate/internal/study/record"
 	"linerate/internal/study/serve"
@@ -70,12 +71,12 @@ func TestExplainOfWhatServersAreSet(t *testing.T) {
 		}
 		return out.String() + errs.String()
 	}
-	said(exitOK, "ledger", "import", writeServers(t))
+	said(cli.ExitOK, "ledger", "import", writeServers(t))
 	for args, want := range map[string]string{
 		"mount:noatime --os linux": "the catalogue has no page", "noatime": "the catalogue has no page", "filesystem": "default → xfs (and 1 more)",
 		"vm.swappiness": "default → 10", "mount:noatime": "default → on  +9",
 	} {
-		if text := said(exitOK, append([]string{"explain"}, strings.Fields(args)...)...); !strings.Contains(text, want) {
+		if text := said(cli.ExitOK, append([]string{"explain"}, strings.Fields(args)...)...); !strings.Contains(text, want) {
 			t.Errorf("explain %s: no %q in\n%s", args, want, text)
 		}
 	}
@@ -86,10 +87,10 @@ func TestExplainOfWhatServersAreSet(t *testing.T) {
 			After string
 		}
 	}
-	if err := json.Unmarshal([]byte(said(exitOK, "explain", "mount:noatime", "--os", "linux", "--json")), &doc); err != nil || doc.Tunable != nil || len(doc.Evidence) != 1 || !doc.Evidence[0].Alone || doc.Evidence[0].After != "on" {
+	if err := json.Unmarshal([]byte(said(cli.ExitOK, "explain", "mount:noatime", "--os", "linux", "--json")), &doc); err != nil || doc.Tunable != nil || len(doc.Evidence) != 1 || !doc.Evidence[0].Alone || doc.Evidence[0].After != "on" {
 		t.Errorf("%+v, %v", doc, err)
 	}
-	if text := said(exitUsage, "explain", "postfix:in_flow_delay"); !strings.Contains(text, "unknown tunable") {
+	if text := said(cli.ExitUsage, "explain", "postfix:in_flow_delay"); !strings.Contains(text, "unknown tunable") {
 		t.Error(text)
 	}
 }

@@ -141,12 +141,12 @@ func auditMany(cmd *cobra.Command, o *auditOptions, in audit.Input, hosts []stri
 		errs, warnings := r.got.Count(audit.Error), r.got.Count(audit.Warning)
 		table.Add(r.source, show.Clean(strings.TrimSpace(r.got.OS+" "+r.got.Release)), r.got.Role, show.Count(errs), show.Count(warnings-errs), show.Count(r.got.Count(audit.Info)-warnings), "")
 		if floor != "" && fails(r.got, floor) {
-			worst = exitFindings
+			worst = cli.ExitFindings
 		}
 	}
 	var err error
 	if o.asSARIF {
-		if err = printJSON(cmd.OutOrStdout(), audit.ToSARIFs(cli.Version(), log...)); err == nil && len(log) < len(results) {
+		if err = cli.PrintJSON(cmd.OutOrStdout(), audit.ToSARIFs(cli.Version(), log...)); err == nil && len(log) < len(results) {
 			err = fmt.Errorf("%s of %d could not be read, and are not in the log", show.Plural(len(results)-len(log), "host"), len(results))
 		}
 	} else {
@@ -158,7 +158,7 @@ func auditMany(cmd *cobra.Command, o *auditOptions, in audit.Input, hosts []stri
 	if err != nil || worst == 0 {
 		return err
 	}
-	return exitWith(worst)
+	return hint.Exit(worst)
 }
 
 // inspectMany shows several hosts, a line each.
@@ -203,9 +203,9 @@ func printHosts[T any](cmd *cobra.Command, asJSON bool, doc hostsDocument, table
 	w := cmd.OutOrStdout()
 	var err error
 	if asJSON {
-		err = printJSON(w, doc)
+		err = cli.PrintJSON(w, doc)
 	} else {
-		err = table.Write(w, styleOf(w))
+		err = table.Write(w, cli.StyleOf(w))
 	}
 	failed := 0
 	var last error

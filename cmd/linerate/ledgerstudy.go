@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 	"linerate/internal/stats"
@@ -92,7 +93,7 @@ func reportArchive(cmd *cobra.Command, s ledger.Store, st *ledger.Study, asJSON 
 	}
 	w := cmd.OutOrStdout()
 	if asJSON {
-		return printJSON(w, map[string]any{"version": 1, "study": st, "evidence": nonNil(lines)})
+		return cli.PrintJSON(w, map[string]any{"version": 1, "study": st, "evidence": nonNil(lines)})
 	}
 	fmt.Fprintf(w, "%s\n%s\n", st.Question, st.Place)
 	for _, f := range st.Facts {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"linerate/internal/cli"
 	"linerate/internal/load"
 	"linerate/internal/show"
 )
@@ -12,7 +13,7 @@ import (
 // liveLine shows counters on a terminal while traffic runs.
 type liveLine struct{ *show.Live }
 
-func newLiveLine(w io.Writer) *liveLine { return &liveLine{newLive(w)} }
+func newLiveLine(w io.Writer) *liveLine { return &liveLine{cli.NewLive(w)} }
 
 func (l *liveLine) sent(s load.Sent) {
 	l.Show("%6.1f s  sent %s frames  %s  refused %s  unsent %s",

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/cli"
 	"linerate/internal/load/request"
 	"linerate/internal/show"
 )
@@ -87,7 +88,7 @@ type loadLive struct {
 }
 
 func newLoadLive(w io.Writer, unit string) *loadLive {
-	return &loadLive{Live: newLive(w), w: w, unit: unit}
+	return &loadLive{Live: cli.NewLive(w), w: w, unit: unit}
 }
 
 // every is how often to say it: as asked, or half a second on a terminal and

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/cli"
 	"linerate/internal/load/fileload"
 	"linerate/internal/load/request"
 	"linerate/internal/show"
@@ -66,9 +67,9 @@ func (f loadFilesFlags) offer(dir string, p fileload.Pool, l fileload.Load) file
 // print writes the account.
 func (f loadFilesFlags) print(cmd *cobra.Command, d filesDoc) error {
 	if f.json {
-		return printJSON(cmd.OutOrStdout(), d)
+		return cli.PrintJSON(cmd.OutOrStdout(), d)
 	}
-	p := show.NewPage(styleOf(cmd.OutOrStdout()))
+	p := show.NewPage(cli.StyleOf(cmd.OutOrStdout()))
 	for i := range d.Points {
 		if i > 0 {
 			p.Line("")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/load/httpload"
 	"linerate/internal/load/request"
@@ -94,9 +95,9 @@ func (d httpDoc) anyAnswer() error {
 // print writes the account.
 func (f loadHTTPFlags) print(cmd *cobra.Command, d httpDoc) error {
 	if f.json {
-		return printJSON(cmd.OutOrStdout(), d)
+		return cli.PrintJSON(cmd.OutOrStdout(), d)
 	}
-	p := show.NewPage(styleOf(cmd.OutOrStdout()))
+	p := show.NewPage(cli.StyleOf(cmd.OutOrStdout()))
 	p.Line(d.Offer.headline(d.Points))
 	p.Line("")
 	if f.sweep != "" {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/cli"
 	"linerate/internal/load/request"
 	"linerate/internal/load/smtpload"
 	"linerate/internal/show"
@@ -58,9 +59,9 @@ func (f loadSMTPFlags) offer(s smtpload.Spec) smtpOffer {
 // print writes the account.
 func (f loadSMTPFlags) print(cmd *cobra.Command, d smtpDoc) error {
 	if f.json {
-		return printJSON(cmd.OutOrStdout(), d)
+		return cli.PrintJSON(cmd.OutOrStdout(), d)
 	}
-	p := show.NewPage(styleOf(cmd.OutOrStdout()))
+	p := show.NewPage(cli.StyleOf(cmd.OutOrStdout()))
 	d.page(p)
 	return p.Flush(cmd.OutOrStdout())
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"linerate/internal/cli"
 	"linerate/internal/host/sshhost/sshtest"
 	"linerate/internal/labtest"
 )
@@ -126,7 +127,7 @@ func cutOnce(t *labtest.Try, b *farBench, file string) {
 	b.servers["generator"].Cut(t)
 	b.traffic(t.T, ended, 500)
 	b.servers["dut"].Cut(t)
-	if code := <-ended; code != exitOK {
+	if code := <-ended; code != cli.ExitOK {
 		t.Fatalf("exit %d: %s", code, said.String())
 	}
 	data, err := os.ReadFile(filepath.Join(record, "trials.jsonl"))

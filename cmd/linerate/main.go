@@ -8,7 +8,6 @@ import (
 	"os"
 
 	"linerate/internal/cli"
-	"linerate/internal/hint"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
@@ -17,21 +16,3 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return cli.Run(newRootCmd(), args, stdin, stdout, stderr)
 }
-
-// What commands share, by the names that it has here.
-var (
-	printJSON = cli.PrintJSON
-	styleOf   = cli.StyleOf
-	newLive   = cli.NewLive
-)
-
-// exitWith ends the command with a code and no message.
-type exitWith = hint.Exit
-
-const (
-	exitOK       = cli.ExitOK
-	exitFailed   = cli.ExitFailed
-	exitUsage    = cli.ExitUsage
-	exitFindings = cli.ExitFindings
-	exitVerdict  = cli.ExitVerdict
-)

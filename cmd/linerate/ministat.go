@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"linerate/internal/cli"
 	"linerate/internal/compare"
 	"linerate/internal/hint"
 	"linerate/internal/stats/ministat"
@@ -53,7 +54,7 @@ func runMinistat(cmd *cobra.Command, generation string, args []string) error {
 	}
 	o, files, err := ministat.Parse(args, g, ministatWidth(cmd.OutOrStdout()))
 	if err != nil {
-		return complain(cmd, err, exitUsage)
+		return complain(cmd, err, cli.ExitUsage)
 	}
 	if len(files) == 0 {
 		files = []string{"-"}
@@ -76,7 +77,7 @@ func runMinistat(cmd *cobra.Command, generation string, args []string) error {
 
 func complain(cmd *cobra.Command, err error, code int) error {
 	fmt.Fprintln(cmd.ErrOrStderr(), err)
-	return exitWith(code)
+	return hint.Exit(code)
 }
 
 func ministatGeneration(name string) (ministat.Generation, error) {
@@ -98,19 +99,19 @@ func ministatGeneration(name string) (ministat.Generation, error) {
 func ministatSet(stdin io.Reader, name string, o ministat.Options) (s ministat.Set, code int, err error) {
 	if name == "-" {
 		s, err = ministat.Read(io.LimitReader(stdin, compare.MaxBytes), "<stdin>", o.Column, o.Delimiters)
-		return s, exitUsage, err
+		return s, cli.ExitUsage, err
 	}
 	file, err := os.Open(name)
 	if err != nil {
-		code = exitFailed
+		code = cli.ExitFailed
 		if o.Generation == ministat.New {
-			code = exitUsage
+			code = cli.ExitUsage
 		}
 		return s, code, fmt.Errorf("ministat: Cannot open %s: %s", name, reason(err))
 	}
 	defer file.Close()
 	s, err = ministat.Read(io.LimitReader(file, compare.MaxBytes), name, o.Column, o.Delimiters)
-	return s, exitUsage, err
+	return s, cli.ExitUsage, err
 }
 
 // reason is the C library's text of an error, which starts with a capital.

@@ -27,7 +27,7 @@ type progress struct {
 }
 
 func newProgress(w io.Writer) *progress {
-	return &progress{w: w, live: newLive(w), style: styleOf(w)}
+	return &progress{w: w, live: cli.NewLive(w), style: cli.StyleOf(w)}
 }
 
 // update is given to the lab.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/assemble/hosts"
+	"linerate/internal/cli"
 )
 
 // remote holds the flags by which a verb reaches hosts over SSH.
@@ -71,7 +72,7 @@ func lost(err error) bool {
 // order given. One host's failure is its own.
 func readMany[T any](cmd *cobra.Command, sources []string, one func(ctx context.Context, source string) (T, error)) []read[T] {
 	ctx := cmd.Context()
-	live := newLive(cmd.ErrOrStderr())
+	live := cli.NewLive(cmd.ErrOrStderr())
 	defer live.End()
 	var mu sync.Mutex
 	done := 0

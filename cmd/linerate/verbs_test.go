@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"linerate/internal/cli"
 )
 
 // verbs lists the commands.
@@ -52,7 +54,7 @@ func TestEveryCommandRefusesUnknownFlags(t *testing.T) {
 		path = append(path[:len(path):len(path)], c.Name())
 		var out, errs bytes.Buffer
 		code := run(append(path, "--no-such-flag"), strings.NewReader(""), &out, &errs)
-		if code != exitUsage || out.Len() > 0 || !strings.Contains(errs.String(), "--no-such-flag") || !strings.Contains(errs.String(), "hint: ") {
+		if code != cli.ExitUsage || out.Len() > 0 || !strings.Contains(errs.String(), "--no-such-flag") || !strings.Contains(errs.String(), "hint: ") {
 			t.Errorf("linerate %s --no-such-flag: exit %d, stdout %q, stderr %q", strings.Join(path, " "), code, out.String(), errs.String())
 		}
 		for _, sub := range c.Commands() {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/cli"
+	"linerate/internal/hint"
 	"linerate/internal/stats"
 	"linerate/internal/study"
 )
@@ -31,7 +33,7 @@ func failOn(limit string, verdicts iter.Seq[stats.Verdict]) error {
 	}
 	for v := range verdicts {
 		if v.Compare(stats.Verdict(limit)) >= 0 {
-			return exitWith(exitVerdict)
+			return hint.Exit(cli.ExitVerdict)
 		}
 	}
 	return nil
@@ -64,7 +66,7 @@ func printSchedule(w io.Writer, s study.Spec, gone []unrun, asJSON bool) error {
 		for i, slot := range slots {
 			out[i] = scheduled{slot.Part, slot.Block, slot.Order, slot.Variant}
 		}
-		return printJSON(w, struct {
+		return cli.PrintJSON(w, struct {
 			Version     int         `json:"version"`
 			Study       string      `json:"study"`
 			Seed        uint64      `json:"seed"`

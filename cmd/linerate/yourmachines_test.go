@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"linerate/internal/cli"
 )
 
 // TestYourMachines runs the check, a study of settings and one of boots on a
@@ -35,7 +37,7 @@ func TestYourMachines(t *testing.T) {
 	}
 	try := func(args ...string) {
 		t.Helper()
-		if code := run(args, strings.NewReader(""), os.Stdout, os.Stderr); code != exitOK {
+		if code := run(args, strings.NewReader(""), os.Stdout, os.Stderr); code != cli.ExitOK {
 			t.Fatalf("linerate %s: exit %d", strings.Join(args, " "), code)
 		}
 	}
