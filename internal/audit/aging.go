@@ -30,7 +30,7 @@ func (a *auditor) leaving(j judged) []candidate {
 	}
 	f := Finding{ID: "LR-LEAVING:" + j.Name, Kind: Outdated, Severity: Info, Action: Measure, Name: j.Name, Sources: j.rec.Sources,
 		Message: fmt.Sprintf("%s is there on %s, and gone from FreeBSD %s on", j.Name, a.on(), gone.Short()),
-		Why:     "The line works until the upgrade; after it: " + a.consequence(j.Stage),
+		Why:     "The line works until the upgrade; after it: " + a.withoutIt(j),
 		Fix:     "Remove the line with the upgrade."}.at(j.Line)
 	if old, until, ok := a.onceDefault(j); ok {
 		f.Why = fmt.Sprintf("%s was the default before %s. %s", old, until.Short(), f.Why)

@@ -65,6 +65,7 @@ func (a *auditor) ask(r *Rule, s subject) []candidate {
 			f = f.at(l)
 		}
 	}
+	f = f.unsure(a.missing(language().Reads(r.When)))
 	return []candidate{{Finding: f, class: r.class(), covers: r.Covers, short: f.Message}}
 }
 
@@ -223,13 +224,21 @@ func (a *auditor) folklore() []candidate {
 			if cl.Value == "" || ofAll(cl) && cl.Name != l.Name || !rec.SameValue(cl.Value, l.Value) || a.f.Release.Before(cl.Since) && !a.f.Release.IsZero() || !a.claimHolds(cl) {
 				continue
 			}
-			if said := a.claim(l, rec, cl); said != nil {
+			if said := a.claim(l, rec, cl); said != nil && !a.upheld(l, rec) {
 				all = append(all, said...)
 				break
 			}
 		}
 	}
 	return all
+}
+
+// upheld reports a line whose value another claim sets for a reason that holds:
+// that somebody else's reason is wrong says nothing against it.
+func (a *auditor) upheld(l fact.Line, rec *tunable.Record) bool {
+	return slices.ContainsFunc(a.c.ClaimsOn(rec), func(cl tunable.Claim) bool {
+		return cl.Verdict == tunable.Holds && cl.Value != "" && (cl.Name == l.Name || !ofAll(cl)) && rec.SameValue(cl.Value, l.Value) && a.claimHolds(cl)
+	})
 }
 
 // claimHolds reports a claim whose verdict holds on this host.
@@ -271,6 +280,7 @@ func (a *auditor) claim(l fact.Line, rec *tunable.Record, cl tunable.Claim) []ca
 		if cl.Verdict == tunable.Wrong {
 			f.Severity = Warning
 		}
+		f = f.unsure(a.missing(language().Reads(cl.When)))
 	default:
 		return nil
 	}

@@ -67,3 +67,30 @@ func (a *auditor) earliest(module string) arrival {
 	}
 	return never
 }
+
+// loadedBy is the module that a line of loader.conf loads.
+func loadedBy(j judged) (module string, ok bool) {
+	module, ok = strings.CutSuffix(j.Name, "_load")
+	return module, ok && j.Stage == fact.Loader
+}
+
+// onlyYes reports words for yes that rc.conf takes and the loader does not.
+func (a *auditor) onlyYes(j judged) []candidate {
+	module, loads := loadedBy(j)
+	if !loads || a.f.OS != fact.FreeBSD || !slices.Contains([]string{"ON", "TRUE", "1", "Y", "ENABLE", "ENABLED"}, strings.ToUpper(strings.TrimSpace(j.Value))) {
+		return nil
+	}
+	return one(outOfRange, Finding{ID: "LR-RANGE:" + j.Name, Name: j.Name, Kind: Range, Severity: Warning, Action: Change, Sources: []string{"stand/lua/config.lua", "loader.conf(5)"},
+		Message: fmt.Sprintf("%s=%s loads nothing: the loader takes YES alone for yes", j.Name, j.Value),
+		Why:     "rc.conf knows several words for yes; the loader compares with YES, in capitals or not.",
+		Fix:     fmt.Sprintf("Write %s_load=\"YES\", or remove the line.", module)}.at(j.Line))
+}
+
+// withoutIt is what the host's system does with a line whose name it does not
+// know.
+func (a *auditor) withoutIt(j judged) string {
+	if _, ok := loadedBy(j); ok && a.f.OS == fact.FreeBSD {
+		return "The loader looks for the module's file, says on the console that it cannot load it, and boots on without."
+	}
+	return a.consequence(j.Stage)
+}

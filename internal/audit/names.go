@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -35,6 +36,9 @@ func (a *auditor) unknown(j judged) []candidate {
 	if a.stock(j.Stage, j.Name) {
 		return nil
 	}
+	if joined := a.joinedUnit(j); joined != nil {
+		return joined
+	}
 	near, as := a.typo(j, true), unheard
 	f := Finding{ID: "LR-UNKNOWN:" + j.Name, Kind: Unknown, Name: j.Name}.at(j.Line)
 	switch old := a.typo(j, false); {
@@ -44,7 +48,7 @@ func (a *auditor) unknown(j judged) []candidate {
 			f.Severity, f.Action = Warning, Remove
 		}
 		f.Message = fmt.Sprintf("%s is not known; the nearest name, %s, is not there on %s either", j.Name, old[0], a.on())
-		f.Why = "The name is one or two letters off one that only other releases have. " + a.consequence(j.Stage)
+		f.Why = "The name is one or two letters off one that only other releases have. " + a.withoutIt(j)
 		f.Fix = "Remove the line, unless the system knows the name."
 	case len(near) > 0:
 		f.Severity, f.Action = Info, Measure
@@ -73,6 +77,28 @@ func (a *auditor) unknown(j judged) []candidate {
 		return nil // ports bring rc.conf variables and modules of their own
 	}
 	return one(as, f)
+}
+
+// unitWithin is a name under dev. whose driver has its unit at once behind it.
+var unitWithin = regexp.MustCompile(`^dev\.([a-z_][a-z0-9_]*[a-z_])([0-9]+)\.([a-z_][A-Za-z0-9_.]*)$`)
+
+// joinedUnit reports the name of an interface where a device's belongs:
+// dev.igc0.x for dev.igc.0.x. Driver and unit are nodes of their own
+// (sys/kern/subr_bus.c).
+func (a *auditor) joinedUnit(j judged) []candidate {
+	m := unitWithin.FindStringSubmatch(j.Name)
+	if m == nil || a.f.OS != fact.FreeBSD || j.Stage != fact.Sysctl && j.Stage != fact.Loader {
+		return nil
+	}
+	meant := fmt.Sprintf("dev.%s.%s.%s", m[1], m[2], m[3])
+	rec, known := a.c.Lookup(a.f.OS, meant)
+	if !known || !rec.Exists(a.f.Release) {
+		return nil
+	}
+	return one(unheard, Finding{ID: "LR-UNKNOWN:" + j.Name, Kind: Unknown, Name: j.Name, Severity: Error, Action: Change, Sources: []string{"sys/kern/subr_bus.c"},
+		Message: fmt.Sprintf("there is no %s; %s is meant", j.Name, meant),
+		Why:     "Under dev. driver and unit are two parts of the name. " + a.consequence(j.Stage),
+		Fix:     fmt.Sprintf("Write %s=%s.", meant, j.Value)}.at(j.Line))
 }
 
 // wholeSince is the first release of which the catalogue has those families:
@@ -253,6 +279,7 @@ func (a *auditor) gone(j judged) []candidate {
 	if j.Stage == fact.Sysctl {
 		f.Severity = Error // sysctl(8) rejects it aloud
 	}
+	module, loads := loadedBy(j)
 	switch to := a.successor(j.rec); {
 	case to != nil:
 		a.renamed(&f, j, to)
@@ -276,6 +303,11 @@ func (a *auditor) gone(j judged) []candidate {
 		f.ID, f.Kind, f.Action, f.Severity = "LR-REMOVED:"+j.Name, Removed, Measure, Info
 		f.Message = fmt.Sprintf("%s is in no kernel of kernel.org of this release; these have it: %s", j.Name, strings.Join(j.rec.Backports, ", "))
 		f.Fix = "Ask the host: " + ask(a.f.OS, j.Name)
+	case loads && slices.Contains(a.Rules.InGeneric, module):
+		f.ID, f.Kind, f.Action, f.Severity = "LR-REMOVED:"+j.Name, Removed, Remove, Info
+		f.Message = fmt.Sprintf("%s has no file of its own on %s%s: it is part of the kernel", module, a.on(), since(j.rec))
+		f.Fix, f.Why = "Remove the line.", "The loader says that the kernel has it already, and boots on; nothing is missing."
+		return one(gone, f)
 	default:
 		f.ID, f.Kind, f.Action = "LR-REMOVED:"+j.Name, Removed, Remove
 		f.Message = fmt.Sprintf("%s does not exist on %s%s", j.Name, a.on(), since(j.rec))
@@ -284,7 +316,7 @@ func (a *auditor) gone(j judged) []candidate {
 	if f.Why = note(j.rec); f.Why == "" {
 		f.Why = j.rec.Summary
 	}
-	f.Why += " " + a.consequence(j.Stage)
+	f.Why += " " + a.withoutIt(j)
 	return one(gone, f)
 }
 

@@ -29,6 +29,9 @@ var outsideWords = map[tunable.Outside]struct {
 // outside says how bad a value is that the tunable does not allow, and what
 // becomes of it.
 func outside(p *tunable.ValueProblem, j judged) (Severity, string) {
+	if p.Outside == tunable.OwnSize && j.Stage == fact.Loader && strings.TrimSpace(j.Value) == "0" {
+		return Info, "The system takes its own default instead; 0 is how people ask for it."
+	}
 	if p.Outside != tunable.Refused {
 		w := outsideWords[p.Outside]
 		return w.severity, w.why

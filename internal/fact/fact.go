@@ -100,6 +100,9 @@ type Origin struct {
 	Path string `json:"path,omitempty"`
 	// Taken is when a bundle or a host over SSH was captured (RFC 3339), "" when not known.
 	Taken string `json:"taken,omitempty"`
+	// Alone: these are files by themselves. The host has others, which set what
+	// nobody knows here, so that nothing follows from a line that is not there.
+	Alone bool `json:"alone,omitempty"`
 }
 
 // Kinds of Origin.

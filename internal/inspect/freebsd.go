@@ -279,7 +279,7 @@ func (in *inspection) freebsdFirewallFiles() {
 		fw.PF = &fact.PF{}
 	}
 	if fw.PF != nil {
-		fw.PF.Configured = in.f.RCYes("pf_enable")
+		fw.PF.Configured = in.f.RCYes("pf_enable") || in.f.From.Alone && !in.f.Read("/etc/rc.conf")
 		fw.PF.AddFile(*file)
 	}
 	in.ipfwFiles()

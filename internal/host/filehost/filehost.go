@@ -47,7 +47,7 @@ func (h *Host) Origin() fact.Origin {
 	if h.base != nil {
 		return h.base.Origin()
 	}
-	return fact.Origin{Kind: fact.KindTree, Path: strings.Join(slices.Sorted(maps.Keys(h.files)), " ")}
+	return fact.Origin{Kind: fact.KindTree, Path: strings.Join(slices.Sorted(maps.Keys(h.files)), " "), Alone: true}
 }
 
 // OS implements host.Reader.

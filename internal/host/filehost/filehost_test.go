@@ -46,6 +46,12 @@ func TestRecognise(t *testing.T) {
 		{"-", "GRUB_CMDLINE_LINUX=\"quiet\"\n", "", "/etc/default/grub", fact.Linux},
 		{"-", "ACTION==\"add\", SUBSYSTEM==\"net\", ATTR{tx_queue_len}=\"1\"\n", "", "/etc/udev/rules.d/input.rules", fact.Linux},
 		{"klaver.conf", "kernel.pid_max = 65536\nnet.ipv4.tcp_syncookies = 1\n", "", "/etc/sysctl.d/klaver.conf", fact.Linux},
+		{"sysctl.conf", "# nothing yet\n", fact.FreeBSD, "/etc/sysctl.conf", fact.FreeBSD},
+		{"loader.conf.local", "# nothing yet\n", "", "/boot/loader.conf.local", fact.FreeBSD},
+		{"boot/loader.conf.d/zfs.conf", "zfs_load=\"YES\"\n", "", "/boot/loader.conf.d/zfs.conf", fact.FreeBSD},
+		{"rc.conf.local", "pf_enable=YES\n", "", "/etc/rc.conf.local", fact.FreeBSD},
+		{"etc/rc.conf.d/pf", "pf_enable=YES\n", "", "/etc/rc.conf.d/pf", fact.FreeBSD},
+		{"loader.conf.sample", "zfs_load=\"YES\"\n", "", "/boot/loader.conf", fact.FreeBSD},
 		{"x", "vm.overcommit=1\nkern.maxfiles=1\n", fact.FreeBSD, "/etc/sysctl.conf", fact.FreeBSD},
 		{"x", "Dear reader,\n", "", "", ""},
 	} {

@@ -28,8 +28,12 @@ type kind struct {
 // the file and of the directory that it lies in.
 var kinds = []kind{
 	{Place{"/etc/default/grub", fact.Linux}, regexp.MustCompile(`^(grub|default/grub.*)$`), regexp.MustCompile(`^\s*(export\s+)?GRUB_[A-Z_]+\+?=`)},
-	{Place{"/boot/loader.conf", fact.FreeBSD}, regexp.MustCompile(`^(loader\.conf(\..*)?|loader\.conf\.d/.*)$`), regexp.MustCompile(`^\s*([a-z0-9_]+_load\s*=\s*"?(YES|NO)|[a-z0-9_]+(\.[a-zA-Z0-9_%]+)+\s*=\s*")`)},
-	{Place{"/etc/rc.conf", fact.FreeBSD}, regexp.MustCompile(`^(rc\.conf(\..*)?|rc\.conf\.d/.*)$`), regexp.MustCompile(`^\s*([a-z0-9_]+_(enable|flags|program|rules|interfaces)|ifconfig_[a-z0-9_]+|hostname|defaultrouter|kld_list|cloned_interfaces)=`)},
+	{Place{"/boot/loader.conf.local", fact.FreeBSD}, regexp.MustCompile(`^loader\.conf\.local$`), nil},
+	{Place{"/boot/loader.conf.d/*", fact.FreeBSD}, regexp.MustCompile(`^loader\.conf\.d/.*$`), nil},
+	{Place{"/boot/loader.conf", fact.FreeBSD}, regexp.MustCompile(`^loader\.conf(\..*)?$`), regexp.MustCompile(`^\s*([a-z0-9_]+_load\s*=\s*"?(YES|NO)|[a-z0-9_]+(\.[a-zA-Z0-9_%]+)+\s*=\s*")`)},
+	{Place{"/etc/rc.conf.local", fact.FreeBSD}, regexp.MustCompile(`^rc\.conf\.local$`), nil},
+	{Place{"/etc/rc.conf.d/*", fact.FreeBSD}, regexp.MustCompile(`^rc\.conf\.d/.*$`), nil},
+	{Place{"/etc/rc.conf", fact.FreeBSD}, regexp.MustCompile(`^rc\.conf(\..*)?$`), regexp.MustCompile(`^\s*([a-z0-9_]+_(enable|flags|program|rules|interfaces)|ifconfig_[a-z0-9_]+|hostname|defaultrouter|kld_list|cloned_interfaces)=`)},
 	{Place{"/etc/pf.conf", fact.FreeBSD}, regexp.MustCompile(`^pf\.conf$`), regexp.MustCompile(`^\s*(pass|block|scrub|nat|rdr|binat|anchor|match|table\s*<|set\s+(limit|skip|optimization|timeout|state-policy|block-policy))\b`)},
 	{Place{"/etc/ipfw.rules", fact.FreeBSD}, regexp.MustCompile(`^ipfw\.(rules|conf)$`), regexp.MustCompile(`^\s*(\$\{?cmd\}?|ipfw(\s+-q)?|add)\s+(add|nat|pipe|queue|table|[0-9]+)\b`)},
 	{Place{"/etc/tuned/this/tuned.conf", fact.Linux}, regexp.MustCompile(`^tuned\.conf$`), regexp.MustCompile(`^\s*(\[(main|sysctl|cpu|vm|bootloader|sysfs|disk|variables)\]|include\s*=|summary\s*=)`)},
@@ -58,6 +62,9 @@ func Recognise(name, text, os string) (Place, bool) {
 			return k.at(base), true
 		}
 	}
+	if base == "sysctl.conf" && os == fact.FreeBSD {
+		return Place{"/etc/sysctl.conf", os}, true // a stock one has comments only
+	}
 	best, most := kind{}, 0
 	for _, k := range kinds {
 		if n := k.score(text); n > most && (os == "" || os == k.OS) {
@@ -73,7 +80,7 @@ func Recognise(name, text, os string) (Place, bool) {
 // at puts the file's own name into the place.
 func (k kind) at(base string) Place {
 	if strings.HasSuffix(k.Path, "/*") {
-		ext := map[string]string{"/etc/sysctl.d/*": ".conf", "/etc/modprobe.d/*": ".conf", "/etc/udev/rules.d/*": ".rules", "/etc/netplan/*": ".yaml"}[k.Path]
+		ext := map[string]string{"/etc/sysctl.d/*": ".conf", "/etc/modprobe.d/*": ".conf", "/etc/udev/rules.d/*": ".rules", "/etc/netplan/*": ".yaml", "/boot/loader.conf.d/*": ".conf"}[k.Path]
 		if base == "-" || base == "" || base == "." {
 			base = "input"
 		}
@@ -91,6 +98,9 @@ const maxJudged = 64 << 10
 // score counts the lines that look like the kind's.
 func (k kind) score(text string) int {
 	n := 0
+	if k.lines == nil {
+		return 0 // its lines are those of another kind: the name alone tells
+	}
 	for line := range strings.Lines(text[:min(len(text), maxJudged)]) {
 		if s := strings.TrimSpace(strings.TrimPrefix(line, "\xef\xbb\xbf")); s != "" && s[0] != '#' && k.lines.MatchString(s) {
 			n++

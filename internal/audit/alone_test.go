@@ -1,0 +1,87 @@
+package audit_test
+
+import (
+	"context"
+	"testing"
+
+	"linerate/internal/fact"
+	"linerate/internal/fact/release"
+	"linerate/internal/host/filehost"
+	"linerate/internal/inspect"
+)
+
+// alone is a host of which some files are known, and others not.
+func alone(t *testing.T, rel string, files map[string]string) *fact.Facts {
+	t.Helper()
+	texts := map[string][]byte{}
+	for p, text := range files {
+		texts[p] = []byte(text)
+	}
+	f, err := inspect.Host(context.Background(), filehost.New(texts, fact.FreeBSD), inspect.Options{Release: release.MustParse(rel), OS: fact.FreeBSD})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// TestFilesAlone: of files by themselves nothing is held against a host that
+// hangs on a file which nobody gave; together, or where the file is there and
+// does not say so, it is.
+func TestFilesAlone(t *testing.T) {
+	const nat, redirects = "LR-TSO-LIBALIAS:ipfw nat", "LR-FASTFWD6:net.inet6.ip6.redirect"
+	natRC := "ifconfig_igb0=\"DHCP\"\nfirewall_enable=YES\nfirewall_type=open\nfirewall_nat_enable=YES\n"
+	for _, c := range []reading{
+		{note: "nat, sysctl.conf not given", files: map[string]string{"/etc/rc.conf": natRC}, want: []string{"info " + nat + " | /etc/sysctl.conf may say otherwise"}},
+		{note: "nat, TSO off", files: map[string]string{"/etc/rc.conf": natRC, "/etc/sysctl.conf": "net.inet.tcp.tso=0\n"}, want: []string{"!" + nat}},
+		{note: "nat, TSO on", files: map[string]string{"/etc/rc.conf": natRC, "/etc/sysctl.conf": "net.inet.ip.redirect=0\n"}, want: []string{"error " + nat}},
+		{note: "IPv6 forwarded, sysctl.conf not given", files: map[string]string{"/etc/rc.conf": "ipv6_gateway_enable=YES\n"}, want: []string{"info " + redirects}},
+		{note: "IPv6 forwarded, redirects on", files: map[string]string{"/etc/rc.conf": "ipv6_gateway_enable=YES\n", "/etc/sysctl.conf": "net.inet.ip.redirect=0\n"}, want: []string{"warning " + redirects}},
+		{note: "a ruleset by itself is in use", files: map[string]string{"/etc/pf.conf": "set limit states 16000000\npass\n"},
+			want: []string{"info LR-PF-STATEHASH:states | /boot/loader.conf or /etc/rc.conf may say otherwise"}},
+		{note: "a ruleset and what loads it", files: map[string]string{"/etc/pf.conf": "set limit states 16000000\npass\n", "/etc/rc.conf": "pf_enable=YES\n", "/boot/loader.conf": "zfs_load=\"YES\"\n"},
+			want: []string{"warning LR-PF-STATEHASH:states"}},
+		{note: "TSO off where NAT may want it", files: map[string]string{"/etc/sysctl.conf": "net.inet.tcp.tso=0\n"}, want: []string{"!warning LR-FOLKLORE:net.inet.tcp.tso"}},
+	} {
+		t.Run(c.note, func(t *testing.T) {
+			f := alone(t, "14.3", c.files)
+			if !f.From.Alone {
+				t.Fatal("files by themselves are a whole host")
+			}
+			c.hold(t, run(t, f, "router"))
+		})
+	}
+}
+
+// TestClaimsThatHang: what is wrong advice alone is right beside another line,
+// and what others advise for a reason that holds is no folklore.
+func TestClaimsThatHang(t *testing.T) {
+	holdAll(t, "14.3", []reading{
+		{note: "the default MSS by itself", files: map[string]string{"/etc/sysctl.conf": "net.inet.tcp.mssdflt=1460\n"}, want: []string{"warning LR-FOLKLORE:net.inet.tcp.mssdflt"}},
+		{note: "the default MSS without discovery", files: map[string]string{"/etc/sysctl.conf": "net.inet.tcp.path_mtu_discovery=0\nnet.inet.tcp.mssdflt=1460\n"}, want: []string{"!LR-FOLKLORE:net.inet.tcp.mssdflt", "warning LR-PMTUD-OFF"}},
+		{note: "TSO off", role: "router", files: map[string]string{"/etc/sysctl.conf": "net.inet.tcp.tso=0\n"}, want: []string{"!LR-FOLKLORE"}},
+		{note: "a longer queue for a USB card", files: map[string]string{"/boot/loader.conf": "if_ure_load=\"YES\"\nnet.link.ifqmaxlen=\"2048\"\n"}, want: []string{"!warning LR-FOLKLORE:net.link.ifqmaxlen"}},
+	})
+}
+
+// TestMissingModules: the loader looks for a module's file and says that there is
+// none; one that the kernel holds costs nothing.
+func TestMissingModules(t *testing.T) {
+	holdAll(t, "13.0", []reading{
+		{note: "in the kernel since", files: map[string]string{"/boot/loader.conf": "aio_load=\"YES\"\n"}, want: []string{"info LR-REMOVED:aio_load | part of the kernel"}},
+		{note: "before", release: "10.3", files: map[string]string{"/boot/loader.conf": "aio_load=\"YES\"\n"}, want: []string{"!warning", "!error"}},
+		{note: "renamed", files: map[string]string{"/boot/loader.conf": "if_carp_load=\"YES\"\n"}, want: []string{"warning LR-RENAMED:if_carp_load | says on the console", "!error"}},
+	})
+}
+
+// TestSlipsOfPublicFiles: slips that configurations on record have made.
+func TestSlipsOfPublicFiles(t *testing.T) {
+	holdAll(t, "14.3", []reading{
+		{note: "an interface's name for a device's", files: map[string]string{"/etc/sysctl.conf": "dev.igc0.eee_control=0\n"}, want: []string{"error LR-UNKNOWN:dev.igc0.eee_control | dev.igc.0.eee_control"}},
+		{note: "a device, and drivers that end in digits", files: map[string]string{"/etc/sysctl.conf": "dev.igc.0.eee_control=0\ndev.ig4.0.debug=1\ndev.p4tcc0.nothing=1\n"}, want: []string{"!error"}},
+		{note: "the kernel's own size", files: map[string]string{"/boot/loader.conf": "kern.ipc.nmbclusters=\"0\"\n"}, want: []string{"!warning", "info LR-RANGE:kern.ipc.nmbclusters"}},
+		{note: "a word that only rc.conf takes", files: map[string]string{"/boot/loader.conf": "pf_load=\"ON\"\nif_lagg_load=1\nzfs_load=YES\nccd_load=\"no\"\n"},
+			want: []string{"warning LR-RANGE:pf_load", "warning LR-RANGE:if_lagg_load", "!LR-RANGE:zfs_load", "!LR-RANGE:ccd_load", "!LR-SYNTAX"}},
+		{note: "seconds for milliseconds", files: map[string]string{"/etc/sysctl.conf": "net.inet.tcp.keepidle=3600\nnet.inet.tcp.keepintvl=150\n"}, want: []string{"warning LR-KEEPALIVE-UNIT:net.inet.tcp.keepidle", "warning LR-KEEPALIVE-UNIT:net.inet.tcp.keepintvl"}},
+		{note: "short, and meant so", files: map[string]string{"/etc/sysctl.conf": "net.inet.tcp.keepidle=10000\nnet.inet.tcp.keepintvl=5000\n"}, want: []string{"!LR-KEEPALIVE-UNIT"}},
+	})
+}
