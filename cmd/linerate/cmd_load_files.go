@@ -1,9 +1,9 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,7 +13,6 @@ import (
 	"linerate/internal/calc"
 	"linerate/internal/hint"
 	"linerate/internal/load/fileload"
-	"linerate/internal/load/loop"
 )
 
 // loadFilesFlags are the flags of load files as they were typed.
@@ -61,7 +60,7 @@ func newLoadFilesCmd() *cobra.Command {
 	fs.IntVar(&f.lanes, "lanes", 1, "transactions at once")
 	fs.Float64Var(&f.reads, "reads", 0.5, "share of transactions that read; the others append")
 	fs.Float64Var(&f.creates, "creates", 0.5, "share of transactions that create; the others delete")
-	fs.StringVar(&f.driver, "driver", driverOwn, "what does the transactions: linerate or postmark")
+	fs.StringVar(&f.driver, "driver", fileload.OwnDriver, "what does the transactions: linerate or postmark")
 	f.add(cmd, loadWords{of: "transactions", begin: "do transactions", timeout: 30 * time.Second, late: "a transaction that takes longer is too late",
 		seed: "sizes, files and transactions", strict: "a transaction failed or the generator was saturated"})
 	return cmd
@@ -72,11 +71,10 @@ func runLoadFiles(cmd *cobra.Command, f loadFilesFlags, dir string) error {
 	if err != nil {
 		return err
 	}
-	run := f.driven()
-	doc := filesDoc{Version: 1, Offer: f.offer(dir, pool, load)}
+	doc := fileload.Document{Version: 1, Offer: fileload.OfferOf(f.driver, dir, pool, load)}
 	for _, pool.Files = range counts {
-		var p filesPoint
-		if p, err = run(cmd, dir, pool, load, f.every); err != nil && !interrupted(err) {
+		var p fileload.Point
+		if p, err = f.point(cmd, dir, pool, load); err != nil && !interrupted(err) {
 			return err
 		}
 		if p.Seconds > 0 {
@@ -87,11 +85,11 @@ func runLoadFiles(cmd *cobra.Command, f loadFilesFlags, dir string) error {
 		}
 	}
 	if len(doc.Points) > 0 {
-		err = errors.Join(f.print(cmd, doc), err)
+		err = errors.Join(f.print(cmd, doc, doc.Page), err)
 	}
 	if err == nil && f.strict {
 		for _, p := range doc.Points {
-			if err := judgeLoad(p.Result, "transactions"); err != nil {
+			if err := p.Strictly("transactions"); err != nil {
 				return err
 			}
 		}
@@ -99,42 +97,17 @@ func runLoadFiles(cmd *cobra.Command, f loadFilesFlags, dir string) error {
 	return err
 }
 
-// filesRunner is a way to do transactions below a directory.
-type filesRunner func(cmd *cobra.Command, dir string, pool fileload.Pool, load fileload.Load, every time.Duration) (filesPoint, error)
-
-// driven is the way that was asked for.
-func (f loadFilesFlags) driven() filesRunner {
-	if f.driver == driverPostmark {
-		return runPostmarkPoint
-	}
-	return runFilesPoint
-}
-
-// runFilesPoint makes the files, offers the load, and removes them.
-func runFilesPoint(cmd *cobra.Command, dir string, pool fileload.Pool, load fileload.Load, every time.Duration) (p filesPoint, err error) {
-	scratch, err := fileload.NewScratch(dir)
-	if err != nil {
-		return p, err
-	}
-	defer func() { err = errors.Join(err, scratch.Close()) }()
-	set, err := fileload.Prepare(cmd.Context(), scratch.Path, pool)
-	if err != nil {
-		return p, err
-	}
-	defer set.Release()
+// point is one run, by the driver that was asked for.
+func (f loadFilesFlags) point(cmd *cobra.Command, dir string, pool fileload.Pool, load fileload.Load) (fileload.Point, error) {
 	live := newLoadLive(cmd.ErrOrStderr(), "tx/s")
 	defer live.End()
-	load.Every, load.Watch = live.every(every), live.show
-	_, system := loop.CPU()
-	a, m, err := set.Account(cmd.Context(), load)
-	_, after := loop.CPU()
-	if a == nil {
-		return p, err
+	if f.driver == fileload.PostmarkDriver {
+		live.Show("postmark does %d transactions on %d files", load.Transactions, pool.Files)
+		run := fileload.Postmark{Pool: pool, Start: startBound}
+		return run.RunPoint(cmd.Context(), dir, load)
 	}
-	p = filesPoint{Files: pool.Files, Result: a.Result(m), Operations: set.Operations(), CreateSeconds: set.Created.Seconds(), KernelSeconds: (after - system).Seconds()}
-	err = errors.Join(err, set.Remove(context.WithoutCancel(cmd.Context())))
-	p.RemoveSeconds, p.Removed = set.Removed.Seconds(), set.Left
-	return p, err
+	load.Every, load.Watch = live.every(f.every), live.show
+	return fileload.RunPoint(cmd.Context(), dir, pool, load)
 }
 
 // spec turns the flags into files, a load, and the numbers of files.
@@ -180,4 +153,32 @@ func parseSizes(text string) (least, most int, err error) {
 		return 0, 0, hint.With(hint.Usagef("--size %q is no size or range of sizes", text), "for instance 500B-10kB; at most 1GiB")
 	}
 	return int(lo), int(hi), nil
+}
+
+// postmarkTransactions is how many PostMark does that nobody gave a number.
+const postmarkTransactions = 20_000
+
+// drives checks the driver, and makes the load one that it can do.
+func (f loadFilesFlags) drives(cmd *cobra.Command, l *fileload.Load) error {
+	if !slices.Contains([]string{fileload.OwnDriver, fileload.PostmarkDriver}, f.driver) {
+		return hint.Usage(hint.Unknown("driver", f.driver, []string{fileload.OwnDriver, fileload.PostmarkDriver}))
+	}
+	if f.driver == fileload.OwnDriver {
+		return nil
+	}
+	if err := hasNone(cmd, fileload.PostmarkDriver, "duration", "timeout", "interval", "arrivals"); err != nil {
+		return err
+	}
+	if l.Duration = 0; l.Transactions == 0 {
+		l.Transactions = postmarkTransactions
+	}
+	_, err := fileload.FindPostmark()
+	return err
+}
+
+func (f loadFilesFlags) validate(p fileload.Pool, l fileload.Load) error {
+	if f.driver == fileload.PostmarkDriver {
+		return (&fileload.Postmark{Pool: p}).Validate(l)
+	}
+	return p.Validate()
 }

@@ -15,6 +15,7 @@ import (
 	"linerate/internal/load/dial"
 	"linerate/internal/load/httpload"
 	"linerate/internal/load/request"
+	"linerate/internal/show"
 )
 
 // loadHTTPFlags are the flags of load http as they were typed.
@@ -69,7 +70,7 @@ func runLoadHTTP(cmd *cobra.Command, f loadHTTPFlags, urls []string) error {
 	if err != nil {
 		return err
 	}
-	doc := httpDoc{Version: 1, Offer: f.offer(spec, urls)}
+	doc := httpload.Document{Version: 1, Offer: httpload.OfferOf(spec, urls)}
 	for _, n := range counts {
 		spec.Connections = n
 		var r request.Result
@@ -77,22 +78,22 @@ func runLoadHTTP(cmd *cobra.Command, f loadHTTPFlags, urls []string) error {
 			return err
 		}
 		if r.Seconds > 0 {
-			doc.Points = append(doc.Points, httpPoint{Connections: n, Result: r})
+			doc.Points = append(doc.Points, httpload.Point{Connections: n, Result: r})
 		}
 		if err != nil {
 			break
 		}
 	}
 	if len(doc.Points) > 0 {
-		err = errors.Join(f.print(cmd, doc), err)
+		err = errors.Join(f.print(cmd, doc, func(p *show.Page) { doc.Page(p, f.sweep != "") }), err)
 	}
 	switch {
 	case err != nil:
 		return err
 	case f.strict:
-		return doc.judge()
+		return doc.Strictly()
 	}
-	return doc.anyAnswer()
+	return doc.Unanswered()
 }
 
 func runHTTPPoint(cmd *cobra.Command, spec httpload.Spec, f loadHTTPFlags) (request.Result, error) {

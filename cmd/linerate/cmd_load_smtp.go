@@ -61,7 +61,7 @@ func newLoadSMTPCmd() *cobra.Command {
 	fs.StringVar(&f.src, "src", "", "addresses to connect from, in turn: a list of addresses, FIRST-LAST or prefixes")
 	fs.StringVar(&f.queue, "queue", "", "queue directory of the server's Postfix, to be watched")
 	fs.DurationVar(&f.drain, "drain", 5*time.Minute, "with --queue: wait for it to empty, no longer than this")
-	fs.StringVar(&f.driver, "driver", driverOwn, "what sends the messages: linerate or postal")
+	fs.StringVar(&f.driver, "driver", smtpload.OwnDriver, "what sends the messages: linerate or postal")
 	f.add(cmd, loadWords{of: "messages", begin: "offer load", arrivals: " for many independent clients", timeout: 30 * time.Second, late: "a message that is not taken by then is too late",
 		seed: "arrivals, sizes and recipients", strict: "a message was not taken, or the generator was saturated"})
 	return cmd
@@ -81,7 +81,7 @@ func runLoadSMTP(cmd *cobra.Command, f loadSMTPFlags, server string) error {
 	live := newLoadLive(cmd.ErrOrStderr(), "msg/s")
 	spec.Every, spec.Watch = live.every(f.every), live.show
 	a, m, err := f.send(cmd, spec, live)
-	p := smtpPoint{Sessions: spec.Sessions}
+	p := smtpload.Point{Sessions: spec.Sessions}
 	if queue != nil {
 		live.Show("waiting for the queue to empty")
 		q := queue.Drain(context.WithoutCancel(cmd.Context()), f.patience(err))
@@ -92,16 +92,16 @@ func runLoadSMTP(cmd *cobra.Command, f loadSMTPFlags, server string) error {
 		return err
 	}
 	p.Result = a.Result(m)
-	doc := smtpDoc{Version: 1, Offer: f.offer(spec), Points: []smtpPoint{p}}
-	if err = errors.Join(f.print(cmd, doc), err); err == nil && f.strict {
-		return judgeLoad(p.Result, "messages")
+	doc := smtpload.Document{Version: 1, Offer: smtpload.OfferOf(f.driver, spec), Points: []smtpload.Point{p}}
+	if err = errors.Join(f.print(cmd, doc, doc.Page), err); err == nil && f.strict {
+		return p.Strictly("messages")
 	}
 	return err
 }
 
 // send offers the load by the driver that was asked for.
 func (f loadSMTPFlags) send(cmd *cobra.Command, spec smtpload.Spec, live *loadLive) (*request.Account, request.Meter, error) {
-	if f.driver == driverOwn {
+	if f.driver == smtpload.OwnDriver {
 		return smtpload.Account(cmd.Context(), spec)
 	}
 	live.Show("postal sends for %v", spec.Duration)
@@ -111,13 +111,13 @@ func (f loadSMTPFlags) send(cmd *cobra.Command, spec smtpload.Spec, live *loadLi
 
 // drives checks the driver, and what it can do.
 func (f loadSMTPFlags) drives(cmd *cobra.Command, s smtpload.Spec) error {
-	if !slices.Contains([]string{driverOwn, driverPostal}, f.driver) {
-		return hint.Usage(hint.Unknown("driver", f.driver, []string{driverOwn, driverPostal}))
+	if !slices.Contains([]string{smtpload.OwnDriver, smtpload.PostalDriver}, f.driver) {
+		return hint.Usage(hint.Unknown("driver", f.driver, []string{smtpload.OwnDriver, smtpload.PostalDriver}))
 	}
-	if f.driver == driverOwn {
+	if f.driver == smtpload.OwnDriver {
 		return s.Validate()
 	}
-	if err := hasNone(cmd, driverPostal, "timeout", "interval", "arrivals", "seed"); err != nil {
+	if err := hasNone(cmd, smtpload.PostalDriver, "timeout", "interval", "arrivals", "seed"); err != nil {
 		return err
 	}
 	p := smtpload.Postal{Spec: s}

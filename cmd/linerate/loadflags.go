@@ -1,11 +1,18 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"linerate/internal/calc"
+	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/load/request"
 	"linerate/internal/show"
@@ -74,4 +81,79 @@ func (f *loadFlags) process(cmd *cobra.Command) (request.Process, error) {
 		return "", hint.Usage(err)
 	}
 	return p, nil
+}
+
+// loadLive says how far a load is: on a terminal in one line that is written
+// over, elsewhere in lines.
+type loadLive struct {
+	*show.Live
+	w    io.Writer
+	unit string
+	last request.Result
+}
+
+func newLoadLive(w io.Writer, unit string) *loadLive {
+	return &loadLive{Live: cli.NewLive(w), w: w, unit: unit}
+}
+
+// every is how often to say it: as asked, or half a second on a terminal and
+// ten seconds elsewhere.
+func (l *loadLive) every(asked time.Duration) time.Duration {
+	switch {
+	case asked != 0:
+		return asked
+	case l.On():
+		return 500 * time.Millisecond
+	}
+	return 10 * time.Second
+}
+
+// show prints the account so far; the rates are since the last time.
+func (l *loadLive) show(r request.Result) {
+	s := max(r.Seconds-l.last.Seconds, 1e-9)
+	q := request.Quantiles{}
+	if r.Latency != nil {
+		q = *r.Latency
+	}
+	bytes := ""
+	if r.WireIn > 0 {
+		bytes = show.Bits(8*float64(r.WireIn-l.last.WireIn)/s) + "  "
+	}
+	text := fmt.Sprintf("%6.1f s  %s  %sfailed %s  p50 %s  p99 %s  max %s", r.Seconds,
+		show.SI(float64(r.Answered-l.last.Answered)/s, l.unit), bytes, show.Count(r.Failed), show.Nanos(float64(q.P50)), show.Nanos(float64(q.P99)), show.Nanos(float64(q.Max)))
+	l.last = r
+	if l.On() {
+		l.Show("%s", text)
+		return
+	}
+	fmt.Fprintln(l.w, strings.TrimSpace(text))
+}
+
+func interrupted(err error) bool { return errors.Is(err, context.Canceled) }
+
+// print writes a load's account, as its document or as its page.
+func (f *loadFlags) print(cmd *cobra.Command, document any, page func(p *show.Page)) error {
+	w := cmd.OutOrStdout()
+	if f.json {
+		return cli.PrintJSON(w, document)
+	}
+	p := show.NewPage(cli.StyleOf(w))
+	page(p)
+	return p.Flush(w)
+}
+
+// hasNone refuses flags that another program knows nothing of.
+func hasNone(cmd *cobra.Command, driver string, flags ...string) error {
+	for _, name := range flags {
+		if cmd.Flags().Changed(name) {
+			return hint.With(hint.Usagef("%s knows no --%s", driver, name), "leave it out, or --driver linerate")
+		}
+	}
+	return nil
+}
+
+// startBound starts a program that ends with this process.
+func startBound(c *exec.Cmd) error {
+	cli.EndsWithUs(c)
+	return c.Start()
 }

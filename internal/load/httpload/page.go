@@ -1,30 +1,23 @@
-package main
+package httpload
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"time"
 
-	"github.com/spf13/cobra"
-
-	"linerate/internal/cli"
 	"linerate/internal/hint"
-	"linerate/internal/load/httpload"
 	"linerate/internal/load/request"
 	"linerate/internal/show"
 )
 
-// httpDoc is the document of load http --json.
-type httpDoc struct {
-	Version int         `json:"version"`
-	Offer   httpOffer   `json:"offer"`
-	Points  []httpPoint `json:"points"`
+// Document is the document of load http --json.
+type Document struct {
+	Version int     `json:"version"`
+	Offer   Offer   `json:"offer"`
+	Points  []Point `json:"points"`
 }
 
-// httpOffer is what was asked for.
-type httpOffer struct {
+// Offer is what was asked for.
+type Offer struct {
 	URLs           []string `json:"urls"`
 	Loop           string   `json:"loop"`
 	Arrivals       string   `json:"arrivals,omitempty"`
@@ -40,14 +33,15 @@ type httpOffer struct {
 	Seed           uint64   `json:"seed"`
 }
 
-// httpPoint is one run, of so many connections.
-type httpPoint struct {
+// Point is one run, of so many connections.
+type Point struct {
 	Connections int `json:"connections_allowed"`
 	request.Result
 }
 
-func (f loadHTTPFlags) offer(s httpload.Spec, urls []string) httpOffer {
-	o := httpOffer{
+// OfferOf is what a spec offers to the URLs, as they were typed.
+func OfferOf(s Spec, urls []string) Offer {
+	o := Offer{
 		URLs: urls, Loop: "closed", Rate: s.Rate, HTTP: "1.1", Streams: s.Streams, NewConnections: s.NewEach, Sources: len(s.Sources),
 		Seconds: s.Duration.Seconds(), WarmupSeconds: s.Warmup.Seconds(), TimeoutSeconds: s.Timeout.Seconds(), Seed: s.Seed,
 	}
@@ -64,21 +58,20 @@ func (f loadHTTPFlags) offer(s httpload.Spec, urls []string) httpOffer {
 	return o
 }
 
-func interrupted(err error) bool { return errors.Is(err, context.Canceled) }
-
-// judge is the error of a run that --strict refuses.
-func (d httpDoc) judge() error {
+// Strictly is the error of the first run that failed in part, or whose generator was
+// saturated.
+func (d Document) Strictly() error {
 	for _, p := range d.Points {
-		if err := judgeLoad(p.Result, "requests"); err != nil {
+		if err := p.Strictly("requests"); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// anyAnswer is the error of a load to which nothing was answered: there is nothing
+// Unanswered is the error of a load to which nothing was answered: there is nothing
 // to be read from its numbers.
-func (d httpDoc) anyAnswer() error {
+func (d Document) Unanswered() error {
 	asked := false
 	for _, p := range d.Points {
 		if p.Answered > 0 {
@@ -92,26 +85,21 @@ func (d httpDoc) anyAnswer() error {
 	return hint.With(errors.New("no request was answered"), "the account names the failures; is the server there, and the path?")
 }
 
-// print writes the account.
-func (f loadHTTPFlags) print(cmd *cobra.Command, d httpDoc) error {
-	if f.json {
-		return cli.PrintJSON(cmd.OutOrStdout(), d)
-	}
-	p := show.NewPage(cli.StyleOf(cmd.OutOrStdout()))
+// Page writes the account; swept: a line a point.
+func (d Document) Page(p *show.Page, swept bool) {
 	p.Line(d.Offer.headline(d.Points))
 	p.Line("")
-	if f.sweep != "" {
+	if swept {
 		sweepPage(p, d.Points)
 	} else {
 		pointPage(p, d)
 	}
 	for i := range d.Points {
-		notesOf(p, d.Offer, d.Points[i], f.sweep != "")
+		notesOf(p, d.Offer, d.Points[i], swept)
 	}
-	return p.Flush(cmd.OutOrStdout())
 }
 
-func (o httpOffer) headline(points []httpPoint) string {
+func (o Offer) headline(points []Point) string {
 	what := fmt.Sprintf("closed loop, %s", show.Plural(points[0].Connections, "connection"))
 	if len(points) > 1 {
 		what = "closed loops"
@@ -129,19 +117,18 @@ func (o httpOffer) headline(points []httpPoint) string {
 }
 
 // pointPage writes one run.
-func pointPage(p *show.Page, d httpDoc) {
+func pointPage(p *show.Page, d Document) {
 	r := d.Points[0]
 	g := r.Generator
-	line := func(name, format string, args ...any) { accountLine(p, name, format, args...) }
-	line("answered", "%s of %s requests in %s", show.Count(r.Answered), show.Count(r.Requests), show.Brief(time.Duration(r.Seconds*1e9)))
-	line("rate", "%s, bodies %s, %s on the wire", show.SI(r.RequestRate, "req/s"), show.SI(r.BodyRate, "B/s"), show.Bits(8*r.WireRate))
-	line("connections", "%s made, %s", show.Count(r.Result.Connections), show.SI(r.ConnectionRate, "conn/s"))
+	request.Line(p, "answered", "%s of %s requests in %s", show.Count(r.Answered), show.Count(r.Requests), request.Seconds(r.Seconds))
+	request.Line(p, "rate", "%s, bodies %s, %s on the wire", show.SI(r.RequestRate, "req/s"), show.SI(r.BodyRate, "B/s"), show.Bits(8*r.WireRate))
+	request.Line(p, "connections", "%s made, %s", show.Count(r.Result.Connections), show.SI(r.ConnectionRate, "conn/s"))
 	if r.Negotiated != "" {
-		line("negotiated", "%s", r.Negotiated)
+		request.Line(p, "negotiated", "%s", r.Negotiated)
 	}
-	line("generator", "%s of CPU, %s per request; %s of %s", show.Brief(time.Duration(g.CPUSeconds*1e9)), show.Nanos(g.CPUPerRequest), show.Percent(100*g.CPUShare), show.Plural(g.CPUs, "CPU"))
+	request.Line(p, "generator", "%s of CPU, %s per request; %s of %s", request.Seconds(g.CPUSeconds), show.Nanos(g.CPUPerRequest), show.Percent(100*g.CPUShare), show.Plural(g.CPUs, "CPU"))
 	p.Line("")
-	latencyTable(p, d.Offer.Loop == "open", r.Result, "connect")
+	r.LatencyTable(p, d.Offer.Loop == "open", "connect")
 	if len(r.Targets) > 1 {
 		p.Line("")
 		p.Table(mixTable(d.Offer.URLs, r.Targets))
@@ -156,7 +143,7 @@ func mixTable(urls []string, counts []request.TargetCount) show.Table {
 	return t
 }
 
-func sweepPage(p *show.Page, points []httpPoint) {
+func sweepPage(p *show.Page, points []Point) {
 	t := show.Table{Right: show.NumbersAfter(0), Header: []string{"connections", "req/s", "bodies/s", "conn/s", "p50", "p99", "max", "failed", "CPU"}}
 	for _, r := range points {
 		q := request.Quantiles{}
@@ -164,40 +151,31 @@ func sweepPage(p *show.Page, points []httpPoint) {
 			q = *r.Latency
 		}
 		t.Add(show.Count(r.Connections), show.SI(r.RequestRate, ""), show.SI(r.BodyRate, "B"), show.SI(r.ConnectionRate, ""),
-			ns(q.P50), ns(q.P99), ns(q.Max), show.Count(r.Failed), show.Percent(100*r.Generator.CPUShare))
+			show.Nanos(float64(q.P50)), show.Nanos(float64(q.P99)), show.Nanos(float64(q.Max)), show.Count(r.Failed), show.Percent(100*r.Generator.CPUShare))
 	}
 	p.Table(t)
 }
 
 // notesOf writes what went wrong, and what to doubt.
-func notesOf(p *show.Page, o httpOffer, r httpPoint, named bool) {
+func notesOf(p *show.Page, o Offer, r Point, named bool) {
 	of := ""
 	if named {
 		of = fmt.Sprintf("%d connections: ", r.Connections)
 	}
-	note := noting(p, of)
-	noteErrors(note, r.Result)
+	note := request.Notes{Page: p, Of: of}
+	note.Errors(r.Result)
 	if len(r.Codes) > 1 || len(r.Codes) == 1 && r.Codes["200"] == 0 {
-		note(show.Note, "status %s", statusList(r.Codes))
+		note.Add(show.Note, "status %s", r.StatusList())
 	}
-	noteUnsent(note, r.Result, "requests")
+	note.Unsent(r.Result, "requests")
 	if r.Waited > 0 {
-		note(show.Doubt, "%s requests were due when all %s connections were busy; --connections allows more", show.Count(r.Waited), show.Count(r.Connections))
+		note.Add(show.Doubt, "%s requests were due when all %s connections were busy; --connections allows more", show.Count(r.Waited), show.Count(r.Connections))
 	}
 	if r.Unfinished*100 > r.Requests {
-		note(show.Doubt, "%s requests were cut off by the end, and are not counted", show.Count(r.Unfinished))
+		note.Add(show.Doubt, "%s requests were cut off by the end, and are not counted", show.Count(r.Unfinished))
 	}
 	if o.Verified != nil && !*o.Verified {
-		note(show.Doubt, "the server's certificate was not verified")
+		note.Add(show.Doubt, "the server's certificate was not verified")
 	}
-	noteSaturated(note, r.Result)
-}
-
-func statusList(codes map[string]uint64) string {
-	var out []string
-	for c, n := range codes {
-		out = append(out, fmt.Sprintf("%s × %s", c, show.Count(n)))
-	}
-	slices.Sort(out)
-	return show.List(out)
+	note.Saturated(r.Result)
 }

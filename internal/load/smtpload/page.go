@@ -1,0 +1,106 @@
+package smtpload
+
+import (
+	"fmt"
+
+	"linerate/internal/load/request"
+	"linerate/internal/show"
+)
+
+// Document is the document of load smtp --json.
+type Document struct {
+	Version int     `json:"version"`
+	Offer   Offer   `json:"offer"`
+	Points  []Point `json:"points"`
+}
+
+// OwnDriver and PostalDriver name who sends the messages.
+const (
+	OwnDriver    = "linerate"
+	PostalDriver = "postal"
+)
+
+// Offer is what was asked for.
+type Offer struct {
+	Driver         string  `json:"driver"` // "linerate" or "postal"
+	Server         string  `json:"server"`
+	From           string  `json:"from"`
+	To             string  `json:"to"`
+	Accounts       int     `json:"accounts"`
+	Sizes          []int   `json:"message_bytes"`
+	PerSession     int     `json:"messages_per_session"`
+	Loop           string  `json:"loop"`
+	Arrivals       string  `json:"arrivals,omitempty"`
+	Rate           float64 `json:"rate"`
+	Sources        int     `json:"sources"`
+	Seconds        float64 `json:"seconds"`
+	WarmupSeconds  float64 `json:"warmup_seconds"`
+	TimeoutSeconds float64 `json:"timeout_seconds"`
+	Seed           uint64  `json:"seed"`
+}
+
+// Point is one run.
+type Point struct {
+	Sessions int `json:"sessions_allowed"`
+	request.Result
+	Queue *request.Queue `json:"queue"` // null: not watched
+}
+
+// OfferOf is what a spec offers, by a driver.
+func OfferOf(driver string, s Spec) Offer {
+	o := Offer{
+		Driver: driver, Server: s.Server, From: s.From, To: s.To, Accounts: s.Accounts, Sizes: s.Sizes, PerSession: s.PerSession, Loop: "closed", Rate: s.Rate,
+		Sources: len(s.Sources), Seconds: s.Duration.Seconds(), WarmupSeconds: s.Warmup.Seconds(), TimeoutSeconds: s.Timeout.Seconds(), Seed: s.Seed,
+	}
+	if s.Rate > 0 {
+		o.Loop, o.Arrivals = "open", string(s.Arrivals)
+	}
+	return o
+}
+
+// Page writes the account.
+func (d Document) Page(p *show.Page) {
+	o, r := d.Offer, d.Points[0]
+	g := r.Generator
+	how := fmt.Sprintf("closed loop, %s", show.Plural(r.Sessions, "session"))
+	if o.Loop == "open" {
+		how = fmt.Sprintf("open loop, %s, %s", show.SI(o.Rate, "msg/s"), o.Arrivals)
+	}
+	if o.Driver != OwnDriver {
+		how += ", by " + o.Driver
+	}
+	p.Line(fmt.Sprintf("%s: SMTP to %s, %s", show.Clean(o.Server), show.Plural(o.Accounts, "account"), how))
+	p.Line("")
+	request.Line(p, "taken", "%s of %s messages in %s", show.Count(r.Answered), show.Count(r.Requests), request.Seconds(r.Seconds))
+	rate := show.SI(r.RequestRate, "msg/s")
+	if o.Driver == OwnDriver {
+		rate += ", " + show.SI(r.BodyRate, "B/s")
+	}
+	request.Line(p, "rate", "%s", rate)
+	if q := r.Queue; q != nil {
+		request.Line(p, "queue", "%s messages at most, empty %s later; %s deferred", show.Count(q.Peak), request.Seconds(q.DrainSeconds), show.Count(q.Deferred))
+		request.Line(p, "delivered", "%s", show.SI(r.SettledRate, "msg/s"))
+	}
+	if o.Driver == OwnDriver {
+		request.Line(p, "sessions", "%s made, %s", show.Count(r.Connections), show.SI(r.ConnectionRate, "sessions/s"))
+	}
+	request.Line(p, "generator", "%s of CPU, %s per message; %s of %s", request.Seconds(g.CPUSeconds), show.Nanos(g.CPUPerRequest), show.Percent(100*g.CPUShare), show.Plural(g.CPUs, "CPU"))
+	p.Line("")
+	r.LatencyTable(p, o.Loop == "open", "greeting")
+	note := request.Notes{Page: p}
+	note.Errors(r.Result)
+	if len(r.Codes) > 1 {
+		note.Add(show.Note, "replies %s", r.StatusList())
+	}
+	note.Unsent(r.Result, "messages")
+	if r.Waited > 0 {
+		note.Add(show.Doubt, "%s messages were due when all %s sessions were busy; --sessions allows more", show.Count(r.Waited), show.Count(r.Sessions))
+	}
+	if r.Unfinished > 0 {
+		note.Add(show.Note, "%s messages were cut off by the end and are not counted; the server may have taken them", show.Count(r.Unfinished))
+	}
+	if q := r.Queue; q != nil && q.Waiting > 0 {
+		note.Add(show.Doubt, "%s messages were on their way still when the wait ended: the rate of delivery is less", show.Count(q.Waiting))
+	}
+	note.Saturated(r.Result)
+}
