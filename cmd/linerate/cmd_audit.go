@@ -94,7 +94,7 @@ func runAudit(cmd *cobra.Command, o *auditOptions, args []string) error {
 	}
 	named := args
 	if o.hosts != "" || !hosts.AreFiles(args) {
-		if named, err = sources(args, o.hosts); err != nil {
+		if named, err = hosts.Named(args, o.hosts); err != nil {
 			return err
 		}
 	}

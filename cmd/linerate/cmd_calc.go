@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -154,4 +157,37 @@ func printCalc(w io.Writer, r calc.Result) error {
 	p.Line("")
 	p.Paragraph("", "  ", "sources: "+strings.Join(r.Sources, "; "))
 	return p.Flush(w)
+}
+
+// addPcap lets the calculator lro read a capture instead of its model.
+func addPcap(cmd *cobra.Command, asJSON *bool) *cobra.Command {
+	model := cmd.RunE
+	file := cmd.Flags().String("pcap", "", "capture in `FILE` (pcap, pcapng) of a receive queue, instead of the model")
+	cmd.RunE = func(cmd *cobra.Command, words []string) error {
+		if *file == "" {
+			return model(cmd, words)
+		}
+		c, err := calc.Find("lro")
+		if err != nil {
+			return err
+		}
+		args, err := calcArgs(cmd, c, words)
+		if err != nil {
+			return err
+		}
+		f, err := os.Open(*file)
+		if err != nil {
+			return fmt.Errorf("%s: %w", *file, errors.Unwrap(err))
+		}
+		defer f.Close()
+		r, err := calc.LROOfCapture(f, args)
+		if err != nil {
+			return fmt.Errorf("%s: %w", *file, err)
+		}
+		if *asJSON {
+			return cli.PrintJSON(cmd.OutOrStdout(), calcDoc{1, r})
+		}
+		return printCalc(cmd.OutOrStdout(), r)
+	}
+	return cmd
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"linerate/internal/assemble/ledgers"
 	"linerate/internal/cli"
 	"linerate/internal/compare"
 	"linerate/internal/hint"
@@ -162,9 +163,9 @@ func (f compareFlags) loadOrFind(cmd *cobra.Command, args []string, opt stats.Op
 	if _, err := os.Stat(args[0]); !errors.Is(err, os.ErrNotExist) {
 		return f.load(cmd, args, opt)
 	}
-	err = inLedger(cmd.Context(), f.ledger, args[0], func(s ledger.Store, st *ledger.Study) error {
+	err = ledgers.OfStudy(cmd.Context(), f.ledger, args[0], func(s ledger.Store, st *ledger.Study) error {
 		if st.Kind != ledger.KindStudy {
-			arms, err := ledgerArms(cmd.Context(), s, st, f.metric, f.control, f.workload)
+			arms, err := ledger.Arms(cmd.Context(), s, st, f.metric, f.control, f.workload)
 			if err != nil {
 				return err
 			}

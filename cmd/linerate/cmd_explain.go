@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,11 +11,11 @@ import (
 
 	"linerate/catalogue"
 	"linerate/internal/assemble/hosts"
+	"linerate/internal/assemble/ledgers"
 	"linerate/internal/cli"
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
 	"linerate/internal/hint"
-	"linerate/internal/ledger"
 	"linerate/internal/role"
 	"linerate/internal/show"
 	"linerate/internal/tunable"
@@ -117,7 +116,7 @@ func runExplain(cmd *cobra.Command, o explainOptions, args []string) error {
 			return err
 		}
 	}
-	if err := addEvidence(cmd, o.ledger, c, r, &p); err != nil {
+	if err := ledgers.Explain(cmd.Context(), o.ledger, c, r, &p, doubting(cmd)); err != nil {
 		return err
 	}
 	if o.json {
@@ -153,7 +152,7 @@ func (o explainOptions) onHost(c *tunable.Catalogue, r *tunable.Record, f *fact.
 // what studies measured of it. A directive of nginx's, a parameter of Postfix's or
 // an option of a mount is what a study sets, and no catalogue describes.
 func explainUnknown(cmd *cobra.Command, c *tunable.Catalogue, o explainOptions, name string, rel release.Release, unknown error) error {
-	lines, err := measuredOf(cmd, o.ledger, name)
+	lines, err := ledgers.Lines(cmd.Context(), o.ledger, name, doubting(cmd))
 	if err != nil {
 		return err
 	}
@@ -175,20 +174,6 @@ func explainUnknown(cmd *cobra.Command, c *tunable.Catalogue, o explainOptions, 
 	}
 	fmt.Fprintf(w, "%s is a setting of studies in your ledger; the catalogue has no page about it.\n\n", show.Clean(name))
 	return printEvidence(w, lines)
-}
-
-// measuredOf is what the user's own ledger has under a name.
-func measuredOf(cmd *cobra.Command, place, name string) (lines []ledger.Line, err error) {
-	s, err := existingLedger(cmd.Context(), place)
-	if err != nil || s == nil {
-		if err != nil && place == "" {
-			ownUnread(cmd.ErrOrStderr(), err)
-			err = nil
-		}
-		return nil, err
-	}
-	lines, err = ledger.Lines(cmd.Context(), s, ledger.Filter{Names: []string{name}})
-	return lines, errors.Join(err, s.Close())
 }
 
 // mostFound is how many tunables a search shows.

@@ -278,5 +278,5 @@ func printSent(cmd *cobra.Command, s load.Sent, asJSON bool) error {
 	if asJSON {
 		return cli.PrintJSON(cmd.OutOrStdout(), sentDoc{1, s})
 	}
-	return writeSent(cmd.OutOrStdout(), s)
+	return s.Print(cmd.OutOrStdout())
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/assemble/ledgers"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
@@ -104,7 +105,7 @@ func importNetbenches(cmd *cobra.Command, dir string, f *netbenchesFlags) error 
 	}
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(importMemory))
 	ctx := cmd.Context()
-	return withLedger(ctx, f.ledger, func(s ledger.Store) error { return importTree(ctx, cmd, dir, s, f) })
+	return ledgers.With(ctx, f.ledger, func(s ledger.Store) error { return importTree(ctx, cmd, dir, s, f) })
 }
 
 // importTree imports one tree into an open ledger.
@@ -119,7 +120,7 @@ func importTree(ctx context.Context, cmd *cobra.Command, dir string, s ledger.St
 		return err
 	}
 	if !got.Unchanged && got.Totals.Studies == 0 {
-		return hint.With(fmt.Errorf("%s: none of its %s is a study's of an archive", dir, counted(got.Totals.Files, "file", "files")),
+		return hint.With(fmt.Errorf("%s: none of its %s is a study's of an archive", dir, show.Plural(got.Totals.Files, "file")),
 			"give the folder of an archive laid out as github.com/ocochard/netbenches, or one inside it; a study of linerate's is taken in by linerate ledger import %s", dir)
 	}
 	out := &imported{Version: 1, Root: t.Root, Ledger: s.Place(), Unchanged: got.Unchanged, Added: got.Added, Totals: got.Totals, Unread: []unreadFile{}}

@@ -1,12 +1,17 @@
 package main
 
 import (
+	"context"
+	"strings"
+
 	"github.com/spf13/cobra"
 
+	"linerate/internal/assemble/hosts"
 	"linerate/internal/cli"
 	"linerate/internal/fact"
 	"linerate/internal/fact/page"
 	"linerate/internal/role"
+	"linerate/internal/show"
 )
 
 // inspected is the document of inspect --json: the facts, and what was made
@@ -21,7 +26,7 @@ type inspected struct {
 func newInspectCmd() *cobra.Command {
 	var src source
 	var asJSON bool
-	var hosts string
+	var file string
 	cmd := &cobra.Command{
 		Use:   "inspect " + sourceUse + " …",
 		Short: "show what a host is, how it is set up, and where it drops",
@@ -31,7 +36,7 @@ it could not read.
 
 ` + sourceHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			named, err := sources(args, hosts)
+			named, err := hosts.Named(args, file)
 			if err != nil {
 				return err
 			}
@@ -53,7 +58,43 @@ it could not read.
 		},
 	}
 	src.addFlags(cmd)
-	cmd.Flags().StringVar(&hosts, "hosts", "", "show the hosts that `FILE` names, one ssh://[user@]host[:port] a line")
+	cmd.Flags().StringVar(&file, "hosts", "", "show the hosts that `FILE` names, one ssh://[user@]host[:port] a line")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the facts as one JSON document")
 	return cmd
+}
+
+// inspectMany shows several hosts, a line each.
+func inspectMany(cmd *cobra.Command, src *source, named []string, asJSON bool) error {
+	results := readMany(cmd, named, func(ctx context.Context, source string) (*inspected, error) {
+		f, err := src.Facts(ctx, []string{source})
+		if err != nil {
+			return nil, err
+		}
+		guess, err := role.Of(f)
+		return &inspected{f.Shortened(), guess, f.Drops()}, err
+	})
+	doc := hostsDocument{Version: 1}
+	table := show.Table{Header: []string{"HOST", "SYSTEM", "ROLE", "CPUS", "MEMORY", "NICS", "DROPS", ""}, Right: []bool{false, false, false, true, true, true, true}}
+	for _, r := range results {
+		if r.Err != nil {
+			doc.Hosts = append(doc.Hosts, failedHost(r.Source, r.Err))
+			table.Add(r.Source, "–", "–", "–", "–", "–", "–", about(r.Source, r.Err))
+			continue
+		}
+		doc.Hosts = append(doc.Hosts, hostDocument{Source: r.Source, Facts: r.Got})
+		f := r.Got
+		table.Add(r.Source, show.Clean(strings.TrimSpace(f.OS+" "+f.Release.String())), f.Role, show.Count(f.CPU.Count),
+			show.Bytes(float64(max(f.Memory.Physical, f.Memory.Real))), show.Count(ethernets(f.Facts)), show.Count(len(f.Drops)), "")
+	}
+	return printHosts(cmd, asJSON, doc, table, results)
+}
+
+func ethernets(f *fact.Facts) int {
+	n := 0
+	for _, nic := range f.NICs {
+		if nic.Kind == fact.KindEthernet {
+			n++
+		}
+	}
+	return n
 }

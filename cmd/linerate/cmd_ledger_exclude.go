@@ -3,10 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"os/user"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/assemble/ledgers"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 )
@@ -20,7 +23,7 @@ func newLedgerExcludeCmd() *cobra.Command {
 		Example: `  linerate ledger exclude 3fa92c --reason "the fan had failed"`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withLedger(cmd.Context(), at, func(s ledger.Store) error {
+			return ledgers.With(cmd.Context(), at, func(s ledger.Store) error {
 				err := ledger.Exclude(cmd.Context(), s, args[0], reason, operator(), time.Now())
 				if errors.Is(err, ledger.ErrNotFound) {
 					return hint.With(fmt.Errorf("%s: %w", args[0], err), "linerate ledger show STUDY lists the trials of a study")
@@ -32,4 +35,15 @@ func newLedgerExcludeCmd() *cobra.Command {
 	addLedgerFlag(cmd, &at)
 	cmd.Flags().StringVar(&reason, "reason", "", "what is wrong with it")
 	return cmd
+}
+
+// operator is who excludes something.
+func operator() string {
+	if name := os.Getenv("SUDO_USER"); name != "" {
+		return name
+	}
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return "unknown"
 }

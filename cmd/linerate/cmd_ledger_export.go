@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/assemble/ledgers"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
@@ -31,7 +32,7 @@ func newLedgerExportCmd() *cobra.Command {
 			if format == "parquet" && out == "" && cli.IsTerminal(cmd.OutOrStdout()) {
 				return hint.With(hint.Usagef("Parquet is not for a terminal"), "--out FILE")
 			}
-			return readLedger(cmd.Context(), at, func(s ledger.Store) error {
+			return ledgers.Read(cmd.Context(), at, func(s ledger.Store) error {
 				return toOutput(cmd.OutOrStdout(), out, func(w io.Writer) error {
 					if all {
 						return dump.All(cmd.Context(), w, s, raw)

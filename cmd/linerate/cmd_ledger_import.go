@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/assemble/ledgers"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 	"linerate/internal/ledger/dump"
@@ -25,7 +26,7 @@ func newLedgerImportCmd() *cobra.Command {
 		Short: "take in study directories, or another ledger's export --all",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withLedger(cmd.Context(), at, func(s ledger.Store) error {
+			return ledgers.With(cmd.Context(), at, func(s ledger.Store) error {
 				for _, a := range args {
 					if err := importInto(cmd, s, a); err != nil {
 						return err
@@ -106,7 +107,7 @@ the whole of it again, but for exclusions, which exist nowhere else: keep
 them with ledger export --all.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withLedger(cmd.Context(), at, func(s ledger.Store) error {
+			return ledgers.With(cmd.Context(), at, func(s ledger.Store) error {
 				for _, dir := range args {
 					if err := rebuild(cmd, s, dir); err != nil {
 						return err

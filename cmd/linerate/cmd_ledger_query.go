@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/assemble/ledgers"
 	"linerate/internal/cli"
 	"linerate/internal/evidence"
 	"linerate/internal/hint"
@@ -25,7 +26,7 @@ func newLedgerQueryCmd() *cobra.Command {
   linerate ledger query --nic i210 --verdict worse --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return readLedger(cmd.Context(), at, func(s ledger.Store) error {
+			return ledgers.Read(cmd.Context(), at, func(s ledger.Store) error {
 				lines, err := ledger.Lines(cmd.Context(), s, f)
 				if err != nil {
 					return err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/assemble/ledgers"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
@@ -23,7 +24,7 @@ linerate report --verify derives a study's trials from its slices again. Note th
 entries were cut off since. Exit code 1 when anything is wrong.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return readLedger(cmd.Context(), at, func(s ledger.Store) error {
+			return ledgers.Read(cmd.Context(), at, func(s ledger.Store) error {
 				r, err := ledger.Verify(cmd.Context(), s, head)
 				if err != nil {
 					return err

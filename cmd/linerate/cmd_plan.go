@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/catalogue"
+	"linerate/internal/assemble/ledgers"
 	"linerate/internal/audit"
 	"linerate/internal/calc"
 	"linerate/internal/cli"
@@ -128,7 +129,7 @@ func (o *planOptions) input(cmd *cobra.Command, args []string) (planner.Input, e
 	if in.Library, err = loadAdvice(in.Catalogue); err != nil {
 		return in, err
 	}
-	in.Evidence, err = measuredEvidence(cmd, o.ledger)
+	in.Evidence, err = ledgers.Evidence(cmd.Context(), o.ledger, doubting(cmd))
 	return in, err
 }
 

@@ -126,5 +126,5 @@ func printReceived(cmd *cobra.Command, r load.Received, asJSON bool) error {
 	if asJSON {
 		return cli.PrintJSON(cmd.OutOrStdout(), receivedDoc{1, r})
 	}
-	return writeReceived(cmd.OutOrStdout(), r)
+	return r.Print(cmd.OutOrStdout())
 }

@@ -8,8 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/assemble/ledgers"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
+	"linerate/internal/ledger"
 	"linerate/internal/show"
 	"linerate/internal/study/record"
 	"linerate/internal/studydir"
@@ -92,4 +94,45 @@ func printVerification(w io.Writer, dir string, v record.Verification) {
 		fmt.Fprintf(w, "; %s without slices", show.Plural(v.Without, "trial"))
 	}
 	fmt.Fprintln(w, ".")
+}
+
+// reportFromLedger prints what a study of the ledger came to: linerate's own
+// from its record, somebody else's from its evidence.
+func reportFromLedger(cmd *cobra.Command, flag, arg, fail string, asJSON bool) error {
+	ctx := cmd.Context()
+	return ledgers.OfStudy(ctx, flag, arg, func(s ledger.Store, st *ledger.Study) error {
+		if st.Kind != ledger.KindStudy {
+			return reportArchive(cmd, s, st, asJSON)
+		}
+		rec, err := ledger.OpenRecord(ctx, s, st)
+		if err != nil {
+			return err
+		}
+		r := derive(cmd, rec)
+		if err := printResults(cmd, r, asJSON); err != nil {
+			return err
+		}
+		return failOnResults(fail, r)
+	})
+}
+
+func reportArchive(cmd *cobra.Command, s ledger.Store, st *ledger.Study, asJSON bool) error {
+	lines, err := ledger.Lines(cmd.Context(), s, ledger.Filter{Study: string(st.ID)})
+	if err != nil {
+		return err
+	}
+	w := cmd.OutOrStdout()
+	if asJSON {
+		return cli.PrintJSON(w, map[string]any{"version": 1, "study": st, "evidence": nonNil(lines)})
+	}
+	fmt.Fprintf(w, "%s\n%s\n", st.Question, st.Place)
+	for _, f := range st.Facts {
+		fmt.Fprintf(w, "  - %s\n", f)
+	}
+	fmt.Fprintf(w, "(%s)\n\n", st.Label)
+	if len(lines) == 0 {
+		fmt.Fprintln(w, "No variants to compare.")
+		return nil
+	}
+	return printEvidence(w, lines)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"linerate/catalogue"
+	"linerate/internal/assemble/ledgers"
 	"linerate/internal/calc"
 	"linerate/internal/fact"
 	"linerate/internal/ledger"
@@ -125,7 +126,7 @@ func completeTunables(cmd *cobra.Command, _ []string, begun string) ([]string, c
 // completeLedger offers the ledger's studies by the beginning of their
 // identifiers, with what they are called, and a directory where none begins so.
 func completeLedger(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-	s, err := existingLedger(cmd.Context(), cmd.Flags().Lookup("ledger").Value.String())
+	s, err := ledgers.Existing(cmd.Context(), cmd.Flags().Lookup("ledger").Value.String())
 	if err != nil || s == nil {
 		return nil, cobra.ShellCompDirectiveDefault
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/google/renameio/v2"
+
+	"linerate/internal/show"
 )
 
 // writeFile writes a file whole, or leaves the old one as it was. What is no
@@ -47,4 +49,12 @@ func toOutput(w io.Writer, path string, write func(io.Writer) error) error {
 		return write(w)
 	}
 	return writeFile(path, write)
+}
+
+// counted is a number of things whose plural is irregular.
+func counted(n int, one, more string) string {
+	if n != 1 {
+		one = more
+	}
+	return show.Count(n) + " " + one
 }

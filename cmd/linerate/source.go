@@ -1,6 +1,8 @@
 package main
 
 import (
+	"time"
+
 	"github.com/spf13/cobra"
 
 	"linerate/internal/assemble/hosts"
@@ -24,4 +26,19 @@ func (s *source) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.Release, "release", "", "the host's `RELEASE`, such as 14.3 (needed with --root)")
 	cmd.Flags().StringVar(&s.OS, "os", "", "freebsd or linux, where the files under --root do not tell")
 	addRemoteFlags(cmd, &s.Remote)
+}
+
+// remote holds the flags by which a verb reaches hosts over SSH.
+type remote struct{ hosts.Remote }
+
+func (r *remote) addFlags(cmd *cobra.Command) {
+	addRemoteFlags(cmd, &r.Remote)
+}
+
+func addRemoteFlags(cmd *cobra.Command, r *hosts.Remote) {
+	f := cmd.Flags()
+	f.StringVar(&r.Become, "become", "", "over SSH, look as root by way of `sudo` or doas (without a password)")
+	f.DurationVar(&r.Timeout, "timeout", 2*time.Minute, "give up on a host over SSH after this long")
+	f.StringVar(&r.Config, "ssh-config", "", "read this `FILE` instead of ~/.ssh/config")
+	r.Talk = cmd.ErrOrStderr
 }

@@ -1,6 +1,10 @@
 package calc
 
 import (
+	"errors"
+	"io"
+	"math"
+
 	"linerate/internal/hint"
 	"linerate/internal/show"
 )
@@ -65,4 +69,28 @@ func lroInputs(in map[string]float64) (flows, burst, batch, entries int, seed ui
 		return 0, 0, 0, 0, 0, hint.Usagef("a seed of %s is not between 0 and 2^53", show.Trimmed(in["seed"], 0))
 	}
 	return int(in["flows"]), int(in["burst"]), int(in["batch"]), int(in["entries"]), uint64(in["seed"]), nil
+}
+
+// LROOfCapture is what the calculator lro says of a capture instead of its model. args
+// may give batch and entries; the rest is the capture's.
+func LROOfCapture(capture io.Reader, args map[string]string) (Result, error) {
+	size := map[string]int{"batch": 1024, "entries": 8}
+	for name, text := range args {
+		if _, ok := size[name]; !ok {
+			return Result{}, hint.Usagef("%s comes from the capture", name)
+		}
+		v, err := Parse(text, Count)
+		if err != nil || v < 1 || v > 1<<16 || v != math.Trunc(v) {
+			return Result{}, hint.Usagef("%s=%s is not a number from 1 to 65536", name, text)
+		}
+		size[name] = int(v)
+	}
+	segments, flows, _, err := ReadSegments(capture)
+	if err != nil {
+		return Result{}, err
+	}
+	if len(segments) == 0 {
+		return Result{}, errors.New("no TCP segments in it")
+	}
+	return LROOf(segments, flows, size["batch"], size["entries"]), nil
 }

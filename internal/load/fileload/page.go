@@ -134,7 +134,7 @@ func (r *Point) notes(p *show.Page, o Offer) {
 	note.Errors(r.Result)
 	note.Unsent(r.Result, "transactions")
 	if r.Waited > 0 {
-		note.Add(show.Doubt, "%s transactions were due when all %s were busy; --lanes allows more", show.Count(r.Waited), show.Plural(o.Lanes, "lane"))
+		note.Add(show.Doubt, "%s transactions were due when all %s were busy; allow more lanes", show.Count(r.Waited), show.Plural(o.Lanes, "lane"))
 	}
 	note.Saturated(r.Result)
 }

@@ -169,7 +169,7 @@ func notesOf(p *show.Page, o Offer, r Point, named bool) {
 	}
 	note.Unsent(r.Result, "requests")
 	if r.Waited > 0 {
-		note.Add(show.Doubt, "%s requests were due when all %s connections were busy; --connections allows more", show.Count(r.Waited), show.Count(r.Connections))
+		note.Add(show.Doubt, "%s requests were due when all %s connections were busy; allow more connections", show.Count(r.Waited), show.Count(r.Connections))
 	}
 	if r.Unfinished*100 > r.Requests {
 		note.Add(show.Doubt, "%s requests were cut off by the end, and are not counted", show.Count(r.Unfinished))

@@ -94,7 +94,7 @@ func (d Document) Page(p *show.Page) {
 	}
 	note.Unsent(r.Result, "messages")
 	if r.Waited > 0 {
-		note.Add(show.Doubt, "%s messages were due when all %s sessions were busy; --sessions allows more", show.Count(r.Waited), show.Count(r.Sessions))
+		note.Add(show.Doubt, "%s messages were due when all %s sessions were busy; allow more sessions", show.Count(r.Waited), show.Count(r.Sessions))
 	}
 	if r.Unfinished > 0 {
 		note.Add(show.Note, "%s messages were cut off by the end and are not counted; the server may have taken them", show.Count(r.Unfinished))

@@ -1,4 +1,4 @@
-package main
+package labbench
 
 import (
 	"context"
@@ -29,7 +29,7 @@ const (
 
 // bothWays runs the same question both ways in turn, the quicker one first: the
 // other may find no time.
-func (b *labBencher) bothWays(ctx context.Context, until time.Time, w *labWays) error {
+func (b *Bench) bothWays(ctx context.Context, until time.Time, w *ways) error {
 	yamls := []string{largeInterleaved, largeSequential}
 	for b.more(len(w.Half[0]), until, yamls...) {
 		for i, yaml := range yamls {
@@ -64,7 +64,7 @@ variants:
 `
 )
 
-func (b *labBencher) falseAlarms(ctx context.Context, until time.Time) error {
+func (b *Bench) falseAlarms(ctx context.Context, until time.Time) error {
 	yaml := alarmYAML
 	for i := range 2*alarmPairs - 1 { // the A/A arm is the last pair's other half
 		yaml += fmt.Sprintf("  - {name: v%d}\n", i)
@@ -83,7 +83,7 @@ func (b *labBencher) falseAlarms(ctx context.Context, until time.Time) error {
 }
 
 // pairs compares each arm of a study of nothing with the next one.
-func (b *labBencher) pairs(s study.Spec, r study.Results) {
+func (b *Bench) pairs(s study.Spec, r study.Results) {
 	a, arms := &b.raw.Alarms, s.Arms()
 	for i := 0; i+1 < len(arms); i += 2 {
 		g := study.Goal{Metric: forward.CostNS, Part: s.Parts[0].Name}
@@ -105,7 +105,7 @@ func (b *labBencher) pairs(s study.Spec, r study.Results) {
 var plantedRules = []int{1, 2, 3, 5, 100}
 
 // plant asks for effects of known size, each study all of them at once.
-func (b *labBencher) plant(ctx context.Context, until time.Time) error {
+func (b *Bench) plant(ctx context.Context, until time.Time) error {
 	yaml := "name: planted\nquestion: What does a rule cost?\nretries: 1\nparts: [{mode: cost, blocks: 10, seconds: 0.3}]\nvariants:\n  - {name: base, settings: [{nft: {linear: 1}}]}\n"
 	for _, n := range plantedRules {
 		yaml += fmt.Sprintf("  - {name: plus-%d, settings: [{nft: {linear: %d}}]}\n", n, n+1)
@@ -130,7 +130,7 @@ func (b *labBencher) plant(ctx context.Context, until time.Time) error {
 const besideLoop = 2.5
 
 // loaded repeats the first phase with a busy loop on the measuring CPU.
-func (b *labBencher) loaded(ctx context.Context, until time.Time) error {
+func (b *Bench) loaded(ctx context.Context, until time.Time) error {
 	if !b.more(len(b.raw.Loaded.Half[0]), until, largeInterleaved, largeSequential) {
 		return nil
 	}

@@ -1,36 +1,14 @@
-package main
+package load
 
 import (
 	"fmt"
 	"io"
-	"time"
 
-	"linerate/internal/cli"
-	"linerate/internal/load"
 	"linerate/internal/show"
 )
 
-// liveLine shows counters on a terminal while traffic runs.
-type liveLine struct{ *show.Live }
-
-func newLiveLine(w io.Writer) *liveLine { return &liveLine{cli.NewLive(w)} }
-
-func (l *liveLine) sent(s load.Sent) {
-	l.Show("%6.1f s  sent %s frames  %s  refused %s  unsent %s",
-		s.Seconds, show.Count(s.TxPackets), show.Rate(s.TxPPS), known(s.Refused), show.Count(s.Unsent))
-}
-
-func (l *liveLine) received(r load.Received, since time.Duration) {
-	p50 := uint64(0)
-	if r.Latency != nil {
-		p50 = r.Latency.P50
-	}
-	l.Show("%6.1f s  received %s frames  %s  duplicated %s  reordered %s  flows %s  foreign %s  p50 %s",
-		since.Seconds(), show.Count(r.RxPackets), show.Rate(r.RxPPS), show.Count(r.Duplicated), show.Count(r.Reordered), show.Count(r.FlowsSeen), show.Count(r.Foreign), show.Nanos(float64(p50)))
-}
-
-// writeSent prints a generator's account for a person.
-func writeSent(w io.Writer, s load.Sent) error {
+// Print writes a generator's account for people.
+func (s Sent) Print(w io.Writer) error {
 	fmt.Fprintf(w, "engine        %s\n", s.Engine)
 	fmt.Fprintf(w, "sent          %s frames, %s bytes with FCS, in %.3f s\n", show.Count(s.TxPackets), show.Count(s.TxBytes), s.Seconds)
 	fmt.Fprintf(w, "rate          %s\n", show.Rate(s.TxPPS))
@@ -38,15 +16,15 @@ func writeSent(w io.Writer, s load.Sent) error {
 		fmt.Fprintf(w, "target        %s, missed by %.3f %%\n", show.Rate(s.TargetPPS), 100*s.PacingError)
 	}
 	fmt.Fprintf(w, "unsent        %s\n", show.Count(s.Unsent))
-	_, err := fmt.Fprintf(w, "refused       %s\n", known(s.Refused))
+	_, err := fmt.Fprintf(w, "refused       %s\n", Known(s.Refused))
 	for _, why := range s.Short {
 		_, err = fmt.Fprintf(w, "short         %s\n", why)
 	}
 	return writeNotes(w, s.Warnings, err)
 }
 
-// writeReceived prints a receiver's account for a person.
-func writeReceived(w io.Writer, r load.Received) error {
+// Print writes a receiver's account for people.
+func (r Received) Print(w io.Writer) error {
 	fmt.Fprintf(w, "received      %s frames, %s bytes with FCS, in %.3f s\n", show.Count(r.RxPackets), show.Count(r.RxBytes), r.Seconds)
 	fmt.Fprintf(w, "rate          %s\n", show.Rate(r.RxPPS))
 	if r.Lost != nil && r.TxPackets != nil {
@@ -70,7 +48,8 @@ func writeNotes(w io.Writer, notes []string, err error) error {
 	return err
 }
 
-func known(n *uint64) string {
+// Known is a count that may be unknown.
+func Known(n *uint64) string {
 	if n == nil {
 		return "unknown"
 	}

@@ -1,4 +1,4 @@
-package main
+package labbench
 
 import (
 	"encoding/json"
@@ -13,16 +13,16 @@ import (
 	"linerate/internal/study"
 )
 
-// labRaw is what bench lab has measured so far: the file that it keeps.
-type labRaw struct {
+// kept is what bench lab has measured so far: the file that it keeps.
+type kept struct {
 	Version int                `json:"version"`
 	Seed    uint64             `json:"seed"`    // of the last study
 	Seconds float64            `json:"seconds"` // that all of it took
 	Took    map[string]float64 `json:"took"`    // seconds, by study
-	AA      labWays            `json:"aa"`
-	Loaded  labWays            `json:"aa_with_a_busy_loop"`
-	Planted labPlanted         `json:"planted"`
-	Alarms  labAlarms          `json:"false_alarms"`
+	AA      ways               `json:"aa"`
+	Loaded  ways               `json:"aa_with_a_busy_loop"`
+	Planted plants             `json:"planted"`
+	Alarms  alarmCounts        `json:"false_alarms"`
 }
 
 // numbers are such as may be unknown.
@@ -41,42 +41,42 @@ func (k numbers) median(unknown float64) float64 {
 	return stats.Median(values)
 }
 
-// labWays are studies of large effects by either method: first slice by slice,
+// ways are studies of large effects by either method: first slice by slice,
 // then one after the other.
-type labWays struct {
+type ways struct {
 	Half  [2]numbers         `json:"half_width_percent"` // of the A/A interval; unknown: no trial was valid
 	Took  [2][]float64       `json:"seconds"`
 	Large [2][]study.Verdict `json:"verdicts"` // of the last
 }
 
-// labPlanted are studies of planted effects, which are in the order of
+// plants are studies of planted effects, which are in the order of
 // plantedRules.
-type labPlanted struct {
+type plants struct {
 	Effects []numbers `json:"effect_percent"`
 	Found   []int     `json:"found"`
 	Base    numbers   `json:"base_ns"`
 	Took    []float64 `json:"seconds"`
 }
 
-// labAlarms are comparisons of nothing.
-type labAlarms struct {
+// alarmCounts are comparisons of nothing.
+type alarmCounts struct {
 	Studies int     `json:"studies"`
 	Found   int     `json:"found"`
 	SD      numbers `json:"instance_sd_percent"`
 }
 
 const (
-	labRawVersion = 1
-	maxLabRaw     = 8 << 20 // bytes
+	keptVersion = 1
+	maxKept     = 8 << 20 // bytes
 )
 
-// readLabRaw reads what was kept; nothing was where the file is missing or has no
+// readKept reads what was kept; nothing was where the file is missing or has no
 // name.
-func readLabRaw(file string, seed uint64) (labRaw, error) {
-	var raw labRaw
+func readKept(file string, seed uint64) (kept, error) {
+	var raw kept
 	info, err := os.Stat(file)
 	if file == "" || errors.Is(err, fs.ErrNotExist) {
-		raw = labRaw{Version: labRawVersion, Seed: seed, Took: map[string]float64{}}
+		raw = kept{Version: keptVersion, Seed: seed, Took: map[string]float64{}}
 		raw.Planted.Effects, raw.Planted.Found = make([]numbers, len(plantedRules)), make([]int, len(plantedRules))
 		return raw, nil
 	}
@@ -86,7 +86,7 @@ func readLabRaw(file string, seed uint64) (labRaw, error) {
 	notOurs := func(why string) error {
 		return hint.With(hint.Usagef("%s: %s", file, why), "give a file that bench lab kept, or one that is not there yet")
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxLabRaw {
+	if !info.Mode().IsRegular() || info.Size() > maxKept {
 		return raw, notOurs("this is no file that bench lab kept")
 	}
 	data, err := os.ReadFile(file)
@@ -96,7 +96,7 @@ func readLabRaw(file string, seed uint64) (labRaw, error) {
 	if err := json.Unmarshal(data, &raw); err != nil {
 		return raw, notOurs(err.Error())
 	}
-	if raw.Version != labRawVersion || raw.Took == nil || !(raw.Seconds >= 0 && raw.Seconds < 1e6) ||
+	if raw.Version != keptVersion || raw.Took == nil || !(raw.Seconds >= 0 && raw.Seconds < 1e6) ||
 		len(raw.Planted.Effects) != len(plantedRules) || len(raw.Planted.Found) != len(plantedRules) {
 		return raw, notOurs("this is no file that bench lab kept, or one of another version")
 	}
@@ -104,7 +104,7 @@ func readLabRaw(file string, seed uint64) (labRaw, error) {
 }
 
 // write keeps it, whole or not at all.
-func (r *labRaw) write(file string) error {
+func (r *kept) write(file string) error {
 	if file == "" {
 		return nil
 	}
@@ -119,7 +119,7 @@ func (r *labRaw) write(file string) error {
 }
 
 // add takes a study of planted effects in.
-func (p *labPlanted) add(r study.Results, seconds float64) {
+func (p *plants) add(r study.Results, seconds float64) {
 	p.Took = append(p.Took, seconds)
 	p.Base.add(r.Verdicts[0].ControlMean.Float())
 	for i, v := range r.Verdicts {
@@ -131,32 +131,32 @@ func (p *labPlanted) add(r study.Results, seconds float64) {
 }
 
 // summarise works out what bench lab tells.
-func (r *labRaw) summarise(out *labBench) {
+func (r *kept) summarise(out *Result) {
 	out.AA, out.Loaded = r.AA.widths(), r.Loaded.widths()
 	out.Agreement = r.AA.agreement()
-	out.Alarms = alarms{Studies: r.Alarms.Studies, Found: r.Alarms.Found,
+	out.Alarms = Alarms{Studies: r.Alarms.Studies, Found: r.Alarms.Found,
 		Rate: stats.Num(float64(r.Alarms.Found) / float64(r.Alarms.Studies)), SD: stats.Num(r.Alarms.SD.median(math.Inf(1)))}
 	r.Planted.summarise(out)
 }
 
-func (w *labWays) widths() widths {
-	return widths{Sequential: stats.Num(w.Half[1].median(math.Inf(1))), Interleaved: stats.Num(w.Half[0].median(math.Inf(1))), SequentialStudies: len(w.Half[1]), Studies: len(w.Half[0]),
+func (w *ways) widths() Widths {
+	return Widths{Sequential: stats.Num(w.Half[1].median(math.Inf(1))), Interleaved: stats.Num(w.Half[0].median(math.Inf(1))), SequentialStudies: len(w.Half[1]), Studies: len(w.Half[0]),
 		SequentialSeconds: stats.Num(stats.Median(w.Took[1])), Seconds: stats.Num(stats.Median(w.Took[0]))}
 }
 
-func (w *labWays) agreement() (all []agreement) {
+func (w *ways) agreement() (all []Agreement) {
 	for i, v := range w.Large[0] {
 		if i >= len(w.Large[1]) {
 			break
 		}
 		o := w.Large[1][i]
-		all = append(all, agreement{Variant: v.Variant, Sequential: o.Effect, Interleaved: v.Effect,
+		all = append(all, Agreement{Variant: v.Variant, Sequential: o.Effect, Interleaved: v.Effect,
 			Agree: o.CILow.Float() <= v.CIHigh.Float() && v.CILow.Float() <= o.CIHigh.Float()})
 	}
 	return all
 }
 
-func (p *labPlanted) summarise(out *labBench) {
+func (p *plants) summarise(out *Result) {
 	out.Smallest = stats.Num(math.NaN())
 	if len(p.Took) == 0 {
 		return
@@ -169,7 +169,7 @@ func (p *labPlanted) summarise(out *labBench) {
 		if 10*p.Found[i] >= 9*len(p.Effects[i]) && len(p.Effects[i]) >= 10 && math.IsNaN(out.Smallest.Float()) {
 			out.Smallest = stats.Num(known)
 		}
-		out.Planted = append(out.Planted, planted{Rules: n, NS: stats.Num(known / 100 * p.Base.median(0)), Effect: stats.Num(known),
+		out.Planted = append(out.Planted, Planted{Rules: n, NS: stats.Num(known / 100 * p.Base.median(0)), Effect: stats.Num(known),
 			Found: p.Found[i], Of: len(p.Effects[i]), Mean: stats.Num(p.Effects[i].median(0))})
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package audit
 
 import (
 	"cmp"
@@ -7,26 +7,25 @@ import (
 	"maps"
 	"slices"
 
-	"linerate/internal/audit"
 	"linerate/internal/show"
 )
 
-// ruleCounts says on how many hosts a rule has an error or a warning to say.
-type ruleCounts map[string]*ruleCount
+// RuleCounts says of how many hosts a rule reports an error or a warning.
+type RuleCounts map[string]*ruleCount
 
 type ruleCount struct {
 	rule  string
-	worst audit.Severity
+	worst Severity
 	hosts int
 	// example is what is wrong on the first of them.
 	example string
 }
 
-// add counts the rules of one host's report, each once.
-func (c ruleCounts) add(r *audit.Report) {
+// Add counts the rules of one host's report, each once.
+func (c RuleCounts) Add(r *Report) {
 	seen := map[string]bool{}
 	for _, f := range r.Findings {
-		if !f.Severity.AtLeast(audit.Warning) {
+		if !f.Severity.AtLeast(Warning) {
 			continue
 		}
 		id := f.Rule() + " " + f.Name
@@ -46,8 +45,8 @@ func (c ruleCounts) add(r *audit.Report) {
 // maxRules bounds the list for people; the JSON has all.
 const maxRules = 40
 
-// print lists the rules, those of most hosts first.
-func (c ruleCounts) print(w io.Writer) {
+// Print lists the rules, those of most hosts first.
+func (c RuleCounts) Print(w io.Writer) {
 	if len(c) == 0 {
 		return
 	}
@@ -64,4 +63,4 @@ func (c ruleCounts) print(w io.Writer) {
 	}
 }
 
-func severityRank(s audit.Severity) int { return slices.Index(audit.Severities(), s) }
+func severityRank(s Severity) int { return slices.Index(Severities(), s) }

@@ -1,4 +1,4 @@
-package main
+package labbench
 
 import (
 	"bytes"
@@ -11,21 +11,22 @@ import (
 	"time"
 
 	"linerate/internal/lab"
+	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/bedtest"
 )
 
 // benchOf is bench lab on a simulated testbed, whose clock moves with traffic only.
-func benchOf(t *testing.T, keep string, minutes float64) (*labBencher, *bytes.Buffer) {
+func benchOf(t *testing.T, keep string, minutes float64) (*Bench, *bytes.Buffer) {
 	t.Helper()
-	raw, err := readLabRaw(keep, 1)
+	raw, err := readKept(keep, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	sim := &bedtest.Turns{Simulated: &bedtest.Simulated{Noise: 0.001, Seed: raw.Seed}}
 	var talk bytes.Buffer
-	return &labBencher{raw: raw, keep: keep, talk: &talk, budget: time.Duration(minutes * float64(time.Minute)),
+	return &Bench{raw: raw, keep: keep, talk: &talk, budget: time.Duration(minutes * float64(time.Minute)),
 		lab: &lab.Lab{Engine: sim, Machine: sim.Simulated, Up: func(_ context.Context, mode testbed.Mode) (testbed.Bed, error) {
 			sim.Mode = mode
 			return sim.Simulated, nil
@@ -73,11 +74,11 @@ func TestBenchLabRefusesOthersFiles(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := readLabRaw(file, 1); err == nil || !strings.Contains(err.Error(), file) {
+		if _, err := readKept(file, 1); err == nil || !strings.Contains(err.Error(), file) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	if _, err := readLabRaw(t.TempDir(), 1); err == nil {
+	if _, err := readKept(t.TempDir(), 1); err == nil {
 		t.Error("a directory was taken")
 	}
 }
@@ -86,9 +87,11 @@ func TestBenchLabRefusesOthersFiles(t *testing.T) {
 // number is not a number.
 func TestBenchLabSaysWhatGotNoTime(t *testing.T) {
 	var out bytes.Buffer
-	o := labBench{Minutes: 1, Label: "a simulation", AA: widths{Interleaved: stats.Num(0.5), Studies: 1, Seconds: stats.Num(12)}, Planted: []planted{{Rules: 3, Of: 1}},
-		Agreement: []agreement{{Variant: "stateful", Interleaved: stats.EffectOf(stats.Interval{Estimate: 3, Low: 2, High: 4})}}}
-	if err := o.print(&out); err != nil {
+	o := Result{Minutes: 1, Label: "a simulation", AA: Widths{Interleaved: stats.Num(0.5), Studies: 1, Seconds: stats.Num(12)}, Planted: []Planted{{Rules: 3, Of: 1}},
+		Agreement: []Agreement{{Variant: "stateful", Interleaved: stats.EffectOf(stats.Interval{Estimate: 3, Low: 2, High: 4})}}}
+	p := show.NewPage(show.Style{Width: 80})
+	o.Page(p)
+	if err := p.Flush(&out); err != nil {
 		t.Fatal(err)
 	}
 	text := out.String()

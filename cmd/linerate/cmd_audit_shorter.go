@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -83,7 +81,7 @@ func (a *audited) shorter(ctx context.Context, o *auditOptions, out io.Writer) e
 			}
 		}
 		if o.write != "" {
-			if err := writeShorter(o.write, name, f.New); err != nil {
+			if err := f.WriteBelow(o.write, name); err != nil {
 				return err
 			}
 		}
@@ -100,26 +98,6 @@ func (a *audited) name(path string) string {
 		return given
 	}
 	return path
-}
-
-// writeShorter writes one file below a directory, and never outside of it.
-func writeShorter(dir, name, text string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("write the shorter files: %w", err)
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return fmt.Errorf("write the shorter files: %w", err)
-	}
-	defer root.Close()
-	rel := filepath.Clean("/" + name)[1:]
-	if err := root.MkdirAll(filepath.Dir(rel), 0o755); err != nil {
-		return fmt.Errorf("write the shorter files: %w", err)
-	}
-	if err := root.WriteFile(rel, []byte(text), 0o644); err != nil {
-		return fmt.Errorf("write the shorter files: %w", err)
-	}
-	return nil
 }
 
 // checkShorter refuses --diff and --write where there are no files to change.

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/audit"
+	"linerate/internal/cli"
+	"linerate/internal/hint"
+	"linerate/internal/show"
+)
+
+// auditMany audits hosts side by side and prints one table.
+func auditMany(cmd *cobra.Command, o *auditOptions, in audit.Input, named []string, floor audit.Severity) error {
+	results := readMany(cmd, named, func(ctx context.Context, source string) (*audit.Report, error) {
+		in := in // every host has facts and a role of its own
+		var err error
+		if in.Facts, err = o.Facts(ctx, []string{source}); err != nil {
+			return nil, err
+		}
+		if err := giveRole(&in, o.role); err != nil {
+			return nil, err
+		}
+		return audit.Run(in)
+	})
+	worst, doc, rules := 0, hostsDocument{Version: 1}, audit.RuleCounts{}
+	var log []audit.SARIFHost
+	table := show.Table{Header: []string{"HOST", "SYSTEM", "ROLE", "ERRORS", "WARNINGS", "INFO", ""}, Right: []bool{false, false, false, true, true, true}}
+	for _, r := range results {
+		if r.Err != nil {
+			doc.Hosts = append(doc.Hosts, failedHost(r.Source, r.Err))
+			table.Add(r.Source, "–", "–", "–", "–", "–", about(r.Source, r.Err))
+			continue
+		}
+		doc.Hosts = append(doc.Hosts, hostDocument{Source: r.Source, Report: r.Got})
+		log = append(log, audit.SARIFHost{Report: r.Got, Name: r.Source})
+		rules.Add(r.Got)
+		errs, warnings := r.Got.Count(audit.Error), r.Got.Count(audit.Warning)
+		table.Add(r.Source, show.Clean(strings.TrimSpace(r.Got.OS+" "+r.Got.Release)), r.Got.Role, show.Count(errs), show.Count(warnings-errs), show.Count(r.Got.Count(audit.Info)-warnings), "")
+		if floor != "" && fails(r.Got, floor) {
+			worst = cli.ExitFindings
+		}
+	}
+	var err error
+	if o.asSARIF {
+		if err = cli.PrintJSON(cmd.OutOrStdout(), audit.ToSARIFs(cli.Version(), log...)); err == nil && len(log) < len(results) {
+			err = fmt.Errorf("%s of %d could not be read, and are not in the log", show.Plural(len(results)-len(log), "host"), len(results))
+		}
+	} else {
+		err = printHosts(cmd, o.asJSON, doc, table, results)
+		if !o.asJSON {
+			rules.Print(cmd.OutOrStdout())
+		}
+	}
+	if err != nil || worst == 0 {
+		return err
+	}
+	return hint.Exit(worst)
+}

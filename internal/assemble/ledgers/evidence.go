@@ -1,0 +1,59 @@
+package ledgers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"linerate/catalogue"
+	"linerate/internal/evidence"
+	"linerate/internal/ledger"
+)
+
+// own reads from the user's own ledger, where there is one. One that cannot be read is an
+// error where somebody named it, and otherwise handed to doubt: what ships with linerate
+// stands without it.
+func own(ctx context.Context, place string, doubt func(error), read func(ledger.Store) error) error {
+	s, err := Existing(ctx, place)
+	if err == nil && s != nil {
+		err = errors.Join(read(s), s.Close())
+	}
+	if err != nil && place == "" {
+		doubt(fmt.Errorf("no evidence of your own: %w", err))
+		return nil
+	}
+	return err
+}
+
+// Lines is what the user's own ledger has measured under a name.
+func Lines(ctx context.Context, place, name string, doubt func(error)) (lines []ledger.Line, err error) {
+	err = own(ctx, place, doubt, func(s ledger.Store) error {
+		lines, err = ledger.Lines(ctx, s, ledger.Filter{Names: []string{name}})
+		return err
+	})
+	return lines, err
+}
+
+// Evidence is all that is known to have been measured: the table that ships with
+// linerate, and what the user's own ledger adds to it.
+func Evidence(ctx context.Context, place string, doubt func(error)) ([]evidence.Row, error) {
+	rows, err := catalogue.Evidence()
+	if err != nil {
+		return nil, err
+	}
+	err = own(ctx, place, doubt, func(s ledger.Store) error {
+		known, err := Known(ctx, s)
+		rows = evidence.Merge(known, rows)
+		return err
+	})
+	return rows, err
+}
+
+// Known are a ledger's verdicts about tunables of the catalogue.
+func Known(ctx context.Context, s ledger.Store) ([]evidence.Row, error) {
+	c, err := catalogue.Load()
+	if err != nil {
+		return nil, err
+	}
+	return ledger.Known(ctx, s, c)
+}

@@ -1,0 +1,109 @@
+// Package ledgers opens the ledger that people name: a file, or a database of
+// PostgreSQL.
+package ledgers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"linerate/internal/hint"
+	"linerate/internal/ledger"
+	"linerate/internal/ledger/postgres"
+	"linerate/internal/ledger/sqlite"
+)
+
+// Open opens the ledger at a place, or at the one that environment or state directory
+// name where place is ""; it makes one where there is none.
+func Open(ctx context.Context, place string) (ledger.Store, error) {
+	at, err := ledger.Locate(place)
+	if err != nil {
+		return nil, err
+	}
+	if at.URL != "" {
+		s, err := postgres.Open(ctx, at.URL)
+		if err != nil && hint.Of(err) == "" {
+			err = hint.With(err, "is PostgreSQL running there, and does it let you in? psql takes the same postgres://… address")
+		}
+		return s, err
+	}
+	return sqlite.Open(ctx, at.Path, sqlite.Owner{UID: at.UID, GID: at.GID})
+}
+
+// With opens the ledger for f and closes it. Its error says what to do about a full
+// disk.
+func With(ctx context.Context, place string, f func(ledger.Store) error) error {
+	s, err := Open(ctx, place)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(f(s), s.Close())
+	if errors.Is(err, ledger.ErrFull) {
+		return hint.With(err, "what was acknowledged is kept; make room, or give another place with %s, and do it again", hint.Option("ledger", ""))
+	}
+	return err
+}
+
+// Read is With for those that only read: where there is no ledger
+// yet none is made.
+func Read(ctx context.Context, place string, f func(ledger.Store) error) error {
+	s, err := Existing(ctx, place)
+	if err != nil {
+		return err
+	}
+	if s == nil {
+		at, err := ledger.Locate(place)
+		if err != nil {
+			return err
+		}
+		return hint.With(fmt.Errorf("no ledger at %s yet", at.Path), "fill one: linerate demo, or linerate import netbenches DIR")
+	}
+	return errors.Join(f(s), s.Close())
+}
+
+// Existing opens the ledger for reading; nil without error when there
+// is none yet.
+func Existing(ctx context.Context, place string) (ledger.Store, error) {
+	at, err := ledger.Locate(place)
+	if err != nil {
+		return nil, err
+	}
+	if at.URL == "" {
+		if _, err := os.Stat(at.Path); os.IsNotExist(err) {
+			return nil, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("ledger: %w", err)
+		}
+	}
+	return Open(ctx, place)
+}
+
+// OfStudy opens the ledger for the one study that a name, a place or the beginning of an
+// identifier means.
+func OfStudy(ctx context.Context, place, name string, f func(ledger.Store, *ledger.Study) error) error {
+	missing := hint.With(hint.Usagef("no file or directory %s, and no study of the ledger", name), "linerate ledger show lists the studies")
+	s, err := Existing(ctx, place)
+	if err != nil {
+		return err
+	}
+	if s == nil {
+		return missing
+	}
+	studies, err := s.Studies(ctx, ledger.Filter{Study: name})
+	switch {
+	case err != nil:
+	case len(studies) == 0:
+		err = missing
+	case len(studies) > 1:
+		var places []string
+		for _, st := range studies[:min(len(studies), 5)] {
+			places = append(places, st.ID.Short()+" "+st.Place)
+		}
+		err = hint.With(hint.Usagef("%q means %d studies", name, len(studies)), "one of: %s", strings.Join(places, "; "))
+	default:
+		err = f(s, &studies[0])
+	}
+	return errors.Join(err, s.Close())
+}
