@@ -28,7 +28,7 @@ func doubting(cmd *cobra.Command) func(error) {
 }
 
 // noteStudy takes a finished study into the ledger. The study's directory is
-// the record: a ledger that cannot be written is said and changes nothing.
+// the record: one that cannot be written is a warning and changes nothing.
 func noteStudy(cmd *cobra.Command, flag, dir string) {
 	err := ledgers.With(cmd.Context(), flag, func(s ledger.Store) error {
 		_, err := addStudyDir(cmd.Context(), s, dir)

@@ -10,49 +10,67 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/labtest"
 	"linerate/internal/plan"
 )
 
-// killSwitch ends the switch, and what guards it first.
-func killSwitch(t *testing.T, root string) {
+// process waits until the switch has written down the process of a name, another one
+// than before.
+func process(t *testing.T, root, name string, before int) (pid int) {
 	t.Helper()
-	for _, name := range []string{"guard", "watcher"} {
+	if !labtest.Eventually(func() bool {
 		b, err := os.ReadFile(filepath.Join(root, "var/lib/linerate/pending", name))
-		pid, bad := strconv.Atoi(strings.TrimSpace(string(b)))
-		if err != nil || bad != nil || pid < 2 {
-			t.Fatalf("no %s: %q, %v", name, b, err)
+		if err == nil {
+			pid, err = strconv.Atoi(strings.TrimSpace(string(b)))
 		}
+		return err == nil && pid > 1 && pid != before
+	}) {
+		t.Fatalf("no %s beside process %d", name, before)
+	}
+	return pid
+}
+
+// kill ends processes of the switch.
+func kill(t *testing.T, pids ...int) {
+	t.Helper()
+	for _, pid := range pids {
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// TestSwitchKilled: a switch that somebody killed is started again by the next
-// command, and what it would have done is done by the next after its time.
-func TestSwitchKilled(t *testing.T) {
-	t.Parallel()
+// pending is a sandbox in which a change waits to be confirmed.
+func pending(t *testing.T) (*sandbox, Machine) {
+	t.Helper()
 	r := newSandbox(t)
 	m := On(r.runner())
-	ctx := context.Background()
 	p := testPlan(t, m)
 	for i := range p.Settings[:3] {
 		p.Settings[i].Current.Value = text(r.sysctl(t, p.Settings[i].Name))
 	}
 	p, _ = plan.Seal(p)
-	if got, err := Run(ctx, m, p, Options{Within: MinWindow, Chosen: true}); got != Pending || err != nil {
+	if got, err := Run(context.Background(), m, p, Options{Within: MinWindow, Chosen: true}); got != Pending || err != nil {
 		t.Fatalf("%s, %v", got, err)
 	}
-	time.Sleep(time.Second) // the guard has written down who it is
-	killSwitch(t, r.root)
-	st, err := m.Status(ctx)
+	return r, m
+}
+
+// TestSwitchKilled: a switch that somebody killed is started again by the next
+// command, and what it would have done is done by the next after its time.
+func TestSwitchKilled(t *testing.T) {
+	t.Parallel()
+	r, m := pending(t)
+	begun := time.Now()
+	guard, watcher := process(t, r.root, "guard", 0), process(t, r.root, "watcher", 0)
+	kill(t, guard, watcher) // the guard first: it would start another watcher
+	st, err := m.Status(context.Background())
 	if err != nil || st.State != "pending" || !st.Armed {
 		t.Errorf("with time left: %+v, %v", st, err)
 	}
-	time.Sleep(time.Second)
-	killSwitch(t, r.root)
-	time.Sleep(MinWindow)
-	st, err = m.Status(ctx)
+	kill(t, process(t, r.root, "guard", guard), process(t, r.root, "watcher", watcher))
+	time.Sleep(time.Until(begun.Add(MinWindow + time.Second))) // its time is up
+	st, err = m.Status(context.Background())
 	if err != nil || st.State != "idle" || len(st.History) != 1 || st.History[0].Outcome != "reverted" || st.History[0].When == "" {
 		t.Errorf("after its time: %+v, %v", st, err)
 	}
@@ -64,30 +82,12 @@ func TestSwitchKilled(t *testing.T) {
 // TestGuard: the switch alone killed is back without anybody's asking.
 func TestGuard(t *testing.T) {
 	t.Parallel()
-	r := newSandbox(t)
-	m := On(r.runner())
-	ctx := context.Background()
-	p := testPlan(t, m)
-	for i := range p.Settings[:3] {
-		p.Settings[i].Current.Value = text(r.sysctl(t, p.Settings[i].Name))
+	r, _ := pending(t)
+	kill(t, process(t, r.root, "watcher", 0))
+	if !labtest.Eventually(func() bool {
+		history, _ := filepath.Glob(filepath.Join(r.root, "var/lib/linerate/history/*.reverted"))
+		return len(history) == 1
+	}) {
+		t.Error("nobody took the change back")
 	}
-	p, _ = plan.Seal(p)
-	if got, err := Run(ctx, m, p, Options{Within: MinWindow, Chosen: true}); got != Pending || err != nil {
-		t.Fatalf("%s, %v", got, err)
-	}
-	b, err := os.ReadFile(filepath.Join(r.root, "var/lib/linerate/pending/watcher"))
-	pid, bad := strconv.Atoi(strings.TrimSpace(string(b)))
-	if err != nil || bad != nil {
-		t.Fatal(err, bad)
-	}
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	for range 300 {
-		if history, _ := filepath.Glob(filepath.Join(r.root, "var/lib/linerate/history/*.reverted")); len(history) == 1 {
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	t.Error("nobody took the change back")
 }

@@ -49,7 +49,7 @@ func Local(ctx context.Context, o Options) (*Testbed, error) {
 	return &Testbed{Lab: l, Facts: facts, Label: jailbed.Label}, nil
 }
 
-// Inside runs f where jails can be made: here, or nowhere, which is said before
+// Inside runs f where jails can be made: here, or nowhere, an error before
 // anything is announced.
 func Inside(_ context.Context, f func() error) error {
 	if err := jailbed.Needed(); err != nil {

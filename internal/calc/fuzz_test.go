@@ -94,7 +94,7 @@ func TestCaptureHeads(t *testing.T) {
 		"no capture":    {bytes.Repeat([]byte("text "), 10), "it begins with 74 65 78 74"},
 		"cut in a head": {good[:24+7], "unexpected EOF"},
 		"cut in one":    {good[:len(good)-1], "unexpected EOF"},
-		"a huge packet": {huge, "2147483648 bytes are said to be captured"},
+		"a huge packet": {huge, "a packet claims 2147483648 captured bytes"},
 		"a section cut": {append([]byte{0x0a, 0x0d, 0x0d, 0x0a}, make([]byte, 20)...), "byte order"},
 	} {
 		if got, err := packetsOf(t, c.file); err == nil || !strings.Contains(err.Error(), c.says) {

@@ -99,7 +99,7 @@ func (c *captureFile) next() ([]byte, error) {
 // read returns the next n bytes.
 func (c *captureFile) read(n uint32) ([]byte, error) {
 	if n > mostCaptured+leastBlock+enhancedBefore {
-		return nil, fmt.Errorf("%d bytes are said to be captured of a packet", n)
+		return nil, fmt.Errorf("a packet claims %d captured bytes", n)
 	}
 	if int(n) > cap(c.buf) {
 		c.buf = make([]byte, n)

@@ -47,7 +47,7 @@ func (q Query) needs(module string) Query { q.module = module; return q }
 
 func (q Query) slowly() Query { q.slow = true; return q }
 
-// freebsdQueries are asked of a FreeBSD host, all of its base system since 11.
+// freebsdQueries are the commands for a FreeBSD host, all of its base system since 11.
 var freebsdQueries = []Query{
 	query("uname", "uname -a", "release and kernel"),
 	query("freebsd-version", "freebsd-version -ku", "patch level of kernel and userland"),
@@ -83,7 +83,7 @@ var freebsdQueries = []Query{
 	query("ipfw-pipe", "ipfw pipe show", "dummynet pipes").needs("dummynet"),
 }
 
-// linuxQueries are asked of a Linux host beside /proc and /sys; each is
+// linuxQueries are the commands for a Linux host beside /proc and /sys; each is
 // optional.
 var linuxQueries = []Query{
 	query("nft", "nft list ruleset", "rules, to count them"),
@@ -91,7 +91,7 @@ var linuxQueries = []Query{
 	query("iptables", "iptables-save", "rules, to count them"),
 }
 
-// Queries lists what is asked of a system, in order.
+// Queries lists the commands for a system, in order.
 func Queries(os string) []Query {
 	switch os {
 	case fact.FreeBSD:
@@ -113,7 +113,7 @@ func QueryOf(os, id string) Query {
 	panic(fmt.Sprintf("host: no query %q of %q", id, os))
 }
 
-// EthtoolQueries are asked of each Linux interface, id is "ethtool-k-eth0".
+// EthtoolQueries are the commands for each Linux interface, id is "ethtool-k-eth0".
 func EthtoolQueries(nic string) []Query {
 	if !validInterface(nic) {
 		return nil

@@ -9,7 +9,7 @@
 // its directory or archive: the ledger can be made again from there, and by
 // content: the same bytes give the same identifiers.
 //
-// The package holds the records, the chain and the questions asked of it. How
+// The package holds the records, the chain and the queries. How
 // they are stored is package sqlite's and package postgres's business; both
 // pass the suite in package ledgertest.
 package ledger

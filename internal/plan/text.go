@@ -17,7 +17,7 @@ func (p Plan) Text(w io.Writer, st show.Style) error {
 	out := show.NewPage(st)
 	p.head(out)
 	for i := 0; i < len(p.Settings); {
-		// Ports of one card, or CPUs, that get the same for the same reason are told together.
+		// Ports of one card, or CPUs, that get the same for the same reason share a line.
 		same := 1
 		for i+same < len(p.Settings) && p.Settings[i].alike(p.Settings[i+same]) {
 			same++
@@ -146,7 +146,7 @@ func (p Plan) leftAlone(out *show.Page) {
 	}
 	out.Line("")
 	out.Line(out.Bold("Left alone on purpose"))
-	// Ports of one card have one reason: it is told once.
+	// Ports of one card have one reason: it appears once.
 	var order []string
 	names := map[string][]string{}
 	for _, l := range p.LeftAlone {

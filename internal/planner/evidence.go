@@ -111,7 +111,7 @@ func (p *planning) evidence(a *Advice, name string) plan.Evidence {
 
 // measured lets evidence speak that no advice is about: a gain on hardware
 // like this enters the plan, what conflicts or does nothing is left alone and
-// says so, what was measured elsewhere is told.
+// says so, the plan shows what was measured elsewhere.
 func (p *planning) measured() {
 	byName := map[string][]evidence.Row{}
 	var order []string

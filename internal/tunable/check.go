@@ -84,7 +84,7 @@ func (r *Record) nameFits() bool {
 	return nameForm.MatchString(r.Name)
 }
 
-// checkChecks holds `checked`, and what is said of instances.
+// checkChecks validates `checked` and the notes on instances.
 func (r *Record) checkChecks(bad func(string, ...any)) {
 	for _, c := range r.Checked {
 		if c.Release.IsZero() || len(c.What) == 0 {

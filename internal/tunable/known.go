@@ -3,7 +3,7 @@ package tunable
 import "linerate/internal/fact/release"
 
 // Known is the first release of the oldest major version, and the newest
-// release, that a system's records tell apart: what is said of one outside of
+// release, that a system's records tell apart: a statement about one outside of
 // them would be a guess. A tunable that was removed long ago says nothing of
 // what was there besides.
 func (c *Catalogue) Known(os string) (oldest, newest release.Release) {

@@ -100,7 +100,7 @@ func (c *Catalogue) score(r *Record, words []string) int {
 	return max(sum, 1)
 }
 
-// proseFor is what else is said of a record, in lower case.
+// proseFor is the rest of a record's text, in lower case.
 func (r *Record) proseFor(k Concept) string {
 	parts := []string{r.Helps, r.Hurts, r.Unit, k.Summary, r.Subsystem}
 	for _, c := range r.Cautions {

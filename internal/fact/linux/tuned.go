@@ -14,7 +14,7 @@ var tunedDirs = []string{"/etc/tuned/profiles", "/etc/tuned", "/usr/lib/tuned/pr
 // ReadTuned reads the sysctls of tuned's active profiles as tuned merges them:
 // what a profile includes first, then its own options over them. tuned starts
 // after sysctl.d and then applies /etc/sysctl.d, /run/sysctl.d and
-// /etc/sysctl.conf again unless it is told not to: names that those set are
+// /etc/sysctl.conf again unless reapply_sysctl=0: names that those set are
 // theirs.
 func ReadTuned(files Files, set func(name string) bool) Config {
 	var c Config

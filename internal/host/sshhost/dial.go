@@ -186,7 +186,7 @@ func reachError(s settings, err error) error {
 	if errors.As(err, &op) && op.Timeout() || errors.Is(err, context.DeadlineExceeded) {
 		err = errors.New("no answer in time")
 	} else if op != nil {
-		err = op.Err // without the address, which is said already
+		err = op.Err // without the address, which the message already has
 		var call *os.SyscallError
 		if errors.As(err, &call) {
 			err = call.Err

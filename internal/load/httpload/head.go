@@ -21,7 +21,7 @@ const (
 var endOfHead = []byte("\r\n\r\n")
 
 // parseHead reads the head of the answers that servers give most of the time:
-// HTTP/1.1, a final status, a body of a length that is told once. Whatever is
+// HTTP/1.1, a final status, a body with one length. Whatever is
 // otherwise in any way is unusual, and not judged here.
 func parseHead(b []byte) (h head, n int, is shape) {
 	end := bytes.Index(b, endOfHead)

@@ -82,7 +82,7 @@ func (l *http1) do(target int, deadline time.Time) (a answer, f *dial.Failure) {
 	return a, f
 }
 
-// ready sees to a connection. How long one was idle is told by the deadlines, for to
+// ready sees to a connection. The deadlines tell how long one was idle, for to
 // ask the clock is dear on some machines.
 func (l *http1) ready(deadline time.Time) (f *dial.Failure) {
 	if l.conn != nil && deadline.Sub(l.last) > idleFor && l.raw.Dead() {

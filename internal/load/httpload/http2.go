@@ -56,7 +56,7 @@ func newSlot(r *source, headers [][]field) *slot {
 	return c
 }
 
-// lane makes one of the slot's lanes. The first one's account is told of the
+// lane makes one of the slot's lanes. The first one's account gets the
 // connection.
 func (c *slot) lane(newEach bool, tell loop.Events) *http2Lane {
 	c.mu.Lock()

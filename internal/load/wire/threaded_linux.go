@@ -17,7 +17,7 @@ import (
 // Thread gives the receiving side of a device (its NAPI) a kernel thread of
 // its own, pinned to a CPU, so that it can be offered more than it takes. The
 // device must have an XDP program by then; before are the NAPIThreads from
-// before it had: its own is told from other labs' by being new.
+// before it had: the new one is its own, older ones are other labs'.
 func Thread(device string, in port.Place, cpu int, before map[int]string) error {
 	var ns int
 	err := in(func() (err error) {

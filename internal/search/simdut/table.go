@@ -76,7 +76,7 @@ func Table(runs int, seed uint64) ([]Row, error) {
 	return rows, nil
 }
 
-// goals of a method; the first is the one whose answer is told.
+// goals of a method; the table shows the answer of the first.
 func goals(method string) []search.Goal {
 	named := map[string][]string{
 		"mlr rfc2544": {"rfc2544"}, "mlr rfc2544+tst009": {"rfc2544", "tst009"}, "mlr ndr+pdr": {"ndr", "pdr"},

@@ -23,7 +23,7 @@ type overlay struct {
 	module string // of the kernel
 	// wired: it has neighbours of its own, and an Ethernet address.
 	wired bool
-	// create is what ifconfig(8) is told, given the wire's device and ends.
+	// create is the argument of ifconfig(8), given the wire's device and ends.
 	create func(device string, own, peer netip.Addr) []string
 }
 

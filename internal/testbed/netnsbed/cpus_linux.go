@@ -80,7 +80,7 @@ func allowedCPUs() ([]int, error) {
 }
 
 // thread gives a DUT's ingress a kernel thread and pins it to the DUTs' CPU.
-// The thread is told from other DUTs' by being new.
+// The new thread is this DUT's; older ones are other DUTs'.
 func (b *Bed) thread(dut *namespace) (pid int, err error) {
 	unlock, err := lockRegistry()
 	if err != nil {

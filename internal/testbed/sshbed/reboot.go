@@ -60,7 +60,7 @@ func (b *Bed) boot(ctx context.Context, down func(context.Context) error) (testb
 	return r, pause(ctx, time.Duration(b.o.File.Reboot.Rest))
 }
 
-// nearly is the share of reboot.wait beyond which a boot is told to be near it.
+// nearly is the share of reboot.wait beyond which a boot counts as near it.
 const nearly = 0.6
 
 func (b *Bed) tellBoot(r testbed.Boot, wait time.Duration) {
@@ -233,7 +233,7 @@ while read -r m d n v; do
 done
 `
 
-// runAfterBoot sets what the running system is told, on a system that a boot
+// runAfterBoot sets what the running system gets, on a system that a boot
 // will take it back from.
 func (b *Bed) runAfterBoot(ctx context.Context, v variant) (map[string]string, error) {
 	back := map[string]string{}

@@ -38,7 +38,7 @@ const cannotBeHad = "unavailable: "
 
 func (v variant) empty() bool { return len(v.values)+len(v.files)+len(v.steps) == 0 }
 
-// split parts what a boot reads from what the running system is told.
+// split separates what a boot reads from what the running system gets.
 func (v variant) split() (boot, run variant) {
 	boot, run = v, v
 	boot.values, boot.steps = nil, nil
