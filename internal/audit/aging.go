@@ -6,7 +6,6 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
-	"linerate/internal/tunable"
 )
 
 // aging reports lines that releases leave behind: a name that the next major
@@ -69,22 +68,4 @@ func (a *auditor) onceDefault(j judged) (value string, until release.Release, ok
 		}
 	}
 	return "", until, false
-}
-
-// pfFile holds the options of pf.conf against the catalogue: a value that
-// pfctl(8) refuses costs the host its whole ruleset.
-func (a *auditor) pfFile() []candidate {
-	pf := a.f.Firewall.PF
-	if pf == nil || a.f.OS != fact.FreeBSD {
-		return nil
-	}
-	var all []candidate
-	for _, l := range pf.Options {
-		l.Name = "pf.conf:set." + l.Name
-		j := a.judged(l)
-		if j.rec != nil && j.rec.OS == tunable.FreeBSD {
-			all = append(all, append(a.rejected(j), a.asDefault(j)...)...)
-		}
-	}
-	return all
 }

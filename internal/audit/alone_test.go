@@ -85,3 +85,28 @@ func TestSlipsOfPublicFiles(t *testing.T) {
 		{note: "short, and meant so", files: map[string]string{"/etc/sysctl.conf": "net.inet.tcp.keepidle=10000\nnet.inet.tcp.keepintvl=5000\n"}, want: []string{"!LR-KEEPALIVE-UNIT"}},
 	})
 }
+
+// TestPFNumbers: pfctl(8) refuses a file over one limit or timeout, options
+// have an order, and adaptive timeouts a range.
+func TestPFNumbers(t *testing.T) {
+	pf := func(text string) map[string]string {
+		return map[string]string{"/etc/rc.conf": "pf_enable=YES\n", "/boot/loader.conf": "net.pf.states_hashsize=1048576\n", "/etc/pf.conf": text + "pass\n"}
+	}
+	holdAll(t, "14.3", []reading{
+		{note: "beyond an unsigned int", role: "firewall", files: pf("set limit states 5000000000\nset limit { frags 1000, src-nodes 99999999999999999999999 }\n"),
+			want: []string{"error LR-RANGE:pf.conf:limit.states | loads nothing", "error LR-RANGE:pf.conf:limit.src-nodes", "!error LR-RANGE:pf.conf:limit.frags"}},
+		{note: "timeouts beyond", role: "firewall", files: pf("set timeout tcp.established 4294967296\n"), want: []string{"error LR-RANGE:pf.conf:timeout.tcp.established"}},
+		{note: "names", role: "firewall", files: pf("set limit state 1000\nset timeout { udp.first 60, interval 10 }\nset limit frags 2000\n"),
+			want: []string{"error LR-RANGE:pf.conf:limit.state | states", "!error LR-RANGE:pf.conf:timeout", "!error LR-RANGE:pf.conf:limit.frags"}},
+		{note: "every name that there is, and one that may not be seen", role: "firewall", files: pf("set limit { states 200000, src-nodes 20000, frags 6000, table-entries 300000, anchors 600 }\nset timeout { tcp.first 60, tcp.opening 20, tcp.established 600, tcp.closing 60, tcp.finwait 40, tcp.closed 30, tcp.tsdiff 20, sctp.first 60, sctp.opening 20, sctp.established 600, sctp.closing 60, sctp.closed 30, udp.first 30, udp.single 20, udp.multiple 30, icmp.first 10, icmp.error 5, other.first 30, other.single 20, other.multiple 30, frag 20, interval 5, src.track 10 }\nset timeout hunter2 5\n"),
+			want: []string{"!error"}},
+		{note: "the largest", role: "firewall", files: pf("set limit table-entries 4294967295\nset timeout src.track 0\n"), want: []string{"!error"}},
+		{note: "an optimization below", role: "firewall", files: pf("set timeout tcp.established 600\nset timeout udp.first 30\nset optimization aggressive\n"),
+			want: []string{"warning LR-DUPLICATE:pf.conf:timeout.tcp.established | set optimization", "!LR-DUPLICATE:pf.conf:timeout.udp.first"}},
+		{note: "an optimization above", role: "firewall", files: pf("set optimization aggressive\nset timeout tcp.established 600\n"), want: []string{"!LR-DUPLICATE"}},
+		{note: "an end below the limit", role: "firewall", files: pf("set limit states 1000000\nset timeout { adaptive.start 60000, adaptive.end 120000 }\n"), want: []string{"warning LR-PF-ADAPTIVE:adaptive.end | below the limit"}},
+		{note: "a start above the end", role: "firewall", files: pf("set limit states 1000\nset timeout { adaptive.start 6000, adaptive.end 2000 }\n"), want: []string{"warning LR-PF-ADAPTIVE:adaptive.end | never shrink"}},
+		{note: "as pfctl has them, and off", role: "firewall", files: pf("set limit states 1000000\nset timeout { adaptive.start 600000, adaptive.end 1200000 }\n"), want: []string{"!LR-PF-ADAPTIVE"}},
+		{note: "off", role: "firewall", files: pf("set timeout { adaptive.start 0, adaptive.end 0 }\n"), want: []string{"!LR-PF-ADAPTIVE"}},
+	})
+}

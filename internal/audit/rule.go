@@ -149,7 +149,10 @@ type Lists struct {
 	// RCVariables and Modules are the names, between blanks, of the variables
 	// of a stock rc.conf and of a stock kernel's modules.
 	RCVariables words `yaml:"rc_variables"`
-	Modules     words `yaml:"modules"`
+	// PFLimits and PFTimeouts are the names that pfctl(8) knows.
+	PFLimits   words `yaml:"pf_limits"`
+	PFTimeouts words `yaml:"pf_timeouts"`
+	Modules    words `yaml:"modules"`
 }
 
 // words are names between blanks, as a text.
@@ -189,6 +192,7 @@ func (l *Lists) merge(o Lists, file string) error {
 	l.NotGeneric = append(l.NotGeneric, o.NotGeneric...)
 	l.InGeneric = append(l.InGeneric, o.InGeneric...)
 	l.Writes = append(l.Writes, o.Writes...)
+	l.PFLimits, l.PFTimeouts = l.PFLimits+o.PFLimits, l.PFTimeouts+o.PFTimeouts
 	l.RCVariables = words(strings.TrimSpace(string(l.RCVariables + " " + o.RCVariables)))
 	l.Modules = words(strings.TrimSpace(string(l.Modules + " " + o.Modules)))
 	return nil

@@ -1,6 +1,7 @@
 package freebsd
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 
@@ -175,8 +176,8 @@ func (p *pfReader) set(s pfStatement, w []string) {
 func pairs(s pfStatement, w []string) []fact.Limit {
 	var limits []fact.Limit
 	for i := 0; i+1 < len(w); i++ {
-		n, err := strconv.ParseUint(w[i+1], 10, 64)
-		if err != nil || w[i] == "{" {
+		n, err := strconv.ParseUint(w[i+1], 10, 64) // the largest for one beyond
+		if err != nil && !errors.Is(err, strconv.ErrRange) || w[i] == "{" {
 			continue
 		}
 		limits = append(limits, fact.Limit{Name: w[i], Value: n, File: s.file, Line: s.line, Text: s.text})
