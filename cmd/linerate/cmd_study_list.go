@@ -73,7 +73,7 @@ func studyLines() ([]studyLine, error) {
 		full, quick := lengths(s)
 		l := studyLine{Name: s.Name, Topic: s.Topic, Question: s.Question, Source: strings.Join(strings.Fields(s.Source), " "),
 			Seconds: full.Seconds(), QuickSeconds: quick.Seconds(),
-			NotHere: unanswered(s, assemble.System, assemble.Carries, assemble.Lacks)}
+			NotHere: notHere(s)}
 		for _, v := range s.Variants {
 			l.Variants = append(l.Variants, v.Name)
 		}
@@ -83,6 +83,14 @@ func studyLines() ([]studyLine, error) {
 		return cmp.Or(cmp.Compare(topicOrder(a.Topic), topicOrder(b.Topic)), cmp.Compare(a.Topic, b.Topic))
 	})
 	return lines, nil
+}
+
+// notHere is why this machine's lab has no answer to a study; "": it has one.
+func notHere(s study.Spec) string {
+	if err := assemble.Carries(s); err != nil {
+		return err.Error()
+	}
+	return assemble.Here(true).NoAnswer(s)
 }
 
 func topicOrder(topic string) int {
@@ -95,14 +103,17 @@ func topicOrder(topic string) int {
 // lengths are about how long a study takes here, whole and quick: without the
 // variants that a lab of this machine is known to leave out.
 func lengths(s study.Spec) (full, quick time.Duration) {
-	gone := leftOut(s, assemble.System, false, func(set study.Setting) string {
+	here := assemble.Here(false)
+	lacks := here.Lacks
+	here.Lacks = func(set study.Setting) string {
 		if set.CPUs > max(1, runtime.NumCPU()-1) { // one is the generator's
 			return "this machine has fewer CPUs"
 		}
-		return assemble.Lacks(set)
-	})
+		return lacks(set)
+	}
+	gone := here.LeftOut(s)
 	s.Variants = slices.DeleteFunc(slices.Clone(s.Variants), func(v study.Variant) bool {
-		return slices.ContainsFunc(gone, func(u unrun) bool { return u.Variant == v.Name && v.Name != s.Control })
+		return slices.ContainsFunc(gone, func(u study.Unavailable) bool { return u.Variant == v.Name && v.Name != s.Control })
 	})
 	return lab.Estimate(lab.Task{Spec: s}).Round(time.Second), lab.Estimate(lab.Task{Spec: s.Quick()}).Round(time.Second)
 }

@@ -8,9 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -182,12 +180,12 @@ func (f *runFlags) schedule(w io.Writer, s study.Spec) error {
 			return err
 		}
 	}
-	return printSchedule(w, s, leftOut(s, assemble.System, f.allowHost, assemble.Lacks), f.asJSON)
+	return printSchedule(w, s, assemble.Here(f.allowHost).LeftOut(s), f.asJSON)
 }
 
 // runNew makes a study's directory and runs it; it returns the directory.
 func (f *runFlags) runNew(cmd *cobra.Command, s study.Spec) (path string, err error) {
-	if !f.allowHost && onlyByLeave(s) {
+	if assemble.Here(f.allowHost).AllWait(s) {
 		return "", hint.With(hint.Usagef("all that %s is compared with in study %s changes the whole host, and may not without leave", s.Control, s.Name),
 			"--allow-host-settings lets variants change what is global to the kernel; it is journalled and restored")
 	}
@@ -259,7 +257,8 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(dir.Path, studydir.ReportFile))
-	if !f.allowHost && leaveHelps(dir.Spec, results.Environment.OS) {
+	here := assemble.Here(f.allowHost)
+	if here.System, here.Lacks = results.Environment.OS, nil; slices.ContainsFunc(dir.Spec.Variants, here.Waits) {
 		fmt.Fprintln(cmd.ErrOrStderr(), "hint: --allow-host-settings lets variants change what is global to the kernel; it is journalled and restored")
 	}
 	return failOnResults(f.failOn, results)
@@ -271,30 +270,6 @@ func (f *runFlags) tellResume(cmd *cobra.Command, dir *studydir.Dir) {
 	if cmd.Context().Err() != nil || dir.Spec.OnMachines() || dir.Spec.OnLiveHost() && len(dir.Trials) > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s kept; go on with: linerate study resume %s%s\n", show.Plural(len(dir.Trials), "trial"), hosts.ShellWord(dir.Path), hosts.SSHConfigOption(f.sshConfig))
 	}
-}
-
-// leaveHelps reports whether a variant of this system's waits for leave to change
-// the host.
-func leaveHelps(s study.Spec, system string) bool {
-	return slices.ContainsFunc(s.Variants, func(v study.Variant) bool {
-		return len(v.HostScope()) > 0 && (v.OS == "" || strings.EqualFold(v.OS, system))
-	})
-}
-
-// onlyByLeave reports whether nothing of this machine's lab is left to compare
-// without leave to change the host.
-func onlyByLeave(s study.Spec) bool {
-	waiting := false
-	for _, v := range s.Variants {
-		switch {
-		case v.Name == s.Control, v.OS != "" && v.OS != runtime.GOOS:
-		case len(v.HostScope()) == 0:
-			return false
-		default:
-			waiting = true
-		}
-	}
-	return waiting && !s.OnMachines() && !s.OnLiveHost()
 }
 
 // writeOutcome derives a directory's results and report.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -59,19 +60,21 @@ type scheduled struct {
 }
 
 // printSchedule prints which trial would run when.
-func printSchedule(w io.Writer, s study.Spec, gone []unrun, asJSON bool) error {
-	slots := without(study.Schedule(s, *s.Seed), gone)
+func printSchedule(w io.Writer, s study.Spec, gone []study.Unavailable, asJSON bool) error {
+	slots := slices.DeleteFunc(study.Schedule(s, *s.Seed), func(slot study.Slot) bool {
+		return slices.ContainsFunc(gone, func(u study.Unavailable) bool { return u.Variant == slot.Variant })
+	})
 	if asJSON {
 		out := make([]scheduled, len(slots))
 		for i, slot := range slots {
 			out[i] = scheduled{slot.Part, slot.Block, slot.Order, slot.Variant}
 		}
 		return cli.PrintJSON(w, struct {
-			Version     int         `json:"version"`
-			Study       string      `json:"study"`
-			Seed        uint64      `json:"seed"`
-			Schedule    []scheduled `json:"schedule"`
-			Unavailable []unrun     `json:"unavailable"`
+			Version     int                 `json:"version"`
+			Study       string              `json:"study"`
+			Seed        uint64              `json:"seed"`
+			Schedule    []scheduled         `json:"schedule"`
+			Unavailable []study.Unavailable `json:"unavailable"`
 		}{1, s.Name, *s.Seed, out, gone})
 	}
 	fmt.Fprintf(w, "study %s, seed %d: %d trials", s.Name, *s.Seed, len(slots))
@@ -94,6 +97,8 @@ func printSchedule(w io.Writer, s study.Spec, gone []unrun, asJSON bool) error {
 			fmt.Fprintln(w)
 		}
 	}
-	printUnrun(w, gone)
+	for _, u := range gone {
+		fmt.Fprintf(w, "not here: %s: %s\n", u.Variant, u.Reason)
+	}
 	return nil
 }

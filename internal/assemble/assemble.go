@@ -43,6 +43,16 @@ type Options struct {
 	SSHConfig string
 }
 
+// Here tells which variants this machine's lab can try, with leave to change what is
+// global to the kernel or without.
+func Here(allowHost bool) study.Availability {
+	a := study.Availability{Place: "this lab", System: system, Lacks: lacks}
+	if !allowHost {
+		a.NoLeave = " and waits for --allow-host-settings"
+	}
+	return a
+}
+
 // Open opens the lab that the study is for: its machines, or this machine's.
 func Open(ctx context.Context, o Options) (*Testbed, error) {
 	if o.Spec.OnMachines() {

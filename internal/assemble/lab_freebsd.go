@@ -70,11 +70,11 @@ func Carries(s study.Spec) error {
 	return nil
 }
 
-// System is the operating system of the lab's DUTs.
-const System = "freebsd"
+// system is the operating system of the lab's DUTs.
+const system = "freebsd"
 
-// Lacks is why the lab cannot have a setting; "": it can be tried.
-func Lacks(s study.Setting) string { return jailbed.Lacks(s.Setting()) }
+// lacks is why the lab cannot have a setting; "": it can be tried.
+func lacks(s study.Setting) string { return jailbed.Lacks(s.Setting()) }
 
 // HelperVerb is what a lab runs of this program in its jails, to have a port opened
 // there: the command hands its argument to Help.

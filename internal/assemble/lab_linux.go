@@ -54,9 +54,9 @@ const Bed = "network namespaces"
 // Carries refuses what this machine's lab has no part for: nothing.
 func Carries(study.Spec) error { return nil }
 
-// System is the operating system of the lab's DUTs.
-const System = "linux"
+// system is the operating system of the lab's DUTs.
+const system = "linux"
 
-// Lacks is why the lab cannot have a setting: what this kernel has is known
+// lacks is why the lab cannot have a setting: what this kernel has is known
 // only once it is tried.
-func Lacks(study.Setting) string { return "" }
+func lacks(study.Setting) string { return "" }

@@ -30,8 +30,8 @@ const Bed = "network namespaces"
 // Carries has nothing to refuse: Inside does.
 func Carries(study.Spec) error { return nil }
 
-// System is the system of the lab that a schedule printed here is for.
-const System = "linux"
+// system is that of the lab that a schedule printed here is for.
+const system = "linux"
 
-// Lacks is known where the lab is.
-func Lacks(study.Setting) string { return "" }
+// lacks is known where the lab is.
+func lacks(study.Setting) string { return "" }

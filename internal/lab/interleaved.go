@@ -264,7 +264,7 @@ func (r *Session) wanted(in *instance) (wanted []testbed.Settings) {
 			continue
 		}
 		v, _ := s.Variant(name)
-		if why := r.forbids(v); why != "" {
+		if why := r.here().Why(v); why != "" {
 			in.gone[name] = why
 			continue
 		}

@@ -168,7 +168,7 @@ type wish struct {
 func (r *Session) wishes(in *instance, arms []string) (all []wish) {
 	for _, name := range arms {
 		v, _ := r.task.Spec.Variant(name)
-		if why := r.forbids(v); why != "" {
+		if why := r.here().Why(v); why != "" {
 			in.gone[name] = why
 			continue
 		}

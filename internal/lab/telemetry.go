@@ -67,7 +67,7 @@ func (r *Session) inside(ctx context.Context) error {
 func (r *Session) look(ctx context.Context, in study.Inside) (study.Telemetry, error) {
 	t := study.Telemetry{Part: in.Part.Name, Mode: in.Part.Mode, Variant: in.Variant}
 	variant, _ := r.task.Spec.Variant(in.Variant)
-	if t.Unavailable = r.forbids(variant); t.Unavailable != "" {
+	if t.Unavailable = r.here().Why(variant); t.Unavailable != "" {
 		return t, nil
 	}
 	_, err := r.bed.Reset(ctx, variant.Apply())

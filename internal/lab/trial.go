@@ -37,7 +37,7 @@ func (r *Session) trial(ctx context.Context, slot study.Slot, part study.Part) (
 	t := study.Trial{Part: part.Name, Variant: slot.Variant, Block: slot.Block, Order: slot.Order, Mode: part.Mode,
 		Retry: slot.Retry, Reasons: []study.Refusal{}, Metrics: map[string]float64{}}
 	variant, _ := r.task.Spec.Variant(slot.Variant)
-	if why := r.forbids(variant); why != "" {
+	if why := r.here().Why(variant); why != "" {
 		return unavailable(t, why), nil
 	}
 	o := study.Observation{Load1: r.Machine.Load1()}
@@ -76,20 +76,15 @@ func (r *Session) trial(ctx context.Context, slot study.Slot, part study.Part) (
 	return t, nil
 }
 
-// forbids says why a variant's declared host settings may not be applied.
-func (r *Session) forbids(v study.Variant) string {
-	if kind := r.out.Testbeds[string(r.mode)].Kind; v.OS != "" && systems[kind] != "" && v.OS != systems[kind] {
-		return fmt.Sprintf("it needs a DUT of %s, and testbed %s is of %s", v.OS, kind, systems[kind])
+// here tells which variants the testbed that is up can be asked for.
+func (r *Session) here() study.Availability {
+	kind := r.out.Testbeds[string(r.mode)].Kind
+	a := study.Availability{Place: "and testbed " + kind, System: testbed.SystemOf(kind)}
+	if !r.AllowHost {
+		a.NoLeave = " (scope: host), and settings of the host are not allowed in this run"
 	}
-	host := v.HostScope()
-	if len(host) == 0 || r.AllowHost {
-		return ""
-	}
-	return fmt.Sprintf("%s is global to the kernel (scope: host), and settings of the host are not allowed in this run", host[0].Setting())
+	return a
 }
-
-// systems are the operating systems of the DUTs of testbeds.
-var systems = map[string]string{testbed.KindNetns: "linux", testbed.KindJails: "freebsd"}
 
 func unavailable(t study.Trial, why string) study.Trial {
 	t.Unavailable = why

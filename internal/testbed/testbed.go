@@ -41,6 +41,11 @@ const KindNetns = "netns"
 // KindJails is a testbed of FreeBSD's vnet jails joined by epair(4).
 const KindJails = "jails"
 
+// SystemOf is the operating system of the DUTs of a kind of testbed; "": of any.
+func SystemOf(kind string) string {
+	return map[string]string{KindNetns: "linux", KindJails: "freebsd"}[kind]
+}
+
 // DropReader is a Bed that can say what its DUT, and the wire to it, count of
 // frames that died: the names are those that package drop attributes.
 type DropReader interface {

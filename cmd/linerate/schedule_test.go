@@ -1,0 +1,40 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"linerate/internal/knob"
+	"linerate/internal/study"
+)
+
+// jails are those of FreeBSD, on every system.
+var jails = study.Availability{Place: "this lab", System: "freebsd", Lacks: func(s study.Setting) string { return knob.Never(s.Setting()) }}
+
+func TestAScheduleIsOfWhatRunsHere(t *testing.T) {
+	s, err := findStudy("overload")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed := uint64(5)
+	s.Seed = &seed
+	var page bytes.Buffer
+	if err := printSchedule(&page, s, jails.LeftOut(s), false); err != nil {
+		t.Fatal(err)
+	}
+	schedule, notes, _ := strings.Cut(page.String(), "not here: ")
+	for _, v := range []string{"none", "rules-2000", " aa"} {
+		if !strings.Contains(schedule, v) {
+			t.Errorf("%s is not in the schedule:\n%s", v, schedule)
+		}
+	}
+	for _, v := range []string{"busy-poll", "softirq", "small-budget", "rps"} {
+		if strings.Contains(schedule, v) {
+			t.Errorf("%s is in the schedule of a lab of FreeBSD", v)
+		}
+		if !strings.Contains("not here: "+notes, "not here: "+v+": it needs a DUT of linux, this lab is of freebsd\n") {
+			t.Errorf("nothing says why %s is not there:\n%s", v, notes)
+		}
+	}
+}
