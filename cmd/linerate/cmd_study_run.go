@@ -302,7 +302,7 @@ func printResults(cmd *cobra.Command, r study.Results, asJSON bool) error {
 // environment from them.
 func recordHost(o *assemble.Testbed, dir *studydir.Dir) (study.Environment, error) {
 	env := study.EnvironmentOf(o.Facts)
-	env.Engine, env.Label = o.Lab.Engine.Name(), o.Label
+	env.Engine, env.Label = o.Engine, o.Label
 	env.Linerate, env.Command = cli.Version(), append([]string{"linerate"}, os.Args[1:]...)
 	ref, err := dir.KeepFacts(o.Facts)
 	env.Facts = []study.FactsRef{ref}

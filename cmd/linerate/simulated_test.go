@@ -10,7 +10,8 @@ import (
 	"linerate/internal/assemble"
 	"linerate/internal/fact"
 	"linerate/internal/lab"
-	"linerate/internal/load"
+	"linerate/internal/lab/forward"
+	"linerate/internal/lab/serve"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/bedtest"
@@ -52,8 +53,8 @@ func simulate() {
 		}
 		facts := &fact.Facts{Version: fact.Version, OS: fact.Linux, Kernel: "6.18 #1", Hostname: "nowhere", Machine: "a simulation",
 			CPU: fact.CPU{Model: "simulated", Count: 2}}
-		l := &lab.Lab{Up: up, Engine: load.Engine(sim.Simulated), Machine: sim.Simulated, AllowHost: o.AllowHost, Instruments: sim.Simulated}
-		return &assemble.Testbed{Lab: l, Facts: facts, Label: "veth, not a NIC"}, nil
+		l := &lab.Lab{Machine: sim.Simulated, AllowHost: o.AllowHost, Instruments: sim.Simulated, Runners: assemble.Runners(&forward.Runner{Bed: up, Engine: sim.Simulated}, serve.Runner{})}
+		return &assemble.Testbed{Lab: l, Engine: sim.Simulated.Name(), Facts: facts, Label: "veth, not a NIC"}, nil
 	}
 }
 

@@ -11,6 +11,9 @@ import (
 	"linerate/internal/assemble/machines"
 	"linerate/internal/fact"
 	"linerate/internal/lab"
+	"linerate/internal/lab/forward"
+	"linerate/internal/lab/search"
+	"linerate/internal/lab/serve"
 	"linerate/internal/study"
 	"linerate/internal/studydir"
 	"linerate/internal/testbed"
@@ -19,10 +22,11 @@ import (
 
 // Testbed is a lab ready to run studies, and what it stands on.
 type Testbed struct {
-	Lab   *lab.Lab
-	Facts *fact.Facts // of the host
-	Label string      // what its numbers are not
-	close func() error
+	Lab    *lab.Lab
+	Engine string      // of its traffic, by name
+	Facts  *fact.Facts // of the host
+	Label  string      // what its numbers are not
+	close  func() error
 }
 
 // Close ends what the lab had running elsewhere.
@@ -41,6 +45,12 @@ type Options struct {
 	Spec      study.Spec
 	Record    string
 	SSHConfig string
+}
+
+// Runners are what runs the parts of each kind: a new kind that a lab runs is one more
+// here.
+func Runners(packets *forward.Runner, servers serve.Runner) []lab.Runner {
+	return []lab.Runner{packets, search.Runner{Runner: packets}, servers}
 }
 
 // Here tells which variants this machine's lab can try, with leave to change what is
@@ -86,10 +96,10 @@ func openMachines(ctx context.Context, o Options) (*Testbed, error) {
 	up := func(ctx context.Context, _ testbed.Mode) (testbed.Bed, error) {
 		return m.Bed(ctx, sshbed.Options{Reset: o.Spec.Reset, Window: machines.WindowOf(o.Spec, file), Owner: machines.OwnerOf(o.Record), Tree: machines.TreesOf(sets), Grouped: o.Spec.Design == study.Grouped})
 	}
-	l := &lab.Lab{Up: up, Engine: engine, Machine: machines.Onlooker{}, AllowHost: true}
+	l := &lab.Lab{Machine: machines.Onlooker{}, AllowHost: true, Runners: Runners(&forward.Runner{Bed: up, Engine: engine}, serve.Runner{})}
 	label := sshbed.Label
 	if file.Hosts.DUT == nil {
 		label = sshbed.PortsLabel
 	}
-	return &Testbed{Lab: l, Facts: facts, Label: label, close: engine.Close}, nil
+	return &Testbed{Lab: l, Engine: engine.Name(), Facts: facts, Label: label, close: engine.Close}, nil
 }

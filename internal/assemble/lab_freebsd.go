@@ -11,6 +11,8 @@ import (
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/hint"
 	"linerate/internal/lab"
+	"linerate/internal/lab/forward"
+	"linerate/internal/lab/serve"
 	"linerate/internal/load/wire"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
@@ -45,8 +47,8 @@ func Local(ctx context.Context, o Options) (*Testbed, error) {
 		bed = made
 		return made, nil
 	}
-	l := &lab.Lab{Up: up, Engine: engine, Machine: lab.Local{}, AllowHost: o.AllowHost}
-	return &Testbed{Lab: l, Facts: facts, Label: jailbed.Label}, nil
+	l := &lab.Lab{Machine: lab.Local{}, AllowHost: o.AllowHost, Runners: Runners(&forward.Runner{Bed: up, Engine: engine}, serve.Runner{})}
+	return &Testbed{Lab: l, Engine: engine.Name(), Facts: facts, Label: jailbed.Label}, nil
 }
 
 // Inside runs f where jails can be made: here, or nowhere, an error before

@@ -10,6 +10,8 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/instrument"
 	"linerate/internal/lab"
+	"linerate/internal/lab/forward"
+	"linerate/internal/lab/serve"
 	"linerate/internal/manage"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
@@ -30,8 +32,9 @@ func Local(ctx context.Context, o Options) (*Testbed, error) {
 		return netnsbed.Up(ctx, netnsbed.Options{Mode: mode, AllowHostSettings: o.AllowHost})
 	}
 	sites := func(ctx context.Context) (testbed.Sites, error) { return netnsbed.UpSites(ctx, o.AllowHost) }
-	l := &lab.Lab{Up: up, Engine: engine, Machine: lab.Local{}, Sites: sites, Service: servers.Local{}, AllowHost: o.AllowHost, Instruments: instrument.Local{}, Manager: manage.Local{}}
-	return &Testbed{Lab: l, Facts: facts, Label: netnsbed.Label}, nil
+	packets := &forward.Runner{Bed: up, Engine: engine, Manager: manage.Local{}}
+	l := &lab.Lab{Machine: lab.Local{}, AllowHost: o.AllowHost, Instruments: instrument.Local{}, Runners: Runners(packets, serve.Runner{Sites: sites, Service: servers.Local{}})}
+	return &Testbed{Lab: l, Engine: engine.Name(), Facts: facts, Label: netnsbed.Label}, nil
 }
 
 // Inside runs f where network namespaces can be made: here, or, without the

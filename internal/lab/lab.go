@@ -4,27 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"linerate/internal/hint"
-	"linerate/internal/load"
 	"linerate/internal/port"
 	"linerate/internal/study"
 	_ "linerate/internal/study/kinds" // whatever a study may hold
 	"linerate/internal/testbed"
 )
 
-// Lab is what a study runs on. All fields but AllowHost are needed.
+// Lab is what a study runs on.
 type Lab struct {
-	// Up brings up a testbed in a mode; the lab closes it.
-	Up      func(ctx context.Context, mode testbed.Mode) (testbed.Bed, error)
-	Engine  load.Engine
 	Machine Machine
-	// Sites opens the testbed of servers, and Service starts them; studies of
-	// packets need neither.
-	Sites   func(ctx context.Context) (testbed.Sites, error)
-	Service Service
-	// Runners run kinds of parts beside those that the fields above are for.
+	// Runners run the parts of a study, each those of a kind.
 	Runners []Runner
 	// AllowHost lets variants use settings that are global to the kernel.
 	AllowHost bool
@@ -32,8 +25,6 @@ type Lab struct {
 	Keep func(name string, data []byte) error
 	// Instruments look into variants of a study that wants it; nil: none do.
 	Instruments Instruments
-	// Manager asks DUTs whether they are still usable; nil: nobody does.
-	Manager Manager
 	// Looked takes what they saw of a variant; nil forgets it.
 	Looked func(study.Telemetry) error
 }
@@ -94,13 +85,9 @@ type Session struct {
 	of       Runner // of the part that runs
 	up       Bed    // what it has up, in a mode
 	mode     testbed.Mode
-	bed      testbed.Bed   // up, where packets are forwarded
-	sites    testbed.Sites // up, where servers are asked
 	out      Outcome
 	pace     pace
 	failures int
-	slicer   load.Slicer // of the part named slicing, or nil
-	slicing  string
 }
 
 // Run runs the slots that the task has left and gives every trial to sink
@@ -110,7 +97,7 @@ type Session struct {
 func (l *Lab) Run(ctx context.Context, p Task, sink func(study.Trial) error, progress func(Progress)) (Outcome, error) {
 	r := &Session{Lab: l, task: p, sink: sink, progress: progress, pace: pace{}}
 	r.out = Outcome{Testbeds: map[string]testbed.Description{}, Unavailable: map[string]string{}}
-	err := errors.Join(r.everything(ctx), r.closeSlicer())
+	err := r.everything(ctx)
 	return r.out, errors.Join(err, r.leave())
 }
 
@@ -155,7 +142,7 @@ func (r *Session) all(ctx context.Context) error {
 		if !ok {
 			return hint.With(fmt.Errorf("part %s offers a share of the control's capacity, and no trial has shown that", part.Name), "the trials before it measured nothing; resume the study, or write loads in frames per second")
 		}
-		if err := r.of.Run(ctx, r, slot, part); err != nil {
+		if err := r.run(ctx, slot, part); err != nil {
 			return err
 		}
 	}
@@ -188,8 +175,6 @@ func (r *Session) enter(ctx context.Context, part study.Part) (err error) {
 			return nil
 		}
 		r.up, r.mode = up, part.Mode
-		r.bed, _ = up.(testbed.Bed)
-		r.sites, _ = up.(testbed.Sites)
 		r.out.Testbeds[string(part.Mode)] = up.Describe()
 	}
 	err = r.of.Prepare(r, part)
@@ -205,7 +190,7 @@ func (r *Session) enter(ctx context.Context, part study.Part) (err error) {
 // leave closes the testbed that is open.
 func (r *Session) leave() error {
 	up := r.up
-	if r.up, r.bed, r.sites = nil, nil, nil; up == nil {
+	if r.up = nil; up == nil {
 		return nil
 	}
 	if err := up.Close(); err != nil {
@@ -214,42 +199,31 @@ func (r *Session) leave() error {
 	return nil
 }
 
-// Task is what the session runs, with the trials so far.
-func (r *Session) Task() Task { return r.task }
-
-// Deliver hands the trials of a slot on, which began at start, each with its share
-// of the time since.
-func (r *Session) Deliver(trials []study.Trial, start time.Time, part study.Part) error {
-	return r.deliver(trials, start, part)
-}
-
-// Begin tells that a slot's trial begins.
-func (r *Session) Begin(slot study.Slot, part study.Part) { r.tell(slot, part, nil) }
-
-// Bed is what the runner has up.
-func (r *Session) Bed() Bed { return r.up }
-
-// one runs a slot's trial and hands it on.
-func (r *Session) one(ctx context.Context, slot study.Slot, part study.Part) error {
+// run runs what a slot asks for and hands the trials on, each with its share of the time.
+func (r *Session) run(ctx context.Context, slot study.Slot, part study.Part) error {
 	r.tell(slot, part, nil)
 	start := r.Machine.Now()
-	t, err := r.trial(ctx, slot, part)
+	trials, err := r.of.Run(ctx, r, slot, part)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil {
-		return fmt.Errorf("%s, block %d, variant %s: %w", part.Name, slot.Block, slot.Variant, err)
+		return fmt.Errorf("%s, block %d: %w", part.Name, slot.Block, err)
 	}
-	t.Start, t.Seconds = start.UTC(), r.Machine.Now().Sub(start).Seconds()
-	if err := r.sink(t); err != nil {
-		return err
+	each := r.Machine.Now().Sub(start).Seconds() / float64(len(trials))
+	for _, t := range trials {
+		t.Start, t.Seconds = start.UTC(), each
+		if err := r.sink(t); err != nil {
+			return err
+		}
+		r.task.Done = append(r.task.Done, t)
+		if t.Unavailable == "" {
+			r.pace.add(part.Name, t.Seconds)
+		}
+		r.tell(study.Slot{Part: part.Name, Block: t.Block, Order: t.Order, Variant: t.Variant, Retry: t.Retry}, part, &t)
 	}
-	r.task.Done = append(r.task.Done, t)
-	if t.Unavailable == "" {
-		r.pace.add(part.Name, t.Seconds)
-	}
-	r.tell(slot, part, &t)
-	return r.broken(t)
+	control := slices.IndexFunc(trials, func(t study.Trial) bool { return t.Variant == r.task.Spec.Control })
+	return r.broken(trials[max(0, control)])
 }
 
 // broken ends a run in which trials fail one after the other for want of any

@@ -1,4 +1,4 @@
-package lab
+package lab_test
 
 import (
 	"context"
@@ -10,9 +10,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"linerate/internal/lab"
+	"linerate/internal/lab/forward"
+	"linerate/internal/lab/runtest"
 	"linerate/internal/setting"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
+	studyforward "linerate/internal/study/forward"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/bedtest"
 )
@@ -33,31 +36,21 @@ parts:
   - {name: given, mode: overload, rate: 500kpps, blocks: 2, seconds: 0.5}
 `
 
-func parse(t *testing.T, text string) study.Spec {
-	t.Helper()
-	s, err := study.Parse("sim.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+// runners run packets on a simulated testbed.
+func runners(sim *bedtest.Simulated) []lab.Runner {
+	return []lab.Runner{&forward.Runner{Bed: runtest.On(sim), Engine: sim}}
 }
 
-// simulate runs a task on a simulated testbed and returns its trials.
-func simulate(t *testing.T, sim *bedtest.Simulated, p Task) ([]study.Trial, Outcome, error) {
+func simulate(t *testing.T, sim *bedtest.Simulated, task lab.Task) ([]study.Trial, lab.Outcome, error) {
 	t.Helper()
-	l := &Lab{Engine: sim, Machine: sim, Up: func(_ context.Context, mode testbed.Mode) (testbed.Bed, error) {
-		sim.Mode = mode
-		return sim, nil
-	}}
-	var trials []study.Trial
-	out, err := l.Run(context.Background(), p, func(tr study.Trial) error { trials = append(trials, tr); return nil }, nil)
+	trials, _, out, err := runtest.Run(t, &lab.Lab{Machine: sim, Runners: runners(sim)}, task)
 	return trials, out, err
 }
 
 func TestRunFindsKnownCosts(t *testing.T) {
-	s := parse(t, spec)
+	s := runtest.Parse(t, spec)
 	sim := &bedtest.Simulated{Noise: 0.005, Seed: 1}
-	trials, out, err := simulate(t, sim, Task{Spec: s, Seed: 5})
+	trials, out, err := simulate(t, sim, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,10 +68,10 @@ func TestRunFindsKnownCosts(t *testing.T) {
 				t.Errorf("a hundred rules: %s, %g ns, want worse, %g ns", v.Verdict, v.EffectNS.Float(), want)
 			}
 		}
-		if v.Part == "given" && v.Metric == forward.LossRatio && v.VariantMean.Float() != 0 {
+		if v.Part == "given" && v.Metric == studyforward.LossRatio && v.VariantMean.Float() != 0 {
 			t.Errorf("loss %g below capacity", v.VariantMean.Float())
 		}
-		if v.Part == "max" && v.Metric == forward.LossRatio && v.VariantMean.Float() < 0.5 {
+		if v.Part == "max" && v.Metric == studyforward.LossRatio && v.VariantMean.Float() < 0.5 {
 			t.Errorf("loss %g at six times the capacity", v.VariantMean.Float())
 		}
 	}
@@ -95,16 +88,16 @@ func TestRunFindsKnownCosts(t *testing.T) {
 // TestOneBypassPerBlock asks that the chain without DUT is measured once in
 // every block of mode cost, and never in mode overload.
 func TestOneBypassPerBlock(t *testing.T) {
-	trials, _, err := simulate(t, &bedtest.Simulated{}, Task{Spec: parse(t, spec), Seed: 5})
+	trials, _, err := simulate(t, &bedtest.Simulated{}, lab.Task{Spec: runtest.Parse(t, spec), Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
 	count := map[int]int{}
 	for _, tr := range trials {
-		if forward.In(tr.Observed).Bypass != nil {
+		if studyforward.In(tr.Observed).Bypass != nil {
 			count[tr.Block]++
 		}
-		if ns, ok := tr.Metrics[forward.BypassNS]; tr.Mode == testbed.Cost && (!ok || ns < bedtest.BypassNS-1 || ns > bedtest.BypassNS+1) {
+		if ns, ok := tr.Metrics[studyforward.BypassNS]; tr.Mode == testbed.Cost && (!ok || ns < bedtest.BypassNS-1 || ns > bedtest.BypassNS+1) {
 			t.Errorf("bypass %g ns, want %g", ns, bedtest.BypassNS)
 		}
 	}
@@ -114,13 +107,13 @@ func TestOneBypassPerBlock(t *testing.T) {
 }
 
 func TestRunGoesOnWhereItStopped(t *testing.T) {
-	s := parse(t, spec)
-	whole, _, err := simulate(t, &bedtest.Simulated{}, Task{Spec: s, Seed: 5})
+	s := runtest.Parse(t, spec)
+	whole, _, err := simulate(t, &bedtest.Simulated{}, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, cut := range []int{0, 1, 5, 16, len(whole)} {
-		rest, _, err := simulate(t, &bedtest.Simulated{}, Task{Spec: s, Seed: 5, Done: slices.Clone(whole[:cut])})
+		rest, _, err := simulate(t, &bedtest.Simulated{}, lab.Task{Spec: s, Seed: 5, Done: slices.Clone(whole[:cut])})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +148,7 @@ func TestFaultsMakeTrialsInvalidAndAreRetried(t *testing.T) {
 				}
 				return bedtest.Fault{}
 			}}
-			trials, _, err := simulate(t, sim, Task{Spec: parse(t, spec), Seed: 5})
+			trials, _, err := simulate(t, sim, lab.Task{Spec: runtest.Parse(t, spec), Seed: 5})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -171,11 +164,11 @@ func TestFaultsMakeTrialsInvalidAndAreRetried(t *testing.T) {
 }
 
 func TestHeadroomGate(t *testing.T) {
-	s := parse(t, spec)
+	s := runtest.Parse(t, spec)
 	s.Parts = s.Parts[1:2]
-	s.Metrics = []study.Goal{{Metric: forward.OverloadRate, Part: "max", Primary: true, MarginPercent: 10}}
+	s.Metrics = []study.Goal{{Metric: studyforward.OverloadRate, Part: "max", Primary: true, MarginPercent: 10}}
 	sim := &bedtest.Simulated{Faults: func(int) bedtest.Fault { return bedtest.Fault{GeneratorX: 1.05} }}
-	trials, _, err := simulate(t, sim, Task{Spec: s, Seed: 5})
+	trials, _, err := simulate(t, sim, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,8 +184,8 @@ func TestUnavailableVariant(t *testing.T) {
 		}
 		return ""
 	}}
-	s := parse(t, spec)
-	trials, _, err := simulate(t, sim, Task{Spec: s, Seed: 5})
+	s := runtest.Parse(t, spec)
+	trials, _, err := simulate(t, sim, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +209,7 @@ func TestUnavailableVariant(t *testing.T) {
 
 func TestHostSettingsNeedConsent(t *testing.T) {
 	text := strings.Replace(spec, "nft: {linear: 100}", "{sysctl: net.core.netdev_budget, value: 600, scope: host}", 1)
-	trials, _, err := simulate(t, &bedtest.Simulated{}, Task{Spec: parse(t, text), Seed: 5})
+	trials, _, err := simulate(t, &bedtest.Simulated{}, lab.Task{Spec: runtest.Parse(t, text), Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,9 +234,9 @@ func (s *sharing) Reset(ctx context.Context, settings []setting.Setting) (testbe
 func (s *sharing) Renew() { s.renewed = append(s.renewed, s.resets) }
 
 func TestInvalidTrialsShareNothing(t *testing.T) {
-	s := parse(t, spec)
+	s := runtest.Parse(t, spec)
 	s.Parts = s.Parts[1:2]
-	s.Metrics = []study.Goal{{Metric: forward.OverloadRate, Part: "max", Primary: true, MarginPercent: 10}}
+	s.Metrics = []study.Goal{{Metric: studyforward.OverloadRate, Part: "max", Primary: true, MarginPercent: 10}}
 	sim := &bedtest.Simulated{Faults: func(n int) bedtest.Fault {
 		if n == 2 {
 			return bedtest.Fault{GeneratorX: 1.05}
@@ -251,12 +244,12 @@ func TestInvalidTrialsShareNothing(t *testing.T) {
 		return bedtest.Fault{}
 	}}
 	bed := &sharing{Bed: sim}
-	l := &Lab{Engine: sim, Machine: sim, Up: func(_ context.Context, mode testbed.Mode) (testbed.Bed, error) {
+	l := &lab.Lab{Machine: sim, Runners: []lab.Runner{&forward.Runner{Engine: sim, Bed: func(_ context.Context, mode testbed.Mode) (testbed.Bed, error) {
 		sim.Mode = mode
 		return bed, nil
-	}}
+	}}}}
 	var trials []study.Trial
-	if _, err := l.Run(t.Context(), Task{Spec: s, Seed: 5}, func(tr study.Trial) error { trials = append(trials, tr); return nil }, nil); err != nil {
+	if _, err := l.Run(t.Context(), lab.Task{Spec: s, Seed: 5}, func(tr study.Trial) error { trials = append(trials, tr); return nil }, nil); err != nil {
 		t.Fatal(err)
 	}
 	bad := slices.IndexFunc(trials, func(tr study.Trial) bool { return !tr.Valid }) + 1
@@ -267,7 +260,7 @@ func TestInvalidTrialsShareNothing(t *testing.T) {
 
 func TestBrokenTestbedEndsTheRun(t *testing.T) {
 	sim := &bedtest.Simulated{Faults: func(int) bedtest.Fault { return bedtest.Fault{NothingRx: true} }}
-	trials, _, err := simulate(t, sim, Task{Spec: parse(t, spec), Seed: 5})
+	trials, _, err := simulate(t, sim, lab.Task{Spec: runtest.Parse(t, spec), Seed: 5})
 	if err == nil || !strings.Contains(err.Error(), "3 trials in a row measured nothing") {
 		t.Errorf("error %v", err)
 	}
@@ -278,16 +271,16 @@ func TestBrokenTestbedEndsTheRun(t *testing.T) {
 
 func TestModeThatCannotBeHad(t *testing.T) {
 	sim := &bedtest.Simulated{}
-	l := &Lab{Engine: sim, Machine: sim, Up: func(_ context.Context, mode testbed.Mode) (testbed.Bed, error) {
+	l := &lab.Lab{Machine: sim, Runners: []lab.Runner{&forward.Runner{Engine: sim, Bed: func(_ context.Context, mode testbed.Mode) (testbed.Bed, error) {
 		if mode == testbed.Overload {
 			return nil, errors.New("mode overload needs two CPUs")
 		}
 		sim.Mode = mode
 		return sim, nil
-	}}
-	s := parse(t, spec)
+	}}}}
+	s := runtest.Parse(t, spec)
 	n := 0
-	out, err := l.Run(context.Background(), Task{Spec: s, Seed: 5}, func(study.Trial) error { n++; return nil }, nil)
+	out, err := l.Run(context.Background(), lab.Task{Spec: s, Seed: 5}, func(study.Trial) error { n++; return nil }, nil)
 	if err != nil || n != 16 {
 		t.Fatalf("%d trials, %v", n, err)
 	}
@@ -295,7 +288,7 @@ func TestModeThatCannotBeHad(t *testing.T) {
 		t.Errorf("unavailable: %v", out.Unavailable)
 	}
 	s.Metrics[0].Primary, s.Metrics[2].Primary = false, true
-	if _, err := l.Run(context.Background(), Task{Spec: s, Seed: 5}, func(study.Trial) error { return nil }, nil); err == nil {
+	if _, err := l.Run(context.Background(), lab.Task{Spec: s, Seed: 5}, func(study.Trial) error { return nil }, nil); err == nil {
 		t.Error("the primary metric's mode cannot be had, and nothing was said")
 	}
 }
@@ -303,12 +296,12 @@ func TestModeThatCannotBeHad(t *testing.T) {
 func TestInterruptDropsTheUnfinishedTrial(t *testing.T) {
 	sim := &bedtest.Simulated{}
 	ctx, cancel := context.WithCancel(context.Background())
-	l := &Lab{Engine: sim, Machine: sim, Up: func(_ context.Context, mode testbed.Mode) (testbed.Bed, error) {
+	l := &lab.Lab{Machine: sim, Runners: []lab.Runner{&forward.Runner{Engine: sim, Bed: func(_ context.Context, mode testbed.Mode) (testbed.Bed, error) {
 		sim.Mode = mode
 		return sim, nil
-	}}
+	}}}}
 	n := 0
-	_, err := l.Run(ctx, Task{Spec: parse(t, spec), Seed: 5}, func(study.Trial) error {
+	_, err := l.Run(ctx, lab.Task{Spec: runtest.Parse(t, spec), Seed: 5}, func(study.Trial) error {
 		if n++; n == 3 {
 			cancel()
 		}
@@ -321,12 +314,12 @@ func TestInterruptDropsTheUnfinishedTrial(t *testing.T) {
 
 func TestProgressCountsDown(t *testing.T) {
 	sim := &bedtest.Simulated{}
-	l := &Lab{Engine: sim, Machine: sim, Up: func(_ context.Context, mode testbed.Mode) (testbed.Bed, error) {
+	l := &lab.Lab{Machine: sim, Runners: []lab.Runner{&forward.Runner{Engine: sim, Bed: func(_ context.Context, mode testbed.Mode) (testbed.Bed, error) {
 		sim.Mode = mode
 		return sim, nil
-	}}
-	var last Progress
-	_, err := l.Run(context.Background(), Task{Spec: parse(t, spec), Seed: 5}, func(study.Trial) error { return nil }, func(p Progress) {
+	}}}}
+	var last lab.Progress
+	_, err := l.Run(context.Background(), lab.Task{Spec: runtest.Parse(t, spec), Seed: 5}, func(study.Trial) error { return nil }, func(p lab.Progress) {
 		if p.Done < last.Done || p.Total != 32 {
 			t.Errorf("%d of %d after %d", p.Done, p.Total, last.Done)
 		}
@@ -335,7 +328,7 @@ func TestProgressCountsDown(t *testing.T) {
 	if err != nil || last.Done != 32 || last.Left != 0 {
 		t.Errorf("the end is %d of %d, %v left, %v", last.Done, last.Total, last.Left, err)
 	}
-	if e := Estimate(Task{Spec: parse(t, spec), Seed: 5}); e < 20*time.Second || e > 60*time.Second {
+	if e := lab.Estimate(lab.Task{Spec: runtest.Parse(t, spec), Seed: 5}); e < 20*time.Second || e > 60*time.Second {
 		t.Errorf("32 trials of half a second are estimated at %v", e)
 	}
 }
@@ -344,16 +337,16 @@ func TestProgressCountsDown(t *testing.T) {
 // beside the error is a nil pointer in an interface.
 func TestModeWithoutATestbed(t *testing.T) {
 	sim := &bedtest.Simulated{}
-	l := &Lab{Engine: sim, Machine: sim, Up: func(_ context.Context, mode testbed.Mode) (testbed.Bed, error) {
+	l := &lab.Lab{Machine: sim, Runners: []lab.Runner{&forward.Runner{Engine: sim, Bed: func(_ context.Context, mode testbed.Mode) (testbed.Bed, error) {
 		if mode == testbed.Overload {
 			var none *bedtest.Simulated
 			return none, errors.New("no second CPU")
 		}
 		sim.Mode = mode
 		return sim, nil
-	}}
+	}}}}
 	n := 0
-	out, err := l.Run(context.Background(), Task{Spec: parse(t, spec), Seed: 5}, func(study.Trial) error { n++; return nil }, nil)
+	out, err := l.Run(context.Background(), lab.Task{Spec: runtest.Parse(t, spec), Seed: 5}, func(study.Trial) error { n++; return nil }, nil)
 	if err != nil || out.Unavailable[string(testbed.Overload)] != "no second CPU" || n != 16 {
 		t.Errorf("%d trials, unavailable %v, %v", n, out.Unavailable, err)
 	}
@@ -362,7 +355,7 @@ func TestModeWithoutATestbed(t *testing.T) {
 // TestShareOfCapacity: a load in shares of the capacity is what was measured
 // just before, and one beyond the generator is passed over.
 func TestShareOfCapacity(t *testing.T) {
-	s := parse(t, `name: sim
+	s := runtest.Parse(t, `name: sim
 question: q
 variants: [{name: none}, {name: rules, settings: [{nft: {linear: 100}}]}]
 parts:
@@ -371,11 +364,11 @@ parts:
   - {name: most, mode: overload, rate: 1000%, blocks: 1, seconds: 0.5}
 metrics: [{metric: loss_ratio, part: half, primary: true}]
 `)
-	trials, _, err := simulate(t, &bedtest.Simulated{}, Task{Spec: s, Seed: 5})
+	trials, _, err := simulate(t, &bedtest.Simulated{}, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
-	capacity, _ := forward.Capacity(&s, trials)
+	capacity, _ := studyforward.Capacity(&s, trials)
 	n := 0
 	for _, tr := range trials {
 		if tr.Part == "most" {
@@ -395,13 +388,13 @@ metrics: [{metric: loss_ratio, part: half, primary: true}]
 
 // TestNothingToFlood: a testbed whose DUT has no service says so, and gives up.
 func TestNothingToFlood(t *testing.T) {
-	s := parse(t, `name: sim
+	s := runtest.Parse(t, `name: sim
 question: q
 variants: [{name: none}, {name: rules, settings: [{nft: {linear: 100}}]}]
 parts: [{name: f, mode: overload, flood: syn, management: true, blocks: 2, seconds: 0.5}]
 `)
-	trials, _, err := simulate(t, &bedtest.Simulated{}, Task{Spec: s, Seed: 5})
-	if err == nil || !strings.Contains(err.Error(), "nothing to flood") || len(trials) != maxFailures || trials[0].Valid {
+	trials, _, err := simulate(t, &bedtest.Simulated{}, lab.Task{Spec: s, Seed: 5})
+	if err == nil || !strings.Contains(err.Error(), "nothing to flood") || len(trials) != 3 || trials[0].Valid {
 		t.Errorf("%d trials, %v", len(trials), err)
 	}
 }

@@ -3,7 +3,6 @@ package lab
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"linerate/internal/study"
@@ -49,38 +48,6 @@ func TestEstimatesAreOfRecords(t *testing.T) {
 		if got := Estimate(Task{Spec: s}).Seconds(); math.Abs(got/c.seconds-1) > 0.25 {
 			t.Errorf("%s: %.0f s are estimated, %.0f were taken", c.name, got, c.seconds)
 		}
-	}
-}
-
-// TestServersTrialsAreOfRecords holds trials of mail and files to within a quarter of
-// what they took, as the mean over the arms of mail and files on a quiet machine.
-func TestServersTrialsAreOfRecords(t *testing.T) {
-	for _, c := range []struct {
-		workload, part string
-		seconds        float64
-	}{
-		{"smtp: {messages: [2kB, 10kB], accounts: 1000, sessions: 20, burst: 40}", "seconds: 3", 2.30},
-		{"files: {count: 1000, size: 500B-10kB, fsync: true, burst: 100}", "seconds: 2, warmup: 0", 0.88},
-		{"files: {count: 1000, size: 500B-10kB, fsync: true, burst: 100}", "seconds: 0.8, warmup: 0", 0.49},
-		{"files: {count: 1000, size: 500B-10kB}", "seconds: 0.8, warmup: 0", 1.00},
-		{"files: {count: 1000, size: 500B-10kB}", "seconds: 0.32, warmup: 0", 0.48},
-		{"files: {count: 20000, size: 500B-10kB}", "seconds: 0.8, warmup: 0", 3.10},
-	} {
-		s := parse(t, "name: x\nquestion: q?\nworkload: {"+c.workload+"}\nvariants: [{name: a}, {name: b}]\nparts: [{"+c.part+"}]\nmetrics: [{metric: requests_per_second, primary: true}]\n")
-		if got := study.KindOf(s.Parts[0]).Expected(&s, s.Parts[0]); math.Abs(got/c.seconds-1) > 0.25 {
-			t.Errorf("%s, %s: %.2f s are believed, %.2f were taken", c.workload, c.part, got, c.seconds)
-		}
-	}
-}
-
-// TestEachTurnIsWarmedUp: of the turns that the arms of a closed loop take, three
-// in 1.2 s.
-func TestEachTurnIsWarmedUp(t *testing.T) {
-	s := parse(t, strings.Replace(servedSpec, ", rate: 100", "", 1))
-	warm, cold := s.Parts[0], s.Parts[0]
-	cold.Warmup = 0
-	if how, more := s.Interleaving(warm), study.KindOf(warm).Expected(&s, warm)-study.KindOf(cold).Expected(&s, cold); how != study.Alternating || math.Abs(more-3*0.1) > 1e-9 {
-		t.Errorf("%s: warming up takes %g s of an arm's trial", how, more)
 	}
 }
 

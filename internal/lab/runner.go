@@ -2,12 +2,12 @@ package lab
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
+	"linerate/internal/drop"
+	"linerate/internal/port"
+	"linerate/internal/profile"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
-	"linerate/internal/study/serve"
 	"linerate/internal/testbed"
 )
 
@@ -21,12 +21,18 @@ type Runner interface {
 	// Prepare makes what is up fit for a part. An ErrUnavailable says what it
 	// lacks: parts that need it are passed over.
 	Prepare(s *Session, part study.Part) error
-	// Run runs what a slot asks for, its trial or all of its block, and hands on
-	// what came of it (Session.Deliver).
-	Run(ctx context.Context, s *Session, slot study.Slot, part study.Part) error
+	// Run runs what a slot asks for: its trial, or all of its block.
+	Run(ctx context.Context, s *Session, slot study.Slot, part study.Part) ([]study.Trial, error)
 	// Measured reports whether a trial had any traffic: a run in which several in a
 	// row had none is broken.
 	Measured(t study.Trial) bool
+}
+
+// Looker is a Runner whose variants instruments can look into.
+type Looker interface {
+	Runner
+	// Look sets a variant up once and runs its traffic under each instrument.
+	Look(ctx context.Context, s *Session, in study.Inside) (study.Telemetry, error)
 }
 
 // Bed is what a runner has up: a testbed.Bed, testbed.Sites, or its own.
@@ -35,10 +41,21 @@ type Bed interface {
 	Close() error
 }
 
+// Instruments look into a machine while traffic runs, and disturb it. Each
+// begins, or says why it cannot, and is ended by what it returns.
+type Instruments interface {
+	// Profile samples CPUs; empty: all.
+	Profile(ctx context.Context, cpus []int) (end func() (*profile.Profile, error), err error)
+	// Count counts the hardware's events on CPUs, and says which it has not.
+	Count(cpus []int) (end func() ([]study.PerPacket, []study.Missing, error), err error)
+	// Reasons counts what the kernel drops in a DUT, by the reason it gives.
+	Reasons(dut port.Place) (end func() (drop.Counters, error), err error)
+}
+
 // runner is the one of a part's kind.
 func (l *Lab) runner(part study.Part) (Runner, error) {
 	kind := study.KindOf(part).Name()
-	for _, r := range append([]Runner{packets{l}, searches{packets{l}}, servers{l}}, l.Runners...) {
+	for _, r := range l.Runners {
 		if r.Kind() == kind {
 			return r, nil
 		}
@@ -46,59 +63,49 @@ func (l *Lab) runner(part study.Part) (Runner, error) {
 	return nil, fmt.Errorf("this lab runs no parts of kind %s", kind)
 }
 
-// packets runs parts that forward packets.
-type packets struct{ *Lab }
+// Up brings up what a part is measured on; the caller closes it.
+func (l *Lab) Up(ctx context.Context, part study.Part) (Bed, error) {
+	r, err := l.runner(part)
+	if err != nil {
+		return nil, err
+	}
+	return r.Up(ctx, part.Mode)
+}
 
-func (packets) Kind() string { return "forward" }
-
-func (l packets) Up(ctx context.Context, mode testbed.Mode) (Bed, error) { return l.Lab.Up(ctx, mode) }
-
-// Prepare tells the testbed which directions the part's traffic has.
-func (packets) Prepare(s *Session, part study.Part) error {
-	bed, can := s.bed.(testbed.Duplex)
-	switch {
-	case can:
-		return bed.BothWays(forward.BothWays(part))
-	case s.bed == nil || !forward.BothWays(part):
+// inside looks into every variant that the study wants looked into.
+func (r *Session) inside(ctx context.Context) error {
+	if r.Instruments == nil {
 		return nil
 	}
-	return &testbed.ErrUnavailable{Setting: "directions: both", Reason: "this testbed carries traffic one way"}
-}
-
-func (packets) Run(ctx context.Context, s *Session, slot study.Slot, part study.Part) error {
-	if s.interleaves(part) != study.InSequence {
-		return s.instance(ctx, slot, part)
+	for {
+		in, ok := study.InsideNext(r.task.Spec, r.task.Telemetry, r.task.Done, r.skip)
+		if !ok {
+			return nil
+		}
+		if err := r.enter(ctx, in.Part); err != nil {
+			return err
+		}
+		if r.skip(in.Part) {
+			continue
+		}
+		of, can := r.of.(Looker)
+		if !can {
+			return fmt.Errorf("look into part %s: instruments cannot", in.Part.Name)
+		}
+		start := r.Machine.Now()
+		t, err := of.Look(ctx, r, in)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			return fmt.Errorf("look into %s, part %s: %w", in.Variant, in.Part.Name, err)
+		}
+		t.Start, t.Seconds = start.UTC(), r.Machine.Now().Sub(start).Seconds()
+		if r.Looked != nil {
+			if err := r.Looked(t); err != nil {
+				return err
+			}
+		}
+		r.task.Telemetry = append(r.task.Telemetry, t)
 	}
-	return s.one(ctx, slot, part)
-}
-
-func (packets) Measured(t study.Trial) bool {
-	return t.Observed.Received.RxPackets > 0 || forward.In(t.Observed).Flooded && t.Observed.Sent.TxPackets > 0
-}
-
-// searches runs parts that search: packets at loads of a method's choice.
-type searches struct{ packets }
-
-func (searches) Kind() string { return "search" }
-
-// servers runs parts that ask servers.
-type servers struct{ *Lab }
-
-func (servers) Kind() string { return "serve" }
-
-func (l servers) Up(ctx context.Context, _ testbed.Mode) (Bed, error) {
-	if l.Sites == nil || l.Service == nil {
-		return nil, errors.New("this lab has no servers")
-	}
-	return l.Sites(ctx)
-}
-
-func (servers) Prepare(*Session, study.Part) error { return nil }
-
-func (servers) Run(ctx context.Context, s *Session, slot study.Slot, part study.Part) error {
-	return s.serve(ctx, slot, part)
-}
-
-func (servers) Measured(t study.Trial) bool {
-	return serve.In(t.Observed) != nil && serve.In(t.Observed).Answered > 0
 }

@@ -21,7 +21,7 @@ func TestOfAnotherSystem(t *testing.T) {
 	} {
 		r := &Session{Lab: &Lab{}, mode: testbed.Cost}
 		r.out.Testbeds = map[string]testbed.Description{string(testbed.Cost): {Kind: c.kind}}
-		if why := r.here().Why(study.Variant{OS: c.os}); strings.Contains(why, "needs a DUT of "+c.os) != c.refused {
+		if why := r.Here().Why(study.Variant{OS: c.os}); strings.Contains(why, "needs a DUT of "+c.os) != c.refused {
 			t.Errorf("a variant of %q on %s: %q, want refused %v", c.os, c.kind, why, c.refused)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"linerate/internal/lab"
+	labserve "linerate/internal/lab/serve"
 	"linerate/internal/load/fileload"
 	"linerate/internal/load/loop"
 	"linerate/internal/load/request"
@@ -31,7 +31,7 @@ const filesSeed = 1
 const poolDir = server.DiskDir + "/pool"
 
 // startFiles makes a file system at a site, and the files on it.
-func startFiles(ctx context.Context, at testbed.Site, settings []setting.Setting, part study.Part) (lab.Server, error) {
+func startFiles(ctx context.Context, at testbed.Site, settings []setting.Setting, part study.Part) (labserve.Server, error) {
 	f := serve.Of(part).Files
 	pool := fileload.Pool{Files: f.Count, Directories: f.Directories, Block: 4096, Lanes: f.Lanes, Sync: f.Fsync, Reads: 0.5, Creates: 0.5, Seed: filesSeed}
 	var err error
@@ -71,7 +71,7 @@ func (a *fileArm) prepare(ctx context.Context, box *server.Box, pool fileload.Po
 }
 
 // Ask offers the transactions once more.
-func (a *fileArm) Ask(ctx context.Context, o lab.Offer) (*request.Account, request.Meter, error) {
+func (a *fileArm) Ask(ctx context.Context, o labserve.Offer) (*request.Account, request.Meter, error) {
 	l := a.load
 	l.Warmup, l.Duration, l.Transactions, l.Seed = o.Warmup, o.Lasts, o.Requests, o.Seed
 	_, before := loop.CPU()

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/lab"
+	labserve "linerate/internal/lab/serve"
 	"linerate/internal/load/fileload"
 	"linerate/internal/load/loop"
 	"linerate/internal/load/request"
@@ -22,7 +22,7 @@ func TestServersTimeOfFiles(t *testing.T) {
 	var kernels time.Duration
 	for turn := range uint64(2) {
 		_, before := loop.CPU()
-		account, m, err := a.Ask(t.Context(), lab.Offer{Requests: 4000, Seed: turn})
+		account, m, err := a.Ask(t.Context(), labserve.Offer{Requests: 4000, Seed: turn})
 		if err != nil || account.Result(m).Answered != 4000 {
 			t.Fatalf("%d answered, %v", account.Result(m).Answered, err)
 		}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"linerate/internal/lab"
+	labserve "linerate/internal/lab/serve"
 	"linerate/internal/load/request"
 	"linerate/internal/load/smtpload"
 	"linerate/internal/server"
@@ -29,7 +29,7 @@ type mailArm struct {
 const drainFor = 20 * time.Second
 
 // startMail starts Postfix at a site.
-func startMail(ctx context.Context, at testbed.Site, settings []setting.Setting, part study.Part) (lab.Server, error) {
+func startMail(ctx context.Context, at testbed.Site, settings []setting.Setting, part study.Part) (labserve.Server, error) {
 	m := serve.Of(part).SMTP
 	conf := postfixconf.Mail{Accounts: m.Accounts, Parameters: map[string]string{}}
 	for _, s := range settings {
@@ -67,7 +67,7 @@ const queueSampled = 10 * time.Millisecond
 // at rest: what an arm's server has left to do must not be in the next arm's
 // way. Mail is delivered when the queue is empty; that the disk is asked to write
 // the rest as well (the names that are gone from the queue) is not counted.
-func (a *mailArm) Ask(ctx context.Context, o lab.Offer) (*request.Account, request.Meter, error) {
+func (a *mailArm) Ask(ctx context.Context, o labserve.Offer) (*request.Account, request.Meter, error) {
 	q, err := smtpload.WatchQueue(a.spool, queueSampled)
 	if err != nil {
 		return nil, request.Meter{}, err

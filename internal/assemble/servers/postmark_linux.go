@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"linerate/internal/lab"
+	labserve "linerate/internal/lab/serve"
 	"linerate/internal/load/fileload"
 	"linerate/internal/load/request"
 	"linerate/internal/server"
@@ -25,7 +25,7 @@ type postmarkArm struct {
 }
 
 // startPostmark makes a file system at a site.
-func startPostmark(at testbed.Site, settings []setting.Setting, pool fileload.Pool) (lab.Server, error) {
+func startPostmark(at testbed.Site, settings []setting.Setting, pool fileload.Pool) (labserve.Server, error) {
 	if _, err := fileload.FindPostmark(); err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func startPostmark(at testbed.Site, settings []setting.Setting, pool fileload.Po
 
 // Ask has PostMark make files, do the transactions and remove what is left, and
 // waits until all of it is on the disk: that is in nobody's rate, as in PostMark's own.
-func (a *postmarkArm) Ask(ctx context.Context, o lab.Offer) (*request.Account, request.Meter, error) {
+func (a *postmarkArm) Ask(ctx context.Context, o labserve.Offer) (*request.Account, request.Meter, error) {
 	account, m, err := a.run.Account(ctx, fileload.Load{Transactions: o.Requests, Seed: o.Seed})
 	return account, m, errors.Join(err, a.box.SyncDisk())
 }

@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 
-	"linerate/internal/lab"
+	labserve "linerate/internal/lab/serve"
 	"linerate/internal/server"
 	"linerate/internal/setting"
 	"linerate/internal/setting/fsconf"
@@ -17,10 +17,10 @@ import (
 // Local starts, on this machine, the kinds of servers that a study can measure.
 type Local struct{}
 
-var _ lab.Service = Local{}
+var _ labserve.Service = Local{}
 
 // Start starts what the part asks for.
-func (Local) Start(ctx context.Context, at testbed.Site, settings []setting.Setting, part study.Part) (lab.Server, error) {
+func (Local) Start(ctx context.Context, at testbed.Site, settings []setting.Setting, part study.Part) (labserve.Server, error) {
 	switch serve.RequestsOf(part).Kind {
 	case "smtp":
 		return startMail(ctx, at, settings, part)

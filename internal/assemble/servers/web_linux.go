@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"linerate/internal/accesslog"
-	"linerate/internal/lab"
+	labserve "linerate/internal/lab/serve"
 	"linerate/internal/load/httpload"
 	"linerate/internal/load/request"
 	"linerate/internal/port"
@@ -25,7 +25,7 @@ import (
 // webService measures nginx, asked by package httpload.
 type webService struct{}
 
-var _ lab.Service = webService{}
+var _ labserve.Service = webService{}
 
 // webArm is an arm's server that runs, and the load that asks it.
 type webArm struct {
@@ -36,7 +36,7 @@ type webArm struct {
 }
 
 // Start starts nginx at a site.
-func (webService) Start(ctx context.Context, at testbed.Site, settings []setting.Setting, part study.Part) (lab.Server, error) {
+func (webService) Start(ctx context.Context, at testbed.Site, settings []setting.Setting, part study.Part) (labserve.Server, error) {
 	w := nginxconf.Web{TLS: serve.Of(part).HTTP.TLS, HTTP2: serve.Of(part).HTTP.Version == 2, Log: true, Directives: map[string]string{"keepalive_requests": "1000000000"}}
 	for _, s := range settings {
 		w.Directives[s.Name] = s.Value
@@ -104,7 +104,7 @@ func (s *webArm) spec(at testbed.Site, h *serve.HTTP, sizes []int) (httpload.Spe
 }
 
 // Ask offers the load once more.
-func (s *webArm) Ask(ctx context.Context, o lab.Offer) (*request.Account, request.Meter, error) {
+func (s *webArm) Ask(ctx context.Context, o labserve.Offer) (*request.Account, request.Meter, error) {
 	l := s.load
 	l.Warmup, l.Duration, l.Requests, l.Seed = o.Warmup, o.Lasts, o.Requests, o.Seed
 	return httpload.Account(ctx, l)

@@ -11,9 +11,10 @@ import (
 	"time"
 
 	"linerate/internal/lab"
+	"linerate/internal/lab/forward"
+	"linerate/internal/lab/runtest"
 	"linerate/internal/show"
 	"linerate/internal/stats"
-	"linerate/internal/testbed"
 	"linerate/internal/testbed/bedtest"
 )
 
@@ -27,10 +28,7 @@ func benchOf(t *testing.T, keep string, minutes float64) (*Bench, *bytes.Buffer)
 	sim := &bedtest.Turns{Simulated: &bedtest.Simulated{Noise: 0.001, Seed: raw.Seed}}
 	var talk bytes.Buffer
 	return &Bench{raw: raw, keep: keep, talk: &talk, budget: time.Duration(minutes * float64(time.Minute)),
-		lab: &lab.Lab{Engine: sim, Machine: sim.Simulated, Up: func(_ context.Context, mode testbed.Mode) (testbed.Bed, error) {
-			sim.Mode = mode
-			return sim.Simulated, nil
-		}}}, &talk
+		lab: &lab.Lab{Machine: sim.Simulated, Runners: []lab.Runner{&forward.Runner{Bed: runtest.On(sim.Simulated), Engine: sim}}}}, &talk
 }
 
 // TestBenchLabGoesOn: what was measured before an interrupt is not measured again,

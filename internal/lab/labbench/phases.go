@@ -8,6 +8,7 @@ import (
 	"linerate/internal/stats"
 	"linerate/internal/study"
 	"linerate/internal/study/forward"
+	"linerate/internal/testbed"
 )
 
 // large is a study with large effects, as the two methods ran it when each was
@@ -134,7 +135,7 @@ func (b *Bench) loaded(ctx context.Context, until time.Time) error {
 	if !b.more(len(b.raw.Loaded.Half[0]), until, largeInterleaved, largeSequential) {
 		return nil
 	}
-	bed, err := b.lab.Up(ctx, "cost")
+	bed, err := b.lab.Up(ctx, study.Part{Mode: testbed.Cost})
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package lab
+package forward
 
 import (
 	"context"
@@ -13,9 +13,9 @@ import (
 	"linerate/internal/testbed"
 )
 
-// chain is what frames pass: a generator and a receiver on two ports, with the
+// Chain is what frames pass: a generator and a receiver on two ports, with the
 // DUT or nothing between them. It is loaded once, and used until the ports go.
-type chain struct {
+type Chain struct {
 	gen        load.Generator
 	rx         load.Receiver
 	contention func() time.Duration
@@ -25,37 +25,40 @@ type chain struct {
 	settle func(context.Context) error // waits until the warm-up is through; may be nil
 }
 
-// ran is what one run over a chain came to.
-type ran struct {
-	sent       load.Sent
-	received   load.Received
-	contention time.Duration
+// Ran is what one run over a chain came to.
+type Ran struct {
+	Sent     load.Sent
+	Received load.Received
+	// Contention is for how long what is watched waited for other programs.
+	Contention time.Duration
 }
 
-// chain loads generators and receivers. thread is the DUT's, where it works in
+// Chain loads generators and receivers. thread is the DUT's, where it works in
 // one of its own.
-func (r *Session) chain(paths []testbed.Way, part study.Part, thread int) (*chain, error) {
-	cpus := r.bed.Describe().CPUs
-	watched, contention := r.Machine.Meter(paths[0].Generator.In, cpus.Generator)
+func (u *Setup) Chain(paths []testbed.Way, thread int) (*Chain, error) {
+	cpus := u.Bed.Describe().CPUs
+	watched, contention := u.Machine.Meter(paths[0].Generator.In, cpus.Generator)
 	if thread > 0 {
 		// The generator may wait as long as it keeps its headroom; the
 		// DUT must not.
-		contention = r.Machine.Watch(thread, cpus.DUT)
+		contention = u.Machine.Watch(thread, cpus.DUT)
 	}
-	l := loading{run: r, part: part, several: len(paths) > 1}
+	l := loading{spec: u.Spec(), part: u.Part, bed: u.Bed, engine: u.Engine, several: len(paths) > 1}
 	for _, p := range paths {
 		if err := l.add(p, watched); err != nil {
 			return nil, errors.Join(err, l.close())
 		}
 	}
 	gen, rx := load.Together(l.ways)
-	return &chain{gen: gen, rx: rx, contention: contention, idle: thread > 0, now: r.Machine.Now}, nil
+	return &Chain{gen: gen, rx: rx, contention: contention, idle: thread > 0, now: u.Machine.Now}, nil
 }
 
 // loading is a chain that is being loaded, way by way.
 type loading struct {
-	run     *Session
+	spec    *study.Spec
 	part    study.Part
+	bed     testbed.Bed
+	engine  load.Engine
 	several bool // paths, each with addresses of its own
 	ways    []load.Way
 }
@@ -70,15 +73,15 @@ func (l *loading) close() (err error) {
 // add loads a path, in the directions of the part's traffic.
 func (l *loading) add(p testbed.Way, watched port.Place) error {
 	wire := forward.Endpoints{From: p.Generator, To: p.Receiver}
-	between := forward.Endpoints{From: l.run.bed.Generator(), To: l.run.bed.Receiver()}
+	between := forward.Endpoints{From: l.bed.Generator(), To: l.bed.Receiver()}
 	if l.several {
 		between = wire
 	}
-	spec, err := forward.Traffic(&l.run.task.Spec, l.part, wire, between)
+	spec, err := forward.Traffic(l.spec, l.part, wire, between)
 	if err != nil {
 		return err
 	}
-	if cpu := l.run.bed.Describe().CPUs.Generator; cpu >= 0 {
+	if cpu := l.bed.Describe().CPUs.Generator; cpu >= 0 {
 		spec.CPUs = []int{cpu}
 	}
 	back := spec.Back
@@ -92,12 +95,12 @@ func (l *loading) add(p testbed.Way, watched port.Place) error {
 // one loads what sends and receives in one direction, as a stream of its own.
 func (l *loading) one(spec load.Spec, from, to port.Port, in port.Place, share float64) error {
 	spec.Side, spec.Stream, spec.Ends = from.Side, uint16(stream+len(l.ways)), ends
-	watch := load.Watch{Stream: int(spec.Stream), MaxFlows: 2 * l.run.task.Spec.Offers(l.part).Flows, Side: to.Side}
-	rx, err := l.run.Engine.NewReceiver(to.Device, to.In, watch)
+	watch := load.Watch{Stream: int(spec.Stream), MaxFlows: 2 * l.spec.Offers(l.part).Flows, Side: to.Side}
+	rx, err := l.engine.NewReceiver(to.Device, to.In, watch)
 	if err != nil {
 		return fmt.Errorf("receive on %s: %w", to.Device, err)
 	}
-	gen, err := l.run.Engine.NewGenerator(spec, in)
+	gen, err := l.engine.NewGenerator(spec, in)
 	if err != nil {
 		return errors.Join(fmt.Errorf("generate on %s: %w", from.Device, err), rx.Close())
 	}
@@ -105,43 +108,47 @@ func (l *loading) one(spec load.Spec, from, to port.Port, in port.Place, share f
 	return nil
 }
 
-func (c *chain) close() {
+// Close ends both.
+func (c *Chain) Close() {
 	c.gen.Close()
 	c.rx.Close()
 }
 
-// run warms up, forgets, then measures. ready is called between the two.
-func (c *chain) run(ctx context.Context, o load.Offer, warmup float64, ready func() error) (ran, error) {
+// Reset makes the receiver forget what came.
+func (c *Chain) Reset() error { return c.rx.Reset() }
+
+// Run warms up, forgets, then measures. ready is called between the two.
+func (c *Chain) Run(ctx context.Context, o load.Offer, warmup float64, ready func() error) (Ran, error) {
 	if err := c.warm(ctx, o.Rate, warmup); err != nil {
-		return ran{}, err
+		return Ran{}, err
 	}
 	if ready != nil {
 		if err := ready(); err != nil {
-			return ran{}, err
+			return Ran{}, err
 		}
 	}
 	c.contention()
 	start := c.now()
 	sent, err := c.gen.Run(ctx, o, nil)
-	out := ran{sent: sent, contention: c.contention()}
+	out := Ran{Sent: sent, Contention: c.contention()}
 	whole := c.now().Sub(start).Seconds()
 	if err != nil {
 		return out, fmt.Errorf("generator: %w", err)
 	}
-	if out.received, err = c.rx.Finish(ctx, patience); err != nil {
+	if out.Received, err = c.rx.Finish(ctx, patience); err != nil {
 		return out, fmt.Errorf("receiver: %w", err)
 	}
 	// The generator ran longer than the traffic it is judged by: its
 	// set-up and end-of-stream frames took their share of the waiting.
-	if share := out.received.Seconds / whole; share < 1 && !c.idle {
-		out.contention = time.Duration(float64(out.contention) * share)
+	if share := out.Received.Seconds / whole; share < 1 && !c.idle {
+		out.Contention = time.Duration(float64(out.Contention) * share)
 	}
 	return out, nil
 }
 
 // warm sends for a while and forgets it: caches, flow entries and the
 // receiver's maps are then as they stay.
-func (c *chain) warm(ctx context.Context, rate load.Rate, seconds float64) error {
+func (c *Chain) warm(ctx context.Context, rate load.Rate, seconds float64) error {
 	if seconds <= 0 {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package lab
+package search
 
 import (
 	"context"
@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/lab"
+	packets "linerate/internal/lab/forward"
+	"linerate/internal/lab/runtest"
 	"linerate/internal/study"
 	"linerate/internal/study/forward"
 	"linerate/internal/study/search"
@@ -26,8 +29,8 @@ parts:
 // TestBothDirectionsAreOfferedAtOnce: the rate in each direction, an account of
 // both together, and a search's loads of each.
 func TestBothDirectionsAreOfferedAtOnce(t *testing.T) {
-	s := parse(t, bothSpec)
-	trials, out, err := simulate(t, &bedtest.Simulated{Seed: 1}, Task{Spec: s, Seed: 5})
+	s := runtest.Parse(t, bothSpec)
+	trials, out, err := simulate(t, &bedtest.Simulated{Seed: 1}, lab.Task{Spec: s, Seed: 5})
 	if err != nil || len(out.Unavailable) > 0 {
 		t.Fatal(err, out.Unavailable)
 	}
@@ -55,8 +58,8 @@ func TestBothDirectionsAreOfferedAtOnce(t *testing.T) {
 // TestOneWayTestbed: parts of both directions are left out, named, where the
 // testbed carries one; the primary metric's part must be had.
 func TestOneWayTestbed(t *testing.T) {
-	s := parse(t, bothSpec)
-	trials, out, err := simulate(t, &bedtest.Simulated{Seed: 1, OneWay: "one generator"}, Task{Spec: s, Seed: 5})
+	s := runtest.Parse(t, bothSpec)
+	trials, out, err := simulate(t, &bedtest.Simulated{Seed: 1, OneWay: "one generator"}, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +73,7 @@ func TestOneWayTestbed(t *testing.T) {
 		t.Errorf("complete %v, warnings %s", r.Complete, w)
 	}
 	primary := strings.Replace(bothSpec, "rate: 100kpps, blocks", "directions: both, rate: 100kpps, blocks", 1)
-	if _, _, err := simulate(t, &bedtest.Simulated{OneWay: "one generator"}, Task{Spec: parse(t, primary), Seed: 5}); err == nil || !strings.Contains(err.Error(), "one generator") {
+	if _, _, err := simulate(t, &bedtest.Simulated{OneWay: "one generator"}, lab.Task{Spec: runtest.Parse(t, primary), Seed: 5}); err == nil || !strings.Contains(err.Error(), "one generator") {
 		t.Errorf("a primary part that cannot be had came to %v", err)
 	}
 }
@@ -78,15 +81,16 @@ func TestOneWayTestbed(t *testing.T) {
 // TestDirectionsOfAModeThatIsNotHad: of a testbed that could not be brought up
 // nobody knows what it carries.
 func TestDirectionsOfAModeThatIsNotHad(t *testing.T) {
-	s := parse(t, strings.Replace(bothSpec, "{name: one, mode: overload, rate: 100kpps", "{name: one, mode: cost", 1))
+	s := runtest.Parse(t, strings.Replace(bothSpec, "{name: one, mode: overload, rate: 100kpps", "{name: one, mode: cost", 1))
 	sim := &bedtest.Simulated{Seed: 1}
-	l := &Lab{Engine: sim, Machine: sim, Up: func(_ context.Context, mode testbed.Mode) (testbed.Bed, error) {
+	l := &lab.Lab{Machine: sim, Runners: []lab.Runner{&packets.Runner{Engine: sim, Bed: func(_ context.Context, mode testbed.Mode) (testbed.Bed, error) {
 		if sim.Mode = mode; mode == testbed.Overload {
 			return nil, errors.New("no second CPU")
 		}
 		return sim, nil
-	}}
-	out, err := l.Run(t.Context(), Task{Spec: s, Seed: 5}, func(study.Trial) error { return nil }, nil)
+	}}}}
+	l.Runners = append(l.Runners, Runner{l.Runners[0].(*packets.Runner)})
+	out, err := l.Run(t.Context(), lab.Task{Spec: s, Seed: 5}, func(study.Trial) error { return nil }, nil)
 	if err != nil || len(out.Unavailable) != 1 || out.Unavailable[string(testbed.Overload)] != "no second CPU" {
 		t.Errorf("unavailable %v, %v", out.Unavailable, err)
 	}

@@ -1,4 +1,4 @@
-package lab
+package forward
 
 import (
 	"context"
@@ -24,11 +24,11 @@ type Manager interface {
 type asking struct{ forward.Prober }
 
 // prober opens what a part wants asked.
-func (r *Session) prober(part study.Part, from, dut port.Port) (asking, error) {
-	if !part.Management || r.Manager == nil || dut.In == nil {
+func (u *Setup) prober(dut port.Port) (asking, error) {
+	if !u.Part.Management || u.Manager == nil || dut.In == nil {
 		return asking{}, nil
 	}
-	p, err := r.Manager.Open(from, dut, r.bed.Describe().CPUs.DUT)
+	p, err := u.Manager.Open(u.Bed.Generator(), dut, u.Bed.Describe().CPUs.DUT)
 	if err != nil {
 		return asking{}, fmt.Errorf("probe the DUT's management: %w", err)
 	}
@@ -100,36 +100,36 @@ func dutOf(b testbed.Bed) port.Port {
 
 // flood is measure of a part that floods: nothing is forwarded, and what counts
 // is whether the DUT still answers.
-func (r *Session) flood(ctx context.Context, part study.Part, o *study.Observation) (failed, err error) {
+func (u *Setup) flood(ctx context.Context, o *study.Observation) (failed, err error) {
 	forward.Note(o).Flooded = true
-	offer, err := forward.Offer(part, part.Seconds)
+	offer, err := forward.Offer(u.Part, u.Part.Seconds)
 	if err != nil {
 		return nil, err
 	}
-	dut := dutOf(r.bed)
-	if r.Manager == nil || dut.In == nil {
+	dut := dutOf(u.Bed)
+	if u.Manager == nil || dut.In == nil {
 		return errors.New("nothing to flood: this testbed's DUT has no service of its own"), nil
 	}
-	cpus := r.bed.Describe().CPUs
-	f, err := r.Manager.Flood(r.bed.Generator(), dut, cpus.Generator)
+	cpus := u.Bed.Describe().CPUs
+	f, err := u.Manager.Flood(u.Bed.Generator(), dut, cpus.Generator)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	ask, err := r.prober(part, r.bed.Generator(), dut)
+	ask, err := u.prober(dut)
 	if err != nil {
 		return nil, err
 	}
 	defer ask.close()
-	before, err := r.check(distinct(cpus))
+	again, err := u.Check(u.CPUs())
 	if err != nil {
 		return nil, err
 	}
-	dead, err := watchDrops(dropsOf(r.bed))
+	dead, err := watchDrops(dropsOf(u.Bed))
 	if err != nil {
 		return nil, err
 	}
-	contention := r.Machine.Watch(r.bed.DUTThread(), cpus.DUT)
+	contention := u.Machine.Watch(u.Bed.DUTThread(), cpus.DUT)
 	asked := ask.during(ctx, offer.Limit.Duration)
 	o.Sent, failed = f.Run(ctx, offer)
 	o.Contention = contention().Seconds()
@@ -137,10 +137,8 @@ func (r *Session) flood(ctx context.Context, part study.Part, o *study.Observati
 	if o.Drops, err = dead.since(); err != nil {
 		return nil, err
 	}
-	after, err := r.check(distinct(cpus))
-	if err != nil {
+	if o.CPUs, err = again(); err != nil {
 		return nil, err
 	}
-	o.CPUs = compare(before, after)
 	return failed, ask.note(o)
 }

@@ -1,4 +1,4 @@
-package lab
+package search
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	packets "linerate/internal/lab/forward"
 	"linerate/internal/search"
 	searchkind "linerate/internal/study/search"
 )
@@ -15,7 +16,7 @@ import (
 // runs another. What the machine does for longer than a trial, it does to all
 // arms.
 type lockstep struct {
-	ownChains
+	packets.OwnChains
 	strides []stride // by lane
 }
 
@@ -25,28 +26,35 @@ type stride struct {
 	p searchkind.Procedure
 }
 
-func (w *lockstep) ready(context.Context) error {
-	if err := w.open(); err != nil {
+// inStep makes it.
+func inStep(in *packets.Instance) packets.Way {
+	return &lockstep{OwnChains: packets.OwnChains{Instance: in}}
+}
+
+// Ready satisfies packets.Way.
+func (w *lockstep) Ready(context.Context) error {
+	if err := w.Open(); err != nil {
 		return err
 	}
-	for lane, s := range w.in.shares {
-		s.o.Own = (&searchkind.Run{Method: searchkind.Of(w.in.part).Method, Points: []searchkind.Point{}}).Observed()
+	for lane, s := range w.Shares {
+		s.Observed.Own = begun(w.Part)
 		// An arm rests while the others run: nothing need settle.
-		w.strides = append(w.strides, stride{m: &measurer{run: w.run, part: w.in.part, chain: w.chains[lane], record: searchkind.In(&s.o)}})
+		w.strides = append(w.strides, stride{m: &measurer{Setup: w.Setup, chain: w.Chains[lane], record: searchkind.In(&s.Observed)}})
 	}
 	return nil
 }
 
-func (w *lockstep) send(ctx context.Context) error {
-	return w.in.watched(func() error { return w.search(ctx) }, allDrops)
+// Send satisfies packets.Way.
+func (w *lockstep) Send(ctx context.Context) error {
+	return w.Watched(func() error { return w.search(ctx) }, packets.AllDrops)
 }
 
 // search finds what the generator can send, then searches in rounds, then
 // measures latency at what was found. What fails an arm ends its search only.
 func (w *lockstep) search(ctx context.Context) error {
 	limit := math.Inf(1) // the same for all, so that they try the same loads
-	if err := w.in.round(ctx, func(lane int) error {
-		l, err := w.strides[lane].m.limit(ctx, &w.in.shares[lane].o)
+	if err := w.Round(ctx, func(lane int) error {
+		l, err := w.strides[lane].m.limit(ctx, &w.Shares[lane].Observed)
 		if err == nil {
 			limit = min(limit, l)
 		}
@@ -54,23 +62,23 @@ func (w *lockstep) search(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	if err := w.in.round(ctx, func(lane int) (err error) {
+	if err := w.Round(ctx, func(lane int) (err error) {
 		s := &w.strides[lane]
-		s.p, err = searchkind.NewProcedure(w.in.part, limit, s.m.record.GeneratorMax)
+		s.p, err = searchkind.NewProcedure(w.Part, limit, s.m.record.GeneratorMax)
 		s.m.begin(s.p)
 		return err
 	}); err != nil {
 		return err
 	}
-	for slices.ContainsFunc(w.in.shares, func(s *share) bool { return !s.done }) {
-		if err := w.in.round(ctx, func(lane int) error { return w.step(ctx, lane) }); err != nil {
+	for slices.ContainsFunc(w.Shares, func(s *packets.Share) bool { return !s.Done }) {
+		if err := w.Round(ctx, func(lane int) error { return w.step(ctx, lane) }); err != nil {
 			return err
 		}
 	}
-	for _, s := range w.in.shares {
-		s.done = s.failed != nil
+	for _, s := range w.Shares {
+		s.Done = s.Failed != nil
 	}
-	return w.in.round(ctx, func(lane int) error {
+	return w.Round(ctx, func(lane int) error {
 		m := w.strides[lane].m
 		return m.latency(ctx, m.record)
 	})
@@ -92,6 +100,6 @@ func (w *lockstep) step(ctx context.Context, lane int) error {
 		s.m.record.Ended = err.Error()
 	}
 	s.p.Report(s.m.record)
-	w.in.shares[lane].done = true
+	w.Shares[lane].Done = true
 	return nil
 }

@@ -1,4 +1,5 @@
-package lab
+// Package serve runs parts that ask servers (study/serve).
+package serve
 
 import (
 	"context"
@@ -8,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"linerate/internal/lab"
 	"linerate/internal/load/request"
 	"linerate/internal/setting"
 	"linerate/internal/study"
@@ -16,7 +18,7 @@ import (
 )
 
 // Service is a kind of server that a study measures, with the load that asks
-// it: package lab knows neither.
+// it: package lab/serve knows neither.
 type Service interface {
 	// Start starts a server at a site, set as an arm wants it, and returns
 	// when it answers. An ErrUnavailable says what the arm cannot have.
@@ -45,8 +47,74 @@ type Offer struct {
 // Teller is a Server that has more to say of its trial once it was stopped.
 type Teller interface{ Tell(v *serve.Served) }
 
+// Runner runs parts that ask servers.
+type Runner struct {
+	// Sites opens the testbed of servers, and Service starts them.
+	Sites   func(ctx context.Context) (testbed.Sites, error)
+	Service Service
+}
+
+var _ lab.Runner = Runner{}
+
+// Kind satisfies lab.Runner.
+func (Runner) Kind() string { return serve.Kind{}.Name() }
+
+// Up satisfies lab.Runner.
+func (r Runner) Up(ctx context.Context, _ testbed.Mode) (lab.Bed, error) {
+	if r.Sites == nil || r.Service == nil {
+		return nil, errors.New("this lab has no servers")
+	}
+	return r.Sites(ctx)
+}
+
+// Prepare satisfies lab.Runner.
+func (Runner) Prepare(*lab.Session, study.Part) error { return nil }
+
+// Measured satisfies lab.Runner.
+func (Runner) Measured(t study.Trial) bool {
+	return serve.In(t.Observed) != nil && serve.In(t.Observed).Answered > 0
+}
+
+// Run satisfies lab.Runner: a slot is of all arms where they take turns, or of one.
+func (r Runner) Run(ctx context.Context, s *lab.Session, slot study.Slot, part study.Part) ([]study.Trial, error) {
+	task := s.Task()
+	spec := task.Spec
+	if !s.AllowHost {
+		spec = spec.Local() // the others are unavailable, and in nobody's way
+	}
+	b := &block{Session: s, service: r.Service, sites: s.Bed().(testbed.Sites), part: part, number: slot.Block,
+		how: spec.Interleaving(part), gone: map[string]string{}}
+	arms, place := []string{slot.Variant}, slot
+	place.Order--
+	if b.how != study.InSequence {
+		arms = task.Spec.Arms()
+		place.Order, b.attempt = s.Last(slot.Block), study.Attempts(task.Done, slot.Block)+1
+	}
+	b.rng = rand.New(rand.NewPCG(task.Seed, uint64(slot.Block)<<24|uint64(slot.Order)<<8|uint64(b.attempt)))
+	b.rng.Shuffle(len(arms), func(i, j int) { arms[i], arms[j] = arms[j], arms[i] })
+	lanes, err := b.run(ctx, arms)
+	if err != nil {
+		return nil, err
+	}
+	return s.Together(place, part, lanes, b.gone), nil
+}
+
+// block is a block whose arms are asked, or one arm of it.
+type block struct {
+	*lab.Session
+	service Service
+	sites   testbed.Sites
+	part    study.Part
+	number  int
+	attempt int
+	how     study.Interleaving
+	gone    map[string]string
+	rng     *rand.Rand // order of the rounds
+}
+
 // served is one arm's share of a block.
 type served struct {
+	lab.Lane
 	site   testbed.Site
 	server Server
 	// set makes the kernel what the arm wants of what all share; nil where arms
@@ -57,69 +125,11 @@ type served struct {
 	turns   int
 	bursts  []serve.Burst
 	cpu     time.Duration
-	o       study.Observation
-	failed  error
 }
 
-// serve runs what a slot of a part of requests asks for: a block of all arms,
-// or one arm's trial.
-func (r *Session) serve(ctx context.Context, slot study.Slot, part study.Part) error {
-	if r.servedHow(part) != study.InSequence {
-		return r.hand(ctx, slot, part, r.task.Spec.Arms())
-	}
-	return r.hand(ctx, slot, part, []string{slot.Variant})
-}
-
-// servedHow is how the arms of a part take turns. Without leave to change what is
-// global to the kernel the variants that need it are unavailable, and in nobody's way.
-func (r *Session) servedHow(part study.Part) study.Interleaving {
-	s := r.task.Spec
-	if !r.AllowHost {
-		s = s.Local()
-	}
-	return s.Interleaving(part)
-}
-
-// hand runs the arms and hands their trials on.
-func (r *Session) hand(ctx context.Context, slot study.Slot, part study.Part, arms []string) error {
-	r.tell(slot, part, nil)
-	start := r.Machine.Now()
-	in := &instance{part: part, how: r.servedHow(part), gone: map[string]string{}}
-	in.Part, in.Block = part.Name, slot.Block
-	in.first = slot.Order - 1
-	if len(arms) > 1 {
-		in.first = r.lastOrder(slot.Block)
-		in.Attempt = study.Attempts(r.task.Done, slot.Block) + 1
-	}
-	in.rng = rand.New(rand.NewPCG(r.task.Seed, uint64(slot.Block)<<24|uint64(slot.Order)<<8|uint64(in.Attempt)))
-	err := r.serveAll(ctx, in, arms)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil {
-		return fmt.Errorf("%s, block %d: %w", part.Name, slot.Block, err)
-	}
-	trials := r.judge(in)
-	for i := range trials {
-		trials[i].Retry = slot.Retry
-	}
-	return r.deliver(trials, start, part)
-}
-
-func (r *Session) lastOrder(block int) (last int) {
-	for _, t := range r.task.Done {
-		if t.Block == block {
-			last = max(last, t.Order)
-		}
-	}
-	return last
-}
-
-// serveAll raises the arms' sites and servers, asks them, and notes what came
-// of it in the instance's shares.
-func (r *Session) serveAll(ctx context.Context, in *instance, arms []string) (err error) {
-	in.rng.Shuffle(len(arms), func(i, j int) { arms[i], arms[j] = arms[j], arms[i] })
-	all, err := r.settle(ctx, in, arms)
+// run raises the arms' sites and servers, asks them, and notes what came of it.
+func (b *block) run(ctx context.Context, arms []string) (lanes []*lab.Lane, err error) {
+	all, err := b.settle(ctx, arms)
 	defer func() {
 		for _, s := range all {
 			if s.server != nil {
@@ -129,31 +139,31 @@ func (r *Session) serveAll(ctx context.Context, in *instance, arms []string) (er
 		}
 	}()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	before, err := r.check([]int{-1})
+	again, err := b.Check([]int{-1})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := r.askAll(ctx, in, all); err != nil {
-		return err
+	if err := b.askAll(ctx, all); err != nil {
+		return nil, err
 	}
-	after, err := r.check([]int{-1})
+	cpus, err := again()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, s := range all {
-		s.o.CPUs = compare(before, after)
-		if err := s.close(r.linkOf(in.part)); err != nil {
-			return err
+		s.Observed.CPUs = cpus
+		if err := s.close(b.link()); err != nil {
+			return nil, err
 		}
-		in.shares = append(in.shares, &share{o: s.o, failed: s.failed})
+		lanes = append(lanes, &s.Lane)
 	}
-	return nil
+	return lanes, nil
 }
 
-func (r *Session) linkOf(p study.Part) testbed.Link {
-	l, _ := serve.LinkOf(&r.task.Spec, p).Parse() // a study that was read has one that parses
+func (b *block) link() testbed.Link {
+	l, _ := serve.LinkOf(b.Spec(), b.part).Parse() // a study that was read has one that parses
 	return l
 }
 
@@ -165,16 +175,16 @@ type wish struct {
 }
 
 // wishes are those of the arms that the run does not forbid.
-func (r *Session) wishes(in *instance, arms []string) (all []wish) {
+func (b *block) wishes(arms []string) (all []wish) {
 	for _, name := range arms {
-		v, _ := r.task.Spec.Variant(name)
-		if why := r.here().Why(v); why != "" {
-			in.gone[name] = why
+		v, _ := b.Spec().Variant(name)
+		if why := b.Here().Why(v); why != "" {
+			b.gone[name] = why
 			continue
 		}
-		w := wish{Settings: testbed.Settings{Name: name}, part: serve.AskedOf(in.part, v)}
+		w := wish{Settings: testbed.Settings{Name: name}, part: serve.AskedOf(b.part, v)}
 		others := v.Apply()
-		if in.how == study.Alternating {
+		if b.how == study.Alternating {
 			others, w.kernel = v.ApplyLocal(), v.ApplyGlobal()
 		}
 		for _, s := range others {
@@ -190,37 +200,37 @@ func (r *Session) wishes(in *instance, arms []string) (all []wish) {
 }
 
 // settle makes the arms' sites and starts their servers.
-func (r *Session) settle(ctx context.Context, in *instance, arms []string) (all []*served, err error) {
-	wanted := r.wishes(in, arms)
+func (b *block) settle(ctx context.Context, arms []string) (all []*served, err error) {
+	wanted := b.wishes(arms)
 	own := make([]testbed.Settings, len(wanted))
 	for i, w := range wanted {
 		own[i] = w.Settings
 	}
-	asks := serve.RequestsOf(in.part)
-	layout := testbed.Layout{Clients: asks.Clients, Link: r.linkOf(in.part), Seed: r.task.Seed + uint64(in.Block)<<16, Origin: asks.Origin}
-	sites, err := r.sites.Raise(ctx, layout, own)
+	asks := serve.RequestsOf(b.part)
+	layout := testbed.Layout{Clients: asks.Clients, Link: b.link(), Seed: b.Task().Seed + uint64(b.number)<<16, Origin: asks.Origin}
+	sites, err := b.sites.Raise(ctx, layout, own)
 	if err != nil {
 		return nil, err
 	}
 	for i, site := range sites {
-		s := &served{site: site, account: request.NewAccount(asks.Targets)}
-		if in.how == study.Alternating {
-			s.set = func(ctx context.Context) error { return r.sites.Global(ctx, wanted[i].kernel) }
+		s := &served{Lane: lab.Lane{Name: wanted[i].Name}, site: site, account: request.NewAccount(asks.Targets)}
+		if b.how == study.Alternating {
+			s.set = func(ctx context.Context) error { return b.sites.Global(ctx, wanted[i].kernel) }
 		}
-		failed := s.start(ctx, r.Service, wanted[i])
+		failed := s.start(ctx, b.service, wanted[i])
 		var un *testbed.ErrUnavailable
 		if errors.As(failed, &un) {
-			in.gone[wanted[i].Name] = un.Error()
+			b.gone[wanted[i].Name] = un.Error()
 			continue
 		}
 		if failed != nil {
 			return all, fmt.Errorf("%s: %w", wanted[i].Name, failed)
 		}
-		s.o = study.Observation{Load1: r.Machine.Load1(), Applied: site.Applied}
-		if in.how != study.InSequence {
-			s.o.Interleaved = &study.Interleaved{How: in.how, Attempt: in.Attempt, Lane: len(all)}
+		s.Observed = study.Observation{Load1: b.Machine.Load1(), Applied: site.Applied}
+		if b.how != study.InSequence {
+			s.Observed.Interleaved = &study.Interleaved{How: b.how, Attempt: b.attempt, Lane: len(all)}
 		}
-		in.Arms, all = append(in.Arms, wanted[i].Name), append(all, s)
+		all = append(all, s)
 	}
 	return all, nil
 }
@@ -240,37 +250,37 @@ func (s *served) start(ctx context.Context, service Service, w wish) (err error)
 // askAll offers the part's requests, to all at once or in turns, and takes the
 // servers' time around it: they rest while others are asked, and to find a
 // server's processes among all of a machine takes as long as a turn may.
-func (r *Session) askAll(ctx context.Context, in *instance, all []*served) error {
+func (b *block) askAll(ctx context.Context, all []*served) error {
 	o := Offer{
-		Warmup: time.Duration(in.part.Warmup * float64(time.Second)), Lasts: time.Duration(in.part.Seconds * float64(time.Second)),
-		Seed: r.task.Seed + uint64(in.Block)<<20,
+		Warmup: time.Duration(b.part.Warmup * float64(time.Second)), Lasts: time.Duration(b.part.Seconds * float64(time.Second)),
+		Seed: b.Task().Seed + uint64(b.number)<<20,
 	}
-	ask := askInTurns
-	if n := serve.RequestsOf(in.part).Burst; n > 0 && in.how != study.Together {
-		o, ask = Offer{Requests: uint64(n), Seed: o.Seed}, askInBursts
-		wake(ctx, in, all, o)
-	} else if in.how == study.Together {
-		ask = askTogether
+	ask := b.inTurns
+	if n := serve.RequestsOf(b.part).Burst; n > 0 && b.how != study.Together {
+		o, ask = Offer{Requests: uint64(n), Seed: o.Seed}, b.inBursts
+		b.wake(ctx, all, o)
+	} else if b.how == study.Together {
+		ask = b.atOnce
 	}
 	for _, s := range all {
 		s.cpu = -s.server.CPU()
 	}
-	ask(ctx, in, all, o)
+	ask(ctx, all, o)
 	for _, s := range all {
 		s.cpu += s.server.CPU()
 	}
-	if in.how == study.Alternating {
-		return errors.Join(ctx.Err(), r.sites.Global(context.WithoutCancel(ctx), nil))
+	if b.how == study.Alternating {
+		return errors.Join(ctx.Err(), b.sites.Global(context.WithoutCancel(ctx), nil))
 	}
 	return ctx.Err()
 }
 
-// askTogether asks all arms at the same time.
-func askTogether(ctx context.Context, in *instance, all []*served, o Offer) {
+// atOnce asks all arms at the same time.
+func (b *block) atOnce(ctx context.Context, all []*served, o Offer) {
 	var wait sync.WaitGroup
 	for i, s := range all {
 		wait.Go(func() {
-			if asleep(ctx, stagger(serve.RequestsOf(in.part).Rate, i, len(all))) {
+			if asleep(ctx, stagger(serve.RequestsOf(b.part).Rate, i, len(all))) {
 				s.ask(ctx, o)
 			}
 		})
@@ -278,16 +288,16 @@ func askTogether(ctx context.Context, in *instance, all []*served, o Offer) {
 	wait.Wait()
 }
 
-// askInTurns asks all arms one after the other: once, or again and again for turnFor
+// inTurns asks all arms one after the other: once, or again and again for turnFor
 // in rounds of random order.
-func askInTurns(ctx context.Context, in *instance, all []*served, o Offer) {
+func (b *block) inTurns(ctx context.Context, all []*served, o Offer) {
 	n := 1
-	if in.how == study.Alternating {
+	if b.how == study.Alternating {
 		n = serve.TurnsOf(o.Lasts.Seconds())
 	}
 	o.Lasts /= time.Duration(n)
 	for range n {
-		for _, i := range in.rng.Perm(len(all)) {
+		for _, i := range b.rng.Perm(len(all)) {
 			if all[i].ask(ctx, o); ctx.Err() != nil {
 				return
 			}
@@ -297,20 +307,20 @@ func askInTurns(ctx context.Context, in *instance, all []*served, o Offer) {
 }
 
 // wake asks each server for a burst that does not count: the first.
-func wake(ctx context.Context, in *instance, all []*served, o Offer) {
-	for _, i := range in.rng.Perm(len(all)) {
-		_, _, all[i].failed = all[i].turn(ctx, o)
+func (b *block) wake(ctx context.Context, all []*served, o Offer) {
+	for _, i := range b.rng.Perm(len(all)) {
+		_, _, all[i].Failed = all[i].turn(ctx, o)
 	}
 }
 
-// askInBursts asks all arms for the same number of requests, again and again, in
+// inBursts asks all arms for the same number of requests, again and again, in
 // rounds of random order. Who took longer than the part's seconds by then takes part
 // in no more, so that a slow arm has fewer bursts instead of most of the time.
-func askInBursts(ctx context.Context, in *instance, all []*served, o Offer) {
-	for range serve.Bursts(in.part) {
+func (b *block) inBursts(ctx context.Context, all []*served, o Offer) {
+	for range serve.Bursts(b.part) {
 		o.Seed++
-		for _, i := range in.rng.Perm(len(all)) {
-			if s := all[i]; (s.meter.Elapsed + s.meter.Settle).Seconds() < in.part.Seconds {
+		for _, i := range b.rng.Perm(len(all)) {
+			if s := all[i]; (s.meter.Elapsed + s.meter.Settle).Seconds() < b.part.Seconds {
 				s.ask(ctx, o)
 			}
 			if ctx.Err() != nil {
@@ -341,7 +351,7 @@ func asleep(ctx context.Context, d time.Duration) bool {
 // ask asks an arm's server for a while and adds what came of it. What fails
 // is the arm's.
 func (s *served) ask(ctx context.Context, o Offer) {
-	if s.failed != nil {
+	if s.Failed != nil {
 		return
 	}
 	a, m, err := s.turn(ctx, o)
@@ -353,7 +363,7 @@ func (s *served) ask(ctx context.Context, o Offer) {
 			s.bursts = append(s.bursts, serve.Burst{Answered: a.Result(m).Answered, Seconds: m.Elapsed.Seconds(), Settle: m.Settle.Seconds()})
 		}
 	}
-	s.failed = errors.Join(err, s.server.Running())
+	s.Failed = errors.Join(err, s.server.Running())
 }
 
 // turn asks the arm's server once, with the kernel as the arm wants it.
@@ -386,6 +396,6 @@ func (s *served) close(link testbed.Link) error {
 	s.server = nil
 	v.Condense(s.account, s.meter)
 	v.Bursts = s.bursts
-	s.o.Own = v.Observed()
+	s.Observed.Own = v.Observed()
 	return err
 }

@@ -1,12 +1,15 @@
-package lab
+package forward
 
 import (
-	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"linerate/internal/drop"
+	"linerate/internal/lab"
+	"linerate/internal/lab/runtest"
 	"linerate/internal/study"
 	"linerate/internal/study/forward"
 	"linerate/internal/testbed/bedtest"
@@ -35,7 +38,7 @@ func TestSlicesThatFellShortAreDoneAgain(t *testing.T) {
 		}
 		return 0
 	}}
-	trials, _, err := simulate(t, sim, Task{Spec: parse(t, slicedSpec), Seed: 5})
+	trials, _, err := simulate(t, sim, lab.Task{Spec: runtest.Parse(t, slicedSpec), Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +76,7 @@ func TestSlicesOfAStarvedDUTAreDoneAgain(t *testing.T) {
 		}
 		return 0
 	}}
-	trials, _, err := simulate(t, sim, Task{Spec: parse(t, slicedSpec), Seed: 5})
+	trials, _, err := simulate(t, sim, lab.Task{Spec: runtest.Parse(t, slicedSpec), Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,14 +100,14 @@ func TestSlicesOfAStarvedDUTAreDoneAgain(t *testing.T) {
 // TestAnArmThatIsNeverOfferedItsLoad: its trials are invalid, after its first
 // slice was tried thrice; the others' are not.
 func TestAnArmThatIsNeverOfferedItsLoad(t *testing.T) {
-	s := parse(t, strings.Replace(slicedSpec, "rate: 500kpps", "rate: 50%", 1))
+	s := runtest.Parse(t, strings.Replace(slicedSpec, "rate: 500kpps", "rate: 50%", 1))
 	sim := &bedtest.Simulated{Seed: 1, Late: func(device string, _ int) float64 {
 		if device == "gen0-2" {
 			return 0.4
 		}
 		return 0
 	}}
-	trials, _, err := simulate(t, sim, Task{Spec: s, Seed: 5})
+	trials, _, err := simulate(t, sim, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +136,7 @@ func TestAnArmThatIsNeverOfferedItsLoad(t *testing.T) {
 // TestEachArmsDropsAreItsOwn: what the machine counts once for all DUTs is told of
 // the arm whose slice it was.
 func TestEachArmsDropsAreItsOwn(t *testing.T) {
-	trials, _, err := simulate(t, &bedtest.Simulated{Seed: 1, Backlogged: true}, Task{Spec: parse(t, slicedSpec), Seed: 5})
+	trials, _, err := simulate(t, &bedtest.Simulated{Seed: 1, Backlogged: true}, lab.Task{Spec: runtest.Parse(t, slicedSpec), Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,26 +157,54 @@ func TestEachArmsDropsAreItsOwn(t *testing.T) {
 }
 
 // TestAllArmsAreToldWhatTheMachineDropped: where arms take turns too short to read
-// its counters around each, in searches and in slices of a cost.
+// its counters around each, as slices of a cost are.
 func TestAllArmsAreToldWhatTheMachineDropped(t *testing.T) {
-	searched, _, err := simulate(t, &bedtest.Simulated{Seed: 3, Backlogged: true}, Task{Spec: parse(t, searchSpec), Seed: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
 	lossy := &bedtest.Simulated{Backlogged: true, Faults: func(int) bedtest.Fault { return bedtest.Fault{NothingRx: true} }}
-	sliced, _, err := takeTurns(t, &bedtest.Turns{Simulated: lossy}, Task{Spec: parse(t, turnsSpec), Seed: 5})
-	if err == nil || !strings.Contains(err.Error(), "nothing arrived") || len(sliced) < 2 {
-		t.Fatalf("%d trials in which nothing arrived, %v", len(sliced), err)
+	trials, _, err := takeTurns(t, &bedtest.Turns{Simulated: lossy}, lab.Task{Spec: runtest.Parse(t, turnsSpec), Seed: 5})
+	if err == nil || !strings.Contains(err.Error(), "nothing arrived") || len(trials) < 2 {
+		t.Fatalf("%d trials in which nothing arrived, %v", len(trials), err)
 	}
-	told := map[string]uint64{} // by instance
-	for _, tr := range append(searched, sliced...) {
-		of := fmt.Sprintf("%s, block %d, attempt %d", tr.Part, tr.Block, tr.Observed.Interleaved.Attempt)
-		n := tr.Observed.Drops["softnet.dropped"]
-		if told[of] == 0 {
-			told[of] = n
+	runtest.ToldAlike(t, trials)
+}
+
+// Overloaded DUTs that take turns see one machine too, and each keeps its own
+// account.
+func TestOverloadTakesTurns(t *testing.T) {
+	text := `name: turns
+question: What does a hundred rules take?
+variants:
+  - name: none
+  - name: rules-100
+    settings:
+      - nft: {linear: 100}
+parts:
+  - {name: over, mode: overload, blocks: 4, seconds: 0.8}
+metrics:
+  - {metric: overload_forwarding_rate_pps, primary: true}
+`
+	wander := func(clock time.Duration) float64 { return 1 + 0.4*math.Sin(clock.Seconds()) }
+	worst := func(text string) (worst float64) {
+		trials, _, err := simulate(t, &bedtest.Simulated{Seed: 3, Wander: wander}, lab.Task{Spec: runtest.Parse(t, text), Seed: 5})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if n == 0 || n != told[of] {
-			t.Errorf("%s, %s: told %d of %d", of, tr.Variant, n, told[of])
+		rates := map[int]map[string]float64{}
+		for _, tr := range trials {
+			if !tr.Valid || tr.Observed.Received.RxPackets+*tr.Observed.Received.Lost != tr.Observed.Sent.TxPackets || math.Abs(tr.Observed.Sent.Seconds-0.8) > 0.01 {
+				t.Fatalf("%s: valid %v, %v: sent %+v, received %+v", tr.Variant, tr.Valid, tr.Reasons, tr.Observed.Sent, tr.Observed.Received)
+			}
+			if rates[tr.Block] == nil {
+				rates[tr.Block] = map[string]float64{}
+			}
+			rates[tr.Block][tr.Variant] = tr.Metrics[forward.OverloadRate]
 		}
+		for _, b := range rates {
+			worst = max(worst, math.Abs(math.Log(b[study.AA]/b["none"])))
+		}
+		return worst
+	}
+	turns, apart := worst(text), worst(strings.Replace(text, "variants:", "interleave: false\nvariants:", 1))
+	if turns > 0.03 || apart < 3*turns {
+		t.Errorf("the control differs from itself by %.3f in turns, by %.3f one after the other", turns, apart)
 	}
 }

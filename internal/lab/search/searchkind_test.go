@@ -1,4 +1,4 @@
-package lab
+package search
 
 import (
 	"encoding/json"
@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/lab"
+	"linerate/internal/lab/runtest"
 	"linerate/internal/report"
 	"linerate/internal/show"
 	"linerate/internal/study"
@@ -21,9 +23,9 @@ func kindSpec(search, metric string) string {
 // TestBackToBackFindsTheRing: a simulated router holds 256 frames and forwards
 // a sixth of what arrives meanwhile.
 func TestBackToBackFindsTheRing(t *testing.T) {
-	s := parse(t, kindSpec("{method: back-to-back, repeats: 3, step_frames: 1}", searchkind.BackToBackFrames))
+	s := runtest.Parse(t, kindSpec("{method: back-to-back, repeats: 3, step_frames: 1}", searchkind.BackToBackFrames))
 	sim := &bedtest.Simulated{Seed: 3}
-	trials, _, err := simulate(t, sim, Task{Spec: s, Seed: 5})
+	trials, _, err := simulate(t, sim, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,8 +51,8 @@ func TestBackToBackFindsTheRing(t *testing.T) {
 // TestLossCurve: what the simulated router cannot forward is lost, and the
 // curve ends at the second load that it can.
 func TestLossCurve(t *testing.T) {
-	s := parse(t, kindSpec("{method: loss-curve, step_percent: 5}", searchkind.LossFreeLoad))
-	trials, _, err := simulate(t, &bedtest.Simulated{Seed: 3}, Task{Spec: s, Seed: 5})
+	s := runtest.Parse(t, kindSpec("{method: loss-curve, step_percent: 5}", searchkind.LossFreeLoad))
+	trials, _, err := simulate(t, &bedtest.Simulated{Seed: 3}, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}

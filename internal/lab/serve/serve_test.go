@@ -1,4 +1,4 @@
-package lab
+package serve
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/lab"
+	"linerate/internal/lab/runtest"
 	"linerate/internal/load/request"
 	"linerate/internal/setting"
 	"linerate/internal/study"
@@ -159,12 +161,18 @@ func (s *fakeServer) Stop() (*serve.ServerLog, error) {
 	return nil, nil
 }
 
+// asked runs a study of servers that are none.
+func asked(t *testing.T, s study.Spec, sites *fakeSites, service *fakeService, allowed bool) ([]study.Trial, error) {
+	t.Helper()
+	r := Runner{Service: service, Sites: func(context.Context) (testbed.Sites, error) { return sites, nil }}
+	trials, _, _, err := runtest.Run(t, &lab.Lab{Machine: &bedtest.Simulated{Seed: 1}, AllowHost: allowed, Runners: []lab.Runner{r}}, lab.Task{Spec: s, Seed: 3})
+	return trials, err
+}
+
 func serveStudy(t *testing.T, text string, sites *fakeSites, service *fakeService) (study.Spec, []study.Trial) {
 	t.Helper()
-	s := parse(t, text)
-	l := &Lab{Machine: &bedtest.Simulated{Seed: 1}, Service: service, Sites: func(context.Context) (testbed.Sites, error) { return sites, nil }}
-	var trials []study.Trial
-	_, err := l.Run(t.Context(), Task{Spec: s, Seed: 3}, func(tr study.Trial) error { trials = append(trials, tr); return nil }, nil)
+	s := runtest.Parse(t, text)
+	trials, err := asked(t, s, sites, service, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,8 +329,8 @@ func hostStudy(t *testing.T, text string, allowed bool) (service *fakeService, s
 	t.Helper()
 	sites, service = &fakeSites{}, &fakeService{}
 	service.kernel = func() string { return sites.kernel }
-	l := &Lab{Machine: &bedtest.Simulated{Seed: 1}, Service: service, AllowHost: allowed, Sites: func(context.Context) (testbed.Sites, error) { return sites, nil }}
-	if _, err := l.Run(t.Context(), Task{Spec: parse(t, text), Seed: 3}, func(tr study.Trial) error { trials = append(trials, tr); return nil }, nil); err != nil {
+	trials, err := asked(t, runtest.Parse(t, text), sites, service, allowed)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return service, sites, trials
@@ -378,5 +386,37 @@ func TestTheKernelsSettingsInOneLoop(t *testing.T) {
 		if (tr.Variant == "slow") != (tr.Unavailable != "") {
 			t.Errorf("a sysctl that is not there: %s: unavailable %q", tr.Variant, tr.Unavailable)
 		}
+	}
+}
+
+// TestServersTrialsAreOfRecords holds trials of mail and files to within a quarter of
+// what they took, as the mean over the arms of mail and files on a quiet machine.
+func TestServersTrialsAreOfRecords(t *testing.T) {
+	for _, c := range []struct {
+		workload, part string
+		seconds        float64
+	}{
+		{"smtp: {messages: [2kB, 10kB], accounts: 1000, sessions: 20, burst: 40}", "seconds: 3", 2.30},
+		{"files: {count: 1000, size: 500B-10kB, fsync: true, burst: 100}", "seconds: 2, warmup: 0", 0.88},
+		{"files: {count: 1000, size: 500B-10kB, fsync: true, burst: 100}", "seconds: 0.8, warmup: 0", 0.49},
+		{"files: {count: 1000, size: 500B-10kB}", "seconds: 0.8, warmup: 0", 1.00},
+		{"files: {count: 1000, size: 500B-10kB}", "seconds: 0.32, warmup: 0", 0.48},
+		{"files: {count: 20000, size: 500B-10kB}", "seconds: 0.8, warmup: 0", 3.10},
+	} {
+		s := runtest.Parse(t, "name: x\nquestion: q?\nworkload: {"+c.workload+"}\nvariants: [{name: a}, {name: b}]\nparts: [{"+c.part+"}]\nmetrics: [{metric: requests_per_second, primary: true}]\n")
+		if got := study.KindOf(s.Parts[0]).Expected(&s, s.Parts[0]); math.Abs(got/c.seconds-1) > 0.25 {
+			t.Errorf("%s, %s: %.2f s are believed, %.2f were taken", c.workload, c.part, got, c.seconds)
+		}
+	}
+}
+
+// TestEachTurnIsWarmedUp: of the turns that the arms of a closed loop take, three
+// in 1.2 s.
+func TestEachTurnIsWarmedUp(t *testing.T) {
+	s := runtest.Parse(t, strings.Replace(servedSpec, ", rate: 100", "", 1))
+	warm, cold := s.Parts[0], s.Parts[0]
+	cold.Warmup = 0
+	if how, more := s.Interleaving(warm), study.KindOf(warm).Expected(&s, warm)-study.KindOf(cold).Expected(&s, cold); how != study.Alternating || math.Abs(more-3*0.1) > 1e-9 {
+		t.Errorf("%s: warming up takes %g s of an arm's trial", how, more)
 	}
 }

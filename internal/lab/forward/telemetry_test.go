@@ -1,39 +1,49 @@
-package lab
+package forward
 
 import (
 	"bytes"
-	"context"
 	"math"
 	"strings"
 	"testing"
 
 	"linerate/internal/drop"
+	"linerate/internal/lab"
+	"linerate/internal/lab/runtest"
 	"linerate/internal/profile"
 	"linerate/internal/study"
-	"linerate/internal/testbed"
 	"linerate/internal/testbed/bedtest"
 )
 
+const lookSpec = `name: sim
+question: What do rules cost?
+variants:
+  - name: none
+  - name: rules-100
+    settings:
+      - nft: {linear: 100}
+  - name: set
+    settings:
+      - nft: {set_elements: 1000}
+parts:
+  - {name: cost, mode: cost, blocks: 4, seconds: 0.5}
+  - {name: max, mode: overload, blocks: 2, seconds: 0.5}
+  - {name: given, mode: overload, rate: 500kpps, blocks: 2, seconds: 0.5}
+`
+
 // look runs a task with instruments, and returns what they saw and kept.
-func look(t *testing.T, sim *bedtest.Simulated, p Task) (seen []study.Telemetry, kept map[string][]byte) {
+func look(t *testing.T, sim *bedtest.Simulated, p lab.Task) (seen []study.Telemetry, kept map[string][]byte) {
 	t.Helper()
-	kept = map[string][]byte{}
-	l := &Lab{Engine: sim, Machine: sim, Instruments: sim,
-		Up: func(_ context.Context, mode testbed.Mode) (testbed.Bed, error) {
-			sim.Mode = mode
-			return sim, nil
-		},
-		Keep:   func(name string, data []byte) error { kept[name] = data; return nil },
-		Looked: func(x study.Telemetry) error { seen = append(seen, x); return nil }}
-	if _, err := l.Run(context.Background(), p, func(study.Trial) error { return nil }, nil); err != nil {
+	l := &lab.Lab{Machine: sim, Instruments: sim, Runners: runners(sim), Looked: func(x study.Telemetry) error { seen = append(seen, x); return nil }}
+	_, kept, _, err := runtest.Run(t, l, p)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return seen, kept
 }
 
 func TestInstrumentsLookIntoEveryVariant(t *testing.T) {
-	s := parse(t, strings.Replace(spec, "parts:", "profile: true\nparts:", 1))
-	seen, kept := look(t, &bedtest.Simulated{Seed: 1}, Task{Spec: s, Seed: 5})
+	s := runtest.Parse(t, strings.Replace(lookSpec, "parts:", "profile: true\nparts:", 1))
+	seen, kept := look(t, &bedtest.Simulated{Seed: 1}, lab.Task{Spec: s, Seed: 5})
 	if len(seen) != 2*3 { // one part of each mode, three variants
 		t.Fatalf("%d looks, want 6: %+v", len(seen), seen)
 	}
@@ -65,14 +75,14 @@ func TestInstrumentsLookIntoEveryVariant(t *testing.T) {
 }
 
 func TestInstrumentsGoOnWhereTheyStopped(t *testing.T) {
-	s := parse(t, strings.Replace(spec, "parts:", "profile: true\nparts:", 1))
+	s := runtest.Parse(t, strings.Replace(lookSpec, "parts:", "profile: true\nparts:", 1))
 	had := []study.Telemetry{{Part: "cost", Variant: "none"}, {Part: "max", Variant: "set"}}
-	seen, _ := look(t, &bedtest.Simulated{Refuse: refuse("net.ipv4.no_such")}, Task{Spec: s, Seed: 5, Telemetry: had})
+	seen, _ := look(t, &bedtest.Simulated{Refuse: runtest.Refuse("net.ipv4.no_such")}, lab.Task{Spec: s, Seed: 5, Telemetry: had})
 	if len(seen) != 4 {
 		t.Errorf("%d looks, want the 4 that were left", len(seen))
 	}
 	s.Profile = false
-	if seen, _ := look(t, &bedtest.Simulated{}, Task{Spec: s, Seed: 5}); len(seen) != 0 {
+	if seen, _ := look(t, &bedtest.Simulated{}, lab.Task{Spec: s, Seed: 5}); len(seen) != 0 {
 		t.Errorf("%d looks that nobody asked for", len(seen))
 	}
 }

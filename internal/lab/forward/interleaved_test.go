@@ -1,7 +1,6 @@
-package lab
+package forward
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"math"
@@ -9,10 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/lab"
+	"linerate/internal/lab/runtest"
 	"linerate/internal/setting"
 	"linerate/internal/study"
 	"linerate/internal/study/forward"
-	"linerate/internal/testbed"
 	"linerate/internal/testbed/bedtest"
 )
 
@@ -33,23 +33,27 @@ parts:
 
 // takeTurns runs a task on a simulated testbed whose arms take turns; kept are
 // the files of raw slices.
-func takeTurns(t *testing.T, sim *bedtest.Turns, task Task) (trials []study.Trial, kept map[string][]byte, err error) {
+func takeTurns(t *testing.T, sim *bedtest.Turns, task lab.Task) (trials []study.Trial, kept map[string][]byte, err error) {
 	t.Helper()
-	kept = map[string][]byte{}
-	l := &Lab{Engine: sim, Machine: sim.Simulated,
-		Up: func(_ context.Context, mode testbed.Mode) (testbed.Bed, error) {
-			sim.Mode = mode
-			return sim.Simulated, nil
-		},
-		Keep: func(name string, data []byte) error { kept[name] = data; return nil }}
-	_, err = l.Run(context.Background(), task, func(tr study.Trial) error { trials = append(trials, tr); return nil }, nil)
+	trials, kept, _, err = runtest.Run(t, &lab.Lab{Machine: sim.Simulated, Runners: []lab.Runner{&Runner{Bed: runtest.On(sim.Simulated), Engine: sim}}}, task)
 	return trials, kept, err
 }
 
+// runners run packets on a simulated testbed.
+func runners(sim *bedtest.Simulated) []lab.Runner {
+	return []lab.Runner{&Runner{Bed: runtest.On(sim), Engine: sim}}
+}
+
+func simulate(t *testing.T, sim *bedtest.Simulated, task lab.Task) ([]study.Trial, lab.Outcome, error) {
+	t.Helper()
+	trials, _, out, err := runtest.Run(t, &lab.Lab{Machine: sim, Runners: runners(sim)}, task)
+	return trials, out, err
+}
+
 func TestTurnsFindKnownCosts(t *testing.T) {
-	s := parse(t, turnsSpec)
+	s := runtest.Parse(t, turnsSpec)
 	sim := &bedtest.Turns{Simulated: &bedtest.Simulated{Noise: 0.001, Seed: 1}}
-	trials, kept, err := takeTurns(t, sim, Task{Spec: s, Seed: 5})
+	trials, kept, err := takeTurns(t, sim, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,8 +82,8 @@ func TestTurnsFindKnownCosts(t *testing.T) {
 // TestOrderOfMakingIsRandom: no arm is always made first, for what is made
 // first lies elsewhere in memory.
 func TestOrderOfMakingIsRandom(t *testing.T) {
-	s := parse(t, strings.Replace(turnsSpec, "blocks: 4", "blocks: 12", 1))
-	trials, _, err := takeTurns(t, &bedtest.Turns{Simulated: &bedtest.Simulated{}}, Task{Spec: s, Seed: 5})
+	s := runtest.Parse(t, strings.Replace(turnsSpec, "blocks: 4", "blocks: 12", 1))
+	trials, _, err := takeTurns(t, &bedtest.Turns{Simulated: &bedtest.Simulated{}}, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,13 +104,13 @@ func TestOrderOfMakingIsRandom(t *testing.T) {
 // TestTornInstanceIsRunAgainWhole: after a crash between two trials of an
 // instance all its arms are measured anew, and only those count.
 func TestTornInstanceIsRunAgainWhole(t *testing.T) {
-	s := parse(t, turnsSpec)
-	whole, _, err := takeTurns(t, &bedtest.Turns{Simulated: &bedtest.Simulated{}}, Task{Spec: s, Seed: 5})
+	s := runtest.Parse(t, turnsSpec)
+	whole, _, err := takeTurns(t, &bedtest.Turns{Simulated: &bedtest.Simulated{}}, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, cut := range []int{1, 3, 4, 6, len(whole)} {
-		rest, _, err := takeTurns(t, &bedtest.Turns{Simulated: &bedtest.Simulated{}}, Task{Spec: s, Seed: 5, Done: slices.Clone(whole[:cut])})
+		rest, _, err := takeTurns(t, &bedtest.Turns{Simulated: &bedtest.Simulated{}}, lab.Task{Spec: s, Seed: 5, Done: slices.Clone(whole[:cut])})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,8 +131,8 @@ func TestUnavailableArmLeavesTheOthers(t *testing.T) {
 		}
 		return ""
 	}}}
-	s := parse(t, turnsSpec)
-	trials, _, err := takeTurns(t, sim, Task{Spec: s, Seed: 5})
+	s := runtest.Parse(t, turnsSpec)
+	trials, _, err := takeTurns(t, sim, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +146,7 @@ func TestUnavailableArmLeavesTheOthers(t *testing.T) {
 // no verdict, and a reason.
 func TestBusyCPUMakesAnInstanceInvalid(t *testing.T) {
 	sim := &bedtest.Turns{Simulated: &bedtest.Simulated{Faults: func(int) bedtest.Fault { return bedtest.Fault{Contention: 0.9} }}}
-	trials, _, err := takeTurns(t, sim, Task{Spec: parse(t, turnsSpec), Seed: 5})
+	trials, _, err := takeTurns(t, sim, lab.Task{Spec: runtest.Parse(t, turnsSpec), Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}

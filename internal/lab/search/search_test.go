@@ -1,4 +1,4 @@
-package lab
+package search
 
 import (
 	"math"
@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/lab"
+	packets "linerate/internal/lab/forward"
+	"linerate/internal/lab/runtest"
 	"linerate/internal/study"
 	"linerate/internal/study/search"
 	"linerate/internal/testbed/bedtest"
@@ -32,12 +35,12 @@ metrics:
 // the study its verdict.
 func TestSearchFindsCapacity(t *testing.T) {
 	for _, method := range []string{search.MLR, search.RFC2544} {
-		s, err := search.WithSearch(parse(t, searchSpec), method)
+		s, err := search.WithSearch(runtest.Parse(t, searchSpec), method)
 		if err != nil {
 			t.Fatal(err)
 		}
 		sim := &bedtest.Simulated{Seed: 3}
-		trials, _, err := simulate(t, sim, Task{Spec: s, Seed: 5})
+		trials, _, err := simulate(t, sim, lab.Task{Spec: s, Seed: 5})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,10 +76,10 @@ func TestSearchFindsCapacity(t *testing.T) {
 
 // A generator slower than the router finds its own limit, and says so.
 func TestSearchBoundByGenerator(t *testing.T) {
-	s := parse(t, searchSpec)
+	s := runtest.Parse(t, searchSpec)
 	sim := &bedtest.Simulated{Seed: 3, Faults: func(int) bedtest.Fault { return bedtest.Fault{GeneratorX: 0.5} }}
 	s.Parts[0].Blocks, s.Retries = 1, 0
-	trials, _, err := simulate(t, sim, Task{Spec: s, Seed: 5})
+	trials, _, err := simulate(t, sim, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,11 +93,11 @@ func TestSearchBoundByGenerator(t *testing.T) {
 // A search keeps to its time, whatever had to be repeated.
 func TestSearchKeepsToItsTime(t *testing.T) {
 	for _, text := range []string{searchSpec, strings.Replace(searchSpec, "variants:", "interleave: false\nvariants:", 1)} {
-		s := parse(t, text)
+		s := runtest.Parse(t, text)
 		s.Parts[0].Blocks, s.Retries, search.Of(s.Parts[0]).LimitSeconds = 1, 0, 6
 		sim := &bedtest.Simulated{Seed: 3, Faults: func(int) bedtest.Fault { return bedtest.Fault{Contention: 0.3} },
 			Wander: func(c time.Duration) float64 { return 1 + 0.3*math.Sin(40*c.Seconds()) }}
-		trials, _, err := simulate(t, sim, Task{Spec: s, Seed: 5})
+		trials, _, err := simulate(t, sim, lab.Task{Spec: s, Seed: 5})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,4 +113,25 @@ func TestSearchKeepsToItsTime(t *testing.T) {
 			}
 		}
 	}
+}
+
+// runners run searches and packets on a simulated testbed.
+func runners(sim *bedtest.Simulated) []lab.Runner {
+	return []lab.Runner{Runner{&packets.Runner{Bed: runtest.On(sim), Engine: sim}}, &packets.Runner{Bed: runtest.On(sim), Engine: sim}}
+}
+
+func simulate(t *testing.T, sim *bedtest.Simulated, task lab.Task) ([]study.Trial, lab.Outcome, error) {
+	t.Helper()
+	trials, _, out, err := runtest.Run(t, &lab.Lab{Machine: sim, Runners: runners(sim)}, task)
+	return trials, out, err
+}
+
+// TestAllArmsAreToldWhatTheMachineDropped: where arms take turns too short to read
+// its counters around each.
+func TestAllArmsAreToldWhatTheMachineDropped(t *testing.T) {
+	trials, _, err := simulate(t, &bedtest.Simulated{Seed: 3, Backlogged: true}, lab.Task{Spec: runtest.Parse(t, searchSpec), Seed: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtest.ToldAlike(t, trials)
 }

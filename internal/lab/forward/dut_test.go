@@ -1,4 +1,4 @@
-package lab
+package forward
 
 import (
 	"context"
@@ -27,9 +27,8 @@ func (b talking) Telemetry(context.Context) (testbed.Telemetry, error) {
 // TestWhatIsNoNumberIsNotRecorded: a DUT may say anything of itself; a trial of it
 // can be written nonetheless.
 func TestWhatIsNoNumberIsNotRecorded(t *testing.T) {
-	r := &Session{bed: talking{times: new(int)}}
 	var o study.Observation
-	tell, err := r.telemetry(t.Context(), &o)
+	tell, err := telemetry(t.Context(), talking{times: new(int)}, false, &o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package lab
+package forward
 
 import (
 	"context"
@@ -14,40 +14,45 @@ import (
 // are offered the load in slices of tens of milliseconds, in rounds of random
 // order. An arm's account is the sum of its slices; the receiver waits after
 // each until nothing more comes.
-type overload struct{ ownChains }
+type overload struct{ OwnChains }
 
 // betweenSlices is for how long the last frames of a warm-up may still move.
 const betweenSlices = 20 * time.Millisecond
 
-func (w *overload) ready(ctx context.Context) error {
-	if err := w.open(); err != nil {
+// overload makes it.
+func (in *Instance) overload() Way { return &overload{OwnChains{Instance: in}} }
+
+// Ready satisfies Way.
+func (w *overload) Ready(ctx context.Context) error {
+	if err := w.Open(); err != nil {
 		return err
 	}
 	offer, err := w.offer()
 	if err != nil {
 		return err
 	}
-	err = w.in.round(ctx, func(lane int) error { return w.chains[lane].warm(ctx, offer.Rate, w.in.part.Warmup) })
+	err = w.Round(ctx, func(lane int) error { return w.Chains[lane].warm(ctx, offer.Rate, w.Part.Warmup) })
 	time.Sleep(betweenSlices)
 	return err
 }
 
 // offer is the traffic of a slice.
 func (w *overload) offer() (load.Offer, error) {
-	return forward.Offer(w.in.part, w.in.part.Seconds/float64(forward.Turns(w.in.part)))
+	return forward.Offer(w.Part, w.Part.Seconds/float64(forward.Turns(w.Part)))
 }
 
-func (w *overload) send(ctx context.Context) error {
-	return w.in.watched(func() error { return w.rounds(ctx) }, ownDrops)
+// Send satisfies Way.
+func (w *overload) Send(ctx context.Context) error {
+	return w.Watched(func() error { return w.rounds(ctx) }, OwnDrops)
 }
 
 func (w *overload) rounds(ctx context.Context) error {
 	offer, err := w.offer()
-	for range forward.Turns(w.in.part) {
+	for range forward.Turns(w.Part) {
 		if err != nil {
 			break
 		}
-		err = w.in.round(ctx, func(lane int) error { return w.slice(ctx, lane, offer) })
+		err = w.Round(ctx, func(lane int) error { return w.slice(ctx, lane, offer) })
 	}
 	return err
 }
@@ -57,18 +62,18 @@ func (w *overload) rounds(ctx context.Context) error {
 // done again at once, in as many slices more as the part has, and a second time
 // at most. Where an arm's first falls short each time, no more of its are.
 func (w *overload) slice(ctx context.Context, lane int, offer load.Offer) error {
-	s, gates := w.in.shares[lane], w.run.task.Spec.Gates
+	s, gates := w.Shares[lane], w.Spec().Gates
 	got, err := w.offered(ctx, lane, offer)
 	for range sliceTries {
-		starved := forward.Starved(gates, got.contention, got.received)
-		if err != nil || s.hopeless || !starved && !forward.Short(gates, got.sent) || forward.In(&s.o).Redone.Number() >= forward.Turns(w.in.part) {
+		starved := forward.Starved(gates, got.Contention, got.Received)
+		if err != nil || s.hopeless || !starved && !forward.Short(gates, got.Sent) || forward.In(&s.Observed).Redone.Number() >= forward.Turns(w.Part) {
 			break
 		}
-		forward.Note(&s.o).Redone = forward.In(&s.o).Redone.Plus(got.sent, got.received, starved)
+		forward.Note(&s.Observed).Redone = forward.In(&s.Observed).Redone.Plus(got.Sent, got.Received, starved)
 		got, err = w.offered(ctx, lane, offer)
 	}
-	s.hopeless = s.hopeless || s.o.Sent.Engine == "" && forward.Short(gates, got.sent)
-	w.add(&s.o, got)
+	s.hopeless = s.hopeless || s.Observed.Sent.Engine == "" && forward.Short(gates, got.Sent)
+	w.add(&s.Observed, got)
 	return err
 }
 
@@ -78,24 +83,24 @@ const sliceTries = 2
 // offered is what came of a slice. What the machine counted meanwhile is this
 // arm's: slices of an overload do not overlap, and the DUT has drained when the
 // receiver has seen the end.
-func (w *overload) offered(ctx context.Context, lane int, offer load.Offer) (ran, error) {
-	c, s := w.chains[lane], w.in.shares[lane]
-	if err := c.rx.Reset(); err != nil {
-		return ran{}, err
+func (w *overload) offered(ctx context.Context, lane int, offer load.Offer) (Ran, error) {
+	c, s := w.Chains[lane], w.Shares[lane]
+	if err := c.Reset(); err != nil {
+		return Ran{}, err
 	}
 	dead, err := watchDrops(s.Machine)
 	if err != nil {
-		return ran{}, err
+		return Ran{}, err
 	}
-	got, failed := c.run(ctx, offer, 0, nil)
-	return got, errors.Join(failed, dead.into(&s.o))
+	got, failed := c.Run(ctx, offer, 0, nil)
+	return got, errors.Join(failed, dead.into(&s.Observed))
 }
 
-func (w *overload) add(o *study.Observation, got ran) {
+func (w *overload) add(o *study.Observation, got Ran) {
 	if o.Sent.Engine == "" {
-		o.Sent, o.Received = got.sent, got.received
+		o.Sent, o.Received = got.Sent, got.Received
 	} else {
-		o.Sent, o.Received = o.Sent.Plus(got.sent), o.Received.Plus(got.received)
+		o.Sent, o.Received = o.Sent.Plus(got.Sent), o.Received.Plus(got.Received)
 	}
-	o.Contention += got.contention.Seconds()
+	o.Contention += got.Contention.Seconds()
 }

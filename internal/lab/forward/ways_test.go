@@ -1,4 +1,4 @@
-package lab
+package forward
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"linerate/internal/lab/runtest"
 	"linerate/internal/load"
 	"linerate/internal/port"
 	"linerate/internal/testbed"
@@ -32,12 +33,15 @@ func (a *asked) NewReceiver(device string, in port.Place, w load.Watch) (load.Re
 // from the one machine's port to the other's, between the path's own addresses,
 // and has the path's share.
 func TestEveryWayIsAStream(t *testing.T) {
-	s := parse(t, bothSpec)
+	s := runtest.Parse(t, `name: both
+question: What do both directions cost?
+variants: [{name: none}, {name: rules, settings: [{nft: {linear: 100}}]}]
+parts: [{name: both, mode: overload, rate: 100kpps, directions: both, blocks: 2, seconds: 0.5}]
+`)
 	sim := &bedtest.Simulated{Seed: 1}
 	engine := &asked{Simulated: sim}
-	r := &Session{Lab: &Lab{Engine: engine, Machine: sim}, task: Task{Spec: s}, bed: sim}
 	part, _ := s.Part("both")
-	l := loading{run: r, part: part, several: true}
+	l := loading{spec: &s, part: part, bed: sim, engine: engine, several: true}
 	for i, share := range []float64{0.25, 0.75} {
 		from, to := sim.Generator(), sim.Receiver()
 		from.Side, to.Side = port.GeneratorSide, port.ReceiverSide

@@ -1,4 +1,4 @@
-package lab
+package search
 
 import (
 	"math"
@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/setting"
+	"linerate/internal/lab"
+	"linerate/internal/lab/runtest"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 	"linerate/internal/study/search"
 	"linerate/internal/testbed/bedtest"
 )
@@ -17,11 +17,11 @@ import (
 // it, at most, as a log ratio.
 func spread(t *testing.T, text string, wander func(time.Duration) float64) (worst float64, how study.Interleaving) {
 	t.Helper()
-	s, err := search.WithSearch(parse(t, text), search.RFC2544)
+	s, err := search.WithSearch(runtest.Parse(t, text), search.RFC2544)
 	if err != nil {
 		t.Fatal(err)
 	}
-	trials, _, err := simulate(t, &bedtest.Simulated{Seed: 3, Wander: wander}, Task{Spec: s, Seed: 5})
+	trials, _, err := simulate(t, &bedtest.Simulated{Seed: 3, Wander: wander}, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,10 +64,10 @@ func TestLockstepSeesOneMachine(t *testing.T) {
 // An arm that cannot be had is unavailable; the others are searched.
 func TestLockstepWithoutAnArm(t *testing.T) {
 	text := strings.Replace(searchSpec, "nft: {linear: 100}", "{sysctl: net.ipv4.no_such, value: 1}", 1)
-	sim := &bedtest.Simulated{Seed: 3, Refuse: refuse("net.ipv4.no_such")}
-	s := parse(t, text)
+	sim := &bedtest.Simulated{Seed: 3, Refuse: runtest.Refuse("net.ipv4.no_such")}
+	s := runtest.Parse(t, text)
 	s.Parts[0].Blocks = 2
-	trials, _, err := simulate(t, sim, Task{Spec: s, Seed: 5})
+	trials, _, err := simulate(t, sim, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,57 +85,5 @@ func TestLockstepWithoutAnArm(t *testing.T) {
 	}
 	if gone != 1 || len(trials) != 2*2+1 {
 		t.Errorf("%d trials, %d of the arm that is not there", len(trials), gone)
-	}
-}
-
-// refuse makes a setting that this machine lacks.
-func refuse(name string) func(setting.Setting) string {
-	return func(s setting.Setting) string {
-		if s.Name == name {
-			return "no such sysctl"
-		}
-		return ""
-	}
-}
-
-// Overloaded DUTs that take turns see one machine too, and each keeps its own
-// account.
-func TestOverloadTakesTurns(t *testing.T) {
-	text := `name: turns
-question: What does a hundred rules take?
-variants:
-  - name: none
-  - name: rules-100
-    settings:
-      - nft: {linear: 100}
-parts:
-  - {name: over, mode: overload, blocks: 4, seconds: 0.8}
-metrics:
-  - {metric: overload_forwarding_rate_pps, primary: true}
-`
-	wander := func(clock time.Duration) float64 { return 1 + 0.4*math.Sin(clock.Seconds()) }
-	worst := func(text string) (worst float64) {
-		trials, _, err := simulate(t, &bedtest.Simulated{Seed: 3, Wander: wander}, Task{Spec: parse(t, text), Seed: 5})
-		if err != nil {
-			t.Fatal(err)
-		}
-		rates := map[int]map[string]float64{}
-		for _, tr := range trials {
-			if !tr.Valid || tr.Observed.Received.RxPackets+*tr.Observed.Received.Lost != tr.Observed.Sent.TxPackets || math.Abs(tr.Observed.Sent.Seconds-0.8) > 0.01 {
-				t.Fatalf("%s: valid %v, %v: sent %+v, received %+v", tr.Variant, tr.Valid, tr.Reasons, tr.Observed.Sent, tr.Observed.Received)
-			}
-			if rates[tr.Block] == nil {
-				rates[tr.Block] = map[string]float64{}
-			}
-			rates[tr.Block][tr.Variant] = tr.Metrics[forward.OverloadRate]
-		}
-		for _, b := range rates {
-			worst = max(worst, math.Abs(math.Log(b[study.AA]/b["none"])))
-		}
-		return worst
-	}
-	turns, apart := worst(text), worst(strings.Replace(text, "variants:", "interleave: false\nvariants:", 1))
-	if turns > 0.03 || apart < 3*turns {
-		t.Errorf("the control differs from itself by %.3f in turns, by %.3f one after the other", turns, apart)
 	}
 }

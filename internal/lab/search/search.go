@@ -1,4 +1,6 @@
-package lab
+// Package search runs parts whose trials are searches (study/search): packets, as
+// package lab/forward offers them, at loads of a method's choice.
+package search
 
 import (
 	"context"
@@ -7,6 +9,8 @@ import (
 	"math"
 	"time"
 
+	"linerate/internal/lab"
+	packets "linerate/internal/lab/forward"
 	"linerate/internal/load"
 	"linerate/internal/search"
 	"linerate/internal/study"
@@ -22,47 +26,56 @@ const (
 	generatorShare = 0.95
 )
 
-// search runs a part's throughput search on one set-up of the DUT. Like
-// measure, it tells what failed apart from what can never go right.
-func (r *Session) search(ctx context.Context, part study.Part, o *study.Observation) (failed, err error) {
-	cpus := distinct(r.bed.Describe().CPUs)
-	before, err := r.check(cpus)
+// Runner runs parts that search.
+type Runner struct{ *packets.Runner }
+
+// Kind satisfies lab.Runner.
+func (Runner) Kind() string { return searchkind.Kind{}.Name() }
+
+// Run satisfies lab.Runner.
+func (r Runner) Run(ctx context.Context, s *lab.Session, slot study.Slot, part study.Part) ([]study.Trial, error) {
+	return r.RunBy(ctx, s, slot, part, packets.By{Measure: measure, Way: inStep})
+}
+
+// measure runs a part's throughput search on one set-up of the DUT.
+func measure(u *packets.Setup, ctx context.Context, o *study.Observation) (failed, err error) {
+	again, err := u.Check(u.CPUs())
 	if err != nil {
 		return nil, err
 	}
-	if o.Before, err = r.bed.Counters(); err != nil {
+	if o.Before, err = u.Bed.Counters(); err != nil {
 		return nil, fmt.Errorf("read the DUT's counters: %w", err)
 	}
-	o.Own = (&searchkind.Run{Method: searchkind.Of(part).Method, Points: []searchkind.Point{}}).Observed()
-	failed = r.searchIn(ctx, part, o)
-	if o.After, err = r.bed.Counters(); err != nil {
+	o.Own = begun(u.Part)
+	failed = searchIn(ctx, u, o)
+	if o.After, err = u.Bed.Counters(); err != nil {
 		return nil, fmt.Errorf("read the DUT's counters: %w", err)
 	}
-	after, err := r.check(cpus)
-	if err != nil {
+	if o.CPUs, err = again(); err != nil {
 		return nil, err
 	}
-	o.CPUs = compare(before, after)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	return failed, nil
+	return failed, ctx.Err()
+}
+
+// begun is what is seen of a part's search before its first trial.
+func begun(p study.Part) any {
+	return (&searchkind.Run{Method: searchkind.Of(p).Method, Points: []searchkind.Point{}}).Observed()
 }
 
 // searchIn finds the generator's limit, searches below it, then measures
 // latency at fractions of what was found.
-func (r *Session) searchIn(ctx context.Context, part study.Part, o *study.Observation) error {
-	c, err := r.chain(testbed.WaysOf(r.bed), part, r.bed.DUTThread())
+func searchIn(ctx context.Context, u *packets.Setup, o *study.Observation) error {
+	c, err := u.Chain(testbed.WaysOf(u.Bed), u.Bed.DUTThread())
 	if err != nil {
 		return err
 	}
-	defer c.close()
-	m := &measurer{run: r, part: part, chain: c, settle: r.bed.Settle, record: searchkind.In(o)}
+	defer c.Close()
+	m := &measurer{Setup: u, chain: c, settle: u.Bed.Settle, record: searchkind.In(o)}
 	limit, err := m.limit(ctx, o)
 	if err != nil {
 		return err
 	}
-	p, err := searchkind.NewProcedure(part, limit, searchkind.In(o).GeneratorMax)
+	p, err := searchkind.NewProcedure(u.Part, limit, searchkind.In(o).GeneratorMax)
 	if err != nil {
 		return err
 	}
@@ -83,9 +96,8 @@ func warms(p study.Part) bool { return p.Warmup > 0 && searchkind.Of(p).Method =
 
 // measurer runs a search's trials on the testbed.
 type measurer struct {
-	run     *Session
-	part    study.Part
-	chain   *chain                      // of the whole search
+	*packets.Setup
+	chain   *packets.Chain              // of the whole search
 	settle  func(context.Context) error // waits until the DUT rests; nil: it does
 	record  *searchkind.Run
 	warming bool // the next trial is the warm-up
@@ -94,7 +106,7 @@ type measurer struct {
 }
 
 // begin makes the trials from now on those of a search.
-func (m *measurer) begin(p searchkind.Procedure) { m.p, m.warming = p, warms(m.part) }
+func (m *measurer) begin(p searchkind.Procedure) { m.p, m.warming = p, warms(m.Part) }
 
 // limit is the largest load the search may ask for.
 func (m *measurer) limit(ctx context.Context, o *study.Observation) (float64, error) {
@@ -102,12 +114,12 @@ func (m *measurer) limit(ctx context.Context, o *study.Observation) (float64, er
 	if err != nil {
 		return 0, fmt.Errorf("find what the generator can send: %w", err)
 	}
-	o.Sent, o.Received = got.sent, got.received
+	o.Sent, o.Received = got.Sent, got.Received
 	// A load is offered in each direction.
-	m.record.GeneratorMax = got.sent.TxPPS / float64(forward.Ways(m.part))
+	m.record.GeneratorMax = got.Sent.TxPPS / float64(forward.Ways(m.Part))
 	limit := generatorShare * m.record.GeneratorMax
-	if searchkind.Of(m.part).Max != "" {
-		asked, err := searchkind.Of(m.part).Max.Parse()
+	if searchkind.Of(m.Part).Max != "" {
+		asked, err := searchkind.Of(m.Part).Max.Parse()
 		if err != nil {
 			return 0, err
 		}
@@ -122,7 +134,7 @@ const searchTries = 4
 // spent watches a search's time: search.ErrBudget when a trial would not fit
 // in it. From half of it on, the search is for its first goal.
 func (m *measurer) spent(t search.Trial) error {
-	limit, used := searchkind.Of(m.part).LimitSeconds, m.record.TrialSeconds
+	limit, used := searchkind.Of(m.Part).LimitSeconds, m.record.TrialSeconds
 	if m.quiet {
 		return nil
 	}
@@ -166,48 +178,48 @@ func (m *measurer) point(ctx context.Context, t search.Trial) (searchkind.Point,
 	point := searchkind.Point{Outcome: search.Outcome{Trial: t}, Warmup: m.warming}
 	m.warming = false
 	point.LossRatio, point.UnsentRatio = losses(got)
-	if got.sent.Seconds > 0 {
-		point.Effective = got.sent.Seconds
+	if got.Sent.Seconds > 0 {
+		point.Effective = got.Sent.Seconds
 	}
 	// A trial meant to be full-length must not become short by a rounding
 	// of the clock.
 	if point.Effective < t.Duration && point.Effective > 0.98*t.Duration {
 		point.Effective = t.Duration
 	}
-	if l := got.received.Latency; l != nil {
+	if l := got.Received.Latency; l != nil {
 		point.LatencyP50, point.LatencyP99 = float64(l.P50), float64(l.P99)
 	}
-	point.Disturbed = searchkind.Of(m.part).Disturbance(m.run.task.Spec.Gates, point.LossRatio, point.UnsentRatio, got.contention.Seconds()/max(point.Effective, t.Duration))
+	point.Disturbed = searchkind.Of(m.Part).Disturbance(m.Spec().Gates, point.LossRatio, point.UnsentRatio, got.Contention.Seconds()/max(point.Effective, t.Duration))
 	return point, nil
 }
 
 // losses are the share of the frames due that did not arrive, and the part of
 // it that the generator did not send. Where the end of the stream was not
 // seen, what did not arrive is lost.
-func losses(got ran) (loss, unsent float64) {
-	due := float64(got.sent.TxPackets + got.sent.Unsent)
+func losses(got packets.Ran) (loss, unsent float64) {
+	due := float64(got.Sent.TxPackets + got.Sent.Unsent)
 	if due == 0 {
 		return 1, 1
 	}
-	missing := max(0, float64(got.sent.TxPackets)-float64(got.received.RxPackets))
-	if got.received.Lost != nil {
-		missing = float64(*got.received.Lost)
+	missing := max(0, float64(got.Sent.TxPackets)-float64(got.Received.RxPackets))
+	if got.Received.Lost != nil {
+		missing = float64(*got.Received.Lost)
 	}
-	unsent = float64(got.sent.Unsent) / due
+	unsent = float64(got.Sent.Unsent) / due
 	return min(1, missing/due+unsent), unsent
 }
 
 // send runs traffic once, from a rested DUT.
-func (m *measurer) send(ctx context.Context, o load.Offer) (ran, error) {
+func (m *measurer) send(ctx context.Context, o load.Offer) (packets.Ran, error) {
 	if m.settle != nil {
 		if err := m.settle(ctx); err != nil {
-			return ran{}, err
+			return packets.Ran{}, err
 		}
 	}
-	if err := m.chain.rx.Reset(); err != nil {
-		return ran{}, err
+	if err := m.chain.Reset(); err != nil {
+		return packets.Ran{}, err
 	}
-	return m.chain.run(ctx, o, 0, nil)
+	return m.chain.Run(ctx, o, 0, nil)
 }
 
 // offer is the traffic of a search's trial: paced for a time, or a burst as
@@ -221,11 +233,11 @@ func offer(t search.Trial) load.Offer {
 
 // latency measures delay at fractions of the first goal's throughput.
 func (m *measurer) latency(ctx context.Context, s *searchkind.Run) error {
-	at := searchkind.Of(m.part).LatencyAt
+	at := searchkind.Of(m.Part).LatencyAt
 	if len(at) == 0 || len(s.Goals) == 0 || s.Goals[0].Throughput == nil || *s.Goals[0].Throughput <= 0 {
 		return nil
 	}
-	l, err := search.NewLatency(*s.Goals[0].Throughput, at, m.part.Seconds, 1)
+	l, err := search.NewLatency(*s.Goals[0].Throughput, at, m.Part.Seconds, 1)
 	if err != nil {
 		return err
 	}

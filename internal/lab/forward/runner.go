@@ -1,0 +1,125 @@
+// Package forward runs parts that offer packets to a DUT: which forwards them, at a cost
+// or under overload, or is flooded with them (study/forward). Searches among them are
+// package lab/search's.
+//
+// Where things are:
+//
+//   - the runner, and what it has up: runner.go
+//   - one trial after the other: trial.go, chain.go; floods: management.go
+//   - arms that are up together, in slices or in turns: instance.go, slices.go,
+//     overload.go
+//   - what is watched meanwhile: drops.go, telemetry.go; looks inside: look.go
+package forward
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"linerate/internal/lab"
+	"linerate/internal/load"
+	"linerate/internal/study"
+	"linerate/internal/study/forward"
+	"linerate/internal/testbed"
+)
+
+// Runner runs parts that offer packets.
+type Runner struct {
+	// Bed brings up a testbed in a mode.
+	Bed    func(ctx context.Context, mode testbed.Mode) (testbed.Bed, error)
+	Engine load.Engine
+	// Manager asks DUTs whether they are still usable; nil: nobody does.
+	Manager Manager
+}
+
+var _ lab.Looker = (*Runner)(nil)
+
+// Setup is what a part's trials run on: a testbed that is up, and what offers traffic.
+type Setup struct {
+	*lab.Session
+	*Runner
+	Bed  testbed.Bed
+	Part study.Part
+	up   *up
+}
+
+// up is a testbed that is up, with what slices traffic there for a part.
+type up struct {
+	testbed.Bed
+	slicer load.Slicer // of the part named slicing, or nil
+	part   string
+}
+
+// Close ends the traffic, and then the testbed.
+func (u *up) Close() error { return errors.Join(u.closeSlicer(), u.Bed.Close()) }
+
+// Kind satisfies lab.Runner.
+func (*Runner) Kind() string { return forward.Kind{}.Name() }
+
+// Up satisfies lab.Runner.
+func (r *Runner) Up(ctx context.Context, mode testbed.Mode) (lab.Bed, error) {
+	bed, err := r.Bed(ctx, mode)
+	return &up{Bed: bed}, err
+}
+
+// Prepare satisfies lab.Runner: it tells the testbed which directions the part's
+// traffic has.
+func (r *Runner) Prepare(s *lab.Session, part study.Part) error {
+	u, is := s.Bed().(*up)
+	if !is {
+		return nil
+	}
+	bed, can := u.Bed.(testbed.Duplex)
+	switch {
+	case can:
+		return bed.BothWays(forward.BothWays(part))
+	case !forward.BothWays(part):
+		return nil
+	}
+	return &testbed.ErrUnavailable{Setting: "directions: both", Reason: "this testbed carries traffic one way"}
+}
+
+// Run satisfies lab.Runner.
+func (r *Runner) Run(ctx context.Context, s *lab.Session, slot study.Slot, part study.Part) ([]study.Trial, error) {
+	how := By{Measure: (*Setup).measure, Way: (*Instance).slices}
+	switch {
+	case part.Flood != "":
+		how.Measure = (*Setup).flood
+	case forward.InOverload(part):
+		how.Way = (*Instance).overload
+	}
+	return r.RunBy(ctx, s, slot, part, how)
+}
+
+// By is how a part of the kind, or of one like it, is measured.
+type By struct {
+	// Measure runs a trial's traffic through one DUT. failed is what went wrong with
+	// the traffic; err is what can never go right.
+	Measure func(u *Setup, ctx context.Context, o *study.Observation) (failed, err error)
+	// Way is how the arms of an instance take turns.
+	Way func(in *Instance) Way
+}
+
+// RunBy runs what a slot asks for.
+func (r *Runner) RunBy(ctx context.Context, s *lab.Session, slot study.Slot, part study.Part, by By) ([]study.Trial, error) {
+	u := r.setup(s, part)
+	if u.interleaves() != study.InSequence {
+		return u.together(ctx, slot, by)
+	}
+	t, err := u.trial(ctx, slot, by)
+	if err != nil {
+		return nil, fmt.Errorf("variant %s: %w", slot.Variant, err)
+	}
+	return []study.Trial{t}, nil
+}
+
+// setup is what is up for a part.
+func (r *Runner) setup(s *lab.Session, part study.Part) *Setup {
+	u := s.Bed().(*up)
+	return &Setup{Session: s, Runner: r, Bed: u.Bed, Part: part, up: u}
+}
+
+// Measured satisfies lab.Runner.
+func (*Runner) Measured(t study.Trial) bool {
+	return t.Observed.Received.RxPackets > 0 || forward.In(t.Observed).Flooded && t.Observed.Sent.TxPackets > 0
+}

@@ -1,0 +1,179 @@
+package forward
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"linerate/internal/lab"
+	"linerate/internal/study"
+	"linerate/internal/study/forward"
+	"linerate/internal/testbed"
+)
+
+// stream is the id of a lab's traffic, and the first one's where it takes several
+// ways; namespaces keep labs apart.
+const stream = 1
+
+// patience is how long a receiver waits for the end of a stream.
+const patience = 2 * time.Second
+
+// ends is how often the end of a stream is told. The queues of namespaces hold a
+// millisecond's worth of frames, and are empty by then: the second is for luck.
+const ends = 2
+
+// bypassTries is how often a trial tries to measure its block's chain without
+// DUT when other programs are in the way.
+const bypassTries = 3
+
+// trial runs one slot: reset, warm-up, traffic, drain, gates. Errors are the
+// study's or the testbed's; what merely went wrong this time makes the trial
+// invalid instead.
+func (u *Setup) trial(ctx context.Context, slot study.Slot, by By) (study.Trial, error) {
+	t := lab.Trial(slot, u.Part)
+	variant, _ := u.Spec().Variant(slot.Variant)
+	if why := u.Here().Why(variant); why != "" {
+		return lab.Unavailable(t, why), nil
+	}
+	o := study.Observation{Load1: u.Machine.Load1()}
+	applied, err := u.Bed.Reset(ctx, variant.Apply())
+	var un *testbed.ErrUnavailable
+	if errors.As(err, &un) {
+		return lab.Unavailable(t, un.Error()), nil
+	}
+	if err != nil {
+		return t, fmt.Errorf("set up the variant: %w", err)
+	}
+	o.Applied = applied
+	if err := u.bypass(ctx, slot.Block, &o); err != nil {
+		return t, err
+	}
+	failed, err := by.Measure(u, ctx, &o)
+	if err != nil {
+		return t, err
+	}
+	t = u.Judge(t, u.Part, &o, failed)
+	if shares, can := u.Bed.(testbed.Sharer); can && !t.Valid {
+		shares.Renew()
+	}
+	return t, nil
+}
+
+// bypass measures the block's chain time without DUT, unless the record has it.
+// Mode overload needs none.
+func (u *Setup) bypass(ctx context.Context, block int, o *study.Observation) error {
+	if u.Part.Mode != testbed.Cost || forward.HasBypass(u.Block(block)) {
+		return nil
+	}
+	gen, sink, err := u.Bed.Bypass()
+	if err != nil {
+		return fmt.Errorf("wire generator and receiver without a DUT: %w", err)
+	}
+	offer, err := forward.Offer(u.Part, u.Part.Seconds/2)
+	if err != nil {
+		return err
+	}
+	c, err := u.Chain([]testbed.Way{{Generator: gen, Receiver: sink, Share: 1}}, 0)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	var b forward.BypassRun
+	for range bypassTries {
+		run, err := c.Run(ctx, offer, u.Part.Warmup, nil)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			break // the bypass gate will say that it is missing
+		}
+		b = forward.BypassRun{Sent: run.Sent, Received: run.Received, Contention: run.Contention.Seconds()}
+		if b.NS = forward.BypassTime(u.Spec().Gates, b); b.NS > 0 {
+			break
+		}
+		if err := c.Reset(); err != nil {
+			return fmt.Errorf("measure without a DUT: %w", err)
+		}
+	}
+	forward.Note(o).Bypass = &b
+	return nil
+}
+
+// measure runs the trial's traffic through the DUT. failed is what went wrong
+// with the traffic; err is what can never go right.
+func (u *Setup) measure(ctx context.Context, o *study.Observation) (failed, err error) {
+	offer, err := forward.Offer(u.Part, u.Part.Seconds)
+	if err != nil {
+		return nil, err
+	}
+	c, err := u.Chain(testbed.WaysOf(u.Bed), u.Bed.DUTThread())
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	again, err := u.Check(u.CPUs())
+	if err != nil {
+		return nil, err
+	}
+	if u.Part.Mode == testbed.Overload {
+		// What is still queued before a slow DUT must not be counted as
+		// the trial's own.
+		c.settle = u.Bed.Settle
+	}
+	var dead *dropWatch
+	tell, err := telemetry(ctx, u.Bed, u.Spec().OnMachines(), o)
+	if err != nil {
+		return nil, err
+	}
+	ask, err := u.prober(dutOf(u.Bed))
+	if err != nil {
+		return nil, err
+	}
+	defer ask.close()
+	asked := func() {}
+	run, failed := c.Run(ctx, offer, u.Part.Warmup, func() error {
+		if o.Before, err = u.Bed.Counters(); err == nil {
+			dead, err = watchDrops(dropsOf(u.Bed))
+		}
+		asked = ask.during(ctx, offer.Limit.Duration)
+		return err
+	})
+	asked()
+	if err != nil {
+		return nil, fmt.Errorf("read the DUT's counters: %w", err)
+	}
+	settled := u.Bed.Settle(ctx)
+	if o.After, err = u.Bed.Counters(); err != nil {
+		return nil, fmt.Errorf("read the DUT's counters: %w", err)
+	}
+	if dead != nil { // else the traffic never began
+		if o.Drops, err = dead.since(); err != nil {
+			return nil, err
+		}
+	}
+	if o.CPUs, err = again(); err != nil {
+		return nil, err
+	}
+	tell()
+	if err := ask.note(o); err != nil {
+		return nil, err
+	}
+	o.Sent, o.Received, o.Contention = run.Sent, run.Received, run.Contention.Seconds()
+	return errors.Join(failed, settled), nil
+}
+
+// CPUs are those in use, each once.
+func (u *Setup) CPUs() (out []int) {
+	c := u.Bed.Describe().CPUs
+	for _, cpu := range []int{c.Generator, c.DUT, c.Receiver} {
+		seen := false
+		for _, o := range out {
+			seen = seen || o == cpu
+		}
+		if cpu >= 0 && !seen {
+			out = append(out, cpu)
+		}
+	}
+	return out
+}

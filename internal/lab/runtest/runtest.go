@@ -1,0 +1,67 @@
+// Package runtest runs studies on simulated testbeds for the tests of runners.
+package runtest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"linerate/internal/lab"
+	"linerate/internal/setting"
+	"linerate/internal/study"
+	"linerate/internal/testbed"
+	"linerate/internal/testbed/bedtest"
+)
+
+// Parse reads a study.
+func Parse(t testing.TB, text string) study.Spec {
+	t.Helper()
+	s, err := study.Parse("sim.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// On brings up a simulated testbed in every mode.
+func On(sim *bedtest.Simulated) func(context.Context, testbed.Mode) (testbed.Bed, error) {
+	return func(_ context.Context, mode testbed.Mode) (testbed.Bed, error) {
+		sim.Mode = mode
+		return sim, nil
+	}
+}
+
+// Run runs a task and returns its trials, and the files kept.
+func Run(t testing.TB, l *lab.Lab, task lab.Task) (trials []study.Trial, kept map[string][]byte, out lab.Outcome, err error) {
+	t.Helper()
+	kept = map[string][]byte{}
+	l.Keep = func(name string, data []byte) error { kept[name] = data; return nil }
+	out, err = l.Run(t.Context(), task, func(tr study.Trial) error { trials = append(trials, tr); return nil }, nil)
+	return trials, kept, out, err
+}
+
+// Refuse makes a setting that a machine lacks.
+func Refuse(name string) func(setting.Setting) string {
+	return func(s setting.Setting) string {
+		if s.Name == name {
+			return "no such sysctl"
+		}
+		return ""
+	}
+}
+
+// ToldAlike holds the arms of each instance to one count of what the machine dropped.
+func ToldAlike(t *testing.T, trials []study.Trial) {
+	t.Helper()
+	told := map[string]uint64{} // by instance
+	for _, tr := range trials {
+		of := fmt.Sprintf("%s, block %d, attempt %d", tr.Part, tr.Block, tr.Observed.Interleaved.Attempt)
+		n := tr.Observed.Drops["softnet.dropped"]
+		if told[of] == 0 {
+			told[of] = n
+		}
+		if n == 0 || n != told[of] {
+			t.Errorf("%s, %s: told %d of %d", of, tr.Variant, n, told[of])
+		}
+	}
+}
