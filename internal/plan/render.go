@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"linerate/internal/setting"
+	"linerate/internal/show"
 )
 
 // Marker is the first line of every file that linerate owns. A file at one of
@@ -162,22 +163,13 @@ func comment(p Plan, s Step) string {
 	return "# " + strings.Join(lines, "\n# ") + "\n"
 }
 
-// wrap breaks text into lines of at most width bytes, at blanks; control
+// wrap breaks text into lines of at most width columns, none of none; control
 // characters cannot leave the comment, as every run of white space is a blank.
 func wrap(text string, width int) []string {
-	var lines []string
-	line := ""
-	for _, w := range strings.Fields(strings.Map(printable, text)) {
-		if line != "" && len(line)+1+len(w) > width {
-			lines = append(lines, line)
-			line = ""
-		}
-		line = strings.TrimSpace(line + " " + w)
+	if text = strings.TrimSpace(strings.Map(printable, text)); text == "" {
+		return nil
 	}
-	if line != "" {
-		lines = append(lines, line)
-	}
-	return lines
+	return show.Wrap(text, width)
 }
 
 func printable(r rune) rune {

@@ -10,24 +10,6 @@ import (
 	"linerate/internal/setting"
 )
 
-// kinds tells which mechanisms a setting names, in the order of messages.
-func (s Setting) kinds() (given []string) {
-	for _, k := range []struct {
-		name string
-		is   bool
-	}{
-		{"sysctl", s.Sysctl != ""}, {"nft", s.NFT != nil}, {"firewall", s.Firewall != nil}, {"route", s.Route != ""}, {"routes", s.Routes != nil},
-		{"hops", s.Hops != 0}, {"forward", s.Forward != ""}, {"policy_rules", s.PolicyRules != 0}, {"cpus", s.CPUs != 0},
-		{"link", s.Link != ""}, {"napi", s.NAPI != ""}, {"tcp", s.TCP != nil}, {"nginx", s.NGINX != ""}, {"postfix", s.Postfix != ""}, {"filesystem", s.FileSystem != nil}, {"command", len(s.Command) > 0},
-		{"files", s.Files != ""}, {"rc", s.RC != ""}, {"loader", s.Loader != ""}, {"image", s.Image != ""}, {"pf", s.PF != nil}, {"ipfw", s.IPFW != nil},
-	} {
-		if k.is {
-			given = append(given, k.name)
-		}
-	}
-	return given
-}
-
 // Limits of what settings build.
 const (
 	maxHops        = 16
@@ -36,61 +18,31 @@ const (
 )
 
 func (s Setting) check(path string) *Problem {
-	given := s.kinds()
+	given := s.mechanisms()
 	if len(given) != 1 {
-		return Wrong(path, "a setting has exactly one of sysctl, nft, firewall, route, routes, hops, forward, policy_rules, cpus, link, napi, tcp, nginx, postfix, filesystem, command, files, rc, loader, image, pf, ipfw; this one has %d", len(given)).
+		return Wrong(path, "a setting has exactly one of %s; this one has %d", strings.Join(mechanismKeys(), ", "), len(given)).
 			Advise("begin each setting with a dash of its own, and one of these")
 	}
-	if p := s.checkBeside(path, given[0]); p != nil {
+	m := given[0]
+	if p := s.checkBeside(path, m); p != nil || m.check == nil {
 		return p
 	}
-	switch given[0] {
-	case "route":
-		return checkRoute(path+".route", s.Route)
-	case "nft":
-		return s.NFT.check(path + ".nft")
-	case "pf":
-		return s.PF.check(path + ".pf")
-	case "ipfw":
-		return s.IPFW.check(path + ".ipfw")
-	case "firewall":
-		return s.Firewall.check(path + ".firewall")
-	case "routes":
-		return s.Routes.check(path + ".routes")
-	case "hops":
-		return s.checkHops(path)
-	case "forward":
-		return OneOf(path+".forward", s.Forward, setting.ForwardXDP, setting.ForwardBridge)
-	case "tcp":
-		return s.TCP.check(path + ".tcp")
-	case "nginx":
-		return s.checkNGINX(path)
-	case "postfix":
-		return s.checkPostfix(path)
-	case "filesystem":
-		return s.FileSystem.check(path + ".filesystem")
-	case "cpus":
-		return Within(path+".cpus", s.CPUs, 1, maxCPUs)
-	case "policy_rules":
-		return Within(path+".policy_rules", s.PolicyRules, 1, maxPolicyRules)
-	}
-	return nil
+	return m.check(s, path+"."+m.key)
 }
 
-// checkBeside checks the keys that complete a kind.
-func (s Setting) checkBeside(path, kind string) *Problem {
-	valued := slices.Contains([]string{"sysctl", "link", "napi", "nginx", "postfix", "rc", "loader"}, kind)
+// checkBeside checks the keys that complete a mechanism.
+func (s Setting) checkBeside(path string, m mechanism) *Problem {
 	switch {
-	case len(s.Undo) > 0 && kind != "command":
+	case len(s.Undo) > 0 && m.key != "command":
 		return Wrong(path+".undo", "only a command has an undo: all else knows its own")
 	case s.Scope != "" && s.Scope != ScopeHost:
 		return Wrong(path+".scope", "unknown scope %q", s.Scope).Advise("known: host (global to the kernel), or none")
-	case valued && s.Value == "":
+	case m.valued && s.Value == "":
 		return Wrong(path, "the setting has no value").Advise("add a line, value: …")
-	case !valued && s.Value != "":
+	case !m.valued && s.Value != "":
 		return Wrong(path+".value", "this kind of setting takes no value")
 	}
-	return s.checkWhere(path, kind)
+	return s.checkWhere(path, m.key)
 }
 
 // checkWhere checks the keys that say where a setting applies.
@@ -114,10 +66,10 @@ func (s Setting) checkWhere(path, kind string) *Problem {
 var Links = []string{"vlan", "gre", "ipip", "vxlan", "wireguard", "ipsec"}
 
 func (s Setting) checkHops(path string) *Problem {
-	if p := Within(path+".hops", s.Hops, 1, maxHops); p != nil || s.Over == "" {
+	if p := Within(path, s.Hops, 1, maxHops); p != nil || s.Over == "" {
 		return p
 	}
-	return OneOf(path+".over", s.Over, Links...)
+	return OneOf(strings.TrimSuffix(path, "hops")+"over", s.Over, Links...)
 }
 
 func (f *Firewall) check(path string) *Problem {

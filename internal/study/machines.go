@@ -115,9 +115,8 @@ func (s *Spec) checkPlace() *Problem {
 	for i, v := range s.Variants {
 		for j, set := range v.Settings {
 			path := fmt.Sprintf("variants[%d].settings[%d]", i, j)
-			boot := set.RC != "" || set.Loader != "" || set.Files != "" || set.Image != ""
 			switch {
-			case !s.OnMachines() && (boot || set.PF != nil || set.IPFW != nil || len(set.Undo) > 0):
+			case !s.OnMachines() && (set.ofMachines() || len(set.Undo) > 0):
 				return Wrong(path, "files, rc, loader, image, pf, ipfw and undo are of testbeds of machines").Advise("give the study testbed: {kind: ssh, file: lab.yaml}")
 			case s.OnMachines() && set.Loader != "" && s.Reset != ResetReboot:
 				return Wrong(path+".loader", "a loader variable is read by a boot").Advise("give the study reset: reboot")
@@ -129,29 +128,6 @@ func (s *Spec) checkPlace() *Problem {
 		}
 	}
 	return nil
-}
-
-// machineSetting is what a setting of machines alone is for the testbed; ok is
-// false for all others.
-func (s Setting) machineSetting() (out setting.Setting, ok bool) {
-	out = setting.Setting{Value: s.Value}
-	switch {
-	case s.Files != "":
-		out.Mechanism, out.Name = setting.Files, s.Files
-	case s.RC != "":
-		out.Mechanism, out.Name = setting.RC, s.RC
-	case s.Loader != "":
-		out.Mechanism, out.Name = setting.Loader, s.Loader
-	case s.Image != "":
-		out.Mechanism, out.Name = setting.Image, s.Image
-	case s.PF != nil:
-		out.Mechanism, out.Rules = setting.PF, s.PF.rules()
-	case s.IPFW != nil:
-		out.Mechanism, out.Rules = setting.IPFW, s.IPFW.rules()
-	default:
-		return out, false
-	}
-	return out, true
 }
 
 func (r *Ruleset) rules() *setting.Rules {

@@ -6,8 +6,6 @@ import (
 	"linerate/internal/calc"
 	"linerate/internal/hint"
 	"linerate/internal/setting/fsconf"
-	"linerate/internal/setting/nginxconf"
-	"linerate/internal/setting/postfixconf"
 )
 
 // TCP is how a server treats the path to its clients.
@@ -38,12 +36,12 @@ func (t *TCP) check(path string) *Problem {
 	return nil
 }
 
-// checkNGINX checks a setting of the web server.
-func (s Setting) checkNGINX(path string) *Problem {
-	if err := nginxconf.Check(s.NGINX, s.Value); err != nil {
-		return Wrong(path+".nginx", "%v", err).Advise("%s", hint.Of(err))
+// confProblem is what is wrong with a line of a server's configuration.
+func confProblem(path string, err error) *Problem {
+	if err == nil {
+		return nil
 	}
-	return nil
+	return Wrong(path, "%v", err).Advise("%s", hint.Of(err))
 }
 
 // FileSystem is what a server's files are on (fsconf.Disk).
@@ -74,16 +72,6 @@ func (f *FileSystem) parse() (fsconf.Disk, error) {
 }
 
 func (f *FileSystem) check(path string) *Problem {
-	if _, err := f.parse(); err != nil {
-		return Wrong(path, "%v", err).Advise("%s", hint.Of(err))
-	}
-	return nil
-}
-
-// checkPostfix checks a setting of the mail server.
-func (s Setting) checkPostfix(path string) *Problem {
-	if err := postfixconf.Check(s.Postfix, s.Value); err != nil {
-		return Wrong(path+".postfix", "%v", err).Advise("%s", hint.Of(err))
-	}
-	return nil
+	_, err := f.parse()
+	return confProblem(path, err)
 }

@@ -2,7 +2,6 @@ package study
 
 import (
 	"slices"
-	"strconv"
 
 	"linerate/internal/setting"
 )
@@ -86,54 +85,6 @@ type Ruleset struct {
 	Linear      int    `yaml:"linear,omitempty"`
 	SetElements int    `yaml:"set_elements,omitempty"`
 	Stateful    bool   `yaml:"stateful,omitempty"`
-}
-
-// Setting returns what the testbed is to set.
-func (s Setting) Setting() setting.Setting {
-	out := setting.Setting{Value: s.Value, Device: s.Device}
-	switch {
-	case s.Sysctl != "":
-		out.Mechanism, out.Name = setting.Sysctl, s.Sysctl
-	case s.NFT != nil:
-		out.Mechanism = setting.NFT
-		out.Rules = &setting.Rules{Text: s.NFT.Text, Linear: s.NFT.Linear, SetElements: s.NFT.SetElements, Stateful: s.NFT.Stateful}
-	case s.Firewall != nil:
-		f := *s.Firewall
-		out.Mechanism = setting.Firewall
-		out.Rules = &setting.Rules{Linear: f.Linear, SetElements: f.Table, MapElements: f.Map, Stateful: f.Stateful, By: f.By, Optimise: f.Optimise}
-	case s.Routes != nil:
-		r := *s.Routes
-		out.Mechanism = setting.Routes
-		out.Table = &setting.Table{Count: r.Count, Mix: r.Mix, Miss: r.Miss}
-	case s.Hops > 0:
-		out.Mechanism, out.Name, out.Value = setting.Hops, s.Over, strconv.Itoa(s.Hops)
-	case s.Forward != "":
-		out.Mechanism, out.Name = setting.Forward, s.Forward
-	case s.CPUs > 0:
-		out.Mechanism, out.Value = setting.CPUs, strconv.Itoa(s.CPUs)
-	case s.PolicyRules > 0:
-		out.Mechanism, out.Value = setting.PolicyRules, strconv.Itoa(s.PolicyRules)
-	case s.Route != "":
-		out.Mechanism, out.Name, out.Value = setting.Route, s.Route, s.Via
-	case s.Link != "":
-		out.Mechanism, out.Name = setting.Link, s.Link
-	case s.NAPI != "":
-		out.Mechanism, out.Name = setting.NAPI, s.NAPI
-	case s.TCP != nil:
-		t := setting.Path(*s.TCP)
-		out.Mechanism, out.Path = setting.TCP, &t
-	case s.NGINX != "":
-		out.Mechanism, out.Name = setting.NGINX, s.NGINX
-	case s.Postfix != "":
-		out.Mechanism, out.Name = setting.Postfix, s.Postfix
-	case s.FileSystem != nil:
-		out.Mechanism, out.Disk = setting.FileSystem, s.FileSystem.Disk()
-	case len(s.Command) > 0:
-		out.Mechanism, out.Argv, out.Undo = setting.Command, s.Command, s.Undo
-	default:
-		out, _ = s.machineSetting()
-	}
-	return out
 }
 
 // Apply returns the variant's settings for the testbed, in order.
