@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"linerate/internal/cli"
 	"linerate/internal/hint"
+	"linerate/internal/study/forward"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/netnsbed"
 )
@@ -47,8 +49,8 @@ func newLabUpCmd() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			m := testbed.Mode(mode)
-			if m != testbed.Cost && m != testbed.Overload {
-				return hint.Unknown("mode", mode, []string{string(testbed.Cost), string(testbed.Overload)})
+			if modes := (forward.Kind{}).Modes(); !slices.Contains(modes, m) {
+				return hint.Unknown("mode", mode, []string{string(modes[0]), string(modes[1])})
 			}
 			if netnsbed.NeedsUserNamespace() {
 				return hint.With(errors.New("a lab that outlives its command needs root"),

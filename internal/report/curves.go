@@ -46,8 +46,8 @@ func (g *curveGroup) baseline(r study.Results) {
 	if g.Part == "" {
 		return
 	}
-	if x := values(r, g.Part, r.Control, g.Metric); len(x) > 0 {
-		g.base, g.baseName = mean(x), r.Control
+	if x := r.Values(g.Part, r.Control, g.Metric); len(x) > 0 {
+		g.base, g.baseName = stats.Mean(x), r.Control
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"linerate/internal/show"
+	"linerate/internal/stats"
 	"linerate/internal/study"
 )
 
@@ -13,13 +14,13 @@ import (
 // common axis, an arm at a time, with a bar |__A__| of one standard deviation
 // to each side of its mean beneath, as ministat(1) does.
 func (p *page) dotPlots(r study.Results, m study.Metric, part string) {
-	list := arms(r, part)
+	list := r.Arms(part)
 	low, high, label := math.Inf(1), math.Inf(-1), 0
 	for _, arm := range list {
-		for _, v := range values(r, part, arm, m.Name) {
+		for _, v := range r.Values(part, arm, m.Name) {
 			low, high = min(low, v), max(high, v)
 		}
-		label = max(label, show.Width(armName(r, arm)))
+		label = max(label, show.Width(r.ArmName(arm)))
 	}
 	if math.IsInf(low, 0) {
 		return
@@ -33,8 +34,8 @@ func (p *page) dotPlots(r study.Results, m study.Metric, part string) {
 	}
 	p.Line("  " + strings.Repeat(" ", label) + " +" + strings.Repeat("-", columns) + "+")
 	for _, arm := range list {
-		x := values(r, part, arm, m.Name)
-		name := armName(r, arm)
+		x := r.Values(part, arm, m.Name)
+		name := r.ArmName(arm)
 		p.Line("  " + name + strings.Repeat(" ", label-show.Width(name)) + " |" + dots(x, columns, at) + "|")
 		if len(x) > 0 {
 			p.Line("  " + strings.Repeat(" ", label) + " |" + p.Dim(bar(x, columns, at)) + "|")
@@ -71,7 +72,7 @@ func dots(x []float64, columns int, at func(float64) int) string {
 
 func bar(x []float64, columns int, at func(float64) int) string {
 	row := []byte(strings.Repeat(" ", columns))
-	centre := mean(x)
+	centre := stats.Mean(x)
 	ss := 0.0
 	for _, v := range x {
 		ss += (v - centre) * (v - centre)

@@ -22,7 +22,7 @@ const leastShown = 0.05
 func dropsIn(r study.Results, part string) []study.Drops {
 	var out []study.Drops
 	lost := false
-	for _, arm := range arms(r, part) {
+	for _, arm := range r.Arms(part) {
 		for _, d := range r.Drops {
 			if d.Part == part && d.Variant == arm {
 				out = append(out, d)
@@ -53,7 +53,7 @@ func placesIn(all []study.Drops) (places []drop.Place) {
 func (p *page) dropRows(r study.Results) {
 	var all []study.Drops
 	var names []string
-	for _, part := range parts(r) {
+	for _, part := range r.Measured() {
 		if of := dropsIn(r, part); of != nil {
 			all, names = append(all, of...), append(names, part)
 		}
@@ -72,7 +72,7 @@ func (p *page) dropRows(r study.Results) {
 	}
 	var rows [][]string
 	for i, d := range all {
-		row := []string{armName(r, d.Variant), p.Bar(d.Percent(drop.Delivered)/100, 10)}
+		row := []string{r.ArmName(d.Variant), p.Bar(d.Percent(drop.Delivered)/100, 10)}
 		switch {
 		case len(names) == 1:
 		case i > 0 && all[i-1].Part == d.Part:
@@ -111,7 +111,7 @@ func endings(r study.Results, part string, width float64) string {
 		row = 46
 	} else {
 		for _, d := range all {
-			left = max(left, 14+chart.TextWidth(armName(r, d.Variant)))
+			left = max(left, 14+chart.TextWidth(r.ArmName(d.Variant)))
 		}
 	}
 	places := placesIn(all)
@@ -129,12 +129,12 @@ func endings(r study.Results, part string, width float64) string {
 	for i, d := range all {
 		y := top + row*float64(i) + (row-bar)/2
 		if narrow {
-			c.Text("name", "start", 2, y-1, armName(r, d.Variant))
+			c.Text("name", "start", 2, y-1, r.ArmName(d.Variant))
 			y += 6
 		} else {
-			c.Text("name", "end", left-8, y+14, armName(r, d.Variant))
+			c.Text("name", "end", left-8, y+14, r.ArmName(d.Variant))
 		}
-		stack(c, s, d, armName(r, d.Variant), y, bar)
+		stack(c, s, d, r.ArmName(d.Variant), y, bar)
 	}
 	for i, p := range places {
 		x := 10 + math.Mod(float64(i), columns)*(width/columns)

@@ -17,11 +17,11 @@ import (
 func dutTable(r study.Results) (htmlTable, bool) {
 	t := htmlTable{Title: "The DUT's own counters", Header: []string{"part", "variant", "boots", "busiest CPU", "losses and squeezes, a trial", "°C", "MHz"},
 		Note: "boots of all trials: how many, the median time until it forwarded again, and the longest; the rest are means over the valid trials, warm-up included, and the range of its sensors after each. Every counter is in the record"}
-	for _, part := range parts(r) {
-		for _, arm := range arms(r, part) {
+	for _, part := range r.Measured() {
+		for _, arm := range r.Arms(part) {
 			d := dutSaid(r, part, arm)
 			if row := d.row(); slices.ContainsFunc(row, func(cell string) bool { return cell != "–" }) {
-				t.Rows = append(t.Rows, append([]string{part, armName(r, arm)}, row...))
+				t.Rows = append(t.Rows, append([]string{part, r.ArmName(arm)}, row...))
 			}
 		}
 	}
@@ -126,7 +126,7 @@ func (d said) row() []string {
 		row[0] = fmt.Sprintf("%d × %.0f s (%.0f s)", n, stats.Median(d.boots), slices.Max(d.boots))
 	}
 	if len(d.busy) > 0 {
-		row[1] = show.Percent(mean(d.busy))
+		row[1] = show.Percent(stats.Mean(d.busy))
 	}
 	names := slices.SortedFunc(maps.Keys(d.lost), func(a, b string) int {
 		return cmp.Or(cmp.Compare(d.lost[b], d.lost[a]), cmp.Compare(a, b))

@@ -18,7 +18,7 @@ func TestReportOfMachines(t *testing.T) {
 	r.Environment.Testbeds = map[string]study.BedNotes{"overload": {Kind: bedfile.KindSSH}}
 	r.Environment.Label = "real machines over SSH"
 	s.Testbed.Kind, s.Reset = bedfile.KindSSH, study.ResetReboot
-	part := parts(r)[0]
+	part := r.Measured()[0]
 	for i := range r.Trials {
 		if r.Trials[i].Part == part && r.Trials[i].Variant == r.Control {
 			o := &study.Observation{}

@@ -14,7 +14,7 @@ import (
 func forestOf(r study.Results, metric, part string, inNS bool) []chart.Effect {
 	var rows []chart.Effect
 	if _, p := primary(r); p == part && metric == r.AA.Metric && !inNS && known(r.AA.Effect) {
-		rows = append(rows, percentRow(armName(r, study.AA), "aa", r.AA.Effect, r.AA.Verdict))
+		rows = append(rows, percentRow(r.ArmName(study.AA), "aa", r.AA.Effect, r.AA.Verdict))
 	}
 	for _, v := range r.Verdicts {
 		if v.Metric != metric || v.Part != part {

@@ -38,80 +38,6 @@ func measured(m study.Metric, n stats.Number) string {
 	return show.Optional(n, func(v float64) string { return value(m, v) })
 }
 
-// armName is what people read for an arm.
-func armName(r study.Results, arm string) string {
-	if arm == study.AA {
-		return r.Control + " again (A/A)"
-	}
-	return arm
-}
-
-// arms lists the variants of a part in the order of the verdicts, the control
-// first and its second arm next.
-func arms(r study.Results, part string) []string {
-	out := []string{r.Control}
-	seen := map[string]bool{r.Control: true}
-	add := func(arm string) {
-		if !seen[arm] {
-			seen[arm] = true
-			out = append(out, arm)
-		}
-	}
-	for _, t := range r.Trials {
-		if t.Part == part && t.Variant == study.AA {
-			add(study.AA)
-		}
-	}
-	for _, v := range r.Verdicts {
-		if v.Part == part {
-			add(v.Variant)
-		}
-	}
-	for _, t := range r.Trials {
-		if t.Part == part && t.Unavailable == "" {
-			add(t.Variant)
-		}
-	}
-	return out
-}
-
-// values are an arm's valid values of a metric in a part.
-func values(r study.Results, part, arm, metric string) []float64 {
-	var out []float64
-	for _, t := range r.Trials {
-		if v, ok := t.Metrics[metric]; ok && t.Valid && t.Part == part && t.Variant == arm {
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
-// mean of values; NaN of none.
-func mean(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += v
-	}
-	return sum / float64(len(x))
-}
-
-// parts lists the parts that have trials, in order.
-func parts(r study.Results) []string {
-	var out []string
-	for _, t := range r.Trials {
-		if len(out) == 0 || out[len(out)-1] != t.Part {
-			known := false
-			for _, p := range out {
-				known = known || p == t.Part
-			}
-			if !known {
-				out = append(out, t.Part)
-			}
-		}
-	}
-	return out
-}
-
 // primary is the goal's metric and part, from any verdict.
 func primary(r study.Results) (metric study.Metric, part string) {
 	for _, v := range r.Verdicts {
@@ -121,9 +47,9 @@ func primary(r study.Results) (metric study.Metric, part string) {
 		}
 	}
 	m, _ := r.Metric(r.AA.Metric)
-	all := parts(r)
+	all := r.Measured()
 	for _, p := range all {
-		if len(values(r, p, r.Control, m.Name)) > 0 {
+		if len(r.Values(p, r.Control, m.Name)) > 0 {
 			return m, p
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"linerate/internal/chart"
 	"linerate/internal/profile"
 	"linerate/internal/show"
+	"linerate/internal/stats"
 	"linerate/internal/study"
 	_ "linerate/internal/study/kinds" // whatever a study may hold
 )
@@ -185,11 +186,11 @@ func (p *htmlPage) charts(s study.Spec, r study.Results) {
 	p.otherEffects(s, r)
 	for _, part := range s.Parts {
 		m, ok := study.KindOf(part).Timeline(part)
-		if !ok || len(parts(r)) == 0 || !slices.Contains(parts(r), part.Name) {
+		if !ok || len(r.Measured()) == 0 || !slices.Contains(r.Measured(), part.Name) {
 			continue
 		}
 		p.inside(r, part.Name)
-		shown := len(parts(r)) <= fewParts || part.Name == s.Primary().Part
+		shown := len(r.Measured()) <= fewParts || part.Name == s.Primary().Part
 		p.Drops.add(shown, chart.Draw("part "+part.Name, "", func(w float64) string { return endings(r, part.Name, w) }))
 		p.Timelines.add(shown, chart.Draw(m.Label+" · part "+part.Name, "", func(w float64) string { return timeline(r, m, part.Name, w) }))
 		sectionOf(part).charts(p, s, r, part, shown)
@@ -214,7 +215,7 @@ func verdictTable(r study.Results, g study.Goal) htmlTable {
 		Title:  m.Label + " · part " + g.Part,
 		Header: []string{"variant", "mean", "effect", "95 % interval", nsHeader(m), "n", pHeader(r, g.Metric, g.Part), "p Welch", "p Mann–Whitney", "verdict"},
 	}
-	t.Rows = append(t.Rows, []string{r.Control, meanOf(r, m, g.Part, r.Control), "control", "", "", fmt.Sprint(len(values(r, g.Part, r.Control, m.Name))), "", "", "", ""})
+	t.Rows = append(t.Rows, []string{r.Control, meanOf(r, m, g.Part, r.Control), "control", "", "", fmt.Sprint(len(r.Values(g.Part, r.Control, m.Name))), "", "", "", ""})
 	for _, v := range r.Verdicts {
 		if v.Metric != g.Metric || v.Part != g.Part {
 			continue
@@ -228,11 +229,11 @@ func verdictTable(r study.Results, g study.Goal) htmlTable {
 }
 
 func meanOf(r study.Results, m study.Metric, part, arm string) string {
-	x := values(r, part, arm, m.Name)
+	x := r.Values(part, arm, m.Name)
 	if len(x) == 0 {
 		return "–"
 	}
-	return value(m, mean(x))
+	return value(m, stats.Mean(x))
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -184,7 +184,7 @@ func lacks(r study.Results) (out []string) {
 
 // insideRows tells what moved most in each variant's time.
 func (p *page) insideRows(r study.Results) {
-	for _, part := range parts(r) {
+	for _, part := range r.Measured() {
 		before, others := stacksOf(insideOf(r, part), r.Control)
 		if before != nil && len(others) > 0 {
 			p.Caption(fmt.Sprintf("where the time of part %s went: what moved most against %s, in points of CPU time", part, r.Control))

@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/chart"
 	"linerate/internal/show"
+	"linerate/internal/stats"
 	"linerate/internal/study"
 	"linerate/internal/study/forward"
 )
@@ -14,12 +15,12 @@ import (
 // offeredDelivered draws what was forwarded over what was offered, a point
 // for each trial, under the line on which nothing is lost.
 func offeredDelivered(r study.Results, part string, width float64) string {
-	list := arms(r, part)
+	list := r.Arms(part)
 	narrow := chart.IsNarrow(width)
 	left, top, bottomGap, right := 58.0, 14.0, 44.0, 16.0
 	if !narrow {
 		for _, a := range list {
-			right = max(right, 34+chart.TextWidth(armName(r, a)))
+			right = max(right, 34+chart.TextWidth(r.ArmName(a)))
 		}
 	}
 	c := chart.New(width, 320)
@@ -29,10 +30,10 @@ func offeredDelivered(r study.Results, part string, width float64) string {
 	}
 	maxX, maxY := 0.0, 0.0
 	for _, a := range list {
-		for _, v := range values(r, part, a, forward.OfferedRate) {
+		for _, v := range r.Values(part, a, forward.OfferedRate) {
 			maxX = max(maxX, v)
 		}
-		for _, v := range values(r, part, a, forward.OverloadRate) {
+		for _, v := range r.Values(part, a, forward.OverloadRate) {
 			maxY = max(maxY, v)
 		}
 	}
@@ -55,10 +56,10 @@ func offeredDelivered(r study.Results, part string, width float64) string {
 	c.Text("tick", "middle", (left+width-right)/2, plotBottom+34, "offered, pps")
 	c.Text("tick", "start", 2, top-2, "forwarded, pps")
 	for i, a := range list {
-		offered, forwarded := values(r, part, a, forward.OfferedRate), values(r, part, a, forward.OverloadRate)
+		offered, forwarded := r.Values(part, a, forward.OfferedRate), r.Values(part, a, forward.OverloadRate)
 		for k := range min(len(offered), len(forwarded)) {
 			c.Dot(fmt.Sprintf("trial c%d", i%8), x.At(offered[k]), y.At(forwarded[k]), 4.5,
-				fmt.Sprintf("%s: %s of %s", armName(r, a), show.Rate(forwarded[k]), show.Rate(offered[k])))
+				fmt.Sprintf("%s: %s of %s", r.ArmName(a), show.Rate(forwarded[k]), show.Rate(offered[k])))
 		}
 	}
 	if narrow {
@@ -75,7 +76,7 @@ func endLabels(c *chart.Canvas, r study.Results, list []string, part string, x, 
 	var at, from []float64
 	var shown []int
 	for i, a := range list {
-		offered, forwarded := values(r, part, a, forward.OfferedRate), values(r, part, a, forward.OverloadRate)
+		offered, forwarded := r.Values(part, a, forward.OfferedRate), r.Values(part, a, forward.OverloadRate)
 		if n := min(len(offered), len(forwarded)); n > 0 {
 			k := slices.Index(offered[:n], slices.Max(offered[:n]))
 			at, from, shown = append(at, y.At(forwarded[k])), append(from, x.At(offered[k])), append(shown, i)
@@ -84,8 +85,8 @@ func endLabels(c *chart.Canvas, r study.Results, list []string, part string, x, 
 	moved := chart.Spread(at, 15, top, bottom)
 	for k, i := range shown {
 		c.Line("leader", from[k]+6, at[k], edge+8, moved[k])
-		c.Dot(fmt.Sprintf("trial c%d", i%8), edge+14, moved[k], 4, armName(r, list[i]))
-		c.Text("name", "start", edge+22, moved[k]+4, armName(r, list[i]))
+		c.Dot(fmt.Sprintf("trial c%d", i%8), edge+14, moved[k], 4, r.ArmName(list[i]))
+		c.Text("name", "start", edge+22, moved[k]+4, r.ArmName(list[i]))
 	}
 }
 
@@ -94,8 +95,8 @@ func legend(c *chart.Canvas, r study.Results, list []string, x, y, width float64
 	for i, a := range list {
 		cx := x + float64(i%2)*(width/2)
 		cy := y + 18*float64(i/2)
-		c.Dot(fmt.Sprintf("trial c%d", i%8), cx, cy, 4, armName(r, a))
-		c.Text("name", "start", cx+9, cy+4, armName(r, a))
+		c.Dot(fmt.Sprintf("trial c%d", i%8), cx, cy, 4, r.ArmName(a))
+		c.Text("name", "start", cx+9, cy+4, r.ArmName(a))
 	}
 }
 
@@ -107,21 +108,21 @@ func latencies(r study.Results, part string, width float64) string {
 // ranges draws each arm's median and 99th percentile on a logarithmic axis,
 // from the means over its valid trials.
 func ranges(r study.Results, part, median, tail string, width float64, label string) string {
-	list := arms(r, part)
+	list := r.Arms(part)
 	narrow := chart.IsNarrow(width)
 	left, right, top, row := 10.0, 10.0, 8.0, 28.0
 	if narrow {
 		row = 44
 	} else {
 		for _, a := range list {
-			left = max(left, 14+chart.TextWidth(armName(r, a)))
+			left = max(left, 14+chart.TextWidth(r.ArmName(a)))
 		}
 		right = 150
 	}
 	low, high := math.Inf(1), 0.0
 	for _, a := range list {
 		for _, name := range []string{median, tail} {
-			for _, v := range values(r, part, a, name) {
+			for _, v := range r.Values(part, a, name) {
 				low, high = min(low, v), max(high, v)
 			}
 		}
@@ -138,7 +139,7 @@ func ranges(r study.Results, part, median, tail string, width float64, label str
 	}
 	for i, a := range list {
 		y := top + row*(float64(i)+0.5)
-		p50, p99 := mean(values(r, part, a, median)), mean(values(r, part, a, tail))
+		p50, p99 := stats.Mean(r.Values(part, a, median)), stats.Mean(r.Values(part, a, tail))
 		if math.IsNaN(p50) {
 			continue
 		}
@@ -147,20 +148,20 @@ func ranges(r study.Results, part, median, tail string, width float64, label str
 			words += " … " + show.Nanos(p99)
 		}
 		if narrow {
-			c.Text("name", "start", 2, y-4, armName(r, a))
+			c.Text("name", "start", 2, y-4, r.ArmName(a))
 			c.Text("number", "end", width-2, y-4, words)
 			y += 10
 		} else {
-			c.Text("name", "end", left-10, y+4, armName(r, a))
+			c.Text("name", "end", left-10, y+4, r.ArmName(a))
 			c.Text("number", "start", width-right+12, y+4, words)
 		}
 		class := fmt.Sprintf("c%d", i%8)
-		c.Dot("trial "+class, s.At(p50), y, 5, armName(r, a)+", median: "+show.Nanos(p50))
+		c.Dot("trial "+class, s.At(p50), y, 5, r.ArmName(a)+", median: "+show.Nanos(p50))
 		if math.IsNaN(p99) {
 			continue
 		}
 		c.Line("range "+class, s.At(p50), y, s.At(p99), y)
-		c.Dot("hollow "+class, s.At(p99), y, 4.5, armName(r, a)+", 99th percentile: "+show.Nanos(p99))
+		c.Dot("hollow "+class, s.At(p99), y, 4.5, r.ArmName(a)+", 99th percentile: "+show.Nanos(p99))
 	}
 	return c.SVG(label)
 }

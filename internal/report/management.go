@@ -17,7 +17,7 @@ func managementTable(r study.Results, part string) (htmlTable, bool) {
 	t := htmlTable{Title: "part " + part, Header: []string{"variant", "trials", "echo answered", "median", "99 %", "TCP connected", "median", "99 %", "greeted by a program", "median", "99 %"},
 		Note: "ICMP echo, and TCP connections to a program on the router's CPU, every 5 ms over the wire that carries the load (RFC 2544 §11); means over the valid trials, shares with 95 % intervals, round trips of what was answered"}
 	asked := false
-	for _, arm := range arms(r, part) {
+	for _, arm := range r.Arms(part) {
 		var valid []forward.Management
 		for _, tr := range r.Trials {
 			if tr.Part != part || tr.Variant != arm || forward.In(tr.Observed).Management == nil {
@@ -28,7 +28,7 @@ func managementTable(r study.Results, part string) (htmlTable, bool) {
 				valid = append(valid, *forward.In(tr.Observed).Management)
 			}
 		}
-		row := []string{armName(r, arm), fmt.Sprint(len(valid))}
+		row := []string{r.ArmName(arm), fmt.Sprint(len(valid))}
 		for _, of := range []func(forward.Management) forward.Answers{
 			func(m forward.Management) forward.Answers { return m.Echo },
 			func(m forward.Management) forward.Answers { return m.Connect },
@@ -56,7 +56,7 @@ func answers(valid []forward.Management, of func(forward.Management) forward.Ans
 		if len(x) == 0 {
 			return "–"
 		}
-		return show.Nanos(mean(x))
+		return show.Nanos(stats.Mean(x))
 	}
 	return []string{shareOf(shares), nanos(p50), nanos(p99)}
 }
@@ -75,7 +75,7 @@ func shareOf(percents []float64) string {
 
 // managementRows is managementTable for a terminal.
 func (p *page) managementRows(r study.Results) {
-	for _, part := range parts(r) {
+	for _, part := range r.Measured() {
 		t, ok := managementTable(r, part)
 		if !ok {
 			continue

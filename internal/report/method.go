@@ -97,7 +97,7 @@ func invalids(r study.Results) []invalidLine {
 	var out []invalidLine
 	for _, t := range r.Trials {
 		if !t.Valid && t.Unavailable == "" {
-			out = append(out, invalidLine{fmt.Sprintf("%s, block %d, trial %d, %s", t.Part, t.Block, t.Order, armName(r, t.Variant)), strings.Join(t.Why(), "; ")})
+			out = append(out, invalidLine{fmt.Sprintf("%s, block %d, trial %d, %s", t.Part, t.Block, t.Order, r.ArmName(t.Variant)), strings.Join(t.Why(), "; ")})
 		}
 	}
 	return out

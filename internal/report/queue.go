@@ -80,7 +80,7 @@ func queueLoads(r study.Results, part, arm string, d *depths) (loads [][]request
 func queues(r study.Results, part string, width float64) string {
 	all, list := map[string]depths{}, []string{}
 	most := 1.0
-	for _, a := range arms(r, part) {
+	for _, a := range r.Arms(part) {
 		if d, ok := depthsOf(r, part, a); ok {
 			all[a], list = d, append(list, a)
 			most = max(most, slices.Max(d.most))
@@ -95,7 +95,7 @@ func queues(r study.Results, part string, width float64) string {
 	bar := (width - 16) / depthBins
 	for i, a := range list {
 		d, base := all[a], float64(i)*(head+plot+foot)+head+plot
-		c.Text("name", "start", 8, base-plot-4, armName(r, a))
+		c.Text("name", "start", 8, base-plot-4, r.ArmName(a))
 		c.Text("number", "end", width-8, base-plot-4, d.words(narrow))
 		c.Line("grid", 8, base, width-8, base)
 		for k := range depthBins {

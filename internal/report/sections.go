@@ -14,14 +14,8 @@ type section interface {
 	charts(p *htmlPage, s study.Spec, r study.Results, part study.Part, shown bool)
 }
 
-// depicted is a section that may have a picture which answers a question better
-// than effects do.
-type depicted interface {
-	picture(r study.Results, part study.Part) string
-}
-
 // sections are those by kind; of any other kind its own are shown.
-var sections = map[string]section{"forward": forwarded{}, "search": searched{}, "serve": requested{}}
+var sections = map[string]section{"forward": forwarded{}, "serve": requested{}}
 
 func sectionOf(p study.Part) section {
 	k := study.KindOf(p)
@@ -47,7 +41,7 @@ func (o own) charts(p *htmlPage, s study.Spec, r study.Results, part study.Part,
 	for _, t := range from.Tables {
 		to.Tables = append(to.Tables, htmlTable(t))
 	}
-	if to.Title != "" {
+	if to.Title != "" && len(to.Charts)+len(to.Tables) > 0 {
 		p.Searches = append(p.Searches, to)
 	}
 }

@@ -74,7 +74,7 @@ func shares(counts []float64) []float64 {
 // took how many tenths of a second. Solid is what the clients saw, hollow what
 // the server's log says of the same requests.
 func tenths(r study.Results, part string, width float64) string {
-	list := arms(r, part)
+	list := r.Arms(part)
 	clients, logs := make([][]float64, len(list)), make([][]float64, len(list))
 	last := 0
 	for i, a := range list {
@@ -95,7 +95,7 @@ func tenths(r study.Results, part string, width float64) string {
 	bar := x.Span / float64(last+1)
 	for i, a := range list {
 		base := float64(i)*(head+plot+gap) + head + plot
-		c.Text("name", "start", 8, base-plot-4, armName(r, a))
+		c.Text("name", "start", 8, base-plot-4, r.ArmName(a))
 		c.Text("number", "end", width-8, base-plot-4, within(clients[i], logs[i], narrow))
 		c.Line("grid", 8, base, width-8, base)
 		for k := 0; k <= last; k++ {

@@ -20,7 +20,7 @@ type turn struct {
 // turnsOf are the trials of an arm in a part that took turns with others.
 func turnsOf(r study.Results, part, arm string) (all []turn) {
 	for _, t := range r.Trials {
-		if t.Part == part && t.Variant == arm && t.Observed != nil && t.Observed.Interleaved != nil {
+		if t.Part == part && t.Variant == arm && t.Attempt() > 0 {
 			all = append(all, turn{t, t.Observed.Interleaved})
 		}
 	}
@@ -48,8 +48,8 @@ func (p *htmlPage) sliceCharts(s study.Spec, r study.Results, part study.Part, s
 }
 
 func armBoxes(r study.Results, part string) (all []chart.Box) {
-	for i, arm := range arms(r, part) {
-		b := chart.Box{Name: armName(r, arm), Colour: i}
+	for i, arm := range r.Arms(part) {
+		b := chart.Box{Name: r.ArmName(arm), Colour: i}
 		known := true
 		for q := range b.Quantiles {
 			var v []float64
@@ -91,9 +91,9 @@ func redoneTable(s study.Spec, r study.Results) (tables []htmlTable) {
 	t := htmlTable{Header: []string{"part", "variant", "trials", "repeated", "generator fell short", "router waited for its CPU"},
 		Note: "A slice in which the generator fell short of its rate, or the router waited for its CPU, is left out of all metrics and repeated at once"}
 	for _, part := range s.Parts {
-		for _, arm := range arms(r, part.Name) {
+		for _, arm := range r.Arms(part.Name) {
 			if sum := forward.RedoneIn(&r, part.Name, arm); sum != nil {
-				t.Rows = append(t.Rows, []string{part.Name, armName(r, arm), fmt.Sprint(len(turnsOf(r, part.Name, arm))),
+				t.Rows = append(t.Rows, []string{part.Name, r.ArmName(arm), fmt.Sprint(len(turnsOf(r, part.Name, arm))),
 					fmt.Sprint(sum.Slices), fmt.Sprint(sum.Slices - sum.Starved), fmt.Sprint(sum.Starved)})
 			}
 		}
@@ -109,7 +109,7 @@ func sliceTable(r study.Results, part string) htmlTable {
 	t := htmlTable{Title: "Rounds · part " + part,
 		Note:   "A round is undisturbed for an arm when neither its slice nor the control's was disturbed; only such rounds count. Verdicts count instances, never rounds",
 		Header: []string{"variant", "instances", "rounds", "undisturbed", "CPU shared", "frames late", "began with others' frames", "stalled", "carry-over"}}
-	for _, arm := range arms(r, part) {
+	for _, arm := range r.Arms(part) {
 		var d study.Disturbed
 		rounds, good := 0, 0
 		all := turnsOf(r, part, arm)
@@ -124,7 +124,7 @@ func sliceTable(r study.Results, part string) htmlTable {
 		if i := slices.IndexFunc(r.CarryOver, func(c study.CarryOver) bool { return c.Variant == arm }); i >= 0 {
 			carry = show.Optional(r.CarryOver[i].EffectPercent, show.SignedPercent)
 		}
-		t.Rows = append(t.Rows, []string{armName(r, arm), fmt.Sprint(len(all)), show.Grouped(float64(rounds), 0),
+		t.Rows = append(t.Rows, []string{r.ArmName(arm), fmt.Sprint(len(all)), show.Grouped(float64(rounds), 0),
 			fmt.Sprintf("%.0f %%", 100*float64(good)/float64(max(1, rounds))), fmt.Sprint(d.Switched), fmt.Sprint(d.Underway),
 			fmt.Sprint(d.Leftover), fmt.Sprint(d.Stalled), carry})
 	}

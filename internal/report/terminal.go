@@ -28,7 +28,7 @@ func Terminal(w io.Writer, r study.Results, st show.Style) error {
 		p.dotPlots(r, metric, part)
 	}
 	p.curvePlots(r)
-	p.lossRows(r, part)
+	p.kindRows(r, part)
 	p.wireTable(r)
 	p.spreadRows(r)
 	p.otherParts(r, part)
@@ -39,6 +39,18 @@ func Terminal(w io.Writer, r study.Results, st show.Style) error {
 	p.insideRows(r)
 	p.limits(r)
 	return p.Flush(w)
+}
+
+// kindRows are tables of kinds that are part of the answer.
+func (p *page) kindRows(r study.Results, part string) {
+	for _, k := range study.Kinds() {
+		for _, t := range k.Rows(r, part) {
+			p.Caption(t.Title)
+			p.Line("")
+			p.table(t.Header, slices.Repeat([]bool{true}, len(t.Header)), t.Rows)
+			p.Line("")
+		}
+	}
 }
 
 // page is a page about results.
@@ -60,7 +72,7 @@ func (p *page) primaryTable(r study.Results, m study.Metric, part string) {
 		}
 	}
 	if n == 0 { // nothing to compare with
-		n = len(values(r, part, r.Control, m.Name))
+		n = len(r.Values(part, r.Control, m.Name))
 	}
 	p.Caption(fmt.Sprintf("%s, part %s, %d blocks; effects against %s with 95 %% intervals", m.Label, part, n, r.Control))
 	p.Line("")
@@ -138,7 +150,7 @@ func (p *page) otherParts(r study.Results, primaryPart string) {
 		}
 		group = nil
 	}
-	for _, part := range parts(r) {
+	for _, part := range r.Measured() {
 		if part == primaryPart || len(columnsOf(r, part)) == 0 {
 			continue
 		}
@@ -154,7 +166,7 @@ func (p *page) otherParts(r study.Results, primaryPart string) {
 // many: those that were asked about.
 func columnsOf(r study.Results, part string) (out []study.Metric) {
 	for _, m := range study.Metrics() {
-		if len(values(r, part, r.Control, m.Name)) > 0 && (!m.Detail || judged(r, part, m.Name)) {
+		if len(r.Values(part, r.Control, m.Name)) > 0 && (!m.Detail || judged(r, part, m.Name)) {
 			out = append(out, m.In(r.Workload()))
 		}
 	}
@@ -179,7 +191,7 @@ func (p *page) partsTable(r study.Results, group []string) {
 	}
 	var rows [][]string
 	for _, part := range group {
-		for i, arm := range slices.DeleteFunc(arms(r, part), func(arm string) bool { return arm == study.AA }) {
+		for i, arm := range slices.DeleteFunc(r.Arms(part), func(arm string) bool { return arm == study.AA }) {
 			var row []string
 			if len(group) > 1 {
 				row = []string{part}
@@ -207,7 +219,7 @@ func judged(r study.Results, part, metric string) bool {
 
 // cell is a mean with its verdict's mark.
 func cell(r study.Results, part, arm string, m study.Metric) string {
-	x := values(r, part, arm, m.Name)
+	x := r.Values(part, arm, m.Name)
 	if len(x) == 0 {
 		return "–  "
 	}
@@ -222,7 +234,7 @@ func cell(r study.Results, part, arm string, m study.Metric) string {
 			}
 		}
 	}
-	return value(m, mean(x)) + " " + mark
+	return value(m, stats.Mean(x)) + " " + mark
 }
 
 // short heads a narrow column.

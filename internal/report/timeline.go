@@ -6,6 +6,7 @@ import (
 
 	"linerate/internal/chart"
 	"linerate/internal/show"
+	"linerate/internal/stats"
 	"linerate/internal/study"
 )
 
@@ -13,7 +14,7 @@ import (
 // arm: how far it lies from its arm's mean, on one scale for all, so that drift
 // shows as a slope and noise as width. Invalid trials are hollow.
 func timeline(r study.Results, m study.Metric, part string, width float64) string {
-	list := arms(r, part)
+	list := r.Arms(part)
 	narrow := chart.IsNarrow(width)
 	left, right, top, strip := 10.0, 86.0, 22.0, 40.0
 	for _, a := range list {
@@ -23,7 +24,7 @@ func timeline(r study.Results, m study.Metric, part string, width float64) strin
 		strip = 54
 	} else {
 		for _, a := range list {
-			left = max(left, 14+chart.TextWidth(armName(r, a)))
+			left = max(left, 14+chart.TextWidth(r.ArmName(a)))
 		}
 	}
 	c := chart.New(width, top+strip*float64(len(list))+30)
@@ -37,9 +38,9 @@ func timeline(r study.Results, m study.Metric, part string, width float64) strin
 		mid := y + strip/2
 		if narrow {
 			mid += 7
-			c.Text("name", "start", left, y+13, armName(r, arm))
+			c.Text("name", "start", left, y+13, r.ArmName(arm))
 		} else {
-			c.Text("name", "end", left-10, mid+4, armName(r, arm))
+			c.Text("name", "end", left-10, mid+4, r.ArmName(arm))
 		}
 		c.Line("grid", left, mid, width-right, mid)
 		if text := meanText(r, m, part, arm); text != "" {
@@ -60,7 +61,7 @@ func timeline(r study.Results, m study.Metric, part string, width float64) strin
 
 // meanText is an arm's mean with its unit, or "" without a valid trial.
 func meanText(r study.Results, m study.Metric, part, arm string) string {
-	mu := mean(values(r, part, arm, m.Name))
+	mu := stats.Mean(r.Values(part, arm, m.Name))
 	if math.IsNaN(mu) {
 		return ""
 	}
@@ -142,9 +143,9 @@ func signedDistance(m study.Metric, off float64) string {
 // less than one.
 func deviation(r study.Results, m study.Metric, part string) float64 {
 	worst := 1.0
-	for _, arm := range arms(r, part) {
-		x := values(r, part, arm, m.Name)
-		mu := mean(x)
+	for _, arm := range r.Arms(part) {
+		x := r.Values(part, arm, m.Name)
+		mu := stats.Mean(x)
 		for _, v := range x {
 			if off, ok := awayFrom(m, v, mu); ok {
 				worst = max(worst, math.Abs(off))
@@ -155,7 +156,7 @@ func deviation(r study.Results, m study.Metric, part string) float64 {
 }
 
 func drawStrip(c *chart.Canvas, r study.Results, m study.Metric, part, arm string, colour int, x chart.Scale, mid, half, reach float64) {
-	mu := mean(values(r, part, arm, m.Name))
+	mu := stats.Mean(r.Values(part, arm, m.Name))
 	class := fmt.Sprintf("c%d", colour%8)
 	lastX, lastY, has := 0.0, 0.0, false
 	var marks []func()
@@ -176,7 +177,7 @@ func drawStrip(c *chart.Canvas, r study.Results, m study.Metric, part, arm strin
 				y -= max(-half, min(half, off*half/reach))
 			}
 			marks = append(marks, func() {
-				c.Dot("hollow "+class, at, y, 4, fmt.Sprintf("%s, block %d: %s", armName(r, arm), t.Block, reason))
+				c.Dot("hollow "+class, at, y, 4, fmt.Sprintf("%s, block %d: %s", r.ArmName(arm), t.Block, reason))
 			})
 			continue
 		}
@@ -185,7 +186,7 @@ func drawStrip(c *chart.Canvas, r study.Results, m study.Metric, part, arm strin
 			c.Line("thread "+class, lastX, lastY, at, y)
 		}
 		lastX, lastY, has = at, y, true
-		title := fmt.Sprintf("%s, block %d: %s (%s of its mean)", armName(r, arm), t.Block, value(m, v), signedDistance(m, off))
+		title := fmt.Sprintf("%s, block %d: %s (%s of its mean)", r.ArmName(arm), t.Block, value(m, v), signedDistance(m, off))
 		marks = append(marks, func() { c.Dot("trial "+class, at, y, 4, title) })
 	}
 	for _, draw := range marks {

@@ -184,7 +184,7 @@ var (
 func askDrift(a Asked) (bad []string) {
 	for _, c := range a.Observed.CPUs {
 		// Arms that take turns are on the same machine, however it drifts.
-		if d := c.Drift() * 100; d > a.Limits.DriftPercent && a.Observed.Interleaved == nil {
+		if d := c.Drift() * 100; d > a.Limits.DriftPercent && a.Observed.Interleaved.attempt() == 0 {
 			bad = append(bad, fmt.Sprintf("CPU %d changed speed by %.1f %% during the trial (limit %g %%)", c.CPU, d, a.Limits.DriftPercent))
 		}
 	}

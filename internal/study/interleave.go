@@ -45,10 +45,18 @@ func (s *Spec) HostScope() bool {
 
 // Attempt is which instance of its block a trial is of; 0: of none.
 func (t Trial) Attempt() int {
-	if t.Observed == nil || t.Observed.Interleaved == nil {
+	if t.Observed == nil {
 		return 0
 	}
-	return t.Observed.Interleaved.Attempt
+	return t.Observed.Interleaved.attempt()
+}
+
+// attempt is which instance it is of; 0: of none.
+func (i *Interleaved) attempt() int {
+	if i == nil {
+		return 0
+	}
+	return i.Attempt
 }
 
 // together reports whether trials are of instances.

@@ -94,6 +94,8 @@ type Kind interface {
 	WorkloadOf(trials []Trial) string
 	// Section is what a report shows of a part beside verdicts.
 	Section(s Spec, r Results, p Part) Section
+	// Rows are tables that are part of the answer by a part, for a terminal too.
+	Rows(r Results, part string) []Table
 	// Timeline is the metric that shows the drift of a part's trials best.
 	Timeline(p Part) (_ Metric, ok bool)
 }
@@ -180,6 +182,9 @@ func (Base) WorkloadOf([]Trial) string { return "" }
 
 // Section satisfies Kind: none.
 func (Base) Section(Spec, Results, Part) Section { return Section{} }
+
+// Rows satisfies Kind: none.
+func (Base) Rows(Results, string) []Table { return nil }
 
 // Timeline satisfies Kind: none.
 func (Base) Timeline(Part) (m Metric, ok bool) { return m, false }

@@ -8,6 +8,9 @@ type Section struct {
 	Title, Note string
 	Charts      []Chart
 	Tables      []Table
+	// Answers: the first chart answers a question by the part's metric better than
+	// effects do.
+	Answers bool
 }
 
 // Chart is a picture that Draw draws at a width as SVG that loads nothing, all text

@@ -1,4 +1,4 @@
-package report
+package search
 
 import (
 	"fmt"
@@ -6,16 +6,16 @@ import (
 
 	"linerate/internal/search"
 	"linerate/internal/show"
+	"linerate/internal/stats"
 	"linerate/internal/study"
-	searchkind "linerate/internal/study/search"
 )
 
 // burstTable tells each arm's longest bursts (RFC 9004 §6), as means over its
 // searches.
-func burstTable(r study.Results, part string) (htmlTable, bool) {
-	t := htmlTable{Title: "part " + part, Header: []string{"variant", "longest burst", "least", "most", "SD", "implied buffer time", "corrected buffer time", "trials of the block"},
+func burstTable(r study.Results, part string) (study.Table, bool) {
+	t := study.Table{Title: "part " + part, Header: []string{"variant", "longest burst", "least", "most", "SD", "implied buffer time", "corrected buffer time", "trials of the block"},
 		Note: "longest burst at the generator's full rate without loss, means over the blocks; least and most over all; SD within a block; the corrected time leaves out what was forwarded meanwhile"}
-	for _, arm := range arms(r, part) {
+	for _, arm := range r.Arms(part) {
 		var all []search.BackToBackResult
 		trials := 0.0
 		for _, s := range searches(r, part, arm) {
@@ -36,7 +36,7 @@ func burstTable(r study.Results, part string) (htmlTable, bool) {
 			implied, corrected = implied+b.ImpliedTime/n, corrected+b.CorrectedTime/n
 		}
 		frames := func(v float64) string { return show.Grouped(v, 0) }
-		t.Rows = append(t.Rows, []string{armName(r, arm), frames(longest) + " frames", frames(least), frames(most), show.Grouped(sd, 1),
+		t.Rows = append(t.Rows, []string{r.ArmName(arm), frames(longest) + " frames", frames(least), frames(most), show.Grouped(sd, 1),
 			show.Nanos(1e9 * implied), show.Nanos(1e9 * corrected), frames(trials / n)})
 	}
 	return t, len(t.Rows) > 0
@@ -44,25 +44,25 @@ func burstTable(r study.Results, part string) (htmlTable, bool) {
 
 // curveTable tells what each arm lost at each load, as means over its curves.
 // Curves have the loads in common only as shares of the largest.
-func curveTable(r study.Results, part string) (htmlTable, bool) {
-	t := htmlTable{Title: "part " + part, Header: []string{"share of the largest load"},
+func curveTable(r study.Results, part string) (study.Table, bool) {
+	t := study.Table{Title: "part " + part, Header: []string{"share of the largest load"},
 		Note: "frame loss rate (RFC 1242 §3.6), means over the curves that reach down to the load; a curve ends at the second load in a row without loss"}
 	var shares []string
 	loss := map[string]map[string][]float64{} // arm, share
-	for _, arm := range arms(r, part) {
+	for _, arm := range r.Arms(part) {
 		runs := searches(r, part, arm)
 		if len(runs) == 0 || runs[0].LossCurve == nil {
 			continue
 		}
-		t.Header = append(t.Header, armName(r, arm))
-		loss[armName(r, arm)] = map[string][]float64{}
+		t.Header = append(t.Header, r.ArmName(arm))
+		loss[r.ArmName(arm)] = map[string][]float64{}
 		for _, s := range runs {
 			for i, p := range s.LossCurve {
 				share := fmt.Sprintf("%.3g %%", 100*p.Load/s.LossCurve[0].Load)
 				if i >= len(shares) {
 					shares = append(shares, share)
 				}
-				loss[armName(r, arm)][share] = append(loss[armName(r, arm)][share], p.LossRatio)
+				loss[r.ArmName(arm)][share] = append(loss[r.ArmName(arm)][share], p.LossRatio)
 			}
 		}
 	}
@@ -71,7 +71,7 @@ func curveTable(r study.Results, part string) (htmlTable, bool) {
 		for _, arm := range t.Header[1:] {
 			cell := ""
 			if v := loss[arm][share]; len(v) > 0 {
-				cell = show.Loss(mean(v))
+				cell = show.Loss(stats.Mean(v))
 			}
 			row = append(row, cell)
 		}
@@ -80,26 +80,9 @@ func curveTable(r study.Results, part string) (htmlTable, bool) {
 	return t, len(t.Rows) > 0
 }
 
-// lossRows are the curves of loss of the primary metric's part: they are the
-// answer, of which the load without loss is one end.
-func (p *page) lossRows(r study.Results, part string) {
-	t, ok := curveTable(r, part)
-	if !ok {
-		return
-	}
-	right := make([]bool, len(t.Header))
-	for i := range right {
-		right[i] = true
-	}
-	p.Caption("lost of what was offered, means; a curve ends at the second load in a row without loss")
-	p.Line("")
-	p.table(t.Header, right, t.Rows)
-	p.Line("")
-}
-
 // burstMethod says in words how the longest bursts were sought.
 func burstMethod(p study.Part) string {
-	s := searchkind.Of(p)
+	s := Of(p)
 	return fmt.Sprintf("Part %s (mode overload, %d blocks): each trial sets the variant up once, finds its throughput by RFC 2544's search, and then %d times the longest burst at the generator's full rate that loses nothing, to %d frames (RFC 9004); "+
 		"a burst that loses some is tried %d times more before it counts. The mean of the %d is the number compared.", p.Name, p.Blocks, s.Repeats, s.StepFrames, s.Verify, s.Repeats)
 }
@@ -107,5 +90,5 @@ func burstMethod(p study.Part) string {
 // curveMethod says in words how a loss curve was drawn.
 func curveMethod(p study.Part) string {
 	return fmt.Sprintf("Part %s (mode overload, %d blocks): each trial sets the variant up once and offers what the generator can send, then less by steps of %g %% of it, %g s each, until two loads in a row lose nothing (RFC 2544 §26.3). "+
-		"The upper of these two is the number compared: it is known to a step, and no throughput.", p.Name, p.Blocks, searchkind.Of(p).StepPercent, p.Seconds)
+		"The upper of these two is the number compared: it is known to a step, and no throughput.", p.Name, p.Blocks, Of(p).StepPercent, p.Seconds)
 }

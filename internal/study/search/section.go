@@ -1,4 +1,4 @@
-package report
+package search
 
 import (
 	"fmt"
@@ -8,14 +8,9 @@ import (
 	"linerate/internal/chart"
 	"linerate/internal/search"
 	"linerate/internal/show"
+	"linerate/internal/stats"
 	"linerate/internal/study"
-	searchkind "linerate/internal/study/search"
 )
-
-// searched is the section of searches.
-type searched struct{}
-
-func (searched) method(_ study.Spec, _ study.Results, p study.Part) string { return searchMethod(p) }
 
 // What the pictures of searches show, by method.
 const (
@@ -24,43 +19,46 @@ const (
 	curveNote  = "Each line is a trial, from the largest load down to the second in a row that loses nothing; hollow points are of an invalid trial: what was lost over what was offered. The bars beneath reach, for each trial, from the load without loss to the next one tried above it; the number is the mean load without loss."
 )
 
-func (searched) charts(p *htmlPage, _ study.Spec, r study.Results, part study.Part, _ bool) {
-	s := searchSection{Title: "The search for throughput", Note: searchNote,
-		Charts: chart.Draw("part "+part.Name+", method "+searchkind.Of(part).Method, "", func(w float64) string { return lossOverLoad(r, part.Name, w) })}
-	switch searchkind.Of(part).Method {
-	case searchkind.LossCurve:
-		s.Title, s.Note = "Frame loss over offered load", curveNote
-	case searchkind.BackToBack:
-		s.Title, s.Note = "The longest bursts without loss", burstNote
+// Section satisfies study.Kind.
+func (Kind) Section(_ study.Spec, r study.Results, p study.Part) study.Section {
+	out := study.Section{Title: "The search for throughput", Note: searchNote, Method: searchMethod(p),
+		Charts: []study.Chart{{Title: "part " + p.Name + ", method " + Of(p).Method, Draw: func(w float64) string { return lossOverLoad(r, p.Name, w) }}}}
+	switch Of(p).Method {
+	case LossCurve:
+		// The load without loss is one end of the picture.
+		out.Title, out.Note, out.Answers = "Frame loss over offered load", curveNote, true
+	case BackToBack:
+		out.Title, out.Note = "The longest bursts without loss", burstNote
 	}
-	for _, table := range []func(study.Results, string) (htmlTable, bool){searchTable, burstTable, curveTable, latencyTable} {
-		if t, ok := table(r, part.Name); ok {
-			s.Tables = append(s.Tables, t)
+	for _, table := range []func(study.Results, string) (study.Table, bool){searchTable, burstTable, curveTable, latencyTable} {
+		if t, ok := table(r, p.Name); ok {
+			out.Tables = append(out.Tables, t)
 		}
 	}
-	if len(s.Charts)+len(s.Tables) > 0 {
-		p.Searches = append(p.Searches, s)
-	}
+	return out
 }
 
-// picture is that of losses, of which the load without loss is one end.
-func (searched) picture(r study.Results, part study.Part) string {
-	if searchkind.Of(part).Method != searchkind.LossCurve {
-		return ""
+// Rows satisfies study.Kind: curves of loss are the answer, of which the load without
+// loss is one end.
+func (Kind) Rows(r study.Results, part string) []study.Table {
+	t, ok := curveTable(r, part)
+	if !ok {
+		return nil
 	}
-	return lossOverLoad(r, part.Name, chart.Wide)
+	t.Title = "lost of what was offered, means; a curve ends at the second load in a row without loss"
+	return []study.Table{t}
 }
 
 // searches are an arm's valid searches in a part.
-func searches(r study.Results, part, arm string) []*searchkind.Run {
+func searches(r study.Results, part, arm string) []*Run {
 	return searchesBy(r, part, arm, true)
 }
 
-func searchesBy(r study.Results, part, arm string, valid bool) []*searchkind.Run {
-	var out []*searchkind.Run
+func searchesBy(r study.Results, part, arm string, valid bool) []*Run {
+	var out []*Run
 	for _, t := range r.Trials {
-		if t.Part == part && t.Variant == arm && t.Valid == valid && searchkind.In(t.Observed) != nil {
-			out = append(out, searchkind.In(t.Observed))
+		if t.Part == part && t.Variant == arm && t.Valid == valid && In(t.Observed) != nil {
+			out = append(out, In(t.Observed))
 		}
 	}
 	return out
@@ -73,7 +71,7 @@ const lossFloor = 1e-5
 // lossOverLoad draws every trial of the searches, what was lost over what was
 // offered, and beneath for each arm where the bounds of the first goal lie.
 func lossOverLoad(r study.Results, part string, width float64) string {
-	list := arms(r, part)
+	list := r.Arms(part)
 	low, high := math.Inf(1), 0.0
 	for _, a := range list {
 		for _, s := range append(searchesBy(r, part, a, true), searchesBy(r, part, a, false)...) {
@@ -89,7 +87,7 @@ func lossOverLoad(r study.Results, part string, width float64) string {
 	left, right, top, plot, row := 52.0, 14.0, 16.0, 230.0, 24.0
 	if !narrow {
 		for _, a := range list {
-			left = max(left, 14+chart.TextWidth(armName(r, a)))
+			left = max(left, 14+chart.TextWidth(r.ArmName(a)))
 		}
 		right = 120
 	} else {
@@ -121,11 +119,11 @@ func lossOverLoad(r study.Results, part string, width float64) string {
 // drawPoints draws an arm's trials, those of invalid searches hollow; zero is
 // the row of trials without loss.
 func drawPoints(c *chart.Canvas, r study.Results, part, arm string, i int, x, y chart.Scale, zero float64) {
-	drawRuns(c, searchesBy(r, part, arm, false), armName(r, arm)+", invalid", fmt.Sprintf("hollow c%d", i%8), x, y, zero)
-	drawRuns(c, searches(r, part, arm), armName(r, arm), fmt.Sprintf("trial c%d", i%8), x, y, zero)
+	drawRuns(c, searchesBy(r, part, arm, false), r.ArmName(arm)+", invalid", fmt.Sprintf("hollow c%d", i%8), x, y, zero)
+	drawRuns(c, searches(r, part, arm), r.ArmName(arm), fmt.Sprintf("trial c%d", i%8), x, y, zero)
 }
 
-func drawRuns(c *chart.Canvas, runs []*searchkind.Run, name, class string, x, y chart.Scale, zero float64) {
+func drawRuns(c *chart.Canvas, runs []*Run, name, class string, x, y chart.Scale, zero float64) {
 	height := func(loss float64) float64 {
 		if loss > 0 {
 			return y.At(max(lossFloor, loss))
@@ -156,11 +154,11 @@ func drawBounds(c *chart.Canvas, r study.Results, part, arm string, i int, x cha
 	}
 	words := show.Rate(meanFound(runs))
 	if narrow {
-		c.Text("name", "start", 2, y-6, armName(r, arm))
+		c.Text("name", "start", 2, y-6, r.ArmName(arm))
 		c.Text("number", "end", c.W-2, y-6, words)
 		y += 8
 	} else {
-		c.Text("name", "end", left-10, y+4, armName(r, arm))
+		c.Text("name", "end", left-10, y+4, r.ArmName(arm))
 		c.Text("number", "start", c.W-right+10, y+4, words)
 	}
 	class := fmt.Sprintf("c%d", i%8)
@@ -177,9 +175,9 @@ func drawBounds(c *chart.Canvas, r study.Results, part, arm string, i int, x cha
 
 // between is what a search has its answer between: the bounds of its first goal,
 // or the loads of a loss curve next to each other of which one lost nothing.
-func between(s *searchkind.Run) (low, high float64, ok bool) {
+func between(s *Run) (low, high float64, ok bool) {
 	if s.LossCurve != nil {
-		low = searchkind.LossFree(s.LossCurve)
+		low = LossFree(s.LossCurve)
 		for _, p := range s.LossCurve { // from above
 			if p.Load <= low {
 				break
@@ -196,21 +194,21 @@ func between(s *searchkind.Run) (low, high float64, ok bool) {
 
 // meanFound is the mean throughput of searches, of loss curves the mean load
 // without loss.
-func meanFound(runs []*searchkind.Run) float64 {
+func meanFound(runs []*Run) float64 {
 	var free []float64
 	for _, s := range runs {
 		if s.LossCurve != nil {
-			free = append(free, searchkind.LossFree(s.LossCurve))
+			free = append(free, LossFree(s.LossCurve))
 		}
 	}
 	if len(free) > 0 {
-		return mean(free)
+		return stats.Mean(free)
 	}
 	return meanGoal(runs, 0, func(g search.GoalResult) *float64 { return g.Throughput })
 }
 
 // meanGoal averages a number of a goal over the searches that have it.
-func meanGoal(runs []*searchkind.Run, goal int, of func(search.GoalResult) *float64) float64 {
+func meanGoal(runs []*Run, goal int, of func(search.GoalResult) *float64) float64 {
 	var x []float64
 	for _, s := range runs {
 		if goal < len(s.Goals) {
@@ -222,19 +220,19 @@ func meanGoal(runs []*searchkind.Run, goal int, of func(search.GoalResult) *floa
 	if len(x) == 0 {
 		return math.NaN()
 	}
-	return mean(x)
+	return stats.Mean(x)
 }
 
 // searchTable tells each arm's bounds for every goal, and what the search took.
-func searchTable(r study.Results, part string) (htmlTable, bool) {
-	t := htmlTable{Title: "part " + part, Header: []string{"variant", "goal", "lower bound", "upper bound", "throughput", "searches", "trials", "trial time"}}
-	for _, arm := range arms(r, part) {
+func searchTable(r study.Results, part string) (study.Table, bool) {
+	t := study.Table{Title: "part " + part, Header: []string{"variant", "goal", "lower bound", "upper bound", "throughput", "searches", "trials", "trial time"}}
+	for _, arm := range r.Arms(part) {
 		runs := searches(r, part, arm)
 		if len(runs) == 0 {
 			continue
 		}
 		for k, g := range runs[0].Goals {
-			row := []string{armName(r, arm), g.Goal.Name}
+			row := []string{r.ArmName(arm), g.Goal.Name}
 			for _, of := range []func(search.GoalResult) *float64{
 				func(g search.GoalResult) *float64 { return g.Lower },
 				func(g search.GoalResult) *float64 { return g.Upper },
@@ -261,8 +259,8 @@ func searchTable(r study.Results, part string) (htmlTable, bool) {
 
 // bounded are the searches that found both bounds and the throughput of a goal:
 // means of different searches contradict each other. Where none did they are all.
-func bounded(runs []*searchkind.Run, goal int) []*searchkind.Run {
-	var out []*searchkind.Run
+func bounded(runs []*Run, goal int) []*Run {
+	var out []*Run
 	for _, s := range runs {
 		if goal >= len(s.Goals) {
 			continue
@@ -279,10 +277,10 @@ func bounded(runs []*searchkind.Run, goal int) []*searchkind.Run {
 
 // latencyTable tells the delay at fractions of each search's throughput, as
 // means over the searches.
-func latencyTable(r study.Results, part string) (htmlTable, bool) {
-	t := htmlTable{Header: []string{"variant", "share of throughput", "offered", "latency, median", "99th percentile", "lost"},
+func latencyTable(r study.Results, part string) (study.Table, bool) {
+	t := study.Table{Header: []string{"variant", "share of throughput", "offered", "latency, median", "99th percentile", "lost"},
 		Note: "one-way delay below the throughput found, means over the searches"}
-	for _, arm := range arms(r, part) {
+	for _, arm := range r.Arms(part) {
 		runs := searches(r, part, arm)
 		for k := range latencies0(runs) {
 			var load, p50, p99, loss, share, n float64
@@ -296,7 +294,7 @@ func latencyTable(r study.Results, part string) (htmlTable, bool) {
 			if n == 0 {
 				continue
 			}
-			name := armName(r, arm)
+			name := r.ArmName(arm)
 			if k > 0 {
 				name = ""
 			}
@@ -307,7 +305,7 @@ func latencyTable(r study.Results, part string) (htmlTable, bool) {
 }
 
 // latencies0 are the fractions that an arm's searches tried.
-func latencies0(runs []*searchkind.Run) []search.LatencyAt {
+func latencies0(runs []*Run) []search.LatencyAt {
 	if len(runs) == 0 {
 		return nil
 	}
@@ -316,16 +314,16 @@ func latencies0(runs []*searchkind.Run) []search.LatencyAt {
 
 // searchMethod says in words how a part's throughput was sought.
 func searchMethod(p study.Part) string {
-	s := searchkind.Of(p)
+	s := Of(p)
 	switch s.Method {
-	case searchkind.LossCurve:
+	case LossCurve:
 		return curveMethod(p)
-	case searchkind.BackToBack:
+	case BackToBack:
 		return burstMethod(p)
 	}
 	head := fmt.Sprintf("Part %s (mode overload, %d blocks): each trial sets the variant up once and searches for its throughput between %s and what the generator can send, by trials of %g s and less, until the bounds are %g %% apart. Frames the generator left unsent count as lost. ",
 		p.Name, p.Blocks, s.Min, p.Seconds, s.WidthPercent)
-	if s.Method == searchkind.RFC2544 {
+	if s.Method == RFC2544 {
 		return head + "The method is RFC 2544's binary search: the throughput is the highest load tried at which no frame was lost. RFC 2544 asks for trials of 60 s; these are shorter."
 	}
 	return head + fmt.Sprintf("The method is MLRsearch with the goals %s; %d full-length trials decide a load, and half of that time may lose more than the goal allows. "+
