@@ -90,7 +90,7 @@ func notHere(s study.Spec) string {
 	if err := assemble.Carries(s); err != nil {
 		return err.Error()
 	}
-	return assemble.Here(true).NoAnswer(s)
+	return assemble.Here().NoAnswer(s)
 }
 
 func topicOrder(topic string) int {
@@ -103,7 +103,7 @@ func topicOrder(topic string) int {
 // lengths are about how long a study takes here, whole and quick: without the
 // variants that a lab of this machine is known to leave out.
 func lengths(s study.Spec) (full, quick time.Duration) {
-	here := assemble.Here(false)
+	here := hereWith(false)
 	lacks := here.Lacks
 	here.Lacks = func(set study.Setting) string {
 		if set.CPUs > max(1, runtime.NumCPU()-1) { // one is the generator's

@@ -180,12 +180,12 @@ func (f *runFlags) schedule(w io.Writer, s study.Spec) error {
 			return err
 		}
 	}
-	return printSchedule(w, s, assemble.Here(f.allowHost).LeftOut(s), f.asJSON)
+	return printSchedule(w, s, hereWith(f.allowHost).LeftOut(s), f.asJSON)
 }
 
 // runNew makes a study's directory and runs it; it returns the directory.
 func (f *runFlags) runNew(cmd *cobra.Command, s study.Spec) (path string, err error) {
-	if assemble.Here(f.allowHost).AllWait(s) {
+	if hereWith(f.allowHost).AllWait(s) {
 		return "", hint.With(hint.Usagef("all that %s is compared with in study %s changes the whole host, and may not without leave", s.Control, s.Name),
 			"--allow-host-settings lets variants change what is global to the kernel; it is journalled and restored")
 	}
@@ -257,7 +257,7 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(dir.Path, studydir.ReportFile))
-	here := assemble.Here(f.allowHost)
+	here := hereWith(f.allowHost)
 	if here.System, here.Lacks = results.Environment.OS, nil; slices.ContainsFunc(dir.Spec.Variants, here.Waits) {
 		fmt.Fprintln(cmd.ErrOrStderr(), "hint: --allow-host-settings lets variants change what is global to the kernel; it is journalled and restored")
 	}
@@ -270,6 +270,16 @@ func (f *runFlags) tellResume(cmd *cobra.Command, dir *studydir.Dir) {
 	if cmd.Context().Err() != nil || dir.Spec.OnMachines() || dir.Spec.OnLiveHost() && len(dir.Trials) > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s kept; go on with: linerate study resume %s%s\n", show.Plural(len(dir.Trials), "trial"), hosts.ShellWord(dir.Path), hosts.SSHConfigOption(f.sshConfig))
 	}
+}
+
+// hereWith tells which variants this machine's lab can try, with leave to change the
+// host or without.
+func hereWith(leave bool) study.Availability {
+	a := assemble.Here()
+	if !leave {
+		a.NoLeave = " and waits for --allow-host-settings"
+	}
+	return a
 }
 
 // writeOutcome derives a directory's results and report.

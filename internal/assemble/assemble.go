@@ -53,14 +53,9 @@ func Runners(packets *forward.Runner, servers serve.Runner) []lab.Runner {
 	return []lab.Runner{packets, search.Runner{Runner: packets}, servers}
 }
 
-// Here tells which variants this machine's lab can try, with leave to change what is
-// global to the kernel or without.
-func Here(allowHost bool) study.Availability {
-	a := study.Availability{Place: "this lab", System: system, Lacks: lacks}
-	if !allowHost {
-		a.NoLeave = " and waits for --allow-host-settings"
-	}
-	return a
+// Here tells which variants this machine's lab can try.
+func Here() study.Availability {
+	return study.Availability{Place: "this lab", System: system, Lacks: lacks}
 }
 
 // Open opens the lab that the study is for: its machines, or this machine's.

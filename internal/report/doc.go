@@ -9,7 +9,8 @@
 //   - pictures of effects and curves, and the one that answers: forest.go,
 //     effects.go, curves.go, loads.go, timeline.go, picture.go, figures.go
 //   - the same in letters: curveplot.go, dotplot.go
-//   - what some kinds of studies tell beside them: search.go, searchkind.go,
-//     served.go, queue.go, management.go, states.go, spread.go, wire.go
+//   - what some kinds of studies tell beside them: forwarded.go, served.go, queue.go,
+//     management.go, states.go, spread.go, wire.go; of others their own sections are
+//     shown: sections.go
 //   - where frames and time went: drops.go, dutsaid.go, inside.go, slices.go
 package report

@@ -3,7 +3,8 @@
 // loss over load. The procedures themselves are linerate/internal/search's.
 //
 // The kind is in kind.go; what a part searches for in search.go and methods.go; what
-// came of it, and what makes it invalid, in run.go and metrics.go.
+// came of it, and what makes it invalid, in run.go and metrics.go; what a report shows
+// of it in section.go and tables.go.
 package search
 
 import (
