@@ -52,7 +52,13 @@ killed it finishes what that would have done; else it only looks.`,
 }
 
 func writeStatus(w io.Writer, st apply.Status) {
+	if l := st.Live; l != nil {
+		fmt.Fprintf(w, "a live study has this host (%s): %s\n", show.Clean(l.Owner), show.Clean(l.About))
+		fmt.Fprintln(w, "linerate study stop ends it and puts the host back")
+	}
 	switch {
+	case st.Live != nil && st.State == "pending":
+		fmt.Fprintf(w, "%s is on in a window of it: the host takes it back in %s at the latest\n", show.Clean(st.ID), time.Duration(max(0, st.Left))*time.Second)
 	case st.State == "idle":
 		fmt.Fprintln(w, "nothing is pending")
 	case st.State == "confirming":

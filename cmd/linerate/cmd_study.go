@@ -22,7 +22,7 @@ func newStudyCmd() *cobra.Command {
 randomised blocks on a testbed that is rebuilt between trials, and gives each a
 verdict.`,
 	}
-	cmd.AddCommand(newStudyListCmd(), newStudyShowCmd(), newStudyRunCmd(), newStudyResumeCmd(), newStudyImportCmd())
+	cmd.AddCommand(newStudyListCmd(), newStudyShowCmd(), newStudyRunCmd(), newStudyResumeCmd(), newStudyImportCmd(), newStudyStopCmd())
 	return cmd
 }
 

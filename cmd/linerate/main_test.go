@@ -27,9 +27,21 @@ func TestMain(m *testing.M) {
 		"edit":       func() { edit(os.Args[1], os.Args[2:]...) },
 		"webserver":  serverOf("http://", webServer),
 		"mailserver": serverOf("", mailServer),
+		"fetched":    func() { fetched(os.Args[1]) },
+		"waitfor":    func() { waitFor(os.Args[1], os.Args[2:]...) },
 		"mkplan":     func() { makePlan(os.Args[1], os.Args[2:]) },
 		"linerate":   func() { simulate(); os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})
+}
+
+// waitFor waits until a file has something in it: a text, where one is given.
+func waitFor(file string, text ...string) {
+	if !labtest.Eventually(func() bool {
+		data, err := os.ReadFile(file)
+		return err == nil && len(data) > 0 && strings.Contains(string(data), strings.Join(text, " "))
+	}) {
+		fatal(fmt.Errorf("%s has no %q", file, text))
+	}
 }
 
 func fatal(err error) {

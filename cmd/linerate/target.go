@@ -12,6 +12,7 @@ import (
 	"linerate/internal/apply"
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/hint"
+	"linerate/internal/host"
 	"linerate/internal/host/localhost"
 	"linerate/internal/host/sshhost"
 )
@@ -29,9 +30,18 @@ type target struct{ remote }
 
 // machine reaches the host that args name; close it.
 func (t *target) machine(args []string) (apply.Machine, func() error, error) {
+	m, r, err := t.reach(args)
+	if err != nil {
+		return nil, nil, err
+	}
+	return m, r.Close, nil
+}
+
+// reach is the host that args name, and what runs scripts there; close that.
+func (t *target) reach(args []string) (apply.Machine, host.Runner, error) {
 	if len(args) == 0 {
 		r := &localhost.Runner{}
-		return apply.On(r), r.Close, nil
+		return apply.On(r), r, nil
 	}
 	if !hosts.IsRemote(args[0]) {
 		return nil, nil, hint.With(hint.Usagef("%q is no host", args[0]), "name it as ssh://user@host, or leave it out for this machine")
@@ -40,7 +50,7 @@ func (t *target) machine(args []string) (apply.Machine, func() error, error) {
 		return nil, nil, err
 	}
 	r := t.runner(args[0])
-	return apply.On(r), r.Close, nil
+	return apply.On(r), r, nil
 }
 
 func (t *target) runner(name string) *sshhost.Runner {

@@ -210,7 +210,8 @@ start_watch() {
 		-p DefaultDependencies=no -p Conflicts=shutdown.target -p Before=shutdown.target -p KillSignal=SIGKILL \
 		/bin/sh "$S/agent" watch "$id" >/dev/null || return 1 ;;
 	rc) daemon -f /bin/sh "$S/agent" watch "$id" && start_guard daemon -f || return 1 ;;
-	*) setsid /bin/sh "$S/agent" watch "$id" </dev/null >/dev/null 2>&1 &
+	*) # What outlives its starter holds nothing that was open there, a lock least of all.
+		setsid /bin/sh "$S/agent" watch "$id" </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
 		start_guard setsid ;;
 	esac
 	tries=500 # of a fiftieth of a second: machines can be slow
@@ -222,7 +223,7 @@ start_watch() {
 }
 start_guard() {
 	[ ! -s "$D/guard" ] || ! kill -0 "$(cat "$D/guard")" 2>/dev/null || return 0
-	"$@" /bin/sh "$S/agent" guard "$id" </dev/null >/dev/null 2>&1 &
+	"$@" /bin/sh "$S/agent" guard "$id" </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
 }
 # at_work says whether somebody is changing this host at this moment.
 at_work() {
@@ -467,12 +468,16 @@ enlist() { todo="$todo$1 $2 $3 =$4$NL"; }
 # can be stopped anywhere and started again.
 revert() {
 	if [ -d "$S/confirming" ]; then current_id && finish_confirm; return; fi
-	if [ -d "$S/pending" ]; then mv "$S/pending" "$S/reverting" && durable "$S" || die "cannot begin to revert"; fi
+	stuck=
+	if [ -d "$S/pending" ]; then mv "$S/pending" "$S/reverting" || stuck=yes; fi
 	current_id || { tidy; return 0; }
 	values_wrong='' files_wrong=''
 	was_read='' && files "$D" read_early
 	undo_script || values_wrong="; $(tail -n 1 "$D/said")"
 	values "$D" undo # whether it worked is read back below
+	# What runs is back before anything waits for the disk: a host whose disk is
+	# busy, or read-only, is not left as it is. A crash undoes what runs by itself.
+	[ -z "$stuck" ] && durable "$S" || die "cannot begin to revert: cannot write to $S"
 	files "$D" restore_file
 	[ ! -f "$D/dirs" ] || remove_dirs
 	journal "$D" before undone
@@ -620,6 +625,7 @@ status() {
 		else say "armed no"; fi
 		[ ! -e "$D/ready" ] || say "ready yes"
 	fi
+	live_study
 	set +f
 	for h in "$S"/history/*; do
 		[ ! -d "$h" ] || say "history ${h##*/} $(sed -n 's/^digest //p' "$h/journal") $(cat "$h/why" 2>/dev/null)"
@@ -633,6 +639,12 @@ status() {
 		[ "=$value" = "$v" ] || say "drift $m $d $n $v =$value"
 	done <"$S/history/$last/after"
 	[ -z "$last" ] || files "$S/history/$last" drifted
+}
+# live_study says which study has this host, for how many seconds more, and what it is.
+live_study() {
+	[ -r "$S/live" ] && { read -r owner boot until && read -r about; } <"$S/live" || return 0
+	case $OS in FreeBSD) now=$(sysctl -n kern.boottime | tr -dc 0-9) ;; *) now=$(boot_id) ;; esac
+	[ "$boot" != "$now" ] || [ "$until" -le "$(uptime_s)" ] || say "live $owner $((until - $(uptime_s))) $about"
 }
 # next_boot names a file that this boot has read otherwise.
 next_boot() { ! early "$3" || say "next-boot ${3#"$ROOT"}"; }

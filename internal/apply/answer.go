@@ -61,6 +61,16 @@ type Status struct {
 	// NextBoot are files that a boot reads and that were written, or put back,
 	// since: what they say runs from the next boot on, and not before.
 	NextBoot []string `json:"next_boot,omitempty"`
+	// Live is the study under way on this host, if one is.
+	Live *LiveStudy `json:"live_study,omitempty"`
+}
+
+// LiveStudy is a switchback study that has a host.
+type LiveStudy struct {
+	Owner string `json:"owner"`
+	// Left is for how many seconds it has the host, unless it goes on.
+	Left  int    `json:"left_s"`
+	About string `json:"about,omitempty"` // what is studied, from where
 }
 
 // Past is a transaction that is over.
@@ -193,6 +203,11 @@ func parseStatus(out []byte) (Status, error) {
 		case "drift-file":
 			path, changed, _ := strings.Cut(rest, " ")
 			st.Drift = append(st.Drift, Drift{What: path, Now: "another text", Changed: changed})
+		case "live":
+			if f := strings.SplitN(rest, " ", 3); len(f) > 1 {
+				st.Live = &LiveStudy{Owner: f[0], About: strings.Join(f[2:], "")}
+				st.Live.Left, err = strconv.Atoi(f[1])
+			}
 		case "next-boot":
 			st.NextBoot = append(st.NextBoot, rest)
 		case "drift-line":

@@ -72,55 +72,74 @@ func (h *LiveHost) Options(s study.Spec, seed uint64, f *fact.Facts) (live.Optio
 		Metrics: terms.Watch, Better: stats.Direction(terms.Better), Service: terms.Service, HarmPercent: terms.HarmPercent,
 		Pilot: time.Duration(terms.Pilot * float64(time.Second)), Imbalance: terms.Imbalance,
 	}
+	var err error
 	if terms.Hours != "" {
-		hours, err := live.ParseHours(terms.Hours)
-		if err != nil {
+		if o.Hours, err = live.ParseHours(terms.Hours); err != nil {
 			return o, err
 		}
-		o.Hours = hours
 	}
 	for _, v := range s.Variants {
 		if v.Name == s.Control {
-			if len(v.Settings) > 0 {
-				return o, hint.With(fmt.Errorf("control %s sets something: the control of a live host is the host as it is", v.Name), "leave its settings out")
+			if o.Base, err = h.treatment(f, v, &o); err != nil {
+				return o, err
 			}
 			continue
 		}
-		t := live.Treatment{Name: v.Name}
-		for _, set := range v.Settings {
-			if err := fitForProduction(f, set.Sysctl); err != nil {
-				return o, err
-			}
-			t.Values = append(t.Values, apply.Assignment{Key: knob.Key{Mechanism: setting.Sysctl, Name: set.Sysctl}, Value: set.Value})
+		t, err := h.treatment(f, v, &o)
+		if err != nil {
+			return o, err
 		}
 		o.Treatments = append(o.Treatments, t)
 	}
 	return o, nil
 }
 
+// treatment is what a variant sets.
+func (h *LiveHost) treatment(f *fact.Facts, v study.Variant, o *live.Options) (live.Treatment, error) {
+	t := live.Treatment{Name: v.Name}
+	for _, set := range v.Settings {
+		r, err := fitForProduction(f, set.Sysctl, set.Value)
+		if err != nil {
+			return t, err
+		}
+		o.NewConnections = o.NewConnections || r.Reset == tunable.NewSockets
+		t.Values = append(t.Values, apply.Assignment{Key: knob.Key{Mechanism: setting.Sysctl, Name: set.Sysctl}, Value: set.Value})
+	}
+	return t, nil
+}
+
+// Fits says why a setting cannot be tried on the host while it serves; nil where it can.
+func (h *LiveHost) Fits(f *fact.Facts, s study.Setting) error {
+	_, err := fitForProduction(f, s.Sysctl, s.Value)
+	return err
+}
+
 // fitForProduction refuses what the catalogue does not know to be settable at run time,
-// at no cost and without a trace.
-func fitForProduction(f *fact.Facts, name string) error {
+// at no cost and without a trace, and a value that the host would not take as it is.
+func fitForProduction(f *fact.Facts, name, value string) (*tunable.Record, error) {
 	c, err := catalogue.Load()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	os := strings.ToLower(f.OS)
 	r, err := c.Find(os, name)
 	if err != nil {
-		return hint.With(fmt.Errorf("%s: the catalogue does not know it, so nobody can say that it goes back without a trace", name), "%s", hint.Of(err))
+		return nil, hint.With(fmt.Errorf("%s: the catalogue does not know it, so nobody can say that it goes back without a trace", name), "%s", hint.Of(err))
 	}
 	at := r.At(f.Release)
 	elsewhere := "study it on a testbed that is out of service: testbed: {kind: ssh, file: lab.yaml}"
 	switch {
 	case !at.Exists:
-		return fmt.Errorf("%s does not exist on %s %s", name, f.OS, f.Release)
+		return nil, fmt.Errorf("%s does not exist on %s %s", name, f.OS, f.Release)
 	case !at.Settable.AtRuntime():
-		return hint.With(fmt.Errorf("%s cannot be set on a running host", name), "%s and reset: reboot", elsewhere)
-	case !slices.Contains([]tunable.Reset{"", tunable.NoReset, "new"}, r.Reset):
-		return hint.With(fmt.Errorf("setting %s costs the host a reset (%s)", name, r.Reset), "%s", elsewhere)
+		return nil, hint.With(fmt.Errorf("%s cannot be set on a running host", name), "%s and reset: reboot", elsewhere)
+	case !slices.Contains([]tunable.Reset{"", tunable.NoReset, tunable.NewSockets}, r.Reset):
+		return nil, hint.With(fmt.Errorf("setting %s costs the host a reset (%s)", name, r.Reset), "%s", elsewhere)
 	}
-	return nil
+	if p := r.RejectOn(f.Release, value); p != nil && p.Outside != tunable.Taken {
+		return nil, hint.With(hint.Usagef("%s=%s: %s", name, value, p.Message), "linerate explain %s says which values it takes", name)
+	}
+	return r, nil
 }
 
 // TrialOf is a window as a study's record keeps it.

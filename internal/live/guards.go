@@ -82,7 +82,7 @@ func (o *Options) metricRail(m Metric, primary bool) []*guard {
 		Watch: switchback.Watch{Guardrail: switchback.Guardrail{Name: m.Source, HarmPercent: harm}},
 		value: func(now, before Sample, values map[string]float64) float64 {
 			v := value(now, before, values)
-			if m.Metric == switchback.WatchedHigher {
+			if switchback.HigherIsBetter(m.Metric) {
 				v = 1 / v
 			}
 			return v + floor

@@ -15,25 +15,52 @@ forget() {
 	[ -d "$S/pending" ] || [ -d "$S/reverting" ] || [ -f "$S/agent" ] || rmdir "$S/history" 2>/dev/null || return 0
 }
 
-# lock takes the host for one study: OWNER holds it until UNTIL, in seconds since
-# boot, and takes it again before. A holder that died holds nothing for long.
-lock() {
+# clocks sets now, in seconds since boot, and b, the boot.
+clocks() {
 	case $(uname -s) in
 	FreeBSD) t=$(sysctl -n kern.boottime) && t=${t#*sec = } && now=$(($(date +%s) - ${t%%,*})) && b=$(sysctl -n kern.boottime | tr -dc 0-9) ;;
 	*) read -r now _ </proc/uptime && now=${now%%.*} && b=$(cat /proc/sys/kernel/random/boot_id) ;;
 	esac
-	mkdir -p "$S" || exit 1
-	if [ -f "$S/live" ] && read -r owner boot until <"$S/live" && [ "$owner" != "$1" ] && [ "$boot" = "$b" ] && [ "$now" -lt "$until" ]; then
+}
+
+# holder sets owner and until where somebody has the host.
+holder() {
+	[ -f "$S/live" ] && read -r owner boot until <"$S/live" && [ "$boot" = "$b" ] && [ "$now" -lt "$until" ]
+}
+
+# lock takes the host for one study: OWNER holds it for so many SECONDS since now, and
+# takes it again before they are over. A holder that died holds nothing for long. Who
+# holds it already has lost it where it was taken away (study stop).
+lock() {
+	clocks
+	if holder && [ "$owner" != "$1" ]; then
 		echo "held $owner $((until - now))"
 		return
 	fi
-	echo "$1 $b $((now + $2))" >"$S/live.$$" && mv -f "$S/live.$$" "$S/live" && echo "taken"
+	if [ "${3-first}" = again ] && [ ! -f "$S/live" ]; then
+		echo "lost"
+		return
+	fi
+	mkdir -p "$S" || exit 1
+	{ echo "$1 $b $((now + $2))" && echo "${4-}"; } >"$S/live.$$" && mv -f "$S/live.$$" "$S/live" && echo "taken" && return
+	rm -f "$S/live.$$"
+	echo "cannot write $S/live" >&2
+	exit 1
+}
+
+# release takes the host away from whoever has it.
+release() {
+	clocks
+	if holder; then echo "held $owner $((until - now))"; else echo "free"; fi
+	unlock "${owner-}"
 }
 
 unlock() {
-	[ -f "$S/live" ] && read -r owner _ <"$S/live" && [ "$owner" = "$1" ] || return 0
-	rm -f "$S/live"
+	if [ -f "$S/live" ]; then
+		read -r owner _ <"$S/live" && [ "$owner" = "$1" ] || return 0
+		rm -f "$S/live"
+	fi
 	[ -d "$S/pending" ] || [ -d "$S/reverting" ] || [ -f "$S/agent" ] || [ -d "$S/history" ] || { rm -f "$S/lock" && rmdir "$S" 2>/dev/null; } || return 0
 }
 
-case $1 in forget | lock | unlock) "$@" ;; esac
+case $1 in forget | lock | unlock | release) "$@" ;; esac

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -141,7 +142,7 @@ func TestFindsAnEffect(t *testing.T) {
 		t.Errorf("%s %+v of %d pairs: %v %v", c.Verdict, c.EffectPercent, c.N, a, b)
 	}
 	a, b = arms(*windows, switchback.Sham)
-	if c := stats.CompareSwitchback([]stats.Arm{a}, []stats.Arm{b}, opt)[0]; c.N != 6 || c.EffectPercent.Estimate > 2 || c.EffectPercent.Estimate < -2 {
+	if c := stats.CompareSwitchback([]stats.Arm{a}, []stats.Arm{b}, opt)[0]; c.N != 2 || c.EffectPercent.Estimate > 2 || c.EffectPercent.Estimate < -2 {
 		t.Errorf("sham: %+v of %d pairs", c.EffectPercent, c.N)
 	}
 	left, _ := filepath.Glob(h.root + "/var/lib/linerate/*")
@@ -237,6 +238,67 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("%v after %d windows", err, len(*windows))
 			}
 		})
+	}
+}
+
+// Whoever stops a study ends it from outside: it puts the host back and says why.
+func TestStopped(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	before := h.sysctl(t, fin)
+	o, windows := h.study(t, fin, "17", 0.96)
+	o.About = "a question"
+	stopped := make(chan error, 1)
+	keep := o.Sink
+	o.Sink = func(w Window) error {
+		if w.Pair == 1 && w.Half == 1 {
+			st, err := apply.On(h.runner()).Status(t.Context())
+			if err != nil || st.Live == nil || st.Live.About != "a question" {
+				t.Errorf("status: %+v, %v", st.Live, err)
+			}
+			go func() { stopped <- Stop(context.WithoutCancel(t.Context()), h.runner(), apply.On(h.runner())) }()
+		}
+		return keep(w)
+	}
+	out, err := Run(t.Context(), o)
+	if !errors.Is(err, ErrStopped) || !out.Restored || len(*windows) > 12 {
+		t.Fatalf("%+v, %v after %d windows", out, err, len(*windows))
+	}
+	if err := <-stopped; err != nil || h.sysctl(t, fin) != before {
+		t.Errorf("%v; %s", err, h.sysctl(t, fin))
+	}
+	if left, _ := filepath.Glob(h.root + "/var/lib/linerate/*"); len(left) > 0 {
+		t.Errorf("left on the host: %v", left)
+	}
+	if err := Stop(t.Context(), h.runner(), apply.On(h.runner())); err == nil || !strings.Contains(err.Error(), "no live study") {
+		t.Errorf("a second time: %v", err)
+	}
+}
+
+// With a base the control's windows have settings too: what is compared is the plan with
+// and without one of them.
+func TestLeavingOut(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	before := h.sysctl(t, fin)
+	o, windows := h.study(t, fin, "17", 0.9)
+	const other = "net.ipv4.tcp_retries1"
+	retries := apply.Assignment{Key: knob.Key{Mechanism: setting.Sysctl, Name: other}, Value: "5"}
+	o.Base = Treatment{Name: "all", Values: append(slices.Clone(o.Treatments[0].Values), retries)}
+	o.Treatments[0].Values = []apply.Assignment{retries}
+	out, err := Run(t.Context(), o)
+	if err != nil || out.Trip != nil || !out.Restored || h.sysctl(t, fin) != before {
+		t.Fatalf("%+v, %v, %s", out, err, h.sysctl(t, fin))
+	}
+	a, b := arms(*windows, "it")
+	c := stats.CompareSwitchback([]stats.Arm{a}, []stats.Arm{b}, stats.Options{Better: stats.LowerIsBetter})[0]
+	if c.Verdict != stats.Worse || c.EffectPercent.Estimate < 7 {
+		t.Errorf("without it: %s %+v: %v %v", c.Verdict, c.EffectPercent, a, b)
+	}
+	for _, w := range *windows {
+		if len(w.Disturbed) > 0 {
+			t.Logf("pair %d %s: %v", w.Pair, w.Arm, w.Disturbed)
+		}
 	}
 }
 

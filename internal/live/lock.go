@@ -3,27 +3,41 @@ package live
 import (
 	"context"
 	_ "embed" // host.sh
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
+	"linerate/internal/apply"
 	"linerate/internal/hint"
+	"linerate/internal/host"
 )
 
 //go:embed host.sh
 var hostScript string
 
+// ErrStopped ends a study whose host was taken away from it: by linerate study stop, or
+// because it slept past its time and another study has the host now.
+var ErrStopped = errors.New("the study was stopped: the host is no longer its own")
+
 // lock takes the host for this study for a while, again before that is over: one live
 // study a host.
 func (r *run) lock(ctx context.Context, hold time.Duration) error {
-	out, err := r.o.Conn.Run(ctx, hostScript, []string{"lock", r.owner, strconv.Itoa(int(hold.Seconds()) + 1)}, nil)
+	how := "first"
+	if !r.held.IsZero() {
+		how = "again"
+	}
+	out, err := r.o.Conn.Run(ctx, hostScript, []string{"lock", r.owner, strconv.Itoa(int(hold.Seconds()) + 1), how, r.o.About}, nil)
 	if err != nil {
 		return fmt.Errorf("take %s for the study: %w", r.o.Conn.Where(), err)
 	}
 	f := strings.Fields(string(out))
+	if how == "again" && (len(f) == 1 && f[0] == "lost" || len(f) == 3 && f[0] == "held") {
+		return ErrStopped
+	}
 	if len(f) == 3 && f[0] == "held" {
-		return hint.With(fmt.Errorf("another live study has %s (%s, for %s s more unless it goes on)", r.o.Conn.Where(), f[1], f[2]), "one study a host at a time: wait for it, or end it")
+		return hint.With(fmt.Errorf("another live study has %s (%s, for %s s more unless it goes on)", r.o.Conn.Where(), f[1], f[2]), "one study a host at a time: wait for it, or end it: linerate study stop")
 	}
 	if len(f) != 1 || f[0] != "taken" {
 		return fmt.Errorf("take %s for the study: it says %.80q", r.o.Conn.Where(), out)
@@ -35,3 +49,37 @@ func (r *run) unlock(ctx context.Context) error {
 	_, err := r.o.Conn.Run(ctx, hostScript, []string{"unlock", r.owner}, nil)
 	return err
 }
+
+// Stop ends the live study of a host, wherever it is run from: it takes the host away
+// from the study, which ends at its next look, and puts the host back.
+func Stop(ctx context.Context, conn host.Runner, m apply.Machine) error {
+	out, err := conn.Run(ctx, hostScript, []string{"release"}, nil)
+	if err != nil {
+		return fmt.Errorf("end the study of %s: %w", conn.Where(), err)
+	}
+	held := strings.HasPrefix(string(out), "held ")
+	for quiet := 0; quiet < quietLooks; quiet++ {
+		st, err := m.Status(ctx)
+		if err != nil {
+			return err
+		}
+		if st.State != "idle" && strings.HasPrefix(st.Digest, digestKind+":") {
+			// The study may have begun another window while it did not know yet.
+			held, quiet = true, 0
+			if _, err := m.Revert(ctx, st.ID, "the study was stopped"); err != nil {
+				return err
+			}
+		}
+		if !held {
+			return hint.With(fmt.Errorf("no live study has %s", conn.Where()), "linerate status shows what is pending on a host")
+		}
+		if err := pause(ctx, time.Second); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// quietLooks, a second apart, without a treatment say that a study knows it is over: it
+// looks at the host every five seconds at least.
+const quietLooks = int(mostEvery/time.Second) + 1

@@ -26,6 +26,13 @@ type Options struct {
 	Seed    uint64
 	// Treatments have the names of Plan.Treatments.
 	Treatments []Treatment
+	// Base is what the host has in the control's windows; without values it is left as
+	// it is.
+	Base Treatment
+	// NewConnections says that a setting under study acts on new connections alone.
+	NewConnections bool
+	// About says what is studied, from where, to whoever asks the host.
+	About string
 	// Metrics as users write them, the primary first; Better says which way those of
 	// the user's own are better.
 	Metrics []string
@@ -54,8 +61,8 @@ type Options struct {
 	Enough  func([]Window) bool
 	Say     func(format string, args ...any)
 
-	metrics    []Metric
-	roundTrips bool
+	metrics     []Metric
+	connections bool
 }
 
 // Window is one window of the study, as it was.
@@ -112,10 +119,7 @@ func Run(ctx context.Context, o Options) (out Outcome, err error) {
 		}
 	}()
 	if !o.DryRun {
-		if err := r.sw.begin(ctx, o.Treatments); err != nil {
-			return out, err
-		}
-		if err := r.hold(ctx); err != nil {
+		if err := r.take(ctx); err != nil {
 			return out, err
 		}
 		defer func() { out.Restored, err = r.restore(err) }()
@@ -130,6 +134,22 @@ func Run(ctx context.Context, o Options) (out Outcome, err error) {
 	}
 	out.Trip, err = r.pairs(ctx)
 	return out, err
+}
+
+// take makes the host this study's, if it may be.
+func (r *run) take(ctx context.Context) error {
+	if err := r.sw.rooted(ctx); err != nil {
+		return err
+	}
+	if err := r.hold(ctx); err != nil {
+		return err
+	}
+	if err := r.sw.begin(ctx, r.o.Treatments); err != nil {
+		unlocked, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerLimit)
+		defer cancel()
+		return errors.Join(err, r.unlock(unlocked))
+	}
+	return nil
 }
 
 func (o *Options) prepare() (*run, error) {
@@ -152,9 +172,9 @@ func (o *Options) prepare() (*run, error) {
 		}
 		o.metrics = append(o.metrics, m)
 	}
-	r := &run{o: o, look: looker{Runner: o.Conn, roundTrips: o.roundTrips, service: o.Service}, guard: guarding{o.guardrails()}}
+	r := &run{o: o, look: looker{Runner: o.Conn, connections: o.connections, service: o.Service}, guard: guarding{o.guardrails()}}
 	r.every = min(mostEvery, max(leastEvery, o.Plan.Window/10))
-	r.sw = switcher{Machine: o.Machine, window: o.Plan.Window, grace: max(leastGrace, o.Plan.Window/2)}
+	r.sw = switcher{Machine: o.Machine, window: o.Plan.Window, grace: max(leastGrace, o.Plan.Window/2), base: o.Base.Values}
 	r.owner = fmt.Sprintf("study-%08x", uint32(rand.Uint64()))
 	return r, nil
 }
@@ -220,7 +240,10 @@ func (r *run) pilot(ctx context.Context) (map[string]switchback.Pilot, error) {
 	r.o.Say("looking at %s for %s before anything is changed", r.o.Conn.Where(), length)
 	r.guard.window()
 	values := map[string][]float64{}
-	for end := time.Now().Add(length); time.Now().Before(end); {
+	primary := r.o.metrics[0]
+	is := func(v float64) bool { return !math.IsNaN(v) }
+	// A host that is slow to answer is given the time for one value at least.
+	for end := time.Now().Add(length); time.Now().Before(end) || !slices.ContainsFunc(values[primary.Metric], is) && time.Since(end) < answerLimit; {
 		now, seen, err := r.tick(ctx, false)
 		if err != nil {
 			return nil, err
@@ -235,7 +258,7 @@ func (r *run) pilot(ctx context.Context) (map[string]switchback.Pilot, error) {
 			return nil, err
 		}
 	}
-	if primary := r.o.metrics[0]; !slices.ContainsFunc(values[primary.Metric], func(v float64) bool { return !math.IsNaN(v) }) {
+	if !slices.ContainsFunc(values[primary.Metric], is) {
 		why := "there was nothing to measure"
 		if r.said != "" {
 			why = r.said
@@ -266,6 +289,9 @@ func (r *run) check(ctx context.Context, treated bool) (now Sample, seen map[str
 	now, err = r.look.look(bounded)
 	if err != nil {
 		return now, nil, nil, err
+	}
+	if !r.held.IsZero() && now.Owner != r.owner {
+		return now, nil, nil, ErrStopped
 	}
 	seen = map[string]float64{}
 	for _, m := range r.o.metrics {

@@ -4,13 +4,11 @@ import (
 	"context"
 	_ "embed" // sample.sh
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"linerate/internal/host"
-	"linerate/internal/stats"
 )
 
 //go:embed sample.sh
@@ -36,25 +34,27 @@ type Sample struct {
 	// Segments sent by TCP, and Again those of them that were sent again.
 	Segments, Again float64
 	States          float64 // share of the connection table that is used
-	RoundTrips      []float64
-	Services        []string // processes of the watched service, and when they started
+	Connections     []connection
+	// Owner is the study that has the host; "" of none, or where only root can tell.
+	Owner    string
+	Services []string // processes of the watched service, and when they started
 }
 
 // looker reads one host.
 type looker struct {
 	host.Runner
-	roundTrips bool
-	service    string
+	connections bool
+	service     string
 }
 
 // look takes a sample.
 func (l *looker) look(ctx context.Context) (Sample, error) {
-	rtt := ""
-	if l.roundTrips {
-		rtt = "yes"
+	connections := ""
+	if l.connections {
+		connections = "yes"
 	}
 	start := time.Now()
-	out, err := l.Run(ctx, sampleScript, []string{"look", rtt, l.service}, nil)
+	out, err := l.Run(ctx, sampleScript, []string{"look", connections, l.service}, nil)
 	if err != nil {
 		return Sample{}, fmt.Errorf("read the counters of %s: %w", l.Where(), err)
 	}
@@ -123,7 +123,8 @@ var readers = map[string]func(p *parsing, f []string){
 	"states":        func(p *parsing, f []string) { p.States = number(f, 0) / max(1, number(f, 1)) },
 	"entries":       func(p *parsing, f []string) { p.values["entries"] = number(f, 0) },
 	"entries-limit": func(p *parsing, f []string) { p.States = p.values["entries"] / max(1, number(f, 0)) },
-	"rtt":           func(p *parsing, f []string) { p.RoundTrips = append(p.RoundTrips, number(f, 0)/1000) },
+	"conn":          (*parsing).connection,
+	"owner":         func(p *parsing, f []string) { p.Owner = strings.Join(f, " ") },
 	"service":       func(p *parsing, f []string) { p.Services = append(p.Services, strings.Join(f, " ")) },
 }
 
@@ -216,6 +217,3 @@ func (p *parsing) counted() {
 	p.Segments, p.Again = v["Tcp:OutSegs"]+v["segments"], v["Tcp:RetransSegs"]+v["again"]
 	p.Drops += v["TcpExt:ListenDrops"] + v["TcpExt:TCPBacklogDrop"] + v["TcpExt:TCPRcvQDrop"] + v["Ip:InDiscards"] + v["Ip:OutDiscards"] + v["drops"]
 }
-
-// roundTrip is the median over connections, in seconds; NaN without any.
-func (s Sample) roundTrip() float64 { return stats.Median(slices.Clone(s.RoundTrips)) }

@@ -18,10 +18,27 @@ linux() {
 	if [ -r /proc/sys/net/netfilter/nf_conntrack_max ]; then
 		read -r n </proc/sys/net/netfilter/nf_conntrack_count && read -r m </proc/sys/net/netfilter/nf_conntrack_max && echo "states $n $m"
 	fi
-	[ -z "$ROUND_TRIPS" ] || ss -Htin 2>/dev/null | head -n 4000 | sed -n 's/.* rtt:\([0-9.]*\)\/.*/rtt \1/p'
+	[ -z "$CONNECTIONS" ] || connections
 	[ -z "$SERVICE" ] || for p in $(pgrep -x -o "$SERVICE" 2>/dev/null) $(pgrep -x "$SERVICE" 2>/dev/null); do
 		sed 's/.*) //' "/proc/$p/stat" 2>/dev/null | { read -r _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ start _ && echo "service $p $start"; }
 	done
+}
+
+# connections prints each established one: who, round trip in ms, segments sent, of them
+# again, and the rate of delivery.
+connections() {
+	ss -Htin state established 2>/dev/null | head -n 8000 | awk '
+	!/^[ \t]/ { id = $3 ">" $4 }
+	/ rtt:/ {
+		rtt = segs = again = 0; rate = "-"
+		for (i = 1; i <= NF; i++) {
+			if ($i ~ /^rtt:/) { rtt = substr($i, 5); sub("/.*", "", rtt) }
+			if ($i ~ /^segs_out:/) segs = substr($i, 10)
+			if ($i ~ /^retrans:/) { again = $i; sub(".*/", "", again) }
+			if ($i == "delivery_rate") rate = $(i + 1)
+		}
+		print "conn", id, rtt, segs, again, rate
+	}'
 }
 
 freebsd() {
@@ -66,8 +83,10 @@ piece() {
 
 case $1 in
 look)
-	ROUND_TRIPS=$2 SERVICE=$3
+	CONNECTIONS=$2 SERVICE=$3
 	echo "clock $(date +%s)"
+	case $(uname -s) in FreeBSD) live=${LINERATE_ROOT-}/var/db/linerate/live ;; *) live=${LINERATE_ROOT-}/var/lib/linerate/live ;; esac
+	[ ! -r "$live" ] || { read -r owner _ <"$live" && echo "owner $owner"; }
 	case $(uname -s) in
 	FreeBSD) freebsd ;;
 	*) linux ;;

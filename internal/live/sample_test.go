@@ -36,8 +36,9 @@ snmp Tcp: 1 2000 30
 snmp TcpExt: SyncookiesSent ListenDrops
 snmp TcpExt: 0 7
 states 50 200
-rtt 12.5
-rtt 20.5
+conn 192.0.2.1:80>198.51.100.1:4711 12.5 100 3 94184bps
+conn 192.0.2.1:80>198.51.100.2:4712 20.5 50 0 11.6Mbps
+owner study-0badcafe
 service 812 4711
 end
 `
@@ -54,11 +55,15 @@ func TestParseLinuxSample(t *testing.T) {
 		{"kernel", s.Kernel, 6}, {"busy", s.Busy, 16}, {"CPUs", float64(s.CPUs), 2}, {"running", s.Running, 3},
 		{"available", s.Available, 0.4}, {"packets", s.Packets, 120}, {"drops", s.Drops, 2 + 1 + 4 + 5 + 6 + 7},
 		{"segments", s.Segments, 2000}, {"again", s.Again, 30}, {"states", s.States, 0.25},
-		{"round trip", s.roundTrip(), 0.0165}, {"uptime", s.Uptime, 1000.5},
+		{"round trip", s.Connections[0].RoundTrip, 0.0125}, {"sent again", s.Connections[0].Again, 3},
+		{"rate", s.Connections[1].Rate, 11.6e6}, {"uptime", s.Uptime, 1000.5},
 	} {
 		if math.Abs(c.got-c.want) > 1e-9 {
 			t.Errorf("%s is %g, want %g", c.what, c.got, c.want)
 		}
+	}
+	if s.Owner != "study-0badcafe" {
+		t.Errorf("owner %q", s.Owner)
 	}
 	if len(s.Services) != 1 || s.Services[0] != "812 4711" {
 		t.Errorf("services %v", s.Services)

@@ -36,9 +36,10 @@ type Metric struct {
 // sources make a Source of what follows the word and its colon.
 var sources = map[string]func(o *Options, rest string) (switchback.Watched, Source, error){
 	"cpu-per-packet":  counterSource(switchback.CPUPerPacket, func(s Sample) float64 { return 1e9 * s.Kernel }, func(s Sample) float64 { return s.Packets }),
-	"retransmits":     counterSource(switchback.Retransmits, func(s Sample) float64 { return s.Again }, func(s Sample) float64 { return s.Segments }),
+	"retransmits":     sentAgain,
 	"drops":           counterSource(switchback.Drops, func(s Sample) float64 { return s.Drops }, func(s Sample) float64 { return s.Packets }),
-	"rtt":             roundTrips,
+	"rtt":             fromConnections(switchback.RoundTrip, func(c connection) float64 { return 1e9 * c.RoundTrip }),
+	"delivery-rate":   fromConnections(switchback.DeliveryRate, func(c connection) float64 { return c.Rate }),
 	"log":             fromLog,
 	"cpu-per-request": perRequest,
 	"probe":           fromProbe,
@@ -47,7 +48,7 @@ var sources = map[string]func(o *Options, rest string) (switchback.Watched, Sour
 }
 
 // sourceNames in the order of the help.
-var sourceNames = []string{"log", "cpu-per-packet", "cpu-per-request", "retransmits", "rtt", "drops", "probe", "command", "prometheus"}
+var sourceNames = []string{"log", "cpu-per-packet", "cpu-per-request", "retransmits", "rtt", "delivery-rate", "drops", "probe", "command", "prometheus"}
 
 // ParseMetric reads a metric as users write it: log:PATH#p99, cpu-per-packet,
 // probe:URL, command:PATH, prometheus:URL#QUERY.
@@ -89,6 +90,7 @@ var howCounted = map[string]string{
 	switchback.Retransmits:   "TCP segments that were sent again, of all that the host sent",
 	switchback.Drops:         "packets that interfaces, queues and sockets dropped, over all packets",
 	switchback.RoundTrip:     "median of the smoothed round trips of established connections, sampled",
+	switchback.DeliveryRate:  "median of the delivery rates of established connections, sampled",
 }
 
 func (c *counters) Tick(_ context.Context, now Sample) (float64, error) {
@@ -131,22 +133,6 @@ func (r *readings) Begin()           { *r = readings{} }
 func (r *readings) Value() float64   { return ratio(r.sum, r.n) }
 func (r *readings) Traffic() float64 { return 0 }
 func (r *readings) Close() error     { return nil }
-
-type trips struct{ readings }
-
-func roundTrips(o *Options, rest string) (switchback.Watched, Source, error) {
-	if rest != "" {
-		return switchback.Watched{}, nil, hint.Usagef("%q is more than the metric takes", rest)
-	}
-	o.roundTrips = true
-	return switchback.Watched{Metric: switchback.RoundTrip, How: howCounted[switchback.RoundTrip]}, &trips{}, nil
-}
-
-func (t *trips) Tick(_ context.Context, now Sample) (float64, error) {
-	v := 1e9 * now.roundTrip()
-	t.add(v)
-	return v, nil
-}
 
 // webURL reads a URL that the controller is to fetch.
 func webURL(text string) (*url.URL, error) {

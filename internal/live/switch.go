@@ -36,6 +36,8 @@ type switcher struct {
 	// on is the transaction under way, past those to forget.
 	on   string
 	past []string
+	// base is what the control's windows have.
+	base []apply.Assignment
 }
 
 // digestKind begins the name of a live study's transactions.
@@ -48,13 +50,6 @@ const leastGrace = 10 * time.Second
 // begin looks at what the treatments change, and refuses what a host in production
 // must not have.
 func (s *switcher) begin(ctx context.Context, treatments []Treatment) error {
-	id, err := s.Hello(ctx)
-	if err != nil {
-		return err
-	}
-	if id.UID != 0 {
-		return hint.With(fmt.Errorf("changing %s needs root", s.Where()), "run it with sudo or doas; over SSH: %s", hint.Option("become", "sudo"))
-	}
 	st, err := s.Status(ctx)
 	if err != nil {
 		return err
@@ -67,8 +62,8 @@ func (s *switcher) begin(ctx context.Context, treatments []Treatment) error {
 			s.past = append(s.past, past.ID)
 		}
 	}
-	s.os = id.OS
-	var all []apply.Assignment
+	s.os = st.OS
+	all := slices.Clone(s.base)
 	for _, t := range treatments {
 		all = append(all, t.Values...)
 	}
@@ -79,17 +74,30 @@ func (s *switcher) begin(ctx context.Context, treatments []Treatment) error {
 	}
 	s.before = now.Values
 	for _, t := range treatments {
-		if err := s.fits(t, now, id.Management); err != nil {
+		if err := s.fits(t, now, st.Management); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// rooted refuses a host that cannot be changed as this user.
+func (s *switcher) rooted(ctx context.Context) error {
+	id, err := s.Hello(ctx)
+	if err == nil && id.UID != 0 {
+		err = hint.With(fmt.Errorf("changing %s needs root", s.Where()), "run it with sudo or doas; over SSH: %s", hint.Option("become", "sudo"))
+	}
+	return err
+}
+
 // fits refuses a treatment that could not be put back, could cut us off, or changes
 // nothing.
 func (s *switcher) fits(t Treatment, now apply.Snapshot, management string) error {
-	changes := false
+	changes := len(s.base) != len(t.Values) && len(s.base) > 0
+	usual := map[knob.Key]string{}
+	for _, a := range s.base {
+		usual[a.Key] = a.Value
+	}
 	for _, a := range t.Values {
 		if !knob.AtRuntime(a.Mechanism) {
 			return hint.With(fmt.Errorf("%s %s takes a boot", a.Mechanism, a.Name), "a study by boots of a machine that is out of service can do it: testbed kind ssh, reset reboot")
@@ -97,7 +105,10 @@ func (s *switcher) fits(t Treatment, now apply.Snapshot, management string) erro
 		if why := knob.Cuts(a.Key, a.Value, management); why != "" {
 			return hint.With(fmt.Errorf("%s = %s %s, and may cut this host off", a.Name, a.Value, why), "study it on a testbed that is out of service")
 		}
-		value, there := now.Values[a.Key]
+		value, there := usual[a.Key]
+		if !there {
+			value, there = now.Values[a.Key]
+		}
 		changes = changes || !there || !knob.Same(a.Key, a.Value, value)
 	}
 	if _, err := apply.Assemble(s.wanted(t, t.Values), now); err != nil {
@@ -153,7 +164,10 @@ func (s *switcher) off(ctx context.Context, why string) error {
 		return nil
 	}
 	if _, err := s.Revert(ctx, s.on, why); err != nil {
-		return err
+		// A host that had to wait too long for us has done it itself.
+		if st, lost := s.Status(ctx); lost != nil || st.State != "idle" {
+			return err
+		}
 	}
 	s.past, s.on = append(s.past, s.on), ""
 	return nil

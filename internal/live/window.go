@@ -151,15 +151,30 @@ func (r *run) turn(ctx context.Context, slot switchback.Slot) error {
 	if err := r.sw.off(ctx, "the window is over"); err != nil {
 		return err
 	}
-	if !slot.Written() {
+	if !slot.Written() && (len(r.o.Base.Values) == 0 || slot.Arm == switchback.Rest) {
 		return nil
 	}
 	i := slices.IndexFunc(r.o.Treatments, func(t Treatment) bool { return t.Name == slot.Arm })
-	sham := i < 0
-	if sham {
-		i = slot.Pair % len(r.o.Treatments)
+	switch {
+	case i >= 0:
+		return r.sw.set(ctx, r.o.Treatments[i], false)
+	case len(r.o.Base.Values) > 0:
+		return r.sw.set(ctx, r.o.Base, false)
 	}
-	return r.sw.set(ctx, r.o.Treatments[i], sham)
+	return r.sw.set(ctx, r.o.Treatments[slot.Pair%len(r.o.Treatments)], true)
+}
+
+// on is what the host has in windows of an arm, beside what it had before.
+func (o *Options) on(arm string) []apply.Assignment {
+	for _, t := range o.Treatments {
+		if t.Name == arm {
+			return t.Values
+		}
+	}
+	if arm == switchback.Rest {
+		return nil
+	}
+	return o.Base.Values
 }
 
 // takeOff puts the host back with a context of its own; where that fails the host's
@@ -189,6 +204,11 @@ type stretch struct {
 
 func (s *stretch) watch(ctx context.Context) error {
 	s.guard.window()
+	for _, m := range s.o.metrics {
+		if y, ok := m.from.(interface{ turned() }); ok {
+			y.turned()
+		}
+	}
 	for {
 		if err := s.step(ctx); err != nil || s.w.Trip != nil {
 			return err
@@ -228,6 +248,8 @@ func (s *stretch) step(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.Is(err, ErrStopped):
+		return err
 	case err != nil:
 		return s.missed(ctx, err)
 	}
@@ -303,13 +325,7 @@ func (s *stretch) judge(ctx context.Context) error {
 	case !slices.Equal(a.Services, b.Services):
 		add(switchback.GateReload, "%s was started anew", s.o.Service)
 	}
-	var on []apply.Assignment
-	for _, t := range s.o.Treatments {
-		if t.Name == s.slot.Arm {
-			on = t.Values
-		}
-	}
-	wrong, err := s.sw.changed(ctx, on)
+	wrong, err := s.sw.changed(ctx, s.o.on(s.slot.Arm))
 	if err != nil {
 		return err
 	}

@@ -31,6 +31,15 @@ func (p *Problem) Advise(format string, args ...any) *Problem {
 	return p
 }
 
+// Path is the key that is wrong: parts[0].live.window.
+func (p *Problem) Path() string { return p.path }
+
+// What says what is wrong, and Hint what to do about it; "" where nothing is known.
+func (p *Problem) What() string { return p.what }
+
+// Hint is the advice that goes with What.
+func (p *Problem) Hint() string { return p.hint }
+
 // Limits of what a study may ask for: beyond them a typing error is likelier
 // than an intention.
 const (

@@ -14,22 +14,35 @@ import (
 // Parse reads a study from YAML. Errors name file:line and, where one can be
 // guessed, what was meant. Defaults are filled in.
 func Parse(file string, data []byte) (Spec, error) {
-	var s Spec
+	s, places, p, err := parse(file, data)
+	if p != nil {
+		return Spec{}, places.Error(p.path, p.what, p.hint)
+	}
+	return s, err
+}
+
+// Made is Parse of a text that a program wrote for its user, who knows nothing of its
+// lines: what is wrong with the study is told by the key, not by the place.
+func Made(data []byte) (Spec, *Problem, error) {
+	s, _, p, err := parse("study", data)
+	return s, p, err
+}
+
+func parse(file string, data []byte) (s Spec, places *yamlfile.Places, wrong *Problem, err error) {
 	data = groupedBlocks.ReplaceAll(data, []byte("design: grouped"))
 	var made map[string][]origin
 	kind := yamlfile.Kind{Noun: "a study", Content: "name, question and variants", Version: SpecVersion,
 		Rewrite: func(p *yamlfile.Places, root ast.Node) { made = expand(p, root) }}
-	places, err := yamlfile.Read(file, data, kind, &s)
-	if err != nil {
-		return Spec{}, err
+	if places, err = yamlfile.Read(file, data, kind, &s); err != nil {
+		return Spec{}, nil, nil, err
 	}
 	s.place(made)
 	s.fill(places.Has)
 	if p := s.check(); p != nil {
-		return Spec{}, places.Error(p.path, p.what, p.hint)
+		return Spec{}, places, p, nil
 	}
 	s.Metrics = once(s.Metrics)
-	return s, nil
+	return s, places, nil, nil
 }
 
 // once leaves one goal of each metric and part, the primary one if it is

@@ -168,15 +168,12 @@ func planOf(s *study.Spec, p study.Part) Plan {
 			plan.Treatments = append(plan.Treatments, v.Name)
 		}
 	}
-	plan.Pairs = max(1, p.Blocks/(len(plan.Treatments)+plan.shams()))
+	plan.Pairs = plan.pairsOf(p.Blocks)
 	return plan
 }
 
 // PlanOf is the design of a study's part.
 func PlanOf(s study.Spec, p study.Part) Plan { return planOf(&s, p) }
-
-// BlocksFor is how many blocks a part must have for so many pairs of each treatment.
-func (p Plan) BlocksFor(pairs int) int { return pairs * (len(p.Treatments) + p.shams()) }
 
 func seconds(v float64) time.Duration { return time.Duration(v * float64(time.Second)) }
 
@@ -216,6 +213,7 @@ func (Kind) Compare(control stats.Arm, arms []stats.Arm, opt stats.Options) []st
 			}
 		}
 	}
+	opt.Draws = 0 // the deciding test's own number: a look decides by the same test
 	return stats.CompareSwitchback(controls, own, opt)
 }
 
@@ -235,6 +233,7 @@ var metrics = []study.Metric{
 	{Name: LogErrors, Label: "share of requests that failed, by the server's log", Mode: Mode, LowerIsBetter: true, Verdict: true, Share: true},
 	{Name: Retransmits, Label: "share of TCP segments that were sent again", Mode: Mode, LowerIsBetter: true, Verdict: true, Share: true},
 	{Name: RoundTrip, Label: "median round trip of established connections", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true, NS: study.IsTime},
+	{Name: DeliveryRate, Label: "median delivery rate of established connections", Unit: "bit/s", Mode: Mode, Verdict: true},
 	{Name: Drops, Label: "dropped packets, of all handled", Mode: Mode, LowerIsBetter: true, Verdict: true, Share: true},
 	{Name: ProbeLatency, Label: "mean time of a probe", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true, NS: study.IsTime},
 	{Name: WatchedLower, Label: "watched value", Unit: "units", Mode: Mode, LowerIsBetter: true, Verdict: true},
@@ -243,6 +242,11 @@ var metrics = []study.Metric{
 
 // Metrics satisfies study.Kind.
 func (Kind) Metrics() []study.Metric { return metrics }
+
+// HigherIsBetter reports whether a higher value of a metric is the better one.
+func HigherIsBetter(metric string) bool {
+	return slices.ContainsFunc(metrics, func(m study.Metric) bool { return m.Name == metric && !m.LowerIsBetter })
+}
 
 // MetricOf is the metric that a source, as users write it, measures; "" of one that
 // is none.
@@ -258,6 +262,8 @@ func MetricOf(source, better string) string {
 		return Retransmits
 	case "rtt":
 		return RoundTrip
+	case "delivery-rate":
+		return DeliveryRate
 	case "drops":
 		return Drops
 	case "probe":
@@ -384,22 +390,49 @@ func enough(s study.Spec, trials []study.Trial) bool {
 	return true
 }
 
-// LooksOf plans when a study of so many pairs may stop: never before its test can reach
-// the level of the look, which leaves a short study one look, at its end.
+// LooksOf plans when a study of so many pairs may stop, in blocks; nil where it has
+// but one look, at its end.
 func (p Plan) LooksOf(pairs int, precision float64) *study.Looks {
 	l := &study.Looks{PrecisionPercent: precision}
-	for at := leastLook; at < pairs; at = max(at+1, at*3/2) {
+	for _, at := range p.LooksIn(pairs) {
 		l.Blocks = append(l.Blocks, p.BlocksFor(at))
 	}
-	if len(l.Blocks) == 0 {
+	if len(l.Blocks) == 1 {
 		return nil
 	}
-	l.Blocks = append(l.Blocks, p.BlocksFor(pairs))
 	return l
 }
 
-// leastLook is the pairs of the first look: the test of nine can give p = 0.004.
-const leastLook = 9
+// LooksIn are the pairs of each treatment after which a study of so many is looked
+// at: never before its test can reach the level of the look, and at its end.
+func (p Plan) LooksIn(pairs int) (looks []int) {
+	for at := p.firstLook(pairs); at < pairs; at = max(at+1, at*3/2) {
+		looks = append(looks, at)
+	}
+	return append(looks, pairs)
+}
+
+// LeastPairs is the fewest pairs of each treatment whose test can decide, corrected
+// over the treatments.
+func (p Plan) LeastPairs() int {
+	n := stats.LeastPairs
+	for math.Pow(2, float64(1-n))*float64(len(p.Treatments)) > 0.05 {
+		n++
+	}
+	return n
+}
+
+// firstLook is the fewest pairs whose test can reach the level that a look after
+// so many of all pairs has.
+func (p Plan) firstLook(pairs int) int {
+	for n := stats.LeastPairs; n < pairs; n++ {
+		s, err := stats.NewSequential([]int{n, pairs}, 0.05/float64(max(1, len(p.Treatments))), stats.Pocock)
+		if err == nil && math.Pow(2, float64(1-n)) <= s.Levels[0] {
+			return n
+		}
+	}
+	return pairs
+}
 
 // Warn satisfies study.Kind.
 func (Kind) Warn(r *study.Results, s study.Spec) {

@@ -10,6 +10,7 @@ const (
 	LogErrors     = "log_error_ratio"
 	Retransmits   = "retransmit_ratio"
 	RoundTrip     = "round_trip_ns"
+	DeliveryRate  = "delivery_rate_bps"
 	Drops         = "drops_per_packet"
 	ProbeLatency  = "probe_latency_ns"
 	// WatchedLower and WatchedHigher are values of the user's own: of a command, or a

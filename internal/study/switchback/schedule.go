@@ -3,6 +3,7 @@ package switchback
 import (
 	"math"
 	"math/rand/v2"
+	"sort"
 	"time"
 )
 
@@ -41,19 +42,20 @@ func (s Slot) Treated() bool { return s.Arm != Control && s.Arm != Sham && s.Arm
 // Written reports whether the window begins with a write, real or sham.
 func (s Slot) Written() bool { return s.Arm != Control && s.Arm != Rest }
 
-// treatmentsPerSham keeps at least one pair in four a sham.
+// treatmentsPerSham is how many pairs of treatments have one of shams beside them: at
+// least one pair in four is a sham.
 const treatmentsPerSham = 3
 
-// Schedule orders the windows. Pairs come in groups, each treatment once and a sham
-// for every three of them or part of three, shuffled; the order within each pair is a
-// fair coin, which is what the deciding test leans on. The same seed gives the same
-// schedule, and a longer plan begins like a shorter one.
+// Schedule orders the windows. Pairs come in groups, each treatment once, with as many
+// shams as keep them one for every three pairs of treatments so far, shuffled; the
+// order within each pair is a fair coin, which is what the deciding test leans on. The
+// same seed gives the same schedule, and a longer plan begins like a shorter one.
 func (p Plan) Schedule(seed uint64) []Slot {
 	var slots []Slot
 	pair := 0
 	for group := range p.Pairs {
 		r := rand.New(rand.NewPCG(seed, uint64(group)))
-		for _, of := range p.group(r) {
+		for _, of := range p.group(r, group) {
 			pair++
 			first, second := Control, of
 			if r.IntN(2) == 1 {
@@ -61,49 +63,62 @@ func (p Plan) Schedule(seed uint64) []Slot {
 			}
 			slots = append(slots, Slot{pair, 1, of, first}, Slot{pair, 2, of, second})
 		}
-		for range p.rests() {
+		for range p.restsAfter(group+1) - p.restsAfter(group) {
 			slots = append(slots, Slot{Of: Rest, Arm: Rest})
 		}
 	}
 	return slots
 }
 
-func (p Plan) group(r *rand.Rand) []string {
+func (p Plan) group(r *rand.Rand, group int) []string {
 	g := append([]string{}, p.Treatments...)
-	for range p.shams() {
+	for range p.shamsAfter(group+1) - p.shamsAfter(group) {
 		g = append(g, Sham)
 	}
 	r.Shuffle(len(g), func(i, j int) { g[i], g[j] = g[j], g[i] })
 	return g
 }
 
-func (p Plan) shams() int {
-	return (len(p.Treatments) + treatmentsPerSham - 1) / treatmentsPerSham
+// shamsAfter is how many shams so many groups have.
+func (p Plan) shamsAfter(groups int) int {
+	return (groups*len(p.Treatments) + treatmentsPerSham - 1) / treatmentsPerSham
 }
 
-// rests is how many windows of rest a group needs to stay below MaxShare.
-func (p Plan) rests() int {
+// windowsAfter is how many windows so many groups have, without rests.
+func (p Plan) windowsAfter(groups int) int {
+	return 2 * (groups*len(p.Treatments) + p.shamsAfter(groups))
+}
+
+// restsAfter is how many windows of rest keep so many groups below MaxShare.
+func (p Plan) restsAfter(groups int) int {
 	if p.MaxShare <= 0 {
 		return 0
 	}
-	treated, all := float64(len(p.Treatments)), float64(2*(len(p.Treatments)+p.shams()))
-	return int(max(0, math.Ceil(treated/p.MaxShare-all-1e-9)))
+	treated := float64(groups * len(p.Treatments))
+	return max(0, int(math.Ceil(treated/p.MaxShare-1e-9))-p.windowsAfter(groups))
 }
 
 // Share of the time that is under treatment.
 func (p Plan) Share() float64 {
-	group := len(p.Treatments) + p.shams()
-	return float64(len(p.Treatments)) / float64(2*group+p.rests())
+	return float64(p.Pairs*len(p.Treatments)) / float64(max(1, p.windowsAfter(p.Pairs)+p.restsAfter(p.Pairs)))
 }
 
 // Duration of all windows, without what switching takes.
 func (p Plan) Duration() time.Duration {
-	return time.Duration(p.Pairs*(2*(len(p.Treatments)+p.shams())+p.rests())) * p.Window
+	return time.Duration(p.windowsAfter(p.Pairs)+p.restsAfter(p.Pairs)) * p.Window
 }
 
 // PairsIn is how many pairs of each treatment end within a time.
 func (p Plan) PairsIn(d time.Duration) int {
-	one := p
-	one.Pairs = 1
-	return int(d / max(1, one.Duration()))
+	fit := int(d / max(1, p.Window)) // windows
+	return sort.Search(fit, func(n int) bool { return p.windowsAfter(n+1)+p.restsAfter(n+1) > fit })
+}
+
+// BlocksFor is how many pairs there are, shams among them, when every treatment has so
+// many.
+func (p Plan) BlocksFor(pairs int) int { return p.windowsAfter(pairs) / 2 }
+
+// pairsOf is how many pairs each treatment has when there are so many blocks.
+func (p Plan) pairsOf(blocks int) int {
+	return max(1, sort.Search(blocks, func(n int) bool { return p.BlocksFor(n+1) > blocks }))
 }

@@ -64,8 +64,27 @@ func TestMaxShare(t *testing.T) {
 			t.Errorf("at most %g: %g of the windows are treated, Share says %g", share, got, p.Share())
 		}
 	}
-	p := Plan{Treatments: []string{"a"}, Window: 5 * time.Minute, MaxShare: 0.25}
+	p := Plan{Treatments: []string{"a"}, Pairs: 6}
+	if n := p.BlocksFor(6); n != 8 || len(p.Schedule(1)) != 16 || p.pairsOf(n) != 6 || p.pairsOf(n-1) != 5 {
+		t.Errorf("six pairs are %d blocks, %d windows", n, len(p.Schedule(1)))
+	}
+	p = Plan{Treatments: []string{"a"}, Window: 5 * time.Minute, MaxShare: 0.25}
 	if n := p.PairsIn(time.Hour); n != 3 {
 		t.Errorf("%d pairs in an hour", n)
+	}
+}
+
+// The first look is where the test can reach its level, and no sooner.
+func TestLooks(t *testing.T) {
+	for pairs, want := range map[int][]int{6: {6}, 7: {6, 7}, 12: {7, 10, 12}, 24: {7, 10, 15, 22, 24}, 100: {9, 13, 19, 28, 42, 63, 94, 100}} {
+		if got := (Plan{Treatments: []string{"a"}}).LooksIn(pairs); !slices.Equal(got, want) {
+			t.Errorf("of %d pairs at %v, want %v", pairs, got, want)
+		}
+	}
+	if one, two := (Plan{Treatments: []string{"a"}}), (Plan{Treatments: []string{"a", "b"}}); one.LeastPairs() != 6 || two.LeastPairs() != 7 {
+		t.Errorf("at least %d and %d pairs", one.LeastPairs(), two.LeastPairs())
+	}
+	if l := (Plan{Treatments: []string{"a"}}).LooksOf(12, 0); !slices.Equal(l.Blocks, []int{10, 14, 16}) {
+		t.Errorf("in blocks %v", l.Blocks)
 	}
 }

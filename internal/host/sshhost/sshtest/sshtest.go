@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -27,6 +28,9 @@ type Options struct {
 	// Namespace is the network namespace (ip-netns(8)) to run in, and
 	// Listen the address there; "" is this one, on 127.0.0.1.
 	Namespace, Listen string
+	// Start, where given, starts a command where the server is to be: in namespaces of
+	// its own, where Listen is.
+	Start func(*exec.Cmd) error
 	// Env is what a login finds in its environment: NAME=value.
 	Env []string
 }
@@ -99,7 +103,11 @@ func (s *Server) run(t testing.TB, sshd string, o Options) bool {
 	}
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Start(); err != nil {
+	start := cmd.Start
+	if o.Start != nil {
+		start = func() error { return o.Start(cmd) }
+	}
+	if err := start(); err != nil {
 		t.Fatal(err)
 	}
 	s.pid = cmd.Process.Pid
@@ -113,7 +121,7 @@ func (s *Server) run(t testing.TB, sshd string, o Options) bool {
 			return false
 		case <-time.After(20 * time.Millisecond):
 		}
-		if s.answers(o.Namespace) {
+		if s.answers(o) {
 			t.Cleanup(func() { over(); _ = cmd.Process.Kill(); <-ended })
 			return true
 		}
@@ -145,8 +153,14 @@ func (s *Server) watch(t testing.TB) (over func()) {
 }
 
 // answers says whether something listens; a namespace is asked from inside.
-func (s *Server) answers(namespace string) bool {
-	if namespace != "" {
+func (s *Server) answers(o Options) bool {
+	if o.Start != nil {
+		ask := exec.Command("ss", "-Hltn", "sport", "=", ":"+strconv.Itoa(s.Port))
+		var out strings.Builder
+		ask.Stdout = &out
+		return o.Start(ask) == nil && ask.Wait() == nil && out.Len() > 0
+	}
+	if namespace := o.Namespace; namespace != "" {
 		out, err := exec.Command("ip", "netns", "exec", namespace, "ss", "-Hltn", "sport", "=", ":"+strconv.Itoa(s.Port)).Output()
 		return err == nil && len(out) > 0
 	}
@@ -182,6 +196,15 @@ func (s *Server) Cut(t testing.TB) {
 	t.Helper()
 	if out, err := exec.Command("pkill", "-KILL", "-P", strconv.Itoa(s.pid)).CombinedOutput(); err != nil {
 		t.Errorf("cut the connections: %v: %s", err, out)
+	}
+}
+
+// Stop ends the server and all connections.
+func (s *Server) Stop(t testing.TB) {
+	t.Helper()
+	s.Cut(t)
+	if err := syscall.Kill(s.pid, syscall.SIGKILL); err != nil {
+		t.Errorf("stop the sshd: %v", err)
 	}
 }
 

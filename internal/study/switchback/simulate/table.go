@@ -16,7 +16,7 @@ type Method string
 // The methods that the table has.
 const (
 	Pairs       Method = "linerate"            // the randomisation test over pairs
-	Looks       Method = "linerate, 4 looks"   // the same, which may stop early
+	Looks       Method = "linerate, looks"     // the same, which may stop early
 	Shams       Method = "linerate, shams"     // its A/A arm
 	BeforeAfter Method = "before and after"    // half a day each, Welch's t over windows
 	OverWindows Method = "t-test over windows" // the same windows as linerate, Welch's t
@@ -52,7 +52,7 @@ func Table(studies int, seed uint64) []Row {
 			t[m] = &tally{}
 		}
 		for range studies {
-			slots := switchback.Plan{Treatments: []string{"setting"}, Pairs: pairs}.Schedule(r.Uint64())
+			slots := plan.Schedule(r.Uint64())
 			halves := halfAndHalf(len(slots)) // nobody who compares before with after draws an order
 			for _, act := range []float64{0, effect} {
 				day, parted := s.simulate(r, slots, act), s.simulate(r, halves, act)
@@ -137,9 +137,12 @@ func (m Method) judge(d day) (p float64, i stats.Interval) {
 	return c.P, c.Effect.Interval
 }
 
-// looks of the study that may stop early.
+// plan of the simulated studies.
+var plan = switchback.Plan{Treatments: []string{"setting"}, Pairs: pairs}
+
+// looks of the study that may stop early: those that linerate prove plans.
 var looks = func() stats.Sequential {
-	s, err := stats.NewSequential([]int{8, 12, 18, pairs}, 0.05, stats.Pocock)
+	s, err := stats.NewSequential(plan.LooksIn(pairs), 0.05, stats.Pocock)
 	if err != nil {
 		panic(err) // constants
 	}
@@ -196,7 +199,7 @@ func (s Shape) guard(days int, harm float64, r *rand.Rand) Guard {
 	g := Guard{Shape: s.Name, HarmPercent: harm}
 	var took []float64
 	for range days {
-		slots := switchback.Plan{Treatments: []string{"setting"}, Pairs: pairs}.Schedule(r.Uint64())
+		slots := plan.Schedule(r.Uint64())
 		if _, tripped := guarded(s.simulate(r, slots, 0)); tripped {
 			g.FalseTrips += 1 / float64(days)
 		}

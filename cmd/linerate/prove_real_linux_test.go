@@ -1,0 +1,249 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"linerate/internal/labtest"
+	"linerate/internal/stats"
+	"linerate/internal/study"
+	"linerate/internal/studydir"
+)
+
+// realStudies is the environment variable that asks for the long tests on a host that
+// serves: how often the controller is killed.
+const realStudies = "LINERATE_PROVE_REAL"
+
+// Of the studies whose controller comes to an end.
+const (
+	lossy     = "net/ipv4/tcp_fin_timeout"
+	lossySet  = "net.ipv4.tcp_fin_timeout=17"
+	treatedAs = "17"
+)
+
+// calamities end a study as it must not end: what strikes, and what mends it afterwards.
+var calamities = []struct {
+	name         string
+	strike, mend func(p *production, s *proving)
+}{
+	{"the controller killed", func(_ *production, s *proving) { s.kill() }, func(*production, *proving) {}},
+	{"the link cut", func(p *production, _ *proving) { p.link("down") }, func(p *production, s *proving) { s.kill(); p.link("up") }},
+	{"sshd stopped", func(p *production, _ *proving) { p.ssh.Stop(p.t) }, func(_ *production, s *proving) { s.kill() }},
+	{"the host's disk full", func(p *production, _ *proving) { p.fill() }, func(*production, *proving) {}},
+}
+
+// fill fills the host's disk to the last byte.
+func (p *production) fill() {
+	path, err := p.box.Path(hostDir + "/filler")
+	if err != nil {
+		p.t.Error(err)
+		return
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		p.t.Error(err)
+		return
+	}
+	defer f.Close()
+	for size := 1 << 20; size > 0; size /= 2 {
+		for {
+			if _, err := f.Write(make([]byte, size)); err != nil {
+				break
+			}
+		}
+	}
+}
+
+// TestComesBack: whatever becomes of the controller, of the way to it or of the disk, the
+// host has its own value again when a window and the grace after it are over.
+func TestComesBack(t *testing.T) {
+	t.Parallel()
+	labtest.Namespaces(t)
+	for _, c := range calamities {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := newProduction(t)
+			took := p.calamity(c.strike, c.mend, 0)
+			t.Logf("%s: back after %.1f s", c.name, took.Seconds())
+		})
+	}
+}
+
+// calamity starts a study, strikes in a treated window after a while, and waits for the
+// host's own value; how long that took is from the blow.
+func (p *production) calamity(strike, mend func(*production, *proving), after time.Duration) time.Duration {
+	p.t.Helper()
+	before := p.get(lossy)
+	s := p.prove("--metric", "rtt", "--window", "2s", "--pilot", "1s", "--pairs", "60", lossySet)
+	if !labtest.Eventually(func() bool { return p.get(lossy) == treatedAs }) {
+		p.t.Fatalf("never treated: %s", s.said())
+	}
+	time.Sleep(after) // anywhere in the study, not in its first window alone
+	if after == 0 && !labtest.Eventually(func() bool { return p.get(lossy) == treatedAs }) {
+		p.t.Fatalf("never treated again: %s", s.said())
+	}
+	struck := time.Now()
+	strike(p, s)
+	last := struck // that it was treated
+	for quiet := time.Now(); time.Since(quiet) < 3*time.Second; time.Sleep(20 * time.Millisecond) {
+		if p.get(lossy) != before {
+			last, quiet = time.Now(), time.Now()
+		}
+		if time.Since(struck) > labtest.Patience {
+			p.t.Fatalf("%s is %s two minutes later: %s", lossy, p.get(lossy), s.said())
+		}
+	}
+	mend(p, s)
+	return last.Sub(struck)
+}
+
+// TestHarmIsStopped: a receive buffer of one page is found out by the guardrail of what
+// it slows down within two windows, and the host is as before.
+func TestHarmIsStopped(t *testing.T) {
+	t.Parallel()
+	p := newProduction(t)
+	p.harm("tcp_rmem", "net.ipv4.tcp_rmem=4096 4096 4096", "command:"+p.proxy(), "--better", "lower")
+}
+
+// proxy is a program that fetches by the host and prints how long it took.
+func (p *production) proxy() string {
+	path := filepath.Join(p.dir, "proxied")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\nexec fetched "+p.proxied()+"\n"), 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	return path
+}
+
+func (p *production) harm(name, set, metric string, more ...string) {
+	p.t.Helper()
+	before := p.get("net/ipv4/" + name)
+	s := p.prove(append(more, "--metric", metric, "--window", "4s", "--pilot", "10s", "--pairs", "12", set)...)
+	<-s.ended
+	r, err := studydir.Read(s.dir)
+	if err != nil {
+		p.t.Fatalf("%v: %s", err, s.said())
+	}
+	treated := 0
+	for _, trial := range r.Trials {
+		if trial.Variant == "setting" && trial.Block > 0 {
+			treated++
+		}
+	}
+	if now := p.get("net/ipv4/" + name); now != before {
+		p.t.Errorf("%s is %s, was %s", name, now, before)
+	}
+	said := s.said()
+	if treated > 2 || !strings.Contains(said, "a guardrail ended the study") {
+		p.t.Errorf("%d treated windows: %s", treated, said)
+	}
+	p.t.Logf("%s: stopped in treated window %d after the first exposures\n%s", set, treated, said)
+}
+
+// TestRealStudies are the long ones: an effect that is known is found within three
+// minutes, its sham is not, and the controller is killed at random moments.
+func TestRealStudies(t *testing.T) {
+	kills, err := strconv.Atoi(os.Getenv(realStudies))
+	if err != nil {
+		t.Skipf("long: set %s to how often the controller is to be killed", realStudies)
+	}
+	t.Run("idle restart of slow start", func(t *testing.T) {
+		p := newProduction(t)
+		p.visitors(24, 100)
+		time.Sleep(5 * time.Second)
+		start := time.Now()
+		s := p.prove("--metric", "log:"+accessLog, "--window", "3s", "--pairs", "24", "net.ipv4.tcp_slow_start_after_idle=0")
+		<-s.ended
+		took := time.Since(start)
+		t.Logf("%.0f s\n%s", took.Seconds(), s.said())
+		r := p.results(s)
+		if v := r.Verdicts[0]; v.Verdict != stats.Better || took > 3*time.Minute {
+			t.Errorf("%s after %v", v.Verdict, took)
+		}
+		if r.AA.Verdict.Differs() {
+			t.Errorf("the sham: %+v", r.AA)
+		}
+		keepRecord(t, s.dir)
+	})
+	t.Run("the sham", func(t *testing.T) { // a setting that this traffic does not feel
+		p := newProduction(t)
+		p.visitors(24, 100)
+		for range 3 {
+			s := p.prove("--metric", "log:"+accessLog, "--window", "2s", "--pairs", "8", lossySet)
+			<-s.ended
+			r := p.results(s)
+			t.Logf("%s, sham %s", r.Verdicts[0].Verdict, r.AA.Verdict)
+			if r.AA.Verdict.Differs() {
+				t.Errorf("the sham: %+v", r.AA)
+			}
+		}
+	})
+	t.Run("a send buffer of one page", func(t *testing.T) {
+		p := newProduction(t)
+		p.visitors(24, 2) // connections that are there keep theirs
+		p.harm("tcp_wmem", "net.ipv4.tcp_wmem=4096 4096 4096", "log:"+accessLog)
+	})
+	for _, c := range calamities {
+		n := kills
+		if c.name != "the controller killed" {
+			n = (kills + 3) / 4
+		}
+		t.Run(c.name, func(t *testing.T) { atRandom(t, n, c.strike, c.mend) })
+	}
+}
+
+func (p *production) results(s *proving) study.Results {
+	p.t.Helper()
+	record, err := studydir.Read(s.dir)
+	if err != nil {
+		p.t.Fatalf("%v: %s", err, s.said())
+	}
+	r := record.Results()
+	if len(r.Verdicts) == 0 {
+		p.t.Fatalf("no verdict: %s", s.said())
+	}
+	return r
+}
+
+// keepRecord copies a record to where the environment says, for the guide.
+func keepRecord(t *testing.T, dir string) {
+	if to := os.Getenv("LINERATE_PROVE_KEEP"); to != "" {
+		if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// atRandom strikes studies of several hosts at random moments.
+func atRandom(t *testing.T, n int, strike, mend func(*production, *proving)) {
+	const side = 2 // at once
+	var lock sync.Mutex
+	var longest time.Duration
+	var all sync.WaitGroup
+	for w := range side {
+		all.Go(func() {
+			for i := w; i < n; i += side {
+				after := time.Duration(rand.Int64N(int64(12 * time.Second)))
+				t.Run(fmt.Sprint(i), func(t *testing.T) {
+					p := newProduction(t)
+					took := p.calamity(strike, mend, after)
+					lock.Lock()
+					defer lock.Unlock()
+					longest = max(longest, took)
+					t.Logf("struck %.1f s after the first exposure: back after %.1f s", after.Seconds(), took.Seconds())
+				})
+			}
+		})
+	}
+	all.Wait()
+	t.Logf("the longest: %.1f s of the 12 s of window and grace", longest.Seconds())
+	if longest > 16*time.Second {
+		t.Errorf("%v until the host was back", longest)
+	}
+}

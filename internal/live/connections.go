@@ -1,0 +1,147 @@
+package live
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/hint"
+	"linerate/internal/stats"
+	"linerate/internal/study/switchback"
+)
+
+// connection is an established TCP connection of the host.
+type connection struct {
+	ID              string  // both ends
+	RoundTrip       float64 // smoothed, in seconds
+	Segments, Again float64 // sent, and of them again, since it was opened
+	Rate            float64 // of delivery, in bits a second; NaN where the host does not say
+}
+
+// connection is a line of sample.sh: ID rtt-in-ms segments again rate.
+func (p *parsing) connection(f []string) {
+	if len(f) < 5 {
+		return
+	}
+	p.Connections = append(p.Connections, connection{ID: f[0], RoundTrip: number(f, 1) / 1000, Segments: number(f, 2), Again: number(f, 3), Rate: bits(f[4])})
+}
+
+// bits reads a rate as ss prints it: 94184bps, 11.6Mbps.
+func bits(s string) float64 {
+	s = strings.TrimSuffix(s, "bps")
+	scale := 1.0
+	if n := len(s) - 1; n > 0 {
+		if x, ok := map[byte]float64{'K': 1e3, 'M': 1e6, 'G': 1e9, 'T': 1e12}[s[n]]; ok {
+			s, scale = s[:n], x
+		}
+	}
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return v * scale
+}
+
+// howNew says what a metric of connections leaves out where the setting acts on new
+// ones alone.
+const howNew = ", of those opened in the window alone: the setting acts on new ones"
+
+// young keeps the connections apart that are older than the window, where the setting
+// under study acts on new ones alone.
+type young struct {
+	only bool
+	old  map[string]bool
+	last []connection
+}
+
+// turned is called when a window begins: what there is now is older than it.
+func (y *young) turned() {
+	y.old = map[string]bool{}
+	for _, c := range y.last {
+		y.old[c.ID] = true
+	}
+}
+
+// of are the connections of a look that count.
+func (y *young) of(now Sample) []connection {
+	y.last = now.Connections
+	if !y.only {
+		return now.Connections
+	}
+	return slices.DeleteFunc(slices.Clone(now.Connections), func(c connection) bool { return y.old[c.ID] })
+}
+
+// sampled is a metric that is the median over the connections of each look.
+type sampled struct {
+	readings
+	young
+	value func(connection) float64
+}
+
+func fromConnections(name string, value func(connection) float64) func(*Options, string) (switchback.Watched, Source, error) {
+	return func(o *Options, rest string) (switchback.Watched, Source, error) {
+		if rest != "" {
+			return switchback.Watched{}, nil, hint.Usagef("%q is more than the metric takes", rest)
+		}
+		o.connections = true
+		w := switchback.Watched{Metric: name, How: howCounted[name]}
+		if o.NewConnections {
+			w.How += howNew
+		}
+		return w, &sampled{young: young{only: o.NewConnections}, value: value}, nil
+	}
+}
+
+func (s *sampled) Tick(_ context.Context, now Sample) (float64, error) {
+	var values []float64
+	for _, c := range s.of(now) {
+		if v := s.value(c); !math.IsNaN(v) && v > 0 {
+			values = append(values, v)
+		}
+	}
+	v := stats.Median(values)
+	s.add(v)
+	return v, nil
+}
+
+// sentAgain is the share of segments sent again: of the host's counters or, where the
+// setting acts on new connections alone, of theirs.
+func sentAgain(o *Options, rest string) (switchback.Watched, Source, error) {
+	if !o.NewConnections {
+		return counterSource(switchback.Retransmits, func(s Sample) float64 { return s.Again }, func(s Sample) float64 { return s.Segments })(o, rest)
+	}
+	if rest != "" {
+		return switchback.Watched{}, nil, hint.Usagef("%q is more than the metric takes", rest)
+	}
+	o.connections = true
+	return switchback.Watched{Metric: switchback.Retransmits, How: howCounted[switchback.Retransmits] + howNew}, &againByConnection{young: young{only: true}}, nil
+}
+
+// againByConnection adds up what connections sent between two looks that saw them.
+type againByConnection struct {
+	young
+	seen       map[string]connection
+	again, all float64
+}
+
+func (a *againByConnection) Tick(_ context.Context, now Sample) (float64, error) {
+	seen := map[string]connection{}
+	again, all := 0.0, 0.0
+	for _, c := range a.of(now) {
+		before := a.seen[c.ID] // none of one that was opened since: all of it counts
+		if c.Segments >= before.Segments && c.Again >= before.Again {
+			again, all = again+c.Again-before.Again, all+c.Segments-before.Segments
+		}
+		seen[c.ID] = c
+	}
+	a.seen = seen
+	a.again, a.all = a.again+again, a.all+all
+	return ratio(again, all), nil
+}
+
+func (a *againByConnection) Begin()           { a.again, a.all = 0, 0 }
+func (a *againByConnection) Value() float64   { return ratio(a.again, a.all) }
+func (a *againByConnection) Traffic() float64 { return a.all }
+func (a *againByConnection) Close() error     { return nil }
