@@ -65,11 +65,7 @@ func newProduction(t *testing.T) *production {
 	// What a busy server has: bytes wait in it, not in the kernel, and its log knows.
 	p.set("net/ipv4/tcp_notsent_lowat", "16384")
 	// BBR, which may be the kernel's choice, does not begin anew after a pause.
-	if known := p.get("net/ipv4/tcp_available_congestion_control"); strings.Contains(known, "cubic") {
-		p.set("net/ipv4/tcp_congestion_control", "cubic")
-	} else {
-		p.set("net/ipv4/tcp_congestion_control", "reno")
-	}
+	p.set("net/ipv4/tcp_congestion_control", "reno")
 	if _, err := p.box.StartWeb(t.Context(), nginxconf.Web{Sizes: []int{objectSize}, Log: true, Directives: map[string]string{"keepalive_requests": "1000000"}}, p.site.Address); err != nil {
 		labtest.Lacking(t, "no web server here: %v", err)
 	}
