@@ -38,9 +38,9 @@ type Watch struct {
 	Closest float64
 }
 
-// certainty is how many standard errors a relative harm must be beyond its limit: a
-// day of checks every few seconds gives fewer than one false trip in a thousand
-// days (linerate-bench prove).
+// certainty is how many standard errors a relative harm must be beyond its limit: of
+// 2500 simulated studies of 24 pairs without bursts none is ended without harm, of
+// those with bursts of a third about one in a hundred (linerate-bench prove).
 const certainty = 4.0
 
 // leastSamples of a treatment and of the control that a relative harm needs.
