@@ -277,7 +277,10 @@ func (a *auditor) claim(l fact.Line, rec *tunable.Record, cl tunable.Claim) []ca
 		f.Action = Remove
 		f.Message = fmt.Sprintf("%s=%s follows advice that is %s: %s", l.Name, l.Value, cl.Verdict, cl.Truth)
 		f.Fix = "Remove the line, unless it is wanted for another reason."
-		if cl.Verdict == tunable.Wrong {
+		switch {
+		case cl.Harmless:
+			f.Action, f.Fix = Keep, "Nothing needs to change: the value does no harm, only the reason given for it does not hold."
+		case cl.Verdict == tunable.Wrong:
 			f.Severity = Warning
 		}
 		f = f.unsure(a.missing(language().Reads(cl.When)))

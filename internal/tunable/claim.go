@@ -41,6 +41,9 @@ type Claim struct {
 	// When is the condition under which the verdict holds, where it depends on
 	// the host; "" is always.
 	When string `yaml:"when"`
+	// Harmless says that the line may stay: its value does no harm, only what
+	// the claim says of it is wrong or out of date.
+	Harmless bool `yaml:"harmless"`
 
 	Source string `yaml:"-"`
 	Line   int    `yaml:"-"`
