@@ -79,6 +79,9 @@ func runPlan(cmd *cobra.Command, o *planOptions, args []string) error {
 	if err != nil {
 		return err
 	}
+	if newest, yes := in.Catalogue.Beyond(in.Facts.OS, in.Facts.Release); yes {
+		fmt.Fprintf(cmd.ErrOrStderr(), "linerate: the catalogue knows releases of %s up to %s; this plan for %s is one for those\n", in.Facts.OS, newest.Short(), in.Facts.Release)
+	}
 	if o.out != "" {
 		if err := writePlan(cmd, p, o.out); err != nil {
 			return err

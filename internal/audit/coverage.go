@@ -27,6 +27,9 @@ type Coverage struct {
 	// Unlisted counts names beyond the report's bounds, by why they could not
 	// be judged.
 	Unlisted map[string]int `json:"unjudged_unlisted,omitempty"`
+	// NewestKnown is the newest release that the catalogue knows, where the
+	// host's is newer.
+	NewestKnown string `json:"newest_known,omitempty"`
 
 	reasons map[string]int
 }
@@ -41,6 +44,9 @@ type Unjudged struct {
 // coverage counts what the catalogue knows of the host's settings.
 func (a *auditor) coverage() Coverage {
 	v := Coverage{Unjudged: []Unjudged{}}
+	if newest, yes := a.c.Beyond(a.f.OS, a.f.Release); yes {
+		v.NewestKnown = newest.Short()
+	}
 	for _, s := range a.f.Settings {
 		rec, known := a.c.Lookup(a.f.OS, s.Name)
 		if s.Live != nil {
@@ -148,6 +154,9 @@ func (v Coverage) sentences() string {
 	text := strings.Join(parts, "; ")
 	if text == "" {
 		return ""
+	}
+	if v.NewestKnown != "" {
+		text += "; the catalogue knows releases up to " + v.NewestKnown + " and judges this host as one of those"
 	}
 	return "coverage: " + text + "." + v.leftOut()
 }

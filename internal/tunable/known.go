@@ -22,6 +22,13 @@ func (c *Catalogue) Known(os string) (oldest, newest release.Release) {
 	return oldest, newest
 }
 
+// Beyond is the newest release that the records of a system tell apart, where r
+// is newer still; of such a host the catalogue tells what it knows of Beyond.
+func (c *Catalogue) Beyond(os string, r release.Release) (newest release.Release, yes bool) {
+	_, newest = c.Known(os)
+	return newest, !r.IsZero() && !newest.IsZero() && newest.Before(r)
+}
+
 // releases are those that a record tells from others, zero ones among them.
 func (r *Record) releases() []release.Release {
 	all := []release.Release{r.Since}

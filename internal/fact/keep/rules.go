@@ -96,6 +96,7 @@ func sysctlRules() []rule {
 		on(Sysctl, `{_}[#;].*`, comment, ""),
 		on(Sysctl, `{_}-?{_}[A-Za-z0-9_.]*visible_passphrase{_}[=:]`, keep, "sysctl.v"),
 		on(Sysctl, `{_}-?{_}{secret}{_}[=:]`, keep, "rest"),
+		on(Sysctl, `{_}-?{_}net[./](ipv4[./]tcp_(allowed_)?congestion_control|core[./]default_qdisc){_}=`, keep, "sysctl.n"),
 		on(Sysctl, `{_}-?{_}{root}[./]{name}{_}[=:]`, keep, "sysctl.v"),
 		on(Sysctl, `{_}-?{_}{root}[./]{name}`, keep, "sysctl.v"),
 		on(Sysctl, `{_}-?{_}[A-Za-z_]{name}{_}=`, keep, "unknown"),
@@ -103,6 +104,11 @@ func sysctlRules() []rule {
 		on("sysctl.v", `{b}|["',]`, keep, ""),
 		on("sysctl.v", `[#;].*|//.*`, comment, ""),
 		on("sysctl.v", `[^ \t"',#;]+`, value, ""),
+		// names of modules, misspelt ones among them
+		on("sysctl.n", `{b}|["']`, keep, ""),
+		on("sysctl.n", `#.*`, comment, ""),
+		on("sysctl.n", `[A-Za-z][a-z0-9_]+|[A-Z]+`, keep, "").before(`[ \t"']|$`),
+		on("sysctl.n", `[^ \t"'#]+`, value, ""),
 	}
 }
 

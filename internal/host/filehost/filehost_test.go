@@ -53,6 +53,9 @@ func TestRecognise(t *testing.T) {
 		{"etc/rc.conf.d/pf", "pf_enable=YES\n", "", "/etc/rc.conf.d/pf", fact.FreeBSD},
 		{"loader.conf.sample", "zfs_load=\"YES\"\n", "", "/boot/loader.conf", fact.FreeBSD},
 		{"x", "vm.overcommit=1\nkern.maxfiles=1\n", fact.FreeBSD, "/etc/sysctl.conf", fact.FreeBSD},
+		{"sysctl.conf", "# nothing yet\n", fact.FreeBSD, "/etc/sysctl.conf", fact.FreeBSD},
+		{"etc/sysctl.conf", "# nothing yet\n", fact.Linux, "/etc/sysctl.d/sysctl.conf", fact.Linux},
+		{"sysctl.conf", "# nothing yet\n", "", "", ""},
 		{"x", "Dear reader,\n", "", "", ""},
 	} {
 		p, ok := Recognise(c.name, c.text, c.os)

@@ -3,6 +3,7 @@ package filehost
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"linerate/internal/fact"
@@ -70,6 +71,10 @@ func Recognise(name, text, os string) (Place, bool) {
 		if n := k.score(text); n > most && (os == "" || os == k.OS) {
 			best, most = k, n
 		}
+	}
+	if most == 0 && os != "" && base == "sysctl.conf" { // every system has one, and this one's lines do not tell whose it is
+		best = kinds[slices.IndexFunc(kinds, func(k kind) bool { return k.OS == os && strings.HasPrefix(k.Path, "/etc/sysctl.") })]
+		most = 1
 	}
 	if most == 0 {
 		return Place{}, false
