@@ -1,5 +1,5 @@
 # Few targets; everything else is the go command.
-.PHONY: build test lab generate check
+.PHONY: build test lab generate check dist
 
 build:
 	CGO_ENABLED=0 go build -o linerate ./cmd/linerate
@@ -14,6 +14,10 @@ lab:
 # Regenerate the eBPF objects (clang 14 as in Debian 12, so that they match).
 generate:
 	go generate ./...
+
+# A release in dist/: packages, archives, an image. The same commit, the same bytes.
+dist:
+	CGO_ENABLED=0 go run ./cmd/linerate-dist --out dist
 
 # What CI does.
 check:

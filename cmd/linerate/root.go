@@ -14,7 +14,8 @@ Prove a setting with real packets on this machine:
 // newRootCmd wires every verb. A new verb is one line here and one
 // cmd_<verb>.go.
 func newRootCmd() *cobra.Command {
-	root := cli.NewRoot(&cobra.Command{Use: "linerate", Short: "tuning by evidence for FreeBSD and Linux", Long: rootLong}, verbGroups(), helpers()...)
+	root := cli.NewRoot(&cobra.Command{Use: "linerate", Short: "tuning by evidence for FreeBSD and Linux", Long: rootLong}, verbGroups(), append(helpers(), newManualCmd())...)
+	root.SetVersionTemplate("{{versionText}}\n")
 	completed(root)
 	return root
 }

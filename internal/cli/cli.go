@@ -91,20 +91,49 @@ func AsFlag(name, value string) string {
 	return "--" + name + " " + value
 }
 
-// Version is the module's version, or the commit it was built from.
-func Version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	v := info.Main.Version
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && v == "(devel)" {
-			v = "devel-" + s.Value[:min(12, len(s.Value))]
+// What the linker writes into a release's binaries (cmd/linerate-dist): the tag, the
+// commit, and the dates of the newest commit and of the newest to the catalogue.
+var version, commit, date, catalogueDate string
+
+// Build says of what a binary was built; what is not known is "".
+type Build struct {
+	Version   string // the tag, else devel and the commit
+	Commit    string
+	Date      string // of the commit, as 2026-11-22
+	Catalogue string // the date of the catalogue's newest change
+}
+
+// Built is what this binary was built of.
+func Built() Build {
+	b := Build{version, commit, date, catalogueDate}
+	if b.Version == "" {
+		b.Version = "unknown"
+		if info, ok := debug.ReadBuildInfo(); ok {
+			b = builtHere(info)
 		}
 	}
-	return strings.Trim(v, "()")
+	return b
 }
+
+// builtHere is what the go command notes of a build that is no release.
+func builtHere(info *debug.BuildInfo) Build {
+	b := Build{Version: strings.Trim(info.Main.Version, "()")}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value[:min(12, len(s.Value))]
+		case "vcs.time":
+			b.Date = s.Value[:min(len("2006-01-02"), len(s.Value))]
+		}
+	}
+	if b.Version == "devel" && b.Commit != "" {
+		b.Version = "devel-" + b.Commit
+	}
+	return b
+}
+
+// Version is the version of this binary.
+func Version() string { return Built().Version }
 
 // PrintJSON writes v as the one document of a command's --json.
 func PrintJSON(w io.Writer, v any) error {

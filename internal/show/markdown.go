@@ -1,76 +1,43 @@
 package show
 
-import "strings"
+import "linerate/internal/prose"
 
 // Markdown adds a page written in the part of Markdown that linerate's own pages
-// use: headings, paragraphs, lists, code set in by four columns or fenced, and
-// tables. Marks within a line stay as they are, but for those of links.
+// use. Marks within a line stay off; links keep their words.
 func (p *Page) Markdown(text string) {
-	var para, table []string
-	flush := func() {
-		p.markdownText(strings.Join(para, " "))
-		p.markdownTable(table)
-		para, table = nil, nil
-	}
-	fenced := false
-	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		trimmed := strings.TrimSpace(line)
-		switch {
-		case strings.HasPrefix(trimmed, "```"):
-			flush()
-			fenced = !fenced
-		case fenced:
-			p.Line("    " + line)
-		case strings.HasPrefix(line, "    ") && len(para) == 0:
-			flush()
-			p.Line(line)
-		case strings.HasPrefix(trimmed, "|"):
-			table = append(table, trimmed)
-		case trimmed == "":
-			flush()
+	for _, b := range prose.Parse(text) {
+		switch b.Kind {
+		case prose.Blank:
 			p.Line("")
-		case strings.HasPrefix(line, "#"):
-			flush()
-			p.Line(p.Bold(plain(strings.TrimLeft(line, "# "))))
-		case strings.HasPrefix(trimmed, "- "):
-			flush()
-			para = []string{trimmed}
-		default:
-			para = append(para, trimmed)
+		case prose.Heading:
+			p.Line(p.Bold(prose.Plain(b.Text)))
+		case prose.Paragraph:
+			p.Paragraph("", "", prose.Plain(b.Text))
+		case prose.Item:
+			first := "- "
+			if b.Number != "" {
+				first = b.Number + ". "
+			}
+			p.Paragraph("", "  ", first+prose.Plain(b.Text))
+		case prose.Code:
+			for _, l := range b.Lines {
+				if l != "" {
+					l = "    " + l
+				}
+				p.Line(l)
+			}
+		case prose.Table:
+			p.markdownTable(b)
 		}
-	}
-	flush()
-}
-
-func (p *Page) markdownText(text string) {
-	rest := ""
-	if strings.HasPrefix(text, "- ") {
-		rest = "  "
-	}
-	if text != "" {
-		p.Paragraph("", rest, plain(text))
 	}
 }
 
 // markdownTable adds a table as pairs of a name and what it means where it has two
 // columns, else as one.
-func (p *Page) markdownTable(lines []string) {
-	var t Table
-	for i, line := range lines {
-		cells := strings.Split(strings.Trim(strings.ReplaceAll(line, `\|`, "\x00"), "|"), "|")
-		for k, cell := range cells {
-			cells[k] = plain(strings.ReplaceAll(strings.TrimSpace(cell), "\x00", "|"))
-		}
-		switch {
-		case i == 0 && strings.Join(cells, "") != "":
-			t.Header = cells
-		case i == 1 && strings.Trim(strings.Join(cells, ""), "-: ") == "":
-		case i > 0:
-			t.Add(cells...)
-		}
-	}
-	if len(t.Rows) == 0 {
-		return
+func (p *Page) markdownTable(b prose.Block) {
+	t := Table{Header: plainCells(b.Header)}
+	for _, row := range b.Rows {
+		t.Add(plainCells(row)...)
 	}
 	inner := p.Style
 	inner.Width, inner.Fold = p.Columns()-2, true
@@ -93,18 +60,14 @@ func (p *Page) markdownTable(lines []string) {
 	}
 }
 
-// plain takes the marks of code, emphasis and links off a text.
-func plain(text string) string {
-	text = strings.NewReplacer("`", "", "**", "").Replace(text)
-	for {
-		from := strings.Index(text, "](")
-		if from < 0 {
-			return text
-		}
-		open, end := strings.LastIndex(text[:from], "["), strings.Index(text[from:], ")")
-		if open < 0 || end < 0 {
-			return text
-		}
-		text = text[:open] + text[open+1:from] + text[from+end+1:]
+// plainCells are a row's cells without marks; nil stays nil.
+func plainCells(cells []string) []string {
+	if cells == nil {
+		return nil
 	}
+	out := make([]string, len(cells))
+	for i, c := range cells {
+		out[i] = prose.Plain(c)
+	}
+	return out
 }

@@ -1,0 +1,111 @@
+// Command linerate-dist makes a release of linerate out of its working tree: what
+// `make dist` runs. The same commit makes the same bytes on any path.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/cli"
+	"linerate/internal/dist"
+	"linerate/internal/hint"
+	"linerate/internal/show"
+)
+
+func main() { os.Exit(cli.Run(newRootCmd(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// options are the flags of the command.
+type options struct {
+	out, version, maintainer, homepage string
+	platforms                          []string
+	noSource                           bool
+}
+
+func newRootCmd() *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use: "linerate-dist", Short: "make a release of linerate", Args: cobra.NoArgs, SilenceErrors: true, SilenceUsage: true,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.make(cmd) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.out, "out", "dist", "write the files to this `DIR`")
+	f.StringVar(&o.version, "version", "", "the `VERSION` (default: of the newest tag, v1.2.3)")
+	f.StringVar(&o.maintainer, "maintainer", "linerate <linerate@localhost>", "who packages name as `NAME <ADDRESS>`")
+	f.StringVar(&o.homepage, "homepage", "", "the `URL` that packages name")
+	f.StringSliceVar(&o.platforms, "platform", nil, "only these `OS/ARCH`")
+	f.BoolVar(&o.noSource, "no-source", false, "leave out the source archive and the port")
+	return cmd
+}
+
+// wanted are the platforms that were asked for.
+func (o *options) wanted() ([]dist.Platform, error) {
+	if len(o.platforms) == 0 {
+		return dist.Platforms, nil
+	}
+	var all []dist.Platform
+	for _, name := range o.platforms {
+		i := slices.IndexFunc(dist.Platforms, func(p dist.Platform) bool { return p.String() == name })
+		if i < 0 {
+			var known []string
+			for _, p := range dist.Platforms {
+				known = append(known, p.String())
+			}
+			return nil, hint.Unknown("platform", name, known)
+		}
+		all = append(all, dist.Platforms[i])
+	}
+	return all, nil
+}
+
+func (o *options) make(cmd *cobra.Command) error {
+	platforms, err := o.wanted()
+	if err != nil {
+		return err
+	}
+	t, err := readTree(cmd.Context(), o.version)
+	if err != nil {
+		return err
+	}
+	temp, err := os.MkdirTemp("", "linerate-dist")
+	if err != nil {
+		return fmt.Errorf("make a temporary directory: %w", err)
+	}
+	defer os.RemoveAll(temp)
+	r, err := t.release(cmd, temp, platforms, !o.noSource)
+	if err != nil {
+		return err
+	}
+	r.Maintainer, r.Homepage = o.maintainer, o.homepage
+	files, err := r.Files()
+	if err != nil {
+		return err
+	}
+	return write(cmd, o.out, files)
+}
+
+// write puts the files into the directory and says how large each is.
+func write(cmd *cobra.Command, out string, files []dist.File) error {
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return fmt.Errorf("make the directory of the release: %w", err)
+	}
+	t := show.Table{Header: []string{"FILE", "BYTES"}}
+	for _, f := range files {
+		mode := os.FileMode(0o644)
+		if filepath.Ext(f.Name) == "" || strings.HasSuffix(f.Name, "64") {
+			mode = 0o755
+		}
+		if f.Name == "SHA256SUMS" {
+			mode = 0o644
+		}
+		if err := os.WriteFile(filepath.Join(out, f.Name), f.Data, mode); err != nil {
+			return fmt.Errorf("write the release: %w", err)
+		}
+		t.Add(f.Name, show.Count(len(f.Data)))
+	}
+	return t.Write(cmd.OutOrStdout(), cli.StyleOf(cmd.OutOrStdout()))
+}

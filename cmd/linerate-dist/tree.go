@@ -1,0 +1,252 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/dist"
+	"linerate/internal/hint"
+)
+
+// workTree is what git says of the working tree that a release is made of.
+type workTree struct {
+	root, version, commit string
+	at                    time.Time
+	catalogue             string // the date of its newest change
+}
+
+// readTree asks git. A tree with changes makes no release: its commit would lie.
+func readTree(ctx context.Context, version string) (t workTree, err error) {
+	ask := func(args ...string) string {
+		out, aerr := run(ctx, ".", nil, "git", args...)
+		err = errors.Join(err, aerr)
+		return strings.TrimSpace(string(out))
+	}
+	t.root = ask("rev-parse", "--show-toplevel")
+	t.commit = ask("rev-parse", "--short=12", "HEAD")
+	seconds := ask("log", "-1", "--format=%ct")
+	catalogue := ask("log", "-1", "--format=%ct", "--", ":/catalogue")
+	changed := ask("status", "--porcelain", "--untracked-files=no")
+	if err != nil {
+		return t, hint.With(err, "a release is made of a git working tree")
+	}
+	if changed != "" {
+		return t, hint.With(fmt.Errorf("the working tree has changes:\n%s", changed), "commit them: a release is made of a commit")
+	}
+	n, err := strconv.ParseInt(seconds, 10, 64)
+	if err != nil {
+		return t, fmt.Errorf("the time of the commit: %w", err)
+	}
+	t.at = time.Unix(n, 0).UTC()
+	if n, err := strconv.ParseInt(catalogue, 10, 64); err == nil {
+		t.catalogue = time.Unix(n, 0).UTC().Format(time.DateOnly)
+	}
+	if t.version = version; version == "" {
+		tag, terr := run(ctx, ".", nil, "git", "describe", "--tags", "--match", "v[0-9]*")
+		if t.version = strings.TrimPrefix(strings.TrimSpace(string(tag)), "v"); terr != nil {
+			t.version = "0.0.0." + t.at.Format("20060102150405") // no tag yet: newer is greater
+		}
+	}
+	if strings.Trim(t.version, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-+") != "" || t.version[0] < '0' || t.version[0] > '9' {
+		return t, hint.With(hint.Usagef("the version %q is none that packages may have", t.version), "such as 1.2.3")
+	}
+	return t, nil
+}
+
+// run runs a command and returns what it prints.
+func run(ctx context.Context, dir string, env []string, name string, args ...string) ([]byte, error) {
+	c := exec.CommandContext(ctx, name, args...)
+	c.Dir, c.Env = dir, append(os.Environ(), env...)
+	var errs bytes.Buffer
+	c.Stderr = &errs
+	out, err := c.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, strings.TrimSpace(errs.String()))
+	}
+	return out, nil
+}
+
+// release builds and collects everything.
+func (t workTree) release(cmd *cobra.Command, temp string, platforms []dist.Platform, source bool) (*dist.Release, error) {
+	ctx := cmd.Context()
+	r := &dist.Release{Version: t.version, At: t.at, Binaries: map[dist.Platform][]byte{}}
+	clean := filepath.Join(temp, "linerate-"+t.version)
+	if err := t.checkOut(ctx, clean); err != nil {
+		return nil, err
+	}
+	here := dist.Platform{OS: runtime.GOOS, Arch: runtime.GOARCH}
+	build := platforms
+	if !slices.Contains(build, here) {
+		build = append(slices.Clone(build), here)
+	}
+	for _, p := range build {
+		fmt.Fprintf(cmd.ErrOrStderr(), "building for %s\n", p)
+		data, err := t.build(ctx, clean, filepath.Join(temp, p.OS+"-"+p.Arch), p)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(platforms, p) {
+			r.Binaries[p] = data
+		}
+	}
+	if err := t.texts(ctx, r, filepath.Join(temp, here.OS+"-"+here.Arch), filepath.Join(temp, "man"), clean); err != nil {
+		return nil, err
+	}
+	fmt.Fprintln(cmd.ErrOrStderr(), "vendoring")
+	if _, err := run(ctx, clean, goEnv(here), "go", "mod", "vendor"); err != nil {
+		return nil, err
+	}
+	var err error
+	if r.Others, err = licences(filepath.Join(clean, "vendor")); err != nil || !source {
+		return r, err
+	}
+	all, err := below(temp, clean)
+	if err != nil {
+		return nil, err
+	}
+	r.SourceName = "linerate-" + t.version + "-vendored.tar.gz"
+	r.Source, err = dist.Archive(all, t.at)
+	return r, err
+}
+
+// checkOut puts the commit's files into a directory: what lies about in the working
+// tree is no part of a release.
+func (t workTree) checkOut(ctx context.Context, dir string) error {
+	archive, err := run(ctx, t.root, nil, "git", "archive", "--format=tar", "HEAD")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("check out the commit: %w", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("check out the commit: %w", err)
+	}
+	defer root.Close()
+	for files := tar.NewReader(bytes.NewReader(archive)); ; {
+		h, err := files.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = extract(root, h, files)
+		}
+		if err != nil {
+			return fmt.Errorf("check out the commit: %w", err)
+		}
+	}
+}
+
+// extract writes one member of git's archive.
+func extract(root *os.Root, h *tar.Header, from io.Reader) error {
+	name := filepath.FromSlash(strings.TrimSuffix(h.Name, "/"))
+	switch h.Typeflag {
+	case tar.TypeDir:
+		return root.MkdirAll(name, 0o755)
+	case tar.TypeReg:
+		data, err := io.ReadAll(from)
+		if err != nil {
+			return err
+		}
+		return root.WriteFile(name, data, fs.FileMode(h.Mode)&0o755|0o644)
+	case tar.TypeXGlobalHeader:
+		return nil
+	}
+	return fmt.Errorf("%s is neither a file nor a directory", h.Name)
+}
+
+// goEnv is the environment in which a release is built, for a platform.
+func goEnv(p dist.Platform) []string {
+	return []string{"CGO_ENABLED=0", "GOOS=" + p.OS, "GOARCH=" + p.Arch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=", "GOTOOLCHAIN=local"}
+}
+
+// build makes a platform's binary, stripped.
+func (t workTree) build(ctx context.Context, dir, out string, p dist.Platform) ([]byte, error) {
+	const at = "linerate/internal/cli."
+	flags := fmt.Sprintf("-s -w -buildid= -X %sversion=%s -X %scommit=%s -X %sdate=%s -X %scatalogueDate=%s",
+		at, t.version, at, t.commit, at, t.at.Format(time.DateOnly), at, t.catalogue)
+	if _, err := run(ctx, dir, goEnv(p), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", out, "./cmd/linerate"); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(out)
+}
+
+// texts are the pages and completions that this platform's binary writes, and files
+// of the tree.
+func (workTree) texts(ctx context.Context, r *dist.Release, binary, man, clean string) error {
+	if _, err := run(ctx, ".", nil, binary, "manual", man); err != nil {
+		return err
+	}
+	r.Manual, r.Completion = map[string][]byte{}, map[string][]byte{}
+	pages, err := below(man, man)
+	if err != nil {
+		return err
+	}
+	for _, p := range pages {
+		r.Manual[strings.TrimPrefix(p.Path, "/")] = p.Data
+	}
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		if r.Completion[shell], err = run(ctx, ".", nil, binary, "completion", shell); err != nil {
+			return err
+		}
+	}
+	for name, into := range map[string]*[]byte{"LICENSE": &r.License, "README.md": &r.Readme, "CHANGELOG.md": &r.Changes} {
+		if *into, err = os.ReadFile(filepath.Join(clean, name)); err != nil {
+			return fmt.Errorf("read the tree: %w", err)
+		}
+	}
+	return nil
+}
+
+// below are the files under a directory, with their paths below root.
+func below(root, dir string) (all []dist.Entry, err error) {
+	err = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		at, err := filepath.Rel(root, p)
+		all = append(all, dist.Entry{Path: "/" + filepath.ToSlash(at), Mode: 0o644 | int64(info.Mode()&0o111), Data: data})
+		return err
+	})
+	return all, err
+}
+
+// licences are the texts of the licences of vendored modules, one after the other.
+func licences(vendor string) ([]byte, error) {
+	all, err := below(vendor, vendor)
+	if err != nil {
+		return nil, fmt.Errorf("read the vendored modules: %w", err)
+	}
+	var b bytes.Buffer
+	for _, e := range all {
+		name := strings.ToUpper(filepath.Base(e.Path))
+		if strings.HasPrefix(name, "LICENSE") || strings.HasPrefix(name, "LICENCE") || strings.HasPrefix(name, "COPYING") || strings.HasPrefix(name, "NOTICE") {
+			fmt.Fprintf(&b, "\n\n%s\n%s\n\n%s", strings.Repeat("-", 72), strings.TrimPrefix(e.Path, "/"), e.Data)
+		}
+	}
+	return b.Bytes(), nil
+}

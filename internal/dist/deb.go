@@ -1,0 +1,112 @@
+package dist
+
+import (
+	"bytes"
+	"crypto/md5"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Package is what all formats of packages say of a program.
+type Package struct {
+	Name, Version        string
+	Arch                 string // as Go names it
+	Summary, Description string
+	Maintainer, Homepage string
+	License              string // SPDX
+	At                   time.Time
+	Entries              []Entry
+	Recommends           []string
+}
+
+// DebArch is Debian's name of an architecture.
+func DebArch(arch string) string { return arch } // amd64 and arm64 have Go's names
+
+// Deb is the package as dpkg(1) installs it: deb(5), an ar archive of the version of
+// the format, control.tar.gz and data.tar.gz.
+func Deb(p Package) ([]byte, error) {
+	entries := sorted(p.Entries)
+	var size int
+	var sums, conffiles strings.Builder
+	for _, e := range entries {
+		size += (len(e.Data) + 1023) / 1024
+		digest := md5.Sum(e.Data) // what dpkg --verify compares
+		fmt.Fprintf(&sums, "%s  %s\n", hex.EncodeToString(digest[:]), strings.TrimPrefix(e.Path, "/"))
+		if e.Config {
+			conffiles.WriteString(e.Path + "\n")
+		}
+	}
+	control := []member{{"./", 0o755, nil}, {"./control", 0o644, []byte(debControl(p, size))}, {"./md5sums", 0o644, []byte(sums.String())}}
+	if conffiles.Len() > 0 {
+		control = append(control, member{"./conffiles", 0o644, []byte(conffiles.String())})
+	}
+	var c, d bytes.Buffer
+	if err := tarball(&c, p.At, control); err != nil {
+		return nil, err
+	}
+	if err := tarball(&d, p.At, tree("./", entries)); err != nil {
+		return nil, err
+	}
+	cz, err := gzipped(c.Bytes())
+	if err != nil {
+		return nil, fmt.Errorf("compress the control file: %w", err)
+	}
+	dz, err := gzipped(d.Bytes())
+	if err != nil {
+		return nil, fmt.Errorf("compress the package's files: %w", err)
+	}
+	return ar(p.At, []member{{"debian-binary", 0o644, []byte("2.0\n")}, {"control.tar.gz", 0o644, cz}, {"data.tar.gz", 0o644, dz}}), nil
+}
+
+// tree is entries with their directories, below a prefix in place of the root.
+func tree(prefix string, entries []Entry) []member {
+	members := []member{}
+	if prefix != "" {
+		members = append(members, member{prefix, 0o755, nil})
+	}
+	for _, d := range directories(entries) {
+		members = append(members, member{prefix + strings.TrimPrefix(d, "/") + "/", 0o755, nil})
+	}
+	for _, e := range entries {
+		members = append(members, member{prefix + strings.TrimPrefix(e.Path, "/"), e.Mode, e.Data})
+	}
+	slices.SortStableFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	return members
+}
+
+func debControl(p Package, kilobytes int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Package: %s\nVersion: %s\nSection: net\nPriority: optional\nArchitecture: %s\nMaintainer: %s\nInstalled-Size: %d\n",
+		p.Name, p.Version, DebArch(p.Arch), p.Maintainer, kilobytes)
+	if len(p.Recommends) > 0 {
+		fmt.Fprintf(&b, "Recommends: %s\n", strings.Join(p.Recommends, ", "))
+	}
+	if p.Homepage != "" {
+		fmt.Fprintf(&b, "Homepage: %s\n", p.Homepage)
+	}
+	fmt.Fprintf(&b, "Description: %s\n", p.Summary)
+	for line := range strings.Lines(p.Description) {
+		if line = strings.TrimRight(line, "\n"); line == "" {
+			line = "."
+		}
+		b.WriteString(" " + line + "\n")
+	}
+	return b.String()
+}
+
+// ar is an archive as ar(5) describes it, with short names.
+func ar(at time.Time, members []member) []byte {
+	var b bytes.Buffer
+	b.WriteString("!<arch>\n")
+	for _, m := range members {
+		fmt.Fprintf(&b, "%-16s%-12d%-6d%-6d%-8o%-10d`\n", m.name, at.Unix(), 0, 0, 0o100000|m.mode, len(m.data))
+		b.Write(m.data)
+		if len(m.data)%2 == 1 {
+			b.WriteByte('\n')
+		}
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,100 @@
+package dist
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// freebsdManifest is a package's manifest as pkg-create(8) writes it: JSON, which is
+// UCL. The compact one lacks the files.
+type freebsdManifest struct {
+	Name         string            `json:"name"`
+	Origin       string            `json:"origin"`
+	Version      string            `json:"version"`
+	Comment      string            `json:"comment"`
+	Maintainer   string            `json:"maintainer"`
+	WWW          string            `json:"www"`
+	ABI          string            `json:"abi"`
+	Arch         string            `json:"arch"`
+	Prefix       string            `json:"prefix"`
+	FlatSize     int               `json:"flatsize"`
+	LicenseLogic string            `json:"licenselogic"`
+	Licenses     []string          `json:"licenses"`
+	Description  string            `json:"desc"`
+	Categories   []string          `json:"categories"`
+	Config       []string          `json:"config,omitempty"`
+	Files        map[string]string `json:"files,omitempty"`
+	Directories  map[string]string `json:"directories,omitempty"`
+	Messages     []freebsdMessage  `json:"messages,omitempty"`
+}
+
+// freebsdMessage is shown when the package is installed.
+type freebsdMessage struct {
+	Message string `json:"message"`
+	Type    string `json:"type"`
+}
+
+// freebsdABI are an architecture's names in a package's manifest, for any release:
+// the binary is static and calls nothing that a later one takes away.
+var freebsdABI = map[string][2]string{
+	"amd64": {"FreeBSD:*:amd64", "freebsd:*:x86:64"},
+	"arm64": {"FreeBSD:*:aarch64", "freebsd:*:aarch64:64"},
+}
+
+// FreeBSDOrigin is where the port lies in the tree of ports.
+const FreeBSDOrigin = "benchmarks/linerate"
+
+// FreeBSDPackage is the package as pkg-add(8) installs it: a tar archive, compressed
+// by zstd, of +COMPACT_MANIFEST, +MANIFEST, and the files under their absolute names.
+func FreeBSDPackage(p Package, message string) ([]byte, error) {
+	entries := sorted(p.Entries)
+	abi, ok := freebsdABI[p.Arch]
+	if !ok {
+		return nil, fmt.Errorf("no name of FreeBSD's for the architecture %s", p.Arch)
+	}
+	m := freebsdManifest{
+		Name: p.Name, Origin: FreeBSDOrigin, Version: strings.ReplaceAll(p.Version, "-", "."), Comment: p.Summary, Maintainer: address(p.Maintainer), WWW: p.Homepage,
+		ABI: abi[0], Arch: abi[1], Prefix: "/usr/local", LicenseLogic: "single", Licenses: []string{"BSD2CLAUSE"}, Description: p.Description,
+		Categories: []string{"benchmarks", "sysutils"},
+	}
+	if message != "" {
+		m.Messages = []freebsdMessage{{message, "install"}}
+	}
+	for _, e := range entries {
+		m.FlatSize += len(e.Data)
+	}
+	compact, err := json.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("write the manifest: %w", err)
+	}
+	m.Files = map[string]string{}
+	for _, e := range entries {
+		m.Files[e.Path] = "1$" + sum(e.Data)
+		if e.Config {
+			m.Config = append(m.Config, e.Path)
+		}
+	}
+	whole, err := json.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("write the manifest: %w", err)
+	}
+	members := []member{{"+COMPACT_MANIFEST", 0o644, compact}, {"+MANIFEST", 0o644, whole}}
+	for _, e := range entries {
+		members = append(members, member{e.Path, e.Mode, e.Data})
+	}
+	var b bytes.Buffer
+	if err := tarball(&b, p.At, members); err != nil {
+		return nil, err
+	}
+	return zstandard(b.Bytes())
+}
+
+// address is the mail address of "Name <address>".
+func address(who string) string {
+	if _, a, ok := strings.Cut(who, "<"); ok {
+		return strings.TrimSuffix(a, ">")
+	}
+	return who
+}

@@ -1,0 +1,248 @@
+package dist
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+//go:embed files
+var files embed.FS
+
+// Release is what a release is made of: the binaries of each platform and what
+// every one of them comes with.
+type Release struct {
+	Version    string
+	At         time.Time // of the newest commit: every file's
+	Maintainer string
+	Homepage   string
+	Binaries   map[Platform][]byte
+	Manual     map[string][]byte // man1/linerate.1 and so on
+	Completion map[string][]byte // bash, fish, zsh
+	License    []byte
+	Others     []byte // the licences of what is linked in
+	Readme     []byte
+	Changes    []byte
+	SourceName string
+	Source     []byte // an archive with vendored modules
+}
+
+// Platform is an operating system and an architecture, as Go names them.
+type Platform struct{ OS, Arch string }
+
+// String is the platform as the go command lists it.
+func (p Platform) String() string { return p.OS + "/" + p.Arch }
+
+// Platforms are those that a release has binaries for.
+var Platforms = []Platform{{"linux", "amd64"}, {"linux", "arm64"}, {"freebsd", "amd64"}, {"freebsd", "arm64"}}
+
+// License of linerate: the eBPF programs are dual BSD and GPL.
+const License = "BSD-2-Clause"
+
+const (
+	summary     = "tuning by evidence for FreeBSD and Linux"
+	description = `linerate audits the tuning of hosts against a versioned catalogue of
+tunables, proves settings in a lab with real packets through a real
+kernel, and keeps what was measured in a ledger.
+
+A nightly audit is installed and off.`
+	message = `A nightly audit is installed and off. In /etc/periodic.conf:
+    daily_linerate_enable="YES"
+The manual begins with linerate(1); "linerate demo" shows what it does.`
+)
+
+// File is a file of a release.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// layoutOf says where a family of systems keeps what.
+type layoutOf struct{ bin, man, doc, bash, zsh, fish string }
+
+var (
+	debian  = layoutOf{"/usr/bin/", "/usr/share/man/", "/usr/share/doc/linerate/", "/usr/share/bash-completion/completions/", "/usr/share/zsh/vendor-completions/", "/usr/share/fish/vendor_completions.d/"}
+	redhat  = layoutOf{"/usr/bin/", "/usr/share/man/", "/usr/share/doc/linerate/", "/usr/share/bash-completion/completions/", "/usr/share/zsh/site-functions/", "/usr/share/fish/vendor_completions.d/"}
+	freebsd = layoutOf{"/usr/local/bin/", "/usr/local/share/man/", "/usr/local/share/doc/linerate/", "/usr/local/share/bash-completion/completions/", "/usr/local/share/zsh/site-functions/", "/usr/local/share/fish/vendor_completions.d/"}
+)
+
+// entries are the files of a package in a layout.
+func (r *Release) entries(p Platform, l layoutOf) ([]Entry, error) {
+	all := []Entry{{Path: l.bin + "linerate", Mode: 0o755, Data: r.Binaries[p]}}
+	add := func(at string, data []byte) { all = append(all, Entry{Path: at, Mode: 0o644, Data: data}) }
+	add(l.bash+"linerate", r.Completion["bash"])
+	add(l.zsh+"_linerate", r.Completion["zsh"])
+	add(l.fish+"linerate.fish", r.Completion["fish"])
+	add(l.doc+"copyright", append(bytes.Clone(r.License), r.Others...))
+	changes, err := gzipped(r.Changes)
+	if err != nil {
+		return nil, fmt.Errorf("compress the changes: %w", err)
+	}
+	add(l.doc+"changelog.gz", changes)
+	for name, page := range r.Manual {
+		z, err := gzipped(page)
+		if err != nil {
+			return nil, fmt.Errorf("compress %s: %w", name, err)
+		}
+		add(l.man+name+".gz", z)
+	}
+	if p.OS == "freebsd" {
+		script, err := files.ReadFile("files/480.linerate")
+		all = append(all, Entry{Path: "/usr/local/etc/periodic/daily/480.linerate", Mode: 0o755, Data: script})
+		return all, err
+	}
+	for _, unit := range []string{"linerate-audit.service", "linerate-audit.timer"} {
+		text, err := files.ReadFile("files/" + unit)
+		if err != nil {
+			return nil, err
+		}
+		add("/usr/lib/systemd/system/"+unit, text)
+	}
+	return all, nil
+}
+
+func (r *Release) packageOf(p Platform, entries []Entry) Package {
+	return Package{
+		Name: "linerate", Version: r.Version, Arch: p.Arch, Summary: summary, Description: description, Maintainer: r.Maintainer, Homepage: r.Homepage,
+		License: License, At: r.At, Entries: entries,
+	}
+}
+
+// Files makes all files of the release, SHA256SUMS last. A platform without a binary
+// is left out.
+func (r *Release) Files() ([]File, error) {
+	var all []File
+	var images []Package
+	for _, p := range Platforms {
+		if r.Binaries[p] == nil {
+			continue
+		}
+		made, err := r.platform(p)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p, err)
+		}
+		all = append(all, made...)
+		if p.OS == "linux" {
+			images = append(images, r.packageOf(p, []Entry{
+				{Path: "/usr/bin/linerate", Mode: 0o755, Data: r.Binaries[p]}, {Path: "/usr/share/doc/linerate/copyright", Mode: 0o644, Data: append(bytes.Clone(r.License), r.Others...)},
+				{Path: "/etc/passwd", Mode: 0o644, Data: []byte("root:x:0:0:root:/root:/usr/sbin/nologin\n")}, {Path: "/tmp/.keep", Mode: 0o644}, {Path: "/root/.keep", Mode: 0o644},
+			}))
+		}
+	}
+	if len(images) > 0 {
+		image, err := OCI(images)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, File{"linerate-" + r.Version + ".oci.tar", image})
+	}
+	bill, err := Bill(r.packageOf(Platform{}, nil), r.binaries())
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, File{"linerate-" + r.Version + ".cdx.json", bill})
+	if r.Source != nil {
+		port, err := r.port()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, File{r.SourceName, r.Source}, port)
+	}
+	return append(all, File{"SHA256SUMS", sums(all)}), nil
+}
+
+// binaries in the order of the platforms.
+func (r *Release) binaries() (all [][]byte) {
+	for _, p := range Platforms {
+		if b := r.Binaries[p]; b != nil {
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+// platform makes a platform's archive and packages.
+func (r *Release) platform(p Platform) ([]File, error) {
+	name := fmt.Sprintf("linerate-%s-%s-%s", r.Version, p.OS, p.Arch)
+	archive, err := r.archive(p, name)
+	if err != nil {
+		return nil, err
+	}
+	all := []File{{name, r.Binaries[p]}, {name + ".tar.gz", archive}}
+	if p.OS == "freebsd" {
+		entries, err := r.entries(p, freebsd)
+		if err != nil {
+			return nil, err
+		}
+		pkg, err := FreeBSDPackage(r.packageOf(p, entries), message)
+		return append(all, File{name + ".pkg", pkg}), err
+	}
+	entries, err := r.entries(p, debian)
+	if err != nil {
+		return nil, err
+	}
+	deb, err := Deb(r.packageOf(p, entries))
+	if err != nil {
+		return nil, err
+	}
+	if entries, err = r.entries(p, redhat); err != nil {
+		return nil, err
+	}
+	rpm, err := RPM(r.packageOf(p, entries))
+	return append(all, File{fmt.Sprintf("linerate_%s_%s.deb", r.Version, DebArch(p.Arch)), deb}, File{fmt.Sprintf("linerate-%s-1.%s.rpm", r.Version, RPMArch(p.Arch)), rpm}), err
+}
+
+// archive is a platform's files for installing by hand, below one directory.
+func (r *Release) archive(p Platform, name string) ([]byte, error) {
+	at := "/" + name + "/"
+	all := []Entry{{Path: at + "linerate", Mode: 0o755, Data: r.Binaries[p]}}
+	for file, data := range map[string][]byte{"LICENSE": r.License, "LICENSES.others": r.Others, "README.md": r.Readme, "CHANGELOG.md": r.Changes} {
+		all = append(all, Entry{Path: at + file, Mode: 0o644, Data: data})
+	}
+	for file, page := range r.Manual {
+		all = append(all, Entry{Path: at + "man/" + file, Mode: 0o644, Data: page})
+	}
+	for shell, text := range r.Completion {
+		all = append(all, Entry{Path: at + "completion/linerate." + shell, Mode: 0o644, Data: text})
+	}
+	return Archive(all, r.At)
+}
+
+// Archive is entries as a tar archive, compressed by gzip; their paths lose the root.
+func Archive(entries []Entry, at time.Time) ([]byte, error) {
+	var b bytes.Buffer
+	if err := tarball(&b, at, tree("", sorted(entries))); err != nil {
+		return nil, err
+	}
+	return gzipped(b.Bytes())
+}
+
+// port is the skeleton of the port, as an archive.
+func (r *Release) port() (File, error) {
+	p := Platform{"freebsd", "amd64"}
+	entries, err := r.entries(p, freebsd)
+	if err != nil {
+		return File{}, err
+	}
+	var plist []string
+	for _, e := range sorted(entries) {
+		if at := strings.TrimPrefix(e.Path, "/usr/local/"); !strings.HasPrefix(at, "share/doc/") {
+			plist = append(plist, at)
+		}
+	}
+	archive, err := Archive(Port(r.packageOf(p, nil), r.SourceName, r.Source, plist), r.At)
+	return File{"linerate-" + r.Version + "-port.tar.gz", archive}, err
+}
+
+// sums are the files' SHA-256, as sha256sum(1) checks them.
+func sums(all []File) []byte {
+	var b strings.Builder
+	for _, f := range slices.SortedFunc(slices.Values(all), func(a, b File) int { return strings.Compare(a.Name, b.Name) }) {
+		fmt.Fprintf(&b, "%s  %s\n", sum(f.Data), path.Base(f.Name))
+	}
+	return []byte(b.String())
+}

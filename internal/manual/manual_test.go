@@ -1,0 +1,77 @@
+package manual
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/labtest"
+)
+
+// program of two verbs, one with a subcommand.
+func sampleRoot() *cobra.Command {
+	root := &cobra.Command{Use: "x", Short: "a program", Long: "x does `things`.\n\n    x show it\n\n.a line that looks like a request"}
+	show := &cobra.Command{Use: "show NAME [FILE]", Short: "show it", Long: "Show shows.\n\n- one\n- two", Example: "    x show a\n    x show 'b' \\", Run: func(*cobra.Command, []string) {}}
+	show.Flags().StringP("out", "o", "-", "write to this `FILE`")
+	show.Flags().Bool("deep", false, "more of it")
+	show.Flags().Bool("secret", false, "x")
+	_ = show.Flags().MarkHidden("secret")
+	list := &cobra.Command{Use: "list", Short: "list all", Run: func(*cobra.Command, []string) {}}
+	set := &cobra.Command{Use: "set", Short: "several"}
+	set.AddCommand(list)
+	root.AddCommand(show, set, &cobra.Command{Use: "hidden", Hidden: true, Run: func(*cobra.Command, []string) {}})
+	return root
+}
+
+const topic = "# Files — `x`\n\nText with **strong** and [a link](y.md).\n\n| key | default | meaning |\n|---|---|---|\n| `a` | 1 | of a \\| b |\n| | | none |\n\n## Part\n\n```yaml\na: 'b'\n\n.c: \\d\n```\n\n1. first\n2. second\n   goes on\n"
+
+func pagesOf() map[string]string {
+	all := map[string]string{}
+	for _, p := range All(sampleRoot(), []Topic{{"x-files", 5, "Files — `x`", topic}}, Of{"1.2", "2026-11-22"}) {
+		all[p.File()] = p.Source
+	}
+	return all
+}
+
+func TestPages(t *testing.T) {
+	pages := pagesOf()
+	if len(pages) != 4 {
+		t.Fatalf("%d pages", len(pages))
+	}
+	for _, c := range []struct{ file, want string }{
+		{"man1/x.1", ".TH X 1 2026-11-22 \"linerate 1.2\""},
+		{"man1/x.1", "\\&.a line that looks"},
+		{"man1/x.1", "\\fBx\\-show\\fR(1)\nshow it\n"},
+		{"man1/x-show.1", "\\fBx\\ show\\fR NAME [FILE] [\\fIoptions\\fR]\n"},
+		{"man1/x-show.1", "\\fB\\-o\\fR, \\fB\\-\\-out\\fR \\fIFILE\\fR\nwrite to this FILE (default \\-)\n"},
+		{"man1/x-show.1", "x show \\(aqb\\(aq \\e\n"},
+		{"man1/x-set.1", ".SS \"set list\"\nList all.\n"},
+		{"man5/x-files.5", "Text with \\fBstrong\\fR and a link.\n"},
+		{"man5/x-files.5", ".TP\n\\fBa\\fR\ndefault: 1\n.br\nmeaning: of a | b\n"},
+		{"man5/x-files.5", ".SH \"PART\"\n.RS 4\n.nf\na: \\(aqb\\(aq\n\\&\n\\&.c: \\ed\n.fi\n"},
+		{"man5/x-files.5", ".IP 2. 4\nsecond goes on\n"},
+	} {
+		if !strings.Contains(pages[c.file], c.want) {
+			t.Errorf("%s lacks %q:\n%s", c.file, c.want, pages[c.file])
+		}
+	}
+	if strings.Contains(pages["man1/x-show.1"], "secret") || strings.Contains(pages["man1/x.1"], "hidden") {
+		t.Error("what is hidden is in the manual")
+	}
+}
+
+// TestLint: mandoc(1) has nothing to say.
+func TestLint(t *testing.T) {
+	if _, err := exec.LookPath("mandoc"); err != nil {
+		labtest.Lacking(t, "mandoc: %v", err)
+	}
+	for file, source := range pagesOf() {
+		c := exec.Command("mandoc", "-Tlint")
+		c.Stdin = strings.NewReader(source)
+		if out, err := c.CombinedOutput(); err != nil || len(out) > 0 {
+			t.Errorf("%s: %v\n%s", file, err, out)
+		}
+	}
+}
