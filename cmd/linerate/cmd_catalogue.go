@@ -26,7 +26,7 @@ releases it exists, where it can be set, its default, and who claims what.
     linerate catalogue list --release 14.3
     linerate explain net.inet.tcp.mssdflt`,
 	}
-	cmd.AddCommand(newCatalogueListCmd(), newCatalogueCheckCmd(), newCatalogueEvidenceCmd())
+	cmd.AddCommand(newCatalogueListCmd(), newCatalogueCheckCmd(), newCatalogueEvidenceCmd(), newCatalogueSiteCmd())
 	return cmd
 }
 

@@ -26,6 +26,9 @@ var frame string
 // the looks of shapes.
 func Style() string { return chartCSS }
 
+// PageStyle is the style sheet of pages, for those that share one file of it.
+func PageStyle() string { return pageCSS }
+
 // Page is the template of a page that loads nothing.
 type Page struct{ *template.Template }
 

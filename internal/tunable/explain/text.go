@@ -74,7 +74,7 @@ func (o *page) facts(p Page) {
 // defaultOn is the default, and where it is that one when nobody asked for a
 // release and releases differ: on the newest.
 func (p Page) defaultOn() string {
-	text, known := p.defaultText(), Releases[p.OS]
+	text, known := p.DefaultText(), Releases[p.OS]
 	if text == "" || p.Release != "" || len(p.History) < 2 || len(known) == 0 {
 		return text
 	}

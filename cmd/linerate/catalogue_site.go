@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"linerate/catalogue"
+	"linerate/internal/cli"
+	"linerate/internal/hint"
+	"linerate/internal/show"
+	"linerate/internal/site"
+)
+
+func newCatalogueSiteCmd() *cobra.Command {
+	var out, docs string
+	cmd := &cobra.Command{
+		Use:   "site --out DIR",
+		Short: "the catalogue as pages to browse and search, of files alone",
+		Long: `site writes a page of each tunable, with its JSON beside it: default by release,
+what other systems call it, cautions, claims with their verdicts, what was
+measured, and which rules and plans speak of it. Names of pages stay the same.
+Pages load nothing from elsewhere and need no server: open DIR/index.html. The
+search and its filters run in the browser and misspelt words find something.`,
+		Example: `    linerate catalogue site --out site
+    linerate catalogue site --out site --docs docs   the guide too, from the sources`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return writeSite(cmd, out, docs) },
+	}
+	cmd.Flags().StringVar(&out, "out", "", "write the pages into this `DIR`")
+	cmd.Flags().StringVar(&docs, "docs", "", "take the guide and the studies' answers from this `DIR` of linerate's sources")
+	return cmd
+}
+
+// writeSite makes the site, and says what it came to.
+func writeSite(cmd *cobra.Command, out, docs string) error {
+	if out == "" {
+		return hint.With(hint.Usagef("no directory for the pages"), "--out DIR")
+	}
+	in := site.Input{Built: cli.Version()}
+	if d := cli.Built().Date; d != "" {
+		in.Built += " of " + d
+	}
+	var err error
+	if in.Catalogue, err = catalogue.Load(); err != nil {
+		return err
+	}
+	rules, rerr := loadRules()
+	advice, aerr := loadAdvice(in.Catalogue)
+	if in.Evidence, err = catalogue.Evidence(); errors.Join(err, rerr, aerr) != nil {
+		return errors.Join(err, rerr, aerr)
+	}
+	in.Rules, in.Advice = rules.Rules(), advice.Advice
+	if docs != "" {
+		in.Guide = os.DirFS(filepath.Join(docs, "guide"))
+		if _, err := fs.Stat(in.Guide, "."); err != nil {
+			return hint.With(fmt.Errorf("no guide in %s: %w", docs, err), "name the directory docs of linerate's sources")
+		}
+	}
+	files, bytes := 0, 0
+	err = site.Write(in, func(name string, data []byte) error {
+		files, bytes = files+1, bytes+len(data)
+		to := filepath.Join(out, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return fmt.Errorf("write the site: %w", err)
+		}
+		if err := os.WriteFile(to, data, 0o644); err != nil {
+			return fmt.Errorf("write the site: %w", err)
+		}
+		return cmd.Context().Err()
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s, %s, to %s\n", show.Plural(files, "file"), show.Bytes(float64(bytes)), filepath.Join(out, "index.html"))
+	return nil
+}

@@ -1,0 +1,448 @@
+// Package site makes the catalogue a site: a page of each tunable with its JSON
+// beside it, lists, ideas that systems share, the reference, and a search that runs in
+// the reader's browser. It loads nothing from elsewhere and works from file://.
+package site
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"linerate/docs"
+	"linerate/internal/audit"
+	"linerate/internal/evidence"
+	"linerate/internal/fact/release"
+	"linerate/internal/planner"
+	"linerate/internal/prose"
+	"linerate/internal/tunable"
+	"linerate/internal/tunable/explain"
+)
+
+// Input is what the site is made of.
+type Input struct {
+	Catalogue *tunable.Catalogue
+	Rules     []*audit.Rule
+	Advice    []*planner.Advice
+	Evidence  []evidence.Row
+	Guide     fs.FS  // the directory guide of the documentation; nil leaves it out
+	Built     string // version and date, for the foot of pages
+}
+
+// maker writes the pages.
+type maker struct {
+	Input
+	put   func(name string, data []byte) error
+	urls  map[*tunable.Record]string // without the extension
+	taken map[string]bool
+	rows  map[string][]evidence.Row
+	guide bool
+}
+
+// Write makes the site, file by file.
+func Write(in Input, put func(name string, data []byte) error) error {
+	m := &maker{Input: in, put: put, urls: map[*tunable.Record]string{}, taken: map[string]bool{}, rows: map[string][]evidence.Row{}, guide: in.Guide != nil}
+	for _, row := range in.Evidence {
+		k := strings.ToLower(row.OS) + " " + row.Tunable
+		m.rows[k] = append(m.rows[k], row)
+	}
+	for _, r := range in.Catalogue.Records {
+		m.urls[r] = m.urlOf(r)
+	}
+	var index indexer
+	for _, r := range in.Catalogue.Records {
+		p := m.page(r)
+		if err := m.tunable(r, p); err != nil {
+			return err
+		}
+		index.add(in.Catalogue, r, p, m.urls[r], m.roles(r, p))
+	}
+	if err := m.assets(&index); err != nil {
+		return err
+	}
+	for _, make := range []func() error{m.front, m.lists, m.ideas, m.reference, m.guides} {
+		if err := make(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// urlOf is a record's place: its name in what URLs and file systems bear. Two that
+// differ in nothing else get a mark of the whole name.
+func (m *maker) urlOf(r *tunable.Record) string {
+	name := strings.Map(func(c rune) rune {
+		if strings.ContainsRune("._-", c) || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
+			return c
+		}
+		return '~'
+	}, r.Name)
+	url := "t/" + r.OS + "/" + strings.ReplaceAll(name, "~", "_")
+	if key := strings.ToLower(url); m.taken[key] {
+		h := fnv.New32a()
+		h.Write([]byte(r.Name))
+		url += fmt.Sprintf("-%08x", h.Sum32())
+	}
+	m.taken[strings.ToLower(url)] = true
+	return url
+}
+
+// page is what explain has of a record, on the newest release, with what ships of
+// evidence.
+func (m *maker) page(r *tunable.Record) explain.Page {
+	p := explain.Of(m.Catalogue, r, r.Name, release.Release{})
+	p.AddEvidence(nil, nil, m.rows[r.OS+" "+r.Name])
+	return p
+}
+
+// Mention is a rule or a piece of advice that speaks of a tunable.
+type Mention struct {
+	Kind string `json:"kind"` // rule, plan
+	ID   string `json:"id"`
+	Text string `json:"text"`
+}
+
+// mentions are the rules and the advice of plans about a record.
+func (m *maker) mentions(r *tunable.Record) (all []Mention) {
+	for _, rule := range m.Rules {
+		if rule.OS != "" && rule.OS != r.OS || !slices.ContainsFunc(slices.Concat(rule.Names, rule.At), func(g string) bool { return g == r.Name || globbed(g, r.Name) }) {
+			continue
+		}
+		all = append(all, Mention{"rule", rule.ID, filled(rule.Message)})
+	}
+	for _, a := range m.Advice {
+		if a.OS != r.OS || !advises(a, r) {
+			continue
+		}
+		what := "left alone"
+		if a.Set != "" {
+			what = "may be set"
+		}
+		all = append(all, Mention{"plan", strings.Join(a.Roles, ", "), what + ": " + filled(a.Reason)})
+	}
+	return all
+}
+
+// globbed: a rule's pattern has the name. One that is everything says nothing of it.
+func globbed(pattern, name string) bool {
+	if strings.HasPrefix(pattern, "!") || strings.HasPrefix(pattern, "*") {
+		return false
+	}
+	ok, err := path.Match(pattern, name)
+	return ok && err == nil
+}
+
+func advises(a *planner.Advice, r *tunable.Record) bool {
+	if len(a.Drivers) == 0 {
+		return a.Name() == r.Name
+	}
+	return slices.ContainsFunc(a.Drivers, func(d string) bool { return strings.ReplaceAll(a.Name(), "{driver}", d) == r.Name })
+}
+
+// filled is a text of expressions for readers who have no host: what would be filled
+// in is an ellipsis.
+func filled(text string) string {
+	for {
+		from := strings.Index(text, "${")
+		if from < 0 {
+			return text
+		}
+		to := strings.IndexByte(text[from:], '}')
+		if to < 0 {
+			return text
+		}
+		text = text[:from] + "…" + text[from+to+1:]
+	}
+}
+
+// roles are those that something is said of.
+func (m *maker) roles(r *tunable.Record, p explain.Page) (all []string) {
+	for _, a := range p.Recommended {
+		all = append(all, a.Role)
+	}
+	for _, a := range m.Advice {
+		if a.OS == r.OS && advises(a, r) {
+			all = append(all, a.Roles...)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// document is the JSON beside a page: what explain prints, and who speaks of it.
+type document struct {
+	explain.Page
+	Mentions []Mention `json:"mentions,omitempty"`
+	Same     []link    `json:"same_concept_pages,omitempty"`
+}
+
+// link is a page of the site, from the page that has it.
+type link struct {
+	OS   string `json:"os"`
+	Name string `json:"name"`
+	URL  string `json:"url"`
+	Is   string `json:"default,omitempty"`
+}
+
+// tunable writes a record's page and its JSON.
+func (m *maker) tunable(r *tunable.Record, p explain.Page) error {
+	d := document{p, m.mentions(r), m.same(r)}
+	doc, err := json.Marshal(d)
+	if err != nil {
+		return fmt.Errorf("write the JSON of %s: %w", r.Name, err)
+	}
+	if err := m.put(m.urls[r]+".json", doc); err != nil {
+		return err
+	}
+	return m.write(m.urls[r]+".html", "tunable", p.Name, map[string]any{"D": d, "P": p, "JSON": path.Base(m.urls[r]) + ".json", "Shown": shown(p.Evidence)})
+}
+
+// shown are the verdicts that a page shows at once: of the primary metrics, the
+// others are folded.
+func shown(all []explain.Evidence) map[string][]explain.Evidence {
+	parts := map[string][]explain.Evidence{}
+	for _, e := range all {
+		key := "first"
+		if !e.Primary || len(parts["first"]) >= 12 {
+			key = "rest"
+		}
+		parts[key] = append(parts[key], e)
+	}
+	if len(parts["first"]) == 0 {
+		parts["first"], parts["rest"] = parts["rest"], nil
+	}
+	return parts
+}
+
+// same are the other tunables of the record's concept, as links from its page.
+func (m *maker) same(r *tunable.Record) (all []link) {
+	if r.Concept == "" {
+		return nil
+	}
+	for _, o := range m.Catalogue.WithConcept(r.Concept) {
+		if o == r || o.Driver != "" && r.Driver == "" && o.OS == r.OS {
+			continue
+		}
+		e := o.Entry(release.Release{})
+		all = append(all, link{o.OS, o.Name, "../../" + m.urls[o] + ".html", defaultOf(e)})
+	}
+	return all
+}
+
+// defaultOf is an entry's default, for people.
+func defaultOf(e tunable.Entry) string {
+	switch {
+	case !e.Exists && e.RemovedIn != "":
+		return "gone since " + e.RemovedIn
+	case !e.Exists:
+		return "not there"
+	case e.DefaultIsFormula:
+		return "computed"
+	}
+	return e.Default
+}
+
+// write fills a template and puts the page.
+func (m *maker) write(name, template, title string, data map[string]any) error {
+	data["Title"], data["Root"], data["Built"], data["Guide"] = title, strings.Repeat("../", strings.Count(name, "/")), m.Built, m.guide
+	var b bytes.Buffer
+	if err := templates.ExecuteTemplate(&b, template, data); err != nil {
+		return fmt.Errorf("make the page %s: %w", name, err)
+	}
+	return m.put(name, b.Bytes())
+}
+
+// group is a part of a list.
+type group struct {
+	Title string
+	Links []link
+}
+
+// lists writes a page of each system's tunables, by subsystem.
+func (m *maker) lists() error {
+	for _, os := range []string{tunable.FreeBSD, tunable.Linux} {
+		by := map[string][]link{}
+		var names []string
+		for _, r := range m.Catalogue.Records {
+			if r.OS != os {
+				continue
+			}
+			if by[r.Subsystem] == nil {
+				names = append(names, r.Subsystem)
+			}
+			by[r.Subsystem] = append(by[r.Subsystem], link{os, r.Name, "../" + m.urls[r] + ".html", defaultOf(r.Entry(release.Release{}))})
+		}
+		slices.Sort(names)
+		var groups []group
+		for _, n := range names {
+			groups = append(groups, group{n, by[n]})
+		}
+		if err := m.write("list/"+os+".html", "list", "Tunables of "+systems[os], map[string]any{"Groups": groups}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var systems = map[string]string{tunable.FreeBSD: "FreeBSD", tunable.Linux: "Linux"}
+
+// idea is a concept with each system's names.
+type idea struct {
+	tunable.Concept
+	FreeBSD, Linux []link
+}
+
+// ideas writes the page of concepts: both systems' names of one idea side by side.
+func (m *maker) ideas() error {
+	var all []idea
+	for _, k := range m.Catalogue.Concepts {
+		i := idea{Concept: k}
+		for _, r := range m.Catalogue.WithConcept(k.Name) {
+			l := link{r.OS, r.Name, m.urls[r] + ".html", defaultOf(r.Entry(release.Release{}))}
+			if r.OS == tunable.Linux {
+				i.Linux = append(i.Linux, l)
+			} else {
+				i.FreeBSD = append(i.FreeBSD, l)
+			}
+		}
+		all = append(all, i)
+	}
+	return m.write("ideas.html", "ideas", "Ideas that both systems have", map[string]any{"Ideas": all})
+}
+
+// front writes the page with the search.
+func (m *maker) front() error {
+	count := map[string]int{}
+	claims := 0
+	for _, r := range m.Catalogue.Records {
+		count[r.OS]++
+	}
+	for _, s := range m.Catalogue.Claims {
+		claims += len(s.Claims)
+	}
+	return m.write("index.html", "front", "Tunables of FreeBSD and Linux", map[string]any{
+		"FreeBSD": count[tunable.FreeBSD], "Linux": count[tunable.Linux], "Claims": claims, "Rules": len(m.Rules), "Verdicts": len(m.Evidence),
+		"Releases": explain.Releases, "Topics": docs.Topics(),
+	})
+}
+
+// reference writes the pages that help shows.
+func (m *maker) reference() error {
+	where := map[string]string{}
+	for _, t := range docs.Topics() {
+		where[t.File()] = t.Name + ".html"
+	}
+	var list []link
+	for _, t := range docs.Topics() {
+		list = append(list, link{Name: t.Title(), URL: t.Name + ".html"})
+		text := prose.HTML(prose.Parse(t.Text()), m.rewrite(path.Dir(t.File()), where))
+		if err := m.write("help/"+t.Name+".html", "text", t.Title(), map[string]any{"Text": trusted(text)}); err != nil {
+			return err
+		}
+	}
+	return m.write("help/index.html", "links", "Reference", map[string]any{"Links": list})
+}
+
+// rewrite leads links between the documentation's pages to the site's; what the site
+// does not have loses its link.
+func (m *maker) rewrite(dir string, where map[string]string) func(string) string {
+	return func(to string) string {
+		target, anchor, has := strings.Cut(to, "#")
+		if strings.Contains(to, "://") || target == "" {
+			return to
+		}
+		page, ok := where[path.Join(dir, target)]
+		if !ok && m.guide && strings.HasPrefix(path.Join(dir, target), "guide/") {
+			page, ok = "../"+strings.TrimSuffix(path.Join(dir, target), ".md"), true
+			if strings.HasSuffix(target, ".md") {
+				page += ".html"
+			}
+		}
+		switch {
+		case !ok:
+			return ""
+		case has:
+			page += "#" + anchor
+		}
+		return page
+	}
+}
+
+// guides writes the guide and the studies' answers, with their pictures.
+func (m *maker) guides() error {
+	if !m.guide {
+		return nil
+	}
+	var list, answers []link
+	err := fs.WalkDir(m.Guide, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".md") && !strings.HasSuffix(name, ".svg") {
+			return err
+		}
+		data, err := fs.ReadFile(m.Guide, name)
+		if err != nil || strings.HasSuffix(name, ".svg") {
+			return firstError(err, m.put, "guide/"+name, data)
+		}
+		blocks := prose.Parse(string(data))
+		title := name
+		if i := slices.IndexFunc(blocks, func(b prose.Block) bool { return b.Kind == prose.Heading }); i >= 0 {
+			title = prose.Plain(blocks[i].Text)
+		}
+		at := strings.TrimSuffix(name, ".md") + ".html"
+		l := link{Name: title, URL: at}
+		if strings.HasPrefix(name, "questions/") {
+			answers = append(answers, l)
+		} else {
+			list = append(list, l)
+		}
+		return m.write("guide/"+at, "text", title, map[string]any{"Text": trusted(prose.HTML(blocks, m.guideLinks(path.Dir(name))))})
+	})
+	if err != nil {
+		return fmt.Errorf("the guide: %w", err)
+	}
+	return m.write("guide/index.html", "links", "Guide and answers of studies", map[string]any{"Links": list, "Answers": answers})
+}
+
+// guideLinks leads the guide's links on: to its own pages, and to the reference's.
+func (m *maker) guideLinks(dir string) func(string) string {
+	up := "../"
+	if dir != "." {
+		up = "../../"
+	}
+	return func(to string) string {
+		target, anchor, has := strings.Cut(to, "#")
+		full := path.Join("guide", dir, target)
+		switch {
+		case strings.Contains(to, "://") || target == "":
+			return to
+		case strings.HasPrefix(full, "guide/") && strings.HasSuffix(full, ".md"):
+			if _, err := fs.Stat(m.Guide, strings.TrimPrefix(full, "guide/")); err != nil {
+				return ""
+			}
+			to = strings.TrimSuffix(target, ".md") + ".html"
+		case strings.HasPrefix(full, "guide/") && strings.HasSuffix(full, ".svg"):
+			return to
+		default:
+			i := slices.IndexFunc(docs.Topics(), func(t docs.Topic) bool { return t.File() == full })
+			if i < 0 {
+				return ""
+			}
+			to = up + "help/" + docs.Topics()[i].Name + ".html"
+		}
+		if has {
+			to += "#" + anchor
+		}
+		return to
+	}
+}
+
+// firstError puts a file unless something went wrong before.
+func firstError(err error, put func(string, []byte) error, name string, data []byte) error {
+	if err != nil {
+		return err
+	}
+	return put(name, data)
+}

@@ -1,0 +1,69 @@
+package site
+
+import (
+	_ "embed"
+	"html/template"
+	"strings"
+
+	"linerate/internal/prose"
+	"linerate/internal/tunable/explain"
+)
+
+//go:embed templates.html
+var templateText string
+
+var templates = template.Must(template.New("site").Funcs(template.FuncMap{
+	"system": func(os string) string { return systems[os] },
+	"facts":  facts,
+	"join":   func(list []string) string { return strings.Join(list, ", ") },
+	"anchor": prose.Anchor,
+	"short":  short,
+	"value": func(v string) string {
+		if v == "" {
+			return "default"
+		}
+		return v
+	},
+	"section": func(id string) string { return sections[id] },
+}).Parse(templateText))
+
+// sections are the headings of a tunable's page by their names in URLs, which never
+// change.
+var sections = map[string]string{
+	"releases": "By release", "idea": "The same idea elsewhere", "when": "When it helps and hurts", "cautions": "Cautions", "coupled": "Coupled with",
+	"roles": "For a role", "mentions": "Rules and plans that speak of it", "claims": "Who says what", "measured": "Measured", "notes": "Notes", "sources": "Sources",
+}
+
+// trusted marks what prose rendered: it escapes every text.
+func trusted(html string) template.HTML { return template.HTML(html) } //nolint:gosec // rendered by prose
+
+// short keeps a formula from filling a table.
+func short(s string) string {
+	if r := []rune(s); len(r) > 60 {
+		return string(r[:58]) + " …"
+	}
+	return s
+}
+
+// named is a line of a page's table.
+type named struct{ Name, Is string }
+
+// facts are the lines of a page that are not empty.
+func facts(p explain.Page) (all []named) {
+	kind := string(p.Type)
+	if p.Unit != "" {
+		kind += ", " + p.Unit
+	}
+	if p.Bounds != "" {
+		kind += ", " + p.Bounds
+	}
+	for _, f := range []named{
+		{"Set in", p.Where}, {"Default", p.DefaultText()}, {"In effect", p.Effective}, {"Value", kind}, {"Outside", p.Outside}, {"Governs", p.Scope},
+		{"all, device", p.WithAll}, {"Costs", p.Cost}, {"Now", p.RenamedTo}, {"Module", p.Module}, {"Kernel option", p.Option}, {"Earlier in", strings.Join(p.Backports, ", ")},
+	} {
+		if f.Is != "" {
+			all = append(all, f)
+		}
+	}
+	return all
+}
