@@ -15,6 +15,7 @@ import (
 	"linerate/internal/audit"
 	"linerate/internal/calc"
 	"linerate/internal/cli"
+	forms "linerate/internal/export"
 	"linerate/internal/hint"
 	"linerate/internal/plan"
 	"linerate/internal/planner"
@@ -234,21 +235,35 @@ func (o *planOptions) printFiles(w io.Writer, p plan.Plan) error {
 
 func newPlanShowCmd() *cobra.Command {
 	var asJSON bool
+	var format string
 	cmd := &cobra.Command{
 		Use:   "show FILE",
-		Short: "show a plan that was made before",
-		Args:  cobra.ExactArgs(1),
+		Short: "show a plan that was made before, or write it in your own tools' form",
+		Long: `Show prints a plan. With --format it is written as files of sysctl.d or rc.conf, a
+playbook, a NixOS module, a profile of tuned, user data of cloud-init or a Puppet
+class, with the reasons as comments. What a form cannot hold it lists at its end.
+
+    linerate plan show plan.json --format ansible`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := readPlan(args[0], cmd.InOrStdin())
 			if err != nil {
 				return err
 			}
-			if asJSON {
+			switch {
+			case asJSON && format != "":
+				return hint.Usagef("--json and --format are two documents: choose one")
+			case asJSON:
 				return cli.PrintJSON(cmd.OutOrStdout(), p)
+			case format != "":
+				text, err := forms.Write(p, format)
+				fmt.Fprint(cmd.OutOrStdout(), text)
+				return err
 			}
 			return p.Text(cmd.OutOrStdout(), cli.StyleOf(cmd.OutOrStdout()))
 		},
 	}
+	cmd.Flags().StringVar(&format, "format", "", "write it as `FORM`: "+strings.Join(forms.Names(), ", "))
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the plan as one JSON document")
 	return cmd
 }

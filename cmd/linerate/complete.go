@@ -10,6 +10,7 @@ import (
 	"linerate/catalogue"
 	"linerate/internal/assemble/ledgers"
 	"linerate/internal/calc"
+	forms "linerate/internal/export"
 	"linerate/internal/fact"
 	"linerate/internal/ledger"
 	"linerate/internal/role"
@@ -38,14 +39,15 @@ var flagCompletions = map[string]cobra.CompletionFunc{
 	"--role": func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return words(role.Names())
 	},
-	"--os":            oneOf(fact.FreeBSD, fact.Linux),
-	"--become":        oneOf("sudo", "doas"),
-	"--search":        oneOf("mlr", "rfc2544"),
-	"--verdict":       oneOf(stats.VerdictNames()...),
-	"--fail-on":       oneOf(stats.VerdictNames()...),
-	"audit --fail-on": oneOf("error", "warning", "info"),
-	"--tunable":       completeTunables,
-	"--root":          directories,
+	"--os":               oneOf(fact.FreeBSD, fact.Linux),
+	"--become":           oneOf("sudo", "doas"),
+	"plan show --format": oneOf(forms.Names()...),
+	"--search":           oneOf("mlr", "rfc2544"),
+	"--verdict":          oneOf(stats.VerdictNames()...),
+	"--fail-on":          oneOf(stats.VerdictNames()...),
+	"audit --fail-on":    oneOf("error", "warning", "info"),
+	"--tunable":          completeTunables,
+	"--root":             directories,
 }
 
 // directories leaves it to the shell to offer the directories there are.

@@ -62,7 +62,7 @@ func (r *reader) line(line string) {
 	case r.fence:
 		last := &r.blocks[len(r.blocks)-1]
 		last.Lines = append(last.Lines, line)
-	case strings.HasPrefix(line, "    ") && len(r.para) == 0:
+	case strings.HasPrefix(line, "    ") && (len(r.para) == 0 || r.item == nil && strings.HasSuffix(r.para[len(r.para)-1], ":")):
 		r.flush()
 		r.blocks = append(r.blocks, Block{Kind: Code, Lines: []string{line[4:]}})
 	case strings.HasPrefix(trimmed, "|"):

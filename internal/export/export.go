@@ -1,0 +1,321 @@
+// Package export writes a plan in the form that its reader's own tools take: files of
+// sysctl.d(5) or rc.conf(5), a playbook, a NixOS module, a profile of tuned, cloud-init's
+// user data, a Puppet class. Reasons go with each setting, as comments.
+//
+// A form has what it can hold. What it cannot is in a comment at the end, never silently
+// gone. What the files of a plan say is plan.Render's alone; the forms that carry files
+// carry those, byte for byte.
+package export
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"linerate/internal/hint"
+	"linerate/internal/plan"
+	"linerate/internal/setting"
+)
+
+// form writes a plan.
+type form struct {
+	name  string
+	os    string // "" for both
+	write func(p plan.Plan, files []plan.File) (string, error)
+}
+
+var forms = []form{
+	{"sysctl.d", "", sysctlD},
+	{"rc.conf", "freebsd", rcConf},
+	{"ansible", "", ansible},
+	{"nixos", "linux", nixos},
+	{"tuned", "linux", tuned},
+	{"cloud-init", "linux", cloudInit},
+	{"puppet", "", puppet},
+}
+
+// Names are the forms there are.
+func Names() []string {
+	var all []string
+	for _, f := range forms {
+		all = append(all, f.name)
+	}
+	return all
+}
+
+// Write is the plan in a form. It fails where the form is unknown or of another system.
+func Write(p plan.Plan, name string) (string, error) {
+	i := slices.IndexFunc(forms, func(f form) bool { return f.name == name })
+	if i < 0 {
+		return "", hint.Unknown("form of a plan", name, Names())
+	}
+	f := forms[i]
+	if f.os != "" && f.os != p.OS {
+		var fit []string
+		for _, o := range forms {
+			if o.os == "" || o.os == p.OS {
+				fit = append(fit, o.name)
+			}
+		}
+		return "", hint.With(hint.Usagef("%s is for %s, and this plan is for %s", name, f.os, p.OS), "forms for %s: %s", p.OS, strings.Join(fit, ", "))
+	}
+	files, err := plan.Render(p, nil)
+	if err != nil {
+		return "", err
+	}
+	for i := range files { // the owner of these files is the tool that writes them
+		files[i].Content = strings.TrimLeft(strings.TrimPrefix(files[i].Content, plan.Marker), "\n")
+	}
+	return f.write(p, files)
+}
+
+// title is what a form begins with, as comments behind a mark.
+func title(p plan.Plan, mark string) string {
+	return fmt.Sprintf("%[1]s Plan %[2]s of linerate for %[3]s: %[4]s %[5]s, role %[6]s.\n", mark, p.Short(), clean(cmp.Or(p.Host, "any host")), p.OS, clean(p.Release), clean(p.Role))
+}
+
+// clean keeps a text of the plan on its line.
+func clean(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// left lists, as comments, the steps that a form does not hold.
+func left(p plan.Plan, mark string, held func(plan.Step) bool) string {
+	var b strings.Builder
+	for _, s := range p.Settings {
+		if held(s) {
+			continue
+		}
+		if b.Len() == 0 {
+			fmt.Fprintf(&b, "\n%s Not in this form:\n", mark)
+		}
+		fmt.Fprintf(&b, "%s   %s = %s (%s)\n", mark, clean(s.Title()), clean(s.Value), s.Where)
+	}
+	return b.String()
+}
+
+// inFile: the plan's files hold the step.
+func inFile(s plan.Step) bool { return s.Where.File != "" }
+
+// inOf holds the steps of one of the plan's files.
+func inOf(file string) func(plan.Step) bool {
+	return func(s plan.Step) bool { return s.Where.File == file }
+}
+
+// contentOf is a file's content, "" where the plan has none.
+func contentOf(files []plan.File, at string) string {
+	if i := slices.IndexFunc(files, func(f plan.File) bool { return f.Path == at }); i >= 0 {
+		return files[i].Content
+	}
+	return ""
+}
+
+func sysctlD(p plan.Plan, files []plan.File) (string, error) {
+	at := plan.PlaceOf(p.OS, setting.Sysctl)
+	return title(p, "#") + "\n" + contentOf(files, at) + left(p, "#", inOf(at)), nil
+}
+
+func rcConf(p plan.Plan, files []plan.File) (string, error) {
+	at := plan.PlaceOf(p.OS, setting.RC)
+	return title(p, "#") + "\n" + contentOf(files, at) + left(p, "#", inOf(at)), nil
+}
+
+// reasons are why a step is in the plan, as comments behind a mark.
+func reasons(s plan.Step, mark string) string {
+	var b strings.Builder
+	for _, text := range []string{s.Reason, s.Formula, strings.TrimSuffix(s.Evidence.Kind+": "+s.Evidence.Text, ": ")} {
+		if text = clean(text); text != "" {
+			for _, l := range broken(text) {
+				b.WriteString(mark + " " + l + "\n")
+			}
+		}
+	}
+	return b.String()
+}
+
+// broken is a text in lines of some 76 bytes.
+func broken(text string) (lines []string) {
+	line := ""
+	for w := range strings.FieldsSeq(text) {
+		if line != "" && len(line)+1+len(w) > 76 {
+			lines, line = append(lines, line), ""
+		}
+		line = strings.TrimSpace(line + " " + w)
+	}
+	return append(lines, line)
+}
+
+// indented are the lines of a text behind a prefix; empty ones have none.
+func indented(text, prefix string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) != "" {
+			b.WriteString(prefix)
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// reload is how a running system takes a file in; nil where it does so by itself, or at
+// the next boot.
+func reload(os, file string) []string {
+	switch {
+	case file != plan.PlaceOf(os, setting.Sysctl):
+		return nil
+	case os == "freebsd":
+		return []string{"service", "sysctl", "start"}
+	}
+	return []string{"sysctl", "-p", file}
+}
+
+// ansible is a playbook of ansible-core's own modules. It may run in check mode, where
+// directories are missing too; linerate_root writes below another root.
+func ansible(p plan.Plan, files []plan.File) (string, error) {
+	var b, handlers strings.Builder
+	b.WriteString("---\n" + title(p, "#") + "# Check it first: ansible-playbook --check --diff FILE\n")
+	fmt.Fprintf(&b, "- name: Tuning by linerate, plan %s\n  hosts: %s\n  become: true\n  gather_facts: false\n  vars:\n    linerate_root: \"\"\n  tasks:\n", p.Short(), yamlString(cmp.Or(p.Host, "all")))
+	if len(files) == 0 {
+		b.WriteString("    []\n")
+	}
+	for i, f := range files {
+		dir := path.Dir(f.Path)
+		fmt.Fprintf(&b, "    - name: The directory %s\n      ansible.builtin.file:\n        path: \"{{ linerate_root }}%s\"\n        state: directory\n        mode: \"0755\"\n      register: linerate_dir_%d\n\n", dir, dir, i)
+		fmt.Fprintf(&b, "    - name: The settings in %s\n      ansible.builtin.copy:\n        dest: \"{{ linerate_root }}%s\"\n        mode: \"%04o\"\n        content: !unsafe |\n%s", f.Path, f.Path, f.Mode, indented(f.Content, "          "))
+		fmt.Fprintf(&b, "      when: not (ansible_check_mode and linerate_dir_%d is changed)\n", i)
+		if argv := reload(p.OS, f.Path); argv != nil {
+			name := "Load " + f.Path
+			fmt.Fprintf(&b, "      notify: %s\n", name)
+			fmt.Fprintf(&handlers, "    - name: %s\n      ansible.builtin.command:\n        argv: [%s]\n      when: not linerate_root\n      changed_when: true\n", name, strings.Join(argv, ", "))
+		}
+		if i < len(files)-1 {
+			b.WriteString("\n")
+		}
+	}
+	if handlers.Len() > 0 {
+		b.WriteString("\n  handlers:\n" + handlers.String())
+	}
+	return b.String() + left(p, "#", inFile), nil
+}
+
+// yamlString is a text as YAML takes it whatever it holds.
+func yamlString(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(clean(s)) + `"`
+}
+
+// cloudInit is user data that writes the files and loads them once.
+func cloudInit(p plan.Plan, files []plan.File) (string, error) {
+	var b, run strings.Builder
+	b.WriteString("#cloud-config\n" + title(p, "#"))
+	for i, f := range files {
+		if i == 0 {
+			b.WriteString("write_files:\n")
+		}
+		fmt.Fprintf(&b, "  - path: %s\n    permissions: \"%04o\"\n    content: |\n%s", f.Path, f.Mode, indented(f.Content, "      "))
+		if argv := reload(p.OS, f.Path); argv != nil {
+			fmt.Fprintf(&run, "  - [%s]\n", strings.Join(argv, ", "))
+		}
+	}
+	if run.Len() > 0 {
+		b.WriteString("runcmd:\n" + run.String())
+	}
+	return b.String() + left(p, "#", inFile), nil
+}
+
+// puppet is a class of files, and of commands that run when these change.
+func puppet(p plan.Plan, files []plan.File) (string, error) {
+	quote := func(s string) string { return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'" }
+	var b strings.Builder
+	b.WriteString(title(p, "#") + "class linerate_tuning {\n")
+	for _, f := range files {
+		fmt.Fprintf(&b, "  file { %s:\n    ensure  => file,\n    mode    => '%04o',\n    content => %s,\n", quote(f.Path), f.Mode, quote(f.Content))
+		argv := reload(p.OS, f.Path)
+		if argv != nil {
+			fmt.Fprintf(&b, "    notify  => Exec['linerate: load %s'],\n", f.Path)
+		}
+		b.WriteString("  }\n")
+		if argv != nil {
+			fmt.Fprintf(&b, "  exec { 'linerate: load %s':\n    command     => %s,\n    path        => ['/usr/sbin', '/usr/bin', '/sbin', '/bin'],\n    refreshonly => true,\n  }\n", f.Path, quote(strings.Join(argv, " ")))
+		}
+	}
+	return b.String() + "}\n" + left(p, "#", inFile), nil
+}
+
+// tuned is a profile: tuned.conf of its own directory, with sysctls and what the network
+// plugin has no words for in a comment.
+func tuned(p plan.Plan, _ []plan.File) (string, error) {
+	var b strings.Builder
+	b.WriteString(title(p, "#") + "# As /etc/tuned/profiles/linerate/tuned.conf (/etc/tuned/linerate/ before tuned 2.23):\n# tuned-adm profile BASE linerate, and tuned-adm verify.\n[main]\n")
+	fmt.Fprintf(&b, "summary=Tuning by linerate, plan %s, role %s\n\n[sysctl]\n", p.Short(), clean(p.Role))
+	sysctl := inOf(plan.LinuxSysctl)
+	for _, s := range p.Settings {
+		if sysctl(s) {
+			fmt.Fprintf(&b, "%s%s=%s\n\n", reasons(s, "#"), s.Name, strings.ReplaceAll(clean(s.Value), "${", `\${`))
+		}
+	}
+	return b.String() + left(p, "#", sysctl), nil
+}
+
+var nixNumber = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,17})$`)
+
+// nixValue is a value in Nix's language.
+func nixValue(v string) string {
+	if nixNumber.MatchString(v) {
+		return v
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `${`, `\${`).Replace(clean(v)) + `"`
+}
+
+// nixos is a module. Definitions of one priority collide in NixOS, equal ones too: these
+// are a little stronger than a module's own, and mkForce still wins over them.
+func nixos(p plan.Plan, files []plan.File) (string, error) {
+	var b strings.Builder
+	b.WriteString(title(p, "#") + "{ lib, ... }:\n{\n")
+	begun := false
+	for _, s := range p.Settings {
+		if s.Where.File != plan.LinuxSysctl {
+			continue
+		}
+		if !begun {
+			b.WriteString("  boot.kernel.sysctl = {\n")
+			begun = true
+		}
+		fmt.Fprintf(&b, "%s    \"%s\" = lib.mkOverride 90 %s;\n", reasons(s, "    #"), strings.NewReplacer(`\`, `\\`, `"`, `\"`, `${`, `\${`).Replace(s.Name), nixValue(s.Value))
+	}
+	if begun {
+		b.WriteString("  };\n")
+	}
+	multi := strings.NewReplacer("''", "'''", "${", "''${")
+	for _, f := range files {
+		text := multi.Replace(indented(f.Content, "    "))
+		switch f.Path {
+		case plan.LinuxUdev:
+			fmt.Fprintf(&b, "  services.udev.extraRules = ''\n%s  '';\n", text)
+		case plan.LinuxModprobe:
+			fmt.Fprintf(&b, "  boot.extraModprobeConfig = ''\n%s  '';\n", text)
+		case plan.LinuxModules, plan.LinuxTmpfiles:
+			b.WriteString(nixList(f))
+		}
+	}
+	return b.String() + "}\n" + left(p, "#", inFile), nil
+}
+
+// nixList is a file of single lines as the list that NixOS makes it of.
+func nixList(f plan.File) string {
+	name := "boot.kernelModules"
+	if f.Path == plan.LinuxTmpfiles {
+		name = "systemd.tmpfiles.rules"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "  %s = [\n", name)
+	for line := range strings.Lines(f.Content) {
+		switch line = strings.TrimSpace(line); {
+		case strings.HasPrefix(line, "#"):
+			b.WriteString("    " + line + "\n")
+		case line != "":
+			b.WriteString("    " + `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `${`, `\${`).Replace(line) + "\"\n")
+		}
+	}
+	return b.String() + "  ];\n"
+}
