@@ -91,7 +91,7 @@ func styled(s prose.Span) string {
 	t := escape(s.Text)
 	switch {
 	case s.Code, s.Strong:
-		return `\fB` + strings.ReplaceAll(t, " ", `\ `) + `\fR`
+		return `\fB` + t + `\fR`
 	case s.Emph:
 		return `\fI` + t + `\fR`
 	}
