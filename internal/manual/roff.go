@@ -172,7 +172,6 @@ func (r *roff) item(b prose.Block) {
 // say their column.
 func (r *roff) table(b prose.Block) {
 	for _, row := range b.Rows {
-		r.b.WriteString(".TP\n")
 		name := row[0]
 		if strings.TrimSpace(prose.Plain(name)) == "" {
 			name = `…`
@@ -181,7 +180,14 @@ func (r *roff) table(b prose.Block) {
 		for _, s := range prose.Inline(name) {
 			head.WriteString(styled(s))
 		}
-		r.b.WriteString(guard(head.String()) + "\n")
+		long := head.Len() > width // .TP takes one line
+		if long {
+			r.b.WriteString(".PP\n")
+			r.lines(head.String())
+			r.b.WriteString(".RS 7\n")
+		} else {
+			r.b.WriteString(".TP\n" + guard(head.String()) + "\n")
+		}
 		var cells []string
 		for k, cell := range row[1:] {
 			if cell == "" {
@@ -200,6 +206,9 @@ func (r *roff) table(b prose.Block) {
 				r.b.WriteString(".br\n")
 			}
 			r.text(cell)
+		}
+		if long {
+			r.b.WriteString(".RE\n")
 		}
 	}
 }
