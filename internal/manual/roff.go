@@ -153,7 +153,7 @@ func (r *roff) blocks(blocks []prose.Block, top int) {
 		case prose.Code:
 			r.code(b.Lines, fresh)
 		case prose.Table:
-			r.table(b)
+			r.table(b, fresh)
 		}
 		fresh = false
 	}
@@ -169,9 +169,9 @@ func (r *roff) item(b prose.Block) {
 }
 
 // table adds a table as a list of names and what they mean; cells of wider tables
-// say their column.
-func (r *roff) table(b prose.Block) {
-	for _, row := range b.Rows {
+// say their column; fresh when nothing stands since a heading.
+func (r *roff) table(b prose.Block, fresh bool) {
+	for i, row := range b.Rows {
 		name := row[0]
 		if strings.TrimSpace(prose.Plain(name)) == "" {
 			name = `…`
@@ -182,7 +182,9 @@ func (r *roff) table(b prose.Block) {
 		}
 		long := head.Len() > width // .TP takes one line
 		if long {
-			r.b.WriteString(".PP\n")
+			if i > 0 || !fresh {
+				r.macro("PP")
+			}
 			r.lines(head.String())
 			r.b.WriteString(".RS 7\n")
 		} else {
@@ -201,8 +203,8 @@ func (r *roff) table(b prose.Block) {
 		if len(cells) == 0 {
 			r.b.WriteString("\\&\n")
 		}
-		for i, cell := range cells {
-			if i > 0 {
+		for k, cell := range cells {
+			if k > 0 {
 				r.b.WriteString(".br\n")
 			}
 			r.text(cell)
