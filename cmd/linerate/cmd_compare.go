@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -29,7 +31,13 @@ measurement could have shown, and warnings that name what to do.
     linerate compare --html page.html before.txt after.txt
     linerate compare results/firewall-rules
     linerate compare STUDY                      # of the ledger
+    linerate compare before-*.json -- after-*.json      # several runs a side
     linerate compare --ministat -s -w 60 before.txt after.txt
+
+Output of iperf3, netperf, wrk, h2load, oha, fio, pktgen, hyperfine, go test -bench
+and criterion is read as it is: what is measured, its unit and which way is better
+are known, and what the tool warns of is said. --column chooses where a file has
+several results.
 
 With --ministat the output is ministat's to the byte: of version 20150715, as
 Debian packages it, or of the newer ones with --ministat=new; its options
@@ -61,7 +69,7 @@ type compareFlags struct {
 func newCompareCmd() *cobra.Command {
 	var f compareFlags
 	cmd := &cobra.Command{
-		Use:   "compare FILE|DIR [FILE…]",
+		Use:   "compare FILE|DIR [FILE…] [-- FILE…]",
 		Short: "ministat's job, and better: effect, interval, verdict",
 		Long:  compareLong,
 		// ministat's command line is read as ministat reads it.
@@ -191,15 +199,15 @@ func (f compareFlags) loadOrFind(cmd *cobra.Command, args []string, opt stats.Op
 // load reads the arguments: one study compares its variants, anything else is
 // a sample each.
 func (f compareFlags) load(cmd *cobra.Command, args []string, opt stats.Options) (compare.Result, error) {
+	if !slices.ContainsFunc(args, isDir) {
+		return f.loadFiles(cmd, args, opt)
+	}
 	if len(args) == 1 && isDir(args[0]) {
 		s, err := f.study(cmd, args[0])
 		if err != nil {
 			return compare.Result{}, err
 		}
 		return s.Compare(f.adopt(opt, s)), nil
-	}
-	if opt.Better == "" && !slices.ContainsFunc(args, isDir) {
-		opt.Better = stats.HigherIsBetter
 	}
 	var arms []stats.Arm
 	of := make([]*compare.Study, len(args))
@@ -225,6 +233,56 @@ func (f compareFlags) load(cmd *cobra.Command, args []string, opt stats.Options)
 	}
 	r, err := compare.Run(arms, f.paired, opt)
 	r.WarnApart(of)
+	return r, err
+}
+
+// loadFiles reads a sample from each file, or, where a -- parts them, one from the files
+// before it and one from those behind.
+func (f compareFlags) loadFiles(cmd *cobra.Command, args []string, opt stats.Options) (compare.Result, error) {
+	groups := make([][]string, len(args))
+	for i := range args {
+		groups[i] = args[i : i+1]
+	}
+	if dash := cmd.Flags().ArgsLenAtDash(); dash > 0 && dash < len(args) {
+		groups = [][]string{args[:dash], args[dash:]}
+	}
+	var sides []compare.Side
+	var arms []stats.Arm
+	for _, names := range groups {
+		var files []compare.File
+		for _, name := range names {
+			data, err := readInput(cmd.InOrStdin(), name, compare.MaxBytes)
+			if err != nil {
+				return compare.Result{}, err
+			}
+			if name == "-" {
+				name = "<stdin>"
+			}
+			files = append(files, compare.File{Name: name, Data: data})
+		}
+		side, err := compare.ReadSide(files, f.in)
+		if err != nil {
+			return compare.Result{}, err
+		}
+		if side.Of != nil {
+			for _, w := range side.Of.Warnings {
+				fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", w)
+			}
+		}
+		sides, arms = append(sides, side), append(arms, side.Arm)
+	}
+	metric, better, err := compare.Agree(sides)
+	if err != nil {
+		return compare.Result{}, err
+	}
+	if opt.Better == "" {
+		opt.Better = cmp.Or(better, stats.HigherIsBetter)
+	}
+	if metric != "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "compared: %s\n", metric)
+	}
+	r, err := compare.Run(arms, f.paired, opt)
+	r.Metric = metric
 	return r, err
 }
 

@@ -1,0 +1,510 @@
+package compare
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/hint"
+	"linerate/internal/stats"
+)
+
+// Output is what a benchmark's own output says: the numbers of its runs, of what, and
+// which way is better. Most tools say one number a run: their intervals of a second are
+// no repetitions, and are left alone.
+type Output struct {
+	Tool   string
+	Metric string // in words, with what it is of where a file has several
+	Unit   string
+	Better stats.Direction
+	Values []float64
+	// Warnings are what the tool says against its own numbers: failed requests, lost
+	// packets.
+	Warnings []string
+}
+
+// tool reads one program's output.
+type tool struct {
+	name string
+	is   func(data []byte) bool
+	// read takes what is to be read of several numbers, "" for the usual one.
+	read func(data []byte, which string) (Output, error)
+}
+
+// tools in the order in which they are asked. Each looks for words that no other has.
+var tools = []tool{
+	{"iperf3", keys("start", "end", "intervals"), iperf3},
+	{"oha", keys("summary", "latencyPercentiles"), oha},
+	{"hyperfine", func(d []byte) bool {
+		return keys("results")(d) && bytes.Contains(d, []byte(`"command"`)) && bytes.Contains(d, []byte(`"times"`))
+	}, hyperfine},
+	{"fio", func(d []byte) bool { return bytes.Contains(d, []byte(`"fio version"`)) }, fio},
+	{"go test -bench", goBenchLine.Match, goBench},
+	{"wrk", func(d []byte) bool {
+		return bytes.HasPrefix(d, []byte("Running ")) && bytes.Contains(d, []byte("Requests/sec:"))
+	}, wrk},
+	{"h2load", h2loadEnd.Match, h2load},
+	{"netperf", netperfHead.Match, netperf},
+	{"pktgen", pktgenLine.Match, pktgen},
+	{"criterion", func(d []byte) bool { return bytes.HasPrefix(d, []byte("group,function,value,throughput_num,")) }, criterion},
+}
+
+// ToolNames are the programs whose output is known.
+func ToolNames() []string {
+	var all []string
+	for _, t := range tools {
+		all = append(all, t.name)
+	}
+	return all
+}
+
+// ReadTool reads a benchmark's own output; ok is false where it is none's. which is the
+// number wanted where a file has several: a benchmark's name, a command, a metric.
+func ReadTool(name string, data []byte, which string) (o Output, ok bool, err error) {
+	data = bytes.TrimLeft(data, " \t\r\n\ufeff")
+	if len(data) > MaxBytes {
+		return o, false, nil
+	}
+	i := slices.IndexFunc(tools, func(t tool) bool { return t.is(data) })
+	if i < 0 {
+		return o, false, nil
+	}
+	if o, err = tools[i].read(data, which); err == nil {
+		o.Values, err = onlyNumbers(o.Values)
+	}
+	if err == nil && len(o.Values) == 0 {
+		err = errors.New("there is no result in it: did the run end?")
+	}
+	o.Tool = tools[i].name
+	if err != nil {
+		err = fmt.Errorf("%s, output of %s: %w", name, o.Tool, err)
+	}
+	return o, true, err
+}
+
+// keys: the document is an object that has all of them at its top.
+func keys(names ...string) func([]byte) bool {
+	return func(data []byte) bool {
+		if len(data) == 0 || data[0] != '{' {
+			return false
+		}
+		var top map[string]json.RawMessage
+		if json.Unmarshal(data, &top) != nil {
+			return false
+		}
+		return !slices.ContainsFunc(names, func(n string) bool { return top[n] == nil })
+	}
+}
+
+// iperf3 of one run: what the receiver got, of TCP and UDP alike.
+func iperf3(data []byte, _ string) (Output, error) {
+	type sum struct {
+		Rate   float64 `json:"bits_per_second"`
+		Lost   float64 `json:"lost_percent"`
+		Bytes  float64 `json:"bytes"`
+		Sender *bool   `json:"sender"`
+	}
+	var d struct {
+		Error string `json:"error"`
+		End   struct {
+			Received *sum `json:"sum_received"`
+			Sum      *sum `json:"sum"`
+		} `json:"end"`
+	}
+	o := Output{Metric: "throughput at the receiver", Unit: "bit/s", Better: stats.HigherIsBetter}
+	if err := json.Unmarshal(data, &d); err != nil {
+		return o, err
+	}
+	switch e := d.End; {
+	case d.Error != "":
+		return o, fmt.Errorf("the run failed: %.200s", d.Error)
+	case e.Received != nil && e.Received.Bytes > 0:
+		o.Values = []float64{e.Received.Rate}
+	case e.Sum != nil: // UDP of older versions: the sender's rate and what was lost
+		o.Values = []float64{e.Sum.Rate * (1 - e.Sum.Lost/100)}
+	}
+	if s := d.End.Sum; s != nil && s.Lost > 0 {
+		o.Warnings = append(o.Warnings, fmt.Sprintf("%.3g %% of the datagrams were lost", s.Lost))
+	}
+	return o, nil
+}
+
+func oha(data []byte, _ string) (Output, error) {
+	var d struct {
+		Summary struct {
+			Rate    float64  `json:"requestsPerSec"`
+			Success *float64 `json:"successRate"`
+		} `json:"summary"`
+		Status map[string]int `json:"statusCodeDistribution"`
+	}
+	o := Output{Metric: "requests", Unit: "1/s", Better: stats.HigherIsBetter}
+	if err := json.Unmarshal(data, &d); err != nil {
+		return o, err
+	}
+	o.Values = []float64{d.Summary.Rate}
+	if s := d.Summary.Success; s != nil && *s < 1 {
+		o.Warnings = append(o.Warnings, fmt.Sprintf("%.3g %% of the requests failed", 100*(1-*s)))
+	}
+	bad := 0
+	for code, n := range d.Status {
+		if code >= "400" {
+			bad += n
+		}
+	}
+	if bad > 0 {
+		o.Warnings = append(o.Warnings, fmt.Sprintf("%d answers were errors", bad))
+	}
+	return o, nil
+}
+
+// hyperfine has every run of one or more commands.
+func hyperfine(data []byte, which string) (Output, error) {
+	var d struct {
+		Results []struct {
+			Command string    `json:"command"`
+			Times   []float64 `json:"times"`
+			Codes   []*int    `json:"exit_codes"`
+		} `json:"results"`
+	}
+	o := Output{Metric: "time", Unit: "s", Better: stats.LowerIsBetter}
+	if err := json.Unmarshal(data, &d); err != nil {
+		return o, err
+	}
+	var names []string
+	for _, r := range d.Results {
+		names = append(names, r.Command)
+	}
+	i, err := one("command", which, names)
+	if err != nil {
+		return o, err
+	}
+	o.Metric, o.Values = "time of "+names[i], d.Results[i].Times
+	failed := 0
+	for _, c := range d.Results[i].Codes {
+		if c == nil || *c != 0 {
+			failed++
+		}
+	}
+	if failed > 0 {
+		o.Warnings = append(o.Warnings, fmt.Sprintf("%d of %d runs failed", failed, len(d.Results[i].Times)))
+	}
+	return o, nil
+}
+
+// one is the index of the name that is wanted, or the only one.
+func one(kind, which string, names []string) (int, error) {
+	if len(names) == 0 {
+		return 0, errors.New("there is no result in it: did the run end?")
+	}
+	if which == "" && len(names) == 1 {
+		return 0, nil
+	}
+	if i := slices.Index(names, which); i >= 0 {
+		return i, nil
+	}
+	if which == "" {
+		return 0, hint.With(hint.Usagef("it has results of %d: %s", len(names), strings.Join(names[:min(5, len(names))], ", ")), "choose one: %s", hint.Option("column", "NAME"))
+	}
+	return 0, hint.Unknown(kind, which, names)
+}
+
+// fio sums its jobs up: operations a second, or bytes.
+func fio(data []byte, which string) (Output, error) {
+	type way struct {
+		IOPS  float64 `json:"iops"`
+		Bytes float64 `json:"bw_bytes"`
+	}
+	var d struct {
+		Jobs []struct {
+			Name  string `json:"jobname"`
+			Error int    `json:"error"`
+			Read  way    `json:"read"`
+			Write way    `json:"write"`
+		} `json:"jobs"`
+	}
+	from := bytes.IndexByte(data, '{') // messages may stand before
+	o := Output{Metric: "operations", Unit: "1/s", Better: stats.HigherIsBetter}
+	if err := json.NewDecoder(bytes.NewReader(data[max(0, from):])).Decode(&d); err != nil {
+		return o, err
+	}
+	if len(d.Jobs) == 0 {
+		return o, nil
+	}
+	metrics := []string{"iops", "bw_bytes"}
+	i, err := one("metric", cmp.Or(which, "iops"), metrics)
+	if err != nil {
+		return o, err
+	}
+	sum := 0.0
+	for _, j := range d.Jobs {
+		if sum += []float64{j.Read.IOPS + j.Write.IOPS, j.Read.Bytes + j.Write.Bytes}[i]; j.Error != 0 {
+			o.Warnings = append(o.Warnings, fmt.Sprintf("the job %s failed with error %d", j.Name, j.Error))
+		}
+	}
+	if o.Values = []float64{sum}; i == 1 {
+		o.Metric, o.Unit = "read and written", "byte/s"
+	}
+	return o, nil
+}
+
+var goBenchLine = regexp.MustCompile(`(?m)^(Benchmark\S*)[ \t]+[0-9]+[ \t]+([0-9.]+ ns/op.*)$`)
+
+// goBench has a line for each benchmark of each -count; which is a benchmark, or a
+// benchmark and a unit: "Parse-8 allocs/op".
+func goBench(data []byte, which string) (Output, error) {
+	o := Output{Unit: "ns/op", Better: stats.LowerIsBetter}
+	name, unit, _ := strings.Cut(which, " ")
+	o.Unit = cmp.Or(unit, o.Unit)
+	if strings.HasSuffix(o.Unit, "/s") {
+		o.Better = stats.HigherIsBetter
+	}
+	var names []string
+	values := map[string][]float64{}
+	for _, m := range goBenchLine.FindAllSubmatch(data, -1) {
+		f := strings.Fields(string(m[2]))
+		for i := 0; i+1 < len(f); i += 2 {
+			if v, err := strconv.ParseFloat(f[i], 64); err == nil && f[i+1] == o.Unit {
+				n := strings.TrimPrefix(string(m[1]), "Benchmark")
+				if values[n] == nil {
+					names = append(names, n)
+				}
+				values[n] = append(values[n], v)
+			}
+		}
+	}
+	i, err := one("benchmark", name, names)
+	if err != nil {
+		return o, err
+	}
+	if o.Metric, o.Values = "Benchmark"+names[i], values[names[i]]; bytes.Contains(data, []byte("\nFAIL")) {
+		o.Warnings = append(o.Warnings, "the tests failed")
+	}
+	return o, nil
+}
+
+var (
+	wrkRate    = regexp.MustCompile(`(?m)^Requests/sec:\s+([0-9.]+)`)
+	wrkErrors  = regexp.MustCompile(`(?m)^\s+(Socket errors:.*|Non-2xx or 3xx responses:.*)$`)
+	h2loadEnd  = regexp.MustCompile(`(?m)^finished in [0-9.]+(?:us|ms|s|m), ([0-9.]+) req/s`)
+	h2loadSums = regexp.MustCompile(`(?m)^requests: .* ([0-9]+) failed, ([0-9]+) errored, ([0-9]+) timeout`)
+
+	netperfHead = regexp.MustCompile(`(?m)^(?:MIGRATED )?(TCP|UDP|SCTP|DG|STREAM).*(STREAM|MAERTS|REQUEST/RESPONSE|RR) TEST|^THROUGHPUT=[0-9.]+$`)
+	netperfKey  = regexp.MustCompile(`(?m)^THROUGHPUT=([0-9.]+)$`)
+	netperfUnit = regexp.MustCompile(`(?m)^THROUGHPUT_UNITS=(.+)$`)
+
+	pktgenLine = regexp.MustCompile(`(?m)^\s*([0-9]+)pps [0-9]+Mb/sec \([0-9]+bps\) errors: ([0-9]+)`)
+)
+
+func wrk(data []byte, _ string) (Output, error) {
+	o := Output{Metric: "requests", Unit: "1/s", Better: stats.HigherIsBetter, Values: found(wrkRate, data)}
+	for _, m := range wrkErrors.FindAllSubmatch(data, -1) {
+		o.Warnings = append(o.Warnings, string(m[1]))
+	}
+	return o, nil
+}
+
+func h2load(data []byte, _ string) (Output, error) {
+	o := Output{Metric: "requests", Unit: "1/s", Better: stats.HigherIsBetter, Values: found(h2loadEnd, data)}
+	for _, m := range h2loadSums.FindAllStringSubmatch(string(data), -1) {
+		if m[1] != "0" || m[2] != "0" || m[3] != "0" {
+			o.Warnings = append(o.Warnings, fmt.Sprintf("%s requests failed, %s had errors, %s timed out", m[1], m[2], m[3]))
+		}
+	}
+	return o, nil
+}
+
+// found are the numbers of a pattern's first group, one a run.
+func found(re *regexp.Regexp, data []byte) (all []float64) {
+	for _, m := range re.FindAllSubmatch(data, -1) {
+		if v, err := strconv.ParseFloat(string(m[1]), 64); err == nil {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// netperf of one or more tests of a kind: the last column of the widest line of
+// numbers below each banner, or what omni's keys say.
+func netperf(data []byte, _ string) (Output, error) {
+	o := Output{Metric: "throughput", Unit: "Mbit/s", Better: stats.HigherIsBetter, Values: found(netperfKey, data)}
+	if len(o.Values) > 0 {
+		if m := netperfUnit.FindSubmatch(data); m != nil {
+			if o.Unit = strings.TrimSpace(string(m[1])); o.Unit == "10^6bits/s" {
+				o.Unit = "Mbit/s"
+			}
+		}
+		return o, nil
+	}
+	banners := netperfHead.FindAllIndex(data, -1)
+	for i, b := range banners {
+		end := len(data)
+		if i+1 < len(banners) {
+			end = banners[i+1][0]
+		}
+		part := string(data[b[0]:end])
+		if strings.Contains(part, "REQUEST/RESPONSE") {
+			o.Metric, o.Unit = "transactions", "1/s"
+		} else if !strings.Contains(part, "10^6bits/sec") && !strings.Contains(part, "10^6bits/s") {
+			return o, errors.New("its throughput is not in 10^6bits/sec: run netperf without another -f")
+		}
+		var widest []float64
+		for line := range strings.Lines(part) {
+			if row := numbers(line); len(row) > len(widest) {
+				widest = row
+			}
+		}
+		if len(widest) >= 5 {
+			o.Values = append(o.Values, widest[len(widest)-1])
+		}
+	}
+	return o, nil
+}
+
+// numbers of a line that has nothing else; nil otherwise.
+func numbers(line string) (all []float64) {
+	for w := range strings.FieldsSeq(line) {
+		v, err := strconv.ParseFloat(w, 64)
+		if err != nil {
+			return nil
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// pktgen is Linux's generator: the threads of one run together.
+func pktgen(data []byte, _ string) (Output, error) {
+	o := Output{Metric: "packets sent by all threads", Unit: "1/s", Better: stats.HigherIsBetter}
+	sum, failed := 0.0, 0
+	for _, m := range pktgenLine.FindAllStringSubmatch(string(data), -1) {
+		v, err := strconv.ParseFloat(m[1], 64)
+		n, err2 := strconv.Atoi(m[2])
+		if err := errors.Join(err, err2); err != nil {
+			return o, err
+		}
+		sum, failed = sum+v, failed+n
+	}
+	if o.Values = []float64{sum}; failed > 0 {
+		o.Warnings = append(o.Warnings, fmt.Sprintf("%d packets could not be sent", failed))
+	}
+	return o, nil
+}
+
+// criterion's raw.csv has a line for each sample: nanoseconds, and of how many
+// iterations.
+func criterion(data []byte, which string) (Output, error) {
+	o := Output{Unit: "ns", Better: stats.LowerIsBetter}
+	r := csv.NewReader(bytes.NewReader(data))
+	rows, err := r.ReadAll()
+	if err != nil {
+		return o, err
+	}
+	var names []string
+	values := map[string][]float64{}
+	for i, row := range rows[1:] {
+		if len(row) < 8 {
+			return o, fmt.Errorf("line %d has %d columns, not 8", i+2, len(row))
+		}
+		v, err := strconv.ParseFloat(row[5], 64)
+		n, err2 := strconv.ParseFloat(row[7], 64)
+		if errors.Join(err, err2) != nil || n <= 0 {
+			return o, fmt.Errorf("line %d: %q of %q iterations is no time", i+2, row[5], row[7])
+		}
+		name := strings.Trim(strings.Join(row[:3], "/"), "/")
+		if values[name] == nil {
+			names = append(names, name)
+		}
+		values[name] = append(values[name], v/n)
+	}
+	i, err := one("benchmark", which, names)
+	if err != nil {
+		return o, err
+	}
+	o.Metric, o.Values = "time of "+names[i], values[names[i]]
+	return o, nil
+}
+
+// Side is one side of a comparison: a sample of one file or of several.
+type Side struct {
+	stats.Arm
+	Of *Output // what a tool said the numbers are; nil of plain numbers
+}
+
+// File is a file's name and content.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// ReadSide reads the files of one side, a run or a sample each, and refuses those that
+// measured different things.
+func ReadSide(files []File, in Input) (Side, error) {
+	var s Side
+	for i, f := range files {
+		o, known, err := ReadTool(f.Name, f.Data, in.Column)
+		if err != nil && in.Column != "" { // a path of one's own into the tool's output
+			if arm, rerr := Read(f.Name, f.Data, in); rerr == nil {
+				o, known, err = Output{Values: arm.Values}, false, nil
+			}
+		}
+		if err != nil {
+			return s, err
+		}
+		if !known && o.Values == nil {
+			arm, err := Read(f.Name, f.Data, in)
+			if err != nil {
+				return s, err
+			}
+			o = Output{Values: arm.Values}
+		}
+		if i > 0 && (s.Of != nil) != known || s.Of != nil && !s.Of.same(o) {
+			return s, hint.Usagef("%s and %s do not measure the same", files[0].Name, f.Name)
+		}
+		s.Values = append(s.Values, o.Values...)
+		if known {
+			for k, w := range o.Warnings {
+				o.Warnings[k] = f.Name + ": " + w
+			}
+			if s.Of != nil {
+				o.Warnings = append(s.Of.Warnings, o.Warnings...)
+			}
+			s.Of = &o
+		}
+	}
+	if s.Name = files[0].Name; len(files) > 1 {
+		s.Name += fmt.Sprintf(" and %d more", len(files)-1)
+	}
+	return s, nil
+}
+
+// same: the numbers may stand beside each other.
+func (o *Output) same(other Output) bool {
+	return o.Tool == other.Tool && o.Unit == other.Unit && (o.Metric == other.Metric || o.Tool == "hyperfine")
+}
+
+// Agree are the unit and the better direction of all sides; "" of plain numbers. Sides
+// that measured different things are an error.
+func Agree(sides []Side) (metric string, better stats.Direction, err error) {
+	var first *Side
+	for i := range sides {
+		s := &sides[i]
+		switch {
+		case s.Of == nil:
+		case first == nil:
+			first = s
+		case !first.Of.same(*s.Of):
+			return "", "", hint.Usagef("%s is %s in %s, and %s %s in %s", first.Name, first.Of.Metric, first.Of.Unit, s.Name, s.Of.Metric, s.Of.Unit)
+		}
+	}
+	if first == nil {
+		return "", "", nil
+	}
+	return fmt.Sprintf("%s, %s (%s)", first.Of.Metric, first.Of.Unit, first.Of.Tool), first.Of.Better, nil
+}
