@@ -174,7 +174,7 @@ func reload(os, file string) []string {
 // directories are missing too; linerate_root writes below another root.
 func ansible(p plan.Plan, files []plan.File) (string, error) {
 	var b, handlers strings.Builder
-	b.WriteString("---\n" + title(p, "#") + "# Check it first: ansible-playbook --check --diff FILE\n")
+	b.WriteString("---\n" + title(p, "#") + "# Check mode shows what it would change.\n")
 	fmt.Fprintf(&b, "- name: Tuning by linerate, plan %s\n  hosts: %s\n  become: true\n  gather_facts: false\n  vars:\n    linerate_root: \"\"\n  tasks:\n", p.Short(), yamlString(cmp.Or(p.Host, "all")))
 	if len(files) == 0 {
 		b.WriteString("    []\n")
