@@ -280,7 +280,7 @@ func (a *auditor) claim(l fact.Line, rec *tunable.Record, cl tunable.Claim) []ca
 		switch {
 		case cl.Harmless:
 			f.Action, f.Fix = Keep, "Nothing needs to change: the value does no harm, only the reason given for it does not hold."
-		case cl.Verdict == tunable.Wrong:
+		case cl.Verdict == tunable.Wrong && !slices.ContainsFunc(rec.Cautions, func(c tunable.Caution) bool { return c.Kind == "ineffective" && c.When == "" }):
 			f.Severity = Warning
 		}
 		f = f.unsure(a.missing(language().Reads(cl.When)))

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"slices"
 
 	"linerate/internal/fact"
 	"linerate/internal/show"
@@ -9,17 +10,30 @@ import (
 )
 
 // rungs are the machines, from the smallest to the largest thought of, on
-// which a default is computed when the host's own size is not known.
-const rungs = 15
+// which a default is computed when the host's own size is not known: routers
+// begin at 64 MiB of memory, and few servers have less than a GiB.
+const (
+	rungs    = 19
+	smallest = 26 // log2 of the memory of rung 0
+	usual    = 4  // the rung of a GiB
+)
 
-// machine is the host as if it had so much: 1 GiB to 16 TiB of memory in one
-// domain, or 1 to 16,384 processors.
+// least is the rung of the smallest machine: Linux runs on small routers.
+func (a *auditor) least(processors bool) int {
+	if processors || a.f.OS == fact.Linux {
+		return 0
+	}
+	return usual
+}
+
+// machine is the host as if it had so much: 64 MiB to 16 TiB of memory in one
+// domain, or 1 to 262,144 processors.
 func (a *auditor) machine(rung int, processors bool) tunable.Env {
 	f := *a.f
 	if processors {
 		f.CPU.Count = 1 << rung
 	} else {
-		f.Memory.Physical = 1 << (30 + rung)
+		f.Memory.Physical = 1 << (smallest + rung)
 		if len(f.CPU.Domains) == 0 {
 			f.CPU.Domains = make([]fact.Domain, 1)
 		}
@@ -32,7 +46,7 @@ func size(rung int, processors bool) string {
 	if processors {
 		return show.Plural(1<<rung, "processor")
 	}
-	return show.Bytes(float64(uint64(1)<<(30+rung))) + " of memory"
+	return show.Bytes(float64(uint64(1)<<(smallest+rung))) + " of memory"
 }
 
 // belowOnSome reports a number for which the kernel's own, computed from what
@@ -51,13 +65,16 @@ func (a *auditor) belowOnSome(j judged, f Finding) []candidate {
 		f.Why = fmt.Sprintf("The default is %s; a number copied from another machine may be below it.", tunable.FormulaWords(j.st.Formula))
 	case rung == rungs:
 		return nil
-	case rung == 0:
+	case rung == a.least(processors):
 		f.Severity, f.Action, f.Fix = Warning, Remove, "Remove the line."
 		f.Message = fmt.Sprintf("%s=%s is below what the kernel computes on any machine", j.Name, j.Value)
 		f.Why = fmt.Sprintf("The default grows with the machine; with %s it is %s already.", size(rung, processors), own)
 	default:
 		f.Message = fmt.Sprintf("%s=%s is below what the kernel computes on machines with %s or more", j.Name, j.Value, size(rung, processors))
 		f.Why = fmt.Sprintf("The default grows with the machine: %s there.", own)
+		if rung <= usual && !processors && !slices.Contains(a.Rules.Small, a.Role) {
+			f.Severity, f.Action, f.Fix = Warning, Remove, "Remove the line."
+		}
 	}
 	if j.rec.Constraints.OnlyRaise && j.Stage == fact.Sysctl {
 		f.Why += " A running system then refuses the line (\"Invalid argument\"): it can only be raised."
@@ -70,10 +87,10 @@ func (a *auditor) belowOnSome(j judged, f Finding) []candidate {
 // more than memory alone or processors alone.
 func (a *auditor) overtaken(value string, rec *tunable.Record) (rung int, processors bool, own string, ok bool) {
 	for _, processors := range []bool{false, true} {
-		if a.machine(0, processors).Unknown(rec.At(a.f.Release).Formula) {
+		if a.machine(usual, processors).Unknown(rec.At(a.f.Release).Formula) {
 			continue
 		}
-		for rung := range rungs {
+		for rung := a.least(processors); rung < rungs; rung++ {
 			d, known := rec.DefaultIn(a.f.Release, a.machine(rung, processors))
 			if !known {
 				break

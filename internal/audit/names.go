@@ -327,10 +327,10 @@ func (a *auditor) backporter() bool {
 }
 
 // vendors reports a kernel that may be one of those which a record names beside
-// kernel.org's: one whose release says that a distribution built it, or one of
-// the distribution that is named.
+// kernel.org's: one whose release says that a distribution built it, one of
+// the distribution that is named, or one of which nothing but a number is known.
 func (a *auditor) vendors(r *tunable.Record) bool {
-	return a.f.Release.Branch != "" || a.f.Distribution != "" && slices.ContainsFunc(r.Backports, func(b string) bool {
+	return a.f.Release.Branch != "" || a.f.Distribution == "" || slices.ContainsFunc(r.Backports, func(b string) bool {
 		return strings.HasPrefix(strings.ToLower(b), a.f.Distribution)
 	})
 }

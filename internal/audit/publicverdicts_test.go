@@ -229,7 +229,7 @@ func auditedPublic(t *testing.T, f publicFile, text string, before []publicRow) 
 		return before
 	}
 	f.place = place.Path
-	h := filehost.New(map[string][]byte{place.Path: []byte(text)}, f.os)
+	h := filehost.New(map[string][]byte{place.Path: []byte(text), "/etc/tuned/active_profile": []byte("this\n")}, f.os)
 	facts, err := inspect.Host(context.Background(), h, inspect.Options{Release: release.MustParse(f.release), OS: f.os})
 	if err != nil {
 		t.Fatal(f, err)

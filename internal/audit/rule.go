@@ -130,6 +130,8 @@ type Lists struct {
 	// Repeatable are names (globs) that may be given more than once, each
 	// time with an effect of its own.
 	Repeatable []string `yaml:"repeatable"`
+	// Small are the roles of machines that may have less than a GiB of memory.
+	Small []string `yaml:"small"`
 	// Transforms are sysctls that answer something else than was written.
 	Transforms []string `yaml:"transforms"`
 	// Whole are, by system, the beginnings of names of which the catalogue has
@@ -184,6 +186,7 @@ func (l *Lists) merge(o Lists, file string) error {
 	l.Transforms = append(l.Transforms, o.Transforms...)
 	l.Distributions = append(l.Distributions, o.Distributions...)
 	l.Repeatable = append(l.Repeatable, o.Repeatable...)
+	l.Small = append(l.Small, o.Small...)
 	l.Policies = append(l.Policies, o.Policies...)
 	for os, families := range o.Whole {
 		l.Whole[os] = append(l.Whole[os], families...)

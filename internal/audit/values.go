@@ -128,9 +128,32 @@ func (a *auditor) lowers(j judged) []candidate {
 		f.Severity, f.Action = Warning, Remove
 		f.Message = fmt.Sprintf("%s=%s was above the default once; on %s it lowers %s", j.Name, j.Value, a.on(), d)
 		f.Why = fmt.Sprintf("The default was %s on earlier releases and has grown past the line's value.", old)
+		if a.plenty(j, d) {
+			f.Severity, f.Action = Info, Measure
+			f.Why += " So much hardly anything asks for."
+		}
 	}
 	f.Fix = "Remove the line."
 	return one(worse, f)
+}
+
+// plentiful is what a limit may be that stands for "none" where the memory of
+// the host is not known, in bytes.
+const plentiful = 64 << 30
+
+// plenty reports a limit on memory that is no limit by default, and that the
+// line puts where the host's memory, or that of most hosts, does not reach.
+func (a *auditor) plenty(j judged, byDefault string) bool {
+	unit := map[string]int64{"bytes": 1, "pages": 4096}[j.rec.Unit]
+	v, ok := tunable.ParseInteger(last(j.Value))
+	if !ok || unit == 0 || less(byDefault, "1000000000000000000") < 0 {
+		return false
+	}
+	need := int64(plentiful)
+	if m := a.f.Memory.Physical; m > 0 {
+		need = int64(m)
+	}
+	return v.Mul(v, big.NewInt(unit)).Cmp(big.NewInt(need)) >= 0
 }
 
 // idle reports a line that does nothing on this host, as a caution of its

@@ -73,6 +73,9 @@ func (s *Source) Files(args []string, stdin io.Reader) (r host.Reader, given map
 			system = s.OS
 		}
 		texts[place.Path], given[place.Path] = text, name
+		if place.Path == "/etc/tuned/this/tuned.conf" {
+			texts["/etc/tuned/active_profile"] = []byte("this\n")
+		}
 	}
 	return filehost.New(texts, system), given, nil
 }

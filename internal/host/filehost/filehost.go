@@ -25,18 +25,9 @@ type Host struct {
 
 // New reads files, by their absolute paths, alone. os is "" where they do not
 // tell.
-//
-// A profile of tuned's by itself is the active one, so that it is read.
 func New(files map[string][]byte, os string) *Host {
-	all := cleaned(files)
-	if _, ok := all[Profile]; ok && all["/etc/tuned/active_profile"] == nil {
-		all["/etc/tuned/active_profile"] = []byte(path.Base(path.Dir(Profile)) + "\n")
-	}
-	return &Host{files: all, os: os}
+	return &Host{files: cleaned(files), os: os}
 }
-
-// Profile is the place of a profile of tuned's whose name is not known.
-const Profile = "/etc/tuned/this/tuned.conf"
 
 // Over reads files over a host's own of the same paths.
 func Over(base host.Reader, files map[string][]byte) *Host {

@@ -37,7 +37,7 @@ var kinds = []kind{
 	{Place{"/etc/rc.conf", fact.FreeBSD}, regexp.MustCompile(`^rc\.conf(\..*)?$`), regexp.MustCompile(`^\s*([a-z0-9_]+_(enable|flags|program|rules|interfaces)|ifconfig_[a-z0-9_]+|hostname|defaultrouter|kld_list|cloned_interfaces)=`)},
 	{Place{"/etc/pf.conf", fact.FreeBSD}, regexp.MustCompile(`^pf\.conf$`), regexp.MustCompile(`^\s*(pass|block|scrub|nat|rdr|binat|anchor|match|table\s*<|set\s+(limit|skip|optimization|timeout|state-policy|block-policy))\b`)},
 	{Place{"/etc/ipfw.rules", fact.FreeBSD}, regexp.MustCompile(`^ipfw\.(rules|conf)$`), regexp.MustCompile(`^\s*(\$\{?cmd\}?|ipfw(\s+-q)?|add)\s+(add|nat|pipe|queue|table|[0-9]+)\b`)},
-	{Place{Profile, fact.Linux}, regexp.MustCompile(`^tuned\.conf$`), regexp.MustCompile(`^\s*(\[(main|sysctl|cpu|vm|bootloader|sysfs|disk|variables)\]|include\s*=|summary\s*=)`)},
+	{Place{"/etc/tuned/this/tuned.conf", fact.Linux}, regexp.MustCompile(`^tuned\.conf$`), regexp.MustCompile(`^\s*(\[(main|sysctl|cpu|vm|bootloader|sysfs|disk|variables)\]|include\s*=|summary\s*=)`)},
 	{Place{"/etc/systemd/network/*", fact.Linux}, regexp.MustCompile(`\.(link|network)$`), regexp.MustCompile(`^\s*(\[(Match|Link|Network)\]|(OriginalName|RxBufferSize|TxBufferSize|GenericReceiveOffload|IPForward\w*)\s*=)`)},
 	{Place{"/etc/udev/rules.d/*", fact.Linux}, regexp.MustCompile(`\.rules$`), regexp.MustCompile(`(ACTION|SUBSYSTEM|KERNEL|ATTR\{[^}]+\}|RUN)\s*(==|\+?=)\s*"`)},
 	{Place{"/etc/modprobe.d/*", fact.Linux}, regexp.MustCompile(`^modprobe\.d/|^modprobe\.conf$`), regexp.MustCompile(`^\s*(options|install|blacklist|softdep|alias)\s+[a-zA-Z0-9_-]+`)},
