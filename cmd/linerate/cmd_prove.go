@@ -14,6 +14,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 
+	"linerate/internal/apply"
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/hint"
 	"linerate/internal/live"
@@ -209,7 +210,8 @@ var assigned = regexp.MustCompile(`^([A-Za-z0-9_.\-/%:*]+)=(.*)$`)
 type question struct {
 	host     string
 	settings []study.Setting
-	leaveOut bool // each of the settings, from all of them
+	leaveOut bool           // each of the settings, from all of them
+	made     apply.Identity // what the plan was made for, where one was
 }
 
 // question reads the arguments and the plan.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/apply"
 	"linerate/internal/hint"
 	"linerate/internal/setting"
 	"linerate/internal/stats"
@@ -21,6 +22,7 @@ func (f *proveFlags) planned(q *question) error {
 	if err != nil {
 		return err
 	}
+	q.made = apply.Identity{OS: p.OS, Host: p.Host}
 	for _, step := range p.Settings {
 		if step.Mechanism == setting.Sysctl && step.Where.Runtime && step.Device == "" {
 			q.settings = append(q.settings, study.Setting{Sysctl: step.Name, Value: step.Value})
@@ -35,6 +37,9 @@ func (f *proveFlags) planned(q *question) error {
 // fitting leaves out what cannot be tried on this host, says so, and gives the study of
 // the rest.
 func (f *proveFlags) fitting(cmd *cobra.Command, at *liveAt, q *question) (study.Spec, error) {
+	if host := at.facts.Hostname; q.made.OS != at.facts.OS || q.made.Host != "" && host != "" && q.made.Host != host {
+		return study.Spec{}, hint.With(fmt.Errorf("%s was made for %q (%s), this is %q (%s)", f.plan, q.made.Host, q.made.OS, host, at.facts.OS), "make a plan of this host: another host's facts are not its own")
+	}
 	var fit []study.Setting
 	for _, s := range q.settings {
 		if err := at.Fits(at.facts, s); err != nil {
