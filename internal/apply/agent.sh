@@ -467,12 +467,12 @@ enlist() { todo="$todo$1 $2 $3 =$4$NL"; }
 # revert puts the host back to the journal, whatever of it had been changed; it
 # can be stopped anywhere and started again.
 revert() {
-	if [ -d "$S/confirming" ]; then current_id && finish_confirm; return; fi
+	if [ -d "$S/confirming" ]; then current_id && finish_confirm "$1"; return; fi
 	stuck=
 	if [ -d "$S/pending" ]; then mv "$S/pending" "$S/reverting" || stuck=yes; fi
 	current_id || { tidy; return 0; }
 	values_wrong='' files_wrong=''
-	was_read='' && files "$D" read_early
+	read_early old
 	undo_script || values_wrong="; $(tail -n 1 "$D/said")"
 	values "$D" undo # whether it worked is read back below
 	# What runs is back before anything waits for the disk: a host whose disk is
@@ -502,10 +502,12 @@ remove_dirs() {
 	done
 }
 early() { case $1 in "$ROOT"/boot/loader.conf.d/* | "$ROOT"/etc/modprobe.d/* | "$ROOT"/etc/modules-load.d/*) true ;; *) false ;; esac; }
-# read_early finds a file that this boot read before it could be put back.
-read_early() {
+# read_early finds a file that this boot read while it was not yet as it is to
+# be, "old" or "new".
+read_early() { was_read='' wanted=$1 && files "$D" was_read; }
+was_read() {
 	early "$3" || return 0
-	if [ -e "$D/file.$1.old" ]; then cmp -s "$D/file.$1.old" "$3" || was_read=yes; else [ ! -e "$3" ] || was_read=yes; fi
+	if [ -e "$D/file.$1.$wanted" ]; then cmp -s "$D/file.$1.$wanted" "$3" || was_read=yes; else [ ! -e "$3" ] || was_read=yes; fi
 }
 undone() {
 	knob_read "$1" "$2" "$3" || value='!'
@@ -523,7 +525,7 @@ restore_file() {
 # after that, and whatever happens on the way, what comes next writes the rest.
 confirm() {
 	current_id || die "nothing is pending on this host"
-	if [ "$D" = "$S/confirming" ]; then finish_confirm; return; fi
+	if [ "$D" = "$S/confirming" ]; then finish_confirm confirm; return; fi
 	[ "$D" = "$S/pending" ] || die "too late: it is being taken back"
 	[ -z "$1" ] || grep -q "^digest $1" "$D/journal" || die "another plan is pending: $id"
 	[ -e "$D/ready" ] || die "it is not applied yet"
@@ -537,9 +539,13 @@ confirm() {
 	date -u +%Y-%m-%dT%H:%M:%SZ >"$D/when" 2>/dev/null
 	[ -e "$D/booted" ] || boot_id >"$D/boot"
 	mv "$D" "$S/confirming" && D=$S/confirming && durable "$S" || die "cannot confirm"
-	finish_confirm
+	finish_confirm confirm
 }
 finish_confirm() {
+	if [ "$1" = boot ]; then
+		read_early new
+		if [ -n "$was_read" ]; then : >"$D/reboot" && boot_id >"$D/boot"; fi
+	fi
 	files "$D" put_late || die "$id is confirmed, and $p could not be written yet: the next command, or boot, writes it"
 	mv "$D" "$S/history/$id.confirmed" && durable "$S" "$S/history" || die "cannot end the confirmation"
 	say "confirmed $id"
@@ -579,8 +585,10 @@ boot() {
 		: >"$D/booted" && durable "$D/booted" "$D" && arm && return 0
 	elif [ -e "$D/once" ] && [ ! -e "$D/booted" ]; then why="the boot that was to try it did not come up"; fi
 	revert boot "$why" || return
-	# What this boot read before it was taken back runs until another.
-	[ ! -e "$S/history/$id.reverted/reboot" ] || { rm -f "$S/history/$id.reverted/reboot"; reboot_now; }
+	# What this boot read before its file was put back, or written, runs until another.
+	for h in reverted confirmed; do
+		[ ! -e "$S/history/$id.$h/reboot" ] || { rm -f "$S/history/$id.$h/reboot"; reboot_now; }
+	done
 }
 
 # apply is the whole change; a failure of any part takes it back at once.

@@ -213,6 +213,9 @@ func (l *lab) calibrate(ctx context.Context) error {
 		}
 		if phase == Confirming {
 			l.new = state
+			if err := l.sandbox.do(func() error { l.new[readEarly] = l.sandbox.early(); return nil }); err != nil {
+				return err
+			}
 		}
 		if d := differs(state, l.old); phase == RollingBack && d != "" && !l.BreakRevert {
 			return fmt.Errorf("rollback: %s", d)

@@ -22,10 +22,10 @@ import (
 type Sandbox struct {
 	Root string // where the host's files are
 	Dir  string // scratch, outside of the host
-	// early is what the last boot read before anything of linerate's ran.
-	early string
-	jobs  chan func()
-	ended chan struct{}
+	// wasRead is what the last boot read before anything of linerate's ran.
+	wasRead string
+	jobs    chan func()
+	ended   chan struct{}
 }
 
 // NewSandbox makes one beneath an existing directory. It needs root.
@@ -151,7 +151,7 @@ type entry struct {
 
 // save takes an image of the sandbox.
 func (r *Sandbox) save() (image, error) {
-	im := image{sysctls: map[string]string{}, early: r.early}
+	im := image{sysctls: map[string]string{}, early: r.wasRead}
 	err := r.do(func() error {
 		for _, s := range sysctls {
 			watchSysctl(im.sysctls, s.name)
@@ -191,7 +191,7 @@ func newEntry(path string) (entry, error) {
 
 // load makes the sandbox what an image says.
 func (r *Sandbox) load(im image) error {
-	r.early = im.early
+	r.wasRead = im.early
 	return r.do(func() error {
 		if err := unix.Mount("", r.Root, "", unix.MS_REMOUNT, "size=2m,mode=755"); err != nil {
 			return err
@@ -313,6 +313,13 @@ func (r *Sandbox) endAll() error {
 	})
 }
 
+// early is the file that a boot reads before anything of linerate's runs; it
+// is for a job of the sandbox.
+func (r *Sandbox) early() string {
+	b, _ := os.ReadFile(filepath.Join(r.Root, plan.LinuxModprobe))
+	return string(b)
+}
+
 // boot boots the host, and again where that boot asks for it.
 func (r *Sandbox) boot() error {
 	asked := filepath.Join(r.Dir, "rebooted")
@@ -334,8 +341,7 @@ func (r *Sandbox) boot() error {
 // entry runs, if there is one, then what reads sysctl.d.
 func (r *Sandbox) bootOnce() error {
 	return r.do(func() error {
-		early, _ := os.ReadFile(filepath.Join(r.Root, plan.LinuxModprobe))
-		r.early = string(early)
+		r.wasRead = r.early()
 		for range 2 {
 			for _, s := range sysctls {
 				_ = os.WriteFile(procSys(s.name), []byte(s.before), 0)
@@ -409,7 +415,7 @@ func (r *Sandbox) state() (map[string]string, error) {
 		for _, name := range watched {
 			watchSysctl(s, name)
 		}
-		s[readEarly] = r.early
+		s[readEarly] = r.wasRead
 		return filepath.WalkDir(r.Root, func(path string, d fs.DirEntry, err error) error {
 			rel := strings.TrimPrefix(path, r.Root)
 			if err != nil || strings.HasPrefix(rel, "/var/lib/linerate") || rel == "/ballast" {

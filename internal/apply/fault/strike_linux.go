@@ -139,9 +139,12 @@ func (l *lab) judge(a attack, unarmed string) error {
 		return err
 	}
 	confirmed := st.confirmed == l.digest
-	// A host that is new may run what it read before: its next boot reads the rest.
 	wrongOld := differs(state, l.old)
-	state[readEarly] = l.new[readEarly]
+	// A host that is new and was not booted runs what it read before: its next
+	// boot reads the rest.
+	if a.kind != Boot {
+		state[readEarly] = l.new[readEarly]
+	}
 	wrongNew := differs(state, l.new)
 	bad := ""
 	switch {
