@@ -473,6 +473,7 @@ revert() {
 	current_id || { tidy; return 0; }
 	values_wrong='' files_wrong=''
 	read_early old
+	[ -z "$was_read" ] || : >"$D/was-read"
 	undo_script || values_wrong="; $(tail -n 1 "$D/said")"
 	values "$D" undo # whether it worked is read back below
 	# What runs is back before anything waits for the disk: a host whose disk is
@@ -482,8 +483,12 @@ revert() {
 	[ ! -f "$D/dirs" ] || remove_dirs
 	journal "$D" before undone
 	[ "$1" != boot ] || values_wrong=
-	if [ -n "$was_read" ]; then
-		if [ "$1" = boot ]; then : >"$D/reboot"; else boot_id >"$D/boot"; fi
+	# A boot that has read such a file runs it until the next; the one in which it
+	# was confirmed has not.
+	if [ "$1" = boot ]; then [ -z "$was_read" ] || : >"$D/reboot"
+	elif [ -e "$D/was-read" ]; then
+		[ "$(cat "$D/boot" 2>/dev/null)" = "$(boot_id)" ] || boot_id >"$D/was-read"
+		mv -f "$D/was-read" "$D/boot"
 	fi
 	[ -z "$values_wrong$files_wrong" ] || die "not reverted yet$values_wrong$files_wrong"
 	date -u +%Y-%m-%dT%H:%M:%SZ >"$D/when" 2>/dev/null

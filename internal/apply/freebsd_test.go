@@ -214,4 +214,7 @@ func TestFreeBSD(t *testing.T) {
 	if after := all(t, root, fake); after != before {
 		t.Errorf("a rollback left\n%s\nof\n%s", after, before)
 	}
+	if st, err = m.Status(ctx); err != nil || len(st.NextBoot) != 0 {
+		t.Errorf("nothing waits for a boot that has read nothing: %+v, %v", st, err)
+	}
 }
