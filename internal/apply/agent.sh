@@ -493,6 +493,7 @@ revert() {
 	[ -z "$values_wrong$files_wrong" ] || die "not reverted yet$values_wrong$files_wrong"
 	date -u +%Y-%m-%dT%H:%M:%SZ >"$D/when" 2>/dev/null
 	say "$2" >"$D/why" && mkdir -p "$S/history"
+	durable "$D/when" "$D/why" "$D" || : # it tells why, and decides nothing
 	mv "$D" "$S/history/$id.reverted" && durable "$S" "$S/history" || die "cannot end the revert"
 	say "reverted $id: $2"
 	tidy
@@ -543,6 +544,7 @@ confirm() {
 	fi
 	date -u +%Y-%m-%dT%H:%M:%SZ >"$D/when" 2>/dev/null
 	[ -e "$D/booted" ] || boot_id >"$D/boot"
+	durable "$D/when" "$D" || : # it tells when, and decides nothing
 	mv "$D" "$S/confirming" && D=$S/confirming && durable "$S" || die "cannot confirm"
 	finish_confirm confirm
 }
