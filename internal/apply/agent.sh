@@ -473,12 +473,12 @@ revert() {
 	current_id || { tidy; return 0; }
 	values_wrong='' files_wrong=''
 	read_early old
-	[ -z "$was_read" ] || : >"$D/was-read"
 	undo_script || values_wrong="; $(tail -n 1 "$D/said")"
 	values "$D" undo # whether it worked is read back below
 	# What runs is back before anything waits for the disk: a host whose disk is
 	# busy, or read-only, is not left as it is. A crash undoes what runs by itself.
 	[ -z "$stuck" ] && durable "$S" || die "cannot begin to revert: cannot write to $S"
+	[ -z "$was_read" ] || true >"$D/was-read"
 	files "$D" restore_file
 	[ ! -f "$D/dirs" ] || remove_dirs
 	journal "$D" before undone
