@@ -49,6 +49,9 @@ type Options struct {
 	// cost far more than the rest:
 	// for those who compare thousands of samples that nobody will repeat.
 	NoPlan bool
+	// Bare leaves out all that stands beside the deciding test (permutation, ranks,
+	// Welch): for those who simulate studies by the thousand.
+	Bare bool
 }
 
 func (o Options) filled() Options {
@@ -135,8 +138,10 @@ func compareBlocks(control, variant Arm, opt Options) Comparison {
 	c.SD = math.Sqrt(variance)
 	c.Method = "Student's t on block-wise " + scale.plural()
 	c.Difference = OneSample(subtract(b, a), level)
-	c.Permutation = SignFlip(d, opt.Draws, opt.Seed)
-	c.Plain = Welch(x, y, level)
+	if !opt.Bare {
+		c.Permutation = SignFlip(d, opt.Draws, opt.Seed)
+		c.Plain = Welch(x, y, level)
+	}
 	c.finish(a, b, opt)
 	if n := len(a); n >= 2 && !opt.NoPlan {
 		c.detectable(MinimumDetectableEffect(c.SD, n, opt.Alpha, opt.Power))
@@ -151,7 +156,9 @@ func compareBlocks(control, variant Arm, opt Options) Comparison {
 // finish fills what both designs share, once Effect is known.
 func (c *Comparison) finish(a, b []float64, opt Options) {
 	sa, sb := ascending(a), ascending(b)
-	c.Rank = mannWhitney(sa, sb, 1-opt.Alpha)
+	if !opt.Bare {
+		c.Rank = mannWhitney(sa, sb, 1-opt.Alpha)
+	}
 	c.ControlSum, c.VariantSum = summarise(a, sa), summarise(b, sb)
 	c.aboveZero = opt.Share && aboveZero(a, 1-opt.Alpha)
 	c.EffectPercent = c.Effect.Map(c.percent)

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/cli"
+	"linerate/internal/hint"
+	"linerate/internal/show"
+	"linerate/internal/tune/simulate"
+)
+
+const benchTuneLong = `Simulate hosts of which the truth is known, and let linerate tune search them beside
+random search with a confirmation, one setting at a time with a confirmation, and
+successive halving alone, each with as many trials of one arm. 30 settings, of which
+6 act (4 help, 2 harm) and 2 pairs interact; the best configuration gains 3.5 %. Told
+are the true gain of what each method ships, and how many of the settings that it
+ships do nothing, at three levels of noise. Then how often a method claims a winner
+where no setting does anything: linerate promises at most 5 %.`
+
+// tuneBench is the document of the bench.
+type tuneBench struct {
+	Version int    `json:"version"`
+	Studies int    `json:"studies"` // of each method at each noise, and of the nulls
+	Seed    uint64 `json:"seed"`
+	// NullWinnerRate is linerate's share of searches with a winner where there is
+	// none; Nulls are all methods'.
+	NullWinnerRate float64                     `json:"null_winner_rate"`
+	Nulls          map[simulate.Method]float64 `json:"nulls"`
+	Rows           []simulate.Row              `json:"rows"`
+}
+
+// newTuneCmd simulates searches by experiment.
+func newTuneCmd() *cobra.Command {
+	var studies int
+	var seed uint64
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "tune",
+		Short: "gain, useless settings and false winners of searches by experiment, by simulation",
+		Long:  benchTuneLong,
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if studies < 100 || studies > 1_000_000 {
+				return hint.Usagef("--studies %d is not between 100 and 1000000", studies)
+			}
+			doc, err := simulateTune(cmd.Context(), cmd.ErrOrStderr(), studies, seed)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return cli.PrintJSON(cmd.OutOrStdout(), doc)
+			}
+			return writeTune(cmd.OutOrStdout(), doc)
+		},
+	}
+	cmd.Flags().IntVar(&studies, "studies", 10_000, "simulated searches of each method at each noise")
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the simulation")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	return cmd
+}
+
+// simulateTune runs the bench, and says on talk how far it is.
+func simulateTune(ctx context.Context, talk io.Writer, studies int, seed uint64) (tuneBench, error) {
+	doc := tuneBench{Version: 1, Studies: studies, Seed: seed}
+	total := studies * len(simulate.Methods()) * (1 + len(simulate.Noises()))
+	done, told := 0, -1
+	progress := func(n int) {
+		done += n
+		if share := 100 * done / total; share/5 > told {
+			told = share / 5
+			fmt.Fprintf(talk, "%d of %d searches simulated\n", done, total)
+		}
+	}
+	var err error
+	if doc.Nulls, err = simulate.Nulls(ctx, studies, seed, progress); err != nil {
+		return doc, err
+	}
+	doc.NullWinnerRate = doc.Nulls[simulate.Linerate]
+	doc.Rows, err = simulate.Table(ctx, studies, seed, progress)
+	return doc, err
+}
+
+func writeTune(w io.Writer, doc tuneBench) error {
+	page := show.NewPage(cli.StyleOf(w))
+	page.Line(fmt.Sprintf("%d simulated searches a line, %d trials each; the best configuration gains %.1f %%.", doc.Studies, simulate.Slots, simulate.BestPercent))
+	t := show.Table{Header: []string{"scatter", "method", "gain shipped", "useless settings", "winner of nothing"}, Right: []bool{true, false, true, true, true}}
+	for _, r := range doc.Rows {
+		for i, m := range r.Methods {
+			scatter, null := "", ""
+			if i == 0 {
+				scatter = show.Percent(r.SDPercent)
+			}
+			if r.SDPercent == simulate.NullNoise {
+				null = fmt.Sprintf("%.1f %%", 100*doc.Nulls[m.Method])
+			}
+			t.Rows = append(t.Rows, []string{scatter, string(m.Method), fmt.Sprintf("%+.2f %%", m.GainPercent), fmt.Sprintf("%.1f", m.Useless), null})
+		}
+	}
+	page.Table(t)
+	return page.Flush(w)
+}

@@ -1,0 +1,121 @@
+package tune
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"linerate/internal/stats"
+)
+
+// confirm compares the candidate with the base, on fresh blocks.
+func (s *state) confirm() (Experiment, bool) {
+	if _, done := s.last(Confirm); done {
+		return Experiment{}, false
+	}
+	c, ok := s.candidate()
+	if !ok {
+		return Experiment{}, false
+	}
+	blocks := min(mostPairs, s.left()/(beside+1), 2*s.toConfirm(s.model(), 0.99)/(beside+1))
+	e := Experiment{Name: string(Confirm), Phase: Confirm, Control: s.base(), Arms: []Config{c}, Alpha: Alpha(s.Confirmations)}
+	e.Looks = looks(s.toConfirm(s.model(), 0.5)/(beside+1), max(leastPairs, blocks))
+	e.Blocks = e.Looks[len(e.Looks)-1]
+	return e, true
+}
+
+// looks at a study of n blocks: the first when it has an even chance to see what is
+// expected, each next one when there are half as many blocks more.
+func looks(first, n int) (at []int) {
+	for k := max(4, first); k < n; k = max(k+1, k*3/2) {
+		at = append(at, k)
+	}
+	return append(at, n)
+}
+
+// plans are worked out once: looks take milliseconds.
+var plans sync.Map
+
+func planned(looks []int, alpha float64) (stats.Sequential, error) {
+	key := fmt.Sprint(looks, alpha)
+	if p, ok := plans.Load(key); ok {
+		return p.(stats.Sequential), nil
+	}
+	p, err := stats.NewSequential(looks, alpha, stats.Pocock)
+	if err == nil {
+		plans.Store(key, p)
+	}
+	return p, err
+}
+
+// Judged is what an arm came to beside its control.
+type Judged struct {
+	stats.Result
+	Blocks int     `json:"blocks"`
+	Alpha  float64 `json:"alpha"`
+	// DetectablePercent is the effect that so many blocks would have shown with a
+	// power of 0.8.
+	DetectablePercent stats.Number `json:"detectable_percent"`
+
+	sd float64
+}
+
+// Judge compares an arm of an experiment with its control after the blocks so far, as
+// the study's own group-sequential test does; settled says that no more are needed.
+func (m *Measured) Judge(arm int) (j Judged, settled bool) {
+	c := m.compare(-beside, arm)
+	j = Judged{Blocks: c.N, Alpha: level}
+	if plan, err := planned(m.Looks, m.Alpha); err == nil && len(m.Looks) > 0 {
+		look, at := plan.Look(len(m.Values))
+		if !at {
+			look = max(0, look-1)
+		}
+		c, settled = plan.Settle(c, look, moreIsBetter)
+		j.Alpha, settled = m.Alpha, settled && at
+	}
+	j.Result, j.sd = c.Result(), c.SD
+	return j, settled
+}
+
+// detect fills in what would have been found.
+func (j Judged) detect() *Judged {
+	j.DetectablePercent = stats.Num(stats.Percent(stats.MinimumDetectableEffect(j.sd, j.Blocks, j.Alpha, 0.8)))
+	return &j
+}
+
+// moreIsBetter: values are turned so.
+var moreIsBetter = stats.Options{Better: stats.HigherIsBetter, NoPlan: true, Bare: true}
+
+// compare is an arm beside another, both numbered as arm has them.
+func (m *Measured) compare(control, variant int) stats.Comparison {
+	return stats.CompareBlocks(m.arm(control), []stats.Arm{m.arm(variant)}, moreIsBetter)[0]
+}
+
+// arm are the values of an arm, or of the control at −2 and the A/A arm at −1, as
+// ratios to any one level.
+func (m *Measured) arm(n int) stats.Arm {
+	a := stats.Arm{Name: fmt.Sprint(n)}
+	for _, block := range m.Values {
+		a.Values = append(a.Values, math.Exp(block[beside+n]-level0(block)))
+	}
+	return a
+}
+
+// level0 keeps exponentials of logarithms near 1.
+func level0(block []float64) float64 {
+	if i := slices.IndexFunc(block, func(v float64) bool { return !math.IsNaN(v) }); i >= 0 {
+		return block[i]
+	}
+	return 0
+}
+
+// confirmed is the candidate that stands confirmed, if one does.
+func (s *state) confirmed() (Config, bool) {
+	m, ok := s.last(Confirm)
+	if !ok || len(m.Harm) > 0 {
+		return nil, false
+	}
+	j, _ := m.Judge(0)
+	return m.Arms[0], j.Verdict == stats.Better
+}

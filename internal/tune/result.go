@@ -1,0 +1,129 @@
+package tune
+
+import (
+	"math"
+	"slices"
+
+	"linerate/internal/stats"
+)
+
+// Result is what a search came to.
+type Result struct {
+	Array string `json:"array"` // its size, in words
+	Model Model  `json:"model"`
+	// Rungs are the rungs of the race.
+	Rungs []Rung `json:"race"`
+	// Candidate is what was confirmed, or was not; nil: nothing promised to help.
+	Candidate    Config  `json:"candidate"`
+	Confirmation *Judged `json:"confirmation"`
+	// Harm names guardrails that the candidate is not shown to leave alone.
+	Harm  []string  `json:"harm"`
+	Drops []Dropped `json:"drops"`
+	// Checked is what the reduced candidate came to, on blocks of its own.
+	Reduced Config  `json:"reduced"`
+	Checked *Judged `json:"check"`
+	// Ships is the configuration for the plan; nil: none.
+	Ships Config `json:"ships"`
+	// Gain is what it was measured to gain over the base; of the confirmation, or of the check.
+	Gain *Judged `json:"gain"`
+	// SeenPercent is the least effect that would have been found: of the candidate
+	// where there was one, else of any one setting.
+	SeenPercent stats.Number `json:"detectable_percent"`
+	Trials      int          `json:"trials"`
+	Seconds     float64      `json:"seconds"`
+	Complete    bool         `json:"complete"`
+}
+
+// Rung is a rung of the race.
+type Rung struct {
+	Arms []Racer `json:"arms"`
+}
+
+// Racer is an arm of a rung.
+type Racer struct {
+	Config   Config       `json:"config"`
+	Measured stats.Result `json:"measured"` // beside the base, in this rung alone
+	Score    stats.Number `json:"score"`    // by model and race, less the price, beside the first
+	On       bool         `json:"on"`       // it went on
+}
+
+// Result sums a search up.
+func (s *Search) Result(done []Measured) (Result, error) {
+	a, err := arrayFor(len(s.Levels))
+	if err != nil {
+		return Result{}, err
+	}
+	_, more, err := s.Next(done)
+	if err != nil {
+		return Result{}, err
+	}
+	st := &state{s, a, done}
+	r := Result{Array: a.String(), Model: st.model(), Rungs: st.rungs(), Harm: []string{}, Complete: !more}
+	for i := range done {
+		r.Trials += done[i].Slots()
+		r.Seconds += done[i].Seconds
+	}
+	confirm, ran := st.last(Confirm)
+	if !ran {
+		r.SeenPercent = stats.Num(stats.Percent(r.Model.Lenth.Simultaneous))
+		return r, nil
+	}
+	judged, _ := confirm.Judge(0)
+	j := judged.detect()
+	r.Candidate, r.Confirmation, r.SeenPercent = confirm.Arms[0], j, j.DetectablePercent
+	r.Harm = append(r.Harm, confirm.Harm...)
+	if c, ok := st.confirmed(); ok {
+		r.Ships, r.Gain = c, j
+		r.Drops = st.drops()
+		st.lighten(&r)
+	}
+	return r, nil
+}
+
+// lighten ships the reduced candidate where its check allows.
+func (s *state) lighten(r *Result) {
+	check, ok := s.last(Check)
+	if !ok {
+		return
+	}
+	judged, _ := check.Judge(0)
+	j := judged.detect()
+	r.Reduced, r.Checked = check.Arms[0], j
+	against := check.compare(1, 0)
+	if j.Verdict == stats.Better && against.Effect.NotBelow(-s.Worth*math.Sqrt(float64(max(1, r.Ships.Size()-r.Reduced.Size())))) <= level {
+		r.Ships, r.Gain = r.Reduced, j
+	}
+}
+
+// rungs sums the race up.
+func (s *state) rungs() []Rung {
+	out := []Rung{}
+	all := s.of(Race)
+	for k := range all {
+		upTo := &state{s.Search, s.array, s.done}
+		upTo.done = nil
+		for _, m := range s.done {
+			if m.Phase == Screen {
+				upTo.done = append(upTo.done, m)
+			}
+		}
+		upTo.done = append(upTo.done, all[:k+1]...)
+		m := upTo.model()
+		scores, on := upTo.scores(m, all[k].Arms), upTo.survivors(m)
+		var rung Rung
+		for i, c := range all[k].Arms {
+			racer := Racer{Config: c, Measured: all[k].compareNow(i), Score: stats.Num(scores[i])}
+			for _, o := range on {
+				racer.On = racer.On || slices.Equal(o, c)
+			}
+			rung.Arms = append(rung.Arms, racer)
+		}
+		out = append(out, rung)
+	}
+	return out
+}
+
+func (m *Measured) compareNow(arm int) stats.Result {
+	c := m.compare(-beside, arm)
+	return c.Result()
+}

@@ -1,0 +1,273 @@
+package tune
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"linerate/internal/stats"
+)
+
+// Config is a configuration: the level of every factor. 0 is the base's, 1 the
+// first that is worth trying, more are further doses.
+type Config []int
+
+// Size is how many factors are not at the base's level.
+func (c Config) Size() (n int) {
+	for _, level := range c {
+		if level > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// With is the configuration with one factor at another level.
+func (c Config) With(factor, level int) Config {
+	out := slices.Clone(c)
+	out[factor] = level
+	return out
+}
+
+// Phase is what an experiment is for.
+type Phase string
+
+// The phases, in order.
+const (
+	Screen   Phase = "screen"   // which factors act
+	Race     Phase = "race"     // which of the candidates to confirm
+	Confirm  Phase = "confirm"  // whether it is better than the base
+	Minimise Phase = "minimise" // which of its settings it does without
+	Check    Phase = "check"    // whether what is left is still better than the base
+)
+
+// Experiment is a comparison to be made: blocks of arms that live side by side.
+type Experiment struct {
+	Name  string `json:"name"` // unique in its search
+	Phase Phase  `json:"phase"`
+	// Control is what the arms are compared with. Every block has it twice, the
+	// second time as the A/A arm.
+	Control Config   `json:"control"`
+	Arms    []Config `json:"arms"`
+	Blocks  int      `json:"blocks"`
+	// Looks are the numbers of blocks after which the experiment may end, and Alpha
+	// the level of all of them together; without looks every block is run.
+	Looks []int   `json:"looks,omitempty"`
+	Alpha float64 `json:"alpha,omitempty"`
+}
+
+// Slots is how many trials the experiment takes at most.
+func (e Experiment) Slots() int { return e.Blocks * (len(e.Arms) + beside) }
+
+// beside are the arms of a block that are no candidates: control and A/A.
+const beside = 2
+
+// Measured is an experiment with what came of it.
+type Measured struct {
+	Experiment
+	// Values are natural logarithms of the metric that is to get better, turned so
+	// that more is better; NaN where a trial is invalid. Of each block the control
+	// comes first, then the A/A arm, then the arms.
+	Values [][]float64
+	// Seconds is what it took, of the budget's kind.
+	Seconds float64
+	// Harm names guardrails that the arms are not shown to leave alone; of a
+	// confirmation only.
+	Harm []string
+}
+
+// Slots is how many trials it took.
+func (m *Measured) Slots() int { return len(m.Values) * (len(m.Arms) + beside) }
+
+// Search is what a search is told at its beginning. The same search and the
+// same measurements lead to the same next experiment, always.
+type Search struct {
+	// Levels is how many levels each factor has beside the base's.
+	Levels []int
+	// Seconds is the budget, and PerSlot how long a trial is believed to take until
+	// some have been seen.
+	Seconds, PerSlot float64
+	// Together is how many arms can live side by side, beside control and A/A.
+	Together int
+	// Worth is the least effect of one setting that matters, as a log ratio: the
+	// screening stops when it would be seen, and an equivalent is within it.
+	Worth float64
+	// Confirmations is which confirmation of its question this is, from 1.
+	Confirmations int
+	Seed          uint64
+}
+
+// price is what a setting must promise for its place in a plan: a quarter of what
+// matters, less where so little is known that promises are cautious anyway.
+func (s *Search) price(m Model) float64 {
+	if m.Lenth.PSE > s.Worth/2 {
+		return s.Worth / 4 * (s.Worth / 2) / m.Lenth.PSE
+	}
+	return s.Worth / 4
+}
+
+// base is the configuration that changes nothing.
+func (s *Search) base() Config { return make(Config, len(s.Levels)) }
+
+// state is a search with what was measured.
+type state struct {
+	*Search
+	array
+	done []Measured
+}
+
+// Next is what to measure after what is done; ok is false at the end.
+func (s *Search) Next(done []Measured) (next Experiment, ok bool, err error) {
+	a, err := arrayFor(len(s.Levels))
+	if err != nil {
+		return Experiment{}, false, err
+	}
+	st := &state{s, a, done}
+	for _, step := range []func() (Experiment, bool){st.screen, st.race, st.confirm, st.minimise, st.check} {
+		if next, ok = step(); ok {
+			return next, true, nil
+		}
+	}
+	return Experiment{}, false, nil
+}
+
+// of are the experiments of a phase.
+func (s *state) of(p Phase) (out []Measured) {
+	for _, m := range s.done {
+		if m.Phase == p {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// last is the experiment of a phase that ended it.
+func (s *state) last(p Phase) (Measured, bool) {
+	all := s.of(p)
+	if len(all) == 0 {
+		return Measured{}, false
+	}
+	return all[len(all)-1], true
+}
+
+// left is how many trials the budget has left, by the pace so far.
+func (s *state) left() int {
+	used, slots := 0.0, 0
+	for i := range s.done {
+		used += s.done[i].Seconds
+		slots += s.done[i].Slots()
+	}
+	pace := s.PerSlot
+	if slots > 0 && used > 0 {
+		pace = used / float64(slots)
+	}
+	return int(math.Floor((s.Seconds-used)/pace + 1e-9))
+}
+
+// confirmShare: at least one part in so many of the budget is left to the
+// confirmation, which is enough where there is something to confirm.
+const confirmShare = 5
+
+// total is how many trials the whole budget is, of which so many are left.
+func (s *state) total(left int) int {
+	for i := range s.done {
+		left += s.done[i].Slots()
+	}
+	return left
+}
+
+// groups deals a replicate's mirrored pairs to blocks, each as full as arms can live
+// together: a pair stays together, so that no block is tilted towards any level.
+func (s *state) groups(replicate int) [][]int {
+	rng := rand.New(rand.NewPCG(s.Seed, 0x5c4ee2+uint64(replicate)))
+	pairs := rng.Perm(s.half)
+	n := (s.half + max(1, s.Together/2) - 1) / max(1, s.Together/2)
+	out := make([][]int, n)
+	for i, p := range pairs {
+		out[i%n] = append(out[i%n], p, p+s.half)
+	}
+	return out
+}
+
+// screen runs the array once, then again until an effect that matters would be
+// seen or what is left is needed to confirm what was found.
+func (s *state) screen() (Experiment, bool) {
+	done := len(s.of(Screen))
+	groups := len(s.groups(0))
+	replicate, group := done/groups, done%groups
+	if replicate > 0 && !s.again() {
+		return Experiment{}, false
+	}
+	e := Experiment{Name: fmt.Sprintf("screen-%d-%d", replicate+1, group+1), Phase: Screen, Control: s.base(), Blocks: 1}
+	for _, run := range s.groups(replicate)[group] {
+		e.Arms = append(e.Arms, s.run(run))
+	}
+	return e, true
+}
+
+// run is the configuration of the array's run.
+func (s *state) run(n int) Config {
+	c := s.base()
+	for i := range c {
+		if s.runs[n][i] {
+			c[i] = 1
+		}
+	}
+	return c
+}
+
+// again decides, once the array has been run, on one more block of it, by the noise
+// seen so far.
+func (s *state) again() bool {
+	if _, on := s.last(Race); on {
+		return false
+	}
+	if _, on := s.last(Confirm); on {
+		return false
+	}
+	m := s.model()
+	if m.Lenth.PSE <= s.Worth/3 {
+		return false
+	}
+	left := s.left()
+	return s.Together+beside+min(s.toConfirm(m, 0.9), max((beside+1)*leastPairs, s.total(left)/confirmShare)) <= left
+}
+
+// model fits what the screening has measured.
+func (s *state) model() Model {
+	data := &screened{}
+	groups := len(s.groups(0))
+	for i, m := range s.of(Screen) {
+		runs := s.groups(i / groups)[i%groups]
+		for _, block := range m.Values {
+			data.add(s.array, runs, block[beside:])
+		}
+	}
+	if len(data.y) == 0 {
+		return Model{Interactions: []Interaction{}}
+	}
+	return ofScreening(data, len(s.Levels))
+}
+
+// toConfirm is about how many trials a confirmation takes that finds the model's
+// gain with a power, at the level that is due.
+func (s *state) toConfirm(m Model, power float64) int {
+	gain := 0.0
+	if len(m.Effects) > 0 {
+		gain = m.predict(m.best(len(s.Levels), s.price(m)))
+	}
+	gain = max(gain, 2*s.Worth)
+	z := 1.1*stats.NormalQuantile(1-Alpha(s.Confirmations)/2) + stats.NormalQuantile(power)
+	n := math.Ceil(z*z*2*m.SD*m.SD/(gain*gain)) + 3
+	if math.IsNaN(n) {
+		n = leastPairs
+	}
+	return (beside + 1) * int(min(max(leastPairs, n), mostPairs))
+}
+
+// Bounds of a confirmation, in blocks.
+const (
+	leastPairs = 6
+	mostPairs  = 60
+)

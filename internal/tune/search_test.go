@@ -1,0 +1,270 @@
+package tune
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"linerate/internal/stats"
+)
+
+// host is a made-up host: the gain of each factor's level tried, and of one pair.
+type host struct {
+	effect []float64
+	pair   [2]int
+	both   float64
+	sd     float64
+}
+
+func (h host) measure(rng *rand.Rand, e Experiment) Measured {
+	m := Measured{Experiment: e}
+	for n := 1; n <= e.Blocks; n++ {
+		var block []float64
+		for _, c := range append([]Config{e.Control, e.Control}, e.Arms...) {
+			v := 7 + h.sd*rng.NormFloat64()
+			for i, l := range c {
+				if l > 0 {
+					v += h.effect[i] * float64(l)
+				}
+			}
+			if h.both != 0 && c[h.pair[0]] > 0 && c[h.pair[1]] > 0 {
+				v += h.both
+			}
+			block = append(block, v)
+		}
+		m.Values = append(m.Values, block)
+		if _, settled := m.Judge(0); slices.Contains(e.Looks, n) && settled {
+			break
+		}
+	}
+	m.Seconds = float64(m.Slots())
+	return m
+}
+
+func (h host) search(t *testing.T, s *Search, seed uint64) ([]Measured, Result) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 2))
+	var done []Measured
+	for {
+		e, ok, err := s.Next(done)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			break
+		}
+		if slices.ContainsFunc(done, func(m Measured) bool { return m.Name == e.Name }) || e.Blocks < 1 || len(e.Arms) == 0 {
+			t.Fatalf("experiment %+v after %d", e, len(done))
+		}
+		done = append(done, h.measure(rng, e))
+	}
+	r, err := s.Result(done)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Complete {
+		t.Error("the search is not complete")
+	}
+	return done, r
+}
+
+func newSearch(factors int) *Search {
+	s := &Search{Seconds: 2000, PerSlot: 1, Together: 12, Worth: math.Log1p(0.0025), Confirmations: 1, Seed: 9}
+	for range factors {
+		s.Levels = append(s.Levels, 1)
+	}
+	return s
+}
+
+// TestFinds: three settings that help are found among 23 and nothing else is
+// shipped; the gain told is the truth within its interval.
+func TestFinds(t *testing.T) {
+	h := host{effect: make([]float64, 23), sd: 0.004}
+	h.effect[3], h.effect[11], h.effect[20], h.effect[7] = 0.02, 0.015, 0.01, -0.03
+	done, r := h.search(t, newSearch(23), 1)
+	want := make(Config, 23)
+	want[3], want[11], want[20] = 1, 1, 1
+	if !reflect.DeepEqual(r.Ships, want) {
+		t.Errorf("ships %v, want %v", r.Ships, want)
+	}
+	if truth := stats.Percent(0.045); r.Gain == nil || !(r.Gain.CILow.Float() < truth && truth < r.Gain.CIHigh.Float()) {
+		t.Errorf("gain %+v, and the truth is %.2f %%", r.Gain, truth)
+	}
+	if r.Trials > 2000 {
+		t.Errorf("%d trials of 2000", r.Trials)
+	}
+	phases := map[Phase]bool{}
+	for _, m := range done {
+		phases[m.Phase] = true
+	}
+	if !phases[Screen] || !phases[Confirm] || !phases[Minimise] {
+		t.Errorf("phases %v", phases)
+	}
+	for _, d := range r.Drops {
+		if d.Idle != (h.effect[d.Factor] == 0) {
+			t.Errorf("setting %d, idle %v: %+v", d.Factor, d.Idle, d)
+		}
+	}
+}
+
+// TestMinimise: a setting that a candidate has in vain goes, after a check of its own.
+func TestMinimise(t *testing.T) {
+	h := host{effect: make([]float64, 10), sd: 0.003}
+	h.effect[0], h.effect[1] = 0.02, 0.02
+	s := newSearch(10)
+	a, err := arrayFor(10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	confirm := Experiment{Name: "confirm", Phase: Confirm, Control: s.base(), Arms: []Config{{1, 1, 1, 0, 0, 0, 0, 0, 0, 0}}, Blocks: 9, Looks: []int{4, 6, 9}, Alpha: Alpha(1)}
+	rng := rand.New(rand.NewPCG(3, 3))
+	st := &state{s, a, nil}
+	for g := range len(st.groups(0)) {
+		e, _ := st.screen()
+		st.done = append(st.done, h.measure(rng, e))
+		if g+1 != len(st.done) {
+			t.Fatal("screening")
+		}
+	}
+	st.done = append(st.done, h.measure(rng, confirm))
+	for {
+		e, ok, err := s.Next(st.done)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			break
+		}
+		st.done = append(st.done, h.measure(rng, e))
+	}
+	r, err := s.Result(st.done)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (Config{1, 1, 0, 0, 0, 0, 0, 0, 0, 0}); !reflect.DeepEqual(r.Ships, want) || r.Checked == nil || r.Gain != r.Checked {
+		t.Errorf("ships %v, drops %+v", r.Ships, r.Drops)
+	}
+}
+
+// TestInteraction: two settings that help each other only together are seen as that,
+// and antagonists are not shipped together.
+func TestInteraction(t *testing.T) {
+	h := host{effect: make([]float64, 12), sd: 0.003, pair: [2]int{2, 5}, both: -0.035}
+	h.effect[2], h.effect[5], h.effect[8] = 0.03, 0.02, 0.02
+	_, r := h.search(t, newSearch(12), 4)
+	if len(r.Model.Interactions) == 0 || r.Model.Interactions[0].A != 2 || r.Model.Interactions[0].B != 5 || r.Model.Interactions[0].Effect > -0.01 {
+		t.Errorf("interactions %+v", r.Model.Interactions)
+	}
+	if r.Ships == nil || r.Ships[2] != 1 || r.Ships[5] != 0 || r.Ships[8] != 1 {
+		t.Errorf("ships %v", r.Ships)
+	}
+}
+
+// TestDoses: a second level that is better than the first wins the race.
+func TestDoses(t *testing.T) {
+	h := host{effect: make([]float64, 8), sd: 0.003}
+	h.effect[1] = 0.02
+	s := newSearch(8)
+	s.Levels[1] = 2
+	_, r := h.search(t, s, 5)
+	if r.Ships == nil || r.Ships[1] != 2 || len(r.Rungs) == 0 {
+		t.Errorf("ships %v after %d rungs", r.Ships, len(r.Rungs))
+	}
+}
+
+// TestNothing: where nothing helps, nothing is shipped, and it is said what would
+// have been seen.
+func TestNothing(t *testing.T) {
+	shipped := 0
+	for seed := range uint64(40) {
+		h := host{effect: make([]float64, 15), sd: 0.01}
+		_, r := h.search(t, newSearch(15), seed)
+		if r.Ships != nil {
+			shipped++
+		}
+		if seen := r.SeenPercent.Float(); !(seen > 0 && seen < 3) {
+			t.Errorf("seed %d: would have seen %g %%", seed, seen)
+		}
+	}
+	if shipped > 4 {
+		t.Errorf("%d of 40 searches found a winner of nothing", shipped)
+	}
+}
+
+// TestHarm: a candidate that a guardrail speaks against is not shipped.
+func TestHarm(t *testing.T) {
+	h := host{effect: []float64{0.03, 0, 0, 0, 0, 0}, sd: 0.003}
+	s := newSearch(6)
+	done, r := h.search(t, s, 6)
+	if r.Ships == nil {
+		t.Fatal("nothing was found")
+	}
+	i := slices.IndexFunc(done, func(m Measured) bool { return m.Phase == Confirm })
+	done = done[:i+1]
+	done[i].Harm = []string{"loss_ratio"}
+	r, err := s.Result(done)
+	if err != nil || r.Ships != nil || !r.Complete || len(r.Harm) != 1 {
+		t.Errorf("ships %v, harm %v, complete %v, %v", r.Ships, r.Harm, r.Complete, err)
+	}
+}
+
+// TestMissing: trials that are invalid leave the effects of the others as they are.
+func TestMissing(t *testing.T) {
+	h := host{effect: make([]float64, 14), sd: 1e-9}
+	h.effect[4], h.effect[9] = 0.02, -0.01
+	s := newSearch(14)
+	rng := rand.New(rand.NewPCG(8, 8))
+	var done []Measured
+	for {
+		e, _, err := s.Next(done)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Phase != Screen || len(done) == 3 {
+			break
+		}
+		m := h.measure(rng, e)
+		m.Values[0][beside+len(done)] = math.NaN()
+		done = append(done, m)
+	}
+	r, err := s.Result(done)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, e := range r.Model.Effects {
+		want := 0.0
+		if i < len(h.effect) {
+			want = h.effect[i]
+		}
+		if math.Abs(e.Effect-want) > 1e-5 {
+			t.Errorf("effect of %d: %g, want %g", i, e.Effect, want)
+		}
+	}
+}
+
+// TestLenth holds the pseudo standard error against a worked example: fifteen
+// effects of which two stand out, by hand.
+func TestLenth(t *testing.T) {
+	effects := []float64{0.1, -0.2, 0.3, -0.4, 0.5, -0.6, 0.7, -0.8, 0.9, -1, 1.1, -1.2, 1.3, 20, -30}
+	// median |c| is 0.8, so s0 = 1.2 and the limit 3; of the 13 left the median is 0.7.
+	l := LenthOf(effects)
+	if math.Abs(l.PSE-1.05) > 1e-12 || l.DF != 5 {
+		t.Errorf("%+v", l)
+	}
+	if math.Abs(l.Margin-1.05*2.5706) > 1e-3 || l.Simultaneous <= l.Margin {
+		t.Errorf("margins %+v", l)
+	}
+}
+
+// TestAlpha: the levels of all confirmations of a question together are five per cent.
+func TestAlpha(t *testing.T) {
+	sum := 0.0
+	for k := 1; k < 100000; k++ {
+		sum += Alpha(k)
+	}
+	if math.Abs(sum-0.05) > 1e-6 || math.Abs(Alpha(2)-Alpha(1)/4) > 1e-15 || Alpha(0) != Alpha(1) {
+		t.Errorf("sum %g, first %g", sum, Alpha(1))
+	}
+}
