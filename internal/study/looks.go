@@ -20,6 +20,17 @@ type Looks struct {
 	// PrecisionPercent is the half-width at which an interval is narrow
 	// enough; 0: only decisions end the study early.
 	PrecisionPercent float64 `yaml:"precision_percent,omitempty"`
+	// Alpha is the level of the variants' verdicts at all looks together; 0 is that
+	// of every study, 5 %.
+	Alpha float64 `yaml:"alpha,omitempty"`
+}
+
+// level is the level of the variants' verdicts.
+func (l *Looks) level() float64 {
+	if l.Alpha > 0 {
+		return l.Alpha
+	}
+	return alpha
 }
 
 // maxLooks bounds a plan: more cost power and gain no time.
@@ -61,6 +72,9 @@ func (s *Spec) checkLooks() *Problem {
 	if !(l.PrecisionPercent >= 0 && l.PrecisionPercent < 100) {
 		return Wrong("looks.precision_percent", "precision_percent: %g is not within 0 and 100", l.PrecisionPercent)
 	}
+	if !(l.Alpha >= 0 && l.Alpha < 1) {
+		return Wrong("looks.alpha", "alpha: %g is no level between 0 and 1", l.Alpha)
+	}
 	part, _ := s.Part(s.Primary().Part)
 	if last := l.Blocks[len(l.Blocks)-1]; last > part.Blocks {
 		return Wrong("looks.blocks", "a look after %d blocks is never reached: part %s has %d", last, part.Name, part.Blocks).Advise("give the part blocks: %d, or look earlier", last)
@@ -80,7 +94,7 @@ func (s Spec) looksAt(g Goal, n, arms int) *looking {
 	if s.Looks == nil || g.Part != s.Primary().Part {
 		return nil
 	}
-	v, aa := planned(s.Looks.Blocks, alpha/float64(max(1, arms))), planned(s.Looks.Blocks, alpha)
+	v, aa := planned(s.Looks.Blocks, s.Looks.level()/float64(max(1, arms))), planned(s.Looks.Blocks, alpha)
 	if len(v.Levels) == 0 {
 		return nil // check refuses such a study
 	}

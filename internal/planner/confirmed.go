@@ -1,0 +1,56 @@
+package planner
+
+import (
+	"cmp"
+	"fmt"
+
+	"linerate/internal/plan"
+	"linerate/internal/role"
+)
+
+// Gain is a setting that an experiment on this host's lab confirmed.
+type Gain struct {
+	Name, Value string
+	Reason      string
+	Evidence    plan.Evidence
+}
+
+// Confirmed is the plan of settings that were confirmed by experiment, and of nothing
+// else; left are those that were tried and are left alone. A gain that the catalogue
+// has no record of, or no place to set, is left alone and says so.
+func Confirmed(in Input, gains []Gain, left []plan.LeftAlone) (plan.Plan, error) {
+	if err := role.Check(in.Role); err != nil {
+		return plan.Plan{}, err
+	}
+	p := &planning{Input: &in, names: in.names(), taken: map[string]list{}, answered: map[string]bool{}}
+	p.plan = plan.Plan{OS: in.Facts.OS, Release: in.Facts.Release.String(), Role: in.Role, Host: in.Facts.Hostname, LeftAlone: left}
+	for _, g := range gains {
+		p.confirmed(g)
+	}
+	p.order()
+	return plan.Seal(p.plan)
+}
+
+// confirmed puts one gain into the plan.
+func (p *planning) confirmed(g Gain) {
+	n := p.at(g.Name, "")
+	r, ok := p.Catalogue.Lookup(p.Facts.OS, g.Name)
+	if !ok {
+		p.leave(g.Name, fmt.Sprintf("Confirmed to help (%s), and the catalogue has no such setting: set it by hand to %s.", g.Evidence.Text, g.Value), n)
+		return
+	}
+	current := p.current(g.Name, n)
+	s := plan.Step{Name: g.Name, Value: g.Value, Current: plan.Current{Origin: current.Origin}, ResetCost: string(r.Reset),
+		Reason: g.Reason, Risk: cmp.Or(oneLine(r.Hurts), "None is known beyond what was measured."), Evidence: g.Evidence}
+	if current.Known {
+		s.Current.Value = &current.Value
+	}
+	if err := p.place(&s, r, r.Name, ""); err != nil || s.Where.File == "" && !s.Where.Runtime {
+		p.leave(g.Name, fmt.Sprintf("Confirmed to help (%s), and linerate has no place of its own to set it: %s", g.Evidence.Text, setBy(r, g.Name, g.Value)), n)
+		return
+	}
+	s.Undo = undo(s)
+	s.For, s.Against = p.claims(r, g.Value)
+	p.taken[g.Name] = set
+	p.plan.Settings = append(p.plan.Settings, s)
+}

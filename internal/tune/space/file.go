@@ -1,0 +1,64 @@
+package space
+
+import (
+	"slices"
+
+	"linerate/internal/hint"
+	"linerate/internal/study"
+	"linerate/internal/yamlfile"
+)
+
+// file is a space of the user's own.
+type file struct {
+	Version int      `yaml:"version"`
+	Factors []factor `yaml:"factors"`
+}
+
+type factor struct {
+	Name   string          `yaml:"name"`
+	Base   []study.Setting `yaml:"base,omitempty"`
+	Levels []Level         `yaml:"levels"`
+	Source string          `yaml:"source,omitempty"`
+}
+
+// Parse reads a space from YAML: factors, each with the settings of its levels as
+// studies write them. The settings are checked when they are put to a study.
+func Parse(name string, data []byte) ([]Entry, error) {
+	var f file
+	_, err := yamlfile.Read(name, data, yamlfile.Kind{Noun: "a space", Content: "factors", Version: 1}, &f)
+	if err != nil {
+		return nil, err
+	}
+	var out []Entry
+	for i, x := range f.Factors {
+		switch {
+		case x.Name == "" || slices.ContainsFunc(out, func(e Entry) bool { return e.Name == x.Name }):
+			return nil, hint.With(hint.Usagef("%s: factor %d has no name of its own: %q", name, i+1, x.Name), "give every factor a name: that of the setting")
+		case len(x.Levels) == 0:
+			return nil, hint.With(hint.Usagef("%s: factor %s has no level to try", name, x.Name), "levels: [{value: \"0\", settings: [{sysctl: %s, value: 0}]}]", x.Name)
+		}
+		e := Entry{Name: x.Name, In: true, Why: "in " + name, Levels: x.Levels, Base: x.Base}
+		for k, l := range x.Levels {
+			if len(l.Settings) == 0 {
+				return nil, hint.With(hint.Usagef("%s: level %d of factor %s sets nothing", name, k+1, x.Name), "settings: [{sysctl: NAME, value: …}], as in a study's variant")
+			}
+			if l.Value == "" {
+				e.Levels[k].Value = l.Settings[0].Setting().String()
+			}
+			if l.Source == "" {
+				e.Levels[k].Source = x.Source
+			}
+			e.Shared = e.Shared || slices.ContainsFunc(l.Settings, func(s study.Setting) bool { return s.Scope == study.ScopeHost })
+		}
+		out = append(out, e)
+	}
+	if len(out) == 0 {
+		return nil, hint.With(hint.Usagef("%s has no factors", name), "factors: [{name: …, levels: […]}]")
+	}
+	return out, nil
+}
+
+// Choose applies names that are wanted, all where there are none, and unwanted.
+func Choose(all []Entry, only, without []string) error {
+	return Query{Only: only, Without: without}.choose(all)
+}

@@ -1,0 +1,179 @@
+package space
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+	"slices"
+
+	"linerate/internal/hint"
+	"linerate/internal/study"
+	"linerate/internal/tune"
+)
+
+// Bench is a study whose testbed, workload and metric a search uses.
+type Bench struct {
+	Study   study.Spec
+	Base    study.Variant
+	Factors []Entry
+	// Question is what every experiment of the search asks, by which a ledger counts
+	// how often it was asked.
+	Question string
+	Seed     uint64
+}
+
+// control is the name of the arm that all others are compared with.
+const control = "base"
+
+// arm names the n-th arm of an experiment, from 0.
+func arm(n int) string { return fmt.Sprintf("c%02d", n+1) }
+
+// Put is an experiment as a study: its arms are the variants, and its confirmation
+// has the study's other parts and metrics beside, as guardrails.
+func (b Bench) Put(e tune.Experiment) (study.Spec, error) {
+	s := b.Study
+	s.Name, s.Topic, s.Summary = b.Name(e), "tuning", "An experiment of linerate tune: "+string(e.Phase)+"."
+	s.Question, s.Source, s.Sweep, s.Profile, s.Looks = b.Question, "linerate tune", nil, false, nil
+	seed := b.Seed ^ hash(e.Name)
+	s.Seed = &seed
+	s.Control = control
+	s.Variants = []study.Variant{b.variant(control, e.Control)}
+	for i, c := range e.Arms {
+		s.Variants = append(s.Variants, b.variant(arm(i), c))
+	}
+	primary := s.Primary()
+	s.Parts, s.Metrics = nil, nil
+	for _, p := range b.Study.Parts {
+		if p.Name == primary.Part {
+			p.Blocks = e.Blocks
+		} else if e.Phase != tune.Confirm {
+			continue
+		}
+		s.Parts = append(s.Parts, p)
+	}
+	for _, g := range b.Study.Metrics {
+		if g.Primary || e.Phase == tune.Confirm {
+			s.Metrics = append(s.Metrics, g)
+		}
+	}
+	s.Blocks = e.Blocks
+	if len(e.Looks) > 0 {
+		s.Looks = &study.Looks{Blocks: e.Looks, Alpha: e.Alpha}
+	}
+	data, err := study.Format(s)
+	if err != nil {
+		return s, err
+	}
+	out, err := study.Parse(e.Name, data)
+	return out, hint.Usage(err)
+}
+
+// Name is an experiment's as a study.
+func (b Bench) Name(e tune.Experiment) string { return "tune-" + b.Study.Name + "-" + e.Name }
+
+// variant is a configuration, on top of what the base sets.
+func (b Bench) variant(name string, c tune.Config) study.Variant {
+	v := b.Base
+	v.Name, v.Summary, v.At, v.Curve = name, Words(b.Factors, c), nil, ""
+	v.Settings = slices.Concat(b.Base.Settings, Settings(b.Factors, c))
+	return v
+}
+
+// Together is how many arms can live side by side, beside control and A/A arm.
+func (b Bench) Together(most int) int {
+	for n := most; n > 2; n-- {
+		e := tune.Experiment{Name: "probe", Phase: tune.Race, Control: make(tune.Config, len(b.Factors)), Blocks: 1}
+		for i := range n {
+			c := make(tune.Config, len(b.Factors))
+			c[i%len(c)] = 1
+			e.Arms = append(e.Arms, c)
+		}
+		s, err := b.Put(e)
+		if err != nil {
+			continue
+		}
+		if part, _ := s.Part(s.Primary().Part); s.Interleaving(part) != study.InSequence {
+			return n &^ 1
+		}
+	}
+	return min(most, 12)
+}
+
+// PerSlot is how long a trial is believed to take, in seconds.
+func (b Bench) PerSlot() float64 {
+	part, _ := b.Study.Part(b.Study.Primary().Part)
+	return study.KindOf(part).Expected(&b.Study, part) * 1.5
+}
+
+// Worth is the least effect of one setting that matters, as a log ratio: a quarter of
+// the margin within which the study calls variants equivalent.
+func (b Bench) Worth() float64 {
+	margin := b.Study.Primary().MarginPercent
+	if margin <= 0 {
+		margin = 1
+	}
+	return math.Log1p(margin / 400)
+}
+
+// Measured is what an experiment came to, from the trials of its study.
+func Measured(e tune.Experiment, s study.Spec, trials []study.Trial) tune.Measured {
+	m := tune.Measured{Experiment: e}
+	g := s.Primary()
+	metric, _ := study.MetricNamed(g.Metric)
+	sign := 1.0
+	if metric.LowerIsBetter {
+		sign = -1
+	}
+	names := []string{control, study.AA}
+	for i := range e.Arms {
+		names = append(names, arm(i))
+	}
+	for i, name := range names {
+		for block, v := range study.ArmValues(s, *s.Seed, g, name, trials).Values {
+			if i == 0 {
+				m.Values = append(m.Values, make([]float64, len(names)))
+			}
+			m.Values[block][i] = sign * math.Log(v)
+		}
+	}
+	for _, t := range trials {
+		m.Seconds += t.Seconds
+	}
+	if e.Phase == tune.Confirm {
+		m.Harm = harm(s, trials)
+	}
+	return m
+}
+
+// harm names the guardrails of a confirmation that the candidate is not shown to leave
+// alone: every other metric must be no worse than by its margin, 5 % where it has none.
+func harm(s study.Spec, trials []study.Trial) (out []string) {
+	for _, v := range study.Analyse(s, *s.Seed, study.Environment{}, trials).Verdicts {
+		if v.Primary {
+			continue
+		}
+		worst, margin := v.CILow.Float(), v.MarginPercent
+		if margin <= 0 {
+			margin = 5
+		}
+		if v.Better == "lower" {
+			worst = -v.CIHigh.Float()
+		}
+		if v.PointsLow.Known() {
+			worst, margin = v.PointsLow.Float(), max(v.MarginPoints, 0.5)
+			if v.Better == "lower" {
+				worst = -v.PointsHigh.Float()
+			}
+		}
+		if !(worst >= -margin) && v.Verdict != "equivalent" && v.Verdict != "better" {
+			out = append(out, v.Metric+" in part "+v.Part)
+		}
+	}
+	return out
+}
+
+func hash(name string) uint64 {
+	h := fnv.New32a()
+	h.Write([]byte(name))
+	return uint64(h.Sum32())
+}

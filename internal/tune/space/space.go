@@ -1,0 +1,221 @@
+// Package space says which settings a search by experiment may try, and why each
+// other may not; and puts a search's experiments to a study's testbed and workload.
+package space
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/fact"
+	"linerate/internal/hint"
+	"linerate/internal/setting"
+	"linerate/internal/study"
+	"linerate/internal/tunable"
+	"linerate/internal/tune"
+)
+
+// Level is one value worth trying of a factor.
+type Level struct {
+	Value    string          `yaml:"value" json:"value"`
+	Source   string          `yaml:"source,omitempty" json:"source,omitempty"`
+	Settings []study.Setting `yaml:"settings,omitempty" json:"-"`
+}
+
+// Entry is a setting that was thought of, in the space or not, and why.
+type Entry struct {
+	Name string `json:"name"`
+	// In: it is a factor of the search.
+	In  bool   `json:"in"`
+	Why string `json:"why"`
+	// Now is its value before anything is tried; "" where none is known.
+	Now    string  `json:"now,omitempty"`
+	Levels []Level `json:"levels"`
+	// Shared: it is global to the kernel, so that the arms take turns with it.
+	Shared bool `json:"shared,omitempty"`
+	// Catalogue: the setting is the catalogue's, under this name.
+	Catalogue bool `json:"catalogue"`
+	// Base are settings of the arms without it.
+	Base []study.Setting `json:"-"`
+}
+
+// Query is what a space is wanted for.
+type Query struct {
+	Catalogue *tunable.Catalogue
+	Facts     *fact.Facts // of the host whose lab it is
+	Role      string
+	Study     study.Spec
+	Base      study.Variant // what is tuned
+	// AllowHost lets the search change what is global to the kernel.
+	AllowHost bool
+	// Only, where not empty, are all that may enter; Without may not.
+	Only, Without []string
+}
+
+// Of lists every tunable that the catalogue has levels for on this system, the
+// factors of the space among them.
+func Of(q Query) ([]Entry, error) {
+	env := q.Catalogue.NewEnv(q.Facts, q.Role)
+	var out []Entry
+	for _, r := range q.Catalogue.Records {
+		if r.OS != q.Facts.OS || len(r.Levels) == 0 || !r.Exists(q.Facts.Release) {
+			continue
+		}
+		e := Entry{Name: r.Name, Catalogue: true, Levels: []Level{}, Now: env.Text(r.Name)}
+		if err := e.fill(q, env, r); err != nil {
+			return nil, fmt.Errorf("%s:%d: %s: %w", r.File, r.Line, r.Name, err)
+		}
+		out = append(out, e)
+	}
+	slices.SortStableFunc(out, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
+	return out, q.choose(out)
+}
+
+// fill says whether a record is in the space, and at which levels.
+func (e *Entry) fill(q Query, env tunable.Env, r *tunable.Record) error {
+	conditions := 0
+	for _, l := range r.Levels {
+		holds, err := env.Holds(l.When)
+		if err != nil {
+			return err
+		}
+		if !holds {
+			conditions++
+			continue
+		}
+		value := l.Value
+		if l.Formula != "" {
+			if value, err = env.Formula(l.Formula); err != nil {
+				return err
+			}
+		}
+		if e.Now != "" && r.SameValue(e.Now, value) || r.RejectOn(q.Facts.Release, value) != nil {
+			continue
+		}
+		e.Levels = append(e.Levels, Level{Value: value, Source: l.Source})
+	}
+	switch why := e.outside(q, r); {
+	case why != "":
+		e.Why = why
+	case len(e.Levels) == 0 && conditions > 0:
+		e.Why = fmt.Sprintf("its levels are for other roles or hardware than %s here", q.Role)
+	case len(e.Levels) == 0:
+		e.Why = "it has the value worth trying already: " + e.Now
+	default:
+		e.In, e.Why = true, "worth trying: "+e.Levels[0].Source
+	}
+	return nil
+}
+
+// outside says why the testbed cannot try a record; "": it can. It writes how.
+func (e *Entry) outside(q Query, r *tunable.Record) string {
+	feature, isFeature := strings.CutPrefix(r.Name, "ethtool -K IF ")
+	for i, l := range e.Levels {
+		switch {
+		case r.Mechanism == setting.Sysctl && !strings.Contains(r.Name, "IF"):
+			s := study.Setting{Sysctl: r.Name, Value: l.Value}
+			if e.Shared = r.Scope == tunable.Host; e.Shared {
+				s.Scope = study.ScopeHost
+			}
+			e.Levels[i].Settings = []study.Setting{s}
+		case isFeature && !q.serves():
+			for _, device := range []string{"ingress", "egress"} {
+				e.Levels[i].Settings = append(e.Levels[i].Settings, study.Setting{Link: feature, Device: device, Value: l.Value})
+			}
+		case isFeature:
+			return "servers in the lab have no device of their own to set it on"
+		default:
+			return fmt.Sprintf("the lab has nothing to set it on (%s)", r.Mechanism)
+		}
+	}
+	state := r.At(q.Facts.Release)
+	switch {
+	case state.Module != "" && !q.Facts.HasModule(state.Module) && e.Now == "":
+		return "module " + state.Module + " is not loaded"
+	case len(r.Cautions) > 0 && slices.ContainsFunc(r.Cautions, func(c tunable.Caution) bool { return c.When == "" && (c.Kind == "harmful" || c.Kind == "security") }):
+		return "risky: the catalogue cautions against it always"
+	case q.sets(r.Name):
+		return "the study's own variant " + q.Base.Name + " sets it"
+	case e.Shared && !q.AllowHost:
+		return "it is global to the kernel: " + hint.Option("allow-host-settings", "") + " lets arms take turns with it; it is journalled and restored"
+	}
+	return ""
+}
+
+// serves reports whether the study is of servers.
+func (q Query) serves() bool {
+	part, _ := q.Study.Part(q.Study.Primary().Part)
+	return study.KindOf(part).Name() == "serve"
+}
+
+// sets reports whether the base sets a sysctl itself.
+func (q Query) sets(name string) bool {
+	return slices.ContainsFunc(q.Base.Settings, func(s study.Setting) bool { return s.Sysctl == name })
+}
+
+// choose applies what is wanted and unwanted by name.
+func (q Query) choose(all []Entry) error {
+	var known []string
+	for _, e := range all {
+		known = append(known, e.Name)
+	}
+	for _, n := range slices.Concat(q.Only, q.Without) {
+		if !slices.Contains(known, n) {
+			return hint.Unknown("setting with levels to try", n, known)
+		}
+	}
+	for i := range all {
+		e := &all[i]
+		switch {
+		case e.In && len(q.Only) > 0 && !slices.Contains(q.Only, e.Name):
+			e.In, e.Why = false, "not asked for"
+		case e.In && slices.Contains(q.Without, e.Name):
+			e.In, e.Why = false, "left out on request"
+		}
+	}
+	return nil
+}
+
+// Factors are the entries of the space that are in it.
+func Factors(all []Entry) (in []Entry) {
+	for _, e := range all {
+		if e.In {
+			in = append(in, e)
+		}
+	}
+	return in
+}
+
+// Levels is how many levels each factor has beside the base's.
+func Levels(factors []Entry) (n []int) {
+	for _, f := range factors {
+		n = append(n, len(f.Levels))
+	}
+	return n
+}
+
+// Settings are those of a configuration of the factors.
+func Settings(factors []Entry, c tune.Config) (out []study.Setting) {
+	for i, f := range factors {
+		if c[i] == 0 {
+			out = append(out, f.Base...)
+		} else {
+			out = append(out, f.Levels[c[i]-1].Settings...)
+		}
+	}
+	return out
+}
+
+// Words are the settings of a configuration for people.
+func Words(factors []Entry, c tune.Config) string {
+	var out []string
+	for i, f := range factors {
+		if i < len(c) && c[i] > 0 {
+			out = append(out, f.Name+"="+f.Levels[c[i]-1].Value)
+		}
+	}
+	if len(out) == 0 {
+		return "the base"
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,144 @@
+package space
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/catalogue"
+	"linerate/internal/fact"
+	"linerate/internal/fact/release"
+	"linerate/internal/study"
+	_ "linerate/internal/study/kinds"
+	"linerate/internal/tune"
+	"linerate/studies"
+)
+
+func query(t *testing.T, name string) Query {
+	t.Helper()
+	c, err := catalogue.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := studies.Read(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := study.Parse(name, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, _ := s.Variant(s.Control)
+	f := &fact.Facts{OS: fact.Linux, Release: release.MustParse("6.12"), CPU: fact.CPU{Count: 4}, Memory: fact.Memory{Physical: 1 << 33, PageSize: 4096}}
+	return Query{Catalogue: c, Facts: f, Role: "router", Study: s, Base: base}
+}
+
+// TestSpace: every tunable with levels is in the space or told why not; what is
+// global to the kernel waits for leave.
+func TestSpace(t *testing.T) {
+	q := query(t, "early-demux")
+	all, err := Of(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared := 0
+	for _, e := range all {
+		if e.Why == "" || e.In && (len(e.Levels) == 0 || len(e.Levels[0].Settings) == 0 || e.Shared) {
+			t.Errorf("%+v", e)
+		}
+		if strings.Contains(e.Why, "global to the kernel") {
+			shared++
+		}
+	}
+	in := len(Factors(all))
+	if in < 3 || shared < 3 {
+		t.Errorf("%d in the space of %d, %d wait for leave", in, len(all), shared)
+	}
+	q.AllowHost = true
+	more, err := Of(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := len(Factors(more)); got != in+shared {
+		t.Errorf("with leave %d factors, want %d", got, in+shared)
+	}
+	q.Only = []string{Factors(all)[0].Name}
+	one, err := Of(q)
+	if err != nil || len(Factors(one)) != 1 {
+		t.Errorf("only one: %d, %v", len(Factors(one)), err)
+	}
+	q.Only = []string{"net.ipv4.no_such"}
+	if _, err := Of(q); err == nil {
+		t.Error("an unknown name was taken")
+	}
+}
+
+const own = `
+factors:
+  - name: merged
+    base: [{firewall: {linear: 1000}}]
+    levels:
+      - {value: merged, settings: [{firewall: {linear: 1000, optimise: true}}]}
+  - name: net.ipv4.ip_early_demux
+    levels:
+      - {value: "0", settings: [{sysctl: net.ipv4.ip_early_demux, value: 0}], source: guides}
+`
+
+// TestPut: experiments become studies that parse, and trials come back as values
+// turned so that more is better.
+func TestPut(t *testing.T) {
+	factors, err := Parse("own.yaml", []byte(own))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := query(t, "early-demux")
+	b := Bench{Study: q.Study, Base: q.Base, Factors: factors, Question: "What helps?", Seed: 4}
+	e := tune.Experiment{Name: "confirm", Phase: tune.Confirm, Control: tune.Config{0, 0}, Arms: []tune.Config{{1, 1}}, Blocks: 6, Looks: []int{4, 6}, Alpha: 0.03}
+	s, err := b.Put(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Looks.Alpha != 0.03 || len(s.Variants) != 2 || len(s.Metrics) != 2 || s.Control != control {
+		t.Errorf("study %+v", s)
+	}
+	got, want := s.Variants[1].Settings, 2
+	if len(got) != want || got[0].Firewall == nil || !got[0].Firewall.Optimise || s.Variants[0].Settings[0].Firewall.Optimise {
+		t.Errorf("settings %+v", s.Variants)
+	}
+	var trials []study.Trial
+	for block := 1; block <= 2; block++ {
+		for i, arm := range []string{control, study.AA, "c01"} {
+			trials = append(trials, study.Trial{Part: s.Parts[0].Name, Block: block, Variant: arm, Valid: true, Seconds: 2,
+				Metrics: map[string]float64{"forwarding_rate_pps": 100 + float64(i), "cost_ns_per_packet": 1000}})
+		}
+	}
+	m := Measured(e, s, trials)
+	if len(m.Values) != 2 || math.Abs(m.Values[1][2]-m.Values[1][0]-math.Log(1.02)) > 1e-9 || m.Seconds != 12 {
+		t.Errorf("measured %+v", m)
+	}
+	if n := b.Together(64); n < 6 || n%2 != 0 {
+		t.Errorf("%d arms together", n)
+	}
+	if w := Words(factors, e.Arms[0]); !strings.Contains(w, "merged=merged") || Words(factors, e.Control) != "the base" {
+		t.Errorf("words %q", w)
+	}
+}
+
+// TestFileRefuses: a space of one's own is read strictly.
+func TestFileRefuses(t *testing.T) {
+	for _, bad := range []string{"", "factors: []", "factors: [{name: a}]", "factors: [{name: a, levels: [{value: x}]}]", "factors: [{levels: []}]", "wrong: 1"} {
+		if got, err := Parse("x.yaml", []byte(bad)); err == nil {
+			t.Errorf("%q was taken: %+v", bad, got)
+		}
+	}
+	all, _ := Parse("own.yaml", []byte(own))
+	if err := Choose(all, nil, []string{"merged"}); err != nil || !slices.ContainsFunc(all, func(e Entry) bool { return !e.In }) {
+		t.Errorf("without: %v %+v", err, all)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(own))
+	f.Fuzz(func(_ *testing.T, data []byte) { _, _ = Parse("fuzz.yaml", data) })
+}
