@@ -74,16 +74,9 @@ func (s *state) toDrop(settings int) int {
 // noise is the variance of one value between arms of a block: the model's, or that
 // of the control beside itself where that is greater.
 func (s *state) noise() float64 {
-	sum, n := 0.0, 0.0
-	for _, m := range s.done {
-		for _, block := range m.Values {
-			if d := block[1] - block[0]; !math.IsNaN(d) {
-				sum, n = sum+d*d/2, n+1
-			}
-		}
-	}
+	own, _ := s.beside0()
 	sd := s.model().SD
-	return max(sd*sd, sum/n)
+	return max(sd*sd, own)
 }
 
 // Dropped is what became of one setting of the confirmed candidate.

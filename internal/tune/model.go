@@ -59,6 +59,21 @@ func ofScreening(s *screened, factors int) Model {
 	return m
 }
 
+// floor raises the scale of effects that are nothing to what a variance of single values,
+// seen in at least four blocks, makes it.
+func (m *Model) floor(variance, blocks float64) {
+	se := 2 * math.Sqrt(variance/float64(max(1, m.Runs)))
+	if blocks < 4 || se <= m.Lenth.PSE {
+		return
+	}
+	up := se / m.Lenth.PSE
+	if m.Lenth.PSE == 0 {
+		return
+	}
+	m.Lenth.PSE, m.Lenth.Margin, m.Lenth.Simultaneous, m.SD = se, m.Lenth.Margin*up, m.Lenth.Simultaneous*up, m.SD*up
+	m.weigh()
+}
+
 // weigh says of each effect how probably it is one: a share of the effects is
 // normal with a variance of its own, the rest are noise of Lenth's scale, and share
 // and variance are estimated from all effects by EM, with a prior worth ten

@@ -247,7 +247,28 @@ func (s *state) model() Model {
 	if len(data.y) == 0 {
 		return Model{Interactions: []Interaction{}}
 	}
-	return ofScreening(data, len(s.Levels))
+	m := ofScreening(data, len(s.Levels))
+	if s.half < fewRuns {
+		m.floor(s.beside0())
+	}
+	return m
+}
+
+// fewRuns: below so many columns Lenth's scale rests on too few effects to be
+// believed alone.
+const fewRuns = 16
+
+// beside0 is the variance of one value between arms of a block, as the control shows it
+// beside itself, and from how many blocks.
+func (s *state) beside0() (variance, n float64) {
+	for _, m := range s.done {
+		for _, block := range m.Values {
+			if d := block[1] - block[0]; !math.IsNaN(d) {
+				variance, n = variance+d*d/2, n+1
+			}
+		}
+	}
+	return variance / max(1, n), n
 }
 
 // toConfirm is about how many trials a confirmation takes that finds the model's

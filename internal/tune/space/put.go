@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"linerate/internal/hint"
+	"linerate/internal/stats"
 	"linerate/internal/study"
 	"linerate/internal/tune"
 )
@@ -156,16 +157,16 @@ func harm(s study.Spec, trials []study.Trial) (out []string) {
 		if margin <= 0 {
 			margin = 5
 		}
-		if v.Better == "lower" {
+		if v.Better == stats.LowerIsBetter {
 			worst = -v.CIHigh.Float()
 		}
 		if v.PointsLow.Known() {
 			worst, margin = v.PointsLow.Float(), max(v.MarginPoints, 0.5)
-			if v.Better == "lower" {
+			if v.Better == stats.LowerIsBetter {
 				worst = -v.PointsHigh.Float()
 			}
 		}
-		if !(worst >= -margin) && v.Verdict != "equivalent" && v.Verdict != "better" {
+		if !(worst >= -margin) && v.Verdict != stats.Equivalent && v.Verdict != stats.Better {
 			out = append(out, v.Metric+" in part "+v.Part)
 		}
 	}

@@ -137,7 +137,7 @@ func (e *Entry) outside(q Query, r *tunable.Record) string {
 	case q.sets(r.Name):
 		return "the study's own variant " + q.Base.Name + " sets it"
 	case e.Shared && !q.AllowHost:
-		return "it is global to the kernel: " + hint.Option("allow-host-settings", "") + " lets arms take turns with it; it is journalled and restored"
+		return "it is global to the kernel, and waits for leave to change host settings"
 	}
 	return ""
 }

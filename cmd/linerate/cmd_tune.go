@@ -1,0 +1,293 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"linerate/catalogue"
+	"linerate/internal/assemble"
+	"linerate/internal/fact"
+	"linerate/internal/hint"
+	"linerate/internal/role"
+	"linerate/internal/show"
+	"linerate/internal/study"
+	"linerate/internal/tune/space"
+)
+
+const tuneLong = `Tune looks for the settings that help a study's workload in the lab, by experiment,
+and ends in a plan whose every line was measured here. It screens all settings of the
+space at once (orthogonal array with fold-over), races the best candidates, confirms
+one on fresh blocks by a group-sequential test, and leaves out what the winner does
+without. Selection and confirmation share no data, and each further confirmation of
+the same question has a stricter level: where nothing helps, a winner is claimed in at
+most one question of twenty, however often you ask.
+
+The space is the catalogue's: what has levels worth trying for the role, and what this
+lab can set. --dry-run prints it, and why each setting is or is not in it.`
+
+type tuneFlags struct {
+	run     runFlags
+	study   string
+	role    string
+	variant string
+	file    string
+	only    []string
+	without []string
+	budget  time.Duration
+	dryRun  bool
+}
+
+// newTuneCmd searches by experiment.
+func newTuneCmd() *cobra.Command {
+	var f tuneFlags
+	cmd := &cobra.Command{
+		Use:   "tune --study NAME|FILE.yaml --role ROLE",
+		Short: "search by experiment for the settings that help; ends in a confirmed plan",
+		Long:  tuneLong,
+		Example: `    linerate tune --study firewall-rules --variant rules-100 --role firewall --budget 10m
+    linerate tune --study web-latency --role web --dry-run
+    linerate tune resume linerate-tune-web-latency-20260102-150405`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.do(cmd) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.study, "study", "", "the study whose testbed, workload and primary metric count")
+	flags.StringVar(&f.role, "role", "", "what the host is for: "+strings.Join(role.Names(), ", "))
+	flags.StringVar(&f.variant, "variant", "", "the study's variant to tune (default: its control)")
+	flags.StringVar(&f.file, "space", "", "the settings to try are in `FILE`, instead of the catalogue's")
+	flags.StringSliceVar(&f.only, "only", nil, "try these settings alone")
+	flags.StringSliceVar(&f.without, "without", nil, "leave these settings out")
+	flags.DurationVar(&f.budget, "budget", 15*time.Minute, "about how long the trials may take")
+	flags.BoolVarP(&f.dryRun, "dry-run", "n", false, "print the space, and why each setting is or is not in it")
+	flags.BoolVar(&f.run.quick, "quick", false, "shorter trials, and a budget of 3m where none is given")
+	flags.StringVar(&f.run.out, "out", "", "directory of the search (default: linerate-tune-STUDY-TIME)")
+	flags.Uint64Var(&f.run.seed, "seed", 0, "seed of the search (default: drawn)")
+	f.run.addSearch(cmd)
+	cmd.AddCommand(newTuneResumeCmd())
+	return cmd
+}
+
+// addSearch are the flags that a search has in common with its resumption.
+func (f *runFlags) addSearch(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.engine, "engine", "auto", "traffic engine: auto, xdp or af_packet")
+	cmd.Flags().BoolVar(&f.allowHost, "allow-host-settings", false, "let the search change settings that are global to the kernel; they are journalled and restored")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON document")
+	addLedgerFlag(cmd, &f.ledger)
+	cmd.Flags().BoolVar(&f.noLedger, "no-ledger", false, "leave the studies out of the ledger")
+}
+
+func newTuneResumeCmd() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "resume DIR",
+		Short: "go on with an interrupted search where it stopped",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := readSearch(args[0])
+			if err != nil {
+				return err
+			}
+			s.flags = f
+			return s.do(cmd)
+		},
+	}
+	f.addSearch(cmd)
+	return cmd
+}
+
+func (f *tuneFlags) do(cmd *cobra.Command) error {
+	s, err := f.prepare(cmd)
+	if err != nil {
+		return err
+	}
+	if f.dryRun {
+		return f.printSpace(cmd.OutOrStdout(), s)
+	}
+	if len(space.Factors(s.Space)) == 0 {
+		return hint.With(errors.New("the space is empty: there is nothing to try"), "--dry-run says why; --allow-host-settings, --space FILE widen it")
+	}
+	if s.path = f.run.out; s.path == "" {
+		s.path = fmt.Sprintf("linerate-tune-%s-%s", s.spec.Name, time.Now().Format("20060102-150405"))
+	}
+	if s.Confirmation, err = confirmations(cmd, f.run, s.Question, s.bench().Name(confirmation)); err != nil {
+		return err
+	}
+	s.Confirmation++
+	if err := s.write(); err != nil {
+		return err
+	}
+	return s.do(cmd)
+}
+
+// prepare works out what is to be searched, and where.
+func (f *tuneFlags) prepare(cmd *cobra.Command) (*tuning, error) {
+	if f.study == "" || f.role == "" {
+		return nil, hint.With(hint.Usagef("tune needs a study and a role"), "such as: linerate tune --study firewall-rules --role firewall; linerate study list has the studies")
+	}
+	if err := role.Check(f.role); err != nil {
+		return nil, err
+	}
+	spec, err := findStudy(f.study)
+	if err != nil {
+		return nil, err
+	}
+	if spec.OnLiveHost() || spec.OnMachines() {
+		return nil, hint.With(hint.Usagef("study %s is not of this machine's lab", spec.Name), "tune searches in the lab; prove asks a live host about one setting")
+	}
+	if metric, _ := study.MetricNamed(spec.Primary().Metric); metric.Share {
+		return nil, hint.Usagef("study %s is decided by a share, %s: a search needs a metric with ratios", spec.Name, metric.Name)
+	}
+	if f.run.quick {
+		spec = spec.Quick()
+		if !cmd.Flags().Changed("budget") {
+			f.budget = 3 * time.Minute
+		}
+	}
+	if f.budget < 10*time.Second || f.budget > 7*24*time.Hour {
+		return nil, hint.Usagef("--budget %s: want 10s to 168h", f.budget)
+	}
+	if f.variant == "" {
+		f.variant = spec.Control
+	}
+	base, ok := spec.Variant(f.variant)
+	if !ok {
+		var known []string
+		for _, v := range spec.Variants {
+			known = append(known, v.Name)
+		}
+		return nil, hint.Unknown("variant", f.variant, known)
+	}
+	s := &tuning{Version: 1, Role: f.role, Base: base, Seconds: f.budget.Seconds(), Seed: f.run.seed, flags: f.run, spec: spec}
+	if !cmd.Flags().Changed("seed") {
+		s.Seed = uint64(rand.Uint32())
+	}
+	s.Question = fmt.Sprintf("Which settings help %s (%s) in study %s, by %s?", f.role, base.Name, spec.Name, spec.Primary().Metric)
+	text, err := study.Format(spec)
+	s.Study = string(text)
+	if err != nil {
+		return nil, err
+	}
+	s.Space, err = f.space(cmd, spec, base)
+	return s, err
+}
+
+// space is the user's own, or the catalogue's.
+func (f *tuneFlags) space(cmd *cobra.Command, spec study.Spec, base study.Variant) ([]space.Entry, error) {
+	if f.file != "" {
+		data, err := readFile(f.file)
+		if err != nil {
+			return nil, fmt.Errorf("read the space %s: %w", f.file, err)
+		}
+		all, err := space.Parse(f.file, data)
+		if err != nil {
+			return nil, err
+		}
+		if !f.run.allowHost {
+			for i := range all {
+				if all[i].Shared {
+					all[i].In, all[i].Why = false, "it is global to the kernel, and waits for leave to change host settings"
+				}
+			}
+		}
+		return all, space.Choose(all, f.only, f.without)
+	}
+	facts, err := factsHere(cmd)
+	if err != nil {
+		return nil, err
+	}
+	c, err := catalogue.Load()
+	if err != nil {
+		return nil, err
+	}
+	all, err := space.Of(space.Query{Catalogue: c, Facts: facts, Role: f.role, Study: spec, Base: base, AllowHost: f.run.allowHost, Only: f.only, Without: f.without})
+	for i, e := range all {
+		if !e.In {
+			continue
+		}
+		for _, l := range e.Levels {
+			for _, set := range l.Settings {
+				if why := assemble.Lacks(set); why != "" {
+					all[i].In, all[i].Why = false, why
+				}
+			}
+		}
+	}
+	return all, err
+}
+
+// factsHere are this machine's.
+func factsHere(cmd *cobra.Command) (*fact.Facts, error) {
+	return (&source{}).Facts(cmd.Context(), nil)
+}
+
+func (f *tuneFlags) printSpace(w io.Writer, s *tuning) error {
+	if f.run.asJSON {
+		return printJSON(w, map[string]any{"version": 1, "study": s.spec.Name, "role": s.Role, "variant": s.Base.Name, "space": s.Space})
+	}
+	p := show.NewPage(styleOf(w))
+	in := len(space.Factors(s.Space))
+	p.Line(fmt.Sprintf("%d of %s in the space:", in, show.Plural(len(s.Space), "setting")))
+	if slices.ContainsFunc(s.Space, func(e space.Entry) bool { return strings.HasSuffix(e.Why, "leave to change host settings") }) {
+		p.Line("(--allow-host-settings gives that leave: arms then take turns with what is global; it is journalled and restored)")
+	}
+	for _, inside := range []bool{true, false} {
+		t := show.Table{Header: []string{"SETTING", "NOW", "TO TRY", "WHY"}}
+		if !inside {
+			t.Header[3] = "WHY NOT"
+		}
+		for _, e := range s.Space {
+			if e.In != inside {
+				continue
+			}
+			var values []string
+			for _, l := range e.Levels {
+				values = append(values, l.Value)
+			}
+			t.Rows = append(t.Rows, []string{e.Name, e.Now, strings.Join(values, ", "), e.Why})
+		}
+		if len(t.Rows) > 0 {
+			p.Table(t)
+			p.Line("")
+		}
+	}
+	return p.Flush(w)
+}
+
+// readSearch reads a search's directory.
+func readSearch(path string) (*tuning, error) {
+	data, err := readFile(filepath.Join(path, searchFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, hint.With(fmt.Errorf("%s holds no search", path), "linerate tune makes such a directory; a single study goes on with: linerate study resume DIR")
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &tuning{path: path}
+	return s, s.read(data)
+}
+
+// written reports whether a search's directory has an experiment.
+func (s *tuning) written(name string) bool {
+	_, err := os.Stat(filepath.Join(s.path, name, "study.yaml"))
+	return err == nil
+}
+
+// leftAlone are the names of factors that did not ship.
+func (s *tuning) leftAlone(ships []string) (out []string) {
+	for _, f := range space.Factors(s.Space) {
+		if !slices.Contains(ships, f.Name) {
+			out = append(out, f.Name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/spf13/cobra"
+
+	"linerate/catalogue"
+	"linerate/internal/hint"
+	"linerate/internal/ledger"
+	"linerate/internal/plan"
+	"linerate/internal/planner"
+	"linerate/internal/show"
+	"linerate/internal/stats"
+	"linerate/internal/study"
+	"linerate/internal/studydir"
+	"linerate/internal/tune"
+	"linerate/internal/tune/page"
+	"linerate/internal/tune/space"
+)
+
+// The files of a search's directory, beside a directory for each experiment.
+const (
+	searchFile     = "tune.yaml"
+	searchPlan     = "plan.json"
+	searchReport   = "report.html"
+	searchDocument = "result.json"
+)
+
+// confirmation is what the ledger's confirmations are named after.
+var confirmation = tune.Experiment{Name: string(tune.Confirm)}
+
+// tuning is a search on disk: what tune.yaml says, from which all else follows.
+type tuning struct {
+	Version  int           `yaml:"version"`
+	Question string        `yaml:"question"`
+	Role     string        `yaml:"role"`
+	Study    string        `yaml:"study"` // as YAML, all defaults explicit
+	Base     study.Variant `yaml:"base"`
+	Space    []space.Entry `yaml:"space"`
+	Seconds  float64       `yaml:"seconds"`
+	Seed     uint64        `yaml:"seed"`
+	// Confirmation numbers the confirmations of the question.
+	Confirmation int `yaml:"confirmation"`
+
+	path  string
+	spec  study.Spec
+	flags runFlags
+}
+
+func (s *tuning) read(data []byte) (err error) {
+	if err := yaml.UnmarshalWithOptions(data, s, yaml.Strict()); err != nil {
+		return fmt.Errorf("read %s: %w", filepath.Join(s.path, searchFile), err)
+	}
+	if s.Version != 1 || len(space.Factors(s.Space)) == 0 || s.Seconds <= 0 {
+		return hint.With(fmt.Errorf("%s is no search of this linerate's", filepath.Join(s.path, searchFile)), "begin it anew: linerate tune")
+	}
+	s.spec, err = study.Parse(searchFile, []byte(s.Study))
+	return err
+}
+
+func (s *tuning) write() error {
+	data, err := yaml.MarshalWithOptions(s, yaml.UseLiteralStyleIfMultiline(true))
+	if err != nil {
+		return fmt.Errorf("write the search: %w", err)
+	}
+	if err := os.MkdirAll(s.path, 0o755); err != nil {
+		return fmt.Errorf("make the search's directory: %w", err)
+	}
+	if _, err := os.Stat(filepath.Join(s.path, searchFile)); err == nil {
+		return hint.With(fmt.Errorf("%s already holds a search", s.path), "linerate tune resume %s", s.path)
+	}
+	return s.save(searchFile, func(w io.Writer) error { _, err := w.Write(data); return err })
+}
+
+func (s *tuning) save(name string, f func(io.Writer) error) error {
+	return writeFile(filepath.Join(s.path, name), f)
+}
+
+// bench is the study that the search's experiments are put to.
+func (s *tuning) bench() space.Bench {
+	return space.Bench{Study: s.spec, Base: s.Base, Factors: space.Factors(s.Space), Question: s.Question, Seed: s.Seed}
+}
+
+// mostTogether bounds how many arms live side by side: more cost time to make than
+// they save.
+const mostTogether = 32
+
+// do runs what the search has left, and ends it.
+func (s *tuning) do(cmd *cobra.Command) error {
+	var done []tune.Measured
+	bench := s.bench()
+	plan := &tune.Search{Levels: space.Levels(bench.Factors), Seconds: s.Seconds, PerSlot: bench.PerSlot(), Together: bench.Together(mostTogether),
+		Worth: bench.Worth(), Confirmations: s.Confirmation, Seed: s.Seed}
+	err := whereRun(cmd.Context(), s.spec, func() error {
+		for {
+			e, ok, err := plan.Next(done)
+			if err != nil || !ok {
+				return err
+			}
+			m, err := s.experiment(cmd, bench, e, len(done))
+			if err != nil {
+				return err
+			}
+			done = append(done, m)
+		}
+	})
+	if err != nil {
+		if cmd.Context().Err() != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "all trials are kept; go on with: linerate tune resume %s\n", s.path)
+		}
+		return err
+	}
+	r, err := plan.Result(done)
+	if err != nil {
+		return err
+	}
+	return s.end(cmd, r)
+}
+
+// experiment runs one study of the search, or what is left of it.
+func (s *tuning) experiment(cmd *cobra.Command, bench space.Bench, e tune.Experiment, n int) (tune.Measured, error) {
+	spec, err := bench.Put(e)
+	if err != nil {
+		return tune.Measured{}, err
+	}
+	path := filepath.Join(s.path, e.Name)
+	var dir *studydir.Dir
+	if s.written(e.Name) {
+		dir, err = studydir.Open(path)
+	} else {
+		dir, err = studydir.Create(path, spec)
+	}
+	if err != nil {
+		return tune.Measured{}, err
+	}
+	defer dir.Close()
+	if _, more := study.Next(dir.Spec, dir.Seed, dir.Trials, nil); more {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s in %s (experiment %d)\n", e.Name, show.Plural(len(e.Arms), "arm"), show.Plural(e.Blocks, "block"), n+1)
+		// A study of the search speaks to nobody but of what goes wrong.
+		quiet := &cobra.Command{}
+		quiet.SetContext(cmd.Context())
+		quiet.SetOut(io.Discard)
+		quiet.SetErr(io.Discard)
+		run := s.flags
+		if err := run.conduct(quiet, dir); err != nil {
+			return tune.Measured{}, err
+		}
+	}
+	return space.Measured(e, dir.Spec, dir.Trials), nil
+}
+
+// confirmations counts those of a question in the ledger.
+func confirmations(cmd *cobra.Command, f runFlags, question, name string) (n int, err error) {
+	if f.noLedger {
+		return 0, nil
+	}
+	l, err := existingLedger(cmd.Context(), f.ledger)
+	if err != nil || l == nil {
+		return 0, err
+	}
+	all, err := l.Studies(cmd.Context(), ledger.Filter{Study: name})
+	for _, st := range all {
+		if st.Question == question && st.Name == name {
+			n++
+		}
+	}
+	return n, errors.Join(err, l.Close())
+}
+
+// end writes the search's plan, report and document, and prints what it came to.
+func (s *tuning) end(cmd *cobra.Command, r tune.Result) error {
+	report := page.Report{Question: s.Question, Study: s.spec.Name, Role: s.Role, Metric: s.spec.Primary().Metric, Space: s.Space,
+		Confirmation: s.Confirmation, Alpha: tune.Alpha(s.Confirmation), Result: r}
+	report.Fill()
+	if err := s.save(searchReport, report.HTML); err != nil {
+		return err
+	}
+	var doc bytes.Buffer
+	document := struct {
+		Version int `json:"version"`
+		page.Report
+		Directory string `json:"directory"`
+		Plan      string `json:"plan,omitempty"`
+	}{1, report, s.path, ""}
+	if r.Ships != nil {
+		document.Plan = filepath.Join(s.path, searchPlan)
+		if err := s.plan(cmd, report); err != nil {
+			return err
+		}
+	}
+	if err := printJSON(&doc, document); err != nil {
+		return err
+	}
+	if err := s.save(searchDocument, func(w io.Writer) error { _, err := w.Write(doc.Bytes()); return err }); err != nil {
+		return err
+	}
+	if s.flags.asJSON {
+		_, err := cmd.OutOrStdout().Write(doc.Bytes())
+		return err
+	}
+	if err := report.Terminal(cmd.OutOrStdout(), styleOf(cmd.OutOrStdout())); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(s.path, searchReport))
+	if document.Plan != "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "plan: linerate plan show %s\n", document.Plan)
+	}
+	return nil
+}
+
+// plan writes the plan of what ships: what it is worth was measured of all of it
+// together, and each setting's share of that by the search.
+func (s *tuning) plan(cmd *cobra.Command, report page.Report) error {
+	facts, err := factsHere(cmd)
+	if err != nil {
+		return err
+	}
+	c, err := catalogue.Load()
+	if err != nil {
+		return err
+	}
+	r := report.Result
+	together := fmt.Sprintf("%s of %s by %s (%s to %s), for the plan as a whole, in %s of study %s on %s", show.SignedPercent(r.Gain.EffectPercent.Float()), s.Base.Name, report.Metric,
+		show.SignedPercent(r.Gain.CILow.Float()), show.SignedPercent(r.Gain.CIHigh.Float()), show.Plural(r.Gain.Blocks, "block"), s.spec.Name, time.Now().Format(time.DateOnly))
+	var gains []planner.Gain
+	var names []string
+	for i, f := range space.Factors(s.Space) {
+		if r.Ships[i] == 0 {
+			continue
+		}
+		effect := stats.Percent(r.Model.Effects[i].Effect)
+		gains = append(gains, planner.Gain{Name: f.Name, Value: f.Levels[r.Ships[i]-1].Value,
+			Reason:   fmt.Sprintf("A search by experiment found it, main effect %s, and confirmed it with the rest of this plan.", show.SignedPercent(effect)),
+			Evidence: plan.Evidence{Kind: plan.MeasuredHere, Text: together, Refs: []string{filepath.Join(s.path, string(tune.Confirm))}}})
+		names = append(names, f.Name)
+	}
+	var left []plan.LeftAlone
+	for _, n := range s.leftAlone(names) {
+		left = append(left, plan.LeftAlone{Name: n, Reason: "Tried by experiment, and not shown to pay for its place."})
+	}
+	p, err := planner.Confirmed(planner.Input{Facts: facts, Catalogue: c, Role: s.Role}, gains, left)
+	if err != nil {
+		return err
+	}
+	doc, err := plan.Marshal(p)
+	if err != nil {
+		return err
+	}
+	return s.save(searchPlan, func(w io.Writer) error { _, err := w.Write(doc); return err })
+}

@@ -1,0 +1,245 @@
+// Package page tells what a search by experiment came to: in a terminal, and as a
+// page of HTML with the half-normal plot of the effects.
+package page
+
+import (
+	_ "embed"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"linerate/internal/chart"
+	"linerate/internal/show"
+	"linerate/internal/stats"
+	"linerate/internal/tune"
+	"linerate/internal/tune/space"
+)
+
+//go:embed page.html
+var text string
+
+var page = chart.NewPage("tune", text, nil)
+
+// Report is what is told of a search.
+type Report struct {
+	Question string        `json:"question"`
+	Study    string        `json:"study"`
+	Role     string        `json:"role"`
+	Metric   string        `json:"metric"`
+	Space    []space.Entry `json:"space"`
+	// Factors are the entries in the space, in the order of configurations.
+	Factors []string `json:"factors"`
+	// Confirmation numbers the confirmations of the question in the ledger, Alpha is
+	// the level that was left for this one.
+	Confirmation int         `json:"confirmation_number"`
+	Alpha        float64     `json:"alpha"`
+	Result       tune.Result `json:"result"`
+	// Ships are the settings of the plan.
+	Ships  []Setting `json:"ships"`
+	Answer string    `json:"answer"`
+}
+
+// Setting is a factor at a level.
+type Setting struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Fill works out what follows from the result.
+func (r *Report) Fill() {
+	factors := space.Factors(r.Space)
+	r.Factors, r.Ships = []string{}, []Setting{}
+	for i, f := range factors {
+		r.Factors = append(r.Factors, f.Name)
+		if i < len(r.Result.Ships) && r.Result.Ships[i] > 0 {
+			r.Ships = append(r.Ships, Setting{f.Name, f.Levels[r.Result.Ships[i]-1].Value})
+		}
+	}
+	r.Answer = r.answer(factors)
+}
+
+func (r *Report) answer(factors []space.Entry) string {
+	seen := show.Optional(r.Result.SeenPercent, show.Percent)
+	switch {
+	case !r.Result.Complete:
+		return "The search is not at its end."
+	case r.Result.Ships != nil:
+		return fmt.Sprintf("%s: %s (%s to %s), confirmed on blocks of their own.", space.Words(factors, r.Result.Ships),
+			show.SignedPercent(gain(r.Result.Gain.EffectPercent)), show.SignedPercent(r.Result.Gain.CILow.Float()), show.SignedPercent(r.Result.Gain.CIHigh.Float()))
+	case r.Result.Candidate == nil:
+		return fmt.Sprintf("Nothing helps: of %d settings none promises to. A setting worth %s by itself would have been seen.", len(factors), seen)
+	case len(r.Result.Harm) > 0 && r.Result.Confirmation.Verdict == stats.Better:
+		return fmt.Sprintf("Nothing is recommended: %s gains %s, and is not shown to leave alone %s.", space.Words(factors, r.Result.Candidate),
+			show.SignedPercent(gain(r.Result.Confirmation.EffectPercent)), show.List(r.Result.Harm))
+	}
+	return fmt.Sprintf("Nothing is shown to help: the best candidate was not confirmed. A gain of %s would have been seen.", seen)
+}
+
+func gain(n stats.Number) float64 { return n.Float() }
+
+// Terminal prints the report.
+func (r *Report) Terminal(w io.Writer, style show.Style) error {
+	p := show.NewPage(style)
+	p.Paragraph("", "", r.Answer)
+	p.Line("")
+	p.Line(fmt.Sprintf("%s tried in %s (%s); confirmation %d of its question, at a level of %.2g %%.", show.Plural(len(r.Factors), "setting"),
+		show.Plural(r.Result.Trials, "trial"), r.Result.Array, r.Confirmation, 100*r.Alpha))
+	t := show.Table{Header: []string{"SETTING", "MAIN EFFECT", "REAL", ""}, Right: []bool{false, true, true, false}}
+	for _, e := range r.ordered() {
+		t.Rows = append(t.Rows, []string{e.name, show.SignedPercent(stats.Percent(e.Effect.Effect)), fmt.Sprintf("%.0f %%", 100*e.Active), e.note})
+	}
+	p.Table(t)
+	return p.Flush(w)
+}
+
+// named is an effect with what became of it.
+type named struct {
+	tune.Effect
+	name, note string
+}
+
+// ordered are the effects, the largest first.
+func (r *Report) ordered() (out []named) {
+	factors := space.Factors(r.Space)
+	for _, e := range r.Result.Model.Effects {
+		n := named{Effect: e, name: "(placebo)"}
+		if e.Factor >= 0 {
+			f := factors[e.Factor]
+			n.name = f.Name + "=" + f.Levels[0].Value
+			n.note = r.became(e.Factor, factors)
+		}
+		out = append(out, n)
+	}
+	slices.SortStableFunc(out, func(a, b named) int {
+		return -compare(math.Abs(a.Effect.Effect), math.Abs(b.Effect.Effect))
+	})
+	return out
+}
+
+func compare(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// became says what the search did with a factor.
+func (r *Report) became(f int, factors []space.Entry) string {
+	at := func(c tune.Config) bool { return c != nil && c[f] > 0 }
+	switch {
+	case at(r.Result.Ships):
+		return "in the plan: " + factors[f].Levels[r.Result.Ships[f]-1].Value
+	case at(r.Result.Candidate) && r.Result.Ships != nil:
+		return "left out: the rest is no worse without it"
+	case at(r.Result.Candidate):
+		return "in the candidate"
+	}
+	return ""
+}
+
+// row of a table of the page.
+type row []string
+
+type pageData struct {
+	Report
+	Figures      []chart.Figure
+	Effects      []row
+	Interactions []row
+	Race         []row
+	Confirm      []row
+	Drops        []row
+	Outside      []row
+}
+
+// HTML writes the page.
+func (r *Report) HTML(w io.Writer) error {
+	d := pageData{Report: *r}
+	factors := space.Factors(r.Space)
+	for _, e := range r.ordered() {
+		d.Effects = append(d.Effects, row{e.name, show.SignedPercent(stats.Percent(e.Effect.Effect)), fmt.Sprintf("%.0f %%", 100*e.Active), e.note})
+	}
+	for _, i := range r.Result.Model.Interactions {
+		d.Interactions = append(d.Interactions, row{factors[i.A].Name + " × " + factors[i.B].Name, show.SignedPercent(stats.Percent(i.Effect)), fmt.Sprint(i.Aliases)})
+	}
+	for k, rung := range r.Result.Rungs {
+		for _, a := range rung.Arms {
+			on := "out"
+			if a.On {
+				on = "goes on"
+			}
+			d.Race = append(d.Race, row{fmt.Sprint(k + 1), space.Words(factors, a.Config), interval(a.Measured), on})
+		}
+	}
+	for _, c := range []struct {
+		what string
+		j    *tune.Judged
+		of   tune.Config
+	}{{"confirmation", r.Result.Confirmation, r.Result.Candidate}, {"what is left of it", r.Result.Checked, r.Result.Reduced}} {
+		if c.j != nil {
+			d.Confirm = append(d.Confirm, row{c.what, space.Words(factors, c.of), interval(c.j.Result), string(c.j.Verdict), fmt.Sprint(c.j.Blocks), fmt.Sprintf("%.2g %%", 100*c.j.Alpha)})
+		}
+	}
+	for _, x := range r.Result.Drops {
+		d.Drops = append(d.Drops, row{factors[x.Factor].Name, interval(x.Result), map[bool]string{true: "left out", false: "stays"}[x.Idle]})
+	}
+	for _, e := range r.Space {
+		if !e.In {
+			d.Outside = append(d.Outside, row{e.Name, e.Why})
+		}
+	}
+	d.Figures = chart.Draw("Half-normal plot of the effects", "Effects that are nothing lie on a line through zero; those that stand out are off it to the right. Dashed: Lenth's margin of error of one effect, and of all together.", r.halfNormal)
+	return page.Write(w, d)
+}
+
+func interval(v stats.Result) string {
+	return fmt.Sprintf("%s (%s to %s)", show.SignedPercent(v.EffectPercent.Float()), show.SignedPercent(v.CILow.Float()), show.SignedPercent(v.CIHigh.Float()))
+}
+
+// halfNormal plots the sizes of the effects over the quantiles of half a normal
+// distribution (Daniel, Technometrics 1, 1959).
+func (r *Report) halfNormal(width float64) string {
+	effects := r.ordered()
+	if len(effects) == 0 {
+		return ""
+	}
+	slices.Reverse(effects)
+	n := float64(len(effects))
+	size := func(e named) float64 { return 100 * math.Abs(e.Effect.Effect) }
+	l := r.Result.Model.Lenth
+	most := max(size(effects[len(effects)-1]), 105*l.Simultaneous)
+	quantile := func(i int) float64 { return stats.NormalQuantile(0.5 + (float64(i)+0.5)/(2*n)) }
+	const height, left, bottom, top = 340.0, 34.0, 36.0, 12.0
+	c := chart.New(width, height)
+	x := chart.Scale{From: 0, To: most * 1.02, Left: left, Span: width - left - 12}
+	y := chart.Scale{From: 0, To: quantile(len(effects)-1) * 1.05, Left: height - bottom, Span: -(height - bottom - top)}
+	for _, t := range x.Ticks(6) {
+		c.Line("grid", x.At(t), top, x.At(t), height-bottom)
+		c.Tick(x.At(t), height-bottom+16, show.Percent(t))
+	}
+	for _, m := range []float64{l.Margin, l.Simultaneous} {
+		c.Line("lossless", x.At(100*m), top, x.At(100*m), height-bottom)
+	}
+	c.Line("zero", x.At(0), height-bottom, x.At(min(most, 100*l.PSE*y.To)), y.At(min(y.To, most/(100*l.PSE))))
+	for i, e := range effects {
+		class := "trial c2"
+		if e.Factor < 0 {
+			class = "trial c7"
+		}
+		px, py := x.At(size(e)), y.At(quantile(i))
+		c.Dot(class, px, py, 5, fmt.Sprintf("%s: %s", e.name, show.SignedPercent(stats.Percent(e.Effect.Effect))))
+		if math.Abs(e.Effect.Effect) > l.Margin {
+			anchor, at := "start", px+9
+			if px > width/2 {
+				anchor, at = "end", px-9
+			}
+			c.Text("", anchor, at, py+4, chart.Fit(e.name, width/2-20))
+		}
+	}
+	c.Text("tick", "middle", width/2, height-4, "size of the main effect")
+	return c.SVG("half-normal plot of " + strings.Join(r.Factors, ", "))
+}
