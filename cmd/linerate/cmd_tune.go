@@ -64,7 +64,7 @@ func newTuneCmd() *cobra.Command {
 	flags.StringVar(&f.study, "study", "", "the study whose testbed, workload and primary metric count")
 	flags.StringVar(&f.role, "role", "", "what the host is for: "+strings.Join(role.Names(), ", "))
 	flags.StringVar(&f.variant, "variant", "", "the study's variant to tune (default: its control)")
-	flags.StringVar(&f.file, "space", "", "the settings to try are in `FILE`, instead of the catalogue's")
+	flags.StringVar(&f.file, "space", "", "the settings to try are in `FILE`, instead of the catalogue's; placebo has settings that nothing reads")
 	flags.StringSliceVar(&f.only, "only", nil, "try these settings alone")
 	flags.StringSliceVar(&f.without, "without", nil, "leave these settings out")
 	flags.DurationVar(&f.budget, "budget", 15*time.Minute, "about how long the trials may take")
@@ -184,11 +184,7 @@ func (f *tuneFlags) prepare(cmd *cobra.Command) (*tuning, error) {
 // space is the user's own, or the catalogue's.
 func (f *tuneFlags) space(cmd *cobra.Command, spec study.Spec, base study.Variant) ([]space.Entry, error) {
 	if f.file != "" {
-		data, err := readFile(f.file)
-		if err != nil {
-			return nil, fmt.Errorf("read the space %s: %w", f.file, err)
-		}
-		all, err := space.Parse(f.file, data)
+		all, err := readSpace(f.file)
 		if err != nil {
 			return nil, err
 		}
@@ -223,6 +219,18 @@ func (f *tuneFlags) space(cmd *cobra.Command, spec study.Spec, base study.Varian
 		}
 	}
 	return all, err
+}
+
+// readSpace reads a space of the user's own, or the built-in one of placebos.
+func readSpace(name string) ([]space.Entry, error) {
+	if name == "placebo" {
+		return space.Placebo()
+	}
+	data, err := readFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("read the space %s: %w", name, err)
+	}
+	return space.Parse(name, data)
 }
 
 // factsHere are this machine's.

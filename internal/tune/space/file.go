@@ -1,6 +1,7 @@
 package space
 
 import (
+	_ "embed"
 	"slices"
 
 	"linerate/internal/hint"
@@ -57,6 +58,13 @@ func Parse(name string, data []byte) ([]Entry, error) {
 	}
 	return out, nil
 }
+
+//go:embed placebo.yaml
+var placebo []byte
+
+// Placebo is a space of settings that nothing reads in the lab: a search of it that
+// finds a winner has found a lucky one.
+func Placebo() ([]Entry, error) { return Parse("the placebo space", placebo) }
 
 // Choose applies names that are wanted, all where there are none, and unwanted.
 func Choose(all []Entry, only, without []string) error {
