@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/catalogue"
-	"linerate/internal/assemble"
+	"linerate/internal/cli"
 	"linerate/internal/fact"
 	"linerate/internal/hint"
 	"linerate/internal/role"
@@ -205,20 +205,7 @@ func (f *tuneFlags) space(cmd *cobra.Command, spec study.Spec, base study.Varian
 	if err != nil {
 		return nil, err
 	}
-	all, err := space.Of(space.Query{Catalogue: c, Facts: facts, Role: f.role, Study: spec, Base: base, AllowHost: f.run.allowHost, Only: f.only, Without: f.without})
-	for i, e := range all {
-		if !e.In {
-			continue
-		}
-		for _, l := range e.Levels {
-			for _, set := range l.Settings {
-				if why := assemble.Lacks(set); why != "" {
-					all[i].In, all[i].Why = false, why
-				}
-			}
-		}
-	}
-	return all, err
+	return space.Of(space.Query{Catalogue: c, Facts: facts, Role: f.role, Study: spec, Base: base, AllowHost: f.run.allowHost, Only: f.only, Without: f.without})
 }
 
 // readSpace reads a space of the user's own, or the built-in one of placebos.
@@ -240,9 +227,9 @@ func factsHere(cmd *cobra.Command) (*fact.Facts, error) {
 
 func (f *tuneFlags) printSpace(w io.Writer, s *tuning) error {
 	if f.run.asJSON {
-		return printJSON(w, map[string]any{"version": 1, "study": s.spec.Name, "role": s.Role, "variant": s.Base.Name, "space": s.Space})
+		return cli.PrintJSON(w, map[string]any{"version": 1, "study": s.spec.Name, "role": s.Role, "variant": s.Base.Name, "space": s.Space})
 	}
-	p := show.NewPage(styleOf(w))
+	p := show.NewPage(cli.StyleOf(w))
 	in := len(space.Factors(s.Space))
 	p.Line(fmt.Sprintf("%d of %s in the space:", in, show.Plural(len(s.Space), "setting")))
 	if slices.ContainsFunc(s.Space, func(e space.Entry) bool { return strings.HasSuffix(e.Why, "leave to change host settings") }) {

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/catalogue"
+	"linerate/internal/assemble/ledgers"
+	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 	"linerate/internal/plan"
@@ -162,7 +164,7 @@ func confirmations(cmd *cobra.Command, f runFlags, question, name string) (n int
 	if f.noLedger {
 		return 0, nil
 	}
-	l, err := existingLedger(cmd.Context(), f.ledger)
+	l, err := ledgers.Existing(cmd.Context(), f.ledger)
 	if err != nil || l == nil {
 		return 0, err
 	}
@@ -196,7 +198,7 @@ func (s *tuning) end(cmd *cobra.Command, r tune.Result) error {
 			return err
 		}
 	}
-	if err := printJSON(&doc, document); err != nil {
+	if err := cli.PrintJSON(&doc, document); err != nil {
 		return err
 	}
 	if err := s.save(searchDocument, func(w io.Writer) error { _, err := w.Write(doc.Bytes()); return err }); err != nil {
@@ -206,7 +208,7 @@ func (s *tuning) end(cmd *cobra.Command, r tune.Result) error {
 		_, err := cmd.OutOrStdout().Write(doc.Bytes())
 		return err
 	}
-	if err := report.Terminal(cmd.OutOrStdout(), styleOf(cmd.OutOrStdout())); err != nil {
+	if err := report.Terminal(cmd.OutOrStdout(), cli.StyleOf(cmd.OutOrStdout())); err != nil {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(s.path, searchReport))
