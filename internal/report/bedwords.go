@@ -81,6 +81,14 @@ func ordered(s study.Spec, seed uint64) string {
 	return fmt.Sprintf("Each block tries every variant once, and the control twice, in an order drawn from seed %d", seed)
 }
 
+// tested says which test decides.
+func tested(s study.Spec) string {
+	if s.Design == study.Switchback {
+		return "Effects are on log ratios within pairs, of shares on their differences in percentage points; the randomisation test over the pairs' orders decides, its interval by inversion"
+	}
+	return fmt.Sprintf("Effects are Student's t on block-wise log ratios against %s, of shares on their differences in percentage points", s.Control)
+}
+
 // resets says what made trials independent.
 func resets(s study.Spec, e study.Environment) string {
 	switch {

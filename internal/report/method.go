@@ -82,9 +82,8 @@ func variants(s study.Spec) []variantLine {
 
 // method says in words how the numbers came to be.
 func method(s study.Spec, r study.Results) []string {
-	out := []string{fmt.Sprintf("%s; %s. "+
-		"Effects are Student's t on block-wise log ratios against %s, of shares on their differences in percentage points; p-values are corrected by Holm over the variants; within the margin a variant is equivalent by two one-sided tests. "+
-		"Welch and Mann–Whitney are shown for comparison and decide nothing.", ordered(s, r.Seed), resets(s, r.Environment), s.Control)}
+	out := []string{fmt.Sprintf("%s; %s. %s; p-values are corrected by Holm over the variants; within the margin a variant is equivalent by two one-sided tests. "+
+		"Welch and Mann–Whitney are shown for comparison and decide nothing.", ordered(s, r.Seed), resets(s, r.Environment), tested(s))}
 	for _, p := range s.Parts {
 		if text := sectionOf(p).method(s, r, p); text != "" {
 			out = append(out, text)
