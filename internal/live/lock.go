@@ -66,7 +66,7 @@ func Stop(ctx context.Context, conn host.Runner, m apply.Machine) error {
 		if st.State != "idle" && strings.HasPrefix(st.Digest, digestKind+":") {
 			// The study may have begun another window while it did not know yet.
 			held, quiet = true, 0
-			if _, err := m.Revert(ctx, st.ID, "the study was stopped"); err != nil {
+			if _, err := m.Revert(ctx, st.ID, "the study was stopped"); err != nil && stillPending(ctx, m, st.ID) {
 				return err
 			}
 		}
@@ -78,6 +78,13 @@ func Stop(ctx context.Context, conn host.Runner, m apply.Machine) error {
 		}
 	}
 	return nil
+}
+
+// stillPending reports a treatment that nobody took back: its window may have ended, or
+// its switch struck, between the look and the revert.
+func stillPending(ctx context.Context, m apply.Machine, id string) bool {
+	st, err := m.Status(ctx)
+	return err != nil || st.State != "idle" && st.ID == id
 }
 
 // quietLooks, a second apart, without a treatment say that a study knows it is over: it
