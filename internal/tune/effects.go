@@ -117,7 +117,7 @@ func (s *screened) effects() (effects, residual []float64) {
 	}
 	var chol mat.Cholesky
 	b := mat.NewVecDense(columns, nil)
-	if chol.Factorize(xtx) {
+	if chol.Factorize(xtx) { //nolint:misspell // its name
 		_ = chol.SolveVecTo(b, xty) // a condition number is no error here
 	}
 	for j := range columns {

@@ -140,10 +140,11 @@ func (in *Instance) Watched(do func() error, of func(testbed.Arm) func() (drop.C
 	return nil
 }
 
-// OwnDrops are what only the arm itself counts. AllDrops are the machine's too:
-// of ways whose arms share the time, all are told all of it.
+// OwnDrops are what only the arm itself counts.
 func OwnDrops(a testbed.Arm) func() (drop.Counters, error) { return a.Drops }
 
+// AllDrops are what the arm counts, and the machine beside it: of arms that share the
+// time each has all of that.
 func AllDrops(a testbed.Arm) func() (drop.Counters, error) {
 	if a.Drops == nil || a.Machine == nil {
 		return a.Drops

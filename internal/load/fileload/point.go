@@ -34,17 +34,17 @@ func RunPoint(ctx context.Context, dir string, pool Pool, load Load) (p Point, e
 
 // RunPoint has the program make its files below dir, do the transactions and remove what
 // is left. It sets Dir.
-func (m *Postmark) RunPoint(ctx context.Context, dir string, load Load) (p Point, err error) {
+func (p *Postmark) RunPoint(ctx context.Context, dir string, load Load) (at Point, err error) {
 	scratch, err := NewScratch(dir)
 	if err != nil {
-		return p, err
+		return at, err
 	}
 	defer func() { err = errors.Join(err, scratch.Close()) }()
-	m.Dir = scratch.Path
-	a, meter, err := m.Account(ctx, load)
+	p.Dir = scratch.Path
+	a, meter, err := p.Account(ctx, load)
 	if a == nil {
-		return p, err
+		return at, err
 	}
-	return Point{Files: m.Files, Result: a.Result(meter), Operations: m.Operations(), CreateSeconds: m.Created.Seconds(), RemoveSeconds: m.Removed.Seconds(),
-		Removed: int(m.Said.Removed), KernelSeconds: m.System.Seconds()}, err
+	return Point{Files: p.Files, Result: a.Result(meter), Operations: p.Operations(), CreateSeconds: p.Created.Seconds(), RemoveSeconds: p.Removed.Seconds(),
+		Removed: int(p.Said.Removed), KernelSeconds: p.System.Seconds()}, err
 }
