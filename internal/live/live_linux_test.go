@@ -313,8 +313,13 @@ func TestKilledController(t *testing.T) {
 	if err := s.set(t.Context(), treatment, false); err != nil || h.sysctl(t, fin) != "17" {
 		t.Fatal(err, h.sysctl(t, fin))
 	}
-	for h.sysctl(t, fin) != before { // the test's own time-out is the limit
+	// The value is back first, the journal's end after it; the test's own time-out is the limit.
+	for st := (apply.Status{}); st.State != "idle" || h.sysctl(t, fin) != before; {
 		time.Sleep(50 * time.Millisecond)
+		var err error
+		if st, err = s.Machine.Status(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 	}
 	o, _ := h.study(t, fin, "17", 0.96)
 	o.Plan.Pairs = 1
