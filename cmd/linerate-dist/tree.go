@@ -228,8 +228,12 @@ func below(root, dir string) (all []dist.Entry, err error) {
 		if err != nil {
 			return err
 		}
+		mode := int64(0o644)
+		if info.Mode()&0o100 != 0 { // who else may execute it is the umask's, and no part of a release
+			mode = 0o755
+		}
 		at, err := filepath.Rel(root, p)
-		all = append(all, dist.Entry{Path: "/" + filepath.ToSlash(at), Mode: 0o644 | int64(info.Mode()&0o111), Data: data})
+		all = append(all, dist.Entry{Path: "/" + filepath.ToSlash(at), Mode: mode, Data: data})
 		return err
 	})
 	return all, err
