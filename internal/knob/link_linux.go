@@ -25,6 +25,9 @@ var offloads = map[string][]string{
 	"tso":         {"tx-tcp-segmentation", "tx-tcp-ecn-segmentation", "tx-tcp-mangleid-segmentation", "tx-tcp6-segmentation"},
 	"gso":         {"tx-generic-segmentation"},
 	GRO:           {"rx-gro"},
+	// every device has them, off
+	"rx-gro-list":           {"rx-gro-list"},
+	"rx-udp-gro-forwarding": {"rx-udp-gro-forwarding"},
 }
 
 // link sets a property of an interface: mtu, txqueuelen or an offload.
