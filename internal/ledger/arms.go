@@ -13,7 +13,7 @@ import (
 // Arms are the valid trials of a study as samples of a metric, the control first. A
 // metric or control that is "" is the study's own; workload is part of a workload's
 // name, and trials of more than one are an error.
-func Arms(ctx context.Context, s Store, st *Study, metric, control, workload string) ([]stats.Arm, error) {
+func Arms(ctx context.Context, s Reader, st *Study, metric, control, workload string) ([]stats.Arm, error) {
 	trials, err := s.Trials(ctx, st.ID)
 	if err != nil {
 		return nil, err

@@ -88,7 +88,7 @@ func (r *Report) problem(format string, args ...any) {
 // link, every blob's hash from its bytes, and the hashes of raw slices in the
 // directories of studies that are on this machine. A head noted earlier must be
 // among the entries, which shows that the end was not cut off; "" asks not.
-func Verify(ctx context.Context, s Store, head string) (*Report, error) {
+func Verify(ctx context.Context, s Reader, head string) (*Report, error) {
 	r := &Report{Version: 1, Place: s.Place(), Problems: []string{}}
 	digests, err := r.rows(ctx, s)
 	if err != nil {
@@ -108,7 +108,7 @@ func Verify(ctx context.Context, s Store, head string) (*Report, error) {
 }
 
 // rows checks every row by itself and digests them by entry.
-func (r *Report) rows(ctx context.Context, s Store) (map[int64]*rowsDigest, error) {
+func (r *Report) rows(ctx context.Context, s Reader) (map[int64]*rowsDigest, error) {
 	digests := map[int64]*rowsDigest{}
 	for _, t := range Tables {
 		err := s.Rows(ctx, t.Name, func(row StoredRow) error {
@@ -147,7 +147,7 @@ func sameCols(a, b []any) bool {
 }
 
 // entries checks every link.
-func (r *Report) entries(ctx context.Context, s Store, digests map[int64]*rowsDigest, head string) error {
+func (r *Report) entries(ctx context.Context, s Reader, digests map[int64]*rowsDigest, head string) error {
 	var prev Entry
 	found := head == ""
 	err := s.Entries(ctx, func(e Entry) error {
@@ -182,7 +182,7 @@ func (r *Report) entries(ctx context.Context, s Store, digests map[int64]*rowsDi
 }
 
 // blobs checks the raw bytes against their names.
-func (r *Report) blobs(ctx context.Context, s Store) error {
+func (r *Report) blobs(ctx context.Context, s Reader) error {
 	have := map[string]bool{}
 	err := s.Blobs(ctx, func(b Blob) error {
 		r.Blobs++

@@ -55,7 +55,7 @@ func One(ctx context.Context, s Store, prefix string, tables ...string) (StoredR
 
 // Evaluate lists evidence as a filter admits it, with what exclusions make of
 // it.
-func Evaluate(ctx context.Context, s Store, f Filter) ([]Evidence, error) {
+func Evaluate(ctx context.Context, s Reader, f Filter) ([]Evidence, error) {
 	ev, err := s.Evidence(ctx, f)
 	if err != nil || len(ev) == 0 {
 		return ev, err

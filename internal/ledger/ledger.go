@@ -30,6 +30,8 @@ var (
 	ErrFull = errors.New("no space left for the ledger")
 	// ErrNewer: the ledger was written by a later version of linerate.
 	ErrNewer = errors.New("the ledger was made by a newer linerate")
+	// ErrOlder: the ledger was written by an earlier version, and may not be migrated.
+	ErrOlder = errors.New("the ledger was made by an older linerate")
 	// ErrCorrupt: the database itself is damaged.
 	ErrCorrupt = errors.New("the ledger's database is damaged")
 )
@@ -72,14 +74,9 @@ type StoredRow struct {
 	Cols   []any // in the order of Table.Columns
 }
 
-// Store keeps a ledger. Implementations are safe for concurrent use, by
-// several processes too.
-type Store interface {
-	// Append adds the batches, one entry each, in one transaction: when it
-	// returns nil everything is on stable storage, otherwise nothing is there.
-	// A batch whose kind and ref the ledger has is skipped; added counts the
-	// others.
-	Append(ctx context.Context, batches ...*Batch) (added int, err error)
+// Reader is what can be read of a ledger, and no more: whoever has one cannot
+// change the ledger. Implementations are safe for concurrent use.
+type Reader interface {
 	// Has says whether an entry of that kind and ref exists.
 	Has(ctx context.Context, kind, ref string) (bool, error)
 	// Head is the last entry; ok is false for an empty ledger.
@@ -114,13 +111,29 @@ type Store interface {
 	// version of the importer: then there is nothing to do. The note is a
 	// cache, no part of the chain.
 	Imported(ctx context.Context, fingerprint, tool string) (bool, error)
-	// NoteImport notes it.
-	NoteImport(ctx context.Context, fingerprint, tool, root string, at time.Time) error
 
 	// Place says where the ledger is, without secrets.
 	Place() string
 	Close() error
 }
+
+// Store keeps a ledger. Implementations are safe for concurrent use, by
+// several processes too.
+type Store interface {
+	Reader
+	// Append adds the batches, one entry each, in one transaction: when it
+	// returns nil everything is on stable storage, otherwise nothing is there.
+	// A batch whose kind and ref the ledger has is skipped; added counts the
+	// others.
+	Append(ctx context.Context, batches ...*Batch) (added int, err error)
+	// NoteImport notes that a tree was imported, for Imported.
+	NoteImport(ctx context.Context, fingerprint, tool, root string, at time.Time) error
+}
+
+// ReadOnly hides all of a store but its Reader, also from type assertions.
+func ReadOnly(s Store) Reader { return readOnly{s} }
+
+type readOnly struct{ Reader }
 
 // Filter narrows a query. Zero fields admit everything. Texts match without
 // case, as part of what is stored, but for Tunable and Study.

@@ -182,7 +182,7 @@ func Rows(lines []Line) []evidence.Row {
 }
 
 // Lines reads the evidence that a filter admits, sorted for reading.
-func Lines(ctx context.Context, s Store, f Filter) ([]Line, error) {
+func Lines(ctx context.Context, s Reader, f Filter) ([]Line, error) {
 	if f.Verdict != "" {
 		if _, err := stats.ParseVerdict(string(f.Verdict)); err != nil {
 			return nil, err
@@ -206,7 +206,7 @@ func Lines(ctx context.Context, s Store, f Filter) ([]Line, error) {
 
 // Known are a ledger's verdicts that say something of a tunable of the
 // catalogue, under its name there.
-func Known(ctx context.Context, s Store, c *tunable.Catalogue) ([]evidence.Row, error) {
+func Known(ctx context.Context, s Reader, c *tunable.Catalogue) ([]evidence.Row, error) {
 	names, err := s.Tunables(ctx)
 	if err != nil {
 		return nil, err
@@ -230,4 +230,21 @@ func Known(ctx context.Context, s Store, c *tunable.Catalogue) ([]evidence.Row, 
 		}
 	}
 	return rows, nil
+}
+
+// About is a ledger's evidence about a tunable, and that about others of the same
+// concept on its system.
+func About(ctx context.Context, s Reader, c *tunable.Catalogue, r *tunable.Record) (mine, siblings []evidence.Row, err error) {
+	lines, err := Lines(ctx, s, Filter{Names: []string{r.Name}})
+	if err != nil || r.Concept == "" {
+		return Rows(lines), nil, err
+	}
+	names := []string{r.Concept}
+	for _, o := range c.WithConcept(r.Concept) {
+		if o.Name != r.Name {
+			names = append(names, o.Name)
+		}
+	}
+	others, err := Lines(ctx, s, Filter{Names: names})
+	return Rows(lines), Rows(others), err
 }

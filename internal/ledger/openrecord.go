@@ -12,7 +12,7 @@ import (
 
 // OpenRecord reads the record of one of linerate's own studies from the bytes
 // that the ledger keeps. It is ErrNotFound where those were not kept.
-func OpenRecord(ctx context.Context, s Store, st *Study) (*record.Record, error) {
+func OpenRecord(ctx context.Context, s Reader, st *Study) (*record.Record, error) {
 	sources, err := s.Sources(ctx, st.ID)
 	if err != nil {
 		return nil, err

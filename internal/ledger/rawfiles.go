@@ -16,7 +16,7 @@ import (
 // rawFiles checks the files of slices that trials were derived from. The
 // ledger knows them by their hashes alone; they are read where the study was,
 // as far as it is still there.
-func (r *Report) rawFiles(ctx context.Context, s Store) error {
+func (r *Report) rawFiles(ctx context.Context, s Reader) error {
 	places := map[ID]string{}
 	err := s.Rows(ctx, "studies", func(row StoredRow) error {
 		var st Study

@@ -12,7 +12,7 @@ import (
 // it read of each study.
 type reassessment struct {
 	ctx      context.Context
-	s        Store
+	s        Reader
 	excluded map[ID]string // identifier → reason
 	trials   map[ID][]Trial
 	derived  map[ID]*derived

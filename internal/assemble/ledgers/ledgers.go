@@ -24,12 +24,34 @@ func Open(ctx context.Context, place string) (ledger.Store, error) {
 	}
 	if at.URL != "" {
 		s, err := postgres.Open(ctx, at.URL)
-		if err != nil && hint.Of(err) == "" {
-			err = hint.With(err, "is PostgreSQL running there, and does it let you in? psql takes the same postgres://… address")
-		}
-		return s, err
+		return s, unreached(err)
 	}
 	return sqlite.Open(ctx, at.Path, sqlite.Owner{UID: at.UID, GID: at.GID})
+}
+
+// unreached adds to an error of a database server what to look at.
+func unreached(err error) error {
+	if err == nil || hint.Of(err) != "" {
+		return err
+	}
+	return hint.With(err, "is PostgreSQL running there, and does it let you in? psql takes the same postgres://… address")
+}
+
+// ReadOnly opens the ledger at a place so that nothing can be written to it. The error is
+// that of fs.ErrNotExist where there is none.
+func ReadOnly(ctx context.Context, place string) (ledger.Reader, error) {
+	at, err := ledger.Locate(place)
+	if err != nil {
+		return nil, err
+	}
+	if at.URL != "" {
+		s, err := postgres.OpenReadOnly(ctx, at.URL)
+		return s, unreached(err)
+	}
+	if _, err := os.Stat(at.Path); err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	return sqlite.OpenReadOnly(ctx, at.Path, sqlite.Owner{UID: at.UID, GID: at.GID})
 }
 
 // With opens the ledger for f and closes it. Its error says what to do about a full

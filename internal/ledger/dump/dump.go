@@ -193,7 +193,7 @@ type Blob struct {
 
 // All writes a whole ledger as JSON lines, entry by entry: the entry, its
 // rows, and the raw bytes its sources name.
-func All(ctx context.Context, w io.Writer, s ledger.Store, raw bool) error {
+func All(ctx context.Context, w io.Writer, s ledger.Reader, raw bool) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	byEntry := map[int64][]ledger.StoredRow{}
@@ -226,7 +226,7 @@ func All(ctx context.Context, w io.Writer, s ledger.Store, raw bool) error {
 	})
 }
 
-func writeBlob(ctx context.Context, enc *json.Encoder, s ledger.Store, r ledger.StoredRow, done map[string]bool) error {
+func writeBlob(ctx context.Context, enc *json.Encoder, s ledger.Reader, r ledger.StoredRow, done map[string]bool) error {
 	sha, _ := r.Cols[2].(string)
 	if sha == "" || done[sha] {
 		return nil

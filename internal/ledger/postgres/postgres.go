@@ -3,8 +3,10 @@ package postgres
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -22,6 +24,26 @@ const lockKey = 0x6c6e7274 // "lnrt"
 // Tables are made in the connection's first schema. Every commit is on stable
 // storage before it is acknowledged, whatever the server's default.
 func Open(ctx context.Context, url string) (ledger.Store, error) {
+	return open(ctx, url, nil, sqldb.New)
+}
+
+// OpenReadOnly opens the ledger in a database so that PostgreSQL refuses every
+// statement that writes (default_transaction_read_only). A ledger of an older schema is
+// ledger.ErrOlder: only what writes migrates one.
+func OpenReadOnly(ctx context.Context, url string) (ledger.Reader, error) {
+	s, err := openReadOnly(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	return ledger.ReadOnly(s), nil
+}
+
+func openReadOnly(ctx context.Context, url string) (ledger.Store, error) {
+	return open(ctx, url, map[string]string{"default_transaction_read_only": "on"}, sqldb.NewReadOnly)
+}
+
+// open connects with parameters of the session, and makes the ledger of the connection.
+func open(ctx context.Context, url string, session map[string]string, of func(context.Context, *sql.DB, sqldb.Dialect) (*sqldb.DB, error)) (ledger.Store, error) {
 	cfg, err := pgx.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", hidePassword(err))
@@ -31,13 +53,14 @@ func Open(ctx context.Context, url string) (ledger.Store, error) {
 	}
 	cfg.RuntimeParams["application_name"] = "linerate"
 	cfg.RuntimeParams["synchronous_commit"] = "on"
+	maps.Copy(cfg.RuntimeParams, session)
 	db := stdlib.OpenDB(*cfg)
 	db.SetMaxOpenConns(4)
 	place := fmt.Sprintf("postgres://%s/%s", cfg.Host, cfg.Database)
 	if err := db.PingContext(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("ledger %s: %w", place, err), db.Close())
 	}
-	s, err := sqldb.New(ctx, db, dialect(place))
+	s, err := of(ctx, db, dialect(place))
 	if err != nil {
 		return nil, fmt.Errorf("ledger %s: %w", place, err)
 	}

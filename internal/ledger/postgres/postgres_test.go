@@ -205,3 +205,16 @@ func TestOpenHidesThePassword(t *testing.T) {
 		}
 	}
 }
+
+// TestReadOnly: PostgreSQL itself refuses to write what was opened to be read.
+func TestReadOnly(t *testing.T) {
+	at := fresh(t)
+	open := func() (ledger.Reader, error) { return postgres.OpenReadOnly(context.Background(), at) }
+	ledgertest.ReadOnlyEmpty(t, open)
+	s, err := postgres.Open(context.Background(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ledgertest.ReadOnly(t, s, open, func() (ledger.Store, error) { return postgres.UnwrappedReadOnly(context.Background(), at) })
+}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/hint"
 	"linerate/internal/ledger"
 )
 
@@ -46,6 +47,24 @@ var _ ledger.Store = (*DB)(nil)
 func New(ctx context.Context, db *sql.DB, d Dialect) (*DB, error) {
 	s := &DB{db: db, d: d}
 	if err := s.migrate(ctx); err != nil {
+		return nil, errors.Join(s.explain(err), db.Close())
+	}
+	return s, nil
+}
+
+// NewReadOnly returns the ledger of a database that is of the current schema, and
+// writes nothing; it owns db from then on.
+func NewReadOnly(ctx context.Context, db *sql.DB, d Dialect) (*DB, error) {
+	s := &DB{db: db, d: d}
+	v, err := s.version(ctx)
+	switch {
+	case err != nil:
+	case v < len(migrations):
+		err = hint.With(fmt.Errorf("%w (schema %d, this one wants %d)", ledger.ErrOlder, v, len(migrations)), "linerate ledger show brings it up to date")
+	case v > len(migrations):
+		err = fmt.Errorf("%w (schema %d, this one knows %d)", ledger.ErrNewer, v, len(migrations))
+	}
+	if err != nil {
 		return nil, errors.Join(s.explain(err), db.Close())
 	}
 	return s, nil

@@ -35,20 +35,54 @@ func Open(ctx context.Context, path string, owner Owner) (ledger.Store, error) {
 	if err := prepare(abs, owner); err != nil {
 		return nil, err
 	}
-	q := url.Values{"_txlock": {"immediate"}, "_pragma": {
+	db, err := database(abs, url.Values{"_txlock": {"immediate"}, "_pragma": {
 		"busy_timeout(20000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(ON)",
 		"cache_size(-65536)", "temp_store(MEMORY)", "wal_autocheckpoint(4000)",
-	}}
-	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: abs}).EscapedPath()+"?"+q.Encode())
+	}})
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(4)
 	s, err := sqldb.New(ctx, db, dialect(abs))
 	if err != nil {
 		return nil, fmt.Errorf("ledger %s: %w", abs, err)
 	}
 	return owned{s, abs, owner}, own(abs, owner)
+}
+
+// OpenReadOnly opens the ledger in a file, which must exist, so that SQLite refuses
+// every statement that writes (mode=ro, query_only). A ledger of an older schema is
+// ledger.ErrOlder: only what writes migrates one.
+func OpenReadOnly(ctx context.Context, path string, owner Owner) (ledger.Reader, error) {
+	s, err := openReadOnly(ctx, path, owner)
+	if err != nil {
+		return nil, err
+	}
+	return ledger.ReadOnly(s), nil
+}
+
+func openReadOnly(ctx context.Context, path string, owner Owner) (ledger.Store, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	db, err := database(abs, url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(20000)", "query_only(ON)", "cache_size(-65536)", "temp_store(MEMORY)"}})
+	if err != nil {
+		return nil, err
+	}
+	s, err := sqldb.NewReadOnly(ctx, db, dialect(abs))
+	if err != nil {
+		return nil, fmt.Errorf("ledger %s: %w", abs, err)
+	}
+	return owned{s, abs, owner}, own(abs, owner)
+}
+
+// database is a pool of few connections to a file, with options in its URI.
+func database(abs string, options url.Values) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: abs}).EscapedPath()+"?"+options.Encode())
+	if err == nil {
+		db.SetMaxOpenConns(4)
+	}
+	return db, err
 }
 
 // owned gives the files that SQLite made to their owner when it closes them.

@@ -1,0 +1,4 @@
+package postgres
+
+// UnwrappedReadOnly is what OpenReadOnly hands out only the reading half of.
+var UnwrappedReadOnly = openReadOnly

@@ -1,0 +1,4 @@
+package sqlite
+
+// UnwrappedReadOnly is what OpenReadOnly hands out only the reading half of.
+var UnwrappedReadOnly = openReadOnly
