@@ -1,6 +1,6 @@
 // Package catalogue holds what linerate knows of every tunable, as YAML:
 // freebsd/ and linux/ the records, one file per subsystem; claims/ what
-// guides and talks say of them; concepts.yaml the ideas that systems share.
+// guides and talks say of them; spaces/ what servers have worth trying; concepts.yaml the ideas that systems share.
 // docs/reference/catalogue.md describes the format; package tunable reads it.
 package catalogue
 
@@ -20,6 +20,15 @@ var files embed.FS
 //
 //go:embed evidence/*.tsv
 var measured embed.FS
+
+// spaces are what servers have worth trying, as package tune/space reads it.
+//
+//go:embed spaces/*.yaml
+var spaces embed.FS
+
+// Spaces are the files of factors that a search by experiment adds to its space where
+// its workload is of a server.
+func Spaces() embed.FS { return spaces }
 
 // Evidence are the verdicts that the program ships with, read once.
 var Evidence = sync.OnceValues(func() ([]evidence.Row, error) { return evidence.Load(measured, "evidence/*.tsv") })

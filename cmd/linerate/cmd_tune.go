@@ -205,7 +205,11 @@ func (f *tuneFlags) space(cmd *cobra.Command, spec study.Spec, base study.Varian
 	if err != nil {
 		return nil, err
 	}
-	return space.Of(space.Query{Catalogue: c, Facts: facts, Role: f.role, Study: spec, Base: base, AllowHost: f.run.allowHost, Only: f.only, Without: f.without})
+	servers, err := space.Load(catalogue.Spaces())
+	if err != nil {
+		return nil, err
+	}
+	return space.Of(space.Query{Catalogue: c, Facts: facts, Role: f.role, Study: spec, Base: base, Workloads: servers, AllowHost: f.run.allowHost, Only: f.only, Without: f.without})
 }
 
 // readSpace reads a space of the user's own, or the built-in one of placebos.

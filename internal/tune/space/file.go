@@ -2,6 +2,7 @@ package space
 
 import (
 	_ "embed"
+	"io/fs"
 	"slices"
 
 	"linerate/internal/hint"
@@ -20,6 +21,10 @@ type factor struct {
 	Base   []study.Setting `yaml:"base,omitempty"`
 	Levels []Level         `yaml:"levels"`
 	Source string          `yaml:"source,omitempty"`
+	// For is what a study's workload must be: "serve" and "http", "smtp" or "files",
+	// "tls", "proxy"; nothing is any. Instead are tunables whose place it takes.
+	For     []string `yaml:"for,omitempty,flow"`
+	Instead []string `yaml:"instead,omitempty,flow"`
 }
 
 // Parse reads a space from YAML: factors, each with the settings of its levels as
@@ -38,7 +43,7 @@ func Parse(name string, data []byte) ([]Entry, error) {
 		case len(x.Levels) == 0:
 			return nil, hint.With(hint.Usagef("%s: factor %s has no level to try", name, x.Name), "levels: [{value: \"0\", settings: [{sysctl: %s, value: 0}]}]", x.Name)
 		}
-		e := Entry{Name: x.Name, In: true, Why: "in " + name, Levels: x.Levels, Base: x.Base}
+		e := Entry{Name: x.Name, In: true, Why: "in " + name, Levels: x.Levels, Base: x.Base, traits: x.For, instead: x.Instead}
 		for k, l := range x.Levels {
 			if len(l.Settings) == 0 {
 				return nil, hint.With(hint.Usagef("%s: level %d of factor %s sets nothing", name, k+1, x.Name), "settings: [{sysctl: NAME, value: …}], as in a study's variant")
@@ -57,6 +62,23 @@ func Parse(name string, data []byte) ([]Entry, error) {
 		return nil, hint.With(hint.Usagef("%s has no factors", name), "factors: [{name: …, levels: […]}]")
 	}
 	return out, nil
+}
+
+// Load reads all spaces of a file system, as the catalogue ships them.
+func Load(fsys fs.FS) (all []Entry, err error) {
+	names, err := fs.Glob(fsys, "*/*.yaml")
+	for _, name := range names {
+		data, e := fs.ReadFile(fsys, name)
+		if e != nil {
+			return nil, e
+		}
+		entries, e := Parse(name, data)
+		if e != nil {
+			return nil, e
+		}
+		all = append(all, entries...)
+	}
+	return all, err
 }
 
 //go:embed placebo.yaml

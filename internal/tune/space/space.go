@@ -37,6 +37,9 @@ type Entry struct {
 	Catalogue bool `json:"catalogue"`
 	// Base are settings of the arms without it.
 	Base []study.Setting `json:"-"`
+	// traits are what a workload must be for it; instead are the catalogue's tunables
+	// whose place it takes.
+	traits, instead []string
 }
 
 // Query is what a space is wanted for.
@@ -46,14 +49,17 @@ type Query struct {
 	Role      string
 	Study     study.Spec
 	Base      study.Variant // what is tuned
+	// Workloads are factors of servers and of paths to their clients, beside the
+	// catalogue's tunables (catalogue.Spaces).
+	Workloads []Entry
 	// AllowHost lets the search change what is global to the kernel.
 	AllowHost bool
 	// Only, where not empty, are all that may enter; Without may not.
 	Only, Without []string
 }
 
-// Of lists every tunable that the catalogue has levels for on this system, the
-// factors of the space among them.
+// Of lists every tunable that the catalogue has levels for on this system, and what
+// the workload's server has; the factors of the space among them.
 func Of(q Query) ([]Entry, error) {
 	env := q.Catalogue.NewEnv(q.Facts, q.Role)
 	var out []Entry
@@ -66,6 +72,17 @@ func Of(q Query) ([]Entry, error) {
 			return nil, fmt.Errorf("%s:%d: %s: %w", r.File, r.Line, r.Name, err)
 		}
 		out = append(out, e)
+	}
+	for _, e := range q.ofWorkload() {
+		for i := range out {
+			if o := &out[i]; e.In && o.In && slices.Contains(e.instead, o.Name) {
+				o.In, o.Why = false, e.Name+" takes its place in this study"
+			}
+		}
+		out = append(out, e)
+	}
+	if err := forbid(q, env, out); err != nil {
+		return nil, err
 	}
 	slices.SortStableFunc(out, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 	return out, q.choose(out)
@@ -134,6 +151,8 @@ func (e *Entry) outside(q Query, r *tunable.Record) string {
 		return "module " + state.Module + " is not loaded"
 	case len(r.Cautions) > 0 && slices.ContainsFunc(r.Cautions, func(c tunable.Caution) bool { return c.When == "" && (c.Kind == "harmful" || c.Kind == "security") }):
 		return "risky: the catalogue cautions against it always"
+	case slices.Contains(q.traits(), "files") && strings.HasPrefix(r.Name, "net."):
+		return "files on this machine are not asked for over a network"
 	case q.sets(r.Name):
 		return "the study's own variant " + q.Base.Name + " sets it"
 	case e.Shared && !q.AllowHost:

@@ -74,6 +74,90 @@ func TestSpace(t *testing.T) {
 	}
 }
 
+// TestWorkload: a search has what its workload's server can set, all of what the
+// catalogue has for it may be put to the study, and nothing for other servers.
+func TestWorkload(t *testing.T) {
+	servers, err := Load(catalogue.Spaces())
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for name, c := range map[string]struct{ has, lacks string }{
+		"web-latency":    {"tcp initcwnd", "nginx ssl_buffer_size"},
+		"tls":            {"nginx ssl_buffer_size", "postfix max_use"},
+		"release-mirror": {"nginx proxy_cache_lock", "file system"},
+		"mail":           {"postfix in_flow_delay", "nginx sendfile"},
+		"files":          {"file system", "tcp initcwnd"},
+		"early-demux":    {"net.ipv4.ip_early_demux", "tcp initcwnd"},
+	} {
+		q := query(t, name)
+		q.Workloads = servers
+		all, err := Of(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entry := func(name string) *Entry { return entryOf(all, name) }
+		if !entry(c.has).in() && name != "early-demux" || entry(c.lacks) != nil {
+			t.Errorf("%s: %s %+v, %s %+v", name, c.has, entry(c.has), c.lacks, entry(c.lacks))
+		}
+		for _, e := range all {
+			seen[e.Name] = true
+			if strings.Contains(e.Why, "refuses") {
+				t.Errorf("%s: %s: %s", name, e.Name, e.Why)
+			}
+		}
+		if name == "web-latency" {
+			if e := entry("tcp congestion"); e == nil || e.Now != "cubic" || len(e.Levels) != 1 || entry("net.ipv4.tcp_congestion_control").in() {
+				t.Errorf("%s: congestion control of the path %+v", name, e)
+			}
+		}
+		if e := entry("net.ipv4.tcp_fastopen"); name == "files" && (e == nil || e.In) {
+			t.Errorf("files are asked for over a network: %+v", e)
+		}
+	}
+	for _, e := range servers {
+		if !seen[e.Name] || e.Levels[0].Source == "" {
+			t.Errorf("%s is for no study, or has no source", e.Name)
+		}
+	}
+}
+
+// TestForbidden: no configuration of a space is one that the catalogue's couplings
+// refuse.
+func TestForbidden(t *testing.T) {
+	q := query(t, "early-demux")
+	env := q.Catalogue.NewEnv(q.Facts, q.Role)
+	const high, low = "net.ipv4.ipfrag_high_thresh", "net.ipv4.ipfrag_low_thresh"
+	now := env.Text(low)
+	all := func(highs, lows []string) []Entry {
+		out := []Entry{{Name: high, In: true}, {Name: low, In: true}}
+		for i, values := range [][]string{highs, lows} {
+			for _, v := range values {
+				out[i].Levels = append(out[i].Levels, Level{Value: v})
+			}
+		}
+		return out
+	}
+	for _, c := range []struct {
+		highs, lows []string
+		high, low   int
+		why         string
+	}{
+		{[]string{"8000000"}, []string{"3500000"}, 1, 1, ""},
+		{[]string{"1000"}, []string{"3500000"}, 0, 1, "no level agrees with " + low + "=" + now},
+		{[]string{"3900000"}, []string{"4000000"}, 1, 1, "4000000 does not agree with " + high + "=3900000"},
+	} {
+		got := all(c.highs, c.lows)
+		if err := forbid(q, env, got); err != nil {
+			t.Fatal(err)
+		}
+		out := got[0].Why + got[1].Why
+		if len(got[0].Levels) != c.high || len(got[1].Levels) != c.low || !strings.HasPrefix(out, c.why) || (out == "") != (c.why == "") {
+			t.Errorf("%v, %v: %+v", c.highs, c.lows, got)
+		}
+	}
+}
+
 const own = `
 factors:
   - name: merged

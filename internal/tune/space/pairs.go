@@ -1,0 +1,76 @@
+package space
+
+import (
+	"fmt"
+	"slices"
+
+	"linerate/internal/tunable"
+)
+
+// forbid takes out what the catalogue's couplings do not allow, so that every
+// configuration of the space is one that they do: levels that disagree with what
+// another setting has now, and of two factors with levels that disagree the later.
+func forbid(q Query, env tunable.Env, all []Entry) error {
+	for _, r := range q.Catalogue.Records {
+		if r.OS != q.Facts.OS {
+			continue
+		}
+		for _, k := range r.Coupled {
+			if k.Holds == "" || env.Unknown(k.Holds) {
+				continue
+			}
+			if err := forbidPair(env, entryOf(all, r.Name), entryOf(all, k.Name), r.Name, k); err != nil {
+				return fmt.Errorf("%s:%d: %s: coupled with %s: %w", r.File, r.Line, r.Name, k.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// forbidPair does it for one coupling, whose sides are nil where they are not in the space.
+func forbidPair(env tunable.Env, this, other *Entry, name string, k tunable.Coupling) (err error) {
+	agree := func(a, b string) bool {
+		if a == "" || b == "" {
+			return true
+		}
+		ok, e := env.With(a, b).Holds(k.Holds)
+		if e != nil {
+			err = e
+		}
+		return ok
+	}
+	nowThis, nowOther := env.Text(name), env.Text(k.Name)
+	this.keep(func(v string) bool { return agree(v, nowOther) }, "no level agrees with "+k.Name+"="+nowOther)
+	other.keep(func(v string) bool { return agree(nowThis, v) }, "no level agrees with "+name+"="+nowThis)
+	if err != nil || !this.in() || !other.in() {
+		return err
+	}
+	for _, a := range this.Levels {
+		if i := slices.IndexFunc(other.Levels, func(b Level) bool { return !agree(a.Value, b.Value) }); i >= 0 {
+			other.In, other.Why = false, fmt.Sprintf("%s does not agree with %s=%s, which is in the space", other.Levels[i].Value, name, a.Value)
+			return err
+		}
+	}
+	return err
+}
+
+func entryOf(all []Entry, name string) *Entry {
+	if i := slices.IndexFunc(all, func(e Entry) bool { return e.Name == name }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
+// in reports whether there is such an entry, in the space.
+func (e *Entry) in() bool { return e != nil && e.In }
+
+// keep leaves the levels that may stay; an entry without any is out, with the reason.
+func (e *Entry) keep(may func(string) bool, why string) {
+	if !e.in() {
+		return
+	}
+	e.Levels = slices.DeleteFunc(e.Levels, func(l Level) bool { return !may(l.Value) })
+	if len(e.Levels) == 0 {
+		e.In, e.Why = false, why
+	}
+}
