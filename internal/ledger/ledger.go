@@ -112,6 +112,9 @@ type Reader interface {
 	// cache, no part of the chain.
 	Imported(ctx context.Context, fingerprint, tool string) (bool, error)
 
+	// Fleet is the part about many hosts over time.
+	Fleet() FleetStore
+
 	// Place says where the ledger is, without secrets.
 	Place() string
 	Close() error

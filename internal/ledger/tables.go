@@ -57,7 +57,7 @@ type column[T any] struct {
 }
 
 func text[T any, S ~string](name string, of func(*T) S) column[T] {
-	return column[T]{name, false, func(v *T) any { return storable(string(of(v))) }}
+	return column[T]{name, false, func(v *T) any { return Storable(string(of(v))) }}
 }
 
 func flag[T any](name string, of func(*T) bool) column[T] {
@@ -144,9 +144,9 @@ func (b *Batch) Add(table string, doc []byte) error {
 	return t.add(b, doc)
 }
 
-// storable makes a text what every database keeps: no NUL, which PostgreSQL
+// Storable makes a text what every database keeps: no NUL, which PostgreSQL
 // refuses, and what is no UTF-8 replaced as JSON does.
-func storable(s string) string {
+func Storable(s string) string {
 	if strings.IndexByte(s, 0) >= 0 || !utf8.ValidString(s) {
 		return strings.ReplaceAll(string([]rune(s)), "\x00", "\uFFFD")
 	}

@@ -36,6 +36,7 @@ func Run(t *testing.T, fresh func(t *testing.T) Open) {
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, fresh(t)) })
 	}
+	runFleet(t, fresh)
 }
 
 var day = time.Date(2026, 3, 4, 5, 6, 7, 890_000_000, time.UTC)

@@ -1,0 +1,173 @@
+package fleet
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"linerate/internal/audit"
+	"linerate/internal/show"
+)
+
+// maxText bounds the text of a finding and of a change, in bytes.
+const maxText = 400
+
+// Compare says what is known of a host after an observation, and what changed. before is
+// nil for a host that nobody named yet; its Findings are needed only where the
+// observation's set of findings is another. The host after has Findings only then too.
+func Compare(before *Host, o *Observation) (after Host, changes []Change) {
+	after = Host{ID: ByName + o.Name, FirstSeen: o.Time}
+	if before != nil {
+		after = *before
+		after.Findings = nil
+	}
+	if before == nil || o.Failure == "" {
+		after.Name = o.Name
+	}
+	c := comparison{o: o, cause: ByHost}
+	if before == nil || !before.Reached() {
+		c.cause = ByBaseline
+	}
+	if o.Failure != "" {
+		after.Reason = shorten(o.Failure)
+		if after.UnreachableSince.IsZero() {
+			after.UnreachableSince = o.Time
+			c.add(Change{Kind: Unreachable, Text: after.Reason})
+		}
+		return after, c.seal(after.ID)
+	}
+	after.take(o)
+	switch {
+	case c.cause == ByBaseline:
+		c.add(Change{Kind: FirstSeen, Text: after.firstSight()})
+		after.Findings = o.Findings
+		return after, c.seal(after.ID)
+	case !before.UnreachableSince.IsZero():
+		c.add(Change{Kind: Reachable, Text: "reached again, after " + show.Brief(o.Time.Sub(before.UnreachableSince))})
+	}
+	if text := factsChanged(before, &after); text != "" {
+		c.add(Change{Kind: Facts, Text: text})
+	} else if before.Knowledge != after.Knowledge {
+		c.cause = ByCatalogue
+	}
+	if before.Set != after.Set {
+		after.Findings = c.findings(before.Findings, o.Findings)
+	}
+	return after, c.seal(after.ID)
+}
+
+// take takes over what an audit told of the host.
+func (h *Host) take(o *Observation) {
+	if o.ID != "" && !strings.HasPrefix(h.ID, o.ID) {
+		h.ID = o.ID
+	}
+	h.LastSuccess, h.UnreachableSince, h.Reason = o.Time, time.Time{}, ""
+	h.Hostname, h.OS, h.Release, h.Role = o.Hostname, o.OS, o.Release, o.Role
+	h.Facts, h.Knowledge, h.Set = o.Facts, o.Knowledge, SetDigest(o.Findings)
+	h.Errors, h.Warnings, h.Infos = 0, 0, 0
+	for _, f := range o.Findings {
+		switch f.Severity {
+		case audit.Error:
+			h.Errors++
+		case audit.Warning:
+			h.Warnings++
+		default:
+			h.Infos++
+		}
+	}
+}
+
+func (h *Host) firstSight() string {
+	return fmt.Sprintf("%s %s, %s: %s, %s, %d for information", h.OS, h.Release, cmp.Or(h.Role, "no role"), show.Plural(h.Errors, "error"), show.Plural(h.Warnings, "warning"), h.Infos)
+}
+
+// factsChanged says in what a host is another, "" where it is the same.
+func factsChanged(a, b *Host) string {
+	var what []string
+	for _, c := range []struct{ name, was, is string }{{"release", a.OS + " " + a.Release, b.OS + " " + b.Release}, {"role", a.Role, b.Role}, {"host name", a.Hostname, b.Hostname}} {
+		if c.was != c.is {
+			what = append(what, fmt.Sprintf("%s %s → %s", c.name, c.was, c.is))
+		}
+	}
+	if a.Facts == b.Facts && len(what) == 0 {
+		return ""
+	}
+	if len(what) == 0 {
+		return "settings or hardware"
+	}
+	return shorten(strings.Join(what, ", "))
+}
+
+type comparison struct {
+	o       *Observation
+	cause   Cause
+	changes []Change
+}
+
+func (c *comparison) add(change Change) {
+	change.Time, change.Name, change.Cause = c.o.Time, c.o.Name, c.cause
+	c.changes = append(c.changes, change)
+}
+
+func (c *comparison) seal(host string) []Change {
+	for i := range c.changes {
+		c.changes[i].Host = host
+	}
+	return c.changes
+}
+
+// findings adds what came and went, and returns what stands: of what stays, the text
+// as it came.
+func (c *comparison) findings(was, is []Finding) []Finding {
+	old := map[string]*Finding{}
+	for i := range was {
+		old[was[i].key()] = &was[i]
+	}
+	stand, now := slices.Clone(is), map[string]bool{}
+	for i := range stand {
+		f := &stand[i]
+		key := f.key()
+		now[key] = true
+		if o := old[key]; o != nil {
+			*f = *o
+			continue
+		}
+		c.finding(kindOf(f, Came, Drift), f)
+	}
+	for i := range was {
+		if !now[was[i].key()] {
+			c.finding(kindOf(&was[i], Went, DriftEnded), &was[i])
+		}
+	}
+	return stand
+}
+
+func kindOf(f *Finding, usual, drift Kind) Kind {
+	if f.Rule == DriftRule {
+		return drift
+	}
+	return usual
+}
+
+func (c *comparison) finding(kind Kind, f *Finding) {
+	c.add(Change{Kind: kind, Finding: f.ID, Rule: f.Rule, Tunable: f.Tunable, Severity: f.Severity, Text: f.Text})
+}
+
+// Of are the findings of an audit as a fleet keeps them.
+func Of(r *audit.Report) []Finding {
+	out := make([]Finding, len(r.Findings))
+	for i, f := range r.Findings {
+		out[i] = Finding{ID: shorten(f.ID), Rule: shorten(f.Rule()), Tunable: shorten(f.Name), Severity: f.Severity, Text: shorten(f.Message)}
+	}
+	return out
+}
+
+// shorten bounds a text, at a whole character.
+func shorten(s string) string {
+	if len(s) <= maxText {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxText-len("…")], "") + "…"
+}
