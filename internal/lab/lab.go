@@ -61,8 +61,19 @@ type Task struct {
 	Spec study.Spec
 	Seed uint64
 	Done []study.Trial
+	// Blocks are those to be run, of a unit (study.Units); nil: all that are left,
+	// and the looks inside.
+	Blocks []int
 	// Telemetry is what instruments saw before.
 	Telemetry []study.Telemetry
+}
+
+// next is the slot to run now.
+func (t *Task) next(skip func(study.Part) bool) (study.Slot, bool) {
+	if t.Blocks != nil {
+		return study.NextOf(t.Spec, t.Seed, t.Blocks, t.Done, skip)
+	}
+	return study.Next(t.Spec, t.Seed, t.Done, skip)
 }
 
 // Outcome is what a run leaves beside its trials.
@@ -116,7 +127,7 @@ func (l *Lab) Measure(ctx context.Context, s study.Spec, seed uint64) (study.Res
 
 // everything is the trials, and then the looks inside.
 func (r *Session) everything(ctx context.Context) error {
-	if err := r.all(ctx); err != nil {
+	if err := r.all(ctx); err != nil || r.task.Blocks != nil {
 		return err
 	}
 	return r.inside(ctx)
@@ -124,7 +135,7 @@ func (r *Session) everything(ctx context.Context) error {
 
 func (r *Session) all(ctx context.Context) error {
 	for {
-		slot, ok := study.Next(r.task.Spec, r.task.Seed, r.task.Done, r.skip)
+		slot, ok := r.task.next(r.skip)
 		if !ok {
 			return nil
 		}

@@ -21,6 +21,7 @@ func environment(r study.Results) [][2]string {
 		}
 	}
 	add("Testbed", testbedLine(e))
+	add("Testbeds", r.BedsLine())
 	add("Kernel", strings.TrimSpace(e.OS+" "+e.Kernel+" "+e.Arch))
 	if e.CPU != "" || e.CPUs > 0 {
 		add("CPU", fmt.Sprintf("%s × %d", e.CPU, e.CPUs))

@@ -278,6 +278,9 @@ func (p *page) limits(r study.Results) {
 	if r.Environment.Label != "" {
 		text = append(text, fmt.Sprintf("Measured on %s: %s.", measuredOn(r.Environment), carriesOver(r.Environment)))
 	}
+	if beds := r.BedsLine(); beds != "" {
+		text = append(text, beds)
+	}
 	text = append(text, r.Warnings...)
 	for _, t := range text {
 		p.Paragraph("  ", "    ", t)

@@ -229,6 +229,14 @@ func P(p float64) string {
 	return strconv.FormatFloat(p, 'f', 3, 64)
 }
 
+// PIs is P in a sentence: "p = 0.031", "p < 0.001".
+func PIs(p float64) string {
+	if s := P(p); strings.HasPrefix(s, "<") {
+		return "p " + s
+	}
+	return "p = " + P(p)
+}
+
 // Maybe is a number that may be unknown, as a stats.Number is.
 type Maybe interface {
 	Get() (v float64, known bool)

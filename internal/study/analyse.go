@@ -25,6 +25,7 @@ func Analyse(s Spec, seed uint64, env Environment, trials []Trial) Results {
 	})
 	r.Complete = !more
 	r.spanTime()
+	r.shareBeds()
 	for _, g := range s.Metrics {
 		if p, _ := s.Part(g.Part); s.OutOfReach(p, trials) != "" {
 			continue
@@ -191,6 +192,7 @@ func verdicts(s Spec, g Goal, seed uint64, trials []Trial) []Verdict {
 		v := verdictOf(m, g, c)
 		v.addNS(m, control.Values, arms[i].Values)
 		v.Interleaved = howOf(trials, g.Part, v.Variant)
+		v.addBeds(s, g, c, control, arms[i], opt, begun(s, blocksOf(s, seed, g.Part), g.Part, trials), trials)
 		out = append(out, v)
 	}
 	return out

@@ -37,6 +37,9 @@ type Environment struct {
 	// Facts are the snapshots of the host beside the record: one of the
 	// study's start, and one of each time it was resumed.
 	Facts []FactsRef `json:"facts,omitempty"`
+	// Beds are the environments of several testbeds, where the study was spread
+	// over them; what stands above is the first's.
+	Beds []BedEnvironment `json:"beds,omitempty"`
 }
 
 // FactsRef names a file of facts in a study's record, by what is in it.

@@ -45,6 +45,8 @@ type Results struct {
 	States []States `json:"states,omitempty"`
 	// Drops say where the frames offered to each arm ended, by part.
 	Drops []Drops `json:"drops"`
+	// Beds are the testbeds that the study was spread over; none where it had one.
+	Beds []BedShare `json:"testbeds,omitempty"`
 	// Own is what kinds derived beside (Kind.Derive), by their names.
 	Own map[string]any `json:"kinds,omitempty"`
 	// Telemetry is what instruments saw in runs of their own.
@@ -97,7 +99,11 @@ type Verdict struct {
 	PPermutation stats.Number `json:"p_permutation"`
 	Method       string       `json:"method"`
 	Scale        string       `json:"scale"`
-	Warnings     []string     `json:"warnings"`
+	// Beds is the effect on each of several testbeds, and PBeds the p-value of no
+	// difference between them (stats.AmongGroups); none where the study had one.
+	Beds     []BedEffect  `json:"by_testbed,omitempty"`
+	PBeds    stats.Number `json:"p_testbeds,omitzero"`
+	Warnings []string     `json:"warnings"`
 }
 
 // MarshalJSON writes the verdict as results.json has it.

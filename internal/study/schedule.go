@@ -76,36 +76,22 @@ func Next(s Spec, seed uint64, done []Trial, skip func(Part) bool) (Slot, bool) 
 	if s.Design == Series {
 		return nextOfSeries(s, seed, done, skip)
 	}
-	unavailable := map[string]bool{}
-	byBlock := map[int][]Trial{}
-	for _, t := range done {
-		byBlock[t.Block] = append(byBlock[t.Block], t)
-		if t.Unavailable != "" {
-			unavailable[t.Variant] = true
-		}
-	}
-	schedule := Schedule(s, seed)
+	unavailable, byBlock := missing(done), byBlocks(done)
 	begun := map[string]int{} // blocks of a part, all of them whole
-	for len(schedule) > 0 {
-		n := 1
-		for n < len(schedule) && schedule[n].Block == schedule[0].Block {
-			n++
-		}
-		part, _ := s.Part(schedule[0].Part)
+	for _, slots := range inBlocks(Schedule(s, seed)) {
+		part, _ := s.Part(slots[0].Part)
 		if skip != nil && skip(part) {
-			schedule = schedule[n:]
 			continue
 		}
-		if fresh := len(byBlock[schedule[0].Block]) == 0; !fresh {
+		mine := byBlock[slots[0].Block]
+		if len(mine) > 0 {
 			begun[part.Name]++
 		} else if part.Name == s.Primary().Part && s.settled(seed, begun[part.Name], done) {
-			schedule = schedule[n:]
 			continue
 		}
-		if slot, ok := nextInBlock(schedule[:n], byBlock[schedule[0].Block], unavailable, s); ok {
+		if slot, ok := nextInBlock(slots, mine, unavailable, s); ok {
 			return slot, true
 		}
-		schedule = schedule[n:]
 	}
 	return Slot{}, false
 }

@@ -24,8 +24,11 @@ type Trial struct {
 	// a trial measured nothing.
 	Unavailable string       `json:"unavailable,omitempty"`
 	Mode        testbed.Mode `json:"mode"`
-	Seconds     float64      `json:"seconds"` // from reset to the last counter, all in all
-	Observed    *Observation `json:"observed,omitempty"`
+	// Testbed names the one of several equal testbeds that made the trial; "" where
+	// the study had one.
+	Testbed  string       `json:"testbed,omitempty"`
+	Seconds  float64      `json:"seconds"` // from reset to the last counter, all in all
+	Observed *Observation `json:"observed,omitempty"`
 }
 
 // Observation is the raw material of a trial, before any judgement.

@@ -1,0 +1,237 @@
+package study
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"linerate/internal/show"
+	"linerate/internal/stats"
+)
+
+// A study may be spread over equal testbeds, whole blocks each: the testbed is then a
+// blocking factor. Arms are compared within blocks, so what makes one testbed
+// faster than another is in no effect; whether the effect itself differs between
+// testbeds is asked of each verdict.
+
+// BedShare is what one of several testbeds had of a study.
+type BedShare struct {
+	Testbed string `json:"testbed"`
+	Blocks  int    `json:"blocks"`
+	Trials  int    `json:"trials"`
+	// Differs says in what the testbed is other than the first.
+	Differs []string `json:"differs,omitempty"`
+}
+
+// BedEffect is what a verdict's comparison came to on one of several testbeds alone.
+type BedEffect struct {
+	Testbed string `json:"testbed"`
+	N       int    `json:"n"` // blocks
+	stats.Effect
+}
+
+// BedEnvironment is the environment of one of several testbeds.
+type BedEnvironment struct {
+	Testbed  string    `json:"testbed"`
+	Hostname string    `json:"hostname"`
+	Kernel   string    `json:"kernel"`
+	CPU      string    `json:"cpu"`
+	Facts    *FactsRef `json:"facts,omitempty"`
+	// Differs says in what it is other than the first testbed.
+	Differs []string `json:"differs"`
+}
+
+// AcrossBeds is the environment of a study that was spread over testbeds, each with
+// one of its own: the first's, with what it could not be had for on any of
+// them, and what sets the others apart. names and of go together.
+func AcrossBeds(names []string, of []Environment) Environment {
+	if len(of) == 0 {
+		return Environment{}
+	}
+	e := of[0]
+	e.Beds, e.Facts = nil, nil
+	for i, o := range of {
+		b := BedEnvironment{Testbed: names[i], Hostname: o.Hostname, Kernel: o.Kernel, CPU: o.CPU, Differs: o.apartFrom(of[0])}
+		for j, ref := range o.Facts {
+			e.Facts = append(e.Facts, ref)
+			if j == 0 {
+				b.Facts = &ref
+			}
+		}
+		e.Beds = append(e.Beds, b)
+		for mode, bed := range o.Testbeds {
+			if _, known := e.Testbeds[mode]; !known {
+				put(&e.Testbeds, mode, bed)
+			}
+		}
+		for what, why := range o.Unavailable {
+			if e.Unavailable[what] == "" {
+				put(&e.Unavailable, what, why+" (testbed "+names[i]+")")
+			}
+		}
+	}
+	return e
+}
+
+func put[V any](m *map[string]V, key string, v V) {
+	fresh := map[string]V{key: v}
+	for k, old := range *m {
+		fresh[k] = old
+	}
+	*m = fresh
+}
+
+// apartFrom says in what a testbed is other than the first; its name is of course.
+func (e Environment) apartFrom(first Environment) []string {
+	out := []string{}
+	for _, d := range []struct{ what, first, here string }{
+		{"kernel", first.Kernel, e.Kernel}, {"CPU", first.CPU, e.CPU}, {"machine", first.Machine, e.Machine},
+		{"CPUs", fmt.Sprint(first.CPUs), fmt.Sprint(e.CPUs)}, {"linerate", first.Linerate, e.Linerate},
+		{"engine", first.Engine, e.Engine}, {"governor", first.Governor, e.Governor}, {"clock source", first.Clocksource, e.Clocksource},
+	} {
+		if d.first != d.here {
+			out = append(out, fmt.Sprintf("%s %s (%s)", d.what, cmp.Or(d.here, "not known"), cmp.Or(d.first, "not known")))
+		}
+	}
+	return out
+}
+
+// bedsOf tells which testbed ran each block, and names all, sorted; of one testbed there
+// is nothing to say.
+func bedsOf(trials []Trial) (byBlock map[int]string, names []string) {
+	byBlock = map[int]string{}
+	for _, t := range trials {
+		if t.Testbed == "" {
+			continue
+		}
+		byBlock[t.Block] = t.Testbed
+		if !slices.Contains(names, t.Testbed) {
+			names = append(names, t.Testbed)
+		}
+	}
+	slices.Sort(names)
+	if len(names) < 2 {
+		return nil, nil
+	}
+	return byBlock, names
+}
+
+// shareBeds counts what each of several testbeds had of the study.
+func (r *Results) shareBeds() {
+	byBlock, names := bedsOf(r.Trials)
+	for _, name := range names {
+		b := BedShare{Testbed: name}
+		for _, of := range byBlock {
+			if of == name {
+				b.Blocks++
+			}
+		}
+		for _, t := range r.Trials {
+			if t.Testbed == name {
+				b.Trials++
+			}
+		}
+		for _, e := range r.Environment.Beds {
+			if e.Testbed == name {
+				b.Differs = e.Differs
+			}
+		}
+		r.Beds = append(r.Beds, b)
+	}
+}
+
+// addBeds tells the effect on each of several testbeds, and whether they differ.
+func (v *Verdict) addBeds(s Spec, g Goal, c stats.Comparison, control, variant stats.Arm, opt stats.Options, blocks []int, trials []Trial) {
+	byBlock, names := bedsOf(trials)
+	opt.NoPlan, opt.Bare = true, true
+	var groups [][]float64
+	for _, name := range names {
+		here := func(a stats.Arm) stats.Arm {
+			own := stats.Arm{Name: a.Name, Values: slices.Clone(a.Values)}
+			for i := range own.Values {
+				if byBlock[blocks[i]] != name {
+					own.Values[i] = math.NaN()
+				}
+			}
+			return own
+		}
+		a, b := here(control), here(variant)
+		of := s.compare(g, a, []stats.Arm{b}, opt)[0]
+		if of.N == 0 {
+			continue
+		}
+		v.Beds = append(v.Beds, BedEffect{Testbed: name, N: of.N, Effect: of.Result().Effect})
+		groups = append(groups, blockEffects(a.Values, b.Values, c.Scale))
+	}
+	if len(v.Beds) < 2 {
+		v.Beds = nil
+		return
+	}
+	v.PBeds = stats.Num(stats.AmongGroups(groups).P)
+	if p := v.PBeds; p.Known() && p.Float() < alpha {
+		v.Warnings = append(v.Warnings, fmt.Sprintf("the effect differs between testbeds (%s): %s; the verdict is of their mean, and holds for these testbeds only", show.PIs(p.Float()), v.BedList()))
+	}
+}
+
+// BedList tells a verdict's effect on each testbed.
+func (v *Verdict) BedList() string {
+	var parts []string
+	for _, b := range v.Beds {
+		parts = append(parts, b.Testbed+" "+b.TextWithBounds())
+	}
+	return show.List(parts)
+}
+
+// blockEffects are the effects of single blocks on a scale, of those that have both arms.
+func blockEffects(control, variant []float64, scale stats.Scale) (out []float64) {
+	for i, a := range control {
+		d := variant[i] - a
+		if scale == stats.LogRatio {
+			d = math.Log(variant[i] / a)
+		}
+		if !math.IsNaN(d) && !math.IsInf(d, 0) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// BedsLine says for people over which testbeds the study was spread, and whether they
+// agree; "" where it had one.
+func (r *Results) BedsLine() string {
+	if len(r.Beds) < 2 {
+		return ""
+	}
+	var parts, apart []string
+	for _, b := range r.Beds {
+		parts = append(parts, fmt.Sprintf("%s (%s)", b.Testbed, show.Plural(b.Blocks, "block")))
+		if len(b.Differs) > 0 {
+			apart = append(apart, fmt.Sprintf("%s has %s", b.Testbed, show.List(b.Differs)))
+		}
+	}
+	line := fmt.Sprintf("Spread over %d testbeds: %s. Each block ran on one of them, so a faster testbed moves no effect.", len(r.Beds), show.List(parts))
+	if len(apart) > 0 {
+		line += " They are not alike: " + show.List(apart) + " (first: in brackets)."
+	}
+	var agree, differ []string
+	for i := range r.Verdicts {
+		v := &r.Verdicts[i]
+		if !v.Primary || !v.PBeds.Known() {
+			continue
+		}
+		said := fmt.Sprintf("%s (%s)", v.Variant, show.PIs(v.PBeds.Float()))
+		if v.PBeds.Float() < alpha {
+			differ = append(differ, said+": "+v.BedList())
+		} else {
+			agree = append(agree, said)
+		}
+	}
+	if len(agree) > 0 {
+		line += " No difference shown between testbeds in the effect of " + show.List(agree) + "."
+	}
+	if len(differ) > 0 {
+		line += " The effect differs between testbeds for " + show.List(differ) + "."
+	}
+	return line
+}

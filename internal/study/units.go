@@ -1,0 +1,113 @@
+package study
+
+import "slices"
+
+// Unit is what one testbed runs in one go: a block, or, where the arms of a study
+// follow each other (Series), all of it.
+type Unit struct {
+	Part   string
+	Blocks []int // ascending
+}
+
+// Units are what may be run now, by as many equal testbeds at the same time, after
+// the trials on record; none: the study is complete, or skip (which may be nil) passes
+// over what is left. They are of one part, since a part may stand on those before it, and
+// end at the study's next look.
+func Units(s Spec, seed uint64, done []Trial, skip func(Part) bool) (units []Unit) {
+	if s.Design == Series {
+		return s.seriesUnit(seed, done, skip)
+	}
+	unavailable, byBlock := missing(done), byBlocks(done)
+	begun := 0 // blocks of the primary metric's part
+	for _, slots := range inBlocks(Schedule(s, seed)) {
+		part, _ := s.Part(slots[0].Part)
+		if len(units) > 0 && units[0].Part != part.Name {
+			break
+		}
+		if skip != nil && skip(part) {
+			continue
+		}
+		mine := byBlock[slots[0].Block]
+		if part.Name == s.Primary().Part {
+			if len(mine) == 0 && s.Looks != nil && slices.Contains(s.Looks.Blocks, begun) {
+				if len(units) > 0 {
+					break
+				}
+				if s.settled(seed, begun, done) {
+					continue
+				}
+			}
+			begun++
+		}
+		if _, open := nextInBlock(slots, mine, unavailable, s); open {
+			units = append(units, Unit{part.Name, []int{slots[0].Block}})
+		}
+	}
+	return units
+}
+
+// seriesUnit is all of a study whose arms follow each other.
+func (s *Spec) seriesUnit(seed uint64, done []Trial, skip func(Part) bool) []Unit {
+	slot, open := nextOfSeries(*s, seed, done, skip)
+	if !open {
+		return nil
+	}
+	u := Unit{Part: slot.Part}
+	for _, slot := range Schedule(*s, seed) {
+		if !slices.Contains(u.Blocks, slot.Block) {
+			u.Blocks = append(u.Blocks, slot.Block)
+		}
+	}
+	slices.Sort(u.Blocks)
+	return []Unit{u}
+}
+
+// NextOf is Next within the blocks of a unit: false when the unit is complete.
+func NextOf(s Spec, seed uint64, blocks []int, done []Trial, skip func(Part) bool) (Slot, bool) {
+	if s.Design == Series {
+		return nextOfSeries(s, seed, done, skip)
+	}
+	unavailable, byBlock := missing(done), byBlocks(done)
+	for _, slots := range inBlocks(Schedule(s, seed)) {
+		part, _ := s.Part(slots[0].Part)
+		if !slices.Contains(blocks, slots[0].Block) || skip != nil && skip(part) {
+			continue
+		}
+		if slot, ok := nextInBlock(slots, byBlock[slots[0].Block], unavailable, s); ok {
+			return slot, true
+		}
+	}
+	return Slot{}, false
+}
+
+// inBlocks are the slots of a schedule, block by block.
+func inBlocks(schedule []Slot) (blocks [][]Slot) {
+	for len(schedule) > 0 {
+		n := 1
+		for n < len(schedule) && schedule[n].Block == schedule[0].Block {
+			n++
+		}
+		blocks, schedule = append(blocks, schedule[:n]), schedule[n:]
+	}
+	return blocks
+}
+
+// missing are the variants that trials found unavailable.
+func missing(done []Trial) map[string]bool {
+	out := map[string]bool{}
+	for _, t := range done {
+		if t.Unavailable != "" {
+			out[t.Variant] = true
+		}
+	}
+	return out
+}
+
+// byBlocks are trials by their blocks.
+func byBlocks(done []Trial) map[int][]Trial {
+	out := map[int][]Trial{}
+	for _, t := range done {
+		out[t.Block] = append(out[t.Block], t)
+	}
+	return out
+}
