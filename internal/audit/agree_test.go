@@ -62,7 +62,7 @@ func TestEnvironmentsAgree(t *testing.T) {
 	c, set := &tunable.Catalogue{}, &RuleSet{}
 	for name, f := range hosts() {
 		host, env := factexpr.Of(f), c.NewEnv(f, "")
-		rules := ruleNames(env, f, set.Classes)
+		rules := ruleNames(env, f, &set.Lists)
 		for _, code := range shared(t) {
 			want, err := ofRoles.Value(code, &host)
 			if err != nil {
@@ -106,7 +106,7 @@ func TestRoleSeesWhatRulesSee(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules := ruleNames((&tunable.Catalogue{}).NewEnv(f, g.Role), f, nil)
+	rules := ruleNames((&tunable.Catalogue{}).NewEnv(f, g.Role), f, &Lists{})
 	if g.Role != "endpoint" || rules.Forwarding || rules.PF || rules.IPFW {
 		t.Errorf("role %s, forwarding %v, pf %v, ipfw %v", g.Role, rules.Forwarding, rules.PF, rules.IPFW)
 	}

@@ -48,7 +48,7 @@ func Run(in Input) (*Report, error) {
 		a.Rules = &RuleSet{}
 	}
 	a.env = a.c.NewEnv(a.f, in.Role)
-	a.names = ruleNames(a.env, a.f, a.Rules.Classes)
+	a.names = ruleNames(a.env, a.f, &a.Rules.Lists)
 	a.lines, a.live = a.f.Lines(), a.f.Live()
 	a.boot = a.simulate()
 	a.afterBoot()

@@ -49,6 +49,9 @@ type names struct {
 	// names without power over them.
 	HarvestOff   func(mask float64) []string `expr:"harvest_off"`
 	HarvestStray func(mask float64) []string `expr:"harvest_stray"`
+	// Stock reports a name of a stock system's lists, which lists.yaml keeps by
+	// kind: "module" of its kernel, "rc" of its rc.conf.
+	Stock func(kind, name string) bool `expr:"stock"`
 	// Bytes is a size for people.
 	Bytes func(n any) string `expr:"bytes"`
 }
@@ -57,15 +60,16 @@ type names struct {
 var language = sync.OnceValue(factexpr.NewLanguage[names])
 
 // ruleNames are the names of rules for a host.
-func ruleNames(e tunable.Env, f *fact.Facts, classes map[string][]string) *names {
+func ruleNames(e tunable.Env, f *fact.Facts, lists *Lists) *names {
 	return &names{
 		Names: *e.Names,
 		Line:  &lineView{}, NIC: &factexpr.NIC{},
-		OfClass:      func(n *factexpr.NIC, class string) bool { return slices.Contains(classes[class], n.Driver) },
-		Class:        func(class string) bool { return hasDriver(f, classes[class]) },
+		OfClass:      func(n *factexpr.NIC, class string) bool { return slices.Contains(lists.Classes[class], n.Driver) },
+		Class:        func(class string) bool { return hasDriver(f, lists.Classes[class]) },
 		PFLimit:      func(name string) float64 { return pfLimit(e, f.Firewall.PF, name) },
 		HarvestOff:   func(mask float64) []string { return harvest(f.Release, mask, false) },
 		HarvestStray: func(mask float64) []string { return harvest(f.Release, mask, true) },
+		Stock:        lists.stock,
 		Bytes:        func(n any) string { return calc.Format(factexpr.Number(n), calc.Bytes) },
 	}
 }

@@ -175,14 +175,14 @@ var combination = map[tunable.All]string{
 
 // staysOn reports whether some interface keeps a setting on that conf.all
 // switches off: a running one without a line of its own; or none is known, no
-// file sets other than conf.all, and interfaces start with it on.
+// file sets an interface's, and interfaces start with it on.
 func (a *auditor) staysOn(d deviceLine) bool {
 	on, known := a.atRunning(d)
 	if known {
 		return on
 	}
 	v, ok := a.defaultOf(d)
-	return ok && v != 0 && !a.siblingSet(d)
+	return ok && v != 0 && !a.deviceSet(d)
 }
 
 // staysOff reports whether every interface keeps a setting off that conf.all
@@ -213,7 +213,14 @@ func (a *auditor) atRunning(d deviceLine) (on, known bool) {
 
 // siblingSet reports a line of the same setting for conf.default or a device.
 func (a *auditor) siblingSet(d deviceLine) bool {
-	return slices.ContainsFunc(a.siblings(d), func(s fact.Tunable) bool { return a.f.IsSet(s.Name) })
+	return a.deviceSet(d) || a.f.IsSet(d.tree+"default."+d.setting)
+}
+
+// deviceSet reports a line of the same setting for a device.
+func (a *auditor) deviceSet(d deviceLine) bool {
+	return slices.ContainsFunc(a.siblings(d), func(s fact.Tunable) bool {
+		return a.f.IsSet(s.Name) && s.Name != d.tree+"default."+d.setting
+	})
 }
 
 // siblings are the same setting of conf.default and of devices.

@@ -115,10 +115,10 @@ func (a *auditor) whole(j judged) bool {
 // has no record: it is no slip, and nothing is known to say about it.
 func (a *auditor) stock(m fact.Stage, name string) bool {
 	if m == fact.RCConf {
-		return a.Rules.RCVariables.has(name)
+		return a.Rules.stock("rc", name)
 	}
 	module, loads := strings.CutSuffix(name, "_load")
-	return m == fact.Loader && loads && a.Rules.Modules.has(module)
+	return m == fact.Loader && loads && a.Rules.stock("module", module)
 }
 
 // denied reports a name of which it is known that this system has not got it:
@@ -279,8 +279,12 @@ func (a *auditor) gone(j judged) []candidate {
 	if j.Stage == fact.Sysctl {
 		f.Severity = Error // sysctl(8) rejects it aloud
 	}
-	module, loads := loadedBy(j)
 	switch to := a.successor(j.rec); {
+	case a.builtIn(j, to) != "":
+		f.ID, f.Kind, f.Action, f.Severity = "LR-REMOVED:"+j.Name, Removed, Remove, Info
+		f.Message = fmt.Sprintf("%s has no file of its own on %s%s: %s is part of the kernel", strings.TrimSuffix(j.Name, "_load"), a.on(), since(j.rec), a.builtIn(j, to))
+		f.Fix, f.Why = "Remove the line.", "The loader says that the kernel has it already, and boots on; nothing is missing."
+		return one(gone, f)
 	case to != nil:
 		a.renamed(&f, j, to)
 	case !a.f.Release.IsZero() && a.f.Release.Before(j.rec.Since):
@@ -303,11 +307,6 @@ func (a *auditor) gone(j judged) []candidate {
 		f.ID, f.Kind, f.Action, f.Severity = "LR-REMOVED:"+j.Name, Removed, Measure, Info
 		f.Message = fmt.Sprintf("%s is in no kernel of kernel.org of this release; these have it: %s", j.Name, strings.Join(j.rec.Backports, ", "))
 		f.Fix = "Ask the host: " + ask(a.f.OS, j.Name)
-	case loads && slices.Contains(a.Rules.InGeneric, module):
-		f.ID, f.Kind, f.Action, f.Severity = "LR-REMOVED:"+j.Name, Removed, Remove, Info
-		f.Message = fmt.Sprintf("%s has no file of its own on %s%s: it is part of the kernel", module, a.on(), since(j.rec))
-		f.Fix, f.Why = "Remove the line.", "The loader says that the kernel has it already, and boots on; nothing is missing."
-		return one(gone, f)
 	default:
 		f.ID, f.Kind, f.Action = "LR-REMOVED:"+j.Name, Removed, Remove
 		f.Message = fmt.Sprintf("%s does not exist on %s%s", j.Name, a.on(), since(j.rec))
@@ -318,6 +317,20 @@ func (a *auditor) gone(j judged) []candidate {
 	}
 	f.Why += " " + a.withoutIt(j)
 	return one(gone, f)
+}
+
+// builtIn is the module of GENERIC that a line of loader.conf wants loaded, under
+// the name of its own or of the record that took its place; "" where it is none.
+func (a *auditor) builtIn(j judged, to *tunable.Record) string {
+	if module, loads := loadedBy(j); loads && slices.Contains(a.Rules.InGeneric, module) {
+		return module
+	} else if !loads || to == nil {
+		return ""
+	}
+	if module := strings.TrimSuffix(to.Name, "_load"); slices.Contains(a.Rules.InGeneric, module) {
+		return module
+	}
+	return ""
 }
 
 // backporter reports a kernel into which its distribution takes whole parts of

@@ -84,7 +84,10 @@ func (a *auditor) misplaced(j judged) []candidate {
 // moveFix says where a misplaced line belongs; a line whose value is the
 // default belongs nowhere.
 func (a *auditor) moveFix(f *Finding, j judged, to string) string {
-	p := j.rec.RejectOn(a.f.Release, j.Value)
+	var p *tunable.ValueProblem
+	if !j.Hidden() {
+		p = j.rec.RejectOn(a.f.Release, j.Value)
+	}
 	switch {
 	case j.moot:
 		f.Action = Remove

@@ -31,3 +31,32 @@ func TestPublicFalseAlarms(t *testing.T) {
 		{note: "strict checks with one way out", role: "vpn", files: x("net.ipv4.conf.all.rp_filter=1"), want: []string{"info LR-LINUX-VPN-STRICT", "!warning"}},
 	})
 }
+
+// TestPublicMisses: what the audit missed on public configurations, in lines of
+// our own.
+func TestPublicMisses(t *testing.T) {
+	x := func(text string) map[string]string { return map[string]string{"/etc/sysctl.d/x.conf": text} }
+	s := func(text string) map[string]string { return map[string]string{"/etc/sysctl.conf": text} }
+	l := func(text string) map[string]string { return map[string]string{"/boot/loader.conf": text} }
+	holdAll(t, "6.12", []reading{
+		{note: "all off beside default on", files: x("net.ipv4.conf.all.send_redirects=0\nnet.ipv4.conf.default.send_redirects=1"), want: []string{"warning LR-PERDEVICE:net.ipv4.conf.all.send_redirects | switches nothing off"}},
+		{note: "all off and default off", files: x("net.ipv4.conf.all.send_redirects=0\nnet.ipv4.conf.default.send_redirects=0"), want: []string{"!LR-PERDEVICE"}},
+		{note: "one interface on, on purpose", files: x("net.ipv4.conf.all.send_redirects=0\nnet.ipv4.conf.default.send_redirects=1\nnet.ipv4.conf.eth1.send_redirects=0"), want: []string{"!LR-PERDEVICE"}},
+		{note: "allowed by all, switched on by interface", role: "router", files: x("net.ipv4.conf.all.bc_forwarding=1\nnet.ipv4.conf.default.bc_forwarding=0"), want: []string{"!LR-PERDEVICE"}},
+		{note: "a floor above every buffer", role: "router", files: x("net.ipv4.udp_rmem_min=8388608"), want: []string{"info LR-LINUX-UDP-FLOOR:net.ipv4.udp_rmem_min"}},
+		{note: "a turn of the backlog without end", role: "router", files: x("net.core.dev_weight=65535"), want: []string{"warning LR-LINUX-DEV-WEIGHT:net.core.dev_weight"}},
+	})
+	holdAll(t, "14.3", []reading{
+		{note: "a clock that is a device", files: s("kern.timecounter.hardware=HPET"), want: []string{"warning LR-TIMECOUNTER-SLOW"}},
+		{note: "a limit of 2009", files: s("kern.ipc.maxsockbuf=262144"), want: []string{"warning LR-MAXSOCKBUF-LOW"}},
+		{note: "a small start", files: s("net.inet.tcp.sendspace=16384"), want: []string{"info LR-SPACE-LOW"}},
+		{note: "a module without _load", files: l(`acpi_video="YES"`), want: []string{"error LR-LOADER-WORD:acpi_video | acpi_video_load"}},
+		{note: "rc.conf's variable", files: l(`ntpd_enable="YES"`), want: []string{"error LR-LOADER-WORD:ntpd_enable | rc.conf"}},
+		{note: "rc.conf's variable that the catalogue knows too: said once", files: l(`sshd_enable="YES"` + "\n" + `hostname="a.example.org"`), want: []string{"error LR-MISPLACED:hostname", "!LR-LOADER-WORD"}},
+		{note: "a module of long ago", files: l(`atapicam_load="YES"`), want: []string{"warning LR-REMOVED:atapicam_load"}},
+		{note: "a module under its old name, in the kernel today", files: l(`if_tap_load="YES"`), want: []string{"info LR-REMOVED:if_tap_load | if_tuntap is part of the kernel", "!warning"}},
+		{note: "the same on 12", release: "12.1", files: l(`if_tap_load="YES"`), want: []string{"!LR-REMOVED", "!LR-RENAMED"}},
+		{note: "a module under its old name", files: l(`fuse_load="YES"`), want: []string{"warning LR-RENAMED:fuse_load | fusefs_load"}},
+		{note: "what is hidden is no value", files: map[string]string{"/etc/rc.conf": `autoboot_delay="3x7"`}, want: []string{"error LR-MISPLACED:autoboot_delay", "!LR-MISPLACED:autoboot_delay | REDACTED\" is no number"}},
+	})
+}

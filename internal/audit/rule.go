@@ -165,6 +165,11 @@ func (w words) has(name string) bool {
 	return name != "" && slices.Contains(strings.Fields(string(w)), name)
 }
 
+// stock reports a name of a list of stock names: "module" or "rc".
+func (l *Lists) stock(kind, name string) bool {
+	return map[string]words{"module": l.Modules, "rc": l.RCVariables}[kind].has(name)
+}
+
 // merge adds another file's lists; a key given twice is a mistake.
 func (l *Lists) merge(o Lists, file string) error {
 	for k := range o.RCModules {
