@@ -95,13 +95,18 @@ func (s *tuning) bench() space.Bench {
 // they save.
 const mostTogether = 32
 
+// fewestTogether: with fewer a block is all control.
+const fewestTogether = 4
+
 // do runs what the search has left, and ends it.
 func (s *tuning) do(cmd *cobra.Command) error {
 	var done []tune.Measured
-	bench := s.bench()
-	plan := &tune.Search{Levels: space.Levels(bench.Factors), Seconds: s.Seconds, PerSlot: bench.PerSlot(), Together: bench.Together(mostTogether),
-		Worth: bench.Worth(), Confirmations: s.Confirmation, Seed: s.Seed}
-	err := whereRun(cmd.Context(), s.spec, func() error {
+	var plan *tune.Search
+	err := whereRun(cmd.Context(), s.spec, func() (err error) {
+		if plan, err = s.fit(cmd); err != nil {
+			return err
+		}
+		bench := s.bench()
 		for {
 			e, ok, err := plan.Next(done)
 			if err != nil || !ok {
@@ -125,6 +130,50 @@ func (s *tuning) do(cmd *cobra.Command) error {
 		return err
 	}
 	return s.end(cmd, r)
+}
+
+// fit is the search as this machine can run it: without the settings that its lab turns
+// out not to have, and with no more arms side by side than leave nine trials in ten valid.
+func (s *tuning) fit(cmd *cobra.Command) (*tune.Search, error) {
+	bench := s.bench()
+	plan := &tune.Search{Levels: space.Levels(bench.Factors), Seconds: s.Seconds, PerSlot: bench.PerSlot(), Together: bench.Together(mostTogether),
+		Worth: bench.Worth(), Confirmations: s.Confirmation, Seed: s.Seed}
+	for bench.SideBySide() {
+		valid, asked := 0.0, 0.0
+		for _, e := range plan.Fits() {
+			m, err := s.experiment(cmd, bench, e, 0)
+			if err != nil {
+				return nil, err
+			}
+			plan.Seconds -= m.Seconds
+			for arm, why := range m.Unavailable {
+				s.without(bench.Factors[m.Factor(arm)].Name, why)
+			}
+			valid, asked = valid+m.Usable()*float64(len(e.Arms)), asked+float64(len(e.Arms))
+		}
+		if plan.Levels = space.Levels(space.Factors(s.Space)); len(plan.Levels) == 0 {
+			return nil, hint.With(errors.New("the lab has none of the settings of the space"), "%s has the reasons", filepath.Join(s.path, searchReport))
+		}
+		switch {
+		case valid >= 0.9*asked:
+			return plan, nil
+		case plan.Together <= fewestTogether:
+			return nil, hint.With(fmt.Errorf("the arms of study %s cannot be measured side by side here: %.0f of %.0f trials are valid", s.spec.Name, valid, asked),
+				"the reports of the trials are in %s; end what else runs here, or choose a study that asks less", s.path)
+		}
+		bench, plan.Together = s.bench(), max(fewestTogether, plan.Together/2&^1)
+		fmt.Fprintf(cmd.ErrOrStderr(), "%.0f of %.0f trials are valid: %s side by side at most\n", valid, asked, show.Plural(plan.Together, "arm"))
+	}
+	return plan, nil
+}
+
+// without takes a factor out of the space.
+func (s *tuning) without(name, why string) {
+	for i := range s.Space {
+		if s.Space[i].Name == name {
+			s.Space[i].In, s.Space[i].Why = false, why
+		}
+	}
 }
 
 // experiment runs one study of the search, or what is left of it.

@@ -30,6 +30,8 @@ type Result struct {
 	// where there was one, else of any one setting.
 	SeenPercent stats.Number `json:"detectable_percent"`
 	Trials      int          `json:"trials"`
+	// Invalid counts trials without a value by the gate that refused them.
+	Invalid map[string]int `json:"invalid"`
 	Seconds     float64      `json:"seconds"`
 	Complete    bool         `json:"complete"`
 }
@@ -58,14 +60,20 @@ func (s *Search) Result(done []Measured) (Result, error) {
 		return Result{}, err
 	}
 	st := &state{s, a, done}
-	r := Result{Array: a.String(), Model: st.model(), Rungs: st.rungs(), Harm: []string{}, Complete: !more}
+	r := Result{Array: a.String(), Model: st.model(), Rungs: st.rungs(), Harm: []string{}, Invalid: map[string]int{}, Complete: !more}
 	for i := range done {
 		r.Trials += done[i].Slots()
 		r.Seconds += done[i].Seconds
+		for gate, n := range done[i].Invalid {
+			r.Invalid[gate] += n
+		}
 	}
 	confirm, ran := st.last(Confirm)
 	if !ran {
-		r.SeenPercent = stats.Num(stats.Percent(r.Model.Lenth.Simultaneous))
+		r.SeenPercent = stats.Num(math.NaN())
+		if len(r.Model.Effects) > 0 {
+			r.SeenPercent = stats.Num(stats.Percent(r.Model.Lenth.Simultaneous))
+		}
 		return r, nil
 	}
 	judged, _ := confirm.Judge(0)

@@ -35,6 +35,7 @@ type Phase string
 
 // The phases, in order.
 const (
+	Fit      Phase = "fit"      // how many arms live side by side, and what the testbed has
 	Screen   Phase = "screen"   // which factors act
 	Race     Phase = "race"     // which of the candidates to confirm
 	Confirm  Phase = "confirm"  // whether it is better than the base
@@ -75,6 +76,10 @@ type Measured struct {
 	// Harm names guardrails that the arms are not shown to leave alone; of a
 	// confirmation only.
 	Harm []string
+	// Invalid counts the trials without a value by the gate that refused them.
+	Invalid map[string]int
+	// Unavailable says of arms, by number, why the testbed cannot have them.
+	Unavailable map[int]string
 }
 
 // Slots is how many trials it took.

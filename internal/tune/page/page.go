@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -68,6 +69,8 @@ func (r *Report) answer(factors []space.Entry) string {
 	case r.Result.Ships != nil:
 		return fmt.Sprintf("%s: %s (%s to %s), confirmed on blocks of their own.", space.Words(factors, r.Result.Ships),
 			show.SignedPercent(gain(r.Result.Gain.EffectPercent)), show.SignedPercent(r.Result.Gain.CILow.Float()), show.SignedPercent(r.Result.Gain.CIHigh.Float()))
+	case len(r.Result.Model.Effects) == 0:
+		return fmt.Sprintf("Nothing could be measured: %s.", r.invalid())
 	case r.Result.Candidate == nil:
 		return fmt.Sprintf("Nothing helps: of %d settings none promises to. A setting worth %s by itself would have been seen.", len(factors), seen)
 	case len(r.Result.Harm) > 0 && r.Result.Confirmation.Verdict == stats.Better:
@@ -75,6 +78,18 @@ func (r *Report) answer(factors []space.Entry) string {
 			show.SignedPercent(gain(r.Result.Confirmation.EffectPercent)), show.List(r.Result.Harm))
 	}
 	return fmt.Sprintf("Nothing is shown to help: the best candidate was not confirmed. A gain of %s would have been seen.", seen)
+}
+
+// invalid counts the trials that could not be used, with the gates that refused them, the
+// most frequent first.
+func (r *Report) invalid() string {
+	gates, n := slices.Sorted(maps.Keys(r.Result.Invalid)), 0
+	slices.SortStableFunc(gates, func(a, b string) int { return r.Result.Invalid[b] - r.Result.Invalid[a] })
+	for i, g := range gates {
+		n += r.Result.Invalid[g]
+		gates[i] = fmt.Sprintf("%s (%d)", g, r.Result.Invalid[g])
+	}
+	return fmt.Sprintf("%d of %s invalid, by %s", n, show.Plural(r.Result.Trials, "trial"), show.List(gates))
 }
 
 func gain(n stats.Number) float64 { return n.Float() }
@@ -86,6 +101,9 @@ func (r *Report) Terminal(w io.Writer, style show.Style) error {
 	p.Line("")
 	p.Line(fmt.Sprintf("%s tried in %s (%s); confirmation %d of its question, at a level of %.2g %%.", show.Plural(len(r.Factors), "setting"),
 		show.Plural(r.Result.Trials, "trial"), r.Result.Array, r.Confirmation, 100*r.Alpha))
+	if len(r.Result.Invalid) > 0 {
+		p.Paragraph("", "", r.invalid()+".")
+	}
 	t := show.Table{Header: []string{"SETTING", "MAIN EFFECT", "REAL", ""}, Right: []bool{false, true, true, false}}
 	for _, e := range r.ordered() {
 		t.Rows = append(t.Rows, []string{e.name, show.SignedPercent(stats.Percent(e.Effect.Effect)), fmt.Sprintf("%.0f %%", 100*e.Active), e.note})
@@ -154,11 +172,16 @@ type pageData struct {
 	Confirm      []row
 	Drops        []row
 	Outside      []row
+	// Unusable counts invalid trials; "" where there are none.
+	Unusable string
 }
 
 // HTML writes the page.
 func (r *Report) HTML(w io.Writer) error {
 	d := pageData{Report: *r}
+	if len(r.Result.Invalid) > 0 {
+		d.Unusable = r.invalid()
+	}
 	factors := space.Factors(r.Space)
 	for _, e := range r.ordered() {
 		d.Effects = append(d.Effects, row{e.name, show.SignedPercent(stats.Percent(e.Effect.Effect)), fmt.Sprintf("%.0f %%", 100*e.Active), e.note})

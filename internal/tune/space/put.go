@@ -80,6 +80,12 @@ func (b Bench) variant(name string, c tune.Config) study.Variant {
 	return v
 }
 
+// SideBySide reports whether arms live together at all.
+func (b Bench) SideBySide() bool {
+	part, _ := b.Study.Part(b.Study.Primary().Part)
+	return b.Study.Interleaving(part) != study.InSequence
+}
+
 // Together is how many arms can live side by side, beside control and A/A arm.
 func (b Bench) Together(most int) int {
 	for n := most; n > 2; n-- {
@@ -118,7 +124,7 @@ func (b Bench) Worth() float64 {
 
 // Measured is what an experiment came to, from the trials of its study.
 func Measured(e tune.Experiment, s study.Spec, trials []study.Trial) tune.Measured {
-	m := tune.Measured{Experiment: e}
+	m := tune.Measured{Experiment: e, Invalid: map[string]int{}, Unavailable: map[int]string{}}
 	g := s.Primary()
 	metric, _ := study.MetricNamed(g.Metric)
 	sign := 1.0
@@ -139,6 +145,15 @@ func Measured(e tune.Experiment, s study.Spec, trials []study.Trial) tune.Measur
 	}
 	for _, t := range trials {
 		m.Seconds += t.Seconds
+		switch arm := slices.Index(names, t.Variant) - 2; {
+		case t.Part != g.Part || t.Valid:
+		case t.Unavailable != "" && arm >= 0:
+			m.Unavailable[arm] = t.Unavailable
+		case len(t.Reasons) > 0 && t.Reasons[0].Gate != "":
+			m.Invalid[t.Reasons[0].Gate]++
+		case len(t.Reasons) > 0:
+			m.Invalid[t.Reasons[0].Text]++
+		}
 	}
 	if e.Phase == tune.Confirm {
 		m.Harm = harm(s, trials)

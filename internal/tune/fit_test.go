@@ -1,0 +1,74 @@
+package tune
+
+import (
+	"math"
+	"testing"
+)
+
+// TestFits: every factor once by itself, in experiments as wide as arms may live
+// together.
+func TestFits(t *testing.T) {
+	s := newSearch(7)
+	s.Together = 3
+	seen := make([]int, 7)
+	names := map[string]bool{}
+	for _, e := range s.Fits() {
+		names[e.Name] = true
+		if len(e.Arms) > 3 || e.Blocks != 1 || e.Control.Size() != 0 {
+			t.Errorf("%+v", e)
+		}
+		m := Measured{Experiment: e}
+		for i, c := range e.Arms {
+			if c.Size() != 1 {
+				t.Errorf("%s: arm %v is not of one factor", e.Name, c)
+			}
+			seen[m.Factor(i)]++
+		}
+	}
+	for f, n := range seen {
+		if n != 1 {
+			t.Errorf("factor %d is in %d arms", f, n)
+		}
+	}
+	if len(names) != 3 {
+		t.Errorf("experiments %v", names)
+	}
+}
+
+// TestUsable counts what is available and has no value; what the testbed lacks is no
+// sign of too many arms.
+func TestUsable(t *testing.T) {
+	nan := math.NaN()
+	m := Measured{Values: [][]float64{{1, 1, nan, 1, nan}}, Unavailable: map[int]string{0: "no module"}}
+	if got := m.Usable(); got != 0.75 {
+		t.Errorf("usable %g, want 3 of 4", got)
+	}
+}
+
+// TestUnmeasured: a search without a single value ends, and claims nothing.
+func TestUnmeasured(t *testing.T) {
+	s := newSearch(5)
+	var done []Measured
+	for range 20 {
+		e, ok, err := s.Next(done)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			break
+		}
+		m := Measured{Experiment: e, Seconds: 1, Invalid: map[string]int{"link": e.Slots()}}
+		for range e.Blocks {
+			block := make([]float64, len(e.Arms)+beside)
+			for i := range block {
+				block[i] = math.NaN()
+			}
+			m.Values = append(m.Values, block)
+		}
+		done = append(done, m)
+	}
+	r, err := s.Result(done)
+	if err != nil || !r.Complete || r.Ships != nil || r.SeenPercent.Known() || r.Invalid["link"] != r.Trials || r.Trials == 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

@@ -1,0 +1,75 @@
+package page
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"linerate/internal/show"
+	"linerate/internal/stats"
+	"linerate/internal/tune"
+	"linerate/internal/tune/space"
+)
+
+func entries() []space.Entry {
+	return []space.Entry{
+		{Name: "a", In: true, Levels: []space.Level{{Value: "1"}, {Value: "2"}}},
+		{Name: "c", Why: "it is global to the kernel", Levels: []space.Level{{Value: "1"}}},
+		{Name: "b", In: true, Levels: []space.Level{{Value: "on"}}},
+	}
+}
+
+func judged(percent float64, verdict stats.Verdict) *tune.Judged {
+	return &tune.Judged{Result: stats.Result{Effect: stats.Effect{EffectPercent: stats.Num(percent), CILow: stats.Num(percent - 1), CIHigh: stats.Num(percent + 1)}, Verdict: verdict}, Blocks: 12, Alpha: 0.03}
+}
+
+var model = tune.Model{Lenth: tune.Lenth{PSE: 0.002, Margin: 0.005, Simultaneous: 0.01},
+	Effects: []tune.Effect{{Factor: 1, Effect: -0.001}, {Factor: 0, Effect: 0.02, Active: 0.99}, {Factor: -1, Effect: 0.0004}}}
+
+// TestAnswers: what is said of a search follows from what it came to, on the terminal
+// and on the page.
+func TestAnswers(t *testing.T) {
+	for _, c := range []struct {
+		result      tune.Result
+		want, never string
+	}{
+		{tune.Result{Complete: true, Model: model, Candidate: tune.Config{2, 1}, Confirmation: judged(4, stats.Better), Ships: tune.Config{2, 0}, Gain: judged(3.1, stats.Better), Trials: 90,
+			Drops: []tune.Dropped{{Factor: 1, Idle: true}}}, "a=2: +3.1 % (+2.1 % to +4.1 %), confirmed on blocks of their own.", "Nothing"},
+		{tune.Result{Complete: true, Model: model, SeenPercent: stats.Num(1), Trials: 60}, "Nothing helps: of 2 settings none promises to. A setting worth 1.0 % by itself would have been seen.", "confirmed on"},
+		{tune.Result{Complete: true, Model: model, Candidate: tune.Config{1, 0}, Confirmation: judged(4, stats.Better), Harm: []string{"loss_ratio in part new"}}, "is not shown to leave alone loss_ratio in part new", "confirmed on"},
+		{tune.Result{Complete: true, Trials: 60, Invalid: map[string]int{"link": 40, "headroom": 20}}, "Nothing could be measured: 60 of 60 trials invalid, by link (40) and headroom (20).", "would have been seen"},
+		{tune.Result{}, "The search is not at its end.", "confirmed on"},
+	} {
+		r := Report{Question: "Which?", Study: "early-demux", Role: "router", Metric: "forwarding_rate_pps", Space: entries(), Confirmation: 1, Alpha: 0.03, Result: c.result}
+		r.Fill()
+		if !strings.Contains(r.Answer, c.want) {
+			t.Errorf("answer %q, want %q", r.Answer, c.want)
+		}
+		var page, terminal bytes.Buffer
+		if err := r.HTML(&page); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Terminal(&terminal, show.Style{Width: 200}); err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(strings.Fields(terminal.String()), " ")
+		if !strings.Contains(text, c.want) || strings.Contains(text, c.never) {
+			t.Errorf("terminal:\n%s\nwant %q, never %q", terminal.String(), c.want, c.never)
+		}
+		if !strings.Contains(page.String(), "it is global to the kernel") {
+			t.Errorf("the page does not say what is outside the space")
+		}
+		if len(c.result.Model.Effects) > 0 && !strings.Contains(page.String(), "half-normal plot") {
+			t.Errorf("the page has no plot of the effects")
+		}
+	}
+}
+
+// TestOrder: the largest effect first, placebos by that name.
+func TestOrder(t *testing.T) {
+	r := Report{Space: entries(), Result: tune.Result{Model: model, Candidate: tune.Config{1, 0}, Ships: tune.Config{1, 0}}}
+	got := r.ordered()
+	if len(got) != 3 || got[0].name != "a=1" || got[0].note != "in the plan: 1" || got[1].name != "b=on" || got[2].name != "(placebo)" {
+		t.Errorf("%+v", got)
+	}
+}
