@@ -31,9 +31,9 @@ type Result struct {
 	SeenPercent stats.Number `json:"detectable_percent"`
 	Trials      int          `json:"trials"`
 	// Invalid counts trials without a value by the gate that refused them.
-	Invalid map[string]int `json:"invalid"`
-	Seconds     float64      `json:"seconds"`
-	Complete    bool         `json:"complete"`
+	Invalid  map[string]int `json:"invalid"`
+	Seconds  float64        `json:"seconds"`
+	Complete bool           `json:"complete"`
 }
 
 // Rung is a rung of the race.
