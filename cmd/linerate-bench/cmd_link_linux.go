@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/netip"
 	"slices"
@@ -53,10 +52,7 @@ func newLinkCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if asJSON {
-					return cli.PrintJSON(cmd.OutOrStdout(), map[string]any{"version": 1, "rows": rows})
-				}
-				return printLinks(cmd.OutOrStdout(), rows)
+				return cli.Answer(cmd, asJSON, map[string]any{"version": 1, "rows": rows}, func(p *show.Page) { linksPage(p, rows) })
 			})
 		},
 	}
@@ -202,8 +198,7 @@ func late(r linkRow, each int64) string {
 	return show.Nanos(2 * float64(each))
 }
 
-func printLinks(w io.Writer, rows []linkRow) error {
-	p := show.NewPage(cli.StyleOf(w))
+func linksPage(p *show.Page, rows []linkRow) {
 	t := show.Table{Right: show.NumbersAfter(2), Header: []string{"link", "by", "round trips longer by: p50", "p99", "max", "of it the link, p50", "p99", "one TCP", "packets/s", "missed"}}
 	for _, r := range rows {
 		slices.Sort(r.Over)
@@ -211,5 +206,4 @@ func printLinks(w io.Writer, rows []linkRow) error {
 		t.Add(r.Link.String(), r.How, ns(0.5), ns(0.99), ns(1), late(r, r.Trip.LateP50), late(r, r.Trip.LateP99), show.Bits(r.Bits), show.SI(r.Pace, ""), show.Count(r.Sum.Missed))
 	}
 	p.Table(t)
-	return p.Flush(w)
 }

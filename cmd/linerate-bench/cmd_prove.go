@@ -2,12 +2,10 @@ package main
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
 	"linerate/internal/cli"
-	"linerate/internal/hint"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study/switchback/simulate"
@@ -22,42 +20,24 @@ many treated windows it takes to end one with harm.`
 
 // newProveCmd simulates the switchback design.
 func newProveCmd() *cobra.Command {
-	var studies int
-	var seed uint64
-	var asJSON bool
-	cmd := &cobra.Command{
+	s := simulated{flag: "studies", usage: "simulated studies of each shape", usual: 10_000, least: 100, most: 1_000_000, seed: "seed of the simulation"}
+	return s.command(&cobra.Command{
 		Use:   "prove",
 		Short: "false-positive rate, coverage and guardrails of studies on live hosts, by simulation",
 		Long:  benchProveLong,
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if studies < 100 || studies > 1_000_000 {
-				return hint.Usagef("--studies %d is not between 100 and 1000000", studies)
-			}
-			var rows []simulate.Row
-			var guards []simulate.Guard
-			err := cli.UntilStopped(cmd.Context(), func() {
-				rows, guards = simulate.Table(studies, seed), simulate.Guards(studies/4, seed)
-			})
-			if err != nil {
-				return err
-			}
-			rate, coverage := simulate.Claims(rows)
-			if asJSON {
-				return cli.PrintJSON(cmd.OutOrStdout(), map[string]any{"version": 1, "studies": studies, "seed": seed,
-					"false_positive_rate": rate, "coverage": coverage, "rows": rows, "guardrails": guards})
-			}
-			return writeProve(cmd.OutOrStdout(), studies, rows, guards)
-		},
-	}
-	cmd.Flags().IntVar(&studies, "studies", 10_000, "simulated studies of each shape")
-	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the simulation")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
-	return cmd
+	}, func(cmd *cobra.Command, studies int, seed uint64) (doc any, page func(*show.Page), err error) {
+		var rows []simulate.Row
+		var guards []simulate.Guard
+		err = cli.UntilStopped(cmd.Context(), func() {
+			rows, guards = simulate.Table(studies, seed), simulate.Guards(studies/4, seed)
+		})
+		rate, coverage := simulate.Claims(rows)
+		return map[string]any{"version": 1, "studies": studies, "seed": seed,
+			"false_positive_rate": rate, "coverage": coverage, "rows": rows, "guardrails": guards}, func(p *show.Page) { writeProve(p, studies, rows, guards) }, err
+	})
 }
 
-func writeProve(w io.Writer, studies int, rows []simulate.Row, guards []simulate.Guard) error {
-	page := show.NewPage(cli.StyleOf(w))
+func writeProve(page *show.Page, studies int, rows []simulate.Row, guards []simulate.Guard) {
 	page.Line(fmt.Sprintf("%d simulated studies of 24 pairs each a shape; a claim is 5 %% false positives and 95 %% coverage.", studies))
 	share := func(n stats.Number) string {
 		return show.Optional(n, func(v float64) string { return show.Percent(100 * v) })
@@ -74,5 +54,4 @@ func writeProve(w io.Writer, studies int, rows []simulate.Row, guards []simulate
 		t.Rows = append(t.Rows, []string{g.Shape, show.Percent(100 * g.FalseTrips), fmt.Sprintf("+%g %%", g.HarmPercent), show.Percent(100 * g.Tripped), show.Optional(g.Windows, show.Value)})
 	}
 	page.Table(t)
-	return page.Flush(w)
 }

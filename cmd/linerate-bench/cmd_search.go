@@ -2,15 +2,13 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/cli"
-	"linerate/internal/hint"
 	"linerate/internal/search/simdut"
+	"linerate/internal/show"
 )
 
 const benchSearchLong = `Run throughput searches on simulated devices of known throughput: RFC
@@ -22,42 +20,22 @@ the true throughput, and how often its answer is RFC 2544's within the width of 
 
 // newSearchCmd measures the searches of internal/search.
 func newSearchCmd() *cobra.Command {
-	var runs int
-	var seed uint64
-	var quick, asJSON bool
-	cmd := &cobra.Command{
+	s := simulated{flag: "runs", usage: "searches per device and method", usual: 200, least: 1, most: 100_000,
+		quick: 20, quickly: "20 searches each", seed: "seed of the devices"}
+	return s.command(&cobra.Command{
 		Use:   "search",
 		Short: "throughput searches on simulated devices: time needed, bounds that hold",
 		Long:  benchSearchLong,
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if runs < 1 || runs > 100_000 {
-				return hint.Usagef("--runs %d is not between 1 and 100000", runs)
-			}
-			if quick {
-				runs = min(runs, 20)
-			}
-			rows, err := simdut.Table(runs, seed)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return cli.PrintJSON(cmd.OutOrStdout(), map[string]any{"version": 1, "runs": runs, "seed": seed, "rows": rows})
-			}
-			return printSearches(cmd.OutOrStdout(), rows, runs)
-		},
-	}
-	cmd.Flags().IntVar(&runs, "runs", 200, "searches per device and method")
-	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the devices")
-	cmd.Flags().BoolVar(&quick, "quick", false, "20 searches each")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
-	return cmd
+	}, func(_ *cobra.Command, runs int, seed uint64) (any, func(*show.Page), error) {
+		rows, err := simdut.Table(runs, seed)
+		return map[string]any{"version": 1, "runs": runs, "seed": seed, "rows": rows}, func(p *show.Page) { searchesPage(p, rows, runs) }, err
+	})
 }
 
-func printSearches(w io.Writer, rows []simdut.Row, runs int) error {
-	fmt.Fprintf(w, "%d searches per device and method; loads 14.88 kpps to 1.488 Mpps, width 0.5 %%\n\n", runs)
-	const row = "%-20s %-19s %10s %10s %7s %8s %14s %12s %12s\n"
-	fmt.Fprintf(w, row, "device", "method", "truth pps", "answer pps", "trials", "trial s", "of RFC 2544's", "bounds hold", "same answer")
+func searchesPage(p *show.Page, rows []simdut.Row, runs int) {
+	p.Line(fmt.Sprintf("%d searches per device and method; loads 14.88 kpps to 1.488 Mpps, width 0.5 %%\n", runs))
+	const row = "%-20s %-19s %10s %10s %7s %8s %14s %12s %12s"
+	p.Line(fmt.Sprintf(row, "device", "method", "truth pps", "answer pps", "trials", "trial s", "of RFC 2544's", "bounds hold", "same answer"))
 	device, worst := "", 0.0
 	for _, r := range rows {
 		name := r.DUT
@@ -72,15 +50,14 @@ func printSearches(w io.Writer, rows []simdut.Row, runs int) error {
 		if r.Method == "mlr rfc2544" {
 			worst = max(worst, r.Ratio)
 		}
-		fmt.Fprintf(w, row, name, r.Method, fixed(r.Truth, 0), fixed(r.Answer, 0), fixed(r.Trials, 1), fixed(r.Time, 0),
-			wholePercent(r.Ratio), wholePercent(r.Holds), same)
+		p.Line(fmt.Sprintf(row, name, r.Method, fixed(r.Truth, 0), fixed(r.Answer, 0), fixed(r.Trials, 1), fixed(r.Time, 0),
+			wholePercent(r.Ratio), wholePercent(r.Holds), same))
 	}
-	_, err := fmt.Fprintf(w, "\nFor RFC 2544's goal MLRsearch needs at most %s of RFC 2544's trial time.\n"+
+	p.Line(fmt.Sprintf("\nFor RFC 2544's goal MLRsearch needs at most %s of RFC 2544's trial time.\n"+
 		"\"Same answer\": the bounds overlap, against a second RFC 2544 search of the same\n"+
 		"device; in RFC 2544's own row it is how often that search repeats itself. Where capacity\n"+
 		"flickers, no search for zero loss repeats: ask for TST009, NDR or PDR instead. With loss\n"+
-		"inversion a device has two throughputs, and either is a true one.\n", wholePercent(worst))
-	return err
+		"inversion a device has two throughputs, and either is a true one.", wholePercent(worst)))
 }
 
 func fixed(v float64, decimals int) string { return strconv.FormatFloat(v, 'f', decimals, 64) }

@@ -93,10 +93,7 @@ func newServersCmd() *cobra.Command {
 				if out.Rows, err = benchServers(cmd.Context(), opened.Lab, cmd.ErrOrStderr(), cases, rounds, blocks); err != nil {
 					return err
 				}
-				if asJSON {
-					return cli.PrintJSON(cmd.OutOrStdout(), out)
-				}
-				return out.print(cmd.OutOrStdout(), blocks)
+				return cli.Answer(cmd, asJSON, out, func(p *show.Page) { out.page(p, blocks) })
 			})
 		},
 	}
@@ -155,9 +152,8 @@ func benchServers(ctx context.Context, l *lab.Lab, talk io.Writer, rows []server
 	return rows, nil
 }
 
-// print writes the table for people.
-func (o serversBench) print(w io.Writer, blocks int) error {
-	p := show.NewPage(cli.StyleOf(w))
+// page is the table for people.
+func (o serversBench) page(p *show.Page, blocks int) {
 	p.Line(fmt.Sprintf("A/A, half-width of the 95 %% interval; %s each way, of %d blocks; %s", show.Plural(o.Rounds, "round"), blocks, o.Label))
 	p.Line("")
 	t := show.Table{Right: show.NumbersAfter(1), Header: []string{"case", "in turns", "study", "one after the other", "study"}}
@@ -165,7 +161,6 @@ func (o serversBench) print(w io.Writer, blocks int) error {
 		t.Add(r.Case, r.Beside.half(), r.Beside.took(), r.After.half(), r.After.took())
 	}
 	p.Table(t)
-	return p.Flush(w)
 }
 
 func (w serverWay) half() string {

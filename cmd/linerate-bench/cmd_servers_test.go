@@ -1,10 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
+	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
 )
@@ -41,11 +41,9 @@ func TestServersBenchIsPrinted(t *testing.T) {
 	way := func(half, seconds float64) serverWay {
 		return serverWay{Half: []float64{half}, Seconds: []float64{seconds}, Median: stats.Num(half)}
 	}
-	var out bytes.Buffer
+	out := show.NewPage(show.Style{Width: show.DefaultWidth})
 	b := serversBench{Rounds: 1, Label: "veth", Rows: []serversRow{{Case: "mail", Beside: way(5, 20), After: serverWay{Seconds: []float64{30}}}}}
-	if err := b.print(&out, 10); err != nil {
-		t.Fatal(err)
-	}
+	b.page(out, 10)
 	if text := out.String(); !strings.Contains(text, "5.0 %") || !strings.Contains(text, "30 s") {
 		t.Errorf("%s", text)
 	}

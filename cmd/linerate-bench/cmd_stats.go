@@ -2,12 +2,11 @@ package main
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
 	"linerate/internal/cli"
-	"linerate/internal/hint"
+	"linerate/internal/show"
 	"linerate/internal/stats/calibrate"
 )
 
@@ -18,45 +17,22 @@ exit code 1.`
 
 // newStatsCmd calibrates internal/stats by simulation.
 func newStatsCmd() *cobra.Command {
-	var reps int
-	var seed uint64
-	var quick, asJSON bool
-	cmd := &cobra.Command{
-		Use:   "stats",
-		Short: "false-positive rate, coverage and power by simulation, beside ministat and benchstat",
-		Long:  benchStatsLong,
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if reps < 100 || reps > 10_000_000 {
-				return hint.Usagef("--reps %d is not between 100 and 10000000", reps)
-			}
-			if quick {
-				reps = min(reps, 2000)
-			}
-			var rows []calibrate.Row
-			var checks []calibrate.Check
-			err := cli.UntilStopped(cmd.Context(), func() {
-				rows, checks = calibrate.Table([]int{5, 10, 20}, reps, seed), calibrate.Checks(reps, seed)
-			})
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				err = cli.PrintJSON(cmd.OutOrStdout(), map[string]any{"version": 1, "reps": reps, "seed": seed, "rows": rows, "checks": checks})
-			} else {
-				printCalibration(cmd.OutOrStdout(), rows, checks, reps)
-			}
-			if err != nil {
-				return err
-			}
-			return keptOrFail(rows, checks)
-		},
-	}
-	cmd.Flags().IntVar(&reps, "reps", 10_000, "simulated studies per line")
-	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the simulation")
-	cmd.Flags().BoolVar(&quick, "quick", false, "2,000 studies per line")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
-	return cmd
+	var rows []calibrate.Row
+	var checks []calibrate.Check
+	s := simulated{flag: "reps", usage: "simulated studies per line", usual: 10_000, least: 100, most: 10_000_000,
+		quick: 2000, quickly: "2,000 studies per line", seed: "seed of the simulation"}
+	return s.command(&cobra.Command{
+		Use:      "stats",
+		Short:    "false-positive rate, coverage and power by simulation, beside ministat and benchstat",
+		Long:     benchStatsLong,
+		PostRunE: func(*cobra.Command, []string) error { return keptOrFail(rows, checks) },
+	}, func(cmd *cobra.Command, reps int, seed uint64) (any, func(*show.Page), error) {
+		err := cli.UntilStopped(cmd.Context(), func() {
+			rows, checks = calibrate.Table([]int{5, 10, 20}, reps, seed), calibrate.Checks(reps, seed)
+		})
+		return map[string]any{"version": 1, "reps": reps, "seed": seed, "rows": rows, "checks": checks},
+			func(p *show.Page) { calibrationPage(p, rows, checks, reps) }, err
+	})
 }
 
 // keptOrFail fails the command when a claim is not kept.
@@ -78,15 +54,15 @@ func keptOrFail(rows []calibrate.Row, checks []calibrate.Check) error {
 	return nil
 }
 
-func printCalibration(w io.Writer, rows []calibrate.Row, checks []calibrate.Check, reps int) {
-	fmt.Fprintf(w, "%d studies per line; trials scatter by 1 %%; level 5 %%, so the false-positive rate should be 5 %% and coverage 95 %%;\n", reps)
-	fmt.Fprintf(w, "power is for a variant 1.5 %% slower\n")
+func calibrationPage(p *show.Page, rows []calibrate.Row, checks []calibrate.Check, reps int) {
+	p.Line(fmt.Sprintf("%d studies per line; trials scatter by 1 %%; level 5 %%, so the false-positive rate should be 5 %% and coverage 95 %%;", reps))
+	p.Line("power is for a variant 1.5 % slower")
 	shape, order := calibrate.Shape(""), calibrate.Order("")
 	for _, r := range rows {
 		if r.Order != order {
 			order = r.Order
-			fmt.Fprintf(w, "\n%s\n", orderTitle(order))
-			fmt.Fprintf(w, "%-11s %2s  %-16s %12s %9s %7s  %s\n", "data", "n", "rule", "false pos.", "coverage", "power", "claim")
+			p.Line(fmt.Sprintf("\n%s", orderTitle(order)))
+			p.Line(fmt.Sprintf("%-11s %2s  %-16s %12s %9s %7s  %s", "data", "n", "rule", "false pos.", "coverage", "power", "claim"))
 		}
 		name := string(r.Shape)
 		if r.Shape == shape {
@@ -97,9 +73,9 @@ func printCalibration(w io.Writer, rows []calibrate.Row, checks []calibrate.Chec
 		if r.Coverage != nil {
 			coverage = tenths(*r.Coverage)
 		}
-		fmt.Fprintf(w, "%-11s %2d  %-16s %12s %9s %7s  %s\n", name, r.N, r.Rule, tenths(r.FalsePositive), coverage, tenths(r.Power), claimText(r))
+		p.Line(fmt.Sprintf("%-11s %2d  %-16s %12s %9s %7s  %s", name, r.N, r.Rule, tenths(r.FalsePositive), coverage, tenths(r.Power), claimText(r)))
 	}
-	fmt.Fprintf(w, "\nThe design\n")
+	p.Line("\nThe design")
 	for _, c := range checks {
 		claim := "no claim"
 		if c.Low > 0 || c.High < 1 {
@@ -108,14 +84,13 @@ func printCalibration(w io.Writer, rows []calibrate.Row, checks []calibrate.Chec
 		if !c.Within {
 			claim += ": NOT KEPT"
 		}
-		fmt.Fprintf(w, "%8s  n = %-3d %s (%s)\n", tenths(c.Value), c.N, c.What, claim)
+		p.Line(fmt.Sprintf("%8s  n = %-3d %s (%s)", tenths(c.Value), c.N, c.What, claim))
 	}
-	fmt.Fprint(w, `
+	p.Line(`
 Claims: "nominal" is a false-positive rate of 5 % and 95 % coverage, each ±1 point; "conservative"
 is no higher rate than that, and less power than could be had; "unreachable": with
 so few blocks the test can never reject at 5 %. Nothing is claimed for trials run one arm
-after the other on a machine that drifts or remembers: no test can tell time from treatment.
-`)
+after the other on a machine that drifts or remembers: no test can tell time from treatment.`)
 }
 
 func orderTitle(o calibrate.Order) string {

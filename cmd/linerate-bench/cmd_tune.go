@@ -7,8 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/cli"
-	"linerate/internal/hint"
 	"linerate/internal/show"
 	"linerate/internal/tune/simulate"
 )
@@ -35,32 +33,15 @@ type tuneBench struct {
 
 // newTuneCmd simulates searches by experiment.
 func newTuneCmd() *cobra.Command {
-	var studies int
-	var seed uint64
-	var asJSON bool
-	cmd := &cobra.Command{
+	s := simulated{flag: "studies", usage: "simulated searches of each method at each noise", usual: 10_000, least: 100, most: 1_000_000, seed: "seed of the simulation"}
+	return s.command(&cobra.Command{
 		Use:   "tune",
 		Short: "gain, useless settings and false winners of searches by experiment, by simulation",
 		Long:  benchTuneLong,
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if studies < 100 || studies > 1_000_000 {
-				return hint.Usagef("--studies %d is not between 100 and 1000000", studies)
-			}
-			doc, err := simulateTune(cmd.Context(), cmd.ErrOrStderr(), studies, seed)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return cli.PrintJSON(cmd.OutOrStdout(), doc)
-			}
-			return writeTune(cmd.OutOrStdout(), doc)
-		},
-	}
-	cmd.Flags().IntVar(&studies, "studies", 10_000, "simulated searches of each method at each noise")
-	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the simulation")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
-	return cmd
+	}, func(cmd *cobra.Command, studies int, seed uint64) (any, func(*show.Page), error) {
+		doc, err := simulateTune(cmd.Context(), cmd.ErrOrStderr(), studies, seed)
+		return doc, doc.page, err
+	})
 }
 
 // simulateTune runs the bench, and says on talk how far it is.
@@ -84,8 +65,7 @@ func simulateTune(ctx context.Context, talk io.Writer, studies int, seed uint64)
 	return doc, err
 }
 
-func writeTune(w io.Writer, doc tuneBench) error {
-	page := show.NewPage(cli.StyleOf(w))
+func (doc tuneBench) page(page *show.Page) {
 	page.Line(fmt.Sprintf("%d simulated searches a line, %d trials each; the best configuration gains %.1f %%.", doc.Studies, simulate.Slots, simulate.BestPercent))
 	t := show.Table{Header: []string{"scatter", "method", "gain shipped", "useless settings", "winner of nothing"}, Right: []bool{true, false, true, true, true}}
 	for _, r := range doc.Rows {
@@ -101,5 +81,4 @@ func writeTune(w io.Writer, doc tuneBench) error {
 		}
 	}
 	page.Table(t)
-	return page.Flush(w)
 }

@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"strconv"
@@ -63,14 +63,9 @@ func (b *contest) run(cmd *cobra.Command, rivals []*rival) error {
 	}
 	live.End()
 	compareRivals(rivals)
-	if b.json {
-		doc := map[string]any{"version": 2, "rounds": b.rounds, "unit": b.unit, "cpu": b.cpu, "said": b.said, "rows": rivals}
-		for k, v := range b.doc {
-			doc[k] = v
-		}
-		return cli.PrintJSON(cmd.OutOrStdout(), doc)
-	}
-	return b.print(cmd.OutOrStdout(), rivals)
+	doc := map[string]any{"version": 2, "rounds": b.rounds, "unit": b.unit, "cpu": b.cpu, "said": b.said, "rows": rivals}
+	maps.Copy(doc, b.doc)
+	return cli.Answer(cmd, b.json, doc, func(p *show.Page) { b.page(p, rivals) })
 }
 
 // compareRivals works out the ratios to each case's first client, round by round.
@@ -94,8 +89,7 @@ func medianRatio(x, base []float64) float64 {
 	return medianOf(ratios)
 }
 
-func (b *contest) print(w io.Writer, rivals []*rival) error {
-	p := show.NewPage(cli.StyleOf(w))
+func (b *contest) page(p *show.Page, rivals []*rival) {
 	p.Line(b.title)
 	p.Line("")
 	t := show.Table{Right: show.NumbersAfter(2), Header: []string{"case", "client", b.unit, "ratio", b.cpu, "ratio"}}
@@ -120,7 +114,6 @@ func (b *contest) print(w io.Writer, rivals []*rival) error {
 		t.Add(row...)
 	}
 	p.Table(t)
-	return p.Flush(w)
 }
 
 // busyText is a share of a CPU; none was counted where it is 0.

@@ -11,7 +11,6 @@ import (
 	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/lab/labbench"
-	"linerate/internal/show"
 )
 
 const benchLabLong = `Measure how well the lab of this machine tells two arms apart: what is left of
@@ -53,15 +52,7 @@ func newBenchLabCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				w := cmd.OutOrStdout()
-				if asJSON {
-					err = cli.PrintJSON(w, found)
-				} else {
-					p := show.NewPage(cli.StyleOf(w))
-					found.Page(p)
-					err = p.Flush(w)
-				}
-				return errors.Join(err, context.Cause(cmd.Context()))
+				return errors.Join(cli.Answer(cmd, asJSON, found, found.Page), context.Cause(cmd.Context()))
 			})
 		},
 	}

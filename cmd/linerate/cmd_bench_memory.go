@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -49,14 +48,11 @@ func newBenchMemoryCmd() *cobra.Command {
 				return err
 			}
 			live.End()
-			if asJSON {
-				return cli.PrintJSON(cmd.OutOrStdout(), struct {
-					Version int `json:"version"`
-					membench.Result
-					Serving []servingLimit `json:"serving"`
-				}{1, r, servingLimits(r)})
-			}
-			return printMemory(cmd.OutOrStdout(), r)
+			return cli.Answer(cmd, asJSON, struct {
+				Version int `json:"version"`
+				membench.Result
+				Serving []servingLimit `json:"serving"`
+			}{1, r, servingLimits(r)}, func(p *show.Page) { memoryPage(p, r) })
 		},
 	}
 	cmd.Flags().StringVar(&size, "size", "64MiB", "bytes of each core's source and destination: more than the caches hold")
@@ -84,8 +80,7 @@ func servingLimits(r membench.Result) []servingLimit {
 	}
 }
 
-func printMemory(w io.Writer, r membench.Result) error {
-	pg := show.NewPage(cli.StyleOf(w))
+func memoryPage(pg *show.Page, r membench.Result) {
 	pg.Line(pg.Bold("Copies of "+show.Bytes(float64(r.Size))+" a core") + fmt.Sprintf(", on %s", show.Plural(r.CPUs, "CPU")))
 	pg.Line("")
 	t := show.Table{Header: []string{"cores", "stores", "copied", "lowest", "highest", "on the memory bus", "against ordinary"}, Right: []bool{true, false, true, true, true, true, true}}
@@ -114,7 +109,6 @@ func printMemory(w io.Writer, r membench.Result) error {
 	most := r.Busiest()
 	pg.Paragraph("", "", fmt.Sprintf("By calc serving with the most traffic seen, %s of %s stores on %s: each byte served crosses the bus twice without TLS, four times with encryption that stores past the cache, five times with ordinary stores. A ceiling that nothing reaches. Netflix's server went from 58 to 65 Gb/s with non-temporal stores. On a busy machine the processor, not the memory, limits the copies: repeat it on an idle one.",
 		gigabytes(most.Traffic), most.Kind, show.Plural(most.Cores, "core")))
-	return pg.Flush(w)
 }
 
 // ratioOf is the median of the rounds' ratios: neighbours in time.

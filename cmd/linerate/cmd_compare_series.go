@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"math"
 
 	"github.com/spf13/cobra"
@@ -41,10 +40,7 @@ slower. It needs four different numbers of cores.`,
 			if err != nil {
 				return hint.With(fmt.Errorf("%s: %w", args[0], err), "each line wants a number of cores and a rate")
 			}
-			if asJSON {
-				return cli.PrintJSON(cmd.OutOrStdout(), scalingOf(u, n))
-			}
-			return printScaling(cmd.OutOrStdout(), u, n, x)
+			return cli.Answer(cmd, asJSON, scalingOf(u, n), func(p *show.Page) { scalingPage(p, u, n, x) })
 		},
 	}
 	f := cmd.Flags()
@@ -92,8 +88,7 @@ func scalingOf(u stats.USL, n []float64) scalingDocument {
 	return d
 }
 
-func printScaling(w io.Writer, u stats.USL, n, x []float64) error {
-	p := show.NewPage(cli.StyleOf(w))
+func scalingPage(p *show.Page, u stats.USL, n, x []float64) {
 	t := show.Table{Header: []string{"cores", "measured", "fitted", "of ideal"}, Right: []bool{true, true, true, true}}
 	for i := range n {
 		t.Add(show.Grouped(n[i], 0), show.Digits(x[i]), show.Digits(u.At(n[i])), show.Percent(100*x[i]/(n[i]*u.Gamma.Estimate)))
@@ -122,7 +117,6 @@ func printScaling(w io.Writer, u stats.USL, n, x []float64) error {
 	for _, warning := range u.Warnings {
 		p.Paragraph("  warning: ", "           ", warning.Message+": "+warning.Action)
 	}
-	return p.Flush(w)
 }
 
 // newCompareChangesCmd finds change points.
@@ -148,10 +142,7 @@ builds a rate fell, after which trial a machine was another one.`,
 				return hint.With(fmt.Errorf("%s holds %s values, more than 2,000", args[0], show.Count(len(x))), "summarise them first: a mean for each day, build or block")
 			}
 			found := stats.ChangePoints(x, minimum, alpha, 999, seed)
-			if asJSON {
-				return cli.PrintJSON(cmd.OutOrStdout(), changesOf(len(x), found))
-			}
-			return printSeriesChanges(cmd.OutOrStdout(), len(x), found)
+			return cli.Answer(cmd, asJSON, changesOf(len(x), found), func(p *show.Page) { changesPage(p, len(x), found) })
 		},
 	}
 	f := cmd.Flags()
@@ -188,16 +179,14 @@ func changesOf(n int, found []stats.ChangePoint) changesDocument {
 	return d
 }
 
-func printSeriesChanges(w io.Writer, n int, found []stats.ChangePoint) error {
-	p := show.NewPage(cli.StyleOf(w))
+func changesPage(p *show.Page, n int, found []stats.ChangePoint) {
 	if len(found) == 0 {
 		p.Line(fmt.Sprintf("%s: no change is shown", show.Plural(n, "value")))
-		return p.Flush(w)
+		return
 	}
 	t := show.Table{Header: []string{"from value", "median before", "median after", "change", "p"}, Right: []bool{true, true, true, true, true}}
 	for _, c := range found {
 		t.Add(show.Count(c.Index+1), show.Digits(c.Before), show.Digits(c.After), show.SignedPercent(100*(c.After/c.Before-1)), show.P(c.P))
 	}
 	p.Table(t)
-	return p.Flush(w)
 }

@@ -133,13 +133,7 @@ func interrupted(err error) bool { return errors.Is(err, context.Canceled) }
 
 // print writes a load's account, as its document or as its page.
 func (f *loadFlags) print(cmd *cobra.Command, document any, page func(p *show.Page)) error {
-	w := cmd.OutOrStdout()
-	if f.json {
-		return cli.PrintJSON(w, document)
-	}
-	p := show.NewPage(cli.StyleOf(w))
-	page(p)
-	return p.Flush(w)
+	return cli.Answer(cmd, f.json, document, page)
 }
 
 // hasNone refuses flags that another program knows nothing of.

@@ -22,6 +22,17 @@ func StyleOf(w io.Writer) show.Style {
 	return show.Style{Colour: WantsColour(w), Width: widthOf(w), Fold: IsTerminal(w)}
 }
 
+// Answer writes what a command came to: a document for programs, or a page for people.
+func Answer(cmd *cobra.Command, asJSON bool, document any, fill func(p *show.Page)) error {
+	w := cmd.OutOrStdout()
+	if asJSON {
+		return PrintJSON(w, document)
+	}
+	p := show.NewPage(StyleOf(w))
+	fill(p)
+	return p.Flush(w)
+}
+
 // widthOf is the width of a terminal, within reason; 80 of anything else.
 func widthOf(w io.Writer) int {
 	return min(max(columnsOf(w), 60), 100)

@@ -56,15 +56,6 @@ var tools = []tool{
 	{"criterion", func(d []byte) bool { return bytes.HasPrefix(d, []byte("group,function,value,throughput_num,")) }, criterion},
 }
 
-// ToolNames are the programs whose output is known.
-func ToolNames() []string {
-	var all []string
-	for _, t := range tools {
-		all = append(all, t.name)
-	}
-	return all
-}
-
 // ReadTool reads a benchmark's own output; ok is false where it is none's. which is the
 // number wanted where a file has several: a benchmark's name, a command, a metric.
 func ReadTool(name string, data []byte, which string) (o Output, ok bool, err error) {

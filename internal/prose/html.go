@@ -16,12 +16,6 @@ func HTML(blocks []Block, link func(string) string) string {
 	return h.b.String()
 }
 
-// InlineHTML renders one line.
-func InlineHTML(text string, link func(string) string) string {
-	h := htmlWriter{link: link}
-	return h.inline(text)
-}
-
 type htmlWriter struct {
 	b    strings.Builder
 	link func(string) string

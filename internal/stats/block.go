@@ -110,21 +110,28 @@ func (c *Comparison) warn(code Code, action, format string, args ...any) {
 // P-values are corrected over the variants by Holm. An A/A arm is compared in
 // a call of its own: it is a check, not a hypothesis of the study.
 func CompareBlocks(control Arm, variants []Arm, opt Options) []Comparison {
+	return compareAll(variants, opt, func(i int, opt Options) Comparison { return compareBlocks(control, variants[i], opt) })
+}
+
+// compareAll compares variants, each by one, and corrects over them.
+func compareAll(variants []Arm, opt Options, one func(i int, opt Options) Comparison) []Comparison {
 	opt = opt.filled()
 	out := make([]Comparison, len(variants))
-	for i, v := range variants {
-		out[i] = compareBlocks(control, v, opt)
+	for i := range variants {
+		out[i] = one(i, opt)
 	}
 	correct(out, opt)
 	return out
 }
 
+// newComparison is one of values a and b, before any test.
+func newComparison(control, variant Arm, d Design, a, b []float64) Comparison {
+	return Comparison{Control: control.Name, Variant: variant.Name, Design: d, N: min(len(a), len(b)), NControl: len(a), NVariant: len(b)}
+}
+
 func compareBlocks(control, variant Arm, opt Options) Comparison {
 	a, b, missing := completePairs(control.Values, variant.Values)
-	c := Comparison{
-		Control: control.Name, Variant: variant.Name, Design: Blocks,
-		N: len(a), NControl: len(a), NVariant: len(b),
-	}
+	c := newComparison(control, variant, Blocks, a, b)
 	if missing > 0 {
 		c.warn(MissingBlocks, "look at why those trials are invalid; resume the study to fill them",
 			"%d of %d blocks lack a valid trial of %s or %s", missing, missing+len(a), control.Name, variant.Name)

@@ -12,21 +12,12 @@ const LeastPairs = 6
 // Values are one a pair and arm, NaN where a window is invalid. P-values are
 // corrected over the variants by Holm.
 func CompareSwitchback(controls, variants []Arm, opt Options) []Comparison {
-	opt = opt.filled()
-	out := make([]Comparison, len(variants))
-	for i, v := range variants {
-		out[i] = compareSwitchback(controls[i], v, opt)
-	}
-	correct(out, opt)
-	return out
+	return compareAll(variants, opt, func(i int, opt Options) Comparison { return compareSwitchback(controls[i], variants[i], opt) })
 }
 
 func compareSwitchback(control, variant Arm, opt Options) Comparison {
 	a, b, missing := completePairs(control.Values, variant.Values)
-	c := Comparison{
-		Control: control.Name, Variant: variant.Name, Design: Switchback,
-		N: len(a), NControl: len(a), NVariant: len(b),
-	}
+	c := newComparison(control, variant, Switchback, a, b)
 	if missing > 0 {
 		c.warn(MissingBlocks, "look at why those windows are invalid; resume the study to repeat them",
 			"%d of %d pairs lack a valid window of %s or %s", missing, missing+len(a), control.Name, variant.Name)

@@ -10,21 +10,12 @@ import (
 // the logarithms decides (on the values themselves when one has none). For
 // trials that were interleaved in blocks use CompareBlocks, which sees more.
 func CompareSamples(control Arm, variants []Arm, opt Options) []Comparison {
-	opt = opt.filled()
-	out := make([]Comparison, len(variants))
-	for i, v := range variants {
-		out[i] = compareSamples(control, v, opt)
-	}
-	correct(out, opt)
-	return out
+	return compareAll(variants, opt, func(i int, opt Options) Comparison { return compareSamples(control, variants[i], opt) })
 }
 
 func compareSamples(control, variant Arm, opt Options) Comparison {
 	a, b := finite(control.Values), finite(variant.Values)
-	c := Comparison{
-		Control: control.Name, Variant: variant.Name, Design: Independent,
-		N: min(len(a), len(b)), NControl: len(a), NVariant: len(b),
-	}
+	c := newComparison(control, variant, Independent, a, b)
 	x, y, scale := onScale(&c, a, b, opt)
 	c.Scale = scale
 	level := 1 - opt.Alpha

@@ -165,31 +165,9 @@ func (e Env) Lacks(names []string, calls []factexpr.Call) []string {
 
 // unmeasured reports a measure of the host whose zero means "not known".
 func (e Env) unmeasured(name string) bool {
-	switch name {
-	case "arch":
-		return e.Arch == ""
-	case "cpus":
-		return e.CPUs == 0
-	case "cores":
-		return e.Cores == 0
-	case "threads_per_core":
-		return e.ThreadsPerCore == 0
-	case "domains":
-		return e.Domains == 0
-	case "memory":
-		return e.Memory == 0
-	case "real_memory":
-		return e.RealMemory == 0
-	case "pages":
-		return e.Pages == 0
-	case "kmem":
-		return e.Kmem == 0
-	case "hz":
-		return e.HZ == 0
-	case "link":
-		return e.Link == 0
-	}
-	return false
+	return map[string]bool{"arch": e.Arch == "", "cpus": e.CPUs == 0, "cores": e.Cores == 0, "threads_per_core": e.ThreadsPerCore == 0,
+		"domains": e.Domains == 0, "memory": e.Memory == 0, "real_memory": e.RealMemory == 0, "pages": e.Pages == 0,
+		"kmem": e.Kmem == 0, "hz": e.HZ == 0, "link": e.Link == 0}[name]
 }
 
 // Default is what a host has when nobody sets the tunable, as `sysctl -n`

@@ -42,18 +42,6 @@ func ReadTuned(files Files, set func(name string) bool) Config {
 	return c
 }
 
-// ReadTunedProfile reads one profile by itself, with what it includes where
-// that is there.
-func ReadTunedProfile(files Files, p string) Config {
-	t := tuned{files: files, seen: map[string]bool{}}
-	text, err := files.Read(p)
-	if err != nil {
-		return Config{}
-	}
-	t.file(p, path.Base(path.Dir(p)), text)
-	return Config{Lines: t.lines()}
-}
-
 // tuned is one merging of profiles.
 type tuned struct {
 	files Files

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"linerate/internal/cli"
+	"linerate/internal/hint"
+	"linerate/internal/show"
+)
+
+// simulated is how often a bench simulates what it judges: a flag and its limits, and as
+// many as --quick does, where it has that.
+type simulated struct {
+	flag, usage               string
+	usual, least, most, quick int
+	quickly, seed             string // what --quick and --seed are for
+}
+
+// command gives a bench its flags, and has it run so often from a seed: it returns its
+// document and its page.
+func (s simulated) command(cmd *cobra.Command, run func(cmd *cobra.Command, n int, seed uint64) (any, func(*show.Page), error)) *cobra.Command {
+	var n int
+	var seed uint64
+	var quick, asJSON bool
+	cmd.Args = cobra.NoArgs
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if n < s.least || n > s.most {
+			return hint.Usagef("--%s %d is not between %d and %d", s.flag, n, s.least, s.most)
+		}
+		if quick {
+			n = min(n, s.quick)
+		}
+		doc, page, err := run(cmd, n, seed)
+		if err != nil {
+			return err
+		}
+		return cli.Answer(cmd, asJSON, doc, page)
+	}
+	cmd.Flags().IntVar(&n, s.flag, s.usual, s.usage)
+	cmd.Flags().Uint64Var(&seed, "seed", 1, s.seed)
+	if s.quick > 0 {
+		cmd.Flags().BoolVar(&quick, "quick", false, s.quickly)
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	return cmd
+}
