@@ -19,11 +19,11 @@ import (
 var (
 	// values are pure: data in, data out. Time and seeds are arguments.
 	values = []string{
-		"internal/hint", "internal/yamlfile", "internal/pack", "internal/show", "internal/setting", "internal/port", "internal/tooltext", "internal/prose", "internal/manual", "internal/dist", "internal/export", "internal/site", "internal/load", "internal/testbed",
+		"internal/hint", "internal/yamlfile", "internal/pack", "internal/show", "internal/setting", "internal/port", "internal/tooltext", "internal/prose", "internal/manual", "internal/dist", "internal/export", "internal/site", "internal/schema", "internal/load", "internal/testbed",
 		"internal/stats", "internal/calc", "internal/fact", "internal/tunable",
 		"internal/role", "internal/audit", "internal/fleet", "internal/plan", "internal/planner", "internal/evidence", "internal/study", "internal/tune", "internal/benchlab", "internal/search", "internal/chart", "internal/report", "internal/compare", "internal/profile",
 		"internal/drop",
-		"catalogue", "studies", "docs",
+		"catalogue", "studies", "schemas", "docs",
 	}
 	// edges touch machines: kernels, networks, files, clocks.
 	edges = []string{"internal/load/wire", "internal/load/sender", "internal/load/loop", "internal/load/dial", "internal/cputime", "internal/membench", "internal/perfevent", "internal/xdpforward", "internal/knob", "internal/apply", "internal/inspect", "internal/capture", "internal/lab", "internal/live", "internal/server", "internal/studydir", "internal/host", "internal/labtest", "internal/sharedtest",

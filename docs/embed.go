@@ -23,7 +23,7 @@ var topics = []Topic{
 	{"auditing", "guide/audit.md"}, {"audits", "reference/audit.md"}, {"facts", "reference/facts.md"}, {"bundles", "reference/bundle.md"},
 	{"records", "reference/catalogue.md"}, {"calculators", "reference/calc.md"}, {"ledgers", "reference/ledger.md"},
 	{"comparisons", "reference/compare.md"}, {"profiles", "reference/profile.md"}, {"access-logs", "reference/logs.md"},
-	{"loads", "reference/load.md"}, {"traffic", "reference/traffic.md"}, {"exit-codes", "reference/exit-codes.md"},
+	{"loads", "reference/load.md"}, {"traffic", "reference/traffic.md"}, {"exit-codes", "reference/exit-codes.md"}, {"schemas", "reference/schemas.md"},
 }
 
 // Topics lists all topics, those of one purpose beside each other.

@@ -70,6 +70,7 @@ func TestApplyScripts(t *testing.T) {
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
+			fitSchemas(t, e)
 			name := fmt.Sprintf("%s-%d-%s", labtest.Prefix, os.Getpid(), filepath.Base(e.WorkDir))
 			if out, err := exec.Command("ip", "netns", "add", name).CombinedOutput(); err != nil {
 				return fmt.Errorf("%w: %s", err, out)

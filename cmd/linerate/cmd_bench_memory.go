@@ -48,11 +48,7 @@ func newBenchMemoryCmd() *cobra.Command {
 				return err
 			}
 			live.End()
-			return cli.Answer(cmd, asJSON, struct {
-				Version int `json:"version"`
-				membench.Result
-				Serving []servingLimit `json:"serving"`
-			}{1, r, servingLimits(r)}, func(p *show.Page) { memoryPage(p, r) })
+			return cli.Answer(cmd, asJSON, memoryDocument{1, r, servingLimits(r)}, func(p *show.Page) { memoryPage(p, r) })
 		},
 	}
 	cmd.Flags().StringVar(&size, "size", "64MiB", "bytes of each core's source and destination: more than the caches hold")
@@ -123,3 +119,10 @@ func ratioOf(a, b membench.Row) string {
 }
 
 func gigabytes(perSecond float64) string { return show.SI(perSecond, "B/s") }
+
+// memoryDocument is what bench memory --json prints.
+type memoryDocument struct {
+	Version int `json:"version"`
+	membench.Result
+	Serving []servingLimit `json:"serving"`
+}

@@ -41,10 +41,7 @@ the calculators.`,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if asJSON {
-				return cli.PrintJSON(cmd.OutOrStdout(), struct {
-					Version     int                `json:"version"`
-					Calculators []*calc.Calculator `json:"calculators"`
-				}{1, calc.All()})
+				return cli.PrintJSON(cmd.OutOrStdout(), calculatorsDocument{1, calc.All()})
 			}
 			return listCalculators(cmd.OutOrStdout())
 		},
@@ -190,4 +187,10 @@ func addPcap(cmd *cobra.Command, asJSON *bool) *cobra.Command {
 		return printCalc(cmd.OutOrStdout(), r)
 	}
 	return cmd
+}
+
+// calculatorsDocument is what calc --json prints without a calculator.
+type calculatorsDocument struct {
+	Version     int                `json:"version"`
+	Calculators []*calc.Calculator `json:"calculators"`
 }

@@ -16,6 +16,7 @@ import (
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
 	"linerate/internal/hint"
+	"linerate/internal/ledger"
 	"linerate/internal/role"
 	"linerate/internal/show"
 	"linerate/internal/tunable"
@@ -170,10 +171,19 @@ func explainUnknown(cmd *cobra.Command, c *tunable.Catalogue, o explainOptions, 
 	case len(lines) == 0:
 		return unknown
 	case o.json:
-		return cli.PrintJSON(w, map[string]any{"version": 1, "name": name, "tunable": nil, "evidence": lines})
+		return cli.PrintJSON(w, unlistedDocument{1, name, nil, lines})
 	}
 	fmt.Fprintf(w, "%s is a setting of studies in your ledger; the catalogue has no page about it.\n\n", show.Clean(name))
 	return printEvidence(w, lines)
+}
+
+// unlistedDocument is what explain --json prints of a name that studies set and the
+// catalogue does not have.
+type unlistedDocument struct {
+	Version  int           `json:"version"`
+	Name     string        `json:"name"`
+	Tunable  *struct{}     `json:"tunable"`
+	Evidence []ledger.Line `json:"evidence"`
 }
 
 // mostFound is how many tunables a search shows.

@@ -89,10 +89,7 @@ func newLabStatusCmd(labs func() ([]namedLab, error), state func(namedLab) labSt
 				states = append(states, state(l).read())
 			}
 			if asJSON {
-				return cli.PrintJSON(cmd.OutOrStdout(), struct {
-					Version int        `json:"version"`
-					Labs    []labState `json:"labs"`
-				}{1, states})
+				return cli.PrintJSON(cmd.OutOrStdout(), labsDocument{1, states})
 			}
 			if len(states) == 0 {
 				fmt.Fprintln(cmd.OutOrStdout(), "no lab is up")
@@ -104,4 +101,19 @@ func newLabStatusCmd(labs func() ([]namedLab, error), state func(namedLab) labSt
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	return cmd
+}
+
+// labsDocument is what lab status --json prints.
+type labsDocument struct {
+	Version int        `json:"version"`
+	Labs    []labState `json:"labs"`
+}
+
+// labReport is what lab up --json prints.
+type labReport struct {
+	Version    int                 `json:"version"`
+	Name       string              `json:"name"`
+	Namespaces []string            `json:"namespaces,omitempty"` // on Linux
+	Jails      []string            `json:"jails,omitempty"`      // on FreeBSD
+	Testbed    testbed.Description `json:"testbed"`
 }

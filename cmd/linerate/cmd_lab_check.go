@@ -33,12 +33,7 @@ proves. Nothing of the DUT is changed.`,
 			m := &machines.Machines{File: file, Config: config, Talk: cmd.ErrOrStderr()}
 			steps, err := checkTestbed(cmd, m, asJSON)
 			if asJSON {
-				err = errors.Join(cli.PrintJSON(cmd.OutOrStdout(), struct {
-					Version int           `json:"version"`
-					Testbed string        `json:"testbed"`
-					Ready   bool          `json:"ready"`
-					Steps   []sshbed.Step `json:"steps"`
-				}{1, args[0], err == nil, steps}), err)
+				err = errors.Join(cli.PrintJSON(cmd.OutOrStdout(), checkDocument{1, args[0], err == nil, steps}), err)
 			}
 			return err
 		},
@@ -46,6 +41,14 @@ proves. Nothing of the DUT is changed.`,
 	cmd.Flags().StringVar(&config, "ssh-config", "", "read this `FILE` instead of ~/.ssh/config")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	return cmd
+}
+
+// checkDocument is what lab check --json prints.
+type checkDocument struct {
+	Version int           `json:"version"`
+	Testbed string        `json:"testbed"`
+	Ready   bool          `json:"ready"`
+	Steps   []sshbed.Step `json:"steps"`
 }
 
 // checkTestbed proves a testbed and prints each step as it ends.

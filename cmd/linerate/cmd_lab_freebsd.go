@@ -28,14 +28,6 @@ labs of their own; this one is for trying things by hand.`,
 // namedLab is one that outlives the command that made it.
 type namedLab = jailbed.Lab
 
-// labReport is the JSON of lab up.
-type labReport struct {
-	Version int                 `json:"version"`
-	Name    string              `json:"name"`
-	Jails   []string            `json:"jails"`
-	Testbed testbed.Description `json:"testbed"`
-}
-
 func newLabUpCmd() *cobra.Command {
 	var name string
 	var asJSON bool
@@ -49,7 +41,7 @@ func newLabUpCmd() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return cli.PrintJSON(cmd.OutOrStdout(), labReport{1, l.Name, l.Jails(), d})
+				return cli.PrintJSON(cmd.OutOrStdout(), labReport{Version: 1, Name: l.Name, Jails: l.Jails(), Testbed: d})
 			}
 			printLab(cmd.OutOrStdout(), l, d)
 			return nil

@@ -32,14 +32,6 @@ for trying things by hand.`,
 // namedLab is one that outlives the command that made it.
 type namedLab = netnsbed.Lab
 
-// labReport is the JSON of lab up.
-type labReport struct {
-	Version    int                 `json:"version"`
-	Name       string              `json:"name"`
-	Namespaces []string            `json:"namespaces"`
-	Testbed    testbed.Description `json:"testbed"`
-}
-
 func newLabUpCmd() *cobra.Command {
 	var name, mode string
 	var asJSON bool
@@ -61,7 +53,7 @@ func newLabUpCmd() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return cli.PrintJSON(cmd.OutOrStdout(), labReport{1, l.Name, l.Namespaces(), d})
+				return cli.PrintJSON(cmd.OutOrStdout(), labReport{Version: 1, Name: l.Name, Namespaces: l.Namespaces(), Testbed: d})
 			}
 			printLab(cmd.OutOrStdout(), l, d)
 			return nil

@@ -58,6 +58,7 @@ func TestLabScripts(t *testing.T) {
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
+			fitSchemas(t, e)
 			name := fmt.Sprintf("%s%dx%d", labtest.Prefix, os.Getpid(), scripts.Add(1))
 			e.Setenv("LAB", name)
 			e.Defer(func() { linerate("lab", "down", name) }) // a script that failed half-way

@@ -90,7 +90,7 @@ func showRecord(ctx context.Context, w io.Writer, s ledger.Store, id string, asJ
 		}
 	}
 	if asJSON {
-		return cli.PrintJSON(w, map[string]any{"version": 1, "records": docs})
+		return cli.PrintJSON(w, recordsDocument{1, docs})
 	}
 	for i := range docs {
 		if err := printShown(w, &docs[i]); err != nil {
@@ -109,6 +109,23 @@ type shown struct {
 	Trials []ledger.Trial  `json:"trials,omitempty"`
 }
 
+// recordsDocument is what ledger show --json prints of an id.
+type recordsDocument struct {
+	Version int     `json:"version"`
+	Records []shown `json:"records"`
+}
+
+// overviewDocument is what ledger show --json prints without one: tunables with how
+// many verdicts there are on each.
+type overviewDocument struct {
+	Version  int            `json:"version"`
+	Ledger   string         `json:"ledger"`
+	Entries  int64          `json:"entries"`
+	Head     string         `json:"head"`
+	Studies  []ledger.Study `json:"studies"`
+	Tunables map[string]int `json:"tunables"`
+}
+
 // showOverview says what is in the ledger.
 func showOverview(ctx context.Context, w io.Writer, s ledger.Store, asJSON bool) error {
 	head, ok, err := s.Head(ctx)
@@ -124,7 +141,7 @@ func showOverview(ctx context.Context, w io.Writer, s ledger.Store, asJSON bool)
 		return err
 	}
 	if asJSON {
-		return cli.PrintJSON(w, map[string]any{"version": 1, "ledger": s.Place(), "entries": head.Seq, "head": head.Hash, "studies": studies, "tunables": names})
+		return cli.PrintJSON(w, overviewDocument{1, s.Place(), head.Seq, head.Hash, studies, names})
 	}
 	fmt.Fprintf(w, "%s: %s, %s, evidence on %s\n", s.Place(), counted(int(head.Seq), "entry", "entries"), counted(len(studies), "study", "studies"), show.Plural(len(names), "tunable"))
 	if !ok {

@@ -303,6 +303,12 @@ chains' policies (nft), links up and down (link, state); linerate help plans.`,
 	return cmd
 }
 
+// changesOfPlans is what plan diff --json prints.
+type changesOfPlans struct {
+	Version int           `json:"version"`
+	Changes []plan.Change `json:"changes"`
+}
+
 func newPlanDiffCmd() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -320,7 +326,7 @@ func newPlanDiffCmd() *cobra.Command {
 			}
 			changes := plan.Diff(a, b)
 			if asJSON {
-				return cli.PrintJSON(cmd.OutOrStdout(), map[string]any{"version": 1, "changes": changes})
+				return cli.PrintJSON(cmd.OutOrStdout(), changesOfPlans{1, changes})
 			}
 			return printChanges(cmd.OutOrStdout(), changes)
 		},

@@ -175,7 +175,7 @@ func runProfileShow(w io.Writer, stdin io.Reader, f profileFlags, files []string
 		for _, p := range all {
 			docs = append(docs, docOf(p, f.top))
 		}
-		return cli.PrintJSON(w, map[string]any{"version": 1, "profiles": docs})
+		return cli.PrintJSON(w, profilesDocument{1, docs})
 	}
 	for i, p := range all {
 		if i > 0 {
@@ -208,12 +208,26 @@ func runProfileDiff(w io.Writer, stdin io.Reader, f profileFlags, files []string
 		profile.SortByTotal(movers)
 	}
 	if f.asJSON {
-		return cli.PrintJSON(w, map[string]any{"version": 1, "before": docOf(both[0], 0), "after": docOf(both[1], 0), "movers": movers[:min(len(movers), max(f.top, 0))]})
+		return cli.PrintJSON(w, moversDocument{1, docOf(both[0], 0), docOf(both[1], 0), movers[:min(len(movers), max(f.top, 0))]})
 	}
 	return printMovers(w, both, movers, f.top)
 }
 
 // profileDoc is a profile in JSON.
+// profilesDocument is what profile show --json prints.
+type profilesDocument struct {
+	Version  int          `json:"version"`
+	Profiles []profileDoc `json:"profiles"`
+}
+
+// moversDocument is what profile diff --json prints.
+type moversDocument struct {
+	Version int             `json:"version"`
+	Before  profileDoc      `json:"before"`
+	After   profileDoc      `json:"after"`
+	Movers  []profile.Mover `json:"movers"`
+}
+
 type profileDoc struct {
 	File      string        `json:"file"`
 	Format    string        `json:"format"`

@@ -116,6 +116,13 @@ func reportFromLedger(cmd *cobra.Command, flag, arg, fail string, asJSON bool) e
 	})
 }
 
+// archiveDocument is what report --json prints of a study that others made.
+type archiveDocument struct {
+	Version  int           `json:"version"`
+	Study    *ledger.Study `json:"study"`
+	Evidence []ledger.Line `json:"evidence"`
+}
+
 func reportArchive(cmd *cobra.Command, s ledger.Store, st *ledger.Study, asJSON bool) error {
 	lines, err := ledger.Lines(cmd.Context(), s, ledger.Filter{Study: string(st.ID)})
 	if err != nil {
@@ -123,7 +130,7 @@ func reportArchive(cmd *cobra.Command, s ledger.Store, st *ledger.Study, asJSON 
 	}
 	w := cmd.OutOrStdout()
 	if asJSON {
-		return cli.PrintJSON(w, map[string]any{"version": 1, "study": st, "evidence": nonNil(lines)})
+		return cli.PrintJSON(w, archiveDocument{1, st, nonNil(lines)})
 	}
 	fmt.Fprintf(w, "%s\n%s\n", st.Question, st.Place)
 	for _, f := range st.Facts {

@@ -35,6 +35,12 @@ type studyLine struct {
 // topics are the order of the list; a topic that is not here comes after them.
 var topics = []string{"first", "load", "packet filters", "tables", "paths", "settings", "freebsd"}
 
+// studiesDocument is what study list --json prints.
+type studiesDocument struct {
+	Version int         `json:"version"`
+	Studies []studyLine `json:"studies"`
+}
+
 func newStudyListCmd() *cobra.Command {
 	var asJSON, long bool
 	cmd := &cobra.Command{
@@ -47,10 +53,7 @@ func newStudyListCmd() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return cli.PrintJSON(cmd.OutOrStdout(), struct {
-					Version int         `json:"version"`
-					Studies []studyLine `json:"studies"`
-				}{1, lines})
+				return cli.PrintJSON(cmd.OutOrStdout(), studiesDocument{1, lines})
 			}
 			p := show.NewPage(cli.StyleOf(cmd.OutOrStdout()))
 			listStudies(p, lines, long)

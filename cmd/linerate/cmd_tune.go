@@ -229,9 +229,18 @@ func factsHere(cmd *cobra.Command) (*fact.Facts, error) {
 	return (&source{}).Facts(cmd.Context(), nil)
 }
 
+// spaceDocument is what tune --list --json prints: what would be searched.
+type spaceDocument struct {
+	Version int           `json:"version"`
+	Study   string        `json:"study"`
+	Role    string        `json:"role"`
+	Variant string        `json:"variant"`
+	Space   []space.Entry `json:"space"`
+}
+
 func (f *tuneFlags) printSpace(w io.Writer, s *tuning) error {
 	if f.run.asJSON {
-		return cli.PrintJSON(w, map[string]any{"version": 1, "study": s.spec.Name, "role": s.Role, "variant": s.Base.Name, "space": s.Space})
+		return cli.PrintJSON(w, spaceDocument{1, s.spec.Name, s.Role, s.Base.Name, s.Space})
 	}
 	p := show.NewPage(cli.StyleOf(w))
 	in := len(space.Factors(s.Space))

@@ -37,6 +37,7 @@ func TestDocumentedCommands(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: dir,
 		Setup: func(e *testscript.Env) error {
+			fitSchemas(t, e)
 			e.Setenv("LINERATE_LEDGER", filepath.Join(e.WorkDir, ".ledger", "ledger.db"))
 			e.Setenv("SIMULATED", "1")
 			return docFixtures(e.WorkDir)

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		"fetched":    func() { fetched(os.Args[1]) },
 		"waitfor":    func() { waitFor(os.Args[1], os.Args[2:]...) },
 		"mkplan":     func() { makePlan(os.Args[1], os.Args[2:]) },
-		"linerate":   func() { simulate(); os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"linerate":   func() { simulate(); os.Exit(runChecked(os.Args[1:])) },
 	})
 }
 
@@ -59,6 +59,7 @@ func TestScripts(t *testing.T) {
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
+			fitSchemas(t, e)
 			// No script touches its runner's ledger.
 			e.Setenv("LINERATE_LEDGER", filepath.Join(e.WorkDir, ".ledger", "ledger.db"))
 			return nil

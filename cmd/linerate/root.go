@@ -30,6 +30,6 @@ func verbGroups() []cli.Group {
 		}},
 		{Title: "Look up", Verbs: []*cobra.Command{newExplainCmd(), newCatalogueCmd(), newCalcCmd(), newLedgerCmd(), newImportCmd()}},
 		{Title: "Load and measure", Verbs: []*cobra.Command{newGenerateCmd(), newReceiveCmd(), newLoadCmd(), newLogsCmd()}},
-		{Title: cli.AboutItself, Verbs: []*cobra.Command{newBenchCmd(), newFarEndCmd()}},
+		{Title: cli.AboutItself, Verbs: []*cobra.Command{newSchemaCmd(), newBenchCmd(), newFarEndCmd()}},
 	}
 }

@@ -25,6 +25,7 @@ func TestSSHScripts(t *testing.T) {
 		Dir:                 "testdata/ssh",
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
+			fitSchemas(t, e)
 			e.Setenv("SSHCONFIG", config)
 			return nil
 		},

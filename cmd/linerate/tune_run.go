@@ -226,6 +226,14 @@ func confirmations(cmd *cobra.Command, f runFlags, question, name string) (n int
 	return n, errors.Join(err, l.Close())
 }
 
+// searchDocumentOf is what tune --json prints, and keeps beside the studies.
+type searchDocumentOf struct {
+	Version int `json:"version"`
+	page.Report
+	Directory string `json:"directory"`
+	Plan      string `json:"plan,omitempty"`
+}
+
 // end writes the search's plan, report and document, and prints what it came to.
 func (s *tuning) end(cmd *cobra.Command, r tune.Result) error {
 	report := page.Report{Question: s.Question, Study: s.spec.Name, Role: s.Role, Metric: s.spec.Primary().Metric, Space: s.Space,
@@ -235,12 +243,7 @@ func (s *tuning) end(cmd *cobra.Command, r tune.Result) error {
 		return err
 	}
 	var doc bytes.Buffer
-	document := struct {
-		Version int `json:"version"`
-		page.Report
-		Directory string `json:"directory"`
-		Plan      string `json:"plan,omitempty"`
-	}{1, report, s.path, ""}
+	document := searchDocumentOf{1, report, s.path, ""}
 	if r.Ships != nil {
 		document.Plan = filepath.Join(s.path, searchPlan)
 		if err := s.plan(cmd, report); err != nil {

@@ -59,6 +59,15 @@ type scheduled struct {
 	Variant string `json:"variant"`
 }
 
+// scheduleDocument is what study run --dry-run --json prints.
+type scheduleDocument struct {
+	Version     int                 `json:"version"`
+	Study       string              `json:"study"`
+	Seed        uint64              `json:"seed"`
+	Schedule    []scheduled         `json:"schedule"`
+	Unavailable []study.Unavailable `json:"unavailable"`
+}
+
 // printSchedule prints which trial would run when.
 func printSchedule(w io.Writer, s study.Spec, gone []study.Unavailable, asJSON bool) error {
 	slots := slices.DeleteFunc(study.Schedule(s, *s.Seed), func(slot study.Slot) bool {
@@ -69,13 +78,7 @@ func printSchedule(w io.Writer, s study.Spec, gone []study.Unavailable, asJSON b
 		for i, slot := range slots {
 			out[i] = scheduled{slot.Part, slot.Block, slot.Order, slot.Variant}
 		}
-		return cli.PrintJSON(w, struct {
-			Version     int                 `json:"version"`
-			Study       string              `json:"study"`
-			Seed        uint64              `json:"seed"`
-			Schedule    []scheduled         `json:"schedule"`
-			Unavailable []study.Unavailable `json:"unavailable"`
-		}{1, s.Name, *s.Seed, out, gone})
+		return cli.PrintJSON(w, scheduleDocument{1, s.Name, *s.Seed, out, gone})
 	}
 	fmt.Fprintf(w, "study %s, seed %d: %d trials", s.Name, *s.Seed, len(slots))
 	if n := s.Reboots(slots); n > 0 {

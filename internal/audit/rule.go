@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -239,16 +240,22 @@ func LoadRules(fsys fs.FS) (*RuleSet, error) {
 	return set, errors.Join(errs...)
 }
 
+// ruleFile is a file of catalogue/rules.
+type ruleFile struct {
+	Rules []*Rule `yaml:"rules"`
+	Lists `yaml:",inline"`
+}
+
+// RuleFile is the shape of a file of rules and lists.
+func RuleFile() reflect.Type { return reflect.TypeFor[ruleFile]() }
+
 // parseRules reads one file of rules and lists, and checks all but the
 // expressions.
 func parseRules(file string, text []byte) ([]*Rule, Lists, error) {
 	if len(text) > maxRuleFile {
 		return nil, Lists{}, fmt.Errorf("%s: more than %d bytes", file, maxRuleFile)
 	}
-	var doc struct {
-		Rules []*Rule `yaml:"rules"`
-		Lists `yaml:",inline"`
-	}
+	var doc ruleFile
 	if err := yaml.UnmarshalWithOptions(text, &doc, yaml.Strict()); err != nil {
 		return nil, Lists{}, fmt.Errorf("%s: %s", file, yaml.FormatError(err, false, false))
 	}

@@ -28,6 +28,11 @@ type Suppression struct {
 	last time.Time
 }
 
+// SuppressionFile is a file of suppressions.
+type SuppressionFile struct {
+	Suppressions []Suppression `yaml:"suppressions"`
+}
+
 // StaleSuppression is one that no longer does anything.
 type StaleSuppression struct {
 	Pattern string `json:"pattern"`
@@ -41,9 +46,7 @@ type StaleSuppression struct {
 // key, suppressions. Unknown keys, patterns that are no globs, missing
 // reasons and dates that are none are errors.
 func ParseSuppressions(text []byte) ([]Suppression, error) {
-	var doc struct {
-		Suppressions []Suppression `yaml:"suppressions"`
-	}
+	var doc SuppressionFile
 	kind := yamlfile.Kind{Noun: "a file of suppressions", Content: "the key suppressions", Version: 1}
 	if err := yamlfile.CheckShape("suppressions", kind, text); err != nil || nothing(text) {
 		return nil, err

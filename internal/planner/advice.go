@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -121,6 +122,9 @@ type document struct {
 	Advice  []*Advice `yaml:"advice"`
 	Answers []*Answer `yaml:"answers"`
 }
+
+// FileType is the shape of a file of advice.
+func FileType() reflect.Type { return reflect.TypeFor[document]() }
 
 // Load reads plans/*.yaml of the catalogue's files and checks every record
 // against the catalogue.

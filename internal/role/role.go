@@ -33,6 +33,11 @@ type Candidate struct {
 	Reasons []string `json:"reasons"`
 }
 
+// File is the shape of roles.yaml.
+type File struct {
+	Roles []Role `yaml:"roles"`
+}
+
 // Role is one record of roles.yaml.
 type Role struct {
 	Name     string     `yaml:"name"`
@@ -55,9 +60,7 @@ var Load = sync.OnceValues(func() ([]Role, error) { return Parse(roles.YAML) })
 
 // Parse reads roles from YAML and checks every expression.
 func Parse(text []byte) ([]Role, error) {
-	var file struct {
-		Roles []Role `yaml:"roles"`
-	}
+	var file File
 	if err := yaml.UnmarshalWithOptions(text, &file, yaml.Strict()); err != nil {
 		return nil, fmt.Errorf("roles: %w", err)
 	}

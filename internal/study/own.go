@@ -163,6 +163,11 @@ func (Variant) Shape() reflect.Type { return shape[variantKeys](ofVariant) }
 // Shape is a part's keys.
 func (Part) Shape() reflect.Type { return shape[partKeys](ofPart) }
 
+// Shape is an observation's keys (json), of whatever kind.
+func (Observation) Shape() reflect.Type {
+	return join("json", reflect.TypeFor[observationKeys](), owned(Kind.Saw)...)
+}
+
 // UnmarshalYAML reads a study of any kind.
 func (s *Spec) UnmarshalYAML(decode func(any) error) error {
 	return read("yaml", (*specKeys)(s), &s.Own, ofStudy, decode)

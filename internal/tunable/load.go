@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -297,6 +298,20 @@ type rawChange struct {
 	Change `yaml:",inline"`
 	From   rel `yaml:"from"`
 	Until  rel `yaml:"until"`
+}
+
+// Files are the shapes of a catalogue's files, by what they hold.
+func Files() map[string]reflect.Type {
+	return map[string]reflect.Type{
+		"records": reflect.TypeFor[struct {
+			Subsystem string      `yaml:"subsystem"`
+			Records   []rawRecord `yaml:"records"`
+		}](),
+		"claims": reflect.TypeFor[Claims](),
+		"concepts": reflect.TypeFor[struct {
+			Concepts []Concept `yaml:"concepts"`
+		}](),
+	}
 }
 
 func (raw rawRecord) record() Record {

@@ -3,6 +3,7 @@ package space
 import (
 	_ "embed"
 	"io/fs"
+	"reflect"
 	"slices"
 
 	"linerate/internal/hint"
@@ -26,6 +27,9 @@ type factor struct {
 	For     []string `yaml:"for,omitempty,flow"`
 	Instead []string `yaml:"instead,omitempty,flow"`
 }
+
+// FileType is the shape of a file of a space.
+func FileType() reflect.Type { return reflect.TypeFor[file]() }
 
 // Parse reads a space from YAML: factors, each with the settings of its levels as
 // studies write them. The settings are checked when they are put to a study.

@@ -1,0 +1,353 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/spf13/cobra"
+
+	"linerate/internal/accesslog"
+	"linerate/internal/audit"
+	"linerate/internal/compare"
+	"linerate/internal/fact/release"
+	"linerate/internal/lab/labbench"
+	"linerate/internal/ledger"
+	"linerate/internal/load/fileload"
+	"linerate/internal/load/httpload"
+	"linerate/internal/load/smtpload"
+	"linerate/internal/plan"
+	"linerate/internal/planner"
+	"linerate/internal/role"
+	"linerate/internal/schema"
+	"linerate/internal/stats"
+	"linerate/internal/study"
+	"linerate/internal/study/record"
+	"linerate/internal/testbed/bedfile"
+	"linerate/internal/tunable"
+	"linerate/internal/tunable/explain"
+	"linerate/internal/tune/space"
+	"linerate/schemas"
+)
+
+// described is what a schema is of.
+type described struct {
+	name, title string
+	commands    []string // that print it with --json
+	types       []reflect.Type
+}
+
+func typeOf[T any]() []reflect.Type { return []reflect.Type{reflect.TypeFor[T]()} }
+
+// documents are what commands print with --json: every command that has the flag is
+// among them.
+var documents = []described{
+	{"results", "results of a study: results.json; linerate study run, study resume, demo, prove, report --json", []string{"study run", "study resume", "demo", "prove", "report"},
+		[]reflect.Type{reflect.TypeFor[study.Results](), reflect.TypeFor[scheduleDocument](), reflect.TypeFor[record.Verification](), reflect.TypeFor[archiveDocument]()}},
+	{"trial", "a line of a study's trials.jsonl", nil, typeOf[study.Trial]()},
+	{"audit", "linerate audit --json, of one host or of several", []string{"audit"}, []reflect.Type{reflect.TypeFor[audit.Report](), reflect.TypeFor[hostsDocument]()}},
+	{"facts", "linerate inspect --json, of one host or of several", []string{"inspect"}, []reflect.Type{reflect.TypeFor[inspected](), reflect.TypeFor[hostsDocument]()}},
+	{"plan", "a plan: linerate plan --json, plan show --json, and the file", []string{"plan", "plan show"}, typeOf[plan.Plan]()},
+	{"plan-changes", "linerate plan diff --json", []string{"plan diff"}, typeOf[changesOfPlans]()},
+	{"applied", "linerate apply --json", []string{"apply"}, typeOf[applied]()},
+	{"status", "linerate status --json", []string{"status"}, typeOf[statusDocument]()},
+	{"compare", "linerate compare --json", []string{"compare"}, typeOf[compare.Document]()},
+	{"compare-scaling", "linerate compare scaling --json", []string{"compare scaling"}, typeOf[scalingDocument]()},
+	{"compare-changes", "linerate compare changes --json", []string{"compare changes"}, typeOf[changesDocument]()},
+	{"explain", "linerate explain --json", []string{"explain"}, []reflect.Type{reflect.TypeFor[explain.Page](), reflect.TypeFor[unlistedDocument](), reflect.TypeFor[listDocument]()}},
+	{"catalogue", "linerate catalogue list --json", []string{"catalogue list"}, typeOf[listDocument]()},
+	{"calc", "linerate calc --json", []string{"calc"}, []reflect.Type{reflect.TypeFor[calculatorsDocument](), reflect.TypeFor[calcDoc]()}},
+	{"evidence", "linerate ledger query --json", []string{"ledger query"}, typeOf[evidenceDoc]()},
+	{"ledger", "linerate ledger show --json", []string{"ledger show"}, []reflect.Type{reflect.TypeFor[overviewDocument](), reflect.TypeFor[recordsDocument]()}},
+	{"ledger-verify", "linerate ledger verify --json", []string{"ledger verify"}, typeOf[ledger.Report]()},
+	{"netbenches", "linerate import netbenches --json", []string{"import netbenches"}, []reflect.Type{reflect.TypeFor[imported](), reflect.TypeFor[checked]()}},
+	{"studies", "linerate study list --json", []string{"study list"}, typeOf[studiesDocument]()},
+	{"profiles", "linerate profile show --json", []string{"profile show"}, typeOf[profilesDocument]()},
+	{"profile-changes", "linerate profile diff --json", []string{"profile diff"}, typeOf[moversDocument]()},
+	{"lab", "linerate lab up --json", []string{"lab up"}, typeOf[labReport]()},
+	{"labs", "linerate lab status --json", []string{"lab status"}, typeOf[labsDocument]()},
+	{"testbed-check", "linerate lab check --json", []string{"lab check"}, typeOf[checkDocument]()},
+	{"tune", "linerate tune --json", []string{"tune", "tune resume"}, []reflect.Type{reflect.TypeFor[searchDocumentOf](), reflect.TypeFor[spaceDocument]()}},
+	{"generated", "linerate generate --json", []string{"generate"}, typeOf[sentDoc]()},
+	{"received", "linerate receive --json", []string{"receive"}, typeOf[receivedDoc]()},
+	{"logs", "linerate logs --json", []string{"logs", "logs merge"}, []reflect.Type{reflect.TypeFor[accesslog.Summary](), reflect.TypeFor[compareDocument]()}},
+	{"load-http", "linerate load http --json", []string{"load http"}, typeOf[httpload.Document]()},
+	{"load-smtp", "linerate load smtp --json", []string{"load smtp"}, typeOf[smtpload.Document]()},
+	{"load-files", "linerate load files --json", []string{"load files"}, typeOf[fileload.Document]()},
+	{"bench-lab", "linerate bench lab --json", []string{"bench lab"}, typeOf[labbench.Result]()},
+	{"bench-memory", "linerate bench memory --json", []string{"bench memory"}, typeOf[memoryDocument]()},
+}
+
+// writtenFiles are what people write.
+var writtenFiles = []described{
+	{"study", "a study (YAML)", nil, typeOf[study.Spec]()},
+	{"testbed", "a testbed of machines (YAML)", nil, typeOf[bedfile.File]()},
+	{"space", "a space to search with linerate tune (YAML)", nil, []reflect.Type{space.FileType()}},
+	{"suppressions", "suppressions of an audit's findings (YAML)", nil, typeOf[audit.SuppressionFile]()},
+	{"catalogue-records", "records of the catalogue (YAML)", nil, []reflect.Type{tunable.Files()["records"]}},
+	{"catalogue-claims", "claims of one source (YAML)", nil, []reflect.Type{tunable.Files()["claims"]}},
+	{"catalogue-concepts", "concepts of the catalogue (YAML)", nil, []reflect.Type{tunable.Files()["concepts"]}},
+	{"catalogue-rules", "rules and lists of audits (YAML)", nil, []reflect.Type{audit.RuleFile()}},
+	{"catalogue-advice", "what plans may set (YAML)", nil, []reflect.Type{planner.FileType()}},
+	{"catalogue-roles", "roles of hosts (YAML)", nil, typeOf[role.File]()},
+}
+
+var (
+	comments = &schema.Comments{Module: "linerate", Main: "cmd/linerate", Sources: os.DirFS("../..")}
+	scalar   = &schema.Node{Type: []string{"string", "number"}}
+	orNull   = &schema.Node{Type: []string{"number", "null"}}
+)
+
+// ofDocuments makes schemas of what is printed; closed ones, which only the tests use,
+// refuse a member that has no description.
+func ofDocuments(closed bool) *schema.Maker {
+	return &schema.Maker{Tag: "json", Closed: closed, Comment: comments.Of, Kin: kinOfKinds(),
+		Known: map[reflect.Type]*schema.Node{reflect.TypeFor[stats.Number](): orNull, reflect.TypeFor[release.Release](): {Type: "string"}}}
+}
+
+// ofFiles makes schemas of what people write.
+func ofFiles(d described) *schema.Maker {
+	reference := ""
+	if d.name == "study" { // whose sweeps fill in numbers
+		reference = `\$`
+	}
+	var metrics []string
+	for _, m := range study.Metrics() {
+		metrics = append(metrics, m.Name)
+	}
+	ruleset := &schema.Node{AnyOf: []*schema.Node{{Type: "string"}, {Type: "object"}}}
+	return &schema.Maker{Tag: "yaml", Closed: true, Comment: comments.Of, Constants: comments.Constants, Kin: kinOfKinds(), Reference: reference,
+		Known: map[reflect.Type]*schema.Node{
+			reflect.TypeFor[study.Rate](): scalar, reflect.TypeFor[bedfile.Duration](): {Type: "string"},
+			reflect.TypeFor[study.Ruleset](): ruleset,
+		},
+		Words: map[string][]string{
+			"study.Goal.Metric": metrics, "study.Workload.Family": {"ipv4", "ipv6"}, "study.Part.Family": {"ipv4", "ipv6"},
+			"study.Workload.Order": {"round-robin", "random"}, "study.Workload.Directions": {study.OneWay, study.BothWays},
+			"study.Part.Directions": {study.OneWay, study.BothWays}, "study.Variant.OS": {"linux", "freebsd"},
+			"study.Testbed.Kind": {"netns", "ssh", "ports", "live"}, "study.Setting.Device": {"ingress", "egress"},
+			"study.Setting.Forward": {"xdp", "bridge"}, "study.Setting.Over": study.Links, "study.Setting.Scope": {study.ScopeHost},
+			"study.Spec.Design": {study.Blocks, study.Grouped, study.Series, study.Switchback}, "study.Part.Flood": {study.FloodSYN},
+			"bedfile.Traffic.Tool": {bedfile.ToolLinerate, bedfile.ToolPktGen, bedfile.ToolCommand},
+		},
+		Required: map[string][]string{
+			"study.Spec": {"name", "question", "variants"}, "study.Variant": {"name"}, "study.Sweep": {"parameter", "values"}, "study.Goal": {"metric"},
+			"bedfile.File": {"hosts", "wires"}, "audit.Suppression": {"reason"}, "space.file": {"factors"}, "space.factor": {"name", "levels"},
+			"audit.Rule": {"id", "kind", "severity", "action"}, "tunable.rawRecord": {"name"},
+		}}
+}
+
+// kinOfKinds are the structs from which studies, parts and observations have the keys of
+// their kinds.
+func kinOfKinds() (kin []reflect.Type) {
+	for _, k := range study.Kinds() {
+		keys := k.Keys()
+		for _, own := range []any{keys.Study, keys.Workload, keys.Variant, keys.Part, k.Saw()} {
+			if own != nil {
+				kin = append(kin, reflect.TypeOf(own).Elem())
+			}
+		}
+	}
+	return kin
+}
+
+// make makes a schema of what is described.
+func (d described) make(t *testing.T, m *schema.Maker) *schema.Node {
+	t.Helper()
+	n, err := m.Of(schemas.Base+d.name, d.title, d.types...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestSchemas: the schemas that are built in are those of the types, and there are no
+// others. With -update they are written anew.
+func TestSchemas(t *testing.T) {
+	t.Parallel()
+	var names []string
+	check := func(d described, m *schema.Maker) {
+		names = append(names, d.name)
+		want, err := d.make(t, m).Text()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if *update {
+			if err := os.WriteFile(filepath.Join("../../schemas", schemas.File(d.name)), want, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+		if have, err := schemas.Read(d.name); err != nil || !bytes.Equal(have, want) {
+			t.Errorf("schemas/%s is not of the types as they are: run the test with -update (%v)", schemas.File(d.name), err)
+		}
+		if schemas.Title(d.name) != d.title {
+			t.Errorf("%s: title %q", d.name, schemas.Title(d.name))
+		}
+	}
+	for _, d := range documents {
+		check(d, ofDocuments(false))
+	}
+	for _, d := range writtenFiles {
+		check(d, ofFiles(d))
+	}
+	if slices.Sort(names); !*update && !slices.Equal(names, schemas.Names()) {
+		t.Errorf("schemas of %v, built in %v", names, schemas.Names())
+	}
+}
+
+// TestEveryDocumentHasASchema: every command with --json is in the table.
+func TestEveryDocumentHasASchema(t *testing.T) {
+	known := map[string]bool{}
+	for _, d := range documents {
+		for _, c := range d.commands {
+			known[c] = true
+		}
+	}
+	var each func(c *cobra.Command)
+	each = func(c *cobra.Command) {
+		if name := verbOf(c); c.LocalFlags().Lookup("json") != nil && c.Runnable() && !known[name] && documentOf(name) == nil {
+			t.Errorf("%s --json prints a document without a schema: add it to documents", name)
+		}
+		for _, sub := range c.Commands() {
+			each(sub)
+		}
+	}
+	each(newRootCmd())
+}
+
+func verbOf(c *cobra.Command) string { return strings.TrimPrefix(c.CommandPath(), "linerate ") }
+
+// documentOf is what a command, or the one that it belongs to, prints.
+func documentOf(verb string) *described {
+	for ; verb != ""; verb = parent(verb) {
+		for i, d := range documents {
+			if slices.Contains(d.commands, verb) {
+				return &documents[i]
+			}
+		}
+	}
+	return nil
+}
+
+func parent(verb string) string {
+	i := strings.LastIndex(verb, " ")
+	return verb[:max(i, 0)]
+}
+
+// compile makes a schema ready to hold documents against.
+func compile(n *schema.Node) (*jsonschema.Schema, error) {
+	text, err := n.Text()
+	if err != nil {
+		return nil, err
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource(n.ID, doc); err != nil {
+		return nil, err
+	}
+	return c.Compile(n.ID)
+}
+
+func compiled(t *testing.T, n *schema.Node) *jsonschema.Schema {
+	t.Helper()
+	s, err := compile(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestWrittenFilesFitTheirSchemas: what is built in, and what the tests write, is as the
+// schemas say.
+func TestWrittenFilesFitTheirSchemas(t *testing.T) {
+	t.Parallel()
+	files := map[string][]string{
+		"study":              {"../../studies/*.yaml", "testdata/every-key*.yaml"},
+		"catalogue-records":  {"../../catalogue/freebsd/*.yaml", "../../catalogue/linux/*.yaml"},
+		"catalogue-claims":   {"../../catalogue/claims/*.yaml"},
+		"catalogue-concepts": {"../../catalogue/concepts.yaml"},
+		"catalogue-rules":    {"../../catalogue/rules/*.yaml"},
+		"catalogue-advice":   {"../../catalogue/plans/*.yaml"},
+		"catalogue-roles":    {"../../catalogue/roles/roles.yaml"},
+	}
+	for _, d := range writtenFiles {
+		s := compiled(t, d.make(t, ofFiles(d)))
+		var group sync.WaitGroup
+		for _, pattern := range files[d.name] {
+			found, err := filepath.Glob(pattern)
+			if err != nil || len(found) == 0 {
+				t.Errorf("%s: no files (%v)", pattern, err)
+			}
+			for _, file := range found {
+				group.Go(func() {
+					if err := fits(s, file); err != nil {
+						t.Errorf("%s: %v", file, err)
+					}
+				})
+			}
+		}
+		group.Wait()
+	}
+}
+
+func fits(s *jsonschema.Schema, file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	asJSON, err := yaml.YAMLToJSON(text)
+	if err != nil {
+		return err
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(asJSON))
+	if err != nil {
+		return err
+	}
+	return s.Validate(doc)
+}
+
+// TestSchemasRefuse: what linerate refuses, the schemas do too.
+func TestSchemasRefuse(t *testing.T) {
+	t.Parallel()
+	good := "name: x\nquestion: y\nvariants: [{name: a, settings: [{sysctl: net.ipv4.ip_forward, value: 1}]}, {name: b}]\n"
+	for _, c := range []struct{ of, text string }{
+		{"study", "name: x\nquestion: y\n"},
+		{"study", good + "blocs: 3\n"},
+		{"study", good + "blocks: many\n"},
+		{"study", good + "metrics: [{metric: speed}]\n"},
+		{"study", good + "parts: [{mode: fast}]\n"},
+		{"study", good + "workload: {order: sideways}\n"},
+		{"study", good + "workload: {sizes: 64}\n"},
+		{"testbed", "hosts: {dut: {ssh: ssh://a}}\n"},
+		{"suppressions", "suppressions: [{id: LR-SMT}]\n"},
+	} {
+		i := slices.IndexFunc(writtenFiles, func(d described) bool { return d.name == c.of })
+		s := compiled(t, writtenFiles[i].make(t, ofFiles(writtenFiles[i])))
+		file := filepath.Join(t.TempDir(), "file.yaml")
+		if err := os.WriteFile(file, []byte(c.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if fits(s, file) == nil {
+			t.Errorf("the schema of a %s takes %q", c.of, c.text)
+		}
+	}
+	s := compiled(t, writtenFiles[0].make(t, ofFiles(writtenFiles[0])))
+	file := filepath.Join(t.TempDir(), "good.yaml")
+	if err := os.WriteFile(file, []byte(good), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := fits(s, file); err != nil {
+		t.Errorf("the schema refuses a study that is right: %v", err)
+	}
+}

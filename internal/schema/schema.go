@@ -1,0 +1,277 @@
+// Package schema writes the JSON Schema of what a Go type is written as, or read
+// from: a document of --json by its json tags, a file by its yaml tags. The text of a
+// description is the type's or the field's comment. Nothing that runs needs it: the
+// schemas are made when the tests are run with -update, and kept in package schemas.
+package schema
+
+import (
+	"cmp"
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Draft is the dialect of the schemas: the newest one that all editors know.
+const Draft = "http://json-schema.org/draft-07/schema#"
+
+// Maker makes schemas of types that have the same tags.
+type Maker struct {
+	// Tag is json or yaml.
+	Tag string
+	// Closed refuses members that the type does not have.
+	Closed bool
+	// Comment is the comment of a type, or of a field of it; "" where there is none.
+	Comment func(t reflect.Type, field string) string
+	// Constants are the values that a type of strings has by name; nil: any.
+	Constants func(t reflect.Type) []string
+	// Known are types that write or read themselves in a form of their own.
+	Known map[reflect.Type]*Node
+	// Words are what a field may be, by TYPE.Field: study.Goal.Metric.
+	Words map[string][]string
+	// Required are the members, by TYPE, without which a file is refused. Of
+	// documents all are there that are not left out when empty.
+	Required map[string][]string
+	// Reference, where given, is text that stands for a number or a choice
+	// until the file has been read: a pattern.
+	Reference string
+	// Kin are further structs that have comments of fields which a joined type (Shaped)
+	// has from them.
+	Kin []reflect.Type
+
+	defs  map[string]*Node
+	types map[string]reflect.Type
+}
+
+// shaped is a type whose members are those of another struct (yamlfile.Shaped).
+type shaped interface{ Shape() reflect.Type }
+
+// Of is the schema of what may be one of several types.
+func (m *Maker) Of(id, title string, types ...reflect.Type) (*Node, error) {
+	m.defs, m.types = map[string]*Node{}, map[string]reflect.Type{}
+	root := &Node{}
+	for _, t := range types {
+		n, err := m.node(t)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", title, err)
+		}
+		root.AnyOf = append(root.AnyOf, n)
+	}
+	if len(root.AnyOf) == 1 {
+		root = &Node{AllOf: root.AnyOf}
+	}
+	root.Schema, root.ID, root.Title, root.Definitions = Draft, id, title, m.defs
+	return root, nil
+}
+
+var (
+	marshaler       = reflect.TypeFor[json.Marshaler]()
+	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
+	textMarshaler   = reflect.TypeFor[encoding.TextMarshaler]()
+	when            = reflect.TypeFor[time.Time]()
+	raw             = reflect.TypeFor[json.RawMessage]()
+)
+
+// node is the schema of a value of a type.
+func (m *Maker) node(t reflect.Type) (*Node, error) {
+	if known, ok := m.Known[t]; ok {
+		n := *known
+		return &n, nil
+	}
+	switch {
+	case t == when:
+		return &Node{Type: "string", Format: "date-time"}, nil
+	case m.Tag == "yaml" && reflect.PointerTo(t).Implements(textUnmarshaler):
+		return m.text(), nil
+	case t == raw || t.Kind() == reflect.Interface:
+		return &Node{}, nil
+	case t.Kind() == reflect.Pointer:
+		n, err := m.node(t.Elem())
+		if err != nil || m.Tag == "yaml" {
+			return n, err
+		}
+		return orNull(n), nil
+	case t.Kind() == reflect.Struct && (!t.Implements(textMarshaler) || t.Implements(marshaler)):
+		return m.object(t)
+	case t.Implements(textMarshaler):
+		return &Node{Type: "string"}, nil
+	}
+	switch t.Kind() {
+	case reflect.Slice, reflect.Array:
+		return m.list(t)
+	case reflect.Map:
+		value, err := m.node(t.Elem())
+		return &Node{Type: "object", Others: value}, err
+	case reflect.Bool:
+		return &Node{Type: "boolean"}, nil
+	case reflect.String:
+		return m.word(t), nil
+	case reflect.Float32, reflect.Float64:
+		return m.orReference(&Node{Type: "number"}), nil
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return m.orReference(&Node{Type: "integer", Minimum: new(float64)}), nil
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return m.orReference(&Node{Type: "integer"}), nil
+	}
+	return nil, fmt.Errorf("no schema of %s", t)
+}
+
+// text is a string; in a file a number or a truth value is one too, unquoted.
+func (m *Maker) text() *Node {
+	if m.Tag == "yaml" {
+		return &Node{Type: []string{"string", "number", "boolean"}}
+	}
+	return &Node{Type: "string"}
+}
+
+// word is a string that may be one of a type's constants only.
+func (m *Maker) word(t reflect.Type) *Node {
+	if m.Constants != nil && t.Name() != "string" {
+		if words := m.Constants(t); len(words) > 0 {
+			return m.orReference(&Node{Enum: words})
+		}
+	}
+	return m.text()
+}
+
+// orReference allows what stands for the value until the file was read.
+func (m *Maker) orReference(n *Node) *Node {
+	if m.Reference == "" {
+		return n
+	}
+	return &Node{AnyOf: []*Node{n, {Type: "string", Pattern: m.Reference}}}
+}
+
+func orNull(n *Node) *Node { return &Node{AnyOf: []*Node{n, {Type: "null"}}} }
+
+func (m *Maker) list(t reflect.Type) (*Node, error) {
+	if t.Elem().Kind() == reflect.Uint8 && m.Tag == "json" {
+		return &Node{Type: "string"}, nil // base64
+	}
+	items, err := m.node(t.Elem())
+	n := &Node{Type: "array", Items: items}
+	if m.Tag == "json" && t.Kind() == reflect.Slice {
+		n.Type = []string{"array", "null"} // a nil slice
+	}
+	return n, err
+}
+
+// object is a reference to a struct's definition, or, of one without a name, itself.
+func (m *Maker) object(t reflect.Type) (*Node, error) {
+	name := nameOf(t)
+	if name == "" {
+		return m.fields(t, t)
+	}
+	if other, ok := m.types[name]; ok && other != t {
+		return nil, fmt.Errorf("%s and %s.%s have one name", other.PkgPath(), t.PkgPath(), t.Name())
+	}
+	ref := &Node{Ref: "#/definitions/" + strings.ReplaceAll(name, "/", "~1")}
+	if _, ok := m.types[name]; ok {
+		return ref, nil
+	}
+	m.types[name], m.defs[name] = t, &Node{}
+	of := t
+	if s, ok := reflect.Zero(t).Interface().(shaped); ok {
+		of = s.Shape()
+	}
+	n, err := m.fields(of, t)
+	if err != nil {
+		return nil, err
+	}
+	n.Description = m.comment(t, "")
+	*m.defs[name] = *n
+	return ref, nil
+}
+
+// nameOf is a type's short name: its package's and its own.
+func nameOf(t reflect.Type) string {
+	if t.Name() == "" {
+		return ""
+	}
+	return path.Base(t.PkgPath()) + "." + t.Name()
+}
+
+// fields are the members of a struct; owner is the type that has them.
+func (m *Maker) fields(t, owner reflect.Type) (*Node, error) {
+	n := &Node{Type: "object", Others: !m.Closed}
+	if !m.Closed {
+		n.Others = nil
+	}
+	own := m.Tag == "json" && owner.Implements(marshaler) // it may leave out what it embeds
+	for _, f := range members(t, m.Tag, owner) {
+		v, err := m.node(f.Type)
+		if err != nil {
+			return nil, fmt.Errorf("%s.%s: %w", t, f.Name, err)
+		}
+		if words := m.Words[nameOf(f.owner)+"."+f.Name]; words != nil {
+			v = m.orReference(&Node{Enum: words})
+			if f.Type.Kind() == reflect.Slice {
+				v = &Node{Type: "array", Items: v}
+			}
+		}
+		if v.Ref != "" { // whose neighbours are not looked at
+			v = &Node{AllOf: []*Node{v}}
+		}
+		v.Description = m.comment(f.owner, f.Name)
+		n.Properties = append(n.Properties, Property{f.key, v})
+		if m.Tag == "json" && !f.omit && !(own && f.embedded) {
+			n.Required = append(n.Required, f.key)
+		}
+	}
+	n.Required = append(n.Required, m.Required[nameOf(owner)]...)
+	return n, nil
+}
+
+func (m *Maker) comment(t reflect.Type, field string) string {
+	if m.Comment == nil {
+		return ""
+	}
+	text := m.Comment(t, field)
+	for _, kin := range m.Kin {
+		if text == "" && field != "" {
+			text = m.Comment(kin, field)
+		}
+	}
+	return text
+}
+
+// member is a field as a document has it.
+type member struct {
+	reflect.StructField
+	key            string
+	owner          reflect.Type // the struct that declares it
+	omit, embedded bool
+}
+
+// members are a struct's, with those of structs that it embeds, of which its own
+// hide those of the same name.
+func members(t reflect.Type, tag string, owner reflect.Type) (out []member) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		key, options, _ := strings.Cut(f.Tag.Get(tag), ",")
+		_, tagged := f.Tag.Lookup(tag)
+		in := f.Type
+		if in.Kind() == reflect.Pointer {
+			in = in.Elem()
+		}
+		switch {
+		case key == "-":
+		case in.Kind() == reflect.Struct && (f.Anonymous && key == "" || options == "inline"):
+			for _, e := range members(in, tag, in) {
+				e.embedded = true
+				out = append(out, e)
+			}
+		case !f.IsExported() || tag == "yaml" && !tagged:
+		default:
+			omit := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
+			out = append(out, member{f, cmp.Or(key, f.Name), owner, omit, false})
+		}
+	}
+	return slices.DeleteFunc(out, func(e member) bool {
+		return e.embedded && slices.ContainsFunc(out, func(o member) bool { return !o.embedded && o.key == e.key })
+	})
+}
