@@ -22,13 +22,13 @@ var (
 		"internal/hint", "internal/yamlfile", "internal/pack", "internal/show", "internal/setting", "internal/port", "internal/tooltext", "internal/prose", "internal/manual", "internal/dist", "internal/export", "internal/site", "internal/schema", "internal/load", "internal/testbed",
 		"internal/stats", "internal/calc", "internal/fact", "internal/tunable",
 		"internal/role", "internal/audit", "internal/fleet", "internal/plan", "internal/planner", "internal/evidence", "internal/study", "internal/tune", "internal/benchlab", "internal/search", "internal/chart", "internal/report", "internal/compare", "internal/profile",
-		"internal/drop",
+		"internal/drop", "internal/queue",
 		"catalogue", "studies", "schemas", "docs",
 	}
 	// edges touch machines: kernels, networks, files, clocks.
 	edges = []string{"internal/load/wire", "internal/load/sender", "internal/load/loop", "internal/load/dial", "internal/cputime", "internal/membench", "internal/perfevent", "internal/xdpforward", "internal/knob", "internal/apply", "internal/inspect", "internal/capture", "internal/lab", "internal/live", "internal/server", "internal/studydir", "internal/host", "internal/labtest", "internal/sharedtest",
 		"internal/skbdrop", "internal/instrument", "internal/manage",
-		"internal/cli",
+		"internal/cli", "internal/queue/queuetest", "internal/worker",
 	}
 	// stores keep what was measured, or read what others did.
 	stores = []string{"internal/ledger", "internal/netbenches", "internal/accesslog"}
@@ -41,6 +41,7 @@ var (
 		"internal/testbed": {"internal/testbed/netnsbed", "internal/testbed/jailbed", "internal/testbed/sshbed"},
 		"internal/host":    {"internal/host/localhost", "internal/host/bundlehost", "internal/host/treehost", "internal/host/sshhost", "internal/host/filehost"},
 		"internal/ledger":  {"internal/ledger/sqlite", "internal/ledger/postgres"},
+		"internal/queue":   {"internal/queue/river", "internal/queue/local"},
 	}
 	// forbidden pairs, each with its reason.
 	forbidden = []struct{ from, to, why string }{
@@ -148,6 +149,7 @@ var namedFlag = regexp.MustCompile(`(^|[ ` + "`" + `])--[a-z][a-z-]+`)
 var flagsOfOthers = map[string]bool{
 	"internal/fact/linux": true, "internal/fact/keep": true, "internal/tunable": true, "internal/capture": true, "internal/report": true,
 	"internal/studydir": true, "internal/knob": true, "internal/apply": true, "internal/assemble/hosts": true, "internal/cli": true,
+	"internal/labtest/pgserver": true,
 }
 
 // TestMessagesNameNoFlags: a library does not know how its caller's user

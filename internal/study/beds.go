@@ -3,6 +3,7 @@ package study
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -74,11 +75,11 @@ func AcrossBeds(names []string, of []Environment) Environment {
 	return e
 }
 
+// put sets a key of a map that others may have too.
 func put[V any](m *map[string]V, key string, v V) {
-	fresh := map[string]V{key: v}
-	for k, old := range *m {
-		fresh[k] = old
-	}
+	fresh := map[string]V{}
+	maps.Copy(fresh, *m)
+	fresh[key] = v
 	*m = fresh
 }
 

@@ -81,6 +81,23 @@ func EnvironmentOf(f *fact.Facts) Environment {
 	return e
 }
 
+// Then is what a testbed was for a study's earlier blocks and is for a later one: what
+// it could be had for once stays known, and what could not.
+func (e Environment) Then(later Environment) Environment {
+	for mode, bed := range later.Testbeds {
+		put(&e.Testbeds, mode, bed)
+	}
+	for what, why := range later.Unavailable {
+		put(&e.Unavailable, what, why)
+	}
+	for _, change := range later.Since(e) {
+		if !slices.Contains(e.Resumed, change) {
+			e.Resumed = append(e.Resumed, change)
+		}
+	}
+	return e
+}
+
 // Resume completes the environment of a study that goes on with what the
 // earlier one knew, and notes what differs between the two.
 func (e Environment) Resume(old Environment) Environment {

@@ -1,0 +1,208 @@
+// Package pgserver runs a private PostgreSQL for tests and benches: from the system's
+// package, in a folder of its own, on a socket that no network reaches, as a user that
+// is not root. It can be killed and started again, as after a crash.
+package pgserver
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // by which its readiness is seen
+)
+
+// ErrMissing says that this machine has no PostgreSQL.
+var ErrMissing = errors.New("initdb is not installed (Debian: postgresql)")
+
+// Server is one server.
+type Server struct {
+	URL  string // of its database postgres
+	bin  string
+	dir  string
+	who  *syscall.Credential
+	sync bool
+	cmd  *exec.Cmd
+}
+
+// New makes a server's data and starts it. durable: what was committed survives a kill
+// of the machine too (initdb and server sync to the disk). The error is ErrMissing where
+// there is no PostgreSQL.
+func New(durable bool) (s *Server, err error) {
+	bin := binaries()
+	if bin == "" {
+		return nil, ErrMissing
+	}
+	dir, err := os.MkdirTemp("/tmp", "lnrt-pg")
+	if err != nil {
+		return nil, err
+	}
+	s = &Server{bin: bin, dir: dir, sync: durable, URL: "postgres:///postgres?" + url.Values{"host": {dir}, "user": {"linerate"}}.Encode()}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Stop())
+		}
+	}()
+	if s.who, err = unprivileged(dir); err != nil {
+		return s, err
+	}
+	if out, err := s.run("initdb", "-D", s.data(), "-U", "linerate", "-A", "trust", "-E", "UTF8", "--no-sync"); err != nil {
+		return s, fmt.Errorf("initdb: %w: %s", err, out)
+	}
+	return s, s.Start()
+}
+
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+
+// patience is how long a server may take to come up: after a kill its children must
+// have ended, and the log is replayed.
+const patience = 20 * time.Second
+
+// Start starts the server that New made, after Kill, and waits until it answers.
+func (s *Server) Start() error {
+	var last error
+	for begun := time.Now(); time.Since(begun) < patience; time.Sleep(50 * time.Millisecond) {
+		if last = s.start(); last == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("PostgreSQL did not come up: %w", last)
+}
+
+// start is one try: the server ends at once while children of a killed one live.
+func (s *Server) start() error {
+	out, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	fsync := map[bool]string{true: "on", false: "off"}[s.sync]
+	cmd := exec.Command(filepath.Join(s.bin, "postgres"), "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=", "-c", "max_connections=120", "-c", "fsync="+fsync)
+	cmd.SysProcAttr, cmd.Dir, cmd.Stdout, cmd.Stderr = &syscall.SysProcAttr{Credential: s.who}, s.dir, out, out
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for begun := time.Now(); time.Since(begun) < patience; {
+		select {
+		case err := <-ended:
+			return fmt.Errorf("it ended: %w", err)
+		case <-time.After(20 * time.Millisecond):
+		}
+		if s.answers() {
+			s.cmd = cmd
+			return nil
+		}
+	}
+	_ = cmd.Process.Kill()
+	return errors.New("it does not answer")
+}
+
+func (s *Server) answers() bool {
+	db, err := sql.Open("pgx", s.URL)
+	if err != nil {
+		return false
+	}
+	defer db.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	return db.PingContext(ctx) == nil
+}
+
+// Kill kills the server as kill -9 does; its children end when they notice.
+func (s *Server) Kill() error {
+	if s.cmd == nil {
+		return errors.New("PostgreSQL does not run")
+	}
+	err := s.cmd.Process.Kill()
+	s.cmd = nil
+	return err
+}
+
+// Stop ends the server and removes all that it had.
+func (s *Server) Stop() error {
+	if s.cmd != nil {
+		_ = s.cmd.Process.Signal(syscall.SIGQUIT)
+		for i := 0; i < 100 && s.answers(); i++ {
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+	return os.RemoveAll(s.dir)
+}
+
+// Fresh makes an empty database on the server and returns its URL.
+func (s *Server) Fresh(name string) (string, error) {
+	db, err := sql.Open("pgx", s.URL)
+	if err != nil {
+		return "", err
+	}
+	defer db.Close()
+	if _, err := db.Exec("CREATE DATABASE " + name); err != nil {
+		return "", err
+	}
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		return "", err
+	}
+	u.Path = "/" + name
+	return u.String(), nil
+}
+
+func binaries() string {
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // the pattern is whole
+	if len(found) > 0 {
+		return filepath.Dir(found[len(found)-1])
+	}
+	if p, err := exec.LookPath("initdb"); err == nil {
+		return filepath.Dir(p)
+	}
+	return ""
+}
+
+// unprivileged is who may run the server: PostgreSQL refuses root.
+func unprivileged(dir string) (*syscall.Credential, error) {
+	if os.Getuid() != 0 {
+		return nil, nil
+	}
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		if u, err = user.Lookup("nobody"); err != nil {
+			return nil, err
+		}
+	}
+	uid, err := strconv.Atoi(u.Uid)
+	if err != nil {
+		return nil, err
+	}
+	gid, err := strconv.Atoi(u.Gid)
+	if err != nil {
+		return nil, err
+	}
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, os.Chown(dir, uid, gid)
+}
+
+func (s *Server) run(name string, args ...string) (string, error) {
+	cmd := exec.Command(filepath.Join(s.bin, name), args...)
+	cmd.SysProcAttr, cmd.Dir = &syscall.SysProcAttr{Credential: s.who}, "/"
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// drop removes a database, whoever uses it; one that stays goes with the server.
+func (s *Server) drop(name string) {
+	db, err := sql.Open("pgx", s.URL)
+	if err != nil {
+		return
+	}
+	defer db.Close()
+	_, _ = db.Exec("DROP DATABASE " + name + " WITH (FORCE)")
+}

@@ -1,0 +1,71 @@
+package pgserver
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+
+	"linerate/internal/labtest"
+)
+
+// serverEnv names a server to test on, as a URL; "required" makes its absence
+// a failure. Without it tests share a private server, and skip where there is none.
+const serverEnv = "LINERATE_TEST_POSTGRES"
+
+var shared struct {
+	once   sync.Once
+	server *Server
+	err    error
+	mu     sync.Mutex
+	made   int
+}
+
+// Main runs a package's tests and stops the server that they shared: call it in
+// TestMain.
+func Main(m *testing.M) {
+	code := m.Run()
+	if shared.server != nil && os.Getenv(serverEnv) == "" || os.Getenv(serverEnv) == "required" && shared.server != nil {
+		_ = shared.server.Stop() // the folder is in /tmp
+	}
+	os.Exit(code)
+}
+
+// Need skips a test where there is no PostgreSQL to test on, and returns the
+// server that all tests of the package share.
+func Need(t testing.TB) *Server {
+	t.Helper()
+	env := os.Getenv(serverEnv)
+	shared.once.Do(func() {
+		if env != "" && env != "required" {
+			shared.server = &Server{URL: env}
+			return
+		}
+		shared.server, shared.err = New(false)
+	})
+	switch err := shared.err; {
+	case err == nil:
+	case env == "required" || !errors.Is(err, ErrMissing):
+		t.Fatalf("PostgreSQL is required here, but %v", err)
+	default:
+		labtest.Lacking(t, "no PostgreSQL: %v", err)
+	}
+	return shared.server
+}
+
+// Database makes an empty database for a test, and returns its URL.
+func Database(t testing.TB) string {
+	t.Helper()
+	s := Need(t)
+	shared.mu.Lock()
+	shared.made++
+	name := fmt.Sprintf("linerate_test_%d_%d", os.Getpid(), shared.made)
+	shared.mu.Unlock()
+	at, err := s.Fresh(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.drop(name) })
+	return at
+}

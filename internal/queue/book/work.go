@@ -1,0 +1,163 @@
+package book
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"linerate/internal/queue"
+	"linerate/internal/study"
+)
+
+// Hands is a worker with a leased testbed: it keeps the lease, and does jobs that the
+// engine hands it, one at a time.
+type Hands struct {
+	book  *Book
+	lease queue.Lease
+	do    queue.Work
+	// Clock and Pause are time, which is the engine's to give.
+	clock func() time.Time
+	pause func(context.Context, time.Duration)
+	end   context.CancelCauseFunc
+
+	mu  sync.Mutex
+	job int64 // that it has
+}
+
+// Hands is a worker with a lease; end ends its context with the reason.
+func (b *Book) Hands(l queue.Lease, do queue.Work, clock func() time.Time, pause func(context.Context, time.Duration), end context.CancelCauseFunc) *Hands {
+	return &Hands{book: b, lease: l, do: do, clock: clock, pause: pause, end: end}
+}
+
+// since is the time between two readings of the clock: the monotonic one stands
+// still while a machine sleeps, the wall's may be put back, so the longer counts.
+func since(last, now time.Time) time.Duration {
+	return max(now.Sub(last), now.Round(0).Sub(last.Round(0)))
+}
+
+func (h *Hands) has(job int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.job = job
+}
+
+func (h *Hands) holds() int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.job
+}
+
+// Keep beats until ctx ends, and ends it with ErrLost when the lease is lost, or when
+// no beat came through for so long that another may soon have the testbed: one beat
+// before that, in which what runs has to stop.
+func (h *Hands) Keep(ctx context.Context) {
+	p := h.book.Patience
+	last := h.clock()
+	for ctx.Err() == nil {
+		sent := h.clock()
+		beat, cancel := context.WithTimeout(ctx, p.Beat)
+		err := h.book.Beat(beat, h.lease, h.holds)
+		cancel()
+		switch {
+		case errors.Is(err, queue.ErrLost):
+			h.end(err)
+			return
+		case err == nil:
+			last = sent
+			sweep, cancel := context.WithTimeout(ctx, p.Beat)
+			_ = h.book.Sweep(sweep) // the next beat, or another worker, tries again
+			cancel()
+		}
+		silent := since(last, h.clock())
+		if silent >= p.Lost-p.Beat {
+			h.end(fmt.Errorf("%w: the database was not reached for %s", queue.ErrLost, silent.Round(time.Second)))
+			return
+		}
+		wait := p.Beat
+		if err != nil { // soon again
+			wait = p.Beat / 10
+		}
+		h.pause(ctx, min(wait, p.Lost-p.Beat-silent))
+	}
+}
+
+// Again is what an engine shall do with a ticket that was not done now.
+type Again struct{ After time.Duration }
+
+// Error says so.
+func (a *Again) Error() string { return fmt.Sprintf("not now: again in %s", a.After) }
+
+// Handle does what a ticket is for. nil ends the job: it was done, or is no longer
+// this one's to do. An Again asks for the same ticket later; any other error
+// leaves it to the book to hand the block out once more. ended ends the job in the
+// transaction that records it.
+func (h *Hands) Handle(ctx context.Context, t Ticket, ended func(context.Context, Tx) error) error {
+	h.has(t.Job)
+	defer h.has(0)
+	j, err := h.book.begin(ctx, h.lease, t)
+	switch {
+	case errors.Is(err, errStale):
+		return nil
+	case errors.Is(err, errBraked):
+		return &Again{h.book.Patience.Beat}
+	case errors.Is(err, queue.ErrLost):
+		h.end(err)
+		return err
+	case err != nil:
+		return &Again{h.book.Patience.Beat / 10}
+	}
+	var o queue.Outcome
+	part, _ := j.Spec.Part(j.Unit.Part)
+	if !(study.Environment{Unavailable: j.Lacks}).Lacks(part) { // else another testbed found out since
+		o, err = h.do(ctx, j)
+	}
+	if ctx.Err() != nil { // cancelled, or lost: whoever ended it sees to the block
+		return context.Cause(ctx)
+	}
+	if err == nil {
+		err = h.insist(ctx, func() error { return h.book.complete(ctx, h.lease, t, o, ended) })
+		switch {
+		case err == nil, errors.Is(err, errStale):
+			return nil
+		case ctx.Err() != nil:
+			return err
+		}
+	}
+	var bed *queue.BedFailed
+	if errors.As(err, &bed) {
+		_ = h.insist(ctx, func() error { return h.book.Quarantine(ctx, h.lease, bed.Reason) })
+		h.end(bed)
+		return err
+	}
+	blame := 1
+	if j.Finish { // what is recorded is not lost because the ledger's disk is full
+		blame = 0
+		h.pause(ctx, h.book.Patience.Beat)
+	}
+	lost := h.insist(ctx, func() error { return h.book.failed(ctx, h.lease, t, err.Error(), blame) })
+	if errors.Is(lost, errStale) {
+		lost = nil
+	}
+	return lost // nil: the block has a job of its own again
+}
+
+// insist does something until it is done, the lease is lost, or it can never be.
+func (h *Hands) insist(ctx context.Context, f func() error) error {
+	for {
+		err := f()
+		switch {
+		case err == nil, errors.Is(err, errStale):
+			return err
+		case errors.Is(err, queue.ErrLost):
+			h.end(err)
+			return err
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case h.book.Hopeless != nil && h.book.Hopeless(err):
+			return err
+		}
+		h.pause(ctx, h.book.Patience.Beat/20)
+	}
+}

@@ -1,0 +1,245 @@
+// Package queue spreads studies over testbeds: blocks are handed out to workers, each
+// of which has leased a testbed, and every trial is recorded exactly once, whatever
+// dies. The package holds the words and the interface. How it is kept is package
+// book's (tables that PostgreSQL and SQLite share), and who hands out the blocks is
+// package river's (River, in PostgreSQL, for many workers) and package local's (a table
+// of SQLite, for one machine); both pass the suite in package queuetest.
+//
+// A block is in one worker's hands because it was handed out once; a testbed is because
+// it is leased: the lease has an epoch, which grows with every change of hands, and
+// whatever is written is written in a transaction that holds the testbed's row
+// and finds the epoch unchanged.
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"linerate/internal/study"
+)
+
+// Errors that callers tell apart.
+var (
+	// ErrLost: the lease is no more; what was done under it counts for nothing.
+	ErrLost = errors.New("the testbed's lease was lost")
+	// ErrHeld: another worker has the testbed.
+	ErrHeld = errors.New("the testbed is in another worker's hands")
+	// ErrQuarantined: the testbed failed, and nobody has let it out yet.
+	ErrQuarantined = errors.New("the testbed is in quarantine")
+	// ErrCap: the submitter has had a day's share of the testbeds.
+	ErrCap = errors.New("over the daily cap")
+	// ErrNotFound: no study or testbed of that name.
+	ErrNotFound = errors.New("not in the queue")
+)
+
+// BedFailed is an error of a block that is the testbed's, not the study's.
+type BedFailed struct{ Reason string }
+
+// Error says why.
+func (e *BedFailed) Error() string { return "the testbed failed: " + e.Reason }
+
+// State is how far a study is.
+type State string
+
+// The states of a study.
+const (
+	Open      State = "open"      // blocks wait or run
+	Finishing State = "finishing" // all trials are recorded; it is on its way into the ledger
+	Done      State = "done"      // in the ledger
+	Cancelled State = "cancelled"
+	Failed    State = "failed" // a block failed too often
+)
+
+// Ended reports whether nothing of the study is left to do.
+func (s State) Ended() bool { return s == Done || s == Cancelled || s == Failed }
+
+// The states of a testbed.
+const (
+	BedFree        = "free"
+	BedLeased      = "leased"
+	BedQuarantined = "quarantined"
+)
+
+// Submission is a study to be run.
+type Submission struct {
+	ID        string // unique, drawn by the submitter
+	Name      string // of the study
+	Label     string // of the testbeds that may run it
+	Kind      string // of testbed that it needs, as Spec.Testbed.Kind
+	Submitter string
+	Spec      []byte // study.yaml, with its seed
+	Sets      []byte // what else a worker needs, in the submitter's own form
+	// Estimate is the testbed time that it will take, for the daily cap.
+	Estimate time.Duration
+}
+
+// Study is a submitted study as it stands.
+type Study struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name"`
+	Label     string    `json:"label"`
+	Kind      string    `json:"kind"`
+	Submitter string    `json:"submitter"`
+	Submitted time.Time `json:"submitted"`
+	State     State     `json:"state"`
+	Why       string    `json:"why,omitempty"` // of cancelled and failed ones
+	// Blocks is how many were handed out or wait so far, Done how many are
+	// recorded, Trials how many trials they have.
+	Blocks   int           `json:"blocks"`
+	Done     int           `json:"blocks_done"`
+	Running  int           `json:"blocks_running"`
+	Trials   int           `json:"trials"`
+	Estimate time.Duration `json:"-"`
+	// Ledger is the study's identifier there once it is done.
+	Ledger string `json:"ledger,omitempty"`
+}
+
+// Testbed is a testbed as the queue knows it.
+type Testbed struct {
+	Name   string `json:"name"`
+	Label  string `json:"label"`
+	Kind   string `json:"kind"`
+	State  string `json:"state"`
+	Why    string `json:"why,omitempty"` // of a quarantine
+	Holder string `json:"holder,omitempty"`
+	Epoch  int64  `json:"epoch"`
+	// Silent is how long ago its holder was last heard of.
+	Silent time.Duration `json:"-"`
+	Study  string        `json:"study,omitempty"` // that it runs a block of
+	Block  int           `json:"block,omitempty"`
+}
+
+// Claim is a worker's wish for a testbed.
+type Claim struct {
+	Testbed string
+	Label   string // equal testbeds share it
+	Kind    string
+	Holder  string // for people: host and process
+	// Lock names something that only one process at a time can hold, and that ends
+	// with it: whoever claims with the lock that the last holder had, knows that
+	// one dead. "" knows nothing.
+	Lock string
+}
+
+// Lease is a testbed in a worker's hands.
+type Lease struct {
+	Claim
+	Epoch int64
+}
+
+// Job is a unit of a study in a worker's hands.
+type Job struct {
+	Study string // its ID
+	// Finish asks to take the study's record into the ledger: it has no unit.
+	Finish bool
+	Unit   study.Unit
+	Try    int // from 1
+	Spec   study.Spec
+	Seed   uint64
+	Sets   []byte
+	// Before are the trials that the unit stands on: those of other parts, and all
+	// that found a variant unavailable.
+	Before []study.Trial
+	// Lacks is what testbeds said they cannot be had for (Environment.Unavailable).
+	Lacks map[string]string
+}
+
+// File is raw material of a block.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// Outcome is what a job came to.
+type Outcome struct {
+	Trials      []study.Trial
+	Files       []File
+	Environment study.Environment // of the testbed, without facts
+	Facts       []byte            // of the testbed's host, as facts.json has them
+	Ledger      string            // of a job that finishes: the identifier there
+}
+
+// Patience is how leases are kept.
+type Patience struct {
+	Beat time.Duration // between signs of life
+	Lost time.Duration // without one, until a testbed is free again
+}
+
+// DefaultPatience beats every ten seconds and gives up after sixty.
+var DefaultPatience = Patience{Beat: 10 * time.Second, Lost: 60 * time.Second}
+
+// MaxTries is how often a block may fail on healthy testbeds before its study does.
+const MaxTries = 3
+
+// Work does a job; ctx ends with the lease and with the study.
+type Work func(ctx context.Context, j Job) (Outcome, error)
+
+// Queue is where studies wait for testbeds. Implementations are safe for concurrent
+// use; times are those of the database's clock.
+type Queue interface {
+	// Submit queues a study, or ErrCap.
+	Submit(ctx context.Context, s Submission) error
+	// Studies are all that were submitted, newest first; those that ended too where
+	// all is true.
+	Studies(ctx context.Context, all bool) ([]Study, error)
+	// Study is one, by the beginning of its ID.
+	Study(ctx context.Context, id string) (Study, error)
+	// Record is a study's record as far as it is: the files of a study's directory
+	// (package record) and of raw material.
+	Record(ctx context.Context, id string) ([]File, error)
+	// Cancel ends a study; its recorded trials stay.
+	Cancel(ctx context.Context, id, why string) error
+
+	// Brake keeps every block that has not begun from beginning; "" lets go.
+	Brake(ctx context.Context, why string) error
+	// Braked is why nothing begins, or "".
+	Braked(ctx context.Context) (string, error)
+	// SetCap bounds the testbed time that one submitter may ask for on one day (UTC);
+	// 0: without bound.
+	SetCap(ctx context.Context, d time.Duration) error
+	// Cap is that bound.
+	Cap(ctx context.Context) (time.Duration, error)
+
+	// Testbeds are all that were ever leased, by name.
+	Testbeds(ctx context.Context) ([]Testbed, error)
+	// Free lets a testbed out of quarantine.
+	Free(ctx context.Context, testbed string) error
+
+	// Lease takes a testbed: one that is free, whose holder was not heard of for
+	// Patience.Lost, or is known to be dead by the claim's lock. ErrHeld and
+	// ErrQuarantined otherwise.
+	Lease(ctx context.Context, c Claim) (Lease, error)
+	// Work does jobs on a leased testbed, one after the other, and keeps the lease
+	// meanwhile. It returns when ctx ends (nil, and the testbed is free again), when
+	// the lease is lost (ErrLost), or when a job said BedFailed (the testbed is then
+	// in quarantine).
+	Work(ctx context.Context, l Lease, do Work) error
+	// Quarantine takes a testbed out of use.
+	Quarantine(ctx context.Context, l Lease, why string) error
+
+	// Place says where the queue is, without secrets.
+	Place() string
+	Close() error
+}
+
+// NotAvailable is an error of Lease with what is known.
+type NotAvailable struct {
+	Err    error // ErrHeld or ErrQuarantined
+	Holder string
+	Why    string
+	// Wait is how long the holder may still be silent.
+	Wait time.Duration
+}
+
+// Error tells it.
+func (e *NotAvailable) Error() string {
+	if e.Why != "" {
+		return fmt.Sprintf("%v: %s", e.Err, e.Why)
+	}
+	return fmt.Sprintf("%v: %s", e.Err, e.Holder)
+}
+
+// Unwrap is the kind of error.
+func (e *NotAvailable) Unwrap() error { return e.Err }

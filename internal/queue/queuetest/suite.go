@@ -1,0 +1,499 @@
+// Package queuetest is the suite that every queue.Queue passes.
+package queuetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"linerate/internal/labtest"
+	"linerate/internal/queue"
+	"linerate/internal/stats"
+	"linerate/internal/study"
+	_ "linerate/internal/study/kinds" // whatever a study may hold
+	"linerate/internal/study/record"
+)
+
+// Open opens the queue of one test, again and again the same; it is closed with the test.
+type Open func(t *testing.T, p queue.Patience) queue.Queue
+
+// quick is a patience for tests: a lost worker is missed after a second and a half.
+var quick = queue.Patience{Beat: 250 * time.Millisecond, Lost: 1500 * time.Millisecond}
+
+// Run runs the suite; fresh makes an empty queue.
+func Run(t *testing.T, fresh func(t *testing.T) Open) {
+	for name, test := range map[string]func(*testing.T, Open){
+		"Spread": spread, "Lease": leases, "Zombie": zombie, "LostWorker": lostWorker, "Cancel": cancelled, "Brake": brake, "Cap": capped,
+		"Quarantine": quarantine, "FailedStudy": failedStudy, "Unavailable": unavailable, "Names": names,
+	} {
+		t.Run(name, func(t *testing.T) { t.Parallel(); test(t, fresh(t)) })
+	}
+}
+
+const spec = `name: small
+question: Does b cost more than a?
+seed: 7
+interleave: false
+retries: 1
+variants: [{name: a}, {name: b, settings: [{sysctl: net.ipv4.ip_early_demux, value: 0}]}]
+parts:
+  - {name: cost, mode: cost, blocks: 5, seconds: 0.2}
+  - {name: over, mode: overload, rate: max, blocks: 3, seconds: 0.2}
+metrics: [{metric: forwarding_rate_pps, part: cost, primary: true}]
+`
+
+func submission(id string) queue.Submission {
+	return queue.Submission{ID: id, Name: "small", Label: "pair", Kind: "netns", Submitter: "ada@x", Spec: []byte(spec), Sets: []byte("sets"), Estimate: time.Hour}
+}
+
+func submit(t *testing.T, q queue.Queue, id string) {
+	t.Helper()
+	if err := q.Submit(t.Context(), submission(id)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func claim(bed string) queue.Claim {
+	return queue.Claim{Testbed: bed, Label: "pair", Kind: "netns", Holder: "host:1"}
+}
+
+func lease(t *testing.T, q queue.Queue, bed string) queue.Lease {
+	t.Helper()
+	l, err := q.Lease(t.Context(), claim(bed))
+	if err != nil {
+		t.Fatalf("lease %s: %v", bed, err)
+	}
+	return l
+}
+
+// Trials are what a job asks for, as a testbed of a certain cost would make them.
+func Trials(j queue.Job, cost float64) (own []study.Trial) {
+	for {
+		slot, ok := study.NextOf(j.Spec, j.Seed, j.Unit.Blocks, append(slices.Clone(j.Before), own...), nil)
+		if !ok {
+			return own
+		}
+		part, _ := j.Spec.Part(slot.Part)
+		ns := cost * (1 + 0.001*float64(slot.Block))
+		if slot.Variant == "b" {
+			ns *= 2
+		}
+		own = append(own, study.Trial{Part: slot.Part, Variant: slot.Variant, Block: slot.Block, Order: slot.Order, Mode: part.Mode, Retry: slot.Retry,
+			Start: time.Date(2026, 1, 1, 0, slot.Block, slot.Order, 0, time.UTC), Seconds: 1, Valid: true, Reasons: []study.Refusal{},
+			Metrics: map[string]float64{"forwarding_rate_pps": 1e9 / ns, "overload_forwarding_rate_pps": 1e9 / ns}})
+	}
+}
+
+func outcome(j queue.Job, bed string) queue.Outcome {
+	if j.Finish {
+		return queue.Outcome{Ledger: "kept"}
+	}
+	return queue.Outcome{Trials: Trials(j, 700), Facts: []byte(`{"version":1}` + "\n"), Files: []queue.File{{Name: fmt.Sprintf("slices-%d", j.Unit.Blocks[0]), Data: []byte("raw")}},
+		Environment: study.Environment{CPU: "cpu of " + bed, OS: "linux", Label: "simulated"}}
+}
+
+// work runs a worker until stop, which waits for it and returns how it ended.
+func work(t *testing.T, q queue.Queue, l queue.Lease, do queue.Work) (stop func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	done := make(chan error, 1)
+	go func() { done <- q.Work(ctx, l, do) }()
+	stop = sync.OnceValue(func() error { cancel(); return <-done })
+	t.Cleanup(func() { _ = stop() })
+	return stop
+}
+
+func plain(bed string) queue.Work {
+	return func(_ context.Context, j queue.Job) (queue.Outcome, error) { return outcome(j, bed), nil }
+}
+
+func state(t *testing.T, q queue.Queue, id string) queue.Study {
+	t.Helper()
+	s, err := q.Study(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func becomes(t *testing.T, q queue.Queue, id string, want queue.State) queue.Study {
+	t.Helper()
+	if !labtest.Eventually(func() bool { return state(t, q, id).State == want }) {
+		t.Fatalf("study %s is %+v, want it %s", id, state(t, q, id), want)
+	}
+	return state(t, q, id)
+}
+
+// recordOf reads a study's record back, and asks that each trial is there once.
+func recordOf(t *testing.T, q queue.Queue, id string) *record.Record {
+	t.Helper()
+	files, err := q.Record(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fsys := fstest.MapFS{}
+	for _, f := range files {
+		fsys[f.Name] = &fstest.MapFile{Data: f.Data}
+	}
+	r, err := record.Read(fsys, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, tr := range r.Trials {
+		at := fmt.Sprint(tr.Part, tr.Block, tr.Variant, tr.Retry)
+		if seen[at] {
+			t.Errorf("%s is recorded twice", at)
+		}
+		seen[at] = true
+	}
+	return r
+}
+
+// spread: several testbeds run one study, and its record is one as any other.
+func spread(t *testing.T, open Open) {
+	q := open(t, quick)
+	var mu sync.Mutex
+	jobs := map[string]int{} // by testbed
+	var over []int           // trials of part cost that part over saw before it
+	both := make(chan struct{})
+	for _, bed := range []string{"bed1", "bed2"} {
+		work(t, q, lease(t, q, bed), func(_ context.Context, j queue.Job) (queue.Outcome, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if string(j.Sets) != "sets" || j.Try != 1 {
+				t.Errorf("job %+v", j)
+			}
+			jobs[bed]++
+			if len(jobs) == 2 && jobs[bed] == 1 {
+				close(both)
+			}
+			if jobs[bed] == 1 { // until the other has one too
+				mu.Unlock()
+				<-both
+				mu.Lock()
+			}
+			if j.Unit.Part == "over" {
+				over = append(over, len(j.Before))
+			}
+			return outcome(j, bed), nil
+		})
+	}
+	submit(t, q, "s1")
+	if s := becomes(t, q, "s1", queue.Done); s.Ledger != "kept" || s.Blocks != 8 || s.Done != 8 || s.Trials != 24 {
+		t.Errorf("%+v", s)
+	}
+	if want := []int{15, 15, 15}; !slices.Equal(over, want) {
+		t.Errorf("part over began with %v trials of the part before it, want %v", over, want)
+	}
+	r := recordOf(t, q, "s1")
+	if len(r.Trials) != 24 || len(r.Facts) == 0 || !slices.IsSortedFunc(r.Trials, func(a, b study.Trial) int { return a.Block - b.Block }) {
+		t.Errorf("%d trials, %d facts", len(r.Trials), len(r.Facts))
+	}
+	res := r.Results()
+	if !res.Complete || len(res.Beds) != 2 || len(res.Environment.Beds) != 2 || res.Verdicts[0].Verdict != stats.Worse {
+		t.Errorf("complete %v, testbeds %+v, verdict %s", res.Complete, res.Beds, res.Verdicts[0].Verdict)
+	}
+	if w := r.Warnings(res); len(w) > 0 {
+		t.Errorf("the record is odd: %q", w)
+	}
+}
+
+// leases: one holder at a time, and epochs that grow.
+func leases(t *testing.T, open Open) {
+	q := open(t, quick)
+	first := lease(t, q, "bed")
+	var held *queue.NotAvailable
+	if _, err := q.Lease(t.Context(), claim("bed")); !errors.Is(err, queue.ErrHeld) || !errors.As(err, &held) || held.Wait <= 0 || held.Holder != "host:1" {
+		t.Fatalf("a testbed that is held: %v", err)
+	}
+	var second queue.Lease
+	if !labtest.Eventually(func() (ok bool) { // nothing is heard of the first
+		l, err := q.Lease(t.Context(), claim("bed"))
+		second = l
+		return err == nil
+	}) {
+		t.Fatal("a silent holder keeps the testbed")
+	}
+	if second.Epoch <= first.Epoch {
+		t.Errorf("epochs %d, %d", first.Epoch, second.Epoch)
+	}
+	if err := q.Quarantine(t.Context(), first, "x"); !errors.Is(err, queue.ErrLost) {
+		t.Errorf("the first still speaks for the testbed: %v", err)
+	}
+	// A lock that ends with its process needs no patience.
+	c := claim("other")
+	c.Lock = "lock-1"
+	if _, err := q.Lease(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := q.Lease(t.Context(), c); err != nil {
+		t.Errorf("the holder of the lock is known to be dead: %v", err)
+	}
+	c.Lock = "lock-2"
+	if _, err := q.Lease(t.Context(), c); !errors.Is(err, queue.ErrHeld) {
+		t.Errorf("another lock: %v", err)
+	}
+	if err := work(t, q, second, plain("bed"))(); err != nil {
+		t.Errorf("a worker that is asked to stop: %v", err)
+	}
+	lease(t, q, "bed") // it was given back
+}
+
+// zombie: a worker that was taken for dead, and goes on, records nothing.
+func zombie(t *testing.T, open Open) {
+	deaf := open(t, queue.Patience{Beat: time.Hour, Lost: 2 * time.Hour}) // does not beat, and believes that it need not
+	q := open(t, quick)
+	submit(t, q, "s1")
+	got, release := make(chan queue.Job, 1), make(chan struct{})
+	dead := lease(t, deaf, "bed1")
+	work(t, deaf, dead, func(ctx context.Context, j queue.Job) (queue.Outcome, error) {
+		if len(got) > 0 {
+			<-ctx.Done()
+			return queue.Outcome{}, ctx.Err()
+		}
+		got <- j
+		<-release // whatever its context says
+		return outcome(j, "zombie"), nil
+	})
+	if !labtest.Eventually(func() bool { return len(got) == 1 }) {
+		t.Fatal("no job")
+	}
+	work(t, q, lease(t, q, "bed2"), plain("bed2"))
+	s := becomes(t, q, "s1", queue.Done) // its block was handed out again
+	close(release)
+	j := <-got
+	got <- j
+	beds, err := q.Testbeds(t.Context())
+	if err != nil || beds[0].Name != "bed1" || beds[0].State != queue.BedFree || beds[0].Epoch <= dead.Epoch {
+		t.Errorf("%+v, %v", beds, err)
+	}
+	for _, tr := range recordOf(t, q, "s1").Trials {
+		if tr.Testbed != "bed2" {
+			t.Errorf("block %d is of %s", tr.Block, tr.Testbed)
+		}
+	}
+	if s.Trials != 24 {
+		t.Errorf("%d trials", s.Trials)
+	}
+}
+
+// lostWorker: a worker whose testbed was taken is told so, and stops.
+func lostWorker(t *testing.T, open Open) {
+	q := open(t, quick)
+	c := claim("bed")
+	c.Lock = "same"
+	l, err := q.Lease(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	submit(t, q, "s1")
+	stopped := make(chan error, 1)
+	begun := make(chan struct{})
+	ended := make(chan error, 1)
+	go func() {
+		ended <- q.Work(context.WithoutCancel(t.Context()), l, func(ctx context.Context, _ queue.Job) (queue.Outcome, error) {
+			close(begun)
+			<-ctx.Done()
+			stopped <- context.Cause(ctx)
+			return queue.Outcome{}, ctx.Err()
+		})
+	}()
+	<-begun
+	second, err := q.Lease(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; !errors.Is(err, queue.ErrLost) {
+		t.Errorf("Work ended with %v", err)
+	}
+	if err := <-stopped; err == nil {
+		t.Error("the block ended for no reason")
+	}
+	work(t, q, second, plain("bed"))
+	becomes(t, q, "s1", queue.Done)
+	recordOf(t, q, "s1")
+}
+
+// cancelled: a block that runs is ended, and nothing else begins.
+func cancelled(t *testing.T, open Open) {
+	q := open(t, quick)
+	submit(t, q, "s1")
+	begun, ended := make(chan struct{}), make(chan struct{})
+	work(t, q, lease(t, q, "bed"), func(ctx context.Context, j queue.Job) (queue.Outcome, error) {
+		if j.Study != "s1" {
+			return outcome(j, "bed"), nil
+		}
+		close(begun) // a second block of s1 would panic here
+		<-ctx.Done()
+		close(ended)
+		return queue.Outcome{}, ctx.Err()
+	})
+	<-begun
+	if err := q.Cancel(t.Context(), "s1", "a mistake"); err != nil {
+		t.Fatal(err)
+	}
+	<-ended
+	if s := state(t, q, "s1"); s.State != queue.Cancelled || s.Why != "a mistake" {
+		t.Errorf("%+v", s)
+	}
+	submit(t, q, "s2")
+	becomes(t, q, "s2", queue.Done) // the testbed goes on
+	if err := q.Cancel(t.Context(), "s1", ""); err == nil {
+		t.Error("cancelled twice")
+	}
+}
+
+// brake: nothing begins, and goes on afterwards.
+func brake(t *testing.T, open Open) {
+	q := open(t, quick)
+	if err := q.Brake(t.Context(), "the lab is being rewired"); err != nil {
+		t.Fatal(err)
+	}
+	submit(t, q, "s1")
+	work(t, q, lease(t, q, "bed"), func(ctx context.Context, j queue.Job) (queue.Outcome, error) {
+		if why, err := q.Braked(ctx); err == nil && why != "" {
+			t.Error("a block began under the brake")
+		}
+		return outcome(j, "bed"), nil
+	})
+	seen := 0
+	labtest.Eventually(func() bool { // the worker has asked, and is alive
+		beds, err := q.Testbeds(t.Context())
+		if err == nil && beds[0].Silent < quick.Beat {
+			seen++
+		}
+		return seen > 20
+	})
+	if s := state(t, q, "s1"); s.Done+s.Running > 0 {
+		t.Errorf("%+v", s)
+	}
+	if err := q.Brake(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
+	becomes(t, q, "s1", queue.Done)
+}
+
+// capped: a submitter's day.
+func capped(t *testing.T, open Open) {
+	q := open(t, quick)
+	if d, err := q.Cap(t.Context()); err != nil || d != 24*time.Hour {
+		t.Fatalf("cap %v, %v", d, err)
+	}
+	if err := q.SetCap(t.Context(), 90*time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	submit(t, q, "s1")
+	err := q.Submit(t.Context(), submission("s2"))
+	if !errors.Is(err, queue.ErrCap) || !strings.Contains(err.Error(), "1h0m0s") {
+		t.Errorf("a second hour of ninety minutes: %v", err)
+	}
+	other := submission("s3")
+	other.Submitter = "bob@y"
+	if err := q.Submit(t.Context(), other); err != nil {
+		t.Errorf("another submitter: %v", err)
+	}
+	if err := q.SetCap(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	submit(t, q, "s2")
+	if list, err := q.Studies(t.Context(), false); err != nil || len(list) != 3 {
+		t.Errorf("%d studies, %v", len(list), err)
+	}
+}
+
+// quarantine: a testbed that fails is out of use, its block another's.
+func quarantine(t *testing.T, open Open) {
+	q := open(t, quick)
+	submit(t, q, "s1")
+	l := lease(t, q, "bed1")
+	err := q.Work(t.Context(), l, func(context.Context, queue.Job) (queue.Outcome, error) {
+		return queue.Outcome{}, &queue.BedFailed{Reason: "no link"}
+	})
+	var bed *queue.BedFailed
+	if !errors.As(err, &bed) || bed.Reason != "no link" {
+		t.Errorf("Work ended with %v", err)
+	}
+	if _, err := q.Lease(t.Context(), claim("bed1")); !errors.Is(err, queue.ErrQuarantined) || !strings.Contains(err.Error(), "no link") {
+		t.Errorf("lease from quarantine: %v", err)
+	}
+	work(t, q, lease(t, q, "bed2"), plain("bed2"))
+	becomes(t, q, "s1", queue.Done)
+	if err := q.Free(t.Context(), "bed1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := q.Free(t.Context(), "bed1"); err == nil {
+		t.Error("freed twice")
+	}
+	lease(t, q, "bed1")
+}
+
+// failedStudy: a block that fails on healthy testbeds fails its study.
+func failedStudy(t *testing.T, open Open) {
+	q := open(t, quick)
+	submit(t, q, "s1")
+	work(t, q, lease(t, q, "bed"), func(_ context.Context, j queue.Job) (queue.Outcome, error) {
+		if j.Study == "s1" && j.Unit.Blocks[0] == 2 {
+			return queue.Outcome{}, errors.New("no such sysctl")
+		}
+		return outcome(j, "bed"), nil
+	})
+	if s := becomes(t, q, "s1", queue.Failed); !strings.Contains(s.Why, "no such sysctl") || !strings.Contains(s.Why, "block 2 failed 3 times") {
+		t.Errorf("%+v", s)
+	}
+	submit(t, q, "s2")
+	becomes(t, q, "s2", queue.Done)
+}
+
+// unavailable: a mode that testbeds have not is passed over.
+func unavailable(t *testing.T, open Open) {
+	q := open(t, quick)
+	submit(t, q, "s1")
+	work(t, q, lease(t, q, "bed"), func(_ context.Context, j queue.Job) (queue.Outcome, error) {
+		o := outcome(j, "bed")
+		if !j.Finish && j.Unit.Part == "over" {
+			if len(j.Lacks) == 0 {
+				o.Trials = nil
+			} else {
+				t.Error("a part that is known to be out of reach was handed out")
+			}
+			o.Environment.Unavailable = map[string]string{"overload": "one CPU"}
+		}
+		return o, nil
+	})
+	becomes(t, q, "s1", queue.Done)
+	r := recordOf(t, q, "s1")
+	if len(r.Trials) != 15 || r.Environment.Unavailable["overload"] != "one CPU" || !r.Results().Complete {
+		t.Errorf("%d trials, %v", len(r.Trials), r.Environment.Unavailable)
+	}
+}
+
+// names: studies are found by the beginning of their IDs, and others are not.
+func names(t *testing.T, open Open) {
+	q := open(t, quick)
+	submit(t, q, "abc1")
+	submit(t, q, "abd2")
+	if s, err := q.Study(t.Context(), "abc"); err != nil || s.ID != "abc1" || s.Kind != "netns" || s.Estimate != time.Hour {
+		t.Errorf("%+v, %v", s, err)
+	}
+	for _, id := range []string{"ab", "", "zz"} {
+		if _, err := q.Study(t.Context(), id); err == nil {
+			t.Errorf("%q is a study", id)
+		}
+	}
+	if err := q.Submit(t.Context(), submission("abc1")); err == nil {
+		t.Error("one ID twice")
+	}
+	if err := q.Free(t.Context(), "nobody"); !errors.Is(err, queue.ErrNotFound) {
+		t.Errorf("%v", err)
+	}
+	if q.Place() == "" || strings.Contains(q.Place(), "password") {
+		t.Errorf("place %q", q.Place())
+	}
+}

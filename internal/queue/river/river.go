@@ -1,0 +1,268 @@
+// Package river keeps the queue in PostgreSQL, beside the ledger, and lets River
+// (riverqueue.com) hand out the blocks: one River queue a label of testbeds, one client
+// a leased testbed. River's own rescue of jobs stands aside: a job is alive as long
+// as its testbed's lease, which beats.
+package river
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+	"github.com/riverqueue/river/rivertype"
+
+	"linerate/internal/queue"
+	"linerate/internal/queue/book"
+)
+
+// lockKey keeps two processes from making the tables at the same time.
+const lockKey = 0x6c6e7271 // "lnrq"
+
+// maxAttempts is more than a job is ever handed out: a block that fails gets a new one.
+const maxAttempts = 30_000
+
+type db struct {
+	*book.Book
+	pool   *pgxpool.Pool
+	client *river.Client[pgx.Tx] // that inserts, and works nothing
+	place  string
+}
+
+var _ queue.Queue = (*db)(nil)
+
+// Open opens the queue in a database named by a URL, as the ledger's
+// (postgres://user@host/database), and makes its tables and River's there.
+func Open(ctx context.Context, url string, p queue.Patience) (queue.Queue, error) {
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, errors.New("queue: the database URL cannot be parsed")
+	}
+	cfg.ConnConfig.RuntimeParams["application_name"] = "linerate"
+	cfg.ConnConfig.RuntimeParams["synchronous_commit"] = "on"
+	cfg.MaxConns = 6
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("queue: %w", err)
+	}
+	q := &db{pool: pool, place: fmt.Sprintf("postgres://%s/%s", cfg.ConnConfig.Host, cfg.ConnConfig.Database)}
+	q.Book = &book.Book{DB: q, Engine: q, Patience: p, Hopeless: hopeless, Dialect: book.Dialect{
+		Blob: "BYTEA", Now: "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT", Lock: " FOR UPDATE", Dollar: true, Order: ` COLLATE "C"`,
+	}}
+	if err := q.migrate(ctx); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("queue %s: %w", q.place, err)
+	}
+	q.client, err = river.NewClient(riverpgxv5.New(pool), &river.Config{Logger: quiet})
+	if err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("queue %s: %w", q.place, err)
+	}
+	return q, nil
+}
+
+// quiet: what goes wrong with the database shows in the lease and is told there.
+var quiet = slog.New(slog.DiscardHandler)
+
+// migrate makes the tables, one process at a time.
+func (q *db) migrate(ctx context.Context) error {
+	conn, err := q.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock($1)", lockKey); err != nil {
+		return err
+	}
+	defer func() { _, _ = conn.Exec(ctx, "SELECT pg_advisory_unlock($1)", lockKey) }() // it ends with the connection at the latest
+	m, err := rivermigrate.New(riverpgxv5.New(q.pool), &rivermigrate.Config{Logger: quiet})
+	if err != nil {
+		return err
+	}
+	if _, err := m.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+		return err
+	}
+	return q.Migrate(ctx)
+}
+
+// Place says where the queue is.
+func (q *db) Place() string { return q.place }
+
+// Close ends the connections.
+func (q *db) Close() error {
+	q.pool.Close()
+	return nil
+}
+
+// tries is how often a transaction is begun anew that lost to another.
+const tries = 20
+
+// Do runs f in a transaction, again where another was in its way.
+func (q *db) Do(ctx context.Context, f func(book.Tx) error) error {
+	for try := 1; ; try++ {
+		err := pgx.BeginFunc(ctx, q.pool, func(t pgx.Tx) error { return f(tx{t}) })
+		var e *pgconn.PgError
+		if lost := errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01"); !lost || try == tries {
+			return err
+		}
+		pause(ctx, time.Duration(try)*10*time.Millisecond)
+	}
+}
+
+// hopeless errors are those of integrity and of data: a trial that is there already,
+// a value that no column takes.
+func hopeless(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && (e.Code[:2] == "23" || e.Code[:2] == "22")
+}
+
+// tx is a transaction of pgx.
+type tx struct{ pgx.Tx }
+
+var dialect = book.Dialect{Dollar: true}
+
+// Exec runs a statement.
+func (t tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+	tag, err := t.Tx.Exec(ctx, dialect.Placeholders(query), args...)
+	return tag.RowsAffected(), err
+}
+
+// Query reads rows.
+func (t tx) Query(ctx context.Context, query string, args []any, each func(scan func(...any) error) error) error {
+	rows, err := t.Tx.Query(ctx, dialect.Placeholders(query), args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := each(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// args are a job's: which block.
+type args struct{ book.Ticket }
+
+// Kind names the jobs in River's table.
+func (args) Kind() string { return "linerate_block" }
+
+// Put makes a job.
+func (q *db) Put(ctx context.Context, t book.Tx, label string, ticket book.Ticket) (int64, error) {
+	r, err := q.client.InsertTx(ctx, t.(tx).Tx, args{ticket}, &river.InsertOpts{Queue: label, MaxAttempts: maxAttempts})
+	if err != nil {
+		return 0, err
+	}
+	return r.Job.ID, nil
+}
+
+// Withdraw cancels a job, wherever it is.
+func (q *db) Withdraw(ctx context.Context, t book.Tx, job int64) error {
+	_, err := q.client.JobCancelTx(ctx, t.(tx).Tx, job)
+	if errors.Is(err, rivertype.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// Dead are the jobs that River will not hand out again by itself.
+func (q *db) Dead(ctx context.Context, t book.Tx, lost int64) (dead []int64, err error) {
+	err = t.Query(ctx, `SELECT b.job FROM queue_blocks b LEFT JOIN river_job j ON j.id = b.job
+		WHERE b.state = 'open' AND (j.id IS NULL OR j.finalized_at IS NOT NULL
+			OR j.state = 'running' AND j.attempted_at < now() - make_interval(secs => ?::DOUBLE PRECISION / 1000))`,
+		[]any{lost}, func(scan func(...any) error) error {
+			var job int64
+			err := scan(&job)
+			dead = append(dead, job)
+			return err
+		})
+	return dead, err
+}
+
+// worker does River's jobs with a testbed.
+type worker struct {
+	river.WorkerDefaults[args]
+	hands *book.Hands
+}
+
+// Work does one.
+func (w *worker) Work(ctx context.Context, job *river.Job[args]) error {
+	t := job.Args.Ticket
+	t.Job = job.ID
+	err := w.hands.Handle(ctx, t, func(ctx context.Context, t book.Tx) error {
+		_, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, t.(tx).Tx, job)
+		if errors.Is(err, rivertype.ErrNotFound) {
+			return nil // withdrawn meanwhile; the block is what counts
+		}
+		return err
+	})
+	var again *book.Again
+	if errors.As(err, &again) {
+		return river.JobSnooze(again.After)
+	}
+	return err
+}
+
+// soon tries a job again shortly after an error: those of studies and of testbeds are
+// the book's, and end no job of River's.
+type soon struct{ after time.Duration }
+
+// NextRetry is shortly.
+func (s soon) NextRetry(*rivertype.JobRow) time.Time { return time.Now().Add(s.after) }
+
+// stopping is how long jobs may take to end when their worker does.
+const stopping = 30 * time.Second
+
+// Work does jobs on a leased testbed.
+func (q *db) Work(parent context.Context, l queue.Lease, do queue.Work) error {
+	ctx, end := context.WithCancelCause(parent)
+	defer end(nil)
+	hands := q.Hands(l, do, time.Now, pause, end)
+	workers := river.NewWorkers()
+	river.AddWorker(workers, &worker{hands: hands})
+	client, err := river.NewClient(riverpgxv5.New(q.pool), &river.Config{
+		ID: fmt.Sprintf("%s@%d", l.Testbed, l.Epoch), Queues: map[string]river.QueueConfig{l.Label: {MaxWorkers: 1}}, Workers: workers,
+		JobTimeout: -1, RetryPolicy: soon{q.Patience.Beat / 5}, Logger: quiet,
+	})
+	if err != nil {
+		return err
+	}
+	kept := make(chan struct{})
+	go func() { defer close(kept); hands.Keep(ctx) }()
+	for ctx.Err() == nil { // a database that is not there yet
+		if err = client.Start(context.WithoutCancel(ctx)); err == nil {
+			break
+		}
+		pause(ctx, q.Patience.Beat/5)
+	}
+	<-ctx.Done()
+	if err == nil {
+		stop, cancel := context.WithTimeout(context.WithoutCancel(parent), stopping)
+		_ = client.StopAndCancel(stop) // what does not stop is fenced
+		cancel()
+	}
+	<-kept
+	if cause := context.Cause(ctx); parent.Err() == nil {
+		return cause
+	}
+	back, cancel := context.WithTimeout(context.WithoutCancel(parent), q.Patience.Beat)
+	defer cancel()
+	_ = q.Return(back, l) // it is free after Patience.Lost at the latest
+	return nil
+}
+
+// pause waits, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
