@@ -27,7 +27,7 @@ var (
 	}
 	// edges touch machines: kernels, networks, files, clocks.
 	edges = []string{"internal/load/wire", "internal/load/sender", "internal/load/loop", "internal/load/dial", "internal/cputime", "internal/membench", "internal/perfevent", "internal/xdpforward", "internal/knob", "internal/apply", "internal/inspect", "internal/capture", "internal/lab", "internal/live", "internal/server", "internal/studydir", "internal/host", "internal/labtest", "internal/sharedtest",
-		"internal/skbdrop", "internal/instrument", "internal/manage",
+		"internal/skbdrop", "internal/instrument", "internal/manage", "internal/sweep",
 		"internal/cli", "internal/queue/queuetest", "internal/worker",
 	}
 	// stores keep what was measured, or read what others did.

@@ -38,6 +38,9 @@ type Facts struct {
 	// aarch64 (FreeBSD), x86_64 (Linux).
 	Arch     string `json:"arch,omitempty"`
 	Hostname string `json:"hostname,omitempty"`
+	// MachineID is the host's own identity whatever it is called: a digest of
+	// machine-id(5) or kern.hostuuid (MachineIDOf); "" where it has none.
+	MachineID string `json:"machine_id,omitempty"`
 	// Distribution is a Linux host's own name for it (ID of os-release): debian,
 	// openwrt; "" when it does not say.
 	Distribution string `json:"distribution,omitempty"`

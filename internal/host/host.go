@@ -56,6 +56,10 @@ type Reader interface {
 	io.Closer
 }
 
+// Identified is a Reader that knows by what digest the machine is known
+// (fact.MachineIDOf), of which the number itself stayed where it is.
+type Identified interface{ MachineID() string }
+
 // BoundNames sorts the names of a directory and keeps MaxNames of them;
 // ErrTooLarge if there were more.
 func BoundNames(names []string) ([]string, error) {

@@ -48,11 +48,33 @@ func Host(ctx context.Context, r host.Reader, opts Options) (*fact.Facts, error)
 		return nil, hint.With(fmt.Errorf("inspect %s: neither a FreeBSD nor a Linux host is recognisable", f.From.Path),
 			"%s wants the directory that holds etc/ (and, of FreeBSD, boot/)", hint.Option("root", ""))
 	}
+	in.machineID()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	f.Normalise()
 	return f, nil
+}
+
+// machineID is by what the host is known: a capture knows it, of others it is drawn
+// from their files (/etc/hostid holds what kern.hostuuid is).
+func (in *inspection) machineID() {
+	r := in.r
+	if known, ok := r.(host.Identified); ok {
+		if id := known.MachineID(); fact.IsMachineID(id) {
+			in.f.MachineID = id
+		}
+		return
+	}
+	files := []string{"/etc/machine-id", "/var/lib/dbus/machine-id"}
+	if in.f.OS == fact.FreeBSD {
+		files = []string{"/etc/hostid"}
+	}
+	for _, file := range files {
+		if in.f.MachineID == "" {
+			in.f.MachineID = fact.MachineIDOf(in.text(file))
+		}
+	}
 }
 
 // Release is a machine's release alone, zero where it does not tell: for what

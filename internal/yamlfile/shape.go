@@ -2,6 +2,7 @@ package yamlfile
 
 import (
 	"bytes"
+	"cmp"
 
 	"linerate/internal/hint"
 )
@@ -17,8 +18,8 @@ const (
 // CheckShape refuses texts that would choke the parser, before it begins: too
 // long, nested too deep, blank for thousands of lines.
 func CheckShape(file string, kind Kind, text []byte) error {
-	if len(text) > maxBytes {
-		return hint.Usagef("%s: %s of %d bytes is too long (limit %d)", file, kind.Noun, len(text), maxBytes)
+	if most := cmp.Or(kind.Most, maxBytes); len(text) > most {
+		return hint.Usagef("%s: %s of %d bytes is too long (limit %d)", file, kind.Noun, len(text), most)
 	}
 	open, blank, at := 0, 0, 0
 	for line := range bytes.Lines(text) {

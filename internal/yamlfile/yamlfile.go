@@ -26,6 +26,7 @@ type Kind struct {
 	Noun    string // with its article: "a study"
 	Content string // what it is made of: "name, question and variants"
 	Version int    // of the format, the newest that is read
+	Most    int    // bytes it may have; 0: maxBytes
 	// Rewrite, where given, may change the tree when its keys have been
 	// checked, before it fills anything; they are checked again.
 	Rewrite func(p *Places, root ast.Node)

@@ -4,6 +4,7 @@ package hosts
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -32,6 +33,9 @@ type Remote struct {
 	Alive   time.Duration    // ends a connection that is silent for so long; 0: never
 	Config  string           // an ssh_config(5) instead of the user's; "": the user's
 	Talk    func() io.Writer // takes notes for people
+	Shared  *sshhost.Shared  // what many hosts have in common; nil: nothing
+	Room    sshhost.Room     // for large captures; nil: as many as there are
+	Most    int64            // bytes of a capture; 0: maxCapture
 }
 
 // Line is the command line by which somebody says a verb to a host that was
@@ -88,7 +92,7 @@ func (r *Remote) Dial(ctx context.Context, source string) (*sshhost.Client, erro
 	if err != nil {
 		return nil, err
 	}
-	o := sshhost.Options{Become: r.Become, Alive: r.Alive}
+	o := sshhost.Options{Become: r.Become, Alive: r.Alive, Shared: r.Shared}
 	if r.Config != "" {
 		o.Configs = []string{r.Config}
 	}
@@ -111,7 +115,7 @@ func (r *Remote) Bundle(ctx context.Context, source string) ([]byte, error) {
 		return nil, err
 	}
 	defer c.Close()
-	data, err := c.Run(ctx, sshhost.Script{Name: "capture", Text: capture.Script(), Args: []string{"-o", "-"}, Limit: maxCapture})
+	data, err := c.Run(ctx, sshhost.Script{Name: "capture", Text: capture.Script(), Args: []string{"-o", "-"}, Limit: cmp.Or(r.Most, maxCapture), Room: r.Room})
 	if ctx.Err() != nil && hint.Of(err) == "" {
 		err = hint.With(err, "--timeout gives a slow host longer; a capture made there by hand has all the time it wants")
 	}
@@ -124,6 +128,11 @@ func (r *Remote) Open(ctx context.Context, source string) (host.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	return ReadOverSSH(data, source)
+}
+
+// ReadOverSSH reads what Bundle captured.
+func ReadOverSSH(data []byte, source string) (host.Reader, error) {
 	b, err := bundlehost.Read(bytes.NewReader(data), source)
 	if err != nil {
 		return nil, err
@@ -133,6 +142,14 @@ func (r *Remote) Open(ctx context.Context, source string) (host.Reader, error) {
 
 // overSSH is a bundle that was captured just now.
 type overSSH struct{ host.Reader }
+
+// MachineID implements host.Identified.
+func (o overSSH) MachineID() string {
+	if known, ok := o.Reader.(host.Identified); ok {
+		return known.MachineID()
+	}
+	return ""
+}
 
 // Origin says that the facts came over the wire.
 func (o overSSH) Origin() fact.Origin {

@@ -191,6 +191,9 @@ func (b *Bundle) Origin() fact.Origin {
 // OS implements host.Reader.
 func (b *Bundle) OS() string { return b.manifest.os }
 
+// MachineID implements host.Identified.
+func (b *Bundle) MachineID() string { return b.manifest.machine }
+
 // ReadFile implements host.Reader.
 func (b *Bundle) ReadFile(_ context.Context, p string) ([]byte, error) {
 	p = path.Clean("/" + p)

@@ -14,12 +14,14 @@ import (
 //
 //	bundle    1
 //	os        freebsd
+//	machine   0f3c…            digest of machine-id or kern.hostuuid
 //	taken     2026-11-20T11:04:34Z
 //	file      /etc/rc.conf     read|unreadable|left-out   reason
 //	query     sysctl-a         0                          complaint
 //	left-out  what             why
 type manifest struct {
 	os, taken string
+	machine   string
 	files     map[string]entry
 	queries   map[string]entry
 	leftOut   []fact.LeftOut
@@ -45,6 +47,8 @@ func parseManifest(text string) (manifest, error) {
 			}
 		case "os":
 			m.os = strings.ToLower(f[1])
+		case "machine":
+			m.machine = f[1]
 		case "taken":
 			m.taken = f[1]
 		case "file":

@@ -30,7 +30,7 @@ func identify(s settings) *identity {
 	id := &identity{}
 	files := map[string]bool{}
 	for _, path := range s.identities {
-		signer, err := readKey(path)
+		signer, err := s.shared.readKey(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:

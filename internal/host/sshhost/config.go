@@ -36,6 +36,7 @@ type settings struct {
 	knownHosts []string
 	keyAlias   string // HostKeyAlias
 	jump       []Target
+	shared     *Shared
 }
 
 func (s settings) address() string { return net.JoinHostPort(s.host, strconv.Itoa(s.port)) }
@@ -46,6 +47,8 @@ type configs struct {
 	files []*ssh_config.Config
 	home  string
 	notes []string
+	// shared has read them for many hosts; nil: for one.
+	shared *Shared
 }
 
 // readConfigs reads the user's and the system's configuration; missing files
@@ -132,7 +135,7 @@ func (c *configs) all(alias, key string) ([]string, error) {
 
 // resolve is what the configuration says of a target.
 func (c *configs) resolve(t Target) (settings, error) {
-	s := settings{alias: t.Host, command: t.command()}
+	s := settings{alias: t.Host, command: t.command(), shared: c.shared}
 	values := map[string]string{}
 	for _, key := range []string{"HostName", "User", "Port", "IdentitiesOnly", "IdentityAgent", "HostKeyAlias", "ProxyJump", "ProxyCommand", "UserKnownHostsFile", "GlobalKnownHostsFile"} {
 		v, err := c.get(t.Host, key)

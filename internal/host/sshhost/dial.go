@@ -35,6 +35,8 @@ type Options struct {
 	// Alive ends a connection whose host has not answered for so long; 0:
 	// never. A host under overload may take its time.
 	Alive time.Duration
+	// Shared, where given, reads files once for many connections.
+	Shared *Shared
 }
 
 // Becomes are the values of Options.Become beside "".
@@ -66,7 +68,7 @@ func Dial(ctx context.Context, t Target, o Options) (*Client, error) {
 	if o.Configs == nil {
 		o.Configs = []string{o.Home + "/.ssh/config", "/etc/ssh/ssh_config"}
 	}
-	configs, err := readConfigs(o.Home, o.Configs)
+	configs, err := o.Shared.readConfigs(o.Home, o.Configs)
 	if err != nil {
 		return nil, err
 	}
@@ -199,6 +201,15 @@ func reachError(s settings, err error) error {
 	return hint.With(fmt.Errorf("reach %s (%s): %w", s.alias, s.address(), err), "is the host up, and is this its name and port? Try: %s true", s.command)
 }
 
+// ErrRefused: the host answers, and another try finds it as it is: its key is not the
+// one that is known, or it lets us not in.
+var ErrRefused = errors.New("refused")
+
+// refused marks an error as such, and reads as before.
+type refused struct{ error }
+
+func (r refused) Unwrap() []error { return []error{r.error, ErrRefused} }
+
 // hostKey verifies a host's key against known_hosts, and remembers why not.
 type hostKey struct {
 	settings settings
@@ -214,16 +225,15 @@ func (k *hostKey) name() string {
 }
 
 func (k *hostKey) config(id *identity) (*ssh.ClientConfig, error) {
-	db, err := knownhosts.NewDB(k.settings.knownHosts...)
+	known, err := k.settings.shared.knownHosts(k.settings.knownHosts)
 	if err != nil {
-		return nil, fmt.Errorf("known_hosts: %w", err)
+		return nil, err
 	}
-	verify := db.HostKeyCallback()
 	return &ssh.ClientConfig{
 		User: k.settings.user,
 		Auth: []ssh.AuthMethod{ssh.PublicKeys(id.signers...)},
 		HostKeyCallback: func(name string, remote net.Addr, key ssh.PublicKey) error {
-			err := verify(name, remote, key)
+			err := known.verify(name, remote, key)
 			if err != nil {
 				k.err = k.keyError(err, key)
 			}
@@ -231,7 +241,7 @@ func (k *hostKey) config(id *identity) (*ssh.ClientConfig, error) {
 		},
 		// Ask for a key of a kind that is known, else a host with several
 		// kinds looks like another.
-		HostKeyAlgorithms: db.HostKeyAlgorithms(k.name()),
+		HostKeyAlgorithms: known.algorithms(k.name()),
 		ClientVersion:     "SSH-2.0-linerate",
 		BannerCallback:    func(string) error { return nil },
 	}, nil
@@ -241,10 +251,10 @@ func (k *hostKey) keyError(err error, key ssh.PublicKey) error {
 	s, print := k.settings, ssh.FingerprintSHA256(key)
 	switch {
 	case knownhosts.IsHostKeyChanged(err):
-		return hint.With(fmt.Errorf("%s shows another host key than known_hosts has (%s %s): somebody may be in between", s.alias, key.Type(), print),
+		return hint.With(refused{fmt.Errorf("%s shows another host key than known_hosts has (%s %s): somebody may be in between", s.alias, key.Type(), print)},
 			"ask the host's admin; if it was set up anew, forget the old key: ssh-keygen -R %s", bracketed(s))
 	case knownhosts.IsHostUnknown(err):
-		return hint.With(fmt.Errorf("the host key of %s is not in known_hosts (%s %s)", s.alias, key.Type(), print),
+		return hint.With(refused{fmt.Errorf("the host key of %s is not in known_hosts (%s %s)", s.alias, key.Type(), print)},
 			"compare the fingerprint with the host's own, then accept it once: %s true", s.command)
 	}
 	return fmt.Errorf("host key of %s: %w", s.alias, err)
@@ -271,7 +281,7 @@ func (k *hostKey) explain(err error, id *identity) error {
 		if len(id.tried) > 0 {
 			tried += "; not used: " + strings.Join(id.tried, ", ")
 		}
-		return hint.With(fmt.Errorf("%s refuses the login of %s: %s", s.alias, s.user, tried),
+		return hint.With(refused{fmt.Errorf("%s refuses the login of %s: %s", s.alias, s.user, tried)},
 			"put a public key into its ~/.ssh/authorized_keys and the private one into an agent (ssh-add); passwords are never asked for")
 	}
 	return hint.With(fmt.Errorf("log in at %s (%s): %s", s.alias, s.address(), show.Clean(err.Error())), "is that sshd's port, and the host not too busy to answer? Try: %s true", s.command)

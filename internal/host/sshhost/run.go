@@ -30,6 +30,37 @@ type Script struct {
 	// Limit bounds what is read of its output, in bytes; 0:
 	// host.MaxOutput.
 	Limit int64
+	// Room, where given, bounds how many large outputs there are at a time: one
+	// that has LargeOutput bytes waits for its turn before more is read. Whoever
+	// got so long an output without an error leaves the room when done with it.
+	Room Room
+}
+
+// LargeOutput is from where on an output is large, in bytes; a capture has tens of
+// kilobytes.
+const LargeOutput = 1 << 20
+
+// Room has as many places as it has capacity.
+type Room chan struct{}
+
+// enter waits for a place.
+func (r Room) enter(ctx context.Context) error {
+	if r == nil {
+		return nil
+	}
+	select {
+	case r <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Leave gives back the place of an output of so many bytes, if it had one.
+func (r Room) Leave(size int) {
+	if r != nil && size >= LargeOutput {
+		<-r
+	}
 }
 
 // ExitError is a script's own failure.
@@ -66,7 +97,10 @@ func (c *Client) Run(ctx context.Context, s Script) ([]byte, error) {
 	defer session.Close()
 	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
 	defer stop()
-	out, err := c.run(session, line, s)
+	out, err := c.run(ctx, session, line, s)
+	if err != nil || ctx.Err() != nil {
+		s.Room.Leave(len(out))
+	}
 	if ctx.Err() != nil {
 		return out, fmt.Errorf("%s on %s: %w", s.Name, c.target, context.Cause(ctx))
 	}
@@ -97,7 +131,7 @@ func (c *Client) commandLine(s Script) (string, error) {
 	return strings.Join(words, " "), nil
 }
 
-func (c *Client) run(session *ssh.Session, line string, s Script) ([]byte, error) {
+func (c *Client) run(ctx context.Context, session *ssh.Session, line string, s Script) ([]byte, error) {
 	var nonce [12]byte
 	if _, err := rand.Read(nonce[:]); err != nil {
 		return nil, err
@@ -117,7 +151,7 @@ func (c *Client) run(session *ssh.Session, line string, s Script) ([]byte, error
 	if limit == 0 {
 		limit = host.MaxOutput
 	}
-	out, err := readAfter(stdout, mark, limit)
+	out, err := readAfter(stdout, mark, func(r io.Reader) ([]byte, error) { return s.Room.read(ctx, r, limit) })
 	if errors.Is(err, host.ErrTooLarge) || errors.Is(err, errNoise) {
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}
@@ -134,14 +168,29 @@ var (
 	errNoMark = errors.New("the script did not begin; is /bin/sh a POSIX shell there?")
 )
 
-// readAfter passes over everything up to the line that is mark, then reads up
-// to limit bytes.
-func readAfter(r io.Reader, mark string, limit int64) ([]byte, error) {
+// read reads up to limit bytes, and enters where there are many.
+func (r Room) read(ctx context.Context, from io.Reader, limit int64) ([]byte, error) {
+	if r == nil || limit <= LargeOutput {
+		return host.ReadBounded(from, limit)
+	}
+	head, err := io.ReadAll(io.LimitReader(from, LargeOutput))
+	if err != nil || len(head) < LargeOutput {
+		return head, err
+	}
+	if err := r.enter(ctx); err != nil {
+		return nil, err
+	}
+	tail, err := host.ReadBounded(from, limit-LargeOutput)
+	return append(head, tail...), err
+}
+
+// readAfter passes over everything up to the line that is mark, then reads the rest.
+func readAfter(r io.Reader, mark string, rest func(io.Reader) ([]byte, error)) ([]byte, error) {
 	buffered := bufio.NewReaderSize(r, 32<<10)
 	for passed := 0; ; {
 		line, err := buffered.ReadSlice('\n')
 		if bytes.Equal(bytes.TrimRight(line, "\r\n"), []byte(mark)) {
-			return host.ReadBounded(buffered, limit)
+			return rest(buffered)
 		}
 		if passed += len(line); passed > maxNoise {
 			return nil, errNoise

@@ -2,6 +2,7 @@ package sshhost
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 )
@@ -46,7 +47,7 @@ func FuzzReadAfter(f *testing.F) {
 	f.Add(bytes.Repeat([]byte("x"), 70_000))
 	f.Add([]byte("mark"))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		out, err := readAfter(bytes.NewReader(in), "mark", 10)
+		out, err := readAfter(bytes.NewReader(in), "mark", func(r io.Reader) ([]byte, error) { return Room(nil).read(t.Context(), r, 10) })
 		if len(out) > 10 {
 			t.Errorf("%d bytes of 10", len(out))
 		}
