@@ -25,7 +25,7 @@ func Ansible(file, text string) ([]Target, error) {
 	var err error
 	switch {
 	case strings.HasPrefix(text, "#!"):
-		err = hint.With(hint.Usagef("inventory %s is a program, and linerate runs none", file), "ansible-inventory --list --yaml writes what it says as a file")
+		err = hint.With(hint.Usagef("inventory %s is a program, and linerate runs none", file), "ansible-inventory(1) writes what it says as a file of YAML")
 	case isYAML(file, text):
 		err = g.yaml(text)
 	default:
@@ -293,7 +293,7 @@ func (g *groups) yaml(text string) error {
 	}
 	var root map[string]any
 	if err := g.decode(text, &root); err != nil {
-		return hint.With(hint.Usagef("inventory %s: %v", g.file, firstLine(err)), "ansible-inventory --list --yaml writes one that can be read")
+		return hint.With(hint.Usagef("inventory %s: %v", g.file, firstLine(err)), "ansible-inventory(1) writes one in YAML that can be read")
 	}
 	for _, name := range slices.Sorted(maps.Keys(root)) {
 		if name == "_meta" {

@@ -276,7 +276,7 @@ func (g *groups) target(name string, vars map[string]string) (Target, error) {
 	}
 	for k, v := range vars {
 		if strings.Contains(v, "{{") {
-			return t, hint.With(hint.Usagef("%s: %s of %s is a template, and templates are not evaluated", g.file, k, name), "give the value, or what ansible-inventory --list --yaml writes")
+			return t, hint.With(hint.Usagef("%s: %s of %s is a template, and templates are not evaluated", g.file, k, name), "give the value, or the list that ansible-inventory(1) writes as YAML")
 		}
 	}
 	host := cmp.Or(vars["ansible_host"], vars["ansible_ssh_host"], name)
