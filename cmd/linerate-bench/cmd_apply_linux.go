@@ -28,12 +28,12 @@ func newApplyCmd() *cobra.Command {
 file system of their own, sysctls in network namespaces), and at every step of
 it kills the agent, cuts the connection, fills the disk, makes it read-only,
 fails a command, lies on reading back, moves the clock, applies something else,
-or boots. After recovery each host must be exactly as it was, or exactly as it
+boots, or cuts the power and loses what was not synced. After recovery each host must be exactly as it was, or exactly as it
 was confirmed. Exits with 1 if one is not.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if sabotage != "" && sabotage != "revert" {
-				return hint.Unknown("value of --break", sabotage, []string{"revert"})
+			if o.Sabotage = fault.Sabotage(sabotage); sabotage != "" && !slices.Contains(fault.Sabotages(), o.Sabotage) {
+				return hint.Unknown("value of --break", sabotage, []string{string(fault.BreakRevert), string(fault.BreakSync)})
 			}
 			if o.Faults < 1 {
 				return hint.Usagef("--faults is at least 1")
@@ -44,7 +44,6 @@ was confirmed. Exits with 1 if one is not.`,
 				}
 				o.Kinds = append(o.Kinds, fault.Kind(k))
 			}
-			o.BreakRevert = sabotage == "revert"
 			return benchApply(cmd, o, asJSON)
 		},
 	}
@@ -52,7 +51,7 @@ was confirmed. Exits with 1 if one is not.`,
 	cmd.Flags().Uint64Var(&o.Seed, "seed", 1, "order of the faults")
 	cmd.Flags().IntVar(&o.Workers, "workers", 4, "hosts struck at the same time")
 	cmd.Flags().StringSliceVar(&kinds, "kind", nil, "only faults of this kind: "+strings.Join(kindNames(), ", "))
-	cmd.Flags().StringVar(&sabotage, "break", "", "sabotage `revert`, to see the check fail")
+	cmd.Flags().StringVar(&sabotage, "break", "", "sabotage the agent, to see the check fail: `revert` or sync")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the counts as one JSON document")
 	return cmd
 }

@@ -46,7 +46,19 @@ func TestPublicMisses(t *testing.T) {
 		{note: "a floor above every buffer", role: "router", files: x("net.ipv4.udp_rmem_min=8388608"), want: []string{"info LR-LINUX-UDP-FLOOR:net.ipv4.udp_rmem_min"}},
 		{note: "a turn of the backlog without end", role: "router", files: x("net.core.dev_weight=65535"), want: []string{"warning LR-LINUX-DEV-WEIGHT:net.core.dev_weight"}},
 	})
+	holdAll(t, "6.12", []reading{
+		{note: "one fix for one line: a limit of long ago", role: "web", files: x("net.ipv4.tcp_rmem=4096 2097152 4194304"), want: []string{"warning LR-LINUX-TCP-START | Remove the line", "!LR-LOWERS"}},
+		{note: "one fix: whole numbers", role: "web", files: x("net.ipv4.tcp_wmem=8388608 8388608 8388608"), want: []string{"warning LR-LINUX-TCP-START | 4096 16384 8388608"}},
+		{note: "one fix: the limit, not the start", role: "web", files: x("net.ipv4.tcp_rmem=4096 87380 4194304"), want: []string{"warning LR-LOWERS | Remove the line", "!LR-LINUX-RECEIVE-START"}},
+		{note: "the start, where the limit is fine", role: "web", files: x("net.ipv4.tcp_rmem=4096 87380 16777216"), want: []string{"info LR-LINUX-RECEIVE-START | 4096 131072 16777216", "!LR-LOWERS"}},
+		{note: "a name of other machines", files: x("kernel.panic_on_stackoverflow=0"), want: []string{"!error", "!warning"}},
+	})
 	holdAll(t, "14.3", []reading{
+		{note: "the loader's value ends at the last quote of the line", files: l(`pf_load="YES" # was "NO"`), want: []string{"error LR-SYNTAX | its comment"}},
+		{note: "before 13 at the first", release: "12.4", files: l(`pf_load="YES" # was "NO"`), want: []string{"!LR-SYNTAX"}},
+		{note: "a comment's sign within quotes", files: l(`hw.ix.num_queues="4 # of 8"`), want: []string{"!LR-SYNTAX"}},
+		{note: "few states", role: "firewall", files: map[string]string{"/etc/rc.conf": `pf_enable="YES"`, "/etc/pf.conf": "set limit states 10000\npass"}, want: []string{"warning LR-PF-STATES-LOW"}},
+		{note: "many", role: "web", files: map[string]string{"/etc/rc.conf": `pf_enable="YES"`, "/etc/pf.conf": "set limit states 16000000\npass"}, want: []string{"warning LR-PF-STATES-VAST"}},
 		{note: "a clock that is a device", files: s("kern.timecounter.hardware=HPET"), want: []string{"warning LR-TIMECOUNTER-SLOW"}},
 		{note: "a limit of 2009", files: s("kern.ipc.maxsockbuf=262144"), want: []string{"warning LR-MAXSOCKBUF-LOW"}},
 		{note: "a small start", files: s("net.inet.tcp.sendspace=16384"), want: []string{"info LR-SPACE-LOW"}},

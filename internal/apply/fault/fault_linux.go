@@ -38,8 +38,8 @@ type Options struct {
 	Kinds []Kind
 	// Workers strike at as many hosts at once; 0 is 1.
 	Workers int
-	// BreakRevert sabotages the revert: the check must see it.
-	BreakRevert bool
+	// Sabotage is a defect of the agent's that the check must see; "" is none.
+	Sabotage Sabotage
 	// Runner makes the runner of scripts in a sandbox, with an environment.
 	Runner func(r *Sandbox, env []string) host.Runner
 	// Progress is called with how many are done, by any worker; nil is silence.
@@ -149,7 +149,7 @@ func (r *Result) add(o Result) {
 }
 
 func newLab(sandbox *Sandbox, o Options) *lab {
-	return &lab{Options: o, sandbox: sandbox, script: script(o.BreakRevert), from: map[Phase]image{},
+	return &lab{Options: o, sandbox: sandbox, script: script(o.Sabotage), from: map[Phase]image{},
 		result: Result{Steps: map[Phase]int{}, Kinds: map[Kind]int{}}}
 }
 
@@ -159,6 +159,9 @@ type attack struct {
 	kind  Kind
 	at    int
 }
+
+// boots reports faults after which the host boots.
+func (a attack) boots() bool { return a.kind == Boot || a.kind == Unsynced }
 
 // cases are all faults there are, shuffled by the seed.
 func (l *lab) cases() []attack {
@@ -217,7 +220,7 @@ func (l *lab) calibrate(ctx context.Context) error {
 				return err
 			}
 		}
-		if d := differs(state, l.old); phase == RollingBack && d != "" && !l.BreakRevert {
+		if d := differs(state, l.old); phase == RollingBack && d != "" && l.Sabotage != BreakRevert {
 			return fmt.Errorf("rollback: %s", d)
 		}
 	}

@@ -43,11 +43,39 @@ func TestBrokenRevert(t *testing.T) {
 	if os.Getuid() != 0 {
 		labtest.Lacking(t, "needs root: it makes namespaces and a file system")
 	}
-	got, err := Run(context.Background(), t.TempDir(), Options{Faults: 12, Seed: 1, Workers: 2, BreakRevert: true, Runner: local})
+	got, err := Run(context.Background(), t.TempDir(), Options{Faults: 12, Seed: 1, Workers: 2, Sabotage: BreakRevert, Runner: local})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got.Mixed == 0 || len(got.Bad) == 0 {
 		t.Errorf("a sabotaged revert went unnoticed: %+v", got)
+	}
+}
+
+// TestUnsynced cuts the power at every step and loses what was not synced: the
+// host is old or new, and its history says when and why. With the sync of these
+// notes taken out it finds one that does not.
+func TestUnsynced(t *testing.T) {
+	if os.Getuid() != 0 {
+		labtest.Lacking(t, "needs root: it makes namespaces and a file system")
+	}
+	faults := 72
+	if testing.Short() {
+		faults = 24
+	}
+	o := Options{Faults: faults, Seed: 3, Workers: 4, Kinds: []Kind{Unsynced}, Runner: local}
+	got, err := Run(context.Background(), t.TempDir(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range got.Bad {
+		t.Error(b)
+	}
+	if got.Mixed+got.Lost != 0 || got.Old+got.New != faults || got.New == 0 || got.Old == 0 {
+		t.Errorf("%+v", got)
+	}
+	o.Faults, o.Sabotage = 36, BreakSync
+	if got, err = Run(context.Background(), t.TempDir(), o); err != nil || got.Lost == 0 || got.Mixed != 0 {
+		t.Errorf("notes that are not synced went unnoticed: %+v, %v", got, err)
 	}
 }

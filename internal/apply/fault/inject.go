@@ -25,10 +25,11 @@ const (
 	Clock    Kind = "clock"     // the wall clock jumps by a year
 	Second   Kind = "second"    // somebody else applies another plan
 	Boot     Kind = "boot"      // killed, and the host boots
+	Unsynced Kind = "unsynced"  // the power is cut: what was not synced is lost, and the host boots
 )
 
 // Kinds lists all of them.
-func Kinds() []Kind { return []Kind{Kill, Cut, IO, Full, ReadOnly, Lie, Clock, Second, Boot} }
+func Kinds() []Kind { return []Kind{Kill, Cut, IO, Full, ReadOnly, Lie, Clock, Second, Boot, Unsynced} }
 
 // commands are what the agent calls that can fail or be interrupted.
 var commands = []string{"mv", "cp", "rm", "ln", "mkdir", "chmod", "chown", "sync", "fsync", "cat", "sed", "ls", "stat",
@@ -46,7 +47,7 @@ strike() {
 	[ "$fault_n" -eq "$FAULT_AT" ] || return 0
 	echo "$1" >"$FAULT_DIR/struck"
 	case $FAULT in
-	kill | boot) command kill -9 $$; exit 137 ;;
+	kill | boot | unsynced) command kill -9 $$; exit 137 ;;
 	cut) exec >/dev/full 2>&1 ;;
 	io) echo "$1: Input/output error" >&2; return 1 ;;
 	full) command dd if=/dev/zero of="$ROOT/ballast" bs=65536 2>/dev/null ;;
@@ -68,23 +69,51 @@ shutdown() { echo "$*" >"$FAULT_DIR/rebooted"; } # the sandbox boots itself
 date() { if [ -s "$FAULT_DIR/clock" ]; then echo $(($(command date +%s) + 31536000)); else command date "$@"; fi; }
 `
 
-// sabotage makes the revert do nothing and find nothing wrong.
-const sabotage = `
+// keepSynced keeps a copy of what is on the disk, by inode.
+const keepSynced = `
+durable() { real_durable "$@" && keep_synced "$@"; }
+keep_synced() {
+	[ -d "$FAULT_DIR/synced" ] || return 0
+	for fault_f; do
+		[ ! -f "$fault_f" ] || command cp "$fault_f" "$FAULT_DIR/synced/$(command stat -c %i "$fault_f")"
+	done
+}
+`
+
+// Sabotage is a defect put into the agent, to see the check find it.
+type Sabotage string
+
+// The defects.
+const (
+	BreakRevert Sabotage = "revert" // the revert does nothing and finds nothing wrong
+	BreakSync   Sabotage = "sync"   // the notes of when and why a change ended are not synced
+)
+
+// Sabotages lists all of them.
+func Sabotages() []Sabotage { return []Sabotage{BreakRevert, BreakSync} }
+
+var sabotages = map[Sabotage]string{BreakRevert: `
 restore_file() { return 0; }
 undone() { return 0; }
 enlist() { [ -d "$S/reverting" ] || todo="$todo$1 $2 $3 =$4$NL"; }
-`
+`, BreakSync: `
+durable() {
+	for fault_f; do
+		case $fault_f in */when | */why) continue ;; esac
+		real_durable "$fault_f" && keep_synced "$fault_f" || return
+	done
+}
+`}
 
 // script is the agent with the prelude in it.
-func script(brokenRevert bool) string {
+func script(defect Sabotage) string {
 	var b strings.Builder
 	b.WriteString(prelude)
 	for _, c := range commands {
 		fmt.Fprintf(&b, "%s() { strike %s && command %s \"$@\"; }\n", c, c, c)
 	}
-	if brokenRevert {
-		b.WriteString(sabotage)
-	}
-	return strings.NewReplacer("\nknob_write() {\n", "\nreal_knob_write() {\n", "\nknob_read() {\n\tif knob_file", "\nreal_knob_read() {\n\tif knob_file").
+	b.WriteString(keepSynced)
+	b.WriteString(sabotages[defect])
+	return strings.NewReplacer("\ndurable() { case", "\nreal_durable() { case", "\nknob_write() {\n", "\nreal_knob_write() {\n", "\nknob_read() {\n\tif knob_file", "\nreal_knob_read() {\n\tif knob_file").
 		Replace(apply.Script(b.String()))
 }

@@ -328,6 +328,9 @@ func (r *Sandbox) boot() error {
 		if err := r.endAll(); err != nil { // no process outlives a boot
 			return err
 		}
+		if err := r.loseUnsynced(); err != nil {
+			return err
+		}
 		if err := r.bootOnce(); err != nil || !exists(asked) {
 			return err
 		}

@@ -49,6 +49,11 @@ func (l *lab) strike(ctx context.Context, a attack) error {
 	if err := errors.Join(l.sandbox.load(l.from[a.phase]), l.scratch()); err != nil {
 		return err
 	}
+	if a.kind == Unsynced {
+		if err := l.sandbox.allSynced(); err != nil {
+			return err
+		}
+	}
 	well := l.machine("", 0)
 	// Whether it fails is not the question: what it leaves is.
 	l.said = l.perform(ctx, l.machine(a.kind, a.at), a.phase)
@@ -91,7 +96,7 @@ func (l *lab) recover(ctx context.Context, a attack, well apply.Machine) error {
 	if a.kind == Second {
 		l.secondDone()
 	}
-	if a.kind == Boot {
+	if a.boots() {
 		if err := l.sandbox.boot(); err != nil {
 			return err
 		}
@@ -142,12 +147,20 @@ func (l *lab) judge(a attack, unarmed string) error {
 	wrongOld := differs(state, l.old)
 	// A host that is new and was not booted runs what it read before: its next
 	// boot reads the rest.
-	if a.kind != Boot {
+	if !a.boots() {
 		state[readEarly] = l.new[readEarly]
 	}
 	wrongNew := differs(state, l.new)
-	bad := ""
+	bad, untold := "", ""
+	if a.kind == Unsynced {
+		if untold, err = l.sandbox.untold(); err != nil {
+			return err
+		}
+	}
 	switch {
+	case untold != "":
+		l.result.Lost++
+		bad = untold
 	case st.state != "":
 		l.result.Mixed++
 		bad = "still " + st.state

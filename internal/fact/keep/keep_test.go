@@ -136,3 +136,21 @@ func FuzzText(f *testing.F) {
 		}
 	})
 }
+
+// TestQuotesOfComments: of a comment in a loader's file the quotes stay, which
+// end the value before it.
+func TestQuotesOfComments(t *testing.T) {
+	for in, want := range map[string]string{
+		`pf_load="YES" # was "NO"`:           `pf_load="YES" #""`,
+		`kern.hz="100" # hush`:               `kern.hz="100" #`,
+		`kern.hz="1 # 2"`:                    `kern.hz="1 #"`,
+		`# kern.hz="100"`:                    `#`,
+		`kern.hz="100" # "pass word" secret`: `kern.hz="100" #""`,
+	} {
+		got, _ := Text(Loader, in)
+		again, _ := Text(Loader, got)
+		if got != want || again != got {
+			t.Errorf("%s: %s, then %s, want %s", in, got, again, want)
+		}
+	}
+}

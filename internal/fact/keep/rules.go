@@ -136,7 +136,7 @@ func loaderRules() []rule {
 	for _, s := range []string{"loader.v", "loader.x", "loader.p", "loader.m"} {
 		rules = append(rules, on(s, `"`, keep, s+"d"), on(s+"d", `"`, keep, s))
 		for _, state := range []string{s, s + "d"} {
-			rules = append(rules, on(state, `{b}|'|[\\]`, keep, ""), on(state, `[$]([{][A-Za-z0-9_.-]+[}]|[A-Za-z0-9_.-]+)`, keep, ""), on(state, `#.*`, comment, ""))
+			rules = append(rules, on(state, `{b}|'|[\\]`, keep, ""), on(state, `[$]([{][A-Za-z0-9_.-]+[}]|[A-Za-z0-9_.-]+)`, keep, ""), on(state, `#[^"]*`, comment, "loader.c"))
 		}
 		act := mask
 		if s == "loader.v" {
@@ -145,7 +145,8 @@ func loaderRules() []rule {
 		// A value without quotes that has other signs is malformed, and must stay so.
 		rules = append(rules, on(s, `[A-Za-z0-9_.-]+`, act, ""), on(s, `[^A-Za-z0-9_." \t]`, keep, "rest"), on(s+"d", `[^ \t"'#$\\]+`, act, ""), on(s+"d", `[$]`, mask, ""))
 	}
-	return rules
+	// Since 13 the last quote of a line ends the value, one of a comment too.
+	return append(rules, on("loader.c", `"`, keep, ""), on("loader.c", `[^"]+`, drop, ""))
 }
 
 // bootLineRules are words of a kernel's command line.
