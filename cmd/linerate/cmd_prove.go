@@ -206,6 +206,25 @@ func newRecord(path string, s study.Spec) (*studydir.Dir, error) {
 // assigned is NAME=VALUE of a setting.
 var assigned = regexp.MustCompile(`^([A-Za-z0-9_.\-/%:*]+)=(.*)$`)
 
+// offload is DEVICE:FEATURE of an interface.
+var offload = regexp.MustCompile(`^([A-Za-z0-9_.@-]+):([a-z][a-z0-9-]*)$`)
+
+// settingOf is a setting by its name, of an interface or a sysctl.
+func settingOf(name, value string) study.Setting {
+	if m := offload.FindStringSubmatch(name); m != nil {
+		return study.Setting{Link: m[2], Device: m[1], Value: value}
+	}
+	return study.Setting{Sysctl: name, Value: value}
+}
+
+// nameOf is what settingOf reads.
+func nameOf(s study.Setting) string {
+	if s.Link != "" {
+		return s.Device + ":" + s.Link
+	}
+	return s.Sysctl
+}
+
 // question is what a study is to answer.
 type question struct {
 	host     string
@@ -220,7 +239,7 @@ func (f *proveFlags) question(args []string) (q question, err error) {
 		m := assigned.FindStringSubmatch(a)
 		switch {
 		case m != nil && !hosts.IsRemote(a):
-			q.settings = append(q.settings, study.Setting{Sysctl: m[1], Value: strings.TrimSpace(m[2])})
+			q.settings = append(q.settings, settingOf(m[1], strings.TrimSpace(m[2])))
 		case i == len(args)-1 && hosts.IsRemote(a):
 			q.host = a
 		default:
@@ -229,7 +248,7 @@ func (f *proveFlags) question(args []string) (q question, err error) {
 	}
 	if f.plan != "" {
 		if len(q.settings) > 0 {
-			return q, hint.Usagef("--plan names the settings: leave %s out", q.settings[0].Sysctl)
+			return q, hint.Usagef("--plan names the settings: leave %s out", nameOf(q.settings[0]))
 		}
 		return q, f.planned(&q)
 	}
@@ -254,7 +273,7 @@ func (q question) text() string {
 func titles(settings []study.Setting) string {
 	var out []string
 	for _, s := range settings {
-		out = append(out, s.Sysctl+"="+s.Value)
+		out = append(out, nameOf(s)+"="+s.Value)
 	}
 	return strings.Join(out, ", ")
 }

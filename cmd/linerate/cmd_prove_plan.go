@@ -24,8 +24,11 @@ func (f *proveFlags) planned(q *question) error {
 	}
 	q.made = apply.Identity{OS: p.OS, Host: p.Host}
 	for _, step := range p.Settings {
-		if step.Mechanism == setting.Sysctl && step.Where.Runtime && step.Device == "" {
+		switch {
+		case step.Mechanism == setting.Sysctl && step.Where.Runtime && step.Device == "":
 			q.settings = append(q.settings, study.Setting{Sysctl: step.Name, Value: step.Value})
+		case step.Mechanism == setting.Offload && step.Where.Runtime:
+			q.settings = append(q.settings, study.Setting{Link: step.Name, Device: step.Device, Value: step.Value})
 		}
 	}
 	if len(q.settings) == 0 {
@@ -65,7 +68,7 @@ func (q question) each() question {
 func (q question) leavingOut() []study.Variant {
 	out := []study.Variant{{Name: "all", Summary: "all settings of the plan", Settings: q.settings}}
 	for i, s := range q.settings {
-		v := study.Variant{Name: withoutName(i, s), Summary: "all but " + s.Sysctl}
+		v := study.Variant{Name: withoutName(i, s), Summary: "all but " + nameOf(s)}
 		for j, other := range q.settings {
 			if j != i {
 				v.Settings = append(v.Settings, other)
@@ -80,7 +83,7 @@ var noName = regexp.MustCompile(`[^a-z0-9._-]+`)
 
 // withoutName is a variant's name, unlike any other's of its study.
 func withoutName(i int, s study.Setting) string {
-	name := noName.ReplaceAllString(strings.ToLower(s.Sysctl), "-")
+	name := noName.ReplaceAllString(strings.ToLower(nameOf(s)), "-")
 	return fmt.Sprintf("without-%d-%s", i+1, name[max(0, len(name)-40):])
 }
 
@@ -113,7 +116,7 @@ func writeNeeded(w io.Writer, q question, r study.Results) {
 			if what == "" {
 				what = "not known: " + string(v.Verdict)
 			}
-			fmt.Fprintf(w, "%s=%s  %s\n", s.Sysctl, s.Value, what)
+			fmt.Fprintf(w, "%s=%s  %s\n", nameOf(s), s.Value, what)
 		}
 	}
 }

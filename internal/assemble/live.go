@@ -98,20 +98,35 @@ func (h *LiveHost) Options(s study.Spec, seed uint64, f *fact.Facts) (live.Optio
 func (h *LiveHost) treatment(f *fact.Facts, v study.Variant, o *live.Options) (live.Treatment, error) {
 	t := live.Treatment{Name: v.Name}
 	for _, set := range v.Settings {
-		r, err := fitForProduction(f, set.Sysctl, set.Value)
+		key, name := liveKey(f, set)
+		r, err := fitForProduction(f, name, set.Value)
 		if err != nil {
 			return t, err
 		}
 		o.NewConnections = o.NewConnections || r.Reset == tunable.NewSockets
-		t.Values = append(t.Values, apply.Assignment{Key: knob.Key{Mechanism: setting.Sysctl, Name: set.Sysctl}, Value: set.Value})
+		t.Values = append(t.Values, apply.Assignment{Key: key, Value: set.Value})
 	}
 	return t, nil
 }
 
 // Fits says why a setting cannot be tried on the host while it serves; nil where it can.
 func (h *LiveHost) Fits(f *fact.Facts, s study.Setting) error {
-	_, err := fitForProduction(f, s.Sysctl, s.Value)
+	_, name := liveKey(f, s)
+	_, err := fitForProduction(f, name, s.Value)
 	return err
+}
+
+// liveKey is how a setting is reached on the host, and its name in the catalogue.
+func liveKey(f *fact.Facts, s study.Setting) (key knob.Key, name string) {
+	switch {
+	case s.Link == "":
+		return knob.Key{Mechanism: setting.Sysctl, Name: s.Sysctl}, s.Sysctl
+	case strings.EqualFold(f.OS, fact.FreeBSD): // tso4 and tso6 are one record
+		name = "ifconfig:" + strings.TrimRight(s.Link, "46")
+	default:
+		name = "ethtool -K " + s.Device + " " + s.Link
+	}
+	return knob.Key{Mechanism: setting.Offload, Device: s.Device, Name: s.Link}, name
 }
 
 // fitForProduction refuses what the catalogue does not know to be settable at run time,

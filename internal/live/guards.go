@@ -37,20 +37,20 @@ func (o *Options) guardrails() []*guard {
 		return &guard{Watch: switchback.Watch{Guardrail: rail}, value: value}
 	}
 	rails := []*guard{
-		g(switchback.Guardrail{Name: "time to answer", Limit: answerLimit.Seconds()}, func(now, _ Sample, _ map[string]float64) float64 { return now.Took.Seconds() }),
-		g(switchback.Guardrail{Name: "memory in use", Limit: 0.97, Checks: 2}, func(now, _ Sample, _ map[string]float64) float64 { return 1 - now.Available }),
-		g(switchback.Guardrail{Name: "connection table in use", Limit: 0.97, Checks: 2}, func(now, _ Sample, _ map[string]float64) float64 { return now.States }),
+		g(switchback.Guardrail{Name: "time to answer", Limit: answerLimit.Seconds(), Unit: "s"}, func(now, _ Sample, _ map[string]float64) float64 { return now.Took.Seconds() }),
+		g(switchback.Guardrail{Name: "memory in use", Limit: 0.97, Checks: 2, Unit: "%"}, func(now, _ Sample, _ map[string]float64) float64 { return 1 - now.Available }),
+		g(switchback.Guardrail{Name: "connection table in use", Limit: 0.97, Checks: 2, Unit: "%"}, func(now, _ Sample, _ map[string]float64) float64 { return now.States }),
 		g(switchback.Guardrail{Name: "run queue", HarmPercent: fourfold}, func(now, _ Sample, _ map[string]float64) float64 {
 			return now.Running/float64(max(1, now.CPUs)) + 1
 		}),
-		g(switchback.Guardrail{Name: "CPU in use", HarmPercent: twice}, func(now, before Sample, _ map[string]float64) float64 {
+		g(switchback.Guardrail{Name: "CPU in use", HarmPercent: twice, Unit: "%"}, func(now, before Sample, _ map[string]float64) float64 {
 			return (now.Busy-before.Busy)/(max(1e-3, now.Uptime-before.Uptime)*float64(max(1, now.CPUs))) + 0.1
 		}),
-		g(switchback.Guardrail{Name: "dropped packets", HarmPercent: twice}, func(now, before Sample, _ map[string]float64) float64 {
+		g(switchback.Guardrail{Name: "dropped packets", HarmPercent: twice, Unit: "%"}, func(now, before Sample, _ map[string]float64) float64 {
 			return ratio(now.Drops-before.Drops, now.Packets-before.Packets) + dropsFloor
 		}),
 		// Traffic that stays away is harm that no ratio of it shows.
-		g(switchback.Guardrail{Name: "time between packets", HarmPercent: fourfold}, func(now, before Sample, _ map[string]float64) float64 {
+		g(switchback.Guardrail{Name: "time between packets", HarmPercent: fourfold, Unit: "s"}, func(now, before Sample, _ map[string]float64) float64 {
 			return (now.Uptime - before.Uptime) / (now.Packets - before.Packets + 1)
 		}),
 	}

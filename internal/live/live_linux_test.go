@@ -350,3 +350,51 @@ func TestShamsWrite(t *testing.T) {
 		t.Errorf("wrote %q, want %q: %v", writes, want, err)
 	}
 }
+
+// An offload of an interface goes on, and comes back with all that went off with it.
+func TestOffloadsComeBack(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("ethtool"); err != nil {
+		labtest.Lacking(t, "needs ethtool: %v", err)
+	}
+	h := newHost(t)
+	if err := h.run(exec.Command("ip", "link", "add", "v0", "type", "veth", "peer", "name", "v1")); err != nil {
+		t.Fatal(err)
+	}
+	features := func() string {
+		var b strings.Builder
+		cmd := exec.Command("ethtool", "-k", "v0")
+		cmd.Stdout = &b
+		if err := h.run(cmd); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	before := features()
+	s := switcher{Machine: apply.On(h.runner()), os: "linux", window: time.Minute}
+	// Without checksums there is no segmentation either.
+	treatment := Treatment{Name: "it", Values: []apply.Assignment{{Key: knob.Key{Mechanism: setting.Offload, Device: "v0", Name: "tx"}, Value: "off"}}}
+	if err := s.begin(t.Context(), []Treatment{treatment}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := s.set(t.Context(), treatment, false); err != nil {
+			t.Fatal(err)
+		}
+		if on := features(); !strings.Contains(on, "tx-checksumming: off") || !strings.Contains(on, "tx-tcp-segmentation: off") {
+			t.Errorf("under treatment:\n%s", on)
+		}
+		if err := s.off(t.Context(), "a test"); err != nil {
+			t.Fatal(err)
+		}
+		if after := features(); after != before {
+			t.Errorf("afterwards:\n%s\nbefore:\n%s", after, before)
+		}
+	}
+	if err := s.set(t.Context(), treatment, true); err != nil || features() != before {
+		t.Errorf("a sham: %v\n%s", err, features())
+	}
+	if err := s.off(t.Context(), "a test"); err != nil || features() != before {
+		t.Errorf("after a sham: %v\n%s", err, features())
+	}
+}

@@ -152,8 +152,12 @@ func (s *Spec) checkVariants() *Problem {
 		}
 		names = append(names, v.Name)
 		for j, set := range v.Settings {
-			if p := set.check(fmt.Sprintf("%s.settings[%d]", path, j)); p != nil {
+			at := fmt.Sprintf("%s.settings[%d]", path, j)
+			if p := set.check(at); p != nil {
 				return p
+			}
+			if set.Device != "" && !s.OnLiveHost() && !slices.Contains(ends, set.Device) {
+				return OneOf(at+".device", set.Device, ends...)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package study
 import (
 	"cmp"
 	"net/netip"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,6 +46,12 @@ func (s Setting) checkBeside(path string, m mechanism) *Problem {
 	return s.checkWhere(path, m.key)
 }
 
+// ends are the devices of a DUT by their role. A live host has devices of its own.
+var ends = []string{"ingress", "egress"}
+
+// deviceRE is an interface's name (dev_valid_name of net/core/dev.c; ifconfig(8)).
+var deviceRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.@-]{0,14}$`)
+
 // checkWhere checks the keys that say where a setting applies.
 func (s Setting) checkWhere(path, kind string) *Problem {
 	switch {
@@ -55,7 +62,9 @@ func (s Setting) checkWhere(path, kind string) *Problem {
 	case kind == "napi" && !slices.Contains(setting.NAPINames, s.NAPI):
 		return OneOf(path+".napi", s.NAPI, setting.NAPINames...)
 	case kind == "link" || kind == "napi", kind == "route" && s.Device != "":
-		return OneOf(path+".device", s.Device, "ingress", "egress")
+		if !deviceRE.MatchString(s.Device) {
+			return OneOf(path+".device", s.Device, ends...)
+		}
 	case s.Device != "":
 		return Wrong(path+".device", "only link, napi and route settings have a device")
 	}

@@ -49,7 +49,7 @@ type Setting struct {
 	Value  string   `yaml:"value,omitempty"`
 	Undo   []string `yaml:"undo,omitempty,flow"` // takes a command back
 	Via    string   `yaml:"via,omitempty"`       // a route's next hop
-	Device string   `yaml:"device,omitempty"`    // "ingress" or "egress"
+	Device string   `yaml:"device,omitempty"`    // "ingress" or "egress"; of a live host an interface
 	Over   string   `yaml:"over,omitempty"`      // what joins hops: "vlan", "gre", "wireguard" …
 	Scope  string   `yaml:"scope,omitempty"`     // "host" or nothing
 }

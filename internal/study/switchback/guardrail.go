@@ -18,6 +18,19 @@ type Guardrail struct {
 	HarmPercent float64
 	// Checks in a row that must be beyond the limit; 0 is one.
 	Checks int
+	// Unit of the value: "s", "%" of a share of 1, or "" of a plain number.
+	Unit string
+}
+
+// words are a value of the guardrail for people.
+func (g Guardrail) words(v float64) string {
+	switch g.Unit {
+	case "%":
+		return show.Percent(100 * v)
+	case "":
+		return show.Value(v)
+	}
+	return show.Value(v) + " " + g.Unit
 }
 
 // Trip says which guardrail ended a study, with its numbers.
@@ -81,9 +94,9 @@ func (w *Watch) Check(v float64) (Trip, bool) {
 		return Trip{}, false
 	}
 	t := Trip{Guardrail: w.Name, Value: v, Limit: limit}
-	t.Text = fmt.Sprintf("%s was %s, beyond %s", w.Name, show.Value(v), show.Value(limit))
+	t.Text = fmt.Sprintf("%s was %s, beyond %s", w.Name, w.words(v), w.words(limit))
 	if w.HarmPercent > 0 {
-		t.Text += fmt.Sprintf(" (%s above the control's %s)", show.Percent(w.HarmPercent), show.Value(math.Exp(w.control.mean)))
+		t.Text += fmt.Sprintf(" (%s above the control's %s)", show.Percent(w.HarmPercent), w.words(math.Exp(w.control.mean)))
 	}
 	return t, true
 }

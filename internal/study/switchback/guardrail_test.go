@@ -8,7 +8,7 @@ import (
 )
 
 func TestAbsoluteGuardrail(t *testing.T) {
-	w := Watch{Guardrail: Guardrail{Name: "memory in use", Limit: 0.95, Checks: 2}}
+	w := Watch{Guardrail: Guardrail{Name: "memory in use", Limit: 0.95, Checks: 2, Unit: "%"}}
 	for i, c := range []struct {
 		value float64
 		trips bool
@@ -17,7 +17,7 @@ func TestAbsoluteGuardrail(t *testing.T) {
 		if trips != c.trips {
 			t.Errorf("check %d of %g: trips %v", i, c.value, trips)
 		}
-		if trips && !strings.Contains(trip.Text, "memory in use was 0.97, beyond 0.95") {
+		if trips && !strings.Contains(trip.Text, "memory in use was 97.0 %, beyond 95.0 %") {
 			t.Errorf("%q", trip.Text)
 		}
 	}

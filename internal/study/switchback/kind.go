@@ -151,8 +151,8 @@ func (Kind) CheckPart(s *study.Spec, place int, path string) *study.Problem {
 	}
 	for i, v := range s.Variants {
 		for j, set := range v.Settings {
-			if set.Sysctl == "" {
-				return study.Wrong(fmt.Sprintf("variants[%d].settings[%d]", i, j), "only what is set at run time and put back exactly can be tried on a live host: sysctls").Advise("a study on a testbed that is out of service can try it: testbed: {kind: ssh, file: lab.yaml}")
+			if set.Sysctl == "" && (set.Link == "" || slices.Contains([]string{"mtu", "txqueuelen"}, set.Link)) {
+				return study.Wrong(fmt.Sprintf("variants[%d].settings[%d]", i, j), "only what is set at run time and put back exactly can be tried on a live host: sysctls, and offloads of an interface (link: gro, device: eth0)").Advise("a study on a testbed that is out of service can try it: testbed: {kind: ssh, file: lab.yaml}")
 			}
 		}
 	}
