@@ -9,47 +9,6 @@ import (
 	"linerate/internal/testbed/bedfile"
 )
 
-// inJails reports whether the DUT was a vnet jail of FreeBSD's.
-func inJails(e study.Environment) bool {
-	for _, d := range e.Testbeds {
-		if d.Kind == testbed.KindJails {
-			return true
-		}
-	}
-	return false
-}
-
-// onMachines reports whether the testbed was of machines, not of this one's parts.
-func onMachines(e study.Environment) bool {
-	for _, d := range e.Testbeds {
-		if d.Kind == bedfile.KindSSH || d.Kind == bedfile.KindPorts {
-			return true
-		}
-	}
-	return false
-}
-
-// onLiveHost reports whether it was a host in production.
-func onLiveHost(e study.Environment) bool {
-	for _, d := range e.Testbeds {
-		if d.Kind == study.KindLive {
-			return true
-		}
-	}
-	return false
-}
-
-// unreached reports whether nobody could ask the DUT what it is: what is known is of
-// the machine whose ports it lies between.
-func unreached(e study.Environment) bool {
-	for _, d := range e.Testbeds {
-		if d.Kind == bedfile.KindPorts {
-			return true
-		}
-	}
-	return false
-}
-
 // emulated reports whether the CPU is software: QEMU's translator, whose name is
 // all that a guest sees of it.
 func emulated(e study.Environment) bool { return strings.Contains(e.CPU, "QEMU TCG") }
@@ -58,11 +17,11 @@ func testbedLine(e study.Environment) string {
 	switch {
 	case e.Label == "":
 		return ""
-	case inJails(e):
+	case e.On(testbed.KindJails):
 		return "vnet jails on one machine: " + e.Label
-	case unreached(e):
+	case e.On(bedfile.KindPorts):
 		return e.Label + "; the kernel, CPU and machine below are those of the ports"
-	case onMachines(e), onLiveHost(e):
+	case e.On(bedfile.KindSSH, bedfile.KindPorts, study.KindLive):
 		return e.Label
 	}
 	return "network namespaces on one machine: " + e.Label
@@ -102,29 +61,10 @@ func resets(s study.Spec, e study.Environment) string {
 		return "before every trial the DUT is put back as it was, and given the variant's settings"
 	case s.OnLiveHost():
 		return "after every window the host is put back as it was"
-	case inJails(e):
+	case e.On(testbed.KindJails):
 		return "before every trial the router's jail is rebuilt"
 	}
 	return "before every trial the router's namespace is rebuilt"
-}
-
-// costRuns says what of the chain mode cost measures.
-func costRuns(e study.Environment) string {
-	if inJails(e) {
-		return "what the kernel's thread epair_task does, router and receiver, is timed by the kernel's own account of it; generating is not in it"
-	}
-	return "generator, router and receiver run to completion on one CPU"
-}
-
-// overloaded says what is offered more than it can do.
-func overloaded(e study.Environment) string {
-	if inJails(e) {
-		return "the kernel's one thread of all epairs, epair_task, is the router and"
-	}
-	if onMachines(e) {
-		return "the DUT"
-	}
-	return "the router's ingress has a CPU of its own and"
 }
 
 // carriesOver says which numbers mean something on other machines.
@@ -132,7 +72,7 @@ func carriesOver(e study.Environment) string {
 	if emulated(e) {
 		return "of an emulated CPU neither percents nor nanoseconds carry over to real ones"
 	}
-	if onLiveHost(e) {
+	if e.On(study.KindLive) {
 		return "true of this host and of traffic like that"
 	}
 	return "percents do not carry over to other machines, nanoseconds do better"
@@ -151,10 +91,10 @@ func limitsNote(e study.Environment) string {
 	if emulated(e) {
 		return "The CPU is emulated: neither percents nor nanoseconds carry over to real ones, nor do they say what a network card would add."
 	}
-	if onLiveHost(e) {
+	if e.On(study.KindLive) {
 		return "They are true of this host and of traffic like that."
 	}
-	if onMachines(e) {
+	if e.On(bedfile.KindSSH, bedfile.KindPorts) {
 		return "Percents belong to these machines; nanoseconds per packet carry over better."
 	}
 	return "Percents belong to this machine; nanoseconds per packet carry over better; neither says what a network card would add."

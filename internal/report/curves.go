@@ -10,7 +10,6 @@ import (
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 )
 
 // curveGroup is the curves that share a chart.
@@ -176,10 +175,10 @@ func percents(low, high stats.Number) string {
 func knee(k study.Knee) string {
 	text := "loss at every load tried"
 	if k.Load > 0 {
-		text = fmt.Sprintf("knee at %s (loss up to %s)", show.Rate(k.Load), show.Percent(100*forward.KneeLoss))
+		text = fmt.Sprintf("knee at %s (loss up to %s)", show.Rate(k.Load), show.Percent(100*study.KneeLoss))
 	}
 	what := "it holds"
-	if k.Beyond < forward.Collapsed {
+	if k.Beyond < study.Collapsed {
 		what = "it collapses, as in receive livelock"
 	}
 	return fmt.Sprintf("%s; it forwards %s at best, and %s of that when offered %.1f times as much: %s", text, show.Rate(k.Best), show.Percent(100*k.Beyond), k.Most, what)

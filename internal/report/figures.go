@@ -2,10 +2,6 @@ package report
 
 import "linerate/internal/chart"
 
-// fewParts is how many parts show all of their pictures; of more the primary
-// metric's do, and the others' are folded away.
-const fewParts = 3
-
 // figures are pictures of one kind, one of each part.
 type figures struct{ Shown, Folded []chart.Figure }
 

@@ -29,28 +29,17 @@ type htmlPage struct {
 	Tiles                                  []tile
 	Effects                                []chart.Figure
 	Curves                                 []curveFigure
-	Wire                                   []htmlTable
+	Ahead, AfterTrials, AfterCounters      []section // of kinds
+	AtEnd                                  []section
 	More                                   []chart.Figure
 	NoNumber                               []string // metrics of which no variant has an effect
 	NotMeasured                            []string // metrics of parts that had no trial
 	Timelines                              figures
-	Slices                                 figures
-	SliceTables, MoreSliceTables           []htmlTable
-	Redone                                 []htmlTable
-	Loads                                  figures
-	Latencies                              figures
-	Served                                 []chart.Figure
-	ServedLogs                             bool // a server's own log is beside what the clients saw
-	Drops                                  figures
-	Spread                                 []htmlTable
 	DUT                                    []htmlTable
-	States                                 []htmlTable
-	Management                             []htmlTable
 	Flames                                 []flame
 	FlameStyle                             template.CSS
 	InsideTables                           []htmlTable
 	Lacks                                  []string
-	Searches                               []searchSection
 	Tables                                 []htmlTable
 	Unavailable                            []lacking
 	Warnings                               []string
@@ -68,13 +57,6 @@ type htmlPage struct {
 type curveFigure struct {
 	chart.Figure
 	Words []string
-}
-
-// searchSection is what the searches of a part tried and found.
-type searchSection struct {
-	Title, Note string
-	Charts      []chart.Figure
-	Tables      []htmlTable
 }
 
 // tile is one number that stands beside the answer.
@@ -98,25 +80,16 @@ func HTML(s study.Spec, r study.Results) ([]byte, error) {
 		Gates: gates(s, r), Invalid: invalids(r), Environment: environment(r), Commands: commands(s, r),
 		Source: strings.TrimSpace(s.Source), Summary: strings.TrimSpace(s.Summary), Variants: variants(s), Method: method(s, r),
 	}
-	if rows := wireRows(r); len(rows) > 0 {
-		p.Wire = []htmlTable{{Header: wireHeader, Rows: rows, Note: wireNote(r)}}
-	}
-	if t, ok := spreadTable(r); ok {
-		p.Spread = append(p.Spread, t)
-	}
 	if t, ok := dutTable(r); ok {
 		p.DUT = append(p.DUT, t)
-	}
-	if t, ok := statesPage(r); ok {
-		p.States = append(p.States, t)
 	}
 	for _, g := range p.Gates {
 		if g.Tripped > 0 {
 			p.Tripped++
 		}
 	}
-	p.Redone = redoneTable(s, r)
 	p.charts(s, r)
+	p.kinds(s, r)
 	for _, g := range s.Metrics {
 		p.Tables = append(p.Tables, verdictTable(r, g))
 	}
@@ -184,16 +157,13 @@ func (p *htmlPage) charts(s study.Spec, r study.Results) {
 		}
 	}
 	p.otherEffects(s, r)
-	for _, part := range s.Parts {
+	for _, part := range s.MeasuredParts(&r) {
 		m, ok := study.KindOf(part).Timeline(part)
-		if !ok || len(r.Measured()) == 0 || !slices.Contains(r.Measured(), part.Name) {
+		if !ok {
 			continue
 		}
 		p.inside(r, part.Name)
-		shown := len(r.Measured()) <= fewParts || part.Name == s.Primary().Part
-		p.Drops.add(shown, chart.Draw("part "+part.Name, "", func(w float64) string { return endings(r, part.Name, w) }))
-		p.Timelines.add(shown, chart.Draw(m.Label+" · part "+part.Name, "", func(w float64) string { return timeline(r, m, part.Name, w) }))
-		sectionOf(part).charts(p, s, r, part, shown)
+		p.Timelines.add(s.Unfolded(&r, part.Name), chart.Draw(m.Label+" · part "+part.Name, "", func(w float64) string { return timeline(r, m, part.Name, w) }))
 	}
 }
 
@@ -204,9 +174,6 @@ func (p *htmlPage) inside(r study.Results, part string) {
 	}
 	p.InsideTables = append(p.InsideTables, insideTables(r, part)...)
 	p.Lacks = lacks(r)
-	if t, ok := managementTable(r, part); ok {
-		p.Management = append(p.Management, t)
-	}
 }
 
 func verdictTable(r study.Results, g study.Goal) htmlTable {

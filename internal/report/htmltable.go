@@ -8,15 +8,11 @@ import (
 
 	"linerate/internal/show"
 	"linerate/internal/stats"
+	"linerate/internal/study"
 )
 
 // htmlTable is a table in the page.
-type htmlTable struct {
-	Title  string
-	Note   string
-	Header []string
-	Rows   [][]string
-}
+type htmlTable study.Table
 
 // htmlCell is a text and the classes of its looks.
 type htmlCell struct{ Text, Class string }

@@ -86,7 +86,7 @@ func method(s study.Spec, r study.Results) []string {
 	out := []string{fmt.Sprintf("%s; %s. %s; p-values are corrected by Holm over the variants; within the margin a variant is equivalent by two one-sided tests. "+
 		"Welch and Mann–Whitney are shown for comparison and decide nothing.", ordered(s, r.Seed), resets(s, r.Environment), tested(s))}
 	for _, p := range s.Parts {
-		if text := sectionOf(p).method(s, r, p); text != "" {
+		if text := study.KindOf(p).Section(s, r, p).Method; text != "" {
 			out = append(out, text)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 
 	"linerate/internal/chart"
 	"linerate/internal/show"
-	"linerate/internal/stats"
 	"linerate/internal/study"
 	"linerate/internal/study/forward"
 	"linerate/internal/testbed"
@@ -125,17 +124,5 @@ func TestManyPartsInOneTable(t *testing.T) {
 	}
 	if text := string(page); !strings.Contains(text, "p1 · rules-100") || !strings.Contains(text, "cost, part by part") || !strings.Contains(text, "<details><summary>The same of the other parts") {
 		t.Errorf("the page has a chart of each part: %v", regexp.MustCompile("<(h3|summary).*>").FindAllString(text, -1))
-	}
-}
-
-// TestMoreThanALink: a share above the whole is explained.
-func TestMoreThanALink(t *testing.T) {
-	r := study.Results{Wire: []study.WireRate{{LinkShare: stats.Num(0.9)}}}
-	if wireNote(r) != "" {
-		t.Error("a note on 90 %")
-	}
-	r.Wire = append(r.Wire, study.WireRate{LinkShare: stats.Num(1.5)})
-	if wireNote(r) == "" {
-		t.Error("no note on 150 %")
 	}
 }

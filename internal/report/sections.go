@@ -1,47 +1,57 @@
 package report
 
 import (
+	"strings"
+
 	"linerate/internal/chart"
 	"linerate/internal/study"
 )
 
-// section is what this package draws of the parts of a kind, beside verdicts.
-type section interface {
-	// method says in words how a part was measured.
-	method(s study.Spec, r study.Results, p study.Part) string
-	// charts adds the pictures and tables of a part that has trials; those that
-	// are not shown are folded away.
-	charts(p *htmlPage, s study.Spec, r study.Results, part study.Part, shown bool)
+// section is what a kind shows of parts, in the page: in view, and folded away.
+type section struct {
+	Title, Note    string
+	Figures        figures
+	Tables, Folded []htmlTable
 }
 
-// sections are those by kind; of any other kind its own are shown.
-var sections = map[string]section{"forward": forwarded{}, "serve": requested{}}
-
-func sectionOf(p study.Part) section {
-	k := study.KindOf(p)
-	if s, ok := sections[k.Name()]; ok {
-		return s
-	}
-	return own{k}
-}
-
-// own is the section that a kind makes itself.
-type own struct{ study.Kind }
-
-func (o own) method(s study.Spec, r study.Results, p study.Part) string {
-	return o.Section(s, r, p).Method
-}
-
-func (o own) charts(p *htmlPage, s study.Spec, r study.Results, part study.Part, _ bool) {
-	from := o.Section(s, r, part)
-	to := searchSection{Title: from.Title, Note: from.Note}
+// sectionOf draws what a kind has to show; false of nothing.
+func sectionOf(from study.Section) (to section, ok bool) {
+	to = section{Title: from.Title, Note: from.Note}
 	for _, c := range from.Charts {
-		to.Charts = append(to.Charts, chart.Draw(c.Title, c.Note, c.Draw)...)
+		to.Figures.add(!c.Folded, chart.Draw(c.Title, c.Note, c.Draw))
 	}
 	for _, t := range from.Tables {
-		to.Tables = append(to.Tables, htmlTable(t))
+		if t.Folded {
+			to.Folded = append(to.Folded, htmlTable(t))
+		} else {
+			to.Tables = append(to.Tables, htmlTable(t))
+		}
 	}
-	if to.Title != "" && len(to.Charts)+len(to.Tables) > 0 {
-		p.Searches = append(p.Searches, to)
+	return to, from.Title != "" && (to.Figures.Any() || len(from.Tables) > 0)
+}
+
+// Rest names what is folded away of tables.
+func (s section) Rest() string {
+	first, _, _ := strings.Cut(s.Folded[0].Title, " ")
+	return strings.ToLower(first)
+}
+
+// kinds have the sections of all of a study's parts, where each belongs; those of one
+// part lead at the end.
+func (p *htmlPage) kinds(s study.Spec, r study.Results) {
+	var all []study.Section
+	for _, part := range s.MeasuredParts(&r) {
+		all = append(all, study.KindOf(part).Section(s, r, part))
+	}
+	for _, k := range study.Kinds() {
+		all = append(all, k.Sections(s, r)...)
+	}
+	for _, from := range all {
+		to, ok := sectionOf(from)
+		if !ok {
+			continue
+		}
+		at := map[study.Place]*[]section{study.Ahead: &p.Ahead, study.AfterTrials: &p.AfterTrials, study.AfterCounters: &p.AfterCounters, study.AtEnd: &p.AtEnd}[from.Place]
+		*at = append(*at, to)
 	}
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -9,7 +10,7 @@ import (
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
+	"linerate/internal/testbed/bedfile"
 )
 
 // Terminal writes the report for people: the question, one sentence of
@@ -29,13 +30,11 @@ func Terminal(w io.Writer, r study.Results, st show.Style) error {
 	}
 	p.curvePlots(r)
 	p.kindRows(r, part)
-	p.wireTable(r)
-	p.spreadRows(r)
+	p.kinds(r, study.Ahead)
 	p.otherParts(r, part)
-	p.dropRows(r)
+	p.kinds(r, study.AfterTrials)
 	p.dutRows(r)
-	p.statesRows(r)
-	p.managementRows(r)
+	p.kinds(r, study.AfterCounters)
 	p.insideRows(r)
 	p.limits(r)
 	return p.Flush(w)
@@ -50,6 +49,13 @@ func (p *page) kindRows(r study.Results, part string) {
 			p.table(t.Header, slices.Repeat([]bool{true}, len(t.Header)), t.Rows)
 			p.Line("")
 		}
+	}
+}
+
+// kinds print what each has for a place.
+func (p *page) kinds(r study.Results, at study.Place) {
+	for _, k := range study.Kinds() {
+		k.Print(p.Page, r, at)
 	}
 }
 
@@ -239,21 +245,7 @@ func cell(r study.Results, part, arm string, m study.Metric) string {
 
 // short heads a narrow column.
 func short(m study.Metric) string {
-	switch m.Name {
-	case forward.OverloadRate:
-		return "forwarded"
-	case forward.OfferedRate:
-		return "offered"
-	case forward.ManagementLoss:
-		return "unanswered"
-	case forward.ManagementRTT:
-		return "echo p50"
-	case forward.LatencyP50:
-		return "latency p50"
-	case forward.LatencyP99:
-		return "latency p99"
-	}
-	return m.Label
+	return cmp.Or(m.Short, m.Label)
 }
 
 // measuredOn names a testbed and what is known of its machine.
@@ -263,7 +255,7 @@ func measuredOn(e study.Environment) string {
 		return e.Label
 	}
 	whose := ""
-	if unreached(e) {
+	if e.On(bedfile.KindPorts) {
 		whose = "generator and receiver: "
 	}
 	return fmt.Sprintf("%s (%s%s)", e.Label, whose, strings.Join(known, ", "))

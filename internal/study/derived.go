@@ -67,6 +67,15 @@ type Scales struct {
 // At is the rate that the law gives n.
 func (u Scales) At(n float64) float64 { return u.Gamma * n / (1 + u.Sigma*(n-1) + u.Kappa*n*(n-1)) }
 
+const (
+	// KneeLoss is the loss ratio up to which a load counts as carried: the
+	// partial drop rate that the search for throughput uses by default.
+	KneeLoss = 0.005
+	// Collapsed is the share of its best rate below which a router beyond its
+	// knee has collapsed.
+	Collapsed = 0.8
+)
+
 // Knee is where loss begins, and what comes after.
 type Knee struct {
 	// Load is the largest offered load up to which hardly a frame was lost

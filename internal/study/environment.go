@@ -51,6 +51,16 @@ type FactsRef struct {
 // BedNotes is a testbed's description as it stood in one mode.
 type BedNotes = testbed.Description
 
+// On reports whether a testbed was of one of the kinds.
+func (e Environment) On(kinds ...string) bool {
+	for _, d := range e.Testbeds {
+		if slices.Contains(kinds, d.Kind) {
+			return true
+		}
+	}
+	return false
+}
+
 // notAffected is the kernel's word for a vulnerability that a CPU lacks.
 const notAffected = "Not affected"
 

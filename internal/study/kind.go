@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/testbed"
 )
@@ -92,8 +93,12 @@ type Kind interface {
 	// WorkloadOf by its trials alone. "" are the usual ones.
 	Workload(s Spec) string
 	WorkloadOf(trials []Trial) string
-	// Section is what a report shows of a part beside verdicts.
+	// Section is what a report shows of a part beside verdicts; Sections is what it
+	// shows of any study beside those.
 	Section(s Spec, r Results, p Part) Section
+	Sections(s Spec, r Results) []Section
+	// Print adds to a page for a terminal what stands at a place.
+	Print(p *show.Page, r Results, at Place)
 	// Rows are tables that are part of the answer by a part, for a terminal too.
 	Rows(r Results, part string) []Table
 	// Timeline is the metric that shows the drift of a part's trials best.
@@ -182,6 +187,12 @@ func (Base) WorkloadOf([]Trial) string { return "" }
 
 // Section satisfies Kind: none.
 func (Base) Section(Spec, Results, Part) Section { return Section{} }
+
+// Sections satisfies Kind: none.
+func (Base) Sections(Spec, Results) []Section { return nil }
+
+// Print satisfies Kind: nothing.
+func (Base) Print(*show.Page, Results, Place) {}
 
 // Rows satisfies Kind: none.
 func (Base) Rows(Results, string) []Table { return nil }

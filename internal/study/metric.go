@@ -6,6 +6,7 @@ import "linerate/internal/testbed"
 type Metric struct {
 	Name  string
 	Label string // for people
+	Short string // heads a narrow column; "": the label does
 	Unit  string
 	Mode  testbed.Mode // of the parts that measure it
 	// Answers names what a part must ask for beside its mode, as its kind has

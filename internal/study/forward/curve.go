@@ -35,15 +35,6 @@ func scales(points []study.Spot, blocks func(study.Spot) map[int]float64) *study
 	return out
 }
 
-const (
-	// KneeLoss is the loss ratio up to which a load counts as carried: the
-	// partial drop rate that the search for throughput uses by default.
-	KneeLoss = 0.005
-	// Collapsed is the share of its best rate below which a router beyond its
-	// knee has collapsed.
-	Collapsed = 0.8
-)
-
 // curves are all of a study's, from its valid trials.
 func curves(s study.Spec, trials []study.Trial) []study.Curve {
 	var out []study.Curve
@@ -239,7 +230,7 @@ func knee(c *study.Curve) {
 	carried := true
 	for _, p := range c.Points {
 		loss, known := p.Loss.Get()
-		if carried = carried && known && loss <= KneeLoss; carried {
+		if carried = carried && known && loss <= study.KneeLoss; carried {
 			k.Load = p.X
 		}
 		k.Best = max(k.Best, p.Value)

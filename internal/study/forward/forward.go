@@ -11,6 +11,7 @@
 //   - what is measured, and what makes a trial invalid: metrics.go, gate.go
 //   - what results say beside verdicts: curve.go, perone.go, wirerate.go, drops.go,
 //     states.go, spread.go, carryover.go; what they warn of: headroom.go, redone.go
+//   - what reports show of it: page.go and page_*.go
 package forward
 
 import (

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"linerate/internal/stats"
 	"linerate/internal/study"
 )
 
@@ -21,5 +22,17 @@ parts: [{name: small, sizes: [64]}, {name: both, sizes: [64], directions: both}]
 	}))
 	if len(w) != 4 || w[0].Directions != study.OneWay || w[2].Directions != study.BothWays || math.Abs(w[2].LinkShare.Float()-0.5) > 1e-9 || math.Abs(w[0].LinkShare.Float()-1) > 1e-9 || math.Abs(w[0].EthernetBPS-7.619e9) > 1e6 || math.Abs(w[0].IPBPS-5.476e9) > 1e6 {
 		t.Errorf("%+v", w)
+	}
+}
+
+// TestMoreThanALink: a share above the whole is explained.
+func TestMoreThanALink(t *testing.T) {
+	r := study.Results{Wire: []study.WireRate{{LinkShare: stats.Num(0.9)}}}
+	if wireNote(r) != "" {
+		t.Error("a note on 90 %")
+	}
+	r.Wire = append(r.Wire, study.WireRate{LinkShare: stats.Num(1.5)})
+	if wireNote(r) == "" {
+		t.Error("no note on 150 %")
 	}
 }

@@ -38,6 +38,12 @@ func (Kind) Section(_ study.Spec, r study.Results, p study.Part) study.Section {
 	return out
 }
 
+// Sections satisfies study.Kind: the kind forward shows what searches share with it.
+func (Kind) Sections(study.Spec, study.Results) []study.Section { return nil }
+
+// Print satisfies study.Kind.
+func (Kind) Print(*show.Page, study.Results, study.Place) {}
+
 // Rows satisfies study.Kind: curves of loss are the answer, of which the load without
 // loss is one end.
 func (Kind) Rows(r study.Results, part string) []study.Table {

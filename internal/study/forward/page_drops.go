@@ -1,4 +1,4 @@
-package report
+package forward
 
 import (
 	"fmt"
@@ -49,8 +49,8 @@ func placesIn(all []study.Drops) (places []drop.Place) {
 	return places
 }
 
-// dropRows tells where each arm's frames ended, in one table of all parts.
-func (p *page) dropRows(r study.Results) {
+// printDrops tells where each arm's frames ended, in one table of all parts.
+func printDrops(p *show.Page, r study.Results) {
 	var all []study.Drops
 	var names []string
 	for _, part := range r.Measured() {
@@ -85,10 +85,7 @@ func (p *page) dropRows(r study.Results) {
 		}
 		rows = append(rows, row)
 	}
-	p.Caption(title)
-	p.Line("")
-	p.table(header, right, rows)
-	p.Line("")
+	printTable(p, title, header, right, rows)
 }
 
 // placeInk marks what needs an explanation.

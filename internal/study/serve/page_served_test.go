@@ -1,19 +1,19 @@
-package report
+package serve
 
 import (
 	"strings"
 	"testing"
 
 	"linerate/internal/study"
-	"linerate/internal/study/serve"
+	"linerate/internal/study/forward"
 )
 
-// asked are trials of two arms of a part, with what their metrics and their tenths of
+// answered are trials of two arms of a part, with what their metrics and their tenths of
 // a second were.
-func asked(metrics map[string]float64, tenths []uint64) study.Results {
+func answered(metrics map[string]float64, tenths []uint64) study.Results {
 	r := study.Results{Control: "a"}
 	for _, arm := range []string{"a", "b"} {
-		o := &study.Observation{Own: (&serve.Served{Tenths: tenths}).Observed()}
+		o := &study.Observation{Own: (&Served{Tenths: tenths}).Observed()}
 		r.Trials = append(r.Trials, study.Trial{Part: "p", Variant: arm, Block: 1, Valid: true, Metrics: metrics, Observed: o})
 	}
 	return r
@@ -22,14 +22,14 @@ func asked(metrics map[string]float64, tenths []uint64) study.Results {
 // TestAMedianIsDrawnWithoutATail: where the slowest requests are not claimed, as on a
 // busy machine, there is still something to see.
 func TestAMedianIsDrawnWithoutATail(t *testing.T) {
-	median := map[string]float64{serve.RequestP50: 5e6}
-	both := map[string]float64{serve.RequestP50: 5e6, serve.RequestP99: 9e6}
+	median := map[string]float64{RequestP50: 5e6}
+	both := map[string]float64{RequestP50: 5e6, RequestP99: 9e6}
 	for _, width := range []float64{390, 900} {
-		alone := ranges(asked(median, nil), "p", serve.RequestP50, serve.RequestP99, width, "")
+		alone := forward.Ranges(answered(median, nil), "p", RequestP50, RequestP99, width, "")
 		if strings.Count(alone, "median: 5.00 ms") != 2 || strings.Contains(alone, "99th") || strings.Contains(alone, "NaN") || strings.Contains(alone, "…") {
 			t.Errorf("%g wide, of medians alone:\n%s", width, alone)
 		}
-		if all := ranges(asked(both, nil), "p", serve.RequestP50, serve.RequestP99, width, ""); strings.Count(all, "5.00 ms … 9.00 ms") != 2 {
+		if all := forward.Ranges(answered(both, nil), "p", RequestP50, RequestP99, width, ""); strings.Count(all, "5.00 ms … 9.00 ms") != 2 {
 			t.Errorf("%g wide:\n%s", width, all)
 		}
 	}
@@ -38,10 +38,10 @@ func TestAMedianIsDrawnWithoutATail(t *testing.T) {
 // TestOneBarIsNoPicture: where all took less than a tenth of a second the picture by
 // tenths says nothing.
 func TestOneBarIsNoPicture(t *testing.T) {
-	if got := tenths(asked(nil, []uint64{99, 1}), "p", 900); got != "" {
+	if got := tenths(answered(nil, []uint64{99, 1}), "p", 900); got != "" {
 		t.Errorf("one bar is drawn:\n%s", got)
 	}
-	if got := tenths(asked(nil, []uint64{80, 20}), "p", 900); !strings.Contains(got, "within 0.1 s") {
+	if got := tenths(answered(nil, []uint64{80, 20}), "p", 900); !strings.Contains(got, "within 0.1 s") {
 		t.Errorf("nothing is drawn of requests that were slow:\n%s", got)
 	}
 }

@@ -1,4 +1,4 @@
-package report
+package serve
 
 import (
 	"math"
@@ -7,7 +7,6 @@ import (
 
 	"linerate/internal/load/request"
 	"linerate/internal/study"
-	"linerate/internal/study/serve"
 	"linerate/internal/testbed"
 )
 
@@ -16,7 +15,7 @@ import (
 func TestQueuesAreDrawnFromWhereEachLoadBegan(t *testing.T) {
 	q := &request.Queue{Peak: 30, Samples: []request.Depth{
 		{Seconds: 0, Incoming: 20}, {Seconds: 0.1}, {Seconds: 0.1, Active: 30, Load: 1}, {Seconds: 0.3, Load: 1}}}
-	trial := study.Trial{Part: "mail", Variant: "a", Valid: true, Metrics: map[string]float64{}, Observed: &study.Observation{Own: (&serve.Served{Queue: q}).Observed()}}
+	trial := study.Trial{Part: "mail", Variant: "a", Valid: true, Metrics: map[string]float64{}, Observed: &study.Observation{Own: (&Served{Queue: q}).Observed()}}
 	invalid := trial
 	invalid.Valid = false
 	r := study.Results{Control: "a", Trials: []study.Trial{trial, invalid, {Part: "mail", Variant: "b"}}}
@@ -44,7 +43,7 @@ func TestQueuesAreDrawnFromWhereEachLoadBegan(t *testing.T) {
 
 func TestWhatIsDrawnOfEveryTrial(t *testing.T) {
 	for want, p := range map[string]study.Part{
-		serve.RequestMean: {Own: &serve.Part{Asks: serve.Asks{SMTP: &serve.SMTP{Rate: 5}}}}, serve.RequestRate: {Own: &serve.Part{Asks: serve.Asks{HTTP: &serve.HTTP{}}}}, serve.SettledRate: {Own: &serve.Part{Asks: serve.Asks{SMTP: &serve.SMTP{}}}},
+		RequestMean: {Own: &Part{Asks: Asks{SMTP: &SMTP{Rate: 5}}}}, RequestRate: {Own: &Part{Asks: Asks{HTTP: &HTTP{}}}}, SettledRate: {Own: &Part{Asks: Asks{SMTP: &SMTP{}}}},
 	} {
 		p.Mode = testbed.Serve
 		if m, ok := study.KindOf(p).Timeline(p); !ok || m.Name != want {

@@ -1,4 +1,4 @@
-package report
+package forward
 
 import (
 	"fmt"
@@ -9,7 +9,6 @@ import (
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 )
 
 // offeredDelivered draws what was forwarded over what was offered, a point
@@ -30,10 +29,10 @@ func offeredDelivered(r study.Results, part string, width float64) string {
 	}
 	maxX, maxY := 0.0, 0.0
 	for _, a := range list {
-		for _, v := range r.Values(part, a, forward.OfferedRate) {
+		for _, v := range r.Values(part, a, OfferedRate) {
 			maxX = max(maxX, v)
 		}
-		for _, v := range r.Values(part, a, forward.OverloadRate) {
+		for _, v := range r.Values(part, a, OverloadRate) {
 			maxY = max(maxY, v)
 		}
 	}
@@ -56,7 +55,7 @@ func offeredDelivered(r study.Results, part string, width float64) string {
 	c.Text("tick", "middle", (left+width-right)/2, plotBottom+34, "offered, pps")
 	c.Text("tick", "start", 2, top-2, "forwarded, pps")
 	for i, a := range list {
-		offered, forwarded := r.Values(part, a, forward.OfferedRate), r.Values(part, a, forward.OverloadRate)
+		offered, forwarded := r.Values(part, a, OfferedRate), r.Values(part, a, OverloadRate)
 		for k := range min(len(offered), len(forwarded)) {
 			c.Dot(fmt.Sprintf("trial c%d", i%8), x.At(offered[k]), y.At(forwarded[k]), 4.5,
 				fmt.Sprintf("%s: %s of %s", r.ArmName(a), show.Rate(forwarded[k]), show.Rate(offered[k])))
@@ -76,7 +75,7 @@ func endLabels(c *chart.Canvas, r study.Results, list []string, part string, x, 
 	var at, from []float64
 	var shown []int
 	for i, a := range list {
-		offered, forwarded := r.Values(part, a, forward.OfferedRate), r.Values(part, a, forward.OverloadRate)
+		offered, forwarded := r.Values(part, a, OfferedRate), r.Values(part, a, OverloadRate)
 		if n := min(len(offered), len(forwarded)); n > 0 {
 			k := slices.Index(offered[:n], slices.Max(offered[:n]))
 			at, from, shown = append(at, y.At(forwarded[k])), append(from, x.At(offered[k])), append(shown, i)
@@ -102,12 +101,12 @@ func legend(c *chart.Canvas, r study.Results, list []string, x, y, width float64
 
 // latencies draws each arm's median and 99th percentile of one-way delay.
 func latencies(r study.Results, part string, width float64) string {
-	return ranges(r, part, forward.LatencyP50, forward.LatencyP99, width, fmt.Sprintf("one-way latency in part %s: median and 99th percentile", part))
+	return Ranges(r, part, LatencyP50, LatencyP99, width, fmt.Sprintf("one-way latency in part %s: median and 99th percentile", part))
 }
 
-// ranges draws each arm's median and 99th percentile on a logarithmic axis,
+// Ranges draws each arm's median and 99th percentile on a logarithmic axis,
 // from the means over its valid trials.
-func ranges(r study.Results, part, median, tail string, width float64, label string) string {
+func Ranges(r study.Results, part, median, tail string, width float64, label string) string {
 	list := r.Arms(part)
 	narrow := chart.IsNarrow(width)
 	left, right, top, row := 10.0, 10.0, 8.0, 28.0

@@ -1,4 +1,4 @@
-package report
+package forward
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 )
 
 // spreadTable tells how many CPUs a card's hash would make of its queues.
-func spreadTable(r study.Results) (htmlTable, bool) {
-	t := htmlTable{Title: "A card's hash", Header: []string{"flows", "frames"},
+func spreadTable(r study.Results) []study.Table {
+	t := study.Table{Header: []string{"flows", "frames"},
 		Note: "computed, not measured: how many CPUs' worth a card with so many receive queues and a CPU for each would be, by its busiest queue; Toeplitz hash of addresses and ports with the key of Microsoft's verification suite, 128 entries to queues. A card hashes UDP ports only if configured to; by addresses alone these flows would be one. Consecutive ports, as these are, spread more evenly than those of a real network. A flow stays on one CPU: an elephant flow uses one CPU"}
 	var queues, flows []int
 	for _, s := range r.Spread {
@@ -33,21 +33,14 @@ func spreadTable(r study.Results) (htmlTable, bool) {
 			t.Rows = append(t.Rows, elephant)
 		}
 	}
-	return t, len(t.Rows) > 0
+	return t.Any()
 }
 
-// spreadRows is spreadTable for a terminal.
-func (p *page) spreadRows(r study.Results) {
-	t, ok := spreadTable(r)
-	if !ok {
-		return
+// printSpread prints it.
+func printSpread(p *show.Page, r study.Results) {
+	for _, t := range spreadTable(r) {
+		right := slices.Repeat([]bool{true}, len(t.Header))
+		right[1] = false
+		printTable(p, "how many CPUs a card's queues would be worth (computed by the Toeplitz hash, not measured)", t.Header, right, t.Rows)
 	}
-	p.Caption("how many CPUs a card's queues would be worth (computed by the Toeplitz hash, not measured)")
-	p.Line("")
-	right := make([]bool, len(t.Header))
-	for i := range right {
-		right[i] = i != 1
-	}
-	p.table(t.Header, right, t.Rows)
-	p.Line("")
 }

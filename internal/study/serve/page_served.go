@@ -1,4 +1,4 @@
-package report
+package serve
 
 import (
 	"fmt"
@@ -9,38 +9,47 @@ import (
 	"linerate/internal/chart"
 	"linerate/internal/show"
 	"linerate/internal/study"
-	"linerate/internal/study/serve"
+	"linerate/internal/study/forward"
 )
 
-// requested is the section of requests to servers.
-type requested struct{}
-
-func (requested) method(s study.Spec, r study.Results, p study.Part) string {
-	return servedMethod(s, r, p)
+// Section satisfies study.Kind: how a part was measured; Sections has the rest.
+func (Kind) Section(s study.Spec, r study.Results, p study.Part) study.Section {
+	return study.Section{Method: servedMethod(s, r, p)}
 }
 
-// charts show how long requests took, by the clients and by the server's own log.
-func (requested) charts(p *htmlPage, _ study.Spec, r study.Results, part study.Part, _ bool) {
-	at := "part " + part.Name
-	p.Served = append(p.Served, chart.Draw(at+", median to 99th percentile", "", func(w float64) string {
-		return ranges(r, part.Name, serve.RequestP50, serve.RequestP99, w, "latency of requests in "+at+": median and 99th percentile")
-	})...)
-	p.Served = append(p.Served, chart.Draw(at+", share of requests by tenths of a second", "", func(w float64) string { return tenths(r, part.Name, w) })...)
-	p.Served = append(p.Served, chart.Draw(at+", messages on their way", "Filled is the mean over all loads, hollow the most of any; each arm has its own time.",
-		func(w float64) string { return queues(r, part.Name, w) })...)
-	p.ServedLogs = p.ServedLogs || slices.ContainsFunc(r.Trials, func(t study.Trial) bool {
-		return t.Observed != nil && serve.In(t.Observed) != nil && serve.In(t.Observed).Log != nil
-	})
+// Sections satisfies study.Kind: how long requests took, by the clients and by the
+// server's own log.
+func (Kind) Sections(s study.Spec, r study.Results) []study.Section {
+	logs := ""
+	if slices.ContainsFunc(r.Trials, func(t study.Trial) bool {
+		return t.Observed != nil && In(t.Observed) != nil && In(t.Observed).Log != nil
+	}) {
+		logs = ": filled as the clients saw them, hollow as the server's own access log has them. The log ends when the last byte is with the server's kernel; what is then still under way it does not see"
+	}
+	out := study.Section{Place: study.AfterTrials, Title: "How long requests took",
+		Note: "From when a request was due to the last byte of its answer. The first picture has the median (filled) and the 99th percentile (hollow), means over the valid trials; the second, where more than a few took longer than a tenth of a second, sorts requests by tenths" + logs + "."}
+	for _, part := range s.MeasuredParts(&r) {
+		if !isServed(part) {
+			continue
+		}
+		at := "part " + part.Name
+		out.Charts = append(out.Charts, study.Chart{Title: at + ", median to 99th percentile", Draw: func(w float64) string {
+			return forward.Ranges(r, part.Name, RequestP50, RequestP99, w, "latency of requests in "+at+": median and 99th percentile")
+		}}, study.Chart{Title: at + ", share of requests by tenths of a second", Draw: func(w float64) string { return tenths(r, part.Name, w) }},
+			study.Chart{Title: at + ", messages on their way", Note: "Filled is the mean over all loads, hollow the most of any; each arm has its own time.",
+				Draw: func(w float64) string { return queues(r, part.Name, w) }})
+	}
+	return []study.Section{out}
 }
 
 // tally adds up an arm's valid trials of a part, by the clients and by the log.
 func tally(r study.Results, part, arm string) (clients, log []float64) {
-	clients, log = make([]float64, serve.TenthsUpTo), make([]float64, serve.TenthsUpTo)
+	clients, log = make([]float64, TenthsUpTo), make([]float64, TenthsUpTo)
 	for _, t := range r.Trials {
-		if t.Part != part || t.Variant != arm || !t.Valid || t.Observed == nil || serve.In(t.Observed) == nil {
+		if t.Part != part || t.Variant != arm || !t.Valid || t.Observed == nil || In(t.Observed) == nil {
 			continue
 		}
-		v := serve.In(t.Observed)
+		v := In(t.Observed)
 		addUp(clients, v.Tenths)
 		if v.Log != nil {
 			addUp(log, v.Log.Tenths)
@@ -135,15 +144,15 @@ func within(clients, log []float64, narrow bool) string {
 // servedMethod says in words how a part of requests was measured.
 func servedMethod(s study.Spec, r study.Results, p study.Part) string {
 	link := "a wire"
-	if l, err := serve.LinkOf(&s, p).Parse(); err == nil {
+	if l, err := LinkOf(&s, p).Parse(); err == nil {
 		link = l.String()
 	}
 	head := fmt.Sprintf("Part %s (mode serve, %d blocks of %g s): ", p.Name, p.Blocks, p.Seconds)
 	turns := turnsIn(s, r, p)
 	switch {
-	case serve.Of(p).SMTP != nil:
+	case Of(p).SMTP != nil:
 		return head + mailMethod(turns, p, link)
-	case serve.Of(p).Files != nil:
+	case Of(p).Files != nil:
 		return head + filesMethod(turns, p)
 	}
 	return head + webMethod(turns, p, link)
@@ -151,7 +160,7 @@ func servedMethod(s study.Spec, r study.Results, p study.Part) string {
 
 // webMethod says how a part of requests over HTTP was measured.
 func webMethod(t turns, p study.Part, link string) string {
-	h := serve.Of(p).HTTP
+	h := Of(p).HTTP
 	kept := "kept connections"
 	if !h.Keepalive {
 		kept = "a new connection for each"
@@ -206,7 +215,7 @@ func (t turns) loop(rate float64, arrivals, closed, unit string) string {
 
 // mailMethod says how a part of messages was measured.
 func mailMethod(t turns, p study.Part, link string) string {
-	m := serve.Of(p).SMTP
+	m := Of(p).SMTP
 	return fmt.Sprintf("%s, to %s of a Postfix of each arm's own, over %s. Its queue and mailboxes are on a file system of its own, made anew for each block. "+
 		"Latency ends with the reply that takes a message; a turn ends when the queue is empty, and the settled rate counts that time.",
 		t.loop(m.Rate, m.Arrivals, show.Plural(m.Sessions, "session"), "messages"), show.Plural(m.Accounts, "account"), link)
@@ -214,12 +223,12 @@ func mailMethod(t turns, p study.Part, link string) string {
 
 // filesMethod says how a part of transactions was measured.
 func filesMethod(t turns, p study.Part) string {
-	f := serve.Of(p).Files
+	f := Of(p).Files
 	synced := ""
 	if f.Fsync {
 		synced = ", with fsync(2) after each write"
 	}
-	if f.Driver == serve.Postmark {
+	if f.Driver == Postmark {
 		return fmt.Sprintf("postmark itself does %s on %s of %s, which it makes before and removes after them; neither is counted, nor how long it takes until all is on the disk. "+
 			"%s. Latencies are not known. Each arm's files are on a file system of its own, made anew for each block.",
 			show.Plural(f.Burst, "transaction"), show.Plural(f.Count, "file"), f.Size, upper(t.loop(0, "", "one lane", "")))

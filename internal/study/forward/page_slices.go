@@ -1,4 +1,4 @@
-package report
+package forward
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	"linerate/internal/study/forward"
 )
 
 // turn is what an interleaved trial's slices were like.
@@ -27,24 +26,21 @@ func turnsOf(r study.Results, part, arm string) (all []turn) {
 	return all
 }
 
-// sliceCharts shows what slices were like, and the machine under them.
-func (p *htmlPage) sliceCharts(s study.Spec, r study.Results, part study.Part, shown bool) {
-	if len(turnsOf(r, part.Name, s.Control)) == 0 {
+// addSlices shows what slices were like, and the machine under them.
+func addSlices(to *study.Section, s study.Spec, r study.Results, part string, folded bool) {
+	if len(turnsOf(r, part, s.Control)) == 0 {
 		return
 	}
-	p.Slices.add(shown, chart.Draw("slices of each arm · part "+part.Name,
-		"Time per frame of the whole chain: 5th to 95th percentile, the box from the 25th to the 75th, a dot at the median; medians over instances. Logarithmic.",
-		func(w float64) string { return chart.Boxes(armBoxes(r, part.Name), true, nanos, w, sliceLabel) }))
-	p.Slices.add(shown, chart.Draw("the machine · part "+part.Name,
-		"The control's slices, instance by instance in the order of time: how fast the machine was, and how much it moved within one.",
-		func(w float64) string {
-			return chart.Boxes(instanceBoxes(s, r, part.Name), false, nanos, w, sliceLabel)
-		}))
-	if shown {
-		p.SliceTables = append(p.SliceTables, sliceTable(r, part.Name))
-	} else {
-		p.MoreSliceTables = append(p.MoreSliceTables, sliceTable(r, part.Name))
-	}
+	to.Charts = append(to.Charts,
+		study.Chart{Title: "slices of each arm · part " + part, Folded: folded,
+			Note: "Time per frame of the whole chain: 5th to 95th percentile, the box from the 25th to the 75th, a dot at the median; medians over instances. Logarithmic.",
+			Draw: func(w float64) string { return chart.Boxes(armBoxes(r, part), true, nanos, w, sliceLabel) }},
+		study.Chart{Title: "the machine · part " + part, Folded: folded,
+			Note: "The control's slices, instance by instance in the order of time: how fast the machine was, and how much it moved within one.",
+			Draw: func(w float64) string { return chart.Boxes(instanceBoxes(s, r, part), false, nanos, w, sliceLabel) }})
+	t := sliceTable(r, part)
+	t.Folded = folded
+	to.Tables = append(to.Tables, t)
 }
 
 func armBoxes(r study.Results, part string) (all []chart.Box) {
@@ -87,26 +83,23 @@ func nanos(v float64) string { return show.Grouped(v, 0) + " ns" }
 
 // redoneTable counts the slices of overloaded DUTs that were done again, where any
 // were.
-func redoneTable(s study.Spec, r study.Results) (tables []htmlTable) {
-	t := htmlTable{Header: []string{"part", "variant", "trials", "repeated", "generator fell short", "router waited for its CPU"},
+func redoneTable(s study.Spec, r study.Results) []study.Table {
+	t := study.Table{Header: []string{"part", "variant", "trials", "repeated", "generator fell short", "router waited for its CPU"},
 		Note: "A slice in which the generator fell short of its rate, or the router waited for its CPU, is left out of all metrics and repeated at once"}
 	for _, part := range s.Parts {
 		for _, arm := range r.Arms(part.Name) {
-			if sum := forward.RedoneIn(&r, part.Name, arm); sum != nil {
+			if sum := RedoneIn(&r, part.Name, arm); sum != nil {
 				t.Rows = append(t.Rows, []string{part.Name, r.ArmName(arm), fmt.Sprint(len(turnsOf(r, part.Name, arm))),
 					fmt.Sprint(sum.Slices), fmt.Sprint(sum.Slices - sum.Starved), fmt.Sprint(sum.Starved)})
 			}
 		}
 	}
-	if len(t.Rows) > 0 {
-		tables = append(tables, t)
-	}
-	return tables
+	return t.Any()
 }
 
 // sliceTable counts rounds and what disturbed them.
-func sliceTable(r study.Results, part string) htmlTable {
-	t := htmlTable{Title: "Rounds · part " + part,
+func sliceTable(r study.Results, part string) study.Table {
+	t := study.Table{Title: "Rounds · part " + part,
 		Note:   "A round is undisturbed for an arm when neither its slice nor the control's was disturbed; only such rounds count. Verdicts count instances, never rounds",
 		Header: []string{"variant", "instances", "rounds", "undisturbed", "CPU shared", "frames late", "began with others' frames", "stalled", "carry-over"}}
 	for _, arm := range r.Arms(part) {

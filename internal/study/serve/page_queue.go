@@ -1,4 +1,4 @@
-package report
+package serve
 
 import (
 	"fmt"
@@ -11,7 +11,6 @@ import (
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
-	"linerate/internal/study/serve"
 )
 
 // depths are how long an arm's queue was, by time since each load's first look.
@@ -57,10 +56,10 @@ func depthsOf(r study.Results, part, arm string) (d depths, ok bool) {
 // queueLoads are the samples of each load, from its first look on.
 func queueLoads(r study.Results, part, arm string, d *depths) (loads [][]request.Depth) {
 	for _, t := range r.Trials {
-		if t.Part != part || t.Variant != arm || !t.Valid || t.Observed == nil || serve.In(t.Observed) == nil || serve.In(t.Observed).Queue == nil {
+		if t.Part != part || t.Variant != arm || !t.Valid || t.Observed == nil || In(t.Observed) == nil || In(t.Observed).Queue == nil {
 			continue
 		}
-		q := serve.In(t.Observed).Queue
+		q := In(t.Observed).Queue
 		d.peak = max(d.peak, q.Peak)
 		first := 0.0
 		for i, s := range q.Samples {
