@@ -5,12 +5,10 @@
 // Where things are:
 //
 //   - the terminal, the page, and what both say: format.go, terminal.go, html.go,
-//     htmltable.go, method.go, gates.go, unavailable.go, bedwords.go
+//     htmltable.go, method.go, unavailable.go, bedwords.go
 //   - pictures of effects and curves, and the one that answers: forest.go,
-//     effects.go, curves.go, loads.go, timeline.go, picture.go, figures.go
+//     effects.go, curves.go, timeline.go, picture.go
 //   - the same in letters: curveplot.go, dotplot.go
-//   - what some kinds of studies tell beside them: forwarded.go, served.go, queue.go,
-//     management.go, states.go, spread.go, wire.go; of others their own sections are
-//     shown: sections.go
-//   - where frames and time went: drops.go, dutsaid.go, inside.go, slices.go
+//   - what each kind of studies shows beside them, where it belongs: sections.go
+//   - what the DUT counted, and where its time went: dutsaid.go, inside.go
 package report

@@ -12,6 +12,20 @@ import (
 	"linerate/internal/testbed"
 )
 
+// gateLine is a gate and how many trials it refused.
+type gateLine struct {
+	Name, Limit string
+	Tripped     int
+}
+
+// gates are what the study's trials had to pass, and what else one did not.
+func gates(s study.Spec, r study.Results) (lines []gateLine) {
+	for _, g := range study.GatesOf(s, r.Trials) {
+		lines = append(lines, gateLine{g.Name, g.Limit(s.Gates), g.Trials})
+	}
+	return lines
+}
+
 func environment(r study.Results) [][2]string {
 	e := r.Environment
 	var out [][2]string

@@ -3,7 +3,7 @@
 //
 // The kind is in serve.go; what is asked in http.go and mailfiles.go; what is measured
 // in metrics.go; what makes a trial invalid, or less than it seems, in gates.go and
-// clients.go; how long trials take in expected.go; what reports show in page_*.go.
+// clients.go; how long trials take in expected.go; what reports show in page.go.
 package serve
 
 import (
