@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"linerate/internal/chart"
 	"linerate/internal/fact/release"
 	"linerate/internal/tunable"
 	"linerate/internal/tunable/explain"
@@ -162,7 +161,7 @@ func (m *maker) assets(x *indexer) error {
 	for _, f := range []struct {
 		name string
 		data []byte
-	}{{"index.js", index}, {"site.js", script}, {"site.css", []byte(chart.Style() + chart.PageStyle() + style)}} {
+	}{{"index.js", index}, {"site.js", script}, {"site.css", Style()}} {
 		if err == nil {
 			err = m.put(f.name, f.data)
 		}

@@ -31,6 +31,9 @@ type Input struct {
 	Evidence  []evidence.Row
 	Guide     fs.FS  // the directory guide of the documentation; nil leaves it out
 	Built     string // version and date, for the foot of pages
+	// Within is the navigation of a server of which the site is a part; the site's own
+	// stands below it.
+	Within []Link
 }
 
 // maker writes the pages.
@@ -43,8 +46,8 @@ type maker struct {
 	guide bool
 }
 
-// Write makes the site, file by file.
-func Write(in Input, put func(name string, data []byte) error) error {
+// newMaker knows every page's place.
+func newMaker(in Input, put func(name string, data []byte) error) *maker {
 	m := &maker{Input: in, put: put, urls: map[*tunable.Record]string{}, taken: map[string]bool{}, rows: map[string][]evidence.Row{}, guide: in.Guide != nil}
 	for _, row := range in.Evidence {
 		k := strings.ToLower(row.OS) + " " + row.Tunable
@@ -53,13 +56,24 @@ func Write(in Input, put func(name string, data []byte) error) error {
 	for _, r := range in.Catalogue.Records {
 		m.urls[r] = m.urlOf(r)
 	}
+	return m
+}
+
+// Write makes the site, file by file.
+func Write(in Input, put func(name string, data []byte) error) error {
+	m := newMaker(in, put)
+	return m.all(m.tunable)
+}
+
+// all writes all pages: each tunable's by one, then those that are about several.
+func (m *maker) all(one func(*tunable.Record, explain.Page) error) error {
 	var index indexer
-	for _, r := range in.Catalogue.Records {
-		p := m.page(r)
-		if err := m.tunable(r, p); err != nil {
+	for _, r := range m.Catalogue.Records {
+		p := m.page(r, nil, nil)
+		if err := one(r, p); err != nil {
 			return err
 		}
-		index.add(in.Catalogue, r, p, m.urls[r], m.roles(r, p))
+		index.add(m.Catalogue, r, p, m.urls[r], m.roles(r, p))
 	}
 	if err := m.assets(&index); err != nil {
 		return err
@@ -92,10 +106,10 @@ func (m *maker) urlOf(r *tunable.Record) string {
 }
 
 // page is what explain has of a record, on the newest release, with what ships of
-// evidence.
-func (m *maker) page(r *tunable.Record) explain.Page {
+// evidence and what a ledger has of it and of its siblings.
+func (m *maker) page(r *tunable.Record, mine, siblings []evidence.Row) explain.Page {
 	p := explain.Of(m.Catalogue, r, r.Name, release.Release{})
-	p.AddEvidence(nil, nil, m.rows[r.OS+" "+r.Name])
+	p.AddEvidence(mine, siblings, m.rows[r.OS+" "+r.Name])
 	return p
 }
 
@@ -248,12 +262,30 @@ func defaultOf(e tunable.Entry) string {
 
 // write fills a template and puts the page.
 func (m *maker) write(name, template, title string, data map[string]any) error {
-	data["Title"], data["Root"], data["Built"], data["Guide"] = title, strings.Repeat("../", strings.Count(name, "/")), m.Built, m.guide
+	root := strings.Repeat("../", strings.Count(name, "/"))
+	f := Frame{Title: title, Style: root + "site.css", Built: m.Built, Nav: m.nav(root)}
+	if m.Within != nil {
+		f.Nav, f.Sub = m.Within, f.Nav
+	}
+	data["Root"], data["Frame"] = root, f
+	data["Title"], data["Guide"] = title, m.guide
 	var b bytes.Buffer
 	if err := templates.ExecuteTemplate(&b, template, data); err != nil {
 		return fmt.Errorf("make the page %s: %w", name, err)
 	}
 	return m.put(name, b.Bytes())
+}
+
+// nav is the site's navigation as a page that lies so deep has it.
+func (m *maker) nav(root string) []Link {
+	all := []Link{{"linerate", root + "index.html"}, {"FreeBSD", root + "list/freebsd.html"}, {"Linux", root + "list/linux.html"}, {"Ideas", root + "ideas.html"}, {"Reference", root + "help/index.html"}}
+	if m.Within != nil {
+		all[0].Name = "Search"
+	}
+	if m.guide {
+		all = append(all, Link{"Guide", root + "guide/index.html"})
+	}
+	return all
 }
 
 // group is a part of a list.

@@ -5,12 +5,32 @@ import (
 	"html/template"
 	"strings"
 
+	"linerate/internal/chart"
 	"linerate/internal/prose"
 	"linerate/internal/tunable/explain"
 )
 
 //go:embed templates.html
 var templateText string
+
+// Link is a word of a page's navigation.
+type Link struct{ Name, URL string }
+
+// Frame is what stands around every page, for the templates "head" and "foot".
+type Frame struct {
+	Title, Style, Built string
+	Nav, Sub            []Link
+	// Refresh is after how many seconds a browser without scripts loads the page again; 0
+	// is never.
+	Refresh int
+}
+
+// Templates are a copy of what pages are made of, for a server to add its own to: "head"
+// and "foot" of a Frame, "tunable", "evidence".
+func Templates() *template.Template { return template.Must(templates.Clone()) }
+
+// Style is the style sheet of pages.
+func Style() []byte { return []byte(chart.Style() + chart.PageStyle() + style) }
 
 var templates = template.Must(template.New("site").Funcs(template.FuncMap{
 	"system": func(os string) string { return systems[os] },

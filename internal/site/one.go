@@ -1,0 +1,91 @@
+package site
+
+import (
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+
+	"linerate/internal/evidence"
+	"linerate/internal/tunable"
+	"linerate/internal/tunable/explain"
+)
+
+// Pages are the site's pages for a server, each made when it is asked for: a tunable's
+// with what a ledger has of it by then.
+type Pages struct {
+	m       *maker
+	records map[string]*tunable.Record // by URL without the extension
+	rest    func() (map[string][]byte, error)
+}
+
+// NewPages prepares the pages. They may be asked for by several at once.
+func NewPages(in Input) *Pages {
+	p := &Pages{m: newMaker(in, nil), records: map[string]*tunable.Record{}}
+	for r, url := range p.m.urls {
+		p.records[url] = r
+	}
+	p.rest = sync.OnceValues(func() (map[string][]byte, error) {
+		m, files := p.into()
+		return files, m.all(func(*tunable.Record, explain.Page) error { return nil })
+	})
+	return p
+}
+
+// into is a maker that puts pages into a map.
+func (p *Pages) into() (*maker, map[string][]byte) {
+	m, files := *p.m, map[string][]byte{}
+	m.put = func(name string, data []byte) error {
+		files[name] = data
+		return nil
+	}
+	return &m, files
+}
+
+// URL is the place of a tunable's page, "" for a name that has none.
+func (p *Pages) URL(os, name string) string {
+	r, ok := p.m.Catalogue.Lookup(os, name)
+	if !ok {
+		return ""
+	}
+	return p.m.urls[r] + ".html"
+}
+
+// Page is a file of the site, or fs.ErrNotExist. about, unless nil, says what a ledger has
+// of a tunable and of others of its concept.
+func (p *Pages) Page(name string, about func(*tunable.Record) (mine, siblings []evidence.Row, err error)) ([]byte, error) {
+	url := strings.TrimSuffix(strings.TrimSuffix(name, ".html"), ".json")
+	r, ok := p.records[url]
+	if !ok || url == name {
+		return p.other(name)
+	}
+	var mine, siblings []evidence.Row
+	if about != nil {
+		var err error
+		if mine, siblings, err = about(r); err != nil {
+			return nil, err
+		}
+	}
+	m, files := p.into()
+	err := m.tunable(r, m.page(r, mine, siblings))
+	return files[name], err
+}
+
+// other is a page that is not of one tunable; they are all made with the first.
+func (p *Pages) other(name string) ([]byte, error) {
+	switch name {
+	case "site.css":
+		return Style(), nil
+	case "site.js":
+		return script, nil
+	}
+	files, err := p.rest()
+	if err != nil {
+		return nil, err
+	}
+	data, ok := files[name]
+	if !ok {
+		return nil, fmt.Errorf("page %s: %w", name, fs.ErrNotExist)
+	}
+	return data, nil
+}
