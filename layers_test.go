@@ -28,7 +28,7 @@ var (
 	// edges touch machines: kernels, networks, files, clocks.
 	edges = []string{"internal/load/wire", "internal/load/sender", "internal/load/loop", "internal/load/dial", "internal/cputime", "internal/membench", "internal/perfevent", "internal/xdpforward", "internal/knob", "internal/apply", "internal/inspect", "internal/capture", "internal/lab", "internal/live", "internal/server", "internal/studydir", "internal/host", "internal/labtest", "internal/sharedtest",
 		"internal/skbdrop", "internal/instrument", "internal/manage", "internal/sweep",
-		"internal/cli", "internal/queue/queuetest", "internal/worker",
+		"internal/cli", "internal/queue/queuetest", "internal/worker", "internal/web",
 	}
 	// stores keep what was measured, or read what others did.
 	stores = []string{"internal/ledger", "internal/netbenches", "internal/accesslog"}
@@ -49,6 +49,12 @@ var (
 		{"internal/ledger", "internal/lab", "the ledger keeps what studies made and cannot make it"},
 		{"internal/lab", "internal/inspect", "what the machine is comes with the facts that cmd hands to the record; a lab only watches it"},
 		{"internal/inspect", "internal/knob", "inspecting a host must not be able to change it"},
+		{"internal/web", "internal/knob", "the page only reads: what it imports cannot set anything"},
+		{"internal/web", "internal/apply", "the page only reads: what it imports cannot change a host"},
+		{"internal/web", "internal/host", "the page only reads: what it imports cannot reach a host"},
+		{"internal/web", "internal/live", "the page only reads: what it imports cannot try a setting on a host"},
+		{"internal/web", "internal/lab", "the page only reads: what it imports cannot run a study"},
+		{"internal/web", "internal/studydir", "the page only reads: what it imports cannot write a record"},
 		{"internal/audit", "internal/knob", "an audit is data about facts; it sets nothing"},
 	}
 	// impure packages of the standard library, out of reach of values.

@@ -51,6 +51,16 @@ func (p Page) Write(w io.Writer, data any) error {
 	return err
 }
 
+// Body is what Write writes between the page's head and its foot, for a page with a frame
+// of another's, which needs Style, PageStyle and the template's own style.
+func (p Page) Body(data any) (template.HTML, error) {
+	var b bytes.Buffer
+	if err := p.ExecuteTemplate(&b, "body", data); err != nil {
+		return "", fmt.Errorf("render the page %s: %w", p.Name(), err)
+	}
+	return template.HTML(contents(show.NoBreak(b.String()))), nil //nolint:gosec // a template's output
+}
+
 // here is where a page wants its table of contents.
 const here = `<nav class="contents"></nav>`
 

@@ -74,6 +74,19 @@ type variantLine struct {
 // HTML renders the results as one page that loads nothing: no script, no
 // font, no picture from elsewhere.
 func HTML(s study.Spec, r study.Results) ([]byte, error) {
+	var b bytes.Buffer
+	err := pageTemplate.Write(&b, pageOf(s, r))
+	return b.Bytes(), err
+}
+
+// Body is what HTML has between head and foot, for a page of others' frame; profiles in it
+// need profile.FlameStyle.
+func Body(s study.Spec, r study.Results) (template.HTML, error) {
+	return pageTemplate.Body(pageOf(s, r))
+}
+
+// pageOf is what the page of the results shows.
+func pageOf(s study.Spec, r study.Results) htmlPage {
 	p := htmlPage{
 		Title: s.Name, Question: r.Question, Answer: r.Answer, Label: r.Environment.Label, Limits: limitsNote(r.Environment), Complete: r.Complete,
 		Tiles: tiles(r), Unavailable: lackings(r), Warnings: r.Warnings,
@@ -93,9 +106,7 @@ func HTML(s study.Spec, r study.Results) ([]byte, error) {
 	for _, g := range s.Metrics {
 		p.Tables = append(p.Tables, verdictTable(r, g))
 	}
-	var b bytes.Buffer
-	err := pageTemplate.Write(&b, p)
-	return b.Bytes(), err
+	return p
 }
 
 // tiles are the study's result, and the numbers without which no effect should be

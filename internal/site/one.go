@@ -89,3 +89,6 @@ func (p *Pages) other(name string) ([]byte, error) {
 	}
 	return data, nil
 }
+
+// Catalogue is what the pages are about.
+func (p *Pages) Catalogue() *tunable.Catalogue { return p.m.Catalogue }

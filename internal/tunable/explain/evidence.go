@@ -66,6 +66,15 @@ func (p *Page) AddEvidence(own, siblings, shipped []evidence.Row) {
 	add(siblings, true)
 }
 
+// Measured are verdicts as pages have them.
+func Measured(rows []evidence.Row) []Evidence {
+	out := make([]Evidence, len(rows))
+	for i, r := range rows {
+		out[i] = evidenceOf(r, false)
+	}
+	return out
+}
+
 // evidenceOf is a verdict as the page has it.
 func evidenceOf(r evidence.Row, sibling bool) Evidence {
 	e := Evidence{

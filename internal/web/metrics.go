@@ -1,0 +1,100 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"linerate/internal/ledger"
+)
+
+// metrics answers in the text format of Prometheus.
+func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
+	m := &metrics{}
+	if err := s.measure(r, m); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	_, _ = w.Write([]byte(m.b.String()))
+}
+
+// measure collects the metrics.
+func (s *Server) measure(r *http.Request, m *metrics) error {
+	l, err := s.reader(r.Context())
+	if err != nil {
+		return err
+	}
+	m.gauge("linerate_ledger_present", "1 where there is a ledger.", sample(btoi(l != nil)))
+	if l != nil {
+		all, err := l.Studies(r.Context(), ledger.Filter{})
+		if err != nil {
+			return err
+		}
+		head, _, err := l.Head(r.Context())
+		if err != nil {
+			return err
+		}
+		m.gauge("linerate_ledger_entries", "Entries of the ledger's chain.", sample(float64(head.Seq)))
+		m.gauge("linerate_ledger_studies", "Studies in the ledger.", sample(float64(len(all))))
+	}
+	runs, err := s.live()
+	if err != nil {
+		return err
+	}
+	var done, total, widest []value
+	for _, p := range runs {
+		labels := []string{"record", p.Name, "study", p.Study}
+		done, total = append(done, sample(float64(p.Done), labels...)), append(total, sample(float64(p.Total), labels...))
+		if half, ok := p.Widest.Get(); ok {
+			widest = append(widest, sample(half, labels...))
+		}
+	}
+	m.gauge("linerate_studies_running", "Studies that run on this machine.", sample(float64(len(runs))))
+	m.gauge("linerate_study_trials_done", "Trials of a running study that have ended.", done...)
+	m.gauge("linerate_study_trials_total", "Trials that a running study has at most.", total...)
+	m.gauge("linerate_study_widest_half_width", "Half the widest of the variants' 95 % intervals, in percent, or points of shares.", widest...)
+	return nil
+}
+
+// metrics is a page of metrics being written.
+type metrics struct{ b strings.Builder }
+
+// value is a value with its labels.
+type value struct {
+	v      float64
+	labels []string // name, value, name, value …
+}
+
+func sample(v float64, labels ...string) value { return value{v, labels} }
+
+// gauge writes one metric; without values it is left out.
+func (m *metrics) gauge(name, help string, values ...value) {
+	if len(values) == 0 {
+		return
+	}
+	fmt.Fprintf(&m.b, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name)
+	for _, v := range values {
+		m.b.WriteString(name)
+		for i := 0; i+1 < len(v.labels); i += 2 {
+			sep := ","
+			if i == 0 {
+				sep = "{"
+			}
+			fmt.Fprintf(&m.b, `%s%s="%s"`, sep, v.labels[i], labelText.Replace(v.labels[i+1]))
+		}
+		if len(v.labels) > 0 {
+			m.b.WriteString("}")
+		}
+		fmt.Fprintf(&m.b, " %v\n", v.v)
+	}
+}
+
+var labelText = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
+
+func btoi(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}

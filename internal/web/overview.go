@@ -1,0 +1,95 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"linerate/internal/ledger"
+)
+
+// Overview is the JSON document of the front page.
+type Overview struct {
+	Document
+	Ledger   bool `json:"ledger"`
+	Studies  int  `json:"studies"`
+	Running  int  `json:"running"`
+	Tunables int  `json:"tunables"`
+	// Measured are tunables that the ledger has verdicts about.
+	Measured int            `json:"measured"`
+	Newest   []ledger.Study `json:"newest"`
+	Runs     []Progress     `json:"runs"`
+}
+
+// onFront is how many studies the front page names.
+const onFront = 8
+
+// overview is the front page.
+func (s *Server) overview(r *http.Request) (*answer, error) {
+	doc := Overview{Document: version1, Newest: []ledger.Study{}, Runs: []Progress{}}
+	l, err := s.reader(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	if s.Catalogue != nil {
+		doc.Tunables = len(s.Catalogue.Catalogue().Records)
+	}
+	if l != nil {
+		doc.Ledger = true
+		all, err := l.Studies(r.Context(), ledger.Filter{})
+		if err != nil {
+			return nil, err
+		}
+		measured, err := l.Tunables(r.Context())
+		if err != nil {
+			return nil, err
+		}
+		slices.Reverse(all)
+		doc.Studies, doc.Measured = len(all), len(measured)
+		doc.Newest = append(doc.Newest, all[:min(len(all), onFront)]...)
+	}
+	if doc.Runs, err = s.live(); err != nil {
+		return nil, err
+	}
+	doc.Running = len(doc.Runs)
+	return &answer{title: "Overview", doc: doc, refresh: 60}, nil
+}
+
+// live are the studies on disk that run now.
+func (s *Server) live() ([]Progress, error) {
+	out := []Progress{}
+	if s.Runs == nil {
+		return out, nil
+	}
+	all, err := s.Runs.List()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range all[:min(len(all), onFront)] {
+		if p := s.runs.of(s, r); p.State == StateRunning {
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+// Earlier and Later are the neighbouring pages of the list, "" where there is none.
+func (d Studies) Earlier() string { return d.at(d.Page - 1) }
+
+// Later is the page of older studies.
+func (d Studies) Later() string { return d.at(d.Page + 1) }
+
+func (d Studies) at(n int) string {
+	if n < 1 || n > d.Pages {
+		return ""
+	}
+	q := url.Values{}
+	for name, value := range map[string]string{"q": d.Query, "kind": d.Kind} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	q.Set("page", strconv.Itoa(n))
+	return "/studies?" + q.Encode()
+}

@@ -1,0 +1,185 @@
+package web
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"strings"
+	"time"
+
+	"linerate/internal/profile"
+	"linerate/internal/show"
+	"linerate/internal/site"
+)
+
+//go:embed pages.html
+var pagesText string
+
+//go:embed web.css
+var webStyle string
+
+//go:embed live.js
+var liveScript []byte
+
+// templates are the catalogue's, and those of the other pages.
+var templates = template.Must(site.Templates().Funcs(template.FuncMap{
+	"count": show.Count[int],
+	"when":  when,
+	"ago":   ago,
+	"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+}).Parse(pagesText))
+
+// styleSheet is that of all pages, flame graphs of reports included.
+func styleSheet() []byte { return append(site.Style(), profile.FlameStyle()+webStyle...) }
+
+// API is where the JSON of a page is: below this, under the page's own path.
+const API = "/api/v1"
+
+// answer is what a page has to say.
+type answer struct {
+	title string
+	doc   any // the JSON document, and what the template shows
+	// refresh is after how many seconds a browser without scripts loads it again.
+	refresh int
+	// inline: the page has shapes with colours of their own.
+	inline bool
+}
+
+// Document is what every JSON document of the page begins with.
+type Document struct {
+	Version int `json:"version"`
+}
+
+// version1 begins the documents of this version.
+var version1 = Document{1}
+
+// page answers for a path: as a page by a template, and as JSON below API.
+func (s *Server) page(path, template string, ask func(*http.Request) (*answer, error)) {
+	s.mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
+		a, err := ask(r)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		s.write(w, r, http.StatusOK, template, a)
+	})
+	s.mux.HandleFunc("GET "+API+path, func(w http.ResponseWriter, r *http.Request) {
+		a, err := ask(r)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		writeJSON(w, http.StatusOK, a.doc)
+	})
+}
+
+// nav is the navigation of all pages.
+func nav() []site.Link {
+	return []site.Link{{Name: "linerate", URL: "/"}, {Name: "Studies", URL: "/studies"}, {Name: "Running", URL: "/running"}, {Name: "Catalogue", URL: "/catalogue/index.html"}}
+}
+
+// Nav is the navigation for the catalogue's pages (site.Input.Within).
+func Nav() []site.Link { return nav() }
+
+// write renders a page whole before the first byte of it goes out.
+func (s *Server) write(w http.ResponseWriter, r *http.Request, code int, name string, a *answer) {
+	var b bytes.Buffer
+	frame := site.Frame{Title: a.title, Style: "/site.css", Built: s.Built, Nav: nav(), Refresh: a.refresh}
+	link := *r.URL
+	link.Path, link.RawPath = API+strings.TrimSuffix(link.Path, "/"), ""
+	if link.Path == API {
+		link.Path += "/"
+	}
+	err := templates.ExecuteTemplate(&b, name, map[string]any{"Frame": frame, "D": a.doc, "JSON": link.String(), "Now": s.Now()})
+	if err != nil {
+		s.Log(fmt.Errorf("make the page %s: %w", r.URL.Path, err))
+		http.Error(w, "the page could not be made", http.StatusInternalServerError)
+		return
+	}
+	if a.inline {
+		w.Header().Set("Content-Security-Policy", strings.Replace(policy, "style-src 'self'", "style-src 'self'; style-src-attr 'unsafe-inline'", 1))
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(code)
+	_, _ = w.Write([]byte(show.NoBreak(b.String())))
+}
+
+// writeJSON writes a document.
+func writeJSON(w http.ResponseWriter, code int, doc any) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(doc); err != nil {
+		http.Error(w, "the document could not be made", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_, _ = w.Write(b.Bytes())
+}
+
+// Failure is the JSON document of what went wrong.
+type Failure struct {
+	Document
+	Error string `json:"error"`
+}
+
+// fail answers a request that has no answer. What went wrong inside is logged, and not
+// told: it may hold names of files and databases.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	code, text := http.StatusInternalServerError, "Something went wrong here; the server's own log says what."
+	var g gone
+	var b wrong
+	switch {
+	case errors.As(err, &g):
+		code, text = http.StatusNotFound, g.what
+	case errors.As(err, &b):
+		code, text = http.StatusBadRequest, b.why
+	case r.Context().Err() != nil:
+		return // nobody waits for it
+	default:
+		s.Log(fmt.Errorf("%s: %w", r.URL.Path, err))
+	}
+	if strings.HasPrefix(r.URL.Path, API) {
+		writeJSON(w, code, Failure{version1, text})
+		return
+	}
+	s.write(w, r, code, "message", &answer{title: http.StatusText(code), doc: Failure{version1, text}})
+}
+
+// static answers with bytes that stay the same while the server runs.
+func static(kind string, data []byte) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		w.Header().Set("Cache-Control", "private, max-age=300")
+		_, _ = w.Write(data)
+	}
+}
+
+// when is a time for people, in UTC.
+func when(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.UTC().Format("2006-01-02 15:04")
+}
+
+// ago is how long before now a time was.
+func ago(now, t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	d := now.Sub(t)
+	switch {
+	case d < time.Second:
+		return "just now"
+	case d > 48*time.Hour:
+		return show.Plural(int(d/(24*time.Hour)), "day") + " ago"
+	}
+	return show.Brief(d) + " ago"
+}

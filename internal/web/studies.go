@@ -1,0 +1,212 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"html/template"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"linerate/internal/ledger"
+	"linerate/internal/report"
+	"linerate/internal/study"
+	"linerate/internal/tunable/explain"
+)
+
+// perPage is how many lines a list has on a page.
+const perPage = 100
+
+// Studies is the JSON document of the list of studies.
+type Studies struct {
+	Document
+	// Ledger is false where there is no ledger yet.
+	Ledger bool `json:"ledger"`
+	// Total is how many studies the ledger has, Matching how many of them were asked for.
+	Total    int            `json:"total"`
+	Matching int            `json:"matching"`
+	Page     int            `json:"page"` // from 1
+	Pages    int            `json:"pages"`
+	Studies  []ledger.Study `json:"studies"`
+	// Query and Kind are what was asked for.
+	Query string `json:"q"`
+	Kind  string `json:"kind"`
+
+	Kinds []string `json:"-"`
+	Runs  []Run    `json:"-"`
+}
+
+// studies lists the ledger's studies, newest first.
+func (s *Server) studies(r *http.Request) (*answer, error) {
+	q := r.URL.Query()
+	doc := Studies{Document: version1, Query: strings.TrimSpace(q.Get("q")), Kind: q.Get("kind"), Page: 1, Studies: []ledger.Study{}}
+	if text := q.Get("page"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return nil, refuse("page=%s: pages are counted from 1", text)
+		}
+		doc.Page = n
+	}
+	l, err := s.reader(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	if l != nil {
+		doc.Ledger = true
+		all, err := l.Studies(r.Context(), ledger.Filter{})
+		if err != nil {
+			return nil, err
+		}
+		doc.take(all)
+	}
+	if s.Runs != nil {
+		if doc.Runs, err = s.Runs.List(); err != nil {
+			return nil, err
+		}
+	}
+	return &answer{title: "Studies", doc: doc}, nil
+}
+
+// take takes the studies of the page asked for.
+func (d *Studies) take(all []ledger.Study) {
+	d.Total = len(all)
+	for _, st := range all {
+		if !slices.Contains(d.Kinds, st.Kind) {
+			d.Kinds = append(d.Kinds, st.Kind)
+		}
+	}
+	all = slices.DeleteFunc(all, func(st ledger.Study) bool {
+		text := strings.ToLower(st.Name + "\n" + st.Question + "\n" + st.Answer + "\n" + st.Place)
+		return d.Kind != "" && st.Kind != d.Kind || !strings.Contains(text, strings.ToLower(d.Query))
+	})
+	slices.Reverse(all)
+	d.Matching, d.Pages = len(all), max(1, (len(all)+perPage-1)/perPage)
+	from := min(len(all), (d.Page-1)*perPage)
+	d.Studies = append(d.Studies, all[from:min(len(all), from+perPage)]...)
+}
+
+// Study is the JSON document of one study: linerate's own has results, somebody else's
+// evidence alone.
+type Study struct {
+	Document
+	Study    ledger.Study   `json:"study"`
+	Results  *study.Results `json:"results,omitempty"`
+	Evidence []ledger.Line  `json:"evidence"`
+
+	Body     template.HTML      `json:"-"`
+	Measured []explain.Evidence `json:"-"`
+	Excluded int                `json:"-"` // verdicts from which something was excluded
+}
+
+// study shows what a study came to.
+func (s *Server) study(r *http.Request) (*answer, error) {
+	id := r.PathValue("id")
+	l, err := s.reader(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	st, err := named(r.Context(), l, id)
+	if err != nil {
+		return nil, err
+	}
+	doc := Study{Document: version1, Study: *st}
+	if doc.Evidence, err = ledger.Lines(r.Context(), l, ledger.Filter{Study: string(st.ID), Superseded: true}); err != nil {
+		return nil, err
+	}
+	for _, e := range doc.Evidence {
+		if e.Excluded != "" || e.Dropped > 0 {
+			doc.Excluded++
+		}
+	}
+	a := &answer{title: st.Name}
+	rep, err := s.reports.of(r.Context(), l, st)
+	switch {
+	case err == nil:
+		doc.Results, doc.Body = &rep.results, rep.body
+		a.inline = strings.Contains(string(rep.body), ` style="`)
+	case errors.Is(err, ledger.ErrNotFound):
+		doc.Measured = explain.Measured(ledger.Rows(doc.Evidence))
+	default:
+		return nil, err
+	}
+	a.doc = doc
+	return a, nil
+}
+
+// named is the study with an identifier, or the beginning of one.
+func named(ctx context.Context, l ledger.Reader, id string) (*ledger.Study, error) {
+	none := missing("the ledger has no study %s", id)
+	if l == nil || len(id) < 8 || strings.Trim(id, "0123456789abcdef") != "" {
+		return nil, none
+	}
+	all, err := l.Studies(ctx, ledger.Filter{Study: id, Superseded: true})
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(st ledger.Study) bool { return !strings.HasPrefix(string(st.ID), id) })
+	if len(all) != 1 {
+		return nil, none
+	}
+	return &all[0], nil
+}
+
+// reports keeps the reports that were asked for last: a study's record never changes, and
+// an analysis takes a while.
+type reports struct {
+	mu   sync.Mutex
+	made map[ledger.ID]*rendered
+	used []ledger.ID // the last one last
+}
+
+// rendered is a study's report.
+type rendered struct {
+	once    sync.Once
+	results study.Results
+	body    template.HTML
+	err     error
+}
+
+// maxReports bounds the reports that are kept.
+const maxReports = 32
+
+// of is the report of a study, ledger.ErrNotFound of one that is not linerate's own.
+func (c *reports) of(ctx context.Context, l ledger.Reader, st *ledger.Study) (*rendered, error) {
+	if st.Kind != ledger.KindStudy {
+		return nil, ledger.ErrNotFound
+	}
+	c.mu.Lock()
+	if c.made == nil {
+		c.made = map[ledger.ID]*rendered{}
+	}
+	rep := c.made[st.ID]
+	if rep == nil {
+		rep = &rendered{}
+		c.made[st.ID] = rep
+	}
+	c.used = append(slices.DeleteFunc(c.used, func(id ledger.ID) bool { return id == st.ID }), st.ID)
+	if len(c.used) > maxReports {
+		delete(c.made, c.used[0])
+		c.used = c.used[1:]
+	}
+	c.mu.Unlock()
+	rep.once.Do(func() { rep.make(context.WithoutCancel(ctx), l, st) })
+	if rep.err != nil { // the next one asks again
+		c.mu.Lock()
+		delete(c.made, st.ID)
+		c.mu.Unlock()
+	}
+	return rep, rep.err
+}
+
+func (rep *rendered) make(ctx context.Context, l ledger.Reader, st *ledger.Study) {
+	rec, err := ledger.OpenRecord(ctx, l, st)
+	if err != nil {
+		rep.err = err
+		return
+	}
+	rep.results = rec.Results()
+	rep.results.Warnings = append(rec.Warnings(rep.results), rep.results.Warnings...)
+	rep.body, rep.err = report.Body(rec.Spec, rep.results)
+}

@@ -1,0 +1,172 @@
+// Package web is the page that only reads: a fleet, its hosts and rules, the catalogue,
+// studies with their reports, also while they run, and queues, each as a page and as
+// JSON of the same content. It is handed interfaces without writing methods, knows no
+// package that could change a host, and answers nothing but GET and HEAD, to readers
+// with a token.
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"sync"
+	"time"
+
+	"linerate/internal/ledger"
+	"linerate/internal/site"
+	"linerate/internal/study/record"
+)
+
+// Config is what the page is made of.
+type Config struct {
+	// Open opens the ledger to be read; its error is fs.ErrNotExist where there is none
+	// yet. It is called until it succeeds.
+	Open func(context.Context) (ledger.Reader, error)
+	// Catalogue are the pages of the catalogue.
+	Catalogue *site.Pages
+	// Runs are the records of studies on disk; nil: none.
+	Runs Runs
+	// Door says who is let in.
+	Door Door
+	// Built is version and date, for the foot of pages.
+	Built string
+	// Log receives what went wrong inside; readers see only that something did.
+	Log func(error)
+	// Now is the clock; nil is the real one.
+	Now func() time.Time
+	// Every is how often a running study is looked at; 0 is each second.
+	Every time.Duration
+}
+
+// Runs are records of studies, which may be growing.
+type Runs interface {
+	// List names them, the one that changed last first.
+	List() ([]Run, error)
+	// Changed is one of them, by its name, or fs.ErrNotExist.
+	Changed(name string) (Run, error)
+	// Read reads its record.
+	Read(name string) (*record.Record, error)
+}
+
+// Run is a study's record as it lies on disk.
+type Run struct {
+	Name    string    `json:"name"` // of its directory
+	Changed time.Time `json:"changed"`
+	Bytes   int64     `json:"-"` // of its trials
+}
+
+// Server answers for the pages.
+type Server struct {
+	Config
+	mux     *http.ServeMux
+	ledger  opened
+	runs    runs
+	reports reports
+	streams chan struct{} // a place for each stream of events
+	closing chan struct{} // closed when streams shall end
+	close   sync.Once
+}
+
+// maxStreams bounds the streams of events that are open at a time.
+const maxStreams = 64
+
+// New makes the server.
+func New(c Config) *Server {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Every == 0 {
+		c.Every = time.Second
+	}
+	if c.Log == nil {
+		c.Log = func(error) {}
+	}
+	s := &Server{Config: c, mux: http.NewServeMux(), streams: make(chan struct{}, maxStreams), closing: make(chan struct{})}
+	s.routes()
+	return s
+}
+
+// Handler is the server behind its door.
+func (s *Server) Handler() http.Handler { return s.Door.guard(s) }
+
+// EndStreams ends the streams of events, so that a server can shut down.
+func (s *Server) EndStreams() { s.close.Do(func() { close(s.closing) }) }
+
+// Close closes the ledger.
+func (s *Server) Close() error {
+	s.EndStreams()
+	return s.ledger.close()
+}
+
+func (s *Server) routes() {
+	s.page("/{$}", "overview", s.overview)
+	s.page("/studies", "studies", s.studies)
+	s.page("/studies/{id}", "study", s.study)
+	s.page("/running", "running", s.running)
+	s.page("/running/{name}", "run", s.run)
+	s.mux.HandleFunc("GET /running/{name}/events", s.events)
+	s.mux.HandleFunc("GET /catalogue/{page...}", s.catalogue)
+	s.mux.HandleFunc("GET /metrics", s.metrics)
+	s.mux.HandleFunc("GET /site.css", static("text/css; charset=utf-8", styleSheet()))
+	s.mux.HandleFunc("GET /live.js", static("text/javascript; charset=utf-8", liveScript))
+	s.mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
+		s.fail(w, r, missing("there is no page %s", r.URL.Path))
+	})
+}
+
+// ServeHTTP answers a request that the door let in.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+
+// opened is a ledger that is opened when it is there.
+type opened struct {
+	mu sync.Mutex
+	r  ledger.Reader
+}
+
+// reader is the ledger, or nil where there is none yet.
+func (s *Server) reader(ctx context.Context) (ledger.Reader, error) {
+	o := &s.ledger
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.r != nil || s.Open == nil {
+		return o.r, nil
+	}
+	r, err := s.Open(ctx)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	o.r = r
+	return r, nil
+}
+
+func (o *opened) close() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.r == nil {
+		return nil
+	}
+	err := o.r.Close()
+	o.r = nil
+	return err
+}
+
+// gone says that something asked for is not there.
+type gone struct{ what string }
+
+func (g gone) Error() string { return g.what }
+
+// missing is the error of what is not there.
+func missing(format string, args ...any) error { return gone{fmt.Sprintf(format, args...)} }
+
+// wrong says that a request makes no sense.
+type wrong struct{ why string }
+
+func (w wrong) Error() string { return w.why }
+
+// refuse is the error of a request that makes no sense.
+func refuse(format string, args ...any) error { return wrong{fmt.Sprintf(format, args...)} }
