@@ -11,24 +11,9 @@ import (
 // ErrSweepEnded: a sweep that is over takes no more.
 var ErrSweepEnded = errors.New("the sweep is over")
 
-// FleetStore keeps a fleet: hosts as they are now, and what changed, append-only. It is
-// safe for concurrent use, by several processes too.
-type FleetStore interface {
-	// BeginSweep notes that a sweep begins. One that is known goes on: it is returned
-	// as it stands, or with ErrSweepEnded.
-	BeginSweep(ctx context.Context, s fleet.Sweep) (fleet.Sweep, error)
-	// Swept are the names that a sweep has done.
-	Swept(ctx context.Context, sweep string) (map[string]bool, error)
-	// Observe compares observations with what is known, stores what changed, and
-	// returns it: all of it in one transaction. A name that the sweep has done is
-	// left out.
-	Observe(ctx context.Context, sweep string, seen ...fleet.Observation) ([]fleet.Change, error)
-	// Forget drops a host that is no more, by a name; its changes stay. ErrNotFound
-	// where there is none.
-	Forget(ctx context.Context, name string, at time.Time) error
-	// EndSweep notes that a sweep is over, and returns it with its counts.
-	EndSweep(ctx context.Context, sweep string, at time.Time) (fleet.Sweep, error)
-
+// FleetReader is what can be read of a fleet: hosts as they are now, and what changed. It
+// is safe for concurrent use.
+type FleetReader interface {
 	// Status is how the fleet fares, with its last sweeps.
 	Status(ctx context.Context, sweeps int) (fleet.Status, error)
 	// Sweeps lists sweeps, newest first; limit 0 lists all.
@@ -45,4 +30,24 @@ type FleetStore interface {
 	RuleCounts(ctx context.Context, rule string) ([]fleet.RuleCount, error)
 	// Days counts changes by day, oldest first.
 	Days(ctx context.Context, since time.Time) ([]fleet.Day, error)
+}
+
+// FleetStore keeps a fleet, its changes append-only. It is safe for concurrent use, by
+// several processes too.
+type FleetStore interface {
+	FleetReader
+	// BeginSweep notes that a sweep begins. One that is known goes on: it is returned
+	// as it stands, or with ErrSweepEnded.
+	BeginSweep(ctx context.Context, s fleet.Sweep) (fleet.Sweep, error)
+	// Swept are the names that a sweep has done.
+	Swept(ctx context.Context, sweep string) (map[string]bool, error)
+	// Observe compares observations with what is known, stores what changed, and
+	// returns it: all of it in one transaction. A name that the sweep has done is
+	// left out.
+	Observe(ctx context.Context, sweep string, seen ...fleet.Observation) ([]fleet.Change, error)
+	// Forget drops a host that is no more, by a name; its changes stay. ErrNotFound
+	// where there is none.
+	Forget(ctx context.Context, name string, at time.Time) error
+	// EndSweep notes that a sweep is over, and returns it with its counts.
+	EndSweep(ctx context.Context, sweep string, at time.Time) (fleet.Sweep, error)
 }

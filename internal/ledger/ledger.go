@@ -115,6 +115,9 @@ type Reader interface {
 	// Fleet is the part about many hosts over time.
 	Fleet() FleetStore
 
+	// FleetReader is the part about many hosts over time, to be read.
+	FleetReader() FleetReader
+
 	// Place says where the ledger is, without secrets.
 	Place() string
 	Close() error

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/fleet"
 	"linerate/internal/ledger"
 )
 
@@ -19,6 +20,9 @@ func ReadOnly(t *testing.T, s ledger.Store, open func() (ledger.Reader, error), 
 	defer r.Close()
 	if _, writes := r.(ledger.Store); writes {
 		t.Error("a ledger that was opened to be read can be written")
+	}
+	if _, writes := r.FleetReader().(ledger.FleetStore); writes {
+		t.Error("the fleet of a ledger that was opened to be read can be written")
 	}
 	count := func(want int) {
 		t.Helper()
@@ -38,6 +42,9 @@ func ReadOnly(t *testing.T, s ledger.Store, open func() (ledger.Reader, error), 
 	}
 	if err := w.NoteImport(t.Context(), "f", "t", "r", time.Now()); err == nil {
 		t.Error("the database took a note on a connection that only reads")
+	}
+	if _, err := w.Fleet().BeginSweep(t.Context(), fleet.Sweep{ID: "never", Start: day}); err == nil {
+		t.Error("the database began a sweep on a connection that only reads")
 	}
 	count(2)
 	verified(t, s)

@@ -16,6 +16,11 @@ type fleetDB struct{ *DB }
 // Fleet is the part about many hosts over time.
 func (s *DB) Fleet() ledger.FleetStore { return fleetDB{s} }
 
+// FleetReader is the reading half of Fleet, and no more.
+func (s *DB) FleetReader() ledger.FleetReader { return fleetReader{fleetDB{s}} }
+
+type fleetReader struct{ ledger.FleetReader }
+
 // millis is a time as it is stored, 0 for none.
 func millis(t time.Time) int64 {
 	if t.IsZero() {
