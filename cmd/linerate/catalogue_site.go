@@ -41,20 +41,10 @@ func writeSite(cmd *cobra.Command, out, docs string) error {
 	if out == "" {
 		return hint.With(hint.Usagef("no directory for the pages"), "--out DIR")
 	}
-	in := site.Input{Built: cli.Version()}
-	if d := cli.Built().Date; d != "" {
-		in.Built += " of " + d
-	}
-	var err error
-	if in.Catalogue, err = catalogue.Load(); err != nil {
+	in, err := siteInput()
+	if err != nil {
 		return err
 	}
-	rules, rerr := loadRules()
-	advice, aerr := loadAdvice(in.Catalogue)
-	if in.Evidence, err = catalogue.Evidence(); errors.Join(err, rerr, aerr) != nil {
-		return errors.Join(err, rerr, aerr)
-	}
-	in.Rules, in.Advice = rules.Rules(), advice.Advice
 	if docs != "" {
 		in.Guide = os.DirFS(filepath.Join(docs, "guide"))
 		if _, err := fs.Stat(in.Guide, "."); err != nil {
@@ -78,4 +68,22 @@ func writeSite(cmd *cobra.Command, out, docs string) error {
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s, %s, to %s\n", show.Plural(files, "file"), show.Bytes(float64(bytes)), filepath.Join(out, "index.html"))
 	return nil
+}
+
+// siteInput is all that ships with linerate and has a page.
+func siteInput() (in site.Input, err error) {
+	if in.Catalogue, err = catalogue.Load(); err != nil {
+		return in, err
+	}
+	in.Built = cli.Version()
+	if d := cli.Built().Date; d != "" {
+		in.Built += " of " + d
+	}
+	rules, rerr := loadRules()
+	advice, aerr := loadAdvice(in.Catalogue)
+	if in.Evidence, err = catalogue.Evidence(); errors.Join(err, rerr, aerr) != nil {
+		return in, errors.Join(err, rerr, aerr)
+	}
+	in.Rules, in.Advice = rules.Rules(), advice.Advice
+	return in, nil
 }

@@ -20,6 +20,10 @@ func (s *Server) catalogue(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusMovedPermanently)
 		return
 	}
+	if s.Catalogue == nil {
+		s.fail(w, r, missing("this page has no catalogue"))
+		return
+	}
 	l, err := s.reader(r.Context())
 	if err != nil {
 		s.fail(w, r, err)

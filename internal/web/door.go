@@ -75,7 +75,7 @@ func (d Door) refuses(r *http.Request) (code int, why string) {
 	case r.ContentLength != 0 || len(r.TransferEncoding) > 0:
 		return http.StatusBadRequest, "a request to read has no body"
 	case !d.named(r.Host):
-		return http.StatusMisdirectedRequest, "this page does not have that name; linerate serve --name gives it one"
+		return http.StatusMisdirectedRequest, "this page does not have that name; linerate serve has an option that gives it one"
 	case !plain(r.URL):
 		return http.StatusBadRequest, "there is no such address"
 	case foreign(r):

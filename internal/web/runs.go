@@ -205,7 +205,7 @@ func (s *Server) look(r Run, before []study.Width) Progress {
 	if n := len(before); n > 0 {
 		after = before[n-1].Blocks
 	}
-	p.Narrowing = append(slices.Clone(before), rec.Spec.Narrowing(rec.Seed, rec.Trials, after, maxNarrowing)...)
+	p.Narrowing = append(slices.Concat([]study.Width{}, before), rec.Spec.Narrowing(rec.Seed, rec.Trials, after, maxNarrowing)...)
 	if n := len(p.Narrowing); n > 0 {
 		p.AA, p.Widest = p.Narrowing[n-1].AA, p.Narrowing[n-1].Widest
 	}

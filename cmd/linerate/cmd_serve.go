@@ -1,0 +1,217 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/assemble/ledgers"
+	"linerate/internal/hint"
+	"linerate/internal/ledger"
+	"linerate/internal/site"
+	"linerate/internal/study/record"
+	"linerate/internal/studydir"
+	"linerate/internal/web"
+)
+
+// serveFlags are what serve takes.
+type serveFlags struct {
+	ledger, listen    string
+	studies, names    []string
+	tokenFile         string
+	noToken, plain    bool
+	certFile, keyFile string
+}
+
+func newServeCmd() *cobra.Command {
+	var f serveFlags
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "a page that only reads: fleet, studies, catalogue, queue",
+		Long: `serve shows in a browser what the ledger holds: a fleet with its hosts and rules,
+studies with their reports, what was measured of each tunable; and studies as
+they run in a directory. Everything is JSON too, below /api/v1, and /metrics is
+for Prometheus (linerate help page).
+
+Nothing behind it can change anything: the ledger is opened to be read alone.
+It listens on this machine only, and lets in whoever opens the address that it
+prints, which has a token in it. Where it listens for others it wants a
+certificate.`,
+		Example: `    linerate serve
+    linerate serve --studies /var/db/studies --ledger postgres://ledger@db/linerate
+    linerate serve --listen 192.0.2.7:8099 --name stats.example.org --cert c.pem --key k.pem`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return servePages(cmd, f) },
+	}
+	addLedgerFlag(cmd, &f.ledger)
+	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8099", "`ADDRESS:PORT` to listen on; port 0 is any that is free")
+	cmd.Flags().StringArrayVar(&f.studies, "studies", nil, "show studies that run in subdirectories of this `DIR` (default: the working directory)")
+	cmd.Flags().StringArrayVar(&f.names, "name", nil, "host `NAME` by which browsers reach it, beside localhost and addresses")
+	cmd.Flags().StringVar(&f.tokenFile, "token-file", "", "take the token from this `FILE` (default: a new one each time)")
+	cmd.Flags().BoolVar(&f.noToken, "no-token", false, "let in whoever reaches the address; on this machine only")
+	cmd.Flags().StringVar(&f.certFile, "cert", "", "certificates for TLS, a PEM `FILE`")
+	cmd.Flags().StringVar(&f.keyFile, "key", "", "their private key, a PEM `FILE`")
+	cmd.Flags().BoolVar(&f.plain, "plain", false, "listen for others without TLS: behind a proxy that has it")
+	cmd.MarkFlagsRequiredTogether("cert", "key")
+	cmd.MarkFlagsMutuallyExclusive("no-token", "token-file")
+	cmd.MarkFlagsMutuallyExclusive("cert", "plain")
+	return cmd
+}
+
+// servePages answers until it is interrupted.
+func servePages(cmd *cobra.Command, f serveFlags) error {
+	door, t, err := f.door()
+	if err != nil {
+		return err
+	}
+	in, err := siteInput()
+	if err != nil {
+		return err
+	}
+	in.Within = web.Nav()
+	if at, err := ledger.Locate(f.ledger); err != nil {
+		return err
+	} else if f.ledger != "" && at.Path != "" { // somebody named it
+		if _, err := os.Stat(at.Path); err != nil {
+			return hint.With(fmt.Errorf("ledger: %w", err), "studies and sweeps make one; without --ledger the usual place is looked at each time")
+		}
+	}
+	if len(f.studies) == 0 {
+		f.studies = []string{"."}
+	}
+	l, err := net.Listen("tcp", f.listen)
+	if err != nil {
+		return hint.With(fmt.Errorf("listen: %w", err), "--listen 127.0.0.1:0 takes a port that is free")
+	}
+	door.Port = l.Addr().(*net.TCPAddr).Port
+	s := web.New(web.Config{
+		Open:      func(ctx context.Context) (ledger.Reader, error) { return ledgers.ReadOnly(ctx, f.ledger) },
+		Catalogue: site.NewPages(in), Runs: folders(f.studies), Door: door, Built: in.Built,
+		Log: func(err error) { fmt.Fprintf(cmd.ErrOrStderr(), "linerate: %v\n", err) },
+	})
+	fmt.Fprintln(cmd.OutOrStdout(), address(door, l.Addr()))
+	fmt.Fprintln(cmd.ErrOrStderr(), "Ctrl-C ends it")
+	err = errors.Join(s.Serve(cmd.Context(), l, t, web.Limits{}), s.Close())
+	return err
+}
+
+// door says who is let in, and how the connection is encrypted.
+func (f *serveFlags) door() (d web.Door, t *tls.Config, err error) {
+	host, _, err := net.SplitHostPort(f.listen)
+	if err != nil {
+		return d, nil, hint.With(hint.Usagef("--listen %s: %v", f.listen, err), "ADDRESS:PORT, as 127.0.0.1:8099")
+	}
+	d.Names = f.names
+	ip := net.ParseIP(host)
+	here := host == "localhost" || ip.IsLoopback()
+	if ip == nil && host != "" {
+		d.Names = append(d.Names, host)
+	} else if name, err := os.Hostname(); err == nil && !here && len(f.names) == 0 {
+		d.Names = append(d.Names, name)
+	}
+	if !here && f.certFile == "" && !f.plain {
+		return d, nil, hint.With(hint.Usagef("--listen %s is open to others, and a token on an unencrypted way is anybody's", f.listen), "give --cert and --key, or --plain behind a proxy that has TLS")
+	}
+	if f.noToken {
+		if !here {
+			return d, nil, hint.With(hint.Usagef("--no-token on %s would let anybody in", f.listen), "leave --no-token away, or listen on 127.0.0.1")
+		}
+	} else if d.Token, err = f.token(); err != nil {
+		return d, nil, err
+	}
+	if f.certFile == "" {
+		return d, nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(f.certFile, f.keyFile)
+	if err != nil {
+		return d, nil, fmt.Errorf("read the certificate: %w", err)
+	}
+	d.TLS = true
+	return d, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+}
+
+// tokenBytes is how long a token of our own is; minToken how many characters one of the
+// user's has at least.
+const (
+	tokenBytes = 24
+	minToken   = 16
+	maxToken   = 512
+)
+
+// token is the one in the file, or a new one.
+func (f *serveFlags) token() (string, error) {
+	if f.tokenFile == "" {
+		b := make([]byte, tokenBytes)
+		rand.Read(b)
+		return hex.EncodeToString(b), nil
+	}
+	info, err := os.Stat(f.tokenFile)
+	if err != nil {
+		return "", fmt.Errorf("read the token: %w", err)
+	}
+	if info.Mode().Perm()&0o077 != 0 && info.Mode().IsRegular() {
+		return "", hint.With(fmt.Errorf("the token in %s can be read by others", f.tokenFile), "chmod 600 %s", f.tokenFile)
+	}
+	data, err := os.ReadFile(f.tokenFile)
+	if err != nil {
+		return "", fmt.Errorf("read the token: %w", err)
+	}
+	token := strings.TrimSpace(string(data))
+	wrong := strings.ContainsFunc(token, func(r rune) bool {
+		return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	})
+	if len(token) < minToken || len(token) > maxToken || wrong {
+		return "", hint.With(fmt.Errorf("%s holds no token: one line of %d to %d letters, digits, - and _", f.tokenFile, minToken, maxToken), "openssl rand -hex 24 > %s", f.tokenFile)
+	}
+	return token, nil
+}
+
+// address is where browsers find the page, with the token.
+func address(d web.Door, at net.Addr) string {
+	a := at.(*net.TCPAddr)
+	u := url.URL{Scheme: "http", Host: a.String(), Path: "/"}
+	if d.TLS {
+		u.Scheme = "https"
+	}
+	if len(d.Names) > 0 {
+		u.Host = net.JoinHostPort(d.Names[0], strconv.Itoa(a.Port))
+	}
+	if d.Token != "" {
+		u.RawQuery = url.Values{"token": {d.Token}}.Encode()
+	}
+	return u.String()
+}
+
+// folders are directories with records of studies, for the page.
+type folders studydir.Folders
+
+// List names the studies in them.
+func (f folders) List() ([]web.Run, error) {
+	found, err := studydir.Folders(f).List()
+	runs := make([]web.Run, len(found))
+	for i, d := range found {
+		runs[i] = runOf(d)
+	}
+	return runs, err
+}
+
+// Changed is one of them.
+func (f folders) Changed(name string) (web.Run, error) {
+	d, err := studydir.Folders(f).Named(name)
+	return runOf(d), err
+}
+
+// Read reads its record.
+func (f folders) Read(name string) (*record.Record, error) { return studydir.Folders(f).Read(name) }
+
+func runOf(d studydir.Found) web.Run { return web.Run{Name: d.Name, Changed: d.Changed, Bytes: d.Bytes} }
