@@ -214,4 +214,6 @@ func (f folders) Changed(name string) (web.Run, error) {
 // Read reads its record.
 func (f folders) Read(name string) (*record.Record, error) { return studydir.Folders(f).Read(name) }
 
-func runOf(d studydir.Found) web.Run { return web.Run{Name: d.Name, Changed: d.Changed, Bytes: d.Bytes} }
+func runOf(d studydir.Found) web.Run {
+	return web.Run{Name: d.Name, Changed: d.Changed, Bytes: d.Bytes}
+}
