@@ -75,18 +75,18 @@ type variantLine struct {
 // font, no picture from elsewhere.
 func HTML(s study.Spec, r study.Results) ([]byte, error) {
 	var b bytes.Buffer
-	err := pageTemplate.Write(&b, pageOf(s, r))
+	err := pageTemplate.Write(&b, shownOf(s, r))
 	return b.Bytes(), err
 }
 
 // Body is what HTML has between head and foot, for a page of others' frame; profiles in it
 // need profile.FlameStyle.
 func Body(s study.Spec, r study.Results) (template.HTML, error) {
-	return pageTemplate.Body(pageOf(s, r))
+	return pageTemplate.Body(shownOf(s, r))
 }
 
-// pageOf is what the page of the results shows.
-func pageOf(s study.Spec, r study.Results) htmlPage {
+// shownOf is what the page of the results shows.
+func shownOf(s study.Spec, r study.Results) htmlPage {
 	p := htmlPage{
 		Title: s.Name, Question: r.Question, Answer: r.Answer, Label: r.Environment.Label, Limits: limitsNote(r.Environment), Complete: r.Complete,
 		Tiles: tiles(r), Unavailable: lackings(r), Warnings: r.Warnings,
