@@ -22,7 +22,7 @@ var firewallReads = map[string][]string{
 // rests, where files were given by themselves: a FreeBSD host has others, and
 // what they set may turn the condition round.
 func (a *auditor) missing(names []string, calls []factexpr.Call) []string {
-	if !a.f.From.Alone || a.f.OS != fact.FreeBSD {
+	if !a.f.From.Alone || a.f.OS != fact.FreeBSD || a.product != nil { // an appliance's configuration is whole
 		return nil
 	}
 	var files []string

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/appliance"
 	"linerate/internal/fact"
 	"linerate/internal/show"
 	"linerate/internal/tunable"
@@ -36,6 +37,7 @@ type auditor struct {
 	lines     []fact.Line
 	live      bool // running values are known
 	boot      *boot
+	product   *appliance.Product // nil: a plain host
 	strangers int // how often an unknown name was held against all known ones
 	errs      []error
 }
@@ -43,7 +45,7 @@ type auditor struct {
 // Run audits a host. The error is a mistake in a rule or a record; the
 // report is complete but for it.
 func Run(in Input) (*Report, error) {
-	a := &auditor{Input: in, f: in.Facts, c: in.Catalogue}
+	a := &auditor{Input: in, f: settled(in.Facts, in.Catalogue), c: in.Catalogue, product: appliance.Of(in.Facts)}
 	if in.Rules == nil {
 		a.Rules = &RuleSet{}
 	}
@@ -61,12 +63,13 @@ func Run(in Input) (*Report, error) {
 		if packaged(findings[i].File) {
 			findings[i].Fix += " The file is a package's: make a profile of your own in /etc/tuned that includes it, and set it there."
 		}
+		a.speak(&findings[i])
 		findings[i] = bounded(findings[i])
 	}
 	order(findings)
 	r := &Report{
 		Version: Version, OS: a.f.OS, Release: a.f.Release.String(), Host: a.f.Hostname,
-		Role: in.Role, RoleReasons: slices.Clone(in.RoleReasons), Unread: a.unread(), Lines: len(a.lines), Quiet: a.quiet(findings), Coverage: a.coverage(),
+		Product: a.productName(), Role: in.Role, RoleReasons: slices.Clone(in.RoleReasons), Unread: a.unread(), Lines: len(a.lines), Quiet: a.quiet(findings), Coverage: a.coverage(),
 	}
 	if r.RoleReasons == nil {
 		r.RoleReasons = []string{}
@@ -95,7 +98,7 @@ func (a *auditor) fail(err error) {
 
 // at fills in where a finding is.
 func (f Finding) at(l fact.Line) Finding {
-	f.File, f.Line, f.Text = l.File, l.Number, l.Text
+	f.File, f.Line, f.Text, f.Place = l.File, l.Number, l.Text, l.Place
 	return f
 }
 

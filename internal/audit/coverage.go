@@ -48,6 +48,9 @@ func (a *auditor) coverage() Coverage {
 		v.NewestKnown = newest.Short()
 	}
 	for _, s := range a.f.Settings {
+		if s.Namespace == fact.Fields {
+			continue
+		}
 		rec, known := a.c.Lookup(a.f.OS, s.Name)
 		if s.Live != nil {
 			v.Running++

@@ -97,6 +97,8 @@ type Finding struct {
 	File string `json:"file"`
 	Line int    `json:"line"`
 	Text string `json:"text,omitempty"`
+	// Place is where an appliance's user finds it, in the appliance's words.
+	Place string `json:"place,omitempty"`
 	// Message says what is wrong, Why how that is known, Fix what to do.
 	Message string `json:"message"`
 	Why     string `json:"why"`
@@ -124,6 +126,8 @@ type Report struct {
 	OS      string `json:"os"`
 	Release string `json:"release"`
 	Host    string `json:"host,omitempty"`
+	// Product is the appliance that the host is, with its release: "OPNsense 25.1".
+	Product string `json:"product,omitempty"`
 	Role    string `json:"role"`
 	// RoleReasons say why that role; one entry when the caller gave it.
 	RoleReasons []string `json:"role_reasons"`

@@ -19,8 +19,8 @@ type judged struct {
 func (a *auditor) judge() []candidate {
 	var all []candidate
 	for _, l := range a.lines {
-		if !l.Effective {
-			continue // repeats speaks of it
+		if !l.Effective || l.Stage == fact.Field {
+			continue // repeats speaks of it; a field is no tunable
 		}
 		j := a.judged(l)
 		checks := []func(judged) []candidate{a.unknown, a.gone, a.misplaced, a.option, a.module, a.onlyYes, a.rejected, a.lowers, a.asDefault, a.cautions, a.aging}
@@ -40,6 +40,9 @@ func (a *auditor) judged(l fact.Line) judged {
 	if r, ok := a.c.Lookup(a.f.OS, l.Name); ok {
 		j.rec, j.st = r, r.At(a.f.Release)
 		d, known := r.DefaultOf(l.Name, a.f.Release, a.env)
+		if own, ok := a.setByProduct(l.Name); ok { // what stands without the line is the appliance's
+			d, known = own, true
+		}
 		j.moot = known && r.SameValue(l.Value, d)
 	}
 	return j

@@ -21,6 +21,9 @@ var linuxConsequences = map[fact.Stage]string{
 
 // consequence is what the host's system does with a name it does not know.
 func (a *auditor) consequence(m fact.Stage) string {
+	if a.product != nil && m == fact.Sysctl && a.product.Unknown != "" {
+		return a.product.Unknown
+	}
 	if words, ok := linuxConsequences[m]; ok && a.f.OS == fact.Linux {
 		return words
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"linerate/internal/fact"
@@ -42,7 +41,7 @@ func (a *auditor) pfNumbers(kind string, known words, list []fact.Limit) []candi
 			continue // the running pf's; a name that may not be seen
 		}
 		name := strings.ToLower(l.Name)
-		j := a.judged(fact.Line{File: l.File, Number: l.Line, Text: l.Text, Name: "pf.conf:" + kind + "." + name, Value: strconv.FormatUint(l.Value, 10), Stage: fact.Conf, Effective: true})
+		j := a.judged(l.AsLine("pf.conf:" + kind + "." + name))
 		f := Finding{ID: "LR-RANGE:" + j.Name, Name: j.Name, Kind: Range, Severity: Error, Action: Change, Sources: []string{"sbin/pfctl/parse.y", "pf.conf(5)"},
 			Why: "pfctl(8) loads nothing of a file with a mistake. At boot rc.d/pf then switches pf on without these rules, and it passes everything, unless pf_fallback_rules_enable is on."}.at(j.Line)
 		switch {
@@ -57,10 +56,18 @@ func (a *auditor) pfNumbers(kind string, known words, list []fact.Limit) []candi
 			f.Fix = "Give a value that fits."
 			all = append(all, one(outOfRange, f)...)
 		case j.rec != nil:
-			all = append(all, slices.Concat(a.rejected(j), a.asDefault(j), a.cautions(j))...)
+			all = append(all, slices.Concat(a.rejected(j), a.pfDefault(j), a.cautions(j))...)
 		}
 	}
 	return all
+}
+
+// pfDefault is asDefault of pf's own; an appliance computes limits of its own.
+func (a *auditor) pfDefault(j judged) []candidate {
+	if a.product != nil {
+		return nil
+	}
+	return a.asDefault(j)
 }
 
 func near(name string, known words) []string {
@@ -89,7 +96,7 @@ func (a *auditor) pfAdaptive(pf *fact.PF) []candidate {
 		return nil // off on purpose, or pfctl's own
 	}
 	f := Finding{ID: "LR-PF-ADAPTIVE:adaptive.end", Name: "adaptive.end", Kind: Coupled, Severity: Warning, Action: Change, Sources: []string{"sys/netpfil/pf/pf.c", "pf.conf(5)"}}.
-		at(fact.Line{File: end.File, Number: end.Line, Text: end.Text})
+		at(end.AsLine(""))
 	switch limit := uint64(a.names.PFLimit("states")); {
 	case hasStart && start.Value >= end.Value:
 		f.Message = fmt.Sprintf("adaptive.start %d is not below adaptive.end %d: timeouts never shrink", start.Value, end.Value)
@@ -125,7 +132,7 @@ func pfUndone(pf *fact.PF) []candidate {
 		all = append(all, one(repeated, Finding{ID: "LR-DUPLICATE:pf.conf:timeout." + t.Name, Name: "pf.conf:timeout." + t.Name, Kind: Duplicate, Severity: Warning, Action: Change, Sources: []string{"sbin/pfctl/pfctl.c", "pf.conf(5)"},
 			Message: fmt.Sprintf("timeout %s is overridden by set optimization %s at line %d", t.Name, cmp.Or(set.Value, "…"), set.Number),
 			Why:     "An optimization is a set of TCP's timeouts; pfctl(8) takes options in the file's order, and the last one stands.",
-			Fix:     "Put set timeout below set optimization."}.at(fact.Line{File: t.File, Number: t.Line, Text: t.Text}))...)
+			Fix:     "Put set timeout below set optimization."}.at(t.AsLine("")))...)
 	}
 	return all
 }

@@ -58,6 +58,9 @@ func (p *page) head(r *Report) {
 	if r.Release != "" {
 		name += " " + r.Release
 	}
+	if r.Product != "" {
+		name = r.Product + " on " + name
+	}
 	if r.Host != "" {
 		name = r.Host + ", " + name
 	}
@@ -100,7 +103,10 @@ func (p *page) finding(f Finding) {
 		if f.Line > 0 {
 			place = fmt.Sprintf("%s:%d", f.File, f.Line)
 		}
-		p.f("    %s: %s", clean(place), clean(f.Text))
+		if f.Place != "" {
+			place = f.Place + " (" + place + ")"
+		}
+		p.f("    %s: %s", clean(place), clean(strings.TrimPrefix(strings.TrimPrefix(f.Text, f.Name+": "), f.Place+" ")))
 	}
 	p.paragraph("    ", "    ", f.Message)
 }

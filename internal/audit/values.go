@@ -106,7 +106,7 @@ func (a *auditor) restores(j judged) bool {
 // computes, or that has grown since the number was good advice. Of several
 // numbers the last, the limit, is compared.
 func (a *auditor) lowers(j judged) []candidate {
-	if j.rec == nil || j.rec.Constraints.Mask || !j.rec.Type.Integer() && !(j.rec.Type == tunable.Numbers && j.st.IsFormula()) || j.partial() || j.Only == fact.Raise || a.idle(j) {
+	if j.rec == nil || j.rec.Constraints.Mask || !j.rec.Type.Integer() && !(j.rec.Type == tunable.Numbers && j.st.IsFormula()) || j.partial() || j.Only == fact.Raise || a.idle(j) || a.productSets(j.Name) {
 		return nil
 	}
 	f := Finding{ID: "LR-LOWERS:" + j.Name, Kind: LowersDefault, Name: j.Name, Sources: j.rec.Sources}.at(j.Line)

@@ -77,7 +77,11 @@ func asks(os string) string {
 		if q.Slow() {
 			wait = 120
 		}
-		fmt.Fprintf(&out, "\t# %s\n\twait=%d module=%s\n\task %s %s %s\n", q.Why(), wait, quote(q.Module()), keep.KindOfAnswer(q.String()), q.ID(), quoteAll(q.Argv()))
+		only := ""
+		if q.File() != "" {
+			only = "[ ! -r " + quote(q.File()) + " ] || "
+		}
+		fmt.Fprintf(&out, "\t# %s\n\twait=%d module=%s\n\t%sask %s %s %s\n", q.Why(), wait, quote(q.Module()), only, keep.KindOfAnswer(q.String()), q.ID(), quoteAll(q.Argv()))
 	}
 	return strings.TrimSuffix(out.String(), "\n")
 }
@@ -125,11 +129,12 @@ func quote(s string) string {
 // data, "" a file named after the host in the working directory. What the
 // script says goes to talk.
 func Run(ctx context.Context, out string, data, talk io.Writer) error {
-	argv := []string{"-c", Script(), "capture"}
+	argv := []string{"-s", "--"}
 	if out != "" {
 		argv = append(argv, "-o", out)
 	}
 	cmd := exec.CommandContext(ctx, "/bin/sh", argv...)
+	cmd.Stdin = strings.NewReader(Script()) // longer than an argument may be
 	cmd.Stdout, cmd.Stderr = data, talk
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // its trap cleans up
 	cmd.WaitDelay = 5 * time.Second

@@ -44,6 +44,8 @@ type Facts struct {
 	// Distribution is a Linux host's own name for it (ID of os-release): debian,
 	// openwrt; "" when it does not say.
 	Distribution string `json:"distribution,omitempty"`
+	// Product is the appliance that the host is, nil where it is none.
+	Product *Product `json:"product,omitempty"`
 	// Kernel is the kernel's own version text, one line.
 	Kernel string `json:"kernel,omitempty"`
 	// KernelIdent is the name of the kernel configuration (GENERIC).
@@ -93,6 +95,23 @@ type Facts struct {
 
 	// counterAt finds counters while they are added.
 	counterAt map[string]int
+}
+
+// Product is an appliance's own system over its base release.
+type Product struct {
+	// Name is linerate's, in small letters: opnsense; Title the maker's.
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	// Version is the product's own release, "" when not known.
+	Version string `json:"version,omitempty"`
+	// Base is what the release is built on: "FreeBSD 14.2", "" when not known.
+	Base string `json:"base,omitempty"`
+	// Config is the file in which the product keeps its settings, "" where it
+	// was not read.
+	Config string `json:"config,omitempty"`
+	// Rewrites are files that the product writes anew; a line that is put there
+	// by hand does not last.
+	Rewrites []string `json:"rewrites,omitempty"`
 }
 
 // Origin says what facts were read from.

@@ -1,5 +1,7 @@
 package fact
 
+import "strconv"
+
 // Firewall is the packet filters of a host.
 type Firewall struct {
 	PF   *PF   `json:"pf,omitempty"`
@@ -17,6 +19,13 @@ type Limit struct {
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"`
 	Text string `json:"text,omitempty"`
+	// Place is where an appliance's user finds it.
+	Place string `json:"place,omitempty"`
+}
+
+// AsLine is the limit as a line of a firewall's file that sets a name.
+func (l Limit) AsLine(name string) Line {
+	return Line{File: l.File, Number: l.Line, Text: l.Text, Place: l.Place, Name: name, Value: strconv.FormatUint(l.Value, 10), Stage: Conf, Effective: true}
 }
 
 // PF is FreeBSD's pf.

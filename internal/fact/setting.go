@@ -16,6 +16,7 @@ type Namespace string
 const (
 	Kernel Namespace = "kernel" // sysctls and loader variables
 	RC     Namespace = "rc"     // rc.conf variables
+	Fields Namespace = "field"  // an appliance's own settings, by their place in its configuration
 )
 
 // Stage is the part of a boot that reads a line's file.
@@ -33,6 +34,9 @@ const (
 	CommandLine Stage = "cmdline"  // the kernel's command line: at boot
 	Udev        Stage = "udev"     // rules of udev: when a device appears
 	Networkd    Stage = "networkd" // .network files: when systemd-networkd sets up a link
+
+	Tunables Stage = "tunables" // an appliance's list of tunables: for the loader, and by sysctl(8) at boot
+	Field    Stage = "field"    // a field of an appliance's own, which sets more than one thing, or none by its name
 )
 
 // bootOrder is the order in which stages have their say at boot; the last
@@ -43,7 +47,8 @@ const (
 // modules with their options, udev as devices appear, sysctl.d after both
 // (systemd-sysctl.service(8): After=systemd-modules-load.service), networkd as
 // it sets up links. Other programs start last.
-var bootOrder = []Stage{Hints, Loader, CommandLine, Modprobe, Udev, RCConf, Sysctl, Networkd, Conf}
+// What an appliance sets for itself it sets as its own programs start.
+var bootOrder = []Stage{Hints, Loader, CommandLine, Modprobe, Udev, RCConf, Sysctl, Tunables, Networkd, Conf, Field}
 
 // order is the stage's place in the boot order.
 func (m Stage) order() int { return slices.Index(bootOrder, m) }
@@ -83,6 +88,9 @@ type Line struct {
 	Number int `json:"line"`
 	// Text is the line as written, without its newline.
 	Text string `json:"text"`
+	// Place is where an appliance's user finds what the line sets, in the
+	// appliance's own words: "System ▸ Settings ▸ Tunables: net.inet.tcp.tso".
+	Place string `json:"place,omitempty"`
 	// Name and Value are as the system would read them, quotes removed and
 	// variables replaced.
 	Name  string `json:"name"`
@@ -163,6 +171,17 @@ func (f *Facts) Value(name string) (string, bool) {
 	return "", false
 }
 
+// FieldValue is the value of an appliance's own field, by its path in the
+// appliance's configuration; "" where it is not set.
+func (f *Facts) FieldValue(path string) string {
+	s, ok := f.find(path, Fields)
+	if !ok {
+		return ""
+	}
+	l, _ := s.EffectiveLine(Field)
+	return l.Value
+}
+
 // RCValue is the value rc(8) sees of a variable.
 func (f *Facts) RCValue(name string) (string, bool) {
 	s, ok := f.RCVariable(name)
@@ -233,8 +252,11 @@ func (f *Facts) AddLines(lines []Line) {
 	stands := map[standing]*stood{}
 	for _, l := range lines {
 		k := settingKey{l.Name, Kernel}
-		if l.Stage == RCConf {
+		switch l.Stage {
+		case RCConf:
 			k.ns = RC
+		case Field:
+			k.ns = Fields
 		}
 		i, ok := at[k]
 		if !ok {

@@ -19,6 +19,8 @@ type Query struct {
 	module string
 	// slow queries may take several times as long as others.
 	slow bool
+	// file is what it reads: where that is not, there is nothing to ask.
+	file string
 }
 
 // ID names the query; a bundle keeps its output under this name.
@@ -34,6 +36,9 @@ func (q Query) Why() string { return q.why }
 // for most.
 func (q Query) Module() string { return q.module }
 
+// File is the file without which the query must not be asked, "" for most.
+func (q Query) File() string { return q.file }
+
 // Slow reports a command that may take minutes on a healthy host.
 func (q Query) Slow() bool { return q.slow }
 
@@ -46,6 +51,14 @@ func query(id, line, why string) Query { return Query{id: id, argv: strings.Fiel
 func (q Query) needs(module string) Query { q.module = module; return q }
 
 func (q Query) slowly() Query { q.slow = true; return q }
+
+// tunablesQuery asks TrueNAS' database for its tunables, read-only, with tabs
+// between; other systems have no such file.
+var tunablesQuery = Query{id: "sqlite-tunables", argv: []string{"sqlite3", "-readonly", "-separator", "\t", "/data/freenas-v1.db",
+	"SELECT tun_var, tun_value, tun_type, tun_enabled FROM system_tunable"}, why: "TrueNAS: tunables of its database", file: TrueNASDatabase}
+
+// TrueNASDatabase is where TrueNAS keeps its settings.
+const TrueNASDatabase = "/data/freenas-v1.db"
 
 // freebsdQueries are the commands for a FreeBSD host, all of its base system since 11.
 var freebsdQueries = []Query{
@@ -81,6 +94,7 @@ var freebsdQueries = []Query{
 	query("ipfw-list", "ipfw -a list", "ipfw: rules, to count them").needs("ipfw"),
 	query("ipfw-nat", "ipfw nat show config", "ipfw: translations").needs("ipfw_nat"),
 	query("ipfw-pipe", "ipfw pipe show", "dummynet pipes").needs("dummynet"),
+	tunablesQuery,
 }
 
 // linuxQueries are the commands for a Linux host beside /proc and /sys; each is
@@ -89,6 +103,7 @@ var linuxQueries = []Query{
 	query("nft", "nft list ruleset", "rules, to count them"),
 	query("tc-qdisc", "tc -s qdisc show", "queue disciplines: drops"),
 	query("iptables", "iptables-save", "rules, to count them"),
+	tunablesQuery,
 }
 
 // Queries lists the commands for a system, in order.

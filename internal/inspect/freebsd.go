@@ -18,7 +18,9 @@ func (in *inspection) freebsd() {
 	if in.f.From.Kind != fact.KindTree {
 		in.freebsdLive()
 	}
+	product, config := in.appliance()
 	in.freebsdFiles()
+	in.addProduct(product, config)
 }
 
 // freebsdLive asks the running system.
@@ -251,7 +253,7 @@ func (in *inspection) freebsdFiles() {
 	sysctl := freebsd.ReadSysctlConf(in)
 	rc := freebsd.ReadRC(files{in, keep.RC})
 	for _, c := range []freebsd.Config{loader, sysctl, rc} {
-		in.addLines(c.Lines)
+		in.addLines(in.notTheUsers(c.Lines))
 		in.f.Problems = append(in.f.Problems, c.Problems...)
 		in.f.Sources = append(in.f.Sources, c.Ignored...)
 	}

@@ -21,7 +21,9 @@ func (in *inspection) linux() {
 	in.linuxInterrupts()
 	in.linuxCounters()
 	in.linuxModules()
+	product, config := in.appliance()
 	in.linuxFiles(names)
+	in.addProduct(product, config)
 	in.linuxFirewall()
 	in.linuxServices()
 }

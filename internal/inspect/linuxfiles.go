@@ -80,7 +80,7 @@ func (in *inspection) addConfig(group []linux.Config) {
 	for i := range lines {
 		lines[i].Order = i + 1
 	}
-	in.addLines(lines)
+	in.addLines(in.notTheUsers(lines))
 }
 
 // commandLine files what the running kernel was started with as live values.

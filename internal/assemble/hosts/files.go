@@ -64,7 +64,7 @@ func (s *Source) Files(args []string, stdin io.Reader) (r host.Reader, given map
 		place, ok := filehost.Recognise(name, string(text), system)
 		if !ok {
 			return nil, nil, hint.With(hint.Usagef("%s is no configuration that is known here", name),
-				"sysctl.conf, loader.conf, rc.conf, pf.conf, tuned.conf, a kernel's command line, modprobe.d, GRUB's file, udev's rules … are; %s says which system's it is", hint.Option("os", ""))
+				"sysctl.conf, loader.conf, rc.conf, pf.conf, tuned.conf, config.xml, config.boot, UCI files, a kernel's command line, modprobe.d, GRUB's file, udev's rules … are; %s says which system's it is", hint.Option("os", ""))
 		}
 		if _, twice := texts[place.Path]; twice {
 			return nil, nil, hint.With(hint.Usagef("%s and %s are both a host's %s", given[place.Path], name, place.Path), "audit them one by one, or as a directory with --root")

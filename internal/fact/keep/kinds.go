@@ -21,6 +21,8 @@ var FreeBSD = sources(
 	IPFW, "/etc/ipfw.rules /etc/ipf.rules /etc/ipnat.rules",
 	Fstab, "/etc/fstab",
 	Messages, "/var/run/dmesg.boot",
+	Sense, "/conf/config.xml /cf/conf/config.xml",
+	Versioned, "/usr/local/opnsense/version/core /etc/version",
 	Daemon, "/usr/local/etc/nginx/nginx.conf /usr/local/etc/apache24/httpd.conf /usr/local/etc/namedb/named.conf",
 )
 
@@ -49,6 +51,9 @@ var Linux = sources(
 	Profile, "/etc/tuned/active_profile",
 	Tuned, "/etc/tuned/tuned-main.conf /etc/tuned/*/tuned.conf /etc/tuned/profiles/*/tuned.conf /usr/lib/tuned/*/tuned.conf /usr/lib/tuned/profiles/*/tuned.conf",
 	Networks, "/etc/NetworkManager/system-connections/*.nmconnection",
+	VyOS, "/config/config.boot /opt/vyatta/etc/config/config.boot",
+	UCI, "/etc/config/network /etc/config/firewall /etc/config/system /etc/config/irqbalance /etc/config/sqm",
+	Versioned, "/etc/openwrt_release /usr/share/vyos/version.json /etc/version",
 	Netplan, "/etc/netplan/*.yaml /run/netplan/*.yaml /usr/lib/netplan/*.yaml /lib/netplan/*.yaml",
 )
 
@@ -81,7 +86,7 @@ var answers = []struct{ command, kind string }{
 	{"uname", Uname}, {"sysctl -n kern.conftxt", Options}, {"sysctl -aN", Whole}, {"sysctl -at", Whole}, {"sysctl -a", Values}, {"kenv", Kenv},
 	{"dmesg", Messages}, {"ifconfig", Ifconfig}, {"mount", Mount}, {"pfctl -sr", PF}, {"pfctl -sn", PF}, {"pfctl -sT", Names}, {"pfctl", Whole},
 	{"ipfw", IPFW}, {"nft", NFT}, {"iptables", IPTables}, {"freebsd-version", Whole}, {"kldstat", Whole}, {"pciconf", Whole}, {"netstat", Whole},
-	{"vmstat", Whole}, {"cpuset", Whole}, {"tc", Whole}, {"ethtool", Whole},
+	{"vmstat", Whole}, {"cpuset", Whole}, {"sqlite3", Database}, {"tc", Whole}, {"ethtool", Whole},
 }
 
 // KindOfAnswer is the kind of what a command prints; "" for one that is not known.

@@ -1,5 +1,7 @@
 package keep
 
+import "strings"
+
 // The kinds of text that are known. Others keep nothing.
 const (
 	// Whole is the kernel's own counters and names, which nobody writes.
@@ -47,7 +49,7 @@ func allRules() []rule {
 	for _, some := range [][]rule{
 		sysctlRules(), loaderRules(), shellRules(RC, rcAssignments()), shellRules(Grub, grubAssignments()), shellRules(Ifcfg, ifcfgAssignments()),
 		bootLineRules(), modprobeRules(), iniRules(), interfaceRules(), commandRules(Script, ""), cloudRules(), udevRules(), fstabRules(),
-		pfRules(), ipfwRules(), linuxFirewallRules(), daemonRules(), answerRules(), treeRules(),
+		pfRules(), ipfwRules(), linuxFirewallRules(), daemonRules(), answerRules(), treeRules(), senseRules(), vyosRules(), uciRules(), databaseRules(),
 		{on(Name, `.+`, drop, ""), on(Names, `{b}`, keep, ""), on(Names, `[^ \t]+`, mask, "")},
 		{on("rest", `{b}`, keep, ""), on("rest", `.+`, mask, "")},
 		// unknown is the value of a name that nobody knows.
@@ -87,6 +89,14 @@ func endsOfLine() map[string]string {
 		}
 	}
 	ends[Values+".skip"] = Values + ".skip"
+	ends[VyOS+".in"], ends[VyOS+".hide"], ends[VyOS+".in.value"] = VyOS+".in", VyOS+".hide", VyOS+".in"
+	for _, section := range []string{"list", "if"} {
+		ends[Sense+"."+section] = Sense + "." + section
+	}
+	for _, within := range []string{"list.name", "list.value", "if.leaf", "if.device"} {
+		section, _, _ := strings.Cut(within, ".")
+		ends[Sense+"."+within] = Sense + "." + section
+	}
 	ends[PF+".quote"] = PF + ".quote"
 	return ends
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/appliance"
 	"linerate/internal/fact"
 )
 
@@ -52,6 +53,9 @@ var kinds = []kind{
 // Recognise finds where a host would have a file, by its name or by what its
 // lines look like. os, where it is known, leaves out what another reads.
 func Recognise(name, text, os string) (Place, bool) {
+	if p, at, ok := appliance.Recognise(name, text, os); ok {
+		return Place{at, p.OS}, true
+	}
 	parts := strings.Split(path.Clean(name), "/")
 	base := parts[len(parts)-1]
 	long := base

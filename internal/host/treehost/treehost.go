@@ -52,6 +52,8 @@ func (t *Tree) OS() string {
 		{"boot/defaults", fact.FreeBSD}, {"boot/device.hints", fact.FreeBSD}, {"etc/rc.conf", fact.FreeBSD},
 		{"etc/rc.conf.local", fact.FreeBSD}, {"etc/rc.conf.d", fact.FreeBSD}, {"etc/defaults/rc.conf", fact.FreeBSD},
 		{"etc/pf.conf", fact.FreeBSD}, {"bin/freebsd-version", fact.FreeBSD},
+		{"conf/config.xml", fact.FreeBSD}, {"cf/conf/config.xml", fact.FreeBSD},
+		{"config/config.boot", fact.Linux}, {"etc/config/network", fact.Linux}, {"etc/openwrt_release", fact.Linux},
 		{"sos_commands", fact.Linux}, {"etc/sysctl.d", fact.Linux}, {"proc/sys", fact.Linux}, {"etc/debian_version", fact.Linux},
 		{"etc/default/grub", fact.Linux}, {"etc/modprobe.d", fact.Linux}, {"usr/lib/sysctl.d", fact.Linux},
 		{"etc/nftables.conf", fact.Linux}, {"etc/systemd", fact.Linux},
@@ -63,10 +65,11 @@ func (t *Tree) OS() string {
 	return ""
 }
 
-// Tells reports a tree that says its own release: a copy of Linux's /proc/sys
-// or an extracted sos report.
+// Tells reports a tree that says its own release: a copy of Linux's /proc/sys,
+// an extracted sos report, or an appliance's files.
 func (t *Tree) Tells() bool {
-	for _, p := range []string{"proc/sys/kernel/osrelease", "sos_commands/kernel/sysctl_-a"} {
+	for _, p := range []string{"proc/sys/kernel/osrelease", "sos_commands/kernel/sysctl_-a",
+		"usr/local/opnsense/version/core", "etc/openwrt_release", "usr/share/vyos/version.json", "conf/config.xml", "cf/conf/config.xml", "config/config.boot"} {
 		if _, err := t.root.Lstat(p); err == nil {
 			return true
 		}

@@ -1,0 +1,106 @@
+// Package appliance reads the configuration of appliances — systems that keep
+// their settings in a file of their own, and write the base system's files
+// from it — and says in an appliance's own words where a setting is changed.
+//
+// What is known of a product is a record of catalogue/appliances: what its
+// releases are built on, what it sets by itself, which files it writes anew, and
+// how its pages are named. How its configuration reads is one file here.
+package appliance
+
+import (
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+// Config is what a product's configuration says.
+type Config struct {
+	// Version is the product's release where the configuration tells it.
+	Version string
+	// Hostname is the host's own name, "" where it does not tell.
+	Hostname string
+	// Lines set something, in the order in which the product reads them.
+	Lines []fact.Line
+	// NICs are the interfaces that it names.
+	NICs []fact.NIC
+	// PF is what the product writes of pf's options, nil where it runs no pf.
+	PF *fact.PF
+	// Services are the daemons that it starts.
+	Services []fact.Service
+	// Problems are parts that could not be read.
+	Problems []fact.Problem
+}
+
+// File is a file of a product's configuration.
+type File struct {
+	Path string // on the host
+	Text string
+}
+
+// reader reads the files of a product's configuration that are there, in the
+// order of its record.
+type reader func(p *Product, files []File) Config
+
+// readers are those of the products, by name.
+var readers = map[string]reader{
+	"opnsense": readOPNsense, "pfsense": readPfSense, "vyos": readVyOS, "openwrt": readOpenWrt, "truenas-core": readTrueNAS, "truenas-scale": readTrueNAS,
+	"proxmox": readProxmox,
+}
+
+// Read reads a product's configuration: its own lines first, those that the
+// product sets by itself, then those of whoever runs it.
+func (p *Product) Read(files []File) Config {
+	c := readers[p.Name](p, files)
+	for i := range c.Lines {
+		p.own(&c.Lines[i])
+	}
+	c.Lines = append(p.setLines(), c.Lines...)
+	for i := range c.Lines {
+		c.Lines[i].Order = i + 1
+	}
+	return c
+}
+
+// own marks a line that sets what the product sets anyway.
+func (p *Product) own(l *fact.Line) {
+	if l.Stage == fact.Field {
+		return
+	}
+	if v, ok := p.SetsItself(l.Name); ok && v == strings.TrimSpace(l.Value) {
+		l.Default, l.Note = true, p.Title+" sets it to this by itself"
+	}
+}
+
+// setLines are what the product sets by itself.
+func (p *Product) setLines() []fact.Line {
+	var lines []fact.Line
+	for _, s := range p.Sets {
+		lines = append(lines, fact.Line{File: s.In, Name: s.Name, Value: s.Value, Text: s.Name + "=" + s.Value, Stage: p.stage(), Effective: true, Default: true, Note: p.Title + " sets it by itself"})
+	}
+	return lines
+}
+
+// stage is that of the product's list of tunables.
+func (p *Product) stage() fact.Stage {
+	if p.Loader {
+		return fact.Tunables
+	}
+	return fact.Sysctl
+}
+
+// SetsItself is the value that the product gives a tunable without being asked.
+func (p *Product) SetsItself(name string) (value string, ok bool) {
+	for _, s := range p.Sets {
+		if s.Name == name {
+			return s.Value, true
+		}
+	}
+	return "", false
+}
+
+// Bounds on a configuration; real ones are far below.
+const (
+	maxDepth = 64
+	maxLines = 200_000
+	maxItems = 20_000
+)

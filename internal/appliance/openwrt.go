@@ -1,0 +1,133 @@
+package appliance
+
+import (
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+// option is one value of a UCI file.
+type option struct {
+	file, kind, section, name, value string
+	// index counts sections of its kind in the file, from 0.
+	index int
+	line  int
+	list  bool
+}
+
+// place is the option as uci(1) names it.
+func (o option) place() string {
+	if o.section != "" {
+		return fmt.Sprintf("uci %s.%s.%s", path.Base(o.file), o.section, o.name)
+	}
+	return fmt.Sprintf("uci %s.@%s[%d].%s", path.Base(o.file), o.kind, o.index, o.name)
+}
+
+// parseUCI reads a UCI file: config, option and list, words in quotes or without.
+func parseUCI(f File) []option {
+	var all []option
+	var now option
+	count := map[string]int{}
+	for i, raw := range strings.SplitN(f.Text, "\n", maxLines) {
+		s, _, _ := strings.Cut(strings.TrimSpace(raw), "\t#")
+		if s == "" || s[0] == '#' {
+			continue
+		}
+		w := words(strings.ReplaceAll(s, "\t", " "))
+		switch {
+		case w[0] == "config" && len(w) > 1:
+			now = option{file: f.Path, kind: w[1], index: count[w[1]]}
+			if len(w) > 2 {
+				now.section = w[2]
+			}
+			count[w[1]]++
+		case (w[0] == "option" || w[0] == "list") && len(w) > 2 && now.kind != "" && len(all) < maxItems:
+			o := now
+			o.name, o.value, o.line, o.list = w[1], w[2], i+1, w[0] == "list"
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// readOpenWrt reads OpenWrt's files below /etc/config.
+func readOpenWrt(p *Product, files []File) Config {
+	u := &openwrt{p: p}
+	for _, f := range files {
+		for _, o := range parseUCI(f) {
+			u.option(o)
+		}
+	}
+	return u.c
+}
+
+// openwrt is a configuration while it is read.
+type openwrt struct {
+	p *Product
+	c Config
+}
+
+func (u *openwrt) line(o option, stage fact.Stage, name, value, place string) {
+	u.c.Lines = append(u.c.Lines, fact.Line{File: o.file, Number: o.line, Text: "option " + o.name + " '" + o.value + "'", Name: name, Value: value, Stage: stage, Effective: true, Place: place})
+}
+
+// uciSysctls are options of the firewall that it writes to one sysctl each.
+var uciSysctls = map[string]string{"tcp_syncookies": "net.ipv4.tcp_syncookies", "tcp_ecn": "net.ipv4.tcp_ecn", "tcp_window_scaling": "net.ipv4.tcp_window_scaling"}
+
+func (u *openwrt) option(o option) {
+	where := path.Base(o.file)
+	key := where + "/" + o.kind + "/" + o.name
+	if place, ok := u.p.Fields[key]; ok {
+		u.line(o, fact.Field, key, o.value, place+" ("+o.place()+")")
+	}
+	switch {
+	case key == "system/system/hostname":
+		u.c.Hostname = o.value
+	case where == "firewall" && o.kind == "defaults" && uciSysctls[o.name] != "":
+		u.line(o, fact.Sysctl, uciSysctls[o.name], o.value, o.place())
+	case where == "network" && o.kind == "interface" && (o.name == "device" || o.name == "ifname"):
+		for _, n := range strings.Fields(o.value) {
+			if !strings.HasPrefix(n, "@") && !strings.HasPrefix(n, "br-") {
+				u.nic(o, n)
+			}
+		}
+	case where == "network" && o.kind == "device" && o.name == "ports":
+		u.nic(o, o.value)
+	case where == "network" && o.kind == "device" && o.name == "name":
+		u.nic(o, o.value)
+	case where == "network" && o.kind == "device" && o.name == "mtu":
+		if n := len(u.c.NICs); n > 0 {
+			u.c.NICs[n-1].MTU, _ = strconv.Atoi(o.value)
+		}
+	case where == "irqbalance" && o.name == "enabled" && o.value == "1":
+		yes := true
+		u.c.Services = append(u.c.Services, fact.Service{Name: "irqbalance", Enabled: &yes})
+	}
+}
+
+func (u *openwrt) nic(o option, name string) {
+	kind := fact.KindEthernet
+	switch {
+	case strings.HasPrefix(name, "br"):
+		kind = fact.KindBridge
+	case strings.ContainsAny(name, ".@"):
+		kind = fact.KindVLAN
+	case strings.HasPrefix(name, "lo"):
+		kind = fact.KindLoopback
+	case strings.HasPrefix(name, "wg"), strings.HasPrefix(name, "tun"), strings.HasPrefix(name, "ppp"):
+		kind = fact.KindTunnel
+	}
+	for _, n := range u.c.NICs {
+		if n.Name == name {
+			return
+		}
+	}
+	if len(u.c.NICs) >= maxItems {
+		return
+	}
+	l := fact.Line{File: o.file, Number: o.line, Text: "option " + o.name + " '" + o.value + "'", Name: o.name, Value: o.value, Stage: fact.Field, Effective: true, Place: o.place()}
+	u.c.NICs = append(u.c.NICs, fact.NIC{Name: name, Kind: kind, Configured: []fact.Line{l}})
+}

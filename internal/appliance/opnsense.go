@@ -1,0 +1,69 @@
+package appliance
+
+import (
+	"linerate/internal/fact"
+)
+
+// readOPNsense reads OPNsense's config.xml. Its tunables go to loader.conf and to
+// sysctl(8) both; an interface's own offloads stand where it says so; without a
+// word on offloads a new configuration has them off, one from before 26.1 on
+// (the settings' model has a default that the old pages had not).
+func readOPNsense(p *Product, files []File) Config {
+	return readSense(p, files, "opnsense", func(s *sense) {
+		settings := s.root.first("OPNsense", "Interfaces", "settings")
+		s.switchOffloads(func(tag string, nic *fact.NIC) bool {
+			if n := s.assigned(nic.Name); n.first("hw_settings_overwrite").value() == "1" {
+				return ticked(n, tag)
+			}
+			if settings.has(tag) {
+				return ticked(settings, tag)
+			}
+			return ticked(s.root.first("system"), tag)
+		})
+		s.c.Services = s.services()
+	})
+}
+
+// assigned is the element of the interface that is assigned to a device.
+func (s *sense) assigned(device string) *node {
+	for _, list := range s.root.at("interfaces") {
+		for _, n := range list.children {
+			if n.first("if").value() == device {
+				return n
+			}
+		}
+	}
+	return nil
+}
+
+// ticked reports a box that is: its element is there, and not 0.
+func ticked(n *node, tag string) bool {
+	return n.has(tag) && n.first(tag).value() != "0"
+}
+
+// senseServices are the elements of daemons that an audit knows, and whether they
+// are on where they are there.
+var senseServices = []struct {
+	name string
+	path []string
+	tag  string
+}{
+	{"unbound", []string{"unbound"}, "enable"}, {"unbound", []string{"OPNsense", "unboundplus", "general"}, "enabled"},
+	{"openvpn", []string{"openvpn", "openvpn-server"}, "vpnid"}, {"openvpn", []string{"OPNsense", "OpenVPN", "Instances", "Instance"}, "enabled"},
+	{"wireguard", []string{"OPNsense", "wireguard", "general"}, "enabled"},
+	{"haproxy", []string{"OPNsense", "HAProxy", "general"}, "enabled"},
+}
+
+func (s *sense) services() []fact.Service {
+	var all []fact.Service
+	for _, d := range senseServices {
+		for _, n := range s.root.at(d.path...) {
+			if ticked(n, d.tag) {
+				yes := true
+				all = append(all, fact.Service{Name: d.name, Enabled: &yes})
+				break
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,91 @@
+package appliance
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+// maxLooked is how much of a text is looked at to tell what it is.
+const maxLooked = 1 << 20
+
+// Recognise finds the product whose configuration a file is, by its name and its
+// text, and where the product keeps it. os, where it is known, leaves out
+// those of another system.
+func Recognise(name, text, os string) (p *Product, at string, ok bool) {
+	products, err := Products()
+	if err != nil {
+		return nil, "", false
+	}
+	parts := strings.Split(path.Clean(name), "/")
+	base := parts[len(parts)-1]
+	long := strings.Join(parts[max(0, len(parts)-2):], "/")
+	if strings.HasPrefix(text, "SQLite format 3\x00") {
+		return database(text, os)
+	}
+	text = text[:min(len(text), maxLooked)]
+	for _, p := range products {
+		if p.Looks == "" || os != "" && os != p.OS {
+			continue
+		}
+		named := slices.ContainsFunc(p.Names, func(n string) bool {
+			ok, err := regexp.MatchString(n, base)
+			if !ok && err == nil {
+				ok, err = regexp.MatchString(n, long)
+			}
+			return ok && err == nil
+		})
+		looks := len(p.looks.FindAllStringIndex(text, enough))
+		if looks >= enough || looks > 0 && (named || p.OS == fact.FreeBSD) {
+			return p, p.file(base, text), true
+		}
+	}
+	return nil, "", false
+}
+
+// enough lines tell a configuration whatever its name.
+const enough = 3
+
+// database tells TrueNAS' two systems apart by the names in the file.
+func database(text, os string) (*Product, string, bool) {
+	name := "truenas-scale"
+	if os == fact.FreeBSD || os == "" && (strings.Contains(text, "kern.ipc.") || strings.Contains(text, "net.inet.") || strings.Contains(text, "vfs.zfs.") || strings.Contains(text, "kern.coredump")) {
+		name = "truenas-core"
+	}
+	p := Named(name)
+	if p == nil {
+		return nil, "", false
+	}
+	return p, p.Configs[0], true
+}
+
+// uciFiles are sections by which OpenWrt's files are told.
+var uciFiles = []struct {
+	section *regexp.Regexp
+	file    string
+}{
+	{regexp.MustCompile(`(?m)^\s*config\s+'?(zone|forwarding|redirect|defaults)`), "firewall"},
+	{regexp.MustCompile(`(?m)^\s*config\s+'?queue`), "sqm"},
+	{regexp.MustCompile(`(?m)^\s*config\s+'?irqbalance`), "irqbalance"},
+	{regexp.MustCompile(`(?m)^\s*config\s+'?(system|timeserver)`), "system"},
+}
+
+// file is where the product keeps a file of that name and text.
+func (p *Product) file(base, text string) string {
+	for _, c := range p.Configs {
+		if path.Base(c) == base {
+			return c
+		}
+	}
+	if p.Name == "openwrt" {
+		for _, u := range uciFiles {
+			if u.section.MatchString(text) {
+				return "/etc/config/" + u.file
+			}
+		}
+	}
+	return p.Configs[0]
+}

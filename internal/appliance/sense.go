@@ -1,0 +1,194 @@
+package appliance
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/fact"
+	"linerate/internal/fact/freebsd"
+)
+
+// sense is a config.xml of m0n0wall's descendants while it is read.
+type sense struct {
+	p    *Product
+	file string
+	root *node // <opnsense> or <pfsense>
+	c    Config
+	// stage is that of the list of tunables.
+	stage fact.Stage
+}
+
+// readSense reads what OPNsense and pfSense have in common; more, where given,
+// reads the rest.
+func readSense(p *Product, files []File, tag string, more func(s *sense)) Config {
+	if len(files) == 0 {
+		return Config{}
+	}
+	s := &sense{p: p, file: files[0].Path, stage: p.stage()}
+	top, err := parseXML(files[0].Text)
+	if err != nil {
+		s.c.Problems = append(s.c.Problems, fact.Problem{File: s.file, Line: 1, Kind: fact.ProblemSyntax, Message: fmt.Sprintf("read up to here only: %v", err)})
+	}
+	if s.root = top.first(tag); s.root == nil {
+		s.root = &node{}
+	}
+	s.c.Hostname = s.root.first("system", "hostname").value()
+	s.tunables()
+	s.firewall()
+	s.interfaces()
+	s.fields()
+	more(s)
+	return s.c
+}
+
+// add files a line at an element.
+func (s *sense) add(n *node, stage fact.Stage, name, value, place string) {
+	if len(s.c.Lines) < maxItems {
+		s.c.Lines = append(s.c.Lines, fact.Line{File: s.file, Number: n.line, Text: name + ": " + value, Name: name, Value: value, Stage: stage, Effective: true, Place: place})
+	}
+}
+
+// tunables reads the list of tunables. An empty value and "default" stand for the
+// product's own.
+func (s *sense) tunables() {
+	for _, item := range s.root.at("sysctl", "item") {
+		name, value := item.first("tunable").value(), item.first("value").value()
+		if name == "" || value == "" || value == "default" {
+			continue
+		}
+		n := item.first("tunable")
+		s.add(n, s.stage, name, value, s.p.Tunables+": "+name)
+	}
+}
+
+// fields files the settings that have a place of their own in the product's
+// record.
+func (s *sense) fields() {
+	for _, path := range slices.Sorted(maps.Keys(s.p.Fields)) {
+		place := s.p.Fields[path]
+		if n := s.root.first(strings.Split(path, "/")...); n != nil {
+			value := n.value()
+			if value == "" && len(n.children) == 0 {
+				value = "yes" // an element that is there is a box that is ticked
+			}
+			s.add(n, fact.Field, path, value, place)
+		}
+	}
+}
+
+// pfNumbers are the fields that become limits and timeouts of pf.
+var pfNumbers = []struct{ path, limit, timeout string }{
+	{"system/maximumstates", "states", ""}, {"system/maximumtableentries", "table-entries", ""}, {"system/maximumfrags", "frags", ""},
+	{"system/adaptivestart", "", "adaptive.start"}, {"system/adaptiveend", "", "adaptive.end"}, {"system/srctrack", "", "src.track"},
+}
+
+// firewall reads what becomes of pf's options.
+func (s *sense) firewall() {
+	system := s.root.first("system")
+	pf := &fact.PF{Configured: !system.has("disablefilter"), File: s.file}
+	for _, n := range pfNumbers {
+		e := s.root.first(strings.Split(n.path, "/")...)
+		v, err := strconv.ParseUint(e.value(), 10, 64)
+		if err != nil || v == 0 {
+			continue
+		}
+		l := fact.Limit{Name: n.limit + n.timeout, Value: v, File: s.file, Line: e.line, Text: n.path + ": " + e.value(), Place: s.p.Fields[n.path]}
+		if n.limit != "" {
+			pf.FileLimits = append(pf.FileLimits, l)
+		} else {
+			pf.Timeouts = append(pf.Timeouts, l)
+		}
+	}
+	s.adaptive(pf)
+	s.rules(pf)
+	s.c.PF = pf
+}
+
+// adaptive drops adaptive timeouts of which one is missing: the product writes
+// both or none.
+func (s *sense) adaptive(pf *fact.PF) {
+	if len(s.root.at("system", "adaptivestart")) > 0 && len(s.root.at("system", "adaptiveend")) > 0 &&
+		s.root.first("system", "adaptivestart").value() != "" && s.root.first("system", "adaptiveend").value() != "" {
+		return
+	}
+	kept := pf.Timeouts[:0]
+	for _, t := range pf.Timeouts {
+		if !strings.HasPrefix(t.Name, "adaptive.") {
+			kept = append(kept, t)
+		}
+	}
+	pf.Timeouts = kept
+}
+
+// rules counts rules and translations as they are written.
+func (s *sense) rules(pf *fact.PF) {
+	pf.Rules = len(s.root.at("filter", "rule")) + len(s.root.at("OPNsense", "Firewall", "Filter", "rules", "rule"))
+	mode := s.root.first("nat", "outbound", "mode").value()
+	if mode != "disabled" {
+		pf.Translations++
+	}
+	pf.Translations += len(s.root.at("nat", "rule")) + len(s.root.at("nat", "outbound", "rule")) + len(s.root.at("nat", "onetoone"))
+}
+
+// offloads are the switches of the product, and the words of ifconfig(8) that it
+// gives to every interface.
+var offloads = []struct {
+	tag   string
+	words []string
+}{
+	{"disablechecksumoffloading", []string{"rxcsum", "txcsum", "rxcsum6", "txcsum6"}},
+	{"disablesegmentationoffloading", []string{"tso"}},
+	{"disablelargereceiveoffloading", []string{"lro"}},
+}
+
+// interfaces reads the interfaces that are assigned.
+func (s *sense) interfaces() {
+	for _, list := range s.root.at("interfaces") {
+		for _, n := range list.children {
+			name := n.first("if").value()
+			if name == "" || len(s.c.NICs) >= maxItems {
+				continue
+			}
+			nic := fact.NIC{Name: name}
+			nic.Driver, nic.Kind = freebsd.Driver(name)
+			if strings.Contains(name, "_vlan") { // pfSense's and OPNsense's own names
+				nic.Driver, nic.Kind = "vlan", fact.KindVLAN
+			}
+			nic.MTU, _ = strconv.Atoi(n.first("mtu").value())
+			if a := n.first("ipaddr").value(); a != "" && a != "none" {
+				nic.IPv4 = 1
+				if a == "pppoe" {
+					nic.Kind = fact.KindTunnel
+				}
+			}
+			if a := n.first("ipaddrv6").value(); a != "" && a != "none" {
+				nic.IPv6 = 1
+			}
+			nic.Configured = []fact.Line{{File: s.file, Number: n.line, Text: n.name + ": " + name, Name: "interfaces/" + n.name, Value: name, Stage: fact.Field, Effective: true, Place: "Interfaces ▸ " + strings.ToUpper(n.name)}}
+			s.c.NICs = append(s.c.NICs, nic)
+		}
+	}
+}
+
+// switchOffloads gives every interface of hardware the flags that the product
+// sets on it; off says which switches are at off.
+func (s *sense) switchOffloads(off func(tag string, nic *fact.NIC) bool) {
+	for i := range s.c.NICs {
+		nic := &s.c.NICs[i]
+		if nic.Kind != fact.KindEthernet {
+			continue
+		}
+		for _, o := range offloads {
+			sign := ""
+			if off(o.tag, nic) {
+				sign = "-"
+			}
+			for _, w := range o.words {
+				nic.ConfigFlags = append(nic.ConfigFlags, sign+w)
+			}
+		}
+	}
+}

@@ -1,0 +1,254 @@
+package appliance
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"linerate/catalogue/appliances"
+	"linerate/internal/fact"
+	"linerate/internal/fact/release"
+	"linerate/internal/yamlfile"
+)
+
+// Product is what is known of an appliance: a file of catalogue/appliances.
+type Product struct {
+	// Name is in small letters, Title as its maker writes it.
+	Name  string `yaml:"name"`
+	Title string `yaml:"title"`
+	OS    string `yaml:"os"`
+	// Configs are the files in which it keeps its settings, Tells the files that
+	// tell it from a plain base system where those could not be read, and
+	// VersionFile the one that has its release, behind VersionAfter.
+	Configs []string  `yaml:"configs"`
+	Tells   []string  `yaml:"tells"`
+	Version []Version `yaml:"version"`
+	// Names are patterns of the configuration's name when it is in hand by
+	// itself, Looks one of a line that only it has.
+	Names []string `yaml:"names"`
+	Looks string   `yaml:"looks"`
+	// Loader: tunables of its list are for the loader and for sysctl(8) both.
+	Loader   bool      `yaml:"loader"`
+	Releases []Release `yaml:"releases"`
+	Sets     []Set     `yaml:"sets"`
+	Rewrites []Rewrite `yaml:"rewrites"`
+	// Unknown is what becomes of a tunable that the kernel has not got.
+	Unknown string `yaml:"unknown"`
+	// Tunables is the place of its list of tunables; Remove and Change are what
+	// its user does there to a name, which stands for {name}.
+	Tunables string `yaml:"tunables"`
+	Remove   string `yaml:"remove"`
+	Change   string `yaml:"change"`
+	// Fields are the places of other settings, by their path.
+	Fields map[string]string `yaml:"fields"`
+	// Instead are what its user finds where the base system has a file.
+	Instead map[string]string `yaml:"instead"`
+	// ByHand says how a plan is carried out, and why apply does not do it.
+	ByHand  string   `yaml:"by_hand"`
+	Sources []string `yaml:"sources"`
+
+	looks *regexp.Regexp
+}
+
+// Version is a file that has the product's release as the first group of a
+// pattern.
+type Version struct {
+	File    string `yaml:"file"`
+	Pattern string `yaml:"pattern"`
+
+	pattern *regexp.Regexp
+}
+
+// Release is one release of a product.
+type Release struct {
+	// Release is the product's, up to the part that tells its base; Base the
+	// release of FreeBSD or Linux beneath.
+	Release string `yaml:"release"`
+	Base    string `yaml:"base"`
+	// Config is the number by which the configuration tells the release.
+	Config  string   `yaml:"config"`
+	Patches string   `yaml:"patches"`
+	Sources []string `yaml:"sources"`
+}
+
+// Set is a tunable that a product sets by itself.
+type Set struct {
+	Name  string `yaml:"name"`
+	Value string `yaml:"value"`
+	// In is the file, or part, of the product by which it does.
+	In string `yaml:"in"`
+}
+
+// Rewrite is a file that a product writes anew.
+type Rewrite struct {
+	// File is a pattern of path.Match.
+	File string `yaml:"file"`
+	When string `yaml:"when"`
+	// Only are patterns of the names that it writes, where it leaves others.
+	Only []string `yaml:"only"`
+}
+
+// Products are the built-in records, read once. They are checked by a test.
+var Products = sync.OnceValues(func() ([]*Product, error) { return Load(appliances.Files) })
+
+// Load reads the records.
+func Load(fsys fs.FS) ([]*Product, error) {
+	names, err := fs.Glob(fsys, "*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	var all []*Product
+	for _, name := range names {
+		text, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return nil, err
+		}
+		p := &Product{}
+		if _, err := yamlfile.Read(name, text, yamlfile.Kind{Noun: "an appliance", Content: "name, title and os"}, p); err != nil {
+			return nil, err
+		}
+		if err := p.check(); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// check refuses a record that lacks what every product has.
+func (p *Product) check() error {
+	switch {
+	case p.Name == "" || p.Title == "" || p.OS != fact.FreeBSD && p.OS != fact.Linux:
+		return errors.New("name, title and os (freebsd or linux) are needed")
+	case readers[p.Name] == nil:
+		return fmt.Errorf("nothing reads the configuration of %s", p.Name)
+	case len(p.Configs) == 0 || p.Tunables == "" || p.Remove == "" || p.Change == "" || p.ByHand == "" || len(p.Sources) == 0:
+		return errors.New("configs, tunables, remove, change, by_hand and sources are needed")
+	}
+	var err error
+	if p.looks, err = regexp.Compile("(?m)" + p.Looks); err != nil {
+		return err
+	}
+	for i := range p.Version {
+		if p.Version[i].pattern, err = regexp.Compile(p.Version[i].Pattern); err != nil {
+			return err
+		}
+	}
+	for _, r := range p.Releases {
+		if _, err := release.ParseGiven(r.Base); err != nil || r.Release == "" || len(r.Sources) == 0 {
+			return fmt.Errorf("release %q: base %q and sources: %w", r.Release, r.Base, err)
+		}
+	}
+	for _, w := range p.Rewrites {
+		if _, err := path.Match(w.File, ""); err != nil || w.When == "" {
+			return fmt.Errorf("rewrites %q: a pattern, and when", w.File)
+		}
+	}
+	return nil
+}
+
+// Named is the product of a name, nil where there is none.
+func Named(name string) *Product {
+	all, _ := Products()
+	i := slices.IndexFunc(all, func(p *Product) bool { return p.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return all[i]
+}
+
+// Of is the product that facts are of, nil for a plain host.
+func Of(f *fact.Facts) *Product {
+	if f.Product == nil {
+		return nil
+	}
+	return Named(f.Product.Name)
+}
+
+// VersionIn is the product's release as a file of its own tells it, "" where it
+// does not.
+func (v Version) VersionIn(text string) string {
+	m := v.pattern.FindStringSubmatch(text)
+	if len(m) < 2 {
+		return ""
+	}
+	return m[1]
+}
+
+// ReleaseOf is the record of a release: that of the longest part of it which
+// the table has.
+func (p *Product) ReleaseOf(version string) (Release, bool) {
+	best := Release{}
+	for _, r := range p.Releases {
+		if (version == r.Release || strings.HasPrefix(version, r.Release+".") || strings.HasPrefix(version, r.Release+"-") || strings.HasPrefix(version, r.Release+"_")) && len(r.Release) > len(best.Release) {
+			best = r
+		}
+	}
+	return best, best.Release != ""
+}
+
+// ReleaseByConfig is the record of the release that writes a configuration of a
+// number.
+func (p *Product) ReleaseByConfig(number string) (Release, bool) {
+	for _, r := range p.Releases {
+		if r.Config != "" && r.Config == number {
+			return r, true
+		}
+	}
+	return Release{}, false
+}
+
+// Base is the release of the system beneath.
+func (r Release) BaseRelease() release.Release {
+	b, err := release.ParseGiven(r.Base)
+	if err != nil {
+		return release.Release{}
+	}
+	return b
+}
+
+// Writes reports whether the product writes a line of a file anew, so that it
+// is not its user's.
+func (p *Product) Writes(file, name string) bool {
+	return slices.ContainsFunc(p.Rewrites, func(w Rewrite) bool {
+		if ok, _ := path.Match(w.File, file); !ok {
+			return false
+		}
+		return len(w.Only) == 0 || slices.ContainsFunc(w.Only, func(o string) bool { ok, _ := path.Match(o, name); return ok })
+	})
+}
+
+// Recognises reports a text that looks like the product's configuration; every
+// text does where the record has no looks.
+func (p *Product) Recognises(text string) bool {
+	return text != "" && (p.Looks == "" || p.looks.MatchString(text))
+}
+
+// Certain: the product's configuration is a file that other systems have as well,
+// so that only its own files tell it.
+func (p *Product) Certain() bool { return p.Looks == "" }
+
+// Speaks reports a release that is the product's number, as opposed to that of
+// the system beneath, of which the major number is known.
+func (p *Product) Speaks(r release.Release) bool {
+	for _, known := range p.Releases {
+		if b := known.BaseRelease(); b.Major == r.Major && b.Minor == r.Minor {
+			return false
+		}
+	}
+	return !r.IsZero()
+}
+
+// BaseText is the release beneath for people: "FreeBSD 14.2".
+func (r Release) BaseText(os string) string {
+	name := map[string]string{fact.FreeBSD: "FreeBSD ", fact.Linux: "Linux "}[os] + r.Base
+	if r.Patches != "" {
+		name += " with " + r.Patches
+	}
+	return name
+}

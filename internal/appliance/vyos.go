@@ -1,0 +1,244 @@
+package appliance
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+// leaf is one value of VyOS' tree: its path's words, the last of which is the value
+// where it has one.
+type leaf struct {
+	path []string
+	line int
+}
+
+// at is the rest of a leaf's path behind some words, "*" for any one.
+func (l leaf) at(words ...string) ([]string, bool) {
+	if len(l.path) < len(words) {
+		return nil, false
+	}
+	for i, w := range words {
+		if w != "*" && l.path[i] != w {
+			return nil, false
+		}
+	}
+	return l.path[len(words):], true
+}
+
+// vyosRelease is the release at the end of a config.boot.
+var vyosRelease = regexp.MustCompile(`(?m)^\s*(?://|/\*)\s*Release version:\s*(?:VyOS )?v?([0-9][0-9A-Za-z.-]*)`)
+
+// readVyOS reads a config.boot, in braces or as `set` lines.
+func readVyOS(p *Product, files []File) Config {
+	v := &vyos{p: p}
+	for _, f := range files {
+		v.file = f.Path
+		if m := vyosRelease.FindStringSubmatch(f.Text); m != nil {
+			v.c.Version = m[1]
+		}
+		for _, l := range v.tree(f.Text) {
+			v.leaf(l)
+		}
+	}
+	return v.c
+}
+
+// vyos is a configuration while it is read.
+type vyos struct {
+	p    *Product
+	file string
+	c    Config
+}
+
+// words splits a line as VyOS does: blanks between, quotes around what has some.
+func words(s string) []string {
+	var all []string
+	for s = strings.TrimSpace(s); s != ""; s = strings.TrimLeft(s, " \t") {
+		if q := s[0]; q == '\'' || q == '"' {
+			if end := strings.IndexByte(s[1:], q); end >= 0 {
+				all = append(all, s[1:1+end])
+				s = s[end+2:]
+				continue
+			}
+		}
+		w, rest, _ := strings.Cut(strings.ReplaceAll(s, "\t", " "), " ")
+		all = append(all, w)
+		s = rest
+	}
+	return all
+}
+
+// tree reads a text as the leaves it has.
+func (v *vyos) tree(text string) []leaf {
+	var all []leaf
+	var open [][]string
+	comment := false
+	for i, raw := range strings.SplitN(text, "\n", maxLines) {
+		s := strings.TrimSpace(raw)
+		if comment || strings.HasPrefix(s, "/*") {
+			comment = !strings.Contains(s, "*/")
+			continue
+		}
+		if s == "" || s[0] == '#' || strings.HasPrefix(s, "//") {
+			continue
+		}
+		switch {
+		case s == "}":
+			if len(open) > 0 {
+				open = open[:len(open)-1]
+			}
+		case strings.HasSuffix(s, "{"):
+			if len(open) >= maxDepth {
+				v.c.Problems = append(v.c.Problems, fact.Problem{File: v.file, Line: i + 1, Text: "{", Kind: fact.ProblemSyntax, Message: fmt.Sprintf("more than %d blocks within each other: read up to here only", maxDepth)})
+				return all
+			}
+			open = append(open, words(strings.TrimSuffix(s, "{")))
+		default:
+			path := words(s)
+			if len(open) == 0 && len(path) > 1 && path[0] == "set" {
+				path = path[1:]
+			}
+			if len(all) < maxItems {
+				all = append(all, leaf{append(slices.Concat(open...), path...), i + 1})
+			}
+		}
+	}
+	return all
+}
+
+// set files a line.
+func (v *vyos) set(l leaf, stage fact.Stage, name, value string, path ...string) {
+	v.c.Lines = append(v.c.Lines, fact.Line{File: v.file, Number: l.line, Text: "set " + strings.Join(l.path, " "), Name: name, Value: value, Stage: stage, Effective: true, Place: "set " + strings.Join(path, " ")})
+}
+
+// leaf reads one.
+func (v *vyos) leaf(l leaf) {
+	if rest, ok := l.at("system", "host-name"); ok && len(rest) == 1 {
+		v.c.Hostname = rest[0]
+	}
+	for _, list := range []string{"parameter", "all", "custom"} {
+		if rest, ok := l.at("system", "sysctl", list); ok && len(rest) == 3 && rest[1] == "value" {
+			v.set(l, fact.Sysctl, rest[0], rest[2], "system", "sysctl", list, rest[0])
+		}
+	}
+	if rest, ok := l.at("interfaces", "ethernet"); ok {
+		v.ethernet(l, rest)
+	}
+	v.option(l)
+	v.conntrack(l)
+	v.firewall(l)
+	v.field(l)
+}
+
+// vyosOffloads are ethtool's names of VyOS' words.
+var vyosOffloads = map[string]string{"gro": "generic-receive-offload", "gso": "generic-segmentation-offload", "lro": "large-receive-offload", "sg": "scatter-gather", "tso": "tcp-segmentation-offload"}
+
+// ethernet reads what is said of an interface.
+func (v *vyos) ethernet(l leaf, rest []string) {
+	if len(rest) < 2 || strings.Contains(rest[0], ".") {
+		return
+	}
+	n := fact.NIC{Name: rest[0], Kind: fact.KindEthernet}
+	n.Configured = []fact.Line{{File: v.file, Number: l.line, Text: "set " + strings.Join(l.path, " "), Name: "interfaces ethernet " + rest[0], Value: strings.Join(rest[1:], " "), Stage: fact.Field, Effective: true, Place: "set interfaces ethernet " + rest[0]}}
+	switch rest[1] {
+	case "mtu":
+		if len(rest) > 2 {
+			n.MTU, _ = strconv.Atoi(rest[2])
+		}
+	case "offload":
+		if len(rest) > 2 && vyosOffloads[rest[2]] != "" && !slices.Contains(rest, "disable") {
+			n.ConfigFlags = []string{vyosOffloads[rest[2]]}
+		}
+	case "offload-options": // up to 1.3: word, then on or off
+		if len(rest) > 3 && rest[3] == "off" {
+			n.ConfigFlags = []string{"-" + rest[2]}
+		}
+	case "address":
+		n.IPv4 = 1
+	case "ring-buffer":
+		if len(rest) == 4 {
+			v.set(l, fact.Conf, "ethtool -G "+rest[0]+" "+rest[2], rest[3], "interfaces", "ethernet", rest[0], "ring-buffer", rest[2])
+		}
+	}
+	for i := range v.c.NICs {
+		if v.c.NICs[i].Name == n.Name {
+			old := &v.c.NICs[i]
+			old.Configured = append(old.Configured, n.Configured...)
+			old.ConfigFlags = append(old.ConfigFlags, n.ConfigFlags...)
+			old.MTU, old.IPv4 = max(old.MTU, n.MTU), old.IPv4+n.IPv4
+			return
+		}
+	}
+	if len(v.c.NICs) < maxItems {
+		v.c.NICs = append(v.c.NICs, n)
+	}
+}
+
+// option reads `system option kernel`, which becomes words of the kernel's command
+// line.
+func (v *vyos) option(l leaf) {
+	rest, ok := l.at("system", "option", "kernel")
+	if !ok || len(rest) == 0 {
+		return
+	}
+	switch rest[0] {
+	case "disable-mitigations":
+		v.set(l, fact.CommandLine, "cmdline.mitigations", "off", l.path...)
+	case "disable-power-saving":
+		v.set(l, fact.CommandLine, "cmdline.intel_idle.max_cstate", "0", l.path...)
+		v.set(l, fact.CommandLine, "cmdline.processor.max_cstate", "1", l.path...)
+	}
+}
+
+// vyosConntrack are the settings that are one sysctl each.
+var vyosConntrack = map[string]string{"table-size": "net.netfilter.nf_conntrack_max", "expect-table-size": "net.netfilter.nf_conntrack_expect_max",
+	"tcp half-open-connections": "net.ipv4.tcp_max_syn_backlog", "tcp max-retrans": "net.netfilter.nf_conntrack_tcp_max_retrans"}
+
+func (v *vyos) conntrack(l leaf) {
+	rest, ok := l.at("system", "conntrack")
+	if !ok || len(rest) < 2 {
+		return
+	}
+	value, path := rest[len(rest)-1], l.path[:len(l.path)-1]
+	if name := vyosConntrack[strings.Join(rest[:len(rest)-1], " ")]; name != "" {
+		v.set(l, fact.Sysctl, name, value, path...)
+	}
+	if rest[0] == "hash-size" {
+		v.set(l, fact.Modprobe, "module.nf_conntrack.hashsize", value, path...)
+	}
+}
+
+// vyosFirewall are global options that are one sysctl each, with its value where
+// the option says enable, and disable.
+var vyosFirewall = map[string]struct{ name, enable, disable string }{
+	"all-ping": {"net.ipv4.icmp_echo_ignore_all", "0", "1"}, "broadcast-ping": {"net.ipv4.icmp_echo_ignore_broadcasts", "0", "1"},
+	"directed-broadcast": {"net.ipv4.conf.all.bc_forwarding", "1", "0"}, "log-martians": {"net.ipv4.conf.all.log_martians", "1", "0"},
+	"syn-cookies": {"net.ipv4.tcp_syncookies", "1", "0"}, "twa-hazards-protection": {"net.ipv4.tcp_rfc1337", "1", "0"},
+}
+
+func (v *vyos) firewall(l leaf) {
+	rest, ok := l.at("firewall", "global-options")
+	if !ok {
+		rest, ok = l.at("firewall") // up to 1.3
+	}
+	if !ok || len(rest) != 2 {
+		return
+	}
+	o, known := vyosFirewall[rest[0]]
+	if value := map[string]string{"enable": o.enable, "disable": o.disable}[rest[1]]; known && value != "" {
+		v.set(l, fact.Sysctl, o.name, value, l.path[:len(l.path)-1]...)
+	}
+}
+
+// field files what has a place in the product's record.
+func (v *vyos) field(l leaf) {
+	path := strings.Join(l.path[:max(0, len(l.path)-1)], "/")
+	if place, ok := v.p.Fields[path]; ok {
+		v.c.Lines = append(v.c.Lines, fact.Line{File: v.file, Number: l.line, Text: "set " + strings.Join(l.path, " "), Name: path, Value: l.path[len(l.path)-1], Stage: fact.Field, Effective: true, Place: place})
+	}
+}

@@ -1,0 +1,84 @@
+package audit
+
+import (
+	"slices"
+	"strings"
+
+	"linerate/internal/fact"
+	"linerate/internal/setting"
+	"linerate/internal/tunable"
+)
+
+// settled gives the lines of an appliance's list of tunables, which the loader and
+// sysctl(8) both read, to the one that has power over the name. Other facts
+// stay as they are.
+func settled(f *fact.Facts, c *tunable.Catalogue) *fact.Facts {
+	if f.Product == nil {
+		return f
+	}
+	g := *f
+	g.Settings = slices.Clone(f.Settings)
+	for i, s := range g.Settings {
+		if !slices.ContainsFunc(s.Lines, func(l fact.Line) bool { return l.Stage == fact.Tunables }) {
+			continue
+		}
+		stage := fact.Sysctl
+		if byLoader(f, c, s.Name) {
+			stage = fact.Loader
+		}
+		s.Lines = slices.Clone(s.Lines)
+		for j := range s.Lines {
+			if s.Lines[j].Stage == fact.Tunables {
+				s.Lines[j].Stage = stage
+			}
+		}
+		g.Settings[i] = s
+	}
+	return &g
+}
+
+// byLoader reports a name that only the loader can set, or only it in time.
+func byLoader(f *fact.Facts, c *tunable.Catalogue, name string) bool {
+	r, ok := c.Lookup(f.OS, name)
+	if !ok {
+		return !strings.Contains(name, ".") || strings.HasPrefix(name, "hw.") || strings.HasPrefix(name, "hint.")
+	}
+	st := r.At(f.Release)
+	if st.Mechanism != setting.Sysctl {
+		return true
+	}
+	return st.Settable.AtBoot() && (!st.Settable.AtRuntime() || r.Reset == tunable.NeedReboot)
+}
+
+// setByProduct is the value that the appliance gives a tunable by itself: the base
+// system's default is not what stands without the line.
+func (a *auditor) setByProduct(name string) (value string, ok bool) {
+	if a.product == nil {
+		return "", false
+	}
+	return a.product.SetsItself(name)
+}
+
+// productSets reports a tunable whose default is not the base system's here.
+func (a *auditor) productSets(name string) bool { _, ok := a.setByProduct(name); return ok }
+
+// speak says in an appliance's own words what is to be done: where its user finds
+// what a base system has a file for.
+func (a *auditor) speak(f *Finding) {
+	if a.product == nil {
+		return
+	}
+	if f.Place != "" {
+		f.Fix = a.product.FixAt(f.Fix, f.Place, f.Name)
+		return
+	}
+	f.Fix = a.product.ForFiles(f.Fix)
+}
+
+// productName is the appliance and its release, "" of a plain host.
+func (a *auditor) productName() string {
+	if a.f.Product == nil {
+		return ""
+	}
+	return strings.TrimSpace(a.f.Product.Title + " " + a.f.Product.Version)
+}

@@ -1,0 +1,63 @@
+package audit_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"linerate/internal/audit"
+	"linerate/internal/fact"
+	"linerate/internal/fact/release"
+	"linerate/internal/host/filehost"
+	"linerate/internal/inspect"
+)
+
+// ofFiles audits files as a host of their own.
+func ofFiles(t *testing.T, role, os, rel string, files map[string]string) *audit.Report {
+	t.Helper()
+	all := map[string][]byte{}
+	for p, text := range files {
+		all[p] = []byte(text)
+	}
+	f, err := inspect.Host(context.Background(), filehost.New(all, os), inspect.Options{Release: release.MustParse(rel), OS: os})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run(t, f, role)
+}
+
+func sense(product string, items ...string) string {
+	var b strings.Builder
+	b.WriteString("<" + product + ">\n<sysctl>\n")
+	for _, i := range items {
+		name, value, _ := strings.Cut(i, "=")
+		b.WriteString("<item>\n<tunable>" + name + "</tunable>\n<value>" + value + "</value>\n</item>\n")
+	}
+	b.WriteString("</sysctl>\n</" + product + ">\n")
+	return b.String()
+}
+
+// TestProductPlaces: on an appliance a line has power where the appliance puts it,
+// a default is the appliance's, and what is to be done is said in its words.
+func TestProductPlaces(t *testing.T) {
+	const config = "/conf/config.xml"
+	for _, c := range []struct {
+		reading
+		os, rel string
+	}{
+		{reading{note: "loader and sysctl by one list", role: "firewall", files: map[string]string{config: sense("opnsense", "hw.igb.max_interrupt_rate=8000", "net.inet.tcp.cc.algorithm=cubic", "machdep.hyperthreading_allowed=0")},
+			want: []string{"!error", "!info LR-MISPLACED", "!warning LR-MISPLACED"}}, fact.FreeBSD, "25.1"},
+		{reading{note: "not the base system's default", role: "firewall", files: map[string]string{config: sense("opnsense", "net.inet.ip.redirect=1", "kern.ipc.maxsockbuf=2097152")},
+			want: []string{"!info LR-DEFAULT:net.inet.ip.redirect", "!info LR-DEFAULT:kern.ipc.maxsockbuf", "!warning LR-LOWERS"}}, fact.FreeBSD, "25.1"},
+		{reading{note: "a default of both", role: "firewall", files: map[string]string{config: sense("opnsense", "net.inet.tcp.mssdflt=536")},
+			want: []string{"info LR-DEFAULT:net.inet.tcp.mssdflt | Delete net.inet.tcp.mssdflt in System ▸ Settings ▸ Tunables and press Apply"}}, fact.FreeBSD, "25.1"},
+		{reading{note: "gone", role: "firewall", files: map[string]string{config: sense("opnsense", "net.inet.ip.fastforwarding=1")},
+			want: []string{"error LR-REMOVED:net.inet.ip.fastforwarding | passes it over when it sets sysctls"}}, fact.FreeBSD, "25.1"},
+		{reading{note: "pfSense's list is sysctl's alone", role: "firewall", files: map[string]string{config: sense("pfsense", "machdep.hyperthreading_allowed=0")},
+			want: []string{"error LR-MISPLACED:machdep.hyperthreading_allowed | /boot/loader.conf.local (Diagnostics ▸ Edit File)"}}, fact.FreeBSD, "2.7.2"},
+		{reading{note: "VyOS' words", role: "router", files: map[string]string{"/config/config.boot": "system {\n    sysctl {\n        parameter net.ipv4.tcp_tw_recycle {\n            value 1\n        }\n    }\n}\n"},
+			want: []string{"error LR-REMOVED:net.ipv4.tcp_tw_recycle | In configuration mode, delete system sysctl parameter net.ipv4.tcp_tw_recycle and commit"}}, fact.Linux, "1.4"},
+	} {
+		c.hold(t, ofFiles(t, c.role, c.os, c.rel, c.files))
+	}
+}

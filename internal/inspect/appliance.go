@@ -1,0 +1,139 @@
+package inspect
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+
+	"linerate/internal/appliance"
+	"linerate/internal/fact"
+	"linerate/internal/fact/release"
+	"linerate/internal/host"
+)
+
+// appliance finds out whether the host is an appliance, and reads what that keeps
+// its settings in; nil where it is none. What a release of the product is built on
+// is the host's release where nothing else tells it.
+func (in *inspection) appliance() (*appliance.Product, appliance.Config) {
+	products, err := appliance.Products()
+	if err != nil {
+		in.record("the catalogue's appliances", err)
+		return nil, appliance.Config{}
+	}
+	for _, p := range products {
+		if p.OS != in.f.OS {
+			continue
+		}
+		if files, ok := in.isProduct(p); ok {
+			return p, in.readProduct(p, files)
+		}
+	}
+	return nil, appliance.Config{}
+}
+
+// isProduct reads a product's configuration; ok where it is there, or where
+// files of the product's own are.
+func (in *inspection) isProduct(p *appliance.Product) (files []appliance.File, ok bool) {
+	for _, path := range p.Configs {
+		text, err := in.settings(path)
+		if err == nil && p.Recognises(text) && !slices.ContainsFunc(files, func(f appliance.File) bool { return f.Text == text }) { // one file by two names
+			files = append(files, appliance.File{Path: path, Text: text})
+		}
+	}
+	if len(p.Tells) == 0 {
+		return files, len(files) > 0
+	}
+	told := slices.ContainsFunc(p.Tells, in.there)
+	if p.Certain() {
+		return files, told
+	}
+	return files, told || len(files) > 0
+}
+
+// settings is the text of a product's configuration; of a database the rows that
+// matter.
+func (in *inspection) settings(path string) (string, error) {
+	if path == host.TrueNASDatabase {
+		return in.tunablesOfDatabase()
+	}
+	return in.Read(path)
+}
+
+// there reports a file or a directory.
+func (in *inspection) there(path string) bool {
+	if _, err := in.r.ReadDir(in.ctx, path); err == nil {
+		return true
+	}
+	_, err := in.r.ReadFile(in.ctx, path)
+	return err == nil || errors.Is(err, fs.ErrPermission) || errors.Is(err, host.ErrTooLarge)
+}
+
+// readProduct reads a product's own files, and notes what it is.
+func (in *inspection) readProduct(p *appliance.Product, files []appliance.File) appliance.Config {
+	c := p.Read(files)
+	about := &fact.Product{Name: p.Name, Title: p.Title, Version: c.Version}
+	for _, v := range p.Version {
+		if text, err := in.Read(v.File); err == nil {
+			if version := v.VersionIn(text); version != "" {
+				about.Version = version
+				break
+			}
+		}
+	}
+	if _, ok := p.ReleaseOf(in.opts.Release.String()); ok && p.Speaks(in.opts.Release) {
+		about.Version, in.f.Release = in.opts.Release.String(), release.Release{}
+	}
+	if r, ok := p.ReleaseOf(about.Version); ok {
+		about.Base = r.BaseText(p.OS)
+		if in.f.Release.IsZero() {
+			in.f.Release = r.BaseRelease()
+		}
+	}
+	for _, f := range files {
+		about.Config = f.Path
+	}
+	for _, w := range p.Rewrites {
+		about.Rewrites = append(about.Rewrites, w.File)
+	}
+	in.f.Product = about
+	return c
+}
+
+// addProduct files what a product's configuration says, behind what the files of
+// the base system say: it has the last word.
+func (in *inspection) addProduct(p *appliance.Product, c appliance.Config) {
+	if p == nil {
+		return
+	}
+	in.addLines(c.Lines)
+	in.f.Problems = append(in.f.Problems, c.Problems...)
+	for _, n := range c.NICs {
+		in.f.AddConfigured(n)
+	}
+	in.f.Services = append(in.f.Services, c.Services...)
+	if in.f.Hostname == "" {
+		in.f.Hostname = c.Hostname
+	}
+	if c.PF != nil {
+		if in.f.Firewall.PF == nil {
+			in.f.Firewall.PF = &fact.PF{}
+		}
+		in.f.Firewall.PF.Configured = c.PF.Configured
+		in.f.Firewall.PF.AddFile(*c.PF)
+	}
+}
+
+// notTheUsers marks lines of files that a product writes itself: they are not its
+// user's, where what is was read.
+func (in *inspection) notTheUsers(lines []fact.Line) []fact.Line {
+	p := appliance.Of(in.f)
+	if p == nil {
+		return lines
+	}
+	for i := range lines {
+		if p.Writes(lines[i].File, lines[i].Name) && in.f.Product.Config != "" {
+			lines[i].Default, lines[i].Note = true, p.Title+" writes this file anew"
+		}
+	}
+	return lines
+}
