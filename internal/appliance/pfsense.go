@@ -35,7 +35,7 @@ var pfSenseTimeouts = map[string]string{
 func (s *sense) timeouts(system *node) {
 	for _, protocol := range []string{"tcp", "sctp", "udp", "icmp", "other"} {
 		for _, state := range strings.Fields(pfSenseTimeouts[protocol]) {
-			n := system.first(protocol+state+"timeout")
+			n := system.first(protocol + state + "timeout")
 			v, err := strconv.ParseUint(n.value(), 10, 64)
 			if err != nil {
 				continue

@@ -38,7 +38,7 @@ type auditor struct {
 	live      bool // running values are known
 	boot      *boot
 	product   *appliance.Product // nil: a plain host
-	strangers int // how often an unknown name was held against all known ones
+	strangers int                // how often an unknown name was held against all known ones
 	errs      []error
 }
 

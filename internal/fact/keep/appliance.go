@@ -78,7 +78,7 @@ func vyosRules() []rule {
 		on(VyOS, `{_}[}]{_}`, keep, ""),
 		on(VyOS, `{_}set{b}`, keep, "vyos.set"),
 		// sysctl's own list; a container's environment has values as well
-		on(VyOS, `{_}(parameter|all|custom){b}`, keep, "vyos.param").before(`['"]?({root}[.]|`+Mark+`)`),
+		on(VyOS, `{_}(parameter|all|custom){b}`, keep, "vyos.param").before(`['"]?({root}[.]|` + Mark + `)`),
 		on(VyOS, `{_}(sysctl|ethernet{b}eth[0-9]+|`+path[1:], keep, "vyos.more").before(`[ \t{]|$`),
 		on(VyOS, `{_}`+leaf, keep, "vyos.value").before(`[ \t{]|$`),
 		on(VyOS, `{_}address{b}`, keep, "vyos.skip"),
