@@ -41,6 +41,7 @@ func (Kind) Section(s study.Spec, r study.Results, p study.Part) study.Section {
 	if rows := carryTable(r.Trials, s); len(rows.Rows) > 0 {
 		section.Tables = append(section.Tables, rows)
 	}
+	section.Tables = append(section.Tables, adjustedTable(windows, m, r.Seed))
 	section.Tables = slices.DeleteFunc(section.Tables, func(t study.Table) bool { return len(t.Rows) == 0 })
 	return section
 }
@@ -271,6 +272,40 @@ func carryTable(trials []study.Trial, s study.Spec) study.Table {
 	for _, c := range carryOvers(trials, s) {
 		p := c.Map(stats.Percent)
 		t.Rows = append(t.Rows, []string{c.variant, show.SignedPercent(p.Estimate), fmt.Sprintf("[%+.2g, %+.2g]", p.Low, p.High)})
+	}
+	return t
+}
+
+// adjustDraws stand for all orders of many pairs: the table says two digits.
+const adjustDraws = 2000
+
+// adjustedTable has the effects at equal traffic of both windows of a pair.
+func adjustedTable(windows []window, m study.Metric, seed uint64) study.Table {
+	t := study.Table{Title: "At equal traffic", Header: []string{"arm", "pairs", "as it was", "at equal traffic", "95 % interval"},
+		Note: "The effect with what traffic explains of the pairs' differences taken off. It may be narrower than the verdict's, and decides nothing: a setting that changes how much traffic there is would be blamed for it, or excused by it"}
+	d, c := map[string][]float64{}, map[string][]float64{}
+	var arms []string
+	for _, e := range effectsOf(windows, m.Name) {
+		if !e.valid || !e.hasEffect || !e.ok {
+			continue
+		}
+		if !slices.Contains(arms, e.of) {
+			arms = append(arms, e.of)
+		}
+		d[e.of], c[e.of] = append(d[e.of], math.Log1p(e.percent/100)), append(c[e.of], math.Log(e.ratio))
+	}
+	slices.Sort(arms)
+	for _, arm := range arms {
+		i := stats.CovariateAdjusted(d[arm], c[arm], 0.95, adjustDraws, seed)
+		if math.IsNaN(i.Estimate) || math.IsNaN(i.Low) || math.IsNaN(i.High) {
+			continue
+		}
+		p := i.Map(stats.Percent)
+		plain := 0.0
+		for _, v := range d[arm] {
+			plain += v / float64(len(d[arm]))
+		}
+		t.Rows = append(t.Rows, []string{arm, fmt.Sprint(len(d[arm])), show.SignedPercent(stats.Percent(plain)), show.SignedPercent(p.Estimate), fmt.Sprintf("[%+.2g, %+.2g]", p.Low, p.High)})
 	}
 	return t
 }

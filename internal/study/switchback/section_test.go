@@ -1,0 +1,72 @@
+package switchback
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/study"
+)
+
+// pairsOf are windows of eight pairs whose metric follows the traffic, and 4 % less of
+// it under treatment.
+func pairsOf(metric string) (trials []study.Trial) {
+	r := rand.New(rand.NewPCG(4, 2))
+	for pair := 1; pair <= 8; pair++ {
+		for half, arm := range []string{"as-is", "it"} {
+			traffic := 1000 * math.Exp(0.2*r.NormFloat64())
+			v := 100 * math.Pow(traffic/1000, 0.8) * math.Exp(0.003*r.NormFloat64())
+			if arm == "it" {
+				v *= 0.96
+			}
+			w := &Observed{Pair: pair, Half: half + 1, Of: "it", Value: map[string]float64{metric: v}, Traffic: traffic,
+				At: []float64{1, 2}, Series: map[string][]*float64{metric: {&v, nil}}, Closest: map[string]float64{"run queue": 0.3}}
+			trials = append(trials, study.Trial{Part: "day", Seconds: 60, Start: time.Unix(int64(60*(2*pair+half)), 0), Variant: arm, Block: pair, Valid: true, Observed: &study.Observation{Own: &Saw{Window: w}}})
+		}
+	}
+	return trials
+}
+
+// TestSection: the page has the pairs' effects, and what they come to at equal traffic.
+func TestSection(t *testing.T) {
+	study.Register(Kind{})
+	spec, err := study.Parse("live.yaml", []byte(`
+name: live
+question: Does it help?
+testbed: {kind: live}
+variants: [{name: as-is}, {name: it, settings: [{sysctl: net.ipv4.tcp_sack, value: "0"}]}]
+parts: [{name: day, blocks: 8, live: {window: 60, watch: [rtt]}}]
+metrics: [{metric: round_trip_ns, part: day, primary: true}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	trials := pairsOf(RoundTrip)
+	s := Kind{}.Section(spec, study.Results{Trials: trials, Seed: 1}, spec.Parts[0])
+	titles := map[string][][]string{}
+	for _, table := range s.Tables {
+		titles[table.Title] = table.Rows
+	}
+	rows := titles["At equal traffic"]
+	if len(rows) != 1 || rows[0][0] != "it" || rows[0][1] != "8" {
+		t.Fatalf("%+v", titles)
+	}
+	if !strings.HasPrefix(rows[0][3], "−4") && !strings.HasPrefix(rows[0][3], "−3.") {
+		t.Errorf("at equal traffic %q, want about −4 %%", rows[0][3])
+	}
+	for _, c := range s.Charts {
+		if svg := c.Draw(600); !strings.Contains(svg, "<svg") || strings.Contains(svg, "NaN") {
+			t.Errorf("%s: %.200s", c.Title, svg)
+		}
+	}
+	for i := range trials {
+		trials[i].Observed.Own.(*Saw).Window.Traffic = 1000
+	}
+	for _, table := range (Kind{}).Section(spec, study.Results{Trials: trials}, spec.Parts[0]).Tables {
+		if table.Title == "At equal traffic" {
+			t.Errorf("traffic that did not move explains %+v", table.Rows)
+		}
+	}
+}
