@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -27,6 +25,10 @@ type auditOptions struct {
 	hosts    string
 	asJSON   bool
 	asSARIF  bool
+	asNagios bool
+	each     bool
+	baseline string
+	record   string
 	diff     bool
 	write    string
 }
@@ -48,6 +50,9 @@ standard input: sysctl.conf, loader.conf, rc.conf, pf.conf, tuned.conf, a kernel
 command line, modprobe.d, GRUB's file, rules of udev and others, known by name or
 by what their lines look like. --os and --release say what reads it.
 
+--write-baseline FILE keeps what is found, and --baseline FILE then says only what is
+new: the same trouble at the same name in the same file is known, unless it got worse.
+
 --diff prints what the fixes take out of the files, as diff -u does; --write DIR
 writes the shorter files there. Only lines that are better gone are taken out, and
 none after which the audit would have something new to say.`,
@@ -59,7 +64,9 @@ none after which the audit would have something new to say.`,
     linerate audit /etc/sysctl.conf --release 6.12 --role web
     ssh fw1 cat /etc/sysctl.conf | linerate audit - --os freebsd --release 14.3
     linerate audit sysctl.conf --diff | patch -p1
-    linerate audit --sarif > audit.sarif`,
+    linerate audit --sarif > audit.sarif
+    linerate audit --each hosts/*/sysctl.conf --baseline known.json --fail-on warning
+    linerate audit ssh://fw1 --nagios`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runAudit(cmd, &o, args) },
 	}
 	o.addFlags(cmd)
@@ -71,15 +78,27 @@ none after which the audit would have something new to say.`,
 	f.StringVar(&o.hosts, "hosts", "", "audit the hosts that `FILE` names, one ssh://[user@]host[:port] a line")
 	f.BoolVar(&o.asJSON, "json", false, "print one JSON document")
 	f.BoolVar(&o.asSARIF, "sarif", false, "print one SARIF 2.1.0 log")
+	f.BoolVar(&o.asNagios, "nagios", false, "print one line as a check of Nagios, Icinga and others, and exit as one: 0, 1, 2 or 3")
+	f.BoolVar(&o.each, "each", false, "take every FILE by itself, as of hosts that have nothing to do with each other; pass over what is no configuration")
+	f.StringVar(&o.baseline, "baseline", "", "say only what is new since `FILE` was written")
+	f.StringVar(&o.record, "write-baseline", "", "write everything that is found into `FILE`, as a baseline")
 	f.BoolVar(&o.diff, "diff", false, "print what the fixes take out of the files, as a unified diff")
 	f.StringVar(&o.write, "write", "", "write the files without what the fixes take out into `DIR`")
 	return cmd
 }
 
 func runAudit(cmd *cobra.Command, o *auditOptions, args []string) error {
-	if o.asJSON && o.asSARIF {
-		return hint.Usagef("--json and --sarif are two documents: choose one")
+	err := o.check()
+	if err == nil {
+		err = auditAll(cmd, o, args)
 	}
+	if o.asNagios {
+		return asCheck(cmd.OutOrStdout(), err)
+	}
+	return err
+}
+
+func auditAll(cmd *cobra.Command, o *auditOptions, args []string) error {
 	floor, err := parseSeverity("--fail-on", o.failOn)
 	if err != nil {
 		return err
@@ -101,9 +120,15 @@ func runAudit(cmd *cobra.Command, o *auditOptions, args []string) error {
 	if err := o.checkShorter(named); err != nil {
 		return err
 	}
-	many := len(named) > 1 && !hosts.AreFiles(named)
-	if many {
-		return auditMany(cmd, o, in, named, floor)
+	base, err := o.readBaseline()
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.each:
+		return auditEach(cmd, o, in, named, judged{base, floor, show})
+	case len(named) > 1 && !hosts.AreFiles(named):
+		return auditMany(cmd, o, in, named, judged{base, floor, show})
 	}
 	a, err := auditOne(cmd, o, in, named)
 	if err != nil {
@@ -111,18 +136,17 @@ func runAudit(cmd *cobra.Command, o *auditOptions, args []string) error {
 	}
 	defer a.reader.Close()
 	if o.diff || o.write != "" {
-		err = a.shorter(cmd.Context(), o, cmd.OutOrStdout())
-	} else {
-		a.report.Rename(a.given)
-		err = o.print(cmd.OutOrStdout(), a.report, show)
-	}
-	if err != nil {
+		if err = a.shorter(cmd.Context(), o, cmd.OutOrStdout()); err == nil && floor != "" && fails(a.report, floor) {
+			err = hint.Exit(cli.ExitFindings)
+		}
 		return err
 	}
-	if floor != "" && fails(a.report, floor) {
-		return hint.Exit(cli.ExitFindings)
+	a.report.Rename(a.given)
+	host := ""
+	if len(named) == 1 && hosts.IsRemote(named[0]) {
+		host = named[0]
 	}
-	return nil
+	return o.end(cmd, a.report, host, judged{base, floor, show})
 }
 
 // fails reports an audit with a finding at least so bad, or without a look at
@@ -177,24 +201,6 @@ func giveRole(in *audit.Input, given string) error {
 	}
 	in.Role, in.RoleReasons = g.Role, g.Reasons
 	return nil
-}
-
-func (o *auditOptions) print(w io.Writer, r *audit.Report, show audit.Severity) error {
-	switch {
-	case o.asJSON:
-		return cli.PrintJSON(w, r)
-	case o.asSARIF:
-		return cli.PrintJSON(w, audit.ToSARIFs(cli.Version(), audit.SARIFHost{Report: r, Root: absolute(o.Root)}))
-	}
-	return r.Write(w, audit.Style{Style: cli.StyleOf(w), Floor: show})
-}
-
-// absolute is a directory's path from the root; "" stays "".
-func absolute(dir string) string {
-	if abs, err := filepath.Abs(dir); dir != "" && err == nil {
-		return abs
-	}
-	return dir
 }
 
 // parseSeverity reads a flag's severity; "" stays "".

@@ -14,7 +14,10 @@ import (
 )
 
 // auditMany audits hosts side by side and prints one table.
-func auditMany(cmd *cobra.Command, o *auditOptions, in audit.Input, named []string, floor audit.Severity) error {
+func auditMany(cmd *cobra.Command, o *auditOptions, in audit.Input, named []string, by judged) error {
+	if o.asNagios {
+		return hint.With(hint.Usagef("--nagios checks one host, not %d", len(named)), "let the monitoring call it once a host")
+	}
 	results := readMany(cmd, named, func(ctx context.Context, source string) (*audit.Report, error) {
 		in := in // every host has facts and a role of its own
 		var err error
@@ -28,6 +31,8 @@ func auditMany(cmd *cobra.Command, o *auditOptions, in audit.Input, named []stri
 	})
 	worst, doc, rules := 0, hostsDocument{Version: 1}, audit.RuleCounts{}
 	var log []audit.SARIFHost
+	var kept []*audit.Report
+	var sources []string
 	table := show.Table{Header: []string{"HOST", "SYSTEM", "ROLE", "ERRORS", "WARNINGS", "INFO", ""}, Right: []bool{false, false, false, true, true, true}}
 	for _, r := range results {
 		if r.Err != nil {
@@ -35,21 +40,27 @@ func auditMany(cmd *cobra.Command, o *auditOptions, in audit.Input, named []stri
 			table.Add(r.Source, "–", "–", "–", "–", "–", about(r.Source, r.Err))
 			continue
 		}
+		if by.base != nil {
+			by.base.Hold(r.Source, r.Got)
+		}
+		kept, sources = append(kept, r.Got), append(sources, r.Source)
 		doc.Hosts = append(doc.Hosts, hostDocument{Source: r.Source, Report: r.Got})
-		log = append(log, audit.SARIFHost{Report: r.Got, Name: r.Source})
+		log = append(log, sarifHost(r.Got, r.Source, ""))
 		rules.Add(r.Got)
 		errs, warnings := r.Got.Count(audit.Error), r.Got.Count(audit.Warning)
 		table.Add(r.Source, show.Clean(strings.TrimSpace(r.Got.OS+" "+r.Got.Release)), r.Got.Role, show.Count(errs), show.Count(warnings-errs), show.Count(r.Got.Count(audit.Info)-warnings), "")
-		if floor != "" && fails(r.Got, floor) {
+		if by.floor != "" && fails(r.Got, by.floor) {
 			worst = cli.ExitFindings
 		}
 	}
-	var err error
-	if o.asSARIF {
+	err := o.keep(kept, sources)
+	switch {
+	case err != nil:
+	case o.asSARIF:
 		if err = cli.PrintJSON(cmd.OutOrStdout(), audit.ToSARIFs(cli.Version(), log...)); err == nil && len(log) < len(results) {
 			err = fmt.Errorf("%s of %d could not be read, and are not in the log", show.Plural(len(results)-len(log), "host"), len(results))
 		}
-	} else {
+	default:
 		err = printHosts(cmd, o.asJSON, doc, table, results)
 		if !o.asJSON {
 			rules.Print(cmd.OutOrStdout())

@@ -60,6 +60,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			fitSchemas(t, e)
+			e.Setenv("SOURCES", sourcesOf(t))
 			// No script touches its runner's ledger.
 			e.Setenv("LINERATE_LEDGER", filepath.Join(e.WorkDir, ".ledger", "ledger.db"))
 			return nil

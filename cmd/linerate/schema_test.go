@@ -53,6 +53,7 @@ var documents = []described{
 		[]reflect.Type{reflect.TypeFor[study.Results](), reflect.TypeFor[scheduleDocument](), reflect.TypeFor[record.Verification](), reflect.TypeFor[archiveDocument]()}},
 	{"trial", "a line of a study's trials.jsonl", nil, typeOf[study.Trial]()},
 	{"audit", "linerate audit --json, of one host or of several", []string{"audit"}, []reflect.Type{reflect.TypeFor[audit.Report](), reflect.TypeFor[hostsDocument]()}},
+	{"baseline", "a baseline of audits: linerate audit --write-baseline", nil, typeOf[audit.Baseline]()},
 	{"facts", "linerate inspect --json, of one host or of several", []string{"inspect"}, []reflect.Type{reflect.TypeFor[inspected](), reflect.TypeFor[hostsDocument]()}},
 	{"plan", "a plan: linerate plan --json, plan show --json, and the file", []string{"plan", "plan show"}, typeOf[plan.Plan]()},
 	{"plan-changes", "linerate plan diff --json", []string{"plan diff"}, typeOf[changesOfPlans]()},

@@ -151,6 +151,9 @@ type Report struct {
 	SuppressedUnlisted map[Severity]int `json:"suppressed_unlisted,omitempty"`
 	// Stale are suppressions that expired or that hid nothing.
 	Stale []StaleSuppression `json:"stale_suppressions"`
+	// Baseline is what it has of a baseline, where it was held against one: its
+	// findings are then those that are new.
+	Baseline *Against `json:"baseline,omitempty"`
 	// Unread are sources that could not be read: what the audit cannot see.
 	Unread []Unread `json:"unread"`
 

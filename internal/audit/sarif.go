@@ -24,11 +24,17 @@ type SARIF struct {
 }
 
 type sarifRun struct {
+	Auto    *sarifAuto          `json:"automationDetails,omitempty"`
 	Tool    sarifTool           `json:"tool"`
 	Calls   []sarifInvocation   `json:"invocations"`
 	Results []sarifResult       `json:"results"`
 	Bases   map[string]sarifURI `json:"originalUriBaseIds"`
 	Props   map[string]any      `json:"properties"`
+}
+
+// sarifAuto tells the run from others of one log: services refuse two of a name.
+type sarifAuto struct {
+	ID string `json:"id"`
 }
 
 // sarifInvocation is where a log says what its results do not cover.
@@ -55,8 +61,16 @@ type sarifDriver struct {
 type sarifRule struct {
 	ID     string         `json:"id"`
 	Short  sarifText      `json:"shortDescription"`
+	Full   sarifText      `json:"fullDescription"`
+	Help   sarifHelp      `json:"help"`
+	URI    string         `json:"helpUri,omitempty"`
 	Config sarifConfig    `json:"defaultConfiguration"`
 	Props  map[string]any `json:"properties"`
+}
+
+type sarifHelp struct {
+	Text     string `json:"text"`
+	Markdown string `json:"markdown"`
 }
 
 type sarifConfig struct {
@@ -74,6 +88,7 @@ type sarifResult struct {
 	Message      sarifText          `json:"message"`
 	Locations    []sarifLocation    `json:"locations,omitempty"`
 	Fingerprints map[string]string  `json:"partialFingerprints"`
+	Baseline     string             `json:"baselineState,omitempty"`
 	Suppressions []sarifSuppression `json:"suppressions,omitempty"`
 	Props        map[string]any     `json:"properties"`
 }
@@ -115,6 +130,11 @@ type SARIFHost struct {
 	Name string
 	// Root is the directory below which its files are; "" is the host itself.
 	Root string
+	// Prefix is Root from the directory of sources that the log is about, such as a
+	// repository: places are then relative to that. "" are places on a host.
+	Prefix string
+	// Sources is that directory, from the root.
+	Sources string
 }
 
 // ToSARIF converts a report; toolVersion is linerate's.
@@ -136,7 +156,7 @@ func (h SARIFHost) run(toolVersion string) sarifRun {
 	r := h.Report
 	run := sarifRun{
 		Results: []sarifResult{},
-		Bases:   map[string]sarifURI{"HOST": {URI: "file:///" + pathURI(strings.Trim(h.Root, "/"))}},
+		Bases:   map[string]sarifURI{"HOST": baseURI(h.Root)},
 		Calls:   []sarifInvocation{{Done: true, Notes: sarifNotes(r)}},
 		Props:   map[string]any{"os": r.OS, "release": r.Release, "role": r.Role, "roleReasons": r.RoleReasons, "coverage": r.Coverage},
 	}
@@ -145,11 +165,22 @@ func (h SARIFHost) run(toolVersion string) sarifRun {
 	}
 	index := map[string]int{}
 	run.Tool.Driver = sarifDriver{Name: "linerate", Version: toolVersion, Rules: sarifRules(r, index)}
+	state := ""
+	if r.Baseline != nil {
+		state = "new"
+		for _, f := range r.Baseline.Known {
+			res := h.result(f, index)
+			res.Baseline = "unchanged"
+			run.Results = append(run.Results, res)
+		}
+	}
 	for _, f := range r.Findings {
-		run.Results = append(run.Results, sarifFinding(f, index))
+		res := h.result(f, index)
+		res.Baseline = state
+		run.Results = append(run.Results, res)
 	}
 	for _, s := range r.Suppressed {
-		res := sarifFinding(s.Finding, index)
+		res := h.result(s.Finding, index)
 		res.Suppressions = []sarifSuppression{{Kind: "external", Status: "accepted", Justification: s.Reason}}
 		run.Results = append(run.Results, res)
 	}
@@ -159,13 +190,46 @@ func (h SARIFHost) run(toolVersion string) sarifRun {
 			run.Results[i].Fingerprints["hostFindingId/v1"] = name + "/" + run.Results[i].Fingerprints["findingId/v1"]
 		}
 	}
-	if base := run.Bases["HOST"]; !strings.HasSuffix(base.URI, "/") {
-		run.Bases["HOST"] = sarifURI{URI: base.URI + "/"}
+	if slices.ContainsFunc(run.Results, inSources) {
+		run.Bases[sourcesBase] = baseURI(h.Sources)
 	}
 	if name != "" {
 		run.Props["host"] = name
+		run.Auto = &sarifAuto{ID: "linerate/" + pathURI(name) + "/"}
 	}
 	return run
+}
+
+// inSources reports a result at a place in the tree of sources.
+func inSources(r sarifResult) bool {
+	return slices.ContainsFunc(r.Locations, func(l sarifLocation) bool { return l.Physical != nil && l.Physical.Place.BaseID == sourcesBase })
+}
+
+// sourcesBase is the base of places in a tree of sources, as code scanning services
+// know it.
+const sourcesBase = "SRCROOT"
+
+// baseURI is a directory on this machine as a base of places.
+func baseURI(dir string) sarifURI {
+	uri := "file:///" + pathURI(strings.Trim(dir, "/"))
+	if !strings.HasSuffix(uri, "/") {
+		uri += "/"
+	}
+	return sarifURI{URI: uri}
+}
+
+// place is where a file is: in the tree of sources, below the host's root, or as it was
+// named.
+func (h SARIFHost) place(file string) sarifURI {
+	switch {
+	case h.Prefix != "" && strings.HasPrefix(file, "/"):
+		return sarifURI{URI: pathURI(strings.TrimPrefix(h.Prefix+file, "./")), BaseID: sourcesBase}
+	case strings.HasPrefix(file, "/"):
+		return sarifURI{URI: pathURI(file), BaseID: "HOST"}
+	case h.Sources != "":
+		return sarifURI{URI: pathURI(strings.TrimPrefix(file, "./")), BaseID: sourcesBase}
+	}
+	return sarifURI{URI: pathURI(file)}
 }
 
 // sarifNotes say what the results are silent of: names that could not be
@@ -189,45 +253,8 @@ func sarifNotes(r *Report) []sarifNotification {
 	return notes
 }
 
-// sarifRules lists the rules that the report's findings come from, by id, and
-// fills index with their places.
-func sarifRules(r *Report, index map[string]int) []sarifRule {
-	all := slices.Clone(r.Findings)
-	for _, s := range r.Suppressed {
-		all = append(all, s.Finding)
-	}
-	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Compare(a.Rule(), b.Rule()) })
-	rules := []sarifRule{}
-	for _, f := range all {
-		if _, seen := index[f.Rule()]; seen {
-			continue
-		}
-		index[f.Rule()] = len(rules)
-		rules = append(rules, sarifRule{
-			ID: f.Rule(), Short: sarifText{describe(f)},
-			Config: sarifConfig{sarifLevel(f.Severity)}, Props: map[string]any{"kind": f.Kind},
-		})
-	}
-	return rules
-}
-
-// sentence ends a text with a stop, where another follows it.
-func sentence(s string) string {
-	if s = strings.TrimSpace(s); s != "" && !strings.ContainsAny(s[len(s)-1:], ".?!:") {
-		s += "."
-	}
-	return s
-}
-
-// describe is a rule in words that fit all its findings.
-func describe(f Finding) string {
-	if s, ok := kindWords[f.Kind]; ok {
-		return f.Rule() + ": " + s
-	}
-	return f.Rule()
-}
-
-func sarifFinding(f Finding, index map[string]int) sarifResult {
+// result is a finding as a log has it.
+func (h SARIFHost) result(f Finding, index map[string]int) sarifResult {
 	res := sarifResult{
 		RuleID: f.Rule(), RuleIndex: index[f.Rule()], Level: sarifLevel(f.Severity),
 		Message:      sarifText{strings.TrimSpace(sentence(f.Message) + " " + f.Fix)},
@@ -239,10 +266,7 @@ func sarifFinding(f Finding, index map[string]int) sarifResult {
 		loc.Logical = []sarifLogical{{f.Name}}
 	}
 	if f.File != "" {
-		loc.Physical = &sarifPhysical{Place: sarifURI{URI: pathURI(f.File), BaseID: "HOST"}}
-		if !strings.HasPrefix(f.File, "/") { // a file by itself, as it was named
-			loc.Physical.Place.BaseID = ""
-		}
+		loc.Physical = &sarifPhysical{Place: h.place(f.File)}
 		if f.Line > 0 {
 			loc.Physical.Region = &sarifRegion{StartLine: f.Line}
 			if f.Text != "" {

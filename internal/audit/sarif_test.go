@@ -112,3 +112,63 @@ func TestSARIFHoldsEveryFinding(t *testing.T) {
 		t.Errorf("%d suppressions, want 1", suppressed)
 	}
 }
+
+// TestSARIFPlaces: files of a tree in a repository are named from its root, files by
+// themselves as they were named, those of a host below it.
+func TestSARIFPlaces(t *testing.T) {
+	named := audit.Finding{ID: "LR-X:y", Severity: audit.Error, Name: "y", File: "./conf/my sysctl.conf", Line: 2}
+	onHost := audit.Finding{ID: "LR-X:y", Severity: audit.Error, Name: "y", File: "/etc/sysctl.conf", Line: 2}
+	for _, c := range []struct {
+		name              string
+		of                audit.Finding
+		root, prefix, src string
+		uri, base         string
+	}{
+		{"a host", onHost, "", "", "/work", "etc/sysctl.conf", "HOST"},
+		{"a tree elsewhere", onHost, "/mnt", "", "/work", "etc/sysctl.conf", "HOST"},
+		{"a tree in a repository", onHost, "/work/hosts/fw1", "hosts/fw1", "/work", "hosts/fw1/etc/sysctl.conf", "SRCROOT"},
+		{"the repository itself", onHost, "/work", ".", "/work", "etc/sysctl.conf", "SRCROOT"},
+		{"a file by itself", named, "", "", "/work", "conf/my%20sysctl.conf", "SRCROOT"},
+	} {
+		h := audit.SARIFHost{Report: &audit.Report{Findings: []audit.Finding{c.of}, Baseline: &audit.Against{Known: []audit.Finding{c.of}}}, Name: "fw1", Root: c.root, Prefix: c.prefix, Sources: c.src}
+		text, err := json.Marshal(audit.ToSARIFs("test", h))
+		if err != nil {
+			t.Fatal(err)
+		}
+		log, err := sarif.FromBytes(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := log.Runs[0]
+		for i, state := range []string{"unchanged", "new"} {
+			res := run.Results[i]
+			place := res.Locations[0].PhysicalLocation.ArtifactLocation
+			if *place.URI != c.uri || *place.URIBaseID != c.base || *res.BaselineState != state {
+				t.Errorf("%s: %s of %s, %s; want %s of %s, %s", c.name, *place.URI, *place.URIBaseID, *res.BaselineState, c.uri, c.base, state)
+			}
+			if res.PartialFingerprints["hostFindingId/v1"] != "fw1/LR-X:y" {
+				t.Errorf("%s: fingerprints %v", c.name, res.PartialFingerprints)
+			}
+		}
+		if _, has := run.OriginalUriBaseIds["SRCROOT"]; has != (c.base == "SRCROOT") || *run.AutomationDetails.ID != "linerate/fw1/" {
+			t.Errorf("%s: bases %v, run %v", c.name, run.OriginalUriBaseIds, *run.AutomationDetails.ID)
+		}
+	}
+}
+
+// TestSARIFHelp: every rule that can speak has a sentence and help of its own.
+func TestSARIFHelp(t *testing.T) {
+	text, err := json.Marshal(audit.ToSARIF(report(t), "test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := sarif.FromBytes(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range log.Runs[0].Tool.Driver.Rules {
+		if full := *r.FullDescription.Text; len(full) < 20 || full == *r.ShortDescription.Text || *r.Help.Text == "" || *r.Help.Markdown == "" {
+			t.Errorf("%s: %q, help %q", *r.ID, full, *r.Help.Text)
+		}
+	}
+}

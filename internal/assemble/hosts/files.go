@@ -47,6 +47,20 @@ func plain(name string) bool {
 	return !bytes.HasPrefix(head, []byte("\x1f\x8b")) && !(n > 262 && string(head[257:262]) == "ustar")
 }
 
+// IsConfiguration reports a file that is known by its name or by what its lines look
+// like, and has any; one that cannot be read may be one.
+func IsConfiguration(name, system string) bool {
+	if name == Stdin {
+		return true
+	}
+	text, err := readFile(name, nil)
+	if err != nil {
+		return true
+	}
+	_, ok := filehost.Recognise(name, string(text), system)
+	return ok && len(bytes.TrimSpace(text)) > 0
+}
+
 // Files reads files of configuration as a host of their own. given are the names
 // that they were given, by their places on that host.
 func (s *Source) Files(args []string, stdin io.Reader) (r host.Reader, given map[string]string, err error) {

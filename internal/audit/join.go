@@ -1,0 +1,90 @@
+package audit
+
+import (
+	"maps"
+	"slices"
+)
+
+// Join makes one report of files that were audited each by itself: of hosts that have
+// nothing to do with each other. What they differ in, it does not say.
+func Join(reports []*Report) *Report {
+	out := &Report{Version: Version, Findings: []Finding{}, Suppressed: []Suppressed{}, Stale: []StaleSuppression{}, Unread: []Unread{},
+		RoleReasons: []string{}, Coverage: Coverage{Unjudged: []Unjudged{}}}
+	stale := map[StaleSuppression]int{}
+	for i, r := range reports {
+		if i == 0 {
+			out.OS, out.Release, out.Role, out.RoleReasons = r.OS, r.Release, r.Role, r.RoleReasons
+		}
+		out.OS, out.Release = common(out.OS, r.OS), common(out.Release, r.Release)
+		if out.Role = common(out.Role, r.Role); out.Role == "" {
+			out.RoleReasons = []string{"each file has its own"}
+		}
+		out.Lines += r.Lines
+		out.Quiet += r.Quiet
+		out.Coverage.add(r.Coverage)
+		for _, f := range r.Findings {
+			out.Findings = append(out.Findings, f.in())
+		}
+		for _, s := range r.Suppressed {
+			s.Finding = s.in()
+			out.Suppressed = append(out.Suppressed, s)
+		}
+		out.Unread = append(out.Unread, r.Unread...)
+		out.Unlisted, out.SuppressedUnlisted = sum(out.Unlisted, r.Unlisted), sum(out.SuppressedUnlisted, r.SuppressedUnlisted)
+		out.UnlistedNames = append(out.UnlistedNames, r.UnlistedNames...)
+		for _, s := range r.Stale {
+			stale[s]++
+		}
+	}
+	for _, r := range reports { // stale is what did nothing in any file
+		for _, s := range r.Stale {
+			if stale[s] == len(reports) && !slices.Contains(out.Stale, s) {
+				out.Stale = append(out.Stale, s)
+			}
+		}
+	}
+	order(out.Findings)
+	return out
+}
+
+// in is the finding with its file in its id, whatever other files there are.
+func (f Finding) in() Finding {
+	if f.File != "" {
+		f.ID += "@" + f.File
+	}
+	return f
+}
+
+// common is what two reports have in common, or nothing.
+func common(a, b string) string {
+	if a != b {
+		return ""
+	}
+	return a
+}
+
+func sum(a, b map[Severity]int) map[Severity]int {
+	if len(b) > 0 && a == nil {
+		a = map[Severity]int{}
+	}
+	for s, n := range b {
+		a[s] += n
+	}
+	return a
+}
+
+// add counts another host's settings, too.
+func (v *Coverage) add(o Coverage) {
+	v.Set += o.Set
+	v.SetKnown += o.SetKnown
+	v.Running += o.Running
+	v.RunningKnown += o.RunningKnown
+	v.Unjudged = append(v.Unjudged, o.Unjudged...)
+	if len(o.Unlisted) > 0 && v.Unlisted == nil {
+		v.Unlisted = map[string]int{}
+	}
+	for _, why := range slices.Sorted(maps.Keys(o.Unlisted)) {
+		v.Unlisted[why] += o.Unlisted[why]
+	}
+	v.NewestKnown = max(v.NewestKnown, o.NewestKnown)
+}

@@ -1,0 +1,77 @@
+package audit
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// sarifRules lists the rules that the report's findings come from, by id, and
+// fills index with their places.
+func sarifRules(r *Report, index map[string]int) []sarifRule {
+	all := slices.Clone(r.Findings)
+	for _, s := range r.Suppressed {
+		all = append(all, s.Finding)
+	}
+	if r.Baseline != nil {
+		all = append(all, r.Baseline.Known...)
+	}
+	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Compare(a.Rule(), b.Rule()) })
+	rules := []sarifRule{}
+	for _, f := range all {
+		if _, seen := index[f.Rule()]; seen {
+			continue
+		}
+		index[f.Rule()] = len(rules)
+		rules = append(rules, sarifRule{
+			ID: f.Rule(), Short: sarifText{describe(f)}, Full: sarifText{sentence(ruleText(f))}, Help: helpOf(f), URI: helpURI(f),
+			Config: sarifConfig{sarifLevel(f.Severity)}, Props: map[string]any{"kind": f.Kind},
+		})
+	}
+	return rules
+}
+
+// sentence ends a text with a stop, where another follows it.
+func sentence(s string) string {
+	if s = strings.TrimSpace(s); s != "" && !strings.ContainsAny(s[len(s)-1:], ".?!:") {
+		s += "."
+	}
+	return s
+}
+
+// describe is a rule in words that fit all its findings.
+func describe(f Finding) string {
+	if s, ok := kindWords[f.Kind]; ok {
+		return f.Rule() + ": " + s
+	}
+	return f.Rule()
+}
+
+// ruleText is a rule in a sentence: of the audit itself its own words, of a rule of the
+// catalogue why what it found matters.
+func ruleText(f Finding) string {
+	return cmp.Or(structural[f.Rule()], f.Why, describe(f))
+}
+
+// helpOf is what a reader of a rule's finding wants to know next.
+func helpOf(f Finding) sarifHelp {
+	text, marked := sentence(ruleText(f)), sentence(ruleText(f))
+	add := func(plain, markdown string) { text, marked = text+"\n\n"+plain, marked+"\n\n"+markdown }
+	if structural[f.Rule()] == "" && f.Fix != "" {
+		add("What to do: "+f.Fix, "**What to do:** "+f.Fix)
+	}
+	add("linerate explain NAME tells what is known of a tunable; linerate help auditing shows how to hide a finding, with a reason.",
+		"`linerate explain NAME` tells what is known of a tunable; `linerate help auditing` shows how to hide a finding, with a reason.")
+	return sarifHelp{text, marked}
+}
+
+// helpURI is where the rule can be read about: the first of its sources that is on the
+// net; "" where none is.
+func helpURI(f Finding) string {
+	for _, s := range f.Sources {
+		if strings.HasPrefix(s, "https://") && !strings.ContainsAny(s, " \t\"<>") {
+			return s
+		}
+	}
+	return ""
+}

@@ -1,0 +1,55 @@
+package audit
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"linerate/catalogue"
+)
+
+// TestStructuralWords: every finding that the audit makes itself has its sentence, and
+// there is none for what nobody makes.
+func TestStructuralWords(t *testing.T) {
+	set, err := LoadRules(catalogue.Files())
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := map[string]bool{}
+	for _, r := range set.Rules() {
+		data[r.ID] = true
+	}
+	made := map[string]bool{}
+	for _, kind := range []Kind{Harmful, Ineffective, Memory} { // of a record's cautions
+		made["LR-"+strings.ToUpper(string(kind))] = true
+	}
+	ids := regexp.MustCompile(`"LR-[A-Z0-9]+(-[A-Z0-9]+)*`)
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") || name == "words.go" {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range ids.FindAllString(string(text), -1) {
+			made[id[1:]] = true
+		}
+	}
+	for id := range made {
+		if structural[id] == "" && !data[id] {
+			t.Errorf("%s has no words", id)
+		}
+	}
+	for id := range structural {
+		if !made[id] {
+			t.Errorf("%s is no finding that the audit makes", id)
+		}
+	}
+}
