@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-//go:embed reference/*.md guide/ssh.md guide/audit.md
+//go:embed reference/*.md guide/ssh.md guide/audit.md guide/fleet.md
 var pages embed.FS
 
 // Topic is a page under the name by which help knows it. No topic is named as a
@@ -21,6 +21,7 @@ var topics = []Topic{
 	{"studies", "reference/study.md"}, {"results", "reference/results.md"}, {"testbeds", "reference/testbed.md"}, {"servers", "reference/servers.md"}, {"live-hosts", "reference/live.md"},
 	{"ssh", "guide/ssh.md"}, {"plans", "reference/plan.md"}, {"advice", "reference/advice.md"}, {"applying", "reference/apply.md"},
 	{"auditing", "guide/audit.md"}, {"audits", "reference/audit.md"}, {"facts", "reference/facts.md"}, {"bundles", "reference/bundle.md"},
+	{"fleets", "reference/fleet.md"}, {"sweeping", "guide/fleet.md"},
 	{"records", "reference/catalogue.md"}, {"calculators", "reference/calc.md"}, {"ledgers", "reference/ledger.md"},
 	{"page", "reference/serve.md"}, {"comparisons", "reference/compare.md"}, {"profiles", "reference/profile.md"}, {"access-logs", "reference/logs.md"},
 	{"loads", "reference/load.md"}, {"traffic", "reference/traffic.md"}, {"exit-codes", "reference/exit-codes.md"}, {"schemas", "reference/schemas.md"},

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/catalogue"
+	"linerate/internal/assemble/audits"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/show"
@@ -79,7 +80,7 @@ func siteInput() (in site.Input, err error) {
 	if d := cli.Built().Date; d != "" {
 		in.Built += " of " + d
 	}
-	rules, rerr := loadRules()
+	rules, rerr := audits.Rules()
 	advice, aerr := loadAdvice(in.Catalogue)
 	if in.Evidence, err = catalogue.Evidence(); errors.Join(err, rerr, aerr) != nil {
 		return in, errors.Join(err, rerr, aerr)

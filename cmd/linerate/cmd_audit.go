@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/catalogue"
+	"linerate/internal/assemble/audits"
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/audit"
 	"linerate/internal/cli"
@@ -171,36 +171,14 @@ func auditInput(o *auditOptions) (audit.Input, error) {
 			return in, fmt.Errorf("%s: %w", o.suppress, err)
 		}
 	}
-	if in.Catalogue, err = catalogue.Load(); err != nil {
-		return in, fmt.Errorf("catalogue: %w", err)
-	}
-	if in.Rules, err = loadRules(); err != nil {
-		return in, fmt.Errorf("rules: %w", err)
-	}
-	return in, nil
-}
-
-// loadRules takes the rules that are packed with the catalogue, else reads
-// their files.
-func loadRules() (*audit.RuleSet, error) {
-	if set, ok := audit.UnpackRules(catalogue.PackedRules()); ok {
-		return set, nil
-	}
-	return audit.LoadRules(catalogue.Files())
+	known, err := audits.Input()
+	in.Catalogue, in.Rules = known.Catalogue, known.Rules
+	return in, err
 }
 
 // giveRole takes the caller's role, or guesses it from the facts.
 func giveRole(in *audit.Input, given string) error {
-	if given != "" {
-		in.Role, in.RoleReasons = given, []string{"given with --role"}
-		return nil
-	}
-	g, err := role.Of(in.Facts)
-	if err != nil {
-		return err
-	}
-	in.Role, in.RoleReasons = g.Role, g.Reasons
-	return nil
+	return audits.GiveRole(in, given, "given with --role")
 }
 
 // parseSeverity reads a flag's severity; "" stays "".

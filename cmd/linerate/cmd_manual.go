@@ -10,6 +10,7 @@ import (
 
 	"linerate/catalogue"
 	"linerate/docs"
+	"linerate/internal/assemble/audits"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/manual"
@@ -63,7 +64,7 @@ func versionText() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	rules, err := loadRules()
+	rules, err := audits.Rules()
 	if err != nil {
 		return "", err
 	}

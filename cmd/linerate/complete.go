@@ -46,6 +46,9 @@ var flagCompletions = map[string]cobra.CompletionFunc{
 	"--verdict":          oneOf(stats.VerdictNames()...),
 	"--fail-on":          oneOf(stats.VerdictNames()...),
 	"audit --fail-on":    oneOf("error", "warning", "info"),
+	"sweep --fail-on":    oneOf(failOnNews...),
+	"changes --fail-on":  oneOf(failOnNews...),
+	"changes --kind":     oneOf(kindNames()...),
 	"--tunable":          completeTunables,
 	"--root":             directories,
 }

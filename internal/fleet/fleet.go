@@ -244,12 +244,12 @@ func SetDigest(findings []Finding) string {
 		keys[i] = findings[i].key()
 	}
 	slices.Sort(keys)
-	return digest(slices.Compact(keys)...)
+	return Digest(slices.Compact(keys)...)
 }
 
-// digest is short enough to be kept ten thousand times, and long enough not to meet
+// Digest of texts is short enough to be kept ten thousand times, and long enough not to meet
 // itself: 96 bits of a SHA-256.
-func digest(parts ...string) string {
+func Digest(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
 		h.Write([]byte(strconv.Itoa(len(p)) + ":" + p))

@@ -1,0 +1,283 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/assemble/fleets"
+	"linerate/internal/assemble/ledgers"
+	"linerate/internal/audit"
+	"linerate/internal/cli"
+	"linerate/internal/fleet"
+	"linerate/internal/fleet/inventory"
+	"linerate/internal/hint"
+	"linerate/internal/ledger"
+	"linerate/internal/show"
+	"linerate/internal/sweep"
+)
+
+// fleetList is how hosts of a fleet are named.
+type fleetList struct{ hosts, ansible, bundles, limit string }
+
+func (l *fleetList) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&l.hosts, "hosts", "", "the hosts that `FILE` names, one ssh://[user@]host[:port] a line; role=firewall may follow")
+	f.StringVar(&l.ansible, "ansible", "", "the hosts of an Ansible `INVENTORY`, INI or YAML")
+	f.StringVar(&l.limit, "limit", "", "only hosts and groups that `PATTERN` admits, as Ansible has it: web*,!web3")
+}
+
+// targets reads the list, and says where it is from.
+func (l *fleetList) targets() (all []inventory.Target, from string, err error) {
+	given := 0
+	for _, v := range []string{l.hosts, l.ansible, l.bundles} {
+		if v != "" {
+			given++
+			from = v
+		}
+	}
+	if given != 1 {
+		return nil, "", hint.With(hint.Usagef("want one list of hosts"), "give --hosts FILE, --ansible INVENTORY or, to sweep captures, --bundles DIR")
+	}
+	switch {
+	case l.hosts != "":
+		all, err = fleets.List(l.hosts, inventory.Lines)
+	case l.ansible != "":
+		all, err = fleets.List(l.ansible, inventory.Ansible)
+	default:
+		all, err = fleets.Bundles(l.bundles)
+	}
+	if err == nil {
+		all, err = inventory.Limit(all, l.limit)
+	}
+	return all, from, err
+}
+
+// sweepOptions are the flags of `linerate fleet sweep`.
+type sweepOptions struct {
+	fleetForms
+	fleetList
+	remote
+	sweep.Options
+	suppress, resume, failOn, textfile string
+}
+
+// sweepMemory is where the collector of garbage begins to work harder, in bytes.
+const sweepMemory = 400 << 20
+
+func newFleetSweepCmd() *cobra.Command {
+	var o sweepOptions
+	cmd := &cobra.Command{
+		Use:   "sweep --hosts FILE | --ansible INVENTORY | --bundles DIR",
+		Short: "audit all hosts of a fleet, and store what changed",
+		Long: `Sweep captures and audits every host of a list, as linerate audit ssh://host does,
+many at a time, and stores what changed since it was there last. A host that
+fails is tried again after growing pauses before it counts as unreachable. A
+sweep that was interrupted goes on with --resume: hosts that are done are
+skipped. The first look at a host is its baseline and alerts nobody.
+
+A list has one host a line, and what it is for: ssh://fw1 role=firewall. Of an
+Ansible inventory ansible_host, _port, _user and _become are read, and the
+variables linerate_role, linerate_become, linerate_states, linerate_link … of
+hosts and groups; no template, plugin or script of it is run.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runSweep(cmd, &o) },
+	}
+	o.fleetForms.addFlags(cmd, false)
+	o.fleetList.addFlags(cmd)
+	o.remote.addFlags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&o.bundles, "bundles", "", "the captures in `DIR` instead of hosts")
+	f.IntVar(&o.Parallel, "parallel", 200, "hosts to be connected to at a time")
+	f.DurationVar(&o.Splay, "splay", 0, "begin with the hosts within this long, each at its own time")
+	f.IntVar(&o.Tries, "tries", 4, "how often a host is tried before it counts as unreachable")
+	f.DurationVar(&o.Pause, "pause", 2*time.Second, "wait so long after the first try, three times as long after each next")
+	f.StringVar(&o.suppress, "suppress", "", "`FILE` of findings to hide, with reason and expiry")
+	f.StringVar(&o.resume, "resume", "", "go on with the sweep of this `ID`, or the last one that was interrupted")
+	f.Lookup("resume").NoOptDefVal = "last"
+	f.StringVar(&o.failOn, "fail-on", "", failOnNewUsage)
+	f.StringVar(&o.textfile, "prometheus", "", "write the fleet's metrics to `FILE`, for node_exporter's textfile collector")
+	return cmd
+}
+
+// sweepDocument is what fleet sweep prints with --json.
+type sweepDocument struct {
+	Version int         `json:"version"`
+	Sweep   fleet.Sweep `json:"sweep"`
+	// Changes are what it stored.
+	Changes []fleet.Change `json:"changes"`
+}
+
+func runSweep(cmd *cobra.Command, o *sweepOptions) error {
+	fail, err := parseFailOn(o.failOn)
+	if err != nil {
+		return err
+	}
+	if o.Parallel < 1 || o.Parallel > 5000 || o.Tries < 1 || o.Tries > 20 || o.Splay < 0 || o.Pause < 0 {
+		return hint.Usagef("--parallel is from 1 to 5000, --tries from 1 to 20, and times are not negative")
+	}
+	targets, from, err := o.targets()
+	if err != nil {
+		return err
+	}
+	suppressions, err := readSuppressions(o.suppress)
+	if err != nil {
+		return err
+	}
+	debug.SetMemoryLimit(min(debug.SetMemoryLimit(-1), sweepMemory))
+	var changes []fleet.Change
+	var w fleet.Sweep
+	err = ledgers.With(cmd.Context(), o.ledger, func(s ledger.Store) error {
+		id, err := o.id(cmd.Context(), s.Fleet())
+		if err != nil {
+			return err
+		}
+		p := newSweepProgress(cmd.ErrOrStderr())
+		job := fleets.Sweep{Options: o.Options, ID: id, From: from, Targets: targets, Remote: o.Remote, Suppressions: suppressions, Version: cli.Version(),
+			Store: s.Fleet(), Progress: p.update, Changed: func(c []fleet.Change) { changes = append(changes, c...) }}
+		job.Timeout = o.Remote.Timeout
+		job.Remote.Talk = func() io.Writer { return io.Discard } // the same note ten thousand times helps nobody
+		w, err = job.Run(cmd.Context())
+		p.done()
+		if sweep.Interrupted(err) {
+			return hint.Left(hint.With(fmt.Errorf("the sweep is interrupted: %w", err), "what was seen is stored; go on with the same list and --resume=%s", id))
+		}
+		if errors.Is(err, ledger.ErrSweepEnded) {
+			return hint.With(hint.Usagef("the sweep %s came to its end", id), "leave --resume out to begin another")
+		}
+		if err == nil && o.textfile != "" {
+			err = writeTextfile(cmd.Context(), s.Fleet(), o.textfile)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if o.asJSON {
+		if changes == nil {
+			changes = []fleet.Change{}
+		}
+		err = cli.PrintJSON(cmd.OutOrStdout(), sweepDocument{fleetVersion, w, changes})
+	} else {
+		err = printSweep(cmd.OutOrStdout(), w, changes)
+	}
+	if err != nil {
+		return err
+	}
+	return fail.exit(changes)
+}
+
+func readSuppressions(file string) ([]audit.Suppression, error) {
+	in, err := auditInput(&auditOptions{suppress: file})
+	return in.Suppressions, err
+}
+
+// id is that of a new sweep, or of the one to go on with.
+func (o *sweepOptions) id(ctx context.Context, s ledger.FleetStore) (string, error) {
+	if o.resume == "" {
+		var random [2]byte
+		if _, err := rand.Read(random[:]); err != nil {
+			return "", err
+		}
+		return time.Now().UTC().Format("20060102-150405-") + hex.EncodeToString(random[:]), nil
+	}
+	sweeps, err := s.Sweeps(ctx, 0)
+	if err != nil {
+		return "", err
+	}
+	var ids []string
+	for _, w := range sweeps {
+		if w.ID == o.resume || o.resume == "last" && w.End.IsZero() {
+			return w.ID, nil
+		}
+		ids = append(ids, w.ID)
+	}
+	if o.resume == "last" {
+		return "", hint.With(hint.Usagef("no sweep was interrupted"), "leave --resume out to begin one")
+	}
+	return "", hint.Usage(hint.Unknown("sweep", o.resume, ids))
+}
+
+// writeTextfile writes the metrics whole, or leaves the old ones.
+func writeTextfile(ctx context.Context, s ledger.FleetStore, file string) error {
+	st, err := s.Status(ctx, 10)
+	if err != nil {
+		return err
+	}
+	rules, err := s.RuleCounts(ctx, "")
+	if err != nil {
+		return err
+	}
+	return writeFile(file, func(w io.Writer) error {
+		_, err := io.WriteString(w, fleet.Textfile(st, rules))
+		return err
+	})
+}
+
+// sweepProgress tells how a sweep gets on: one line that changes on a terminal,
+// elsewhere a line for each tenth, and the hosts that cannot be reached.
+type sweepProgress struct {
+	w     io.Writer
+	live  *show.Live
+	style show.Style
+	begun time.Time
+	tenth int
+	told  int
+}
+
+// mostTold bounds the hosts that are told of one by one.
+const mostTold = 20
+
+func newSweepProgress(w io.Writer) *sweepProgress {
+	return &sweepProgress{w: w, live: cli.NewLive(w), style: cli.StyleOf(w), begun: time.Now()}
+}
+
+func (p *sweepProgress) update(s sweep.Progress) {
+	if s.Failed != "" && !cli.Quiet(p.w) {
+		p.told++
+		if p.told <= mostTold {
+			p.live.End()
+			fmt.Fprintf(p.w, "unreachable: %s: %s\n", show.Clean(s.Failed), about("ssh://"+s.Failed, errors.New(s.Why)))
+		} else if p.told == mostTold+1 {
+			p.live.End()
+			fmt.Fprintln(p.w, "unreachable: more; linerate fleet status has all")
+		}
+	}
+	left := ""
+	if done := s.Done(); done > 0 && done < s.Total {
+		left = ", " + show.Clock(time.Duration(float64(time.Since(p.begun))*float64(s.Total-done)/float64(done))) + " left"
+	}
+	line := fmt.Sprintf("%s of %s hosts, %s unreachable, %s to be tried again%s", show.Count(s.Done()), show.Count(s.Total), show.Count(s.Unreachable), show.Count(s.Waiting), left)
+	if p.live.On() {
+		p.live.Show("%s %s", p.style.Bar(float64(s.Done())/float64(max(1, s.Total)), barWidth), line)
+		return
+	}
+	if tenth := 10 * s.Done() / max(1, s.Total); tenth > p.tenth && !cli.Quiet(p.w) {
+		p.tenth = tenth
+		fmt.Fprintln(p.w, line)
+	}
+}
+
+func (p *sweepProgress) done() { p.live.End() }
+
+// printSweep prints what a sweep came to, and what got worse.
+func printSweep(out io.Writer, w fleet.Sweep, changes []fleet.Change) error {
+	page := show.NewPage(cli.StyleOf(out))
+	page.Paragraph("", "", fmt.Sprintf("%s in %s: %s reached, %s unreachable. %s, %s for the worse.", show.Plural(w.Hosts, "host"), show.Clock(w.End.Sub(w.Start)), show.Count(w.Reached), show.Count(w.Unreachable),
+		show.Plural(w.Changes, "change"), show.Count(w.Alerts)))
+	var worse []fleet.Change
+	for _, c := range changes {
+		if c.Alerts() {
+			worse = append(worse, c)
+		}
+	}
+	changesTable(page, worse, mostChanges)
+	return page.Flush(out)
+}

@@ -1,0 +1,48 @@
+// Package audits gives audits what they need to know: the catalogue, the rules packed
+// beside it, and what a host is for.
+package audits
+
+import (
+	"fmt"
+	"time"
+
+	"linerate/catalogue"
+	"linerate/internal/audit"
+	"linerate/internal/role"
+)
+
+// Input is what audits of any host need.
+func Input() (audit.Input, error) {
+	in := audit.Input{Today: time.Now()}
+	var err error
+	if in.Catalogue, err = catalogue.Load(); err != nil {
+		return in, fmt.Errorf("catalogue: %w", err)
+	}
+	if in.Rules, err = Rules(); err != nil {
+		return in, fmt.Errorf("rules: %w", err)
+	}
+	return in, nil
+}
+
+// Rules takes the rules that are packed with the catalogue, else reads their files.
+func Rules() (*audit.RuleSet, error) {
+	if set, ok := audit.UnpackRules(catalogue.PackedRules()); ok {
+		return set, nil
+	}
+	return audit.LoadRules(catalogue.Files())
+}
+
+// GiveRole takes the role that somebody gave, which why says, or guesses it from the
+// facts.
+func GiveRole(in *audit.Input, given, why string) error {
+	if given != "" {
+		in.Role, in.RoleReasons = given, []string{why}
+		return nil
+	}
+	g, err := role.Of(in.Facts)
+	if err != nil {
+		return err
+	}
+	in.Role, in.RoleReasons = g.Role, g.Reasons
+	return nil
+}

@@ -1,0 +1,68 @@
+package fleet
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+// FactsDigest is a digest of what a host is and how it is set up: system, hardware,
+// what its files set, and the running values of what can be set. It is the same while
+// only counters, states and what comes and goes by itself differ. settable reports a
+// name whose running value somebody sets.
+func FactsDigest(f *fact.Facts, settable func(name string) bool) string {
+	h := sha256.New()
+	put := func(values ...any) { fmt.Fprintf(h, "%q\n", values) }
+	put(f.OS, f.Release.String(), f.Kernel, f.Arch, f.Distribution, f.Machine, f.Hypervisor, f.CPU.Model, f.CPU.Count, f.CPU.Governor, f.CPU.IOMMU, f.Memory.Physical>>26)
+	passing := map[string]bool{}
+	for _, n := range f.NICs {
+		if n.Kind == fact.KindVirtual && len(n.Configured) == 0 {
+			passing[n.Name] = true
+			continue
+		}
+		put(n.Name, n.Driver, n.MTU, n.Options, n.RXQueues, n.TXQueues, n.RXDescriptors, n.TXDescriptors, n.ConfigFlags)
+		lines(put, n.Configured)
+	}
+	for _, s := range f.Settings {
+		live := ""
+		if s.Live != nil && settable(s.Name) && !ofPassing(s.Name, passing) {
+			live = *s.Live
+		}
+		if live == "" && len(s.Lines) == 0 {
+			continue
+		}
+		put(s.Name, s.Namespace, live)
+		lines(put, s.Lines)
+	}
+	for _, m := range f.Modules {
+		lines(put, m.Lines)
+	}
+	for _, s := range f.Services {
+		put(s.Name)
+		lines(put, s.Details)
+	}
+	for _, p := range f.Problems {
+		put(p.File, p.Text)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:12])
+}
+
+func lines(put func(...any), all []fact.Line) {
+	for _, l := range all {
+		if !l.Default {
+			put(l.File, l.Name, l.Value, l.Effective)
+		}
+	}
+}
+
+// ofPassing reports a setting of an interface that comes and goes, such as a container's.
+func ofPassing(name string, passing map[string]bool) bool {
+	if len(passing) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(strings.FieldsFunc(name, func(r rune) bool { return r == '.' || r == '/' }), func(part string) bool { return passing[part] })
+}

@@ -1,0 +1,84 @@
+package fleet
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Textfile is a fleet as metrics in Prometheus' text format, for node_exporter's
+// textfile collector: without timestamps, which it refuses, and with the time of the
+// last whole sweep, by which a file that is written no more shows.
+func Textfile(st Status, rules []RuleCount) string {
+	var b strings.Builder
+	family := func(name, help string) {
+		fmt.Fprintf(&b, "# HELP linerate_fleet_%s %s\n# TYPE linerate_fleet_%s gauge\n", name, help, name)
+	}
+	put := func(name string, value any, labels ...string) {
+		b.WriteString("linerate_fleet_" + name)
+		for i := 0; i+1 < len(labels); i += 2 {
+			sep := "{"
+			if i > 0 {
+				sep = ","
+			}
+			fmt.Fprintf(&b, `%s%s="%s"`, sep, labels[i], escape.Replace(labels[i+1]))
+		}
+		if len(labels) > 0 {
+			b.WriteString("}")
+		}
+		fmt.Fprintf(&b, " %v\n", value)
+	}
+	group := func(g *Group) []string { return []string{"role", g.Role, "os", g.OS, "release", g.Release} }
+	family("hosts", "Hosts that are known.")
+	for i := range st.Groups {
+		put("hosts", st.Groups[i].Hosts, group(&st.Groups[i])...)
+	}
+	family("unreachable_hosts", "Hosts that the last sweep that tried could not reach.")
+	for i := range st.Groups {
+		put("unreachable_hosts", st.Groups[i].Unreachable, group(&st.Groups[i])...)
+	}
+	family("findings", "Findings that stand, by severity.")
+	for i := range st.Groups {
+		g := &st.Groups[i]
+		put("findings", g.Errors, append(group(g), "severity", "error")...)
+		put("findings", g.Warnings, append(group(g), "severity", "warning")...)
+		put("findings", g.Infos, append(group(g), "severity", "info")...)
+	}
+	family("rule_hosts", "Hosts on which a rule finds something.")
+	for _, r := range rules {
+		put("rule_hosts", r.Hosts, "rule", r.Rule, "severity", string(r.Severity), "role", r.Role, "os", r.OS, "release", r.Release)
+	}
+	last := lastEnded(st.Sweeps)
+	if last == nil {
+		return b.String()
+	}
+	for _, m := range []struct {
+		name, help string
+		value      any
+	}{
+		{"last_sweep_end_seconds", "When the last whole sweep ended, as seconds since 1970.", seconds(last.End)},
+		{"last_sweep_duration_seconds", "How long it took.", last.End.Sub(last.Start).Seconds()},
+		{"last_sweep_reached_hosts", "Hosts that it reached.", last.Reached},
+		{"last_sweep_unreachable_hosts", "Hosts that it could not reach.", last.Unreachable},
+		{"last_sweep_changes", "Changes that it stored.", last.Changes},
+		{"last_sweep_alerts", "Those of them that are for the worse.", last.Alerts},
+	} {
+		family(m.name, m.help)
+		put(m.name, m.value)
+	}
+	return b.String()
+}
+
+var escape = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+
+func seconds(t time.Time) string { return fmt.Sprintf("%d", t.Unix()) }
+
+// lastEnded is the newest sweep that came to its end.
+func lastEnded(newestFirst []Sweep) *Sweep {
+	for i := range newestFirst {
+		if !newestFirst[i].End.IsZero() {
+			return &newestFirst[i]
+		}
+	}
+	return nil
+}
