@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -53,11 +54,6 @@ type checkDocument struct {
 
 // checkTestbed proves a testbed and prints each step as it ends.
 func checkTestbed(cmd *cobra.Command, m *machines.Machines, quiet bool) ([]sshbed.Step, error) {
-	engine, err := m.Engine()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = engine.Close() }()
 	steps := []sshbed.Step{}
 	tell := func(s sshbed.Step) {
 		steps = append(steps, s)
@@ -70,13 +66,23 @@ func checkTestbed(cmd *cobra.Command, m *machines.Machines, quiet bool) ([]sshbe
 			fmt.Fprintf(cmd.OutOrStdout(), "        hint: %s\n", s.Hint)
 		}
 	}
-	o, err := m.Options(sshbed.Options{Owner: machines.OwnerOf("lab check " + fmt.Sprint(os.Getpid())), Window: machines.WindowOf(study.Spec{}, m.File)})
-	if err != nil {
-		return nil, err
-	}
-	err = sshbed.Check(cmd.Context(), o, sshbed.Traffic{Ready: engine.Ready, Shout: engine.Shout, Through: machines.Through(engine), Headroom: study.DefaultGates.Headroom}, tell)
+	err := proveTestbed(cmd.Context(), m, machines.OwnerOf("lab check "+fmt.Sprint(os.Getpid())), tell)
 	if errors.Is(err, sshbed.ErrCheck) {
 		err = hint.With(err, "mend what FAILED, then check again: each step stands on those before")
 	}
 	return steps, err
+}
+
+// proveTestbed proves a testbed of machines as its owner, step by step.
+func proveTestbed(ctx context.Context, m *machines.Machines, owner string, tell func(sshbed.Step)) error {
+	engine, err := m.Engine()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = engine.Close() }()
+	o, err := m.Options(sshbed.Options{Owner: owner, Window: machines.WindowOf(study.Spec{}, m.File)})
+	if err != nil {
+		return err
+	}
+	return sshbed.Check(ctx, o, sshbed.Traffic{Ready: engine.Ready, Shout: engine.Shout, Through: machines.Through(engine), Headroom: study.DefaultGates.Headroom}, tell)
 }

@@ -22,7 +22,8 @@ func newStudyCmd() *cobra.Command {
 randomised blocks on a testbed that is rebuilt between trials, and gives each a
 verdict.`,
 	}
-	cmd.AddCommand(newStudyListCmd(), newStudyShowCmd(), newStudyRunCmd(), newStudyResumeCmd(), newStudyImportCmd(), newStudyStopCmd())
+	cmd.AddCommand(newStudyListCmd(), newStudyShowCmd(), newStudyRunCmd(), newStudyResumeCmd(), newStudyImportCmd(), newStudyStopCmd(),
+		newStudySubmitCmd(), newStudyQueueCmd(), newStudyCancelCmd(), newStudyFetchCmd())
 	return cmd
 }
 

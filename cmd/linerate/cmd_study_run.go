@@ -60,11 +60,16 @@ func (f *runFlags) add(cmd *cobra.Command) {
 
 func (f *runFlags) addNew(cmd *cobra.Command) {
 	f.add(cmd)
+	f.addShape(cmd)
 	cmd.Flags().StringVar(&f.out, "out", "", "directory of the study's record (default: linerate-NAME-TIME)")
+	cmd.Flags().BoolVar(&f.profile, "profile", false, "then look into every variant: profile, counters per packet, the kernel's drop reasons")
+}
+
+// addShape adds what makes a study longer or shorter.
+func (f *runFlags) addShape(cmd *cobra.Command) {
 	cmd.Flags().Uint64Var(&f.seed, "seed", 0, "seed of the schedule (default: the study's, or drawn)")
 	cmd.Flags().StringVar(&f.precision, "precision", "", "add blocks until every interval is as narrow as this (1% is ±1 %), or decided")
 	cmd.Flags().DurationVar(&f.within, "time", 0, "add blocks until everything is decided, or for about this long")
-	cmd.Flags().BoolVar(&f.profile, "profile", false, "then look into every variant: profile, counters per packet, the kernel's drop reasons")
 	cmd.Flags().BoolVar(&f.quick, "quick", false, "fewer and shorter trials: wider intervals, sooner")
 }
 
@@ -311,12 +316,18 @@ func printResults(cmd *cobra.Command, r study.Results, asJSON bool) error {
 // recordHost keeps the host's facts in a study's record and draws the study's
 // environment from them.
 func recordHost(o *assemble.Testbed, dir *studydir.Dir) (study.Environment, error) {
-	env := study.EnvironmentOf(o.Facts)
-	env.Engine, env.Label = o.Engine, o.Label
-	env.Linerate, env.Command = cli.Version(), append([]string{"linerate"}, os.Args[1:]...)
+	env := environmentOf(o)
 	ref, err := dir.KeepFacts(o.Facts)
 	env.Facts = []study.FactsRef{ref}
 	return env, err
+}
+
+// environmentOf is what a record says of an open lab, but for its facts.
+func environmentOf(o *assemble.Testbed) study.Environment {
+	env := study.EnvironmentOf(o.Facts)
+	env.Engine, env.Label = o.Engine, o.Label
+	env.Linerate, env.Command = cli.Version(), append([]string{"linerate"}, os.Args[1:]...)
+	return env
 }
 
 // whereRun runs f where the study's testbed can be had: machines are reached

@@ -23,7 +23,7 @@ func newRootCmd() *cobra.Command {
 // verbGroups lists the commands as help shows them.
 func verbGroups() []cli.Group {
 	return []cli.Group{
-		{Title: "Prove", Verbs: []*cobra.Command{newDemoCmd(), newProveCmd(), newTuneCmd(), newStudyCmd(), newReportCmd(), newCompareCmd(), newProfileCmd(), newLabCmd()}},
+		{Title: "Prove", Verbs: []*cobra.Command{newDemoCmd(), newProveCmd(), newTuneCmd(), newStudyCmd(), newReportCmd(), newCompareCmd(), newProfileCmd(), newLabCmd(), newWorkerCmd()}},
 		{Title: "Tune a host", Verbs: []*cobra.Command{
 			newInspectCmd(), newCaptureCmd(), newAuditCmd(), newPlanCmd(),
 			newApplyCmd(), newConfirmCmd(), newRollbackCmd(), newStatusCmd(),

@@ -75,6 +75,8 @@ var documents = []described{
 	{"ledger-verify", "linerate ledger verify --json", []string{"ledger verify"}, typeOf[ledger.Report]()},
 	{"netbenches", "linerate import netbenches --json", []string{"import netbenches"}, []reflect.Type{reflect.TypeFor[imported](), reflect.TypeFor[checked]()}},
 	{"studies", "linerate study list --json", []string{"study list"}, typeOf[studiesDocument]()},
+	{"submitted", "linerate study submit --json", []string{"study submit"}, typeOf[submittedDocument]()},
+	{"queue", "linerate study queue --json", []string{"study queue"}, typeOf[queueDocument]()},
 	{"profiles", "linerate profile show --json", []string{"profile show"}, typeOf[profilesDocument]()},
 	{"profile-changes", "linerate profile diff --json", []string{"profile diff"}, typeOf[moversDocument]()},
 	{"lab", "linerate lab up --json", []string{"lab up"}, typeOf[labReport]()},

@@ -3,6 +3,7 @@
 package assemble
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -45,6 +46,8 @@ type Options struct {
 	Spec      study.Spec
 	Record    string
 	SSHConfig string
+	// Owner names who holds the machines; "": the study, by the place of its record.
+	Owner string
 }
 
 // Runners are what runs the parts of each kind: a new kind that a lab runs is one more
@@ -88,8 +91,9 @@ func openMachines(ctx context.Context, o Options) (*Testbed, error) {
 	if err != nil {
 		return nil, errors.Join(err, engine.Close())
 	}
+	owner := cmp.Or(o.Owner, machines.OwnerOf(o.Record))
 	up := func(ctx context.Context, _ testbed.Mode) (testbed.Bed, error) {
-		return m.Bed(ctx, sshbed.Options{Reset: o.Spec.Reset, Window: machines.WindowOf(o.Spec, file), Owner: machines.OwnerOf(o.Record), Tree: machines.TreesOf(sets), Grouped: o.Spec.Design == study.Grouped})
+		return m.Bed(ctx, sshbed.Options{Reset: o.Spec.Reset, Window: machines.WindowOf(o.Spec, file), Owner: owner, Tree: machines.TreesOf(sets), Grouped: o.Spec.Design == study.Grouped})
 	}
 	l := &lab.Lab{Machine: machines.Onlooker{}, AllowHost: true, Runners: Runners(&forward.Runner{Bed: up, Engine: engine}, serve.Runner{})}
 	label := sshbed.Label

@@ -1,11 +1,8 @@
 package ledger
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io/fs"
-	"time"
 
 	"linerate/internal/study/record"
 )
@@ -17,7 +14,7 @@ func OpenRecord(ctx context.Context, s Reader, st *Study) (*record.Record, error
 	if err != nil {
 		return nil, err
 	}
-	files := recordFS{}
+	files := record.Memory{}
 	for _, f := range sources {
 		if f.Role != roleRecord {
 			continue
@@ -36,29 +33,3 @@ func OpenRecord(ctx context.Context, s Reader, st *Study) (*record.Record, error
 	}
 	return r, err
 }
-
-// recordFS is the files of one directory, by name.
-type recordFS map[string][]byte
-
-// Open opens a file.
-func (m recordFS) Open(name string) (fs.File, error) {
-	data, ok := m[name]
-	if !ok {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
-	}
-	return &recordFile{bytes.NewReader(data), name}, nil
-}
-
-// recordFile is an open file, and what is known of it.
-type recordFile struct {
-	*bytes.Reader
-	name string
-}
-
-func (f *recordFile) Stat() (fs.FileInfo, error) { return f, nil }
-func (f *recordFile) Close() error               { return nil }
-func (f *recordFile) Name() string               { return f.name }
-func (f *recordFile) Mode() fs.FileMode          { return 0o444 }
-func (f *recordFile) ModTime() time.Time         { return time.Time{} }
-func (f *recordFile) IsDir() bool                { return false }
-func (f *recordFile) Sys() any                   { return nil }

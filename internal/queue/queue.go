@@ -15,9 +15,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"time"
 
+	"linerate/internal/hint"
 	"linerate/internal/study"
+	"linerate/internal/study/record"
 )
 
 // Errors that callers tell apart.
@@ -146,10 +149,18 @@ type Job struct {
 	Lacks map[string]string
 }
 
-// File is raw material of a block.
-type File struct {
-	Name string
-	Data []byte
+// File is a file of a record, or raw material of a block.
+type File = record.File
+
+// label is what testbeds and studies may share: River names a queue by it.
+var label = regexp.MustCompile(`^[a-z0-9]+([_-][a-z0-9]+)*$`)
+
+// CheckLabel refuses a label that no queue can be named by.
+func CheckLabel(name string) error {
+	if len(name) <= 40 && label.MatchString(name) {
+		return nil
+	}
+	return hint.With(hint.Usagef("label %q is not valid", name), "use up to 40 lower-case letters and digits, with - or _ between")
 }
 
 // Outcome is what a job came to.
@@ -211,11 +222,11 @@ type Queue interface {
 	// Patience.Lost, or is known to be dead by the claim's lock. ErrHeld and
 	// ErrQuarantined otherwise.
 	Lease(ctx context.Context, c Claim) (Lease, error)
-	// Work does jobs on a leased testbed, one after the other, and keeps the lease
-	// meanwhile. It returns when ctx ends (nil, and the testbed is free again), when
-	// the lease is lost (ErrLost), or when a job said BedFailed (the testbed is then
-	// in quarantine).
-	Work(ctx context.Context, l Lease, do Work) error
+	// Work keeps a lease, asks fit (which may be nil) whether the testbed is, and then does
+	// jobs, one after the other. It returns when ctx ends (nil, and the testbed is free again), when
+	// the lease is lost (ErrLost), or when the testbed is not fit or a job said
+	// BedFailed (it is then in quarantine).
+	Work(ctx context.Context, l Lease, fit func(context.Context) error, do Work) error
 	// Quarantine takes a testbed out of use.
 	Quarantine(ctx context.Context, l Lease, why string) error
 

@@ -24,7 +24,7 @@ type BedRecord struct {
 // hosts' facts, first those of the first testbed by name.
 func MakeRecord(spec study.Spec, seed uint64, text []byte, beds []BedRecord, trials []study.Trial) ([]File, error) {
 	slices.SortFunc(beds, func(a, b BedRecord) int { return bytes.Compare([]byte(a.Testbed), []byte(b.Testbed)) })
-	files := []File{{record.SpecFile, text}}
+	files := []File{{Name: record.SpecFile, Data: text}}
 	var log bytes.Buffer
 	enc := json.NewEncoder(&log)
 	for _, t := range trials {
@@ -32,7 +32,7 @@ func MakeRecord(spec study.Spec, seed uint64, text []byte, beds []BedRecord, tri
 			return nil, fmt.Errorf("write a trial: %w", err)
 		}
 	}
-	files = append(files, File{record.TrialsFile, log.Bytes()})
+	files = append(files, File{Name: record.TrialsFile, Data: log.Bytes()})
 	names, envs, facts := make([]string, len(beds)), make([]study.Environment, len(beds)), []File{}
 	for i, b := range beds {
 		names[i], envs[i] = b.Testbed, b.Environment
@@ -40,7 +40,7 @@ func MakeRecord(spec study.Spec, seed uint64, text []byte, beds []BedRecord, tri
 		if len(b.Facts) == 0 {
 			continue
 		}
-		f := File{record.FactsFile(len(facts) + 1), b.Facts}
+		f := File{Name: record.FactsFile(len(facts) + 1), Data: b.Facts}
 		sum := sha256.Sum256(f.Data)
 		envs[i].Facts = []study.FactsRef{{File: f.Name, SHA256: hex.EncodeToString(sum[:])}}
 		facts = append(facts, f)
@@ -53,6 +53,16 @@ func MakeRecord(spec study.Spec, seed uint64, text []byte, beds []BedRecord, tri
 	if err != nil {
 		return nil, fmt.Errorf("write the results: %w", err)
 	}
-	files = append(files, File{record.ResultsFile, append(results, '\n')})
+	files = append(files, File{Name: record.ResultsFile, Data: append(results, '\n')})
 	return append(files, facts...), nil
+}
+
+// ReadRecord reads a study's record from the queue's files; name is what messages
+// call it.
+func ReadRecord(files []File, name string) (*record.Record, error) {
+	fsys := record.Memory{}
+	for _, f := range files {
+		fsys[f.Name] = f.Data
+	}
+	return record.Read(fsys, name)
 }

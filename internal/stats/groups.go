@@ -3,7 +3,7 @@ package stats
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // Groups is the outcome of a one-way analysis of variance: whether the means of
@@ -55,7 +55,7 @@ func AmongGroups(groups [][]float64) Groups {
 	case within == 0:
 		out.F, out.P = math.Inf(1), 0
 	default:
-		out.P = distuv.F{D1: out.DFBetween, D2: out.DFWithin}.Survival(out.F)
+		out.P = mathext.RegIncBeta(out.DFWithin/2, out.DFBetween/2, out.DFWithin/(out.DFWithin+out.DFBetween*out.F)) // the upper tail of F
 	}
 	return out
 }

@@ -220,6 +220,23 @@ func (d *Dir) KeepFacts(f *fact.Facts) (study.FactsRef, error) {
 	}
 }
 
+// Write makes a directory of a record's files, which must not be there yet.
+func Write(path string, files []record.File) error {
+	if err := os.Mkdir(path, 0o755); err != nil {
+		return fmt.Errorf("make the study's directory: %w", err)
+	}
+	giveDirToInvoker(path)
+	for _, f := range files {
+		if filepath.Base(f.Name) != f.Name || f.Name == "." || f.Name == ".." {
+			return fmt.Errorf("a record has a file %q: not the name of one", f.Name)
+		}
+		if err := writeFile(path, f.Name, f.Data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // WriteReport replaces a directory's report.html at once.
 func WriteReport(path string, html []byte) error { return writeFile(path, ReportFile, html) }
 

@@ -195,6 +195,13 @@ func OwnerOf(record string) string {
 	return plainWord(host) + "/" + plainWord(filepath.Base(abs)) + "/" + hex.EncodeToString(sum[:])[:16]
 }
 
+// OwnerByName names a testbed of the queue, whose leases say who has it: the same for
+// every worker, so that the next one goes on where a dead one left the DUT.
+func OwnerByName(testbed string) string {
+	sum := sha256.Sum256([]byte("linerate queue\n" + testbed))
+	return "queue/" + plainWord(testbed) + "/" + hex.EncodeToString(sum[:])[:16]
+}
+
 // plainWord is what of a name every shell leaves alone, at most 32 letters.
 func plainWord(name string) string {
 	word := ""
@@ -248,28 +255,35 @@ func (Onlooker) Watch(int, int) func() time.Duration { return func() time.Durati
 // Gather reads what a study on machines needs beside its file: the testbed and
 // the configuration sets.
 func Gather(s study.Spec, studyFile string) (bed []byte, sets map[string][]studydir.SetFile, err error) {
-	dir := filepath.Dir(studyFile)
-	place := func(name string) string {
-		if filepath.IsAbs(name) {
-			return name
-		}
-		return filepath.Join(dir, name)
-	}
-	if _, bed, err = ReadFile(place(s.Testbed.File)); err != nil {
+	if _, bed, err = ReadFile(beside(studyFile, s.Testbed.File)); err != nil {
 		return nil, nil, err
 	}
-	kept, err := studydir.ReadSets(dir)
+	sets, err = Sets(s, studyFile)
+	return bed, sets, err
+}
+
+// beside is a place that a study's file names.
+func beside(studyFile, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(filepath.Dir(studyFile), name)
+}
+
+// Sets reads the configuration sets that a study names.
+func Sets(s study.Spec, studyFile string) (map[string][]studydir.SetFile, error) {
+	kept, err := studydir.ReadSets(filepath.Dir(studyFile))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	sets = map[string][]studydir.SetFile{}
+	sets := map[string][]studydir.SetFile{}
 	for _, name := range s.Trees() {
 		if sets[name] = kept[name]; sets[name] != nil {
 			continue
 		}
-		if sets[name], err = studydir.ReadSet(place(name)); err != nil {
-			return nil, nil, err
+		if sets[name], err = studydir.ReadSet(beside(studyFile, name)); err != nil {
+			return nil, err
 		}
 	}
-	return bed, sets, nil
+	return sets, nil
 }

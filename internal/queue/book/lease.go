@@ -11,6 +11,9 @@ import (
 
 // Lease takes a testbed.
 func (b *Book) Lease(ctx context.Context, c queue.Claim) (l queue.Lease, err error) {
+	if err := queue.CheckLabel(c.Label); err != nil {
+		return l, err
+	}
 	err = b.DB.Do(ctx, func(tx Tx) error {
 		if _, err := tx.Exec(ctx, `INSERT INTO queue_testbeds (name, label, kind, state, why, holder, holder_lock, epoch, beat) VALUES (?, ?, ?, ?, '', '', '', 0, 0)
 			ON CONFLICT (name) DO NOTHING`, c.Testbed, c.Label, c.Kind, queue.BedFree); err != nil {

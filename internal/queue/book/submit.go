@@ -16,6 +16,9 @@ const day = int64(24 * time.Hour / time.Millisecond)
 
 // Submit queues a study.
 func (b *Book) Submit(ctx context.Context, s queue.Submission) error {
+	if err := queue.CheckLabel(s.Label); err != nil {
+		return err
+	}
 	spec, seed, err := parse(s.ID, s.Spec)
 	if err != nil {
 		return err

@@ -89,6 +89,24 @@ type Again struct{ After time.Duration }
 // Error says so.
 func (a *Again) Error() string { return fmt.Sprintf("not now: again in %s", a.After) }
 
+// Fit asks whether the testbed is fit, and puts it into quarantine where it is not.
+func (h *Hands) Fit(ctx context.Context, fit func(context.Context) error) bool {
+	if fit == nil {
+		return ctx.Err() == nil
+	}
+	err := fit(ctx)
+	if err != nil && ctx.Err() == nil {
+		h.quarantine(ctx, &queue.BedFailed{Reason: err.Error()})
+	}
+	return err == nil && ctx.Err() == nil
+}
+
+// quarantine takes the testbed out of use and ends the work with the reason.
+func (h *Hands) quarantine(ctx context.Context, bed *queue.BedFailed) {
+	_ = h.insist(ctx, func() error { return h.book.Quarantine(ctx, h.lease, bed.Reason) }) // a lost lease ends the work by itself
+	h.end(bed)
+}
+
 // Handle does what a ticket is for. nil ends the job: it was done, or is no longer
 // this one's to do. An Again asks for the same ticket later; any other error
 // leaves it to the book to hand the block out once more. ended ends the job in the
@@ -127,8 +145,7 @@ func (h *Hands) Handle(ctx context.Context, t Ticket, ended func(context.Context
 	}
 	var bed *queue.BedFailed
 	if errors.As(err, &bed) {
-		_ = h.insist(ctx, func() error { return h.book.Quarantine(ctx, h.lease, bed.Reason) })
-		h.end(bed)
+		h.quarantine(ctx, bed)
 		return err
 	}
 	blame := 1

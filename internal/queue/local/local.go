@@ -190,13 +190,14 @@ func (q *db) take(ctx context.Context, label string) (t book.Ticket, ok bool, er
 }
 
 // Work does jobs on a leased testbed.
-func (q *db) Work(parent context.Context, l queue.Lease, do queue.Work) error {
+func (q *db) Work(parent context.Context, l queue.Lease, fit func(context.Context) error, do queue.Work) error {
 	ctx, end := context.WithCancelCause(parent)
 	defer end(nil)
 	hands := q.Hands(l, do, time.Now, pause, end)
 	kept := make(chan struct{})
 	go func() { defer close(kept); hands.Keep(ctx) }()
-	for ctx.Err() == nil {
+	fine := hands.Fit(ctx, fit)
+	for fine && ctx.Err() == nil {
 		t, ok, err := q.take(ctx, l.Label)
 		if err != nil || !ok {
 			pause(ctx, min(time.Second, q.Patience.Beat/10))

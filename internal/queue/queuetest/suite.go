@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"linerate/internal/labtest"
@@ -103,7 +102,7 @@ func work(t *testing.T, q queue.Queue, l queue.Lease, do queue.Work) (stop func(
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
-	go func() { done <- q.Work(ctx, l, do) }()
+	go func() { done <- q.Work(ctx, l, nil, do) }()
 	stop = sync.OnceValue(func() error { cancel(); return <-done })
 	t.Cleanup(func() { _ = stop() })
 	return stop
@@ -137,11 +136,7 @@ func recordOf(t *testing.T, q queue.Queue, id string) *record.Record {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fsys := fstest.MapFS{}
-	for _, f := range files {
-		fsys[f.Name] = &fstest.MapFile{Data: f.Data}
-	}
-	r, err := record.Read(fsys, id)
+	r, err := queue.ReadRecord(files, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +293,7 @@ func lostWorker(t *testing.T, open Open) {
 	begun := make(chan struct{})
 	ended := make(chan error, 1)
 	go func() {
-		ended <- q.Work(context.WithoutCancel(t.Context()), l, func(ctx context.Context, _ queue.Job) (queue.Outcome, error) {
+		ended <- q.Work(context.WithoutCancel(t.Context()), l, nil, func(ctx context.Context, _ queue.Job) (queue.Outcome, error) {
 			close(begun)
 			<-ctx.Done()
 			stopped <- context.Cause(ctx)
@@ -413,7 +408,7 @@ func quarantine(t *testing.T, open Open) {
 	q := open(t, quick)
 	submit(t, q, "s1")
 	l := lease(t, q, "bed1")
-	err := q.Work(t.Context(), l, func(context.Context, queue.Job) (queue.Outcome, error) {
+	err := q.Work(t.Context(), l, nil, func(context.Context, queue.Job) (queue.Outcome, error) {
 		return queue.Outcome{}, &queue.BedFailed{Reason: "no link"}
 	})
 	var bed *queue.BedFailed
@@ -431,7 +426,17 @@ func quarantine(t *testing.T, open Open) {
 	if err := q.Free(t.Context(), "bed1"); err == nil {
 		t.Error("freed twice")
 	}
-	lease(t, q, "bed1")
+	submit(t, q, "s2")
+	err = q.Work(t.Context(), lease(t, q, "bed1"), func(context.Context) error { return errors.New("wrong cabling") }, func(context.Context, queue.Job) (queue.Outcome, error) {
+		t.Error("a testbed that is not fit got a job")
+		return queue.Outcome{}, nil
+	})
+	if !errors.As(err, &bed) || bed.Reason != "wrong cabling" {
+		t.Errorf("Work of a testbed that is not fit ended with %v", err)
+	}
+	if _, err := q.Lease(t.Context(), claim("bed1")); !errors.Is(err, queue.ErrQuarantined) {
+		t.Errorf("a testbed that is not fit: %v", err)
+	}
 }
 
 // failedStudy: a block that fails on healthy testbeds fails its study.

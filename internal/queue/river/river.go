@@ -222,7 +222,7 @@ func (s soon) NextRetry(*rivertype.JobRow) time.Time { return time.Now().Add(s.a
 const stopping = 30 * time.Second
 
 // Work does jobs on a leased testbed.
-func (q *db) Work(parent context.Context, l queue.Lease, do queue.Work) error {
+func (q *db) Work(parent context.Context, l queue.Lease, fit func(context.Context) error, do queue.Work) error {
 	ctx, end := context.WithCancelCause(parent)
 	defer end(nil)
 	hands := q.Hands(l, do, time.Now, pause, end)
@@ -237,14 +237,15 @@ func (q *db) Work(parent context.Context, l queue.Lease, do queue.Work) error {
 	}
 	kept := make(chan struct{})
 	go func() { defer close(kept); hands.Keep(ctx) }()
-	for ctx.Err() == nil { // a database that is not there yet
+	fine := hands.Fit(ctx, fit)
+	for fine && ctx.Err() == nil { // a database that is not there yet
 		if err = client.Start(context.WithoutCancel(ctx)); err == nil {
 			break
 		}
 		pause(ctx, q.Patience.Beat/5)
 	}
 	<-ctx.Done()
-	if err == nil {
+	if fine && err == nil {
 		stop, cancel := context.WithTimeout(context.WithoutCancel(parent), stopping)
 		_ = client.StopAndCancel(stop) // what does not stop is fenced
 		cancel()

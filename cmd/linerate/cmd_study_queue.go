@@ -1,0 +1,280 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/assemble/queues"
+	"linerate/internal/cli"
+	"linerate/internal/hint"
+	"linerate/internal/queue"
+	"linerate/internal/report"
+	"linerate/internal/show"
+	"linerate/internal/studydir"
+)
+
+// queueDocument is what study queue --json prints.
+type queueDocument struct {
+	Version int    `json:"version"`
+	Queue   string `json:"queue"` // where it is
+	// Paused is why nothing begins; "" when it does.
+	Paused string `json:"paused"`
+	// DailyCapSeconds is the testbed time that one submitter may ask for on a day; 0:
+	// without bound.
+	DailyCapSeconds float64       `json:"daily_cap_seconds"`
+	Studies         []queuedStudy `json:"studies"`
+	Testbeds        []queuedBed   `json:"testbeds"`
+}
+
+// queuedStudy is a study in the queue.
+type queuedStudy struct {
+	queue.Study
+	// EstimateSeconds is about what it takes on one testbed.
+	EstimateSeconds float64 `json:"estimate_seconds"`
+}
+
+// queuedBed is a testbed of the queue.
+type queuedBed struct {
+	queue.Testbed
+	// SilentSeconds is how long ago its worker was last heard of.
+	SilentSeconds float64 `json:"silent_seconds"`
+}
+
+// queueFlags are those of study queue.
+type queueFlags struct {
+	ledger   string
+	all      bool
+	asJSON   bool
+	pause    string
+	goOn     bool
+	dailyCap time.Duration
+	free     string
+}
+
+func newStudyQueueCmd() *cobra.Command {
+	var f queueFlags
+	cmd := &cobra.Command{
+		Use:   "queue",
+		Short: "show submitted studies and the testbeds that run them; the brake",
+		Long: `Show the studies that wait and run, and the testbeds: who has them, what they run, and
+which are in quarantine and why.
+
+--pause keeps every block that has not begun from beginning, on all testbeds;
+--continue lets go. --daily-cap bounds the testbed time that one submitter may ask
+for a day, --free lets a testbed out of quarantine.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return queues.With(cmd.Context(), f.ledger, func(q queue.Queue) error {
+				if err := f.change(cmd, q); err != nil {
+					return err
+				}
+				doc, err := queueNow(cmd.Context(), q, f.all)
+				if err != nil {
+					return err
+				}
+				return cli.Answer(cmd, f.asJSON, doc, func(p *show.Page) { queuePage(p, doc) })
+			})
+		},
+	}
+	addLedgerFlag(cmd, &f.ledger)
+	cmd.Flags().BoolVar(&f.all, "all", false, "studies that ended too")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON document")
+	cmd.Flags().StringVar(&f.pause, "pause", "", "keep blocks from beginning, for this `REASON`")
+	cmd.Flags().BoolVar(&f.goOn, "continue", false, "let blocks begin again")
+	cmd.Flags().DurationVar(&f.dailyCap, "daily-cap", 0, "testbed time that one submitter may ask for a day; 0: without bound")
+	cmd.Flags().StringVar(&f.free, "free", "", "let a `TESTBED` out of quarantine")
+	cmd.MarkFlagsMutuallyExclusive("pause", "continue")
+	return cmd
+}
+
+// change does what the flags ask for.
+func (f *queueFlags) change(cmd *cobra.Command, q queue.Queue) error {
+	set := cmd.Flags().Changed
+	switch {
+	case set("pause") && f.pause == "":
+		return hint.Usagef("--pause needs a reason that people will see")
+	case f.dailyCap < 0:
+		return hint.Usagef("--daily-cap %v is below zero", f.dailyCap)
+	}
+	if set("pause") || f.goOn {
+		if err := q.Brake(cmd.Context(), f.pause); err != nil {
+			return err
+		}
+	}
+	if set("daily-cap") {
+		if err := q.SetCap(cmd.Context(), f.dailyCap); err != nil {
+			return err
+		}
+	}
+	if f.free == "" {
+		return nil
+	}
+	err := q.Free(cmd.Context(), f.free)
+	if errors.Is(err, queue.ErrNotFound) {
+		beds, err := q.Testbeds(cmd.Context())
+		if err != nil {
+			return err
+		}
+		var names []string
+		for _, b := range beds {
+			names = append(names, b.Name)
+		}
+		return hint.Unknown("testbed", f.free, names)
+	}
+	return err
+}
+
+// queueNow is what a queue has.
+func queueNow(ctx context.Context, q queue.Queue, all bool) (doc queueDocument, err error) {
+	doc = queueDocument{Version: 1, Queue: q.Place(), Studies: []queuedStudy{}, Testbeds: []queuedBed{}}
+	if doc.Paused, err = q.Braked(ctx); err != nil {
+		return doc, err
+	}
+	most, err := q.Cap(ctx)
+	if err != nil {
+		return doc, err
+	}
+	doc.DailyCapSeconds = most.Seconds()
+	list, err := q.Studies(ctx, all)
+	if err != nil {
+		return doc, err
+	}
+	for _, s := range list {
+		doc.Studies = append(doc.Studies, queuedStudy{s, s.Estimate.Seconds()})
+	}
+	beds, err := q.Testbeds(ctx)
+	for _, b := range beds {
+		doc.Testbeds = append(doc.Testbeds, queuedBed{b, b.Silent.Seconds()})
+	}
+	return doc, err
+}
+
+func queuePage(p *show.Page, doc queueDocument) {
+	if doc.Paused != "" {
+		p.Line(p.Bold("paused: " + doc.Paused))
+		p.Line("")
+	}
+	if len(doc.Studies) == 0 {
+		p.Line("no study waits or runs")
+	} else {
+		var rows [][]string
+		for _, s := range doc.Studies {
+			how := string(s.State)
+			if s.Why != "" {
+				how += ": " + s.Why
+			}
+			rows = append(rows, []string{s.ID, s.Name, s.Label, fmt.Sprintf("%d/%d", s.Done, s.Blocks), fmt.Sprint(s.Running), fmt.Sprint(s.Trials),
+				s.Submitter, s.Submitted.Format("2006-01-02 15:04"), how})
+		}
+		p.Table(show.Table{Header: []string{"study", "name", "testbeds", "blocks", "running", "trials", "submitted by", "on (UTC)", "state"},
+			Right: []bool{false, false, false, true, true, true}, Rows: rows})
+	}
+	p.Line("")
+	if len(doc.Testbeds) == 0 {
+		p.Line("no testbed yet: linerate worker --testbed lab.yaml")
+		return
+	}
+	var rows [][]string
+	for _, b := range doc.Testbeds {
+		holder, does := b.Holder, "waits"
+		switch {
+		case b.State != queue.BedLeased:
+			does = b.State
+			if b.Why != "" {
+				does += ": " + b.Why
+			}
+		case b.Study != "" && b.Block > 0:
+			does = fmt.Sprintf("block %d of %s", b.Block, b.Study)
+		case b.Study != "":
+			does = "takes " + b.Study + " into the ledger"
+		}
+		if b.State == queue.BedLeased && b.Silent > 2*queue.DefaultPatience.Beat {
+			holder += fmt.Sprintf(" (silent for %s)", b.Silent.Round(time.Second))
+		}
+		rows = append(rows, []string{b.Name, b.Label, b.Kind, holder, does})
+	}
+	p.Table(show.Table{Header: []string{"testbed", "label", "kind", "worker", "does"}, Rows: rows})
+}
+
+func newStudyCancelCmd() *cobra.Command {
+	var at, why string
+	cmd := &cobra.Command{
+		Use:   "cancel ID",
+		Short: "end a submitted study; what it measured stays in the queue",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return queues.With(cmd.Context(), at, func(q queue.Queue) error {
+				s, err := q.Study(cmd.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				if err := q.Cancel(cmd.Context(), s.ID, why); err != nil {
+					return err
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "study %s (%s) is cancelled with %s recorded\n", s.Name, s.ID, show.Plural(s.Trials, "trial"))
+				return nil
+			})
+		},
+	}
+	addLedgerFlag(cmd, &at)
+	cmd.Flags().StringVar(&why, "why", "", "the reason, for people")
+	return cmd
+}
+
+func newStudyFetchCmd() *cobra.Command {
+	var at, out string
+	cmd := &cobra.Command{
+		Use:   "fetch ID",
+		Short: "write a submitted study's directory, as far as it is",
+		Long: `Write the directory of a submitted study, with all that workers sent: study.yaml, trials.jsonl,
+results.json, report.html, facts and raw slices. Of one that still runs, it is what is recorded so far.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return queues.With(cmd.Context(), at, func(q queue.Queue) error { return fetchStudy(cmd, q, args[0], out) })
+		},
+	}
+	addLedgerFlag(cmd, &at)
+	cmd.Flags().StringVar(&out, "out", "", "directory to make (default: linerate-NAME-ID)")
+	return cmd
+}
+
+func fetchStudy(cmd *cobra.Command, q queue.Queue, id, out string) error {
+	s, err := q.Study(cmd.Context(), id)
+	if err != nil {
+		return err
+	}
+	if out == "" {
+		out = "linerate-" + s.Name + "-" + s.ID
+	}
+	if _, err := os.Lstat(out); !errors.Is(err, fs.ErrNotExist) {
+		return hint.With(fmt.Errorf("%s is there already", out), "choose another --out")
+	}
+	files, err := q.Record(cmd.Context(), s.ID)
+	if err != nil {
+		return err
+	}
+	r, err := queue.ReadRecord(files, out)
+	if err != nil {
+		return err
+	}
+	if err := studydir.Write(out, files); err != nil {
+		return err
+	}
+	results := derive(cmd, r)
+	html, err := report.HTML(r.Spec, results)
+	if err != nil {
+		return err
+	}
+	if err := studydir.WriteReport(out, html); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s of study %s (%s) in %s\n", show.Plural(len(r.Trials), "trial"), s.Name, s.State, filepath.Join(out, studydir.ReportFile))
+	return nil
+}

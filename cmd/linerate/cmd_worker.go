@@ -1,0 +1,263 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/assemble"
+	"linerate/internal/assemble/engines"
+	"linerate/internal/assemble/ledgers"
+	"linerate/internal/assemble/machines"
+	"linerate/internal/assemble/queues"
+	"linerate/internal/hint"
+	"linerate/internal/ledger"
+	"linerate/internal/queue"
+	"linerate/internal/study"
+	"linerate/internal/testbed"
+	"linerate/internal/testbed/bedfile"
+	"linerate/internal/testbed/sshbed"
+	"linerate/internal/worker"
+)
+
+// usualLabel is that of testbeds and studies that say none.
+const usualLabel = "lab"
+
+// hereBed names this machine's own lab among testbeds.
+const hereBed = "here"
+
+// workerFlags are those of linerate worker.
+type workerFlags struct {
+	testbeds  []string
+	label     string
+	name      string
+	ledger    string
+	engine    string
+	sshConfig string
+	allowHost bool
+	untilIdle bool
+}
+
+func newWorkerCmd() *cobra.Command {
+	var f workerFlags
+	cmd := &cobra.Command{
+		Use:   "worker --testbed FILE.yaml|here",
+		Short: "run submitted studies on a testbed, block by block",
+		Long: `Lease a testbed, prove it fit, and run blocks of the studies that wait for testbeds of its
+label (linerate study submit --testbeds LABEL), until interrupted.
+
+With --ledger postgres://… many workers share the work: blocks of one study run on
+equal testbeds at the same time. A worker that is not heard of for a minute loses
+its testbed, and its block is run again elsewhere. With a file as ledger, one
+machine's testbeds do the same. What a testbed proves unfit for goes into quarantine:
+linerate study queue --free NAME lets it out.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			run := func() error { return f.run(cmd) }
+			for _, t := range f.testbeds {
+				if t == hereBed {
+					return whereRun(cmd.Context(), study.Spec{}, run)
+				}
+			}
+			return run()
+		},
+	}
+	cmd.Flags().StringArrayVar(&f.testbeds, "testbed", nil, "a testbed's `FILE`, or here: this machine's own lab; several run side by side")
+	cmd.Flags().StringVar(&f.label, "label", usualLabel, "equal testbeds share it; blocks of one study are spread over them")
+	cmd.Flags().StringVar(&f.name, "name", "", "the testbed's name in the queue (default: its file's name, or this machine's)")
+	addLedgerFlag(cmd, &f.ledger)
+	cmd.Flags().StringVar(&f.engine, "engine", "auto", "traffic engine of this machine's lab: auto, xdp or af_packet")
+	cmd.Flags().BoolVar(&f.allowHost, "allow-host-settings", false, "let variants change settings that are global to the kernel; they are journalled and restored")
+	cmd.Flags().StringVar(&f.sshConfig, "ssh-config", "", "for testbeds of machines: read this `FILE` instead of ~/.ssh/config")
+	cmd.Flags().BoolVar(&f.untilIdle, "until-idle", false, "end when no study waits for the label")
+	return cmd
+}
+
+// check refuses what cannot be.
+func (f *workerFlags) check() error {
+	switch {
+	case len(f.testbeds) == 0:
+		return hint.With(hint.Usagef("no testbed to work with"), "--testbed lab.yaml, or --testbed here")
+	case f.name != "" && len(f.testbeds) > 1:
+		return hint.With(hint.Usagef("--name is one testbed's, and there are %d", len(f.testbeds)), "leave it out: each is named after its file")
+	}
+	if _, err := engines.Named(f.engine, io.Discard); err != nil {
+		return err
+	}
+	return queue.CheckLabel(f.label)
+}
+
+// run works with all testbeds until ctx ends, or nothing is left.
+func (f *workerFlags) run(cmd *cobra.Command) error {
+	q, err := queues.Open(cmd.Context(), f.ledger, queue.DefaultPatience)
+	if err != nil {
+		return err
+	}
+	defer q.Close()
+	ctx, stop := context.WithCancel(cmd.Context())
+	defer stop()
+	var all []*worker.Worker
+	say := saying(cmd.ErrOrStderr())
+	for _, t := range f.testbeds {
+		bed, release, err := f.testbed(t)
+		if err != nil {
+			return err
+		}
+		defer release()
+		all = append(all, &worker.Worker{Queue: q, Testbed: bed, Say: say, Retry: queue.DefaultPatience.Beat, Keep: f.keep})
+	}
+	errs := make([]error, len(all))
+	var group sync.WaitGroup
+	for i, w := range all {
+		group.Go(func() { errs[i] = w.Run(ctx) })
+	}
+	if f.untilIdle {
+		go f.whileBusy(ctx, q, stop)
+	}
+	group.Wait()
+	return errors.Join(append(errs, cmd.Context().Err())...)
+}
+
+// saying writes lines for people, one at a time.
+func saying(w io.Writer) func(format string, args ...any) {
+	var mu sync.Mutex
+	return func(format string, args ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Fprintf(w, time.Now().Format("15:04:05 ")+format+"\n", args...)
+	}
+}
+
+// whileBusy stops the workers once no study of the label is left.
+func (f *workerFlags) whileBusy(ctx context.Context, q queue.Queue, stop func()) {
+	for ctx.Err() == nil {
+		list, err := q.Studies(ctx, false)
+		left := err != nil
+		for _, s := range list {
+			left = left || s.Label == f.label
+		}
+		if !left {
+			stop()
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+}
+
+// testbed is one that the flags name; release gives its lock back.
+func (f *workerFlags) testbed(arg string) (t worker.Testbed, release func(), err error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return t, nil, fmt.Errorf("what is this machine called: %w", err)
+	}
+	t.Claim = queue.Claim{Testbed: f.name, Label: f.label, Kind: testbed.KindNetns, Holder: host + ":" + strconv.Itoa(os.Getpid())}
+	if arg == hereBed {
+		if t.Testbed == "" {
+			t.Testbed = host
+		}
+		t.Fit, t.Open = f.fitHere, f.opener("")
+	} else if err := f.machines(arg, &t); err != nil {
+		return t, nil, err
+	}
+	t.Lock, release, err = worker.Lock(lockDir(), t.Testbed)
+	return t, release, err
+}
+
+// lockDir is where testbeds are locked on this machine.
+func lockDir() string {
+	if os.Geteuid() == 0 && os.Getenv("LINERATE_LOCKS") == "" {
+		return "/var/run/linerate"
+	}
+	if dir := os.Getenv("LINERATE_LOCKS"); dir != "" {
+		return dir
+	}
+	return filepath.Join(os.TempDir(), "linerate-"+strconv.Itoa(os.Getuid()))
+}
+
+// machines is a testbed of machines, by its file.
+func (f *workerFlags) machines(path string, t *worker.Testbed) error {
+	file, data, err := machines.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	t.File, t.Kind = data, bedfile.KindSSH
+	if file.Hosts.DUT == nil {
+		t.Kind = bedfile.KindPorts
+	}
+	for _, name := range []string{file.Name, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))} {
+		if t.Testbed == "" {
+			t.Testbed = name
+		}
+	}
+	owner := machines.OwnerByName(t.Testbed)
+	t.Open = f.opener(owner)
+	t.Fit = func(ctx context.Context) error {
+		var failed []string
+		err := proveTestbed(ctx, &machines.Machines{File: file, Config: f.sshConfig, Talk: io.Discard}, owner, func(s sshbed.Step) {
+			if !s.OK {
+				failed = append(failed, s.Name+": "+s.Found)
+			}
+		})
+		if len(failed) > 0 {
+			return errors.New(strings.Join(failed, "; "))
+		}
+		return err
+	}
+	return nil
+}
+
+// opener opens labs of a testbed.
+func (f *workerFlags) opener(owner string) func(context.Context, study.Spec, string) (*worker.Lab, error) {
+	return func(ctx context.Context, s study.Spec, dir string) (*worker.Lab, error) {
+		o, err := openLab(ctx, assemble.Options{Engine: f.engine, AllowHost: f.allowHost, Spec: s, Record: dir, SSHConfig: f.sshConfig, Owner: owner})
+		if err != nil {
+			return nil, err
+		}
+		return &worker.Lab{Lab: o.Lab, Environment: environmentOf(o), Facts: o.Facts, Close: o.Close}, nil
+	}
+}
+
+// fitHere brings this machine's lab up, and down again.
+func (f *workerFlags) fitHere(ctx context.Context) error {
+	o, err := openLab(ctx, assemble.Options{Engine: f.engine, AllowHost: f.allowHost})
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	bed, err := o.Lab.Up(ctx, study.Part{Mode: testbed.Cost})
+	if err != nil {
+		return err
+	}
+	return bed.Close()
+}
+
+// keep takes a complete record into the ledger.
+func (f *workerFlags) keep(ctx context.Context, id string, files []queue.File) (string, error) {
+	r, err := queue.ReadRecord(files, "queue/"+id)
+	if err != nil {
+		return "", err
+	}
+	b, err := ledger.OfRecord(r, "queue/"+id)
+	if err != nil {
+		return "", err
+	}
+	err = ledgers.With(ctx, f.ledger, func(s ledger.Store) error {
+		_, err := s.Append(ctx, b)
+		return err
+	})
+	return b.Ref, err
+}

@@ -1,0 +1,64 @@
+// Package queues opens the queue that lies beside a ledger: River's tables in its
+// PostgreSQL, or a file of SQLite beside its file.
+package queues
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"linerate/internal/hint"
+	"linerate/internal/ledger"
+	"linerate/internal/queue"
+	"linerate/internal/queue/local"
+	"linerate/internal/queue/river"
+)
+
+// Open opens the queue of the ledger at a place (ledgers.Open), and makes it where there
+// is none.
+func Open(ctx context.Context, place string, p queue.Patience) (queue.Queue, error) {
+	at, err := ledger.Locate(place)
+	if err != nil {
+		return nil, err
+	}
+	if at.URL != "" {
+		q, err := river.Open(ctx, at.URL, p)
+		if err != nil && hint.Of(err) == "" {
+			err = hint.With(err, "is PostgreSQL running there, and does it let you in? psql takes the same postgres://… address")
+		}
+		return q, err
+	}
+	return local.Open(ctx, file(at.Path), local.Owner{UID: at.UID, GID: at.GID}, p)
+}
+
+// file is the queue's file beside a ledger's: ledger.db has ledger-queue.db.
+func file(ledger string) string {
+	ext := filepath.Ext(ledger)
+	return strings.TrimSuffix(ledger, ext) + "-queue" + ext
+}
+
+// With opens the queue for f and closes it.
+func With(ctx context.Context, place string, f func(queue.Queue) error) error {
+	q, err := Open(ctx, place, queue.DefaultPatience)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(q), q.Close())
+}
+
+// Existing is With for those that look: where there is no queue yet, f is not
+// called and none is made.
+func Existing(ctx context.Context, place string, f func(queue.Queue) error) error {
+	at, err := ledger.Locate(place)
+	if err != nil {
+		return err
+	}
+	if at.URL == "" {
+		if _, err := os.Stat(file(at.Path)); errors.Is(err, os.ErrNotExist) {
+			return nil
+		}
+	}
+	return With(ctx, place, f)
+}
