@@ -14,9 +14,9 @@ import (
 // said is a setting that somebody published, and the host that it is about.
 type said struct {
 	who, at, name, theirs string
-	on                *fact.Facts
-	role              string
-	needs             Needs
+	on                    *fact.Facts
+	role                  string
+	needs                 Needs
 }
 
 // Where they say it.
