@@ -15,12 +15,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/catalogue"
+	"linerate/internal/assemble/machines"
 	"linerate/internal/cli"
-	"linerate/internal/fact"
 	"linerate/internal/hint"
 	"linerate/internal/role"
 	"linerate/internal/show"
 	"linerate/internal/study"
+	"linerate/internal/studydir"
 	"linerate/internal/tune/space"
 )
 
@@ -83,6 +84,7 @@ func (f *runFlags) addSearch(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.allowHost, "allow-host-settings", false, "let the search change settings that are global to the kernel; they are journalled and restored")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON document")
 	addLedgerFlag(cmd, &f.ledger)
+	cmd.Flags().StringVar(&f.sshConfig, "ssh-config", "", "for testbeds of machines: read this `FILE` instead of ~/.ssh/config")
 	cmd.Flags().BoolVar(&f.noLedger, "no-ledger", false, "leave the studies out of the ledger")
 }
 
@@ -141,8 +143,8 @@ func (f *tuneFlags) prepare(cmd *cobra.Command) (*tuning, error) {
 	if err != nil {
 		return nil, err
 	}
-	if spec.OnLiveHost() || spec.OnMachines() {
-		return nil, hint.With(hint.Usagef("study %s is not of this machine's lab", spec.Name), "tune searches in the lab; prove asks a live host about one setting")
+	if spec.OnLiveHost() {
+		return nil, hint.With(hint.Usagef("study %s is of a live host, which has one value of a setting at a time", spec.Name), "tune searches in the lab and on machines out of service; prove asks a live host about one setting")
 	}
 	if metric, _ := study.MetricNamed(spec.Primary().Metric); metric.Share {
 		return nil, hint.Usagef("study %s is decided by a share, %s: a search needs a metric with ratios", spec.Name, metric.Name)
@@ -171,24 +173,31 @@ func (f *tuneFlags) prepare(cmd *cobra.Command) (*tuning, error) {
 	if !cmd.Flags().Changed("seed") {
 		s.Seed = uint64(rand.Uint32())
 	}
+	if spec.OnMachines() {
+		if s.bed, s.sets, err = machines.Gather(spec, f.study); err != nil {
+			return nil, err
+		}
+		spec.Testbed.File = studydir.TestbedFile
+		s.spec = spec
+	}
 	s.Question = fmt.Sprintf("Which settings help %s (%s) in study %s, by %s?", f.role, base.Name, spec.Name, spec.Primary().Metric)
 	text, err := study.Format(spec)
 	s.Study = string(text)
 	if err != nil {
 		return nil, err
 	}
-	s.Space, err = f.space(cmd, spec, base)
+	s.Space, err = f.space(cmd, s)
 	return s, err
 }
 
 // space is the user's own, or the catalogue's.
-func (f *tuneFlags) space(cmd *cobra.Command, spec study.Spec, base study.Variant) ([]space.Entry, error) {
+func (f *tuneFlags) space(cmd *cobra.Command, s *tuning) ([]space.Entry, error) {
 	if f.file != "" {
 		all, err := readSpace(f.file)
 		if err != nil {
 			return nil, err
 		}
-		if !f.run.allowHost {
+		if !f.run.allowHost && !s.spec.OnMachines() {
 			for i := range all {
 				if all[i].Shared {
 					all[i].In, all[i].Why = false, "it is global to the kernel, and waits for leave to change host settings"
@@ -197,7 +206,7 @@ func (f *tuneFlags) space(cmd *cobra.Command, spec study.Spec, base study.Varian
 		}
 		return all, space.Choose(all, f.only, f.without)
 	}
-	facts, err := factsHere(cmd)
+	facts, err := s.facts(cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +218,7 @@ func (f *tuneFlags) space(cmd *cobra.Command, spec study.Spec, base study.Varian
 	if err != nil {
 		return nil, err
 	}
-	return space.Of(space.Query{Catalogue: c, Facts: facts, Role: f.role, Study: spec, Base: base, Workloads: servers, AllowHost: f.run.allowHost, Only: f.only, Without: f.without})
+	return space.Of(space.Query{Catalogue: c, Facts: facts, Role: f.role, Study: s.spec, Base: s.Base, Workloads: servers, AllowHost: f.run.allowHost, Only: f.only, Without: f.without})
 }
 
 // readSpace reads a space of the user's own, or the built-in one of placebos.
@@ -222,11 +231,6 @@ func readSpace(name string) ([]space.Entry, error) {
 		return nil, fmt.Errorf("read the space %s: %w", name, err)
 	}
 	return space.Parse(name, data)
-}
-
-// factsHere are this machine's.
-func factsHere(cmd *cobra.Command) (*fact.Facts, error) {
-	return (&source{}).Facts(cmd.Context(), nil)
 }
 
 // spaceDocument is what tune --list --json prints: what would be searched.

@@ -14,7 +14,9 @@ import (
 
 	"linerate/catalogue"
 	"linerate/internal/assemble/ledgers"
+	"linerate/internal/assemble/machines"
 	"linerate/internal/cli"
+	"linerate/internal/fact"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 	"linerate/internal/plan"
@@ -23,6 +25,7 @@ import (
 	"linerate/internal/stats"
 	"linerate/internal/study"
 	"linerate/internal/studydir"
+	"linerate/internal/testbed/bedfile"
 	"linerate/internal/tune"
 	"linerate/internal/tune/page"
 	"linerate/internal/tune/space"
@@ -55,6 +58,9 @@ type tuning struct {
 	path  string
 	spec  study.Spec
 	flags runFlags
+	// bed and sets are of machines: the testbed's file and configuration sets.
+	bed  []byte
+	sets map[string][]studydir.SetFile
 }
 
 func (s *tuning) read(data []byte) (err error) {
@@ -64,7 +70,10 @@ func (s *tuning) read(data []byte) (err error) {
 	if s.Version != 1 || len(space.Factors(s.Space)) == 0 || s.Seconds <= 0 {
 		return hint.With(fmt.Errorf("%s is no search of this linerate's", filepath.Join(s.path, searchFile)), "begin it anew: linerate tune")
 	}
-	s.spec, err = study.Parse(searchFile, []byte(s.Study))
+	if s.spec, err = study.Parse(searchFile, []byte(s.Study)); err != nil || !s.spec.OnMachines() {
+		return err
+	}
+	s.bed, s.sets, err = machines.Gather(s.spec, filepath.Join(s.path, searchFile))
 	return err
 }
 
@@ -79,7 +88,28 @@ func (s *tuning) write() error {
 	if _, err := os.Stat(filepath.Join(s.path, searchFile)); err == nil {
 		return hint.With(fmt.Errorf("%s already holds a search", s.path), "linerate tune resume %s", s.path)
 	}
-	return s.save(searchFile, func(w io.Writer) error { _, err := w.Write(data); return err })
+	if err := s.save(searchFile, func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil || s.bed == nil {
+		return err
+	}
+	return s.keepMachines(&studydir.Dir{Path: s.path})
+}
+
+// keepMachines keeps the testbed's file and the configuration sets in a directory.
+func (s *tuning) keepMachines(dir *studydir.Dir) error {
+	return errors.Join(dir.Keep(studydir.TestbedFile, s.bed), dir.KeepSets(s.sets))
+}
+
+// facts are those of what is tuned: the DUT, or this machine whose lab it is.
+func (s *tuning) facts(cmd *cobra.Command) (*fact.Facts, error) {
+	if !s.spec.OnMachines() {
+		return (&source{}).Facts(cmd.Context(), nil)
+	}
+	file, err := bedfile.Parse(s.spec.Testbed.File, s.bed)
+	if err != nil {
+		return nil, err
+	}
+	m := &machines.Machines{File: file, Config: s.flags.sshConfig, Talk: cmd.ErrOrStderr()}
+	return m.FactsOf(cmd.Context(), s.spec)
 }
 
 func (s *tuning) save(name string, f func(io.Writer) error) error {
@@ -193,6 +223,11 @@ func (s *tuning) experiment(cmd *cobra.Command, bench space.Bench, e tune.Experi
 		return tune.Measured{}, err
 	}
 	defer dir.Close()
+	if s.spec.OnMachines() {
+		if err := s.keepMachines(dir); err != nil {
+			return tune.Measured{}, err
+		}
+	}
 	if _, more := study.Next(dir.Spec, dir.Seed, dir.Trials, nil); more {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s in %s (experiment %d)\n", e.Name, show.Plural(len(e.Arms), "arm"), show.Plural(e.Blocks, "block"), n+1)
 		// A study of the search speaks to nobody but of what goes wrong.
@@ -273,7 +308,7 @@ func (s *tuning) end(cmd *cobra.Command, r tune.Result) error {
 // plan writes the plan of what ships: what it is worth was measured of all of it
 // together, and each setting's share of that by the search.
 func (s *tuning) plan(cmd *cobra.Command, report page.Report) error {
-	facts, err := factsHere(cmd)
+	facts, err := s.facts(cmd)
 	if err != nil {
 		return err
 	}

@@ -168,10 +168,10 @@ func (r *Record) turns() []release.Release {
 }
 
 // checkLevels: a level is a legal value that a running system takes and gives
-// back, and somebody's.
+// back, or that the next boot reads, and somebody's.
 func (r *Record) checkLevels(bad func(string, ...any)) {
-	if len(r.Levels) > 0 && (!r.Settable.AtRuntime() || r.Constraints.OnlyRaise) {
-		bad("levels of what a running system does not take back")
+	if len(r.Levels) > 0 && (r.Settable == ReadOnly || r.Settable.AtRuntime() && r.Constraints.OnlyRaise) {
+		bad("levels of what nobody can set, or take back")
 	}
 	for _, l := range r.Levels {
 		checkCondition(bad, "level", l.When, nil)

@@ -3,8 +3,10 @@ package space
 import (
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math"
 	"slices"
+	"time"
 
 	"linerate/internal/hint"
 	"linerate/internal/stats"
@@ -143,8 +145,8 @@ func Measured(e tune.Experiment, s study.Spec, trials []study.Trial) tune.Measur
 			m.Values[block][i] = sign * math.Log(v)
 		}
 	}
+	m.Seconds = took(trials)
 	for _, t := range trials {
-		m.Seconds += t.Seconds
 		switch arm := slices.Index(names, t.Variant) - 2; {
 		case t.Part != g.Part || t.Valid:
 		case t.Unavailable != "" && arm >= 0:
@@ -159,6 +161,29 @@ func Measured(e tune.Experiment, s study.Spec, trials []study.Trial) tune.Measur
 		m.Harm = harm(s, trials)
 	}
 	return m
+}
+
+// longestReset bounds what between two trials counts as their reset, a boot at most; a
+// longer pause is an interruption.
+const longestReset = 15 * time.Minute
+
+// took is how long trials took, in seconds, with the resets between them.
+func took(trials []study.Trial) (seconds float64) {
+	by := map[time.Time]float64{} // arms that live side by side have one start
+	for _, t := range trials {
+		by[t.Start] += t.Seconds
+	}
+	starts := slices.SortedFunc(maps.Keys(by), time.Time.Compare)
+	for i, start := range starts {
+		cost := by[start]
+		if i+1 < len(starts) {
+			if gap := starts[i+1].Sub(start); gap < longestReset {
+				cost = max(cost, gap.Seconds())
+			}
+		}
+		seconds += cost
+	}
+	return seconds
 }
 
 // harm names the guardrails of a confirmation that the candidate is not shown to leave

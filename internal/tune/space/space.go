@@ -129,12 +129,16 @@ func (e *Entry) outside(q Query, r *tunable.Record) string {
 	feature, isFeature := strings.CutPrefix(r.Name, "ethtool -K IF ")
 	for i, l := range e.Levels {
 		switch {
-		case r.Mechanism == setting.Sysctl && !strings.Contains(r.Name, "IF"):
+		case r.Mechanism == setting.Sysctl && !strings.Contains(r.Name, "IF") && r.At(q.Facts.Release).Settable.AtRuntime():
 			s := study.Setting{Sysctl: r.Name, Value: l.Value}
-			if e.Shared = r.Scope == tunable.Host; e.Shared {
+			if e.Shared = r.Scope == tunable.Host && !q.Study.OnMachines(); e.Shared {
 				s.Scope = study.ScopeHost
 			}
 			e.Levels[i].Settings = []study.Setting{s}
+		case q.Study.Reset == study.ResetReboot && q.Facts.OS == fact.FreeBSD && (r.Mechanism == setting.Sysctl || r.Mechanism == setting.Loader):
+			e.Levels[i].Settings = []study.Setting{{Loader: r.Name, Value: l.Value}}
+		case r.Mechanism == setting.Sysctl && !strings.Contains(r.Name, "IF"), r.Mechanism == setting.Loader:
+			return "a boot reads it: a study on machines with reset: reboot can try it"
 		case isFeature && !q.serves():
 			for _, device := range []string{"ingress", "egress"} {
 				e.Levels[i].Settings = append(e.Levels[i].Settings, study.Setting{Link: feature, Device: device, Value: l.Value})

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"linerate/catalogue"
 	"linerate/internal/fact"
@@ -225,4 +226,63 @@ func TestFileRefuses(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(own))
 	f.Fuzz(func(_ *testing.T, data []byte) { _, _ = Parse("fuzz.yaml", data) })
+}
+
+// TestTook: resets and boots between trials cost the budget; a night's interruption
+// does not, and arms that live side by side have one start.
+func TestTook(t *testing.T) {
+	at := func(minutes, seconds float64) study.Trial {
+		return study.Trial{Start: time.Unix(0, 0).Add(time.Duration(minutes * float64(time.Minute))), Seconds: seconds}
+	}
+	for _, c := range []struct {
+		trials []study.Trial
+		want   float64
+	}{
+		{nil, 0},
+		{[]study.Trial{at(0, 2), at(1, 2), at(2, 2)}, 122},
+		{[]study.Trial{at(0, 2), at(600, 2)}, 4},
+		{[]study.Trial{at(0, 2), at(0, 2), at(0, 2)}, 6},
+	} {
+		if got := took(c.trials); got != c.want {
+			t.Errorf("%d trials took %g s, want %g", len(c.trials), got, c.want)
+		}
+	}
+}
+
+// TestMachinesSpace: on machines nothing waits for leave, and what the loader reads can
+// be tried where trials begin with a boot.
+func TestMachinesSpace(t *testing.T) {
+	q := query(t, "early-demux")
+	q.Facts = &fact.Facts{OS: fact.FreeBSD, Release: release.MustParse("14.3"), CPU: fact.CPU{Count: 4}, Memory: fact.Memory{Physical: 1 << 33, PageSize: 4096}}
+	loader := 0
+	for _, reset := range []string{"settings", "reboot"} {
+		s, err := study.Parse("bed.yaml", []byte("name: bed\nquestion: Which?\ntestbed: {kind: ssh, file: lab.yaml}\nreset: "+reset+`
+variants: [{name: none}, {name: x, settings: [{sysctl: net.inet.ip.ttl, value: 77}]}]
+parts: [{name: given, rate: 5kpps, blocks: 2, seconds: 1}]
+metrics: [{metric: overload_forwarding_rate_pps, part: given, primary: true}]
+`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Study = s
+		q.Base, _ = s.Variant("none")
+		all, err := Of(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range all {
+			if strings.Contains(e.Why, "leave") || e.Shared {
+				t.Errorf("reset %s: %s: %s", reset, e.Name, e.Why)
+			}
+			if e.In && e.Levels[0].Settings[0].Loader != "" {
+				loader++
+			}
+			if reset == "settings" && loader > 0 {
+				t.Errorf("%s without a boot", e.Name)
+			}
+		}
+	}
+	if loader == 0 {
+		t.Error("no loader tunable in the space of a study that boots")
+	}
 }
