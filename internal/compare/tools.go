@@ -3,10 +3,12 @@ package compare
 import (
 	"bytes"
 	"cmp"
+	"compress/gzip"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -41,11 +43,20 @@ type tool struct {
 // tools in the order in which they are asked. Each looks for words that no other has.
 var tools = []tool{
 	{"iperf3", keys("start", "end", "intervals"), iperf3},
+	{"iperf3", func(d []byte) bool {
+		return iperfHead.Match(d[:min(len(d), 4096)]) && bytes.Contains(d, []byte("bits/sec"))
+	}, iperfText},
+	{"flent", func(d []byte) bool {
+		return keys("metadata", "results")(d) && bytes.Contains(d, []byte(`"SERIES_META"`))
+	}, flent},
+	{"FD.io CSIT", keys("test_id", "result"), csit},
+	{"TRex", func(d []byte) bool { return trexPorts(d) != nil }, trex},
 	{"oha", keys("summary", "latencyPercentiles"), oha},
 	{"hyperfine", func(d []byte) bool {
 		return keys("results")(d) && bytes.Contains(d, []byte(`"command"`)) && bytes.Contains(d, []byte(`"times"`))
 	}, hyperfine},
 	{"fio", func(d []byte) bool { return bytes.Contains(d, []byte(`"fio version"`)) }, fio},
+	{"fio", func(d []byte) bool { return fioHead.Match(d) && fioJob.Match(d) }, fioText},
 	{"go test -bench", goBenchLine.Match, goBench},
 	{"wrk", func(d []byte) bool {
 		return bytes.HasPrefix(d, []byte("Running ")) && bytes.Contains(d, []byte("Requests/sec:"))
@@ -59,6 +70,9 @@ var tools = []tool{
 // ReadTool reads a benchmark's own output; ok is false where it is none's. which is the
 // number wanted where a file has several: a benchmark's name, a command, a metric.
 func ReadTool(name string, data []byte, which string) (o Output, ok bool, err error) {
+	if data, err = unpacked(data); err != nil {
+		return o, true, fmt.Errorf("%s: %w", name, err)
+	}
 	data = bytes.TrimLeft(data, " \t\r\n\ufeff")
 	if len(data) > MaxBytes {
 		return o, false, nil
@@ -78,6 +92,18 @@ func ReadTool(name string, data []byte, which string) (o Output, ok bool, err er
 		err = fmt.Errorf("%s, output of %s: %w", name, o.Tool, err)
 	}
 	return o, true, err
+}
+
+// unpacked is a file that gzip compressed, as it was before, to MaxBytes.
+func unpacked(data []byte) ([]byte, error) {
+	if !bytes.HasPrefix(data, []byte("\x1f\x8b")) {
+		return data, nil
+	}
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(r, MaxBytes+1))
 }
 
 // keys: the document is an object that has all of them at its top.
@@ -106,6 +132,7 @@ func iperf3(data []byte, _ string) (Output, error) {
 		Error string `json:"error"`
 		End   struct {
 			Received *sum `json:"sum_received"`
+			Reverse  *sum `json:"sum_received_bidir_reverse"`
 			Sum      *sum `json:"sum"`
 		} `json:"end"`
 	}
@@ -117,7 +144,9 @@ func iperf3(data []byte, _ string) (Output, error) {
 	case d.Error != "":
 		return o, fmt.Errorf("the run failed: %.200s", d.Error)
 	case e.Received != nil && e.Received.Bytes > 0:
-		o.Values = []float64{e.Received.Rate}
+		if o.Values = []float64{e.Received.Rate}; e.Reverse != nil {
+			o.Metric, o.Values[0] = "throughput of both directions", e.Received.Rate+e.Reverse.Rate
+		}
 	case e.Sum != nil: // UDP of older versions: the sender's rate and what was lost
 		o.Values = []float64{e.Sum.Rate * (1 - e.Sum.Lost/100)}
 	}

@@ -110,7 +110,8 @@ func TestSides(t *testing.T) {
 }
 
 func FuzzTools(f *testing.F) {
-	for _, text := range []string{iperfJSON, iperfUDP, ohaJSON, hyperJSON, fioJSON, goText, wrkText, h2Text, netText, netRR, pktText, critCSV} {
+	for _, text := range []string{iperfJSON, iperfUDP, ohaJSON, hyperJSON, fioJSON, goText, wrkText, h2Text, netText, netRR, pktText, critCSV,
+		iperfBidir, iperfOut, iperfThree, flentJSON, trexJSON, csitMRR, csitNDR, csitLoss, fioNewest, fioOldest} {
 		f.Add([]byte(text), "")
 	}
 	f.Fuzz(func(t *testing.T, data []byte, which string) {
