@@ -257,7 +257,7 @@ func fioText(data []byte, which string) (Output, error) {
 	if lines == 0 {
 		return o, nil
 	}
-	o.Warnings = append(o.Warnings, "fio rounds what it prints: --output-format=json has all digits")
+	o.Warnings = append(o.Warnings, "fio rounds what it prints: its JSON has all digits")
 	if o.Values = sum[i : i+1]; i == 1 {
 		o.Metric, o.Unit = "read and written", "byte/s"
 	}
@@ -300,6 +300,6 @@ func iperfText(data []byte, _ string) (Output, error) {
 	if bytes.Contains(data, []byte("[RX-C]")) {
 		o.Metric = "throughput of both directions"
 	}
-	o.Warnings = append(o.Warnings, "iperf3 rounds what it prints: -J has all digits")
+	o.Warnings = append(o.Warnings, "iperf3 rounds what it prints: its JSON has all digits")
 	return o, nil
 }
