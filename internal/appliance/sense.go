@@ -141,8 +141,12 @@ var offloads = []struct {
 }{
 	{"disablechecksumoffloading", []string{"rxcsum", "txcsum", "rxcsum6", "txcsum6"}},
 	{"disablesegmentationoffloading", []string{"tso"}},
-	{"disablelargereceiveoffloading", []string{"lro"}},
+	{lroTag, []string{"lro"}},
 }
+
+// lroTag is the switch that a router wants off: left on, the product sets lro on
+// every interface that can.
+const lroTag = "disablelargereceiveoffloading"
 
 // interfaces reads the interfaces that are assigned.
 func (s *sense) interfaces() {
@@ -183,8 +187,11 @@ func (s *sense) switchOffloads(off func(tag string, nic *fact.NIC) bool) {
 		}
 		for _, o := range offloads {
 			sign := ""
-			if off(o.tag, nic) {
+			switch {
+			case off(o.tag, nic):
 				sign = "-"
+			case o.tag != lroTag:
+				continue // the driver's own, which nobody asked for
 			}
 			for _, w := range o.words {
 				nic.ConfigFlags = append(nic.ConfigFlags, sign+w)

@@ -10,6 +10,9 @@ var removals = []string{"Remove the line", "Remove it", "Remove one of the two"}
 
 // FixAt is a fix in the product's words, for what is set at a place of its own.
 func (p *Product) FixAt(fix, place, name string) string {
+	if text, ok := p.said(fix); ok {
+		return text
+	}
 	fill := strings.NewReplacer("{name}", name, "{place}", strings.TrimPrefix(place, "set "))
 	for _, r := range removals {
 		if rest, ok := strings.CutPrefix(fix, r); ok {
@@ -19,7 +22,7 @@ func (p *Product) FixAt(fix, place, name string) string {
 			return p.ForFiles(fill.Replace(p.Remove) + rest)
 		}
 	}
-	if fix == "" || strings.HasPrefix(fix, "Nothing") || strings.HasPrefix(fix, "Ask the host") {
+	if fix == "" || strings.Contains(fix, "▸") || strings.HasPrefix(fix, "Nothing") || strings.HasPrefix(fix, "Ask the host") {
 		return p.ForFiles(fix)
 	}
 	return p.ForFiles(p.at(place) + fix)
@@ -34,9 +37,21 @@ func (p *Product) at(place string) string {
 	return page + ": "
 }
 
+// said is a text with what the product's record says otherwise; done where that is
+// the whole of it.
+func (p *Product) said(text string) (string, bool) {
+	for _, s := range p.Says {
+		if s.match.MatchString(text) {
+			return s.match.ReplaceAllString(text, s.As), true
+		}
+	}
+	return text, false
+}
+
 // ForFiles puts into a text what the product's user finds where a base system has a
 // file.
 func (p *Product) ForFiles(text string) string {
+	text, _ = p.said(text)
 	files := make([]string, 0, len(p.Instead))
 	for f := range p.Instead {
 		files = append(files, f)

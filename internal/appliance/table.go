@@ -37,6 +37,8 @@ type Product struct {
 	Releases []Release `yaml:"releases"`
 	Sets     []Set     `yaml:"sets"`
 	Rewrites []Rewrite `yaml:"rewrites"`
+	// Adds are patterns of tunables that its kernel has beside the base system's.
+	Adds []string `yaml:"adds"`
 	// Unknown is what becomes of a tunable that the kernel has not got.
 	Unknown string `yaml:"unknown"`
 	// Tunables is the place of its list of tunables; Remove and Change are what
@@ -48,6 +50,8 @@ type Product struct {
 	Fields map[string]string `yaml:"fields"`
 	// Instead are what its user finds where the base system has a file.
 	Instead map[string]string `yaml:"instead"`
+	// Says replace what matches a pattern in a fix.
+	Says []Say `yaml:"says"`
 	// ByHand says how a plan is carried out, and why apply does not do it.
 	ByHand  string   `yaml:"by_hand"`
 	Sources []string `yaml:"sources"`
@@ -62,6 +66,14 @@ type Version struct {
 	Pattern string `yaml:"pattern"`
 
 	pattern *regexp.Regexp
+}
+
+// Say is how a product's user is told what a base system's is told otherwise.
+type Say struct {
+	Match string `yaml:"match"`
+	As    string `yaml:"as"`
+
+	match *regexp.Regexp
 }
 
 // Release is one release of a product.
@@ -139,6 +151,11 @@ func (p *Product) check() error {
 			return err
 		}
 	}
+	for i := range p.Says {
+		if p.Says[i].match, err = regexp.Compile(p.Says[i].Match); err != nil {
+			return err
+		}
+	}
 	for _, r := range p.Releases {
 		if _, err := release.ParseGiven(r.Base); err != nil || r.Release == "" || len(r.Sources) == 0 {
 			return fmt.Errorf("release %q: base %q and sources: %w", r.Release, r.Base, err)
@@ -210,6 +227,11 @@ func (r Release) BaseRelease() release.Release {
 		return release.Release{}
 	}
 	return b
+}
+
+// Has reports a tunable that the product's kernel has, whatever the base system's.
+func (p *Product) Has(name string) bool {
+	return slices.ContainsFunc(p.Adds, func(pattern string) bool { ok, _ := path.Match(pattern, name); return ok })
 }
 
 // Writes reports whether the product writes a line of a file anew, so that it

@@ -160,10 +160,13 @@ func (a *auditor) lineOf(name string) (fact.Line, bool) {
 	if limitName, ok := strings.CutPrefix(name, "pf.conf:limit."); ok && pf != nil {
 		for _, l := range pf.FileLimits {
 			if l.Name == limitName && l.File != "" {
-				return fact.Line{File: l.File, Number: l.Line, Text: l.Text}, true
+				return l.AsLine(name), true
 			}
 		}
 		return fact.Line{}, false
+	}
+	if path, ok := strings.CutPrefix(name, "field:"); ok {
+		return a.f.FieldLine(path)
 	}
 	switch {
 	case name == "pf.conf:scrub" && pf != nil:

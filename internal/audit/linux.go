@@ -107,7 +107,7 @@ var lateModules = map[string]string{
 // fails at boot, quietly, and the module brings its own default.
 func (a *auditor) linuxModule(j judged) []candidate {
 	by, ok := lateModules[j.st.Module]
-	if !ok || a.arrivesEarly(j) {
+	if !ok || j.Place != "" || a.arrivesEarly(j) { // an appliance's own programs set it when they are up
 		return nil
 	}
 	f := Finding{ID: "LR-ORDER:" + j.Name, Kind: Order, Severity: Warning, Action: Change, Name: j.Name,

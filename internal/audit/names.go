@@ -26,7 +26,7 @@ func (a *auditor) running(name string) (exists, known bool) {
 // unknown reports names that the catalogue does not have: typos as errors,
 // others only where they matter.
 func (a *auditor) unknown(j judged) []candidate {
-	if j.rec != nil || j.Stage == fact.Hints || strings.HasPrefix(j.Name, "hint.") || j.Stage == fact.Conf || j.Stage == fact.Field {
+	if j.rec != nil || j.Stage == fact.Hints || strings.HasPrefix(j.Name, "hint.") || j.Stage == fact.Conf || j.Stage == fact.Field || a.product != nil && a.product.Has(j.Name) {
 		return nil
 	}
 	exists, known := a.running(j.Name)
@@ -269,7 +269,7 @@ func (a *auditor) fits(r *tunable.Record, m fact.Stage) bool {
 // gone reports names that this release does not have: removed, renamed, or
 // not there yet.
 func (a *auditor) gone(j judged) []candidate {
-	if j.rec == nil || j.st.Exists {
+	if j.rec == nil || j.st.Exists || a.product != nil && a.product.Has(j.Name) {
 		return nil
 	}
 	if exists, _ := a.running(j.Name); exists {

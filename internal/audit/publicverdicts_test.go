@@ -96,7 +96,7 @@ func byFile(rows []publicRow) (order []publicFile, of map[publicFile][]publicRow
 
 var publicForms = []*regexp.Regexp{
 	regexp.MustCompile(`^[\w.-]+/[\w.-]+$`), regexp.MustCompile(`^[^/\s][^\t]*$`), regexp.MustCompile(`^[0-9a-f]{40}$`), regexp.MustCompile(`^[0-9a-f]{64}$`),
-	regexp.MustCompile(`^(freebsd|linux)$`), regexp.MustCompile(`^\d+\.\d+(\.\d+)?$`), regexp.MustCompile(`^[a-z]+$`), regexp.MustCompile(`^/(etc|boot)/`),
+	regexp.MustCompile(`^(freebsd|linux)$`), regexp.MustCompile(`^\d+\.\d+(\.\d+)?$`), regexp.MustCompile(`^[a-z]+$`), regexp.MustCompile(`^/(etc|boot|conf|config|data)/`),
 	regexp.MustCompile(`^\S+$`), regexp.MustCompile(`^(-|\d+)$`), regexp.MustCompile(`^(-|error|warning)$`), regexp.MustCompile(`^(true|false|debatable|missed|none)$`), regexp.MustCompile(`.`),
 }
 

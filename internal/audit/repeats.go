@@ -15,6 +15,9 @@ import (
 func (a *auditor) repeats() []candidate {
 	var all []candidate
 	for _, s := range a.f.Settings {
+		if s.Namespace == fact.Fields { // a section each
+			continue
+		}
 		if slices.ContainsFunc(a.Rules.Repeatable, func(p string) bool { return globs(p, s.Name) }) {
 			continue
 		}

@@ -174,12 +174,21 @@ func (f *Facts) Value(name string) (string, bool) {
 // FieldValue is the value of an appliance's own field, by its path in the
 // appliance's configuration; "" where it is not set.
 func (f *Facts) FieldValue(path string) string {
-	s, ok := f.find(path, Fields)
-	if !ok {
-		return ""
-	}
-	l, _ := s.EffectiveLine(Field)
+	l, _ := f.FieldLine(path)
 	return l.Value
+}
+
+// FieldLine is the line that sets an appliance's own field.
+func (f *Facts) FieldLine(path string) (Line, bool) {
+	s, _ := f.find(path, Fields)
+	return s.EffectiveLine(Field)
+}
+
+// FieldIs reports that an appliance's own field has a value, in one of its
+// sections where there are several.
+func (f *Facts) FieldIs(path, value string) bool {
+	s, _ := f.find(path, Fields)
+	return slices.ContainsFunc(s.Lines, func(l Line) bool { return l.Value == value })
 }
 
 // RCValue is the value rc(8) sees of a variable.

@@ -46,6 +46,13 @@ type Host struct {
 	Network
 	Filters
 
+	// Product is the appliance that the host is, in small letters; "" for none.
+	Product string `expr:"product"`
+	// Field is a setting of the appliance's own, by its path; FieldIs: it has this
+	// value, in one of several sections where there are some.
+	Field   func(path string) string      `expr:"field"`
+	FieldIs func(path, value string) bool `expr:"field_is"`
+
 	// AtLeast: the release is this one or newer.
 	AtLeast func(major, minor int) bool `expr:"at_least"`
 	// Div is the integer division of C: it truncates, and is 0 by 0.
@@ -136,6 +143,10 @@ func Of(f *fact.Facts) Host {
 		h.Page = p
 	}
 	h.Pages = h.Memory / h.Page
+	h.Field, h.FieldIs = f.FieldValue, f.FieldIs
+	if f.Product != nil {
+		h.Product = f.Product.Name
+	}
 	h.Network, h.Filters = networkOf(f), filtersOf(f)
 	h.IsSet, h.RC, h.Module, h.Service, h.Listens, h.Mounted = f.IsSet, f.RCYes, f.HasModule, f.RunsService, f.Listens, f.HasMount
 	h.ListensUDP, h.Serves, h.Sum = f.ListensUDP, f.Serves, f.Sum
@@ -175,6 +186,7 @@ func Blank() Host {
 	zero := func(string) float64 { return 0 }
 	none := func(string) string { return "" }
 	return Host{
+		Field: none, FieldIs: func(string, string) bool { return false },
 		Page: 4096, AtLeast: func(int, int) bool { return false }, Div: div,
 		IsSet: no, RC: no, RCText: none, Running: none, Module: no, Service: no, Mounted: no,
 		Listens: func(int) bool { return false }, ListensUDP: func(int) bool { return false }, Serves: func(string, ...int) bool { return false },
