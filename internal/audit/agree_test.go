@@ -14,6 +14,7 @@ import (
 
 // samples are the calls by which functions are compared.
 var samples = map[string][]string{
+	"field": {`field("system/maximumstates")`}, "field_is": {`field_is("sqm/queue/enabled", "1")`},
 	"at_least": {"at_least(14, 0)"}, "div": {"div(7, 2)"},
 	"is_set": {`is_set("net.inet.ip.forwarding")`, `is_set("gateway_enable")`}, "rc": {`rc("gateway_enable")`}, "rc_text": {`rc_text("gateway_enable")`},
 	"running": {`running("net.inet.ip.forwarding")`, `running("net.ipv4.ip_forward")`}, "module": {`module("nf_conntrack")`, `module("pf")`},

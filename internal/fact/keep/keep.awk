@@ -3,13 +3,13 @@
 # Each input line is "kind, tab, name, tab, source, tab, destination": the text
 # of source goes to destination, and what was left out to the file "report".
 # good: a number or a word of the vocabulary
-function good(w) {
-	return (("word " w) in WORDS) || (("word " tolower(w)) in WORDS) || (length(w) <= LONGEST && w ~ NUMBER)
+function good(s) {
+	return (("word " s) in WORDS) || (("word " tolower(s)) in WORDS) || (length(s) <= LONGEST && s ~ NUMBER)
 }
-function bare(w) {
-	gsub(/^[ \t=+:"-]+|[ \t=+:"-]+$/, "", w)
-	if (index(w, SQ)) gsub(BARE, "", w)
-	return w
+function bare(s) {
+	gsub(/^[ \t=+:"-]+|[ \t=+:"-]+$/, "", s)
+	if (index(s, SQ)) gsub(BARE, "", s)
+	return s
 }
 function put(text) { if (text != "") { out = out text; masked = 0 } }
 function hide(text) {
