@@ -92,3 +92,14 @@ func (p *Pages) other(name string) ([]byte, error) {
 
 // Catalogue is what the pages are about.
 func (p *Pages) Catalogue() *tunable.Catalogue { return p.m.Catalogue }
+
+// Says is what a rule says, with an ellipsis for what differs by host; "" of an unknown
+// one.
+func (p *Pages) Says(rule string) string {
+	for _, r := range p.m.Rules {
+		if r.ID == rule {
+			return filled(r.Message)
+		}
+	}
+	return ""
+}

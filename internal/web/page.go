@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -29,8 +30,22 @@ var liveScript []byte
 var templates = template.Must(site.Templates().Funcs(template.FuncMap{
 	"count": show.Count[int],
 	"when":  when,
-	"ago":   ago,
-	"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"percent": func(n, of int) string {
+		if of == 0 {
+			return ""
+		}
+		return show.Percent(100 * float64(n) / float64(of))
+	},
+	"query": func(pairs ...string) string {
+		q := url.Values{}
+		for i := 0; i+1 < len(pairs); i += 2 {
+			q.Set(pairs[i], pairs[i+1])
+		}
+		return q.Encode()
+	},
+	"segments": segments,
+	"ago":      ago,
+	"stamp":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 }).Parse(pagesText))
 
 // styleSheet is that of all pages, flame graphs of reports included.
@@ -79,7 +94,7 @@ func (s *Server) page(path, template string, ask func(*http.Request) (*answer, e
 
 // nav is the navigation of all pages.
 func nav() []site.Link {
-	return []site.Link{{Name: "linerate", URL: "/"}, {Name: "Studies", URL: "/studies"}, {Name: "Running", URL: "/running"}, {Name: "Catalogue", URL: "/catalogue/index.html"}}
+	return []site.Link{{Name: "linerate", URL: "/"}, {Name: "Fleet", URL: "/fleet"}, {Name: "Studies", URL: "/studies"}, {Name: "Running", URL: "/running"}, {Name: "Catalogue", URL: "/catalogue/index.html"}}
 }
 
 // Nav is the navigation for the catalogue's pages (site.Input.Within).
@@ -94,7 +109,7 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, code int, name st
 	if link.Path == API {
 		link.Path += "/"
 	}
-	err := templates.ExecuteTemplate(&b, name, map[string]any{"Frame": frame, "D": a.doc, "JSON": link.String(), "Now": s.Now()})
+	err := templates.ExecuteTemplate(&b, name, map[string]any{"Frame": frame, "D": a.doc, "JSON": link.String(), "Now": s.Now(), "S": s})
 	if err != nil {
 		s.Log(fmt.Errorf("make the page %s: %w", r.URL.Path, err))
 		http.Error(w, "the page could not be made", http.StatusInternalServerError)
@@ -151,6 +166,20 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	s.write(w, r, code, "message", &answer{title: http.StatusText(code), doc: Failure{version1, text}})
 }
+
+// TunableURL is where the catalogue has a tunable, "" where it does not.
+func (s *Server) TunableURL(os, name string) string {
+	if s.Catalogue == nil || name == "" {
+		return ""
+	}
+	if at := s.Catalogue.URL(os, name); at != "" {
+		return "/catalogue/" + at
+	}
+	return ""
+}
+
+// segments escapes a name for a path of which it is the end; slashes part segments.
+func segments(name string) string { return (&url.URL{Path: name}).EscapedPath() }
 
 // static answers with bytes that stay the same while the server runs.
 func static(kind string, data []byte) http.HandlerFunc {

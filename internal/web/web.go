@@ -102,6 +102,12 @@ func (s *Server) Close() error {
 
 func (s *Server) routes() {
 	s.page("/{$}", "overview", s.overview)
+	s.page("/fleet", "fleet", s.fleet)
+	s.page("/fleet/hosts", "hosts", s.hosts)
+	s.page("/fleet/hosts/{id...}", "host", s.host)
+	s.page("/fleet/rules", "rules", s.rules)
+	s.page("/fleet/rules/{id...}", "rule", s.rule)
+	s.page("/fleet/changes", "changes", s.changes)
 	s.page("/studies", "studies", s.studies)
 	s.page("/studies/{id}", "study", s.study)
 	s.page("/running", "running", s.running)

@@ -1,0 +1,357 @@
+package web
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"linerate/internal/audit"
+	"linerate/internal/fleet"
+	"linerate/internal/ledger"
+)
+
+// year is how far back the pages of a fleet look.
+const year = 365 * 24 * time.Hour
+
+// Fleet is the JSON document of a fleet as a whole.
+type Fleet struct {
+	Document
+	Ledger bool `json:"ledger"`
+	fleet.Status
+	Rules []RuleLine `json:"rules"`
+	// Days are the changes of a year by day.
+	Days []fleet.Day `json:"days"`
+}
+
+// RuleLine is a rule with the hosts on which it finds something.
+type RuleLine struct {
+	Rule     string         `json:"rule"`
+	Severity audit.Severity `json:"severity"` // the worst
+	Hosts    int            `json:"hosts"`
+	// Roles are the hosts by role.
+	Roles map[string]int `json:"roles"`
+}
+
+// sweepsShown is how many sweeps the fleet's page knows: of a year of nights.
+const sweepsShown = 366
+
+// ofFleet is the fleet's store, nil where there is no ledger yet.
+func (s *Server) ofFleet(r *http.Request) (ledger.FleetReader, error) {
+	l, err := s.reader(r.Context())
+	if l == nil || err != nil {
+		return nil, err
+	}
+	return l.FleetReader(), nil
+}
+
+// fleet shows how a fleet fares.
+func (s *Server) fleet(r *http.Request) (*answer, error) {
+	doc := Fleet{Document: version1, Rules: []RuleLine{}, Days: []fleet.Day{}}
+	f, err := s.ofFleet(r)
+	if err != nil {
+		return nil, err
+	}
+	if f != nil {
+		doc.Ledger = true
+		if doc.Status, err = f.Status(r.Context(), sweepsShown); err != nil {
+			return nil, err
+		}
+		counts, err := f.RuleCounts(r.Context(), "")
+		if err != nil {
+			return nil, err
+		}
+		doc.Rules = ruleLines(counts)
+		if doc.Days, err = f.Days(r.Context(), s.Now().Add(-year)); err != nil {
+			return nil, err
+		}
+	}
+	return &answer{title: "Fleet", doc: doc, refresh: 300}, nil
+}
+
+// ruleLines sums counts by rule: the worst first, then those of most hosts.
+func ruleLines(counts []fleet.RuleCount) []RuleLine {
+	by, out := map[string]int{}, []RuleLine{}
+	for _, c := range counts {
+		i, ok := by[c.Rule]
+		if !ok {
+			i = len(out)
+			by[c.Rule], out = i, append(out, RuleLine{Rule: c.Rule, Severity: c.Severity, Roles: map[string]int{}})
+		}
+		l := &out[i]
+		l.Hosts += c.Hosts
+		l.Roles[c.Role] += c.Hosts
+		if c.Severity.AtLeast(l.Severity) {
+			l.Severity = c.Severity
+		}
+	}
+	slices.SortStableFunc(out, func(a, b RuleLine) int {
+		worse := 0
+		if a.Severity != b.Severity {
+			worse = 1
+			if a.Severity.AtLeast(b.Severity) {
+				worse = -1
+			}
+		}
+		return cmp.Or(worse, cmp.Compare(b.Hosts, a.Hosts), cmp.Compare(a.Rule, b.Rule))
+	})
+	return out
+}
+
+// RoleNames are the fleet's roles, that of most hosts first.
+func (d Fleet) RoleNames() []string {
+	hosts, names := map[string]int{}, []string{}
+	for _, g := range d.Groups {
+		if hosts[g.Role] == 0 {
+			names = append(names, g.Role)
+		}
+		hosts[g.Role] += g.Hosts
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(hosts[b], hosts[a]) })
+	return names
+}
+
+// Last is the newest sweep that ended, nil where none has.
+func (d Fleet) Last() *fleet.Sweep {
+	for i := range d.Sweeps {
+		if !d.Sweeps[i].End.IsZero() {
+			return &d.Sweeps[i]
+		}
+	}
+	return nil
+}
+
+// Recent are the newest sweeps.
+func (d Fleet) Recent() []fleet.Sweep { return d.Sweeps[:min(len(d.Sweeps), onFront)] }
+
+// Hosts is the JSON document of a list of hosts.
+type Hosts struct {
+	Document
+	Hosts []fleet.Host `json:"hosts"`
+	// Next is the address of the next page, "" on the last.
+	Next   string           `json:"next,omitempty"`
+	Filter fleet.HostFilter `json:"-"`
+}
+
+// hosts lists hosts by name.
+func (s *Server) hosts(r *http.Request) (*answer, error) {
+	q := r.URL.Query()
+	doc := Hosts{Document: version1, Hosts: []fleet.Host{}, Filter: fleet.HostFilter{
+		Rule: q.Get("rule"), Role: q.Get("role"), OS: q.Get("os"), Release: q.Get("release"), Text: q.Get("q"), After: q.Get("after"), Limit: perPage + 1,
+	}}
+	switch v := q.Get("unreachable"); v {
+	case "", "1":
+		doc.Filter.Unreachable = v == "1"
+	default:
+		return nil, refuse("unreachable=%s: 1, or left away", v)
+	}
+	f, err := s.ofFleet(r)
+	if err != nil {
+		return nil, err
+	}
+	if f != nil {
+		if doc.Hosts, err = f.Hosts(r.Context(), doc.Filter); err != nil {
+			return nil, err
+		}
+	}
+	if len(doc.Hosts) > perPage {
+		doc.Hosts = doc.Hosts[:perPage]
+		q.Set("after", doc.Hosts[perPage-1].Name)
+		doc.Next = "?" + q.Encode()
+	}
+	return &answer{title: "Hosts", doc: doc}, nil
+}
+
+// Host is the JSON document of one host.
+type Host struct {
+	Document
+	Host    fleet.Host     `json:"host"`
+	Changes []fleet.Change `json:"changes"` // the newest
+	// More is the address of older changes, "" where there are none.
+	More string `json:"more,omitempty"`
+}
+
+// historyShown is how many changes a page shows at once.
+const historyShown = 50
+
+// host shows one host with its findings and its history.
+func (s *Server) host(r *http.Request) (*answer, error) {
+	name := r.PathValue("id")
+	none := missing("the fleet has no host %s", name)
+	f, err := s.ofFleet(r)
+	if err != nil {
+		return nil, err
+	}
+	if f == nil {
+		return nil, none
+	}
+	doc := Host{Document: version1}
+	doc.Host, err = f.Host(r.Context(), name)
+	if errors.Is(err, ledger.ErrNotFound) {
+		return nil, none
+	}
+	if err != nil {
+		return nil, err
+	}
+	worstFirst(doc.Host.Findings)
+	doc.Changes, err = f.Changes(r.Context(), fleet.ChangeFilter{Hosts: []string{doc.Host.ID}, Limit: historyShown + 1})
+	if len(doc.Changes) > historyShown {
+		doc.Changes = doc.Changes[:historyShown]
+		doc.More = changesAt(url.Values{"host": {doc.Host.ID}}, doc.Changes)
+	}
+	return &answer{title: doc.Host.Name, doc: doc}, err
+}
+
+func worstFirst(all []fleet.Finding) {
+	slices.SortStableFunc(all, func(a, b fleet.Finding) int {
+		if a.Severity == b.Severity {
+			return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Tunable, b.Tunable))
+		}
+		if a.Severity.AtLeast(b.Severity) {
+			return -1
+		}
+		return 1
+	})
+}
+
+// Rules is the JSON document of all rules that find something.
+type Rules struct {
+	Document
+	Hosts int        `json:"hosts"` // of the fleet
+	Rules []RuleLine `json:"rules"`
+}
+
+// rules lists all rules that find something.
+func (s *Server) rules(r *http.Request) (*answer, error) {
+	a, err := s.fleet(r)
+	if err != nil {
+		return nil, err
+	}
+	d := a.doc.(Fleet)
+	return &answer{title: "Rules", doc: Rules{version1, d.Hosts, d.Rules}}, nil
+}
+
+// Rule is the JSON document of one rule.
+type Rule struct {
+	Document
+	Rule     string         `json:"rule"`
+	Severity audit.Severity `json:"severity"` // the worst
+	// Says is the rule's message, with an ellipsis for what differs by host.
+	Says  string            `json:"says,omitempty"`
+	Hosts int               `json:"hosts"`
+	Of    int               `json:"of"` // hosts of the fleet
+	Where []fleet.RuleCount `json:"where"`
+	// First are the first of its hosts by name, Changes its newest changes.
+	First   []fleet.Host   `json:"first_hosts"`
+	Changes []fleet.Change `json:"changes"`
+	More    string         `json:"more,omitempty"` // older changes
+}
+
+// rule shows on which hosts a rule finds something.
+func (s *Server) rule(r *http.Request) (*answer, error) {
+	id := r.PathValue("id")
+	doc := Rule{Document: version1, Rule: id}
+	if s.Catalogue != nil {
+		doc.Says = s.Catalogue.Says(id)
+	}
+	f, err := s.ofFleet(r)
+	if err != nil {
+		return nil, err
+	}
+	if f == nil {
+		return nil, missing("there is no ledger yet")
+	}
+	if doc.Where, err = f.RuleCounts(r.Context(), id); err != nil {
+		return nil, err
+	}
+	if doc.Changes, err = f.Changes(r.Context(), fleet.ChangeFilter{Rule: id, Limit: historyShown + 1}); err != nil {
+		return nil, err
+	}
+	if doc.Says == "" && len(doc.Where) == 0 && len(doc.Changes) == 0 {
+		return nil, missing("no rule %s ever found anything in the fleet", id)
+	}
+	for _, l := range ruleLines(doc.Where) {
+		doc.Severity, doc.Hosts = l.Severity, l.Hosts
+	}
+	if len(doc.Changes) > historyShown {
+		doc.Changes = doc.Changes[:historyShown]
+		doc.More = changesAt(url.Values{"rule": {id}}, doc.Changes)
+	}
+	st, err := f.Status(r.Context(), 0)
+	if err != nil {
+		return nil, err
+	}
+	doc.Of = st.Hosts
+	doc.First, err = f.Hosts(r.Context(), fleet.HostFilter{Rule: id, Limit: historyShown})
+	return &answer{title: id, doc: doc}, err
+}
+
+// Changes is the JSON document of a list of changes.
+type Changes struct {
+	Document
+	Changes []fleet.Change     `json:"changes"`
+	Next    string             `json:"next,omitempty"` // the address of older ones
+	Filter  fleet.ChangeFilter `json:"-"`
+	Since   string             `json:"-"`
+}
+
+// changes lists changes, newest first.
+func (s *Server) changes(r *http.Request) (*answer, error) {
+	q := r.URL.Query()
+	doc := Changes{Document: version1, Changes: []fleet.Change{}, Since: q.Get("since")}
+	doc.Filter = fleet.ChangeFilter{Rule: q.Get("rule"), Kind: fleet.Kind(q.Get("kind")), Cause: fleet.Cause(q.Get("cause")), Limit: perPage + 1}
+	if h := q.Get("host"); h != "" {
+		doc.Filter.Hosts = []string{h}
+	}
+	if k := doc.Filter.Kind; k != "" && !slices.Contains(fleet.Kinds(), k) {
+		return nil, refuse("kind=%s: one of %v", k, fleet.Kinds())
+	}
+	if doc.Since != "" {
+		d, err := time.ParseDuration(doc.Since)
+		if err != nil || d <= 0 {
+			return nil, refuse("since=%s: a time as 24h", doc.Since)
+		}
+		doc.Filter.Since = s.Now().Add(-d)
+	}
+	if before := q.Get("before"); before != "" {
+		n, err := strconv.ParseInt(before, 10, 64)
+		if err != nil || n < 1 {
+			return nil, refuse("before=%s: the number of a change", before)
+		}
+		doc.Filter.Before = n
+	}
+	f, err := s.ofFleet(r)
+	if err != nil {
+		return nil, err
+	}
+	if f != nil {
+		if doc.Changes, err = f.Changes(r.Context(), doc.Filter); err != nil {
+			return nil, err
+		}
+	}
+	if len(doc.Changes) > perPage {
+		doc.Changes = doc.Changes[:perPage]
+		doc.Next = changesAt(q, doc.Changes)
+	}
+	return &answer{title: "Changes", doc: doc}, nil
+}
+
+// changesAt is the address of the changes before those shown.
+func changesAt(q url.Values, shown []fleet.Change) string {
+	q.Set("before", strconv.FormatInt(shown[len(shown)-1].Seq, 10))
+	return "/fleet/changes?" + q.Encode()
+}
+
+// KindNames are the kinds of changes, for a list to choose from.
+func (Changes) KindNames() []fleet.Kind { return fleet.Kinds() }
+
+// Host is the host that changes are of, "" for all.
+func (d Changes) Host() string {
+	if len(d.Filter.Hosts) == 1 {
+		return d.Filter.Hosts[0]
+	}
+	return ""
+}
