@@ -35,6 +35,6 @@ func benches() []cli.Group {
 	return []cli.Group{
 		{Title: "What linerate concludes", Verbs: []*cobra.Command{newStatsCmd(), newProveCmd(), newSearchCmd(), newServersCmd(), newTuneCmd()}},
 		{Title: "What a host is left with", Verbs: []*cobra.Command{newApplyCmd()}},
-		{Title: "How fast it is", Verbs: []*cobra.Command{newTrafficCmd(), newHTTPCmd(), newSMTPCmd(), newFilesCmd(), newLinkCmd(), newLogsCmd(), newImportCmd()}},
+		{Title: "How fast it is", Verbs: []*cobra.Command{newTrafficCmd(), newHTTPCmd(), newSMTPCmd(), newFilesCmd(), newLinkCmd(), newLogsCmd(), newImportCmd(), newServeCmd()}},
 	}
 }

@@ -21,6 +21,9 @@ type Axes struct {
 	XTicks []float64
 }
 
+// maxDots is how many points of a line are drawn as dots, too.
+const maxDots = 80
+
 // Lines draws series as lines with points. What has no number (NaN) is left out; without
 // any it is "".
 func Lines(series []Series, a Axes, width float64, label string) string {
@@ -44,17 +47,23 @@ func Lines(series []Series, a Axes, width float64, label string) string {
 	f := newPlot(series, a, [4]float64{x0 - pad, x1 + pad, y0, y1}, width)
 	var at []float64
 	for _, s := range series {
-		class, last, end := fmt.Sprintf("c%d", s.Class%8), [2]float64{math.NaN()}, f.bottom
+		class, end := fmt.Sprintf("c%d", s.Class%8), f.bottom
+		var line [][2]float64
+		var dots []string
 		for _, p := range s.Points {
 			if math.IsNaN(p[1]) || a.LogY && p[1] <= 0 {
 				continue
 			}
 			x, y := f.x.At(p[0]), f.y.At(p[1])
-			if !math.IsNaN(last[0]) {
-				f.c.Line("interval "+class, last[0], last[1], x, y)
+			line = append(line, [2]float64{x, y})
+			if len(s.Points) <= maxDots {
+				dots = append(dots, s.Name+": "+a.X(p[0])+", "+a.Y(p[1]))
 			}
-			f.c.Dot("trial "+class, x, y, 3.5, s.Name+": "+a.X(p[0])+", "+a.Y(p[1]))
-			last, end = [2]float64{x, y}, y
+			end = y
+		}
+		f.c.Path("curve "+class, line)
+		for i, title := range dots {
+			f.c.Dot("trial "+class, line[i][0], line[i][1], 3.5, title)
 		}
 		at = append(at, end)
 	}

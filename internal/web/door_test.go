@@ -202,7 +202,7 @@ func TestRequestsOfBadWill(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		go io.WriteString(c, request) //nolint:errcheck // it may be cut off
+		go io.WriteString(c, request)
 		line, _ := bufio.NewReader(c).ReadString('\n')
 		return strings.TrimSpace(line)
 	}
@@ -229,7 +229,7 @@ func TestRequestsOfBadWill(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		io.WriteString(c, "GET / HT") //nolint:errcheck // it may be cut off
+		io.WriteString(c, "GET / HT")
 		slow = append(slow, c)
 	}
 	if err := get(); err != nil {

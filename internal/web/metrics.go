@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"linerate/internal/audit"
 	"linerate/internal/ledger"
 )
 
@@ -37,6 +38,9 @@ func (s *Server) measure(r *http.Request, m *metrics) error {
 		}
 		m.gauge("linerate_ledger_entries", "Entries of the ledger's chain.", sample(float64(head.Seq)))
 		m.gauge("linerate_ledger_studies", "Studies in the ledger.", sample(float64(len(all))))
+		if err := m.fleet(r, l.FleetReader()); err != nil {
+			return err
+		}
 	}
 	runs, err := s.live()
 	if err != nil {
@@ -54,6 +58,33 @@ func (s *Server) measure(r *http.Request, m *metrics) error {
 	m.gauge("linerate_study_trials_done", "Trials of a running study that have ended.", done...)
 	m.gauge("linerate_study_trials_total", "Trials that a running study has at most.", total...)
 	m.gauge("linerate_study_widest_half_width", "Half the widest of the variants' 95 % intervals, in percent, or points of shares.", widest...)
+	return nil
+}
+
+// fleet writes what is known of a fleet, nothing where there is none.
+func (m *metrics) fleet(r *http.Request, f ledger.FleetReader) error {
+	st, err := f.Status(r.Context(), sweepsShown)
+	if err != nil || st.Hosts == 0 {
+		return err
+	}
+	var hosts, unreachable, findings []value
+	for _, g := range st.Groups {
+		labels := []string{"role", g.Role, "os", g.OS, "release", g.Release}
+		hosts, unreachable = append(hosts, sample(float64(g.Hosts), labels...)), append(unreachable, sample(float64(g.Unreachable), labels...))
+		for _, n := range []struct {
+			severity audit.Severity
+			n        int
+		}{{audit.Error, g.Errors}, {audit.Warning, g.Warnings}, {audit.Info, g.Infos}} {
+			findings = append(findings, sample(float64(n.n), append(labels[:6:6], "severity", string(n.severity))...))
+		}
+	}
+	m.gauge("linerate_fleet_hosts", "Hosts of the fleet.", hosts...)
+	m.gauge("linerate_fleet_unreachable_hosts", "Hosts that the last sweep could not reach.", unreachable...)
+	m.gauge("linerate_fleet_findings", "Findings that stand on the fleet's hosts.", findings...)
+	if last := (Fleet{Status: st}).Last(); last != nil {
+		m.gauge("linerate_fleet_sweep_end_time_seconds", "When the last sweep ended, in seconds since 1970.", sample(float64(last.End.UnixMilli())/1e3))
+		m.gauge("linerate_fleet_sweep_alerts", "Changes for the worse that the last sweep found.", sample(float64(last.Alerts)))
+	}
 	return nil
 }
 

@@ -17,9 +17,14 @@ type Overview struct {
 	Running  int  `json:"running"`
 	Tunables int  `json:"tunables"`
 	// Measured are tunables that the ledger has verdicts about.
-	Measured int            `json:"measured"`
-	Newest   []ledger.Study `json:"newest"`
-	Runs     []Progress     `json:"runs"`
+	Measured int `json:"measured"`
+	// Hosts, Unreachable, Errors and Warnings are the fleet's.
+	Hosts       int            `json:"hosts"`
+	Unreachable int            `json:"unreachable"`
+	Errors      int            `json:"errors"`
+	Warnings    int            `json:"warnings"`
+	Newest      []ledger.Study `json:"newest"`
+	Runs        []Progress     `json:"runs"`
 }
 
 // onFront is how many studies the front page names.
@@ -45,6 +50,11 @@ func (s *Server) overview(r *http.Request) (*answer, error) {
 		if err != nil {
 			return nil, err
 		}
+		st, err := l.FleetReader().Status(r.Context(), 0)
+		if err != nil {
+			return nil, err
+		}
+		doc.Hosts, doc.Unreachable, doc.Errors, doc.Warnings = st.Hosts, st.Unreachable, st.Errors, st.Warnings
 		slices.Reverse(all)
 		doc.Studies, doc.Measured = len(all), len(measured)
 		doc.Newest = append(doc.Newest, all[:min(len(all), onFront)]...)

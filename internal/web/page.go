@@ -26,6 +26,9 @@ var webStyle string
 //go:embed live.js
 var liveScript []byte
 
+//go:embed icon.svg
+var icon []byte
+
 // templates are the catalogue's, and those of the other pages.
 var templates = template.Must(site.Templates().Funcs(template.FuncMap{
 	"count": show.Count[int],

@@ -116,6 +116,7 @@ func (s *Server) routes() {
 	s.mux.HandleFunc("GET /catalogue/{page...}", s.catalogue)
 	s.mux.HandleFunc("GET /metrics", s.metrics)
 	s.mux.HandleFunc("GET /site.css", static("text/css; charset=utf-8", styleSheet()))
+	s.mux.HandleFunc("GET /favicon.ico", static("image/svg+xml", icon))
 	s.mux.HandleFunc("GET /live.js", static("text/javascript; charset=utf-8", liveScript))
 	s.mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, missing("there is no page %s", r.URL.Path))

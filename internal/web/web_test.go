@@ -1,0 +1,435 @@
+package web_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"html"
+	"io/fs"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"linerate/catalogue"
+	"linerate/internal/audit"
+	"linerate/internal/fleet"
+	"linerate/internal/ledger"
+	"linerate/internal/ledger/ledgertest"
+	"linerate/internal/ledger/sqlite"
+	"linerate/internal/planner"
+	"linerate/internal/site"
+	"linerate/internal/study"
+	"linerate/internal/study/forward"
+	"linerate/internal/study/record"
+	"linerate/internal/studydir"
+	"linerate/internal/web"
+	"linerate/internal/web/webtest"
+)
+
+// now is when the pages of these tests are looked at.
+var now = time.Date(2026, 11, 23, 4, 0, 0, 0, time.UTC)
+
+// pages are the catalogue's, made once.
+var pages = sync.OnceValues(func() (*site.Pages, error) {
+	c, err := catalogue.Load()
+	if err != nil {
+		return nil, err
+	}
+	rules, rerr := audit.LoadRules(catalogue.Files())
+	advice, aerr := planner.Load(catalogue.Files(), c)
+	rows, err := catalogue.Evidence()
+	if err := errors.Join(err, rerr, aerr); err != nil {
+		return nil, err
+	}
+	return site.NewPages(site.Input{Catalogue: c, Rules: rules.Rules(), Advice: advice.Advice, Evidence: rows, Built: "test", Within: web.Nav()}), nil
+})
+
+const spec = `name: small
+question: What do rules cost?
+seed: 5
+variants:
+  - name: none
+  - name: rules-100
+    settings:
+      - nft: {linear: 100}
+  - name: hook
+    summary: <b>bold & hostile</b>
+    settings:
+      - nft: "table ip x { # </style><script>alert(1)</script>\n}"
+blocks: 8
+parts:
+  - mode: cost
+`
+
+// trials are the study's, with known costs and noise.
+func trials(t *testing.T) (study.Spec, []study.Trial) {
+	t.Helper()
+	s, err := study.Parse("small.yaml", []byte(spec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	var out []study.Trial
+	for i, slot := range study.Schedule(s, 5) {
+		cost := map[string]float64{"none": 700, study.AA: 700, "rules-100": 980, "hook": 704}[slot.Variant] * (1 + 0.01*rng.NormFloat64())
+		out = append(out, study.Trial{Part: slot.Part, Variant: slot.Variant, Block: slot.Block, Order: slot.Order, Mode: "cost",
+			Start: now.Add(time.Duration(i) * time.Second), Seconds: 0.9, Valid: true, Reasons: []study.Refusal{},
+			Metrics: map[string]float64{forward.CostNS: cost, forward.ForwardingRate: 1e9 / cost, forward.ChainNS: cost + 150, forward.BypassNS: 150}})
+	}
+	return s, out
+}
+
+// desk is a server over a ledger with a fleet and studies, and over a study that runs.
+type desk struct {
+	*web.Server
+	db    string
+	dir   *studydir.Dir
+	left  []study.Trial
+	study ledger.ID
+}
+
+// newDesk fills one; every is how often it looks at what runs.
+func newDesk(t *testing.T, every time.Duration) *desk {
+	t.Helper()
+	tmp := t.TempDir()
+	d := &desk{db: filepath.Join(tmp, "ledger.db")}
+	d.fill(t, filepath.Join(tmp, "done"))
+	s, all := trials(t)
+	dir, err := studydir.Create(filepath.Join(tmp, "runs", "small-1"), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dir.Close() })
+	d.dir, d.left = dir, all
+	p, err := pages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Server = web.New(web.Config{
+		Open: func(ctx context.Context) (ledger.Reader, error) {
+			return sqlite.OpenReadOnly(ctx, d.db, sqlite.Owner{UID: -1, GID: -1})
+		},
+		Catalogue: p, Runs: folder(filepath.Join(tmp, "runs")), Built: "test", Every: every,
+		Door: web.Door{Token: token}, Log: func(err error) { t.Errorf("logged: %v", err) },
+	})
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+// fill writes a fleet, a study of linerate's own and one of somebody else's.
+func (d *desk) fill(t *testing.T, done string) {
+	t.Helper()
+	l, err := sqlite.Open(t.Context(), d.db, sqlite.Owner{UID: -1, GID: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if _, err := (webtest.Fleet{Hosts: 260, Days: 40, Seed: 3, End: time.Now()}).Fill(t.Context(), l.Fleet(), nil); err != nil {
+		t.Fatal(err)
+	}
+	hostile := fleet.Observation{Name: "<script>alert(1)</script>", Time: time.Now(), ID: "aaaabbbbccccdddd", Hostname: "x\"onload=\"alert(2)", OS: "linux", Release: "6.12", Role: "web",
+		Findings: []fleet.Finding{{ID: "LR-X:y", Rule: "LR-X", Tunable: "net.ipv4.tcp_rmem", Severity: audit.Error, Text: "</td><script>alert(3)</script>"}}}
+	if _, err := l.Fleet().BeginSweep(t.Context(), fleet.Sweep{ID: "late", Start: time.Now(), Hosts: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Fleet().Observe(t.Context(), "late", hostile); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Fleet().EndSweep(t.Context(), "late", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	s, all := trials(t)
+	dir, err := studydir.Create(done, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tr := range all {
+		if err := dir.Append(tr); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := study.Environment{OS: "linux", Kernel: "Linux 6.18", Arch: "x86_64", CPU: "test CPU", CPUs: 2, Engine: "xdp", Label: "veth, not a NIC"}
+	if err := errors.Join(dir.WriteResults(study.Analyse(s, 5, env, all)), dir.Close()); err != nil {
+		t.Fatal(err)
+	}
+	rec, err := studydir.Read(done)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := ledger.OfRecord(rec, done)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.study = b.Studies[0].ID
+	if _, err := l.Append(t.Context(), b, ledgertest.Sample("elsewhere")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// grow ends n more trials of the running study.
+func (d *desk) grow(t *testing.T, n int) {
+	t.Helper()
+	for range n {
+		if err := d.dir.Append(d.left[0]); err != nil {
+			t.Fatal(err)
+		}
+		d.left = d.left[1:]
+	}
+}
+
+// folder is one with studies' directories.
+type folder string
+
+func (f folder) List() (out []web.Run, err error) {
+	all, err := studydir.Folders{string(f)}.List()
+	for _, d := range all {
+		out = append(out, web.Run{Name: d.Name, Changed: d.Changed, Bytes: d.Bytes})
+	}
+	return out, err
+}
+
+func (f folder) Changed(name string) (web.Run, error) {
+	d, err := studydir.Folders{string(f)}.Named(name)
+	return web.Run{Name: d.Name, Changed: d.Changed, Bytes: d.Bytes}, err
+}
+
+func (f folder) Read(name string) (*record.Record, error) {
+	return studydir.Folders{string(f)}.Read(name)
+}
+
+// every is each kind of page, with what it says and what its JSON has.
+func (d *desk) every() []struct{ path, says, has string } {
+	return []struct{ path, says, has string }{
+		{"/", "hosts in the fleet", `"hosts": 261`},
+		{"/fleet", "What hosts did themselves", `"groups":`},
+		{"/fleet/hosts", "cdn00096.example.org", `"next": "?after=`},
+		{"/fleet/hosts?q=web0000", "web00000.example.org", `"name": "web00000.example.org"`},
+		{"/fleet/hosts?rule=LR-X", "&lt;script&gt;alert(1)", `"errors": 1`},
+		{"/fleet/hosts?unreachable=1", "unreachable", `"reason":`},
+		{"/fleet/hosts/web00001.example.org", "First seen", `"findings": [`},
+		{"/fleet/hosts/aaaabbbbccccdddd", `href="/catalogue/t/linux/net.ipv4.tcp_rmem.html"`, `"rule": "LR-X"`},
+		{"/fleet/rules", "Rules that find something", `"severity": "error"`},
+		{"/fleet/rules/LR-X", "By role and release", `"of": 261`},
+		{"/fleet/changes", "first-seen", `"next": "/fleet/changes?before=`},
+		{"/fleet/changes?kind=came&since=9000h", "came", `"kind": "came"`},
+		{"/studies", "What do rules cost?", `"matching": 2`},
+		{"/studies?q=rules&kind=study", "What do rules cost?", `"matching": 1`},
+		{"/studies/" + string(d.study), "Every trial in time order", `"results": {`},
+		{"/studies/" + string(d.study)[:12], "Gates and invalid trials", `"version": 1`},
+		{"/studies/" + string(ledger.IDOf("study", "elsewhere")), "AMD GX-412TC", `"evidence": [`},
+		{"/running", "small-1", `"state": "running"`},
+		{"/running/small-1", "no verdict", `"total": 32`},
+	}
+}
+
+var loads = regexp.MustCompile(`<(?:script|img|link|iframe|object|embed)[^>]*(?:src|href|data)="(?:https?:)?//`)
+
+// TestPagesAndTheirJSON: every page says what it is about, with its JSON beside it; what
+// hosts and studies call themselves is text, never markup; and nothing is loaded from
+// elsewhere.
+func TestPagesAndTheirJSON(t *testing.T) {
+	d := newDesk(t, 0)
+	h := d.Handler()
+	for _, p := range d.every() {
+		w := ask(h, "GET", p.path, withToken())
+		page := w.Body.String()
+		if w.Code != http.StatusOK || !strings.Contains(page, p.says) || !strings.Contains(page, "<h1") {
+			t.Errorf("%s: %d, without %q:\n%.600s", p.path, w.Code, p.says, page)
+		}
+		if strings.Contains(page, "<script>alert") || strings.Contains(page, `onload="alert`) || loads.MatchString(page) || strings.Contains(page, "<style") {
+			t.Errorf("%s has markup that is not its own", p.path)
+		}
+		at := html.UnescapeString(between(page, `<a href="`+web.API, `"`))
+		path, _, _ := strings.Cut(p.path, "?")
+		if got, _, _ := strings.Cut(at, "?"); got != path {
+			t.Errorf("%s leads to the JSON of %s", p.path, at)
+		}
+		j := ask(h, "GET", web.API+p.path, withToken())
+		var doc struct{ Version int }
+		if err := json.Unmarshal(j.Body.Bytes(), &doc); err != nil || doc.Version != 1 || j.Header().Get("Content-Type") != "application/json" || !strings.Contains(j.Body.String(), p.has) {
+			t.Errorf("JSON of %s: %d, %v, without %s:\n%.500s", p.path, j.Code, err, p.has, j.Body)
+		}
+	}
+	for path, want := range map[string]int{
+		"/fleet/hosts/nobody": 404, "/fleet/rules/LR-NONE": 404, "/fleet/changes?kind=x": 400, "/fleet/changes?since=-1h": 400, "/fleet/changes?before=x": 400,
+		"/fleet/hosts?unreachable=yes": 400, "/studies?page=0": 400, "/studies/deadbeef": 404, "/studies/small": 404, "/running/other": 404, "/running/other/events": 404, "/catalogue/t/linux/none.html": 404,
+	} {
+		for _, at := range []string{path, web.API + path} {
+			w := ask(h, "GET", at, withToken())
+			if strings.HasSuffix(path, "/events") || strings.HasPrefix(path, "/catalogue") {
+				at = path
+			}
+			if at == path && w.Code != want || w.Code != want && w.Code != 404 {
+				t.Errorf("%s: %d, want %d", at, w.Code, want)
+			}
+		}
+	}
+}
+
+func between(s, from, to string) string {
+	_, s, _ = strings.Cut(s, from)
+	s, _, _ = strings.Cut(s, to)
+	return s
+}
+
+// TestLinksLeadSomewhere: every link of every page is answered.
+func TestLinksLeadSomewhere(t *testing.T) {
+	d := newDesk(t, 0)
+	h := d.Handler()
+	seen := map[string]bool{}
+	follow := func(page string) {
+		for _, m := range regexp.MustCompile(`(?:href|src|action|data-events)="([^"#]+)`).FindAllStringSubmatch(page, -1) {
+			to := html.UnescapeString(m[1])
+			if seen[to] || strings.HasSuffix(to, "/events") {
+				continue
+			}
+			seen[to] = true
+			if w := ask(h, "GET", to, withToken()); w.Code != http.StatusOK {
+				t.Errorf("a link leads to %s: %d", to, w.Code)
+			}
+		}
+	}
+	for _, p := range d.every() {
+		follow(ask(h, "GET", p.path, withToken()).Body.String())
+	}
+	if len(seen) < 300 {
+		t.Errorf("only %d links", len(seen))
+	}
+}
+
+// TestWithoutALedger: there are the catalogue and running studies, and the rest says that
+// there is no ledger; one that is made later is found.
+func TestWithoutALedger(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	s := web.New(web.Config{Door: web.Door{Token: token}, Open: func(ctx context.Context) (ledger.Reader, error) {
+		if _, err := os.Stat(path); err != nil {
+			return nil, err
+		}
+		return sqlite.OpenReadOnly(ctx, path, sqlite.Owner{UID: -1, GID: -1})
+	}})
+	defer s.Close()
+	for _, p := range []string{"/", "/fleet", "/studies"} {
+		if w := ask(s.Handler(), "GET", p, withToken()); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "There is no ledger yet") {
+			t.Errorf("%s: %d %.300s", p, w.Code, w.Body)
+		}
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("looking made a ledger: %v", err)
+	}
+	l, err := sqlite.Open(t.Context(), path, sqlite.Owner{UID: -1, GID: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if w := ask(s.Handler(), "GET", "/fleet", withToken()); !strings.Contains(w.Body.String(), "has no fleet yet") {
+		t.Errorf("%d %.300s", w.Code, w.Body)
+	}
+}
+
+// TestMistakesAreNotTold: what goes wrong inside is logged, and readers see none of it.
+func TestMistakesAreNotTold(t *testing.T) {
+	var logged []string
+	s := web.New(web.Config{Door: web.Door{Token: token}, Open: func(context.Context) (ledger.Reader, error) {
+		return nil, errors.New("password of /secret/place")
+	}, Log: func(err error) { logged = append(logged, err.Error()) }})
+	defer s.Close()
+	for _, p := range []string{"/", "/fleet", "/metrics", web.API + "/studies"} {
+		if w := ask(s.Handler(), "GET", p, withToken()); w.Code != http.StatusInternalServerError || strings.Contains(w.Body.String(), "secret") {
+			t.Errorf("%s: %d %s", p, w.Code, w.Body)
+		}
+	}
+	if len(logged) != 4 || !strings.Contains(logged[0], "secret") {
+		t.Errorf("logged: %q", logged)
+	}
+}
+
+// TestMetrics are in Prometheus' text format, each once, with the fleet's numbers.
+func TestMetrics(t *testing.T) {
+	d := newDesk(t, 0)
+	d.grow(t, 16)
+	w := ask(d.Handler(), "GET", "/metrics", withToken())
+	line := regexp.MustCompile(`^(# (HELP [a-z_]+ .+|TYPE [a-z_]+ gauge)|[a-z_]+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? [0-9.e+]+)$`)
+	seen := map[string]bool{}
+	for l := range strings.Lines(w.Body.String()) {
+		l = strings.TrimSuffix(l, "\n")
+		name, _, _ := strings.Cut(l, " ")
+		if strings.HasPrefix(l, "# TYPE") {
+			name = l
+		}
+		if !line.MatchString(l) || name != "#" && seen[name] {
+			t.Errorf("line %q", l)
+		}
+		seen[name] = true
+	}
+	for _, want := range []string{"linerate_fleet_hosts{role=\"web\",os=\"linux\",release=\"6.12\"}", "linerate_ledger_studies", "linerate_study_trials_done{record=\"small-1\",study=\"small\"}", "linerate_fleet_sweep_end_time_seconds"} {
+		if !seen[want] {
+			t.Errorf("no %s in\n%s", want, w.Body)
+		}
+	}
+}
+
+// TestAStudyAsItRuns: events come as trials end, the intervals narrow, and the stream
+// ends with the study; its effects have no verdicts before.
+func TestAStudyAsItRuns(t *testing.T) {
+	d := newDesk(t, 10*time.Millisecond)
+	at := served(t, d.Server, web.Limits{})
+	r, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+at+"/running/small-1/events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.Header.Get("Content-Type") != "text/event-stream" {
+		t.Fatalf("%s, %s", resp.Status, resp.Header.Get("Content-Type"))
+	}
+	in := bufio.NewScanner(resp.Body)
+	in.Buffer(nil, 1<<20)
+	next := func() (e web.Event, ok bool) {
+		for in.Scan() {
+			if data, is := strings.CutPrefix(in.Text(), "data: "); is {
+				if err := json.Unmarshal([]byte(data), &e); err != nil {
+					t.Fatal(err)
+				}
+				return e, true
+			}
+		}
+		return e, false
+	}
+	e, _ := next()
+	if e.Done != 0 || e.Total != 32 || e.State != web.StateRunning {
+		t.Fatalf("at first: %+v", e.Progress)
+	}
+	for e.Done < 16 {
+		d.grow(t, 4)
+		for want := 32 - len(d.left); e.Done < want; {
+			e, _ = next()
+		}
+	}
+	early, ok := e.Widest.Get()
+	if n := len(e.Narrowing); !ok || n == 0 || e.Effects[0].Verdict != "" || !strings.Contains(string(e.HTML), "How the intervals narrow") || strings.Contains(string(e.HTML), "<script") {
+		t.Fatalf("after four blocks: %+v", e.Progress)
+	}
+	d.grow(t, len(d.left))
+	for e.State != web.StateComplete {
+		if e, ok = next(); !ok {
+			t.Fatal("the stream ended before the study")
+		}
+	}
+	if late, _ := e.Widest.Get(); late >= early || e.Narrowing[len(e.Narrowing)-1].Blocks != 8 || e.Effects[0].Verdict == "" {
+		t.Errorf("±%g after four blocks, ±%g at the end: %+v", early, late, e.Progress)
+	}
+	if _, more := next(); more {
+		t.Error("the stream goes on after the study's end")
+	}
+}

@@ -1,0 +1,184 @@
+// Package webtest makes up what pages are tried with: a fleet of any size with its
+// history, written by the ledger's own store.
+package webtest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"linerate/catalogue"
+	"linerate/internal/audit"
+	"linerate/internal/fleet"
+	"linerate/internal/ledger"
+)
+
+// Fleet is a fleet that is made up.
+type Fleet struct {
+	Hosts int
+	// Days is how many nights it was swept. Every host is seen in the first and in the last
+	// sweep; on the nights between those alone that changed, for the others store nothing.
+	Days int
+	// Changing is the share of hosts that change in a night; 0 is 2 %.
+	Changing float64
+	Seed     uint64
+	// End is when the last sweep ended.
+	End time.Time
+}
+
+// kinds of hosts: role, system, release, share.
+var kinds = []struct {
+	role, os, release string
+	share             int
+}{
+	{"web", "linux", "6.12", 30}, {"web", "linux", "6.1", 18}, {"storage", "linux", "6.1", 10}, {"storage", "freebsd", "14.3", 7}, {"firewall", "freebsd", "14.3", 8},
+	{"firewall", "freebsd", "13.5", 5}, {"router", "freebsd", "14.3", 5}, {"router", "linux", "6.12", 4}, {"mail", "linux", "5.15", 6}, {"cdn", "freebsd", "15.0", 4}, {"", "linux", "5.15", 3},
+}
+
+// host is a host and how it is now.
+type host struct {
+	kind   int
+	state  map[int]bool // findings, by rule's number
+	facts  int
+	silent bool
+}
+
+// made makes a fleet up.
+type made struct {
+	Fleet
+	rules []*audit.Rule
+	rng   *rand.Rand
+	hosts []host
+}
+
+// Fill writes the fleet into a store, and returns how many changes it has. told, unless
+// nil, hears of each sweep.
+func (f Fleet) Fill(ctx context.Context, s ledger.FleetStore, told func(day int)) (changes int, err error) {
+	rules, err := audit.LoadRules(catalogue.Files())
+	if err != nil {
+		return 0, err
+	}
+	if f.Changing == 0 {
+		f.Changing = 0.02
+	}
+	m := &made{Fleet: f, rules: rules.Rules(), rng: rand.New(rand.NewPCG(f.Seed, 26)), hosts: make([]host, f.Hosts)}
+	for i := range m.hosts {
+		m.hosts[i] = m.host(i)
+	}
+	for day := range f.Days {
+		n, err := m.night(ctx, s, day)
+		if err != nil {
+			return changes, fmt.Errorf("sweep of day %d: %w", day+1, err)
+		}
+		changes += n
+		if told != nil {
+			told(day)
+		}
+	}
+	return changes, nil
+}
+
+// host makes the n-th host.
+func (m *made) host(n int) host {
+	h := host{state: map[int]bool{}}
+	at := n % 100
+	for at >= kinds[h.kind].share {
+		at -= kinds[h.kind].share
+		h.kind++
+	}
+	for range 6 + m.rng.IntN(10) {
+		h.state[m.some(h)] = true
+	}
+	return h
+}
+
+// some is a rule of the host's system; some rules are met more often than others.
+func (m *made) some(h host) int {
+	for {
+		n := min(m.rng.IntN(len(m.rules)), m.rng.IntN(len(m.rules)))
+		if os := m.rules[n].OS; os == "" || os == kinds[h.kind].os {
+			return n
+		}
+	}
+}
+
+// batch is how many hosts are observed in one transaction.
+const batch = 200
+
+func (m *made) night(ctx context.Context, s ledger.FleetStore, day int) (changes int, err error) {
+	start := m.End.AddDate(0, 0, day-m.Days+1).Add(-3 * time.Minute)
+	id := fmt.Sprintf("night-%04d", day)
+	if _, err := s.BeginSweep(ctx, fleet.Sweep{ID: id, Start: start, From: "hosts.txt", Hosts: m.Fleet.Hosts, Knowledge: "made up"}); err != nil {
+		return 0, err
+	}
+	var seen []fleet.Observation
+	flush := func() error {
+		c, err := s.Observe(ctx, id, seen...)
+		changes, seen = changes+len(c), seen[:0]
+		return err
+	}
+	for i := range m.hosts {
+		changed := day > 0 && m.rng.Float64() < m.Changing
+		if changed {
+			m.change(&m.hosts[i])
+		}
+		if !changed && day > 0 && day < m.Days-1 {
+			continue
+		}
+		if seen = append(seen, m.observe(i, start.Add(time.Duration(i)*time.Millisecond))); len(seen) == batch {
+			if err := flush(); err != nil {
+				return changes, err
+			}
+		}
+	}
+	if err := flush(); err != nil {
+		return changes, err
+	}
+	_, err = s.EndSweep(ctx, id, start.Add(3*time.Minute))
+	return changes, err
+}
+
+// change makes something of the host another: mostly findings that come and go.
+func (m *made) change(h *host) {
+	switch n := m.rng.IntN(20); {
+	case n == 0:
+		h.silent = !h.silent
+	case n < 3:
+		h.facts++
+	default:
+		h.silent = false
+		n := m.some(*h)
+		h.state[n] = !h.state[n]
+		if m.rng.IntN(2) == 0 {
+			n = m.some(*h)
+			h.state[n] = true
+		}
+	}
+}
+
+func (m *made) observe(n int, at time.Time) fleet.Observation {
+	h, k := &m.hosts[n], kinds[m.hosts[n].kind]
+	o := fleet.Observation{Name: fmt.Sprintf("%s%05d.example.org", k.role, n), Time: at}
+	if k.role == "" {
+		o.Name = fmt.Sprintf("host%05d.example.org", n)
+	}
+	if h.silent {
+		o.Failure = "ssh: connect to host port 22: Connection timed out"
+		return o
+	}
+	o.ID = fmt.Sprintf("%016x%08x", uint64(n)*0x9e3779b97f4a7c15, n)
+	o.Hostname, o.OS, o.Release, o.Role = o.Name, k.os, k.release, k.role
+	o.Facts, o.Knowledge = fmt.Sprintf("facts-%d-%d", n, h.facts), "made up"
+	for i, r := range m.rules {
+		if !h.state[i] {
+			continue
+		}
+		name := r.ID
+		if len(r.Names) > 0 {
+			name = r.Names[0]
+		}
+		o.Findings = append(o.Findings, fleet.Finding{ID: r.ID + ":" + name, Rule: r.ID, Tunable: name, Severity: r.Severity, Text: r.Message})
+	}
+	return o
+}
