@@ -26,8 +26,11 @@ func dayAxis(from, to int) chart.Axes {
 		}
 	}
 	layout := "Jan 06"
-	if len(ticks) < 2 {
+	if len(ticks) < 3 {
 		ticks, layout = nil, "2 Jan"
+		for d := from; d <= to; d += week {
+			ticks = append(ticks, float64(d))
+		}
 	}
 	count := func(v float64) string { return show.Count(int(v)) }
 	return chart.Axes{X: func(v float64) string { return ofDay(v).Format(layout) }, Y: count, XTicks: ticks}

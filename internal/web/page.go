@@ -207,11 +207,13 @@ func ago(now, t time.Time) string {
 		return "never"
 	}
 	d := now.Sub(t)
-	switch {
-	case d < time.Second:
-		return "just now"
-	case d > 48*time.Hour:
-		return show.Plural(int(d/(24*time.Hour)), "day") + " ago"
+	for _, u := range []struct {
+		name string
+		of   time.Duration
+	}{{"day", 24 * time.Hour}, {"hour", time.Hour}, {"minute", time.Minute}, {"second", time.Second}} {
+		if d >= 2*u.of {
+			return show.Plural(int(d/u.of), u.name) + " ago"
+		}
 	}
-	return show.Brief(d) + " ago"
+	return "just now"
 }
