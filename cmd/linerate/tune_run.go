@@ -215,7 +215,9 @@ func (s *tuning) experiment(cmd *cobra.Command, bench space.Bench, e tune.Experi
 	path := filepath.Join(s.path, e.Name)
 	var dir *studydir.Dir
 	if s.written(e.Name) {
-		dir, err = studydir.Open(path)
+		if dir, err = studydir.Open(path); err == nil {
+			err = s.same(dir, spec)
+		}
 	} else {
 		dir, err = studydir.Create(path, spec)
 	}
@@ -241,6 +243,20 @@ func (s *tuning) experiment(cmd *cobra.Command, bench space.Bench, e tune.Experi
 		}
 	}
 	return space.Measured(e, dir.Spec, dir.Trials), nil
+}
+
+// same refuses a directory whose study is not the experiment that the search would run
+// there: its trials would be taken for what they are not.
+func (s *tuning) same(dir *studydir.Dir, want study.Spec) error {
+	had, err := study.Format(dir.Spec)
+	if err != nil {
+		return err
+	}
+	now, err := study.Format(want)
+	if err == nil && !bytes.Equal(had, now) {
+		err = errors.Join(dir.Close(), hint.With(fmt.Errorf("%s holds another study than %s gives", dir.Path, filepath.Join(s.path, searchFile)), "begin the search anew: linerate tune"))
+	}
+	return err
 }
 
 // confirmations counts those of a question in the ledger.

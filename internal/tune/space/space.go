@@ -36,7 +36,7 @@ type Entry struct {
 	// Catalogue: the setting is the catalogue's, under this name.
 	Catalogue bool `json:"catalogue"`
 	// Base are settings of the arms without it.
-	Base []study.Setting `json:"-"`
+	Base []study.Setting `yaml:"base,omitempty" json:"-"`
 	// traits are what a workload must be for it; instead are the catalogue's tunables
 	// whose place it takes.
 	traits, instead []string
