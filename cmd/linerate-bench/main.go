@@ -27,14 +27,14 @@ What a user's machine and lab can tell apart: linerate bench lab, linerate bench
 // newRootCmd wires every bench. A new one is a line in benches and one
 // cmd_<bench>.go.
 func newRootCmd() *cobra.Command {
-	return cli.NewRoot(&cobra.Command{Use: "linerate-bench", Short: "measure linerate itself, beside its peers", Long: rootLong}, benches(), newClientCmd())
+	return cli.NewRoot(&cobra.Command{Use: "linerate-bench", Short: "measure linerate itself, beside its peers", Long: rootLong}, benches(), newClientCmd(), newQueueWorkerCmd())
 }
 
 // benches lists the commands as help shows them.
 func benches() []cli.Group {
 	return []cli.Group{
 		{Title: "What linerate concludes", Verbs: []*cobra.Command{newStatsCmd(), newProveCmd(), newSearchCmd(), newServersCmd(), newTuneCmd()}},
-		{Title: "What a host is left with", Verbs: []*cobra.Command{newApplyCmd()}},
+		{Title: "What is left when it is killed", Verbs: []*cobra.Command{newApplyCmd(), newQueueCmd()}},
 		{Title: "How fast it is", Verbs: []*cobra.Command{newTrafficCmd(), newHTTPCmd(), newSMTPCmd(), newFilesCmd(), newLinkCmd(), newLogsCmd(), newImportCmd(), newServeCmd()}},
 	}
 }

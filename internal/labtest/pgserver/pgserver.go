@@ -29,7 +29,7 @@ type Server struct {
 	bin  string
 	dir  string
 	who  *syscall.Credential
-	sync bool
+	safe bool
 	cmd  *exec.Cmd
 }
 
@@ -41,11 +41,15 @@ func New(durable bool) (s *Server, err error) {
 	if bin == "" {
 		return nil, ErrMissing
 	}
-	dir, err := os.MkdirTemp("/tmp", "lnrt-pg")
+	base := os.TempDir()
+	if len(base) > longestBase || !public(base) {
+		base = "/tmp"
+	}
+	dir, err := os.MkdirTemp(base, "lnrt-pg")
 	if err != nil {
 		return nil, err
 	}
-	s = &Server{bin: bin, dir: dir, sync: durable, URL: "postgres:///postgres?" + url.Values{"host": {dir}, "user": {"linerate"}}.Encode()}
+	s = &Server{bin: bin, dir: dir, safe: durable, URL: "postgres:///postgres?" + url.Values{"host": {dir}, "user": {"linerate"}}.Encode()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Stop())
@@ -60,11 +64,27 @@ func New(durable bool) (s *Server, err error) {
 	return s, s.Start()
 }
 
+// public reports whether anybody can go into a folder.
+func public(dir string) bool {
+	for ; ; dir = filepath.Dir(dir) {
+		if info, err := os.Stat(dir); err != nil || info.Mode().Perm()&0o001 == 0 {
+			return false
+		}
+		if dir == filepath.Dir(dir) {
+			return true
+		}
+	}
+}
+
+// longestBase is how long the path of a folder may be in which a server has its socket:
+// addresses of sockets have 104 bytes or more.
+const longestBase = 60
+
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
 // patience is how long a server may take to come up: after a kill its children must
-// have ended, and the log is replayed.
-const patience = 20 * time.Second
+// have ended, all its files are synced to a disk that may be busy, and the log is replayed.
+const patience = 2 * time.Minute
 
 // Start starts the server that New made, after Kill, and waits until it answers.
 func (s *Server) Start() error {
@@ -84,7 +104,7 @@ func (s *Server) start() error {
 		return err
 	}
 	defer out.Close()
-	fsync := map[bool]string{true: "on", false: "off"}[s.sync]
+	fsync := map[bool]string{true: "on", false: "off"}[s.safe]
 	cmd := exec.Command(filepath.Join(s.bin, "postgres"), "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=", "-c", "max_connections=120", "-c", "fsync="+fsync)
 	cmd.SysProcAttr, cmd.Dir, cmd.Stdout, cmd.Stderr = &syscall.SysProcAttr{Credential: s.who}, s.dir, out, out
 	if err := cmd.Start(); err != nil {

@@ -54,6 +54,19 @@ func Need(t testing.TB) *Server {
 	return shared.server
 }
 
+// Installed skips a test where PostgreSQL cannot be started: for tests that start one of
+// their own.
+func Installed(t testing.TB) {
+	t.Helper()
+	switch {
+	case binaries() != "":
+	case os.Getenv(serverEnv) != "":
+		t.Fatalf("PostgreSQL is required here, but %v", ErrMissing)
+	default:
+		labtest.Lacking(t, "no PostgreSQL: %v", ErrMissing)
+	}
+}
+
 // Database makes an empty database for a test, and returns its URL.
 func Database(t testing.TB) string {
 	t.Helper()

@@ -1,0 +1,241 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"linerate/internal/assemble/queues"
+	"linerate/internal/labtest/pgserver"
+	"linerate/internal/queue"
+	"linerate/internal/testbed"
+)
+
+// armsEach is how many trials a block of the bench's studies has: four variants and the
+// A/A arm; blocksEach how many blocks a study has at most.
+const (
+	armsEach   = 5
+	blocksEach = 40
+)
+
+// benchStudy is a study of the bench.
+func benchStudy(n, blocks int) queue.Submission {
+	return queue.Submission{ID: fmt.Sprintf("bench%d", n), Name: fmt.Sprintf("bench-%d", n), Label: benchLabel, Kind: testbed.KindNetns, Submitter: "bench",
+		Spec: fmt.Appendf(nil, `name: bench-%d
+question: Is every trial recorded once?
+seed: %d
+interleave: false
+variants: [{name: none}, {name: one, settings: [{firewall: {linear: 1}}]}, {name: ten, settings: [{firewall: {linear: 10}}]}, {name: stateful, settings: [{firewall: {stateful: true}}]}]
+parts: [{name: cost, mode: cost, blocks: %d, seconds: 0.2}]
+`, n, n, blocks)}
+}
+
+// chaos is a run that is under way.
+type chaos struct {
+	*queueBench
+	dir    string // the testbeds
+	server *pgserver.Server
+	url    string
+	rand   *rand.Rand
+	talk   io.Writer
+	out    queueOutcome
+	sub    []queue.Submission
+
+	mu       sync.Mutex
+	workers  []*killable
+	stopping bool
+	away     sync.WaitGroup // workers that come back
+}
+
+// killable is a worker's process.
+type killable struct {
+	bed   string
+	locks string
+	cmd   *exec.Cmd
+	moves int // how often its machine was gone
+}
+
+func (b *queueBench) run(ctx context.Context, talk io.Writer) (queueOutcome, error) {
+	dir, err := os.MkdirTemp("", "linerate-bench-queue-")
+	if err != nil {
+		return queueOutcome{}, err
+	}
+	defer os.RemoveAll(dir)
+	c := &chaos{queueBench: b, dir: dir, talk: talk, rand: rand.New(rand.NewPCG(b.seed, 26))}
+	c.out = queueOutcome{Version: 1, Workers: b.workers, Trials: b.trials, BeatSeconds: b.patience.Beat.Seconds(), LostSeconds: b.patience.Lost.Seconds()}
+	if c.server, err = pgserver.New(b.durable); err != nil {
+		return c.out, err
+	}
+	defer func() { _ = c.server.Stop() }() // what is left is in /tmp
+	if c.url, err = c.server.Fresh("bench"); err != nil {
+		return c.out, err
+	}
+	err = c.all(ctx)
+	c.stop()
+	return c.out, err
+}
+
+// all submits, works, kills and counts.
+func (c *chaos) all(ctx context.Context) error {
+	if err := c.with(ctx, func(q queue.Queue) error {
+		for left, n := c.trials/armsEach, 1; left > 0; n++ {
+			s := benchStudy(n, min(left, blocksEach))
+			if err := q.Submit(ctx, s); err != nil {
+				return err
+			}
+			c.sub, left = append(c.sub, s), left-blocksEach
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	begun := time.Now()
+	for i := range c.queueBench.workers {
+		k := &killable{bed: fmt.Sprintf("bed%d", i+1), locks: filepath.Join(c.dir, "machine")}
+		if err := c.start(k); err != nil {
+			return err
+		}
+		c.workers = append(c.workers, k)
+	}
+	w := c.watch(ctx)
+	err := c.kill(ctx, w)
+	if err == nil {
+		err = w.wait(ctx)
+	}
+	c.out.Seconds = time.Since(begun).Seconds()
+	c.stop()
+	if err = errors.Join(err, w.end()); err != nil {
+		return err
+	}
+	return c.count(ctx, w, begun)
+}
+
+// with opens the queue for f.
+func (c *chaos) with(ctx context.Context, f func(queue.Queue) error) error {
+	q, err := queues.Open(ctx, c.url, c.patience)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(q), q.Close())
+}
+
+// start starts a worker.
+func (c *chaos) start(k *killable) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	k.cmd = exec.Command(self, "queue-worker", "--ledger", c.url, "--bed", k.bed, "--dir", c.dir, "--locks", k.locks, "--trial", c.trial.String(),
+		"--beat", c.patience.Beat.String(), "--lost", c.patience.Lost.String())
+	k.cmd.Stderr = c.talk
+	return k.cmd.Start()
+}
+
+// kill kills until enough was killed, or all is done.
+func (c *chaos) kill(ctx context.Context, w *watcher) error {
+	for c.out.Kills < c.kills {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-w.done:
+			return nil
+		case <-time.After(time.Duration(c.rand.ExpFloat64() * float64(c.every))):
+		}
+		var err error
+		if chance := c.rand.IntN(8); chance == 0 {
+			err = c.killPostgres()
+		} else {
+			err = c.killWorker(chance == 1)
+		}
+		if err != nil {
+			return err
+		}
+		c.out.Kills++
+		if c.out.Kills%20 == 0 {
+			fmt.Fprintf(c.talk, "%d kills, %d of %d blocks recorded\n", c.out.Kills, w.recorded(), c.trials/armsEach)
+		}
+	}
+	return nil
+}
+
+// pause is how long what was killed stays away.
+func (c *chaos) pause(most time.Duration) time.Duration {
+	return time.Duration(c.rand.Float64() * float64(most))
+}
+
+func (c *chaos) killPostgres() error {
+	c.out.Postgres++
+	if err := c.server.Kill(); err != nil {
+		return err
+	}
+	time.Sleep(c.pause(min(2*time.Second, c.every)))
+	return c.server.Start()
+}
+
+// killWorker kills a worker, if one lives; gone: its machine is gone too, and another
+// takes the testbed, which cannot know that the first is dead.
+func (c *chaos) killWorker(gone bool) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var alive []*killable
+	for _, k := range c.workers {
+		if k.cmd != nil {
+			alive = append(alive, k)
+		}
+	}
+	if len(alive) == 0 {
+		c.out.Kills-- // nothing was
+		return nil
+	}
+	k := alive[c.rand.IntN(len(alive))]
+	if err := k.cmd.Process.Kill(); err != nil {
+		return fmt.Errorf("kill the worker of %s: %w", k.bed, err)
+	}
+	_ = k.cmd.Wait() // it was killed
+	k.cmd = nil
+	if c.out.Restarted++; gone {
+		c.out.Restarted--
+		c.out.Gone++
+		k.moves++
+		k.locks = filepath.Join(c.dir, fmt.Sprintf("machine-%s-%d", k.bed, k.moves))
+	}
+	back := c.pause(min(time.Second, c.every))
+	c.away.Go(func() {
+		time.Sleep(back)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if !c.stopping {
+			if err := c.start(k); err != nil {
+				fmt.Fprintf(c.talk, "%s: %v\n", k.bed, err)
+			}
+		}
+	})
+	return nil
+}
+
+// stop ends all workers, and waits for them.
+func (c *chaos) stop() {
+	c.mu.Lock()
+	c.stopping = true
+	c.mu.Unlock()
+	c.away.Wait()
+	for _, k := range c.workers {
+		if k.cmd == nil || k.cmd.Process == nil {
+			continue
+		}
+		_ = k.cmd.Process.Signal(os.Interrupt) // it may have ended by itself
+	}
+	for _, k := range c.workers {
+		if k.cmd != nil && k.cmd.Process != nil {
+			_ = k.cmd.Wait() // however it ends
+			k.cmd = nil
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/assemble"
+	"linerate/internal/assemble/ledgers"
+	"linerate/internal/assemble/queues"
+	"linerate/internal/fact"
+	"linerate/internal/lab"
+	"linerate/internal/lab/forward"
+	"linerate/internal/lab/serve"
+	"linerate/internal/ledger"
+	"linerate/internal/queue"
+	"linerate/internal/setting"
+	"linerate/internal/study"
+	"linerate/internal/testbed"
+	"linerate/internal/testbed/bedtest"
+	"linerate/internal/worker"
+)
+
+// benchLabel is that of the bench's testbeds.
+const benchLabel = "bench"
+
+// benchWorker is a worker of linerate-bench queue, in a process of its own that is
+// killed: all of it is a user's but for the testbed, which is simulated and takes time.
+type benchWorker struct {
+	ledger, bed, dir, locks string
+	trial                   time.Duration
+	patience                queue.Patience
+}
+
+func newQueueWorkerCmd() *cobra.Command {
+	var w benchWorker
+	cmd := &cobra.Command{
+		Use: "queue-worker", Short: "work on a simulated testbed for linerate-bench queue", Hidden: true, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return w.run(cmd.Context()) },
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&w.ledger, "ledger", "", "where ledger and queue are")
+	fs.StringVar(&w.bed, "bed", "", "the testbed's name")
+	fs.StringVar(&w.dir, "dir", "", "where the testbeds are: their locks, and what was done with them")
+	fs.StringVar(&w.locks, "locks", "", "where this machine locks testbeds")
+	fs.DurationVar(&w.trial, "trial", time.Second, "how long a trial takes, on average")
+	fs.DurationVar(&w.patience.Beat, "beat", queue.DefaultPatience.Beat, "between signs of life")
+	fs.DurationVar(&w.patience.Lost, "lost", queue.DefaultPatience.Lost, "until a silent worker's testbed is free")
+	return cmd
+}
+
+func (w *benchWorker) run(ctx context.Context) error {
+	q, err := w.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer q.Close()
+	lock, release, err := worker.Lock(w.locks, w.bed)
+	if err != nil {
+		return err
+	}
+	defer release()
+	claim := queue.Claim{Testbed: w.bed, Label: benchLabel, Kind: testbed.KindNetns, Holder: fmt.Sprintf("bench:%d", os.Getpid()), Lock: lock}
+	return (&worker.Worker{Queue: q, Keep: w.keep, Retry: w.patience.Beat, Testbed: worker.Testbed{Claim: claim, Fit: w.fit, Open: w.lab},
+		Say: func(format string, args ...any) { fmt.Fprintf(os.Stderr, w.bed+" "+format+"\n", args...) }}).Run(ctx)
+}
+
+// open opens the queue, however long PostgreSQL is away.
+func (w *benchWorker) open(ctx context.Context) (queue.Queue, error) {
+	for {
+		q, err := queues.Open(ctx, w.ledger, w.patience)
+		if err == nil || ctx.Err() != nil {
+			return q, errors.Join(err, ctx.Err())
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+func (w *benchWorker) keep(ctx context.Context, id string, files []queue.File) (string, error) {
+	r, err := queue.ReadRecord(files, "queue/"+id)
+	if err != nil {
+		return "", err
+	}
+	b, err := ledger.OfRecord(r, "queue/"+id)
+	if err != nil {
+		return "", err
+	}
+	return b.Ref, ledgers.With(ctx, w.ledger, func(s ledger.Store) error {
+		_, err := s.Append(ctx, b)
+		return err
+	})
+}
+
+// hands takes the testbed for as long as f uses it. Somebody else's hands on it are what
+// must never be: they are written down, for the bench to count.
+func (w *benchWorker) hands(what string, f func() error) error {
+	lock, err := os.OpenFile(filepath.Join(w.dir, w.bed+".hands"), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return errors.Join(w.note("TWO"), fmt.Errorf("two hands on %s: %w", w.bed, err))
+	}
+	if err := w.note("begin " + what); err != nil {
+		return err
+	}
+	return errors.Join(f(), w.note("end "+what))
+}
+
+// note writes down what is done with the testbed, and when, in one write.
+func (w *benchWorker) note(what string) error {
+	f, err := os.OpenFile(filepath.Join(w.dir, w.bed+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(f, "%d %d %s\n", time.Now().UnixMilli(), os.Getpid(), what)
+	return errors.Join(err, f.Close())
+}
+
+// fit takes the testbed in hand for a moment.
+func (w *benchWorker) fit(ctx context.Context) error {
+	return w.hands("check", func() error { return w.spend(ctx, w.trial/10) })
+}
+
+// spend takes about so long as a trial does: between half and one and a half times.
+func (w *benchWorker) spend(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d/2 + time.Duration(rand.Int64N(int64(d)+1))):
+		return nil
+	}
+}
+
+// lab is the simulated testbed's, in which each reset takes a trial's time.
+func (w *benchWorker) lab(_ context.Context, _ study.Spec, _ string) (*worker.Lab, error) {
+	h := fnv.New64a()
+	h.Write([]byte(w.bed))
+	sim := &slowBed{&bedtest.Simulated{Noise: 0.008, Seed: h.Sum64()}, w}
+	up := func(_ context.Context, mode testbed.Mode) (testbed.Bed, error) {
+		sim.Mode = mode
+		return sim, nil
+	}
+	facts := &fact.Facts{Version: fact.Version, OS: fact.Linux, Kernel: "0 #0", Hostname: w.bed, Machine: "a simulation", CPU: fact.CPU{Model: "simulated", Count: 2}}
+	l := &worker.Lab{Facts: facts, Environment: study.EnvironmentOf(facts), Close: func() {}}
+	l.Environment.Label = "simulated, not measured"
+	l.Lab = &lab.Lab{Machine: sim.Simulated, Runners: assemble.Runners(&forward.Runner{Bed: up, Engine: sim.Simulated}, serve.Runner{})}
+	return l, nil
+}
+
+// slowBed is a simulated testbed whose trials take time and hands.
+type slowBed struct {
+	*bedtest.Simulated
+	w *benchWorker
+}
+
+// Reset takes as long as a trial would.
+func (s *slowBed) Reset(ctx context.Context, settings []setting.Setting) (a testbed.Applied, err error) {
+	err = s.w.hands("trial", func() error {
+		if err := s.w.spend(ctx, s.w.trial); err != nil {
+			return err
+		}
+		a, err = s.Simulated.Reset(ctx, settings)
+		return err
+	})
+	return a, err
+}
