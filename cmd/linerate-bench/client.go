@@ -21,7 +21,7 @@ import (
 // CPU time is the load's alone.
 func newClientCmd() *cobra.Command {
 	cmd := &cobra.Command{Use: "client", Short: "offer one load of a contest, and print its account", Hidden: true}
-	cmd.AddCommand(newHTTPClientCmd(), newSMTPClientCmd(), newFilesClientCmd())
+	cmd.AddCommand(newHTTPClientCmd(), newSMTPClientCmd(), newFilesClientCmd(), newFleetClientCmd())
 	return cmd
 }
 

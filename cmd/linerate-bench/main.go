@@ -35,6 +35,6 @@ func benches() []cli.Group {
 	return []cli.Group{
 		{Title: "What linerate concludes", Verbs: []*cobra.Command{newStatsCmd(), newProveCmd(), newSearchCmd(), newServersCmd(), newTuneCmd()}},
 		{Title: "What is left when it is killed", Verbs: []*cobra.Command{newApplyCmd(), newQueueCmd()}},
-		{Title: "How fast it is", Verbs: []*cobra.Command{newTrafficCmd(), newHTTPCmd(), newSMTPCmd(), newFilesCmd(), newLinkCmd(), newLogsCmd(), newImportCmd(), newServeCmd()}},
+		{Title: "How fast it is", Verbs: []*cobra.Command{newTrafficCmd(), newHTTPCmd(), newSMTPCmd(), newFilesCmd(), newLinkCmd(), newLogsCmd(), newImportCmd(), newServeCmd(), newFleetCmd()}},
 	}
 }

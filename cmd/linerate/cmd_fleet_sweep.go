@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -69,9 +68,6 @@ type sweepOptions struct {
 	suppress, resume, failOn, textfile string
 }
 
-// sweepMemory is where the collector of garbage begins to work harder, in bytes.
-const sweepMemory = 400 << 20
-
 func newFleetSweepCmd() *cobra.Command {
 	var o sweepOptions
 	cmd := &cobra.Command{
@@ -131,7 +127,6 @@ func runSweep(cmd *cobra.Command, o *sweepOptions) error {
 	if err != nil {
 		return err
 	}
-	debug.SetMemoryLimit(min(debug.SetMemoryLimit(-1), sweepMemory))
 	var changes []fleet.Change
 	var w fleet.Sweep
 	err = ledgers.With(cmd.Context(), o.ledger, func(s ledger.Store) error {

@@ -15,7 +15,7 @@ import (
 func (a *auditor) repeats() []candidate {
 	var all []candidate
 	for _, s := range a.f.Settings {
-		if s.Namespace == fact.Fields { // a section each
+		if s.Namespace == fact.Fields || len(s.Lines) == 0 { // a section each; most are the kernel's own
 			continue
 		}
 		if slices.ContainsFunc(a.Rules.Repeatable, func(p string) bool { return globs(p, s.Name) }) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"strings"
 	"time"
 
 	"linerate/internal/hint"
@@ -113,11 +114,18 @@ func globs(pattern, s string) bool {
 	if pattern == "" {
 		return true
 	}
+	meta := strings.IndexAny(pattern, `*?[\`)
+	if meta < 0 {
+		return pattern == s
+	}
+	if !strings.HasPrefix(s, pattern[:meta]) {
+		return false
+	}
 	ok, err := path.Match(noSlash(pattern), noSlash(s))
 	return err == nil && ok
 }
 
-func noSlash(s string) string { return string(bytes.ReplaceAll([]byte(s), []byte("/"), []byte{1})) }
+func noSlash(s string) string { return strings.ReplaceAll(s, "/", "\x01") }
 
 func (s *Suppression) pattern() string {
 	switch {

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -56,7 +57,9 @@ var linuxSecrets = []struct{ path, why string }{
 }
 
 // Script is the capture script, whole: POSIX sh.
-func Script() string {
+func Script() string { return script() }
+
+var script = sync.OnceValue(func() string {
 	return strings.NewReplacer(
 		"@KEEP@\n", keep.Awk(),
 		"@FREEBSD_QUERIES@", asks(fact.FreeBSD),
@@ -67,7 +70,7 @@ func Script() string {
 		"@LINUX_FILES@", takes(keep.Linux),
 		"@LINUX_SECRETS@", leaves(linuxSecrets),
 	).Replace(template)
-}
+})
 
 // asks writes the queries of a system, each under what it is wanted for.
 func asks(os string) string {

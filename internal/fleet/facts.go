@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"linerate/internal/fact"
@@ -16,7 +17,19 @@ import (
 // name whose running value somebody sets.
 func FactsDigest(f *fact.Facts, settable func(name string) bool) string {
 	h := sha256.New()
-	put := func(values ...any) { fmt.Fprintf(h, "%q\n", values) }
+	var buf []byte
+	put := func(values ...any) {
+		buf = buf[:0]
+		for _, v := range values {
+			switch v := v.(type) {
+			case string:
+				buf = append(append(strconv.AppendInt(buf, int64(len(v)), 10), ':'), v...)
+			default:
+				buf = fmt.Appendf(buf, "%v;", v)
+			}
+		}
+		h.Write(append(buf, '\n'))
+	}
 	put(f.OS, f.Release.String(), f.Kernel, f.Arch, f.Distribution, f.Machine, f.Hypervisor, f.CPU.Model, f.CPU.Count, f.CPU.Governor, f.CPU.IOMMU, f.Memory.Physical>>26)
 	passing := map[string]bool{}
 	for _, n := range f.NICs {
@@ -29,13 +42,13 @@ func FactsDigest(f *fact.Facts, settable func(name string) bool) string {
 	}
 	for _, s := range f.Settings {
 		live := ""
-		if s.Live != nil && settable(s.Name) && !ofPassing(s.Name, passing) {
+		if s.Live != nil && !ofPassing(s.Name, passing) && settable(s.Name) {
 			live = *s.Live
 		}
 		if live == "" && len(s.Lines) == 0 {
 			continue
 		}
-		put(s.Name, s.Namespace, live)
+		put(s.Name, string(s.Namespace), live)
 		lines(put, s.Lines)
 	}
 	for _, m := range f.Modules {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"sync"
 
 	"linerate/internal/fact"
 )
@@ -32,6 +34,7 @@ type Catalogue struct {
 	byName    map[key]*Record
 	byConcept map[string][]*Record
 	claims    map[key][]Claim
+	folds     *folds
 }
 
 type key struct{ os, name string }
@@ -40,6 +43,7 @@ type key struct{ os, name string }
 // before it was packed.
 func (c *Catalogue) fillTables() {
 	c.byName = make(map[key]*Record, len(c.Records)*5/4)
+	c.folds = &folds{known: map[key]*Record{}}
 	c.byConcept, c.claims = map[string][]*Record{}, map[key][]Claim{}
 	for _, r := range c.Records {
 		c.byName[key{r.OS, r.Name}] = r
@@ -124,12 +128,49 @@ func (c *Catalogue) checkReferences() []error {
 // Lookup finds the record of a name as a host spells it: dev.igb.0.fc is
 // found as dev.igb.N.fc, ifconfig_em0 as ifconfig_IF.
 func (c *Catalogue) Lookup(os, name string) (*Record, bool) {
-	for _, n := range Folded(name) {
-		if r, ok := c.byName[key{os, n}]; ok {
-			return r, true
-		}
+	if r, ok := c.byName[key{os, name}]; ok {
+		return r, true
 	}
-	return nil, false
+	r := c.folds.of(key{os, name}, func() *Record {
+		for _, n := range folded(name) {
+			if r, ok := c.byName[key{os, n}]; ok {
+				return r
+			}
+		}
+		return nil
+	})
+	return r, r != nil
+}
+
+// folds remembers what names that are no record's own mean: a host has the same ones
+// in each check, and a fleet's hosts have the same. It forgets nothing, and holds no
+// more than its bound.
+type folds struct {
+	mu    sync.RWMutex
+	known map[key]*Record
+}
+
+// maxFolds bounds the names that are remembered.
+const maxFolds = 50_000
+
+// of is what a name means, found out once. It works without a memory, too.
+func (f *folds) of(k key, find func() *Record) *Record {
+	if f == nil || len(k.name) > 200 {
+		return find()
+	}
+	f.mu.RLock()
+	r, ok := f.known[k]
+	f.mu.RUnlock()
+	if ok {
+		return r
+	}
+	r = find()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.known) < maxFolds {
+		f.known[key{k.os, strings.Clone(k.name)}] = r
+	}
+	return r
 }
 
 // Find is Lookup for people: a name of the other system is an error that

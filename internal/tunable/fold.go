@@ -9,7 +9,12 @@ import (
 // name itself first: unit numbers of devices and their queues become N, the
 // interface in an rc.conf variable or a Linux path IF.
 func Folded(name string) []string {
-	names := []string{name}
+	return append([]string{name}, folded(name)...)
+}
+
+// folded is Folded without the name itself.
+func folded(name string) []string {
+	var names []string
 	if f := foldUnits(name); f != name {
 		names = append(names, f)
 	}

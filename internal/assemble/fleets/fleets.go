@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -37,6 +38,8 @@ const (
 	// maxCapture bounds a capture of a sweep, in bytes: one that no gzip(1) of the
 	// host's packed has some megabytes.
 	maxCapture = 16 << 20
+	// memory is where the collector of garbage begins to work harder, in bytes.
+	memory = 400 << 20
 )
 
 // Sweep is one audit of a fleet.
@@ -71,6 +74,7 @@ func (s *Sweep) Run(ctx context.Context) (fleet.Sweep, error) {
 	if err != nil {
 		return w, err
 	}
+	debug.SetMemoryLimit(min(debug.SetMemoryLimit(-1), memory))
 	left := slices.DeleteFunc(slices.Clone(s.Targets), func(t inventory.Target) bool { return done[t.Name] })
 	s.Remote.Shared, s.Remote.Room, s.Remote.Most = sshhost.NewShared(), make(sshhost.Room, largeAtOnce), maxCapture
 	s.Remote.Timeout = s.Timeout

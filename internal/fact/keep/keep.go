@@ -55,6 +55,11 @@ func Text(kind, text string) (string, Left) {
 	if kind == Whole {
 		return text, Left{}
 	}
+	return seen.text(kind, text)
+}
+
+// look is Text that has not seen the text before.
+func look(kind, text string) (string, Left) {
 	s := sieve{start: kind, state: kind}
 	if utf16(text) {
 		return text[:2], Left{Texts: 1} // by which it is seen to be
