@@ -64,6 +64,7 @@ var plantedHead = regexp.MustCompile(`\n\[(` + strings.Join([]string{keep.Loader
 // read the same lines and say the same of them, and neither the capture nor
 // anything that is printed of either holds a secret.
 func TestCaptureTellsWhatTheHostTells(t *testing.T) {
+	t.Parallel()
 	labtest.Namespaces(t)
 	dir := t.TempDir()
 	texts := maps.Clone(everyPlace)

@@ -165,6 +165,7 @@ func mailDelivered(t *labtest.Try, r study.Results) {
 // asked and is not while others are, in turns; after the study all is as it was,
 // also of a pair of which one is 0, which cannot be written.
 func TestSettingsOfTheMachineComeBack(t *testing.T) {
+	t.Parallel()
 	const name, pair = "/proc/sys/vm/dirty_background_bytes", "/proc/sys/vm/dirty_background_ratio"
 	value := func(of string) string {
 		data, err := os.ReadFile(of)

@@ -186,6 +186,7 @@ func tryOut(r *tunable.Record, rel release.Release) []string {
 // the audit has nothing against it; taking a line away on its advice raises no
 // finding that wants it back.
 func TestFixesAreTaken(t *testing.T) {
+	t.Parallel()
 	v := newVoices(t)
 	proposals := 0
 	for _, k := range everyHost() {
@@ -363,6 +364,7 @@ func inOneList(t *testing.T, k kindOfHost, p plan.Plan) {
 // TestPlansOfTunedHostsSpeakOnce: the same of hosts whose files set what guides
 // say.
 func TestPlansOfTunedHostsSpeakOnce(t *testing.T) {
+	t.Parallel()
 	v := newVoices(t)
 	for _, k := range everyHost() {
 		rel := release.MustParse(k.release)

@@ -124,7 +124,7 @@ func (p *production) proxy() string {
 func (p *production) harm(name, set, metric string, more ...string) {
 	p.t.Helper()
 	before := p.get("net/ipv4/" + name)
-	s := p.prove(append(more, "--metric", metric, "--window", "4s", "--pilot", "10s", "--pairs", "12", set)...)
+	s := p.prove(append(more, "--metric", metric, "--window", "3s", "--pilot", "3s", "--pairs", "12", set)...)
 	<-s.ended
 	r, err := studydir.Read(s.dir)
 	if err != nil {

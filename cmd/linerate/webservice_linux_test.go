@@ -178,6 +178,7 @@ var negotiated = map[string]string{
 // TestTheArmsOfStudyTLSSpeakWhatTheySay: a server's defaults are its version's, and an
 // arm that silently spoke something else would be equivalent to the control.
 func TestTheArmsOfStudyTLSSpeakWhatTheySay(t *testing.T) {
+	t.Parallel()
 	text, err := studies.Read("tls")
 	if err != nil {
 		t.Fatal(err)

@@ -122,7 +122,11 @@ func (s *Server) run(t testing.TB, sshd string, o Options) bool {
 		case <-time.After(20 * time.Millisecond):
 		}
 		if s.answers(o) {
-			t.Cleanup(func() { over(); _ = cmd.Process.Kill(); <-ended })
+			t.Cleanup(func() {
+				over()
+				_ = s.kill() // connections outlive their server
+				<-ended
+			})
 			return true
 		}
 	}
@@ -137,7 +141,7 @@ func (s *Server) run(t testing.TB, sshd string, o Options) bool {
 // was killed; over ends the watch.
 func (s *Server) watch(t testing.TB) (over func()) {
 	t.Helper()
-	w := exec.Command("/bin/sh", "-c", `read x; kill -9 "$1"`, "sh", strconv.Itoa(s.pid))
+	w := exec.Command("/bin/sh", "-c", `read x; pkill -9 -P "$1"; kill -9 "$1"`, "sh", strconv.Itoa(s.pid))
 	ours, err := w.StdinPipe() // it closes with us
 	if err == nil {
 		err = w.Start()
@@ -202,10 +206,15 @@ func (s *Server) Cut(t testing.TB) {
 // Stop ends the server and all connections.
 func (s *Server) Stop(t testing.TB) {
 	t.Helper()
-	s.Cut(t)
-	if err := syscall.Kill(s.pid, syscall.SIGKILL); err != nil {
+	if err := s.kill(); err != nil {
 		t.Errorf("stop the sshd: %v", err)
 	}
+}
+
+func (s *Server) kill() error {
+	_ = syscall.Kill(s.pid, syscall.SIGSTOP) // no connection is new meanwhile
+	_ = exec.Command("pkill", "-KILL", "-P", strconv.Itoa(s.pid)).Run()
+	return syscall.Kill(s.pid, syscall.SIGKILL)
 }
 
 // PID is the sshd's process, whose mounts its logins see.
