@@ -102,10 +102,7 @@ func (b *trafficBench) run(cmd *cobra.Command) error {
 	}
 	live.End()
 	base := summariseTraffic(rows)
-	if b.json {
-		return cli.PrintJSON(cmd.OutOrStdout(), trafficDoc{1, netnsbed.Label, b.cores, base, rows})
-	}
-	return writeTraffic(cmd.OutOrStdout(), b.cores, base, rows)
+	return cli.Print(cmd, b.json, trafficDoc{1, netnsbed.Label, b.cores, base, rows}, func(w io.Writer) error { return writeTraffic(w, b.cores, base, rows) })
 }
 
 // rows lists what takes turns; the base of the ratios is first.

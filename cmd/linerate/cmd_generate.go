@@ -98,7 +98,7 @@ func runGenerate(cmd *cobra.Command, f generateFlags) error {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
-	return errors.Join(printSent(cmd, sent, f.json), err)
+	return errors.Join(cli.Print(cmd, f.json, sentDoc{1, sent}, sent.Print), err)
 }
 
 // traffic turns the flags into what is to be sent, and how fast and long.
@@ -272,11 +272,4 @@ func nextHopMAC(d wire.Device, dst netip.Addr, known map[netip.Addr]net.Hardware
 type sentDoc struct {
 	Version int `json:"version"`
 	load.Sent
-}
-
-func printSent(cmd *cobra.Command, s load.Sent, asJSON bool) error {
-	if asJSON {
-		return cli.PrintJSON(cmd.OutOrStdout(), sentDoc{1, s})
-	}
-	return s.Print(cmd.OutOrStdout())
 }

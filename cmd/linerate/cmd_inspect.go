@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -51,10 +52,7 @@ it could not read.
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return cli.PrintJSON(cmd.OutOrStdout(), inspected{f.Shortened(), guess, f.Drops()})
-			}
-			return page.Write(cmd.OutOrStdout(), f, guess, cli.StyleOf(cmd.OutOrStdout()))
+			return cli.Print(cmd, asJSON, inspected{f.Shortened(), guess, f.Drops()}, func(w io.Writer) error { return page.Write(w, f, guess, cli.StyleOf(w)) })
 		},
 	}
 	src.addFlags(cmd)

@@ -76,7 +76,7 @@ func runReceive(cmd *cobra.Command, f receiveFlags) error {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
-	return errors.Join(printReceived(cmd, got, f.json), err)
+	return errors.Join(cli.Print(cmd, f.json, receivedDoc{1, got}, got.Print), err)
 }
 
 // watch waits for the end, showing counters. Without a time limit Ctrl-C is
@@ -120,11 +120,4 @@ func watch(ctx context.Context, r load.Receiver, f receiveFlags, live *liveLine)
 type receivedDoc struct {
 	Version int `json:"version"`
 	load.Received
-}
-
-func printReceived(cmd *cobra.Command, r load.Received, asJSON bool) error {
-	if asJSON {
-		return cli.PrintJSON(cmd.OutOrStdout(), receivedDoc{1, r})
-	}
-	return r.Print(cmd.OutOrStdout())
 }

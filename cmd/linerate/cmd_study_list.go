@@ -52,12 +52,7 @@ func newStudyListCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return cli.PrintJSON(cmd.OutOrStdout(), studiesDocument{1, lines})
-			}
-			p := show.NewPage(cli.StyleOf(cmd.OutOrStdout()))
-			listStudies(p, lines, long)
-			return p.Flush(cmd.OutOrStdout())
+			return cli.Answer(cmd, asJSON, studiesDocument{1, lines}, func(p *show.Page) { listStudies(p, lines, long) })
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")

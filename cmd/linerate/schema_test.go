@@ -29,6 +29,7 @@ import (
 	"linerate/internal/schema"
 	"linerate/internal/stats"
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
 	"linerate/internal/study/record"
 	"linerate/internal/testbed/bedfile"
 	"linerate/internal/tunable"
@@ -142,7 +143,7 @@ func ofFiles(d described) *schema.Maker {
 			"study.Part.Directions": {study.OneWay, study.BothWays}, "study.Variant.OS": {"linux", "freebsd"},
 			"study.Testbed.Kind": {"netns", "ssh", "ports", "live"}, "study.Setting.Device": {"ingress", "egress"},
 			"study.Setting.Forward": {"xdp", "bridge"}, "study.Setting.Over": study.Links, "study.Setting.Scope": {study.ScopeHost},
-			"study.Spec.Design": {study.Blocks, study.Grouped, study.Series, study.Switchback}, "study.Part.Flood": {study.FloodSYN},
+			"study.Spec.Design": {study.Blocks, study.Grouped, study.Series, study.Switchback}, "study.Part.Flood": {forward.FloodSYN},
 			"bedfile.Traffic.Tool": {bedfile.ToolLinerate, bedfile.ToolPktGen, bedfile.ToolCommand},
 		},
 		Required: map[string][]string{

@@ -24,13 +24,19 @@ func StyleOf(w io.Writer) show.Style {
 
 // Answer writes what a command came to: a document for programs, or a page for people.
 func Answer(cmd *cobra.Command, asJSON bool, document any, fill func(p *show.Page)) error {
-	w := cmd.OutOrStdout()
+	return Print(cmd, asJSON, document, func(w io.Writer) error {
+		p := show.NewPage(StyleOf(w))
+		fill(p)
+		return p.Flush(w)
+	})
+}
+
+// Print is Answer with a text that is no page.
+func Print(cmd *cobra.Command, asJSON bool, document any, text func(w io.Writer) error) error {
 	if asJSON {
-		return PrintJSON(w, document)
+		return PrintJSON(cmd.OutOrStdout(), document)
 	}
-	p := show.NewPage(StyleOf(w))
-	fill(p)
-	return p.Flush(w)
+	return text(cmd.OutOrStdout())
 }
 
 // widthOf is the width of a terminal, within reason; 80 of anything else.

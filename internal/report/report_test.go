@@ -315,7 +315,7 @@ func TestWideMeans(t *testing.T) {
 // TestStripsOfShares: a flood's strips are of connections, in percentage points,
 // and a share of nothing is a value as others.
 func TestStripsOfShares(t *testing.T) {
-	p := study.Part{Mode: testbed.Overload, Flood: study.FloodSYN, Management: true}
+	p := study.Part{Mode: testbed.Overload, Own: &forward.Part{Flood: forward.FloodSYN, Usable: true}}
 	m, ok := study.KindOf(p).Timeline(p)
 	if !ok || m.Name != forward.ManagementLoss {
 		t.Fatalf("a flood's strips are of %q", m.Name)

@@ -29,33 +29,20 @@ func Terminal(w io.Writer, r study.Results, st show.Style) error {
 		p.dotPlots(r, metric, part)
 	}
 	p.curvePlots(r)
-	p.kindRows(r, part)
-	p.kinds(r, study.Ahead)
+	p.kinds(r, part, study.Ahead)
 	p.otherParts(r, part)
-	p.kinds(r, study.AfterTrials)
+	p.kinds(r, part, study.AfterTrials)
 	p.dutRows(r)
-	p.kinds(r, study.AfterCounters)
+	p.kinds(r, part, study.AfterCounters)
 	p.insideRows(r)
 	p.limits(r)
 	return p.Flush(w)
 }
 
-// kindRows are tables of kinds that are part of the answer.
-func (p *page) kindRows(r study.Results, part string) {
-	for _, k := range study.Kinds() {
-		for _, t := range k.Rows(r, part) {
-			p.Caption(t.Title)
-			p.Line("")
-			p.table(t.Header, slices.Repeat([]bool{true}, len(t.Header)), t.Rows)
-			p.Line("")
-		}
-	}
-}
-
 // kinds print what each has for a place.
-func (p *page) kinds(r study.Results, at study.Place) {
-	for _, k := range study.Kinds() {
-		k.Print(p.Page, r, at)
+func (p *page) kinds(r study.Results, part string, at study.Place) {
+	for _, k := range slices.Backward(study.Kinds()) {
+		k.Print(p.Page, r, part, at)
 	}
 }
 

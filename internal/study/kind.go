@@ -97,10 +97,9 @@ type Kind interface {
 	// shows of any study beside those.
 	Section(s Spec, r Results, p Part) Section
 	Sections(s Spec, r Results) []Section
-	// Print adds to a page for a terminal what stands at a place.
-	Print(p *show.Page, r Results, at Place)
-	// Rows are tables that are part of the answer by a part, for a terminal too.
-	Rows(r Results, part string) []Table
+	// Print adds to a page for a terminal what stands at a place; part is the primary
+	// metric's.
+	Print(p *show.Page, r Results, part string, at Place)
 	// Timeline is the metric that shows the drift of a part's trials best.
 	Timeline(p Part) (_ Metric, ok bool)
 }
@@ -192,10 +191,7 @@ func (Base) Section(Spec, Results, Part) Section { return Section{} }
 func (Base) Sections(Spec, Results) []Section { return nil }
 
 // Print satisfies Kind: nothing.
-func (Base) Print(*show.Page, Results, Place) {}
-
-// Rows satisfies Kind: none.
-func (Base) Rows(Results, string) []Table { return nil }
+func (Base) Print(*show.Page, Results, string, Place) {}
 
 // Timeline satisfies Kind: none.
 func (Base) Timeline(Part) (m Metric, ok bool) { return m, false }

@@ -2,7 +2,7 @@ package study
 
 import (
 	"encoding/json"
-	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 )
@@ -114,11 +114,22 @@ func read(tag string, common any, own *any, of func(Kind) any, decode func(any) 
 			continue
 		}
 		if *own != nil {
-			return errors.New("these keys are of two kinds of parts")
+			return fmt.Errorf("%s and %s are keys of two kinds of parts: a part has those of one", given(tag, *own), given(tag, v.Interface()))
 		}
 		*own = v.Interface()
 	}
 	return nil
+}
+
+// given is the first of a kind's keys that is there.
+func given(tag string, own any) string {
+	v := reflect.ValueOf(own).Elem()
+	for _, f := range keysIn(v.Type(), tag) {
+		if !v.FieldByName(f.Name).IsZero() {
+			return keyOf(f, tag)
+		}
+	}
+	return ""
 }
 
 // joined is what is written of both.

@@ -124,15 +124,7 @@ type Part struct {
 	// Directions are the workload's where the part says none.
 	Directions string `yaml:"directions,omitempty"`
 	Own        any    `yaml:"-"`
-	// Management asks the DUT during the load whether it is still usable.
-	Management bool `yaml:"management,omitempty"`
-	// Flood, where given, is what is offered instead of the workload: FloodSYN.
-	Flood string `yaml:"flood,omitempty"`
 }
-
-// FloodSYN opens TCP connections to the DUT's own service at the part's rate,
-// from addresses that nobody has, and never goes on with one.
-const FloodSYN = "syn"
 
 // Goal is a metric that the study wants a verdict on.
 type Goal struct {

@@ -25,7 +25,7 @@ type asking struct{ forward.Prober }
 
 // prober opens what a part wants asked.
 func (u *Setup) prober(dut port.Port) (asking, error) {
-	if !u.Part.Management || u.Manager == nil || dut.In == nil {
+	if !forward.Of(u.Part).Usable || u.Manager == nil || dut.In == nil {
 		return asking{}, nil
 	}
 	p, err := u.Manager.Open(u.Bed.Generator(), dut, u.Bed.Describe().CPUs.DUT)

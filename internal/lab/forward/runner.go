@@ -83,7 +83,7 @@ func (r *Runner) Prepare(s *lab.Session, part study.Part) error {
 func (r *Runner) Run(ctx context.Context, s *lab.Session, slot study.Slot, part study.Part) ([]study.Trial, error) {
 	how := By{Measure: (*Setup).measure, Way: (*Instance).slices}
 	switch {
-	case part.Flood != "":
+	case forward.Of(part).Flood != "":
 		how.Measure = (*Setup).flood
 	case forward.InOverload(part):
 		how.Way = (*Instance).overload

@@ -11,7 +11,7 @@ import (
 // measuresCapacity reports whether a part's trials say what a DUT forwards at
 // most, and what the generator can offer.
 func measuresCapacity(p study.Part) bool {
-	return offersFrames(p) && InOverload(p) && p.Rate.IsMax() && !p.Management && p.At == nil
+	return offersFrames(p) && InOverload(p) && p.Rate.IsMax() && !Of(p).Usable && p.At == nil
 }
 
 // capacityPart is the first part that measures capacity; later parts may offer

@@ -17,7 +17,7 @@ func checkDirections(s *study.Spec, path string, p study.Part) *study.Problem {
 	}
 	oneWay := slices.IndexFunc(s.Variants, forwardsOneWay)
 	switch {
-	case p.Management, p.Flood != "":
+	case Of(p).Usable, Of(p).Flood != "":
 		return study.Wrong(path, "management and floods come from one side").Advise("write directions: one")
 	case oneWay >= 0:
 		return study.Wrong(path, "variant %s forwards by a program at the ingress alone", s.Variants[oneWay].Name).Advise("write directions: one, or take the variant out")

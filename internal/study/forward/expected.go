@@ -57,7 +57,7 @@ func ExpectedOfPackets(s *study.Spec, part study.Part, lasts float64) float64 {
 	flows := float64(s.Offers(part).Flows * Ways(part))
 	seconds := lasts + settingUpEach(s)
 	switch {
-	case part.Flood != "":
+	case Of(part).Flood != "":
 		seconds += overheadFlooded - part.Warmup - overheadAsked
 	case how == study.InSequence || how == study.Lockstep: // as one after the other
 		seconds += overhead + perFlow*flows
@@ -66,7 +66,7 @@ func ExpectedOfPackets(s *study.Spec, part study.Part, lasts float64) float64 {
 	default: // the bypass is a lane too
 		seconds += overheadArm - part.Warmup + (overheadInstance+part.Seconds+perLaneFlow*flows*(arms+1))/arms
 	}
-	if part.Management {
+	if Of(part).Usable {
 		seconds += overheadAsked
 	}
 	return seconds

@@ -13,7 +13,7 @@ import (
 // TestFloodJudged: nothing is to be forwarded, but something sent, and somebody
 // asked; what a flood sent is in no account of frames and on no curve.
 func TestFloodJudged(t *testing.T) {
-	p := study.Part{Name: "f", Mode: testbed.Overload, Flood: study.FloodSYN, Management: true, Rate: study.MaxRate}
+	p := study.Part{Name: "f", Mode: testbed.Overload, Own: &Part{Flood: FloodSYN, Usable: true}, Rate: study.MaxRate}
 	asked := &Management{Echo: Answers{Sent: 9}, Connect: Answers{Sent: 9}, Greeting: Answers{Sent: 9}}
 	for _, c := range []struct {
 		sent       uint64

@@ -38,6 +38,9 @@ func (Kind) Modes() []testbed.Mode { return []testbed.Mode{testbed.Cost, testbed
 // a kind of its own in them.
 func (k Kind) Owns(p study.Part) bool { return slices.Contains(k.Modes(), p.Mode) }
 
+// Keys satisfies Kind.
+func (Kind) Keys() study.Keys { return study.Keys{Part: new(Part)} }
+
 // Saw satisfies Kind.
 func (Kind) Saw() any { return new(Seen) }
 
@@ -86,7 +89,7 @@ func (Kind) CheckPart(s *study.Spec, place int, path string) *study.Problem {
 // for sequential trials.
 func (Kind) Interleaving(s *study.Spec, p study.Part) study.Interleaving {
 	asked := s.Interleave == nil || *s.Interleave
-	if s.OnMachines() || p.Management || !asked { // there is one DUT, or it is asked for longer than a turn takes
+	if s.OnMachines() || Of(p).Usable || !asked { // there is one DUT, or it is asked for longer than a turn takes
 		return study.InSequence
 	}
 	if InOverload(p) {
@@ -135,7 +138,7 @@ func (Kind) Inside(p study.Part) (study.Part, bool) {
 	if p.Rate.IsShare() {
 		p.Rate = study.MaxRate
 	}
-	return p, p.Flood == ""
+	return p, Of(p).Flood == ""
 }
 
 // Metrics satisfies Kind.
@@ -143,10 +146,10 @@ func (Kind) Metrics() []study.Metric { return metrics }
 
 // Yields satisfies Kind.
 func (Kind) Yields(p study.Part, m study.Metric) bool {
-	if p.Flood != "" {
+	if Of(p).Flood != "" {
 		return p.Mode == m.Mode && (m.Answers == management || m.Name == OfferedRate)
 	}
-	return p.Mode == m.Mode && (m.Answers == "" || p.Management)
+	return p.Mode == m.Mode && (m.Answers == "" || Of(p).Usable)
 }
 
 // Measure satisfies Kind.
@@ -186,7 +189,7 @@ func (Kind) Warn(r *study.Results, s study.Spec) {
 // Timeline satisfies Kind.
 func (Kind) Timeline(p study.Part) (study.Metric, bool) {
 	switch {
-	case p.Flood != "":
+	case Of(p).Flood != "":
 		return study.MetricNamed(ManagementLoss)
 	case inCost(p):
 		return study.MetricNamed(CostNS)
@@ -198,7 +201,7 @@ func (Kind) Timeline(p study.Part) (study.Metric, bool) {
 // be forwarded.
 func offersFrames(p study.Part) bool {
 	_, is := study.KindOf(p).(Kind)
-	return is && p.Flood == ""
+	return is && Of(p).Flood == ""
 }
 
 // tooManyLanes reports whether the arms of a part, both ways, are more than one
@@ -228,13 +231,10 @@ func checkRate(p study.Part, path string) *study.Problem {
 // checkManagement wants a steady load to ask under.
 func checkManagement(p study.Part, path string) *study.Problem {
 	switch {
-	case p.Management && !InOverload(p):
-		return study.Wrong(path+".management", "%s", SteadyOnly)
-	case p.Management && p.Seconds < 0.3:
+	case Of(p).Usable && !InOverload(p):
+		return study.Wrong(path+".management", "management is asked under a steady load only: mode overload, without a search")
+	case Of(p).Usable && p.Seconds < 0.3:
 		return study.Wrong(path+".seconds", "%g s are too short to ask for management: 0.3 at least", p.Seconds)
 	}
 	return nil
 }
-
-// SteadyOnly is why a part cannot have management.
-const SteadyOnly = "management is asked under a steady load only: mode overload, without a search"

@@ -123,7 +123,7 @@ func TestBypassTime(t *testing.T) {
 // TestFloods: what makes a trial of a flood void is the flood and the asking,
 // not what became of the workload.
 func TestFloods(t *testing.T) {
-	part := study.Part{Mode: testbed.Overload, Rate: "100kpps", Flood: study.FloodSYN}
+	part := study.Part{Mode: testbed.Overload, Rate: "100kpps", Own: &Part{Flood: FloodSYN}}
 	for name, c := range map[string]struct {
 		change func(*study.Observation)
 		want   string

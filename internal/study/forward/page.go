@@ -13,7 +13,7 @@ import (
 func (Kind) Section(_ study.Spec, r study.Results, p study.Part) study.Section {
 	head := fmt.Sprintf("Part %s (mode %s, %d blocks of %g s trials): ", p.Name, p.Mode, p.Blocks, p.Seconds)
 	switch {
-	case p.Flood != "":
+	case Of(p).Flood != "":
 		head += fmt.Sprintf("segments that open TCP connections, %s, from addresses that nobody has, to a service on the router, while a prober on the same wire asks for it.", offeredWords(p.Rate))
 	case p.Mode == testbed.Cost:
 		head += fmt.Sprintf("%s. The chain's CPU time per packet, minus that of the same chain without a router in the same block, is the router's cost; the forwarding rate is what that cost allows one CPU. It is not a throughput.", costRuns(r.Environment)) + bothWays(p)
@@ -65,7 +65,7 @@ func (k Kind) Sections(s study.Spec, r study.Results) []study.Section {
 }
 
 // Print satisfies study.Kind.
-func (Kind) Print(p *show.Page, r study.Results, at study.Place) {
+func (Kind) Print(p *show.Page, r study.Results, _ string, at study.Place) {
 	switch at {
 	case study.Ahead:
 		printWire(p, r)
@@ -78,8 +78,8 @@ func (Kind) Print(p *show.Page, r study.Results, at study.Place) {
 	}
 }
 
-// printTable prints a table under a caption; columns that right names hold numbers.
-func printTable(p *show.Page, caption string, header []string, right []bool, rows [][]string) {
+// PrintTable prints a table under a caption; columns that right names hold numbers.
+func PrintTable(p *show.Page, caption string, header []string, right []bool, rows [][]string) {
 	p.Caption(caption)
 	p.Line("")
 	p.Table(show.Table{Header: header, Right: right, Rows: rows})

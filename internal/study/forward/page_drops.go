@@ -85,7 +85,7 @@ func printDrops(p *show.Page, r study.Results) {
 		}
 		rows = append(rows, row)
 	}
-	printTable(p, title, header, right, rows)
+	PrintTable(p, title, header, right, rows)
 }
 
 // placeInk marks what needs an explanation.

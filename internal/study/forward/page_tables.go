@@ -29,7 +29,7 @@ func share(n stats.Number) string {
 // printWire prints it.
 func printWire(p *show.Page, r study.Results) {
 	for _, t := range wireTable(r) {
-		printTable(p, "on a wire, by one CPU, both directions together where there are both; bits of frames with FCS, and of IP packets",
+		PrintTable(p, "on a wire, by one CPU, both directions together where there are both; bits of frames with FCS, and of IP packets",
 			t.Header, []bool{false, false, false, true, true, true, true, true}, t.Rows)
 		if t.Note != "" {
 			p.Paragraph("  ", "    ", t.Note)
@@ -81,7 +81,7 @@ func printSpread(p *show.Page, r study.Results) {
 	for _, t := range spreadTable(r) {
 		right := slices.Repeat([]bool{true}, len(t.Header))
 		right[1] = false
-		printTable(p, "how many CPUs a card's queues would be worth (computed by the Toeplitz hash, not measured)", t.Header, right, t.Rows)
+		PrintTable(p, "how many CPUs a card's queues would be worth (computed by the Toeplitz hash, not measured)", t.Header, right, t.Rows)
 	}
 }
 
@@ -129,7 +129,7 @@ func printStates(p *show.Page, r study.Results) {
 	for _, row := range t.Rows {
 		rows = append(rows, row[:6])
 	}
-	printTable(p, "what connection tracking did while the traffic ran, means; bytes of a state in its cache, and of all the kernel's objects",
+	PrintTable(p, "what connection tracking did while the traffic ran, means; bytes of a state in its cache, and of all the kernel's objects",
 		t.Header[:6], []bool{false, false, true, true, true, true}, rows)
 	for _, row := range t.Rows {
 		if row[6] != "" {
@@ -212,7 +212,7 @@ func printManagement(p *show.Page, r study.Results) {
 		for _, row := range t.Rows {
 			rows = append(rows, []string{row[0], row[1], row[2], row[3], row[5], row[6], row[8], row[9]})
 		}
-		printTable(p, fmt.Sprintf("does the router stay usable under part %s: share answered with 95 %% interval, and the median round trip", part),
+		PrintTable(p, fmt.Sprintf("does the router stay usable under part %s: share answered with 95 %% interval, and the median round trip", part),
 			[]string{"variant", "trials", "echo", "", "connected", "", "greeted", ""}, []bool{false, true, true, true, true, true, true, true}, rows)
 	}
 }

@@ -47,8 +47,6 @@ func (k Kind) FillPart(s *study.Spec, place int, said func(string) bool) {
 // CheckPart satisfies Kind.
 func (k Kind) CheckPart(s *study.Spec, place int, path string) *study.Problem {
 	switch p := s.Parts[place]; {
-	case p.Management:
-		return study.Wrong(path+".management", "%s", forward.SteadyOnly)
 	case !forward.InOverload(p) || !p.Rate.IsMax():
 		return cmp.Or(forward.NeedsRate(p, path), study.Wrong(path+".search", "a search chooses its loads in mode overload").Advise("use mode: overload and no rate"))
 	default:

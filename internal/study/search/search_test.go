@@ -61,10 +61,10 @@ metrics: [{metric: conditional_throughput_pps, primary: true}]
 	}
 }
 
-// TestSearchesAskNothing: management is asked under a steady load.
+// TestSearchesAskNothing: management is asked under a steady load, of another kind of part.
 func TestSearchesAskNothing(t *testing.T) {
 	const text = "name: x\nquestion: q\nvariants: [{name: a}, {name: b}]\nparts: [{mode: overload, management: true, search: {method: mlr}}]\n"
-	if _, err := study.Parse("x", []byte(text)); err == nil || !strings.Contains(err.Error(), "management is asked under a steady load") {
+	if _, err := study.Parse("x", []byte(text)); err == nil || !strings.Contains(err.Error(), "management and search are keys of two kinds of parts") {
 		t.Error(err)
 	}
 }

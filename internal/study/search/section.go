@@ -3,6 +3,7 @@ package search
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"linerate/internal/chart"
@@ -10,6 +11,7 @@ import (
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
 )
 
 // What the pictures of searches show, by method.
@@ -41,18 +43,13 @@ func (Kind) Section(_ study.Spec, r study.Results, p study.Part) study.Section {
 // Sections satisfies study.Kind: the kind forward shows what searches share with it.
 func (Kind) Sections(study.Spec, study.Results) []study.Section { return nil }
 
-// Print satisfies study.Kind.
-func (Kind) Print(*show.Page, study.Results, study.Place) {}
-
-// Rows satisfies study.Kind: curves of loss are the answer, of which the load without
+// Print satisfies study.Kind: curves of loss are the answer, of which the load without
 // loss is one end.
-func (Kind) Rows(r study.Results, part string) []study.Table {
-	t, ok := curveTable(r, part)
-	if !ok {
-		return nil
+func (Kind) Print(p *show.Page, r study.Results, part string, at study.Place) {
+	if t, ok := curveTable(r, part); ok && at == study.Ahead {
+		forward.PrintTable(p, "lost of what was offered, means; a curve ends at the second load in a row without loss",
+			t.Header, slices.Repeat([]bool{true}, len(t.Header)), t.Rows)
 	}
-	t.Title = "lost of what was offered, means; a curve ends at the second load in a row without loss"
-	return []study.Table{t}
 }
 
 // searches are an arm's valid searches in a part.

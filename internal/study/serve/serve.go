@@ -85,8 +85,6 @@ func (Kind) CheckPart(s *study.Spec, place int, path string) *study.Problem {
 	switch {
 	case s.OnMachines():
 		return study.Wrong(path+".mode", "machines are measured in mode overload: mode %s needs one CPU that does everything", p.Mode).Advise("remove mode, or write overload")
-	case p.Management || p.Flood != "":
-		return study.Wrong(path+".management", "management is asked, and floods are sent, where packets are forwarded: mode overload")
 	case !p.Rate.IsMax():
 		return study.Wrong(path+".rate", "requests have a rate of their own").Advise("write http: {rate: 100}")
 	case forward.BothWays(p):

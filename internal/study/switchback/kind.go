@@ -143,11 +143,8 @@ func (Kind) CheckPart(s *study.Spec, place int, path string) *study.Problem {
 			return p
 		}
 	}
-	switch {
-	case len(t.Watch) == 0:
+	if len(t.Watch) == 0 {
 		return study.Wrong(path+".watch", "nothing is watched").Advise("say what is to get better: watch: [\"log:/var/log/nginx/access.log\"]")
-	case s.Parts[place].Flood != "" || s.Parts[place].Management:
-		return study.Wrong(path, "a live host has its own traffic: nothing is offered to it")
 	}
 	for i, v := range s.Variants {
 		for j, set := range v.Settings {
