@@ -25,10 +25,7 @@ import (
 const importMemory = 640 << 20
 
 func newImportCmd() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "import",
-		Short: "take other people's results into the ledger",
-	}
+	cmd := newImportOutputCmd()
 	cmd.AddCommand(newImportNetbenchesCmd())
 	return cmd
 }

@@ -75,6 +75,7 @@ var documents = []described{
 	{"ledger", "linerate ledger show --json", []string{"ledger show"}, []reflect.Type{reflect.TypeFor[overviewDocument](), reflect.TypeFor[recordsDocument]()}},
 	{"ledger-verify", "linerate ledger verify --json", []string{"ledger verify"}, typeOf[ledger.Report]()},
 	{"netbenches", "linerate import netbenches --json", []string{"import netbenches"}, []reflect.Type{reflect.TypeFor[imported](), reflect.TypeFor[checked]()}},
+	{"imported", "linerate import FILE --json", []string{"import"}, typeOf[importedOutput]()},
 	{"studies", "linerate study list --json", []string{"study list"}, typeOf[studiesDocument]()},
 	{"submitted", "linerate study submit --json", []string{"study submit"}, typeOf[submittedDocument]()},
 	{"queue", "linerate study queue --json", []string{"study queue"}, typeOf[queueDocument]()},

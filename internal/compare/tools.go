@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"linerate/internal/hint"
 	"linerate/internal/stats"
@@ -30,6 +31,15 @@ type Output struct {
 	// Warnings are what the tool says against its own numbers: failed requests, lost
 	// packets.
 	Warnings []string
+	// Origin is what the output says of the run.
+	Origin Origin
+}
+
+// Origin is what a tool's output says of itself and of the run; "" of what it does not.
+type Origin struct {
+	Version string    // of the tool: "fio-3.33"
+	System  string    // as uname -a prints it
+	Started time.Time // zero: not known
 }
 
 // tool reads one program's output.
@@ -130,7 +140,14 @@ func iperf3(data []byte, _ string) (Output, error) {
 	}
 	var d struct {
 		Error string `json:"error"`
-		End   struct {
+		Start struct {
+			Version string `json:"version"`
+			System  string `json:"system_info"`
+			Time    struct {
+				Seconds int64 `json:"timesecs"`
+			} `json:"timestamp"`
+		} `json:"start"`
+		End struct {
 			Received *sum `json:"sum_received"`
 			Reverse  *sum `json:"sum_received_bidir_reverse"`
 			Sum      *sum `json:"sum"`
@@ -140,6 +157,7 @@ func iperf3(data []byte, _ string) (Output, error) {
 	if err := json.Unmarshal(data, &d); err != nil {
 		return o, err
 	}
+	o.Origin = Origin{d.Start.Version, d.Start.System, unix(d.Start.Time.Seconds)}
 	switch e := d.End; {
 	case d.Error != "":
 		return o, fmt.Errorf("the run failed: %.200s", d.Error)
@@ -154,6 +172,14 @@ func iperf3(data []byte, _ string) (Output, error) {
 		o.Warnings = append(o.Warnings, fmt.Sprintf("%.3g %% of the datagrams were lost", s.Lost))
 	}
 	return o, nil
+}
+
+// unix is a time in seconds, as far as it can be one; zero of another.
+func unix(seconds int64) time.Time {
+	if seconds <= 0 || seconds > 1<<34 {
+		return time.Time{}
+	}
+	return time.Unix(seconds, 0).UTC()
 }
 
 func oha(data []byte, _ string) (Output, error) {
@@ -242,7 +268,9 @@ func fio(data []byte, which string) (Output, error) {
 		Bytes float64 `json:"bw_bytes"`
 	}
 	var d struct {
-		Jobs []struct {
+		Version string `json:"fio version"`
+		Time    int64  `json:"timestamp"`
+		Jobs    []struct {
 			Name  string `json:"jobname"`
 			Error int    `json:"error"`
 			Read  way    `json:"read"`
@@ -254,6 +282,7 @@ func fio(data []byte, which string) (Output, error) {
 	if err := json.NewDecoder(bytes.NewReader(data[max(0, from):])).Decode(&d); err != nil {
 		return o, err
 	}
+	o.Origin = Origin{Version: d.Version, Started: unix(d.Time)}
 	if len(d.Jobs) == 0 {
 		return o, nil
 	}

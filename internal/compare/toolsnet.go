@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"linerate/internal/hint"
 	"linerate/internal/stats"
@@ -154,9 +155,12 @@ type csitBounds struct {
 // MRR test, the lower bound that a search found.
 func csit(data []byte, which string) (Output, error) {
 	var d struct {
-		Test    string `json:"test_id"`
-		Passed  *bool  `json:"passed"`
-		Message string `json:"message"`
+		Test    string    `json:"test_id"`
+		DUT     string    `json:"dut_type"`
+		Version string    `json:"dut_version"`
+		Start   time.Time `json:"start_time"`
+		Passed  *bool     `json:"passed"`
+		Message string    `json:"message"`
 		Result  struct {
 			Type     string      `json:"type"`
 			Received *csitRate   `json:"receive_rate"`
@@ -178,6 +182,7 @@ func csit(data []byte, which string) (Output, error) {
 	if err := json.Unmarshal(data, &d); err != nil {
 		return o, err
 	}
+	o.Origin = Origin{Version: strings.TrimSpace(d.DUT + " " + d.Version), Started: d.Start}
 	if d.Passed != nil && !*d.Passed {
 		o.Warnings = append(o.Warnings, fmt.Sprintf("the test failed: %.200s", d.Message))
 	}

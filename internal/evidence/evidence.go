@@ -43,6 +43,10 @@ type Row struct {
 	Dropped   int
 }
 
+// ByOthers begins the label of what somebody else measured, of which linerate has seen
+// the numbers alone: it is never measured here, whatever the machine.
+const ByOthers = "measured by others"
+
 // Published is what somebody else concluded from the same trials.
 type Published struct {
 	Source       string  `json:"source"` // README and line

@@ -25,6 +25,9 @@ const (
 // fit compares the hardware and the release.
 func (p *planning) fit(m evidence.Row) fit {
 	f := p.Facts
+	if strings.HasPrefix(m.Label, evidence.ByOthers) {
+		return elsewhere
+	}
 	if !strings.EqualFold(m.OS, f.OS) || !strings.HasPrefix(m.Release, fmt.Sprintf("%d.", f.Release.Major)) {
 		return elsewhere
 	}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/assemble/ledgers"
+	"linerate/internal/cli"
+	"linerate/internal/compare"
+	"linerate/internal/evidence"
+	"linerate/internal/hint"
+	"linerate/internal/ledger"
+	"linerate/internal/ledger/others"
+	"linerate/internal/show"
+)
+
+// importFlags are what is known of others' runs beside what their tool printed.
+type importFlags struct {
+	ledger, tunable, was string
+	asJSON               bool
+	others.Measurement
+}
+
+// newImportOutputCmd takes what benchmarks print into the ledger.
+func newImportOutputCmd() *cobra.Command {
+	var f importFlags
+	cmd := &cobra.Command{
+		Use:   "import FILE… [-- FILE…]",
+		Short: "take other people's results into the ledger",
+		Long: `Import takes what a benchmark printed into the ledger: the output of iperf3, netperf,
+flent, TRex, FD.io CSIT, wrk, h2load, oha, fio, hyperfine, criterion … (linerate help
+comparisons), a run or more. The ledger keeps the files, their hashes, the tool and its
+version, and what the output says of the host.
+
+With -- the files before it are runs as it was, those behind it runs with --tunable
+set: the verdict is then evidence about that tunable, "measured by others". It is never
+taken for something measured here, and says nothing of how the runs were made.`,
+		Example: `    linerate import --tunable net.ipv4.tcp_congestion_control=bbr --was cubic --by alice cubic-*.json -- bbr-*.json
+    linerate import netbenches ~/netbenches`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			return f.run(cmd, args)
+		},
+	}
+	addLedgerFlag(cmd, &f.ledger)
+	fl := cmd.Flags()
+	fl.StringVar(&f.tunable, "tunable", "", "what the runs behind -- set, as `NAME=VALUE`")
+	fl.StringVar(&f.was, "was", "", "its `VALUE` in the runs before -- (default: the system's default)")
+	fl.StringVar(&f.By, "by", "", "`WHO` measured")
+	fl.StringVar(&f.Host, "host", "", "the machine, as its owner calls it")
+	fl.StringVar(&f.OS, "os", "", "freebsd or linux")
+	fl.StringVar(&f.Release, "release", "", "the system's release")
+	fl.StringVar(&f.CPU, "cpu", "", "the processor")
+	fl.StringVar(&f.Workload, "workload", "", "what was offered, in words")
+	fl.StringVar(&f.Question, "question", "", "what was asked, in words")
+	fl.StringVarP(&f.Column, "column", "C", "", "which number, where a file has several")
+	fl.BoolVar(&f.asJSON, "json", false, "print one JSON document")
+	return cmd
+}
+
+// importedOutput is what import FILE… --json prints.
+type importedOutput struct {
+	Version int             `json:"version"`
+	Ledger  string          `json:"ledger"`
+	Study   ledger.ID       `json:"study"`
+	Known   bool            `json:"known"` // the ledger had it before
+	Tool    string          `json:"tool"`
+	Metric  string          `json:"metric"`
+	Unit    string          `json:"unit"`
+	Better  string          `json:"better"`
+	Sides   []importedSide  `json:"sides"`
+	Verdict *ledger.Verdict `json:"verdict"` // null where nothing was compared
+}
+
+type importedSide struct {
+	Name   string    `json:"name"`
+	Values []float64 `json:"values"`
+}
+
+func (f *importFlags) run(cmd *cobra.Command, args []string) error {
+	if err := f.complete(cmd, args); err != nil {
+		return err
+	}
+	got, err := others.Take(f.Measurement)
+	if err != nil {
+		return err
+	}
+	of := got.Sides[0].Of
+	out := importedOutput{Version: 1, Study: got.Batch.Studies[0].ID, Tool: of.Tool, Metric: got.Metric, Unit: of.Unit, Better: string(of.Better), Verdict: got.Verdict}
+	for _, s := range got.Sides {
+		out.Sides = append(out.Sides, importedSide{s.Name, s.Values})
+		for _, w := range s.Of.Warnings {
+			fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", show.Clean(w))
+		}
+	}
+	err = ledgers.With(cmd.Context(), f.ledger, func(s ledger.Store) error {
+		out.Ledger = s.Place()
+		added, err := s.Append(cmd.Context(), got.Batch)
+		out.Known = added == 0
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return cli.Answer(cmd, f.asJSON, out, func(p *show.Page) { f.page(p, out) })
+}
+
+// complete reads the files and what the flags say of them.
+func (f *importFlags) complete(cmd *cobra.Command, args []string) error {
+	f.Now = time.Now()
+	dash := cmd.Flags().ArgsLenAtDash()
+	if i := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, "--") }); dash >= 0 && i >= dash {
+		return hint.With(hint.Usagef("%s stands behind --, where only files are", args[i]), "put it before the files")
+	}
+	if dash == 0 || dash == len(args) {
+		return hint.Usagef("-- parts runs as it was from runs with the setting: name files on both sides of it")
+	}
+	name, value, given := strings.Cut(f.tunable, "=")
+	switch {
+	case f.tunable == "" && f.was != "":
+		return hint.Usagef("--was %s of what? --tunable names it", f.was)
+	case f.tunable == "":
+	case !given || name == "":
+		return hint.With(hint.Usagef("--tunable %s has no value", f.tunable), "--tunable %s=VALUE", f.tunable)
+	case dash < 0:
+		return hint.With(hint.Usagef("--tunable wants runs without the setting and runs with it"), "linerate import --tunable %s BEFORE… -- AFTER…", f.tunable)
+	}
+	f.Tunable, f.After, f.Before = name, value, f.was
+	for i, arg := range args {
+		data, err := readInput(cmd.InOrStdin(), arg, compare.MaxBytes)
+		if advice := hint.Of(hint.Unknown("archive", arg, []string{"netbenches"})); errors.Is(err, os.ErrNotExist) && i == 0 && strings.HasPrefix(advice, "did you mean") {
+			return hint.With(hint.Usage(err), "%s", advice) // a word that was to name a kind of archive
+		}
+		if err != nil {
+			return err
+		}
+		file := compare.File{Name: arg, Data: data}
+		if dash >= 0 && i >= dash {
+			f.Variant = append(f.Variant, file)
+		} else {
+			f.Control = append(f.Control, file)
+		}
+	}
+	return nil
+}
+
+func (f *importFlags) page(p *show.Page, out importedOutput) {
+	state := "taken into"
+	if out.Known {
+		state = "was there before, in"
+	}
+	for _, s := range out.Sides {
+		p.Line(fmt.Sprintf("%s: %s of %s, %s", show.Clean(s.Name), show.Plural(len(s.Values), "run"), show.Clean(out.Metric), show.Clean(out.Unit)))
+	}
+	if v := out.Verdict; v != nil {
+		p.Line(fmt.Sprintf("%s: %s, %s (n %d, %s)", show.Clean(v.Variant), v.TextWithBounds(), v.Verdict, v.N, evidence.ByOthers))
+	}
+	p.Line(fmt.Sprintf("study %s %s %s", out.Study.Short(), state, show.Clean(out.Ledger)))
+}
