@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml"
@@ -321,6 +322,15 @@ func (s *tuning) end(cmd *cobra.Command, r tune.Result) error {
 	return nil
 }
 
+// doing says what a level sets.
+func doing(settings []study.Setting) string {
+	var out []string
+	for _, s := range settings {
+		out = append(out, s.Setting().String())
+	}
+	return strings.Join(out, "; ")
+}
+
 // plan writes the plan of what ships: what it is worth was measured of all of it
 // together, and each setting's share of that by the search.
 func (s *tuning) plan(cmd *cobra.Command, report page.Report) error {
@@ -333,7 +343,7 @@ func (s *tuning) plan(cmd *cobra.Command, report page.Report) error {
 		return err
 	}
 	r := report.Result
-	together := fmt.Sprintf("%s of %s by %s (%s to %s), for the plan as a whole, in %s of study %s on %s", show.SignedPercent(r.Gain.EffectPercent.Float()), s.Base.Name, report.Metric,
+	together := fmt.Sprintf("%s beside variant %s by %s (%s to %s), for the plan as a whole, in %s of study %s on %s", show.SignedPercent(r.Gain.EffectPercent.Float()), s.Base.Name, report.Metric,
 		show.SignedPercent(r.Gain.CILow.Float()), show.SignedPercent(r.Gain.CIHigh.Float()), show.Plural(r.Gain.Blocks, "block"), s.spec.Name, time.Now().Format(time.DateOnly))
 	var gains []planner.Gain
 	var names []string
@@ -342,7 +352,8 @@ func (s *tuning) plan(cmd *cobra.Command, report page.Report) error {
 			continue
 		}
 		effect := stats.Percent(r.Model.Effects[i].Effect)
-		gains = append(gains, planner.Gain{Name: f.Name, Value: f.Levels[r.Ships[i]-1].Value,
+		level := f.Levels[r.Ships[i]-1]
+		gains = append(gains, planner.Gain{Name: f.Name, Value: level.Value, Do: doing(level.Settings),
 			Reason:   fmt.Sprintf("A search by experiment found it, main effect %s, and confirmed it with the rest of this plan.", show.SignedPercent(effect)),
 			Evidence: plan.Evidence{Kind: plan.MeasuredHere, Text: together, Refs: []string{filepath.Join(s.path, string(tune.Confirm))}}})
 		names = append(names, f.Name)

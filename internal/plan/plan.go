@@ -41,7 +41,10 @@ type Plan struct {
 	// Unanswered are needs from which nothing is computed, each with its reason.
 	Unanswered []Unanswered `json:"unanswered,omitempty"`
 
-	Settings  []Step      `json:"settings"`
+	Settings []Step `json:"settings"`
+	// ByHand is what was confirmed to help and linerate has no place to set: of a
+	// server's own configuration, or of the path to its clients.
+	ByHand    []ByHand    `json:"by_hand,omitempty"`
 	LeftAlone []LeftAlone `json:"left_alone"`
 	Remove    []Removal   `json:"remove"`
 }
@@ -142,6 +145,15 @@ type Evidence struct {
 	Text string `json:"text,omitempty"`
 	// Refs are ids of verdicts in the ledger, or sources.
 	Refs []string `json:"refs,omitempty"`
+}
+
+// ByHand is a change that the reader makes.
+type ByHand struct {
+	Name     string   `json:"name"`
+	Value    string   `json:"value"`
+	Do       string   `json:"do"` // what to set, in words
+	Reason   string   `json:"reason"`
+	Evidence Evidence `json:"evidence"`
 }
 
 // LeftAlone is a tunable that the plan leaves as it is, on purpose.

@@ -25,6 +25,7 @@ func (p Plan) Text(w io.Writer, st show.Style) error {
 		p.Settings[i].text(out, p.Settings[i+1:i+same])
 		i += same
 	}
+	p.byHand(out)
 	p.removals(out)
 	p.leftAlone(out)
 	return out.Flush(w)
@@ -51,7 +52,7 @@ func (p Plan) head(out *show.Page) {
 	for _, u := range p.Unanswered {
 		out.Paragraph(out.Bold(show.Clean(u.Need)+": "), "", show.Clean(u.Reason))
 	}
-	if len(p.Settings) == 0 && len(p.Unmet) == 0 {
+	if len(p.Settings)+len(p.ByHand)+len(p.Unmet) == 0 {
 		out.Paragraph("", "", "Nothing to set: for this role, release and hardware nothing is known to be wrong, too small or measured to be better. That is a good plan.")
 	}
 }
@@ -137,6 +138,22 @@ func (p Plan) removals(out *show.Page) {
 	for _, r := range p.Remove {
 		out.Line("  " + show.Clean(fmt.Sprintf("%s:%d: %s", r.File, r.Line, r.Text)))
 		out.Paragraph("      ", "      ", show.Clean(r.Reason))
+	}
+}
+
+func (p Plan) byHand(out *show.Page) {
+	if len(p.ByHand) == 0 {
+		return
+	}
+	out.Line("")
+	out.Line(out.Bold("To set by hand") + " (linerate has no place of its own for it)")
+	for _, h := range p.ByHand {
+		out.Line("  " + show.Clean(h.Name+": "+h.Value))
+		for _, text := range []string{h.Do, h.Reason, join(": ", h.Evidence.Kind, h.Evidence.Text)} {
+			if text != "" {
+				out.Paragraph("      ", "      ", show.Clean(text))
+			}
+		}
 	}
 }
 

@@ -2,7 +2,6 @@ package planner
 
 import (
 	"cmp"
-	"fmt"
 
 	"linerate/internal/plan"
 	"linerate/internal/role"
@@ -11,13 +10,15 @@ import (
 // Gain is a setting that an experiment on this host's lab confirmed.
 type Gain struct {
 	Name, Value string
-	Reason      string
+	// Do is what sets it, in words, where the catalogue does not know it.
+	Do     string
+	Reason string
 	Evidence    plan.Evidence
 }
 
 // Confirmed is the plan of settings that were confirmed by experiment, and of nothing
 // else; left are those that were tried and are left alone. A gain that the catalogue
-// has no record of, or no place to set, is left alone and says so.
+// has no record of, or no place to set, is one to set by hand.
 func Confirmed(in Input, gains []Gain, left []plan.LeftAlone) (plan.Plan, error) {
 	if err := role.Check(in.Role); err != nil {
 		return plan.Plan{}, err
@@ -36,7 +37,7 @@ func (p *planning) confirmed(g Gain) {
 	n := p.at(g.Name, "")
 	r, ok := p.Catalogue.Lookup(p.Facts.OS, g.Name)
 	if !ok {
-		p.leave(g.Name, fmt.Sprintf("Confirmed to help (%s), and the catalogue has no such setting: set it by hand to %s.", g.Evidence.Text, g.Value), n)
+		p.byHand(g, g.Do)
 		return
 	}
 	current := p.current(g.Name, n)
@@ -46,11 +47,16 @@ func (p *planning) confirmed(g Gain) {
 		s.Current.Value = &current.Value
 	}
 	if err := p.place(&s, r, r.Name, ""); err != nil || s.Where.File == "" && !s.Where.Runtime {
-		p.leave(g.Name, fmt.Sprintf("Confirmed to help (%s), and linerate has no place of its own to set it: %s", g.Evidence.Text, setBy(r, g.Name, g.Value)), n)
+		p.byHand(g, setBy(r, g.Name, g.Value))
 		return
 	}
 	s.Undo = undo(s)
 	s.For, s.Against = p.claims(r, g.Value)
 	p.taken[g.Name] = set
 	p.plan.Settings = append(p.plan.Settings, s)
+}
+
+// byHand puts a gain among what the reader sets.
+func (p *planning) byHand(g Gain, do string) {
+	p.plan.ByHand = append(p.plan.ByHand, plan.ByHand{Name: g.Name, Value: g.Value, Do: do, Reason: g.Reason, Evidence: g.Evidence})
 }

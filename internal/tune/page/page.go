@@ -242,7 +242,7 @@ func (r *Report) halfNormal(width float64) string {
 	y := chart.Scale{From: 0, To: quantile(len(effects)-1) * 1.05, Left: height - bottom, Span: -(height - bottom - top)}
 	for _, t := range x.Ticks(6) {
 		c.Line("grid", x.At(t), top, x.At(t), height-bottom)
-		c.Tick(x.At(t), height-bottom+16, show.Percent(t))
+		c.Tick(x.At(t), height-bottom+16, show.Percent(stats.Percent(t/100)))
 	}
 	for _, m := range []float64{l.Margin, l.Simultaneous} {
 		c.Line("lossless", x.At(100*m), top, x.At(100*m), height-bottom)

@@ -65,6 +65,16 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// TestPlotInPercent: the plot's axis is of logarithms, its ticks say percent.
+func TestPlotInPercent(t *testing.T) {
+	m := model
+	m.Effects = []tune.Effect{{Factor: 0, Effect: 2.6}, {Factor: 1, Effect: 0.001}}
+	r := Report{Space: entries(), Result: tune.Result{Model: m}}
+	if svg := r.halfNormal(800); !strings.Contains(svg, "639 %") || strings.Contains(svg, "200 %") {
+		t.Errorf("ticks of e^2: %s", svg)
+	}
+}
+
 // TestOrder: the largest effect first, placebos by that name.
 func TestOrder(t *testing.T) {
 	r := Report{Space: entries(), Result: tune.Result{Model: model, Candidate: tune.Config{1, 0}, Ships: tune.Config{1, 0}}}
