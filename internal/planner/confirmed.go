@@ -11,9 +11,9 @@ import (
 type Gain struct {
 	Name, Value string
 	// Do is what sets it, in words, where the catalogue does not know it.
-	Do     string
-	Reason string
-	Evidence    plan.Evidence
+	Do       string
+	Reason   string
+	Evidence plan.Evidence
 }
 
 // Confirmed is the plan of settings that were confirmed by experiment, and of nothing
