@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,7 +15,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -256,14 +256,12 @@ func (o *fleetBench) sweep(cmd *cobra.Command, dir string) (s swept, err error) 
 		return s, fmt.Errorf("sweep: %w", err)
 	}
 	s.seconds = time.Since(begun).Seconds()
-	used, _ := c.ProcessState.SysUsage().(*syscall.Rusage)
-	s.peak = float64(used.Maxrss) / 1024 // Linux counts kilobytes
 	s.cpu = (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds()
 	var doc fleetNight
 	if err := json.Unmarshal(out, &doc); err != nil {
 		return s, err
 	}
-	s.w, s.changes = doc.Sweep, doc.Changes
+	s.w, s.changes, s.peak = doc.Sweep, doc.Changes, doc.PeakMB
 	return s, nil
 }
 
@@ -297,8 +295,24 @@ func (o *fleetBench) count(ctx context.Context, h *fleetHosts, dir string, r *fl
 
 // fleetNight is what the process of a sweep prints.
 type fleetNight struct {
+	PeakMB  float64        `json:"peak_mb"`
 	Sweep   fleet.Sweep    `json:"sweep"`
 	Changes []fleet.Change `json:"changes"`
+}
+
+// peakMB is the most memory that this process had. What wait4(2) tells of a child
+// counts its parent's too, whose memory it shares until it executes.
+func peakMB() (float64, error) {
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(text), "VmHWM:")
+	var kilobytes float64
+	if _, err := fmt.Sscan(rest, &kilobytes); err != nil {
+		return 0, fmt.Errorf("VmHWM: %w", err)
+	}
+	return kilobytes / 1024, nil
 }
 
 // newFleetClientCmd is one night: linerate fleet sweep without its flags.
@@ -324,7 +338,8 @@ func newFleetClientCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return cli.PrintJSON(cmd.OutOrStdout(), doc)
+			doc.PeakMB, err = peakMB()
+			return errors.Join(err, cli.PrintJSON(cmd.OutOrStdout(), doc))
 		},
 	}
 	cmd.Flags().IntVar(&o.Parallel, "parallel", 200, "connections at a time")

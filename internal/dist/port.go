@@ -41,6 +41,8 @@ post-install:
 	${STAGEDIR}${PREFIX}/bin/linerate completion fish > ${STAGEDIR}${PREFIX}/share/fish/vendor_completions.d/linerate.fish
 	${INSTALL_SCRIPT} ${WRKSRC}/internal/dist/files/480.linerate \
 		${STAGEDIR}${PREFIX}/etc/periodic/daily/480.linerate
+	${INSTALL_SCRIPT} ${WRKSRC}/internal/dist/files/481.linerate-sweep \
+		${STAGEDIR}${PREFIX}/etc/periodic/daily/481.linerate-sweep
 
 .include <bsd.port.mk>
 `, p.Version, orPlaceholder(p.Homepage), strings.TrimSuffix(sourceName, ".tar.gz"), address(p.Maintainer), p.Summary, orPlaceholder(p.Homepage), p.At.UTC().Format(time.DateOnly))

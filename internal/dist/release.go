@@ -49,9 +49,10 @@ const (
 tunables, proves settings in a lab with real packets through a real
 kernel, and keeps what was measured in a ledger.
 
-A nightly audit is installed and off.`
+A nightly audit and a nightly sweep of a fleet are installed and off.`
 	message = `A nightly audit is installed and off. In /etc/periodic.conf:
     daily_linerate_enable="YES"
+So is a nightly sweep of a fleet: daily_linerate_sweep_enable.
 The manual begins with linerate(1); "linerate demo" shows what it does.`
 )
 
@@ -91,11 +92,16 @@ func (r *Release) entries(p Platform, l layoutOf) ([]Entry, error) {
 		add(l.man+name+".gz", z)
 	}
 	if p.OS == "freebsd" {
-		script, err := files.ReadFile("files/480.linerate")
-		all = append(all, Entry{Path: "/usr/local/etc/periodic/daily/480.linerate", Mode: 0o755, Data: script})
-		return all, err
+		for _, name := range []string{"480.linerate", "481.linerate-sweep"} {
+			script, err := files.ReadFile("files/" + name)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, Entry{Path: "/usr/local/etc/periodic/daily/" + name, Mode: 0o755, Data: script})
+		}
+		return all, nil
 	}
-	for _, unit := range []string{"linerate-audit.service", "linerate-audit.timer"} {
+	for _, unit := range []string{"linerate-audit.service", "linerate-audit.timer", "linerate-sweep.service", "linerate-sweep.timer"} {
 		text, err := files.ReadFile("files/" + unit)
 		if err != nil {
 			return nil, err
