@@ -18,7 +18,7 @@ type Topic struct {
 }
 
 var topics = []Topic{
-	{"studies", "reference/study.md"}, {"results", "reference/results.md"}, {"testbeds", "reference/testbed.md"}, {"servers", "reference/servers.md"}, {"live-hosts", "reference/live.md"},
+	{"studies", "reference/study.md"}, {"results", "reference/results.md"}, {"testbeds", "reference/testbed.md"}, {"queues", "reference/queue.md"}, {"servers", "reference/servers.md"}, {"live-hosts", "reference/live.md"},
 	{"ssh", "guide/ssh.md"}, {"plans", "reference/plan.md"}, {"advice", "reference/advice.md"}, {"applying", "reference/apply.md"},
 	{"auditing", "guide/audit.md"}, {"audits", "reference/audit.md"}, {"facts", "reference/facts.md"}, {"bundles", "reference/bundle.md"},
 	{"fleets", "reference/fleet.md"}, {"sweeping", "guide/fleet.md"},

@@ -93,7 +93,7 @@ func newQueueCmd() *cobra.Command {
 	fs.IntVar(&b.trials, "trials", 1000, "trials, in studies of at most 40 blocks of 5")
 	fs.IntVar(&b.kills, "kills", 200, "how often something is killed")
 	fs.DurationVar(&b.every, "every", 2500*time.Millisecond, "between kills, on average")
-	fs.DurationVar(&b.trial, "trial", 2*time.Second, "how long a trial takes, on average")
+	fs.DurationVar(&b.trial, "trial", 3*time.Second, "how long a trial takes, on average")
 	fs.DurationVar(&b.patience.Beat, "beat", b.patience.Beat, "between a worker's signs of life")
 	fs.DurationVar(&b.patience.Lost, "lost", b.patience.Lost, "until a silent worker's testbed is free")
 	fs.BoolVar(&b.durable, "durable", true, "PostgreSQL syncs to the disk, as users' do; a kill loses nothing either way")

@@ -43,6 +43,9 @@ type BedFailed struct{ Reason string }
 // Error says why.
 func (e *BedFailed) Error() string { return "the testbed failed: " + e.Reason }
 
+// SetsFile is the file of a record that has the variants' configuration sets.
+const SetsFile = "sets.json"
+
 // State is how far a study is.
 type State string
 
@@ -73,7 +76,7 @@ type Submission struct {
 	Kind      string // of testbed that it needs, as Spec.Testbed.Kind
 	Submitter string
 	Spec      []byte // study.yaml, with its seed
-	Sets      []byte // what else a worker needs, in the submitter's own form
+	Sets      []byte // the variants' configuration sets (SetsFile); {} where there are none
 	// Estimate is the testbed time that it will take, for the daily cap.
 	Estimate time.Duration
 }

@@ -109,8 +109,8 @@ func (b *Book) Study(ctx context.Context, id string) (queue.Study, error) {
 // Record is a study's record as far as it is.
 func (b *Book) Record(ctx context.Context, id string) (files []queue.File, err error) {
 	err = b.DB.Do(ctx, func(tx Tx) error {
-		text, err := one[[]byte](ctx, tx, "SELECT spec FROM queue_studies WHERE id = ?", id)
-		if err != nil {
+		var text, sets []byte
+		if err := row(ctx, tx, "SELECT spec, sets FROM queue_studies WHERE id = ?", []any{id}, &text, &sets); err != nil {
 			return err
 		}
 		spec, seed, err := parse(id, text)
@@ -127,6 +127,9 @@ func (b *Book) Record(ctx context.Context, id string) (files []queue.File, err e
 		}
 		if files, err = queue.MakeRecord(spec, seed, text, beds, trials); err != nil {
 			return err
+		}
+		if len(sets) > len("{}") {
+			files = append(files, queue.File{Name: queue.SetsFile, Data: sets})
 		}
 		return tx.Query(ctx, "SELECT name, data FROM queue_files WHERE study = ? ORDER BY name"+b.Dialect.Order, []any{id}, func(scan func(...any) error) error {
 			var f queue.File

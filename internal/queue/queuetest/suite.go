@@ -48,7 +48,7 @@ metrics: [{metric: forwarding_rate_pps, part: cost, primary: true}]
 `
 
 func submission(id string) queue.Submission {
-	return queue.Submission{ID: id, Name: "small", Label: "pair", Kind: "netns", Submitter: "ada@x", Spec: []byte(spec), Sets: []byte("sets"), Estimate: time.Hour}
+	return queue.Submission{ID: id, Name: "small", Label: "pair", Kind: "netns", Submitter: "ada@x", Spec: []byte(spec), Sets: []byte(`{"a":[]}`), Estimate: time.Hour}
 }
 
 func submit(t *testing.T, q queue.Queue, id string) {
@@ -162,7 +162,7 @@ func spread(t *testing.T, open Open) {
 		work(t, q, lease(t, q, bed), func(_ context.Context, j queue.Job) (queue.Outcome, error) {
 			mu.Lock()
 			defer mu.Unlock()
-			if string(j.Sets) != "sets" || j.Try != 1 {
+			if string(j.Sets) != `{"a":[]}` || j.Try != 1 {
 				t.Errorf("job %+v", j)
 			}
 			jobs[bed]++
