@@ -241,7 +241,8 @@ func newPlanShowCmd() *cobra.Command {
 		Short: "show a plan that was made before, or write it in your own tools' form",
 		Long: `Show prints a plan. With --format it is written as files of sysctl.d or rc.conf, a
 playbook, a NixOS module, a profile of tuned, user data of cloud-init or a Puppet
-class, with the reasons as comments. What a form cannot hold it lists at its end.
+class, with the reasons as comments; for an appliance as a list of tunables of OPNsense
+or pfSense, commands of VyOS or OpenWrt. What a form cannot hold it lists at its end.
 
     linerate plan show plan.json --format ansible`,
 		Args: cobra.ExactArgs(1),

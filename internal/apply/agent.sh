@@ -68,6 +68,7 @@ hello() {
 	say "host $(uname -n)"
 	say "uid $(id -u)"
 	say "init $(init_system)"
+	products
 	session
 	for f in "$S/pending" "$S/confirming" "$S/reverting"; do [ ! -d "$f" ] || say "state ${f##*/}"; done
 	# The directory is root's alone.

@@ -22,6 +22,8 @@ type Identity struct {
 	// Management is the interface that the SSH session came in by; "" where
 	// there is none, or sudo hides it.
 	Management string `json:"management,omitempty"`
+	// Product is the appliance that the host is, in small letters; "" for none.
+	Product string `json:"product,omitempty"`
 }
 
 // Snapshot is a host's settings and files at one moment. A key that is not in
@@ -114,6 +116,8 @@ func parseIdentity(out []byte) (Identity, error) {
 			id.Init = rest
 		case "session":
 			id.Management = rest
+		case "product":
+			id.Product = rest
 		}
 	}
 	if id.OS == "" || id.Release == "" {

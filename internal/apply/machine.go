@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"strings"
 
+	"linerate/internal/appliance"
 	"linerate/internal/hint"
 	"linerate/internal/host"
 	"linerate/internal/knob"
@@ -27,7 +28,22 @@ func Agent() string { return Script("") }
 // and tests inject faults by functions that stand before the commands of the
 // same names.
 func Script(before string) string {
-	return "#!/bin/sh\n" + knob.Script + agent + before + "\nmain \"$@\"\n"
+	return "#!/bin/sh\n" + knob.Script + agent + products() + before + "\nmain \"$@\"\n"
+}
+
+// products is the shell function by which a host says that it is an appliance: by
+// files that only the product has.
+func products() string {
+	var b strings.Builder
+	b.WriteString("\n# products says which appliance this is.\nproducts() {\n\t:\n")
+	all, _ := appliance.Products() // a test reads them
+	for _, p := range all {
+		for _, f := range p.Tells {
+			fmt.Fprintf(&b, "\t[ ! -e \"$ROOT%s\" ] || say \"product %s\"\n", f, p.Name)
+		}
+	}
+	b.WriteString("}\n")
+	return b.String()
 }
 
 // Machine is what apply needs of a host: to look, and to change it by a

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/appliance"
 	"linerate/internal/fact/release"
 	"linerate/internal/hint"
 	"linerate/internal/knob"
@@ -88,6 +89,9 @@ func Fits(p plan.Plan, id Identity) error {
 	case id.Init == "none" && writesFiles(p):
 		return hint.With(errors.New("nothing is known of what starts at this host's boot, so nothing could put its files back"), "apply needs systemd, OpenRC, System V init or FreeBSD's rc")
 	}
+	if err := onAppliance(p, id); err != nil {
+		return err
+	}
 	want, err := release.Parse(p.Release)
 	if err != nil {
 		return err
@@ -100,6 +104,17 @@ func Fits(p plan.Plan, id Identity) error {
 		return hint.With(fmt.Errorf("the plan was made for release %s, the host runs %s", p.Release, id.Release), "make the plan anew: what it knows of the other release may not hold")
 	}
 	return nil
+}
+
+// onAppliance refuses files of a host that writes them itself: the appliance would
+// write over them, or an update drop them, and neither could be undone exactly.
+// What runs can be changed and put back as anywhere.
+func onAppliance(p plan.Plan, id Identity) error {
+	a := appliance.Named(id.Product)
+	if a == nil || a.Applies || !writesFiles(p) {
+		return nil
+	}
+	return hint.With(fmt.Errorf("the host is an appliance, %s, which writes the files that the plan is to last by", a.Title), "%s", a.ByHand)
 }
 
 func writesFiles(p plan.Plan) bool {

@@ -45,7 +45,7 @@ func (a *auditor) leaving(j judged) []candidate {
 // releases.
 func (a *auditor) formerDefault(j judged) []candidate {
 	old, until, ok := a.onceDefault(j)
-	if !ok || !a.tunes(j.rec) {
+	if !ok || !a.tunes(j.rec) || a.productSets(j.Name) {
 		return nil
 	}
 	now, _ := j.rec.DefaultOf(j.Name, a.f.Release, a.env)

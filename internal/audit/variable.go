@@ -10,7 +10,7 @@ import (
 
 // option reports names of kernels built with an option that GENERIC lacks.
 func (a *auditor) option(j judged) []candidate {
-	if j.rec == nil || !j.st.Exists || !slices.Contains(a.Rules.NotGeneric, j.rec.KernelOption) ||
+	if j.rec == nil || !j.st.Exists || a.product != nil && a.product.Has(j.Name) || !slices.Contains(a.Rules.NotGeneric, j.rec.KernelOption) ||
 		j.Stage != fact.Sysctl && j.Stage != fact.Loader {
 		return nil
 	}

@@ -35,6 +35,10 @@ var forms = []form{
 	{"tuned", "linux", tuned},
 	{"cloud-init", "linux", cloudInit},
 	{"puppet", "", puppet},
+	{"opnsense", "freebsd", items(ofKernel, "System ▸ Settings ▸ Tunables", "pf's limits are at Firewall ▸ Settings ▸ Advanced, offloads at Interfaces ▸ Settings.")},
+	{"pfsense", "freebsd", items(ofSysctl, "System ▸ Advanced ▸ System Tunables", "Loader variables go into /boot/loader.conf.local, pf's limits are at System ▸ Advanced ▸ Firewall & NAT, offloads at ▸ Networking.")},
+	{"vyos", "linux", vyos},
+	{"openwrt", "linux", openwrt},
 }
 
 // Names are the forms there are.

@@ -1,0 +1,53 @@
+package apply
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"linerate/internal/hint"
+	"linerate/internal/plan"
+)
+
+// TestAppliancesRefuse: what is to last goes nowhere that writes its own files; what
+// runs goes as anywhere.
+func TestAppliancesRefuse(t *testing.T) {
+	lasts := plan.Plan{OS: "freebsd", Release: "14.3-RELEASE", Settings: []plan.Step{{Name: "net.inet.ip.redirect", Where: plan.Where{File: "/etc/sysctl.conf.local", Runtime: true}}}}
+	runs := lasts
+	runs.Settings = []plan.Step{{Name: "net.inet.ip.redirect", Where: plan.Where{Runtime: true}}}
+	id := Identity{OS: "freebsd", Release: "14.3-RELEASE", Init: "rc", Product: "opnsense"}
+	err := Fits(lasts, id)
+	if err == nil || !strings.Contains(err.Error(), "OPNsense") || !strings.Contains(hint.Of(err), "System ▸ Settings ▸ Tunables") {
+		t.Errorf("%v, hint %q", err, hint.Of(err))
+	}
+	if err := Fits(runs, id); err != nil {
+		t.Errorf("of the running system alone: %v", err)
+	}
+	id.Product = "proxmox"
+	if err := Fits(lasts, id); err != nil {
+		t.Errorf("Proxmox VE is Debian: %v", err)
+	}
+}
+
+// TestProductsOfAHost: the agent's shell tells an appliance by its own files, and a
+// plain host from one.
+func TestProductsOfAHost(t *testing.T) {
+	for file, want := range map[string]string{"etc/openwrt_release": "product openwrt\n", "usr/local/opnsense/version/core": "product opnsense\n", "etc/os-release": ""} {
+		root := t.TempDir()
+		at := filepath.Join(root, file)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("/bin/sh", "-euc", "say() { echo \"$@\"; }\nROOT="+root+"\n"+products()+"\nproducts\n")
+		if out, err := cmd.CombinedOutput(); err != nil || string(out) != want {
+			t.Errorf("%s: %q %v", file, out, err)
+		}
+	}
+	id, err := parseIdentity([]byte("os FreeBSD\nrelease 14.3\nproduct opnsense\n"))
+	if err != nil || id.Product != "opnsense" {
+		t.Errorf("%+v %v", id, err)
+	}
+}

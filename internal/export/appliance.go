@@ -1,0 +1,122 @@
+package export
+
+import (
+	"cmp"
+	"encoding/xml"
+	"fmt"
+	"strings"
+
+	"linerate/internal/plan"
+	"linerate/internal/setting"
+)
+
+// items is a list of tunables as config.xml has it, in full where it is imported
+// and in the page where it is typed; pages say where what is no tunable is set.
+func items(held func(plan.Step) bool, page, rest string) func(p plan.Plan, files []plan.File) (string, error) {
+	return func(p plan.Plan, _ []plan.File) (string, error) {
+		var b strings.Builder
+		b.WriteString("<!--\n" + comment(title(p, " ")) + comment("  For "+page+", item by item. Restoring a backup's section of tunables replaces all\n  that are there: merge these into it.\n") + "-->\n<sysctl>\n")
+		for _, s := range p.Settings {
+			if !held(s) {
+				continue
+			}
+			b.WriteString("  <item>\n")
+			for _, e := range []struct{ tag, text string }{{"tunable", s.Name}, {"value", s.Value}, {"descr", clean(s.Reason)}} {
+				fmt.Fprintf(&b, "    <%[1]s>%[2]s</%[1]s>\n", e.tag, escaped(e.text))
+			}
+			b.WriteString("  </item>\n")
+		}
+		b.WriteString("</sysctl>\n")
+		if not := left(p, " ", held); not != "" {
+			b.WriteString("<!--" + comment(not) + "  " + rest + "\n-->\n")
+		}
+		return b.String(), nil
+	}
+}
+
+// comment is a text that XML takes within a comment.
+func comment(s string) string { return strings.ReplaceAll(s, "--", "- -") }
+
+func escaped(s string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(s)) // a Builder takes everything
+	return b.String()
+}
+
+// ofKernel holds what OPNsense's list of tunables takes: for the loader and for
+// sysctl(8).
+func ofKernel(s plan.Step) bool {
+	return s.Mechanism == setting.Sysctl || s.Mechanism == setting.Loader && strings.Contains(s.Name, ".")
+}
+
+func ofSysctl(s plan.Step) bool { return s.Mechanism == setting.Sysctl }
+
+// vyosOwn are settings for which VyOS has a node of its own.
+var vyosOwn = map[string]string{"net.netfilter.nf_conntrack_max": "system conntrack table-size", "net.netfilter.nf_conntrack_expect_max": "system conntrack expect-table-size",
+	"nf_conntrack/hashsize": "system conntrack hash-size", "net.ipv4.neigh.default.gc_thresh3": "system ip arp table-size", "net.ipv6.neigh.default.gc_thresh3": "system ipv6 neighbor table-size"}
+
+// vyosCommand is a setting as VyOS' configuration mode takes it, "" where it has no
+// node for it.
+func vyosCommand(s plan.Step) string {
+	if strings.ContainsAny(s.Name+s.Value+s.Device, "'\n\"\\") {
+		return ""
+	}
+	device := "interfaces ethernet " + s.Device
+	switch own := vyosOwn[s.Name]; {
+	case own != "":
+		return fmt.Sprintf("set %s '%s'", own, s.Value)
+	case s.Mechanism == setting.Sysctl:
+		return fmt.Sprintf("set system sysctl parameter %s value '%s'", s.Name, s.Value)
+	case !strings.HasPrefix(s.Device, "eth"):
+		return ""
+	case s.Mechanism == setting.Offload && strings.Contains(" gro gso lro sg tso ", " "+s.Name+" "):
+		return map[bool]string{true: "set ", false: "delete "}[s.Value == "on"] + device + " offload " + s.Name
+	case s.Mechanism == setting.Ring:
+		return fmt.Sprintf("set %s ring-buffer %s '%s'", device, s.Name, s.Value)
+	case s.Mechanism == setting.Link && s.Name == "mtu":
+		return fmt.Sprintf("set %s mtu '%s'", device, s.Value)
+	}
+	return ""
+}
+
+// vyos writes commands for VyOS' configuration mode.
+func vyos(p plan.Plan, _ []plan.File) (string, error) {
+	var b strings.Builder
+	b.WriteString(title(p, "#") + "\nconfigure\n")
+	for _, s := range p.Settings {
+		if c := vyosCommand(s); c != "" {
+			fmt.Fprintf(&b, "# %s\n%s\n", cmp.Or(clean(s.Reason), "as planned"), c)
+		}
+	}
+	b.WriteString("commit-confirm 10\n# look, and from another session: configure, confirm, save, exit. Nobody confirms: VyOS takes it back.\n")
+	return b.String() + left(p, "#", func(s plan.Step) bool { return vyosCommand(s) != "" }), nil
+}
+
+// uciHolds reports what OpenWrt keeps in UCI, or in its own sysctl.conf.
+func uciHolds(s plan.Step) bool {
+	return (s.Mechanism == setting.Sysctl || s.Mechanism == setting.Link && s.Name == "mtu") && !strings.ContainsAny(s.Name+s.Value+s.Device, "'\n\"\\")
+}
+
+// openwrt writes commands for OpenWrt's shell: uci's for what it keeps, and lines of
+// /etc/sysctl.conf, which OpenWrt leaves to its user and an upgrade keeps.
+func openwrt(p plan.Plan, _ []plan.File) (string, error) {
+	var lines, batch strings.Builder
+	for _, s := range p.Settings {
+		switch {
+		case !uciHolds(s):
+		case s.Mechanism == setting.Sysctl:
+			fmt.Fprintf(&lines, "# %s\n%s=%s\n", cmp.Or(clean(s.Reason), "as planned"), s.Name, s.Value)
+		default:
+			fmt.Fprintf(&batch, "add network device\nset network.@device[-1].name='%s'\nset network.@device[-1].mtu='%s'\n", s.Device, s.Value)
+		}
+	}
+	var b strings.Builder
+	b.WriteString(title(p, "#") + "\n")
+	if batch.Len() > 0 {
+		b.WriteString("# An interface that has a section of its own takes mtu there instead.\nuci batch <<'UCI'\n" + batch.String() + "UCI\nuci changes network\n# uci commit network && service network reload, or: uci revert network\n\n")
+	}
+	if lines.Len() > 0 {
+		b.WriteString("cat >>/etc/sysctl.conf <<'SYSCTL'\n" + lines.String() + "SYSCTL\nservice sysctl restart\n")
+	}
+	return b.String() + left(p, "#", uciHolds), nil
+}
