@@ -1,6 +1,10 @@
 package stats
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
 
 // Interval is an estimate with its confidence interval. Low and High are NaN
 // when the data cannot give one.
@@ -33,3 +37,38 @@ func (i Interval) Map(f func(float64) float64) Interval {
 
 // Percent turns a log ratio into percent: 100·(e^x − 1).
 func Percent(logRatio float64) float64 { return 100 * math.Expm1(logRatio) }
+
+// TQuantile is the p-quantile of Student's t with df degrees of freedom
+// (df may be fractional, as Welch–Satterthwaite gives it).
+func TQuantile(p, df float64) float64 {
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Quantile(p)
+}
+
+// twoSidedT is P(|T| ≥ |t|) for Student's t.
+func twoSidedT(t, df float64) float64 {
+	if math.IsNaN(t) {
+		return math.NaN()
+	}
+	if math.IsInf(t, 0) {
+		return 0
+	}
+	return min(1, 2*distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Survival(math.Abs(t)))
+}
+
+// upperT is P(T ≥ t).
+func upperT(t, df float64) float64 {
+	switch {
+	case math.IsInf(t, 1):
+		return 0
+	case math.IsInf(t, -1):
+		return 1
+	case t < 0:
+		return 1 - distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Survival(-t)
+	}
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Survival(t)
+}
+
+// NormalQuantile is the p-quantile of the standard normal.
+func NormalQuantile(p float64) float64 { return distuv.UnitNormal.Quantile(p) }
+
+func normalUpper(z float64) float64 { return distuv.UnitNormal.Survival(z) }

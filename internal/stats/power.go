@@ -1,13 +1,20 @@
 package stats
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
 
 // power of a two-sided t test with the critical value crit, when the true effect is
 // effectInSE standard errors: the noncentral t's share beyond ±crit.
 func power(effectInSE, df, crit float64) float64 {
-	// Beyond 37 the noncentral series underflows; the power is 1 long before, unless df is tiny.
-	d := min(37, math.Abs(effectInSE))
-	return min(1, max(0, 1-noncentralT(crit, df, d)+noncentralT(-crit, df, d)))
+	d := math.Abs(effectInSE)
+	if d > 37 { // the noncentral series underflows; the power is 1 long before, unless df is tiny
+		d = 37
+	}
+	t := distuv.NoncentralT{Nu: df, Mu: d}
+	return min(1, max(0, 1-t.CDF(crit)+t.CDF(-crit)))
 }
 
 // DetectableEffect is the smallest true effect, in standard errors, that a
@@ -21,7 +28,7 @@ func DetectableEffect(df, alpha, wanted float64) float64 {
 	crit := TQuantile(1-alpha/2, df)
 	for power(high, df, crit) < wanted {
 		if high >= 37 { // df 1 and 2: beyond the series, t's own tail decides
-			return crit * math.Sqrt(chiSquaredQuantile(wanted, df)/df)
+			return crit * math.Sqrt(distuv.ChiSquared{K: df}.Quantile(wanted)/df)
 		}
 		low, high = high, min(37, 2*high)
 	}

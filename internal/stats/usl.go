@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/optimize"
 )
 
 // USL is a fit of the Universal Scalability Law (Gunther, Guerrilla Capacity
@@ -67,7 +69,7 @@ func FitUSL(n, x []float64, draws int, level float64, seed uint64) (USL, error) 
 	boots := [4][]float64{}
 	y := make([]float64, len(x))
 	// Resamples start from the fit, off the bounds, where the squares are flat.
-	start := []pair{{math.Asin(math.Sqrt(s)) + 0.02, math.Sqrt(k) + 0.002}}
+	start := [][]float64{{math.Asin(math.Sqrt(s)) + 0.02, math.Sqrt(k) + 0.002}}
 	for range draws {
 		for i := range y {
 			y[i] = uslAt(g, s, k, n[i]) * math.Exp(scale*residuals[r.IntN(len(residuals))])
@@ -113,12 +115,12 @@ func peak(sigma, kappa float64) float64 {
 
 // uslStarts are where the search for a fit begins: little, much and hardly any
 // contention.
-var uslStarts = []pair{{0.2, 0.03}, {0.7, 0.3}, {0.02, 0.002}}
+var uslStarts = [][]float64{{0.2, 0.03}, {0.7, 0.3}, {0.02, 0.002}}
 
 // fitUSL minimises over σ and κ; γ follows in closed form. Squares and a sine
 // keep the parameters in bounds and let them reach zero.
-func fitUSL(n, x []float64, starts []pair) (gamma, sigma, kappa float64) {
-	unpack := func(p pair) (s, k float64) { t := math.Sin(p[0]); return t * t, p[1] * p[1] }
+func fitUSL(n, x []float64, starts [][]float64) (gamma, sigma, kappa float64) {
+	unpack := func(p []float64) (s, k float64) { t := math.Sin(p[0]); return t * t, p[1] * p[1] }
 	residuals := make([]float64, len(n))
 	logGamma := func(s, k float64) float64 {
 		for i := range n {
@@ -127,17 +129,20 @@ func fitUSL(n, x []float64, starts []pair) (gamma, sigma, kappa float64) {
 		m, _ := meanVariance(residuals)
 		return m
 	}
-	loss := func(p pair) float64 {
+	loss := func(p []float64) float64 {
 		g, sum := logGamma(unpack(p)), 0.0
 		for _, v := range residuals {
 			sum += (v - g) * (v - g)
 		}
 		return sum
 	}
-	best, at := math.Inf(1), pair{}
+	best, at := math.Inf(1), []float64{0, 0}
 	for _, start := range starts {
-		if p, least := minimise(loss, start); least < best {
-			best, at = least, p
+		r, err := optimize.Minimize(optimize.Problem{Func: loss}, start,
+			&optimize.Settings{Converger: &optimize.FunctionConverge{Absolute: 1e-14, Iterations: 60}, MajorIterations: 400},
+			&optimize.NelderMead{})
+		if r != nil && (err == nil || r.F < best) && r.F < best {
+			best, at = r.F, r.X
 		}
 	}
 	sigma, kappa = unpack(at)

@@ -1,13 +1,6 @@
 package tune
 
-import (
-	"math"
-	"math/rand/v2"
-	"slices"
-	"testing"
-
-	"gonum.org/v1/gonum/mat"
-)
+import "testing"
 
 // TestHadamard: rows and columns of every order that the constructions reach are
 // orthogonal, and those orders are all that were promised.
@@ -74,36 +67,6 @@ func TestFoldOver(t *testing.T) {
 	for _, bad := range []int{0, MaxFactors + 1} {
 		if _, err := newArray(bad); err == nil {
 			t.Errorf("%d factors were taken", bad)
-		}
-	}
-}
-
-// TestSolve holds Cholesky's solution against gonum's.
-func TestSolve(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	for n := 1; n < 25; n++ {
-		a, b := make([][]float64, n), make([]float64, n)
-		sym := mat.NewSymDense(n, nil)
-		for i := range a {
-			a[i], b[i] = make([]float64, n), r.NormFloat64()
-			for j := range i + 1 {
-				a[i][j] = r.NormFloat64()
-				if i == j {
-					a[i][j] = float64(n) + 20
-				}
-				sym.SetSym(i, j, a[i][j])
-			}
-		}
-		var chol mat.Cholesky
-		want := mat.NewVecDense(n, nil)
-		if !chol.Factorize(sym) || chol.SolveVecTo(want, mat.NewVecDense(n, slices.Clone(b))) != nil { //nolint:misspell // its name
-			t.Fatal("not definite")
-		}
-		solve(a, b)
-		for i := range b {
-			if math.Abs(b[i]-want.AtVec(i)) > 1e-12 {
-				t.Errorf("x[%d] of %d is %v, want %v", i, n, b[i], want.AtVec(i))
-			}
 		}
 	}
 }

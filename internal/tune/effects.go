@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"linerate/internal/stats"
 )
 
@@ -104,53 +106,27 @@ func (s *screened) add(a array, runs []int, values []float64) {
 // residual is what they leave of each value.
 func (s *screened) effects() (effects, residual []float64) {
 	columns := len(s.x[0])
-	xtx, b := make([][]float64, columns), make([]float64, columns)
-	for j := range columns {
-		xtx[j] = make([]float64, columns)
-		for i, row := range s.x {
-			b[j] += s.y[i] * row[j]
-			for k := range j + 1 {
-				xtx[j][k] += row[j] * row[k]
-			}
-		}
-		xtx[j][j] = xtx[j][j]*(1+1e-9) + 1e-9 // runs that are missing may leave columns alike
+	xtx, xty := mat.NewSymDense(columns, nil), mat.NewVecDense(columns, nil)
+	for i, row := range s.x {
+		v := mat.NewVecDense(columns, row)
+		xtx.SymRankOne(xtx, 1, v)
+		xty.AddScaledVec(xty, s.y[i], v)
 	}
-	solve(xtx, b)
-	for _, v := range b {
-		effects = append(effects, 2*v)
+	for j := range columns { // runs that are missing may leave columns alike
+		xtx.SetSym(j, j, xtx.At(j, j)*(1+1e-9)+1e-9)
+	}
+	var chol mat.Cholesky
+	b := mat.NewVecDense(columns, nil)
+	if chol.Factorize(xtx) { //nolint:misspell // its name
+		_ = chol.SolveVecTo(b, xty) // a condition number is no error here
+	}
+	for j := range columns {
+		effects = append(effects, 2*b.AtVec(j))
 	}
 	for i, row := range s.x {
-		left := s.y[i]
-		for j, v := range row {
-			left -= b[j] * v
-		}
-		residual = append(residual, left)
+		residual = append(residual, s.y[i]-mat.Dot(b, mat.NewVecDense(columns, row)))
 	}
 	return effects, residual
-}
-
-// solve makes b the solution x of a·x = b, by Cholesky's factors of a: symmetric and
-// positive definite, given below its diagonal and overwritten.
-func solve(a [][]float64, b []float64) {
-	for i := range b {
-		for j := range i + 1 {
-			for k := range j {
-				a[i][j] -= a[i][k] * a[j][k]
-			}
-			if j < i {
-				a[i][j] /= a[j][j]
-				b[i] -= a[i][j] * b[j]
-			}
-		}
-		a[i][i] = math.Sqrt(a[i][i])
-		b[i] /= a[i][i]
-	}
-	for i := len(b) - 1; i >= 0; i-- {
-		for k := i + 1; k < len(b); k++ {
-			b[i] -= a[k][i] * b[k]
-		}
-		b[i] /= a[i][i]
-	}
 }
 
 // product is the column of a two-factor interaction, less its blocks' means.
