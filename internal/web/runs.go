@@ -321,16 +321,22 @@ func (p Progress) Forest() []chart.Figure {
 	if len(rows) == 0 {
 		return nil
 	}
-	printed := show.SignedPercent
+	unit := " %"
 	if p.Points {
-		printed = show.SignedPoints
+		unit = " points"
+	}
+	tick := func(v float64) string {
+		if v == 0 {
+			return "0" + unit
+		}
+		return show.SignedValue(v) + unit
 	}
 	title := "Effects so far"
 	if p.State == StateComplete {
 		title = "Effects"
 	}
 	return chart.Draw(title+": "+p.Metric, "", func(w float64) string {
-		return chart.Forest(rows, 0, chart.LinearPart(rows), printed, w, "effects of the variants with their 95 % intervals")
+		return chart.Forest(rows, 0, chart.LinearPart(rows), tick, w, "effects of the variants with their 95 % intervals")
 	})
 }
 

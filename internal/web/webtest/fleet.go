@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"time"
 
 	"linerate/catalogue"
@@ -146,16 +147,22 @@ func (m *made) change(h *host) {
 		h.silent = !h.silent
 	case n < 3:
 		h.facts++
+	case n == 3:
+		h.state[len(m.rules)] = true // somebody undid what apply did
 	default:
 		h.silent = false
 		n := m.some(*h)
 		h.state[n] = !h.state[n]
-		if m.rng.IntN(2) == 0 {
-			n = m.some(*h)
-			h.state[n] = true
+		for i := range len(m.rules) + 1 { // what stands is mended sooner or later
+			if h.state[i] && m.rng.IntN(12) == 0 {
+				delete(h.state, i)
+			}
 		}
 	}
 }
+
+// filled is what an audit would have filled in.
+var filled = regexp.MustCompile(`\$\{[^}]*\}`)
 
 func (m *made) observe(n int, at time.Time) fleet.Observation {
 	h, k := &m.hosts[n], kinds[m.hosts[n].kind]
@@ -178,7 +185,15 @@ func (m *made) observe(n int, at time.Time) fleet.Observation {
 		if len(r.Names) > 0 {
 			name = r.Names[0]
 		}
-		o.Findings = append(o.Findings, fleet.Finding{ID: r.ID + ":" + name, Rule: r.ID, Tunable: name, Severity: r.Severity, Text: r.Message})
+		o.Findings = append(o.Findings, fleet.Finding{ID: r.ID + ":" + name, Rule: r.ID, Tunable: name, Severity: r.Severity, Text: filled.ReplaceAllString(r.Message, "…")})
+	}
+	if h.state[len(m.rules)] {
+		o.Findings = append(o.Findings, fleet.Finding{ID: fleet.DriftRule + ":net.core.somaxconn", Rule: fleet.DriftRule, Tunable: "net.core.somaxconn", Severity: audit.Warning,
+			Text: "net.core.somaxconn is 128; it was applied as 4096"})
+	}
+	if h.state[len(m.rules)] {
+		o.Findings = append(o.Findings, fleet.Finding{ID: fleet.DriftRule + ":net.core.somaxconn", Rule: fleet.DriftRule, Tunable: "net.core.somaxconn", Severity: audit.Warning,
+			Text: "net.core.somaxconn is 128; it was applied as 4096"})
 	}
 	return o
 }
