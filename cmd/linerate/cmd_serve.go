@@ -16,8 +16,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/assemble/ledgers"
+	"linerate/internal/assemble/queues"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
+	"linerate/internal/queue"
 	"linerate/internal/site"
 	"linerate/internal/study/record"
 	"linerate/internal/studydir"
@@ -96,6 +98,7 @@ func servePages(cmd *cobra.Command, f serveFlags) error {
 	door.Port = l.Addr().(*net.TCPAddr).Port
 	s := web.New(web.Config{
 		Open:      func(ctx context.Context) (ledger.Reader, error) { return ledgers.ReadOnly(ctx, f.ledger) },
+		OpenQueue: func(ctx context.Context) (queue.Reader, error) { return queues.ReadOnly(ctx, f.ledger) },
 		Catalogue: site.NewPages(in), Runs: folders(f.studies), Door: door, Built: in.Built,
 		Log: func(err error) { fmt.Fprintf(cmd.ErrOrStderr(), "linerate: %v\n", err) },
 	})

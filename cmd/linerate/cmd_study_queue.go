@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,33 +18,6 @@ import (
 	"linerate/internal/show"
 	"linerate/internal/studydir"
 )
-
-// queueDocument is what study queue --json prints.
-type queueDocument struct {
-	Version int    `json:"version"`
-	Queue   string `json:"queue"` // where it is
-	// Paused is why nothing begins; "" when it does.
-	Paused string `json:"paused"`
-	// DailyCapSeconds is the testbed time that one submitter may ask for on a day; 0:
-	// without bound.
-	DailyCapSeconds float64       `json:"daily_cap_seconds"`
-	Studies         []queuedStudy `json:"studies"`
-	Testbeds        []queuedBed   `json:"testbeds"`
-}
-
-// queuedStudy is a study in the queue.
-type queuedStudy struct {
-	queue.Study
-	// EstimateSeconds is about what it takes on one testbed.
-	EstimateSeconds float64 `json:"estimate_seconds"`
-}
-
-// queuedBed is a testbed of the queue.
-type queuedBed struct {
-	queue.Testbed
-	// SilentSeconds is how long ago its worker was last heard of.
-	SilentSeconds float64 `json:"silent_seconds"`
-}
 
 // queueFlags are those of study queue.
 type queueFlags struct {
@@ -75,7 +47,7 @@ for a day, --free lets a testbed out of quarantine.`,
 				if err := f.change(cmd, q); err != nil {
 					return err
 				}
-				doc, err := queueNow(cmd.Context(), q, f.all)
+				doc, err := queue.Look(cmd.Context(), q, f.all)
 				if err != nil {
 					return err
 				}
@@ -131,32 +103,7 @@ func (f *queueFlags) change(cmd *cobra.Command, q queue.Queue) error {
 	return err
 }
 
-// queueNow is what a queue has.
-func queueNow(ctx context.Context, q queue.Queue, all bool) (doc queueDocument, err error) {
-	doc = queueDocument{Version: 1, Queue: q.Place(), Studies: []queuedStudy{}, Testbeds: []queuedBed{}}
-	if doc.Paused, err = q.Braked(ctx); err != nil {
-		return doc, err
-	}
-	most, err := q.Cap(ctx)
-	if err != nil {
-		return doc, err
-	}
-	doc.DailyCapSeconds = most.Seconds()
-	list, err := q.Studies(ctx, all)
-	if err != nil {
-		return doc, err
-	}
-	for _, s := range list {
-		doc.Studies = append(doc.Studies, queuedStudy{s, s.Estimate.Seconds()})
-	}
-	beds, err := q.Testbeds(ctx)
-	for _, b := range beds {
-		doc.Testbeds = append(doc.Testbeds, queuedBed{b, b.Silent.Seconds()})
-	}
-	return doc, err
-}
-
-func queuePage(p *show.Page, doc queueDocument) {
+func queuePage(p *show.Page, doc queue.Document) {
 	if doc.Paused != "" {
 		p.Line(p.Bold("paused: " + doc.Paused))
 		p.Line("")
@@ -183,22 +130,11 @@ func queuePage(p *show.Page, doc queueDocument) {
 	}
 	var rows [][]string
 	for _, b := range doc.Testbeds {
-		holder, does := b.Holder, "waits"
-		switch {
-		case b.State != queue.BedLeased:
-			does = b.State
-			if b.Why != "" {
-				does += ": " + b.Why
-			}
-		case b.Study != "" && b.Block > 0:
-			does = fmt.Sprintf("block %d of %s", b.Block, b.Study)
-		case b.Study != "":
-			does = "takes " + b.Study + " into the ledger"
-		}
+		holder := b.Holder
 		if b.State == queue.BedLeased && b.Silent > 2*queue.DefaultPatience.Beat {
 			holder += fmt.Sprintf(" (silent for %s)", b.Silent.Round(time.Second))
 		}
-		rows = append(rows, []string{b.Name, b.Label, b.Kind, holder, does})
+		rows = append(rows, []string{b.Name, b.Label, b.Kind, holder, b.Does()})
 	}
 	p.Table(show.Table{Header: []string{"testbed", "label", "kind", "worker", "does"}, Rows: rows})
 }

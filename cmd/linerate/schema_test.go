@@ -25,6 +25,7 @@ import (
 	"linerate/internal/load/smtpload"
 	"linerate/internal/plan"
 	"linerate/internal/planner"
+	"linerate/internal/queue"
 	"linerate/internal/role"
 	"linerate/internal/schema"
 	"linerate/internal/stats"
@@ -78,7 +79,7 @@ var documents = []described{
 	{"imported", "linerate import FILE --json", []string{"import"}, typeOf[importedOutput]()},
 	{"studies", "linerate study list --json", []string{"study list"}, typeOf[studiesDocument]()},
 	{"submitted", "linerate study submit --json", []string{"study submit"}, typeOf[submittedDocument]()},
-	{"queue", "linerate study queue --json", []string{"study queue"}, typeOf[queueDocument]()},
+	{"queue", "linerate study queue --json", []string{"study queue"}, typeOf[queue.Document]()},
 	{"profiles", "linerate profile show --json", []string{"profile show"}, typeOf[profilesDocument]()},
 	{"profile-changes", "linerate profile diff --json", []string{"profile diff"}, typeOf[moversDocument]()},
 	{"lab", "linerate lab up --json", []string{"lab up"}, typeOf[labReport]()},

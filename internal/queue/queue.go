@@ -193,31 +193,17 @@ type Work func(ctx context.Context, j Job) (Outcome, error)
 // Queue is where studies wait for testbeds. Implementations are safe for concurrent
 // use; times are those of the database's clock.
 type Queue interface {
+	Reader
 	// Submit queues a study, or ErrCap.
 	Submit(ctx context.Context, s Submission) error
-	// Studies are all that were submitted, newest first; those that ended too where
-	// all is true.
-	Studies(ctx context.Context, all bool) ([]Study, error)
-	// Study is one, by the beginning of its ID.
-	Study(ctx context.Context, id string) (Study, error)
-	// Record is a study's record as far as it is: the files of a study's directory
-	// (package record) and of raw material.
-	Record(ctx context.Context, id string) ([]File, error)
 	// Cancel ends a study; its recorded trials stay.
 	Cancel(ctx context.Context, id, why string) error
 
 	// Brake keeps every block that has not begun from beginning; "" lets go.
 	Brake(ctx context.Context, why string) error
-	// Braked is why nothing begins, or "".
-	Braked(ctx context.Context) (string, error)
-	// SetCap bounds the testbed time that one submitter may ask for on one day (UTC);
-	// 0: without bound.
+	// SetCap sets the bound that Cap tells.
 	SetCap(ctx context.Context, d time.Duration) error
-	// Cap is that bound.
-	Cap(ctx context.Context) (time.Duration, error)
 
-	// Testbeds are all that were ever leased, by name.
-	Testbeds(ctx context.Context) ([]Testbed, error)
 	// Free lets a testbed out of quarantine.
 	Free(ctx context.Context, testbed string) error
 
@@ -232,10 +218,6 @@ type Queue interface {
 	Work(ctx context.Context, l Lease, fit func(context.Context) error, do Work) error
 	// Quarantine takes a testbed out of use.
 	Quarantine(ctx context.Context, l Lease, why string) error
-
-	// Place says where the queue is, without secrets.
-	Place() string
-	Close() error
 }
 
 // NotAvailable is an error of Lease with what is known.

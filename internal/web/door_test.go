@@ -63,7 +63,7 @@ func withToken(more ...string) map[string]string {
 func TestWhoIsTurnedAway(t *testing.T) {
 	h := guarded(t, web.Door{Names: []string{"stats.example.org"}}).Handler()
 	paths := []string{"/", "/studies", "/studies/0123456789abcdef", "/running", "/running/x", "/running/x/events", "/catalogue/index.html", "/metrics", "/site.css", "/live.js",
-		"/api/v1/", "/api/v1/studies", "/api/v1/running/x", "/fleet", "/fleet/hosts/x", "/queue", "/nothing"}
+		"/api/v1/", "/api/v1/studies", "/api/v1/running/x", "/fleet", "/fleet/hosts/x", "/queue", "/queue/x/events", "/testbeds", "/nothing"}
 	for _, p := range paths {
 		for what, header := range map[string]map[string]string{
 			"no token":           {},
@@ -261,7 +261,7 @@ func TestNothingBehindItWrites(t *testing.T) {
 	}
 	for dep := range strings.Lines(string(out)) {
 		dep = strings.TrimSpace(dep)
-		for _, bad := range []string{"knob", "apply", "host", "live", "lab", "server", "studydir", "load/wire", "assemble", "ledger/sqlite", "ledger/postgres", "ledger/sqldb"} {
+		for _, bad := range []string{"knob", "apply", "host", "live", "lab", "server", "studydir", "load/wire", "assemble", "ledger/sqlite", "ledger/postgres", "ledger/sqldb", "queue/book", "queue/local", "queue/river", "worker"} {
 			if p := "linerate/internal/" + bad; dep == p || strings.HasPrefix(dep, p+"/") {
 				t.Errorf("behind the page is %s", dep)
 			}

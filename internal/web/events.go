@@ -28,7 +28,7 @@ const (
 // events is the stream of a study on disk: an event each time its record has grown, until
 // it is complete.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
-	p, err := s.progress(r.PathValue("name"))
+	p, err := s.progress(r)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -61,7 +61,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 					return
 				}
 			case <-look.C:
-				if p, err = s.progress(last.Name); err != nil {
+				if p, err = s.progress(r); err != nil {
 					return
 				}
 			}

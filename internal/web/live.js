@@ -3,7 +3,7 @@
 "use strict";
 (function () {
   var box = document.getElementById("progress");
-  if (!box || !window.EventSource || box.dataset.state !== "running") return;
+  if (!box || !window.EventSource || box.dataset.state !== "running" && box.dataset.state !== "waiting") return;
   var source = new EventSource(box.dataset.events);
   source.addEventListener("progress", function (e) {
     var p = JSON.parse(e.data), doc = new DOMParser().parseFromString(p.html, "text/html");

@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/audit"
 	"linerate/internal/ledger"
+	"linerate/internal/queue"
 )
 
 // metrics answers in the text format of Prometheus.
@@ -41,6 +42,17 @@ func (s *Server) measure(r *http.Request, m *metrics) error {
 		if err := m.fleet(r, l.FleetReader()); err != nil {
 			return err
 		}
+	}
+	q, err := s.line(r)
+	if err != nil {
+		return err
+	}
+	if q != nil {
+		now, err := queue.Look(r.Context(), q, false)
+		if err != nil {
+			return err
+		}
+		m.queue(now)
 	}
 	runs, err := s.live()
 	if err != nil {
@@ -86,6 +98,23 @@ func (m *metrics) fleet(r *http.Request, f ledger.FleetReader) error {
 		m.gauge("linerate_fleet_sweep_alerts", "Changes for the worse that the last sweep found.", sample(float64(last.Alerts)))
 	}
 	return nil
+}
+
+// queue writes how a queue stands.
+func (m *metrics) queue(now queue.Document) {
+	blocks, running, by := 0, 0, beds(now.Testbeds)
+	for _, s := range now.Studies {
+		blocks, running = blocks+s.Blocks-s.Done-s.Running, running+s.Running
+	}
+	m.gauge("linerate_queue_studies", "Studies that wait or run in the queue.", sample(float64(len(now.Studies))))
+	m.gauge("linerate_queue_blocks_waiting", "Blocks of them that wait for a testbed.", sample(float64(blocks)))
+	m.gauge("linerate_queue_blocks_running", "Blocks of them that run.", sample(float64(running)))
+	m.gauge("linerate_queue_paused", "1 where nothing begins.", sample(btoi(now.Paused != "")))
+	var states []value
+	for _, s := range []string{queue.BedFree, queue.BedLeased, queue.BedQuarantined} {
+		states = append(states, sample(float64(by[s]), "state", s))
+	}
+	m.gauge("linerate_testbeds", "Testbeds by state.", states...)
 }
 
 // metrics is a page of metrics being written.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"linerate/internal/ledger"
+	"linerate/internal/queue"
 )
 
 // Overview is the JSON document of the front page.
@@ -19,10 +20,15 @@ type Overview struct {
 	// Measured are tunables that the ledger has verdicts about.
 	Measured int `json:"measured"`
 	// Hosts, Unreachable, Errors and Warnings are the fleet's.
-	Hosts       int            `json:"hosts"`
-	Unreachable int            `json:"unreachable"`
-	Errors      int            `json:"errors"`
-	Warnings    int            `json:"warnings"`
+	Hosts       int `json:"hosts"`
+	Unreachable int `json:"unreachable"`
+	Errors      int `json:"errors"`
+	Warnings    int `json:"warnings"`
+	// Queued are studies that wait or run in the queue; Testbeds are all, Quarantined those
+	// out of use.
+	Queued      int            `json:"queued"`
+	Testbeds    int            `json:"testbeds"`
+	Quarantined int            `json:"quarantined"`
 	Newest      []ledger.Study `json:"newest"`
 	Runs        []Progress     `json:"runs"`
 }
@@ -59,11 +65,31 @@ func (s *Server) overview(r *http.Request) (*answer, error) {
 		doc.Studies, doc.Measured = len(all), len(measured)
 		doc.Newest = append(doc.Newest, all[:min(len(all), onFront)]...)
 	}
+	q, err := s.line(r)
+	if err != nil {
+		return nil, err
+	}
+	if q != nil {
+		now, err := queue.Look(r.Context(), q, false)
+		if err != nil {
+			return nil, err
+		}
+		doc.Queued, doc.Testbeds, doc.Quarantined = len(now.Studies), len(now.Testbeds), beds(now.Testbeds)[queue.BedQuarantined]
+	}
 	if doc.Runs, err = s.live(); err != nil {
 		return nil, err
 	}
 	doc.Running = len(doc.Runs)
 	return &answer{title: "Overview", doc: doc, refresh: 60}, nil
+}
+
+// beds counts testbeds by their state.
+func beds(all []queue.TestbedState) map[string]int {
+	n := map[string]int{}
+	for _, b := range all {
+		n[b.State]++
+	}
+	return n
 }
 
 // live are the studies on disk that run now.
@@ -77,7 +103,7 @@ func (s *Server) live() ([]Progress, error) {
 		return nil, err
 	}
 	for _, r := range all[:min(len(all), onFront)] {
-		if p := s.runs.of(s, r); p.State == StateRunning {
+		if p := s.runs.of(s, s.onDisk(r)); p.State == StateRunning {
 			out = append(out, p)
 		}
 	}

@@ -47,6 +47,7 @@ var templates = template.Must(site.Templates().Funcs(template.FuncMap{
 		return q.Encode()
 	},
 	"segments": segments,
+	"clock":    func(seconds float64) string { return show.Clock(time.Duration(seconds * float64(time.Second))) },
 	"ago":      ago,
 	"stamp":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 }).Parse(pagesText))
@@ -97,7 +98,7 @@ func (s *Server) page(path, template string, ask func(*http.Request) (*answer, e
 
 // nav is the navigation of all pages.
 func nav() []site.Link {
-	return []site.Link{{Name: "linerate", URL: "/"}, {Name: "Fleet", URL: "/fleet"}, {Name: "Studies", URL: "/studies"}, {Name: "Running", URL: "/running"}, {Name: "Catalogue", URL: "/catalogue/index.html"}}
+	return []site.Link{{Name: "linerate", URL: "/"}, {Name: "Fleet", URL: "/fleet"}, {Name: "Studies", URL: "/studies"}, {Name: "Running", URL: "/running"}, {Name: "Queue", URL: "/queue"}, {Name: "Catalogue", URL: "/catalogue/index.html"}}
 }
 
 // Nav is the navigation for the catalogue's pages (site.Input.Within).

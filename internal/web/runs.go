@@ -1,10 +1,8 @@
 package web
 
 import (
-	"errors"
 	"fmt"
 	"html/template"
-	"io/fs"
 	"math"
 	"net/http"
 	"slices"
@@ -15,6 +13,7 @@ import (
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
+	"linerate/internal/study/record"
 )
 
 // Running is the JSON document of the studies on disk.
@@ -31,6 +30,7 @@ const (
 	StateRunning  State = "running"  // a trial ended not long ago
 	StateStopped  State = "stopped"  // none has for long, and some are left
 	StateComplete State = "complete" // no trial is left to run
+	StateWaiting  State = "waiting"  // in the queue, and no testbed has a block of it
 	StateUnread   State = "unread"   // its record cannot be read
 )
 
@@ -94,7 +94,7 @@ func (s *Server) running(*http.Request) (*answer, error) {
 			return nil, err
 		}
 		for _, r := range all[:min(len(all), perPage)] {
-			doc.Studies = append(doc.Studies, s.runs.of(s, r))
+			doc.Studies = append(doc.Studies, s.runs.of(s, s.onDisk(r)))
 		}
 	}
 	return &answer{title: "Studies on this machine", doc: doc, refresh: 30}, nil
@@ -102,7 +102,7 @@ func (s *Server) running(*http.Request) (*answer, error) {
 
 // run shows how a study on disk gets on.
 func (s *Server) run(r *http.Request) (*answer, error) {
-	p, err := s.progress(r.PathValue("name"))
+	p, err := s.progress(r)
 	if err != nil {
 		return nil, err
 	}
@@ -113,20 +113,24 @@ func (s *Server) run(r *http.Request) (*answer, error) {
 	return a, nil
 }
 
-// progress is how a study of that name gets on.
-func (s *Server) progress(name string) (Progress, error) {
-	none := missing("no study %s lies where this page looks", name)
-	if s.Runs == nil {
-		return Progress{}, none
-	}
-	found, err := s.Runs.Changed(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Progress{}, none
+// source is a record to be watched: where its progress is kept, how it lies there now, and
+// how it is read.
+type source struct {
+	key  string
+	run  Run
+	read func() (*record.Record, error)
+}
+
+// progress is how the study that a request names gets on.
+func (s *Server) progress(r *http.Request) (Progress, error) {
+	src, err := s.ofDisk(r.PathValue("name"))
+	if r.PathValue("id") != "" {
+		src, err = s.ofQueue(r)
 	}
 	if err != nil {
 		return Progress{}, err
 	}
-	return s.runs.of(s, found), nil
+	return s.runs.of(s, src), nil
 }
 
 // runs keeps what was worked out of records, until they change.
@@ -147,27 +151,29 @@ type watched struct {
 const maxWatched = 200
 
 // of is the progress of a record as it lies there now.
-func (c *runs) of(s *Server, r Run) Progress {
+func (c *runs) of(s *Server, src source) Progress {
 	c.mu.Lock()
 	if c.known == nil || len(c.known) > maxWatched {
 		c.known = map[string]*watched{}
 	}
-	w := c.known[r.Name]
+	w := c.known[src.key]
 	if w == nil {
 		w = &watched{}
-		c.known[r.Name] = w
+		c.known[src.key] = w
 	}
 	c.mu.Unlock()
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	r := src.run
 	if !w.made || w.at.Bytes != r.Bytes || !w.at.Changed.Equal(r.Changed) {
 		before := w.p.Narrowing
 		if r.Bytes < w.at.Bytes {
 			before = nil
 		}
-		w.p, w.at, w.made = s.look(r, before), r, true
+		w.p, w.at, w.made = s.look(src, before), r, true
 	}
 	p := w.p
+	p.Run = r
 	p.State = p.stateAt(s.Now())
 	return p
 }
@@ -176,9 +182,10 @@ func (c *runs) of(s *Server, r Run) Progress {
 const maxNarrowing = 40
 
 // look works out how a study gets on.
-func (s *Server) look(r Run, before []study.Width) Progress {
+func (s *Server) look(src source, before []study.Width) Progress {
+	r := src.run
 	p := Progress{Document: version1, Run: r, State: StateUnread, Narrowing: []study.Width{}, Effects: []Effect{}}
-	rec, err := s.Runs.Read(r.Name)
+	rec, err := src.read()
 	if err != nil {
 		p.Problem = "its record cannot be read"
 		s.Log(fmt.Errorf("study %s: %w", r.Name, err))
@@ -239,7 +246,12 @@ const patience = time.Minute
 
 // stateAt is how the study stands at a time.
 func (p *Progress) stateAt(now time.Time) State {
-	if p.State != "" {
+	switch {
+	case p.State == StateUnread:
+		return p.State
+	case p.Queued != nil:
+		return stateQueued(p.Queued)
+	case p.State != "":
 		return p.State
 	}
 	each := 0.0

@@ -9,12 +9,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"sync"
 	"time"
 
 	"linerate/internal/ledger"
+	"linerate/internal/queue"
 	"linerate/internal/site"
 	"linerate/internal/study/record"
 )
@@ -24,6 +26,8 @@ type Config struct {
 	// Open opens the ledger to be read; its error is fs.ErrNotExist where there is none
 	// yet. It is called until it succeeds.
 	Open func(context.Context) (ledger.Reader, error)
+	// OpenQueue opens the queue to be read, like Open; nil: there is none.
+	OpenQueue func(context.Context) (queue.Reader, error)
 	// Catalogue are the pages of the catalogue.
 	Catalogue *site.Pages
 	// Runs are the records of studies on disk; nil: none.
@@ -55,13 +59,16 @@ type Run struct {
 	Name    string    `json:"name"` // of its directory
 	Changed time.Time `json:"changed"`
 	Bytes   int64     `json:"-"` // of its trials
+	// Queued is the study as a queue has it, of those that are in one.
+	Queued *queue.Study `json:"queued,omitempty"`
 }
 
 // Server answers for the pages.
 type Server struct {
 	Config
 	mux     *http.ServeMux
-	ledger  opened
+	ledger  opened[ledger.Reader]
+	waiting opened[queue.Reader]
 	runs    runs
 	reports reports
 	streams chan struct{} // a place for each stream of events
@@ -97,7 +104,7 @@ func (s *Server) EndStreams() { s.close.Do(func() { close(s.closing) }) }
 // Close closes the ledger.
 func (s *Server) Close() error {
 	s.EndStreams()
-	return s.ledger.close()
+	return errors.Join(s.ledger.close(), s.waiting.close())
 }
 
 func (s *Server) routes() {
@@ -113,6 +120,10 @@ func (s *Server) routes() {
 	s.page("/running", "running", s.running)
 	s.page("/running/{name}", "run", s.run)
 	s.mux.HandleFunc("GET /running/{name}/events", s.events)
+	s.page("/queue", "queue", s.queue)
+	s.page("/queue/{id}", "queued", s.queued)
+	s.mux.HandleFunc("GET /queue/{id}/events", s.events)
+	s.page("/testbeds", "testbeds", s.testbeds)
 	s.mux.HandleFunc("GET /catalogue/{page...}", s.catalogue)
 	s.mux.HandleFunc("GET /metrics", s.metrics)
 	s.mux.HandleFunc("GET /site.css", static("text/css; charset=utf-8", styleSheet()))
@@ -126,40 +137,49 @@ func (s *Server) routes() {
 // ServeHTTP answers a request that the door let in.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// opened is a ledger that is opened when it is there.
-type opened struct {
+// opened is what is opened when it is there.
+type opened[T interface {
+	comparable
+	io.Closer
+}] struct {
 	mu sync.Mutex
-	r  ledger.Reader
+	is T
+}
+
+// get opens it, unless it is open; the zero value where there is nothing to open yet.
+func (o *opened[T]) get(ctx context.Context, open func(context.Context) (T, error)) (T, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var none T
+	if o.is != none || open == nil {
+		return o.is, nil
+	}
+	is, err := open(ctx)
+	if errors.Is(err, fs.ErrNotExist) {
+		return none, nil
+	}
+	if err != nil {
+		return none, err
+	}
+	o.is = is
+	return is, nil
+}
+
+func (o *opened[T]) close() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var none T
+	if o.is == none {
+		return nil
+	}
+	err := o.is.Close()
+	o.is = none
+	return err
 }
 
 // reader is the ledger, or nil where there is none yet.
 func (s *Server) reader(ctx context.Context) (ledger.Reader, error) {
-	o := &s.ledger
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.r != nil || s.Open == nil {
-		return o.r, nil
-	}
-	r, err := s.Open(ctx)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	o.r = r
-	return r, nil
-}
-
-func (o *opened) close() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.r == nil {
-		return nil
-	}
-	err := o.r.Close()
-	o.r = nil
-	return err
+	return s.ledger.get(ctx, s.Open)
 }
 
 // gone says that something asked for is not there.

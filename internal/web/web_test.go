@@ -24,6 +24,9 @@ import (
 	"linerate/internal/ledger/ledgertest"
 	"linerate/internal/ledger/sqlite"
 	"linerate/internal/planner"
+	"linerate/internal/queue"
+	"linerate/internal/queue/local"
+	"linerate/internal/queue/queuetest"
 	"linerate/internal/site"
 	"linerate/internal/study"
 	"linerate/internal/study/forward"
@@ -93,6 +96,7 @@ type desk struct {
 	dir   *studydir.Dir
 	left  []study.Trial
 	study ledger.ID
+	queue string
 }
 
 // newDesk fills one; every is how often it looks at what runs.
@@ -108,6 +112,8 @@ func newDesk(t *testing.T, every time.Duration) *desk {
 	}
 	t.Cleanup(func() { dir.Close() })
 	d.dir, d.left = dir, all
+	d.queue = filepath.Join(tmp, "ledger-queue.db")
+	d.wait(t)
 	p, err := pages()
 	if err != nil {
 		t.Fatal(err)
@@ -115,6 +121,9 @@ func newDesk(t *testing.T, every time.Duration) *desk {
 	d.Server = web.New(web.Config{
 		Open: func(ctx context.Context) (ledger.Reader, error) {
 			return sqlite.OpenReadOnly(ctx, d.db, sqlite.Owner{UID: -1, GID: -1})
+		},
+		OpenQueue: func(ctx context.Context) (queue.Reader, error) {
+			return local.OpenReadOnly(ctx, d.queue, local.Owner{UID: -1, GID: -1})
 		},
 		Catalogue: p, Runs: folder(filepath.Join(tmp, "runs")), Built: "test", Every: every,
 		Door: web.Door{Token: token}, Log: func(err error) { t.Errorf("logged: %v", err) },
@@ -173,6 +182,42 @@ func (d *desk) fill(t *testing.T, done string) {
 	}
 }
 
+// wait queues two studies: of the first, one testbed has done four blocks and is in
+// quarantine.
+func (d *desk) wait(t *testing.T) {
+	t.Helper()
+	q, err := local.Open(t.Context(), d.queue, local.Owner{UID: -1, GID: -1}, queue.DefaultPatience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	for _, id := range []string{"q1", "q2"} {
+		err := q.Submit(t.Context(), queue.Submission{ID: id, Name: "small", Label: "pair", Kind: "netns", Submitter: "ada@x", Spec: []byte(spec), Estimate: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := q.Lease(t.Context(), queue.Claim{Testbed: "rack-1", Label: "pair", Kind: "netns", Holder: "host:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := 0
+	err = q.Work(t.Context(), l, nil, func(_ context.Context, j queue.Job) (queue.Outcome, error) {
+		if done++; done > 4 {
+			return queue.Outcome{}, &queue.BedFailed{Reason: "the cable <b>is out</b>"}
+		}
+		own := queuetest.Trials(j, 700)
+		for i := range own {
+			own[i].Metrics[forward.CostNS] = 1e9 / own[i].Metrics[forward.ForwardingRate]
+		}
+		return queue.Outcome{Trials: own, Environment: study.Environment{CPU: "cpu", OS: "linux"}}, nil
+	})
+	var failed *queue.BedFailed
+	if !errors.As(err, &failed) && err != nil {
+		t.Fatal(err)
+	}
+}
+
 // grow ends n more trials of the running study.
 func (d *desk) grow(t *testing.T, n int) {
 	t.Helper()
@@ -224,6 +269,10 @@ func (d *desk) every() []struct{ path, says, has string } {
 		{"/studies/" + string(d.study), "Every trial in time order", `"results": {`},
 		{"/studies/" + string(d.study)[:12], "Gates and invalid trials", `"version": 1`},
 		{"/studies/" + string(ledger.IDOf("study", "elsewhere")), "AMD GX-412TC", `"evidence": [`},
+		{"/queue", "the cable &lt;b&gt;is out", `"state": "quarantined"`},
+		{"/testbeds", "rack-1", `"testbeds": [`},
+		{"/queue/q1", "4 of ", `"trials": 16`},
+		{"/queue/q2", "waiting", `"state": "waiting"`},
 		{"/running", "small-1", `"state": "running"`},
 		{"/running/small-1", "no verdict", `"total": 32`},
 	}
@@ -259,7 +308,7 @@ func TestPagesAndTheirJSON(t *testing.T) {
 	}
 	for path, want := range map[string]int{
 		"/fleet/hosts/nobody": 404, "/fleet/rules/LR-NONE": 404, "/fleet/changes?kind=x": 400, "/fleet/changes?since=-1h": 400, "/fleet/changes?before=x": 400,
-		"/fleet/hosts?unreachable=yes": 400, "/studies?page=0": 400, "/studies/deadbeef": 404, "/studies/small": 404, "/running/other": 404, "/running/other/events": 404, "/catalogue/t/linux/none.html": 404,
+		"/fleet/hosts?unreachable=yes": 400, "/studies?page=0": 400, "/studies/deadbeef": 404, "/studies/small": 404, "/running/other": 404, "/queue/q": 404, "/queue/none": 404, "/queue/none/events": 404, "/running/other/events": 404, "/catalogue/t/linux/none.html": 404,
 	} {
 		for _, at := range []string{path, web.API + path} {
 			w := ask(h, "GET", at, withToken())
@@ -368,7 +417,7 @@ func TestMetrics(t *testing.T) {
 		}
 		seen[name] = true
 	}
-	for _, want := range []string{"linerate_fleet_hosts{role=\"web\",os=\"linux\",release=\"6.12\"}", "linerate_ledger_studies", "linerate_study_trials_done{record=\"small-1\",study=\"small\"}", "linerate_fleet_sweep_end_time_seconds"} {
+	for _, want := range []string{"linerate_fleet_hosts{role=\"web\",os=\"linux\",release=\"6.12\"}", "linerate_ledger_studies", "linerate_study_trials_done{record=\"small-1\",study=\"small\"}", "linerate_fleet_sweep_end_time_seconds", "linerate_queue_studies", "linerate_testbeds{state=\"quarantined\"}"} {
 		if !seen[want] {
 			t.Errorf("no %s in\n%s", want, w.Body)
 		}

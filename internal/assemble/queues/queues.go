@@ -33,6 +33,22 @@ func Open(ctx context.Context, place string, p queue.Patience) (queue.Queue, err
 	return local.Open(ctx, file(at.Path), local.Owner{UID: at.UID, GID: at.GID}, p)
 }
 
+// ReadOnly opens the queue of the ledger at a place so that nothing can be written to it.
+// The error is that of fs.ErrNotExist where there is none.
+func ReadOnly(ctx context.Context, place string) (queue.Reader, error) {
+	at, err := ledger.Locate(place)
+	if err != nil {
+		return nil, err
+	}
+	if at.URL != "" {
+		return river.OpenReadOnly(ctx, at.URL)
+	}
+	if _, err := os.Stat(file(at.Path)); err != nil {
+		return nil, err
+	}
+	return local.OpenReadOnly(ctx, file(at.Path), local.Owner{UID: at.UID, GID: at.GID})
+}
+
 // file is the queue's file beside a ledger's: ledger.db has ledger-queue.db.
 func file(ledger string) string {
 	ext := filepath.Ext(ledger)

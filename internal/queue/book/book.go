@@ -117,6 +117,9 @@ CREATE TABLE queue_testbeds (
 // errNewer: the tables are of a later version of linerate.
 var errNewer = errors.New("the queue was made by a newer linerate")
 
+// errOlder: the tables are of an earlier version, and may not be brought up to date.
+var errOlder = errors.New("the queue was made by an older linerate")
+
 // Migrate makes the tables, and brings them up to date. The caller keeps others out.
 func (b *Book) Migrate(ctx context.Context) error {
 	return b.DB.Do(ctx, func(tx Tx) error {
@@ -142,6 +145,22 @@ func (b *Book) Migrate(ctx context.Context) error {
 			if _, err := tx.Exec(ctx, "INSERT INTO queue_version (version) VALUES (?)", v+1); err != nil {
 				return err
 			}
+		}
+		return nil
+	})
+}
+
+// Current checks that the tables are there and are of this version, and writes nothing.
+func (b *Book) Current(ctx context.Context) error {
+	return b.DB.Do(ctx, func(tx Tx) error {
+		v, err := one[int](ctx, tx, "SELECT COALESCE(MAX(version), 0) FROM queue_version")
+		switch {
+		case err != nil:
+			return err
+		case v > len(migrations):
+			return fmt.Errorf("%w (tables of version %d, this one knows %d)", errNewer, v, len(migrations))
+		case v < len(migrations):
+			return fmt.Errorf("%w (tables of version %d, this one wants %d)", errOlder, v, len(migrations))
 		}
 		return nil
 	})

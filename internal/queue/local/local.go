@@ -40,16 +40,10 @@ func Open(ctx context.Context, path string, owner Owner, p queue.Patience) (queu
 	if err := os.MkdirAll(filepath.Dir(abs), 0o700); err != nil {
 		return nil, fmt.Errorf("queue: %w", err)
 	}
-	v := url.Values{"_txlock": {"immediate"}, "_pragma": {"busy_timeout(20000)", "journal_mode(WAL)", "synchronous(FULL)"}}
-	base, err := sql.Open("sqlite", "file:"+(&url.URL{Path: abs}).EscapedPath()+"?"+v.Encode())
+	q, err := open(abs, owner, p, url.Values{"_txlock": {"immediate"}, "_pragma": {"busy_timeout(20000)", "journal_mode(WAL)", "synchronous(FULL)"}})
 	if err != nil {
 		return nil, err
 	}
-	base.SetMaxOpenConns(4)
-	q := &db{sql: base, place: abs, owner: owner}
-	q.Book = &book.Book{DB: q, Engine: q, Patience: p, Hopeless: hopeless, Dialect: book.Dialect{
-		Blob: "BLOB", Now: "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
-	}}
 	err = q.Migrate(ctx)
 	if err == nil {
 		err = q.Do(ctx, func(t book.Tx) error {
@@ -61,8 +55,39 @@ func Open(ctx context.Context, path string, owner Owner, p queue.Patience) (queu
 		err = q.own()
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("queue %s: %w", abs, err), base.Close())
+		return nil, errors.Join(fmt.Errorf("queue %s: %w", abs, err), q.sql.Close())
 	}
+	return q, nil
+}
+
+// OpenReadOnly opens the queue in a file, which must exist, so that SQLite refuses every
+// statement that writes (mode=ro, query_only).
+func OpenReadOnly(ctx context.Context, path string, owner Owner) (queue.Reader, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	q, err := open(abs, owner, queue.DefaultPatience, url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(20000)", "query_only(ON)"}})
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(q.Current(ctx), q.own()); err != nil {
+		return nil, errors.Join(fmt.Errorf("queue %s: %w", abs, err), q.sql.Close())
+	}
+	return queue.ReadOnly(q), nil
+}
+
+// open is a queue over few connections to a file, with options in its URI.
+func open(abs string, owner Owner, p queue.Patience, options url.Values) (*db, error) {
+	base, err := sql.Open("sqlite", "file:"+(&url.URL{Path: abs}).EscapedPath()+"?"+options.Encode())
+	if err != nil {
+		return nil, err
+	}
+	base.SetMaxOpenConns(4)
+	q := &db{sql: base, place: abs, owner: owner}
+	q.Book = &book.Book{DB: q, Engine: q, Patience: p, Hopeless: hopeless, Dialect: book.Dialect{
+		Blob: "BLOB", Now: "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
+	}}
 	return q, nil
 }
 

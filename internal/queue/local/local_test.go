@@ -22,3 +22,17 @@ func TestConformance(t *testing.T) {
 		}
 	})
 }
+
+func TestReadOnly(t *testing.T) {
+	file, owner := filepath.Join(t.TempDir(), "queue.db"), local.Owner{UID: -1, GID: -1}
+	open := func() (queue.Reader, error) { return local.OpenReadOnly(t.Context(), file, owner) }
+	if r, err := open(); err == nil {
+		t.Error("a queue that is not there was opened", r.Close())
+	}
+	q, err := local.Open(t.Context(), file, owner, queue.DefaultPatience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	queuetest.ReadOnly(t, q, open)
+}

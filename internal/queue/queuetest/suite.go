@@ -502,3 +502,27 @@ func names(t *testing.T, open Open) {
 		t.Errorf("place %q", q.Place())
 	}
 }
+
+// ReadOnly checks that a queue opened to be read shows what one on the same place has, and
+// has no method that writes.
+func ReadOnly(t *testing.T, q queue.Queue, open func() (queue.Reader, error)) {
+	t.Helper()
+	submit(t, q, "s1")
+	r, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, writes := r.(interface {
+		Brake(context.Context, string) error
+	}); writes {
+		t.Error("a queue that was opened to be read can be written")
+	}
+	if err := q.Brake(t.Context(), "rest"); err != nil {
+		t.Fatal(err)
+	}
+	doc, err := queue.Look(t.Context(), r, true)
+	if err != nil || doc.Paused != "rest" || len(doc.Studies) != 1 || doc.Studies[0].ID != "s1" {
+		t.Errorf("%+v, %v", doc, err)
+	}
+}

@@ -8,7 +8,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"maps"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -41,21 +43,11 @@ var _ queue.Queue = (*db)(nil)
 // Open opens the queue in a database named by a URL, as the ledger's
 // (postgres://user@host/database), and makes its tables and River's there.
 func Open(ctx context.Context, url string, p queue.Patience) (queue.Queue, error) {
-	cfg, err := pgxpool.ParseConfig(url)
+	q, err := connect(ctx, url, p, nil)
 	if err != nil {
-		return nil, errors.New("queue: the database URL cannot be parsed")
+		return nil, err
 	}
-	cfg.ConnConfig.RuntimeParams["application_name"] = "linerate"
-	cfg.ConnConfig.RuntimeParams["synchronous_commit"] = "on"
-	cfg.MaxConns = 6
-	pool, err := pgxpool.NewWithConfig(ctx, cfg)
-	if err != nil {
-		return nil, fmt.Errorf("queue: %w", err)
-	}
-	q := &db{pool: pool, place: fmt.Sprintf("postgres://%s/%s", cfg.ConnConfig.Host, cfg.ConnConfig.Database)}
-	q.Book = &book.Book{DB: q, Engine: q, Patience: p, Hopeless: hopeless, Dialect: book.Dialect{
-		Blob: "BYTEA", Now: "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT", Lock: " FOR UPDATE", Dollar: true, Order: ` COLLATE "C"`,
-	}}
+	pool := q.pool
 	if err := q.migrate(ctx); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("queue %s: %w", q.place, err)
@@ -65,6 +57,46 @@ func Open(ctx context.Context, url string, p queue.Patience) (queue.Queue, error
 		pool.Close()
 		return nil, fmt.Errorf("queue %s: %w", q.place, err)
 	}
+	return q, nil
+}
+
+// OpenReadOnly opens the queue in a database so that PostgreSQL refuses every statement
+// that writes (default_transaction_read_only). The error is that of fs.ErrNotExist where
+// the database has none.
+func OpenReadOnly(ctx context.Context, url string) (queue.Reader, error) {
+	q, err := connect(ctx, url, queue.DefaultPatience, map[string]string{"default_transaction_read_only": "on"})
+	if err != nil {
+		return nil, err
+	}
+	if err := q.Current(ctx); err != nil {
+		q.pool.Close()
+		var e *pgconn.PgError
+		if errors.As(err, &e) && e.Code == "42P01" { // no such table
+			err = errors.Join(fs.ErrNotExist, err)
+		}
+		return nil, fmt.Errorf("queue %s: %w", q.place, err)
+	}
+	return queue.ReadOnly(q), nil
+}
+
+// connect is a queue over few connections, with parameters of their sessions.
+func connect(ctx context.Context, url string, p queue.Patience, session map[string]string) (*db, error) {
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, errors.New("queue: the database URL cannot be parsed")
+	}
+	cfg.ConnConfig.RuntimeParams["application_name"] = "linerate"
+	cfg.ConnConfig.RuntimeParams["synchronous_commit"] = "on"
+	maps.Copy(cfg.ConnConfig.RuntimeParams, session)
+	cfg.MaxConns = 6
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("queue: %w", err)
+	}
+	q := &db{pool: pool, place: fmt.Sprintf("postgres://%s/%s", cfg.ConnConfig.Host, cfg.ConnConfig.Database)}
+	q.Book = &book.Book{DB: q, Engine: q, Patience: p, Hopeless: hopeless, Dialect: book.Dialect{
+		Blob: "BYTEA", Now: "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT", Lock: " FOR UPDATE", Dollar: true, Order: ` COLLATE "C"`,
+	}}
 	return q, nil
 }
 

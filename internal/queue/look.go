@@ -1,0 +1,102 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Reader is what can be read of a queue, and no more: whoever has one cannot change the
+// queue. Its methods are those of Queue.
+type Reader interface {
+	// Studies are all that were submitted, newest first; those that ended too where
+	// all is true.
+	Studies(ctx context.Context, all bool) ([]Study, error)
+	// Study is one, by the beginning of its ID.
+	Study(ctx context.Context, id string) (Study, error)
+	// Record is a study's record as far as it is: the files of a study's directory
+	// (package record) and of raw material.
+	Record(ctx context.Context, id string) ([]File, error)
+	// Braked is why nothing begins, or "".
+	Braked(ctx context.Context) (string, error)
+	// Cap bounds the testbed time that one submitter may ask for on one day (UTC); 0:
+	// without bound.
+	Cap(ctx context.Context) (time.Duration, error)
+	// Testbeds are all that were ever leased, by name.
+	Testbeds(ctx context.Context) ([]Testbed, error)
+	// Place says where the queue is, without secrets.
+	Place() string
+	Close() error
+}
+
+// ReadOnly hides all of a queue but its Reader, also from type assertions.
+func ReadOnly(q Reader) Reader { return readOnly{q} }
+
+type readOnly struct{ Reader }
+
+// Document is a queue as it stands, as JSON.
+type Document struct {
+	Version int    `json:"version"`
+	Queue   string `json:"queue"` // where it is
+	// Paused is why nothing begins; "" when it does.
+	Paused string `json:"paused"`
+	// DailyCapSeconds is the testbed time that one submitter may ask for on a day; 0:
+	// without bound.
+	DailyCapSeconds float64        `json:"daily_cap_seconds"`
+	Studies         []StudyLine    `json:"studies"`
+	Testbeds        []TestbedState `json:"testbeds"`
+}
+
+// StudyLine is a study in the queue.
+type StudyLine struct {
+	Study
+	// EstimateSeconds is about what it takes on one testbed.
+	EstimateSeconds float64 `json:"estimate_seconds"`
+}
+
+// TestbedState is a testbed of the queue.
+type TestbedState struct {
+	Testbed
+	// SilentSeconds is how long ago its worker was last heard of.
+	SilentSeconds float64 `json:"silent_seconds"`
+}
+
+// Look is what a queue has; studies that ended too where all is true.
+func Look(ctx context.Context, q Reader, all bool) (doc Document, err error) {
+	doc = Document{Version: 1, Queue: q.Place(), Studies: []StudyLine{}, Testbeds: []TestbedState{}}
+	if doc.Paused, err = q.Braked(ctx); err != nil {
+		return doc, err
+	}
+	most, err := q.Cap(ctx)
+	if err != nil {
+		return doc, err
+	}
+	doc.DailyCapSeconds = most.Seconds()
+	list, err := q.Studies(ctx, all)
+	if err != nil {
+		return doc, err
+	}
+	for _, s := range list {
+		doc.Studies = append(doc.Studies, StudyLine{s, s.Estimate.Seconds()})
+	}
+	beds, err := q.Testbeds(ctx)
+	for _, b := range beds {
+		doc.Testbeds = append(doc.Testbeds, TestbedState{b, b.Silent.Seconds()})
+	}
+	return doc, err
+}
+
+// Does says what a testbed is doing, in words.
+func (b Testbed) Does() string {
+	switch {
+	case b.State != BedLeased && b.Why != "":
+		return b.State + ": " + b.Why
+	case b.State != BedLeased:
+		return b.State
+	case b.Study != "" && b.Block > 0:
+		return fmt.Sprintf("block %d of %s", b.Block, b.Study)
+	case b.Study != "":
+		return "takes " + b.Study + " into the ledger"
+	}
+	return "waits"
+}
