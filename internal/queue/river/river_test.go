@@ -1,6 +1,8 @@
 package river_test
 
 import (
+	"errors"
+	"io/fs"
 	"strings"
 	"testing"
 
@@ -33,4 +35,18 @@ func TestOpenHidesThePassword(t *testing.T) {
 			t.Errorf("Open: %v", err)
 		}
 	}
+}
+
+func TestReadOnly(t *testing.T) {
+	at := pgserver.Database(t)
+	open := func() (queue.Reader, error) { return river.OpenReadOnly(t.Context(), at) }
+	if _, err := open(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a database without a queue: %v", err)
+	}
+	q, err := river.Open(t.Context(), at, queue.DefaultPatience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	queuetest.ReadOnly(t, q, open)
 }
