@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -49,8 +50,21 @@ func runDemo(cmd *cobra.Command, f *runFlags) error {
 	if err != nil && !errors.As(err, &code) || f.asJSON {
 		return err
 	}
-	fmt.Fprint(cmd.OutOrStdout(), nextSteps(path))
+	fmt.Fprint(cmd.OutOrStdout(), nextSteps(path), moreRights())
 	return err
+}
+
+// moreRights says what the demo would add as root; "" to root.
+func moreRights() string {
+	if cli.Root() || runtime.GOOS != "linux" {
+		return ""
+	}
+	return fmt.Sprintf(`
+You are not root. As root the traffic comes from eBPF, with many times the packets and
+narrower intervals; the report says why packets were dropped, and what happens under
+overload:
+  %s
+`, cli.AsRoot("linerate demo"))
 }
 
 // nextSteps says where to go on, and where the record is.

@@ -55,7 +55,7 @@ func (f *proveFlags) where(cmd *cobra.Command) string {
 }
 
 // kept are what a detached study still needs of the environment it was started in.
-var kept = []string{"PATH", "HOME", "USER", "SUDO_UID", "SUDO_GID", "SUDO_USER", "SSH_AUTH_SOCK", "LINERATE_LEDGER", "XDG_STATE_HOME", "LINERATE_ROOT", "LINERATE_INIT"}
+var kept = []string{"PATH", "HOME", "USER", "SUDO_UID", "SUDO_GID", "SUDO_USER", "DOAS_USER", "SSH_AUTH_SOCK", "LINERATE_LEDGER", "XDG_STATE_HOME", "LINERATE_ROOT", "LINERATE_INIT"}
 
 // detach starts a program that outlives this one and its terminal, in the directory that
 // this one is in, and appends what it says to a log. how says by what it was started.

@@ -2,19 +2,15 @@ package studydir
 
 import (
 	"os"
-	"strconv"
+
+	"linerate/internal/invoker"
 )
 
-// giveToInvoker makes a file that root made under sudo(8) the invoking
+// giveToInvoker makes a file that root made under sudo(8) or doas(1) the invoking
 // user's. It is a courtesy: a file system without owners keeps its own.
 func giveToInvoker(f *os.File) {
-	if os.Geteuid() != 0 {
-		return
-	}
-	uid, errUID := strconv.Atoi(os.Getenv("SUDO_UID"))
-	gid, errGID := strconv.Atoi(os.Getenv("SUDO_GID"))
-	if errUID == nil && errGID == nil {
-		_ = f.Chown(uid, gid)
+	if who := invoker.Of(); who != invoker.Nobody {
+		_ = f.Chown(who.UID, who.GID)
 	}
 }
 

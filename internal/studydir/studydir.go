@@ -52,6 +52,15 @@ type Dir struct {
 	trials *os.File
 }
 
+// notMade is why there is no directory.
+func notMade(err error) error {
+	err = fmt.Errorf("make the study's directory: %w", err)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS) {
+		err = hint.With(err, "call it in a directory that is yours, or name one: %s", hint.Option("out", "DIR"))
+	}
+	return err
+}
+
 // Create makes the directory of a new study, which must not hold one yet.
 // The spec's seed must be set.
 func Create(path string, s study.Spec) (*Dir, error) {
@@ -60,7 +69,7 @@ func Create(path string, s study.Spec) (*Dir, error) {
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		if err := os.MkdirAll(path, 0o755); err != nil {
-			return nil, fmt.Errorf("make the study's directory: %w", err)
+			return nil, notMade(err)
 		}
 		giveDirToInvoker(path)
 	}
@@ -223,7 +232,7 @@ func (d *Dir) KeepFacts(f *fact.Facts) (study.FactsRef, error) {
 // Write makes a directory of a record's files, which must not be there yet.
 func Write(path string, files []record.File) error {
 	if err := os.Mkdir(path, 0o755); err != nil {
-		return fmt.Errorf("make the study's directory: %w", err)
+		return notMade(err)
 	}
 	giveDirToInvoker(path)
 	for _, f := range files {

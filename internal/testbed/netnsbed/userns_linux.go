@@ -67,8 +67,8 @@ func whyNoUserNamespace() string {
 		{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", "sysctl kernel.apparmor_restrict_unprivileged_userns=0"},
 	} {
 		if readLine(k.file) == k.bad {
-			return "run as root, or allow user namespaces: " + strings.TrimSpace(k.advice)
+			return "run it as root (sudo, doas or su), or allow user namespaces: " + strings.TrimSpace(k.advice)
 		}
 	}
-	return "run as root"
+	return "run it as root (sudo, doas or su)"
 }

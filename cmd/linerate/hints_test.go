@@ -1,0 +1,57 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// repositoryFile is a file that a binary's user does not have.
+var repositoryFile = regexp.MustCompile(`\b(docs|internal|catalogue|studies)/[a-z]|README|ARCHITECTURE\.md`)
+
+// TestHintsNameNoFilesOfTheRepository: who has the binary alone is led to help topics.
+func TestHintsNameNoFilesOfTheRepository(t *testing.T) {
+	hints := 0
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		set := token.NewFileSet()
+		f, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			sel, ok := call.Fun.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if x, ok := sel.X.(*ast.Ident); !(ok && x.Name == "hint") && sel.Sel.Name != "Advise" {
+				return true
+			}
+			hints++
+			for _, a := range call.Args {
+				if text, ok := a.(*ast.BasicLit); ok && repositoryFile.MatchString(text.Value) {
+					t.Errorf("%s: a hint names a file of the repository: %s", set.Position(text.Pos()), text.Value)
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if hints < 500 {
+		t.Errorf("only %d hints were looked at", hints)
+	}
+}
