@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"linerate/internal/assemble"
 	"linerate/internal/assemble/engines"
@@ -177,13 +178,15 @@ func (f *workerFlags) testbed(arg string) (t worker.Testbed, release func(), err
 	return t, release, err
 }
 
-// lockDir is where testbeds are locked on this machine.
+// lockDir is where testbeds are locked on this machine: root's place, where root is not
+// only that of a user namespace, else one of the user's.
 func lockDir() string {
-	if os.Geteuid() == 0 && os.Getenv("LINERATE_LOCKS") == "" {
-		return "/var/run/linerate"
-	}
-	if dir := os.Getenv("LINERATE_LOCKS"); dir != "" {
+	const system = "/var/run/linerate"
+	if dir := os.Getenv("LINERATE_LOCKS"); dir != "" { // as tests set it
 		return dir
+	}
+	if os.Geteuid() == 0 && os.MkdirAll(system, 0o755) == nil && unix.Access(system, unix.W_OK) == nil {
+		return system
 	}
 	return filepath.Join(os.TempDir(), "linerate-"+strconv.Itoa(os.Getuid()))
 }

@@ -1,0 +1,260 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"linerate/internal/fact"
+	"linerate/internal/hint"
+	"linerate/internal/lab"
+	"linerate/internal/lab/forward"
+	"linerate/internal/labtest"
+	"linerate/internal/queue"
+	"linerate/internal/queue/local"
+	"linerate/internal/setting"
+	"linerate/internal/study"
+	"linerate/internal/testbed"
+	"linerate/internal/testbed/bedtest"
+	"linerate/internal/worker"
+)
+
+var patience = queue.Patience{Beat: 200 * time.Millisecond, Lost: 2 * time.Second}
+
+const spec = `name: small
+question: What does connection tracking cost?
+seed: 3
+interleave: false
+variants: [{name: plain}, {name: stateful, settings: [{firewall: {stateful: true}}]}]
+parts: [{name: cost, mode: cost, blocks: 4, seconds: 0.2}]
+`
+
+func submission(id, kind string) queue.Submission {
+	return queue.Submission{ID: id, Name: "small", Label: "lab", Kind: kind, Submitter: "ada", Spec: []byte(spec), Sets: []byte("{}"), Estimate: time.Minute}
+}
+
+// scene is a queue and what workers did with it.
+type scene struct {
+	t *testing.T
+	q queue.Queue
+
+	mu   sync.Mutex
+	said []string
+	kept []string
+}
+
+func newScene(t *testing.T) *scene {
+	q, err := local.Open(t.Context(), filepath.Join(t.TempDir(), "queue.db"), local.Owner{UID: -1, GID: -1}, patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { q.Close() })
+	return &scene{t: t, q: q}
+}
+
+// worker is one on a simulated testbed.
+func (s *scene) worker(name string) *worker.Worker {
+	return &worker.Worker{Queue: s.q, Retry: patience.Beat, Scratch: s.t.TempDir(),
+		Testbed: worker.Testbed{Claim: queue.Claim{Testbed: name, Label: "lab", Kind: testbed.KindNetns, Holder: name}, Open: opener(nil)},
+		Keep: func(_ context.Context, id string, files []queue.File) (string, error) {
+			r, err := queue.ReadRecord(files, id)
+			if err == nil && !r.Results().Complete {
+				err = errors.New("it is not complete")
+			}
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.kept = append(s.kept, id)
+			return "kept-" + id, err
+		},
+		Say: func(format string, args ...any) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.said = append(s.said, fmt.Sprintf(format, args...))
+		}}
+}
+
+// opener opens a simulated lab whose resets fail as reset says.
+func opener(reset func() error) func(context.Context, study.Spec, string) (*worker.Lab, error) {
+	return func(_ context.Context, _ study.Spec, dir string) (*worker.Lab, error) {
+		if _, err := os.Stat(filepath.Join(dir, "study.yaml")); err != nil {
+			return nil, err
+		}
+		bed := &failing{&bedtest.Simulated{Noise: 0.008, Seed: 7}, reset}
+		up := func(_ context.Context, mode testbed.Mode) (testbed.Bed, error) {
+			bed.Mode = mode
+			return bed, nil
+		}
+		facts := &fact.Facts{Version: fact.Version, OS: fact.Linux, Hostname: "nowhere"}
+		return &worker.Lab{Lab: &lab.Lab{Machine: bed.Simulated, Runners: []lab.Runner{&forward.Runner{Bed: up, Engine: bed.Simulated}}},
+			Facts: facts, Environment: study.EnvironmentOf(facts), Close: func() {}}, nil
+	}
+}
+
+type failing struct {
+	*bedtest.Simulated
+	reset func() error
+}
+
+func (f *failing) Reset(ctx context.Context, settings []setting.Setting) (testbed.Applied, error) {
+	if f.reset != nil {
+		if err := f.reset(); err != nil {
+			return testbed.Applied{}, err
+		}
+	}
+	return f.Simulated.Reset(ctx, settings)
+}
+
+// run runs workers until the study is what it should be.
+func (s *scene) run(id string, want queue.State, all ...*worker.Worker) queue.Study {
+	s.t.Helper()
+	ctx, stop := context.WithCancel(s.t.Context())
+	var group sync.WaitGroup
+	for _, w := range all {
+		group.Go(func() {
+			if err := w.Run(ctx); err != nil {
+				s.t.Errorf("worker: %v", err)
+			}
+		})
+	}
+	defer group.Wait()
+	defer stop()
+	var last queue.Study
+	if !labtest.Eventually(func() bool {
+		one, err := s.q.Study(ctx, id)
+		last = one
+		return err == nil && one.State == want
+	}) {
+		s.t.Fatalf("study is %+v, want it %s; said %q", last, want, s.said)
+	}
+	return last
+}
+
+func (s *scene) submit(id, kind string) {
+	s.t.Helper()
+	if err := s.q.Submit(s.t.Context(), submission(id, kind)); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func TestWorkersRunAStudy(t *testing.T) {
+	s := newScene(t)
+	s.submit("s1", testbed.KindNetns)
+	done := s.run("s1", queue.Done, s.worker("bed1"), s.worker("bed2"))
+	if done.Ledger != "kept-s1" || done.Trials != 12 || len(s.kept) != 1 {
+		t.Errorf("%+v, kept %q", done, s.kept)
+	}
+	files, err := s.q.Record(t.Context(), "s1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := queue.ReadRecord(files, "s1")
+	if err != nil || len(r.Facts) == 0 || r.Environment.Testbeds["cost"].Kind != "simulated" {
+		t.Errorf("%v, %d facts, %+v", err, len(r.Facts), r.Environment.Testbeds)
+	}
+	beds, err := s.q.Testbeds(t.Context())
+	if err != nil || slices.ContainsFunc(beds, func(b queue.Testbed) bool { return b.State != queue.BedFree }) {
+		t.Errorf("testbeds are not given back: %+v, %v", beds, err)
+	}
+}
+
+func TestUnfitTestbedGoesIntoQuarantine(t *testing.T) {
+	s := newScene(t)
+	s.submit("s1", testbed.KindNetns)
+	broken := s.worker("broken")
+	down := false
+	broken.Testbed.Fit = func(context.Context) error {
+		if down {
+			return errors.New("ix0 has no link")
+		}
+		return nil
+	}
+	broken.Testbed.Open = opener(func() error { down = true; return errors.New("nothing arrives") })
+	s.run("s1", queue.Done, broken, s.worker("good")) // the other does it all
+	beds, err := s.q.Testbeds(t.Context())
+	if err != nil || beds[0].Name != "broken" {
+		t.Fatal(beds, err)
+	}
+	if down && (beds[0].State != queue.BedQuarantined || !strings.Contains(beds[0].Why, "ix0 has no link") || !strings.Contains(beds[0].Why, "nothing arrives")) {
+		t.Errorf("%+v", beds[0])
+	}
+}
+
+func TestStudyAtFaultFails(t *testing.T) {
+	s := newScene(t)
+	s.submit("s1", testbed.KindNetns)
+	w := s.worker("bed")
+	w.Testbed.Fit = func(context.Context) error { return nil }
+	w.Testbed.Open = opener(func() error { return errors.New("no such sysctl") })
+	if st := s.run("s1", queue.Failed, w); !strings.Contains(st.Why, "no such sysctl") {
+		t.Errorf("%+v", st)
+	}
+}
+
+func TestLedgerThatIsFullIsWaitedFor(t *testing.T) {
+	s := newScene(t)
+	s.submit("s1", testbed.KindNetns)
+	w := s.worker("bed")
+	keep, full := w.Keep, true
+	w.Keep = func(ctx context.Context, id string, files []queue.File) (string, error) {
+		if full {
+			full = false
+			return "", errors.New("no space left for the ledger")
+		}
+		return keep(ctx, id, files)
+	}
+	s.run("s1", queue.Done, w)
+	if !slices.ContainsFunc(s.said, func(line string) bool { return strings.Contains(line, "not in the ledger yet: no space left") }) {
+		t.Errorf("said %q", s.said)
+	}
+}
+
+func TestHeldTestbedIsWaitedFor(t *testing.T) {
+	s := newScene(t)
+	s.submit("s1", testbed.KindNetns)
+	w := s.worker("bed")
+	if _, err := s.q.Lease(t.Context(), w.Testbed.Claim); err != nil { // by one that is dead
+		t.Fatal(err)
+	}
+	s.run("s1", queue.Done, w)
+	if !slices.ContainsFunc(s.said, func(line string) bool { return strings.Contains(line, "is held by bed") }) {
+		t.Errorf("said %q", s.said)
+	}
+}
+
+func TestLock(t *testing.T) {
+	dir := t.TempDir()
+	name, release, err := worker.Lock(dir, "a/b bed")
+	if err != nil || len(name) != 32 {
+		t.Fatal(name, err)
+	}
+	if _, _, err := worker.Lock(dir, "a/b bed"); err == nil || hint.Of(err) == "" {
+		t.Errorf("a second worker: %v", err)
+	}
+	if other, free, err := worker.Lock(dir, "other"); err != nil || other == name {
+		t.Errorf("%q, %v", other, err)
+	} else {
+		free()
+	}
+	release()
+	again, release, err := worker.Lock(dir, "a/b bed")
+	if err != nil || again != name {
+		t.Errorf("the lock was %s, is %s, %v", name, again, err)
+	}
+	release()
+	file := filepath.Join(dir, "testbed-a_b_bed.lock")
+	if err := os.WriteFile(file, []byte("torn"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	fresh, release, err := worker.Lock(dir, "a/b bed")
+	if err != nil || len(fresh) != 32 || fresh == name {
+		t.Errorf("%q, %v", fresh, err)
+	}
+	release()
+}
