@@ -8,7 +8,7 @@ import (
 	"linerate/internal/fleet"
 )
 
-// ErrSweepEnded: a sweep that is over takes no more.
+// ErrSweepEnded says that a sweep is over and takes no more.
 var ErrSweepEnded = errors.New("the sweep is over")
 
 // FleetReader is what can be read of a fleet: hosts as they are now, and what changed. It

@@ -201,7 +201,7 @@ func reachError(s settings, err error) error {
 	return hint.With(fmt.Errorf("reach %s (%s): %w", s.alias, s.address(), err), "is the host up, and is this its name and port? Try: %s true", s.command)
 }
 
-// ErrRefused: the host answers, and another try finds it as it is: its key is not the
+// ErrRefused marks that the host answers, and another try finds it as it is: its key is not the
 // one that is known, or it lets us not in.
 var ErrRefused = errors.New("refused")
 

@@ -131,7 +131,7 @@ func (k *knownKeys) line(f []string) {
 func (k *knownKeys) verify(name string, remote net.Addr, key ssh.PublicKey) error {
 	text := base64.StdEncoding.EncodeToString(key.Marshal())
 	if !k.revoked[text] {
-		for _, p := range k.plain[knownhosts.Normalize(name)] {
+		for _, p := range k.of(name) {
 			if p.key == text && p.algorithm == key.Type() {
 				return nil
 			}
@@ -142,7 +142,7 @@ func (k *knownKeys) verify(name string, remote net.Addr, key ssh.PublicKey) erro
 
 // algorithms are those to ask a host for.
 func (k *knownKeys) algorithms(name string) []string {
-	plain := k.plain[knownhosts.Normalize(name)]
+	plain := k.of(name)
 	if len(plain) == 0 {
 		return k.db.HostKeyAlgorithms(name)
 	}
@@ -154,4 +154,9 @@ func (k *knownKeys) algorithms(name string) []string {
 		out = append(out, p.algorithm)
 	}
 	return out
+}
+
+// of are the keys of a plain name.
+func (k *knownKeys) of(name string) []plainKey {
+	return k.plain[knownhosts.Normalize(name)] //nolint:misspell // the library's name
 }
