@@ -415,6 +415,11 @@ func (a *auditor) renamed(f *Finding, j judged, to *tunable.Record) {
 		f.Fix = fmt.Sprintf("Remove the line; %s does not take its value (%s). %s", name, p.Message, to.Summary)
 		return
 	}
+	if l, set := a.setToo(name); set {
+		f.Action = Remove
+		f.Fix = fmt.Sprintf("Remove the line: %s line %d sets %s=%s.", l.File, l.Number, l.Name, l.Value)
+		return
+	}
 	where := ""
 	if file := properFile(a.f.OS, to.At(a.f.Release)); file != "" {
 		where = " in " + file
@@ -424,6 +429,16 @@ func (a *auditor) renamed(f *Finding, j judged, to *tunable.Record) {
 		value = fmt.Sprintf("%q", value)
 	}
 	f.Fix = fmt.Sprintf("Set %s=%s%s if it is still wanted, and check the meaning: %s", name, value, where, to.Summary)
+}
+
+// setToo is the admin's line that sets a name.
+func (a *auditor) setToo(name string) (fact.Line, bool) {
+	for _, l := range a.lines {
+		if l.Name == name && l.Effective && !l.Default {
+			return l, true
+		}
+	}
+	return fact.Line{}, false
 }
 
 // unit gives a name of the catalogue the unit number of a name on the host.

@@ -74,6 +74,11 @@ func (a *auditor) couplings() []candidate {
 	return all
 }
 
+// atOdds: a setting coupled to the line's wants another value of one of them.
+func (a *auditor) atOdds(j judged) bool {
+	return j.Effective && slices.ContainsFunc(j.rec.Coupled, func(k tunable.Coupling) bool { return len(a.disagree(j.Line, k)) > 0 })
+}
+
 // disagree reports one coupling of a line, if it does not hold.
 func (a *auditor) disagree(l fact.Line, k tunable.Coupling) []candidate {
 	other := a.env.Text(k.Name)

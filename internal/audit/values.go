@@ -70,7 +70,7 @@ func (a *auditor) floor(j judged) (string, bool) {
 
 // asDefault reports lines that set what is so anyway.
 func (a *auditor) asDefault(j judged) []candidate {
-	if j.rec == nil || !j.moot || a.restores(j) || a.boot.changes(j.Line, j.rec) || packaged(j.File) {
+	if j.rec == nil || !j.moot || a.restores(j) || a.boot.changes(j.Line, j.rec) || packaged(j.File) || a.atOdds(j) {
 		return nil
 	}
 	return one(same, Finding{ID: "LR-DEFAULT:" + j.Name, Kind: Default, Severity: Info, Action: Remove, Name: j.Name, Sources: j.rec.Sources,
