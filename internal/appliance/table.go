@@ -222,7 +222,7 @@ func (p *Product) ReleaseByConfig(number string) (Release, bool) {
 	return Release{}, false
 }
 
-// Base is the release of the system beneath.
+// BaseRelease is the release of the system beneath.
 func (r Release) BaseRelease() release.Release {
 	b, err := release.ParseGiven(r.Base)
 	if err != nil {
@@ -253,8 +253,8 @@ func (p *Product) Recognises(text string) bool {
 	return text != "" && (p.Looks == "" || p.looks.MatchString(text))
 }
 
-// Certain: the product's configuration is a file that other systems have as well,
-// so that only its own files tell it.
+// Certain reports a product whose configuration is a file that other systems have as
+// well, so that only its own files tell it.
 func (p *Product) Certain() bool { return p.Looks == "" }
 
 // Speaks reports a release that is the product's number, as opposed to that of

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/xml"
 	"fmt"
+	"slices"
 	"strings"
 
 	"linerate/internal/plan"
@@ -53,7 +54,7 @@ func ofSysctl(s plan.Step) bool { return s.Mechanism == setting.Sysctl }
 
 // vyosOwn are settings for which VyOS has a node of its own.
 var vyosOwn = map[string]string{"net.netfilter.nf_conntrack_max": "system conntrack table-size", "net.netfilter.nf_conntrack_expect_max": "system conntrack expect-table-size",
-	"nf_conntrack/hashsize": "system conntrack hash-size", "net.ipv4.neigh.default.gc_thresh3": "system ip arp table-size", "net.ipv6.neigh.default.gc_thresh3": "system ipv6 neighbor table-size"}
+	"nf_conntrack/hashsize": "system conntrack hash-size", "net.ipv4.neigh.default.gc_thresh3": "system ip arp table-size", "net.ipv6.neigh.default.gc_thresh3": "system ipv6 neighbor table-size"} //nolint:misspell // VyOS' own word
 
 // vyosCommand is a setting as VyOS' configuration mode takes it, "" where it has no
 // node for it.
@@ -69,7 +70,7 @@ func vyosCommand(s plan.Step) string {
 		return fmt.Sprintf("set system sysctl parameter %s value '%s'", s.Name, s.Value)
 	case !strings.HasPrefix(s.Device, "eth"):
 		return ""
-	case s.Mechanism == setting.Offload && strings.Contains(" gro gso lro sg tso ", " "+s.Name+" "):
+	case s.Mechanism == setting.Offload && slices.Contains([]string{"gro", "gso", "lro", "sg", "tso"}, s.Name):
 		return map[bool]string{true: "set ", false: "delete "}[s.Value == "on"] + device + " offload " + s.Name
 	case s.Mechanism == setting.Ring:
 		return fmt.Sprintf("set %s ring-buffer %s '%s'", device, s.Name, s.Value)

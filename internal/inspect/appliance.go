@@ -45,7 +45,7 @@ func (in *inspection) isProduct(p *appliance.Product) (files []appliance.File, o
 	}
 	told := slices.ContainsFunc(p.Tells, in.there)
 	if p.Certain() {
-		return files, told
+		return files, told || len(files) > 0 && files[0].Path == host.TrueNASDatabase // no other has that file
 	}
 	return files, told || len(files) > 0
 }

@@ -69,7 +69,7 @@ func senseRules() []rule {
 
 // vyosRules keep the words of VyOS' tree that an audit reads.
 func vyosRules() []rule {
-	const path = `(system|interfaces|firewall|option|kernel|conntrack|ip|ipv6|arp|neighbor|tcp|global-options|offload|offload-options|ring-buffer|flowtable|multipath|timeout)`
+	const path = `(system|interfaces|firewall|option|kernel|conntrack|ip|ipv6|arp|neigh[a-z]+|tcp|global-options|offload|offload-options|ring-buffer|flowtable|multipath|timeout)`
 	const leaf = `(disable-mitigations|disable-power-saving|performance|table-size|expect-table-size|hash-size|half-open-connections|max-retrans|loose|all-ping|broadcast-ping|directed-broadcast|log-martians|syn-cookies|twa-hazards-protection|` +
 		`mtu|gro|gso|lro|rps|rfs|sg|tso|rx|tx|speed|duplex|smp-affinity|smp_affinity|layer4-hashing|amd-pstate-driver)`
 	rules := []rule{

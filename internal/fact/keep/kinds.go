@@ -23,6 +23,7 @@ var FreeBSD = sources(
 	Messages, "/var/run/dmesg.boot",
 	Sense, "/conf/config.xml /cf/conf/config.xml",
 	Versioned, "/usr/local/opnsense/version/core /etc/version",
+	Name, "/etc/pfSense-rc",
 	Daemon, "/usr/local/etc/nginx/nginx.conf /usr/local/etc/apache24/httpd.conf /usr/local/etc/namedb/named.conf",
 )
 
