@@ -69,8 +69,9 @@ type Finding struct {
 	Text     string         `json:"text"`
 }
 
-// DriftRule is the rule of findings that a setting is no longer what apply made it.
-const DriftRule = "LR-APPLIED"
+// DriftRule is the rule of findings that the host runs another value than its files
+// say, such as one that apply wrote there.
+const DriftRule = "LR-DRIFT"
 
 // key tells findings of one host apart: how bad it is may change, what it says in
 // numbers does not matter.
@@ -84,8 +85,8 @@ const (
 	FirstSeen   Kind = "first-seen"  // the host was audited for the first time
 	Came        Kind = "came"        // a finding that was not there before
 	Went        Kind = "went"        // a finding that is there no more
-	Drift       Kind = "drift"       // a setting is no longer what apply made it
-	DriftEnded  Kind = "drift-ended" // it is again
+	Drift       Kind = "drift"       // the host runs another value than its files say
+	DriftEnded  Kind = "drift-ended" // it runs that value again
 	Facts       Kind = "facts"       // what the host is, or how it is set up
 	Unreachable Kind = "unreachable" // all tries failed
 	Reachable   Kind = "reachable"   // reached again

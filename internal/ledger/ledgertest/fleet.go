@@ -138,7 +138,7 @@ func testChanges(t *testing.T, s ledger.FleetStore, _ Open) {
 	changed := seen("a", day, broken, drift)
 	changed.Release = "15.0"
 	changes, w := sweepOf(t, s, "two", day.Add(night), changed, seen("b", day))
-	expectTold(t, changes, "a came host error LR-GONE; a drift host warning LR-APPLIED; a facts host; a went host warning LR-LOW")
+	expectTold(t, changes, "a came host error LR-GONE; a drift host warning LR-DRIFT; a facts host; a went host warning LR-LOW")
 	if w.Alerts != 2 || w.Changes != 4 {
 		t.Errorf("the sweep: %+v", w)
 	}
