@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -45,21 +44,19 @@ func searchesPage(p *show.Page, rows []simdut.Row, runs int) {
 		device = r.DUT
 		same := "–"
 		if r.Same != nil {
-			same = wholePercent(*r.Same)
+			same = show.WholePercent(100 * *r.Same)
 		}
 		if r.Method == "mlr rfc2544" {
 			worst = max(worst, r.Ratio)
 		}
 		p.Line(fmt.Sprintf(row, name, r.Method, fixed(r.Truth, 0), fixed(r.Answer, 0), fixed(r.Trials, 1), fixed(r.Time, 0),
-			wholePercent(r.Ratio), wholePercent(r.Holds), same))
+			show.WholePercent(100*r.Ratio), show.WholePercent(100*r.Holds), same))
 	}
 	p.Line(fmt.Sprintf("\nFor RFC 2544's goal MLRsearch needs at most %s of RFC 2544's trial time.\n"+
 		"\"Same answer\": the bounds overlap, against a second RFC 2544 search of the same\n"+
 		"device; in RFC 2544's own row it is how often that search repeats itself. Where capacity\n"+
 		"flickers, no search for zero loss repeats: ask for TST009, NDR or PDR instead. With loss\n"+
-		"inversion a device has two throughputs, and either is a true one.", wholePercent(worst)))
+		"inversion a device has two throughputs, and either is a true one.", show.WholePercent(100*worst)))
 }
 
 func fixed(v float64, decimals int) string { return strconv.FormatFloat(v, 'f', decimals, 64) }
-
-func wholePercent(v float64) string { return fmt.Sprintf("%.0f %%", math.Round(100*v)) }

@@ -56,7 +56,7 @@ type smtpBench struct {
 // mailer is a client that sends messages to an address.
 type mailer struct {
 	argv func(at string) []string
-	// endless clients run until they are told to end.
+	// endless clients run until a signal ends them.
 	endless bool
 }
 

@@ -24,7 +24,7 @@ type contest struct {
 	// unit, cpu and said head the columns; without said there is none.
 	unit, cpu, said string
 	busy            string               // heads what the server used; empty: it is not known
-	write, writeOwn func(float64) string // a value, and what was said
+	write, writeOwn func(float64) string // a value, and what the client reported
 }
 
 // rival is a client in one case.

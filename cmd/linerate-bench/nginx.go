@@ -115,7 +115,7 @@ func (n *nginx) busy() time.Duration { return childrensCPU(n.cmd.Process.Pid) }
 func (n *nginx) stop() {
 	if n.cmd != nil {
 		_ = n.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
-		_ = n.cmd.Wait()                          // it was told to
+		_ = n.cmd.Wait()                          // it was signalled to
 	}
 	if n.dir != "" {
 		_ = os.RemoveAll(n.dir) // temporary

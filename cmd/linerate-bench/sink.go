@@ -73,7 +73,7 @@ func (s *sink) stop() error {
 	err := s.cmd.Wait()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		return nil // it was told to
+		return nil // it was signalled to
 	}
 	return err
 }

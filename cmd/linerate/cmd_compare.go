@@ -36,7 +36,7 @@ measurement could have shown, and warnings that name what to do.
 
 Output of iperf3, netperf, wrk, h2load, oha, fio, pktgen, hyperfine, go test -bench
 and criterion is read as it is: what is measured, its unit and which way is better
-are known, and what the tool warns of is said. --column chooses where a file has
+are known, and the tool's warnings are passed on. --column chooses where a file has
 several results.
 
 With --ministat the output is ministat's to the byte: of version 20150715, as

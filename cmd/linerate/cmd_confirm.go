@@ -12,15 +12,11 @@ import (
 // newConfirmCmd keeps what was applied.
 func newConfirmCmd() *cobra.Command {
 	var digest string
-	cmd, _ := onTarget("confirm", "keep what was applied to a host",
+	cmd := onTarget("confirm", "keep what was applied to a host",
 		`Confirm keeps what apply changed: the switch on the host is taken away and the
 change is entered in the host's history. Do it over a connection of its own: that
 it works is the proof that the change locked nobody out.`,
-		func(cmd *cobra.Command, m apply.Machine) error {
-			st, err := m.Status(cmd.Context())
-			if err != nil {
-				return err
-			}
+		func(cmd *cobra.Command, m apply.Machine, st apply.Status) error {
 			switch {
 			case st.UID != 0:
 				return notRoot(m)

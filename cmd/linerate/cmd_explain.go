@@ -65,7 +65,7 @@ machine has such a tunable, else of the newest known.
 	o.source.addFlags(cmd)
 	cmd.Flags().Lookup("release").Usage = "the `RELEASE`, such as 14.3"
 	cmd.Flags().Lookup("os").Usage = "freebsd or linux (default the one that has the name)"
-	cmd.Flags().StringVar(&o.value, "value", "", "say what is to be said of this value")
+	cmd.Flags().StringVar(&o.value, "value", "", "judge this value")
 	addLedgerFlag(cmd, &o.ledger)
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON document")
 	return cmd

@@ -227,7 +227,7 @@ type sweepProgress struct {
 	told  int
 }
 
-// mostTold bounds the hosts that are told of one by one.
+// mostTold bounds the hosts that are listed one by one.
 const mostTold = 20
 
 func newSweepProgress(w io.Writer) *sweepProgress {

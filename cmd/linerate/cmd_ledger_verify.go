@@ -29,11 +29,7 @@ entries were cut off since. Exit code 1 when anything is wrong.`,
 				if err != nil {
 					return err
 				}
-				if asJSON {
-					err = cli.PrintJSON(cmd.OutOrStdout(), r)
-				} else {
-					printReport(cmd.OutOrStdout(), r)
-				}
+				err = cli.Print(cmd, asJSON, r, func(w io.Writer) error { printReport(w, r); return nil })
 				if err == nil && !r.OK {
 					return hint.Exit(cli.ExitFailed)
 				}

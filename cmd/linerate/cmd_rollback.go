@@ -16,15 +16,11 @@ import (
 func newRollbackCmd() *cobra.Command {
 	var to string
 	var force bool
-	cmd, _ := onTarget("rollback", "take an applied plan back, pending or confirmed",
+	cmd := onTarget("rollback", "take an applied plan back, pending or confirmed",
 		`Rollback puts a host back to before the pending plan, else to before the one
 that was confirmed last, else to before an older one (--to). It refuses what
 changed since, unless --force is given.`,
-		func(cmd *cobra.Command, m apply.Machine) error {
-			st, err := m.Status(cmd.Context())
-			if err != nil {
-				return err
-			}
+		func(cmd *cobra.Command, m apply.Machine, st apply.Status) error {
 			switch {
 			case st.UID != 0:
 				return notRoot(m)

@@ -24,28 +24,23 @@ type statusDocument struct {
 func newStatusCmd() *cobra.Command {
 	var asJSON bool
 	var failOn string
-	cmd, _ := onTarget("status", "what is pending on a host, its history, and drift",
+	cmd := onTarget("status", "what is pending on a host, its history, and drift",
 		`Status says what is pending and until when, what was applied before, and what
 is no longer as the plan that was confirmed last left it. Where a switch was
 killed it finishes what that would have done; else it only looks.`,
-		func(cmd *cobra.Command, m apply.Machine) error {
-			if failOn != "" && failOn != "drift" {
-				return hint.With(hint.Usagef("--fail-on %s: want drift", failOn), "--fail-on drift ends with status 3 where something is not as it was confirmed")
-			}
-			st, err := m.Status(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				err = cli.PrintJSON(cmd.OutOrStdout(), statusDocument{1, m.Where(), st})
-			} else {
-				writeStatus(cmd.OutOrStdout(), st)
-			}
+		func(cmd *cobra.Command, m apply.Machine, st apply.Status) error {
+			err := cli.Print(cmd, asJSON, statusDocument{1, m.Where(), st}, func(w io.Writer) error { writeStatus(w, st); return nil })
 			if err == nil && failOn == "drift" && len(st.Drift) > 0 {
 				return hint.Exit(cli.ExitFindings)
 			}
 			return err
 		})
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if failOn != "" && failOn != "drift" {
+			return hint.With(hint.Usagef("--fail-on %s: want drift", failOn), "--fail-on drift ends with status 3 where something is not as it was confirmed")
+		}
+		return nil
+	}
 	cmd.Flags().StringVar(&failOn, "fail-on", "", "end with status 3 on `drift`")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print it as one JSON document")
 	return cmd

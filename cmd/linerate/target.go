@@ -97,8 +97,9 @@ func parseChecks(addresses []string) ([]apply.Check, error) {
 	return checks, nil
 }
 
-// onTarget makes a verb of the form VERB [ssh://HOST] out of what it does.
-func onTarget(use, short, long string, do func(cmd *cobra.Command, m apply.Machine) error) (*cobra.Command, *target) {
+// onTarget makes a verb of the form VERB [ssh://HOST] out of what it does
+// on a host in a state.
+func onTarget(use, short, long string, do func(cmd *cobra.Command, m apply.Machine, st apply.Status) error) *cobra.Command {
 	t := &target{}
 	cmd := &cobra.Command{
 		Use:   use + " " + targetUse,
@@ -111,11 +112,15 @@ func onTarget(use, short, long string, do func(cmd *cobra.Command, m apply.Machi
 				return err
 			}
 			defer func() { _ = closer() }()
-			return do(cmd, m)
+			st, err := m.Status(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return do(cmd, m, st)
 		},
 	}
 	t.addFlags(cmd)
-	return cmd, t
+	return cmd
 }
 
 func notRoot(m apply.Machine) error {

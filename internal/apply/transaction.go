@@ -146,7 +146,7 @@ func Prepare(p plan.Plan, now Snapshot, window time.Duration, trial bool) (Trans
 	return t, nil
 }
 
-// bootOnly lists what the loader is to be told, for a trial.
+// bootOnly lists what the loader sets, for a trial.
 func bootOnly(p plan.Plan, trial bool) []Assignment {
 	var list []Assignment
 	for _, s := range p.Settings {

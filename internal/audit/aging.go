@@ -10,7 +10,7 @@ import (
 
 // aging reports lines that releases leave behind: a name that the next major
 // release of FreeBSD no longer has, and a value that was the default once. Both
-// are said where nothing else is.
+// are reported where nothing else is.
 func (a *auditor) aging(j judged) []candidate {
 	if j.rec == nil || !j.st.Exists || j.moot || a.f.Release.IsZero() || packaged(j.File) {
 		return nil

@@ -51,7 +51,7 @@ func size(rung int, processors bool) string {
 
 // belowOnSome reports a number for which the kernel's own, computed from what
 // is not known of this host, is larger on some machines, and on which. One
-// that no machine's own exceeds raises it everywhere: nothing is said.
+// that no machine's own exceeds raises it everywhere: nothing is reported.
 func (a *auditor) belowOnSome(j judged, f Finding) []candidate {
 	if !j.rec.Constraints.OnlyRaise && !capacity(j) {
 		return nil

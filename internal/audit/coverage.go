@@ -115,7 +115,7 @@ func (a *auditor) decided(s fact.Tunable, rec *tunable.Record) bool {
 	return ok && (rung == 0 || rung == rungs)
 }
 
-// wellAsItIs is said of a host that is well as far as all of it is known.
+// wellAsItIs is the verdict on a host that is well as far as all of it is known.
 const wellAsItIs = "nothing to say; leave it as it is"
 
 // verdict is what no findings mean: that a host is well is only said where

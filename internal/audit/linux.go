@@ -40,7 +40,7 @@ func linuxFits(r *tunable.Record, m fact.Stage) bool {
 	case fact.Modprobe:
 		return r.Mechanism == setting.Module
 	}
-	return true // rules and scripts write whatever they are told to
+	return true // rules and scripts may write anything
 }
 
 // distributionSets reports names that distributions set in files of their own,

@@ -59,7 +59,7 @@ func (a *auditor) advice(j judged, kind Kind) string {
 }
 
 // couplings reports pairs of settings that disagree: from either side where
-// both have lines, to be said once.
+// both have lines, to be reported once.
 func (a *auditor) couplings() []candidate {
 	var all []candidate
 	for _, l := range a.lines {

@@ -7,7 +7,7 @@ import (
 )
 
 // class is how a candidate came about: what decides which of several at one
-// place are said.
+// place are reported.
 type class string
 
 // The classes of candidates. Those from gone to same judge one line of a file
@@ -52,7 +52,7 @@ type candidate struct {
 // one is the answer of a check with one candidate.
 func one(c class, f Finding) []candidate { return []candidate{{Finding: f, class: c}} }
 
-// judgements are what is said of a line's value and its effects: nothing of
+// judgements are what an audit reports of a line's value and its effects: nothing of
 // it matters where the line sets nothing.
 var judgements = []class{outOfRange, worse, same, late, caution, lineRule, idleRule, drifted, disagreeing, complained, claimed}
 
@@ -94,7 +94,7 @@ type place struct {
 
 func (f Finding) place() place { return place{f.Name, f.File, f.Line} }
 
-// resolve decides which candidates are said: those that no other standing one
+// resolve decides which candidates are reported: those that no other standing one
 // at their place hides, and of those said once the first. What is hidden
 // hides nothing itself.
 func resolve(all []candidate) []Finding {

@@ -48,7 +48,7 @@ func (r *Report) Write(w io.Writer, s Style) error {
 	return p.Flush(w)
 }
 
-// sameAs: why and what to do about it are said in the same words.
+// sameAs: why and what to do about it are in the same words.
 func (f Finding) sameAs(g Finding) bool {
 	return f.Rule() == g.Rule() && f.Severity == g.Severity && f.Kind == g.Kind && f.Why == g.Why && f.Fix == g.Fix && f.Why+f.Fix != ""
 }
@@ -79,7 +79,7 @@ func (p *page) heading(f Finding) {
 // host has a counter of a kind for each of its processors.
 const mostAlike = 8
 
-// findings shows one finding, or several of which the same is to be said.
+// findings shows one finding, or several with the same text.
 func (p *page) findings(alike []Finding) {
 	for i, f := range alike {
 		if i == mostAlike && f.File == "" {

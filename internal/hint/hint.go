@@ -75,7 +75,7 @@ func Render(err error, say func(name, value string) string) string {
 	}
 }
 
-// Exit ends a command with a code and no message: what was to be said has been said.
+// Exit ends a command with a code and no message: the command has said why.
 type Exit int
 
 func (e Exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }

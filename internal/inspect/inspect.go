@@ -31,7 +31,7 @@ type Options struct {
 	CommandTimeout time.Duration
 }
 
-// Host inspects one machine. It fails only where nothing can be said at all:
+// Host inspects one machine. It fails only where nothing at all can be read:
 // the system is not known.
 func Host(ctx context.Context, r host.Reader, opts Options) (*fact.Facts, error) {
 	if opts.CommandTimeout == 0 {

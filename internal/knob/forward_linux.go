@@ -29,7 +29,7 @@ func (t *Target) forward(s setting.Setting) (string, error) {
 }
 
 // bridge joins two devices. Frames are sent to the ingress's own address, as to
-// a router's; so the ingress takes another, and the bridge is told that its old
+// a router's; so the ingress takes another, and the bridge learns that its old
 // one is behind the egress.
 func bridge(s setting.Setting, ingress, egress string) error {
 	attrs := netlink.NewLinkAttrs()

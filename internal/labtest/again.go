@@ -11,7 +11,7 @@ const tries = 3
 
 // Again makes a measurement until it finds nothing to object to, three times at
 // most. A machine that is shared disturbs a measurement now and then; a feature
-// that is broken breaks each of them: nothing less is asked of the last, and
+// that is broken breaks each of them: the last has to meet all of them, and
 // what was wrong with those before it is logged. What cannot be measured at all
 // (Fatal), and what no machine disturbs (Errorf of the T itself: what is left
 // behind, an account that does not add up), is not tried again.

@@ -66,8 +66,8 @@ func (l Line) MarshalJSON() ([]byte, error) {
 	return stats.Document(fields(l), stats.EffectMembers+"effect_ns n p_value p_holm family verdict")
 }
 
-// Flatten turns evidence into a line. Of several changes the one that names
-// asks for is told; without names, the only one.
+// Flatten turns evidence into a line. Of several changes it takes the one
+// that names has; without names, the only one.
 func Flatten(e *Evidence, names []string) Line {
 	v, s, env := &e.Verdict, &e.Study, &e.Environment
 	l := Line{

@@ -158,7 +158,7 @@ func (s *switcher) set(ctx context.Context, t Treatment, sham bool) error {
 	return transaction.Judge(after)
 }
 
-// off puts the host back. It is told of every transaction once, and of none twice.
+// off puts the host back. It handles every transaction once.
 func (s *switcher) off(ctx context.Context, why string) error {
 	if s.on == "" {
 		return nil

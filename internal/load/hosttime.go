@@ -88,7 +88,7 @@ func (h *HostTime) nearEnd() (found []reason) {
 	add := func(seconds float64, format string) {
 		share := seconds / (h.Seconds * float64(max(1, h.Workers)))
 		if share >= cause {
-			found = append(found, reason{share, fmt.Sprintf(format, wholePercent(share))})
+			found = append(found, reason{share, fmt.Sprintf(format, show.WholePercent(100*share))})
 		}
 	}
 	add(h.Stolen, "the hypervisor stole %s of the workers' CPU time")
@@ -112,7 +112,7 @@ func (h *HostTime) farEnd(refused float64) (found []reason) {
 		lost := fmt.Sprintf("%s of the frames found the far end's ring full", show.Percent(100*refused))
 		switch {
 		case waited >= cause:
-			found = append(found, reason{refused * waited, fmt.Sprintf("%s: %s waited %s of the time for its CPU, %s a time", lost, t.Name, wholePercent(waited), show.Nanos(1e9*t.WakeUp()))})
+			found = append(found, reason{refused * waited, fmt.Sprintf("%s: %s waited %s of the time for its CPU, %s a time", lost, t.Name, show.WholePercent(100*waited), show.Nanos(1e9*t.WakeUp()))})
 		case ran >= busy && strings.HasPrefix(t.Name, "napi/"):
 			found = append(found, reason{refused * ran, fmt.Sprintf("%s: %s worked all the time, and takes no more", lost, t.Name)})
 		}
@@ -122,4 +122,3 @@ func (h *HostTime) farEnd(refused float64) (found []reason) {
 }
 
 // wholePercent is a share of time, which is known no better.
-func wholePercent(share float64) string { return show.Grouped(100*share, 0) + " %" }

@@ -66,7 +66,7 @@ func (b *Box) Start(ctx context.Context, p Program) (*Process, error) {
 	return run, nil
 }
 
-// parent is the script of a first process that ends a program when it is told
+// parent is the script of a first process that ends a program when it is asked
 // to, and ends with it. The program leads a group of processes where setsid(1)
 // is there: Postfix's master, told to end, tells its group, and waits a second to
 // complain if it has none.

@@ -164,6 +164,9 @@ func Bytes(n float64) string {
 // "1,234 %".
 func Percent(v float64) string { return percent(math.Abs(v), Grouped) }
 
+// WholePercent is a number of percents without decimals.
+func WholePercent(v float64) string { return Grouped(v, 0) + " %" }
+
 // SignedPercent prints an effect: "+0.45 %", "−12.3 %".
 func SignedPercent(v float64) string { return percent(v, Signed) }
 

@@ -173,7 +173,7 @@ func filled(text string) string {
 	}
 }
 
-// roles are those that something is said of.
+// roles are those that the catalogue says something about.
 func (m *maker) roles(r *tunable.Record, p explain.Page) (all []string) {
 	for _, a := range p.Recommended {
 		all = append(all, a.Role)

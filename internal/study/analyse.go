@@ -73,7 +73,7 @@ func (s Spec) doubt(part, metric string, trials []Trial, arms ...string) string 
 	return KindOf(p).Doubt(s, p, metric, trials, arms...)
 }
 
-// workload is whose words metrics are told in.
+// workload is whose words name the metrics.
 func (s Spec) workload() string {
 	for _, k := range kinds {
 		if w := k.Workload(s); w != "" {

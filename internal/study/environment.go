@@ -122,7 +122,7 @@ func (e Environment) Resume(old Environment) Environment {
 	return e
 }
 
-// Since says what is other than it was, of what trials can be told apart by.
+// Since says what is other than it was, of what distinguishes trials.
 func (e Environment) Since(old Environment) (changed []string) {
 	for _, d := range []struct{ what, was, is string }{
 		{"host", old.Hostname, e.Hostname}, {"kernel", old.Kernel, e.Kernel}, {"CPU", old.CPU, e.CPU},

@@ -21,8 +21,8 @@ type Kind interface {
 	Name() string
 	// Modes are what a part of the kind may have as its mode.
 	Modes() []testbed.Mode
-	// Owns reports whether a part is of the kind. Kinds are asked from the last
-	// that was registered to the first.
+	// Owns reports whether a part is of the kind. The kind that was registered
+	// last decides first.
 	Owns(p Part) bool
 	// Keys are the keys that the kind adds to those of all (Part.Own and others).
 	Keys() Keys
@@ -89,7 +89,7 @@ type Kind interface {
 	// Doubt says why two arms that look equivalent by a metric may not be; "":
 	// nothing speaks against it.
 	Doubt(s Spec, p Part, metric string, trials []Trial, arms ...string) string
-	// Workload is whose words metrics are told in (Metric.Words), by the study;
+	// Workload names the words that metrics have (Metric.Words), by the study;
 	// WorkloadOf by its trials alone. "" are the usual ones.
 	Workload(s Spec) string
 	WorkloadOf(trials []Trial) string

@@ -23,11 +23,11 @@ type Metric struct {
 	// Share says that it is a share of a whole, 0 to 1: effects in it are
 	// differences in percentage points.
 	Share bool
-	// NS is how an effect in the metric is told in ns per packet.
+	// NS is how an effect in the metric is converted to ns per packet.
 	NS NSKind
 }
 
-// NSKind says how a metric's difference is told in nanoseconds.
+// NSKind says how a metric's difference is converted to nanoseconds.
 type NSKind int
 
 // A metric may have no meaning in ns, be ns, be a rate whose inverse is, or a time

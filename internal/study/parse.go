@@ -22,7 +22,7 @@ func Parse(file string, data []byte) (Spec, error) {
 }
 
 // Made is Parse of a text that a program wrote for its user, who knows nothing of its
-// lines: what is wrong with the study is told by the key, not by the place.
+// lines: an error in the study names the key, not the place.
 func Made(data []byte) (Spec, *Problem, error) {
 	s, _, p, err := parse("study", data)
 	return s, p, err

@@ -71,7 +71,7 @@ func (s *Spec) keeps(at Point) bool {
 }
 
 // quickSweeps leaves out the points that a quick study passes over, and what
-// is asked of them. What the primary metric needs stays.
+// the metrics want of them. What the primary metric needs stays.
 func (s *Spec) quickSweeps() {
 	primary := s.Primary().Part
 	s.Variants = slices.DeleteFunc(slices.Clone(s.Variants), func(v Variant) bool { return v.Name != s.Control && !s.keeps(v.At) })

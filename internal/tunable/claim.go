@@ -9,7 +9,7 @@ type Claims struct {
 	OS     string `yaml:"os"`
 	Title  string `yaml:"title"`
 	Author string `yaml:"author"`
-	// Date is when it was said, as precisely as known.
+	// Date is when the source said it, as precisely as known.
 	Date string `yaml:"date"`
 	// Releases are what it speaks of.
 	Releases string  `yaml:"releases"`

@@ -132,7 +132,7 @@ func (s *state) reduced() (Config, bool) {
 }
 
 // check compares the reduced candidate, and the whole, with the base on fresh
-// blocks: what is told of the plan is measured on the plan.
+// blocks: the page's figures of the plan are measured on the plan.
 func (s *state) check() (Experiment, bool) {
 	c, ok := s.confirmed()
 	if _, done := s.last(Check); !ok || done {

@@ -85,7 +85,7 @@ type Measured struct {
 // Slots is how many trials it took.
 func (m *Measured) Slots() int { return len(m.Values) * (len(m.Arms) + beside) }
 
-// Search is what a search is told at its beginning. The same search and the
+// Search is the input of a search. The same search and the
 // same measurements lead to the same next experiment, always.
 type Search struct {
 	// Levels is how many levels each factor has beside the base's.

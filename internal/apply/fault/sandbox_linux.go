@@ -69,7 +69,7 @@ func (r *Sandbox) serve(ready chan<- error) {
 	}
 }
 
-// Close ends the sandbox; what is asked of it afterwards fails.
+// Close ends the sandbox; any use of it afterwards fails.
 func (r *Sandbox) Close() { close(r.ended) }
 
 // do runs f where the sandbox's files and sysctls are.

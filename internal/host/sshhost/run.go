@@ -162,7 +162,7 @@ func (c *Client) run(ctx context.Context, session *ssh.Session, line string, s S
 	return out, c.explain(s.Name, ended, complaint.String())
 }
 
-// errNoise and errNoMark say that a script's output could not be told apart.
+// errNoise and errNoMark mean that the output of a script could not be separated from noise.
 var (
 	errNoise  = fmt.Errorf("its login shell prints more than %d bytes before a script can begin", maxNoise)
 	errNoMark = errors.New("the script did not begin; is /bin/sh a POSIX shell there?")

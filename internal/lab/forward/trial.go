@@ -19,7 +19,7 @@ const stream = 1
 // patience is how long a receiver waits for the end of a stream.
 const patience = 2 * time.Second
 
-// ends is how often the end of a stream is told. The queues of namespaces hold a
+// ends is how often the end of a stream is sent. The queues of namespaces hold a
 // millisecond's worth of frames, and are empty by then: the second is for luck.
 const ends = 2
 

@@ -23,7 +23,7 @@ type Far struct {
 }
 
 // copyScript takes a program of $1 bytes from standard input and becomes it. It
-// is told where it is, to remove that.
+// learns where it is, to remove that.
 const copyScript = `PATH=$PATH:/sbin:/usr/sbin; umask 077; d=$(mktemp -d "${TMPDIR:-/tmp}/linerate.XXXXXXXX") || exit 1; trap "rm -rf \"$d\"" EXIT; ` +
 	`head -c $1 >"$d/linerate" && chmod 700 "$d/linerate" || exit 1; exec "$d/linerate" far-end "$d"`
 

@@ -202,7 +202,7 @@ func askRounds(a study.Asked) []string {
 		fmt.Sprintf("%d of %d were undisturbed (limits %d and %g %%); of this arm's slices %s", l.GoodRounds, l.Rounds, minRounds, a.Limits.GoodRoundsPercent, l.Disturbed))
 }
 
-// counted reports whether a trial has an account of its traffic to be asked of.
+// counted reports whether a trial has an account of its traffic.
 func counted(a study.Asked) bool { return arrived(a) || In(&a.Observed).Flooded && sent(a) }
 
 func askUnsent(a study.Asked) []string {

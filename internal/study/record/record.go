@@ -105,7 +105,7 @@ func Read(fsys fs.FS, name string) (*Record, error) {
 }
 
 // facts reads the snapshots of the host that the results name. One that is
-// missing, or not what was recorded, is said and left out.
+// missing, or not what was recorded, is reported and left out.
 func (r *Record) facts(fsys fs.FS) error {
 	for _, ref := range r.Environment.Facts {
 		if !factsName.MatchString(ref.File) {

@@ -46,7 +46,7 @@ func ParseTelemetry(name string, data []byte) (all []study.Telemetry, whole int,
 }
 
 // telemetry reads what instruments saw, and their profiles. A profile that is
-// missing, or not what was recorded, is said and left out.
+// missing, or not what was recorded, is reported and left out.
 func (r *Record) telemetry(fsys fs.FS) error {
 	data, err := readFile(fsys, TelemetryFile)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -25,7 +25,7 @@ type Point struct {
 	Repeated bool `json:"repeated,omitempty"`
 }
 
-// Counts reports whether the search was told of the trial.
+// Counts reports whether the trial counts in the search.
 func (p Point) Counts() bool { return !p.Warmup && !p.Repeated }
 
 // searchContentionPercent is how much of a search's trial the DUT's CPU may have

@@ -278,7 +278,7 @@ type ServerLog struct {
 // CurvePoints are the shares of Served.Curve.
 var CurvePoints = []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999}
 
-// TenthsUpTo is how many tenths of a second are told apart: the guide's
+// TenthsUpTo is how many tenths of a second are counted apart: the guide's
 // picture goes to six seconds.
 const TenthsUpTo = 60
 

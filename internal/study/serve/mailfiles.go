@@ -206,7 +206,7 @@ var forms = []form{
 		Count: 1000, Size: "500B-10kB", Lanes: 1, Arrivals: string(request.Poisson), Timeout: 20, Driver: "linerate"}),
 }
 
-// formOf makes a form of where it is kept and what it has where nothing is said.
+// formOf makes a form of where it is kept and its defaults.
 func formOf[T any, P asking[T]](name string, in func(*Asks) *P, defaults T) form {
 	of := func(s *study.Spec) P { return *in(study.OwnOf[Asks](s.Workload.Own)) }
 	at := func(p study.Part) P { return *in(&Of(p).Asks) }

@@ -86,7 +86,7 @@ type Bed struct {
 	// booted: this boot has read settings of a variant, or nobody knows.
 	booted  bool
 	last    string    // digest of the settings of the trial before
-	insured time.Time // when the DUT was told to boot by itself in the end: of images
+	insured time.Time // when the DUT was set to boot by itself in the end: of images
 	closed  bool
 	reboots int
 	slowest float64 // boot so far, in seconds

@@ -108,7 +108,7 @@ func Unreached(err error) bool {
 }
 
 // Await tries something until it works, try says that this is final, or the machine
-// has not been reached for so long: one that boots does not answer. say is told once
+// has not been reached for so long: one that boots does not answer. say is called once
 // that it is waited for.
 func Await(ctx context.Context, wait, poll time.Duration, try func() (final bool, err error), say func(err error, wait time.Duration)) error {
 	deadline := time.Now().Add(wait)

@@ -146,7 +146,7 @@ func (b *Bed) held(ctx context.Context) error {
 }
 
 // putBack undoes what is pending. The agent verifies it. What a boot has set is
-// in force until the next: the DUT is told to boot by itself should nobody be
+// in force until the next: the DUT is set to boot by itself should nobody be
 // there to say so.
 func (b *Bed) putBack(ctx context.Context, why string) error {
 	if b.pending == "" {

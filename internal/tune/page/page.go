@@ -23,7 +23,7 @@ var text string
 
 var page = chart.NewPage("tune", text, nil)
 
-// Report is what is told of a search.
+// Report is what a page shows of a search.
 type Report struct {
 	Question string        `json:"question"`
 	Study    string        `json:"study"`
@@ -106,7 +106,7 @@ func (r *Report) Terminal(w io.Writer, style show.Style) error {
 	}
 	t := show.Table{Header: []string{"SETTING", "MAIN EFFECT", "REAL", ""}, Right: []bool{false, true, true, false}}
 	for _, e := range r.ordered() {
-		t.Rows = append(t.Rows, []string{e.name, show.SignedPercent(stats.Percent(e.Effect.Effect)), fmt.Sprintf("%.0f %%", 100*e.Active), e.note})
+		t.Rows = append(t.Rows, []string{e.name, show.SignedPercent(stats.Percent(e.Effect.Effect)), show.WholePercent(100 * e.Active), e.note})
 	}
 	p.Table(t)
 	return p.Flush(w)
@@ -184,7 +184,7 @@ func (r *Report) HTML(w io.Writer) error {
 	}
 	factors := space.Factors(r.Space)
 	for _, e := range r.ordered() {
-		d.Effects = append(d.Effects, row{e.name, show.SignedPercent(stats.Percent(e.Effect.Effect)), fmt.Sprintf("%.0f %%", 100*e.Active), e.note})
+		d.Effects = append(d.Effects, row{e.name, show.SignedPercent(stats.Percent(e.Effect.Effect)), show.WholePercent(100 * e.Active), e.note})
 	}
 	for _, i := range r.Result.Model.Interactions {
 		d.Interactions = append(d.Interactions, row{factors[i.A].Name + " × " + factors[i.B].Name, show.SignedPercent(stats.Percent(i.Effect)), fmt.Sprint(i.Aliases)})
