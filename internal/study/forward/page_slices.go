@@ -118,7 +118,7 @@ func sliceTable(r study.Results, part string) study.Table {
 			carry = show.Optional(r.CarryOver[i].EffectPercent, show.SignedPercent)
 		}
 		t.Rows = append(t.Rows, []string{r.ArmName(arm), fmt.Sprint(len(all)), show.Grouped(float64(rounds), 0),
-			show.WholePercent(100*float64(good)/float64(max(1, rounds))), fmt.Sprint(d.Switched), fmt.Sprint(d.Underway),
+			show.WholePercent(100 * float64(good) / float64(max(1, rounds))), fmt.Sprint(d.Switched), fmt.Sprint(d.Underway),
 			fmt.Sprint(d.Leftover), fmt.Sprint(d.Stalled), carry})
 	}
 	return t
