@@ -20,7 +20,7 @@ func TestHTTPClient(t *testing.T) {
 	defer s.Close()
 	client := func(url string) (string, string, int) {
 		var out, errs bytes.Buffer
-		code := run([]string{"client", "http", url, "--connections", "2", "--duration", "50ms"}, strings.NewReader(""), &out, &errs)
+		code := run([]string{"client", "http", url, "--connections", "2", "--duration", "300ms"}, strings.NewReader(""), &out, &errs)
 		return out.String(), errs.String(), code
 	}
 	out, errs, code := client(s.URL + "/there")
