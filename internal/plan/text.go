@@ -53,7 +53,7 @@ func (p Plan) head(out *show.Page) {
 		out.Paragraph(out.Bold(show.Clean(u.Need)+": "), "", show.Clean(u.Reason))
 	}
 	if len(p.Settings)+len(p.ByHand)+len(p.Unmet) == 0 {
-		out.Paragraph("", "", "Nothing to set: for this role, release and hardware nothing is known to be wrong, too small or measured to be better. That is a good plan.")
+		out.Paragraph("", "", "Nothing to set: for this role, release and hardware no setting is known to be too small, or measured to be better otherwise. That is a good plan. What is wrong with lines of the files, audit says.")
 	}
 }
 
