@@ -73,7 +73,6 @@ func truthsKnown(t *labtest.Try, file string) {
 // TestEverySettingForReal runs the variants of the study of every key on the
 // real kernel: whatever it lacks is named, and everything else gives numbers.
 func TestEverySettingForReal(t *testing.T) {
-	t.Parallel()
 	labtest.Need(t)
 	text, err := os.ReadFile(everyKey)
 	if err != nil {
