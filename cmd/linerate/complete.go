@@ -39,18 +39,18 @@ var flagCompletions = map[string]cobra.CompletionFunc{
 	"--role": func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return words(role.Names())
 	},
-	"--os":               oneOf(fact.FreeBSD, fact.Linux),
-	"--become":           oneOf("sudo", "doas"),
-	"plan show --format": oneOf(forms.Names()...),
-	"--search":           oneOf("mlr", "rfc2544"),
-	"--verdict":          oneOf(stats.VerdictNames()...),
-	"--fail-on":          oneOf(stats.VerdictNames()...),
-	"audit --fail-on":    oneOf("error", "warning", "info"),
-	"sweep --fail-on":    oneOf(failOnNews...),
-	"changes --fail-on":  oneOf(failOnNews...),
-	"changes --kind":     oneOf(kindNames()...),
-	"--tunable":          completeTunables,
-	"--root":             directories,
+	"--os":                    oneOf(fact.FreeBSD, fact.Linux),
+	"--become":                oneOf("sudo", "doas"),
+	"plan show --format":      oneOf(forms.Names()...),
+	"--search":                oneOf("mlr", "rfc2544"),
+	"--verdict":               oneOf(stats.VerdictNames()...),
+	"--fail-on":               oneOf(stats.VerdictNames()...),
+	"audit --fail-on":         oneOf("error", "warning", "info"),
+	"fleet sweep --fail-on":   oneOf(failOnNews...),
+	"fleet changes --fail-on": oneOf(failOnNews...),
+	"fleet changes --kind":    oneOf(kindNames()...),
+	"--tunable":               completeTunables,
+	"--root":                  directories,
 }
 
 // directories leaves it to the shell to offer the directories there are.
