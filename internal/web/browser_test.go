@@ -153,6 +153,9 @@ func TestInABrowser(t *testing.T) {
 			if dark := strings.Contains(paper, "rgb(20, 23, 26)"); strings.TrimSpace(title) == "" || dark != (look.scheme == "dark") {
 				t.Errorf("%s, %s: heading %q on %s", path, look.name, title, paper)
 			}
+			if hidden := says[int](t, w, "Array.from(document.querySelectorAll('table')).filter(function (t) { return !t.offsetWidth && !t.closest('details:not([open])'); }).length"); hidden > 0 {
+				t.Errorf("%s, %s: %d tables cannot be seen", path, look.name, hidden)
+			}
 			for _, c := range w.complaints() {
 				if !strings.Contains(c, "404") || path != "/nothing" {
 					t.Errorf("%s, %s: Chromium says %s", path, look.name, c)
