@@ -188,6 +188,12 @@ func docFixtures(dir string) error {
 		"access.log": docLog(1), "before.log": docLog(1), "after.log": docLog(3),
 		"before.folded": "fork_exit;ip_input;ip_forward 70\nfork_exit;cpu_idle 30\n", "after.folded": "fork_exit;ip_input;pf_test 61\nfork_exit;ip_input;ip_forward 35\nfork_exit;cpu_idle 4\n",
 		"router.graph": "@ CPU_CLK_UNHALTED [100 samples]\n\n70.00%  [70]       ip_forward @ /boot/kernel/kernel\n 100.0%  [70]        fork_exit\n\n30.00%  [30]       cpu_idle\n 100.0%  [30]        fork_exit\n"}
+	files["config-fw1.xml"] = "<?xml version=\"1.0\"?>\n<opnsense>\n<sysctl><item><tunable>net.inet.ip.redirect</tunable><value>0</value></item></sysctl>\n</opnsense>\n"
+	for i := range 3 {
+		for name, rate := range map[string]float64{"cubic": 9e9, "bbr": 9.5e9} {
+			files[fmt.Sprintf("%s-%d.json", name, i)] = fmt.Sprintf(`{"start":{},"intervals":[],"end":{"sum_received":{"bytes":9,"bits_per_second":%g}}}`, rate+1e7*float64(i))
+		}
+	}
 	for name, text := range tree {
 		files[name], files["fw1/"+name], files["list/"+name] = text, text, text
 	}
