@@ -45,7 +45,7 @@ func Compare(before *Host, o *Observation) (after Host, changes []Change) {
 		after.Findings = o.Findings
 		return after, c.seal(after.ID)
 	case !before.UnreachableSince.IsZero():
-		c.add(Change{Kind: Reachable, Text: "reached again, after " + show.Brief(o.Time.Sub(before.UnreachableSince))})
+		c.add(Change{Kind: Reachable, Text: "reached again, after " + show.Long(o.Time.Sub(before.UnreachableSince))})
 	}
 	if text := factsChanged(before, &after); text != "" {
 		c.add(Change{Kind: Facts, Text: text})

@@ -10,16 +10,18 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Comments reads the comments of a module's types from its sources, each package
-// when a type of it is first asked for.
+// when a type of it is first asked for. Many may ask at once.
 type Comments struct {
 	// Module is the module's path, Sources its directory.
 	Module  string
 	Sources fs.FS
 	// Main is the package, below the module, of types of a program.
 	Main string
+	mu   sync.Mutex // of read
 	read map[string]*source
 }
 
@@ -52,6 +54,8 @@ func (c *Comments) of(t reflect.Type) *source {
 	if !ours || t.Name() == "" {
 		return &source{}
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.read == nil {
 		c.read = map[string]*source{}
 	}

@@ -49,3 +49,25 @@ func Brief(d time.Duration) string {
 	}
 	return strconv.FormatFloat(float64(us)/1e6, 'g', 4, 64) + " s"
 }
+
+// Long prints how long something lasted, in its two largest units: "12 days 11 hours",
+// "3 minutes 20 seconds", "4 seconds".
+func Long(d time.Duration) string {
+	units := []struct {
+		name string
+		of   time.Duration
+	}{{"day", 24 * time.Hour}, {"hour", time.Hour}, {"minute", time.Minute}, {"second", time.Second}}
+	d = d.Round(time.Second)
+	for i, u := range units[:len(units)-1] {
+		if d < u.of {
+			continue
+		}
+		next := units[i+1]
+		out, rest := Plural(int(d/u.of), u.name), int(d%u.of/next.of)
+		if rest > 0 {
+			out += " " + Plural(rest, next.name)
+		}
+		return out
+	}
+	return Plural(int(d/time.Second), "second")
+}
