@@ -143,7 +143,7 @@ func ofFiles(d described) *schema.Maker {
 			"study.Goal.Metric": metrics, "study.Workload.Family": {"ipv4", "ipv6"}, "study.Part.Family": {"ipv4", "ipv6"},
 			"study.Workload.Order": {"round-robin", "random"}, "study.Workload.Directions": {study.OneWay, study.BothWays},
 			"study.Part.Directions": {study.OneWay, study.BothWays}, "study.Variant.OS": {"linux", "freebsd"},
-			"study.Testbed.Kind": {"netns", "ssh", "ports", "live"},
+			"study.Testbed.Kind":    {"netns", "ssh", "ports", "live"},
 			"study.Setting.Forward": {"xdp", "bridge"}, "study.Setting.Over": study.Links, "study.Setting.Scope": {study.ScopeHost},
 			"study.Spec.Design": {study.Blocks, study.Grouped, study.Series, study.Switchback}, "study.Part.Flood": {forward.FloodSYN},
 			"bedfile.Traffic.Tool": {bedfile.ToolLinerate, bedfile.ToolPktGen, bedfile.ToolCommand},
