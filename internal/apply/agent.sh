@@ -68,8 +68,7 @@ hello() {
 	say "host $(uname -n)"
 	say "uid $(id -u)"
 	say "init $(init_system)"
-	products
-	session
+	products; session
 	for f in "$S/pending" "$S/confirming" "$S/reverting"; do [ ! -d "$f" ] || say "state ${f##*/}"; done
 	# The directory is root's alone.
 	[ ! -d "$S" ] || [ -x "$S" ] || say "state unreadable"
@@ -641,8 +640,7 @@ status() {
 		else say "armed no"; fi
 		[ ! -e "$D/ready" ] || say "ready yes"
 	fi
-	live_study
-	set +f
+	live_study; set +f
 	for h in "$S"/history/*; do
 		[ ! -d "$h" ] || say "history ${h##*/} $(sed -n 's/^digest //p' "$h/journal") $(cat "$h/why" 2>/dev/null)"
 		[ ! -s "$h/when" ] || say "when ${h##*/} $(cat "$h/when")"

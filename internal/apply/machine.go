@@ -35,14 +35,14 @@ func Script(before string) string {
 // files that only the product has.
 func products() string {
 	var b strings.Builder
-	b.WriteString("\n# products says which appliance this is.\nproducts() {\n\t:\n")
+	b.WriteString("products() { for tell in")
 	all, _ := appliance.Products() // a test reads them
 	for _, p := range all {
 		for _, f := range p.Tells {
-			fmt.Fprintf(&b, "\t[ ! -e \"$ROOT%s\" ] || say \"product %s\"\n", f, p.Name)
+			fmt.Fprintf(&b, " %s:%s", f, p.Name)
 		}
 	}
-	b.WriteString("}\n")
+	b.WriteString("; do [ ! -e \"$ROOT${tell%:*}\" ] || say \"product ${tell##*:}\"; done; }\n")
 	return b.String()
 }
 

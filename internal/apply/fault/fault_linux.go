@@ -114,7 +114,7 @@ func (o Options) work(ctx context.Context, dir string, first, workers int, done 
 		return Result{}, err
 	}
 	defer func() {
-		_ = sandbox.endWatchers() // of what was interrupted
+		_ = sandbox.endAll() // of what was interrupted
 		sandbox.Close()
 	}()
 	l := newLab(sandbox, o)

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -263,54 +264,35 @@ func (r *Sandbox) standing() (s standing, err error) {
 	return s, err
 }
 
-// endWatchers ends the switches of transactions that are to be forgotten.
-func (r *Sandbox) endWatchers() error {
-	return r.do(func() error {
-		var files []string
-		for _, pattern := range []string{"*/guard", "history/*/guard", "*/watcher", "history/*/watcher"} {
-			found, err := filepath.Glob(filepath.Join(r.Root, "var/lib/linerate", pattern))
-			if err != nil {
-				return err
-			}
-			files = append(files, found...)
-		}
-		for _, file := range files {
-			b, _ := os.ReadFile(file)
-			pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
-			if err != nil || pid < 2 {
-				continue
-			}
-			// Only what is surely this sandbox's.
-			line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-			if strings.Contains(string(line), r.Root+"/") {
-				_ = unix.Kill(pid, unix.SIGKILL)
-			}
-		}
-		return nil
-	})
-}
-
 // readEarly is the key of a state under which it is kept what the boot read first.
 const readEarly = "read by the boot"
 
 // endAll ends every process of the agent that is this sandbox's.
 func (r *Sandbox) endAll() error {
 	return r.do(func() error {
-		for range 2 { // one may be about to start another
-			lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
-			if err != nil {
+		for range 5000 { // one may be about to start another, and the killed take a moment
+			alive, err := r.kill()
+			if err != nil || alive == 0 {
 				return err
 			}
-			for _, file := range lines {
-				line, _ := os.ReadFile(file)
-				pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-				if err == nil && pid > 1 && strings.Contains(string(line), r.Root+"/var/lib/linerate/") {
-					_ = unix.Kill(pid, unix.SIGKILL)
-				}
-			}
+			time.Sleep(time.Millisecond)
 		}
-		return nil
+		return errors.New("processes of the sandbox do not end")
 	})
+}
+
+// kill sends SIGKILL to every process that names a file of the sandbox, and counts them.
+func (r *Sandbox) kill() (alive int, err error) {
+	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range lines {
+		line, _ := os.ReadFile(file) // of a zombie empty
+		pid, e := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if e == nil && pid > 1 && strings.Contains(string(line), r.Root+"/") {
+			alive++
+			_ = unix.Kill(pid, unix.SIGKILL)
+		}
+	}
+	return alive, err
 }
 
 // early is the file that a boot reads before anything of linerate's runs; it

@@ -43,7 +43,7 @@ func (l *lab) perform(ctx context.Context, m apply.Machine, phase Phase) error {
 func (l *lab) strike(ctx context.Context, a attack) error {
 	// The same transaction has the same id each time: a switch that is left
 	// from the last strike would take this one for its own.
-	if err := l.sandbox.endWatchers(); err != nil {
+	if err := l.sandbox.endAll(); err != nil {
 		return err
 	}
 	if err := errors.Join(l.sandbox.load(l.from[a.phase]), l.scratch()); err != nil {
