@@ -25,6 +25,9 @@ type Open func(t *testing.T, p queue.Patience) queue.Queue
 // quick is a patience for tests: a lost worker is missed after a second and a half.
 var quick = queue.Patience{Beat: 250 * time.Millisecond, Lost: 1500 * time.Millisecond}
 
+// patient is for tests in which nobody waits for a lost worker: a stall of the machine ends no lease.
+var patient = queue.Patience{Beat: 250 * time.Millisecond, Lost: time.Minute}
+
 // Run runs the suite; fresh makes an empty queue.
 func Run(t *testing.T, fresh func(t *testing.T) Open) {
 	for name, test := range map[string]func(*testing.T, Open){
@@ -405,7 +408,7 @@ func capped(t *testing.T, open Open) {
 
 // quarantine: a testbed that fails is out of use, its block another's.
 func quarantine(t *testing.T, open Open) {
-	q := open(t, quick)
+	q := open(t, patient)
 	submit(t, q, "s1")
 	l := lease(t, q, "bed1")
 	err := q.Work(t.Context(), l, nil, func(context.Context, queue.Job) (queue.Outcome, error) {
