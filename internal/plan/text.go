@@ -36,7 +36,7 @@ func (p Plan) head(out *show.Page) {
 	if host == "" {
 		host = "any host"
 	}
-	out.Line(out.Bold(fmt.Sprintf("Plan %s for %s", p.Short(), show.Clean(host))) + fmt.Sprintf(" (%s %s, role %s)", p.OS, p.Release, p.Role))
+	out.Line(out.Bold(fmt.Sprintf("Plan %s for %s", p.Short(), show.Clean(host))) + fmt.Sprintf(" (%s, role %s)", strings.TrimSpace(p.OS+" "+p.Release), p.Role))
 	var needs []string
 	for _, n := range [][2]string{{"link", "link"}, {"rtt", "rtt"}, {"states", "flows tracked"}, {"connections", "connections"}} {
 		if v, ok := p.Needs[n[0]]; ok {

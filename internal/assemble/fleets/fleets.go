@@ -207,7 +207,7 @@ func Bundles(dir string) ([]inventory.Target, error) {
 func List(file string, read func(file, text string) ([]inventory.Target, error)) ([]inventory.Target, error) {
 	text, err := host.ReadFile(file, inventory.MaxBytes)
 	if err != nil {
-		return nil, fmt.Errorf("hosts: %w", err)
+		return nil, hint.With(fmt.Errorf("read the list of hosts: %w", err), "a list is a file with one ssh://[user@]host[:port] a line, or an inventory of Ansible")
 	}
 	return read(file, string(text))
 }
