@@ -22,12 +22,12 @@ var (
 		"internal/hint", "internal/yamlfile", "internal/pack", "internal/show", "internal/setting", "internal/port", "internal/tooltext", "internal/prose", "internal/manual", "internal/dist", "internal/export", "internal/site", "internal/schema", "internal/load", "internal/testbed",
 		"internal/stats", "internal/calc", "internal/fact", "internal/tunable",
 		"internal/role", "internal/audit", "internal/fleet", "internal/plan", "internal/planner", "internal/evidence", "internal/study", "internal/tune", "internal/benchlab", "internal/search", "internal/chart", "internal/report", "internal/compare", "internal/profile",
-		"internal/drop", "internal/appliance", "internal/queue",
+		"internal/drop", "internal/appliance", "internal/queue", "internal/sqltext",
 		"catalogue", "studies", "schemas", "docs",
 	}
 	// edges touch machines: kernels, networks, files, clocks.
 	edges = []string{"internal/load/wire", "internal/load/sender", "internal/load/loop", "internal/load/dial", "internal/cputime", "internal/membench", "internal/perfevent", "internal/xdpforward", "internal/knob", "internal/apply", "internal/inspect", "internal/capture", "internal/lab", "internal/live", "internal/server", "internal/studydir", "internal/invoker", "internal/host", "internal/labtest", "internal/sharedtest",
-		"internal/skbdrop", "internal/instrument", "internal/manage", "internal/sweep",
+		"internal/skbdrop", "internal/instrument", "internal/manage", "internal/sweep", "internal/wave",
 		"internal/cli", "internal/queue/queuetest", "internal/worker", "internal/web",
 	}
 	// stores keep what was measured, or read what others did.

@@ -112,7 +112,8 @@ type fleetResult struct {
 		// Unexpected are changes of hosts on which nobody set anything.
 		Unexpected int     `json:"unexpected_changes"`
 		Load       string  `json:"load_average"`
-		Ratio      float64 `json:"of_first"` // its seconds over the first's
+		Ratio      float64 `json:"of_first"`     // its seconds over the first's
+		CPURatio   float64 `json:"cpu_of_first"` // its CPU seconds over the first's
 	} `json:"second"`
 }
 
@@ -179,6 +180,7 @@ func benchFleet(cmd *cobra.Command, o *fleetBench) (*fleetResult, error) {
 		return nil, err
 	}
 	s.Seconds, s.PeakMB, s.CPUSeconds, s.Changes, s.Alerts, s.Ratio = second.seconds, second.peak, second.cpu, second.w.Changes, second.w.Alerts, second.seconds/first.seconds
+	s.CPURatio = second.cpu / first.cpu
 	touched := map[string]bool{}
 	for i := range o.hosts {
 		if changed(i) {
@@ -322,7 +324,7 @@ func newFleetClientCmd() *cobra.Command {
 		Use: "fleet DIR", Short: "sweep the hosts of a bench", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := args[0]
-			targets, err := fleets.List(filepath.Join(dir, "hosts"), inventory.Lines)
+			targets, err := hosts.List(filepath.Join(dir, "hosts"), inventory.Lines)
 			if err != nil {
 				return err
 			}

@@ -150,6 +150,10 @@ var lists = []string{
 	"net.ipv4.tcp_tw_reuse=1\nnet.ipv4.tcp_fin_timeout=15\nnet.ipv4.tcp_timestamps=0\n", "vm.swappiness=10\nnet.ipv4.ip_forward=1\nnet.netfilter.nf_conntrack_max=1048576\n",
 }
 
+// upFor is how long the hosts have been up, in seconds: so long that a day more makes no
+// difference to what counters come to in an hour.
+const upFor = 400 * 86_400
+
 // bundle is host i's capture of a night.
 func (h *fleetHosts) bundle(i, night int, changed bool) ([]byte, error) {
 	var out bytes.Buffer
@@ -175,13 +179,18 @@ func (h *fleetHosts) bundle(i, night int, changed bool) ([]byte, error) {
 		data := m.data
 		switch strings.TrimPrefix(m.name, "./") {
 		case "manifest.tsv":
-			data = append(withoutLines(data, "machine\t"), fmt.Sprintf("machine\t%s\nfile\t/etc/sysctl.d/60-fleet.conf\tread\t\n", h.machine(i))...)
+			data = append(withoutLines(withoutLines(data, "machine\t"), "taken\t"), fmt.Sprintf("taken\t2026-11-%02dT03:00:00Z\nmachine\t%s\nfile\t/etc/sysctl.d/60-fleet.conf\tread\t\n", night, h.machine(i))...)
 		case "trees/proc-sys":
 			data = replaceLine(data, "/proc/sys/kernel/hostname\t", fmt.Sprintf("host%05d", i))
+			data = movedLines(data, counts, "/proc/sys/fs/inode-nr", "/proc/sys/fs/file-nr", "/proc/sys/fs/dentry-state")
 		case "files/proc/uptime":
-			data = fmt.Appendf(nil, "%d.00 1.00\n", 100_000+86_400*night+i)
-		case "files/proc/net/snmp", "files/proc/net/netstat":
+			data = fmt.Appendf(nil, "%d.00 1.00\n", upFor+86_400*night+i)
+		case "files/proc/net/snmp", "files/proc/net/netstat", "files/proc/net/snmp6", "files/proc/interrupts":
 			data = counted(data, counts)
+		case "files/proc/meminfo":
+			data = movedLines(data, counts, "MemFree:", "MemAvailable:", "Cached:", "Active:")
+		case "trees/sys":
+			data = movedLines(data, counts, "/statistics/rx_packets", "/statistics/tx_packets", "/statistics/rx_bytes", "/statistics/tx_bytes")
 		}
 		if err := add(m.name, data); err != nil {
 			return nil, err
@@ -223,6 +232,22 @@ func counted(data []byte, r *rand.Rand) []byte {
 		}
 	}
 	return []byte(strings.Join(words, " "))
+}
+
+// movedLines moves on the numbers of the lines that hold one of the words.
+func movedLines(data []byte, r *rand.Rand, words ...string) []byte {
+	var out []byte
+	for line := range bytes.Lines(data) {
+		for _, w := range words {
+			if bytes.Contains(line, []byte(w)) {
+				value := bytes.LastIndexAny(line, "\t:") + 1
+				line = append(bytes.Clone(line[:value]), counted(line[value:], r)...)
+				break
+			}
+		}
+		out = append(out, line...)
+	}
+	return out
 }
 
 func (h *fleetHosts) serve() {

@@ -81,7 +81,7 @@ func siteInput() (in site.Input, err error) {
 		in.Built += " of " + d
 	}
 	rules, rerr := audits.Rules()
-	advice, aerr := loadAdvice(in.Catalogue)
+	advice, aerr := audits.Advice(in.Catalogue)
 	if in.Evidence, err = catalogue.Evidence(); errors.Join(err, rerr, aerr) != nil {
 		return in, errors.Join(err, rerr, aerr)
 	}

@@ -35,13 +35,14 @@ type applyFlags struct {
 	chosen, // confirm-within was given
 	yes, dryRun, noWait, reboot,
 	asJSON bool
+	waves waveFlags
 }
 
 // newApplyCmd makes a plan true on a host.
 func newApplyCmd() *cobra.Command {
 	var f applyFlags
 	cmd := &cobra.Command{
-		Use:   "apply PLAN " + targetUse,
+		Use:   "apply PLAN " + targetUse + " | DIR",
 		Short: "make a plan true on a host, and take it back unless somebody confirms",
 		Long: `Apply shows a plan and asks; writes down everything it is going to change; arms
 a switch on the host that takes the change back; then changes files and running
@@ -50,21 +51,36 @@ answered before, and every --check. What fails is taken back at once, and what
 nobody confirms (linerate confirm, from another connection) in time as well, by
 the host itself: whatever becomes of this command, the connection, or the power.
 
-` + targetHelp,
-		Args: cobra.RangeArgs(1, 2),
+` + targetHelp + `
+
+Of a directory that linerate plan --hosts made, the plans of many hosts are applied in
+waves: one host, then 5 % of all, then the rest (--waves). Each host has a switch of its own.
+A group of hosts is confirmed when all of it passed every --check; the first that fails stops
+the wave, and what is not confirmed goes back at once. An interrupted wave goes on with --resume;
+linerate fleet wave tells who has what, and linerate rollback --wave takes it back.`,
+		Example: `    linerate apply plan.json ssh://fw1 --become sudo
+    linerate apply plans/ --waves 1,5%,100% --check https://{host}/health --soak 1m`,
+		Args: cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.chosen = cmd.Flags().Changed("confirm-within")
+			if f.waves.wanted(cmd, args) {
+				return f.runWaves(cmd, args)
+			}
+			if len(args) == 0 {
+				return hint.With(hint.Usagef("no plan is given"), "linerate plan --out FILE makes one")
+			}
 			return f.run(cmd, args[0], args[1:])
 		},
 	}
 	f.addFlags(cmd)
 	cmd.Flags().DurationVar(&f.within, "confirm-within", 5*time.Minute, "take it back after this long")
-	cmd.Flags().StringArrayVar(&f.checks, "check", nil, "`HOST:PORT` must accept a connection before and after (repeatable)")
+	cmd.Flags().StringArrayVar(&f.checks, "check", nil, "`CHECK` that must succeed before and after (repeatable): HOST:PORT, https://ADDRESS or a command; {host} is the host's name")
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 	cmd.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "look for real, show what would change, write nothing")
 	cmd.Flags().BoolVar(&f.noWait, "no-wait", false, "end once it can be confirmed")
 	cmd.Flags().BoolVar(&f.reboot, "reboot", false, "boot the host to try what only a boot sets; the time to confirm begins then")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print the outcome as one JSON document")
+	f.waves.addFlags(cmd)
 	return cmd
 }
 
@@ -78,7 +94,7 @@ func (f *applyFlags) run(cmd *cobra.Command, file string, args []string) error {
 		return err
 	}
 	defer func() { _ = closer() }()
-	checks, err := parseChecks(f.checks)
+	checks, err := parseChecks(f.checks, args)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/audit"
 	"linerate/internal/cli"
+	forms "linerate/internal/export"
 	"linerate/internal/hint"
 	"linerate/internal/role"
 )
@@ -31,12 +32,13 @@ type auditOptions struct {
 	record   string
 	diff     bool
 	write    string
+	fixes    string
 }
 
 func newAuditCmd() *cobra.Command {
 	var o auditOptions
 	cmd := &cobra.Command{
-		Use:   "audit [SOURCE|FILE|-] …",
+		Use:   "audit [SOURCE] …",
 		Short: "say what is wrong, useless or missing in a host's tuning",
 		Long: `Audit holds every line of a host's configuration against the catalogue, and the
 host against the rules for its role: what is gone, misplaced, equal to the
@@ -45,17 +47,16 @@ kernel's counters say. It needs no privileges and changes nothing.
 
 ` + sourceHelp + `
 
-FILE is a file of configuration by itself, several that belong together, or - for
-standard input: sysctl.conf, loader.conf, rc.conf, pf.conf, tuned.conf, a kernel's
-command line, modprobe.d, GRUB's file, rules of udev and others, known by name or
-by what their lines look like. --os and --release say what reads it.
-
 --write-baseline FILE keeps what is found, and --baseline FILE then says only what is
 new: the same trouble at the same name in the same file is known, unless it got worse.
 
 --diff prints what the fixes take out of the files, as diff -u does; --write DIR
 writes the shorter files there. Only lines that are better gone are taken out, and
-none after which the audit would have something new to say.`,
+none after which the audit would have something new to say.
+
+--fixes FORM writes what the findings have you set in the form that your own tools take,
+as plan show --format does: reasons as comments, and at the end what is better gone
+or done by hand. Of ansible, lines that are better gone are tasks too.`,
 		Example: `    linerate audit --root /backup/fw1 --release 14.3 --role firewall
     linerate audit bundle.tar.gz --fail-on warning
     linerate audit ssh://root@fw1
@@ -65,6 +66,7 @@ none after which the audit would have something new to say.`,
     ssh fw1 cat /etc/sysctl.conf | linerate audit - --os freebsd --release 14.3
     linerate audit sysctl.conf --diff | patch -p1
     linerate audit --sarif > audit.sarif
+    linerate audit fw1.tar.gz --fixes ansible > fixes.yml
     linerate audit --each hosts/*/sysctl.conf --baseline known.json --fail-on warning
     linerate audit ssh://fw1 --nagios`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runAudit(cmd, &o, args) },
@@ -84,6 +86,7 @@ none after which the audit would have something new to say.`,
 	f.StringVar(&o.record, "write-baseline", "", "write everything that is found into `FILE`, as a baseline")
 	f.BoolVar(&o.diff, "diff", false, "print what the fixes take out of the files, as a unified diff")
 	f.StringVar(&o.write, "write", "", "write the files without what the fixes take out into `DIR`")
+	f.StringVar(&o.fixes, "fixes", "", "write what the fixes set as `FORM`: "+strings.Join(forms.Names(), ", "))
 	return cmd
 }
 
@@ -113,8 +116,16 @@ func auditAll(cmd *cobra.Command, o *auditOptions, args []string) error {
 	}
 	named := args
 	if o.hosts != "" || !hosts.AreFiles(args) {
-		if named, err = hosts.Named(args, o.hosts); err != nil {
+		if named, o.Listed, err = hosts.Named(args, o.hosts); err != nil {
 			return err
+		}
+		for _, t := range o.Listed {
+			if t.Role == "" {
+				continue
+			}
+			if err := role.Check(t.Role); err != nil {
+				return hint.Usage(fmt.Errorf("%s: %w", t.Name, err))
+			}
 		}
 	}
 	if err := o.checkShorter(named); err != nil {
@@ -134,14 +145,18 @@ func auditAll(cmd *cobra.Command, o *auditOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer a.reader.Close()
-	if o.diff || o.write != "" {
-		if err = a.shorter(cmd.Context(), o, cmd.OutOrStdout()); err == nil && floor != "" && fails(a.report, floor) {
+	defer a.Close()
+	if o.diff || o.write != "" || o.fixes != "" {
+		do := func() error { return a.shorter(cmd.Context(), o, cmd.OutOrStdout()) }
+		if o.fixes != "" {
+			do = func() error { return a.fixes(o, in, cmd.OutOrStdout()) }
+		}
+		if err = do(); err == nil && floor != "" && fails(a.report, floor) {
 			err = hint.Exit(cli.ExitFindings)
 		}
 		return err
 	}
-	a.report.Rename(a.given)
+	a.report.Rename(a.Given)
 	host := ""
 	if len(named) == 1 && hosts.IsRemote(named[0]) {
 		host = named[0]
@@ -179,6 +194,14 @@ func auditInput(o *auditOptions) (audit.Input, error) {
 // giveRole takes the caller's role, or guesses it from the facts.
 func giveRole(in *audit.Input, given string) error {
 	return audits.GiveRole(in, given, "given with --role")
+}
+
+// give is giveRole, after which the list of hosts has its word.
+func (o *auditOptions) give(in *audit.Input, source string) error {
+	if listed := o.Listed[source].Role; o.role == "" && listed != "" {
+		return audits.GiveRole(in, listed, "given by the list of hosts")
+	}
+	return giveRole(in, o.role)
 }
 
 // parseSeverity reads a flag's severity; "" stays "".

@@ -40,8 +40,8 @@ func (o *auditOptions) check() error {
 		return hint.Usagef("--nagios exits as a check does: leave --fail-on away")
 	case o.record != "" && o.failOn != "":
 		return hint.Usagef("--write-baseline takes what is found as known: leave --fail-on away, and use both with --baseline afterwards")
-	case (o.baseline != "" || o.record != "" || o.each) && (o.diff || o.write != ""):
-		return hint.Usagef("--diff and --write mend files: leave --baseline, --write-baseline and --each away")
+	case (o.baseline != "" || o.record != "" || o.each) && (o.diff || o.write != "" || o.fixes != ""):
+		return hint.Usagef("--diff, --write and --fixes mend a host: leave --baseline, --write-baseline and --each away")
 	case o.each && (o.hosts != "" || o.Root != ""):
 		return hint.Usagef("--each takes files: leave --hosts and --root away")
 	}
@@ -172,8 +172,8 @@ func auditEach(cmd *cobra.Command, o *auditOptions, in audit.Input, files []stri
 		if err != nil {
 			return err
 		}
-		a.reader.Close()
-		a.report.Rename(a.given)
+		a.Close()
+		a.report.Rename(a.Given)
 		reports = append(reports, a.report)
 	}
 	return o.end(cmd, audit.Join(reports), "", by)

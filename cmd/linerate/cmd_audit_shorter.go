@@ -1,28 +1,27 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/audit"
+	forms "linerate/internal/export"
 	"linerate/internal/fact"
 	"linerate/internal/hint"
-	"linerate/internal/host"
-	"linerate/internal/inspect"
+	"linerate/internal/planner"
 	"linerate/internal/show"
 )
 
 // audited is what one audit was made of.
 type audited struct {
-	reader host.Reader
-	opts   inspect.Options
-	// given are the names of files that were audited by themselves, by their
-	// places on a host.
-	given  map[string]string
+	*hosts.Opened
+	facts  *fact.Facts
 	report *audit.Report
 	run    func(*fact.Facts) (*audit.Report, error)
 }
@@ -30,27 +29,19 @@ type audited struct {
 // auditOne audits the host, or the files, that are named. Whoever asks closes
 // the reader.
 func auditOne(cmd *cobra.Command, o *auditOptions, in audit.Input, named []string) (*audited, error) {
-	a := &audited{}
-	var err error
-	if hosts.AreFiles(named) && o.Root == "" {
-		if a.opts, err = o.Options(); err != nil {
-			return nil, err
-		}
-		a.reader, a.given, err = o.Files(named, cmd.InOrStdin())
-	} else {
-		a.reader, a.opts, err = o.Open(cmd.Context(), named)
-	}
+	opened, err := o.Open(cmd.Context(), named)
 	if err != nil {
 		return nil, err
 	}
-	facts, err := hosts.Inspect(cmd.Context(), a.reader, a.opts)
+	a := &audited{Opened: opened}
+	facts, err := a.Facts(cmd.Context())
 	if err != nil {
-		a.reader.Close()
+		a.Close()
 		return nil, err
 	}
-	in.Facts = facts
-	if err := giveRole(&in, o.role); err != nil {
-		a.reader.Close()
+	in.Facts, a.facts = facts, facts
+	if err := o.give(&in, cmp.Or(named...)); err != nil {
+		a.Close()
 		return nil, err
 	}
 	a.run = func(f *fact.Facts) (*audit.Report, error) {
@@ -59,7 +50,7 @@ func auditOne(cmd *cobra.Command, o *auditOptions, in audit.Input, named []strin
 		return audit.Run(in)
 	}
 	if a.report, err = a.run(facts); err != nil {
-		a.reader.Close()
+		a.Close()
 		return nil, err
 	}
 	return a, nil
@@ -67,7 +58,7 @@ func auditOne(cmd *cobra.Command, o *auditOptions, in audit.Input, named []strin
 
 // shorter prints or writes the files without what the fixes take out of them.
 func (a *audited) shorter(ctx context.Context, o *auditOptions, out io.Writer) error {
-	files, err := hosts.Shorten(ctx, a.reader, a.opts, a.run, a.report)
+	files, err := hosts.Shorten(ctx, a.Reader, a.Options, a.run, a.report)
 	if err != nil {
 		return err
 	}
@@ -94,15 +85,38 @@ func (a *audited) shorter(ctx context.Context, o *auditOptions, out io.Writer) e
 
 // name is the name by which a file was given, or its path on the host.
 func (a *audited) name(path string) string {
-	if given := a.given[path]; given != "" && given != hosts.Stdin {
+	if given := a.Given[path]; given != "" && given != hosts.Stdin {
 		return given
 	}
 	return path
 }
 
-// checkShorter refuses --diff and --write where there are no files to change.
+// fixes prints what the findings' fixes set, and what is better gone, in a form of a
+// plan's.
+func (a *audited) fixes(o *auditOptions, in audit.Input, out io.Writer) error {
+	a.report.Rename(a.Given)
+	p, err := planner.Fixes(a.report, a.facts, in.Catalogue)
+	if err != nil {
+		return err
+	}
+	text, err := forms.Write(p, o.fixes)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(out, text)
+	return err
+}
+
+// checkShorter refuses --fixes of several hosts, and --diff and --write where there are
+// no files to change.
 func (o *auditOptions) checkShorter(named []string) error {
 	switch {
+	case o.fixes != "" && (o.asJSON || o.asSARIF || o.asNagios || o.diff || o.write != ""):
+		return hint.Usagef("--fixes prints a document of its own: it goes with no other form")
+	case o.fixes != "" && (o.each || len(named) > 1 && !hosts.AreFiles(named)):
+		return hint.Usagef("--fixes is of one host")
+	case o.fixes != "" && !slices.Contains(forms.Names(), o.fixes):
+		return hint.Unknown("form of fixes", o.fixes, forms.Names())
 	case !o.diff && o.write == "":
 		return nil
 	case o.asJSON || o.asSARIF:

@@ -65,18 +65,14 @@ func realStudy(t *testing.T) (dir, file string) {
 // TestRealStudy runs a study on the real kernel. It asks for the direction and
 // the order of magnitude of an effect that is ten times any noise.
 func TestRealStudy(t *testing.T) {
-	_, file := realStudy(t)
-	labtest.Again(t, func(t *labtest.Try) { realRun(t, file) })
-}
-
-func realRun(t *labtest.Try, file string) {
-	before := links(t.T)
-	out := filepath.Join(t.TempDir(), "d")
+	dir, file := realStudy(t)
+	before := links(t)
+	out := filepath.Join(dir, "d")
 	cmd := exec.Command("linerate", "study", "run", file, "--out", out, "--seed", "1")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	if after := links(t.T); after != before {
+	if after := links(t); after != before {
 		t.Errorf("left behind:\n%s\nwas:\n%s", after, before)
 	}
 	rec, err := studydir.Read(out)
@@ -99,7 +95,8 @@ func realRun(t *labtest.Try, file string) {
 }
 
 // TestInterruptedStudyCleansUp interrupts a real study: it must end within
-// two seconds, with exit code 130, and leave nothing behind but its record.
+// two seconds, with exit code 130, and leave nothing behind but its record. The
+// seconds are judged, and may be a busy machine's: they are measured again.
 func TestInterruptedStudyCleansUp(t *testing.T) {
 	_, file := realStudy(t)
 	labtest.Again(t, func(t *labtest.Try) { interruptedStudy(t, file) })

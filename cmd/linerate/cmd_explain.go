@@ -126,17 +126,20 @@ func runExplain(cmd *cobra.Command, o explainOptions, args []string) error {
 	return p.Text(w, cli.StyleOf(w))
 }
 
-// splitSource takes the SOURCE from behind a name: a host over SSH, or a file
-// that is there.
+// splitSource takes the SOURCE from behind a name: a host over SSH, or files
+// that are there.
 func splitSource(args []string) (words, from []string) {
-	last := len(args) - 1
-	if last < 1 {
+	at := len(args)
+	for at > 1 {
+		if info, err := os.Stat(args[at-1]); !hosts.IsRemote(args[at-1]) && (err != nil || !info.Mode().IsRegular()) {
+			break
+		}
+		at--
+	}
+	if at == len(args) {
 		return args, nil
 	}
-	if info, err := os.Stat(args[last]); hosts.IsRemote(args[last]) || err == nil && info.Mode().IsRegular() {
-		return args[:last], args[last:]
-	}
-	return args, nil
+	return args[:at], args[at:]
 }
 
 // onHost adds to a page what its tunable is on a host.

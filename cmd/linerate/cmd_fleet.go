@@ -28,7 +28,7 @@ are known by their machine-id or hostid, whatever they are called.
     linerate fleet changes --since 24h
     linerate fleet rule LR-LOWERS-DEFAULT`,
 	}
-	cmd.AddCommand(newFleetSweepCmd(), newFleetStatusCmd(), newFleetChangesCmd(), newFleetHostCmd(), newFleetRuleCmd(), newFleetForgetCmd())
+	cmd.AddCommand(newFleetSweepCmd(), newFleetStatusCmd(), newFleetChangesCmd(), newFleetHostCmd(), newFleetRuleCmd(), newFleetForgetCmd(), newFleetWavesCmd(), newFleetWaveCmd())
 	return cmd
 }
 

@@ -270,6 +270,8 @@ func changesTable(page *show.Page, changes []fleet.Change, most int) {
 type fleetHostDocument struct {
 	Version int        `json:"version"`
 	Host    fleet.Host `json:"host"`
+	// Wave is how the host stands in the last wave that it was in.
+	Wave *fleet.WaveEvent `json:"wave,omitempty"`
 	// Changes are newest first.
 	Changes []fleet.Change `json:"changes"`
 }
@@ -315,7 +317,16 @@ func hostOf(ctx context.Context, s ledger.FleetStore, name string) (fleetHostDoc
 		}
 	}
 	changes, err := s.Changes(ctx, fleet.ChangeFilter{Hosts: ids, Limit: 1000})
-	return fleetHostDocument{fleetVersion, h, changes}, err
+	if err != nil {
+		return fleetHostDocument{}, err
+	}
+	doc := fleetHostDocument{Version: fleetVersion, Host: h, Changes: changes}
+	machine, _, _ := strings.Cut(h.ID, "/")
+	events, err := s.WaveEvents(ctx, fleet.WaveFilter{Hosts: append([]string{machine, h.Name}, h.Aliases...)})
+	if n := len(events); n > 0 {
+		doc.Wave = &events[n-1]
+	}
+	return doc, err
 }
 
 func printHost(page *show.Page, doc *fleetHostDocument) {
@@ -339,6 +350,9 @@ func printHost(page *show.Page, doc *fleetHostDocument) {
 	line("role", h.Role)
 	line("first seen", at(h.FirstSeen))
 	line("last audited", cmp.Or(at(h.LastSuccess), "never"))
+	if w := doc.Wave; w != nil {
+		line("last wave", fmt.Sprintf("%s: %s %s", w.Wave, w.State, at(w.Time)))
+	}
 	if !h.UnreachableSince.IsZero() {
 		line("unreachable", "since "+at(h.UnreachableSince)+": "+h.Reason)
 	}

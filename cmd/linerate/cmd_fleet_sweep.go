@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/assemble/fleets"
+	"linerate/internal/assemble/hosts"
 	"linerate/internal/assemble/ledgers"
 	"linerate/internal/audit"
 	"linerate/internal/cli"
@@ -47,9 +46,9 @@ func (l *fleetList) targets() (all []inventory.Target, from string, err error) {
 	}
 	switch {
 	case l.hosts != "":
-		all, err = fleets.List(l.hosts, inventory.Lines)
+		all, err = hosts.List(l.hosts, inventory.Lines)
 	case l.ansible != "":
-		all, err = fleets.List(l.ansible, inventory.Ansible)
+		all, err = hosts.List(l.ansible, inventory.Ansible)
 	default:
 		all, err = fleets.Bundles(l.bundles)
 	}
@@ -177,11 +176,7 @@ func readSuppressions(file string) ([]audit.Suppression, error) {
 // id is that of a new sweep, or of the one to go on with.
 func (o *sweepOptions) id(ctx context.Context, s ledger.FleetStore) (string, error) {
 	if o.resume == "" {
-		var random [2]byte
-		if _, err := rand.Read(random[:]); err != nil {
-			return "", err
-		}
-		return time.Now().UTC().Format("20060102-150405-") + hex.EncodeToString(random[:]), nil
+		return newID()
 	}
 	sweeps, err := s.Sweeps(ctx, 0)
 	if err != nil {

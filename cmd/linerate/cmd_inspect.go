@@ -37,11 +37,12 @@ it could not read.
 
 ` + sourceHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			named, err := hosts.Named(args, file)
+			named, listed, err := hosts.Named(args, file)
 			if err != nil {
 				return err
 			}
-			if len(named) > 1 {
+			src.Listed = listed
+			if len(named) > 1 && !hosts.AreFiles(named) {
 				return inspectMany(cmd, &src, named, asJSON)
 			}
 			f, err := src.Facts(cmd.Context(), named)

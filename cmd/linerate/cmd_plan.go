@@ -5,23 +5,22 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"linerate/catalogue"
+	"linerate/internal/appliance"
+	"linerate/internal/assemble/audits"
 	"linerate/internal/assemble/ledgers"
 	"linerate/internal/audit"
-	"linerate/internal/calc"
 	"linerate/internal/cli"
 	forms "linerate/internal/export"
+	"linerate/internal/fact"
 	"linerate/internal/hint"
 	"linerate/internal/plan"
 	"linerate/internal/planner"
 	"linerate/internal/role"
 	"linerate/internal/show"
-	"linerate/internal/tunable"
 )
 
 // planOptions are the flags of `linerate plan`.
@@ -29,15 +28,16 @@ type planOptions struct {
 	source
 	role                           string
 	link, rtt, states, connections string
-	out, ledger                    string
+	out, ledger, format            string
 	include                        []string
 	diff, asJSON                   bool
+	fleet                          planFleet
 }
 
 func newPlanCmd() *cobra.Command {
 	var o planOptions
 	cmd := &cobra.Command{
-		Use:   "plan " + sourceUse,
+		Use:   "plan " + sourceUse + " …",
 		Short: "what to set on a host for its role, each setting with its reason",
 		Long: `Plan computes settings for a host: what its role does not work right without,
 what arithmetic from your needs and its hardware asks for, and what was measured
@@ -45,14 +45,25 @@ to help on hardware like it. Everything else is left alone, and the plan says
 so; --include unmeasured adds advice that nobody has measured, and labels it.
 It changes nothing; apply does.
 
-` + sourceHelp,
+` + sourceHelp + `
+
+With --hosts or --ansible every host of a list is planned into the directory --out, by the role
+and the needs that the list says of it, and a summary tells how many hosts change what.`,
 		Example: `    linerate plan --role firewall --states 5M
     linerate plan ssh://www1 --role web --link 10G --rtt 30ms --out www1.plan
-    linerate plan bundle.tar.gz --role router --diff`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runPlan(cmd, &o, args) },
+    linerate plan bundle.tar.gz --role router --diff
+    linerate plan config-fw1.xml --release 25.7 --role firewall --states 5M --memory 8GiB
+    linerate plan config.boot --release 1.4 --role router --states 1M --format vyos
+    linerate plan --hosts fleet.txt --out plans`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.fleet.hosts != "" || o.fleet.ansible != "" {
+				return planFleetRun(cmd, &o, args)
+			}
+			return runPlan(cmd, &o, args)
+		},
 	}
 	o.addFlags(cmd)
+	o.fleet.addFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.role, "role", "", "what the host is for (default: guessed): "+strings.Join(role.Names(), ", "))
 	f.StringVar(&o.link, "link", "", "the `RATE` it must carry, such as 10G (default: its fastest link)")
@@ -63,14 +74,30 @@ It changes nothing; apply does.
 	f.StringVar(&o.ledger, "ledger", "", "evidence from this `LEDGER` (default: LINERATE_LEDGER, else your own)")
 	f.StringSliceVar(&o.include, "include", nil, "what else may enter the plan: `unmeasured`")
 	f.BoolVar(&o.diff, "diff", false, "print what would change in linerate's drop-in files")
+	f.StringVar(&o.format, "format", "", "print it as `FORM`, as plan show does: "+strings.Join(forms.Names(), ", "))
 	f.BoolVar(&o.asJSON, "json", false, "print the plan as one JSON document")
 	cmd.AddCommand(newPlanShowCmd(), newPlanDiffCmd(), newPlanSealCmd())
 	return cmd
 }
 
+// mostProblems bounds what plan says of lines that it could not read.
+const mostProblems = 3
+
+// warnProblems names the lines that set nothing, of which a plan cannot know what they
+// were to set.
+func warnProblems(w io.Writer, all []fact.Problem) {
+	for i, p := range all {
+		if i == mostProblems {
+			fmt.Fprintf(w, "linerate: and %s more: linerate audit has them all\n", show.Count(len(all)-i))
+			return
+		}
+		fmt.Fprintf(w, "linerate: %s:%d: %s: what it would set is not in the plan\n", show.Clean(p.File), p.Line, show.Clean(p.Message))
+	}
+}
+
 func runPlan(cmd *cobra.Command, o *planOptions, args []string) error {
-	if o.diff && o.asJSON {
-		return hint.Usagef("--diff and --json are two documents: choose one")
+	if o.diff && o.asJSON || o.format != "" && (o.diff || o.asJSON) {
+		return hint.Usagef("--diff, --json and --format are documents of their own: choose one")
 	}
 	in, err := o.input(cmd, args)
 	if err != nil {
@@ -82,6 +109,10 @@ func runPlan(cmd *cobra.Command, o *planOptions, args []string) error {
 	}
 	if newest, yes := in.Catalogue.Beyond(in.Facts.OS, in.Facts.Release); yes {
 		fmt.Fprintf(cmd.ErrOrStderr(), "linerate: the catalogue knows releases of %s up to %s; this plan for %s is one for those\n", in.Facts.OS, newest.Short(), in.Facts.Release)
+	}
+	warnProblems(cmd.ErrOrStderr(), in.Facts.Problems)
+	if a := appliance.Of(in.Facts); a != nil && !a.Applies && o.format == "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "linerate: it is %s, where a plan's files do not last: --format %s prints the plan as it is set there\n", a.Title, a.Name)
 	}
 	if o.out != "" {
 		if err := writePlan(cmd, p, o.out); err != nil {
@@ -99,19 +130,21 @@ func runPlan(cmd *cobra.Command, o *planOptions, args []string) error {
 		return err
 	case o.diff:
 		return o.printFiles(w, p)
+	case o.format != "":
+		text, err := forms.Write(p, o.format)
+		fmt.Fprint(w, text)
+		return err
 	}
 	return p.Text(w, cli.StyleOf(w))
 }
 
 // input reads the host and all that a plan of it rests on.
 func (o *planOptions) input(cmd *cobra.Command, args []string) (planner.Input, error) {
-	in := planner.Input{Unmeasured: slices.Contains(o.include, "unmeasured")}
-	for _, what := range o.include {
-		if what != "unmeasured" {
-			return in, hint.Unknown("thing to include", what, []string{"unmeasured"})
-		}
-	}
+	in := planner.Input{}
 	var err error
+	if in.Unmeasured, err = o.unmeasured(); err != nil {
+		return in, err
+	}
 	if in.Needs, err = o.needs(); err != nil {
 		return in, err
 	}
@@ -122,6 +155,9 @@ func (o *planOptions) input(cmd *cobra.Command, args []string) (planner.Input, e
 	if known.Facts, err = o.Facts(cmd.Context(), args); err != nil {
 		return in, err
 	}
+	if known.Facts.Release.IsZero() && known.Facts.From.Alone {
+		return in, hint.With(hint.Usagef("a plan needs the release that reads %s", known.Facts.From.Path), "give it: %s", hint.Option("release", "25.7"))
+	}
 	if err := giveRole(&known, o.role); err != nil {
 		return in, err
 	}
@@ -130,52 +166,34 @@ func (o *planOptions) input(cmd *cobra.Command, args []string) (planner.Input, e
 		return in, err
 	}
 	in.Facts, in.Catalogue, in.Role, in.Findings = known.Facts, known.Catalogue, known.Role, report.Findings
-	if in.Library, err = loadAdvice(in.Catalogue); err != nil {
+	if in.Library, err = audits.Advice(in.Catalogue); err != nil {
 		return in, err
 	}
 	in.Evidence, err = ledgers.Evidence(cmd.Context(), o.ledger, doubting(cmd))
 	return in, err
 }
 
-// loadAdvice takes the advice that is packed with the catalogue, else reads its files.
-func loadAdvice(c *tunable.Catalogue) (*planner.Library, error) {
-	if l, ok := planner.Unpack(catalogue.PackedPlans()); ok {
-		return l, nil
+// unmeasured reads --include.
+func (o *planOptions) unmeasured() (bool, error) {
+	for _, what := range o.include {
+		if what != "unmeasured" {
+			return false, hint.Unknown("thing to include", what, []string{"unmeasured"})
+		}
 	}
-	return planner.Load(catalogue.Files(), c)
+	return len(o.include) > 0, nil
+}
+
+func (o *planOptions) given() map[string]string {
+	return map[string]string{"link": o.link, "rtt": o.rtt, "states": o.states, "connections": o.connections}
 }
 
 // needs reads the flags that say what the host must carry.
 func (o *planOptions) needs() (planner.Needs, error) {
-	var n planner.Needs
-	for _, f := range []struct {
-		flag, text string
-		unit       calc.Unit
-		into       *float64
-		most       float64 // beyond what any host carries, and far below what arithmetic loses
-		limit      string
-	}{
-		{"link", o.link, calc.BitsPerSecond, &n.Link, 100e12, "100 Tb/s"},
-		{"rtt", o.rtt, calc.Seconds, &n.RTT, 3600, "an hour"},
-		{"states", o.states, calc.Count, &n.States, 1e12, "1T"},
-		{"connections", o.connections, calc.Count, &n.Connections, 1e12, "1T"},
-	} {
-		if f.text == "" {
-			continue
-		}
-		v, err := calc.ParseWithUnit(f.text, f.unit)
-		if err != nil {
-			return n, hint.Usage(fmt.Errorf("--%s: %w", f.flag, err))
-		}
-		if v <= 0 {
-			return n, hint.Usagef("--%s %s: want more than nothing", f.flag, f.text)
-		}
-		if v > f.most {
-			return n, hint.Usagef("--%s %s: want %s at most", f.flag, f.text, f.limit)
-		}
-		*f.into = v
+	n, err := planner.ParseNeeds(o.given())
+	if err != nil {
+		err = hint.Usage(fmt.Errorf("--%w", err))
 	}
-	return n, nil
+	return n, err
 }
 
 // writePlan writes the document to a file, or with its drop-in files into a

@@ -18,11 +18,13 @@ import (
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/hint"
 	"linerate/internal/live"
+	"linerate/internal/setting"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
 	_ "linerate/internal/study/kinds" // the kind of live hosts
 	"linerate/internal/study/switchback"
+	"linerate/internal/study/ways/kernel"
 	"linerate/internal/studydir"
 )
 
@@ -212,17 +214,17 @@ var offload = regexp.MustCompile(`^([A-Za-z0-9_.@-]+):([a-z][a-z0-9-]*)$`)
 // settingOf is a setting by its name, of an interface or a sysctl.
 func settingOf(name, value string) study.Setting {
 	if m := offload.FindStringSubmatch(name); m != nil {
-		return study.Setting{Link: m[2], Device: m[1], Value: value}
+		return kernel.LinkTo(m[1], m[2], value)
 	}
-	return study.Setting{Sysctl: name, Value: value}
+	return kernel.SysctlTo(name, value)
 }
 
 // nameOf is what settingOf reads.
 func nameOf(s study.Setting) string {
-	if s.Link != "" {
-		return s.Device + ":" + s.Link
+	if s.Is(setting.Link) {
+		return s.Device + ":" + s.Setting().Name
 	}
-	return s.Sysctl
+	return s.Setting().Name
 }
 
 // question is what a study is to answer.

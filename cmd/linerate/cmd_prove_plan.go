@@ -14,6 +14,7 @@ import (
 	"linerate/internal/setting"
 	"linerate/internal/stats"
 	"linerate/internal/study"
+	"linerate/internal/study/ways/kernel"
 )
 
 // planned takes the settings of the plan's file that a running host has.
@@ -26,9 +27,9 @@ func (f *proveFlags) planned(q *question) error {
 	for _, step := range p.Settings {
 		switch {
 		case step.Mechanism == setting.Sysctl && step.Where.Runtime && step.Device == "":
-			q.settings = append(q.settings, study.Setting{Sysctl: step.Name, Value: step.Value})
+			q.settings = append(q.settings, kernel.SysctlTo(step.Name, step.Value))
 		case step.Mechanism == setting.Offload && step.Where.Runtime:
-			q.settings = append(q.settings, study.Setting{Link: step.Name, Device: step.Device, Value: step.Value})
+			q.settings = append(q.settings, kernel.LinkTo(step.Device, step.Name, step.Value))
 		}
 	}
 	if len(q.settings) == 0 {

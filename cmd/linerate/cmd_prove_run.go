@@ -199,10 +199,7 @@ func tellWindow(cmd *cobra.Command, dir *studydir.Dir, w live.Window) error {
 	m, _ := study.MetricNamed(dir.Spec.Primary().Metric)
 	value := "nothing to measure"
 	if v, ok := w.Value[m.Name]; ok {
-		value = show.Value(v)
-		if m.NS == study.IsTime {
-			value = show.Nanos(v)
-		}
+		value = switchback.ValueText(m, v)
 	}
 	what := fmt.Sprintf("pair %d.%d", w.Pair, w.Half)
 	switch {

@@ -1,25 +1,23 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"linerate/internal/apply"
 	"linerate/internal/hint"
-	"linerate/internal/show"
 )
 
 // newRollbackCmd takes changes back.
 func newRollbackCmd() *cobra.Command {
-	var to string
-	var force bool
+	var to, wave, ledger string
+	var force, asJSON bool
 	cmd := onTarget("rollback", "take an applied plan back, pending or confirmed",
 		`Rollback puts a host back to before the pending plan, else to before the one
 that was confirmed last, else to before an older one (--to). It refuses what
-changed since, unless --force is given.`,
+changed since, unless --force is given. With --wave it puts back every host of a wave
+that linerate apply ran, and lists those that it left alone.`,
 		func(cmd *cobra.Command, m apply.Machine, st apply.Status) error {
 			switch {
 			case st.UID != 0:
@@ -29,55 +27,28 @@ changed since, unless --force is given.`,
 				fmt.Fprintln(cmd.OutOrStdout(), said)
 				return err
 			}
-			return rollback(cmd, m, st, to, force)
+			return apply.RollBack(cmd.Context(), m, st, to, force, func(said string) { fmt.Fprintln(cmd.OutOrStdout(), said) })
 		})
+	single := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		switch {
+		case wave == "" && asJSON:
+			return hint.Usagef("--json is of --wave")
+		case wave == "":
+			return single(cmd, args)
+		case to != "" || len(args) > 0:
+			return hint.With(hint.Usagef("--wave is of the hosts of a wave"), "roll a single host back without it")
+		}
+		var r remote
+		r.Become, _ = cmd.Flags().GetString("become")
+		r.Config, _ = cmd.Flags().GetString("ssh-config")
+		r.Timeout, _ = cmd.Flags().GetDuration("timeout")
+		return rollbackWave(cmd, &r, ledger, wave, force, asJSON)
+	}
+	cmd.Flags().StringVar(&wave, "wave", "", "every host of the wave of this `ID` (linerate fleet waves)")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print how the hosts of the wave stand as one JSON document")
+	addLedgerFlag(cmd, &ledger)
 	cmd.Flags().StringVar(&to, "to", "", "back to before this `ID` of the history (linerate status)")
 	cmd.Flags().BoolVar(&force, "force", false, "even where somebody changed a value since")
 	return cmd
-}
-
-// rollback takes confirmed transactions back, the last first.
-func rollback(cmd *cobra.Command, m apply.Machine, st apply.Status, to string, force bool) error {
-	last, ok := st.Current()
-	if !ok {
-		return hint.With(fmt.Errorf("nothing that was confirmed is in force on %s", m.Where()), "linerate status shows the history")
-	}
-	to, err := inForce(st, cmp.Or(to, last.ID))
-	if err != nil {
-		return err
-	}
-	for {
-		if len(st.Drift) > 0 && !force {
-			d := st.Drift[0]
-			return hint.With(fmt.Errorf("%s was changed since %s was confirmed: it is %q, was %q (%d such)", show.Clean(d.What), last.ID, show.Clean(d.Now), show.Clean(d.Confirmed), len(st.Drift)),
-				"--force puts back what was before %s all the same", last.ID)
-		}
-		said, err := m.Rollback(cmd.Context(), last.ID)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintln(cmd.OutOrStdout(), said)
-		if last.ID == to {
-			return nil
-		}
-		if st, err = m.Status(cmd.Context()); err != nil {
-			return err
-		}
-		last, _ = st.Current()
-	}
-}
-
-// inForce completes an id of the history that is confirmed.
-func inForce(st apply.Status, id string) (string, error) {
-	var known []string
-	for _, p := range st.History {
-		if p.Outcome != string(apply.Confirmed) {
-			continue
-		}
-		if p.ID == id || strings.HasPrefix(p.ID, id+"-") {
-			return p.ID, nil
-		}
-		known = append(known, p.ID)
-	}
-	return "", hint.Unknown("confirmed change", id, known)
 }

@@ -15,6 +15,7 @@ import (
 	"linerate/internal/lab"
 	"linerate/internal/show"
 	"linerate/internal/study"
+	"linerate/internal/study/ways/kernel"
 	"linerate/studies"
 )
 
@@ -104,7 +105,7 @@ func lengths(s study.Spec) (full, quick time.Duration) {
 	here := hereWith(false)
 	lacks := here.Lacks
 	here.Lacks = func(set study.Setting) string {
-		if set.CPUs > max(1, runtime.NumCPU()-1) { // one is the generator's
+		if w, ok := set.Own.(*kernel.CPUs); ok && w.CPUs > max(1, runtime.NumCPU()-1) { // one is the generator's
 			return "this machine has fewer CPUs"
 		}
 		return lacks(set)

@@ -90,20 +90,27 @@ func (f *runFlags) addSearch(cmd *cobra.Command) {
 
 func newTuneResumeCmd() *cobra.Command {
 	var f runFlags
+	var more time.Duration
 	cmd := &cobra.Command{
 		Use:   "resume DIR",
 		Short: "go on with an interrupted search where it stopped",
-		Args:  cobra.ExactArgs(1),
+		Long: `Resume goes on with a search where it stopped. Where its budget did not suffice to show
+that a winner leaves the study's other metrics alone, --more 20m has them measured.`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := readSearch(args[0])
 			if err != nil {
 				return err
 			}
 			s.flags = f
+			if err := s.extend(more); err != nil {
+				return err
+			}
 			return s.do(cmd)
 		},
 	}
 	f.addSearch(cmd)
+	cmd.Flags().DurationVar(&more, "more", 0, "time beyond the budget for the metrics that the confirmation left open")
 	return cmd
 }
 
@@ -131,6 +138,9 @@ func (f *tuneFlags) do(cmd *cobra.Command) error {
 	return s.do(cmd)
 }
 
+// longestSearch bounds a search's time.
+const longestSearch = 7 * 24 * time.Hour
+
 // prepare works out what is to be searched, and where.
 func (f *tuneFlags) prepare(cmd *cobra.Command) (*tuning, error) {
 	if f.study == "" || f.role == "" {
@@ -155,8 +165,8 @@ func (f *tuneFlags) prepare(cmd *cobra.Command) (*tuning, error) {
 			f.budget = 3 * time.Minute
 		}
 	}
-	if f.budget < 10*time.Second || f.budget > 7*24*time.Hour {
-		return nil, hint.Usagef("--budget %s: want 10s to 168h", f.budget)
+	if f.budget < 10*time.Second || f.budget > longestSearch {
+		return nil, hint.Usagef("--budget %s: want 10s to %s", f.budget, longestSearch)
 	}
 	if f.variant == "" {
 		f.variant = spec.Control

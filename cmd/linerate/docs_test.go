@@ -91,7 +91,7 @@ var (
 	docRemark = regexp.MustCompile(`\s{2,}\S.*$`)
 	// needsMore matches commands that need what a test of documents has not:
 	// real interfaces, other hosts, a database, many minutes.
-	needsMore = regexp.MustCompile(`linerate (fleet|generate|receive|bench|lab|apply|confirm|rollback|status|load|profile record|serve|worker|study (import|submit|queue|cancel|fetch)|study run (web-latency|http-concurrency|tls|release-mirror|mail|files))\b|ssh://|--hosts`)
+	needsMore = regexp.MustCompile(`linerate (fleet|generate|receive|bench|lab|apply|confirm|rollback|status|load|profile record|serve|worker|study (import|submit|queue|cancel|fetch)|tune --study (web-latency|mail|files) --role \w+ --budget|study run (web-latency|http-concurrency|tls|release-mirror|mail|files))\b|ssh://|--hosts`)
 	// mayFind matches commands that say by their exit code what they found.
 	mayFind = regexp.MustCompile(`--fail-on`)
 	// makesDirectory matches commands that write a study's directory.
@@ -189,6 +189,7 @@ func docFixtures(dir string) error {
 		"before.folded": "fork_exit;ip_input;ip_forward 70\nfork_exit;cpu_idle 30\n", "after.folded": "fork_exit;ip_input;pf_test 61\nfork_exit;ip_input;ip_forward 35\nfork_exit;cpu_idle 4\n",
 		"router.graph": "@ CPU_CLK_UNHALTED [100 samples]\n\n70.00%  [70]       ip_forward @ /boot/kernel/kernel\n 100.0%  [70]        fork_exit\n\n30.00%  [30]       cpu_idle\n 100.0%  [30]        fork_exit\n"}
 	files["config-fw1.xml"] = "<?xml version=\"1.0\"?>\n<opnsense>\n<sysctl><item><tunable>net.inet.ip.redirect</tunable><value>0</value></item></sysctl>\n</opnsense>\n"
+	files["config.boot"] = "interfaces {\n    ethernet eth0 {\n        address 192.0.2.1/24\n    }\n}\nsystem {\n    host-name rtr1\n    sysctl {\n        parameter net.core.somaxconn {\n            value 8192\n        }\n    }\n}\n"
 	for i := range 3 {
 		for name, rate := range map[string]float64{"cubic": 9e9, "bbr": 9.5e9} {
 			files[fmt.Sprintf("%s-%d.json", name, i)] = fmt.Sprintf(`{"start":{},"intervals":[],"end":{"sum_received":{"bytes":9,"bits_per_second":%g}}}`, rate+1e7*float64(i))

@@ -41,6 +41,7 @@ func keysOf(t reflect.Type, into map[string]bool) {
 // routers is read, run (on the simulated testbed) and reported, the others
 // are read and their schedules drawn.
 func TestAStudyOfEveryKey(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(everyKey)
 	if err != nil {
 		t.Fatal(err)

@@ -40,10 +40,6 @@ retries: 0
 	if err != nil {
 		t.Fatal(err)
 	}
-	labtest.Again(t, func(t *labtest.Try) { seenInside(t, opened, s) })
-}
-
-func seenInside(t *labtest.Try, opened *assemble.Testbed, s study.Spec) {
 	seen := map[string]study.Telemetry{}
 	opened.Lab.Looked = func(x study.Telemetry) error { seen[x.Variant] = x; return nil }
 	if _, err := opened.Lab.Run(context.Background(), lab.Task{Spec: s, Seed: 1}, func(study.Trial) error { return nil }, nil); err != nil {

@@ -30,7 +30,8 @@ parts:
 
 // TestSlicesDoNotLeak: an arm twenty times slower beside the control moves
 // neither it nor the A/A arm, every frame is in its arm's account, and the
-// verdicts can be worked out again from the slices on disk.
+// verdicts can be worked out again from the slices on disk. Percents of time are
+// judged, which a busy machine moves: they are measured again.
 func TestSlicesDoNotLeak(t *testing.T) {
 	labtest.Need(t)
 	dir := t.TempDir()

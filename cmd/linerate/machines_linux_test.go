@@ -113,19 +113,15 @@ gates: {unsent_percent: 100, pacing_percent: 100}
 			t.Fatal(err)
 		}
 	}
-	labtest.Again(t, func(t *labtest.Try) { cutOnce(t, b, filepath.Join(dir, "cut.yaml")) })
-}
-
-func cutOnce(t *labtest.Try, b *farBench, file string) {
-	record := filepath.Join(t.TempDir(), "record")
+	file, record := filepath.Join(dir, "cut.yaml"), filepath.Join(dir, "record")
 	ended := make(chan int, 1)
 	var said strings.Builder
 	go func() {
 		ended <- run([]string{"study", "run", file, "--out", record, "--seed", "3", "--no-ledger", "--ssh-config", b.ssh}, strings.NewReader(""), io.Discard, &said)
 	}()
-	b.traffic(t.T, ended, 500)
+	b.traffic(t, ended, 500)
 	b.servers["generator"].Cut(t)
-	b.traffic(t.T, ended, 500)
+	b.traffic(t, ended, 500)
 	b.servers["dut"].Cut(t)
 	if code := <-ended; code != cli.ExitOK {
 		t.Fatalf("exit %d: %s", code, said.String())
@@ -135,18 +131,19 @@ func cutOnce(t *labtest.Try, b *farBench, file string) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
-	if valid := strings.Count(string(data), `"valid":true`); len(lines) != 4 || valid != 3 {
+	// A busy machine may make a trial invalid as well, and that is no cut.
+	const cut = `"reasons":["generator: ssh://generator: the connection was lost`
+	if valid := strings.Count(string(data), `"valid":true`); valid != 3 || strings.Count(string(data), cut) != 1 {
 		t.Errorf("%d trials, %d valid:\n%s", len(lines), valid, data)
 	}
-	if !strings.Contains(lines[0], `"reasons":["generator: ssh://generator: the connection was lost`) {
+	if !strings.Contains(lines[0], cut) {
 		t.Errorf("the trial that was cut: %.600s", lines[0])
 	}
-	// What stays on the DUT is no disturbance: it is not forgiven once.
 	if ttl := b.Run(t, b.DUT, "sysctl", "-n", "net.ipv4.ip_default_ttl"); ttl != "64\n" {
-		t.T.Errorf("the DUT's TTL is %s", ttl)
+		t.Errorf("the DUT's TTL is %s", ttl)
 	}
 	if _, err := os.Stat(filepath.Join(b.root, "var/lib/linerate")); err == nil {
-		t.T.Error("the journal is still there")
+		t.Error("the journal is still there")
 	}
 }
 

@@ -34,12 +34,11 @@ metrics:
   - {metric: requests_per_second, part: fsync, primary: true}
 `
 
-// TestMemoryIsFasterThanAnHonestDisk: a tmpfs does more transactions than ext4
+// memoryIsFasterThanAnHonestDisk: a tmpfs does more transactions than ext4
 // with fsync, and ext4 more than ext4 mounted sync without it. Of what each arm
 // did there is more than any noise: a disk is slower by ten times.
-func TestMemoryIsFasterThanAnHonestDisk(t *testing.T) { servedWell(t, filesTruths, memoryFaster) }
-
-func memoryFaster(t *labtest.Try, r study.Results) {
+func memoryIsFasterThanAnHonestDisk(t *testing.T) {
+	r := served(t, filesTruths)
 	rate := func(part, arm string) float64 { return best(r, part, arm, serve.RequestRate) }
 	if disk, memory := rate("fsync", "ext4"), rate("fsync", "tmpfs"); memory < 3*disk {
 		t.Errorf("fsync: %.0f/s on ext4, %.0f/s in memory", disk, memory)
@@ -72,22 +71,21 @@ metrics:
   - {metric: requests_per_second, primary: true}
 `
 
-// TestPostmarkFindsASlowDisk: a creation that waits for the disk is slower by tens
+// postmarkFindsASlowDisk: a creation that waits for the disk is slower by tens
 // of times than one that does not.
-func TestPostmarkFindsASlowDisk(t *testing.T) {
+func postmarkFindsASlowDisk(t *testing.T) {
 	if _, err := fileload.FindPostmark(); err != nil {
 		labtest.Lacking(t, "%v", err)
 	}
-	servedWell(t, postmarkTruths, func(t *labtest.Try, r study.Results) {
-		if lazy, slow := best(r, "postmark", "ext4", serve.RequestRate), best(r, "postmark", "dirsync", serve.RequestRate); slow <= 0 || 2*slow > lazy {
-			t.Errorf("%.0f/s on ext4, %.0f/s mounted dirsync", lazy, slow)
+	r := served(t, postmarkTruths)
+	if lazy, slow := best(r, "postmark", "ext4", serve.RequestRate), best(r, "postmark", "dirsync", serve.RequestRate); slow <= 0 || 2*slow > lazy {
+		t.Errorf("%.0f/s on ext4, %.0f/s mounted dirsync", lazy, slow)
+	}
+	for _, tr := range r.Trials {
+		if tr.Observed == nil || serve.In(tr.Observed).Answered == 0 || serve.In(tr.Observed).Failed > 0 || serve.In(tr.Observed).Latency != nil {
+			t.Errorf("%s: %v, %+v", tr.Variant, tr.Reasons, tr.Observed)
 		}
-		for _, tr := range r.Trials {
-			if tr.Observed == nil || serve.In(tr.Observed).Answered == 0 || serve.In(tr.Observed).Failed > 0 || serve.In(tr.Observed).Latency != nil {
-				t.Errorf("%s: %v, %+v", tr.Variant, tr.Reasons, tr.Observed)
-			}
-		}
-	})
+	}
 }
 
 // best is the most that an arm did of a metric in any block: what a busy
@@ -124,18 +122,15 @@ metrics:
   - {metric: settled_per_second, primary: true}
 `
 
-// TestMailThatWasTakenIsDelivered: by Postfix's own log, which has the burst that
+// mailThatWasTakenIsDelivered: by Postfix's own log, which has the burst that
 // does not count as well, as many as the clients counted; and a disk that writes
 // everything at once takes longer than memory. A Postfix of two processes has a
 // backlog of two: of eight clients some are dropped, and try again a second later.
-func TestMailThatWasTakenIsDelivered(t *testing.T) {
+func mailThatWasTakenIsDelivered(t *testing.T) {
 	if err := server.MailInstalled(); err != nil {
 		labtest.Lacking(t, "%v", err)
 	}
-	servedWell(t, mailTruths, mailDelivered)
-}
-
-func mailDelivered(t *labtest.Try, r study.Results) {
+	r := served(t, mailTruths)
 	for _, tr := range r.Trials {
 		if tr.Observed == nil {
 			t.Errorf("%s: %v", tr.Variant, tr.Reasons)
@@ -161,11 +156,10 @@ func mailDelivered(t *labtest.Try, r study.Results) {
 	}
 }
 
-// TestSettingsOfTheMachineComeBack: vm.* may be a variant. It is set while that is
+// settingsOfTheMachineComeBack: vm.* may be a variant. It is set while that is
 // asked and is not while others are, in turns; after the study all is as it was,
 // also of a pair of which one is 0, which cannot be written.
-func TestSettingsOfTheMachineComeBack(t *testing.T) {
-	t.Parallel()
+func settingsOfTheMachineComeBack(t *testing.T) {
 	const name, pair = "/proc/sys/vm/dirty_background_bytes", "/proc/sys/vm/dirty_background_ratio"
 	value := func(of string) string {
 		data, err := os.ReadFile(of)

@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 
 func TestMain(m *testing.M) {
 	labtest.SideBySide()
-	testscript.Main(m, map[string]func(){
+	testscript.Main(ownLedger{m}, map[string]func(){
 		"mkarchive":  func() { makeArchive(os.Args[1]) },
 		"field":      func() { printField(os.Args[1]) },
 		"interrupt":  func() { interrupt(os.Args[1], os.Args[2:]) },
@@ -32,6 +32,19 @@ func TestMain(m *testing.M) {
 		"mkplan":     func() { makePlan(os.Args[1], os.Args[2:]) },
 		"linerate":   func() { simulate(); os.Exit(runChecked(os.Args[1:])) },
 	})
+}
+
+// ownLedger runs tests with a ledger of their own: the machine's may be its admin's,
+// or of a newer linerate. What a test runs inherits it, scripts have theirs.
+type ownLedger struct{ *testing.M }
+
+// Run is testscript.TestingM's.
+func (m ownLedger) Run() int {
+	dir, err := os.MkdirTemp("", "linerate-ledger-")
+	fatal(err)
+	defer os.RemoveAll(dir)
+	fatal(os.Setenv("LINERATE_LEDGER", filepath.Join(dir, "ledger.db")))
+	return m.M.Run()
 }
 
 // waitFor waits until a file has something in it: a text, where one is given.

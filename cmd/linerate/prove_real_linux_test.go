@@ -18,7 +18,7 @@ import (
 )
 
 // realStudies is the environment variable that asks for the long tests on a host that
-// serves: how often the controller is killed.
+// serves: how often each calamity strikes, at random moments.
 const realStudies = "LINERATE_PROVE_REAL"
 
 // Of the studies whose controller comes to an end.
@@ -147,11 +147,11 @@ func (p *production) harm(name, set, metric string, more ...string) {
 }
 
 // TestRealStudies are the long ones: an effect that is known is found within three
-// minutes, its sham is not, and the controller is killed at random moments.
+// minutes, its sham is not, and the controller, the link, sshd and the disk are struck at random moments.
 func TestRealStudies(t *testing.T) {
 	kills, err := strconv.Atoi(os.Getenv(realStudies))
 	if err != nil {
-		t.Skipf("long: set %s to how often the controller is to be killed", realStudies)
+		t.Skipf("long: set %s to how often each calamity is to strike", realStudies)
 	}
 	t.Run("idle restart of slow start", func(t *testing.T) {
 		p := newProduction(t)
@@ -190,11 +190,7 @@ func TestRealStudies(t *testing.T) {
 		p.harm("tcp_wmem", "net.ipv4.tcp_wmem=4096 4096 4096", "log:"+accessLog)
 	})
 	for _, c := range calamities {
-		n := kills
-		if c.name != "the controller killed" {
-			n = (kills + 3) / 4
-		}
-		t.Run(c.name, func(t *testing.T) { atRandom(t, n, c.strike, c.mend) })
+		t.Run(c.name, func(t *testing.T) { atRandom(t, kills, c.strike, c.mend) })
 	}
 }
 

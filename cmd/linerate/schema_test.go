@@ -18,6 +18,7 @@ import (
 	"linerate/internal/audit"
 	"linerate/internal/compare"
 	"linerate/internal/fact/release"
+	"linerate/internal/fleet"
 	"linerate/internal/lab/labbench"
 	"linerate/internal/ledger"
 	"linerate/internal/load/fileload"
@@ -32,6 +33,8 @@ import (
 	"linerate/internal/study"
 	"linerate/internal/study/forward"
 	"linerate/internal/study/record"
+	"linerate/internal/study/ways/filter"
+	"linerate/internal/study/ways/path"
 	"linerate/internal/testbed/bedfile"
 	"linerate/internal/tunable"
 	"linerate/internal/tunable/explain"
@@ -57,9 +60,12 @@ var documents = []described{
 	{"audit", "linerate audit --json, of one host or of several", []string{"audit"}, []reflect.Type{reflect.TypeFor[audit.Report](), reflect.TypeFor[hostsDocument]()}},
 	{"baseline", "a baseline of audits: linerate audit --write-baseline", nil, typeOf[audit.Baseline]()},
 	{"facts", "linerate inspect --json, of one host or of several", []string{"inspect"}, []reflect.Type{reflect.TypeFor[inspected](), reflect.TypeFor[hostsDocument]()}},
-	{"plan", "a plan: linerate plan --json, plan show --json, and the file", []string{"plan", "plan show"}, typeOf[plan.Plan]()},
+	{"plan", "a plan: linerate plan --json, plan show --json, and the file; of many hosts their summary", []string{"plan", "plan show"}, []reflect.Type{reflect.TypeFor[plan.Plan](), reflect.TypeFor[plannedDocument]()}},
 	{"plan-changes", "linerate plan diff --json", []string{"plan diff"}, typeOf[changesOfPlans]()},
-	{"applied", "linerate apply --json", []string{"apply"}, typeOf[applied]()},
+	{"applied", "linerate apply --json", []string{"apply"}, []reflect.Type{reflect.TypeFor[applied](), reflect.TypeFor[waveDocument]()}},
+	{"fleet-waves", "linerate fleet waves --json", []string{"fleet waves"}, typeOf[wavesDocument]()},
+	{"fleet-wave", "linerate fleet wave --json, rollback --wave --json", []string{"fleet wave", "rollback"}, typeOf[waveDocument]()},
+	{"fleet-plan", "a line of a directory of plans: index.jsonl", nil, typeOf[fleet.Planned]()},
 	{"status", "linerate status --json", []string{"status"}, typeOf[statusDocument]()},
 	{"fleet-sweep", "linerate fleet sweep --json", []string{"fleet sweep"}, typeOf[sweepDocument]()},
 	{"fleet-status", "linerate fleet status --json", []string{"fleet status"}, typeOf[fleetStatusDocument]()},
@@ -137,14 +143,14 @@ func ofFiles(d described) *schema.Maker {
 	return &schema.Maker{Tag: "yaml", Closed: true, Comment: comments.Of, Constants: comments.Constants, Kin: kinOfKinds(), Reference: reference,
 		Known: map[reflect.Type]*schema.Node{
 			reflect.TypeFor[study.Rate](): scalar, reflect.TypeFor[bedfile.Duration](): {Type: "string"},
-			reflect.TypeFor[study.Ruleset](): ruleset,
+			reflect.TypeFor[filter.Ruleset](): ruleset,
 		},
 		Words: map[string][]string{
 			"study.Goal.Metric": metrics, "study.Workload.Family": {"ipv4", "ipv6"}, "study.Part.Family": {"ipv4", "ipv6"},
 			"study.Workload.Order": {"round-robin", "random"}, "study.Workload.Directions": {study.OneWay, study.BothWays},
 			"study.Part.Directions": {study.OneWay, study.BothWays}, "study.Variant.OS": {"linux", "freebsd"},
 			"study.Testbed.Kind":    {"netns", "ssh", "ports", "live"},
-			"study.Setting.Forward": {"xdp", "bridge"}, "study.Setting.Over": study.Links, "study.Setting.Scope": {study.ScopeHost},
+			"study.Setting.Forward": {"xdp", "bridge"}, "study.Setting.Over": path.Links, "study.Setting.Scope": {study.ScopeHost},
 			"study.Spec.Design": {study.Blocks, study.Grouped, study.Series, study.Switchback}, "study.Part.Flood": {forward.FloodSYN},
 			"bedfile.Traffic.Tool": {bedfile.ToolLinerate, bedfile.ToolPktGen, bedfile.ToolCommand},
 		},
@@ -155,16 +161,25 @@ func ofFiles(d described) *schema.Maker {
 		}}
 }
 
-// kinOfKinds are the structs from which studies, parts and observations have the keys of
-// their kinds.
-func kinOfKinds() (kin []reflect.Type) {
+// kinOfKinds are the structs from which studies, parts, observations and settings have
+// the keys of their kinds.
+func kinOfKinds() map[reflect.Type][]reflect.Type {
+	kin := map[reflect.Type][]reflect.Type{}
+	add := func(of reflect.Type, own any) {
+		if own != nil {
+			kin[of] = append(kin[of], reflect.TypeOf(own).Elem())
+		}
+	}
 	for _, k := range study.Kinds() {
 		keys := k.Keys()
-		for _, own := range []any{keys.Study, keys.Workload, keys.Variant, keys.Part, k.Saw()} {
-			if own != nil {
-				kin = append(kin, reflect.TypeOf(own).Elem())
-			}
-		}
+		add(reflect.TypeFor[study.Spec](), keys.Study)
+		add(reflect.TypeFor[study.Workload](), keys.Workload)
+		add(reflect.TypeFor[study.Variant](), keys.Variant)
+		add(reflect.TypeFor[study.Part](), keys.Part)
+		add(reflect.TypeFor[study.Observation](), k.Saw())
+	}
+	for _, w := range study.Ways() {
+		add(reflect.TypeFor[study.Setting](), w)
 	}
 	return kin
 }

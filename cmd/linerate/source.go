@@ -1,11 +1,16 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"linerate/internal/assemble/hosts"
+	"linerate/internal/calc"
+	"linerate/internal/fact"
+	"linerate/internal/hint"
 )
 
 // sourceUse is how every verb that reads a host shows its argument.
@@ -15,17 +20,58 @@ const sourceUse = "[SOURCE]"
 const sourceHelp = `SOURCE is what to read: nothing for this machine, ssh://[user@]host[:port] for
 another (sh and its base system are all it needs; keys, agent, ~/.ssh/config and
 known_hosts as ssh(1) has them), the file of a capture bundle (linerate capture),
-or --root DIR with --release R for a directory that holds a host's etc/ and boot/.`
+or --root DIR with --release R for a directory that holds a host's etc/ and boot/.
+
+It may be a file of configuration by itself, several that belong together, or - for
+standard input: config.xml, config.boot, freenas-v1.db, UCI files or OpenWrt's
+backup, sysctl.conf, loader.conf, rc.conf, pf.conf, tuned.conf, a kernel's command
+line, modprobe.d, GRUB's file, rules of udev and others, known by name or by what
+their lines look like. --os and --release say what reads it, --memory and --cpus
+what it does not tell of the host.`
 
 // source holds the flags by which a verb names the host it reads.
-type source struct{ hosts.Source }
+type source struct {
+	hosts.Source
+	memory string
+}
 
 // addFlags adds --root, --release and what a host over SSH needs to a verb.
 func (s *source) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.Root, "root", "", "read the files of a host under this `DIR`")
 	cmd.Flags().StringVar(&s.Release, "release", "", "the host's `RELEASE`, such as 14.3 (needed with --root)")
 	cmd.Flags().StringVar(&s.OS, "os", "", "freebsd or linux, where the files under --root do not tell")
+	cmd.Flags().StringVar(&s.memory, "memory", "", "the host's memory, such as `8GiB`, where the source does not tell")
+	cmd.Flags().IntVar(&s.CPUs, "cpus", 0, "the host's `N` logical CPUs, where the source does not tell")
+	s.Stdin = cmd.InOrStdin
 	addRemoteFlags(cmd, &s.Remote)
+}
+
+// Open checks what the flags tell of the host, and finds its reader.
+func (s *source) Open(ctx context.Context, args []string) (*hosts.Opened, error) {
+	if s.memory != "" {
+		bytes, err := calc.ParseWithUnit(s.memory, calc.Bytes)
+		if err != nil {
+			return nil, hint.Usage(fmt.Errorf("--memory: %w", err))
+		}
+		if bytes < 1<<20 || bytes > 1<<50 {
+			return nil, hint.Usagef("--memory %s: want 1MiB to 1PiB", s.memory)
+		}
+		s.Memory = uint64(bytes)
+	}
+	if s.CPUs < 0 || s.CPUs > 1<<16 {
+		return nil, hint.Usagef("--cpus %d: want 1 to %d", s.CPUs, 1<<16)
+	}
+	return s.Source.Open(ctx, args)
+}
+
+// Facts inspects the source.
+func (s *source) Facts(ctx context.Context, args []string) (*fact.Facts, error) {
+	o, err := s.Open(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	defer o.Close()
+	return o.Facts(ctx)
 }
 
 // remote holds the flags by which a verb reaches hosts over SSH.

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"net"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -49,17 +46,9 @@ func (t *target) reach(args []string) (apply.Machine, host.Runner, error) {
 	if _, err := sshhost.ParseTarget(args[0]); err != nil {
 		return nil, nil, err
 	}
-	r := t.runner(args[0])
+	r := t.Runner(args[0])
 	return apply.On(r), r, nil
 }
-
-func (t *target) runner(name string) *sshhost.Runner {
-	return &sshhost.Runner{Name: name, Dial: func(ctx context.Context) (*sshhost.Client, error) { return t.Dial(ctx, name) }}
-}
-
-// connectPatience is how long a new connection and its first answer may take: an
-// emulated or loaded host is slow, and one that is cut off never answers.
-const connectPatience = 30 * time.Second
 
 // fresh is the check that the host can still be reached by a connection that
 // did not exist before the change; none for this machine.
@@ -67,32 +56,25 @@ func (t *target) fresh(args []string) []apply.Check {
 	if len(args) == 0 {
 		return nil
 	}
-	return []apply.Check{{Name: "a new connection to " + args[0], Do: func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeoutCause(ctx, connectPatience, fmt.Errorf("no answer in %v", connectPatience))
-		defer cancel()
-		r := t.runner(args[0])
-		defer r.Close()
-		_, err := apply.On(r).Hello(ctx)
-		return err
-	}}}
+	return []apply.Check{t.Fresh(args[0])}
 }
 
-// parseChecks reads --check: HOST:PORT that must accept a TCP connection.
-func parseChecks(addresses []string) ([]apply.Check, error) {
+// checkTimeout bounds a try of a check, unless somebody says otherwise.
+const checkTimeout = 5 * time.Second
+
+// parseChecks reads --check.
+func parseChecks(texts, args []string) ([]apply.Check, error) {
+	var about apply.CheckedHost
+	if len(args) > 0 {
+		about = apply.CheckedHost{Name: args[0], Source: args[0]}
+	}
 	var checks []apply.Check
-	for _, a := range addresses {
-		a = strings.TrimPrefix(a, "tcp://")
-		if _, port, err := net.SplitHostPort(a); err != nil || port == "" {
-			return nil, hint.With(hint.Usagef("--check %q is no HOST:PORT", a), "such as --check 192.0.2.1:443")
+	for _, text := range texts {
+		c, err := apply.ParseCheck(text, about, checkTimeout)
+		if err != nil {
+			return nil, err
 		}
-		checks = append(checks, apply.Check{Name: "tcp://" + a, Do: func(ctx context.Context) error {
-			d := net.Dialer{Timeout: 5 * time.Second}
-			c, err := d.DialContext(ctx, "tcp", a)
-			if err != nil {
-				return err
-			}
-			return c.Close()
-		}})
+		checks = append(checks, c)
 	}
 	return checks, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,6 +56,8 @@ type tuning struct {
 	Seed     uint64        `yaml:"seed"`
 	// Confirmation numbers the confirmations of the question.
 	Confirmation int `yaml:"confirmation"`
+	// More is time beyond the budget for the guard, in seconds.
+	More float64 `yaml:"more,omitempty"`
 
 	path  string
 	spec  study.Spec
@@ -79,20 +82,39 @@ func (s *tuning) read(data []byte) (err error) {
 }
 
 func (s *tuning) write() error {
-	data, err := yaml.MarshalWithOptions(s, yaml.UseLiteralStyleIfMultiline(true))
-	if err != nil {
-		return fmt.Errorf("write the search: %w", err)
-	}
 	if err := os.MkdirAll(s.path, 0o755); err != nil {
 		return fmt.Errorf("make the search's directory: %w", err)
 	}
 	if _, err := os.Stat(filepath.Join(s.path, searchFile)); err == nil {
 		return hint.With(fmt.Errorf("%s already holds a search", s.path), "linerate tune resume %s", s.path)
 	}
-	if err := s.save(searchFile, func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil || s.bed == nil {
+	if err := s.keep(); err != nil || s.bed == nil {
 		return err
 	}
 	return s.keepMachines(&studydir.Dir{Path: s.path})
+}
+
+// keep writes the search's file.
+func (s *tuning) keep() error {
+	data, err := yaml.MarshalWithOptions(s, yaml.UseLiteralStyleIfMultiline(true))
+	if err != nil {
+		return fmt.Errorf("write the search: %w", err)
+	}
+	return s.save(searchFile, func(w io.Writer) error { _, err := w.Write(data); return err })
+}
+
+// extend gives a search's guard more time. What has run stays as it was planned.
+func (s *tuning) extend(more time.Duration) error {
+	switch {
+	case more == 0:
+		return nil
+	case more < 0 || more > longestSearch:
+		return hint.Usagef("--more %s: want up to %s", more, longestSearch)
+	case s.written(string(tune.Guard)):
+		return hint.With(hint.Usagef("%s has measured its other metrics already", s.path), "without --more it goes on as planned")
+	}
+	s.More = more.Seconds()
+	return s.keep()
 }
 
 // keepMachines keeps the testbed's file and the configuration sets in a directory.
@@ -168,7 +190,7 @@ func (s *tuning) do(cmd *cobra.Command) error {
 func (s *tuning) fit(cmd *cobra.Command) (*tune.Search, error) {
 	bench := s.bench()
 	plan := &tune.Search{Levels: space.Levels(bench.Factors), Seconds: s.Seconds, PerSlot: bench.PerSlot(), Together: bench.Together(mostTogether),
-		Worth: bench.Worth(), Confirmations: s.Confirmation, Seed: s.Seed}
+		Worth: bench.Worth(), Confirmations: s.Confirmation, More: s.More, Seed: s.Seed}
 	for bench.SideBySide() {
 		valid, asked := 0.0, 0.0
 		for _, e := range plan.Fits() {
@@ -316,6 +338,9 @@ func (s *tuning) end(cmd *cobra.Command, r tune.Result) error {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(s.path, searchReport))
+	if minutes := math.Ceil(r.OpenSeconds / 60); minutes > 0 && !s.written(string(tune.Guard)) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "to decide on the other metrics: linerate tune resume %s --more %.0fm\n", s.path, minutes)
+	}
 	if document.Plan != "" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "plan: linerate plan show %s\n", document.Plan)
 	}

@@ -36,23 +36,41 @@ metrics:
   - {metric: log_within_100ms_ratio}
 `
 
-// servedWell makes a study of servers until nothing is objected to what it found.
-func servedWell(t *testing.T, text string, judge func(*labtest.Try, study.Results)) {
-	t.Helper()
-	labtest.Need(t)
-	labtest.Again(t, func(t *labtest.Try) {
-		_, r := serveStudyOf(t.T, text, assemble.Options{Engine: "auto"})
-		judge(t, r)
-	})
+// TestServers are the tests with studies of servers, disks and mail. Each has the
+// lab to itself: they run one after another, beside the tests that do not need it.
+func TestServers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		test func(*testing.T)
+	}{
+		{"an initial window saves round trips", initialWindowSavesRoundTrips},
+		{"loss hurts", lossHurts},
+		{"the arms of study tls speak what they say", armsOfStudyTLSSpeakWhatTheySay},
+		{"memory is faster than an honest disk", memoryIsFasterThanAnHonestDisk},
+		{"postmark finds a slow disk", postmarkFindsASlowDisk},
+		{"mail that was taken is delivered", mailThatWasTakenIsDelivered},
+		{"settings of the machine come back", settingsOfTheMachineComeBack},
+		{"a study of servers leaves nothing", aStudyOfServersLeavesNothing},
+	} {
+		t.Run(c.name, c.test)
+	}
 }
 
-// webServed is servedWell with a web server.
-func webServed(t *testing.T, text string, judge func(*labtest.Try, study.Results)) {
+// served is what a study of servers found.
+func served(t *testing.T, text string) study.Results {
+	t.Helper()
+	labtest.Need(t)
+	_, r := serveStudyOf(t, text, assemble.Options{Engine: "auto"})
+	return r
+}
+
+// needWeb is for tests with a web server.
+func needWeb(t *testing.T) {
 	t.Helper()
 	if err := server.NGINX.Installed(); err != nil {
 		labtest.Lacking(t, "%v", err)
 	}
-	servedWell(t, text, judge)
 }
 
 func serveStudyOf(t *testing.T, text string, o assemble.Options) (study.Spec, study.Results) {
@@ -105,10 +123,18 @@ func medians(r study.Results, part, control, variant string) stats.Comparison {
 	return stats.CompareBlocks(of(control), []stats.Arm{of(variant)}, stats.Options{MarginPercent: 20, Better: stats.LowerIsBetter})[0]
 }
 
-// TestInitialWindowSavesRoundTrips: of 110 kB, 77 segments, a window of ten
+// initialWindowSavesRoundTrips: of 110 kB, 77 segments, a window of ten
 // takes four flights (10, 20, 40 and the rest) and one of forty-four two. Of
 // 100 kB, which just fit into three, each arm's median was one or the other.
-func TestInitialWindowSavesRoundTrips(t *testing.T) { webServed(t, truths, roundTripsSaved) }
+// Latencies are judged, which a busy machine moves by a flight and more: again.
+func initialWindowSavesRoundTrips(t *testing.T) {
+	needWeb(t)
+	labtest.Need(t)
+	labtest.Again(t, func(t *labtest.Try) {
+		_, r := serveStudyOf(t.T, truths, assemble.Options{Engine: "auto"})
+		roundTripsSaved(t, r)
+	})
+}
 
 func roundTripsSaved(t *labtest.Try, r study.Results) {
 	ten, again, fortyFour := p50(r, "serve", "ten"), p50(r, "serve", study.AA), p50(r, "serve", "forty-four")
@@ -141,17 +167,15 @@ func roundTripsSaved(t *labtest.Try, r study.Results) {
 	}
 }
 
-// TestLossHurts: a link that loses one packet in twenty makes answers later
+// lossHurts: a link that loses one packet in twenty makes answers later
 // than one that loses none.
-func TestLossHurts(t *testing.T) {
+func lossHurts(t *testing.T) {
+	needWeb(t)
 	text := strings.Replace(truths, "  - {seconds: 1, warmup: 0, blocks: 3}\n",
 		"  - {name: clean, seconds: 1, warmup: 0, blocks: 2}\n  - {name: lossy, seconds: 1, warmup: 0, blocks: 2, link: {delay: 40ms, loss: 5%}}\n", 1)
 	text = strings.Replace(text, "primary: true,", "part: clean, primary: true,", 1)
 	text = strings.Replace(text, "log_within_100ms_ratio}", "log_within_100ms_ratio, part: clean}", 1)
-	webServed(t, text, lossHurt)
-}
-
-func lossHurt(t *labtest.Try, r study.Results) {
+	r := served(t, text)
 	if clean, lossy := p50(r, "clean", "ten"), p50(r, "lossy", "ten"); lossy < clean+40*time.Millisecond {
 		t.Errorf("the median is %v without loss and %v with it", clean, lossy)
 	}
@@ -175,10 +199,10 @@ var negotiated = map[string]string{
 	"default": "TLS 1.3, TLS_AES_", "tls-1.2": "TLS 1.2, TLS_ECDHE_", "chacha20": "TLS 1.3, TLS_CHACHA20_POLY1305_SHA256", "http-2": ", h2", "clear": "",
 }
 
-// TestTheArmsOfStudyTLSSpeakWhatTheySay: a server's defaults are its version's, and an
+// armsOfStudyTLSSpeakWhatTheySay: a server's defaults are its version's, and an
 // arm that silently spoke something else would be equivalent to the control.
-func TestTheArmsOfStudyTLSSpeakWhatTheySay(t *testing.T) {
-	t.Parallel()
+func armsOfStudyTLSSpeakWhatTheySay(t *testing.T) {
+	needWeb(t)
 	text, err := studies.Read("tls")
 	if err != nil {
 		t.Fatal(err)
@@ -193,12 +217,8 @@ func TestTheArmsOfStudyTLSSpeakWhatTheySay(t *testing.T) {
 	if text, err = study.Format(s); err != nil {
 		t.Fatal(err)
 	}
-	webServed(t, string(text), spokeAsTheySay)
-}
-
-func spokeAsTheySay(t *labtest.Try, r study.Results) {
 	seen := map[string]bool{}
-	for _, tr := range r.Trials {
+	for _, tr := range served(t, string(text)).Trials {
 		want, named := negotiated[tr.Variant]
 		if !named || tr.Observed == nil || serve.In(tr.Observed) == nil {
 			continue

@@ -128,6 +128,23 @@ func TestPfSense(t *testing.T) {
 	}
 }
 
+// TestVyOSCutShort: a file that ends too early is no file with less in it.
+func TestVyOSCutShort(t *testing.T) {
+	for text, want := range map[string]int{
+		"system {\n    host-name r1\n}\n":                       0,
+		"set system host-name r1\n":                             0,
+		"system {\n    ntp { }\n}\n// Warning: do not remove\n": 0,
+		"system {\n    host-name r1\n":                          1,
+		"system {\n    sysctl {\n}\n":                           1,
+		"/* Release version: 1.4.0\nsystem {\n":                 1,
+	} {
+		c := read(t, "vyos", "/config/config.boot", text)
+		if len(c.Problems) != want || want > 0 && c.Problems[0].Kind != fact.ProblemSyntax {
+			t.Errorf("%q: %+v", text, c.Problems)
+		}
+	}
+}
+
 func TestVyOS(t *testing.T) {
 	want := []string{"sysctl net.core.rmem_max=8388608 at set system sysctl parameter net.core.rmem_max", "modprobe module.nf_conntrack.hashsize=65536 at set system conntrack hash-size",
 		"sysctl net.netfilter.nf_conntrack_max=524288 at set system conntrack table-size", "field system/option/performance=throughput at set system option performance",

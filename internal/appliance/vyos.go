@@ -78,10 +78,11 @@ func (v *vyos) tree(text string) []leaf {
 	var all []leaf
 	var open [][]string
 	comment := false
-	for i, raw := range strings.SplitN(text, "\n", maxLines) {
+	lines := strings.SplitN(text, "\n", maxLines)
+	for i, raw := range lines {
 		s := strings.TrimSpace(raw)
 		if comment || strings.HasPrefix(s, "/*") {
-			comment = !strings.Contains(s, "*/")
+			comment = !strings.Contains(s, "*/") && !vyosRelease.MatchString(s) // of which a capture keeps the release alone
 			continue
 		}
 		if s == "" || s[0] == '#' || strings.HasPrefix(s, "//") {
@@ -94,7 +95,7 @@ func (v *vyos) tree(text string) []leaf {
 			}
 		case strings.HasSuffix(s, "{"):
 			if len(open) >= maxDepth {
-				v.c.Problems = append(v.c.Problems, fact.Problem{File: v.file, Line: i + 1, Text: "{", Kind: fact.ProblemSyntax, Message: fmt.Sprintf("more than %d blocks within each other: read up to here only", maxDepth)})
+				v.cut(i+1, "{", fmt.Sprintf("more than %d blocks within each other: read up to here only", maxDepth))
 				return all
 			}
 			open = append(open, words(strings.TrimSuffix(s, "{")))
@@ -108,7 +109,15 @@ func (v *vyos) tree(text string) []leaf {
 			}
 		}
 	}
+	if len(open) > 0 {
+		v.cut(len(lines), "", "the file ends within a block: it is not whole")
+	}
 	return all
+}
+
+// cut notes that a file has more than was read, or should have.
+func (v *vyos) cut(line int, text, message string) {
+	v.c.Problems = append(v.c.Problems, fact.Problem{File: v.file, Line: line, Text: text, Kind: fact.ProblemSyntax, Message: message})
 }
 
 // set files a line.

@@ -46,6 +46,7 @@ init_system() {
 # journal runs a function for each line of a kind: FUNCTION MECHANISM DEVICE
 # NAME VALUE. Values carry a leading "=", "!" is no value.
 journal() {
+	listed=''
 	while read -r k m d n v; do
 		if [ "$k" = "$2" ]; then "$3" "$m" "$d" "$n" "${v#=}" || return 1; fi
 	done <"$1/journal"
@@ -450,7 +451,7 @@ values() {
 	[ "$2" != set ] || ! grep -q '^write-all$' "$1/journal" || all=yes
 	todo= && journal "$1" "$2" enlist
 	while [ -n "$todo" ]; do
-		refused='' again=''
+		refused='' again='' listed=''
 		while read -r m d n v; do
 			[ -n "$m" ] || continue
 			if [ $all = no ] && knob_read "$m" "$d" "$n" && [ "$value" = "${v#=}" ]; then continue; fi
@@ -629,6 +630,7 @@ status() {
 		(locked mend "$id") >/dev/null 2>&1
 	fi
 	hello
+	say "machine $(machine_id)"
 	if current_id; then
 		say "id $id"
 		sed -n '/^digest /p' "$D/journal"

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/fact"
 	"linerate/internal/knob"
 	"linerate/internal/setting"
 )
@@ -22,6 +23,9 @@ type Identity struct {
 	// Management is the interface that the SSH session came in by; "" where
 	// there is none, or sudo hides it.
 	Management string `json:"management,omitempty"`
+	// MachineID is by what the host is known whatever its name (fact.MachineIDOf); "" where
+	// it tells none. Status asks for it.
+	MachineID string `json:"machine_id,omitempty"`
 	// Product is the appliance that the host is, in small letters; "" for none.
 	Product string `json:"product,omitempty"`
 }
@@ -118,6 +122,10 @@ func parseIdentity(out []byte) (Identity, error) {
 			id.Management = rest
 		case "product":
 			id.Product = rest
+		case "machine":
+			if fact.IsMachineID(rest) {
+				id.MachineID = rest
+			}
 		}
 	}
 	if id.OS == "" || id.Release == "" {

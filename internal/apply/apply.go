@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,9 +40,14 @@ type Options struct {
 	// Checks must succeed after the change; one that fails before it stops
 	// everything.
 	Checks []Check
+	// CheckTries is how often gateways and checks are tried after the change before it
+	// counts as failed, with growing pauses; 0 is 4.
+	CheckTries int
 	// Ask is called with the prepared transaction, before anything changes;
 	// false ends it. nil is yes.
 	Ask func(Transaction) (bool, error)
+	// Began hears the host's identifier of the change, once the host is changed; nil: nobody.
+	Began func(id string)
 	// Say is called with what happens, one line at a time; nil is silence.
 	Say func(format string, args ...any)
 	// Wait waits for the outcome; without it Run returns when it can be
@@ -80,9 +86,12 @@ var ErrReverted = errors.New("the host is as it was")
 // ErrInterrupted says why a change was taken back that its user stopped.
 var ErrInterrupted = errors.New("interrupted before anybody confirmed it")
 
-// interrupted is err, or that somebody stopped what it is about.
+// interrupted is err, or that somebody stopped what it is about, and why if they say.
 func interrupted(ctx context.Context, err error) error {
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
+		if why := context.Cause(ctx); !errors.Is(why, context.Canceled) {
+			return why
+		}
 		return ErrInterrupted
 	}
 	return err
@@ -118,8 +127,11 @@ func Run(ctx context.Context, m Machine, p plan.Plan, o Options) (Outcome, error
 	if err != nil {
 		return Reverted, hint.Left(outOfTouch(m, t, o, interrupted(ctx, err)))
 	}
+	if o.Began != nil {
+		o.Began(id)
+	}
 	if err := good(ctx, m, t, after, gateways, o); err != nil {
-		return Reverted, takeBack(m, o, id, interrupted(ctx, err))
+		return Reverted, TakeBack(m, o, id, interrupted(ctx, err))
 	}
 	if o.Trial {
 		o.Say("rebooting %s to try it; what nobody confirms within %s of that boot (%s) is taken back by another", m.Where(), o.Within, o.line("confirm", m))
@@ -165,7 +177,7 @@ func outOfTouch(m Machine, t Transaction, o Options, err error) error {
 		switch n := len(st.History); {
 		case failed != nil:
 		case st.State != "idle" && st.Digest == t.Plan.Digest:
-			return takeBack(m, o, st.ID, err)
+			return TakeBack(m, o, st.ID, err)
 		case n > 0 && st.History[n-1].Digest == t.Plan.Digest:
 			return fmt.Errorf("%w; then %s; %w", err, st.History[n-1].Why, ErrReverted)
 		default:
@@ -237,7 +249,7 @@ func good(ctx context.Context, m Machine, t Transaction, after map[knob.Key]stri
 		written = "written or told to the next boot"
 	}
 	o.Say("%s read back as set, %s %s", show.Plural(len(t.Set), "value"), show.Plural(len(t.Files), "file"), written)
-	if err := reachable(ctx, m, gateways, o.Checks); err != nil {
+	if err := reachable(ctx, m, gateways, o); err != nil {
 		return err
 	}
 	return m.Ready(ctx)
@@ -246,9 +258,9 @@ func good(ctx context.Context, m Machine, t Transaction, after map[knob.Key]stri
 // attempts at a check after the change: links flap, neighbours are asked anew.
 const attempts = 4
 
-func reachable(ctx context.Context, m Machine, gateways map[string]bool, checks []Check) error {
+func reachable(ctx context.Context, m Machine, gateways map[string]bool, o Options) error {
 	var err error
-	for i := range attempts {
+	for i := range cmp.Or(o.CheckTries, attempts) {
 		if i > 0 {
 			select {
 			case <-ctx.Done():
@@ -256,7 +268,7 @@ func reachable(ctx context.Context, m Machine, gateways map[string]bool, checks 
 			case <-time.After(time.Duration(i) * time.Second):
 			}
 		}
-		if err = reachOnce(ctx, m, gateways, checks); err == nil {
+		if err = reachOnce(ctx, m, gateways, o.Checks); err == nil {
 			return nil
 		}
 	}
@@ -284,9 +296,9 @@ func reachOnce(ctx context.Context, m Machine, before map[string]bool, checks []
 // patience is for taking back when the caller's context is over.
 const patience = 2 * time.Minute
 
-// takeBack reverts now, whatever became of the caller's context, and says why.
-// The switch on the host may have been first.
-func takeBack(m Machine, o Options, id string, why error) error {
+// TakeBack reverts what is pending now, whatever became of the caller's context. Its error is
+// why, with ErrReverted where the host is as it was; the switch on the host may have been first.
+func TakeBack(m Machine, o Options, id string, why error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	reason := "taken back: " + strings.Join(strings.Fields(why.Error()), " ")
@@ -328,7 +340,7 @@ func await(ctx context.Context, m Machine, id string, o Options) (Outcome, error
 	for {
 		select {
 		case <-ctx.Done():
-			return Reverted, takeBack(m, o, id, interrupted(ctx, ctx.Err()))
+			return Reverted, TakeBack(m, o, id, interrupted(ctx, ctx.Err()))
 		case <-time.After(poll):
 		}
 		st, err := m.Status(ctx)

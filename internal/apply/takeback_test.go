@@ -36,7 +36,7 @@ func TestTakenBackByTheSwitch(t *testing.T) {
 		{[]Past{{ID: "0002", Outcome: "confirmed"}}, "could not be taken back", false},
 		{nil, "could not be taken back", false},
 	} {
-		err := takeBack(late{status: Status{State: "idle", History: c.history}}, Options{}, "0002", why)
+		err := TakeBack(late{status: Status{State: "idle", History: c.history}}, Options{}, "0002", why)
 		if errors.Is(err, ErrReverted) != c.reverted || !errors.Is(err, why) || !strings.Contains(err.Error(), c.want) || strings.Contains(hint.Of(err), "; linerate status ssh://fw1 tells") == c.reverted {
 			t.Errorf("history %v: %v (hint %q)", c.history, err, hint.Of(err))
 		}

@@ -118,15 +118,16 @@ func (h *LiveHost) Fits(f *fact.Facts, s study.Setting) error {
 
 // liveKey is how a setting is reached on the host, and its name in the catalogue.
 func liveKey(f *fact.Facts, s study.Setting) (key knob.Key, name string) {
+	set := s.Setting()
 	switch {
-	case s.Link == "":
-		return knob.Key{Mechanism: setting.Sysctl, Name: s.Sysctl}, s.Sysctl
+	case set.Mechanism != setting.Link:
+		return knob.Key{Mechanism: setting.Sysctl, Name: set.Name}, set.Name
 	case strings.EqualFold(f.OS, fact.FreeBSD): // tso4 and tso6 are one record
-		name = "ifconfig:" + strings.TrimRight(s.Link, "46")
+		name = "ifconfig:" + strings.TrimRight(set.Name, "46")
 	default:
-		name = "ethtool -K " + s.Device + " " + s.Link
+		name = "ethtool -K " + s.Device + " " + set.Name
 	}
-	return knob.Key{Mechanism: setting.Offload, Device: s.Device, Name: s.Link}, name
+	return knob.Key{Mechanism: setting.Offload, Device: s.Device, Name: set.Name}, name
 }
 
 // fitForProduction refuses what the catalogue does not know to be settable at run time,

@@ -52,6 +52,12 @@ func (a *auditor) ask(r *Rule, s subject) []candidate {
 		a.fail(wrap(r, err))
 		*t.into = filled
 	}
+	for _, t := range r.Sets {
+		filled, err := language().Fill(t, s.env)
+		a.fail(wrap(r, err))
+		name, value, _ := strings.Cut(filled, "=")
+		f.sets("", strings.TrimSpace(name), strings.TrimSpace(value))
+	}
 	if r.Worse != "" {
 		yes, err := language().Holds(r.Worse, s.env)
 		a.fail(wrap(r, err))

@@ -29,11 +29,11 @@ type names struct {
 	// What a rule is asked about: a line, an interface or a counter.
 	Line        *lineView     `expr:"line"`
 	NIC         *factexpr.NIC `expr:"nic"`
-	Count       float64       `expr:"count"`
-	CounterName string        `expr:"counter_name"`
+	Count       float64       `expr:"count" moves:"yes"`
+	CounterName string        `expr:"counter_name" moves:"yes"`
 	// Packets is the traffic beside a counter of an interface: packets received,
 	// or sent for counters of what is sent; 0 where that is not known.
-	Packets float64 `expr:"packets"`
+	Packets float64 `expr:"packets" moves:"yes"`
 
 	// Old is what a tunable held before a write, as number and as text.
 	Old     float64 `expr:"old"`

@@ -129,6 +129,7 @@ func TestLinuxNumbers(t *testing.T) {
 	holdAll(t, "6.12", []reading{
 		{note: "bytes for pages", files: x("net.ipv4.tcp_mem=4096 87380 16777216"), want: []string{"warning LR-LINUX-PAGES:net.ipv4.tcp_mem | 64 GiB", "!LR-LOWERS"}},
 		{note: "a vector's first number alone", files: x("net.ipv4.tcp_wmem=8192"), want: []string{"!LR-LOWERS", "!LR-RANGE"}},
+		{note: "a fix that changes what it names alone", files: x("net.ipv4.tcp_rmem=4096 87380 2147483647"), want: []string{"info LR-LINUX-RECEIVE-START | tcp_rmem = 4096 131072 2147483647"}},
 		{note: "a fix within the kernel's bounds", files: x("net.ipv4.tcp_rmem=4096 87380 4294967296"), want: []string{"error LR-RANGE:net.ipv4.tcp_rmem | above the most", "!LR-LINUX-RECEIVE-START"}},
 		{note: "the first of two numbers", files: x("net.ipv4.tcp_keepalive_time=15 20"), want: []string{"warning LR-RANGE:net.ipv4.tcp_keepalive_time | the kernel takes 15 and ignores the rest"}},
 		{note: "eight bits", files: x("net.ipv4.tcp_retries2=256", "net.ipv4.tcp_keepalive_probes=1000"), want: []string{"error LR-RANGE:net.ipv4.tcp_retries2", "error LR-RANGE:net.ipv4.tcp_keepalive_probes"}},

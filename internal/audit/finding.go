@@ -13,6 +13,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"linerate/internal/fact/keep"
+	"linerate/internal/setting"
 )
 
 // Version is the version of the JSON document that Report marshals to.
@@ -103,8 +106,26 @@ type Finding struct {
 	Message string `json:"message"`
 	Why     string `json:"why"`
 	Fix     string `json:"fix"`
+	// Sets are the settings that the fix consists of, as far as it names them with
+	// their values.
+	Sets []Set `json:"sets,omitempty"`
 	// Sources say where that was read: kernel files, manual pages, studies.
 	Sources []string `json:"sources"`
+}
+
+// Set is a setting that a fix names.
+type Set struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	// Mechanism is how it is to be set; "" for the catalogue's own way.
+	Mechanism setting.Mechanism `json:"mechanism,omitempty"`
+}
+
+// sets notes a setting of the fix, unless its value is hidden.
+func (f *Finding) sets(how setting.Mechanism, name, value string) {
+	if !strings.Contains(name+value, keep.Mark) {
+		f.Sets = append(f.Sets, Set{clean(name), clean(value), how})
+	}
 }
 
 // Rule is the part of the id that names the rule.

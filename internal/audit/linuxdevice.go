@@ -132,14 +132,17 @@ func (a *auditor) allLine(d deviceLine) []candidate {
 			f.Fix = "Remove the line; " + own + " is set too, and does it for interfaces that appear later."
 			break
 		}
+		f.sets("", own, d.Value)
 		f.Fix = fmt.Sprintf("Set %s=%s, and that of interfaces which are there already.", own, d.Value)
 	case (how == tunable.AllOr || how == tunable.AllMax) && v == 0 && a.staysOn(d):
 		f.Message = fmt.Sprintf("%s=0 switches nothing off: an interface's own value counts as well", d.Name)
 		f.Why = fmt.Sprintf("The kernel takes %s, and interfaces start with %s.", combination[how], own)
+		f.sets("", own, "0")
 		f.Fix = fmt.Sprintf("Set %s=0 as well%s", own, reaches(d))
 	case how == tunable.AllAnd && v != 0 && a.staysOff(d):
 		f.Message = fmt.Sprintf("%s=%s switches nothing on: each interface's own value must be on too", d.Name, d.Value)
 		f.Why = fmt.Sprintf("The kernel takes %s, and interfaces start with %s.", combination[how], own)
+		f.sets("", own, d.Value)
 		f.Fix = fmt.Sprintf("Set %s=%s as well%s", own, d.Value, reaches(d))
 	default:
 		return nil

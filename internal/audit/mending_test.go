@@ -23,6 +23,8 @@ func TestAgainstTheSource(t *testing.T) {
 	}{
 		{note: "512 to 32768, else EINVAL", files: map[string]string{sysctl: "net.inet.ip.random_id_period=100"}, want: "LR-RANGE:net.inet.ip.random_id_period", says: "Invalid argument"},
 		{note: "256 and less is EINVAL", files: map[string]string{sysctl: "net.inet.ip.fw.dyn_buckets=256", loader: `ipfw_load="YES"`}, want: "LR-RANGE:net.inet.ip.fw.dyn_buckets", says: "Invalid argument"},
+		{note: "refused: the default stands, and its buckets are enough", role: "firewall", files: map[string]string{sysctl: "net.inet.ip.fw.dyn_buckets=256\nnet.inet.ip.fw.dyn_max=65536", rc: `firewall_enable="YES"`}, want: "!LR-IPFW-HASH"},
+		{note: "refused: the default stands, and is too few", role: "firewall", files: map[string]string{sysctl: "net.inet.ip.fw.dyn_buckets=256\nnet.inet.ip.fw.dyn_max=400000", rc: `firewall_enable="YES"`}, want: "LR-IPFW-HASH:net.inet.ip.fw.dyn_buckets", says: "8192 buckets"},
 		{note: "no upper bound", files: map[string]string{sysctl: "net.inet.ip.fw.dyn_buckets=131072", loader: `ipfw_load="YES"`}},
 		{note: "never lowered", files: map[string]string{sysctl: "net.inet.ip.fw.tables_max=64", loader: `ipfw_load="YES"`}, want: "LR-RANGE:net.inet.ip.fw.tables_max", says: "only be raised"},
 		{note: "rounded up", files: map[string]string{sysctl: "net.inet.ip.fw.tables_max=200", loader: `ipfw_load="YES"`}, want: "LR-RANGE:net.inet.ip.fw.tables_max", says: "rounds"},

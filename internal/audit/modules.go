@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/setting"
 )
 
 // module reports names whose module nobody loads, and those set before it is.
@@ -27,6 +28,7 @@ func (a *auditor) module(j judged) []candidate {
 		f.ID, f.Kind, f.Severity, f.Action = "LR-NOMODULE:"+j.Name, Unknown, Warning, Change
 		f.Message = fmt.Sprintf("%s comes with the module %s, which nothing here loads", j.Name, j.st.Module)
 		f.Why = "Without the module the name does not exist. " + a.consequence(j.Stage)
+		f.sets(setting.Loader, j.st.Module+"_load", "YES")
 		f.Fix = fmt.Sprintf("Load it: %s_load=\"YES\" in /boot/loader.conf. Or remove the line.", j.st.Module)
 	case afterwards:
 		as, f.ID, f.Kind, f.Severity, f.Action = late, "LR-ORDER:"+j.Name, Order, Info, Change

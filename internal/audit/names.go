@@ -428,6 +428,7 @@ func (a *auditor) renamed(f *Finding, j judged, to *tunable.Record) {
 	if strings.HasSuffix(where, "loader.conf") || strings.HasSuffix(where, "rc.conf") {
 		value = fmt.Sprintf("%q", value)
 	}
+	f.sets("", name, j.Value)
 	f.Fix = fmt.Sprintf("Set %s=%s%s if it is still wanted, and check the meaning: %s", name, value, where, to.Summary)
 }
 

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"fmt"
 	"strings"
 
 	"linerate/internal/fact"
@@ -46,24 +45,4 @@ func outside(p *tunable.ValueProblem, j judged) (Severity, string) {
 		return Error, "pfctl(8) loads nothing of a file with a mistake. At boot rc.d/pf then switches pf on without these rules, and it passes everything, unless pf_fallback_rules_enable is on."
 	}
 	return Error, "The value is passed over: the system goes on with its default."
-}
-
-// suffixed reports numbers with a size suffix where none is understood:
-// FreeBSD's loader takes them, its sysctl(8) and Linux's sysctls do not.
-func (a *auditor) suffixed(j judged) *tunable.ValueProblem {
-	strict := a.f.OS == fact.FreeBSD && j.Stage == fact.Sysctl && j.rec.Type.Integer() ||
-		a.f.OS == fact.Linux && j.rec.Mechanism == setting.Sysctl && (j.rec.Type.Integer() || j.rec.Type == tunable.Numbers)
-	if !strict {
-		return nil
-	}
-	for _, v := range strings.Fields(j.Value) {
-		if strings.HasPrefix(strings.ToLower(v), "0x") || !strings.ContainsAny(v[len(v)-1:], "kKmMgGtT") {
-			continue
-		}
-		if n, ok := tunable.ParseInteger(v); ok {
-			return &tunable.ValueProblem{Kind: tunable.ProblemType, Outside: tunable.Refused,
-				Message: fmt.Sprintf("%s knows no suffixes; %s is %s", map[bool]string{true: "the kernel", false: "sysctl(8)"}[a.f.OS == fact.Linux], v, n)}
-		}
-	}
-	return nil
 }

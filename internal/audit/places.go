@@ -102,13 +102,19 @@ func (a *auditor) moveFix(f *Finding, j judged, to string) string {
 	case p != nil:
 		f.Action = Remove
 		return fmt.Sprintf("Remove the line; %s does not take the value (%s).", j.Name, p.Message)
-	case to == "/boot/loader.conf":
+	}
+	f.sets(mechanismOf[to], j.Name, j.Value)
+	switch to {
+	case "/boot/loader.conf":
 		return fmt.Sprintf("Move it to %s: %s=\"%s\", and reboot.", to, j.Name, j.Value)
-	case to == "/etc/rc.conf":
+	case "/etc/rc.conf":
 		return fmt.Sprintf("Move it to %s: %s=\"%s\".", to, j.Name, j.Value)
 	}
 	return fmt.Sprintf("Move it to %s: %s=%s", to, j.Name, j.Value)
 }
+
+// mechanismOf is the way of setting that a file stands for.
+var mechanismOf = map[string]setting.Mechanism{"/boot/loader.conf": setting.Loader, "/etc/rc.conf": setting.RC, "/etc/sysctl.conf": setting.Sysctl}
 
 // setAt is the line by which the proper file sets the tunable already, under
 // this name or another of its names.

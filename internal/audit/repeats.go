@@ -27,7 +27,7 @@ func (a *auditor) repeats() []candidate {
 		}
 		for _, l := range s.Lines {
 			if win, ok := s.EffectiveLine(l.Stage); ok && !l.Effective && !l.Kept && !l.Default && win != l && l.Order < win.Order {
-				if !copied(rec, l, win) && !refused(rec, win) {
+				if !copied(rec, l, win) && !a.refused(rec, win) {
 					all = append(all, overridden(rec, l, win)...)
 				}
 			}
@@ -48,11 +48,11 @@ func copied(rec *tunable.Record, l, win fact.Line) bool {
 // refused reports a sysctl whose value FreeBSD refuses: what was set before
 // stands, and the line has a finding of its own. systemd-sysctl writes the last
 // of several lines alone, so that nothing stands on Linux.
-func refused(rec *tunable.Record, l fact.Line) bool {
+func (a *auditor) refused(rec *tunable.Record, l fact.Line) bool {
 	if l.Stage != fact.Sysctl || rec.OS != tunable.FreeBSD {
 		return false
 	}
-	p := rec.Reject(l.Value)
+	p := rec.RejectLine(a.f.Release, l)
 	return p != nil && p.Outside == tunable.Refused
 }
 

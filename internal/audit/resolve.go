@@ -144,6 +144,7 @@ func (c *candidate) absorb(at []*candidate) {
 	for _, k := range []class{idleRule, caution} {
 		for _, o := range at {
 			if o.class == k && o.Kind == Ineffective {
+				c.Sets = nil
 				c.Fix = strings.TrimSuffix(c.Fix, ".") + fmt.Sprintf(" — it would do nothing there either (%s): rather remove it.", o.short)
 				return
 			}

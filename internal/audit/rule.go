@@ -60,6 +60,8 @@ type Rule struct {
 	Message string   `yaml:"message"`
 	Why     string   `yaml:"why"`
 	Fix     string   `yaml:"fix"`
+	// Sets are the settings that the fix names, NAME=VALUE, as texts with ${}.
+	Sets    []string `yaml:"sets"`
 	Sources []string `yaml:"sources"`
 	// Covers are rules whose finding at the same place says less than this
 	// one's, and is dropped.
@@ -301,6 +303,8 @@ func (r *Rule) check() error {
 		return errors.New("names belong to rules over lines or counters, and those need them")
 	case r.Message == "" || r.Why == "" || r.Fix == "" || len(r.Sources) == 0:
 		return errors.New("needs message, why, fix and sources")
+	case slices.ContainsFunc(r.Sets, func(s string) bool { return !strings.Contains(s, "=") }):
+		return errors.New("sets are NAME=VALUE")
 	case r.Each == EachHost && r.Name == "":
 		return errors.New("a rule over the host needs a name")
 	case r.OS != "freebsd" && r.OS != "linux" && r.OS != "":
@@ -317,13 +321,12 @@ func (r *Rule) check() error {
 // forHost reports whether the rule is about hosts of this system, release and
 // role at all.
 func (r *Rule) forHost(os string, rel release.Release, role string) bool {
-	if r.OS != "" && r.OS != os {
-		return false
-	}
-	if !rel.IsZero() && (rel.Before(r.Since) || !r.Until.IsZero() && !rel.Before(r.Until)) {
-		return false
-	}
-	return listed(r.Roles, func(s string) bool { return s == role })
+	return r.applies(os, rel) && listed(r.Roles, func(s string) bool { return s == role })
+}
+
+// applies reports a rule for a system and release.
+func (r *Rule) applies(os string, rel release.Release) bool {
+	return (r.OS == "" || r.OS == os) && (rel.IsZero() || !rel.Before(r.Since) && (r.Until.IsZero() || rel.Before(r.Until)))
 }
 
 // listed reports whether a list with exclusions ("!x") takes something: no
@@ -360,7 +363,7 @@ func (s *RuleSet) CheckExpressions() error {
 	for _, r := range s.rules {
 		for _, err := range []error{
 			language().CheckCondition(r.When), language().CheckCondition(r.Worse), language().CheckText(r.Name),
-			language().CheckText(r.Message), language().CheckText(r.Why), language().CheckText(r.Fix),
+			language().CheckText(r.Message), language().CheckText(r.Why), language().CheckText(r.Fix), language().CheckText(strings.Join(r.Sets, "\n")),
 		} {
 			if err != nil {
 				errs = append(errs, fmt.Errorf("%s: %s: %w", r.file, r.ID, err))

@@ -46,6 +46,11 @@ func checkTexts(t *testing.T, f audit.Finding) {
 			t.Errorf("%s: text %q", f.ID, s)
 		}
 	}
+	for _, s := range f.Sets {
+		if !strings.Contains(f.Fix, s.Name) || !strings.Contains(f.Fix, s.Value) {
+			t.Errorf("%s: sets %s=%s, and its fix says %q", f.ID, s.Name, s.Value, f.Fix)
+		}
+	}
 	if len(f.Sources) == 0 {
 		t.Errorf("%s: no sources", f.ID)
 	}

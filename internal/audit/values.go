@@ -15,12 +15,9 @@ func (a *auditor) rejected(j judged) []candidate {
 	if j.rec == nil {
 		return nil
 	}
-	p := j.rec.RejectOn(a.f.Release, j.Value)
+	p := j.rec.RejectLine(a.f.Release, j.Line)
 	if p != nil && j.moot && p.Outside != tunable.Refused {
 		p = nil // the system's own value, which bounds for others do not bind
-	}
-	if p == nil {
-		p = a.suffixed(j)
 	}
 	if p == nil {
 		return a.onlyRaise(j)

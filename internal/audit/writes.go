@@ -200,7 +200,7 @@ func (b *boot) write(l fact.Line) {
 	w := written{}
 	w.old, w.known = b.value(l.Name)
 	names := b.see(l.Value, w.old)
-	if p := rec.RejectOn(b.a.f.Release, l.Value); p != nil && p.Outside == tunable.Refused {
+	if p := rec.RejectLine(b.a.f.Release, l); p != nil && p.Outside == tunable.Refused {
 		return // another finding's
 	}
 	var does []*Write

@@ -10,6 +10,7 @@ import (
 
 	"linerate/internal/study"
 	"linerate/internal/study/forward"
+	"linerate/internal/study/ways/machine"
 	"linerate/internal/testbed/bedfile"
 )
 
@@ -159,7 +160,7 @@ func (t *Translation) study(name string, c Config, sets []Set) {
 		Testbed: study.Testbed{Kind: bedfile.KindSSH, File: "testbed.yaml"}, Reset: study.ResetReboot, Design: study.Blocks, Blocks: blocks,
 		Retries: 1, Gates: study.DefaultGates, Workload: workload(o)}
 	for _, set := range sets {
-		s.Variants = append(s.Variants, study.Variant{Name: VariantName(set.Name), Settings: []study.Setting{{Files: "sets/" + set.Name}}})
+		s.Variants = append(s.Variants, study.Variant{Name: VariantName(set.Name), Settings: []study.Setting{{Own: &machine.Files{Files: "sets/" + set.Name}}}})
 	}
 	rate := study.MaxRate
 	if o.PPS > 0 {

@@ -62,6 +62,7 @@ func Script() string { return script() }
 var script = sync.OnceValue(func() string {
 	return strings.NewReplacer(
 		"@KEEP@\n", keep.Awk(),
+		"@MACHINE_ID@\n", fact.MachineIDScript+"\n",
 		"@FREEBSD_QUERIES@", asks(fact.FreeBSD),
 		"@FREEBSD_FILES@", takes(keep.FreeBSD),
 		"@FREEBSD_SECRETS@", leaves(freebsdSecrets),

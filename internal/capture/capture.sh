@@ -247,30 +247,12 @@ keep() {
 	exit 1
 }
 
-# machine notes by what this host is known whatever its name: a digest of machine-id(5)
-# or kern.hostuuid, half of a SHA-256. The number itself stays here.
-machine() {
-	id=
-	for file in /etc/machine-id /var/lib/dbus/machine-id; do
-		[ -n "$id" ] || [ ! -r "$file" ] || IFS= read -r id <"$file"
-	done
-	[ "$system" != FreeBSD ] || id=$(sysctl -n kern.hostuuid 2>/dev/null)
-	id=$(printf %s "$id" | tr -d - | tr A-F a-f)
-	case $id in *[!0-9a-f]*|00000000*) return 0 ;; esac
-	[ ${#id} -eq 32 ] || return 0
-	for sum in sha256sum sha256 'shasum -a 256' 'openssl dgst -sha256 -r'; do
-		have "${sum%% *}" || continue
-		id=$(IFS=' '; printf 'linerate host %s' "$id" | $sum 2>/dev/null)
-		id=$(printf %.32s "$id")
-		[ ${#id} -ne 32 ] || note machine "$id"
-		return 0
-	done
-}
-
+@MACHINE_ID@
 system=$(uname -s)
 note bundle 1
 note os "$system"
-machine
+id=$(machine_id)
+[ -z "$id" ] || note machine "$id"
 note taken "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
 note by "linerate capture, uid $(id -u)"
 case $system in

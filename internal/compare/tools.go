@@ -75,6 +75,7 @@ var tools = []tool{
 	{"netperf", netperfHead.Match, netperf},
 	{"pktgen", pktgenLine.Match, pktgen},
 	{"criterion", func(d []byte) bool { return bytes.HasPrefix(d, []byte("group,function,value,throughput_num,")) }, criterion},
+	{"criterion", keys("sampling_mode", "iters", "times"), criterionSample},
 }
 
 // ReadTool reads a benchmark's own output; ok is false where it is none's. which is the
@@ -344,10 +345,6 @@ var (
 	h2loadEnd  = regexp.MustCompile(`(?m)^finished in [0-9.]+(?:us|ms|s|m), ([0-9.]+) req/s`)
 	h2loadSums = regexp.MustCompile(`(?m)^requests: .* ([0-9]+) failed, ([0-9]+) errored, ([0-9]+) timeout`)
 
-	netperfHead = regexp.MustCompile(`(?m)^(?:MIGRATED )?(TCP|UDP|SCTP|DG|STREAM).*(STREAM|MAERTS|REQUEST/RESPONSE|RR) TEST|^THROUGHPUT=[0-9.]+$`)
-	netperfKey  = regexp.MustCompile(`(?m)^THROUGHPUT=([0-9.]+)$`)
-	netperfUnit = regexp.MustCompile(`(?m)^THROUGHPUT_UNITS=(.+)$`)
-
 	pktgenLine = regexp.MustCompile(`(?m)^\s*([0-9]+)pps [0-9]+Mb/sec \([0-9]+bps\) errors: ([0-9]+)`)
 )
 
@@ -377,43 +374,6 @@ func found(re *regexp.Regexp, data []byte) (all []float64) {
 		}
 	}
 	return all
-}
-
-// netperf of one or more tests of a kind: the last column of the widest line of
-// numbers below each banner, or what omni's keys say.
-func netperf(data []byte, _ string) (Output, error) {
-	o := Output{Metric: "throughput", Unit: "Mbit/s", Better: stats.HigherIsBetter, Values: found(netperfKey, data)}
-	if len(o.Values) > 0 {
-		if m := netperfUnit.FindSubmatch(data); m != nil {
-			if o.Unit = strings.TrimSpace(string(m[1])); o.Unit == "10^6bits/s" {
-				o.Unit = "Mbit/s"
-			}
-		}
-		return o, nil
-	}
-	banners := netperfHead.FindAllIndex(data, -1)
-	for i, b := range banners {
-		end := len(data)
-		if i+1 < len(banners) {
-			end = banners[i+1][0]
-		}
-		part := string(data[b[0]:end])
-		if strings.Contains(part, "REQUEST/RESPONSE") {
-			o.Metric, o.Unit = "transactions", "1/s"
-		} else if !strings.Contains(part, "10^6bits/sec") && !strings.Contains(part, "10^6bits/s") {
-			return o, errors.New("its throughput is not in 10^6bits/sec: run netperf without another -f")
-		}
-		var widest []float64
-		for line := range strings.Lines(part) {
-			if row := numbers(line); len(row) > len(widest) {
-				widest = row
-			}
-		}
-		if len(widest) >= 5 {
-			o.Values = append(o.Values, widest[len(widest)-1])
-		}
-	}
-	return o, nil
 }
 
 // numbers of a line that has nothing else; nil otherwise.
@@ -449,7 +409,7 @@ func pktgen(data []byte, _ string) (Output, error) {
 // criterion's raw.csv has a line for each sample: nanoseconds, and of how many
 // iterations.
 func criterion(data []byte, which string) (Output, error) {
-	o := Output{Unit: "ns", Better: stats.LowerIsBetter}
+	o := Output{Better: stats.LowerIsBetter}
 	r := csv.NewReader(bytes.NewReader(data))
 	rows, err := r.ReadAll()
 	if err != nil {
@@ -470,13 +430,33 @@ func criterion(data []byte, which string) (Output, error) {
 		if values[name] == nil {
 			names = append(names, name)
 		}
-		values[name] = append(values[name], v/n)
+		values[name], o.Unit = append(values[name], v/n), row[6] // "ns", but of a measurement of the user's own
 	}
 	i, err := one("benchmark", which, names)
 	if err != nil {
 		return o, err
 	}
 	o.Metric, o.Values = "time of "+names[i], values[names[i]]
+	return o, nil
+}
+
+// criterionSample is sample.json, which criterion writes without being asked: the
+// nanoseconds of each sample's iterations together. It names no benchmark.
+func criterionSample(data []byte, _ string) (Output, error) {
+	var d struct{ Iters, Times []float64 }
+	o := Output{Metric: "time", Unit: "ns", Better: stats.LowerIsBetter}
+	if err := json.Unmarshal(data, &d); err != nil {
+		return o, err
+	}
+	if len(d.Iters) != len(d.Times) {
+		return o, fmt.Errorf("%d times of %d samples", len(d.Times), len(d.Iters))
+	}
+	for i, n := range d.Iters {
+		if n <= 0 {
+			return o, fmt.Errorf("sample %d: no iteration", i+1)
+		}
+		o.Values = append(o.Values, d.Times[i]/n)
+	}
 	return o, nil
 }
 

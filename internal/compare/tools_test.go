@@ -19,8 +19,14 @@ const (
 	h2Text    = "starting benchmark...\nfinished in 1.05s, 9523.81 req/s, 1.20MB/s\nrequests: 10000 total, 10000 started, 10000 done, 9998 succeeded, 2 failed, 0 errored, 0 timeout\n"
 	netText   = "MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to localhost () port 0 AF_INET\nRecv   Send    Send\nSocket Socket  Message  Elapsed\nSize   Size    Size     Time     Throughput\nbytes  bytes   bytes    secs.    10^6bits/sec\n\n131072  16384  16384    10.00    9415.21\n"
 	netRR     = "MIGRATED TCP REQUEST/RESPONSE TEST from 0.0.0.0 () port 0 AF_INET to localhost () port 0 AF_INET : first burst 0\nLocal /Remote\nSocket Size   Request  Resp.   Elapsed  Trans.\nSend   Recv   Size     Size    Time     Rate\nbytes  Bytes  bytes    bytes   secs.    per sec\n\n16384  131072 1        1       10.00    23456.78\n16384  131072\n"
-	pktText   = "Params: count 10\nResult: OK: 1234(c1000+d234) usec, 10000000 (60byte,0frags)\n  8101234pps 3888Mb/sec (3888592320bps) errors: 0\nResult: OK: 1234(c1000+d234) usec, 10000000 (60byte,0frags)\n  1000000pps 480Mb/sec (480000000bps) errors: 3\n"
-	critCSV   = "group,function,value,throughput_num,throughput_type,sample_measured_value,unit,iteration_count\nfib,rec,20,,,5000,ns,10\nfib,rec,20,,,10500,ns,20\n"
+	// As netperf 2.7.1 printed them in a namespace.
+	netCPU  = "MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 198.18.0.1 () port 0 AF_INET\nRecv   Send    Send                          Utilization       Service Demand\nSocket Socket  Message  Elapsed              Send     Recv     Send    Recv\nSize   Size    Size     Time     Throughput  local    remote   local   remote\nbytes  bytes   bytes    secs.    10^6bits/s  % S      % S      us/KB   us/KB\n\n131072  16384  16384    1.00       9526.15   100.00   100.00   1.720   1.720  \n" //nolint:misspell // netperf's own word
+	netUDP  = "MIGRATED UDP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 198.18.0.1 () port 0 AF_INET\nSocket  Message  Elapsed      Messages                \nSize    Size     Time         Okay Errors   Throughput\nbytes   bytes    secs            #      #   10^6bits/sec\n\n212992    1400   1.00       196866      0    2203.62\n212992           1.00       103054           1153.53\n\n"
+	netCRR  = "MIGRATED TCP Connect/Request/Response TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 198.18.0.1 () port 0 AF_INET\nLocal /Remote\nSocket Size   Request  Resp.   Elapsed  Trans.\nSend   Recv   Size     Size    Time     Rate         \nbytes  Bytes  bytes    bytes   secs.    per sec   \n\n16384  131072 1        1       1.00     13874.95   \n16384  131072\n"
+	netOmni = "OMNI Send TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 198.18.0.1 () port 0 AF_INET\nLocal       Remote      Local  Elapsed Throughput Throughput  \nSend Socket Recv Socket Send   Time               Units       \nSize        Size        Size   (sec)                          \nFinal       Final                                             \n4194304     1509276     16384  1.00    9501.68    10^6bits/s  \n"
+	netWide = "MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 198.18.0.1 () port 0 AF_INET : +/-15.000% @ 95% conf. \n!!! WARNING\n!!! Desired confidence was not achieved within the specified iterations.\n!!! Confidence intervals: Throughput      : 82.189%\n!!!                       Local CPU util  : 0.000%\n\nRecv   Send    Send                          \nSocket Socket  Message  Elapsed              \nSize   Size    Size     Time     Throughput  \nbytes  bytes   bytes    secs.    10^6bits/sec  \n\n131072  16384  16384    1.00     4446.40   \n"
+	pktText = "Params: count 10\nResult: OK: 1234(c1000+d234) usec, 10000000 (60byte,0frags)\n  8101234pps 3888Mb/sec (3888592320bps) errors: 0\nResult: OK: 1234(c1000+d234) usec, 10000000 (60byte,0frags)\n  1000000pps 480Mb/sec (480000000bps) errors: 3\n"
+	critCSV = "group,function,value,throughput_num,throughput_type,sample_measured_value,unit,iteration_count\nfib,rec,20,,,5000,ns,10\nfib,rec,20,,,10500,ns,20\n"
 )
 
 func TestTools(t *testing.T) {
@@ -43,6 +49,13 @@ func TestTools(t *testing.T) {
 		{"h2load", h2Text, "", []float64{9523.81}, "1/s", stats.HigherIsBetter, "2 requests failed"},
 		{"netperf", netText, "", []float64{9415.21}, "Mbit/s", stats.HigherIsBetter, ""},
 		{"netperf", netText + netText, "", []float64{9415.21, 9415.21}, "Mbit/s", stats.HigherIsBetter, ""},
+		{"criterion", `{"sampling_mode":"Linear","iters":[10,20],"times":[5000,10500]}`, "", []float64{500, 525}, "ns", stats.LowerIsBetter, ""},
+		{"criterion", strings.ReplaceAll(critCSV, ",ns,", ",cycles,"), "", []float64{500, 525}, "cycles", stats.LowerIsBetter, ""},
+		{"netperf", netCPU, "", []float64{9526.15}, "Mbit/s", stats.HigherIsBetter, ""},
+		{"netperf", netUDP, "", []float64{1153.53}, "Mbit/s", stats.HigherIsBetter, "47.7 % of the datagrams were lost"},
+		{"netperf", netCRR, "", []float64{13874.95}, "1/s", stats.HigherIsBetter, ""},
+		{"netperf", netOmni, "", []float64{9501.68}, "Mbit/s", stats.HigherIsBetter, ""},
+		{"netperf", netWide, "", []float64{4446.4}, "Mbit/s", stats.HigherIsBetter, "82.189 %"},
 		{"netperf", netRR, "", []float64{23456.78}, "1/s", stats.HigherIsBetter, ""},
 		{"netperf", "THROUGHPUT=9415.21\nTHROUGHPUT_UNITS=10^6bits/s\n", "", []float64{9415.21}, "Mbit/s", stats.HigherIsBetter, ""},
 		{"pktgen", pktText, "", []float64{9101234}, "1/s", stats.HigherIsBetter, "3 packets could not be sent"},

@@ -308,3 +308,78 @@ func iperfText(data []byte, _ string) (Output, error) {
 	o.Warnings = append(o.Warnings, "iperf3 rounds what it prints: its JSON has all digits")
 	return o, nil
 }
+
+var (
+	netperfHead = regexp.MustCompile(`(?mi)^(?:MIGRATED )?(?:(?:TCP|UDP|SCTP|DG|STREAM).*(?:STREAM|MAERTS|REQUEST/RESPONSE|RR)|OMNI.*) TEST|^THROUGHPUT=[0-9.]+$`)
+	netperfKey  = regexp.MustCompile(`(?m)^THROUGHPUT=([0-9.]+)$`)
+	netperfUnit = regexp.MustCompile(`(?m)^THROUGHPUT_UNITS=(.+)$`)
+	netperfOmni = regexp.MustCompile(`(?m)^[0-9].* ([0-9.]+) +(10\^6bits/s|Trans/s) *$`)
+	netperfWide = regexp.MustCompile(`Confidence intervals: Throughput\s*: ([0-9.]+)%`)
+)
+
+// netperfUnits are netperf's words for units.
+var netperfUnits = map[string]string{"10^6bits/s": "Mbit/s", "Trans/s": "1/s"}
+
+// netperf of one or more tests of a kind: a column of the first line of numbers below
+// each banner, or what omni's keys say.
+func netperf(data []byte, _ string) (Output, error) {
+	o := Output{Metric: "throughput", Unit: "Mbit/s", Better: stats.HigherIsBetter, Values: found(netperfKey, data)}
+	if m := netperfWide.FindSubmatch(data); m != nil {
+		o.Warnings = append(o.Warnings, fmt.Sprintf("netperf did not reach the confidence that was asked for: its interval is %s %% wide", m[1]))
+	}
+	if len(o.Values) > 0 {
+		if m := netperfUnit.FindSubmatch(data); m != nil {
+			unit := strings.TrimSpace(string(m[1]))
+			o.Unit = cmp.Or(netperfUnits[unit], unit)
+		}
+		return o, nil
+	}
+	banners := netperfHead.FindAllIndex(data, -1)
+	for i, b := range banners {
+		end := len(data)
+		if i+1 < len(banners) {
+			end = banners[i+1][0]
+		}
+		if err := o.netperfTest(string(data[b[0]:end])); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+// netperfTest reads one test: what of its columns is the result does not depend on
+// those of CPU time that may follow (-c, -C).
+func (o *Output) netperfTest(part string) error {
+	if m := netperfOmni.FindStringSubmatch(part); m != nil {
+		v, err := strconv.ParseFloat(m[1], 64)
+		o.Unit, o.Values = netperfUnits[m[2]], append(o.Values, v)
+		return err
+	}
+	banner, _, _ := strings.Cut(part, "\n")
+	var rows [][]float64
+	for line := range strings.Lines(part) {
+		if row := numbers(line); len(row) >= 4 {
+			rows = append(rows, row)
+		}
+	}
+	transactions := strings.Contains(strings.ToUpper(banner), "REQUEST/RESPONSE")
+	if !transactions && !strings.Contains(part, "10^6bits/s") {
+		return errors.New("its throughput is not in 10^6bits/sec: run netperf without another -f")
+	}
+	switch {
+	case len(rows) == 0:
+	case transactions && len(rows[0]) > 5:
+		o.Metric, o.Unit, o.Values = "transactions", "1/s", append(o.Values, rows[0][5])
+	case strings.Contains(banner, "UDP"): // a line of what was sent, and one of what came
+		if len(rows) < 2 || len(rows[0]) < 6 {
+			break
+		}
+		o.Metric, o.Values = "throughput received", append(o.Values, rows[1][3])
+		if sent, came := rows[0][3], rows[1][2]; came < sent {
+			o.Warnings = append(o.Warnings, fmt.Sprintf("%.3g %% of the datagrams were lost", 100*(1-came/sent)))
+		}
+	case !transactions && len(rows[0]) > 4:
+		o.Values = append(o.Values, rows[0][4])
+	}
+	return nil
+}

@@ -92,32 +92,3 @@ func vyos(p plan.Plan, _ []plan.File) (string, error) {
 	b.WriteString("commit-confirm 10\n# look, and from another session: configure, confirm, save, exit. Nobody confirms: VyOS takes it back.\n")
 	return b.String() + left(p, "#", func(s plan.Step) bool { return vyosCommand(s) != "" }), nil
 }
-
-// uciHolds reports what OpenWrt keeps in UCI, or in its own sysctl.conf.
-func uciHolds(s plan.Step) bool {
-	return (s.Mechanism == setting.Sysctl || s.Mechanism == setting.Link && s.Name == "mtu") && !strings.ContainsAny(s.Name+s.Value+s.Device, "'\n\"\\")
-}
-
-// openwrt writes commands for OpenWrt's shell: uci's for what it keeps, and lines of
-// /etc/sysctl.conf, which OpenWrt leaves to its user and an upgrade keeps.
-func openwrt(p plan.Plan, _ []plan.File) (string, error) {
-	var lines, batch strings.Builder
-	for _, s := range p.Settings {
-		switch {
-		case !uciHolds(s):
-		case s.Mechanism == setting.Sysctl:
-			fmt.Fprintf(&lines, "# %s\n%s=%s\n", cmp.Or(clean(s.Reason), "as planned"), s.Name, s.Value)
-		default:
-			fmt.Fprintf(&batch, "add network device\nset network.@device[-1].name='%s'\nset network.@device[-1].mtu='%s'\n", s.Device, s.Value)
-		}
-	}
-	var b strings.Builder
-	b.WriteString(title(p, "#") + "\n")
-	if batch.Len() > 0 {
-		b.WriteString("# An interface that has a section of its own takes mtu there instead.\nuci batch <<'UCI'\n" + batch.String() + "UCI\nuci changes network\n# uci commit network && service network reload, or: uci revert network\n\n")
-	}
-	if lines.Len() > 0 {
-		b.WriteString("cat >>/etc/sysctl.conf <<'SYSCTL'\n" + lines.String() + "SYSCTL\nservice sysctl restart\n")
-	}
-	return b.String() + left(p, "#", uciHolds), nil
-}

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"encoding/json"
 	"encoding/xml"
 	"os/exec"
 	"strings"
@@ -84,22 +85,45 @@ func TestVyOSForm(t *testing.T) {
 	}
 }
 
-// TestOpenWrtForm: the commands are a script that OpenWrt's shell takes.
-func TestOpenWrtForm(t *testing.T) {
-	text, err := Write(appliancePlan(t, "linux"), "openwrt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"set network.@device[-1].mtu='9000'\n", "net.core.somaxconn=4096\n", "Not in this form:"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in %s", want, text)
+// TestTrueNASForms: each line is a call that sh(1) makes of one argument, which is JSON
+// of the fields that the middleware's tunable.create takes.
+func TestTrueNASForms(t *testing.T) {
+	for form, want := range map[string]string{"truenas-core": "SYSCTL net.core.somaxconn LOADER net.isr.maxthreads", "truenas-scale": "SYSCTL net.core.somaxconn SYSCTL net.netfilter.nf_conntrack_max ZFS zfs_arc_max"} {
+		system := map[string]string{"truenas-core": "freebsd", "truenas-scale": "linux"}[form]
+		p := appliancePlan(t, system)
+		if system == "linux" {
+			s := step(setting.ModParam, system, "zfs/zfs_arc_max", "", "8589934592")
+			s.Reason = "it's " + strings.Repeat("long ", 40)
+			p.Settings, p.Digest = append(p.Settings, s), ""
+			var err error
+			if p, err = plan.Seal(p); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	if sh, err := exec.LookPath("busybox"); err == nil {
-		cmd := exec.Command(sh, "ash", "-n")
-		cmd.Stdin = strings.NewReader(text)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("%v: %s", err, out)
+		text, err := Write(p, form)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.Command("sh", "-euc", "midclt() { [ $# = 3 ] && echo \"$3\"; }\n"+text).Output()
+		if err != nil {
+			t.Fatalf("%s: %v in %s", form, err, text)
+		}
+		var got []string
+		for line := range strings.Lines(string(out)) {
+			var call struct{ Type, Var, Value, Comment string }
+			if err := json.Unmarshal([]byte(line), &call); err != nil || len([]rune(call.Comment)) > 100 || call.Value == "" {
+				t.Errorf("%s: %v in %s", form, err, line)
+			}
+			got = append(got, call.Type, call.Var)
+		}
+		all := strings.Join(got, " ")
+		for pair := range strings.SplitSeq(want, " ") {
+			if !strings.Contains(all, pair) {
+				t.Errorf("%s: no %s in %s", form, pair, all)
+			}
+		}
+		if !strings.Contains(text, "Not in this form:") {
+			t.Errorf("%s does not say what it lacks: %s", form, text)
 		}
 	}
 }

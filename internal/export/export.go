@@ -13,6 +13,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"linerate/internal/hint"
@@ -39,6 +40,8 @@ var forms = []form{
 	{"pfsense", "freebsd", items(ofSysctl, "System ▸ Advanced ▸ System Tunables", "Loader variables go into /boot/loader.conf.local, pf's limits are at System ▸ Advanced ▸ Firewall & NAT, offloads at ▸ Networking.")},
 	{"vyos", "linux", vyos},
 	{"openwrt", "linux", openwrt},
+	{"truenas-core", "freebsd", tunables(coreKind)},
+	{"truenas-scale", "linux", tunables(scaleKind)},
 }
 
 // Names are the forms there are.
@@ -84,20 +87,64 @@ func title(p plan.Plan, mark string) string {
 // clean keeps a text of the plan on its line.
 func clean(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// left lists, as comments, the steps that a form does not hold.
+// left lists, as comments, what a form does not hold: steps, lines of the host's own
+// files that are better gone, and what is done by hand.
 func left(p plan.Plan, mark string, held func(plan.Step) bool) string {
+	return leftBut(p, mark, held, func(plan.Removal) bool { return false })
+}
+
+// leftBut is left of a form that takes some lines out itself.
+func leftBut(p plan.Plan, mark string, held func(plan.Step) bool, cut func(plan.Removal) bool) string {
 	var b strings.Builder
-	for _, s := range p.Settings {
-		if held(s) {
-			continue
+	list := func(heading string, lines []string) {
+		if len(lines) > 0 {
+			fmt.Fprintf(&b, "\n%s %s:\n", mark, heading)
 		}
-		if b.Len() == 0 {
-			fmt.Fprintf(&b, "\n%s Not in this form:\n", mark)
+		for _, l := range lines {
+			for i, part := range broken(l) {
+				fmt.Fprintf(&b, "%s   %s%s\n", mark, map[bool]string{true: "  "}[i > 0], part)
+			}
 		}
-		fmt.Fprintf(&b, "%s   %s = %s (%s)\n", mark, clean(s.Title()), clean(s.Value), s.Where)
 	}
+	var not, gone, hand []string
+	for _, s := range p.Settings {
+		if !held(s) {
+			not = append(not, fmt.Sprintf("%s = %s (%s)", s.Title(), s.Value, s.Where))
+		}
+	}
+	for _, r := range removals(p) {
+		if !cut(r) {
+			gone = append(gone, fmt.Sprintf("%s:%d: %s (%s)", r.File, r.Line, r.Text, r.Reason))
+		}
+	}
+	for _, h := range p.ByHand {
+		hand = append(hand, fmt.Sprintf("%s: %s (%s)", h.Name, h.Do, strings.TrimSuffix(h.Reason, ".")))
+	}
+	list("Not in this form", not)
+	list("Better gone, of the host's own files", gone)
+	list("By hand", hand)
 	return b.String()
 }
+
+// removals are the lines that are better gone, those that a step replaces among them,
+// each once.
+func removals(p plan.Plan) []plan.Removal {
+	all := slices.Clone(p.Remove)
+	for _, s := range p.Settings {
+		all = append(all, s.Instead...)
+	}
+	slices.SortStableFunc(all, func(a, b plan.Removal) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
+	return slices.CompactFunc(all, func(a, b plan.Removal) bool { return a.File == b.File && a.Line == b.Line })
+}
+
+var (
+	ownFile = regexp.MustCompile(`^/[\w./-]*/(sysctl\.conf|loader\.conf|rc\.conf|(sysctl|loader\.conf|rc\.conf)\.d/[\w.-]+)$|^/boot/loader\.conf\.local$|^/etc/(sysctl|rc)\.conf\.local$`)
+	ownLine = regexp.MustCompile(`^\s*[\w./:%@*-]+\s*=\s*("[^"\\$\x00-\x08\x0a-\x1f` + "`" + `]*"|[^"';&|\\$\x00-\x08\x0a-\x1f` + "`" + `]*)$`)
+)
+
+// whole reports a line that can be taken out of its file by its text: it sets one
+// thing, and no other line belongs to it.
+func whole(r plan.Removal) bool { return ownFile.MatchString(r.File) && ownLine.MatchString(r.Text) }
 
 // inFile: the plan's files hold the step.
 func inFile(s plan.Step) bool { return s.Where.File != "" }
@@ -180,7 +227,8 @@ func ansible(p plan.Plan, files []plan.File) (string, error) {
 	var b, handlers strings.Builder
 	b.WriteString("---\n" + title(p, "#") + "# Check mode shows what it would change.\n")
 	fmt.Fprintf(&b, "- name: Tuning by linerate, plan %s\n  hosts: %s\n  become: true\n  gather_facts: false\n  vars:\n    linerate_root: \"\"\n  tasks:\n", p.Short(), yamlString(cmp.Or(p.Host, "all")))
-	if len(files) == 0 {
+	cuts := ansibleCuts(p)
+	if len(files) == 0 && cuts == "" {
 		b.WriteString("    []\n")
 	}
 	for i, f := range files {
@@ -197,15 +245,31 @@ func ansible(p plan.Plan, files []plan.File) (string, error) {
 			b.WriteString("\n")
 		}
 	}
+	b.WriteString(cuts)
 	if handlers.Len() > 0 {
 		b.WriteString("\n  handlers:\n" + handlers.String())
 	}
-	return b.String() + left(p, "#", inFile), nil
+	return b.String() + leftBut(p, "#", inFile, whole), nil
+}
+
+// ansibleCuts are tasks that take lines out of the host's own files.
+func ansibleCuts(p plan.Plan) string {
+	var b strings.Builder
+	for _, r := range removals(p) {
+		if whole(r) {
+			fmt.Fprintf(&b, "\n    # %s\n    - name: %s\n      ansible.builtin.lineinfile:\n        path: \"{{ linerate_root }}%s\"\n        regexp: !unsafe %s\n        state: absent\n",
+				clean(r.Reason), yamlString("Line "+strconv.Itoa(r.Line)+" of "+r.File+" goes"), r.File, yamlQuoted("^"+regexp.QuoteMeta(r.Text)+"$"))
+		}
+	}
+	return b.String()
 }
 
 // yamlString is a text as YAML takes it whatever it holds.
-func yamlString(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(clean(s)) + `"`
+func yamlString(s string) string { return yamlQuoted(clean(s)) }
+
+// yamlQuoted is a line of text with its blanks as they are.
+func yamlQuoted(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\t", `\t`).Replace(s) + `"`
 }
 
 // cloudInit is user data that writes the files and loads them once.

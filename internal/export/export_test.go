@@ -33,6 +33,8 @@ func sample(t *testing.T, os string) plan.Plan {
 		p.Settings = append(p.Settings, step(setting.Module, os, "tcp_bbr", "", "loaded"), step(setting.ModParam, os, "nf_conntrack/hashsize", "", "65536"), step(setting.Link, os, "mtu", "eth0", "9000"), last)
 	} else {
 		p.Release = "14.3-RELEASE"
+		p.Settings[0].Instead = []plan.Removal{{File: "/etc/sysctl.conf", Line: 2, Text: "kern.ipc.maxsockbuf = 2097152 # {{ 7 * 7 }} (old)", Reason: "replaced"}}
+		p.Remove = []plan.Removal{{File: "/etc/rc.conf", Line: 1, Text: `a="YES"; b="NO"`, Reason: "two in one line"}}
 		p.Settings = append(p.Settings, step(setting.RC, os, "pf_enable", "", "YES"), step(setting.Loader, os, "net.isr.maxthreads", "", "-1"))
 	}
 	p, err := plan.Seal(p)
@@ -181,11 +183,24 @@ func TestAnsible(t *testing.T) {
 			t.Fatalf("%v: %v\n%s", flags, err, out)
 		}
 	}
+	own := filepath.Join(root, "etc/sysctl.conf")
+	if err := os.MkdirAll(filepath.Dir(own), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(own, []byte("kern.a=1\nkern.ipc.maxsockbuf = 2097152 # {{ 7 * 7 }} (old)\nkern.ipc.maxsockbuf = 2097152\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	run(true, "--check")
-	if _, err := os.Stat(root); err == nil {
+	if _, err := os.Stat(filepath.Join(root, "boot")); err == nil {
 		t.Error("check mode wrote something")
 	}
 	run(true)
+	if got, err := os.ReadFile(own); err != nil || string(got) != "kern.a=1\nkern.ipc.maxsockbuf = 2097152\n" {
+		t.Errorf("%v: the line that is better gone, and no other, goes:\n%s", err, got)
+	}
+	if !strings.Contains(text, "Better gone, of the host's own files:\n#   /etc/rc.conf:1: a=\"YES\"; b=\"NO\" (two in one line)") {
+		t.Errorf("a line that holds more is not left to hands:\n%s", text)
+	}
 	for at, content := range want(t, "freebsd") {
 		if got, err := os.ReadFile(filepath.Join(root, at)); err != nil || string(got) != content {
 			t.Errorf("%s: %v\n%s\nwant\n%s", at, err, got, content)

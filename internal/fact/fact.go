@@ -125,6 +125,9 @@ type Origin struct {
 	// Alone: these are files by themselves. The host has others, which set what
 	// nobody knows here, so that nothing follows from a line that is not there.
 	Alone bool `json:"alone,omitempty"`
+	// Told are facts that the caller gave, for want of a source that tells them:
+	// "memory", "cpus".
+	Told []string `json:"told,omitempty"`
 }
 
 // Kinds of Origin.

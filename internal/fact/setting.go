@@ -154,7 +154,10 @@ func (f *Facts) LiveValue(name string) (string, bool) {
 
 // Value is the best knowledge of a kernel setting's value: the running one,
 // else what the files say after the next boot (bootOrder).
-func (f *Facts) Value(name string) (string, bool) {
+func (f *Facts) Value(name string) (string, bool) { return f.ValueUnless(name, takesAll) }
+
+// ValueUnless is Value on a system that refuses some lines.
+func (f *Facts) ValueUnless(name string, refused func(Line) bool) (string, bool) {
 	s, ok := f.Tunable(name)
 	if parameter, of := strings.CutPrefix(name, "module."); of && !ok {
 		s, ok = f.Tunable("cmdline." + parameter) // the kernel's command line has them too
@@ -165,10 +168,8 @@ func (f *Facts) Value(name string) (string, bool) {
 	if s.Live != nil {
 		return *s.Live, true
 	}
-	if l, ok := s.Stands(); ok {
-		return l.Value, true
-	}
-	return "", false
+	l, ok := s.StandsUnless(refused)
+	return l.Value, ok
 }
 
 // FieldValue is the value of an appliance's own field, by its path in the
@@ -225,14 +226,21 @@ func (s Tunable) EffectiveLine(m Stage) (Line, bool) {
 // Stands returns the line that would stand after a boot: the effective one
 // of the last stage that has one (bootOrder). Every verb that asks which of
 // several lines wins asks here.
-func (s Tunable) Stands() (Line, bool) {
+func (s Tunable) Stands() (Line, bool) { return s.StandsUnless(takesAll) }
+
+// StandsUnless is Stands on a system that refuses some lines: what an earlier stage
+// set stands then.
+func (s Tunable) StandsUnless(refused func(Line) bool) (Line, bool) {
 	for _, m := range slices.Backward(bootOrder) {
-		if l, ok := s.EffectiveLine(m); ok {
+		if l, ok := s.EffectiveLine(m); ok && !refused(l) {
 			return l, true
 		}
 	}
 	return Line{}, false
 }
+
+// takesAll refuses no line.
+func takesAll(Line) bool { return false }
 
 // Lines returns every line of every file that sets something, the system's
 // own defaults left out, in the order in which a boot reads them.

@@ -38,7 +38,11 @@ func Compare(before *Host, o *Observation) (after Host, changes []Change) {
 		}
 		return after, c.seal(after.ID)
 	}
-	after.take(o)
+	if o.Same {
+		after.LastSuccess, after.UnreachableSince, after.Reason = o.Time, time.Time{}, ""
+	} else {
+		after.take(o)
+	}
 	switch {
 	case c.cause == ByBaseline:
 		c.add(Change{Kind: FirstSeen, Text: after.firstSight()})
@@ -65,7 +69,7 @@ func (h *Host) take(o *Observation) {
 	}
 	h.LastSuccess, h.UnreachableSince, h.Reason = o.Time, time.Time{}, ""
 	h.Hostname, h.OS, h.Release, h.Role = o.Hostname, o.OS, o.Release, o.Role
-	h.Facts, h.Knowledge, h.Set = o.Facts, o.Knowledge, SetDigest(o.Findings)
+	h.Facts, h.Knowledge, h.Set, h.Seen = o.Facts, o.Knowledge, SetDigest(o.Findings), o.Seen
 	h.Errors, h.Warnings, h.Infos = 0, 0, 0
 	for _, f := range o.Findings {
 		switch f.Severity {

@@ -52,6 +52,8 @@ type Host struct {
 	Warnings int    `json:"warnings"`
 	Infos    int    `json:"infos"`
 	Set      string `json:"set,omitempty"`
+	// Seen is Observation.Seen of the last audit.
+	Seen string `json:"-"`
 	// Findings are listed only where one host is asked for.
 	Findings []Finding `json:"findings,omitempty"`
 }
@@ -145,6 +147,12 @@ type Observation struct {
 	Facts     string
 	Knowledge string
 	Findings  []Finding
+
+	// Seen is a digest of all that the audit's outcome depends on, "" where that is
+	// not known. Same says that the host's record has this digest, so that it was not audited
+	// anew: only Name, Time and Seen are filled in.
+	Seen string
+	Same bool
 }
 
 // Sweep is one audit of a fleet.

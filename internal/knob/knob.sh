@@ -14,6 +14,7 @@ export PATH LC_ALL
 OS=$(uname -s)
 NL='
 '
+listed='' # the device whose offloads are in listing; '' again where a pass over settings begins
 
 # slashes sets path to a sysctl's path: dots part, a slash is a dot of a name.
 slashes() {
@@ -52,6 +53,8 @@ knob_file() {
 knob_read() {
 	if knob_file "$@"; then
 		value=$(cat "$file" 2>/dev/null) || return 1
+	elif [ "$1" = offload ]; then
+		knob_offload "$2" "$3" || return 1
 	else
 		value=$(knob_ask "$@" 2>/dev/null) || return 1
 		[ -n "$value" ] || return 1
@@ -62,10 +65,25 @@ knob_read() {
 	value=$*
 }
 
+# knob_offload sets value to on or off. A device tells all of them at once: the first alone starts processes.
+knob_offload() {
+	feature "$2" || return 1
+	[ "$listed" = "$1" ] || case $OS in
+	FreeBSD) listing=$(ifconfig "$1" 2>/dev/null | sed -n "/^[[:space:]]*options=/{s/.*<\\(.*\\)>.*/,\\1,/p;q;}") ;;
+	*) listing=$NL$(ethtool -k "$1" 2>/dev/null | tr -d '\t') ;;
+	esac
+	listed=$1
+	case $OS:$listing in
+	FreeBSD:*",$spelt,"*) value=on ;;
+	FreeBSD:,*) value=off ;;
+	Linux:*"$NL$spelt: "*) value=${listing#*"$NL$spelt: "} && value=${value%%[!a-z]*} && [ -n "$value" ] ;;
+	*) return 1 ;;
+	esac
+}
+
 # knob_ask prints the value of what no file holds.
 knob_ask() {
 	case $OS:$1 in
-	Linux:offload) feature "$3" && ethtool -k "$2" | awk -v k="$name:" '$1 == k { print $2; exit }' ;;
 	Linux:ring) ethtool -g "$2" | current "$3" ;;
 	Linux:channels) ethtool -l "$2" | current "$3" ;;
 	Linux:coalesce) ethtool -c "$2" | awk -v k="$3" '
@@ -79,8 +97,6 @@ knob_ask() {
 		chain "$3" && nft list chain $chain | sed -n 's/.* policy \([a-z]*\);.*/\1/p' ;;
 	FreeBSD:sysctl) sysctl -n "$3" ;;
 	FreeBSD:link) ifconfig "$2" | awk -v k="$3" '{ for (i = 1; i < NF; i++) if ($i == k) { print $(i + 1); exit } }' ;;
-	FreeBSD:offload) feature "$3" && ifconfig "$2" | awk -v k="$name" '
-		sub(/^[ \t]*options=[0-9a-f]*</, "") { sub(/>.*/, ""); on = index("," $0 ",", "," k ","); print (on ? "on" : "off"); exit }' ;;
 	FreeBSD:module) loaded kldstat -q -n "$3" ;;
 	FreeBSD:pf-timeout) pfctl -st | awk -v k="$3" '$1 == k { print $2 + 0; exit }' ;;
 	FreeBSD:pf-limit) pfctl -sm | awk -v k="$3" '$1 == k { print $NF; exit }' ;;
@@ -112,34 +128,16 @@ loaded() { if "$@" >/dev/null 2>&1; then echo loaded; else echo absent; fi; }
 # current prints a number of the second part of ethtool's -g and -l.
 current() { awk -v k="$1:" '/^Current/ { now = 1 } now && tolower($1) == k { print $2; exit }'; }
 
-# feature sets name to an offload as the system's own listing spells it.
+# feature sets spelt to an offload as the system's own listing spells it.
 feature() {
-	case $OS:$1 in
-	Linux:rx) name=rx-checksumming ;;
-	Linux:tx) name=tx-checksumming ;;
-	Linux:sg) name=scatter-gather ;;
-	Linux:tso) name=tcp-segmentation-offload ;;
-	Linux:gso) name=generic-segmentation-offload ;;
-	Linux:gro) name=generic-receive-offload ;;
-	Linux:lro) name=large-receive-offload ;;
-	Linux:rxvlan) name=rx-vlan-offload ;;
-	Linux:txvlan) name=tx-vlan-offload ;;
-	Linux:ntuple) name=ntuple-filters ;;
-	Linux:rxhash) name=receive-hashing ;;
-	Linux:*) name=$1 ;;
-	FreeBSD:lro) name=LRO ;;
-	FreeBSD:tso4) name=TSO4 ;;
-	FreeBSD:tso6) name=TSO6 ;;
-	FreeBSD:rxcsum) name=RXCSUM ;;
-	FreeBSD:txcsum) name=TXCSUM ;;
-	FreeBSD:rxcsum6) name=RXCSUM_IPV6 ;;
-	FreeBSD:txcsum6) name=TXCSUM_IPV6 ;;
-	FreeBSD:vlanhwtag) name=VLAN_HWTAGGING ;;
-	FreeBSD:vlanhwcsum) name=VLAN_HWCSUM ;;
-	FreeBSD:vlanhwtso) name=VLAN_HWTSO ;;
-	FreeBSD:vlanhwfilter) name=VLAN_HWFILTER ;;
-	*) return 1 ;;
+	case $OS in
+	FreeBSD) table=' lro=LRO tso4=TSO4 tso6=TSO6 rxcsum=RXCSUM txcsum=TXCSUM rxcsum6=RXCSUM_IPV6 txcsum6=TXCSUM_IPV6 vlanhwtag=VLAN_HWTAGGING vlanhwcsum=VLAN_HWCSUM vlanhwtso=VLAN_HWTSO vlanhwfilter=VLAN_HWFILTER ' ;;
+	*) table=' rx=rx-checksumming tx=tx-checksumming sg=scatter-gather tso=tcp-segmentation-offload
+ gso=generic-segmentation-offload gro=generic-receive-offload lro=large-receive-offload rxvlan=rx-vlan-offload
+ txvlan=tx-vlan-offload ntuple=ntuple-filters rxhash=receive-hashing ' ;;
 	esac
+	spelt=${table#*" $1="} && spelt=${spelt%%["$NL" ]*}
+	case $table in *" $1="*) ;; *) spelt=$1 && [ "$OS" != FreeBSD ] ;; esac
 }
 
 # knob_names prints the names that a pattern with * stands for, one a line:
@@ -169,6 +167,7 @@ knob_names() {
 # knob_write sets a running value; false when the system refuses. What only a
 # boot can set is refused.
 knob_write() {
+	listed=''
 	if knob_file "$@"; then
 		[ -e "$file" ] || return 1
 		{ printf '%s\n' "$4" >"$file"; } 2>/dev/null

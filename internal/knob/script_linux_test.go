@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -226,5 +227,31 @@ func TestCompanions(t *testing.T) {
 	}
 	if after := state(); after != before {
 		t.Errorf("offloads were\n%s\nand are\n%s", before, after)
+	}
+}
+
+// A device tells all its offloads at once, until one is written.
+func TestOffloadsAreAskedForOnce(t *testing.T) {
+	const fake = `ethtool() { case $1 in
+	-k) echo asked >>"$STATE.asked" && printf 'Features for %s:\nrx-checksumming: on\n\ttx-checksum-ipv4: off [fixed]\ngeneric-receive-offload: %s\n' "$2" "$(cat "$STATE")" ;;
+	-K) echo "$4" >"$STATE" ;;
+	esac; }
+for n in rx tx-checksum-ipv4 gro rx; do knob_read offload v0 $n && echo "$n $value"; done
+knob_read offload v0 none || echo none
+knob_write offload v0 gro off && knob_read offload v0 gro && echo "gro $value"
+`
+	state := filepath.Join(t.TempDir(), "state")
+	if err := os.WriteFile(state, []byte("on\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(shell(), "-s")
+	cmd.Stdin = strings.NewReader(Script + fake)
+	cmd.Env = append(os.Environ(), "STATE="+state)
+	out, err := cmd.Output()
+	if want := "rx on\ntx-checksum-ipv4 off\ngro on\nrx on\nnone\ngro off\n"; err != nil || string(out) != want {
+		t.Errorf("%q, %v, want %q", out, err, want)
+	}
+	if asked, _ := os.ReadFile(state + ".asked"); string(asked) != "asked\nasked\n" {
+		t.Errorf("ethtool was %q", asked)
 	}
 }

@@ -30,6 +30,10 @@ type FleetReader interface {
 	RuleCounts(ctx context.Context, rule string) ([]fleet.RuleCount, error)
 	// Days counts changes by day, oldest first.
 	Days(ctx context.Context, since time.Time) ([]fleet.Day, error)
+	// Waves lists waves, newest first; limit 0 lists all.
+	Waves(ctx context.Context, limit int) ([]fleet.Wave, error)
+	// WaveEvents are what happened to hosts in waves, oldest first.
+	WaveEvents(ctx context.Context, f fleet.WaveFilter) ([]fleet.WaveEvent, error)
 }
 
 // FleetStore keeps a fleet, its changes append-only. It is safe for concurrent use, by
@@ -41,13 +45,24 @@ type FleetStore interface {
 	BeginSweep(ctx context.Context, s fleet.Sweep) (fleet.Sweep, error)
 	// Swept are the names that a sweep has done.
 	Swept(ctx context.Context, sweep string) (map[string]bool, error)
+	// Seen are the digests by which the hosts of a fleet are known to be the same
+	// (fleet.Observation), by name; hosts that have none are left out.
+	Seen(ctx context.Context) (map[string]string, error)
 	// Observe compares observations with what is known, stores what changed, and
 	// returns it: all of it in one transaction. A name that the sweep has done is
-	// left out.
+	// left out, and so is an observation that nothing changed where the host's record is
+	// another by now: what others stored since stands.
 	Observe(ctx context.Context, sweep string, seen ...fleet.Observation) ([]fleet.Change, error)
 	// Forget drops a host that is no more, by a name; its changes stay. ErrNotFound
 	// where there is none.
 	Forget(ctx context.Context, name string, at time.Time) error
 	// EndSweep notes that a sweep is over, and returns it with its counts.
 	EndSweep(ctx context.Context, sweep string, at time.Time) (fleet.Sweep, error)
+	// BeginWave notes that a wave begins, and the hosts that are in it.
+	BeginWave(ctx context.Context, w fleet.Wave, hosts ...fleet.WaveEvent) error
+	// NoteWave adds what happened to hosts; when it returns it is durable. ErrNotFound
+	// where there is no such wave.
+	NoteWave(ctx context.Context, wave string, events ...fleet.WaveEvent) error
+	// EndWave notes how a wave ended, or, by fleet.WaveRuns, that it goes on.
+	EndWave(ctx context.Context, wave string, at time.Time, outcome fleet.WaveOutcome, reason string) error
 }

@@ -170,26 +170,6 @@ func TestColumnsFollowFromDocuments(t *testing.T) {
 	}
 }
 
-func TestSettingOf(t *testing.T) {
-	for _, c := range []struct {
-		s           study.Setting
-		name, value string
-	}{
-		{study.Setting{Sysctl: "net.ipv4.ip_forward", Value: "1"}, "net.ipv4.ip_forward", "1"},
-		{study.Setting{NFT: &study.Ruleset{SetElements: 10000, Linear: 1}}, "nft", "linear 1, set elements 10000"},
-		{study.Setting{NFT: &study.Ruleset{Text: "flush", Stateful: true}}, "nft", "stateful true, 5 bytes of rules"},
-		{study.Setting{NAPI: "threaded", Value: "1", Device: "ingress"}, "napi threaded", "1"},
-		{study.Setting{Sysctl: "net/ipv4/conf/dut0/rp_filter", Value: "2"}, "net.ipv4.conf.IF.rp_filter", "2"},
-		{study.Setting{Route: "198.18.0.0/15*100", Via: "198.18.0.1"}, "route", "198.18.0.0/15*100"},
-		{study.Setting{Command: []string{"tc", "qdisc"}}, "command", "[tc qdisc]"},
-		{study.Setting{}, "", ""},
-	} {
-		if name, value := settingOf(c.s); name != c.name || value != c.value {
-			t.Errorf("%v: %q %q", c.s, name, value)
-		}
-	}
-}
-
 // TestNothingThatAServersVariantSetsIsPassedOver: what else was changed with a
 // sysctl is told, or its effect would be taken for the sysctl's.
 func TestNothingThatAServersVariantSetsIsPassedOver(t *testing.T) {

@@ -271,7 +271,9 @@ func (d *ownStudy) study() {
 func changes(s study.Spec, control, variant string) []Change {
 	a, b := settingsOf(s, control), settingsOf(s, variant)
 	out := []Change{}
-	for _, name := range keys(a, b) {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if a[name] != b[name] {
 			out = append(out, Change{Tunable: name, Related: relatedTo(name), Before: a[name], After: b[name], File: record.SpecFile})
 		}
@@ -283,7 +285,7 @@ func settingsOf(s study.Spec, variant string) map[string]string {
 	v, _ := s.Variant(variant)
 	out := study.Sets(v)
 	for _, set := range v.Settings {
-		maps.Copy(out, settingsIn(set))
+		maps.Copy(out, set.Names())
 	}
 	return out
 }

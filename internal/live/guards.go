@@ -27,9 +27,25 @@ const (
 	fourfold = 300
 )
 
-// answerLimit is how long the host may take for one look, beside what it takes
-// without a treatment.
-const answerLimit = 10 * time.Second
+// Bounds of how long the host may take for one look. In between it is slowness times
+// what it took without a treatment: a small or busy machine is slow, and no less well.
+const (
+	leastAnswer   = 10 * time.Second
+	longestAnswer = time.Minute
+	slowness      = 3
+)
+
+// timeToAnswer is the guardrail whose limit follows what the pilot saw.
+const timeToAnswer = "time to answer"
+
+// answers sets how long the host may take for one look.
+func (g *guarding) answers(limit time.Duration) {
+	for _, r := range g.rails {
+		if r.Name == timeToAnswer {
+			r.Limit = limit.Seconds()
+		}
+	}
+}
 
 // guardrails of a study. Nobody can switch them off.
 func (o *Options) guardrails() []*guard {
@@ -37,21 +53,21 @@ func (o *Options) guardrails() []*guard {
 		return &guard{Watch: switchback.Watch{Guardrail: rail}, value: value}
 	}
 	rails := []*guard{
-		g(switchback.Guardrail{Name: "time to answer", Limit: answerLimit.Seconds(), Unit: "s"}, func(now, _ Sample, _ map[string]float64) float64 { return now.Took.Seconds() }),
+		g(switchback.Guardrail{Name: timeToAnswer, Limit: longestAnswer.Seconds(), Unit: "s"}, func(now, _ Sample, _ map[string]float64) float64 { return now.Took.Seconds() }),
 		g(switchback.Guardrail{Name: "memory in use", Limit: 0.97, Checks: 2, Unit: "%"}, func(now, _ Sample, _ map[string]float64) float64 { return 1 - now.Available }),
 		g(switchback.Guardrail{Name: "connection table in use", Limit: 0.97, Checks: 2, Unit: "%"}, func(now, _ Sample, _ map[string]float64) float64 { return now.States }),
 		g(switchback.Guardrail{Name: "run queue", HarmPercent: fourfold}, func(now, _ Sample, _ map[string]float64) float64 {
 			return now.Running/float64(max(1, now.CPUs)) + 1
 		}),
 		g(switchback.Guardrail{Name: "CPU in use", HarmPercent: twice, Unit: "%"}, func(now, before Sample, _ map[string]float64) float64 {
-			return (now.Busy-before.Busy)/(max(1e-3, now.Uptime-before.Uptime)*float64(max(1, now.CPUs))) + 0.1
+			return ratio(now.Busy-before.Busy, now.Passed-before.Passed) + 0.1
 		}),
 		g(switchback.Guardrail{Name: "dropped packets", HarmPercent: twice, Unit: "%"}, func(now, before Sample, _ map[string]float64) float64 {
 			return ratio(now.Drops-before.Drops, now.Packets-before.Packets) + dropsFloor
 		}),
 		// Traffic that stays away is harm that no ratio of it shows.
 		g(switchback.Guardrail{Name: "time between packets", HarmPercent: fourfold, Unit: "s"}, func(now, before Sample, _ map[string]float64) float64 {
-			return (now.Uptime - before.Uptime) / (now.Packets - before.Packets + 1)
+			return (now.Passed - before.Passed) / float64(max(1, now.CPUs)) / (now.Packets - before.Packets + 1)
 		}),
 	}
 	for i, m := range o.metrics {
@@ -103,7 +119,7 @@ func (g *guarding) window() {
 
 // check takes what one look saw. Control windows teach what is usual.
 func (g *guarding) check(treated bool, now, before Sample, values map[string]float64) *switchback.Trip {
-	if before.Boot != now.Boot || now.Uptime <= before.Uptime {
+	if before.Boot != now.Boot || now.Passed <= before.Passed {
 		return nil
 	}
 	for _, r := range g.rails {

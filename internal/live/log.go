@@ -115,6 +115,11 @@ func errorShare(t *accesslog.Tally) float64 {
 	return ratio(failed, all)
 }
 
+func (l *logged) try(ctx context.Context) error {
+	_, err := l.read(ctx)
+	return err
+}
+
 func (l *logged) Tick(ctx context.Context, now Sample) (float64, error) {
 	first := l.inode == "0"
 	lines, err := l.read(ctx)

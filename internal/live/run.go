@@ -14,6 +14,7 @@ import (
 	"linerate/internal/apply"
 	"linerate/internal/hint"
 	"linerate/internal/host"
+	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study/switchback"
 )
@@ -89,8 +90,11 @@ type run struct {
 	guard guarding
 	owner string
 	every time.Duration // between looks
-	last  Sample
-	known bool
+	// answer is how long the host may take for one look, slow how long it took in the
+	// pilot at most.
+	answer, slow time.Duration
+	last         Sample
+	known        bool
 	// held is until when the host is this study's.
 	held time.Time
 	said string // the last complaint about a metric
@@ -118,6 +122,9 @@ func Run(ctx context.Context, o Options) (out Outcome, err error) {
 			err = errors.Join(err, m.from.Close())
 		}
 	}()
+	if err := o.try(ctx); err != nil {
+		return out, err
+	}
 	if !o.DryRun {
 		if err := r.take(ctx); err != nil {
 			return out, err
@@ -145,7 +152,7 @@ func (r *run) take(ctx context.Context) error {
 		return err
 	}
 	if err := r.sw.begin(ctx, r.o.Treatments); err != nil {
-		unlocked, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerLimit)
+		unlocked, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestAnswer)
 		defer cancel()
 		return errors.Join(err, r.unlock(unlocked))
 	}
@@ -172,7 +179,7 @@ func (o *Options) prepare() (*run, error) {
 		}
 		o.metrics = append(o.metrics, m)
 	}
-	r := &run{o: o, look: looker{Runner: o.Conn, connections: o.connections, service: o.Service}, guard: guarding{o.guardrails()}}
+	r := &run{o: o, answer: longestAnswer, look: looker{Runner: o.Conn, connections: o.connections, service: o.Service}, guard: guarding{o.guardrails()}}
 	r.every = min(mostEvery, max(leastEvery, o.Plan.Window/10))
 	r.sw = switcher{Machine: o.Machine, window: o.Plan.Window, grace: max(leastGrace, o.Plan.Window/2), base: o.Base.Values}
 	r.owner = fmt.Sprintf("study-%08x", uint32(rand.Uint64()))
@@ -242,14 +249,17 @@ func (r *run) pilot(ctx context.Context) (map[string]switchback.Pilot, error) {
 	values := map[string][]float64{}
 	primary := r.o.metrics[0]
 	is := func(v float64) bool { return !math.IsNaN(v) }
-	// A host that is slow to answer is given the time for one value at least.
-	for end := time.Now().Add(length); time.Now().Before(end) || !slices.ContainsFunc(values[primary.Metric], is) && time.Since(end) < answerLimit; {
+	// A host that is slow to answer is given the time for one value at least, which is
+	// what two looks tell of a counter.
+	looks := 0
+	for end := time.Now().Add(length); time.Now().Before(end) || !slices.ContainsFunc(values[primary.Metric], is) && (time.Since(end) < leastAnswer || looks < 3); looks++ {
 		now, seen, err := r.tick(ctx, false)
 		if err != nil {
 			return nil, err
 		}
+		r.slow = max(r.slow, now.Took)
 		if rail, v, is := r.guard.beyond(now); is {
-			return nil, hint.With(fmt.Errorf("%s: %s is %.3g without any change, beyond the guardrail of %.3g", r.o.Conn.Where(), rail.Name, v, rail.Limit), "a host in such a state is none to try settings on")
+			return nil, hint.With(fmt.Errorf("%s: %s is %s without any change, beyond the guardrail of %s", r.o.Conn.Where(), rail.Name, rail.In(v), rail.In(rail.Limit)), "a host in such a state is none to try settings on")
 		}
 		for name, v := range seen {
 			values[name] = append(values[name], v)
@@ -264,6 +274,11 @@ func (r *run) pilot(ctx context.Context) (map[string]switchback.Pilot, error) {
 			why = r.said
 		}
 		return nil, hint.With(fmt.Errorf("metric %s gave no value in %s: %s", primary.Watched.Source, length, why), "look for longer (%s) where the host is idle, or watch something else", hint.Option("pilot", "10m"))
+	}
+	r.answer = min(longestAnswer, max(leastAnswer, slowness*r.slow))
+	r.guard.answers(r.answer)
+	if window := r.o.Plan.Window; r.slow > window/4 {
+		r.o.Say("%s takes up to %s to tell its counters: windows of %s have room for few looks, longer ones for more", r.o.Conn.Where(), show.Brief(r.slow), show.Brief(window))
 	}
 	pilots := map[string]switchback.Pilot{}
 	for _, m := range r.o.metrics {
@@ -284,7 +299,7 @@ func (r *run) tick(ctx context.Context, treated bool) (Sample, map[string]float6
 }
 
 func (r *run) check(ctx context.Context, treated bool) (now Sample, seen map[string]float64, trip *switchback.Trip, err error) {
-	bounded, cancel := context.WithTimeoutCause(ctx, answerLimit+r.every, fmt.Errorf("no answer in %s", answerLimit+r.every))
+	bounded, cancel := context.WithTimeoutCause(ctx, r.answer+r.every, fmt.Errorf("no answer in %s", r.answer+r.every))
 	defer cancel()
 	now, err = r.look.look(bounded)
 	if err != nil {

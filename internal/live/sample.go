@@ -25,6 +25,7 @@ type Sample struct {
 	CPUs    int
 	Busy    float64 // CPU time that was not idle
 	Kernel  float64 // of it, the kernel's: system, interrupts and their threads, softirq
+	Passed  float64 // CPU time, idle or not: a finer clock than FreeBSD's uptime
 	Tick    float64 // how exact these are
 	Running float64 // threads that run or could
 	// Available is the share of memory that programs can still get.
@@ -101,13 +102,16 @@ var readers = map[string]func(p *parsing, f []string){
 	"hz":     func(p *parsing, f []string) { p.Tick = 1 / max(1, number(f, 0)) },
 	"core":   func(p *parsing, _ []string) { p.CPUs++ },
 	"cores":  func(p *parsing, f []string) { p.CPUs = int(number(f, 0)) },
-	// user nice system idle iowait irq softirq steal (proc(5))
+	// user nice system idle iowait irq softirq steal (proc(5)); guests' time is in the
+	// first two.
 	"cpu": func(p *parsing, f []string) {
+		p.Passed = sum(f[:min(8, len(f))]) * p.Tick
 		p.Kernel = (number(f, 2) + number(f, 5) + number(f, 6)) * p.Tick
 		p.Busy = p.Kernel + (number(f, 0)+number(f, 1))*p.Tick
 	},
 	// user nice system interrupt idle (kern.cp_time)
 	"cp_time": func(p *parsing, f []string) {
+		p.Passed = sum(f) * p.Tick
 		p.Kernel = (number(f, 2) + number(f, 3)) * p.Tick
 		p.Busy = p.Kernel + (number(f, 0)+number(f, 1))*p.Tick
 	},
@@ -138,6 +142,13 @@ func number(f []string, i int) float64 {
 		return 0
 	}
 	return v
+}
+
+func sum(f []string) (total float64) {
+	for i := range f {
+		total += number(f, i)
+	}
+	return total
 }
 
 // device is a line of /proc/net/dev: bytes packets errs drop … of what was

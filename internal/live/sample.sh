@@ -41,20 +41,23 @@ connections() {
 	}'
 }
 
+# freebsd starts few processes: most of what a look costs is to start them.
 freebsd() {
-	echo "boot $(sysctl -n kern.boottime | tr -dc 0-9,)"
-	t=$(sysctl -n kern.boottime) && t=${t#*sec = } && echo "uptime $(($(date +%s) - ${t%%,*}))"
-	echo "hz $(sysctl -n kern.clockrate | sed 's/.*stathz = \([0-9]*\).*/\1/')"
-	echo "cp_time $(sysctl -n kern.cp_time)"
-	echo "cores $(sysctl -n hw.ncpu)"
-	echo "running $(sysctl -n vm.loadavg | tr -d '{}')"
-	echo "memory $(sysctl -n vm.stats.vm.v_page_count)"
-	echo "available $(($(sysctl -n vm.stats.vm.v_free_count) + $(sysctl -n vm.stats.vm.v_inactive_count) + $(sysctl -n vm.stats.vm.v_laundry_count 2>/dev/null || echo 0)))"
+	sysctl kern.boottime kern.clockrate kern.cp_time hw.ncpu vm.loadavg vm.stats.vm.v_page_count \
+		vm.stats.vm.v_free_count vm.stats.vm.v_inactive_count vm.stats.vm.v_laundry_count 2>/dev/null | awk -v now="$NOW" '
+		{ name = $1; sub(/^[^:]*: */, "") }
+		name == "kern.boottime:" { s = $0; sub(/.*[{ ]sec = /, "", s); gsub(/[^0-9,]/, ""); print "boot", $0; print "uptime", now - (s + 0) }
+		name == "kern.clockrate:" { sub(/.*stathz = /, ""); print "hz", $0 + 0 }
+		name == "kern.cp_time:" { print "cp_time", $0 }
+		name == "hw.ncpu:" { print "cores", $0 }
+		name == "vm.loadavg:" { gsub(/[{}]/, ""); print "running", $0 }
+		name ~ /page_count/ { print "memory", $0 }
+		name ~ /(free|inactive|laundry)_count/ { available += $0 }
+		END { print "available", available + 0 }'
 	netstat -ibnd -W | awk '$3 ~ /^<Link/ { print "link", $0 }'
 	netstat -s -p tcp | sed 's/^[[:space:]]*/tcp /'
 	netstat -s -p ip | sed 's/^[[:space:]]*/ip /'
-	pfctl -si 2>/dev/null | awk '/current entries/ { n = $3 } END { if (n != "") print "entries", n }'
-	pfctl -sm 2>/dev/null | awk '$1 == "states" { print "entries-limit", $4 }'
+	{ pfctl -si && pfctl -sm; } 2>/dev/null | awk '/current entries/ { print "entries", $3 } $1 == "states" { print "entries-limit", $NF }'
 	[ -z "$SERVICE" ] || ps -axo pid=,lstart=,comm= | awk -v s="$SERVICE" '$NF == s { print "service", $1, $2, $3, $4, $5, $6 }'
 }
 
@@ -84,10 +87,11 @@ piece() {
 case $1 in
 look)
 	CONNECTIONS=$2 SERVICE=$3
-	echo "clock $(date +%s)"
-	case $(uname -s) in FreeBSD) live=${LINERATE_ROOT-}/var/db/linerate/live ;; *) live=${LINERATE_ROOT-}/var/lib/linerate/live ;; esac
+	NOW=$(date +%s) OS=$(uname -s)
+	echo "clock $NOW"
+	case $OS in FreeBSD) live=${LINERATE_ROOT-}/var/db/linerate/live ;; *) live=${LINERATE_ROOT-}/var/lib/linerate/live ;; esac
 	[ ! -r "$live" ] || { read -r owner _ <"$live" && echo "owner $owner"; }
-	case $(uname -s) in
+	case $OS in
 	FreeBSD) freebsd ;;
 	*) linux ;;
 	esac

@@ -313,3 +313,79 @@ func TestLookIsBounded(t *testing.T) {
 		t.Error("a host that never answers was read")
 	}
 }
+
+// What fails from the start is said at once, in the command's own words, before the host
+// is looked at.
+func TestFailsAtTheFirstRun(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "metric")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\necho no such database >&2\nexit 3\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for metric, want := range map[string]string{
+		"command:" + path: path + ": exit status 3: no such database", "log:/no/such.log": "no file that can be read",
+		"probe:tcp://127.0.0.1:1": "refused", "prometheus:http://127.0.0.1:1#up": "refused",
+	} {
+		o := Options{Conn: &localhost.Runner{}, Metrics: []string{metric}, Better: stats.LowerIsBetter, DryRun: true, Pilot: time.Hour,
+			Plan: switchback.Plan{Window: time.Minute}}
+		if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), metric) {
+			t.Errorf("%s: %v", metric, err)
+		}
+	}
+}
+
+// fakes are FreeBSD's answers, as shell functions before the script.
+const fakes = `
+date() { echo 1763820000; }
+uname() { echo FreeBSD; }
+sysctl() { echo "kern.boottime: { sec = 1763819000, usec = 41 } Sat Nov 22 13:43:20 2025
+kern.clockrate: { hz = 100, tick = 10000, profhz = 8128, stathz = 127 }
+kern.cp_time: 1270 0 127 254 100000
+hw.ncpu: 4
+vm.loadavg: { 0.52 0.40 0.30 }
+vm.stats.vm.v_page_count: 1000
+vm.stats.vm.v_free_count: 200
+vm.stats.vm.v_inactive_count: 30
+vm.stats.vm.v_laundry_count: 20"; }
+netstat() { case $* in *tcp) printf '\t500 packets sent\n\t\t12 data packets (300 bytes) retransmitted\n' ;; esac; }
+pfctl() { case $1 in -si) echo "  current entries                       30               " ;; -sm) echo "states        hard limit      100" ;; esac; }
+`
+
+// What the script makes of FreeBSD's own words is what the parser reads.
+func TestFreeBSDScript(t *testing.T) {
+	out, err := (&localhost.Runner{}).Run(t.Context(), fakes+sampleScript, []string{"look", "", ""}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := parseSample(string(out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what      string
+		got, want float64
+	}{
+		{"uptime", s.Uptime, 1000}, {"kernel", s.Kernel, 3}, {"CPUs", float64(s.CPUs), 4}, {"running", s.Running, 0.52}, {"available", s.Available, 0.25},
+		{"segments", s.Segments, 500}, {"again", s.Again, 12}, {"states", s.States, 0.3}, {"passed", s.Passed, (1270 + 127 + 254 + 100000) / 127.0},
+	} {
+		if math.Abs(c.got-c.want) > 1e-9 {
+			t.Errorf("%s is %g, want %g\n%s", c.what, c.got, c.want, out)
+		}
+	}
+}
+
+// The guardrail of the time to answer follows what the host took without a treatment.
+func TestSlowHostsMayBeSlow(t *testing.T) {
+	g := guarding{(&Options{}).guardrails()}
+	slow := Sample{Boot: "a", Took: 20 * time.Second, Passed: 1, CPUs: 1, Available: 1}
+	if rail, _, is := g.beyond(slow); is {
+		t.Errorf("a pilot ends at %s", rail.Name)
+	}
+	later := slow
+	later.Passed++
+	for limit, trips := range map[time.Duration]bool{leastAnswer: true, 30 * time.Second: false} {
+		g.answers(limit)
+		if trip := g.check(true, later, slow, nil); (trip != nil) != trips {
+			t.Errorf("limit %s: %+v", limit, trip)
+		}
+	}
+}

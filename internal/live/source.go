@@ -50,6 +50,21 @@ var sources = map[string]func(o *Options, rest string) (switchback.Watched, Sour
 // sourceNames in the order of the help.
 var sourceNames = []string{"log", "cpu-per-packet", "cpu-per-request", "retransmits", "rtt", "delivery-rate", "drops", "probe", "command", "prometheus"}
 
+// try reads each metric of the user's own once: what fails from the start ends the
+// study before it begins.
+func (o *Options) try(ctx context.Context) error {
+	for _, m := range o.metrics {
+		t, ok := m.from.(interface{ try(context.Context) error })
+		if !ok {
+			continue
+		}
+		if err := t.try(ctx); err != nil {
+			return fmt.Errorf("metric %s: %w", m.Source, err)
+		}
+	}
+	return nil
+}
+
 // ParseMetric reads a metric as users write it: log:PATH#p99, cpu-per-packet,
 // probe:URL, command:PATH, prometheus:URL#QUERY.
 func (o *Options) ParseMetric(text string) (Metric, error) {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"linerate/internal/hint"
+	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study/switchback"
 )
@@ -62,7 +63,13 @@ func (c *command) run(ctx context.Context) (float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandPatience)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, c.path).Output()
-	if err != nil {
+	var failed *exec.ExitError
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return 0, hint.With(fmt.Errorf("%s had not ended after %s", c.path, commandPatience), "it is run again and again: it must be quick")
+	case errors.As(err, &failed) && len(failed.Stderr) > 0:
+		return 0, fmt.Errorf("run %s: %w: %s", c.path, err, show.Clean(strings.TrimSpace(string(failed.Stderr))))
+	case err != nil:
 		return 0, fmt.Errorf("run %s: %w", c.path, err)
 	}
 	v, err := strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
@@ -85,6 +92,11 @@ type background struct {
 	all     readings
 	failed  error
 	failing int
+}
+
+func (b *background) try(ctx context.Context) error {
+	_, err := b.once(ctx)
+	return err
 }
 
 func (b *background) Tick(ctx context.Context, _ Sample) (float64, error) {
@@ -182,6 +194,11 @@ func fromPrometheus(o *Options, rest string) (switchback.Watched, Source, error)
 
 // mostAnswer bounds what is read of a server's answer.
 const mostAnswer = 1 << 20
+
+func (p *prometheus) try(ctx context.Context) error {
+	_, err := p.Tick(ctx, Sample{})
+	return err
+}
 
 func (p *prometheus) Tick(ctx context.Context, _ Sample) (float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandPatience)

@@ -180,7 +180,7 @@ func (o *Options) on(arm string) []apply.Assignment {
 // takeOff puts the host back with a context of its own; where that fails the host's
 // switch does it, and restore waits for that.
 func (r *run) takeOff(why string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), answerLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), r.answer)
 	defer cancel()
 	if err := r.sw.off(ctx, why); err != nil {
 		r.o.Say("%v: the host's own switch takes it back", err)
@@ -320,7 +320,7 @@ func (s *stretch) judge(ctx context.Context) error {
 		add(switchback.GateBoot, "the host booted")
 	case math.Abs((b.Clock-a.Clock)-(b.Uptime-a.Uptime)) > 2:
 		add(switchback.GateClock, "the host's clock went %.0f s while %.0f s passed", b.Clock-a.Clock, b.Uptime-a.Uptime)
-	case math.Abs((b.Uptime-a.Uptime)-(s.length-s.burn).Seconds()) > 2+0.2*s.length.Seconds():
+	case math.Abs((b.Uptime-a.Uptime)-(s.length-s.burn).Seconds()) > 2+0.2*s.length.Seconds()+2*s.slow.Seconds():
 		add(switchback.GateRead, "%.0f s passed on the host in a window of %.0f s: this machine slept", b.Uptime-a.Uptime, (s.length - s.burn).Seconds())
 	case !slices.Equal(a.Services, b.Services):
 		add(switchback.GateReload, "%s was started anew", s.o.Service)

@@ -37,12 +37,12 @@ func TestAsksTheDUT(t *testing.T) {
 		if _, err := b.Reset(context.Background(), c.settings); err != nil {
 			t.Fatal(err)
 		}
-		labtest.Again(t, func(t *labtest.Try) { answers(t, name, asked(t.T, b), c.echo, c.connect, c.greeting) })
+		answers(t, name, asked(t, b), c.echo, c.connect, c.greeting)
 	}
 }
 
 // answers holds what came of asking against what the DUT answers.
-func answers(t *labtest.Try, name string, m forward.Management, echo, connect, greeting bool) {
+func answers(t *testing.T, name string, m forward.Management, echo, connect, greeting bool) {
 	for kind, x := range map[string]struct {
 		got  forward.Answers
 		want bool

@@ -38,7 +38,8 @@ type Plan struct {
 	// memory than there is.
 	Unmet []string `json:"unmet,omitempty"`
 
-	// Unanswered are needs from which nothing is computed, each with its reason.
+	// Unanswered are needs from which nothing is computed, each with its reason, and
+	// facts of the host that nobody knows, with what was not held against them.
 	Unanswered []Unanswered `json:"unanswered,omitempty"`
 
 	Settings []Step `json:"settings"`
@@ -163,9 +164,10 @@ type LeftAlone struct {
 	Reason string  `json:"reason"`
 }
 
-// Unanswered is a need that the plan has no setting for, and why.
+// Unanswered is a need that the plan has no setting for, or a fact that it lacks,
+// and why.
 type Unanswered struct {
-	Need   string `json:"need"` // link, rtt, states, connections
+	Need   string `json:"need"` // link, rtt, states, connections; memory, cpus, interfaces
 	Reason string `json:"reason"`
 }
 

@@ -103,6 +103,7 @@ func Make(in Input) (plan.Plan, error) {
 	if err := p.answer(); err != nil {
 		return plan.Plan{}, err
 	}
+	p.unknown()
 	p.order()
 	return plan.Seal(p.plan)
 }
@@ -235,7 +236,7 @@ func (p *planning) removals() {
 		if f.Action != audit.Remove || f.File == "" {
 			continue
 		}
-		r := plan.Removal{File: f.File, Line: f.Line, Text: f.Text, Reason: oneLine(f.Message), Finding: f.ID}
+		r := removal(f)
 		switch p.taken[f.Name] {
 		case set:
 			i := slices.IndexFunc(p.plan.Settings, func(s plan.Step) bool { return s.Name == f.Name })
@@ -250,6 +251,11 @@ func (p *planning) removals() {
 		}
 		p.plan.Remove = append(p.plan.Remove, r)
 	}
+}
+
+// removal is a finding's line as a plan has it.
+func removal(f audit.Finding) plan.Removal {
+	return plan.Removal{File: f.File, Line: f.Line, Text: f.Text, Reason: oneLine(f.Message), Finding: f.ID}
 }
 
 // order puts settings as people read them: correctness before capacity before

@@ -43,7 +43,7 @@ func ordered(s study.Spec, seed uint64) string {
 // tested says which test decides.
 func tested(s study.Spec) string {
 	if s.Design == study.Switchback {
-		return "Effects are on log ratios within pairs, of shares on their differences in percentage points; the randomisation test over the pairs' orders decides, its interval by inversion"
+		return "Effects are on log ratios within pairs, of shares on their differences in percentage points; the randomisation test over the orders that the coin could have drawn decides, and the interval is its inversion"
 	}
 	return fmt.Sprintf("Effects are Student's t on block-wise log ratios against %s, of shares on their differences in percentage points", s.Control)
 }

@@ -41,7 +41,7 @@ type Maker struct {
 	Reference string
 	// Kin are further structs that have comments of fields which a joined type (Shaped)
 	// has from them.
-	Kin []reflect.Type
+	Kin map[reflect.Type][]reflect.Type
 
 	defs  map[string]*Node
 	types map[string]reflect.Type
@@ -231,7 +231,7 @@ func (m *Maker) comment(t reflect.Type, field string) string {
 		return ""
 	}
 	text := m.Comment(t, field)
-	for _, kin := range m.Kin {
+	for _, kin := range m.Kin[t] {
 		if text == "" && field != "" {
 			text = m.Comment(kin, field)
 		}

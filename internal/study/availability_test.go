@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"linerate/internal/setting"
 	"linerate/internal/study"
 	"linerate/studies"
 )
@@ -32,7 +33,7 @@ func TestWhyAVariantCannotBeTried(t *testing.T) {
 	s := builtIn(t, "overload")
 	lacks := lab("linux", "")
 	lacks.Lacks = func(set study.Setting) string {
-		if set.Sysctl != "" {
+		if set.Is(setting.Sysctl) {
 			return "no such sysctl"
 		}
 		return ""

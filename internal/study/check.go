@@ -48,9 +48,6 @@ const (
 	MaxSeconds   = 3600
 	MaxFlows     = load.MaxFlows
 	maxAddresses = 50_000 // of a /16, whose end is the DUT's
-	maxRules     = 100_000
-	maxElements  = 1 << 20
-	maxRoutes    = 1 << 20
 	minFrameSize = 64
 	maxFrameSize = 9216
 	maxQueues    = 1024

@@ -9,11 +9,11 @@
 //
 //   - what a kind is asked: kind.go, gates.go, metric.go, section.go; the keys
 //     that it adds to files: own.go
-//   - what a study asks: spec.go, frames.go, rate.go, settings.go,
-//     mechanism.go, serversettings.go, sweep.go; which variants can be tried where:
-//     availability.go
+//   - what a study asks: spec.go, frames.go, rate.go, settings.go, sweep.go;
+//     the ways in which variants set something: package ways; which variants can be
+//     tried where: availability.go
 //   - reading it, with defaults, sweeps made whole, and what is refused: parse.go,
-//     defaults.go, expand.go, check.go, checkname.go, checksetting.go
+//     defaults.go, expand.go, check.go, checkname.go
 //   - when which trial runs, how arms take turns, when enough is known:
 //     schedule.go, interleave.go, looks.go, machines.go
 //   - what was seen: trial.go, interleaved.go, telemetry.go, environment.go

@@ -19,6 +19,8 @@ type Gate struct {
 	Limit func(g Gates) string
 	// Ask says how a trial fails it: a text for each fault, none where it passes.
 	Ask func(a Asked) []string
+	// Cut: what fails it is no disturbance; the arm's settings cut the path.
+	Cut bool
 	// Lasting: on machines that boot, what failed it once fails it again.
 	Lasting bool
 }

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"linerate/internal/setting"
 	"slices"
 )
 
@@ -34,7 +35,7 @@ const BypassLane = "(bypass)"
 // write again and again, and known to be: sysctls.
 func (s *Spec) Switches() bool {
 	return !slices.ContainsFunc(s.Variants, func(v Variant) bool {
-		return slices.ContainsFunc(v.HostScope(), func(set Setting) bool { return set.Sysctl == "" })
+		return slices.ContainsFunc(v.HostScope(), func(set Setting) bool { return !set.Is(setting.Sysctl) })
 	})
 }
 

@@ -2,7 +2,6 @@ package study
 
 import (
 	"encoding/json"
-	"fmt"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -110,36 +109,12 @@ func (s *Spec) checkLive() *Problem {
 // groupedBlocks is how a study may ask for design: grouped.
 var groupedBlocks = regexp.MustCompile(`(?m)^blocks:[ \t]*grouped[ \t]*(#.*)?$`)
 
-// checkPlace refuses settings that the study's testbed has no way to do.
-func (s *Spec) checkPlace() *Problem {
-	for i, v := range s.Variants {
-		for j, set := range v.Settings {
-			path := fmt.Sprintf("variants[%d].settings[%d]", i, j)
-			switch {
-			case !s.OnMachines() && (set.ofMachines() || len(set.Undo) > 0):
-				return Wrong(path, "files, rc, loader, image, pf, ipfw and undo are of testbeds of machines").Advise("give the study testbed: {kind: ssh, file: lab.yaml}")
-			case s.OnMachines() && set.Loader != "" && s.Reset != ResetReboot:
-				return Wrong(path+".loader", "a loader variable is read by a boot").Advise("give the study reset: reboot")
-			case s.OnMachines() && set.Image != "" && s.Reset != ResetReboot:
-				return Wrong(path+".image", "an image is booted").Advise("give the study reset: reboot")
-			case s.OnMachines() && set.Scope != "":
-				return Wrong(path+".scope", "a machine is the DUT's whole: no setting of it is global to another")
-			}
-		}
-	}
-	return nil
-}
-
-func (r *Ruleset) rules() *setting.Rules {
-	return &setting.Rules{Text: r.Text, Linear: r.Linear, SetElements: r.SetElements, Stateful: r.Stateful}
-}
-
 // Trees are the configuration sets that the variants name, each once.
 func (s *Spec) Trees() (names []string) {
 	for _, v := range s.Variants {
 		for _, set := range v.Settings {
-			if set.Files != "" && !slices.Contains(names, set.Files) {
-				names = append(names, set.Files)
+			if name := set.Setting().Name; set.Is(setting.Files) && !slices.Contains(names, name) {
+				names = append(names, name)
 			}
 		}
 	}

@@ -98,27 +98,34 @@ func owned(of func(Kind) any) (all []reflect.Type) {
 	return all
 }
 
-// read reads both. common is a pointer to the keys of all, own to what is there for
-// the struct of the kind that has one of its keys; nil where none has.
-func read(tag string, common any, own *any, of func(Kind) any, decode func(any) error) error {
+// readAll reads both: common is a pointer to the keys of all. It returns pointers to
+// those of the structs that have a key, in their order.
+func readAll(tag string, common any, owned []reflect.Type, decode func(any) error) (given []any, err error) {
 	c := reflect.ValueOf(common).Elem()
-	from := reflect.New(join(tag, c.Type(), owned(of)...))
+	from := reflect.New(join(tag, c.Type(), owned...))
 	if err := decode(from.Interface()); err != nil {
-		return err
+		return nil, err
 	}
 	share(tag, c, from.Elem())
-	*own = nil
-	for _, t := range owned(of) {
+	for _, t := range owned {
 		v := reflect.New(t)
-		if share(tag, v.Elem(), from.Elem()); v.Elem().IsZero() {
-			continue
+		if share(tag, v.Elem(), from.Elem()); !v.Elem().IsZero() {
+			given = append(given, v.Interface())
 		}
-		if *own != nil {
-			return fmt.Errorf("%s and %s are keys of two kinds of parts: a part has those of one", given(tag, *own), given(tag, v.Interface()))
-		}
-		*own = v.Interface()
 	}
-	return nil
+	return given, nil
+}
+
+// read is readAll of the kinds' structs, of which one alone may have a key: own.
+func read(tag string, common any, own *any, of func(Kind) any, decode func(any) error) error {
+	all, err := readAll(tag, common, owned(of), decode)
+	switch *own = nil; {
+	case len(all) > 1:
+		return fmt.Errorf("%s and %s are keys of two kinds of parts: a part has those of one", given(tag, all[0]), given(tag, all[1]))
+	case len(all) == 1:
+		*own = all[0]
+	}
+	return err
 }
 
 // given is the first of a kind's keys that is there.

@@ -70,13 +70,3 @@ func Format(s Spec) ([]byte, error) {
 	}
 	return b.Bytes(), enc.Close()
 }
-
-// UnmarshalYAML reads a ruleset written out as text, or the recipe of a
-// generated one.
-func (r *Ruleset) UnmarshalYAML(unmarshal func(any) error) error {
-	if unmarshal(&r.Text) == nil {
-		return nil
-	}
-	type recipe Ruleset
-	return unmarshal((*recipe)(r))
-}

@@ -92,7 +92,7 @@ variants:
 	if diff := cmp.Diff(want, b.Apply()); diff != "" {
 		t.Error(diff)
 	}
-	if host := b.HostScope(); len(host) != 1 || host[0].Sysctl != "net.core.netdev_budget" {
+	if host := b.HostScope(); len(host) != 1 || host[0].Setting().Name != "net.core.netdev_budget" {
 		t.Errorf("host scope %v", host)
 	}
 }
@@ -156,7 +156,7 @@ func TestParseRefuses(t *testing.T) {
 		{"testbed", small + "testbed: {kind: sshh}\n", `s.yaml:8: unknown testbed "sshh"`, "netns"},
 		{"two mechanisms", strings.Replace(small, "- nft: {linear: 1}", "- {nft: {linear: 1}, sysctl: a.b}", 1), "s.yaml:7: a setting has exactly one of", ""},
 		{"sysctl without value", strings.Replace(small, "nft: {linear: 1}", "sysctl: a.b", 1), "s.yaml:7: the setting has no value", "value:"},
-		{"route without next hop", strings.Replace(small, "nft: {linear: 1}", "route: 240.0.0.0/8", 1), "s.yaml:7: a route has a next hop", "via:"},
+		{"route without next hop", strings.Replace(small, "nft: {linear: 1}", "route: 240.0.0.0/8", 1), "s.yaml:7: the route has no next hop", "via:"},
 		{"device", strings.Replace(small, "nft: {linear: 1}", "{link: gro, value: on, device: eth0}", 1), `s.yaml:7: device: unknown "eth0"`, "ingress"},
 		{"text and recipe", strings.Replace(small, "{linear: 1}", "{linear: 1, text: x}", 1), "s.yaml:7: a ruleset is written out or generated", "keep"},
 		{"empty rules", strings.Replace(small, "{linear: 1}", "{linear: 0}", 1), "s.yaml:7: the ruleset is empty", ""},

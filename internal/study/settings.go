@@ -1,7 +1,11 @@
 package study
 
 import (
+	"fmt"
+	"reflect"
+	"regexp"
 	"slices"
+	"strings"
 
 	"linerate/internal/setting"
 )
@@ -10,81 +14,212 @@ import (
 // than the testbed and needs the operator's consent.
 const ScopeHost = "host"
 
-// Setting is one thing a variant sets. Exactly one of the fields before Value
-// is given and names the mechanism; those from Value on complete it.
+// Setting is one thing a variant sets. Exactly one of its keys before value names the
+// way in which; the others complete it.
 type Setting struct {
-	Sysctl string   `yaml:"sysctl,omitempty"`
-	NFT    *Ruleset `yaml:"nft,omitempty"`
-	// Firewall says what a packet filter is to do; each testbed has its own
-	// way to do it.
-	Firewall *Firewall `yaml:"firewall,omitempty"`
-	Route    string    `yaml:"route,omitempty"` // PREFIX or PREFIX*COUNT
-	Routes   *Routes   `yaml:"routes,omitempty"`
-	// Hops are further routers behind the DUT's first.
-	Hops int `yaml:"hops,omitempty"`
-	// Forward is what forwards instead of the kernel's routing: "xdp" or "bridge".
-	Forward string `yaml:"forward,omitempty"`
-	// CPUs are what the work of the ingress is spread over.
-	CPUs        int      `yaml:"cpus,omitempty"`
-	PolicyRules int      `yaml:"policy_rules,omitempty"`
-	Link        string   `yaml:"link,omitempty"`
-	NAPI        string   `yaml:"napi,omitempty"`
-	Command     []string `yaml:"command,omitempty,flow"`
-	// TCP is how the server treats the path to its clients, NGINX a directive
-	// of the web server, Postfix a parameter of the mail server, and
-	// FileSystem what files, or mail, are on.
-	TCP        *TCP        `yaml:"tcp,omitempty,flow"`
-	NGINX      string      `yaml:"nginx,omitempty"`
-	Postfix    string      `yaml:"postfix,omitempty"`
-	FileSystem *FileSystem `yaml:"filesystem,omitempty,flow"`
-	// Of testbeds of machines: a configuration set (a directory beside the
-	// study, laid over the DUT's root), a variable of rc.conf or loader.conf,
-	// and rulesets.
-	Files  string   `yaml:"files,omitempty"`
-	RC     string   `yaml:"rc,omitempty"`
-	Loader string   `yaml:"loader,omitempty"`
-	Image  string   `yaml:"image,omitempty"` // booted once: a boot environment, a kernel, an entry of GRUB's
-	PF     *Ruleset `yaml:"pf,omitempty"`
-	IPFW   *Ruleset `yaml:"ipfw,omitempty"`
-	Value  string   `yaml:"value,omitempty"`
-	Undo   []string `yaml:"undo,omitempty,flow"` // takes a command back
-	Via    string   `yaml:"via,omitempty"`       // a route's next hop
-	Device string   `yaml:"device,omitempty"`    // "ingress" or "egress"; of a live host an interface
-	Over   string   `yaml:"over,omitempty"`      // what joins hops: "vlan", "gre", "wireguard" …
-	Scope  string   `yaml:"scope,omitempty"`     // "host" or nothing
+	// Own is the way, of a setting that was checked never nil.
+	Own    Way    `yaml:"-"`
+	Value  string `yaml:"value,omitempty"`
+	Device string `yaml:"device,omitempty"` // "ingress" or "egress"; of a live host an interface
+	Scope  string `yaml:"scope,omitempty"`  // "host" or nothing
+
+	// Others are ways of which the file has keys beside Own's: a wrong setting has some.
+	Others []any `yaml:"-"`
 }
 
-// Firewall is a packet filter by what it does: rules in a row that never match,
-// one lookup in a table that never matches, and tracking of connections.
-type Firewall struct {
-	Linear   int  `yaml:"linear,omitempty"`
-	Table    int  `yaml:"table,omitempty"`    // addresses in one set
-	Map      int  `yaml:"map,omitempty"`      // addresses in one map to verdicts
-	Stateful bool `yaml:"stateful,omitempty"` // established accepted, new accepted
-	// By is the program, where the testbed has several: "nft",
-	// "iptables-legacy", "iptables-nft"; on FreeBSD "pf", "ipfw". "" is its
-	// usual one.
-	By string `yaml:"by,omitempty"`
-	// Optimise has the program merge the rules that it can (nft -o).
-	Optimise bool `yaml:"optimise,omitempty"`
+// Way is a kind of setting: a pointer to a struct of the keys (yaml) that it adds to a
+// setting's, the one that names it first. The packages below study/ways have them, and
+// package kinds makes them known. A way embeds PlainWay.
+type Way interface {
+	// Needs says what a setting of the way must have beside its own keys.
+	Needs() Needs
+	// Set completes what the testbed is to set; the value and the device are there.
+	Set(to *setting.Setting)
+	// Check refuses what is wrong with a setting of the way, at its path.
+	Check(s Setting, path string) *Problem
+	// Names are what a setting of the way sets, by the names that evidence has, with
+	// the values.
+	Names(s Setting) map[string]string
 }
 
-// Routes is a routing table of a size.
-type Routes struct {
-	Count int `yaml:"count"`
-	// Mix is "hosts" (host routes, one after the other) or "full" (the
-	// prefix lengths of a full BGP table).
-	Mix string `yaml:"mix,omitempty"`
-	// Miss leaves the workload's destinations without a route of their own.
-	Miss bool `yaml:"miss,omitempty"`
+// Needs are what a setting must have, and what it needs of its testbed.
+type Needs struct {
+	// Value: it has one; no other setting has.
+	Value bool
+	// Device: it has one; MayDevice: it may.
+	Device, MayDevice bool
+	// Machines: only testbeds of machines can set it.
+	Machines bool
+	// Boot is why it needs a boot of the DUT; "": it needs none.
+	Boot string
 }
 
-// Ruleset is an nftables ruleset: text in nft's language, or generated.
-type Ruleset struct {
-	Text        string `yaml:"text,omitempty"`
-	Linear      int    `yaml:"linear,omitempty"`
-	SetElements int    `yaml:"set_elements,omitempty"`
-	Stateful    bool   `yaml:"stateful,omitempty"`
+// PlainWay is a way that needs nothing and whose settings are never wrong: to be embedded.
+type PlainWay struct{}
+
+// Needs satisfies Way: nothing.
+func (PlainWay) Needs() Needs { return Needs{} }
+
+// Check satisfies Way: nothing is wrong.
+func (PlainWay) Check(Setting, string) *Problem { return nil }
+
+// Names satisfies Way: the mechanism, with the setting on one line.
+func (PlainWay) Names(s Setting) map[string]string {
+	set := s.Setting()
+	return map[string]string{string(set.Mechanism): set.String()}
+}
+
+// ways are all that were registered, keyOfWay the key by which a file names each.
+var ways []Way
+
+func keyOfWay(w any) string { return keyOf(keysIn(reflect.TypeOf(w).Elem(), "yaml")[0], "yaml") }
+
+// RegisterWays makes ways known, in the order of their keys in schemas, before any study
+// is read: package kinds does, and tests of one way.
+func RegisterWays(all ...Way) {
+	for _, w := range all {
+		if !slices.ContainsFunc(ways, func(o Way) bool { return keyOfWay(o) == keyOfWay(w) }) {
+			ways = append(ways, w)
+		}
+	}
+}
+
+// Ways are all that are known.
+func Ways() []Way { return slices.Clone(ways) }
+
+func wayTypes() (all []reflect.Type) {
+	for _, w := range ways {
+		all = append(all, reflect.TypeOf(w).Elem())
+	}
+	return all
+}
+
+type settingKeys Setting
+
+// Shape is a setting's keys, of whatever way.
+func (Setting) Shape() reflect.Type {
+	return join("yaml", reflect.TypeFor[settingKeys](), wayTypes()...)
+}
+
+// UnmarshalYAML reads a setting of any way.
+func (s *Setting) UnmarshalYAML(decode func(any) error) error {
+	given, err := readAll("yaml", (*settingKeys)(s), wayTypes(), decode)
+	s.Own, s.Others = nil, nil
+	for i, w := range given {
+		if i == 0 {
+			s.Own = w.(Way)
+		} else {
+			s.Others = append(s.Others, w)
+		}
+	}
+	return err
+}
+
+// MarshalYAML writes a setting.
+func (s Setting) MarshalYAML() (any, error) {
+	out := reflect.New(s.Shape()).Elem()
+	share("yaml", out, reflect.ValueOf(settingKeys(s)))
+	if s.Own != nil {
+		share("yaml", out, reflect.ValueOf(s.Own).Elem())
+	}
+	return out.Interface(), nil
+}
+
+// Setting returns what the testbed is to set.
+func (s Setting) Setting() setting.Setting {
+	out := setting.Setting{Value: s.Value, Device: s.Device}
+	if s.Own != nil {
+		s.Own.Set(&out)
+	}
+	return out
+}
+
+// Is reports whether a mechanism sets it.
+func (s Setting) Is(m setting.Mechanism) bool { return s.Setting().Mechanism == m }
+
+// Names are what it sets, by the names that evidence has, with the values. Nothing that
+// a variant sets may be passed over: what was changed with it would be taken for
+// changed alone.
+func (s Setting) Names() map[string]string {
+	if s.Own == nil {
+		return nil
+	}
+	return s.Own.Names(s)
+}
+
+func (s Setting) check(path string) *Problem {
+	if p := s.checkKeys(path); p != nil {
+		return p
+	}
+	needs := s.Own.Needs()
+	switch {
+	case s.Scope != "" && s.Scope != ScopeHost:
+		return Wrong(path+".scope", "unknown scope %q", s.Scope).Advise("known: host (global to the kernel), or none")
+	case needs.Value && s.Value == "":
+		return Wrong(path, "the setting has no value").Advise("add a line, value: …")
+	case !needs.Value && s.Value != "":
+		return Wrong(path+".value", "this kind of setting takes no value")
+	case needs.Device, needs.MayDevice && s.Device != "":
+		if !deviceRE.MatchString(s.Device) {
+			return OneOf(path+".device", s.Device, ends...)
+		}
+	case s.Device != "":
+		return Wrong(path+".device", "only link, napi and route settings have a device")
+	}
+	return s.Own.Check(s, path)
+}
+
+// checkKeys refuses keys of several ways, or of none.
+func (s Setting) checkKeys(path string) *Problem {
+	var named, stray []string // the keys that name a way, and those that only complete one
+	var whose any
+	for _, w := range append([]any{s.Own}, s.Others...) {
+		if w == nil || w == Way(nil) {
+			continue
+		}
+		if key := given("yaml", w); key == keyOfWay(w) {
+			named = append(named, key)
+		} else {
+			stray, whose = append(stray, key), w
+		}
+	}
+	switch {
+	case len(stray) > 0:
+		return Wrong(path+"."+stray[0], "only %s settings have %s", keyOfWay(whose), stray[0])
+	case len(named) != 1:
+		var keys []string
+		for _, w := range ways {
+			keys = append(keys, keyOfWay(w))
+		}
+		return Wrong(path, "a setting has exactly one of %s; this one has %d", strings.Join(keys, ", "), len(named)).
+			Advise("begin each setting with a dash of its own, and one of these")
+	}
+	return nil
+}
+
+// ends are the devices of a DUT by their role. A live host has devices of its own.
+var ends = []string{"ingress", "egress"}
+
+// deviceRE is an interface's name (dev_valid_name of net/core/dev.c; ifconfig(8)).
+var deviceRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.@-]{0,14}$`)
+
+// checkPlace refuses settings that the study's testbed has no way to do.
+func (s *Spec) checkPlace() *Problem {
+	for i, v := range s.Variants {
+		for j, set := range v.Settings {
+			path := fmt.Sprintf("variants[%d].settings[%d]", i, j)
+			needs := set.Own.Needs()
+			switch {
+			case !s.OnMachines() && (needs.Machines || len(set.Setting().Undo) > 0):
+				return Wrong(path, "files, rc, loader, image, pf, ipfw and undo are of testbeds of machines").Advise("give the study testbed: {kind: ssh, file: lab.yaml}")
+			case s.OnMachines() && needs.Boot != "" && s.Reset != ResetReboot:
+				return Wrong(path+"."+keyOfWay(set.Own), "%s", needs.Boot).Advise("give the study reset: reboot")
+			case s.OnMachines() && set.Scope != "":
+				return Wrong(path+".scope", "a machine is the DUT's whole: no setting of it is global to another")
+			}
+		}
+	}
+	return nil
 }
 
 // Apply returns the variant's settings for the testbed, in order.

@@ -8,6 +8,7 @@ import (
 
 	"linerate/internal/setting"
 	"linerate/internal/study"
+	"linerate/internal/study/ways/filter"
 )
 
 const swept = `name: swept
@@ -64,12 +65,12 @@ func TestSweepSpreads(t *testing.T) {
 		t.Error(diff)
 	}
 	hundred, _ := s.Variant("rules-100")
-	want := study.Variant{Name: "rules-100", At: study.Point{"rules": 100}, Curve: "rules", Settings: []study.Setting{{Firewall: &study.Firewall{Linear: 100}}}}
+	want := study.Variant{Name: "rules-100", At: study.Point{"rules": 100}, Curve: "rules", Settings: []study.Setting{{Own: &filter.Firewall{Firewall: &filter.Rules{Linear: 100}}}}}
 	if diff := cmp.Diff(want, hundred); diff != "" {
 		t.Error(diff)
 	}
 	text, _ := s.Variant("optimised-10")
-	if got := text.Settings[0].NFT.Text; !strings.HasPrefix(got, "# 10 rules of $nobody\n") {
+	if got := text.Apply()[0].Rules.Text; !strings.HasPrefix(got, "# 10 rules of $nobody\n") {
 		t.Errorf("the text is %q", got)
 	}
 	if s.Parts[1].Flows != 1000 || s.Parts[1].At["flows"] != 1000 {
@@ -158,7 +159,7 @@ func TestNewSettingsRefuse(t *testing.T) {
 		{"routes: {count: 5, mix: fullish}", `mix: unknown "fullish"`, "full"},
 		{"{hops: 1, over: gree}", `over: unknown "gree"`, "gre"},
 		{"hops: 99", "hops: 99 is not within 1 and 16", ""},
-		{"{firewall: {linear: 1}, over: gre}", "only hops go over something", ""},
+		{"{firewall: {linear: 1}, over: gre}", "only hops settings have over", ""},
 		{"forward: dpdk", `forward: unknown "dpdk"`, ""},
 		{"policy_rules: 999999", "policy_rules: 999999 is not within", ""},
 		{"{hops: 1, forward: xdp}", "exactly one of", ""},

@@ -7,6 +7,9 @@ import (
 
 	"linerate/internal/setting"
 	"linerate/internal/study"
+	"linerate/internal/study/ways/filter"
+	"linerate/internal/study/ways/kernel"
+	"linerate/internal/study/ways/path"
 	"linerate/internal/testbed"
 	"linerate/studies"
 )
@@ -37,13 +40,15 @@ func TestVariantsNameTheirSystem(t *testing.T) {
 
 // TestSystemsOfSettings: the test above can tell them apart.
 func TestSystemsOfSettings(t *testing.T) {
+	rules := &filter.Ruleset{Text: "x"}
+	firewall := func(r filter.Rules) study.Setting { return study.Setting{Own: &filter.Firewall{Firewall: &r}} }
 	for want, settings := range map[string][]study.Setting{
-		"linux": {{NAPI: "threaded"}, {NFT: &study.Ruleset{Text: "x"}}, {CPUs: 2}, {PolicyRules: 3}, {Forward: setting.ForwardXDP}, {Link: "gso"},
-			{Sysctl: "net.ipv4.ip_early_demux"}, {Sysctl: "net/ipv4/conf/dut0/rp_filter"}, {Sysctl: "net.core.dev_weight"},
-			{Firewall: &study.Firewall{Map: 3}}, {Firewall: &study.Firewall{Linear: 3, By: setting.ByIptablesLegacy}}},
-		"freebsd": {{PF: &study.Ruleset{Text: "x"}}, {IPFW: &study.Ruleset{Text: "x"}}, {Sysctl: "net.isr.dispatch"}, {Sysctl: "kern.random.harvest.mask"},
-			{Firewall: &study.Firewall{Linear: 3, By: setting.ByPF}}},
-		"": {{Hops: 2}, {Firewall: &study.Firewall{Table: 9, Optimise: true}}, {Routes: &study.Routes{Count: 9}}, {Link: "mtu"}, {Link: "tso"}, {Forward: setting.ForwardBridge}},
+		"linux": {{Own: &kernel.NAPI{NAPI: "threaded"}}, {Own: &filter.NFT{NFT: rules}}, {Own: &kernel.CPUs{CPUs: 2}}, {Own: &path.PolicyRules{PolicyRules: 3}}, {Own: &path.Forward{Forward: setting.ForwardXDP}}, {Own: &kernel.Link{Link: "gso"}},
+			kernel.SysctlTo("net.ipv4.ip_early_demux", "1"), kernel.SysctlTo("net/ipv4/conf/dut0/rp_filter", "1"), kernel.SysctlTo("net.core.dev_weight", "1"),
+			firewall(filter.Rules{Map: 3}), firewall(filter.Rules{Linear: 3, By: setting.ByIptablesLegacy})},
+		"freebsd": {{Own: &filter.PF{PF: rules}}, {Own: &filter.IPFW{IPFW: rules}}, kernel.SysctlTo("net.isr.dispatch", "1"), kernel.SysctlTo("kern.random.harvest.mask", "1"),
+			firewall(filter.Rules{Linear: 3, By: setting.ByPF})},
+		"": {{Own: &path.Hops{Hops: 2}}, firewall(filter.Rules{Table: 9, Optimise: true}), {Own: &path.Routes{Routes: &path.Table{Count: 9}}}, kernel.LinkTo("", "mtu", "9"), kernel.LinkTo("", "tso", "on"), {Own: &path.Forward{Forward: setting.ForwardBridge}}},
 	} {
 		for _, set := range settings {
 			if got := systemOf(study.Variant{Settings: []study.Setting{set}}); got != want {
@@ -72,18 +77,29 @@ func systemOf(v study.Variant) string {
 }
 
 func ofLinux(s study.Setting) bool {
-	f := s.Firewall
-	return s.NAPI != "" || s.NFT != nil || s.CPUs > 0 || s.PolicyRules > 0 || s.Forward == setting.ForwardXDP ||
-		s.Link == "gso" || s.Link == "tx-checksum" ||
-		f != nil && (f.Map > 0 || slices.Contains([]string{setting.ByNFT, setting.ByIptablesLegacy, setting.ByIptablesNFT}, f.By)) ||
-		under(s.Sysctl, "net.core.", "net.ipv4.", "net.ipv6.", "net.netfilter.", "net.bridge.")
+	set := s.Setting()
+	switch set.Mechanism {
+	case setting.NAPI, setting.NFT, setting.CPUs, setting.PolicyRules:
+		return true
+	case setting.Forward:
+		return set.Name == setting.ForwardXDP
+	case setting.Link:
+		return set.Name == "gso" || set.Name == "tx-checksum"
+	case setting.Firewall:
+		return set.Rules.MapElements > 0 || slices.Contains([]string{setting.ByNFT, setting.ByIptablesLegacy, setting.ByIptablesNFT}, set.Rules.By)
+	}
+	return set.Mechanism == setting.Sysctl && under(set.Name, "net.core.", "net.ipv4.", "net.ipv6.", "net.netfilter.", "net.bridge.")
 }
 
 func ofFreeBSD(s study.Setting) bool {
-	f := s.Firewall
-	return s.PF != nil || s.IPFW != nil || s.RC != "" || s.Loader != "" ||
-		f != nil && (f.By == setting.ByPF || f.By == setting.ByIPFW) ||
-		under(s.Sysctl, "net.inet.", "net.inet6.", "net.isr.", "net.link.", "kern.", "hw.", "dev.")
+	set := s.Setting()
+	switch set.Mechanism {
+	case setting.PF, setting.IPFW, setting.RC, setting.Loader:
+		return true
+	case setting.Firewall:
+		return set.Rules.By == setting.ByPF || set.Rules.By == setting.ByIPFW
+	}
+	return set.Mechanism == setting.Sysctl && under(set.Name, "net.inet.", "net.inet6.", "net.isr.", "net.link.", "kern.", "hw.", "dev.")
 }
 
 func under(name string, trees ...string) bool {

@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"linerate/internal/fleet"
 	"linerate/internal/fleet/inventory"
 )
 
@@ -45,8 +44,8 @@ func (o *Options) defaults() {
 	}
 }
 
-// Task is what to do.
-type Task struct {
+// Task is what to do. T is what is seen of a host.
+type Task[T any] struct {
 	Options
 	Targets []inventory.Target
 	// Fetch reaches a host and returns what Examine reads. Its errors are tried
@@ -55,10 +54,12 @@ type Task struct {
 	Final func(error) bool
 	// Examine makes an observation of what was fetched; it works on CPU alone.
 	// Done hears when the bytes are no longer needed.
-	Examine func(context.Context, *inventory.Target, []byte) (fleet.Observation, error)
+	Examine func(context.Context, *inventory.Target, []byte) (T, error)
 	Done    func([]byte)
-	// Store keeps observations.
-	Store func(context.Context, []fleet.Observation) error
+	// Lost is what is kept of a host that counts as unreachable.
+	Lost func(t *inventory.Target, at time.Time, why error) T
+	// Store keeps what was seen.
+	Store func(context.Context, []T) error
 	// Progress hears of every host that is through, and every try that failed; it
 	// is called from one goroutine.
 	Progress func(Progress)
@@ -84,18 +85,18 @@ type job struct {
 }
 
 // outcome is what became of a try.
-type outcome struct {
+type outcome[T any] struct {
 	job
-	seen fleet.Observation
+	seen T
 	err  error
 }
 
-type run struct {
-	Task
+type run[T any] struct {
+	Task[T]
 	jobs     chan job
 	fetched  chan fetchedBytes
-	outcomes chan outcome
-	seen     chan fleet.Observation
+	outcomes chan outcome[T]
+	seen     chan T
 	begun    time.Time
 }
 
@@ -106,9 +107,9 @@ type fetchedBytes struct {
 
 // Run goes through the targets. When it returns, all observations that were made are
 // stored, or the error says why not; a context that ends stops it after those.
-func Run(ctx context.Context, t Task) (Progress, error) {
+func Run[T any](ctx context.Context, t Task[T]) (Progress, error) {
 	t.defaults()
-	r := &run{Task: t, jobs: make(chan job), fetched: make(chan fetchedBytes), outcomes: make(chan outcome), seen: make(chan fleet.Observation, t.Batch), begun: time.Now()}
+	r := &run[T]{Task: t, jobs: make(chan job), fetched: make(chan fetchedBytes), outcomes: make(chan outcome[T]), seen: make(chan T, t.Batch), begun: time.Now()}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	stored := make(chan error, 1)
@@ -133,7 +134,7 @@ func Run(ctx context.Context, t Task) (Progress, error) {
 }
 
 // dispatch gives out jobs as they are due until every host is through.
-func (r *run) dispatch(ctx context.Context) Progress {
+func (r *run[T]) dispatch(ctx context.Context) Progress {
 	p := Progress{Total: len(r.Targets)}
 	var due queue
 	for i := range r.Targets {
@@ -171,7 +172,7 @@ func (r *run) dispatch(ctx context.Context) Progress {
 }
 
 // take counts an outcome, and puts the host back where it is to be tried again.
-func (r *run) take(ctx context.Context, p *Progress, due *queue, o outcome) {
+func (r *run[T]) take(ctx context.Context, p *Progress, due *queue, o outcome[T]) {
 	if ctx.Err() != nil {
 		return // what failed now failed because of us
 	}
@@ -190,11 +191,7 @@ func (r *run) take(ctx context.Context, p *Progress, due *queue, o outcome) {
 		p.Tries++
 		p.Unreachable++
 		p.Failed, p.Why = name, o.err.Error()
-		o.seen = fleet.Observation{Failure: o.err.Error()}
-	}
-	o.seen.Name = name
-	if o.seen.Time.IsZero() {
-		o.seen.Time = time.Now()
+		o.seen = r.Lost(&r.Targets[o.target], time.Now(), o.err)
 	}
 	select {
 	case r.seen <- o.seen:
@@ -203,7 +200,7 @@ func (r *run) take(ctx context.Context, p *Progress, due *queue, o outcome) {
 	r.report(*p)
 }
 
-func (r *run) report(p Progress) {
+func (r *run[T]) report(p Progress) {
 	if r.Progress != nil {
 		r.Progress(p)
 	}
@@ -216,13 +213,13 @@ func share(name string) float64 {
 	return float64(h.Sum32()) / (1 << 32)
 }
 
-func (r *run) splay(t *inventory.Target) time.Duration {
+func (r *run[T]) splay(t *inventory.Target) time.Duration {
 	return time.Duration(share(t.Name) * float64(r.Splay))
 }
 
 // pause grows threefold with each try, and differs by a half from host to host, so that
 // those which failed together do not come back together.
-func (r *run) pause(name string, try int) time.Duration {
+func (r *run[T]) pause(name string, try int) time.Duration {
 	d := r.Pause
 	for range try {
 		d *= 3
@@ -231,12 +228,12 @@ func (r *run) pause(name string, try int) time.Duration {
 }
 
 // fetch reaches hosts.
-func (r *run) fetch(ctx context.Context) {
+func (r *run[T]) fetch(ctx context.Context) {
 	for j := range r.jobs {
 		t := &r.Targets[j.target]
 		data, err := r.try(ctx, t)
 		if err != nil {
-			r.tell(ctx, outcome{job: j, err: err})
+			r.tell(ctx, outcome[T]{job: j, err: err})
 			continue
 		}
 		select {
@@ -247,19 +244,19 @@ func (r *run) fetch(ctx context.Context) {
 	}
 }
 
-func (r *run) try(ctx context.Context, t *inventory.Target) (data []byte, err error) {
+func (r *run[T]) try(ctx context.Context, t *inventory.Target) (data []byte, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, r.Timeout, fmt.Errorf("not done in %v", r.Timeout))
 	defer cancel()
 	return r.Fetch(ctx, t)
 }
 
-func (r *run) done(data []byte) {
+func (r *run[T]) done(data []byte) {
 	if r.Done != nil {
 		r.Done(data)
 	}
 }
 
-func (r *run) tell(ctx context.Context, o outcome) {
+func (r *run[T]) tell(ctx context.Context, o outcome[T]) {
 	select {
 	case r.outcomes <- o:
 	case <-ctx.Done():
@@ -267,16 +264,16 @@ func (r *run) tell(ctx context.Context, o outcome) {
 }
 
 // examine makes observations of what was fetched.
-func (r *run) examine(ctx context.Context) {
+func (r *run[T]) examine(ctx context.Context) {
 	for f := range r.fetched {
 		seen, err := r.look(ctx, f)
 		r.done(f.data)
-		r.tell(ctx, outcome{job: f.job, seen: seen, err: err})
+		r.tell(ctx, outcome[T]{job: f.job, seen: seen, err: err})
 	}
 }
 
 // look keeps one host's nonsense from ending the sweep of all.
-func (r *run) look(ctx context.Context, f fetchedBytes) (seen fleet.Observation, err error) {
+func (r *run[T]) look(ctx context.Context, f fetchedBytes) (seen T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("examine %s: a mistake of linerate's: %v", r.Targets[f.target].Name, p)
@@ -290,10 +287,10 @@ const storeEvery = time.Second
 
 // store keeps observations in batches. A context that ended does not keep it from
 // storing what was seen before.
-func (r *run) store(ctx context.Context, cancel context.CancelCauseFunc) error {
+func (r *run[T]) store(ctx context.Context, cancel context.CancelCauseFunc) error {
 	tick := time.NewTicker(storeEvery)
 	defer tick.Stop()
-	var batch []fleet.Observation
+	var batch []T
 	var failure error
 	flush := func() {
 		if len(batch) == 0 || failure != nil {

@@ -43,13 +43,16 @@ func (f *fakes) fetch(_ context.Context, t *inventory.Target) ([]byte, error) {
 	return []byte(t.Name), nil
 }
 
-func (f *fakes) task(n int) Task {
-	t := Task{Options: Options{Parallel: 8, Pause: time.Millisecond, Batch: 7}, Fetch: f.fetch, Final: func(err error) bool { return errors.Is(err, errRefused) },
+func (f *fakes) task(n int) Task[fleet.Observation] {
+	t := Task[fleet.Observation]{Options: Options{Parallel: 8, Pause: time.Millisecond, Batch: 7}, Fetch: f.fetch, Final: func(err error) bool { return errors.Is(err, errRefused) },
 		Examine: func(_ context.Context, t *inventory.Target, data []byte) (fleet.Observation, error) {
 			if string(data) == "h005" {
 				panic("nonsense")
 			}
-			return fleet.Observation{ID: string(data)}, nil
+			return fleet.Observation{Name: t.Name, Time: time.Now(), ID: string(data)}, nil
+		},
+		Lost: func(t *inventory.Target, at time.Time, why error) fleet.Observation {
+			return fleet.Observation{Name: t.Name, Time: at, Failure: why.Error()}
 		},
 		Store: func(_ context.Context, seen []fleet.Observation) error {
 			f.stored = append(f.stored, slices.Clone(seen)...)
@@ -157,7 +160,7 @@ func TestTimeout(t *testing.T) {
 }
 
 func TestPausesGrow(t *testing.T) {
-	r := run{Task: Task{Options: Options{Splay: time.Hour}}}
+	r := run[fleet.Observation]{Task: Task[fleet.Observation]{Options: Options{Splay: time.Hour}}}
 	r.defaults()
 	if a, b := r.pause("x", 0), r.pause("x", 1); b != 3*a || a < 1500*time.Millisecond || a > 2500*time.Millisecond {
 		t.Errorf("pauses %v, %v", a, b)

@@ -68,14 +68,14 @@ func (c *Catalogue) NewEnv(f *fact.Facts, role string) Env {
 	return e
 }
 
-// textOf is a tunable's value: running, else what the files set, else its
-// default on this release.
+// textOf is a tunable's value: running, else what the files set and the system
+// takes, else its default on this release.
 func (c *Catalogue) textOf(f *fact.Facts, e Env, name string) string {
-	if v, ok := f.Value(name); ok {
+	r, known := c.Lookup(f.OS, name)
+	if v, ok := f.ValueUnless(name, func(l fact.Line) bool { return known && r.passesOver(f.Release, l) }); ok {
 		return v
 	}
-	r, ok := c.Lookup(f.OS, name)
-	if !ok {
+	if !known {
 		return ""
 	}
 	d, _ := r.DefaultOf(name, f.Release, e)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/fact"
 	"linerate/internal/fact/release"
 	"linerate/internal/setting"
 )
@@ -80,6 +81,36 @@ func (r *Record) RejectOn(rel release.Release, value string) *ValueProblem {
 		}
 	}
 	return nil
+}
+
+// RejectLine is RejectOn for a line of a file, whose reader may know less than the
+// kernel: the loader of FreeBSD takes numbers with a size suffix, its sysctl(8) and
+// Linux's sysctls do not.
+func (r *Record) RejectLine(rel release.Release, l fact.Line) *ValueProblem {
+	if p := r.RejectOn(rel, l.Value); p != nil {
+		return p
+	}
+	bsd := r.OS == FreeBSD && l.Stage == fact.Sysctl && r.Type.Integer()
+	if !bsd && (r.OS != Linux || r.Mechanism != setting.Sysctl || !r.Type.Integer() && r.Type != Numbers) {
+		return nil
+	}
+	for _, v := range strings.Fields(l.Value) {
+		if strings.HasPrefix(strings.ToLower(v), "0x") || !strings.ContainsAny(v[len(v)-1:], "kKmMgGtT") {
+			continue
+		}
+		if n, ok := ParseInteger(v); ok {
+			return &ValueProblem{Kind: ProblemType, Outside: Refused,
+				Message: fmt.Sprintf("%s knows no suffixes; %s is %s", map[bool]string{true: "sysctl(8)", false: "the kernel"}[bsd], v, n)}
+		}
+	}
+	return nil
+}
+
+// passesOver reports a line that leaves the tunable as it is: its value is refused,
+// or replaced by the system's own.
+func (r *Record) passesOver(rel release.Release, l fact.Line) bool {
+	p := r.RejectLine(rel, l)
+	return p != nil && (p.Outside == Refused || p.Outside == OwnSize)
 }
 
 // rejectWhole holds one number to its type and its bounds.

@@ -113,7 +113,7 @@ func level0(block []float64) float64 {
 // confirmed is the candidate that stands confirmed, if one does.
 func (s *state) confirmed() (Config, bool) {
 	m, ok := s.last(Confirm)
-	if !ok || len(m.Harm) > 0 {
+	if !ok || len(s.harm()) > 0 {
 		return nil, false
 	}
 	j, _ := m.Judge(0)

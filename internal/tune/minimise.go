@@ -144,7 +144,8 @@ func (s *state) check() (Experiment, bool) {
 	}
 	confirmed, _ := s.last(Confirm)
 	e := Experiment{Name: string(Check), Phase: Check, Control: s.base(), Arms: []Config{r, c}, Alpha: confirmed.Alpha}
-	blocks := min(mostPairs, max(leastPairs, len(confirmed.Values), s.toDrop(1)), s.left()/(len(e.Arms)+beside))
+	affords := max(s.left(), s.overdraft(confirmed)*(len(confirmed.Arms)+beside)) / (len(e.Arms) + beside)
+	blocks := min(mostPairs, max(leastPairs, len(confirmed.Values), s.toDrop(1)), affords)
 	if blocks < leastDrops {
 		return Experiment{}, false
 	}

@@ -17,8 +17,12 @@ type Result struct {
 	Candidate    Config  `json:"candidate"`
 	Confirmation *Judged `json:"confirmation"`
 	// Harm names guardrails that the candidate is not shown to leave alone.
-	Harm  []string  `json:"harm"`
-	Drops []Dropped `json:"drops"`
+	Harm []string `json:"harm"`
+	// OpenBlocks is about how many blocks more would decide on them, which take about
+	// OpenSeconds; 0: none, or no number would.
+	OpenBlocks  int       `json:"open_blocks"`
+	OpenSeconds float64   `json:"open_seconds"`
+	Drops       []Dropped `json:"drops"`
 	// Checked is what the reduced candidate came to, on blocks of its own.
 	Reduced Config  `json:"reduced"`
 	Checked *Judged `json:"check"`
@@ -79,7 +83,10 @@ func (s *Search) Result(done []Measured) (Result, error) {
 	judged, _ := confirm.Judge(0)
 	j := judged.detect()
 	r.Candidate, r.Confirmation, r.SeenPercent = confirm.Arms[0], j, j.DetectablePercent
-	r.Harm = append(r.Harm, confirm.Harm...)
+	if r.Harm = append(r.Harm, st.harm()...); len(r.Harm) > 0 {
+		r.OpenBlocks = st.openBlocks()
+		r.OpenSeconds = float64(r.OpenBlocks) * perBlock(confirm)
+	}
 	if c, ok := st.confirmed(); ok {
 		r.Ships, r.Gain = c, j
 		r.Drops = st.drops()

@@ -39,6 +39,7 @@ const (
 	Screen   Phase = "screen"   // which factors act
 	Race     Phase = "race"     // which of the candidates to confirm
 	Confirm  Phase = "confirm"  // whether it is better than the base
+	Guard    Phase = "guard"    // whether it leaves the study's other metrics alone
 	Minimise Phase = "minimise" // which of its settings it does without
 	Check    Phase = "check"    // whether what is left is still better than the base
 )
@@ -56,6 +57,8 @@ type Experiment struct {
 	// the level of all of them together; without looks every block is run.
 	Looks []int   `json:"looks,omitempty"`
 	Alpha float64 `json:"alpha,omitempty"`
+	// Guards names the guardrails that a guard is to decide on.
+	Guards []string `json:"guards,omitempty"`
 }
 
 // Slots is how many trials the experiment takes at most.
@@ -73,9 +76,9 @@ type Measured struct {
 	Values [][]float64
 	// Seconds is what it took, of the budget's kind.
 	Seconds float64
-	// Harm names guardrails that the arms are not shown to leave alone; of a
-	// confirmation only.
-	Harm []string
+	// Harm are the guardrails that the candidate is not shown to leave alone; of a
+	// confirmation and the guard after it only.
+	Harm []Guardrail
 	// Invalid counts the trials without a value by the gate that refused them.
 	Invalid map[string]int
 	// Unavailable says of arms, by number, why the testbed cannot have them.
@@ -93,6 +96,8 @@ type Search struct {
 	// Seconds is the budget, and PerSlot how long a trial is believed to take until
 	// some have been seen.
 	Seconds, PerSlot float64
+	// More is what the guard may take beyond the budget, in seconds.
+	More float64
 	// Together is how many arms can live side by side, beside control and A/A.
 	Together int
 	// Worth is the least effect of one setting that matters, as a log ratio: the
@@ -129,7 +134,7 @@ func (s *Search) Next(done []Measured) (next Experiment, ok bool, err error) {
 		return Experiment{}, false, err
 	}
 	st := &state{s, a, done}
-	for _, step := range []func() (Experiment, bool){st.screen, st.race, st.confirm, st.minimise, st.check} {
+	for _, step := range []func() (Experiment, bool){st.screen, st.race, st.confirm, st.guard, st.minimise, st.check} {
 		if next, ok = step(); ok {
 			return next, true, nil
 		}

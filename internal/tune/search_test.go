@@ -138,6 +138,9 @@ func TestMinimise(t *testing.T) {
 			break
 		}
 		st.done = append(st.done, h.measure(rng, e))
+		if e.Phase == Minimise { // which took all that was left: the check is made nevertheless
+			s.Seconds -= float64(st.left()) * s.PerSlot
+		}
 	}
 	r, err := s.Result(st.done)
 	if err != nil {
@@ -203,10 +206,55 @@ func TestHarm(t *testing.T) {
 	}
 	i := slices.IndexFunc(done, func(m Measured) bool { return m.Phase == Confirm })
 	done = done[:i+1]
-	done[i].Harm = []string{"loss_ratio"}
+	done[i].Harm = []Guardrail{{Name: "loss_ratio"}}
 	r, err := s.Result(done)
 	if err != nil || r.Ships != nil || !r.Complete || len(r.Harm) != 1 {
 		t.Errorf("ships %v, harm %v, complete %v, %v", r.Ships, r.Harm, r.Complete, err)
+	}
+}
+
+// TestGuard: what a confirmation left open is measured again, where the budget allows,
+// and decides.
+func TestGuard(t *testing.T) {
+	h := host{effect: []float64{0.03, 0, 0, 0, 0, 0}, sd: 0.003}
+	s := newSearch(6)
+	done, _ := h.search(t, s, 6)
+	i := slices.IndexFunc(done, func(m Measured) bool { return m.Phase == Confirm })
+	done = slices.Clone(done[:i+1])
+	open := []Guardrail{{"loss_ratio in part new", 9}, {"cpu in part new", 20}}
+	done[i].Harm = open
+	e, ok, err := s.Next(done)
+	if err != nil || !ok || e.Phase != Guard || e.Blocks != 20 || len(e.Guards) != 2 || !reflect.DeepEqual(e.Arms, done[i].Arms) {
+		t.Fatalf("next %+v, %v, %v", e, ok, err)
+	}
+	m := h.measure(rand.New(rand.NewPCG(1, 1)), e)
+	for _, c := range []struct {
+		harm  []Guardrail
+		ships bool
+	}{{nil, true}, {open[:1], false}, {[]Guardrail{{"another", 3}}, true}} {
+		m.Harm = c.harm
+		r, err := s.Result(append(slices.Clone(done), m))
+		if err != nil || (r.Ships != nil) != c.ships {
+			t.Errorf("%v after the guard: ships %v, harm %v, %v", c.harm, r.Ships, r.Harm, err)
+		}
+	}
+	// 85 blocks are more than two thirds of what a guard has at most, and 100 are not;
+	// what is past help is not measured.
+	for blocks, want := range map[int]Phase{85: Guard, 100: "", 0: ""} {
+		done[i].Harm = []Guardrail{{"loss_ratio", blocks}}
+		if e, _, _ := s.Next(done); e.Phase != want {
+			t.Errorf("%d blocks needed: %q", blocks, e.Phase)
+		}
+	}
+	done[i].Harm = []Guardrail{{"loss_ratio", 50}}
+	s.Seconds = 1
+	if e, _, _ := s.Next(done); e.Phase == Guard {
+		t.Error("a guard beyond its budget")
+	}
+	if s.More = 1e6; true {
+		if e, _, _ := s.Next(done); e.Phase != Guard {
+			t.Errorf("with more time: %q", e.Phase)
+		}
 	}
 }
 

@@ -8,13 +8,13 @@ import (
 	"linerate/internal/labtest"
 )
 
-// TestPowerCuts takes the power away at every step of apply, confirm and
-// rollback: the host comes up old or new, with what its loader has read as well.
+// TestPowerCuts takes the power away wherever in apply, confirm and rollback
+// it makes a difference: the host comes up old or new, with what its loader has read as well.
 func TestPowerCuts(t *testing.T) {
 	if os.Getuid() != 0 {
 		labtest.Lacking(t, "needs root: it makes namespaces and a file system")
 	}
-	faults := 200
+	faults := 0 // all
 	if testing.Short() {
 		faults = 30
 	}
@@ -28,4 +28,5 @@ func TestPowerCuts(t *testing.T) {
 	if got.Mixed+got.Lost != 0 || got.New == 0 || got.Old == 0 {
 		t.Errorf("%+v", got)
 	}
+	t.Logf("%+v", got)
 }

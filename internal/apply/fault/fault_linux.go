@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,6 +31,7 @@ const (
 
 // Options of a run.
 type Options struct {
+	// Faults is how many; 0 is each that there is, once.
 	Faults int
 	Seed   uint64
 	// Kinds of faults; none is all.
@@ -56,8 +56,10 @@ type Result struct {
 	// Mixed: neither; Lost: a file that was there is gone or changed.
 	Mixed int `json:"mixed"`
 	Lost  int `json:"lost"`
-	// Steps are the places a fault could strike at, by phase.
+	// Steps are the places a fault could strike at, by phase; Cases the faults that
+	// differ: of steps between which nothing changed, one stands for all.
 	Steps map[Phase]int `json:"steps"`
+	Cases int           `json:"cases"`
 	// Kinds are the faults by kind.
 	Kinds map[Kind]int `json:"kinds"`
 	// Bad describes the first of the mixed and lost.
@@ -74,6 +76,7 @@ type lab struct {
 	script   string
 	old, new map[string]string
 	from     map[Phase]image
+	steps    map[Phase][]step
 	// transaction makes the host new; digest is its plan's.
 	transaction apply.Transaction
 	digest      string
@@ -82,58 +85,74 @@ type lab struct {
 }
 
 // Run strikes Faults times, each at another step of another phase, and counts
-// what is left after recovery. It works beneath dir.
+// what is left after recovery. It works beneath dir; its error is of the run, never of
+// what a fault left.
 func Run(ctx context.Context, dir string, o Options) (Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	workers := max(1, o.Workers)
-	results, errs := make([]Result, workers), make([]error, workers)
+	labs := make([]*lab, workers)
+	for w := range labs {
+		sandbox, err := NewSandbox(filepath.Join(dir, strconv.Itoa(w)))
+		if err != nil {
+			return Result{}, err
+		}
+		defer sandbox.Close()
+		defer func() { _ = sandbox.endAll() }() // of what was interrupted
+		labs[w] = newLab(sandbox, o)
+	}
+	if err := labs[0].calibrate(ctx); err != nil {
+		return labs[0].result, fmt.Errorf("a run without faults: %w", err)
+	}
+	cases := labs[0].cases()
+	if o.Faults == 0 {
+		o.Faults = len(cases)
+	}
+	errs := make([]error, workers)
 	var done atomic.Int64
 	var wg sync.WaitGroup
-	for w := range workers {
+	for w, l := range labs {
 		wg.Go(func() {
-			results[w], errs[w] = o.work(ctx, filepath.Join(dir, strconv.Itoa(w)), w, workers, &done)
+			if errs[w] = l.as(labs[0]); errs[w] == nil {
+				errs[w] = l.work(ctx, cases, w, workers, o.Faults, &done)
+			}
 			if errs[w] != nil {
 				cancel()
 			}
 		})
 	}
 	wg.Wait()
-	total := results[0]
-	total.Version = 1
-	for _, r := range results[1:] {
-		total.add(r)
+	total := labs[0].result
+	total.Version, total.Cases = 1, len(cases)
+	for _, l := range labs[1:] {
+		total.add(l.result)
 	}
 	return total, errors.Join(errs...)
 }
 
-// work does every workers-th fault in a sandbox of its own.
-func (o Options) work(ctx context.Context, dir string, first, workers int, done *atomic.Int64) (Result, error) {
-	sandbox, err := NewSandbox(dir)
-	if err != nil {
-		return Result{}, err
+// as has a sandbox's host be what another was found to be.
+func (l *lab) as(first *lab) error {
+	if l == first {
+		return nil
 	}
-	defer func() {
-		_ = sandbox.endAll() // of what was interrupted
-		sandbox.Close()
-	}()
-	l := newLab(sandbox, o)
-	if err := l.calibrate(ctx); err != nil {
-		return l.result, fmt.Errorf("a run without faults: %w", err)
-	}
-	cases := l.cases()
-	for i := first; i < o.Faults; i += workers {
+	l.old, l.new, l.from, l.transaction, l.digest = first.old, first.new, first.from, first.transaction, first.digest
+	return l.sandbox.begin()
+}
+
+// work does every workers-th of so many faults.
+func (l *lab) work(ctx context.Context, cases []attack, first, workers, faults int, done *atomic.Int64) error {
+	for i := first; i < faults; i += workers {
 		if err := ctx.Err(); err != nil {
-			return l.result, err
+			return err
 		}
 		if err := l.strike(ctx, cases[i%len(cases)]); err != nil {
-			return l.result, err
+			return err
 		}
-		if o.Progress != nil {
-			o.Progress(int(done.Add(1)))
+		if l.Progress != nil {
+			l.Progress(int(done.Add(1)))
 		}
 	}
-	return l.result, nil
+	return nil
 }
 
 func (r *Result) add(o Result) {
@@ -149,7 +168,7 @@ func (r *Result) add(o Result) {
 }
 
 func newLab(sandbox *Sandbox, o Options) *lab {
-	return &lab{Options: o, sandbox: sandbox, script: script(o.Sabotage), from: map[Phase]image{},
+	return &lab{Options: o, sandbox: sandbox, script: script(o.Sabotage), from: map[Phase]image{}, steps: map[Phase][]step{},
 		result: Result{Steps: map[Phase]int{}, Kinds: map[Kind]int{}}}
 }
 
@@ -163,13 +182,15 @@ type attack struct {
 // boots reports faults after which the host boots.
 func (a attack) boots() bool { return a.kind == Boot || a.kind == Unsynced }
 
-// cases are all faults there are, shuffled by the seed.
+// cases are all faults that differ, shuffled by the seed.
 func (l *lab) cases() []attack {
 	var all []attack
 	for _, phase := range []Phase{Applying, Confirming, RollingBack, Reverting} {
 		for _, kind := range l.kinds() {
-			for at := range l.result.Steps[phase] {
-				all = append(all, attack{phase, kind, at + 1})
+			for i, s := range l.steps[phase] {
+				if i == 0 || s.differs(l.steps[phase][i-1], kind) {
+					all = append(all, attack{phase, kind, i + 1})
+				}
 			}
 		}
 	}
@@ -193,23 +214,32 @@ func (l *lab) machine(kind Kind, at int) apply.Machine {
 }
 
 // calibrate runs every phase without a fault: it learns what old and new are,
-// how many steps each phase has, and keeps an image from before each.
+// the steps of each phase, and keeps an image from before each.
 func (l *lab) calibrate(ctx context.Context) error {
 	if err := l.firstLook(ctx); err != nil {
 		return err
 	}
 	m := l.machine("count", 0)
-	steps := 0
-	for _, phase := range []Phase{Applying, Confirming, RollingBack} {
+	for _, phase := range []Phase{Applying, Confirming, RollingBack, Reverting} {
+		if phase == Reverting { // it starts from what a confirm starts from
+			if err := errors.Join(l.sandbox.endAll(), l.sandbox.load(l.from[Confirming])); err != nil {
+				return err
+			}
+		}
 		var err error
 		if l.from[phase], err = l.sandbox.save(); err != nil {
+			return err
+		}
+		if err := l.scratch(); err != nil {
 			return err
 		}
 		if err := l.perform(ctx, m, phase); err != nil {
 			return fmt.Errorf("%s: %w", phase, err)
 		}
-		now := l.steps()
-		l.result.Steps[phase], steps = now-steps, now
+		if l.steps[phase], err = l.trace(); err != nil {
+			return err
+		}
+		l.result.Steps[phase] = len(l.steps[phase])
 		state, err := l.sandbox.state()
 		if err != nil {
 			return err
@@ -220,13 +250,10 @@ func (l *lab) calibrate(ctx context.Context) error {
 				return err
 			}
 		}
-		if d := differs(state, l.old); phase == RollingBack && d != "" && l.Sabotage != BreakRevert {
-			return fmt.Errorf("rollback: %s", d)
+		if d := differs(state, l.old); (phase == RollingBack || phase == Reverting) && d != "" && l.Sabotage != BreakRevert {
+			return fmt.Errorf("%s: %s", phase, d)
 		}
 	}
-	// A revert starts from what a confirm starts from, and has the steps of
-	// a rollback, nearly.
-	l.from[Reverting], l.result.Steps[Reverting] = l.from[Confirming], l.result.Steps[RollingBack]
 	return nil
 }
 
@@ -266,12 +293,6 @@ const otherJournal = "linerate-transaction 1\ndigest sha256:222222222222222222\n
 
 // scratch makes the directory of counters anew.
 func (l *lab) scratch() error {
-	return errors.Join(os.WriteFile(filepath.Join(l.sandbox.Dir, "count"), []byte("0\n"), 0o600),
+	return errors.Join(os.WriteFile(filepath.Join(l.sandbox.Dir, "count"), []byte("0\n"), 0o600), os.WriteFile(filepath.Join(l.sandbox.Dir, "trace"), nil, 0o600),
 		os.WriteFile(filepath.Join(l.sandbox.Dir, "journal"), []byte(otherJournal), 0o600))
-}
-
-func (l *lab) steps() int {
-	b, _ := os.ReadFile(filepath.Join(l.sandbox.Dir, "count"))
-	n, _ := strconv.Atoi(strings.TrimSpace(string(b)))
-	return n
 }

@@ -32,7 +32,7 @@ const (
 func Kinds() []Kind { return []Kind{Kill, Cut, IO, Full, ReadOnly, Lie, Clock, Second, Boot, Unsynced} }
 
 // commands are what the agent calls that can fail or be interrupted.
-var commands = []string{"mv", "cp", "rm", "ln", "mkdir", "chmod", "chown", "sync", "fsync", "cat", "sed", "ls", "stat",
+var commands = []string{"mv", "cp", "rm", "ln", "mkdir", "chmod", "chown", "fsync", "cat", "sed", "ls", "stat",
 	"cmp", "grep", "tail", "sort", "rmdir", "flock", "lockf", "sleep", "id", "uname", "ps"}
 
 // prelude counts steps and strikes at one. FAULT, FAULT_AT and FAULT_DIR are
@@ -44,6 +44,7 @@ strike() {
 	until read -r fault_n <"$FAULT_DIR/count"; do :; done # two of a pipeline may count at once
 	fault_n=$((fault_n + 1))
 	echo "$fault_n" >"$FAULT_DIR/count"
+	[ "$FAULT" != count ] || note "step $1 $(command find "$ROOT" -printf '%p %i %m %U %G %s %T@ %C@\n' | command cksum)"
 	[ "$fault_n" -eq "$FAULT_AT" ] || return 0
 	echo "$1" >"$FAULT_DIR/struck"
 	case $FAULT in
@@ -61,12 +62,16 @@ strike() {
 setsid() { strike setsid && exec setsid "$@"; }
 say() { strike say && printf '%s\n' "$*"; }
 knob_write() { strike knob_write && real_knob_write "$@"; }
+note() { [ "${FAULT-}" != count ] || echo "$1" >>"$FAULT_DIR/trace"; }
+# A sync of everything is one of the sandbox: the machine's disk is none of it.
+sync() { strike sync || return; case $# in 0) command sync -f "$ROOT" ;; *) command sync "$@" ;; esac; }
 knob_read() {
 	real_knob_read "$@" || return
+	note read
 	if [ -s "$FAULT_DIR/lie" ]; then value=${value}9; fi
 }
 shutdown() { echo "$*" >"$FAULT_DIR/rebooted"; } # the sandbox boots itself
-date() { if [ -s "$FAULT_DIR/clock" ]; then echo $(($(command date +%s) + 31536000)); else command date "$@"; fi; }
+date() { note date; if [ -s "$FAULT_DIR/clock" ]; then echo $(($(command date +%s) + 31536000)); else command date "$@"; fi; }
 `
 
 // keepSynced keeps a copy of what is on the disk, by inode.

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -138,6 +139,7 @@ func (r *Sandbox) begin() error {
 
 // image is a whole host: what is linerate's own included.
 type image struct {
+	root    string // of the sandbox that it is of
 	files   []entry
 	sysctls map[string]string
 	early   string
@@ -152,7 +154,7 @@ type entry struct {
 
 // save takes an image of the sandbox.
 func (r *Sandbox) save() (image, error) {
-	im := image{sysctls: map[string]string{}, early: r.wasRead}
+	im := image{root: r.Root, sysctls: map[string]string{}, early: r.wasRead}
 	err := r.do(func() error {
 		for _, s := range sysctls {
 			watchSysctl(im.sysctls, s.name)
@@ -201,7 +203,7 @@ func (r *Sandbox) load(im image) error {
 			return err
 		}
 		for _, e := range im.files {
-			if err := e.write(); err != nil {
+			if err := e.in(im.root, r.Root).write(); err != nil {
 				return err
 			}
 		}
@@ -212,6 +214,12 @@ func (r *Sandbox) load(im image) error {
 		}
 		return nil
 	})
+}
+
+// in is an entry of one root in another: a boot's entry names the root too.
+func (e entry) in(from, to string) entry {
+	e.path, e.content = to+strings.TrimPrefix(e.path, from), bytes.ReplaceAll(e.content, []byte(from), []byte(to))
+	return e
 }
 
 func (e entry) write() error {
@@ -283,11 +291,19 @@ func (r *Sandbox) endAll() error {
 
 // kill sends SIGKILL to every process that names a file of the sandbox, and counts them.
 func (r *Sandbox) kill() (alive int, err error) {
-	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, file := range lines {
-		line, _ := os.ReadFile(file) // of a zombie empty
-		pid, e := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		if e == nil && pid > 1 && strings.Contains(string(line), r.Root+"/") {
+	proc, err := os.Open("/proc")
+	if err != nil {
+		return 0, err
+	}
+	defer proc.Close()
+	names, err := proc.Readdirnames(-1)
+	for _, name := range names {
+		pid, e := strconv.Atoi(name)
+		if e != nil || pid <= 1 {
+			continue
+		}
+		line, _ := os.ReadFile("/proc/" + name + "/cmdline") // of a zombie empty
+		if strings.Contains(string(line), r.Root+"/") {
 			alive++
 			_ = unix.Kill(pid, unix.SIGKILL)
 		}

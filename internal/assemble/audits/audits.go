@@ -8,7 +8,9 @@ import (
 
 	"linerate/catalogue"
 	"linerate/internal/audit"
+	"linerate/internal/planner"
 	"linerate/internal/role"
+	"linerate/internal/tunable"
 )
 
 // Input is what audits of any host need.
@@ -30,6 +32,14 @@ func Rules() (*audit.RuleSet, error) {
 		return set, nil
 	}
 	return audit.LoadRules(catalogue.Files())
+}
+
+// Advice takes what plans may set as it is packed with the catalogue, else reads its files.
+func Advice(c *tunable.Catalogue) (*planner.Library, error) {
+	if l, ok := planner.Unpack(catalogue.PackedPlans()); ok {
+		return l, nil
+	}
+	return planner.Load(catalogue.Files(), c)
 }
 
 // GiveRole takes the role that somebody gave, which why says, or guesses it from the

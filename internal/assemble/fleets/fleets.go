@@ -5,6 +5,7 @@ package fleets
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -66,6 +67,9 @@ func (s *Sweep) Run(ctx context.Context) (fleet.Sweep, error) {
 	if err != nil {
 		return fleet.Sweep{}, err
 	}
+	if e.known, err = s.Store.Seen(ctx); err != nil {
+		return fleet.Sweep{}, err
+	}
 	w, err := s.Store.BeginSweep(ctx, fleet.Sweep{ID: s.ID, Start: time.Now(), From: s.From, Hosts: len(s.Targets), Knowledge: e.knowledge})
 	if err != nil {
 		return w, err
@@ -78,9 +82,12 @@ func (s *Sweep) Run(ctx context.Context) (fleet.Sweep, error) {
 	left := slices.DeleteFunc(slices.Clone(s.Targets), func(t inventory.Target) bool { return done[t.Name] })
 	s.Remote.Shared, s.Remote.Room, s.Remote.Most = sshhost.NewShared(), make(sshhost.Room, largeAtOnce), maxCapture
 	s.Remote.Timeout = s.Timeout
-	_, err = sweep.Run(ctx, sweep.Task{
-		Options: s.Options, Targets: left, Fetch: s.fetch, Final: final, Examine: e.examine, Progress: s.Progress,
+	_, err = sweep.Run(ctx, sweep.Task[fleet.Observation]{
+		Options: s.Options, Targets: left, Fetch: fetchBy(&s.Remote), Final: final, Examine: e.examine, Progress: s.Progress,
 		Done: func(data []byte) { s.Remote.Room.Leave(len(data)) },
+		Lost: func(t *inventory.Target, at time.Time, why error) fleet.Observation {
+			return fleet.Observation{Name: t.Name, Time: at, Failure: why.Error()}
+		},
 		Store: func(ctx context.Context, seen []fleet.Observation) error {
 			changes, err := s.Store.Observe(ctx, s.ID, seen...)
 			if err == nil && s.Changed != nil && len(changes) > 0 {
@@ -97,29 +104,35 @@ func (s *Sweep) Run(ctx context.Context) (fleet.Sweep, error) {
 
 // final reports errors that another try cannot mend.
 func final(err error) bool {
-	return errors.Is(err, sshhost.ErrRefused) || hint.IsUsage(err) || errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission)
+	var made unplannable
+	return errors.As(err, &made) || errors.Is(err, sshhost.ErrRefused) || hint.IsUsage(err) || errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission)
 }
 
-// fetch captures one host, or reads its bundle.
-func (s *Sweep) fetch(ctx context.Context, t *inventory.Target) ([]byte, error) {
-	if !hosts.IsRemote(t.Source) {
-		data, err := host.ReadFile(t.Source, maxCapture)
-		if err == nil && len(data) >= sshhost.LargeOutput {
-			s.Remote.Room <- struct{}{}
+// fetchBy captures one host, or reads its bundle.
+func fetchBy(r *hosts.Remote) func(context.Context, *inventory.Target) ([]byte, error) {
+	return func(ctx context.Context, t *inventory.Target) ([]byte, error) {
+		if !hosts.IsRemote(t.Source) {
+			data, err := host.ReadFile(t.Source, maxCapture)
+			if err == nil && len(data) >= sshhost.LargeOutput {
+				r.Room <- struct{}{}
+			}
+			return data, err
 		}
-		return data, err
+		remote := *r
+		if t.Become != "" {
+			remote.Become = t.Become
+		}
+		return remote.Bundle(ctx, t.Source)
 	}
-	remote := s.Remote
-	if t.Become != "" {
-		remote.Become = t.Become
-	}
-	return remote.Bundle(ctx, t.Source)
 }
 
 // examiner makes observations of captures.
 type examiner struct {
 	in        audit.Input
 	knowledge string
+	// known are the digests of hosts as they are in the ledger, by name
+	// (fleet.Observation.Seen).
+	known map[string]string
 }
 
 func (s *Sweep) examiner() (*examiner, error) {
@@ -140,24 +153,55 @@ func (s *Sweep) examiner() (*examiner, error) {
 			return nil, fmt.Errorf("%s: %w", t.Name, err)
 		}
 	}
-	return &examiner{in, fleet.Digest(s.Version, files, fmt.Sprint(s.Suppressions))}, nil
+	return &examiner{in: in, knowledge: fleet.Digest(s.Version, files, fmt.Sprint(s.Suppressions))}, nil
 }
 
-// examine inspects and audits what was captured of a host.
+// examine inspects and audits what was captured of a host, unless that would come to what
+// the ledger has of it.
 func (e *examiner) examine(ctx context.Context, t *inventory.Target, data []byte) (fleet.Observation, error) {
-	var r host.Reader
-	var err error
-	if hosts.IsRemote(t.Source) {
-		r, err = hosts.ReadOverSSH(data, t.Source)
-	} else {
-		r, err = bundlehost.Read(bytes.NewReader(data), t.Source)
-	}
+	a, err := bundlehost.Unpack(bytes.NewReader(data), t.Source)
 	if err != nil {
 		return fleet.Observation{}, err
 	}
-	defer r.Close()
+	seen, err := e.seen(ctx, t, a)
+	if err != nil {
+		return fleet.Observation{}, err
+	}
+	if seen != "" && e.known[t.Name] == seen {
+		return fleet.Observation{Name: t.Name, Time: time.Now(), Seen: seen, Same: true}, nil
+	}
+	return e.audit(ctx, t, a, seen)
+}
+
+// seen is a digest of all that an audit of a host depends on: what stays of its capture
+// (bundlehost.Archive.Glance), and what the rules' questions about counters come to; "" where
+// that is not known.
+func (e *examiner) seen(ctx context.Context, t *inventory.Target, a *bundlehost.Archive) (string, error) {
+	stays := sha256.New()
+	b, ok, err := a.Glance(stays)
+	if err != nil || !ok {
+		return "", err
+	}
+	f, err := inspect.Host(ctx, b, inspect.Options{})
+	if err != nil {
+		return "", err
+	}
+	rules, ok := e.in.Rules.Answers(f, e.in.Catalogue)
+	roles := t.Role
+	if t.Role == "" && ok {
+		roles, ok = role.Answers(f)
+	}
+	if !ok {
+		return "", nil
+	}
+	return fleet.Digest(e.knowledge, audit.Lapsed(&e.in), t.Role, roles, rules, string(stays.Sum(nil))), nil
+}
+
+// audit inspects and audits a host.
+func (e *examiner) audit(ctx context.Context, t *inventory.Target, a *bundlehost.Archive, seen string) (fleet.Observation, error) {
 	in := e.in
-	if in.Facts, err = inspect.Host(ctx, r, inspect.Options{}); err != nil {
+	var err error
+	if in.Facts, err = factsOf(ctx, t, a); err != nil {
 		return fleet.Observation{}, err
 	}
 	if err := audits.GiveRole(&in, t.Role, "given by the list of hosts"); err != nil {
@@ -167,11 +211,27 @@ func (e *examiner) examine(ctx context.Context, t *inventory.Target, data []byte
 	if err != nil {
 		return fleet.Observation{}, err
 	}
+	if len(report.Unlisted) > 0 || len(report.SuppressedUnlisted) > 0 {
+		seen = "" // how many are listed hangs on how long their texts are, and those on counters
+	}
 	f := in.Facts
 	return fleet.Observation{
 		Name: t.Name, Time: time.Now(), ID: f.MachineID, Hostname: f.Hostname, OS: f.OS, Release: f.Release.String(), Role: in.Role,
-		Facts: fleet.FactsDigest(f, e.settable(f)), Knowledge: e.knowledge, Findings: fleet.Of(report),
+		Facts: fleet.FactsDigest(f, e.settable(f)), Knowledge: e.knowledge, Findings: fleet.Of(report), Seen: seen,
 	}, nil
+}
+
+// factsOf inspects what was captured of a host.
+func factsOf(ctx context.Context, t *inventory.Target, a *bundlehost.Archive) (*fact.Facts, error) {
+	b, err := a.Bundle()
+	if err != nil {
+		return nil, err
+	}
+	r := host.Reader(b)
+	if hosts.IsRemote(t.Source) {
+		r = hosts.OverSSH(r)
+	}
+	return inspect.Host(ctx, r, inspect.Options{})
 }
 
 // settable reports names that the catalogue knows as set by people.
@@ -201,13 +261,4 @@ func Bundles(dir string) ([]inventory.Target, error) {
 		return nil, hint.With(hint.Usagef("bundles: %s holds none", dir), "a bundle is a file NAME.tar.gz that linerate capture wrote")
 	}
 	return out, nil
-}
-
-// List reads a list of hosts: one host a line, or an inventory of Ansible's.
-func List(file string, read func(file, text string) ([]inventory.Target, error)) ([]inventory.Target, error) {
-	text, err := host.ReadFile(file, inventory.MaxBytes)
-	if err != nil {
-		return nil, hint.With(fmt.Errorf("read the list of hosts: %w", err), "a list is a file with one ssh://[user@]host[:port] a line, or an inventory of Ansible")
-	}
-	return read(file, string(text))
 }

@@ -9,10 +9,12 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
 	"linerate/internal/fact"
 	"linerate/internal/hint"
 	"linerate/internal/host"
+	"linerate/internal/host/bundlehost"
 	"linerate/internal/host/filehost"
 	"linerate/internal/inspect"
 )
@@ -61,9 +63,13 @@ func IsConfiguration(name, system string) bool {
 	return ok && len(bytes.TrimSpace(text)) > 0
 }
 
-// Files reads files of configuration as a host of their own. given are the names
+// files reads files of configuration as a host of their own. given are the names
 // that they were given, by their places on that host.
-func (s *Source) Files(args []string, stdin io.Reader) (r host.Reader, given map[string]string, err error) {
+func (s *Source) files(args []string) (r host.Reader, given map[string]string, err error) {
+	stdin := io.Reader(os.Stdin)
+	if s.Stdin != nil {
+		stdin = s.Stdin()
+	}
 	texts := map[string][]byte{}
 	given = map[string]string{}
 	system := s.OS
@@ -81,7 +87,7 @@ func (s *Source) Files(args []string, stdin io.Reader) (r host.Reader, given map
 				"sysctl.conf, loader.conf, rc.conf, pf.conf, tuned.conf, config.xml, config.boot, UCI files, a kernel's command line, modprobe.d, GRUB's file, udev's rules … are; %s says which system's it is", hint.Option("os", ""))
 		}
 		if _, twice := texts[place.Path]; twice {
-			return nil, nil, hint.With(hint.Usagef("%s and %s are both a host's %s", given[place.Path], name, place.Path), "audit them one by one, or as a directory with --root")
+			return nil, nil, hint.With(hint.Usagef("%s and %s are both a host's %s", given[place.Path], name, place.Path), "read them one by one, or as a directory with %s", hint.Option("root", ""))
 		}
 		if system = place.OS; s.OS != "" {
 			system = s.OS
@@ -112,19 +118,49 @@ func readFile(name string, stdin io.Reader) ([]byte, error) {
 	return text, nil
 }
 
-// Open finds the reader of the host that args and the source name, and how it is
-// to be inspected. Whoever asks closes it.
-func (s *Source) Open(ctx context.Context, args []string) (host.Reader, inspect.Options, error) {
-	opts, err := s.options()
-	if err != nil {
-		return nil, opts, err
+// archive opens an archive: a capture's bundle, or a product's own backup of its
+// settings (OpenWrt's sysupgrade -b, TrueNAS' with its database).
+func (s *Source) archive(name string) (host.Reader, error) {
+	bundle, notBundle := bundlehost.Open(name)
+	if notBundle == nil {
+		return bundle, nil
 	}
-	r, err := s.open(ctx, args)
-	return r, opts, err
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, notBundle
+	}
+	defer f.Close()
+	texts := map[string][]byte{}
+	system := s.OS
+	err = host.Untar(f, true, func(entry string, data []byte) error {
+		top, _, below := strings.Cut(entry, "/")
+		place, known := filehost.Recognise(entry, string(data), s.OS)
+		switch {
+		case below && slices.Contains(rootDirs, top):
+			texts["/"+entry] = data
+		case known && !below:
+			texts[place.Path] = data
+		default:
+			return nil
+		}
+		if known && system == "" {
+			system = place.OS
+		}
+		return nil
+	})
+	if err != nil || system == "" {
+		return nil, notBundle
+	}
+	return filehost.New(texts, system).From(name), nil
 }
 
-// Options are how a host is to be inspected.
-func (s *Source) Options() (inspect.Options, error) { return s.options() }
+// rootDirs are directories of a host's root that a backup of settings has.
+var rootDirs = []string{"boot", "cf", "conf", "config", "data", "etc"}
+
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
 
 // Inspect reads a host by a reader.
 func Inspect(ctx context.Context, r host.Reader, opts inspect.Options) (*fact.Facts, error) {

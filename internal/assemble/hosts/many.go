@@ -1,42 +1,45 @@
 package hosts
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"linerate/internal/fleet/inventory"
 	"linerate/internal/hint"
 	"linerate/internal/host"
 )
 
-// maxHosts bounds a file of hosts.
-const maxHosts = 10_000
+// Listed is what a list says of hosts, by how they are reached.
+type Listed map[string]inventory.Target
 
-// Named are the hosts that arguments and a file of hosts name, each once.
-func Named(args []string, file string) ([]string, error) {
-	out := slices.Clone(args)
+// Named are the hosts that arguments and a file of hosts name, each once, and what the file
+// says of them.
+func Named(args []string, file string) ([]string, Listed, error) {
+	out, listed := slices.Clone(args), Listed{}
 	if file != "" {
-		more, err := hostsFile(file)
+		more, err := List(file, inventory.Lines)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		out = append(out, more...)
+		for _, t := range more {
+			out = append(out, t.Source)
+			listed[t.Source] = t
+		}
 	}
 	out = firsts(out)
-	if len(out) > 1 {
+	if len(out) > 1 && (file != "" || !AreFiles(out)) {
 		if i := slices.IndexFunc(out, func(s string) bool { return !IsRemote(s) }); i >= 0 {
-			return nil, hint.With(hint.Usagef("%q is not a host over SSH", out[i]), "several sources at once are all ssh://host; read bundles and trees one by one")
+			return nil, nil, hint.With(hint.Usagef("%q is not a host over SSH", out[i]), "several sources at once are all ssh://host; read bundles and trees one by one")
 		}
 	}
-	return out, nil
+	return out, listed, nil
 }
 
 // firsts drops a host that is named again.
@@ -49,36 +52,13 @@ func firsts(names []string) []string {
 	})
 }
 
-// hostsFile reads one host a line; # begins a comment, ssh:// may be left out.
-func hostsFile(name string) ([]string, error) {
-	f, err := os.Open(name)
+// List reads a list of hosts: one host a line, or an inventory of Ansible's.
+func List(file string, read func(file, text string) ([]inventory.Target, error)) ([]inventory.Target, error) {
+	text, err := host.ReadFile(file, inventory.MaxBytes)
 	if err != nil {
-		return nil, hint.With(fmt.Errorf("hosts: %w", err), "--hosts wants a file with one ssh://[user@]host[:port] a line")
+		return nil, hint.With(fmt.Errorf("read the list of hosts: %w", err), "a list is a file with one ssh://[user@]host[:port] a line, or an inventory of Ansible")
 	}
-	defer f.Close()
-	var out []string
-	sc := bufio.NewScanner(io.LimitReader(f, host.MaxFile))
-	for sc.Scan() {
-		line, _, _ := strings.Cut(sc.Text(), "#")
-		if line = strings.TrimSpace(line); line == "" {
-			continue
-		}
-		if !IsRemote(line) {
-			line = "ssh://" + line
-		}
-		if out = append(out, line); len(out) > maxHosts {
-			return nil, fmt.Errorf("hosts: %s names more than %d", name, maxHosts)
-		}
-	}
-	if err := sc.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, fmt.Errorf("hosts: a line of %s is too long for the name of a host", name)
-	} else if err != nil {
-		return nil, fmt.Errorf("hosts: read %s: %w", name, err)
-	}
-	if len(out) == 0 {
-		return nil, hint.With(fmt.Errorf("hosts: %s names none", name), "one ssh://[user@]host[:port] a line")
-	}
-	return out, nil
+	return read(file, string(text))
 }
 
 // atOnce bounds how many hosts are read at the same time.

@@ -36,6 +36,7 @@ type Remote struct {
 	Shared  *sshhost.Shared  // what many hosts have in common; nil: nothing
 	Room    sshhost.Room     // for large captures; nil: as many as there are
 	Most    int64            // bytes of a capture; 0: maxCapture
+	Listed  Listed           // what a list says of hosts; nil: nothing
 }
 
 // Line is the command line by which somebody says a verb to a host that was
@@ -92,7 +93,7 @@ func (r *Remote) Dial(ctx context.Context, source string) (*sshhost.Client, erro
 	if err != nil {
 		return nil, err
 	}
-	o := sshhost.Options{Become: r.Become, Alive: r.Alive, Shared: r.Shared}
+	o := sshhost.Options{Become: cmp.Or(r.Become, r.Listed[source].Become), Alive: r.Alive, Shared: r.Shared}
 	if r.Config != "" {
 		o.Configs = []string{r.Config}
 	}
@@ -104,6 +105,28 @@ func (r *Remote) Dial(ctx context.Context, source string) (*sshhost.Client, erro
 		fmt.Fprintf(r.Talk(), "note: %s\n", n)
 	}
 	return c, nil
+}
+
+// Runner runs scripts on a host over SSH; it connects when the first is run.
+func (r *Remote) Runner(source string) *sshhost.Runner {
+	return &sshhost.Runner{Name: source, Dial: func(ctx context.Context) (*sshhost.Client, error) { return r.Dial(ctx, source) }}
+}
+
+// connectPatience is how long a new connection and its first answer may take: an
+// emulated or loaded host is slow, and one that is cut off never answers.
+const connectPatience = 30 * time.Second
+
+// Fresh is the check that a host can still be reached by a connection that did not
+// exist before.
+func (r *Remote) Fresh(source string) apply.Check {
+	return apply.Check{Name: "a new connection to " + source, Do: func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeoutCause(ctx, connectPatience, fmt.Errorf("no answer in %v", connectPatience))
+		defer cancel()
+		run := r.Runner(source)
+		defer run.Close()
+		_, err := apply.On(run).Hello(ctx)
+		return err
+	}}
 }
 
 // Bundle captures a host over SSH, in one round trip once connected.
@@ -128,17 +151,15 @@ func (r *Remote) Open(ctx context.Context, source string) (host.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ReadOverSSH(data, source)
-}
-
-// ReadOverSSH reads what Bundle captured.
-func ReadOverSSH(data []byte, source string) (host.Reader, error) {
 	b, err := bundlehost.Read(bytes.NewReader(data), source)
 	if err != nil {
 		return nil, err
 	}
-	return overSSH{b}, nil
+	return OverSSH(b), nil
 }
+
+// OverSSH is a capture that came over SSH just now, as a host.
+func OverSSH(b host.Reader) host.Reader { return overSSH{b} }
 
 // overSSH is a bundle that was captured just now.
 type overSSH struct{ host.Reader }

@@ -2,17 +2,18 @@ package hosts
 
 import (
 	"context"
+	"io"
 	"strings"
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
 	"linerate/internal/hint"
 	"linerate/internal/host"
-	"linerate/internal/host/bundlehost"
 	"linerate/internal/host/localhost"
 	"linerate/internal/host/sshhost"
 	"linerate/internal/host/treehost"
 	"linerate/internal/inspect"
+	"linerate/internal/show"
 )
 
 // Source is the host to read: this machine, where nothing else is named.
@@ -20,21 +21,77 @@ type Source struct {
 	Root    string // a directory with a host's files
 	Release string // of the host whose files they are
 	OS      string // theirs, where the files do not tell
+	// Memory in bytes and CPUs are the host's, for sources that do not tell: a
+	// configuration by itself. 0 is not said.
+	Memory uint64
+	CPUs   int
+	// Stdin is standard input, for sources that are "-".
+	Stdin func() io.Reader
 	Remote
 }
 
 // Facts reads the host that args and the source name.
 func (s *Source) Facts(ctx context.Context, args []string) (*fact.Facts, error) {
+	o, err := s.Open(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	defer o.Close()
+	return o.Facts(ctx)
+}
+
+// Opened is a source that was found: its reader, how it is to be inspected, and the
+// names that files by themselves were given, by their places on their host.
+type Opened struct {
+	host.Reader
+	Options inspect.Options
+	Given   map[string]string
+	source  *Source
+}
+
+// Open finds the reader of the host, or of the files, that args and the source name.
+// Whoever asks closes it.
+func (s *Source) Open(ctx context.Context, args []string) (*Opened, error) {
 	opts, err := s.options()
 	if err != nil {
 		return nil, err
 	}
-	reader, err := s.open(ctx, args)
+	o := &Opened{Options: opts, source: s}
+	if s.Root == "" && AreFiles(args) {
+		o.Reader, o.Given, err = s.files(args)
+	} else {
+		o.Reader, err = s.open(ctx, args)
+	}
 	if err != nil {
 		return nil, err
 	}
-	defer reader.Close()
-	return inspect.Host(ctx, reader, opts)
+	return o, nil
+}
+
+// Facts inspects the source, and adds what its caller knows of the host.
+func (o *Opened) Facts(ctx context.Context) (*fact.Facts, error) {
+	f, err := inspect.Host(ctx, o.Reader, o.Options)
+	if err != nil {
+		return nil, err
+	}
+	return f, o.source.tell(f)
+}
+
+// tell adds what the caller knows of a host where its source does not tell it.
+func (s *Source) tell(f *fact.Facts) error {
+	if known := max(f.Memory.Physical, f.Memory.Real); s.Memory > 0 && known > 0 {
+		return hint.With(hint.Usagef("the host tells its memory itself: %s", show.Bytes(float64(known))), "leave %s out", hint.Option("memory", ""))
+	}
+	if s.CPUs > 0 && f.CPU.Count > 0 {
+		return hint.With(hint.Usagef("the host tells its CPUs itself: %d", f.CPU.Count), "leave %s out", hint.Option("cpus", ""))
+	}
+	if s.Memory > 0 {
+		f.Memory.Physical, f.From.Told = s.Memory, append(f.From.Told, "memory")
+	}
+	if s.CPUs > 0 {
+		f.CPU.Count, f.From.Told = s.CPUs, append(f.From.Told, "cpus")
+	}
+	return nil
 }
 
 // options checks the release.
@@ -72,8 +129,12 @@ func (s *Source) open(ctx context.Context, args []string) (host.Reader, error) {
 		return openTree(s.Root, s.Release)
 	case len(args) > 0 && IsRemote(args[0]):
 		return s.Remote.Open(ctx, args[0])
+	case len(args) > 1:
+		return nil, hint.With(hint.Usagef("%q and %q are not both of one host", args[0], args[1]), "several sources at once are files of one host's configuration: no bundle, no directory, no ssh://")
+	case len(args) > 0 && isDir(args[0]):
+		return openTree(args[0], s.Release)
 	case len(args) > 0:
-		return bundlehost.Open(args[0])
+		return s.archive(args[0])
 	}
 	return localhost.New(), nil
 }

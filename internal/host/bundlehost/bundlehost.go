@@ -3,9 +3,6 @@
 package bundlehost
 
 import (
-	"archive/tar"
-	"bufio"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -21,12 +18,9 @@ import (
 	"linerate/internal/host"
 )
 
-// Limits of a bundle. A real one is far below: some hundred entries, a few
-// megabytes unpacked.
+// Limits of a bundle beside those of any archive (host.Untar).
 const (
-	maxEntries = 20_000
-	maxTotal   = 128 << 20
-	maxPath    = 1024
+	maxPath = 1024
 	// treeEntries bounds the files that listings under trees/ stand for.
 	treeEntries = 100_000
 )
@@ -59,78 +53,60 @@ func Open(name string) (*Bundle, error) {
 
 // Read reads a bundle: a tar archive, compressed by gzip or not.
 func Read(r io.Reader, name string) (*Bundle, error) {
-	b := &Bundle{path: name, files: map[string][]byte{}, dirs: map[string][]string{}, outputs: map[string][]byte{}}
-	buffered := bufio.NewReader(r)
-	src := io.Reader(buffered)
-	if magic, _ := buffered.Peek(2); len(magic) == 2 && magic[0] == 0x1f && magic[1] == 0x8b {
-		gz, err := gzip.NewReader(buffered)
-		if err != nil {
-			return nil, fmt.Errorf("read bundle %s: %w", name, err)
-		}
-		src = gz
+	a, err := Unpack(r, name)
+	if err != nil {
+		return nil, err
 	}
-	if err := b.unpack(tar.NewReader(src)); err != nil {
-		return nil, hint.With(fmt.Errorf("read bundle %s: %w", name, err), "a bundle is a tar.gz that linerate capture or its script wrote")
+	return a.Bundle()
+}
+
+// advice is the hint of errors about what is no bundle.
+const advice = "a bundle is a tar.gz that linerate capture or its script wrote"
+
+// Archive is an unpacked bundle, of which nothing was read yet.
+type Archive struct {
+	path    string
+	entries []archived
+}
+
+type archived struct {
+	name string
+	data []byte
+}
+
+// Unpack unpacks a bundle.
+func Unpack(r io.Reader, name string) (*Archive, error) {
+	a := &Archive{path: name}
+	if err := host.Untar(r, false, func(entry string, data []byte) error {
+		a.entries = append(a.entries, archived{entry, data})
+		return nil
+	}); err != nil {
+		return nil, hint.With(fmt.Errorf("read bundle %s: %w", name, err), advice)
+	}
+	return a, nil
+}
+
+// Bundle reads all of the archive.
+func (a *Archive) Bundle() (*Bundle, error) {
+	return a.read(func(_ string, data []byte) []byte { return data })
+}
+
+// read makes a bundle of what take leaves of the entries: nothing of one for which it
+// returns nil.
+func (a *Archive) read(take func(name string, data []byte) []byte) (*Bundle, error) {
+	b := &Bundle{path: a.path, files: map[string][]byte{}, dirs: map[string][]string{}, outputs: map[string][]byte{}}
+	for _, e := range a.entries {
+		if data := take(e.name, e.data); data != nil {
+			if err := b.entry(e.name, data); err != nil {
+				return nil, hint.With(fmt.Errorf("read bundle %s: %w", a.path, err), advice)
+			}
+		}
 	}
 	if b.manifest.os == "" {
-		return nil, hint.With(fmt.Errorf("read bundle %s: it has no manifest that names its system", name),
-			"a bundle is a tar.gz that linerate capture or its script wrote")
+		return nil, hint.With(fmt.Errorf("read bundle %s: it has no manifest that names its system", a.path), advice)
 	}
 	b.index()
 	return b, nil
-}
-
-// unpack takes the entries that a bundle may have, and refuses an archive
-// that holds anything else: links, devices, paths that lead elsewhere.
-func (b *Bundle) unpack(tr *tar.Reader) error {
-	total := int64(0)
-	for n := 0; ; n++ {
-		h, err := tr.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if n >= maxEntries {
-			return fmt.Errorf("more than %d entries", maxEntries)
-		}
-		name, err := entryName(h)
-		if err != nil {
-			return err
-		}
-		if h.Typeflag == tar.TypeDir {
-			continue
-		}
-		if h.Size < 0 || h.Size > host.MaxOutput {
-			return fmt.Errorf("%s is larger than the limit of %d bytes", name, host.MaxOutput)
-		}
-		if total += h.Size; total > maxTotal {
-			return fmt.Errorf("larger than the limit of %d bytes unpacked", maxTotal)
-		}
-		data, err := host.ReadBounded(tr, host.MaxOutput)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		if err := b.entry(name, data); err != nil {
-			return err
-		}
-	}
-}
-
-// entryName checks an entry's type and path.
-func entryName(h *tar.Header) (string, error) {
-	if h.Typeflag != tar.TypeReg && h.Typeflag != tar.TypeDir {
-		return "", fmt.Errorf("entry %.80q is neither a file nor a directory", h.Name)
-	}
-	name := strings.TrimPrefix(h.Name, "./")
-	if len(name) > maxPath || strings.ContainsRune(name, 0) || strings.Contains(name, "\\") {
-		return "", fmt.Errorf("entry %.80q has a strange name", h.Name)
-	}
-	if path.IsAbs(name) || slices.Contains(strings.Split(name, "/"), "..") {
-		return "", fmt.Errorf("entry %.80q leads out of the bundle", h.Name)
-	}
-	return path.Clean(name), nil
 }
 
 // entry files one entry under what it is.

@@ -21,6 +21,7 @@ type Host struct {
 	base  host.Reader // nil: there is nothing else
 	files map[string][]byte
 	os    string
+	from  string // the archive that had the files; "" for files by themselves
 }
 
 // New reads files, by their absolute paths, alone. os is "" where they do not
@@ -42,8 +43,17 @@ func cleaned(files map[string][]byte) map[string][]byte {
 	return all
 }
 
+// From says which archive the files were in: all that its host has, as a tree.
+func (h *Host) From(archive string) *Host {
+	h.from = archive
+	return h
+}
+
 // Origin implements host.Reader.
 func (h *Host) Origin() fact.Origin {
+	if h.from != "" {
+		return fact.Origin{Kind: fact.KindTree, Path: h.from}
+	}
 	if h.base != nil {
 		return h.base.Origin()
 	}

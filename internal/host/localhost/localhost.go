@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -147,6 +148,28 @@ func (b *bounded) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	return b.Buffer.Write(p)
+}
+
+// pauseToFill is how long the reader of a command leaves it alone between two reads.
+const pauseToFill = 2 * time.Millisecond
+
+// ReadFrom implements io.ReaderFrom. It reads seldom: FreeBSD's sysctl(8) does not
+// buffer what it writes, and a reader that waits for each of its words is woken
+// fifteen thousand times by sysctl -a, which took 78 s for 6 on a machine of one CPU.
+func (b *bounded) ReadFrom(r io.Reader) (total int64, err error) {
+	piece := make([]byte, 64<<10)
+	for {
+		n, err := r.Read(piece)
+		total += int64(n)
+		_, _ = b.Write(piece[:n]) // never fails
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return total, err
+		}
+		time.Sleep(pauseToFill)
+	}
 }
 
 // LeftOut implements host.Reader.

@@ -2,7 +2,9 @@ package localhost
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -78,3 +80,11 @@ func TestOutput(t *testing.T) {
 }
 
 func TestPiper(t *testing.T) { hosttest.Piper(t, &Runner{}, true) }
+
+// What a command writes beyond the limit is read and dropped.
+func TestOutputIsBounded(t *testing.T) {
+	b := &bounded{limit: 1000}
+	if n, err := io.Copy(b, io.LimitReader(rand.Reader, 1<<18)); err != nil || n != 1<<18 || b.Len() != 1000 || !b.cut {
+		t.Errorf("%d bytes, %d kept, cut %v: %v", n, b.Len(), b.cut, err)
+	}
+}

@@ -45,7 +45,7 @@ func (r *Runner) Run(ctx context.Context, script string, args []string, stdin []
 	select {
 	case err = <-done:
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, context.Cause(ctx)
 	}
 	var exit *exec.ExitError
 	switch {

@@ -50,3 +50,7 @@ CREATE TABLE fleet_sweeps (
 	errors {bigint} NOT NULL, warnings {bigint} NOT NULL, infos {bigint} NOT NULL, knowledge TEXT NOT NULL
 );
 `
+
+// schema3 adds by what a host is known to be the same (fleet.Observation.Seen).
+const schema3 = `ALTER TABLE fleet_hosts ADD COLUMN seen TEXT NOT NULL DEFAULT '';
+`

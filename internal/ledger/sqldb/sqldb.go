@@ -8,12 +8,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
+	"linerate/internal/sqltext"
 )
 
 // Dialect is what databases differ in.
@@ -88,17 +88,7 @@ func (s *DB) q(query string) string {
 	if !s.d.Dollar {
 		return query
 	}
-	var b strings.Builder
-	n := 0
-	for _, r := range query {
-		if r == '?' {
-			n++
-			b.WriteString("$" + strconv.Itoa(n))
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
+	return sqltext.Numbered(query)
 }
 
 // migrate brings the schema up to date; several processes may try at once.

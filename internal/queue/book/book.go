@@ -7,10 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"linerate/internal/queue"
+	"linerate/internal/sqltext"
 )
 
 // Tx is a transaction. Placeholders are ?.
@@ -71,17 +71,7 @@ func (d Dialect) Placeholders(query string) string {
 	if !d.Dollar {
 		return query
 	}
-	var b strings.Builder
-	n := 0
-	for _, r := range query {
-		if r == '?' {
-			n++
-			b.WriteString("$" + strconv.Itoa(n))
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
+	return sqltext.Numbered(query)
 }
 
 // migrations are the steps to the current tables, in order; none is edited once

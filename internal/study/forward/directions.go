@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"linerate/internal/load"
+	"linerate/internal/setting"
 	"linerate/internal/study"
 )
 
@@ -32,5 +33,7 @@ func checkDirections(s *study.Spec, path string, p study.Part) *study.Problem {
 // forwardsOneWay reports whether what enters at the egress takes another way
 // than what enters at the ingress.
 func forwardsOneWay(v study.Variant) bool {
-	return slices.ContainsFunc(v.Settings, func(s study.Setting) bool { return s.Forward == "xdp" || s.CPUs > 0 })
+	return slices.ContainsFunc(v.Settings, func(s study.Setting) bool {
+		return s.Is(setting.Forward) && s.Setting().Name == setting.ForwardXDP || s.Is(setting.CPUs)
+	})
 }

@@ -88,7 +88,7 @@ var gates = []study.Gate{
 	{Name: "no traffic", AppliesTo: ofPackets, Limit: study.Must("the generator must send"), Ask: func(a study.Asked) []string {
 		return study.FaultIf(!sent(a), "the generator sent nothing")
 	}},
-	{Name: "nothing arrived", AppliesTo: ofPackets, Limit: study.Must("frames must reach the receiver"), Ask: func(a study.Asked) []string {
+	{Name: "nothing arrived", Cut: true, AppliesTo: ofPackets, Limit: study.Must("frames must reach the receiver"), Ask: func(a study.Asked) []string {
 		return study.FaultIf(sent(a) && !In(&a.Observed).Flooded && !arrived(a), "no frame reached the receiver (link down, route missing, or all dropped)")
 	}},
 	{Name: "drain", AppliesTo: ofPackets, Limit: study.Must("the end-of-stream frames must arrive, else the loss is unknown"), Ask: func(a study.Asked) []string {

@@ -1,5 +1,5 @@
-// Package kinds makes all kinds of parts known to studies: whoever reads a study or
-// a record imports it, for that alone. A new kind is one more here.
+// Package kinds makes all kinds of parts and of settings known to studies: whoever
+// reads a study or a record imports it, for that alone. A new kind is one more here.
 package kinds
 
 import (
@@ -8,6 +8,10 @@ import (
 	"linerate/internal/study/search"
 	"linerate/internal/study/serve"
 	"linerate/internal/study/switchback"
+	"linerate/internal/study/ways"
 )
 
-func init() { study.Register(forward.Kind{}, search.Kind{}, serve.Kind{}, switchback.Kind{}) }
+func init() {
+	study.Register(forward.Kind{}, search.Kind{}, serve.Kind{}, switchback.Kind{})
+	study.RegisterWays(ways.All()...)
+}

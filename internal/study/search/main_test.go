@@ -3,6 +3,10 @@ package search
 import (
 	"linerate/internal/study"
 	"linerate/internal/study/forward"
+	"linerate/internal/study/ways"
 )
 
-func init() { study.Register(forward.Kind{}, Kind{}) }
+func init() {
+	study.Register(forward.Kind{}, Kind{})
+	study.RegisterWays(ways.All()...)
+}

@@ -3,9 +3,13 @@ package serve
 import (
 	"linerate/internal/study"
 	"linerate/internal/study/forward"
+	"linerate/internal/study/ways"
 )
 
-func init() { study.Register(forward.Kind{}, Kind{}) }
+func init() {
+	study.Register(forward.Kind{}, Kind{})
+	study.RegisterWays(ways.All()...)
+}
 
 // judge is study.Judge with reasons as text.
 func judge(p study.Part, g study.Gates, o study.Observation, _ float64) (map[string]float64, []string) {

@@ -22,8 +22,8 @@ type Guardrail struct {
 	Unit string
 }
 
-// words are a value of the guardrail for people.
-func (g Guardrail) words(v float64) string {
+// In is a value of the guardrail for people, with its unit.
+func (g Guardrail) In(v float64) string {
 	switch g.Unit {
 	case "%":
 		return show.Percent(100 * v)
@@ -94,9 +94,9 @@ func (w *Watch) Check(v float64) (Trip, bool) {
 		return Trip{}, false
 	}
 	t := Trip{Guardrail: w.Name, Value: v, Limit: limit}
-	t.Text = fmt.Sprintf("%s was %s, beyond %s", w.Name, w.words(v), w.words(limit))
+	t.Text = fmt.Sprintf("%s was %s, beyond %s", w.Name, w.In(v), w.In(limit))
 	if w.HarmPercent > 0 {
-		t.Text += fmt.Sprintf(" (%s above the control's %s)", show.Percent(w.HarmPercent), w.words(math.Exp(w.control.mean)))
+		t.Text += fmt.Sprintf(" (%s above the control's %s)", show.Percent(w.HarmPercent), w.In(math.Exp(w.control.mean)))
 	}
 	return t, true
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/setting"
 	"linerate/internal/stats"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
@@ -148,7 +149,7 @@ func (Kind) CheckPart(s *study.Spec, place int, path string) *study.Problem {
 	}
 	for i, v := range s.Variants {
 		for j, set := range v.Settings {
-			if set.Sysctl == "" && (set.Link == "" || slices.Contains([]string{"mtu", "txqueuelen"}, set.Link)) {
+			if !set.Is(setting.Sysctl) && (!set.Is(setting.Link) || slices.Contains([]string{"mtu", "txqueuelen"}, set.Setting().Name)) {
 				return study.Wrong(fmt.Sprintf("variants[%d].settings[%d]", i, j), "only what is set at run time and put back exactly can be tried on a live host: sysctls, and offloads of an interface (link: gro, device: eth0)").Advise("a study on a testbed that is out of service can try it: testbed: {kind: ssh, file: lab.yaml}")
 			}
 		}

@@ -21,7 +21,7 @@ func (Kind) Section(s study.Spec, r study.Results, p study.Part) study.Section {
 	section := study.Section{
 		Title: "Windows on the live host",
 		Method: fmt.Sprintf("The host was switched back and forth under its own traffic, in pairs of windows of %s whose order was drawn by chance; the first %s of each window do not count. "+
-			"One pair in %d at least is a sham: the values that the host had were written again, by the same way. The randomisation test over the pairs' orders decides.",
+			"One pair in %d at least is a sham: the values that the host had were written again, by the same way.",
 			span(plan.Window), span(plan.BurnIn), treatmentsPerSham+1),
 	}
 	windows := windowsOf(r.Trials, p.Name)
@@ -124,20 +124,23 @@ func series(windows []window, m study.Metric, width float64) string {
 func axes(c *chart.Canvas, x, y chart.Scale, m study.Metric) {
 	for _, v := range y.Ticks(5) {
 		c.Line("grid", left, y.At(v), c.W-right, y.At(v))
-		c.Text("tick", "end", left-6, y.At(v)+4, valueText(m, v))
+		c.Text("tick", "end", left-6, y.At(v)+4, ValueText(m, v))
 	}
 	for _, v := range x.Ticks(6) {
 		c.Tick(x.At(v), c.H-8, span(time.Duration(v*float64(time.Second))))
 	}
 }
 
-// valueText is a value of a metric for people.
-func valueText(m study.Metric, v float64) string {
+// ValueText is a value of a metric for people. A log that has whole milliseconds calls
+// what is shorter 0: no request takes none.
+func ValueText(m study.Metric, v float64) string {
 	switch {
+	case v == 0 && slices.Contains([]string{LogP50, LogP95, LogP99}, m.Name):
+		return "below 1 ms"
 	case m.Share:
 		return show.Percent(100 * v)
 	case m.NS == study.IsTime:
-		return span(time.Duration(v))
+		return show.Nanos(v)
 	}
 	return show.Value(v)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"linerate/internal/study"
+	"linerate/internal/study/ways"
 )
 
 // pairsOf are windows of eight pairs whose metric follows the traffic, and 4 % less of
@@ -32,6 +33,7 @@ func pairsOf(metric string) (trials []study.Trial) {
 // TestSection: the page has the pairs' effects, and what they come to at equal traffic.
 func TestSection(t *testing.T) {
 	study.Register(Kind{})
+	study.RegisterWays(ways.All()...)
 	spec, err := study.Parse("live.yaml", []byte(`
 name: live
 question: Does it help?
@@ -67,6 +69,19 @@ metrics: [{metric: round_trip_ns, part: day, primary: true}]
 	for _, table := range (Kind{}).Section(spec, study.Results{Trials: trials}, spec.Parts[0]).Tables {
 		if table.Title == "At equal traffic" {
 			t.Errorf("traffic that did not move explains %+v", table.Rows)
+		}
+	}
+}
+
+// A log of whole milliseconds has no shorter times, and no request takes none.
+func TestValueText(t *testing.T) {
+	for _, c := range []struct {
+		metric, want string
+		v            float64
+	}{{LogP95, "below 1 ms", 0}, {LogP95, "3.00 ms", 3e6}, {RoundTrip, "0 ns", 0}, {Drops, "0.00 %", 0}, {WatchedLower, "0", 0}} {
+		m, ok := study.MetricNamed(c.metric)
+		if got := ValueText(m, c.v); !ok || got != c.want {
+			t.Errorf("%s of %g is %q, want %q", c.metric, c.v, got, c.want)
 		}
 	}
 }

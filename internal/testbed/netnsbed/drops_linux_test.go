@@ -108,26 +108,24 @@ func TestDropsOfKnownCause(t *testing.T) {
 					}
 				}
 			}
-			labtest.Again(t, func(t *labtest.Try) {
-				b := up(t, Options{Mode: testbed.Cost})
-				if _, err := b.Reset(context.Background(), c.settings); err != nil {
-					t.Fatal(err)
-				}
-				silence(t.T, b)
-				const n = 500
-				counted, reasons, arrived := watch(t.T, b, func() { c.send.send(t.T, b, n) })
-				a := drop.Attribute(n, arrived, 0, counted)
-				if got := a.At(c.counted); got != n && !(c.some && got > n/3) || a.Excess > 0 {
-					t.Errorf("by counters %d of %d ended at %q: %+v\n%v", got, n, c.counted, a, counted)
-				}
-				if reasons == nil {
-					return
-				}
-				a = drop.AttributeReasons(n, arrived, 0, counted, reasons)
-				if got := a.At(c.reasoned); got != n && !(c.some && got > n/3) || a.Excess > 0 {
-					t.Errorf("by reasons %d of %d ended at %q: %+v\n%v", got, n, c.reasoned, a, reasons)
-				}
-			})
+			b := up(t, Options{Mode: testbed.Cost})
+			if _, err := b.Reset(context.Background(), c.settings); err != nil {
+				t.Fatal(err)
+			}
+			silence(t, b)
+			const n = 500
+			counted, reasons, arrived := watch(t, b, func() { c.send.send(t, b, n) })
+			a := drop.Attribute(n, arrived, 0, counted)
+			if got := a.At(c.counted); got != n && !(c.some && got > n/3) || a.Excess > 0 {
+				t.Errorf("by counters %d of %d ended at %q: %+v\n%v", got, n, c.counted, a, counted)
+			}
+			if reasons == nil {
+				return
+			}
+			a = drop.AttributeReasons(n, arrived, 0, counted, reasons)
+			if got := a.At(c.reasoned); got != n && !(c.some && got > n/3) || a.Excess > 0 {
+				t.Errorf("by reasons %d of %d ended at %q: %+v\n%v", got, n, c.reasoned, a, reasons)
+			}
 		})
 	}
 }

@@ -72,12 +72,31 @@ func (r *Report) answer(factors []space.Entry) string {
 	case len(r.Result.Model.Effects) == 0:
 		return fmt.Sprintf("Nothing could be measured: %s.", r.invalid())
 	case r.Result.Candidate == nil:
-		return fmt.Sprintf("Nothing helps: of %d settings none promises to. A setting worth %s by itself would have been seen.", len(factors), seen)
+		return fmt.Sprintf("Nothing helps: of %d settings none promises to. A setting worth %s by itself would have been seen.%s", len(factors), seen, untried(factors))
 	case len(r.Result.Harm) > 0 && r.Result.Confirmation.Verdict == stats.Better:
-		return fmt.Sprintf("Nothing is recommended: %s gains %s, and is not shown to leave alone %s.", space.Words(factors, r.Result.Candidate),
-			show.SignedPercent(gain(r.Result.Confirmation.EffectPercent)), show.List(r.Result.Harm))
+		open := ""
+		if n := r.Result.OpenBlocks; n > 0 {
+			open = fmt.Sprintf(" About %s of these would decide.", show.Plural(n, "block"))
+		}
+		return fmt.Sprintf("Nothing is recommended: %s gains %s, and is not shown to leave alone %s.%s", space.Words(factors, r.Result.Candidate),
+			show.SignedPercent(gain(r.Result.Confirmation.EffectPercent)), show.List(r.Result.Harm), open)
 	}
 	return fmt.Sprintf("Nothing is shown to help: the best candidate was not confirmed. A gain of %s would have been seen.", seen)
+}
+
+// untried says of how many settings a search without a candidate has tried the first
+// level alone: the screening has two levels of each, and only a race has more.
+func untried(factors []space.Entry) string {
+	n := 0
+	for _, f := range factors {
+		if len(f.Levels) > 1 {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" Of %d of them only the first of several levels was tried.", n)
 }
 
 // invalid counts the trials that could not be used, with the gates that refused them, the

@@ -35,7 +35,7 @@ func TestAnswers(t *testing.T) {
 	}{
 		{tune.Result{Complete: true, Model: model, Candidate: tune.Config{2, 1}, Confirmation: judged(4, stats.Better), Ships: tune.Config{2, 0}, Gain: judged(3.1, stats.Better), Trials: 90,
 			Drops: []tune.Dropped{{Factor: 1, Idle: true}}}, "a=2: +3.1 % (+2.1 % to +4.1 %), confirmed on blocks of their own.", "Nothing"},
-		{tune.Result{Complete: true, Model: model, SeenPercent: stats.Num(1), Trials: 60}, "Nothing helps: of 2 settings none promises to. A setting worth 1.0 % by itself would have been seen.", "confirmed on"},
+		{tune.Result{Complete: true, Model: model, SeenPercent: stats.Num(1), Trials: 60}, "Nothing helps: of 2 settings none promises to. A setting worth 1.0 % by itself would have been seen. Of 1 of them only the first of several levels was tried.", "confirmed on"},
 		{tune.Result{Complete: true, Model: model, Candidate: tune.Config{1, 0}, Confirmation: judged(4, stats.Better), Harm: []string{"loss_ratio in part new"}}, "is not shown to leave alone loss_ratio in part new", "confirmed on"},
 		{tune.Result{Complete: true, Trials: 60, Invalid: map[string]int{"link": 40, "headroom": 20}}, "Nothing could be measured: 60 of 60 trials invalid, by link (40) and headroom (20).", "would have been seen"},
 		{tune.Result{}, "The search is not at its end.", "confirmed on"},

@@ -47,15 +47,18 @@ func (b Bench) Put(e tune.Experiment) (study.Spec, error) {
 	primary := s.Primary()
 	s.Parts, s.Metrics = nil, nil
 	for _, p := range b.Study.Parts {
-		if p.Name == primary.Part {
+		switch guarded := slices.ContainsFunc(b.Study.Metrics, func(g study.Goal) bool { return g.Part == p.Name && slices.Contains(e.Guards, name(g)) }); {
+		case guarded || p.Name == primary.Part && e.Phase != tune.Guard:
 			p.Blocks = e.Blocks
-		} else if e.Phase != tune.Confirm {
+		case p.Name == primary.Part:
+			p.Blocks = leastBlocks
+		case e.Phase != tune.Confirm:
 			continue
 		}
 		s.Parts = append(s.Parts, p)
 	}
 	for _, g := range b.Study.Metrics {
-		if g.Primary || e.Phase == tune.Confirm {
+		if g.Primary || e.Phase == tune.Confirm || slices.Contains(e.Guards, name(g)) {
 			s.Metrics = append(s.Metrics, g)
 		}
 	}
@@ -151,16 +154,27 @@ func Measured(e tune.Experiment, s study.Spec, trials []study.Trial) tune.Measur
 		case t.Part != g.Part || t.Valid:
 		case t.Unavailable != "" && arm >= 0:
 			m.Unavailable[arm] = t.Unavailable
+		case e.Phase == tune.Fit && arm >= 0 && cut(t):
+			m.Unavailable[arm] = t.Reasons[0].Text
 		case len(t.Reasons) > 0 && t.Reasons[0].Gate != "":
 			m.Invalid[t.Reasons[0].Gate]++
 		case len(t.Reasons) > 0:
 			m.Invalid[t.Reasons[0].Text]++
 		}
 	}
-	if e.Phase == tune.Confirm {
+	if e.Phase == tune.Confirm || e.Phase == tune.Guard {
 		m.Harm = harm(s, trials)
 	}
 	return m
+}
+
+// cut reports whether a trial says that its settings cut the path: no disturbance does that.
+func cut(t study.Trial) bool {
+	if len(t.Reasons) == 0 {
+		return false
+	}
+	gate, _ := study.GateNamed(t.Reasons[0].Gate)
+	return gate.Cut
 }
 
 // longestReset bounds what between two trials counts as their reset, a boot at most; a
@@ -186,32 +200,50 @@ func took(trials []study.Trial) (seconds float64) {
 	return seconds
 }
 
-// harm names the guardrails of a confirmation that the candidate is not shown to leave
-// alone: every other metric must be no worse than by its margin, 5 % where it has none.
-func harm(s study.Spec, trials []study.Trial) (out []string) {
+// harm are the guardrails that the candidate is not shown to leave alone: by the 95 %
+// interval every other metric must be no worse than by its margin, 5 % where it has none.
+func harm(s study.Spec, trials []study.Trial) (out []tune.Guardrail) {
 	for _, v := range study.Analyse(s, *s.Seed, study.Environment{}, trials).Verdicts {
 		if v.Primary {
 			continue
 		}
-		worst, margin := v.CILow.Float(), v.MarginPercent
+		low, high, margin := v.CILow.Float(), v.CIHigh.Float(), v.MarginPercent
 		if margin <= 0 {
 			margin = 5
 		}
-		if v.Better == stats.LowerIsBetter {
-			worst = -v.CIHigh.Float()
-		}
 		if v.PointsLow.Known() {
-			worst, margin = v.PointsLow.Float(), max(v.MarginPoints, 0.5)
-			if v.Better == stats.LowerIsBetter {
-				worst = -v.PointsHigh.Float()
-			}
+			low, high, margin = v.PointsLow.Float(), v.PointsHigh.Float(), max(v.MarginPoints, 0.5)
 		}
-		if !(worst >= -margin) && v.Verdict != stats.Equivalent && v.Verdict != stats.Better {
-			out = append(out, v.Metric+" in part "+v.Part)
+		if v.Better == stats.LowerIsBetter {
+			low, high = -high, -low
+		}
+		unseen := math.IsNaN(low) && (v.Verdict == stats.Equivalent || v.Verdict == stats.Better)
+		if !unseen && !(low >= -margin) {
+			out = append(out, tune.Guardrail{Name: name(study.Goal{Metric: v.Metric, Part: v.Part}), Blocks: toShow(low, high, margin, v.N)})
 		}
 	}
 	return out
 }
+
+// toShow is how many blocks show, with a power of 0.8, that a metric is no worse than
+// by a margin, after an interval of so many; more is better. Half of a gain is believed.
+// 0: no number of them.
+func toShow(low, high, margin float64, n int) int {
+	mean := (low + high) / 2
+	room := margin + min(mean, mean/2)
+	if n < 2 || !(room > 0) {
+		return 0
+	}
+	sd := (high - low) / 2 * math.Sqrt(float64(n)) / stats.TQuantile(0.975, float64(n-1))
+	z := stats.NormalQuantile(0.975) + stats.NormalQuantile(0.8)
+	return int(min(math.Ceil(z*z*sd*sd/(room*room)), math.MaxInt32)) + 2
+}
+
+// name is a guardrail's, as reports have it.
+func name(g study.Goal) string { return g.Metric + " in part " + g.Part }
+
+// leastBlocks of the primary metric's part where only other parts are still open.
+const leastBlocks = 4
 
 func hash(name string) uint64 {
 	h := fnv.New32a()

@@ -10,6 +10,7 @@ import (
 	"linerate/catalogue"
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
+	"linerate/internal/setting"
 	"linerate/internal/study"
 	_ "linerate/internal/study/kinds"
 	"linerate/internal/tune"
@@ -188,7 +189,7 @@ func TestPut(t *testing.T) {
 		t.Errorf("study %+v", s)
 	}
 	got, want := s.Variants[1].Settings, 2
-	if len(got) != want || got[0].Firewall == nil || !got[0].Firewall.Optimise || s.Variants[0].Settings[0].Firewall.Optimise {
+	if len(got) != want || !got[0].Is(setting.Firewall) || !got[0].Setting().Rules.Optimise || s.Variants[0].Settings[0].Setting().Rules.Optimise {
 		t.Errorf("settings %+v", s.Variants)
 	}
 	var trials []study.Trial
@@ -197,6 +198,21 @@ func TestPut(t *testing.T) {
 			trials = append(trials, study.Trial{Part: s.Parts[0].Name, Block: block, Variant: arm, Valid: true, Seconds: 2,
 				Metrics: map[string]float64{"forwarding_rate_pps": 100 + float64(i), "cost_ns_per_packet": 1000}})
 		}
+	}
+	guard := e
+	guard.Name, guard.Phase, guard.Looks, guard.Blocks, guard.Guards = "guard", tune.Guard, nil, 14, []string{name(s.Metrics[1])}
+	if g, err := b.Put(guard); err != nil || len(g.Metrics) != 2 || g.Parts[0].Blocks != 14 || g.Looks != nil {
+		t.Errorf("guard %+v, %v", g, err)
+	}
+	dead := slices.Clone(trials)
+	dead[2].Valid, dead[2].Reasons = false, []study.Refusal{{Gate: "nothing arrived", Text: "no frame reached the receiver"}}
+	fit := e
+	fit.Phase = tune.Fit
+	if m := Measured(fit, s, dead); m.Unavailable[0] != "no frame reached the receiver" || len(m.Invalid) != 0 {
+		t.Errorf("an arm that cuts the path: %+v", m)
+	}
+	if m := Measured(e, s, dead); len(m.Unavailable) != 0 || m.Invalid["nothing arrived"] != 1 {
+		t.Errorf("a trial in which nothing arrived: %+v", m)
 	}
 	m := Measured(e, s, trials)
 	if len(m.Values) != 2 || math.Abs(m.Values[1][2]-m.Values[1][0]-math.Log(1.02)) > 1e-9 || m.Seconds != 12 {
@@ -274,7 +290,7 @@ metrics: [{metric: overload_forwarding_rate_pps, part: given, primary: true}]
 			if strings.Contains(e.Why, "leave") || e.Shared {
 				t.Errorf("reset %s: %s: %s", reset, e.Name, e.Why)
 			}
-			if e.In && e.Levels[0].Settings[0].Loader != "" {
+			if e.In && e.Levels[0].Settings[0].Is(setting.Loader) {
 				loader++
 			}
 			if reset == "settings" && loader > 0 {
@@ -284,5 +300,19 @@ metrics: [{metric: overload_forwarding_rate_pps, part: given, primary: true}]
 	}
 	if loader == 0 {
 		t.Error("no loader tunable in the space of a study that boots")
+	}
+}
+
+// TestToShow holds the blocks that are wanted against the formula by hand: a standard
+// deviation of 4 and room of 5 take (2.802·4/5)² and two more.
+func TestToShow(t *testing.T) {
+	half := 4 * 2.262157 / math.Sqrt(10) // of ten blocks
+	for _, c := range []struct {
+		mean, margin float64
+		want         int
+	}{{0, 5, 8}, {2, 4, 8}, {-1, 6, 8}, {-5, 5, 0}, {-9, 5, 0}, {math.NaN(), 5, 0}} {
+		if got := toShow(c.mean-half, c.mean+half, c.margin, 10); got != c.want {
+			t.Errorf("mean %g, margin %g: %d blocks, want %d", c.mean, c.margin, got, c.want)
+		}
 	}
 }

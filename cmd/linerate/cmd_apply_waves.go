@@ -1,0 +1,345 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/apply"
+	"linerate/internal/assemble/fleets"
+	"linerate/internal/assemble/ledgers"
+	"linerate/internal/cli"
+	"linerate/internal/fleet"
+	"linerate/internal/fleet/inventory"
+	"linerate/internal/hint"
+	"linerate/internal/ledger"
+	"linerate/internal/show"
+	"linerate/internal/wave"
+)
+
+// waveFlags are those of apply that are about many hosts.
+type waveFlags struct {
+	fleetList
+	steps, skip, resume, ledger string
+	parallel, tries             int
+	soak, timeout               time.Duration
+}
+
+// waveOnly are the flags that mean nothing to a single host.
+var waveOnly = []string{"hosts", "ansible", "limit", "waves", "max-skipped", "resume", "ledger", "parallel", "soak"}
+
+func (w *waveFlags) addFlags(cmd *cobra.Command) {
+	w.fleetList.addFlags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&w.steps, "waves", "1,5%,100%", "how many hosts have been changed when each wave is over")
+	f.IntVar(&w.parallel, "parallel", 50, "hosts that are changed side by side, and confirmed together")
+	f.DurationVar(&w.soak, "soak", 0, "wait so long between the change of hosts and their confirmation, then check again")
+	f.DurationVar(&w.timeout, "check-timeout", checkTimeout, "a try of a check fails after this long")
+	f.IntVar(&w.tries, "check-tries", 4, "how often checks are tried after the change before they count as failed")
+	f.StringVar(&w.skip, "max-skipped", "10%", "so many hosts of a wave may be unreachable or refuse their plan, a `NUMBER` or percentage")
+	f.StringVar(&w.resume, "resume", "", "go on with the wave of this `ID`, or the last one that did not come to its end")
+	f.Lookup("resume").NoOptDefVal = "last"
+	addLedgerFlag(cmd, &w.ledger)
+}
+
+// wanted reports that many hosts are meant.
+func (w *waveFlags) wanted(cmd *cobra.Command, args []string) bool {
+	if slices.ContainsFunc(waveOnly, cmd.Flags().Changed) {
+		return true
+	}
+	if len(args) == 0 {
+		return false
+	}
+	info, err := os.Stat(args[0])
+	return err == nil && info.IsDir()
+}
+
+// options are how a wave is begun.
+func (f *applyFlags) options() (o fleet.WaveOptions, err error) {
+	w := &f.waves
+	o = fleet.WaveOptions{Steps: w.steps, Parallel: w.parallel, Within: f.within.Seconds(), Chosen: f.chosen, Soak: w.soak.Seconds(), Checks: f.checks, Timeout: w.timeout.Seconds(), Tries: w.tries, Skip: w.skip}
+	if _, err = fleet.ParseSteps(w.steps); err != nil {
+		return o, err
+	}
+	if _, err = fleet.ParsePart(w.skip); err != nil {
+		return o, err
+	}
+	if _, err = parseChecks(f.checks, nil); err != nil {
+		return o, err
+	}
+	switch {
+	case f.reboot || f.noWait:
+		return o, hint.Usagef("--reboot and --no-wait are of a single host")
+	case w.parallel < 1 || w.parallel > 1000 || w.tries < 1 || w.tries > 20:
+		return o, hint.Usagef("--parallel is from 1 to 1000, --check-tries from 1 to 20")
+	case w.timeout <= 0 || w.soak < 0:
+		return o, hint.Usagef("--check-timeout is more than nothing, and --soak no less")
+	case f.within < apply.MinWindow || f.within > apply.MaxWindow:
+		return o, hint.Usagef("--confirm-within %s: want %s to %s", f.within, apply.MinWindow, apply.MaxWindow)
+	case f.within < w.soak+apply.MinWindow:
+		return o, hint.With(hint.Usagef("--soak %s leaves no time to confirm within %s", w.soak, f.within), "give hosts longer: --confirm-within %s", 2*w.soak+time.Minute)
+	}
+	return o, nil
+}
+
+func (f *applyFlags) runWaves(cmd *cobra.Command, args []string) error {
+	o, err := f.options()
+	if err != nil {
+		return err
+	}
+	if len(args) > 1 {
+		return hint.With(hint.Usagef("%q is one argument too many", args[1]), "hosts of a wave are those of its directory; --limit narrows them")
+	}
+	if f.waves.resume != "" {
+		return f.resumeWave(cmd, args)
+	}
+	if len(args) == 0 {
+		return hint.With(hint.Usagef("no directory of plans is given"), "linerate plan --hosts FILE --out DIR makes one, linerate apply DIR applies it")
+	}
+	dir, err := filepath.Abs(args[0])
+	if err != nil {
+		return err
+	}
+	planned, err := fleets.ReadPlans(dir)
+	if err != nil {
+		return err
+	}
+	if planned, err = f.waves.only(planned); err != nil {
+		return err
+	}
+	steps, _ := fleet.ParseSteps(o.Steps) // read above
+	begin := time.Now()
+	stand := fleets.Divide(planned, steps, begin)
+	job := fleets.Wave{Wave: fleet.Wave{Start: begin, From: dir, Hosts: len(stand), Options: o}, Remote: f.Remote}
+	job.Remote.Talk = func() io.Writer { return io.Discard }
+	if err := writeWaves(cmd.ErrOrStderr(), planned, stand, o); err != nil {
+		return err
+	}
+	if f.dryRun {
+		return f.lookAtAll(cmd, &job, stand)
+	}
+	if len(stand) == 0 {
+		fmt.Fprintln(cmd.OutOrStdout(), "the plans have nothing to do")
+		return nil
+	}
+	if yes, err := f.agreed(cmd, fmt.Sprintf("Apply this to %s?", show.Plural(len(stand), "host"))); err != nil || !yes {
+		return err
+	}
+	return ledgers.With(cmd.Context(), f.waves.ledger, func(s ledger.Store) error {
+		if job.ID, err = newID(); err != nil {
+			return err
+		}
+		job.Store = s.Fleet()
+		if err := job.Store.BeginWave(cmd.Context(), job.Wave, stand...); err != nil {
+			return err
+		}
+		return f.goThrough(cmd, &job, stand)
+	})
+}
+
+// only narrows plans to the hosts of a list and a pattern.
+func (w *waveFlags) only(planned []fleet.Planned) ([]fleet.Planned, error) {
+	var targets []inventory.Target
+	var err error
+	switch {
+	case w.hosts != "" || w.ansible != "":
+		if targets, _, err = w.targets(); err != nil {
+			return nil, err
+		}
+	case w.limit != "":
+		for _, p := range planned {
+			targets = append(targets, inventory.Target{Name: p.Name})
+		}
+		if targets, err = inventory.Limit(targets, w.limit); err != nil {
+			return nil, err
+		}
+	default:
+		return planned, nil
+	}
+	by := map[string]fleet.Planned{}
+	var names []string
+	for _, p := range planned {
+		by[p.Name] = p
+		names = append(names, p.Name)
+	}
+	var out []fleet.Planned
+	for _, t := range targets {
+		p, ok := by[t.Name]
+		if !ok {
+			return nil, hint.Usage(hint.Unknown("host with a plan", t.Name, names))
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// agreed asks, unless nobody wants to be.
+func (f *applyFlags) agreed(cmd *cobra.Command, question string) (bool, error) {
+	if f.yes || f.dryRun {
+		return true, nil
+	}
+	in := cmd.InOrStdin()
+	if file, ok := in.(*os.File); !ok || !cli.IsTerminal(file) {
+		return false, hint.With(hint.Usagef("nobody is there to be asked"), "add --yes to apply it without asking")
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s [y/N] ", question)
+	line, _ := bufio.NewReader(in).ReadString('\n')
+	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "y"), nil
+}
+
+// resumeWave goes on with a wave by what it was begun with.
+func (f *applyFlags) resumeWave(cmd *cobra.Command, args []string) error {
+	for _, name := range []string{"hosts", "ansible", "limit", "waves", "check", "parallel", "soak", "max-skipped", "confirm-within", "check-timeout", "check-tries", "dry-run"} {
+		if cmd.Flags().Changed(name) {
+			return hint.With(hint.Usagef("--%s is as the wave was begun with", name), "leave it out, or begin another wave")
+		}
+	}
+	id := f.waves.resume
+	if id == "last" && len(args) == 1 {
+		id = args[0]
+	}
+	return withWave(cmd.Context(), f.waves.ledger, id, func(s ledger.FleetStore, w fleet.Wave, stand []fleet.WaveEvent) error {
+		switch w.Outcome {
+		case fleet.WaveDone, fleet.WaveUndone:
+			return hint.With(hint.Usagef("the wave %s is %s", w.ID, w.Outcome), "begin another: linerate apply %s", w.From)
+		}
+		job := fleets.Wave{Wave: w, Remote: f.Remote, Store: s}
+		job.Remote.Talk = func() io.Writer { return io.Discard }
+		if err := s.EndWave(cmd.Context(), w.ID, time.Now(), fleet.WaveRuns, ""); err != nil {
+			return err
+		}
+		return f.goThrough(cmd, &job, stand)
+	})
+}
+
+// goThrough runs a wave and prints what became of it.
+func (f *applyFlags) goThrough(cmd *cobra.Command, job *fleets.Wave, stand []fleet.WaveEvent) error {
+	talk := &waveTalk{w: cmd.ErrOrStderr(), quiet: cli.Quiet(cmd.ErrOrStderr())}
+	job.Say = talk.say
+	fmt.Fprintf(cmd.ErrOrStderr(), "wave %s\n", job.ID)
+	err := job.Run(cmd.Context(), stand)
+	if interruptedBy(cmd.Context(), err) {
+		err = hint.Left(hint.With(fmt.Errorf("the wave is interrupted: %w", context.Canceled), "what was not confirmed is taken back; go on with linerate apply --resume=%s", job.ID))
+	} else if err != nil && hint.Of(err) == "" {
+		err = hint.Left(hint.With(err, "mend it, then go on with linerate apply --resume=%s; linerate rollback --wave %s takes back what was confirmed", job.ID, job.ID))
+	}
+	return errors.Join(f.printWave(cmd, job), err)
+}
+
+func interruptedBy(ctx context.Context, err error) bool {
+	return err != nil && errors.Is(ctx.Err(), context.Canceled)
+}
+
+func (f *applyFlags) printWave(cmd *cobra.Command, job *fleets.Wave) error {
+	doc, err := waveOf(context.WithoutCancel(cmd.Context()), job.Store, job.ID)
+	if err != nil {
+		return err
+	}
+	return cli.Print(cmd, f.asJSON, doc, func(w io.Writer) error { return printWave(w, &doc) })
+}
+
+// lookAtAll is a dry run.
+func (f *applyFlags) lookAtAll(cmd *cobra.Command, job *fleets.Wave, stand []fleet.WaveEvent) error {
+	var mu sync.Mutex
+	would, skipped := 0, map[string]string{}
+	job.DryRun = func(string, apply.Transaction) { mu.Lock(); would++; mu.Unlock() }
+	job.Say = func(p wave.Progress) {
+		if p.Host.State == fleet.WaveSkipped {
+			mu.Lock()
+			skipped[p.Host.Name] = p.Host.Text
+			mu.Unlock()
+		}
+	}
+	if err := job.Run(cmd.Context(), stand); err != nil {
+		return err
+	}
+	if f.asJSON {
+		doc := waveDocument{Version: fleetVersion, Wave: job.Wave, Counts: map[fleet.WaveState]int{}, Hosts: stand}
+		for i := range stand {
+			if why, ok := skipped[stand[i].Name]; ok {
+				stand[i].State, stand[i].Text = fleet.WaveSkipped, why
+			}
+		}
+		doc.Counts = fleet.CountStates(stand)
+		return cli.PrintJSON(cmd.OutOrStdout(), doc)
+	}
+	page := show.NewPage(cli.StyleOf(cmd.OutOrStdout()))
+	page.Line(fmt.Sprintf("%s could be changed as planned, %s would be skipped. Nothing was changed.", show.Plural(would, "host"), show.Count(len(skipped))))
+	for _, h := range stand {
+		if why, ok := skipped[h.Name]; ok {
+			page.Paragraph("  ", "    ", show.Clean(h.Name)+": "+why)
+		}
+	}
+	return page.Flush(cmd.OutOrStdout())
+}
+
+// newID names a sweep or a wave: when it began, and chance.
+func newID() (string, error) {
+	var random [2]byte
+	if _, err := rand.Read(random[:]); err != nil {
+		return "", err
+	}
+	return time.Now().UTC().Format("20060102-150405-") + hex.EncodeToString(random[:]), nil
+}
+
+// writeWaves lists the waves and what they change, for somebody who has to agree.
+func writeWaves(w io.Writer, planned []fleet.Planned, stand []fleet.WaveEvent, o fleet.WaveOptions) error {
+	page := show.NewPage(cli.StyleOf(w))
+	names := map[int][]string{}
+	in := map[string]bool{}
+	last := 0
+	for _, h := range stand {
+		names[h.Step] = append(names[h.Step], show.Clean(h.Name))
+		in[h.Name] = true
+		last = max(last, h.Step)
+	}
+	for step := 1; step <= last; step++ {
+		page.Paragraph(fmt.Sprintf("wave %d: ", step), "        ", show.Plural(len(names[step]), "host")+": "+some(names[step], 8))
+	}
+	writeSummary(page, fleet.Summarise(slices.DeleteFunc(slices.Clone(planned), func(p fleet.Planned) bool { return !in[p.Name] })))
+	if out := len(planned) - len(stand); out > 0 {
+		page.Line(fmt.Sprintf("%s in no wave: without a plan, with nothing to do, or behind --waves %s", show.Plural(out, "host"), o.Steps))
+	}
+	return page.Flush(w)
+}
+
+// some names a few of many.
+func some(names []string, most int) string {
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %s more", show.Count(len(names)-most))
+}
+
+// waveTalk tells how a wave gets on.
+type waveTalk struct {
+	mu    sync.Mutex
+	w     io.Writer
+	quiet bool
+}
+
+func (t *waveTalk) say(p wave.Progress) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch h := p.Host; {
+	case t.quiet:
+	case h.Name == "":
+		fmt.Fprintf(t.w, "wave %d of %d: %s\n", p.Step, p.Steps, show.Plural(p.Hosts, "host"))
+	case h.Text != "":
+		fmt.Fprintf(t.w, "  %s %s: %s\n", show.Clean(h.Name), h.State, h.Text)
+	case h.State != fleet.WaveApplying:
+		fmt.Fprintf(t.w, "  %s %s\n", show.Clean(h.Name), h.State)
+	}
+}

@@ -1,0 +1,259 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/assemble/fleets"
+	"linerate/internal/assemble/ledgers"
+	"linerate/internal/cli"
+	"linerate/internal/fleet"
+	"linerate/internal/hint"
+	"linerate/internal/ledger"
+	"linerate/internal/show"
+)
+
+// waveDocument is what fleet wave, and apply of a directory, print with --json.
+type waveDocument struct {
+	Version int        `json:"version"`
+	Wave    fleet.Wave `json:"wave"`
+	// Counts are hosts by state, Hosts how each stands.
+	Counts map[fleet.WaveState]int `json:"counts"`
+	Hosts  []fleet.WaveEvent       `json:"hosts"`
+}
+
+// wavesDocument is what fleet waves prints with --json.
+type wavesDocument struct {
+	Version int `json:"version"`
+	// Waves are newest first.
+	Waves []waveLine `json:"waves"`
+}
+
+// waveLine is one wave of a list.
+type waveLine struct {
+	fleet.Wave
+	Counts map[fleet.WaveState]int `json:"counts"`
+}
+
+func waveOf(ctx context.Context, s ledger.FleetReader, id string) (waveDocument, error) {
+	doc := waveDocument{Version: fleetVersion}
+	waves, err := s.Waves(ctx, 0)
+	if err != nil {
+		return doc, err
+	}
+	i, err := whichWave(waves, id)
+	if err != nil {
+		return doc, err
+	}
+	doc.Wave = waves[i]
+	events, err := s.WaveEvents(ctx, fleet.WaveFilter{Wave: doc.Wave.ID})
+	doc.Hosts = fleet.Last(events)
+	doc.Counts = fleet.CountStates(doc.Hosts)
+	return doc, err
+}
+
+// whichWave finds a wave by its identifier, the beginning of one, or "last": the last that did not
+// come to its end.
+func whichWave(waves []fleet.Wave, id string) (int, error) {
+	var known []string
+	found := -1
+	for i, w := range waves {
+		switch {
+		case w.ID == id, id == "last" && w.Outcome != fleet.WaveDone && w.Outcome != fleet.WaveUndone:
+			return i, nil
+		case id != "" && strings.HasPrefix(w.ID, id) && found == -1:
+			found = i
+		case id != "" && strings.HasPrefix(w.ID, id):
+			found = -2
+		}
+		known = append(known, w.ID)
+	}
+	switch {
+	case found >= 0:
+		return found, nil
+	case found == -2:
+		return 0, hint.With(hint.Usagef("several waves begin with %q", id), "linerate fleet waves lists them")
+	case id == "last":
+		return 0, hint.With(hint.Usagef("no wave is to be gone on with"), "linerate fleet waves lists them")
+	}
+	return 0, hint.Usage(hint.Unknown("wave", id, known))
+}
+
+// withWave opens the ledger for a wave and how its hosts stand.
+func withWave(ctx context.Context, place, id string, f func(ledger.FleetStore, fleet.Wave, []fleet.WaveEvent) error) error {
+	return ledgers.Read(ctx, place, func(s ledger.Store) error {
+		doc, err := waveOf(ctx, s.Fleet(), id)
+		if err != nil {
+			return err
+		}
+		return f(s.Fleet(), doc.Wave, doc.Hosts)
+	})
+}
+
+func newFleetWavesCmd() *cobra.Command {
+	var o fleetForms
+	cmd := &cobra.Command{
+		Use:   "waves",
+		Short: "the waves in which plans were applied to hosts of the fleet",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.read(cmd, func(s ledger.FleetStore) error {
+				waves, err := s.Waves(cmd.Context(), 0)
+				if err != nil {
+					return err
+				}
+				doc := wavesDocument{Version: fleetVersion, Waves: []waveLine{}}
+				for _, w := range waves {
+					events, err := s.WaveEvents(cmd.Context(), fleet.WaveFilter{Wave: w.ID})
+					if err != nil {
+						return err
+					}
+					doc.Waves = append(doc.Waves, waveLine{w, fleet.CountStates(fleet.Last(events))})
+				}
+				return cli.Print(cmd, o.asJSON, doc, func(w io.Writer) error { return printWaves(w, doc.Waves) })
+			})
+		},
+	}
+	o.addFlags(cmd, false)
+	return cmd
+}
+
+func printWaves(out io.Writer, waves []waveLine) error {
+	if len(waves) == 0 {
+		return hint.With(fmt.Errorf("the ledger knows of no wave"), "linerate plan --hosts FILE --out DIR, then linerate apply DIR, begins one")
+	}
+	t := show.Table{Header: []string{"WAVE", "BEGAN", "HOSTS", "HAVE IT", "STANDS", ""}, Right: []bool{false, false, true, true}}
+	for _, w := range waves {
+		t.Add(w.ID, w.Start.Local().Format(time.DateTime), show.Count(w.Hosts), show.Count(w.Counts[fleet.WaveConfirmed]+w.Counts[fleet.WaveChanged]), stands(w.Wave), show.Clean(w.From))
+	}
+	return t.Write(out, cli.StyleOf(out))
+}
+
+// stands is how a wave stands, in words.
+func stands(w fleet.Wave) string { return cmp.Or(string(w.Outcome), "not ended") }
+
+func newFleetWaveCmd() *cobra.Command {
+	var o fleetForms
+	var failOn string
+	cmd := &cobra.Command{
+		Use:   "wave ID",
+		Short: "who has what of a wave: how each of its hosts stands",
+		Long: `Wave lists the hosts of one wave by how they stand: confirmed hosts have the plan; those
+that are reverted, rolled-back or skipped are as they were; what is applying, pending or unsettled
+goes back by itself unless it is confirmed. ID is what linerate fleet waves lists, or its
+beginning, or last.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			fails, err := parseStates(failOn)
+			if err != nil {
+				return err
+			}
+			return o.read(cmd, func(s ledger.FleetStore) error {
+				doc, err := waveOf(cmd.Context(), s, args[0])
+				if err != nil {
+					return err
+				}
+				if err := cli.Print(cmd, o.asJSON, doc, func(w io.Writer) error { return printWave(w, &doc) }); err != nil {
+					return err
+				}
+				if slices.ContainsFunc(doc.Hosts, func(h fleet.WaveEvent) bool { return slices.Contains(fails, h.State) }) {
+					return hint.Exit(cli.ExitFindings)
+				}
+				return nil
+			})
+		},
+	}
+	o.addFlags(cmd, false)
+	cmd.Flags().StringVar(&failOn, "fail-on", "", "exit with 3 when a host is in one of these `STATES`, by commas: "+strings.Join(stateNames(), ", "))
+	return cmd
+}
+
+func stateNames() (out []string) {
+	for _, s := range fleet.WaveStates() {
+		out = append(out, string(s))
+	}
+	return out
+}
+
+func parseStates(text string) (out []fleet.WaveState, err error) {
+	for word := range strings.SplitSeq(text, ",") {
+		if word != "" && !slices.Contains(stateNames(), word) {
+			return nil, hint.Usage(hint.Unknown("state of a host in a wave", word, stateNames()))
+		}
+		if word != "" {
+			out = append(out, fleet.WaveState(word))
+		}
+	}
+	return out, nil
+}
+
+// printWave lists hosts by how they stand; those of which nothing is to be said in one line.
+func printWave(out io.Writer, doc *waveDocument) error {
+	page := show.NewPage(cli.StyleOf(out))
+	page.Line(fmt.Sprintf("wave %s: %s, %s", page.Bold(doc.Wave.ID), show.Plural(doc.Wave.Hosts, "host"), stands(doc.Wave)))
+	if doc.Wave.Reason != "" {
+		page.Paragraph("  ", "  ", show.Clean(strings.Join(strings.Fields(doc.Wave.Reason), " ")))
+	}
+	for _, state := range fleet.WaveStates() {
+		var plain []string
+		var told []fleet.WaveEvent
+		for _, h := range doc.Hosts {
+			switch {
+			case h.State != state:
+			case h.Text != "":
+				told = append(told, h)
+			default:
+				plain = append(plain, show.Clean(h.Name))
+			}
+		}
+		if len(plain)+len(told) == 0 {
+			continue
+		}
+		page.Paragraph(fmt.Sprintf("%-13s ", state), "              ", strings.TrimSuffix(show.Count(len(plain)+len(told))+": "+some(plain, mostChanges), ": "))
+		for i, h := range told {
+			if i == mostChanges {
+				page.Line(fmt.Sprintf("  … and %s more, in the JSON", show.Count(len(told)-i)))
+				break
+			}
+			page.Paragraph("  ", "    ", show.Clean(h.Name)+": "+h.Text)
+		}
+	}
+	return page.Flush(out)
+}
+
+// rollbackWave puts the hosts of a wave back.
+func rollbackWave(cmd *cobra.Command, f *remote, place, id string, force, asJSON bool) error {
+	ctx := cmd.Context()
+	return withWave(ctx, place, id, func(s ledger.FleetStore, w fleet.Wave, stand []fleet.WaveEvent) error {
+		talk := &waveTalk{w: cmd.ErrOrStderr(), quiet: cli.Quiet(cmd.ErrOrStderr())}
+		job := fleets.Wave{Wave: w, Remote: f.Remote, Store: s, Say: talk.say}
+		job.Remote.Talk = func() io.Writer { return io.Discard }
+		if err := job.Rollback(ctx, stand, force); err != nil {
+			return err
+		}
+		doc, err := waveOf(ctx, s, w.ID)
+		if err != nil {
+			return err
+		}
+		if err := cli.Print(cmd, asJSON, doc, func(out io.Writer) error { return printWave(out, &doc) }); err != nil {
+			return err
+		}
+		left := 0
+		for _, h := range doc.Hosts {
+			if h.State.Has() || h.State.InFlight() {
+				left++
+			}
+		}
+		if left > 0 {
+			return hint.With(fmt.Errorf("%s of the wave not as before it", show.Plural(left, "host")), "the list says of each why; --force takes back what somebody changed since all the same")
+		}
+		return nil
+	})
+}

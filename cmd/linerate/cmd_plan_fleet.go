@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/assemble/fleets"
+	"linerate/internal/assemble/ledgers"
+	"linerate/internal/cli"
+	"linerate/internal/fleet"
+	"linerate/internal/hint"
+	"linerate/internal/role"
+	"linerate/internal/show"
+	"linerate/internal/sweep"
+)
+
+// planFleet are the flags of plan that are about many hosts.
+type planFleet struct {
+	fleetList
+	sweep.Options
+	resume bool
+}
+
+func (p *planFleet) addFlags(cmd *cobra.Command) {
+	p.fleetList.addFlags(cmd)
+	f := cmd.Flags()
+	f.IntVar(&p.Parallel, "parallel", 200, "hosts of a list to be connected to at a time")
+	f.IntVar(&p.Tries, "tries", 4, "how often a host of a list is tried before it counts as unreachable")
+	f.DurationVar(&p.Pause, "pause", 2*time.Second, "wait so long after the first try, three times as long after each next")
+	f.BoolVar(&p.resume, "resume", false, "go on with the directory: hosts that have a plan in it are passed over")
+}
+
+// plannedDocument is what plan --hosts prints with --json.
+type plannedDocument struct {
+	Version int    `json:"version"`
+	Dir     string `json:"dir"`
+	fleet.PlanSummary
+}
+
+func planFleetRun(cmd *cobra.Command, o *planOptions, args []string) error {
+	switch {
+	case len(args) > 0 || o.Root != "":
+		return hint.With(hint.Usagef("a host and a list of hosts are two things: choose one"), "add the host to the list")
+	case o.diff:
+		return hint.Usagef("--diff is of one host")
+	case o.out == "":
+		return hint.With(hint.Usagef("plans of many hosts need a place"), "--out DIR")
+	case o.fleet.Parallel < 1 || o.fleet.Parallel > 5000 || o.fleet.Tries < 1 || o.fleet.Tries > 20 || o.fleet.Pause < 0:
+		return hint.Usagef("--parallel is from 1 to 5000, --tries from 1 to 20, and times are not negative")
+	}
+	if o.role != "" {
+		if err := role.Check(o.role); err != nil {
+			return err
+		}
+	}
+	if _, err := o.needs(); err != nil {
+		return err
+	}
+	job := fleets.Plans{Options: o.fleet.Options, Dir: o.out, Remote: o.Remote, Resume: o.fleet.resume, Role: o.role, Needs: o.given()}
+	var err error
+	if job.Unmeasured, err = o.unmeasured(); err != nil {
+		return err
+	}
+	if job.Targets, _, err = o.fleet.targets(); err != nil {
+		return err
+	}
+	if job.Evidence, err = ledgers.Evidence(cmd.Context(), o.ledger, doubting(cmd)); err != nil {
+		return err
+	}
+	progress := newSweepProgress(cmd.ErrOrStderr())
+	job.Progress, job.Remote.Talk = progress.update, func() io.Writer { return io.Discard }
+	planned, err := job.Run(cmd.Context())
+	progress.done()
+	if sweep.Interrupted(err) {
+		return hint.Left(hint.With(fmt.Errorf("planning is interrupted: %w", err), "plans that were made are kept; go on with the same list and --resume"))
+	}
+	if err != nil {
+		return err
+	}
+	doc := plannedDocument{fleetVersion, o.out, fleet.Summarise(planned)}
+	return cli.Print(cmd, o.asJSON, doc, func(w io.Writer) error {
+		page := show.NewPage(cli.StyleOf(w))
+		s := &doc.PlanSummary
+		page.Paragraph("", "", fmt.Sprintf("%s: %s with a plan, %s with nothing to do, %s without a plan. The plans are in %s.", show.Plural(s.Hosts, "host"), show.Count(s.Planned), show.Count(s.Right), show.Count(s.Failed), show.Clean(o.out)))
+		writeSummary(page, *s)
+		for i, f := range s.Failures {
+			if i == mostListed {
+				page.Line(fmt.Sprintf("… and %s more without a plan, in the JSON", show.Plural(len(s.Failures)-i, "host")))
+				break
+			}
+			page.Paragraph("no plan of ", "  ", show.Clean(f.Name+": "+f.Failure))
+		}
+		return page.Flush(w)
+	})
+}
+
+// writeSummary lists what changes on how many hosts.
+func writeSummary(page *show.Page, s fleet.PlanSummary) {
+	for i, c := range s.Changes {
+		if i == mostChanges {
+			page.Line(fmt.Sprintf("… and %s more, in the JSON", show.Plural(len(s.Changes)-i, "change")))
+			return
+		}
+		change := "not set → " + c.Value
+		switch {
+		case c.Was != nil && *c.Was == c.Value:
+			change = c.Value + ", made to last"
+		case c.Was != nil:
+			change = *c.Was + " → " + c.Value
+		}
+		page.Paragraph("  ", "    ", show.Clean(fmt.Sprintf("%s %s on %s of %s", c.Setting, change, show.Count(c.Hosts), show.Plural(s.Hosts, "host"))))
+	}
+}

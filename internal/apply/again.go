@@ -1,0 +1,129 @@
+package apply
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"linerate/internal/hint"
+	"linerate/internal/show"
+)
+
+// Free refuses a host that somebody or something else has at this moment, or that is
+// another machine than the one that the plan was made of; machine is that one's
+// identifier, "" where it is not known.
+func (st Status) Free(machine string) error {
+	switch {
+	case machine != "" && st.MachineID != "" && st.MachineID != machine:
+		return hint.With(errors.New("another machine answers than the one that the plan was made of"), "make the plan anew: another machine's facts are not its own")
+	case st.UID != 0:
+		return hint.With(errors.New("changing a host needs root"), "log in as root, or by way of sudo or doas")
+	case st.Live != nil:
+		return hint.With(fmt.Errorf("a live study has this host (%s)", show.Clean(st.Live.Owner)), "linerate study stop ends it and puts the host back")
+	case st.State != "idle":
+		return hint.With(fmt.Errorf("another apply is %s on this host", show.Clean(st.State)), "linerate status says which; confirm it or roll it back first")
+	}
+	return nil
+}
+
+// ErrChangedSince says that a host is not as a plan that was confirmed left it.
+var ErrChangedSince = errors.New("changed since")
+
+// Unlike refuses to roll a transaction back over what somebody changed since it was
+// confirmed.
+func (st Status) Unlike(last Past) error {
+	if len(st.Drift) == 0 {
+		return nil
+	}
+	d := st.Drift[0]
+	return fmt.Errorf("%s was %w %s was confirmed: it is %q, was %q (%d such)", show.Clean(d.What), ErrChangedSince, last.ID, show.Clean(d.Now), show.Clean(d.Confirmed), len(st.Drift))
+}
+
+// RollBack takes confirmed transactions back, the last first, to before the one whose
+// identifier, or its beginning, is to; "" is the last. Where somebody changed a value since
+// it refuses with ErrChangedSince, unless force is set. say hears what was done.
+func RollBack(ctx context.Context, m Machine, st Status, to string, force bool, say func(string)) error {
+	last, ok := st.Current()
+	if !ok {
+		return hint.With(fmt.Errorf("nothing that was confirmed is in force on %s", m.Where()), "linerate status shows the history")
+	}
+	to, err := st.inForce(cmp.Or(to, last.ID))
+	if err != nil {
+		return err
+	}
+	for {
+		if err := st.Unlike(last); err != nil && !force {
+			return hint.With(err, "%s puts back what was before %s all the same", hint.Option("force", ""), last.ID)
+		}
+		said, err := m.Rollback(ctx, last.ID)
+		if err != nil {
+			return err
+		}
+		say(said)
+		if last.ID == to {
+			return nil
+		}
+		if st, err = m.Status(ctx); err != nil {
+			return err
+		}
+		last, _ = st.Current()
+	}
+}
+
+// inForce completes an id of the history that is confirmed.
+func (st Status) inForce(id string) (string, error) {
+	var known []string
+	for _, p := range st.History {
+		if p.Outcome != string(Confirmed) {
+			continue
+		}
+		if p.ID == id || strings.HasPrefix(p.ID, id+"-") {
+			return p.ID, nil
+		}
+		known = append(known, p.ID)
+	}
+	return "", hint.Unknown("confirmed change", id, known)
+}
+
+// Settle ends what a controller that died left of a plan on a host: what is pending goes
+// back, what was confirmed stays. It says what became of it, with the host's identifier
+// of the change; Nothing where the host knows nothing of it. id is "" where the
+// controller died before it learned it.
+func Settle(ctx context.Context, m Machine, digest, id string) (Past, Outcome, error) {
+	for {
+		st, err := m.Status(ctx)
+		if err != nil {
+			return Past{}, Nothing, err
+		}
+		switch {
+		case st.State == "pending" && st.Digest == digest && !st.Busy:
+			_ = TakeBack(m, Options{}, st.ID, errors.New("what applied it ended before it was confirmed")) // the next look tells
+		case st.State == "confirming" && st.Digest == digest:
+			if _, err := m.Confirm(ctx, digest); err != nil {
+				return Past{ID: st.ID}, Nothing, err
+			}
+		case st.State != "idle" && st.Digest == digest:
+		default:
+			p, outcome := st.became(digest, id)
+			return p, outcome, nil
+		}
+		select {
+		case <-ctx.Done():
+			return Past{ID: st.ID}, Nothing, ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// became finds what became of a plan: by the identifier, else the last of its digest.
+func (st Status) became(digest, id string) (Past, Outcome) {
+	for i := len(st.History) - 1; i >= 0; i-- {
+		if p := st.History[i]; p.Digest == digest && (id == "" || p.ID == id) {
+			return p, Outcome(p.Outcome)
+		}
+	}
+	return Past{}, Nothing
+}

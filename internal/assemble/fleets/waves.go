@@ -1,0 +1,158 @@
+package fleets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/apply"
+	"linerate/internal/assemble/hosts"
+	"linerate/internal/fleet"
+	"linerate/internal/hint"
+	"linerate/internal/host/sshhost"
+	"linerate/internal/ledger"
+	"linerate/internal/plan"
+	"linerate/internal/wave"
+)
+
+// Wave applies the plans of a directory in waves, and rolls them back.
+type Wave struct {
+	fleet.Wave
+	Remote hosts.Remote
+	Store  ledger.FleetStore
+	Say    func(wave.Progress)
+	// DryRun looks at every host for real and changes none.
+	DryRun func(name string, t apply.Transaction)
+}
+
+// Divide puts hosts with plans into steps, in their order; hosts behind the last step are
+// left out. Hosts with nothing to do are in none.
+func Divide(planned []fleet.Planned, steps fleet.Steps, at time.Time) (events []fleet.WaveEvent) {
+	var todo []fleet.Planned
+	for _, p := range planned {
+		if p.Failure == "" && len(p.Changes) > 0 {
+			todo = append(todo, p)
+		}
+	}
+	ends := steps.Divide(len(todo))
+	for i, p := range todo {
+		if step := fleet.StepOf(ends, i); step > 0 {
+			events = append(events, fleet.WaveEvent{Time: at, Name: p.Name, Host: p.Host, Source: p.Source, Become: p.Become, Step: step, State: fleet.WavePlanned, Digest: p.Digest})
+		}
+	}
+	return events
+}
+
+// Run applies to hosts that stand so, which are in the order of their steps. The wave is in
+// the store already, unless it is a dry run.
+func (w *Wave) Run(ctx context.Context, stand []fleet.WaveEvent) error {
+	steps := w.task(stand)
+	planned, err := ReadPlans(w.From)
+	if err != nil {
+		return err
+	}
+	files := map[string]fleet.Planned{}
+	for _, p := range planned {
+		files[p.Name] = p
+	}
+	for i := range steps.Hosts {
+		p := files[steps.Hosts[i].Name]
+		steps.Hosts[i].Plan = func() (plan.Plan, error) {
+			if p.File == "" {
+				return plan.Plan{}, hint.With(errors.New("there is no plan of it any more"), "begin a wave with the plans as they are now")
+			}
+			return ReadPlan(w.From, p)
+		}
+	}
+	if steps.Skip, err = fleet.ParsePart(w.Options.Skip); err != nil {
+		return err
+	}
+	if w.DryRun != nil {
+		return wave.Look(ctx, steps, w.DryRun)
+	}
+	unlock, err := alone(w.From)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return w.end(ctx, wave.Run(ctx, steps), fleet.WaveDone)
+}
+
+// Rollback puts the hosts that stand so back to before the wave.
+func (w *Wave) Rollback(ctx context.Context, stand []fleet.WaveEvent, force bool) error {
+	return w.end(ctx, wave.Rollback(ctx, w.task(stand), force), fleet.WaveUndone)
+}
+
+// end notes how it went; also when the context is over.
+func (w *Wave) end(ctx context.Context, err error, well fleet.WaveOutcome) error {
+	outcome, reason := well, ""
+	switch {
+	case ctx.Err() != nil && err != nil:
+		outcome, reason = fleet.WaveBroken, "by whoever ran it"
+	case err != nil:
+		outcome, reason = fleet.WaveStopped, err.Error()
+	}
+	return errors.Join(err, w.Store.EndWave(context.WithoutCancel(ctx), w.ID, time.Now(), outcome, reason))
+}
+
+// seconds is a time of the record.
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+func (w *Wave) task(stand []fleet.WaveEvent) wave.Task {
+	o := w.Options
+	w.Remote.Shared = sshhost.NewShared()
+	by := map[string]fleet.WaveEvent{}
+	t := wave.Task{
+		Options: wave.Options{Parallel: o.Parallel, Soak: seconds(o.Soak), Apply: apply.Options{Within: seconds(o.Within), Chosen: o.Chosen, CheckTries: o.Tries}},
+		Say:     w.Say,
+		Note: func(ctx context.Context, events ...fleet.WaveEvent) error {
+			return w.Store.NoteWave(ctx, w.ID, events...)
+		},
+		Reach: func(name string) (apply.Machine, func() error, error) {
+			r := w.remote(by[name]).Runner(by[name].Source)
+			return apply.On(r), r.Close, nil
+		},
+		Checks: func(name string) ([]apply.Check, error) {
+			remote := w.remote(by[name])
+			checks := []apply.Check{remote.Fresh(by[name].Source)}
+			for _, text := range o.Checks {
+				c, err := apply.ParseCheck(text, apply.CheckedHost{Name: name, Source: by[name].Source}, seconds(o.Timeout))
+				if err != nil {
+					return nil, err
+				}
+				checks = append(checks, c)
+			}
+			return checks, nil
+		},
+	}
+	for _, e := range stand {
+		by[e.Name] = e
+		t.Hosts = append(t.Hosts, wave.Host{WaveEvent: e})
+	}
+	return t
+}
+
+func (w *Wave) remote(h fleet.WaveEvent) *hosts.Remote {
+	r := w.Remote
+	if h.Become != "" {
+		r.Become = h.Become
+	}
+	return &r
+}
+
+// alone keeps a second wave of the same plans out while one is under way on this machine.
+func alone(dir string) (unlock func(), err error) {
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("lock the plans: %w", err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, errors.Join(hint.With(fmt.Errorf("another wave of the plans in %s is under way", dir), "linerate fleet waves lists them"), f.Close())
+	}
+	return func() { _ = f.Close() }, nil
+}

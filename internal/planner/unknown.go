@@ -1,0 +1,62 @@
+package planner
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"linerate/internal/fact"
+	"linerate/internal/plan"
+	"linerate/internal/show"
+)
+
+// unknowns are facts that a configuration by itself does not tell, by the names
+// that expressions of advice have for them, and what a plan without them lacks.
+var unknowns = []struct {
+	fact  string
+	named *regexp.Regexp
+	lacks func(f *fact.Facts) bool
+	text  string
+	// decides: without the fact there is no setting, else there is one without
+	// its bound.
+	decides bool
+}{
+	{"memory", regexp.MustCompile(`\bmemory\b`), func(f *fact.Facts) bool { return f.Memory.Physical == 0 }, "Nobody knows it: these were not held against it", false},
+	{"cpus", regexp.MustCompile(`\bcpus\b`), func(f *fact.Facts) bool { return f.CPU.Count == 0 }, "Nobody knows how many there are: these were not looked at", true},
+	{"interfaces", regexp.MustCompile(`\bnics\b`), func(f *fact.Facts) bool { return len(f.NICs) == 0 }, "None is known: these were not looked at", true},
+}
+
+// unknown says which of the host's facts nobody knows, and for what of this plan
+// they are wanted.
+func (p *planning) unknown() {
+	if p.Facts.From.Kind != fact.KindTree { // a host that runs has what it has
+		return
+	}
+	for _, u := range unknowns {
+		if !u.lacks(p.Facts) {
+			continue
+		}
+		var about []string
+		for _, a := range p.Library.Advice {
+			r, _ := p.Catalogue.Lookup(a.OS, a.Name())
+			if a.OS != p.Facts.OS || a.Set == "" || a.Basis == Unmeasured && !p.Unmeasured || !slices.Contains(a.Roles, p.Role) || !r.Exists(p.Facts.Release) || slices.Contains(about, a.Set) {
+				continue
+			}
+			if p.taken[a.Set] == set != u.decides && u.named.MatchString(a.expressions()) && len(p.names.missing(a.Needs)) == 0 {
+				about = append(about, a.Set)
+			}
+		}
+		if len(about) > 0 {
+			p.plan.Unanswered = append(p.plan.Unanswered, plan.Unanswered{Need: u.fact, Reason: u.text + ": " + show.List(about) + "."})
+		}
+	}
+}
+
+// expressions are those of an advice that decide, as one text.
+func (a *Advice) expressions() string {
+	all := []string{a.When, a.Unless, a.Want, a.Value, a.Each}
+	for _, b := range a.Bounds {
+		all = append(all, b.When, b.Most)
+	}
+	return strings.Join(all, "\n")
+}

@@ -1,0 +1,86 @@
+package tune
+
+import (
+	"slices"
+
+	"linerate/internal/stats"
+)
+
+// Guardrail is a metric that a candidate was not shown to leave alone.
+type Guardrail struct {
+	Name string
+	// Blocks is about how many show with a power of 0.8 that it is no worse than by
+	// its margin, if half of what was gained so far is true; 0: no number of them.
+	Blocks int
+}
+
+// overdrawn: the guard and the check may each take one part in so many of the budget
+// even where the phases before them have used all. Without the guard what those found is
+// lost, without the check a plan keeps what it does without.
+const overdrawn = 4
+
+// guard measures again, on fresh blocks, what the confirmation left open: the primary
+// metric decides when a confirmation ends, and that may be too early for the others.
+// Each of the two has a one-sided level of 2.5 %.
+func (s *state) guard() (Experiment, bool) {
+	m, ok := s.last(Confirm)
+	if _, done := s.last(Guard); done || !ok || s.openBlocks() == 0 {
+		return Experiment{}, false
+	}
+	need := s.openBlocks()
+	blocks := min(need, mostPairs, s.overdraft(m))
+	if blocks < need*2/3 {
+		return Experiment{}, false
+	}
+	e := Experiment{Name: string(Guard), Phase: Guard, Control: m.Control, Arms: m.Arms, Blocks: max(blocks, leastPairs)}
+	for _, g := range m.Harm {
+		e.Guards = append(e.Guards, g.Name)
+	}
+	return e, true
+}
+
+// openBlocks is how many blocks decide on every guardrail that a winner's confirmation
+// left open; 0: none is, or one of them is past help.
+func (s *state) openBlocks() (need int) {
+	m, ok := s.last(Confirm)
+	if !ok {
+		return 0
+	}
+	if j, _ := m.Judge(0); j.Verdict != stats.Better {
+		return 0
+	}
+	for _, g := range m.Harm {
+		if g.Blocks == 0 {
+			return 0
+		}
+		need = max(need, g.Blocks)
+	}
+	return need
+}
+
+// overdraft is how many blocks like the confirmation's the guard, or the check, may take.
+func (s *state) overdraft(confirm Measured) int {
+	used := 0.0
+	for i := range s.done {
+		used += s.done[i].Seconds
+	}
+	seconds := max(s.Seconds-used, s.Seconds/overdrawn, s.More)
+	return int(seconds / max(1e-9, perBlock(confirm)))
+}
+
+// perBlock is how long a block of an experiment took, with its other parts, in seconds.
+func perBlock(m Measured) float64 { return m.Seconds / float64(max(1, len(m.Values))) }
+
+// harm names the guardrails that neither the confirmation nor the guard after it has
+// shown to be left alone.
+func (s *state) harm() (out []string) {
+	confirm, _ := s.last(Confirm)
+	guard, guarded := s.last(Guard)
+	for _, g := range confirm.Harm {
+		still := func(o Guardrail) bool { return o.Name == g.Name }
+		if !guarded || slices.ContainsFunc(guard.Harm, still) {
+			out = append(out, g.Name)
+		}
+	}
+	return out
+}
