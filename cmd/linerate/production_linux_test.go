@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -145,6 +146,7 @@ func (p *production) prove(args ...string) *proving {
 		p.t.Fatal(err)
 	}
 	s.cmd.Stdout, s.cmd.Stderr = log, log
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // and so what it starts
 	if err := p.site.Clients(s.cmd.Start); err != nil {
 		p.t.Fatal(err)
 	}
@@ -161,6 +163,12 @@ type proving struct {
 }
 
 func (s *proving) kill() { _ = s.cmd.Process.Kill() }
+
+// freeze stops it and all that it started, its SSH connections too, as a machine that
+// sleeps does; thaw lets them go on.
+func (s *proving) freeze() { _ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGSTOP) }
+
+func (s *proving) thaw() { _ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGCONT) }
 
 // said is what it printed.
 func (s *proving) said() string {

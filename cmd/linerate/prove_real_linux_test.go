@@ -34,6 +34,7 @@ var calamities = []struct {
 	strike, mend func(p *production, s *proving)
 }{
 	{"the controller killed", func(_ *production, s *proving) { s.kill() }, func(*production, *proving) {}},
+	{"the controller's power gone", func(p *production, s *proving) { s.freeze(); p.link("down"); s.kill() }, func(p *production, _ *proving) { p.link("up") }},
 	{"the link cut", func(p *production, _ *proving) { p.link("down") }, func(p *production, s *proving) { s.kill(); p.link("up") }},
 	{"sshd stopped", func(p *production, _ *proving) { p.ssh.Stop(p.t) }, func(_ *production, s *proving) { s.kill() }},
 	{"the host's disk full", func(p *production, _ *proving) { p.fill() }, func(*production, *proving) {}},
@@ -109,7 +110,7 @@ func (p *production) calamity(strike, mend func(*production, *proving), after ti
 func TestHarmIsStopped(t *testing.T) {
 	t.Parallel()
 	p := newProduction(t)
-	p.harm("tcp_rmem", "net.ipv4.tcp_rmem=4096 4096 4096", "command:"+p.proxy(), "--better", "lower")
+	p.harm("net/ipv4/tcp_rmem", "net.ipv4.tcp_rmem=4096 4096 4096", "command:"+p.proxy(), "--better", "lower")
 }
 
 // proxy is a program that fetches by the host and prints how long it took.
@@ -121,9 +122,10 @@ func (p *production) proxy() string {
 	return path
 }
 
-func (p *production) harm(name, set, metric string, more ...string) {
+// harm is a study that a guardrail has to end: it gives what was said.
+func (p *production) harm(name, set, metric string, more ...string) (said string) {
 	p.t.Helper()
-	before := p.get("net/ipv4/" + name)
+	before := p.get(name)
 	s := p.prove(append(more, "--metric", metric, "--window", "3s", "--pilot", "3s", "--pairs", "12", set)...)
 	<-s.ended
 	r, err := studydir.Read(s.dir)
@@ -136,14 +138,15 @@ func (p *production) harm(name, set, metric string, more ...string) {
 			treated++
 		}
 	}
-	if now := p.get("net/ipv4/" + name); now != before {
+	if now := p.get(name); now != before {
 		p.t.Errorf("%s is %s, was %s", name, now, before)
 	}
-	said := s.said()
+	said = s.said()
 	if treated > 2 || !strings.Contains(said, "a guardrail ended the study") {
 		p.t.Errorf("%d treated windows: %s", treated, said)
 	}
 	p.t.Logf("%s: stopped in treated window %d after the first exposures\n%s", set, treated, said)
+	return said
 }
 
 // TestRealStudies are the long ones: an effect that is known is found within three
@@ -187,7 +190,7 @@ func TestRealStudies(t *testing.T) {
 	t.Run("a send buffer of one page", func(t *testing.T) {
 		p := newProduction(t)
 		p.visitors(24, 2) // connections that are there keep theirs
-		p.harm("tcp_wmem", "net.ipv4.tcp_wmem=4096 4096 4096", "log:"+accessLog)
+		p.harm("net/ipv4/tcp_wmem", "net.ipv4.tcp_wmem=4096 4096 4096", "log:"+accessLog)
 	})
 	for _, c := range calamities {
 		t.Run(c.name, func(t *testing.T) { atRandom(t, kills, c.strike, c.mend) })

@@ -124,12 +124,20 @@ var readers = map[string]func(p *parsing, f []string){
 	"snmp":          (*parsing).snmp,
 	"tcp":           (*parsing).prose,
 	"ip":            (*parsing).prose,
-	"states":        func(p *parsing, f []string) { p.States = number(f, 0) / max(1, number(f, 1)) },
+	"states":        func(p *parsing, f []string) { p.States = share(number(f, 0), number(f, 1)) },
 	"entries":       func(p *parsing, f []string) { p.values["entries"] = number(f, 0) },
-	"entries-limit": func(p *parsing, f []string) { p.States = p.values["entries"] / max(1, number(f, 0)) },
+	"entries-limit": func(p *parsing, f []string) { p.States = share(p.values["entries"], number(f, 0)) },
 	"conn":          (*parsing).connection,
 	"owner":         func(p *parsing, f []string) { p.Owner = strings.Join(f, " ") },
 	"service":       func(p *parsing, f []string) { p.Services = append(p.Services, strings.Join(f, " ")) },
+}
+
+// share of a table that is used; one without a limit never fills.
+func share(used, limit float64) float64 {
+	if limit <= 0 {
+		return 0
+	}
+	return used / limit
 }
 
 // number is a field as a number; 0 of what is none.

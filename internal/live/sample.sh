@@ -15,9 +15,8 @@ linux() {
 	sed 's/^/softnet /' /proc/net/softnet_stat
 	sed 's/^/snmp /' /proc/net/snmp
 	sed -n 's/^\(TcpExt\)/snmp \1/p' /proc/net/netstat
-	if [ -r /proc/sys/net/netfilter/nf_conntrack_max ]; then
-		read -r n </proc/sys/net/netfilter/nf_conntrack_count && read -r m </proc/sys/net/netfilter/nf_conntrack_max && echo "states $n $m"
-	fi
+	# Not by read: dash reads byte by byte, and such a file ends after its first.
+	[ ! -r /proc/sys/net/netfilter/nf_conntrack_max ] || echo states $(cd /proc/sys/net/netfilter && cat nf_conntrack_count nf_conntrack_max)
 	[ -z "$CONNECTIONS" ] || connections
 	[ -z "$SERVICE" ] || for p in $(pgrep -x -o "$SERVICE" 2>/dev/null) $(pgrep -x "$SERVICE" 2>/dev/null); do
 		sed 's/.*) //' "/proc/$p/stat" 2>/dev/null | { read -r _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ start _ && echo "service $p $start"; }

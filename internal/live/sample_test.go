@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -141,6 +142,27 @@ func TestLookAtThisMachine(t *testing.T) {
 	b, err := l.look(t.Context())
 	if err != nil || b.Boot != a.Boot || b.Uptime <= a.Uptime || b.Busy < a.Busy || b.Kernel > b.Busy || a.CPUs < 1 || a.Available <= 0 || a.Available > 1 {
 		t.Errorf("%+v\n%+v\n%v", a, b, err)
+	}
+}
+
+// The table of connections is what the kernel says of it: a shell's read gives its first
+// digit alone.
+func TestConnectionTable(t *testing.T) {
+	limit, err := os.ReadFile("/proc/sys/net/netfilter/nf_conntrack_max")
+	if err != nil {
+		labtest.Lacking(t, "no connection tracking here: %v", err)
+	}
+	out, err := (&localhost.Runner{}).Run(t.Context(), sampleScript, []string{"look", "", ""}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := regexp.MustCompile(`(?m)^states [0-9]+ ` + strings.TrimSpace(string(limit)) + `$`); !want.Match(out) {
+		t.Errorf("no line %s in\n%s", want, out)
+	}
+	for text, want := range map[string]float64{"states 50 200\n": 0.25, "states 50 0\n": 0, "states 50\n": 0} {
+		if s, err := parseSample(strings.Replace(linuxSample, "states 50 200\n", text, 1)); err != nil || s.States != want {
+			t.Errorf("%s is %g, %v", text, s.States, err)
+		}
 	}
 }
 
