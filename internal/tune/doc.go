@@ -11,7 +11,9 @@
 //     two-factor interactions (array.go, screen.go, effects.go)
 //   - choose: which effects are real is judged by their own distribution, and what
 //     pays for its place in a plan is put together (model.go)
-//   - race: the candidate, its borderline flips and other doses, by successive
+//   - levels: the further levels of each factor, one by one beside the best of the
+//     first; what promises nothing is measured no more (levels.go)
+//   - race: the candidate, its borderline flips and other levels, by successive
 //     halving; nothing is claimed of it (race.go)
 //   - confirm: one candidate, fresh blocks, a group-sequential test at a level that
 //     falls with every confirmation of the same question (confirm.go)

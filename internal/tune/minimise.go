@@ -64,7 +64,7 @@ func (s *state) dropGroups(c Config) [][]int {
 // without one of so many settings, at Holm's first step.
 func (s *state) toDrop(settings int) int {
 	z := stats.NormalQuantile(1-level/float64(settings)) + stats.NormalQuantile(0.9)
-	n := z * z * 2 * s.noise() / (s.Worth * s.Worth)
+	n := z * z * 2 * s.noise(s.model()) / (s.Worth * s.Worth)
 	if math.IsNaN(n) || n > 1e6 {
 		return math.MaxInt32
 	}
@@ -73,10 +73,9 @@ func (s *state) toDrop(settings int) int {
 
 // noise is the variance of one value between arms of a block: the model's, or that
 // of the control beside itself where that is greater.
-func (s *state) noise() float64 {
+func (s *state) noise(m Model) float64 {
 	own, _ := s.beside0()
-	sd := s.model().SD
-	return max(sd*sd, own)
+	return max(m.SD*m.SD, own)
 }
 
 // Dropped is what became of one setting of the confirmed candidate.

@@ -40,6 +40,11 @@ type Model struct {
 	Lenth        Lenth         `json:"lenth"`
 	// SD is the scatter of one value between arms of a block, as the effects show it.
 	SD float64 `json:"sd"`
+	// Levels are the levels beyond the first of each factor that has some, measured or not.
+	Levels []LevelEffect `json:"levels"`
+
+	share, tau2 float64 // of the effects that are some: see weigh
+	from        Config  // what Levels are measured beside
 }
 
 // ofScreening fits the model.
@@ -80,27 +85,29 @@ func (m *Model) floor(variance, blocks float64) {
 // effects of which one in six is one (the vital few; Box & Meyer, Technometrics 28, 1986).
 func (m *Model) weigh() {
 	s2 := m.Lenth.PSE * m.Lenth.PSE
-	share, tau2 := 1.0/6, 4*s2
-	if !(s2 > 0) {
-		for i := range m.Effects {
-			m.Effects[i].Expected = m.Effects[i].Effect
-		}
-		return
-	}
+	m.share, m.tau2 = 1.0/6, 4*s2
 	for range 60 {
 		sum, square := 0.0, 0.0
 		for i := range m.Effects {
 			e := &m.Effects[i]
-			c2 := e.Effect * e.Effect
-			odds := share / (1 - share) * math.Sqrt(s2/(s2+tau2)) * math.Exp(min(600, c2*tau2/(2*s2*(s2+tau2))))
-			e.Active = odds / (1 + odds)
-			e.Expected = e.Active * e.Effect * tau2 / (tau2 + s2)
+			e.Active, e.Expected = m.shrink(e.Effect, m.Lenth.PSE)
 			sum += e.Active
-			square += e.Active * c2
+			square += e.Active * e.Effect * e.Effect
 		}
-		share = (sum + 10.0/6) / (float64(len(m.Effects)) + 10)
-		tau2 = max(s2, (square+2*s2)/(sum+1)-s2)
+		m.share = (sum + 10.0/6) / (float64(len(m.Effects)) + 10)
+		m.tau2 = max(s2, (square+2*s2)/(sum+1)-s2)
 	}
+}
+
+// shrink is how probably an effect of a standard error is one, and what to expect of it.
+func (m *Model) shrink(effect, se float64) (active, expected float64) {
+	s2 := se * se
+	if !(s2 > 0) {
+		return 0, effect
+	}
+	odds := m.share / (1 - m.share) * math.Sqrt(s2/(s2+m.tau2)) * math.Exp(min(600, effect*effect*m.tau2/(2*s2*(s2+m.tau2))))
+	active = odds / (1 + odds)
+	return active, active * effect * m.tau2 / (m.tau2 + s2)
 }
 
 // heredity bounds the factors among which interactions are looked for: those that
@@ -167,25 +174,31 @@ func (s *screened) aliases(of Interaction, factors int) (n int) {
 }
 
 // predict is the gain that the model expects of a configuration over the base; a
-// dose beyond the first level counts as the first.
+// level beyond the first counts as the first where it was not measured.
 func (m *Model) predict(c Config) float64 {
 	sum := 0.0
+	on := make([]bool, len(c)) // the factors that stand as the screening has seen them
 	for i, level := range c {
-		if level > 0 {
+		on[i] = level > 0
+		if l, ok := m.level(i, level); ok {
+			sum += l.Expected
+			on[i] = m.from[i] > 0
+		}
+		if on[i] {
 			sum += m.Effects[i].Expected
 		}
 	}
 	for _, g := range m.Interactions {
-		if (c[g.A] > 0) != (c[g.B] > 0) {
+		if on[g.A] != on[g.B] {
 			sum -= g.Effect
 		}
 	}
 	return sum
 }
 
-// best is the configuration of the greatest predicted gain, each setting of which
+// twoLevel is the configuration of first levels with the greatest predicted gain, each setting of which
 // must pay its price: from all that promise to help, by flips of one and of two.
-func (m *Model) best(factors int, price float64) Config {
+func (m *Model) twoLevel(factors int, price float64) Config {
 	c := make(Config, factors)
 	for i := range c {
 		if m.Effects[i].Expected > price {

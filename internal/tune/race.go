@@ -35,8 +35,8 @@ func (s *state) race() (Experiment, bool) {
 	return e, true
 }
 
-// field is who races: the model's best; it with those factors flipped of which the
-// model is least sure; it with further doses.
+// field is who races: the model's best; it with levels that nobody has measured; it with
+// those factors flipped, or at other levels, of which the model is least sure.
 func (s *state) field(m Model) []Config {
 	if len(m.Effects) == 0 {
 		return nil
@@ -46,22 +46,30 @@ func (s *state) field(m Model) []Config {
 		return nil
 	}
 	field := []Config{best}
-	for i, level := range best {
-		for dose := 2; level > 0 && dose <= s.Levels[i]; dose++ {
-			field = append(field, best.With(i, dose))
-		}
-	}
 	type flip struct {
 		Config
 		doubt float64
 	}
 	var flips []flip
 	at := m.predict(best)
-	for i, level := range best {
-		other := best.With(i, 1-min(1, level))
+	doubtful := func(other Config, se float64) {
 		gain := m.predict(other) - at - s.price(m)*float64(other.Size()-best.Size())
-		if doubt := -gain / m.Lenth.PSE; doubt < 2 && other.Size() > 0 {
+		if doubt := -gain / se; doubt < 2 && other.Size() > 0 {
 			flips = append(flips, flip{other, doubt})
+		}
+	}
+	for i, level := range best {
+		doubtful(best.With(i, 1-min(1, level)), m.Lenth.PSE)
+		for other := 1; other <= s.Levels[i]; other++ {
+			switch l, seen := m.level(i, other); {
+			case other == level || level == 0 && other == 1:
+			case other == 1:
+				doubtful(best.With(i, 1), m.Lenth.PSE)
+			case seen:
+				doubtful(best.With(i, other), math.Hypot(m.Lenth.PSE, l.se))
+			case level > 0:
+				field = append(field, best.With(i, other))
+			}
 		}
 	}
 	slices.SortStableFunc(flips, func(a, b flip) int { return cmp.Compare(a.doubt, b.doubt) })
@@ -104,7 +112,9 @@ func (s *state) scores(m Model, arms []Config) []float64 {
 		// The model's own error of a difference, and a dose that it has not seen.
 		variance := float64(max(1, differ)) * (m.Lenth.PSE*m.Lenth.PSE + s.price(m)*s.price(m))
 		for k := range c {
-			if c[k] > 1 || first[k] > 1 {
+			if l, seen := m.level(k, max(c[k], first[k])); seen {
+				variance += l.se * l.se
+			} else if c[k] > 1 || first[k] > 1 {
 				variance += 4 * s.Worth * s.Worth
 			}
 		}

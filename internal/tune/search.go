@@ -37,6 +37,7 @@ type Phase string
 const (
 	Fit      Phase = "fit"      // how many arms live side by side, and what the testbed has
 	Screen   Phase = "screen"   // which factors act
+	Levels   Phase = "levels"   // which levels beyond a factor's first are worth a place
 	Race     Phase = "race"     // which of the candidates to confirm
 	Confirm  Phase = "confirm"  // whether it is better than the base
 	Guard    Phase = "guard"    // whether it leaves the study's other metrics alone
@@ -134,7 +135,7 @@ func (s *Search) Next(done []Measured) (next Experiment, ok bool, err error) {
 		return Experiment{}, false, err
 	}
 	st := &state{s, a, done}
-	for _, step := range []func() (Experiment, bool){st.screen, st.race, st.confirm, st.guard, st.minimise, st.check} {
+	for _, step := range []func() (Experiment, bool){st.screen, st.levels, st.race, st.confirm, st.guard, st.minimise, st.check} {
 		if next, ok = step(); ok {
 			return next, true, nil
 		}
@@ -230,17 +231,16 @@ func (s *state) run(n int) Config {
 // again decides, once the array has been run, on one more block of it, by the noise
 // seen so far.
 func (s *state) again() bool {
-	if _, on := s.last(Race); on {
-		return false
-	}
-	if _, on := s.last(Confirm); on {
-		return false
+	for _, later := range []Phase{Levels, Race, Confirm} {
+		if _, on := s.last(later); on {
+			return false
+		}
 	}
 	m := s.model()
 	if m.Lenth.PSE <= s.Worth/3 {
 		return false
 	}
-	left := s.left()
+	left := s.left() - s.forLevels()
 	return s.Together+beside+min(s.toConfirm(m, 0.9), max((beside+1)*leastPairs, s.total(left)/confirmShare)) <= left
 }
 
@@ -255,12 +255,13 @@ func (s *state) model() Model {
 		}
 	}
 	if len(data.y) == 0 {
-		return Model{Interactions: []Interaction{}}
+		return Model{Interactions: []Interaction{}, Levels: []LevelEffect{}}
 	}
 	m := ofScreening(data, len(s.Levels))
 	if s.half < fewRuns {
 		m.floor(s.beside0())
 	}
+	s.weighLevels(&m)
 	return m
 }
 

@@ -16,6 +16,8 @@ type host struct {
 	pair   [2]int
 	both   float64
 	sd     float64
+	// other are levels whose gain is not so many times the first's.
+	other map[[2]int]float64
 }
 
 func (h host) measure(rng *rand.Rand, e Experiment) Measured {
@@ -25,7 +27,9 @@ func (h host) measure(rng *rand.Rand, e Experiment) Measured {
 		for _, c := range append([]Config{e.Control, e.Control}, e.Arms...) {
 			v := 7 + h.sd*rng.NormFloat64()
 			for i, l := range c {
-				if l > 0 {
+				if gain, ok := h.other[[2]int{i, l}]; ok {
+					v += gain
+				} else if l > 0 {
 					v += h.effect[i] * float64(l)
 				}
 			}
@@ -177,13 +181,46 @@ func TestDoses(t *testing.T) {
 	}
 }
 
+// TestLevels: a level that helps is found where the first level of its factor does harm or
+// nothing, one that the testbed does not have keeps nobody, and levels that do nothing are
+// not shipped.
+func TestLevels(t *testing.T) {
+	s := newSearch(10)
+	s.Levels[2], s.Levels[4], s.Levels[6], s.Levels[7] = 3, 4, 3, 2
+	h := host{effect: make([]float64, 10), sd: 0.004, other: map[[2]int]float64{
+		{2, 2}: 0.03, {2, 3}: 0, {4, 2}: 0, {4, 3}: 0.02, {4, 4}: -0.05, {6, 2}: math.NaN(), {6, 3}: 0, {7, 2}: 0.03,
+	}}
+	h.effect[2], h.effect[7] = -0.05, 0.02
+	done, r := h.search(t, s, 11)
+	if want := (Config{0, 0, 2, 0, 3, 0, 0, 2, 0, 0}); !reflect.DeepEqual(r.Ships, want) {
+		t.Errorf("ships %v, want %v; levels %+v", r.Ships, want, r.Model.Levels)
+	}
+	blocks := map[[2]int]int{}
+	for _, m := range done {
+		for _, c := range m.Arms {
+			for f, level := range c {
+				if m.Phase == Levels && level > 1 {
+					blocks[[2]int{f, level}] += len(m.Values)
+				}
+			}
+		}
+	}
+	if blocks[[2]int{6, 2}] > 2 || blocks[[2]int{4, 4}] > 4 || blocks[[2]int{2, 2}] < 4 {
+		t.Errorf("blocks by level: %v", blocks)
+	}
+}
+
 // TestNothing: where nothing helps, nothing is shipped, and it is said what would
 // have been seen.
 func TestNothing(t *testing.T) {
 	shipped := 0
 	for seed := range uint64(40) {
 		h := host{effect: make([]float64, 15), sd: 0.01}
-		_, r := h.search(t, newSearch(15), seed)
+		s := newSearch(15)
+		for i := range 5 * (seed % 2) { // every other host has factors of many levels
+			s.Levels[i] = 4
+		}
+		_, r := h.search(t, s, seed)
 		if r.Ships != nil {
 			shipped++
 		}

@@ -3,6 +3,7 @@
 package page
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"io"
@@ -72,7 +73,7 @@ func (r *Report) answer(factors []space.Entry) string {
 	case len(r.Result.Model.Effects) == 0:
 		return fmt.Sprintf("Nothing could be measured: %s.", r.invalid())
 	case r.Result.Candidate == nil:
-		return fmt.Sprintf("Nothing helps: of %d settings none promises to. A setting worth %s by itself would have been seen.%s", len(factors), seen, untried(factors))
+		return fmt.Sprintf("Nothing helps: of %d settings none promises to. A setting worth %s by itself would have been seen.%s", len(factors), seen, r.untried(factors))
 	case len(r.Result.Harm) > 0 && r.Result.Confirmation.Verdict == stats.Better:
 		open := ""
 		if n := r.Result.OpenBlocks; n > 0 {
@@ -84,19 +85,25 @@ func (r *Report) answer(factors []space.Entry) string {
 	return fmt.Sprintf("Nothing is shown to help: the best candidate was not confirmed. A gain of %s would have been seen.", seen)
 }
 
-// untried says of how many settings a search without a candidate has tried the first
-// level alone: the screening has two levels of each, and only a race has more.
-func untried(factors []space.Entry) string {
+// untried says of how many settings the budget did not reach every level: the screening has
+// the first of each.
+func (r *Report) untried(factors []space.Entry) string {
+	tried := make([]int, len(factors))
+	for _, l := range r.Result.Model.Levels {
+		if l.Blocks > 0 {
+			tried[l.Factor]++
+		}
+	}
 	n := 0
-	for _, f := range factors {
-		if len(f.Levels) > 1 {
+	for i, f := range factors {
+		if tried[i] < len(f.Levels)-1 {
 			n++
 		}
 	}
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" Of %d of them only the first of several levels was tried.", n)
+	return fmt.Sprintf(" Of %d of them not every level was measured.", n)
 }
 
 // invalid counts the trials that could not be used, with the gates that refused them, the
@@ -124,8 +131,8 @@ func (r *Report) Terminal(w io.Writer, style show.Style) error {
 		p.Paragraph("", "", r.invalid()+".")
 	}
 	t := show.Table{Header: []string{"SETTING", "MAIN EFFECT", "REAL", ""}, Right: []bool{false, true, true, false}}
-	for _, e := range r.ordered() {
-		t.Rows = append(t.Rows, []string{e.name, show.SignedPercent(stats.Percent(e.Effect.Effect)), show.WholePercent(100 * e.Active), e.note})
+	for _, e := range r.effects() {
+		t.Rows = append(t.Rows, e)
 	}
 	p.Table(t)
 	return p.Flush(w)
@@ -145,29 +152,38 @@ func (r *Report) ordered() (out []named) {
 		if e.Factor >= 0 {
 			f := factors[e.Factor]
 			n.name = f.Name + "=" + f.Levels[0].Value
-			n.note = r.became(e.Factor, factors)
+			n.note = r.became(e.Factor, 1, factors)
 		}
 		out = append(out, n)
 	}
 	slices.SortStableFunc(out, func(a, b named) int {
-		return -compare(math.Abs(a.Effect.Effect), math.Abs(b.Effect.Effect))
+		return cmp.Compare(math.Abs(b.Effect.Effect), math.Abs(a.Effect.Effect))
 	})
 	return out
 }
 
-func compare(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
+// effects are the rows of all effects, the largest main effect first; then those of the
+// levels beyond the first.
+func (r *Report) effects() (out []row) {
+	line := func(name string, effect, active float64, note string) {
+		out = append(out, row{name, show.SignedPercent(stats.Percent(effect)), show.WholePercent(100 * active), note})
 	}
-	return 0
+	for _, e := range r.ordered() {
+		line(e.name, e.Effect.Effect, e.Active, e.note)
+	}
+	factors := space.Factors(r.Space)
+	levels := slices.DeleteFunc(slices.Clone(r.Result.Model.Levels), func(l tune.LevelEffect) bool { return l.Blocks == 0 })
+	slices.SortStableFunc(levels, func(a, b tune.LevelEffect) int { return cmp.Compare(b.Effect, a.Effect) })
+	for _, l := range levels {
+		f := factors[l.Factor]
+		line(f.Name+"="+f.Levels[l.Level-1].Value, l.Effect, l.Active, r.became(l.Factor, l.Level, factors))
+	}
+	return out
 }
 
-// became says what the search did with a factor.
-func (r *Report) became(f int, factors []space.Entry) string {
-	at := func(c tune.Config) bool { return c != nil && c[f] > 0 }
+// became says what the search did with a level of a factor; of a first level, with the factor.
+func (r *Report) became(f, level int, factors []space.Entry) string {
+	at := func(c tune.Config) bool { return c != nil && (c[f] == level || level == 1 && c[f] > 0) }
 	switch {
 	case at(r.Result.Ships):
 		return "in the plan: " + factors[f].Levels[r.Result.Ships[f]-1].Value
@@ -202,9 +218,7 @@ func (r *Report) HTML(w io.Writer) error {
 		d.Unusable = r.invalid()
 	}
 	factors := space.Factors(r.Space)
-	for _, e := range r.ordered() {
-		d.Effects = append(d.Effects, row{e.name, show.SignedPercent(stats.Percent(e.Effect.Effect)), show.WholePercent(100 * e.Active), e.note})
-	}
+	d.Effects = r.effects()
 	for _, i := range r.Result.Model.Interactions {
 		d.Interactions = append(d.Interactions, row{factors[i.A].Name + " × " + factors[i.B].Name, show.SignedPercent(stats.Percent(i.Effect)), fmt.Sprint(i.Aliases)})
 	}

@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"math"
 	"strings"
 	"testing"
 
@@ -26,6 +27,9 @@ func judged(percent float64, verdict stats.Verdict) *tune.Judged {
 var model = tune.Model{Lenth: tune.Lenth{PSE: 0.002, Margin: 0.005, Simultaneous: 0.01},
 	Effects: []tune.Effect{{Factor: 1, Effect: -0.001}, {Factor: 0, Effect: 0.02, Active: 0.99}, {Factor: -1, Effect: 0.0004}}}
 
+// levels is model with the second level of a measured too.
+var levels = tune.Model{Lenth: model.Lenth, Effects: model.Effects, Levels: []tune.LevelEffect{{Factor: 0, Level: 2, Effect: math.Log(0.95), Active: 0.9, Blocks: 4}}}
+
 // TestAnswers: what is said of a search follows from what it came to, on the terminal
 // and on the page.
 func TestAnswers(t *testing.T) {
@@ -35,7 +39,8 @@ func TestAnswers(t *testing.T) {
 	}{
 		{tune.Result{Complete: true, Model: model, Candidate: tune.Config{2, 1}, Confirmation: judged(4, stats.Better), Ships: tune.Config{2, 0}, Gain: judged(3.1, stats.Better), Trials: 90,
 			Drops: []tune.Dropped{{Factor: 1, Idle: true}}}, "a=2: +3.1 % (+2.1 % to +4.1 %), confirmed on blocks of their own.", "Nothing"},
-		{tune.Result{Complete: true, Model: model, SeenPercent: stats.Num(1), Trials: 60}, "Nothing helps: of 2 settings none promises to. A setting worth 1.0 % by itself would have been seen. Of 1 of them only the first of several levels was tried.", "confirmed on"},
+		{tune.Result{Complete: true, Model: model, SeenPercent: stats.Num(1), Trials: 60}, "Nothing helps: of 2 settings none promises to. A setting worth 1.0 % by itself would have been seen. Of 1 of them not every level was measured.", "confirmed on"},
+		{tune.Result{Complete: true, Model: levels, SeenPercent: stats.Num(1), Trials: 60}, "A setting worth 1.0 % by itself would have been seen.", "not every level"},
 		{tune.Result{Complete: true, Model: model, Candidate: tune.Config{1, 0}, Confirmation: judged(4, stats.Better), Harm: []string{"loss_ratio in part new"}}, "is not shown to leave alone loss_ratio in part new", "confirmed on"},
 		{tune.Result{Complete: true, Trials: 60, Invalid: map[string]int{"link": 40, "headroom": 20}}, "Nothing could be measured: 60 of 60 trials invalid, by link (40) and headroom (20).", "would have been seen"},
 		{tune.Result{}, "The search is not at its end.", "confirmed on"},
@@ -72,6 +77,15 @@ func TestPlotInPercent(t *testing.T) {
 	r := Report{Space: entries(), Result: tune.Result{Model: m}}
 	if svg := r.halfNormal(800); !strings.Contains(svg, "639 %") || strings.Contains(svg, "200 %") {
 		t.Errorf("ticks of e^2: %s", svg)
+	}
+}
+
+// TestLevels: levels beyond the first have rows of their own, after the main effects.
+func TestLevels(t *testing.T) {
+	r := Report{Space: entries(), Result: tune.Result{Model: levels, Candidate: tune.Config{2, 0}}}
+	got := r.effects()
+	if last := strings.Join(got[len(got)-1], "|"); len(got) != 4 || last != "a=2|−5.0 %|90 %|in the candidate" || got[0][3] != "in the candidate" || got[1][3] != "" {
+		t.Errorf("%q", got)
 	}
 }
 
