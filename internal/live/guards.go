@@ -71,39 +71,38 @@ func (o *Options) guardrails() []*guard {
 		}),
 	}
 	for i, m := range o.metrics {
-		rails = append(rails, o.metricRail(m, i == 0)...)
+		if i == 0 {
+			rails = append(rails, g(switchback.Guardrail{Name: m.Source, HarmPercent: o.HarmPercent}, m.harm))
+		}
+		if f, ok := m.from.(fallible); ok {
+			rails = append(rails, g(switchback.Guardrail{Name: "failures of " + m.Source, HarmPercent: twice, Unit: "%"}, func(Sample, Sample, map[string]float64) float64 {
+				return f.failing() + errorsFloor
+			}))
+		}
 	}
 	return rails
 }
 
-// metricRail guards a metric: the primary beyond the stated harm, shares of failures
-// beyond twice the control's.
-func (o *Options) metricRail(m Metric, primary bool) []*guard {
-	value := func(_, _ Sample, values map[string]float64) float64 { return values[m.Metric] }
-	harm := twice + 0.0
-	floor := 0.0
-	switch m.Metric {
-	case switchback.LogErrors:
-		floor = errorsFloor
-	case switchback.Drops:
-		floor = dropsFloor
+// fallible is a source of what can fail: a setting under which requests fail at once makes
+// those that are left no slower.
+type fallible interface {
+	// failing is the share of failures since the tick before the last; NaN of nothing.
+	failing() float64
+}
+
+// harm is the metric as a guardrail takes it: higher is worse, and next to nothing is not
+// twice as much as nothing.
+func (m Metric) harm(_, _ Sample, values map[string]float64) float64 {
+	v := values[m.Metric]
+	switch {
+	case switchback.HigherIsBetter(m.Metric):
+		return 1 / v
+	case m.Metric == switchback.LogErrors:
+		return v + errorsFloor
+	case m.Metric == switchback.Drops:
+		return v + dropsFloor
 	}
-	if primary {
-		harm = o.HarmPercent
-	}
-	if floor == 0 && !primary {
-		return nil
-	}
-	return []*guard{{
-		Watch: switchback.Watch{Guardrail: switchback.Guardrail{Name: m.Source, HarmPercent: harm}},
-		value: func(now, before Sample, values map[string]float64) float64 {
-			v := value(now, before, values)
-			if switchback.HigherIsBetter(m.Metric) {
-				v = 1 / v
-			}
-			return v + floor
-		},
-	}}
+	return v
 }
 
 // guarding is all guardrails over a study.

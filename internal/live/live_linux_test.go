@@ -183,6 +183,31 @@ func TestHarmTripsTheGuardrail(t *testing.T) {
 	}
 }
 
+// A setting under which the metric's command fails leaves no worse value behind, and is
+// taken off all the same.
+func TestFailuresTripAGuardrail(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	before := h.sysctl(t, fin)
+	o, windows := h.study(t, fin, "17", 1)
+	path := strings.TrimPrefix(o.Metrics[0], "command:")
+	script, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, append(script, []byte("[ \"$v\" != 17 ]\n")...), 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Say = func(string, ...any) {}
+	out, err := Run(t.Context(), o)
+	if err != nil || out.Trip == nil || !out.Restored || !strings.HasPrefix(out.Trip.Guardrail, "failures of ") {
+		t.Fatalf("%+v, %v after %d windows", out, err, len(*windows))
+	}
+	if now := h.sysctl(t, fin); now != before {
+		t.Errorf("%s is %s, was %s", fin, now, before)
+	}
+}
+
 // Ctrl-C in a treated window puts the host back, and the study goes on later with the
 // same schedule.
 func TestInterruptedAndResumed(t *testing.T) {

@@ -66,6 +66,8 @@ type logged struct {
 	tally *accesslog.Tally
 	value func(*accesslog.Tally) float64
 	extra func(Sample) // of what else is counted beside requests
+	// failed is the share of the last tick's requests that the server failed.
+	failed float64
 }
 
 // fromLog reads PATH, PATH#p99, PATH#errors, PATH#rate, PATH?path=/api/*#p95.
@@ -75,7 +77,7 @@ func fromLog(o *Options, rest string) (switchback.Watched, Source, error) {
 		what = "p95"
 	}
 	path, filter, _ := strings.Cut(path, "?")
-	l := &logged{tailing: tailing{Runner: o.Conn, path: path, inode: "0"}}
+	l := &logged{tailing: tailing{Runner: o.Conn, path: path, inode: "0"}, o: accesslog.Options{By: accesslog.Status}, failed: math.NaN()}
 	if !strings.HasPrefix(path, "/") {
 		return switchback.Watched{}, nil, hint.With(hint.Usagef("%q is no path", path), "such as log:/var/log/nginx/access.log")
 	}
@@ -95,7 +97,6 @@ func fromLog(o *Options, rest string) (switchback.Watched, Source, error) {
 	switch what {
 	case "errors":
 		w.Metric = switchback.LogErrors
-		l.o.By = accesslog.Status
 		l.value = errorShare
 	default:
 		return w, nil, hint.Unknown("part of a log", what, []string{"p50", "p95", "p99", "errors"})
@@ -122,6 +123,7 @@ func (l *logged) try(ctx context.Context) error {
 
 func (l *logged) Tick(ctx context.Context, now Sample) (float64, error) {
 	first := l.inode == "0"
+	l.failed = math.NaN()
 	lines, err := l.read(ctx)
 	if l.extra != nil {
 		l.extra(now)
@@ -140,8 +142,11 @@ func (l *logged) Tick(ctx context.Context, now Sample) (float64, error) {
 	if t.Selected == 0 {
 		return math.NaN(), nil
 	}
+	l.failed = errorShare(t)
 	return l.value(t), nil
 }
+
+func (l *logged) failing() float64 { return l.failed }
 
 func (l *logged) Begin() { l.tally = nil }
 

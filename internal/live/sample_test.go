@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -249,6 +250,61 @@ func TestLogErrors(t *testing.T) {
 	}
 	if v, err := m.from.Tick(t.Context(), Sample{}); err != nil || v != 0.25 {
 		t.Errorf("%g, %v", v, err)
+	}
+}
+
+// A log tells of failures whatever is watched in it: what fails at once is quick.
+func TestFailuresBesideTheTime(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "access.log")
+	if err := os.WriteFile(path, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	o := &Options{Conn: &localhost.Runner{}}
+	m, err := o.ParseMetric("log:" + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := ""
+	for _, lines := range []string{"", line("0.1", "200"), "", line("0.1", "200") + line("0.0", "503")} {
+		text += lines
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.from.Tick(t.Context(), Sample{}); err != nil {
+			t.Fatal(err)
+		}
+		want := errorShareOf(lines)
+		if got := m.from.(fallible).failing(); got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+			t.Errorf("after %q: %g failed, want %g", lines, got, want)
+		}
+	}
+}
+
+func errorShareOf(lines string) float64 {
+	return ratio(float64(strings.Count(lines, `" 503 `)), float64(strings.Count(lines, "\n")))
+}
+
+// A probe without an answer is known to be late before it ends, and what was late before
+// a window is not counted in it.
+func TestOverdueProbe(t *testing.T) {
+	answer := make(chan error)
+	b := &background{every: time.Millisecond, once: func(context.Context) (float64, error) { return 1, <-answer }}
+	defer func() { close(answer); _ = b.Close() }()
+	tick := func() float64 { v, _ := b.Tick(t.Context(), Sample{}); return v }
+	if v := tick(); !math.IsNaN(v) && v < float64(time.Microsecond) {
+		t.Errorf("nothing yet, and %g", v)
+	}
+	answer <- nil
+	if !labtest.Eventually(func() bool { return tick() > float64(50*time.Millisecond) }) {
+		t.Error("an overdue probe is not late")
+	}
+	b.Begin()
+	answer <- errors.New("refused") // of the one that was under way
+	if !labtest.Eventually(func() bool { tick(); return b.failing() == 1 }) {
+		t.Errorf("%g failed", b.failing())
+	}
+	if long := time.Now().Add(-time.Hour); time.Since(b.began(long)) > time.Minute {
+		t.Error("an hour of sleep makes a probe late")
 	}
 }
 

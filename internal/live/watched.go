@@ -84,14 +84,20 @@ type background struct {
 	once  func(context.Context) (float64, error)
 	every time.Duration // from one that is due to the next; 0: as often as fits
 
-	start   sync.Once
-	stop    context.CancelFunc
-	done    chan struct{}
-	lock    sync.Mutex
-	tick    readings
-	all     readings
-	failed  error
-	failing int
+	start  sync.Once
+	stop   context.CancelFunc
+	done   chan struct{}
+	lock   sync.Mutex
+	tick   readings
+	all    readings
+	failed error
+	// Of the tick: how often it failed, and the share of it in all of the last one.
+	failures float64
+	share    float64
+	// since is when the one under way was due, longest how long any took.
+	since   time.Time
+	longest float64
+	afresh  bool // a window began
 }
 
 func (b *background) try(ctx context.Context) error {
@@ -108,8 +114,21 @@ func (b *background) Tick(ctx context.Context, _ Sample) (float64, error) {
 	b.lock.Lock()
 	defer b.lock.Unlock()
 	v, err := b.tick.Value(), b.failed
-	b.tick, b.failed = readings{}, nil
+	b.share = ratio(b.failures, b.failures+b.tick.n)
+	if b.every > 0 && b.tick.n == 0 && !b.since.IsZero() {
+		// What has no answer yet is later than all before it: that is known by now.
+		if late := float64(time.Since(b.since)); late > b.longest {
+			v = late
+		}
+	}
+	b.tick, b.failed, b.failures = readings{}, nil, 0
 	return v, err
+}
+
+func (b *background) failing() float64 {
+	b.lock.Lock()
+	defer b.lock.Unlock()
+	return b.share
 }
 
 func (b *background) loop(ctx context.Context) {
@@ -117,6 +136,7 @@ func (b *background) loop(ctx context.Context) {
 	due := time.Now()
 	for ctx.Err() == nil {
 		late := 0.0
+		due = b.began(due)
 		if b.every > 0 { // an open loop: who waits for an answer is late for the next
 			late = float64(time.Since(due))
 		}
@@ -140,14 +160,28 @@ func (b *background) loop(ctx context.Context) {
 	}
 }
 
+// began is when the one that begins now was due. What was late before the window's begin
+// is no fault of the window, nor is this machine's sleep.
+func (b *background) began(due time.Time) time.Time {
+	b.lock.Lock()
+	defer b.lock.Unlock()
+	if now := time.Now(); b.afresh && now.After(due) || now.Sub(due) > commandPatience {
+		due = now
+	}
+	b.afresh, b.since = false, due
+	return due
+}
+
 func (b *background) took(v float64, err error) {
 	b.lock.Lock()
 	defer b.lock.Unlock()
+	b.since = time.Time{}
 	if err != nil {
 		b.failed = err
-		b.failing++
+		b.failures++
 		return
 	}
+	b.longest = max(b.longest, v)
 	b.tick.add(v)
 	b.all.add(v)
 }
@@ -155,7 +189,7 @@ func (b *background) took(v float64, err error) {
 func (b *background) Begin() {
 	b.lock.Lock()
 	defer b.lock.Unlock()
-	b.all = readings{}
+	b.all, b.afresh = readings{}, true
 }
 
 func (b *background) Value() float64 {
