@@ -47,6 +47,7 @@ func (b Bench) Put(e tune.Experiment) (study.Spec, error) {
 	primary := s.Primary()
 	s.Parts, s.Metrics = nil, nil
 	for _, p := range b.Study.Parts {
+		p.At = nil // the experiment has no sweep
 		switch guarded := slices.ContainsFunc(b.Study.Metrics, func(g study.Goal) bool { return g.Part == p.Name && slices.Contains(e.Guards, name(g)) }); {
 		case guarded || p.Name == primary.Part && e.Phase != tune.Guard:
 			p.Blocks = e.Blocks

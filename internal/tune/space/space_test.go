@@ -226,6 +226,25 @@ func TestPut(t *testing.T) {
 	}
 }
 
+// TestPutsEveryStudy: each experiment is a study that parses, whatever study it is drawn from.
+func TestPutsEveryStudy(t *testing.T) {
+	for _, of := range studies.Names() {
+		q := query(t, of)
+		b := Bench{Study: q.Study, Base: q.Base, Factors: []Entry{{Name: "nothing", In: true, Levels: []Level{{Value: "0"}}}}, Question: "What helps?"}
+		for _, phase := range []tune.Phase{tune.Screen, tune.Confirm, tune.Guard} {
+			e := tune.Experiment{Name: string(phase), Phase: phase, Control: tune.Config{0}, Arms: []tune.Config{{1}}, Blocks: 6}
+			for _, g := range q.Study.Metrics {
+				if phase == tune.Guard && !g.Primary {
+					e.Guards = append(e.Guards, name(g))
+				}
+			}
+			if _, err := b.Put(e); err != nil {
+				t.Errorf("%s of %s: %v", phase, of, err)
+			}
+		}
+	}
+}
+
 // TestFileRefuses: a space of one's own is read strictly.
 func TestFileRefuses(t *testing.T) {
 	for _, bad := range []string{"", "factors: []", "factors: [{name: a}]", "factors: [{name: a, levels: [{value: x}]}]", "factors: [{levels: []}]", "wrong: 1"} {
