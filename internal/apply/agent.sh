@@ -204,6 +204,7 @@ arm() {
 }
 start_watch() {
 	rm -f "$D/watcher"
+	child=''
 	case $(init_system) in
 	# At a boot it is needed before sysinit.target, which a unit would wait for;
 	# at a shutdown it is not to be waited for.
@@ -213,11 +214,15 @@ start_watch() {
 	rc) daemon -f /bin/sh "$S/agent" watch "$id" && start_guard daemon -f || return 1 ;;
 	*) # What outlives its starter holds nothing that was open there, a lock least of all.
 		setsid /bin/sh "$S/agent" watch "$id" </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+		child=$!
 		start_guard setsid ;;
 	esac
 	tries=500 # of a fiftieth of a second: machines can be slow
 	while [ $tries -gt 0 ]; do
+		ended='' # looked at first: one that has ended writes no more
+		[ -z "$child" ] || kill -0 "$child" 2>/dev/null || ended=yes
 		[ ! -s "$D/watcher" ] || return 0
+		[ -z "$ended" ] || return 1
 		tries=$((tries - 1)) && sleep 0.02
 	done
 	return 1

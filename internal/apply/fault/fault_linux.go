@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -33,6 +34,9 @@ const (
 type Options struct {
 	// Faults is how many; 0 is each that there is, once.
 	Faults int
+	// Sparse is fewer cases: each kind once in each phase and at each command, each
+	// command once in each phase.
+	Sparse bool
 	Seed   uint64
 	// Kinds of faults; none is all.
 	Kinds []Kind
@@ -196,7 +200,25 @@ func (l *lab) cases() []attack {
 	}
 	r := rand.New(rand.NewPCG(l.Seed, 12))
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	if l.Sparse {
+		all = l.thin(all)
+	}
 	return all
+}
+
+// thin keeps a fault that is the first of its kind in a phase or at a command, or the
+// first at a command in a phase.
+func (l *lab) thin(all []attack) []attack {
+	struck := map[[2]string]bool{}
+	return slices.DeleteFunc(all, func(a attack) bool {
+		phase, kind, command := string(a.phase), string(a.kind), l.steps[a.phase][a.at-1].command
+		old := true
+		for _, pair := range [][2]string{{phase, kind}, {kind, command}, {phase, command}} {
+			old = old && struck[pair]
+			struck[pair] = true
+		}
+		return old
+	})
 }
 
 func (l *lab) kinds() []Kind {
