@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -111,7 +112,7 @@ func runPlan(cmd *cobra.Command, o *planOptions, args []string) error {
 		fmt.Fprintf(cmd.ErrOrStderr(), "linerate: the catalogue knows releases of %s up to %s; this plan for %s is one for those\n", in.Facts.OS, newest.Short(), in.Facts.Release)
 	}
 	warnProblems(cmd.ErrOrStderr(), in.Facts.Problems)
-	if a := appliance.Of(in.Facts); a != nil && !a.Applies && o.format == "" {
+	if a := appliance.Of(in.Facts); a != nil && o.format == "" && slices.ContainsFunc(p.Settings, func(s plan.Step) bool { return !a.Keeps(s.Where.File) }) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "linerate: it is %s, where a plan's files do not last: --format %s prints the plan as it is set there\n", a.Title, a.Name)
 	}
 	if o.out != "" {

@@ -8,6 +8,7 @@
 package appliance
 
 import (
+	"slices"
 	"strings"
 
 	"linerate/internal/fact"
@@ -78,6 +79,11 @@ func (p *Product) setLines() []fact.Line {
 		lines = append(lines, fact.Line{File: s.In, Name: s.Name, Value: s.Value, Text: s.Name + "=" + s.Value, Stage: p.stage(), Effective: true, Default: true, Note: p.Title + " sets it by itself"})
 	}
 	return lines
+}
+
+// Keeps reports whether a plan's file lasts there, and is read at boot.
+func (p *Product) Keeps(file string) bool {
+	return p.Applies || file == "" || slices.Contains(p.Lasts, file)
 }
 
 // stage is that of the product's list of tunables.

@@ -103,6 +103,9 @@ func (s *sense) firewall() {
 		}
 	}
 	s.adaptive(pf)
+	if o := s.root.first("system", "optimization"); o.value() != "" {
+		pf.Options = []fact.Line{{File: s.file, Number: o.line, Text: "optimization: " + o.value(), Name: "optimization", Value: o.value(), Stage: fact.Field, Order: 1, Effective: true, Place: s.p.Fields["system/optimization"]}}
+	}
 	s.rules(pf)
 	s.c.PF = pf
 }
@@ -173,6 +176,9 @@ func (s *sense) interfaces() {
 			}
 			nic.Configured = []fact.Line{{File: s.file, Number: n.line, Text: n.name + ": " + name, Name: "interfaces/" + n.name, Value: name, Stage: fact.Field, Effective: true, Place: "Interfaces ▸ " + strings.ToUpper(n.name)}}
 			s.c.NICs = append(s.c.NICs, nic)
+			if mss := n.first("mss"); mss.value() != "" {
+				s.add(mss, fact.Field, "interfaces/mss", mss.value(), "Interfaces ▸ "+strings.ToUpper(n.name)+": MSS")
+			}
 		}
 	}
 }

@@ -50,8 +50,12 @@ type Product struct {
 	Fields map[string]string `yaml:"fields"`
 	// Instead are what its user finds where the base system has a file.
 	Instead map[string]string `yaml:"instead"`
-	// Applies: a plan's files last there as on the base system.
-	Applies bool `yaml:"applies"`
+	// Applies: a plan's files last there as on the base system; Lasts are those that
+	// do where not all do.
+	Applies bool     `yaml:"applies"`
+	Lasts   []string `yaml:"lasts"`
+	// Loads are kernel modules that it loads at every boot, before it sets sysctls.
+	Loads []string `yaml:"loads"`
 	// Says replace what matches a pattern in a fix.
 	Says []Say `yaml:"says"`
 	// ByHand says how a plan is carried out, and why apply does not do it.

@@ -8,15 +8,23 @@
 # what is confirming goes on to new, whoever is stopped wherever.
 
 ROOT=${LINERATE_ROOT-}
+OPENWRT=$ROOT/etc/openwrt_release
 case $OS in FreeBSD) S=$ROOT/var/db/linerate ;; *) S=$ROOT/var/lib/linerate ;; esac
+LIVE=$S/live # of a boot, so that memory may hold it
+[ ! -e "$OPENWRT" ] || S=$ROOT/etc/linerate # its /var is memory
 
 say() { printf '%s\n' "$*"; }
 die() { say "$*" >&2 && exit 1; }
 
 # durable returns when files and directories are on the disk.
-durable() { case $OS in FreeBSD) fsync "$@" ;; *) sync "$@" ;; esac; }
+durable() { case $OS in FreeBSD) fsync "$@" ;; *) if [ -e "$OPENWRT" ]; then fsync "$@"; else sync "$@"; fi ;; esac; }
 
-meta() { case $OS in FreeBSD) stat -f '%Lp %u %g' "$1" ;; *) stat -c '%a %u %g' "$1" ;; esac; }
+# meta is a file's mode and owner: by ls(1) where there is no stat(1).
+meta() {
+	if [ "$OS" = FreeBSD ]; then stat -f '%Lp %u %g' "$1"; return; elif [ ! -e "$OPENWRT" ]; then stat -c '%a %u %g' "$1"; return; fi
+	ls -lnd "$1" | awk '{ for (i = 2; i <= 10; i++) { c = substr($1, i, 1); mode = mode * 2 + (c !~ /[-ST]/); if (i % 3 == 1) special = special * 2 + (c ~ /[sStT]/) }
+		printf "%o %d %d\n", special * 512 + mode, $3, $4 }'
+}
 
 # same says whether two files agree in content, mode and owner.
 same() { [ -f "$1" ] && [ -f "$2" ] && cmp -s "$1" "$2" && [ "$(meta "$1")" = "$(meta "$2")" ]; }
@@ -37,6 +45,7 @@ boot_id() {
 init_system() {
 	if [ -n "${LINERATE_INIT-}" ]; then say "$LINERATE_INIT"
 	elif [ "$OS" = FreeBSD ]; then say rc
+	elif [ -e "$OPENWRT" ]; then say procd
 	elif [ -d /run/systemd/system ]; then say systemd
 	elif [ -d /run/openrc ]; then say openrc
 	elif [ -f /etc/inittab ] && [ -d /etc/rcS.d ]; then say sysv
@@ -122,7 +131,11 @@ locked() {
 	set -- /bin/sh -c '[ -f "$2" ] || { echo "$1" >&2; exit 1; }; shift; exec /bin/sh "$@"' sh "$gone" "$S/agent" "$@"
 	case $OS in
 	FreeBSD) LINERATE_LOCKED=1 lockf -k -s -t 15 "$S/lock" "$@" ;;
-	*) LINERATE_LOCKED=1 flock -o -E 75 -w 15 "$S/lock" "$@" ;;
+	*) # busybox's flock cannot wait for a while. Nobody inherits the lock: its holder
+		# must not become the command, as the last of a subshell would.
+		(tries=750; until flock -n 9; do nap || exit 75; done
+		LINERATE_LOCKED=1 "$@" 9>&-
+		exit $?) 9>"$S/lock" ;;
 	esac || {
 		code=$?
 		[ $code -ne 75 ] || say "somebody else is changing this host at this moment" >&2
@@ -213,20 +226,27 @@ start_watch() {
 		/bin/sh "$S/agent" watch "$id" >/dev/null || return 1 ;;
 	rc) daemon -f /bin/sh "$S/agent" watch "$id" && start_guard daemon -f || return 1 ;;
 	*) # What outlives its starter holds nothing that was open there, a lock least of all.
-		setsid /bin/sh "$S/agent" watch "$id" </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
-		child=$!
-		start_guard setsid ;;
+		if [ -e "$OPENWRT" ]; then apart=daemonize; else apart=setsid; fi
+		$apart /bin/sh "$S/agent" watch "$id" </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+		[ $apart = daemonize ] || child=$!
+		start_guard $apart ;;
 	esac
-	tries=500 # of a fiftieth of a second: machines can be slow
-	while [ $tries -gt 0 ]; do
+	tries=500 # machines can be slow
+	while :; do
 		ended='' # looked at first: one that has ended writes no more
 		[ -z "$child" ] || kill -0 "$child" 2>/dev/null || ended=yes
 		[ ! -s "$D/watcher" ] || return 0
-		[ -z "$ended" ] || return 1
-		tries=$((tries - 1)) && sleep 0.02
+		[ -z "$ended" ] && nap || return 1
 	done
-	return 1
 }
+# nap waits a fiftieth of a second, or a whole one where sleep(1) knows no other, of
+# those left in tries; false when none is.
+nap() {
+	[ "$tries" -gt 0 ] && tries=$((tries - 1)) || return 1
+	sleep 0.02 2>/dev/null || { sleep 1; tries=$((tries - 49)); }
+}
+# daemonize is OpenWrt's setsid(1); it ends at once.
+daemonize() { program=$1 && shift && start-stop-daemon -S -b -p "$D/nobody" -x "$program" -- "$@"; }
 start_guard() {
 	[ ! -s "$D/guard" ] || ! kill -0 "$(cat "$D/guard")" 2>/dev/null || return 0
 	"$@" /bin/sh "$S/agent" guard "$id" </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
@@ -280,8 +300,9 @@ mend() {
 
 # end_holder ends a command that never gives the lock back.
 end_holder() {
-	h=$(cat "$S/holder" 2>/dev/null) && case $(ps -o args= -p "$h" 2>/dev/null) in *"$S/agent"*) kill -9 "$h" ;; esac
+	h=$(cat "$S/holder" 2>/dev/null) && case $(command_of "$h" 2>/dev/null) in *"$S/agent"*) kill -9 "$h" ;; esac
 }
+command_of() { case $OS in FreeBSD) ps -o args= -p "$1" ;; *) tr '\0' ' ' <"/proc/$1/cmdline" ;; esac; }
 reboot_now() {
 	sync
 	shutdown -r now "linerate: trying a plan, or taking it back"
@@ -322,6 +343,9 @@ case \$1 in *start) [ ! -f $S/agent ] || { /bin/sh $S/agent boot; [ -z \"\${_rc_
 	openrc) entry 755 "$ROOT/etc/init.d/linerate-revert" "#!/sbin/openrc-run
 depend() { after root localmount mountall; before net sysctl procps; }
 start() { [ ! -f $S/agent ] || /bin/sh $S/agent boot; }" && ln -sf /etc/init.d/linerate-revert "$ROOT/etc/runlevels/boot/linerate-revert" ;;
+	procd) mkdir -p "$ROOT/etc/init.d" "$ROOT/etc/rc.d" && entry 755 "$ROOT/etc/init.d/linerate-revert" "#!/bin/sh
+# By itself before START=11, sysctl, and 20, network.
+case \$1 in boot | start) [ ! -f $S/agent ] || /bin/sh $S/agent boot ;; esac" && ln -sf ../init.d/linerate-revert "$ROOT/etc/rc.d/S01linerate-revert" && durable "$ROOT/etc/rc.d" ;;
 	sysv) mkdir -p "$ROOT/etc/init.d" "$ROOT/etc/rcS.d" && entry 755 "$ROOT/etc/init.d/linerate-revert" "#!/bin/sh
 ### BEGIN INIT INFO
 # Provides: linerate-revert
@@ -339,7 +363,7 @@ entry() {
 }
 no_boot_entry() {
 	for f in etc/systemd/system/sysinit.target.wants/linerate-revert.service etc/systemd/system/linerate-revert.service \
-		etc/rc.d/linerate_revert etc/runlevels/boot/linerate-revert etc/rcS.d/S13linerate-revert etc/init.d/linerate-revert; do
+		etc/rc.d/linerate_revert etc/runlevels/boot/linerate-revert etc/rcS.d/S13linerate-revert etc/rc.d/S01linerate-revert etc/init.d/linerate-revert; do
 		[ -e "$ROOT/$f" ] || [ -L "$ROOT/$f" ] || [ -e "$ROOT/$f.linerate-new" ] || continue
 		rm -f "$ROOT/$f" "$ROOT/$f.linerate-new" && f=$ROOT/$f && durable "${f%/*}" || return 1
 	done
@@ -621,7 +645,7 @@ apply() {
 reach() {
 	case $OS in
 	FreeBSD) gws=$(netstat -rn | awk '$1 == "default" && $2 ~ /[.:]/ { print $2 }') wait='-t 10' ;; # of which a slow host needs some to start it
-	*) gws=$(ip route show default | awk '$2 == "via" { print $3 }') wait='-W 2' ;;
+	*) gws=$(ip route show default | awk '$1 " " $2 == "default via" { print $3 }') wait='-W 2' ;;
 	esac
 	for g in $gws; do
 		# shellcheck disable=SC2086 # an option and its number
@@ -663,7 +687,7 @@ status() {
 }
 # live_study says which study has this host, for how many seconds more, and what it is.
 live_study() {
-	[ -r "$S/live" ] && { read -r owner boot until && read -r about; } <"$S/live" || return 0
+	[ -r "$LIVE" ] && { read -r owner boot until && read -r about; } <"$LIVE" || return 0
 	case $OS in FreeBSD) now=$(sysctl -n kern.boottime | tr -dc 0-9) ;; *) now=$(boot_id) ;; esac
 	[ "$boot" != "$now" ] || [ "$until" -le "$(uptime_s)" ] || say "live $owner $((until - $(uptime_s))) $about"
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/appliance"
 	"linerate/internal/hint"
 	"linerate/internal/host"
 	"linerate/internal/knob"
@@ -197,7 +198,7 @@ func prepare(ctx context.Context, m Machine, p plan.Plan, o Options) (Transactio
 	if err != nil {
 		return Transaction{}, err
 	}
-	if err := errors.Join(Fits(p, id), bold(p, id, o)); err != nil {
+	if err := errors.Join(Fits(p, id), bold(p, id, o), untried(id, o)); err != nil {
 		return Transaction{}, err
 	}
 	own, companions := keysOf(p)
@@ -215,6 +216,14 @@ func bold(p plan.Plan, id Identity, o Options) error {
 		if why := knob.Cuts(keyOf(s), s.Value, id.Management); why != "" && !o.Chosen {
 			return hint.With(fmt.Errorf("%s = %s %s, and may cut you off", s.Title(), show.Clean(s.Value), why), "choose how long you can wait for the host to come back: %s", hint.Option("confirm-within", "1m"))
 		}
+	}
+	return nil
+}
+
+// untried refuses a trial by a boot where nobody has seen one come back.
+func untried(id Identity, o Options) error {
+	if a := appliance.Named(id.Product); o.Trial && a != nil && !a.Applies {
+		return hint.With(fmt.Errorf("a trial by a boot is not for %s", a.Title), "apply it without %s: what it sets runs at once, and a boot takes it back until it is confirmed", hint.Option("reboot", ""))
 	}
 	return nil
 }

@@ -111,8 +111,16 @@ func Fits(p plan.Plan, id Identity) error {
 // What runs can be changed and put back as anywhere.
 func onAppliance(p plan.Plan, id Identity) error {
 	a := appliance.Named(id.Product)
-	if a == nil || a.Applies || !writesFiles(p) {
+	if a == nil {
 		return nil
+	}
+	i := slices.IndexFunc(p.Settings, func(s plan.Step) bool { return !a.Keeps(s.Where.File) })
+	switch {
+	case i < 0:
+		return nil
+	case len(a.Lasts) > 0:
+		s := p.Settings[i]
+		return hint.With(fmt.Errorf("%s would not last: %s reads no %s at boot", s.Title(), a.Title, s.Where.File), "%s", a.ByHand)
 	}
 	return hint.With(fmt.Errorf("the host is an appliance, %s, which writes the files that the plan is to last by", a.Title), "%s", a.ByHand)
 }

@@ -24,7 +24,7 @@ func (a *auditor) pfFile() []candidate {
 		l.Name = "pf.conf:set." + l.Name
 		j := a.judged(l)
 		if j.rec != nil && j.rec.OS == tunable.FreeBSD {
-			all = append(all, append(a.rejected(j), a.asDefault(j)...)...)
+			all = append(all, slices.Concat(a.rejected(j), a.asDefault(j), a.cautions(j))...)
 		}
 	}
 	all = append(all, a.pfNumbers("limit", a.Rules.PFLimits, pf.FileLimits)...)

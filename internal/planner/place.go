@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/appliance"
 	"linerate/internal/fact"
 	"linerate/internal/fact/factexpr"
 	"linerate/internal/plan"
@@ -146,6 +147,11 @@ func (p *planning) moduleNow(name string) *string {
 
 // moduleLasts tells whether a module is there and a file loads it at boot.
 func (p *planning) moduleLasts(name string) bool {
+	if p.Facts.Product != nil {
+		if a := appliance.Named(p.Facts.Product.Name); a != nil && slices.Contains(a.Loads, name) {
+			return true
+		}
+	}
 	m, ok := p.Facts.Module(name)
 	return ok && (m.InKernel || m.Loaded != nil && *m.Loaded && slices.ContainsFunc(m.Lines, func(l fact.Line) bool { return l.Effective }))
 }

@@ -39,7 +39,7 @@ func senseRules() []rule {
 	for _, s := range []struct{ leaf, then string }{{"sense.leaf", start}, {face + ".leaf", face}, {list + ".value", list}} {
 		rules = append(rules,
 			on(s.leaf, `/>`, keep, s.then), on(s.leaf, `</[A-Za-z0-9_-]+>`, keep, s.then), on(s.leaf, `>`, keep, ""),
-			on(s.leaf, `(normal|high-latency|satellite|aggressive|conservative|if-bound|floating|hadp|hiadaptive|adaptive|minimum|maximum|dhcp|dhcp6|pppoe|ppp|track6|slaac|none|automatic|hybrid|advanced|disabled|default|cryptodev|aesni|coretemp|amdtemp|enabled)`, keep, "").before(`[< ]`),
+			on(s.leaf, `(normal|high-latency|satellite|aggressive|conservative|if-bound|floating|hadp|adp|min|max|hiadaptive|adaptive|minimum|maximum|dhcp|dhcp6|pppoe|ppp|track6|slaac|none|automatic|hybrid|advanced|disabled|default|cryptodev|aesni|coretemp|amdtemp|enabled)`, keep, "").before(`[< ]`),
 			on(s.leaf, `[^<> \t/]+`, value, ""), on(s.leaf, `[ \t]+|/`, drop, ""))
 	}
 	return append(rules,
