@@ -26,6 +26,14 @@ func TestAppliancesRefuse(t *testing.T) {
 	if err := Fits(runs, id); err != nil {
 		t.Errorf("of the running system alone: %v", err)
 	}
+	vyos := lasts
+	vyos.OS, vyos.Release = "linux", "6.6.56"
+	err = Fits(vyos, Identity{OS: "linux", Release: "6.6.56-vyos", Init: "systemd", Product: "vyos"})
+	for _, command := range []string{"configure, ", "--format vyos", "compare, commit-confirm 10, exit", "configure, confirm, save, exit", "rollback 1"} {
+		if err == nil || !strings.Contains(hint.Of(err), command) {
+			t.Errorf("VyOS: %v, hint %q without %q", err, hint.Of(err), command)
+		}
+	}
 	id.Product = "proxmox"
 	if err := Fits(lasts, id); err != nil {
 		t.Errorf("Proxmox VE is Debian: %v", err)

@@ -89,6 +89,6 @@ func vyos(p plan.Plan, _ []plan.File) (string, error) {
 			fmt.Fprintf(&b, "# %s\n%s\n", cmp.Or(clean(s.Reason), "as planned"), c)
 		}
 	}
-	b.WriteString("commit-confirm 10\n# look, and from another session: configure, confirm, save, exit. Nobody confirms: VyOS takes it back.\n")
+	b.WriteString("compare\ncommit-confirm 10\nexit\n# Look, and within ten minutes, from another session: configure, confirm, save, exit. Unconfirmed, VyOS goes back\n# to the saved configuration, in older releases by a reboot: save what was committed before this.\n")
 	return b.String() + left(p, "#", func(s plan.Step) bool { return vyosCommand(s) != "" }), nil
 }

@@ -23,6 +23,7 @@ const (
 	Script   = "script"     // rc.local
 	Cloud    = "cloud"      // cloud-init's bootcmd
 	Udev     = "udev"       // rules of udev(7)
+	Limits   = "limits"     // limits.conf(5)
 	Fstab    = "fstab"      // fstab(5), /proc/self/mounts
 	PF       = "pf"         // pf.conf(5), pfctl -s rules
 	IPFW     = "ipfw"       // scripts of ipfw(8), ipfw list
@@ -48,7 +49,7 @@ func allRules() []rule {
 	var all []rule
 	for _, some := range [][]rule{
 		sysctlRules(), loaderRules(), shellRules(RC, rcAssignments()), shellRules(Grub, grubAssignments()), shellRules(Ifcfg, ifcfgAssignments()),
-		bootLineRules(), modprobeRules(), iniRules(), interfaceRules(), commandRules(Script, ""), cloudRules(), udevRules(), fstabRules(),
+		bootLineRules(), modprobeRules(), iniRules(), interfaceRules(), commandRules(Script, ""), cloudRules(), udevRules(), fstabRules(), limitRules(),
 		pfRules(), ipfwRules(), linuxFirewallRules(), daemonRules(), answerRules(), treeRules(), senseRules(), vyosRules(), uciRules(), databaseRules(),
 		{on(Name, `.+`, drop, ""), on(Names, `{b}`, keep, ""), on(Names, `[^ \t]+`, mask, "")},
 		{on("rest", `{b}`, keep, ""), on("rest", `.+`, mask, "")},
@@ -183,6 +184,17 @@ func bootWords(at, between string) []rule {
 		on(at+"=x", `[^`+between+`"'$]+`, keep, at).in(setPlain),
 		on(at+"=x", `[^`+between+`"'$]+`, mask, ""),
 		on(at+"=x", ``, keep, at).before(`["'$]`),
+	}
+}
+
+// limitRules keep open files of limits.conf, of whomever.
+func limitRules() []rule {
+	const who, item, value = Limits + ".t", Limits + ".i", Limits + ".v"
+	return []rule{
+		on(Limits, `{_}#.*`, comment, ""), on(Limits, `{_}([*]|root)`, keep, who).before(`[ \t]`), on(Limits, `{_}[^ \t#]+`, mask, who),
+		on(who, `{b}`, keep, ""), on(who, `(soft|hard|-)`, keep, item).before(`[ \t]`), on(who, `.+`, mask, ""),
+		on(item, `{b}`, keep, ""), on(item, `nofile`, keep, value).before(`[ \t]`), on(item, `.+`, mask, ""),
+		on(value, `{b}`, keep, ""), on(value, `#.*`, comment, ""), on(value, `([0-9]+|unlimited|infinity|-1)`, keep, "").before(`[ \t]|$`), on(value, `[^ \t#]+`, mask, ""),
 	}
 }
 

@@ -22,7 +22,7 @@ func fuzz(f *testing.F, seeds []string, parse func(*fact.Facts, string)) {
 }
 
 func FuzzConfiguration(f *testing.F) {
-	fuzz(f, []string{"net.ipv4.ip_forward = 1\n-net.ipv4.conf.*.rp_filter=2\n# x\nnet/ipv4/conf/eth0.100/rp_filter=1\n", "options nf_conntrack hashsize=65536 x\n", "GRUB_CMDLINE_LINUX=\"mitigations=off isolcpus=1-3\"\nGRUB_CMDLINE_LINUX=\"${GRUB_CMDLINE_LINUX\"\n", "[*?=1\n-x\n", "[Match]\nName=a\n[Network]\nIPForward=yes\n", "SUBSYSTEM==\"net\", KERNEL==\"a\", ATTR{mtu}=\"9\", RUN+=\"x\"\n", "iface a inet static\n up echo 1 > /proc/sys/a/b; ip link set dev a mtu 9\n", "network:\n  ethernets:\n    a:\n      mtu: 9\n", "x\n[main]\ninclude=x,y\n[sysctl]\na.b=>1\n"},
+	fuzz(f, []string{"net.ipv4.ip_forward = 1\n-net.ipv4.conf.*.rp_filter=2\n# x\nnet/ipv4/conf/eth0.100/rp_filter=1\n", "options nf_conntrack hashsize=65536 x\n", "GRUB_CMDLINE_LINUX=\"mitigations=off isolcpus=1-3\"\nGRUB_CMDLINE_LINUX=\"${GRUB_CMDLINE_LINUX\"\n", "[*?=1\n-x\n", "[Match]\nName=a\n[Network]\nIPForward=yes\n", "SUBSYSTEM==\"net\", KERNEL==\"a\", ATTR{mtu}=\"9\", RUN+=\"x\"\n", "iface a inet static\n up echo 1 > /proc/sys/a/b; ip link set dev a mtu 9\n", "network:\n  ethernets:\n    a:\n      mtu: 9\n", "x\n[main]\ninclude=x,y\n[sysctl]\na.b=>1\n", "* hard nofile 1\n@a - nofile unlimited # x\n"},
 		func(facts *fact.Facts, text string) {
 			files := tree{"/etc/sysctl.d/x.conf": text, "/etc/sysctl.conf": text, "/etc/modprobe.d/x.conf": text}
 			facts.AddLines(ReadSysctlConf(files, []string{"net.ipv4.conf.eth0.rp_filter", "net.ipv4.conf.eth0/100.rp_filter"}).Lines)
@@ -30,10 +30,10 @@ func FuzzConfiguration(f *testing.F) {
 			everywhere := tree{}
 			for _, p := range []string{"/etc/modules", "/etc/modules-load.d/x.conf", "/etc/systemd/network/x.link", "/etc/systemd/network/x.network", "/etc/systemd/networkd.conf",
 				"/etc/udev/rules.d/x.rules", "/etc/network/interfaces", "/etc/rc.local", "/etc/cloud/cloud.cfg.d/x.cfg", "/etc/NetworkManager/system-connections/x.nmconnection",
-				"/etc/netplan/x.yaml", "/etc/tuned/active_profile", "/etc/tuned/x/tuned.conf", "/etc/default/grub.d/x.cfg", "/etc/kernel/cmdline", "/etc/ufw/ufw.conf", "/etc/ufw/sysctl.conf", "/etc/default/ufw"} {
+				"/etc/netplan/x.yaml", "/etc/tuned/active_profile", "/etc/tuned/x/tuned.conf", "/etc/default/grub.d/x.cfg", "/etc/kernel/cmdline", "/etc/security/limits.conf", "/etc/ufw/ufw.conf", "/etc/ufw/sysctl.conf", "/etc/default/ufw"} {
 				everywhere[p] = text
 			}
-			for _, read := range []func(Files) Config{ReadBootLine, ReadLinkFiles, ReadNetworkFiles, ReadUdevRules, ReadScripts, ReadNetworkManager, ReadNetplan, ReadUFW} {
+			for _, read := range []func(Files) Config{ReadBootLine, ReadLinkFiles, ReadNetworkFiles, ReadUdevRules, ReadScripts, ReadNetworkManager, ReadNetplan, ReadUFW, ReadLimits} {
 				facts.AddLines(read(everywhere).Lines)
 			}
 			facts.AddLines(ReadTuned(everywhere, func(string) bool { return false }).Lines)

@@ -42,6 +42,7 @@ var kinds = []kind{
 	{Place{"/etc/systemd/network/*", fact.Linux}, regexp.MustCompile(`\.(link|network)$`), regexp.MustCompile(`^\s*(\[(Match|Link|Network)\]|(OriginalName|RxBufferSize|TxBufferSize|GenericReceiveOffload|IPForward\w*)\s*=)`)},
 	{Place{"/etc/udev/rules.d/*", fact.Linux}, regexp.MustCompile(`\.rules$`), regexp.MustCompile(`(ACTION|SUBSYSTEM|KERNEL|ATTR\{[^}]+\}|RUN)\s*(==|\+?=)\s*"`)},
 	{Place{"/etc/modprobe.d/*", fact.Linux}, regexp.MustCompile(`^modprobe\.d/|^modprobe\.conf$`), regexp.MustCompile(`^\s*(options|install|blacklist|softdep|alias)\s+[a-zA-Z0-9_-]+`)},
+	{Place{"/etc/security/limits.d/*", fact.Linux}, regexp.MustCompile(`^limits\.(conf|d/.*)$`), regexp.MustCompile(`^\s*\S+\s+(soft|hard|-)\s+(nofile|nproc|memlock|core|stack|rtprio)\s+\S+`)},
 	{Place{"/etc/network/interfaces", fact.Linux}, regexp.MustCompile(`^(interfaces|interfaces\.d/.*)$`), regexp.MustCompile(`^\s*(iface\s+\S+\s+inet|auto\s+\S+|allow-hotplug\s)`)},
 	{Place{"/etc/netplan/*", fact.Linux}, regexp.MustCompile(`^netplan/.*\.yaml$`), regexp.MustCompile(`^(network:|\s+(ethernets|renderer|dhcp4):)`)},
 	{Place{"/etc/rc.local", fact.Linux}, regexp.MustCompile(`^rc\.local$`), regexp.MustCompile(`^\s*(sysctl\s+-w|ethtool\s+-[A-Za-z]|ip\s+link\s+set|echo\s+\S+\s*>\s*/(proc|sys)/)`)},
@@ -89,7 +90,7 @@ func Recognise(name, text, os string) (Place, bool) {
 // at puts the file's own name into the place.
 func (k kind) at(base string) Place {
 	if strings.HasSuffix(k.Path, "/*") {
-		ext := map[string]string{"/etc/sysctl.d/*": ".conf", "/etc/modprobe.d/*": ".conf", "/etc/udev/rules.d/*": ".rules", "/etc/netplan/*": ".yaml", "/boot/loader.conf.d/*": ".conf"}[k.Path]
+		ext := map[string]string{"/etc/sysctl.d/*": ".conf", "/etc/modprobe.d/*": ".conf", "/etc/security/limits.d/*": ".conf", "/etc/udev/rules.d/*": ".rules", "/etc/netplan/*": ".yaml", "/boot/loader.conf.d/*": ".conf"}[k.Path]
 		if base == "-" || base == "" || base == "." {
 			base = "input"
 		}

@@ -1,0 +1,21 @@
+package linux
+
+import "testing"
+
+// TestReadLimits: each line of open files stands by itself; others, comments and half
+// lines are none.
+func TestReadLimits(t *testing.T) {
+	c := ReadLimits(tree{"/etc/security/limits.conf": "# x hard nofile 1\n*\thard\tnofile\t2097152 # all\nroot - nproc 5\n@a soft nofile\nb hard nofile 9\n* soft nofile 99\n", "/etc/security/limits.d/20-x.conf": "c - nofile unlimited"})
+	want := []struct {
+		file, value string
+		number      int
+	}{{"/etc/security/limits.conf", "2097152", 2}, {"/etc/security/limits.conf", "9", 5}, {"/etc/security/limits.d/20-x.conf", "unlimited", 1}}
+	if len(c.Lines) != len(want) {
+		t.Fatalf("%+v", c.Lines)
+	}
+	for i, w := range want {
+		if l := c.Lines[i]; l.File != w.file || l.Value != w.value || l.Number != w.number || l.Name != OpenFiles || !l.Effective {
+			t.Errorf("%+v, want %+v", l, w)
+		}
+	}
+}
