@@ -1,6 +1,10 @@
 package chart
 
-import "math"
+import (
+	"math"
+
+	"linerate/internal/show"
+)
 
 // Effect is one effect with its interval, a row of a forest plot.
 type Effect struct {
@@ -125,4 +129,13 @@ func LinearPart(rows []Effect) float64 {
 		return 0
 	}
 	return max(least/2, most/1e4)
+}
+
+// SignedTick prints effects at an axis: in percent, or in percentage points.
+func SignedTick(points bool) func(float64) string {
+	unit := " %"
+	if points {
+		unit = " points"
+	}
+	return func(v float64) string { return show.SignedValue(v) + unit }
 }

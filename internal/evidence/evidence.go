@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"linerate/internal/show"
 	"linerate/internal/stats"
@@ -34,7 +35,9 @@ type Row struct {
 
 	// What follows only a ledger knows; files do not keep it.
 
-	Control   string // the arms' names
+	StudyID   string    // of the study
+	Started   time.Time // when its first trial began; zero where nobody wrote it down
+	Control   string    // the arms' names
 	Variant   string
 	Label     string     // what the number is not
 	Published *Published // what its author concluded; nil if nothing

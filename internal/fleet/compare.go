@@ -99,7 +99,7 @@ func factsChanged(a, b *Host) string {
 		return ""
 	}
 	if len(what) == 0 {
-		return "settings or hardware"
+		return "settings or hardware changed"
 	}
 	return shorten(strings.Join(what, ", "))
 }

@@ -213,6 +213,12 @@ type RuleCount struct {
 	Hosts    int            `json:"hosts"`
 }
 
+// TunableCount is RuleCount of the findings about one tunable.
+type TunableCount struct {
+	Tunable string `json:"tunable"` // as the findings have it
+	RuleCount
+}
+
 // Day is how many changes of a sort a day had (UTC).
 type Day struct {
 	Day      string         `json:"day"` // 2026-11-23
@@ -234,10 +240,14 @@ type ChangeFilter struct {
 	Limit        int            // 0: all
 }
 
+// NoRole stands for the hosts whose role is not known, where hosts are asked for.
+const NoRole = "none"
+
 // HostFilter narrows hosts; zero fields admit all.
 type HostFilter struct {
 	Rule        string // that has findings of the rule
-	Role        string
+	Tunable     string // that has findings about the tunable, of the rule if there is one
+	Role        string // NoRole: those without one
 	OS, Release string
 	Unreachable bool
 	Text        string // part of the name or host name, without case

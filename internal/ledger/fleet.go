@@ -28,6 +28,9 @@ type FleetReader interface {
 	// RuleCounts says on how many hosts a rule finds something, by role and release;
 	// of all rules where rule is "".
 	RuleCounts(ctx context.Context, rule string) ([]fleet.RuleCount, error)
+	// TunableCounts is RuleCounts of the findings about tunables of a system, by those of
+	// the names under which hosts have findings that is accepts.
+	TunableCounts(ctx context.Context, os string, is func(name string) bool) ([]fleet.TunableCount, error)
 	// Days counts changes by day, oldest first.
 	Days(ctx context.Context, since time.Time) ([]fleet.Day, error)
 	// Waves lists waves, newest first; limit 0 lists all.

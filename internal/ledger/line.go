@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"linerate/internal/evidence"
 	"linerate/internal/stats"
@@ -58,6 +59,8 @@ type Line struct {
 	Without       *Line               `json:"without_excluded"`
 	Dropped       int                 `json:"trials_excluded"`
 	AA            stats.Verdict       `json:"aa"`
+
+	Started time.Time `json:"-"` // when its study began; zero where that is not known
 }
 
 // MarshalJSON writes the line in its documented order.
@@ -74,6 +77,9 @@ func Flatten(e *Evidence, names []string) Line {
 		Changes: v.Changes, OS: env.OS, Release: env.Release, Revision: env.Revision, Hardware: env.Hardware, CPU: env.CPU,
 		Cores: env.Cores, NIC: env.NIC, Driver: env.Driver, Workload: v.Workload, Study: s.Name, StudyID: s.ID, Kind: s.Kind,
 		VerdictID: v.ID, Source: s.Path, Label: s.Label, Excluded: e.Excluded, Dropped: e.Dropped, AA: s.AA,
+	}
+	if s.Started != nil {
+		l.Started = *s.Started
 	}
 	l.verdict(v)
 	if s.AA.Differs() {
@@ -164,7 +170,7 @@ func (l *Line) Subject() evidence.Subject {
 // Row is the line as evidence that travels.
 func (l *Line) Row() evidence.Row {
 	r := evidence.Row{ID: string(l.VerdictID), Subject: l.Subject(), Workload: l.Workload, Metric: l.Metric, Primary: l.Primary, Study: l.Study, Source: l.Source,
-		Result: l.Result, Flags: slices.Clone(l.Flags), Control: l.Control, Variant: l.Variant, Label: l.Label, Published: l.Published, Excluded: l.Excluded, Dropped: l.Dropped}
+		Result: l.Result, Flags: slices.Clone(l.Flags), StudyID: string(l.StudyID), Started: l.Started, Control: l.Control, Variant: l.Variant, Label: l.Label, Published: l.Published, Excluded: l.Excluded, Dropped: l.Dropped}
 	if l.Without != nil {
 		w := l.Without.Row()
 		r.Without = &w

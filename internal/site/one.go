@@ -3,10 +3,12 @@ package site
 import (
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 
 	"linerate/internal/evidence"
+	"linerate/internal/fleet"
 	"linerate/internal/tunable"
 	"linerate/internal/tunable/explain"
 )
@@ -27,7 +29,7 @@ func NewPages(in Input) *Pages {
 	}
 	p.rest = sync.OnceValues(func() (map[string][]byte, error) {
 		m, files := p.into()
-		return files, m.all(func(*tunable.Record, explain.Page) error { return nil })
+		return files, m.all(func(*tunable.Record, explain.Page, *OnFleet) error { return nil })
 	})
 	return p
 }
@@ -51,23 +53,37 @@ func (p *Pages) URL(os, name string) string {
 	return p.m.urls[r] + ".html"
 }
 
+// About is what a ledger has of a tunable.
+type About struct {
+	// Mine is its evidence, Siblings that on others of its concept.
+	Mine, Siblings []evidence.Row
+	// Fleet are the findings about it on a fleet's hosts; nil where there is no fleet.
+	Fleet *OnFleet
+}
+
+// OnFleet are the findings about a tunable on the hosts of a fleet.
+type OnFleet struct {
+	Hosts  int                  `json:"hosts"` // of its system
+	Counts []fleet.TunableCount `json:"counts"`
+}
+
 // Page is a file of the site, or fs.ErrNotExist. about, unless nil, says what a ledger has
-// of a tunable and of others of its concept.
-func (p *Pages) Page(name string, about func(*tunable.Record) (mine, siblings []evidence.Row, err error)) ([]byte, error) {
+// of a tunable.
+func (p *Pages) Page(name string, about func(*tunable.Record) (About, error)) ([]byte, error) {
 	url := strings.TrimSuffix(strings.TrimSuffix(name, ".html"), ".json")
 	r, ok := p.records[url]
 	if !ok || url == name {
 		return p.other(name)
 	}
-	var mine, siblings []evidence.Row
+	var has About
 	if about != nil {
 		var err error
-		if mine, siblings, err = about(r); err != nil {
+		if has, err = about(r); err != nil {
 			return nil, err
 		}
 	}
 	m, files := p.into()
-	err := m.tunable(r, m.page(r, mine, siblings))
+	err := m.tunable(r, m.page(r, has.Mine, has.Siblings), has.Fleet)
 	return files[name], err
 }
 
@@ -102,4 +118,9 @@ func (p *Pages) Says(rule string) string {
 		}
 	}
 	return ""
+}
+
+// several reports findings under more than one name of a tunable, as of several devices.
+func several(on *OnFleet) bool {
+	return on != nil && slices.ContainsFunc(on.Counts, func(c fleet.TunableCount) bool { return c.Tunable != on.Counts[0].Tunable })
 }

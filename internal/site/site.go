@@ -66,11 +66,11 @@ func Write(in Input, put func(name string, data []byte) error) error {
 }
 
 // all writes all pages: each tunable's by one, then those that are about several.
-func (m *maker) all(one func(*tunable.Record, explain.Page) error) error {
+func (m *maker) all(one func(*tunable.Record, explain.Page, *OnFleet) error) error {
 	var index indexer
 	for _, r := range m.Catalogue.Records {
 		p := m.page(r, nil, nil)
-		if err := one(r, p); err != nil {
+		if err := one(r, p, nil); err != nil {
 			return err
 		}
 		index.add(m.Catalogue, r, p, m.urls[r], m.roles(r, p))
@@ -192,6 +192,7 @@ type document struct {
 	explain.Page
 	Mentions []Mention `json:"mentions,omitempty"`
 	Same     []link    `json:"same_concept_pages,omitempty"`
+	Fleet    *OnFleet  `json:"fleet,omitempty"` // of a server with a ledger
 }
 
 // link is a page of the site, from the page that has it.
@@ -203,8 +204,8 @@ type link struct {
 }
 
 // tunable writes a record's page and its JSON.
-func (m *maker) tunable(r *tunable.Record, p explain.Page) error {
-	d := document{p, m.mentions(r), m.same(r)}
+func (m *maker) tunable(r *tunable.Record, p explain.Page, on *OnFleet) error {
+	d := document{p, m.mentions(r), m.same(r), on}
 	doc, err := json.Marshal(d)
 	if err != nil {
 		return fmt.Errorf("write the JSON of %s: %w", r.Name, err)
@@ -212,7 +213,7 @@ func (m *maker) tunable(r *tunable.Record, p explain.Page) error {
 	if err := m.put(m.urls[r]+".json", doc); err != nil {
 		return err
 	}
-	return m.write(m.urls[r]+".html", "tunable", p.Name, map[string]any{"D": d, "P": p, "JSON": path.Base(m.urls[r]) + ".json", "Shown": shown(p.Evidence)})
+	return m.write(m.urls[r]+".html", "tunable", p.Name, map[string]any{"D": d, "P": p, "JSON": path.Base(m.urls[r]) + ".json", "Shown": shown(p.Evidence), "Several": several(on), "Charts": slices.Concat(byStudy(p.Evidence), overTime(p.Evidence))})
 }
 
 // shown are the verdicts that a page shows at once: of the primary metrics, the

@@ -1,12 +1,16 @@
 package site
 
 import (
+	"cmp"
 	_ "embed"
 	"html/template"
+	"net/url"
 	"strings"
 
 	"linerate/internal/chart"
+	"linerate/internal/fleet"
 	"linerate/internal/prose"
+	"linerate/internal/show"
 	"linerate/internal/tunable/explain"
 )
 
@@ -33,17 +37,15 @@ func Templates() *template.Template { return template.Must(templates.Clone()) }
 func Style() []byte { return []byte(chart.Style() + chart.PageStyle() + style) }
 
 var templates = template.Must(template.New("site").Funcs(template.FuncMap{
-	"system": func(os string) string { return systems[os] },
-	"facts":  facts,
-	"join":   func(list []string) string { return strings.Join(list, ", ") },
-	"anchor": prose.Anchor,
-	"short":  short,
-	"value": func(v string) string {
-		if v == "" {
-			return "default"
-		}
-		return v
-	},
+	"system":  func(os string) string { return systems[os] },
+	"facts":   facts,
+	"join":    func(list []string) string { return strings.Join(list, ", ") },
+	"anchor":  prose.Anchor,
+	"short":   short,
+	"value":   valueOf,
+	"count":   show.Count[int],
+	"query":   query,
+	"role":    func(role string) string { return cmp.Or(role, fleet.NoRole) }, // as addresses have it
 	"section": func(id string) string { return sections[id] },
 }).Parse(templateText))
 
@@ -51,7 +53,7 @@ var templates = template.Must(template.New("site").Funcs(template.FuncMap{
 // change.
 var sections = map[string]string{
 	"releases": "By release", "idea": "The same idea elsewhere", "when": "When it helps and hurts", "cautions": "Cautions", "coupled": "Coupled with",
-	"roles": "For a role", "mentions": "Rules and plans that speak of it", "claims": "Who says what", "measured": "Measured", "notes": "Notes", "sources": "Sources",
+	"roles": "For a role", "mentions": "Rules and plans that speak of it", "fleet": "In your fleet", "claims": "Who says what", "measured": "Measured", "notes": "Notes", "sources": "Sources",
 }
 
 // trusted marks what prose rendered: it escapes every text.
@@ -86,4 +88,16 @@ func facts(p explain.Page) (all []named) {
 		}
 	}
 	return all
+}
+
+// query is the query of an address, of names and values in turn; what has no value is left
+// out. A template would escape a plain text once more.
+func query(pairs ...string) template.URL {
+	q := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			q.Set(pairs[i], pairs[i+1])
+		}
+	}
+	return template.URL(q.Encode()) //nolint:gosec // encoded
 }

@@ -148,22 +148,29 @@ func (s Spec) settled(seed uint64, n int, trials []Trial) bool {
 // look compares every variant with the control by the primary metric, and last
 // the control with itself, as they stand after n whole blocks.
 func (s Spec) look(seed uint64, n int, trials []Trial) []stats.Comparison {
+	cs, opt := s.soFar(seed, trials)
+	last, g := len(cs)-1, s.Primary()
+	plan := s.looksAt(g, n, last)
+	plan.settle(cs[:last], opt)
+	for i, c := range cs[:last] { // what will be taken back decides nothing
+		if c.Verdict == stats.Equivalent && s.doubt(g.Part, g.Metric, trials, c.Control, c.Variant) != "" {
+			cs[i].Verdict = stats.Inconclusive
+		}
+	}
+	cs[last], _ = plan.aa.Settle(cs[last], plan.look, opt)
+	return cs
+}
+
+// soFar compares every variant with the control by the primary metric, and last the
+// control with itself, each by itself.
+func (s Spec) soFar(seed uint64, trials []Trial) ([]stats.Comparison, stats.Options) {
 	g := s.Primary()
 	m, _ := MetricNamed(g.Metric)
 	opt := options(m, g, seed)
 	opt.NoPlan, opt.Draws = true, 1
 	control, arms := s.armsOf(g, seed, trials)
-	cs := s.compare(g, control, arms, opt)
-	plan := s.looksAt(g, n, len(arms))
-	plan.settle(cs, opt)
-	for i, c := range cs { // what will be taken back decides nothing
-		if c.Verdict == stats.Equivalent && s.doubt(g.Part, g.Metric, trials, c.Control, c.Variant) != "" {
-			cs[i].Verdict = stats.Inconclusive
-		}
-	}
-	again := s.compare(g, control, []stats.Arm{ArmValues(s, seed, g, AA, trials)}, opt)
-	again[0], _ = plan.aa.Settle(again[0], plan.look, opt)
-	return append(cs, again[0])
+	again := ArmValues(s, seed, g, AA, trials)
+	return append(s.compare(g, control, arms, opt), s.compare(g, control, []stats.Arm{again}, opt)...), opt
 }
 
 // Settled reports whether the trials on record let the study end before all
@@ -190,15 +197,16 @@ func halfWidth(c stats.Comparison) float64 {
 
 // Interim is how wide the intervals of the primary metric are so far: half the
 // A/A arm's, and half the widest of the variants', in
-// percent, or in percentage points of shares.
+// percent, or in percentage points of shares. They are those that the study would
+// report: at a look, where looks are planned.
 func (s Spec) Interim(seed uint64, trials []Trial) (aa, widest stats.Number) {
-	n := len(begun(s, blocksOf(s, seed, s.Primary().Part), s.Primary().Part, trials))
+	var cs []stats.Comparison
 	if s.Looks == nil {
-		plain := s
-		plain.Looks = &Looks{Blocks: []int{max(3, n)}}
-		s = plain
+		cs, _ = s.soFar(seed, trials)
+	} else {
+		part := s.Primary().Part
+		cs = s.look(seed, len(begun(s, blocksOf(s, seed, part), part, trials)), trials)
 	}
-	cs := s.look(seed, n, trials)
 	most := math.Inf(-1)
 	for _, c := range cs[:len(cs)-1] {
 		most = max(most, halfWidth(c)) // NaN if any is

@@ -1,20 +1,22 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"mime"
 	"net/http"
 	"path"
+	"strings"
 
-	"linerate/internal/evidence"
 	"linerate/internal/ledger"
+	"linerate/internal/site"
 	"linerate/internal/tunable"
 )
 
 // catalogue answers with a page of the catalogue, with what the ledger has of it.
 func (s *Server) catalogue(w http.ResponseWriter, r *http.Request) {
-	name := r.PathValue("page")
+	name := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, API), "/catalogue/")
 	if name == "" {
 		w.Header().Set("Location", "/catalogue/index.html")
 		w.WriteHeader(http.StatusMovedPermanently)
@@ -29,14 +31,20 @@ func (s *Server) catalogue(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	var about func(*tunable.Record) (mine, siblings []evidence.Row, err error)
+	var about func(*tunable.Record) (site.About, error)
 	if l != nil {
-		about = func(rec *tunable.Record) (mine, siblings []evidence.Row, err error) {
-			return ledger.About(r.Context(), l, s.Catalogue.Catalogue(), rec)
-		}
+		about = func(rec *tunable.Record) (site.About, error) { return s.about(r.Context(), l, rec) }
+	}
+	if strings.HasPrefix(r.URL.Path, API) {
+		name = strings.TrimSuffix(name, ".html") + ".json"
 	}
 	data, err := s.Catalogue.Page(name, about)
 	if errors.Is(err, fs.ErrNotExist) {
+		if to := s.otherName(name); to != "" {
+			w.Header().Set("Location", to)
+			w.WriteHeader(http.StatusSeeOther)
+			return
+		}
 		err = missing("the catalogue has no page %s", name)
 	}
 	if err != nil {
@@ -45,4 +53,38 @@ func (s *Server) catalogue(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
 	_, _ = w.Write(data)
+}
+
+// otherName is where a tunable's page is that was asked for by the name of one device's or
+// interface's.
+func (s *Server) otherName(page string) string {
+	os, name, ok := strings.Cut(strings.TrimPrefix(page, "t/"), "/")
+	if name, html := strings.CutSuffix(name, ".html"); ok && html {
+		return s.TunableURL(os, name)
+	}
+	return ""
+}
+
+// about is what the ledger has of a tunable: evidence, and a fleet's findings.
+func (s *Server) about(ctx context.Context, l ledger.Reader, rec *tunable.Record) (has site.About, err error) {
+	c := s.Catalogue.Catalogue()
+	if has.Mine, has.Siblings, err = ledger.About(ctx, l, c, rec); err != nil {
+		return has, err
+	}
+	f := l.FleetReader()
+	st, err := f.Status(ctx, 0)
+	if err != nil || st.Hosts == 0 {
+		return has, err
+	}
+	has.Fleet = &site.OnFleet{}
+	for _, g := range st.Groups {
+		if g.OS == rec.OS {
+			has.Fleet.Hosts += g.Hosts
+		}
+	}
+	has.Fleet.Counts, err = f.TunableCounts(ctx, rec.OS, func(name string) bool {
+		of, ok := c.Lookup(rec.OS, name)
+		return ok && of == rec
+	})
+	return has, err
 }

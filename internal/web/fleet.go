@@ -25,6 +25,8 @@ type Fleet struct {
 	Rules []RuleLine `json:"rules"`
 	// Days are the changes of a year by day.
 	Days []fleet.Day `json:"days"`
+
+	weeks []fleet.Week
 }
 
 // RuleLine is a rule with the hosts on which it finds something.
@@ -68,6 +70,7 @@ func (s *Server) fleet(r *http.Request) (*answer, error) {
 		if doc.Days, err = f.Days(r.Context(), s.Now().Add(-year)); err != nil {
 			return nil, err
 		}
+		doc.weeks = fleet.Weeks(doc.Days, s.Now())
 	}
 	return &answer{title: "Fleet", doc: doc, refresh: 300}, nil
 }
@@ -140,7 +143,7 @@ type Hosts struct {
 func (s *Server) hosts(r *http.Request) (*answer, error) {
 	q := r.URL.Query()
 	doc := Hosts{Document: version1, Hosts: []fleet.Host{}, Filter: fleet.HostFilter{
-		Rule: q.Get("rule"), Role: q.Get("role"), OS: q.Get("os"), Release: q.Get("release"), Text: q.Get("q"), After: q.Get("after"), Limit: perPage + 1,
+		Rule: q.Get("rule"), Tunable: q.Get("tunable"), Role: q.Get("role"), OS: q.Get("os"), Release: q.Get("release"), Text: q.Get("q"), After: q.Get("after"), Limit: perPage + 1,
 	}}
 	switch v := q.Get("unreachable"); v {
 	case "", "1":
@@ -226,12 +229,23 @@ type Rules struct {
 
 // rules lists all rules that find something.
 func (s *Server) rules(r *http.Request) (*answer, error) {
-	a, err := s.fleet(r)
+	doc := Rules{Document: version1, Rules: []RuleLine{}}
+	f, err := s.ofFleet(r)
 	if err != nil {
 		return nil, err
 	}
-	d := a.doc.(Fleet)
-	return &answer{title: "Rules", doc: Rules{version1, d.Hosts, d.Rules}}, nil
+	if f != nil {
+		st, err := f.Status(r.Context(), 0)
+		if err != nil {
+			return nil, err
+		}
+		counts, err := f.RuleCounts(r.Context(), "")
+		if err != nil {
+			return nil, err
+		}
+		doc.Hosts, doc.Rules = st.Hosts, ruleLines(counts)
+	}
+	return &answer{title: "Rules", doc: doc}, nil
 }
 
 // Rule is the JSON document of one rule.

@@ -9,111 +9,72 @@ import (
 	"linerate/internal/show"
 )
 
-// week is the width of a column.
-const week = 7
-
-// dayNumber counts days since 1970; weeks of it begin on a Monday.
-func dayNumber(t time.Time) int { return int(t.Unix() / 86400) }
-
-func ofDay(n float64) time.Time { return time.Unix(int64(n)*86400, 0).UTC() }
-
-// dayAxis prints days at the months' firsts.
-func dayAxis(from, to int) chart.Axes {
-	var ticks []float64
-	for d := from; d <= to; d++ {
-		if ofDay(float64(d)).Day() == 1 {
-			ticks = append(ticks, float64(d))
-		}
-	}
-	layout := "Jan 06"
-	if len(ticks) < 3 {
-		ticks, layout = nil, "2 Jan"
-		for d := from; d <= to; d += week {
-			ticks = append(ticks, float64(d))
-		}
-	}
-	count := func(v float64) string { return show.Count(int(v)) }
-	return chart.Axes{X: func(v float64) string { return ofDay(v).Format(layout) }, Y: count, XTicks: ticks}
+// counted are the axes of numbers of things over time.
+func counted(from, to float64, up, across string, width float64) chart.Axes {
+	a := chart.Axes{Y: func(v float64) string { return show.Count(int(v)) }, Up: up, Across: across}
+	return a.TimeAxis(from, to, width)
 }
 
-// thinned leaves out ticks where a chart is too narrow for all.
-func thinned(a chart.Axes, width float64) chart.Axes {
-	if most := int(width / 75); len(a.XTicks) > most {
-		every := (len(a.XTicks) + most - 1) / most
-		var few []float64
-		for i := 0; i < len(a.XTicks); i += every {
-			few = append(few, a.XTicks[i])
-		}
-		a.XTicks = few
-	}
-	return a
-}
-
-// sort is a sort of changes in the chart.
-type sort struct {
+// sorts of changes that the chart of weeks tells apart.
+var sorts = []struct {
 	name  string
 	class int
-	of    fleet.Kind
+	of    func(fleet.Week) int
+}{
+	{"findings came", 4, func(w fleet.Week) int { return w.Came }}, {"findings went", 5, func(w fleet.Week) int { return w.Went }},
+	{"drift", 3, func(w fleet.Week) int { return w.Drift }}, {"unreachable", 1, func(w fleet.Week) int { return w.Unreachable }},
 }
 
-// sorts of changes that the chart tells apart, those that a host made itself.
-var sorts = []sort{{"findings came", 4, fleet.Came}, {"findings went", 5, fleet.Went}, {"drift", 3, fleet.Drift}, {"unreachable", 1, fleet.Unreachable}}
-
-// Drift draws what hosts did themselves, by week.
-func (d Fleet) Drift() []chart.Figure {
-	if len(d.Days) == 0 {
+// drawWeeks draws what hosts did themselves, by week.
+func drawWeeks(weeks []fleet.Week) []chart.Figure {
+	if len(weeks) == 0 {
 		return nil
 	}
-	at := func(day string) int {
-		t, _ := time.Parse(time.DateOnly, day)
-		n := dayNumber(t)
-		return n - (n+3)%week // to Monday: day 0 was a Thursday
-	}
-	from, to := at(d.Days[0].Day), at(d.Days[len(d.Days)-1].Day)
+	const middle = 3.5 // of a week
 	series := make([]chart.Series, len(sorts))
 	for i, s := range sorts {
 		series[i] = chart.Series{Name: s.name, Class: s.class}
-		for w := from; w <= to; w += week {
-			series[i].Points = append(series[i].Points, [2]float64{float64(w), 0})
+		for _, w := range weeks {
+			t, _ := time.Parse(time.DateOnly, w.From)
+			series[i].Points = append(series[i].Points, [2]float64{chart.Day(t) + middle, float64(s.of(w))})
 		}
 	}
-	for _, day := range d.Days {
-		i := slices.IndexFunc(sorts, func(s sort) bool { return s.of == day.Kind })
-		if i >= 0 && day.Cause == fleet.ByHost {
-			series[i].Points[(at(day.Day)-from)/week][1] += float64(day.Changes)
-		}
-	}
-	a := dayAxis(from, to)
-	a.Up, a.Across = "changes a week", "week"
+	at := series[0].Points
 	return chart.Draw("What hosts did themselves", "", func(w float64) string {
-		return chart.Columns(series, week, thinned(a, w), w, "changes of the fleet's hosts by week: findings that came and went, drift, hosts that could not be reached")
+		a := counted(at[0][0]-middle, at[len(at)-1][0]+middle, "changes a week", "weeks up to today", w)
+		return chart.Columns(series, 2*middle, a, w, "changes of the fleet's hosts by week: findings that came and went, drift, hosts that could not be reached")
 	})
 }
 
-// Standing draws the findings that stood at each sweep's end, and the hosts that could not
-// be reached.
-func (d Fleet) Standing() []chart.Figure {
-	series := []chart.Series{{Name: "errors", Class: 4}, {Name: "warnings", Class: 3}, {Name: "unreachable", Class: 1}}
-	from, to := 0, 0
-	for _, s := range slices.Backward(d.Sweeps) {
-		if s.End.IsZero() {
-			continue
+// Drift draws what hosts did themselves, by week.
+func (d Fleet) Drift() []chart.Figure { return drawWeeks(d.weeks) }
+
+// Drift draws what hosts did themselves, by week.
+func (d Overview) Drift() []chart.Figure { return drawWeeks(d.Weeks) }
+
+// Standing draws the findings that stood at each sweep's end, errors apart from warnings,
+// of which there are many more; and the hosts that could not be reached.
+func (d Fleet) Standing() (all []chart.Figure) {
+	for _, s := range []struct {
+		title, up string
+		class     int
+		of        func(*fleet.Sweep) int
+	}{
+		{"Errors after each sweep", "errors", 4, func(s *fleet.Sweep) int { return s.Errors }},
+		{"Warnings after each sweep", "warnings", 3, func(s *fleet.Sweep) int { return s.Warnings }},
+		{"Hosts that a sweep could not reach", "hosts", 1, func(s *fleet.Sweep) int { return s.Unreachable }},
+	} {
+		line := chart.Series{Name: s.up, Class: s.class}
+		for i := range slices.Backward(d.Sweeps) {
+			if w := &d.Sweeps[i]; !w.End.IsZero() {
+				line.Points = append(line.Points, [2]float64{chart.Day(w.End), float64(s.of(w))})
+			}
 		}
-		x := float64(s.End.Unix()) / 86400
-		if from == 0 {
-			from = dayNumber(s.End)
-		}
-		to = dayNumber(s.End)
-		for i, n := range []int{s.Errors, s.Warnings, s.Unreachable} {
-			series[i].Points = append(series[i].Points, [2]float64{x, float64(n)})
+		if n := len(line.Points); n > 1 {
+			all = append(all, chart.Draw(s.title, "", func(w float64) string {
+				return chart.Lines([]chart.Series{line}, counted(line.Points[0][0], line.Points[n-1][0], s.up, "end of the sweep", w), w, s.title)
+			})...)
 		}
 	}
-	if len(series[0].Points) < 2 {
-		return nil
-	}
-	a := dayAxis(from, to)
-	a.Up, a.Across = "findings, hosts", "end of the sweep"
-	return chart.Draw("What stood after each sweep", "", func(w float64) string {
-		return chart.Lines(series, thinned(a, w), w, "errors, warnings and unreachable hosts after each sweep")
-	})
+	return all
 }

@@ -1,11 +1,14 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
+	"time"
 
+	"linerate/internal/fleet"
 	"linerate/internal/ledger"
 	"linerate/internal/queue"
 )
@@ -24,6 +27,10 @@ type Overview struct {
 	Unreachable int `json:"unreachable"`
 	Errors      int `json:"errors"`
 	Warnings    int `json:"warnings"`
+	// Drifted are hosts on which something is not as linerate applied it; Weeks are what
+	// hosts did themselves in a year, by week.
+	Drifted int          `json:"drifted"`
+	Weeks   []fleet.Week `json:"weeks"`
 	// Queued are studies that wait or run in the queue; Testbeds are all, Quarantined those
 	// out of use.
 	Queued      int            `json:"queued"`
@@ -38,7 +45,7 @@ const onFront = 8
 
 // overview is the front page.
 func (s *Server) overview(r *http.Request) (*answer, error) {
-	doc := Overview{Document: version1, Newest: []ledger.Study{}, Runs: []Progress{}}
+	doc := Overview{Document: version1, Weeks: []fleet.Week{}, Newest: []ledger.Study{}, Runs: []Progress{}}
 	l, err := s.reader(r.Context())
 	if err != nil {
 		return nil, err
@@ -56,11 +63,9 @@ func (s *Server) overview(r *http.Request) (*answer, error) {
 		if err != nil {
 			return nil, err
 		}
-		st, err := l.FleetReader().Status(r.Context(), 0)
-		if err != nil {
+		if err := doc.ofFleet(r.Context(), l.FleetReader(), s.Now()); err != nil {
 			return nil, err
 		}
-		doc.Hosts, doc.Unreachable, doc.Errors, doc.Warnings = st.Hosts, st.Unreachable, st.Errors, st.Warnings
 		slices.Reverse(all)
 		doc.Studies, doc.Measured = len(all), len(measured)
 		doc.Newest = append(doc.Newest, all[:min(len(all), onFront)]...)
@@ -81,6 +86,25 @@ func (s *Server) overview(r *http.Request) (*answer, error) {
 	}
 	doc.Running = len(doc.Runs)
 	return &answer{title: "Overview", doc: doc, refresh: 60}, nil
+}
+
+// ofFleet fills in how the fleet fares.
+func (d *Overview) ofFleet(ctx context.Context, f ledger.FleetReader, now time.Time) error {
+	st, err := f.Status(ctx, 0)
+	if err != nil || st.Hosts == 0 {
+		return err
+	}
+	d.Hosts, d.Unreachable, d.Errors, d.Warnings = st.Hosts, st.Unreachable, st.Errors, st.Warnings
+	drift, err := f.RuleCounts(ctx, fleet.DriftRule)
+	if err != nil {
+		return err
+	}
+	for _, l := range ruleLines(drift) {
+		d.Drifted = l.Hosts
+	}
+	days, err := f.Days(ctx, now.Add(-year))
+	d.Weeks = fleet.Weeks(days, now)
+	return err
 }
 
 // beds counts testbeds by their state.

@@ -31,24 +31,17 @@ var icon []byte
 
 // templates are the catalogue's, and those of the other pages.
 var templates = template.Must(site.Templates().Funcs(template.FuncMap{
-	"count": show.Count[int],
-	"when":  when,
+	"when": when,
 	"percent": func(n, of int) string {
 		if of == 0 {
 			return ""
 		}
 		return show.Percent(100 * float64(n) / float64(of))
 	},
-	"query": func(pairs ...string) string {
-		q := url.Values{}
-		for i := 0; i+1 < len(pairs); i += 2 {
-			q.Set(pairs[i], pairs[i+1])
-		}
-		return q.Encode()
-	},
 	"segments": segments,
-	"clock":    func(seconds float64) string { return show.Clock(time.Duration(seconds * float64(time.Second))) },
 	"ago":      ago,
+	"few":      few,
+	"lasts":    func(seconds float64) string { return show.Long(time.Duration(seconds * float64(time.Second))) },
 	"stamp":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 }).Parse(pagesText))
 
@@ -217,4 +210,12 @@ func ago(now, t time.Time) string {
 		}
 	}
 	return "just now"
+}
+
+// few is so many of something; many is its plural, where that is not made with an s.
+func few(n int, one string, many ...string) string {
+	if n == 1 || len(many) == 0 {
+		return show.Plural(n, one)
+	}
+	return show.Count(n) + " " + many[0]
 }

@@ -293,8 +293,11 @@ func (p Progress) Share() int {
 	return 100 * p.Done / p.Total
 }
 
-// Charts draws how the intervals narrowed.
+// Charts draws how the intervals narrowed: a line from two numbers of blocks on.
 func (p Progress) Charts() []chart.Figure {
+	if len(p.Narrowing) < 2 {
+		return nil
+	}
 	aa, widest := chart.Series{Name: "A/A", Class: 1}, chart.Series{Name: "widest", Class: 2}
 	for _, w := range p.Narrowing {
 		aa.Points = append(aa.Points, [2]float64{float64(w.Blocks), w.AA.Float()})
@@ -305,9 +308,19 @@ func (p Progress) Charts() []chart.Figure {
 		unit = " points"
 	}
 	a := chart.Axes{X: func(v float64) string { return show.Count(int(v)) }, Y: func(v float64) string { return "±" + show.Digits(v) + unit }, Across: "blocks", Up: "half the 95 % interval", LogY: true}
+	first, last := p.Narrowing[0].Blocks, p.Narrowing[len(p.Narrowing)-1].Blocks
 	return chart.Draw("How the intervals narrow", "", func(w float64) string {
+		a.XTicks = wholeTicks(first, last, int(w/60))
 		return chart.Lines([]chart.Series{aa, widest}, a, w, "half-width of the A/A arm's and of the widest variant's interval over blocks")
 	})
+}
+
+// wholeTicks are at most so many whole numbers from one to another, evenly spread.
+func wholeTicks(from, to, most int) (ticks []float64) {
+	for n := from; n <= to; n += (to-from)/most + 1 {
+		ticks = append(ticks, float64(n))
+	}
+	return ticks
 }
 
 // Forest draws the effects so far; before the study is complete none has a verdict's
@@ -330,25 +343,15 @@ func (p Progress) Forest() []chart.Figure {
 		}
 		rows = append(rows, row)
 	}
-	if len(rows) == 0 {
+	if !slices.ContainsFunc(rows, func(e chart.Effect) bool { return e.Known }) {
 		return nil
-	}
-	unit := " %"
-	if p.Points {
-		unit = " points"
-	}
-	tick := func(v float64) string {
-		if v == 0 {
-			return "0" + unit
-		}
-		return show.SignedValue(v) + unit
 	}
 	title := "Effects so far"
 	if p.State == StateComplete {
 		title = "Effects"
 	}
 	return chart.Draw(title+": "+p.Metric, "", func(w float64) string {
-		return chart.Forest(rows, 0, chart.LinearPart(rows), tick, w, "effects of the variants with their 95 % intervals")
+		return chart.Forest(rows, 0, chart.LinearPart(rows), chart.SignedTick(p.Points), w, "effects of the variants with their 95 % intervals")
 	})
 }
 

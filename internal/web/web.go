@@ -125,6 +125,7 @@ func (s *Server) routes() {
 	s.mux.HandleFunc("GET /queue/{id}/events", s.events)
 	s.page("/testbeds", "testbeds", s.testbeds)
 	s.mux.HandleFunc("GET /catalogue/{page...}", s.catalogue)
+	s.mux.HandleFunc("GET "+API+"/catalogue/t/{page...}", s.catalogue)
 	s.mux.HandleFunc("GET /metrics", s.metrics)
 	s.mux.HandleFunc("GET /site.css", static("text/css; charset=utf-8", styleSheet()))
 	s.mux.HandleFunc("GET /favicon.ico", static("image/svg+xml", icon))

@@ -252,7 +252,7 @@ func (f folder) Read(name string) (*record.Record, error) {
 // every is each kind of page, with what it says and what its JSON has.
 func (d *desk) every() []struct{ path, says, has string } {
 	return []struct{ path, says, has string }{
-		{"/", "hosts in the fleet", `"hosts": 261`},
+		{"/", "What hosts did themselves", `"drifted": `},
 		{"/fleet", "What hosts did themselves", `"groups":`},
 		{"/fleet/hosts", "cdn00096.example.org", `"next": "?after=`},
 		{"/fleet/hosts?q=web0000", "web00000.example.org", `"name": "web00000.example.org"`},
@@ -319,6 +319,30 @@ func TestPagesAndTheirJSON(t *testing.T) {
 				t.Errorf("%s: %d, want %d", at, w.Code, want)
 			}
 		}
+	}
+}
+
+// TestTunablePage: it has the fleet's findings about the tunable, with their hosts, and what
+// the ledger measured, with a chart; its JSON has the same; a name of one device leads there.
+func TestTunablePage(t *testing.T) {
+	h := newDesk(t, 0).Handler()
+	for path, wants := range map[string][]string{
+		"/catalogue/t/linux/net.ipv4.tcp_rmem.html":      {"In your fleet", "/fleet/hosts?os=linux&amp;release=6.12&amp;role=web&amp;rule=LR-X&amp;tunable=net.ipv4.tcp_rmem", "The same idea elsewhere"},
+		web.API + "/catalogue/t/linux/net.ipv4.tcp_rmem": {`"rule":"LR-X","severity":"error","role":"web"`, `"hosts":1`},
+		"/catalogue/t/linux/net.core.somaxconn.html":     {"LR-DRIFT"},
+		"/fleet":                                 {"/fleet/hosts?role=web&amp;rule=LR-", "/fleet/hosts?os=linux&amp;release=6.12&amp;role=web\""},
+		"/fleet/hosts?tunable=net.ipv4.tcp_rmem": {"About <code>net.ipv4.tcp_rmem</code>", "aaaabbbbccccdddd"},
+		"/catalogue/t/freebsd/kern.random.harvest.mask.html": {"Effects on the forwarding rate under overload", "chart narrow"},
+	} {
+		w := ask(h, "GET", path, withToken())
+		for _, want := range wants {
+			if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
+				t.Errorf("%s: %d, without %q", path, w.Code, want)
+			}
+		}
+	}
+	if w := ask(h, "GET", "/catalogue/t/linux/net.ipv4.conf.eth7.rp_filter.html", withToken()); w.Code != http.StatusSeeOther || !strings.HasPrefix(w.Header().Get("Location"), "/catalogue/t/linux/net.ipv4.conf.") {
+		t.Errorf("the name of one interface: %d to %s", w.Code, w.Header().Get("Location"))
 	}
 }
 

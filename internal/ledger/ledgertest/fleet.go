@@ -291,6 +291,27 @@ func testRules(t *testing.T, s ledger.FleetStore, _ Open) {
 	if len(with) != 1 || with[0].Name != "a" {
 		t.Errorf("hosts with the rule: %+v", with)
 	}
+	some, err := s.Hosts(t.Context(), fleet.HostFilter{Role: fleet.NoRole, OS: "freebsd"})
+	must(t, err)
+	if len(some) != 0 {
+		t.Errorf("hosts without a role: %+v", some)
+	}
+	about, err := s.Hosts(t.Context(), fleet.HostFilter{Rule: "LR-LOW", Tunable: "net.z"})
+	must(t, err)
+	if len(about) != 1 || about[0].Name != "a" {
+		t.Errorf("hosts with the rule about net.z: %+v", about)
+	}
+	of, err := s.TunableCounts(t.Context(), "freebsd", func(name string) bool { return name == warning.Tunable || name == "net.z" || name == "net.nowhere" })
+	must(t, err)
+	router := fleet.RuleCount{Rule: "LR-LOW", Role: "router", OS: "freebsd", Release: "14.3"}
+	both, worst := router, router
+	both.Severity, both.Hosts, worst.Severity, worst.Hosts = audit.Warning, 2, audit.Error, 1
+	if wantOf := []fleet.TunableCount{{Tunable: warning.Tunable, RuleCount: both}, {Tunable: "net.z", RuleCount: worst}}; !slices.Equal(of, wantOf) {
+		t.Errorf("counts by tunable: %+v", of)
+	}
+	if none, err := s.TunableCounts(t.Context(), "freebsd", func(string) bool { return false }); err != nil || len(none) != 0 {
+		t.Errorf("counts of no tunable: %v, %v", none, err)
+	}
 	linux.Role = "mail" // the host's role moves, its findings with it
 	upgraded := seen("b", day, warning)
 	upgraded.Release = "15.0"

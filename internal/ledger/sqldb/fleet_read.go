@@ -67,6 +67,9 @@ func (s fleetDB) Hosts(ctx context.Context, f fleet.HostFilter) ([]fleet.Host, e
 			w.add(c.column+" = ?", c.value)
 		}
 	}
+	if f.Role == fleet.NoRole {
+		w.args[0] = ""
+	}
 	if f.Unreachable {
 		w.add("h.unreachable_since > 0")
 	}
@@ -74,8 +77,14 @@ func (s fleetDB) Hosts(ctx context.Context, f fleet.HostFilter) ([]fleet.Host, e
 	if f.After != "" {
 		w.add("h.name"+s.d.Order+" > ?", f.After)
 	}
-	if f.Rule != "" {
-		w.add("h.n IN (SELECT a.host FROM fleet_findings f JOIN fleet_host_findings a ON a.finding = f.n WHERE f.rule = ?)", f.Rule)
+	var of where
+	for _, c := range []struct{ column, value string }{{"f.rule", f.Rule}, {"f.tunable", f.Tunable}} {
+		if c.value != "" {
+			of.add(c.column+" = ?", c.value)
+		}
+	}
+	if len(of.args) > 0 {
+		w.add("h.n IN (SELECT a.host FROM fleet_findings f JOIN fleet_host_findings a ON a.finding = f.n"+of.sql()+")", of.args...)
 	}
 	out := []fleet.Host{}
 	err := s.each(ctx, "SELECT "+hostColumns+" FROM fleet_hosts h"+w.sql()+" ORDER BY h.name"+s.d.Order+limited(f.Limit), args(w.args...), func(r *sql.Rows) error {

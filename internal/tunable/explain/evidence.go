@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"linerate/internal/evidence"
 	"linerate/internal/show"
@@ -13,21 +14,24 @@ import (
 // Evidence is a verdict of a study about this tunable, or about another of
 // the same idea.
 type Evidence struct {
-	ID         string `json:"id,omitempty"` // of the verdict in its ledger
-	Tunable    string `json:"tunable"`      // as the study set it
-	Sibling    bool   `json:"sibling"`      // another tunable of the same concept
-	Before     string `json:"before"`       // "" for the system's default
-	After      string `json:"after"`
-	Alone      bool   `json:"alone"`   // nothing else was changed with it
-	Machine    string `json:"machine"` // CPU, cores, NIC and driver
-	OS         string `json:"os"`
-	Release    string `json:"release"`
-	Workload   string `json:"workload"`
-	Study      string `json:"study"`
-	Source     string `json:"source"` // where the study was read
-	Metric     string `json:"metric"`
-	Primary    bool   `json:"primary"` // the metric that the study's question is about
-	EffectText string `json:"effect"`  // "+3.1 % [+2.4, +3.9]"
+	ID       string `json:"id,omitempty"` // of the verdict in its ledger
+	Tunable  string `json:"tunable"`      // as the study set it
+	Sibling  bool   `json:"sibling"`      // another tunable of the same concept
+	Before   string `json:"before"`       // "" for the system's default
+	After    string `json:"after"`
+	Alone    bool   `json:"alone"`   // nothing else was changed with it
+	Machine  string `json:"machine"` // CPU, cores, NIC and driver
+	OS       string `json:"os"`
+	Release  string `json:"release"`
+	Workload string `json:"workload"`
+	Study    string `json:"study"`
+	// StudyID is the study in its ledger, Started when it began: of what a ledger holds.
+	StudyID    string     `json:"study_id,omitempty"`
+	Started    *time.Time `json:"started,omitempty"`
+	Source     string     `json:"source"` // where the study was read
+	Metric     string     `json:"metric"`
+	Primary    bool       `json:"primary"` // the metric that the study's question is about
+	EffectText string     `json:"effect"`  // "+3.1 % [+2.4, +3.9]"
 
 	stats.Result
 	// Published is the verdict of the study's author, Agrees whether it is
@@ -79,8 +83,11 @@ func Measured(rows []evidence.Row) []Evidence {
 func evidenceOf(r evidence.Row, sibling bool) Evidence {
 	e := Evidence{
 		ID: r.ID, Tunable: r.Tunable, Sibling: sibling, Before: r.Before, After: r.After, Alone: r.Alone, Machine: r.Machine(), OS: r.OS, Release: r.Release,
-		Workload: r.Workload, Study: r.Study, Source: r.Source, Metric: r.Metric, Primary: r.Primary, MetricLabel: r.MetricLabel(), EffectText: r.TextWithBounds(),
+		Workload: r.Workload, Study: r.Study, StudyID: r.StudyID, Source: r.Source, Metric: r.Metric, Primary: r.Primary, MetricLabel: r.MetricLabel(), EffectText: r.TextWithBounds(),
 		Result: r.Result, Flags: slices.Clone(r.Flags), Excluded: r.Excluded, Label: r.Label,
+	}
+	if !r.Started.IsZero() {
+		e.Started = &r.Started
 	}
 	if r.Published != nil {
 		e.Published, e.Agrees = r.Published.Verdict, r.Published.Agrees

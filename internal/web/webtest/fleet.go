@@ -181,15 +181,11 @@ func (m *made) observe(n int, at time.Time) fleet.Observation {
 		if !h.state[i] {
 			continue
 		}
-		name := r.ID
+		name, id := "", r.ID
 		if len(r.Names) > 0 {
-			name = r.Names[0]
+			name, id = r.Names[0], r.ID+":"+r.Names[0]
 		}
-		o.Findings = append(o.Findings, fleet.Finding{ID: r.ID + ":" + name, Rule: r.ID, Tunable: name, Severity: r.Severity, Text: filled.ReplaceAllString(r.Message, "…")})
-	}
-	if h.state[len(m.rules)] {
-		o.Findings = append(o.Findings, fleet.Finding{ID: fleet.DriftRule + ":net.core.somaxconn", Rule: fleet.DriftRule, Tunable: "net.core.somaxconn", Severity: audit.Warning,
-			Text: "net.core.somaxconn is 128; it was applied as 4096"})
+		o.Findings = append(o.Findings, fleet.Finding{ID: id, Rule: r.ID, Tunable: name, Severity: r.Severity, Text: filled.ReplaceAllString(r.Message, "…")})
 	}
 	if h.state[len(m.rules)] {
 		o.Findings = append(o.Findings, fleet.Finding{ID: fleet.DriftRule + ":net.core.somaxconn", Rule: fleet.DriftRule, Tunable: "net.core.somaxconn", Severity: audit.Warning,
