@@ -113,6 +113,12 @@ func TestWhoIsTurnedAway(t *testing.T) {
 		{"a foreign picture", "/site.css", withToken("Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors", "Sec-Fetch-Dest", "image"), 403},
 		{"a foreign frame", "/", withToken("Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "iframe"), 403},
 		{"another port's page", "/api/v1/studies", withToken("Sec-Fetch-Site", "same-site", "Sec-Fetch-Mode", "cors"), 403},
+		{"a foreign stream", "/running/x/events", withToken("Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "cors", "Sec-Fetch-Dest", "empty", "Accept", "text/event-stream"), 403},
+		{"a foreign stream of the queue", "/queue/x/events", withToken("Origin", "https://evil.example", "Accept", "text/event-stream"), 403},
+		{"a stream under a rebound name", "/running/x/events", withToken("Host", "evil.example:8099", "Accept", "text/event-stream"), 421},
+		{"a token in the address of a rebound name", "/?token=" + token, map[string]string{"Host": "evil.example"}, 421},
+		{"a way out below the API", web.API + "/catalogue/t/%2e%2e/%2e%2e/etc/passwd", withToken(), 400},
+		{"a foreign fetch of a tunable", web.API + "/catalogue/t/linux/x", withToken("Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "cors"), 403},
 		{"a foreign link without the cookie", "/studies", map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document", "Accept": "text/html"}, 401},
 	} {
 		if w := ask(h, "GET", c.target, c.header); w.Code != c.want || strings.Contains(w.Body.String(), token) || strings.Contains(w.Header().Get("Location"), "evil") {
