@@ -20,7 +20,7 @@ import (
 // newClientCmd is linerate as a client among others: in a process of its own, whose
 // CPU time is the load's alone.
 func newClientCmd() *cobra.Command {
-	cmd := &cobra.Command{Use: "client", Short: "offer one load of a contest, and print its account", Hidden: true}
+	cmd := &cobra.Command{Use: "client", Short: "run one load of a contest, and print its result", Hidden: true}
 	cmd.AddCommand(newHTTPClientCmd(), newSMTPClientCmd(), newFilesClientCmd(), newFleetClientCmd())
 	return cmd
 }
@@ -28,7 +28,7 @@ func newClientCmd() *cobra.Command {
 func newHTTPClientCmd() *cobra.Command {
 	s := httpload.Spec{Arrivals: request.Constant, Timeout: 5 * time.Second, Insecure: true, Seed: 1}
 	cmd := &cobra.Command{
-		Use: "http URL", Short: "ask a server for an object, in a closed loop", Args: cobra.ExactArgs(1),
+		Use: "http URL", Short: "request an object from a server, in a closed loop", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := httpload.ParseTarget(args[0])
 			if err != nil {
@@ -69,7 +69,7 @@ func newSMTPClientCmd() *cobra.Command {
 	fs := cmd.Flags()
 	fs.IntVar(&s.Sessions, "sessions", 10, "at once")
 	fs.DurationVar(&s.Duration, "duration", time.Second, "how long")
-	fs.IntVar(&s.PerSession, "per-session", 1, "messages after which a session ends")
+	fs.IntVar(&s.PerSession, "per-session", 1, "messages per session")
 	return cmd
 }
 
@@ -77,7 +77,7 @@ func newFilesClientCmd() *cobra.Command {
 	p := fileload.Pool{Min: 500, Max: 10_000, Block: 4096, Lanes: 1, Reads: 0.5, Creates: 0.5, Seed: 1}
 	l := fileload.Load{Arrivals: request.Constant, Timeout: 30 * time.Second, Seed: 1}
 	cmd := &cobra.Command{
-		Use: "files DIR", Short: "do transactions on files", Args: cobra.ExactArgs(1),
+		Use: "files DIR", Short: "run transactions on files", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := filesAccount(cmd.Context(), args[0], p, l)
 			return printAccount(cmd, r, err)

@@ -23,7 +23,7 @@ func newApplyCmd() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "apply",
-		Short: "faults at every step of apply, confirm and rollback: does the net hold?",
+		Short: "inject faults at every step of apply, confirm and rollback",
 		Long: `Applies, confirms and rolls back on hosts of its own (files in a root and on a
 file system of their own, sysctls in network namespaces), and at every step of
 it kills the agent, cuts the connection, fills the disk, makes it read-only,

@@ -28,7 +28,7 @@ func newFilesCmd() *cobra.Command {
 	var b filesBench
 	cmd := &cobra.Command{
 		Use:   "files",
-		Short: "how fast transactions on files are done, beside postmark",
+		Short: "compare file transactions with postmark",
 		Long:  benchFilesLong,
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return b.run(cmd) },

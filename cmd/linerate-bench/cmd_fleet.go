@@ -52,7 +52,7 @@ type fleetBench struct {
 func newFleetCmd() *cobra.Command {
 	var o fleetBench
 	cmd := &cobra.Command{
-		Use: "fleet", Short: "how fast a fleet is swept, in what memory, and what is lost", Long: fleetLong, Args: cobra.NoArgs,
+		Use: "fleet", Short: "measure sweeps of a simulated fleet: time, memory, losses", Long: fleetLong, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.hosts < 1 || o.hosts > 1<<20 || o.flaky < 0 || o.dead < 0 || o.flaky+o.dead > 1 {
 				return hint.Usagef("--hosts is from 1 to 1048576, and --flaky and --dead are shares")

@@ -30,7 +30,7 @@ func newHTTPCmd() *cobra.Command {
 	var b httpBench
 	cmd := &cobra.Command{
 		Use:   "http",
-		Short: "how fast HTTP is asked, beside wrk and h2load, on an nginx of its own",
+		Short: "compare HTTP load with wrk and h2load, against an nginx",
 		Long:  benchHTTPLong,
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return b.run(cmd) },

@@ -23,7 +23,7 @@ func newImportCmd() *cobra.Command {
 	var scale float64
 	cmd := &cobra.Command{
 		Use:   "import",
-		Short: "import an archive of the real one's size, made up here",
+		Short: "import a generated archive of the real one's size",
 		Long: `Write an archive of benchmarks of the real one's size (52,000 files, 1.1 GB),
 all made up, and measure: parsing alone on one core, the import into SQLite on
 all cores, a second import, verification.`,

@@ -42,7 +42,7 @@ func newLinkCmd() *cobra.Command {
 	var trips int
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "link", Short: "how exact and how fast links with a delay are", Long: benchLinkLong, Args: cobra.NoArgs,
+		Use: "link", Short: "measure accuracy and speed of emulated links", Long: benchLinkLong, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !(seconds > 0 && seconds <= 60) || trips < 1 || trips > 100_000 {
 				return hint.Usagef("--seconds is above 0 and up to 60, --trips from 1 to 100000")

@@ -23,7 +23,7 @@ func newLogsCmd() *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "logs",
-		Short: "how fast logs are read, beside mawk, goaccess and wc -l",
+		Short: "compare reading of logs with mawk, goaccess and wc -l",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if lines < 1000 || rounds < 1 {

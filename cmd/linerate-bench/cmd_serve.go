@@ -63,7 +63,7 @@ func newServeCmd() *cobra.Command {
 	var b serveBench
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "how long the read-only page takes with a large fleet and a year of changes",
+		Short: "measure the web page with a large fleet and a year of changes",
 		Long: `Fill a ledger of SQLite, by its own store, with a fleet that is made up and a year
 of nightly sweeps in each of which 2 % of the hosts change; then ask a server on
 loopback for every kind of page, one after the other, each time another host,

@@ -72,7 +72,7 @@ func newServersCmd() *cobra.Command {
 	var only string
 	cmd := &cobra.Command{
 		Use:   "servers",
-		Short: "what the lab of servers can tell apart: arms in turns, and one after the other",
+		Short: "measure the resolution of the lab of servers, interleaved and sequential",
 		Long:  benchServersLong,
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

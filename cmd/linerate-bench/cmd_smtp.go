@@ -34,7 +34,7 @@ func newSMTPCmd() *cobra.Command {
 	var b smtpBench
 	cmd := &cobra.Command{
 		Use:   "smtp",
-		Short: "how fast messages are sent, beside postal, to a sink of its own",
+		Short: "compare sending of messages with postal, to a sink",
 		Long:  benchSMTPLong,
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return b.run(cmd) },

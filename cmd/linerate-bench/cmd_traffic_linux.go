@@ -58,7 +58,7 @@ func newTrafficCmd() *cobra.Command {
 	b := &trafficBench{}
 	cmd := &cobra.Command{
 		Use:   "traffic",
-		Short: "traffic engines and their peers, frames of 64 bytes arriving over a veth",
+		Short: "compare traffic engines with their peers, frames of 64 bytes over a veth",
 		Long: `Frames of 64 bytes that arrive in the far namespace, for every engine and every
 peer found on PATH (xdp-trafficgen, dpdk-testpmd, tcpreplay, trafgen). All take
 turns, round after round: the ratios are medians over rounds, the machine's

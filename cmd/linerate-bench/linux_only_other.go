@@ -9,11 +9,11 @@ import (
 )
 
 func newApplyCmd() *cobra.Command {
-	return cli.NotHere("apply", "faults at every step of apply, confirm and rollback: does the net hold?")
+	return cli.NotHere("apply", "inject faults at every step of apply, confirm and rollback")
 }
 
 func newLinkCmd() *cobra.Command {
-	return cli.NotHere("link", "how exact and how fast links with a delay are")
+	return cli.NotHere("link", "measure accuracy and speed of emulated links")
 }
 
 func newTrafficCmd() *cobra.Command {

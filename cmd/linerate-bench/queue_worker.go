@@ -47,12 +47,12 @@ func newQueueWorkerCmd() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return w.run(cmd.Context()) },
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&w.ledger, "ledger", "", "where ledger and queue are")
+	fs.StringVar(&w.ledger, "ledger", "", "ledger, and queue beside it")
 	fs.StringVar(&w.bed, "bed", "", "the testbed's name")
 	fs.StringVar(&w.dir, "dir", "", "where the testbeds are: their locks, and what was done with them")
 	fs.StringVar(&w.locks, "locks", "", "where this machine locks testbeds")
 	fs.DurationVar(&w.trial, "trial", time.Second, "how long a trial takes, on average")
-	fs.DurationVar(&w.patience.Beat, "beat", queue.DefaultPatience.Beat, "between signs of life")
+	fs.DurationVar(&w.patience.Beat, "beat", queue.DefaultPatience.Beat, "interval of heartbeats")
 	fs.DurationVar(&w.patience.Lost, "lost", queue.DefaultPatience.Lost, "until a silent worker's testbed is free")
 	return cmd
 }

@@ -21,19 +21,19 @@ func newCatalogueSiteCmd() *cobra.Command {
 	var out, docs string
 	cmd := &cobra.Command{
 		Use:   "site --out DIR",
-		Short: "the catalogue as pages to browse and search, of files alone",
-		Long: `site writes a page of each tunable, with its JSON beside it: default by release,
-what other systems call it, cautions, claims with their verdicts, what was
-measured, and which rules and plans speak of it. Names of pages stay the same.
-Pages load nothing from elsewhere and need no server: open DIR/index.html. The
-search and its filters run in the browser and misspelt words find something.`,
+		Short: "write the catalogue as static, searchable HTML pages",
+		Long: `site writes a page for each tunable, with its JSON beside it: default by release,
+counterparts on other systems, cautions, claims with their verdicts, measurements,
+and the rules and plans that use it. Addresses of pages are stable. Pages load
+nothing from other hosts and need no server: open DIR/index.html. Search and
+filters run in the browser; the search tolerates typos.`,
 		Example: `    linerate catalogue site --out site
     linerate catalogue site --out site --docs docs   the guide too, from the sources`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return writeSite(cmd, out, docs) },
 	}
 	cmd.Flags().StringVar(&out, "out", "", "write the pages into this `DIR`")
-	cmd.Flags().StringVar(&docs, "docs", "", "take the guide and the studies' answers from this `DIR` of linerate's sources")
+	cmd.Flags().StringVar(&docs, "docs", "", "add the guide and the studies' answers from this `DIR` of linerate's source tree")
 	return cmd
 }
 

@@ -43,13 +43,13 @@ func newApplyCmd() *cobra.Command {
 	var f applyFlags
 	cmd := &cobra.Command{
 		Use:   "apply PLAN " + targetUse + " | DIR",
-		Short: "make a plan true on a host, and take it back unless somebody confirms",
-		Long: `Apply shows a plan and asks; writes down everything it is going to change; arms
-a switch on the host that takes the change back; then changes files and running
-values, reads every one back, and tries a new connection, the gateways that
-answered before, and every --check. What fails is taken back at once, and what
-nobody confirms (linerate confirm, from another connection) in time as well, by
-the host itself: whatever becomes of this command, the connection, or the power.
+		Short: "apply a plan to a host; the host reverts it unless you confirm",
+		Long: `Apply shows a plan and asks; writes a journal of everything that it will change;
+arms a dead-man's switch on the host; then changes the running values, reads each
+of them back, and tests a new connection, the gateways that answered before, and
+every --check. If anything fails, it reverts at once. Unless you confirm in time
+(linerate confirm, over another connection), the host reverts by itself, even
+without this command, the connection, or power. Files are written on confirmation.
 
 ` + targetHelp + `
 
@@ -73,12 +73,12 @@ linerate fleet wave tells who has what, and linerate rollback --wave takes it ba
 		},
 	}
 	f.addFlags(cmd)
-	cmd.Flags().DurationVar(&f.within, "confirm-within", 5*time.Minute, "take it back after this long")
+	cmd.Flags().DurationVar(&f.within, "confirm-within", 5*time.Minute, "revert after this time unless confirmed")
 	cmd.Flags().StringArrayVar(&f.checks, "check", nil, "`CHECK` that must succeed before and after (repeatable): HOST:PORT, https://ADDRESS or a command; {host} is the host's name")
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask")
-	cmd.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "look for real, show what would change, write nothing")
-	cmd.Flags().BoolVar(&f.noWait, "no-wait", false, "end once it can be confirmed")
-	cmd.Flags().BoolVar(&f.reboot, "reboot", false, "boot the host to try what only a boot sets; the time to confirm begins then")
+	cmd.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "check everything, show what would change, write nothing")
+	cmd.Flags().BoolVar(&f.noWait, "no-wait", false, "exit as soon as it can be confirmed")
+	cmd.Flags().BoolVar(&f.reboot, "reboot", false, "boot the host to apply boot-time settings; the time to confirm starts then")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print the outcome as one JSON document")
 	f.waves.addFlags(cmd)
 	return cmd
@@ -149,7 +149,7 @@ func (f *applyFlags) ask(cmd *cobra.Command, t apply.Transaction) (bool, error) 
 	}
 	in := cmd.InOrStdin()
 	if file, ok := in.(*os.File); !ok || !cli.IsTerminal(file) {
-		return false, hint.With(hint.Usagef("nobody is there to be asked"), "add --yes to apply it without asking")
+		return false, hint.With(hint.Usagef("standard input is not a terminal, so linerate cannot ask"), "add --yes to apply it without asking")
 	}
 	fmt.Fprint(w, "Apply this? [y/N] ")
 	line, _ := bufio.NewReader(in).ReadString('\n')

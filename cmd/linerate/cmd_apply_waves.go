@@ -43,13 +43,13 @@ var waveOnly = []string{"hosts", "ansible", "limit", "waves", "max-skipped", "re
 func (w *waveFlags) addFlags(cmd *cobra.Command) {
 	w.fleetList.addFlags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&w.steps, "waves", "1,5%,100%", "how many hosts have been changed when each wave is over")
-	f.IntVar(&w.parallel, "parallel", 50, "hosts that are changed side by side, and confirmed together")
-	f.DurationVar(&w.soak, "soak", 0, "wait so long between the change of hosts and their confirmation, then check again")
-	f.DurationVar(&w.timeout, "check-timeout", checkTimeout, "a try of a check fails after this long")
-	f.IntVar(&w.tries, "check-tries", 4, "how often checks are tried after the change before they count as failed")
-	f.StringVar(&w.skip, "max-skipped", "10%", "so many hosts of a wave may be unreachable or refuse their plan, a `NUMBER` or percentage")
-	f.StringVar(&w.resume, "resume", "", "go on with the wave of this `ID`, or the last one that did not come to its end")
+	f.StringVar(&w.steps, "waves", "1,5%,100%", "hosts changed by the end of each wave")
+	f.IntVar(&w.parallel, "parallel", 50, "hosts to change at a time, and confirm together")
+	f.DurationVar(&w.soak, "soak", 0, "wait this long between change and confirmation, then check again")
+	f.DurationVar(&w.timeout, "check-timeout", checkTimeout, "time limit of one check")
+	f.IntVar(&w.tries, "check-tries", 4, "attempts of each check after the change")
+	f.StringVar(&w.skip, "max-skipped", "10%", "stop if more hosts of a wave are unreachable or refuse their plan, a `NUMBER` or percentage")
+	f.StringVar(&w.resume, "resume", "", "continue the wave with this `ID`, or the last unfinished one")
 	f.Lookup("resume").NoOptDefVal = "last"
 	addLedgerFlag(cmd, &w.ledger)
 }
@@ -192,7 +192,7 @@ func (f *applyFlags) agreed(cmd *cobra.Command, question string) (bool, error) {
 	}
 	in := cmd.InOrStdin()
 	if file, ok := in.(*os.File); !ok || !cli.IsTerminal(file) {
-		return false, hint.With(hint.Usagef("nobody is there to be asked"), "add --yes to apply it without asking")
+		return false, hint.With(hint.Usagef("standard input is not a terminal, so linerate cannot ask"), "add --yes to apply it without asking")
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s [y/N] ", question)
 	line, _ := bufio.NewReader(in).ReadString('\n')
@@ -231,9 +231,9 @@ func (f *applyFlags) goThrough(cmd *cobra.Command, job *fleets.Wave, stand []fle
 	fmt.Fprintf(cmd.ErrOrStderr(), "wave %s\n", job.ID)
 	err := job.Run(cmd.Context(), stand)
 	if interruptedBy(cmd.Context(), err) {
-		err = hint.Left(hint.With(fmt.Errorf("the wave is interrupted: %w", context.Canceled), "what was not confirmed is taken back; go on with linerate apply --resume=%s", job.ID))
+		err = hint.Left(hint.With(fmt.Errorf("the wave is interrupted: %w", context.Canceled), "unconfirmed changes are reverted; continue with linerate apply --resume=%s", job.ID))
 	} else if err != nil && hint.Of(err) == "" {
-		err = hint.Left(hint.With(err, "mend it, then go on with linerate apply --resume=%s; linerate rollback --wave %s takes back what was confirmed", job.ID, job.ID))
+		err = hint.Left(hint.With(err, "fix it, then continue with linerate apply --resume=%s; linerate rollback --wave %s reverts what was confirmed", job.ID, job.ID))
 	}
 	return errors.Join(f.printWave(cmd, job), err)
 }

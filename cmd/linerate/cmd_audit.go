@@ -39,11 +39,12 @@ func newAuditCmd() *cobra.Command {
 	var o auditOptions
 	cmd := &cobra.Command{
 		Use:   "audit [SOURCE] …",
-		Short: "say what is wrong, useless or missing in a host's tuning",
-		Long: `Audit holds every line of a host's configuration against the catalogue, and the
-host against the rules for its role: what is gone, misplaced, equal to the
-default, worse than it, harmful here, at odds with something else, and what the
-kernel's counters say. It needs no privileges and changes nothing.
+		Short: "find what is wrong, useless or missing in a host's tuning",
+		Long: `Audit checks every line of a host's configuration against the catalogue, and the
+host against the rules for its role. It finds settings that are removed,
+misplaced, equal to the default, worse than the default, harmful on this host or
+inconsistent, and evaluates the kernel's counters. It needs no privileges and
+changes nothing.
 
 ` + sourceHelp + `
 
@@ -73,19 +74,19 @@ or done by hand. Of ansible, lines that are better gone are tasks too.`,
 	}
 	o.addFlags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.role, "role", "", "what the host is for (default: guessed): "+strings.Join(role.Names(), ", "))
+	f.StringVar(&o.role, "role", "", "role of the host (default: guessed): "+strings.Join(role.Names(), ", "))
 	f.StringVar(&o.suppress, "suppress", "", "`FILE` of findings to hide, with reason and expiry")
-	f.StringVar(&o.failOn, "fail-on", "", "exit with 3 when a finding is at least this bad (error, warning or info), or when a file of configuration could not be read whole")
-	f.StringVar(&o.show, "show", "info", "show findings at least this bad, as text: error, warning or info")
-	f.StringVar(&o.hosts, "hosts", "", "audit the hosts that `FILE` names, one ssh://[user@]host[:port] a line")
+	f.StringVar(&o.failOn, "fail-on", "", "exit with 3 on a finding of at least this severity (error, warning or info), or if a configuration file could not be read completely")
+	f.StringVar(&o.show, "show", "info", "lowest severity to show as text: error, warning or info")
+	f.StringVar(&o.hosts, "hosts", "", "audit the hosts in `FILE`, one ssh://[user@]host[:port] per line")
 	f.BoolVar(&o.asJSON, "json", false, "print one JSON document")
 	f.BoolVar(&o.asSARIF, "sarif", false, "print one SARIF 2.1.0 log")
-	f.BoolVar(&o.asNagios, "nagios", false, "print one line as a check of Nagios, Icinga and others, and exit as one: 0, 1, 2 or 3")
-	f.BoolVar(&o.each, "each", false, "take every FILE by itself, as of hosts that have nothing to do with each other; pass over what is no configuration")
-	f.StringVar(&o.baseline, "baseline", "", "say only what is new since `FILE` was written")
-	f.StringVar(&o.record, "write-baseline", "", "write everything that is found into `FILE`, as a baseline")
-	f.BoolVar(&o.diff, "diff", false, "print what the fixes take out of the files, as a unified diff")
-	f.StringVar(&o.write, "write", "", "write the files without what the fixes take out into `DIR`")
+	f.BoolVar(&o.asNagios, "nagios", false, "print one line and exit with 0, 1, 2 or 3, as plugins of Nagios and Icinga do")
+	f.BoolVar(&o.each, "each", false, "audit every FILE separately; skip files that are no configuration")
+	f.StringVar(&o.baseline, "baseline", "", "print only findings that are not in this baseline `FILE`")
+	f.StringVar(&o.record, "write-baseline", "", "write all findings to `FILE`, as a baseline")
+	f.BoolVar(&o.diff, "diff", false, "print the lines that the fixes remove, as a unified diff")
+	f.StringVar(&o.write, "write", "", "write the files into `DIR`, without the lines that the fixes remove")
 	f.StringVar(&o.fixes, "fixes", "", "write what the fixes set as `FORM`: "+strings.Join(forms.Names(), ", "))
 	return cmd
 }

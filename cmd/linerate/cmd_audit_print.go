@@ -35,15 +35,15 @@ func (o *auditOptions) check() error {
 	case o.asJSON && o.asSARIF:
 		return hint.Usagef("--json and --sarif are two documents: choose one")
 	case o.asNagios && forms > 1:
-		return hint.Usagef("--nagios prints one line: leave --json, --sarif, --diff and --write away")
+		return hint.Usagef("--nagios prints one line: omit --json, --sarif, --diff and --write")
 	case o.asNagios && o.failOn != "":
-		return hint.Usagef("--nagios exits as a check does: leave --fail-on away")
+		return hint.Usagef("--nagios sets the exit code itself: omit --fail-on")
 	case o.record != "" && o.failOn != "":
-		return hint.Usagef("--write-baseline takes what is found as known: leave --fail-on away, and use both with --baseline afterwards")
+		return hint.Usagef("--write-baseline accepts all findings: omit --fail-on, and use it later with --baseline")
 	case (o.baseline != "" || o.record != "" || o.each) && (o.diff || o.write != "" || o.fixes != ""):
-		return hint.Usagef("--diff, --write and --fixes mend a host: leave --baseline, --write-baseline and --each away")
+		return hint.Usagef("--diff, --write and --fixes need a whole host: omit --baseline, --write-baseline and --each")
 	case o.each && (o.hosts != "" || o.Root != ""):
-		return hint.Usagef("--each takes files: leave --hosts and --root away")
+		return hint.Usagef("--each takes files: omit --hosts and --root")
 	}
 	return nil
 }

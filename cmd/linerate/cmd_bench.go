@@ -7,7 +7,7 @@ import "github.com/spf13/cobra"
 func newBenchCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "measure this machine: what its lab can tell apart, and its memory",
+		Short: "measure this machine: its lab's resolution, its memory bandwidth",
 	}
 	cmd.AddCommand(newBenchLabCmd(), newBenchMemoryCmd())
 	return cmd

@@ -32,7 +32,7 @@ func newBenchLabCmd() *cobra.Command {
 	var seed uint64
 	cmd := &cobra.Command{
 		Use:   "lab",
-		Short: "what the lab can tell apart: A/A intervals, false alarms, planted effects",
+		Short: "measure the lab's resolution: A/A intervals, false alarms, planted effects",
 		Long:  benchLabLong,
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -56,7 +56,7 @@ func newBenchLabCmd() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().Float64Var(&minutes, "minutes", 5, "how long to measure, about")
+	cmd.Flags().Float64Var(&minutes, "minutes", 5, "approximate time to measure")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the studies' schedules")
 	cmd.Flags().StringVar(&keep, "keep", "", "file to keep every study in as it ends, and to go on from")
 	cmd.Flags().StringVar(&engine, "engine", "auto", "traffic engine: auto, xdp or af_packet")

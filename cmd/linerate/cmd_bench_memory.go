@@ -29,7 +29,7 @@ func newBenchMemoryCmd() *cobra.Command {
 	var asJSON, quick bool
 	cmd := &cobra.Command{
 		Use:   "memory",
-		Short: "copy bandwidth by ordinary and non-temporal stores over cores, and what serving it allows",
+		Short: "measure copy bandwidth over cores, and the serving rate that it allows",
 		Long:  benchMemoryLong,
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -54,7 +54,7 @@ func newBenchMemoryCmd() *cobra.Command {
 	cmd.Flags().StringVar(&size, "size", "64MiB", "bytes of each core's source and destination: more than the caches hold")
 	cmd.Flags().DurationVar(&o.Time, "time", 200*time.Millisecond, "length of one run")
 	cmd.Flags().IntVar(&o.Rounds, "rounds", 11, "runs of each kind, in turns")
-	cmd.Flags().IntVar(&o.Cores, "cores", 0, "at most so many cores (default: all)")
+	cmd.Flags().IntVar(&o.Cores, "cores", 0, "largest number of cores (default: all)")
 	cmd.Flags().BoolVar(&quick, "quick", false, "3 rounds of 50 ms")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	return cmd

@@ -25,10 +25,10 @@ func newCalcCmd() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "calc [WHAT [INPUT=VALUE …]]",
-		Short: "line rates, windows, buffers and tables, with units and sources",
-		Long: `Compute what tuning rests on. Inputs are flags or INPUT=VALUE words and carry
-units: 10Gb/s, 13ms, 64KiB (a bare 64K of bytes is binary). Without WHAT, list
-the calculators.`,
+		Short: "calculate line rates, windows, buffers and table sizes, with sources",
+		Long: `The arithmetic of tuning. Inputs are flags or INPUT=VALUE words with units:
+10Gb/s, 13ms, 64KiB (64K of bytes is binary). Without WHAT, calc lists the
+calculators.`,
 		Example: `    linerate calc line-rate --link 10Gb/s --frame 64
     linerate calc bdp link=10Gb/s rtt=80ms
     linerate calc window maxsockbuf=16MiB`,

@@ -22,18 +22,17 @@ func newCaptureCmd() *cobra.Command {
 	var far remote
 	cmd := &cobra.Command{
 		Use:   "capture [ssh://[user@]host[:port]]",
-		Short: "collect what an audit needs of this host into one file",
+		Short: "collect what an audit needs from a host into one file",
 		Long: `Capture collects this host's settings, hardware and counters into a bundle
-that inspect and audit read elsewhere, later. It runs one POSIX shell script of
-the base system's commands, changes nothing and needs no privileges (as root it
-sees more). It keeps names that the system knows, numbers and known words: no
-comment, no command of yours, no value of a name that nobody knows. The bundle
-lists what was left out.
+for inspect and audit on another machine. It runs one POSIX shell script with
+commands of the base system, changes nothing and needs no privileges (root can
+read more). It keeps system names, numbers and known words, but no comments,
+commands or values of unknown names. The bundle lists what it left out.
 
-With ssh://host it captures that host over SSH into a bundle here; nothing but
-sh and the base system is needed there.
+With ssh://host it captures that host over SSH into a bundle here; the host needs
+only sh and the base system.
 
-Print the script, to read it or to run it by hand where linerate is not:
+To read the script, or to run it by hand on a host without linerate:
     linerate capture --script > capture.sh
     sh capture.sh -o bundle.tar.gz`,
 		Args: cobra.MaximumNArgs(1),

@@ -19,9 +19,9 @@ import (
 func newCatalogueCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "catalogue",
-		Short: "what is known of every tunable",
-		Long: `The catalogue is what linerate knows of tunables: what each is, on which
-releases it exists, where it can be set, its default, and who claims what.
+		Short: "list and check the catalogue of tunables",
+		Long: `The catalogue describes tunables: what each does, on which releases it exists,
+where it can be set, its default, and claims about it.
 
     linerate catalogue list --release 14.3
     linerate explain net.inet.tcp.mssdflt`,
@@ -41,9 +41,9 @@ func newCatalogueListCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [NAME-PART | WORD…]",
 		Short: "list the tunables of a release",
-		Long: `list prints every tunable the catalogue knows, with what it is on one release.
-Without --release that is the newest known one. NAME-PART keeps the names that
-contain it; words that no name contains are looked for in summaries and ideas.`,
+		Long: `list prints every tunable in the catalogue as it is on one release (default: the
+newest known). NAME-PART selects names that contain it; words that no name
+contains are searched in summaries and concepts.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runCatalogueList(cmd.OutOrStdout(), o, args) },
 	}
 	cmd.Flags().StringVar(&o.os, "os", "", "freebsd or linux (default both)")

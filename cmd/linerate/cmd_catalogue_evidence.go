@@ -14,9 +14,9 @@ func newCatalogueEvidenceCmd() *cobra.Command {
 	var place, source string
 	cmd := &cobra.Command{
 		Use:   "evidence",
-		Short: "print a ledger's verdicts about known tunables, as the table that ships with linerate",
-		Long: `evidence prints every verdict of a ledger about a tunable that the catalogue
-knows, one a line: what catalogue/evidence holds of public archives.
+		Short: "print a ledger's verdicts as the table that ships with linerate",
+		Long: `evidence prints a ledger's verdicts about tunables in the catalogue, one per line:
+the format of catalogue/evidence.
 
     linerate import netbenches DIR --ledger eleven.db
     linerate catalogue evidence --ledger eleven.db --source github.com/ocochard/netbenches`,

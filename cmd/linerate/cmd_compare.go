@@ -70,7 +70,7 @@ func newCompareCmd() *cobra.Command {
 	var f compareFlags
 	cmd := &cobra.Command{
 		Use:   "compare FILE|DIR [FILE…] [-- FILE…]",
-		Short: "ministat's job, and better: effect, interval, verdict",
+		Short: "compare samples like ministat, with effect, interval and verdict",
 		Long:  compareLong,
 		// ministat's command line is read as ministat reads it.
 		DisableFlagParsing: true,
@@ -94,7 +94,7 @@ func newCompareCmd() *cobra.Command {
 	fl.StringVarP(&f.in.Column, "column", "C", "", "column: a number, a CSV heading or a path of JSON keys")
 	fl.StringVarP(&f.in.Delimiters, "delimiter", "d", "", "characters between columns (default blank and tab)")
 	fl.Float64VarP(&f.confidence, "confidence", "c", 95, "confidence of intervals and verdicts, in percent")
-	fl.Float64Var(&f.margin, "margin", 0, "smallest effect that matters, in percent: asks for equivalence")
+	fl.Float64Var(&f.margin, "margin", 0, "smallest effect that matters, in percent: tests for equivalence")
 	fl.StringVar(&f.better, "better", "", "which values are better: higher (the default) or lower")
 	fl.StringVar(&f.metric, "metric", "", "metric of a study (default: its primary one)")
 	fl.StringVar(&f.control, "control", "", "variant of a study to compare with (default: its control)")
@@ -106,7 +106,7 @@ func newCompareCmd() *cobra.Command {
 	fl.BoolVar(&f.paired, "paired", false, "line n of every file is block n")
 	fl.BoolVarP(&f.noPlot, "no-plot", "A", false, "no plots")
 	fl.BoolVarP(&f.noTest, "no-test", "n", false, "summaries only")
-	fl.BoolVarP(&f.separateRow, "separate", "s", false, "ministat's bars on lines of their own (linerate's always are)")
+	fl.BoolVarP(&f.separateRow, "separate", "s", false, "ministat's bars on separate lines (linerate's always are)")
 	fl.IntVarP(&f.width, "width", "w", 0, "columns (default: the terminal's, or 78)")
 	fl.BoolVar(&f.asJSON, "json", false, "print one JSON document")
 	fl.StringVar(&f.html, "html", "", "write a page: effects, samples, numbers")

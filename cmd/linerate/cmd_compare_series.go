@@ -20,12 +20,12 @@ func newCompareScalingCmd() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "scaling FILE",
-		Short: "what more cores bring: the Universal Scalability Law fitted to rates by cores",
-		Long: `scaling fits the Universal Scalability Law to a file with a number of cores and
-a rate on each line, several lines for one number of cores where there are: what
-one core does, how much is serial (contention: a lock), how much agreeing costs
-(coherency: cache lines that travel), and beyond how many cores more make it
-slower. It needs four different numbers of cores.`,
+		Short: "fit the Universal Scalability Law to rates by number of cores",
+		Long: `scaling fits the Universal Scalability Law to a file with a number of cores
+and a rate on each line (repetitions are allowed): the rate of one core,
+contention (serial work, such as under a lock), coherency (cache lines that move
+between CPUs), and the number of cores beyond which the rate falls. It needs at
+least four different numbers of cores.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			n, err := sample(cmd, args[0], compare.Input{Column: cores, Delimiters: delimiters})
@@ -128,10 +128,10 @@ func newCompareChangesCmd() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "changes FILE",
-		Short: "where a series changes: nightly rates, trials in their order",
+		Short: "find change points in a series: nightly rates, trials in their order",
 		Long: `changes finds where the distribution of a series of values changes, in their
-order, without assuming a shape (E-divisive, Matteson & James 2014): between which
-builds a rate fell, after which trial a machine was another one.`,
+order, without assuming a shape (E-divisive, Matteson & James 2014): after which build a
+rate fell, after which trial a machine changed.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			x, err := sample(cmd, args[0], in)

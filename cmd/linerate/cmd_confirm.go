@@ -12,7 +12,7 @@ import (
 // newConfirmCmd keeps what was applied.
 func newConfirmCmd() *cobra.Command {
 	var digest string
-	cmd := onTarget("confirm", "keep what was applied to a host",
+	cmd := onTarget("confirm", "keep the plan applied to a host",
 		`Confirm keeps what apply changed: the switch on the host is taken away and the
 change is entered in the host's history. Do it over a connection of its own: that
 it works is the proof that the change locked nobody out.`,

@@ -21,7 +21,7 @@ func newDemoCmd() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "prove in a minute what firewall rules cost",
+		Short: "measure in a minute what firewall rules cost",
 		Long: `Send real packets through this machine's own kernel, in ` + assemble.Bed + `,
 and measure what a firewall costs a router: no rules, one, a hundred and a
 thousand in a row, one set of ten thousand addresses, and connection tracking.

@@ -35,28 +35,28 @@ func newExplainCmd() *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{
 		Use:   "explain NAME [SOURCE] | WORD…",
-		Short: "one page about a tunable",
-		Long: `explain prints what is known of a tunable: what it is, where it can be set on a
-release, its default, who claims what about it, when it helps and hurts, and
-where all that was read. Names are as a host spells them:
+		Short: "print one page about a tunable",
+		Long: `explain describes a tunable: what it does, where it can be set on a release, its
+default, claims about it, when it helps and hurts, measurements, and sources.
+Use names as a host spells them:
 
     linerate explain dev.igb.0.fc
     linerate explain net.inet.tcp.rfc6675_pipe --release 14.3
     linerate explain kern.random.harvest.mask --release 15.0 --value 33119
     linerate explain net/ipv4/conf/eth0.100/rp_filter
 
-Words that are no name are looked for in names, summaries and ideas:
+Other words are searched in names, summaries and concepts:
 
     linerate explain tcp send buffer
 
-With a SOURCE the page is of that host's release, and adds what runs there,
-which lines set it, and which cautions hold:
+With a SOURCE the page is for that host's release, and adds its running value,
+the lines that set it, and the cautions that apply:
 
     linerate explain net.inet.tcp.sendbuf_max ssh://fw1
     linerate explain net.core.somaxconn fw1.tar.gz
 
-Without, and without --release, it is of this machine's release where this
-machine has such a tunable, else of the newest known.
+Without SOURCE and --release the page is for this machine's release if this
+machine has the tunable, else for the newest known release.
 
 ` + sourceHelp,
 		Args: cobra.MinimumNArgs(1),
@@ -65,7 +65,7 @@ machine has such a tunable, else of the newest known.
 	o.source.addFlags(cmd)
 	cmd.Flags().Lookup("release").Usage = "the `RELEASE`, such as 14.3"
 	cmd.Flags().Lookup("os").Usage = "freebsd or linux (default the one that has the name)"
-	cmd.Flags().StringVar(&o.value, "value", "", "judge this value")
+	cmd.Flags().StringVar(&o.value, "value", "", "check this value")
 	addLedgerFlag(cmd, &o.ledger)
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON document")
 	return cmd

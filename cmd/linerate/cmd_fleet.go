@@ -18,11 +18,11 @@ import (
 func newFleetCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fleet",
-		Short: "audit many hosts each night, and keep what changed",
-		Long: `A sweep audits all hosts of a fleet, and the ledger keeps what changed since the
-one before: findings that came and went, hosts that cannot be reached, settings
-that drifted. The first look at a host is its baseline, and alerts nobody. Hosts
-are known by their machine-id or hostid, whatever they are called.
+		Short: "audit many hosts every night, and record the changes",
+		Long: `A sweep audits all hosts of a fleet and records in the ledger what changed since
+the last one: new and resolved findings, unreachable hosts, drifted settings. The
+first audit of a host is its baseline, without alerts. Hosts are identified by
+machine-id or hostuuid, not by name.
 
     linerate fleet sweep --hosts hosts.txt
     linerate fleet changes --since 24h

@@ -36,7 +36,7 @@ func newFleetStatusCmd() *cobra.Command {
 	var textfile string
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "how the fleet fares, by role and release",
+		Short: "show the fleet's findings by role and release",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.read(cmd, func(s ledger.FleetStore) error {
@@ -161,12 +161,11 @@ func newFleetChangesCmd() *cobra.Command {
 	var worse bool
 	cmd := &cobra.Command{
 		Use:   "changes",
-		Short: "what changed on the hosts of the fleet",
-		Long: `Changes lists what sweeps stored: findings that came and went, hosts that became
-unreachable, settings that drifted, newest first. The cause says whose doing it
-is: the host's own, its baseline (the first look at it), or the catalogue's,
-which knows more than it did. Only the host's own alerts: --fail-on looks at
-nothing else.`,
+		Short: "list what changed on the hosts of the fleet",
+		Long: `Changes lists what sweeps recorded, newest first: new and resolved findings, hosts
+that became unreachable, settings that drifted. The cause is the host, its baseline
+(the first audit), or the catalogue (a newer version finds more). --fail-on and
+alerts consider only changes caused by the host.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			floor, err := parseFailOn(fail)
@@ -195,7 +194,7 @@ nothing else.`,
 	o.addFlags(cmd, true)
 	cmd.Flags().DurationVar(&since, "since", 24*time.Hour, "changes of the last `TIME`, such as 24h")
 	cmd.Flags().StringVar(&kind, "kind", "", "only changes of this `KIND`: "+strings.Join(kindNames(), ", "))
-	cmd.Flags().BoolVar(&worse, "worse", false, "only what alerts: what the hosts did themselves, for the worse")
+	cmd.Flags().BoolVar(&worse, "worse", false, "only alerts: changes for the worse by the hosts themselves")
 	cmd.Flags().StringVar(&fail, "fail-on", "", failOnNewUsage)
 	return cmd
 }
@@ -280,7 +279,7 @@ func newFleetHostCmd() *cobra.Command {
 	var o fleetForms
 	cmd := &cobra.Command{
 		Use:   "host NAME",
-		Short: "one host: its findings, and what changed on it",
+		Short: "show one host: its findings and changes",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.read(cmd, func(s ledger.FleetStore) error {
@@ -382,7 +381,7 @@ func newFleetRuleCmd() *cobra.Command {
 	var o fleetForms
 	cmd := &cobra.Command{
 		Use:   "rule ID",
-		Short: "on how many hosts a rule finds something, by role and release",
+		Short: "show the hosts on which a rule finds something, by role and release",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.read(cmd, func(s ledger.FleetStore) error {
@@ -479,7 +478,7 @@ func newFleetForgetCmd() *cobra.Command {
 	var o fleetForms
 	cmd := &cobra.Command{
 		Use:   "forget NAME …",
-		Short: "drop hosts that are no more; what happened on them stays",
+		Short: "remove retired hosts; their recorded changes stay",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.read(cmd, func(s ledger.FleetStore) error {

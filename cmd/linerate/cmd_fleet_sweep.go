@@ -27,9 +27,9 @@ type fleetList struct{ hosts, ansible, bundles, limit string }
 
 func (l *fleetList) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&l.hosts, "hosts", "", "the hosts that `FILE` names, one ssh://[user@]host[:port] a line; role=firewall may follow")
+	f.StringVar(&l.hosts, "hosts", "", "hosts in `FILE`, one ssh://[user@]host[:port] per line, optionally with role=firewall")
 	f.StringVar(&l.ansible, "ansible", "", "the hosts of an Ansible `INVENTORY`, INI or YAML")
-	f.StringVar(&l.limit, "limit", "", "only hosts and groups that `PATTERN` admits, as Ansible has it: web*,!web3")
+	f.StringVar(&l.limit, "limit", "", "only hosts and groups that match `PATTERN`, as in Ansible: web*,!web3")
 }
 
 // targets reads the list, and says where it is from.
@@ -71,17 +71,17 @@ func newFleetSweepCmd() *cobra.Command {
 	var o sweepOptions
 	cmd := &cobra.Command{
 		Use:   "sweep --hosts FILE | --ansible INVENTORY | --bundles DIR",
-		Short: "audit all hosts of a fleet, and store what changed",
-		Long: `Sweep captures and audits every host of a list, as linerate audit ssh://host does,
-many at a time, and stores what changed since it was there last. A host that
-fails is tried again after growing pauses before it counts as unreachable. A
-sweep that was interrupted goes on with --resume: hosts that are done are
-skipped. The first look at a host is its baseline and alerts nobody.
+		Short: "audit all hosts of a fleet, and record the changes",
+		Long: `Sweep captures and audits every host of a list, like linerate audit ssh://host,
+many at a time, and records what changed since the last sweep. It retries a failing
+host with growing pauses before it counts as unreachable. --resume continues an
+interrupted sweep and skips the hosts already done. The first audit of a host is
+its baseline, without alerts.
 
-A list has one host a line, and what it is for: ssh://fw1 role=firewall. Of an
-Ansible inventory ansible_host, _port, _user and _become are read, and the
-variables linerate_role, linerate_become, linerate_states, linerate_link … of
-hosts and groups; no template, plugin or script of it is run.`,
+A list has one host per line, with optional settings: ssh://fw1 role=firewall. From
+an Ansible inventory sweep reads ansible_host, _port, _user and _become, and the
+variables linerate_role, linerate_become, linerate_states, linerate_link … of hosts
+and groups; it runs no template, plugin or script.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runSweep(cmd, &o) },
 	}
@@ -89,13 +89,13 @@ hosts and groups; no template, plugin or script of it is run.`,
 	o.fleetList.addFlags(cmd)
 	o.remote.addFlags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.bundles, "bundles", "", "the captures in `DIR` instead of hosts")
-	f.IntVar(&o.Parallel, "parallel", 200, "hosts to be connected to at a time")
-	f.DurationVar(&o.Splay, "splay", 0, "begin with the hosts within this long, each at its own time")
-	f.IntVar(&o.Tries, "tries", 4, "how often a host is tried before it counts as unreachable")
-	f.DurationVar(&o.Pause, "pause", 2*time.Second, "wait so long after the first try, three times as long after each next")
+	f.StringVar(&o.bundles, "bundles", "", "audit the captures in `DIR` instead of hosts")
+	f.IntVar(&o.Parallel, "parallel", 200, "hosts to connect to at a time")
+	f.DurationVar(&o.Splay, "splay", 0, "spread the hosts' start times over this long")
+	f.IntVar(&o.Tries, "tries", 4, "attempts before a host counts as unreachable")
+	f.DurationVar(&o.Pause, "pause", 2*time.Second, "pause after the first attempt; three times as long after each further one")
 	f.StringVar(&o.suppress, "suppress", "", "`FILE` of findings to hide, with reason and expiry")
-	f.StringVar(&o.resume, "resume", "", "go on with the sweep of this `ID`, or the last one that was interrupted")
+	f.StringVar(&o.resume, "resume", "", "continue the sweep with this `ID`, or the last interrupted one")
 	f.Lookup("resume").NoOptDefVal = "last"
 	f.StringVar(&o.failOn, "fail-on", "", failOnNewUsage)
 	f.StringVar(&o.textfile, "prometheus", "", "write the fleet's metrics to `FILE`, for node_exporter's textfile collector")
@@ -141,7 +141,7 @@ func runSweep(cmd *cobra.Command, o *sweepOptions) error {
 		w, err = job.Run(cmd.Context())
 		p.done()
 		if sweep.Interrupted(err) {
-			return hint.Left(hint.With(fmt.Errorf("the sweep is interrupted: %w", err), "what was seen is stored; go on with the same list and --resume=%s", id))
+			return hint.Left(hint.With(fmt.Errorf("the sweep is interrupted: %w", err), "results so far are stored; continue with the same list and --resume=%s", id))
 		}
 		if errors.Is(err, ledger.ErrSweepEnded) {
 			return hint.With(hint.Usagef("the sweep %s came to its end", id), "leave --resume out to begin another")

@@ -81,7 +81,7 @@ func whichWave(waves []fleet.Wave, id string) (int, error) {
 	case found == -2:
 		return 0, hint.With(hint.Usagef("several waves begin with %q", id), "linerate fleet waves lists them")
 	case id == "last":
-		return 0, hint.With(hint.Usagef("no wave is to be gone on with"), "linerate fleet waves lists them")
+		return 0, hint.With(hint.Usagef("there is no wave to resume"), "linerate fleet waves lists them")
 	}
 	return 0, hint.Usage(hint.Unknown("wave", id, known))
 }
@@ -101,7 +101,7 @@ func newFleetWavesCmd() *cobra.Command {
 	var o fleetForms
 	cmd := &cobra.Command{
 		Use:   "waves",
-		Short: "the waves in which plans were applied to hosts of the fleet",
+		Short: "list the waves in which plans were applied",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.read(cmd, func(s ledger.FleetStore) error {
@@ -144,11 +144,11 @@ func newFleetWaveCmd() *cobra.Command {
 	var failOn string
 	cmd := &cobra.Command{
 		Use:   "wave ID",
-		Short: "who has what of a wave: how each of its hosts stands",
-		Long: `Wave lists the hosts of one wave by how they stand: confirmed hosts have the plan; those
-that are reverted, rolled-back or skipped are as they were; what is applying, pending or unsettled
-goes back by itself unless it is confirmed. ID is what linerate fleet waves lists, or its
-beginning, or last.`,
+		Short: "show the state of each host of a wave",
+		Long: `Wave lists the hosts of one run by state: confirmed hosts have the plan; reverted,
+rolled-back and skipped hosts have their old settings; applying, pending and
+unsettled ones revert by themselves unless confirmed. ID is one from linerate fleet
+waves, a prefix of it, or last.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			fails, err := parseStates(failOn)
@@ -252,7 +252,7 @@ func rollbackWave(cmd *cobra.Command, f *remote, place, id string, force, asJSON
 			}
 		}
 		if left > 0 {
-			return hint.With(fmt.Errorf("%s of the wave not as before it", show.Plural(left, "host")), "the list says of each why; --force takes back what somebody changed since all the same")
+			return hint.With(fmt.Errorf("%s of the wave not as before it", show.Plural(left, "host")), "the list has the reasons; --force also reverts values that were changed since")
 		}
 		return nil
 	})

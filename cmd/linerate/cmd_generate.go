@@ -39,7 +39,7 @@ func newGenerateCmd() *cobra.Command {
 	var f generateFlags
 	cmd := &cobra.Command{
 		Use:   "generate --dev DEVICE",
-		Short: "offer UDP traffic through a network interface",
+		Short: "send UDP traffic through a network interface",
 		Long:  generateLong,
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return runGenerate(cmd, f) },
@@ -47,7 +47,7 @@ func newGenerateCmd() *cobra.Command {
 	fs := cmd.Flags()
 	fs.StringVar(&f.device, "dev", "", "network interface to send through")
 	fs.StringVar(&f.engine, "engine", engines.Auto, engines.Sending)
-	fs.StringVar(&f.dstMAC, "dst-mac", "", "MAC address of the next hop (default: what the neighbour table says)")
+	fs.StringVar(&f.dstMAC, "dst-mac", "", "MAC address of the next hop (default: from the neighbour table)")
 	fs.StringVar(&f.srcMAC, "src-mac", "", "source MAC address (default: the interface's)")
 	fs.StringVar(&f.src, "src", "", "source addresses: one, FIRST-LAST or a prefix (default: the interface's own)")
 	fs.StringVar(&f.dst, "dst", "", "destination addresses: one, FIRST-LAST or a prefix")
@@ -55,7 +55,7 @@ func newGenerateCmd() *cobra.Command {
 	fs.StringVar(&f.dstPorts, "dst-port", "", "destination ports: FIRST or FIRST-LAST (default 9, more if the flows need them)")
 	fs.IntVar(&f.flows, "flows", 1, "distinct UDP flows, up to 4194304")
 	fs.BoolVar(&f.random, "random", false, "pick flows at random instead of one after the other")
-	fs.Float64Var(&f.elephant, "elephant", 0, "share of all frames that the first flow sends, from 0 to below 1 (default: as many as each of the others)")
+	fs.Float64Var(&f.elephant, "elephant", 0, "share of all frames in the first flow, from 0 to below 1 (default: equal shares)")
 	fs.Uint64Var(&f.seed, "seed", 1, "seed of --random")
 	fs.StringVar(&f.size, "size", "64", "frame size with FCS, or a list sent in turn: 64,512,1518")
 	fs.StringVar(&f.imix, "imix", "", `mix of sizes: simple (7:4:1), or an RFC 6985 genome such as aaafg`)
@@ -257,7 +257,7 @@ func ownAddress(d wire.Device, dst netip.Addr) (netip.Addr, error) {
 }
 
 func nextHopMAC(d wire.Device, dst netip.Addr, known map[netip.Addr]net.HardwareAddr, in port.Place) (net.HardwareAddr, error) {
-	advice := "say whose MAC address the frames go to, for instance --dst-mac 02:00:00:00:00:02 (ip link show in the next hop)"
+	advice := "give the destination MAC address, for instance --dst-mac 02:00:00:00:00:02 (ip link show in the next hop)"
 	hop, err := wire.NextHop(d, dst, in)
 	if err != nil {
 		return nil, hint.With(hint.Usage(err), "%s", advice)

@@ -51,7 +51,7 @@ github.com/ocochard/netbenches, or any folder of one: hardware, release,
 workload, what each variant sets, every trial, and what could not be read.
 A second import of an unchanged tree does nothing.
 
-With --check-readmes it also says of every README with ministat output
+With --check-readmes it also checks for every README with ministat output
 whether its numbers, verdicts and differences follow from the raw logs.`,
 		Example: `  linerate import netbenches ~/netbenches
   linerate import netbenches ~/netbenches --check-readmes --json

@@ -32,15 +32,15 @@ func newImportOutputCmd() *cobra.Command {
 	var f importFlags
 	cmd := &cobra.Command{
 		Use:   "import FILE… [-- FILE…]",
-		Short: "take other people's results into the ledger",
-		Long: `Import takes what a benchmark printed into the ledger: the output of iperf3, netperf,
-flent, TRex, FD.io CSIT, wrk, h2load, oha, fio, hyperfine, criterion … (linerate help
-comparisons), a run or more. The ledger keeps the files, their hashes, the tool and its
-version, and what the output says of the host.
+		Short: "import other people's results into the ledger",
+		Long: `Import stores a benchmark's output in the ledger: one or more runs of iperf3,
+netperf, flent, TRex, FD.io CSIT, wrk, h2load, oha, fio, hyperfine, criterion …
+(linerate help comparisons). The ledger keeps the files, their hashes, the tool
+and its version, and what the output says about the host.
 
-With -- the files before it are runs as it was, those behind it runs with --tunable
-set: the verdict is then evidence about that tunable, "measured by others". It is never
-taken for something measured here, and says nothing of how the runs were made.`,
+Files before -- are runs without the change, files after it runs with --tunable
+set: the verdict is then evidence about that tunable, "measured by others", never
+"measured here". How the runs were made remains unknown.`,
 		Example: `    linerate import --tunable net.ipv4.tcp_congestion_control=bbr --was cubic --by alice cubic-*.json -- bbr-*.json
     linerate import netbenches ~/netbenches`,
 		Args: cobra.ArbitraryArgs,
@@ -53,15 +53,15 @@ taken for something measured here, and says nothing of how the runs were made.`,
 	}
 	addLedgerFlag(cmd, &f.ledger)
 	fl := cmd.Flags()
-	fl.StringVar(&f.tunable, "tunable", "", "what the runs behind -- set, as `NAME=VALUE`")
+	fl.StringVar(&f.tunable, "tunable", "", "setting of the runs after --, as `NAME=VALUE`")
 	fl.StringVar(&f.was, "was", "", "its `VALUE` in the runs before -- (default: the system's default)")
-	fl.StringVar(&f.By, "by", "", "`WHO` measured")
-	fl.StringVar(&f.Host, "host", "", "the machine, as its owner calls it")
+	fl.StringVar(&f.By, "by", "", "`NAME` of who measured it")
+	fl.StringVar(&f.Host, "host", "", "name of the machine")
 	fl.StringVar(&f.OS, "os", "", "freebsd or linux")
 	fl.StringVar(&f.Release, "release", "", "the system's release")
 	fl.StringVar(&f.CPU, "cpu", "", "the processor")
-	fl.StringVar(&f.Workload, "workload", "", "what was offered, in words")
-	fl.StringVar(&f.Question, "question", "", "what was asked, in words")
+	fl.StringVar(&f.Workload, "workload", "", "offered load, in words")
+	fl.StringVar(&f.Question, "question", "", "question of the study, in words")
 	fl.StringVarP(&f.Column, "column", "C", "", "which number, where a file has several")
 	fl.BoolVar(&f.asJSON, "json", false, "print one JSON document")
 	return cmd
@@ -119,7 +119,7 @@ func (f *importFlags) complete(cmd *cobra.Command, args []string) error {
 	f.Now = time.Now()
 	dash := cmd.Flags().ArgsLenAtDash()
 	if i := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, "--") }); dash >= 0 && i >= dash {
-		return hint.With(hint.Usagef("%s stands behind --, where only files are", args[i]), "put it before the files")
+		return hint.With(hint.Usagef("%s is after --, where only files are allowed", args[i]), "put it before the files")
 	}
 	if dash == 0 || dash == len(args) {
 		return hint.Usagef("-- parts runs as it was from runs with the setting: name files on both sides of it")

@@ -30,10 +30,9 @@ func newInspectCmd() *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "inspect " + sourceUse + " …",
-		Short: "show what a host is, how it is set up, and where it drops",
-		Long: `Inspect reads a host and shows what it is made of, how it is set up and where
-its counters show drops. It only looks; it needs no privileges, and says what
-it could not read.
+		Short: "show a host's hardware, configuration and drop counters",
+		Long: `Inspect shows a host's hardware, its configuration, and where its counters show
+drops. It is read-only, needs no privileges, and lists what it could not read.
 
 ` + sourceHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -57,7 +56,7 @@ it could not read.
 		},
 	}
 	src.addFlags(cmd)
-	cmd.Flags().StringVar(&file, "hosts", "", "show the hosts that `FILE` names, one ssh://[user@]host[:port] a line")
+	cmd.Flags().StringVar(&file, "hosts", "", "inspect the hosts in `FILE`, one ssh://[user@]host[:port] per line")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the facts as one JSON document")
 	return cmd
 }

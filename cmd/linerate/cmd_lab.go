@@ -39,8 +39,8 @@ func newLabDownCmd(labs func() ([]namedLab, error), down func(string) error, swe
 	cmd := &cobra.Command{
 		Use:   "down [NAME…]",
 		Short: "remove labs",
-		Long: `Removes labs by name. --all removes every lab, and puts back what killed studies
-left changed of this machine (--allow-host-settings), as the next study would.`,
+		Long: `Remove labs by name. --all removes every lab, and restores host settings that
+killed studies left changed (--allow-host-settings), as the next study would.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if all != (len(args) == 0) {
 				return hint.With(errors.New("name the labs to remove, or give --all"), "linerate lab status lists them")
@@ -69,7 +69,7 @@ left changed of this machine (--allow-host-settings), as the next study would.`,
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "remove every lab of this machine, and what killed ones left")
+	cmd.Flags().BoolVar(&all, "all", false, "remove every lab of this machine, and leftovers of killed ones")
 	return cmd
 }
 

@@ -20,11 +20,11 @@ func newLabCheckCmd() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check TESTBED.yaml",
-		Short: "prove a testbed of real machines, step by step",
-		Long: `Prove a testbed of real machines step by step: SSH and rights, nobody else on
-it, links, every wire (frames sent at one end arrive at the other; wrong cabling
-is named), forwarding, and what the generator can do. Each step says what it
-proves. Nothing of the DUT is changed.`,
+		Short: "check a testbed of real machines, step by step",
+		Long: `Check a testbed of real machines step by step: SSH and privileges, other users,
+links, every wire (frames sent at one end arrive at the other; it names wrong
+cabling), forwarding, and the generator's maximum rate. Each step states what it
+proves. It changes nothing on the DUT.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			file, _, err := machines.ReadFile(args[0])
@@ -68,7 +68,7 @@ func checkTestbed(cmd *cobra.Command, m *machines.Machines, quiet bool) ([]sshbe
 	}
 	err := proveTestbed(cmd.Context(), m, machines.OwnerOf("lab check "+fmt.Sprint(os.Getpid())), tell)
 	if errors.Is(err, sshbed.ErrCheck) {
-		err = hint.With(err, "mend what FAILED, then check again: each step stands on those before")
+		err = hint.With(err, "fix what FAILED, then check again: each step needs those before")
 	}
 	return steps, err
 }

@@ -14,11 +14,10 @@ import (
 func newLabCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lab",
-		Short: "the testbed of jails, by hand",
+		Short: "build and remove the testbed of jails by hand",
 		Long: `A lab is three vnet jails on this machine, linerate-NAME (the generator), and
 within it the DUT and the receiver, joined by epair(4): gen0 → dut0,
-dut1 → sink0, and gen1 → sink1 without a DUT between. Studies make and remove
-labs of their own; this one is for trying things by hand.`,
+dut1 → sink0, and gen1 → sink1 without a DUT between. Studies build and remove their own labs; this one is for experiments by hand.`,
 	}
 	cmd.AddCommand(newLabUpCmd(), newLabDownCmd(jailbed.Labs, jailbed.Down, jailbed.Sweep),
 		newLabStatusCmd(jailbed.Labs, func(l namedLab) labState { return labState{namedLab: l} }, printLabStates), newLabCheckCmd())

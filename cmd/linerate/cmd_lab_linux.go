@@ -18,11 +18,10 @@ import (
 func newLabCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lab",
-		Short: "the namespace testbed, by hand",
+		Short: "build and remove the namespace testbed by hand",
 		Long: `A lab is three network namespaces on this machine, NAME-gen, NAME-dut and
 NAME-sink, joined by veth pairs: gen0 → dut0, dut1 → sink0, and gen1 → sink1
-without a DUT between. Studies make and remove labs of their own; this one is
-for trying things by hand.`,
+without a DUT between. Studies build and remove their own labs; this one is for experiments by hand.`,
 	}
 	cmd.AddCommand(newLabUpCmd(), newLabDownCmd(netnsbed.Labs, netnsbed.Down, netnsbed.Sweep),
 		newLabStatusCmd(netnsbed.Labs, func(l namedLab) labState { return labState{namedLab: l, Namespaces: l.Namespaces()} }, printLabStates), newLabCheckCmd())

@@ -8,4 +8,6 @@ import (
 	"linerate/internal/cli"
 )
 
-func newLabCmd() *cobra.Command { return cli.NotHere("lab", "the namespace testbed, by hand") }
+func newLabCmd() *cobra.Command {
+	return cli.NotHere("lab", "build and remove the namespace testbed by hand")
+}

@@ -12,11 +12,11 @@ import (
 func newLedgerCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ledger",
-		Short: "what has been measured: query, verify, export",
-		Long: `The ledger keeps studies, trials, verdicts and the raw bytes they come from,
-append-only and chained by hashes. It can be made again from the studies'
-directories. It lies where --ledger or LINERATE_LEDGER say, else in your state
-directory (~/.local/state/linerate/ledger.db).`,
+		Short: "query, verify and export measurements",
+		Long: `The ledger keeps studies, trials, verdicts and their raw data, append-only and
+chained by hashes. It can be rebuilt from the studies' directories. Its place is
+--ledger, else LINERATE_LEDGER, else your state directory
+(~/.local/state/linerate/ledger.db).`,
 	}
 	cmd.AddCommand(newLedgerQueryCmd(), newLedgerShowCmd(), newLedgerVerifyCmd(), newLedgerExportCmd(),
 		newLedgerImportCmd(), newLedgerRebuildCmd(), newLedgerExcludeCmd())
@@ -37,5 +37,5 @@ func addFilterFlags(cmd *cobra.Command, f *ledger.Filter) {
 	fs.StringVar(&f.Metric, "metric", "", "metric")
 	fs.StringVar((*string)(&f.Verdict), "verdict", "", "one of "+strings.Join(stats.VerdictNames(), ", "))
 	fs.BoolVar(&f.Primary, "primary", false, "primary metrics only")
-	fs.BoolVar(&f.Superseded, "superseded", false, "also studies that a later import of the same place replaced")
+	fs.BoolVar(&f.Superseded, "superseded", false, "also studies that a later import replaced")
 }

@@ -18,8 +18,8 @@ func newLedgerExcludeCmd() *cobra.Command {
 	var at, reason string
 	cmd := &cobra.Command{
 		Use:     "exclude ID --reason TEXT",
-		Short:   "take a trial, verdict or study out of what is concluded",
-		Long:    "Nothing is removed: results are shown with and without it from then on.",
+		Short:   "exclude a trial, verdict or study from conclusions",
+		Long:    "This removes nothing: from then on, results are shown with and without it.",
 		Example: `  linerate ledger exclude 3fa92c --reason "the fan had failed"`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -33,7 +33,7 @@ func newLedgerExcludeCmd() *cobra.Command {
 		},
 	}
 	addLedgerFlag(cmd, &at)
-	cmd.Flags().StringVar(&reason, "reason", "", "what is wrong with it")
+	cmd.Flags().StringVar(&reason, "reason", "", "why it is excluded")
 	return cmd
 }
 

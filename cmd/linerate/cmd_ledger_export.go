@@ -47,7 +47,7 @@ func newLedgerExportCmd() *cobra.Command {
 	cmd.Flags().StringVar(&format, "format", "jsonl", "jsonl, csv, parquet or markdown")
 	cmd.Flags().StringVar(&what, "what", "evidence", "evidence or trials")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default: standard output)")
-	cmd.Flags().BoolVar(&all, "all", false, "the whole ledger as JSON lines, to be imported elsewhere")
+	cmd.Flags().BoolVar(&all, "all", false, "export the whole ledger as JSON lines, for import elsewhere")
 	cmd.Flags().BoolVar(&raw, "raw", false, "with --all: raw bytes too")
 	return cmd
 }

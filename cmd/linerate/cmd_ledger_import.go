@@ -23,7 +23,7 @@ func newLedgerImportCmd() *cobra.Command {
 	var at string
 	cmd := &cobra.Command{
 		Use:   "import DIR|FILE…",
-		Short: "take in study directories, or another ledger's export --all",
+		Short: "import study directories, or another ledger's export --all",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return ledgers.With(cmd.Context(), at, func(s ledger.Store) error {
@@ -100,11 +100,11 @@ func newLedgerRebuildCmd() *cobra.Command {
 	var at string
 	cmd := &cobra.Command{
 		Use:   "rebuild DIR…",
-		Short: "make the ledger again from the studies and archives below DIR",
-		Long: `Look for studies' directories and archives of benchmarks below each DIR and
-take in, by content, what the ledger lacks. Into an empty ledger this makes
-the whole of it again, but for exclusions, which exist nowhere else: keep
-them with ledger export --all.`,
+		Short: "rebuild the ledger from the studies and archives below DIR",
+		Long: `Find studies' directories and benchmark archives below each DIR, and import what
+the ledger lacks, compared by content. This rebuilds an empty ledger completely,
+except for exclusions, which exist nowhere else: back them up with
+ledger export --all.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return ledgers.With(cmd.Context(), at, func(s ledger.Store) error {

@@ -43,7 +43,7 @@ func newLedgerQueryCmd() *cobra.Command {
 	}
 	addFilterFlags(cmd, &f)
 	addLedgerFlag(cmd, &at)
-	cmd.Flags().IntVar(&f.Limit, "limit", 0, "at most so many")
+	cmd.Flags().IntVar(&f.Limit, "limit", 0, "largest number of rows")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	return cmd
 }

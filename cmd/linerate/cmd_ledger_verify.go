@@ -20,8 +20,9 @@ func newLedgerVerifyCmd() *cobra.Command {
 		Short: "recompute the whole chain of hashes",
 		Long: `Recompute every record's digest, every link of the chain, the hash of all raw
 bytes, and that of raw slices in the directories of studies on this machine.
-linerate report --verify derives a study's trials from its slices again. Note the head it prints elsewhere: --head then shows whether
-entries were cut off since. Exit code 1 when anything is wrong.`,
+linerate report --verify derives a study's trials from its slices again. To detect removed entries as well, note the
+head that it prints in another place, and pass it with --head later. Exit code 1
+if anything is wrong.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return ledgers.Read(cmd.Context(), at, func(s ledger.Store) error {

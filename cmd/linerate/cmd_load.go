@@ -6,7 +6,7 @@ import "github.com/spf13/cobra"
 func newLoadCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "load",
-		Short: "offer work to a real server and account for it",
+		Short: "load a real server over HTTP or SMTP, or a file system",
 	}
 	cmd.AddCommand(newLoadHTTPCmd(), newLoadSMTPCmd(), newLoadFilesCmd())
 	return cmd

@@ -46,21 +46,21 @@ func newLoadFilesCmd() *cobra.Command {
 	var f loadFilesFlags
 	cmd := &cobra.Command{
 		Use:   "files DIR",
-		Short: "do transactions on many small files, as PostMark does",
+		Short: "run transactions on many small files, like PostMark",
 		Long:  loadFilesLong,
 		Args:  cobra.ExactArgs(1),
 		RunE:  func(cmd *cobra.Command, args []string) error { return runLoadFiles(cmd, f, args[0]) },
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&f.files, "files", "1000", "files at the start; several numbers, one run after the other: 1000,20000")
+	fs.StringVar(&f.files, "files", "1000", "number of files; a list runs one after the other: 1000,20000")
 	fs.StringVar(&f.size, "size", "500B-10kB", "size of a new file, a range; appending goes up to the largest")
 	fs.IntVar(&f.directories, "directories", 0, "directories that the files are spread over (default: one for all)")
 	fs.StringVar(&f.block, "block", "4KiB", "how much each read(2) and write(2) takes")
-	fs.BoolVar(&f.sync, "fsync", false, "call fsync(2) on each file that was written, as mail servers do")
+	fs.BoolVar(&f.sync, "fsync", false, "call fsync(2) on each written file, like mail servers")
 	fs.IntVar(&f.lanes, "lanes", 1, "transactions at once")
 	fs.Float64Var(&f.reads, "reads", 0.5, "share of transactions that read; the others append")
 	fs.Float64Var(&f.creates, "creates", 0.5, "share of transactions that create; the others delete")
-	fs.StringVar(&f.driver, "driver", fileload.OwnDriver, "what does the transactions: linerate or postmark")
+	fs.StringVar(&f.driver, "driver", fileload.OwnDriver, "program that runs the transactions: linerate or postmark")
 	f.add(cmd, loadWords{of: "transactions", begin: "do transactions", timeout: 30 * time.Second, late: "a transaction that takes longer is too late",
 		seed: "sizes, files and transactions", strict: "a transaction failed or the generator was saturated"})
 	return cmd

@@ -45,21 +45,21 @@ func newLoadHTTPCmd() *cobra.Command {
 	var f loadHTTPFlags
 	cmd := &cobra.Command{
 		Use:   "http [WEIGHT=]URL …",
-		Short: "offer HTTP requests, in an open or closed loop",
+		Short: "send HTTP requests, in an open or closed loop",
 		Long:  loadHTTPLong,
 		Args:  cobra.MinimumNArgs(1),
 		RunE:  func(cmd *cobra.Command, args []string) error { return runLoadHTTP(cmd, f, args) },
 	}
 	fs := cmd.Flags()
 	fs.IntVarP(&f.connections, "connections", "c", 0, "connections at once (default 10; in an open loop as needed, up to 1000)")
-	fs.StringVar(&f.sweep, "sweep", "", "closed loops of these numbers of connections, one after the other: 10,50,100")
+	fs.StringVar(&f.sweep, "sweep", "", "run closed loops with these numbers of connections, one after the other: 10,50,100")
 	fs.BoolVar(&f.newConnections, "new-connections", false, "a new connection for every request")
 	fs.IntVar(&f.version, "http", 1, "1 for HTTP/1.1, or 2 (by ALPN with https, by prior knowledge with http)")
 	fs.IntVar(&f.streams, "streams", 1, "requests at once on each connection of HTTP/2")
 	fs.StringVar(&f.src, "src", "", "addresses to connect from, in turn: a list of addresses, FIRST-LAST or prefixes")
 	fs.StringArrayVarP(&f.headers, "header", "H", nil, "'NAME: VALUE', sent with every request; Host is the host asked for")
 	fs.BoolVarP(&f.insecure, "insecure", "k", false, "do not verify the server's certificate")
-	fs.StringVar(&f.roots, "cacert", "", "PEM file of the authorities that certificates are verified by (default: the system's)")
+	fs.StringVar(&f.roots, "cacert", "", "PEM file of certificate authorities (default: the system's)")
 	f.add(cmd, loadWords{of: "requests", begin: "offer load", arrivals: " for many independent clients", timeout: 5 * time.Second, late: "an answer that is not complete by then is too late",
 		seed: "arrivals and mix", strict: "a request failed or was not sent, or the generator was saturated"})
 	return cmd

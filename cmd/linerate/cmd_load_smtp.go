@@ -52,16 +52,16 @@ func newLoadSMTPCmd() *cobra.Command {
 		RunE:  func(cmd *cobra.Command, args []string) error { return runLoadSMTP(cmd, f, args[0]) },
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&f.to, "to", "", "recipient; %d in it is a number up to --accounts, each once before any comes again")
+	fs.StringVar(&f.to, "to", "", "recipient; %d stands for a number up to --accounts, each once before any repeats")
 	fs.StringVar(&f.from, "from", "linerate@linerate.invalid", "sender")
 	fs.IntVar(&f.accounts, "accounts", 1, "recipients")
 	fs.StringVar(&f.size, "size", "4kB", "of a message, header included; several, each as often: 1kB,10kB")
 	fs.IntVarP(&f.sessions, "sessions", "c", 0, "sessions at once (default 10; in an open loop as needed, up to 100)")
-	fs.IntVar(&f.perSession, "per-session", 1, "messages after which a session ends; 0: it does not")
+	fs.IntVar(&f.perSession, "per-session", 1, "messages per session; 0: no limit")
 	fs.StringVar(&f.src, "src", "", "addresses to connect from, in turn: a list of addresses, FIRST-LAST or prefixes")
-	fs.StringVar(&f.queue, "queue", "", "queue directory of the server's Postfix, to be watched")
-	fs.DurationVar(&f.drain, "drain", 5*time.Minute, "with --queue: wait for it to empty, no longer than this")
-	fs.StringVar(&f.driver, "driver", smtpload.OwnDriver, "what sends the messages: linerate or postal")
+	fs.StringVar(&f.queue, "queue", "", "queue directory of the server's Postfix, to watch")
+	fs.DurationVar(&f.drain, "drain", 5*time.Minute, "with --queue: wait at most this long until it is empty")
+	fs.StringVar(&f.driver, "driver", smtpload.OwnDriver, "program that sends the messages: linerate or postal")
 	f.add(cmd, loadWords{of: "messages", begin: "offer load", arrivals: " for many independent clients", timeout: 30 * time.Second, late: "a message that is not taken by then is too late",
 		seed: "arrivals, sizes and recipients", strict: "a message was not taken, or the generator was saturated"})
 	return cmd

@@ -38,11 +38,11 @@ func newLogsCmd() *cobra.Command {
 	var f logsFlags
 	cmd := &cobra.Command{
 		Use:   "logs FILE…",
-		Short: "what an access log says about latency",
-		Long: `logs reads NGINX and Apache access logs and says how long requests took: a
-picture, the share under a threshold, percentiles. It reads plain, gzip and zstd
-files, rotated sets, and standard input (-). It finds the format and the request
-time from the lines; --format overrides it.`,
+		Short: "show latency from a web server's access log",
+		Long: `logs reads NGINX and Apache access logs and shows how long requests took: a
+histogram, the share under a threshold, percentiles. It reads plain, gzip and
+zstd files, rotated sets, and standard input (-). It detects the format and the
+request time; --format overrides it.`,
 		Example: `  linerate logs /var/log/nginx/access.log
   linerate logs --last 10000 --under 100ms --under 1s access.log*
   linerate logs --compare before.log after.log --html compare.html
@@ -66,16 +66,16 @@ func (f *logsFlags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.host, "host", "", "select a virtual host")
 	fs.StringVar(&f.since, "since", "", "select from this time on: 2026-03-01T12:00:00Z, 2026-03-01, or 1h ago as 1h")
 	fs.StringVar(&f.until, "until", "", "select up to this time")
-	fs.DurationVar(&f.bin, "bin", 0, "width of a bin (default: what suits the data; in JSON 100ms)")
+	fs.DurationVar(&f.bin, "bin", 0, "width of a bin (default: chosen from the data; in JSON 100ms)")
 	fs.BoolVar(&f.logBins, "log-bins", false, "a logarithmic axis: bins of equal ratio")
 	fs.DurationSliceVar(&f.under, "under", []time.Duration{100 * time.Millisecond}, "state the share strictly under this; repeatable")
-	fs.StringVar(&f.by, "by", "", "also a table by path, status, method, host or size")
+	fs.StringVar(&f.by, "by", "", "also print a table by path, status, method, host or size")
 	fs.IntVar(&f.slowest, "slowest", 0, "also the N slowest requests")
 	fs.IntVar(&f.last, "last", 0, "only the last N lines")
 	fs.BoolVarP(&f.follow, "follow", "f", false, "go on as the log grows, through rotation, until interrupted")
 	fs.DurationVar(&f.interval, "interval", 0, "with --follow: how often to print (default: 1s on a terminal, else 10s)")
 	fs.BoolVar(&f.compare, "compare", false, "compare the first log with each of the others")
-	fs.BoolVar(&f.asJSON, "json", false, "print one JSON document, which logs merge can add up")
+	fs.BoolVar(&f.asJSON, "json", false, "print one JSON document, for logs merge")
 	fs.StringVar(&f.svg, "svg", "", "write the picture as SVG")
 	fs.StringVar(&f.html, "html", "", "write a page: distributions, over time, by group, compared")
 	fs.Uint64Var(&f.seed, "seed", 1, "seed of the intervals' bootstrap")
@@ -332,7 +332,7 @@ func newLogsMergeCmd() *cobra.Command {
 	var asJSON, logBins bool
 	cmd := &cobra.Command{
 		Use:   "merge SUMMARY.json…",
-		Short: "add up what logs --json printed on several hosts or days",
+		Short: "merge logs --json summaries of several hosts or days",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var parts []*accesslog.Summary
@@ -357,7 +357,7 @@ func newLogsMergeCmd() *cobra.Command {
 			return s.WriteNumbers(out, cli.StyleOf(out))
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document, which can be merged again")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document, for another logs merge")
 	cmd.Flags().BoolVar(&logBins, "log-bins", false, "a logarithmic axis: bins of equal ratio")
 	return cmd
 }

@@ -39,12 +39,11 @@ func newPlanCmd() *cobra.Command {
 	var o planOptions
 	cmd := &cobra.Command{
 		Use:   "plan " + sourceUse + " …",
-		Short: "what to set on a host for its role, each setting with its reason",
-		Long: `Plan computes settings for a host: what its role does not work right without,
-what arithmetic from your needs and its hardware asks for, and what was measured
-to help on hardware like it. Everything else is left alone, and the plan says
-so; --include unmeasured adds advice that nobody has measured, and labels it.
-It changes nothing; apply does.
+		Short: "compute what to set on a host for its role, with reasons",
+		Long: `Plan computes settings for a host: those that its role requires, those that follow
+from your needs and its hardware, and those measured to help on similar hardware.
+It leaves everything else alone, with the reason; --include unmeasured adds advice
+that nobody has measured, with a label. It changes nothing; apply does.
 
 ` + sourceHelp + `
 
@@ -66,16 +65,16 @@ and the needs that the list says of it, and a summary tells how many hosts chang
 	o.addFlags(cmd)
 	o.fleet.addFlags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.role, "role", "", "what the host is for (default: guessed): "+strings.Join(role.Names(), ", "))
-	f.StringVar(&o.link, "link", "", "the `RATE` it must carry, such as 10G (default: its fastest link)")
+	f.StringVar(&o.role, "role", "", "role of the host (default: guessed): "+strings.Join(role.Names(), ", "))
+	f.StringVar(&o.link, "link", "", "link `RATE` that the host must carry, such as 10G (default: its fastest link)")
 	f.StringVar(&o.rtt, "rtt", "", "the longest round trip `TIME` that matters, such as 30ms")
-	f.StringVar(&o.states, "states", "", "flows its firewall must track at a time, such as 5M")
-	f.StringVar(&o.connections, "connections", "", "connections its own servers hold at a time")
+	f.StringVar(&o.states, "states", "", "concurrent flows that its firewall must track, such as 5M")
+	f.StringVar(&o.connections, "connections", "", "concurrent connections of its own servers")
 	f.StringVar(&o.out, "out", "", "write the plan to `FILE`, or its drop-in files too when it is a directory")
 	f.StringVar(&o.ledger, "ledger", "", "evidence from this `LEDGER` (default: LINERATE_LEDGER, else your own)")
-	f.StringSliceVar(&o.include, "include", nil, "what else may enter the plan: `unmeasured`")
+	f.StringSliceVar(&o.include, "include", nil, "also include `unmeasured` advice")
 	f.BoolVar(&o.diff, "diff", false, "print what would change in linerate's drop-in files")
-	f.StringVar(&o.format, "format", "", "print it as `FORM`, as plan show does: "+strings.Join(forms.Names(), ", "))
+	f.StringVar(&o.format, "format", "", "print it as `FORM`, like plan show: "+strings.Join(forms.Names(), ", "))
 	f.BoolVar(&o.asJSON, "json", false, "print the plan as one JSON document")
 	cmd.AddCommand(newPlanShowCmd(), newPlanDiffCmd(), newPlanSealCmd())
 	return cmd
@@ -257,11 +256,12 @@ func newPlanShowCmd() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "show FILE",
-		Short: "show a plan that was made before, or write it in your own tools' form",
-		Long: `Show prints a plan. With --format it is written as files of sysctl.d or rc.conf, a
-playbook, a NixOS module, a profile of tuned, user data of cloud-init or a Puppet
-class, with the reasons as comments; for an appliance as a list of tunables of OPNsense
-or pfSense, commands of VyOS or OpenWrt. What a form cannot hold it lists at its end.
+		Short: "print a plan, or write it in the format of your tools",
+		Long: `Show prints a plan. --format writes it as sysctl.d files or rc.conf lines, an Ansible
+playbook, a NixOS module, a tuned profile, cloud-init user data or a Puppet class,
+with the reasons as comments; for an appliance as a list of tunables (OPNsense,
+pfSense) or commands (VyOS, OpenWrt). Settings that a format cannot express are
+listed at the end.
 
     linerate plan show plan.json --format ansible`,
 		Args: cobra.ExactArgs(1),
@@ -293,11 +293,11 @@ func newPlanSealCmd() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "seal FILE",
-		Short: "check a plan that was written or changed by hand, and give it a digest",
-		Long: `Seal reads a plan whose digest is missing or wrong, checks everything else of it,
-and writes it with a digest of its own. What is in it is then yours to answer for.
-By hand a plan may also have what linerate never plans: routes (mechanism route),
-chains' policies (nft), links up and down (link, state); linerate help plans.`,
+		Short: "check a plan that you wrote or edited, and add its digest",
+		Long: `Seal reads a plan with a missing or wrong digest, checks the rest of it, and writes
+it with a new digest. You are responsible for its content. A plan written by hand may
+also contain what linerate never plans: routes (mechanism route), chain policies
+(nft), links up and down (link, state); see linerate help plans.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			doc, err := readDocument(args[0], cmd.InOrStdin())
@@ -333,7 +333,7 @@ func newPlanDiffCmd() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "diff A B",
-		Short: "what plan B sets otherwise than plan A",
+		Short: "show the differences of two plans",
 		Args:  cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a, err := readPlan(args[0], cmd.InOrStdin())

@@ -27,10 +27,10 @@ type planFleet struct {
 func (p *planFleet) addFlags(cmd *cobra.Command) {
 	p.fleetList.addFlags(cmd)
 	f := cmd.Flags()
-	f.IntVar(&p.Parallel, "parallel", 200, "hosts of a list to be connected to at a time")
-	f.IntVar(&p.Tries, "tries", 4, "how often a host of a list is tried before it counts as unreachable")
-	f.DurationVar(&p.Pause, "pause", 2*time.Second, "wait so long after the first try, three times as long after each next")
-	f.BoolVar(&p.resume, "resume", false, "go on with the directory: hosts that have a plan in it are passed over")
+	f.IntVar(&p.Parallel, "parallel", 200, "hosts of a list to connect to at a time")
+	f.IntVar(&p.Tries, "tries", 4, "attempts before a host of a list counts as unreachable")
+	f.DurationVar(&p.Pause, "pause", 2*time.Second, "pause after the first attempt; three times as long after each further one")
+	f.BoolVar(&p.resume, "resume", false, "continue in the directory: skip hosts that have a plan in it")
 }
 
 // plannedDocument is what plan --hosts prints with --json.
@@ -75,7 +75,7 @@ func planFleetRun(cmd *cobra.Command, o *planOptions, args []string) error {
 	planned, err := job.Run(cmd.Context())
 	progress.done()
 	if sweep.Interrupted(err) {
-		return hint.Left(hint.With(fmt.Errorf("planning is interrupted: %w", err), "plans that were made are kept; go on with the same list and --resume"))
+		return hint.Left(hint.With(fmt.Errorf("planning is interrupted: %w", err), "plans so far are kept; continue with the same list and --resume"))
 	}
 	if err != nil {
 		return err

@@ -38,7 +38,7 @@ type profileFlags struct {
 func newProfileCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "profile",
-		Short: "where time went: flame graphs, and what moved between two profiles",
+		Short: "show profiles and their differences as flame graphs and tables",
 		Long:  profileLong,
 	}
 	cmd.AddCommand(newProfileRecordCmd(), newProfileShowCmd(), newProfileDiffCmd())
@@ -49,7 +49,7 @@ func newProfileShowCmd() *cobra.Command {
 	var f profileFlags
 	cmd := &cobra.Command{
 		Use:   "show FILE…",
-		Short: "the heaviest functions, and the flame graph",
+		Short: "show the heaviest functions and the flame graph",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runProfileShow(cmd.OutOrStdout(), cmd.InOrStdin(), f, args)
@@ -63,23 +63,23 @@ func newProfileDiffCmd() *cobra.Command {
 	var f profileFlags
 	cmd := &cobra.Command{
 		Use:   "diff BEFORE AFTER",
-		Short: "what moved between two profiles, and the differential flame graph",
+		Short: "show the difference of two profiles and the differential flame graph",
 		Args:  cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runProfileDiff(cmd.OutOrStdout(), cmd.InOrStdin(), f, args)
 		},
 	}
 	f.register(cmd, "movers")
-	cmd.Flags().StringVar(&f.sort, "sort", "self", "order by the share of the function itself, or with what it calls: self or total")
+	cmd.Flags().StringVar(&f.sort, "sort", "self", "order by the function's own share (self), or with its callees (total)")
 	return cmd
 }
 
 func (f *profileFlags) register(cmd *cobra.Command, what string) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.event, "event", "", "event to read, of a file with several (default: its first)")
-	fl.StringSliceVar(&f.choice.Only, "only", nil, "keep stacks that hold one of these functions")
-	fl.StringSliceVar(&f.choice.Without, "without", nil, "leave out stacks that hold one of these functions, as cpu_idle")
-	fl.StringVar(&f.choice.From, "from", "", "cut the callers of this function off")
+	fl.StringSliceVar(&f.choice.Only, "only", nil, "keep only stacks with one of these functions")
+	fl.StringSliceVar(&f.choice.Without, "without", nil, "drop stacks with one of these functions, such as cpu_idle")
+	fl.StringVar(&f.choice.From, "from", "", "drop the callers of this function")
 	fl.StringVarP(&f.out, "out", "o", "", "write .svg, .html, .pb.gz or .folded to this file")
 	fl.IntVarP(&f.top, "top", "n", 20, "how many "+what+" to print")
 	fl.BoolVar(&f.asJSON, "json", false, "print one JSON document")

@@ -76,27 +76,27 @@ func newProveCmd() *cobra.Command {
 	var f proveFlags
 	cmd := &cobra.Command{
 		Use:   "prove NAME=VALUE… " + targetUse,
-		Short: "whether a setting helps on a host in production, under its own traffic",
+		Short: "measure whether a setting helps on a production host, under its own traffic",
 		Long:  proveLong + "\n\n" + targetHelp,
 		RunE:  f.do,
 	}
 	f.addFlags(cmd)
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.metrics, "metric", nil, "what is to get better (repeatable; the first decides)")
-	flags.StringVar(&f.terms.Better, "better", "", "lower or higher, for values of your own")
-	flags.StringVar(&f.plan, "plan", "", "try the settings of this plan (`FILE`), then each by leaving it out")
+	flags.StringArrayVar(&f.metrics, "metric", nil, "metric to improve (repeatable; the first decides)")
+	flags.StringVar(&f.terms.Better, "better", "", "lower or higher, for your own values")
+	flags.StringVar(&f.plan, "plan", "", "try all settings of this plan (`FILE`), then leave out one at a time")
 	flags.DurationVar(&f.time, "time", 0, "how long the study may take (default: until --pairs are done)")
 	flags.IntVar(&f.pairs, "pairs", 12, "pairs of windows with the setting")
 	flags.DurationVar(&f.window, "window", 5*time.Minute, "length of a window")
-	flags.DurationVar(&f.burn, "burn-in", 0, "start of each window that does not count (default: a fifth)")
-	flags.DurationVar(&f.pilot, "pilot", 0, "how long to look first (default: two windows, at most 10m)")
-	flags.Float64Var(&f.terms.HarmPercent, "harm", 20, "percent by which the metric may get worse before the study ends")
-	flags.Float64Var(&f.share, "max-share", 0, "percent of the time that may be under the setting")
+	flags.DurationVar(&f.burn, "burn-in", 0, "start of each window that is not measured (default: a fifth)")
+	flags.DurationVar(&f.pilot, "pilot", 0, "how long to observe first (default: two windows, at most 10m)")
+	flags.Float64Var(&f.terms.HarmPercent, "harm", 20, "end the study when the metric is worse by this many percent")
+	flags.Float64Var(&f.share, "max-share", 0, "largest share of time with the setting, in percent")
 	flags.StringVar(&f.terms.Hours, "hours", "", "hours of the day in which the host may be changed: 01:00-05:00")
-	flags.StringVar(&f.terms.Service, "service", "", "a process: windows in which it is started anew do not count")
+	flags.StringVar(&f.terms.Service, "service", "", "a process: windows in which it restarts are invalid")
 	flags.Float64Var(&f.margin, "margin", 3, "percent within which the two are equivalent")
-	flags.BoolVarP(&f.dryRun, "dry-run", "n", false, "look, say what a study could show, change nothing")
-	flags.BoolVar(&f.detach, "detach", false, "go on without this terminal")
+	flags.BoolVarP(&f.dryRun, "dry-run", "n", false, "observe the host, print the detectable effect, change nothing")
+	flags.BoolVar(&f.detach, "detach", false, "continue in the background")
 	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 	flags.StringVar(&f.run.out, "out", "", "directory of the study's record (default: linerate-prove-TIME)")
 	flags.Uint64Var(&f.run.seed, "seed", 0, "seed of the order (default: drawn)")

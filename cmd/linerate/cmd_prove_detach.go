@@ -39,7 +39,7 @@ func (f *proveFlags) leave(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "the study goes on by itself (%s)\n  what it says: %s\n  its record:   %s\n  shown by:     linerate status%s\n  ended by:     linerate study stop%s\n",
+	fmt.Fprintf(cmd.ErrOrStderr(), "the study runs in the background (%s)\n  messages: %s\n  record:   %s\n  show it:  linerate status%s\n  stop it:  linerate study stop%s\n",
 		how, log, out, f.where(cmd), f.where(cmd))
 	return nil
 }

@@ -84,7 +84,7 @@ func (f *proveFlags) consent(cmd *cobra.Command, s study.Spec, q question) error
 	}
 	in := cmd.InOrStdin()
 	if file, ok := in.(*os.File); !ok || !cli.IsTerminal(file) {
-		return hint.With(hint.Usagef("nobody is there to be asked"), "add --yes to change the host without asking")
+		return hint.With(hint.Usagef("standard input is not a terminal, so linerate cannot ask"), "add --yes to change the host without asking")
 	}
 	fmt.Fprint(w, "Change this host? [y/N] ")
 	line, _ := bufio.NewReader(in).ReadString('\n')

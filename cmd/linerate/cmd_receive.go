@@ -27,7 +27,7 @@ func newReceiveCmd() *cobra.Command {
 	var f receiveFlags
 	cmd := &cobra.Command{
 		Use:   "receive --dev DEVICE",
-		Short: "account for the traffic that arrives at a network interface",
+		Short: "receive and count that traffic at a network interface",
 		Long:  receiveLong,
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return runReceive(cmd, f) },
@@ -38,7 +38,7 @@ func newReceiveCmd() *cobra.Command {
 	fs.Float64Var(&f.seconds, "seconds", 0, "stop after so many seconds (default: at Ctrl-C)")
 	fs.BoolVar(&f.once, "once", false, "stop when the first stream has ended")
 	fs.IntVar(&f.stream, "stream", -1, "count this stream only (default: all)")
-	fs.IntVar(&f.flows, "flows", load.DefaultFlows, "flows it can tell apart")
+	fs.IntVar(&f.flows, "flows", load.DefaultFlows, "largest number of flows to account for")
 	fs.BoolVar(&f.json, "json", false, "print the account as JSON")
 	return cmd
 }

@@ -22,15 +22,14 @@ func newReportCmd() *cobra.Command {
 	var fail, at string
 	cmd := &cobra.Command{
 		Use:   "report DIR|STUDY",
-		Short: "what a study came to, from its trials",
+		Short: "print a study's results, derived from its trials",
 		Long: `Analyse a study's trials again, print the report, and rewrite results.json and
 report.html in its directory. The trials are never changed.
 
-With --verify nothing is written: the raw slices that trials were derived from
-are read, their hashes checked, and the trials derived again. Exit code 1 when
-anything differs.
+With --verify nothing is written: report reads the raw slices, checks their
+hashes, and derives the trials from them again. Exit code 1 if anything differs.
 
-A study of the ledger, by identifier, name or place, is reported from there.`,
+STUDY may also be a study in the ledger, by identifier, name or directory.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkFailOn(fail); err != nil {

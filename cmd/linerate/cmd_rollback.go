@@ -13,7 +13,7 @@ import (
 func newRollbackCmd() *cobra.Command {
 	var to, wave, ledger string
 	var force, asJSON bool
-	cmd := onTarget("rollback", "take an applied plan back, pending or confirmed",
+	cmd := onTarget("rollback", "revert an applied plan, pending or confirmed",
 		`Rollback puts a host back to before the pending plan, else to before the one
 that was confirmed last, else to before an older one (--to). It refuses what
 changed since, unless --force is given. With --wave it puts back every host of a wave
@@ -45,10 +45,10 @@ that linerate apply ran, and lists those that it left alone.`,
 		r.Timeout, _ = cmd.Flags().GetDuration("timeout")
 		return rollbackWave(cmd, &r, ledger, wave, force, asJSON)
 	}
-	cmd.Flags().StringVar(&wave, "wave", "", "every host of the wave of this `ID` (linerate fleet waves)")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print how the hosts of the wave stand as one JSON document")
+	cmd.Flags().StringVar(&wave, "wave", "", "roll back every host of the wave `ID` (linerate fleet waves)")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the state of the wave's hosts as one JSON document")
 	addLedgerFlag(cmd, &ledger)
-	cmd.Flags().StringVar(&to, "to", "", "back to before this `ID` of the history (linerate status)")
-	cmd.Flags().BoolVar(&force, "force", false, "even where somebody changed a value since")
+	cmd.Flags().StringVar(&to, "to", "", "restore the state before this `ID` of the history (linerate status)")
+	cmd.Flags().BoolVar(&force, "force", false, "overwrite values that were changed since")
 	return cmd
 }

@@ -20,11 +20,11 @@ func newSchemaCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schema [NAME]",
 		Short: "print the JSON Schema of a file or a document",
-		Long: `Schema prints the JSON Schema (draft 7) of a file that linerate reads, by which an
-editor completes and checks it, or of a document that it prints with --json. Without
-a name it lists them.
+		Long: `Schema prints the JSON Schema (draft 7) of a file that linerate reads, for
+completion and checks in an editor, or of a document that it prints with --json.
+Without a name it lists them.
 
-An editor with the YAML language server takes a study's from its first line:
+For editors with the YAML language server, name it in a study's first line:
 
     # yaml-language-server: $schema=./study.schema.json`,
 		Example: `    linerate schema
@@ -40,7 +40,7 @@ An editor with the YAML language server takes a study's from its first line:
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case all != "" && len(args) > 0:
-				return hint.Usagef("--all writes every schema: leave %s away", args[0])
+				return hint.Usagef("--all writes every schema: omit %s", args[0])
 			case all != "":
 				return writeSchemas(cmd, all)
 			case len(args) == 0:

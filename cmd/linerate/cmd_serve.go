@@ -39,16 +39,15 @@ func newServeCmd() *cobra.Command {
 	var f serveFlags
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "a page that only reads: fleet, studies, catalogue, queue",
-		Long: `serve shows in a browser what the ledger holds: a fleet with its hosts and rules,
-studies with their reports, what was measured of each tunable; and studies as
-they run in a directory. Everything is JSON too, below /api/v1, and /metrics is
-for Prometheus (linerate help page).
+		Short: "serve a read-only web page: fleet, studies, catalogue, queue",
+		Long: `serve shows the ledger in a browser: a fleet with its hosts and findings, studies
+with their reports, the measurements of each tunable; and studies that run in a
+directory. All of it is available as JSON below /api/v1, and /metrics is for
+Prometheus (linerate help page).
 
-Nothing behind it can change anything: the ledger is opened to be read alone.
-It listens on this machine only, and lets in whoever opens the address that it
-prints, which has a token in it. Where it listens for others it wants a
-certificate.`,
+It is read-only; it opens the ledger read-only too. It listens on localhost, and
+the address that it prints contains an access token. To listen on other addresses
+it needs a certificate.`,
 		Example: `    linerate serve
     linerate serve --studies /var/db/studies --ledger postgres://ledger@db/linerate
     linerate serve --listen 192.0.2.7:8099 --name stats.example.org --cert c.pem --key k.pem`,
@@ -60,10 +59,10 @@ certificate.`,
 	cmd.Flags().StringArrayVar(&f.studies, "studies", nil, "show studies that run in subdirectories of this `DIR` (default: the working directory)")
 	cmd.Flags().StringArrayVar(&f.names, "name", nil, "host `NAME` by which browsers reach it, beside localhost and addresses")
 	cmd.Flags().StringVar(&f.tokenFile, "token-file", "", "take the token from this `FILE` (default: a new one each time)")
-	cmd.Flags().BoolVar(&f.noToken, "no-token", false, "let in whoever reaches the address; on this machine only")
+	cmd.Flags().BoolVar(&f.noToken, "no-token", false, "no access token; only when listening on localhost")
 	cmd.Flags().StringVar(&f.certFile, "cert", "", "certificates for TLS, a PEM `FILE`")
 	cmd.Flags().StringVar(&f.keyFile, "key", "", "their private key, a PEM `FILE`")
-	cmd.Flags().BoolVar(&f.plain, "plain", false, "listen for others without TLS: behind a proxy that has it")
+	cmd.Flags().BoolVar(&f.plain, "plain", false, "listen without TLS, behind a proxy that terminates it")
 	cmd.MarkFlagsRequiredTogether("cert", "key")
 	cmd.MarkFlagsMutuallyExclusive("no-token", "token-file")
 	cmd.MarkFlagsMutuallyExclusive("cert", "plain")
@@ -123,11 +122,11 @@ func (f *serveFlags) door() (d web.Door, t *tls.Config, err error) {
 		d.Names = append(d.Names, name)
 	}
 	if !here && f.certFile == "" && !f.plain {
-		return d, nil, hint.With(hint.Usagef("--listen %s is open to others, and a token on an unencrypted way is anybody's", f.listen), "give --cert and --key, or --plain behind a proxy that has TLS")
+		return d, nil, hint.With(hint.Usagef("--listen %s is open to others, who could read the token from the unencrypted connection", f.listen), "give --cert and --key, or --plain behind a proxy that has TLS")
 	}
 	if f.noToken {
 		if !here {
-			return d, nil, hint.With(hint.Usagef("--no-token on %s would let anybody in", f.listen), "leave --no-token away, or listen on 127.0.0.1")
+			return d, nil, hint.With(hint.Usagef("--no-token on %s would give everybody access", f.listen), "omit --no-token, or listen on 127.0.0.1")
 		}
 	} else if d.Token, err = f.token(); err != nil {
 		return d, nil, err

@@ -24,7 +24,7 @@ type statusDocument struct {
 func newStatusCmd() *cobra.Command {
 	var asJSON bool
 	var failOn string
-	cmd := onTarget("status", "what is pending on a host, its history, and drift",
+	cmd := onTarget("status", "show a host's pending change, history and drift",
 		`Status says what is pending and until when, what was applied before, and what
 is no longer as the plan that was confirmed last left it. Where a switch was
 killed it finishes what that would have done; else it only looks.`,
@@ -41,7 +41,7 @@ killed it finishes what that would have done; else it only looks.`,
 		}
 		return nil
 	}
-	cmd.Flags().StringVar(&failOn, "fail-on", "", "end with status 3 on `drift`")
+	cmd.Flags().StringVar(&failOn, "fail-on", "", "exit with 3 on `drift`")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print it as one JSON document")
 	return cmd
 }
@@ -53,23 +53,23 @@ func writeStatus(w io.Writer, st apply.Status) {
 	}
 	switch {
 	case st.Live != nil && st.State == "pending":
-		fmt.Fprintf(w, "%s is on in a window of it: the host takes it back in %s at the latest\n", show.Clean(st.ID), time.Duration(max(0, st.Left))*time.Second)
+		fmt.Fprintf(w, "%s is set in a window of it: the host reverts it in %s at the latest\n", show.Clean(st.ID), time.Duration(max(0, st.Left))*time.Second)
 	case st.State == "idle":
 		fmt.Fprintln(w, "nothing is pending")
 	case st.State == "confirming":
 		fmt.Fprintf(w, "%s is confirmed; its files are being written\n", show.Clean(st.ID))
 	case st.State == "reverting":
-		fmt.Fprintf(w, "%s is being taken back\n", show.Clean(st.ID))
+		fmt.Fprintf(w, "%s is being reverted\n", show.Clean(st.ID))
 	case st.Busy:
-		fmt.Fprintf(w, "%s is being applied or taken back at this moment\n", show.Clean(st.ID))
+		fmt.Fprintf(w, "%s is being applied or reverted right now\n", show.Clean(st.ID))
 	case !st.Armed:
-		fmt.Fprintf(w, "%s is pending and its switch is gone: linerate rollback takes it back\n", show.Clean(st.ID))
+		fmt.Fprintf(w, "%s is pending without its switch: linerate rollback reverts it\n", show.Clean(st.ID))
 	case !st.Ready:
-		fmt.Fprintf(w, "%s is being applied; taken back in %s at the latest\n", show.Clean(st.ID), time.Duration(st.Left)*time.Second)
+		fmt.Fprintf(w, "%s is being applied; reverted in %s at the latest\n", show.Clean(st.ID), time.Duration(st.Left)*time.Second)
 	case st.Left <= 0:
-		fmt.Fprintf(w, "%s was not confirmed in time and is about to be taken back\n", show.Clean(st.ID))
+		fmt.Fprintf(w, "%s was not confirmed in time and is about to be reverted\n", show.Clean(st.ID))
 	default:
-		fmt.Fprintf(w, "%s is pending: taken back in %s unless confirmed\n", show.Clean(st.ID), time.Duration(st.Left)*time.Second)
+		fmt.Fprintf(w, "%s is pending: reverted in %s unless confirmed\n", show.Clean(st.ID), time.Duration(st.Left)*time.Second)
 	}
 	for _, p := range st.History {
 		line := fmt.Sprintf("  %s %s", p.ID, p.Outcome)

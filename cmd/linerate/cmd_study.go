@@ -57,7 +57,7 @@ func newStudyShowCmd() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&resolved, "resolved", false, "with every default written out")
+	cmd.Flags().BoolVar(&resolved, "resolved", false, "include all defaults")
 	return cmd
 }
 

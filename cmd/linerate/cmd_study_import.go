@@ -27,8 +27,7 @@ func newStudyImportCmd() *cobra.Command {
 		Short: "make a study and a testbed of a bench-lab configuration",
 		Long: `Turn a configuration of the netbenches archive's bench-lab.sh and its directory
 of configuration sets into DIR/study.yaml, DIR/testbed.yaml and DIR/sets: a
-variant per set. The configuration is read, never run. What it says that has no
-counterpart is named.`,
+variant per set. The configuration is parsed, never run. Options without a counterpart are listed.`,
 		Args: cobra.ExactArgs(3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] != "bench-lab" {
@@ -108,7 +107,7 @@ func fewSets(dir string, sets int, left []string) error {
 	case len(left) > 0:
 		return hint.With(hint.Usagef("of the %s in %s %d can be taken, and a study compares at least two", show.Plural(sets+len(left), "configuration set"), dir, sets), "%s", left[0])
 	case sets == 1:
-		return hint.With(hint.Usagef("%s holds 1 configuration set, and a study compares at least two", dir), "put beside it what it is to be compared with, a directory of its own")
+		return hint.With(hint.Usagef("%s holds 1 configuration set, and a study compares at least two", dir), "add a directory with the configuration set to compare with")
 	}
 	return hint.With(hint.Usagef("%s holds no configuration set", dir), "give the directory of bench-lab.sh's option -c: a directory a set")
 }

@@ -46,7 +46,7 @@ func newStudyListCmd() *cobra.Command {
 	var asJSON, long bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "list the built-in studies: what each asks, who asked it first, how long it takes",
+		Short: "list the built-in studies: question, source, duration",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			lines, err := studyLines()
@@ -57,7 +57,7 @@ func newStudyListCmd() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
-	cmd.Flags().BoolVar(&long, "long", false, "say who asked each question first, and why this machine cannot answer some")
+	cmd.Flags().BoolVar(&long, "long", false, "also print each study's source, and why this machine cannot run some")
 	return cmd
 }
 

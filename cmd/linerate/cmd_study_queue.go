@@ -34,13 +34,12 @@ func newStudyQueueCmd() *cobra.Command {
 	var f queueFlags
 	cmd := &cobra.Command{
 		Use:   "queue",
-		Short: "show submitted studies and the testbeds that run them; the brake",
-		Long: `Show the studies that wait and run, and the testbeds: who has them, what they run, and
-which are in quarantine and why.
+		Short: "show submitted studies and testbeds; pause, continue, free",
+		Long: `Show the studies that wait or run, and the testbeds: their workers, what they run,
+and which are in quarantine and why.
 
---pause keeps every block that has not begun from beginning, on all testbeds;
---continue lets go. --daily-cap bounds the testbed time that one submitter may ask
-for a day, --free lets a testbed out of quarantine.`,
+--pause starts no new blocks, on any testbed, until --continue. --daily-cap limits
+the testbed time per submitter and day, --free releases a testbed from quarantine.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return queues.With(cmd.Context(), f.ledger, func(q queue.Queue) error {
@@ -56,12 +55,12 @@ for a day, --free lets a testbed out of quarantine.`,
 		},
 	}
 	addLedgerFlag(cmd, &f.ledger)
-	cmd.Flags().BoolVar(&f.all, "all", false, "studies that ended too")
+	cmd.Flags().BoolVar(&f.all, "all", false, "include studies that have ended")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON document")
-	cmd.Flags().StringVar(&f.pause, "pause", "", "keep blocks from beginning, for this `REASON`")
-	cmd.Flags().BoolVar(&f.goOn, "continue", false, "let blocks begin again")
-	cmd.Flags().DurationVar(&f.dailyCap, "daily-cap", 0, "testbed time that one submitter may ask for a day; 0: without bound")
-	cmd.Flags().StringVar(&f.free, "free", "", "let a `TESTBED` out of quarantine")
+	cmd.Flags().StringVar(&f.pause, "pause", "", "start no new blocks, for this `REASON`")
+	cmd.Flags().BoolVar(&f.goOn, "continue", false, "start blocks again after --pause")
+	cmd.Flags().DurationVar(&f.dailyCap, "daily-cap", 0, "testbed time per submitter and day; 0: no limit")
+	cmd.Flags().StringVar(&f.free, "free", "", "release a `TESTBED` from quarantine")
 	cmd.MarkFlagsMutuallyExclusive("pause", "continue")
 	return cmd
 }
@@ -143,7 +142,7 @@ func newStudyCancelCmd() *cobra.Command {
 	var at, why string
 	cmd := &cobra.Command{
 		Use:   "cancel ID",
-		Short: "end a submitted study; what it measured stays in the queue",
+		Short: "cancel a submitted study; its measurements stay in the queue",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return queues.With(cmd.Context(), at, func(q queue.Queue) error {
@@ -168,9 +167,9 @@ func newStudyFetchCmd() *cobra.Command {
 	var at, out string
 	cmd := &cobra.Command{
 		Use:   "fetch ID",
-		Short: "write a submitted study's directory, as far as it is",
-		Long: `Write the directory of a submitted study, with all that workers sent: study.yaml, trials.jsonl,
-results.json, report.html, facts and raw slices. Of one that still runs, it is what is recorded so far.`,
+		Short: "write a submitted study's directory",
+		Long: `Write the directory of a submitted study: study.yaml, trials.jsonl, results.json,
+report.html, facts and raw slices; of a running study what is recorded so far.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return queues.With(cmd.Context(), at, func(q queue.Queue) error { return fetchStudy(cmd, q, args[0], out) })

@@ -62,14 +62,14 @@ func (f *runFlags) addNew(cmd *cobra.Command) {
 	f.add(cmd)
 	f.addShape(cmd)
 	cmd.Flags().StringVar(&f.out, "out", "", "directory of the study's record (default: linerate-NAME-TIME)")
-	cmd.Flags().BoolVar(&f.profile, "profile", false, "then look into every variant: profile, counters per packet, the kernel's drop reasons")
+	cmd.Flags().BoolVar(&f.profile, "profile", false, "then profile every variant: flame graph, counters per packet, the kernel's drop reasons")
 }
 
 // addShape adds what makes a study longer or shorter.
 func (f *runFlags) addShape(cmd *cobra.Command) {
 	cmd.Flags().Uint64Var(&f.seed, "seed", 0, "seed of the schedule (default: the study's, or drawn)")
-	cmd.Flags().StringVar(&f.precision, "precision", "", "add blocks until every interval is as narrow as this (1% is ±1 %), or decided")
-	cmd.Flags().DurationVar(&f.within, "time", 0, "add blocks until everything is decided, or for about this long")
+	cmd.Flags().StringVar(&f.precision, "precision", "", "add blocks until every variant is decided or its interval is this narrow (1% is ±1 %)")
+	cmd.Flags().DurationVar(&f.within, "time", 0, "add blocks until every variant is decided, or for about this long")
 	cmd.Flags().BoolVar(&f.quick, "quick", false, "fewer and shorter trials: wider intervals, sooner")
 }
 
@@ -78,9 +78,9 @@ func newStudyRunCmd() *cobra.Command {
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use:   "run NAME|FILE.yaml",
-		Short: "run a study and give its verdicts",
+		Short: "run a study and print its verdicts",
 		Long: `Run a built-in study, or your own YAML file. Every trial is on disk when it
-ends; an interrupted study goes on with: linerate study resume DIR`,
+ends; to continue an interrupted study: linerate study resume DIR`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := findStudy(args[0])
@@ -102,7 +102,7 @@ ends; an interrupted study goes on with: linerate study resume DIR`,
 	}
 	f.addNew(cmd)
 	cmd.Flags().IntVar(&f.blocks, "blocks", 0, "blocks of every part (default: the study's)")
-	cmd.Flags().StringVar(&f.search, "search", "", "how a study of throughput searches: mlr or rfc2544 (default: as the study says)")
+	cmd.Flags().StringVar(&f.search, "search", "", "search method of a throughput study: mlr or rfc2544 (default: the study's)")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the schedule and run nothing")
 	return cmd
 }
@@ -111,7 +111,7 @@ func newStudyResumeCmd() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
 		Use:   "resume DIR",
-		Short: "go on with an interrupted study where it stopped",
+		Short: "continue an interrupted study",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkFailOn(f.failOn); err != nil {
@@ -273,7 +273,7 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 // interrupted, or whose machines failed, be it before the first trial.
 func (f *runFlags) tellResume(cmd *cobra.Command, dir *studydir.Dir) {
 	if cmd.Context().Err() != nil || dir.Spec.OnMachines() || dir.Spec.OnLiveHost() && len(dir.Trials) > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s kept; go on with: linerate study resume %s%s\n", show.Plural(len(dir.Trials), "trial"), hosts.ShellWord(dir.Path), hosts.SSHConfigOption(f.sshConfig))
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s kept; continue with: linerate study resume %s%s\n", show.Plural(len(dir.Trials), "trial"), hosts.ShellWord(dir.Path), hosts.SSHConfigOption(f.sshConfig))
 	}
 }
 

@@ -13,10 +13,10 @@ func newStudyStopCmd() *cobra.Command {
 	t := &target{}
 	cmd := &cobra.Command{
 		Use:   "stop " + targetUse,
-		Short: "end the live study of a host and put the host back",
-		Long: `Stop takes the host away from the live study that has it (linerate prove), wherever that
-runs, and puts the host back. The study ends at its next look; what it measured is
-kept, and linerate study resume goes on with it.
+		Short: "stop the live study of a host and restore the host",
+		Long: `Stop ends the live study that uses a host (linerate prove), wherever it runs, and
+restores the host. The study ends at its next poll and keeps its measurements;
+linerate study resume continues it.
 
 ` + targetHelp,
 		Args: cobra.MaximumNArgs(1),

@@ -42,9 +42,9 @@ func newStudySubmitCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "submit NAME|FILE.yaml",
 		Short: "queue a study for the testbeds of a label",
-		Long: `Queue a study: workers (linerate worker) run its blocks on the testbeds of a label, as many at
-a time as there are, and take it into the ledger when it is complete. Each
-submitter has a share of testbed time a day (linerate study queue --daily-cap).`,
+		Long: `Queue a study: workers (linerate worker) run its blocks on all testbeds of a label
+in parallel, and store the complete study in the ledger. Testbed time per submitter
+and day is limited (linerate study queue --daily-cap).`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := queue.CheckLabel(label); err != nil {
@@ -66,7 +66,7 @@ submitter has a share of testbed time a day (linerate study queue --daily-cap).`
 	}
 	f.addShape(cmd)
 	cmd.Flags().IntVar(&f.blocks, "blocks", 0, "blocks of every part (default: the study's)")
-	cmd.Flags().StringVar(&f.search, "search", "", "how a study of throughput searches: mlr or rfc2544 (default: as the study says)")
+	cmd.Flags().StringVar(&f.search, "search", "", "search method of a throughput study: mlr or rfc2544 (default: the study's)")
 	cmd.Flags().StringVar(&label, "testbeds", usualLabel, "the `LABEL` of the testbeds that may run it")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON document")
 	addLedgerFlag(cmd, &f.ledger)

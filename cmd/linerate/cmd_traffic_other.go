@@ -9,11 +9,11 @@ import (
 )
 
 func newGenerateCmd() *cobra.Command {
-	return cli.NotHere("generate", "offer UDP traffic through a network interface")
+	return cli.NotHere("generate", "send UDP traffic through a network interface")
 }
 
 func newReceiveCmd() *cobra.Command {
-	return cli.NotHere("receive", "account for the traffic that arrives at a network interface")
+	return cli.NotHere("receive", "receive and count that traffic at a network interface")
 }
 
 func newFarEndCmd() *cobra.Command {

@@ -53,7 +53,7 @@ func newTuneCmd() *cobra.Command {
 	var f tuneFlags
 	cmd := &cobra.Command{
 		Use:   "tune --study NAME|FILE.yaml --role ROLE",
-		Short: "search by experiment for the settings that help; ends in a confirmed plan",
+		Short: "search by experiment for settings that help, and write a confirmed plan",
 		Long:  tuneLong,
 		Example: `    linerate tune --study firewall-rules --variant rules-100 --role firewall --budget 10m
     linerate tune --study web-latency --role web --dry-run
@@ -62,14 +62,14 @@ func newTuneCmd() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.do(cmd) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.study, "study", "", "the study whose testbed, workload and primary metric count")
-	flags.StringVar(&f.role, "role", "", "what the host is for: "+strings.Join(role.Names(), ", "))
+	flags.StringVar(&f.study, "study", "", "study with the testbed, workload and primary metric")
+	flags.StringVar(&f.role, "role", "", "role of the host: "+strings.Join(role.Names(), ", "))
 	flags.StringVar(&f.variant, "variant", "", "the study's variant to tune (default: its control)")
-	flags.StringVar(&f.file, "space", "", "the settings to try are in `FILE`, instead of the catalogue's; placebo has settings that nothing reads")
-	flags.StringSliceVar(&f.only, "only", nil, "try these settings alone")
+	flags.StringVar(&f.file, "space", "", "settings to try from `FILE` instead of the catalogue; placebo: settings that nothing reads")
+	flags.StringSliceVar(&f.only, "only", nil, "try only these settings")
 	flags.StringSliceVar(&f.without, "without", nil, "leave these settings out")
-	flags.DurationVar(&f.budget, "budget", 15*time.Minute, "about how long the trials may take")
-	flags.BoolVarP(&f.dryRun, "dry-run", "n", false, "print the space, and why each setting is or is not in it")
+	flags.DurationVar(&f.budget, "budget", 15*time.Minute, "approximate time for the trials")
+	flags.BoolVarP(&f.dryRun, "dry-run", "n", false, "print the search space, with the reason for each setting")
 	flags.BoolVar(&f.run.quick, "quick", false, "shorter trials, and a budget of 3m where none is given")
 	flags.StringVar(&f.run.out, "out", "", "directory of the search (default: linerate-tune-STUDY-TIME)")
 	flags.Uint64Var(&f.run.seed, "seed", 0, "seed of the search (default: drawn)")
@@ -93,9 +93,9 @@ func newTuneResumeCmd() *cobra.Command {
 	var more time.Duration
 	cmd := &cobra.Command{
 		Use:   "resume DIR",
-		Short: "go on with an interrupted search where it stopped",
-		Long: `Resume goes on with a search where it stopped. Where its budget did not suffice to show
-that a winner leaves the study's other metrics alone, --more 20m has them measured.`,
+		Short: "continue an interrupted search",
+		Long: `Resume continues an interrupted search. If the budget was too small to show that the
+winner does not worsen the study's other metrics, --more 20m measures them further.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := readSearch(args[0])
@@ -110,7 +110,7 @@ that a winner leaves the study's other metrics alone, --more 20m has them measur
 		},
 	}
 	f.addSearch(cmd)
-	cmd.Flags().DurationVar(&more, "more", 0, "time beyond the budget for the metrics that the confirmation left open")
+	cmd.Flags().DurationVar(&more, "more", 0, "additional time for metrics that the confirmation left open")
 	return cmd
 }
 
@@ -289,7 +289,7 @@ func (f *tuneFlags) printSpace(w io.Writer, s *tuning) error {
 func readSearch(path string) (*tuning, error) {
 	data, err := readFile(filepath.Join(path, searchFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, hint.With(fmt.Errorf("%s holds no search", path), "linerate tune makes such a directory; a single study goes on with: linerate study resume DIR")
+		return nil, hint.With(fmt.Errorf("%s holds no search", path), "linerate tune makes such a directory; to continue a single study: linerate study resume DIR")
 	}
 	if err != nil {
 		return nil, err

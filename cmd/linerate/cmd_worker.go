@@ -53,14 +53,14 @@ func newWorkerCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "worker --testbed FILE.yaml|here",
 		Short: "run submitted studies on a testbed, block by block",
-		Long: `Lease a testbed, prove it fit, and run blocks of the studies that wait for testbeds of its
-label (linerate study submit --testbeds LABEL), until interrupted.
+		Long: `Lease a testbed, check it, and run blocks of studies submitted to its label
+(linerate study submit --testbeds LABEL), until interrupted.
 
 With --ledger postgres://… many workers share the work: blocks of one study run on
-equal testbeds at the same time. A worker that is not heard of for a minute loses
-its testbed, and its block is run again elsewhere. With a file as ledger, one
-machine's testbeds do the same. What a testbed proves unfit for goes into quarantine:
-linerate study queue --free NAME lets it out.`,
+identical testbeds at the same time. A worker without a heartbeat for a minute loses
+its testbed, and its block runs again elsewhere. With a ledger in a file the same
+works on one machine. A testbed that fails its check is quarantined;
+linerate study queue --free NAME releases it.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.check(); err != nil {
@@ -76,13 +76,13 @@ linerate study queue --free NAME lets it out.`,
 		},
 	}
 	cmd.Flags().StringArrayVar(&f.testbeds, "testbed", nil, "a testbed's `FILE`, or here: this machine's own lab; several run side by side")
-	cmd.Flags().StringVar(&f.label, "label", usualLabel, "equal testbeds share it; blocks of one study are spread over them")
+	cmd.Flags().StringVar(&f.label, "label", usualLabel, "label shared by identical testbeds; they share the blocks of a study")
 	cmd.Flags().StringVar(&f.name, "name", "", "the testbed's name in the queue (default: its file's name, or this machine's)")
 	addLedgerFlag(cmd, &f.ledger)
 	cmd.Flags().StringVar(&f.engine, "engine", "auto", "traffic engine of this machine's lab: auto, xdp or af_packet")
 	cmd.Flags().BoolVar(&f.allowHost, "allow-host-settings", false, "let variants change settings that are global to the kernel; they are journalled and restored")
 	cmd.Flags().StringVar(&f.sshConfig, "ssh-config", "", "for testbeds of machines: read this `FILE` instead of ~/.ssh/config")
-	cmd.Flags().BoolVar(&f.untilIdle, "until-idle", false, "end when no study waits for the label")
+	cmd.Flags().BoolVar(&f.untilIdle, "until-idle", false, "exit when no study waits for the label")
 	return cmd
 }
 

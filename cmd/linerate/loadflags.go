@@ -50,7 +50,7 @@ func (f *loadFlags) add(cmd *cobra.Command, w loadWords) {
 	fs.Uint64VarP(&f.most, w.of, "n", 0, "end after so many "+w.of)
 	fs.DurationVar(&f.timeout, "timeout", w.timeout, w.late)
 	fs.Uint64Var(&f.seed, "seed", 1, "seed of "+w.seed)
-	fs.DurationVar(&f.every, "interval", 0, "how often to say how far it is (default 0.5s on a terminal, 10s elsewhere)")
+	fs.DurationVar(&f.every, "interval", 0, "interval of progress output (default 0.5s on a terminal, 10s elsewhere)")
 	fs.BoolVar(&f.strict, "strict", false, "exit 1 if "+w.strict)
 	fs.BoolVar(&f.json, "json", false, "print the account as JSON")
 }

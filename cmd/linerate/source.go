@@ -39,9 +39,9 @@ type source struct {
 func (s *source) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.Root, "root", "", "read the files of a host under this `DIR`")
 	cmd.Flags().StringVar(&s.Release, "release", "", "the host's `RELEASE`, such as 14.3 (needed with --root)")
-	cmd.Flags().StringVar(&s.OS, "os", "", "freebsd or linux, where the files under --root do not tell")
-	cmd.Flags().StringVar(&s.memory, "memory", "", "the host's memory, such as `8GiB`, where the source does not tell")
-	cmd.Flags().IntVar(&s.CPUs, "cpus", 0, "the host's `N` logical CPUs, where the source does not tell")
+	cmd.Flags().StringVar(&s.OS, "os", "", "freebsd or linux, if the files under --root do not identify it")
+	cmd.Flags().StringVar(&s.memory, "memory", "", "the host's memory, such as `8GiB`, if the source does not contain it")
+	cmd.Flags().IntVar(&s.CPUs, "cpus", 0, "the host's `N` logical CPUs, if the source does not contain them")
 	s.Stdin = cmd.InOrStdin
 	addRemoteFlags(cmd, &s.Remote)
 }
@@ -83,8 +83,8 @@ func (r *remote) addFlags(cmd *cobra.Command) {
 
 func addRemoteFlags(cmd *cobra.Command, r *hosts.Remote) {
 	f := cmd.Flags()
-	f.StringVar(&r.Become, "become", "", "over SSH, look as root by way of `sudo` or doas (without a password)")
-	f.DurationVar(&r.Timeout, "timeout", 2*time.Minute, "give up on a host over SSH after this long")
+	f.StringVar(&r.Become, "become", "", "over SSH, become root with `sudo` or doas (without a password)")
+	f.DurationVar(&r.Timeout, "timeout", 2*time.Minute, "time limit per host over SSH")
 	f.StringVar(&r.Config, "ssh-config", "", "read this `FILE` instead of ~/.ssh/config")
 	r.Talk = cmd.ErrOrStderr
 }

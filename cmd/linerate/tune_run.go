@@ -174,7 +174,7 @@ func (s *tuning) do(cmd *cobra.Command) error {
 	})
 	if err != nil {
 		if cmd.Context().Err() != nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "all trials are kept; go on with: linerate tune resume %s\n", s.path)
+			fmt.Fprintf(cmd.ErrOrStderr(), "all trials are kept; continue with: linerate tune resume %s\n", s.path)
 		}
 		return err
 	}

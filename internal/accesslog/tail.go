@@ -22,7 +22,7 @@ func (o *Options) check() error {
 	}
 	if !o.Format.Has(Latency) {
 		return hint.With(fmt.Errorf("the log format %s has no request time", o.Format.Name),
-			"append $request_time (NGINX) or %%D (Apache) to the server's format, and say so: %s", hint.Option("format", "'…'"))
+			"append $request_time (NGINX) or %%D (Apache) to the server's format, and give it: %s", hint.Option("format", "'…'"))
 	}
 	if o.By != None && !o.Format.Has(o.By) {
 		return fmt.Errorf("the log format %s has no %s to group by", o.Format.Name, o.By)

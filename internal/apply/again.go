@@ -56,7 +56,7 @@ func RollBack(ctx context.Context, m Machine, st Status, to string, force bool, 
 	}
 	for {
 		if err := st.Unlike(last); err != nil && !force {
-			return hint.With(err, "%s puts back what was before %s all the same", hint.Option("force", ""), last.ID)
+			return hint.With(err, "%s restores the state before %s anyway", hint.Option("force", ""), last.ID)
 		}
 		said, err := m.Rollback(ctx, last.ID)
 		if err != nil {

@@ -129,7 +129,7 @@ func parseIdentity(out []byte) (Identity, error) {
 		}
 	}
 	if id.OS == "" || id.Release == "" {
-		return id, fmt.Errorf("the host does not say what it is: %.80q", out)
+		return id, fmt.Errorf("the host did not identify itself: %.80q", out)
 	}
 	return id, nil
 }

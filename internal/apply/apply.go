@@ -135,10 +135,10 @@ func Run(ctx context.Context, m Machine, p plan.Plan, o Options) (Outcome, error
 		return Reverted, TakeBack(m, o, id, interrupted(ctx, err))
 	}
 	if o.Trial {
-		o.Say("rebooting %s to try it; what nobody confirms within %s of that boot (%s) is taken back by another", m.Where(), o.Within, o.line("confirm", m))
+		o.Say("rebooting %s to try it; unless confirmed within %s of that boot (%s), another boot reverts it", m.Where(), o.Within, o.line("confirm", m))
 		return Pending, m.Reboot(ctx)
 	}
-	o.Say("applied to %s; it is taken back in %s unless somebody says from another connection: %s", m.Where(), o.Within, o.line("confirm", m))
+	o.Say("applied to %s; it is reverted in %s unless you confirm from another connection: %s", m.Where(), o.Within, o.line("confirm", m))
 	if !o.Wait {
 		return Pending, nil
 	}
@@ -186,7 +186,7 @@ func outOfTouch(m Machine, t Transaction, o Options, err error) error {
 		}
 		time.Sleep(time.Second)
 	}
-	return hint.With(err, "the host was not reached again; its switch takes the change back without being asked")
+	return hint.With(err, "the host was not reached again; its switch reverts the change by itself")
 }
 
 // prepare looks at the host and works out the transaction.
@@ -315,7 +315,7 @@ func TakeBack(m Machine, o Options, id string, why error) error {
 		if past, over := pastOf(ctx, m, id); over && past.Outcome == string(Reverted) {
 			return hint.Left(fmt.Errorf("%w; then %s; %w", why, past.Why, ErrReverted))
 		}
-		return hint.Left(hint.With(fmt.Errorf("%w; and it could not be taken back from here: %w", why, err), "the switch on the host takes it back when the time to confirm is over; %s tells whether it has", o.line("status", m)))
+		return hint.Left(hint.With(fmt.Errorf("%w; and it could not be reverted from here: %w", why, err), "the switch on the host reverts it when the time to confirm is over; %s shows whether it has", o.line("status", m)))
 	}
 	return hint.Left(fmt.Errorf("%w; %w", why, ErrReverted))
 }

@@ -33,11 +33,11 @@ func TestTakenBackByTheSwitch(t *testing.T) {
 		reverted bool
 	}{
 		{[]Past{{ID: "0001", Outcome: "confirmed"}, {ID: "0002", Outcome: "reverted", Why: "not confirmed in 20 s"}}, "then not confirmed in 20 s", true},
-		{[]Past{{ID: "0002", Outcome: "confirmed"}}, "could not be taken back", false},
-		{nil, "could not be taken back", false},
+		{[]Past{{ID: "0002", Outcome: "confirmed"}}, "could not be reverted", false},
+		{nil, "could not be reverted", false},
 	} {
 		err := TakeBack(late{status: Status{State: "idle", History: c.history}}, Options{}, "0002", why)
-		if errors.Is(err, ErrReverted) != c.reverted || !errors.Is(err, why) || !strings.Contains(err.Error(), c.want) || strings.Contains(hint.Of(err), "; linerate status ssh://fw1 tells") == c.reverted {
+		if errors.Is(err, ErrReverted) != c.reverted || !errors.Is(err, why) || !strings.Contains(err.Error(), c.want) || strings.Contains(hint.Of(err), "; linerate status ssh://fw1 shows") == c.reverted {
 			t.Errorf("history %v: %v (hint %q)", c.history, err, hint.Of(err))
 		}
 	}

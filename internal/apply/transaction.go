@@ -101,7 +101,7 @@ func Fits(p plan.Plan, id Identity) error {
 		return err
 	}
 	if want.Major != got.Major || want.Minor != got.Minor {
-		return hint.With(fmt.Errorf("the plan was made for release %s, the host runs %s", p.Release, id.Release), "make the plan anew: what it knows of the other release may not hold")
+		return hint.With(fmt.Errorf("the plan was made for release %s, the host runs %s", p.Release, id.Release), "make a new plan: this one is for another release")
 	}
 	return nil
 }

@@ -140,7 +140,7 @@ func fitForProduction(f *fact.Facts, name, value string) (*tunable.Record, error
 	os := strings.ToLower(f.OS)
 	r, err := c.Find(os, name)
 	if err != nil {
-		return nil, hint.With(fmt.Errorf("%s: the catalogue does not know it, so nobody can say that it goes back without a trace", name), "%s", hint.Of(err))
+		return nil, hint.With(fmt.Errorf("%s is not in the catalogue, so it is unknown whether it can be reverted completely", name), "%s", hint.Of(err))
 	}
 	at := r.At(f.Release)
 	elsewhere := "study it on a testbed that is out of service: testbed: {kind: ssh, file: lab.yaml}"

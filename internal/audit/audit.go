@@ -117,7 +117,7 @@ func (a *auditor) problems() []candidate {
 		switch p.Kind {
 		case fact.ProblemSyntax:
 			f.Severity, f.Action = Error, Change
-			f.Why = "The system rejects the line; what it was meant to set is not set."
+			f.Why = "The system rejects the line; it sets nothing."
 			f.Fix = "Correct it, or put a # before it if it is a comment."
 		case fact.ProblemStops:
 			f.Severity, f.Action = Error, Change

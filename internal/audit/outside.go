@@ -44,5 +44,5 @@ func outside(p *tunable.ValueProblem, j judged) (Severity, string) {
 	if j.rec.Mechanism == setting.Firewall {
 		return Error, "pfctl(8) loads nothing of a file with a mistake. At boot rc.d/pf then switches pf on without these rules, and it passes everything, unless pf_fallback_rules_enable is on."
 	}
-	return Error, "The value is passed over: the system goes on with its default."
+	return Error, "The system ignores the value and uses its default."
 }

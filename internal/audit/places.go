@@ -16,7 +16,7 @@ func consequence(m fact.Stage) string {
 	case fact.Sysctl:
 		return "sysctl(8) reports an unknown oid and goes on; nothing is set."
 	case fact.Loader, fact.Hints:
-		return "The loader passes any name on and no one reads this one; nothing is set and nothing is said."
+		return "The loader passes any name on and no one reads this one; it sets nothing, without a message."
 	case fact.RCConf:
 		return "rc(8) keeps a variable that no script reads."
 	}
@@ -73,7 +73,7 @@ func (a *auditor) misplaced(j judged) []candidate {
 		f.Why = "The kernel takes the new value and shows it, but has used the one of its start before the file is read."
 	case j.Stage == fact.Loader && j.st.Mechanism == setting.Sysctl && !boot:
 		f.Message = fmt.Sprintf("%s can be set on the running system only; a line in %s has no effect", j.Name, base(j.File))
-		f.Why = "The kernel does not fetch it from the loader's environment: the line is accepted, nothing is set and nothing is said."
+		f.Why = "The kernel does not fetch it from the loader's environment: the line is accepted, it sets nothing, without a message."
 	default:
 		return nil
 	}

@@ -42,7 +42,7 @@ func NewRoot(root *cobra.Command, groups []Group, hidden ...*cobra.Command) *cob
 	root.SetHelpCommand(newHelpCmd())
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
-		completion.Short = "print what makes a shell complete commands and names"
+		completion.Short = "print the completion script for a shell"
 	}
 	if root.ContainsGroup(AboutItself) {
 		root.SetHelpCommandGroupID(AboutItself)

@@ -158,7 +158,7 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 func newHelpCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND … | TOPIC | topics]",
-		Short: "what a command does and takes; a page of the reference",
+		Short: "show help for a command, or a page of the reference",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				if t, ok := docs.Find(args[0]); ok || args[0] == "topics" {

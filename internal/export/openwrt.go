@@ -50,7 +50,7 @@ try)
 	mkdir $U 2>/dev/null || { echo "a try is under way: sh $0 keep, or back" >&2; exit 1; }
 	: >$U/try.$$
 	(trap '' HUP; sleep "$WAIT"; [ ! -e $U/try.$$ ] || back) </dev/null >/dev/null 2>&1 &
-	tries || { echo "refused: taken back" >&2; back; exit 1; }
+	tries || { echo "refused: reverted" >&2; back; exit 1; }
 	echo "set for $WAIT seconds: sh $0 keep" ;;
 keep)
 	[ -d $U ] || { echo "nothing is tried any more" >&2; exit 1; }

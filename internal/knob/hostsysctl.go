@@ -52,7 +52,7 @@ func (w written) outcome(s setting.Setting) (note string, err error) {
 // global sets a sysctl that namespaces or jails share; a nil h may not.
 func (h *HostSysctls) global(s setting.Setting) (note string, err error) {
 	if h == nil {
-		return "", unavailable(s, "it is global to the kernel: a study has to say so (scope: host), and settings of the host have to be allowed")
+		return "", unavailable(s, "it is global to the kernel: mark it scope: host in the study, and allow host settings")
 	}
 	w, err := h.set(s.Name, s.Value)
 	if err != nil {

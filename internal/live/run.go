@@ -216,7 +216,7 @@ func (r *run) restore(why error) (restored bool, _ error) {
 		}
 	}
 	if err != nil {
-		return false, errors.Join(why, hint.With(fmt.Errorf("%s could not be put back from here: %w", r.o.Conn.Where(), err),
+		return false, errors.Join(why, hint.With(fmt.Errorf("%s could not be restored from here: %w", r.o.Conn.Where(), err),
 			"its own switch puts it back within %s; see: linerate status", r.sw.window+r.sw.grace))
 	}
 	wrong, err := r.sw.changed(ctx, nil)

@@ -55,7 +55,7 @@ func (s *switcher) begin(ctx context.Context, treatments []Treatment) error {
 		return err
 	}
 	if st.State != "idle" {
-		return hint.With(fmt.Errorf("a change is pending on %s: %s", s.Where(), st.ID), "confirm it or take it back first")
+		return hint.With(fmt.Errorf("a change is pending on %s: %s", s.Where(), st.ID), "confirm it or roll it back first")
 	}
 	for _, past := range st.History { // of a study that was killed
 		if past.Outcome == string(apply.Reverted) && strings.HasPrefix(past.Digest, digestKind+":") {
@@ -114,7 +114,7 @@ func (s *switcher) fits(t Treatment, now apply.Snapshot, management string) erro
 	if _, err := apply.Assemble(s.wanted(t, t.Values), now); err != nil {
 		var no *apply.Impossible
 		if errors.As(err, &no) {
-			return hint.With(err, "a live study only changes what can be put back exactly")
+			return hint.With(err, "a live study changes only what can be restored exactly")
 		}
 		return err
 	}

@@ -183,7 +183,7 @@ func (r *run) takeOff(why string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), r.answer)
 	defer cancel()
 	if err := r.sw.off(ctx, why); err != nil {
-		r.o.Say("%v: the host's own switch takes it back", err)
+		r.o.Say("%v: the host's own switch reverts it", err)
 	}
 	return nil
 }

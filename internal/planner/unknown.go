@@ -21,7 +21,7 @@ var unknowns = []struct {
 	// its bound.
 	decides bool
 }{
-	{"memory", regexp.MustCompile(`\bmemory\b`), func(f *fact.Facts) bool { return f.Memory.Physical == 0 }, "Nobody knows it: these were not held against it", false},
+	{"memory", regexp.MustCompile(`\bmemory\b`), func(f *fact.Facts) bool { return f.Memory.Physical == 0 }, "Unknown: skipped the checks of", false},
 	{"cpus", regexp.MustCompile(`\bcpus\b`), func(f *fact.Facts) bool { return f.CPU.Count == 0 }, "Nobody knows how many there are: these were not looked at", true},
 	{"interfaces", regexp.MustCompile(`\bnics\b`), func(f *fact.Facts) bool { return len(f.NICs) == 0 }, "None is known: these were not looked at", true},
 }

@@ -103,7 +103,7 @@ func (p Picture) boxes() (svg string, height int) {
 		scale := largestMove(root, root)
 		paint = func(b box) string { return redBlue(b.selfPoints(root), scale) }
 		about = func(b box) string {
-			return fmt.Sprintf("%s: itself %s, before %s, after %s; with what it calls before %s, after %s", fullName(b.frame), Points(b.selfPoints(root)),
+			return fmt.Sprintf("%s: self %s, before %s, after %s; total before %s, after %s", fullName(b.frame), Points(b.selfPoints(root)),
 				show.Percent(b.share(root, 0, true)), show.Percent(b.share(root, 1, true)), show.Percent(b.share(root, 0, false)), show.Percent(b.share(root, 1, false)))
 		}
 	}

@@ -54,13 +54,13 @@ func resets(s study.Spec, e study.Environment) string {
 	case s.Testbed.Kind == bedfile.KindPorts:
 		return "nothing of the DUT is set or reset"
 	case s.Reset == study.ResetReboot:
-		return "before every trial the DUT is put back as it was, given what a boot reads of the variant, and booted"
+		return "before every trial the DUT is restored, gets the variant's boot-time settings, and boots"
 	case s.Reset == study.ResetServices:
-		return "before every trial the DUT is put back as it was, given the variant's settings, and its services are restarted"
+		return "before every trial the DUT is restored, gets the variant's settings, and restarts its services"
 	case s.OnMachines():
-		return "before every trial the DUT is put back as it was, and given the variant's settings"
+		return "before every trial the DUT is restored and gets the variant's settings"
 	case s.OnLiveHost():
-		return "after every window the host is put back as it was"
+		return "after every window the host is restored"
 	case e.On(testbed.KindJails):
 		return "before every trial the router's jail is rebuilt"
 	}

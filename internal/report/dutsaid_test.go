@@ -29,7 +29,7 @@ func TestReportOfMachines(t *testing.T) {
 		}
 	}
 	page := pageOf(t, s, r)
-	for _, want := range []string{"The DUT's own counters", "75.0 %", "ix0.rx_missed_errors 12.0, softnet.time_squeeze 3.00", "2,600", "given what a boot reads of the variant, and booted", "Percents belong to these machines"} {
+	for _, want := range []string{"The DUT's own counters", "75.0 %", "ix0.rx_missed_errors 12.0, softnet.time_squeeze 3.00", "2,600", "gets the variant's boot-time settings, and boots", "Percents belong to these machines"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -71,9 +71,9 @@ func TestNothingSaid(t *testing.T) {
 func TestWhatResetsMachines(t *testing.T) {
 	for _, c := range []struct{ kind, reset, want string }{
 		{bedfile.KindPorts, "", "nothing of the DUT is set or reset"},
-		{bedfile.KindSSH, study.ResetReboot, "and booted"},
-		{bedfile.KindSSH, study.ResetServices, "its services are restarted"},
-		{bedfile.KindSSH, study.ResetSettings, "and given the variant's settings"},
+		{bedfile.KindSSH, study.ResetReboot, "and boots"},
+		{bedfile.KindSSH, study.ResetServices, "restarts its services"},
+		{bedfile.KindSSH, study.ResetSettings, "gets the variant's settings"},
 		{testbed.KindNetns, "", "the router's namespace is rebuilt"},
 	} {
 		s := study.Spec{Testbed: study.Testbed{Kind: c.kind}, Reset: c.reset}

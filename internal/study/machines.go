@@ -88,7 +88,7 @@ func (s *Spec) checkTestbed() *Problem {
 	case s.Design == Series && s.Looks != nil:
 		return Wrong("looks", "a series is measured whole: looks need blocks").Advise("remove looks, or write design: blocks")
 	case s.Testbed.File == "":
-		return Wrong("testbed", "testbed %s needs a file that says which machines", s.Testbed.Kind).Advise("add file: lab.yaml to it; linerate help testbeds says what it holds")
+		return Wrong("testbed", "testbed %s needs a file that says which machines", s.Testbed.Kind).Advise("add file: lab.yaml to it; linerate help testbeds describes it")
 	}
 	return OneOf("reset", s.Reset, ResetSettings, ResetServices, ResetReboot)
 }

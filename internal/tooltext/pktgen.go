@@ -43,7 +43,7 @@ func pktGenError(text string) error {
 
 // ErrUnclosed says that pkt-gen ended without its account: it was killed, and
 // what it counted last is not known. What it told before is beside it.
-var ErrUnclosed = hint.With(errors.New("pkt-gen ended without an account of what it did"), "it gives one when it ends by itself or is interrupted (SIGINT); is the interface free, and has it netmap?")
+var ErrUnclosed = hint.With(errors.New("pkt-gen ended without a summary"), "it gives one when it ends by itself or is interrupted (SIGINT); is the interface free, and has it netmap?")
 
 // PktGen reads the output of netmap's pkt-gen, sender or receiver. Without the
 // closing account the packets of its intervals are added up, beside ErrUnclosed; so

@@ -32,7 +32,7 @@ func (t *Task) settleOne(ctx context.Context, h *Host) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, settleIn, fmt.Errorf("not settled in %v", settleIn))
 	defer cancel()
 	unsettled := func(err error) error {
-		return t.note(h, fleet.WaveUnsettled, "its own switch takes back what is not confirmed: "+reason(h.Name, err))
+		return t.note(h, fleet.WaveUnsettled, "its own switch reverts what is not confirmed: "+reason(h.Name, err))
 	}
 	m, _, done, err := t.look(ctx, h.Name)
 	if err != nil {

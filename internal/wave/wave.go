@@ -153,7 +153,7 @@ func (t *Task) step(ctx context.Context, step, steps int) error {
 		}
 		if may := t.Skip.Of(all, false); skipped > may {
 			return hint.With(fmt.Errorf("%w: %s of step %d skipped, and %d may be", ErrStopped, show.Plural(skipped, "host"), step, may),
-				"mend what kept them, or leave them out; %s lets more be skipped", hint.Option("max-skipped", "20%"))
+				"fix the cause, or leave them out; %s allows more to be skipped", hint.Option("max-skipped", "20%"))
 		}
 	}
 	return nil
@@ -327,7 +327,7 @@ func (t *Task) returned(h *Host, why error) error {
 	if err == nil && st.State == "idle" {
 		return t.note(h, fleet.WaveReverted, reason(h.Name, why))
 	}
-	return t.note(h, fleet.WaveUnsettled, "its own switch takes it back: "+reason(h.Name, why))
+	return t.note(h, fleet.WaveUnsettled, "its own switch reverts it: "+reason(h.Name, why))
 }
 
 // soak waits, then checks again what is pending.
@@ -374,7 +374,7 @@ func (t *Task) back(group []*Host, why error) error {
 	return t.each(pendingOf(group), func(h *Host) error {
 		m, done, err := t.Reach(h.Name)
 		if err != nil {
-			return t.note(h, fleet.WaveUnsettled, "its own switch takes it back: "+reason(h.Name, err))
+			return t.note(h, fleet.WaveUnsettled, "its own switch reverts it: "+reason(h.Name, err))
 		}
 		defer func() { _ = done() }()
 		err = apply.TakeBack(m, t.Apply, h.Transaction, errors.New(oneLine(why.Error())))

@@ -16,7 +16,7 @@ var mistakes = []struct{ sign, what, advice string }{
 	{"must be specified", "a list that [ begins has no ] or lacks a comma", "close it with ], and put commas between its entries"},
 	{"sequence end token", "a list that [ begins has no ]", "close it with ], on this line or after it"},
 	{"flow mapping end token", "keys that { begin have no }", "close them with }, and put commas between them"},
-	{"end character of double-quoted", "a text that \" begins has no \" at its end", "close it, or leave the quotes away"},
+	{"end character of double-quoted", "a text that \" begins has no \" at its end", "close it, or omit the quotes"},
 	{"end character of single-quoted", "a text that ' begins has no ' at its end", "close it, or write a single ' as two"},
 	{"character '\t'", "a tab stands where YAML wants spaces", "indent by spaces"},
 	{"mapping value is not allowed", "a key stands where none can be", "indent it like its neighbours, and put texts that contain a colon in quotes"},

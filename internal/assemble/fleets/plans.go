@@ -136,7 +136,7 @@ func (p *Plans) begin() (done map[string]bool, err error) {
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return nil, err
 	case err == nil && !p.Resume:
-		return nil, hint.With(hint.Usagef("%s holds plans of %d hosts already", p.Dir, len(have)), "%s goes on with it; or name another directory", hint.Option("resume", ""))
+		return nil, hint.With(hint.Usagef("%s holds plans of %d hosts already", p.Dir, len(have)), "%s continues it; or choose another directory", hint.Option("resume", ""))
 	}
 	for _, h := range have {
 		done[h.Name] = h.Failure == ""

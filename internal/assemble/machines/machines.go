@@ -40,7 +40,7 @@ type Machines struct {
 func ReadFile(path string) (bedfile.File, []byte, error) {
 	data, err := host.ReadFile(path, host.MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return bedfile.File{}, nil, hint.With(hint.Usagef("no testbed file %s", path), "linerate help testbeds says what it holds")
+		return bedfile.File{}, nil, hint.With(hint.Usagef("no testbed file %s", path), "linerate help testbeds describes it")
 	}
 	if err != nil {
 		return bedfile.File{}, nil, fmt.Errorf("read the testbed: %w", err)

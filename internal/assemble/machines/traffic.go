@@ -143,7 +143,7 @@ func (t toolTraffic) Ready(context.Context, string) error { return nil }
 
 func (t toolTraffic) Shout(ctx context.Context, role, device string, n int) (uint64, error) {
 	if !t.told {
-		return 0, fmt.Errorf("%w: %s cannot be told {packets} and {dst_mac}", sshbed.ErrUntried, t.Name())
+		return 0, fmt.Errorf("%w: %s cannot use {packets} and {dst_mac}", sshbed.ErrUntried, t.Name())
 	}
 	e := toolload.Engine{Tool: t.Tool, Generator: t.Generator}
 	if role == bedfile.Receiver {
@@ -184,7 +184,7 @@ const enter = `PATH=$PATH:/sbin:/usr/sbin; n=$1 s=$2; shift 2; exec ip netns exe
 func (c inNamespace) Run(ctx context.Context, script string, args []string, stdin []byte) ([]byte, error) {
 	out, err := c.Conn.Run(ctx, enter, append([]string{c.name, script}, args...), stdin)
 	if err != nil && strings.Contains(err.Error(), "Cannot open network namespace") {
-		err = hint.With(err, "make it there (ip netns add %s) and give it its interfaces, or mend namespace: in the testbed's file", c.name)
+		err = hint.With(err, "make it there (ip netns add %s) and move its interfaces there, or correct namespace: in the testbed's file", c.name)
 	}
 	return out, err
 }

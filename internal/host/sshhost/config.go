@@ -69,7 +69,7 @@ func readConfigs(home string, paths []string) (*configs, error) {
 		}
 		parsed, err := ssh_config.DecodeBytes(text)
 		if err != nil {
-			return nil, hint.With(fmt.Errorf("%s: %w", path, err), "ssh(1) may read it differently; mend the line, or keep this host's settings in a file of their own")
+			return nil, hint.With(fmt.Errorf("%s: %w", path, err), "ssh(1) may read it differently; correct the line, or keep this host's settings in a separate file")
 		}
 		c.files = append(c.files, parsed)
 	}

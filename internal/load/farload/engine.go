@@ -147,7 +147,7 @@ func (g *generator) Run(ctx context.Context, o load.Offer, _ func(load.Sent)) (l
 	r, err := g.link.call(ctx, request{Op: opRun, Handle: g.handle, Offer: &o})
 	if r.Sent == nil {
 		if err == nil {
-			err = fmt.Errorf("%s gives no account of what it sent", g.link.name)
+			err = fmt.Errorf("%s did not report what it sent", g.link.name)
 		}
 		return load.Sent{}, err
 	}

@@ -241,7 +241,7 @@ func (q *db) Work(parent context.Context, l queue.Lease, fit func(context.Contex
 }
 
 // errWithdrawn ends a job that was taken back.
-var errWithdrawn = errors.New("the block was taken back")
+var errWithdrawn = errors.New("the block was withdrawn")
 
 // one does one job, until it is taken back.
 func (q *db) one(parent context.Context, hands *book.Hands, t book.Ticket) {

@@ -150,7 +150,7 @@ func (Kind) CheckPart(s *study.Spec, place int, path string) *study.Problem {
 	for i, v := range s.Variants {
 		for j, set := range v.Settings {
 			if !set.Is(setting.Sysctl) && (!set.Is(setting.Link) || slices.Contains([]string{"mtu", "txqueuelen"}, set.Setting().Name)) {
-				return study.Wrong(fmt.Sprintf("variants[%d].settings[%d]", i, j), "only what is set at run time and put back exactly can be tried on a live host: sysctls, and offloads of an interface (link: gro, device: eth0)").Advise("a study on a testbed that is out of service can try it: testbed: {kind: ssh, file: lab.yaml}")
+				return study.Wrong(fmt.Sprintf("variants[%d].settings[%d]", i, j), "a live study can only change run-time settings that can be restored exactly: sysctls, and offloads of an interface (link: gro, device: eth0)").Advise("a study on a testbed that is out of service can try it: testbed: {kind: ssh, file: lab.yaml}")
 			}
 		}
 	}
@@ -438,7 +438,7 @@ func (Kind) Warn(r *study.Results, s study.Spec) {
 		return
 	}
 	if variant, trip := TripOf(r.Trials); trip != nil {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("a guardrail ended the study under %s, and the host was put back: %s", variant, trip.Text))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("a guardrail ended the study under %s, and the host was restored: %s", variant, trip.Text))
 	}
 	for _, c := range carryOvers(r.Trials, s) {
 		if c.shown() {

@@ -20,7 +20,7 @@ func (Kind) Section(s study.Spec, r study.Results, p study.Part) study.Section {
 	plan := PlanOf(s, p)
 	section := study.Section{
 		Title: "Windows on the live host",
-		Method: fmt.Sprintf("The host was switched back and forth under its own traffic, in pairs of windows of %s whose order was drawn by chance; the first %s of each window do not count. "+
+		Method: fmt.Sprintf("The host was switched back and forth under its own traffic, in pairs of windows of %s in random order; the first %s of each window are not measured. "+
 			"One pair in %d at least is a sham: the values that the host had were written again, by the same way.",
 			span(plan.Window), span(plan.BurnIn), treatmentsPerSham+1),
 	}
@@ -251,7 +251,7 @@ func guardTable(windows []window) study.Table {
 			trips[w.Trip.Guardrail] = w.Trip.Text
 		}
 	}
-	t := study.Table{Title: "Guardrails", Note: "How near each came to ending the study, under treatment: 100 % is tripping", Header: []string{"guardrail", "nearest", ""}}
+	t := study.Table{Title: "Guardrails", Note: "How near each guardrail came to ending the study, under treatment: 100 % trips", Header: []string{"guardrail", "nearest", ""}}
 	names := slices.Collect(maps.Keys(closest))
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(closest[b], closest[a]), cmp.Compare(a, b)) })
 	for _, name := range names {

@@ -20,7 +20,7 @@ func Needed() error {
 		return hint.With(errors.New("no right to make jails"), "run as root")
 	}
 	if n, err := unix.SysctlUint32("security.jail.jailed"); err == nil && n != 0 {
-		return hint.With(errors.New("this is a jail, and jails of its own with network stacks need its owner's leave"), "run it outside of any jail")
+		return hint.With(errors.New("this is a jail, and child jails with their own network stacks need permission from the host"), "run it outside of any jail")
 	}
 	if n, err := unix.SysctlUint32("kern.features.vimage"); err != nil || n == 0 {
 		return hint.With(errors.New("this kernel has no network stacks for jails (VIMAGE)"), "GENERIC has them since FreeBSD 12: boot it, or build with options VIMAGE")

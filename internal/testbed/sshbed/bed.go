@@ -205,7 +205,7 @@ func (b *Bed) leftover(ctx context.Context) (final bool, err error) {
 		if !strings.HasPrefix(st.Digest, digestKind) {
 			what = "a plan that nobody has confirmed yet"
 		}
-		return true, hint.With(fmt.Errorf("%s holds %s (%s)", b.o.DUT.Where(), what, st.ID), "it goes back by itself in %d s; %s takes it back now", st.Left, b.o.Line("rollback"))
+		return true, hint.With(fmt.Errorf("%s holds %s (%s)", b.o.DUT.Where(), what, st.ID), "it reverts by itself in %d s; %s reverts it now", st.Left, b.o.Line("rollback"))
 	}
 	b.o.Say("%s still has a variant of this study: putting it back", b.o.DUT.Where())
 	b.pending, b.booted = st.ID, b.o.Reset == Reboot
@@ -218,7 +218,7 @@ func (b *Bed) Describe() testbed.Description {
 		CPUs: testbed.CPUs{Generator: -1, DUT: -1, Receiver: -1}}
 	if b.o.DUT == nil {
 		d.Kind, d.Label = bedfile.KindPorts, PortsLabel
-		d.Notes = append(d.Notes, "the DUT is not reached: its counters and settings are not known; what it forwarded is what arrived")
+		d.Notes = append(d.Notes, "without access to the DUT its counters and settings are unknown; the forwarded frames are those that arrived")
 		return d
 	}
 	d.Notes = append(d.Notes, fmt.Sprintf("DUT %s: %s %s %s, clock %s; reset: %s", b.o.DUT.Where(), b.id.OS, b.id.Release, b.id.Arch, b.id.Clock, b.o.Reset),
@@ -323,7 +323,7 @@ func (b *Bed) goodbye(ctx context.Context) error {
 	if err == nil {
 		return nil
 	}
-	return hint.Left(hint.With(fmt.Errorf("%s could not be put back from here: %w", b.o.DUT.Where(), err), "its dead-man's switch does so within %s of its last change, if it is up; %s tells whether it has", b.o.Window, b.o.Line("status")))
+	return hint.Left(hint.With(fmt.Errorf("%s could not be restored from here: %w", b.o.DUT.Where(), err), "its dead-man's switch does so within %s of its last change, if it is up; %s tells whether it has", b.o.Window, b.o.Line("status")))
 }
 
 func (b *Bed) putAllBack(ctx context.Context) error {

@@ -283,5 +283,5 @@ func (c *checker) changes(context.Context) bool {
 	} else {
 		found += "; it has no power command, so a boot that does not end ends the study"
 	}
-	return c.say(Step{Name: "changes", Proves: "what a study changes, and what it never does", Found: found}, nil)
+	return c.say(Step{Name: "changes", Proves: "what a study changes, and what it never changes", Found: found}, nil)
 }

@@ -209,7 +209,7 @@ func TestFullDisk(t *testing.T) {
 			}
 		})
 		_, err := bed.Reset(ctx, changed)
-		if err == nil || !strings.Contains(err.Error(), "set up the DUT: ") || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "No space left on device") || !strings.Contains(hint.Of(err), "mend that on ssh://dut") {
+		if err == nil || !strings.Contains(err.Error(), "set up the DUT: ") || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "No space left on device") || !strings.Contains(hint.Of(err), "fix that on ssh://dut") {
 			t.Errorf("%s of %s: %v, want %q", c.dir, c.size, err, c.want)
 		}
 		if err := bed.Close(); err != nil {

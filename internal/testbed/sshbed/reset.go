@@ -406,7 +406,7 @@ func (b *Bed) refused(err error) error {
 		if strings.HasPrefix(said.Stderr, "cannot set") {
 			return &testbed.ErrUnavailable{Setting: "the variant", Reason: said.Stderr}
 		}
-		return hint.With(fmt.Errorf("set up the DUT: %w", err), "mend that on %s, then resume the study: its trials are kept", b.o.DUT.Where())
+		return hint.With(fmt.Errorf("set up the DUT: %w", err), "fix that on %s, then resume the study: its trials are kept", b.o.DUT.Where())
 	}
 	// The answer never came: the change may be made or still be under way.
 	b.pending = anyPending
