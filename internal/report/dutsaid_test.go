@@ -29,7 +29,7 @@ func TestReportOfMachines(t *testing.T) {
 		}
 	}
 	page := pageOf(t, s, r)
-	for _, want := range []string{"The DUT's own counters", "75.0 %", "ix0.rx_missed_errors 12.0, softnet.time_squeeze 3.00", "2,600", "gets the variant's boot-time settings, and boots", "Percents belong to these machines"} {
+	for _, want := range []string{"The DUT's own counters", "75.0 %", "ix0.rx_missed_errors 12.0, softnet.time_squeeze 3.00", "2,600", "boot-time settings, and boots", "Percents belong to these machines"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
