@@ -14,6 +14,7 @@ import (
 	"linerate/internal/labtest"
 	"linerate/internal/stats"
 	"linerate/internal/study"
+	"linerate/internal/study/record"
 	"linerate/internal/studydir"
 )
 
@@ -105,6 +106,38 @@ func (p *production) calamity(strike, mend func(*production, *proving), after ti
 	return last.Sub(struck)
 }
 
+// TestSleeps: the machine that studies a host sleeps in a treated window for longer than
+// the host waits. The host puts itself back meanwhile, the window does not count, and the
+// study goes on to its end.
+func TestSleeps(t *testing.T) {
+	t.Parallel()
+	p := newProduction(t)
+	before := p.get(lossy)
+	s := p.prove("--metric", "rtt", "--metric", "probe:tcp://"+p.ssh.Address(), "--window", "2s", "--pilot", "1s", "--pairs", "6", lossySet)
+	if !labtest.Eventually(func() bool { return p.get(lossy) == treatedAs }) {
+		t.Fatalf("never treated: %s", s.said())
+	}
+	s.freeze()
+	time.Sleep(14 * time.Second) // longer than the window and its grace
+	if !labtest.Eventually(func() bool { return p.get(lossy) == before }) {
+		t.Errorf("%s is %s while the study sleeps", lossy, p.get(lossy))
+	}
+	s.thaw()
+	err := <-s.ended
+	slept := 0
+	for _, trial := range p.record(s).Trials {
+		if strings.Contains(strings.Join(trial.Why(), " "), "slept") {
+			slept++
+		}
+	}
+	if slept == 0 || strings.Contains(s.said(), "guardrail") || p.get(lossy) != before {
+		t.Errorf("%v, %d windows slept through, %s is %s: %s", err, slept, lossy, p.get(lossy), s.said())
+	}
+	if v := p.results(s).Verdicts[0]; v.N < 6 {
+		t.Errorf("%d pairs: %s", v.N, s.said())
+	}
+}
+
 // TestHarmIsStopped: a receive buffer of one page is found out by the guardrail of what
 // it slows down within two windows, and the host is as before.
 func TestHarmIsStopped(t *testing.T) {
@@ -128,12 +161,8 @@ func (p *production) harm(name, set, metric string, more ...string) (said string
 	before := p.get(name)
 	s := p.prove(append(more, "--metric", metric, "--window", "3s", "--pilot", "3s", "--pairs", "12", set)...)
 	<-s.ended
-	r, err := studydir.Read(s.dir)
-	if err != nil {
-		p.t.Fatalf("%v: %s", err, s.said())
-	}
 	treated := 0
-	for _, trial := range r.Trials {
+	for _, trial := range p.record(s).Trials {
 		if trial.Variant == "setting" && trial.Block > 0 {
 			treated++
 		}
@@ -197,13 +226,18 @@ func TestRealStudies(t *testing.T) {
 	}
 }
 
-func (p *production) results(s *proving) study.Results {
+func (p *production) record(s *proving) *record.Record {
 	p.t.Helper()
-	record, err := studydir.Read(s.dir)
+	r, err := studydir.Read(s.dir)
 	if err != nil {
 		p.t.Fatalf("%v: %s", err, s.said())
 	}
-	r := record.Results()
+	return r
+}
+
+func (p *production) results(s *proving) study.Results {
+	p.t.Helper()
+	r := p.record(s).Results()
 	if len(r.Verdicts) == 0 {
 		p.t.Fatalf("no verdict: %s", s.said())
 	}

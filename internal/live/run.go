@@ -96,8 +96,10 @@ type run struct {
 	last         Sample
 	known        bool
 	// held is until when the host is this study's.
-	held time.Time
-	said string // the last complaint about a metric
+	held  time.Time
+	said  string // the last complaint
+	pulse pulse
+	awake asleep // at the last look
 }
 
 // Bounds of the time between two looks at the host.
@@ -125,6 +127,9 @@ func Run(ctx context.Context, o Options) (out Outcome, err error) {
 	if err := o.try(ctx); err != nil {
 		return out, err
 	}
+	beating, still := context.WithCancel(ctx)
+	defer still()
+	r.pulse.start(beating)
 	if !o.DryRun {
 		if err := r.take(ctx); err != nil {
 			return out, err
@@ -195,7 +200,7 @@ func (r *run) hold(ctx context.Context) error {
 	if err := r.lock(ctx, length); err != nil {
 		return err
 	}
-	r.held = time.Now().Add(length)
+	r.held = time.Now().Round(0).Add(length) // the host's clock goes on while this machine sleeps
 	return nil
 }
 
@@ -299,12 +304,15 @@ func (r *run) tick(ctx context.Context, treated bool) (Sample, map[string]float6
 }
 
 func (r *run) check(ctx context.Context, treated bool) (now Sample, seen map[string]float64, trip *switchback.Trip, err error) {
+	before := r.pulse.slept()
 	bounded, cancel := context.WithTimeoutCause(ctx, r.answer+r.every, fmt.Errorf("no answer in %s", r.answer+r.every))
 	defer cancel()
 	now, err = r.look.look(bounded)
 	if err != nil {
 		return now, nil, nil, err
 	}
+	after := r.pulse.slept()
+	now.Took -= after.running - before.running
 	if !r.held.IsZero() && now.Owner != r.owner {
 		return now, nil, nil, ErrStopped
 	}
@@ -317,10 +325,10 @@ func (r *run) check(ctx context.Context, treated bool) (now Sample, seen map[str
 		}
 		seen[m.Metric] = v
 	}
-	if r.known {
+	if r.known && after == r.awake {
 		trip = r.guard.check(treated, now, r.last, seen)
 	}
-	r.last, r.known = now, true
+	r.last, r.known, r.awake = now, true, after
 	return now, seen, trip, nil
 }
 

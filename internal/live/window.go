@@ -128,20 +128,24 @@ func (o *Options) balance(pair []Window) {
 func (r *run) window(ctx context.Context, slot switchback.Slot, length, burn time.Duration) (Window, error) {
 	w := Window{Start: time.Now().UTC(), Arm: slot.Arm}
 	w.Observed = switchback.Observed{Pair: slot.Pair, Half: slot.Half, Of: slot.Of, BurnIn: burn.Seconds(), Series: map[string][]*float64{}, Value: map[string]float64{}, Counted: map[string]float64{}}
-	if err := r.hold(ctx); err != nil {
+	before := r.pulse.slept()
+	if err := r.reach(ctx, func() error { return r.hold(ctx) }); err != nil {
 		return w, err
 	}
-	if err := r.turn(ctx, slot); err != nil {
+	if err := r.reach(ctx, func() error { return r.turn(ctx, slot) }); err != nil {
 		return w, errors.Join(err, r.takeOff("the switch to "+slot.Arm+" failed"))
 	}
 	w.Switch = time.Since(w.Start).Seconds()
-	s := &stretch{run: r, w: &w, slot: slot, begin: time.Now(), length: length, burn: burn}
+	s := &stretch{run: r, w: &w, slot: slot, begin: time.Now(), before: before, length: length, burn: burn}
 	if err := s.watch(ctx); err != nil {
 		return w, errors.Join(err, r.takeOff("the study was ended"))
 	}
 	w.Seconds = time.Since(w.Start).Seconds()
 	if w.Trip != nil {
 		return w, r.takeOff("a guardrail tripped: " + w.Trip.Text)
+	}
+	if slept, ends := s.slept(); ends {
+		return w, s.breakOff(slept)
 	}
 	return w, s.judge(ctx)
 }
@@ -200,6 +204,7 @@ type stretch struct {
 	begun        bool   // the first look, which only ends the window's before, is over
 	counting     bool
 	unread       int
+	before       asleep // the switch to the window
 }
 
 func (s *stretch) watch(ctx context.Context) error {
@@ -214,7 +219,7 @@ func (s *stretch) watch(ctx context.Context) error {
 			return err
 		}
 		elapsed := time.Since(s.begin)
-		if elapsed >= s.length && s.counted > 0 {
+		if _, ends := s.slept(); ends || elapsed >= s.length && s.counted > 0 {
 			break
 		}
 		wait := min(s.every, max(0, s.length-elapsed))
@@ -244,12 +249,15 @@ func (s *stretch) step(ctx context.Context) error {
 	elapsed := time.Since(s.begin)
 	known := s.begun
 	s.known, s.begun = known, true
+	before := s.pulse.slept()
 	now, seen, trip, err := s.check(ctx, s.slot.Treated())
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, ErrStopped):
 		return err
+	case err != nil && before != s.pulse.slept():
+		return nil // nobody was here to hear the answer
 	case err != nil:
 		return s.missed(ctx, err)
 	}
@@ -325,8 +333,11 @@ func (s *stretch) judge(ctx context.Context) error {
 	case !slices.Equal(a.Services, b.Services):
 		add(switchback.GateReload, "%s was started anew", s.o.Service)
 	}
-	wrong, err := s.sw.changed(ctx, s.o.on(s.slot.Arm))
-	if err != nil {
+	var wrong []string
+	if err := s.reach(ctx, func() (err error) {
+		wrong, err = s.sw.changed(ctx, s.o.on(s.slot.Arm))
+		return err
+	}); err != nil {
 		return err
 	}
 	for _, w := range wrong {
