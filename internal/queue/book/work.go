@@ -23,7 +23,8 @@ type Hands struct {
 	end   context.CancelCauseFunc
 
 	mu  sync.Mutex
-	job int64 // that it has
+	job int64            // that it has
+	bed *queue.BedFailed // why the testbed is being taken out of use
 }
 
 // Hands is a worker with a lease; end ends its context with the reason.
@@ -49,6 +50,17 @@ func (h *Hands) holds() int64 {
 	return h.job
 }
 
+// lost ends the work with its lease. A quarantine ends the lease too, and a beat may see
+// that first: the reason is the testbed's then.
+func (h *Hands) lost(err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.bed != nil {
+		err = h.bed
+	}
+	h.end(err)
+}
+
 // Keep beats until ctx ends, and ends it with ErrLost when the lease is lost, or when
 // no beat came through for so long that another may soon have the testbed: one beat
 // before that, in which what runs has to stop.
@@ -62,7 +74,7 @@ func (h *Hands) Keep(ctx context.Context) {
 		cancel()
 		switch {
 		case errors.Is(err, queue.ErrLost):
-			h.end(err)
+			h.lost(err)
 			return
 		case err == nil:
 			last = sent
@@ -72,7 +84,7 @@ func (h *Hands) Keep(ctx context.Context) {
 		}
 		silent := since(last, h.clock())
 		if silent >= p.Lost-p.Beat {
-			h.end(fmt.Errorf("%w: the database was not reached for %s", queue.ErrLost, silent.Round(time.Second)))
+			h.lost(fmt.Errorf("%w: the database was not reached for %s", queue.ErrLost, silent.Round(time.Second)))
 			return
 		}
 		wait := p.Beat
@@ -103,6 +115,9 @@ func (h *Hands) Fit(ctx context.Context, fit func(context.Context) error) bool {
 
 // quarantine takes the testbed out of use and ends the work with the reason.
 func (h *Hands) quarantine(ctx context.Context, bed *queue.BedFailed) {
+	h.mu.Lock()
+	h.bed = bed
+	h.mu.Unlock()
 	_ = h.insist(ctx, func() error { return h.book.Quarantine(ctx, h.lease, bed.Reason) }) // a lost lease ends the work by itself
 	h.end(bed)
 }
@@ -121,7 +136,7 @@ func (h *Hands) Handle(ctx context.Context, t Ticket, ended func(context.Context
 	case errors.Is(err, errBraked):
 		return &Again{h.book.Patience.Beat}
 	case errors.Is(err, queue.ErrLost):
-		h.end(err)
+		h.lost(err)
 		return err
 	case err != nil:
 		return &Again{h.book.Patience.Beat / 10}
@@ -168,7 +183,7 @@ func (h *Hands) insist(ctx context.Context, f func() error) error {
 		case err == nil, errors.Is(err, errStale):
 			return err
 		case errors.Is(err, queue.ErrLost):
-			h.end(err)
+			h.lost(err)
 			return err
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
