@@ -377,7 +377,7 @@ func readSummary(path string, stdin io.Reader) (*accesslog.Summary, error) {
 // commandLine is the command as it can be typed again.
 func commandLine(cmd *cobra.Command) string {
 	words := []string{cmd.CommandPath()}
-	for _, a := range os.Args[min(2, len(os.Args)):] {
+	for _, a := range os.Args[min(len(strings.Fields(cmd.CommandPath())), len(os.Args)):] {
 		if strings.ContainsAny(a, " $\"'*\\|&;<>()") {
 			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
 		}

@@ -74,7 +74,7 @@ var documents = []described{
 	{"fleet-rule", "linerate fleet rule --json", []string{"fleet rule"}, typeOf[fleetRuleDocument]()},
 	{"compare", "linerate compare --json", []string{"compare"}, typeOf[compare.Document]()},
 	{"compare-scaling", "linerate compare scaling --json", []string{"compare scaling"}, typeOf[scalingDocument]()},
-	{"compare-changes", "linerate compare changes --json", []string{"compare changes"}, typeOf[changesDocument]()},
+	{"compare-changes", "linerate compare changes --json, of studies or of a file", []string{"compare changes"}, []reflect.Type{reflect.TypeFor[studyChangesDocument](), reflect.TypeFor[changesDocument]()}},
 	{"explain", "linerate explain --json", []string{"explain"}, []reflect.Type{reflect.TypeFor[explain.Page](), reflect.TypeFor[unlistedDocument](), reflect.TypeFor[listDocument]()}},
 	{"catalogue", "linerate catalogue list --json", []string{"catalogue list"}, typeOf[listDocument]()},
 	{"calc", "linerate calc --json", []string{"calc"}, []reflect.Type{reflect.TypeFor[calculatorsDocument](), reflect.TypeFor[calcDoc]()}},

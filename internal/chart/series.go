@@ -19,6 +19,9 @@ type Axes struct {
 	LogY       bool
 	// XTicks are where the horizontal axis has its ticks; nil: at round values.
 	XTicks []float64
+	// Close lets the vertical axis begin near the least value, where what is looked for
+	// is a change and not a size.
+	Close bool
 }
 
 // maxDots is how many points of a line are drawn as dots, too.
@@ -40,6 +43,8 @@ func Lines(series []Series, a Axes, width float64, label string) string {
 	}
 	if a.LogY {
 		y0, y1 = y0/1.15, y1*1.15
+	} else if room := (y1 - y0) / 10; a.Close && room > 0 {
+		y0, y1 = y0-room, y1+room
 	} else {
 		y0, y1 = min(0, y0), max(1, y1*1.05)
 	}

@@ -47,7 +47,7 @@ func TestChangePoints(t *testing.T) {
 	for i := range 100 {
 		x := normal(r, 30, 0)
 		_, score := bestOfAll(x, []int{0, len(x)}, 5)
-		sum += splitP(x, []int{0, len(x)}, 5, score, 99, rand.New(rand.NewPCG(uint64(i), 1)))
+		sum += splitP(x, []int{0, len(x)}, 5, score, 1, 99, rand.New(rand.NewPCG(uint64(i), 1)))
 	}
 	near(t, "mean p of steady series", sum/100, 0.5, 0.1)
 	alarms := 0

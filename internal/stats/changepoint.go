@@ -36,7 +36,7 @@ func ChangePoints(x []float64, minimum int, alpha float64, permutations int, see
 		if at < 0 {
 			break
 		}
-		p := splitP(x, edges, minimum, score, permutations, r)
+		p := splitP(x, edges, minimum, score, alpha, permutations, r)
 		if p > alpha {
 			break
 		}
@@ -67,11 +67,14 @@ func bestOfAll(x []float64, edges []int, minimum int) (at int, score float64) {
 }
 
 // splitP is the share of permutations within segments that split at least as
-// well.
-func splitP(x []float64, edges []int, minimum int, score float64, permutations int, r *rand.Rand) float64 {
+// well. Once it cannot come to alpha or less any more, it ends: 1.
+func splitP(x []float64, edges []int, minimum int, score, alpha float64, permutations int, r *rand.Rand) float64 {
 	y := slices.Clone(x)
 	better := 1
 	for range permutations {
+		if float64(better) > alpha*float64(permutations+1) {
+			return 1
+		}
 		for i := 1; i < len(edges); i++ {
 			segment := y[edges[i-1]:edges[i]]
 			r.Shuffle(len(segment), func(a, b int) { segment[a], segment[b] = segment[b], segment[a] })
