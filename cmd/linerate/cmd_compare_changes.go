@@ -41,11 +41,11 @@ func newCompareChangesCmd() *cobra.Command {
 		Long: `changes finds where the distribution of a series of values changes, in their
 order, without assuming a shape (E-divisive, Matteson & James 2014).
 
-Of a study that the ledger has many runs of, or of all of them without an argument, a
-series is one metric of one variant on one machine. What is found is suspected, and told
-with what differs between the runs on both sides. Where both states can take turns on one
-machine, a study of the two is the proof: --rerun runs it here, --submit LABEL leaves it to
-workers. Only its verdict confirms a change, or refutes it.
+For studies in the ledger (one STUDY, or all of them), a series is one metric of one
+variant on one machine. A change found there is suspected; the output lists what differs
+between the runs before and after it. Where both states can take turns on one machine,
+--rerun measures them side by side here, --submit LABEL queues that for workers. Only that
+verdict confirms or refutes a change.
 
     linerate compare changes
     linerate compare changes firewall-rules --since 48h --rerun --fail-on change

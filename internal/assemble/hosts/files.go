@@ -82,6 +82,9 @@ func (s *Source) files(args []string) (r host.Reader, given map[string]string, e
 			return nil, nil, hint.Usagef("%s is empty: there is nothing to read", name)
 		}
 		place, ok := filehost.Recognise(name, string(text), system)
+		if _, either := filehost.Recognise(name, string(text), fact.Linux); !ok && either && system == "" {
+			return nil, nil, hint.With(hint.Usagef("%s does not show which system it belongs to", name), "add %s or %s", hint.Option("os", "linux"), hint.Option("os", "freebsd"))
+		}
 		if !ok {
 			return nil, nil, hint.With(hint.Usagef("%s is no configuration that is known here", name),
 				"sysctl.conf, loader.conf, rc.conf, pf.conf, tuned.conf, config.xml, config.boot, UCI files, a kernel's command line, modprobe.d, GRUB's file, udev's rules … are; %s says which system's it is", hint.Option("os", ""))
