@@ -47,8 +47,8 @@ func TestServers(t *testing.T) {
 		{"an initial window saves round trips", initialWindowSavesRoundTrips},
 		{"loss hurts", lossHurts},
 		{"the arms of study tls speak what they say", armsOfStudyTLSSpeakWhatTheySay},
-		{"memory is faster than an honest disk", memoryIsFasterThanAnHonestDisk},
-		{"postmark finds a slow disk", postmarkFindsASlowDisk},
+		{"each arm writes to its own disk", eachArmWritesToItsOwnDisk},
+		{"postmark writes to its disk", postmarkWritesToItsDisk},
 		{"mail that was taken is delivered", mailThatWasTakenIsDelivered},
 		{"settings of the machine come back", settingsOfTheMachineComeBack},
 		{"a study of servers leaves nothing", aStudyOfServersLeavesNothing},
@@ -73,7 +73,7 @@ func needWeb(t *testing.T) {
 	}
 }
 
-func serveStudyOf(t *testing.T, text string, o assemble.Options) (study.Spec, study.Results) {
+func serveStudyOf(t *testing.T, text string, o assemble.Options, also ...func(*assemble.Testbed)) (study.Spec, study.Results) {
 	t.Helper()
 	s, err := study.Parse("truths.yaml", []byte(text))
 	if err != nil {
@@ -82,6 +82,9 @@ func serveStudyOf(t *testing.T, text string, o assemble.Options) (study.Spec, st
 	opened, err := assemble.Local(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, f := range also {
+		f(opened)
 	}
 	var trials []study.Trial
 	_, err = opened.Lab.Run(t.Context(), lab.Task{Spec: s, Seed: 7}, func(tr study.Trial) error { trials = append(trials, tr); return nil }, nil)
