@@ -282,12 +282,6 @@ func writeWhole(path string, text []byte) error {
 	return os.Rename(path+".new", path)
 }
 
-// IsPlans reports a directory of plans of many hosts.
-func IsPlans(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, indexName))
-	return err == nil
-}
-
 // ReadPlans reads the index of a directory of plans: the last line of each host, in the order
 // in which they came first. A line that was cut off at the end does not count.
 func ReadPlans(dir string) ([]fleet.Planned, error) {

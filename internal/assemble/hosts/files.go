@@ -2,7 +2,6 @@ package hosts
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +15,6 @@ import (
 	"linerate/internal/host"
 	"linerate/internal/host/bundlehost"
 	"linerate/internal/host/filehost"
-	"linerate/internal/inspect"
 )
 
 // Stdin is the name by which standard input is read as a file.
@@ -163,9 +161,4 @@ var rootDirs = []string{"boot", "cf", "conf", "config", "data", "etc"}
 func isDir(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && info.IsDir()
-}
-
-// Inspect reads a host by a reader.
-func Inspect(ctx context.Context, r host.Reader, opts inspect.Options) (*fact.Facts, error) {
-	return inspect.Host(ctx, r, opts)
 }

@@ -63,18 +63,3 @@ func With(ctx context.Context, place string, f func(queue.Queue) error) error {
 	}
 	return errors.Join(f(q), q.Close())
 }
-
-// Existing is With for those that look: where there is no queue yet, f is not
-// called and none is made.
-func Existing(ctx context.Context, place string, f func(queue.Queue) error) error {
-	at, err := ledger.Locate(place)
-	if err != nil {
-		return err
-	}
-	if at.URL == "" {
-		if _, err := os.Stat(file(at.Path)); errors.Is(err, os.ErrNotExist) {
-			return nil
-		}
-	}
-	return With(ctx, place, f)
-}

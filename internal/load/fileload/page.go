@@ -22,24 +22,18 @@ const (
 
 // Offer is what was asked for.
 type Offer struct {
-	Driver         string  `json:"driver"` // "linerate" or "postmark"
-	Directory      string  `json:"directory"`
-	FileSystem     string  `json:"file_system"` // "": unknown
-	MinBytes       int     `json:"min_bytes"`
-	MaxBytes       int     `json:"max_bytes"`
-	Directories    int     `json:"directories"`
-	BlockBytes     int     `json:"block_bytes"`
-	Sync           bool    `json:"fsync"`
-	Lanes          int     `json:"lanes"`
-	Reads          float64 `json:"reads"`
-	Creates        float64 `json:"creates"`
-	Loop           string  `json:"loop"`
-	Arrivals       string  `json:"arrivals,omitempty"`
-	Rate           float64 `json:"rate"`
-	Seconds        float64 `json:"seconds"`
-	WarmupSeconds  float64 `json:"warmup_seconds"`
-	TimeoutSeconds float64 `json:"timeout_seconds"`
-	Seed           uint64  `json:"seed"`
+	Driver      string  `json:"driver"` // "linerate" or "postmark"
+	Directory   string  `json:"directory"`
+	FileSystem  string  `json:"file_system"` // "": unknown
+	MinBytes    int     `json:"min_bytes"`
+	MaxBytes    int     `json:"max_bytes"`
+	Directories int     `json:"directories"`
+	BlockBytes  int     `json:"block_bytes"`
+	Sync        bool    `json:"fsync"`
+	Lanes       int     `json:"lanes"`
+	Reads       float64 `json:"reads"`
+	Creates     float64 `json:"creates"`
+	request.Pace
 }
 
 // Point is one run, of so many files.
@@ -57,11 +51,8 @@ type Point struct {
 func OfferOf(driver, dir string, p Pool, l Load) Offer {
 	o := Offer{
 		Driver: driver, Directory: dir, FileSystem: FileSystem(dir), MinBytes: p.Min, MaxBytes: p.Max, Directories: p.Directories, BlockBytes: p.Block,
-		Sync: p.Sync, Lanes: p.Lanes, Reads: p.Reads, Creates: p.Creates, Loop: "closed", Rate: l.Rate,
-		Seconds: l.Duration.Seconds(), WarmupSeconds: l.Warmup.Seconds(), TimeoutSeconds: l.Timeout.Seconds(), Seed: l.Seed,
-	}
-	if l.Rate > 0 {
-		o.Loop, o.Arrivals = "open", string(l.Arrivals)
+		Sync: p.Sync, Lanes: p.Lanes, Reads: p.Reads, Creates: p.Creates,
+		Pace: request.PaceOf(l.Rate, l.Arrivals, l.Duration, l.Warmup, l.Timeout, l.Seed),
 	}
 	return o
 }
@@ -81,10 +72,7 @@ func (r *Point) page(p *show.Page, o Offer) {
 	if o.FileSystem != "" {
 		system = " (" + o.FileSystem + ")"
 	}
-	how := fmt.Sprintf("closed loop, %s", show.Plural(o.Lanes, "lane"))
-	if o.Loop == "open" {
-		how = fmt.Sprintf("open loop, %s, %s", show.SI(o.Rate, "tx/s"), o.Arrivals)
-	}
+	how := o.Words("tx/s", show.Plural(o.Lanes, "lane"))
 	if o.Sync {
 		how += ", fsync(2) after each write"
 	}
@@ -102,7 +90,7 @@ func (r *Point) page(p *show.Page, o Offer) {
 	request.Line(p, "removed", "%s files in %s, %s", show.Count(r.Removed), request.Seconds(r.RemoveSeconds), show.SI(float64(r.Removed)/max(r.RemoveSeconds, 1e-9), "files/s"))
 	request.Line(p, "CPU", "%s per transaction in the kernel, %s in the generator", show.Nanos(1e9*r.KernelSeconds/max(1, float64(r.Requests))), show.Nanos(r.Generator.CPUPerRequest))
 	if p.Line(""); r.Latency != nil {
-		r.LatencyTable(p, o.Loop == "open", "")
+		r.LatencyTable(p, o.Open(), "")
 		p.Line("")
 	}
 	t := show.Table{Right: show.NumbersAfter(1), Header: []string{"operation", "count"}}

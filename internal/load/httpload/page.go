@@ -19,18 +19,12 @@ type Document struct {
 // Offer is what was asked for.
 type Offer struct {
 	URLs           []string `json:"urls"`
-	Loop           string   `json:"loop"`
-	Arrivals       string   `json:"arrivals,omitempty"`
-	Rate           float64  `json:"rate"`
 	HTTP           string   `json:"http"`
 	Streams        int      `json:"streams"`
 	NewConnections bool     `json:"new_connections"`
 	Verified       *bool    `json:"certificate_verified"`
 	Sources        int      `json:"sources"`
-	Seconds        float64  `json:"seconds"`
-	WarmupSeconds  float64  `json:"warmup_seconds"`
-	TimeoutSeconds float64  `json:"timeout_seconds"`
-	Seed           uint64   `json:"seed"`
+	request.Pace
 }
 
 // Point is one run, of so many connections.
@@ -42,11 +36,8 @@ type Point struct {
 // OfferOf is what a spec offers to the URLs, as they were typed.
 func OfferOf(s Spec, urls []string) Offer {
 	o := Offer{
-		URLs: urls, Loop: "closed", Rate: s.Rate, HTTP: "1.1", Streams: s.Streams, NewConnections: s.NewEach, Sources: len(s.Sources),
-		Seconds: s.Duration.Seconds(), WarmupSeconds: s.Warmup.Seconds(), TimeoutSeconds: s.Timeout.Seconds(), Seed: s.Seed,
-	}
-	if s.Rate > 0 {
-		o.Loop, o.Arrivals = "open", string(s.Arrivals)
+		URLs: urls, HTTP: "1.1", Streams: s.Streams, NewConnections: s.NewEach, Sources: len(s.Sources),
+		Pace: request.PaceOf(s.Rate, s.Arrivals, s.Duration, s.Warmup, s.Timeout, s.Seed),
 	}
 	if s.HTTP2 {
 		o.HTTP = "2"
@@ -100,12 +91,9 @@ func (d Document) Page(p *show.Page, swept bool) {
 }
 
 func (o Offer) headline(points []Point) string {
-	what := fmt.Sprintf("closed loop, %s", show.Plural(points[0].Connections, "connection"))
+	what := o.Words("req/s", show.Plural(points[0].Connections, "connection"))
 	if len(points) > 1 {
 		what = "closed loops"
-	}
-	if o.Loop == "open" {
-		what = fmt.Sprintf("open loop, %s, %s", show.SI(o.Rate, "req/s"), o.Arrivals)
 	}
 	if o.Streams > 1 {
 		what += fmt.Sprintf(" of %d streams", o.Streams)
@@ -128,7 +116,7 @@ func pointPage(p *show.Page, d Document) {
 	}
 	request.Line(p, "generator", "%s of CPU, %s per request; %s of %s", request.Seconds(g.CPUSeconds), show.Nanos(g.CPUPerRequest), show.Percent(100*g.CPUShare), show.Plural(g.CPUs, "CPU"))
 	p.Line("")
-	r.LatencyTable(p, d.Offer.Loop == "open", "connect")
+	r.LatencyTable(p, d.Offer.Open(), "connect")
 	if len(r.Targets) > 1 {
 		p.Line("")
 		p.Table(mixTable(d.Offer.URLs, r.Targets))

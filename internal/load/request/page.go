@@ -110,3 +110,35 @@ func (r Result) Strictly(what string) error {
 	}
 	return nil
 }
+
+// Pace is how and for how long a load was offered.
+type Pace struct {
+	Loop           string  `json:"loop"`               // "closed" or "open"
+	Arrivals       string  `json:"arrivals,omitempty"` // of an open loop
+	Rate           float64 `json:"rate"`               // a second, of an open loop
+	Seconds        float64 `json:"seconds"`
+	WarmupSeconds  float64 `json:"warmup_seconds"`
+	TimeoutSeconds float64 `json:"timeout_seconds"`
+	Seed           uint64  `json:"seed"`
+}
+
+// PaceOf is the pace of a load; a rate of 0 is a closed loop.
+func PaceOf(rate float64, arrivals Process, length, warmup, timeout time.Duration, seed uint64) Pace {
+	p := Pace{Loop: "closed", Rate: rate, Seconds: length.Seconds(), WarmupSeconds: warmup.Seconds(), TimeoutSeconds: timeout.Seconds(), Seed: seed}
+	if rate > 0 {
+		p.Loop, p.Arrivals = "open", string(arrivals)
+	}
+	return p
+}
+
+// Open tells an open loop from a closed one.
+func (p Pace) Open() bool { return p.Loop == "open" }
+
+// Words describe the loop: what arrives in an open one, in this unit, or who goes round in a
+// closed one.
+func (p Pace) Words(unit, who string) string {
+	if p.Open() {
+		return fmt.Sprintf("open loop, %s, %s", show.SI(p.Rate, unit), p.Arrivals)
+	}
+	return "closed loop, " + who
+}

@@ -22,21 +22,15 @@ const (
 
 // Offer is what was asked for.
 type Offer struct {
-	Driver         string  `json:"driver"` // "linerate" or "postal"
-	Server         string  `json:"server"`
-	From           string  `json:"from"`
-	To             string  `json:"to"`
-	Accounts       int     `json:"accounts"`
-	Sizes          []int   `json:"message_bytes"`
-	PerSession     int     `json:"messages_per_session"`
-	Loop           string  `json:"loop"`
-	Arrivals       string  `json:"arrivals,omitempty"`
-	Rate           float64 `json:"rate"`
-	Sources        int     `json:"sources"`
-	Seconds        float64 `json:"seconds"`
-	WarmupSeconds  float64 `json:"warmup_seconds"`
-	TimeoutSeconds float64 `json:"timeout_seconds"`
-	Seed           uint64  `json:"seed"`
+	Driver     string `json:"driver"` // "linerate" or "postal"
+	Server     string `json:"server"`
+	From       string `json:"from"`
+	To         string `json:"to"`
+	Accounts   int    `json:"accounts"`
+	Sizes      []int  `json:"message_bytes"`
+	PerSession int    `json:"messages_per_session"`
+	Sources    int    `json:"sources"`
+	request.Pace
 }
 
 // Point is one run.
@@ -49,11 +43,8 @@ type Point struct {
 // OfferOf is what a spec offers, by a driver.
 func OfferOf(driver string, s Spec) Offer {
 	o := Offer{
-		Driver: driver, Server: s.Server, From: s.From, To: s.To, Accounts: s.Accounts, Sizes: s.Sizes, PerSession: s.PerSession, Loop: "closed", Rate: s.Rate,
-		Sources: len(s.Sources), Seconds: s.Duration.Seconds(), WarmupSeconds: s.Warmup.Seconds(), TimeoutSeconds: s.Timeout.Seconds(), Seed: s.Seed,
-	}
-	if s.Rate > 0 {
-		o.Loop, o.Arrivals = "open", string(s.Arrivals)
+		Driver: driver, Server: s.Server, From: s.From, To: s.To, Accounts: s.Accounts, Sizes: s.Sizes, PerSession: s.PerSession,
+		Sources: len(s.Sources), Pace: request.PaceOf(s.Rate, s.Arrivals, s.Duration, s.Warmup, s.Timeout, s.Seed),
 	}
 	return o
 }
@@ -62,10 +53,7 @@ func OfferOf(driver string, s Spec) Offer {
 func (d Document) Page(p *show.Page) {
 	o, r := d.Offer, d.Points[0]
 	g := r.Generator
-	how := fmt.Sprintf("closed loop, %s", show.Plural(r.Sessions, "session"))
-	if o.Loop == "open" {
-		how = fmt.Sprintf("open loop, %s, %s", show.SI(o.Rate, "msg/s"), o.Arrivals)
-	}
+	how := o.Words("msg/s", show.Plural(r.Sessions, "session"))
 	if o.Driver != OwnDriver {
 		how += ", by " + o.Driver
 	}
@@ -86,7 +74,7 @@ func (d Document) Page(p *show.Page) {
 	}
 	request.Line(p, "generator", "%s of CPU, %s per message; %s of %s", request.Seconds(g.CPUSeconds), show.Nanos(g.CPUPerRequest), show.Percent(100*g.CPUShare), show.Plural(g.CPUs, "CPU"))
 	p.Line("")
-	r.LatencyTable(p, o.Loop == "open", "greeting")
+	r.LatencyTable(p, o.Open(), "greeting")
 	note := request.Notes{Page: p}
 	note.Errors(r.Result)
 	if len(r.Codes) > 1 {
