@@ -44,19 +44,14 @@ func writePilot(w io.Writer, s study.Spec, pilots map[string]switchback.Pilot) e
 	rows := [][]string{}
 	for _, g := range s.Metrics {
 		m, _ := study.MetricNamed(g.Metric)
-		p, ok := pilots[g.Metric]
-		if !ok {
-			rows = append(rows, []string{m.Label, "too few values", "", "", ""})
+		p := pilots[g.Metric]
+		if lacks := p.Lacks(); lacks != "" {
+			rows = append(rows, []string{m.Label, lacks, "", "", ""})
 			continue
 		}
 		row := []string{m.Label, show.Percent(100 * p.SD)}
 		for _, in := range []time.Duration{time.Hour, 6 * time.Hour, 24 * time.Hour} {
-			half := p.HalfWidth(design, in)
-			text := "±" + show.Percent(half)
-			if math.IsNaN(half) {
-				text = "cannot decide"
-			}
-			row = append(row, text)
+			row = append(row, halfWidth(p.HalfWidth(design, in)))
 		}
 		rows = append(rows, row)
 	}
@@ -64,6 +59,19 @@ func writePilot(w io.Writer, s study.Spec, pilots map[string]switchback.Pilot) e
 	page.Line(fmt.Sprintf("What a study with windows of %s would show (half the 95 %% interval), if the traffic stays as it was:", design.Window))
 	page.Table(show.Table{Header: []string{"metric", "scatter", "in 1 h", "in 6 h", "in 24 h"}, Right: []bool{false, true, true, true, true}, Rows: rows})
 	return page.Flush(w)
+}
+
+// leastTold is the narrowest interval that a forecast tells: it is no promise of more.
+const leastTold = 0.1
+
+func halfWidth(percent float64) string {
+	switch {
+	case math.IsNaN(percent):
+		return "cannot decide"
+	case percent < leastTold:
+		return "< ±" + show.Percent(leastTold)
+	}
+	return "±" + show.Percent(percent)
 }
 
 // consent says what is going to happen, and asks whether it may.

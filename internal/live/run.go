@@ -287,9 +287,7 @@ func (r *run) pilot(ctx context.Context) (map[string]switchback.Pilot, error) {
 	}
 	pilots := map[string]switchback.Pilot{}
 	for _, m := range r.o.metrics {
-		if p, ok := switchback.PilotOf(values[m.Metric], r.every); ok {
-			pilots[m.Metric] = p
-		}
+		pilots[m.Metric], _ = switchback.PilotOf(values[m.Metric], r.every)
 	}
 	if r.o.Piloted != nil {
 		return pilots, r.o.Piloted(pilots)

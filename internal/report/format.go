@@ -8,6 +8,9 @@ import (
 
 // value prints a metric's value with its unit.
 func value(m study.Metric, v float64) string {
+	if v == 0 && m.Zero != "" {
+		return m.Zero
+	}
 	switch m.Unit {
 	case "pps":
 		return show.Rate(v)
@@ -21,6 +24,8 @@ func value(m study.Metric, v float64) string {
 		return show.SI(v, m.Unit)
 	case "b/s":
 		return show.Bits(v)
+	case "bit/s":
+		return show.SI(v, m.Unit)
 	case "CPUs": // mostly parts of one
 		return show.Grouped(v, 3) + " " + m.Unit
 	case "B":

@@ -117,9 +117,12 @@ func tiles(r study.Results) []tile {
 	if size, _, _ := r.AA.Size(); size.Known() {
 		aa += ", " + r.AA.Text()
 	}
+	floor := tile{r.Floor(), "noise floor: smaller effects cannot be distinguished from zero; minimum detectable effect " + r.Detectable() + ", power 0.8"}
+	if floor.Value == show.Unknown {
+		floor = tile{r.Detectable(), "minimum detectable effect, power 0.8; the A/A arm has too few " + replicates(r.AA.Metric) + " for a noise floor"}
+	}
 	return append(resultTile(r),
-		tile{string(r.AA.Verdict), aa},
-		tile{r.Floor(), "noise floor: smaller effects cannot be distinguished from zero; " + "minimum detectable effect " + r.Detectable() + ", power 0.8"},
+		tile{string(r.AA.Verdict), aa}, floor,
 		tile{fmt.Sprintf("%d of %d", valid, all), "trials valid"})
 }
 

@@ -67,7 +67,7 @@ func (p *page) primaryTable(r study.Results, m study.Metric, part string) {
 	if n == 0 { // nothing to compare with
 		n = len(r.Values(part, r.Control, m.Name))
 	}
-	p.Caption(fmt.Sprintf("%s, part %s, %d blocks; effects against %s with 95 %% intervals", m.Label, part, n, r.Control))
+	p.Caption(fmt.Sprintf("%s, part %s, %d %s; effects against %s with 95 %% intervals", m.Label, part, n, replicates(m.Name), r.Control))
 	p.Line("")
 	rows := [][]string{{r.Control, meanOf(r, m, part, r.Control), "control", "", "", "", ""}}
 	for _, v := range r.Verdicts {
@@ -90,6 +90,17 @@ func (p *page) primaryTable(r study.Results, m study.Metric, part string) {
 	if len(r.Unavailable) > 0 {
 		p.Line("")
 	}
+}
+
+// replicates are what the kind that measures a metric calls its blocks.
+func replicates(metric string) string {
+	m, _ := study.MetricNamed(metric)
+	for _, k := range study.Kinds() {
+		if slices.Contains(k.Modes(), m.Mode) {
+			return k.Replicates()
+		}
+	}
+	return study.Base{}.Replicates()
 }
 
 // pHeader names the correction of the p-values below it.
@@ -251,8 +262,13 @@ func measuredOn(e study.Environment) string {
 // limits says what stands beside every result: the A/A arm, the noise floor,
 // what could have been seen, and what the testbed is not.
 func (p *page) limits(r study.Results) {
-	aa := fmt.Sprintf("A/A: %s against itself %s %s: %s.", r.Control, r.AA.Text(), r.AA.Bounds(), r.AA.Verdict)
-	aa += fmt.Sprintf(" Noise floor %s, minimum detectable effect %s (power 0.8).", r.Floor(), r.Detectable())
+	aa := fmt.Sprintf("A/A: %s against itself %s: %s.", r.Control, r.AA.TextWithBounds(), r.AA.Verdict)
+	if r.Floor() == show.Unknown {
+		aa += fmt.Sprintf(" Too few %s for a noise floor, m", replicates(r.AA.Metric))
+	} else {
+		aa += fmt.Sprintf(" Noise floor %s, m", r.Floor())
+	}
+	aa += fmt.Sprintf("inimum detectable effect %s (power 0.8).", r.Detectable())
 	text := []string{aa}
 	if r.Environment.Label != "" {
 		text = append(text, fmt.Sprintf("Measured on %s: %s.", measuredOn(r.Environment), carriesOver(r.Environment)))

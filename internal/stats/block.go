@@ -96,7 +96,7 @@ type Comparison struct {
 	Warnings           []Warning
 
 	random    *Randomization // of Switchback: its test decides instead of Student's t
-	aboveZero bool           // the control's share is shown to be, so that others can be relative to it
+	something bool           // the control is shown to differ from zero, so that others can be relative to it
 }
 
 func (c *Comparison) warn(code Code, action, format string, args ...any) {
@@ -167,11 +167,8 @@ func (c *Comparison) finish(a, b []float64, opt Options) {
 		c.Rank = mannWhitney(sa, sb, 1-opt.Alpha)
 	}
 	c.ControlSum, c.VariantSum = summarise(a, sa), summarise(b, sb)
-	c.aboveZero = opt.Share && aboveZero(a, 1-opt.Alpha)
-	c.EffectPercent = c.Effect.Map(c.percent)
-	if c.Scale == Difference && len(sa) > 0 && sa[0] >= 0 && sb[0] >= 0 {
-		c.EffectPercent.Low = max(c.EffectPercent.Low, -100) // nothing is less than none of it
-	}
+	c.something = c.Scale == LogRatio || notZero(a, 1-opt.Alpha)
+	c.inPercent()
 	c.P, c.PHolm = c.Effect.P, c.Effect.P
 	c.PEquivalentHolm, c.Detectable, c.DetectablePercent = math.NaN(), math.NaN(), math.NaN()
 	if low, high := c.margins(opt); high > low {
@@ -210,18 +207,36 @@ func (c *Comparison) detectable(effect float64) {
 	c.Detectable, c.DetectablePercent = effect, c.percent(effect)
 }
 
-// percent reads an effect on the comparison's scale as 100·(variant/control−1).
+// inPercent tells the effect in percent too. Of what cannot be negative nothing is less
+// than none of it, whatever the test's interval allows.
+func (c *Comparison) inPercent() {
+	c.EffectPercent = c.Effect.Map(c.percent)
+	if c.Scale == Difference && min(c.ControlSum.Min, c.VariantSum.Min) >= 0 && c.EffectPercent.Low < -100 {
+		c.EffectPercent.Low = -100
+	}
+}
+
+// percent reads an effect on the comparison's scale as 100·(variant/control−1). Where the
+// control's own interval holds zero there is no such number: nothing is known of what
+// would be divided by.
 func (c *Comparison) percent(effect float64) float64 {
-	if c.Scale == LogRatio {
+	switch {
+	case c.Scale == LogRatio:
 		return Percent(effect)
-	}
-	if c.Share {
-		return c.percentOfShare(effect)
-	}
-	if c.ControlSum.Mean == 0 {
+	case !c.something:
 		return math.NaN()
 	}
-	return 100 * effect / math.Abs(c.ControlSum.Mean)
+	p := 100 * effect / math.Abs(c.ControlSum.Mean)
+	if c.Share {
+		return max(-100, p) // no share falls by more than all of it
+	}
+	return p
+}
+
+// notZero reports whether a sample's mean is shown to differ from zero.
+func notZero(x []float64, level float64) bool {
+	i := OneSample(x, level).Interval
+	return i.Known() && !i.Contains(0)
 }
 
 // correct applies Holm over comparisons made together and names verdicts.

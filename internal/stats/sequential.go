@@ -144,7 +144,7 @@ func (s Sequential) Settle(c Comparison, look int, opt Options) (Comparison, boo
 	opt = opt.filled()
 	level := s.Levels[look]
 	c.testAt(1 - level)
-	c.EffectPercent = c.Effect.Map(c.percent)
+	c.inPercent()
 	equivalent := false
 	if low, high := c.margins(opt); high > low && c.Effect.Known() {
 		equivalent = c.Effect.Within(low, high)

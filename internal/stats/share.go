@@ -94,22 +94,6 @@ func (e Effect) TextWithBounds() string {
 	return s
 }
 
-// percentOfShare reads a difference between shares as a change relative to the
-// control's share. Where the control's own interval reaches zero there is no
-// such number: nothing is known of what would be divided by. No share falls by
-// more than all of it.
-func (c *Comparison) percentOfShare(difference float64) float64 {
-	if !c.aboveZero {
-		return math.NaN()
-	}
-	return max(-100, 100*difference/c.ControlSum.Mean)
-}
-
-// aboveZero reports whether a sample's mean is shown to be above zero.
-func aboveZero(x []float64, level float64) bool {
-	return OneSample(x, level).Low > 0
-}
-
 // HalfWidth is half that of the interval, infinite where there is none.
 func (e Effect) HalfWidth() float64 {
 	half := (e.CIHigh.Float() - e.CILow.Float()) / 2

@@ -229,6 +229,9 @@ func verdictOf(m Metric, g Goal, c stats.Comparison) Verdict {
 	if m.LowerIsBetter {
 		v.Better = stats.LowerIsBetter
 	}
+	if size, _, _ := v.Size(); !size.Known() && c.Scale == stats.Difference {
+		v.Difference, v.DifferenceLow, v.DifferenceHigh = stats.Num(c.Effect.Estimate), stats.Num(c.Effect.Low), stats.Num(c.Effect.High)
+	}
 	for _, w := range c.Warnings {
 		v.Warnings = append(v.Warnings, w.String())
 	}

@@ -53,6 +53,9 @@ func tellEffects(vs []Verdict, m Metric) string {
 	for i, v := range vs {
 		shown, _, _ := v.Size()
 		effect, ok := shown.Get()
+		if d, absolute := v.Difference.Get(); absolute {
+			effect, ok = d, true
+		}
 		if !ok {
 			told = append(told, string(v.Verdict)+" with "+v.Variant)
 			continue
@@ -62,7 +65,7 @@ func tellEffects(vs []Verdict, m Metric) string {
 			way = "lower"
 		}
 		text := fmt.Sprintf("%s %s with %s", v.Amount(), way, v.Variant)
-		if ns, ok := v.EffectNS.Get(); ok {
+		if ns, ok := v.EffectNS.Get(); ok && !v.Difference.Known() {
 			text += fmt.Sprintf(" (%s", ByTime(m, ns))
 			if i == 0 && m.Unit != "ns" {
 				text += " per packet"

@@ -93,6 +93,8 @@ type Kind interface {
 	// WorkloadOf by its trials alone. "" are the usual ones.
 	Workload(s Spec) string
 	WorkloadOf(trials []Trial) string
+	// Replicates is what the kind's reports call blocks.
+	Replicates() string
 	// Section is what a report shows of a part beside verdicts; Sections is what it
 	// shows of any study beside those.
 	Section(s Spec, r Results, p Part) Section
@@ -192,6 +194,9 @@ func (Base) Sections(Spec, Results) []Section { return nil }
 
 // Print satisfies Kind: nothing.
 func (Base) Print(*show.Page, Results, string, Place) {}
+
+// Replicates satisfies Kind.
+func (Base) Replicates() string { return "blocks" }
 
 // Timeline satisfies Kind: none.
 func (Base) Timeline(Part) (m Metric, ok bool) { return m, false }

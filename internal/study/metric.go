@@ -25,6 +25,8 @@ type Metric struct {
 	Share bool
 	// NS is how an effect in the metric is converted to ns per packet.
 	NS NSKind
+	// Zero is what 0 means where the source rounds down: "below 1 ms"; "" is none at all.
+	Zero string
 }
 
 // NSKind says how a metric's difference is converted to nanoseconds.

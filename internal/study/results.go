@@ -2,6 +2,8 @@ package study
 
 import (
 	"fmt"
+	"math"
+	"strings"
 	"time"
 
 	"linerate/internal/show"
@@ -83,6 +85,12 @@ type Verdict struct {
 	NSLow    stats.Number `json:"effect_ns_low"`
 	NSHigh   stats.Number `json:"effect_ns_high"`
 
+	// Difference is variant − control in the metric's unit, where the control is not
+	// shown to differ from zero, so that there is no effect in percent.
+	Difference     stats.Number `json:"effect_difference,omitzero"`
+	DifferenceLow  stats.Number `json:"effect_difference_low,omitzero"`
+	DifferenceHigh stats.Number `json:"effect_difference_high,omitzero"`
+
 	Better        stats.Direction `json:"better"` // never undirected
 	Unit          string          `json:"unit"`
 	ControlMean   stats.Number    `json:"control_mean"`
@@ -109,7 +117,50 @@ type Verdict struct {
 // MarshalJSON writes the verdict as results.json has it.
 func (v Verdict) MarshalJSON() ([]byte, error) {
 	type fields Verdict
-	return stats.Document(fields(v), "n"+stats.EffectMembers+"effect_ns effect_ns_low effect_ns_high p_value p_holm verdict")
+	return stats.Document(fields(v), "n"+stats.EffectMembers+"effect_ns effect_ns_low effect_ns_high effect_difference effect_difference_low effect_difference_high p_value p_holm verdict")
+}
+
+// Text is the effect for people, in the metric's unit where there is none in percent.
+func (v Verdict) Text() string {
+	if d, ok := v.Difference.Get(); ok {
+		return v.inUnit(d, true)
+	}
+	return v.Effect.Text()
+}
+
+// Amount is Text without the direction.
+func (v Verdict) Amount() string {
+	if d, ok := v.Difference.Get(); ok {
+		return v.inUnit(math.Abs(d), false)
+	}
+	return v.Effect.Amount()
+}
+
+// Bounds are the interval of Text.
+func (v Verdict) Bounds() string {
+	if !v.Difference.Known() {
+		return v.Effect.Bounds()
+	}
+	low, known := v.DifferenceLow.Get()
+	high, both := v.DifferenceHigh.Get()
+	if !known || !both {
+		return show.Unknown
+	}
+	return "[" + v.inUnit(low, true) + ", " + v.inUnit(high, true) + "]"
+}
+
+func (v Verdict) inUnit(x float64, signed bool) string {
+	text := ""
+	switch {
+	case signed && x > 0:
+		text = "+"
+	case x < 0:
+		text, x = "−", -x
+	}
+	if v.Unit == "ns" {
+		return text + show.Nanos(x)
+	}
+	return strings.TrimSpace(text + show.Digits(x) + " " + v.Unit)
 }
 
 // AAResult compares the control with itself, by the primary metric: one

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"linerate/internal/setting"
@@ -221,82 +220,6 @@ func (Kind) Expected(_ *study.Spec, p study.Part) float64 {
 	return t.Window
 }
 
-// metrics of the kind, in the order of reports.
-var metrics = []study.Metric{
-	{Name: CPUPerPacket, Label: "CPU time of the kernel per packet", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true},
-	{Name: CPUPerRequest, Label: "CPU time of the kernel per request", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true, NS: study.IsTime},
-	{Name: LogP50, Label: "median time of requests, by the server's log", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true, NS: study.IsTime},
-	{Name: LogP95, Label: "95th percentile of the time of requests, by the server's log", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true, NS: study.IsTime},
-	{Name: LogP99, Label: "99th percentile of the time of requests, by the server's log", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true, NS: study.IsTime},
-	{Name: LogErrors, Label: "share of requests that failed, by the server's log", Mode: Mode, LowerIsBetter: true, Verdict: true, Share: true},
-	{Name: Retransmits, Label: "share of TCP segments that were sent again", Mode: Mode, LowerIsBetter: true, Verdict: true, Share: true},
-	{Name: RoundTrip, Label: "median round trip of established connections", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true, NS: study.IsTime},
-	{Name: DeliveryRate, Label: "median delivery rate of established connections", Unit: "bit/s", Mode: Mode, Verdict: true},
-	{Name: Drops, Label: "dropped packets, of all handled", Mode: Mode, LowerIsBetter: true, Verdict: true, Share: true},
-	{Name: ProbeLatency, Label: "mean time of a probe", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true, NS: study.IsTime},
-	{Name: WatchedLower, Label: "watched value", Unit: "units", Mode: Mode, LowerIsBetter: true, Verdict: true},
-	{Name: WatchedHigher, Label: "watched value", Unit: "units", Mode: Mode, Verdict: true},
-}
-
-// Metrics satisfies study.Kind.
-func (Kind) Metrics() []study.Metric { return metrics }
-
-// HigherIsBetter reports whether a higher value of a metric is the better one.
-func HigherIsBetter(metric string) bool {
-	return slices.ContainsFunc(metrics, func(m study.Metric) bool { return m.Name == metric && !m.LowerIsBetter })
-}
-
-// MetricOf is the metric that a source, as users write it, measures; "" of one that
-// is none.
-func MetricOf(source, better string) string {
-	word, rest, _ := strings.Cut(source, ":")
-	_, part, said := strings.Cut(rest, "#")
-	switch word {
-	case "cpu-per-packet":
-		return CPUPerPacket
-	case "cpu-per-request":
-		return CPUPerRequest
-	case "retransmits":
-		return Retransmits
-	case "rtt":
-		return RoundTrip
-	case "delivery-rate":
-		return DeliveryRate
-	case "drops":
-		return Drops
-	case "probe":
-		return ProbeLatency
-	case "command", "prometheus":
-		if better == string(stats.HigherIsBetter) {
-			return WatchedHigher
-		}
-		return WatchedLower
-	case "log":
-		if !said {
-			part = "p95"
-		}
-		return map[string]string{"p50": LogP50, "p95": LogP95, "p99": LogP99, "errors": LogErrors}[part]
-	}
-	return ""
-}
-
-// Yields satisfies study.Kind: a part measures what it watches.
-func (Kind) Yields(p study.Part, m study.Metric) bool {
-	t, ok := TermsOf(p)
-	return ok && slices.ContainsFunc(t.Watch, func(source string) bool { return MetricOf(source, t.Better) == m.Name })
-}
-
-// Measure satisfies study.Kind.
-func (Kind) Measure(_ study.Part, o study.Observation, _ []study.Trial) map[string]float64 {
-	m := map[string]float64{}
-	if saw, ok := o.Own.(*Saw); ok && saw.Window != nil {
-		for name, v := range saw.Window.Value {
-			m[name] = v
-		}
-	}
-	return m
-}
-
 // gateTexts say what a window must be.
 var gateTexts = []struct{ name, must string }{
 	{GateKey, "nobody else may change what is studied"},
@@ -359,6 +282,7 @@ func (Kind) Derive(r *study.Results, s study.Spec) {
 		return
 	}
 	r.Complete = enough(s, r.Trials) || s.Settled(r.Seed, r.Trials)
+	detectable(r)
 	if variant, trip := TripOf(r.Trials); trip != nil {
 		r.Complete = true
 		for i := range r.Verdicts {
@@ -367,6 +291,20 @@ func (Kind) Derive(r *study.Results, s study.Spec) {
 				v.Method = "a guardrail ended the study"
 				v.Warnings = append(v.Warnings, trip.Text)
 			}
+		}
+	}
+}
+
+// detectable takes the least detectable effect from the treatments' pairs, where there are
+// too few shams to show a scatter.
+func detectable(r *study.Results) {
+	if r.AA.N >= stats.LeastPairs || r.AA.InPoints() {
+		return
+	}
+	r.MDE = stats.Number{}
+	for _, v := range r.Verdicts {
+		if v.Primary && v.N >= stats.LeastPairs && !(v.MDE.Float() < r.MDE.Float()) {
+			r.MDE = v.MDE
 		}
 	}
 }
@@ -445,82 +383,4 @@ func (Kind) Warn(r *study.Results, s study.Spec) {
 			r.Warnings = append(r.Warnings, c.text())
 		}
 	}
-}
-
-// carryOver compares the effect in the first half of what counts of the windows with
-// that in the second: what differs is still on its way when the burn-in ends.
-type carryOver struct {
-	variant, metric string
-	stats.Interval  // of the difference, on the logarithm
-}
-
-func (c carryOver) shown() bool { return c.Known() && !c.Contains(0) }
-
-func (c carryOver) text() string {
-	return fmt.Sprintf("the effect of %s is still moving after the burn-in: it differs by %.2g %% between the halves of the windows; make burn_in longer", c.variant, stats.Percent(c.Estimate))
-}
-
-// carryOvers of the primary metric, for each treatment.
-func carryOvers(trials []study.Trial, s study.Spec) (out []carryOver) {
-	metric := s.Primary().Metric
-	for _, v := range s.Variants {
-		if v.Name == s.Control {
-			continue
-		}
-		var d []float64
-		for block, early := range halves(trials, v.Name, metric, 0) {
-			if late, ok := halves(trials, v.Name, metric, 1)[block]; ok {
-				d = append(d, late-early)
-			}
-		}
-		slices.Sort(d) // a map has no order, and sums have
-		if len(d) >= stats.LeastPairs {
-			out = append(out, carryOver{v.Name, metric, stats.OneSample(d, 0.99).Interval})
-		}
-	}
-	return out
-}
-
-// halves are the effects of a variant's valid pairs, on the logarithm, in one half of
-// what counts of their windows, by block.
-func halves(trials []study.Trial, variant, metric string, half int) map[int]float64 {
-	sums := map[int]map[bool]float64{}
-	for _, t := range trials {
-		w := windowOf(t)
-		if w == nil || w.Ramp || w.Of != variant || !t.Valid {
-			continue
-		}
-		if v, ok := w.part(metric, half); ok {
-			if sums[t.Block] == nil {
-				sums[t.Block] = map[bool]float64{}
-			}
-			sums[t.Block][t.Variant == variant] = v
-		}
-	}
-	out := map[int]float64{}
-	for block, both := range sums {
-		treated, a := both[true]
-		control, b := both[false]
-		if a && b {
-			out[block] = treated - control
-		}
-	}
-	return out
-}
-
-// part is the mean logarithm of the series' values in one half of what counts.
-func (w *Observed) part(metric string, half int) (float64, bool) {
-	if len(w.At) == 0 {
-		return 0, false
-	}
-	end := w.At[len(w.At)-1]
-	middle := (w.BurnIn + end) / 2
-	sum, n := 0.0, 0.0
-	for i, v := range w.Series[metric] {
-		if i >= len(w.At) || v == nil || *v <= 0 || w.At[i] < w.BurnIn || (w.At[i] >= middle) != (half == 1) {
-			continue
-		}
-		sum, n = sum+math.Log(*v), n+1
-	}
-	return sum / n, n > 0
 }

@@ -12,6 +12,7 @@ type Pilot struct {
 	Every time.Duration // between values
 	N     int
 	SD    float64 // of the values' logarithms
+	Zeros int     // values of nothing, which have no logarithm
 	// Memory is the share of the variance that persists, and Fade how much of that is left one
 	// value later: the autocorrelation at lag k is Memory·Fadeᵏ. What does not persist is
 	// noise of the single value.
@@ -22,17 +23,20 @@ type Pilot struct {
 const leastPilot = 8
 
 // PilotOf reads the scatter of positive values taken at equal intervals; ok is
-// false for too few of them, or values without scatter. The autocorrelation is that
+// false for too few of them, or values without scatter: the pilot then has their number. The autocorrelation is that
 // of an AR(1) process seen through noise, by its first two lags (method of moments).
 func PilotOf(values []float64, every time.Duration) (p Pilot, ok bool) {
 	var x []float64
 	for _, v := range values {
-		if v > 0 && !math.IsInf(v, 0) {
+		switch {
+		case v == 0:
+			p.Zeros++
+		case v > 0 && !math.IsInf(v, 0):
 			x = append(x, math.Log(v))
 		}
 	}
-	if len(x) < leastPilot {
-		return Pilot{}, false
+	if p.Every, p.N = every, len(x); p.N < leastPilot {
+		return p, false
 	}
 	mean, ss := 0.0, 0.0
 	for _, v := range x {
@@ -41,8 +45,7 @@ func PilotOf(values []float64, every time.Duration) (p Pilot, ok bool) {
 	for _, v := range x {
 		ss += (v - mean) * (v - mean)
 	}
-	p = Pilot{Every: every, N: len(x), SD: math.Sqrt(ss / float64(len(x)-1))}
-	if p.SD < 1e-12 { // nothing but rounding
+	if p.SD = math.Sqrt(ss / float64(p.N-1)); p.SD < 1e-12 { // nothing but rounding
 		return p, false
 	}
 	one, two := stats.Autocorrelation(x, 1), stats.Autocorrelation(x, 2)
@@ -51,6 +54,23 @@ func PilotOf(values []float64, every time.Duration) (p Pilot, ok bool) {
 		p.Memory = min(1, one/p.Fade)
 	}
 	return p, true
+}
+
+// Lacks says why a pilot shows no scatter; "" where it does.
+func (p Pilot) Lacks() string {
+	switch {
+	case p.N >= leastPilot && p.SD >= 1e-12:
+		return ""
+	case p.N >= leastPilot:
+		return "always the same"
+	case p.N == 0 && p.Zeros > 0:
+		return "always 0"
+	case p.N+p.Zeros == 0:
+		return "no values"
+	case p.Zeros > 0:
+		return "nearly always 0"
+	}
+	return "too few values"
 }
 
 // PairSD is the standard deviation of a pair's effect, on the logarithm, by the

@@ -3,6 +3,7 @@ package switchback
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 )
@@ -61,6 +62,18 @@ func TestPilotOfLittle(t *testing.T) {
 	} {
 		if p, ok := PilotOf(values, time.Second); ok {
 			t.Errorf("%s: %+v", name, p)
+		}
+	}
+}
+
+// A pilot that shows no scatter says why.
+func TestPilotLacks(t *testing.T) {
+	x := func(n int, v float64) []float64 { return slices.Repeat([]float64{v}, n) }
+	for want, values := range map[string][]float64{
+		"no values": x(9, math.NaN()), "always 0": x(50, 0), "nearly always 0": append(x(40, 0), 1, 2), "always the same": x(20, 3), "too few values": {1, 2, 3}, "": {1, 2, 3, 1, 2, 3, 1, 2, 3},
+	} {
+		if p, ok := PilotOf(values, time.Second); p.Lacks() != want || ok != (want == "") {
+			t.Errorf("%v: %q, want %q", values, p.Lacks(), want)
 		}
 	}
 }

@@ -124,23 +124,28 @@ func series(windows []window, m study.Metric, width float64) string {
 func axes(c *chart.Canvas, x, y chart.Scale, m study.Metric) {
 	for _, v := range y.Ticks(5) {
 		c.Line("grid", left, y.At(v), c.W-right, y.At(v))
-		c.Text("tick", "end", left-6, y.At(v)+4, ValueText(m, v))
+		text := "0"
+		if v != 0 {
+			text = ValueText(m, v)
+		}
+		c.Text("tick", "end", left-6, y.At(v)+4, text)
 	}
 	for _, v := range x.Ticks(6) {
 		c.Tick(x.At(v), c.H-8, span(time.Duration(v*float64(time.Second))))
 	}
 }
 
-// ValueText is a value of a metric for people. A log that has whole milliseconds calls
-// what is shorter 0: no request takes none.
+// ValueText is a value of a metric for people.
 func ValueText(m study.Metric, v float64) string {
 	switch {
-	case v == 0 && slices.Contains([]string{LogP50, LogP95, LogP99}, m.Name):
-		return "below 1 ms"
+	case v == 0 && m.Zero != "":
+		return m.Zero
 	case m.Share:
-		return show.Percent(100 * v)
-	case m.NS == study.IsTime:
+		return show.Loss(v)
+	case m.Unit == "ns":
 		return show.Nanos(v)
+	case m.Unit == "bit/s":
+		return show.SI(v, m.Unit)
 	}
 	return show.Value(v)
 }

@@ -78,7 +78,8 @@ func TestValueText(t *testing.T) {
 	for _, c := range []struct {
 		metric, want string
 		v            float64
-	}{{LogP95, "below 1 ms", 0}, {LogP95, "3.00 ms", 3e6}, {RoundTrip, "0 ns", 0}, {Drops, "0.00 %", 0}, {WatchedLower, "0", 0}} {
+	}{{LogP95, "below 1 ms", 0}, {LogP95, "3.00 ms", 3e6}, {RoundTrip, "0 ns", 0}, {Drops, "0 %", 0}, {Drops, "0.000120 %", 1.2e-6}, {WatchedLower, "0", 0},
+		{CPUPerPacket, "below a clock tick", 0}, {CPUPerPacket, "505 µs", 504701}, {DeliveryRate, "11.6 Mbit/s", 11.6e6}} {
 		m, ok := study.MetricNamed(c.metric)
 		if got := ValueText(m, c.v); !ok || got != c.want {
 			t.Errorf("%s of %g is %q, want %q", c.metric, c.v, got, c.want)

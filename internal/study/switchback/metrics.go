@@ -1,0 +1,92 @@
+package switchback
+
+import (
+	"slices"
+	"strings"
+
+	"linerate/internal/stats"
+	"linerate/internal/study"
+)
+
+// What 0 means of times that were rounded down: no request takes none, and most logs count
+// milliseconds, most kernels ticks of their clock.
+const (
+	belowMS   = "below 1 ms"
+	belowTick = "below a clock tick"
+)
+
+// metrics of the kind, in the order of reports.
+var metrics = []study.Metric{
+	{Name: CPUPerPacket, Label: "CPU time of the kernel per packet", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true, NS: study.IsTime, Zero: belowTick},
+	{Name: CPUPerRequest, Label: "CPU time of the kernel per request", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true, NS: study.IsTime, Zero: belowTick},
+	{Name: LogP50, Label: "median time of requests, by the server's log", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true, NS: study.IsTime, Zero: belowMS},
+	{Name: LogP95, Label: "95th percentile of the time of requests, by the server's log", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true, NS: study.IsTime, Zero: belowMS},
+	{Name: LogP99, Label: "99th percentile of the time of requests, by the server's log", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true, NS: study.IsTime, Zero: belowMS},
+	{Name: LogErrors, Label: "share of requests that failed, by the server's log", Mode: Mode, LowerIsBetter: true, Verdict: true, Share: true},
+	{Name: Retransmits, Label: "share of TCP segments that were sent again", Mode: Mode, LowerIsBetter: true, Verdict: true, Share: true},
+	{Name: RoundTrip, Label: "median round trip of established connections", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true, NS: study.IsTime},
+	{Name: DeliveryRate, Label: "median delivery rate of established connections", Unit: "bit/s", Mode: Mode, Verdict: true},
+	{Name: Drops, Label: "dropped packets, of all handled", Mode: Mode, LowerIsBetter: true, Verdict: true, Share: true},
+	{Name: ProbeLatency, Label: "mean time of a probe", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true, NS: study.IsTime},
+	{Name: WatchedLower, Label: "watched value", Unit: "units", Mode: Mode, LowerIsBetter: true, Verdict: true},
+	{Name: WatchedHigher, Label: "watched value", Unit: "units", Mode: Mode, Verdict: true},
+}
+
+// Metrics satisfies study.Kind.
+func (Kind) Metrics() []study.Metric { return metrics }
+
+// HigherIsBetter reports whether a higher value of a metric is the better one.
+func HigherIsBetter(metric string) bool {
+	return slices.ContainsFunc(metrics, func(m study.Metric) bool { return m.Name == metric && !m.LowerIsBetter })
+}
+
+// MetricOf is the metric that a source, as users write it, measures; "" of one that
+// is none.
+func MetricOf(source, better string) string {
+	word, rest, _ := strings.Cut(source, ":")
+	_, part, said := strings.Cut(rest, "#")
+	switch word {
+	case "cpu-per-packet":
+		return CPUPerPacket
+	case "cpu-per-request":
+		return CPUPerRequest
+	case "retransmits":
+		return Retransmits
+	case "rtt":
+		return RoundTrip
+	case "delivery-rate":
+		return DeliveryRate
+	case "drops":
+		return Drops
+	case "probe":
+		return ProbeLatency
+	case "command", "prometheus":
+		if better == string(stats.HigherIsBetter) {
+			return WatchedHigher
+		}
+		return WatchedLower
+	case "log":
+		if !said {
+			part = "p95"
+		}
+		return map[string]string{"p50": LogP50, "p95": LogP95, "p99": LogP99, "errors": LogErrors}[part]
+	}
+	return ""
+}
+
+// Yields satisfies study.Kind: a part measures what it watches.
+func (Kind) Yields(p study.Part, m study.Metric) bool {
+	t, ok := TermsOf(p)
+	return ok && slices.ContainsFunc(t.Watch, func(source string) bool { return MetricOf(source, t.Better) == m.Name })
+}
+
+// Measure satisfies study.Kind.
+func (Kind) Measure(_ study.Part, o study.Observation, _ []study.Trial) map[string]float64 {
+	m := map[string]float64{}
+	if saw, ok := o.Own.(*Saw); ok && saw.Window != nil {
+		for name, v := range saw.Window.Value {
+			m[name] = v
+		}
+	}
+	return m
+}

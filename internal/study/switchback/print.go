@@ -1,0 +1,37 @@
+package switchback
+
+import (
+	"linerate/internal/show"
+	"linerate/internal/stats"
+	"linerate/internal/study"
+)
+
+// Replicates satisfies study.Kind.
+func (Kind) Replicates() string { return "pairs" }
+
+// Print satisfies study.Kind: what else was watched, beside the metric that decides.
+func (Kind) Print(p *show.Page, r study.Results, _ string, at study.Place) {
+	if at != study.Ahead {
+		return
+	}
+	t := show.Table{Header: []string{"also watched", r.Control, "variant", "", "effect", "95 % interval", "verdict"}, Right: []bool{false, true, false, true, true, true, false}}
+	for _, v := range r.Verdicts {
+		m, _ := study.MetricNamed(v.Metric)
+		if v.Primary || m.Mode != Mode {
+			continue
+		}
+		if v.N == 0 {
+			t.Rows = append(t.Rows, []string{m.Label, "", v.Variant, "", "", "", "nothing to measure"})
+			continue
+		}
+		t.Rows = append(t.Rows, []string{m.Label, valueOf(m, v.ControlMean), v.Variant, valueOf(m, v.VariantMean), v.Text(), v.Bounds(), p.Paint(v.Verdict.Ink(), string(v.Verdict))})
+	}
+	if len(t.Rows) > 0 {
+		p.Table(t)
+		p.Line("")
+	}
+}
+
+func valueOf(m study.Metric, n stats.Number) string {
+	return show.Optional(n, func(v float64) string { return ValueText(m, v) })
+}
