@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -75,29 +76,92 @@ func (h *hostOf) sysctl(t *testing.T, name string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// feeling is a command whose number depends on a sysctl of the host: factor times 100
-// where it is value, 100 else, with noise.
-func (h *hostOf) feeling(t *testing.T, name, value string, factor float64) string {
+// feeling is a metric whose number depends on a sysctl of the host: factor times 100
+// where it is value, 100 else, and next to no noise. How long the machine takes for what
+// it measures is not in it.
+func (h *hostOf) feeling(name, value string, factor float64) string {
+	n := 0
+	felt.Store(h.net, func() (v float64, err error) {
+		done := make(chan struct{})
+		h.jobs <- func() {
+			var is []byte
+			is, err = os.ReadFile("/proc/sys/" + strings.ReplaceAll(name, ".", "/")) // of the thread's namespace
+			v = 100 * (1 + 0.0005*float64(n*7%13))
+			if n++; strings.TrimSpace(string(is)) == value {
+				v *= factor
+			}
+			close(done)
+		}
+		<-done
+		return v, err
+	})
+	return "felt:" + h.net
+}
+
+// felt are the metrics of tests, by the file of their host's namespace.
+var felt sync.Map
+
+func init() {
+	sources["felt"] = func(o *Options, rest string) (switchback.Watched, Source, error) {
+		w, err := o.watched("what a test feels")
+		read, _ := felt.Load(rest)
+		return w, &feltSource{read: read.(func() (float64, error))}, err
+	}
+}
+
+type feltSource struct {
+	readings
+	read func() (float64, error)
+}
+
+func (s *feltSource) Tick(context.Context, Sample) (float64, error) {
+	v, err := s.read()
+	s.add(v)
+	return v, err
+}
+
+// command is a command that prints a number, and fails where a sysctl has a value.
+func (h *hostOf) command(t *testing.T, name, failsAt string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "metric")
-	script := fmt.Sprintf(`#!/bin/sh
-v=$(nsenter --net=%s cat /proc/sys/%s)
-awk -v seed=$$ -v hit="$v" 'BEGIN { srand(seed * 7919 + systime()); x = 100 * (1 + 0.02 * (rand() + rand() + rand() + rand() - 2) * 1.73); if (hit == "%s") x *= %g; print x }'
-`, h.net, strings.ReplaceAll(name, ".", "/"), value, factor)
+	script := fmt.Sprintf("#!/bin/sh\necho 100\n[ \"$(nsenter --net=%s cat /proc/sys/%s)\" != %s ]\n", h.net, strings.ReplaceAll(name, ".", "/"), failsAt)
 	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return path
+	return "command:" + path
+}
+
+// calm is a host with little and steady traffic, however busy the machine is that it is
+// on: the guardrails of a host watch the whole machine.
+type calm struct{ *localhost.Runner }
+
+func (c calm) Run(ctx context.Context, script string, args []string, in []byte) ([]byte, error) {
+	out, err := c.Runner.Run(ctx, script, args, in)
+	if script != sampleScript || len(args) == 0 || args[0] != "look" {
+		return out, err
+	}
+	var kept strings.Builder
+	for line := range strings.Lines(string(out)) {
+		f := strings.Fields(line)
+		switch f[0] {
+		case "uptime":
+			up := number(f, 1)
+			fmt.Fprintf(&kept, "%score\nhz 100\ncpu %.0f 0 0 %.0f\nrunning 1\nmemory 100\navailable 50\ndev v0 0 %.0f 0 0 0 0 0 0 0 0 0 0\n", line, 10*up, 90*up, 1000*up)
+		case "clock", "boot", "owner", "service", "end":
+			kept.WriteString(line)
+		}
+	}
+	return []byte(kept.String()), err
 }
 
 // study is one of a sysctl on the host.
 func (h *hostOf) study(t *testing.T, name, value string, factor float64) (Options, *[]Window) {
 	var windows []Window
 	return Options{
-		Conn: h.runner(), Machine: apply.On(h.runner()), Seed: 5,
+		Conn: calm{h.runner()}, Machine: apply.On(h.runner()), Seed: 5,
 		Plan:       switchback.Plan{Window: 500 * time.Millisecond, BurnIn: 100 * time.Millisecond, Treatments: []string{"it"}, Pairs: 6},
 		Treatments: []Treatment{{Name: "it", Values: []apply.Assignment{{Key: knob.Key{Mechanism: setting.Sysctl, Name: name}, Value: value}}}},
-		Metrics:    []string{"command:" + h.feeling(t, name, value, factor)}, Better: stats.LowerIsBetter,
+		Metrics:    []string{h.feeling(name, value, factor)}, Better: stats.LowerIsBetter,
 		Pilot: 500 * time.Millisecond,
 		Sink:  func(w Window) error { windows = append(windows, w); return nil },
 		Say:   t.Logf,
@@ -142,7 +206,7 @@ func TestFindsAnEffect(t *testing.T) {
 		t.Errorf("%s %+v of %d pairs: %v %v", c.Verdict, c.EffectPercent, c.N, a, b)
 	}
 	a, b = arms(*windows, switchback.Sham)
-	if c := stats.CompareSwitchback([]stats.Arm{a}, []stats.Arm{b}, opt)[0]; c.N != 2 || c.EffectPercent.Estimate > 2 || c.EffectPercent.Estimate < -2 {
+	if c := stats.CompareSwitchback([]stats.Arm{a}, []stats.Arm{b}, opt)[0]; c.N < 2 || c.EffectPercent.Estimate > 2 || c.EffectPercent.Estimate < -2 {
 		t.Errorf("sham: %+v of %d pairs", c.EffectPercent, c.N)
 	}
 	left, _ := filepath.Glob(h.root + "/var/lib/linerate/*")
@@ -190,14 +254,7 @@ func TestFailuresTripAGuardrail(t *testing.T) {
 	h := newHost(t)
 	before := h.sysctl(t, fin)
 	o, windows := h.study(t, fin, "17", 1)
-	path := strings.TrimPrefix(o.Metrics[0], "command:")
-	script, err := os.ReadFile(path)
-	if err == nil {
-		err = os.WriteFile(path, append(script, []byte("[ \"$v\" != 17 ]\n")...), 0o755)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Metrics = []string{h.command(t, fin, "17")}
 	o.Say = func(string, ...any) {}
 	out, err := Run(t.Context(), o)
 	if err != nil || out.Trip == nil || !out.Restored || !strings.HasPrefix(out.Trip.Guardrail, "failures of ") {
