@@ -8,17 +8,15 @@ import (
 	"linerate/internal/labtest"
 )
 
-// TestPowerCuts takes the power away wherever in apply, confirm and rollback
-// it makes a difference: the host comes up old or new, with what its loader has read as well.
+// TestPowerCuts takes the power away at every command of each phase, or wherever in
+// apply, confirm and rollback it makes a difference where all faults are asked for: the host comes up old or new, with what its loader has read as well.
 func TestPowerCuts(t *testing.T) {
 	if os.Getuid() != 0 {
 		labtest.Lacking(t, "needs root: it makes namespaces and a file system")
 	}
-	faults := 0 // all
-	if testing.Short() {
-		faults = 30
-	}
-	got, err := Run(context.Background(), t.TempDir(), Options{Faults: faults, Seed: 2, Workers: 4, Kinds: []Kind{Boot}, Runner: local})
+	o := choice(2, 30)
+	o.Kinds = []Kind{Boot}
+	got, err := Run(context.Background(), t.TempDir(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,8 +34,8 @@ const (
 type Options struct {
 	// Faults is how many; 0 is each that there is, once.
 	Faults int
-	// Sparse is fewer cases: each kind once in each phase and at each command, each
-	// command once in each phase.
+	// Sparse is fewer cases: each kind once in each phase, each command once in each
+	// phase, and each command that fails.
 	Sparse bool
 	Seed   uint64
 	// Kinds of faults; none is all.
@@ -206,14 +206,19 @@ func (l *lab) cases() []attack {
 	return all
 }
 
-// thin keeps a fault that is the first of its kind in a phase or at a command, or the
-// first at a command in a phase.
+// thin keeps a fault that is the first of its kind in a phase or the first at a command
+// in a phase, and the first failure of a command. To the other kinds it does not matter
+// which command they strike at, but what the host is at that moment.
 func (l *lab) thin(all []attack) []attack {
 	struck := map[[2]string]bool{}
 	return slices.DeleteFunc(all, func(a attack) bool {
 		phase, kind, command := string(a.phase), string(a.kind), l.steps[a.phase][a.at-1].command
+		pairs := [][2]string{{phase, kind}, {phase, command}}
+		if a.kind == IO {
+			pairs = append(pairs, [2]string{kind, command})
+		}
 		old := true
-		for _, pair := range [][2]string{{phase, kind}, {kind, command}, {phase, command}} {
+		for _, pair := range pairs {
 			old = old && struck[pair]
 			struck[pair] = true
 		}

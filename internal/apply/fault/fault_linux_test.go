@@ -15,25 +15,37 @@ func local(r *Sandbox, env []string) host.Runner {
 	return &localhost.Runner{Env: env, Start: r.Start}
 }
 
+// allFaults is the environment variable that asks for every fault that differs, not for
+// a sparse choice: LINERATE_FAULTS=all.
+const allFaults = "LINERATE_FAULTS"
+
+// choice is how a test strikes: sparsely, unless all faults are asked for, and no more
+// often than that in a short run.
+func choice(seed uint64, short int) Options {
+	o := Options{Sparse: os.Getenv(allFaults) != "all", Seed: seed, Workers: 4, Runner: local}
+	if testing.Short() {
+		o.Faults = short
+	}
+	return o
+}
+
 // TestFaults strikes at the agent: after recovery the host is exactly as it
 // was, or exactly as it was confirmed. Power cuts have tests of their own.
 func TestFaults(t *testing.T) {
 	if os.Getuid() != 0 {
 		labtest.Lacking(t, "needs root: it makes namespaces and a file system")
 	}
-	faults := 0 // all of a sparse choice: linerate-bench apply has the patience for more
-	if testing.Short() {
-		faults = 40
-	}
 	kinds := slices.DeleteFunc(Kinds(), func(k Kind) bool { return attack{kind: k}.boots() })
-	got, err := Run(context.Background(), t.TempDir(), Options{Faults: faults, Sparse: true, Seed: 1, Workers: 4, Kinds: kinds, Runner: local})
+	o := choice(1, 40)
+	o.Kinds = kinds
+	got, err := Run(context.Background(), t.TempDir(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range got.Bad {
 		t.Error(b)
 	}
-	if got.Mixed+got.Lost != 0 || got.Old+got.New != got.Faults || got.New == 0 || got.Old == 0 || (faults == 0 && len(got.Kinds) != len(kinds)) {
+	if got.Mixed+got.Lost != 0 || got.Old+got.New != got.Faults || got.New == 0 || got.Old == 0 || (o.Faults == 0 && len(got.Kinds) != len(kinds)) {
 		t.Errorf("%+v", got)
 	}
 	t.Logf("%+v", got)
@@ -61,10 +73,8 @@ func TestUnsynced(t *testing.T) {
 	if os.Getuid() != 0 {
 		labtest.Lacking(t, "needs root: it makes namespaces and a file system")
 	}
-	o := Options{Sparse: true, Seed: 3, Workers: 4, Kinds: []Kind{Unsynced}, Runner: local}
-	if testing.Short() {
-		o.Faults = 24
-	}
+	o := choice(3, 24)
+	o.Kinds = []Kind{Unsynced}
 	got, err := Run(context.Background(), t.TempDir(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +85,7 @@ func TestUnsynced(t *testing.T) {
 	if got.Mixed+got.Lost != 0 || got.Old+got.New != got.Faults || got.New == 0 || got.Old == 0 {
 		t.Errorf("%+v", got)
 	}
-	o.Sabotage = BreakSync
+	o.Sabotage, o.Faults = BreakSync, 24
 	if got, err = Run(context.Background(), t.TempDir(), o); err != nil || got.Lost == 0 || got.Mixed != 0 {
 		t.Errorf("notes that are not synced went unnoticed: %+v, %v", got, err)
 	}
