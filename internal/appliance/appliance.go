@@ -28,6 +28,8 @@ type Config struct {
 	PF *fact.PF
 	// Services are the daemons that it starts.
 	Services []fact.Service
+	// Shapers hold traffic back.
+	Shapers []fact.Shaper
 	// Problems are parts that could not be read.
 	Problems []fact.Problem
 }

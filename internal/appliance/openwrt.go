@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/fact/keep"
 )
 
 // option is one value of a UCI file.
@@ -20,10 +21,15 @@ type option struct {
 
 // place is the option as uci(1) names it.
 func (o option) place() string {
+	return o.part() + "." + o.name
+}
+
+// part is the option's section as uci(1) names it.
+func (o option) part() string {
 	if o.section != "" {
-		return fmt.Sprintf("uci %s.%s.%s", path.Base(o.file), o.section, o.name)
+		return fmt.Sprintf("uci %s.%s", path.Base(o.file), o.section)
 	}
-	return fmt.Sprintf("uci %s.@%s[%d].%s", path.Base(o.file), o.kind, o.index, o.name)
+	return fmt.Sprintf("uci %s.@%s[%d]", path.Base(o.file), o.kind, o.index)
 }
 
 // parseUCI reads a UCI file: config, option and list, words in quotes or without.
@@ -40,7 +46,7 @@ func parseUCI(f File) []option {
 		switch {
 		case w[0] == "config" && len(w) > 1:
 			now = option{file: f.Path, kind: w[1], index: count[w[1]]}
-			if len(w) > 2 {
+			if len(w) > 2 && w[2] != keep.Mark {
 				now.section = w[2]
 			}
 			count[w[1]]++
@@ -84,6 +90,8 @@ func (u *openwrt) option(o option) {
 		u.line(o, fact.Field, key, o.value, place+" ("+o.place()+")")
 	}
 	switch {
+	case where == "sqm" && o.kind == "queue":
+		u.sqm(o)
 	case key == "system/system/hostname":
 		u.c.Hostname = o.value
 	case where == "firewall" && o.kind == "defaults" && uciSysctls[o.name] != "":

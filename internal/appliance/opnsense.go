@@ -21,6 +21,7 @@ func readOPNsense(p *Product, files []File) Config {
 			return ticked(s.root.first("system"), tag)
 		})
 		s.c.Services = s.services()
+		s.opnsensePipes()
 	})
 }
 

@@ -22,6 +22,7 @@ func readPfSense(p *Product, files []File) Config {
 		})
 		s.timeouts(system)
 		s.c.Services = s.services()
+		s.pfsenseLimiters()
 	})
 }
 

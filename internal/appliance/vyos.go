@@ -45,6 +45,7 @@ func readVyOS(p *Product, files []File) Config {
 			v.leaf(l)
 		}
 	}
+	v.shapers.all(&v.c)
 	return v.c
 }
 
@@ -53,6 +54,8 @@ type vyos struct {
 	p    *Product
 	file string
 	c    Config
+
+	shapers vyosShapers
 }
 
 // words splits a line as VyOS does: blanks between, quotes around what has some.
@@ -142,6 +145,7 @@ func (v *vyos) leaf(l leaf) {
 	v.conntrack(l)
 	v.firewall(l)
 	v.field(l)
+	v.shapers.note(l, v.file)
 }
 
 // vyosOffloads are ethtool's names of VyOS' words.

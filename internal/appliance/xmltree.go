@@ -14,6 +14,7 @@ type node struct {
 	name     string
 	text     string
 	line     int
+	id       string // its uuid, by which other elements name it
 	children []*node
 }
 
@@ -46,6 +47,11 @@ func parseXML(text string) (*node, error) {
 				return root, fmt.Errorf("line %d: more than %d elements, or more than %d within each other", line, maxNodes, maxDepth)
 			}
 			child := &node{name: t.Name.Local, line: line}
+			for _, a := range t.Attr {
+				if a.Name.Local == "uuid" {
+					child.id = a.Value
+				}
+			}
 			at.children = append(at.children, child)
 			open = append(open, child)
 		case xml.EndElement:

@@ -107,6 +107,12 @@ func (a *auditor) subjects(r *Rule) []subject {
 		for i, n := range a.f.NICs {
 			all = append(all, a.aboutNIC(n, a.names.NICs[i]))
 		}
+	case EachShaper:
+		for _, s := range a.f.Shapers {
+			e := a.names.about("")
+			e.Shaper = viewShaper(s)
+			all = append(all, subject{env: e, name: s.Name, at: s.Line})
+		}
 	case EachCounter:
 		for _, c := range a.f.Counters {
 			if r.takes([]string{c.Name}) {

@@ -26,9 +26,10 @@ type lineView struct {
 // names are what rules see: the catalogue's names and what audits add.
 type names struct {
 	tunable.Names
-	// What a rule is asked about: a line, an interface or a counter.
+	// What a rule is asked about: a line, an interface, a shaper or a counter.
 	Line        *lineView     `expr:"line"`
 	NIC         *factexpr.NIC `expr:"nic"`
+	Shaper      *shaperView   `expr:"shaper"`
 	Count       float64       `expr:"count" moves:"yes"`
 	CounterName string        `expr:"counter_name" moves:"yes"`
 	// Packets is the traffic beside a counter of an interface: packets received,
@@ -63,7 +64,7 @@ var language = sync.OnceValue(factexpr.NewLanguage[names])
 func ruleNames(e tunable.Env, f *fact.Facts, lists *Lists) *names {
 	return &names{
 		Names: *e.Names,
-		Line:  &lineView{}, NIC: &factexpr.NIC{},
+		Line:  &lineView{}, NIC: &factexpr.NIC{}, Shaper: &shaperView{},
 		OfClass:      func(n *factexpr.NIC, class string) bool { return slices.Contains(lists.Classes[class], n.Driver) },
 		Class:        func(class string) bool { return hasDriver(f, lists.Classes[class]) },
 		PFLimit:      func(name string) float64 { return pfLimit(e, f.Firewall.PF, name) },

@@ -21,6 +21,7 @@ const (
 	EachHost    = "host"    // the whole host: once
 	EachLine    = "line"    // every line that sets one of Names and takes effect
 	EachNIC     = "nic"     // every network interface
+	EachShaper  = "shaper"  // every shaper of an appliance
 	EachCounter = "counter" // every counter whose name matches one of Names
 )
 
@@ -39,7 +40,7 @@ type Rule struct {
 	// Since and Until bound the releases: from, and before.
 	Since release.Release `yaml:"since"`
 	Until release.Release `yaml:"until"`
-	// Each is host (the default), line, nic or counter.
+	// Each is host (the default), line, nic, shaper or counter.
 	Each string `yaml:"each"`
 	// Names are tunables (globs, units folded as in the catalogue) or
 	// counters that a rule over lines or counters is for; those with "!"
@@ -297,8 +298,8 @@ func (r *Rule) check() error {
 		return fmt.Errorf("severity %q is none of %v", r.Severity, severities)
 	case !slices.Contains(actions, r.Action):
 		return fmt.Errorf("action %q is none of %v", r.Action, actions)
-	case !slices.Contains([]string{EachHost, EachLine, EachNIC, EachCounter}, r.Each):
-		return fmt.Errorf("each %q is none of host, line, nic, counter", r.Each)
+	case !slices.Contains([]string{EachHost, EachLine, EachNIC, EachShaper, EachCounter}, r.Each):
+		return fmt.Errorf("each %q is none of host, line, nic, shaper, counter", r.Each)
 	case (r.Each == EachLine || r.Each == EachCounter) != (len(r.Names) > 0):
 		return errors.New("names belong to rules over lines or counters, and those need them")
 	case r.Message == "" || r.Why == "" || r.Fix == "" || len(r.Sources) == 0:

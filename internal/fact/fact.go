@@ -73,6 +73,8 @@ type Facts struct {
 	Interrupts []Interrupt `json:"interrupts,omitempty"`
 	Modules    []Module    `json:"modules,omitempty"`
 	Firewall   Firewall    `json:"firewall"`
+	// Shapers hold traffic back to a rate, as an appliance sets them up.
+	Shapers []Shaper `json:"shapers,omitempty"`
 	// Services are daemons whose own configuration is coupled to tunables.
 	Services []Service `json:"services,omitempty"`
 	// Listeners are the sockets that accept connections.

@@ -111,6 +111,7 @@ func (in *inspection) addProduct(p *appliance.Product, c appliance.Config) {
 		in.f.AddConfigured(n)
 	}
 	in.f.Services = append(in.f.Services, c.Services...)
+	in.f.Shapers = append(in.f.Shapers, c.Shapers...)
 	if in.f.Hostname == "" {
 		in.f.Hostname = c.Hostname
 	}

@@ -11,13 +11,13 @@ const (
 
 // senseContainers are elements that hold others of which some are kept; an
 // element of another name goes with what is in it, as far as its lines are its own.
-const senseContainers = `(opnsense|pfsense|system|interfaces|filter|rule|nat|outbound|onetoone|shaper|dnshaper|OPNsense|Firewall|Filter|rules|Interfaces|settings|TrafficShaper|pipes|pipe|queues|IDS|general|Netflow|collect|unbound|unboundplus|wireguard|HAProxy|openvpn|openvpn-server)`
+const senseContainers = `(opnsense|pfsense|system|interfaces|filter|rule|nat|outbound|onetoone|shaper|dnshaper|OPNsense|Firewall|Filter|rules|Interfaces|settings|TrafficShaper|pipes|pipe|queues|queue|rules|target|item|IDS|general|Netflow|collect|unbound|unboundplus|wireguard|HAProxy|openvpn|openvpn-server)`
 
 // senseLeaves are elements whose value is a number or one of few words.
 const senseLeaves = `(version|optimization|statepolicy|state-policy|maximumstates|maximumfrags|maximumtableentries|adaptivestart|adaptiveend|srctrack|syncookies|syncookies_adaptstart|syncookies_adaptend|disablefilter|disablescrub|scrub_interface_disable|scrubnodf|scrubrnid|` +
 	`powerd_enable|powerd_ac_mode|powerd_battery_mode|powerd_normal_mode|crypto_hardware|thermal_hardware|hwpstate|hwpstate_control_level|pti_disabled|mds_disable|hn_altq_enable|usevirtualterminal|pf_share_forward|` +
 	`disablechecksumoffloading|disablesegmentationoffloading|disablelargereceiveoffloading|disablevlanhwfilter|hw_settings_overwrite|ipv6allow|disableipv6|` +
-	`(tcp|udp|icmp|other|sctp)[a-z]+timeout|enable|enabled|mtu|mss|mode|media|ips|bandwidth|bandwidthMetric|scheduler|codel_enable|codel_target|codel_interval|codel_limit|codel_flows|scheduler_type|vpnid)`
+	`(tcp|udp|icmp|other|sctp)[a-z]+timeout|enable|enabled|mtu|mss|mode|media|ips|bandwidth|bandwidthMetric|scheduler|codel_enable|codel_target|codel_interval|codel_limit|codel_flows|fqcodel_quantum|fqcodel_limit|fqcodel_flows|param_fq_codel_[a-z]+|param_codel_[a-z]+|number|sched|aqm|bw|bwscale|scheduler_type|vpnid)`
 
 // senseRules keep of config.xml the tunables, and of the rest the elements that an
 // audit reads. Of users, certificates, keys, networks and descriptions nothing
@@ -28,18 +28,20 @@ func senseRules() []rule {
 		on(start, `{_}<[?]xml [^>]*>`, keep, ""),
 		on(start, `{_}<sysctl`, keep, "sense.open.list").before(`[ >]`),
 		on(start, `{_}<interfaces>`, keep, face),
+		on(start, `{_}<bandwidth>`, keep, "").before(`{_}<item|{_}$`), on(start, `{_}</bandwidth>`, keep, ""), // pfSense's holds items
+		on(start, `[0-9a-f]+-[0-9a-f]+-[0-9a-f]+-[0-9a-f]+-[0-9a-f]+`, keep, "").before(`</(pipe|target)>`), // by which a rule names a pipe
 		on(start, `{_}</?`+senseContainers, keep, "sense.open").before(`[ />]`),
 		on(start, `{_}<`+senseLeaves, keep, "sense.leaf").before(`[ />]`),
 		on(start, `{_}<hostname>`, keep, "sense.host"),
 		on(start, `[^<]+|<[^>]*>?`, drop, ""),
 	}
 	for _, s := range []struct{ state, then string }{{"sense.open", start}, {"sense.open.list", list}} {
-		rules = append(rules, on(s.state, ` version="[0-9.]+"`, keep, ""), on(s.state, `/?>`, keep, s.then), on(s.state, `[^/>]+|/`, drop, ""))
+		rules = append(rules, on(s.state, ` version="[0-9.]+"| uuid="[0-9a-f-]+"`, keep, ""), on(s.state, `/?>`, keep, s.then), on(s.state, `[^/>]+|/`, drop, ""))
 	}
 	for _, s := range []struct{ leaf, then string }{{"sense.leaf", start}, {face + ".leaf", face}, {list + ".value", list}} {
 		rules = append(rules,
 			on(s.leaf, `/>`, keep, s.then), on(s.leaf, `</[A-Za-z0-9_-]+>`, keep, s.then), on(s.leaf, `>`, keep, ""),
-			on(s.leaf, `(normal|high-latency|satellite|aggressive|conservative|if-bound|floating|hadp|adp|min|max|hiadaptive|adaptive|minimum|maximum|dhcp|dhcp6|pppoe|ppp|track6|slaac|none|automatic|hybrid|advanced|disabled|default|cryptodev|aesni|coretemp|amdtemp|enabled)`, keep, "").before(`[< ]`),
+			on(s.leaf, `(normal|high-latency|satellite|aggressive|conservative|if-bound|floating|hadp|adp|min|max|hiadaptive|adaptive|minimum|maximum|dhcp|dhcp6|pppoe|ppp|track6|slaac|none|automatic|hybrid|advanced|disabled|default|cryptodev|aesni|coretemp|amdtemp|enabled|[KMG]?bit|[KMG]?b|fq_codel|fq_pie|codel|pie|droptail|qfq|rr|fifo|wf2q[+])`, keep, "").before(`[< ]`),
 			on(s.leaf, `[^<> \t/]+`, value, ""), on(s.leaf, `[ \t]+|/`, drop, ""))
 	}
 	return append(rules,
@@ -69,9 +71,11 @@ func senseRules() []rule {
 
 // vyosRules keep the words of VyOS' tree that an audit reads.
 func vyosRules() []rule {
-	const path = `(system|interfaces|firewall|option|kernel|conntrack|ip|ipv6|arp|neigh[a-z]+|tcp|global-options|offload|offload-options|ring-buffer|flowtable|multipath|timeout)`
+	const path = `(system|interfaces|firewall|qos|policy|traffic-policy|option|kernel|conntrack|ip|ipv6|arp|neigh[a-z]+|tcp|global-options|offload|offload-options|ring-buffer|flowtable|multipath|timeout)`
 	const leaf = `(disable-mitigations|disable-power-saving|performance|table-size|expect-table-size|hash-size|half-open-connections|max-retrans|loose|all-ping|broadcast-ping|directed-broadcast|log-martians|syn-cookies|twa-hazards-protection|` +
-		`mtu|gro|gso|lro|rps|rfs|sg|tso|rx|tx|speed|duplex|smp-affinity|smp_affinity|layer4-hashing|amd-pstate-driver)`
+		`mtu|gro|gso|lro|rps|rfs|sg|tso|rx|tx|speed|duplex|smp-affinity|smp_affinity|layer4-hashing|amd-pstate-driver|bandwidth|target)`
+	// Policies and flow tables have names of their users; interfaces do not.
+	const policy, port = `(shaper|cake|fq-codel|rate-control|fair-queue)`, `interface{b}['"]?(eth|bond|br|pppoe|wg|vtun|tun)[0-9]+([.][0-9]+)*['"]?`
 	rules := []rule{
 		on(VyOS, `{_}(//|/[*]){_}Release version: [A-Za-z0-9 .-]*`, keep, "vyos.skip"),
 		on(VyOS, `{_}//.*`, comment, ""), on(VyOS, `{_}/[*].*`, drop, ""),
@@ -79,12 +83,16 @@ func vyosRules() []rule {
 		on(VyOS, `{_}set{b}`, keep, "vyos.set"),
 		// sysctl's own list; a container's environment has values as well
 		on(VyOS, `{_}(parameter|all|custom){b}`, keep, "vyos.param").before(`['"]?({root}[.]|` + Mark + `)`),
+		on(VyOS, `{_}(`+port+`|egress|out|`+policy[1:], keep, "vyos.more").before(`[ \t{]|$`),
 		on(VyOS, `{_}(sysctl|ethernet{b}eth[0-9]+|`+path[1:], keep, "vyos.more").before(`[ \t{]|$`),
 		on(VyOS, `{_}`+leaf, keep, "vyos.value").before(`[ \t{]|$`),
 		on(VyOS, `{_}address{b}`, keep, "vyos.skip"),
 		on(VyOS, `[^{}]+`, mask, "vyos.skip"),
 		on(VyOS, `[{]`, keep, ""),
 		on("vyos.set", `(sysctl){b}(parameter|all|custom){b}`, keep, "vyos.name"),
+		on("vyos.set", port, keep, "").before(`[ \t]|$`),
+		on("vyos.set", `(flowtable|egress|out|(policy|traffic-policy){b}`+policy+`){b}`, keep, "vyos.named"), on("vyos.named", `[^ \t]+`, mask, "vyos.set"),
+		on("vyos.set", `['"]?(hardware|software)['"]?`, keep, ""),
 		on("vyos.set", `(ethernet{b}eth[0-9]+|`+path[1:], keep, "").before(`[ \t]`),
 		on("vyos.set", leaf, keep, "vyos.value").before(`[ \t]|$`),
 		on("vyos.set", `{b}`, keep, ""),
@@ -97,7 +105,7 @@ func vyosRules() []rule {
 		on("vyos.param", `[^{]+`, mask, "vyos.hide"),
 		on("vyos.in", `{_}[}]`, keep, VyOS), on("vyos.in", `{_}value{b}`, keep, "vyos.in.value"), on("vyos.in", `{b}|[{]`, keep, ""), on("vyos.in", `[^{}]+`, mask, ""),
 		on("vyos.hide", `{_}[}]`, keep, VyOS), on("vyos.hide", `[{]`, keep, ""), on("vyos.hide", `[^{}]+`, mask, ""),
-		on("vyos.more", `{b}|[{]`, keep, ""),
+		on("vyos.more", `{b}|[{]|hardware|software`, keep, ""),
 		on("vyos.more", `[^ \t{]+`, mask, ""),
 		on("vyos.skip", `[{]`, keep, ""), on("vyos.skip", `[^{]+`, mask, ""),
 		on("vyos.value", `value{b}`, keep, ""),
@@ -112,7 +120,7 @@ func vyosRules() []rule {
 
 // uciRules keep the options of OpenWrt that an audit reads.
 func uciRules() []rule {
-	const names = `(packet_steering|steering_flows|flow_offloading|flow_offloading_hw|synflood_protect|syn_flood|drop_invalid|tcp_syncookies|tcp_ecn|tcp_window_scaling|mtu|mtu_fix|masq|enabled|download|upload|qdisc|deepness|powersave|txqueuelen|disabled)`
+	const names = `(packet_steering|steering_flows|flow_offloading|flow_offloading_hw|synflood_protect|syn_flood|drop_invalid|tcp_syncookies|tcp_ecn|tcp_window_scaling|mtu|mtu_fix|masq|enabled|download|upload|qdisc|script|linklayer|overhead|deepness|powersave|txqueuelen|disabled)`
 	return []rule{
 		on(UCI, `{_}#.*`, comment, ""),
 		on(UCI, `{_}config{b}['"]?[a-z_-]+['"]?`, keep, "uci.name").before(`[ \t]|$`),
@@ -122,7 +130,7 @@ func uciRules() []rule {
 		on(UCI, `{_}`, keep, "rest"),
 		on("uci.name", `{b}|['"]`, keep, ""), on("uci.name", `(loopback|globals|lan|wan|wan6|wwan|guest|eth[0-9]+|irqbalance)`, keep, "").before(`['" \t]|$`), on("uci.name", `[^ \t'"]+`, mask, ""),
 		on("uci.skip", `{b}`, keep, ""), on("uci.skip", `[^ \t].*`, mask, ""),
-		on("uci.value", `{b}|['"]`, keep, ""), on("uci.value", `#.*`, comment, ""), on("uci.value", `(cake|fq_codel|simplest|layer_cake|piece_of_cake)`, keep, "").before(`['" \t]|$`), on("uci.value", `[^ \t'"#]+`, value, ""),
+		on("uci.value", `{b}|['"]`, keep, ""), on("uci.value", `#.*`, comment, ""), on("uci.value", `(cake|fq_codel|simple|simplest|simplest_tbf|layer_cake|piece_of_cake)([.]qos)?|none|ethernet|atm`, keep, "").before(`['" \t]|$`), on("uci.value", `[^ \t'"#]+`, value, ""),
 		on("uci.device", `{b}|['"]`, keep, ""), on("uci.device", `(@?(eth|lan|wan|br-lan|br-wan|lo|wwan|usb|pppoe-wan|sfp|en[a-z]*|wlan|br)[0-9a-z]*([.@:][0-9a-z]+)*)`, keep, "").before(`['" \t]|$`), on("uci.device", `[^ \t'"]+`, mask, ""),
 	}
 }

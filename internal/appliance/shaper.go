@@ -1,0 +1,125 @@
+package appliance
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+// maxShapers bounds the shapers of one configuration.
+const maxShapers = 1000
+
+// shape files one.
+func (c *Config) shape(s fact.Shaper) {
+	if len(c.Shapers) < maxShapers {
+		s.Line.Stage, s.Line.Effective = fact.Field, true
+		c.Shapers = append(c.Shapers, s)
+	}
+}
+
+// rateUnits are bits per second, by the beginnings of the products' words: Kbit, Mb,
+// gbit, k.
+var rateUnits = []struct {
+	word string
+	bits float64
+}{{"k", 1e3}, {"m", 1e6}, {"g", 1e9}, {"t", 1e12}, {"", 1}}
+
+// rate is a number and a unit in bits per second, nil where it is none.
+func rate(number, unit string) *uint64 {
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil || v < 0 || math.IsNaN(v) {
+		return nil
+	}
+	unit = strings.ToLower(strings.TrimSpace(unit))
+	for _, u := range rateUnits {
+		if strings.HasPrefix(unit, u.word) {
+			bits := uint64(min(v*u.bits, 1e15))
+			return &bits
+		}
+	}
+	return nil
+}
+
+// whole is a number of an element, 0 of others.
+func (n *node) whole(path ...string) uint64 {
+	v, _ := strconv.ParseUint(n.first(path...).value(), 10, 32)
+	return v
+}
+
+// opnsensePipes reads pipes of dummynet, and which of them a rule sends traffic to, itself
+// or by a queue: the product writes no rule whose pipe or queue is disabled.
+func (s *sense) opnsensePipes() {
+	shaper := s.root.first("OPNsense", "TrafficShaper")
+	pipeOf := map[string]string{} // of queues that are on
+	for _, q := range shaper.at("queues", "queue") {
+		if q.first("enabled").value() == "1" {
+			pipeOf[q.id] = q.first("pipe").value()
+		}
+	}
+	used, known := map[string]bool{}, true
+	for _, r := range shaper.at("rules", "rule") {
+		target := r.first("target").value()
+		if known = known && target != ""; r.first("enabled").value() == "1" {
+			used[target], used[pipeOf[target]] = true, true
+		}
+	}
+	for _, p := range shaper.at("pipes", "pipe") {
+		number := p.first("number").value()
+		x := s.pipe(p, number, s.p.Fields["OPNsense/TrafficShaper/pipes/pipe/enabled"]+": "+number)
+		x.Enabled = p.first("enabled").value() == "1"
+		x.Bandwidth = rate(p.first("bandwidth").value(), p.first("bandwidthMetric").value())
+		x.Scheduler = p.first("scheduler").value()
+		if x.Scheduler == "fq_codel" || p.first("codel_enable").value() == "1" {
+			x.TargetMS, x.IntervalMS = float64(p.whole("codel_target")), float64(p.whole("codel_interval"))
+		}
+		if x.Scheduler == "fq_codel" {
+			x.Quantum, x.Limit, x.Flows = p.whole("fqcodel_quantum"), p.whole("fqcodel_limit"), p.whole("fqcodel_flows")
+		}
+		if yes := used[p.id]; known && p.id != "" {
+			x.Used = &yes
+		}
+		s.c.shape(x)
+	}
+}
+
+// pipe begins a pipe of either product.
+func (s *sense) pipe(p *node, number, place string) fact.Shaper {
+	name := "shaper/pipe/" + number
+	return fact.Shaper{Kind: fact.ShaperPipe, Name: name, Line: fact.Line{File: s.file, Number: p.line, Text: "pipe " + number, Name: name, Value: p.first("bandwidth").value(), Place: place}}
+}
+
+// pfsenseLimiters reads limiters. Which rules send traffic to one is not known: they
+// name it as its user does, and such names are not read.
+func (s *sense) pfsenseLimiters() {
+	for _, q := range s.root.at("dnshaper", "queue") {
+		number := q.first("number").value()
+		x := s.pipe(q, number, s.p.Fields["dnshaper"]+": the limiter of number "+number)
+		x.Enabled = q.has("enabled")
+		x.Scheduler = q.first("sched").value()
+		x.Bandwidth = s.limiterRate(q)
+		codel := ""
+		switch {
+		case x.Scheduler == "fq_codel":
+			codel = "param_fq_codel_"
+			x.Quantum, x.Limit, x.Flows = q.whole(codel+"quantum"), q.whole(codel+"limit"), q.whole(codel+"flows")
+		case q.first("aqm").value() == "codel":
+			codel = "param_codel_"
+		}
+		if codel != "" {
+			x.TargetMS, x.IntervalMS = float64(q.whole(codel+"target")), float64(q.whole(codel+"interval"))
+		}
+		s.c.shape(x)
+	}
+}
+
+// limiterRate is the bandwidth of a limiter that has one, whatever the time: schedules
+// may give it several.
+func (s *sense) limiterRate(q *node) *uint64 {
+	items := q.at("bandwidth", "item")
+	if len(items) != 1 {
+		return nil
+	}
+	return rate(items[0].first("bw").value(), items[0].first("bwscale").value())
+}
