@@ -59,14 +59,14 @@ const fleetVersion = 1
 
 // worsened is what makes a verb about changes end with an exit code of its own.
 type worsened struct {
-	floor       audit.Severity
-	unreachable bool
+	floor              audit.Severity
+	unreachable, drift bool
 }
 
 // failOnNews are the values of --fail-on.
-var failOnNews = []string{"new-error", "new-warning", "new-info", "unreachable"}
+var failOnNews = []string{"new-error", "new-warning", "new-info", "unreachable", "drift"}
 
-const failOnNewUsage = "exit with 3 when hosts got worse by at least this: new-error, new-warning, new-info or unreachable (several by commas)"
+const failOnNewUsage = "exit with 3 when hosts got worse by at least this: new-error, new-warning, new-info, unreachable or drift (several by commas)"
 
 func parseFailOn(text string) (f worsened, err error) {
 	for word := range strings.SplitSeq(text, ",") {
@@ -74,6 +74,8 @@ func parseFailOn(text string) (f worsened, err error) {
 		case word == "":
 		case word == "unreachable":
 			f.unreachable = true
+		case word == "drift":
+			f.drift = true
 		case isNew:
 			if f.floor, err = parseSeverity("--fail-on", severity); err != nil {
 				return f, hint.Unknown("value of --fail-on", word, failOnNews)
@@ -89,7 +91,8 @@ func parseFailOn(text string) (f worsened, err error) {
 func (f worsened) exit(changes []fleet.Change) error {
 	for i := range changes {
 		c := &changes[i]
-		if c.Alerts() && (c.Kind == fleet.Unreachable && f.unreachable || c.Kind != fleet.Unreachable && f.floor != "" && c.Severity.AtLeast(f.floor)) {
+		if c.Alerts() && (c.Kind == fleet.Unreachable && f.unreachable || c.Kind == fleet.Drift && f.drift ||
+			c.Kind != fleet.Unreachable && f.floor != "" && c.Severity.AtLeast(f.floor)) {
 			return hint.Exit(cli.ExitFindings)
 		}
 	}
@@ -110,7 +113,11 @@ func sarifOf(hosts []fleet.Host) audit.SARIF {
 	for _, h := range hosts {
 		r := &audit.Report{Version: audit.Version, OS: h.OS, Release: h.Release, Host: h.Hostname, Role: h.Role, RoleReasons: []string{}}
 		for _, f := range h.Findings {
-			r.Findings = append(r.Findings, audit.Finding{ID: f.ID, Severity: f.Severity, Name: f.Tunable, Message: f.Text, Sources: []string{}})
+			said := audit.Finding{ID: f.ID, Severity: f.Severity, Name: f.Tunable, Message: f.Text, Sources: []string{}}
+			if f.Rule == fleet.DriftRule {
+				said.Kind, said.Why = audit.Drift, fleet.DriftWords
+			}
+			r.Findings = append(r.Findings, said)
 		}
 		all = append(all, audit.SARIFHost{Report: r, Name: h.Name})
 	}

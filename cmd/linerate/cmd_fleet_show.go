@@ -21,131 +21,6 @@ import (
 // mostChanges bounds the changes that are printed for people; the JSON has all.
 const mostChanges = 200
 
-// fleetStatusDocument is what fleet status prints with --json.
-type fleetStatusDocument struct {
-	Version int          `json:"version"`
-	Status  fleet.Status `json:"status"`
-	// Rules say on how many hosts each rule finds something.
-	Rules []fleet.RuleCount `json:"rules"`
-	// Unreachable are the hosts that cannot be reached.
-	Unreachable []fleet.Host `json:"unreachable"`
-}
-
-func newFleetStatusCmd() *cobra.Command {
-	var o fleetForms
-	var textfile string
-	cmd := &cobra.Command{
-		Use:   "status",
-		Short: "show the fleet's findings by role and release",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.read(cmd, func(s ledger.FleetStore) error {
-				ctx := cmd.Context()
-				st, err := s.Status(ctx, 10)
-				if err != nil {
-					return err
-				}
-				doc := fleetStatusDocument{Version: fleetVersion, Status: st}
-				if doc.Rules, err = s.RuleCounts(ctx, ""); err != nil {
-					return err
-				}
-				if doc.Unreachable, err = s.Hosts(ctx, fleet.HostFilter{Unreachable: true}); err != nil {
-					return err
-				}
-				if textfile != "" {
-					if err := writeTextfile(ctx, s, textfile); err != nil {
-						return err
-					}
-				}
-				if o.asJSON {
-					return cli.PrintJSON(cmd.OutOrStdout(), doc)
-				}
-				return printFleet(cmd, &doc)
-			})
-		},
-	}
-	o.addFlags(cmd, false)
-	cmd.Flags().StringVar(&textfile, "prometheus", "", "write the fleet's metrics to `FILE`, for node_exporter's textfile collector")
-	return cmd
-}
-
-const mostListed = 20
-
-func printFleet(cmd *cobra.Command, doc *fleetStatusDocument) error {
-	out := cmd.OutOrStdout()
-	page := show.NewPage(cli.StyleOf(out))
-	st := &doc.Status
-	if st.Hosts == 0 {
-		return hint.With(errors.New("the ledger knows of no fleet"), "linerate fleet sweep --hosts FILE begins one")
-	}
-	page.Paragraph("", "", fmt.Sprintf("%s, %s unreachable (%s never reached). Findings: %s, %s, %s for information.", show.Plural(st.Hosts, "host"), show.Count(st.Unreachable), show.Count(st.Never),
-		show.Plural(st.Errors, "error"), show.Plural(st.Warnings, "warning"), show.Count(st.Infos)))
-	table := show.Table{Header: []string{"ROLE", "SYSTEM", "HOSTS", "UNREACHABLE", "ERRORS", "WARNINGS", "INFO"}, Right: show.NumbersAfter(2)}
-	for _, g := range st.Groups {
-		table.Rows = append(table.Rows, []string{cmp.Or(show.Clean(g.Role), "–"), cmp.Or(show.Clean(strings.TrimSpace(g.OS+" "+g.Release)), "–"), show.Count(g.Hosts), show.Count(g.Unreachable), show.Count(g.Errors), show.Count(g.Warnings), show.Count(g.Infos)})
-	}
-	page.Line("")
-	page.Table(table)
-	rules := total(doc.Rules)
-	if len(rules) > 0 {
-		page.Line("")
-		for i, r := range rules {
-			if i == mostListed {
-				page.Line(fmt.Sprintf("… and %s more, in the JSON", show.Plural(len(rules)-i, "rule")))
-				break
-			}
-			page.Line(fmt.Sprintf("%s on %s of %s hosts (%s)", show.Clean(r.Rule), show.Count(r.Hosts), show.Count(st.Hosts), r.Severity))
-		}
-	}
-	unreachable(page, doc.Unreachable)
-	sweeps := show.Table{Header: []string{"SWEEP", "BEGAN", "TOOK", "REACHED", "UNREACHABLE", "CHANGES", "WORSE"}, Right: show.NumbersAfter(2)}
-	for _, w := range st.Sweeps {
-		took := "not ended"
-		if !w.End.IsZero() {
-			took = show.Clock(w.End.Sub(w.Start))
-		}
-		sweeps.Rows = append(sweeps.Rows, []string{w.ID, w.Start.Local().Format(time.DateTime), took, show.Count(w.Reached), show.Count(w.Unreachable), show.Count(w.Changes), show.Count(w.Alerts)})
-	}
-	page.Line("")
-	page.Table(sweeps)
-	return page.Flush(out)
-}
-
-func unreachable(page *show.Page, hosts []fleet.Host) {
-	if len(hosts) == 0 {
-		return
-	}
-	page.Line("")
-	for i, h := range hosts {
-		if i == mostListed {
-			page.Line(fmt.Sprintf("… and %s more, in the JSON", show.Plural(len(hosts)-i, "host")))
-			break
-		}
-		page.Paragraph("", "  ", fmt.Sprintf("%s unreachable since %s: %s", show.Clean(h.Name), h.UnreachableSince.Local().Format(time.DateTime), show.Clean(h.Reason)))
-	}
-}
-
-// total adds up roles and releases: a rule's hosts, those of most first, with the worst
-// severity.
-func total(counts []fleet.RuleCount) []fleet.RuleCount {
-	at := map[string]int{}
-	var out []fleet.RuleCount
-	for _, c := range counts {
-		i, ok := at[c.Rule]
-		if !ok {
-			at[c.Rule] = len(out)
-			out = append(out, fleet.RuleCount{Rule: c.Rule, Severity: c.Severity, Hosts: c.Hosts})
-			continue
-		}
-		out[i].Hosts += c.Hosts
-		if c.Severity.AtLeast(out[i].Severity) {
-			out[i].Severity = c.Severity
-		}
-	}
-	slices.SortStableFunc(out, func(a, b fleet.RuleCount) int { return cmp.Compare(b.Hosts, a.Hosts) })
-	return out
-}
-
 // fleetChangesDocument is what fleet changes prints with --json.
 type fleetChangesDocument struct {
 	Version int       `json:"version"`
@@ -237,7 +112,7 @@ func newFindings(changes []fleet.Change) []fleet.Host {
 			at[c.Host] = i
 			hosts = append(hosts, fleet.Host{ID: c.Host, Name: c.Name})
 		}
-		hosts[i].Findings = append(hosts[i].Findings, fleet.Finding{ID: c.Finding, Rule: c.Rule, Tunable: c.Tunable, Severity: c.Severity, Text: c.Text})
+		hosts[i].Findings = append(hosts[i].Findings, fleet.Finding{ID: c.Finding, Rule: c.Rule, Tunable: c.Tunable, Severity: c.Severity, Text: c.Text, Expected: c.Expected, Found: c.Found})
 	}
 	return hosts
 }
@@ -349,6 +224,20 @@ func printHost(page *show.Page, doc *fleetHostDocument) {
 	line("role", h.Role)
 	line("first seen", at(h.FirstSeen))
 	line("last audited", cmp.Or(at(h.LastSuccess), "never"))
+	switch h.Record {
+	case "":
+	case fleet.NoRecord:
+		line("applied", "nothing by linerate")
+	default:
+		state := "nothing drifted"
+		if h.Drifts > 0 {
+			state = show.Plural(h.Drifts, "drift")
+		}
+		line("applied", h.Record+", "+state)
+	}
+	if h.Unread != "" {
+		line("", "the last sweep could not compare it: "+h.Unread)
+	}
 	if w := doc.Wave; w != nil {
 		line("last wave", fmt.Sprintf("%s: %s %s", w.Wave, w.State, at(w.Time)))
 	}
@@ -360,7 +249,11 @@ func printHost(page *show.Page, doc *fleetHostDocument) {
 		page.Line("No findings.")
 	}
 	for _, f := range h.Findings {
-		page.Paragraph(fmt.Sprintf("%-8s", strings.ToUpper(string(f.Severity))), "        ", show.Clean(f.Rule+": "+f.Text))
+		since := ""
+		if f.Rule == fleet.DriftRule {
+			since = ", since " + at(f.Since)
+		}
+		page.Paragraph(fmt.Sprintf("%-8s", strings.ToUpper(string(f.Severity))), "        ", show.Clean(f.Rule+": "+f.Text+since))
 	}
 	changesTable(page, doc.Changes, mostChanges)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,11 +36,12 @@ var ErrChangedSince = errors.New("changed since")
 // Unlike refuses to roll a transaction back over what somebody changed since it was
 // confirmed.
 func (st Status) Unlike(last Past) error {
-	if len(st.Drift) == 0 {
+	drift := slices.DeleteFunc(slices.Clone(st.Drift), func(d Drift) bool { return d.ID != "" && d.ID != last.ID })
+	if len(drift) == 0 {
 		return nil
 	}
-	d := st.Drift[0]
-	return fmt.Errorf("%s was %w %s was confirmed: it is %q, was %q (%d such)", show.Clean(d.What), ErrChangedSince, last.ID, show.Clean(d.Now), show.Clean(d.Confirmed), len(st.Drift))
+	d := drift[0]
+	return fmt.Errorf("%s was %w %s was confirmed: it is %q, was %q (%d such)", show.Clean(d.What), ErrChangedSince, last.ID, show.Clean(d.Now), show.Clean(d.Confirmed), len(drift))
 }
 
 // RollBack takes confirmed transactions back, the last first, to before the one whose

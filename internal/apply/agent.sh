@@ -7,13 +7,6 @@
 # change of state is one rename. What is pending or reverting goes back to old,
 # what is confirming goes on to new, whoever is stopped wherever.
 
-ROOT=${LINERATE_ROOT-}
-OPENWRT=$ROOT/etc/openwrt_release
-case $OS in FreeBSD) S=$ROOT/var/db/linerate ;; *) S=$ROOT/var/lib/linerate ;; esac
-LIVE=$S/live # of a boot, so that memory may hold it
-[ ! -e "$OPENWRT" ] || S=$ROOT/etc/linerate # its /var is memory
-
-say() { printf '%s\n' "$*"; }
 die() { say "$*" >&2 && exit 1; }
 
 # durable returns when files and directories are on the disk.
@@ -29,19 +22,6 @@ meta() {
 # same says whether two files agree in content, mode and owner.
 same() { [ -f "$1" ] && [ -f "$2" ] && cmp -s "$1" "$2" && [ "$(meta "$1")" = "$(meta "$2")" ]; }
 
-# uptime_s and boot_id are clocks that nobody can set.
-uptime_s() {
-	case $OS in
-	FreeBSD) t=$(sysctl -n kern.boottime) && t=${t#*sec = } && say $(($(date +%s) - ${t%%,*})) ;;
-	*) t=$(cat /proc/uptime) && say "${t%%.*}" ;;
-	esac
-}
-boot_id() {
-	case $OS in
-	FreeBSD) sysctl -b kern.boot_id 2>/dev/null | od -An -tx1 | tr -d ' \n' ;;
-	*) cat /proc/sys/kernel/random/boot_id ;;
-	esac
-}
 init_system() {
 	if [ -n "${LINERATE_INIT-}" ]; then say "$LINERATE_INIT"
 	elif [ "$OS" = FreeBSD ]; then say rc
@@ -58,16 +38,6 @@ journal() {
 	listed=''
 	while read -r k m d n v; do
 		if [ "$k" = "$2" ]; then "$3" "$m" "$d" "$n" "${v#=}" || return 1; fi
-	done <"$1/journal"
-}
-
-# files runs a function for each file: FUNCTION NUMBER MODE PATH.
-files() {
-	i=0
-	while read -r k m p _; do
-		[ "$k" = file ] || continue
-		i=$((i + 1))
-		"$2" "$i" "$m" "$ROOT$p" || return 1
 	done <"$1/journal"
 }
 
@@ -182,14 +152,6 @@ unchanged() {
 	changed="$1 $3"
 	knob_read "$1" "$2" "$3" || value='!'
 	[ "$value" = "$4" ]
-}
-# newest sets last to the last transaction of the history, or the last with an
-# outcome; "" when there is none. Their names sort.
-newest() {
-	last=''
-	set +f
-	for h in "$S"/history/*"${1-}"; do [ ! -d "$h" ] || last=${h##*/}; done
-	set -f
 }
 next_id() {
 	newest
@@ -678,29 +640,10 @@ status() {
 	done
 	newest
 	[ ! -s "$S/history/$last/boot" ] || [ "$(cat "$S/history/$last/boot")" != "$(boot_id)" ] || files "$S/history/$last" next_boot
-	newest .confirmed
-	[ -z "$last" ] || while read -r _ m d n v; do
-		knob_read "$m" "$d" "$n" || value='!'
-		[ "=$value" = "$v" ] || say "drift $m $d $n $v =$value"
-	done <"$S/history/$last/after"
-	[ -z "$last" ] || files "$S/history/$last" drifted
-}
-# live_study says which study has this host, for how many seconds more, and what it is.
-live_study() {
-	[ -r "$LIVE" ] && { read -r owner boot until && read -r about; } <"$LIVE" || return 0
-	case $OS in FreeBSD) now=$(sysctl -n kern.boottime | tr -dc 0-9) ;; *) now=$(boot_id) ;; esac
-	[ "$boot" != "$now" ] || [ "$until" -le "$(uptime_s)" ] || say "live $owner $((until - $(uptime_s))) $about"
+	drift lines
 }
 # next_boot names a file that this boot has read otherwise.
 next_boot() { ! early "$3" || say "next-boot ${3#"$ROOT"}"; }
-# drifted says which lines of a file went and came, and since when: "-" and "+".
-drifted() {
-	f=$S/history/$last/file.$1.new
-	! cmp -s "$f" "$3" || return 0
-	say "drift-file ${3#"$ROOT"} $(date -u -r "$3" +%Y-%m-%dT%H:%M:%SZ 2>/dev/null)"
-	[ -e "$3" ] || return 0
-	awk 'NR == FNR { was[$0]; old[++n] = $0; next } { is[$0] } !($0 in was) { print "drift-line +" $0 } END { for (i = 1; i <= n; i++) if (!(old[i] in is)) print "drift-line -" old[i] }' "$f" "$3" | head -n 40
-}
 
 main() {
 	case $1 in

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/apply/record"
 	"linerate/internal/fact"
 	"linerate/internal/knob"
 	"linerate/internal/setting"
@@ -90,16 +91,8 @@ type Past struct {
 	When string `json:"when,omitempty"`
 }
 
-// Drift is what differs from the plan that was confirmed last.
-type Drift struct {
-	What      string `json:"what"`
-	Confirmed string `json:"confirmed,omitempty"`
-	Now       string `json:"now,omitempty"`
-	// Lines of a file that are other than confirmed: "-" before one that went,
-	// "+" before one that came; Changed is when the file was written last.
-	Lines   []string `json:"lines,omitempty"`
-	Changed string   `json:"changed,omitempty"`
-}
+// Drift is what differs from what was confirmed.
+type Drift = record.Drift
 
 func parseIdentity(out []byte) (Identity, error) {
 	id := Identity{UID: -1} // whoever does not say is not taken for root
@@ -186,6 +179,7 @@ func parseStatus(out []byte) (Status, error) {
 	if st.Identity, err = parseIdentity(out); err != nil {
 		return st, err
 	}
+	var drift record.Reader
 	for line := range strings.Lines(string(out)) {
 		word, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		switch word {
@@ -205,16 +199,11 @@ func parseStatus(out []byte) (Status, error) {
 			st.Ready = rest == "yes"
 		case "history":
 			st.History = append(st.History, past(rest))
-		case "drift":
-			st.Drift = append(st.Drift, drift(rest))
 		case "when":
 			id, when, _ := strings.Cut(rest, " ")
 			if n := len(st.History); n > 0 && strings.HasPrefix(id, st.History[n-1].ID+".") {
 				st.History[n-1].When = when
 			}
-		case "drift-file":
-			path, changed, _ := strings.Cut(rest, " ")
-			st.Drift = append(st.Drift, Drift{What: path, Now: "another text", Changed: changed})
 		case "live":
 			if f := strings.SplitN(rest, " ", 3); len(f) > 1 {
 				st.Live = &LiveStudy{Owner: f[0], About: strings.Join(f[2:], "")}
@@ -222,17 +211,13 @@ func parseStatus(out []byte) (Status, error) {
 			}
 		case "next-boot":
 			st.NextBoot = append(st.NextBoot, rest)
-		case "drift-line":
-			if n := len(st.Drift); n > 0 && len(st.Drift[n-1].Lines) < maxDriftLines {
-				st.Drift[n-1].Lines = append(st.Drift[n-1].Lines, rest)
-			}
+		default:
+			drift.Line(word, rest)
 		}
 	}
+	st.Drift = append(st.Drift, drift.Drift...)
 	return st, errors.Join(err)
 }
-
-// maxDriftLines bounds what is shown of a file that somebody wrote anew.
-const maxDriftLines = 40
 
 func past(rest string) Past {
 	f := strings.SplitN(rest, " ", 3)
@@ -245,23 +230,6 @@ func past(rest string) Past {
 		p.Why = f[2]
 	}
 	return p
-}
-
-func drift(rest string) Drift {
-	f := strings.SplitN(rest, " ", 4)
-	if len(f) < 4 {
-		return Drift{What: rest}
-	}
-	d := Drift{What: f[0] + " " + f[2]}
-	if f[1] != "-" {
-		d.What = f[0] + " " + f[1] + " " + f[2]
-	}
-	was, now, _ := strings.Cut(f[3], " =")
-	d.Confirmed, d.Now = strings.TrimPrefix(was, "="), now
-	if now == "!" {
-		d.Now = ""
-	}
-	return d
 }
 
 // Current is the confirmed transaction in force, the last of the history that

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"linerate/internal/appliance"
+	"linerate/internal/apply/record"
 	"linerate/internal/fact"
 	"linerate/internal/hint"
 	"linerate/internal/host"
@@ -29,7 +30,7 @@ func Agent() string { return Script("") }
 // and tests inject faults by functions that stand before the commands of the
 // same names.
 func Script(before string) string {
-	return "#!/bin/sh\n" + knob.Script + fact.MachineIDScript + agent + products() + before + "\nmain \"$@\"\n"
+	return "#!/bin/sh\n" + knob.Script + record.Script + fact.MachineIDScript + agent + products() + before + "\nmain \"$@\"\n"
 }
 
 // products is the shell function by which a host says that it is an appliance: by

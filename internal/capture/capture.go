@@ -16,9 +16,11 @@ import (
 	"syscall"
 	"time"
 
+	"linerate/internal/apply/record"
 	"linerate/internal/fact"
 	"linerate/internal/fact/keep"
 	"linerate/internal/host"
+	"linerate/internal/knob"
 )
 
 //go:embed capture.sh
@@ -62,6 +64,8 @@ func Script() string { return script() }
 var script = sync.OnceValue(func() string {
 	return strings.NewReplacer(
 		"@KEEP@\n", keep.Awk(),
+		"@KNOB@\n", knob.Reading,
+		"@RECORD@\n", record.Script,
 		"@MACHINE_ID@\n", fact.MachineIDScript+"\n",
 		"@FREEBSD_QUERIES@", asks(fact.FreeBSD),
 		"@FREEBSD_FILES@", takes(keep.FreeBSD),

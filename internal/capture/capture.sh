@@ -237,6 +237,26 @@ linux() {
 @LINUX_SECRETS@
 }
 
+# applied keeps what linerate's record on this host says: what it applied, and what is
+# another way now. While the host is being changed it says only that.
+applied() {
+	NL=$nl OS=$system listed=
+@KNOB@
+@RECORD@
+	record >"$dir/raw/applied" 2>/dev/null
+}
+record() {
+	if [ -d "$S" ] && [ ! -x "$S" ]; then say "record unreadable"; return; fi
+	for state in pending confirming reverting; do
+		[ ! -d "$S/$state" ] || { say "record $state"; return; }
+	done
+	[ -z "$(live_study)" ] || { say "record live"; return; }
+	newest .confirmed
+	if [ -z "$last" ]; then say "record none"; return; fi
+	say "record ${last%.*}"
+	drift
+}
+
 # keep reads the list, and makes of it what the bundle holds.
 keep() {
 	IFS=$nl
@@ -263,6 +283,9 @@ Linux) linux ;;
 	exit 1
 	;;
 esac
+(applied)
+note query applied 0
+read_later applied applied "$dir/raw/applied" "$dir/b/out/applied"
 keep
 
 # archive writes the bundle as a tar archive; where there is no tar(1), awk does, in

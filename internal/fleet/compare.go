@@ -38,6 +38,12 @@ func Compare(before *Host, o *Observation) (after Host, changes []Change) {
 		}
 		return after, c.seal(after.ID)
 	}
+	if o.Unread != "" && before != nil && !o.Same {
+		with := *o
+		with.Findings = slices.Concat(o.Findings, driftOf(before.Findings))
+		o = &with
+		c.o = o
+	}
 	if o.Same {
 		after.LastSuccess, after.UnreachableSince, after.Reason = o.Time, time.Time{}, ""
 	} else {
@@ -46,7 +52,10 @@ func Compare(before *Host, o *Observation) (after Host, changes []Change) {
 	switch {
 	case c.cause == ByBaseline:
 		c.add(Change{Kind: FirstSeen, Text: after.firstSight()})
-		after.Findings = o.Findings
+		after.Findings = slices.Clone(o.Findings)
+		for i := range after.Findings {
+			after.Findings[i].Since = o.Time
+		}
 		return after, c.seal(after.ID)
 	case !before.UnreachableSince.IsZero():
 		c.add(Change{Kind: Reachable, Text: "reached again, after " + show.Long(o.Time.Sub(before.UnreachableSince))})
@@ -57,6 +66,7 @@ func Compare(before *Host, o *Observation) (after Host, changes []Change) {
 		c.cause = ByCatalogue
 	}
 	if before.Set != after.Set {
+		c.firstRecord = before.Record == ""
 		after.Findings = c.findings(before.Findings, o.Findings)
 	}
 	return after, c.seal(after.ID)
@@ -70,8 +80,15 @@ func (h *Host) take(o *Observation) {
 	h.LastSuccess, h.UnreachableSince, h.Reason = o.Time, time.Time{}, ""
 	h.Hostname, h.OS, h.Release, h.Role = o.Hostname, o.OS, o.Release, o.Role
 	h.Facts, h.Knowledge, h.Set, h.Seen = o.Facts, o.Knowledge, SetDigest(o.Findings), o.Seen
-	h.Errors, h.Warnings, h.Infos = 0, 0, 0
+	h.Unread = o.Unread
+	if o.Record != "" {
+		h.Record = o.Record
+	}
+	h.Errors, h.Warnings, h.Infos, h.Drifts = 0, 0, 0, 0
 	for _, f := range o.Findings {
+		if f.Rule == DriftRule {
+			h.Drifts++
+		}
 		switch f.Severity {
 		case audit.Error:
 			h.Errors++
@@ -108,10 +125,15 @@ type comparison struct {
 	o       *Observation
 	cause   Cause
 	changes []Change
+	// firstRecord says that nobody could compare the host with what was applied before.
+	firstRecord bool
 }
 
 func (c *comparison) add(change Change) {
 	change.Time, change.Name, change.Cause = c.o.Time, c.o.Name, c.cause
+	if c.firstRecord && change.Kind == Drift {
+		change.Cause = ByBaseline
+	}
 	c.changes = append(c.changes, change)
 }
 
@@ -129,19 +151,21 @@ func (c *comparison) findings(was, is []Finding) []Finding {
 	for i := range was {
 		old[was[i].key()] = &was[i]
 	}
-	stand, now := slices.Clone(is), map[string]bool{}
+	stand, now, drifts := slices.Clone(is), map[string]bool{}, map[string]bool{}
 	for i := range stand {
 		f := &stand[i]
 		key := f.key()
 		now[key] = true
+		drifts[f.ID] = f.Rule == DriftRule
 		if o := old[key]; o != nil {
 			*f = *o
 			continue
 		}
+		f.Since = c.o.Time
 		c.finding(kindOf(f, Came, Drift), f)
 	}
 	for i := range was {
-		if !now[was[i].key()] {
+		if !now[was[i].key()] && !drifts[was[i].ID] { // what drifted further has not ended
 			c.finding(kindOf(&was[i], Went, DriftEnded), &was[i])
 		}
 	}
@@ -156,7 +180,23 @@ func kindOf(f *Finding, usual, drift Kind) Kind {
 }
 
 func (c *comparison) finding(kind Kind, f *Finding) {
-	c.add(Change{Kind: kind, Finding: f.ID, Rule: f.Rule, Tunable: f.Tunable, Severity: f.Severity, Text: f.Text})
+	c.add(Change{Kind: kind, Finding: f.ID, Rule: f.Rule, Tunable: f.Tunable, Severity: f.Severity, Text: f.Text, Expected: f.Expected, Found: f.Found})
+}
+
+// driftOf are the findings about what is not as it was applied.
+func driftOf(findings []Finding) []Finding {
+	return slices.DeleteFunc(slices.Clone(findings), func(f Finding) bool { return f.Rule != DriftRule })
+}
+
+// DriftFinding says that something of a host is not as linerate applied it; expected and
+// found may be "": of a file nobody keeps what is in it.
+func DriftFinding(what, tunable, expected, found, applied string) Finding {
+	text := fmt.Sprintf("%s is %s, not as linerate applied it (%s)", what, cmp.Or(found, "gone"), applied)
+	if expected != "" {
+		text = fmt.Sprintf("%s is %s; linerate applied %s (%s)", what, cmp.Or(found, "gone"), expected, applied)
+	}
+	return Finding{ID: shorten(DriftRule + ":" + what), Rule: DriftRule, Tunable: shorten(tunable), Severity: audit.Warning,
+		Text: shorten(text), Expected: shorten(expected), Found: shorten(found)}
 }
 
 // Of are the findings of an audit as a fleet keeps them.

@@ -52,6 +52,13 @@ type Host struct {
 	Warnings int    `json:"warnings"`
 	Infos    int    `json:"infos"`
 	Set      string `json:"set,omitempty"`
+	// Record is the transaction of linerate apply in force there, NoRecord where nothing
+	// was applied, "" while nobody could tell. Unread says why the last sweep could not
+	// compare the host with it: what drifted is then as it was before. Drifts counts what
+	// is not as it was applied.
+	Record string `json:"record,omitempty"`
+	Unread string `json:"record_unread,omitempty"`
+	Drifts int    `json:"drifts"`
 	// Seen is Observation.Seen of the last audit.
 	Seen string `json:"-"`
 	// Findings are listed only where one host is asked for.
@@ -69,15 +76,32 @@ type Finding struct {
 	Tunable  string         `json:"tunable"`
 	Severity audit.Severity `json:"severity"`
 	Text     string         `json:"text"`
+	// Expected and Found are the values of drift: what was applied, and what is there.
+	Expected string `json:"expected,omitempty"`
+	Found    string `json:"found,omitempty"`
+	// Since is when it came, or was there at the first look; zero where that was not kept.
+	Since time.Time `json:"since,omitzero"`
 }
 
-// DriftRule is the rule of findings that the host runs another value than its files
-// say, such as one that apply wrote there.
-const DriftRule = "LR-DRIFT"
+// DriftRule is the rule of findings that something on a host is not as linerate apply left
+// it, by the record that apply keeps there.
+const DriftRule = "LR-APPLIED"
 
-// key tells findings of one host apart: how bad it is may change, what it says in
-// numbers does not matter.
-func (f *Finding) key() string { return f.ID + "\x00" + string(f.Severity) }
+// DriftWords say what DriftRule means.
+const DriftWords = "Something is not as linerate applied it, by the record that linerate apply keeps on the host"
+
+// NoRecord is the record of a host on which linerate applied nothing.
+const NoRecord = "none"
+
+// key tells findings of one host apart: how bad it is may change, and the values of drift;
+// what it says in numbers does not matter.
+func (f *Finding) key() string {
+	key := f.ID + "\x00" + string(f.Severity)
+	if f.Rule == DriftRule {
+		key += "\x00" + f.Expected + "\x00" + f.Found
+	}
+	return key
+}
 
 // Kind is what happened.
 type Kind string
@@ -87,8 +111,8 @@ const (
 	FirstSeen   Kind = "first-seen"  // the host was audited for the first time
 	Came        Kind = "came"        // a finding that was not there before
 	Went        Kind = "went"        // a finding that is there no more
-	Drift       Kind = "drift"       // the host runs another value than its files say
-	DriftEnded  Kind = "drift-ended" // it runs that value again
+	Drift       Kind = "drift"       // something is not as linerate applied it
+	DriftEnded  Kind = "drift-ended" // it is again, or linerate applied something else
 	Facts       Kind = "facts"       // what the host is, or how it is set up
 	Unreachable Kind = "unreachable" // all tries failed
 	Reachable   Kind = "reachable"   // reached again
@@ -124,6 +148,8 @@ type Change struct {
 	Tunable  string         `json:"tunable,omitempty"`
 	Severity audit.Severity `json:"severity,omitempty"`
 	Text     string         `json:"text"`
+	Expected string         `json:"expected,omitempty"` // of drift: what was applied
+	Found    string         `json:"found,omitempty"`    // and what is there
 }
 
 // Alerts reports a change for the worse that the host made itself: a finding that came,
@@ -147,6 +173,9 @@ type Observation struct {
 	Facts     string
 	Knowledge string
 	Findings  []Finding
+	// Record is Host.Record, and Unread why the host was not compared with it: Findings
+	// then lack drift, and that known before goes on.
+	Record, Unread string
 
 	// Seen is a digest of all that the audit's outcome depends on, "" where that is
 	// not known. Same says that the host's record has this digest, so that it was not audited
@@ -184,7 +213,8 @@ type Group struct {
 	Release     string `json:"release"`
 	Hosts       int    `json:"hosts"`
 	Unreachable int    `json:"unreachable"`
-	Errors      int    `json:"errors"` // findings, like those below
+	Drifted     int    `json:"drifted"` // not as linerate applied it
+	Errors      int    `json:"errors"`  // findings, like those below
 	Warnings    int    `json:"warnings"`
 	Infos       int    `json:"infos"`
 }
@@ -194,9 +224,14 @@ type Status struct {
 	Hosts       int `json:"hosts"`
 	Unreachable int `json:"unreachable"`
 	Never       int `json:"never_reached"` // of the unreachable
-	Errors      int `json:"errors"`
-	Warnings    int `json:"warnings"`
-	Infos       int `json:"infos"`
+	// Applied are hosts on which linerate applied something, Drifted those that are not as
+	// it left them; Unread those that the last sweep could not compare with its record.
+	Applied  int `json:"applied"`
+	Drifted  int `json:"drifted"`
+	Unread   int `json:"records_unread"`
+	Errors   int `json:"errors"`
+	Warnings int `json:"warnings"`
+	Infos    int `json:"infos"`
 	// Groups are its parts, largest first; Sweeps the last ones, newest first.
 	Groups []Group `json:"groups"`
 	Sweeps []Sweep `json:"sweeps"`
@@ -250,6 +285,7 @@ type HostFilter struct {
 	Role        string // NoRole: those without one
 	OS, Release string
 	Unreachable bool
+	Unread      bool   // not compared with apply's record by the last sweep
 	Text        string // part of the name or host name, without case
 	After       string // only names behind it: the next page
 	Limit       int    // 0: all

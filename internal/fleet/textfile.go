@@ -37,6 +37,14 @@ func Textfile(st Status, rules []RuleCount) string {
 	for i := range st.Groups {
 		put("unreachable_hosts", st.Groups[i].Unreachable, group(&st.Groups[i])...)
 	}
+	family("drifted_hosts", "Hosts that are not as linerate apply left them.")
+	for i := range st.Groups {
+		put("drifted_hosts", st.Groups[i].Drifted, group(&st.Groups[i])...)
+	}
+	family("applied_hosts", "Hosts on which linerate applied something.")
+	put("applied_hosts", st.Applied)
+	family("unread_records", "Hosts that the last sweep could not compare with what was applied.")
+	put("unread_records", st.Unread)
 	family("findings", "Findings that stand, by severity.")
 	for i := range st.Groups {
 		g := &st.Groups[i]

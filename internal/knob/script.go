@@ -1,7 +1,7 @@
 package knob
 
 import (
-	_ "embed" // knob.sh
+	_ "embed" // knob.sh and read.sh
 	"slices"
 	"strconv"
 	"strings"
@@ -13,9 +13,16 @@ import (
 // read and write a host's settings: knob_read, knob_names and knob_write.
 // They are what changes hosts for good, local ones and remote ones alike; the
 // lab's variants are set by Target.
-//
+var Script = write + Reading
+
 //go:embed knob.sh
-var Script string
+var write string
+
+// Reading is the part of Script that reads, functions alone: what a capture takes
+// along cannot write.
+//
+//go:embed read.sh
+var Reading string
 
 // Key is one setting of a host; Device is "" where there is none.
 type Key struct {

@@ -27,8 +27,9 @@ type Overview struct {
 	Unreachable int `json:"unreachable"`
 	Errors      int `json:"errors"`
 	Warnings    int `json:"warnings"`
-	// Drifted are hosts on which something is not as linerate applied it; Weeks are what
-	// hosts did themselves in a year, by week.
+	// Applied are hosts on which linerate applied something, Drifted those that are not as it
+	// left them; Weeks are what hosts did themselves in a year, by week.
+	Applied int          `json:"applied"`
 	Drifted int          `json:"drifted"`
 	Weeks   []fleet.Week `json:"weeks"`
 	// Queued are studies that wait or run in the queue; Testbeds are all, Quarantined those
@@ -95,13 +96,7 @@ func (d *Overview) ofFleet(ctx context.Context, f ledger.FleetReader, now time.T
 		return err
 	}
 	d.Hosts, d.Unreachable, d.Errors, d.Warnings = st.Hosts, st.Unreachable, st.Errors, st.Warnings
-	drift, err := f.RuleCounts(ctx, fleet.DriftRule)
-	if err != nil {
-		return err
-	}
-	for _, l := range ruleLines(drift) {
-		d.Drifted = l.Hosts
-	}
+	d.Applied, d.Drifted = st.Applied, st.Drifted
 	days, err := f.Days(ctx, now.Add(-year))
 	d.Weeks = fleet.Weeks(days, now)
 	return err

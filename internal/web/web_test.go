@@ -329,7 +329,7 @@ func TestTunablePage(t *testing.T) {
 	for path, wants := range map[string][]string{
 		"/catalogue/t/linux/net.ipv4.tcp_rmem.html":      {"In your fleet", "/fleet/hosts?os=linux&amp;release=6.12&amp;role=web&amp;rule=LR-X&amp;tunable=net.ipv4.tcp_rmem", "The same idea elsewhere"},
 		web.API + "/catalogue/t/linux/net.ipv4.tcp_rmem": {`"rule":"LR-X","severity":"error","role":"web"`, `"hosts":1`},
-		"/catalogue/t/linux/net.core.somaxconn.html":     {"LR-DRIFT"},
+		"/catalogue/t/linux/net.core.somaxconn.html":     {"LR-APPLIED"},
 		"/fleet":                                 {"/fleet/hosts?role=web&amp;rule=LR-", "/fleet/hosts?os=linux&amp;release=6.12&amp;role=web\""},
 		"/fleet/hosts?tunable=net.ipv4.tcp_rmem": {"About <code>net.ipv4.tcp_rmem</code>", "aaaabbbbccccdddd"},
 		"/catalogue/t/freebsd/kern.random.harvest.mask.html": {"Effects on the forwarding rate under overload", "chart narrow"},

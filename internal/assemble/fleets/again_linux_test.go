@@ -285,6 +285,9 @@ func dump(t *testing.T, s ledger.FleetStore) string {
 			t.Fatal(err)
 		}
 		h.FirstSeen, h.LastSuccess = time.Time{}, time.Time{}
+		for i := range h.Findings {
+			h.Findings[i].Since = time.Time{}
+		}
 		out = append(out, fmt.Sprintf("%+v", h))
 	}
 	changes, err := s.Changes(t.Context(), fleet.ChangeFilter{})

@@ -4,6 +4,7 @@ package fleets
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"linerate/catalogue"
+	"linerate/internal/apply/record"
 	"linerate/internal/assemble/audits"
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/audit"
@@ -215,10 +217,33 @@ func (e *examiner) audit(ctx context.Context, t *inventory.Target, a *bundlehost
 		seen = "" // how many are listed hangs on how long their texts are, and those on counters
 	}
 	f := in.Facts
-	return fleet.Observation{
+	o := fleet.Observation{
 		Name: t.Name, Time: time.Now(), ID: f.MachineID, Hostname: f.Hostname, OS: f.OS, Release: f.Release.String(), Role: in.Role,
 		Facts: fleet.FactsDigest(f, e.settable(f)), Knowledge: e.knowledge, Findings: fleet.Of(report), Seen: seen,
-	}, nil
+	}
+	applied(&o, record.Parse(string(a.Entry("out/applied"))))
+	return o, nil
+}
+
+// applied adds what is not as linerate applied it.
+func applied(o *fleet.Observation, r record.Record) {
+	if !r.Known() {
+		o.Unread = cmp.Or(unread[r.State], "a change is "+r.State)
+		return
+	}
+	o.Record = r.State
+	for _, d := range r.Drift {
+		found := d.Now
+		if d.Changed != "" {
+			found += ", written " + d.Changed
+		}
+		o.Findings = append(o.Findings, fleet.DriftFinding(d.What, d.Name(), d.Confirmed, found, cmp.Or(d.ID, r.State)))
+	}
+}
+
+// unread says why a host was not compared with what linerate applied there.
+var unread = map[string]string{
+	"": "its capture does not tell", record.Unreadable: "linerate's record there is root's alone", record.Live: "a live study has the host",
 }
 
 // factsOf inspects what was captured of a host.

@@ -37,6 +37,19 @@ func answerRules() []rule {
 	)
 }
 
+// appliedRules are of linerate's own record: names of what it set, and their values.
+func appliedRules() []rule {
+	return []rule{
+		on(Applied, `(record|of) [a-z0-9-]+`, keep, "").before(`$`),
+		on(Applied, `drift [a-z-]+ [A-Za-z0-9_.:@-]+ [A-Za-z0-9_.:/%-]+ =`, keep, "applied.v"),
+		on(Applied, `drift-file /{path} (gone|[0-9TZ:-]*)`, keep, "").before(`$`),
+		on(Applied, `.+`, drop, ""),
+		on("applied.v", `!`, keep, "").before(`$`),
+		on("applied.v", `[] \t{}(),=:<>"|/;[]+`, keep, ""),
+		on("applied.v", `[^] \t{}(),=:<>"|/;[]+`, value, ""),
+	}
+}
+
 // valueRules are of sysctl -a: "name: value" or "name = value". Texts stay of
 // names that describe hardware and system.
 func valueRules() []rule {

@@ -40,6 +40,7 @@ const (
 	Ifconfig = "ifconfig" // ifconfig(8)
 	Messages = "dmesg"    // FreeBSD's messages
 	Mount    = "mount"    // mount(8) of FreeBSD
+	Applied  = "applied"  // what linerate keeps of what it applied
 	Options  = "options"  // a kernel's configuration: kern.conftxt
 	Uname    = "uname"
 )
@@ -50,7 +51,7 @@ func allRules() []rule {
 	for _, some := range [][]rule{
 		sysctlRules(), loaderRules(), shellRules(RC, rcAssignments()), shellRules(Grub, grubAssignments()), shellRules(Ifcfg, ifcfgAssignments()),
 		bootLineRules(), modprobeRules(), iniRules(), interfaceRules(), commandRules(Script, ""), cloudRules(), udevRules(), fstabRules(), limitRules(),
-		pfRules(), ipfwRules(), linuxFirewallRules(), daemonRules(), answerRules(), treeRules(), senseRules(), vyosRules(), uciRules(), databaseRules(),
+		pfRules(), ipfwRules(), linuxFirewallRules(), daemonRules(), answerRules(), appliedRules(), treeRules(), senseRules(), vyosRules(), uciRules(), databaseRules(),
 		{on(Name, `.+`, drop, ""), on(Names, `{b}`, keep, ""), on(Names, `[^ \t]+`, mask, "")},
 		{on("rest", `{b}`, keep, ""), on("rest", `.+`, mask, "")},
 		// unknown is the value of a name that nobody knows.

@@ -91,6 +91,16 @@ func (a *Archive) Bundle() (*Bundle, error) {
 	return a.read(func(_ string, data []byte) []byte { return data })
 }
 
+// Entry is an entry by its name; nil where there is none.
+func (a *Archive) Entry(name string) []byte {
+	for _, e := range a.entries {
+		if e.name == name {
+			return e.data
+		}
+	}
+	return nil
+}
+
 // read makes a bundle of what take leaves of the entries: nothing of one for which it
 // returns nil.
 func (a *Archive) read(take func(name string, data []byte) []byte) (*Bundle, error) {

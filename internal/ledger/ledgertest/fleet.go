@@ -21,7 +21,7 @@ func runFleet(t *testing.T, fresh func(t *testing.T) Open) {
 		name string
 		test func(*testing.T, ledger.FleetStore, Open)
 	}{
-		{"Baseline", testBaseline}, {"NothingNew", testNothingNew}, {"Changes", testChanges}, {"Pages", testPages}, {"Unreachable", testUnreachable},
+		{"Baseline", testBaseline}, {"NothingNew", testNothingNew}, {"Changes", testChanges}, {"Drift", testDrift}, {"Pages", testPages}, {"Unreachable", testUnreachable},
 		{"Catalogue", testCatalogue}, {"Rules", testRules}, {"Identity", testIdentity}, {"Clones", testClones}, {"Forget", testForget},
 		{"Resume", testResume}, {"TwoSweeps", testTwoSweeps}, {"AwkwardText", testAwkwardFleet}, {"Same", testSame}, {"Waves", testWaves},
 	} {
@@ -40,7 +40,7 @@ func finding(rule, tunable string, s audit.Severity) fleet.Finding {
 // seen is a host as a sweep sees it; its identifier follows from its name.
 func seen(name string, at time.Time, findings ...fleet.Finding) fleet.Observation {
 	return fleet.Observation{Name: name, Time: at, ID: string(ledger.IDOf("host", name)), Hostname: name + ".example.org", OS: "freebsd", Release: "14.3", Role: "router",
-		Facts: "f1", Knowledge: "k1", Findings: findings}
+		Facts: "f1", Knowledge: "k1", Findings: findings, Record: fleet.NoRecord}
 }
 
 // sweepOf runs a whole sweep, and returns what it stored.
@@ -85,6 +85,12 @@ var (
 	night   = 24 * time.Hour
 )
 
+// at is a finding that is there since a time.
+func at(f fleet.Finding, t time.Time) fleet.Finding {
+	f.Since = t.Truncate(time.Millisecond)
+	return f
+}
+
 // testBaseline: the first look at a host is one line, and no alert.
 func testBaseline(t *testing.T, s ledger.FleetStore, _ Open) {
 	changes, w := sweepOf(t, s, "one", day, seen("a", day, warning, broken), seen("b", day))
@@ -94,7 +100,7 @@ func testBaseline(t *testing.T, s ledger.FleetStore, _ Open) {
 	}
 	h, err := s.Host(t.Context(), "a")
 	must(t, err)
-	if h.Hostname != "a.example.org" || len(h.Findings) != 2 || h.Findings[0] != broken || h.Findings[1] != warning || !h.LastSuccess.Equal(day.Truncate(time.Millisecond)) {
+	if h.Hostname != "a.example.org" || len(h.Findings) != 2 || h.Findings[0] != at(broken, day) || h.Findings[1] != at(warning, day) || !h.LastSuccess.Equal(day.Truncate(time.Millisecond)) {
 		t.Errorf("host a: %+v", h)
 	}
 	for _, name := range []string{"a.example.org", h.ID, h.ID[:8]} {
@@ -132,13 +138,54 @@ func testNothingNew(t *testing.T, s ledger.FleetStore, _ Open) {
 	}
 }
 
+// testDrift: what is not as it was applied drifts, drifts further and ends; the first look at
+// a record alerts no more than the first at a host, and what cannot be looked at stays.
+func testDrift(t *testing.T, s ledger.FleetStore, _ Open) {
+	drift := func(found string) fleet.Finding {
+		return fleet.DriftFinding("sysctl net.c", "net.c", "1", found, "000001-ab")
+	}
+	look := func(n int, want, unread, record string, findings ...fleet.Finding) fleet.Host {
+		t.Helper()
+		o := seen("a", day, findings...)
+		o.Record, o.Unread = record, unread
+		changes, _ := sweepOf(t, s, fmt.Sprint(n), day.Add(time.Duration(n)*24*time.Hour), o)
+		expectTold(t, changes, want)
+		h, err := s.Host(t.Context(), "a")
+		must(t, err)
+		return h
+	}
+	look(0, "a first-seen baseline", "root's", "")
+	look(1, "a drift baseline warning LR-APPLIED", "", "000001-ab", drift("0"))
+	look(2, "", "", "000001-ab", drift("0"))
+	h := look(3, "a drift host warning LR-APPLIED", "", "000001-ab", drift("2"))
+	if h.Drifts != 1 || len(h.Findings) != 1 || h.Findings[0].Found != "2" || h.Findings[0].Expected != "1" || !h.Findings[0].Since.Equal(day.Add(72*time.Hour).Truncate(time.Millisecond)) {
+		t.Errorf("a host that drifted further: %+v", h)
+	}
+	if h = look(4, "a came host warning LR-LOW", "root's", "", warning); h.Drifts != 1 || h.Record != "000001-ab" || h.Unread == "" || h.Warnings != 2 {
+		t.Errorf("a host whose record could not be read: %+v", h)
+	}
+	st, err := s.Status(t.Context(), 0)
+	must(t, err)
+	if st.Applied != 1 || st.Drifted != 1 || st.Unread != 1 || st.Groups[0].Drifted != 1 {
+		t.Errorf("status: %+v", st)
+	}
+	if h = look(5, "a drift-ended host warning LR-APPLIED", "", "000001-ab", warning); h.Drifts != 0 || h.Unread != "" {
+		t.Errorf("a host that is as applied again: %+v", h)
+	}
+	changes, err := s.Changes(t.Context(), fleet.ChangeFilter{Kind: fleet.Drift})
+	must(t, err)
+	if len(changes) != 2 || changes[0].Expected != "1" || changes[0].Found != "2" || changes[1].Alerts() {
+		t.Errorf("%+v", changes)
+	}
+}
+
 func testChanges(t *testing.T, s ledger.FleetStore, _ Open) {
 	drift := finding(fleet.DriftRule, "net.c", audit.Warning)
 	sweepOf(t, s, "one", day, seen("a", day, warning), seen("b", day))
 	changed := seen("a", day, broken, drift)
 	changed.Release = "15.0"
 	changes, w := sweepOf(t, s, "two", day.Add(night), changed, seen("b", day))
-	expectTold(t, changes, "a came host error LR-GONE; a drift host warning LR-DRIFT; a facts host; a went host warning LR-LOW")
+	expectTold(t, changes, "a came host error LR-GONE; a drift host warning LR-APPLIED; a facts host; a went host warning LR-LOW")
 	if w.Alerts != 2 || w.Changes != 4 {
 		t.Errorf("the sweep: %+v", w)
 	}

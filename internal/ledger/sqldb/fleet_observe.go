@@ -101,13 +101,13 @@ func (o *observing) begin() error {
 
 // storable is an observation with texts as they will be read again.
 func storable(o fleet.Observation) *fleet.Observation {
-	for _, text := range []*string{&o.Name, &o.Failure, &o.ID, &o.Hostname, &o.OS, &o.Release, &o.Role, &o.Facts, &o.Knowledge, &o.Seen} {
+	for _, text := range []*string{&o.Name, &o.Failure, &o.ID, &o.Hostname, &o.OS, &o.Release, &o.Role, &o.Facts, &o.Knowledge, &o.Seen, &o.Record, &o.Unread} {
 		*text = ledger.Storable(*text)
 	}
 	o.Findings = slices.Clone(o.Findings)
 	for i := range o.Findings {
 		f := &o.Findings[i]
-		for _, text := range []*string{&f.ID, &f.Rule, &f.Tunable, &f.Text} {
+		for _, text := range []*string{&f.ID, &f.Rule, &f.Tunable, &f.Text, &f.Expected, &f.Found} {
 			*text = ledger.Storable(*text)
 		}
 	}
@@ -146,13 +146,13 @@ func (o *observing) one(seen *fleet.Observation) error {
 	return o.add(changes)
 }
 
-const hostColumns = "h.id, h.name, h.hostname, h.os, h.release, h.role, h.first_seen, h.last_success, h.unreachable_since, h.reason, h.facts, h.knowledge, h.finding_set, h.errors, h.warnings, h.infos, h.seen"
+const hostColumns = "h.id, h.name, h.hostname, h.os, h.release, h.role, h.first_seen, h.last_success, h.unreachable_since, h.reason, h.facts, h.knowledge, h.finding_set, h.errors, h.warnings, h.infos, h.seen, h.record, h.unread, h.drifts"
 
 // scanHost scans a host and what follows its columns.
 func scanHost(row scanner, more ...any) (h fleet.Host, err error) {
 	var first, last, since int64
 	err = row.Scan(append([]any{&h.ID, &h.Name, &h.Hostname, &h.OS, &h.Release, &h.Role, &first, &last, &since, &h.Reason,
-		&h.Facts, &h.Knowledge, &h.Set, &h.Errors, &h.Warnings, &h.Infos, &h.Seen}, more...)...)
+		&h.Facts, &h.Knowledge, &h.Set, &h.Errors, &h.Warnings, &h.Infos, &h.Seen, &h.Record, &h.Unread, &h.Drifts}, more...)...)
 	h.FirstSeen, h.LastSuccess, h.UnreachableSince = timeOf(first), timeOf(last), timeOf(since)
 	return h, err
 }
@@ -170,17 +170,17 @@ func (o *observing) hostBy(where, column string, into *int64, value string) (*fl
 // host writes a host as it is now.
 func (o *observing) host(before, after *fleet.Host, n int64) (int64, error) {
 	values := []any{after.ID, after.Name, after.Hostname, after.OS, after.Release, after.Role, millis(after.FirstSeen), millis(after.LastSuccess),
-		millis(after.UnreachableSince), after.Reason, after.Facts, after.Knowledge, after.Set, after.Errors, after.Warnings, after.Infos, after.Seen}
+		millis(after.UnreachableSince), after.Reason, after.Facts, after.Knowledge, after.Set, after.Errors, after.Warnings, after.Infos, after.Seen, after.Record, after.Unread, after.Drifts}
 	if before != nil {
 		return n, o.exec(`UPDATE fleet_hosts SET id = ?, name = ?, hostname = ?, os = ?, release = ?, role = ?, first_seen = ?, last_success = ?,
-			unreachable_since = ?, reason = ?, facts = ?, knowledge = ?, finding_set = ?, errors = ?, warnings = ?, infos = ?, seen = ? WHERE n = ?`, append(values, n)...)
+			unreachable_since = ?, reason = ?, facts = ?, knowledge = ?, finding_set = ?, errors = ?, warnings = ?, infos = ?, seen = ?, record = ?, unread = ?, drifts = ? WHERE n = ?`, append(values, n)...)
 	}
 	n, err := next(o.ctx, o.tx, "n", "fleet_hosts")
 	if err != nil {
 		return 0, err
 	}
 	return n, o.exec(`INSERT INTO fleet_hosts (id, name, hostname, os, release, role, first_seen, last_success, unreachable_since, reason,
-		facts, knowledge, finding_set, errors, warnings, infos, seen, n) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append(values, n)...)
+		facts, knowledge, finding_set, errors, warnings, infos, seen, record, unread, drifts, n) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append(values, n)...)
 }
 
 // count keeps a host's findings and the counts by rule.
@@ -231,7 +231,7 @@ func (o *observing) keep(n int64, was, stand []fleet.Finding) error {
 			return err
 		}
 		if !old[at] && !now[at] {
-			if err := o.exec("INSERT INTO fleet_host_findings (host, finding) VALUES (?, ?)", n, at); err != nil {
+			if err := o.exec("INSERT INTO fleet_host_findings (host, finding, since) VALUES (?, ?, ?)", n, at, millis(stand[i].Since)); err != nil {
 				return err
 			}
 		}
@@ -250,7 +250,11 @@ func (o *observing) keep(n int64, was, stand []fleet.Finding) error {
 // number is the number of a finding's row, which hosts share.
 func (o *observing) number(f *fleet.Finding) (int64, error) {
 	h := sha256.New()
-	for _, part := range []string{f.ID, string(f.Severity), f.Text} {
+	parts := []string{f.ID, string(f.Severity), f.Text}
+	if f.Expected+f.Found != "" {
+		parts = append(parts, f.Expected, f.Found)
+	}
+	for _, part := range parts {
 		h.Write([]byte(ledger.Storable(part) + "\x00"))
 	}
 	digest := hex.EncodeToString(h.Sum(nil)[:16])
@@ -261,8 +265,8 @@ func (o *observing) number(f *fleet.Finding) (int64, error) {
 	err := o.row("SELECT n FROM fleet_findings WHERE digest = ?", digest).Scan(&n)
 	if errors.Is(err, sql.ErrNoRows) {
 		if n, err = next(o.ctx, o.tx, "n", "fleet_findings"); err == nil {
-			err = o.exec("INSERT INTO fleet_findings (n, digest, id, rule, tunable, severity, text) VALUES (?, ?, ?, ?, ?, ?, ?)",
-				n, digest, f.ID, f.Rule, f.Tunable, string(f.Severity), f.Text)
+			err = o.exec("INSERT INTO fleet_findings (n, digest, id, rule, tunable, severity, text, expected, found) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+				n, digest, f.ID, f.Rule, f.Tunable, string(f.Severity), f.Text, f.Expected, f.Found)
 		}
 	}
 	o.findings[digest] = n
@@ -276,15 +280,15 @@ func (o *observing) add(changes []fleet.Change) error {
 		c.Seq, c.Sweep, c.Time = o.seq, o.id, timeOf(millis(c.Time))
 		o.changes = append(o.changes, c)
 		o.days[fleet.Day{Day: c.Time.Format(time.DateOnly), Kind: c.Kind, Cause: c.Cause, Severity: c.Severity}]++
-		if err := o.exec("INSERT INTO fleet_changes (seq, sweep, "+changeColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			c.Seq, o.sweep, millis(c.Time), c.Host, c.Name, string(c.Kind), string(c.Cause), c.Finding, c.Rule, c.Tunable, string(c.Severity), c.Text); err != nil {
+		if err := o.exec("INSERT INTO fleet_changes (seq, sweep, "+changeColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			c.Seq, o.sweep, millis(c.Time), c.Host, c.Name, string(c.Kind), string(c.Cause), c.Finding, c.Rule, c.Tunable, string(c.Severity), c.Text, c.Expected, c.Found); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-const changeColumns = "time, host, name, kind, cause, finding, rule, tunable, severity, text"
+const changeColumns = "time, host, name, kind, cause, finding, rule, tunable, severity, text, expected, found"
 
 // end writes what was counted.
 func (o *observing) end() error {
@@ -322,7 +326,7 @@ type querier interface {
 
 // findingsOf lists the findings of a host, worst first; not nil.
 func (s fleetDB) findingsOf(ctx context.Context, in querier, n int64) ([]fleet.Finding, error) {
-	rows, err := in.QueryContext(ctx, s.q(`SELECT f.id, f.rule, f.tunable, f.severity, f.text FROM fleet_host_findings a JOIN fleet_findings f ON f.n = a.finding
+	rows, err := in.QueryContext(ctx, s.q(`SELECT f.id, f.rule, f.tunable, f.severity, f.text, f.expected, f.found, a.since FROM fleet_host_findings a JOIN fleet_findings f ON f.n = a.finding
 		WHERE a.host = ? ORDER BY `+worstFirst("f.severity")+`, f.id`), n)
 	if err != nil {
 		return nil, s.explain(err)
@@ -331,9 +335,11 @@ func (s fleetDB) findingsOf(ctx context.Context, in querier, n int64) ([]fleet.F
 	out := []fleet.Finding{}
 	for rows.Next() {
 		var f fleet.Finding
-		if err := rows.Scan(&f.ID, &f.Rule, &f.Tunable, &f.Severity, &f.Text); err != nil {
+		var since int64
+		if err := rows.Scan(&f.ID, &f.Rule, &f.Tunable, &f.Severity, &f.Text, &f.Expected, &f.Found, &since); err != nil {
 			return nil, err
 		}
+		f.Since = timeOf(since)
 		out = append(out, f)
 	}
 	return out, s.explain(rows.Err())

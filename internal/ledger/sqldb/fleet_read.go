@@ -34,16 +34,20 @@ func limited(n int) string {
 func (s fleetDB) Status(ctx context.Context, sweeps int) (fleet.Status, error) {
 	st := fleet.Status{Groups: []fleet.Group{}, Sweeps: []fleet.Sweep{}}
 	err := s.each(ctx, `SELECT role, os, release, COUNT(*), SUM(CASE WHEN unreachable_since > 0 THEN 1 ELSE 0 END), SUM(CASE WHEN last_success = 0 THEN 1 ELSE 0 END),
-		SUM(errors), SUM(warnings), SUM(infos) FROM fleet_hosts GROUP BY role, os, release`, nil, func(r *sql.Rows) error {
+		SUM(errors), SUM(warnings), SUM(infos), SUM(CASE WHEN drifts > 0 THEN 1 ELSE 0 END), SUM(CASE WHEN record IN ('', 'none') THEN 0 ELSE 1 END),
+		SUM(CASE WHEN unread <> '' THEN 1 ELSE 0 END) FROM fleet_hosts GROUP BY role, os, release`, nil, func(r *sql.Rows) error {
 		var g fleet.Group
-		var never int
-		if err := r.Scan(&g.Role, &g.OS, &g.Release, &g.Hosts, &g.Unreachable, &never, &g.Errors, &g.Warnings, &g.Infos); err != nil {
+		var never, applied, unread int
+		if err := r.Scan(&g.Role, &g.OS, &g.Release, &g.Hosts, &g.Unreachable, &never, &g.Errors, &g.Warnings, &g.Infos, &g.Drifted, &applied, &unread); err != nil {
 			return err
 		}
 		st.Groups = append(st.Groups, g)
 		st.Hosts += g.Hosts
 		st.Unreachable += g.Unreachable
 		st.Never += never
+		st.Drifted += g.Drifted
+		st.Applied += applied
+		st.Unread += unread
 		st.Errors += g.Errors
 		st.Warnings += g.Warnings
 		st.Infos += g.Infos
@@ -72,6 +76,9 @@ func (s fleetDB) Hosts(ctx context.Context, f fleet.HostFilter) ([]fleet.Host, e
 	}
 	if f.Unreachable {
 		w.add("h.unreachable_since > 0")
+	}
+	if f.Unread {
+		w.add("h.unread <> ''")
 	}
 	w.contains(f.Text, "h.name", "h.hostname")
 	if f.After != "" {
@@ -172,7 +179,7 @@ func (s fleetDB) Changes(ctx context.Context, f fleet.ChangeFilter) ([]fleet.Cha
 	err := s.each(ctx, query, args(w.args...), func(r *sql.Rows) error {
 		var c fleet.Change
 		var at int64
-		err := r.Scan(&c.Seq, &c.Sweep, &at, &c.Host, &c.Name, &c.Kind, &c.Cause, &c.Finding, &c.Rule, &c.Tunable, &c.Severity, &c.Text)
+		err := r.Scan(&c.Seq, &c.Sweep, &at, &c.Host, &c.Name, &c.Kind, &c.Cause, &c.Finding, &c.Rule, &c.Tunable, &c.Severity, &c.Text, &c.Expected, &c.Found)
 		c.Time = timeOf(at)
 		out = append(out, c)
 		return err

@@ -10,7 +10,7 @@ import (
 // migrations are the steps from an empty database to the current schema, in
 // order; a step is never edited once released. {blob} and {bigint} are the
 // dialect's types.
-var migrations = []string{schema1(), schema2, schema3, schema4}
+var migrations = []string{schema1(), schema2, schema3, schema4, schema5}
 
 // schema1 is the first schema: the chain, one table per kind of record, raw
 // bytes, and the cache of imports.

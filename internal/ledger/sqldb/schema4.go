@@ -15,3 +15,16 @@ CREATE INDEX fleet_wave_events_wave ON fleet_wave_events (wave, seq);
 CREATE INDEX fleet_wave_events_name ON fleet_wave_events (name, seq);
 CREATE INDEX fleet_wave_events_host ON fleet_wave_events (host, seq);
 `
+
+// schema5 adds drift from what linerate applied: each host's record, the values of drift,
+// and since when a finding stands.
+const schema5 = `
+ALTER TABLE fleet_hosts ADD COLUMN record TEXT NOT NULL DEFAULT '';
+ALTER TABLE fleet_hosts ADD COLUMN unread TEXT NOT NULL DEFAULT '';
+ALTER TABLE fleet_hosts ADD COLUMN drifts {bigint} NOT NULL DEFAULT 0;
+ALTER TABLE fleet_findings ADD COLUMN expected TEXT NOT NULL DEFAULT '';
+ALTER TABLE fleet_findings ADD COLUMN found TEXT NOT NULL DEFAULT '';
+ALTER TABLE fleet_changes ADD COLUMN expected TEXT NOT NULL DEFAULT '';
+ALTER TABLE fleet_changes ADD COLUMN found TEXT NOT NULL DEFAULT '';
+ALTER TABLE fleet_host_findings ADD COLUMN since {bigint} NOT NULL DEFAULT 0;
+`

@@ -176,6 +176,7 @@ func (m *made) observe(n int, at time.Time) fleet.Observation {
 	}
 	o.ID = fmt.Sprintf("%016x%08x", uint64(n)*0x9e3779b97f4a7c15, n)
 	o.Hostname, o.OS, o.Release, o.Role = o.Name, k.os, k.release, k.role
+	o.Record = "000001-0f3c6a0d2f7c"
 	o.Facts, o.Knowledge = fmt.Sprintf("facts-%d-%d", n, h.facts), "made up"
 	for i, r := range m.rules {
 		if !h.state[i] {
@@ -188,8 +189,7 @@ func (m *made) observe(n int, at time.Time) fleet.Observation {
 		o.Findings = append(o.Findings, fleet.Finding{ID: id, Rule: r.ID, Tunable: name, Severity: r.Severity, Text: filled.ReplaceAllString(r.Message, "…")})
 	}
 	if h.state[len(m.rules)] {
-		o.Findings = append(o.Findings, fleet.Finding{ID: fleet.DriftRule + ":net.core.somaxconn", Rule: fleet.DriftRule, Tunable: "net.core.somaxconn", Severity: audit.Warning,
-			Text: "net.core.somaxconn is 128; it was applied as 4096"})
+		o.Findings = append(o.Findings, fleet.DriftFinding("sysctl net.core.somaxconn", "net.core.somaxconn", "4096", "128", o.Record))
 	}
 	return o
 }

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"linerate/internal/labtest"
+)
+
+// TestFleetDrift sweeps hosts that linerate changed: what somebody changes after, a running
+// value and a file, drifts, drifts further and ends; neither the first sweep nor what linerate
+// itself does alerts.
+func TestFleetDrift(t *testing.T) {
+	t.Parallel()
+	labtest.Namespaces(t)
+	if os.Getuid() != 0 {
+		labtest.Lacking(t, "needs root: it makes namespaces")
+	}
+	f := newSmallFleet(t, 2)
+	with := func(args ...string) []string {
+		return append(args, "--ssh-config", filepath.Join(f.dir, "config"))
+	}
+	sweep := with("fleet", "sweep", "--hosts", "hosts", "--fail-on", "drift")
+	set := func(host int, value string) {
+		t.Helper()
+		if out, err := exec.Command("ip", "netns", "exec", f.ns[host-1], "sysctl", "-w", "net.ipv4.ip_forward="+value).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	f.write(filepath.Join(f.dir, "hosts"), "h1 role=router\nh2 role=router\n")
+	f.linerate(false, "2 reached", sweep...)
+	f.linerate(false, "applied        nothing by linerate", "fleet", "host", "h1")
+
+	f.linerate(false, "2 with a plan", with("plan", "--hosts", "hosts", "--out", "plans", "--tries", "1")...)
+	f.harmless(filepath.Join(f.dir, "plans"))
+	f.linerate(false, "confirmed     2", with("apply", "plans", "--yes", "--waves", "100%")...)
+	f.linerate(false, "2 reached", sweep...)
+	f.linerate(false, "linerate applied something on 2 hosts, 0 drifted from it", "fleet", "status", "--fail-on", "drift")
+	f.linerate(false, "No changes", "fleet", "changes", "--kind", "drift")
+
+	set(1, "0")
+	f.linerate(true, "1 for the worse|h1 |drift |LR-APPLIED: sysctl net.ipv4.ip_forward is 0; linerate applied 1 (000001-", sweep...)
+	f.linerate(true, "2 hosts, 1 drifted|h1 drifted from what linerate applied (000001-", "fleet", "status", "--fail-on", "drift")
+	f.linerate(false, `"expected": "1"|"found": "0"|"since": "20|"drifts": 1`, "fleet", "host", "h1", "--json")
+	f.linerate(false, "h1|1 of 2 hosts", "fleet", "rule", "LR-APPLIED")
+	f.linerate(false, `"ruleId": "LR-APPLIED"|record that linerate apply keeps`, "fleet", "host", "h1", "--sarif")
+	f.linerate(false, `"ruleId": "LR-APPLIED"|on 1 of 2 hosts`, "fleet", "status", "--sarif")
+	f.linerate(false, "0 changes", sweep...)
+
+	// A file drifts too; the value comes back.
+	set(1, "1")
+	f.write(filepath.Join(f.dir, "h1/etc/sysctl.d/90-linerate.conf"), "net.ipv4.ip_forward=0\n")
+	f.linerate(true, "/etc/sysctl.d/90-linerate.conf is another text, written 20", append(sweep, "--prometheus", "metrics")...)
+	f.linerate(false, "drift-ended", "fleet", "changes", "--kind", "drift-ended")
+	if text, err := os.ReadFile(filepath.Join(f.dir, "metrics")); err != nil || !strings.Contains(string(text), "linerate_fleet_drifted_hosts{role=\"router\"") || !strings.Contains(string(text), "linerate_fleet_applied_hosts 2\n") {
+		t.Errorf("%v: %s", err, text)
+	}
+	// linerate takes its change back: nothing is applied, so nothing drifts.
+	f.linerate(false, "rolled back", with("rollback", "ssh://h1", "--force")...)
+	f.linerate(false, "0 for the worse", sweep...)
+	f.linerate(false, "applied        nothing by linerate", "fleet", "host", "h1")
+	f.linerate(false, "applied something on 1 host, 0 drifted", "fleet", "status", "--fail-on", "drift")
+}

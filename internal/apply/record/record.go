@@ -1,0 +1,137 @@
+// Package record reads what linerate keeps on a host of what it applied there: the
+// shell functions that say it, and their words as values.
+package record
+
+import (
+	_ "embed" // record.sh
+	"strings"
+)
+
+// Script holds the shell functions that read a host's record. They need those of
+// knob.Reading.
+//
+//go:embed record.sh
+var Script string
+
+// Drift is what differs from what was confirmed.
+type Drift struct {
+	// ID is the transaction that confirmed it.
+	ID        string `json:"id,omitempty"`
+	What      string `json:"what"`
+	Confirmed string `json:"confirmed,omitempty"`
+	Now       string `json:"now,omitempty"`
+	// Lines of a file that are other than confirmed: "-" before one that went,
+	// "+" before one that came; Changed is when the file was written last.
+	Lines   []string `json:"lines,omitempty"`
+	Changed string   `json:"changed,omitempty"`
+}
+
+// File reports drift of a file, not of a running value.
+func (d *Drift) File() bool { return strings.HasPrefix(d.What, "/") }
+
+// Name is the setting, without its mechanism, or the file.
+func (d *Drift) Name() string {
+	if d.File() {
+		return d.What
+	}
+	f := strings.SplitN(d.What, " ", 3)
+	return strings.Join(f[1:], " ")
+}
+
+// Bounds on what is kept of a host's answer.
+const (
+	maxLines = 40   // of one file that somebody wrote anew
+	maxDrift = 1000 // settings and files
+)
+
+// Reader takes drift out of the lines that a host answers with.
+type Reader struct {
+	Drift []Drift
+	id    string
+}
+
+// Line reads one line: its first word and the rest. Words of others' are passed over.
+func (r *Reader) Line(word, rest string) {
+	switch word {
+	case "of":
+		r.id = rest
+	case "drift":
+		r.add(settingOf(rest))
+	case "drift-file":
+		path, changed, _ := strings.Cut(rest, " ")
+		d := Drift{What: path, Now: "another text", Changed: changed}
+		if changed == "gone" {
+			d.Now, d.Changed = "", ""
+		}
+		r.add(d)
+	case "drift-line":
+		if n := len(r.Drift); n > 0 && len(r.Drift[n-1].Lines) < maxLines {
+			r.Drift[n-1].Lines = append(r.Drift[n-1].Lines, rest)
+		}
+	}
+}
+
+func (r *Reader) add(d Drift) {
+	if d.ID = r.id; len(r.Drift) < maxDrift {
+		r.Drift = append(r.Drift, d)
+	}
+}
+
+func settingOf(rest string) Drift {
+	f := strings.SplitN(rest, " ", 4)
+	if len(f) < 4 {
+		return Drift{What: rest}
+	}
+	d := Drift{What: f[0] + " " + f[2]}
+	if f[1] != "-" {
+		d.What = f[0] + " " + f[1] + " " + f[2]
+	}
+	was, now, _ := strings.Cut(f[3], " =")
+	d.Confirmed, d.Now = strings.TrimPrefix(was, "="), now
+	if now == "!" {
+		d.Now = ""
+	}
+	return d
+}
+
+// Record is what a host's record came to, as a capture says it.
+type Record struct {
+	// State is the transaction in force (000003-0f3c6a0d2f7c), None or, where the
+	// record could not be compared with the host, why: one of the others.
+	State string
+	Drift []Drift
+}
+
+// What stands in place of a transaction.
+const (
+	None       = "none"
+	Unreadable = "unreadable" // it is root's alone
+	Live       = "live"       // a live study has the host
+)
+
+// Known reports that the host was compared with its record.
+func (r Record) Known() bool {
+	switch r.State {
+	case "", Unreadable, Live, "pending", "confirming", "reverting":
+		return false
+	}
+	return true
+}
+
+// Parse reads what a capture has of a record; a text that is none is a Record that is not
+// Known.
+func Parse(text string) Record {
+	var r Reader
+	state := ""
+	for line := range strings.Lines(text) {
+		word, rest, _ := strings.Cut(strings.TrimRight(line, "\r\n"), " ")
+		if word == "record" && len(rest) <= maxState && strings.Trim(rest, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" {
+			state = rest
+			continue
+		}
+		r.Line(word, rest)
+	}
+	return Record{state, r.Drift}
+}
+
+const maxState = 32

@@ -1,0 +1,92 @@
+# shellcheck shell=sh
+# shellcheck disable=SC2015 # a && b || c: c is to follow a failure of either
+#
+# What linerate keeps on a host of what it applied there, and what is another way
+# now. It only reads, by the functions of knob/read.sh; OS is the system.
+
+ROOT=${LINERATE_ROOT-}
+OPENWRT=$ROOT/etc/openwrt_release
+case $OS in FreeBSD) S=$ROOT/var/db/linerate ;; *) S=$ROOT/var/lib/linerate ;; esac
+LIVE=$S/live # of a boot, so that memory may hold it
+[ ! -e "$OPENWRT" ] || S=$ROOT/etc/linerate # its /var is memory
+
+say() { printf '%s\n' "$*"; }
+
+# uptime_s and boot_id are clocks that nobody can set.
+uptime_s() {
+	case $OS in
+	FreeBSD) t=$(sysctl -n kern.boottime) && t=${t#*sec = } && say $(($(date +%s) - ${t%%,*})) ;;
+	*) t=$(cat /proc/uptime) && say "${t%%.*}" ;;
+	esac
+}
+boot_id() {
+	case $OS in
+	FreeBSD) sysctl -b kern.boot_id 2>/dev/null | od -An -tx1 | tr -d ' \n' ;;
+	*) cat /proc/sys/kernel/random/boot_id ;;
+	esac
+}
+
+# files runs a function for each file of a transaction: FUNCTION NUMBER MODE PATH.
+files() {
+	i=0
+	while read -r k m p _; do
+		[ "$k" = file ] || continue
+		i=$((i + 1))
+		"$2" "$i" "$m" "$ROOT$p" || return 1
+	done <"$1/journal"
+}
+# newest sets last to the last transaction of the history, or the last with an
+# outcome; "" when there is none. Their names sort.
+newest() {
+	last=''
+	set +f
+	for h in "$S"/history/*"${1-}"; do [ ! -d "$h" ] || last=${h##*/}; done
+	set -f
+}
+
+# live_study says which study has this host, for how many seconds more, and what it is.
+live_study() {
+	[ -r "$LIVE" ] && { read -r owner boot until && read -r about; } <"$LIVE" || return 0
+	case $OS in FreeBSD) now=$(sysctl -n kern.boottime | tr -dc 0-9) ;; *) now=$(boot_id) ;; esac
+	[ "$boot" != "$now" ] || [ "$until" -le "$(uptime_s)" ] || say "live $owner $((until - $(uptime_s))) $about"
+}
+
+# in_force runs a function for each transaction that was confirmed and not taken back,
+# the oldest first.
+in_force() {
+	set +f
+	for h in "$S"/history/*.confirmed; do
+		set -f
+		[ ! -d "$h" ] || "$1"
+	done
+	set -f
+}
+# drift says what is other than it was confirmed: of each setting and file the last
+# transaction counts. "of" tells whose the lines after it are.
+drift() {
+	listed='' of=''
+	in_force values_of | awk '{ k = $2 " " $3 " " $4; if (!(k in at)) at[k] = ++n; line[at[k]] = $0 } END { for (i = 1; i <= n; i++) print line[i] }' | drifted_values
+	in_force files_of | awk '{ k = $0; sub(/^[^ ]* [^ ]* /, "", k); if (!(k in at)) at[k] = ++n; line[at[k]] = $0 } END { for (i = 1; i <= n; i++) print line[i] }' |
+		while read -r id nth path; do drifted "$id" "$nth" "$path" "${1-}"; done
+}
+drifted_values() {
+	while read -r id m d n v; do
+		knob_read "$m" "$d" "$n" || value='!'
+		[ "=$value" = "$v" ] || { said_of "$id"; say "drift $m $d $n $v =$value"; }
+	done
+}
+values_of() { [ ! -r "$h/after" ] || sed -n "s/^value /${h##*/} /p" "$h/after"; }
+files_of() { files "$h" file_of; }
+file_of() { say "${h##*/} $1 $3"; }
+said_of() { [ "$of" = "$1" ] || { of=$1; say "of ${1%.*}"; }; }
+# drifted says that a file is another, since when and, if asked, which of its lines went
+# and came: "-" and "+".
+drifted() {
+	f=$S/history/$1/file.$2.new
+	! cmp -s "$f" "$3" || return 0
+	said_of "$1"
+	[ -e "$3" ] || { say "drift-file ${3#"$ROOT"} gone"; return 0; }
+	say "drift-file ${3#"$ROOT"} $(date -u -r "$3" +%Y-%m-%dT%H:%M:%SZ 2>/dev/null)"
+	[ "$4" = lines ] || return 0
+	awk 'NR == FNR { was[$0]; old[++n] = $0; next } { is[$0] } !($0 in was) { print "drift-line +" $0 } END { for (i = 1; i <= n; i++) if (!(old[i] in is)) print "drift-line -" old[i] }' "$f" "$3" | head -n 40
+}
