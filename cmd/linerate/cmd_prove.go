@@ -63,12 +63,14 @@ type proveFlags struct {
 	pilot   time.Duration
 	time    time.Duration
 	pairs   int
-	share   float64
-	margin  float64
+	share   percentage
+	margin  percentage
+	harm    percentage
 	plan    string
 	dryRun  bool
 	detach  bool
 	yes     bool
+	hours   *live.Hours
 }
 
 // newProveCmd studies a live host.
@@ -90,11 +92,12 @@ func newProveCmd() *cobra.Command {
 	flags.DurationVar(&f.window, "window", 5*time.Minute, "length of a window")
 	flags.DurationVar(&f.burn, "burn-in", 0, "start of each window that is not measured (default: a fifth)")
 	flags.DurationVar(&f.pilot, "pilot", 0, "how long to observe first (default: two windows, at most 10m)")
-	flags.Float64Var(&f.terms.HarmPercent, "harm", 20, "end the study when the metric is worse by this many percent")
-	flags.Float64Var(&f.share, "max-share", 0, "largest share of time with the setting, in percent")
+	f.harm, f.margin = 20, 3
+	flags.Var(&f.harm, "harm", "end the study when the metric is worse by this much")
+	flags.Var(&f.share, "max-share", "largest share of time with the setting, up to 50%")
 	flags.StringVar(&f.terms.Hours, "hours", "", "hours of the day in which the host may be changed: 01:00-05:00")
 	flags.StringVar(&f.terms.Service, "service", "", "a process: windows in which it restarts are invalid")
-	flags.Float64Var(&f.margin, "margin", 3, "percent within which the two are equivalent")
+	flags.Var(&f.margin, "margin", "difference within which the two are equivalent")
 	flags.BoolVarP(&f.dryRun, "dry-run", "n", false, "observe the host, print the detectable effect, change nothing")
 	flags.BoolVar(&f.detach, "detach", false, "continue in the background")
 	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
@@ -294,7 +297,7 @@ func (f *proveFlags) spec(cmd *cobra.Command, q question) (study.Spec, error) {
 	if len(f.metrics) == 0 {
 		return s, hint.With(hint.Usagef("no metric"), "say what is to get better: --metric log:/var/log/nginx/access.log, cpu-per-packet, probe:URL … (linerate prove --help)")
 	}
-	f.terms.Watch, f.terms.MaxShare = f.metrics, f.share
+	f.terms.Watch, f.terms.MaxShare, f.terms.HarmPercent = f.metrics, float64(f.share), float64(f.harm)
 	f.terms.Window = f.window.Seconds()
 	if f.burn > 0 {
 		f.terms.BurnIn = f.burn.Seconds()
@@ -307,9 +310,14 @@ func (f *proveFlags) spec(cmd *cobra.Command, q question) (study.Spec, error) {
 	}
 	f.terms.Imbalance = 2
 	if f.terms.Hours != "" {
-		if _, err := live.ParseHours(f.terms.Hours); err != nil {
-			return s, err
+		h, err := live.ParseHours(f.terms.Hours)
+		if err == nil {
+			err = h.Fits(f.window)
 		}
+		if err != nil {
+			return s, fmt.Errorf("--hours: %w", err)
+		}
+		f.hours = h
 	}
 	s.Parts = []study.Part{{Name: "live", Mode: switchback.Mode, Own: &switchback.Keys{Live: &f.terms}}}
 	return f.size(cmd, s, q)
@@ -329,7 +337,11 @@ func (f *proveFlags) size(cmd *cobra.Command, s study.Spec, q question) (study.S
 	design := switchback.PlanOf(s, s.Parts[0])
 	pilot := time.Duration(f.terms.Pilot * float64(time.Second))
 	if f.time > 0 && !cmd.Flags().Changed("pairs") {
-		f.pairs = design.PairsIn(f.time - pilot)
+		free := f.time - pilot
+		if f.hours != nil {
+			free = f.hours.Within(time.Now().Add(pilot), free)
+		}
+		f.pairs = design.PairsIn(free)
 	}
 	least := design.LeastPairs()
 	if q.leaveOut {
@@ -369,9 +381,9 @@ func (f *proveFlags) goals(s *study.Spec) error {
 		}
 		g := study.Goal{Metric: name, Part: "live", Primary: len(s.Metrics) == 0}
 		if metric, _ := study.MetricNamed(name); metric.Share {
-			g.MarginPoints = f.margin / 100
+			g.MarginPoints = float64(f.margin) / 100
 		} else {
-			g.MarginPercent = f.margin
+			g.MarginPercent = float64(f.margin)
 		}
 		s.Metrics = append(s.Metrics, g)
 	}

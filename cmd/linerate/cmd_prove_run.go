@@ -83,6 +83,9 @@ func (f *proveFlags) consent(cmd *cobra.Command, s study.Spec, q question) error
 	page.Paragraph("  ", "  ", fmt.Sprintf("%d pairs of windows of %s with the setting and %d shams, about %s; %.0f %% of the time with the setting. "+
 		"The host takes each window back by itself if this command dies. The study ends when the metric gets more than %g %% worse, or the host does not answer.",
 		design.Pairs, design.Window, s.Parts[0].Blocks-design.Pairs, show.Clock(design.Duration()), 100*design.Share(), f.terms.HarmPercent))
+	if f.hours != nil {
+		page.Paragraph("  ", "  ", fmt.Sprintf("The host is changed from %s by the clock of this machine, and is as it was between them.", strings.ReplaceAll(f.terms.Hours, "-", " to ")))
+	}
 	if f.plan != "" && len(q.settings) > 1 {
 		design.Treatments = make([]string, len(q.settings))
 		page.Paragraph("  ", "  ", fmt.Sprintf("Where it is better, each of the %d settings is then left out in turn: about %s more, with all but one of them on, or all.", len(q.settings), show.Clock(design.Duration())))

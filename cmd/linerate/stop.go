@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -44,6 +46,30 @@ func (f *runFlags) stop(cmd *cobra.Command, s *study.Spec) error {
 	if cmd.Flags().Changed("blocks") {
 		*s = s.WithLooks(f.blocks, precision)
 	}
+	return nil
+}
+
+// percentage is a flag that takes "25%", "25 %" or "25".
+type percentage float64
+
+// String is empty of none, which help takes for no default.
+func (p *percentage) String() string {
+	if *p == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(float64(*p), 'g', -1, 64) + "%"
+}
+
+// Type is what help calls such a value.
+func (p *percentage) Type() string { return "percent" }
+
+// Set satisfies pflag.Value.
+func (p *percentage) Set(text string) error {
+	v, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "%")), 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return errors.New("want a percentage, such as 25%")
+	}
+	*p = percentage(v)
 	return nil
 }
 

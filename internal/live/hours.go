@@ -2,59 +2,153 @@ package live
 
 import (
 	"context"
-	"fmt"
+	"errors"
+	"regexp"
+	"strconv"
 	"time"
 
 	"linerate/internal/hint"
+	"linerate/internal/show"
 )
 
-// Hours are hours of the day, on this machine's clock; they may cross midnight.
-type Hours struct{ From, To time.Duration }
+// Hours are hours of the day; they may cross midnight. From and To are what a clock on
+// the wall shows.
+type Hours struct {
+	From, To time.Duration
+	// Zone is where that clock hangs; nil: here.
+	Zone *time.Location
+}
+
+var hoursText = regexp.MustCompile(`^([0-9]{1,2}):([0-9]{2})-([0-9]{1,2}):([0-9]{2})$`)
 
 // ParseHours reads "01:00-05:00".
 func ParseHours(s string) (*Hours, error) {
-	var a, b, c, d int
-	if n, err := fmt.Sscanf(s, "%d:%d-%d:%d", &a, &b, &c, &d); n != 4 || err != nil || a < 0 || a > 23 || c < 0 || c > 24 || b < 0 || b > 59 || d < 0 || d > 59 {
+	m := hoursText.FindStringSubmatch(s)
+	if m == nil {
 		return nil, hint.With(hint.Usagef("%q are no hours", s), "such as 01:00-05:00")
 	}
-	h := &Hours{time.Duration(a)*time.Hour + time.Duration(b)*time.Minute, time.Duration(c)*time.Hour + time.Duration(d)*time.Minute}
+	var t [4]int
+	for i := range t {
+		t[i], _ = strconv.Atoi(m[i+1]) // digits, by the pattern
+	}
+	h := &Hours{From: clock(t[0], t[1]), To: clock(t[2], t[3])}
+	if t[1] > 59 || t[3] > 59 || h.From >= 24*time.Hour || h.To > 24*time.Hour {
+		return nil, hint.With(hint.Usagef("%q are no hours of a day", s), "such as 01:00-05:00, or 22:00-24:00")
+	}
 	if h.From == h.To {
 		return nil, hint.Usagef("%q is no time at all", s)
 	}
 	return h, nil
 }
 
-// Wait is how long it is until the hours begin; 0 within them.
-func (h *Hours) Wait(now time.Time) time.Duration {
-	day := time.Duration(now.Hour())*time.Hour + time.Duration(now.Minute())*time.Minute + time.Duration(now.Second())*time.Second
-	within := h.From <= day && day < h.To
-	if h.From > h.To {
-		within = day >= h.From || day < h.To
-	}
-	if within {
-		return 0
-	}
-	return (h.From - day + 24*time.Hour) % (24 * time.Hour)
+func clock(hours, minutes int) time.Duration {
+	return time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute
 }
 
-// waitForHours waits, with nothing changed on the host, until a pair may begin.
-func (r *run) waitForHours(ctx context.Context) error {
+// length of the hours on a usual day.
+func (h *Hours) length() time.Duration {
+	if h.To > h.From {
+		return h.To - h.From
+	}
+	return h.To - h.From + 24*time.Hour
+}
+
+// Wait is how long it is until the hours begin and have room for what takes so long; 0
+// where they have it now.
+func (h *Hours) Wait(now time.Time, need time.Duration) time.Duration {
+	zone := h.Zone
+	if zone == nil {
+		zone = time.Local
+	}
+	need = max(need, 1)
+	year, month, day := now.In(zone).Date()
+	until := h.From + h.length()
+	for d := -1; ; d++ { // yesterday's hours may last until today
+		begins := shown(year, month, day+d, h.From, zone)
+		begin := begins[len(begins)-1]
+		for _, end := range shown(year, month, day+d, until, zone) {
+			if end.Sub(begin) >= need && end.Sub(now) >= need {
+				return max(0, begin.Sub(now))
+			}
+		}
+		if d > 7 { // longer than they ever are: whoever asks has been refused
+			return begin.Sub(now)
+		}
+	}
+}
+
+// shown are the moments at which clocks show a time: two where they are put back over it.
+// Where they are put forward over it, it is the moment at which they are.
+func shown(year int, month time.Month, day int, at time.Duration, zone *time.Location) (moments []time.Time) {
+	wall := time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Add(at)
+	_, before := wall.Add(-24 * time.Hour).In(zone).Zone()
+	_, after := wall.Add(24 * time.Hour).In(zone).Zone()
+	for _, offset := range []int{max(before, after), min(before, after)} {
+		t := wall.Add(-time.Duration(offset) * time.Second).In(zone)
+		if _, is := t.Zone(); is == offset && (len(moments) == 0 || before != after) {
+			moments = append(moments, t)
+		}
+	}
+	if len(moments) == 0 {
+		change, _ := wall.Add(-time.Duration(before) * time.Second).In(zone).ZoneBounds()
+		moments = append(moments, change)
+	}
+	return moments
+}
+
+// Within is how much of the time from now on is within the hours.
+func (h *Hours) Within(now time.Time, d time.Duration) (sum time.Duration) {
+	for t := now; ; {
+		wait := h.Wait(t, 1)
+		rest := d - t.Sub(now) - wait
+		if rest <= 0 {
+			return sum
+		}
+		step := min(rest, time.Minute)
+		sum, t = sum+step, t.Add(wait+step)
+	}
+}
+
+// Fits refuses hours that have no room for a pair of windows.
+func (h *Hours) Fits(window time.Duration) error {
+	need := pairTime(window)
+	if h.length() >= need {
+		return nil
+	}
+	return hint.With(hint.Usagef("%s of hours have no room for a pair of windows, which takes %s", show.Long(h.length()), show.Long(need)),
+		"give it longer hours, or shorter windows: %s", hint.Option("window", show.Brief(h.length()/3)))
+}
+
+// changeover is what two switches may take beside the windows themselves.
+const changeover = 5 * time.Second
+
+// pairTime is how long the host is changed, off and on, by a pair of windows.
+func pairTime(window time.Duration) time.Duration { return 2*window + changeover }
+
+// waitForHours waits, with nothing changed on the host but the study's hold on it, until
+// what takes so long may begin.
+func (r *run) waitForHours(ctx context.Context, need time.Duration) error {
 	if r.o.Hours == nil {
 		return nil
 	}
-	wait := r.o.Hours.Wait(time.Now())
+	wait := r.o.Hours.Wait(time.Now(), need)
 	if wait == 0 {
 		return nil
 	}
-	if err := r.sw.off(ctx, "the hours for it are over"); err != nil {
+	if err := r.reach(ctx, func() error { return r.sw.off(ctx, "the hours for it are over") }); err != nil {
 		return err
 	}
-	r.o.Say("waiting %s for the hours in which the host may be changed", wait.Round(time.Minute))
+	r.o.Say("waiting %s for the hours in which the host may be changed", show.Long(wait))
 	for wait > 0 {
-		if err := pause(ctx, min(wait, time.Minute)); err != nil {
+		if err := pause(ctx, min(wait, time.Minute, r.o.Plan.Window)); err != nil {
 			return err
 		}
-		wait = r.o.Hours.Wait(time.Now())
+		if err := r.hold(ctx); errors.Is(err, ErrStopped) || ctx.Err() != nil {
+			return err
+		} else if err != nil { // it is not needed yet
+			r.complain(err)
+		}
+		wait = r.o.Hours.Wait(time.Now(), need)
 	}
 	return nil
 }

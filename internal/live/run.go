@@ -99,6 +99,8 @@ type run struct {
 	held  time.Time
 	said  string // the last complaint
 	pulse pulse
+	// each runs one window.
+	each  func(ctx context.Context, slot switchback.Slot, length, burn time.Duration) (Window, error)
 	awake asleep // at the last look
 }
 
@@ -177,6 +179,11 @@ func (o *Options) prepare() (*run, error) {
 	if len(o.Metrics) == 0 {
 		return nil, hint.With(hint.Usagef("no metric"), "say what is to get better: %s", hint.Option("metric", "log:/var/log/nginx/access.log"))
 	}
+	if o.Hours != nil {
+		if err := o.Hours.Fits(o.Plan.Window); err != nil {
+			return nil, err
+		}
+	}
 	for _, text := range o.Metrics {
 		m, err := o.ParseMetric(text)
 		if err != nil {
@@ -187,6 +194,7 @@ func (o *Options) prepare() (*run, error) {
 	r := &run{o: o, answer: longestAnswer, look: looker{Runner: o.Conn, connections: o.connections, service: o.Service}, guard: guarding{o.guardrails()}}
 	r.every = min(mostEvery, max(leastEvery, o.Plan.Window/10))
 	r.sw = switcher{Machine: o.Machine, window: o.Plan.Window, grace: max(leastGrace, o.Plan.Window/2), base: o.Base.Values}
+	r.each = r.window
 	r.owner = fmt.Sprintf("study-%08x", uint32(rand.Uint64()))
 	return r, nil
 }

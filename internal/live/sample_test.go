@@ -351,31 +351,6 @@ func TestScalarOf(t *testing.T) {
 	}
 }
 
-func TestHours(t *testing.T) {
-	at := func(h, m int) time.Time { return time.Date(2026, 11, 22, h, m, 0, 0, time.UTC) }
-	for _, c := range []struct {
-		hours string
-		now   time.Time
-		wait  time.Duration
-	}{
-		{"01:00-05:00", at(3, 0), 0}, {"01:00-05:00", at(5, 0), 20 * time.Hour}, {"01:00-05:00", at(0, 30), 30 * time.Minute},
-		{"22:00-04:30", at(23, 0), 0}, {"22:00-04:30", at(4, 29), 0}, {"22:00-04:30", at(12, 0), 10 * time.Hour},
-	} {
-		h, err := ParseHours(c.hours)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := h.Wait(c.now); got != c.wait {
-			t.Errorf("%s at %s: wait %s, want %s", c.hours, c.now.Format("15:04"), got, c.wait)
-		}
-	}
-	for _, bad := range []string{"", "5", "25:00-26:00", "01:00-01:00", "01:60-02:00", "a-b"} {
-		if h, err := ParseHours(bad); err == nil {
-			t.Errorf("%q is %+v", bad, h)
-		}
-	}
-}
-
 // failing is a host whose looks never answer.
 type failing struct{ *localhost.Runner }
 

@@ -19,15 +19,16 @@ func (r *run) ramp(ctx context.Context) (*switchback.Trip, error) {
 	for _, length := range []time.Duration{max(leastRamp, w/60), w / 3} {
 		length = min(length, 30*time.Second, w)
 		for _, t := range r.o.Treatments {
-			if err := r.waitForHours(ctx); err != nil {
+			if err := r.waitForHours(ctx, pairTime(length)); err != nil {
 				return nil, err
 			}
 			for _, slot := range []switchback.Slot{{Of: t.Name, Arm: switchback.Control}, {Of: t.Name, Arm: t.Name}} {
-				seen, err := r.window(ctx, slot, length, 0)
+				seen, err := r.each(ctx, slot, length, 0)
 				if err != nil {
 					return nil, err
 				}
 				seen.Ramp = true
+				r.o.Done = append(r.o.Done, seen)
 				if err := r.o.Sink(seen); err != nil || seen.Trip != nil {
 					return seen.Trip, err
 				}
@@ -49,12 +50,18 @@ func (r *run) pairs(ctx context.Context) (*switchback.Trip, error) {
 		if !more || r.o.Enough != nil && r.o.Enough(done) {
 			return nil, nil
 		}
-		if err := r.waitForHours(ctx); err != nil {
-			return nil, err
+		switch {
+		case slots[0].Arm == switchback.Rest:
+		case r.o.treatedTooLong(done):
+			slots = []switchback.Slot{{Of: switchback.Rest, Arm: switchback.Rest}}
+		default:
+			if err := r.waitForHours(ctx, pairTime(r.o.Plan.Window)); err != nil {
+				return nil, err
+			}
 		}
 		var pair []Window
 		for _, slot := range slots {
-			w, err := r.window(ctx, slot, r.o.Plan.Window, r.o.Plan.BurnIn)
+			w, err := r.each(ctx, slot, r.o.Plan.Window, r.o.Plan.BurnIn)
 			if err != nil {
 				return nil, err
 			}
@@ -69,15 +76,27 @@ func (r *run) pairs(ctx context.Context) (*switchback.Trip, error) {
 	}
 }
 
+// treatedTooLong reports that the host had treatments for more than their share of the
+// time so far: first exposures have no rests of their own, nor have pairs that broke off.
+func (o *Options) treatedTooLong(done []Window) bool {
+	treated, all := 0.0, 0.0
+	for _, w := range done {
+		all += w.Seconds
+		if (switchback.Slot{Arm: w.Arm}).Treated() {
+			treated += w.Seconds
+		}
+	}
+	return o.Plan.MaxShare > 0 && treated > 1.01*o.Plan.MaxShare*all
+}
+
 // left are the windows that come next: a pair, or a rest. more is false at the end.
 func (o *Options) left(done []Window) (slots []switchback.Slot, more bool) {
-	valid, pairs := map[string]int{}, 0
+	valid := map[string]int{}
 	for i := 0; i+1 < len(done); i++ {
 		a, b := done[i], done[i+1]
-		if a.Ramp || a.Pair == 0 || a.Pair != b.Pair {
+		if a.Ramp || a.Pair == 0 || a.Pair != b.Pair || a.Half == b.Half { // of a pair that broke off and was begun anew
 			continue
 		}
-		pairs++
 		if len(a.Disturbed) == 0 && len(b.Disturbed) == 0 {
 			valid[a.Of]++
 		}

@@ -11,6 +11,11 @@ import (
 	"linerate/internal/study/ways"
 )
 
+func init() {
+	study.Register(Kind{})
+	study.RegisterWays(ways.All()...)
+}
+
 // pairsOf are windows of eight pairs whose metric follows the traffic, and 4 % less of
 // it under treatment.
 func pairsOf(metric string) (trials []study.Trial) {
@@ -32,8 +37,6 @@ func pairsOf(metric string) (trials []study.Trial) {
 
 // TestSection: the page has the pairs' effects, and what they come to at equal traffic.
 func TestSection(t *testing.T) {
-	study.Register(Kind{})
-	study.RegisterWays(ways.All()...)
 	spec, err := study.Parse("live.yaml", []byte(`
 name: live
 question: Does it help?
