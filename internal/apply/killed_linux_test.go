@@ -40,6 +40,16 @@ func kill(t *testing.T, pids ...int) {
 	}
 }
 
+// killNamed ends what is there of processes of the switch.
+func killNamed(root string, names ...string) {
+	for _, name := range names {
+		b, _ := os.ReadFile(filepath.Join(root, "var/lib/linerate/pending", name))
+		if pid, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil && pid > 1 {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}
+
 // pending is a sandbox in which a change waits to be confirmed.
 func pending(t *testing.T) (*sandbox, Machine) {
 	t.Helper()
@@ -60,15 +70,18 @@ func pending(t *testing.T) (*sandbox, Machine) {
 // command, and what it would have done is done by the next after its time.
 func TestSwitchKilled(t *testing.T) {
 	t.Parallel()
-	r, m := pending(t)
 	begun := time.Now()
+	r, m := pending(t)
 	kill(t, process(t, r.root, "guard"), process(t, r.root, "watcher")) // the guard first: it would start another watcher
+	applied := time.Now()
 	st, err := m.Status(context.Background())
-	if err != nil || st.State != "pending" || !st.Armed {
-		t.Errorf("with time left: %+v, %v", st, err)
+	if time.Since(begun) < MinWindow { // a busy machine may have left it none
+		if err != nil || st.State != "pending" || !st.Armed {
+			t.Errorf("with time left: %+v, %v", st, err)
+		}
+		killNamed(r.root, "guard", "watcher")
 	}
-	kill(t, process(t, r.root, "guard"), process(t, r.root, "watcher"))
-	time.Sleep(time.Until(begun.Add(MinWindow + time.Second))) // its time is up
+	time.Sleep(time.Until(applied.Add(MinWindow + time.Second))) // its time is up
 	st, err = m.Status(context.Background())
 	if err != nil || st.State != "idle" || len(st.History) != 1 || st.History[0].Outcome != "reverted" || st.History[0].When == "" {
 		t.Errorf("after its time: %+v, %v", st, err)

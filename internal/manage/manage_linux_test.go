@@ -37,7 +37,14 @@ func TestAsksTheDUT(t *testing.T) {
 		if _, err := b.Reset(context.Background(), c.settings); err != nil {
 			t.Fatal(err)
 		}
-		answers(t, name, asked(t, b), c.echo, c.connect, c.greeting)
+		var m forward.Management
+		for during := 200 * time.Millisecond; ; during *= 2 {
+			m = asked(t, b, during)
+			if during > 10*time.Second || heard(m.Echo) == c.echo && heard(m.Connect) == c.connect && heard(m.Greeting) == c.greeting {
+				break // a busy machine asks little, and late
+			}
+		}
+		answers(t, name, m, c.echo, c.connect, c.greeting)
 	}
 }
 
@@ -47,15 +54,17 @@ func answers(t *testing.T, name string, m forward.Management, echo, connect, gre
 		got  forward.Answers
 		want bool
 	}{"echo": {m.Echo, echo}, "connect": {m.Connect, connect}, "greeting": {m.Greeting, greeting}} {
-		answered := x.got.Answered > 0
-		if x.got.Sent == 0 || answered != x.want || x.want && (x.got.Unanswered() > 0.2 || x.got.RTT == nil || x.got.RTT.Min == 0) {
+		if x.got.Sent == 0 || heard(x.got) != x.want || x.got.Answered > 0 && (!x.want || x.got.RTT == nil || x.got.RTT.Min == 0) {
 			t.Errorf("%s: %s: %d of %d answered, %+v", name, kind, x.got.Answered, x.got.Sent, x.got.RTT)
 		}
 	}
 }
 
+// heard is whether most were answered: of those at the end the answer may be on its way.
+func heard(a forward.Answers) bool { return a.Sent > 0 && a.Unanswered() <= 0.2 }
+
 // asked asks a bed's DUT for a while.
-func asked(t *testing.T, b *netnsbed.Bed) forward.Management {
+func asked(t *testing.T, b *netnsbed.Bed, during time.Duration) forward.Management {
 	t.Helper()
 	p, err := Local{}.Open(b.Generator(), b.DUT(), b.Describe().CPUs.DUT)
 	if err != nil {
@@ -63,7 +72,7 @@ func asked(t *testing.T, b *netnsbed.Bed) forward.Management {
 	}
 	defer p.Close()
 	p.Start()
-	time.Sleep(200 * time.Millisecond)
+	time.Sleep(during)
 	p.Stop()
 	m, err := p.Account()
 	if err != nil {

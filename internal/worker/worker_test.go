@@ -26,7 +26,12 @@ import (
 	"linerate/internal/worker"
 )
 
-var patience = queue.Patience{Beat: 200 * time.Millisecond, Lost: 2 * time.Second}
+// patient is of a queue in which no stall of the machine ends a lease; hasty, of one in
+// which somebody waits for a dead worker's.
+var (
+	patient = queue.Patience{Beat: 200 * time.Millisecond, Lost: 5 * time.Minute}
+	hasty   = queue.Patience{Beat: time.Second, Lost: 5 * time.Second}
+)
 
 const spec = `name: small
 question: What does connection tracking cost?
@@ -50,7 +55,9 @@ type scene struct {
 	kept []string
 }
 
-func newScene(t *testing.T) *scene {
+func newScene(t *testing.T) *scene { return sceneOf(t, patient) }
+
+func sceneOf(t *testing.T, patience queue.Patience) *scene {
 	q, err := local.Open(t.Context(), filepath.Join(t.TempDir(), "queue.db"), local.Owner{UID: -1, GID: -1}, patience)
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +68,7 @@ func newScene(t *testing.T) *scene {
 
 // worker is one on a simulated testbed.
 func (s *scene) worker(name string) *worker.Worker {
-	return &worker.Worker{Queue: s.q, Retry: patience.Beat, Scratch: s.t.TempDir(),
+	return &worker.Worker{Queue: s.q, Retry: patient.Beat, Scratch: s.t.TempDir(),
 		Testbed: worker.Testbed{Claim: queue.Claim{Testbed: name, Label: "lab", Kind: testbed.KindNetns, Holder: name}, Open: opener(nil)},
 		Keep: func(_ context.Context, id string, files []queue.File) (string, error) {
 			r, err := queue.ReadRecord(files, id)
@@ -216,7 +223,7 @@ func TestLedgerThatIsFullIsWaitedFor(t *testing.T) {
 }
 
 func TestHeldTestbedIsWaitedFor(t *testing.T) {
-	s := newScene(t)
+	s := sceneOf(t, hasty)
 	s.submit("s1", testbed.KindNetns)
 	w := s.worker("bed")
 	if _, err := s.q.Lease(t.Context(), w.Testbed.Claim); err != nil { // by one that is dead

@@ -278,7 +278,7 @@ const readEarly = "read by the boot"
 // endAll ends every process of the agent that is this sandbox's.
 func (r *Sandbox) endAll() error {
 	return r.do(func() error {
-		for range 5000 { // one may be about to start another, and the killed take a moment
+		for range 60_000 { // one may be about to start another, and the killed take a moment
 			alive, err := r.kill()
 			if err != nil || alive == 0 {
 				return err

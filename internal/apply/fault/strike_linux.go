@@ -109,7 +109,7 @@ func (l *lab) recover(ctx context.Context, a attack, well apply.Machine) error {
 	} else if fired == nil {
 		return nil
 	}
-	for range 20 {
+	for range 600 { // a busy machine takes its time to end what was struck
 		if _, err := well.Revert(ctx, "any", "its switch fired again"); err == nil || strings.Contains(err.Error(), "nothing is pending") {
 			return nil
 		}
@@ -123,7 +123,7 @@ func (l *lab) secondDone() {
 	if !exists(filepath.Join(l.sandbox.Dir, "struck")) {
 		return
 	}
-	for range 400 {
+	for range 2400 {
 		if exists(filepath.Join(l.sandbox.Dir, "second-done")) {
 			return
 		}

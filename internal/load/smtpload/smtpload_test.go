@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/labtest"
 	"linerate/internal/load/request"
 )
 
@@ -263,13 +264,17 @@ func TestQueueIsWatched(t *testing.T) {
 		t.Fatal(err)
 	}
 	go func() {
-		time.Sleep(50 * time.Millisecond)
+		labtest.Eventually(func() bool { // it is watched
+			q.mu.Lock()
+			defer q.mu.Unlock()
+			return len(q.seen.Samples) > 2
+		})
 		for _, f := range []string{"incoming/1", "incoming/2", "active/3"} {
 			os.Remove(filepath.Join(dir, f))
 		}
 	}()
-	got := q.Drain(t.Context(), 10*time.Second)
-	if got.Peak != 3 || got.Deferred != 1 || got.Waiting != 0 || got.DrainSeconds < 0.04 || len(got.Samples) < 2 {
+	got := q.Drain(t.Context(), labtest.Patience)
+	if got.Peak != 3 || got.Deferred != 1 || got.Waiting != 0 || got.DrainSeconds <= 0 || len(got.Samples) < 2 {
 		t.Errorf("%+v", got)
 	}
 	if _, err := WatchQueue(t.TempDir(), time.Second); err == nil {
