@@ -16,12 +16,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/catalogue"
+	"linerate/internal/assemble/ledgers"
 	"linerate/internal/audit"
 	"linerate/internal/cli"
 	"linerate/internal/fleet"
+	"linerate/internal/hint"
 	"linerate/internal/lab"
+	"linerate/internal/labtest/pgserver"
 	"linerate/internal/ledger"
-	"linerate/internal/ledger/sqlite"
 	"linerate/internal/planner"
 	"linerate/internal/show"
 	"linerate/internal/site"
@@ -33,7 +35,7 @@ import (
 type serveBench struct {
 	hosts, days, times int
 	seed               uint64
-	dir                string
+	dir, ledger        string
 	asJSON             bool
 }
 
@@ -64,7 +66,7 @@ func newServeCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "measure the web page with a large fleet and a year of changes",
-		Long: `Fill a ledger of SQLite, by its own store, with a fleet that is made up and a year
+		Long: `Fill a ledger (a new file of SQLite; with --ledger a PostgreSQL), by its own store, with a fleet that is made up and a year
 of nightly sweeps in each of which 2 % of the hosts change; then ask a server on
 loopback for every kind of page, one after the other, each time another host,
 rule or day where there are many.`,
@@ -76,6 +78,7 @@ rule or day where there are many.`,
 	cmd.Flags().IntVar(&b.times, "times", 40, "requests for each kind of page")
 	cmd.Flags().Uint64Var(&b.seed, "seed", 1, "seed of the fleet")
 	cmd.Flags().StringVar(&b.dir, "dir", "", "folder to work in (default: a temporary one, removed)")
+	cmd.Flags().StringVar(&b.ledger, "ledger", "", "an empty `LEDGER`, postgres://…; \"postgres\" starts a private server of the one that is installed")
 	cmd.Flags().BoolVar(&b.asJSON, "json", false, "print one JSON document")
 	return cmd
 }
@@ -90,7 +93,11 @@ func (b *serveBench) run(cmd *cobra.Command) error {
 		b.dir = tmp
 	}
 	doc := serveDocument{Version: 1, Hosts: b.hosts, Days: b.days}
-	db := filepath.Join(b.dir, "serve.db")
+	db, end, err := b.place()
+	if err != nil {
+		return err
+	}
+	defer end()
 	if err := b.fill(cmd, db, &doc); err != nil {
 		return err
 	}
@@ -110,11 +117,39 @@ func (b *serveBench) run(cmd *cobra.Command) error {
 	return t.Write(w, cli.StyleOf(w))
 }
 
+// place is the ledger to fill, and what ends a server that was started for it.
+func (b *serveBench) place() (db string, end func(), err error) {
+	switch b.ledger {
+	case "":
+		return filepath.Join(b.dir, "serve.db"), func() {}, nil
+	case "postgres":
+	default:
+		return b.ledger, func() {}, nil
+	}
+	server, err := pgserver.New(false)
+	if err != nil {
+		return "", nil, err
+	}
+	end = func() { _ = server.Stop() } // what is left is in /tmp
+	if db, err = server.Fresh("bench"); err != nil {
+		end()
+		return "", nil, err
+	}
+	return db, end, nil
+}
+
 // fill writes the fleet.
 func (b *serveBench) fill(cmd *cobra.Command, db string, doc *serveDocument) error {
 	began, live := time.Now(), cli.NewLive(cmd.ErrOrStderr())
 	defer live.End()
-	err := inLedger(cmd.Context(), db, func(s ledger.Store) (err error) {
+	err := ledgers.With(cmd.Context(), db, func(s ledger.Store) (err error) {
+		all, err := s.Fleet().Sweeps(cmd.Context(), 1)
+		if err != nil {
+			return err
+		}
+		if len(all) > 0 {
+			return hint.With(fmt.Errorf("the ledger %s has a fleet already", b.ledger), "the bench fills one of its own: name an empty database")
+		}
 		doc.Changes, err = webtest.Fleet{Hosts: b.hosts, Days: b.days, Seed: b.seed, End: time.Now().UTC()}.Fill(cmd.Context(), s.Fleet(), func(day int) {
 			live.Show("night %d of %d", day+1, b.days)
 		})
@@ -138,7 +173,7 @@ func (b *serveBench) ask(ctx context.Context, db string, doc *serveDocument) err
 	}
 	s := web.New(web.Config{
 		Open: func(ctx context.Context) (ledger.Reader, error) {
-			return sqlite.OpenReadOnly(ctx, db, sqlite.Owner{UID: -1, GID: -1})
+			return ledgers.ReadOnly(ctx, db)
 		},
 		Catalogue: site.NewPages(in), Built: "bench", Log: func(err error) { fmt.Fprintln(os.Stderr, err) },
 	})
@@ -172,7 +207,7 @@ func benchSite() (in site.Input, err error) {
 func (b *serveBench) pages(ctx context.Context, at, db string, doc *serveDocument) error {
 	var hosts []fleet.Host
 	var rules []fleet.RuleCount
-	err := inLedger(ctx, db, func(s ledger.Store) (err error) {
+	err := ledgers.With(ctx, db, func(s ledger.Store) (err error) {
 		if hosts, err = s.Fleet().Hosts(ctx, fleet.HostFilter{}); err == nil {
 			rules, err = s.Fleet().RuleCounts(ctx, "")
 		}

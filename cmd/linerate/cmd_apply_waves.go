@@ -119,6 +119,9 @@ func (f *applyFlags) runWaves(cmd *cobra.Command, args []string) error {
 	if planned, err = f.waves.only(planned); err != nil {
 		return err
 	}
+	if o, err = fleets.Reached(o, &f.Remote); err != nil {
+		return err
+	}
 	steps, _ := fleet.ParseSteps(o.Steps) // read above
 	begin := time.Now()
 	stand := fleets.Divide(planned, steps, begin)
@@ -215,7 +218,7 @@ func (f *applyFlags) resumeWave(cmd *cobra.Command, args []string) error {
 		case fleet.WaveDone, fleet.WaveUndone:
 			return hint.With(hint.Usagef("the wave %s is %s", w.ID, w.Outcome), "begin another: linerate apply %s", w.From)
 		}
-		job := fleets.Wave{Wave: w, Remote: f.Remote, Store: s}
+		job := fleets.Wave{Wave: w, Remote: fleets.Again(w.Options, f.Remote, cmd.Flags().Changed), Store: s}
 		job.Remote.Talk = func() io.Writer { return io.Discard }
 		if err := s.EndWave(cmd.Context(), w.ID, time.Now(), fleet.WaveRuns, ""); err != nil {
 			return err

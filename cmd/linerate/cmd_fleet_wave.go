@@ -233,7 +233,7 @@ func rollbackWave(cmd *cobra.Command, f *remote, place, id string, force, asJSON
 	ctx := cmd.Context()
 	return withWave(ctx, place, id, func(s ledger.FleetStore, w fleet.Wave, stand []fleet.WaveEvent) error {
 		talk := &waveTalk{w: cmd.ErrOrStderr(), quiet: cli.Quiet(cmd.ErrOrStderr())}
-		job := fleets.Wave{Wave: w, Remote: f.Remote, Store: s, Say: talk.say}
+		job := fleets.Wave{Wave: w, Remote: fleets.Again(w.Options, f.Remote, cmd.Flags().Changed), Store: s, Say: talk.say}
 		job.Remote.Talk = func() io.Writer { return io.Discard }
 		if err := job.Rollback(ctx, stand, force); err != nil {
 			return err

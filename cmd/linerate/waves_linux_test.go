@@ -191,7 +191,7 @@ func TestWaves(t *testing.T) {
 
 	// It goes on once the check is fine.
 	f.write(fine, "")
-	f.linerate(false, "confirmed     4", with("apply", "--resume="+id)...)
+	f.linerate(false, "confirmed     4", "apply", "--resume="+id)
 	f.expect("1111", "after the wave went on")
 	f.linerate(false, "done", "fleet", "waves")
 	f.linerate(true, "is done", with("apply", "--resume="+id)...)
@@ -201,7 +201,7 @@ func TestWaves(t *testing.T) {
 	if out, err := exec.Command("ip", "netns", "exec", f.ns[1], "sysctl", "-qw", "net.ipv4.ip_forward=0").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	f.linerate(true, "h2 changed-since|rolled-back   3", with("rollback", "--wave", id)...)
+	f.linerate(true, "h2 changed-since|rolled-back   3", "rollback", "--wave", id)
 	f.expect("0000", "after the rollback")
 	f.linerate(false, "rolled-back   4", with("rollback", "--wave", id, "--force")...)
 	f.linerate(false, `"rolled-back": 4`, "fleet", "wave", id, "--json")

@@ -85,6 +85,11 @@ type WaveOptions struct {
 	Tries   int     `json:"check_tries"`
 	// Skip is how many hosts of a step may be skipped, a number or a percentage.
 	Skip string `json:"max_skipped"`
+	// Become, SSHConfig and Reach are how its hosts were reached: --become, --ssh-config and
+	// --timeout.
+	Become    string  `json:"become,omitempty"`
+	SSHConfig string  `json:"ssh_config,omitempty"`
+	Reach     float64 `json:"timeout_s,omitempty"`
 }
 
 // WaveEvent is one thing that happened to one host in a wave. Events are never

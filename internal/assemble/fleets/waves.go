@@ -137,6 +137,32 @@ func (w *Wave) task(stand []fleet.WaveEvent) wave.Task {
 	return t
 }
 
+// Reached are the options of a wave with how its hosts are reached.
+func Reached(o fleet.WaveOptions, r *hosts.Remote) (fleet.WaveOptions, error) {
+	o.Become, o.SSHConfig, o.Reach = r.Become, r.Config, r.Timeout.Seconds()
+	if r.Config == "" {
+		return o, nil
+	}
+	var err error
+	o.SSHConfig, err = filepath.Abs(r.Config)
+	return o, err
+}
+
+// Again is how the hosts of a wave are reached when it goes on: as at its beginning, but for
+// the flags that changed reports.
+func Again(o fleet.WaveOptions, r hosts.Remote, changed func(flag string) bool) hosts.Remote {
+	if !changed("become") {
+		r.Become = o.Become
+	}
+	if !changed("ssh-config") {
+		r.Config = o.SSHConfig
+	}
+	if !changed("timeout") && o.Reach > 0 {
+		r.Timeout = seconds(o.Reach)
+	}
+	return r
+}
+
 func (w *Wave) remote(h fleet.WaveEvent) *hosts.Remote {
 	r := w.Remote
 	if h.Become != "" {
