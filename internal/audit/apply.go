@@ -143,7 +143,7 @@ func (a *auditor) packetsBeside(name string) float64 {
 
 func (a *auditor) aboutLine(l fact.Line, folded string) subject {
 	e := a.names.about(l.Value)
-	e.Line = &lineView{Name: l.Name, Value: l.Value, Num: e.This, Folded: folded, File: l.File, Mechanism: string(l.Stage)}
+	e.Line = &lineView{Name: l.Name, Value: l.Value, Num: e.This, Folded: folded, File: l.File, Text: l.Text, Mechanism: string(l.Stage)}
 	return subject{env: e, name: l.Name, at: l}
 }
 

@@ -20,6 +20,7 @@ type lineView struct {
 	// Folded is the name with its unit replaced by N.
 	Folded    string `expr:"folded"`
 	File      string `expr:"file"`
+	Text      string `expr:"text"`
 	Mechanism string `expr:"mechanism"`
 }
 

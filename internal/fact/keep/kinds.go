@@ -41,7 +41,8 @@ var Linux = sources(
 	NFT, "/etc/nftables.conf",
 	Systemd, "/etc/systemd/network/*.link /run/systemd/network/*.link /usr/local/lib/systemd/network/*.link /usr/lib/systemd/network/*.link /lib/systemd/network/*.link "+
 		"/etc/systemd/network/*.network /run/systemd/network/*.network /usr/local/lib/systemd/network/*.network /usr/lib/systemd/network/*.network /lib/systemd/network/*.network "+
-		"/etc/systemd/networkd.conf /etc/systemd/networkd.conf.d/*.conf",
+		"/etc/systemd/networkd.conf /etc/systemd/networkd.conf.d/*.conf /etc/systemd/system.conf /etc/systemd/system.conf.d/*.conf /run/systemd/system.conf.d/*.conf "+
+		"/etc/systemd/system/*.service /etc/systemd/system/*.service.d/*.conf /run/systemd/system/*.service /run/systemd/system/*.service.d/*.conf",
 	// That they are there is all that matters of units: which start, and that systemd does.
 	Name, "/etc/systemd/system/multi-user.target.wants/*.service /usr/lib/systemd/system/systemd-sysctl.service /lib/systemd/system/systemd-sysctl.service",
 	Udev, "/etc/udev/rules.d/*.rules /run/udev/rules.d/*.rules",

@@ -192,7 +192,7 @@ func bootWords(at, between string) []rule {
 func limitRules() []rule {
 	const who, item, value = Limits + ".t", Limits + ".i", Limits + ".v"
 	return []rule{
-		on(Limits, `{_}#.*`, comment, ""), on(Limits, `{_}([*]|root)`, keep, who).before(`[ \t]`), on(Limits, `{_}[^ \t#]+`, mask, who),
+		on(Limits, `{_}#.*`, comment, ""), on(Limits, `{_}([*]|root|@?(nginx|www-data|haproxy|apache|httpd|postgres|mysql|mariadb|redis|mongod|mongodb|elasticsearch|opensearch|memcached?|rabbitmq|varnish|squid|named|bind|unbound|kafka|cassandra|zookeeper|influxdb|prometheus|clickhouse|tomcat))`, keep, who).before(`[ \t]`), on(Limits, `{_}[^ \t#]+`, mask, who),
 		on(who, `{b}`, keep, ""), on(who, `(soft|hard|-)`, keep, item).before(`[ \t]`), on(who, `.+`, mask, ""),
 		on(item, `{b}`, keep, ""), on(item, `nofile`, keep, value).before(`[ \t]`), on(item, `.+`, mask, ""),
 		on(value, `{b}`, keep, ""), on(value, `#.*`, comment, ""), on(value, `([0-9]+|unlimited|infinity|-1)`, keep, "").before(`[ \t]|$`), on(value, `[^ \t#]+`, mask, ""),
