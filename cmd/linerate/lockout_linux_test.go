@@ -206,11 +206,10 @@ func (b *box) comesBack() {
 	b.t.Helper()
 	var back string
 	var err error
-	for range 12 {
-		if back, err = b.linerate(10*time.Second, b.over("status")...); err == nil && strings.Contains(back, "nothing is pending") {
-			break
-		}
-	}
+	labtest.Eventually(func() bool {
+		back, err = b.linerate(30*time.Second, b.over("status")...)
+		return err == nil && strings.Contains(back, "nothing is pending")
+	})
 	if err != nil || !strings.Contains(back, "nobody confirmed in time") {
 		b.t.Fatalf("the host did not come back: %v: %s", err, back)
 	}
@@ -225,7 +224,7 @@ func (b *box) cutOff(probe []string, cut string, args []string) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	for range 600 {
+	for range 2400 {
 		if b.inside(probe...) == cut {
 			_ = cmd.Process.Kill()
 			<-ended

@@ -82,6 +82,23 @@ func newProduction(t *testing.T) *production {
 	return p
 }
 
+// calm has the host's CPU time and run queue stand still, as the host sees them: the
+// guardrails of a host watch the whole machine, which has other tests to run. None of them
+// trips then.
+func (p *production) calm() {
+	p.t.Helper()
+	stat, err := os.ReadFile("/proc/stat")
+	if err == nil {
+		err = p.box.Write("stat", stat, 0o444)
+	}
+	if err == nil {
+		err = p.box.Bind(nginxconf.Root+"/stat", "/proc/stat", false)
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
 // startInBox starts a command where the server lives. What sshd reads is copied there:
 // the box has a /tmp of its own.
 func (p *production) startInBox(cmd *exec.Cmd) error {

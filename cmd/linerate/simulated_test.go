@@ -73,7 +73,7 @@ func (s *selfDestruct) Reset(ctx context.Context, settings []setting.Setting) (t
 		_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
 		select {
 		case <-ctx.Done():
-		case <-time.After(5 * time.Second):
+		case <-time.After(time.Minute):
 		}
 	}
 	return s.Simulated.Reset(ctx, settings)

@@ -141,7 +141,7 @@ func TestFollow(t *testing.T) {
 		}
 	}
 	add(line + line)
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	step := 0
 	tally, _, err := Follow(ctx, path, &Options{}, 50*time.Millisecond, func(s *Tally) error {

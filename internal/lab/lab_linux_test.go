@@ -10,14 +10,19 @@ import (
 // away, and the same work must not differ by orders of magnitude.
 func TestSpinTakesTime(t *testing.T) {
 	m := Local{}
-	a, err := m.Spin(-1)
-	if err != nil {
-		t.Fatal(err)
+	spin := func() (least float64) { // of twenty: any one may have been interrupted
+		for range 20 {
+			ns, err := m.Spin(-1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if least == 0 || ns < least {
+				least = ns
+			}
+		}
+		return least
 	}
-	b, err := m.Spin(-1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a, b := spin(), spin()
 	if a < spinSteps/20 || a > 100*b || b > 100*a {
 		t.Errorf("%d steps took %g ns and %g ns", spinSteps, a, b)
 	}
@@ -34,7 +39,7 @@ func TestMeterSeesOnlyItsOwnThreads(t *testing.T) {
 	if err := in(func() error { time.Sleep(5 * time.Millisecond); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if d := contention(); d < 0 || d > time.Second {
+	if d := contention(); d < 0 || d > time.Minute {
 		t.Errorf("a sleeping thread waited %v for others", d)
 	}
 	if d := contention(); d != 0 {

@@ -222,7 +222,7 @@ func detectsDuplicates() (bool, error) {
 	if err := address("v0", "2001:2::1/64"); err != nil {
 		return false, err
 	}
-	for range 20 {
+	for range 60 {
 		a, err := globalAddress("v0")
 		if err != nil || a == nil {
 			return false, fmt.Errorf("the address is gone: %w", err)

@@ -63,7 +63,7 @@ func TestOutput(t *testing.T) {
 		t.Skip("asks Linux's commands")
 	}
 	h := New()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	if _, err := h.Output(ctx, host.QueryOf(fact.FreeBSD, "pciconf")); !errors.Is(err, host.ErrNoCommand) {
 		t.Errorf("a missing command: %v", err)

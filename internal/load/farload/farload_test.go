@@ -15,7 +15,10 @@ import (
 )
 
 // fake is an engine whose generator runs until it is told to stop.
-type fake struct{ closed chan string }
+type fake struct {
+	closed  chan string
+	running chan bool
+}
 
 func (fake) Name() string     { return "fake" }
 func (fake) Available() error { return nil }
@@ -32,7 +35,8 @@ func (f fake) NewReceiver(string, port.Place, load.Watch) (load.Receiver, error)
 type fakeGen fake
 
 func (fakeGen) Probe(context.Context) error { return nil }
-func (fakeGen) Run(ctx context.Context, o load.Offer, _ func(load.Sent)) (load.Sent, error) {
+func (g fakeGen) Run(ctx context.Context, o load.Offer, _ func(load.Sent)) (load.Sent, error) {
+	g.running <- true
 	select {
 	case <-ctx.Done():
 	case <-time.After(o.Limit.Duration):
@@ -60,7 +64,7 @@ func pair(t *testing.T, boot string) (*Link, fake, chan error) {
 	t.Helper()
 	toFar, fromNear := io.Pipe()
 	toNear, fromFar := io.Pipe()
-	f := fake{make(chan string, 9)}
+	f := fake{make(chan string, 9), make(chan bool, 9)}
 	ended := make(chan error, 1)
 	go func() {
 		err := Serve(context.Background(), toFar, fromFar, f, Hello{Boot: boot})
@@ -152,15 +156,16 @@ func TestSides(t *testing.T) {
 }
 
 func TestCancelledRunGivesItsAccount(t *testing.T) {
-	l, _, _ := pair(t, "")
+	l, f, _ := pair(t, "")
 	g, err := (&Engine{side(l), side(l)}).NewGenerator(load.Spec{Device: "x"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	go func() { <-f.running; cancel() }()
 	sent, err := g.Run(ctx, load.Offer{Limit: load.Limit{Duration: time.Hour}}, nil)
-	if !errors.Is(err, context.DeadlineExceeded) || sent.TxPackets != 42 {
+	if !errors.Is(err, context.Canceled) || sent.TxPackets != 42 {
 		t.Errorf("%+v, %v", sent, err)
 	}
 }

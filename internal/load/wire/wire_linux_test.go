@@ -248,7 +248,7 @@ func TestWakeInterrupts(t *testing.T) {
 	if err := unix.Tgkill(os.Getpid(), tid, unix.SIGUSR2); err != nil {
 		t.Fatal(err)
 	}
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(labtest.Patience)
 	for {
 		wire.Wake(tid)
 		select {

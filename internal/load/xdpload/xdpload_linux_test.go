@@ -403,10 +403,12 @@ func TestArrivalTimes(t *testing.T) {
 	for range 3 {
 		feed(batch)
 	}
+	soon := wire.Monotonic() - batch
 	time.Sleep(pause * 5 / 4) // the same batch, but the kernel's tick has come
 	for range 20 {
 		feed(batch)
 	}
+	late := wire.Monotonic() - batch
 	feed(wire.Monotonic() - 1e9) // of another send time
 	streams, err := r.streams()
 	if err != nil || len(streams) != 1 {
@@ -420,7 +422,7 @@ func TestArrivalTimes(t *testing.T) {
 		t.Errorf("%d of %d frames are in the distribution, want 24", timed, streams[0].Received)
 	}
 	l := streams[0].Latency.Latency()
-	if l.Min < early || l.Min > uint64(pause) || l.P50 < uint64(pause) || l.P50 > 1e9 || l.Max < 1e9 {
+	if l.Min < early || l.Min > uint64(soon) || l.P50 < uint64(pause) || l.P50 > uint64(late)*5/4 || l.Max < 1e9 {
 		t.Errorf("latencies %+v, want 3 of a millisecond, 20 beyond %v and one of a second", l, pause)
 	}
 }
@@ -471,13 +473,20 @@ func TestInterruptedRunStillEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer g.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	go func() {
+		defer cancel()
+		labtest.Eventually(func() bool {
+			got, err := r.Snapshot()
+			return err != nil || got.RxPackets > 0
+		})
+	}()
 	sent, err := g.Run(ctx, load.Offer{}, func(load.Sent) {})
-	if !errors.Is(err, context.DeadlineExceeded) {
+	if !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	got, err := r.Finish(context.Background(), 5*time.Second)
+	got, err := r.Finish(context.Background(), labtest.Patience)
 	if err != nil || got.Lost == nil || got.RxPackets+*got.Lost != sent.TxPackets || sent.TxPackets == 0 {
 		t.Errorf("interrupted after %d frames, received %+v, %v", sent.TxPackets, got, err)
 	}
