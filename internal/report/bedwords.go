@@ -35,7 +35,7 @@ func ordered(s study.Spec, seed uint64) string {
 	case study.Switchback:
 		return fmt.Sprintf("A block is a pair of windows: one of the control, one of a variant or a sham, in an order drawn from seed %d", seed)
 	case study.Grouped:
-		return fmt.Sprintf("Each block tries every variant once, and the control twice, in an order drawn from seed %d in which those that a boot sets alike meet (design: grouped)", seed)
+		return fmt.Sprintf("Each block tries every variant once, and the control twice, in an order drawn from seed %d that puts arms with equal boot settings next to each other (design: grouped)", seed)
 	}
 	return fmt.Sprintf("Each block tries every variant once, and the control twice, in an order drawn from seed %d", seed)
 }
@@ -43,7 +43,7 @@ func ordered(s study.Spec, seed uint64) string {
 // tested says which test decides.
 func tested(s study.Spec) string {
 	if s.Design == study.Switchback {
-		return "Effects are on log ratios within pairs, of shares on their differences in percentage points; the randomisation test over the orders that the coin could have drawn decides, and the interval is its inversion"
+		return "Effects are on log ratios within pairs, of shares on their differences in percentage points; a randomisation test over all orders that could have been drawn decides, and inverting it gives the interval"
 	}
 	return fmt.Sprintf("Effects are Student's t on block-wise log ratios against %s, of shares on their differences in percentage points", s.Control)
 }
@@ -70,12 +70,12 @@ func resets(s study.Spec, e study.Environment) string {
 // carriesOver says which numbers mean something on other machines.
 func carriesOver(e study.Environment) string {
 	if emulated(e) {
-		return "of an emulated CPU neither percents nor nanoseconds carry over to real ones"
+		return "on an emulated CPU, so neither percentages nor nanoseconds carry over to real ones"
 	}
 	if e.On(study.KindLive) {
-		return "true of this host and of traffic like that"
+		return "valid for this host and traffic like this"
 	}
-	return "percents do not carry over to other machines, nanoseconds do better"
+	return "nanoseconds carry over to other machines better than percentages"
 }
 
 // nanosNote stands under a chart of nanoseconds.
@@ -83,19 +83,19 @@ func nanosNote(e study.Environment) string {
 	if emulated(e) {
 		return "An emulated CPU's nanoseconds do not carry over to real ones."
 	}
-	return "Differences in nanoseconds carry over between machines; percents do not."
+	return "Differences in nanoseconds carry over between machines; percentages do not."
 }
 
 // limitsNote stands before the environment.
 func limitsNote(e study.Environment) string {
 	if emulated(e) {
-		return "The CPU is emulated: neither percents nor nanoseconds carry over to real ones, nor do they say what a network card would add."
+		return "The CPU is emulated: neither percentages nor nanoseconds carry over to real ones, and neither includes the cost of a network card."
 	}
 	if e.On(study.KindLive) {
-		return "They are true of this host and of traffic like that."
+		return "They are valid for this host and traffic like this."
 	}
 	if e.On(bedfile.KindSSH, bedfile.KindPorts) {
-		return "Percents belong to these machines; nanoseconds per packet carry over better."
+		return "Percentages are valid for these machines; nanoseconds per packet carry over better."
 	}
-	return "Percents belong to this machine; nanoseconds per packet carry over better; neither says what a network card would add."
+	return "Percentages are valid for this machine; nanoseconds per packet carry over better; neither includes the cost of a network card."
 }

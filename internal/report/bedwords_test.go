@@ -30,7 +30,7 @@ func TestWordsOfTheBed(t *testing.T) {
 			t.Errorf("the page says %q", not)
 		}
 	}
-	if said := carriesOver(r.Environment); !strings.Contains(said, "neither percents nor nanoseconds") {
+	if said := carriesOver(r.Environment); !strings.Contains(said, "neither percentages nor nanoseconds") {
 		t.Error(said)
 	}
 }

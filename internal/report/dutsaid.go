@@ -16,7 +16,7 @@ import (
 // its busiest CPU, what it counted as lost, how warm and how fast it was.
 func dutTable(r study.Results) (htmlTable, bool) {
 	t := htmlTable{Title: "The DUT's own counters", Header: []string{"part", "variant", "boots", "busiest CPU", "losses and squeezes, a trial", "°C", "MHz"},
-		Note: "boots of all trials: how many, the median time until it forwarded again, and the longest; the rest are means over the valid trials, warm-up included, and the range of its sensors after each. Every counter is in the record"}
+		Note: "boots of all trials: their number, and the median and longest time until the DUT forwarded again; the rest are means over the valid trials, warm-up included, and the range of the sensors after each. The record has every counter"}
 	for _, part := range r.Measured() {
 		for _, arm := range r.Arms(part) {
 			d := dutSaid(r, part, arm)

@@ -29,7 +29,7 @@ func TestReportOfMachines(t *testing.T) {
 		}
 	}
 	page := pageOf(t, s, r)
-	for _, want := range []string{"The DUT's own counters", "75.0 %", "ix0.rx_missed_errors 12.0, softnet.time_squeeze 3.00", "2,600", "boot-time settings, and boots", "Percents belong to these machines"} {
+	for _, want := range []string{"The DUT's own counters", "75.0 %", "ix0.rx_missed_errors 12.0, softnet.time_squeeze 3.00", "2,600", "boot-time settings, and boots", "Percentages are valid for these machines"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -47,7 +47,7 @@ func TestReportOfMachines(t *testing.T) {
 	if said := measuredOn(r.Environment); !strings.Contains(said, "(generator and receiver: 6.18") {
 		t.Error(said)
 	}
-	for design, want := range map[string]string{study.Series: "All trials of a variant follow each other", study.Grouped: "those that a boot sets alike meet", study.Blocks: "and the control twice, in an order drawn from seed 7"} {
+	for design, want := range map[string]string{study.Series: "All trials of a variant follow each other", study.Grouped: "arms with equal boot settings next to each other", study.Blocks: "and the control twice, in an order drawn from seed 7"} {
 		s.Design = design
 		if said := ordered(s, 7); !strings.Contains(said, want) {
 			t.Errorf("%s: %s", design, said)

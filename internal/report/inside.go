@@ -104,7 +104,7 @@ func insideTables(r study.Results, part string) (out []htmlTable) {
 // perPacket is a row for each variant, a column for each counter that any of them
 // has, and instructions per cycle where both are known.
 func perPacket(all []study.Telemetry) htmlTable {
-	t := htmlTable{Title: "Counters per packet", Header: []string{"variant"}, Note: "what the CPU counted while the variant's traffic ran, over the packets that arrived; waiting is in it too"}
+	t := htmlTable{Title: "Counters per packet", Header: []string{"variant"}, Note: "the CPU's counters while the variant's traffic ran, per packet received; they include waiting"}
 	var events []string
 	for _, v := range all {
 		for _, c := range v.PerPacket {
@@ -142,7 +142,7 @@ func perPacket(all []study.Telemetry) htmlTable {
 // reasons is a row for each reason that the kernel gave for dropping packets.
 func reasons(all []study.Telemetry) htmlTable {
 	t := htmlTable{Title: "The kernel's reasons for dropping packets", Header: []string{"variant", "reason", "frames", "of those offered", "where"},
-		Note: "by the tracepoint skb:kfree_skb, in a run of their own; frames that a full ring refused were never packets, and have no reason"}
+		Note: "from the tracepoint skb:kfree_skb, in a separate run; frames that a full ring refused never became packets and have no reason"}
 	for _, v := range all {
 		if v.Drops == nil {
 			continue

@@ -16,9 +16,9 @@ import (
 
 // What the pictures of searches show, by method.
 const (
-	searchNote = "Each point is one run of traffic, hollow in a search that is invalid: what was lost over what was offered. The bars beneath are the intervals between the lower and the upper bound of the first goal, one for each search; the number is the mean throughput."
-	burstNote  = "Each point is one run of traffic of the search for the throughput that is wanted first, hollow in a search that is invalid: what was lost over what was offered. The bars beneath are its bounds, one for each search; the number is the mean throughput. The bursts are in the table."
-	curveNote  = "Each line is a trial, from the largest load down to the second in a row that loses nothing; hollow points are of an invalid trial: what was lost over what was offered. The bars beneath reach, for each trial, from the load without loss to the next one tried above it; the number is the mean load without loss."
+	searchNote = "Loss over offered load. Each point is one run of traffic; hollow points belong to invalid searches. The bars below show the first goal's lower and upper bound in each search; the number is the mean throughput."
+	burstNote  = "Loss over offered load while each trial first searches for the throughput. Each point is one run of traffic; hollow points belong to invalid searches. The bars below show the bounds of each search; the number is the mean throughput. The table has the bursts."
+	curveNote  = "Loss over offered load. Each line is a trial, from the largest load down to the second consecutive load without loss; hollow points belong to invalid trials. The bars below reach, for each trial, from the load without loss to the next load above it; the number is the mean load without loss."
 )
 
 // Section satisfies study.Kind.
@@ -47,7 +47,7 @@ func (Kind) Sections(study.Spec, study.Results) []study.Section { return nil }
 // loss is one end.
 func (Kind) Print(p *show.Page, r study.Results, part string, at study.Place) {
 	if t, ok := curveTable(r, part); ok && at == study.Ahead {
-		forward.PrintTable(p, "lost of what was offered, means; a curve ends at the second load in a row without loss",
+		forward.PrintTable(p, "mean loss at each offered load; a curve ends at the second consecutive load without loss",
 			t.Header, slices.Repeat([]bool{true}, len(t.Header)), t.Rows)
 	}
 }
@@ -256,7 +256,7 @@ func searchTable(r study.Results, part string) (study.Table, bool) {
 			t.Rows = append(t.Rows, append(row, fmt.Sprint(len(runs)), show.Grouped(trials, 0), show.Nanos(1e9*took)))
 		}
 	}
-	t.Note = "means over the searches, of a goal those that found all of it; bounds are Relevant Bounds, throughput is Conditional Throughput, where the method is MLRsearch"
+	t.Note = "means over the searches that found both bounds and the throughput of a goal; with MLRsearch these are Relevant Bounds and Conditional Throughput"
 	return t, len(t.Rows) > 0
 }
 
@@ -324,11 +324,11 @@ func searchMethod(p study.Part) string {
 	case BackToBack:
 		return burstMethod(p)
 	}
-	head := fmt.Sprintf("Part %s (mode overload, %d blocks): each trial sets the variant up once and searches for its throughput between %s and what the generator can send, by trials of %g s and less, until the bounds are %g %% apart. Frames the generator left unsent count as lost. ",
+	head := fmt.Sprintf("Part %s (mode overload, %d blocks): each trial sets the variant up once and searches for its throughput between %s and the generator's maximum, in trials of up to %g s, until the bounds are %g %% apart. Frames that the generator did not send count as lost. ",
 		p.Name, p.Blocks, s.Min, p.Seconds, s.WidthPercent)
 	if s.Method == RFC2544 {
 		return head + "The method is RFC 2544's binary search: the throughput is the highest load tried at which no frame was lost. RFC 2544 asks for trials of 60 s; these are shorter."
 	}
-	return head + fmt.Sprintf("The method is MLRsearch with the goals %s; %d full-length trials decide a load, and half of that time may lose more than the goal allows. "+
+	return head + fmt.Sprintf("The method is MLRsearch with the goals %s; %d full-length trials decide a load, and during half of that time the loss may exceed the goal. "+
 		"The number compared is the conditional throughput of the first goal at its relevant lower bound.", strings.Join(s.Goals, ", "), s.TrialsPerLoad)
 }
