@@ -35,7 +35,8 @@ post-install:
 	${MKDIR} ${STAGEDIR}${PREFIX}/share/bash-completion/completions \
 		${STAGEDIR}${PREFIX}/share/zsh/site-functions \
 		${STAGEDIR}${PREFIX}/share/fish/vendor_completions.d \
-		${STAGEDIR}${PREFIX}/etc/periodic/daily
+		${STAGEDIR}${PREFIX}/etc/periodic/daily \
+		${STAGEDIR}${PREFIX}/etc/rc.d
 	${STAGEDIR}${PREFIX}/bin/linerate completion bash > ${STAGEDIR}${PREFIX}/share/bash-completion/completions/linerate
 	${STAGEDIR}${PREFIX}/bin/linerate completion zsh > ${STAGEDIR}${PREFIX}/share/zsh/site-functions/_linerate
 	${STAGEDIR}${PREFIX}/bin/linerate completion fish > ${STAGEDIR}${PREFIX}/share/fish/vendor_completions.d/linerate.fish
@@ -43,6 +44,8 @@ post-install:
 		${STAGEDIR}${PREFIX}/etc/periodic/daily/480.linerate
 	${INSTALL_SCRIPT} ${WRKSRC}/internal/dist/files/481.linerate-sweep \
 		${STAGEDIR}${PREFIX}/etc/periodic/daily/481.linerate-sweep
+	${INSTALL_SCRIPT} ${WRKSRC}/internal/dist/files/linerate_serve \
+		${STAGEDIR}${PREFIX}/etc/rc.d/linerate_serve
 
 .include <bsd.port.mk>
 `, p.Version, orPlaceholder(p.Homepage), strings.TrimSuffix(sourceName, ".tar.gz"), address(p.Maintainer), p.Summary, orPlaceholder(p.Homepage), p.At.UTC().Format(time.DateOnly))

@@ -99,9 +99,14 @@ func (r *Release) entries(p Platform, l layoutOf) ([]Entry, error) {
 			}
 			all = append(all, Entry{Path: "/usr/local/etc/periodic/daily/" + name, Mode: 0o755, Data: script})
 		}
+		script, err := files.ReadFile("files/linerate_serve")
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Entry{Path: "/usr/local/etc/rc.d/linerate_serve", Mode: 0o755, Data: script})
 		return all, nil
 	}
-	for _, unit := range []string{"linerate-audit.service", "linerate-audit.timer", "linerate-sweep.service", "linerate-sweep.timer"} {
+	for _, unit := range []string{"linerate-audit.service", "linerate-audit.timer", "linerate-sweep.service", "linerate-sweep.timer", "linerate-serve.service"} {
 		text, err := files.ReadFile("files/" + unit)
 		if err != nil {
 			return nil, err
