@@ -138,6 +138,9 @@ func (f *proveFlags) do(cmd *cobra.Command, args []string) error {
 	if f.dryRun {
 		return look(cmd, s, o)
 	}
+	if err := live.Check(cmd.Context(), o); err != nil {
+		return err
+	}
 	if err := f.consent(cmd, s, q); err != nil {
 		return err
 	}

@@ -51,7 +51,13 @@ func writeStatus(w io.Writer, st apply.Status) {
 		fmt.Fprintf(w, "a live study has this host (%s): %s\n", show.Clean(l.Owner), show.Clean(l.About))
 		fmt.Fprintln(w, "linerate study stop ends it and puts the host back")
 	}
+	if l := st.Lost; l != nil {
+		fmt.Fprintf(w, "a live study had this host (%s) and has not been heard of for %s: linerate or its machine died, sleeps, or cannot reach this host: %s\n", show.Clean(l.Owner), show.Long(time.Duration(-l.Left)*time.Second), show.Clean(l.About))
+		fmt.Fprintln(w, "linerate study resume continues it, from its directory")
+	}
 	switch {
+	case st.Live != nil && st.State != "idle" && (st.ID == "" || st.Busy):
+		fmt.Fprintln(w, "a window of it begins or ends right now")
 	case st.Live != nil && st.State == "pending":
 		fmt.Fprintf(w, "%s is set in a window of it: the host reverts it in %s at the latest\n", show.Clean(st.ID), time.Duration(max(0, st.Left))*time.Second)
 	case st.State == "idle":
@@ -72,9 +78,15 @@ func writeStatus(w io.Writer, st apply.Status) {
 		fmt.Fprintf(w, "%s is pending: reverted in %s unless confirmed\n", show.Clean(st.ID), time.Duration(st.Left)*time.Second)
 	}
 	for _, p := range st.History {
+		if st.Live != nil && p.OfLiveStudy() && p.Outcome == string(apply.Reverted) {
+			continue // its own, forgotten when it ends
+		}
 		line := fmt.Sprintf("  %s %s", p.ID, p.Outcome)
 		if p.When != "" {
 			line += " " + p.When
+		}
+		if p.OfLiveStudy() {
+			line += ", a window of a live study"
 		}
 		if p.Why != "" {
 			line += ": " + p.Why

@@ -17,6 +17,9 @@ func TestStatusWords(t *testing.T) {
 		"000001-ab is pending: reverted in 50s unless confirmed\n":                {State: "pending", ID: "000001-ab", Armed: true, Ready: true, Left: 50},
 		"000001-ab was not confirmed in time and is about to be reverted\n":       {State: "pending", ID: "000001-ab", Armed: true, Ready: true},
 		"000001-ab is being reverted\n":                                           {State: "reverting", ID: "000001-ab", Busy: true},
+		"a live study has this host (s): Does it help?\nlinerate study stop ends it and puts the host back\na window of it begins or ends right now\n":                                                                                                                                                                   {State: "pending", Live: &apply.LiveStudy{Owner: "s", Left: 5, About: "Does it help?"}},
+		"a live study has this host (s): Does it help?\nlinerate study stop ends it and puts the host back\n000004-ab is set in a window of it: the host reverts it in 9s at the latest\n":                                                                                                                               {State: "pending", ID: "000004-ab", Left: 9, Live: &apply.LiveStudy{Owner: "s", Left: 5, About: "Does it help?"}, History: []apply.Past{{ID: "000003-ab", Outcome: "reverted", Digest: "live:1"}}},
+		"a live study had this host (s) and has not been heard of for 2 minutes: linerate or its machine died, sleeps, or cannot reach this host: Does it help?\nlinerate study resume continues it, from its directory\nnothing is pending\n  000003-ab reverted, a window of a live study: nobody confirmed in time\n": {State: "idle", Lost: &apply.LiveStudy{Owner: "s", Left: -120, About: "Does it help?"}, History: []apply.Past{{ID: "000003-ab", Outcome: "reverted", Digest: "live:1", Why: "nobody confirmed in time"}}},
 	} {
 		var said strings.Builder
 		if writeStatus(&said, st); said.String() != want {

@@ -70,6 +70,9 @@ type Status struct {
 	NextBoot []string `json:"next_boot,omitempty"`
 	// Live is the study under way on this host, if one is.
 	Live *LiveStudy `json:"live_study,omitempty"`
+	// Lost is a study that had this host since it booted, did not end, and has not been
+	// heard of since its hold was over: -Left seconds ago.
+	Lost *LiveStudy `json:"lost_study,omitempty"`
 }
 
 // LiveStudy is a switchback study that has a host.
@@ -204,10 +207,14 @@ func parseStatus(out []byte) (Status, error) {
 			if n := len(st.History); n > 0 && strings.HasPrefix(id, st.History[n-1].ID+".") {
 				st.History[n-1].When = when
 			}
-		case "live":
+		case "live", "lost":
 			if f := strings.SplitN(rest, " ", 3); len(f) > 1 {
-				st.Live = &LiveStudy{Owner: f[0], About: strings.Join(f[2:], "")}
-				st.Live.Left, err = strconv.Atoi(f[1])
+				s := &LiveStudy{Owner: f[0], About: strings.Join(f[2:], "")}
+				if s.Left, err = strconv.Atoi(f[1]); word == "live" {
+					st.Live = s
+				} else {
+					st.Lost = s
+				}
 			}
 		case "next-boot":
 			st.NextBoot = append(st.NextBoot, rest)
@@ -231,6 +238,12 @@ func past(rest string) Past {
 	}
 	return p
 }
+
+// OfLiveStudy begins the digest of a live study's transactions.
+const OfLiveStudy = "live:"
+
+// OfLiveStudy reports a window of a live study.
+func (p Past) OfLiveStudy() bool { return strings.HasPrefix(p.Digest, OfLiveStudy) }
 
 // Current is the confirmed transaction in force, the last of the history that
 // was not taken back.

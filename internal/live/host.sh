@@ -34,7 +34,7 @@ holder() {
 lock() {
 	clocks
 	if holder && [ "$owner" != "$1" ]; then
-		echo "held $owner $((until - now))"
+		echo "held $owner $((until - now))" && sed -n 2p "$S/live"
 		return
 	fi
 	if [ "${3-first}" = again ] && [ ! -f "$S/live" ]; then

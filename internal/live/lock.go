@@ -12,6 +12,7 @@ import (
 	"linerate/internal/apply"
 	"linerate/internal/hint"
 	"linerate/internal/host"
+	"linerate/internal/show"
 )
 
 //go:embed host.sh
@@ -32,17 +33,47 @@ func (r *run) lock(ctx context.Context, hold time.Duration) error {
 	if err != nil {
 		return fmt.Errorf("take %s for the study: %w", r.o.Conn.Where(), err)
 	}
-	f := strings.Fields(string(out))
+	head, about, _ := strings.Cut(string(out), "\n")
+	f := strings.Fields(head)
 	if how == "again" && (len(f) == 1 && f[0] == "lost" || len(f) == 3 && f[0] == "held") {
 		return ErrStopped
 	}
 	if len(f) == 3 && f[0] == "held" {
-		return hint.With(fmt.Errorf("another live study has %s (%s, for %s s more unless it goes on)", r.o.Conn.Where(), f[1], f[2]), "one study a host at a time: wait for it, or end it: linerate study stop")
+		return heldBy(r.o.Conn.Where(), f[1], f[2], about)
 	}
 	if len(f) != 1 || f[0] != "taken" {
 		return fmt.Errorf("take %s for the study: it says %.80q", r.o.Conn.Where(), out)
 	}
 	return nil
+}
+
+// heldBy is the refusal of a host that a study has.
+func heldBy(where, owner, left, about string) error {
+	err := fmt.Errorf("another live study has %s (%s, for %s s more unless it goes on)", where, owner, left)
+	if about = strings.TrimSpace(show.Clean(about)); about != "" {
+		err = fmt.Errorf("%w: %s", err, about)
+	}
+	return hint.With(err, "one study a host at a time: wait for it, or end it: linerate study stop")
+}
+
+// Check says whether a study may begin: that this user may change the host, nobody else
+// has it, and the treatments fit it. It changes nothing.
+func Check(ctx context.Context, o Options) error {
+	r, err := o.prepare()
+	if err != nil {
+		return err
+	}
+	if err := r.sw.rooted(ctx); err != nil {
+		return err
+	}
+	st, err := o.Machine.Status(ctx)
+	if err != nil {
+		return err
+	}
+	if l := st.Live; l != nil {
+		return heldBy(o.Conn.Where(), l.Owner, strconv.Itoa(l.Left), l.About)
+	}
+	return r.sw.begin(ctx, o.Treatments)
 }
 
 func (r *run) unlock(ctx context.Context) error {
@@ -63,7 +94,7 @@ func Stop(ctx context.Context, conn host.Runner, m apply.Machine) error {
 		if err != nil {
 			return err
 		}
-		if st.State != "idle" && strings.HasPrefix(st.Digest, digestKind+":") {
+		if st.State != "idle" && strings.HasPrefix(st.Digest, apply.OfLiveStudy) {
 			// The study may have begun another window while it did not know yet.
 			held, quiet = true, 0
 			if _, err := m.Revert(ctx, st.ID, "the study was stopped"); err != nil && stillPending(ctx, m, st.ID) {

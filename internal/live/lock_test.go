@@ -40,7 +40,7 @@ func (e *ending) Revert(context.Context, string, string) (string, error) {
 // failure; a treatment that stays is.
 func TestStopBesideTheSwitch(t *testing.T) {
 	t.Parallel()
-	idle, window := apply.Status{State: "idle"}, apply.Status{State: "pending", ID: "000007-ab", Digest: digestKind + ":1"}
+	idle, window := apply.Status{State: "idle"}, apply.Status{State: "pending", ID: "000007-ab", Digest: apply.OfLiveStudy + "1"}
 	if err := Stop(t.Context(), releasing{}, &ending{looks: []apply.Status{window, idle}}); err != nil {
 		t.Errorf("the window ended by itself: %v", err)
 	}

@@ -40,9 +40,6 @@ type switcher struct {
 	base []apply.Assignment
 }
 
-// digestKind begins the name of a live study's transactions.
-const digestKind = "live"
-
 // grace is how long after a window's end the host waits for this process before it
 // takes a treatment back itself.
 const leastGrace = 10 * time.Second
@@ -54,11 +51,15 @@ func (s *switcher) begin(ctx context.Context, treatments []Treatment) error {
 	if err != nil {
 		return err
 	}
+	if st.State != "idle" && strings.HasPrefix(st.Digest, apply.OfLiveStudy) {
+		return hint.With(fmt.Errorf("%s still has the setting of a live study that was killed or lost it; it puts itself back within %s", s.Where(), time.Duration(max(1, st.Left))*time.Second),
+			"wait for that, or have it put back now: linerate study stop")
+	}
 	if st.State != "idle" {
 		return hint.With(fmt.Errorf("a change is pending on %s: %s", s.Where(), st.ID), "confirm it or roll it back first")
 	}
 	for _, past := range st.History { // of a study that was killed
-		if past.Outcome == string(apply.Reverted) && strings.HasPrefix(past.Digest, digestKind+":") {
+		if past.Outcome == string(apply.Reverted) && past.OfLiveStudy() {
 			s.past = append(s.past, past.ID)
 		}
 	}
@@ -126,7 +127,7 @@ func (s *switcher) fits(t Treatment, now apply.Snapshot, management string) erro
 
 func (s *switcher) wanted(t Treatment, values []apply.Assignment) apply.Wanted {
 	sum := sha256.Sum256([]byte(t.Name))
-	return apply.Wanted{OS: s.os, Digest: digestKind + ":" + hex.EncodeToString(sum[:]), Values: values, Window: s.window + s.grace}
+	return apply.Wanted{OS: s.os, Digest: apply.OfLiveStudy + hex.EncodeToString(sum[:]), Values: values, Window: s.window + s.grace}
 }
 
 // set puts a treatment on; sham writes the values that the host has, by the same way.
@@ -180,7 +181,7 @@ func (s *switcher) lost(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if st.State != "idle" && s.on == "" && strings.HasPrefix(st.Digest, digestKind+":") {
+	if st.State != "idle" && s.on == "" && strings.HasPrefix(st.Digest, apply.OfLiveStudy) {
 		s.on = st.ID
 	}
 	if st.State == "idle" && s.on != "" {

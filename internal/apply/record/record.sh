@@ -46,9 +46,25 @@ newest() {
 
 # live_study says which study has this host, for how many seconds more, and what it is.
 live_study() {
+	study_of live
+}
+
+# lost_study says which study had this host in this boot and neither ended nor held it
+# again: since how many seconds, and what it is.
+lost_study() {
+	study_of lost
+}
+
+study_of() {
 	[ -r "$LIVE" ] && { read -r owner boot until && read -r about; } <"$LIVE" || return 0
 	case $OS in FreeBSD) now=$(sysctl -n kern.boottime | tr -dc 0-9) ;; *) now=$(boot_id) ;; esac
-	[ "$boot" != "$now" ] || [ "$until" -le "$(uptime_s)" ] || say "live $owner $((until - $(uptime_s))) $about"
+	left=$((until - $(uptime_s)))
+	[ "$boot" = "$now" ] || return 0
+	if [ $left -gt 0 ]; then
+		[ "$1" = lost ] || say "live $owner $left $about"
+	elif [ "$1" = lost ]; then
+		say "lost $owner $left $about"
+	fi
 }
 
 # in_force runs a function for each transaction that was confirmed and not taken back,
