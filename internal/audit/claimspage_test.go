@@ -19,7 +19,7 @@ func TestClaimsPage(t *testing.T) {
 	}
 	cat, _ := known(t)
 	want := string(text)
-	for _, name := range []string{"openwrt-forum", "vyos-docs", "proxmox-docs", "pppoe-igc"} {
+	for _, name := range []string{"openwrt-forum", "vyos-docs", "proxmox-docs", "ceph-checklist", "truenas-forum", "pppoe-igc"} {
 		src, ok := cat.ClaimSource(name)
 		if !ok {
 			t.Fatalf("no claims of %s", name)
