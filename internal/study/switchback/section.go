@@ -131,7 +131,11 @@ func axes(c *chart.Canvas, x, y chart.Scale, m study.Metric) {
 		c.Text("tick", "end", left-6, y.At(v)+4, text)
 	}
 	for _, v := range x.Ticks(6) {
-		c.Tick(x.At(v), c.H-8, span(time.Duration(v*float64(time.Second))))
+		text := "0"
+		if v > 0 {
+			text = span(seconds(v))
+		}
+		c.Tick(x.At(v), c.H-8, text)
 	}
 }
 
@@ -222,7 +226,11 @@ func scatter(effects []effect, width float64, label string, value func(effect) f
 	y := chart.Scale{From: low - pad, To: high + pad, Left: pairHeight - bottom, Span: -(pairHeight - top - bottom)}
 	for _, v := range y.Ticks(5) {
 		c.Line("grid", left, y.At(v), width-right, y.At(v))
-		c.Text("tick", "end", left-6, y.At(v)+4, text(v))
+		label := text(v)
+		if math.Abs(v) < 1e-9 {
+			label = "0 %"
+		}
+		c.Text("tick", "end", left-6, y.At(v)+4, label)
 	}
 	c.Line("zero", left, y.At(zero), width-right, y.At(zero))
 	for i, e := range effects {
@@ -279,7 +287,7 @@ func carryTable(trials []study.Trial, s study.Spec) study.Table {
 	t := study.Table{Title: "Carry-over", Note: "The effect in the second half of what counts of the windows, less that in the first: what is still moving then needs a longer burn-in", Header: []string{"variant", "difference", "99 % interval"}}
 	for _, c := range carryOvers(trials, s) {
 		p := c.Map(stats.Percent)
-		t.Rows = append(t.Rows, []string{c.variant, show.SignedPercent(p.Estimate), fmt.Sprintf("[%+.2g, %+.2g]", p.Low, p.High)})
+		t.Rows = append(t.Rows, []string{c.variant, show.SignedPercent(p.Estimate), show.Interval(p.Low, p.High)})
 	}
 	return t
 }
@@ -313,7 +321,7 @@ func adjustedTable(windows []window, m study.Metric, seed uint64) study.Table {
 		for _, v := range d[arm] {
 			plain += v / float64(len(d[arm]))
 		}
-		t.Rows = append(t.Rows, []string{arm, fmt.Sprint(len(d[arm])), show.SignedPercent(stats.Percent(plain)), show.SignedPercent(p.Estimate), fmt.Sprintf("[%+.2g, %+.2g]", p.Low, p.High)})
+		t.Rows = append(t.Rows, []string{arm, fmt.Sprint(len(d[arm])), show.SignedPercent(stats.Percent(plain)), show.SignedPercent(p.Estimate), show.Interval(p.Low, p.High)})
 	}
 	return t
 }

@@ -61,6 +61,13 @@ metrics: [{metric: round_trip_ns, part: day, primary: true}]
 	if !strings.HasPrefix(rows[0][3], "−4") && !strings.HasPrefix(rows[0][3], "−3.") {
 		t.Errorf("at equal traffic %q, want about −4 %%", rows[0][3])
 	}
+	for title, rows := range titles {
+		for _, row := range rows {
+			if text := strings.Join(row, " "); strings.Contains(text, "e+") || strings.Contains(text, "[-") {
+				t.Errorf("%s: %s", title, text)
+			}
+		}
+	}
 	for _, c := range s.Charts {
 		if svg := c.Draw(600); !strings.Contains(svg, "<svg") || strings.Contains(svg, "NaN") {
 			t.Errorf("%s: %.200s", c.Title, svg)
