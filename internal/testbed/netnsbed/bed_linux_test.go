@@ -61,7 +61,7 @@ func until(inVain bool) time.Time {
 	if inVain {
 		return time.Now().Add(300 * time.Millisecond)
 	}
-	return time.Now().Add(10 * time.Second)
+	return time.Now().Add(labtest.Patience)
 }
 
 // offerInVain is offer where nothing is to arrive.

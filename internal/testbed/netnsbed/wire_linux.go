@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
@@ -55,15 +56,40 @@ func wire(nsA *namespace, a end, nsB *namespace, b end) error {
 	if err := h.LinkAdd(pair); err != nil {
 		return fmt.Errorf("make the veth pair %s–%s: %w", a.device, b.device, err)
 	}
-	for _, side := range []struct {
+	type side struct {
 		ns *namespace
 		e  end
-	}{{nsA, a}, {nsB, b}} {
-		if err := side.ns.do(func() error { return raise(side.e) }); err != nil {
+	}
+	sides := []side{{nsA, a}, {nsB, b}}
+	for _, s := range sides {
+		if err := s.ns.do(func() error { return raise(s.e) }); err != nil {
+			return err
+		}
+	}
+	for _, s := range sides {
+		if err := s.ns.do(func() error { return carries(s.e.device) }); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// carries waits until a device that is up sends: the kernel's work queue gives it its
+// qdisc and IPv6 its routes when there is a carrier, which a busy machine does later
+// (net/core/link_watch.c). Until then frames are dropped.
+func carries(device string) error {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		link, err := netlink.LinkByName(device)
+		if err != nil {
+			return fmt.Errorf("find %s: %w", device, err)
+		}
+		if link.Attrs().OperState == netlink.OperUp {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%s is up and %s for a minute: its peer gives it no carrier", device, link.Attrs().OperState)
+		}
+	}
 }
 
 // raise quietens a device (no router solicitations, no duplicate address
