@@ -81,7 +81,7 @@ func (b *Box) await(ctx context.Context, run *Process, p Program) error {
 	}
 	patience := p.Patience
 	if patience == 0 {
-		patience = 10 * time.Second
+		patience = time.Minute
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -48,7 +48,7 @@ type Program struct {
 	// that changes its user, upon which the kernel forgets whose death it
 	// was to follow (prctl(2), PR_SET_PDEATHSIG).
 	Parented bool
-	// Patience is how long it may take to be ready; 0 is ten seconds.
+	// Patience is how long it may take to be ready; 0 is a minute.
 	Patience time.Duration
 }
 
