@@ -81,7 +81,7 @@ func (a *auditor) slipOf(device string) string {
 		return ""
 	}
 	for _, known := range []string{"all", "default"} {
-		if hint.Distance(device, known) == 1 {
+		if hint.Distance(device, known, 1) == 1 {
 			return known
 		}
 	}

@@ -180,7 +180,7 @@ func (a *auditor) typo(j judged, here bool) []string {
 // rcSlip is the variable of a stock rc.conf that is one letter off a name.
 func (a *auditor) rcSlip(name string) []string {
 	for _, known := range strings.Fields(string(a.Rules.RCVariables)) {
-		if hint.Distance(name, known) == 1 && !siblings(name, known) {
+		if hint.Distance(name, known, 1) == 1 && !siblings(name, known) {
 			return []string{known}
 		}
 	}
@@ -214,15 +214,12 @@ func either(names []string) string {
 const maxStrangers = 4000
 
 // nameDistance is the least hint.Distance of a name's forms, units of devices
-// replaced, from a known name, with lengths compared first. Siblings — min and max, rx and tx, IPv4 and IPv6, the same
+// replaced, from a known name. Siblings — min and max, rx and tx, IPv4 and IPv6, the same
 // setting of two drivers — are near without being slips.
 func nameDistance(forms []string, known string, limit int) int {
 	least := limit + 1
 	for _, n := range forms {
-		if diff := len(n) - len(known); diff > limit || -diff > limit {
-			continue
-		}
-		if d := hint.Distance(n, known); d < least && !siblings(n, known) {
+		if d := hint.Distance(n, known, limit); d < least && !siblings(n, known) {
 			least = d
 		}
 	}

@@ -56,8 +56,14 @@ func FuzzNearest(f *testing.F) {
 	f.Add("kern.ipc", "kern.ipc.maxsockbuf")
 	f.Fuzz(func(t *testing.T, name, known string) {
 		Nearest(name, []string{known, name}, 2)
-		if distance(name, known) != distance(known, name) {
+		const all = 1 << 20
+		if distance(name, known, all) != distance(known, name, all) {
 			t.Errorf("distance(%q, %q) is not symmetric", name, known)
+		}
+		for limit := range 4 {
+			if exact, got := distance(name, known, all), Distance(name, known, limit); (exact <= limit || got <= limit) && got != Distance(name, known, all) {
+				t.Errorf("Distance(%q, %q, %d) is %d, not %d", name, known, limit, got, exact)
+			}
 		}
 	})
 }

@@ -22,7 +22,7 @@ func Nearest(name string, known []string, most int) []string {
 		lk := strings.ToLower(k)
 		d := limit + 1
 		if abs(len(lk)-len(low)) <= limit {
-			d = distance(low, lk)
+			d = distance(low, lk, limit)
 		}
 		if d > limit && len(low) >= 4 && strings.Contains(lk, low) {
 			d = limit
@@ -45,18 +45,24 @@ func Nearest(name string, known []string, most int) []string {
 }
 
 // Distance is the number of slips of the keyboard between two names, upper
-// and lower case alike; see distance.
-func Distance(a, b string) int { return distance(strings.ToLower(a), strings.ToLower(b)) }
+// and lower case alike, or any number above limit where there are more; see distance.
+func Distance(a, b string, limit int) int {
+	if a, b = strings.ToLower(a), strings.ToLower(b); abs(len(a)-len(b)) > limit {
+		return limit + 1
+	}
+	return distance(a, b, limit)
+}
 
 // distance counts insertions, deletions, substitutions and swaps of
-// neighbouring bytes that turn a into b.
-func distance(a, b string) int {
+// neighbouring bytes that turn a into b, as far as there are no more than limit.
+func distance(a, b string, limit int) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
 		last[j] = j
 	}
 	for i := 1; i <= len(a); i++ {
 		row[0] = i
+		least := i
 		for j := 1; j <= len(b); j++ {
 			cost := 1
 			if a[i-1] == b[j-1] {
@@ -66,6 +72,10 @@ func distance(a, b string) int {
 			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
 				row[j] = min(row[j], before[j-2]+1)
 			}
+			least = min(least, row[j])
+		}
+		if least > limit { // the least of a row never falls
+			return least
 		}
 		before, last, row = last, row, before
 	}
