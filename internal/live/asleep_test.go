@@ -3,10 +3,14 @@ package live
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"linerate/internal/apply"
+	"linerate/internal/host/localhost"
+	"linerate/internal/study/switchback"
 )
 
 func TestPulse(t *testing.T) {
@@ -63,4 +67,46 @@ func TestReach(t *testing.T) {
 			t.Errorf("%+v: %v after %d", c, err, done)
 		}
 	}
+}
+
+// waking is a host whose connections are dead for some looks, after its first ones.
+type waking struct {
+	*localhost.Runner
+	looks, dead int
+	whenDead    func()
+}
+
+func (w *waking) Run(context.Context, string, []string, []byte) ([]byte, error) {
+	if w.looks++; w.looks > 5 && w.looks <= 5+w.dead {
+		if w.looks == 6 {
+			w.whenDead()
+		}
+		return nil, errors.New("the connection is dead")
+	}
+	n := 100 * w.looks
+	return fmt.Appendf(nil, "clock %d\nboot b\nuptime %d\nhz 100\ncpu %d 0 %d 0 0 0 0 0\nmemory 100\navailable 50\ndev eth0: 0 %d 0 0 0 0 0 0 0 0 0 0\nend\n", n, n, n, n, n*n), nil
+}
+
+// A pilot outlasts the sleep of its machine and the dead connections after it; one whose
+// first look fails ends at once.
+func TestPilotOutlastsSleep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := func(w *waking) (*run, error) {
+			r, err := (&Options{Conn: w, Machine: &away{}, Metrics: []string{"cpu-per-packet"}, Pilot: 2 * time.Minute, Plan: switchback.Plan{Window: time.Minute}}).prepare()
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.whenDead = func() { r.pulse.lock.Lock(); r.pulse.gone.all += time.Hour; r.pulse.lock.Unlock() }
+			_, err = r.pilot(t.Context())
+			return r, err
+		}
+		w := &waking{Runner: &localhost.Runner{}, dead: 1}
+		if _, err := begin(w); err != nil || w.looks < 10 {
+			t.Errorf("after %d looks: %v", w.looks, err)
+		}
+		w = &waking{Runner: &localhost.Runner{}, looks: 5, dead: 99}
+		if _, err := begin(w); err == nil || w.looks != 6 {
+			t.Errorf("a host that never answered, after %d looks: %v", w.looks, err)
+		}
+	})
 }

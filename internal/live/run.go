@@ -266,9 +266,12 @@ func (r *run) pilot(ctx context.Context) (map[string]switchback.Pilot, error) {
 	// what two looks tell of a counter.
 	looks := 0
 	for end := time.Now().Add(length); time.Now().Before(end) || !slices.ContainsFunc(values[primary.Metric], is) && (time.Since(end) < leastAnswer || looks < 3); looks++ {
-		now, seen, err := r.tick(ctx, false)
+		now, seen, slept, err := r.glance(ctx, looks == 0)
 		if err != nil {
 			return nil, err
+		}
+		if slept {
+			continue
 		}
 		r.slow = max(r.slow, now.Took)
 		if rail, v, is := r.guard.beyond(now); is {
@@ -301,6 +304,27 @@ func (r *run) pilot(ctx context.Context) (map[string]switchback.Pilot, error) {
 		return pilots, r.o.Piloted(pilots)
 	}
 	return pilots, nil
+}
+
+// glance is a look of the pilot. What worked before is waited for: a machine that wakes
+// finds its connections dead; what a look saw across such a sleep shows no scatter.
+func (r *run) glance(ctx context.Context, first bool) (now Sample, seen map[string]float64, slept bool, err error) {
+	before := r.pulse.slept()
+	look := func() (err error) {
+		if !r.held.IsZero() {
+			if err := r.hold(ctx); err != nil { // a long pilot outlasts its first hold
+				return err
+			}
+		}
+		now, seen, err = r.tick(ctx, false)
+		return err
+	}
+	if first {
+		err = look()
+	} else {
+		err = r.reach(ctx, look)
+	}
+	return now, seen, r.pulse.slept() != before, err
 }
 
 // tick is one look: the host's counters, the metrics, the guardrails.
