@@ -106,7 +106,7 @@ variants:
   - name: none
   - {name: ttl, settings: [{sysctl: net.ipv4.ip_default_ttl, value: 77}]}
 parts:
-  - {name: given, rate: 2kpps, blocks: 1, seconds: 1.5, warmup: 0}
+  - {name: given, rate: 2kpps, blocks: 1, seconds: 4, warmup: 0}
 gates: {unsent_percent: 100, pacing_percent: 100}
 `} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

@@ -100,7 +100,7 @@ func (p *production) calamity(strike, mend func(*production, *proving), after ti
 			last, quiet = time.Now(), time.Now()
 		}
 		if time.Since(struck) > labtest.Patience {
-			p.t.Fatalf("%s is %s two minutes later: %s", lossy, p.get(lossy), s.said())
+			p.t.Fatalf("%s is %s %v later: %s", lossy, p.get(lossy), labtest.Patience, s.said())
 		}
 	}
 	mend(p, s)

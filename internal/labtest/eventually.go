@@ -3,7 +3,7 @@ package labtest
 import "time"
 
 // Patience is how long Eventually waits: longer than any busy machine takes.
-const Patience = 2 * time.Minute
+const Patience = 4 * time.Minute
 
 // Eventually waits until something is so, and reports whether it came to be within
 // Patience. Tests wait for conditions with it: a time that is always enough is mostly
