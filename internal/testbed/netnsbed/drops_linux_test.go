@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"reflect"
 	"syscall"
 	"testing"
 	"time"
@@ -166,8 +167,15 @@ func watch(t *testing.T, b *Bed, f func()) (counted, reasons drop.Counters, arri
 	}
 	before, was := read()
 	f()
-	time.Sleep(100 * time.Millisecond)
 	after, is := read()
+	for still := 0; still < 5; still++ { // what is under way is counted yet, on a busy machine later
+		time.Sleep(40 * time.Millisecond)
+		c, n := read()
+		if !reflect.DeepEqual(c, after) || n != is {
+			still = -1
+		}
+		after, is = c, n
+	}
 	if why != nil {
 		if reasons, err = why.Read(); err != nil {
 			t.Fatal(err)
