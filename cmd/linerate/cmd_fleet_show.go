@@ -224,20 +224,7 @@ func printHost(page *show.Page, doc *fleetHostDocument) {
 	line("role", h.Role)
 	line("first seen", at(h.FirstSeen))
 	line("last audited", cmp.Or(at(h.LastSuccess), "never"))
-	switch h.Record {
-	case "":
-	case fleet.NoRecord:
-		line("applied", "nothing by linerate")
-	default:
-		state := "nothing drifted"
-		if h.Drifts > 0 {
-			state = show.Plural(h.Drifts, "drift")
-		}
-		line("applied", h.Record+", "+state)
-	}
-	if h.Unread != "" {
-		line("", "the last sweep could not compare it: "+h.Unread)
-	}
+	line("applied", h.Applied())
 	if w := doc.Wave; w != nil {
 		line("last wave", fmt.Sprintf("%s: %s %s", w.Wave, w.State, at(w.Time)))
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"linerate/internal/audit"
+	"linerate/internal/show"
 )
 
 // ByName begins the identifier of a host that is known by its name alone: it was never
@@ -67,6 +68,24 @@ type Host struct {
 
 // Reached reports a host that was audited once.
 func (h *Host) Reached() bool { return !h.LastSuccess.IsZero() }
+
+// Applied says what linerate applied there and how it is now; "" where that is not known. A
+// page asks a host that is no pointer.
+func (h Host) Applied() string {
+	var line string
+	switch {
+	case h.Record == NoRecord:
+		line = "nothing by linerate"
+	case h.Record != "" && h.Drifts == 0:
+		line = h.Record + ", nothing drifted"
+	case h.Record != "":
+		line = h.Record + ", " + show.Plural(h.Drifts, "drift")
+	}
+	if h.Unread != "" {
+		line = strings.TrimPrefix(line+"; the last sweep could not compare it: "+h.Unread, "; ")
+	}
+	return line
+}
 
 // Finding is a finding of an audit, as far as a fleet keeps it. Text is as it was when
 // the finding came: numbers in it may have changed since.

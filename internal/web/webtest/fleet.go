@@ -161,6 +161,9 @@ func (m *made) change(h *host) {
 	}
 }
 
+// backlog is what drifted, by system.
+var backlog = map[string]string{"linux": "net.core.somaxconn", "freebsd": "kern.ipc.soacceptqueue"}
+
 // filled is what an audit would have filled in.
 var filled = regexp.MustCompile(`\$\{[^}]*\}`)
 
@@ -189,7 +192,7 @@ func (m *made) observe(n int, at time.Time) fleet.Observation {
 		o.Findings = append(o.Findings, fleet.Finding{ID: id, Rule: r.ID, Tunable: name, Severity: r.Severity, Text: filled.ReplaceAllString(r.Message, "…")})
 	}
 	if h.state[len(m.rules)] {
-		o.Findings = append(o.Findings, fleet.DriftFinding("sysctl net.core.somaxconn", "net.core.somaxconn", "4096", "128", o.Record))
+		o.Findings = append(o.Findings, fleet.DriftFinding("sysctl "+backlog[k.os], backlog[k.os], "4096", "128", o.Record))
 	}
 	return o
 }
