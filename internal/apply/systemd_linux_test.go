@@ -181,7 +181,7 @@ func TestSystemd(t *testing.T) {
 	}
 
 	start(false, 10*time.Second)
-	if out := n.run("systemd-analyze", "verify", "/etc/systemd/system/linerate-revert.service"); out != "" { //nolint:misspell // its name
+	if out := n.run("systemd-analyze", "verify", "/etc/systemd/system/linerate-revert.service"); out != "" {
 		t.Errorf("the unit: %s", out)
 	}
 	is("time runs out", "7200", n.ends(m), "nobody confirmed in time")

@@ -422,7 +422,7 @@ func TestArrivalTimes(t *testing.T) {
 		t.Errorf("%d of %d frames are in the distribution, want 24", timed, streams[0].Received)
 	}
 	l := streams[0].Latency.Latency()
-	if l.Min < early || l.Min > uint64(soon) || l.P50 < uint64(pause) || l.P50 > uint64(late)*5/4 || l.Max < 1e9 {
+	if l.Min < early || l.Min > soon || l.P50 < uint64(pause) || l.P50 > late*5/4 || l.Max < 1e9 {
 		t.Errorf("latencies %+v, want 3 of a millisecond, 20 beyond %v and one of a second", l, pause)
 	}
 }
