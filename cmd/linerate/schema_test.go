@@ -39,6 +39,7 @@ import (
 	"linerate/internal/tunable"
 	"linerate/internal/tunable/explain"
 	"linerate/internal/tune/space"
+	"linerate/internal/web"
 	"linerate/schemas"
 )
 
@@ -72,6 +73,21 @@ var documents = []described{
 	{"fleet-changes", "linerate fleet changes --json", []string{"fleet changes"}, typeOf[fleetChangesDocument]()},
 	{"fleet-host", "linerate fleet host --json", []string{"fleet host"}, typeOf[fleetHostDocument]()},
 	{"fleet-rule", "linerate fleet rule --json", []string{"fleet rule"}, typeOf[fleetRuleDocument]()},
+	{"serve-overview", "linerate serve: /api/v1/", nil, typeOf[web.Overview]()},
+	{"serve-fleet", "linerate serve: /api/v1/fleet", nil, typeOf[web.Fleet]()},
+	{"serve-hosts", "linerate serve: /api/v1/fleet/hosts", nil, typeOf[web.Hosts]()},
+	{"serve-host", "linerate serve: /api/v1/fleet/hosts/ID", nil, typeOf[web.Host]()},
+	{"serve-rules", "linerate serve: /api/v1/fleet/rules", nil, typeOf[web.Rules]()},
+	{"serve-rule", "linerate serve: /api/v1/fleet/rules/ID", nil, typeOf[web.Rule]()},
+	{"serve-changes", "linerate serve: /api/v1/fleet/changes", nil, typeOf[web.Changes]()},
+	{"serve-studies", "linerate serve: /api/v1/studies", nil, typeOf[web.Studies]()},
+	{"serve-study", "linerate serve: /api/v1/studies/ID", nil, typeOf[web.Study]()},
+	{"serve-running", "linerate serve: /api/v1/running", nil, typeOf[web.Running]()},
+	{"serve-run", "linerate serve: /api/v1/running/NAME", nil, typeOf[web.Progress]()},
+	{"serve-queued", "linerate serve: /api/v1/queue/ID", nil, typeOf[web.Progress]()},
+	{"serve-queue", "linerate serve: /api/v1/queue", nil, typeOf[web.Queue]()},
+	{"serve-testbeds", "linerate serve: /api/v1/testbeds", nil, typeOf[web.Testbeds]()},
+	{"serve-error", "linerate serve: an error below /api/v1", nil, typeOf[web.Failure]()},
 	{"compare", "linerate compare --json", []string{"compare"}, typeOf[compare.Document]()},
 	{"compare-scaling", "linerate compare scaling --json", []string{"compare scaling"}, typeOf[scalingDocument]()},
 	{"compare-changes", "linerate compare changes --json, of studies or of a file", []string{"compare changes"}, []reflect.Type{reflect.TypeFor[studyChangesDocument](), reflect.TypeFor[changesDocument]()}},

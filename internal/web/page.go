@@ -51,6 +51,9 @@ func styleSheet() []byte { return append(site.Style(), profile.FlameStyle()+webS
 // API is where the JSON of a page is: below this, under the page's own path.
 const API = "/api/v1"
 
+// SchemaBase is how the ids of the JSON Schemas of the documents begin.
+const SchemaBase = "urn:linerate:schema:serve-"
+
 // answer is what a page has to say.
 type answer struct {
 	title string
@@ -85,8 +88,14 @@ func (s *Server) page(path, template string, ask func(*http.Request) (*answer, e
 			s.fail(w, r, err)
 			return
 		}
+		described(w, template)
 		writeJSON(w, http.StatusOK, a.doc)
 	})
+}
+
+// described names the JSON Schema of an answer, which `linerate schema` prints.
+func described(w http.ResponseWriter, of string) {
+	w.Header().Set("Link", "<"+SchemaBase+of+`>; rel="describedby"`)
 }
 
 // nav is the navigation of all pages.

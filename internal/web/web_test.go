@@ -164,7 +164,8 @@ func (d *desk) fill(t *testing.T, done string) {
 			t.Fatal(err)
 		}
 	}
-	env := study.Environment{OS: "linux", Kernel: "Linux 6.18", Arch: "x86_64", CPU: "test CPU", CPUs: 2, Engine: "xdp", Label: "veth, not a NIC"}
+	env := study.Environment{OS: "linux", Kernel: "Linux 6.18", Arch: "x86_64", CPU: "test CPU", CPUs: 2, Engine: "xdp", Label: "veth, not a NIC",
+		Mitigations: map[string]string{}, Testbeds: map[string]study.BedNotes{}, Unavailable: map[string]string{}}
 	if err := errors.Join(dir.WriteResults(study.Analyse(s, 5, env, all)), dir.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -304,6 +305,9 @@ func TestPagesAndTheirJSON(t *testing.T) {
 		var doc struct{ Version int }
 		if err := json.Unmarshal(j.Body.Bytes(), &doc); err != nil || doc.Version != 1 || j.Header().Get("Content-Type") != "application/json" || !strings.Contains(j.Body.String(), p.has) {
 			t.Errorf("JSON of %s: %d, %v, without %s:\n%.500s", p.path, j.Code, err, p.has, j.Body)
+		}
+		if err := fitsItsSchema(j); err != nil {
+			t.Errorf("JSON of %s: %v", p.path, err)
 		}
 	}
 	for path, want := range map[string]int{
