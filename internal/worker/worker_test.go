@@ -171,6 +171,48 @@ func TestWorkersRunAStudy(t *testing.T) {
 	}
 }
 
+// TestBlocksSpreadOverTestbeds: two equal testbeds share a study by whole blocks, and the
+// verdict names them as a blocking factor.
+func TestBlocksSpreadOverTestbeds(t *testing.T) {
+	s := newScene(t)
+	s.submit("s1", testbed.KindNetns)
+	var both sync.WaitGroup // neither works before the other has a block
+	both.Add(2)
+	all := []*worker.Worker{s.worker("bed1"), s.worker("bed2")}
+	for _, w := range all {
+		open, first := w.Testbed.Open, sync.OnceFunc(func() { both.Done(); both.Wait() })
+		w.Testbed.Open = func(ctx context.Context, spec study.Spec, dir string) (*worker.Lab, error) {
+			first()
+			return open(ctx, spec, dir)
+		}
+	}
+	s.run("s1", queue.Done, all...)
+	files, err := s.q.Record(t.Context(), "s1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := queue.ReadRecord(files, "s1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran, blocks := map[int]string{}, map[string]int{}
+	for _, tr := range r.Trials {
+		if had, ok := ran[tr.Block]; ok && had != tr.Testbed {
+			t.Errorf("block %d ran on %s and on %s", tr.Block, had, tr.Testbed)
+		} else if !ok {
+			ran[tr.Block] = tr.Testbed
+			blocks[tr.Testbed]++
+		}
+	}
+	if len(ran) != 4 || blocks["bed1"] == 0 || blocks["bed2"] == 0 || blocks["bed1"]+blocks["bed2"] != 4 {
+		t.Errorf("blocks %v, by testbed %v", ran, blocks)
+	}
+	results := r.Results()
+	if line := results.BedsLine(); !strings.Contains(line, "Spread over 2 testbeds: bed1 (") || !strings.Contains(line, "bed2 (") {
+		t.Errorf("the study says %q", line)
+	}
+}
+
 func TestUnfitTestbedGoesIntoQuarantine(t *testing.T) {
 	s := newScene(t)
 	s.submit("s1", testbed.KindNetns)
