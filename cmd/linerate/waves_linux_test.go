@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,11 +28,14 @@ type smallFleet struct {
 	server []*sshtest.Server
 }
 
+// smallFleets counts them: each has namespaces of its own.
+var smallFleets atomic.Int32
+
 func newSmallFleet(t *testing.T, n int) *smallFleet {
 	t.Helper()
-	f := &smallFleet{t: t, dir: t.TempDir()}
+	f, nth := &smallFleet{t: t, dir: t.TempDir()}, smallFleets.Add(1)
 	name := func(what string) string {
-		return fmt.Sprintf("%s-%s-%d", labtest.Prefix, what, os.Getpid()) + fmt.Sprint(len(t.Name()))
+		return fmt.Sprintf("%s-%s-%d-%d", labtest.Prefix, what, os.Getpid(), nth)
 	}
 	f.out = name("wave0")
 	run := func(line string) {

@@ -633,7 +633,7 @@ status() {
 		else say "armed no"; fi
 		[ ! -e "$D/ready" ] || say "ready yes"
 	fi
-	live_study; lost_study; set +f
+	study_of live; study_of lost; set +f
 	for h in "$S"/history/*; do
 		[ ! -d "$h" ] || say "history ${h##*/} $(sed -n 's/^digest //p' "$h/journal") $(cat "$h/why" 2>/dev/null)"
 		[ ! -s "$h/when" ] || say "when ${h##*/} $(cat "$h/when")"

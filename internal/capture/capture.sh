@@ -250,7 +250,7 @@ record() {
 	for state in pending confirming reverting; do
 		[ ! -d "$S/$state" ] || { say "record $state"; return; }
 	done
-	[ -z "$(live_study)" ] || { say "record live"; return; }
+	[ -z "$(study_of live)" ] || { say "record live"; return; }
 	newest .confirmed
 	if [ -z "$last" ]; then say "record none"; return; fi
 	say "record ${last%.*}"

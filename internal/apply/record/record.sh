@@ -44,17 +44,8 @@ newest() {
 	set -f
 }
 
-# live_study says which study has this host, for how many seconds more, and what it is.
-live_study() {
-	study_of live
-}
-
-# lost_study says which study had this host in this boot and neither ended nor held it
-# again: since how many seconds, and what it is.
-lost_study() {
-	study_of lost
-}
-
+# study_of live says which study has this host, for how many seconds more, and what it
+# is; study_of lost, which had it in this boot and neither ended nor held it again.
 study_of() {
 	[ -r "$LIVE" ] && { read -r owner boot until && read -r about; } <"$LIVE" || return 0
 	case $OS in FreeBSD) now=$(sysctl -n kern.boottime | tr -dc 0-9) ;; *) now=$(boot_id) ;; esac
