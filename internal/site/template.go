@@ -53,7 +53,7 @@ var templates = template.Must(template.New("site").Funcs(template.FuncMap{
 // change.
 var sections = map[string]string{
 	"releases": "By release", "idea": "The same idea elsewhere", "when": "When it helps and hurts", "cautions": "Cautions", "coupled": "Coupled with",
-	"roles": "For a role", "mentions": "Rules and plans that speak of it", "fleet": "In your fleet", "claims": "Who says what", "measured": "Measured", "notes": "Notes", "sources": "Sources",
+	"roles": "For a role", "mentions": "Rules and plans that mention it", "fleet": "In your fleet", "claims": "Claims", "measured": "Measured", "notes": "Notes", "sources": "Sources",
 }
 
 // trusted marks what prose rendered: it escapes every text.
