@@ -3,8 +3,32 @@ package docs
 import (
 	"io/fs"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/goccy/go-yaml"
 )
+
+// TestExamplesAreYAML: what pages show as YAML can be copied.
+func TestExamplesAreYAML(t *testing.T) {
+	examples := 0
+	for _, topic := range Topics() {
+		for i, part := range strings.Split(topic.Text(), "```yaml\n") {
+			if i == 0 {
+				continue
+			}
+			text, _, _ := strings.Cut(part, "```")
+			var anything any
+			if err := yaml.Unmarshal([]byte(text), &anything); err != nil {
+				t.Errorf("%s, example %d: %v", topic.Name, i, err)
+			}
+			examples++
+		}
+	}
+	if examples < 10 {
+		t.Errorf("%d examples", examples)
+	}
+}
 
 // TestEveryPageIsATopic: each embedded page has one topic, a title and a text.
 func TestEveryPageIsATopic(t *testing.T) {
