@@ -49,13 +49,10 @@ newest() {
 study_of() {
 	[ -r "$LIVE" ] && { read -r owner boot until && read -r about; } <"$LIVE" || return 0
 	case $OS in FreeBSD) now=$(sysctl -n kern.boottime | tr -dc 0-9) ;; *) now=$(boot_id) ;; esac
-	left=$((until - $(uptime_s)))
 	[ "$boot" = "$now" ] || return 0
-	if [ $left -gt 0 ]; then
-		[ "$1" = lost ] || say "live $owner $left $about"
-	elif [ "$1" = lost ]; then
-		say "lost $owner $left $about"
-	fi
+	left=$((until - $(uptime_s)))
+	if [ $left -gt 0 ]; then has=live; else has=lost; fi
+	[ $has != "$1" ] || say "$has $owner $left $about"
 }
 
 # in_force runs a function for each transaction that was confirmed and not taken back,
@@ -72,9 +69,14 @@ in_force() {
 # transaction counts. "of" tells whose the lines after it are.
 drift() {
 	listed='' of=''
-	in_force values_of | awk '{ k = $2 " " $3 " " $4; if (!(k in at)) at[k] = ++n; line[at[k]] = $0 } END { for (i = 1; i <= n; i++) print line[i] }' | drifted_values
-	in_force files_of | awk '{ k = $0; sub(/^[^ ]* [^ ]* /, "", k); if (!(k in at)) at[k] = ++n; line[at[k]] = $0 } END { for (i = 1; i <= n; i++) print line[i] }' |
+	in_force values_of | latest setting | drifted_values
+	in_force files_of | latest file |
 		while read -r id nth path; do drifted "$id" "$nth" "$path" "${1-}"; done
+}
+# latest keeps the last line of each setting or file, in the order in which they came first.
+latest() {
+	awk -v of="$1" '{ k = $2 " " $3 " " $4; if (of == "file") { k = $0; sub(/^[^ ]* [^ ]* /, "", k) }
+		if (!(k in at)) at[k] = ++n; line[at[k]] = $0 } END { for (i = 1; i <= n; i++) print line[i] }'
 }
 drifted_values() {
 	while read -r id m d n v; do
