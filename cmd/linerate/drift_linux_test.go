@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"linerate/internal/labtest"
 )
 
 // TestFleetDrift sweeps hosts that linerate changed: what somebody changes after, a running
@@ -15,10 +13,6 @@ import (
 // itself does alerts.
 func TestFleetDrift(t *testing.T) {
 	t.Parallel()
-	labtest.Namespaces(t)
-	if os.Getuid() != 0 {
-		labtest.Lacking(t, "needs root: it makes namespaces")
-	}
 	f := newSmallFleet(t, 2)
 	with := func(args ...string) []string {
 		return append(args, "--ssh-config", filepath.Join(f.dir, "config"))

@@ -78,11 +78,11 @@ func percent(text string) (float64, error) {
 	if text == "" {
 		return 0, nil
 	}
-	v, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "%")), 64)
-	if err != nil || !(v > 0 && v < 100) {
+	var p percentage
+	if p.Set(text) != nil || p <= 0 || p >= 100 {
 		return 0, hint.With(hint.Usagef("--precision %q is not a percentage between 0 and 100", text), "--precision 1%% ends when every interval is ±1 %% or decided")
 	}
-	return v, nil
+	return float64(p), nil
 }
 
 // blocksWithin is how many blocks of the primary metric's part fit into a time,

@@ -33,6 +33,10 @@ var smallFleets atomic.Int32
 
 func newSmallFleet(t *testing.T, n int) *smallFleet {
 	t.Helper()
+	labtest.Namespaces(t)
+	if os.Getuid() != 0 {
+		labtest.Lacking(t, "needs root: it makes namespaces")
+	}
 	f, nth := &smallFleet{t: t, dir: t.TempDir()}, smallFleets.Add(1)
 	name := func(what string) string {
 		return fmt.Sprintf("%s-%s-%d-%d", labtest.Prefix, what, os.Getpid(), nth)
@@ -164,10 +168,6 @@ func (f *smallFleet) harmless(dir string) {
 // that cannot be reached, hosts that were changed in between, and rolls the wave back.
 func TestWaves(t *testing.T) {
 	t.Parallel()
-	labtest.Namespaces(t)
-	if os.Getuid() != 0 {
-		labtest.Lacking(t, "needs root: it makes namespaces")
-	}
 	f := newSmallFleet(t, 4)
 	over := []string{"--ssh-config", filepath.Join(f.dir, "config")}
 	with := func(args ...string) []string { return append(args, over...) }
@@ -223,10 +223,6 @@ func TestWaves(t *testing.T) {
 // and the wave goes on.
 func TestWaveKilled(t *testing.T) {
 	t.Parallel()
-	labtest.Namespaces(t)
-	if os.Getuid() != 0 {
-		labtest.Lacking(t, "needs root: it makes namespaces")
-	}
 	f := newSmallFleet(t, 3)
 	with := func(args ...string) []string { return append(args, "--ssh-config", filepath.Join(f.dir, "config")) }
 	f.write(filepath.Join(f.dir, "hosts"), "h1 role=router\nh2 role=router\nh3 role=router\n")
