@@ -3,6 +3,7 @@ package audit
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -119,6 +120,9 @@ func (a *auditor) problems() []candidate {
 			f.Severity, f.Action = Error, Change
 			f.Why = "The system rejects the line; it sets nothing."
 			f.Fix = "Correct it, or put a # before it if it is a comment."
+			if path.Ext(p.File) == ".xml" {
+				f.Why, f.Fix = "What is behind this place was not read, and is not judged.", "Take the file, or the backup, anew: it is cut off or damaged."
+			}
 		case fact.ProblemStops:
 			f.Severity, f.Action = Error, Change
 			f.Message = "sh stops here: " + p.Message
