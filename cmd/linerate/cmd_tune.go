@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/catalogue"
-	"linerate/internal/assemble/machines"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/role"
@@ -184,19 +183,22 @@ func (f *tuneFlags) prepare(cmd *cobra.Command) (*tuning, error) {
 		s.Seed = uint64(rand.Uint32())
 	}
 	if spec.OnMachines() {
-		if s.bed, s.sets, err = machines.Gather(spec, f.study); err != nil {
+		if err := s.gather(f.study); err != nil { // the space's facts are the DUT's
 			return nil, err
 		}
-		spec.Testbed.File = studydir.TestbedFile
-		s.spec = spec
 	}
 	s.Question = fmt.Sprintf("Which settings help %s (%s) in study %s, by %s?", f.role, base.Name, spec.Name, spec.Primary().Metric)
-	text, err := study.Format(spec)
-	s.Study = string(text)
-	if err != nil {
+	if s.Space, err = f.space(cmd, s); err != nil {
 		return nil, err
 	}
-	s.Space, err = f.space(cmd, s)
+	if spec.OnMachines() {
+		if err := s.gather(f.study); err != nil {
+			return nil, err
+		}
+		s.spec.Testbed.File = studydir.TestbedFile
+	}
+	text, err := study.Format(s.spec)
+	s.Study = string(text)
 	return s, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,7 +78,19 @@ func (s *tuning) read(data []byte) (err error) {
 	if s.spec, err = study.Parse(searchFile, []byte(s.Study)); err != nil || !s.spec.OnMachines() {
 		return err
 	}
-	s.bed, s.sets, err = machines.Gather(s.spec, filepath.Join(s.path, searchFile))
+	return s.gather(filepath.Join(s.path, searchFile))
+}
+
+// gather reads what a search on machines needs beside its study: the testbed's file, and
+// the configuration sets that the study and the levels of the space name.
+func (s *tuning) gather(studyFile string) (err error) {
+	all := s.spec
+	for _, e := range space.Factors(s.Space) {
+		for _, l := range e.Levels {
+			all.Variants = append(slices.Clip(all.Variants), study.Variant{Settings: slices.Concat(e.Base, l.Settings)})
+		}
+	}
+	s.bed, s.sets, err = machines.Gather(all, studyFile)
 	return err
 }
 
@@ -151,6 +164,11 @@ const mostTogether = 32
 // fewestTogether: with fewer a block is all control.
 const fewestTogether = 4
 
+// enoughValid: while two trials in three are valid, half as many arms side by side would yield
+// no more valid trials in the same time, however many of theirs are. With the fewest, a third
+// is enough: an invalid block is tried three times.
+const enoughValid, enoughOfFewest = 2. / 3, 1. / 3
+
 // do runs what the search has left, and ends it.
 func (s *tuning) do(cmd *cobra.Command) error {
 	var done []tune.Measured
@@ -186,7 +204,7 @@ func (s *tuning) do(cmd *cobra.Command) error {
 }
 
 // fit is the search as this machine can run it: without the settings that its lab turns
-// out not to have, and with no more arms side by side than leave nine trials in ten valid.
+// out to have, and with no more arms side by side than leave two trials in three valid.
 func (s *tuning) fit(cmd *cobra.Command) (*tune.Search, error) {
 	bench := s.bench()
 	plan := &tune.Search{Levels: space.Levels(bench.Factors), Seconds: s.Seconds, PerSlot: bench.PerSlot(), Together: bench.Together(mostTogether),
@@ -208,7 +226,7 @@ func (s *tuning) fit(cmd *cobra.Command) (*tune.Search, error) {
 			return nil, hint.With(errors.New("the lab has none of the settings of the space"), "%s has the reasons", filepath.Join(s.path, searchReport))
 		}
 		switch {
-		case valid >= 0.9*asked:
+		case valid >= enoughValid*asked, plan.Together <= fewestTogether && valid >= enoughOfFewest*asked:
 			return plan, nil
 		case plan.Together <= fewestTogether:
 			return nil, hint.With(fmt.Errorf("the arms of study %s cannot be measured side by side here: %.0f of %.0f trials are valid", s.spec.Name, valid, asked),

@@ -110,6 +110,49 @@ image:
 	t.Logf("%d boots", b.ups(t))
 }
 
+// TestVirtualMachineTune searches on a machine that boots before every trial: an entry of
+// GRUB's, a configuration set and a sysctl, none of which matters. The search is stopped
+// during a boot and goes on; it recommends nothing, and leaves the machine as it was.
+func TestVirtualMachineTune(t *testing.T) {
+	v := labtest.NewVM(t, [2]string{"always", "entry=always"}, [2]string{"trial", "entry=trial"})
+	b := &vmBench{VM: v, dir: t.TempDir(), tools: toolsDir(t), config: v.SSHConfig(t)}
+	b.boots(t, 1)
+	b.write(t, "lab.yaml", fmt.Sprintf(`hosts:
+  dut: {ssh: ssh://dut, management: eth0}
+  generator: {namespace: %s}
+  receiver: {namespace: %s}
+wires:
+  - {from: generator/gen0, to: dut/eth1}
+  - {from: dut/eth2, to: receiver/rx0}
+power: [/bin/sh, -c, %q]
+reboot: {wait: 10m, attempts: 2, online: [ip, link, show, eth2]}
+`, v.Generator, v.Receiver, v.Power()[2]))
+	b.write(t, "set/etc/sysctl.d/99-set.conf", "net.ipv4.ip_default_ttl=77\n")
+	b.write(t, "boots.yaml", "name: boots\nquestion: What helps?\ntestbed: {kind: ssh, file: lab.yaml}\nreset: reboot\nvariants:\n  - name: none\n  - name: set\n    settings: [{sysctl: net.ipv4.ip_default_ttl, value: 77}]\nparts:\n  - {name: given, rate: 500pps, seconds: 2, warmup: 0.5, blocks: 1}\nmetrics: [{metric: overload_forwarding_rate_pps, part: given, primary: true, margin_percent: 20}]\ngates: {headroom: 1, unsent_percent: 100, pacing_percent: 100}\n")
+	b.write(t, "space.yaml", `factors:
+  - {name: image, levels: [{value: trial, settings: [{image: trial}]}]}
+  - {name: set, levels: [{value: laid, settings: [{files: set}]}]}
+  - {name: net.ipv4.tcp_sack, levels: [{value: "0", settings: [{sysctl: net.ipv4.tcp_sack, value: 0}]}]}
+`)
+	was := b.state(t)
+	t.Logf("%s", b.run(t, "tune", "--study", "boots.yaml", "--role", "router", "--dry-run"))
+	args := []string{"tune", "--study", "boots.yaml", "--role", "router", "--space", "space.yaml", "--budget", "10m", "--seed", "5", "--no-ledger", "--out", "search"}
+	t.Logf("%s", b.interrupted(t, syscall.SIGINT, func(ups, _ int) bool { return b.ups(t) > ups+2 }, 2*time.Second, args...))
+	out := b.run(t, "tune", "resume", "search", "--no-ledger")
+	t.Logf("%s", out)
+	if !strings.Contains(out, "3 settings tried in") || !strings.Contains(out, "Nothing ") {
+		t.Errorf("the search came to\n%s", out)
+	}
+	data, err := os.ReadFile(filepath.Join(b.dir, "search/screen-1-1/trials.jsonl"))
+	for _, word := range []string{`"image trial":"yes"`, `"boot":{"before":"`, `"valid":true`} {
+		if err != nil || !bytes.Contains(data, []byte(word)) {
+			t.Errorf("no %s in the trials: %v\n%s", word, err, data)
+		}
+	}
+	b.same(t, was)
+	t.Logf("%d boots", b.ups(t))
+}
+
 // vmBench is a virtual machine and a directory of studies.
 type vmBench struct {
 	*labtest.VM

@@ -57,7 +57,7 @@ func TestUnmeasured(t *testing.T) {
 		if !ok {
 			break
 		}
-		m := Measured{Experiment: e, Seconds: 1, Invalid: map[string]int{"link": e.Slots()}}
+		m := Measured{Experiment: e, Seconds: 1, Ran: 3 * e.Slots(), Invalid: map[string]int{"link": 3 * e.Slots()}}
 		for range e.Blocks {
 			block := make([]float64, len(e.Arms)+beside)
 			for i := range block {

@@ -18,10 +18,13 @@ type LevelEffect struct {
 	// found active effects to have.
 	Active   float64 `json:"active"`
 	Expected float64 `json:"expected"`
-	Blocks   int     `json:"blocks"` // values that it rests on
+	// Asked counts the blocks that had it, Blocks those of them in which it has a value.
+	Asked  int `json:"asked"`
+	Blocks int `json:"blocks"`
+	// Lacking says why the testbed does not have it; "": it has, or nobody asked.
+	Lacking string `json:"lacking,omitempty"`
 
-	asked int     // blocks that had it
-	se    float64 // standard error of Effect
+	se float64 // standard error of Effect
 }
 
 // levelShare: the levels take at most one part in so many of the budget, beyond a first
@@ -40,7 +43,7 @@ func (s *state) levels() (Experiment, bool) {
 		return Experiment{}, false
 	}
 	open := slices.DeleteFunc(slices.Clone(m.Levels), func(l LevelEffect) bool { return !s.open(m, l) })
-	slices.SortStableFunc(open, func(a, b LevelEffect) int { return cmp.Compare(a.asked, b.asked) })
+	slices.SortStableFunc(open, func(a, b LevelEffect) int { return cmp.Compare(a.Asked, b.Asked) })
 	open = open[:min(len(open), max(1, s.Together))]
 	if len(open) == 0 {
 		return Experiment{}, false
@@ -53,7 +56,7 @@ func (s *state) levels() (Experiment, bool) {
 	for _, done := range s.of(Levels) {
 		used += done.Slots()
 	}
-	if e.Slots()+s.toConfirm(m, 0.9) > left || open[0].asked > 0 && used > s.total(left)/levelShare {
+	if e.Slots()+s.toConfirm(m, 0.9) > left || open[0].Asked > 0 && used > s.total(left)/levelShare {
 		return Experiment{}, false
 	}
 	return e, true
@@ -62,7 +65,7 @@ func (s *state) levels() (Experiment, bool) {
 // open tells whether more blocks of a level are worth their time.
 func (s *state) open(m Model, l LevelEffect) bool {
 	if l.Blocks == 0 {
-		return l.asked < 2 // the testbed may not have it
+		return l.Asked < 2 // the testbed may not have it
 	}
 	return l.se > s.Worth/3 && l.Effect+2*l.se > m.priceOf(l, s.price(m))
 }
@@ -88,7 +91,7 @@ func (s *state) weighLevels(m *Model) {
 			l := LevelEffect{Factor: f, Level: level}
 			var gains []float64
 			for _, done := range s.of(Levels) {
-				l.asked += done.gains(m.from.With(f, level), &gains)
+				l.seen(&done, m.from.With(f, level), &gains)
 			}
 			if l.Blocks = len(gains); l.Blocks > 0 {
 				l.Effect, l.se = mean(gains), math.Sqrt(1.5*variance/float64(l.Blocks))
@@ -99,20 +102,20 @@ func (s *state) weighLevels(m *Model) {
 	}
 }
 
-// gains appends how much more an arm has than the mean of control and A/A arm, by block,
-// and counts the blocks that had it.
-func (m *Measured) gains(of Config, to *[]float64) (asked int) {
+// seen appends how much more the level's arm has than the mean of control and A/A arm, by
+// block, and counts the blocks that had it.
+func (l *LevelEffect) seen(m *Measured, of Config, to *[]float64) {
 	i := slices.IndexFunc(m.Arms, func(c Config) bool { return slices.Equal(c, of) })
 	if i < 0 {
-		return 0
+		return
 	}
+	l.Lacking = m.Unavailable[i]
 	for _, block := range m.Values {
-		asked++
+		l.Asked++
 		if d := block[beside+i] - (block[0]+block[1])/2; !math.IsNaN(d) {
 			*to = append(*to, d)
 		}
 	}
-	return asked
 }
 
 func mean(values []float64) (sum float64) {

@@ -33,8 +33,9 @@ type Result struct {
 	// SeenPercent is the least effect that would have been found: of the candidate
 	// where there was one, else of any one setting.
 	SeenPercent stats.Number `json:"detectable_percent"`
-	Trials      int          `json:"trials"`
-	// Invalid counts trials without a value by the gate that refused them.
+	// Trials counts all, repetitions of invalid ones among them; Invalid those that were
+	// refused, by the gate.
+	Trials   int            `json:"trials"`
 	Invalid  map[string]int `json:"invalid"`
 	Seconds  float64        `json:"seconds"`
 	Complete bool           `json:"complete"`
@@ -66,7 +67,7 @@ func (s *Search) Result(done []Measured) (Result, error) {
 	st := &state{s, a, done}
 	r := Result{Array: a.String(), Model: st.model(), Rungs: st.rungs(), Harm: []string{}, Invalid: map[string]int{}, Complete: !more}
 	for i := range done {
-		r.Trials += done[i].Slots()
+		r.Trials += done[i].trials()
 		r.Seconds += done[i].Seconds
 		for gate, n := range done[i].Invalid {
 			r.Invalid[gate] += n

@@ -80,14 +80,24 @@ type Measured struct {
 	// Harm are the guardrails that the candidate is not shown to leave alone; of a
 	// confirmation and the guard after it only.
 	Harm []Guardrail
-	// Invalid counts the trials without a value by the gate that refused them.
+	// Ran counts the trials, those among them that repeat an invalid one; Invalid those
+	// that were refused, by the gate. Ran is 0 where each arm ran once a block.
+	Ran     int
 	Invalid map[string]int
 	// Unavailable says of arms, by number, why the testbed cannot have them.
 	Unavailable map[int]string
 }
 
-// Slots is how many trials it took.
+// Slots is how many values it was to have: one for each arm of each block.
 func (m *Measured) Slots() int { return len(m.Values) * (len(m.Arms) + beside) }
+
+// trials is how many it took.
+func (m *Measured) trials() int {
+	if m.Ran > 0 {
+		return m.Ran
+	}
+	return m.Slots()
+}
 
 // Search is the input of a search. The same search and the
 // same measurements lead to the same next experiment, always.

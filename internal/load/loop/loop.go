@@ -14,6 +14,10 @@ import (
 	"linerate/internal/load/request"
 )
 
+// CPUs is how many this process may use. The Go scheduler may be given more
+// processors later, for threads that mostly wait.
+var CPUs = runtime.GOMAXPROCS(0)
+
 // Spec says when and how often to ask.
 type Spec struct {
 	Weights  []float64 // of the mix: a request is of one of so many targets
@@ -112,7 +116,7 @@ func Run(ctx context.Context, s Spec, start func(context.Context) (Source, error
 	if r.source, err = start(r.ctx); err != nil {
 		return nil, request.Meter{}, err
 	}
-	for range min(s.Lanes, 2*runtime.GOMAXPROCS(0)) {
+	for range min(s.Lanes, 2*CPUs) {
 		r.shards = append(r.shards, &shard{account: request.NewAccount(len(s.Weights)), r: r})
 	}
 	r.t0 = time.Now()
@@ -204,7 +208,7 @@ func (r *run) sum(elapsed time.Duration) (*request.Account, request.Meter) {
 	r.mu.Unlock()
 	u := r.source.Used()
 	return sum, request.Meter{
-		Elapsed: elapsed, CPU: u.CPU - b.CPU, CPUs: runtime.GOMAXPROCS(0),
+		Elapsed: elapsed, CPU: u.CPU - b.CPU, CPUs: CPUs,
 		WireIn: u.In - b.In, WireOut: u.Out - b.Out, Rate: r.Rate, Early: r.early.Load(), Negotiated: u.Negotiated,
 	}
 }

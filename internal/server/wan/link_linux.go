@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/vishvananda/netlink"
@@ -52,6 +53,7 @@ func Join(a, b End, l testbed.Link, seed uint64) (*Link, error) {
 		k.release()
 		return nil, fmt.Errorf("make a link: %w", err)
 	}
+	processors.add(1)
 	go func() { k.done <- k.carry() }()
 	return k, nil
 }
@@ -105,6 +107,7 @@ func (k *Link) Stats() testbed.LinkStats {
 func (k *Link) Close() error {
 	_, err := k.wake.Write([]byte{0})
 	err = errors.Join(err, <-k.done)
+	processors.add(-1)
 	k.release()
 	return err
 }
@@ -160,6 +163,19 @@ func (k *Link) carry() error {
 			return nil
 		}
 	}
+}
+
+// processors are what the Go scheduler has. A thread that the kernel wakes on time
+// would still wait for one of these, up to ten milliseconds while others have them all,
+// and longer where those threads wait for a CPU themselves: each link brings one.
+var processors extra
+
+type extra struct{ sync.Mutex }
+
+func (e *extra) add(n int) {
+	e.Lock()
+	defer e.Unlock()
+	runtime.GOMAXPROCS(max(1, runtime.GOMAXPROCS(0)+n))
 }
 
 // punctual has the calling thread woken on time, as far as it has the right:

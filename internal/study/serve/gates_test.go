@@ -87,6 +87,28 @@ func TestLateness(t *testing.T) {
 	}
 }
 
+// TestStolen: what the hypervisor takes from arms that are up at once it takes from all of
+// them; a trial by itself has it alone.
+func TestStolen(t *testing.T) {
+	for _, c := range []struct {
+		how   study.Interleaving
+		steal float64
+		valid bool
+	}{
+		{study.Together, 0.15, true}, {study.Alternating, 0.15, true}, {study.Together, 0.25, false}, {study.Alternating, 0.25, false},
+		{study.InSequence, 0.015, true}, {study.InSequence, 0.05, false},
+	} {
+		o := asked(c.how, always(250*ms), always(0))
+		if c.how == study.InSequence {
+			o.Interleaved = nil
+		}
+		o.CPUs = []study.CPUCheck{{CPU: -1, SpinBefore: 1, SpinAfter: 1, Steal: c.steal}}
+		if _, why := judge(study.Part{Mode: testbed.Serve}, study.DefaultGates, o, 0); len(why) == 0 != c.valid {
+			t.Errorf("%s, %g of the CPU stolen: %q", c.how, c.steal, why)
+		}
+	}
+}
+
 // TestStalledServer: requests due while a server stands still count from when
 // they were due, though no connection was free to send them.
 func TestStalledServer(t *testing.T) {

@@ -39,8 +39,16 @@ type Report struct {
 	Alpha        float64     `json:"alpha"`
 	Result       tune.Result `json:"result"`
 	// Ships are the settings of the plan.
-	Ships  []Setting `json:"ships"`
-	Answer string    `json:"answer"`
+	Ships []Setting `json:"ships"`
+	// Untried are the levels of which nothing was measured.
+	Untried []Untried `json:"untried"`
+	Answer  string    `json:"answer"`
+}
+
+// Untried is a level of which nothing was measured.
+type Untried struct {
+	Setting
+	Why string `json:"why"`
 }
 
 // Setting is a factor at a level.
@@ -59,6 +67,7 @@ func (r *Report) Fill() {
 			r.Ships = append(r.Ships, Setting{f.Name, f.Levels[r.Result.Ships[i]-1].Value})
 		}
 	}
+	r.Untried = r.untried(factors)
 	r.Answer = r.answer(factors)
 }
 
@@ -73,7 +82,7 @@ func (r *Report) answer(factors []space.Entry) string {
 	case len(r.Result.Model.Effects) == 0:
 		return fmt.Sprintf("Nothing could be measured: %s.", r.invalid())
 	case r.Result.Candidate == nil:
-		return fmt.Sprintf("Nothing helps: of %d settings none promises to. A setting worth %s by itself would have been seen.%s", len(factors), seen, r.untried(factors))
+		return fmt.Sprintf("Nothing helps: of %d settings none promises to. A setting worth %s by itself would have been seen.%s", len(factors), seen, r.caveat())
 	case len(r.Result.Harm) > 0 && r.Result.Confirmation.Verdict == stats.Better:
 		open := ""
 		if n := r.Result.OpenBlocks; n > 0 {
@@ -85,25 +94,58 @@ func (r *Report) answer(factors []space.Entry) string {
 	return fmt.Sprintf("Nothing is shown to help: the best candidate was not confirmed. A gain of %s would have been seen.", seen)
 }
 
-// untried says of how many settings the budget did not reach every level: the screening has
-// the first of each.
-func (r *Report) untried(factors []space.Entry) string {
-	tried := make([]int, len(factors))
-	for _, l := range r.Result.Model.Levels {
-		if l.Blocks > 0 {
-			tried[l.Factor]++
-		}
-	}
-	n := 0
+// untried are the levels without a value, and why: the screening has the first of each
+// setting, and what the budget leaves goes to the others.
+func (r *Report) untried(factors []space.Entry) []Untried {
+	out := []Untried{}
 	for i, f := range factors {
-		if tried[i] < len(f.Levels)-1 {
-			n++
+		first := 1
+		if len(r.Result.Model.Effects) > 0 {
+			first = 2
+		}
+		for level := first; level <= len(f.Levels); level++ {
+			of := func(l tune.LevelEffect) bool { return l.Factor == i && l.Level == level }
+			u := Untried{Setting{f.Name, f.Levels[level-1].Value}, "no time was left for it"}
+			if at := slices.IndexFunc(r.Result.Model.Levels, of); at >= 0 {
+				switch l := r.Result.Model.Levels[at]; {
+				case l.Blocks > 0:
+					continue
+				case l.Lacking != "":
+					u.Why = l.Lacking
+				case l.Asked > 0:
+					u.Why = "none of its trials was valid"
+				}
+			} else if len(r.Result.Invalid) > 0 && level == 1 {
+				u.Why = "none of its trials was valid"
+			}
+			out = append(out, u)
 		}
 	}
-	if n == 0 {
+	return out
+}
+
+// caveat counts the levels of which nothing is known.
+func (r *Report) caveat() string {
+	if len(r.Untried) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" Of %d of them not every level was measured.", n)
+	return fmt.Sprintf(" Nothing is known of %s that %s not measured.", show.Plural(len(r.Untried), "further level"), map[bool]string{true: "was", false: "were"}[len(r.Untried) == 1])
+}
+
+// unmeasured lists the levels of which nothing is known, by the reason.
+func (r *Report) unmeasured() (out []string) {
+	by := map[string][]string{}
+	var reasons []string
+	for _, u := range r.Untried {
+		if by[u.Why] == nil {
+			reasons = append(reasons, u.Why)
+		}
+		by[u.Why] = append(by[u.Why], u.Name+"="+u.Value)
+	}
+	for _, why := range reasons {
+		out = append(out, fmt.Sprintf("Not measured (%s): %s.", why, show.List(by[why])))
+	}
+	return out
 }
 
 // invalid counts the trials that could not be used, with the gates that refused them, the
@@ -129,6 +171,9 @@ func (r *Report) Terminal(w io.Writer, style show.Style) error {
 		show.Plural(r.Result.Trials, "trial"), r.Result.Array, r.Confirmation, 100*r.Alpha))
 	if len(r.Result.Invalid) > 0 {
 		p.Paragraph("", "", r.invalid()+".")
+	}
+	for _, text := range r.unmeasured() {
+		p.Paragraph("", "", text)
 	}
 	t := show.Table{Header: []string{"SETTING", "MAIN EFFECT", "REAL", ""}, Right: []bool{false, true, true, false}}
 	for _, e := range r.effects() {
@@ -206,6 +251,7 @@ type pageData struct {
 	Race         []row
 	Confirm      []row
 	Drops        []row
+	Unmeasured   []row
 	Outside      []row
 	// Unusable counts invalid trials; "" where there are none.
 	Unusable string
@@ -242,6 +288,9 @@ func (r *Report) HTML(w io.Writer) error {
 	}
 	for _, x := range r.Result.Drops {
 		d.Drops = append(d.Drops, row{factors[x.Factor].Name, interval(x.Result), map[bool]string{true: "left out", false: "stays"}[x.Idle]})
+	}
+	for _, u := range r.Untried {
+		d.Unmeasured = append(d.Unmeasured, row{u.Name, u.Value, u.Why})
 	}
 	for _, e := range r.Space {
 		if !e.In {

@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -30,6 +31,12 @@ var model = tune.Model{Lenth: tune.Lenth{PSE: 0.002, Margin: 0.005, Simultaneous
 // levels is model with the second level of a measured too.
 var levels = tune.Model{Lenth: model.Lenth, Effects: model.Effects, Levels: []tune.LevelEffect{{Factor: 0, Level: 2, Effect: math.Log(0.95), Active: 0.9, Blocks: 4}}}
 
+// refused and lacking are model where the second level of a was asked for in vain.
+var (
+	refused = tune.Model{Lenth: model.Lenth, Effects: model.Effects, Levels: []tune.LevelEffect{{Factor: 0, Level: 2, Asked: 2}}}
+	lacking = tune.Model{Lenth: model.Lenth, Effects: model.Effects, Levels: []tune.LevelEffect{{Factor: 0, Level: 2, Asked: 2, Lacking: "no module"}}}
+)
+
 // TestAnswers: what is said of a search follows from what it came to, on the terminal
 // and on the page.
 func TestAnswers(t *testing.T) {
@@ -39,8 +46,8 @@ func TestAnswers(t *testing.T) {
 	}{
 		{tune.Result{Complete: true, Model: model, Candidate: tune.Config{2, 1}, Confirmation: judged(4, stats.Better), Ships: tune.Config{2, 0}, Gain: judged(3.1, stats.Better), Trials: 90,
 			Drops: []tune.Dropped{{Factor: 1, Idle: true}}}, "a=2: +3.1 % (+2.1 % to +4.1 %), confirmed on blocks of their own.", "Nothing"},
-		{tune.Result{Complete: true, Model: model, SeenPercent: stats.Num(1), Trials: 60}, "Nothing helps: of 2 settings none promises to. A setting worth 1.0 % by itself would have been seen. Of 1 of them not every level was measured.", "confirmed on"},
-		{tune.Result{Complete: true, Model: levels, SeenPercent: stats.Num(1), Trials: 60}, "A setting worth 1.0 % by itself would have been seen.", "not every level"},
+		{tune.Result{Complete: true, Model: model, SeenPercent: stats.Num(1), Trials: 60}, "Nothing helps: of 2 settings none promises to. A setting worth 1.0 % by itself would have been seen. Nothing is known of 1 further level that was not measured.", "confirmed on"},
+		{tune.Result{Complete: true, Model: levels, SeenPercent: stats.Num(1), Trials: 60}, "A setting worth 1.0 % by itself would have been seen.", "Not measured"},
 		{tune.Result{Complete: true, Model: model, Candidate: tune.Config{1, 0}, Confirmation: judged(4, stats.Better), Harm: []string{"loss_ratio in part new"}}, "is not shown to leave alone loss_ratio in part new", "confirmed on"},
 		{tune.Result{Complete: true, Trials: 60, Invalid: map[string]int{"link": 40, "headroom": 20}}, "Nothing could be measured: 60 of 60 trials invalid, by link (40) and headroom (20).", "would have been seen"},
 		{tune.Result{}, "The search is not at its end.", "confirmed on"},
@@ -66,6 +73,32 @@ func TestAnswers(t *testing.T) {
 		}
 		if len(c.result.Model.Effects) > 0 && !strings.Contains(page.String(), "half-normal plot") {
 			t.Errorf("the page has no plot of the effects")
+		}
+	}
+}
+
+// TestUntried: levels without a value are named, with why, on the terminal and on the page.
+func TestUntried(t *testing.T) {
+	for _, c := range []struct {
+		result tune.Result
+		want   string
+	}{
+		{tune.Result{Model: model}, "Not measured (no time was left for it): a=2."},
+		{tune.Result{Model: refused, Ships: tune.Config{1, 0}, Gain: judged(4, stats.Better)}, "Not measured (none of its trials was valid): a=2."},
+		{tune.Result{Model: lacking}, "Not measured (no module): a=2."},
+		{tune.Result{Model: levels}, ""},
+		{tune.Result{Invalid: map[string]int{"link": 60}}, "Not measured (none of its trials was valid): a=1 and b=on. Not measured (no time was left for it): a=2."},
+	} {
+		c.result.Complete, c.result.SeenPercent = true, stats.Num(1)
+		r := Report{Space: entries(), Result: c.result}
+		r.Fill()
+		var page, terminal bytes.Buffer
+		if err := errors.Join(r.HTML(&page), r.Terminal(&terminal, show.Style{Width: 200})); err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(strings.Fields(terminal.String()), " ")
+		if got := strings.Contains(text, "Not measured"); got != (c.want != "") || !strings.Contains(text, c.want) || got != strings.Contains(page.String(), ">Not measured</h2>") {
+			t.Errorf("%q in\n%s", c.want, text)
 		}
 	}
 }

@@ -151,6 +151,9 @@ func Measured(e tune.Experiment, s study.Spec, trials []study.Trial) tune.Measur
 	}
 	m.Seconds = took(trials)
 	for _, t := range trials {
+		if t.Part == g.Part && t.Unavailable == "" {
+			m.Ran++
+		}
 		switch arm := slices.Index(names, t.Variant) - 2; {
 		case t.Part != g.Part || t.Valid:
 		case t.Unavailable != "" && arm >= 0:

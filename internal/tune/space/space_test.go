@@ -214,6 +214,13 @@ func TestPut(t *testing.T) {
 	if m := Measured(e, s, dead); len(m.Unavailable) != 0 || m.Invalid["nothing arrived"] != 1 {
 		t.Errorf("a trial in which nothing arrived: %+v", m)
 	}
+	// Repetitions of what was refused are trials too: there are never more refused than made.
+	for range 3 {
+		dead = append(dead, dead[2])
+	}
+	if m := Measured(e, s, dead); m.Invalid["nothing arrived"] != 4 || m.Ran != 9 || m.Slots() != 6 {
+		t.Errorf("with repetitions: %+v", m)
+	}
 	m := Measured(e, s, trials)
 	if len(m.Values) != 2 || math.Abs(m.Values[1][2]-m.Values[1][0]-math.Log(1.02)) > 1e-9 || m.Seconds != 12 {
 		t.Errorf("measured %+v", m)
