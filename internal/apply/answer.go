@@ -147,7 +147,7 @@ func parseSnapshot(out []byte) (Snapshot, error) {
 		case text == "" || words[0] == "nofile":
 		case words[0] == "id" && len(words) == 2:
 			s.id = words[1]
-		case words[0] == "file" && len(words) > 1:
+		case words[0] == "file" && len(words) == 5: // with mode, owner and group
 			file = words[1]
 			s.Files[file] = FileNow{}
 		case words[0] == "other" && len(words) == 2:

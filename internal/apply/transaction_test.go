@@ -156,6 +156,18 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
+// TestSnapshotsAreWhole: a line that was cut is no answer.
+func TestSnapshotsAreWhole(t *testing.T) {
+	for text, ok := range map[string]bool{
+		"file /etc/x 644 0 0\n|a\n": true, "nofile /etc/x\n": true, "other /etc/x\n": true, "value sysctl - a.b =1\n": true, "value sysctl - a.b !\n": true,
+		"file /etc/": false, "file /etc/x": false, "file /etc/x 644 0": false, "value sysctl - a.b": false, "other": false,
+	} {
+		if s, err := parseSnapshot([]byte(text)); (err == nil) != ok {
+			t.Errorf("%q: %+v, %v", text, s, err)
+		}
+	}
+}
+
 func TestStatusParsed(t *testing.T) {
 	st, err := parseStatus([]byte("os Linux\nrelease 6.1\nhost h\nuid 0\ninit sysv\nstate pending\nid 000002-ab\ndigest sha256:ab\nleft 17\narmed yes\nready yes\nhistory 000001-cd.confirmed sha256:cd \nhistory 000000-ef.reverted sha256:ef taken back: why\ndrift link eth0 mtu =1500 =9000\ndrift sysctl - a.b =1 2 =!\ndrift-file /etc/x 2026-11-22T16:00:00Z\ndrift-line +b=2\ndrift-line -a=1\n"))
 	if err != nil {

@@ -7,13 +7,16 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"linerate/internal/hint"
 )
 
 // Runner changes a machine: it runs fixed scripts there, as root. It is apart
 // from Reader so that what only looks cannot get hold of one.
 type Runner interface {
 	// Run feeds Compose(script, args, stdin) to `/bin/sh -s` on the machine
-	// and returns what it prints on stdout, at most MaxOutput bytes. A
+	// and returns what it prints on stdout, at most MaxOutput bytes, whole: an
+	// answer that was cut on its way is an ErrCut. A
 	// non-zero exit is a *ScriptError beside what was printed. A context
 	// that ends stops waiting; whether the script ends then is not said.
 	Run(ctx context.Context, script string, args []string, stdin []byte) ([]byte, error)
@@ -35,12 +38,29 @@ func (e *ScriptError) Error() string {
 	return fmt.Sprintf("exit status %d", e.Code)
 }
 
-// inputEnd ends a script's standard input in Compose.
-const inputEnd = "LINERATE-INPUT-ENDS-HERE"
+// inputEnd ends a script's standard input in Compose, answerEnd its answer.
+const (
+	inputEnd  = "LINERATE-INPUT-ENDS-HERE"
+	answerEnd = "LINERATE-ANSWER-ENDS-HERE"
+)
+
+// ErrCut is of an answer that did not arrive whole.
+var ErrCut = hint.With(errors.New("the answer of a script was cut off before its end"), "try again; the machine may be very busy, or its disk or memory full")
+
+// Whole is the answer of a script that Compose made and that ended with status 0,
+// without the mark of its end; an answer without the mark is an ErrCut.
+func Whole(answer []byte) ([]byte, error) {
+	if whole, ok := bytes.CutSuffix(answer, []byte("\n"+answerEnd+"\n")); ok {
+		return whole, nil
+	}
+	return answer, fmt.Errorf("%w (%d bytes came)", ErrCut, len(answer))
+}
 
 // Compose is the text that a shell is fed to run a fixed script with arguments
 // and standard input. Arguments are quoted, input is taken as it is; it must
-// be text. Nothing of either is ever read as shell.
+// be text. Nothing of either is ever read as shell. A script that ends with status 0
+// comes to its last line, without exit or exec: what it prints then ends with a mark,
+// which Whole looks for.
 func Compose(script string, args []string, stdin []byte) (string, error) {
 	var b strings.Builder
 	b.WriteString("set --")
@@ -63,7 +83,7 @@ func Compose(script string, args []string, stdin []byte) (string, error) {
 	if len(stdin) > 0 && stdin[len(stdin)-1] != '\n' {
 		b.WriteByte('\n')
 	}
-	b.WriteString(inputEnd + "\n")
+	b.WriteString(inputEnd + "\nset -- $?\n[ \"$1\" -ne 0 ] || printf '\\n%s\\n' " + answerEnd + "\nexit \"$1\"\n")
 	return b.String(), nil
 }
 

@@ -27,6 +27,9 @@ func TestCompose(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v: %s", shell, err, out)
 		}
+		if out, err = Whole(out); err != nil {
+			t.Errorf("%s: %v", shell, err)
+		}
 		if want := "<" + strings.Join(hostile, "><") + ">" + input + "\n"; string(out) != want {
 			t.Errorf("%s printed %q, want %q", shell, out, want)
 		}

@@ -178,11 +178,14 @@ type inNamespace struct {
 	name string
 }
 
-// enter runs a script ($2) in a namespace ($1).
-const enter = `PATH=$PATH:/sbin:/usr/sbin; n=$1 s=$2; shift 2; exec ip netns exec $n /bin/sh -c "$s" linerate "$@"`
+// enter runs a script ($2) in a namespace ($1); after prepare.
+const (
+	prepare = `PATH=$PATH:/sbin:/usr/sbin; n=$1 s=$2; shift 2; `
+	enter   = `ip netns exec $n /bin/sh -c "$s" linerate "$@"`
+)
 
 func (c inNamespace) Run(ctx context.Context, script string, args []string, stdin []byte) ([]byte, error) {
-	out, err := c.Conn.Run(ctx, enter, append([]string{c.name, script}, args...), stdin)
+	out, err := c.Conn.Run(ctx, prepare+enter, append([]string{c.name, script}, args...), stdin)
 	if err != nil && strings.Contains(err.Error(), "Cannot open network namespace") {
 		err = hint.With(err, "make it there (ip netns add %s) and move its interfaces there, or correct namespace: in the testbed's file", c.name)
 	}
@@ -190,5 +193,5 @@ func (c inNamespace) Run(ctx context.Context, script string, args []string, stdi
 }
 
 func (c inNamespace) Pipe(ctx context.Context, script string, args ...string) (io.ReadWriteCloser, error) {
-	return c.Conn.Pipe(ctx, enter, append([]string{c.name, script}, args...)...)
+	return c.Conn.Pipe(ctx, prepare+"exec "+enter, append([]string{c.name, script}, args...)...)
 }

@@ -101,7 +101,7 @@ func (*Host) Output(ctx context.Context, q host.Query) ([]byte, error) {
 	cmd.Env = []string{"PATH=" + path, "LC_ALL=C", "HOME=/"}
 	out, complaint := &bounded{limit: host.MaxOutput}, &bounded{limit: 4096}
 	cmd.Stdout, cmd.Stderr = out, complaint
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = patience
 	err = cmd.Run()
 	if text := firstLine(complaint.String()); err != nil && text != "" {
 		err = fmt.Errorf("%s (%w)", text, err)

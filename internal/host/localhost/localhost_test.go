@@ -1,12 +1,14 @@
 package localhost
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"testing"
@@ -76,6 +78,33 @@ func TestOutput(t *testing.T) {
 	}
 	if host.EthtoolQueries("../x") != nil || host.EthtoolQueries("-h") != nil || len(host.EthtoolQueries("eth0.100")) != 5 {
 		t.Error("names of interfaces are not checked")
+	}
+}
+
+// TestAnswersAreWhole: an answer that is cut wherever, as of a script whose output nobody
+// hands over in time, is an error; so is none of what prints nothing.
+func TestAnswersAreWhole(t *testing.T) {
+	for script, want := range map[string]string{"echo a; echo b": "a\nb\n", "printf 'no end of line'": "no end of line", ":": "", "cat": "input\n"} {
+		if got, err := (&Runner{}).Run(t.Context(), script, nil, []byte("input")); err != nil || string(got) != want {
+			t.Errorf("%s: %q, %v", script, got, err)
+		}
+	}
+	for keep := range 10 {
+		r := &Runner{Start: func(cmd *exec.Cmd) error {
+			var all bytes.Buffer
+			to := cmd.Stdout
+			cmd.Stdout = &all
+			err := cmd.Run()
+			_, _ = to.Write(all.Bytes()[:min(all.Len()-1, all.Len()*keep/9)])
+			return errors.Join(err, exec.ErrWaitDelay)
+		}}
+		if got, err := r.Run(t.Context(), "echo /etc/sysctl.d/90-linerate.conf", nil, nil); !errors.Is(err, host.ErrCut) {
+			t.Errorf("%q, %v", got, err)
+		}
+	}
+	var failed *host.ScriptError
+	if got, err := (&Runner{}).Run(t.Context(), "echo said; false", nil, nil); !errors.As(err, &failed) || failed.Code != 1 || string(got) != "said\n" {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 

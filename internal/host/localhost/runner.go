@@ -25,6 +25,11 @@ type Runner struct {
 
 var _ host.Runner = (*Runner)(nil)
 
+// patience is how long the rest of an answer is waited for when its script has ended. A
+// busy machine takes its time to hand it over; who goes on beside the script and holds its
+// output open ends the answer as late.
+const patience = 10 * time.Second
+
 // Run is host.Runner's. A cancelled context stops the waiting, not the
 // script: half a change helps nobody, and the scripts know how to end.
 func (r *Runner) Run(ctx context.Context, script string, args []string, stdin []byte) ([]byte, error) {
@@ -35,7 +40,7 @@ func (r *Runner) Run(ctx context.Context, script string, args []string, stdin []
 	cmd := exec.Command("/bin/sh", "-s")
 	cmd.Stdin = strings.NewReader(text)
 	cmd.Env = append(os.Environ(), r.Env...)
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = patience
 	// A session of its own: the terminal's Ctrl-C is for this process alone.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	var out, complaints bytes.Buffer
@@ -59,7 +64,10 @@ func (r *Runner) Run(ctx context.Context, script string, args []string, stdin []
 	if out.Len() > host.MaxOutput {
 		return out.Bytes()[:host.MaxOutput], host.ErrTooLarge
 	}
-	return out.Bytes(), err
+	if err != nil {
+		return out.Bytes(), err
+	}
+	return host.Whole(out.Bytes())
 }
 
 func (r *Runner) start(cmd *exec.Cmd) error {

@@ -41,8 +41,9 @@ func (r *Runner) Run(ctx context.Context, script string, args []string, stdin []
 		return out, r.client.advised(exit.Said+"\n"+exit.Last, &host.ScriptError{Code: exit.Status, Stderr: verdict(exit)})
 	case err != nil:
 		r.drop()
+		return out, err
 	}
-	return out, err
+	return host.Whole(out)
 }
 
 // verdict is what a script complained of: its last line is its own word, the

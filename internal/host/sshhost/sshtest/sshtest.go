@@ -43,6 +43,7 @@ type Server struct {
 	Config string // ssh_config(5) with the host "box"
 	listen string
 	pid    int // of the sshd
+	ended  <-chan struct{}
 }
 
 // Start runs an sshd until the test ends. It skips, or fails where the lab is
@@ -103,6 +104,7 @@ func (s *Server) run(t testing.TB, sshd string, o Options) bool {
 	}
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = ownSession()
 	start := cmd.Start
 	if o.Start != nil {
 		start = func() error { return o.Start(cmd) }
@@ -113,6 +115,7 @@ func (s *Server) run(t testing.TB, sshd string, o Options) bool {
 	s.pid = cmd.Process.Pid
 	over := s.watch(t)
 	ended := make(chan struct{})
+	s.ended = ended
 	go func() { _ = cmd.Wait(); close(ended) }()
 	for range 1500 {
 		select {
@@ -137,11 +140,16 @@ func (s *Server) run(t testing.TB, sshd string, o Options) bool {
 	return false
 }
 
+// ownSession keeps a signal to the whole group of the test's process, as Ctrl-C sends it,
+// from an sshd and its watch: a login has a session of its own and would outlive both.
+func ownSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
 // watch ends the sshd when this process ends without doing so itself, as one that
 // was killed; over ends the watch.
 func (s *Server) watch(t testing.TB) (over func()) {
 	t.Helper()
-	w := exec.Command("/bin/sh", "-c", `read x; pkill -9 -P "$1"; kill -9 "$1"`, "sh", strconv.Itoa(s.pid))
+	w := exec.Command("/bin/sh", "-c", `read x; kill -STOP "$1"; pkill -9 -P "$1"; kill -9 "$1"`, "sh", strconv.Itoa(s.pid))
+	w.SysProcAttr = ownSession()
 	ours, err := w.StdinPipe() // it closes with us
 	if err == nil {
 		err = w.Start()
@@ -211,7 +219,14 @@ func (s *Server) Stop(t testing.TB) {
 	}
 }
 
+// kill ends the server and all connections, unless it has ended: its number may be
+// another process's by now.
 func (s *Server) kill() error {
+	select {
+	case <-s.ended:
+		return nil
+	default:
+	}
 	_ = syscall.Kill(s.pid, syscall.SIGSTOP) // no connection is new meanwhile
 	_ = exec.Command("pkill", "-KILL", "-P", strconv.Itoa(s.pid)).Run()
 	return syscall.Kill(s.pid, syscall.SIGKILL)

@@ -1,29 +1,35 @@
 package sshtest
 
 import (
-	"bufio"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 
 	"linerate/internal/labtest"
 )
 
-// TestServerEndsWithItsTest that is killed.
+// TestServerEndsWithItsTest that is killed with all of its process group, as Ctrl-C or a
+// time-out of the whole run does it: the server ends and so does who is logged in.
 func TestServerEndsWithItsTest(t *testing.T) {
 	const inside = "SSHTEST_TO_BE_KILLED"
 	if os.Getenv(inside) != "" {
 		s := Start(t, Options{})
+		login := exec.Command("ssh", "-F", s.Config, "box", "echo $PPID; exec cat")
+		login.Stdout = os.Stdout
+		if _, err := login.StdinPipe(); err != nil {
+			t.Fatal(err)
+		}
 		_, _ = os.Stdout.WriteString(strconv.Itoa(s.PID()) + "\n")
-		select {}
+		t.Fatal(login.Run())
 	}
 	Start(t, Options{}) // or skip
 	child := exec.Command(os.Args[0], "-test.run=^TestServerEndsWithItsTest$")
 	child.Env = append(os.Environ(), inside+"=1", "TMPDIR="+t.TempDir())
+	child.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := child.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -31,18 +37,21 @@ func TestServerEndsWithItsTest(t *testing.T) {
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	pid, no := strconv.Atoi(strings.TrimSpace(line))
-	_ = child.Process.Kill()
+	var server, login int
+	_, err = fmt.Fscan(out, &server, &login)
+	_ = syscall.Kill(-child.Process.Pid, syscall.SIGINT)
+	_ = syscall.Kill(-child.Process.Pid, syscall.SIGKILL)
 	_ = child.Wait()
-	if err != nil || no != nil {
-		t.Fatalf("it said %q: %v", line, err)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if !labtest.Eventually(func() bool {
-		line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
-		return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || err == nil && len(line) == 0 // nobody may have waited for it
-	}) {
-		t.Errorf("sshd %d goes on", pid)
-		_ = syscall.Kill(pid, syscall.SIGKILL)
+	for what, pid := range map[string]int{"sshd": server, "the login": login} {
+		if !labtest.Eventually(func() bool {
+			line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+			return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || err == nil && len(line) == 0 // nobody may have waited for it
+		}) {
+			t.Errorf("%s, %d, goes on", what, pid)
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
 	}
 }
