@@ -78,6 +78,7 @@ func TestRCConfAsShReadsIt(t *testing.T) {
 	rc := func(text string) map[string]string { return map[string]string{"/etc/rc.conf": text} }
 	holdAll(t, "14.3", []reading{
 		{note: "accumulates", files: rc("a_profiles=\"x y\"\na_profiles=\"${a_profiles} z\"\nkld_list=\"nullfs\"\nkld_list=\"$kld_list fusefs\"\nifconfig_em0=\"inet 198.18.0.1/24\"\nifconfig_em0=\"${ifconfig_em0} -lro\"\n"), want: []string{"!LR-DUPLICATE"}},
+		{note: "accumulates, from nothing too", files: rc("kld_list=\"nullfs\"\nkld_list=\"${kld_list-} fusefs\"\nkld_list=\"${kld_list:+$kld_list }tcp_rack\"\nkld_list=\"${kld_list:-nobodyknows} if_bridge\"\nifconfig_em0=\"inet 198.18.0.1/24\"\nifconfig_em0=\"${ifconfig_em0:-} -lro\"\n"), want: []string{"!LR-DUPLICATE"}},
 		{note: "accumulates, then starts anew", files: rc("kld_list=\"x\"\nkld_list=\"$kld_list y\"\nkld_list=\"z\"\n"), want: []string{"warning LR-DUPLICATE:kld_list"}},
 		{note: "does not hold itself", files: rc("kld_list=\"x\"\nab_enable=\"1\"\nkld_list=\"$ab_enable y\"\n"), want: []string{"warning LR-DUPLICATE:kld_list"}},
 		{note: "in the loader", files: map[string]string{"/boot/loader.conf": "loader_conf_dirs=\"/boot/loader.conf.d\"\nnet.x=\"1\"\nnet.x=\"${net.x} 2\"\n"}, want: []string{"!LR-DUPLICATE"}},
@@ -130,7 +131,9 @@ func TestLinuxNumbers(t *testing.T) {
 		{note: "bytes for pages", files: x("net.ipv4.tcp_mem=4096 87380 16777216"), want: []string{"warning LR-LINUX-PAGES:net.ipv4.tcp_mem | 64 GiB", "!LR-LOWERS"}},
 		{note: "a vector's first number alone", files: x("net.ipv4.tcp_wmem=8192"), want: []string{"!LR-LOWERS", "!LR-RANGE"}},
 		{note: "a fix that changes what it names alone", files: x("net.ipv4.tcp_rmem=4096 87380 2147483647"), want: []string{"info LR-LINUX-RECEIVE-START | tcp_rmem = 4096 131072 2147483647"}},
-		{note: "a fix within the kernel's bounds", files: x("net.ipv4.tcp_rmem=4096 87380 4294967296"), want: []string{"error LR-RANGE:net.ipv4.tcp_rmem | above the most", "!LR-LINUX-RECEIVE-START"}},
+		{note: "a fix within the kernel's bounds", files: x("net.ipv4.tcp_rmem=4096 87380 4294967296"), want: []string{"error LR-RANGE:net.ipv4.tcp_rmem | it stores 4096 87380", "!LR-LINUX-RECEIVE-START"}},
+		{note: "a range is stored whole or not at all", files: x("net.ipv4.ip_local_port_range=1024 70000", "net.ipv4.ip_unprivileged_port_start=2000"), want: []string{"error LR-RANGE:net.ipv4.ip_local_port_range | keeps all of its numbers", "!LR-RANGE:net.ipv4.ip_unprivileged_port_start"}},
+		{note: "what a refused vector stored is what later rules see", files: x("net.ipv4.udp_mem=1 2 3x"), want: []string{"error LR-RANGE:net.ipv4.udp_mem | it stores 1 2,"}},
 		{note: "the first of two numbers", files: x("net.ipv4.tcp_keepalive_time=15 20"), want: []string{"warning LR-RANGE:net.ipv4.tcp_keepalive_time | the kernel takes 15 and ignores the rest"}},
 		{note: "eight bits", files: x("net.ipv4.tcp_retries2=256", "net.ipv4.tcp_keepalive_probes=1000"), want: []string{"error LR-RANGE:net.ipv4.tcp_retries2", "error LR-RANGE:net.ipv4.tcp_keepalive_probes"}},
 		{note: "which were 32 once", release: "5.10", files: x("net.ipv4.tcp_retries2=256", "net.ipv4.tcp_keepalive_probes=1000"), want: []string{"!LR-RANGE"}},
@@ -155,6 +158,40 @@ func TestTunedProfiles(t *testing.T) {
 		{note: "overrides what it includes", files: map[string]string{active: "mine\n", own: "[main]\ninclude=network-throughput\n[sysctl]\nvm.dirty_ratio=35\n", base: "[sysctl]\nvm.dirty_ratio=40\n"}, want: []string{"!LR-DUPLICATE"}},
 		{note: "a package's profile", files: map[string]string{active: "network-throughput\n", base: "[sysctl]\nnet.ipv4.tcp_rmem=4096 131072 16777216\n"}, want: []string{"info LR-LOWERS:net.ipv4.tcp_rmem | a profile of your own"}},
 		{note: "not the active one", files: map[string]string{active: "mine\n", own: "[sysctl]\nvm.dirty_ratio=35\n", base: "[sysctl]\nnet.ipv4.tcp_rmem=4096 131072 16777216\n"}, want: []string{"!LR-LOWERS"}},
+	})
+}
+
+// TestLimitsOfUnits: what systemd passes over, and where a limit stands.
+func TestLimitsOfUnits(t *testing.T) {
+	unit := func(text string) map[string]string {
+		return map[string]string{"/etc/systemd/system/x.service": text, "/etc/sysctl.d/x.conf": "vm.swappiness=10"}
+	}
+	holdAll(t, "6.12", []reading{
+		{note: "a limit below [Install]", files: unit("[Service]\nExecStart=/bin/x\n[Install]\nWantedBy=multi-user.target\nLimitNOFILE=65536\n"), want: []string{"error LR-UNIT-IGNORED:systemd/x.service/LimitNOFILE | to the section [Service]"}},
+		{note: "a section by another name", files: unit("[service]\nTasksMax=9\n"), want: []string{"error LR-UNIT-IGNORED:systemd/x.service/TasksMax | under [service]"}},
+		{note: "system.conf", files: map[string]string{"/etc/systemd/system.conf": "[Service]\nDefaultLimitNOFILE=65536\n"}, want: []string{"error LR-UNIT-IGNORED:systemd/system.conf/DefaultLimitNOFILE | to the section [Manager]"}},
+		{note: "limits.conf's word", files: unit("[Service]\nLimitMEMLOCK=unlimited\n"), want: []string{"error LR-UNIT-IGNORED:systemd/x.service/LimitMEMLOCK | infinity"}},
+		{note: "a suffix on a number of files", files: unit("[Service]\nLimitNOFILE=64k\n"), want: []string{"error LR-UNIT-IGNORED:systemd/x.service/LimitNOFILE"}},
+		{note: "as they should be", files: unit("[Service]\nLimitNOFILE=1024:65536\nLimitMEMLOCK=1G\nTasksMax=80%\nLimitNPROC=infinity\n"), want: []string{"!error", "!warning"}},
+	})
+}
+
+// TestContainers: what a container cannot set, where it belongs, and what its
+// configuration on the host can give it.
+func TestContainers(t *testing.T) {
+	inside := func(lines string) map[string]string {
+		return map[string]string{"/etc/sysctl.d/x.conf": lines, "/run/systemd/container": "lxc\n"}
+	}
+	holdAll(t, "6.12", []reading{
+		{note: "the host's", files: inside("net.core.netdev_max_backlog=5000\nvm.swappiness=10\nnet.ipv4.tcp_mem=1 2 3\n"),
+			want: []string{"warning LR-CONTAINER:net.core.netdev_max_backlog | on the host", "warning LR-CONTAINER:vm.swappiness", "warning LR-CONTAINER:net.ipv4.tcp_mem"}},
+		{note: "its own", files: inside("net.ipv4.ip_forward=1\nnet.core.somaxconn=8192\nnet.ipv4.conf.all.rp_filter=2\n"), want: []string{"!LR-CONTAINER"}},
+		{note: "its own, read-only", files: inside("kernel.sem=500 64000 200 256\nkernel.shmmax=68719476736\n"), want: []string{"warning LR-CONTAINER:kernel.sem | lxc.sysctl.kernel.sem = 500 64000 200 256", "warning LR-CONTAINER:kernel.shmmax"}},
+		{note: "an application's container applies no sysctl.d", files: map[string]string{"/etc/sysctl.d/x.conf": "vm.swappiness=10", "/run/systemd/container": "docker"}, want: []string{"!LR-CONTAINER"}},
+		{note: "Proxmox VE's", files: map[string]string{"/etc/pve/lxc/101.conf": "arch: amd64\nlxc.sysctl.net.ipv4.ip_forward: 1\nlxc.sysctl.kernel.sem: 500 64000 200 256\nlxc.sysctl.net.core.rmem_max = 1\nlxc.sysctl.fs.inotify.max_user_watches: 1\n[snap]\nlxc.sysctl.net.core.somaxconn: 1\n"},
+			want: []string{"error LR-LXC-SYSCTL:lxc/101/net.ipv4.ip_forward | within the container", "error LR-LXC-SYSCTL:lxc/101/fs.inotify.max_user_watches | on this host", "!LR-LXC-SYSCTL:lxc/101/kernel.sem", "!LR-LXC-SYSCTL:lxc/101/net.core.somaxconn"}},
+		{note: "LXC's", files: map[string]string{"/var/lib/lxc/web/config": "lxc.sysctl.net.ipv4.ip_forward = 1\nlxc.sysctl.net.ipv4.tcp_tw_recycle = 1\nlxc.sysctl.net.ipv4.tcp_rmem = 4096 87380 4294967296\nlxc.sysctl.vm.swappiness = 1\n"},
+			want: []string{"!LR-LXC-SYSCTL:lxc/web/net.ipv4.ip_forward", "error LR-LXC-SYSCTL:lxc/web/net.ipv4.tcp_tw_recycle | does not start", "error LR-LXC-SYSCTL:lxc/web/net.ipv4.tcp_rmem | refuses", "warning LR-LXC-SYSCTL:lxc/web/vm.swappiness | no container's own"}},
 	})
 }
 

@@ -180,6 +180,10 @@ func (a *auditor) linuxFiles() []candidate {
 		}
 		f := Finding{Name: base(l.File), Kind: Misplaced, Severity: Error}.at(l)
 		f.ID = "LR-UNREAD:" + f.Name
+		if strings.HasPrefix(l.Note, linux.WrongSection) || l.Note == linux.BadLimit {
+			all = append(all, passedOver(l))
+			continue
+		}
 		switch l.Note {
 		case linux.Unread:
 			f.Action = Move
@@ -220,4 +224,25 @@ func (a *auditor) linuxFiles() []candidate {
 		all = append(all, candidate{Finding: f, class: misplaced, once: f.ID})
 	}
 	return all
+}
+
+// passedOver reports a limit of a unit that systemd does not take.
+func passedOver(l fact.Line) candidate {
+	_, key, _ := strings.Cut(strings.TrimPrefix(l.Name, "systemd/"), "/")
+	right := "[Service]"
+	if strings.HasPrefix(key, "Default") {
+		right = "[Manager]"
+	}
+	f := Finding{ID: "LR-UNIT-IGNORED:" + l.Name, Name: l.Name, Kind: Syntax, Severity: Error, Action: Change, Sources: []string{"systemd.exec(5)", "systemd.resource-control(5)", "systemd src/basic/rlimit-util.c"}}.at(l)
+	if section, wrong := strings.CutPrefix(l.Note, linux.WrongSection); wrong {
+		f.Kind, f.Action = Misplaced, Move
+		f.Message = fmt.Sprintf("%s=%s stands under %s, where systemd passes over it", key, l.Value, section)
+		f.Why = fmt.Sprintf("systemd knows the key under %s alone and logs \"Unknown key … in section %s, ignoring\": the default holds.", right, section)
+		f.Fix = fmt.Sprintf("Move the line to the section %s, run systemctl daemon-reload and restart the service.", right)
+		return candidate{Finding: f, class: misplaced}
+	}
+	f.Message = fmt.Sprintf("systemd cannot read %s=%s and passes over the line", key, l.Value)
+	f.Why = "It logs \"Failed to parse …, ignoring\", and the value before holds. Its word for no limit is infinity (unlimited is limits.conf's); K, M and G stand behind sizes alone, and numbers have no commas."
+	f.Fix = "Write a whole number or infinity, run systemctl daemon-reload and restart the service."
+	return candidate{Finding: f, class: misplaced}
 }

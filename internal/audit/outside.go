@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"fmt"
 	"strings"
 
 	"linerate/internal/fact"
@@ -39,10 +40,23 @@ func outside(p *tunable.ValueProblem, j judged) (Severity, string) {
 		return Error, "sysctl(8) calls it an invalid integer; nothing is set."
 	}
 	if j.Stage == fact.Sysctl {
-		return Error, "The kernel answers \"Invalid argument\" and keeps its value."
+		return Error, refusal(p, j)
 	}
 	if j.rec.Mechanism == setting.Firewall {
 		return Error, "pfctl(8) loads nothing of a file with a mistake. At boot rc.d/pf then switches pf on without these rules, and it passes everything, unless pf_fallback_rules_enable is on."
 	}
 	return Error, "The system ignores the value and uses its default."
+}
+
+// refusal is how the kernel refuses a line of sysctl.conf: of a vector, most often,
+// only the rest.
+func refusal(p *tunable.ValueProblem, j judged) string {
+	numbers := strings.Fields(j.Value)
+	switch {
+	case p.Kept > 0:
+		return fmt.Sprintf("The kernel takes number by number: it stores %s, answers \"Invalid argument\" to %s, and keeps what it had from there on.", strings.Join(numbers[:p.Kept], " "), numbers[p.Kept])
+	case j.st.Together && len(numbers) > 1:
+		return "The kernel answers \"Invalid argument\" and keeps all of its numbers."
+	}
+	return "The kernel answers \"Invalid argument\" and keeps its value."
 }

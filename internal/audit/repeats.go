@@ -130,8 +130,8 @@ func (a *auditor) drift() []candidate {
 		if !ok {
 			rec = &tunable.Record{Type: tunable.Long}
 		}
-		if l.Hidden() || strings.Contains(*s.Live, keep.Mark) || rec.SameValue(l.Value, *s.Live) || l.Stage == fact.Loader && strings.TrimSpace(l.Value) == "-1" {
-			continue // -1 asks for the kernel's own choice, which it then shows
+		if l.Hidden() || strings.Contains(*s.Live, keep.Mark) || rec.SameValue(rec.Stored(a.f.Release, l, *s.Live), *s.Live) || l.Stage == fact.Loader && strings.TrimSpace(l.Value) == "-1" {
+			continue // -1 asks for the kernel's own choice, which it then shows; what the kernel refuses has a finding of its own
 		}
 		all = append(all, one(drifted, Finding{ID: "LR-DRIFT:" + s.Name, Kind: Drift, Severity: Warning, Action: Change, Name: s.Name, Sources: []string{"sysctl -a of this host"},
 			Message: fmt.Sprintf("%s: the file says %s, the host runs %s", s.Name, l.Value, *s.Live),

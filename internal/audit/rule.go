@@ -148,6 +148,8 @@ type Lists struct {
 	NotGeneric []string `yaml:"not_generic"`
 	// InGeneric are modules that GENERIC holds.
 	InGeneric []string `yaml:"in_generic"`
+	// PCTSysctls are the sysctls that Proxmox VE takes in a container's configuration.
+	PCTSysctls []string `yaml:"pct_sysctls"`
 	// Brings are modules (globs) that load others with them.
 	Brings map[string][]string `yaml:"brings"`
 	// Writes are what writing tunables does beside storing values.
@@ -200,6 +202,7 @@ func (l *Lists) merge(o Lists, file string) error {
 	for os, families := range o.Whole {
 		l.Whole[os] = append(l.Whole[os], families...)
 	}
+	l.PCTSysctls = append(l.PCTSysctls, o.PCTSysctls...)
 	l.BootWords = append(l.BootWords, o.BootWords...)
 	l.NotGeneric = append(l.NotGeneric, o.NotGeneric...)
 	l.InGeneric = append(l.InGeneric, o.InGeneric...)

@@ -200,8 +200,7 @@ func (b *boot) write(l fact.Line) {
 	w := written{}
 	w.old, w.known = b.value(l.Name)
 	names := b.see(l.Value, w.old)
-	p := rec.RejectLine(b.a.f.Release, l)
-	if p != nil && p.Outside == tunable.Refused {
+	if p := rec.RejectLine(b.a.f.Release, l); p != nil && p.Outside == tunable.Refused && p.Kept == 0 {
 		return // another finding's
 	}
 	var does []*Write
@@ -224,30 +223,12 @@ func (b *boot) write(l fact.Line) {
 	if c := less(l.Value, w.old); w.known && (l.Only == fact.Raise && c <= 0 || l.Only == fact.Lower && c >= 0) {
 		return
 	}
-	value := l.Value
-	if p != nil && p.Outside == tunable.Clamped {
-		value = nearest(rec.RangeOn(b.a.f.Release), value)
-	}
-	b.set(l.Name, value, holder{line: l})
+	b.set(l.Name, rec.Stored(b.a.f.Release, l, w.old), holder{line: l})
 	for _, x := range does {
 		for _, e := range x.Sets {
 			b.effect(e, l, names)
 		}
 	}
-}
-
-// nearest is what the system holds of a whole number that it moves into its range.
-func nearest(x tunable.Range, value string) string {
-	n, ok := tunable.ParseInteger(value)
-	switch {
-	case !ok || x.Domain != tunable.Whole:
-		return value
-	case x.Least != nil && n.Cmp(x.Least) < 0:
-		return x.Least.String()
-	case x.Most != nil && n.Cmp(x.Most) > 0:
-		return x.Most.String()
-	}
-	return value
 }
 
 // see is what expressions see at the moment.

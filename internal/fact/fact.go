@@ -57,6 +57,9 @@ type Facts struct {
 	Machine string `json:"machine,omitempty"`
 	// Hypervisor is the kind of virtual machine, "none" on bare metal.
 	Hypervisor string `json:"hypervisor,omitempty"`
+	// Container is what runs the container that the host is, as systemd names it: lxc,
+	// systemd-nspawn, docker; "" where it is none. The kernel is then another host's.
+	Container string `json:"container,omitempty"`
 	// Clocksource is what the kernel reads the time from (tsc, hpet …).
 	Clocksource string `json:"clocksource,omitempty"`
 	// UptimeSeconds is the time since boot.

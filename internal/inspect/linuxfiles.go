@@ -53,7 +53,7 @@ func (in *inspection) linuxFiles(names []string) {
 	// they have their say.
 	programs := []linux.Config{linux.ReadUFW(files{in, keep.Sysctl}), linux.ReadTuned(in, func(name string) bool { return set[name] }), linux.ReadNetworkManager(in), linux.ReadNetplan(in), linux.ReadScripts(in)}
 	devices := []linux.Config{linux.ReadLinkFiles(in), linux.ReadUdevRules(in)}
-	for _, group := range [][]linux.Config{{linux.ReadLimits(in), linux.ReadUnits(in)}, {linux.ReadBootLine(in)}, {linux.ReadModuleOptions(in)}, devices, {sysctls}, {linux.ReadNetworkFiles(in)}, programs} {
+	for _, group := range [][]linux.Config{{linux.ReadLimits(in), linux.ReadUnits(in), linux.ReadContainers(in)}, {linux.ReadBootLine(in)}, {linux.ReadModuleOptions(in)}, devices, {sysctls}, {linux.ReadNetworkFiles(in)}, programs} {
 		in.addConfig(group)
 	}
 	if text, err := in.Read("/proc/cmdline"); err == nil {
@@ -62,6 +62,7 @@ func (in *inspection) linuxFiles(names []string) {
 	if text, err := in.Read("/proc/self/mounts"); err == nil {
 		in.f.Mounts = linux.ParseMounts("", text)
 	}
+	in.f.Container = linux.ContainerOf(in.text("/run/systemd/container"), in.f.Mounts)
 	if text, err := in.Read("/etc/fstab"); err == nil {
 		in.f.Mounts = append(in.f.Mounts, linux.ParseMounts("/etc/fstab", text)...)
 	}

@@ -37,6 +37,9 @@ func (p *planning) current(name string, n *names) current {
 	usual := ""
 	if r, ok := p.Catalogue.Lookup(p.Facts.OS, name); ok {
 		usual, _ = p.Catalogue.Default(r, p.Facts)
+		if l, ok := s.Stands(); fromFile != "" && ok {
+			fromFile = r.Stored(p.Facts.Release, l, usual)
+		}
 	}
 	live, running := p.Facts.LiveValue(name)
 	switch {

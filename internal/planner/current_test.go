@@ -1,12 +1,47 @@
 package planner
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"linerate/catalogue"
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
+	"linerate/internal/tunable"
 )
+
+// TestContainerPlansItsOwn: what belongs to the host of a container is not planned
+// within it, and said to be wanted there; what is of its namespace is.
+func TestContainerPlansItsOwn(t *testing.T) {
+	k, err := load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := box(fact.Linux, "6.12", serves, loses)
+	for _, container := range []string{"", "lxc"} {
+		f.Container = container
+		p, err := Make(Input{Facts: f, Catalogue: k.catalogue, Library: k.library, Role: "web", Needs: Needs{Link: 10e9, RTT: 0.05, Connections: 1e6}, Unmeasured: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		hosts, own := 0, 0
+		for _, s := range p.Settings {
+			r, ok := k.catalogue.Lookup(fact.Linux, s.Name)
+			switch {
+			case !ok || s.Device != "":
+			case r.ScopeOn(s.Name, f.Release) == tunable.Host:
+				hosts++
+			default:
+				own++
+			}
+		}
+		said := slices.ContainsFunc(p.Unmet, func(s string) bool { return strings.Contains(s, "plan it there") })
+		if (hosts == 0) != (container != "") || own == 0 || said != (container != "") {
+			t.Errorf("container %q: %d settings of the host, %d of its own, said %v: %q", container, hosts, own, said, p.Unmet)
+		}
+	}
+}
 
 // TestPFLimitIsTheRunningOne: a line of pf.conf is where a limit comes from only
 // as long as the kernel has it so, or nobody asked the kernel.

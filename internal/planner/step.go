@@ -42,6 +42,10 @@ func (p *planning) set(a *Advice, r *tunable.Record, name, device string, n *nam
 		p.leave(name, fmt.Sprintf("It would be %s, which this system does not take: %s.", value, problem.Message), n)
 		return nil
 	}
+	if device == "" && p.Facts.Container != "" && r.ScopeOn(name, p.Facts.Release) == tunable.Host {
+		p.unmet(fmt.Sprintf("%s should be %s, and belongs to the kernel of the host that runs this container (%s): plan it there.", name, value, p.Facts.Container))
+		return p.leaveFor(name, "It belongs to the kernel of the host; a container cannot set it.", a.Reason, n)
+	}
 	s := plan.Step{Name: name, Value: value, Current: plan.Current{Origin: current.Origin}, ResetCost: string(r.Reset)}
 	if current.Known {
 		s.Current.Value = &current.Value

@@ -72,13 +72,14 @@ func (c *Catalogue) NewEnv(f *fact.Facts, role string) Env {
 // takes, else its default on this release.
 func (c *Catalogue) textOf(f *fact.Facts, e Env, name string) string {
 	r, known := c.Lookup(f.OS, name)
-	if v, ok := f.ValueUnless(name, func(l fact.Line) bool { return known && r.passesOver(f.Release, l) }); ok {
+	v, ok := f.ValueUnless(name, func(l fact.Line) bool { return known && r.passesOver(f.Release, l) })
+	if !known || ok && r.Type != Numbers {
 		return v
 	}
-	if !known {
-		return ""
-	}
 	d, _ := r.DefaultOf(name, f.Release, e)
+	if ok {
+		return r.Stored(f.Release, fact.Line{Name: name, Value: v, Stage: fact.Sysctl}, d)
+	}
 	return d
 }
 

@@ -86,6 +86,11 @@ func (r *Record) entry(name string, rel release.Release) Entry {
 	return e
 }
 
+// ScopeOn is what one value of a name governs on a release.
+func (r *Record) ScopeOn(name string, rel release.Release) Scope {
+	return r.scopeOf(r.InstanceOf(name), r.At(rel))
+}
+
 // scopeOf is the scope of one name of the record: conf.all and conf.default
 // of a Linux device's setting are the namespace's; neigh.default is there in
 // the initial namespace only.

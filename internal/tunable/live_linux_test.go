@@ -90,8 +90,8 @@ func TestLiveKernel(t *testing.T) {
 		}
 	}
 	t.Logf("%d names of a fresh namespace, %d of this one; %d ranges and %d of conf.all probed", len(fresh), len(before), k.probed, k.followed)
-	if len(fresh) < 300 || k.probed < 200 || k.followed < 50 {
-		t.Errorf("too few names were seen: %d, %d and %d probed", len(fresh), k.probed, k.followed)
+	if len(fresh) < 300 || k.probed < 200 || k.followed < 50 || k.vectors < 4 {
+		t.Errorf("too few names were seen: %d, %d, %d and %d probed", len(fresh), k.probed, k.followed, k.vectors)
 	}
 }
 
@@ -106,6 +106,8 @@ type kernel struct {
 	facts  fact.Facts
 	host   map[string]string // values in the namespace of the test
 	probed int
+	// vectors are those of which a part was written.
+	vectors int
 	// followed counts settings of conf.all that were written.
 	followed int
 }

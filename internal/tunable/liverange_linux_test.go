@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/fact"
 	"linerate/internal/tunable"
 )
 
@@ -73,11 +74,30 @@ func (k *kernel) probeNumber(t *testing.T, l live, x tunable.Range) {
 	}
 }
 
-// probeVector writes one element below the least, and all at it.
+// probeVector writes numbers of which the last is none, and reads what is stored of
+// them; then one element below the least.
 func (k *kernel) probeVector(t *testing.T, l live, s tunable.State, x tunable.Range) {
 	t.Helper()
 	parts := strings.Fields(l.value)
-	if len(parts) == 0 || x.Least == nil || x.Outside != tunable.Refused {
+	if len(parts) == 0 {
+		return
+	}
+	k.vectors++
+	r, _ := k.record(l)
+	wrong := slices.Clone(parts)
+	first, _ := new(big.Int).SetString(parts[0], 10)
+	wrong[0], wrong[len(wrong)-1] = first.Add(first, big.NewInt(1)).String(), "x"
+	line := fact.Line{Value: strings.Join(wrong, " "), Stage: fact.Sysctl}
+	if refused, err := write(l.path, line.Value); err != nil || !refused {
+		t.Errorf("%s: %v is refused: %v (%v)", l.path, wrong, refused, err)
+	}
+	if want := r.Stored(k.facts.Release, line, l.value); strings.Join(strings.Fields(read(t, l.path)), " ") != want {
+		t.Errorf("%s: %v becomes %q, the record says %q", l.path, wrong, read(t, l.path), want)
+	}
+	if refused, err := write(l.path, l.value); refused || err != nil {
+		t.Errorf("%s: its own value %q is not taken back: %v", l.path, l.value, err)
+	}
+	if x.Least == nil || x.Outside != tunable.Refused {
 		return
 	}
 	if s.Count > 0 && len(parts) != s.Count {

@@ -73,6 +73,7 @@ const (
 	FS        Scope = "filesystem"
 
 	NetNS       Scope = "netns"  // one network namespace (Linux)
+	IPCNS       Scope = "ipcns"  // one IPC namespace (Linux)
 	Device      Scope = "device" // one network device, or one of its queues (Linux)
 	RouteScope  Scope = "route"  // what takes one route (Linux)
 	SocketScope Scope = "socket" // one socket (Linux)
@@ -226,6 +227,9 @@ type Constraints struct {
 	Mask bool `yaml:"mask"`
 	// Count is how many numbers a vector has.
 	Count int `yaml:"count"`
+	// Together: all numbers of a vector are stored, or none; without it each is stored
+	// as it is read, up to the first that is refused.
+	Together bool `yaml:"together"`
 	// Jiffies: Linux keeps the time in timer ticks, rounds it up to one (of
 	// 1 to 10 ms) and takes no more than 2147483647 of them.
 	Jiffies bool `yaml:"jiffies"`

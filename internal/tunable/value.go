@@ -20,6 +20,8 @@ type ValueProblem struct {
 	Message string
 	// Outside is what the system does with the value; "" when not known.
 	Outside Outside
+	// Kept is how many numbers of a refused vector the system has stored by then.
+	Kept int
 }
 
 // Kinds of ValueProblem.
@@ -63,7 +65,7 @@ func (r *Record) RejectOn(rel release.Release, value string) *ValueProblem {
 		if p := r.RejectOn(rel, first); p != nil {
 			return p
 		}
-		return &ValueProblem{ProblemType, fmt.Sprintf("the kernel takes %s and ignores the rest", first), Clamped}
+		return &ValueProblem{Kind: ProblemType, Message: fmt.Sprintf("the kernel takes %s and ignores the rest", first), Outside: Clamped}
 	}
 	if _, word := onOff(v); word && s.Type == Bool && (s.Mechanism == setting.Cmdline || s.Mechanism == setting.Module) && r.OS == Linux {
 		return nil // kstrtobool
@@ -72,12 +74,12 @@ func (r *Record) RejectOn(rel release.Release, value string) *ValueProblem {
 	case Switch:
 		return rejectSwitch(v, x.Outside)
 	case Vectors:
-		return r.rejectVector(s, x, v)
+		return r.rejectVector(rel, x, v)
 	case Whole:
 		return rejectWhole(s, x, v)
 	case Choice:
 		if !slices.Contains(s.Values, v) {
-			return &ValueProblem{ProblemChoice, fmt.Sprintf("%q is none of %s", v, strings.Join(s.Values, ", ")), x.Outside}
+			return &ValueProblem{Kind: ProblemChoice, Message: fmt.Sprintf("%q is none of %s", v, strings.Join(s.Values, ", ")), Outside: x.Outside}
 		}
 	}
 	return nil
@@ -94,23 +96,31 @@ func (r *Record) RejectLine(rel release.Release, l fact.Line) *ValueProblem {
 	if !bsd && (r.OS != Linux || r.Mechanism != setting.Sysctl || !r.Type.Integer() && r.Type != Numbers) {
 		return nil
 	}
-	for _, v := range strings.Fields(l.Value) {
+	for i, v := range strings.Fields(l.Value) {
 		if strings.HasPrefix(strings.ToLower(v), "0x") || !strings.ContainsAny(v[len(v)-1:], "kKmMgGtT") {
 			continue
 		}
 		if n, ok := ParseInteger(v); ok {
-			return &ValueProblem{Kind: ProblemType, Outside: Refused,
+			return &ValueProblem{Kind: ProblemType, Outside: Refused, Kept: r.kept(rel, i),
 				Message: fmt.Sprintf("%s knows no suffixes; %s is %s", map[bool]string{true: "sysctl(8)", false: "the kernel"}[bsd], v, n)}
 		}
 	}
 	return nil
 }
 
+// kept is how many numbers of a vector are stored when the one after them is refused.
+func (r *Record) kept(rel release.Release, before int) int {
+	if r.Type != Numbers || r.At(rel).Together {
+		return 0
+	}
+	return before
+}
+
 // passesOver reports a line that leaves the tunable as it is: its value is refused,
 // or replaced by the system's own.
 func (r *Record) passesOver(rel release.Release, l fact.Line) bool {
 	p := r.RejectLine(rel, l)
-	return p != nil && (p.Outside == Refused || p.Outside == OwnSize)
+	return p != nil && p.Kept == 0 && (p.Outside == Refused || p.Outside == OwnSize)
 }
 
 // rejectWhole holds one number to its type and its bounds.
@@ -118,33 +128,35 @@ func rejectWhole(s State, x Range, v string) *ValueProblem {
 	w := widths[s.Type]
 	n, ok := ParseInteger(v)
 	if !ok {
-		return &ValueProblem{ProblemType, fmt.Sprintf("%q is no number", v), Refused}
+		return &ValueProblem{Kind: ProblemType, Message: fmt.Sprintf("%q is no number", v), Outside: Refused}
 	}
 	if s.Type != Bool && (n.Cmp(w[0]) < 0 || n.Cmp(w[1]) > 0) {
 		beyond := x.Beyond
 		if beyond == "" {
 			beyond = x.Outside
 		}
-		return &ValueProblem{ProblemType, fmt.Sprintf("%s does not fit %s (%s to %s)", v, s.Type, w[0], w[1]), beyond}
+		return &ValueProblem{Kind: ProblemType, Message: fmt.Sprintf("%s does not fit %s (%s to %s)", v, s.Type, w[0], w[1]), Outside: beyond}
 	}
 	return rejectNumber(s.Constraints, x.Outside, v, n)
 }
 
 // rejectVector holds every number of a vector to the bounds. Fewer numbers
 // than the vector has are allowed: they set the first ones.
-func (r *Record) rejectVector(s State, x Range, v string) *ValueProblem {
-	parts := strings.Fields(v)
-	if c := s.Count; r.OS == Linux && c > 0 && len(parts) > c {
-		return &ValueProblem{ProblemType, fmt.Sprintf("%d numbers; the kernel takes the first %d", len(parts), c), Clamped} // proc_dointvec
-	} else if len(parts) == 0 || c > 0 && len(parts) > c {
-		return &ValueProblem{ProblemType, fmt.Sprintf("%q is not %d numbers", v, c), Refused}
+func (r *Record) rejectVector(rel release.Release, x Range, v string) *ValueProblem {
+	s, parts := r.At(rel), strings.Fields(v)
+	if len(parts) == 0 || s.Count > 0 && len(parts) > s.Count && r.OS != Linux {
+		return &ValueProblem{Kind: ProblemType, Message: fmt.Sprintf("%q is not %d numbers", v, s.Count), Outside: Refused}
 	}
-	for _, p := range parts {
-		n, ok := ParseInteger(p)
-		if !ok {
-			return &ValueProblem{ProblemType, fmt.Sprintf("%q is no number", p), Refused}
+	for i, p := range parts {
+		if s.Count > 0 && i == s.Count { // proc_dointvec
+			return &ValueProblem{Kind: ProblemType, Message: fmt.Sprintf("%d numbers; the kernel takes the first %d", len(parts), s.Count), Outside: Clamped}
 		}
-		if problem := rejectNumber(s.Constraints, x.Outside, p, n); problem != nil {
+		problem := &ValueProblem{Kind: ProblemType, Message: fmt.Sprintf("%q is no number", p), Outside: Refused}
+		if n, ok := ParseInteger(p); ok {
+			problem = rejectNumber(s.Constraints, x.Outside, p, n)
+		}
+		if problem != nil {
+			problem.Kept = r.kept(rel, i)
 			return problem
 		}
 	}
@@ -155,15 +167,15 @@ func rejectNumber(k Constraints, outside Outside, v string, n *big.Int) *ValuePr
 	f, _ := new(big.Float).SetInt(n).Float64()
 	switch {
 	case len(k.Values) > 0 && !slices.Contains(k.Values, n.String()):
-		return &ValueProblem{ProblemChoice, fmt.Sprintf("%s is none of %s", v, strings.Join(k.Values, ", ")), outside}
+		return &ValueProblem{Kind: ProblemChoice, Message: fmt.Sprintf("%s is none of %s", v, strings.Join(k.Values, ", ")), Outside: outside}
 	case k.Min != nil && f < *k.Min:
-		return &ValueProblem{ProblemRange, fmt.Sprintf("%s is below the least, %s", v, number(*k.Min)), outside}
+		return &ValueProblem{Kind: ProblemRange, Message: fmt.Sprintf("%s is below the least, %s", v, number(*k.Min)), Outside: outside}
 	case k.Max != nil && f > *k.Max:
-		return &ValueProblem{ProblemRange, fmt.Sprintf("%s is above the most, %s", v, number(*k.Max)), outside}
+		return &ValueProblem{Kind: ProblemRange, Message: fmt.Sprintf("%s is above the most, %s", v, number(*k.Max)), Outside: outside}
 	case k.PowerOfTwo && !powerOfTwo(n):
-		return &ValueProblem{ProblemPower, fmt.Sprintf("%s is not a power of two", v), outside}
+		return &ValueProblem{Kind: ProblemPower, Message: fmt.Sprintf("%s is not a power of two", v), Outside: outside}
 	case k.Multiple > 0 && math.Mod(f, k.Multiple) != 0:
-		return &ValueProblem{ProblemRange, fmt.Sprintf("%s is not a multiple of %s", v, number(k.Multiple)), outside}
+		return &ValueProblem{Kind: ProblemRange, Message: fmt.Sprintf("%s is not a multiple of %s", v, number(k.Multiple)), Outside: outside}
 	}
 	return nil
 }
@@ -173,7 +185,7 @@ func rejectSwitch(v string, outside Outside) *ValueProblem {
 	case "yes", "true", "on", "1", "no", "false", "off", "0", "none", "auto":
 		return nil
 	}
-	return &ValueProblem{ProblemType, fmt.Sprintf("%q is neither YES nor NO", v), outside}
+	return &ValueProblem{Kind: ProblemType, Message: fmt.Sprintf("%q is neither YES nor NO", v), Outside: outside}
 }
 
 func powerOfTwo(n *big.Int) bool {

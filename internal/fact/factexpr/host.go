@@ -79,6 +79,8 @@ type Host struct {
 	Webserver bool `expr:"webserver"`
 	// ServesWeb: one does, and as far as sockets are known on some port of HTTP's.
 	ServesWeb bool `expr:"serves_web"`
+	// Container is what runs the container that the host is: lxc; "" where it is none.
+	Container string `expr:"container"`
 	// ContainerHost: the host runs containers.
 	ContainerHost bool `expr:"container_host"`
 
@@ -158,6 +160,7 @@ func Of(f *fact.Facts) Host {
 	h.Counter = func(name string) float64 { return count(f, name) }
 	h.HasCounter = func(name string) bool { _, ok := f.Counter(name); return ok }
 	h.ServesWeb = slices.ContainsFunc(webservers, func(name string) bool { return f.Serves(name, 80, 443, 8080, 8443, 6081) })
+	h.Container = f.Container
 	h.Webserver, h.ContainerHost = slices.ContainsFunc(webservers, f.RunsService), f.HostsContainers()
 	return h
 }

@@ -297,6 +297,7 @@ func TestShell(t *testing.T) {
 		{"end without a beginning", "a=1\nfi\nb=2", []string{"a=1", "b=2"}, []string{"\"fi\" unexpected: it closes nothing"}},
 		{"bytes that are no UTF-8", "a=1 # Z\xfcrich\nb=\"\xe4\"\nc=2", []string{"a=1", "b=\xe4", "c=2"}, nil},
 		{"another shell's expansion", "a=1\nb=${a/x/y}\nc=3", []string{"a=1", "-b=", "c=3"}, []string{"the value of b needs execution: it edits ${a} with a pattern"}},
+		{"a word with references", "a=x\nb=${a:+$a }y\nc=\"${c-}${a:+${a} z}\"\nd=${a:+'$a'}", []string{"a=x", "b=x y", "c=x z", "-d="}, []string{"the value of d needs execution: its default needs execution"}},
 		{"bomb", "a=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n" + strings.Repeat("a=$a$a\n", 40), nil, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -20,7 +20,7 @@ func TestAgainstRealShell(t *testing.T) {
 		labtest.Lacking(t, "no sh")
 	}
 	tokens := []string{"a", "b", "=", "=", `"`, `"`, "'", "1", "on", " ", "\t", "#", "$a", "${a}", "${b:-x}", "${c:=y}", "_", ";",
-		`a="1"`, "b=2", "\n", ` : ${d:=z}`, `"$a b"`, "${a:+q}", ".", "é", `\ `, `\"`, "\\\n "}
+		`a="1"`, "b=2", "\n", ` : ${d:=z}`, `"$a b"`, "${a:+q}", "${a:+$a }", "${b-}", ".", "é", `\ `, `\"`, "\\\n "}
 	r := rand.New(rand.NewPCG(13, 14))
 	dir := t.TempDir()
 	var files []string

@@ -1,6 +1,9 @@
 package freebsd
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // word reads one word: quotes, backslashes and the expansions that need no
 // execution. It always moves on by at least one byte.
@@ -265,7 +268,7 @@ func (w *wordReader) parameter(inside string) {
 
 // alternative expands ${name-word}, ${name=word} and ${name+word}.
 func (w *wordReader) alternative(name, value, op string, set bool) {
-	other, plain := plainWord(op[1:])
+	other, plain := w.plainWord(op[1:])
 	switch op[0] {
 	case '-', '=':
 		if set {
@@ -291,11 +294,27 @@ func (w *wordReader) alternative(name, value, op string, set bool) {
 	w.puts(other)
 }
 
-// plainWord removes the quotes of a default value; false when it holds
-// expansions of its own.
-func plainWord(s string) (string, bool) {
-	if strings.ContainsAny(s, "$`\\") {
+// reference is a variable within the word of ${name:+word}.
+var reference = regexp.MustCompile(`\$([A-Za-z_]\w*|\{[A-Za-z_]\w*\})`)
+
+// plainWord is the word of ${name-word}, its quotes removed and plain references
+// replaced; false when it holds other expansions, or grows too long.
+func (w *wordReader) plainWord(s string) (string, bool) {
+	rest := reference.ReplaceAllString(s, "")
+	if strings.ContainsAny(rest, "$`\\") || len(rest) < len(s) && strings.Contains(rest, "'") {
 		return "", false
 	}
-	return strings.NewReplacer(`"`, "", `'`, "").Replace(s), true
+	s = strings.NewReplacer(`"`, "", `'`, "").Replace(s)
+	var out strings.Builder
+	for out.Len() <= maxValue {
+		at := reference.FindStringIndex(s)
+		if at == nil {
+			out.WriteString(s)
+			break
+		}
+		out.WriteString(s[:at[0]])
+		out.WriteString(w.rc.vars[strings.Trim(s[at[0]:at[1]], "${}")])
+		s = s[at[1]:]
+	}
+	return out.String(), out.Len() <= maxValue
 }

@@ -65,7 +65,7 @@ func iniSection(kind, at, section string) []rule {
 		on(at, `{_}`, keep, at+".p"), // a line of its own form
 		on(at+".p", `.+`, mask, ""),
 		on(at+".w", `[ \t,]+`, keep, ""), on(at+".w", `[A-Za-z0-9_.*?!-]+`, keep, ""), on(at+".w", `#.*`, comment, ""), on(at+".w", `[^ \t,]+`, mask, ""),
-		on(at+".v", `[ \t",]+|[<>=]|infinity`, keep, ""), on(at+".v", `[#;].*`, comment, ""), on(at+".v", `[$][{][^}]*[}]?`, mask, ""), on(at+".v", `[^ \t",<>=#;]+`, value, ""),
+		on(at+".v", `[ \t",]+|[<>=]|infinity|unlimited|[0-9]+%`, keep, ""), on(at+".v", `[#;].*`, comment, ""), on(at+".v", `[$][{][^}]*[}]?`, mask, ""), on(at+".v", `[^ \t",<>=#;]+`, value, ""),
 		on(at+".x", `{b}`, keep, ""), on(at+".x", `[^ \t]+`, keep, "").in(setPlain), on(at+".x", `[^ \t]+`, mask, ""),
 	)
 }

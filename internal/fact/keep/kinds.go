@@ -56,6 +56,8 @@ var Linux = sources(
 	VyOS, "/config/config.boot /opt/vyatta/etc/config/config.boot",
 	UCI, "/etc/config/network /etc/config/firewall /etc/config/system /etc/config/irqbalance /etc/config/sqm",
 	Versioned, "/etc/openwrt_release /usr/share/vyos/version.json /etc/version",
+	LXC, "/etc/pve/lxc/*.conf /var/lib/lxc/*/config",
+	Manager, "/run/systemd/container",
 	Limits, "/etc/security/limits.conf /etc/security/limits.d/*.conf",
 	Netplan, "/etc/netplan/*.yaml /run/netplan/*.yaml /usr/lib/netplan/*.yaml /lib/netplan/*.yaml",
 )

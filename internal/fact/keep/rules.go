@@ -24,6 +24,8 @@ const (
 	Cloud    = "cloud"      // cloud-init's bootcmd
 	Udev     = "udev"       // rules of udev(7)
 	Limits   = "limits"     // limits.conf(5)
+	LXC      = "lxc"        // lxc.container.conf(5), and Proxmox VE's
+	Manager  = "manager"    // what runs a container
 	Fstab    = "fstab"      // fstab(5), /proc/self/mounts
 	PF       = "pf"         // pf.conf(5), pfctl -s rules
 	IPFW     = "ipfw"       // scripts of ipfw(8), ipfw list
@@ -50,7 +52,7 @@ func allRules() []rule {
 	var all []rule
 	for _, some := range [][]rule{
 		sysctlRules(), loaderRules(), shellRules(RC, rcAssignments()), shellRules(Grub, grubAssignments()), shellRules(Ifcfg, ifcfgAssignments()),
-		bootLineRules(), modprobeRules(), iniRules(), interfaceRules(), commandRules(Script, ""), cloudRules(), udevRules(), fstabRules(), limitRules(),
+		bootLineRules(), modprobeRules(), iniRules(), interfaceRules(), commandRules(Script, ""), cloudRules(), udevRules(), fstabRules(), limitRules(), containerRules(),
 		pfRules(), ipfwRules(), linuxFirewallRules(), daemonRules(), answerRules(), appliedRules(), treeRules(), senseRules(), vyosRules(), uciRules(), databaseRules(),
 		{on(Name, `.+`, drop, ""), on(Names, `{b}`, keep, ""), on(Names, `[^ \t]+`, mask, "")},
 		{on("rest", `{b}`, keep, ""), on("rest", `.+`, mask, "")},
@@ -188,13 +190,27 @@ func bootWords(at, between string) []rule {
 	}
 }
 
-// limitRules keep open files of limits.conf, of whomever.
+// containerRules keep the sysctls of a container's configuration, and that a snapshot
+// of it follows.
+func containerRules() []rule {
+	return []rule{
+		on(LXC, `{_}#.*`, comment, ""), on(LXC, `{_}[[]`, keep, "lxc.s"),
+		on(LXC, `{_}lxc[.]sysctl[.]{secret}{_}[=:]`, keep, "rest"),
+		on(LXC, `{_}lxc[.]sysctl[.]{root}[.]{name}{_}[=:]`, keep, "lxc.v"),
+		on(LXC, `.+`, drop, ""),
+		on("lxc.s", `[]]`, keep, ""), on("lxc.s", `[^]]+`, mask, ""),
+		on("lxc.v", `{b}`, keep, ""), on("lxc.v", `[^ \t]+`, value, ""),
+		on(Manager, `(lxc|lxc-libvirt|systemd-nspawn|docker|podman|openvz|wsl|rkt|pouch|proot|container-other)`, keep, "rest"), on(Manager, `.+`, drop, ""),
+	}
+}
+
+// limitRules keep open files, processes and locked memory of limits.conf, of whomever.
 func limitRules() []rule {
 	const who, item, value = Limits + ".t", Limits + ".i", Limits + ".v"
 	return []rule{
 		on(Limits, `{_}#.*`, comment, ""), on(Limits, `{_}([*]|root|@?(nginx|www-data|haproxy|apache|httpd|postgres|mysql|mariadb|redis|mongod|mongodb|elasticsearch|opensearch|memcached?|rabbitmq|varnish|squid|named|bind|unbound|kafka|cassandra|zookeeper|influxdb|prometheus|clickhouse|tomcat))`, keep, who).before(`[ \t]`), on(Limits, `{_}[^ \t#]+`, mask, who),
 		on(who, `{b}`, keep, ""), on(who, `(soft|hard|-)`, keep, item).before(`[ \t]`), on(who, `.+`, mask, ""),
-		on(item, `{b}`, keep, ""), on(item, `nofile`, keep, value).before(`[ \t]`), on(item, `.+`, mask, ""),
+		on(item, `{b}`, keep, ""), on(item, `(nofile|nproc|memlock)`, keep, value).before(`[ \t]`), on(item, `.+`, mask, ""),
 		on(value, `{b}`, keep, ""), on(value, `#.*`, comment, ""), on(value, `([0-9]+|unlimited|infinity|-1)`, keep, "").before(`[ \t]|$`), on(value, `[^ \t#]+`, mask, ""),
 	}
 }

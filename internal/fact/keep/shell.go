@@ -51,6 +51,10 @@ func shellValue(kind, at, mode string) []rule {
 			on(state+"c", `[)]`, keep, state), on(state+"c", `[^)]+`, mask, ""),
 			on(state+"b", "`", keep, state), on(state+"b", "[^`]+", mask, ""))
 	}
+	// ${name:-word} and its kin add to what a name had; of the word as much stays as of any.
+	for _, state := range []string{at, at + "d"} {
+		rules = append(rules, on(state, `[$][{][A-Za-z0-9_]+(:?[-=+?]|##?|%%?)`, keep, state+"p"), on(state+"p", `[}]`, keep, state), on(state+"p", `{ref}|[ \t]+`, keep, ""), on(state+"p", `[^ \t}$]+|[$]`, mask, ""))
+	}
 	if kind == RC { // what a quote without its end takes in
 		rules = append(rules, on(at+"d", `[A-Za-z0-9_]+_enable=`, keep, ""), on(at+"d", `[A-Za-z0-9_]+=`, keep, "").in(setRC))
 	}

@@ -1,6 +1,8 @@
 package linux
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 
 	"linerate/internal/fact"
@@ -10,13 +12,37 @@ import (
 // /usr/lib is not looked at.
 var unitDirs = []string{"/etc/systemd/system", "/run/systemd/system"}
 
+// Notes of lines of units that systemd passes over with a line in the log.
+const (
+	WrongSection = "systemd knows no such key in section " // the section's name follows
+	BadLimit     = "systemd cannot read the value"
+)
+
+type unitLimit struct {
+	key   string
+	reads *regexp.Regexp
+}
+
+// unitLimits are the limits of services that are read, in the order of their lines,
+// and the values that systemd reads of each (src/basic/rlimit-util.c,
+// config_parse_tasks_max): numbers of files and processes take no suffix, sizes are
+// bytes or have one, and "unlimited" is a word of limits.conf alone.
+var unitLimits = []unitLimit{
+	{"LimitNOFILE", regexp.MustCompile(`^(\d+|infinity)(:(\d+|infinity))?$`)},
+	{"LimitNPROC", regexp.MustCompile(`^(\d+|infinity)(:(\d+|infinity))?$`)},
+	{"LimitMEMLOCK", regexp.MustCompile(`^([\d.]+ ?[BKMGTPE]?|infinity)(:([\d.]+ ?[BKMGTPE]?|infinity))?$`)},
+	{"TasksMax", regexp.MustCompile(`^(\d+|[\d.]+[%‰‱]|infinity)$`)},
+}
+
 // ReadUnits reads what units of services and their drop-ins in /etc and /run say of
-// open files, and system.conf of those of all. Of each service the last word alone is
-// given, its hard limit: systemd/<unit>/LimitNOFILE, systemd/system.conf/DefaultLimitNOFILE.
+// limits, and system.conf of those of all. Of each service the last word alone is
+// given, of two limits the hard one: systemd/<unit>/LimitNOFILE,
+// systemd/system.conf/DefaultLimitNOFILE. What systemd passes over comes before, each
+// line with its note.
 func ReadUnits(files Files) Config {
 	var c Config
 	conf := append([]string{"/etc/systemd/system.conf"}, dropIns(files, ".conf", "/etc/systemd/system.conf.d", "/run/systemd/system.conf.d")...)
-	c.openFiles(files, "system.conf", "Manager", "DefaultLimitNOFILE", conf)
+	c.limits(files, "system.conf", "Manager", "Default", conf)
 	seen := map[string]bool{}
 	for _, dir := range unitDirs {
 		names, err := files.List(dir)
@@ -34,7 +60,7 @@ func ReadUnits(files Files) Config {
 			for _, d := range unitDirs {
 				paths, drops = append(paths, d+"/"+unit), append(drops, d+"/"+unit+".d")
 			}
-			c.openFiles(files, unit, "Service", "LimitNOFILE", append(paths, dropIns(files, ".conf", drops...)...))
+			c.limits(files, unit, "Service", "", append(paths, dropIns(files, ".conf", drops...)...))
 		}
 	}
 	return c
@@ -43,27 +69,46 @@ func ReadUnits(files Files) Config {
 // maxUnits bounds the services of one host.
 const maxUnits = 4000
 
-// openFiles adds the last line of these files that sets the key.
-func (c *Config) openFiles(files Files, unit, section, key string, paths []string) {
-	var last fact.Line
+// limits adds the last line of these files that sets each limit, after those that
+// systemd passes over.
+func (c *Config) limits(files Files, unit, section, prefix string, paths []string) {
+	last := map[string]fact.Line{}
 	for _, p := range paths {
 		text, err := files.Read(p)
 		if err != nil {
 			continue
 		}
 		for _, e := range ini(text) {
-			if e.section != section || e.key != key {
+			i := slices.IndexFunc(unitLimits, func(l unitLimit) bool { return prefix+l.key == e.key })
+			if i < 0 {
 				continue
 			}
-			_, hard, both := strings.Cut(e.value, ":")
-			if !both {
-				hard = e.value
+			l := fact.Line{File: p, Number: e.number, Text: e.text, Name: "systemd/" + unit + "/" + e.key, Value: e.value, Stage: fact.Field, Default: shipped(p)}
+			switch {
+			case e.section != section:
+				l.Note = WrongSection + "[" + e.section + "]"
+			case e.value == "":
+				delete(last, e.key)
+				continue
+			case !l.Hidden() && !unitLimits[i].reads.MatchString(e.value):
+				l.Note = BadLimit
+			default:
+				l.Value, l.Effective = e.value[strings.IndexByte(e.value, ':')+1:], true
+				last[e.key] = l
+				continue
 			}
-			last = fact.Line{File: p, Number: e.number, Text: e.text, Name: "systemd/" + unit + "/" + key, Value: hard, Stage: fact.Field, Effective: true, Default: shipped(p)}
+			c.addLine(l)
 		}
 	}
-	if last.Value != "" && len(c.Lines) < maxLines {
-		last.Order = len(c.Lines) + 1
-		c.Lines = append(c.Lines, last)
+	for _, k := range unitLimits {
+		c.addLine(last[prefix+k.key])
+	}
+}
+
+// addLine numbers a line, if it is one and there are not too many.
+func (c *Config) addLine(l fact.Line) {
+	if l.Name != "" && len(c.Lines) < maxLines {
+		l.Order = len(c.Lines) + 1
+		c.Lines = append(c.Lines, l)
 	}
 }

@@ -18,6 +18,8 @@ type OnHost struct {
 	Default string `json:"default,omitempty"`
 	// Values are the names of the host that the record describes.
 	Values []HostValue `json:"values"`
+	// Elsewhere says that this host, a container, cannot set it; "" where it can.
+	Elsewhere string `json:"elsewhere,omitempty"`
 	// Cautions hold there, of the value that runs or stands.
 	Cautions []string `json:"cautions,omitempty"`
 }
@@ -38,6 +40,9 @@ func (p *Page) AddHost(c *tunable.Catalogue, r *tunable.Record, f *fact.Facts, r
 	env := c.NewEnv(f, role)
 	h := &OnHost{Source: source, Role: role, Values: []HostValue{}}
 	h.Default, _ = r.DefaultIn(f.Release, env)
+	if f.Container != "" && r.ScopeOn(p.Name, f.Release) == tunable.Host {
+		h.Elsewhere = fmt.Sprintf("this is a container (%s), and the value is of the kernel of its host: set it there", f.Container)
+	}
 	exact := p.Asked != "" && r.InstanceOf(p.Asked) == p.Asked
 	for _, s := range f.Settings {
 		if x, ok := c.Lookup(f.OS, s.Name); !ok || x != r || exact && s.Name != p.Asked && spelt(s.Name) != spelt(p.Asked) {
@@ -95,6 +100,9 @@ func (h *OnHost) addCautions(r *tunable.Record, env tunable.Env, s fact.Tunable)
 // host prints what the tunable is on the host that was asked for.
 func (o *page) host(h OnHost) {
 	o.heading("On " + h.Source)
+	if h.Elsewhere != "" {
+		o.Paragraph(fmt.Sprintf("  %-14s", "Set in"), strings.Repeat(" ", 16), h.Elsewhere)
+	}
 	if h.Default != "" {
 		o.Paragraph(fmt.Sprintf("  %-14s", "Default"), strings.Repeat(" ", 16), h.Default)
 	}

@@ -272,7 +272,7 @@ var deeds = map[string]string{
 func (p *Page) Judge(r *tunable.Record, rel release.Release, value string) {
 	v := &Value{Value: value}
 	if problem := r.RejectOn(rel, value); problem != nil {
-		v.Problem = problem.Message + becoming(problem.Outside)
+		v.Problem = problem.Message + becoming(problem, value)
 	}
 	if d := r.At(rel).Default; d != nil {
 		v.Default = r.SameValue(value, *d)
@@ -313,7 +313,7 @@ func decodeHarvest(rel release.Release, mask uint32) []string {
 var scopes = map[tunable.Scope]string{
 	"": "the whole machine", tunable.Host: "the whole machine", tunable.VNET: "one network stack (a vnet jail has its own)",
 	tunable.Jail: "one jail", tunable.Interface: "one interface", tunable.Process: "one process or login class",
-	tunable.FS: "one file system", tunable.NetNS: "one network namespace", tunable.Device: "one network device",
+	tunable.FS: "one file system", tunable.NetNS: "one network namespace", tunable.IPCNS: "one IPC namespace (a container has its own)", tunable.Device: "one network device",
 	tunable.RouteScope: "what takes one route", tunable.SocketScope: "one socket", tunable.User: "one user",
 }
 

@@ -34,6 +34,9 @@ func bounds(s tunable.State, x tunable.Range) string {
 	if len(k.Values) == 0 && len(k.Meaning) > 0 {
 		parts = append(parts, meanings(k))
 	}
+	if k.Count > 0 {
+		parts = append(parts, fmt.Sprintf("%d numbers, %s", k.Count, map[bool]string{true: "stored all or none", false: "stored one by one: fewer leave the others as they are"}[k.Together]))
+	}
 	if k.Mask {
 		parts = append(parts, "bits")
 	}
@@ -110,11 +113,14 @@ var refusals = map[setting.Mechanism]string{
 }
 
 // becoming says of one value what becomes of it.
-func becoming(o tunable.Outside) string {
-	if outside[o] == "" {
+func becoming(p *tunable.ValueProblem, value string) string {
+	switch {
+	case outside[p.Outside] == "":
 		return ""
+	case p.Kept > 0:
+		return fmt.Sprintf("; it %s, and what stands before it (%s) is stored", outside[p.Outside], strings.Join(strings.Fields(value)[:p.Kept], " "))
 	}
-	return "; it " + outside[o]
+	return "; it " + outside[p.Outside]
 }
 
 // governs is what one value of the tunable governs, under the name asked for:
