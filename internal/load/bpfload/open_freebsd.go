@@ -9,9 +9,52 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/hint"
+	"linerate/internal/load"
 	"linerate/internal/load/wire"
 	"linerate/internal/port"
 )
+
+var _ load.Interleaver = interleaver{}
+
+// New returns the engine. open opens its descriptors: Open here, or a testbed's
+// Door in its jails.
+func New(open wire.Door) load.Engine { return engine{open, dropped} }
+
+// Interleaving returns the engine as one that sends over several lanes in turn
+// (load.Interleaver). The time of a slice is what spent reads: it includes neither the
+// generator's system calls nor other programs.
+func Interleaving(open wire.Door, spent Spent) load.Engine {
+	return interleaver{engine{open, dropped}, spent}
+}
+
+// Name is "bpf".
+func (engine) Name() string { return Name }
+
+// Available tries what the engine is made of: a bpf descriptor.
+func (engine) Available() error {
+	fd, err := openBPF()
+	if err != nil {
+		return load.NotHere(err)
+	}
+	return unix.Close(fd)
+}
+
+func openBPF() (int, error) {
+	fd, err := unix.Open("/dev/bpf", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return 0, wire.NotPermitted(fmt.Errorf("open /dev/bpf: %w", err))
+	}
+	return fd, nil
+}
+
+// dropped asks a descriptor how many frames its buffer had no room for.
+func dropped(f *os.File) (uint32, error) {
+	var s unix.BpfStat
+	if err := wire.Ioctl(int(f.Fd()), unix.BIOCGSTATS, unsafe.Pointer(&s)); err != nil {
+		return 0, fmt.Errorf("read the statistics of bpf: %w", err)
+	}
+	return s.Drop, nil
+}
 
 // bufferMost is what a receiver asks for; the kernel gives no more than
 // net.bpf.maxbufsize.
@@ -29,9 +72,9 @@ func Open(o wire.Order) (wire.Opened, error) {
 	if err != nil {
 		return wire.Opened{}, err
 	}
-	fd, err := unix.Open("/dev/bpf", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	fd, err := openBPF()
 	if err != nil {
-		return wire.Opened{}, wire.NotPermitted(fmt.Errorf("open /dev/bpf: %w", err))
+		return wire.Opened{}, err
 	}
 	out := wire.Opened{File: os.NewFile(uintptr(fd), "/dev/bpf"), Device: d}
 	if o.Receive {

@@ -1,3 +1,5 @@
+//go:build linux || freebsd
+
 package bpfload
 
 import (
@@ -14,22 +16,11 @@ import (
 	"linerate/internal/port"
 )
 
-type engine struct{ open wire.Door }
-
-// New returns the engine. open opens its descriptors: Open here, or a testbed's
-// Door in its jails.
-func New(open wire.Door) load.Engine { return engine{open} }
-
-// Name is "bpf".
-func (engine) Name() string { return Name }
-
-// Available tries what the engine is made of: a bpf descriptor.
-func (engine) Available() error {
-	fd, err := unix.Open("/dev/bpf", unix.O_RDWR|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return load.NotHere(wire.NotPermitted(fmt.Errorf("open /dev/bpf: %w", err)))
-	}
-	return unix.Close(fd)
+// engine is the engine without what only FreeBSD has: how its descriptors are opened,
+// and how many frames a receiving one had no room for since it was opened.
+type engine struct {
+	open    wire.Door
+	dropped func(*os.File) (uint32, error)
 }
 
 // NewGenerator opens a descriptor per worker and builds the flows' headers.
@@ -43,7 +34,7 @@ func (e engine) generator(spec load.Spec, in port.Place) (*sender.Generator, err
 		return nil, err
 	}
 	spare := &outPort{first.File, spec.Device}
-	return sender.New(sender.Config{
+	g, err := sender.New(sender.Config{
 		Engine: Name, Spec: spec, In: in, Device: first.Device,
 		Open: func() (sender.Port, error) {
 			if p := spare; p != nil {
@@ -58,9 +49,13 @@ func (e engine) generator(spec load.Spec, in port.Place) (*sender.Generator, err
 		},
 		Stuck: "is its other end up, and its MTU not smaller? ifconfig PEER up",
 	})
+	if err != nil && spare != nil { // what was refused before a port was wanted
+		err = errors.Join(err, spare.Close())
+	}
+	return g, err
 }
 
-// port writes frames, one to a system call.
+// outPort writes frames, one to a system call.
 type outPort struct {
 	file   *os.File
 	device string

@@ -1,3 +1,5 @@
+//go:build linux || freebsd
+
 package bpfload
 
 import (
@@ -8,7 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -20,6 +21,7 @@ import (
 // capture is a receiving descriptor and the account of what it captured.
 type capture struct {
 	file    *os.File
+	dropped func(*os.File) (uint32, error) // as the engine's
 	buffer  []byte
 	watch   load.Watch
 	mu      sync.Mutex
@@ -33,8 +35,11 @@ func (e engine) capture(device string, w load.Watch) (*capture, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &capture{file: o.File, buffer: make([]byte, o.Buffer), watch: w}
-	return c, c.forget()
+	c := &capture{dropped: e.dropped, file: o.File, buffer: make([]byte, o.Buffer), watch: w}
+	if err := c.forget(); err != nil {
+		return nil, errors.Join(err, c.file.Close())
+	}
+	return c, nil
 }
 
 // read takes what the descriptor has into the account. With wait it waits for
@@ -63,19 +68,9 @@ func (c *capture) arrived() uint64 {
 	return c.seen - c.account.Foreign
 }
 
-// drops is how many frames the descriptor had no room for since it was opened.
-func (c *capture) drops() (uint32, error) {
-	var s unix.BpfStat
-	err := wire.Ioctl(int(c.file.Fd()), unix.BIOCGSTATS, unsafe.Pointer(&s))
-	if err != nil {
-		return 0, fmt.Errorf("read the statistics of bpf: %w", err)
-	}
-	return s.Drop, nil
-}
-
 // received is the account so far.
 func (c *capture) received() (load.Received, error) {
-	drops, err := c.drops()
+	drops, err := c.dropped(c.file)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	got := c.account.Received(Name)
@@ -90,7 +85,7 @@ func (c *capture) forget() (err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.seen = 0
-	c.missed, err = c.drops()
+	c.missed, err = c.dropped(c.file)
 	c.account = load.Account{Filter: c.watch.Stream >= 0, Only: c.watch.Stream, MaxFlows: c.watch.MaxFlows}
 	return err
 }

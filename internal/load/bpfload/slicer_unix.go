@@ -1,3 +1,5 @@
+//go:build linux || freebsd
+
 package bpfload
 
 import (
@@ -23,13 +25,6 @@ type interleaver struct {
 	engine
 	spent Spent
 }
-
-var _ load.Interleaver = interleaver{}
-
-// Interleaving returns the engine as one that sends over several lanes in turn
-// (load.Interleaver). The time of a slice is what spent tells: neither the
-// generator's system calls nor other programs are in it.
-func Interleaving(open wire.Door, spent Spent) load.Engine { return interleaver{engine{open}, spent} }
 
 // burst is how many frames are under way at once: fewer than any queue on their
 // way holds. Where net.isr.dispatch has them queued, that is 256
