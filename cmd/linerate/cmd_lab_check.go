@@ -12,6 +12,7 @@ import (
 	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/study"
+	"linerate/internal/study/forward"
 	"linerate/internal/testbed/sshbed"
 )
 
@@ -84,5 +85,5 @@ func proveTestbed(ctx context.Context, m *machines.Machines, owner string, tell 
 	if err != nil {
 		return err
 	}
-	return sshbed.Check(ctx, o, sshbed.Traffic{Ready: engine.Ready, Shout: engine.Shout, Through: machines.Through(engine), Headroom: study.DefaultGates.Headroom}, tell)
+	return sshbed.Check(ctx, o, sshbed.Traffic{Ready: engine.Ready, Shout: engine.Shout, Through: machines.Through(engine), Headroom: forward.LimitsOf(study.DefaultGates()).Headroom}, tell)
 }

@@ -177,7 +177,7 @@ func ofFiles(d described) *schema.Maker {
 		}}
 }
 
-// kinOfKinds are the structs from which studies, parts, observations and settings have
+// kinOfKinds are the structs from which studies, parts, observations, gates and settings have
 // the keys of their kinds.
 func kinOfKinds() map[reflect.Type][]reflect.Type {
 	kin := map[reflect.Type][]reflect.Type{}
@@ -193,6 +193,7 @@ func kinOfKinds() map[reflect.Type][]reflect.Type {
 		add(reflect.TypeFor[study.Variant](), keys.Variant)
 		add(reflect.TypeFor[study.Part](), keys.Part)
 		add(reflect.TypeFor[study.Observation](), k.Saw())
+		add(reflect.TypeFor[study.Gates](), k.Limits())
 	}
 	for _, w := range study.Ways() {
 		add(reflect.TypeFor[study.Setting](), w)

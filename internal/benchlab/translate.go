@@ -158,7 +158,7 @@ func (t *Translation) study(name string, c Config, sets []Set) {
 	o, pktgen := c.Sends()
 	s := study.Spec{Version: study.SpecVersion, Name: name, Question: fmt.Sprintf("Which of the configuration sets of %s forwards most?", name),
 		Testbed: study.Testbed{Kind: bedfile.KindSSH, File: "testbed.yaml"}, Reset: study.ResetReboot, Design: study.Blocks, Blocks: blocks,
-		Retries: 1, Gates: study.DefaultGates, Workload: workload(o)}
+		Retries: 1, Gates: study.DefaultGates(), Workload: workload(o)}
 	for _, set := range sets {
 		s.Variants = append(s.Variants, study.Variant{Name: VariantName(set.Name), Settings: []study.Setting{{Own: &machine.Files{Files: "sets/" + set.Name}}}})
 	}

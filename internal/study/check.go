@@ -3,7 +3,6 @@ package study
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -57,7 +56,7 @@ var nameRE = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 
 // check finds the first thing that makes the study impossible, or nil.
 func (s *Spec) check() *Problem {
-	for _, f := range []func() *Problem{s.checkHead, s.checkTestbed, s.checkSweeps, s.checkPoints, s.checkWorkload, s.checkVariants, s.checkPlace, s.checkParts, s.checkSwept, s.checkMetrics, s.checkGates, s.checkLooks} {
+	for _, f := range []func() *Problem{s.checkHead, s.checkTestbed, s.checkSweeps, s.checkPoints, s.checkWorkload, s.checkVariants, s.checkPlace, s.checkParts, s.checkSwept, s.checkMetrics, s.Gates.check, s.checkLooks} {
 		if p := f(); p != nil {
 			return p
 		}
@@ -258,20 +257,6 @@ func (g Goal) checkMargin(m Metric, path string) *Problem {
 		return nil
 	case !(g.MarginPercent > 0 && g.MarginPercent < 100):
 		return Wrong(path+".margin_percent", "margin_percent: %g is not within 0 and 100", g.MarginPercent)
-	}
-	return nil
-}
-
-func (s *Spec) checkGates() *Problem {
-	limits := s.Gates.byKey()
-	for _, key := range slices.Sorted(maps.Keys(limits)) {
-		low, high := 0.0, 100.0
-		if key == "headroom" {
-			low = 1
-		}
-		if p := Within("gates."+key, *limits[key], low, high); p != nil {
-			return p
-		}
 	}
 	return nil
 }

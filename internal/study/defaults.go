@@ -18,20 +18,6 @@ const (
 	defaultMarginPoints = 1.0
 )
 
-// DefaultGates are the limits of a study that states none.
-var DefaultGates = Gates{
-	DriftPercent:      15,
-	StealPercent:      2,
-	ContentionPercent: 35,
-	StarvedPercent:    20,
-	UnsentPercent:     0.5,
-	PacingPercent:     2,
-	Headroom:          1.2,
-	CostLossPercent:   1,
-	GoodRoundsPercent: 10,
-	FailedPercent:     0.5,
-}
-
 // fill puts defaults where the study says nothing; said tells which paths it
 // has, so that a zero that was written is not mistaken for silence.
 func (s *Spec) fill(said func(path string) bool) {
@@ -51,7 +37,7 @@ func (s *Spec) fill(said func(path string) bool) {
 	}
 	s.fillParts(said)
 	s.fillMetrics(said)
-	s.fillGates(said)
+	s.Gates.fill(func(key string) bool { return said("gates." + key) })
 }
 
 func (s *Spec) fillParts(said func(string) bool) {
@@ -132,23 +118,6 @@ func defaultGoals(parts []Part) []Goal {
 		goals[0].Primary = true
 	}
 	return goals
-}
-
-func (s *Spec) fillGates(said func(string) bool) {
-	for key, g := range s.Gates.byKey() {
-		Unless(said, "gates."+key, g, *DefaultGates.byKey()[key])
-	}
-}
-
-// byKey gives access to the limits by their YAML keys.
-func (g *Gates) byKey() map[string]*float64 {
-	return map[string]*float64{
-		"drift_percent": &g.DriftPercent, "steal_percent": &g.StealPercent, "foreign_percent": &g.ContentionPercent,
-		"starved_percent": &g.StarvedPercent,
-		"unsent_percent":  &g.UnsentPercent, "pacing_percent": &g.PacingPercent, "headroom": &g.Headroom,
-		"cost_loss_percent": &g.CostLossPercent, "good_rounds_percent": &g.GoodRoundsPercent,
-		"failed_percent": &g.FailedPercent,
-	}
 }
 
 // Unless sets a key that was not said.

@@ -81,6 +81,9 @@ type Kind interface {
 	Measure(p Part, o Observation, block []Trial) map[string]float64
 	// Gates are what its trials must pass, in the order of reports.
 	Gates() []Gate
+	// Limits are the keys (yaml) of these gates' limits, percentages and ratios, with
+	// their defaults: a pointer to a struct of its own, for LimitsOf; nil: none.
+	Limits() any
 
 	// Derive adds to the results of any study what they say beside verdicts.
 	Derive(r *Results, s Spec)
@@ -170,6 +173,9 @@ func (Base) Measure(Part, Observation, []Trial) map[string]float64 { return map[
 
 // Gates satisfies Kind: none.
 func (Base) Gates() []Gate { return nil }
+
+// Limits satisfies Kind: none.
+func (Base) Limits() any { return nil }
 
 // Derive satisfies Kind: nothing.
 func (Base) Derive(*Results, Spec) {}

@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
-// Studies, workloads, variants, parts and observations have the keys of kinds beside
+// Studies, workloads, variants, parts, gates and observations have the keys of kinds beside
 // those of all. In a file they stand side by side: what is read and written is a
 // struct joined of both, so that a kind adds keys without a line here. They stand
 // where the field Own does, or after the key that a tag of theirs names:
@@ -91,8 +92,12 @@ func share(tag string, to, from reflect.Value) {
 // owned are the structs of the kinds that add keys, all zero.
 func owned(of func(Kind) any) (all []reflect.Type) {
 	for _, k := range kinds {
-		if own := of(k); own != nil {
-			all = append(all, reflect.TypeOf(own).Elem())
+		own := of(k)
+		if own == nil {
+			continue
+		}
+		if t := reflect.TypeOf(own).Elem(); !slices.Contains(all, t) { // one kind may build on another
+			all = append(all, t)
 		}
 	}
 	return all
@@ -140,14 +145,22 @@ func given(tag string, own any) string {
 }
 
 // joined is what is written of both.
-func joined(tag string, common, own any) any {
-	if own == nil {
+func joined(tag string, common any, own ...any) any {
+	c := reflect.ValueOf(common)
+	given, types := []reflect.Value{c}, []reflect.Type(nil)
+	for _, o := range own {
+		if o != nil {
+			v := reflect.ValueOf(o).Elem()
+			given, types = append(given, v), append(types, v.Type())
+		}
+	}
+	if types == nil {
 		return common
 	}
-	c, o := reflect.ValueOf(common), reflect.ValueOf(own).Elem()
-	out := reflect.New(join(tag, c.Type(), o.Type())).Elem()
-	share(tag, out, c)
-	share(tag, out, o)
+	out := reflect.New(join(tag, c.Type(), types...)).Elem()
+	for _, v := range given {
+		share(tag, out, v)
+	}
 	return out.Interface()
 }
 
@@ -157,6 +170,7 @@ type (
 	workloadKeys    Workload
 	variantKeys     Variant
 	partKeys        Part
+	gatesKeys       Gates
 	observationKeys Observation
 )
 
@@ -180,6 +194,9 @@ func (Variant) Shape() reflect.Type { return shape[variantKeys](ofVariant) }
 
 // Shape is a part's keys.
 func (Part) Shape() reflect.Type { return shape[partKeys](ofPart) }
+
+// Shape is the limits' keys.
+func (Gates) Shape() reflect.Type { return shape[gatesKeys](Kind.Limits) }
 
 // Shape is an observation's keys (json), of whatever kind.
 func (Observation) Shape() reflect.Type {
@@ -206,6 +223,12 @@ func (p *Part) UnmarshalYAML(decode func(any) error) error {
 	return read("yaml", (*partKeys)(p), &p.Own, ofPart, decode)
 }
 
+// UnmarshalYAML reads the limits of all kinds.
+func (g *Gates) UnmarshalYAML(decode func(any) error) (err error) {
+	g.Own, err = readAll("yaml", (*gatesKeys)(g), owned(Kind.Limits), decode)
+	return err
+}
+
 // MarshalYAML writes a study.
 func (s Spec) MarshalYAML() (any, error) { return joined("yaml", specKeys(s), s.Own), nil }
 
@@ -217,6 +240,9 @@ func (v Variant) MarshalYAML() (any, error) { return joined("yaml", variantKeys(
 
 // MarshalYAML writes a part.
 func (p Part) MarshalYAML() (any, error) { return joined("yaml", partKeys(p), p.Own), nil }
+
+// MarshalYAML writes the limits.
+func (g Gates) MarshalYAML() (any, error) { return joined("yaml", gatesKeys(g), g.Own...), nil }
 
 // UnmarshalJSON reads an observation of any kind.
 func (o *Observation) UnmarshalJSON(data []byte) error {

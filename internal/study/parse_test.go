@@ -1,6 +1,7 @@
 package study_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -29,7 +30,7 @@ func TestParseFillsDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Control != "none" || s.Retries != study.DefaultRetries || s.Gates != study.DefaultGates || s.Workload.Flows != 1000 {
+	if s.Control != "none" || s.Retries != study.DefaultRetries || !reflect.DeepEqual(s.Gates, study.DefaultGates()) || s.Workload.Flows != 1000 {
 		t.Errorf("defaults are not filled in: %+v", s)
 	}
 	want := []study.Part{{Name: "cost", Mode: testbed.Cost, Rate: study.MaxRate, Directions: study.OneWay, Blocks: study.DefaultBlocks, Seconds: study.DefaultSeconds, Warmup: study.DefaultWarmup}}

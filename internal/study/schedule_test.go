@@ -19,7 +19,7 @@ func twoParts() study.Spec {
 			{Name: "over", Mode: testbed.Overload, Rate: study.MaxRate, Blocks: 2, Seconds: 1},
 		},
 		Metrics: []study.Goal{{Metric: forward.CostNS, Part: "cost", Primary: true, MarginPercent: 3}},
-		Gates:   study.DefaultGates,
+		Gates:   study.DefaultGates(),
 	}
 }
 

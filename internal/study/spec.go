@@ -152,37 +152,6 @@ func marginText(percent, points float64) string {
 	return show.Value(percent) + " %"
 }
 
-// Gates are the limits beyond which a trial is invalid.
-type Gates struct {
-	// DriftPercent is how much a CPU's calibration spin may differ between
-	// before and after the trial.
-	DriftPercent float64 `yaml:"drift_percent"`
-	// StealPercent is how much CPU time the hypervisor may have taken.
-	StealPercent float64 `yaml:"steal_percent"`
-	// ContentionPercent is how much of a cost trial's time the measuring CPU may
-	// have worked for other programs. That time is subtracted; too much of
-	// it cannot be.
-	ContentionPercent float64 `yaml:"foreign_percent"`
-	// StarvedPercent is how much of an overload trial's time the DUT's
-	// thread may have waited for its CPU: the rate is then not the DUT's.
-	StarvedPercent float64 `yaml:"starved_percent"`
-	// UnsentPercent of the due frames, and PacingPercent of the rate, may
-	// be missed by the generator of a part with a rate.
-	UnsentPercent float64 `yaml:"unsent_percent"`
-	PacingPercent float64 `yaml:"pacing_percent"`
-	// Headroom is how many times the forwarded rate must have been offered
-	// for a rate under overload to be the DUT's and not the generator's.
-	Headroom float64 `yaml:"headroom"`
-	// CostLossPercent is the loss allowed in mode cost, where nothing can
-	// be overloaded and so nothing should be lost.
-	CostLossPercent float64 `yaml:"cost_loss_percent"`
-	// GoodRoundsPercent of the rounds of an interleaved trial must have been
-	// undisturbed.
-	GoodRoundsPercent float64 `yaml:"good_rounds_percent"`
-	// FailedPercent of the requests to a server may fail.
-	FailedPercent float64 `yaml:"failed_percent"`
-}
-
 // Variant finds a variant by name; the A/A arm is the control under another
 // name.
 func (s *Spec) Variant(name string) (Variant, bool) {

@@ -23,7 +23,7 @@ func TestFloodJudged(t *testing.T) {
 		{1e6, asked, ""}, {0, asked, "no traffic"}, {1e6, nil, "nothing asked"}, {1e6, &Management{}, "nothing asked"},
 	} {
 		o := study.Observation{Own: &Seen{Flooded: true, Management: c.management}, Sent: load.Sent{TxPackets: c.sent, Seconds: 1}, Drops: drop.Counters{}}
-		_, why := judge(p, study.DefaultGates, o, 0)
+		_, why := judge(p, study.DefaultGates(), o, 0)
 		if text := strings.Join(why, "; "); (text == "") != (c.want == "") || !strings.HasPrefix(text, c.want) {
 			t.Errorf("%d sent, asked %+v: %q, want %q", c.sent, c.management, text, c.want)
 		}

@@ -65,6 +65,11 @@ func (Kind) FillPart(s *study.Spec, place int, _ func(string) bool) {
 	study.OrString(&s.Parts[place].Directions, s.Workload.Directions)
 }
 
+// CheckStudy satisfies Kind: nothing below 1 is a headroom.
+func (Kind) CheckStudy(s *study.Spec) *study.Problem {
+	return study.Within("gates.headroom", LimitsOf(s.Gates).Headroom, 1, 100)
+}
+
 // CheckPart satisfies Kind.
 func (Kind) CheckPart(s *study.Spec, place int, path string) *study.Problem {
 	p := s.Parts[place]
@@ -168,6 +173,11 @@ func (Kind) Measure(p study.Part, o study.Observation, block []study.Trial) map[
 
 // Gates satisfies Kind.
 func (Kind) Gates() []study.Gate { return gates }
+
+// Limits satisfies Kind.
+func (Kind) Limits() any {
+	return &Limits{ContentionPercent: 35, StarvedPercent: 20, UnsentPercent: 0.5, PacingPercent: 2, Headroom: 1.2, CostLossPercent: 1, GoodRoundsPercent: 10}
+}
 
 // Derive satisfies Kind.
 func (Kind) Derive(r *study.Results, s study.Spec) {

@@ -10,6 +10,33 @@ import (
 	"linerate/internal/testbed"
 )
 
+// Limits are those of gates of packets.
+type Limits struct {
+	// ContentionPercent is how much of a cost trial's time the measuring CPU may
+	// have worked for other programs. That time is subtracted; too much of
+	// it cannot be.
+	ContentionPercent float64 `yaml:"foreign_percent"`
+	// StarvedPercent is how much of an overload trial's time the DUT's
+	// thread may have waited for its CPU: the rate is then not the DUT's.
+	StarvedPercent float64 `yaml:"starved_percent"`
+	// UnsentPercent of the due frames, and PacingPercent of the rate, may
+	// be missed by the generator of a part with a rate.
+	UnsentPercent float64 `yaml:"unsent_percent"`
+	PacingPercent float64 `yaml:"pacing_percent"`
+	// Headroom is how many times the forwarded rate must have been offered
+	// for a rate under overload to be the DUT's and not the generator's.
+	Headroom float64 `yaml:"headroom"`
+	// CostLossPercent is the loss allowed in mode cost, where nothing can
+	// be overloaded and so nothing should be lost.
+	CostLossPercent float64 `yaml:"cost_loss_percent"`
+	// GoodRoundsPercent of the rounds of an interleaved trial must have been
+	// undisturbed.
+	GoodRoundsPercent float64 `yaml:"good_rounds_percent"`
+}
+
+// LimitsOf are a study's limits for packets.
+func LimitsOf(g study.Gates) *Limits { return study.LimitsOf[Limits](g) }
+
 // ChainTime is the CPU time of a chain per packet in ns: the time between the
 // first and the last packet, without the share in which the CPU worked for
 // other programs, over the packets. contention is in seconds.
@@ -23,7 +50,7 @@ func ChainTime(r load.Received, contention float64) float64 {
 // BypassTime is a block's chain time without DUT in ns, or 0 when the run
 // that was to measure it is no measurement.
 func BypassTime(g study.Gates, b BypassRun) float64 {
-	if b.Received.Seconds <= 0 || 100*b.Contention/b.Received.Seconds > g.ContentionPercent {
+	if b.Received.Seconds <= 0 || 100*b.Contention/b.Received.Seconds > LimitsOf(g).ContentionPercent {
 		return 0
 	}
 	return ChainTime(b.Received, b.Contention)
@@ -78,12 +105,12 @@ func overloadMetrics(m map[string]float64, o study.Observation) {
 	}
 }
 
-// forwardGates are what trials of packets must pass.
+// gates are what trials of packets must pass.
 var gates = []study.Gate{
 	study.Drift, stolenFromForward,
 	{Name: "contention", AppliesTo: inCost, Ask: askContention, Limit: ContentionLimit},
 	{Name: "starved", AppliesTo: InOverload, Ask: askStarved, Limit: func(g study.Gates) string {
-		return fmt.Sprintf("the router's thread may wait %g %% of an overload trial for other programs", g.StarvedPercent)
+		return fmt.Sprintf("the router's thread may wait %g %% of an overload trial for other programs", LimitsOf(g).StarvedPercent)
 	}},
 	{Name: "no traffic", AppliesTo: ofPackets, Limit: study.Must("the generator must send"), Ask: func(a study.Asked) []string {
 		return study.FaultIf(!sent(a), "the generator sent nothing")
@@ -96,17 +123,17 @@ var gates = []study.Gate{
 	}},
 	{Name: "account", AppliesTo: ofPackets, Limit: study.Must("received and lost must add up to sent"), Ask: askAccount},
 	{Name: "rounds", AppliesTo: inCost, Ask: askRounds, Limit: func(g study.Gates) string {
-		return fmt.Sprintf("enough rounds, and %g %% of them, must be undisturbed", g.GoodRoundsPercent)
+		return fmt.Sprintf("enough rounds, and %g %% of them, must be undisturbed", LimitsOf(g).GoodRoundsPercent)
 	}},
 	{Name: unsentGate, AppliesTo: InOverload, Ask: askUnsent, Limit: func(g study.Gates) string {
-		return fmt.Sprintf("%g %% of the frames due may be unsent at a given rate", g.UnsentPercent)
+		return fmt.Sprintf("%g %% of the frames due may be unsent at a given rate", LimitsOf(g).UnsentPercent)
 	}},
 	{Name: pacingGate, AppliesTo: InOverload, Ask: askPacing, Limit: func(g study.Gates) string {
-		return fmt.Sprintf("a given rate may be off by %g %%", g.PacingPercent)
+		return fmt.Sprintf("a given rate may be off by %g %%", LimitsOf(g).PacingPercent)
 	}},
 	{Name: "counters", AppliesTo: ofPackets, Limit: study.Must("the router's counters must move forward and cover what arrived"), Ask: askCounters},
 	{Name: "loss", AppliesTo: inCost, Ask: askLoss, Limit: func(g study.Gates) string {
-		return fmt.Sprintf("%g %% may be lost in mode cost, where nothing is overloaded", g.CostLossPercent)
+		return fmt.Sprintf("%g %% may be lost in mode cost, where nothing is overloaded", LimitsOf(g).CostLossPercent)
 	}},
 	{Name: "bypass", AppliesTo: inCost, Limit: study.Must("the chain without router must be measurable"), Ask: func(a study.Asked) []string {
 		_, known := a.Metrics[BypassNS]
@@ -114,7 +141,7 @@ var gates = []study.Gate{
 	}},
 	{Name: "cost", AppliesTo: inCost, Ask: askCost, Limit: study.Must("the chain with router must take longer than without")},
 	{Name: HeadroomGate, AppliesTo: InOverload, Ask: askHeadroom, Lasting: true, Limit: func(g study.Gates) string {
-		return fmt.Sprintf("at maximum load %g times the forwarded rate must be offered", g.Headroom)
+		return fmt.Sprintf("at maximum load %g times the forwarded rate must be offered", LimitsOf(g).Headroom)
 	}},
 	{Name: "nothing asked", Limit: study.Must("the router must be asked whether it is usable"), Ask: func(a study.Asked) []string {
 		m := In(&a.Observed).Management
@@ -125,7 +152,7 @@ var gates = []study.Gate{
 
 // ContentionLimit says how much other programs may take.
 func ContentionLimit(g study.Gates) string {
-	return fmt.Sprintf("other programs may take %g %% of the measuring CPU (their time is subtracted from costs)", g.ContentionPercent)
+	return fmt.Sprintf("other programs may take %g %% of the measuring CPU (their time is subtracted from costs)", LimitsOf(g).ContentionPercent)
 }
 
 // The gates that tell how a load was not the one asked for.
@@ -168,20 +195,20 @@ func contentionPercent(o study.Observation) float64 {
 
 func askContention(a study.Asked) []string {
 	f := contentionPercent(a.Observed)
-	return study.FaultIf(inCost(a.Part) && settled(a) && f > a.Limits.ContentionPercent,
-		fmt.Sprintf("other programs took %.0f %% of the measuring CPU (limit %g %%)", f, a.Limits.ContentionPercent))
+	return study.FaultIf(inCost(a.Part) && settled(a) && f > LimitsOf(a.Limits).ContentionPercent,
+		fmt.Sprintf("other programs took %.0f %% of the measuring CPU (limit %g %%)", f, LimitsOf(a.Limits).ContentionPercent))
 }
 
 // Starved reports whether a DUT's thread waited too long for its CPU while the
 // traffic came that was received.
 func Starved(g study.Gates, waited time.Duration, got load.Received) bool {
-	return contentionPercent(study.Observation{Contention: waited.Seconds(), Received: got}) > g.StarvedPercent
+	return contentionPercent(study.Observation{Contention: waited.Seconds(), Received: got}) > LimitsOf(g).StarvedPercent
 }
 
 func askStarved(a study.Asked) []string {
 	f := contentionPercent(a.Observed)
-	return study.FaultIf(InOverload(a.Part) && !In(&a.Observed).Flooded && f > a.Limits.StarvedPercent,
-		fmt.Sprintf("the DUT's thread waited %.0f %% of the time for other programs (limit %g %%)", f, a.Limits.StarvedPercent))
+	return study.FaultIf(InOverload(a.Part) && !In(&a.Observed).Flooded && f > LimitsOf(a.Limits).StarvedPercent,
+		fmt.Sprintf("the DUT's thread waited %.0f %% of the time for other programs (limit %g %%)", f, LimitsOf(a.Limits).StarvedPercent))
 }
 
 func askAccount(a study.Asked) []string {
@@ -198,8 +225,8 @@ func askRounds(a study.Asked) []string {
 		return nil
 	}
 	l := a.Observed.Interleaved.Lanes
-	return study.FaultIf(l.GoodRounds < minRounds || 100*float64(l.GoodRounds) < a.Limits.GoodRoundsPercent*float64(l.Rounds),
-		fmt.Sprintf("%d of %d were undisturbed (limits %d and %g %%); of this arm's slices %s", l.GoodRounds, l.Rounds, minRounds, a.Limits.GoodRoundsPercent, l.Disturbed))
+	return study.FaultIf(l.GoodRounds < minRounds || 100*float64(l.GoodRounds) < LimitsOf(a.Limits).GoodRoundsPercent*float64(l.Rounds),
+		fmt.Sprintf("%d of %d were undisturbed (limits %d and %g %%); of this arm's slices %s", l.GoodRounds, l.Rounds, minRounds, LimitsOf(a.Limits).GoodRoundsPercent, l.Disturbed))
 }
 
 // counted reports whether a trial has an account of its traffic.
@@ -221,12 +248,12 @@ func askPacing(a study.Asked) []string {
 
 func unsent(g study.Gates, s load.Sent) []string {
 	u := 100 * float64(s.Unsent) / float64(s.TxPackets+s.Unsent)
-	return study.FaultIf(s.TargetPPS > 0 && u > g.UnsentPercent, fmt.Sprintf("%.2f %% of the frames due were not sent (limit %g %%)", u, g.UnsentPercent)+because(s))
+	return study.FaultIf(s.TargetPPS > 0 && u > LimitsOf(g).UnsentPercent, fmt.Sprintf("%.2f %% of the frames due were not sent (limit %g %%)", u, LimitsOf(g).UnsentPercent)+because(s))
 }
 
 func pacing(g study.Gates, s load.Sent) []string {
 	e := 100 * math.Abs(s.PacingError)
-	return study.FaultIf(s.TargetPPS > 0 && e > g.PacingPercent, fmt.Sprintf("the rate was off by %.2f %% (limit %g %%)", e, g.PacingPercent)+because(s))
+	return study.FaultIf(s.TargetPPS > 0 && e > LimitsOf(g).PacingPercent, fmt.Sprintf("the rate was off by %.2f %% (limit %g %%)", e, LimitsOf(g).PacingPercent)+because(s))
 }
 
 // Short reports whether a paced transmission was kept from its rate.
@@ -274,7 +301,7 @@ func askLoss(a study.Asked) []string {
 		return nil
 	}
 	l := 100 * float64(*lost) / float64(a.Observed.Sent.TxPackets)
-	return study.FaultIf(l > a.Limits.CostLossPercent, fmt.Sprintf("%.2f %% of the frames were lost in a chain that runs to completion (limit %g %%)", l, a.Limits.CostLossPercent))
+	return study.FaultIf(l > LimitsOf(a.Limits).CostLossPercent, fmt.Sprintf("%.2f %% of the frames were lost in a chain that runs to completion (limit %g %%)", l, LimitsOf(a.Limits).CostLossPercent))
 }
 
 func askCost(a study.Asked) []string {
@@ -291,8 +318,8 @@ func askHeadroom(a study.Asked) []string {
 		return nil
 	}
 	offered, forwarded := float64(o.Sent.TxPackets)/o.Sent.Seconds, float64(o.Received.RxPackets)/o.Received.Seconds
-	return study.FaultIf(forwarded > 0 && offered/forwarded < a.Limits.Headroom,
-		fmt.Sprintf("%.2f times the forwarding rate was offered (limit %g): the rate may be the generator's", offered/forwarded, a.Limits.Headroom))
+	return study.FaultIf(forwarded > 0 && offered/forwarded < LimitsOf(a.Limits).Headroom,
+		fmt.Sprintf("%.2f times the forwarding rate was offered (limit %g): the rate may be the generator's", offered/forwarded, LimitsOf(a.Limits).Headroom))
 }
 
 // notTaken and receiverLost say why a trial on a machine is none: the DUT did not

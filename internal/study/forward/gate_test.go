@@ -22,7 +22,7 @@ func sound() study.Observation {
 }
 
 func TestJudgeCost(t *testing.T) {
-	m, reasons := judge(study.Part{Mode: testbed.Cost, Rate: study.MaxRate}, study.DefaultGates, sound(), 150)
+	m, reasons := judge(study.Part{Mode: testbed.Cost, Rate: study.MaxRate}, study.DefaultGates(), sound(), 150)
 	if len(reasons) > 0 {
 		t.Fatalf("a sound trial is invalid: %q", reasons)
 	}
@@ -33,7 +33,7 @@ func TestJudgeCost(t *testing.T) {
 	}
 	o := sound()
 	o.Contention = 0.2
-	if m, _ := judge(study.Part{Mode: testbed.Cost, Rate: study.MaxRate}, study.DefaultGates, o, 150); math.Abs(m[ChainNS]-800) > 1e-3 {
+	if m, _ := judge(study.Part{Mode: testbed.Cost, Rate: study.MaxRate}, study.DefaultGates(), o, 150); math.Abs(m[ChainNS]-800) > 1e-3 {
 		t.Errorf("with a fifth of the time taken by others the chain is %g ns, want 800", m[ChainNS])
 	}
 }
@@ -42,7 +42,7 @@ func TestJudgeOverload(t *testing.T) {
 	o := sound()
 	lost := uint64(3_000_003)
 	o.Sent.TxPackets, o.Received.Lost = 4_000_004, &lost
-	m, reasons := judge(study.Part{Mode: testbed.Overload, Rate: study.MaxRate}, study.DefaultGates, o, 0)
+	m, reasons := judge(study.Part{Mode: testbed.Overload, Rate: study.MaxRate}, study.DefaultGates(), o, 0)
 	if len(reasons) > 0 {
 		t.Fatalf("a sound trial is invalid: %q", reasons)
 	}
@@ -90,7 +90,7 @@ func TestGates(t *testing.T) {
 			if part.Mode == testbed.Overload && c.name != "headroom" && o.Sent.TargetPPS == 0 && o.Received.RxPackets > 0 {
 				o.Sent.Seconds = 0.1 // ample headroom
 			}
-			_, reasons := judge(part, study.DefaultGates, o, c.bypass)
+			_, reasons := judge(part, study.DefaultGates(), o, c.bypass)
 			found := false
 			for _, r := range reasons {
 				found = found || strings.HasPrefix(r, c.want)
@@ -104,11 +104,11 @@ func TestGates(t *testing.T) {
 
 func TestBypassTime(t *testing.T) {
 	b := BypassRun{Received: load.Received{RxPackets: 1_000_001, Seconds: 0.15}}
-	if ns := BypassTime(study.DefaultGates, b); math.Abs(ns-150) > 1e-6 {
+	if ns := BypassTime(study.DefaultGates(), b); math.Abs(ns-150) > 1e-6 {
 		t.Errorf("%g ns, want 150", ns)
 	}
 	b.Contention = 0.1
-	if ns := BypassTime(study.DefaultGates, b); ns != 0 {
+	if ns := BypassTime(study.DefaultGates(), b); ns != 0 {
 		t.Errorf("a bypass measured under contention counts: %g ns", ns)
 	}
 	block := []study.Trial{{Observed: &study.Observation{Own: &Seen{Bypass: &BypassRun{}}}}, {Observed: &study.Observation{Own: &Seen{Bypass: &BypassRun{NS: 150}}}}}
@@ -137,12 +137,15 @@ func TestFloods(t *testing.T) {
 		o := study.Observation{Own: &Seen{Flooded: true, Management: &Management{Greeting: Answers{Sent: 100, Answered: 20}}},
 			Sent: load.Sent{TxPackets: 100_000, Seconds: 1, TxPPS: 1e5, TargetPPS: 1e5}}
 		c.change(&o)
-		_, bad := judge(part, study.DefaultGates, o, 0)
+		_, bad := judge(part, study.DefaultGates(), o, 0)
 		if got := strings.Join(bad, "; "); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 }
+
+// limited are limits of packets, and none of others.
+func limited(l Limits) study.Gates { return study.Gates{Own: []any{&l}} }
 
 // judge is Judge of a trial that measured its block's bypass, with reasons as text.
 func judge(p study.Part, g study.Gates, o study.Observation, bypass float64) (map[string]float64, []string) {

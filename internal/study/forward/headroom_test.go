@@ -15,7 +15,7 @@ import (
 func TestNeverOverloaded(t *testing.T) {
 	s := study.Spec{Parts: []study.Part{{Name: "at-max", Mode: testbed.Overload, Rate: study.MaxRate}, {Name: "at-50", Mode: testbed.Overload, Rate: "50%"}},
 		Variants: []study.Variant{{Name: "none"}, {Name: "rules"}, {Name: "drained"}, {Name: "absent"}}}
-	_, gate := judge(s.Parts[0], study.Gates{Headroom: 1.2, StarvedPercent: 100}, forwarded(func(o *study.Observation) {}), 0)
+	_, gate := judge(s.Parts[0], limited(Limits{Headroom: 1.2, StarvedPercent: 100}), forwarded(func(o *study.Observation) {}), 0)
 	if len(gate) != 1 || !strings.HasPrefix(gate[0], HeadroomGate+": ") {
 		t.Fatalf("the gate says %q", gate)
 	}
@@ -75,7 +75,7 @@ func TestNotTriedInVain(t *testing.T) {
 func TestUnderOffered(t *testing.T) {
 	s := study.Spec{Parts: []study.Part{{Name: "at-50", Mode: testbed.Overload, Rate: "50%", At: map[string]float64{"load": 50}}, {Name: "at-150", Mode: testbed.Overload, Rate: "150%", At: map[string]float64{"load": 150}}},
 		Sweep: []study.Sweep{{Parameter: "load", Values: []float64{50, 150}}}, Variants: []study.Variant{{Name: "none"}, {Name: "softirq"}, {Name: "lucky"}, {Name: "starved"}}}
-	_, gate := judge(s.Parts[0], study.Gates{UnsentPercent: 0.5, PacingPercent: 2, StarvedPercent: 100}, forwarded(func(o *study.Observation) {
+	_, gate := judge(s.Parts[0], limited(Limits{UnsentPercent: 0.5, PacingPercent: 2, StarvedPercent: 100}), forwarded(func(o *study.Observation) {
 		o.Sent.TargetPPS, o.Sent.Unsent, o.Sent.PacingError = 1e6, o.Sent.TxPackets, 0.5
 	}), 0)
 	if len(gate) != 2 || !strings.HasPrefix(gate[0], unsentGate+": ") || !strings.HasPrefix(gate[1], pacingGate+": ") {

@@ -192,7 +192,7 @@ func TestTooFewGoodRounds(t *testing.T) {
 	lost := uint64(0)
 	o := study.Observation{Sent: load.Sent{TxPackets: 10}, Received: load.Received{RxPackets: 10, Lost: &lost},
 		After: testbed.Counters{Forwarded: 10}, Interleaved: &study.Interleaved{Lanes: in.Condense()[2]}}
-	_, reasons := judge(study.Part{Mode: testbed.Cost}, study.DefaultGates, o, 0)
+	_, reasons := judge(study.Part{Mode: testbed.Cost}, study.DefaultGates(), o, 0)
 	if len(reasons) != 1 || !strings.Contains(reasons[0], "10 of 200 were undisturbed") || !strings.Contains(reasons[0], "190 shared their CPU") {
 		t.Errorf("%q", reasons)
 	}

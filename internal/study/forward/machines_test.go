@@ -39,7 +39,7 @@ func TestTrialsOnMachines(t *testing.T) {
 		{"counters of another way", func(o *study.Observation) { o.After.Forwarded = 10 }, "counters: the receiver has 1000000 frames, but the DUT forwarded 10"},
 		{"a DUT that nobody counts", func(o *study.Observation) { o.After, o.Uncounted = testbed.Counters{}, true }, ""},
 	} {
-		_, bad := judge(study.Part{Mode: testbed.Overload, Rate: "1Mpps"}, study.Gates{Headroom: 1, UnsentPercent: 1, PacingPercent: 1, StarvedPercent: 1}, forwarded(c.change), 0)
+		_, bad := judge(study.Part{Mode: testbed.Overload, Rate: "1Mpps"}, limited(Limits{Headroom: 1, UnsentPercent: 1, PacingPercent: 1, StarvedPercent: 1}), forwarded(c.change), 0)
 		got := strings.Join(bad, "; ")
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)

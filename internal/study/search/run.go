@@ -40,11 +40,11 @@ const searchContentionPercent = 5
 // came in between, and one that lost far more shows that it cannot. Shares are
 // of the frames due and of the time.
 func (s *Spec) Disturbance(g study.Gates, loss, unsent, contention float64) string {
-	contended := 100*contention > min(g.ContentionPercent, searchContentionPercent)
+	contended := 100*contention > min(forward.LimitsOf(g).ContentionPercent, searchContentionPercent)
 	if !contended {
 		contention = 0
 	}
-	kept := 100*unsent > g.UnsentPercent
+	kept := 100*unsent > forward.LimitsOf(g).UnsentPercent
 	switch {
 	case !s.turns(loss, unsent+contention):
 		return ""
@@ -107,7 +107,7 @@ func measureSearch(m map[string]float64, p study.Part, o study.Observation) {
 	m[name] = *s.Goals[0].Throughput
 }
 
-// searchGates are what searches must pass.
+// gates are what searches must pass.
 var gates = []study.Gate{
 	study.Drift, study.Stolen, forward.NotTaken, forward.ReceiverLost,
 	{Name: "search", Before: forward.HeadroomGate, AppliesTo: isSearch, Ask: askSearch,

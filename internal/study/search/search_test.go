@@ -32,7 +32,7 @@ func TestDisturbance(t *testing.T) {
 		{"a curve without loss", curve, 0, 0, 0.12, ""},
 		{"a curve's loss in peace", curve, 0.6, 0, 0.01, ""},
 	} {
-		got := c.s.Disturbance(study.DefaultGates, c.loss, c.unsent, c.contention)
+		got := c.s.Disturbance(study.DefaultGates(), c.loss, c.unsent, c.contention)
 		if !strings.HasPrefix(got, c.want) || got != "" && c.want == "" {
 			t.Errorf("%s: %q, want %q", c.what, got, c.want)
 		}

@@ -16,7 +16,13 @@ const lateShare = 0.1
 // mayBeLate is that share of a time, or request.MostLag if that is more.
 func mayBeLate(ns float64) time.Duration { return max(request.MostLag, time.Duration(lateShare*ns)) }
 
-// servedGates are what requests must pass.
+// Limits are those of gates of requests.
+type Limits struct {
+	// FailedPercent of the requests to a server may fail.
+	FailedPercent float64 `yaml:"failed_percent"`
+}
+
+// gates are what requests must pass.
 var gates = []study.Gate{
 	study.Drift, stolen,
 	{Name: "queue", Limit: study.Must("all mail must have left the queue"), Ask: ofRequests(func(_ study.Asked, v *Served) []string {
@@ -36,7 +42,7 @@ var gates = []study.Gate{
 		return study.FaultIf(v == nil || v.Requests == 0, "the clients asked for nothing")
 	}},
 	{Name: "failed", AppliesTo: isServed, Ask: ofRequests(askFailed), Limit: func(g study.Gates) string {
-		return fmt.Sprintf("%g %% of the requests may fail", g.FailedPercent)
+		return fmt.Sprintf("%g %% of the requests may fail", study.LimitsOf[Limits](g).FailedPercent)
 	}},
 	{Name: "saturated", AppliesTo: isServed, Limit: study.Must("the clients must not be what limits"), Ask: ofRequests(askSaturated)},
 	{Name: "lag", AppliesTo: isServed, Ask: ofRequests(func(a study.Asked, v *Served) []string { return v.lag(asksTogether(a.Observed)) }),
@@ -81,7 +87,8 @@ func askFailed(a study.Asked, v *Served) []string {
 	if len(v.Errors) > 0 {
 		why = fmt.Sprintf(": %d × %s", v.Errors[0].Count, v.Errors[0].Text)
 	}
-	return study.FaultIf(failed > a.Limits.FailedPercent, fmt.Sprintf("%.2f %% of the requests failed (limit %g %%)%s", failed, a.Limits.FailedPercent, why))
+	limit := study.LimitsOf[Limits](a.Limits).FailedPercent
+	return study.FaultIf(failed > limit, fmt.Sprintf("%.2f %% of the requests failed (limit %g %%)%s", failed, limit, why))
 }
 
 // askSaturated asks whether the clients kept up.

@@ -75,7 +75,7 @@ func TestLateness(t *testing.T) {
 			for how, want := range map[study.Interleaving]string{study.Together: c.together, study.Alternating: c.alone} {
 				o := c.o
 				o.Interleaved = &study.Interleaved{How: how}
-				m, why := judge(study.Part{Mode: testbed.Serve}, study.DefaultGates, o, 0)
+				m, why := judge(study.Part{Mode: testbed.Serve}, study.DefaultGates(), o, 0)
 				if text := strings.Join(why, "; "); want == "" && text != "" || !strings.Contains(text, want) {
 					t.Errorf("%s: %q, want %q", how, text, want)
 				}
@@ -123,7 +123,7 @@ func TestStalledServer(t *testing.T) {
 	}
 	v := &Served{RoundTrip: 0.01}
 	v.Condense(a, request.Meter{Elapsed: 10 * time.Second, CPUs: 2, Rate: 100})
-	m, why := judge(study.Part{Mode: testbed.Serve}, study.DefaultGates, study.Observation{Own: v.Observed(), Interleaved: &study.Interleaved{How: study.Together}}, 0)
+	m, why := judge(study.Part{Mode: testbed.Serve}, study.DefaultGates(), study.Observation{Own: v.Observed(), Interleaved: &study.Interleaved{How: study.Together}}, 0)
 	// 100 of 1000 waited 505 ms on average.
 	if len(why) > 0 || math.Abs(m[RequestMean]-70.5e6) > 1e6 || m[RequestP99] < 900e6 {
 		t.Errorf("mean %v, 99 %% within %v, %q", time.Duration(m[RequestMean]), time.Duration(m[RequestP99]), why)
@@ -153,7 +153,7 @@ func TestLatenessLeavesTheEffect(t *testing.T) {
 		means := [2]float64{}
 		valid := true
 		for i, speed := range []float64{1, faster} {
-			m, why := judge(study.Part{Mode: testbed.Serve}, study.DefaultGates, arm(speed), 0)
+			m, why := judge(study.Part{Mode: testbed.Serve}, study.DefaultGates(), arm(speed), 0)
 			means[i], valid = m[RequestMean], valid && len(why) == 0
 		}
 		if !valid {

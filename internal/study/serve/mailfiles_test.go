@@ -101,7 +101,7 @@ func TestWhatIsTakenIsNotDelivered(t *testing.T) {
 	o := observed(func(v *Served) {
 		v.SettledRate, v.Queue, v.Mail = 40, &request.Queue{Peak: 7}, &Mail{Taken: 10, Delivered: 10}
 	})
-	m, why := judge(p, study.DefaultGates, o, 0)
+	m, why := judge(p, study.DefaultGates(), o, 0)
 	if m[SettledRate] != 40 || m[QueuePeak] != 7 || len(why) > 0 {
 		t.Errorf("%v, %q", m, why)
 	}
@@ -109,7 +109,7 @@ func TestWhatIsTakenIsNotDelivered(t *testing.T) {
 		"queue: 3 messages":    func(v *Served) { v.Queue = &request.Queue{Waiting: 3} },
 		"delivery: 2 messages": func(v *Served) { v.Mail = &Mail{Bounced: 2} },
 	} {
-		if _, why := judge(p, study.DefaultGates, observed(change), 0); len(why) != 1 || !strings.HasPrefix(why[0], want) {
+		if _, why := judge(p, study.DefaultGates(), observed(change), 0); len(why) != 1 || !strings.HasPrefix(why[0], want) {
 			t.Errorf("want %q, got %q", want, why)
 		}
 	}

@@ -158,6 +158,9 @@ func (Kind) Measure(_ study.Part, o study.Observation, _ []study.Trial) map[stri
 // Gates satisfies Kind.
 func (Kind) Gates() []study.Gate { return gates }
 
+// Limits satisfies Kind.
+func (Kind) Limits() any { return &Limits{FailedPercent: 0.5} }
+
 // Warn satisfies Kind.
 func (Kind) Warn(r *study.Results, s study.Spec) { warnClients(r, s) }
 

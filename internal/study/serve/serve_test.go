@@ -105,7 +105,7 @@ func observed(change func(*Served)) study.Observation {
 
 func TestJudgeServed(t *testing.T) {
 	p := study.Part{Mode: testbed.Serve}
-	m, why := judge(p, study.DefaultGates, observed(nil), 0)
+	m, why := judge(p, study.DefaultGates(), observed(nil), 0)
 	if len(why) > 0 {
 		t.Errorf("reasons %q", why)
 	}
@@ -126,7 +126,7 @@ func TestJudgeServed(t *testing.T) {
 			v.Errors = []request.Failure{{Kind: request.NoPort.String(), Text: "no local port left", Count: 3}}
 		},
 	} {
-		if _, why := judge(p, study.DefaultGates, observed(change), 0); len(why) != 1 || !strings.HasPrefix(why[0], want) {
+		if _, why := judge(p, study.DefaultGates(), observed(change), 0); len(why) != 1 || !strings.HasPrefix(why[0], want) {
 			t.Errorf("want one reason beginning with %q, got %q", want, why)
 		}
 	}
