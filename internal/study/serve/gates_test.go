@@ -103,7 +103,7 @@ func TestStolen(t *testing.T) {
 			o.Interleaved = nil
 		}
 		o.CPUs = []study.CPUCheck{{CPU: -1, SpinBefore: 1, SpinAfter: 1, Steal: c.steal}}
-		if _, why := judge(study.Part{Mode: testbed.Serve}, study.DefaultGates, o, 0); len(why) == 0 != c.valid {
+		if _, why := judge(study.Part{Mode: testbed.Serve}, study.DefaultGates(), o, 0); len(why) == 0 != c.valid {
 			t.Errorf("%s, %g of the CPU stolen: %q", c.how, c.steal, why)
 		}
 	}
