@@ -31,17 +31,17 @@ import (
 const proveLong = `Prove switches settings of a host in production back and forth, in windows of a few
 minutes, under the host's own traffic, and says whether what you watch gets better:
 pairs of windows in an order drawn by chance, every fourth pair a sham. Nothing is
-installed there. Each window is a change that the host takes back by itself if this
-command, the connection or this machine dies; guardrails end the study and put the
+installed there. Each window, with the setting or without, has a dead-man's switch on
+the host, which takes it back if this command, the connection or this machine dies; guardrails end the study and put the
 host back when errors, drops, memory, the run queue or the metric itself go wrong.
 
 Metrics:
   log:PATH               95th percentile of the time of requests in the server's access
-                         log (log:PATH#p50, #p99, #errors; log:PATH?path=/api/*)
+                         log (log:PATH#p50, #p99, #errors, #rate; log:PATH?path=/api/*)
   cpu-per-packet         the kernel's CPU time per packet
   cpu-per-request:PATH   the same per request, counted in an access log
   retransmits  rtt  delivery-rate  drops
-  probe:URL              http://…, https://… or tcp://HOST:PORT, from here
+  probe:URL              http://…, https://…, tcp://HOST:PORT or icmp://HOST, from here
   command:PATH           a program on this machine that prints one number
   prometheus:URL#QUERY   an instant query of a Prometheus server
 

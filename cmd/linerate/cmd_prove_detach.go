@@ -69,7 +69,7 @@ func detach(ctx context.Context, argv []string, log string) (how string, err err
 		return "", fmt.Errorf("start the study in the background: %w", err)
 	}
 	defer file.Close()
-	starter, how := starterOf(filepath.Base(log), dir, log)
+	starter, how := starterOf(runtime.GOOS, filepath.Base(log), dir, log)
 	if starter == nil {
 		cmd := exec.Command(argv[0], argv[1:]...)
 		cmd.Stdout, cmd.Stderr = file, file
@@ -88,8 +88,8 @@ func detach(ctx context.Context, argv []string, log string) (how string, err err
 
 // starterOf is what starts programs in the background here; nil where nothing is but the
 // system call.
-func starterOf(name, dir, log string) (argv []string, how string) {
-	if runtime.GOOS == "freebsd" {
+func starterOf(goos, name, dir, log string) (argv []string, how string) {
+	if goos == "freebsd" {
 		return []string{"daemon", "-f", "-o", log}, "daemon(8)"
 	}
 	if _, err := os.Stat("/run/systemd/system"); err != nil || os.Getuid() != 0 {

@@ -35,11 +35,15 @@ func look(cmd *cobra.Command, s study.Spec, o live.Options) error {
 	if err != nil {
 		return err
 	}
-	return writePilot(cmd.OutOrStdout(), s, out.Pilot)
+	watched, err := o.Watched()
+	if err != nil {
+		return err
+	}
+	return writePilot(cmd.OutOrStdout(), s, out.Pilot, watched)
 }
 
-// writePilot says what a study of a length could show.
-func writePilot(w io.Writer, s study.Spec, pilots map[string]switchback.Pilot) error {
+// writePilot says what a study of a length could show, and what each metric is.
+func writePilot(w io.Writer, s study.Spec, pilots map[string]switchback.Pilot, watched []string) error {
 	design := switchback.PlanOf(s, s.Parts[0])
 	rows := [][]string{}
 	for _, g := range s.Metrics {
@@ -58,6 +62,9 @@ func writePilot(w io.Writer, s study.Spec, pilots map[string]switchback.Pilot) e
 	page := show.NewPage(cli.StyleOf(w))
 	page.Line(fmt.Sprintf("What a study with windows of %s would show (half the 95 %% interval), if the traffic stays as it was:", design.Window))
 	page.Table(show.Table{Header: []string{"metric", "scatter", "in 1 h", "in 6 h", "in 24 h"}, Right: []bool{false, true, true, true, true}, Rows: rows})
+	for _, line := range watched {
+		page.Paragraph("", "  ", line)
+	}
 	return page.Flush(w)
 }
 
@@ -147,7 +154,6 @@ func (f *runFlags) resumeLive(cmd *cobra.Command, dir *studydir.Dir, remote *hos
 func (f *runFlags) conductLive(cmd *cobra.Command, at *liveAt, dir *studydir.Dir) (study.Results, error) {
 	env := study.EnvironmentOf(at.facts)
 	env.Label, env.Engine = assemble.LiveLabel, "its own traffic"
-	env.Testbeds = map[string]study.BedNotes{string(switchback.Mode): {Kind: study.KindLive}}
 	env.Linerate, env.Command = cli.Version(), append([]string{"linerate"}, os.Args[1:]...)
 	ref, err := dir.KeepFacts(at.facts)
 	if err != nil {
@@ -158,9 +164,14 @@ func (f *runFlags) conductLive(cmd *cobra.Command, at *liveAt, dir *studydir.Dir
 	if err != nil {
 		return study.Results{}, err
 	}
+	watched, err := o.Watched()
+	if err != nil {
+		return study.Results{}, err
+	}
+	env.Testbeds = map[string]study.BedNotes{string(switchback.Mode): {Kind: study.KindLive, Notes: watched}}
 	o.About = proved(dir)
 	o.Done, o.Say = assemble.WindowsOf(dir.Spec, dir.Trials), talker(cmd)
-	o.Piloted = func(p map[string]switchback.Pilot) error { return writePilot(cmd.ErrOrStderr(), dir.Spec, p) }
+	o.Piloted = func(p map[string]switchback.Pilot) error { return writePilot(cmd.ErrOrStderr(), dir.Spec, p, watched) }
 	o.Sink = func(w live.Window) error { return tellWindow(cmd, dir, w) }
 	o.Enough = func([]live.Window) bool { return dir.Spec.Settled(dir.Seed, dir.Trials) }
 	out, runErr := live.Run(cmd.Context(), o)

@@ -58,6 +58,8 @@ func writeStatus(w io.Writer, st apply.Status) {
 	switch {
 	case st.Live != nil && st.State != "idle" && (st.ID == "" || st.Busy):
 		fmt.Fprintln(w, "a window of it begins or ends right now")
+	case st.Live != nil && st.State == "pending" && st.Digest == apply.AsIs:
+		fmt.Fprintf(w, "a window of it in which nothing is set: its switch, armed in every window, ends in %s at the latest\n", time.Duration(max(0, st.Left))*time.Second)
 	case st.Live != nil && st.State == "pending":
 		fmt.Fprintf(w, "%s is set in a window of it: the host reverts it in %s at the latest\n", show.Clean(st.ID), time.Duration(max(0, st.Left))*time.Second)
 	case st.State == "idle":

@@ -23,11 +23,11 @@ func (st Status) Free(machine string) error {
 	case st.UID != 0:
 		return hint.With(errors.New("changing a host needs root"), "log in as root, or by way of sudo or doas")
 	case st.Live != nil:
-		return hint.With(fmt.Errorf("a live study has this host (%s)", show.Clean(st.Live.Owner)), "linerate study stop ends it and puts the host back")
+		return st.Taken()
 	case st.State != "idle":
 		return hint.With(fmt.Errorf("another apply is %s on this host", show.Clean(st.State)), "linerate status says which; confirm it or roll it back first")
 	}
-	return nil
+	return st.Switchable()
 }
 
 // ErrChangedSince says that a host is not as a plan that was confirmed left it.

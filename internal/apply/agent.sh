@@ -43,15 +43,11 @@ journal() {
 
 # hello says what this host is.
 hello() {
-	say "os $OS"
-	say "release $(uname -r)"
-	say "host $(uname -n)"
-	say "uid $(id -u)"
-	say "init $(init_system)"
-	products; session
+	say "os $OS$NL""release $(uname -r)$NL""host $(uname -n)$NL""uid $(id -u)$NL""init $(init_system)"
+	products; session; study_of live
+	[ -n "$(boot_id)" ] || say "boot unknown"
 	for f in "$S/pending" "$S/confirming" "$S/reverting"; do [ ! -d "$f" ] || say "state ${f##*/}"; done
-	# The directory is root's alone.
-	[ ! -d "$S" ] || [ -x "$S" ] || say "state unreadable"
+	[ ! -d "$S" ] || [ -x "$S" ] || say "state unreadable" # it is root's alone
 }
 
 # session says which interface an SSH session came in by.
@@ -116,9 +112,11 @@ locked() {
 # begin makes the journal durable: from standard input, and every file that is
 # to change. Until its last rename nothing of the host has changed.
 begin() {
-	[ ! -d "$S/pending" ] && [ ! -d "$S/confirming" ] && [ ! -d "$S/reverting" ] || die "another apply is pending on this host"
+	studied=$(study_of live)
+	[ ! -d "$S/pending" ] && [ ! -d "$S/confirming" ] && [ ! -d "$S/reverting" ] || die "${studied:+a live study has this host: }another apply is pending on this host"
 	rm -rf "$S/new" && mkdir -p "$S/new" "$S/history" && D=$S/new || die "cannot write to $S"
 	if ! cat >"$D/journal" || [ "$(tail -n 1 "$D/journal")" != end ]; then abandon "the journal did not arrive whole"; fi
+	[ -z "$studied" ] || grep -q '^digest live:' "$D/journal" || abandon "a live study has this host"
 	unpack || abandon "cannot write the journal"
 	files "$D" keep || abandon "cannot keep the files as they are"
 	journal "$D" before unchanged || abandon "$changed is not what it was when the plan was made"
@@ -175,7 +173,7 @@ current_id() {
 # arm starts the dead-man's switch and returns once it watches.
 arm() {
 	window=$(sed -n 's/^window \([0-9]*\)$/\1/p' "$D/journal")
-	b=$(boot_id) && t=$(uptime_s) && say "$b $((t + window))" >"$D/deadline" && durable "$D/deadline" "$D" && start_watch
+	b=$(boot_id) && [ -n "$b" ] && since_boot && say "$b $((up + window))" >"$D/deadline" && durable "$D/deadline" "$D" && start_watch
 }
 start_watch() {
 	rm -f "$D/watcher"
@@ -183,7 +181,7 @@ start_watch() {
 	case $(init_system) in
 	# At a boot it is needed before sysinit.target, which a unit would wait for;
 	# at a shutdown it is not to be waited for.
-	systemd) systemd-run --quiet --collect --unit="linerate-$id" -p Restart=on-failure -p RestartSec=2 \
+	systemd) systemd-run --quiet --collect --unit="linerate-$id-$$" -p Restart=on-failure -p RestartSec=2 \
 		-p DefaultDependencies=no -p Conflicts=shutdown.target -p Before=shutdown.target -p KillSignal=SIGKILL \
 		/bin/sh "$S/agent" watch "$id" >/dev/null || return 1 ;;
 	rc) daemon -f /bin/sh "$S/agent" watch "$id" && start_guard daemon -f || return 1 ;;
@@ -210,27 +208,30 @@ nap() {
 # daemonize is OpenWrt's setsid(1); it ends at once.
 daemonize() { program=$1 && shift && start-stop-daemon -S -b -p "$D/nobody" -x "$program" -- "$@"; }
 start_guard() {
-	[ ! -s "$D/guard" ] || ! kill -0 "$(cat "$D/guard")" 2>/dev/null || return 0
+	! alive guard || return 0
 	"$@" /bin/sh "$S/agent" guard "$id" </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
 }
 # at_work says whether somebody is changing this host at this moment.
 at_work() {
 	[ -e "$S/lock" ] || return 1
-	case $OS in
-	FreeBSD) ! lockf -k -s -t 0 "$S/lock" true ;;
-	*) ! flock -n "$S/lock" true ;;
-	esac
+	if [ "$OS" = FreeBSD ]; then ! lockf -k -s -t 0 "$S/lock" true; else ! flock -n "$S/lock" true; fi
 }
-armed() { [ -s "$D/watcher" ] && kill -0 "$(cat "$D/watcher")" 2>/dev/null; }
-left() { # seconds until the deadline; none left after a boot
-	[ -s "$D/deadline" ] && read -r b t <"$D/deadline" && [ "$b" = "$(boot_id)" ] || { say 0; return; }
-	say $((t - $(uptime_s)))
+alive() { { read -r pid <"$D/$1" && kill -0 "$pid"; } 2>/dev/null; }
+armed() { alive watcher; }
+# time_left sets left to the seconds until the deadline, and says whether there are any:
+# none after a boot, which no process outlives, so that it asks once which boot it is.
+time_left() {
+	left=0
+	[ -s "$D/deadline" ] && read -r b t <"$D/deadline" && [ "$b" = "${this_boot:=$(boot_id)}" ] && since_boot && left=$((t - up)) && [ "$left" -gt 0 ]
 }
+# doze waits for some of what is left, and never beyond it. Each program that a switch
+# starts is load on its host: far from the deadline it starts few.
+doze() { if [ "$left" -gt 6 ]; then sleep 5; elif [ "$left" -gt 1 ]; then sleep $((left - 1)); else sleep 0.1 2>/dev/null || sleep 1; fi; }
 
 # watch is the switch: it outlives everyone and ends with its transaction.
 watch() {
 	cd / && current_id && [ "$id" = "$1" ] && say $$ >"$D/watcher" || return 0
-	while [ -e "$S/pending/id.$1" ] && [ "$(left)" -gt 0 ]; do sleep 1; done
+	while [ -e "$S/pending/id.$1" ] && time_left; do doze; done
 	trial=no && [ ! -e "$S/pending/booted" ] || trial=yes
 	while under_way "$1"; do
 		/bin/sh "$S/agent" revert "$1" "nobody confirmed in time" >/dev/null 2>&1 && break
@@ -246,7 +247,8 @@ under_way() { [ -e "$S/pending/id.$1" ] || [ -e "$S/confirming/id.$1" ] || [ -e 
 guard() {
 	cd / && current_id && say $$ >"$D/guard" || return 0
 	while under_way "$1"; do
-		sleep 2
+		time_left && [ "$left" -gt 3 ] || left=3 # after the deadline too
+		doze
 		current_id && [ "$id" = "$1" ] || continue
 		[ ! -s "$D/watcher" ] || armed || at_work || /bin/sh "$S/agent" mend "$1" >/dev/null 2>&1
 	done
@@ -256,7 +258,7 @@ guard() {
 # there is time, and ended when there is none.
 mend() {
 	current_id && [ "$id" = "${1:-$id}" ] && ! armed || return 0
-	if [ "$D" = "$S/pending" ] && [ -e "$D/ready" ] && [ "$(left)" -gt 0 ]; then start_watch
+	if [ "$D" = "$S/pending" ] && [ -e "$D/ready" ] && time_left; then start_watch
 	else revert switch "its switch had gone"; fi
 }
 
@@ -528,7 +530,7 @@ confirm() {
 	[ -z "$1" ] || grep -q "^digest $1" "$D/journal" || die "another plan is pending: $id"
 	[ -e "$D/ready" ] || die "it is not applied yet"
 	[ ! -e "$D/trial" ] || [ -e "$D/booted" ] || die "the boot that is to try it has not been yet"
-	[ "$(left)" -gt 0 ] || { revert switch "confirmed too late"; die "too late: the time to confirm was over"; }
+	time_left || { revert switch "confirmed too late"; die "too late: the time to confirm was over"; }
 	# A trial's boot has lost the values that no file keeps.
 	if [ -e "$D/trial" ]; then
 		values "$D" set || die "cannot set$refused any more; not confirmed"
@@ -625,7 +627,8 @@ status() {
 	if current_id; then
 		say "id $id"
 		sed -n '/^digest /p' "$D/journal"
-		say "left $(left)"
+		time_left
+		say "left $left"
 		# The lock is looked at between: what is not armed yet may be so by then.
 		if armed; then say "armed yes"
 		elif at_work || [ ! -e "$D/id.$id" ]; then say "busy yes"
@@ -633,7 +636,7 @@ status() {
 		else say "armed no"; fi
 		[ ! -e "$D/ready" ] || say "ready yes"
 	fi
-	study_of live; study_of lost; set +f
+	study_of lost; set +f
 	for h in "$S"/history/*; do
 		[ ! -d "$h" ] || say "history ${h##*/} $(sed -n 's/^digest //p' "$h/journal") $(cat "$h/why" 2>/dev/null)"
 		[ ! -s "$h/when" ] || say "when ${h##*/} $(cat "$h/when")"

@@ -9,8 +9,10 @@ import (
 
 	"linerate/internal/apply/record"
 	"linerate/internal/fact"
+	"linerate/internal/hint"
 	"linerate/internal/knob"
 	"linerate/internal/setting"
+	"linerate/internal/show"
 )
 
 // Identity is what a host says of itself.
@@ -29,6 +31,11 @@ type Identity struct {
 	MachineID string `json:"machine_id,omitempty"`
 	// Product is the appliance that the host is, in small letters; "" for none.
 	Product string `json:"product,omitempty"`
+	// NoBoot says that the host does not tell which boot it is: a switch could not know
+	// that one came between.
+	NoBoot bool `json:"-"`
+	// Live is the study under way on this host, if one is; root alone can tell.
+	Live *LiveStudy `json:"live_study,omitempty"`
 }
 
 // Snapshot is a host's settings and files at one moment. A key that is not in
@@ -68,8 +75,6 @@ type Status struct {
 	// NextBoot are files that a boot reads and that were written, or put back,
 	// since: what they say runs from the next boot on, and not before.
 	NextBoot []string `json:"next_boot,omitempty"`
-	// Live is the study under way on this host, if one is.
-	Live *LiveStudy `json:"live_study,omitempty"`
 	// Lost is a study that had this host since it booted, did not end, and has not been
 	// heard of since its hold was over: -Left seconds ago.
 	Lost *LiveStudy `json:"lost_study,omitempty"`
@@ -118,6 +123,10 @@ func parseIdentity(out []byte) (Identity, error) {
 			id.Management = rest
 		case "product":
 			id.Product = rest
+		case "boot":
+			id.NoBoot = rest == "unknown"
+		case "live":
+			id.Live = liveStudy(rest)
 		case "machine":
 			if fact.IsMachineID(rest) {
 				id.MachineID = rest
@@ -207,15 +216,8 @@ func parseStatus(out []byte) (Status, error) {
 			if n := len(st.History); n > 0 && strings.HasPrefix(id, st.History[n-1].ID+".") {
 				st.History[n-1].When = when
 			}
-		case "live", "lost":
-			if f := strings.SplitN(rest, " ", 3); len(f) > 1 {
-				s := &LiveStudy{Owner: f[0], About: strings.Join(f[2:], "")}
-				if s.Left, err = strconv.Atoi(f[1]); word == "live" {
-					st.Live = s
-				} else {
-					st.Lost = s
-				}
-			}
+		case "lost":
+			st.Lost = liveStudy(rest)
 		case "next-boot":
 			st.NextBoot = append(st.NextBoot, rest)
 		default:
@@ -224,6 +226,40 @@ func parseStatus(out []byte) (Status, error) {
 	}
 	st.Drift = append(st.Drift, drift.Drift...)
 	return st, errors.Join(err)
+}
+
+// liveStudy reads OWNER SECONDS WHAT; nil of what is none.
+func liveStudy(rest string) *LiveStudy {
+	f := strings.SplitN(rest, " ", 3)
+	if len(f) < 2 {
+		return nil
+	}
+	left, err := strconv.Atoi(f[1])
+	if err != nil {
+		return nil
+	}
+	return &LiveStudy{Owner: f[0], Left: left, About: strings.Join(f[2:], "")}
+}
+
+// Taken refuses a host that a live study has, in whichever of its windows.
+func (id Identity) Taken() error {
+	if id.Live == nil {
+		return nil
+	}
+	return hint.With(fmt.Errorf("a live study has this host (%s): %s", show.Clean(id.Live.Owner), show.Clean(id.Live.About)), "linerate study stop ends it and puts the host back")
+}
+
+// Switchable refuses a host on which no dead-man's switch can be armed.
+func (id Identity) Switchable() error {
+	if !id.NoBoot {
+		return nil
+	}
+	from := "/proc/sys/kernel/random/boot_id"
+	if id.OS == "freebsd" {
+		from = "sysctl kern.boot_id"
+	}
+	return hint.With(fmt.Errorf("this host does not tell which boot it is (%s), so that its dead-man's switch could not know of a boot", from),
+		"a container without it is changed from the machine that it runs on, or started so that it can read it")
 }
 
 func past(rest string) Past {
@@ -239,8 +275,12 @@ func past(rest string) Past {
 	return p
 }
 
-// OfLiveStudy begins the digest of a live study's transactions.
-const OfLiveStudy = "live:"
+// OfLiveStudy begins the digest of a live study's transactions, and AsIs is that of its
+// windows in which the host is as it is: nothing is set, but the switch is armed.
+const (
+	OfLiveStudy = "live:"
+	AsIs        = OfLiveStudy + "0000000000000000"
+)
 
 // OfLiveStudy reports a window of a live study.
 func (p Past) OfLiveStudy() bool { return strings.HasPrefix(p.Digest, OfLiveStudy) }

@@ -89,7 +89,7 @@ func Fits(p plan.Plan, id Identity) error {
 	case id.Init == "none" && writesFiles(p):
 		return hint.With(errors.New("nothing is known of what starts at this host's boot, so nothing could put its files back"), "apply needs systemd, OpenRC, System V init or FreeBSD's rc")
 	}
-	if err := onAppliance(p, id); err != nil {
+	if err := errors.Join(id.Taken(), id.Switchable(), onAppliance(p, id)); err != nil {
 		return err
 	}
 	want, err := release.Parse(p.Release)

@@ -68,7 +68,7 @@ func (h *LiveHost) Options(s study.Spec, seed uint64, f *fact.Facts) (live.Optio
 	part := s.Parts[0]
 	terms, _ := switchback.TermsOf(part)
 	o := live.Options{
-		Conn: h.Conn, Machine: apply.On(h.Conn), Plan: switchback.PlanOf(s, part), Seed: seed,
+		Conn: h.Conn, Machine: apply.On(h.Conn), Plan: switchback.PlanOf(s, part), Seed: seed, OS: f.OS,
 		Metrics: terms.Watch, Better: stats.Direction(terms.Better), Service: terms.Service, HarmPercent: terms.HarmPercent,
 		Pilot: time.Duration(terms.Pilot * float64(time.Second)), Imbalance: terms.Imbalance,
 	}

@@ -2,11 +2,13 @@ package live
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"linerate/internal/fact"
 	"linerate/internal/hint"
 	"linerate/internal/stats"
 	"linerate/internal/study/switchback"
@@ -48,6 +50,9 @@ func bits(s string) float64 {
 // ones alone.
 const howNew = ", of those opened in the window alone: the setting acts on new ones"
 
+// connectionless says whether the host's kernel tells nothing of single connections.
+func (o *Options) connectionless() bool { return strings.EqualFold(o.OS, fact.FreeBSD) }
+
 // young keeps the connections apart that are older than the window, where the setting
 // under study acts on new ones alone.
 type young struct {
@@ -85,8 +90,12 @@ func fromConnections(name string, value func(connection) float64) func(*Options,
 		if rest != "" {
 			return switchback.Watched{}, nil, hint.Usagef("%q is more than the metric takes", rest)
 		}
-		o.connections = true
 		w := switchback.Watched{Metric: name, How: howCounted[name]}
+		if o.connectionless() {
+			return w, nil, hint.With(errors.New("FreeBSD's kernel tells nobody the round trip or the delivery rate of a connection (net.inet.tcp.pcblist has windows, timers and segments sent again)"),
+				"watch retransmits, a probe (probe:tcp://HOST:PORT) or the server's log instead")
+		}
+		o.connections = true
 		if o.NewConnections {
 			w.How += howNew
 		}
@@ -109,8 +118,12 @@ func (s *sampled) Tick(_ context.Context, now Sample) (float64, error) {
 // sentAgain is the share of segments sent again: of the host's counters or, where the
 // setting acts on new connections alone, of theirs.
 func sentAgain(o *Options, rest string) (switchback.Watched, Source, error) {
-	if !o.NewConnections {
-		return counterSource(switchback.Retransmits, func(s Sample) float64 { return s.Again }, func(s Sample) float64 { return s.Segments })(o, rest)
+	if !o.NewConnections || o.connectionless() {
+		w, s, err := counterSource(switchback.Retransmits, func(s Sample) float64 { return s.Again }, func(s Sample) float64 { return s.Segments })(o, rest)
+		if o.NewConnections {
+			w.How += "; the setting acts on new connections, and those older than the window are counted too: FreeBSD does not tell them apart"
+		}
+		return w, s, err
 	}
 	if rest != "" {
 		return switchback.Watched{}, nil, hint.Usagef("%q is more than the metric takes", rest)

@@ -32,7 +32,7 @@ end
 		t.Fatalf("%+v, %v", s, err)
 	}
 	// A full table of pf's trips, twice in a row, as a full nf_conntrack does.
-	g := guarding{(&Options{}).guardrails()}
+	g := guarding{rails: (&Options{}).guardrails()}
 	g.window()
 	before := s
 	for i := range 2 {

@@ -50,20 +50,26 @@ func (g *guarding) answers(limit time.Duration) {
 // guardrails of a study. Nobody can switch them off.
 func (o *Options) guardrails() []*guard {
 	g := func(rail switchback.Guardrail, value func(now, before Sample, values map[string]float64) float64) *guard {
-		return &guard{Watch: switchback.Watch{Guardrail: rail}, value: value}
+		return &guard{Watch: switchback.Watch{Guardrail: rail}, value: func(now, before Sample, values map[string]float64) float64 {
+			v := value(now, before, values)
+			if rail.Inverse {
+				return 1 / v
+			}
+			return v + rail.Floor
+		}}
 	}
 	rails := []*guard{
 		g(switchback.Guardrail{Name: timeToAnswer, Limit: longestAnswer.Seconds(), Unit: "s"}, func(now, _ Sample, _ map[string]float64) float64 { return now.Took.Seconds() }),
 		g(switchback.Guardrail{Name: "memory in use", Limit: 0.97, Checks: 2, Unit: "%"}, func(now, _ Sample, _ map[string]float64) float64 { return 1 - now.Available }),
 		g(switchback.Guardrail{Name: "connection table in use", Limit: 0.97, Checks: 2, Unit: "%"}, func(now, _ Sample, _ map[string]float64) float64 { return now.States }),
-		g(switchback.Guardrail{Name: "run queue", HarmPercent: fourfold}, func(now, _ Sample, _ map[string]float64) float64 {
-			return now.Running/float64(max(1, now.CPUs)) + 1
+		g(switchback.Guardrail{Name: "run queue", HarmPercent: fourfold, Unit: "threads a CPU", Floor: 1}, func(now, _ Sample, _ map[string]float64) float64 {
+			return now.Running / float64(max(1, now.CPUs))
 		}),
-		g(switchback.Guardrail{Name: "CPU in use", HarmPercent: twice, Unit: "%"}, func(now, before Sample, _ map[string]float64) float64 {
-			return ratio(now.Busy-before.Busy, now.Passed-before.Passed) + 0.1
+		g(switchback.Guardrail{Name: "CPU in use", HarmPercent: twice, Unit: "%", Floor: 0.1}, func(now, before Sample, _ map[string]float64) float64 {
+			return ratio(now.Busy-before.Busy, now.Passed-before.Passed)
 		}),
-		g(switchback.Guardrail{Name: "dropped packets", HarmPercent: twice, Unit: "%"}, func(now, before Sample, _ map[string]float64) float64 {
-			return ratio(now.Drops-before.Drops, now.Packets-before.Packets) + dropsFloor
+		g(switchback.Guardrail{Name: "dropped packets", HarmPercent: twice, Unit: "%", Floor: dropsFloor}, func(now, before Sample, _ map[string]float64) float64 {
+			return ratio(now.Drops-before.Drops, now.Packets-before.Packets)
 		}),
 		// Traffic that stays away is harm that no ratio of it shows.
 		g(switchback.Guardrail{Name: "time between packets", HarmPercent: fourfold, Unit: "s"}, func(now, before Sample, _ map[string]float64) float64 {
@@ -72,11 +78,12 @@ func (o *Options) guardrails() []*guard {
 	}
 	for i, m := range o.metrics {
 		if i == 0 {
-			rails = append(rails, g(switchback.Guardrail{Name: m.Source, HarmPercent: o.HarmPercent}, m.harm))
+			rails = append(rails, g(switchback.Guardrail{Name: m.Source, HarmPercent: o.HarmPercent, Unit: m.Metric, Inverse: switchback.HigherIsBetter(m.Metric),
+				Floor: map[string]float64{switchback.LogErrors: errorsFloor, switchback.Drops: dropsFloor}[m.Metric]}, func(_, _ Sample, values map[string]float64) float64 { return values[m.Metric] }))
 		}
 		if f, ok := m.from.(fallible); ok {
-			rails = append(rails, g(switchback.Guardrail{Name: "failures of " + m.Source, HarmPercent: twice, Unit: "%"}, func(Sample, Sample, map[string]float64) float64 {
-				return f.failing() + errorsFloor
+			rails = append(rails, g(switchback.Guardrail{Name: "failures of " + m.Source, HarmPercent: twice, Unit: "%", Floor: errorsFloor}, func(Sample, Sample, map[string]float64) float64 {
+				return f.failing()
 			}))
 		}
 	}
@@ -90,29 +97,17 @@ type fallible interface {
 	failing() float64
 }
 
-// harm is the metric as a guardrail takes it: higher is worse, and next to nothing is not
-// twice as much as nothing.
-func (m Metric) harm(_, _ Sample, values map[string]float64) float64 {
-	v := values[m.Metric]
-	switch {
-	case switchback.HigherIsBetter(m.Metric):
-		return 1 / v
-	case m.Metric == switchback.LogErrors:
-		return v + errorsFloor
-	case m.Metric == switchback.Drops:
-		return v + dropsFloor
-	}
-	return v
-}
-
 // guarding is all guardrails over a study.
-type guarding struct{ rails []*guard }
+type guarding struct {
+	rails []*guard
+	begun time.Time // the window
+}
 
 // window begins a new one.
 func (g *guarding) window() {
+	g.begun = time.Now()
 	for _, r := range g.rails {
 		r.Begin()
-		r.Closest = 0
 	}
 }
 
@@ -130,7 +125,7 @@ func (g *guarding) check(treated bool, now, before Sample, values map[string]flo
 			r.Control(v)
 			continue
 		}
-		if t, trips := r.Check(v); trips {
+		if t, trips := r.Check(v, max(0, now.At.Sub(g.begun).Seconds())); trips {
 			return &t
 		}
 	}
@@ -151,10 +146,13 @@ func (g *guarding) beyond(now Sample) (switchback.Guardrail, float64, bool) {
 	return switchback.Guardrail{}, 0, false
 }
 
-func (g *guarding) closest() map[string]float64 {
-	out := map[string]float64{}
+// nearest is how near those came in the window that saw something.
+func (g *guarding) nearest() map[string]switchback.Nearest {
+	out := map[string]switchback.Nearest{}
 	for _, r := range g.rails {
-		out[r.Name] = r.Closest
+		if r.Nearest.Share > 0 {
+			out[r.Name] = r.Nearest
+		}
 	}
 	return out
 }

@@ -17,9 +17,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/apply"
+	"linerate/internal/hint"
 	"linerate/internal/host/localhost"
 	"linerate/internal/knob"
 	"linerate/internal/labtest"
+	"linerate/internal/plan"
 	"linerate/internal/setting"
 	"linerate/internal/stats"
 	"linerate/internal/study/switchback"
@@ -323,6 +325,24 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// A host that does not tell which boot it is has no switch to lean on: it is refused for
+// that, before anything is touched.
+func TestRefusesWithoutABoot(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	o, windows := h.study(t, fin, "17", 1)
+	o.Machine = apply.OnWith(h.runner(), apply.Script("boot_id() { :; }\n"))
+	_, err := Run(t.Context(), o)
+	for _, err := range []error{err, Check(t.Context(), o)} {
+		if err == nil || !strings.Contains(err.Error(), "does not tell which boot it is") || !strings.Contains(hint.Of(err), "container") || len(*windows) > 0 {
+			t.Errorf("%v after %d windows", err, len(*windows))
+		}
+	}
+	if left, _ := filepath.Glob(h.root + "/var/lib/linerate/*"); len(left) > 0 {
+		t.Errorf("left on the host: %v", left)
+	}
+}
+
 // Whoever stops a study ends it from outside: it puts the host back and says why.
 func TestStopped(t *testing.T) {
 	t.Parallel()
@@ -337,6 +357,13 @@ func TestStopped(t *testing.T) {
 			st, err := apply.On(h.runner()).Status(t.Context())
 			if err != nil || st.Live == nil || st.Live.About != "a question" {
 				t.Errorf("status: %+v, %v", st.Live, err)
+			}
+			// Nobody changes the host beside it, whatever it has at the moment.
+			if _, _, err := apply.On(h.runner()).Apply(t.Context(), apply.Transaction{Plan: plan.Plan{Digest: "sha256:" + strings.Repeat("ab", 32)}, Window: time.Minute}); err == nil || !strings.Contains(err.Error(), "a live study has this host") {
+				t.Errorf("another change: %v", err)
+			}
+			if err := st.Taken(); err == nil || !strings.Contains(err.Error()+hint.Of(err), "linerate study stop") {
+				t.Errorf("%v", err)
 			}
 			go func() { stopped <- Stop(context.WithoutCancel(t.Context()), h.runner(), apply.On(h.runner())) }()
 		}
@@ -392,7 +419,7 @@ func TestKilledController(t *testing.T) {
 	before := h.sysctl(t, fin)
 	s := switcher{Machine: apply.On(h.runner()), os: "linux", window: time.Second, grace: time.Second}
 	treatment := Treatment{Name: "it", Values: []apply.Assignment{{Key: knob.Key{Mechanism: setting.Sysctl, Name: fin}, Value: "17"}}}
-	if err := s.set(t.Context(), treatment, false); err != nil || h.sysctl(t, fin) != "17" {
+	if err := s.set(t.Context(), treatment, treated); err != nil || h.sysctl(t, fin) != "17" {
 		t.Fatal(err, h.sysctl(t, fin))
 	}
 	// The value is back first, the journal's end after it; the test's own time-out is the limit.
@@ -413,7 +440,8 @@ func TestKilledController(t *testing.T) {
 	}
 }
 
-// A sham writes the value that the host has, and a treatment its own: by the same way.
+// A sham writes the value that the host has, a treatment its own, and a window as it is
+// nothing: by the same way.
 func TestShamsWrite(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -421,8 +449,8 @@ func TestShamsWrite(t *testing.T) {
 	logged := apply.Script(`knob_write() { echo "$3=$4" >>"$ROOT/writes"; sysctl -qw "$3=$4"; }`)
 	s := switcher{Machine: apply.OnWith(h.runner(), logged), os: "linux", window: time.Minute}
 	treatment := Treatment{Name: "it", Values: []apply.Assignment{{Key: knob.Key{Mechanism: setting.Sysctl, Name: fin}, Value: "17"}}}
-	for _, sham := range []bool{true, false} {
-		if err := errors.Join(s.set(t.Context(), treatment, sham), s.off(t.Context(), "a test")); err != nil {
+	for _, how := range []writing{asIs, sham, treated} {
+		if err := errors.Join(s.set(t.Context(), treatment, how), s.off(t.Context(), "a test")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -430,6 +458,47 @@ func TestShamsWrite(t *testing.T) {
 	want := fmt.Sprintf("%s=%s\n%s=17\n%s=%s\n", fin, is, fin, fin, is)
 	if err != nil || string(writes) != want {
 		t.Errorf("wrote %q, want %q: %v", writes, want, err)
+	}
+}
+
+// counting has the switch, and its guard, note each program that they start; after some
+// naps, which take no time here, they wait for their window's end.
+const counting = `
+case ${1-} in watch | guard) NOTED=$ROOT/started.$1 naps=0 ;; *) NOTED='' ;; esac
+started() { [ -z "$NOTED" ] || echo "$*" >>"$NOTED"; }
+sleep() {
+	started sleep "$1"
+	[ -n "$NOTED" ] || { command sleep "$1"; return; }
+	naps=$((naps + 1))
+	[ $naps -lt 12 ] || { : >"$NOTED.all" && NOTED='' && while under_way "$id"; do command sleep 0.02; done; }
+}
+for p in awk cat cmp date flock grep id ls od ps sed sysctl tail tr uname; do eval "$p() { started $p; command $p \"\$@\"; }"; done
+`
+
+// What the switch costs the host it costs in every window: in a treated one no program more
+// than in one as it is. cpu-per-packet once said that a setting which does nothing was
+// worse by 11 %, for windows without a setting had no switch.
+func TestEveryWindowHasTheSwitch(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	treatment := Treatment{Name: "it", Values: []apply.Assignment{{Key: knob.Key{Mechanism: setting.Sysctl, Name: fin}, Value: "17"}}}
+	r := run{o: &Options{Treatments: []Treatment{treatment}}, sw: switcher{Machine: apply.OnWith(h.runner(), apply.Script(counting)), os: "linux", window: time.Hour}}
+	want := strings.Repeat("sleep 5\n", 12)
+	for _, arm := range []string{"it", switchback.Control, switchback.Sham, switchback.Rest} {
+		if err := r.turn(t.Context(), switchback.Slot{Pair: 1, Half: 1, Of: "it", Arm: arm}); err != nil {
+			t.Fatal(err)
+		}
+		for _, of := range []string{"watch", "guard"} {
+			noted := filepath.Join(h.root, "started."+of)
+			all := labtest.Eventually(func() bool { _, err := os.Stat(noted + ".all"); return err == nil })
+			if started, _ := os.ReadFile(noted); !all || string(started) != want {
+				t.Errorf("a window %s: its %s started %q, want %q", arm, of, started, want)
+			}
+			_, _ = os.Remove(noted), os.Remove(noted+".all")
+		}
+	}
+	if err := r.sw.off(t.Context(), "a test"); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -460,7 +529,7 @@ func TestOffloadsComeBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := s.set(t.Context(), treatment, false); err != nil {
+		if err := s.set(t.Context(), treatment, treated); err != nil {
 			t.Fatal(err)
 		}
 		if on := features(); !strings.Contains(on, "tx-checksumming: off") || !strings.Contains(on, "tx-tcp-segmentation: off") {
@@ -473,7 +542,7 @@ func TestOffloadsComeBack(t *testing.T) {
 			t.Errorf("afterwards:\n%s\nbefore:\n%s", after, before)
 		}
 	}
-	if err := s.set(t.Context(), treatment, true); err != nil || features() != before {
+	if err := s.set(t.Context(), treatment, sham); err != nil || features() != before {
 		t.Errorf("a sham: %v\n%s", err, features())
 	}
 	if err := s.off(t.Context(), "a test"); err != nil || features() != before {

@@ -88,7 +88,7 @@ func fromLog(o *Options, rest string) (switchback.Watched, Source, error) {
 		}
 		l.o.Filter.Path = class
 	}
-	w := switchback.Watched{How: "requests in " + path}
+	w := switchback.Watched{How: "requests in " + path + ", as exact as the server writes their times"}
 	if q, ok := quantiles[what]; ok {
 		w.Metric = q.metric
 		l.value = func(t *accesslog.Tally) float64 { return 1000 * float64(t.Quantile(q.at)) }
@@ -96,10 +96,13 @@ func fromLog(o *Options, rest string) (switchback.Watched, Source, error) {
 	}
 	switch what {
 	case "errors":
-		w.Metric = switchback.LogErrors
+		w.Metric, w.How = switchback.LogErrors, "statuses of 5xx of all requests in "+path
 		l.value = errorShare
+	case "rate":
+		w.Metric, w.How = switchback.LogRate, "lines of "+path+" by the time that passed on the host"
+		return w, l.beside(func(s Sample) float64 { return s.Passed / float64(max(1, s.CPUs)) }, func(time, requests float64) float64 { return ratio(requests, time) }), nil
 	default:
-		return w, nil, hint.Unknown("part of a log", what, []string{"p50", "p95", "p99", "errors"})
+		return w, nil, hint.Unknown("part of a log", what, []string{"p50", "p95", "p99", "errors", "rate"})
 	}
 	return w, l, nil
 }
@@ -172,26 +175,33 @@ func perRequest(o *Options, rest string) (switchback.Watched, Source, error) {
 	if err != nil {
 		return w, nil, hint.With(err, "requests are counted in the server's access log: cpu-per-request:/var/log/nginx/access.log")
 	}
-	c := &cpuPerRequest{logged: s.(*logged)}
-	c.extra = c.cpu
-	c.value = func(t *accesslog.Tally) float64 { return ratio(c.tick, float64(t.Selected)) }
-	return switchback.Watched{Metric: switchback.CPUPerRequest, How: howCounted[switchback.CPUPerRequest]}, c, nil
+	return switchback.Watched{Metric: switchback.CPUPerRequest, How: howCounted[switchback.CPUPerRequest]}, s.(*logged).beside(func(s Sample) float64 { return 1e9 * s.Kernel }, ratio), nil
 }
 
-type cpuPerRequest struct {
+// besideLog is a metric of a counter of the host and the requests of its log.
+type besideLog struct {
 	*logged
+	counter    func(Sample) float64
+	of         func(counted, requests float64) float64
 	last       Sample
-	tick, used float64 // ns since the last tick, and since Begin
+	tick, used float64 // counted since the last tick, and since Begin
 }
 
-func (c *cpuPerRequest) cpu(now Sample) {
-	c.tick = 0
-	if c.last.Boot == now.Boot && now.Kernel >= c.last.Kernel {
-		c.tick = 1e9 * (now.Kernel - c.last.Kernel)
+func (l *logged) beside(counter func(Sample) float64, of func(counted, requests float64) float64) Source {
+	b := &besideLog{logged: l, counter: counter, of: of}
+	l.extra = b.count
+	l.value = func(t *accesslog.Tally) float64 { return of(b.tick, float64(t.Selected)) }
+	return b
+}
+
+func (b *besideLog) count(now Sample) {
+	b.tick = 0
+	if before := b.counter(b.last); b.last.Boot == now.Boot && b.counter(now) >= before {
+		b.tick = b.counter(now) - before
 	}
-	c.last = now
-	c.used += c.tick
+	b.last = now
+	b.used += b.tick
 }
 
-func (c *cpuPerRequest) Begin()         { c.logged.Begin(); c.used = 0 }
-func (c *cpuPerRequest) Value() float64 { return ratio(c.used, c.Traffic()) }
+func (b *besideLog) Begin()         { b.logged.Begin(); b.used = 0 }
+func (b *besideLog) Value() float64 { return b.of(b.used, b.Traffic()) }

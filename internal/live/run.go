@@ -30,6 +30,8 @@ type Options struct {
 	// Base is what the host has in the control's windows; without values it is left as
 	// it is.
 	Base Treatment
+	// OS is the host's, where it is known: it decides which metrics there are.
+	OS string
 	// NewConnections says that a setting under study acts on new connections alone.
 	NewConnections bool
 	// About says what is studied, from where, to whoever asks the host.
@@ -191,7 +193,7 @@ func (o *Options) prepare() (*run, error) {
 		}
 		o.metrics = append(o.metrics, m)
 	}
-	r := &run{o: o, answer: longestAnswer, look: looker{Runner: o.Conn, connections: o.connections, service: o.Service}, guard: guarding{o.guardrails()}}
+	r := &run{o: o, answer: longestAnswer, look: looker{Runner: o.Conn, connections: o.connections, service: o.Service}, guard: guarding{rails: o.guardrails()}}
 	r.every = min(mostEvery, max(leastEvery, o.Plan.Window/10))
 	r.sw = switcher{Machine: o.Machine, window: o.Plan.Window, grace: max(leastGrace, o.Plan.Window/2), base: o.Base.Values}
 	r.each = r.window

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/apply"
 	"linerate/internal/host"
 )
 
@@ -80,6 +81,9 @@ func parseSample(text string) (Sample, error) {
 		if read := readers[f[0]]; read != nil {
 			read(&p, f[1:])
 		}
+	}
+	if whole && p.Boot == "" && p.Tick > 0 {
+		return Sample{}, apply.Identity{NoBoot: true}.Switchable()
 	}
 	if !whole || p.Boot == "" || p.Tick == 0 {
 		return Sample{}, fmt.Errorf("the answer is cut off, or not from Linux or FreeBSD: %.80q", text)

@@ -6,7 +6,7 @@ LC_ALL=C
 export PATH LC_ALL
 
 linux() {
-	echo "boot $(cat /proc/sys/kernel/random/boot_id)"
+	echo "boot $(cat /proc/sys/kernel/random/boot_id 2>/dev/null)"
 	read -r up rest </proc/uptime && echo "uptime $up"
 	echo "hz $(getconf CLK_TCK 2>/dev/null || echo 100)"
 	sed -n 's/^cpu  */cpu /p; s/^cpu[0-9].*/core/p; s/^procs_running/running/p' /proc/stat

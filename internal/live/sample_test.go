@@ -115,6 +115,9 @@ func TestParseFreeBSDSample(t *testing.T) {
 }
 
 func TestParseSampleRefusesWhatIsCutOff(t *testing.T) {
+	if _, err := parseSample(strings.Replace(linuxSample, "boot 0e1ab7d5-7d1c-4a8d-9d2e-3f1d7a6f0a11", "boot ", 1)); err == nil || !strings.Contains(err.Error(), "which boot it is") {
+		t.Errorf("without a boot id: %v", err)
+	}
 	for _, text := range []string{"", "end\n", linuxSample[:len(linuxSample)-4], "boot x\nend\n", "nonsense\nend"} {
 		if s, err := parseSample(text); err == nil {
 			t.Errorf("%.20q: %+v", text, s)
@@ -314,6 +317,7 @@ func TestParseMetric(t *testing.T) {
 		"drops": switchback.Drops, "log:/var/log/a": switchback.LogP95, "log:/var/log/a#p99": switchback.LogP99,
 		"log:/var/log/a?path=/api/*#p50": switchback.LogP50, "cpu-per-request:/var/log/a": switchback.CPUPerRequest,
 		"probe:http://198.18.0.2/": switchback.ProbeLatency, "probe:tcp://198.18.0.2:25": switchback.ProbeLatency,
+		"probe:icmp://198.18.0.2": switchback.ProbeLatency, "log:/var/log/a#rate": switchback.LogRate,
 		"command:true": switchback.WatchedLower, "prometheus:http://198.18.0.2:9090#up": switchback.WatchedLower,
 	} {
 		o := &Options{Conn: &localhost.Runner{}, Better: stats.LowerIsBetter}
@@ -323,7 +327,7 @@ func TestParseMetric(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"lgo:/x": "did you mean log", "log:relative": "no path", "log:/x#p12": "part of a log", "command:/no/such": "no such file",
-		"probe:gopher://x": "no URL", "probe:tcp://x": "HOST:PORT", "prometheus:http://x": "no query", "rtt:x": "more than",
+		"probe:gopher://x": "no URL", "probe:icmp://-f": "no address", "probe:tcp://x": "HOST:PORT", "prometheus:http://x": "no query", "rtt:x": "more than",
 	} {
 		o := &Options{Conn: &localhost.Runner{}, Better: stats.LowerIsBetter}
 		if _, err := o.ParseMetric(text); err == nil || !strings.Contains(err.Error()+hint.Of(err), want) {
@@ -332,6 +336,42 @@ func TestParseMetric(t *testing.T) {
 	}
 	if _, err := (&Options{}).ParseMetric("command:true"); err == nil || !strings.Contains(err.Error(), "better") {
 		t.Errorf("a direction that nobody said: %v", err)
+	}
+}
+
+// FreeBSD tells nothing of single connections: what needs them is refused with what there
+// is instead, or says that it counts all.
+func TestConnectionsOfFreeBSD(t *testing.T) {
+	o := &Options{Conn: &localhost.Runner{}, OS: "FreeBSD", NewConnections: true}
+	for _, metric := range []string{"rtt", "delivery-rate"} {
+		if _, err := o.ParseMetric(metric); err == nil || !strings.Contains(hint.Of(err), "retransmits") {
+			t.Errorf("%s: %v", metric, err)
+		}
+	}
+	if m, err := o.ParseMetric("retransmits"); err != nil || !strings.Contains(m.How, "older than the window are counted too") || o.connections {
+		t.Errorf("%+v, %v", m.Watched, err)
+	}
+}
+
+// The time of an echo is what ping(8) says, and no answer is a failure.
+func TestEcho(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	for text, want := range map[string]float64{
+		"64 bytes from 198.18.0.2: icmp_seq=1 ttl=64 time=0.031 ms": 31e3, "64 bytes from 198.18.0.2: seq=0 ttl=64 time=12.5 ms": 12.5e6,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "ping"), []byte("#!/bin/sh\necho '"+text+"'\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if v, err := echoTime(t.Context(), "198.18.0.2"); err != nil || math.Abs(v-want) > 1 {
+			t.Errorf("%q is %g, %v", text, v, err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "ping"), []byte("#!/bin/sh\necho '1 packets transmitted, 0 received'\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := echoTime(t.Context(), "198.18.0.2"); err == nil || !strings.Contains(err.Error(), "0 received") {
+		t.Errorf("%g, %v", v, err)
 	}
 }
 
@@ -428,7 +468,7 @@ func TestFreeBSDScript(t *testing.T) {
 
 // The guardrail of the time to answer follows what the host took without a treatment.
 func TestSlowHostsMayBeSlow(t *testing.T) {
-	g := guarding{(&Options{}).guardrails()}
+	g := guarding{rails: (&Options{}).guardrails()}
 	slow := Sample{Boot: "a", Took: 20 * time.Second, Passed: 1, CPUs: 1, Available: 1}
 	if rail, _, is := g.beyond(slow); is {
 		t.Errorf("a pilot ends at %s", rail.Name)

@@ -81,6 +81,18 @@ func (o *Options) ParseMetric(text string) (Metric, error) {
 	return Metric{Watched: w, from: s}, nil
 }
 
+// Watched says of each metric what it is, and how exact, as "log:PATH: …".
+func (o Options) Watched() (out []string, err error) {
+	for _, text := range o.Metrics {
+		m, err := o.ParseMetric(text)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, m.Source+": "+m.How)
+	}
+	return out, nil
+}
+
 // counters is the metric of two counters: how much of one for each of the other.
 type counters struct {
 	amount, per func(Sample) float64
@@ -98,14 +110,17 @@ func counterSource(name string, amount, per func(Sample) float64) func(*Options,
 	}
 }
 
+// howCPU is what kernels account of themselves.
+const howCPU = "the kernel's CPU time (system, interrupts, softirq), as /proc/stat or kern.cp_time accounts it: to a clock tick, a hundredth of a second or so, and of all that the kernel did, over "
+
 // howCounted says what a counter's metric is, and how exact.
 var howCounted = map[string]string{
-	switchback.CPUPerPacket:  "the kernel's CPU time (system, interrupts, softirq) in the clock ticks that the host accounts in, over the packets of all interfaces",
-	switchback.CPUPerRequest: "the kernel's CPU time (system, interrupts, softirq) in the clock ticks that the host accounts in, over the lines of the log",
+	switchback.CPUPerPacket:  howCPU + "the packets of all interfaces but loopback",
+	switchback.CPUPerRequest: howCPU + "the lines of the log",
 	switchback.Retransmits:   "TCP segments that were sent again, of all that the host sent",
 	switchback.Drops:         "packets that interfaces, queues and sockets dropped, over all packets",
-	switchback.RoundTrip:     "median of the smoothed round trips of established connections, sampled",
-	switchback.DeliveryRate:  "median of the delivery rates of established connections, sampled",
+	switchback.RoundTrip:     "median of the smoothed round trips of established connections (ss), at each look: what was opened and closed between two looks is not in it",
+	switchback.DeliveryRate:  "median of the delivery rates of established connections (ss), at each look: what was opened and closed between two looks is not in it",
 }
 
 func (c *counters) Tick(_ context.Context, now Sample) (float64, error) {

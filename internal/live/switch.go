@@ -52,7 +52,7 @@ func (s *switcher) begin(ctx context.Context, treatments []Treatment) error {
 		return err
 	}
 	if st.State != "idle" && strings.HasPrefix(st.Digest, apply.OfLiveStudy) {
-		return hint.With(fmt.Errorf("%s still has the setting of a live study that was killed or lost it; it puts itself back within %s", s.Where(), time.Duration(max(1, st.Left))*time.Second),
+		return hint.With(fmt.Errorf("%s is still in a window of a live study that was killed or lost it; it puts itself back within %s", s.Where(), time.Duration(max(1, st.Left))*time.Second),
 			"wait for that, or have it put back now: linerate study stop")
 	}
 	if st.State != "idle" {
@@ -86,7 +86,10 @@ func (s *switcher) begin(ctx context.Context, treatments []Treatment) error {
 func (s *switcher) rooted(ctx context.Context) error {
 	id, err := s.Hello(ctx)
 	if err == nil && id.UID != 0 {
-		err = hint.With(fmt.Errorf("changing %s needs root", s.Where()), "run it with sudo or doas; over SSH: %s", hint.Option("become", "sudo"))
+		return hint.With(fmt.Errorf("changing %s needs root", s.Where()), "run it with sudo or doas; over SSH: %s", hint.Option("become", "sudo"))
+	}
+	if err == nil {
+		err = id.Switchable()
 	}
 	return err
 }
@@ -130,23 +133,35 @@ func (s *switcher) wanted(t Treatment, values []apply.Assignment) apply.Wanted {
 	return apply.Wanted{OS: s.os, Digest: apply.OfLiveStudy + hex.EncodeToString(sum[:]), Values: values, Window: s.window + s.grace}
 }
 
-// set puts a treatment on; sham writes the values that the host has, by the same way.
-func (s *switcher) set(ctx context.Context, t Treatment, sham bool) error {
+// writing is what a window writes of its treatment's settings.
+type writing int
+
+const (
+	treated writing = iota // its values
+	sham                   // those that the host has, again
+	asIs                   // none
+)
+
+// set begins a window, always by the same way and with the host's switch armed: what that
+// costs the host, it costs in both halves of a pair.
+func (s *switcher) set(ctx context.Context, t Treatment, how writing) error {
 	now, err := s.Look(ctx, apply.KeysOf(t.Values), nil)
 	if err != nil {
 		return err
 	}
 	values := t.Values
-	if sham {
+	if how != treated {
 		values = nil
-		for _, a := range t.Values {
-			if v, ok := now.Values[a.Key]; ok {
-				values = append(values, apply.Assignment{Key: a.Key, Value: v})
-			}
+	}
+	for _, a := range t.Values {
+		if v, ok := now.Values[a.Key]; ok && how == sham {
+			values = append(values, apply.Assignment{Key: a.Key, Value: v})
 		}
 	}
 	wanted := s.wanted(t, values)
-	wanted.WriteAll = sham
+	if wanted.WriteAll = how == sham; how == asIs {
+		wanted.Digest = apply.AsIs
+	}
 	transaction, err := apply.Assemble(wanted, now)
 	if err != nil {
 		return err

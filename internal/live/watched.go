@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,8 @@ import (
 	"net/url"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -304,6 +307,14 @@ func fromProbe(_ *Options, rest string) (switchback.Watched, Source, error) {
 		b.once = func(ctx context.Context) (float64, error) { return connectTime(ctx, address) }
 		return w, b, nil
 	}
+	if address, ok := strings.CutPrefix(rest, "icmp://"); ok {
+		if address == "" || strings.ContainsAny(address, "/ ") || strings.HasPrefix(address, "-") {
+			return w, nil, hint.With(hint.Usagef("%q is no address", address), "such as probe:icmp://www1")
+		}
+		b.once = func(ctx context.Context) (float64, error) { return echoTime(ctx, address) }
+		w.How += ", by ping(8)"
+		return w, b, nil
+	}
 	u, err := webURL(rest)
 	if err != nil {
 		return w, nil, err
@@ -322,6 +333,32 @@ func connectTime(ctx context.Context, address string) (float64, error) {
 	}
 	took := time.Since(start)
 	return float64(took), c.Close()
+}
+
+// echoed is the time that ping(8) tells of an answer.
+var echoed = regexp.MustCompile(`time[=<]([0-9.]+) ms`)
+
+// echoTime is the round trip of one ICMP echo, as ping(8) of Linux, busybox and FreeBSD
+// tells it: the process that is started for it takes longer than the echo.
+func echoTime(ctx context.Context, address string) (float64, error) {
+	ctx, cancel := context.WithTimeout(ctx, commandPatience)
+	defer cancel()
+	wait := "-w"
+	if runtime.GOOS == "freebsd" {
+		wait = "-t"
+	}
+	out, err := exec.CommandContext(ctx, "ping", "-n", "-c", "1", wait, strconv.Itoa(int(commandPatience/time.Second)), address).CombinedOutput()
+	m := echoed.FindSubmatch(out)
+	if err != nil || m == nil {
+		return 0, fmt.Errorf("ping %s: no answer (%w): %s", address, cmp.Or(err, errors.New("no time")), show.Clean(lastLine(out)))
+	}
+	ms, err := strconv.ParseFloat(string(m[1]), 64)
+	return 1e6 * ms, err
+}
+
+func lastLine(out []byte) string {
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	return lines[len(lines)-1]
 }
 
 func fetchTime(ctx context.Context, client *http.Client, address string) (float64, error) {

@@ -174,17 +174,21 @@ func (r *run) turn(ctx context.Context, slot switchback.Slot) error {
 	if err := r.sw.off(ctx, "the window is over"); err != nil {
 		return err
 	}
-	if !slot.Written() && (len(r.o.Base.Values) == 0 || slot.Arm == switchback.Rest) {
-		return nil
+	of := r.o.Treatments[slot.Pair%len(r.o.Treatments)]
+	for _, t := range r.o.Treatments {
+		if t.Name == slot.Of {
+			of = t
+		}
 	}
-	i := slices.IndexFunc(r.o.Treatments, func(t Treatment) bool { return t.Name == slot.Arm })
 	switch {
-	case i >= 0:
-		return r.sw.set(ctx, r.o.Treatments[i], false)
-	case len(r.o.Base.Values) > 0:
-		return r.sw.set(ctx, r.o.Base, false)
+	case slot.Treated():
+		return r.sw.set(ctx, of, treated)
+	case len(r.o.Base.Values) > 0 && slot.Arm != switchback.Rest:
+		return r.sw.set(ctx, r.o.Base, treated)
+	case slot.Arm == switchback.Sham:
+		return r.sw.set(ctx, of, sham)
 	}
-	return r.sw.set(ctx, r.o.Treatments[slot.Pair%len(r.o.Treatments)], true)
+	return r.sw.set(ctx, of, asIs)
 }
 
 // on is what the host has in windows of an arm, beside what it had before.
@@ -255,7 +259,7 @@ func (s *stretch) watch(ctx context.Context) error {
 			s.w.Counted[m.Metric] = m.from.Traffic()
 		}
 	}
-	s.w.Closest = s.guard.closest()
+	s.w.Nearest = s.guard.nearest()
 	if seconds := s.at.Uptime - s.first.Uptime; seconds > 0 && s.at.Boot == s.first.Boot {
 		s.w.Traffic = (s.at.Packets - s.first.Packets) / seconds
 	}
@@ -283,7 +287,7 @@ func (s *stretch) step(ctx context.Context) error {
 	s.unread = 0
 	s.at = now
 	if trip != nil {
-		s.w.Trip, s.w.Closest = trip, s.guard.closest()
+		s.w.Trip, s.w.Nearest = trip, s.guard.nearest()
 	}
 	if known {
 		s.note(elapsed, seen)

@@ -3,8 +3,11 @@ package switchback
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"linerate/internal/show"
+	"linerate/internal/study"
 )
 
 // Guardrail is a one-sided limit that ends the study and puts the host back.
@@ -18,19 +21,48 @@ type Guardrail struct {
 	HarmPercent float64
 	// Checks in a row that must be beyond the limit; 0 is one.
 	Checks int
-	// Unit of the value: "s", "%" of a share of 1, or "" of a plain number.
+	// Unit of the value: "s", "%" of a share of 1, a metric's name for its own, words, or
+	// "" of a plain number.
 	Unit string
+	// Floor is in the value beside what it is of, so that twice next to nothing is no harm,
+	// and Inverse says that it is one over what people know: in a limit that is one-sided
+	// higher is worse.
+	Floor   float64
+	Inverse bool
+}
+
+// known is a value as people know it.
+func (g Guardrail) known(v float64) float64 {
+	if g.Inverse {
+		return 1 / v
+	}
+	return max(0, v-g.Floor)
 }
 
 // In is a value of the guardrail for people, with its unit.
-func (g Guardrail) In(v float64) string {
-	switch g.Unit {
+func (g Guardrail) In(v float64) string { return inUnit(g.Unit, g.known(v)) }
+
+func inUnit(unit string, v float64) string {
+	if i := slices.IndexFunc(metrics, func(m study.Metric) bool { return m.Name == unit }); i >= 0 {
+		return ValueText(metrics[i], v)
+	}
+	switch unit {
 	case "%":
 		return show.Percent(100 * v)
-	case "":
-		return show.Value(v)
+	case "s":
+		return show.Nanos(1e9 * v)
 	}
-	return show.Value(v) + " " + g.Unit
+	return strings.TrimSpace(show.Value(v) + " " + unit)
+}
+
+// Nearest is how near a guardrail came to tripping in a window, and what it saw then, as
+// people know it.
+type Nearest struct {
+	Share float64 `json:"share"` // of the way to the limit: 1 trips
+	Value float64 `json:"value"`
+	Limit float64 `json:"limit"`
+	Unit  string  `json:"unit,omitempty"`
+	At    float64 `json:"at_seconds"` // of the window
 }
 
 // Trip says which guardrail ended a study, with its numbers.
@@ -46,9 +78,8 @@ type Watch struct {
 	Guardrail
 	control, treated moments
 	beyond           int
-	// Closest is the largest share of the way to the limit that any check saw: 1 is
-	// tripping.
-	Closest float64
+	// Nearest is the nearest that any check of the window saw.
+	Nearest Nearest
 }
 
 // certainty is how many standard errors a relative harm must be beyond its limit: of
@@ -61,7 +92,7 @@ const leastSamples = 3
 
 // Begin starts a window. What the last ones showed stays: harm that a short window
 // cannot show, several do.
-func (w *Watch) Begin() { w.beyond = 0 }
+func (w *Watch) Begin() { w.beyond, w.Nearest = 0, Nearest{} }
 
 // Control takes a value from a window without treatment, after its burn-in.
 func (w *Watch) Control(v float64) {
@@ -74,18 +105,21 @@ func (w *Watch) Control(v float64) {
 // it was an hour ago is no measure of harm now.
 const memory = 40
 
-// Check takes a value from a window under treatment, and says whether the guardrail
-// trips.
-func (w *Watch) Check(v float64) (Trip, bool) {
+// Check takes a value from a window under treatment, so many seconds after its begin, and
+// says whether the guardrail trips.
+func (w *Watch) Check(v, at float64) (Trip, bool) {
 	if math.IsNaN(v) {
 		return Trip{}, false
 	}
 	limit, over := w.Limit, v > w.Limit
-	reach := v / w.Limit
+	reach, seen := v/w.Limit, v
 	if w.HarmPercent > 0 {
 		limit, reach, over = w.harm(v)
+		seen = math.Exp(w.treated.mean)
 	}
-	w.Closest = max(w.Closest, reach)
+	if reach > w.Nearest.Share {
+		w.Nearest = Nearest{Share: reach, Value: w.known(seen), Limit: w.known(limit), Unit: w.Unit, At: at}
+	}
 	if !over {
 		w.beyond = 0
 		return Trip{}, false

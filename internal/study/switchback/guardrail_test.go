@@ -13,7 +13,7 @@ func TestAbsoluteGuardrail(t *testing.T) {
 		value float64
 		trips bool
 	}{{0.5, false}, {0.97, false}, {0.9, false}, {0.96, false}, {0.97, true}} {
-		trip, trips := w.Check(c.value)
+		trip, trips := w.Check(c.value, 0)
 		if trips != c.trips {
 			t.Errorf("check %d of %g: trips %v", i, c.value, trips)
 		}
@@ -21,10 +21,10 @@ func TestAbsoluteGuardrail(t *testing.T) {
 			t.Errorf("%q", trip.Text)
 		}
 	}
-	if w.Closest < 1 {
-		t.Errorf("closest %g after a trip", w.Closest)
+	if w.Nearest.Share < 1 {
+		t.Errorf("closest %g after a trip", w.Nearest.Share)
 	}
-	if _, trips := w.Check(math.NaN()); trips {
+	if _, trips := w.Check(math.NaN(), 0); trips {
 		t.Error("what could not be read trips")
 	}
 }
@@ -47,19 +47,19 @@ func TestRelativeGuardrail(t *testing.T) {
 		w := fresh()
 		tripped := 0
 		for i := 1; i <= 30 && tripped == 0; i++ {
-			if _, trips := w.Check(draw(c.level)); trips {
+			if _, trips := w.Check(draw(c.level), 0); trips {
 				tripped = i
 			}
 		}
 		if (tripped > 0) != c.trips || tripped > 10 {
 			t.Errorf("level %g: tripped at %d", c.level, tripped)
 		}
-		if c.trips != (w.Closest >= 1) {
-			t.Errorf("level %g: closest %g", c.level, w.Closest)
+		if c.trips != (w.Nearest.Share >= 1) {
+			t.Errorf("level %g: closest %g", c.level, w.Nearest.Share)
 		}
 	}
 	w := &Watch{Guardrail: Guardrail{Name: "p95", HarmPercent: 20}}
-	if _, trips := w.Check(1e9); trips {
+	if _, trips := w.Check(1e9, 0); trips {
 		t.Error("trips without a control to compare with")
 	}
 }

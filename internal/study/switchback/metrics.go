@@ -23,6 +23,7 @@ var metrics = []study.Metric{
 	{Name: LogP95, Label: "95th percentile of the time of requests, by the server's log", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true, NS: study.IsTime, Zero: belowMS},
 	{Name: LogP99, Label: "99th percentile of the time of requests, by the server's log", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true, NS: study.IsTime, Zero: belowMS},
 	{Name: LogErrors, Label: "share of requests that failed, by the server's log", Mode: Mode, LowerIsBetter: true, Verdict: true, Share: true},
+	{Name: LogRate, Label: "requests a second, by the server's log", Unit: "requests/s", Mode: Mode, Verdict: true},
 	{Name: Retransmits, Label: "share of TCP segments that were sent again", Mode: Mode, LowerIsBetter: true, Verdict: true, Share: true},
 	{Name: RoundTrip, Label: "median round trip of established connections", Unit: "ns", Mode: Mode, LowerIsBetter: true, Verdict: true, NS: study.IsTime},
 	{Name: DeliveryRate, Label: "median delivery rate of established connections", Unit: "bit/s", Mode: Mode, Verdict: true},
@@ -69,7 +70,7 @@ func MetricOf(source, better string) string {
 		if !said {
 			part = "p95"
 		}
-		return map[string]string{"p50": LogP50, "p95": LogP95, "p99": LogP99, "errors": LogErrors}[part]
+		return map[string]string{"p50": LogP50, "p95": LogP95, "p99": LogP99, "errors": LogErrors, "rate": LogRate}[part]
 	}
 	return ""
 }

@@ -8,6 +8,7 @@ const (
 	LogP95        = "log_p95_ns"
 	LogP99        = "log_p99_ns"
 	LogErrors     = "log_error_ratio"
+	LogRate       = "log_requests_per_second"
 	Retransmits   = "retransmit_ratio"
 	RoundTrip     = "round_trip_ns"
 	DeliveryRate  = "delivery_rate_bps"
@@ -44,8 +45,8 @@ type Observed struct {
 	// of each metric.
 	Traffic float64            `json:"traffic_per_second"`
 	Counted map[string]float64 `json:"counted,omitempty"`
-	// Closest is how near each guardrail came: 1 is tripping.
-	Closest map[string]float64 `json:"closest"`
+	// Nearest is how near each guardrail came, by name.
+	Nearest map[string]Nearest `json:"guardrails,omitempty"`
 	Trip    *Trip              `json:"trip,omitempty"`
 	// Disturbed says what else happened to the host meanwhile.
 	Disturbed []Disturbance `json:"disturbed,omitempty"`

@@ -39,9 +39,6 @@ type Slot struct {
 // Treated reports whether the window changes what the host runs with.
 func (s Slot) Treated() bool { return s.Arm != Control && s.Arm != Sham && s.Arm != Rest }
 
-// Written reports whether the window begins with a write, real or sham.
-func (s Slot) Written() bool { return s.Arm != Control && s.Arm != Rest }
-
 // treatmentsPerSham is how many pairs of treatments have one of shams beside them: at
 // least one pair in four is a sham.
 const treatmentsPerSham = 3

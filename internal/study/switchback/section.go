@@ -156,14 +156,17 @@ func ValueText(m study.Metric, v float64) string {
 
 // effect is one pair of a treatment or of shams.
 type effect struct {
-	pair          int
-	of            string
-	percent       float64
-	ratio         float64 // of traffic, treated over control
-	valid         bool
-	first         bool // the treated half came first
-	hasEffect, ok bool
+	pair             int
+	of               string
+	control, treated float64 // the metric
+	ratio            float64 // of traffic, treated over control
+	valid            bool
+	first            bool // the treated half came first
+	seen, ok         bool // the metric in both halves, and the traffic
 }
+
+// percent is the effect; not finite of a control of nothing.
+func (e effect) percent() float64 { return 100 * (e.treated/e.control - 1) }
 
 func effectsOf(windows []window, metric string) (out []effect) {
 	by := map[int][]window{}
@@ -185,10 +188,10 @@ func effectsOf(windows []window, metric string) (out []effect) {
 			continue
 		}
 		e := effect{pair: pair, of: treated.Of, valid: control.Valid && treated.Valid, first: treated.Half == 1}
-		a, b := control.Value[metric], treated.Value[metric]
-		if a > 0 && b > 0 {
-			e.percent, e.hasEffect = 100*(b/a-1), true
-		}
+		var both bool
+		e.control, e.seen = control.Value[metric]
+		e.treated, both = treated.Value[metric]
+		e.seen = e.seen && both
 		if control.Traffic > 0 && treated.Traffic > 0 {
 			e.ratio, e.ok = treated.Traffic/control.Traffic, true
 		}
@@ -197,13 +200,28 @@ func effectsOf(windows []window, metric string) (out []effect) {
 	return out
 }
 
-// pairEffects draws each pair's effect, shams apart.
+// pairEffects draws each pair's effect, shams apart: in percent or, where a control's value
+// is 0, in the metric's unit.
 func pairEffects(windows []window, m study.Metric, width float64) string {
-	effects := slices.DeleteFunc(effectsOf(windows, m.Name), func(e effect) bool { return !e.hasEffect })
+	effects := slices.DeleteFunc(effectsOf(windows, m.Name), func(e effect) bool { return !e.seen })
 	if len(effects) == 0 {
 		return ""
 	}
-	return scatter(effects, width, "Effect of each pair on the "+m.Label, func(e effect) float64 { return e.percent }, show.SignedPercent, 0)
+	if slices.ContainsFunc(effects, func(e effect) bool { return e.control == 0 }) {
+		return scatter(effects, width, "Difference of each pair in the "+m.Label, func(e effect) float64 { return e.treated - e.control }, func(v float64) string { return signedText(m, v) }, 0)
+	}
+	return scatter(effects, width, "Effect of each pair on the "+m.Label, effect.percent, show.SignedPercent, 0)
+}
+
+// signedText is a difference of a metric for people.
+func signedText(m study.Metric, v float64) string {
+	switch {
+	case v == 0:
+		return "0"
+	case v < 0:
+		return "−" + ValueText(m, -v)
+	}
+	return "+" + ValueText(m, v)
 }
 
 func balance(windows []window, width float64) string {
@@ -227,8 +245,8 @@ func scatter(effects []effect, width float64, label string, value func(effect) f
 	for _, v := range y.Ticks(5) {
 		c.Line("grid", left, y.At(v), width-right, y.At(v))
 		label := text(v)
-		if math.Abs(v) < 1e-9 {
-			label = "0 %"
+		if math.Abs(v) < 1e-9*(high-low) {
+			label = "0"
 		}
 		c.Text("tick", "end", left-6, y.At(v)+4, label)
 	}
@@ -251,33 +269,54 @@ func scatter(effects []effect, width float64, label string, value func(effect) f
 	return c.SVG(label)
 }
 
-// guardTable says how near each guardrail came.
+// guardTable says how near each guardrail came, the nearest first.
 func guardTable(windows []window) study.Table {
-	closest, trips := map[string]float64{}, map[string]string{}
+	t := study.Table{Title: "Guardrails", Header: []string{"guardrail", "nearest", "then", "limit", "when", ""},
+		Note: "How near each guardrail came to ending the study, under treatment: 100 % trips. A limit that follows the control moves with it, and counts by four standard errors"}
+	nearest, place, trips := map[string]Nearest{}, map[string]string{}, map[string]string{}
 	for _, w := range windows {
-		for name, v := range w.Closest {
-			if w.treated() {
-				closest[name] = max(closest[name], v)
+		for name, n := range w.Nearest {
+			if n.Share >= nearest[name].Share {
+				nearest[name], place[name] = n, fmt.Sprintf("%s, %s", w.place(), after(windows, w, n.At))
 			}
 		}
 		if w.Trip != nil {
 			trips[w.Trip.Guardrail] = w.Trip.Text
 		}
 	}
-	t := study.Table{Title: "Guardrails", Note: "How near each guardrail came to ending the study, under treatment: 100 % trips", Header: []string{"guardrail", "nearest", ""}}
-	names := slices.Collect(maps.Keys(closest))
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(closest[b], closest[a]), cmp.Compare(a, b)) })
+	names := slices.Collect(maps.Keys(nearest))
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(nearest[b].Share, nearest[a].Share), cmp.Compare(a, b))
+	})
 	for _, name := range names {
-		t.Rows = append(t.Rows, []string{name, fmt.Sprintf("%.0f\u00a0%%", 100*closest[name]), trips[name]})
+		n := nearest[name]
+		t.Rows = append(t.Rows, []string{name, show.WholePercent(100 * n.Share), inUnit(n.Unit, n.Value), inUnit(n.Unit, n.Limit), place[name], trips[name]})
 	}
 	return t
 }
 
+// place is a window in words.
+func (w window) place() string {
+	switch {
+	case w.Ramp:
+		return "first exposures"
+	case w.Pair == 0:
+		return "rest"
+	}
+	return fmt.Sprintf("pair %d.%d", w.Pair, w.Half)
+}
+
+// after is when something was, so many seconds after a window's switch, on the clock of
+// the pictures.
+func after(windows []window, w window, at float64) string {
+	return span(w.Start.Sub(windows[0].Start) + seconds(w.Switch+at))
+}
+
 func disturbedTable(windows []window) study.Table {
-	t := study.Table{Title: "Windows that do not count", Header: []string{"pair", "arm", "why"}}
+	t := study.Table{Title: "Windows that do not count", Header: []string{"window", "from", "arm", "gate", "why"}}
 	for _, w := range windows {
 		for _, why := range w.Reasons {
-			t.Rows = append(t.Rows, []string{fmt.Sprint(w.Pair), w.Variant, why.String()})
+			t.Rows = append(t.Rows, []string{w.place(), after(windows, w, 0), w.Variant, why.Gate, why.Text})
 		}
 	}
 	return t
@@ -302,13 +341,13 @@ func adjustedTable(windows []window, m study.Metric, seed uint64) study.Table {
 	d, c := map[string][]float64{}, map[string][]float64{}
 	var arms []string
 	for _, e := range effectsOf(windows, m.Name) {
-		if !e.valid || !e.hasEffect || !e.ok {
+		if !e.valid || !e.seen || !e.ok || !(e.control > 0 && e.treated > 0) {
 			continue
 		}
 		if !slices.Contains(arms, e.of) {
 			arms = append(arms, e.of)
 		}
-		d[e.of], c[e.of] = append(d[e.of], math.Log1p(e.percent/100)), append(c[e.of], math.Log(e.ratio))
+		d[e.of], c[e.of] = append(d[e.of], math.Log(e.treated/e.control)), append(c[e.of], math.Log(e.ratio))
 	}
 	slices.Sort(arms)
 	for _, arm := range arms {

@@ -28,7 +28,7 @@ func pairsOf(metric string) (trials []study.Trial) {
 				v *= 0.96
 			}
 			w := &Observed{Pair: pair, Half: half + 1, Of: "it", Value: map[string]float64{metric: v}, Traffic: traffic,
-				At: []float64{1, 2}, Series: map[string][]*float64{metric: {&v, nil}}, Closest: map[string]float64{"run queue": 0.3}}
+				At: []float64{1, 2}, Series: map[string][]*float64{metric: {&v, nil}}, Nearest: map[string]Nearest{"run queue": {Share: 0.3, Value: 1, Limit: 4, At: 1}}}
 			trials = append(trials, study.Trial{Part: "day", Seconds: 60, Start: time.Unix(int64(60*(2*pair+half)), 0), Variant: arm, Block: pair, Valid: true, Observed: &study.Observation{Own: &Saw{Window: w}}})
 		}
 	}
