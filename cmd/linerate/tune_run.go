@@ -25,7 +25,6 @@ import (
 	"linerate/internal/plan"
 	"linerate/internal/planner"
 	"linerate/internal/show"
-	"linerate/internal/stats"
 	"linerate/internal/study"
 	"linerate/internal/studydir"
 	"linerate/internal/testbed/bedfile"
@@ -157,18 +156,6 @@ func (s *tuning) bench() space.Bench {
 	return space.Bench{Study: s.spec, Base: s.Base, Factors: space.Factors(s.Space), Question: s.Question, Seed: s.Seed}
 }
 
-// mostTogether bounds how many arms live side by side: more cost time to make than
-// they save.
-const mostTogether = 32
-
-// fewestTogether: with fewer a block is all control.
-const fewestTogether = 4
-
-// enoughValid: while two trials in three are valid, half as many arms side by side would yield
-// no more valid trials in the same time, however many of theirs are. With the fewest, a third
-// is enough: an invalid block is tried three times.
-const enoughValid, enoughOfFewest = 2. / 3, 1. / 3
-
 // do runs what the search has left, and ends it.
 func (s *tuning) do(cmd *cobra.Command) error {
 	var done []tune.Measured
@@ -201,50 +188,6 @@ func (s *tuning) do(cmd *cobra.Command) error {
 		return err
 	}
 	return s.end(cmd, r)
-}
-
-// fit is the search as this machine can run it: without the settings that its lab turns
-// out to have, and with no more arms side by side than leave two trials in three valid.
-func (s *tuning) fit(cmd *cobra.Command) (*tune.Search, error) {
-	bench := s.bench()
-	plan := &tune.Search{Levels: space.Levels(bench.Factors), Seconds: s.Seconds, PerSlot: bench.PerSlot(), Together: bench.Together(mostTogether),
-		Worth: bench.Worth(), Confirmations: s.Confirmation, More: s.More, Seed: s.Seed}
-	for bench.SideBySide() {
-		valid, asked := 0.0, 0.0
-		for _, e := range plan.Fits() {
-			m, err := s.experiment(cmd, bench, e, 0)
-			if err != nil {
-				return nil, err
-			}
-			plan.Seconds -= m.Seconds
-			for arm, why := range m.Unavailable {
-				s.without(bench.Factors[m.Factor(arm)].Name, why)
-			}
-			valid, asked = valid+m.Usable()*float64(len(e.Arms)), asked+float64(len(e.Arms))
-		}
-		if plan.Levels = space.Levels(space.Factors(s.Space)); len(plan.Levels) == 0 {
-			return nil, hint.With(errors.New("the lab has none of the settings of the space"), "%s has the reasons", filepath.Join(s.path, searchReport))
-		}
-		switch {
-		case valid >= enoughValid*asked, plan.Together <= fewestTogether && valid >= enoughOfFewest*asked:
-			return plan, nil
-		case plan.Together <= fewestTogether:
-			return nil, hint.With(fmt.Errorf("the arms of study %s cannot be measured side by side here: %.0f of %.0f trials are valid", s.spec.Name, valid, asked),
-				"the reports of the trials are in %s; end what else runs here, or choose a study that asks less", s.path)
-		}
-		bench, plan.Together = s.bench(), max(fewestTogether, plan.Together/2&^1)
-		fmt.Fprintf(cmd.ErrOrStderr(), "%.0f of %.0f trials are valid: %s side by side at most\n", valid, asked, show.Plural(plan.Together, "arm"))
-	}
-	return plan, nil
-}
-
-// without takes a factor out of the space.
-func (s *tuning) without(name, why string) {
-	for i := range s.Space {
-		if s.Space[i].Name == name {
-			s.Space[i].In, s.Space[i].Why = false, why
-		}
-	}
 }
 
 // experiment runs one study of the search, or what is left of it.
@@ -386,18 +329,18 @@ func (s *tuning) plan(cmd *cobra.Command, report page.Report) error {
 		return err
 	}
 	r := report.Result
-	together := fmt.Sprintf("%s beside variant %s by %s (%s to %s), for the plan as a whole, in %s of study %s on %s", show.SignedPercent(r.Gain.EffectPercent.Float()), s.Base.Name, report.Metric,
-		show.SignedPercent(r.Gain.CILow.Float()), show.SignedPercent(r.Gain.CIHigh.Float()), show.Plural(r.Gain.Blocks, "block"), s.spec.Name, time.Now().Format(time.DateOnly))
+	whole := report.Change(r.Gain.Effect)
+	together := fmt.Sprintf("%s beside variant %s by %s (%s to %s), for the plan as a whole, in %s of study %s on %s", show.SignedPercent(whole.EffectPercent.Float()), s.Base.Name, report.Metric,
+		show.SignedPercent(whole.CILow.Float()), show.SignedPercent(whole.CIHigh.Float()), show.Plural(r.Gain.Blocks, "block"), s.spec.Name, time.Now().Format(time.DateOnly))
 	var gains []planner.Gain
 	var names []string
 	for i, f := range space.Factors(s.Space) {
 		if r.Ships[i] == 0 {
 			continue
 		}
-		effect := stats.Percent(r.Model.Effects[i].Effect)
 		level := f.Levels[r.Ships[i]-1]
 		gains = append(gains, planner.Gain{Name: f.Name, Value: level.Value, Do: doing(level.Settings),
-			Reason:   fmt.Sprintf("A search by experiment found it, main effect %s, and confirmed it with the rest of this plan.", show.SignedPercent(effect)),
+			Reason:   fmt.Sprintf("A search by experiment found it, main effect %s, and confirmed it with the rest of this plan.", report.Told(r.Model.Effects[i].Effect)),
 			Evidence: plan.Evidence{Kind: plan.MeasuredHere, Text: together, Refs: []string{filepath.Join(s.path, string(tune.Confirm))}}})
 		names = append(names, f.Name)
 	}

@@ -3,6 +3,7 @@ package tune
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Fits are experiments that precede a search: every factor once by itself, as many arms
@@ -45,4 +46,53 @@ func (m *Measured) Usable() float64 {
 		}
 	}
 	return valid / max(1, all)
+}
+
+// Fitness is how well arms fit side by side, by the fits of so many.
+type Fitness struct {
+	Together int
+	Valid    float64 // the share of the available trials that have a value
+	// Scatter is the standard deviation of an arm beside the others of its block, as a log
+	// ratio: of the middle half, since few settings act. NaN where nothing has a value.
+	Scatter float64
+}
+
+// FitnessOf sums fits up. No setting is judged by it.
+func FitnessOf(together int, fits []Measured) Fitness {
+	f := Fitness{Together: together}
+	arms := 0.0
+	var off []float64
+	for i := range fits {
+		m := &fits[i]
+		n := float64(len(m.Arms))
+		f.Valid, arms = f.Valid+m.Usable()*n, arms+n
+		for _, block := range m.Values {
+			have := slices.DeleteFunc(slices.Clone(block), math.IsNaN)
+			slices.Sort(have)
+			for _, v := range have {
+				off = append(off, math.Abs(v-median(have)))
+			}
+		}
+	}
+	f.Valid /= max(1, arms)
+	slices.Sort(off)
+	f.Scatter = 1.4826 * median(off) // the median of half a normal distribution
+	return f
+}
+
+// Ample reports that fewer arms side by side need not be tried: two trials in three are
+// valid, and an arm scatters by no more than twice what matters.
+func (f Fitness) Ample(worth float64) bool {
+	return f.Valid >= 2./3 && f.Scatter <= 2*worth
+}
+
+// Poor reports that too few trials are valid to search with: an invalid block is tried
+// three times.
+func (f Fitness) Poor() bool { return f.Valid < 1./3 || math.IsNaN(f.Scatter) }
+
+// Better reports whether arms fit better than others do: a block takes as long with few arms
+// as with many, and the variance of an effect falls with the number of valid trials.
+func (f Fitness) Better(than Fitness) bool {
+	yield := func(f Fitness) float64 { return float64(f.Together) * f.Valid / (f.Scatter * f.Scatter) }
+	return !f.Poor() && (than.Poor() || yield(f) > yield(than))
 }

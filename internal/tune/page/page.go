@@ -7,7 +7,6 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -71,104 +70,13 @@ func (r *Report) Fill() {
 	r.Answer = r.answer(factors)
 }
 
-func (r *Report) answer(factors []space.Entry) string {
-	seen := show.Optional(r.Result.SeenPercent, show.Percent)
-	switch {
-	case !r.Result.Complete:
-		return "The search is not at its end."
-	case r.Result.Ships != nil:
-		return fmt.Sprintf("%s: %s (%s to %s), confirmed on blocks of their own.", space.Words(factors, r.Result.Ships),
-			show.SignedPercent(gain(r.Result.Gain.EffectPercent)), show.SignedPercent(r.Result.Gain.CILow.Float()), show.SignedPercent(r.Result.Gain.CIHigh.Float()))
-	case len(r.Result.Model.Effects) == 0:
-		return fmt.Sprintf("Nothing could be measured: %s.", r.invalid())
-	case r.Result.Candidate == nil:
-		return fmt.Sprintf("Nothing helps: of %d settings none promises to. A setting worth %s by itself would have been seen.%s", len(factors), seen, r.caveat())
-	case len(r.Result.Harm) > 0 && r.Result.Confirmation.Verdict == stats.Better:
-		open := ""
-		if n := r.Result.OpenBlocks; n > 0 {
-			open = fmt.Sprintf(" About %s of these would decide.", show.Plural(n, "block"))
-		}
-		return fmt.Sprintf("Nothing is recommended: %s gains %s, and is not shown to leave alone %s.%s", space.Words(factors, r.Result.Candidate),
-			show.SignedPercent(gain(r.Result.Confirmation.EffectPercent)), show.List(r.Result.Harm), open)
-	}
-	return fmt.Sprintf("Nothing is shown to help: the best candidate was not confirmed. A gain of %s would have been seen.", seen)
-}
-
-// untried are the levels without a value, and why: the screening has the first of each
-// setting, and what the budget leaves goes to the others.
-func (r *Report) untried(factors []space.Entry) []Untried {
-	out := []Untried{}
-	for i, f := range factors {
-		first := 1
-		if len(r.Result.Model.Effects) > 0 {
-			first = 2
-		}
-		for level := first; level <= len(f.Levels); level++ {
-			of := func(l tune.LevelEffect) bool { return l.Factor == i && l.Level == level }
-			u := Untried{Setting{f.Name, f.Levels[level-1].Value}, "no time was left for it"}
-			if at := slices.IndexFunc(r.Result.Model.Levels, of); at >= 0 {
-				switch l := r.Result.Model.Levels[at]; {
-				case l.Blocks > 0:
-					continue
-				case l.Lacking != "":
-					u.Why = l.Lacking
-				case l.Asked > 0:
-					u.Why = "none of its trials was valid"
-				}
-			} else if len(r.Result.Invalid) > 0 && level == 1 {
-				u.Why = "none of its trials was valid"
-			}
-			out = append(out, u)
-		}
-	}
-	return out
-}
-
-// caveat counts the levels of which nothing is known.
-func (r *Report) caveat() string {
-	if len(r.Untried) == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" Nothing is known of %s that %s not measured.", show.Plural(len(r.Untried), "further level"), map[bool]string{true: "was", false: "were"}[len(r.Untried) == 1])
-}
-
-// unmeasured lists the levels of which nothing is known, by the reason.
-func (r *Report) unmeasured() (out []string) {
-	by := map[string][]string{}
-	var reasons []string
-	for _, u := range r.Untried {
-		if by[u.Why] == nil {
-			reasons = append(reasons, u.Why)
-		}
-		by[u.Why] = append(by[u.Why], u.Name+"="+u.Value)
-	}
-	for _, why := range reasons {
-		out = append(out, fmt.Sprintf("Not measured (%s): %s.", why, show.List(by[why])))
-	}
-	return out
-}
-
-// invalid counts the trials that could not be used, with the gates that refused them, the
-// most frequent first.
-func (r *Report) invalid() string {
-	gates, n := slices.Sorted(maps.Keys(r.Result.Invalid)), 0
-	slices.SortStableFunc(gates, func(a, b string) int { return r.Result.Invalid[b] - r.Result.Invalid[a] })
-	for i, g := range gates {
-		n += r.Result.Invalid[g]
-		gates[i] = fmt.Sprintf("%s (%d)", g, r.Result.Invalid[g])
-	}
-	return fmt.Sprintf("%d of %s invalid, by %s", n, show.Plural(r.Result.Trials, "trial"), show.List(gates))
-}
-
-func gain(n stats.Number) float64 { return n.Float() }
-
 // Terminal prints the report.
 func (r *Report) Terminal(w io.Writer, style show.Style) error {
 	p := show.NewPage(style)
 	p.Paragraph("", "", r.Answer)
 	p.Line("")
-	p.Line(fmt.Sprintf("%s tried in %s (%s); confirmation %d of its question, at a level of %.2g %%.", show.Plural(len(r.Factors), "setting"),
-		show.Plural(r.Result.Trials, "trial"), r.Result.Array, r.Confirmation, 100*r.Alpha))
+	p.Line(fmt.Sprintf("%s tried in %s (%s)%s; confirmation %d of its question, at a level of %.2g %%.", show.Plural(len(r.Factors), "setting"),
+		show.Plural(r.Result.Trials, "trial"), r.Result.Array, map[bool]string{true: ", by " + strings.TrimSpace(r.of()) + " (less is better)"}[r.less()], r.Confirmation, 100*r.Alpha))
 	if len(r.Result.Invalid) > 0 {
 		p.Paragraph("", "", r.invalid()+".")
 	}
@@ -180,6 +88,10 @@ func (r *Report) Terminal(w io.Writer, style show.Style) error {
 		t.Rows = append(t.Rows, e)
 	}
 	p.Table(t)
+	if text := r.margins(); text != "" {
+		p.Line("")
+		p.Paragraph("", "", text)
+	}
 	return p.Flush(w)
 }
 
@@ -211,7 +123,7 @@ func (r *Report) ordered() (out []named) {
 // levels beyond the first.
 func (r *Report) effects() (out []row) {
 	line := func(name string, effect, active float64, note string) {
-		out = append(out, row{name, show.SignedPercent(stats.Percent(effect)), show.WholePercent(100 * active), note})
+		out = append(out, row{name, r.Told(effect), show.WholePercent(100 * active), note})
 	}
 	for _, e := range r.ordered() {
 		line(e.name, e.Effect.Effect, e.Active, e.note)
@@ -255,18 +167,21 @@ type pageData struct {
 	Outside      []row
 	// Unusable counts invalid trials; "" where there are none.
 	Unusable string
+	// Margins is the scale of effects that are nothing; Less says that less of the metric is better.
+	Margins string
+	Less    bool
 }
 
 // HTML writes the page.
 func (r *Report) HTML(w io.Writer) error {
-	d := pageData{Report: *r}
+	d := pageData{Report: *r, Margins: r.margins(), Less: r.less()}
 	if len(r.Result.Invalid) > 0 {
 		d.Unusable = r.invalid()
 	}
 	factors := space.Factors(r.Space)
 	d.Effects = r.effects()
 	for _, i := range r.Result.Model.Interactions {
-		d.Interactions = append(d.Interactions, row{factors[i.A].Name + " × " + factors[i.B].Name, show.SignedPercent(stats.Percent(i.Effect)), fmt.Sprint(i.Aliases)})
+		d.Interactions = append(d.Interactions, row{factors[i.A].Name + " × " + factors[i.B].Name, r.Told(i.Effect), fmt.Sprint(i.Aliases)})
 	}
 	for k, rung := range r.Result.Rungs {
 		for _, a := range rung.Arms {
@@ -274,7 +189,7 @@ func (r *Report) HTML(w io.Writer) error {
 			if a.On {
 				on = "goes on"
 			}
-			d.Race = append(d.Race, row{fmt.Sprint(k + 1), space.Words(factors, a.Config), interval(a.Measured), on})
+			d.Race = append(d.Race, row{fmt.Sprint(k + 1), space.Words(factors, a.Config), r.interval(a.Measured), on})
 		}
 	}
 	for _, c := range []struct {
@@ -283,11 +198,11 @@ func (r *Report) HTML(w io.Writer) error {
 		of   tune.Config
 	}{{"confirmation", r.Result.Confirmation, r.Result.Candidate}, {"what is left of it", r.Result.Checked, r.Result.Reduced}} {
 		if c.j != nil {
-			d.Confirm = append(d.Confirm, row{c.what, space.Words(factors, c.of), interval(c.j.Result), string(c.j.Verdict), fmt.Sprint(c.j.Blocks), fmt.Sprintf("%.2g %%", 100*c.j.Alpha)})
+			d.Confirm = append(d.Confirm, row{c.what, space.Words(factors, c.of), r.interval(c.j.Result), string(c.j.Verdict), fmt.Sprint(c.j.Blocks), fmt.Sprintf("%.2g %%", 100*c.j.Alpha)})
 		}
 	}
 	for _, x := range r.Result.Drops {
-		d.Drops = append(d.Drops, row{factors[x.Factor].Name, interval(x.Result), map[bool]string{true: "left out", false: "stays"}[x.Idle]})
+		d.Drops = append(d.Drops, row{factors[x.Factor].Name, r.interval(x.Result), map[bool]string{true: "left out", false: "stays"}[x.Idle]})
 	}
 	for _, u := range r.Untried {
 		d.Unmeasured = append(d.Unmeasured, row{u.Name, u.Value, u.Why})
@@ -299,10 +214,6 @@ func (r *Report) HTML(w io.Writer) error {
 	}
 	d.Figures = chart.Draw("Half-normal plot of the effects", "Effects that are nothing lie on a line through zero; those that stand out are off it to the right. Dashed: Lenth's margin of error of one effect, and of all together.", r.halfNormal)
 	return page.Write(w, d)
-}
-
-func interval(v stats.Result) string {
-	return fmt.Sprintf("%s (%s to %s)", show.SignedPercent(v.EffectPercent.Float()), show.SignedPercent(v.CILow.Float()), show.SignedPercent(v.CIHigh.Float()))
 }
 
 // halfNormal plots the sizes of the effects over the quantiles of half a normal
@@ -336,7 +247,7 @@ func (r *Report) halfNormal(width float64) string {
 			class = "trial c7"
 		}
 		px, py := x.At(size(e)), y.At(quantile(i))
-		c.Dot(class, px, py, 5, fmt.Sprintf("%s: %s", e.name, show.SignedPercent(stats.Percent(e.Effect.Effect))))
+		c.Dot(class, px, py, 5, fmt.Sprintf("%s: %s", e.name, r.Told(e.Effect.Effect)))
 		if math.Abs(e.Effect.Effect) > l.Margin {
 			anchor, at := "start", px+9
 			if px > width/2 {

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"linerate/internal/show"
 	"linerate/internal/stats"
+	_ "linerate/internal/study/kinds"
 	"linerate/internal/tune"
 	"linerate/internal/tune/space"
 )
@@ -73,6 +75,20 @@ func TestAnswers(t *testing.T) {
 		}
 		if len(c.result.Model.Effects) > 0 && !strings.Contains(page.String(), "half-normal plot") {
 			t.Errorf("the page has no plot of the effects")
+		}
+	}
+}
+
+// TestLessIsBetter: a gain is told as what happens to the metric.
+func TestLessIsBetter(t *testing.T) {
+	m := model
+	m.Effects = slices.Clone(m.Effects)
+	m.Effects[1].Effect = math.Log(1.25)
+	for metric, want := range map[string][2]string{"request_latency_mean_ns": {"a=1: latency, mean −20.0 % (−20.6 % to −19.4 %), confirmed", "−20.0 %"}, "forwarding_rate_pps": {"a=1: +25.0 % (+24.0 % to +26.0 %), confirmed", "+25.0 %"}} {
+		r := Report{Metric: metric, Space: entries(), Result: tune.Result{Complete: true, Model: m, Candidate: tune.Config{1, 0}, Ships: tune.Config{1, 0}, Confirmation: judged(25, stats.Better), Gain: judged(25, stats.Better)}}
+		r.Fill()
+		if got := r.effects(); !strings.Contains(r.Answer, want[0]) || got[0][1] != want[1] {
+			t.Errorf("%s: %s, %q", metric, r.Answer, got)
 		}
 	}
 }

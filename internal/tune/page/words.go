@@ -1,0 +1,158 @@
+package page
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"linerate/internal/show"
+	"linerate/internal/stats"
+	"linerate/internal/study"
+	"linerate/internal/tune"
+	"linerate/internal/tune/space"
+)
+
+func (r *Report) answer(factors []space.Entry) string {
+	seen := show.Optional(r.Result.SeenPercent, show.Percent)
+	switch {
+	case !r.Result.Complete:
+		return "The search is not at its end."
+	case r.Result.Ships != nil:
+		return fmt.Sprintf("%s: %s%s, confirmed on blocks of their own.", space.Words(factors, r.Result.Ships), r.of(), r.interval(r.Result.Gain.Result))
+	case len(r.Result.Model.Effects) == 0:
+		return fmt.Sprintf("Nothing could be measured: %s.", r.invalid())
+	case r.Result.Candidate == nil:
+		return fmt.Sprintf("Nothing helps: of %d settings none promises to. A setting worth %s by itself would have been seen.%s", len(factors), seen, r.caveat())
+	case len(r.Result.Harm) > 0 && r.Result.Confirmation.Verdict == stats.Better:
+		open := ""
+		if n := r.Result.OpenBlocks; n > 0 {
+			open = fmt.Sprintf(" About %s of these would decide.", show.Plural(n, "block"))
+		}
+		return fmt.Sprintf("Nothing is recommended: %s helps (%s%s), and is not shown to leave alone %s.%s", space.Words(factors, r.Result.Candidate),
+			r.of(), r.interval(r.Result.Confirmation.Result), show.List(r.Result.Harm), open)
+	}
+	return fmt.Sprintf("Nothing is shown to help: the best candidate was not confirmed. A gain of %s would have been seen.", seen)
+}
+
+// untried are the levels without a value, and why: the screening has the first of each
+// setting, and what the budget leaves goes to the others.
+func (r *Report) untried(factors []space.Entry) []Untried {
+	out := []Untried{}
+	for i, f := range factors {
+		first := 1
+		if len(r.Result.Model.Effects) > 0 {
+			first = 2
+		}
+		for level := first; level <= len(f.Levels); level++ {
+			of := func(l tune.LevelEffect) bool { return l.Factor == i && l.Level == level }
+			u := Untried{Setting{f.Name, f.Levels[level-1].Value}, "no time was left for it"}
+			if at := slices.IndexFunc(r.Result.Model.Levels, of); at >= 0 {
+				switch l := r.Result.Model.Levels[at]; {
+				case l.Blocks > 0:
+					continue
+				case l.Lacking != "":
+					u.Why = l.Lacking
+				case l.Asked > 0:
+					u.Why = "none of its trials was valid"
+				}
+			} else if len(r.Result.Invalid) > 0 && level == 1 {
+				u.Why = "none of its trials was valid"
+			}
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// caveat counts the levels of which nothing is known.
+func (r *Report) caveat() string {
+	if len(r.Untried) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" Nothing is known of %s that %s not measured.", show.Plural(len(r.Untried), "further level"), map[bool]string{true: "was", false: "were"}[len(r.Untried) == 1])
+}
+
+// unmeasured lists the levels of which nothing is known, by the reason.
+func (r *Report) unmeasured() (out []string) {
+	by := map[string][]string{}
+	var reasons []string
+	for _, u := range r.Untried {
+		if by[u.Why] == nil {
+			reasons = append(reasons, u.Why)
+		}
+		by[u.Why] = append(by[u.Why], u.Name+"="+u.Value)
+	}
+	for _, why := range reasons {
+		out = append(out, fmt.Sprintf("Not measured (%s): %s.", why, show.List(by[why])))
+	}
+	return out
+}
+
+// invalid counts the trials that could not be used, with the gates that refused them, the
+// most frequent first.
+func (r *Report) invalid() string {
+	gates, n := slices.Sorted(maps.Keys(r.Result.Invalid)), 0
+	slices.SortStableFunc(gates, func(a, b string) int { return r.Result.Invalid[b] - r.Result.Invalid[a] })
+	for i, g := range gates {
+		n += r.Result.Invalid[g]
+		gates[i] = fmt.Sprintf("%s (%d)", g, r.Result.Invalid[g])
+	}
+	return fmt.Sprintf("%d of %s invalid, by %s", n, show.Plural(r.Result.Trials, "trial"), show.List(gates))
+}
+
+// less reports whether less of the metric is better. Where it is, what the search has turned
+// so that more is better is turned back for people: a latency gets lower, not a gain.
+func (r *Report) less() bool {
+	m, _ := study.MetricNamed(r.Metric)
+	return m.LowerIsBetter
+}
+
+// of names what an effect is of, where a reader might take it for the other direction.
+func (r *Report) of() string {
+	if m, _ := study.MetricNamed(r.Metric); m.LowerIsBetter {
+		return m.Label + " "
+	}
+	return ""
+}
+
+// Told is a gain of the search, a log ratio, as a change of the metric, in percent.
+func (r *Report) Told(gain float64) string {
+	if r.less() {
+		gain = -gain
+	}
+	return show.SignedPercent(stats.Percent(gain))
+}
+
+// Change is what the search has of an effect as a change of the metric itself.
+func (r *Report) Change(e stats.Effect) stats.Effect {
+	if !r.less() {
+		return e
+	}
+	inverse := func(percent stats.Number) stats.Number { return stats.Num(100 * (1/(1+percent.Float()/100) - 1)) }
+	e.EffectPercent, e.CILow, e.CIHigh = inverse(e.EffectPercent), inverse(e.CIHigh), inverse(e.CILow)
+	return e
+}
+
+func (r *Report) interval(v stats.Result) string {
+	e := r.Change(v.Effect)
+	return fmt.Sprintf("%s (%s to %s)", show.SignedPercent(e.EffectPercent.Float()), show.SignedPercent(e.CILow.Float()), show.SignedPercent(e.CIHigh.Float()))
+}
+
+// margins is the scale on which an effect of the screening is nothing.
+func (r *Report) margins() string {
+	l, placebo := r.Result.Model.Lenth, math.NaN()
+	for _, e := range r.Result.Model.Effects {
+		if e.Factor < 0 && !(math.Abs(e.Effect) <= placebo) {
+			placebo = math.Abs(e.Effect)
+		}
+	}
+	if !(l.Margin > 0) {
+		return ""
+	}
+	text := fmt.Sprintf("Lenth's margin of error is %s for one effect, %s for all together", show.Percent(stats.Percent(l.Margin)), show.Percent(stats.Percent(l.Simultaneous)))
+	if !math.IsNaN(placebo) {
+		text += "; the largest placebo is " + show.Percent(stats.Percent(placebo))
+	}
+	return text + "."
+}
