@@ -42,6 +42,8 @@ func (a *auditor) restsOn(c factexpr.Call) []string {
 	switch c.Function {
 	case "rc", "rc_text", "service":
 		return []string{"/etc/rc.conf"}
+	case "module": // kld_list loads some, the loader others
+		return []string{"/boot/loader.conf", "/etc/rc.conf"}
 	case "value", "text", "is_set":
 		rec, ok := a.c.Lookup(a.f.OS, c.Argument)
 		if _, set := a.lineOf(c.Argument); set || !ok {

@@ -40,6 +40,8 @@ func TestFilesAlone(t *testing.T) {
 			want: []string{"info LR-PF-STATEHASH:states | /boot/loader.conf or /etc/rc.conf may say otherwise"}},
 		{note: "a ruleset and what loads it", files: map[string]string{"/etc/pf.conf": "set limit states 16000000\npass\n", "/etc/rc.conf": "pf_enable=YES\n", "/boot/loader.conf": "zfs_load=\"YES\"\n"},
 			want: []string{"warning LR-PF-STATEHASH:states"}},
+		{note: "a module that loader.conf may load", files: map[string]string{"/etc/sysctl.conf": "net.inet.tcp.functions_default=bbr\n"}, want: []string{"info LR-STACK-MODULE | /boot/loader.conf or /etc/rc.conf may say otherwise"}},
+		{note: "a module that nothing loads", files: map[string]string{"/etc/sysctl.conf": "net.inet.tcp.functions_default=bbr\n", "/etc/rc.conf": "sshd_enable=YES\n", "/boot/loader.conf": "zfs_load=\"YES\"\n"}, want: []string{"error LR-STACK-MODULE"}},
 		{note: "TSO off where NAT may want it", files: map[string]string{"/etc/sysctl.conf": "net.inet.tcp.tso=0\n"}, want: []string{"!warning LR-FOLKLORE:net.inet.tcp.tso"}},
 	} {
 		t.Run(c.note, func(t *testing.T) {

@@ -167,8 +167,8 @@ func parts(text string, visit func(plain, code string, isCode bool) error) error
 	}
 }
 
-// Reads lists what an expression reads: names, and the constant arguments of
-// calls of functions by name. Both are nil for one that does not compile.
+// Reads lists what an expression reads: names, and the arguments of calls of functions
+// by name, "" where one is computed. Both are nil for one that does not compile.
 func (l *Language[E]) Reads(code string) (names []string, calls []Call) {
 	p, err := l.Compile(code)
 	if err != nil {
@@ -198,8 +198,11 @@ func (r *reader) Visit(node *ast.Node) {
 		if !ok || len(x.Arguments) != 1 {
 			return
 		}
-		if arg, ok := x.Arguments[0].(*ast.StringNode); ok {
+		switch arg := x.Arguments[0].(type) {
+		case *ast.StringNode:
 			r.calls = append(r.calls, Call{id.Value, arg.Value})
+		case *ast.BinaryNode: // a text put together
+			r.calls = append(r.calls, Call{id.Value, ""})
 		}
 	}
 }

@@ -40,6 +40,7 @@ var kinds = []kind{
 	{Place{"/etc/ipfw.rules", fact.FreeBSD}, regexp.MustCompile(`^ipfw\.(rules|conf)$`), regexp.MustCompile(`^\s*(\$\{?cmd\}?|ipfw(\s+-q)?|add)\s+(add|nat|pipe|queue|table|[0-9]+)\b`)},
 	{Place{"/etc/tuned/this/tuned.conf", fact.Linux}, regexp.MustCompile(`^tuned\.conf$`), regexp.MustCompile(`^\s*(\[(main|sysctl|cpu|vm|bootloader|sysfs|disk|variables)\]|include\s*=|summary\s*=)`)},
 	{Place{"/etc/systemd/network/*", fact.Linux}, regexp.MustCompile(`\.(link|network)$`), regexp.MustCompile(`^\s*(\[(Match|Link|Network)\]|(OriginalName|RxBufferSize|TxBufferSize|GenericReceiveOffload|IPForward\w*)\s*=)`)},
+	{Place{"/etc/systemd/system.conf", fact.Linux}, regexp.MustCompile(`^systemd/system\.conf$`), regexp.MustCompile(`^\s*(\[Manager\]|Default(Limit[A-Z]+|TasksMax)\s*=)`)},
 	{Place{"/etc/systemd/system/*", fact.Linux}, regexp.MustCompile(`\.service$`), regexp.MustCompile(`^\s*(\[Service\]|ExecStart\s*=|LimitNOFILE\s*=)`)},
 	{Place{"/etc/udev/rules.d/*", fact.Linux}, regexp.MustCompile(`\.rules$`), regexp.MustCompile(`(ACTION|SUBSYSTEM|KERNEL|ATTR\{[^}]+\}|RUN)\s*(==|\+?=)\s*"`)},
 	{Place{"/etc/modprobe.d/*", fact.Linux}, regexp.MustCompile(`^modprobe\.d/|^modprobe\.conf$`), regexp.MustCompile(`^\s*(options|install|blacklist|softdep|alias)\s+[a-zA-Z0-9_-]+`)},
