@@ -18,6 +18,9 @@ import (
 type Config struct {
 	// Version is the product's release where the configuration tells it.
 	Version string
+	// As is the release by which to judge it where the configuration tells another one,
+	// not which.
+	As string
 	// Hostname is the host's own name, "" where it does not tell.
 	Hostname string
 	// Lines set something, in the order in which the product reads them.
@@ -69,7 +72,11 @@ func (p *Product) own(l *fact.Line) {
 	if l.Stage == fact.Field {
 		return
 	}
-	if v, ok := p.SetsItself(l.Name); ok && v == strings.TrimSpace(l.Value) {
+	v, ok := p.SetsItself(l.Name)
+	if n, has := p.NodeOf(l.Name); has && (l.Place == "set "+n.Node || l.Place == "set "+n.Older) {
+		v, ok = n.Value(n.Default), true // what the node has where its user gives none
+	}
+	if ok && v == strings.TrimSpace(l.Value) {
 		l.Default, l.Note = true, p.Title+" sets it to this by itself"
 	}
 }

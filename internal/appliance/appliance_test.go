@@ -148,7 +148,7 @@ func TestVyOSCutShort(t *testing.T) {
 func TestVyOS(t *testing.T) {
 	want := []string{"sysctl net.core.rmem_max=8388608 at set system sysctl parameter net.core.rmem_max", "modprobe module.nf_conntrack.hashsize=65536 at set system conntrack hash-size",
 		"sysctl net.netfilter.nf_conntrack_max=524288 at set system conntrack table-size", "field system/option/performance=throughput at set system option performance",
-		"cmdline cmdline.mitigations=off at set system option kernel disable-mitigations", "sysctl net.ipv4.tcp_rfc1337=1 at set firewall global-options twa-hazards-protection"}
+		"cmdline cmdline.mitigations=off at set system option kernel disable-mitigations", "sysctl net.ipv4.tcp_rfc1337=1 at set firewall global-options twa-hazards-protection", "field firewall=yes at set firewall"}
 	for _, text := range []string{`
 interfaces {
     ethernet eth0 {
@@ -209,6 +209,40 @@ set firewall global-options twa-hazards-protection 'enable'
 		if c.Version != "1.4.1" || c.Hostname != "r1" || len(c.NICs) != 1 || c.NICs[0].MTU != 9000 || len(c.NICs[0].ConfigFlags) != 2 {
 			t.Errorf("%s %s %+v", c.Version, c.Hostname, c.NICs)
 		}
+	}
+}
+
+// TestVyOSNodes: a node has one tunable, under each name that it has had, and its words
+// become the kernel's numbers and back.
+func TestVyOSNodes(t *testing.T) {
+	p := product(t, "vyos")
+	for text, want := range map[string]string{
+		"set system conntrack timeout tcp established 7440":                   "net.netfilter.nf_conntrack_tcp_timeout_established=7440",
+		"set firewall global-options timeout tcp established '7440'":          "net.netfilter.nf_conntrack_tcp_timeout_established=7440",
+		"set firewall all-ping disable":                                       "net.ipv4.icmp_echo_ignore_all=1",
+		"set firewall global-options ipv6-src-route enable":                   "net.ipv6.conf.all.accept_source_route=0",
+		"set firewall global-options ipv6-src-route disable":                  "", // as it is without
+		"set system conntrack tcp loose disable":                              "net.netfilter.nf_conntrack_tcp_loose=0",
+		"set firewall global-options syn-cookies perhaps":                     "",
+		"set system conntrack timeout custom rule 10 protocol tcp close '60'": "",
+	} {
+		got := ""
+		for _, l := range read(t, "vyos", "/config/config.boot", text).Lines {
+			if !l.Default && l.Stage == fact.Sysctl {
+				got += l.Name + "=" + l.Value
+			}
+		}
+		same(t, got, want)
+	}
+	n, ok := p.NodeOf("net.netfilter.nf_conntrack_tcp_timeout_established")
+	if !ok || n.In(p, "1.4.1") != "system conntrack timeout tcp established" || n.In(p, "1.5-rolling-202410") != n.Node || n.In(p, "") != n.Node || n.Word("7440") != "7440" {
+		t.Errorf("%+v", n)
+	}
+	if n, _ := p.NodeOf("net.ipv4.icmp_echo_ignore_all"); n.Word("1") != "disable" || n.Word("2") != "" || n.Value("enable") != "0" {
+		t.Errorf("%+v", n)
+	}
+	if _, ok := p.NodeOf("net.core.somaxconn"); ok {
+		t.Error("no node has somaxconn")
 	}
 }
 
@@ -293,9 +327,30 @@ func TestReleases(t *testing.T) {
 			t.Errorf("%s %s: %+v", c.product, c.version, r)
 		}
 	}
-	p := product(t, "opnsense")
-	if !p.Speaks(release.MustParse("25.1")) || p.Speaks(release.MustParse("14.2")) {
-		t.Error("whose number a release is")
+	for _, c := range []struct {
+		product, release string
+		speaks           bool
+		as               string
+	}{
+		{"opnsense", "25.1", true, ""}, {"opnsense", "14.2", false, ""}, {"opnsense", "14.4", false, ""}, {"opnsense", "27.1", true, "26.7"}, {"opnsense", "26.8", true, "26.7"}, {"opnsense", "16.0", false, ""},
+		{"pfsense", "2.9.0", true, "2.8.0"}, {"pfsense", "25.11", true, "24"}, {"pfsense", "13.1", false, ""}, {"vyos", "1.6", true, "1.5"}, {"vyos", "6.12", false, ""}, {"vyos", "1.1", true, "1.2"},
+		{"openwrt", "26.12", true, "25.12"}, {"truenas-scale", "27.0", true, "26.0"}, {"truenas-core", "13.4", false, ""}, {"proxmox", "6.17", false, ""}, {"proxmox", "9.2", true, ""}, {"proxmox", "10.0", true, "9.1"},
+	} {
+		p := product(t, c.product)
+		r, near, _ := p.Judged(c.release)
+		if speaks := p.Speaks(release.MustParse(c.release)); speaks != c.speaks || speaks && (near != (c.as != "") || near && r.Release != c.as) {
+			t.Errorf("%s %s: speaks %v, judged as %s (near %v)", c.product, c.release, speaks, r.Release, near)
+		}
+	}
+	p := product(t, "pfsense")
+	for number, want := range map[string]string{"23.3": "2.7.2", "24.5": "2.8.0 near", "18.2": "2.4.3 near", "14.0": "", "": "", "x": ""} {
+		r, near, ok := p.ReleaseByConfig(number)
+		if near && ok {
+			r.Release += " near"
+		}
+		if r.Release != want {
+			t.Errorf("%s: %s", number, r.Release)
+		}
 	}
 }
 
@@ -312,6 +367,9 @@ func TestSpeaks(t *testing.T) {
 		}
 	}
 	v := product(t, "vyos")
+	if got := v.FixAt("Remove the line.", "set firewall syn-cookies", "a.b"); got != "In configuration mode, delete firewall syn-cookies and commit." {
+		t.Error(got)
+	}
 	if got := v.FixAt("Remove the line.", "set system sysctl parameter a.b", "a.b"); got != "In configuration mode, delete system sysctl parameter a.b and commit." {
 		t.Errorf("%q", got)
 	}

@@ -13,7 +13,9 @@ import (
 func readPfSense(p *Product, files []File) Config {
 	return readSense(p, files, "pfsense", func(s *sense) {
 		system := s.root.first("system")
-		if r, ok := p.ReleaseByConfig(s.root.first("version").value()); ok {
+		if r, near, ok := p.ReleaseByConfig(s.root.first("version").value()); ok && near {
+			s.c.As = r.Release
+		} else if ok {
 			s.c.Version = r.Release
 		}
 		s.switchOffloads(func(tag string, nic *fact.NIC) bool {
@@ -23,6 +25,7 @@ func readPfSense(p *Product, files []File) Config {
 		s.timeouts(system)
 		s.c.Services = s.services()
 		s.pfsenseLimiters()
+		s.pfsenseALTQ()
 	})
 }
 

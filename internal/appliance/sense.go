@@ -79,8 +79,10 @@ func (s *sense) fields() {
 	}
 }
 
-// pfNumbers are the fields that become limits and timeouts of pf.
-var pfNumbers = []struct{ path, limit, timeout string }{
+// pfNumber is a field that becomes a limit or a timeout of pf.
+type pfNumber struct{ path, limit, timeout string }
+
+var pfNumbers = []pfNumber{
 	{"system/maximumstates", "states", ""}, {"system/maximumtableentries", "table-entries", ""}, {"system/maximumfrags", "frags", ""},
 	{"system/adaptivestart", "", "adaptive.start"}, {"system/adaptiveend", "", "adaptive.end"}, {"system/srctrack", "", "src.track"},
 }

@@ -2,6 +2,7 @@ package appliance
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -90,9 +91,17 @@ func (s *sense) pipe(p *node, number, place string) fact.Shaper {
 	return fact.Shaper{Kind: fact.ShaperPipe, Name: name, Line: fact.Line{File: s.file, Number: p.line, Text: "pipe " + number, Name: name, Value: p.first("bandwidth").value(), Place: place}}
 }
 
-// pfsenseLimiters reads limiters. Which rules send traffic to one is not known: they
-// name it as its user does, and such names are not read.
+// limited reports whether a rule that is on sends traffic to a limiter. To which is not
+// known: rules name limiters as their user does, and such names are not read.
+func (s *sense) limited() bool {
+	return slices.ContainsFunc(s.root.at("filter", "rule"), func(r *node) bool {
+		return !r.has("disabled") && (r.first("dnpipe").value() != "" || r.first("pdnpipe").value() != "")
+	})
+}
+
+// pfsenseLimiters reads limiters. Without a rule that names any, none is used.
 func (s *sense) pfsenseLimiters() {
+	limited := s.limited()
 	for _, q := range s.root.at("dnshaper", "queue") {
 		number := q.first("number").value()
 		x := s.pipe(q, number, s.p.Fields["dnshaper"]+": the limiter of number "+number)
@@ -110,6 +119,9 @@ func (s *sense) pfsenseLimiters() {
 		if codel != "" {
 			x.TargetMS, x.IntervalMS = float64(q.whole(codel+"target")), float64(q.whole(codel+"interval"))
 		}
+		if !limited {
+			x.Used = &limited
+		}
 		s.c.shape(x)
 	}
 }
@@ -122,4 +134,29 @@ func (s *sense) limiterRate(q *node) *uint64 {
 		return nil
 	}
 	return rate(items[0].first("bw").value(), items[0].first("bwscale").value())
+}
+
+// pfsenseALTQ reads what shapes an interface by queues of ALTQ. pfSense writes nothing
+// for an interface none of whose queues is the default one, but for CODELQ, which has none.
+func (s *sense) pfsenseALTQ() {
+	for _, q := range s.root.at("shaper", "queue") {
+		label := q.first("interface").value()
+		name := "shaper/altq/" + label
+		x := fact.Shaper{Kind: fact.ShaperALTQ, Name: name, Device: s.root.first("interfaces", label, "if").value(), Enabled: q.first("enabled").value() == "on", Scheduler: strings.ToLower(q.first("scheduler").value()),
+			Limit: q.whole("qlimit"),
+			Line:  fact.Line{File: s.file, Number: q.line, Text: "altq on " + label, Name: name, Value: q.first("bandwidth").value(), Place: s.p.Fields["shaper"] + " ▸ By Interface: " + strings.ToUpper(label)}}
+		if unit := q.first("bandwidthtype").value(); unit != "%" {
+			x.Bandwidth = rate(q.first("bandwidth").value(), unit)
+		}
+		if queues := q.at("queue"); len(queues) > 0 || x.Scheduler != "codelq" {
+			used := slices.ContainsFunc(queues, takesRest)
+			x.Used = &used
+		}
+		s.c.shape(x)
+	}
+}
+
+// takesRest reports a queue that is the default, or holds one that is.
+func takesRest(q *node) bool {
+	return q.first("default").value() != "" || slices.ContainsFunc(q.at("queue"), takesRest)
 }

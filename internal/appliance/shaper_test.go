@@ -41,7 +41,33 @@ func TestLimiters(t *testing.T) {
 	c := read(t, "pfsense", "/conf/config.xml", `<pfsense><dnshaper><queue><name>Down</name><number>1</number><enabled>on</enabled>
 <bandwidth><item><bw>1.5</bw><bwscale>Mb</bwscale><bwsched>none</bwsched></item></bandwidth><aqm>codel</aqm><param_codel_target>5</param_codel_target><param_codel_interval>100</param_codel_interval><sched>wf2q+</sched>
 <queue><name>DownQ</name><number>1</number></queue></queue></dnshaper></pfsense>`)
-	same(t, shapes(c), []string{"shaper/pipe/1:1 wf2q+ on=true 1500000 5/100/0/0 at Firewall ▸ Traffic Shaper ▸ Limiters: the limiter of number 1"})
+	same(t, shapes(c), []string{"shaper/pipe/1:1 wf2q+ on=true 1500000 used=false 5/100/0/0 at Firewall ▸ Traffic Shaper ▸ Limiters: the limiter of number 1"})
+}
+
+// TestNoRuleLimits: rules name limiters as their user does; that none names any is known.
+func TestNoRuleLimits(t *testing.T) {
+	const limiter = `<dnshaper><queue><name>Down</name><number>1</number><enabled>on</enabled></queue></dnshaper>`
+	for rules, used := range map[string]bool{``: false, `<rule><dnpipe>x</dnpipe></rule>`: true, `<rule><pdnpipe>x</pdnpipe></rule>`: true, `<rule><disabled/><dnpipe>x</dnpipe></rule><rule><dnpipe/></rule>`: false} {
+		c := read(t, "pfsense", "/conf/config.xml", `<pfsense><filter>`+rules+`</filter>`+limiter+`</pfsense>`)
+		if len(c.Shapers) != 1 || (c.Shapers[0].Used == nil) != used {
+			t.Errorf("%s: %+v", rules, c.Shapers)
+		}
+	}
+}
+
+// TestALTQ: an interface's queues need a default one, at any depth; CODELQ has none.
+func TestALTQ(t *testing.T) {
+	c := read(t, "pfsense", "/conf/config.xml", `<pfsense><interfaces><wan><if>igb0</if></wan><lan><if>igb1</if></lan></interfaces><shaper>
+<queue><interface>wan</interface><name>wan</name><scheduler>HFSC</scheduler><bandwidth>90</bandwidth><bandwidthtype>Mb</bandwidthtype><enabled>on</enabled><qlimit>500</qlimit>
+<queue><name>a</name><bandwidth>20</bandwidth><bandwidthtype>%</bandwidthtype><queue><name>b</name><default>default</default></queue></queue></queue>
+<queue><interface>lan</interface><scheduler>PRIQ</scheduler><bandwidth>50</bandwidth><bandwidthtype>%</bandwidthtype><enabled/><queue><name>c</name></queue></queue>
+<queue><interface>opt1</interface><scheduler>CODELQ</scheduler><enabled>on</enabled></queue></shaper></pfsense>`)
+	same(t, shapes(c), []string{"shaper/altq/wan:2 hfsc on=true 90000000 used=true 0/0/0/500 at Firewall ▸ Traffic Shaper ▸ By Interface: WAN",
+		"shaper/altq/lan:4 priq on=false used=false 0/0/0/0 at Firewall ▸ Traffic Shaper ▸ By Interface: LAN",
+		"shaper/altq/opt1:5 codelq on=true 0/0/0/0 at Firewall ▸ Traffic Shaper ▸ By Interface: OPT1"})
+	if c.Shapers[0].Device != "igb0" || c.Shapers[2].Device != "" {
+		t.Errorf("%+v", c.Shapers)
+	}
 }
 
 func TestSQM(t *testing.T) {

@@ -16,7 +16,7 @@ func (p *Product) FixAt(fix, place, name string) string {
 	fill := strings.NewReplacer("{name}", name, "{place}", strings.TrimPrefix(place, "set "))
 	for _, r := range removals {
 		if rest, ok := strings.CutPrefix(fix, r); ok {
-			if !strings.HasPrefix(place, p.Tunables) { // a field of another page
+			if !strings.HasPrefix(place, p.Tunables) && !strings.HasPrefix(place, "set ") { // a field of another page
 				return "Clear " + place + rest
 			}
 			return p.ForFiles(fill.Replace(p.Remove) + rest)

@@ -1,13 +1,13 @@
 package appliance
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 
 	"linerate/catalogue/appliances"
@@ -48,6 +48,11 @@ type Product struct {
 	Change   string `yaml:"change"`
 	// Fields are the places of other settings, by their path.
 	Fields map[string]string `yaml:"fields"`
+	// Limits are pf's that it computes from memory where its user gives none.
+	Limits []MemoryLimit `yaml:"limits"`
+	// Nodes are places of its own for one tunable each, which win over its list of
+	// tunables.
+	Nodes []Node `yaml:"nodes"`
 	// Instead are what its user finds where the base system has a file.
 	Instead map[string]string `yaml:"instead"`
 	// Applies: a plan's files last there as on the base system; Lasts are those that
@@ -167,6 +172,11 @@ func (p *Product) check() error {
 			return fmt.Errorf("release %q: base %q and sources: %w", r.Release, r.Base, err)
 		}
 	}
+	for _, n := range p.Nodes {
+		if _, err := release.Parse(cmp.Or(n.Since, "1.0")); err != nil || n.Name == "" || n.Node == "" || n.Value(n.Default) == "" || (n.Since == "") != (n.Older == "") || (n.Enable == "") != (n.Disable == "") {
+			return fmt.Errorf("nodes %q: name, node and default, since with older, enable with disable", n.Name)
+		}
+	}
 	for _, w := range p.Rewrites {
 		if _, err := path.Match(w.File, ""); err != nil || w.When == "" {
 			return fmt.Errorf("rewrites %q: a pattern, and when", w.File)
@@ -203,38 +213,6 @@ func (v Version) VersionIn(text string) string {
 	return m[1]
 }
 
-// ReleaseOf is the record of a release: that of the longest part of it which
-// the table has.
-func (p *Product) ReleaseOf(version string) (Release, bool) {
-	best := Release{}
-	for _, r := range p.Releases {
-		if (version == r.Release || strings.HasPrefix(version, r.Release+".") || strings.HasPrefix(version, r.Release+"-") || strings.HasPrefix(version, r.Release+"_")) && len(r.Release) > len(best.Release) {
-			best = r
-		}
-	}
-	return best, best.Release != ""
-}
-
-// ReleaseByConfig is the record of the release that writes a configuration of a
-// number.
-func (p *Product) ReleaseByConfig(number string) (Release, bool) {
-	for _, r := range p.Releases {
-		if r.Config != "" && r.Config == number {
-			return r, true
-		}
-	}
-	return Release{}, false
-}
-
-// BaseRelease is the release of the system beneath.
-func (r Release) BaseRelease() release.Release {
-	b, err := release.ParseGiven(r.Base)
-	if err != nil {
-		return release.Release{}
-	}
-	return b
-}
-
 // Has reports a tunable that the product's kernel has, whatever the base system's.
 func (p *Product) Has(name string) bool {
 	return slices.ContainsFunc(p.Adds, func(pattern string) bool { ok, _ := path.Match(pattern, name); return ok })
@@ -260,23 +238,3 @@ func (p *Product) Recognises(text string) bool {
 // Certain reports a product whose configuration is a file that other systems have as
 // well, so that only its own files tell it.
 func (p *Product) Certain() bool { return p.Looks == "" }
-
-// Speaks reports a release that is the product's number, as opposed to that of
-// the system beneath, of which the major number is known.
-func (p *Product) Speaks(r release.Release) bool {
-	for _, known := range p.Releases {
-		if b := known.BaseRelease(); b.Major == r.Major && b.Minor == r.Minor {
-			return false
-		}
-	}
-	return !r.IsZero()
-}
-
-// BaseText is the release beneath for people: "FreeBSD 14.2".
-func (r Release) BaseText(os string) string {
-	name := map[string]string{fact.FreeBSD: "FreeBSD ", fact.Linux: "Linux "}[os] + r.Base
-	if r.Patches != "" {
-		name += " with " + r.Patches
-	}
-	return name
-}

@@ -56,6 +56,7 @@ type vyos struct {
 	c    Config
 
 	shapers vyosShapers
+	filters bool // it has a firewall
 }
 
 // words splits a line as VyOS does: blanks between, quotes around what has some.
@@ -142,8 +143,7 @@ func (v *vyos) leaf(l leaf) {
 		v.ethernet(l, rest)
 	}
 	v.option(l)
-	v.conntrack(l)
-	v.firewall(l)
+	v.node(l)
 	v.field(l)
 	v.shapers.note(l, v.file)
 }
@@ -208,48 +208,30 @@ func (v *vyos) option(l leaf) {
 	}
 }
 
-// vyosConntrack are the settings that are one sysctl each.
-var vyosConntrack = map[string]string{"table-size": "net.netfilter.nf_conntrack_max", "expect-table-size": "net.netfilter.nf_conntrack_expect_max",
-	"tcp half-open-connections": "net.ipv4.tcp_max_syn_backlog", "tcp max-retrans": "net.netfilter.nf_conntrack_tcp_max_retrans"}
-
-func (v *vyos) conntrack(l leaf) {
-	rest, ok := l.at("system", "conntrack")
-	if !ok || len(rest) < 2 {
+// node reads what VyOS writes into one tunable.
+func (v *vyos) node(l leaf) {
+	if len(l.path) < 2 {
 		return
 	}
-	value, path := rest[len(rest)-1], l.path[:len(l.path)-1]
-	if name := vyosConntrack[strings.Join(rest[:len(rest)-1], " ")]; name != "" {
-		v.set(l, fact.Sysctl, name, value, path...)
-	}
-	if rest[0] == "hash-size" {
-		v.set(l, fact.Modprobe, "module.nf_conntrack.hashsize", value, path...)
-	}
-}
-
-// vyosFirewall are global options that are one sysctl each, with its value where
-// the option says enable, and disable.
-var vyosFirewall = map[string]struct{ name, enable, disable string }{
-	"all-ping": {"net.ipv4.icmp_echo_ignore_all", "0", "1"}, "broadcast-ping": {"net.ipv4.icmp_echo_ignore_broadcasts", "0", "1"},
-	"directed-broadcast": {"net.ipv4.conf.all.bc_forwarding", "1", "0"}, "log-martians": {"net.ipv4.conf.all.log_martians", "1", "0"},
-	"syn-cookies": {"net.ipv4.tcp_syncookies", "1", "0"}, "twa-hazards-protection": {"net.ipv4.tcp_rfc1337", "1", "0"},
-}
-
-func (v *vyos) firewall(l leaf) {
-	rest, ok := l.at("firewall", "global-options")
-	if !ok {
-		rest, ok = l.at("firewall") // up to 1.3
-	}
-	if !ok || len(rest) != 2 {
-		return
-	}
-	o, known := vyosFirewall[rest[0]]
-	if value := map[string]string{"enable": o.enable, "disable": o.disable}[rest[1]]; known && value != "" {
-		v.set(l, fact.Sysctl, o.name, value, l.path[:len(l.path)-1]...)
+	path, word := strings.Join(l.path[:len(l.path)-1], " "), l.path[len(l.path)-1]
+	for _, n := range v.p.Nodes {
+		if value := n.Value(word); value != "" && (path == n.Node || path == n.Older) {
+			stage := fact.Sysctl
+			if strings.HasPrefix(n.Name, "module.") {
+				stage = fact.Modprobe
+			}
+			v.set(l, stage, n.Name, value, l.path[:len(l.path)-1]...)
+		}
 	}
 }
 
-// field files what has a place in the product's record.
+// field files what has a place in the product's record, and that there is a firewall,
+// with which VyOS writes tunables anew.
 func (v *vyos) field(l leaf) {
+	if l.path[0] == "firewall" && !v.filters {
+		v.filters = true
+		v.c.Lines = append(v.c.Lines, fact.Line{File: v.file, Number: l.line, Text: "set firewall", Name: "firewall", Value: "yes", Stage: fact.Field, Effective: true, Place: "set firewall"})
+	}
 	path := strings.Join(l.path[:max(0, len(l.path)-1)], "/")
 	if place, ok := v.p.Fields[path]; ok {
 		v.c.Lines = append(v.c.Lines, fact.Line{File: v.file, Number: l.line, Text: "set " + strings.Join(l.path, " "), Name: path, Value: l.path[len(l.path)-1], Stage: fact.Field, Effective: true, Place: place})

@@ -54,6 +54,9 @@ type names struct {
 	// Stock reports a name of a stock system's lists, which lists.yaml keeps by
 	// kind: "module" of its kernel, "rc" of its rc.conf.
 	Stock func(kind, name string) bool `expr:"stock"`
+	// OwnNode is the place of an appliance's own from which it writes another value than
+	// this over its list of tunables; "" where it does not.
+	OwnNode func(name, value string) string `expr:"own_node"`
 	// Bytes is a size for people.
 	Bytes func(n any) string `expr:"bytes"`
 }
@@ -72,6 +75,7 @@ func ruleNames(e tunable.Env, f *fact.Facts, lists *Lists) *names {
 		HarvestOff:   func(mask float64) []string { return harvest(f.Release, mask, false) },
 		HarvestStray: func(mask float64) []string { return harvest(f.Release, mask, true) },
 		Stock:        lists.stock,
+		OwnNode:      func(name, value string) string { return ownNode(f, name, value) },
 		Bytes:        func(n any) string { return calc.Format(factexpr.Number(n), calc.Bytes) },
 	}
 }

@@ -224,6 +224,7 @@ func TestTextsOfOtherSystems(t *testing.T) {
 	})
 	holdAll(t, "14.3", []reading{
 		{note: "a mark in rc.conf", files: map[string]string{"/etc/rc.conf": mark + "hostname=\"a\"\n"}, want: []string{"error LR-SYNTAX | byte order mark"}},
+		{note: "but XML may begin with one", files: map[string]string{"/conf/config.xml": mark + "<?xml version=\"1.0\"?>\n<opnsense><system><optimization>aggressive</optimization></system></opnsense>\n"}, want: []string{"!LR-SYNTAX"}},
 		{note: "and in loader.conf", files: map[string]string{"/boot/loader.conf": mark + "kern.ipc.nmbclusters=\"1\"\n"}, want: []string{"error LR-SYNTAX | byte order mark"}},
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/appliance"
 	"linerate/internal/fact"
 	"linerate/internal/setting"
 	"linerate/internal/tunable"
@@ -56,11 +57,38 @@ func (a *auditor) setByProduct(name string) (value string, ok bool) {
 	if a.product == nil {
 		return "", false
 	}
+	if n, has := a.product.NodeOf(name); has && (!strings.HasPrefix(n.Node, "firewall ") || a.f.FieldValue("firewall") != "") {
+		return n.Value(n.Default), true
+	}
 	return a.product.SetsItself(name)
 }
 
 // productSets reports a tunable whose default is not the base system's here.
 func (a *auditor) productSets(name string) bool { _, ok := a.setByProduct(name); return ok }
+
+// ownNode is the appliance's own place for a tunable, from which it writes another value.
+func ownNode(f *fact.Facts, name, value string) string {
+	p := appliance.Of(f)
+	if p == nil {
+		return ""
+	}
+	n, ok := p.NodeOf(name)
+	if !ok {
+		return ""
+	}
+	node, written := n.In(p, f.Product.Version), n.Value(n.Default)
+	if s, ok := f.Tunable(name); ok {
+		for _, l := range s.Lines {
+			if l.Place == "set "+node {
+				written = l.Value
+			}
+		}
+	}
+	if written == value {
+		return ""
+	}
+	return node
+}
 
 // speak says in an appliance's own words what is to be done: where its user finds
 // what a base system has a file for.
@@ -80,5 +108,9 @@ func (a *auditor) productName() string {
 	if a.f.Product == nil {
 		return ""
 	}
-	return strings.TrimSpace(a.f.Product.Title + " " + a.f.Product.Version)
+	name := strings.TrimSpace(a.f.Product.Title + " " + a.f.Product.Version)
+	if a.f.Product.As != "" {
+		name += " (a release that is not known here: judged as " + a.f.Product.As + ")"
+	}
+	return name
 }

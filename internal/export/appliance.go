@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/appliance"
 	"linerate/internal/plan"
 	"linerate/internal/setting"
 )
@@ -52,20 +53,25 @@ func ofKernel(s plan.Step) bool {
 
 func ofSysctl(s plan.Step) bool { return s.Mechanism == setting.Sysctl }
 
-// vyosOwn are settings for which VyOS has a node of its own.
-var vyosOwn = map[string]string{"net.netfilter.nf_conntrack_max": "system conntrack table-size", "net.netfilter.nf_conntrack_expect_max": "system conntrack expect-table-size",
-	"nf_conntrack/hashsize": "system conntrack hash-size", "net.ipv4.neigh.default.gc_thresh3": "system ip arp table-size", "net.ipv6.neigh.default.gc_thresh3": "system ipv6 neighbor table-size"} //nolint:misspell // VyOS' own word
-
 // vyosCommand is a setting as VyOS' configuration mode takes it, "" where it has no
 // node for it.
 func vyosCommand(s plan.Step) string {
 	if strings.ContainsAny(s.Name+s.Value+s.Device, "'\n\"\\") {
 		return ""
 	}
+	name := s.Name
+	if s.Mechanism == setting.ModParam {
+		name = "module." + strings.ReplaceAll(name, "/", ".")
+	}
+	if n, ok := appliance.Named("vyos").NodeOf(name); ok && n.Word(s.Value) != "" {
+		c := fmt.Sprintf("set %s '%s'", n.Node, n.Word(s.Value))
+		if n.Older != "" {
+			c += fmt.Sprintf("\n# before %s: set %s '%s'", n.Since, n.Older, n.Word(s.Value))
+		}
+		return c
+	}
 	device := "interfaces ethernet " + s.Device
-	switch own := vyosOwn[s.Name]; {
-	case own != "":
-		return fmt.Sprintf("set %s '%s'", own, s.Value)
+	switch {
 	case s.Mechanism == setting.Sysctl:
 		return fmt.Sprintf("set system sysctl parameter %s value '%s'", s.Name, s.Value)
 	case !strings.HasPrefix(s.Device, "eth"):

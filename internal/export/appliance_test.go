@@ -18,7 +18,7 @@ func appliancePlan(t *testing.T, os string) plan.Plan {
 	p := sample(t, os)
 	if os == "linux" {
 		p.Settings = append(p.Settings, step(setting.Offload, os, "gro", "eth0", "on"), step(setting.Offload, os, "lro", "eth0", "off"), step(setting.Ring, os, "rx", "eth1", "4096"),
-			step(setting.Sysctl, os, "net.netfilter.nf_conntrack_max", "", "1048576"))
+			step(setting.Sysctl, os, "net.netfilter.nf_conntrack_max", "", "1048576"), step(setting.Sysctl, os, "net.netfilter.nf_conntrack_tcp_timeout_established", "", "7440"))
 	} else {
 		p.Settings = append(p.Settings, plan.Step{Name: "states", Mechanism: setting.PFLimit, Value: "5000000", Where: plan.Where{Runtime: true}, Evidence: plan.Evidence{Kind: plan.Arithmetic, Text: "x"}})
 	}
@@ -64,7 +64,7 @@ func TestVyOSForm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"set system sysctl parameter net.ipv4.tcp_rmem value '4096 131072 6291456'\n", "set system conntrack table-size '1048576'\n", "set system conntrack hash-size '65536'\n",
+	for _, want := range []string{"set system sysctl parameter net.ipv4.tcp_rmem value '4096 131072 6291456'\n", "set system conntrack table-size '1048576'\n", "set firewall global-options timeout tcp established '7440'\n# before 1.5: set system conntrack timeout tcp established '7440'\n", "set system conntrack hash-size '65536'\n",
 		"set interfaces ethernet eth0 offload gro\n", "delete interfaces ethernet eth0 offload lro\n", "set interfaces ethernet eth1 ring-buffer rx '4096'\n", "set interfaces ethernet eth0 mtu '9000'\n", "commit-confirm 10\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)
@@ -88,7 +88,7 @@ func TestVyOSForm(t *testing.T) {
 // TestTrueNASForms: each line is a call that sh(1) makes of one argument, which is JSON
 // of the fields that the middleware's tunable.create takes.
 func TestTrueNASForms(t *testing.T) {
-	for form, want := range map[string]string{"truenas-core": "SYSCTL net.core.somaxconn LOADER net.isr.maxthreads", "truenas-scale": "SYSCTL net.core.somaxconn SYSCTL net.netfilter.nf_conntrack_max ZFS zfs_arc_max"} {
+	for form, want := range map[string]string{"truenas-core": "SYSCTL net.core.somaxconn LOADER net.isr.maxthreads", "truenas-scale": "SYSCTL net.core.somaxconn SYSCTL net.netfilter.nf_conntrack_max SYSCTL net.netfilter.nf_conntrack_tcp_timeout_established ZFS zfs_arc_max"} {
 		system := map[string]string{"truenas-core": "freebsd", "truenas-scale": "linux"}[form]
 		p := appliancePlan(t, system)
 		if system == "linux" {

@@ -134,7 +134,7 @@ func removals(p plan.Plan) []plan.Removal {
 		all = append(all, s.Instead...)
 	}
 	slices.SortStableFunc(all, func(a, b plan.Removal) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
-	return slices.CompactFunc(all, func(a, b plan.Removal) bool { return a.File == b.File && a.Line == b.Line })
+	return slices.CompactFunc(all, func(a, b plan.Removal) bool { return a.File == b.File && a.Line == b.Line && a.Text == b.Text })
 }
 
 var (

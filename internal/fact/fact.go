@@ -109,6 +109,8 @@ type Product struct {
 	Title string `json:"title"`
 	// Version is the product's own release, "" when not known.
 	Version string `json:"version,omitempty"`
+	// As is the release that it is judged as, where its own is not known.
+	As string `json:"judged_as,omitempty"`
 	// Base is what the release is built on: "FreeBSD 14.2", "" when not known.
 	Base string `json:"base,omitempty"`
 	// Config is the file in which the product keeps its settings, "" where it

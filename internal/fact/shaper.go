@@ -1,9 +1,9 @@
 package fact
 
 // Shaper is one thing that holds traffic back to a rate: a pipe of dummynet(4), an
-// instance of OpenWrt's SQM, a policy of VyOS.
+// interface's queues of ALTQ, an instance of OpenWrt's SQM, a policy of VyOS.
 type Shaper struct {
-	// Kind is ShaperPipe, ShaperSQM or ShaperPolicy.
+	// Kind is ShaperPipe, ShaperALTQ, ShaperSQM or ShaperPolicy.
 	Kind string `json:"kind"`
 	// Name is by which a finding names it: "shaper/pipe/10000".
 	Name string `json:"name"`
@@ -41,6 +41,7 @@ type Shaper struct {
 // The kinds of shapers.
 const (
 	ShaperPipe   = "pipe"
+	ShaperALTQ   = "altq"
 	ShaperSQM    = "sqm"
 	ShaperPolicy = "policy"
 )

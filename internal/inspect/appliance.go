@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"slices"
@@ -80,11 +81,13 @@ func (in *inspection) readProduct(p *appliance.Product, files []appliance.File) 
 			}
 		}
 	}
-	if _, ok := p.ReleaseOf(in.opts.Release.String()); ok && p.Speaks(in.opts.Release) {
+	if p.Speaks(in.opts.Release) {
 		about.Version, in.f.Release = in.opts.Release.String(), release.Release{}
 	}
-	if r, ok := p.ReleaseOf(about.Version); ok {
-		about.Base = r.BaseText(p.OS)
+	if r, near, ok := p.Judged(cmp.Or(about.Version, c.As)); ok {
+		if about.Base = r.BaseText(p.OS); near || about.Version == "" {
+			about.As = r.Release
+		}
 		if in.f.Release.IsZero() {
 			in.f.Release = r.BaseRelease()
 		}
@@ -121,6 +124,7 @@ func (in *inspection) addProduct(p *appliance.Product, c appliance.Config) {
 		}
 		in.f.Firewall.PF.Configured = c.PF.Configured
 		in.f.Firewall.PF.AddFile(*c.PF)
+		appliance.AddLimits(in.f)
 	}
 }
 

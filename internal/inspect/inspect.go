@@ -202,6 +202,9 @@ func (in *inspection) plain(kind, path, text string) string {
 		return ""
 	case strings.HasPrefix(text, mark):
 		first, rest, more := strings.Cut(strings.TrimPrefix(text, mark), "\n")
+		if kind == keep.Sense { // XML may begin with one
+			return strings.TrimPrefix(text, mark)
+		}
 		if s := strings.TrimSpace(first); s != "" && s[0] != '#' && s[0] != ';' {
 			shown, _ := keep.Text(kind, first)
 			problem(shown, "a byte order mark, three bytes that no editor shows, stands before the first word: the system takes it for a part of the name")

@@ -111,11 +111,17 @@ type Where struct {
 	File string `json:"file,omitempty"`
 	// Runtime is set when the running host is changed too.
 	Runtime bool `json:"runtime"`
+	// Place is where an appliance's user sets it so that it lasts: File does not last there.
+	Place string `json:"place,omitempty"`
 }
 
 // String is the place, for people.
 func (w Where) String() string {
 	switch {
+	case w.Place != "" && w.Runtime:
+		return w.Place
+	case w.Place != "":
+		return w.Place + " (at the next boot)"
 	case w.File != "" && w.Runtime:
 		return "now, and " + w.File
 	case w.File != "":

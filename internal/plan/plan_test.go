@@ -140,10 +140,10 @@ func TestRender(t *testing.T) {
 // replaced in its place.
 func TestRenderKeeps(t *testing.T) {
 	first := Plan{OS: "linux", Role: "web", Settings: []Step{
-		{Name: "net.core.somaxconn", Mechanism: setting.Sysctl, Value: "4096", Where: Where{LinuxSysctl, true}, Reason: "one"},
-		{Name: "net.core.rmem_max", Mechanism: setting.Sysctl, Value: "1", Where: Where{LinuxSysctl, true}, Reason: "two"}}}
+		{Name: "net.core.somaxconn", Mechanism: setting.Sysctl, Value: "4096", Where: Where{File: LinuxSysctl, Runtime: true}, Reason: "one"},
+		{Name: "net.core.rmem_max", Mechanism: setting.Sysctl, Value: "1", Where: Where{File: LinuxSysctl, Runtime: true}, Reason: "two"}}}
 	second := Plan{OS: "linux", Role: "web", Settings: []Step{
-		{Name: "net.core.somaxconn", Mechanism: setting.Sysctl, Value: "8192", Where: Where{LinuxSysctl, true}, Reason: "three"}}}
+		{Name: "net.core.somaxconn", Mechanism: setting.Sysctl, Value: "8192", Where: Where{File: LinuxSysctl, Runtime: true}, Reason: "three"}}}
 	a, err := Render(first, nil)
 	if err != nil {
 		t.Fatal(err)

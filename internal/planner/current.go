@@ -2,8 +2,10 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"linerate/internal/appliance"
 	"linerate/internal/fact"
 )
 
@@ -84,21 +86,27 @@ func (p *planning) ofDevice(name, device string) current {
 // else the default.
 func (p *planning) pfLimit(limit, name string) current {
 	pf := p.Facts.Firewall.PF
-	of := func(list []fact.Limit) (string, bool) {
+	of := func(list []fact.Limit) (value, origin string, ok bool) {
 		for _, l := range list {
 			if l.Name == limit {
-				return fmt.Sprint(l.Value), true
+				if l.File == "" && l.Text != "" {
+					return fmt.Sprint(l.Value), l.Text, true
+				}
+				return fmt.Sprint(l.Value), pf.File, true
 			}
 		}
-		return "", false
+		return "", "", false
 	}
-	set, inFile := of(pf.FileLimits)
-	running, known := of(pf.Limits)
+	set, origin, inFile := of(pf.FileLimits)
+	running, _, known := of(pf.Limits)
 	switch {
 	case known && inFile && set == running, !known && inFile:
-		return current{Value: set, Origin: pf.File, Known: true}
+		return current{Value: set, Origin: origin, Known: true}
 	case known:
 		return current{Value: running, Origin: "the running kernel", Known: true}
+	}
+	if a := appliance.Of(p.Facts); a != nil && slices.ContainsFunc(a.Limits, func(l appliance.MemoryLimit) bool { return l.Name == limit }) {
+		return current{} // by memory, which is not known
 	}
 	if r, ok := p.Catalogue.Lookup(p.Facts.OS, name); ok {
 		if usual, ok := p.Catalogue.Default(r, p.Facts); ok {

@@ -49,6 +49,9 @@ func (p *planning) place(s *plan.Step, r *tunable.Record, template, device strin
 		return nil // nothing of ours: a kernel option, a mount, another program's file
 	}
 	s.Where = plan.Where{File: plan.PlaceOf(p.Facts.OS, s.Mechanism), Runtime: runtimeTakes(s, state)}
+	if a := appliance.Of(p.Facts); a != nil && !a.Keeps(s.Where.File) || a != nil && s.Mechanism == setting.PFLimit {
+		s.Where.Place = a.PlaceOf(template, p.Facts.Product.Version, s.Mechanism == setting.Loader)
+	}
 	return nil
 }
 

@@ -84,8 +84,7 @@ func (s *Source) files(args []string) (r host.Reader, given map[string]string, e
 			return nil, nil, hint.With(hint.Usagef("%s does not show which system it belongs to", name), "add %s or %s", hint.Option("os", "linux"), hint.Option("os", "freebsd"))
 		}
 		if !ok {
-			return nil, nil, hint.With(hint.Usagef("%s is no configuration that is known here", name),
-				"sysctl.conf, loader.conf, rc.conf, pf.conf, tuned.conf, config.xml, config.boot, UCI files, a kernel's command line, modprobe.d, GRUB's file, udev's rules … are; %s says which system's it is", hint.Option("os", ""))
+			return nil, nil, unknown(name, text)
 		}
 		if _, twice := texts[place.Path]; twice {
 			return nil, nil, hint.With(hint.Usagef("%s and %s are both a host's %s", given[place.Path], name, place.Path), "read them one by one, or as a directory with %s", hint.Option("root", ""))
@@ -161,4 +160,19 @@ var rootDirs = []string{"boot", "cf", "conf", "config", "data", "etc"}
 func isDir(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && info.IsDir()
+}
+
+// sealed begins a backup that OPNsense or pfSense has encrypted.
+const sealed = "---- BEGIN config.xml ----"
+
+// unknown refuses a file that is no configuration, as it is.
+func unknown(name string, text []byte) error {
+	err := hint.Usagef("%s is no configuration that is known here", name)
+	switch {
+	case bytes.HasPrefix(bytes.TrimSpace(text), []byte(sealed)):
+		return hint.With(hint.Usagef("%s is an encrypted backup", name), "download it without encryption (System ▸ Configuration ▸ Backups, Diagnostics ▸ Backup & Restore), or give the host itself")
+	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")):
+		return hint.With(err, "it is UTF-16; iconv -f UTF-16 -t UTF-8 makes it plain")
+	}
+	return hint.With(err, "sysctl.conf, loader.conf, rc.conf, pf.conf, tuned.conf, config.xml, config.boot, UCI files, a kernel's command line, modprobe.d, GRUB's file, udev's rules … are; %s says which system's it is", hint.Option("os", ""))
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"linerate/internal/appliance"
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
 	"linerate/internal/hint"
@@ -87,6 +88,7 @@ func (s *Source) tell(f *fact.Facts) error {
 	}
 	if s.Memory > 0 {
 		f.Memory.Physical, f.From.Told = s.Memory, append(f.From.Told, "memory")
+		appliance.AddLimits(f)
 	}
 	if s.CPUs > 0 {
 		f.CPU.Count, f.From.Told = s.CPUs, append(f.From.Told, "cpus")

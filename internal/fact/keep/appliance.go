@@ -17,14 +17,22 @@ const senseContainers = `(opnsense|pfsense|system|interfaces|filter|rule|nat|out
 const senseLeaves = `(version|optimization|statepolicy|state-policy|maximumstates|maximumfrags|maximumtableentries|adaptivestart|adaptiveend|srctrack|syncookies|syncookies_adaptstart|syncookies_adaptend|disablefilter|disablescrub|scrub_interface_disable|scrubnodf|scrubrnid|` +
 	`powerd_enable|powerd_ac_mode|powerd_battery_mode|powerd_normal_mode|crypto_hardware|thermal_hardware|hwpstate|hwpstate_control_level|pti_disabled|mds_disable|hn_altq_enable|usevirtualterminal|pf_share_forward|` +
 	`disablechecksumoffloading|disablesegmentationoffloading|disablelargereceiveoffloading|disablevlanhwfilter|hw_settings_overwrite|ipv6allow|disableipv6|` +
-	`(tcp|udp|icmp|other|sctp)[a-z]+timeout|enable|enabled|mtu|mss|mode|media|ips|bandwidth|bandwidthMetric|scheduler|codel_enable|codel_target|codel_interval|codel_limit|codel_flows|fqcodel_quantum|fqcodel_limit|fqcodel_flows|param_fq_codel_[a-z]+|param_codel_[a-z]+|number|sched|aqm|bw|bwscale|scheduler_type|vpnid)`
+	`(tcp|udp|icmp|other|sctp)[a-z]+timeout|enable|enabled|mtu|mss|mode|media|ips|bandwidth|bandwidthMetric|scheduler|codel_enable|codel_target|codel_interval|codel_limit|codel_flows|fqcodel_quantum|fqcodel_limit|fqcodel_flows|param_fq_codel_[a-z]+|param_codel_[a-z]+|number|sched|aqm|bw|bwscale|bandwidthtype|qlimit|default|disabled|scheduler_type|vpnid)`
+
+// senseStates are those that a line may begin in: an element, and a comment, may close on a
+// later one.
+var senseStates = []string{Sense, Sense + ".leaf", Sense + ".list", Sense + ".list.value", Sense + ".if", Sense + ".if.leaf"}
 
 // senseRules keep of config.xml the tunables, and of the rest the elements that an
 // audit reads. Of users, certificates, keys, networks and descriptions nothing
 // stays: not because they are known for secrets, but because nothing asks for them.
 func senseRules() []rule {
 	const start, list, face = Sense, "sense.list", "sense.if"
-	rules := []rule{
+	var rules []rule
+	for _, at := range senseStates { // what is commented out is no setting
+		rules = append(rules, on(at, `{_}<!--`, drop, at+".c"), on(at+".c", `-->`, drop, at), on(at+".c", `[^-]+|-`, drop, ""))
+	}
+	rules = append(rules,
 		on(start, `{_}<[?]xml [^>]*>`, keep, ""),
 		on(start, `{_}<sysctl`, keep, "sense.open.list").before(`[ >]`),
 		on(start, `{_}<interfaces>`, keep, face),
@@ -32,16 +40,17 @@ func senseRules() []rule {
 		on(start, `[0-9a-f]+-[0-9a-f]+-[0-9a-f]+-[0-9a-f]+-[0-9a-f]+`, keep, "").before(`</(pipe|target)>`), // by which a rule names a pipe
 		on(start, `{_}</?`+senseContainers, keep, "sense.open").before(`[ />]`),
 		on(start, `{_}<`+senseLeaves, keep, "sense.leaf").before(`[ />]`),
+		on(start, `{_}<interface>(wan|lan|opt[0-9]+)</interface>|{_}<p?dnpipe>`, keep, ""), on(start, `[^<]+`, mask, "").before(`</p?dnpipe>`), on(start, `</p?dnpipe>`, keep, ""), // a rule's limiter: that it has one
 		on(start, `{_}<hostname>`, keep, "sense.host"),
 		on(start, `[^<]+|<[^>]*>?`, drop, ""),
-	}
+	)
 	for _, s := range []struct{ state, then string }{{"sense.open", start}, {"sense.open.list", list}} {
 		rules = append(rules, on(s.state, ` version="[0-9.]+"| uuid="[0-9a-f-]+"`, keep, ""), on(s.state, `/?>`, keep, s.then), on(s.state, `[^/>]+|/`, drop, ""))
 	}
 	for _, s := range []struct{ leaf, then string }{{"sense.leaf", start}, {face + ".leaf", face}, {list + ".value", list}} {
 		rules = append(rules,
 			on(s.leaf, `/>`, keep, s.then), on(s.leaf, `</[A-Za-z0-9_-]+>`, keep, s.then), on(s.leaf, `>`, keep, ""),
-			on(s.leaf, `(normal|high-latency|satellite|aggressive|conservative|if-bound|floating|hadp|adp|min|max|hiadaptive|adaptive|minimum|maximum|dhcp|dhcp6|pppoe|ppp|track6|slaac|none|automatic|hybrid|advanced|disabled|default|cryptodev|aesni|coretemp|amdtemp|enabled|[KMG]?bit|[KMG]?b|fq_codel|fq_pie|codel|pie|droptail|qfq|rr|fifo|wf2q[+])`, keep, "").before(`[< ]`),
+			on(s.leaf, `(normal|high-latency|satellite|aggressive|conservative|if-bound|floating|hadp|adp|min|max|hiadaptive|adaptive|minimum|maximum|dhcp|dhcp6|pppoe|ppp|track6|slaac|none|automatic|hybrid|advanced|disabled|default|cryptodev|aesni|coretemp|amdtemp|enabled|[KMG]?bit|[KMG]?b|pcap|netmap|divert|fq_codel|fq_pie|codel|pie|PRIQ|CBQ|HFSC|FAIRQ|CODELQ|droptail|qfq|rr|fifo|wf2q[+])`, keep, "").before(`[< ]`),
 			on(s.leaf, `[^<> \t/]+`, value, ""), on(s.leaf, `[ \t]+|/`, drop, ""))
 	}
 	return append(rules,
@@ -71,11 +80,11 @@ func senseRules() []rule {
 
 // vyosRules keep the words of VyOS' tree that an audit reads.
 func vyosRules() []rule {
-	const path = `(system|interfaces|firewall|qos|policy|traffic-policy|option|kernel|conntrack|ip|ipv6|arp|neigh[a-z]+|tcp|global-options|offload|offload-options|ring-buffer|flowtable|multipath|timeout)`
-	const leaf = `(disable-mitigations|disable-power-saving|performance|table-size|expect-table-size|hash-size|half-open-connections|max-retrans|loose|all-ping|broadcast-ping|directed-broadcast|log-martians|syn-cookies|twa-hazards-protection|` +
-		`mtu|gro|gso|lro|rps|rfs|sg|tso|rx|tx|speed|duplex|smp-affinity|smp_affinity|layer4-hashing|amd-pstate-driver|bandwidth|target)`
+	const path = `(system|interfaces|firewall|qos|policy|traffic-policy|option|kernel|conntrack|ip|ipv6|arp|neigh[a-z]+|tcp|udp|global-options|offload|offload-options|ring-buffer|flowtable|multipath|timeout|flow-accounting)`
+	const leaf = `(disable-imt|disable-mitigations|disable-power-saving|performance|table-size|expect-table-size|hash-size|half-open-connections|max-retrans|loose|all-ping|broadcast-ping|directed-broadcast|log-martians|syn-cookies|twa-hazards-protection|` +
+		`mtu|gro|gso|lro|rps|rfs|sg|tso|rx|tx|speed|duplex|smp-affinity|smp_affinity|layer4-hashing|amd-pstate-driver|bandwidth|target|ip-src-route|ipv6-src-route|receive-redirects|ipv6-receive-redirects|send-redirects|icmp|other|stream|close|close-wait|established|fin-wait|last-ack|syn-recv|syn-sent|time-wait)`
 	// Policies and flow tables have names of their users; interfaces do not.
-	const policy, port = `(shaper|cake|fq-codel|rate-control|fair-queue)`, `interface{b}['"]?(eth|bond|br|pppoe|wg|vtun|tun)[0-9]+([.][0-9]+)*['"]?`
+	const policy, port = `(shaper|cake|fq-codel|rate-control|fair-queue)`, `interface{b}['"]?(eth|bond|br|pppoe|wg|vtun|vti|tun)[0-9]+([.][0-9]+)*['"]?`
 	rules := []rule{
 		on(VyOS, `{_}(//|/[*]){_}Release version: [A-Za-z0-9 .-]*`, keep, "vyos.skip"),
 		on(VyOS, `{_}//.*`, comment, ""), on(VyOS, `{_}/[*].*`, drop, ""),

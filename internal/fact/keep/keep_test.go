@@ -138,6 +138,19 @@ func FuzzText(f *testing.F) {
 	})
 }
 
+// TestElementsOverLines: an element of config.xml may close on a later line, and what is in
+// it is no more to be seen than on its own.
+func TestElementsOverLines(t *testing.T) {
+	got, _ := Text(Sense, "<pfsense>\n<system>\n<disablesegmentationoffloading>\n  </disablesegmentationoffloading>\n<optimization>\nhunter2\n</optimization>\n<mtu>\n1492</mtu></system></pfsense>")
+	if want := "<pfsense>\n<system>\n<disablesegmentationoffloading>\n</disablesegmentationoffloading>\n<optimization>\n" + Mark + "\n</optimization>\n<mtu>\n1492</mtu></system></pfsense>"; got != want {
+		t.Errorf("%s", got)
+	}
+	got, _ = Text(Sense, "<pfsense>\n<pptpd><mode><!-- off *or* - server --></mode></pptpd>\n<sysctl>\n<!--\n<item><tunable>kern.ipc.maxsockbuf</tunable></item>\n-->\n</sysctl><system><!-- <mtu>9</mtu> --></system></pfsense>")
+	if want := "<pfsense>\n<mode></mode>\n<sysctl>\n\n\n\n</sysctl><system></system></pfsense>"; got != want {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestQuotesOfComments: of a comment in a loader's file the quotes stay, which
 // end the value before it.
 func TestQuotesOfComments(t *testing.T) {

@@ -94,8 +94,8 @@ func endsOfLine() map[string]string {
 	}
 	ends[Values+".skip"] = Values + ".skip"
 	ends[VyOS+".in"], ends[VyOS+".hide"], ends[VyOS+".in.value"] = VyOS+".in", VyOS+".hide", VyOS+".in"
-	for _, section := range []string{"list", "if"} {
-		ends[Sense+"."+section] = Sense + "." + section
+	for _, at := range senseStates {
+		ends[at], ends[at+".c"] = at, at+".c"
 	}
 	for _, within := range []string{"list.name", "list.value", "if.leaf", "if.device"} {
 		section, _, _ := strings.Cut(within, ".")

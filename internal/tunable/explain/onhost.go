@@ -1,11 +1,14 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"linerate/internal/appliance"
 	"linerate/internal/fact"
+	"linerate/internal/setting"
 	"linerate/internal/tunable"
 )
 
@@ -52,6 +55,10 @@ func (p *Page) AddHost(c *tunable.Catalogue, r *tunable.Record, f *fact.Facts, r
 		h.addCautions(r, env, s)
 	}
 	p.Host = h
+	s := r.At(f.Release)
+	if a := appliance.Of(f); a != nil && !a.Applies && s.Settable != tunable.ReadOnly && (s.Mechanism == setting.Sysctl || s.Mechanism == setting.Loader) {
+		p.Where = a.PlaceOf(cmp.Or(p.Asked, p.Name), f.Product.Version, s.Mechanism == setting.Loader || !s.Settable.AtRuntime())
+	}
 }
 
 // spelt is a name with one separator.

@@ -1,0 +1,122 @@
+package appliance
+
+import (
+	"slices"
+	"strings"
+
+	"linerate/internal/fact"
+	"linerate/internal/fact/release"
+)
+
+// MemoryLimit is a limit of pf that grows with memory.
+type MemoryLimit struct {
+	Name string `yaml:"name"`
+	// EachMiB is the limit for each whole MiB of memory, between Least and Most where they
+	// are given.
+	EachMiB uint64 `yaml:"each_mib"`
+	Least   uint64 `yaml:"least"`
+	Most    uint64 `yaml:"most"`
+	// In is the part of the product that computes it.
+	In string `yaml:"in"`
+}
+
+// Limit is the limit of pf that the product sets by itself on a host of so many bytes of
+// memory, 0 where that is not known.
+func (l MemoryLimit) Limit(memory uint64) uint64 {
+	if memory == 0 {
+		return 0
+	}
+	v := max(memory>>20*l.EachMiB, l.Least)
+	if l.Most > 0 {
+		v = min(v, l.Most)
+	}
+	return v
+}
+
+// AddLimits adds the limits of pf that a host's product computes, where its user gives
+// none and the host's memory is known.
+func AddLimits(f *fact.Facts) {
+	p, pf := Of(f), f.Firewall.PF
+	if p == nil || pf == nil {
+		return
+	}
+	for _, l := range p.Limits {
+		given := slices.ContainsFunc(pf.FileLimits, func(x fact.Limit) bool { return x.Name == l.Name })
+		if v := l.Limit(f.Memory.Physical); v > 0 && !given {
+			pf.FileLimits = append(pf.FileLimits, fact.Limit{Name: l.Name, Value: v, Text: p.Title + "'s own, by memory"})
+		}
+	}
+}
+
+// Node is a place in a product's tree that it writes into one tunable.
+type Node struct {
+	Name string `yaml:"name"`
+	Node string `yaml:"node"`
+	// Older is the node in releases before Since.
+	Since string `yaml:"since"`
+	Older string `yaml:"older"`
+	// Enable and Disable are the tunable's values where the node takes these words instead.
+	Enable  string `yaml:"enable"`
+	Disable string `yaml:"disable"`
+	// Default is the node's value where its user gives none.
+	Default string `yaml:"default"`
+}
+
+// Value is the tunable's value for the node's; "" where it has none.
+func (n Node) Value(word string) string {
+	if n.Enable == "" {
+		return word
+	}
+	return map[string]string{"enable": n.Enable, "disable": n.Disable}[word]
+}
+
+// Word is the node's value for the tunable's; "" where it has none.
+func (n Node) Word(value string) string {
+	switch {
+	case n.Enable == "":
+		return value
+	case value == n.Enable:
+		return "enable"
+	case value == n.Disable:
+		return "disable"
+	}
+	return ""
+}
+
+// In is the node as a release of the product has it: the newest where that is not known.
+func (n Node) In(p *Product, version string) string {
+	r, ok := p.ReleaseOf(version)
+	if now, err := release.Parse(r.Release); ok && err == nil && n.Since != "" && now.Before(release.MustParse(n.Since)) {
+		return n.Older
+	}
+	return n.Node
+}
+
+// PlaceOf is where the product's user sets a tunable, or a limit of pf
+// ("pf.conf:limit.states"), on a release of the product; byLoader: one that the loader
+// alone takes. "" where the product has no place for it.
+func (p *Product) PlaceOf(name, version string, byLoader bool) string {
+	if limit, ok := strings.CutPrefix(name, "pf.conf:limit."); ok {
+		i := slices.IndexFunc(pfNumbers, func(n pfNumber) bool { return n.limit == limit })
+		if i < 0 {
+			return ""
+		}
+		return p.Fields[pfNumbers[i].path]
+	}
+	if n, ok := p.NodeOf(name); ok {
+		return "set " + n.In(p, version)
+	}
+	if byLoader && !p.Loader {
+		return p.Instead["/boot/loader.conf.local"]
+	}
+	return p.Tunables
+}
+
+// NodeOf is the node of a tunable.
+func (p *Product) NodeOf(name string) (Node, bool) {
+	i := slices.IndexFunc(p.Nodes, func(n Node) bool { return n.Name == name })
+	if i < 0 {
+		return Node{}, false
+	}
+	return p.Nodes[i], true
+}
