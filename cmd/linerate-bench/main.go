@@ -16,6 +16,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 // run is main without the process: it returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	cli.CollectLate()
 	return cli.Run(newRootCmd(), args, stdin, stdout, stderr)
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 
 	"linerate/internal/show"
 )
@@ -30,22 +31,28 @@ func Style() string { return chartCSS }
 func PageStyle() string { return pageCSS }
 
 // Page is the template of a page that loads nothing.
-type Page struct{ *template.Template }
+type Page struct {
+	name string
+	made func() *template.Template
+}
 
 // NewPage frames the text of a page: templates "title" and "body", and where it
-// wants them "style" and "script". It panics if the text does not parse.
+// wants them "style" and "script". The text is parsed when it is first needed, and panics
+// then if it does not parse: few commands write pages.
 func NewPage(name, text string, funcs template.FuncMap) Page {
-	t := template.New(name).Funcs(template.FuncMap{
-		"chartStyle": func() template.CSS { return template.CSS(chartCSS + pageCSS) }, //nolint:gosec // embedded
-	}).Funcs(funcs)
-	return Page{template.Must(template.Must(t.Parse(frame)).Parse(text))}
+	return Page{name, sync.OnceValue(func() *template.Template {
+		t := template.New(name).Funcs(template.FuncMap{
+			"chartStyle": func() template.CSS { return template.CSS(chartCSS + pageCSS) }, //nolint:gosec // embedded
+		}).Funcs(funcs)
+		return template.Must(template.Must(t.Parse(frame)).Parse(text))
+	})}
 }
 
 // Write fills the page; numbers stay on one line with their units.
 func (p Page) Write(w io.Writer, data any) error {
 	var b bytes.Buffer
-	if err := p.Execute(&b, data); err != nil {
-		return fmt.Errorf("render the page %s: %w", p.Name(), err)
+	if err := p.made().Execute(&b, data); err != nil {
+		return fmt.Errorf("render the page %s: %w", p.name, err)
 	}
 	_, err := io.WriteString(w, contents(show.NoBreak(b.String())))
 	return err
@@ -55,8 +62,8 @@ func (p Page) Write(w io.Writer, data any) error {
 // of another's, which needs Style, PageStyle and the template's own style.
 func (p Page) Body(data any) (template.HTML, error) {
 	var b bytes.Buffer
-	if err := p.ExecuteTemplate(&b, "body", data); err != nil {
-		return "", fmt.Errorf("render the page %s: %w", p.Name(), err)
+	if err := p.made().ExecuteTemplate(&b, "body", data); err != nil {
+		return "", fmt.Errorf("render the page %s: %w", p.name, err)
 	}
 	return template.HTML(contents(show.NoBreak(b.String()))), nil //nolint:gosec // a template's output
 }

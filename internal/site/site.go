@@ -271,7 +271,7 @@ func (m *maker) write(name, template, title string, data map[string]any) error {
 	data["Root"], data["Frame"] = root, f
 	data["Title"], data["Guide"] = title, m.guide
 	var b bytes.Buffer
-	if err := templates.ExecuteTemplate(&b, template, data); err != nil {
+	if err := templates().ExecuteTemplate(&b, template, data); err != nil {
 		return fmt.Errorf("make the page %s: %w", name, err)
 	}
 	return m.put(name, b.Bytes())

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"net/url"
 	"strings"
+	"sync"
 
 	"linerate/internal/chart"
 	"linerate/internal/fleet"
@@ -31,23 +32,26 @@ type Frame struct {
 
 // Templates are a copy of what pages are made of, for a server to add its own to: "head"
 // and "foot" of a Frame, "tunable", "evidence".
-func Templates() *template.Template { return template.Must(templates.Clone()) }
+func Templates() *template.Template { return template.Must(templates().Clone()) }
 
 // Style is the style sheet of pages.
 func Style() []byte { return []byte(chart.Style() + chart.PageStyle() + style) }
 
-var templates = template.Must(template.New("site").Funcs(template.FuncMap{
-	"system":  func(os string) string { return systems[os] },
-	"facts":   facts,
-	"join":    func(list []string) string { return strings.Join(list, ", ") },
-	"anchor":  prose.Anchor,
-	"short":   short,
-	"value":   valueOf,
-	"count":   show.Count[int],
-	"query":   query,
-	"role":    func(role string) string { return cmp.Or(role, fleet.NoRole) }, // as addresses have it
-	"section": func(id string) string { return sections[id] },
-}).Parse(templateText))
+// templates are parsed when the first page is made.
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("site").Funcs(template.FuncMap{
+		"system":  func(os string) string { return systems[os] },
+		"facts":   facts,
+		"join":    func(list []string) string { return strings.Join(list, ", ") },
+		"anchor":  prose.Anchor,
+		"short":   short,
+		"value":   valueOf,
+		"count":   show.Count[int],
+		"query":   query,
+		"role":    func(role string) string { return cmp.Or(role, fleet.NoRole) }, // as addresses have it
+		"section": func(id string) string { return sections[id] },
+	}).Parse(templateText))
+})
 
 // sections are the headings of a tunable's page by their names in URLs, which never
 // change.

@@ -148,15 +148,16 @@ func dealRun(cur, next [][]float64, dealt, t, n int) {
 			if below > n || below+t-k > n {
 				continue
 			}
-			shift(next[have+k], cur[have], k*(2*below+t-k), ways)
+			// With have values of b among those dealt 2U is at most 2·have·below.
+			shift(next[have+k], cur[have][:2*have*below+1], k*(2*below+t-k), ways)
 		}
 	}
 }
 
 // shift adds ways·from to to, moved up by add.
 func shift(to, from []float64, add int, ways float64) {
-	for s := 0; s+add < len(from); s++ {
-		to[s+add] += from[s] * ways
+	for s, w := range from[:min(len(from), len(to)-add)] {
+		to[s+add] += w * ways
 	}
 }
 

@@ -194,5 +194,5 @@ func (d Door) ask(w http.ResponseWriter, r *http.Request, why string) {
 	if s := r.Header.Get("Sec-Fetch-Site"); why == "" && (s == "cross-site" || s == "same-site") {
 		again = r.URL.RequestURI()
 	}
-	_ = templates.ExecuteTemplate(w, "ask", map[string]any{"Why": why, "Path": r.URL.Path, "Again": again})
+	_ = templates().ExecuteTemplate(w, "ask", map[string]any{"Why": why, "Path": r.URL.Path, "Again": again})
 }

@@ -100,7 +100,7 @@ func (st stream) write(data []byte) error {
 // part renders a template that is a part of a page.
 func part(name string, data any) (template.HTML, error) {
 	var b bytes.Buffer
-	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
+	if err := templates().ExecuteTemplate(&b, name, data); err != nil {
 		return "", fmt.Errorf("make a part of a page: %w", err)
 	}
 	return template.HTML(show.NoBreak(b.String())), nil //nolint:gosec // a template's output

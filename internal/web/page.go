@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"linerate/internal/profile"
@@ -30,20 +31,23 @@ var liveScript []byte
 var icon []byte
 
 // templates are the catalogue's, and those of the other pages.
-var templates = template.Must(site.Templates().Funcs(template.FuncMap{
-	"when": when,
-	"percent": func(n, of int) string {
-		if of == 0 {
-			return ""
-		}
-		return show.Percent(100 * float64(n) / float64(of))
-	},
-	"segments": segments,
-	"ago":      ago,
-	"few":      few,
-	"lasts":    func(seconds float64) string { return show.Long(time.Duration(seconds * float64(time.Second))) },
-	"stamp":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-}).Parse(pagesText))
+// They are parsed when the first page is asked for.
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(site.Templates().Funcs(template.FuncMap{
+		"when": when,
+		"percent": func(n, of int) string {
+			if of == 0 {
+				return ""
+			}
+			return show.Percent(100 * float64(n) / float64(of))
+		},
+		"segments": segments,
+		"ago":      ago,
+		"few":      few,
+		"lasts":    func(seconds float64) string { return show.Long(time.Duration(seconds * float64(time.Second))) },
+		"stamp":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	}).Parse(pagesText))
+})
 
 // styleSheet is that of all pages, flame graphs of reports included.
 func styleSheet() []byte { return append(site.Style(), profile.FlameStyle()+webStyle...) }
@@ -115,7 +119,7 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, code int, name st
 	if link.Path == API {
 		link.Path += "/"
 	}
-	err := templates.ExecuteTemplate(&b, name, map[string]any{"Frame": frame, "D": a.doc, "JSON": link.String(), "Now": s.Now(), "S": s})
+	err := templates().ExecuteTemplate(&b, name, map[string]any{"Frame": frame, "D": a.doc, "JSON": link.String(), "Now": s.Now(), "S": s})
 	if err != nil {
 		s.Log(fmt.Errorf("make the page %s: %w", r.URL.Path, err))
 		http.Error(w, "the page could not be made", http.StatusInternalServerError)
