@@ -150,7 +150,7 @@ func (g *guarding) beyond(now Sample) (switchback.Guardrail, float64, bool) {
 func (g *guarding) nearest() map[string]switchback.Nearest {
 	out := map[string]switchback.Nearest{}
 	for _, r := range g.rails {
-		if r.Nearest.Share > 0 {
+		if r.Nearest != (switchback.Nearest{}) {
 			out[r.Name] = r.Nearest
 		}
 	}

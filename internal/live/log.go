@@ -59,9 +59,9 @@ var quantiles = map[string]struct {
 	at     float64
 }{"p50": {switchback.LogP50, 0.5}, "p95": {switchback.LogP95, 0.95}, "p99": {switchback.LogP99, 0.99}}
 
-// logged is a metric of the requests that a server's access log tells.
+// logged is a metric of the requests that a server's access logs tell.
 type logged struct {
-	tailing
+	logs  []*tailing
 	o     accesslog.Options
 	tally *accesslog.Tally
 	value func(*accesslog.Tally) float64
@@ -70,16 +70,33 @@ type logged struct {
 	failed float64
 }
 
-// fromLog reads PATH, PATH#p99, PATH#errors, PATH#rate, PATH?path=/api/*#p95.
+// read returns the whole lines that came to any of the logs; first, whether it was a look
+// at where they end.
+func (l *logged) read(ctx context.Context) (lines []byte, first bool, err error) {
+	for _, log := range l.logs {
+		first = first || log.inode == "0"
+		more, err := log.read(ctx)
+		if err != nil {
+			return nil, first, err
+		}
+		lines = append(lines, more...)
+	}
+	return lines, first, nil
+}
+
+// fromLog reads PATH, PATH,PATH2, PATH#p99, PATH#errors, PATH#rate, PATH?path=/api/*#p95.
 func fromLog(o *Options, rest string) (switchback.Watched, Source, error) {
 	path, what, said := strings.Cut(rest, "#")
 	if !said {
 		what = "p95"
 	}
 	path, filter, _ := strings.Cut(path, "?")
-	l := &logged{tailing: tailing{Runner: o.Conn, path: path, inode: "0"}, o: accesslog.Options{By: accesslog.Status}, failed: math.NaN()}
-	if !strings.HasPrefix(path, "/") {
-		return switchback.Watched{}, nil, hint.With(hint.Usagef("%q is no path", path), "such as log:/var/log/nginx/access.log")
+	l := &logged{o: accesslog.Options{By: accesslog.Status}, failed: math.NaN()}
+	for one := range strings.SplitSeq(path, ",") {
+		if !strings.HasPrefix(one, "/") {
+			return switchback.Watched{}, nil, hint.With(hint.Usagef("%q is no path", one), "such as log:/var/log/nginx/access.log, or several, with commas between")
+		}
+		l.logs = append(l.logs, &tailing{Runner: o.Conn, path: one, inode: "0"})
 	}
 	if filter != "" {
 		class, ok := strings.CutPrefix(filter, "path=")
@@ -120,14 +137,13 @@ func errorShare(t *accesslog.Tally) float64 {
 }
 
 func (l *logged) try(ctx context.Context) error {
-	_, err := l.read(ctx)
+	_, _, err := l.read(ctx)
 	return err
 }
 
 func (l *logged) Tick(ctx context.Context, now Sample) (float64, error) {
-	first := l.inode == "0"
 	l.failed = math.NaN()
-	lines, err := l.read(ctx)
+	lines, first, err := l.read(ctx)
 	if l.extra != nil {
 		l.extra(now)
 	}
@@ -136,7 +152,7 @@ func (l *logged) Tick(ctx context.Context, now Sample) (float64, error) {
 	}
 	t, _, err := accesslog.Read(ctx, []string{"-"}, bytes.NewReader(lines), &l.o, nil)
 	if err != nil {
-		return math.NaN(), fmt.Errorf("%s of %s: %w", l.path, l.Where(), err)
+		return math.NaN(), fmt.Errorf("%s of %s: %w", l.logs[0].path, l.logs[0].Where(), err)
 	}
 	if l.tally == nil {
 		l.tally = accesslog.NewTally(&l.o)

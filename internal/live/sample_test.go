@@ -326,7 +326,7 @@ func TestParseMetric(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"lgo:/x": "did you mean log", "log:relative": "no path", "log:/x#p12": "part of a log", "command:/no/such": "no such file",
+		"lgo:/x": "did you mean log", "log:relative": "no path", "log:/x#p12": "part of a log", "log:/x,y": "no path", "command:true#(": "missing closing", "command:/no/such": "no such file",
 		"probe:gopher://x": "no URL", "probe:icmp://-f": "no address", "probe:tcp://x": "HOST:PORT", "prometheus:http://x": "no query", "rtt:x": "more than",
 	} {
 		o := &Options{Conn: &localhost.Runner{}, Better: stats.LowerIsBetter}
@@ -350,6 +350,53 @@ func TestConnectionsOfFreeBSD(t *testing.T) {
 	}
 	if m, err := o.ParseMetric("retransmits"); err != nil || !strings.Contains(m.How, "older than the window are counted too") || o.connections {
 		t.Errorf("%+v, %v", m.Watched, err)
+	}
+}
+
+// A command may print more than its number: a pattern finds it.
+func TestCommandWithAPattern(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "metric")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\necho 'up 3 days, load: 0.25'\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for pattern, want := range map[string]float64{"#load: ([0-9.]+)": 0.25, "#[0-9]+": 3, "#no": math.NaN(), "": math.NaN()} {
+		m, err := (&Options{Better: stats.LowerIsBetter}).ParseMetric("command:" + path + pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := m.from.(*command).run(t.Context()); (err != nil) != math.IsNaN(want) || err == nil && v != want {
+			t.Errorf("%q finds %g, %v", pattern, v, err)
+		}
+	}
+}
+
+// Several logs are one: each is read forward by itself.
+func TestSeveralLogs(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	o := &Options{Conn: &localhost.Runner{}}
+	m, err := o.ParseMetric("log:" + a + "," + b + "#rate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := ""
+	for i, want := range []float64{math.NaN(), 3, 1} {
+		for _, path := range []string{a, b} {
+			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		text += strings.Repeat(line("0.1", "200"), 3)
+		now := Sample{Boot: "b", CPUs: 2, Passed: float64(4 * i * i)} // 2 s, then 6 s of the host
+		if v, err := m.from.Tick(t.Context(), now); err != nil || v != want && !(math.IsNaN(v) && math.IsNaN(want)) {
+			t.Errorf("look %d: %g, want %g: %v", i, v, want, err)
+		}
+		if i == 0 {
+			m.from.Begin()
+		}
+	}
+	if v := m.from.Value(); v != 1.5 || m.from.Traffic() != 12 {
+		t.Errorf("in all %g of %g requests", v, m.from.Traffic())
 	}
 }
 

@@ -39,16 +39,19 @@ func (o *Options) watched(how string) (switchback.Watched, error) {
 	return w, nil
 }
 
-// command runs a program of this machine that prints one number, again and again.
+// command runs a program of this machine that prints one number, again and again; where it
+// prints more, pattern finds the number: its first group, else all that it matches.
 type command struct {
 	background
-	path string
+	path    string
+	pattern *regexp.Regexp
 }
 
 // commandPatience bounds one run of a command, and one probe.
 const commandPatience = 10 * time.Second
 
 func fromCommand(o *Options, rest string) (switchback.Watched, Source, error) {
+	rest, pattern, given := strings.Cut(rest, "#")
 	path, err := exec.LookPath(rest)
 	if err != nil {
 		return switchback.Watched{}, nil, hint.With(err, "the program is run on this machine, without arguments, and prints one number")
@@ -59,7 +62,25 @@ func fromCommand(o *Options, rest string) (switchback.Watched, Source, error) {
 	w, err := o.watched("what " + path + " prints")
 	c := &command{path: path}
 	c.once = c.run
+	if given && err == nil {
+		if c.pattern, err = regexp.Compile(pattern); err != nil {
+			err = hint.With(hint.Usage(err), "such as command:PATH#'load: ([0-9.]+)'")
+		}
+		w.How += ", where it matches " + pattern
+	}
 	return w, c, err
+}
+
+// number is what the program printed, or what the pattern finds of it.
+func (c *command) number(out []byte) string {
+	if c.pattern != nil {
+		m := c.pattern.FindSubmatch(out)
+		if m == nil {
+			return ""
+		}
+		out = m[min(1, len(m)-1)]
+	}
+	return strings.TrimSpace(string(out))
 }
 
 func (c *command) run(ctx context.Context) (float64, error) {
@@ -75,9 +96,9 @@ func (c *command) run(ctx context.Context) (float64, error) {
 	case err != nil:
 		return 0, fmt.Errorf("run %s: %w", c.path, err)
 	}
-	v, err := strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
+	v, err := strconv.ParseFloat(c.number(out), 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, hint.With(fmt.Errorf("%s printed %.40q", c.path, strings.TrimSpace(string(out))), "it must print one number and nothing else")
+		return 0, hint.With(fmt.Errorf("%s printed %.40q", c.path, strings.TrimSpace(string(out))), "it must print one number and nothing else, or a pattern must find it: command:PATH#'load: ([0-9.]+)'")
 	}
 	return v, nil
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"linerate/internal/show"
 	"linerate/internal/study"
@@ -52,7 +51,10 @@ func inUnit(unit string, v float64) string {
 	case "s":
 		return show.Nanos(1e9 * v)
 	}
-	return strings.TrimSpace(show.Value(v) + " " + unit)
+	if unit != "" {
+		return show.Digits(v) + " " + unit
+	}
+	return show.Value(v)
 }
 
 // Nearest is how near a guardrail came to tripping in a window, and what it saw then, as
@@ -117,7 +119,7 @@ func (w *Watch) Check(v, at float64) (Trip, bool) {
 		limit, reach, over = w.harm(v)
 		seen = math.Exp(w.treated.mean)
 	}
-	if reach > w.Nearest.Share {
+	if known := w.HarmPercent == 0 || w.control.n >= leastSamples && w.treated.n > 0; known && (reach > w.Nearest.Share || w.Nearest == (Nearest{})) {
 		w.Nearest = Nearest{Share: reach, Value: w.known(seen), Limit: w.known(limit), Unit: w.Unit, At: at}
 	}
 	if !over {

@@ -271,7 +271,7 @@ func scatter(effects []effect, width float64, label string, value func(effect) f
 
 // guardTable says how near each guardrail came, the nearest first.
 func guardTable(windows []window) study.Table {
-	t := study.Table{Title: "Guardrails", Header: []string{"guardrail", "nearest", "then", "limit", "when", ""},
+	t := study.Table{Title: "Guardrails", Header: []string{"guardrail", "nearest", "value", "limit", "when", ""},
 		Note: "How near each guardrail came to ending the study, under treatment: 100 % trips. A limit that follows the control moves with it, and counts by four standard errors"}
 	nearest, place, trips := map[string]Nearest{}, map[string]string{}, map[string]string{}
 	for _, w := range windows {

@@ -3,6 +3,7 @@ package switchback
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -80,6 +81,33 @@ metrics: [{metric: round_trip_ns, part: day, primary: true}]
 		if table.Title == "At equal traffic" {
 			t.Errorf("traffic that did not move explains %+v", table.Rows)
 		}
+	}
+}
+
+// TestSectionOfNothing: a pair whose value is 0 is drawn like others, in the metric's unit
+// where no percentage can tell it; guardrails and windows that do not count stand with
+// when they were.
+func TestSectionOfNothing(t *testing.T) {
+	trials := pairsOf(LogP95)
+	at := func(i int) *Observed { return trials[i].Observed.Own.(*Saw).Window }
+	for _, c := range []struct{ control, treated, want string }{{"", "0", "−100 %"}, {"0", "0", "ns</text>"}} {
+		if at(0).Value[LogP95] *= 1e4; c.control == "0" {
+			at(0).Value[LogP95] = 0
+		}
+		at(1).Value[LogP95] = 0
+		svg := pairEffects(windowsOf(trials, "day"), metrics[slices.IndexFunc(metrics, func(m study.Metric) bool { return m.Name == LogP95 })], 600)
+		if n := strings.Count(svg, "<circle"); n != 8 || !strings.Contains(svg, c.want) {
+			t.Errorf("%+v: %d pairs of 8: %s", c, n, svg)
+		}
+	}
+	at(3).Nearest["memory in use"] = Nearest{Share: 0.5, Value: 0.4, Limit: 0.97, Unit: "%", At: 1}
+	trials[4].Valid, trials[4].Reasons = false, study.Reasons("boot: the host booted")
+	windows := windowsOf(trials, "day")
+	if rows := guardTable(windows).Rows; len(rows) != 2 || !slices.Equal(rows[0], []string{"memory in use", "50 %", "40.0 %", "97.0 %", "pair 2.2, 3:01", ""}) {
+		t.Errorf("%q", rows)
+	}
+	if rows := disturbedTable(windows).Rows; len(rows) != 1 || rows[0][3] != "boot" || rows[0][4] != "the host booted" {
+		t.Errorf("%q", rows)
 	}
 }
 
