@@ -13,7 +13,7 @@ import (
 )
 
 // kinds are all that keep something of a text that people write.
-var kinds = []string{Sysctl, Loader, RC, Grub, BootLine, Modprobe, Modules, Limits, Systemd, Tuned, Networks, Netplan, Ifcfg, Ifupdown, Script, Cloud, Udev,
+var kinds = []string{Sysctl, Loader, RC, Grub, BootLine, Modprobe, Modules, Limits, LXC, Manager, Systemd, Tuned, Networks, Netplan, Ifcfg, Ifupdown, Script, Cloud, Udev,
 	Fstab, PF, IPFW, NFT, IPTables, Daemon, Release, Values, Kenv, Tree, Ifconfig, Messages, Mount, Options, Uname, Name, Names,
 	Sense, VyOS, UCI, Database, Versioned, Applied}
 

@@ -61,6 +61,19 @@ func allRules() []rule {
 	} {
 		all = append(all, some...)
 	}
+	return hideHashes(all)
+}
+
+// hideHashes puts before every rule that keeps references one that masks what crypt(3)
+// makes of passwords, $6$salt$hash, which looks like several references.
+func hideHashes(rules []rule) []rule {
+	var all []rule
+	for _, r := range rules {
+		if r.act == keep && strings.HasPrefix(r.pattern, "[$]") && r.pattern != `[$][(]` {
+			all = append(all, on(r.at, `[$][0-9a-z][0-9a-z]?[0-9a-z]?[0-9a-z]?[$][^ \t"'}]*`, mask, ""))
+		}
+		all = append(all, r)
+	}
 	return all
 }
 
@@ -176,7 +189,7 @@ func bootWords(at, between string) []rule {
 		on(at, `sysctl[.]{secret}=[^`+between+`"']*`, mask, ""),
 		on(at, `sysctl[.]{root}[./][A-Za-z0-9_./-]+=`, keep, at+"=v"),
 		on(at, `[A-Za-z0-9_.-]+=`, keep, at+"=v").in(setBoot),
-		on(at, `[A-Za-z_][A-Za-z0-9_.-]*=`, keep, at+"=x"),
+		on(at, `[A-Za-z_][A-Za-z0-9_.-]*=`, keep, at+"=x").before(`[^ \t=]`), // no key in base64
 		on(at, `[A-Za-z0-9_.-]+`, keep, "").in(setBoot).before(`[` + between + `"']|$`),
 		on(at, `[^`+between+`"'$]+`, mask, ""),
 		on(at+"=v", `[ \t]+`, keep, at),
