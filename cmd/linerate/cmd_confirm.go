@@ -20,6 +20,8 @@ it works is the proof that the change locked nobody out.`,
 			switch {
 			case st.UID != 0:
 				return notRoot(m)
+			case st.Live != nil:
+				return st.Taken()
 			case st.State == "idle":
 				return nothingPending(m, st)
 			}

@@ -22,6 +22,8 @@ that linerate apply ran, and lists those that it left alone.`,
 			switch {
 			case st.UID != 0:
 				return notRoot(m)
+			case st.Live != nil:
+				return st.Taken()
 			case st.State != "idle":
 				said, err := m.Revert(cmd.Context(), "any", "taken back by hand")
 				fmt.Fprintln(cmd.OutOrStdout(), said)

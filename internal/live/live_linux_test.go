@@ -411,23 +411,25 @@ func TestLeavingOut(t *testing.T) {
 	}
 }
 
-// A controller that is killed in a treated window: the host puts itself back, and the
-// next study removes what the dead one left.
+// A controller that is killed in a treated window, or in one as it is: the host puts itself
+// back, and the next study removes what the dead one left.
 func TestKilledController(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	before := h.sysctl(t, fin)
 	s := switcher{Machine: apply.On(h.runner()), os: "linux", window: time.Second, grace: time.Second}
 	treatment := Treatment{Name: "it", Values: []apply.Assignment{{Key: knob.Key{Mechanism: setting.Sysctl, Name: fin}, Value: "17"}}}
-	if err := s.set(t.Context(), treatment, treated); err != nil || h.sysctl(t, fin) != "17" {
-		t.Fatal(err, h.sysctl(t, fin))
-	}
-	// The value is back first, the journal's end after it; the test's own time-out is the limit.
-	for st := (apply.Status{}); st.State != "idle" || h.sysctl(t, fin) != before; {
-		time.Sleep(50 * time.Millisecond)
-		var err error
-		if st, err = s.Machine.Status(t.Context()); err != nil {
-			t.Fatal(err)
+	for how, has := range map[writing]string{treated: "17", asIs: before} {
+		if err := s.set(t.Context(), treatment, how); err != nil || h.sysctl(t, fin) != has {
+			t.Fatal(err, h.sysctl(t, fin))
+		}
+		// The value is back first, the journal's end after it; the test's own time-out is the limit.
+		for st := (apply.Status{}); st.State != "idle" || h.sysctl(t, fin) != before; {
+			time.Sleep(50 * time.Millisecond)
+			var err error
+			if st, err = s.Machine.Status(t.Context()); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	o, _ := h.study(t, fin, "17", 0.96)

@@ -33,6 +33,7 @@ type Sample struct {
 	Available float64
 	Packets   float64 // received and sent by interfaces but loopback
 	Drops     float64
+	DroppedAt map[string]float64 // by place
 	// Segments sent by TCP, and Again those of them that were sent again.
 	Segments, Again float64
 	States          float64 // share of the connection table that is used
@@ -70,7 +71,7 @@ func (l *looker) look(ctx context.Context) (Sample, error) {
 
 // parseSample reads what sample.sh prints.
 func parseSample(text string) (Sample, error) {
-	p := parsing{values: map[string]float64{}}
+	p := parsing{Sample: Sample{DroppedAt: map[string]float64{}}, values: map[string]float64{}}
 	whole := false
 	for line := range strings.Lines(text) {
 		f := strings.Fields(line)
@@ -170,7 +171,23 @@ func (p *parsing) device(f []string) {
 		return
 	}
 	p.Packets += number(f, 2) + number(f, 10)
-	p.Drops += number(f, 4) + number(f, 12)
+	p.dropped(atInterfaces, number(f, 4)+number(f, 12))
+}
+
+// The places where packets are dropped, for people.
+const (
+	atInterfaces = "interfaces"
+	atBacklog    = "backlogs of the CPUs"
+	atListen     = "listen queues"
+	atSockets    = "queues of sockets"
+	atInput      = "IP input"
+	atOutput     = "IP output"
+	atFragments  = "reassembly"
+)
+
+func (p *parsing) dropped(at string, n float64) {
+	p.Drops += n
+	p.DroppedAt[at] += n
 }
 
 // link is a line of netstat -ibnd: Name Mtu Network Address Ipkts Ierrs Idrop Ibytes
@@ -181,14 +198,14 @@ func (p *parsing) link(f []string) {
 	}
 	last := len(f) - 1
 	p.Packets += number(f, last-8) + number(f, last-4)
-	p.Drops += number(f, last-7) + number(f, last-6) + number(f, last-3) + number(f, last)
+	p.dropped(atInterfaces, number(f, last-7)+number(f, last-6)+number(f, last-3)+number(f, last))
 }
 
 // softnet is a CPU's line of softnet_stat: processed, dropped, … in hex.
 func (p *parsing) softnet(f []string) {
 	if len(f) > 1 {
 		if n, err := strconv.ParseUint(f[1], 16, 64); err == nil {
-			p.Drops += float64(n)
+			p.dropped(atBacklog, float64(n))
 		}
 	}
 }
@@ -214,23 +231,28 @@ func (p *parsing) snmp(f []string) {
 func (p *parsing) prose(f []string) {
 	text := strings.Join(f, " ")
 	for _, c := range prosaic {
-		if strings.HasSuffix(text, c.phrase) {
-			p.values[c.name] += number(f, 0)
-			return
+		if !strings.HasSuffix(text, c.phrase) {
+			continue
 		}
+		if c.at != "" {
+			p.dropped(c.at, number(f, 0))
+		} else {
+			p.values[c.name] += number(f, 0)
+		}
+		return
 	}
 }
 
-// prosaic are the counters of netstat -s, by how their lines end.
-var prosaic = []struct{ phrase, name string }{
-	{" bytes) retransmitted", "again"},
-	{" packets sent", "segments"},
-	{" listen queue overflows", "drops"},
-	{" discarded due to full reassembly queue", "drops"},
-	{" discarded due to memory problems", "drops"},
-	{" output packets dropped due to no bufs, etc.", "drops"},
-	{" dropped due to full socket buffers", "drops"},
-	{" fragments dropped (dup or out of space)", "drops"},
+// prosaic are the counters of netstat -s, by how their lines end: of drops, where.
+var prosaic = []struct{ phrase, name, at string }{
+	{" bytes) retransmitted", "again", ""},
+	{" packets sent", "segments", ""},
+	{" listen queue overflows", "", atListen},
+	{" discarded due to full reassembly queue", "", atSockets},
+	{" discarded due to memory problems", "", atInput},
+	{" output packets dropped due to no bufs, etc.", "", atOutput},
+	{" dropped due to full socket buffers", "", atSockets},
+	{" fragments dropped (dup or out of space)", "", atFragments},
 }
 
 // counted fills what comes of several lines.
@@ -238,5 +260,8 @@ func (p *parsing) counted() {
 	v := p.values
 	p.Available = v["available"] / max(1, v["memory"])
 	p.Segments, p.Again = v["Tcp:OutSegs"]+v["segments"], v["Tcp:RetransSegs"]+v["again"]
-	p.Drops += v["TcpExt:ListenDrops"] + v["TcpExt:TCPBacklogDrop"] + v["TcpExt:TCPRcvQDrop"] + v["Ip:InDiscards"] + v["Ip:OutDiscards"] + v["drops"]
+	p.dropped(atListen, v["TcpExt:ListenDrops"])
+	p.dropped(atSockets, v["TcpExt:TCPBacklogDrop"]+v["TcpExt:TCPRcvQDrop"])
+	p.dropped(atInput, v["Ip:InDiscards"])
+	p.dropped(atOutput, v["Ip:OutDiscards"])
 }

@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -63,6 +64,9 @@ func TestParseLinuxSample(t *testing.T) {
 		if math.Abs(c.got-c.want) > 1e-9 {
 			t.Errorf("%s is %g, want %g", c.what, c.got, c.want)
 		}
+	}
+	if want := map[string]float64{atInterfaces: 3, atBacklog: 4, atListen: 7, atSockets: 0, atInput: 5, atOutput: 6}; !maps.Equal(s.DroppedAt, want) {
+		t.Errorf("dropped at %v, want %v", s.DroppedAt, want)
 	}
 	if s.Owner != "study-0badcafe" {
 		t.Errorf("owner %q", s.Owner)

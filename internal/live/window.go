@@ -146,7 +146,7 @@ func (o *Options) balance(pair []Window) {
 // is off when it returns one.
 func (r *run) window(ctx context.Context, slot switchback.Slot, length, burn time.Duration) (Window, error) {
 	w := Window{Start: time.Now().UTC(), Arm: slot.Arm}
-	w.Observed = switchback.Observed{Pair: slot.Pair, Half: slot.Half, Of: slot.Of, BurnIn: burn.Seconds(), Series: map[string][]*float64{}, Value: map[string]float64{}, Counted: map[string]float64{}}
+	w.Observed = switchback.Observed{Pair: slot.Pair, Half: slot.Half, Of: slot.Of, BurnIn: burn.Seconds(), Series: map[string][]*float64{}, Value: map[string]float64{}, Counted: map[string]float64{}, Drops: map[string]float64{}}
 	before := r.pulse.slept()
 	if err := r.reach(ctx, func() error { return r.hold(ctx) }); err != nil {
 		return w, err
@@ -262,6 +262,11 @@ func (s *stretch) watch(ctx context.Context) error {
 	s.w.Nearest = s.guard.nearest()
 	if seconds := s.at.Uptime - s.first.Uptime; seconds > 0 && s.at.Boot == s.first.Boot {
 		s.w.Traffic = (s.at.Packets - s.first.Packets) / seconds
+		for at, n := range s.at.DroppedAt {
+			if n -= s.first.DroppedAt[at]; n > 0 {
+				s.w.Drops[at] = n / seconds
+			}
+		}
 	}
 	return nil
 }

@@ -45,6 +45,8 @@ type Observed struct {
 	// of each metric.
 	Traffic float64            `json:"traffic_per_second"`
 	Counted map[string]float64 `json:"counted,omitempty"`
+	// Drops are the packets that were dropped, a second, by place.
+	Drops map[string]float64 `json:"drops_per_second,omitempty"`
 	// Nearest is how near each guardrail came, by name.
 	Nearest map[string]Nearest `json:"guardrails,omitempty"`
 	Trip    *Trip              `json:"trip,omitempty"`

@@ -1,7 +1,6 @@
 package switchback
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -10,7 +9,6 @@ import (
 
 	"linerate/internal/chart"
 	"linerate/internal/show"
-	"linerate/internal/stats"
 	"linerate/internal/study"
 )
 
@@ -41,7 +39,7 @@ func (Kind) Section(s study.Spec, r study.Results, p study.Part) study.Section {
 	if rows := carryTable(r.Trials, s); len(rows.Rows) > 0 {
 		section.Tables = append(section.Tables, rows)
 	}
-	section.Tables = append(section.Tables, adjustedTable(windows, m, r.Seed))
+	section.Tables = append(section.Tables, adjustedTable(windows, m, r.Seed), dropTable(windows))
 	section.Tables = slices.DeleteFunc(section.Tables, func(t study.Table) bool { return len(t.Rows) == 0 })
 	return section
 }
@@ -267,102 +265,6 @@ func scatter(effects []effect, width float64, label string, value func(effect) f
 	}
 	c.Text("tick", "middle", left+(width-left-right)/2, pairHeight-8, "pairs in the order of time; grey: shams")
 	return c.SVG(label)
-}
-
-// guardTable says how near each guardrail came, the nearest first.
-func guardTable(windows []window) study.Table {
-	t := study.Table{Title: "Guardrails", Header: []string{"guardrail", "nearest", "value", "limit", "when", ""},
-		Note: "How near each guardrail came to ending the study, under treatment: 100 % trips. A limit that follows the control moves with it, and counts by four standard errors"}
-	nearest, place, trips := map[string]Nearest{}, map[string]string{}, map[string]string{}
-	for _, w := range windows {
-		for name, n := range w.Nearest {
-			if n.Share >= nearest[name].Share {
-				nearest[name], place[name] = n, fmt.Sprintf("%s, %s", w.place(), after(windows, w, n.At))
-			}
-		}
-		if w.Trip != nil {
-			trips[w.Trip.Guardrail] = w.Trip.Text
-		}
-	}
-	names := slices.Collect(maps.Keys(nearest))
-	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Or(cmp.Compare(nearest[b].Share, nearest[a].Share), cmp.Compare(a, b))
-	})
-	for _, name := range names {
-		n := nearest[name]
-		t.Rows = append(t.Rows, []string{name, show.WholePercent(100 * n.Share), inUnit(n.Unit, n.Value), inUnit(n.Unit, n.Limit), place[name], trips[name]})
-	}
-	return t
-}
-
-// place is a window in words.
-func (w window) place() string {
-	switch {
-	case w.Ramp:
-		return "first exposures"
-	case w.Pair == 0:
-		return "rest"
-	}
-	return fmt.Sprintf("pair %d.%d", w.Pair, w.Half)
-}
-
-// after is when something was, so many seconds after a window's switch, on the clock of
-// the pictures.
-func after(windows []window, w window, at float64) string {
-	return span(w.Start.Sub(windows[0].Start) + seconds(w.Switch+at))
-}
-
-func disturbedTable(windows []window) study.Table {
-	t := study.Table{Title: "Windows that do not count", Header: []string{"window", "from", "arm", "gate", "why"}}
-	for _, w := range windows {
-		for _, why := range w.Reasons {
-			t.Rows = append(t.Rows, []string{w.place(), after(windows, w, 0), w.Variant, why.Gate, why.Text})
-		}
-	}
-	return t
-}
-
-func carryTable(trials []study.Trial, s study.Spec) study.Table {
-	t := study.Table{Title: "Carry-over", Note: "The effect in the second half of what counts of the windows, less that in the first: what is still moving then needs a longer burn-in", Header: []string{"variant", "difference", "99 % interval"}}
-	for _, c := range carryOvers(trials, s) {
-		p := c.Map(stats.Percent)
-		t.Rows = append(t.Rows, []string{c.variant, show.SignedPercent(p.Estimate), show.Interval(p.Low, p.High)})
-	}
-	return t
-}
-
-// adjustDraws stand for all orders of many pairs: the table says two digits.
-const adjustDraws = 2000
-
-// adjustedTable has the effects at equal traffic of both windows of a pair.
-func adjustedTable(windows []window, m study.Metric, seed uint64) study.Table {
-	t := study.Table{Title: "At equal traffic", Header: []string{"arm", "pairs", "as it was", "at equal traffic", "95 % interval"},
-		Note: "The effect with what traffic explains of the pairs' differences taken off. It may be narrower than the verdict's, and decides nothing: a setting that changes how much traffic there is would be blamed for it, or excused by it"}
-	d, c := map[string][]float64{}, map[string][]float64{}
-	var arms []string
-	for _, e := range effectsOf(windows, m.Name) {
-		if !e.valid || !e.seen || !e.ok || !(e.control > 0 && e.treated > 0) {
-			continue
-		}
-		if !slices.Contains(arms, e.of) {
-			arms = append(arms, e.of)
-		}
-		d[e.of], c[e.of] = append(d[e.of], math.Log(e.treated/e.control)), append(c[e.of], math.Log(e.ratio))
-	}
-	slices.Sort(arms)
-	for _, arm := range arms {
-		i := stats.CovariateAdjusted(d[arm], c[arm], 0.95, adjustDraws, seed)
-		if math.IsNaN(i.Estimate) || math.IsNaN(i.Low) || math.IsNaN(i.High) {
-			continue
-		}
-		p := i.Map(stats.Percent)
-		plain := 0.0
-		for _, v := range d[arm] {
-			plain += v / float64(len(d[arm]))
-		}
-		t.Rows = append(t.Rows, []string{arm, fmt.Sprint(len(d[arm])), show.SignedPercent(stats.Percent(plain)), show.SignedPercent(p.Estimate), show.Interval(p.Low, p.High)})
-	}
-	return t
 }
 
 // Timeline satisfies study.Kind.

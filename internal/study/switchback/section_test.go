@@ -106,6 +106,11 @@ func TestSectionOfNothing(t *testing.T) {
 	if rows := guardTable(windows).Rows; len(rows) != 2 || !slices.Equal(rows[0], []string{"memory in use", "50 %", "40.0 %", "97.0 %", "pair 2.2, 3:01", ""}) {
 		t.Errorf("%q", rows)
 	}
+	at(0).Drops = map[string]float64{"listen queues": at(0).Traffic / 2}
+	table := dropTable(windowsOf(trials[:2], "day"))
+	if len(table.Rows) != 1 || !slices.Equal(table.Header, []string{"place", "as-is", "it"}) || !slices.Equal(table.Rows[0], []string{"listen queues", "50.0 %", "0 %"}) {
+		t.Errorf("%+v", table)
+	}
 	if rows := disturbedTable(windows).Rows; len(rows) != 1 || rows[0][3] != "boot" || rows[0][4] != "the host booted" {
 		t.Errorf("%q", rows)
 	}
