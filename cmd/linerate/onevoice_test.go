@@ -178,6 +178,9 @@ func tryOut(r *tunable.Record, rel release.Release) []string {
 		values = []string{"YES", "NO"}
 	case tunable.Whole:
 		values = append(values, "2", "65536", x.Most.String())
+	case tunable.Vectors:
+		n := max(1, r.At(rel).Count)
+		values = []string{strings.Repeat("1 ", n), strings.Repeat("65536 ", n-1) + "4294967296", strings.Repeat("8388608 ", n)}
 	}
 	return values
 }
