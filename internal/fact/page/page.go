@@ -77,6 +77,9 @@ func (p *page) head() {
 		machine = join(", ", machine, "virtual ("+f.Hypervisor+")")
 	}
 	p.field("machine", machine)
+	if f.Container != "" {
+		p.field("container", f.Container+": the kernel, and most of its settings, are those of the host")
+	}
 	if f.Jailed {
 		p.field("jail", "seen from inside a jail: the host's firewall, modules and many values are out of sight")
 	}
