@@ -3,10 +3,10 @@ package localhost
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -100,10 +100,10 @@ func (*Host) Output(ctx context.Context, q host.Query) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, command, argv[1:]...)
 	cmd.Env = []string{"PATH=" + path, "LC_ALL=C", "HOME=/"}
 	out, complaint := &bounded{limit: host.MaxOutput}, &bounded{limit: 4096}
-	cmd.Stdout, cmd.Stderr = out, complaint
+	cmd.Stderr = complaint
 	cmd.WaitDelay = patience
-	err = cmd.Run()
-	if text := firstLine(complaint.String()); err != nil && text != "" {
+	err = out.of(cmd)
+	if text := firstLine(complaint.kept.String()); err != nil && text != "" {
 		err = fmt.Errorf("%s (%w)", text, err)
 	}
 	if ctx.Err() != nil {
@@ -112,7 +112,7 @@ func (*Host) Output(ctx context.Context, q host.Query) ([]byte, error) {
 	if err == nil && out.cut {
 		err = fmt.Errorf("%w of %d bytes", host.ErrTooLarge, host.MaxOutput)
 	}
-	return out.Bytes(), err
+	return out.kept.Bytes(), err
 }
 
 // look finds a command where base systems keep them.
@@ -134,41 +134,64 @@ func firstLine(s string) string {
 // bounded keeps the first bytes of an output and drops the rest, so that the
 // command is never blocked by a full pipe.
 type bounded struct {
-	bytes.Buffer
+	kept  bytes.Buffer
 	limit int
 	cut   bool
 }
 
 // Write implements io.Writer.
 func (b *bounded) Write(p []byte) (int, error) {
-	room := b.limit - b.Len()
+	room := b.limit - b.kept.Len()
 	if len(p) > room {
 		b.cut = true
-		b.Buffer.Write(p[:max(0, room)])
+		b.kept.Write(p[:max(0, room)])
 		return len(p), nil
 	}
-	return b.Buffer.Write(p)
+	return b.kept.Write(p)
 }
 
 // pauseToFill is how long the reader of a command leaves it alone between two reads.
 const pauseToFill = 2 * time.Millisecond
 
-// ReadFrom implements io.ReaderFrom. It reads seldom: FreeBSD's sysctl(8) does not
-// buffer what it writes, and a reader that waits for each of its words is woken
-// fifteen thousand times by sysctl -a, which took 78 s for 6 on a machine of one CPU.
-func (b *bounded) ReadFrom(r io.Reader) (total int64, err error) {
-	piece := make([]byte, 64<<10)
-	for {
-		n, err := r.Read(piece)
-		total += int64(n)
-		_, _ = b.Write(piece[:n]) // never fails
-		if err != nil {
-			if errors.Is(err, io.EOF) {
-				err = nil
+// of runs a command and reads what it prints, at most patience longer than it runs. It
+// reads seldom, and from a descriptor that Go's poller does not know: FreeBSD's sysctl(8)
+// does not buffer what it writes, and a reader that waits, or a poller that is told, would
+// be woken by each of its words, sixteen thousand times by sysctl -a.
+func (b *bounded) of(cmd *exec.Cmd) error {
+	var p [2]int
+	if err := syscall.Pipe2(p[:], syscall.O_CLOEXEC); err != nil {
+		return fmt.Errorf("make a pipe: %w", err)
+	}
+	defer syscall.Close(p[0])
+	to := os.NewFile(uintptr(p[1]), "output")
+	cmd.Stdout = to
+	err := syscall.SetNonblock(p[0], true)
+	if err == nil {
+		err = cmd.Start()
+	}
+	to.Close()
+	if err != nil {
+		return err
+	}
+	var late <-chan time.Time
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for piece := make([]byte, 64<<10); ; {
+		n, rerr := syscall.Read(p[0], piece)
+		_, _ = b.Write(piece[:max(0, n)]) // never fails
+		if n == 0 && rerr == nil {
+			if late == nil {
+				err = <-ended
 			}
-			return total, err
+			return err
 		}
-		time.Sleep(pauseToFill)
+		select {
+		case err = <-ended:
+			late = time.After(patience)
+		case <-late:
+			return cmp.Or(err, exec.ErrWaitDelay)
+		case <-time.After(pauseToFill):
+		}
 	}
 }
 

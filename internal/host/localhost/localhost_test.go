@@ -3,9 +3,7 @@ package localhost
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -110,10 +108,18 @@ func TestAnswersAreWhole(t *testing.T) {
 
 func TestPiper(t *testing.T) { hosttest.Piper(t, &Runner{}, true) }
 
-// What a command writes beyond the limit is read and dropped.
+// What a command writes beyond the limit is read and dropped; what was started beside it
+// and holds its output open does not hold the answer up for ever.
 func TestOutputIsBounded(t *testing.T) {
-	b := &bounded{limit: 1000}
-	if n, err := io.Copy(b, io.LimitReader(rand.Reader, 1<<18)); err != nil || n != 1<<18 || b.Len() != 1000 || !b.cut {
-		t.Errorf("%d bytes, %d kept, cut %v: %v", n, b.Len(), b.cut, err)
+	for script, want := range map[string]int{"head -c 300000 /dev/zero": 1000, "printf abc; exec >&-; exit 3": 3, ":": 0} {
+		b := &bounded{limit: 1000}
+		err := b.of(exec.Command("/bin/sh", "-c", script))
+		var exit *exec.ExitError
+		if b.kept.Len() != want || b.cut != (want == 1000) || (want == 3) != errors.As(err, &exit) {
+			t.Errorf("%s: %d bytes kept, cut %v: %v", script, b.kept.Len(), b.cut, err)
+		}
+	}
+	if err := new(bounded).of(exec.Command("/nonexistent")); err == nil {
+		t.Error("a command that cannot start gives no error")
 	}
 }
