@@ -58,14 +58,14 @@ func (s *state) openBlocks() (need int) {
 	return need
 }
 
-// overdraft is how many blocks like the confirmation's the guard, or the check, may take.
-func (s *state) overdraft(confirm Measured) int {
+// overdraft is how many blocks like those of an experiment the guard, or the check, may take.
+func (s *state) overdraft(like Measured) int {
 	used := 0.0
 	for i := range s.done {
 		used += s.done[i].Seconds
 	}
 	seconds := max(s.Seconds-used, s.Seconds/overdrawn, s.More)
-	return int(seconds / max(1e-9, perBlock(confirm)))
+	return int(seconds / max(1e-9, perBlock(like)))
 }
 
 // perBlock is how long a block of an experiment took, with its other parts, in seconds.

@@ -143,7 +143,10 @@ func (s *state) check() (Experiment, bool) {
 	}
 	confirmed, _ := s.last(Confirm)
 	e := Experiment{Name: string(Check), Phase: Check, Control: s.base(), Arms: []Config{r, c}, Alpha: confirmed.Alpha}
-	affords := max(s.left(), s.overdraft(confirmed)*(len(confirmed.Arms)+beside)) / (len(e.Arms) + beside)
+	// A block of the minimisation's is of the primary part alone, as the check's are; the
+	// confirmation's had the guardrails' parts beside it.
+	like, _ := s.last(Minimise)
+	affords := max(s.left(), s.overdraft(like)*(len(like.Arms)+beside)) / (len(e.Arms) + beside)
 	blocks := min(mostPairs, max(leastPairs, len(confirmed.Values), s.toDrop(1)), affords)
 	if blocks < leastDrops {
 		return Experiment{}, false

@@ -172,16 +172,20 @@ func (s *state) last(p Phase) (Measured, bool) {
 	return all[len(all)-1], true
 }
 
-// left is how many trials the budget has left, by the pace so far.
+// left is how many trials the budget has left, by the pace so far: that of the primary
+// part, which a confirmation and its guard have others beside.
 func (s *state) left() int {
-	used, slots := 0.0, 0
+	used, own, slots := 0.0, 0.0, 0
 	for i := range s.done {
-		used += s.done[i].Seconds
-		slots += s.done[i].Slots()
+		m := &s.done[i]
+		used += m.Seconds
+		if m.Phase != Confirm && m.Phase != Guard {
+			own, slots = own+m.Seconds, slots+m.Slots()
+		}
 	}
 	pace := s.PerSlot
-	if slots > 0 && used > 0 {
-		pace = used / float64(slots)
+	if slots > 0 && own > 0 {
+		pace = own / float64(slots)
 	}
 	return int(math.Floor((s.Seconds-used)/pace + 1e-9))
 }

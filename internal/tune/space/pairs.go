@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"linerate/internal/setting"
+	"linerate/internal/study"
 	"linerate/internal/tunable"
 )
 
@@ -52,6 +54,37 @@ func forbidPair(env tunable.Env, this, other *Entry, name string, k tunable.Coup
 		}
 	}
 	return err
+}
+
+// oneBoot takes out what one boot cannot try together, of which a search would try half of all
+// combinations: it boots another image, or reads files as they are tried. What the space has
+// first stays.
+func oneBoot(all []Entry) {
+	var image, files string
+	for i := range all {
+		e := &all[i]
+		if !e.In {
+			continue
+		}
+		boots, reads := e.has(setting.Image), e.has(setting.Files, setting.Loader, setting.RC)
+		switch {
+		case boots && files != "":
+			e.In, e.Why = false, "one boot tries an image or what it reads of files, and "+files+" is in the space"
+		case reads && image != "":
+			e.In, e.Why = false, "one boot tries an image or what it reads of files, and "+image+" is in the space"
+		case boots:
+			image = e.Name
+		case reads:
+			files = e.Name
+		}
+	}
+}
+
+// has reports whether a level sets anything by one of these mechanisms.
+func (e *Entry) has(by ...setting.Mechanism) bool {
+	return slices.ContainsFunc(e.Levels, func(l Level) bool {
+		return slices.ContainsFunc(l.Settings, func(s study.Setting) bool { return slices.Contains(by, s.Setting().Mechanism) })
+	})
 }
 
 func entryOf(all []Entry, name string) *Entry {

@@ -198,6 +198,7 @@ func (q Query) choose(all []Entry) error {
 			e.In, e.Why = false, "left out on request"
 		}
 	}
+	oneBoot(all)
 	return nil
 }
 

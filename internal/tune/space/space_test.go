@@ -265,6 +265,24 @@ func TestFileRefuses(t *testing.T) {
 	}
 }
 
+// TestOneBoot: an image and what a boot reads of files are not tried by one search.
+func TestOneBoot(t *testing.T) {
+	const image, set, rc = "  - {name: image, levels: [{settings: [{image: new}]}]}\n", "  - {name: set, levels: [{settings: [{files: set}]}]}\n", "  - {name: rc, levels: [{settings: [{rc: pf_enable, value: \"YES\"}]}]}\n"
+	for text, want := range map[string]string{image + set + rc: "image", set + image + rc: "set rc", set + rc: "set rc"} {
+		all, err := Parse("own.yaml", []byte("factors:\n"+text))
+		if err == nil {
+			err = Choose(all, nil, nil)
+		}
+		var in []string
+		for _, e := range Factors(all) {
+			in = append(in, e.Name)
+		}
+		if got := strings.Join(in, " "); err != nil || got != want {
+			t.Errorf("%s leaves %s, %v", text, got, err)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(own))
 	f.Fuzz(func(_ *testing.T, data []byte) { _, _ = Parse("fuzz.yaml", data) })
