@@ -212,7 +212,7 @@ func (f *tuneFlags) space(cmd *cobra.Command, s *tuning) ([]space.Entry, error) 
 		if !f.run.allowHost && !s.spec.OnMachines() {
 			for i := range all {
 				if all[i].Shared {
-					all[i].In, all[i].Why = false, "it is global to the kernel, and waits for leave to change host settings"
+					all[i].In, all[i].Why = false, "it is global to the kernel: --allow-host-settings lets the search change it"
 				}
 			}
 		}
@@ -261,8 +261,8 @@ func (f *tuneFlags) printSpace(w io.Writer, s *tuning) error {
 	p := show.NewPage(cli.StyleOf(w))
 	in := len(space.Factors(s.Space))
 	p.Line(fmt.Sprintf("%d of %s in the space:", in, show.Plural(len(s.Space), "setting")))
-	if slices.ContainsFunc(s.Space, func(e space.Entry) bool { return strings.HasSuffix(e.Why, "leave to change host settings") }) {
-		p.Line("(--allow-host-settings gives that leave: arms then take turns with what is global; it is journalled and restored)")
+	if slices.ContainsFunc(s.Space, func(e space.Entry) bool { return strings.Contains(e.Why, "--allow-host-settings") }) {
+		p.Line("(with --allow-host-settings arms take turns with what is global; it is journalled and restored)")
 	}
 	for _, inside := range []bool{true, false} {
 		t := show.Table{Header: []string{"SETTING", "NOW", "TO TRY", "WHY"}}

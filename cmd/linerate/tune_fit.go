@@ -44,7 +44,7 @@ func (s *tuning) fit(cmd *cobra.Command) (*tune.Search, error) {
 		if now.Ample(plan.Worth) || plan.Together <= fewestTogether || !better && !now.Poor() {
 			break
 		}
-		plan.Together = max(fewestTogether, plan.Together/2&^1)
+		plan.Together = max(fewestTogether, min(plan.Together, len(plan.Levels))/2&^1) // fewer than were up
 		fmt.Fprintf(cmd.ErrOrStderr(), "%.0f %% of the trials are valid, and arms scatter by %s: trying %s side by side\n", 100*now.Valid, show.Percent(stats.Percent(now.Scatter)), show.Plural(plan.Together, "arm"))
 	}
 	if best.Together > 0 {

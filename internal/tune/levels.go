@@ -14,6 +14,8 @@ type LevelEffect struct {
 	// Effect is its gain over the base's level; where the screening's best configuration
 	// has the factor at its first level, over that. 0 until it was measured.
 	Effect float64 `json:"effect"`
+	// Over is the level that it is the gain over: 0 or 1.
+	Over int `json:"over"`
 	// Active and Expected are as in Effect, with the share and the size that the screening
 	// found active effects to have.
 	Active   float64 `json:"active"`
@@ -88,7 +90,7 @@ func (s *state) weighLevels(m *Model) {
 	variance := s.noise(*m)
 	for f, levels := range s.Levels {
 		for level := 2; level <= levels; level++ {
-			l := LevelEffect{Factor: f, Level: level}
+			l := LevelEffect{Factor: f, Level: level, Over: m.from[f]}
 			var gains []float64
 			for _, done := range s.of(Levels) {
 				l.seen(&done, m.from.With(f, level), &gains)

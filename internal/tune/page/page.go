@@ -133,7 +133,11 @@ func (r *Report) effects() (out []row) {
 	slices.SortStableFunc(levels, func(a, b tune.LevelEffect) int { return cmp.Compare(b.Effect, a.Effect) })
 	for _, l := range levels {
 		f := factors[l.Factor]
-		line(f.Name+"="+f.Levels[l.Level-1].Value, l.Effect, l.Active, r.became(l.Factor, l.Level, factors))
+		note := r.became(l.Factor, l.Level, factors)
+		if l.Over > 0 {
+			note = strings.TrimSuffix("beside "+f.Levels[l.Over-1].Value+"; "+note, "; ")
+		}
+		line(f.Name+"="+f.Levels[l.Level-1].Value, l.Effect, l.Active, note)
 	}
 	return out
 }
@@ -167,6 +171,8 @@ type pageData struct {
 	Outside      []row
 	// Unusable counts invalid trials; "" where there are none.
 	Unusable string
+	// Guards says what became of the study's other metrics; "" where nobody asked.
+	Guards string
 	// Margins is the scale of effects that are nothing; Less says that less of the metric is better.
 	Margins string
 	Less    bool
@@ -174,7 +180,7 @@ type pageData struct {
 
 // HTML writes the page.
 func (r *Report) HTML(w io.Writer) error {
-	d := pageData{Report: *r, Margins: r.margins(), Less: r.less()}
+	d := pageData{Report: *r, Margins: r.margins(), Less: r.less(), Guards: r.guards()}
 	if len(r.Result.Invalid) > 0 {
 		d.Unusable = r.invalid()
 	}
@@ -189,7 +195,7 @@ func (r *Report) HTML(w io.Writer) error {
 			if a.On {
 				on = "goes on"
 			}
-			d.Race = append(d.Race, row{fmt.Sprint(k + 1), space.Words(factors, a.Config), r.interval(a.Measured), on})
+			d.Race = append(d.Race, row{fmt.Sprint(k + 1), space.Words(factors, a.Config), r.cell(a.Measured), on})
 		}
 	}
 	for _, c := range []struct {
@@ -198,11 +204,11 @@ func (r *Report) HTML(w io.Writer) error {
 		of   tune.Config
 	}{{"confirmation", r.Result.Confirmation, r.Result.Candidate}, {"what is left of it", r.Result.Checked, r.Result.Reduced}} {
 		if c.j != nil {
-			d.Confirm = append(d.Confirm, row{c.what, space.Words(factors, c.of), r.interval(c.j.Result), string(c.j.Verdict), fmt.Sprint(c.j.Blocks), fmt.Sprintf("%.2g %%", 100*c.j.Alpha)})
+			d.Confirm = append(d.Confirm, row{c.what, space.Words(factors, c.of), r.cell(c.j.Result), string(c.j.Verdict), fmt.Sprint(c.j.Blocks), fmt.Sprintf("%.2g %%", 100*c.j.Alpha)})
 		}
 	}
 	for _, x := range r.Result.Drops {
-		d.Drops = append(d.Drops, row{factors[x.Factor].Name, r.interval(x.Result), map[bool]string{true: "left out", false: "stays"}[x.Idle]})
+		d.Drops = append(d.Drops, row{factors[x.Factor].Name, r.cell(x.Result), map[bool]string{true: "left out", false: "stays"}[x.Idle]})
 	}
 	for _, u := range r.Untried {
 		d.Unmeasured = append(d.Unmeasured, row{u.Name, u.Value, u.Why})
@@ -212,7 +218,7 @@ func (r *Report) HTML(w io.Writer) error {
 			d.Outside = append(d.Outside, row{e.Name, e.Why})
 		}
 	}
-	d.Figures = chart.Draw("Half-normal plot of the effects", "Effects that are nothing lie on a line through zero; those that stand out are off it to the right. Dashed: Lenth's margin of error of one effect, and of all together.", r.halfNormal)
+	d.Figures = chart.Draw("Half-normal plot of the effects", "Effects that are nothing lie on a line through zero; those that stand out are off it to the right. Pale: placebos, which set nothing. Dashed: Lenth's margin of error of one effect, and of all together.", r.halfNormal)
 	return page.Write(w, d)
 }
 

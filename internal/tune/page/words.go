@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"linerate/internal/show"
 	"linerate/internal/stats"
@@ -137,6 +138,20 @@ func (r *Report) Change(e stats.Effect) stats.Effect {
 func (r *Report) interval(v stats.Result) string {
 	e := r.Change(v.Effect)
 	return fmt.Sprintf("%s (%s to %s)", show.SignedPercent(e.EffectPercent.Float()), show.SignedPercent(e.CILow.Float()), show.SignedPercent(e.CIHigh.Float()))
+}
+
+// cell is an interval that a table does not break into lines.
+func (r *Report) cell(v stats.Result) string { return strings.ReplaceAll(r.interval(v), " ", "\u00a0") }
+
+// guards says what became of the study's other metrics.
+func (r *Report) guards() string {
+	switch {
+	case r.Result.Confirmation == nil || r.Result.Confirmation.Verdict != stats.Better:
+		return ""
+	case len(r.Result.Harm) == 0:
+		return "Every other metric of the study was shown to be no worse than by its margin."
+	}
+	return "Not shown to be no worse than by their margins: " + show.List(r.Result.Harm) + "."
 }
 
 // margins is the scale on which an effect of the screening is nothing.
