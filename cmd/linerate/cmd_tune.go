@@ -212,7 +212,7 @@ func (f *tuneFlags) space(cmd *cobra.Command, s *tuning) ([]space.Entry, error) 
 		if !f.run.allowHost && !s.spec.OnMachines() {
 			for i := range all {
 				if all[i].Shared {
-					all[i].In, all[i].Why = false, "it is global to the kernel: --allow-host-settings lets the search change it"
+					all[i].In, all[i].Why = false, "it is global to the kernel, and this search may not change host settings"
 				}
 			}
 		}
@@ -261,7 +261,7 @@ func (f *tuneFlags) printSpace(w io.Writer, s *tuning) error {
 	p := show.NewPage(cli.StyleOf(w))
 	in := len(space.Factors(s.Space))
 	p.Line(fmt.Sprintf("%d of %s in the space:", in, show.Plural(len(s.Space), "setting")))
-	if slices.ContainsFunc(s.Space, func(e space.Entry) bool { return strings.Contains(e.Why, "--allow-host-settings") }) {
+	if slices.ContainsFunc(s.Space, func(e space.Entry) bool { return strings.HasSuffix(e.Why, "may not change host settings") }) {
 		p.Line("(with --allow-host-settings arms take turns with what is global; it is journalled and restored)")
 	}
 	for _, inside := range []bool{true, false} {

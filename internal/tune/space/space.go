@@ -162,7 +162,7 @@ func (e *Entry) outside(q Query, r *tunable.Record) string {
 	case q.sets(r.Name):
 		return "the study's own variant " + q.Base.Name + " sets it"
 	case e.Shared && !q.AllowHost:
-		return "it is global to the kernel: --allow-host-settings lets the search change it"
+		return "it is global to the kernel, and this search may not change host settings"
 	}
 	return ""
 }

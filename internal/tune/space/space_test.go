@@ -331,7 +331,7 @@ metrics: [{metric: overload_forwarding_rate_pps, part: given, primary: true}]
 			t.Fatal(err)
 		}
 		for _, e := range all {
-			if strings.Contains(e.Why, "allow-host-settings") || e.Shared {
+			if strings.Contains(e.Why, "may not") || e.Shared {
 				t.Errorf("reset %s: %s: %s", reset, e.Name, e.Why)
 			}
 			if e.In && e.Levels[0].Settings[0].Is(setting.Loader) {
