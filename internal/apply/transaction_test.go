@@ -112,6 +112,8 @@ func TestFits(t *testing.T) {
 		`this is "fw2"`: func(i *Identity) { i.Host = "fw2" },
 		"runs 6.2.0":    func(i *Identity) { i.Release = "6.2.0" },
 		"needs root":    func(i *Identity) { i.UID = 1000 },
+		"a live study has this host (s): Does it help?": func(i *Identity) { i.Live = &LiveStudy{Owner: "s", About: "Does it help?"} },
+		"does not tell which boot it is (/proc/sys/":    func(i *Identity) { i.NoBoot = true },
 	} {
 		id := good
 		change(&id)

@@ -499,8 +499,19 @@ func TestEveryWindowHasTheSwitch(t *testing.T) {
 			_, _ = os.Remove(noted), os.Remove(noted+".all")
 		}
 	}
-	if err := r.sw.off(t.Context(), "a test"); err != nil {
+	// A study of many windows has the host remember few.
+	r.sw.host, r.sw.past = h.runner(), append(make([]string, mostPast), r.sw.past...)
+	if err := r.turn(t.Context(), switchback.Slot{Of: "it", Arm: switchback.Control}); err != nil || len(r.sw.past) != 1 {
+		t.Errorf("%v; it has yet to forget %q", err, r.sw.past)
+	}
+	if st, err := r.sw.Status(t.Context()); err != nil || len(st.History) != 1 || !strings.HasPrefix(st.ID, "000005-") {
+		t.Errorf("%+v, %v", st, err)
+	}
+	if err := r.sw.end(t.Context()); err != nil {
 		t.Error(err)
+	}
+	if left, _ := filepath.Glob(h.root + "/var/lib/linerate/history/*"); len(left) > 0 {
+		t.Errorf("left on the host: %v", left)
 	}
 }
 

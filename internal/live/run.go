@@ -195,7 +195,7 @@ func (o *Options) prepare() (*run, error) {
 	}
 	r := &run{o: o, answer: longestAnswer, look: looker{Runner: o.Conn, connections: o.connections, service: o.Service}, guard: guarding{rails: o.guardrails()}}
 	r.every = min(mostEvery, max(leastEvery, o.Plan.Window/10))
-	r.sw = switcher{Machine: o.Machine, window: o.Plan.Window, grace: max(leastGrace, o.Plan.Window/2), base: o.Base.Values}
+	r.sw = switcher{Machine: o.Machine, host: o.Conn, window: o.Plan.Window, grace: max(leastGrace, o.Plan.Window/2), base: o.Base.Values}
 	r.each = r.window
 	r.owner = fmt.Sprintf("study-%08x", uint32(rand.Uint64()))
 	return r, nil
@@ -223,7 +223,7 @@ func (r *run) restore(why error) (restored bool, _ error) {
 	defer cancel()
 	var err error
 	for ctx.Err() == nil {
-		if err = errors.Join(r.sw.lost(ctx), r.sw.end(ctx, r.o.Conn.Run)); err == nil {
+		if err = errors.Join(r.sw.lost(ctx), r.sw.end(ctx)); err == nil {
 			break
 		}
 		if pause(ctx, time.Second) != nil {

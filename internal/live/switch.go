@@ -12,6 +12,7 @@ import (
 
 	"linerate/internal/apply"
 	"linerate/internal/hint"
+	"linerate/internal/host"
 	"linerate/internal/knob"
 )
 
@@ -26,6 +27,7 @@ type Treatment struct {
 // after it are over.
 type switcher struct {
 	apply.Machine
+	host   host.Runner
 	os     string
 	window time.Duration
 	grace  time.Duration
@@ -231,14 +233,27 @@ func (s *switcher) changed(ctx context.Context, on []apply.Assignment) ([]string
 }
 
 // end puts the host back and has it forget the study's transactions.
-func (s *switcher) end(ctx context.Context, run func(ctx context.Context, script string, args []string, stdin []byte) ([]byte, error)) error {
+func (s *switcher) end(ctx context.Context) error {
 	if err := s.off(ctx, "the study is over"); err != nil {
 		return err
 	}
-	if len(s.past) == 0 {
+	return s.forget(ctx, 0)
+}
+
+// mostPast is how many windows a host remembers of a study under way: it tells them all
+// whenever it is asked how it is.
+const mostPast = 30
+
+// forget has the host forget the study's transactions but the last few, after which the
+// next one is numbered.
+func (s *switcher) forget(ctx context.Context, keep int) error {
+	n := len(s.past) - keep
+	if n <= 0 {
 		return nil
 	}
-	_, err := run(ctx, hostScript, append([]string{"forget"}, s.past...), nil)
-	s.past = nil
-	return err
+	if _, err := s.host.Run(ctx, hostScript, append([]string{"forget"}, s.past[:n]...), nil); err != nil {
+		return err
+	}
+	s.past = slices.Clone(s.past[n:])
+	return nil
 }

@@ -174,6 +174,11 @@ func (r *run) turn(ctx context.Context, slot switchback.Slot) error {
 	if err := r.sw.off(ctx, "the window is over"); err != nil {
 		return err
 	}
+	if len(r.sw.past) > mostPast {
+		if err := r.sw.forget(ctx, 1); err != nil {
+			return err
+		}
+	}
 	of := r.o.Treatments[slot.Pair%len(r.o.Treatments)]
 	for _, t := range r.o.Treatments {
 		if t.Name == slot.Of {
@@ -357,7 +362,7 @@ func (s *stretch) judge(ctx context.Context) error {
 	case math.Abs((b.Clock-a.Clock)-(b.Uptime-a.Uptime)) > 2:
 		add(switchback.GateClock, "the host's clock went %.0f s while %.0f s passed", b.Clock-a.Clock, b.Uptime-a.Uptime)
 	case math.Abs((b.Uptime-a.Uptime)-(s.length-s.burn).Seconds()) > 2+0.2*s.length.Seconds()+2*s.slow.Seconds():
-		add(switchback.GateRead, "%.0f s passed on the host in a window of %.0f s: this machine slept", b.Uptime-a.Uptime, (s.length - s.burn).Seconds())
+		add(switchback.GateRead, "%.0f s passed on the host in a window of %.0f s: this machine slept, or was too busy to look", b.Uptime-a.Uptime, (s.length - s.burn).Seconds())
 	case !slices.Equal(a.Services, b.Services):
 		add(switchback.GateReload, "%s was started anew", s.o.Service)
 	}
