@@ -13,6 +13,7 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/host"
 	"linerate/internal/host/localhost"
+	"linerate/internal/list"
 )
 
 // newApplyCmd strikes at apply, and counts what is left of the host.
@@ -57,11 +58,7 @@ was confirmed. Exits with 1 if one is not.`,
 }
 
 func kindNames() []string {
-	var names []string
-	for _, k := range fault.Kinds() {
-		names = append(names, string(k))
-	}
-	return names
+	return list.Map(fault.Kinds(), func(k fault.Kind) string { return string(k) })
 }
 
 func benchApply(cmd *cobra.Command, o fault.Options, asJSON bool) error {

@@ -39,7 +39,7 @@ capture of this machine that is made its own: identity, name, uptime, counters a
 five lists of settings. Some hosts fail at first, in three ways, some never answer, some
 print without end. Between the two nights all counters move on, and on one host of a
 hundred somebody sets something. The sweep runs in a process of its own, whose memory
-and CPU time are told; the simulated hosts take their share of the same CPUs.`
+and CPU time are reported; the simulated hosts take their share of the same CPUs.`
 
 type fleetBench struct {
 	hosts, parallel, floods int

@@ -14,6 +14,7 @@ import (
 
 	"linerate/internal/assemble/queues"
 	"linerate/internal/labtest/pgserver"
+	"linerate/internal/list"
 	"linerate/internal/queue"
 	"linerate/internal/testbed"
 )
@@ -184,12 +185,7 @@ func (c *chaos) killPostgres() error {
 func (c *chaos) killWorker(gone bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var alive []*killable
-	for _, k := range c.workers {
-		if k.cmd != nil {
-			alive = append(alive, k)
-		}
-	}
+	alive := list.Filter(c.workers, func(k *killable) bool { return k.cmd != nil })
 	if len(alive) == 0 {
 		c.out.Kills-- // nothing was
 		return nil

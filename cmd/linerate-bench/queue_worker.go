@@ -14,13 +14,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/assemble"
-	"linerate/internal/assemble/ledgers"
 	"linerate/internal/assemble/queues"
 	"linerate/internal/fact"
 	"linerate/internal/lab"
 	"linerate/internal/lab/forward"
 	"linerate/internal/lab/serve"
-	"linerate/internal/ledger"
 	"linerate/internal/queue"
 	"linerate/internal/setting"
 	"linerate/internal/study"
@@ -69,7 +67,7 @@ func (w *benchWorker) run(ctx context.Context) error {
 	}
 	defer release()
 	claim := queue.Claim{Testbed: w.bed, Label: benchLabel, Kind: testbed.KindNetns, Holder: fmt.Sprintf("bench:%d", os.Getpid()), Lock: lock}
-	return (&worker.Worker{Queue: q, Keep: w.keep, Retry: w.patience.Beat, Testbed: worker.Testbed{Claim: claim, Fit: w.fit, Open: w.lab},
+	return (&worker.Worker{Queue: q, Keep: queues.Keeper(w.ledger), Retry: w.patience.Beat, Testbed: worker.Testbed{Claim: claim, Fit: w.fit, Open: w.lab},
 		Say: func(format string, args ...any) { fmt.Fprintf(os.Stderr, w.bed+" "+format+"\n", args...) }}).Run(ctx)
 }
 
@@ -82,21 +80,6 @@ func (w *benchWorker) open(ctx context.Context) (queue.Queue, error) {
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
-}
-
-func (w *benchWorker) keep(ctx context.Context, id string, files []queue.File) (string, error) {
-	r, err := queue.ReadRecord(files, "queue/"+id)
-	if err != nil {
-		return "", err
-	}
-	b, err := ledger.OfRecord(r, "queue/"+id)
-	if err != nil {
-		return "", err
-	}
-	return b.Ref, ledgers.With(ctx, w.ledger, func(s ledger.Store) error {
-		_, err := s.Append(ctx, b)
-		return err
-	})
 }
 
 // hands takes the testbed for as long as f uses it. Somebody else's hands on it are what

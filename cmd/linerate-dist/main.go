@@ -14,6 +14,7 @@ import (
 	"linerate/internal/cli"
 	"linerate/internal/dist"
 	"linerate/internal/hint"
+	"linerate/internal/list"
 	"linerate/internal/show"
 )
 
@@ -51,10 +52,7 @@ func (o *options) wanted() ([]dist.Platform, error) {
 	for _, name := range o.platforms {
 		i := slices.IndexFunc(dist.Platforms, func(p dist.Platform) bool { return p.String() == name })
 		if i < 0 {
-			var known []string
-			for _, p := range dist.Platforms {
-				known = append(known, p.String())
-			}
+			known := list.Map(dist.Platforms, dist.Platform.String)
 			return nil, hint.Unknown("platform", name, known)
 		}
 		all = append(all, dist.Platforms[i])

@@ -3,8 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +21,7 @@ import (
 	"linerate/internal/cli"
 	"linerate/internal/fleet"
 	"linerate/internal/fleet/inventory"
+	"linerate/internal/fleet/page"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 	"linerate/internal/show"
@@ -250,7 +249,7 @@ func (f *applyFlags) printWave(cmd *cobra.Command, job *fleets.Wave) error {
 	if err != nil {
 		return err
 	}
-	return cli.Print(cmd, f.asJSON, doc, func(w io.Writer) error { return printWave(w, &doc) })
+	return cli.Answer(cmd, f.asJSON, doc, func(p *show.Page) { page.Wave(p, doc.Wave, doc.Hosts) })
 }
 
 // lookAtAll is a dry run.
@@ -288,18 +287,9 @@ func (f *applyFlags) lookAtAll(cmd *cobra.Command, job *fleets.Wave, stand []fle
 	return page.Flush(cmd.OutOrStdout())
 }
 
-// newID names a sweep or a wave: when it began, and chance.
-func newID() (string, error) {
-	var random [2]byte
-	if _, err := rand.Read(random[:]); err != nil {
-		return "", err
-	}
-	return time.Now().UTC().Format("20060102-150405-") + hex.EncodeToString(random[:]), nil
-}
-
 // writeWaves lists the waves and what they change, for somebody who has to agree.
 func writeWaves(w io.Writer, planned []fleet.Planned, stand []fleet.WaveEvent, o fleet.WaveOptions) error {
-	page := show.NewPage(cli.StyleOf(w))
+	p := show.NewPage(cli.StyleOf(w))
 	names := map[int][]string{}
 	in := map[string]bool{}
 	last := 0
@@ -309,40 +299,11 @@ func writeWaves(w io.Writer, planned []fleet.Planned, stand []fleet.WaveEvent, o
 		last = max(last, h.Step)
 	}
 	for step := 1; step <= last; step++ {
-		page.Paragraph(fmt.Sprintf("wave %d: ", step), "        ", show.Plural(len(names[step]), "host")+": "+some(names[step], 8))
+		p.Paragraph(fmt.Sprintf("wave %d: ", step), "        ", show.Plural(len(names[step]), "host")+": "+page.Some(names[step], 8))
 	}
-	writeSummary(page, fleet.Summarise(slices.DeleteFunc(slices.Clone(planned), func(p fleet.Planned) bool { return !in[p.Name] })))
+	page.Plans(p, fleet.Summarise(slices.DeleteFunc(slices.Clone(planned), func(p fleet.Planned) bool { return !in[p.Name] })))
 	if out := len(planned) - len(stand); out > 0 {
-		page.Line(fmt.Sprintf("%s in no wave: without a plan, with nothing to do, or behind --waves %s", show.Plural(out, "host"), o.Steps))
+		p.Line(fmt.Sprintf("%s in no wave: without a plan, with nothing to do, or behind --waves %s", show.Plural(out, "host"), o.Steps))
 	}
-	return page.Flush(w)
-}
-
-// some names a few of many.
-func some(names []string, most int) string {
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %s more", show.Count(len(names)-most))
-}
-
-// waveTalk tells how a wave gets on.
-type waveTalk struct {
-	mu    sync.Mutex
-	w     io.Writer
-	quiet bool
-}
-
-func (t *waveTalk) say(p wave.Progress) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	switch h := p.Host; {
-	case t.quiet:
-	case h.Name == "":
-		fmt.Fprintf(t.w, "wave %d of %d: %s\n", p.Step, p.Steps, show.Plural(p.Hosts, "host"))
-	case h.Text != "":
-		fmt.Fprintf(t.w, "  %s %s: %s\n", show.Clean(h.Name), h.State, h.Text)
-	case h.State != fleet.WaveApplying:
-		fmt.Fprintf(t.w, "  %s %s\n", show.Clean(h.Name), h.State)
-	}
+	return p.Flush(w)
 }

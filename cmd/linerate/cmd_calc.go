@@ -12,6 +12,7 @@ import (
 	"linerate/internal/calc"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
+	"linerate/internal/list"
 	"linerate/internal/show"
 )
 
@@ -114,10 +115,7 @@ func calcArgs(cmd *cobra.Command, c *calc.Calculator, words []string) (map[strin
 func listCalculators(w io.Writer) error {
 	var t show.Table
 	for _, c := range calc.All() {
-		var inputs []string
-		for _, in := range c.Inputs {
-			inputs = append(inputs, in.Name)
-		}
+		inputs := list.Map(c.Inputs, func(in calc.Input) string { return in.Name })
 		t.Add(c.Name, c.Summary+" ("+strings.Join(inputs, ", ")+")")
 	}
 	return t.Write(w, cli.StyleOf(w))

@@ -12,6 +12,7 @@ import (
 	"linerate/internal/cli"
 	"linerate/internal/fact/release"
 	"linerate/internal/hint"
+	"linerate/internal/list"
 	"linerate/internal/show"
 	"linerate/internal/tunable"
 )
@@ -95,12 +96,7 @@ func filterEntries(c *tunable.Catalogue, os string, rel release.Release, entries
 	if text == "" {
 		return entries, nil
 	}
-	var kept []tunable.Entry
-	for _, e := range entries {
-		if strings.Contains(e.Name, text) {
-			kept = append(kept, e)
-		}
-	}
+	kept := list.Filter(entries, func(e tunable.Entry) bool { return strings.Contains(e.Name, text) })
 	if len(kept) > 0 {
 		return kept, nil
 	}

@@ -305,17 +305,6 @@ func (f compareFlags) study(cmd *cobra.Command, dir string) (compare.Study, erro
 	return compare.OfStudy(rec.Spec, derive(cmd, rec), f.metric, f.control)
 }
 
-func readArm(stdin io.Reader, name string, in compare.Input) (stats.Arm, error) {
-	data, err := readInput(stdin, name, compare.MaxBytes)
-	if err != nil {
-		return stats.Arm{}, err
-	}
-	if name == "-" {
-		name = "<stdin>"
-	}
-	return compare.Read(name, data, in)
-}
-
 func isDir(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && info.IsDir()

@@ -1,25 +1,21 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/cli"
 	"linerate/internal/fleet"
+	"linerate/internal/fleet/page"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
+	"linerate/internal/list"
 	"linerate/internal/show"
 )
-
-// mostChanges bounds the changes that are printed for people; the JSON has all.
-const mostChanges = 200
 
 // fleetChangesDocument is what fleet changes prints with --json.
 type fleetChangesDocument struct {
@@ -75,69 +71,17 @@ alerts consider only changes caused by the host.`,
 }
 
 func kindNames() []string {
-	var out []string
-	for _, k := range fleet.Kinds() {
-		out = append(out, string(k))
-	}
-	return out
+	return list.Map(fleet.Kinds(), func(k fleet.Kind) string { return string(k) })
 }
 
 func (o *fleetForms) printChanges(cmd *cobra.Command, since time.Time, changes []fleet.Change) error {
-	out := cmd.OutOrStdout()
-	switch {
-	case o.asJSON:
-		return cli.PrintJSON(out, fleetChangesDocument{fleetVersion, since.UTC(), changes})
-	case o.asSARIF:
-		return cli.PrintJSON(out, sarifOf(newFindings(changes)))
-	}
-	page := show.NewPage(cli.StyleOf(out))
-	if len(changes) == 0 {
-		page.Line("No changes.")
-	}
-	changesTable(page, changes, mostChanges)
-	return page.Flush(out)
-}
-
-// newFindings are the hosts of changes with the findings that came.
-func newFindings(changes []fleet.Change) []fleet.Host {
-	at := map[string]int{}
-	var hosts []fleet.Host
-	for _, c := range changes {
-		if c.Kind != fleet.Came && c.Kind != fleet.Drift {
-			continue
+	found := func() ([]fleet.Host, error) { return page.NewFindings(changes), nil }
+	return o.answer(cmd, fleetChangesDocument{fleetVersion, since.UTC(), changes}, found, func(p *show.Page) {
+		if len(changes) == 0 {
+			p.Line("No changes.")
 		}
-		i, ok := at[c.Host]
-		if !ok {
-			i = len(hosts)
-			at[c.Host] = i
-			hosts = append(hosts, fleet.Host{ID: c.Host, Name: c.Name})
-		}
-		hosts[i].Findings = append(hosts[i].Findings, fleet.Finding{ID: c.Finding, Rule: c.Rule, Tunable: c.Tunable, Severity: c.Severity, Text: c.Text, Expected: c.Expected, Found: c.Found})
-	}
-	return hosts
-}
-
-// changesTable lists changes, at most so many.
-func changesTable(page *show.Page, changes []fleet.Change, most int) {
-	if len(changes) == 0 {
-		return
-	}
-	table := show.Table{Header: []string{"TIME", "HOST", "WHAT", "SEVERITY", "CAUSE", ""}}
-	for i, c := range changes {
-		if i == most {
-			break
-		}
-		text := c.Text
-		if c.Rule != "" {
-			text = c.Rule + ": " + text
-		}
-		table.Rows = append(table.Rows, []string{c.Time.Local().Format(time.DateTime), show.Clean(c.Name), string(c.Kind), cmp.Or(string(c.Severity), "–"), string(c.Cause), show.Clean(text)})
-	}
-	page.Line("")
-	page.Table(table)
-	if len(changes) > most {
-		page.Line(fmt.Sprintf("… and %s more, in the JSON", show.Plural(len(changes)-most, "change")))
-	}
+		page.Changes(p, changes)
+	})
 }
 
 // fleetHostDocument is what fleet host prints with --json.
@@ -162,16 +106,8 @@ func newFleetHostCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				out := cmd.OutOrStdout()
-				switch {
-				case o.asJSON:
-					return cli.PrintJSON(out, doc)
-				case o.asSARIF:
-					return cli.PrintJSON(out, sarifOf([]fleet.Host{doc.Host}))
-				}
-				page := show.NewPage(cli.StyleOf(out))
-				printHost(page, &doc)
-				return page.Flush(out)
+				found := func() ([]fleet.Host, error) { return []fleet.Host{doc.Host}, nil }
+				return o.answer(cmd, doc, found, func(p *show.Page) { page.Host(p, &doc.Host, doc.Wave, doc.Changes) })
 			})
 		},
 	}
@@ -203,48 +139,6 @@ func hostOf(ctx context.Context, s ledger.FleetStore, name string) (fleetHostDoc
 	return doc, err
 }
 
-func printHost(page *show.Page, doc *fleetHostDocument) {
-	h := &doc.Host
-	page.Line(page.Bold(show.Clean(h.Name)))
-	line := func(name, value string) {
-		if value != "" {
-			page.Line(fmt.Sprintf("  %-14s %s", name, show.Clean(value)))
-		}
-	}
-	at := func(t time.Time) string {
-		if t.IsZero() {
-			return ""
-		}
-		return t.Local().Format(time.DateTime)
-	}
-	line("host name", h.Hostname)
-	line("also", strings.Join(h.Aliases, ", "))
-	line("known by", h.ID)
-	line("system", strings.TrimSpace(h.OS+" "+h.Release))
-	line("role", h.Role)
-	line("first seen", at(h.FirstSeen))
-	line("last audited", cmp.Or(at(h.LastSuccess), "never"))
-	line("applied", h.Applied())
-	if w := doc.Wave; w != nil {
-		line("last wave", fmt.Sprintf("%s: %s %s", w.Wave, w.State, at(w.Time)))
-	}
-	if !h.UnreachableSince.IsZero() {
-		line("unreachable", "since "+at(h.UnreachableSince)+": "+h.Reason)
-	}
-	page.Line("")
-	if len(h.Findings) == 0 && h.Reached() {
-		page.Line("No findings.")
-	}
-	for _, f := range h.Findings {
-		since := ""
-		if f.Rule == fleet.DriftRule {
-			since = ", since " + at(f.Since)
-		}
-		page.Paragraph(fmt.Sprintf("%-8s", strings.ToUpper(string(f.Severity))), "        ", show.Clean(f.Rule+": "+f.Text+since))
-	}
-	changesTable(page, doc.Changes, mostChanges)
-}
-
 // fleetRuleDocument is what fleet rule prints with --json.
 type fleetRuleDocument struct {
 	Version int    `json:"version"`
@@ -269,20 +163,8 @@ func newFleetRuleCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				out := cmd.OutOrStdout()
-				switch {
-				case o.asJSON:
-					return cli.PrintJSON(out, doc)
-				case o.asSARIF:
-					hosts, err := findingsOfRule(cmd.Context(), s, &doc)
-					if err != nil {
-						return err
-					}
-					return cli.PrintJSON(out, sarifOf(hosts))
-				}
-				page := show.NewPage(cli.StyleOf(out))
-				printRule(page, &doc)
-				return page.Flush(out)
+				found := func() ([]fleet.Host, error) { return findingsOfRule(cmd.Context(), s, &doc) }
+				return o.answer(cmd, doc, found, func(p *show.Page) { page.Rule(p, doc.Rule, doc.Counts, doc.Hosts, doc.Of) })
 			})
 		},
 	}
@@ -304,10 +186,7 @@ func ruleOf(ctx context.Context, s ledger.FleetStore, rule string) (fleetRuleDoc
 		if err != nil {
 			return doc, err
 		}
-		var names []string
-		for _, r := range total(all) {
-			names = append(names, r.Rule)
-		}
+		names := list.Map(fleet.Total(all), func(r fleet.RuleCount) string { return r.Rule })
 		return doc, hint.Unknown("rule, or it finds nothing on any host:", rule, names)
 	}
 	doc.Of = st.Hosts
@@ -333,25 +212,6 @@ func findingsOfRule(ctx context.Context, s ledger.FleetStore, doc *fleetRuleDocu
 		out = append(out, whole)
 	}
 	return out, nil
-}
-
-func printRule(page *show.Page, doc *fleetRuleDocument) {
-	page.Line(fmt.Sprintf("%s on %s of %s hosts:", show.Clean(doc.Rule), show.Count(doc.On), show.Count(doc.Of)))
-	table := show.Table{Header: []string{"ROLE", "SYSTEM", "SEVERITY", "HOSTS"}, Right: []bool{false, false, false, true}}
-	for _, c := range doc.Counts {
-		table.Rows = append(table.Rows, []string{cmp.Or(show.Clean(c.Role), "–"), show.Clean(c.OS + " " + c.Release), string(c.Severity), show.Count(c.Hosts)})
-	}
-	page.Table(table)
-	page.Line("")
-	var names []string
-	for i, h := range doc.Hosts {
-		if i == mostChanges {
-			names = append(names, fmt.Sprintf("and %s more, in the JSON", show.Count(len(doc.Hosts)-i)))
-			break
-		}
-		names = append(names, show.Clean(h.Name))
-	}
-	page.Paragraph("", "", strings.Join(names, ", "))
 }
 
 func newFleetForgetCmd() *cobra.Command {

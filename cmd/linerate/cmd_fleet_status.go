@@ -3,16 +3,14 @@ package main
 import (
 	"cmp"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"linerate/internal/audit"
 	"linerate/internal/cli"
 	"linerate/internal/fleet"
+	"linerate/internal/fleet/page"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 	"linerate/internal/show"
@@ -94,14 +92,11 @@ func newFleetStatusCmd() *cobra.Command {
 						return err
 					}
 				}
-				switch {
-				case o.asJSON:
-					err = cli.PrintJSON(cmd.OutOrStdout(), doc)
-				case o.asSARIF:
-					err = cli.PrintJSON(cmd.OutOrStdout(), sarifOf([]fleet.Host{asFindings(&doc)}))
-				default:
-					err = printFleet(cmd, &doc)
+				if st.Hosts == 0 && !o.asJSON && !o.asSARIF {
+					return hint.With(errors.New("the ledger knows of no fleet"), "linerate fleet sweep --hosts FILE begins one")
 				}
+				found := func() ([]fleet.Host, error) { return []fleet.Host{page.AsFindings(doc.Rules, st.Hosts)}, nil }
+				err = o.answer(cmd, doc, found, func(p *show.Page) { page.Status(p, &st, doc.Rules, doc.Unreachable, doc.Drifted) })
 				return cmp.Or(err, fail.exit(&st))
 			})
 		},
@@ -110,113 +105,4 @@ func newFleetStatusCmd() *cobra.Command {
 	cmd.Flags().StringVar(&failOn, "fail-on", "", "exit with 3 while there is `WHAT`: drift, unreachable, error, warning or info (several by commas)")
 	cmd.Flags().StringVar(&textfile, "prometheus", "", "write the fleet's metrics to `FILE`, for node_exporter's textfile collector")
 	return cmd
-}
-
-// asFindings is a fleet for a SARIF log: a result a rule, with its hosts counted, since one a
-// host and finding are more than anything takes.
-func asFindings(doc *fleetStatusDocument) fleet.Host {
-	all := fleet.Host{Name: "fleet"}
-	for _, r := range total(doc.Rules) {
-		all.Findings = append(all.Findings, fleet.Finding{ID: r.Rule, Rule: r.Rule, Severity: r.Severity,
-			Text: fmt.Sprintf("on %s of %s", show.Count(r.Hosts), show.Plural(doc.Status.Hosts, "host"))})
-	}
-	return all
-}
-
-const mostListed = 20
-
-func printFleet(cmd *cobra.Command, doc *fleetStatusDocument) error {
-	out := cmd.OutOrStdout()
-	page := show.NewPage(cli.StyleOf(out))
-	st := &doc.Status
-	if st.Hosts == 0 {
-		return hint.With(errors.New("the ledger knows of no fleet"), "linerate fleet sweep --hosts FILE begins one")
-	}
-	page.Paragraph("", "", fmt.Sprintf("%s, %s unreachable (%s never reached). Findings: %s, %s, %s for information.", show.Plural(st.Hosts, "host"), show.Count(st.Unreachable), show.Count(st.Never),
-		show.Plural(st.Errors, "error"), show.Plural(st.Warnings, "warning"), show.Count(st.Infos)))
-	if line := appliedLine(st); line != "" {
-		page.Paragraph("", "", line)
-	}
-	table := show.Table{Header: []string{"ROLE", "SYSTEM", "HOSTS", "UNREACHABLE", "DRIFTED", "ERRORS", "WARNINGS", "INFO"}, Right: show.NumbersAfter(2)}
-	for _, g := range st.Groups {
-		table.Rows = append(table.Rows, []string{cmp.Or(show.Clean(g.Role), "–"), cmp.Or(show.Clean(strings.TrimSpace(g.OS+" "+g.Release)), "–"), show.Count(g.Hosts), show.Count(g.Unreachable), show.Count(g.Drifted), show.Count(g.Errors), show.Count(g.Warnings), show.Count(g.Infos)})
-	}
-	page.Line("")
-	page.Table(table)
-	rules := total(doc.Rules)
-	if len(rules) > 0 {
-		page.Line("")
-		for i, r := range rules {
-			if i == mostListed {
-				page.Line(fmt.Sprintf("… and %s more, in the JSON", show.Plural(len(rules)-i, "rule")))
-				break
-			}
-			page.Line(fmt.Sprintf("%s on %s of %s hosts (%s)", show.Clean(r.Rule), show.Count(r.Hosts), show.Count(st.Hosts), r.Severity))
-		}
-	}
-	listed(page, doc.Unreachable, func(h *fleet.Host) string {
-		return "unreachable since " + h.UnreachableSince.Local().Format(time.DateTime) + ": " + show.Clean(h.Reason)
-	})
-	listed(page, doc.Drifted, func(h *fleet.Host) string {
-		return fmt.Sprintf("drifted from what linerate applied (%s) in %s", h.Record, show.Plural(h.Drifts, "place"))
-	})
-	sweeps := show.Table{Header: []string{"SWEEP", "BEGAN", "TOOK", "REACHED", "UNREACHABLE", "CHANGES", "WORSE"}, Right: show.NumbersAfter(2)}
-	for _, w := range st.Sweeps {
-		took := "not ended"
-		if !w.End.IsZero() {
-			took = show.Clock(w.End.Sub(w.Start))
-		}
-		sweeps.Rows = append(sweeps.Rows, []string{w.ID, w.Start.Local().Format(time.DateTime), took, show.Count(w.Reached), show.Count(w.Unreachable), show.Count(w.Changes), show.Count(w.Alerts)})
-	}
-	page.Line("")
-	page.Table(sweeps)
-	return page.Flush(out)
-}
-
-// appliedLine says how the hosts are that linerate applied something to; "" where it did not.
-func appliedLine(st *fleet.Status) string {
-	var line string
-	if st.Applied > 0 {
-		line = fmt.Sprintf("linerate applied something on %s, %s drifted from it.", show.Plural(st.Applied, "host"), show.Count(st.Drifted))
-	}
-	if st.Unread > 0 {
-		line += fmt.Sprintf(" On %s the last sweep could not tell (fleet host NAME says why; become=sudo in the list reads root's record).", show.Plural(st.Unread, "host"))
-	}
-	return strings.TrimSpace(line)
-}
-
-// listed lists hosts, with what is to be said of each.
-func listed(page *show.Page, hosts []fleet.Host, say func(*fleet.Host) string) {
-	if len(hosts) == 0 {
-		return
-	}
-	page.Line("")
-	for i, h := range hosts {
-		if i == mostListed {
-			page.Line(fmt.Sprintf("… and %s more, in the JSON", show.Plural(len(hosts)-i, "host")))
-			break
-		}
-		page.Paragraph("", "  ", show.Clean(h.Name)+" "+say(&h))
-	}
-}
-
-// total adds up roles and releases: a rule's hosts, those of most first, with the worst
-// severity.
-func total(counts []fleet.RuleCount) []fleet.RuleCount {
-	at := map[string]int{}
-	var out []fleet.RuleCount
-	for _, c := range counts {
-		i, ok := at[c.Rule]
-		if !ok {
-			at[c.Rule] = len(out)
-			out = append(out, fleet.RuleCount{Rule: c.Rule, Severity: c.Severity, Hosts: c.Hosts})
-			continue
-		}
-		out[i].Hosts += c.Hosts
-		if c.Severity.AtLeast(out[i].Severity) {
-			out[i].Severity = c.Severity
-		}
-	}
-	slices.SortStableFunc(out, func(a, b fleet.RuleCount) int { return cmp.Compare(b.Hosts, a.Hosts) })
-	return out
 }

@@ -10,53 +10,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/assemble/fleets"
-	"linerate/internal/assemble/hosts"
 	"linerate/internal/assemble/ledgers"
 	"linerate/internal/audit"
 	"linerate/internal/cli"
 	"linerate/internal/fleet"
-	"linerate/internal/fleet/inventory"
+	"linerate/internal/fleet/page"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 	"linerate/internal/show"
 	"linerate/internal/sweep"
 )
-
-// fleetList is how hosts of a fleet are named.
-type fleetList struct{ hosts, ansible, bundles, limit string }
-
-func (l *fleetList) addFlags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&l.hosts, "hosts", "", "hosts in `FILE`, one ssh://[user@]host[:port] per line, optionally with role=firewall")
-	f.StringVar(&l.ansible, "ansible", "", "the hosts of an Ansible `INVENTORY`, INI or YAML")
-	f.StringVar(&l.limit, "limit", "", "only hosts and groups that match `PATTERN`, as in Ansible: web*,!web3")
-}
-
-// targets reads the list, and says where it is from.
-func (l *fleetList) targets() (all []inventory.Target, from string, err error) {
-	given := 0
-	for _, v := range []string{l.hosts, l.ansible, l.bundles} {
-		if v != "" {
-			given++
-			from = v
-		}
-	}
-	if given != 1 {
-		return nil, "", hint.With(hint.Usagef("want one list of hosts"), "give --hosts FILE, --ansible INVENTORY or, to sweep captures, --bundles DIR")
-	}
-	switch {
-	case l.hosts != "":
-		all, err = hosts.List(l.hosts, inventory.Lines)
-	case l.ansible != "":
-		all, err = hosts.List(l.ansible, inventory.Ansible)
-	default:
-		all, err = fleets.Bundles(l.bundles)
-	}
-	if err == nil {
-		all, err = inventory.Limit(all, l.limit)
-	}
-	return all, from, err
-}
 
 // sweepOptions are the flags of `linerate fleet sweep`.
 type sweepOptions struct {
@@ -154,15 +117,10 @@ func runSweep(cmd *cobra.Command, o *sweepOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.asJSON {
-		if changes == nil {
-			changes = []fleet.Change{}
-		}
-		err = cli.PrintJSON(cmd.OutOrStdout(), sweepDocument{fleetVersion, w, changes})
-	} else {
-		err = printSweep(cmd.OutOrStdout(), w, changes)
+	if changes == nil {
+		changes = []fleet.Change{}
 	}
-	if err != nil {
+	if err := cli.Answer(cmd, o.asJSON, sweepDocument{fleetVersion, w, changes}, func(p *show.Page) { page.Sweep(p, w, changes) }); err != nil {
 		return err
 	}
 	return fail.exit(changes)
@@ -193,22 +151,6 @@ func (o *sweepOptions) id(ctx context.Context, s ledger.FleetStore) (string, err
 		return "", hint.With(hint.Usagef("no sweep was interrupted"), "leave --resume out to begin one")
 	}
 	return "", hint.Usage(hint.Unknown("sweep", o.resume, ids))
-}
-
-// writeTextfile writes the metrics whole, or leaves the old ones.
-func writeTextfile(ctx context.Context, s ledger.FleetStore, file string) error {
-	st, err := s.Status(ctx, 10)
-	if err != nil {
-		return err
-	}
-	rules, err := s.RuleCounts(ctx, "")
-	if err != nil {
-		return err
-	}
-	return writeFile(file, func(w io.Writer) error {
-		_, err := io.WriteString(w, fleet.Textfile(st, rules))
-		return err
-	})
 }
 
 // sweepProgress tells how a sweep gets on: one line that changes on a terminal,
@@ -256,18 +198,3 @@ func (p *sweepProgress) update(s sweep.Progress) {
 }
 
 func (p *sweepProgress) done() { p.live.End() }
-
-// printSweep prints what a sweep came to, and what got worse.
-func printSweep(out io.Writer, w fleet.Sweep, changes []fleet.Change) error {
-	page := show.NewPage(cli.StyleOf(out))
-	page.Paragraph("", "", fmt.Sprintf("%s in %s: %s reached, %s unreachable. %s, %s for the worse.", show.Plural(w.Hosts, "host"), show.Clock(w.End.Sub(w.Start)), show.Count(w.Reached), show.Count(w.Unreachable),
-		show.Plural(w.Changes, "change"), show.Count(w.Alerts)))
-	var worse []fleet.Change
-	for _, c := range changes {
-		if c.Alerts() {
-			worse = append(worse, c)
-		}
-	}
-	changesTable(page, worse, mostChanges)
-	return page.Flush(out)
-}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -15,8 +14,10 @@ import (
 	"linerate/internal/assemble/ledgers"
 	"linerate/internal/cli"
 	"linerate/internal/fleet"
+	"linerate/internal/fleet/page"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
+	"linerate/internal/list"
 	"linerate/internal/show"
 )
 
@@ -131,13 +132,10 @@ func printWaves(out io.Writer, waves []waveLine) error {
 	}
 	t := show.Table{Header: []string{"WAVE", "BEGAN", "HOSTS", "HAVE IT", "STANDS", ""}, Right: []bool{false, false, true, true}}
 	for _, w := range waves {
-		t.Add(w.ID, w.Start.Local().Format(time.DateTime), show.Count(w.Hosts), show.Count(w.Counts[fleet.WaveConfirmed]+w.Counts[fleet.WaveChanged]), stands(w.Wave), show.Clean(w.From))
+		t.Add(w.ID, w.Start.Local().Format(time.DateTime), show.Count(w.Hosts), show.Count(w.Counts[fleet.WaveConfirmed]+w.Counts[fleet.WaveChanged]), page.Outcome(w.Wave), show.Clean(w.From))
 	}
 	return t.Write(out, cli.StyleOf(out))
 }
-
-// stands is how a wave stands, in words.
-func stands(w fleet.Wave) string { return cmp.Or(string(w.Outcome), "not ended") }
 
 func newFleetWaveCmd() *cobra.Command {
 	var o fleetForms
@@ -160,7 +158,7 @@ waves, a prefix of it, or last.`,
 				if err != nil {
 					return err
 				}
-				if err := cli.Print(cmd, o.asJSON, doc, func(w io.Writer) error { return printWave(w, &doc) }); err != nil {
+				if err := cli.Answer(cmd, o.asJSON, doc, func(p *show.Page) { page.Wave(p, doc.Wave, doc.Hosts) }); err != nil {
 					return err
 				}
 				if slices.ContainsFunc(doc.Hosts, func(h fleet.WaveEvent) bool { return slices.Contains(fails, h.State) }) {
@@ -176,10 +174,7 @@ waves, a prefix of it, or last.`,
 }
 
 func stateNames() (out []string) {
-	for _, s := range fleet.WaveStates() {
-		out = append(out, string(s))
-	}
-	return out
+	return list.Map(fleet.WaveStates(), func(s fleet.WaveState) string { return string(s) })
 }
 
 func parseStates(text string) (out []fleet.WaveState, err error) {
@@ -192,40 +187,6 @@ func parseStates(text string) (out []fleet.WaveState, err error) {
 		}
 	}
 	return out, nil
-}
-
-// printWave lists hosts by how they stand; those of which nothing is to be said in one line.
-func printWave(out io.Writer, doc *waveDocument) error {
-	page := show.NewPage(cli.StyleOf(out))
-	page.Line(fmt.Sprintf("wave %s: %s, %s", page.Bold(doc.Wave.ID), show.Plural(doc.Wave.Hosts, "host"), stands(doc.Wave)))
-	if doc.Wave.Reason != "" {
-		page.Paragraph("  ", "  ", show.Clean(strings.Join(strings.Fields(doc.Wave.Reason), " ")))
-	}
-	for _, state := range fleet.WaveStates() {
-		var plain []string
-		var told []fleet.WaveEvent
-		for _, h := range doc.Hosts {
-			switch {
-			case h.State != state:
-			case h.Text != "":
-				told = append(told, h)
-			default:
-				plain = append(plain, show.Clean(h.Name))
-			}
-		}
-		if len(plain)+len(told) == 0 {
-			continue
-		}
-		page.Paragraph(fmt.Sprintf("%-13s ", state), "              ", strings.TrimSuffix(show.Count(len(plain)+len(told))+": "+some(plain, mostChanges), ": "))
-		for i, h := range told {
-			if i == mostChanges {
-				page.Line(fmt.Sprintf("  … and %s more, in the JSON", show.Count(len(told)-i)))
-				break
-			}
-			page.Paragraph("  ", "    ", show.Clean(h.Name)+": "+h.Text)
-		}
-	}
-	return page.Flush(out)
 }
 
 // rollbackWave puts the hosts of a wave back.
@@ -242,7 +203,7 @@ func rollbackWave(cmd *cobra.Command, f *remote, place, id string, force, asJSON
 		if err != nil {
 			return err
 		}
-		if err := cli.Print(cmd, asJSON, doc, func(out io.Writer) error { return printWave(out, &doc) }); err != nil {
+		if err := cli.Answer(cmd, asJSON, doc, func(p *show.Page) { page.Wave(p, doc.Wave, doc.Hosts) }); err != nil {
 			return err
 		}
 		left := 0

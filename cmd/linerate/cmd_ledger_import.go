@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -15,8 +13,6 @@ import (
 	"linerate/internal/ledger"
 	"linerate/internal/ledger/dump"
 	"linerate/internal/netbenches"
-	"linerate/internal/study/record"
-	"linerate/internal/studydir"
 )
 
 func newLedgerImportCmd() *cobra.Command {
@@ -71,29 +67,6 @@ func addedText(added int) string {
 		return "is in the ledger already"
 	}
 	return "added"
-}
-
-// addStudyDir takes one of linerate's own studies into a ledger.
-func addStudyDir(ctx context.Context, s ledger.Store, dir string) (added int, err error) {
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return 0, err
-	}
-	r, err := studydir.Read(abs)
-	if errors.Is(err, record.ErrNoStudy) {
-		return 0, hint.With(err, "a study's directory holds study.yaml, trials.jsonl and results.json; an archive is taken in by: linerate import netbenches DIR")
-	}
-	if err != nil {
-		return 0, err
-	}
-	b, err := ledger.OfRecord(r, abs)
-	if errors.Is(err, ledger.ErrUnfinished) {
-		return 0, hint.With(err, "finish it: linerate study resume %s", dir)
-	}
-	if err != nil {
-		return 0, err
-	}
-	return s.Append(ctx, b)
 }
 
 func newLedgerRebuildCmd() *cobra.Command {

@@ -11,6 +11,7 @@ import (
 	"linerate/internal/assemble/ledgers"
 	"linerate/internal/cli"
 	"linerate/internal/fleet"
+	"linerate/internal/fleet/page"
 	"linerate/internal/hint"
 	"linerate/internal/role"
 	"linerate/internal/show"
@@ -81,36 +82,16 @@ func planFleetRun(cmd *cobra.Command, o *planOptions, args []string) error {
 		return err
 	}
 	doc := plannedDocument{fleetVersion, o.out, fleet.Summarise(planned)}
-	return cli.Print(cmd, o.asJSON, doc, func(w io.Writer) error {
-		page := show.NewPage(cli.StyleOf(w))
+	return cli.Answer(cmd, o.asJSON, doc, func(p *show.Page) {
 		s := &doc.PlanSummary
-		page.Paragraph("", "", fmt.Sprintf("%s: %s with a plan, %s with nothing to do, %s without a plan. The plans are in %s.", show.Plural(s.Hosts, "host"), show.Count(s.Planned), show.Count(s.Right), show.Count(s.Failed), show.Clean(o.out)))
-		writeSummary(page, *s)
+		p.Paragraph("", "", fmt.Sprintf("%s: %s with a plan, %s with nothing to do, %s without a plan. The plans are in %s.", show.Plural(s.Hosts, "host"), show.Count(s.Planned), show.Count(s.Right), show.Count(s.Failed), show.Clean(o.out)))
+		page.Plans(p, *s)
 		for i, f := range s.Failures {
-			if i == mostListed {
-				page.Line(fmt.Sprintf("… and %s more without a plan, in the JSON", show.Plural(len(s.Failures)-i, "host")))
+			if i == page.MostHosts {
+				p.Line(fmt.Sprintf("… and %s more without a plan, in the JSON", show.Plural(len(s.Failures)-i, "host")))
 				break
 			}
-			page.Paragraph("no plan of ", "  ", show.Clean(f.Name+": "+f.Failure))
+			p.Paragraph("no plan of ", "  ", show.Clean(f.Name+": "+f.Failure))
 		}
-		return page.Flush(w)
 	})
-}
-
-// writeSummary lists what changes on how many hosts.
-func writeSummary(page *show.Page, s fleet.PlanSummary) {
-	for i, c := range s.Changes {
-		if i == mostChanges {
-			page.Line(fmt.Sprintf("… and %s more, in the JSON", show.Plural(len(s.Changes)-i, "change")))
-			return
-		}
-		change := "not set → " + c.Value
-		switch {
-		case c.Was != nil && *c.Was == c.Value:
-			change = c.Value + ", made to last"
-		case c.Was != nil:
-			change = *c.Was + " → " + c.Value
-		}
-		page.Paragraph("  ", "    ", show.Clean(fmt.Sprintf("%s %s on %s of %s", c.Setting, change, show.Count(c.Hosts), show.Plural(s.Hosts, "host"))))
-	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"linerate/internal/cli"
 	"linerate/internal/hint"
+	"linerate/internal/list"
 	"linerate/internal/profile"
 	"linerate/internal/show"
 )
@@ -149,11 +150,7 @@ func readProfile(stdin io.Reader, name, event string) (*profile.Profile, error) 
 }
 
 func events(found []*profile.Profile) []string {
-	var names []string
-	for _, p := range found {
-		names = append(names, show.Clean(p.Event))
-	}
-	return names
+	return list.Map(found, func(p *profile.Profile) string { return show.Clean(p.Event) })
 }
 
 func runProfileShow(w io.Writer, stdin io.Reader, f profileFlags, files []string) error {

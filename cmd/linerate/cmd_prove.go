@@ -17,6 +17,7 @@ import (
 	"linerate/internal/apply"
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/hint"
+	"linerate/internal/list"
 	"linerate/internal/live"
 	"linerate/internal/setting"
 	"linerate/internal/show"
@@ -279,10 +280,7 @@ func (q question) text() string {
 }
 
 func titles(settings []study.Setting) string {
-	var out []string
-	for _, s := range settings {
-		out = append(out, nameOf(s)+"="+s.Value)
-	}
+	out := list.Map(settings, func(s study.Setting) string { return nameOf(s) + "=" + s.Value })
 	return strings.Join(out, ", ")
 }
 

@@ -1,17 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/hint"
 	"linerate/internal/show"
 	"linerate/internal/study"
-	"linerate/studies"
 )
 
 func newStudyCmd() *cobra.Command {
@@ -59,39 +54,4 @@ func newStudyShowCmd() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&resolved, "resolved", false, "include all defaults")
 	return cmd
-}
-
-// findStudy reads a built-in study by its name or a user's by its file.
-func findStudy(arg string) (study.Spec, error) {
-	file, data, err := readStudy(arg)
-	if err != nil {
-		return study.Spec{}, err
-	}
-	return study.Parse(file, data)
-}
-
-// unknownStudy is the error for a name that no built-in study has.
-func unknownStudy(name string) error {
-	err := hint.Unknown("study", name, studies.Names())
-	if hint.Of(err) == "" {
-		err = hint.With(err, "linerate study list has the built-in ones; a file of your own ends in .yaml")
-	}
-	return err
-}
-
-func readStudy(arg string) (file string, data []byte, err error) {
-	if data, err := studies.Read(arg); err == nil {
-		return "studies/" + arg + ".yaml", data, nil
-	}
-	if !strings.HasSuffix(arg, ".yaml") && !strings.HasSuffix(arg, ".yml") {
-		return "", nil, unknownStudy(arg)
-	}
-	data, err = readFile(arg)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil, hint.With(hint.Usagef("no study file %s", arg), "built in: %s", strings.Join(studies.Names(), ", "))
-	}
-	if err != nil {
-		return "", nil, fmt.Errorf("read study %s: %w", arg, err)
-	}
-	return arg, data, nil
 }

@@ -13,6 +13,7 @@ import (
 	"linerate/internal/assemble/queues"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
+	"linerate/internal/list"
 	"linerate/internal/queue"
 	"linerate/internal/report"
 	"linerate/internal/show"
@@ -93,10 +94,7 @@ func (f *queueFlags) change(cmd *cobra.Command, q queue.Queue) error {
 		if err != nil {
 			return err
 		}
-		var names []string
-		for _, b := range beds {
-			names = append(names, b.Name)
-		}
+		names := list.Map(beds, func(b queue.Testbed) string { return b.Name })
 		return hint.Unknown("testbed", f.free, names)
 	}
 	return err

@@ -17,6 +17,7 @@ import (
 	"linerate/catalogue"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
+	"linerate/internal/list"
 	"linerate/internal/role"
 	"linerate/internal/show"
 	"linerate/internal/study"
@@ -172,10 +173,7 @@ func (f *tuneFlags) prepare(cmd *cobra.Command) (*tuning, error) {
 	}
 	base, ok := spec.Variant(f.variant)
 	if !ok {
-		var known []string
-		for _, v := range spec.Variants {
-			known = append(known, v.Name)
-		}
+		known := list.Map(spec.Variants, func(v study.Variant) string { return v.Name })
 		return nil, hint.Unknown("variant", f.variant, known)
 	}
 	s := &tuning{Version: 1, Role: f.role, Base: base, Seconds: f.budget.Seconds(), Seed: f.run.seed, flags: f.run, spec: spec}
@@ -273,10 +271,7 @@ func (f *tuneFlags) printSpace(w io.Writer, s *tuning) error {
 			if e.In != inside {
 				continue
 			}
-			var values []string
-			for _, l := range e.Levels {
-				values = append(values, l.Value)
-			}
+			values := list.Map(e.Levels, func(l space.Level) string { return l.Value })
 			t.Rows = append(t.Rows, []string{e.Name, e.Now, strings.Join(values, ", "), e.Why})
 		}
 		if len(t.Rows) > 0 {

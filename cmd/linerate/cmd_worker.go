@@ -17,11 +17,9 @@ import (
 
 	"linerate/internal/assemble"
 	"linerate/internal/assemble/engines"
-	"linerate/internal/assemble/ledgers"
 	"linerate/internal/assemble/machines"
 	"linerate/internal/assemble/queues"
 	"linerate/internal/hint"
-	"linerate/internal/ledger"
 	"linerate/internal/queue"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
@@ -117,7 +115,7 @@ func (f *workerFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 		defer release()
-		all = append(all, &worker.Worker{Queue: q, Testbed: bed, Say: say, Retry: queue.DefaultPatience.Beat, Keep: f.keep})
+		all = append(all, &worker.Worker{Queue: q, Testbed: bed, Say: say, Retry: queue.DefaultPatience.Beat, Keep: queues.Keeper(f.ledger)})
 	}
 	errs := make([]error, len(all))
 	var group sync.WaitGroup
@@ -246,21 +244,4 @@ func (f *workerFlags) fitHere(ctx context.Context) error {
 		return err
 	}
 	return bed.Close()
-}
-
-// keep takes a complete record into the ledger.
-func (f *workerFlags) keep(ctx context.Context, id string, files []queue.File) (string, error) {
-	r, err := queue.ReadRecord(files, "queue/"+id)
-	if err != nil {
-		return "", err
-	}
-	b, err := ledger.OfRecord(r, "queue/"+id)
-	if err != nil {
-		return "", err
-	}
-	err = ledgers.With(ctx, f.ledger, func(s ledger.Store) error {
-		_, err := s.Append(ctx, b)
-		return err
-	})
-	return b.Ref, err
 }

@@ -1,18 +1,25 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"linerate/internal/assemble/ledgers"
 	"linerate/internal/cli"
 	"linerate/internal/evidence"
+	"linerate/internal/hint"
 	"linerate/internal/ledger"
 	"linerate/internal/show"
+	"linerate/internal/stats"
 	"linerate/internal/study"
 	"linerate/internal/study/record"
+	"linerate/internal/studydir"
 )
 
 const ledgerFlagUsage = "ledger: a file or postgres://… (default: LINERATE_LEDGER, else your state directory)"
@@ -53,4 +60,44 @@ func printEvidence(w io.Writer, lines []ledger.Line) error {
 	page := show.NewPage(cli.StyleOf(w))
 	evidence.Print(page, ledger.Rows(lines))
 	return page.Flush(w)
+}
+
+// addFilterFlags gives a command the flags that narrow a query.
+func addFilterFlags(cmd *cobra.Command, f *ledger.Filter) {
+	fs := cmd.Flags()
+	fs.StringVar(&f.Tunable, "tunable", "", "setting that was changed, any unit number (dev.igb.0.fc)")
+	fs.StringVar(&f.Hardware, "hardware", "", "CPU or machine, a part of its name")
+	fs.StringVar(&f.NIC, "nic", "", "network card, a part of its name")
+	fs.StringVar(&f.Driver, "driver", "", "driver of the network card")
+	fs.StringVar(&f.OS, "os", "", "operating system")
+	fs.StringVar(&f.Release, "release", "", "beginning of the release")
+	fs.StringVar(&f.Workload, "workload", "", "workload, a part of its description")
+	fs.StringVar(&f.Study, "study", "", "study: name, part of its place, or beginning of its identifier")
+	fs.StringVar(&f.Metric, "metric", "", "metric")
+	fs.StringVar((*string)(&f.Verdict), "verdict", "", "one of "+strings.Join(stats.VerdictNames(), ", "))
+	fs.BoolVar(&f.Primary, "primary", false, "primary metrics only")
+	fs.BoolVar(&f.Superseded, "superseded", false, "also studies that a later import replaced")
+}
+
+// addStudyDir takes one of linerate's own studies into a ledger.
+func addStudyDir(ctx context.Context, s ledger.Store, dir string) (added int, err error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return 0, err
+	}
+	r, err := studydir.Read(abs)
+	if errors.Is(err, record.ErrNoStudy) {
+		return 0, hint.With(err, "a study's directory holds study.yaml, trials.jsonl and results.json; an archive is taken in by: linerate import netbenches DIR")
+	}
+	if err != nil {
+		return 0, err
+	}
+	b, err := ledger.OfRecord(r, abs)
+	if errors.Is(err, ledger.ErrUnfinished) {
+		return 0, hint.With(err, "finish it: linerate study resume %s", dir)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return s.Append(ctx, b)
 }

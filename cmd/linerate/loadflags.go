@@ -58,7 +58,6 @@ func (f *loadFlags) add(cmd *cobra.Command, w loadWords) {
 // perSecond is a flag's rate: 500, 2k, 1.5k/s.
 type perSecond float64
 
-// Set reads the flag.
 func (p *perSecond) Set(s string) error {
 	v, err := calc.Parse(s, calc.PerSecond)
 	*p = perSecond(v)
@@ -67,7 +66,6 @@ func (p *perSecond) Set(s string) error {
 
 func (p *perSecond) String() string { return show.Trimmed(float64(*p), 3) }
 
-// Type is what help calls the value.
 func (p *perSecond) Type() string { return "RATE" }
 
 // process is how requests of an open loop arrive. A rate that was given must

@@ -60,10 +60,8 @@ func (p *percentage) String() string {
 	return strconv.FormatFloat(float64(*p), 'g', -1, 64) + "%"
 }
 
-// Type is what help calls such a value.
 func (p *percentage) Type() string { return "percent" }
 
-// Set satisfies pflag.Value.
 func (p *percentage) Set(text string) error {
 	v, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "%")), 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {

@@ -22,6 +22,7 @@ import (
 	"linerate/internal/fact"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
+	"linerate/internal/list"
 	"linerate/internal/plan"
 	"linerate/internal/planner"
 	"linerate/internal/show"
@@ -310,10 +311,7 @@ func (s *tuning) end(cmd *cobra.Command, r tune.Result) error {
 
 // doing says what a level sets.
 func doing(settings []study.Setting) string {
-	var out []string
-	for _, s := range settings {
-		out = append(out, s.Setting().String())
-	}
+	out := list.Map(settings, func(s study.Setting) string { return s.Setting().String() })
 	return strings.Join(out, "; ")
 }
 

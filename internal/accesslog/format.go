@@ -3,6 +3,7 @@ package accesslog
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"linerate/internal/hint"
@@ -83,12 +84,9 @@ func (f *Format) Has(field Field) bool {
 	if f.json != nil {
 		return true
 	}
-	for _, t := range f.tokens {
-		if t.field == field || t.field == Request && (field == Path || field == Method) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.tokens, func(t token) bool {
+		return t.field == field || t.field == Request && (field == Path || field == Method)
+	})
 }
 
 // check refuses formats whose lines cannot be taken apart.

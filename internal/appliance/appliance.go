@@ -54,7 +54,7 @@ var readers = map[string]reader{
 }
 
 // Read reads a product's configuration: its own lines first, those that the
-// product sets by itself, then those of whoever runs it.
+// product sets by itself, then those of its user.
 func (p *Product) Read(files []File) Config {
 	c := readers[p.Name](p, files)
 	for i := range c.Lines {

@@ -62,7 +62,7 @@ func database(text, os string) (*Product, string, bool) {
 	return p, p.Configs[0], true
 }
 
-// uciFiles are sections by which OpenWrt's files are told.
+// uciFiles are sections by which OpenWrt's files are recognised.
 var uciFiles = []struct {
 	section *regexp.Regexp
 	file    string

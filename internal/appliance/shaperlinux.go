@@ -41,7 +41,7 @@ func (u *openwrt) sqm(o option) {
 	}
 }
 
-// vyosShapers are policies, the interfaces that one is bound to, and what is said of flow
+// vyosShapers are policies, the interfaces that one is bound to, and what is configured of flow
 // tables. Names of policies and tables are their user's, and not read: where tables of
 // both kinds are, which port is in which is not known.
 type vyosShapers struct {

@@ -151,7 +151,7 @@ func (v *vyos) leaf(l leaf) {
 // vyosOffloads are ethtool's names of VyOS' words.
 var vyosOffloads = map[string]string{"gro": "generic-receive-offload", "gso": "generic-segmentation-offload", "lro": "large-receive-offload", "sg": "scatter-gather", "tso": "tcp-segmentation-offload"}
 
-// ethernet reads what is said of an interface.
+// ethernet reads an interface's settings.
 func (v *vyos) ethernet(l leaf, rest []string) {
 	if len(rest) < 2 || strings.Contains(rest[0], ".") {
 		return

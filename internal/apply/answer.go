@@ -103,7 +103,7 @@ type Past struct {
 type Drift = record.Drift
 
 func parseIdentity(out []byte) (Identity, error) {
-	id := Identity{UID: -1} // whoever does not say is not taken for root
+	id := Identity{UID: -1} // an answer without it is not taken for root
 	for line := range strings.Lines(string(out)) {
 		word, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		switch word {

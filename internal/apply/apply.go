@@ -12,6 +12,7 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/host"
 	"linerate/internal/knob"
+	"linerate/internal/list"
 	"linerate/internal/plan"
 	"linerate/internal/show"
 )
@@ -209,7 +210,7 @@ func prepare(ctx context.Context, m Machine, p plan.Plan, o Options) (Transactio
 	return Prepare(p, now, o.Within, o.Trial)
 }
 
-// bold refuses what may cut off whoever applies it, unless they chose how long
+// bold refuses what may cut off its user, unless they chose how long
 // they can wait for the host to come back.
 func bold(p plan.Plan, id Identity, o Options) error {
 	for _, s := range p.Settings {
@@ -331,12 +332,7 @@ func pastOf(ctx context.Context, m Machine, id string) (past Past, over bool) {
 
 // past finds a transaction that is over.
 func (st Status) past(id string) (Past, bool) {
-	for _, p := range st.History {
-		if p.ID == id {
-			return p, true
-		}
-	}
-	return Past{}, false
+	return list.Find(st.History, func(p Past) bool { return p.ID == id })
 }
 
 // await looks until the transaction is over. A context that ends takes it

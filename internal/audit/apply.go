@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/factexpr"
+	"linerate/internal/list"
 	"linerate/internal/setting"
 	"linerate/internal/tunable"
 )
@@ -196,12 +197,7 @@ func (a *auditor) lineOf(name string) (fact.Line, bool) {
 	if service, key, ok := strings.Cut(strings.TrimPrefix(name, "service:"), ":"); ok {
 		return a.lineOfService(service, key)
 	}
-	for _, l := range a.lines {
-		if l.Name == name && l.Effective {
-			return l, true
-		}
-	}
-	return fact.Line{}, false
+	return list.Find(a.lines, func(l fact.Line) bool { return l.Name == name && l.Effective })
 }
 
 // lineOfDriver is the line that sets up the first interface of these drivers.

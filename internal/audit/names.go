@@ -9,6 +9,7 @@ import (
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
 	"linerate/internal/hint"
+	"linerate/internal/list"
 	"linerate/internal/setting"
 	"linerate/internal/tunable"
 )
@@ -431,12 +432,7 @@ func (a *auditor) renamed(f *Finding, j judged, to *tunable.Record) {
 
 // setToo is the admin's line that sets a name.
 func (a *auditor) setToo(name string) (fact.Line, bool) {
-	for _, l := range a.lines {
-		if l.Name == name && l.Effective && !l.Default {
-			return l, true
-		}
-	}
-	return fact.Line{}, false
+	return list.Find(a.lines, func(l fact.Line) bool { return l.Name == name && l.Effective && !l.Default })
 }
 
 // unit gives a name of the catalogue the unit number of a name on the host.

@@ -1,10 +1,7 @@
 package audit
 
 import (
-	"bytes"
-	"encoding/binary"
 	"fmt"
-	"reflect"
 
 	"linerate/internal/pack"
 )
@@ -23,27 +20,16 @@ func (s *RuleSet) Pack() ([]byte, error) {
 		x.Fires, x.Silent, x.file = nil, nil, ""
 		p.Rules = append(p.Rules, &x)
 	}
-	b, err := pack.Marshal(p)
+	b, err := pack.Seal(p)
 	if err != nil {
 		return nil, fmt.Errorf("rules: %w", err)
 	}
-	return append(rulesHeading(), b...), nil
+	return b, nil
 }
 
 // UnpackRules reads what Pack wrote; ok is false when that was for rules of
 // another shape, or nothing.
 func UnpackRules(b []byte) (s *RuleSet, ok bool) {
-	body, ok := bytes.CutPrefix(b, rulesHeading())
-	if !ok {
-		return nil, false
-	}
-	var p packedRules
-	if err := pack.Unmarshal(body, &p); err != nil {
-		return nil, false
-	}
-	return &RuleSet{rules: p.Rules, Lists: p.Lists}, true
-}
-
-func rulesHeading() []byte {
-	return binary.LittleEndian.AppendUint64(nil, pack.Fingerprint(reflect.TypeFor[packedRules]()))
+	p, ok := pack.Open[packedRules](b)
+	return &RuleSet{rules: p.Rules, Lists: p.Lists}, ok
 }

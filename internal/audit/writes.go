@@ -10,6 +10,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
+	"linerate/internal/list"
 	"linerate/internal/tunable"
 )
 
@@ -135,12 +136,7 @@ func (a *auditor) simulate() *boot {
 // so. systemd-sysctl keeps a name that is set to the same again at its first
 // place, and moves one that is set to something else to the last.
 func (a *auditor) sequence() []fact.Line {
-	var all []fact.Line
-	for _, l := range a.lines {
-		if l.Effective && !slices.Contains(elsewhere, l.Stage) {
-			all = append(all, l)
-		}
-	}
+	all := list.Filter(a.lines, func(l fact.Line) bool { return l.Effective && !slices.Contains(elsewhere, l.Stage) })
 	for from := 0; from < len(all); {
 		to := from
 		for to < len(all) && all[to].Stage == all[from].Stage {
@@ -203,12 +199,7 @@ func (b *boot) write(l fact.Line) {
 	if p := rec.RejectLine(b.a.f.Release, l); p != nil && p.Outside == tunable.Refused && p.Kept == 0 {
 		return // another finding's
 	}
-	var does []*Write
-	for _, x := range b.a.Rules.Writes {
-		if x.of(b.a.f.OS, b.a.f.Release, l.Name) {
-			does = append(does, x)
-		}
-	}
+	does := list.Filter(b.a.Rules.Writes, func(x *Write) bool { return x.of(b.a.f.OS, b.a.f.Release, l.Name) })
 	for _, x := range does {
 		if x.Refused != "" && b.holds(x.Refused, names) {
 			w.refused, w.fix, w.sources = b.fill(x.Why, names), b.fill(x.Fix, names), x.Sources

@@ -46,7 +46,7 @@ func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 // UntilInterrupted ends with the first interrupt. The second ends the process:
-// whoever interrupts again does not want to wait for what the first time began.
+// a user who interrupts again does not want to wait for what the first time began.
 func UntilInterrupted() (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() { time.AfterFunc(again, stop) })

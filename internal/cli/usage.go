@@ -14,6 +14,7 @@ import (
 
 	"linerate/docs"
 	"linerate/internal/hint"
+	"linerate/internal/list"
 	"linerate/internal/show"
 )
 
@@ -139,10 +140,7 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	var known []string
-	for _, c := range cmd.Commands() {
-		known = append(known, c.Name())
-	}
+	known := list.Map(cmd.Commands(), (*cobra.Command).Name)
 	kind := "command"
 	if cmd.HasParent() {
 		kind = cmd.Name() + " command"

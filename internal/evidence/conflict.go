@@ -1,6 +1,9 @@
 package evidence
 
-import "linerate/internal/stats"
+import (
+	"linerate/internal/list"
+	"linerate/internal/stats"
+)
 
 // ConflictText says what a conflict means to its reader.
 const ConflictText = "The evidence conflicts: it depends on the machine, the release or what else was set."
@@ -12,12 +15,7 @@ const ConflictText = "The evidence conflicts: it depends on the machine, the rel
 // studies' primary metrics, those by others: a gain in one and a loss in
 // another is a price.
 func Conflict(rows []Row) bool {
-	var counted []Row
-	for _, r := range Primary(rows) {
-		if r.Excluded == "" && r.Verdict.Differs() {
-			counted = append(counted, r)
-		}
-	}
+	counted := list.Filter(Primary(rows), func(r Row) bool { return r.Excluded == "" && r.Verdict.Differs() })
 	for i, a := range counted {
 		for _, b := range counted[i+1:] {
 			if a.contradicts(b) || a.contradicts(b.Reversed()) {
@@ -36,12 +34,7 @@ func (r Row) contradicts(o Row) bool {
 // there are none: of one comparison a study has several, a cost and the rate
 // that follows from it.
 func Primary(rows []Row) []Row {
-	var out []Row
-	for _, r := range rows {
-		if r.Primary {
-			out = append(out, r)
-		}
-	}
+	out := list.Filter(rows, func(r Row) bool { return r.Primary })
 	if len(out) == 0 {
 		return rows
 	}

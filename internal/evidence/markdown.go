@@ -20,7 +20,7 @@ type group struct {
 // Markdown writes rows as tables for people, one for each tunable and one row
 // for each setting and machine: how many comparisons there are, what came of
 // them, and between which effects they lie. Only what was changed alone, or
-// beside its pair, is told.
+// beside its pair, is named.
 func Markdown(rows []Row) string {
 	byName := map[string][]Row{}
 	for _, r := range rows {

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"linerate/internal/hint"
+	"linerate/internal/list"
 	"linerate/internal/plan"
 	"linerate/internal/setting"
 )
@@ -46,11 +47,7 @@ var forms = []form{
 
 // Names are the forms there are.
 func Names() []string {
-	var all []string
-	for _, f := range forms {
-		all = append(all, f.name)
-	}
-	return all
+	return list.Map(forms, func(f form) string { return f.name })
 }
 
 // Write is the plan in a form. It fails where the form is unknown or of another system.

@@ -1,5 +1,7 @@
 package fact
 
+import "slices"
+
 // CPU is the host's processors.
 type CPU struct {
 	Model string `json:"model,omitempty"`
@@ -165,12 +167,7 @@ type Interrupt struct {
 // Has reports whether an option is on; nil Options mean not known, and
 // Has is false.
 func (n NIC) Has(option string) bool {
-	for _, o := range n.Options {
-		if o == option {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(n.Options, option)
 }
 
 // AddConfigured adds what a line of a file says of an interface to the NIC

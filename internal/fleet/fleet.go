@@ -267,6 +267,27 @@ type RuleCount struct {
 	Hosts    int            `json:"hosts"`
 }
 
+// Total adds up roles and releases: each rule once with all its hosts and the worst
+// severity, the rule of most hosts first.
+func Total(counts []RuleCount) []RuleCount {
+	at := map[string]int{}
+	var out []RuleCount
+	for _, c := range counts {
+		i, ok := at[c.Rule]
+		if !ok {
+			at[c.Rule] = len(out)
+			out = append(out, RuleCount{Rule: c.Rule, Severity: c.Severity, Hosts: c.Hosts})
+			continue
+		}
+		out[i].Hosts += c.Hosts
+		if c.Severity.AtLeast(out[i].Severity) {
+			out[i].Severity = c.Severity
+		}
+	}
+	slices.SortStableFunc(out, func(a, b RuleCount) int { return cmp.Compare(b.Hosts, a.Hosts) })
+	return out
+}
+
 // TunableCount is RuleCount of the findings about one tunable.
 type TunableCount struct {
 	Tunable string `json:"tunable"` // as the findings have it

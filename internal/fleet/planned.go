@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/list"
 	"linerate/internal/plan"
 )
 
@@ -48,11 +49,7 @@ type PlannedChange struct {
 
 // ChangesOf lists what a plan sets.
 func ChangesOf(p plan.Plan) []PlannedChange {
-	var out []PlannedChange
-	for _, s := range p.Settings {
-		out = append(out, PlannedChange{s.Title(), s.Current.Value, s.Value})
-	}
-	return out
+	return list.Map(p.Settings, func(s plan.Step) PlannedChange { return PlannedChange{s.Title(), s.Current.Value, s.Value} })
 }
 
 // GroupedChange is a setting that changes alike on several hosts.

@@ -54,7 +54,7 @@ const (
 	WaveRuns    WaveOutcome = ""            // under way, or its controller died
 	WaveDone    WaveOutcome = "done"        // every step came to its end
 	WaveStopped WaveOutcome = "stopped"     // a host failed, or too many were skipped
-	WaveBroken  WaveOutcome = "interrupted" // by whoever began it
+	WaveBroken  WaveOutcome = "interrupted" // by the user who ran it
 	WaveUndone  WaveOutcome = "rolled back"
 )
 

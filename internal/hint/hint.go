@@ -87,7 +87,7 @@ func (l *left) Error() string { return l.err.Error() }
 func (l *left) Unwrap() error { return l.err }
 
 // Left marks err as telling in what state a run leaves what is not its own, a host
-// or a lab: whoever interrupted it must hear of that too. A nil err stays nil.
+// or a lab: the user who interrupted it must see that too. A nil err stays nil.
 func Left(err error) error {
 	if err == nil {
 		return nil

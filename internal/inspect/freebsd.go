@@ -63,7 +63,7 @@ func (in *inspection) freebsdValues() freebsd.Values {
 	return values
 }
 
-// freebsdRelease takes the release from whoever knows it best: the caller,
+// freebsdRelease takes the release from the best source: the caller,
 // freebsd-version's kernel line (with its patch level), the kernel.
 func (in *inspection) freebsdRelease(v freebsd.Values) {
 	if !in.opts.Release.IsZero() {

@@ -18,7 +18,7 @@ import (
 // point from two, and beside the round numbers of the kernel's timers.
 const hertz = 3989
 
-// longest is how long a profile may take: whoever asked ends it before.
+// longest is how long a profile may take: the caller ends it before.
 const longest = 10 * time.Minute
 
 // packets are functions below which the kernel, or the generator within it,

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/list"
 	"linerate/internal/setting"
 )
 
@@ -57,11 +58,7 @@ func AtRuntime(m setting.Mechanism) bool { return m != setting.Loader && m != se
 // what depends on an offload (net/core/dev.c).
 func Companions(k Key) []Key {
 	sysctls := func(names ...string) []Key {
-		var keys []Key
-		for _, n := range names {
-			keys = append(keys, Key{Mechanism: setting.Sysctl, Name: n})
-		}
-		return keys
+		return list.Map(names, func(n string) Key { return Key{Mechanism: setting.Sysctl, Name: n} })
 	}
 	switch k.Mechanism {
 	case setting.Sysctl:

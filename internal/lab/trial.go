@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"linerate/internal/list"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
 )
@@ -29,12 +30,7 @@ func (r *Session) Here() study.Availability {
 
 // Block are the trials of a block so far.
 func (r *Session) Block(n int) (of []study.Trial) {
-	for _, t := range r.task.Done {
-		if t.Block == n {
-			of = append(of, t)
-		}
-	}
-	return of
+	return list.Filter(r.task.Done, func(t study.Trial) bool { return t.Block == n })
 }
 
 // Last is the highest place of a trial in its block so far; 0: there is none.

@@ -74,7 +74,7 @@ type StoredRow struct {
 	Cols   []any // in the order of Table.Columns
 }
 
-// Reader is what can be read of a ledger, and no more: whoever has one cannot
+// Reader is what can be read of a ledger, and no more: its holder cannot
 // change the ledger. Implementations are safe for concurrent use.
 type Reader interface {
 	// Has says whether an entry of that kind and ref exists.

@@ -13,7 +13,7 @@ import (
 type Location struct {
 	Path     string // file, or "" for a database server
 	URL      string // database server
-	UID, GID int    // who shall own the files; −1: whoever runs
+	UID, GID int    // who shall own the files; −1: the current user
 }
 
 // Environment variables that place the ledger.

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"linerate/internal/evidence"
+	"linerate/internal/list"
 	"linerate/internal/stats"
 )
 
@@ -191,10 +192,5 @@ func (b *Batch) Rows() ([]Row, error) {
 
 // TableNamed returns a table.
 func TableNamed(name string) (Table, bool) {
-	for _, t := range Tables {
-		if t.Name == name {
-			return t, true
-		}
-	}
-	return Table{}, false
+	return list.Find(Tables, func(t Table) bool { return t.Name == name })
 }

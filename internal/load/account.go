@@ -81,7 +81,7 @@ type StreamCount struct {
 }
 
 // MaxRuns is how many runs of streams a receiver tells apart: each has a
-// distribution of its own, and whoever can send can make up thousands. It is
+// distribution of its own, and any sender can make up thousands. It is
 // SLOTS of bpf/receive.bpf.c.
 const MaxRuns = 16
 

@@ -58,7 +58,7 @@ type Endings struct {
 	more    bool // there was no room for some: what was sent is unknown
 }
 
-// maxWorkers is how many workers of a run there is room for: whoever can send
+// maxWorkers is how many workers of a run there is room for: any sender
 // can make up more.
 const maxWorkers = 1024
 

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 
 	"linerate/internal/hint"
+	"linerate/internal/list"
 )
 
 // Default ports: discard (RFC 863) as destination, so that a host that gets
@@ -131,12 +132,7 @@ func (f FlowSpace) Used() (src, dst int) {
 // martians, and keeps those to them.
 func (f FlowSpace) Overlap(addrs []netip.Addr) (netip.Addr, bool) {
 	src, dst := f.Used()
-	for _, a := range addrs {
-		if between(a, f.Src, src) || between(a, f.Dst, dst) {
-			return a, true
-		}
-	}
-	return netip.Addr{}, false
+	return list.Find(addrs, func(a netip.Addr) bool { return between(a, f.Src, src) || between(a, f.Dst, dst) })
 }
 
 // between reports whether a is one of the n addresses from first.

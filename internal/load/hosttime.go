@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/list"
 	"linerate/internal/show"
 )
 
@@ -70,11 +71,7 @@ func (s Sent) ShortBecause() []string {
 		return []string{fmt.Sprintf("nothing else had the workers' CPUs: %s is what they and this path carry", show.Rate(s.TxPPS))}
 	}
 	slices.SortStableFunc(found, func(a, b reason) int { return cmp.Compare(b.share, a.share) })
-	var all []string
-	for _, r := range found {
-		all = append(all, r.text)
-	}
-	return all
+	return list.Map(found, func(r reason) string { return r.text })
 }
 
 // reason is a cause with its share of the time.

@@ -1,7 +1,7 @@
 // Package manage asks whether a DUT stays usable while it is overloaded (RFC
 // 2544 §11): it sends ICMP echo requests and opens TCP connections to the DUT
 // over the same wire as the load, and times what comes back. Behind the TCP
-// port a program on the DUT's CPU greets whoever connects, so that its answer
+// port a program on the DUT's CPU greets every connection, so that its answer
 // shows whether programs still run there.
 package manage
 

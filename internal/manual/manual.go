@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"linerate/internal/list"
 	"linerate/internal/prose"
 )
 
@@ -56,12 +57,7 @@ func All(root *cobra.Command, topics []Topic, of Of) []Page {
 
 // verbs are the commands that people call.
 func verbs(c *cobra.Command) (all []*cobra.Command) {
-	for _, v := range c.Commands() {
-		if v.IsAvailableCommand() && v.Name() != "help" {
-			all = append(all, v)
-		}
-	}
-	return all
+	return list.Filter(c.Commands(), func(v *cobra.Command) bool { return v.IsAvailableCommand() && v.Name() != "help" })
 }
 
 // begin writes the head of a page.

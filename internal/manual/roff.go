@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"linerate/internal/list"
 	"linerate/internal/prose"
 )
 
@@ -26,10 +27,7 @@ func (r *roff) macro(name string, args ...string) {
 
 // text adds running text with Inline's marks, broken into lines that nroff joins.
 func (r *roff) text(marked string) {
-	var words []string
-	for _, s := range prose.Inline(marked) {
-		words = append(words, styled(s))
-	}
+	words := list.Map(prose.Inline(marked), styled)
 	r.lines(strings.Join(words, ""))
 }
 

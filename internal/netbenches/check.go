@@ -3,7 +3,9 @@ package netbenches
 import (
 	"fmt"
 	"math"
+	"slices"
 
+	"linerate/internal/list"
 	"linerate/internal/stats/ministat"
 )
 
@@ -152,12 +154,7 @@ func holds(b *Block, samples [][]float64, i int) (ok bool, note string) {
 	only := make([][]float64, len(samples))
 	only[0], only[i] = samples[0], samples[i]
 	for _, g := range ministat.Generations() {
-		var own []ministat.Mismatch
-		for _, m := range b.Check(only, g) {
-			if m.Symbol == b.Rows[i].Symbol {
-				own = append(own, m)
-			}
-		}
+		own := list.Filter(b.Check(only, g), func(m ministat.Mismatch) bool { return m.Symbol == b.Rows[i].Symbol })
 		if len(own) == 0 {
 			return true, ""
 		}
@@ -280,12 +277,7 @@ func CheckStored(t *Tree, x *Index) PpsTotals {
 }
 
 func anySame(vs []*Vector, st *Stored) bool {
-	for _, v := range vs {
-		if sameValues(v.Values, st.Values) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(vs, func(v *Vector) bool { return sameValues(v.Values, st.Values) })
 }
 
 // sameAs finds the vectors of a stored file that was renamed after the run:

@@ -2,6 +2,7 @@ package netbenches
 
 import (
 	"cmp"
+	"linerate/internal/list"
 	"math"
 	"path"
 	"slices"
@@ -129,12 +130,7 @@ func (x *Index) add(c *candidate) {
 // find returns the candidates that agree with a row: those with logs before
 // stored files, nearest folder first, a name like the row's label first.
 func (x *Index) find(r *Row, dir string) []*candidate {
-	var out []*candidate
-	for _, c := range x.byRange[rangeKey(r.N, r.Min, r.Max)] {
-		if c.summary.Agrees(r) {
-			out = append(out, c)
-		}
-	}
+	out := list.Filter(x.byRange[rangeKey(r.N, r.Min, r.Max)], func(c *candidate) bool { return c.summary.Agrees(r) })
 	slices.SortStableFunc(out, func(a, b *candidate) int {
 		return cmp.Or(
 			boolOrder(a.raw(), b.raw()),

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"linerate/internal/list"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -149,13 +150,7 @@ func (t *Tree) Fingerprint() string {
 
 // Unread lists the files that could not be read or understood.
 func (t *Tree) Unread() []*File {
-	var out []*File
-	for _, f := range t.Files {
-		if f.Problem != "" {
-			out = append(out, f)
-		}
-	}
-	return out
+	return list.Filter(t.Files, func(f *File) bool { return f.Problem != "" })
 }
 
 // IsArchive says whether a folder is laid out as an archive at its top: it

@@ -6,6 +6,7 @@
 package pack
 
 import (
+	"bytes"
 	"encoding"
 	"encoding/binary"
 	"errors"
@@ -45,6 +46,28 @@ func Marshal(v any) ([]byte, error) {
 		head = append(head, s...)
 	}
 	return append(head, e.out...), nil
+}
+
+// Seal is Marshal behind the fingerprint of the value's type, for Open.
+func Seal[T any](v T) ([]byte, error) {
+	b, err := Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return append(heading[T](), b...), nil
+}
+
+// Open reads what Seal wrote of a value; ok is false where that was one of another shape,
+// or nothing.
+func Open[T any](b []byte) (v T, ok bool) {
+	if b, ok = bytes.CutPrefix(b, heading[T]()); ok {
+		ok = Unmarshal(b, &v) == nil
+	}
+	return v, ok
+}
+
+func heading[T any]() []byte {
+	return binary.LittleEndian.AppendUint64(nil, Fingerprint(reflect.TypeFor[T]()))
 }
 
 type encoder struct {

@@ -13,6 +13,7 @@ import (
 
 	"linerate/internal/fact/release"
 	"linerate/internal/hint"
+	"linerate/internal/list"
 	"linerate/internal/setting"
 )
 
@@ -103,10 +104,7 @@ func (p Plan) Check() error {
 
 func (s Step) check(os string) error {
 	if !slices.Contains(setting.HostMechanisms(), s.Mechanism) {
-		var known []string
-		for _, m := range setting.HostMechanisms() {
-			known = append(known, string(m))
-		}
+		known := list.Map(setting.HostMechanisms(), func(m setting.Mechanism) string { return string(m) })
 		return hint.Unknown("mechanism", string(s.Mechanism), known)
 	}
 	for what, text := range map[string]string{"name": s.Name, "device": s.Device} {

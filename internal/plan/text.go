@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 
+	"linerate/internal/list"
 	"linerate/internal/setting"
 	"linerate/internal/show"
 )
@@ -120,12 +121,7 @@ func field(out *show.Page, label, text string) {
 }
 
 func join(sep string, parts ...string) string {
-	var kept []string
-	for _, p := range parts {
-		if p != "" {
-			kept = append(kept, p)
-		}
-	}
+	kept := list.Filter(parts, func(p string) bool { return p != "" })
 	return strings.Join(kept, sep)
 }
 

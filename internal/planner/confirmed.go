@@ -23,7 +23,7 @@ func Confirmed(in Input, gains []Gain, left []plan.LeftAlone) (plan.Plan, error)
 	if err := role.Check(in.Role); err != nil {
 		return plan.Plan{}, err
 	}
-	p := &planning{Input: &in, names: in.names(), taken: map[string]list{}, answered: map[string]bool{}}
+	p := &planning{Input: &in, names: in.names(), taken: map[string]listed{}, answered: map[string]bool{}}
 	p.plan = plan.Plan{OS: in.Facts.OS, Release: in.Facts.Release.String(), Role: in.Role, Host: in.Facts.Hostname, LeftAlone: left}
 	for _, g := range gains {
 		p.confirmed(g)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/evidence"
+	"linerate/internal/list"
 	"linerate/internal/plan"
 	"linerate/internal/setting"
 	"linerate/internal/show"
@@ -66,13 +67,9 @@ func (p *planning) concerns(metric string) bool {
 
 // about lists what was measured of a tunable and matters to this role.
 func (p *planning) about(name string) []evidence.Row {
-	var out []evidence.Row
-	for _, m := range p.Evidence {
-		if (m.Tunable == name || template(m.Tunable, name)) && p.concerns(m.Metric) {
-			out = append(out, m)
-		}
-	}
-	return out
+	return list.Filter(p.Evidence, func(m evidence.Row) bool {
+		return (m.Tunable == name || template(m.Tunable, name)) && p.concerns(m.Metric)
+	})
 }
 
 // template tells whether a study's name with N stands for a host's.

@@ -66,15 +66,15 @@ type planning struct {
 	names *names
 	plan  plan.Plan
 	// taken says in which list each tunable is: one only.
-	taken    map[string]list
+	taken    map[string]listed
 	answered map[string]bool // needs that some advice spoke to
 }
 
-// list is one of a plan's lists.
-type list int
+// listed is one of a plan's lists.
+type listed int
 
 const (
-	set list = iota + 1
+	set listed = iota + 1
 	left
 	leftByEvidence // left alone, for what was measured
 )
@@ -88,7 +88,7 @@ func Make(in Input) (plan.Plan, error) {
 	if err := role.Check(in.Role); err != nil {
 		return plan.Plan{}, err
 	}
-	p := &planning{Input: &in, names: in.names(), taken: map[string]list{}, answered: map[string]bool{}}
+	p := &planning{Input: &in, names: in.names(), taken: map[string]listed{}, answered: map[string]bool{}}
 	p.plan = plan.Plan{OS: in.Facts.OS, Release: in.Facts.Release.String(), Role: in.Role, Host: in.Facts.Hostname, Needs: in.Needs.words()}
 	for _, a := range in.Library.Advice {
 		if a.OS != in.Facts.OS || !slices.Contains(a.Roles, in.Role) {

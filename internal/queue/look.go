@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Reader is what can be read of a queue, and no more: whoever has one cannot change the
+// Reader is what can be read of a queue, and no more: its holder cannot change the
 // queue. Its methods are those of Queue.
 type Reader interface {
 	// Studies are all that were submitted, newest first; those that ended too where

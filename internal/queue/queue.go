@@ -124,7 +124,7 @@ type Claim struct {
 	Kind    string
 	Holder  string // for people: host and process
 	// Lock names something that only one process at a time can hold, and that ends
-	// with it: whoever claims with the lock that the last holder had, knows that
+	// with it: a claimant with the lock of the last holder knows that
 	// one dead. "" knows nothing.
 	Lock string
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/chart"
+	"linerate/internal/list"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
@@ -60,12 +61,7 @@ func (g curveGroup) points() (n int) {
 
 // drawn are the points of a curve beyond zero.
 func drawn(c study.Curve) (out []study.Spot) {
-	for _, p := range c.Points {
-		if p.X > 0 && p.Value > 0 {
-			out = append(out, p)
-		}
-	}
-	return out
+	return list.Filter(c.Points, func(p study.Spot) bool { return p.X > 0 && p.Value > 0 })
 }
 
 // span is the range of all that is drawn.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"linerate/internal/chart"
+	"linerate/internal/list"
 	"linerate/internal/profile"
 	"linerate/internal/show"
 	"linerate/internal/stats"
@@ -129,12 +130,7 @@ func tiles(r study.Results) []tile {
 // resultTile counts the verdicts by the primary metric; of one variant it has the
 // effect.
 func resultTile(r study.Results) []tile {
-	var of []study.Verdict
-	for _, v := range r.Verdicts {
-		if v.Primary {
-			of = append(of, v)
-		}
-	}
+	of := list.Filter(r.Verdicts, func(v study.Verdict) bool { return v.Primary })
 	if len(of) == 0 {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/list"
 	"linerate/internal/profile"
 	"linerate/internal/show"
 	"linerate/internal/study"
@@ -176,10 +177,7 @@ func lacks(r study.Results) (out []string) {
 			}
 		}
 	}
-	for _, why := range order {
-		out = append(out, fmt.Sprintf("%s: %s", strings.Join(by[why], ", "), why))
-	}
-	return out
+	return list.Map(order, func(why string) string { return fmt.Sprintf("%s: %s", strings.Join(by[why], ", "), why) })
 }
 
 // insideRows tells what moved most in each variant's time.
@@ -189,10 +187,9 @@ func (p *page) insideRows(r study.Results) {
 		if before != nil && len(others) > 0 {
 			p.Caption(fmt.Sprintf("where the time of part %s went: what moved most against %s, in points of CPU time", part, r.Control))
 			p.Line("")
-			var rows [][]string
-			for _, t := range others {
-				rows = append(rows, []string{t.Variant, topMovers(profile.Movers(before, t.Stacks), 3)})
-			}
+			rows := list.Map(others, func(t study.Telemetry) []string {
+				return []string{t.Variant, topMovers(profile.Movers(before, t.Stacks), 3)}
+			})
 			p.table([]string{"variant", "functions"}, []bool{false, false}, rows)
 			p.Line("")
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/list"
 	"linerate/internal/show"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
@@ -20,10 +21,7 @@ type gateLine struct {
 
 // gates are what the study's trials had to pass, and what else one did not.
 func gates(s study.Spec, r study.Results) (lines []gateLine) {
-	for _, g := range study.GatesOf(s, r.Trials) {
-		lines = append(lines, gateLine{g.Name, g.Limit(s.Gates), g.Trials})
-	}
-	return lines
+	return list.Map(study.GatesOf(s, r.Trials), func(g study.Tripped) gateLine { return gateLine{g.Name, g.Limit(s.Gates), g.Trials} })
 }
 
 func environment(r study.Results) [][2]string {

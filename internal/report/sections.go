@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"linerate/internal/chart"
+	"linerate/internal/list"
 	"linerate/internal/study"
 )
 
@@ -53,10 +54,7 @@ func (s section) Rest() string {
 // kinds have the sections of all of a study's parts, where each belongs; those of one
 // part lead at the end.
 func (p *htmlPage) kinds(s study.Spec, r study.Results) {
-	var all []study.Section
-	for _, part := range s.MeasuredParts(&r) {
-		all = append(all, study.KindOf(part).Section(s, r, part))
-	}
+	all := list.Map(s.MeasuredParts(&r), func(part study.Part) study.Section { return study.KindOf(part).Section(s, r, part) })
 	for _, k := range study.Kinds() {
 		all = append(all, k.Sections(s, r)...)
 	}

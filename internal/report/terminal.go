@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/list"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
@@ -178,10 +179,7 @@ func columnsOf(r study.Results, part string) (out []study.Metric) {
 }
 
 func headOf(r study.Results, part string) (out []string) {
-	for _, m := range columnsOf(r, part) {
-		out = append(out, short(m))
-	}
-	return out
+	return list.Map(columnsOf(r, part), short)
 }
 
 // partsTable shows parts of the same columns.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"linerate/internal/hint"
+	"linerate/internal/list"
 )
 
 // MLR is the controller of a multiple loss ratio search
@@ -125,11 +126,7 @@ func (m *MLR) FirstGoal() { m.only = true }
 
 // first lists the goals' coarsest targets.
 func (m *MLR) first() []target {
-	var out []target
-	for _, g := range m.config.Goals {
-		out = append(out, targetsOf(g, m.grid)[0])
-	}
-	return out
+	return list.Map(m.config.Goals, func(g Goal) target { return targetsOf(g, m.grid)[0] })
 }
 
 func (m *MLR) firstDuration() (d float64) {
@@ -204,11 +201,7 @@ type GoalResult struct {
 
 // Results are the goals' results so far, in the order of the configuration.
 func (m *MLR) Results() []GoalResult {
-	var out []GoalResult
-	for _, g := range m.config.Goals {
-		out = append(out, m.result(g))
-	}
-	return out
+	return list.Map(m.config.Goals, m.result)
 }
 
 func (m *MLR) result(g Goal) GoalResult {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// What is computed, not measured, is printed with the digits it has: whoever
+// What is computed, not measured, is printed with the digits it has: who
 // sets a buffer by it needs them.
 
 // Trimmed prints at most so many decimals, without zeros at their end.

@@ -17,6 +17,7 @@ import (
 	"linerate/internal/audit"
 	"linerate/internal/evidence"
 	"linerate/internal/fact/release"
+	"linerate/internal/list"
 	"linerate/internal/planner"
 	"linerate/internal/prose"
 	"linerate/internal/tunable"
@@ -310,10 +311,7 @@ func (m *maker) lists() error {
 			by[r.Subsystem] = append(by[r.Subsystem], link{os, r.Name, "../" + m.urls[r] + ".html", defaultOf(r.Entry(release.Release{}))})
 		}
 		slices.Sort(names)
-		var groups []group
-		for _, n := range names {
-			groups = append(groups, group{n, by[n]})
-		}
+		groups := list.Map(names, func(n string) group { return group{n, by[n]} })
 		if err := m.write("list/"+os+".html", "list", "Tunables of "+systems[os], map[string]any{"Groups": groups}); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"linerate/internal/list"
 	"math"
 
 	"gonum.org/v1/gonum/mathext"
@@ -24,12 +25,7 @@ func AmongGroups(groups [][]float64) Groups {
 	var sizes []int
 	within := 0.0
 	for _, g := range groups {
-		var x []float64
-		for _, v := range g {
-			if isNumber(v) {
-				x = append(x, v)
-			}
-		}
+		x := list.Filter(g, isNumber)
 		if len(x) == 0 {
 			continue
 		}

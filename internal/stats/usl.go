@@ -26,7 +26,7 @@ func (u USL) At(n float64) float64 {
 	return uslAt(u.Gamma.Estimate, u.Sigma.Estimate, u.Kappa.Estimate, n)
 }
 
-// What the law's terms are at least before they are said to limit: a fit of
+// What the law's terms are at least before they count as limits: a fit of
 // rates that scale keeps them above zero, by what rounding leaves.
 const (
 	leastSigma = 1e-3

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"linerate/internal/list"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 )
@@ -14,7 +15,7 @@ import (
 // A study may be spread over equal testbeds, whole blocks each: the testbed is then a
 // blocking factor. Arms are compared within blocks, so what makes one testbed
 // faster than another is in no effect; whether the effect itself differs between
-// testbeds is asked of each verdict.
+// testbeds is computed for each verdict.
 
 // BedShare is what one of several testbeds had of a study.
 type BedShare struct {
@@ -177,10 +178,7 @@ func (v *Verdict) addBeds(s Spec, g Goal, c stats.Comparison, control, variant s
 
 // BedList tells a verdict's effect on each testbed.
 func (v *Verdict) BedList() string {
-	var parts []string
-	for _, b := range v.Beds {
-		parts = append(parts, b.Testbed+" "+b.TextWithBounds())
-	}
+	parts := list.Map(v.Beds, func(b BedEffect) string { return b.Testbed + " " + b.TextWithBounds() })
 	return show.List(parts)
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/hint"
+	"linerate/internal/list"
 )
 
 // notAName refuses what cannot name a thing, and proposes what could.
@@ -40,17 +41,11 @@ func (s *Spec) notSwept(bad *Problem, name string) *Problem {
 }
 
 func (s *Spec) parameters() (names []string) {
-	for _, w := range s.Sweep {
-		names = append(names, w.Parameter)
-	}
-	return names
+	return list.Map(s.Sweep, func(w Sweep) string { return w.Parameter })
 }
 
 func (s *Spec) partNames() (names []string) {
-	for _, p := range s.Parts {
-		names = append(names, p.Name)
-	}
-	return names
+	return list.Map(s.Parts, func(p Part) string { return p.Name })
 }
 
 // ofItsOwn tells how two things of one name get their own.

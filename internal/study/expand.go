@@ -10,6 +10,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
+	"linerate/internal/list"
 	"linerate/internal/yamlfile"
 )
 
@@ -112,12 +113,7 @@ func mentioned(n ast.Node, sweeps []Sweep) (out []Sweep) {
 			}
 		}
 	}), n)
-	for _, w := range sweeps {
-		if names[w.Parameter] {
-			out = append(out, w)
-		}
-	}
-	return out
+	return list.Filter(sweeps, func(w Sweep) bool { return names[w.Parameter] })
 }
 
 // referred is the parameter of a reference, $name or ${name}.
@@ -126,7 +122,6 @@ func referred(ref string) string { return strings.Trim(ref, "${}") }
 // visit sees every node of a tree.
 type visit func(ast.Node)
 
-// Visit satisfies ast.Visitor.
 func (v visit) Visit(n ast.Node) ast.Visitor { v(n); return v }
 
 // combinations are all points of sweeps, the last parameter's values nearest;
@@ -145,7 +140,7 @@ func combinations(sweeps []Sweep) []Point {
 			}
 		}
 		if points = next; len(points) > maxVariants {
-			return points[:maxVariants+1] // too many: whoever counts will refuse them
+			return points[:maxVariants+1] // too many: the caller refuses them
 		}
 	}
 	return points

@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"linerate/internal/list"
 	"slices"
 	"strings"
 )
@@ -73,11 +74,7 @@ func Reasons(texts ...string) []Refusal {
 
 // Why are a trial's reasons as records have them; nil of none.
 func (t Trial) Why() []string {
-	var out []string
-	for _, r := range t.Reasons {
-		out = append(out, r.String())
-	}
-	return out
+	return list.Map(t.Reasons, Refusal.String)
 }
 
 // Judge derives a trial's metrics from what was observed, and the reasons for

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"linerate/internal/list"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/testbed"
@@ -17,7 +18,7 @@ import (
 // Everything is pure: what runs a kind is a lab.Runner. A kind embeds Base and
 // writes the methods in which it differs.
 type Kind interface {
-	// Name is the kind's, for messages and for whoever runs and shows it.
+	// Name is the kind's, for messages and for what runs and shows it.
 	Name() string
 	// Modes are what a part of the kind may have as its mode.
 	Modes() []testbed.Mode
@@ -247,12 +248,9 @@ func KindOf(p Part) Kind {
 
 // kinds are those of a study's parts, in the order of reports.
 func (s *Spec) kinds() (out []Kind) {
-	for _, k := range kinds {
-		if slices.ContainsFunc(s.Parts, func(p Part) bool { return KindOf(p).Name() == k.Name() }) {
-			out = append(out, k)
-		}
-	}
-	return out
+	return list.Filter(kinds, func(k Kind) bool {
+		return slices.ContainsFunc(s.Parts, func(p Part) bool { return KindOf(p).Name() == k.Name() })
+	})
 }
 
 // modes are those of all kinds.

@@ -1,6 +1,9 @@
 package study
 
-import "linerate/internal/testbed"
+import (
+	"linerate/internal/list"
+	"linerate/internal/testbed"
+)
 
 // Metric is something a trial measures.
 type Metric struct {
@@ -62,12 +65,7 @@ func Metrics() (all []Metric) {
 
 // MetricNamed finds a metric.
 func MetricNamed(name string) (Metric, bool) {
-	for _, m := range Metrics() {
-		if m.Name == name {
-			return m, true
-		}
-	}
-	return Metric{}, false
+	return list.Find(Metrics(), func(m Metric) bool { return m.Name == name })
 }
 
 func metricNames() []string {

@@ -3,6 +3,7 @@ package study
 import (
 	"slices"
 
+	"linerate/internal/list"
 	"linerate/internal/stats"
 )
 
@@ -60,11 +61,5 @@ const minBlocks = 3
 
 // upTo are the trials of a part up to a block.
 func upTo(trials []Trial, part string, block int) []Trial {
-	var out []Trial
-	for _, t := range trials {
-		if t.Part == part && t.Block <= block {
-			out = append(out, t)
-		}
-	}
-	return out
+	return list.Filter(trials, func(t Trial) bool { return t.Part == part && t.Block <= block })
 }

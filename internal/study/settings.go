@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/list"
 	"linerate/internal/setting"
 )
 
@@ -88,10 +89,7 @@ func RegisterWays(all ...Way) {
 func Ways() []Way { return slices.Clone(ways) }
 
 func wayTypes() (all []reflect.Type) {
-	for _, w := range ways {
-		all = append(all, reflect.TypeOf(w).Elem())
-	}
-	return all
+	return list.Map(ways, func(w Way) reflect.Type { return reflect.TypeOf(w).Elem() })
 }
 
 type settingKeys Setting
@@ -187,10 +185,7 @@ func (s Setting) checkKeys(path string) *Problem {
 	case len(stray) > 0:
 		return Wrong(path+"."+stray[0], "only %s settings have %s", keyOfWay(whose), stray[0])
 	case len(named) != 1:
-		var keys []string
-		for _, w := range ways {
-			keys = append(keys, keyOfWay(w))
-		}
+		keys := list.Map(ways, func(w Way) string { return keyOfWay(w) })
 		return Wrong(path, "a setting has exactly one of %s; this one has %d", strings.Join(keys, ", "), len(named)).
 			Advise("begin each setting with a dash of its own, and one of these")
 	}
@@ -248,13 +243,7 @@ func (v Variant) apply(scope string) (out []setting.Setting) {
 
 // HostScope returns the settings that are declared global to the kernel.
 func (v Variant) HostScope() []Setting {
-	var out []Setting
-	for _, s := range v.Settings {
-		if s.Scope == ScopeHost {
-			out = append(out, s)
-		}
-	}
-	return out
+	return list.Filter(v.Settings, func(s Setting) bool { return s.Scope == ScopeHost })
 }
 
 // Local is the study without the variants that set what is global to the kernel.

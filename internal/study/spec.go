@@ -1,6 +1,7 @@
 package study
 
 import (
+	"linerate/internal/list"
 	"linerate/internal/show"
 	"linerate/internal/testbed"
 )
@@ -158,22 +159,12 @@ func (s *Spec) Variant(name string) (Variant, bool) {
 	if name == AA {
 		name = s.Control
 	}
-	for _, v := range s.Variants {
-		if v.Name == name {
-			return v, true
-		}
-	}
-	return Variant{}, false
+	return list.Find(s.Variants, func(v Variant) bool { return v.Name == name })
 }
 
 // Part finds a part by name.
 func (s *Spec) Part(name string) (Part, bool) {
-	for _, p := range s.Parts {
-		if p.Name == name {
-			return p, true
-		}
-	}
-	return Part{}, false
+	return list.Find(s.Parts, func(p Part) bool { return p.Name == name })
 }
 
 // Offers is what a part offers: the workload, with the part's own wishes.

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"slices"
 	"time"
 
 	"linerate/internal/drop"
@@ -128,19 +129,9 @@ func (s *Spec) InsideSeconds(had []Telemetry, trials []Trial, skip func(Part) bo
 }
 
 func isGone(trials []Trial, variant string) bool {
-	for _, t := range trials {
-		if t.Variant == variant && t.Unavailable != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(trials, func(t Trial) bool { return t.Variant == variant && t.Unavailable != "" })
 }
 
 func hasTelemetry(had []Telemetry, part, variant string) bool {
-	for _, t := range had {
-		if t.Part == part && t.Variant == variant {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(had, func(t Telemetry) bool { return t.Part == part && t.Variant == variant })
 }

@@ -89,7 +89,7 @@ type Bed interface {
 	// Counters reads the DUT's cumulative packet counters.
 	Counters() (Counters, error)
 	// DUTThread is the kernel thread that does the DUT's work (mode
-	// overload), for whoever watches how long it waits for its CPU; 0: the
+	// overload), for callers that watch how long it waits for its CPU; 0: the
 	// work is done in no thread of its own.
 	DUTThread() int
 	Close() error

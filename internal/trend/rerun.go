@@ -160,7 +160,7 @@ func goals(s study.Spec, of Of) []study.Goal {
 	return append([]study.Goal{primary}, rest...)
 }
 
-// usable makes a study what its file says, as whoever runs it reads it.
+// usable makes a study what its file says, as its runner reads it.
 func usable(s *study.Spec) error {
 	data, err := study.Format(*s)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact/release"
+	"linerate/internal/list"
 	"linerate/internal/setting"
 )
 
@@ -34,10 +35,7 @@ var (
 // Check holds every record and claim to the schema, compiles every expression
 // and runs its vectors. Read made sure of names and references already.
 func (c *Catalogue) Check() error {
-	var errs []error
-	for _, r := range c.Records {
-		errs = append(errs, r.check())
-	}
+	errs := list.Map(c.Records, (*Record).check)
 	for _, set := range c.Claims {
 		for _, cl := range set.Claims {
 			errs = append(errs, cl.check(set.File))

@@ -2,6 +2,7 @@ package tunable
 
 import (
 	"fmt"
+	"linerate/internal/list"
 	"math"
 	"strconv"
 	"strings"
@@ -323,10 +324,7 @@ func (e english) call(name string, args []ast.Node, denied bool) string {
 		}
 		return s
 	}
-	var values []any
-	for _, a := range e.all(args) {
-		values = append(values, a)
-	}
+	values := list.Map(e.all(args), func(a string) any { return a })
 	if !strings.Contains(form, "[") {
 		values = values[:min(len(values), strings.Count(form, "%s"))]
 	}

@@ -10,6 +10,7 @@ import (
 	"linerate/internal/fact"
 	"linerate/internal/fact/factexpr"
 	"linerate/internal/fact/release"
+	"linerate/internal/list"
 )
 
 // Names are what expressions of the catalogue see: the host, and the values
@@ -149,12 +150,7 @@ func (e Env) Unknown(code string) bool {
 // Lacks lists what is not known of what an expression reads: a measure of the
 // host, or a tunable whose own value hangs on one.
 func (e Env) Lacks(names []string, calls []factexpr.Call) []string {
-	var lacks []string
-	for _, name := range names {
-		if e.unmeasured(name) {
-			lacks = append(lacks, name)
-		}
-	}
+	lacks := list.Filter(names, e.unmeasured)
 	for _, c := range calls {
 		if (c.Function == "value" || c.Function == "text") && !e.Known(c.Argument) {
 			lacks = append(lacks, c.Argument)

@@ -277,7 +277,6 @@ func decode(name string, n ast.Node, into any) error {
 // rel reads a release as written: as a YAML number, 6.10 were 6.1.
 type rel struct{ release.Release }
 
-// UnmarshalYAML implements yaml.NodeUnmarshaler.
 func (r *rel) UnmarshalYAML(n ast.Node) error { return r.UnmarshalText([]byte(n.GetToken().Value)) }
 
 // rawRecord and rawChange are a record as the file has it.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/hint"
+	"linerate/internal/list"
 )
 
 // Match is a record that words found. Greater scores come first.
@@ -135,10 +136,7 @@ func (c *Catalogue) unknown(os, name string) error {
 	}
 	// An interface's name before what it has (eth0.gro), a word beside others.
 	part := name[strings.LastIndexAny(name, "./ ")+1:]
-	var names []string
-	for _, m := range c.Search(os, part, few) {
-		names = append(names, m.Record.Name)
-	}
+	names := list.Map(c.Search(os, part, few), func(m Match) string { return m.Record.Name })
 	if len(names) == 0 {
 		return hint.With(err, "words are looked for in names, summaries and ideas: linerate explain tcp send buffer")
 	}
@@ -185,9 +183,5 @@ func (c *Catalogue) counterparts(r *Record, os string) []string {
 	slices.SortStableFunc(same, func(a, b *Record) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(len(a.Name), len(b.Name)))
 	})
-	var names []string
-	for _, x := range same[:min(few, len(same))] {
-		names = append(names, x.Name)
-	}
-	return names
+	return list.Map(same[:min(few, len(same))], func(x *Record) string { return x.Name })
 }

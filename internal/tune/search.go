@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"linerate/internal/list"
 	"linerate/internal/stats"
 )
 
@@ -155,12 +156,7 @@ func (s *Search) Next(done []Measured) (next Experiment, ok bool, err error) {
 
 // of are the experiments of a phase.
 func (s *state) of(p Phase) (out []Measured) {
-	for _, m := range s.done {
-		if m.Phase == p {
-			out = append(out, m)
-		}
-	}
-	return out
+	return list.Filter(s.done, func(m Measured) bool { return m.Phase == p })
 }
 
 // last is the experiment of a phase that ended it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"linerate/internal/apply"
@@ -110,12 +111,7 @@ func (t *Task) rollBack(ctx context.Context, h *Host, force bool) error {
 
 // knows reports a transaction that is confirmed and in force.
 func knows(st apply.Status, id string) bool {
-	for _, p := range st.History {
-		if p.ID == id && p.Outcome == string(apply.Confirmed) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(st.History, func(p apply.Past) bool { return p.ID == id && p.Outcome == string(apply.Confirmed) })
 }
 
 // Look asks every host whether its plan could be applied as it is now, and changes nothing:

@@ -17,6 +17,7 @@ import (
 	"linerate/internal/apply"
 	"linerate/internal/fleet"
 	"linerate/internal/hint"
+	"linerate/internal/list"
 	"linerate/internal/plan"
 	"linerate/internal/show"
 )
@@ -189,12 +190,7 @@ func (t *Task) group(ctx context.Context, group []*Host) error {
 }
 
 func pendingOf(group []*Host) (out []*Host) {
-	for _, h := range group {
-		if h.State == fleet.WavePending {
-			out = append(out, h)
-		}
-	}
-	return out
+	return list.Filter(group, func(h *Host) bool { return h.State == fleet.WavePending })
 }
 
 // each does something to hosts side by side; its error is the first that happened.

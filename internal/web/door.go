@@ -14,7 +14,7 @@ import (
 
 // Door is who is let in.
 type Door struct {
-	// Token opens it; "" leaves it open to whoever reaches the address.
+	// Token opens it; "" leaves it open to anybody who reaches the address.
 	Token string
 	// Names are those by which the page is reached beside "localhost" and IP addresses.
 	// A page of somebody else's whose name was made to lead here (DNS rebinding) sends
@@ -65,7 +65,7 @@ func (d Door) guard(next http.Handler) http.Handler {
 	})
 }
 
-// refuses says why a request is turned away whoever sends it, 0 where it is not.
+// refuses says why a request is refused from any sender, 0 where it is not.
 func (d Door) refuses(r *http.Request) (code int, why string) {
 	switch {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
@@ -84,8 +84,8 @@ func (d Door) refuses(r *http.Request) (code int, why string) {
 	return 0, ""
 }
 
-// named reports a Host header that is the page's own. An IP address is: whoever holds a
-// page from elsewhere holds a name, or an address that is not this one.
+// named reports a Host header that is the page's own. An IP address is: a
+// page from elsewhere has a name, or an address that is not this one.
 func (d Door) named(host string) bool {
 	name := host
 	if h, port, err := net.SplitHostPort(host); err == nil {
@@ -176,7 +176,7 @@ func (d Door) enter(w http.ResponseWriter, r *http.Request) (answered bool) {
 	return true
 }
 
-// ask answers whoever has no token: people with a page that takes one.
+// ask answers requests without a token: people with a page that takes one.
 func (d Door) ask(w http.ResponseWriter, r *http.Request, why string) {
 	h := w.Header()
 	h.Set("WWW-Authenticate", `Bearer realm="linerate"`)

@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/audit"
 	"linerate/internal/ledger"
+	"linerate/internal/list"
 	"linerate/internal/queue"
 )
 
@@ -110,10 +111,7 @@ func (m *metrics) queue(now queue.Document) {
 	m.gauge("linerate_queue_blocks_waiting", "Blocks of them that wait for a testbed.", sample(float64(blocks)))
 	m.gauge("linerate_queue_blocks_running", "Blocks of them that run.", sample(float64(running)))
 	m.gauge("linerate_queue_paused", "1 where nothing begins.", sample(btoi(now.Paused != "")))
-	var states []value
-	for _, s := range []string{queue.BedFree, queue.BedLeased, queue.BedQuarantined} {
-		states = append(states, sample(float64(by[s]), "state", s))
-	}
+	states := list.Map([]string{queue.BedFree, queue.BedLeased, queue.BedQuarantined}, func(s string) value { return sample(float64(by[s]), "state", s) })
 	m.gauge("linerate_testbeds", "Testbeds by state.", states...)
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/list"
 	"linerate/internal/queue"
 	"linerate/internal/study/record"
 )
@@ -80,12 +81,7 @@ func (s *Server) ofQueue(r *http.Request) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
-	var found []queue.Study
-	for _, st := range all {
-		if strings.HasPrefix(st.ID, id) {
-			found = append(found, st)
-		}
-	}
+	found := list.Filter(all, func(st queue.Study) bool { return strings.HasPrefix(st.ID, id) })
 	if len(found) != 1 {
 		return source{}, none
 	}

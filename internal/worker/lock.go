@@ -21,7 +21,7 @@ var nameOf = regexp.MustCompile(`[^a-zA-Z0-9._-]`)
 
 // Lock takes the testbed on this machine until the process ends, however it ends: a lock
 // (flock(2)) on a file in dir, whose content, drawn once, is the lock's name. A worker
-// that holds it knows that whoever named the same lock before is dead, and need not wait
+// that holds it knows that the worker that named the same lock before is dead, and need not wait
 // for its lease to run out. The file is never removed.
 func Lock(dir, testbed string) (name string, release func(), err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -239,7 +239,7 @@ func (e entry) write() error {
 }
 
 // standing is how the agent's own files say that things are: looked at here,
-// not asked of the agent.
+// not part of what the agent does.
 type standing struct {
 	state     string // pending, reverting, or "" for neither
 	armed     bool

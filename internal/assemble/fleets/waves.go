@@ -16,6 +16,7 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/host/sshhost"
 	"linerate/internal/ledger"
+	"linerate/internal/list"
 	"linerate/internal/plan"
 	"linerate/internal/wave"
 )
@@ -33,12 +34,7 @@ type Wave struct {
 // Divide puts hosts with plans into steps, in their order; hosts behind the last step are
 // left out. Hosts with nothing to do are in none.
 func Divide(planned []fleet.Planned, steps fleet.Steps, at time.Time) (events []fleet.WaveEvent) {
-	var todo []fleet.Planned
-	for _, p := range planned {
-		if p.Failure == "" && len(p.Changes) > 0 {
-			todo = append(todo, p)
-		}
-	}
+	todo := list.Filter(planned, func(p fleet.Planned) bool { return p.Failure == "" && len(p.Changes) > 0 })
 	ends := steps.Divide(len(todo))
 	for i, p := range todo {
 		if step := fleet.StepOf(ends, i); step > 0 {

@@ -164,7 +164,6 @@ func OverSSH(b host.Reader) host.Reader { return overSSH{b} }
 // overSSH is a bundle that was captured just now.
 type overSSH struct{ host.Reader }
 
-// MachineID implements host.Identified.
 func (o overSSH) MachineID() string {
 	if known, ok := o.Reader.(host.Identified); ok {
 		return known.MachineID()

@@ -8,6 +8,7 @@ import (
 	"linerate/catalogue"
 	"linerate/internal/evidence"
 	"linerate/internal/ledger"
+	"linerate/internal/list"
 	"linerate/internal/tunable"
 	"linerate/internal/tunable/explain"
 )
@@ -21,12 +22,7 @@ func Explain(ctx context.Context, place string, c *tunable.Catalogue, r *tunable
 		return err
 	})
 	all, aerr := catalogue.Evidence()
-	var shipped []evidence.Row
-	for _, row := range all {
-		if row.Tunable == r.Name && strings.EqualFold(row.OS, r.OS) {
-			shipped = append(shipped, row)
-		}
-	}
+	shipped := list.Filter(all, func(row evidence.Row) bool { return row.Tunable == r.Name && strings.EqualFold(row.OS, r.OS) })
 	p.AddEvidence(mine, siblings, shipped)
 	return errors.Join(err, aerr)
 }

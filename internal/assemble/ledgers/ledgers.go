@@ -13,6 +13,7 @@ import (
 	"linerate/internal/ledger"
 	"linerate/internal/ledger/postgres"
 	"linerate/internal/ledger/sqlite"
+	"linerate/internal/list"
 )
 
 // Open opens the ledger at a place, or at the one that environment or state directory
@@ -119,10 +120,7 @@ func OfStudy(ctx context.Context, place, name string, f func(ledger.Store, *ledg
 	case len(studies) == 0:
 		err = missing
 	case len(studies) > 1:
-		var places []string
-		for _, st := range studies[:min(len(studies), 5)] {
-			places = append(places, st.ID.Short()+" "+st.Place)
-		}
+		places := list.Map(studies[:min(len(studies), 5)], func(st ledger.Study) string { return st.ID.Short() + " " + st.Place })
 		err = hint.With(hint.Usagef("%q means %d studies", name, len(studies)), "one of: %s", strings.Join(places, "; "))
 	default:
 		err = f(s, &studies[0])

@@ -159,7 +159,7 @@ func (t toolTraffic) Close() (err error) {
 	return err
 }
 
-// shoutBy sends frames to everybody: those are taken whoever is at the other end.
+// shoutBy sends frames to everybody: any receiver takes those.
 func shoutBy(ctx context.Context, e load.Engine, device string, n int) (uint64, error) {
 	spec := load.Spec{Device: device, DstMAC: broadcast, Stream: 8, Sizes: []int{64},
 		Flows: load.FlowSpace{Count: 1, Src: anyFrom, Dst: anyTo, SrcPort: 1024, DstPort: 9}}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"linerate/internal/assemble/ledgers"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 	"linerate/internal/queue"
@@ -62,4 +63,23 @@ func With(ctx context.Context, place string, f func(queue.Queue) error) error {
 		return err
 	}
 	return errors.Join(f(q), q.Close())
+}
+
+// Keeper takes studies' complete records into the ledger at a place, and returns their
+// names there.
+func Keeper(place string) func(ctx context.Context, id string, files []queue.File) (string, error) {
+	return func(ctx context.Context, id string, files []queue.File) (string, error) {
+		r, err := queue.ReadRecord(files, "queue/"+id)
+		if err != nil {
+			return "", err
+		}
+		b, err := ledger.OfRecord(r, "queue/"+id)
+		if err != nil {
+			return "", err
+		}
+		return b.Ref, ledgers.With(ctx, place, func(s ledger.Store) error {
+			_, err := s.Append(ctx, b)
+			return err
+		})
+	}
 }

@@ -105,7 +105,6 @@ type reading struct {
 	moves, stays, bound bool
 }
 
-// Visit implements ast.Visitor.
 func (r *reading) Visit(node *ast.Node) {
 	switch x := (*node).(type) {
 	case *ast.IdentifierNode:

@@ -251,12 +251,7 @@ func (l *loader) line(raw string) (name, value string, err error) {
 }
 
 func hasModuleSuffix(name string) bool {
-	for _, s := range moduleSuffixes {
-		if len(name) > len(s) && strings.HasSuffix(name, s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(moduleSuffixes, func(s string) bool { return len(name) > len(s) && strings.HasSuffix(name, s) })
 }
 
 // cutLoaderName takes the name and the equals sign, spaces around it allowed.

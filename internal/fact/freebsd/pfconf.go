@@ -2,6 +2,7 @@ package freebsd
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -314,12 +315,7 @@ func index(words []string, word string) int {
 }
 
 func hasAny(words []string, any ...string) bool {
-	for _, a := range any {
-		if index(words, a) >= 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(any, func(a string) bool { return index(words, a) >= 0 })
 }
 
 // follows reports whether first is directly followed by second.

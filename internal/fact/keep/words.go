@@ -8,7 +8,7 @@ import (
 // The sets of words. A rule that names one holds for its words only.
 const (
 	setWord      = "word"      // values: choices, algorithms, options
-	setPlain     = "plain"     // words that stay whoever says them
+	setPlain     = "plain"     // words that stay in any place
 	setBoot      = "boot"      // parameters of a Linux kernel
 	setParam     = "param"     // parameters of its modules
 	setModule    = "module"    // modules of a Linux kernel

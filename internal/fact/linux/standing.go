@@ -10,7 +10,7 @@ var movingFiles = map[string]bool{
 
 // Moving reports a file of a host, or the answer of a query ("tc-qdisc"), in which what
 // moves by itself stands: counters, rates, the time since boot. What those of them that are not
-// wholly so hold beside it is told by Standing.
+// wholly so hold beside it is what Standing says.
 func Moving(source string) bool {
 	return movingFiles[source] || source == "/proc/interrupts" || source == "tc-qdisc" || strings.HasPrefix(source, "ethtool-S-")
 }
@@ -112,7 +112,7 @@ func only(line string, words ...string) string {
 }
 
 // listening is what ParseListeners makes of sockets, without what waits in their queues:
-// nothing that is said of a host depends on that.
+// no finding about a host depends on that.
 func listening(text, state string) string {
 	seen := map[string]bool{}
 	return each(text, func(line string) string {

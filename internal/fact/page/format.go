@@ -5,17 +5,13 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/list"
 	"linerate/internal/show"
 )
 
 // join puts the parts that are not empty together.
 func join(sep string, parts ...string) string {
-	var kept []string
-	for _, s := range parts {
-		if s != "" {
-			kept = append(kept, s)
-		}
-	}
+	kept := list.Filter(parts, func(s string) bool { return s != "" })
 	return strings.Join(kept, sep)
 }
 

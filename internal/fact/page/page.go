@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/list"
 	"linerate/internal/role"
 	"linerate/internal/show"
 )
@@ -152,11 +153,5 @@ var shown = map[string]bool{"AESNI": true, "AES": true, "PCLMULQDQ": true, "VAES
 	"AVX2": true, "AVX512F": true, "ERMS": true, "SHA1": true, "SHA2": true, "PMULL": true, "CRC32": true, "SSE4.2": true, "SSE4_2": true}
 
 func interesting(features []string) []string {
-	var list []string
-	for _, f := range features {
-		if shown[strings.ToUpper(f)] {
-			list = append(list, f)
-		}
-	}
-	return list
+	return list.Filter(features, func(f string) bool { return shown[strings.ToUpper(f)] })
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/list"
 	"linerate/internal/show"
 )
 
@@ -173,11 +174,8 @@ func trailing(n int, s string) string {
 }
 
 func (p *page) limits(label string, limits []fact.Limit) string {
-	var list []string
-	for _, l := range limits {
-		list = append(list, fmt.Sprintf("%s %d", l.Name, l.Value))
-	}
-	return prefixed(label+": ", strings.Join(list, ", "))
+	all := list.Map(limits, func(l fact.Limit) string { return fmt.Sprintf("%s %d", l.Name, l.Value) })
+	return prefixed(label+": ", strings.Join(all, ", "))
 }
 
 func onOff(running *bool, configured bool) string {
@@ -292,12 +290,7 @@ func (p *page) complaints() {
 const maxLeftOut = 12
 
 func (p *page) sources() {
-	var bad []fact.Source
-	for _, s := range p.f.Sources {
-		if s.Status != fact.StatusRead {
-			bad = append(bad, s)
-		}
-	}
+	bad := list.Filter(p.f.Sources, func(s fact.Source) bool { return s.Status != fact.StatusRead })
 	if len(bad) > 0 {
 		p.heading("Not read")
 	}

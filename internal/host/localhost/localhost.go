@@ -139,7 +139,6 @@ type bounded struct {
 	cut   bool
 }
 
-// Write implements io.Writer.
 func (b *bounded) Write(p []byte) (int, error) {
 	room := b.limit - b.kept.Len()
 	if len(p) > room {

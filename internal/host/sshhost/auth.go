@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"linerate/internal/list"
 	"net"
 
 	"golang.org/x/crypto/ssh"
@@ -68,12 +69,7 @@ func (id *identity) fromAgent(s settings, named map[string]bool) {
 	if len(keys) == 0 {
 		id.tried = append(id.tried, "the agent (it holds no key)")
 	}
-	var first []ssh.Signer
-	for _, k := range keys {
-		if !s.onlyThese || named[string(k.PublicKey().Marshal())] {
-			first = append(first, k)
-		}
-	}
+	first := list.Filter(keys, func(k ssh.Signer) bool { return !s.onlyThese || named[string(k.PublicKey().Marshal())] })
 	id.signers = append(first, id.signers...)
 }
 

@@ -156,7 +156,7 @@ func (c *Client) run(ctx context.Context, session *ssh.Session, line string, s S
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	ended := session.Wait()
-	if ended == nil || errors.Is(ended, io.EOF) { // that it ended before it took all of the script is said by err
+	if ended == nil || errors.Is(ended, io.EOF) { // that it ended before it took all of the script is in err
 		return out, err
 	}
 	return out, c.explain(s.Name, ended, complaint.String())

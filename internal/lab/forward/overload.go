@@ -22,7 +22,6 @@ const betweenSlices = 20 * time.Millisecond
 // overload makes it.
 func (in *Instance) overload() Way { return &overload{OwnChains{Instance: in}} }
 
-// Ready satisfies Way.
 func (w *overload) Ready(ctx context.Context) error {
 	if err := w.Open(); err != nil {
 		return err
@@ -41,7 +40,6 @@ func (w *overload) offer() (load.Offer, error) {
 	return forward.Offer(w.Part, w.Part.Seconds/float64(forward.Turns(w.Part)))
 }
 
-// Send satisfies Way.
 func (w *overload) Send(ctx context.Context) error {
 	return w.Watched(func() error { return w.rounds(ctx) }, OwnDrops)
 }

@@ -31,7 +31,6 @@ func inStep(in *packets.Instance) packets.Way {
 	return &lockstep{OwnChains: packets.OwnChains{Instance: in}}
 }
 
-// Ready satisfies packets.Way.
 func (w *lockstep) Ready(context.Context) error {
 	if err := w.Open(); err != nil {
 		return err
@@ -44,7 +43,6 @@ func (w *lockstep) Ready(context.Context) error {
 	return nil
 }
 
-// Send satisfies packets.Way.
 func (w *lockstep) Send(ctx context.Context) error {
 	return w.Watched(func() error { return w.search(ctx) }, packets.AllDrops)
 }

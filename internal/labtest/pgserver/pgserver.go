@@ -217,7 +217,7 @@ func (s *Server) run(name string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// drop removes a database, whoever uses it; one that stays goes with the server.
+// drop removes a database, even one in use; one that stays goes with the server.
 func (s *Server) drop(name string) {
 	db, err := sql.Open("pgx", s.URL)
 	if err != nil {

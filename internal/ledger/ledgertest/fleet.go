@@ -276,7 +276,7 @@ func failed(name string) fleet.Observation {
 	return fleet.Observation{Name: name, Failure: "no route to host"}
 }
 
-// testUnreachable: a host that fails is told once, keeps what was known, and comes back.
+// testUnreachable: a host that fails is reported once, keeps what was known, and comes back.
 func testUnreachable(t *testing.T, s ledger.FleetStore, _ Open) {
 	changes, w := sweepOf(t, s, "one", day, seen("a", day, warning), failed("never"))
 	expectTold(t, changes, "a first-seen baseline; never unreachable baseline")

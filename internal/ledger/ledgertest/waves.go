@@ -10,7 +10,7 @@ import (
 )
 
 // testWaves: a wave's events stay as they were noted, in their order, and are found by
-// wave, by name and by machine, also by whoever opens the ledger next.
+// wave, by name and by machine, also after the ledger is opened again.
 func testWaves(t *testing.T, s ledger.FleetStore, open Open) {
 	at := timeOfWave
 	event := func(name string, state fleet.WaveState, text string) fleet.WaveEvent {

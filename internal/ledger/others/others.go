@@ -31,7 +31,7 @@ const Tool = "linerate import 1"
 // maxKept bounds the bytes of one file that are kept in the ledger.
 const maxKept = 16 << 20
 
-// Measurement is what files say, and what whoever imports them knows beside.
+// Measurement is what files say, and what their importer adds.
 type Measurement struct {
 	// Control are the files of the runs as it was, Variant those of the runs with
 	// Tunable set to After; without Variant nothing is compared.

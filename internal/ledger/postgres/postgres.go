@@ -16,7 +16,7 @@ import (
 	"linerate/internal/ledger/sqldb"
 )
 
-// lockKey is linerate's advisory lock: whoever holds it may append.
+// lockKey is linerate's advisory lock: its holder may append.
 const lockKey = 0x6c6e7274 // "lnrt"
 
 // Open opens the ledger in a database named by a URL, such as

@@ -55,7 +55,6 @@ func scanSweep(row scanner) (w fleet.Sweep, err error) {
 	return w, err
 }
 
-// BeginSweep notes that a sweep begins, or goes on.
 func (s fleetDB) BeginSweep(ctx context.Context, w fleet.Sweep) (out fleet.Sweep, err error) {
 	err = s.write(ctx, func(tx *sql.Tx) error {
 		out, err = scanSweep(tx.QueryRowContext(ctx, s.q("SELECT "+sweepColumns+" FROM fleet_sweeps WHERE id = ?"), w.ID))
@@ -83,7 +82,6 @@ func next(ctx context.Context, tx *sql.Tx, column, table string) (n int64, err e
 	return n, err
 }
 
-// Swept are the names that a sweep has done.
 func (s fleetDB) Swept(ctx context.Context, sweep string) (map[string]bool, error) {
 	done := map[string]bool{}
 	err := s.each(ctx, "SELECT m.name FROM fleet_names m JOIN fleet_sweeps w ON w.n = m.sweep WHERE w.id = ?", []any{sweep}, func(r *sql.Rows) error {
@@ -95,7 +93,6 @@ func (s fleetDB) Swept(ctx context.Context, sweep string) (map[string]bool, erro
 	return done, err
 }
 
-// Seen are the hosts' digests by name.
 func (s fleetDB) Seen(ctx context.Context) (map[string]string, error) {
 	known := map[string]string{}
 	err := s.each(ctx, "SELECT m.name, h.seen FROM fleet_names m JOIN fleet_hosts h ON h.n = m.host WHERE h.seen <> ''", nil, func(r *sql.Rows) error {
@@ -107,7 +104,6 @@ func (s fleetDB) Seen(ctx context.Context) (map[string]string, error) {
 	return known, err
 }
 
-// EndSweep notes that a sweep is over.
 func (s fleetDB) EndSweep(ctx context.Context, sweep string, at time.Time) (w fleet.Sweep, err error) {
 	err = s.write(ctx, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, "DELETE FROM fleet_rule_counts WHERE hosts = 0"); err != nil {

@@ -39,7 +39,6 @@ func (s fleetDB) observing(ctx context.Context, tx *sql.Tx, sweep string) *obser
 	return &observing{s: s, ctx: ctx, tx: tx, id: sweep, rules: map[fleet.RuleCount]int{}, days: map[fleet.Day]int{}, findings: map[string]int64{}}
 }
 
-// Forget drops a host.
 func (s fleetDB) Forget(ctx context.Context, name string, at time.Time) error {
 	return s.explain(s.write(ctx, func(tx *sql.Tx) error {
 		o := s.observing(ctx, tx, "")

@@ -12,7 +12,6 @@ import (
 	"linerate/internal/ledger"
 )
 
-// Sweeps lists sweeps, newest first.
 func (s fleetDB) Sweeps(ctx context.Context, limit int) ([]fleet.Sweep, error) {
 	out := []fleet.Sweep{}
 	err := s.each(ctx, "SELECT "+sweepColumns+" FROM fleet_sweeps ORDER BY n DESC"+limited(limit), nil, func(r *sql.Rows) error {
@@ -30,7 +29,6 @@ func limited(n int) string {
 	return fmt.Sprintf(" LIMIT %d", n)
 }
 
-// Status is how the fleet fares.
 func (s fleetDB) Status(ctx context.Context, sweeps int) (fleet.Status, error) {
 	st := fleet.Status{Groups: []fleet.Group{}, Sweeps: []fleet.Sweep{}}
 	err := s.each(ctx, `SELECT role, os, release, COUNT(*), SUM(CASE WHEN unreachable_since > 0 THEN 1 ELSE 0 END), SUM(CASE WHEN last_success = 0 THEN 1 ELSE 0 END),
@@ -63,7 +61,6 @@ func (s fleetDB) Status(ctx context.Context, sweeps int) (fleet.Status, error) {
 	return st, err
 }
 
-// Hosts that a filter admits.
 func (s fleetDB) Hosts(ctx context.Context, f fleet.HostFilter) ([]fleet.Host, error) {
 	var w where
 	for _, c := range []struct{ column, value string }{{"h.role", f.Role}, {"h.os", f.OS}, {"h.release", f.Release}} {
@@ -102,7 +99,6 @@ func (s fleetDB) Hosts(ctx context.Context, f fleet.HostFilter) ([]fleet.Host, e
 	return out, err
 }
 
-// Host returns one host with its findings.
 func (s fleetDB) Host(ctx context.Context, name string) (fleet.Host, error) {
 	tries := []string{"WHERE h.n = (SELECT host FROM fleet_names WHERE name = ?)", "WHERE h.hostname = ?", "WHERE h.id = ?"}
 	values := [][]any{{name}, {name}, {name}}
@@ -142,7 +138,6 @@ func (s fleetDB) whole(ctx context.Context, h fleet.Host, n int64) (fleet.Host, 
 	return h, err
 }
 
-// Changes that a filter admits, newest first.
 func (s fleetDB) Changes(ctx context.Context, f fleet.ChangeFilter) ([]fleet.Change, error) {
 	var w where
 	if !f.Since.IsZero() {
@@ -187,7 +182,6 @@ func (s fleetDB) Changes(ctx context.Context, f fleet.ChangeFilter) ([]fleet.Cha
 	return out, err
 }
 
-// RuleCounts says on how many hosts rules find something.
 func (s fleetDB) RuleCounts(ctx context.Context, rule string) ([]fleet.RuleCount, error) {
 	var w where
 	w.add("hosts > 0")
@@ -205,7 +199,6 @@ func (s fleetDB) RuleCounts(ctx context.Context, rule string) ([]fleet.RuleCount
 	return out, err
 }
 
-// Days counts changes by day.
 func (s fleetDB) Days(ctx context.Context, since time.Time) ([]fleet.Day, error) {
 	out := []fleet.Day{}
 	err := s.each(ctx, "SELECT day, kind, cause, severity, changes FROM fleet_days WHERE day >= ? ORDER BY day"+s.d.Order+", kind, cause, severity", []any{since.UTC().Format(time.DateOnly)}, func(r *sql.Rows) error {

@@ -13,7 +13,6 @@ import (
 // device are many on a fleet.
 const maxNamesOf = 400
 
-// TunableCounts says on how many hosts of a system rules find something about tunables.
 func (s fleetDB) TunableCounts(ctx context.Context, os string, is func(name string) bool) ([]fleet.TunableCount, error) {
 	var names []any
 	err := s.each(ctx, "SELECT DISTINCT tunable FROM fleet_findings WHERE tunable <> ''", nil, func(r *sql.Rows) error {

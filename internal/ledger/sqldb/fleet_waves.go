@@ -17,7 +17,6 @@ const (
 	eventColumns = "time, name, host, source, become, step, state, digest, txn, text"
 )
 
-// Waves lists waves, newest first.
 func (s fleetDB) Waves(ctx context.Context, limit int) ([]fleet.Wave, error) {
 	out := []fleet.Wave{}
 	err := s.each(ctx, "SELECT "+waveColumns+" FROM fleet_waves ORDER BY n DESC"+limited(limit), nil, func(r *sql.Rows) error {
@@ -34,7 +33,6 @@ func (s fleetDB) Waves(ctx context.Context, limit int) ([]fleet.Wave, error) {
 	return out, err
 }
 
-// WaveEvents are what happened to hosts in waves, oldest first.
 func (s fleetDB) WaveEvents(ctx context.Context, f fleet.WaveFilter) ([]fleet.WaveEvent, error) {
 	var w where
 	if f.Wave != "" {
@@ -62,7 +60,6 @@ func (s fleetDB) WaveEvents(ctx context.Context, f fleet.WaveFilter) ([]fleet.Wa
 	return out, err
 }
 
-// BeginWave notes that a wave begins, with its hosts.
 func (s fleetDB) BeginWave(ctx context.Context, w fleet.Wave, hosts ...fleet.WaveEvent) error {
 	options, err := json.Marshal(w.Options)
 	if err != nil {
@@ -81,7 +78,6 @@ func (s fleetDB) BeginWave(ctx context.Context, w fleet.Wave, hosts ...fleet.Wav
 	}))
 }
 
-// NoteWave adds what happened to hosts.
 func (s fleetDB) NoteWave(ctx context.Context, wave string, events ...fleet.WaveEvent) error {
 	return s.explain(s.write(ctx, func(tx *sql.Tx) error {
 		var n int64

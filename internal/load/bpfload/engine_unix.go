@@ -77,5 +77,4 @@ func (p *outPort) Send(frames [][]byte) (int, error) {
 	return len(frames), nil
 }
 
-// Close closes the descriptor.
 func (p *outPort) Close() error { return p.file.Close() }

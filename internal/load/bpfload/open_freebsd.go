@@ -27,7 +27,6 @@ func Interleaving(open wire.Door, spent Spent) load.Engine {
 	return interleaver{engine{open, dropped}, spent}
 }
 
-// Name is "bpf".
 func (engine) Name() string { return Name }
 
 // Available tries what the engine is made of: a bpf descriptor.

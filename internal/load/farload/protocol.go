@@ -1,7 +1,7 @@
 // Package farload is a traffic engine on other machines (load.Engine): the
 // same engines, run there by this program, asked over a pipe. The pipe is one
 // JSON document a line each way; its end is the far program's end, so that no
-// traffic outlives whoever asked for it.
+// traffic outlives its client.
 package farload
 
 import (

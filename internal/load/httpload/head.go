@@ -1,6 +1,9 @@
 package httpload
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // head is what is to be known of an answer's head.
 type head struct {
@@ -135,12 +138,7 @@ func named(name []byte, small string) bool {
 
 // plain tells whether text has no control characters.
 func plain(text []byte) bool {
-	for _, c := range text {
-		if c < ' ' && c != '\t' || c == 0x7f {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(text, func(c byte) bool { return c < ' ' && c != '\t' || c == 0x7f })
 }
 
 // nameByte are the characters of a header's name (RFC 9110 5.6.2).

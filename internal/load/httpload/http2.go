@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/net/http2/hpack"
 
+	"linerate/internal/list"
 	"linerate/internal/load/dial"
 	"linerate/internal/load/loop"
 )
@@ -91,7 +92,7 @@ func (c *slot) get(deadline time.Time) (*session, *dial.Failure) {
 	return c.current, nil
 }
 
-// connect makes the connection that a session is spoken on.
+// connect makes the connection that a session uses.
 func (c *slot) connect(ctx context.Context) (net.Conn, *dial.Failure) {
 	raw, err := c.d.TCP(ctx)
 	if err != nil {
@@ -131,10 +132,7 @@ func (l *http2Lane) close() {}
 
 // prepare2 makes the requests' headers and the connections of HTTP/2.
 func (r *source) prepare2() {
-	var headers [][]field
-	for _, t := range r.Targets {
-		headers = append(headers, fieldsOf(r.Spec, t))
-	}
+	headers := list.Map(r.Targets, func(t Target) []field { return fieldsOf(r.Spec, t) })
 	for range r.Connections {
 		r.h2 = append(r.h2, newSlot(r, headers))
 	}

@@ -26,7 +26,7 @@ func Run(ctx context.Context, s Spec) (request.Result, error) {
 	return a.Result(m), err
 }
 
-// Account is Run for whoever adds several loads up (request.Account.Merge,
+// Account is Run for callers that add several loads up (request.Account.Merge,
 // request.Meter.Plus). The account is nil where the load could not begin.
 func Account(ctx context.Context, s Spec) (*request.Account, request.Meter, error) {
 	if err := s.Validate(); err != nil {
@@ -91,7 +91,6 @@ func (l asked) Do(target int, deadline time.Time) loop.Answer {
 	return loop.Answer{Kind: kind, Code: a.code, Body: a.body, Detail: detail}
 }
 
-// Close closes the lane's connection.
 func (l asked) Close() { l.close() }
 
 // bufferSize is of each of a lane's buffers: large ones save system calls,

@@ -31,7 +31,7 @@ const (
 	fragment = 16 << 10
 )
 
-// session is a connection of HTTP/2, spoken with x/net's frames and headers. One
+// session is a connection of HTTP/2, by x/net's frames and headers. One
 // goroutine reads; lanes write together, what several have to say in one call.
 // net/http's client has a goroutine, a context and some forty objects a request,
 // and used more CPU time than the server that it was to measure.

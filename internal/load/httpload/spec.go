@@ -2,7 +2,7 @@
 // are due by a schedule) or a closed one (each connection asks again when it
 // has been answered, as wrk does).
 //
-// HTTP/1.1 is spoken on connections of its own with net/http's parser of
+// HTTP/1.1 uses connections of its own and net/http's parser of
 // responses where a quick look at the head does not do: http.Transport repeats
 // requests whose connection was lost, and would hide what is to be counted.
 // HTTP/2 has sessions of its own, for the same reason, on x/net's frames.
@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"linerate/internal/hint"
+	"linerate/internal/list"
 	"linerate/internal/load/dial"
 	"linerate/internal/load/request"
 )
@@ -112,9 +113,5 @@ func (s *Spec) Validate() error {
 }
 
 func (s *Spec) weights() []float64 {
-	var w []float64
-	for _, t := range s.Targets {
-		w = append(w, t.Weight)
-	}
-	return w
+	return list.Map(s.Targets, func(t Target) float64 { return t.Weight })
 }

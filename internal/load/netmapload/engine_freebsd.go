@@ -75,7 +75,6 @@ type engine struct{ open wire.Door }
 // in its jails.
 func New(open wire.Door) load.Engine { return engine{open} }
 
-// Name is "netmap".
 func (engine) Name() string { return Name }
 
 // Available tries to open /dev/netmap.
@@ -186,5 +185,4 @@ func (p *outPort) sync() error {
 	return nil
 }
 
-// Close ends the port.
 func (p *outPort) Close() error { return p.close() }

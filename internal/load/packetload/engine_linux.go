@@ -22,7 +22,6 @@ type engine struct{}
 // New returns the engine.
 func New() load.Engine { return engine{} }
 
-// Name is "af_packet".
 func (engine) Name() string { return Name }
 
 // Available tries what the engine is made of: a packet socket.

@@ -224,7 +224,6 @@ func (s *session) drop() {
 	}
 }
 
-// Close ends the session.
 func (s *session) Close() {
 	if s.conn != nil {
 		s.quit()

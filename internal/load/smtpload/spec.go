@@ -5,7 +5,7 @@
 // own affair, and to be asked of its queue.
 //
 // net/smtp hides how far a message came and cannot be told where to dial from,
-// and is frozen; the few commands are spoken here.
+// and is frozen; the few commands are written here.
 package smtpload
 
 import (

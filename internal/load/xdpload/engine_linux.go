@@ -19,7 +19,6 @@ type engine struct{}
 // New returns the engine.
 func New() load.Engine { return engine{} }
 
-// Name is "xdp".
 func (engine) Name() string { return Name }
 
 // Available asks the kernel for what the programs need. Live frames have no

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"linerate/internal/queue"
-	"linerate/internal/sqltext"
 )
 
 // Tx is a transaction. Placeholders are ?.
@@ -30,7 +29,7 @@ type DB interface {
 
 // Engine hands out jobs.
 type Engine interface {
-	// Put makes a job of a study's unit, to be done by whoever has a testbed of the label.
+	// Put makes a job of a study's unit, for any worker with a testbed of the label.
 	Put(ctx context.Context, tx Tx, label string, t Ticket) (job int64, err error)
 	// Withdraw takes a job back, and ends it where it runs.
 	Withdraw(ctx context.Context, tx Tx, job int64) error
@@ -48,11 +47,10 @@ type Ticket struct {
 
 // Dialect is what databases differ in.
 type Dialect struct {
-	Blob   string // type of bytes
-	Now    string // milliseconds since 1970 by the database's clock, an expression
-	Lock   string // ends a SELECT that keeps its rows: FOR UPDATE, or ""
-	Dollar bool   // placeholders are $1, not ?
-	Order  string // makes texts sort by their bytes
+	Blob  string // type of bytes
+	Now   string // milliseconds since 1970 by the database's clock, an expression
+	Lock  string // ends a SELECT that keeps its rows: FOR UPDATE, or ""
+	Order string // makes texts sort by their bytes
 }
 
 // Book is the queue but for handing out.
@@ -64,14 +62,6 @@ type Book struct {
 	// Hopeless tells errors of the database that trying again cannot mend, such as a
 	// trial that is recorded already; nil: none is.
 	Hopeless func(error) bool
-}
-
-// Placeholders writes a statement's placeholders as the dialect has them.
-func (d Dialect) Placeholders(query string) string {
-	if !d.Dollar {
-		return query
-	}
-	return sqltext.Numbered(query)
 }
 
 // migrations are the steps to the current tables, in order; none is edited once
@@ -154,6 +144,31 @@ func (b *Book) Current(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// Each is Tx.Query over rows of a driver's, which its caller closes.
+func Each(rows interface {
+	Next() bool
+	Scan(...any) error
+	Err() error
+}, each func(scan func(...any) error) error) error {
+	for rows.Next() {
+		if err := each(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// Column is the one column of a query's rows.
+func Column[T any](ctx context.Context, tx Tx, query string, args ...any) (all []T, err error) {
+	err = tx.Query(ctx, query, args, func(scan func(...any) error) error {
+		var v T
+		err := scan(&v)
+		all = append(all, v)
+		return err
+	})
+	return all, err
 }
 
 // errNoRow: a query that must find something found nothing.

@@ -102,13 +102,8 @@ func (b *Book) Sweep(ctx context.Context) error {
 		if lock != "" {
 			lock += " SKIP LOCKED" // another sweeps, or it beats just now
 		}
-		var silent []string
-		if err := tx.Query(ctx, "SELECT name FROM queue_testbeds WHERE state = ? AND beat < "+b.Dialect.Now+" - ? ORDER BY name"+lock, []any{queue.BedLeased, lost}, func(scan func(...any) error) error {
-			var name string
-			err := scan(&name)
-			silent = append(silent, name)
-			return err
-		}); err != nil {
+		silent, err := Column[string](ctx, tx, "SELECT name FROM queue_testbeds WHERE state = ? AND beat < "+b.Dialect.Now+" - ? ORDER BY name"+lock, queue.BedLeased, lost)
+		if err != nil {
 			return err
 		}
 		for _, name := range silent {

@@ -113,7 +113,7 @@ func (b *Book) put(ctx context.Context, tx Tx, id, label, part string, blocks []
 	return err
 }
 
-// again hands a block out once more: its job is withdrawn, and whoever has that
+// again hands a block out once more: its job is withdrawn, and the worker that has it
 // can no longer end it.
 func (b *Book) again(ctx context.Context, tx Tx, id string, block int, old int64, blame int) error {
 	label, err := one[string](ctx, tx, "SELECT label FROM queue_studies WHERE id = ?", id)
@@ -147,13 +147,8 @@ func (b *Book) end(ctx context.Context, tx Tx, id string, state queue.State, why
 	if queue.State(was).Ended() {
 		return fmt.Errorf("study %s ended before: it is %s", id, was)
 	}
-	var jobs []int64
-	if err := tx.Query(ctx, "SELECT job FROM queue_blocks WHERE study = ? AND state <> 'done'", []any{id}, func(scan func(...any) error) error {
-		var job int64
-		err := scan(&job)
-		jobs = append(jobs, job)
-		return err
-	}); err != nil {
+	jobs, err := Column[int64](ctx, tx, "SELECT job FROM queue_blocks WHERE study = ? AND state <> 'done'", id)
+	if err != nil {
 		return err
 	}
 	for _, job := range jobs {

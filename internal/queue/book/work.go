@@ -146,7 +146,7 @@ func (h *Hands) Handle(ctx context.Context, t Ticket, ended func(context.Context
 	if !(study.Environment{Unavailable: j.Lacks}).Lacks(part) { // else another testbed found out since
 		o, err = h.do(ctx, j)
 	}
-	if ctx.Err() != nil { // cancelled, or lost: whoever ended it sees to the block
+	if ctx.Err() != nil { // cancelled, or lost: what ended it handles the block
 		return context.Cause(ctx)
 	}
 	if err == nil {

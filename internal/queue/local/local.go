@@ -104,16 +104,13 @@ func (q *db) own() error {
 	return nil
 }
 
-// Place says where the queue is.
 func (q *db) Place() string { return q.place }
 
-// Close closes the file.
 func (q *db) Close() error { return errors.Join(q.own(), q.sql.Close()) }
 
 // tries is how often a transaction is begun anew while another one writes.
 const tries = 20
 
-// Do runs f in a transaction, again where another was in its way.
 func (q *db) Do(ctx context.Context, f func(book.Tx) error) error {
 	for try := 1; ; try++ {
 		err := q.once(ctx, f)
@@ -150,7 +147,6 @@ func hopeless(err error) bool { return code(err) == sqlite3.SQLITE_CONSTRAINT }
 // tx is a transaction of database/sql.
 type tx struct{ *sql.Tx }
 
-// Exec runs a statement.
 func (t tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	r, err := t.ExecContext(ctx, query, args...)
 	if err != nil {
@@ -159,22 +155,15 @@ func (t tx) Exec(ctx context.Context, query string, args ...any) (int64, error) 
 	return r.RowsAffected()
 }
 
-// Query reads rows.
 func (t tx) Query(ctx context.Context, query string, args []any, each func(scan func(...any) error) error) error {
 	rows, err := t.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	for rows.Next() {
-		if err := each(rows.Scan); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	return book.Each(rows, each)
 }
 
-// Put makes a job.
 func (q *db) Put(ctx context.Context, t book.Tx, label string, ticket book.Ticket) (int64, error) {
 	r, err := t.(tx).ExecContext(ctx, "INSERT INTO queue_jobs (label, study, block, taken, after) VALUES (?, ?, ?, 0, 0)", label, ticket.Study, ticket.Block)
 	if err != nil {
@@ -190,15 +179,8 @@ func (q *db) Withdraw(ctx context.Context, t book.Tx, job int64) error {
 }
 
 // Dead are the jobs that were taken and never begun, or are gone.
-func (q *db) Dead(ctx context.Context, t book.Tx, lost int64) (dead []int64, err error) {
-	err = t.Query(ctx, "SELECT b.job FROM queue_blocks b LEFT JOIN queue_jobs j ON j.id = b.job WHERE b.state = 'open' AND (j.id IS NULL OR j.taken > 0 AND j.taken < "+q.Dialect.Now+" - ?)",
-		[]any{lost}, func(scan func(...any) error) error {
-			var job int64
-			err := scan(&job)
-			dead = append(dead, job)
-			return err
-		})
-	return dead, err
+func (q *db) Dead(ctx context.Context, t book.Tx, lost int64) ([]int64, error) {
+	return book.Column[int64](ctx, t, "SELECT b.job FROM queue_blocks b LEFT JOIN queue_jobs j ON j.id = b.job WHERE b.state = 'open' AND (j.id IS NULL OR j.taken > 0 AND j.taken < "+q.Dialect.Now+" - ?)", lost)
 }
 
 // take takes the oldest job of a label, if there is one.
@@ -214,7 +196,6 @@ func (q *db) take(ctx context.Context, label string) (t book.Ticket, ok bool, er
 	return t, ok && err == nil, err
 }
 
-// Work does jobs on a leased testbed.
 func (q *db) Work(parent context.Context, l queue.Lease, fit func(context.Context) error, do queue.Work) error {
 	ctx, end := context.WithCancelCause(parent)
 	defer end(nil)

@@ -26,7 +26,7 @@ type Open func(t *testing.T, p queue.Patience) queue.Queue
 // ends no lease.
 var patient = queue.Patience{Beat: 500 * time.Millisecond, Lost: 5 * time.Minute}
 
-// hasty takes a worker for lost that a busy machine has held up: whoever works by it
+// hasty takes a worker for lost that a busy machine has held up: who works by it
 // leases its testbed again (steady).
 var hasty = queue.Patience{Beat: time.Second, Lost: 4 * time.Second}
 

@@ -23,6 +23,7 @@ import (
 
 	"linerate/internal/queue"
 	"linerate/internal/queue/book"
+	"linerate/internal/sqltext"
 )
 
 // lockKey keeps two processes from making the tables at the same time.
@@ -95,12 +96,12 @@ func connect(ctx context.Context, url string, p queue.Patience, session map[stri
 	}
 	q := &db{pool: pool, place: fmt.Sprintf("postgres://%s/%s", cfg.ConnConfig.Host, cfg.ConnConfig.Database)}
 	q.Book = &book.Book{DB: q, Engine: q, Patience: p, Hopeless: hopeless, Dialect: book.Dialect{
-		Blob: "BYTEA", Now: "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT", Lock: " FOR UPDATE", Dollar: true, Order: ` COLLATE "C"`,
+		Blob: "BYTEA", Now: "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT", Lock: " FOR UPDATE", Order: ` COLLATE "C"`,
 	}}
 	return q, nil
 }
 
-// quiet: what goes wrong with the database shows in the lease and is told there.
+// quiet: what goes wrong with the database shows in the lease, which reports it.
 var quiet = slog.New(slog.DiscardHandler)
 
 // migrate makes the tables, one process at a time.
@@ -124,10 +125,8 @@ func (q *db) migrate(ctx context.Context) error {
 	return q.Migrate(ctx)
 }
 
-// Place says where the queue is.
 func (q *db) Place() string { return q.place }
 
-// Close ends the connections.
 func (q *db) Close() error {
 	q.pool.Close()
 	return nil
@@ -136,7 +135,6 @@ func (q *db) Close() error {
 // tries is how often a transaction is begun anew that lost to another.
 const tries = 20
 
-// Do runs f in a transaction, again where another was in its way.
 func (q *db) Do(ctx context.Context, f func(book.Tx) error) error {
 	for try := 1; ; try++ {
 		err := pgx.BeginFunc(ctx, q.pool, func(t pgx.Tx) error { return f(tx{t}) })
@@ -158,27 +156,18 @@ func hopeless(err error) bool {
 // tx is a transaction of pgx.
 type tx struct{ pgx.Tx }
 
-var dialect = book.Dialect{Dollar: true}
-
-// Exec runs a statement.
 func (t tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	tag, err := t.Tx.Exec(ctx, dialect.Placeholders(query), args...)
+	tag, err := t.Tx.Exec(ctx, sqltext.Numbered(query), args...)
 	return tag.RowsAffected(), err
 }
 
-// Query reads rows.
 func (t tx) Query(ctx context.Context, query string, args []any, each func(scan func(...any) error) error) error {
-	rows, err := t.Tx.Query(ctx, dialect.Placeholders(query), args...)
+	rows, err := t.Tx.Query(ctx, sqltext.Numbered(query), args...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	for rows.Next() {
-		if err := each(rows.Scan); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	return book.Each(rows, each)
 }
 
 // args are a job's: which block.
@@ -187,7 +176,6 @@ type args struct{ book.Ticket }
 // Kind names the jobs in River's table.
 func (args) Kind() string { return "linerate_block" }
 
-// Put makes a job.
 func (q *db) Put(ctx context.Context, t book.Tx, label string, ticket book.Ticket) (int64, error) {
 	r, err := q.client.InsertTx(ctx, t.(tx).Tx, args{ticket}, &river.InsertOpts{Queue: label, MaxAttempts: maxAttempts})
 	if err != nil {
@@ -206,17 +194,10 @@ func (q *db) Withdraw(ctx context.Context, t book.Tx, job int64) error {
 }
 
 // Dead are the jobs that River will not hand out again by itself.
-func (q *db) Dead(ctx context.Context, t book.Tx, lost int64) (dead []int64, err error) {
-	err = t.Query(ctx, `SELECT b.job FROM queue_blocks b LEFT JOIN river_job j ON j.id = b.job
+func (q *db) Dead(ctx context.Context, t book.Tx, lost int64) ([]int64, error) {
+	return book.Column[int64](ctx, t, `SELECT b.job FROM queue_blocks b LEFT JOIN river_job j ON j.id = b.job
 		WHERE b.state = 'open' AND (j.id IS NULL OR j.finalized_at IS NOT NULL
-			OR j.state = 'running' AND j.attempted_at < now() - make_interval(secs => ?::DOUBLE PRECISION / 1000))`,
-		[]any{lost}, func(scan func(...any) error) error {
-			var job int64
-			err := scan(&job)
-			dead = append(dead, job)
-			return err
-		})
-	return dead, err
+			OR j.state = 'running' AND j.attempted_at < now() - make_interval(secs => ?::DOUBLE PRECISION / 1000))`, lost)
 }
 
 // worker does River's jobs with a testbed.
@@ -253,7 +234,6 @@ func (s soon) NextRetry(*rivertype.JobRow) time.Time { return time.Now().Add(s.a
 // stopping is how long jobs may take to end when their worker does.
 const stopping = 30 * time.Second
 
-// Work does jobs on a leased testbed.
 func (q *db) Work(parent context.Context, l queue.Lease, fit func(context.Context) error, do queue.Work) error {
 	ctx, end := context.WithCancelCause(parent)
 	defer end(nil)

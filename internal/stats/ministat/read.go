@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -125,12 +126,7 @@ func parseDouble(field []byte) (float64, bool) {
 // plain reports whether a field is made of a decimal number's characters, as
 // nearly all are: what strconv makes of those is what C does.
 func plain(field []byte) bool {
-	for _, c := range field {
-		if (c < '0' || c > '9') && c != '.' && c != '-' && c != 'e' {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(field, func(c byte) bool { return (c < '0' || c > '9') && c != '.' && c != '-' && c != 'e' })
 }
 
 func isRange(err error) bool { return errors.Is(err, strconv.ErrRange) }

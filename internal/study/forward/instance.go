@@ -32,7 +32,7 @@ type table struct {
 	ns   [][]float64 // time per frame
 	good [][]bool
 	by   []study.Disturbed
-	// round of each slice: the how-manieth of its lane it is.
+	// round of each slice: its number within its lane.
 	round []int
 }
 

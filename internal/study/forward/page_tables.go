@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/list"
 	"linerate/internal/load"
 	"linerate/internal/show"
 	"linerate/internal/stats"
@@ -125,10 +126,7 @@ func printStates(p *show.Page, r study.Results) {
 	}) {
 		return
 	}
-	var rows [][]string
-	for _, row := range t.Rows {
-		rows = append(rows, row[:6])
-	}
+	rows := list.Map(t.Rows, func(row []string) []string { return row[:6] })
 	PrintTable(p, "what connection tracking did while the traffic ran, means; bytes of a state in its cache, and of all the kernel's objects",
 		t.Header[:6], []bool{false, false, true, true, true, true}, rows)
 	for _, row := range t.Rows {
@@ -208,10 +206,9 @@ func printManagement(p *show.Page, r study.Results) {
 		if !ok {
 			continue
 		}
-		var rows [][]string
-		for _, row := range t.Rows {
-			rows = append(rows, []string{row[0], row[1], row[2], row[3], row[5], row[6], row[8], row[9]})
-		}
+		rows := list.Map(t.Rows, func(row []string) []string {
+			return []string{row[0], row[1], row[2], row[3], row[5], row[6], row[8], row[9]}
+		})
 		PrintTable(p, fmt.Sprintf("does the router stay usable under part %s: share answered with 95 %% interval, and the median round trip", part),
 			[]string{"variant", "trials", "echo", "", "connected", "", "greeted", ""}, []bool{false, true, true, true, true, true, true, true}, rows)
 	}

@@ -1,4 +1,4 @@
-// Package kinds makes all kinds of parts and of settings known to studies: whoever
+// Package kinds makes all kinds of parts and of settings known to studies: what
 // reads a study or a record imports it, for that alone. A new kind is one more here.
 package kinds
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"linerate/internal/chart"
+	"linerate/internal/list"
 	"linerate/internal/load/request"
 	"linerate/internal/show"
 	"linerate/internal/stats"
@@ -255,10 +256,7 @@ const depthBins = 48
 // depthsOf gathers an arm's samples of a part's valid trials; false of none.
 func depthsOf(r study.Results, part, arm string) (d depths, ok bool) {
 	loads := queueLoads(r, part, arm, &d)
-	var ends []float64
-	for _, l := range loads {
-		ends = append(ends, l[len(l)-1].Seconds)
-	}
+	ends := list.Map(loads, func(l []request.Depth) float64 { return l[len(l)-1].Seconds })
 	if len(ends) == 0 {
 		return d, false
 	}

@@ -2,6 +2,7 @@ package bedfile
 
 import (
 	"fmt"
+	"linerate/internal/list"
 	"path"
 	"slices"
 	"strings"
@@ -35,13 +36,8 @@ func (f *File) host(role string) *Host {
 	return map[string]*Host{DUT: f.Hosts.DUT, Generator: f.Hosts.Generator, Receiver: f.Hosts.Receiver}[role]
 }
 
-func (f *File) between(from, to string) (list []Wire) {
-	for _, w := range f.Wires {
-		if w.Start().Host == from && w.Finish().Host == to {
-			list = append(list, w)
-		}
-	}
-	return list
+func (f *File) between(from, to string) []Wire {
+	return list.Filter(f.Wires, func(w Wire) bool { return w.Start().Host == from && w.Finish().Host == to })
 }
 
 func first(list []Wire) *Wire {

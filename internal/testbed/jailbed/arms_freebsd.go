@@ -54,7 +54,7 @@ func (a *armJail) build(ctx context.Context, b *Bed, bypass bool, p path) (err e
 	return b.bypass(ctx, a.gen, a.sink)
 }
 
-// describe is the arm for whoever measures it.
+// describe is the arm for what measures it.
 func (a *armJail) describe(b *Bed, applied testbed.Applied, unavailable error) testbed.Arm {
 	out := testbed.Arm{Applied: applied, Thread: b.DUTThread(), Unavailable: unavailable,
 		Generator: portOn(a.gen, genPort, ingress), Receiver: portOn(a.sink, sinkPort, egress)}

@@ -125,7 +125,7 @@ func (b *Bed) set(ctx context.Context, a *arm, settings []setting.Setting) (test
 	return applied, err
 }
 
-// describe is the arm for whoever measures it. Its ports have the addresses
+// describe is the arm for what measures it. Its ports have the addresses
 // that the DUT believes to be there.
 func (a *arm) describe(b *Bed, applied testbed.Applied, unavailable error) testbed.Arm {
 	out := testbed.Arm{Applied: applied, Thread: a.thread, Unavailable: unavailable,

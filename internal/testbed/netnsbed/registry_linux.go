@@ -18,6 +18,7 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/knob"
+	"linerate/internal/list"
 )
 
 // The registry is a directory with one file per named lab and one journal
@@ -142,10 +143,7 @@ func Sweep() error {
 
 // remove ends a lab's namespaces and forgets it.
 func (l Lab) remove() error {
-	var errs []error
-	for _, n := range l.Namespaces() {
-		errs = append(errs, removeName(n))
-	}
+	errs := list.Map(l.Namespaces(), removeName)
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}

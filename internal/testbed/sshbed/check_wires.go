@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"linerate/internal/hint"
+	"linerate/internal/list"
 	"linerate/internal/testbed/bedfile"
 )
 
@@ -102,12 +103,7 @@ func (c *checker) shout(ctx context.Context, from bedfile.End) (sent uint64, got
 // wired says what it means where frames to everybody arrived: the wire must take
 // them to its other end, to no other, and lose none.
 func wired(from, to bedfile.End, sent uint64, got map[string]uint64) (string, error) {
-	var seen []string
-	for _, e := range slices.Sorted(maps.Keys(got)) {
-		if e != from.String() && got[e] >= sent/2 {
-			seen = append(seen, e)
-		}
-	}
+	seen := list.Filter(slices.Sorted(maps.Keys(got)), func(e string) bool { return e != from.String() && got[e] >= sent/2 })
 	arrived := min(got[to.String()], sent) // machines say things of their own accord
 	switch {
 	case len(seen) == 0 && arrived < sent/10:

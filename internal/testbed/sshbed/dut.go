@@ -62,7 +62,7 @@ func Identify(ctx context.Context, c Conn) (Identity, error) {
 	if err != nil {
 		return Identity{}, err
 	}
-	id := Identity{UID: -1} // whoever does not say is not taken for root
+	id := Identity{UID: -1} // an answer without it is not taken for root
 	for line := range strings.Lines(out) {
 		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		switch word {

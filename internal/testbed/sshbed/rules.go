@@ -69,7 +69,7 @@ func generated(m setting.Mechanism, r setting.Rules) string {
 	switch m {
 	case setting.NFT:
 		b.WriteString("table ip linerate {\n")
-		elements := list(r.SetElements, address, ", ")
+		elements := joined(r.SetElements, address, ", ")
 		if elements != "" {
 			b.WriteString("set blocked { type ipv4_addr; elements = { " + elements + " } }\n")
 		}
@@ -83,7 +83,7 @@ func generated(m setting.Mechanism, r setting.Rules) string {
 		}
 		b.WriteString("}\n}\n")
 	case setting.PF:
-		elements := list(r.SetElements, address, ", ")
+		elements := joined(r.SetElements, address, ", ")
 		if elements != "" {
 			b.WriteString("table <blocked> const { " + elements + " }\n")
 		}
@@ -116,7 +116,7 @@ func each(b *strings.Builder, n int, line func(int) string) {
 	}
 }
 
-func list(n int, element func(int) string, between string) string {
+func joined(n int, element func(int) string, between string) string {
 	all := make([]string, n)
 	for i := range all {
 		all[i] = element(i)

@@ -12,6 +12,7 @@ import (
 	"linerate/internal/apply"
 	"linerate/internal/host"
 	"linerate/internal/knob"
+	"linerate/internal/list"
 	"linerate/internal/plan"
 	"linerate/internal/setting"
 	"linerate/internal/testbed/bedfile"
@@ -111,11 +112,10 @@ func (b *Bed) add(ctx context.Context, v *variant, laid map[string]plan.File, s 
 }
 
 // assign gives a value to each of some devices; those of no device have one called "".
-func assign(m setting.Mechanism, name, value string, devices ...string) (list []apply.Assignment) {
-	for _, d := range devices {
-		list = append(list, apply.Assignment{Key: knob.Key{Mechanism: m, Device: d, Name: name}, Value: value})
-	}
-	return list
+func assign(m setting.Mechanism, name, value string, devices ...string) []apply.Assignment {
+	return list.Map(devices, func(d string) apply.Assignment {
+		return apply.Assignment{Key: knob.Key{Mechanism: m, Device: d, Name: name}, Value: value}
+	})
 }
 
 // imageName accepts names of boot environments, kernels and GRUB's entries.
@@ -213,10 +213,7 @@ func (b *Bed) allowed(ctx context.Context, v variant) error {
 	if len(v.files) == 0 {
 		return nil
 	}
-	var paths []string
-	for _, f := range v.files {
-		paths = append(paths, f.Path)
-	}
+	paths := list.Map(v.files, func(f plan.File) string { return f.Path })
 	now, err := b.m.Look(ctx, nil, paths)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/hint"
+	"linerate/internal/list"
 	"linerate/internal/setting"
 	"linerate/internal/study"
 	"linerate/internal/study/ways/kernel"
@@ -180,10 +181,7 @@ func (q Query) sets(name string) bool {
 
 // choose applies what is wanted and unwanted by name.
 func (q Query) choose(all []Entry) error {
-	var known []string
-	for _, e := range all {
-		known = append(known, e.Name)
-	}
+	known := list.Map(all, func(e Entry) string { return e.Name })
 	for _, n := range slices.Concat(q.Only, q.Without) {
 		if !slices.Contains(known, n) {
 			return hint.Unknown("setting with levels to try", n, known)
@@ -204,20 +202,12 @@ func (q Query) choose(all []Entry) error {
 
 // Factors are the entries of the space that are in it.
 func Factors(all []Entry) (in []Entry) {
-	for _, e := range all {
-		if e.In {
-			in = append(in, e)
-		}
-	}
-	return in
+	return list.Filter(all, func(e Entry) bool { return e.In })
 }
 
 // Levels is how many levels each factor has beside the base's.
 func Levels(factors []Entry) (n []int) {
-	for _, f := range factors {
-		n = append(n, len(f.Levels))
-	}
-	return n
+	return list.Map(factors, func(f Entry) int { return len(f.Levels) })
 }
 
 // Settings are those of a configuration of the factors.

@@ -89,7 +89,7 @@ func (s *Server) run(t testing.TB, sshd string, o Options) bool {
 	if o.Command != "" {
 		config += "ForceCommand " + o.Command + "\n"
 	}
-	// A home of its own: what the shell of whoever runs this test does at login,
+	// A home of its own: what the login shell of the user who runs this test does,
 	// by ~/.bashrc say, is no part of it, and may take longer than the rest.
 	config += "SetEnv HOME=" + s.Dir + " " + strings.Join(o.Env, " ") + "\n"
 	s.write(t, "sshd_config", config)

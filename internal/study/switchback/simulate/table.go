@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"linerate/internal/list"
 	"linerate/internal/stats"
 	"linerate/internal/study/switchback"
 )
@@ -65,11 +66,7 @@ func Table(studies int, seed uint64) []Row {
 				}
 			}
 		}
-		var rows []Row
-		for _, m := range methods {
-			rows = append(rows, t[m].row(s, m))
-		}
-		return rows
+		return list.Map(methods, func(m Method) Row { return t[m].row(s, m) })
 	})
 }
 

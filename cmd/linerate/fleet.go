@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/assemble/fleets"
+	"linerate/internal/assemble/hosts"
+	"linerate/internal/assemble/ledgers"
+	"linerate/internal/audit"
+	"linerate/internal/cli"
+	"linerate/internal/fleet"
+	"linerate/internal/fleet/inventory"
+	"linerate/internal/fleet/page"
+	"linerate/internal/hint"
+	"linerate/internal/ledger"
+	"linerate/internal/show"
+	"linerate/internal/wave"
+)
+
+// fleetForms are how the verbs about a fleet print.
+type fleetForms struct {
+	ledger          string
+	asJSON, asSARIF bool
+}
+
+func (o *fleetForms) addFlags(cmd *cobra.Command, sarif bool) {
+	addLedgerFlag(cmd, &o.ledger)
+	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print one JSON document")
+	if sarif {
+		cmd.Flags().BoolVar(&o.asSARIF, "sarif", false, "print one SARIF 2.1.0 log")
+	}
+}
+
+// read opens the ledger's fleet.
+func (o *fleetForms) read(cmd *cobra.Command, f func(ledger.FleetStore) error) error {
+	if o.asJSON && o.asSARIF {
+		return hint.Usagef("--json and --sarif are two documents: choose one")
+	}
+	return ledgers.Read(cmd.Context(), o.ledger, func(s ledger.Store) error { return f(s.Fleet()) })
+}
+
+// answer prints a document in the form that was asked for: as JSON, as the SARIF log of hosts
+// with findings, or as a page.
+func (o *fleetForms) answer(cmd *cobra.Command, doc any, hosts func() ([]fleet.Host, error), fill func(*show.Page)) error {
+	if !o.asSARIF {
+		return cli.Answer(cmd, o.asJSON, doc, fill)
+	}
+	found, err := hosts()
+	if err != nil {
+		return err
+	}
+	return cli.PrintJSON(cmd.OutOrStdout(), page.SARIF(cli.Version(), found...))
+}
+
+// fleetVersion is the version of the documents about fleets.
+const fleetVersion = 1
+
+// worsened is what makes a verb about changes end with an exit code of its own.
+type worsened struct {
+	floor              audit.Severity
+	unreachable, drift bool
+}
+
+// failOnNews are the values of --fail-on.
+var failOnNews = []string{"new-error", "new-warning", "new-info", "unreachable", "drift"}
+
+const failOnNewUsage = "exit with 3 when hosts got worse by at least this: new-error, new-warning, new-info, unreachable or drift (several by commas)"
+
+func parseFailOn(text string) (f worsened, err error) {
+	for word := range strings.SplitSeq(text, ",") {
+		switch severity, isNew := strings.CutPrefix(word, "new-"); {
+		case word == "":
+		case word == "unreachable":
+			f.unreachable = true
+		case word == "drift":
+			f.drift = true
+		case isNew:
+			if f.floor, err = parseSeverity("--fail-on", severity); err != nil {
+				return f, hint.Unknown("value of --fail-on", word, failOnNews)
+			}
+		default:
+			return f, hint.Unknown("value of --fail-on", word, failOnNews)
+		}
+	}
+	return f, nil
+}
+
+// exit is the exit code of changes, nil where none of them is so bad.
+func (f worsened) exit(changes []fleet.Change) error {
+	for i := range changes {
+		c := &changes[i]
+		if c.Alerts() && (c.Kind == fleet.Unreachable && f.unreachable || c.Kind == fleet.Drift && f.drift ||
+			c.Kind != fleet.Unreachable && f.floor != "" && c.Severity.AtLeast(f.floor)) {
+			return hint.Exit(cli.ExitFindings)
+		}
+	}
+	return nil
+}
+
+// noHost says that a fleet has no host of a name.
+func noHost(err error, name string) error {
+	if errors.Is(err, ledger.ErrNotFound) {
+		return hint.With(fmt.Errorf("no host %q is known", name), "linerate fleet status lists the fleet; names are those of its list, hosts' own, or the beginning of an identifier")
+	}
+	return err
+}
+
+// fleetList is how hosts of a fleet are named.
+type fleetList struct{ hosts, ansible, bundles, limit string }
+
+func (l *fleetList) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&l.hosts, "hosts", "", "hosts in `FILE`, one ssh://[user@]host[:port] per line, optionally with role=firewall")
+	f.StringVar(&l.ansible, "ansible", "", "the hosts of an Ansible `INVENTORY`, INI or YAML")
+	f.StringVar(&l.limit, "limit", "", "only hosts and groups that match `PATTERN`, as in Ansible: web*,!web3")
+}
+
+// targets reads the list, and says where it is from.
+func (l *fleetList) targets() (all []inventory.Target, from string, err error) {
+	given := 0
+	for _, v := range []string{l.hosts, l.ansible, l.bundles} {
+		if v != "" {
+			given++
+			from = v
+		}
+	}
+	if given != 1 {
+		return nil, "", hint.With(hint.Usagef("want one list of hosts"), "give --hosts FILE, --ansible INVENTORY or, to sweep captures, --bundles DIR")
+	}
+	switch {
+	case l.hosts != "":
+		all, err = hosts.List(l.hosts, inventory.Lines)
+	case l.ansible != "":
+		all, err = hosts.List(l.ansible, inventory.Ansible)
+	default:
+		all, err = fleets.Bundles(l.bundles)
+	}
+	if err == nil {
+		all, err = inventory.Limit(all, l.limit)
+	}
+	return all, from, err
+}
+
+// waveTalk tells how a wave gets on.
+type waveTalk struct {
+	mu    sync.Mutex
+	w     io.Writer
+	quiet bool
+}
+
+func (t *waveTalk) say(p wave.Progress) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch h := p.Host; {
+	case t.quiet:
+	case h.Name == "":
+		fmt.Fprintf(t.w, "wave %d of %d: %s\n", p.Step, p.Steps, show.Plural(p.Hosts, "host"))
+	case h.Text != "":
+		fmt.Fprintf(t.w, "  %s %s: %s\n", show.Clean(h.Name), h.State, h.Text)
+	case h.State != fleet.WaveApplying:
+		fmt.Fprintf(t.w, "  %s %s\n", show.Clean(h.Name), h.State)
+	}
+}
+
+// writeTextfile writes the metrics whole, or leaves the old ones.
+func writeTextfile(ctx context.Context, s ledger.FleetStore, file string) error {
+	st, err := s.Status(ctx, 10)
+	if err != nil {
+		return err
+	}
+	rules, err := s.RuleCounts(ctx, "")
+	if err != nil {
+		return err
+	}
+	return writeFile(file, func(w io.Writer) error {
+		_, err := io.WriteString(w, fleet.Textfile(st, rules))
+		return err
+	})
+}
+
+// newID names a sweep or a wave: when it began, and chance.
+func newID() (string, error) {
+	var random [2]byte
+	if _, err := rand.Read(random[:]); err != nil {
+		return "", err
+	}
+	return time.Now().UTC().Format("20060102-150405-") + hex.EncodeToString(random[:]), nil
+}

@@ -1,0 +1,34 @@
+// Package list has what slices of the standard library has not.
+package list
+
+import "slices"
+
+// Map is f of each element; nil where there is none.
+func Map[S ~[]E, E, T any](all S, f func(E) T) []T {
+	if len(all) == 0 {
+		return nil
+	}
+	out := make([]T, len(all))
+	for i, v := range all {
+		out[i] = f(v)
+	}
+	return out
+}
+
+// Filter are copies of the elements that keep reports; nil where it reports none.
+func Filter[S ~[]E, E any](all S, keep func(E) bool) (out S) {
+	for _, v := range all {
+		if keep(v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// Find is the first element for which is reports true.
+func Find[S ~[]E, E any](all S, is func(E) bool) (v E, ok bool) {
+	if i := slices.IndexFunc(all, is); i >= 0 {
+		return all[i], true
+	}
+	return v, false
+}

@@ -1,0 +1,38 @@
+package list
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+)
+
+func TestMap(t *testing.T) {
+	if got := Map([]int{3, 1}, strconv.Itoa); !slices.Equal(got, []string{"3", "1"}) {
+		t.Errorf("%q", got)
+	}
+	if got := Map([]int{}, strconv.Itoa); got != nil { // null in JSON, as what a loop that appends leaves
+		t.Errorf("of none: %#v", got)
+	}
+}
+
+func TestFilterCopies(t *testing.T) {
+	all := []int{1, 2, 3, 4}
+	even := func(v int) bool { return v%2 == 0 }
+	got := Filter(all, even)
+	if !slices.Equal(got, []int{2, 4}) || !slices.Equal(all, []int{1, 2, 3, 4}) {
+		t.Errorf("%v of %v", got, all)
+	}
+	if got := Filter(all, func(int) bool { return false }); got != nil {
+		t.Errorf("of none: %#v", got)
+	}
+}
+
+func TestFind(t *testing.T) {
+	all := []string{"a", "bb", "cc"}
+	if v, ok := Find(all, func(s string) bool { return len(s) == 2 }); v != "bb" || !ok {
+		t.Errorf("%q, %v", v, ok)
+	}
+	if v, ok := Find(all, func(s string) bool { return len(s) == 3 }); v != "" || ok {
+		t.Errorf("none: %q, %v", v, ok)
+	}
+}
