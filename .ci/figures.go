@@ -216,16 +216,20 @@ func tangles(all []source, dirs ...string) {
 		for i, f := range ordered(leads) {
 			at[f] = i
 		}
-		n, up := 0, 0
+		n, up := 0, []string{}
 		for a, to := range leads {
 			for b := range to {
 				n++
 				if at[b] < at[a] {
-					up++
+					up = append(up, a+" → "+b)
 				}
 			}
 		}
-		fmt.Printf("uses between files that climb: %s %d of %d, in %d files\n", dir, up, n, len(leads))
+		fmt.Printf("uses between files that climb: %s %d of %d, in %d files\n", dir, len(up), n, len(leads))
+		slices.Sort(up)
+		for _, e := range up {
+			fmt.Println("  " + e)
+		}
 	}
 }
 
