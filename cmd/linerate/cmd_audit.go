@@ -148,7 +148,7 @@ func auditAll(cmd *cobra.Command, o *auditOptions, args []string) error {
 	}
 	defer a.Close()
 	if o.diff || o.write != "" || o.fixes != "" {
-		do := func() error { return a.shorter(cmd.Context(), o, cmd.OutOrStdout()) }
+		do := func() error { return a.shorter(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr()) }
 		if o.fixes != "" {
 			do = func() error { return a.fixes(o, in, cmd.OutOrStdout()) }
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/appliance"
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/audit"
 	forms "linerate/internal/export"
@@ -57,10 +58,14 @@ func auditOne(cmd *cobra.Command, o *auditOptions, in audit.Input, named []strin
 }
 
 // shorter prints or writes the files without what the fixes take out of them.
-func (a *audited) shorter(ctx context.Context, o *auditOptions, out io.Writer) error {
+// An appliance's configuration is more than lines: nothing is taken out of it.
+func (a *audited) shorter(ctx context.Context, o *auditOptions, out, talk io.Writer) error {
 	files, err := hosts.Shorten(ctx, a.Reader, a.Options, a.run, a.report)
 	if err != nil {
 		return err
+	}
+	if p := appliance.Of(a.facts); p != nil && len(files) == 0 {
+		fmt.Fprintf(talk, "nothing is taken out: the configuration of %s is changed there (%s)\n", p.Title, p.Tunables)
 	}
 	lines := 0
 	for _, f := range files {

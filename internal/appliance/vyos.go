@@ -46,7 +46,34 @@ func readVyOS(p *Product, files []File) Config {
 		}
 	}
 	v.shapers.all(&v.c)
+	v.settle()
 	return v.c
+}
+
+// settle puts what VyOS sets with the firewall behind its list of sysctls, which it sets
+// before, or once more at the end where a profile of tuned is chosen.
+func (v *vyos) settle() {
+	list := map[string]bool{}
+	for _, l := range v.c.Lines {
+		if l.Name == "system/option/performance" {
+			return
+		}
+		list[l.Name] = list[l.Name] || strings.HasPrefix(l.Place, "set system sysctl ")
+	}
+	for _, n := range v.p.Nodes {
+		if !v.filters || !list[n.Name] || !strings.HasPrefix(n.Node, "firewall ") && !strings.HasPrefix(n.Node, "system conntrack ") {
+			continue
+		}
+		last := fact.Line{File: v.file, Text: n.Node + " " + n.Default, Name: n.Name, Value: n.Value(n.Default), Stage: fact.Sysctl, Effective: true, Default: true, Note: v.p.Title + " sets it by itself, with the firewall"}
+		i := slices.IndexFunc(v.c.Lines, func(l fact.Line) bool {
+			return l.Name == n.Name && (l.Place == "set "+n.Node || l.Place == "set "+n.Older)
+		})
+		if i >= 0 {
+			last = v.c.Lines[i]
+			v.c.Lines = slices.Delete(v.c.Lines, i, i+1)
+		}
+		v.c.Lines = append(v.c.Lines, last)
+	}
 }
 
 // vyos is a configuration while it is read.
@@ -221,6 +248,7 @@ func (v *vyos) node(l leaf) {
 				stage = fact.Modprobe
 			}
 			v.set(l, stage, n.Name, value, l.path[:len(l.path)-1]...)
+			return
 		}
 	}
 }

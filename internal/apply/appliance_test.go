@@ -34,6 +34,23 @@ func TestAppliancesRefuse(t *testing.T) {
 			t.Errorf("VyOS: %v, hint %q without %q", err, hint.Of(err), command)
 		}
 	}
+	for product, words := range map[string][]string{
+		"pfsense":       {"pfSense", "System ▸ Advanced ▸ System Tunables", "--format pfsense", "/boot/loader.conf.local by Diagnostics ▸ Edit File", "Config History"},
+		"truenas-core":  {"TrueNAS CORE", "System ▸ Tunables", "--format truenas-core", "boot environment"},
+		"truenas-scale": {"TrueNAS", "System ▸ Advanced Settings ▸ Sysctl", "--format truenas-scale"},
+		"openwrt":       {"OpenWrt", "--format openwrt", "sh plan.sh try", "takes it back after ten minutes", "sh plan.sh keep"},
+	} {
+		p, of := lasts, Identity{OS: "freebsd", Release: "14.3-RELEASE", Init: "rc", Product: product}
+		if product == "openwrt" || product == "truenas-scale" {
+			p.OS, p.Release, of.OS, of.Release = "linux", "6.6.56", "linux", "6.6.56"
+		}
+		err := Fits(p, of)
+		for _, word := range words {
+			if err == nil || !strings.Contains(err.Error()+" "+hint.Of(err), word) {
+				t.Errorf("%s: %v, hint %q without %q", product, err, hint.Of(err), word)
+			}
+		}
+	}
 	id.Product = "proxmox"
 	if err := Fits(lasts, id); err != nil {
 		t.Errorf("Proxmox VE is Debian: %v", err)

@@ -30,7 +30,7 @@ func (s *RuleSet) Answers(f *fact.Facts, c *tunable.Catalogue) (answers string, 
 			continue
 		}
 		subjects := []subject{{env: a.names}}
-		if r.Each != EachLine { // what they read of a line stays
+		if r.Each != EachLine && r.Each != EachLost { // what they read of a line stays
 			subjects = a.subjects(r)
 		}
 		for _, about := range subjects {

@@ -79,7 +79,7 @@ func (a *auditor) ask(r *Rule, s subject) []candidate {
 // class is that of the rule's candidates.
 func (r *Rule) class() class {
 	switch {
-	case r.Each != EachLine:
+	case r.Each != EachLine && r.Each != EachLost:
 		return wideRule
 	case r.Kind == Ineffective:
 		return idleRule
@@ -98,9 +98,9 @@ func wrap(r *Rule, err error) error {
 func (a *auditor) subjects(r *Rule) []subject {
 	var all []subject
 	switch r.Each {
-	case EachLine:
+	case EachLine, EachLost:
 		for _, l := range a.lines {
-			if spellings := tunable.Folded(l.Name); l.Effective && r.takes(spellings) {
+			if spellings := tunable.Folded(l.Name); (r.Each == EachLine && l.Effective || r.Each == EachLost && a.lost(l)) && r.takes(spellings) {
 				all = append(all, a.aboutLine(l, spellings[len(spellings)-1]))
 			}
 		}
@@ -126,6 +126,16 @@ func (a *auditor) subjects(r *Rule) []subject {
 		all = []subject{{env: a.names}}
 	}
 	return all
+}
+
+// lost reports a line of an appliance's user over which the appliance itself writes.
+func (a *auditor) lost(l fact.Line) bool {
+	if l.Effective || l.Default || a.product == nil {
+		return false
+	}
+	s, _ := a.f.Tunable(l.Name)
+	last, ok := s.Stands()
+	return ok && last.Order > l.Order && last.Place != l.Place
 }
 
 // packetsBeside is the traffic that a counter of an interface is held against.

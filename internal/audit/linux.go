@@ -128,7 +128,7 @@ func (a *auditor) linuxModule(j judged) []candidate {
 // which that is not known: a tree that holds nothing but sysctl.d says nothing
 // of modules.
 func (a *auditor) arrivesEarly(j judged) bool {
-	if a.loadedEarly(j.st.Module) || a.appliedAgain(j) {
+	if a.loadedEarly(j.st.Module) || a.appliedAgain(j) || a.product != nil && slices.Contains(a.product.Loads, j.st.Module) {
 		return true
 	}
 	if j.st.Module == "br_netfilter" && (a.f.Read("/etc/systemd") || a.live) {

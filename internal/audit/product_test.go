@@ -37,6 +37,20 @@ func sense(product string, items ...string) string {
 	return b.String()
 }
 
+// TestEarlyModules: OpenWrt loads nf_conntrack before it sets sysctls.
+func TestEarlyModules(t *testing.T) {
+	for release, late := range map[string]bool{"/etc/openwrt_release": false, "/etc/os-release": true} {
+		r := ofFiles(t, "router", fact.Linux, "6.6", map[string]string{release: "DISTRIB_RELEASE='24.10.0'", "/etc/sysctl.conf": "net.netfilter.nf_conntrack_max=524288\n"})
+		found := false
+		for _, f := range r.Findings {
+			found = found || strings.HasPrefix(f.ID, "LR-ORDER")
+		}
+		if found != late {
+			t.Errorf("%s: late %v", release, found)
+		}
+	}
+}
+
 // TestProductPlaces: on an appliance a line has power where the appliance puts it,
 // a default is the appliance's, and what is to be done is said in its words.
 func TestProductPlaces(t *testing.T) {

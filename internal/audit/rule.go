@@ -20,6 +20,7 @@ import (
 const (
 	EachHost    = "host"    // the whole host: once
 	EachLine    = "line"    // every line that sets one of Names and takes effect
+	EachLost    = "lost"    // every such line of an appliance's user that the appliance writes over
 	EachNIC     = "nic"     // every network interface
 	EachShaper  = "shaper"  // every shaper of an appliance
 	EachCounter = "counter" // every counter whose name matches one of Names
@@ -301,9 +302,9 @@ func (r *Rule) check() error {
 		return fmt.Errorf("severity %q is none of %v", r.Severity, severities)
 	case !slices.Contains(actions, r.Action):
 		return fmt.Errorf("action %q is none of %v", r.Action, actions)
-	case !slices.Contains([]string{EachHost, EachLine, EachNIC, EachShaper, EachCounter}, r.Each):
-		return fmt.Errorf("each %q is none of host, line, nic, shaper, counter", r.Each)
-	case (r.Each == EachLine || r.Each == EachCounter) != (len(r.Names) > 0):
+	case !slices.Contains([]string{EachHost, EachLine, EachLost, EachNIC, EachShaper, EachCounter}, r.Each):
+		return fmt.Errorf("each %q is none of host, line, lost, nic, shaper, counter", r.Each)
+	case slices.Contains([]string{EachLine, EachLost, EachCounter}, r.Each) != (len(r.Names) > 0):
 		return errors.New("names belong to rules over lines or counters, and those need them")
 	case r.Message == "" || r.Why == "" || r.Fix == "" || len(r.Sources) == 0:
 		return errors.New("needs message, why, fix and sources")

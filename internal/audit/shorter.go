@@ -42,7 +42,7 @@ func (a *auditor) cutsOf(findings []Finding) []Cut {
 		}
 		i := slices.IndexFunc(lines, func(l fact.Line) bool { return l.Name == f.Name })
 		switch {
-		case i < 0 || lines[i].Kept || lines[i].Default || goesOn(lines[i]):
+		case i < 0 || lines[i].Kept || lines[i].Default || lines[i].Place != "" || goesOn(lines[i]): // what a product keeps is more than a line
 		case lines[i].Stage == fact.CommandLine:
 			cuts = append(cuts, Cut{f.ID, f.File, f.Line, strings.TrimPrefix(f.Name, "cmdline.")})
 		case len(lines) == 1:

@@ -29,6 +29,9 @@ func (p *planning) current(name string, n *names) current {
 	place, fromFile := "", ""
 	if l, ok := s.Stands(); set && ok {
 		place, fromFile = fmt.Sprintf("%s:%d", l.File, l.Number), l.Value
+		if l.Number == 0 && l.Note != "" {
+			place = l.Note // of a product, which no file tells
+		}
 	}
 	if limit, ok := strings.CutPrefix(name, "pf.conf:limit."); ok && p.Facts.Firewall.PF != nil {
 		return p.pfLimit(limit, name)

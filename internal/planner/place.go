@@ -49,7 +49,7 @@ func (p *planning) place(s *plan.Step, r *tunable.Record, template, device strin
 		return nil // nothing of ours: a kernel option, a mount, another program's file
 	}
 	s.Where = plan.Where{File: plan.PlaceOf(p.Facts.OS, s.Mechanism), Runtime: runtimeTakes(s, state)}
-	if a := appliance.Of(p.Facts); a != nil && !a.Keeps(s.Where.File) || a != nil && s.Mechanism == setting.PFLimit {
+	if a := appliance.Of(p.Facts); a != nil && (s.Mechanism == setting.PFLimit || !a.Keeps(s.Where.File) && (s.Mechanism == setting.Sysctl || s.Mechanism == setting.Loader)) {
 		s.Where.Place = a.PlaceOf(template, p.Facts.Product.Version, s.Mechanism == setting.Loader)
 	}
 	return nil

@@ -54,7 +54,7 @@ func senseRules() []rule {
 			on(s.leaf, `[^<> \t/]+`, value, ""), on(s.leaf, `[ \t]+|/`, drop, ""))
 	}
 	return append(rules,
-		on("sense.host", `</hostname>`, keep, start), on("sense.host", `[A-Za-z0-9.-]+`, keep, ""), on("sense.host", `[^<]`, mask, ""),
+		on("sense.host", `</hostname>`, keep, start), on("sense.host", `[A-Za-z0-9._-]+`, keep, ""), on("sense.host", `[^<]`, mask, ""),
 		// The list of tunables.
 		on(list, `{_}</sysctl>`, keep, start),
 		on(list, `{_}<item( uuid="[0-9a-f-]+")?>|{_}</item>`, keep, ""),

@@ -73,6 +73,9 @@ func valueOf(s fact.Tunable) HostValue {
 	}
 	for _, l := range s.Lines {
 		text := fmt.Sprintf("%s:%d: %s", l.File, l.Number, l.Value)
+		if l.Number == 0 && l.Note != "" {
+			text = l.Value + " (" + l.Note + ")"
+		}
 		if !l.Effective {
 			text += " (not in effect)"
 		}
