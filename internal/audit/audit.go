@@ -56,7 +56,7 @@ func Run(in Input) (*Report, error) {
 	a.boot = a.simulate()
 	a.afterBoot()
 	var all []candidate
-	for _, check := range []func() []candidate{a.problems, a.judge, a.pfFile, a.linuxFiles, a.containers, a.perDevice, a.repeats, a.aliases, a.writes, a.drift, a.couplings, a.complaints, a.rules, a.folklore} {
+	for _, check := range []func() []candidate{a.problems, a.judge, a.pfFile, a.linuxFiles, a.containers, a.listedModules, a.perDevice, a.repeats, a.aliases, a.writes, a.drift, a.couplings, a.complaints, a.rules, a.folklore} {
 		all = append(all, check()...)
 	}
 	findings := resolve(all)

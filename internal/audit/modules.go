@@ -70,6 +70,31 @@ func (a *auditor) earliest(module string) arrival {
 	return never
 }
 
+// listedModules reports modules of kld_list that the release has under another name, or
+// not at all.
+func (a *auditor) listedModules() []candidate {
+	var all []candidate
+	for _, m := range a.f.Modules {
+		rec, ok := a.c.Lookup(a.f.OS, m.Name+"_load")
+		i := slices.IndexFunc(m.Lines, func(l fact.Line) bool { return l.Stage == fact.RCConf && l.Effective && !l.Default })
+		if a.f.OS != fact.FreeBSD || !ok || i < 0 || rec.Exists(a.f.Release) || m.InKernel || m.Loaded != nil && *m.Loaded || slices.Contains(a.Rules.InGeneric, m.Name) {
+			continue
+		}
+		f := Finding{ID: "LR-REMOVED:" + m.Name, Name: m.Name, Kind: Removed, Severity: Warning, Action: Change, Sources: append(slices.Clone(rec.Sources), "libexec/rc/rc.d/kld")}.at(m.Lines[i])
+		f.Message = fmt.Sprintf("kld_list names the module %s, which does not exist on %s%s", m.Name, a.on(), since(rec))
+		f.Why = "rc.d/kld says that it is unable to load the module, and the boot goes on without. " + note(rec)
+		f.Fix = fmt.Sprintf("Take %s out of the list.", m.Name)
+		if to := a.successor(rec); to != nil {
+			name := strings.TrimSuffix(to.Name, "_load")
+			f.ID, f.Kind = "LR-RENAMED:"+m.Name, Renamed
+			f.Message = fmt.Sprintf("kld_list names the module %s, which is %s on %s", m.Name, name, a.on())
+			f.Fix = fmt.Sprintf("Write %s for %s in the list.", name, m.Name)
+		}
+		all = append(all, one(gone, f)...)
+	}
+	return all
+}
+
 // loadedBy is the module that a line of loader.conf loads.
 func loadedBy(j judged) (module string, ok bool) {
 	module, ok = strings.CutSuffix(j.Name, "_load")
