@@ -194,7 +194,7 @@ func (t *Transaction) values(now Snapshot) error {
 			return hint.With(fmt.Errorf("%s: %s, so a revert would need a boot", s.Title(), why), "set it in a file, for the next boot")
 		}
 		if why := knob.Lossy(t.Plan.OS, k, s.Value); why != "" && !knob.Same(k, s.Value, value) {
-			return hint.With(fmt.Errorf("%s: %s, and no revert brings them back", s.Title(), why), "set it in a file, for the next boot")
+			return hint.With(fmt.Errorf("%s: %s, which no revert undoes", s.Title(), why), "set it in a file, for the next boot")
 		}
 		t.Set = append(t.Set, Assignment{k, knob.Native(k, s.Value)})
 	}

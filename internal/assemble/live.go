@@ -152,6 +152,12 @@ func fitForProduction(f *fact.Facts, name, value string) (*tunable.Record, error
 	case !slices.Contains([]tunable.Reset{"", tunable.NoReset, tunable.NewSockets}, r.Reset):
 		return nil, hint.With(fmt.Errorf("setting %s costs the host a reset (%s)", name, r.Reset), "%s", elsewhere)
 	}
+	if now, ok := f.LiveValue(name); ok {
+		p := r.RejectOn(f.Release, now)
+		if p != nil && p.Outside != tunable.Taken || at.Constraints.OnlyRaise {
+			return nil, hint.With(fmt.Errorf("%s: what it is now, %s, could not be written back", name, now), "%s", elsewhere)
+		}
+	}
 	if p := r.RejectOn(f.Release, value); p != nil && p.Outside != tunable.Taken {
 		return nil, hint.With(hint.Usagef("%s=%s: %s", name, value, p.Message), "linerate explain %s says which values it takes", name)
 	}

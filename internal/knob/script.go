@@ -132,9 +132,36 @@ func Lossy(os string, k Key, value string) string {
 		return "below 1280 the interface loses its IPv6 addresses"
 	case os == "linux" && strings.HasPrefix(k.Name, "net.ipv6.conf.") && strings.HasSuffix(k.Name, ".disable_ipv6") && value != "0":
 		return "the interface loses its IPv6 addresses and routes"
+	case os == "linux" && k.Mechanism == setting.Sysctl && locking[k.Name] > 0 && len(n) == 1 && n[0] == locking[k.Name]:
+		return "the kernel takes no other value of it until the next boot"
 	}
 	return ""
 }
+
+// locking are the values after which Linux takes no other: kernel/module/main.c,
+// kernel/kexec_core.c, kernel/bpf/syscall.c, security/yama/yama_lsm.c.
+var locking = map[string]uint64{"kernel.modules_disabled": 1, "kernel.kexec_load_disabled": 1, "kernel.unprivileged_bpf_disabled": 1, "kernel.yama.ptrace_scope": 3}
+
+// Starves says how a value, where a host has now, could leave the host's own switch
+// without the processes, files or memory that it needs to put the value back; "" where
+// it could not.
+func Starves(k Key, value, now string) string {
+	n, was := numbers(value), numbers(now)
+	switch {
+	case k.Mechanism != setting.Sysctl || len(n) != 1 || len(was) != 1:
+	case slices.Contains(needed, k.Name) && n[0] < was[0]:
+		return "below what it is now it could leave the host's own switch without what it needs to strike"
+	case k.Name == "vm.overcommit_memory" && n[0] == 2, k.Name == "vm.overcommit" && n[0] != 0:
+		return "without promised memory the host's own switch might start no program to strike"
+	}
+	return ""
+}
+
+// needed are the limits of processes, files and memory that starting a program runs into:
+// kernel/fork.c, kernel/pid.c, fs/file_table.c, mm/mmap.c, mm/util.c; FreeBSD's
+// sys/kern/kern_fork.c, kern_descrip.c.
+var needed = []string{"kernel.threads-max", "kernel.pid_max", "fs.file-max", "vm.max_map_count", "vm.overcommit_ratio", "vm.overcommit_kbytes",
+	"kern.maxfiles", "kern.maxfilesperproc", "kern.maxprocperuid"}
 
 // Cuts says how setting a key may cut off somebody who came over the network by
 // the interface management; "" when it may not. Where the interface is not

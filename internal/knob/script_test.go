@@ -62,3 +62,29 @@ func TestPutBack(t *testing.T) {
 		t.Error("net.inet.ip.random_id_period=0 cannot be written back")
 	}
 }
+
+// TestWhatASwitchNeeds: values that leave no way back, and values that could leave a host's
+// own switch without the means to go it.
+func TestWhatASwitchNeeds(t *testing.T) {
+	for _, c := range []struct {
+		name, now, value string
+		locks, starves   bool
+	}{
+		{"kernel.threads-max", "190000", "5", false, true},
+		{"kernel.threads-max", "190000", "200000", false, false},
+		{"vm.max_map_count", "65530", "1", false, true},
+		{"vm.overcommit_memory", "0", "2", false, true},
+		{"vm.overcommit_memory", "0", "1", false, false},
+		{"vm.overcommit", "0", "1", false, true},
+		{"kern.maxfiles", "1000", "999", false, true},
+		{"kernel.yama.ptrace_scope", "1", "3", true, false},
+		{"kernel.yama.ptrace_scope", "1", "2", false, false},
+		{"kernel.unprivileged_bpf_disabled", "2", "1", true, false},
+		{"net.ipv4.tcp_fin_timeout", "60", "1", false, false},
+	} {
+		k := Key{Mechanism: setting.Sysctl, Name: c.name}
+		if locks, starves := Lossy("linux", k, c.value) != "", Starves(k, c.value, c.now) != ""; locks != c.locks || starves != c.starves {
+			t.Errorf("%s %s → %s: locks %v, starves %v", c.name, c.now, c.value, locks, starves)
+		}
+	}
+}

@@ -315,6 +315,7 @@ func TestRefusals(t *testing.T) {
 		"what the host has already": {fin, h.sysctl(t, fin), "has it already"},
 		"no such setting":           {"net.ipv4.no_such_thing", "1", "no such setting"},
 		"what cannot be put back":   {"net.ipv6.conf.all.disable_ipv6", "1", "disable_ipv6"},
+		"what the switch needs":     {"kernel.threads-max", "5", "the host's own switch"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, windows := h.study(t, c.name, c.value, 1)

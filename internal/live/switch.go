@@ -111,6 +111,9 @@ func (s *switcher) fits(t Treatment, now apply.Snapshot, management string) erro
 		if why := knob.Cuts(a.Key, a.Value, management); why != "" {
 			return hint.With(fmt.Errorf("%s = %s %s, and may cut this host off", a.Name, a.Value, why), "study it on a testbed that is out of service")
 		}
+		if why := knob.Starves(a.Key, a.Value, now.Values[a.Key]); why != "" {
+			return hint.With(fmt.Errorf("%s = %s: %s", a.Name, a.Value, why), "study it on a testbed that is out of service")
+		}
 		value, there := usual[a.Key]
 		if !there {
 			value, there = now.Values[a.Key]

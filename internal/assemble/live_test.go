@@ -1,0 +1,29 @@
+package assemble
+
+import (
+	"strings"
+	"testing"
+
+	"linerate/internal/fact"
+	"linerate/internal/fact/release"
+)
+
+// TestFitForProduction: only what the catalogue says can be put back exactly is tried on a
+// host that serves: nothing whose value now the kernel would not take.
+func TestFitForProduction(t *testing.T) {
+	rel, err := release.Parse("6.12.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, now, value, want string }{
+		{"net.ipv4.tcp_fin_timeout", "60", "17", ""},
+		{"net.ipv4.tcp_fin_timeout", "60", "never", "never"},
+		{"kernel.modules_disabled", "0", "1", "what it is now, 0, could not be written back"},
+		{"net.core.no_such_thing", "0", "1", "not in the catalogue"},
+	} {
+		f := &fact.Facts{OS: fact.Linux, Release: rel, Settings: []fact.Tunable{{Name: c.name, Namespace: fact.Kernel, Live: &c.now}}}
+		if _, err := fitForProduction(f, c.name, c.value); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s=%s: %v, want %q", c.name, c.value, err, c.want)
+		}
+	}
+}
