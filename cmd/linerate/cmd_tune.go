@@ -243,7 +243,7 @@ func readSpace(name string) ([]space.Entry, error) {
 	return space.Parse(name, data)
 }
 
-// spaceDocument is what tune --list --json prints: what would be searched.
+// spaceDocument is what tune --dry-run --json prints: what would be searched.
 type spaceDocument struct {
 	Version int           `json:"version"`
 	Study   string        `json:"study"`

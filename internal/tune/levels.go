@@ -58,7 +58,11 @@ func (s *state) levels() (Experiment, bool) {
 	for _, done := range s.of(Levels) {
 		used += done.Slots()
 	}
-	if e.Slots()+s.toConfirm(m, 0.9) > left || open[0].Asked > 0 && used > s.total(left)/levelShare {
+	reserve := s.toConfirm(m, 0.9)
+	if open[0].Asked == 0 { // a first look at each, if any confirmation is possible after it
+		reserve = min(reserve, (beside+1)*leastPairs)
+	}
+	if e.Slots()+reserve > left || open[0].Asked > 0 && used > s.total(left)/levelShare {
 		return Experiment{}, false
 	}
 	return e, true

@@ -184,6 +184,19 @@ func TestDoses(t *testing.T) {
 	}
 }
 
+// TestFirstLook: where noise and a small budget leave no time for a confirmation of the best
+// that the screening has, every level is looked at all the same.
+func TestFirstLook(t *testing.T) {
+	s := newSearch(10)
+	s.Seconds, s.Levels[2], s.Levels[4] = 70, 3, 3
+	_, r := host{effect: make([]float64, 10), sd: 0.3}.search(t, s, 3)
+	for _, l := range r.Model.Levels {
+		if l.Blocks == 0 {
+			t.Errorf("nothing of level %d of factor %d after %d trials", l.Level, l.Factor, r.Trials)
+		}
+	}
+}
+
 // TestLevels: a level that helps is found where the first level of its factor does harm or
 // nothing, one that the testbed does not have keeps nobody, and levels that do nothing are
 // not shipped.
