@@ -1,10 +1,10 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -21,10 +21,12 @@ variants:
   - name: slow
     settings:
       - nft: {linear: 8000}
-blocks: 3
-retries: 3
+blocks: 2
+retries: 0
 parts:
-  - {mode: cost, seconds: 0.4}
+  - {mode: cost, seconds: 0.1}
+# What else runs on a test's machine is no matter here.
+gates: {drift_percent: 100, steal_percent: 100, foreign_percent: 100}
 `
 
 // TestSlicesDoNotLeak: beside an arm that is twenty times slower every frame is in its own
@@ -64,9 +66,19 @@ func nothingLeaks(t *testing.T, file string) {
 		}
 	}
 	recomputed := recompute(t, out, s, trials)
-	if again := study.Analyse(s, *s.Seed, env, recomputed); !reflect.DeepEqual(again.Verdicts, r.Verdicts) || !reflect.DeepEqual(again.AA, r.AA) {
-		t.Errorf("from the slices on disk come\n%+v, %+v\nwant\n%+v, %+v", again.Verdicts, again.AA, r.Verdicts, r.AA)
+	again := study.Analyse(s, *s.Seed, env, recomputed)
+	if got, want := verdictsOf(t, again), verdictsOf(t, r); got != want {
+		t.Errorf("from the slices on disk come\n%s\nwant\n%s", got, want)
 	}
+}
+
+// verdictsOf are a study's verdicts as they are written; what is unknown equals itself.
+func verdictsOf(t *testing.T, r study.Results) string {
+	text, err := json.MarshalIndent([]any{r.Verdicts, r.AA}, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // recompute judges trials anew by the slices on disk.

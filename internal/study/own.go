@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Studies, workloads, variants, parts, gates and observations have the keys of kinds beside
@@ -55,8 +56,17 @@ func join(tag string, common reflect.Type, own ...reflect.Type) reflect.Type {
 	return reflect.StructOf(fields)
 }
 
-// keysIn are a struct's fields that have a key, embedded structs' among them.
+// keyed are the fields that keysIn found before: [the type, the tag].
+var keyed sync.Map
+
+// keysIn are a struct's fields that have a key, embedded structs' among them. They are not
+// the caller's to change.
 func keysIn(t reflect.Type, tag string) (fields []reflect.StructField) {
+	of := [2]any{t, tag}
+	if known, ok := keyed.Load(of); ok {
+		return known.([]reflect.StructField)
+	}
+	defer func() { keyed.Store(of, fields) }()
 	for i := range t.NumField() {
 		f := t.Field(i)
 		switch {
