@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -20,9 +21,25 @@ import (
 // and its parts: pointers to structs, all zero, or nil. Own is one of them, or nil.
 type Keys struct{ Study, Workload, Variant, Part any }
 
+// What reflection found before is kept: a file has hundreds of settings of the same few
+// types. joins are by what join was given, keyed by [the type, the tag], pairs by [to, from, the tag].
+var joins, keyed, pairs sync.Map
+
 // join is a struct type with the fields of several that have a key in a tag, each
 // key once.
 func join(tag string, common reflect.Type, own ...reflect.Type) reflect.Type {
+	of := tag
+	for _, t := range append(own[:len(own):len(own)], common) {
+		of += strconv.FormatUint(uint64(reflect.ValueOf(t).Pointer()), 36) + " "
+	}
+	known, ok := joins.Load(of)
+	if !ok {
+		known, _ = joins.LoadOrStore(of, newJoin(tag, common, own...))
+	}
+	return known.(reflect.Type)
+}
+
+func newJoin(tag string, common reflect.Type, own ...reflect.Type) reflect.Type {
 	var fields []reflect.StructField
 	seen := map[string]bool{}
 	after := map[string][]reflect.StructField{} // a key, "" of those at Own's place
@@ -56,9 +73,6 @@ func join(tag string, common reflect.Type, own ...reflect.Type) reflect.Type {
 	return reflect.StructOf(fields)
 }
 
-// keyed are the fields that keysIn found before: [the type, the tag].
-var keyed sync.Map
-
 // keysIn are a struct's fields that have a key, embedded structs' among them. They are not
 // the caller's to change.
 func keysIn(t reflect.Type, tag string) (fields []reflect.StructField) {
@@ -90,13 +104,30 @@ func keyOf(f reflect.StructField, tag string) string {
 
 // share copies the fields that two structs have by the same key.
 func share(tag string, to, from reflect.Value) {
-	for _, f := range keysIn(from.Type(), tag) {
-		for _, t := range keysIn(to.Type(), tag) {
+	of := [3]any{to.Type(), from.Type(), tag}
+	known, ok := pairs.Load(of)
+	if !ok {
+		known, _ = pairs.LoadOrStore(of, newPairs(tag, to.Type(), from.Type()))
+	}
+	for _, p := range known.([]pair) {
+		to.FieldByIndex(p.to).Set(from.FieldByIndex(p.from))
+	}
+}
+
+// pair is where two structs have the same key.
+type pair struct{ to, from []int }
+
+func newPairs(tag string, to, from reflect.Type) (all []pair) {
+	for _, f := range keysIn(from, tag) {
+		for _, t := range keysIn(to, tag) {
 			if keyOf(f, tag) == keyOf(t, tag) {
-				to.FieldByName(t.Name).Set(from.FieldByName(f.Name))
+				at, _ := to.FieldByName(t.Name)
+				of, _ := from.FieldByName(f.Name)
+				all = append(all, pair{at.Index, of.Index})
 			}
 		}
 	}
+	return all
 }
 
 // owned are the structs of the kinds that add keys, all zero.
