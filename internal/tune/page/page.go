@@ -151,7 +151,7 @@ func (r *Report) became(f, level int, factors []space.Entry) string {
 	case at(r.Result.Candidate) && r.Result.Ships != nil:
 		return "left out: the rest is no worse without it"
 	case at(r.Result.Candidate):
-		return "in the candidate"
+		return "in the candidate: " + factors[f].Levels[r.Result.Candidate[f]-1].Value
 	}
 	return ""
 }

@@ -133,7 +133,7 @@ func TestPlotInPercent(t *testing.T) {
 func TestLevels(t *testing.T) {
 	r := Report{Space: entries(), Result: tune.Result{Model: levels, Candidate: tune.Config{2, 0}}}
 	got := r.effects()
-	if last := strings.Join(got[len(got)-1], "|"); len(got) != 4 || last != "a=2|−5.0 %|90 %|beside 1; in the candidate" || got[0][3] != "in the candidate" || got[1][3] != "" {
+	if last := strings.Join(got[len(got)-1], "|"); len(got) != 4 || last != "a=2|−5.0 %|90 %|beside 1; in the candidate: 2" || got[0][3] != "in the candidate: 2" || got[1][3] != "" {
 		t.Errorf("%q", got)
 	}
 }

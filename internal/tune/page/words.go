@@ -30,7 +30,7 @@ func (r *Report) answer(factors []space.Entry) string {
 		if n := r.Result.OpenBlocks; n > 0 {
 			open = fmt.Sprintf(" About %s of these would decide.", show.Plural(n, "block"))
 		}
-		return fmt.Sprintf("Nothing is recommended: %s helps (%s%s), and is not shown to leave alone %s.%s", space.Words(factors, r.Result.Candidate),
+		return fmt.Sprintf("Nothing is recommended: %s (%s%s) is better, and is not shown to leave alone %s.%s", space.Words(factors, r.Result.Candidate),
 			r.of(), r.interval(r.Result.Confirmation.Result), show.List(r.Result.Harm), open)
 	}
 	return fmt.Sprintf("Nothing is shown to help: the best candidate was not confirmed. A gain of %s would have been seen.", seen)
