@@ -491,6 +491,9 @@ func TestEveryWindowHasTheSwitch(t *testing.T) {
 		if err := r.turn(t.Context(), switchback.Slot{Pair: 1, Half: 1, Of: "it", Arm: arm}); err != nil {
 			t.Fatal(err)
 		}
+		if st, err := r.sw.Status(t.Context()); err != nil || !st.Armed {
+			t.Fatalf("a window %s has no switch: %+v, %v", arm, st, err)
+		}
 		for _, of := range []string{"watch", "guard"} {
 			noted := filepath.Join(h.root, "started."+of)
 			all := labtest.Eventually(func() bool { _, err := os.Stat(noted + ".all"); return err == nil })
