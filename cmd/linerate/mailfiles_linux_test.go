@@ -10,6 +10,7 @@ import (
 	"linerate/internal/assemble"
 	"linerate/internal/labtest"
 	"linerate/internal/load/fileload"
+	"linerate/internal/port"
 	"linerate/internal/server"
 	"linerate/internal/study"
 	"linerate/internal/study/serve"
@@ -193,7 +194,7 @@ func settingsOfTheMachineComeBack(t *testing.T) {
 	var w *diskWatch
 	_, r := serveStudyOf(t, text, assemble.Options{Engine: "auto", AllowHost: true}, func(bed *assemble.Testbed) {
 		w = watchDisks(t, bed)
-		w.also = func() string { return value(name) }
+		w.also = func(port.Place) string { return value(name) }
 	})
 	during := 0
 	for _, tr := range r.Trials {

@@ -42,7 +42,7 @@ type diskSeen struct {
 type diskWatch struct {
 	labserve.Service
 	t    *testing.T
-	also func() string
+	also func(port.Place) string
 	seen []*diskSeen
 }
 
@@ -127,7 +127,7 @@ type watchedServer struct {
 // Ask satisfies lab/serve.Server.
 func (s *watchedServer) Ask(ctx context.Context, o labserve.Offer) (*request.Account, request.Meter, error) {
 	if s.also != nil {
-		if is := s.also(); !slices.Contains(s.mine.also, is) {
+		if is := s.also(s.at); !slices.Contains(s.mine.also, is) {
 			s.mine.also = append(s.mine.also, is)
 		}
 	}
