@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"linerate/internal/wait"
+
 	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/server"
@@ -98,10 +100,8 @@ func (n *nginx) answers(ctx context.Context) error {
 		if err == nil {
 			return c.Close()
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(50 * time.Millisecond):
+		if err := wait.For(ctx, 50*time.Millisecond); err != nil {
+			return err
 		}
 	}
 	log, _ := os.ReadFile(filepath.Join(n.dir, "error.log")) // what there is of it

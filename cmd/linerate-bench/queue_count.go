@@ -15,6 +15,8 @@ import (
 	"sync"
 	"time"
 
+	"linerate/internal/wait"
+
 	"linerate/internal/assemble/ledgers"
 	"linerate/internal/ledger"
 	"linerate/internal/queue"
@@ -52,10 +54,7 @@ func (c *chaos) watch(parent context.Context) *watcher {
 				finished = true
 				close(w.done)
 			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(250 * time.Millisecond):
-			}
+			_ = wait.For(ctx, 250*time.Millisecond)
 		}
 	}()
 	return w

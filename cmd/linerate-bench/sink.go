@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"linerate/internal/wait"
+
 	"linerate/internal/cli"
 	"linerate/internal/hint"
 )
@@ -58,10 +60,8 @@ func (s *sink) start(ctx context.Context) (err error) {
 		if c, err := net.Dial("tcp", s.at); err == nil {
 			return c.Close()
 		}
-		select {
-		case <-ctx.Done():
+		if wait.For(ctx, 50*time.Millisecond) != nil {
 			return errors.Join(ctx.Err(), s.stop())
-		case <-time.After(50 * time.Millisecond):
 		}
 	}
 	return errors.Join(errors.New("smtp-sink does not listen after five seconds"), s.stop())

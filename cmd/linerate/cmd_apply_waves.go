@@ -232,16 +232,12 @@ func (f *applyFlags) goThrough(cmd *cobra.Command, job *fleets.Wave, stand []fle
 	job.Say = talk.say
 	fmt.Fprintf(cmd.ErrOrStderr(), "wave %s\n", job.ID)
 	err := job.Run(cmd.Context(), stand)
-	if interruptedBy(cmd.Context(), err) {
+	if err != nil && errors.Is(cmd.Context().Err(), context.Canceled) {
 		err = hint.Left(hint.With(fmt.Errorf("the wave is interrupted: %w", context.Canceled), "unconfirmed changes are reverted; continue with linerate apply --resume=%s", job.ID))
 	} else if err != nil && hint.Of(err) == "" {
 		err = hint.Left(hint.With(err, "fix it, then continue with linerate apply --resume=%s; linerate rollback --wave %s reverts what was confirmed", job.ID, job.ID))
 	}
 	return errors.Join(f.printWave(cmd, job), err)
-}
-
-func interruptedBy(ctx context.Context, err error) bool {
-	return err != nil && errors.Is(ctx.Err(), context.Canceled)
 }
 
 func (f *applyFlags) printWave(cmd *cobra.Command, job *fleets.Wave) error {

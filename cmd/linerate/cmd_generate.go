@@ -234,7 +234,8 @@ func resolve(s *load.Spec, imix string, in port.Place) error {
 	}
 	var hops []netip.Addr
 	for a, mac := range known {
-		if mac.String() == s.DstMAC.String() && !isEnd(a, s.Flows) {
+		end := s.Flows.DstSpan <= 1 && a == s.Flows.Dst // what is meant for it may reach it
+		if mac.String() == s.DstMAC.String() && !end {
 			hops = append(hops, a)
 		}
 	}
@@ -243,9 +244,6 @@ func resolve(s *load.Spec, imix string, in port.Place) error {
 	}
 	return nil
 }
-
-// isEnd reports whether frames to a single destination are meant for it.
-func isEnd(a netip.Addr, f load.FlowSpace) bool { return f.DstSpan <= 1 && a == f.Dst }
 
 func ownAddress(d wire.Device, dst netip.Addr) (netip.Addr, error) {
 	for _, p := range d.Addrs {

@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"linerate/internal/wait"
 )
 
 // followPoll is how often a followed log is looked at.
@@ -99,10 +101,8 @@ func (f *follower) detect(ctx context.Context, o *Options) (note string, err err
 			o.Format, note, err = Detect(sample)
 			return note, err
 		}
-		select {
-		case <-ctx.Done():
-			return "", ctx.Err()
-		case <-time.After(followPoll):
+		if err := wait.For(ctx, followPoll); err != nil {
+			return "", err
 		}
 	}
 	return "", nil

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/wait"
+
 	"linerate/internal/hint"
 	"linerate/internal/show"
 )
@@ -112,10 +114,8 @@ func Settle(ctx context.Context, m Machine, digest, id string) (Past, Outcome, e
 			p, outcome := st.became(digest, id)
 			return p, outcome, nil
 		}
-		select {
-		case <-ctx.Done():
-			return Past{ID: st.ID}, Nothing, ctx.Err()
-		case <-time.After(time.Second):
+		if err := wait.For(ctx, time.Second); err != nil {
+			return Past{ID: st.ID}, Nothing, err
 		}
 	}
 }

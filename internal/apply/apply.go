@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/wait"
+
 	"linerate/internal/appliance"
 	"linerate/internal/hint"
 	"linerate/internal/host"
@@ -272,10 +274,8 @@ func reachable(ctx context.Context, m Machine, gateways map[string]bool, o Optio
 	var err error
 	for i := range cmp.Or(o.CheckTries, attempts) {
 		if i > 0 {
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(time.Duration(i) * time.Second):
+			if err := wait.For(ctx, time.Duration(i)*time.Second); err != nil {
+				return err
 			}
 		}
 		if err = reachOnce(ctx, m, gateways, o.Checks); err == nil {
@@ -343,10 +343,8 @@ func await(ctx context.Context, m Machine, id string, o Options) (Outcome, error
 		poll = time.Second
 	}
 	for {
-		select {
-		case <-ctx.Done():
+		if wait.For(ctx, poll) != nil {
 			return Reverted, TakeBack(m, o, id, interrupted(ctx, ctx.Err()))
-		case <-time.After(poll):
 		}
 		st, err := m.Status(ctx)
 		if err != nil || (st.ID == id && st.State != "idle") {

@@ -43,7 +43,7 @@ type measurement struct {
 func measurements(rows []Row) (out []*measurement) {
 	known := map[[2]string]*measurement{}
 	for _, r := range rows {
-		key := [2]string{r.Machine(), r.measuredAs()}
+		key := [2]string{r.Machine(), fmt.Sprintf("%s, %s, %s: %s", r.System(), r.Study, r.Workload, r.MetricLabel())}
 		m := known[key]
 		if m == nil {
 			m = &measurement{machine: key[0], as: key[1]}
@@ -53,11 +53,6 @@ func measurements(rows []Row) (out []*measurement) {
 	}
 	slices.SortStableFunc(out, func(a, b *measurement) int { return strings.Compare(a.machine, b.machine) })
 	return out
-}
-
-// measuredAs is the release, the study, the part and the metric of a row.
-func (r Row) measuredAs() string {
-	return fmt.Sprintf("%s, %s, %s: %s", r.System(), r.Study, r.Workload, r.MetricLabel())
 }
 
 // MetricLabel is the metric in words.

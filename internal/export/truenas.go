@@ -38,14 +38,11 @@ func tunables(kind func(plan.Step) (kind, name string)) func(p plan.Plan, files 
 			if err != nil {
 				return "", err
 			}
-			fmt.Fprintf(&b, "midclt call tunable.create %s\n", quoted(string(call)))
+			fmt.Fprintf(&b, "midclt call tunable.create '%s'\n", strings.ReplaceAll(string(call), "'", `'\''`))
 		}
 		return b.String() + left(p, "#", func(s plan.Step) bool { k, _ := kind(s); return k != "" }), nil
 	}
 }
-
-// quoted is a text as one word of a shell.
-func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // coreKind is the type of a setting in TrueNAS CORE.
 func coreKind(s plan.Step) (kind, name string) {

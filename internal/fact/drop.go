@@ -67,17 +67,14 @@ var dropPlaces = []struct{ pattern, where, meaning string }{
 // matched, and the allocator's own caches, which may fail and do without.
 var notLoss = map[string]bool{"pf.counter.match": true, "zone.vmem_btag.failures": true}
 
-func harmless(name string) bool {
-	return notLoss[name] || strings.HasPrefix(name, "zone.") && strings.Contains(name, "_Bucket.")
-}
-
 // Drops lists the counters that show loss and are not zero, in the order in
 // which a packet meets their places.
 func (f *Facts) Drops() []Drop {
 	drops := []Drop{}
 	for _, p := range dropPlaces {
 		for _, c := range f.Counters {
-			if c.Value > 0 && !harmless(c.Name) && matches(p.pattern, c.Name) {
+			harmless := notLoss[c.Name] || strings.HasPrefix(c.Name, "zone.") && strings.Contains(c.Name, "_Bucket.")
+			if c.Value > 0 && !harmless && matches(p.pattern, c.Name) {
 				drops = append(drops, Drop{Where: p.where, Counter: c.Name, Value: c.Value, Meaning: p.meaning})
 			}
 		}

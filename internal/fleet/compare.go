@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"linerate/internal/audit"
+	"linerate/internal/list"
 	"linerate/internal/show"
 )
 
@@ -40,7 +41,7 @@ func Compare(before *Host, o *Observation) (after Host, changes []Change) {
 	}
 	if o.Unread != "" && before != nil && !o.Same {
 		with := *o
-		with.Findings = slices.Concat(o.Findings, driftOf(before.Findings))
+		with.Findings = slices.Concat(o.Findings, list.Filter(before.Findings, func(f Finding) bool { return f.Rule == DriftRule }))
 		o = &with
 		c.o = o
 	}
@@ -51,7 +52,8 @@ func Compare(before *Host, o *Observation) (after Host, changes []Change) {
 	}
 	switch {
 	case c.cause == ByBaseline:
-		c.add(Change{Kind: FirstSeen, Text: after.firstSight()})
+		c.add(Change{Kind: FirstSeen, Text: fmt.Sprintf("%s %s, %s: %s, %s, %d for information", after.OS, after.Release, cmp.Or(after.Role, "no role"),
+			show.Plural(after.Errors, "error"), show.Plural(after.Warnings, "warning"), after.Infos)})
 		after.Findings = slices.Clone(o.Findings)
 		for i := range after.Findings {
 			after.Findings[i].Since = o.Time
@@ -98,10 +100,6 @@ func (h *Host) take(o *Observation) {
 			h.Infos++
 		}
 	}
-}
-
-func (h *Host) firstSight() string {
-	return fmt.Sprintf("%s %s, %s: %s, %s, %d for information", h.OS, h.Release, cmp.Or(h.Role, "no role"), show.Plural(h.Errors, "error"), show.Plural(h.Warnings, "warning"), h.Infos)
 }
 
 // factsChanged says in what a host is another, "" where it is the same.
@@ -181,11 +179,6 @@ func kindOf(f *Finding, usual, drift Kind) Kind {
 
 func (c *comparison) finding(kind Kind, f *Finding) {
 	c.add(Change{Kind: kind, Finding: f.ID, Rule: f.Rule, Tunable: f.Tunable, Severity: f.Severity, Text: f.Text, Expected: f.Expected, Found: f.Found})
-}
-
-// driftOf are the findings about what is not as it was applied.
-func driftOf(findings []Finding) []Finding {
-	return slices.DeleteFunc(slices.Clone(findings), func(f Finding) bool { return f.Rule != DriftRule })
 }
 
 // DriftFinding says that something of a host is not as linerate applied it; expected and

@@ -3,7 +3,6 @@ package fleet
 import (
 	"fmt"
 	"strings"
-	"time"
 )
 
 // Textfile is a fleet as metrics in Prometheus' text format, for node_exporter's
@@ -64,7 +63,7 @@ func Textfile(st Status, rules []RuleCount) string {
 		name, help string
 		value      any
 	}{
-		{"last_sweep_end_seconds", "When the last whole sweep ended, as seconds since 1970.", seconds(last.End)},
+		{"last_sweep_end_seconds", "When the last whole sweep ended, as seconds since 1970.", fmt.Sprint(last.End.Unix())},
 		{"last_sweep_duration_seconds", "How long it took.", last.End.Sub(last.Start).Seconds()},
 		{"last_sweep_reached_hosts", "Hosts that it reached.", last.Reached},
 		{"last_sweep_unreachable_hosts", "Hosts that it could not reach.", last.Unreachable},
@@ -78,8 +77,6 @@ func Textfile(st Status, rules []RuleCount) string {
 }
 
 var escape = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
-
-func seconds(t time.Time) string { return fmt.Sprintf("%d", t.Unix()) }
 
 // lastEnded is the newest sweep that came to its end.
 func lastEnded(newestFirst []Sweep) *Sweep {

@@ -9,6 +9,8 @@ import (
 	"time"
 	"unsafe"
 
+	"linerate/internal/wait"
+
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/setting"
@@ -49,10 +51,8 @@ func (t *Target) lookup(ctx context.Context) string {
 	if err != nil || wrong != nil {
 		return ""
 	}
-	select {
-	case <-ctx.Done():
+	if wait.For(ctx, time.Duration(min(ms, most))*time.Millisecond*5/4) != nil {
 		return ""
-	case <-time.After(time.Duration(min(ms, most)) * time.Millisecond * 5 / 4):
 	}
 	by, err := t.Run(ctx, "", "/sbin/sysctl", "-n", "net.route.algo.inet.algo")
 	if err != nil {

@@ -16,6 +16,8 @@ import (
 	"time"
 	"unsafe"
 
+	"linerate/internal/wait"
+
 	"linerate/internal/hint"
 )
 
@@ -154,10 +156,7 @@ func once(ctx context.Context, k Kind, on []int, buffers [][2][]byte, d time.Dur
 	}
 	ready.Wait()
 	close(start)
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
+	_ = wait.For(ctx, d)
 	stop.Store(true)
 	done.Wait()
 	if err := errors.Join(append(errs, ctx.Err())...); err != nil {

@@ -55,8 +55,6 @@ func (n *names) tunable(rc string) string {
 	return rc
 }
 
-func (n *names) isTruth(rc string) bool { return slices.Contains(n.Truth, rc) }
-
 // related returns the other tunables a change of name speaks of.
 func (n *names) related(name string) []string {
 	var out []string

@@ -110,7 +110,7 @@ func rcSettings(n *names, s Assignment) []Assignment {
 	if strings.HasPrefix(s.Name, "create_args_") || strings.HasPrefix(s.Name, "cloned_") {
 		return []Assignment{s}
 	}
-	truth := n.isTruth(s.Name)
+	truth := slices.Contains(n.Truth, s.Name)
 	s.Name = n.tunable(s.Name)
 	switch strings.ToUpper(s.Value) {
 	case "YES", "TRUE", "ON":

@@ -67,7 +67,7 @@ const logBothSides = "The axis is logarithmic on either side of zero."
 // axisOf is the margin of a goal, shaded, and how its effects are labelled.
 func axisOf(g study.Goal, m study.Metric) (band float64, tick func(float64) string) {
 	if m.Share {
-		return g.MarginPoints, pointsTick
+		return g.MarginPoints, func(v float64) string { return strings.TrimSuffix(percentTick(v), " %") + " pt" }
 	}
 	return g.MarginPercent, percentTick
 }
@@ -138,9 +138,6 @@ func nsTick(v float64) string {
 	}
 	return show.Grouped(v, 2)
 }
-
-// pointsTick labels an axis of percentage points.
-func pointsTick(v float64) string { return strings.TrimSuffix(percentTick(v), " %") + " pt" }
 
 func percentTick(v float64) string {
 	if v > 0 {

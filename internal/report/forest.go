@@ -62,14 +62,12 @@ func nsRow(v study.Verdict) chart.Effect {
 	if !withEffect(&row, v.EffectNS, v.NSLow, v.NSHigh) {
 		return row
 	}
-	row.Main = signedNS(row.Value)
+	row.Main = show.Signed(row.Value, nsDecimals(row.Value)) + " ns"
 	if v.NSLow.Known() && v.NSHigh.Known() {
 		row.Aside = "[" + show.Signed(row.Low, nsDecimals(row.Low)) + ", " + show.Signed(row.High, nsDecimals(row.High)) + "]"
 	}
 	return row
 }
-
-func signedNS(v float64) string { return show.Signed(v, nsDecimals(v)) + " ns" }
 
 func nsDecimals(v float64) int {
 	if math.Abs(v) < 10 {

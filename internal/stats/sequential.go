@@ -57,7 +57,7 @@ func NewSequential(looks []int, alpha float64, spending Spending) (Sequential, e
 		return Sequential{}, hint.Usagef("α %g is not between 0 and 1", alpha)
 	}
 	s := Sequential{Looks: slices.Clone(looks), Alpha: alpha}
-	d := startDensity()
+	d := density{at: []float64{0}, weight: []float64{1}}
 	last, used := 0.0, 0.0
 	for _, n := range looks {
 		t := float64(n) / float64(looks[len(looks)-1])
@@ -80,8 +80,6 @@ type density struct {
 }
 
 const gridPoints = 801
-
-func startDensity() density { return density{at: []float64{0}, weight: []float64{1}} }
 
 // step lets the motion run for dt.
 func (d density) step(dt float64) density {

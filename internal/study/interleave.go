@@ -1,8 +1,9 @@
 package study
 
 import (
-	"linerate/internal/setting"
 	"slices"
+
+	"linerate/internal/setting"
 )
 
 // Interleaving says how the arms of a block took turns.
@@ -58,11 +59,6 @@ func (i *Interleaved) attempt() int {
 		return 0
 	}
 	return i.Attempt
-}
-
-// together reports whether trials are of instances.
-func together(trials []Trial) bool {
-	return slices.ContainsFunc(trials, func(t Trial) bool { return t.Attempt() > 0 })
 }
 
 // Attempts is how many instances of a block are on record.

@@ -123,8 +123,9 @@ func nextInBlock(slots []Slot, done []Trial, unavailable map[string]bool, s Spec
 	// The arm tried least goes first, so that one bad arm does not starve
 	// the others of the quiet time they may need too.
 	slices.SortStableFunc(arms, func(a, b tally) int { return cmp.Compare(a.tried, b.tried) })
+	inInstances := slices.ContainsFunc(done, func(t Trial) bool { return t.Attempt() > 0 })
 	for _, a := range arms {
-		if together(done) && a.slot.Variant != s.Control && a.slot.Variant != AA {
+		if inInstances && a.slot.Variant != s.Control && a.slot.Variant != AA {
 			continue // what is wrong with one arm of an instance, another would have too
 		}
 		if !a.valid && a.tried <= s.Retries && !unavailable[a.slot.Variant] {

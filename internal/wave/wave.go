@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"linerate/internal/wait"
+
 	"linerate/internal/apply"
 	"linerate/internal/fleet"
 	"linerate/internal/hint"
@@ -216,10 +218,8 @@ func (t *Task) each(hosts []*Host, do func(*Host) error) error {
 func (t *Task) look(ctx context.Context, name string) (m apply.Machine, st apply.Status, done func() error, err error) {
 	for try := range t.Tries {
 		if try > 0 {
-			select {
-			case <-ctx.Done():
+			if wait.For(ctx, t.Pause) != nil {
 				return nil, st, nil, context.Cause(ctx)
-			case <-time.After(t.Pause):
 			}
 		}
 		if m, done, err = t.Reach(name); err != nil {
@@ -331,10 +331,8 @@ func (t *Task) soak(ctx context.Context, group []*Host) error {
 	if t.Soak <= 0 || len(pendingOf(group)) == 0 {
 		return nil
 	}
-	select {
-	case <-ctx.Done():
+	if wait.For(ctx, t.Soak) != nil {
 		return context.Cause(ctx)
-	case <-time.After(t.Soak):
 	}
 	return t.each(pendingOf(group), func(h *Host) error {
 		checks, err := t.Checks(h.Name)

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"linerate/internal/wait"
+
 	"linerate/internal/fact"
 	"linerate/internal/lab"
 	"linerate/internal/queue"
@@ -104,10 +106,7 @@ func (w *Worker) fit(ctx context.Context) error {
 }
 
 func (w *Worker) rest(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
+	_ = wait.For(ctx, d)
 }
 
 // bench is a testbed under one lease: the lab stays open from block to block of a study.

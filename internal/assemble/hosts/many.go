@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"linerate/internal/wait"
+
 	"linerate/internal/fleet/inventory"
 	"linerate/internal/hint"
 	"linerate/internal/host"
@@ -82,10 +84,8 @@ func patiently[T any](ctx context.Context, source string, one func(ctx context.C
 		if err == nil || !lost(err) || ctx.Err() != nil {
 			break
 		}
-		select {
-		case <-ctx.Done():
+		if wait.For(ctx, pause) != nil {
 			return got, err
-		case <-time.After(pause):
 		}
 		got, err = one(ctx, source)
 	}

@@ -231,7 +231,7 @@ func (t *table) match(state, text string) (int, *rule) {
 			continue
 		}
 		if r.set != "" {
-			if _, ok := t.words[r.set+" "+bare(text[:at[1]])]; !ok {
+			if _, ok := t.words[r.set+" "+strings.Trim(text[:at[1]], " \t=+:\"'-")]; !ok {
 				continue
 			}
 		}
@@ -242,6 +242,3 @@ func (t *table) match(state, text string) (int, *rule) {
 	}
 	return 0, nil
 }
-
-// bare is a token without blanks, quotes and signs of assignment.
-func bare(token string) string { return strings.Trim(token, " \t=+:\"'-") }

@@ -42,7 +42,7 @@ func Parse(s string) (Release, error) {
 		return Release{}, fmt.Errorf("release %q: more than three numbers", s)
 	}
 	for i, into := range []*int{&r.Major, &r.Minor, &r.Patch}[:len(parts)] {
-		n, err := strconv.Atoi(digits(parts[i]))
+		n, err := strconv.Atoi(strings.TrimRight(parts[i], "+")) // some vendors glue a + to the last number: 5.15.0+
 		if err != nil || n < 0 || n > maxPart {
 			return Release{}, fmt.Errorf("release %q: want numbers such as 14.3", s)
 		}
@@ -73,9 +73,6 @@ func ParseGiven(s string) (Release, error) {
 	}
 	return r, err
 }
-
-// digits drops what some vendors glue to the last number ("5.15.0+").
-func digits(s string) string { return strings.TrimRight(s, "+") }
 
 // MustParse is Parse of a constant; it panics on an error.
 func MustParse(s string) Release {

@@ -21,7 +21,7 @@ func Ansible(file, text string) ([]Target, error) {
 	if len(text) > MaxBytes {
 		return nil, fmt.Errorf("inventory %s: larger than %d bytes", file, MaxBytes)
 	}
-	g := newGroups(file)
+	g := &groups{file: file, by: map[string]*group{}, known: map[string]bool{}}
 	var err error
 	switch {
 	case strings.HasPrefix(text, "#!"):

@@ -139,10 +139,6 @@ type groups struct {
 	known map[string]bool
 }
 
-func newGroups(file string) *groups {
-	return &groups{file: file, by: map[string]*group{}, known: map[string]bool{}}
-}
-
 func (g *groups) group(name string) *group {
 	if g.by[name] == nil {
 		g.by[name] = &group{hosts: map[string]map[string]string{}, vars: map[string]string{}}

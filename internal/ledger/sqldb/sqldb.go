@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/wait"
+
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 	"linerate/internal/sqltext"
@@ -149,10 +151,8 @@ func (s *DB) write(ctx context.Context, f func(*sql.Tx) error) error {
 		if err == nil || s.d.Retry == nil || !s.d.Retry(err) || try == writeTries {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(time.Duration(try+1) * writePause):
+		if err := wait.For(ctx, time.Duration(try+1)*writePause); err != nil {
+			return err
 		}
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"linerate/internal/wait"
+
 	"linerate/internal/hint"
 	"linerate/internal/load/request"
 )
@@ -179,10 +181,7 @@ func holds(dir string) bool {
 func (q *Queue) Drain(ctx context.Context, patience time.Duration) request.Queue {
 	begin := time.Now()
 	for time.Since(begin) < patience && ctx.Err() == nil && !q.empty() {
-		select {
-		case <-ctx.Done():
-		case <-time.After(drainEvery):
-		}
+		_ = wait.For(ctx, drainEvery)
 	}
 	took := time.Since(begin)
 	close(q.stop)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"linerate/internal/wait"
+
 	"linerate/internal/load"
 )
 
@@ -81,10 +83,8 @@ func (r *receiver) settle(ctx context.Context, patience time.Duration) (Counts, 
 	deadline := time.Now().Add(patience)
 	last, err := r.at.Count(ctx, r.device)
 	for err == nil {
-		select {
-		case <-ctx.Done():
-			return last, ctx.Err()
-		case <-time.After(settling):
+		if err := wait.For(ctx, settling); err != nil {
+			return last, err
 		}
 		var now Counts
 		if now, err = r.at.Count(ctx, r.device); now == last || time.Now().After(deadline) {

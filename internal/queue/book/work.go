@@ -19,7 +19,7 @@ type Hands struct {
 	do    queue.Work
 	// Clock and Pause are time, which is the engine's to give.
 	clock func() time.Time
-	pause func(context.Context, time.Duration)
+	pause func(context.Context, time.Duration) error
 	end   context.CancelCauseFunc
 
 	mu  sync.Mutex
@@ -28,7 +28,7 @@ type Hands struct {
 }
 
 // Hands is a worker with a lease; end ends its context with the reason.
-func (b *Book) Hands(l queue.Lease, do queue.Work, clock func() time.Time, pause func(context.Context, time.Duration), end context.CancelCauseFunc) *Hands {
+func (b *Book) Hands(l queue.Lease, do queue.Work, clock func() time.Time, pause func(context.Context, time.Duration) error, end context.CancelCauseFunc) *Hands {
 	return &Hands{book: b, lease: l, do: do, clock: clock, pause: pause, end: end}
 }
 
@@ -91,7 +91,7 @@ func (h *Hands) Keep(ctx context.Context) {
 		if err != nil { // soon again
 			wait = p.Beat / 10
 		}
-		h.pause(ctx, min(wait, p.Lost-p.Beat-silent))
+		_ = h.pause(ctx, min(wait, p.Lost-p.Beat-silent))
 	}
 }
 
@@ -166,7 +166,7 @@ func (h *Hands) Handle(ctx context.Context, t Ticket, ended func(context.Context
 	blame := 1
 	if j.Finish { // what is recorded is not lost because the ledger's disk is full
 		blame = 0
-		h.pause(ctx, h.book.Patience.Beat)
+		_ = h.pause(ctx, h.book.Patience.Beat)
 	}
 	lost := h.insist(ctx, func() error { return h.book.failed(ctx, h.lease, t, err.Error(), blame) })
 	if errors.Is(lost, errStale) {
@@ -190,6 +190,6 @@ func (h *Hands) insist(ctx context.Context, f func() error) error {
 		case h.book.Hopeless != nil && h.book.Hopeless(err):
 			return err
 		}
-		h.pause(ctx, h.book.Patience.Beat/20)
+		_ = h.pause(ctx, h.book.Patience.Beat/20)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"linerate/internal/wait"
+
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -117,7 +119,7 @@ func (q *db) Do(ctx context.Context, f func(book.Tx) error) error {
 		if c := code(err); c != sqlite3.SQLITE_BUSY && c != sqlite3.SQLITE_LOCKED || try == tries {
 			return err
 		}
-		pause(ctx, time.Duration(try)*10*time.Millisecond)
+		_ = wait.For(ctx, time.Duration(try)*10*time.Millisecond)
 	}
 }
 
@@ -199,14 +201,14 @@ func (q *db) take(ctx context.Context, label string) (t book.Ticket, ok bool, er
 func (q *db) Work(parent context.Context, l queue.Lease, fit func(context.Context) error, do queue.Work) error {
 	ctx, end := context.WithCancelCause(parent)
 	defer end(nil)
-	hands := q.Hands(l, do, time.Now, pause, end)
+	hands := q.Hands(l, do, time.Now, wait.For, end)
 	kept := make(chan struct{})
 	go func() { defer close(kept); hands.Keep(ctx) }()
 	fine := hands.Fit(ctx, fit)
 	for fine && ctx.Err() == nil {
 		t, ok, err := q.take(ctx, l.Label)
 		if err != nil || !ok {
-			pause(ctx, min(time.Second, q.Patience.Beat/10))
+			_ = wait.For(ctx, min(time.Second, q.Patience.Beat/10))
 			continue
 		}
 		q.one(ctx, hands, t)
@@ -235,7 +237,7 @@ func (q *db) one(parent context.Context, hands *book.Hands, t book.Ticket) {
 			if err := q.sql.QueryRowContext(ctx, "SELECT COUNT(*) FROM queue_jobs WHERE id = ?", t.Job).Scan(&n); err == nil && n == 0 {
 				cancel(errWithdrawn)
 			}
-			pause(ctx, min(time.Second, q.Patience.Beat/5))
+			_ = wait.For(ctx, min(time.Second, q.Patience.Beat/5))
 		}
 	}()
 	err := hands.Handle(ctx, t, func(ctx context.Context, x book.Tx) error { return q.Withdraw(ctx, x, t.Job) })
@@ -250,12 +252,4 @@ func (q *db) one(parent context.Context, hands *book.Hands, t book.Ticket) {
 		}
 		return q.Withdraw(after, x, t.Job)
 	})
-}
-
-// pause waits, or until ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
 }

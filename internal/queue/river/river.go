@@ -13,6 +13,8 @@ import (
 	"maps"
 	"time"
 
+	"linerate/internal/wait"
+
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -142,7 +144,7 @@ func (q *db) Do(ctx context.Context, f func(book.Tx) error) error {
 		if lost := errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01"); !lost || try == tries {
 			return err
 		}
-		pause(ctx, time.Duration(try)*10*time.Millisecond)
+		_ = wait.For(ctx, time.Duration(try)*10*time.Millisecond)
 	}
 }
 
@@ -237,7 +239,7 @@ const stopping = 30 * time.Second
 func (q *db) Work(parent context.Context, l queue.Lease, fit func(context.Context) error, do queue.Work) error {
 	ctx, end := context.WithCancelCause(parent)
 	defer end(nil)
-	hands := q.Hands(l, do, time.Now, pause, end)
+	hands := q.Hands(l, do, time.Now, wait.For, end)
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &worker{hands: hands})
 	client, err := river.NewClient(riverpgxv5.New(q.pool), &river.Config{
@@ -254,7 +256,7 @@ func (q *db) Work(parent context.Context, l queue.Lease, fit func(context.Contex
 		if err = client.Start(context.WithoutCancel(ctx)); err == nil {
 			break
 		}
-		pause(ctx, q.Patience.Beat/5)
+		_ = wait.For(ctx, q.Patience.Beat/5)
 	}
 	<-ctx.Done()
 	if fine && err == nil {
@@ -270,12 +272,4 @@ func (q *db) Work(parent context.Context, l queue.Lease, fit func(context.Contex
 	defer cancel()
 	_ = q.Return(back, l) // it is free after Patience.Lost at the latest
 	return nil
-}
-
-// pause waits, or until ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
 }

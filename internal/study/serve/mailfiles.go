@@ -271,9 +271,6 @@ func formIn(p study.Part) form {
 // RequestsOf is what a part of mode serve asks for.
 func RequestsOf(p study.Part) Requests { return formIn(p).asks(p) }
 
-// checkRequests checks it.
-func checkRequests(p study.Part, path string) *study.Problem { return formIn(p).check(p, path) }
-
 // checkForms: a study is of one form of requests, and so are its parts.
 func checkForms(s *study.Spec, path string, p study.Part) *study.Problem {
 	n := 0

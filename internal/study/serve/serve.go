@@ -100,7 +100,7 @@ func (Kind) CheckPart(s *study.Spec, place int, path string) *study.Problem {
 		}
 		return study.Wrong(at, "%v", err).Advise("%s", hint.Of(err))
 	}
-	if bad := checkRequests(p, path); bad != nil {
+	if bad := formIn(p).check(p, path); bad != nil {
 		return bad
 	}
 	return checkAsking(s, p)

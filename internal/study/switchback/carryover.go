@@ -16,8 +16,6 @@ type carryOver struct {
 	stats.Interval  // of the difference, on the logarithm
 }
 
-func (c carryOver) shown() bool { return c.Known() && !c.Contains(0) }
-
 func (c carryOver) text() string {
 	return fmt.Sprintf("the effect of %s is still moving after the burn-in: it differs by %.2g %% between the halves of the windows; make burn_in longer", c.variant, stats.Percent(c.Estimate))
 }

@@ -379,7 +379,7 @@ func (Kind) Warn(r *study.Results, s study.Spec) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("a guardrail ended the study under %s, and the host was restored: %s", variant, trip.Text))
 	}
 	for _, c := range carryOvers(r.Trials, s) {
-		if c.shown() {
+		if c.Known() && !c.Contains(0) {
 			r.Warnings = append(r.Warnings, c.text())
 		}
 	}

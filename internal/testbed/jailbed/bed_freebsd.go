@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"linerate/internal/wait"
+
 	"linerate/internal/cputime"
 	"linerate/internal/hint"
 	"linerate/internal/knob"
@@ -242,27 +244,7 @@ func (b *Bed) apply(ctx context.Context, dut *routers, settings []setting.Settin
 func (b *Bed) Counters() (testbed.Counters, error) { return b.dut.counters() }
 
 // Settle waits until the thread that moves the frames has slept for 20 ms.
-func (b *Bed) Settle(ctx context.Context) error {
-	const still, patience = 20 * time.Millisecond, 2 * time.Second
-	deadline := time.Now().Add(patience)
-	last, err := cputime.Spent(moving...)
-	for err == nil {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(still):
-		}
-		now, e := cputime.Spent(moving...)
-		if e == nil && now == last {
-			return nil
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("the DUT still moves packets %v after the load ended", patience)
-		}
-		last, err = now, e
-	}
-	return err
-}
+func (b *Bed) Settle(ctx context.Context) error { return wait.Still(ctx, Spent) }
 
 // Spent is the CPU time that the DUTs and the receiver have taken, once they
 // rest.

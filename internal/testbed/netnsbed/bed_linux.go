@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"time"
 
+	"linerate/internal/wait"
+
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/hint"
@@ -199,27 +201,7 @@ func (b *Bed) Counters() (testbed.Counters, error) {
 }
 
 // Settle waits until the DUT's counters have stood still for 20 ms.
-func (b *Bed) Settle(ctx context.Context) error {
-	const still, patience = 20 * time.Millisecond, 2 * time.Second
-	deadline := time.Now().Add(patience)
-	last, err := b.Counters()
-	for err == nil {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(still):
-		}
-		now, e := b.Counters()
-		if e == nil && now == last {
-			return nil
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("the DUT still moves packets %v after the load ended", patience)
-		}
-		last, err = now, e
-	}
-	return err
-}
+func (b *Bed) Settle(ctx context.Context) error { return wait.Still(ctx, b.Counters) }
 
 // BothWays lets traffic redirected into the egress's wire arrive (testbed.Duplex).
 // In mode cost one generator sends both directions in turn, frame by frame; an

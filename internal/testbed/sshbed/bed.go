@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/wait"
+
 	"linerate/internal/apply"
 	"linerate/internal/hint"
 	"linerate/internal/plan"
@@ -250,7 +252,7 @@ func (b *Bed) Settle(ctx context.Context) error {
 	deadline := time.Now().Add(patience)
 	last, err := b.Counters()
 	for err == nil {
-		if err := pause(ctx, min(b.still, b.o.poll)); err != nil {
+		if err := wait.For(ctx, min(b.still, b.o.poll)); err != nil {
 			return err
 		}
 		now, e := b.Counters()
@@ -338,15 +340,6 @@ func (b *Bed) putAllBack(ctx context.Context) error {
 	b.booted = false // what else fails is no reason to boot again
 	_, err = ask(ctx, b.dut(), nil, "leave")
 	return err
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }
 
 // unavailable is a setting that this testbed cannot do.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/wait"
+
 	"linerate/internal/hint"
 	"linerate/internal/list"
 	"linerate/internal/testbed/bedfile"
@@ -90,7 +92,7 @@ func (c *checker) shout(ctx context.Context, from bedfile.End) (sent uint64, got
 	if sent < shouts/2 {
 		return sent, nil, fmt.Errorf("of %d frames the generator at %s could send %d", shouts, from, sent)
 	}
-	if err := pause(ctx, min(2*time.Second, 2*c.o.poll+500*time.Millisecond)); err != nil {
+	if err := wait.For(ctx, min(2*time.Second, 2*c.o.poll+500*time.Millisecond)); err != nil {
 		return sent, nil, err
 	}
 	got, err = c.arrivals(ctx)

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/wait"
+
 	"linerate/internal/host"
 	"linerate/internal/testbed"
 )
@@ -205,7 +207,7 @@ func hold(ctx context.Context, c Conn, owner string) (io.ReadWriteCloser, error)
 		if _, err := ask(ctx, c, nil, "dismiss", owner); err != nil {
 			break // it is another's
 		}
-		if err := pause(ctx, 200*time.Millisecond); err != nil {
+		if err := wait.For(ctx, 200*time.Millisecond); err != nil {
 			return nil, err
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/wait"
+
 	"linerate/internal/apply"
 	"linerate/internal/hint"
 	"linerate/internal/host"
@@ -19,7 +21,7 @@ import (
 // is online. down takes it down; nil is a plain reboot.
 // After a time-out the power is cycled, as often as the testbed allows.
 func (b *Bed) boot(ctx context.Context, down func(context.Context) error) (testbed.Boot, error) {
-	start, wait := time.Now(), time.Duration(b.o.File.Reboot.Wait)
+	start, patience := time.Now(), time.Duration(b.o.File.Reboot.Wait)
 	// It may have booted by itself since it was last asked: that is not this boot.
 	if id, err := b.identify(ctx, b.o.answer); err == nil {
 		b.id = id
@@ -33,7 +35,7 @@ func (b *Bed) boot(ctx context.Context, down func(context.Context) error) (testb
 		return r, fmt.Errorf("reboot the DUT: %w", err)
 	}
 	for r.Attempts = 1; ; r.Attempts++ {
-		id, err := b.awaitBoot(ctx, wait)
+		id, err := b.awaitBoot(ctx, patience)
 		if err == nil {
 			r.Boot, b.id = id.Boot, id
 			break
@@ -42,8 +44,8 @@ func (b *Bed) boot(ctx context.Context, down func(context.Context) error) (testb
 			return r, ctx.Err()
 		}
 		if r.Attempts >= b.o.File.Reboot.Attempts {
-			return r, hint.With(fmt.Errorf("%s did not come back: %d times %s were waited, the power was cycled %s; last: %w", b.o.DUT.Where(), r.Attempts, wait, times(r.Powered), err),
-				"look at its console: %s. The trials so far are kept: resume the study when it is up; without that its own switch puts it back after its next boot", b.slowBoots(wait))
+			return r, hint.With(fmt.Errorf("%s did not come back: %d times %s were waited, the power was cycled %s; last: %w", b.o.DUT.Where(), r.Attempts, patience, times(r.Powered), err),
+				"look at its console: %s. The trials so far are kept: resume the study when it is up; without that its own switch puts it back after its next boot", b.slowBoots(patience))
 		}
 		if err := b.power(ctx, &r); err != nil {
 			return r, err
@@ -56,8 +58,8 @@ func (b *Bed) boot(ctx context.Context, down func(context.Context) error) (testb
 		return r, err
 	}
 	r.Seconds = time.Since(start).Seconds()
-	b.tellBoot(r, wait)
-	return r, pause(ctx, time.Duration(b.o.File.Reboot.Rest))
+	b.tellBoot(r, patience)
+	return r, wait.For(ctx, time.Duration(b.o.File.Reboot.Rest))
 }
 
 // nearly is the share of reboot.wait beyond which a boot counts as near it.
@@ -110,17 +112,17 @@ func Unreached(err error) bool {
 // Await tries something until it works, try says that this is final, or the machine
 // has not been reached for so long: one that boots does not answer. say is called once
 // that it is waited for.
-func Await(ctx context.Context, wait, poll time.Duration, try func() (final bool, err error), say func(err error, wait time.Duration)) error {
-	deadline := time.Now().Add(wait)
+func Await(ctx context.Context, patience, poll time.Duration, try func() (final bool, err error), say func(err error, wait time.Duration)) error {
+	deadline := time.Now().Add(patience)
 	for told := false; ; told = true {
 		final, err := try()
 		if err == nil || final || !Unreached(err) || ctx.Err() != nil || time.Now().After(deadline) {
 			return err
 		}
 		if !told {
-			say(err, wait)
+			say(err, patience)
 		}
-		if pause(ctx, poll) != nil {
+		if wait.For(ctx, poll) != nil {
 			return err
 		}
 	}
@@ -141,14 +143,14 @@ func (b *Bed) power(ctx context.Context, r *testbed.Boot) error {
 }
 
 // awaitBoot waits until another boot answers.
-func (b *Bed) awaitBoot(ctx context.Context, wait time.Duration) (Identity, error) {
-	deadline := time.Now().Add(wait)
+func (b *Bed) awaitBoot(ctx context.Context, patience time.Duration) (Identity, error) {
+	deadline := time.Now().Add(patience)
 	last := errors.New("it never went down")
 	for time.Now().Before(deadline) {
-		if err := pause(ctx, b.o.poll); err != nil {
+		if err := wait.For(ctx, b.o.poll); err != nil {
 			return Identity{}, err
 		}
-		id, err := b.identify(ctx, min(wait, b.o.answer))
+		id, err := b.identify(ctx, min(patience, b.o.answer))
 		switch {
 		case err != nil:
 			last = err
@@ -182,7 +184,7 @@ func (b *Bed) online(ctx context.Context) error {
 			return hint.With(fmt.Errorf("%s answers and is not online: %s: %w", b.o.DUT.Where(), strings.Join(b.o.File.Reboot.Online, " "), err),
 				"online: of the testbed's file must succeed on the DUT when it forwards")
 		}
-		if err := pause(ctx, b.o.poll); err != nil {
+		if err := wait.For(ctx, b.o.poll); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/wait"
+
 	"linerate/internal/apply"
 	"linerate/internal/hint"
 	"linerate/internal/host"
@@ -194,7 +196,7 @@ func (b *Bed) revert(ctx context.Context, why string) error {
 		if errors.As(err, &said) && said.Code != busyCode {
 			return err
 		}
-		if pause(ctx, b.o.poll) != nil {
+		if wait.For(ctx, b.o.poll) != nil {
 			return err
 		}
 	}
