@@ -10,6 +10,8 @@ import (
 
 	"linerate/internal/apply"
 	"linerate/internal/host/localhost"
+	"linerate/internal/knob"
+	"linerate/internal/setting"
 	"linerate/internal/study/switchback"
 )
 
@@ -109,4 +111,37 @@ func TestPilotOutlastsSleep(t *testing.T) {
 			t.Errorf("a host that never answered, after %d looks: %v", w.looks, err)
 		}
 	})
+}
+
+// changedHost is a machine whose setting is not what a window put on.
+type changedHost struct {
+	apply.Machine
+	history []apply.Past
+}
+
+func (c *changedHost) Look(context.Context, []knob.Key, []string) (apply.Snapshot, error) {
+	return apply.Snapshot{Values: map[knob.Key]string{aKey: "old"}}, nil
+}
+
+func (c *changedHost) Status(context.Context) (apply.Status, error) {
+	return apply.Status{State: "idle", History: c.history}, nil
+}
+
+var aKey = knob.Key{Mechanism: setting.Sysctl, Name: "net.a"}
+
+// A window that outlasted its switch blames nobody else.
+func TestWhoChangedIt(t *testing.T) {
+	for want, history := range map[string][]apply.Past{
+		"somebody else changed it: net.a is old": {{ID: "1", Outcome: "reverted", Why: "the window is over"}, {ID: "2", Outcome: "confirmed"}},
+		"the window took 27 s, and the host took the setting back after 20 (nobody confirmed in time): net.a is old": {{ID: "2", Outcome: "reverted", Why: "nobody confirmed in time"}},
+	} {
+		r := &run{o: &Options{Say: t.Logf, Treatments: []Treatment{{Name: "x", Values: []apply.Assignment{{Key: aKey, Value: "new"}}}}, metrics: []Metric{{}}},
+			sw: switcher{Machine: &changedHost{history: history}, on: "2", window: 10 * time.Second, grace: 10 * time.Second, before: map[knob.Key]string{aKey: "old"}}}
+		w := Window{Start: time.Now().Add(-27 * time.Second)}
+		w.Value = map[string]float64{"": 1}
+		s := &stretch{run: r, w: &w, slot: switchback.Slot{Arm: "x", Of: "x"}}
+		if err := s.judge(t.Context()); err != nil || len(w.Disturbed) != 1 || w.Disturbed[0].Text != want {
+			t.Errorf("%+v, %v, not %q", w.Disturbed, err, want)
+		}
+	}
 }

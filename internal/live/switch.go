@@ -235,6 +235,20 @@ func (s *switcher) changed(ctx context.Context, on []apply.Assignment) ([]string
 	return out, nil
 }
 
+// tookBack tells why the host itself took off what is on; "" where it did not.
+func (s *switcher) tookBack(ctx context.Context) string {
+	st, err := s.Status(ctx)
+	if err != nil {
+		return ""
+	}
+	for _, past := range st.History {
+		if past.ID == s.on && past.Outcome == string(apply.Reverted) {
+			return past.Why
+		}
+	}
+	return ""
+}
+
 // end puts the host back and has it forget the study's transactions.
 func (s *switcher) end(ctx context.Context) error {
 	if err := s.off(ctx, "the study is over"); err != nil {

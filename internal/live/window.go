@@ -373,8 +373,15 @@ func (s *stretch) judge(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	who := "somebody else changed it"
+	if why := s.sw.tookBack(ctx); why != "" {
+		who = fmt.Sprintf("the window took %.0f s, and the host took the setting back after %.0f (%s)", time.Since(s.w.Start).Seconds(), (s.sw.window + s.sw.grace).Seconds(), why)
+	}
 	for _, w := range wrong {
-		add(switchback.GateKey, "somebody else changed it: %s", w)
+		add(switchback.GateKey, "%s: %s", who, w)
 	}
 	return nil
 }
