@@ -6,6 +6,9 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
+	"linerate/internal/knob"
+	"linerate/internal/setting"
+	"linerate/internal/study/ways/kernel"
 )
 
 // TestFitForProduction: only what the catalogue says can be put back exactly is tried on a
@@ -24,6 +27,18 @@ func TestFitForProduction(t *testing.T) {
 		f := &fact.Facts{OS: fact.Linux, Release: rel, Settings: []fact.Tunable{{Name: c.name, Namespace: fact.Kernel, Live: &c.now}}}
 		if _, err := fitForProduction(f, c.name, c.value); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s=%s: %v, want %q", c.name, c.value, err, c.want)
+		}
+	}
+}
+
+// TestLiveKey: a limit of pf is no sysctl, and its name in the catalogue stays.
+func TestLiveKey(t *testing.T) {
+	for name, want := range map[string]knob.Key{
+		"pf.conf:limit.states":   {Mechanism: setting.PFLimit, Name: "states"},
+		"net.inet.ip.forwarding": {Mechanism: setting.Sysctl, Name: "net.inet.ip.forwarding"},
+	} {
+		if key, catalogued := liveKey(&fact.Facts{OS: fact.FreeBSD}, kernel.SysctlTo(name, "1")); key != want || catalogued != name {
+			t.Errorf("%s is %+v, %s", name, key, catalogued)
 		}
 	}
 }

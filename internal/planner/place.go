@@ -38,7 +38,7 @@ func (p *planning) place(s *plan.Step, r *tunable.Record, template, device strin
 			s.Current.Origin = "until the next boot"
 		}
 	case setting.Firewall:
-		limit, ok := strings.CutPrefix(s.Name, "pf.conf:limit.")
+		limit, ok := setting.OfPFLimit(s.Name)
 		if !ok {
 			return nil
 		}

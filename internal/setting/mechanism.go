@@ -1,5 +1,7 @@
 package setting
 
+import "strings"
+
 // Mechanism is how a setting reaches its host. The catalogue, studies, plans
 // and knobs share these words; each uses those that it knows.
 type Mechanism string
@@ -95,4 +97,10 @@ func HostMechanisms() []Mechanism {
 func Recorded() []Mechanism {
 	return []Mechanism{Sysctl, Loader, RC, Ifconfig, Ethtool, Module, KernelOption, Mount, Tunefs, LoginConf, Firewall, Service,
 		Sysfs, Procfs, Cmdline, Limit, Qdisc, CC, Route, Socket, Systemd}
+}
+
+// OfPFLimit is which of pf's limits (the name of a PFLimit) the catalogue's name of a
+// setting means; ok is false of every other setting.
+func OfPFLimit(name string) (limit string, ok bool) {
+	return strings.CutPrefix(name, "pf.conf:limit.")
 }
