@@ -132,7 +132,7 @@ func TestUnreadIsNoAllClear(t *testing.T) {
 	if err := r.Write(&text, audit.Style{}); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Unread) != 1 || strings.Contains(text.String(), "leave it as it is") || !strings.Contains(text.String(), "nothing to say of what could be read") {
+	if len(r.Unread) != 1 || strings.Contains(text.String(), "leave it as it is") || !strings.Contains(text.String(), "no finding in what could be read") {
 		t.Errorf("unread %v; says\n%s", r.Unread, text.String())
 	}
 }

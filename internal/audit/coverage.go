@@ -129,9 +129,9 @@ func (v Coverage) verdict() string {
 	case v.blind():
 		return "the catalogue knows none of what the files set; it cannot judge that"
 	case v.Set == 0:
-		return fmt.Sprintf("no file sets anything; nothing to say of the %s running that the catalogue knows", show.Plural(v.RunningKnown, "value"))
+		return fmt.Sprintf("no file sets anything; no finding among the %s running that the catalogue knows", show.Plural(v.RunningKnown, "value"))
 	case len(v.Unjudged) > 0:
-		return "nothing to say of what could be judged"
+		return "no finding in what could be judged"
 	}
 	return wellAsItIs
 }

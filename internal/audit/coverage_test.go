@@ -26,7 +26,7 @@ func TestCoverage(t *testing.T) {
 	}{
 		{name: "nothing set", want: audit.Coverage{}, says: "no settings found; there was nothing to judge", never: "leave it"},
 		{name: "all known", files: map[string]string{"/etc/sysctl.conf": "net.t.run=6"},
-			want: audit.Coverage{Set: 1, SetKnown: 1}, says: "nothing to say; leave it as it is\n1 line read; nothing to say of 1\ncoverage: files set 1 name, all in the catalogue."},
+			want: audit.Coverage{Set: 1, SetKnown: 1}, says: "nothing to say; leave it as it is\n1 line read, 1 without a finding\ncoverage: files set 1 name, all in the catalogue."},
 		{name: "none known", os: fact.Linux, live: map[string]string{"net.core.somaxconn": "4096", "vm.swappiness": "60"},
 			want: audit.Coverage{Running: 2}, says: "the catalogue knows none of this host's settings; it cannot judge them\ncoverage: 2 values running, none in the catalogue.", never: "leave it"},
 		{name: "none of the files known", files: map[string]string{"/etc/rc.conf": `port_flags="-x"`}, live: map[string]string{"net.t.run": "5"},
@@ -34,12 +34,12 @@ func TestCoverage(t *testing.T) {
 			says: "the catalogue knows none of what the files set; it cannot judge that", never: "leave it"},
 		{name: "one of two", files: map[string]string{"/etc/sysctl.conf": "net.t.run=6", "/etc/rc.conf": `port_flags="-x"`},
 			want: audit.Coverage{Set: 2, SetKnown: 1, Unjudged: []audit.Unjudged{{Name: "port_flags", Why: portVariable}}},
-			says: "nothing to say of what could be judged\n2 lines read; nothing to say of 2\ncoverage: files set 2 names, 1 in the catalogue. Not judged (variables of\n  rc.conf for scripts that the catalogue does not know): port_flags.", never: "leave it"},
+			says: "no finding in what could be judged\n2 lines read, 2 without a finding\ncoverage: files set 2 names, 1 in the catalogue. Not judged (variables of\n  rc.conf for scripts that the catalogue does not know): port_flags.", never: "leave it"},
 		{name: "a default that hangs on memory", files: map[string]string{"/boot/loader.conf": `net.t.computed="8000000"`},
 			want: audit.Coverage{Set: 1, SetKnown: 1, Unjudged: []audit.Unjudged{{Name: "net.t.computed", Why: "its default is computed from what is not known of the host"}}},
 			says: "Not judged (its default is\n  computed from what is not known of the host): net.t.computed."},
 		{name: "one running value known", live: map[string]string{"net.t.run": "5", "net.t.else": "1"}, want: audit.Coverage{Running: 2, RunningKnown: 1},
-			says: "no file sets anything; nothing to say of the 1 value running that the catalogue knows", never: "leave it"},
+			says: "no file sets anything; no finding among the 1 value running that the catalogue knows", never: "leave it"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := tree(t, "14.3", c.files)

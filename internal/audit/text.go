@@ -140,7 +140,7 @@ func (p *page) tail(r *Report, hidden int) {
 		p.f("new since the baseline, which knows %s more; %s of it are gone", show.Count(len(b.Known)), show.Count(len(b.Gone)))
 	}
 	if r.Lines > 0 {
-		p.f("%s read; nothing to say of %s", show.Plural(r.Lines, "line"), show.Count(r.Quiet))
+		p.f("%s read, %s without a finding", show.Plural(r.Lines, "line"), show.Count(r.Quiet))
 	}
 	p.paragraph("", "  ", r.Coverage.sentences())
 }
@@ -150,7 +150,7 @@ func (p *page) tail(r *Report, hidden int) {
 func (r *Report) verdict() string {
 	v := r.Coverage.verdict()
 	if r.Blind() {
-		return strings.Replace(v, wellAsItIs, "nothing to say of what could be read", 1)
+		return strings.Replace(v, wellAsItIs, "no finding in what could be read", 1)
 	}
 	return v
 }
