@@ -145,3 +145,20 @@ func TestWhoChangedIt(t *testing.T) {
 		}
 	}
 }
+
+// A window in which the host saw less time pass says who did not look: this machine, or
+// nobody could, for the host did not answer.
+func TestWhyAWindowIsUnread(t *testing.T) {
+	for want, notes := range map[string][]string{
+		"3 s passed on the host in a window of 10 s: this machine slept, or was too busy to look": nil,
+		"3 s passed on the host in a window of 10 s: the host did not answer":                     {"the connection was lost"},
+	} {
+		r := &run{o: &Options{Say: t.Logf, metrics: []Metric{{}}}, sw: switcher{Machine: &changedHost{}}}
+		w := Window{Start: time.Now()}
+		w.Value, w.Notes, w.At = map[string]float64{"": 1}, notes, make([]float64, 8)
+		s := &stretch{run: r, w: &w, length: 10 * time.Second, at: Sample{Uptime: 3, Clock: 3}}
+		if err := s.judge(t.Context()); err != nil || len(w.Disturbed) != 1 || w.Disturbed[0].Text != want {
+			t.Errorf("%+v, %v, not %q", w.Disturbed, err, want)
+		}
+	}
+}

@@ -362,7 +362,11 @@ func (s *stretch) judge(ctx context.Context) error {
 	case math.Abs((b.Clock-a.Clock)-(b.Uptime-a.Uptime)) > 2:
 		add(switchback.GateClock, "the host's clock went %.0f s while %.0f s passed", b.Clock-a.Clock, b.Uptime-a.Uptime)
 	case math.Abs((b.Uptime-a.Uptime)-(s.length-s.burn).Seconds()) > 2+0.2*s.length.Seconds()+2*s.slow.Seconds():
-		add(switchback.GateRead, "%.0f s passed on the host in a window of %.0f s: this machine slept, or was too busy to look", b.Uptime-a.Uptime, (s.length - s.burn).Seconds())
+		why := "this machine slept, or was too busy to look"
+		if len(s.w.Notes) > 0 {
+			why = "the host did not answer"
+		}
+		add(switchback.GateRead, "%.0f s passed on the host in a window of %.0f s: %s", b.Uptime-a.Uptime, (s.length - s.burn).Seconds(), why)
 	case !slices.Equal(a.Services, b.Services):
 		add(switchback.GateReload, "%s was started anew", s.o.Service)
 	}
