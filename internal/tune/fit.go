@@ -52,6 +52,9 @@ func (m *Measured) Usable() float64 {
 type Fitness struct {
 	Together int
 	Valid    float64 // the share of the available trials that have a value
+	// Seconds are what an arm's trial took, with those of control and A/A arm and all
+	// that had to be repeated: arms that take turns share only these.
+	Seconds float64
 	// Scatter is the standard deviation of an arm beside the others of its block, as a log
 	// ratio: of the middle half, since few settings act. NaN where nothing has a value.
 	Scatter float64
@@ -65,7 +68,7 @@ func FitnessOf(together int, fits []Measured) Fitness {
 	for i := range fits {
 		m := &fits[i]
 		n := float64(len(m.Arms))
-		f.Valid, arms = f.Valid+m.Usable()*n, arms+n
+		f.Valid, arms, f.Seconds = f.Valid+m.Usable()*n, arms+n, f.Seconds+m.Seconds
 		for _, block := range m.Values {
 			have := slices.DeleteFunc(slices.Clone(block), math.IsNaN)
 			slices.Sort(have)
@@ -74,7 +77,7 @@ func FitnessOf(together int, fits []Measured) Fitness {
 			}
 		}
 	}
-	f.Valid /= max(1, arms)
+	f.Valid, f.Seconds = f.Valid/max(1, arms), f.Seconds/max(1, arms)
 	slices.Sort(off)
 	f.Scatter = 1.4826 * median(off) // the median of half a normal distribution
 	return f
@@ -90,9 +93,9 @@ func (f Fitness) Ample(worth float64) bool {
 // three times.
 func (f Fitness) Poor() bool { return f.Valid < 1./3 || math.IsNaN(f.Scatter) }
 
-// Better reports whether arms fit better than others do: a block takes as long with few arms
-// as with many, and the variance of an effect falls with the number of valid trials.
+// Better reports whether arms fit better than others do: the variance of an effect falls with
+// the number of valid trials in the same time.
 func (f Fitness) Better(than Fitness) bool {
-	yield := func(f Fitness) float64 { return float64(f.Together) * f.Valid / (f.Scatter * f.Scatter) }
+	yield := func(f Fitness) float64 { return f.Valid / (f.Seconds * f.Scatter * f.Scatter) }
 	return !f.Poor() && (than.Poor() || yield(f) > yield(than))
 }

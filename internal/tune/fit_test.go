@@ -51,10 +51,10 @@ func TestFitness(t *testing.T) {
 	nan := math.NaN()
 	arms := make([]Config, 4)
 	block := func(values ...float64) Measured {
-		return Measured{Experiment: Experiment{Arms: arms}, Values: [][]float64{values}}
+		return Measured{Experiment: Experiment{Arms: arms}, Values: [][]float64{values}, Seconds: 10}
 	}
 	// One setting that acts does not make the arms scatter.
-	if f := FitnessOf(4, []Measured{block(1, 1.01, 1, 0.99, 1.02, 5), block(7, 7.01, nan, nan, nan, 7.02)}); math.Abs(f.Scatter-0.0148) > 0.001 || f.Valid != 0.75 {
+	if f := FitnessOf(4, []Measured{block(1, 1.01, 1, 0.99, 1.02, 5), block(7, 7.01, nan, nan, nan, 7.02)}); math.Abs(f.Scatter-0.0148) > 0.001 || f.Valid != 0.75 || f.Seconds != 2.5 {
 		t.Errorf("%+v", f)
 	}
 	const worth = 0.0125
@@ -62,12 +62,15 @@ func TestFitness(t *testing.T) {
 		many, few           Fitness
 		ample, poor, better bool // many, many, few
 	}{
-		{Fitness{32, 1, 0.01}, Fitness{16, 1, 0.009}, true, false, false},
-		{Fitness{32, 0.9, 0.3}, Fitness{16, 1, 0.01}, false, false, true},
-		{Fitness{32, 0.9, 0.03}, Fitness{16, 1, 0.025}, false, false, false},
-		{Fitness{32, 0.4, 0.01}, Fitness{16, 1, 0.01}, false, false, true},
-		{Fitness{32, 0.2, 0.01}, Fitness{16, 0.5, 0.02}, false, true, true},
-		{Fitness{8, 0, nan}, Fitness{4, 0, nan}, false, true, false},
+		// Asked at the same time, a block takes as long with few arms as with many.
+		{Fitness{32, 1, 1, 0.01}, Fitness{16, 1, 2, 0.009}, true, false, false},
+		{Fitness{32, 0.9, 1, 0.3}, Fitness{16, 1, 2, 0.01}, false, false, true},
+		{Fitness{32, 0.9, 1, 0.03}, Fitness{16, 1, 2, 0.025}, false, false, false},
+		{Fitness{32, 0.4, 1, 0.01}, Fitness{16, 1, 2, 0.01}, false, false, true},
+		{Fitness{32, 0.2, 1, 0.01}, Fitness{16, 0.5, 2, 0.02}, false, true, true},
+		{Fitness{8, 0, 1, nan}, Fitness{4, 0, 2, nan}, false, true, false},
+		// In turns each arm takes its own time.
+		{Fitness{32, 0.9, 1.06, 0.03}, Fitness{16, 1, 1.12, 0.025}, false, false, true},
 	} {
 		if c.many.Ample(worth) != c.ample || c.many.Poor() != c.poor || c.few.Better(c.many) != c.better {
 			t.Errorf("%+v beside %+v: ample %v, poor %v, better %v", c.many, c.few, c.many.Ample(worth), c.many.Poor(), c.few.Better(c.many))
