@@ -1,10 +1,11 @@
 package stats
 
 import (
-	"linerate/internal/list"
 	"math"
 
 	"gonum.org/v1/gonum/mathext"
+
+	"linerate/internal/list"
 )
 
 // Groups is the outcome of a one-way analysis of variance: whether the means of

@@ -2,9 +2,10 @@ package study
 
 import (
 	"fmt"
-	"linerate/internal/list"
 	"slices"
 	"strings"
+
+	"linerate/internal/list"
 )
 
 // Gate is one thing that a trial must pass.
