@@ -187,6 +187,9 @@ func (l *logged) Close() error { return nil }
 
 // perRequest is the kernel's CPU time over the requests of a log.
 func perRequest(o *Options, rest string) (switchback.Watched, Source, error) {
+	if _, part, said := strings.Cut(rest, "#"); said {
+		return switchback.Watched{}, nil, hint.Usagef("#%s is of a log's own metrics: cpu-per-request takes the log alone", part)
+	}
 	w, s, err := fromLog(o, rest)
 	if err != nil {
 		return w, nil, hint.With(err, "requests are counted in the server's access log: cpu-per-request:/var/log/nginx/access.log")
