@@ -119,6 +119,26 @@ func TestUntried(t *testing.T) {
 	}
 }
 
+// TestGuards: what the confirmation showed of the other metrics it showed of the candidate,
+// not of a plan that is less.
+func TestGuards(t *testing.T) {
+	const shown = "Every other metric of the study was shown to be no worse than by its margin."
+	for _, c := range []struct {
+		ships tune.Config
+		harm  []string
+		want  string
+	}{
+		{tune.Config{1, 1}, nil, shown},
+		{tune.Config{1, 0}, nil, shown + " What is left of the candidate was measured by forwarding_rate_pps alone."},
+		{nil, []string{"loss_ratio in part new"}, "Not shown to be no worse than by their margins: loss_ratio in part new."},
+	} {
+		r := Report{Metric: "forwarding_rate_pps", Result: tune.Result{Candidate: tune.Config{1, 1}, Confirmation: judged(4, stats.Better), Ships: c.ships, Harm: c.harm}}
+		if got := r.guards(); got != c.want {
+			t.Errorf("%v of %v: %s", c.ships, r.Result.Candidate, got)
+		}
+	}
+}
+
 // TestPlotInPercent: the plot's axis is of logarithms, its ticks say percent.
 func TestPlotInPercent(t *testing.T) {
 	m := model

@@ -149,7 +149,11 @@ func (r *Report) guards() string {
 	case r.Result.Confirmation == nil || r.Result.Confirmation.Verdict != stats.Better:
 		return ""
 	case len(r.Result.Harm) == 0:
-		return "Every other metric of the study was shown to be no worse than by its margin."
+		text := "Every other metric of the study was shown to be no worse than by its margin."
+		if !slices.Equal(r.Result.Ships, r.Result.Candidate) {
+			text += " What is left of the candidate was measured by " + r.Metric + " alone."
+		}
+		return text
 	}
 	return "Not shown to be no worse than by their margins: " + show.List(r.Result.Harm) + "."
 }
