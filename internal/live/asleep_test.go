@@ -117,9 +117,13 @@ func TestPilotOutlastsSleep(t *testing.T) {
 type changedHost struct {
 	apply.Machine
 	history []apply.Past
+	silent  int // looks that have no answer
 }
 
 func (c *changedHost) Look(context.Context, []knob.Key, []string) (apply.Snapshot, error) {
+	if c.silent--; c.silent >= 0 {
+		return apply.Snapshot{}, errors.New("no answer")
+	}
 	return apply.Snapshot{Values: map[knob.Key]string{aKey: "old"}}, nil
 }
 
@@ -129,19 +133,28 @@ func (c *changedHost) Status(context.Context) (apply.Status, error) {
 
 var aKey = knob.Key{Mechanism: setting.Sysctl, Name: "net.a"}
 
-// A window that outlasted its switch blames nobody else.
+// A window that outlasted its switch blames nobody else, unless nothing of its own was on.
 func TestWhoChangedIt(t *testing.T) {
-	for want, history := range map[string][]apply.Past{
-		"somebody else changed it: net.a is old": {{ID: "1", Outcome: "reverted", Why: "the window is over"}, {ID: "2", Outcome: "confirmed"}},
-		"the window took 27 s, and the host took the setting back after 20 (nobody confirmed in time): net.a is old": {{ID: "2", Outcome: "reverted", Why: "nobody confirmed in time"}},
+	const late, other = "nobody confirmed in time", "somebody else changed it: net.a is "
+	const took = "the window took 27 s, and the host took the setting back after 20 (nobody confirmed in time): net.a is old"
+	for _, c := range []struct {
+		before, arm, outcome, why string
+		silent                    int
+		want                      string
+	}{
+		{"old", "x", "confirmed", "", 0, other + "old"},
+		{"old", "x", "reverted", late, 0, took},
+		{"old", "x", "reverted", late, 1, took},
+		{"older", switchback.Control, "reverted", late, 0, other + "old"},
 	} {
+		history := []apply.Past{{ID: "1", Outcome: "reverted", Why: "the window is over"}, {ID: "2", Outcome: c.outcome, Why: c.why}}
 		r := &run{o: &Options{Say: t.Logf, Treatments: []Treatment{{Name: "x", Values: []apply.Assignment{{Key: aKey, Value: "new"}}}}, metrics: []Metric{{}}},
-			sw: switcher{Machine: &changedHost{history: history}, on: "2", window: 10 * time.Second, grace: 10 * time.Second, before: map[knob.Key]string{aKey: "old"}}}
+			sw: switcher{Machine: &changedHost{history: history, silent: c.silent}, on: "2", window: 10 * time.Second, grace: 10 * time.Second, before: map[knob.Key]string{aKey: c.before}}}
 		w := Window{Start: time.Now().Add(-27 * time.Second)}
 		w.Value = map[string]float64{"": 1}
-		s := &stretch{run: r, w: &w, slot: switchback.Slot{Arm: "x", Of: "x"}}
-		if err := s.judge(t.Context()); err != nil || len(w.Disturbed) != 1 || w.Disturbed[0].Text != want {
-			t.Errorf("%+v, %v, not %q", w.Disturbed, err, want)
+		s := &stretch{run: r, w: &w, slot: switchback.Slot{Arm: c.arm, Of: "x"}}
+		if err := s.judge(t.Context()); err != nil || len(w.Disturbed) != 1 || w.Disturbed[0].Text != c.want {
+			t.Errorf("%+v, %v, not %q", w.Disturbed, err, c.want)
 		}
 	}
 }

@@ -235,14 +235,14 @@ func (s *switcher) changed(ctx context.Context, on []apply.Assignment) ([]string
 	return out, nil
 }
 
-// tookBack tells why the host itself took off what is on; "" where it did not.
-func (s *switcher) tookBack(ctx context.Context) string {
+// tookBack tells why the host itself took a transaction off; "" where it did not.
+func (s *switcher) tookBack(ctx context.Context, id string) string {
 	st, err := s.Status(ctx)
 	if err != nil {
 		return ""
 	}
 	for _, past := range st.History {
-		if past.ID == s.on && past.Outcome == string(apply.Reverted) {
+		if past.ID == id && past.Outcome == string(apply.Reverted) {
 			return past.Why
 		}
 	}

@@ -371,8 +371,9 @@ func (s *stretch) judge(ctx context.Context) error {
 		add(switchback.GateReload, "%s was started anew", s.o.Service)
 	}
 	var wrong []string
+	id, on := s.sw.on, s.o.on(s.slot.Arm)
 	if err := s.reach(ctx, func() (err error) {
-		wrong, err = s.sw.changed(ctx, s.o.on(s.slot.Arm))
+		wrong, err = s.sw.changed(ctx, on)
 		return err
 	}); err != nil {
 		return err
@@ -381,7 +382,7 @@ func (s *stretch) judge(ctx context.Context) error {
 		return nil
 	}
 	who := "somebody else changed it"
-	if why := s.sw.tookBack(ctx); why != "" {
+	if why := s.sw.tookBack(ctx, id); why != "" && len(on) > 0 {
 		who = fmt.Sprintf("the window took %.0f s, and the host took the setting back after %.0f (%s)", time.Since(s.w.Start).Seconds(), (s.sw.window + s.sw.grace).Seconds(), why)
 	}
 	for _, w := range wrong {
