@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -368,7 +369,9 @@ func echoTime(ctx context.Context, address string) (float64, error) {
 	if runtime.GOOS == "freebsd" {
 		wait = "-t"
 	}
-	out, err := exec.CommandContext(ctx, "ping", "-n", "-c", "1", wait, strconv.Itoa(int(commandPatience/time.Second)), address).CombinedOutput()
+	cmd := exec.CommandContext(ctx, "ping", "-n", "-c", "1", wait, strconv.Itoa(int(commandPatience/time.Second)), address)
+	cmd.Env = append(os.Environ(), "LC_ALL=C") // iputils speaks the user's language
+	out, err := cmd.CombinedOutput()
 	m := echoed.FindSubmatch(out)
 	if err != nil || m == nil {
 		return 0, fmt.Errorf("ping %s: no answer (%w): %s", address, cmp.Or(err, errors.New("no time")), show.Clean(lastLine(out)))
