@@ -30,11 +30,20 @@ func (a *auditor) contained(j judged) []candidate {
 	case tunable.IPCNS:
 		f.Message = fmt.Sprintf("%s is set for a container from outside; within it (%s) it is read-only", j.Name, a.f.Container)
 		f.Why = "It is the container's own, of its IPC namespace, but LXC and systemd-nspawn mount /proc/sys read-only, all but net."
-		f.Fix = fmt.Sprintf("Remove the line here, and put lxc.sysctl.%s = %s into the container's configuration on the host (Proxmox VE: /etc/pve/lxc/ID.conf).", j.Name, j.Value)
+		f.Fix = "Remove the line here. On the host, " + a.fromOutside(j.Name, j.Value)
 	default:
 		return nil
 	}
 	return one(misplaced, f)
+}
+
+// fromOutside is where a host sets a sysctl of a container's own IPC namespace.
+func (a *auditor) fromOutside(name, value string) string {
+	line := fmt.Sprintf("lxc.sysctl.%s = %s", name, value)
+	if slices.Contains(a.Rules.PCTSysctls, name) {
+		return fmt.Sprintf("put %s into the container's configuration (Proxmox VE: /etc/pve/lxc/ID.conf).", line)
+	}
+	return fmt.Sprintf("put %s into the container's configuration; Proxmox VE takes it for all containers alone, from a file in /usr/share/lxc/config/common.conf.d/.", line)
 }
 
 // proxmoxContainers is where Proxmox VE keeps the configurations of its containers.
@@ -58,14 +67,22 @@ func (a *auditor) containers() []candidate {
 func (a *auditor) forContainer(l fact.Line, id, name string) (Finding, bool) {
 	f := Finding{ID: "LR-LXC-SYSCTL:" + l.Name, Kind: Misplaced, Severity: Error, Action: Move, Name: l.Name, Sources: []string{"lxc.container.conf(5)", "lxc src/lxc/conf.c (setup_sysctl_parameters)"}}.at(l)
 	rec, known := a.c.Lookup(a.f.OS, name)
-	host := known && rec.ScopeOn(name, a.f.Release) == tunable.Host
+	scope := tunable.NetNS
+	if known {
+		scope = rec.ScopeOn(name, a.f.Release)
+	}
 	if strings.HasPrefix(l.File, proxmoxContainers) && !slices.Contains(a.Rules.PCTSysctls, name) {
 		f.Sources = []string{"pve-container src/PVE/LXC/Config.pm"}
 		f.Message = fmt.Sprintf("Proxmox VE drops lxc.sysctl.%s of container %s", name, id)
 		f.Why = "Of lxc.sysctl.… it takes those of IPC namespaces alone (fs.mqueue, kernel.msg…, kernel.sem, kernel.shm…). pct says \"unable to parse config\" of others, starts the container without them, and leaves the line out when it writes the file next."
 		f.Fix = fmt.Sprintf("Remove the line, and set it within the container, in /etc/sysctl.d/: %s = %s.", name, l.Value)
-		if host {
+		switch scope {
+		case tunable.Host:
 			f.Fix = fmt.Sprintf("Remove the line, and set it on this host, in /etc/sysctl.d/, for all of its containers: %s = %s.", name, l.Value)
+		case tunable.IPCNS: // read-only within the container
+			f.Fix = fmt.Sprintf("Remove the line. Where all containers may have it: lxc.sysctl.%s = %s, in a file in /usr/share/lxc/config/common.conf.d/.", name, l.Value)
+		case tunable.Namespace:
+			f.Fix = "Remove the line."
 		}
 		return f, true
 	}
@@ -75,7 +92,7 @@ func (a *auditor) forContainer(l fact.Line, id, name string) (Finding, bool) {
 		f.Message = fmt.Sprintf("container %s does not start: %s does not exist on %s", id, name, a.on())
 		f.Why = "LXC gives up a start when it cannot write one of these sysctls."
 		f.Fix = "Remove the line."
-	case host:
+	case scope == tunable.Host:
 		f.Severity = Warning
 		f.Message = fmt.Sprintf("lxc.sysctl.%s is no container's own", name)
 		f.Why = "It is in no namespace: the start of a privileged container changes it for the host and all containers, and an unprivileged one does not start (\"Failed to setup sysctl parameters\")."

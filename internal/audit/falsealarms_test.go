@@ -188,11 +188,14 @@ func TestContainers(t *testing.T) {
 			want: []string{"warning LR-CONTAINER:net.core.netdev_max_backlog | on the host", "warning LR-CONTAINER:vm.swappiness", "warning LR-CONTAINER:net.ipv4.tcp_mem"}},
 		{note: "its own", files: inside("net.ipv4.ip_forward=1\nnet.core.somaxconn=8192\nnet.ipv4.conf.all.rp_filter=2\n"), want: []string{"!LR-CONTAINER"}},
 		{note: "its own, read-only", files: inside("kernel.sem=500 64000 200 256\nkernel.shmmax=68719476736\n"), want: []string{"warning LR-CONTAINER:kernel.sem | lxc.sysctl.kernel.sem = 500 64000 200 256", "warning LR-CONTAINER:kernel.shmmax"}},
+		{note: "what Proxmox VE does not hand on", files: inside("fs.mqueue.msg_max=100\n"), want: []string{"warning LR-CONTAINER:fs.mqueue.msg_max | common.conf.d"}},
+		{note: "of other namespaces, of which the host has its own", files: inside("kernel.hostname=a\nkernel.domainname=b\nuser.max_user_namespaces=100\n"), want: []string{"!LR-CONTAINER"}},
+		{note: "the host's until 6.14", files: inside("kernel.pid_max=65536\n"), want: []string{"warning LR-CONTAINER:kernel.pid_max | on the host"}},
 		{note: "an application's container applies no sysctl.d", files: map[string]string{"/etc/sysctl.d/x.conf": "vm.swappiness=10", "/run/systemd/container": "docker"}, want: []string{"!LR-CONTAINER"}},
-		{note: "Proxmox VE's", files: map[string]string{"/etc/pve/lxc/101.conf": "arch: amd64\nlxc.sysctl.net.ipv4.ip_forward: 1\nlxc.sysctl.kernel.sem: 500 64000 200 256\nlxc.sysctl.net.core.rmem_max = 1\nlxc.sysctl.fs.inotify.max_user_watches: 1\n[snap]\nlxc.sysctl.net.core.somaxconn: 1\n"},
-			want: []string{"error LR-LXC-SYSCTL:lxc/101/net.ipv4.ip_forward | within the container", "error LR-LXC-SYSCTL:lxc/101/fs.inotify.max_user_watches | on this host", "!LR-LXC-SYSCTL:lxc/101/kernel.sem", "!LR-LXC-SYSCTL:lxc/101/net.core.somaxconn"}},
-		{note: "LXC's", files: map[string]string{"/var/lib/lxc/web/config": "lxc.sysctl.net.ipv4.ip_forward = 1\nlxc.sysctl.net.ipv4.tcp_tw_recycle = 1\nlxc.sysctl.net.ipv4.tcp_rmem = 4096 87380 4294967296\nlxc.sysctl.vm.swappiness = 1\n"},
-			want: []string{"!LR-LXC-SYSCTL:lxc/web/net.ipv4.ip_forward", "error LR-LXC-SYSCTL:lxc/web/net.ipv4.tcp_tw_recycle | does not start", "error LR-LXC-SYSCTL:lxc/web/net.ipv4.tcp_rmem | refuses", "warning LR-LXC-SYSCTL:lxc/web/vm.swappiness | no container's own"}},
+		{note: "Proxmox VE's", files: map[string]string{"/etc/pve/lxc/101.conf": "arch: amd64\nlxc.sysctl.net.ipv4.ip_forward: 1\nlxc.sysctl.kernel.sem: 500 64000 200 256\nlxc.sysctl.net.core.rmem_max = 1\nlxc.sysctl.fs.inotify.max_user_watches: 1\nlxc.sysctl.fs.mqueue.msg_max: 100\nlxc.sysctl.kernel.hostname: a\n[snap]\nlxc.sysctl.net.core.somaxconn: 1\n"},
+			want: []string{"error LR-LXC-SYSCTL:lxc/101/net.ipv4.ip_forward | within the container", "error LR-LXC-SYSCTL:lxc/101/fs.inotify.max_user_watches | on this host", "error LR-LXC-SYSCTL:lxc/101/fs.mqueue.msg_max | common.conf.d", "error LR-LXC-SYSCTL:lxc/101/kernel.hostname", "!LR-LXC-SYSCTL:lxc/101/kernel.sem", "!LR-LXC-SYSCTL:lxc/101/net.core.somaxconn"}},
+		{note: "LXC's", files: map[string]string{"/var/lib/lxc/web/config": "lxc.sysctl.net.ipv4.ip_forward = 1\nlxc.sysctl.net.ipv4.tcp_tw_recycle = 1\nlxc.sysctl.net.ipv4.tcp_rmem = 4096 87380 4294967296\nlxc.sysctl.vm.swappiness = 1\nlxc.sysctl.kernel.hostname = a\n"},
+			want: []string{"!LR-LXC-SYSCTL:lxc/web/net.ipv4.ip_forward", "!LR-LXC-SYSCTL:lxc/web/kernel.hostname", "error LR-LXC-SYSCTL:lxc/web/net.ipv4.tcp_tw_recycle | does not start", "error LR-LXC-SYSCTL:lxc/web/net.ipv4.tcp_rmem | refuses", "warning LR-LXC-SYSCTL:lxc/web/vm.swappiness | no container's own"}},
 	})
 }
 

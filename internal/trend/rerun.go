@@ -286,5 +286,5 @@ func short(id string) string { return show.KeepStart(id, 12) }
 
 // wholeKernels reports a sysctl that a variant can set, and that no namespace has for itself.
 func wholeKernels(s tunable.State) bool {
-	return s.Mechanism == setting.Sysctl && (s.Scope == tunable.Host || s.Scope == tunable.IPCNS) && s.Settable.AtRuntime()
+	return s.Mechanism == setting.Sysctl && s.Scope.WholeKernel() && s.Settable.AtRuntime()
 }

@@ -16,7 +16,7 @@ import (
 var (
 	settables = []Settable{Boot, Runtime, BootRuntime, ReadOnly}
 	types     = []Type{Int, Uint, Long, Ulong, S8, S16, S32, S64, U8, U16, U32, U64, Bool, String, Opaque, Node, YesNo, List, Flag, Numbers}
-	scopes    = []Scope{"", Host, VNET, Jail, Interface, Process, FS, NetNS, IPCNS, Device, RouteScope, SocketScope, User}
+	scopes    = []Scope{"", Host, VNET, Jail, Interface, Process, FS, NetNS, IPCNS, Namespace, Device, RouteScope, SocketScope, User}
 	resets    = []Reset{"", NoReset, LinkFlap, Restart, Reload, NeedReboot, NewSockets, Remount}
 	verdicts  = []string{Folklore, Holds, Depends, Stale, Wrong, Measured}
 	cautions  = []string{"harmful", "ineffective", "memory", "order", "security", "note"}

@@ -72,13 +72,17 @@ const (
 	Process   Scope = "process"   // one process or login class
 	FS        Scope = "filesystem"
 
-	NetNS       Scope = "netns"  // one network namespace (Linux)
-	IPCNS       Scope = "ipcns"  // one IPC namespace (Linux)
-	Device      Scope = "device" // one network device, or one of its queues (Linux)
-	RouteScope  Scope = "route"  // what takes one route (Linux)
-	SocketScope Scope = "socket" // one socket (Linux)
-	User        Scope = "user"   // one user (Linux)
+	NetNS       Scope = "netns"     // one network namespace (Linux)
+	IPCNS       Scope = "ipcns"     // one IPC namespace (Linux)
+	Namespace   Scope = "namespace" // one UTS, PID or user namespace (Linux)
+	Device      Scope = "device"    // one network device, or one of its queues (Linux)
+	RouteScope  Scope = "route"     // what takes one route (Linux)
+	SocketScope Scope = "socket"    // one socket (Linux)
+	User        Scope = "user"      // one user (Linux)
 )
+
+// WholeKernel reports a scope that network namespaces share: what one of a lab sets holds in all.
+func (s Scope) WholeKernel() bool { return s == Host || s == IPCNS || s == Namespace }
 
 // All is how the value of conf.all and that of a device go together in a
 // Linux record that has both.

@@ -314,6 +314,7 @@ var scopes = map[tunable.Scope]string{
 	"": "the whole machine", tunable.Host: "the whole machine", tunable.VNET: "one network stack (a vnet jail has its own)",
 	tunable.Jail: "one jail", tunable.Interface: "one interface", tunable.Process: "one process or login class",
 	tunable.FS: "one file system", tunable.NetNS: "one network namespace", tunable.IPCNS: "one IPC namespace (a container has its own)", tunable.Device: "one network device",
+	tunable.Namespace:  "one UTS, PID or user namespace (a container has its own)",
 	tunable.RouteScope: "what takes one route", tunable.SocketScope: "one socket", tunable.User: "one user",
 }
 

@@ -134,7 +134,7 @@ func (e *Entry) outside(q Query, r *tunable.Record) string {
 		switch {
 		case r.Mechanism == setting.Sysctl && !strings.Contains(r.Name, "IF") && r.At(q.Facts.Release).Settable.AtRuntime():
 			s := kernel.SysctlTo(r.Name, l.Value)
-			if e.Shared = (r.Scope == tunable.Host || r.Scope == tunable.IPCNS) && !q.Study.OnMachines(); e.Shared {
+			if e.Shared = r.Scope.WholeKernel() && !q.Study.OnMachines(); e.Shared {
 				s.Scope = study.ScopeHost
 			}
 			e.Levels[i].Settings = []study.Setting{s}
