@@ -2,6 +2,7 @@ package live
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -70,18 +71,15 @@ type logged struct {
 	failed float64
 }
 
-// read returns the whole lines that came to any of the logs; first, whether it was a look
-// at where they end.
+// read returns the whole lines that came to any of the logs, beside an error those of the
+// others; first, whether it was a look at where they end.
 func (l *logged) read(ctx context.Context) (lines []byte, first bool, err error) {
 	for _, log := range l.logs {
 		first = first || log.inode == "0"
-		more, err := log.read(ctx)
-		if err != nil {
-			return nil, first, err
-		}
-		lines = append(lines, more...)
+		more, failed := log.read(ctx)
+		lines, err = append(lines, more...), cmp.Or(err, failed)
 	}
-	return lines, first, nil
+	return lines, first, err
 }
 
 // fromLog reads PATH, PATH,PATH2, PATH#p99, PATH#errors, PATH#rate, PATH?path=/api/*#p95.
@@ -147,19 +145,19 @@ func (l *logged) Tick(ctx context.Context, now Sample) (float64, error) {
 	if l.extra != nil {
 		l.extra(now)
 	}
-	if err != nil || first || len(lines) == 0 {
+	if first || len(lines) == 0 {
 		return math.NaN(), err
 	}
-	t, _, err := accesslog.Read(ctx, []string{"-"}, bytes.NewReader(lines), &l.o, nil)
-	if err != nil {
-		return math.NaN(), fmt.Errorf("%s of %s: %w", l.logs[0].path, l.logs[0].Where(), err)
+	t, _, unread := accesslog.Read(ctx, []string{"-"}, bytes.NewReader(lines), &l.o, nil)
+	if unread != nil {
+		return math.NaN(), fmt.Errorf("%s of %s: %w", l.logs[0].path, l.logs[0].Where(), unread)
 	}
 	if l.tally == nil {
 		l.tally = accesslog.NewTally(&l.o)
 	}
 	l.tally.Merge(t)
-	if t.Selected == 0 {
-		return math.NaN(), nil
+	if err != nil || t.Selected == 0 {
+		return math.NaN(), err
 	}
 	l.failed = errorShare(t)
 	return l.value(t), nil

@@ -402,6 +402,13 @@ func TestSeveralLogs(t *testing.T) {
 	if v := m.from.Value(); v != 1.5 || m.from.Traffic() != 12 {
 		t.Errorf("in all %g of %g requests", v, m.from.Traffic())
 	}
+	// One that cannot be read loses nothing of the others.
+	if err := errors.Join(os.WriteFile(a, []byte(text), 0o644), os.Remove(b)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.from.Tick(t.Context(), Sample{}); err == nil || m.from.Traffic() != 15 {
+		t.Errorf("%v after %g requests", err, m.from.Traffic())
+	}
 }
 
 // The time of an echo is what ping(8) says, in English whoever asks, and no answer is a failure.
