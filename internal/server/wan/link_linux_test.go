@@ -59,6 +59,7 @@ func join(t testing.TB, l testbed.Link) (*wan.Link, port.Place, port.Place) {
 		labtest.Lacking(t, "it needs root: it makes namespaces")
 	}
 	a, b := place(t), place(t)
+	had := runtime.GOMAXPROCS(0)
 	k, err := wan.Join(wan.End{In: a, Device: "near0"}, wan.End{In: b, Device: "far0"}, l, 3)
 	var un *testbed.ErrUnavailable
 	if errors.As(err, &un) {
@@ -68,8 +69,14 @@ func join(t testing.TB, l testbed.Link) (*wan.Link, port.Place, port.Place) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		if now := runtime.GOMAXPROCS(0); now != had+1 {
+			t.Errorf("the Go scheduler has %d processors with a link, %d without", now, had)
+		}
 		if err := k.Close(); err != nil {
 			t.Error(err)
+		}
+		if now := runtime.GOMAXPROCS(0); now != had {
+			t.Errorf("the Go scheduler has %d processors after a link, %d before", now, had)
 		}
 	})
 	err = errors.Join(a(func() error { return address("near0", netip.MustParsePrefix("198.18.0.1/24")) }),
