@@ -101,8 +101,7 @@ func (*Host) Output(ctx context.Context, q host.Query) ([]byte, error) {
 	cmd.Env = []string{"PATH=" + path, "LC_ALL=C", "HOME=/"}
 	out, complaint := &bounded{limit: host.MaxOutput}, &bounded{limit: 4096}
 	cmd.Stderr = complaint
-	cmd.WaitDelay = patience
-	err = out.of(cmd)
+	err = out.of(cmd, patience)
 	if text := firstLine(complaint.kept.String()); err != nil && text != "" {
 		err = fmt.Errorf("%s (%w)", text, err)
 	}
@@ -152,18 +151,19 @@ func (b *bounded) Write(p []byte) (int, error) {
 // pauseToFill is how long the reader of a command leaves it alone between two reads.
 const pauseToFill = 2 * time.Millisecond
 
-// of runs a command and reads what it prints, at most patience longer than it runs. It
+// of runs a command and reads what it prints, at most so much longer than it runs: one half
+// of that is for its complaints, which Wait waits for, one for the rest of its answer. It
 // reads seldom, and from a descriptor that Go's poller does not know: FreeBSD's sysctl(8)
 // does not buffer what it writes, and a reader that waits, or a poller that is told, would
 // be woken by each of its words, sixteen thousand times by sysctl -a.
-func (b *bounded) of(cmd *exec.Cmd) error {
+func (b *bounded) of(cmd *exec.Cmd, longer time.Duration) error {
 	var p [2]int
 	if err := syscall.Pipe2(p[:], syscall.O_CLOEXEC); err != nil {
 		return fmt.Errorf("make a pipe: %w", err)
 	}
 	defer syscall.Close(p[0])
 	to := os.NewFile(uintptr(p[1]), "output")
-	cmd.Stdout = to
+	cmd.Stdout, cmd.WaitDelay = to, longer/2
 	err := syscall.SetNonblock(p[0], true)
 	if err == nil {
 		err = cmd.Start()
@@ -186,7 +186,7 @@ func (b *bounded) of(cmd *exec.Cmd) error {
 		}
 		select {
 		case err = <-ended:
-			late = time.After(patience)
+			late = time.After(longer / 2)
 		case <-late:
 			return cmp.Or(err, exec.ErrWaitDelay)
 		case <-time.After(pauseToFill):

@@ -113,13 +113,26 @@ func TestPiper(t *testing.T) { hosttest.Piper(t, &Runner{}, true) }
 func TestOutputIsBounded(t *testing.T) {
 	for script, want := range map[string]int{"head -c 300000 /dev/zero": 1000, "printf abc; exec >&-; exit 3": 3, ":": 0} {
 		b := &bounded{limit: 1000}
-		err := b.of(exec.Command("/bin/sh", "-c", script))
+		err := b.of(exec.Command("/bin/sh", "-c", script), time.Minute)
 		var exit *exec.ExitError
 		if b.kept.Len() != want || b.cut != (want == 1000) || (want == 3) != errors.As(err, &exit) {
 			t.Errorf("%s: %d bytes kept, cut %v: %v", script, b.kept.Len(), b.cut, err)
 		}
 	}
-	if err := new(bounded).of(exec.Command("/nonexistent")); err == nil {
+	if err := new(bounded).of(exec.Command("/nonexistent"), time.Minute); err == nil {
 		t.Error("a command that cannot start gives no error")
+	}
+	// The rest of the commands lives on with both outputs open, until this test hangs up.
+	b, complaint := &bounded{limit: 1000}, &bounded{limit: 1000}
+	cmd := exec.Command("/bin/sh", "-c", "printf abc; cat <&3 & exit 0")
+	hold, ours, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ours.Close()
+	defer hold.Close()
+	cmd.Stderr, cmd.ExtraFiles = complaint, []*os.File{hold}
+	if err := b.of(cmd, 20*time.Millisecond); !errors.Is(err, exec.ErrWaitDelay) || b.kept.String() != "abc" {
+		t.Errorf("%q, %v", b.kept.String(), err)
 	}
 }
