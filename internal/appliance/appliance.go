@@ -73,7 +73,7 @@ func (p *Product) own(l *fact.Line) {
 		return
 	}
 	v, ok := p.SetsItself(l.Name)
-	if n, has := p.NodeOf(l.Name); has && (l.Place == "set "+n.Node || l.Place == "set "+n.Older) {
+	if n, has := p.NodeOf(l.Name); has && n.At(l.Place) {
 		v, ok = n.Value(n.Default), true // what the node has where its user gives none
 	}
 	if ok && v == strings.TrimSpace(l.Value) {

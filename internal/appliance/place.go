@@ -58,9 +58,14 @@ type Node struct {
 	// Enable and Disable are the tunable's values where the node takes these words instead.
 	Enable  string `yaml:"enable"`
 	Disable string `yaml:"disable"`
+	// Every: with conf.all it writes conf.default and each interface's own value.
+	Every bool `yaml:"every"`
 	// Default is the node's value where its user gives none.
 	Default string `yaml:"default"`
 }
+
+// At reports whether a line's place is the node, in whichever release.
+func (n Node) At(place string) bool { return place == "set "+n.Node || place == "set "+n.Older }
 
 // Value is the tunable's value for the node's; "" where it has none.
 func (n Node) Value(word string) string {

@@ -66,7 +66,7 @@ func (v *vyos) settle() {
 		}
 		last := fact.Line{File: v.file, Text: n.Node + " " + n.Default, Name: n.Name, Value: n.Value(n.Default), Stage: fact.Sysctl, Effective: true, Default: true, Note: v.p.Title + " sets it by itself, with the firewall"}
 		i := slices.IndexFunc(v.c.Lines, func(l fact.Line) bool {
-			return l.Name == n.Name && (l.Place == "set "+n.Node || l.Place == "set "+n.Older)
+			return l.Name == n.Name && n.At(l.Place)
 		})
 		if i >= 0 {
 			last = v.c.Lines[i]

@@ -37,7 +37,7 @@ func (a *auditor) perDevice() []candidate {
 			continue
 		}
 		rec, known := a.c.Lookup(fact.Linux, l.Name)
-		if !known || rec.WithAll == "" {
+		if !known || rec.WithAll == "" || a.ofEvery(l) {
 			continue
 		}
 		d := deviceLine{a.judged(l), tree, device, setting}

@@ -66,6 +66,15 @@ func (a *auditor) setByProduct(name string) (value string, ok bool) {
 // productSets reports a tunable whose default is not the base system's here.
 func (a *auditor) productSets(name string) bool { _, ok := a.setByProduct(name); return ok }
 
+// ofEvery reports a line from which an appliance sets every interface, conf.default too.
+func (a *auditor) ofEvery(l fact.Line) bool {
+	if a.product == nil {
+		return false
+	}
+	n, ok := a.product.NodeOf(l.Name)
+	return ok && n.Every && n.At(l.Place)
+}
+
 // ownNode is the appliance's own place for a tunable, from which it writes another value.
 func ownNode(f *fact.Facts, name, value string) string {
 	p := appliance.Of(f)

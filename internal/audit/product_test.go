@@ -69,6 +69,10 @@ func TestProductPlaces(t *testing.T) {
 			want: []string{"error LR-REMOVED:net.inet.ip.fastforwarding | passes it over when it sets sysctls"}}, fact.FreeBSD, "25.1"},
 		{reading{note: "pfSense's list is sysctl's alone", role: "firewall", files: map[string]string{config: sense("pfsense", "machdep.hyperthreading_allowed=0")},
 			want: []string{"error LR-MISPLACED:machdep.hyperthreading_allowed | /boot/loader.conf.local (Diagnostics ▸ Edit File)"}}, fact.FreeBSD, "2.7.2"},
+		{reading{note: "VyOS sets every interface with it", role: "router", files: map[string]string{"/config/config.boot": "set firewall global-options send-redirects 'disable'\nset firewall global-options receive-redirects 'enable'\nset system host-name a\n"},
+			want: []string{"!LR-PERDEVICE"}}, fact.Linux, "1.5"},
+		{reading{note: "but not from its list of tunables", role: "router", files: map[string]string{"/config/config.boot": "set system sysctl parameter net.ipv4.conf.all.send_redirects value '0'\nset system host-name a\n"},
+			want: []string{"warning LR-PERDEVICE"}}, fact.Linux, "1.5"},
 		{reading{note: "VyOS' words", role: "router", files: map[string]string{"/config/config.boot": "system {\n    sysctl {\n        parameter net.ipv4.tcp_tw_recycle {\n            value 1\n        }\n    }\n}\n"},
 			want: []string{"error LR-REMOVED:net.ipv4.tcp_tw_recycle | In configuration mode, delete system sysctl parameter net.ipv4.tcp_tw_recycle and commit"}}, fact.Linux, "1.4"},
 	} {
