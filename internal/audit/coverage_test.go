@@ -38,6 +38,7 @@ func TestCoverage(t *testing.T) {
 		{name: "a default that hangs on memory", files: map[string]string{"/boot/loader.conf": `net.t.computed="8000000"`},
 			want: audit.Coverage{Set: 1, SetKnown: 1, Unjudged: []audit.Unjudged{{Name: "net.t.computed", Why: "its default is computed from what is not known of the host"}}},
 			says: "Not judged (its default is\n  computed from what is not known of the host): net.t.computed."},
+		{name: "findings where no tunable is set", os: fact.Linux, files: map[string]string{"/etc/systemd/system/x.service": "[Unit]\nLimitNOFILE=5\n"}, want: audit.Coverage{}, says: "1 error, 0 warnings, 0 info\n", never: "nothing to judge"},
 		{name: "one running value known", live: map[string]string{"net.t.run": "5", "net.t.else": "1"}, want: audit.Coverage{Running: 2, RunningKnown: 1},
 			says: "no file sets anything; no finding among the 1 value running that the catalogue knows", never: "leave it"},
 	} {

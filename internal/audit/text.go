@@ -168,7 +168,7 @@ func (r *Report) counts(hidden int) string {
 	if n := r.hiddenCount(); n > 0 {
 		s += fmt.Sprintf(", %s suppressed", show.Count(n))
 	}
-	if len(r.Findings) == 0 || r.Coverage.blind() {
+	if len(r.Findings) == 0 || r.Coverage.blind() && r.Coverage.Set+r.Coverage.Running > 0 {
 		s += ": " + r.verdict()
 	}
 	return s
