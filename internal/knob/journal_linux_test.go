@@ -161,7 +161,7 @@ func TestSwitchGoesBackAndForth(t *testing.T) {
 // TestJournalOfAPair: of two sysctls of which one is 0, and 0 cannot be written, the one
 // in force is journalled, by whatever name it is looked up.
 func TestJournalOfAPair(t *testing.T) {
-	for _, name := range []string{"vm.dirty_bytes", "vm.dirty_ratio", "vm/dirty_background_bytes", "vm.dirty_background_ratio"} {
+	for _, name := range []string{"vm.dirty_bytes", "vm.dirty_ratio", "vm/dirty_background_bytes", "vm.dirty_background_ratio", "vm.overcommit_kbytes", "vm.overcommit_ratio"} {
 		e, err := had(name)
 		if err != nil || e.Value == "0" && !strings.HasSuffix(e.Name, "_ratio") {
 			t.Errorf("%s: %+v is journalled (%v)", name, e, err)

@@ -53,8 +53,8 @@ func AtRuntime(m setting.Mechanism) bool { return m != setting.Loader && m != se
 // Companions are the settings, as patterns, that writing one changes as well,
 // so that putting it back means putting them back. Sources: inet_forward_change
 // and addrconf_fixup_forwarding copy conf.all to every interface
-// (net/ipv4/devinet.c, net/ipv6/addrconf.c); mm/page-writeback.c clears the
-// ratio when bytes are set and the reverse; netdev_fix_features switches off
+// (net/ipv4/devinet.c, net/ipv6/addrconf.c); mm/page-writeback.c and mm/util.c clear
+// the ratio when bytes are set and the reverse; netdev_fix_features switches off
 // what depends on an offload (net/core/dev.c).
 func Companions(k Key) []Key {
 	sysctls := func(names ...string) []Key {
@@ -94,15 +94,18 @@ var sysctlCompanions = map[string][]string{
 	"vm.dirty_ratio":                     {"vm.dirty_bytes"},
 	"vm.dirty_background_bytes":          {"vm.dirty_background_ratio"},
 	"vm.dirty_background_ratio":          {"vm.dirty_background_bytes"},
+	"vm.overcommit_kbytes":               {"vm.overcommit_ratio"},
+	"vm.overcommit_ratio":                {"vm.overcommit_kbytes"},
 	"net.ipv4.tcp_congestion_control":    {"net.ipv4.tcp_allowed_congestion_control"},
 	"net.netfilter.nf_conntrack_buckets": {"net.netfilter.nf_conntrack_max"},
 	"kern.ipc.maxsockbuf":                {"net.inet.tcp.sendbuf_max", "net.inet.tcp.recvbuf_max"},
 }
 
-// exclusive pairs: of the two one is 0, and 0 cannot be written.
+// exclusive pairs: of the two one is 0, and 0 cannot be written, or clears both.
 var exclusive = map[string]string{
 	"vm.dirty_bytes": "vm.dirty_ratio", "vm.dirty_ratio": "vm.dirty_bytes",
 	"vm.dirty_background_bytes": "vm.dirty_background_ratio", "vm.dirty_background_ratio": "vm.dirty_background_bytes",
+	"vm.overcommit_kbytes": "vm.overcommit_ratio", "vm.overcommit_ratio": "vm.overcommit_kbytes",
 }
 
 // PutBack reports whether a prior value has to be written to come back: the 0
@@ -151,6 +154,8 @@ func Starves(k Key, value, now string) string {
 	case k.Mechanism != setting.Sysctl || len(n) != 1 || len(was) != 1:
 	case slices.Contains(needed, k.Name) && n[0] < was[0]:
 		return "below what it is now it could leave the host's own switch without what it needs to strike"
+	case slices.Contains(needed, k.Name) && exclusive[k.Name] != "" && was[0] == 0 && n[0] > 0:
+		return "in place of " + exclusive[k.Name] + " it could leave the host's own switch without what it needs to strike"
 	case k.Name == "vm.overcommit_memory" && n[0] == 2, k.Name == "vm.overcommit" && n[0] != 0:
 		return "without promised memory the host's own switch might start no program to strike"
 	}

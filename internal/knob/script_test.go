@@ -54,6 +54,11 @@ func TestOrder(t *testing.T) {
 }
 
 func TestPutBack(t *testing.T) {
+	for name, other := range exclusive {
+		if exclusive[other] != name || len(sysctlCompanions[name]) != 1 || sysctlCompanions[name][0] != other {
+			t.Errorf("%s and %s are no pair, or not each other's companions", name, other)
+		}
+	}
 	ratio := Key{Mechanism: setting.Sysctl, Name: "vm.dirty_ratio"}
 	if !PutBack(ratio, "20") || PutBack(ratio, "0") || !PutBack(Key{Mechanism: setting.Sysctl, Name: "net.ipv4.ip_forward"}, "0") {
 		t.Error("the 0 of an exclusive pair comes back with its partner, other zeros are written")
@@ -75,6 +80,8 @@ func TestWhatASwitchNeeds(t *testing.T) {
 		{"vm.max_map_count", "65530", "1", false, true},
 		{"vm.overcommit_memory", "0", "2", false, true},
 		{"vm.overcommit_memory", "0", "1", false, false},
+		{"vm.overcommit_kbytes", "0", "1", false, true},
+		{"vm.overcommit_ratio", "50", "60", false, false},
 		{"vm.overcommit", "0", "1", false, true},
 		{"kern.maxfiles", "1000", "999", false, true},
 		{"kernel.yama.ptrace_scope", "1", "3", true, false},
