@@ -225,14 +225,23 @@ func TestUnfitTestbedGoesIntoQuarantine(t *testing.T) {
 		return nil
 	}
 	broken.Testbed.Open = opener(func() error { down = true; return errors.New("nothing arrives") })
-	s.run("s1", queue.Done, broken, s.worker("good")) // the other does it all
-	beds, err := s.q.Testbeds(t.Context())
-	if err != nil || beds[0].Name != "broken" {
-		t.Fatal(beds, err)
+	ctx, stop := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	defer group.Wait()
+	defer stop()
+	group.Go(func() {
+		if err := broken.Run(ctx); err != nil {
+			t.Errorf("worker: %v", err)
+		}
+	})
+	var beds []queue.Testbed
+	if !labtest.Eventually(func() bool {
+		beds, _ = s.q.Testbeds(ctx)
+		return len(beds) == 1 && beds[0].State == queue.BedQuarantined
+	}) || !strings.Contains(beds[0].Why, "ix0 has no link") || !strings.Contains(beds[0].Why, "nothing arrives") {
+		t.Errorf("%+v", beds)
 	}
-	if down && (beds[0].State != queue.BedQuarantined || !strings.Contains(beds[0].Why, "ix0 has no link") || !strings.Contains(beds[0].Why, "nothing arrives")) {
-		t.Errorf("%+v", beds[0])
-	}
+	s.run("s1", queue.Done, s.worker("good")) // the other does it all
 }
 
 func TestStudyAtFaultFails(t *testing.T) {
