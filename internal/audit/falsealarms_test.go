@@ -175,6 +175,7 @@ func TestLimitsOfUnits(t *testing.T) {
 		{note: "system.conf", files: map[string]string{"/etc/systemd/system.conf": "[Service]\nDefaultLimitNOFILE=65536\n"}, want: []string{"error LR-UNIT-IGNORED:systemd/system.conf/DefaultLimitNOFILE | to the section [Manager]"}},
 		{note: "limits.conf's word", files: unit("[Service]\nLimitMEMLOCK=unlimited\n"), want: []string{"error LR-UNIT-IGNORED:systemd/x.service/LimitMEMLOCK | infinity"}},
 		{note: "a suffix on a number of files", files: unit("[Service]\nLimitNOFILE=64k\n"), want: []string{"error LR-UNIT-IGNORED:systemd/x.service/LimitNOFILE"}},
+		{note: "in hexadecimal, and what is another's", files: unit("[Service]\nLimitNOFILE=0x10000\nTasksMax=0x100\n[X-Other]\nLimitNPROC=many\n"), want: []string{"!LR-UNIT-IGNORED"}},
 		{note: "as they should be", files: unit("[Service]\nLimitNOFILE=1024:65536\nLimitMEMLOCK=1G\nTasksMax=80%\nLimitNPROC=infinity\n"), want: []string{"!error", "!warning"}},
 	})
 }

@@ -28,10 +28,10 @@ type unitLimit struct {
 // config_parse_tasks_max): numbers of files and processes take no suffix, sizes are
 // bytes or have one, and "unlimited" is a word of limits.conf alone.
 var unitLimits = []unitLimit{
-	{"LimitNOFILE", regexp.MustCompile(`^(\d+|infinity)(:(\d+|infinity))?$`)},
-	{"LimitNPROC", regexp.MustCompile(`^(\d+|infinity)(:(\d+|infinity))?$`)},
+	{"LimitNOFILE", regexp.MustCompile(`^(\d+|0x[\da-fA-F]+|infinity)(:(\d+|0x[\da-fA-F]+|infinity))?$`)},
+	{"LimitNPROC", regexp.MustCompile(`^(\d+|0x[\da-fA-F]+|infinity)(:(\d+|0x[\da-fA-F]+|infinity))?$`)},
 	{"LimitMEMLOCK", regexp.MustCompile(`^([\d.]+ ?[BKMGTPE]?|infinity)(:([\d.]+ ?[BKMGTPE]?|infinity))?$`)},
-	{"TasksMax", regexp.MustCompile(`^(\d+|[\d.]+[%‰‱]|infinity)$`)},
+	{"TasksMax", regexp.MustCompile(`^(\d+|0x[\da-fA-F]+|[\d.]+[%‰‱]|infinity)$`)},
 }
 
 // ReadUnits reads what units of services and their drop-ins in /etc and /run say of
@@ -80,7 +80,7 @@ func (c *Config) limits(files Files, unit, section, prefix string, paths []strin
 		}
 		for _, e := range ini(text) {
 			i := slices.IndexFunc(unitLimits, func(l unitLimit) bool { return prefix+l.key == e.key })
-			if i < 0 {
+			if i < 0 || strings.HasPrefix(e.section, "X-") { // sections of others, which systemd leaves to them
 				continue
 			}
 			l := fact.Line{File: p, Number: e.number, Text: e.text, Name: "systemd/" + unit + "/" + e.key, Value: e.value, Stage: fact.Field, Default: shipped(p)}
