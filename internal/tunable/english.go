@@ -2,13 +2,14 @@ package tunable
 
 import (
 	"fmt"
-	"linerate/internal/list"
 	"math"
 	"strconv"
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/parser"
+
+	"linerate/internal/list"
 )
 
 // Condition writes a condition of the catalogue as words: "it is above 500
