@@ -69,6 +69,8 @@ func TestProductPlaces(t *testing.T) {
 			want: []string{"error LR-REMOVED:net.inet.ip.fastforwarding | passes it over when it sets sysctls"}}, fact.FreeBSD, "25.1"},
 		{reading{note: "pfSense's list is sysctl's alone", role: "firewall", files: map[string]string{config: sense("pfsense", "machdep.hyperthreading_allowed=0")},
 			want: []string{"error LR-MISPLACED:machdep.hyperthreading_allowed | /boot/loader.conf.local (Diagnostics ▸ Edit File)"}}, fact.FreeBSD, "2.7.2"},
+		{reading{note: "a tunnel by pfSense's own name has no offloads", role: "firewall", files: map[string]string{config: "<pfsense><interfaces><wan><if>igb0</if></wan><opt1><if>tun_wg0</if></opt1><opt2><if>l2tp1</if></opt2></interfaces></pfsense>"},
+			want: []string{"info LR-LRO-FORWARDING:igb0", "!LR-LRO-FORWARDING:tun_wg0", "!LR-LRO-FORWARDING:l2tp1"}}, fact.FreeBSD, "2.8.0"},
 		{reading{note: "VyOS sets every interface with it", role: "router", files: map[string]string{"/config/config.boot": "set firewall global-options send-redirects 'disable'\nset firewall global-options receive-redirects 'enable'\nset system host-name a\n"},
 			want: []string{"!LR-PERDEVICE"}}, fact.Linux, "1.5"},
 		{reading{note: "but not from its list of tunables", role: "router", files: map[string]string{"/config/config.boot": "set system sysctl parameter net.ipv4.conf.all.send_redirects value '0'\nset system host-name a\n"},

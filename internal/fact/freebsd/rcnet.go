@@ -13,6 +13,7 @@ var kinds = map[string]string{
 	"gif": fact.KindTunnel, "gre": fact.KindTunnel, "me": fact.KindTunnel, "ipsec": fact.KindTunnel, "enc": fact.KindTunnel,
 	"tun": fact.KindTunnel, "wg": fact.KindTunnel, "ppp": fact.KindTunnel, "ng": fact.KindTunnel, "ovpn": fact.KindTunnel,
 	"ovpnc": fact.KindTunnel, "ovpns": fact.KindTunnel, "stf": fact.KindTunnel, "pppoe": fact.KindTunnel,
+	"tun_wg": fact.KindTunnel, "l2tp": fact.KindTunnel, "pptp": fact.KindTunnel, "qinq": fact.KindVLAN, // pfSense's own names
 	"pflog": fact.KindFirewall, "pfsync": fact.KindFirewall, "ipfw": fact.KindFirewall, "ipfwlog": fact.KindFirewall,
 	"tap": fact.KindVirtual, "epair": fact.KindVirtual, "vxlan": fact.KindVirtual, "edsc": fact.KindVirtual,
 	"disc": fact.KindVirtual, "vmnet": fact.KindVirtual, "geneve": fact.KindVirtual, "usbus": fact.KindUnknown,
