@@ -90,6 +90,11 @@ var sysctlCompanions = map[string][]string{
 	"net.ipv6.conf.all.disable_ipv6":     {"net.ipv6.conf.*.disable_ipv6"},
 	"net.ipv6.conf.all.disable_policy":   {"net.ipv6.conf.*.disable_policy"},
 	"net.ipv6.conf.all.proxy_ndp":        {"net.ipv6.conf.*.proxy_ndp"},
+	"net.ipv6.conf.all.addr_gen_mode":    {"net.ipv6.conf.*.addr_gen_mode"},
+	"net.ipv6.conf.all.force_forwarding": {"net.ipv6.conf.*.force_forwarding"},
+
+	"net.ipv6.conf.all.ignore_routes_with_linkdown": {"net.ipv6.conf.*.ignore_routes_with_linkdown"},
+
 	"vm.dirty_bytes":                     {"vm.dirty_ratio"},
 	"vm.dirty_ratio":                     {"vm.dirty_bytes"},
 	"vm.dirty_background_bytes":          {"vm.dirty_background_ratio"},

@@ -228,6 +228,23 @@ func TestCompanions(t *testing.T) {
 	if after := state(); after != before {
 		t.Errorf("offloads were\n%s\nand are\n%s", before, after)
 	}
+	// What the kernel copies from conf.all to an interface is known to be copied.
+	copied, err := run(`set +f; cd /proc/sys/net/ipv6/conf && for f in all/*; do
+		v=$(cat $f 2>/dev/null) || continue
+		case $v in 0) w=1 ;; 1) w=0 ;; *) continue ;; esac
+		was='' # a shell reads the first digit of a number: enough
+		{ read -r was <left/${f#*/}; now=$was; echo $w >$f && read -r now <left/${f#*/}; } 2>/dev/null
+		[ "$now" = "$was" ] || echo "${f#*/}"
+		{ echo $v >$f; } 2>/dev/null
+	done`)
+	if err != nil || !strings.Contains(copied, "forwarding") {
+		t.Errorf("%q, %v", copied, err)
+	}
+	for _, name := range strings.Fields(copied) {
+		if !slices.ContainsFunc(Companions(Key{Mechanism: setting.Sysctl, Name: "net.ipv6.conf.all." + name}), func(k Key) bool { return k.Name == "net.ipv6.conf.*."+name }) {
+			t.Errorf("writing net.ipv6.conf.all.%s changes an interface's, which is no companion", name)
+		}
+	}
 }
 
 // A device tells all its offloads at once, until one is written.
