@@ -32,9 +32,10 @@ import (
 const proveLong = `Prove switches settings of a host in production back and forth, in windows of a few
 minutes, under the host's own traffic, and says whether what you watch gets better:
 pairs of windows in an order drawn by chance, every fourth pair a sham. Nothing is
-installed there. Each window, with the setting or without, has a dead-man's switch on
-the host, which takes it back if this command, the connection or this machine dies; guardrails end the study and put the
-host back when errors, drops, memory, the run queue or the metric itself go wrong.
+installed there. In each window, with the setting or without, the host has a dead-man's
+switch, which puts it back if this command, the connection or this machine dies;
+guardrails end the study and put the host back when errors, drops, memory, the run
+queue or the metric itself go wrong.
 
 Metrics:
   log:PATH               95th percentile of the time of requests in the server's access
