@@ -8,6 +8,15 @@ import (
 	"linerate/internal/setting"
 )
 
+// TestWholeKernel: what a lab of network namespaces has once for all its arms.
+func TestWholeKernel(t *testing.T) {
+	for s, want := range map[Scope]bool{Host: true, IPCNS: true, Namespace: true, NetNS: false, Device: false, VNET: false} {
+		if s.WholeKernel() != want {
+			t.Errorf("%s: %v", s, !want)
+		}
+	}
+}
+
 // TestStored: what the system holds after a line was written over an old value. The
 // vectors' cases were written to a kernel of 6.18 and read back.
 func TestStored(t *testing.T) {
