@@ -163,6 +163,8 @@ func Starves(k Key, value, now string) string {
 		return "in place of " + exclusive[k.Name] + " it could leave the host's own switch without what it needs to strike"
 	case k.Name == "vm.overcommit_memory" && n[0] == 2, k.Name == "vm.overcommit" && n[0] != 0:
 		return "without promised memory the host's own switch might start no program to strike"
+	case slices.Contains(reserving, k.Name) && n[0] > 4*was[0]:
+		return "more than four times the memory that is held back now could leave the host's own switch none to strike with"
 	}
 	return ""
 }
@@ -172,6 +174,10 @@ func Starves(k Key, value, now string) string {
 // sys/kern/kern_fork.c, kern_descrip.c.
 var needed = []string{"kernel.threads-max", "kernel.pid_max", "fs.file-max", "vm.max_map_count", "vm.overcommit_ratio", "vm.overcommit_kbytes",
 	"kern.maxfiles", "kern.maxfilesperproc", "kern.maxprocperuid"}
+
+// reserving hold back memory, in kB or pages, that programs then lack: mm/page_alloc.c,
+// mm/hugetlb.c; FreeBSD's sys/vm/vm_meter.c.
+var reserving = []string{"vm.min_free_kbytes", "vm.nr_hugepages", "vm.nr_hugepages_mempolicy", "vm.v_free_min", "vm.v_free_reserved", "vm.v_free_severe", "vm.v_free_target"}
 
 // Cuts says how setting a key may cut off somebody who came over the network by
 // the interface management; "" when it may not. Where the interface is not

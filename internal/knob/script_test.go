@@ -88,6 +88,10 @@ func TestWhatASwitchNeeds(t *testing.T) {
 		{"kernel.yama.ptrace_scope", "1", "2", false, false},
 		{"kernel.unprivileged_bpf_disabled", "2", "1", true, false},
 		{"net.ipv4.tcp_fin_timeout", "60", "1", false, false},
+		{"vm.min_free_kbytes", "67584", "8000000", false, true},
+		{"vm.min_free_kbytes", "67584", "262144", false, false},
+		{"vm.nr_hugepages", "0", "512", false, true},
+		{"vm.v_free_reserved", "1000", "500000", false, true},
 	} {
 		k := Key{Mechanism: setting.Sysctl, Name: c.name}
 		if locks, starves := Lossy("linux", k, c.value) != "", Starves(k, c.value, c.now) != ""; locks != c.locks || starves != c.starves {
