@@ -233,7 +233,7 @@ watch() {
 	cd / && current_id && [ "$id" = "$1" ] && say $$ >"$D/watcher" || return 0
 	while [ -e "$S/pending/id.$1" ] && time_left; do doze; done
 	trial=no && [ ! -e "$S/pending/booted" ] || trial=yes
-	while under_way "$1"; do
+	while under_way "$1" && mine; do
 		/bin/sh "$S/agent" revert "$1" "nobody confirmed in time" >/dev/null 2>&1 && break
 		[ $? -ne 75 ] || end_holder
 		sleep 2
@@ -241,6 +241,9 @@ watch() {
 	# What only a boot had set, only a boot takes back.
 	[ $trial = no ] || [ ! -d "$S/history/$1.reverted" ] || reboot_now
 }
+# mine says whether this process is the switch of what is under way: where nothing is
+# remembered, a later transaction may have the id of one whose switch is still asleep.
+mine() { current_id && { read -r pid <"$D/watcher"; } 2>/dev/null && [ "$pid" = $$ ]; }
 under_way() { [ -e "$S/pending/id.$1" ] || [ -e "$S/confirming/id.$1" ] || [ -e "$S/reverting/id.$1" ]; }
 
 # guard watches the switch where nothing else does, and starts it again.
@@ -267,10 +270,7 @@ end_holder() {
 	h=$(cat "$S/holder" 2>/dev/null) && case $(command_of "$h" 2>/dev/null) in *"$S/agent"*) kill -9 "$h" ;; esac
 }
 command_of() { case $OS in FreeBSD) ps -o args= -p "$1" ;; *) tr '\0' ' ' <"/proc/$1/cmdline" ;; esac; }
-reboot_now() {
-	sync
-	shutdown -r now "linerate: trying a plan, or taking it back"
-}
+reboot_now() { sync; shutdown -r now "linerate: trying a plan, or taking it back"; }
 # reboot boots only what a switch and a boot entry will take back.
 reboot() {
 	current_id && [ -e "$D/trial" ] || die "no trial is pending on this host"

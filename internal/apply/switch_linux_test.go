@@ -82,3 +82,43 @@ func TestSwitchKeepsItsTime(t *testing.T) {
 		}
 	}
 }
+
+// succeeded is a switch that another one follows while it sleeps: a later transaction has the
+// same id, and a time that is over at once by this one's clock.
+const succeeded = passing + passingLinux + `
+sleep() {
+	[ "$ME" = watch ] || { command sleep "$1"; return; }
+	echo 1 >"$S/pending/watcher" && echo 999999 >"$ROOT/clock" && echo $$ >"$ROOT/slept"
+}
+`
+
+// TestSwitchLeavesLaterTransactions: a switch takes back what it was armed for, and nothing
+// that came after it.
+func TestSwitchLeavesLaterTransactions(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	if err := os.WriteFile(filepath.Join(root, "clock"), []byte("0\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m := OnWith(&localhost.Runner{Env: []string{"LINERATE_ROOT=" + root, "LINERATE_INIT=none", "FAKE=" + root}}, Script(succeeded))
+	id, _, err := m.Apply(t.Context(), Transaction{Plan: plan.Plan{Digest: AsIs}, Window: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !labtest.Eventually(func() bool {
+		pid, _ := os.ReadFile(filepath.Join(root, "slept"))
+		if len(pid) == 0 {
+			return false
+		}
+		stat, err := os.ReadFile(filepath.Join("/proc", strings.TrimSpace(string(pid)), "stat"))
+		return err != nil || strings.Contains(string(stat), ") Z")
+	}) {
+		t.Fatal("it never ended")
+	}
+	if st, err := m.Status(t.Context()); err != nil || st.State != "pending" || st.ID != id {
+		t.Errorf("%+v, %v; want %s pending", st, err, id)
+	}
+	if _, err := m.Revert(t.Context(), id, "the test is over"); err != nil {
+		t.Error(err)
+	}
+}
