@@ -100,7 +100,7 @@ func (a *auditor) subjects(r *Rule) []subject {
 	switch r.Each {
 	case EachLine, EachLost:
 		for _, l := range a.lines {
-			if spellings := tunable.Folded(l.Name); (r.Each == EachLine && l.Effective || r.Each == EachLost && a.lost(l)) && r.takes(spellings) {
+			if spellings := tunable.Folded(l.Name); (r.Each == EachLine && (l.Effective || l.Kept && l.Stage == fact.Field) || r.Each == EachLost && a.lost(l)) && r.takes(spellings) {
 				all = append(all, a.aboutLine(l, spellings[len(spellings)-1]))
 			}
 		}

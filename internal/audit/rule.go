@@ -19,7 +19,7 @@ import (
 // What a rule is asked about, once each.
 const (
 	EachHost    = "host"    // the whole host: once
-	EachLine    = "line"    // every line that sets one of Names and takes effect
+	EachLine    = "line"    // every line that sets one of Names and takes effect, over others or beside them
 	EachLost    = "lost"    // every such line of an appliance's user that the appliance writes over
 	EachNIC     = "nic"     // every network interface
 	EachShaper  = "shaper"  // every shaper of an appliance

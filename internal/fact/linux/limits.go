@@ -30,7 +30,7 @@ func ReadLimits(files Files) Config {
 			if len(w) != 4 || w[1] == "soft" || !slices.Contains(limitItems, w[2]) {
 				continue
 			}
-			c.addLine(fact.Line{File: p, Number: i + 1, Text: raw, Name: Limits + w[2], Value: w[3], Stage: fact.Field, Effective: true, Default: shipped(p)})
+			c.addLine(fact.Line{File: p, Number: i + 1, Text: raw, Name: Limits + w[2], Value: w[3], Stage: fact.Field, Effective: true, Adds: true, Default: shipped(p)})
 		}
 	}
 	return c
