@@ -25,17 +25,7 @@ func TestVirtualMachine(t *testing.T) {
 	v := labtest.NewVM(t)
 	b := &vmBench{VM: v, dir: t.TempDir(), tools: toolsDir(t), config: v.SSHConfig(t)}
 	b.boots(t, 1)
-	b.write(t, "lab.yaml", fmt.Sprintf(`hosts:
-  dut: {ssh: ssh://dut, management: eth0}
-  generator: {namespace: %s}
-  receiver: {namespace: %s}
-wires:
-  - {from: generator/gen0, to: dut/eth1}
-  - {from: dut/eth2, to: receiver/rx0}
-power: [/bin/sh, -c, %q]
-reboot: {wait: 10m, attempts: 2, online: [ip, link, show, eth2]}
-`, v.Generator, v.Receiver, v.Power()[2]))
-	b.write(t, "set/etc/sysctl.d/99-set.conf", "net.ipv4.ip_default_ttl=77\n")
+	b.lab(t)
 	b.write(t, "set/etc/kept.conf", "theirs\n")
 	was := b.state(t)
 	out := b.run(t, "lab", "check", "lab.yaml")
@@ -118,17 +108,7 @@ func TestVirtualMachineTune(t *testing.T) {
 	v := labtest.NewVM(t, [2]string{"always", "entry=always"}, [2]string{"trial", "entry=trial"})
 	b := &vmBench{VM: v, dir: t.TempDir(), tools: toolsDir(t), config: v.SSHConfig(t)}
 	b.boots(t, 1)
-	b.write(t, "lab.yaml", fmt.Sprintf(`hosts:
-  dut: {ssh: ssh://dut, management: eth0}
-  generator: {namespace: %s}
-  receiver: {namespace: %s}
-wires:
-  - {from: generator/gen0, to: dut/eth1}
-  - {from: dut/eth2, to: receiver/rx0}
-power: [/bin/sh, -c, %q]
-reboot: {wait: 10m, attempts: 2, online: [ip, link, show, eth2]}
-`, v.Generator, v.Receiver, v.Power()[2]))
-	b.write(t, "set/etc/sysctl.d/99-set.conf", "net.ipv4.ip_default_ttl=77\n")
+	b.lab(t)
 	b.write(t, "boots.yaml", "name: boots\nquestion: What helps?\ntestbed: {kind: ssh, file: lab.yaml}\nreset: reboot\nvariants:\n  - name: none\n  - name: set\n    settings: [{sysctl: net.ipv4.ip_default_ttl, value: 77}]\nparts:\n  - {name: given, rate: 500pps, seconds: 2, warmup: 0.5, blocks: 1}\nmetrics: [{metric: overload_forwarding_rate_pps, part: given, primary: true, margin_percent: 20}]\ngates: {headroom: 1, unsent_percent: 100, pacing_percent: 100}\n")
 	b.write(t, "space.yaml", `factors:
   - {name: image, levels: [{value: trial, settings: [{image: trial}]}]}
@@ -157,6 +137,22 @@ reboot: {wait: 10m, attempts: 2, online: [ip, link, show, eth2]}
 type vmBench struct {
 	*labtest.VM
 	dir, tools, config string
+}
+
+// lab writes the testbed's file, and a configuration set.
+func (b *vmBench) lab(t *testing.T) {
+	t.Helper()
+	b.write(t, "lab.yaml", fmt.Sprintf(`hosts:
+  dut: {ssh: ssh://dut, management: eth0}
+  generator: {namespace: %s}
+  receiver: {namespace: %s}
+wires:
+  - {from: generator/gen0, to: dut/eth1}
+  - {from: dut/eth2, to: receiver/rx0}
+power: [/bin/sh, -c, %q]
+reboot: {wait: 10m, attempts: 2, online: [ip, link, show, eth2]}
+`, b.Generator, b.Receiver, b.Power()[2]))
+	b.write(t, "set/etc/sysctl.d/99-set.conf", "net.ipv4.ip_default_ttl=77\n")
 }
 
 func (b *vmBench) write(t *testing.T, name, text string) {
