@@ -35,7 +35,12 @@ func main() {
 		fmt.Fprintln(os.Stderr, "figures:", err)
 		os.Exit(1)
 	}
-	lines(all)
+	scripts, err := readScripts(os.Args[1])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "figures:", err)
+		os.Exit(1)
+	}
+	lines(all, scripts)
 	functions(all)
 	climbs(all)
 	tangles(all, "cmd/linerate", "internal/study")
@@ -71,13 +76,34 @@ func read(root string) (all []source, err error) {
 	return all, err
 }
 
+// readScripts counts the lines of testscript files (*.txtar), by the package whose
+// testdata holds them.
+func readScripts(root string) (map[string]int, error) {
+	by := map[string]int{}
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(file, ".txtar") {
+			return err
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, file)
+		dir, _, _ := strings.Cut(filepath.ToSlash(rel), "/testdata/")
+		by[dir] += strings.Count(string(text), "\n")
+		return err
+	})
+	return by, err
+}
+
 // ofTests are packages that only tests import: the suites that all implementations of
 // an interface pass (bedtest, ledgertest …) and what tests share (labtest, sharedtest).
 var ofTests = regexp.MustCompile(`(^|/)[a-z]+test(/|$)`)
 
 // lines counts them, comments and blank ones included; packages of tests count as
-// tests. The packages listed are those of 100 lines or more with the least tests.
-func lines(all []source) {
+// tests. Scripts are counted beside them: a line of one says more than a line of Go.
+// The packages listed are those of 100 lines or more with the least tests.
+func lines(all []source, scripts map[string]int) {
 	type count struct{ source, test int }
 	var sum count
 	by := map[string]*count{}
@@ -94,7 +120,11 @@ func lines(all []source) {
 		}
 	}
 	ratio := func(c *count) float64 { return float64(c.test) / max(1, float64(c.source)) }
-	fmt.Printf("lines: source %d, tests %d, tests a line %.2f; %d packages\n", sum.source, sum.test, ratio(&sum), len(by))
+	inScripts := 0
+	for _, n := range scripts {
+		inScripts += n
+	}
+	fmt.Printf("lines: source %d, Go tests %d, scripts %d, Go tests a line %.2f; %d packages\n", sum.source, sum.test, inScripts, ratio(&sum), len(by))
 	dirs := slices.DeleteFunc(slices.Collect(maps.Keys(by)), func(d string) bool { return by[d].source < 100 })
 	slices.SortFunc(dirs, func(a, b string) int { return cmp.Or(cmp.Compare(ratio(by[a]), ratio(by[b])), cmp.Compare(a, b)) })
 	less := 0
@@ -103,9 +133,9 @@ func lines(all []source) {
 			less++
 		}
 	}
-	fmt.Printf("tests a line by package, of 100 lines or more: %d of %d below 0.5\n", less, len(dirs))
+	fmt.Printf("Go tests a line by package (source, Go tests, scripts), of 100 lines or more: %d of %d below 0.5\n", less, len(dirs))
 	for _, d := range dirs {
-		fmt.Printf("  %.2f  %5d %5d  %s\n", ratio(by[d]), by[d].source, by[d].test, d)
+		fmt.Printf("  %.2f  %5d %5d %4d  %s\n", ratio(by[d]), by[d].source, by[d].test, scripts[d], d)
 	}
 }
 
@@ -218,10 +248,10 @@ func tangles(all []source, dirs ...string) {
 		}
 		n, up := 0, []string{}
 		for a, to := range leads {
-			for b := range to {
+			for b, names := range to {
 				n++
 				if at[b] < at[a] {
-					up = append(up, a+" → "+b)
+					up = append(up, a+" → "+b+": "+strings.Join(slices.Sorted(maps.Keys(names)), ", "))
 				}
 			}
 		}
@@ -234,15 +264,15 @@ func tangles(all []source, dirs ...string) {
 }
 
 // ordered are the files, users before what they use.
-func ordered(leads map[string]map[string]bool) (order []string) {
+func ordered(leads map[string]uses) (order []string) {
 	left := slices.Sorted(maps.Keys(leads))
 	var last []string // of the order, backwards
 	degrees := func(f string) (out, in int) {
 		for _, g := range left {
-			if leads[f][g] {
+			if leads[f][g] != nil {
 				out++
 			}
-			if leads[g][f] {
+			if leads[g][f] != nil {
 				in++
 			}
 		}
@@ -271,14 +301,17 @@ func ordered(leads map[string]map[string]bool) (order []string) {
 	return append(order, last...)
 }
 
-func leadsIn(all []source, dir string) map[string]map[string]bool {
+// uses are the names that a file uses of others, by their files.
+type uses map[string]map[string]bool
+
+func leadsIn(all []source, dir string) map[string]uses {
 	declared := map[string][]string{} // name → its files: one for each system
-	leads := map[string]map[string]bool{}
+	leads := map[string]uses{}
 	for _, s := range all {
 		if s.dir != dir || s.test {
 			continue
 		}
-		leads[s.name] = map[string]bool{}
+		leads[s.name] = uses{}
 		for name := range s.syntax.Scope.Objects {
 			declared[name] = append(declared[name], s.name)
 		}
@@ -289,9 +322,13 @@ func leadsIn(all []source, dir string) map[string]map[string]bool {
 		}
 		for _, id := range s.syntax.Unresolved {
 			for _, in := range declared[id.Name] {
-				if in != s.name {
-					leads[s.name][in] = true
+				if in == s.name {
+					continue
 				}
+				if leads[s.name][in] == nil {
+					leads[s.name][in] = map[string]bool{}
+				}
+				leads[s.name][in][id.Name] = true
 			}
 		}
 	}
