@@ -6,9 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/perfevent"
 	"linerate/internal/profile"
+	"linerate/internal/show"
 )
 
 const profileRecordLong = `Sample CPUs of this Linux machine through perf_event_open(2), without perf(1),
@@ -33,8 +35,8 @@ func newProfileRecordCmd() *cobra.Command {
 				return hint.Usagef("--seconds %g is not between 0 and 3600", seconds)
 			}
 			o.Time = time.Duration(seconds * float64(time.Second))
-			if out != "" {
-				if _, err := writerFor(out, profile.Picture{After: &profile.Profile{}}); err != nil {
+			if out != "" { // refused now, not after the samples were taken
+				if _, err := (profile.Picture{After: &profile.Profile{}}).Writer(out); err != nil {
 					return err
 				}
 			}
@@ -42,12 +44,10 @@ func newProfileRecordCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if out != "" {
-				if err := writeProfile(out, profile.Picture{Title: filepath.Base(out), After: p}); err != nil {
-					return err
-				}
+			if err := writeProfile(out, profile.Picture{Title: filepath.Base(out), After: p}); err != nil {
+				return err
 			}
-			return printProfile(cmd.OutOrStdout(), loaded{"this machine", p}, top)
+			return cli.Answer(cmd, false, nil, func(pg *show.Page) { profile.Named{File: "this machine", Profile: p}.Print(pg, top) })
 		},
 	}
 	fl := cmd.Flags()
@@ -57,4 +57,16 @@ func newProfileRecordCmd() *cobra.Command {
 	fl.StringVarP(&out, "out", "o", "", "write .svg, .html, .pb.gz or .folded to this file")
 	fl.IntVarP(&top, "top", "n", 20, "how many functions to print")
 	return cmd
+}
+
+// writeProfile writes a picture in the form that the file's name asks for; "" is no file.
+func writeProfile(name string, pic profile.Picture) error {
+	if name == "" {
+		return nil
+	}
+	write, err := pic.Writer(name)
+	if err != nil {
+		return err
+	}
+	return writeFile(name, write)
 }
