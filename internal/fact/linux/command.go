@@ -1,7 +1,9 @@
 package linux
 
 import (
+	"cmp"
 	"path"
+	"slices"
 	"strings"
 
 	"linerate/internal/fact"
@@ -10,7 +12,7 @@ import (
 // assignment is one setting that a command makes.
 type assignment struct{ name, value string }
 
-// Commands reads the settings that a line of a script makes with sysctl,
+// commands reads the settings that a line of a script makes with sysctl,
 // echo, ethtool, ip link and ifconfig. It runs nothing: what needs a shell to
 // be understood (variables, loops) is passed over.
 func commands(line string) []assignment {
@@ -37,14 +39,19 @@ func commands(line string) []assignment {
 	return all
 }
 
-// words splits a command at blanks, quotes holding words together.
+// words splits a command at blanks, quotes holding words together; of a list of
+// YAML ("[ sysctl, -w, x=1 ]") they are its items.
 func words(s string) []string {
 	var all []string
 	var b strings.Builder
 	quote, open := rune(0), false
+	blanks := " \t"
+	if strings.Contains(s, "[") {
+		blanks += "[],"
+	}
 	flush := func() {
 		if open {
-			all = append(all, b.String())
+			all = append(all, strings.TrimRight(b.String(), ","))
 			b.Reset()
 			open = false
 		}
@@ -55,7 +62,7 @@ func words(s string) []string {
 			quote = 0
 		case quote == 0 && (r == '"' || r == '\''):
 			quote, open = r, true
-		case quote == 0 && (r == ' ' || r == '\t' || r == '[' || r == ']' || r == ','):
+		case quote == 0 && strings.ContainsRune(blanks, r):
 			flush()
 		case quote == 0 && r == '#' && !open:
 			flush()
@@ -80,16 +87,23 @@ func sysctlCommand(w []string) []assignment {
 	return all
 }
 
-// echoCommand reads "echo 1 > /proc/sys/net/ipv4/ip_forward".
+// echoCommand reads "echo 1 > /proc/sys/net/ipv4/ip_forward", also with >> and
+// through tee(1): a file of the kernel knows no end to write behind.
 func echoCommand(w []string) []assignment {
-	for i, x := range w {
-		to := ""
-		if x == ">" && i+1 < len(w) {
-			to = w[i+1]
-		}
-		if name := settingOf(to); name != "" && i > 0 {
-			return []assignment{{name, strings.Join(w[:i], " ")}}
-		}
+	for len(w) > 0 && slices.Contains([]string{"-n", "-e", "-en", "-ne"}, w[0]) {
+		w = w[1:]
+	}
+	end := slices.IndexFunc(w, func(x string) bool { return x == ">" || x == "|" })
+	if end < 1 {
+		return nil
+	}
+	to := strings.TrimLeft(strings.Join(w[end:], " "), "> ")
+	if tee, ok := strings.CutPrefix(strings.Replace(to, "| sudo ", "| ", 1), "| tee "); ok {
+		to = strings.TrimPrefix(tee, "-a ")
+	}
+	to, _, _ = strings.Cut(to, " ")
+	if name := settingOf(to); name != "" {
+		return []assignment{{name, strings.TrimSuffix(strings.Join(w[:end], " "), `\n`)}}
 	}
 	return nil
 }
@@ -110,46 +124,53 @@ func settingOf(p string) string {
 	return ""
 }
 
+// ethtoolOptions are the long forms of ethtool's options that set something.
+var ethtoolOptions = map[string]string{"--offload": "-K", "--features": "-K", "--set-ring": "-G", "--coalesce": "-C", "--set-channels": "-L", "--pause": "-A", "--change": "-s"}
+
 // ethtoolCommand reads "ethtool -K eth0 gro off tso off" as one setting for
 // each pair of words.
 func ethtoolCommand(w []string) []assignment {
 	if len(w) < 4 || !strings.HasPrefix(w[0], "-") || !validName(w[1]) {
 		return nil
 	}
+	option := cmp.Or(ethtoolOptions[w[0]], w[0])
 	var all []assignment
 	for i := 2; i+1 < len(w); i += 2 {
-		all = append(all, assignment{"ethtool " + w[0] + " " + w[1] + " " + w[i], w[i+1]})
+		all = append(all, assignment{"ethtool " + option + " " + w[1] + " " + w[i], w[i+1]})
 	}
 	return all
 }
 
-// linkCommand reads "ip link set dev eth0 mtu 9000" and "ifconfig eth0
-// txqueuelen 1000".
+// linkCommand reads "ip link set dev eth0 mtu 9000", in any order, and "ifconfig
+// eth0 txqueuelen 1000". Other objects of ip have an mtu too: a route's is no link's.
 func linkCommand(w []string) []assignment {
+	if path.Base(w[0]) == "ip" {
+		at := slices.Index(w, "set")
+		if at < 2 || !slices.Contains([]string{"l", "li", "lin", "link"}, w[at-1]) {
+			return nil
+		}
+		w = w[at:]
+	}
 	link := ""
 	var all []assignment
 	for i := 1; i < len(w); i++ {
-		next := ""
-		if i+1 < len(w) {
-			next = w[i+1]
-		}
-		switch w[i] {
-		case "link", "set", "dev":
-			continue
-		case "mtu":
-			all = append(all, assignment{"link." + link + ".mtu", next})
+		key := map[string]string{"mtu": ".mtu", "txqueuelen": ".tx_queue_len", "txqlen": ".tx_queue_len"}[w[i]]
+		switch {
+		case key != "" && i+1 < len(w):
 			i++
-		case "txqueuelen", "txqlen":
-			all = append(all, assignment{"link." + link + ".tx_queue_len", next})
+			all = append(all, assignment{key, w[i]})
+		case w[i] == "dev" && i+1 < len(w):
 			i++
-		default:
-			if link == "" {
-				link = w[i]
-			}
+			link = w[i]
+		case link == "" && w[i] != "up" && w[i] != "down":
+			link = w[i]
 		}
 	}
-	if link == "" || !validName(link) {
+	if !validName(link) {
 		return nil
+	}
+	for i := range all {
+		all[i].name = "link." + link + all[i].name
 	}
 	return all
 }

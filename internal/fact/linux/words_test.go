@@ -26,6 +26,7 @@ func TestWords(t *testing.T) {
 		"[ a, b ]":                {"a", "b"},
 		`a "open`:                 {"a", "open"},
 		"runcmd: [sysctl, -w, x]": {"runcmd:", "sysctl", "-w", "x"},
+		"echo f,0 x=1,2-3, y":     {"echo", "f,0", "x=1,2-3", "y"},
 	} {
 		if got := words(line); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", line, got, want)
@@ -63,6 +64,31 @@ func TestCommands(t *testing.T) {
 		"ip link set dev eth*0 up; notip link set dev a mtu 9": "",
 		"for i in 1 2; do sysctl -w a.b=1; done":               "a.b=1",
 		"mysysctl a.b=1":                                       "",
+
+		"sysctl -w net.ipv4.ip_local_reserved_ports=8080,9148": "net.ipv4.ip_local_reserved_ports=8080,9148",
+		"- [ sysctl, -w, net.core.somaxconn=1024 ]":            "net.core.somaxconn=1024",
+		"echo f,f > /sys/class/net/e0/queues/rx-0/rps_cpus":    "/sys/class/net/e0/queues/rx-0/rps_cpus=f,f",
+		"echo 1 >> /proc/sys/net/ipv4/ip_forward":              "net.ipv4.ip_forward=1",
+		"echo -n 1 > /proc/sys/net/ipv4/ip_forward":            "net.ipv4.ip_forward=1",
+		`printf '1\n' > /proc/sys/net/ipv4/ip_forward`:         "net.ipv4.ip_forward=1",
+		"echo 1 > /proc/sys/vm/swappiness 2>/dev/null":         "vm.swappiness=1",
+		"echo 1 | sudo tee /proc/sys/vm/swappiness >/dev/null": "vm.swappiness=1",
+		"echo 1 | tee -a /proc/sys/vm/swappiness":              "vm.swappiness=1",
+		"echo 1 | logger /proc/sys/vm/swappiness":              "",
+		"echo -n > /proc/sys/vm/swappiness":                    "",
+		"ethtool --offload eth0 gro off":                       "ethtool -K eth0 gro=off",
+		"ethtool --set-ring eth0 rx 4096":                      "ethtool -G eth0 rx=4096",
+		"ethtool --set-channels eth0 combined 4":               "ethtool -L eth0 combined=4",
+		"ethtool --change eth0 autoneg off":                    "ethtool -s eth0 autoneg=off",
+		"ip link set mtu 9000 dev eth0":                        "link.eth0.mtu=9000",
+		"ip -4 l set up mtu 9000 txqueuelen 7 dev eth0":        "link.eth0.mtu=9000 link.eth0.tx_queue_len=7",
+		"ip route add default via 192.0.2.1 mtu 1400":          "",
+		"ip route add 192.0.2.0/24 dev eth0 mtu 1400":          "",
+		"ip link add link eth0 name v0 mtu 1400 type vlan":     "",
+		"ip rule set link mtu 3":                               "",
+		"ip set":                                               "",
+		"ip link set eth0 mtu":                                 "",
+		"ifconfig eth0 192.0.2.1 netmask 255.0.0.0 mtu 1400":   "link.eth0.mtu=1400",
 	} {
 		var got []string
 		for _, a := range commands(line) {
