@@ -75,7 +75,7 @@ func (g *grub) file(p, text string) {
 		if m == nil {
 			continue
 		}
-		value := strings.Trim(strings.TrimSpace(m[3]), `"'`)
+		value := assigned(m[3])
 		switch {
 		case m[1] == "GRUB_ENABLE_BLSCFG":
 			g.blscfg = strings.EqualFold(value, "true")
@@ -83,6 +83,25 @@ func (g *grub) file(p, text string) {
 			g.assign(m[1], m[2] == "+" || keeps(m[1], value), fact.Line{File: p, Number: i + 1, Text: raw}, value)
 		}
 	}
+}
+
+// assigned is a value as the shell takes it: to its closing quote, or without quotes
+// to the first blank; what follows is a comment.
+func assigned(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" || s[0] != '"' && s[0] != '\'' {
+		word, _, _ := strings.Cut(strings.ReplaceAll(s, "\t", " "), " ")
+		return word
+	}
+	for i := 1; i < len(s); i++ {
+		switch {
+		case s[i] == s[0]:
+			return s[1:i]
+		case s[i] == '\\' && s[0] == '"':
+			i++
+		}
+	}
+	return s[1:]
 }
 
 // keeps reports a value that holds the variable's old one.

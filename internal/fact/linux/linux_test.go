@@ -2,8 +2,8 @@ package linux
 
 import (
 	"io/fs"
+	"maps"
 	"slices"
-	"sort"
 	"strings"
 	"testing"
 
@@ -23,14 +23,14 @@ func (t tree) Read(p string) (string, error) {
 }
 
 func (t tree) List(dir string) ([]string, error) {
-	var names []string
+	names := map[string]bool{}
 	for p := range t {
-		if rest, ok := strings.CutPrefix(p, dir+"/"); ok && !strings.Contains(rest, "/") {
-			names = append(names, rest)
+		if rest, ok := strings.CutPrefix(p, dir+"/"); ok {
+			name, _, _ := strings.Cut(rest, "/")
+			names[name] = true
 		}
 	}
-	sort.Strings(names)
-	return names, nil
+	return slices.Sorted(maps.Keys(names)), nil
 }
 
 func TestSysctlPrecedence(t *testing.T) {

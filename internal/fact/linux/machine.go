@@ -3,6 +3,7 @@ package linux
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -241,7 +242,7 @@ func CountNFT(text string) (rules int, tracking bool) {
 		case chain && set == 0 && s != "" && !beginsWith(s, "#", "type ", "policy ", "comment "):
 			rules++
 		}
-		tracking = tracking || chain && tracks(s)
+		tracking = tracking || chain && !strings.HasPrefix(s, "#") && tracks.MatchString(s)
 	}
 	return rules, tracking
 }
@@ -250,17 +251,16 @@ func beginsWith(s string, words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(s, w) })
 }
 
-// tracks reports whether a rule of nftables has connections tracked.
-func tracks(rule string) bool {
-	return slices.ContainsFunc([]string{"ct state", "ct status", "masquerade", "snat ", "dnat ", "redirect", "flow add"}, func(word string) bool { return strings.Contains(rule, word) })
-}
+// tracks is in rules of nftables that have connections tracked. A redirect of ICMP is
+// a type of packet.
+var tracks = regexp.MustCompile(`\bct (state|status|mark|count|direction|original|reply|zone|label|helper|timeout)\b|(^|\s)(masquerade|[sd]nat|flow add|redirect (to|random|persistent|fully-random)|redirect$)`)
 
 // CountIPTables counts the rules of iptables-save.
 func CountIPTables(text string) (rules int, tracking bool) {
 	for _, line := range splitLines(text) {
 		if strings.HasPrefix(line, "-A ") {
 			rules++
-			tracking = tracking || strings.Contains(line, "--ctstate") || strings.Contains(line, "--state") || strings.Contains(line, "MASQUERADE") || strings.Contains(line, "NAT")
+			tracking = tracking || tracked(strings.Fields(strings.ReplaceAll(line, " --", " ")))
 		}
 	}
 	return rules, tracking

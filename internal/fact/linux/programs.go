@@ -128,7 +128,7 @@ func ReadNetworkManager(files Files) Config {
 			case link == "":
 			case e.section == "ethtool":
 				c.add(p, e.number, e.text, fact.Conf, "", nmEthtool(link, e)...)
-			case e.section == "ethernet" && e.key == "mtu":
+			case (e.section == "ethernet" || e.section == "802-3-ethernet") && e.key == "mtu" && e.value != "0": // 0: the device's own
 				c.add(p, e.number, e.text, fact.Conf, "", assignment{"link." + link + ".mtu", e.value})
 			}
 		}

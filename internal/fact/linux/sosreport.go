@@ -56,11 +56,14 @@ func CountIPTablesList(text string) (rules int, tracking bool) {
 			continue
 		}
 		rules++
-		for _, word := range w {
-			tracking = tracking || slices.Contains(trackingWords, word)
-		}
+		tracking = tracking || tracked(w)
 	}
 	return rules, tracking
+}
+
+// tracked reports a rule of iptables, by its words, that needs connections tracked.
+func tracked(words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(trackingWords, w) })
 }
 
 // trackingWords are matches and targets of iptables that need connections tracked.

@@ -127,14 +127,21 @@ func (u *tunedUnit) option(o tunedOption) {
 	case "enabled":
 		u.off = onOff[strings.ToLower(o.value)] == "0"
 		return
+	case "drop": // options of included profiles that are not to be set
+		for _, key := range strings.FieldsFunc(o.value, func(r rune) bool { return r == ',' || r == ' ' }) {
+			u.drop(key)
+		}
+		return
 	}
-	i := slices.IndexFunc(u.options, func(x tunedOption) bool { return x.key == o.key })
-	if i >= 0 {
-		u.options = slices.Delete(u.options, i, i+1)
-	}
+	u.drop(o.key)
 	if len(u.options) < maxLines {
 		u.options = append(u.options, o)
 	}
+}
+
+// drop takes an option away.
+func (u *tunedUnit) drop(key string) {
+	u.options = slices.DeleteFunc(u.options, func(x tunedOption) bool { return x.key == key })
 }
 
 // expand puts variables into a value.

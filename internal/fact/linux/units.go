@@ -55,15 +55,24 @@ func ReadUnits(files Files) Config {
 				continue
 			}
 			seen[unit] = true
-			paths := []string{}
 			var drops []string
 			for _, d := range unitDirs {
-				paths, drops = append(paths, d+"/"+unit), append(drops, d+"/"+unit+".d")
+				drops = append(drops, d+"/"+unit+".d")
 			}
-			c.limits(files, unit, "Service", "", append(paths, dropIns(files, ".conf", drops...)...))
+			c.limits(files, unit, "Service", "", append(first(files, unit), dropIns(files, ".conf", drops...)...))
 		}
 	}
 	return c
+}
+
+// first is the unit's own file: one in /etc hides its namesake in /run (systemd.unit(5)).
+func first(files Files, unit string) []string {
+	for _, dir := range unitDirs {
+		if _, err := files.Read(dir + "/" + unit); err == nil {
+			return []string{dir + "/" + unit}
+		}
+	}
+	return nil
 }
 
 // maxUnits bounds the services of one host.
