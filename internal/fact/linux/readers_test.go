@@ -110,7 +110,7 @@ func TestTracking(t *testing.T) {
 	for rule, want := range map[string]bool{
 		"ct state established accept": true, "ct status dnat accept": true, "ct mark set 1": true, "ip saddr 192.0.2.0/24 snat to 198.51.100.1": true, "dnat to 192.0.2.1": true,
 		"oifname \"e0\" masquerade": true, "masquerade random": true, "tcp dport 80 redirect to :8080": true, "tcp dport 80 redirect": true, "ip protocol tcp flow add @f": true,
-		"icmpv6 type { nd-redirect, nd-neighbor-solicit } accept": false, "icmp type redirect drop": false, "icmpv6 type nd-redirect": false, "# ct state established accept": false,
+		"icmpv6 type { nd-redirect, nd-router-advert } accept": false, "icmp type redirect drop": false, "icmpv6 type nd-redirect": false, "# ct state established accept": false,
 		"tcp dport 22 accept": false, "jump mysnat": false, "meta mark set 1": false, "notrack": false,
 	} {
 		n, tracking := CountNFT("table inet x {\n\tchain c {\n\t\t" + rule + "\n\t}\n}\n")
