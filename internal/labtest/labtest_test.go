@@ -17,3 +17,13 @@ func TestSideBySide(t *testing.T) {
 		t.Errorf("%d at once, %v", n, err)
 	}
 }
+
+// TestLocksAreTheMachines: two runs with directories of their own for temporary files
+// would else have one slot, and take away each other's benches.
+func TestLocksAreTheMachines(t *testing.T) {
+	was := lockPath("lab")
+	t.Setenv("TMPDIR", t.TempDir())
+	if is := lockPath("lab"); is != was {
+		t.Errorf("another TMPDIR, another lock: %s and %s", was, is)
+	}
+}
