@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -147,13 +144,7 @@ func (f *applyFlags) ask(cmd *cobra.Command, t apply.Transaction) (bool, error) 
 	if f.yes || f.dryRun {
 		return true, nil
 	}
-	in := cmd.InOrStdin()
-	if file, ok := in.(*os.File); !ok || !cli.IsTerminal(file) {
-		return false, hint.With(hint.Usagef("standard input is not a terminal, so linerate cannot ask"), "add --yes to apply it without asking")
-	}
-	fmt.Fprint(w, "Apply this? [y/N] ")
-	line, _ := bufio.NewReader(in).ReadString('\n')
-	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "y"), nil
+	return cli.Confirm(cmd, "Apply this?")
 }
 
 // writeChange lists a plan's settings and files for somebody who has to agree.

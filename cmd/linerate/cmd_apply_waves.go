@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -192,13 +190,7 @@ func (f *applyFlags) agreed(cmd *cobra.Command, question string) (bool, error) {
 	if f.yes || f.dryRun {
 		return true, nil
 	}
-	in := cmd.InOrStdin()
-	if file, ok := in.(*os.File); !ok || !cli.IsTerminal(file) {
-		return false, hint.With(hint.Usagef("standard input is not a terminal, so linerate cannot ask"), "add --yes to apply it without asking")
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s [y/N] ", question)
-	line, _ := bufio.NewReader(in).ReadString('\n')
-	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "y"), nil
+	return cli.Confirm(cmd, question)
 }
 
 // resumeWave goes on with a wave by what it was begun with.

@@ -51,7 +51,7 @@ func newProfileShowCmd() *cobra.Command {
 		Use:   "show FILE…",
 		Short: "show the heaviest functions and the flame graph",
 		Args:  cobra.MinimumNArgs(1),
-		RunE:  func(cmd *cobra.Command, args []string) error { return f.show(cmd, args) },
+		RunE:  f.show,
 	}
 	f.register(cmd, "functions")
 	return cmd
@@ -63,7 +63,7 @@ func newProfileDiffCmd() *cobra.Command {
 		Use:   "diff BEFORE AFTER",
 		Short: "show the difference of two profiles and the differential flame graph",
 		Args:  cobra.ExactArgs(2),
-		RunE:  func(cmd *cobra.Command, args []string) error { return f.diff(cmd, args) },
+		RunE:  f.diff,
 	}
 	f.register(cmd, "movers")
 	cmd.Flags().StringVar(&f.sort, "sort", "self", "order by the function's own share (self), or with its callees (total)")

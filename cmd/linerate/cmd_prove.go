@@ -3,29 +3,27 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"os"
-	"regexp"
-	"strconv"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 
 	"linerate/internal/apply"
 	"linerate/internal/assemble/hosts"
+	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/list"
 	"linerate/internal/live"
-	"linerate/internal/setting"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
 	_ "linerate/internal/study/kinds" // the kind of live hosts
 	"linerate/internal/study/switchback"
-	"linerate/internal/study/ways/kernel"
+	"linerate/internal/study/switchback/ask"
 	"linerate/internal/studydir"
 )
 
@@ -69,10 +67,10 @@ type proveFlags struct {
 	margin  percentage
 	harm    percentage
 	plan    string
+	made    apply.Identity // what the plan was made for
 	dryRun  bool
 	detach  bool
 	yes     bool
-	hours   *live.Hours
 }
 
 // newProveCmd studies a live host.
@@ -147,22 +145,23 @@ func (f *proveFlags) do(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if f.detach {
-		return f.leave(cmd)
+		return f.detached(cmd)
 	}
 	return f.conduct(cmd, at, s, q)
 }
 
 // conduct runs the study and, where a plan was better, the one of what it needs.
-func (f *proveFlags) conduct(cmd *cobra.Command, at *liveAt, s study.Spec, q question) error {
+func (f *proveFlags) conduct(cmd *cobra.Command, at *liveAt, s study.Spec, q ask.Question) error {
 	results, err := f.record(cmd, at, s, f.run.out)
 	if err != nil {
 		return err
 	}
 	verdict := failOnResults(f.run.failOn, results)
-	if f.plan == "" || len(q.settings) < 2 || !isBetter(results) {
+	if f.plan == "" || len(q.Settings) < 2 || !ask.IsBetter(results) {
 		return verdict
 	}
-	if s, err = f.spec(cmd, q.each()); err != nil {
+	q.LeaveOut = true
+	if s, err = f.spec(cmd, q); err != nil {
 		return err
 	}
 	fmt.Fprintln(cmd.ErrOrStderr(), "the plan is better: now each setting by leaving it out")
@@ -175,14 +174,16 @@ func (f *proveFlags) conduct(cmd *cobra.Command, at *liveAt, s study.Spec, q que
 		return err
 	}
 	if !f.run.asJSON {
-		writeNeeded(cmd.OutOrStdout(), q, each)
+		for _, line := range q.Needed(each) {
+			fmt.Fprintln(cmd.OutOrStdout(), line)
+		}
 	}
 	return verdict
 }
 
 // record runs a study in a new directory.
 func (f *proveFlags) record(cmd *cobra.Command, at *liveAt, s study.Spec, path string) (study.Results, error) {
-	dir, err := newRecord(path, s)
+	dir, err := studydir.CreateNew(path, s, time.Now())
 	if err != nil {
 		return study.Results{}, err
 	}
@@ -190,254 +191,157 @@ func (f *proveFlags) record(cmd *cobra.Command, at *liveAt, s study.Spec, path s
 	return f.run.conductLive(cmd, at, dir)
 }
 
-// newRecord makes a study's directory: of a name with the time, and a number where
-// another study began in the same second, unless its user names one.
-func newRecord(path string, s study.Spec) (*studydir.Dir, error) {
-	if path != "" {
-		return studydir.Create(path, s)
-	}
-	base := "linerate-" + s.Name + "-" + time.Now().Format("20060102-150405")
-	for n := 1; ; n++ {
-		path = base
-		if n > 1 {
-			path += "-" + strconv.Itoa(n)
-		}
-		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) && n < 100 {
-			continue
-		}
-		dir, err := studydir.Create(path, s)
-		if errors.Is(err, fs.ErrExist) && n < 100 {
-			continue // at this very moment
-		}
-		return dir, err
-	}
-}
-
-// assigned is NAME=VALUE of a setting.
-var assigned = regexp.MustCompile(`^([A-Za-z0-9_.\-/%:*]+)=(.*)$`)
-
-// offload is DEVICE:FEATURE of an interface.
-var offload = regexp.MustCompile(`^([A-Za-z0-9_.@-]+):([a-z][a-z0-9-]*)$`)
-
-// settingOf is a setting by its name, of an interface or a sysctl.
-func settingOf(name, value string) study.Setting {
-	if m := offload.FindStringSubmatch(name); m != nil {
-		return kernel.LinkTo(m[1], m[2], value)
-	}
-	return kernel.SysctlTo(name, value)
-}
-
-// nameOf is what settingOf reads.
-func nameOf(s study.Setting) string {
-	if s.Is(setting.Link) {
-		return s.Device + ":" + s.Setting().Name
-	}
-	return s.Setting().Name
-}
-
-// question is what a study is to answer.
-type question struct {
-	host     string
-	settings []study.Setting
-	leaveOut bool           // each of the settings, from all of them
-	made     apply.Identity // what the plan was made for, where one was
-}
-
 // question reads the arguments and the plan.
-func (f *proveFlags) question(args []string) (q question, err error) {
+func (f *proveFlags) question(args []string) (q ask.Question, err error) {
 	for i, a := range args {
-		m := assigned.FindStringSubmatch(a)
+		s, isSetting := ask.Setting(a)
 		switch {
-		case m != nil && !hosts.IsRemote(a):
-			q.settings = append(q.settings, settingOf(m[1], strings.TrimSpace(m[2])))
+		case isSetting && !hosts.IsRemote(a):
+			q.Settings = append(q.Settings, s)
 		case i == len(args)-1 && hosts.IsRemote(a):
-			q.host = a
+			q.Host = a
 		default:
 			return q, hint.With(hint.Usagef("%q is no NAME=VALUE", a), "such as: linerate prove net.ipv4.tcp_slow_start_after_idle=0 ssh://www1 --metric log:/var/log/nginx/access.log")
 		}
 	}
-	if f.plan != "" {
-		if len(q.settings) > 0 {
-			return q, hint.Usagef("--plan names the settings: leave %s out", nameOf(q.settings[0]))
-		}
+	switch {
+	case f.plan != "" && len(q.Settings) > 0:
+		return q, hint.Usagef("--plan names the settings: leave %s out", ask.NameOf(q.Settings[0]))
+	case f.plan != "":
 		return q, f.planned(&q)
-	}
-	if len(q.settings) == 0 {
+	case len(q.Settings) == 0:
 		return q, hint.With(hint.Usagef("no setting to try"), "name it as NAME=VALUE, or a plan with --plan")
 	}
 	return q, nil
 }
 
-// text asks it.
-func (q question) text() string {
-	where := "this host"
-	if q.host != "" {
-		where = q.host
+// planned takes the settings of the plan's file that a running host has.
+func (f *proveFlags) planned(q *ask.Question) error {
+	p, err := readPlan(f.plan, os.Stdin)
+	if err != nil {
+		return err
 	}
-	if q.leaveOut {
-		return fmt.Sprintf("Which of %s does %s need, under its own traffic?", titles(q.settings), where)
+	f.made = apply.Identity{OS: p.OS, Host: p.Host}
+	if q.Settings = ask.Planned(p); len(q.Settings) == 0 {
+		return hint.With(fmt.Errorf("%s sets no sysctl of a running host", f.plan), "a study on a testbed that is out of service can try the rest: linerate study")
 	}
-	return fmt.Sprintf("Does %s help on %s, under its own traffic?", titles(q.settings), where)
+	return nil
 }
 
-func titles(settings []study.Setting) string {
-	out := list.Map(settings, func(s study.Setting) string { return nameOf(s) + "=" + s.Value })
-	return strings.Join(out, ", ")
-}
-
-// variants are what is compared, the control first.
-func (q question) variants() []study.Variant {
-	if q.leaveOut {
-		return q.leavingOut()
+// fitting leaves out what cannot be tried on this host, says so, and gives the study of
+// the rest.
+func (f *proveFlags) fitting(cmd *cobra.Command, at *liveAt, q *ask.Question) (study.Spec, error) {
+	if host := at.facts.Hostname; f.made.OS != at.facts.OS || f.made.Host != "" && host != "" && f.made.Host != host {
+		return study.Spec{}, hint.With(fmt.Errorf("%s was made for %q (%s), this is %q (%s)", f.plan, f.made.Host, f.made.OS, host, at.facts.OS), "make a plan of this host: another host's facts are not its own")
 	}
-	return []study.Variant{{Name: "as-is", Summary: "the host as it is"}, {Name: "setting", Settings: q.settings}}
+	q.Settings = list.Filter(q.Settings, func(s study.Setting) bool {
+		err := at.Fits(at.facts, s)
+		if err != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "left out: %v\n", err)
+		}
+		return err == nil
+	})
+	if len(q.Settings) == 0 {
+		return study.Spec{}, hint.With(fmt.Errorf("nothing of %s can be tried on this host while it serves", f.plan), "a study on a testbed that is out of service can: linerate study")
+	}
+	return f.spec(cmd, *q)
 }
 
 // spec is the study that the question and the flags ask for.
-func (f *proveFlags) spec(cmd *cobra.Command, q question) (study.Spec, error) {
-	s := study.Spec{Name: "prove", Testbed: study.Testbed{Kind: study.KindLive, Host: q.host, Become: f.Become}, Question: q.text(), Variants: q.variants()}
-	if len(f.metrics) == 0 {
-		return s, hint.With(hint.Usagef("no metric"), "say what is to get better: --metric log:/var/log/nginx/access.log, cpu-per-packet, probe:URL … (linerate prove --help)")
+func (f *proveFlags) spec(cmd *cobra.Command, q ask.Question) (study.Spec, error) {
+	precision, err := percent(f.run.precision)
+	if err != nil {
+		return study.Spec{}, err
+	}
+	if err := checkFailOn(f.run.failOn); err != nil {
+		return study.Spec{}, err
 	}
 	f.terms.Watch, f.terms.MaxShare, f.terms.HarmPercent = f.metrics, float64(f.share), float64(f.harm)
-	f.terms.Window = f.window.Seconds()
-	if f.burn > 0 {
-		f.terms.BurnIn = f.burn.Seconds()
-	} else {
-		f.terms.BurnIn = f.window.Seconds() / 5
+	f.terms.Window, f.terms.BurnIn, f.terms.Pilot = f.window.Seconds(), f.burn.Seconds(), f.pilot.Seconds()
+	q.Become = f.Become
+	d := ask.Design{Terms: f.terms, Pairs: f.pairs, Margin: float64(f.margin), Precision: precision, Seed: f.run.seed}
+	if !cmd.Flags().Changed("pairs") {
+		d.Time = f.time
 	}
-	f.terms.Pilot = f.pilot.Seconds()
-	if f.pilot == 0 {
-		f.terms.Pilot = min(max(2*f.terms.Window, 10), 600)
+	if !cmd.Flags().Changed("seed") {
+		d.Seed = uint64(rand.Uint32())
 	}
-	f.terms.Imbalance = 2
+	d.Metric = func(source string) error {
+		_, err := (&live.Options{Better: stats.Direction(f.terms.Better)}).ParseMetric(source)
+		return err
+	}
 	if f.terms.Hours != "" {
 		h, err := live.ParseHours(f.terms.Hours)
 		if err == nil {
 			err = h.Fits(f.window)
 		}
 		if err != nil {
-			return s, fmt.Errorf("--hours: %w", err)
+			return study.Spec{}, fmt.Errorf("--hours: %w", err)
 		}
-		f.hours = h
+		d.Open = func(after, length time.Duration) time.Duration { return h.Within(time.Now().Add(after), length) }
 	}
-	s.Parts = []study.Part{{Name: "live", Mode: switchback.Mode, Own: &switchback.Keys{Live: &f.terms}}}
-	return f.size(cmd, s, q)
+	return q.Spec(&d)
 }
 
-// size settles how many pairs there are, when they are looked at, and the seed, and
-// checks the study as one from a file.
-func (f *proveFlags) size(cmd *cobra.Command, s study.Spec, q question) (study.Spec, error) {
-	precision, err := percent(f.run.precision)
-	if err != nil {
-		return s, err
-	}
-	if err := checkFailOn(f.run.failOn); err != nil {
-		return s, err
-	}
-	s.Control = s.Variants[0].Name
+// consent says what is going to happen, and asks whether it may.
+func (f *proveFlags) consent(cmd *cobra.Command, s study.Spec, q ask.Question) error {
+	w := cmd.ErrOrStderr()
 	design := switchback.PlanOf(s, s.Parts[0])
-	pilot := time.Duration(f.terms.Pilot * float64(time.Second))
-	if f.time > 0 && !cmd.Flags().Changed("pairs") {
-		free := f.time - pilot
-		if f.hours != nil {
-			free = f.hours.Within(time.Now().Add(pilot), free)
-		}
-		f.pairs = design.PairsIn(free)
+	page := show.NewPage(cli.StyleOf(w))
+	page.Line(s.Question)
+	page.Paragraph("  ", "  ", fmt.Sprintf("%d pairs of windows of %s with the setting and %d shams, about %s; %.0f %% of the time with the setting. "+
+		"The host takes each window back by itself if this command dies. The study ends when the metric gets more than %g %% worse, or the host does not answer.",
+		design.Pairs, design.Window, s.Parts[0].Blocks-design.Pairs, show.Clock(design.Duration()), 100*design.Share(), f.terms.HarmPercent))
+	if f.terms.Hours != "" {
+		page.Paragraph("  ", "  ", fmt.Sprintf("The host is changed from %s by the clock of this machine, and is as it was between them.", strings.ReplaceAll(f.terms.Hours, "-", " to ")))
 	}
-	least := design.LeastPairs()
-	if q.leaveOut {
-		f.pairs = max(f.pairs, least)
+	if f.plan != "" && len(q.Settings) > 1 {
+		design.Treatments = make([]string, len(q.Settings))
+		page.Paragraph("  ", "  ", fmt.Sprintf("Where it is better, each of the %d settings is then left out in turn: about %s more, with all but one of them on, or all.", len(q.Settings), show.Clock(design.Duration())))
 	}
-	if f.pairs < least {
-		design.Pairs = least
-		return s, hint.With(hint.Usagef("%s cannot decide: at least %d are needed", show.Plural(f.pairs, "pair"), least), "with windows of %s give it --time %s or more, or shorter windows", f.window, (design.Duration() + pilot).Round(time.Second))
+	if err := page.Flush(w); err != nil || f.yes {
+		return err
 	}
-	if err := f.goals(&s); err != nil {
-		return s, err
+	yes, err := cli.Confirm(cmd, "Change this host?")
+	if err == nil && !yes {
+		err = errors.New("nothing was changed")
 	}
-	s.Parts[0].Blocks = design.BlocksFor(f.pairs)
-	s.Blocks = s.Parts[0].Blocks
-	seed := f.run.seed
-	if !cmd.Flags().Changed("seed") {
-		seed = uint64(rand.Uint32())
-	}
-	s.Seed = &seed
-	if s, err = parsed(s, f.terms); err != nil {
-		return s, err
-	}
-	s.Looks = design.LooksOf(f.pairs, precision)
-	return s, nil
+	return err
 }
 
-// goals are the metrics, the first of which decides.
-func (f *proveFlags) goals(s *study.Spec) error {
-	for _, m := range f.metrics {
-		// Read now, not when the study has a directory already.
-		if _, err := (&live.Options{Better: stats.Direction(f.terms.Better)}).ParseMetric(m); err != nil {
-			return hint.Usage(err)
-		}
-		name := switchback.MetricOf(m, f.terms.Better)
-		if name == "" {
-			return hint.Usagef("metric %s: not known", m)
-		}
-		g := study.Goal{Metric: name, Part: "live", Primary: len(s.Metrics) == 0}
-		if metric, _ := study.MetricNamed(name); metric.Share {
-			g.MarginPoints = float64(f.margin) / 100
-		} else {
-			g.MarginPercent = float64(f.margin)
-		}
-		s.Metrics = append(s.Metrics, g)
+// detached starts the same study without this terminal, and says how it is found again.
+func (f *proveFlags) detached(cmd *cobra.Command) error {
+	out := f.run.out
+	if out == "" {
+		out = fmt.Sprintf("linerate-prove-%s-%d", time.Now().Format("20060102-150405"), os.Getpid())
 	}
+	out, err := filepath.Abs(out)
+	if err != nil {
+		return err
+	}
+	// What it was started by, but with everything answered.
+	args := slices.DeleteFunc(slices.Clone(os.Args[1:]), func(a string) bool { return a == "--detach" || strings.HasPrefix(a, "--detach=") })
+	args = append(args, "--yes", "--out", out)
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	log := out + ".log"
+	how, err := cli.Detach(cmd.Context(), append([]string{self}, args...), log)
+	if err != nil {
+		return fmt.Errorf("run the study: %w", err)
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "the study runs in the background (%s)\n  messages: %s\n  record:   %s\n  show it:  linerate status%s\n  stop it:  linerate study stop%s\n",
+		how, log, out, f.where(cmd), f.where(cmd))
 	return nil
 }
 
-// parsed is the study as one from a file: with its defaults, and checked.
-func parsed(s study.Spec, terms switchback.Terms) (study.Spec, error) {
-	type part struct {
-		Name   string           `yaml:"name"`
-		Blocks int              `yaml:"blocks"`
-		Live   switchback.Terms `yaml:"live"`
-	}
-	data, err := yaml.Marshal(struct {
-		Version  int             `yaml:"version"`
-		Name     string          `yaml:"name"`
-		Question string          `yaml:"question"`
-		Testbed  study.Testbed   `yaml:"testbed"`
-		Seed     *uint64         `yaml:"seed"`
-		Variants []study.Variant `yaml:"variants"`
-		Parts    []part          `yaml:"parts"`
-		Metrics  []study.Goal    `yaml:"metrics"`
-	}{study.SpecVersion, s.Name, s.Question, s.Testbed, s.Seed, s.Variants, []part{{"live", s.Parts[0].Blocks, terms}}, s.Metrics})
-	if err != nil {
-		return s, err
-	}
-	out, wrong, err := study.Made(data)
-	if wrong != nil {
-		err = hint.Usagef("%s", inFlags(wrong))
-		if wrong.Hint() != "" {
-			err = hint.With(err, "%s", wrong.Hint())
+// where is the host as other verbs take it, after a blank.
+func (f *proveFlags) where(cmd *cobra.Command) string {
+	for _, a := range cmd.Flags().Args() {
+		if hosts.IsRemote(a) {
+			return " " + hosts.ShellWord(a) + hosts.SSHConfigOption(f.Config)
 		}
 	}
-	return out, hint.Usage(err)
-}
-
-// flagOf names the flag behind a key of the study that the flags make.
-var flagOf = map[string]string{
-	"window": "--window", "burn_in": "--burn-in", "pilot": "--pilot", "harm_percent": "--harm", "max_share_percent": "--max-share",
-	"better": "--better", "margin_percent": "--margin", "margin_points": "--margin", "blocks": "--pairs",
-}
-
-// inFlags says what is wrong with such a study in the words of its user, in seconds
-// where they are a study's.
-func inFlags(p *study.Problem) string {
-	key := p.Path()[strings.LastIndexByte(p.Path(), '.')+1:]
-	flag, ok := flagOf[key]
-	if !ok {
-		return p.What()
-	}
-	if rest, ok := strings.CutPrefix(p.What(), key+": "); ok {
-		return flag + ": " + rest
-	}
-	return flag + ": " + p.What()
+	return ""
 }

@@ -194,29 +194,25 @@ func (f *runFlags) runNew(cmd *cobra.Command, s study.Spec) (path string, err er
 		return "", hint.With(hint.Usagef("all that %s is compared with in study %s changes the whole host, and may not without leave", s.Control, s.Name),
 			"--allow-host-settings lets variants change what is global to the kernel; it is journalled and restored")
 	}
-	path = f.out
-	if path == "" {
-		path = fmt.Sprintf("linerate-%s-%s", s.Name, time.Now().Format("20060102-150405"))
-	}
 	var bed []byte
 	var sets map[string][]studydir.SetFile
 	if s.OnMachines() {
 		if bed, sets, err = machines.Gather(s, f.file); err != nil {
-			return path, err
+			return "", err
 		}
 		s.Testbed.File = studydir.TestbedFile
 	}
-	dir, err := studydir.Create(path, s)
+	dir, err := studydir.CreateNew(f.out, s, time.Now())
 	if err != nil {
-		return path, err
+		return "", err
 	}
 	defer dir.Close()
 	if s.OnMachines() {
 		if err := errors.Join(dir.Keep(studydir.TestbedFile, bed), dir.KeepSets(sets)); err != nil {
-			return path, err
+			return dir.Path, err
 		}
 	}
-	return path, f.conduct(cmd, dir)
+	return dir.Path, f.conduct(cmd, dir)
 }
 
 // conduct runs what a directory has left, keeps its results and report up to

@@ -16,8 +16,10 @@ import (
 	"linerate/internal/host/localhost"
 	"linerate/internal/host/sshhost"
 	"linerate/internal/knob"
+	"linerate/internal/list"
 	"linerate/internal/live"
 	"linerate/internal/setting"
+	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
 	"linerate/internal/study/switchback"
@@ -209,4 +211,34 @@ func WindowsOf(s study.Spec, trials []study.Trial) (out []live.Window) {
 		out = append(out, live.Window{Start: t.Start, Seconds: t.Seconds, Arm: arm, Observed: *saw.Window})
 	}
 	return out
+}
+
+// WindowLine is a line about a window that ended: what was seen, how narrow the interval is
+// so far, and how long the study may still take.
+func WindowLine(s study.Spec, seed uint64, trials []study.Trial, w live.Window) string {
+	t := TrialOf(s, w)
+	m, _ := study.MetricNamed(s.Primary().Metric)
+	value := "nothing to measure"
+	if v, ok := w.Value[m.Name]; ok {
+		value = switchback.ValueText(m, v)
+	}
+	what := fmt.Sprintf("pair %d.%d", w.Pair, w.Half)
+	switch {
+	case w.Ramp:
+		what = "first exposures"
+	case w.Pair == 0:
+		what = "rest"
+	}
+	line := fmt.Sprintf("%s  %-8s %s", what, t.Variant, value)
+	switch {
+	case !t.Valid:
+		line += "  does not count: " + strings.Join(t.Why(), "; ")
+	case w.Half == 2:
+		if _, half := s.Interim(seed, trials); half.Known() {
+			line += fmt.Sprintf("  ±%s so far", show.Percent(half.Float()))
+		}
+		left := len(list.Filter(study.Schedule(s, seed), func(s study.Slot) bool { return s.Block > w.Pair }))
+		line += fmt.Sprintf("  at most %s left", show.Clock(time.Duration(left)*switchback.PlanOf(s, s.Parts[0]).Window))
+	}
+	return line
 }

@@ -124,18 +124,18 @@ func paintPoints(pg *show.Page, v float64) string {
 
 // Writer is how to write a picture in the form that a file's name asks for: .svg, .html,
 // .pb.gz or .folded. A name that asks for none of them is the user's error.
-func (pic Picture) Writer(name string) (func(io.Writer) error, error) {
+func (p Picture) Writer(name string) (func(io.Writer) error, error) {
 	switch lower := strings.ToLower(name); {
 	case strings.HasSuffix(lower, ".svg"):
-		return pic.WriteSVG, nil
+		return p.WriteSVG, nil
 	case strings.HasSuffix(lower, ".html"), strings.HasSuffix(lower, ".htm"):
-		return pic.WriteHTML, nil
-	case pic.Before != nil:
+		return p.WriteHTML, nil
+	case p.Before != nil:
 		return nil, hint.With(hint.Usagef("a difference of profiles cannot be written as %q", name), "name it .svg or .html; write each profile with profile show")
 	case strings.HasSuffix(lower, ".pb.gz"), strings.HasSuffix(lower, ".pprof"):
-		return pic.After.WritePprof, nil
+		return p.After.WritePprof, nil
 	case strings.HasSuffix(lower, ".folded"), strings.HasSuffix(lower, ".txt"):
-		return pic.After.WriteFolded, nil
+		return p.After.WriteFolded, nil
 	}
 	return nil, hint.With(hint.Usagef("what %q should hold is not known", name), "name it .svg, .html, .pb.gz or .folded")
 }

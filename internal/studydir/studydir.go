@@ -15,6 +15,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"time"
 
 	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
@@ -89,6 +91,29 @@ func Create(path string, s study.Spec) (*Dir, error) {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
+}
+
+// CreateNew is Create in a directory that is named after the study and the time, with a
+// number where another study began in the same second; path, where given, names it instead.
+func CreateNew(path string, s study.Spec, now time.Time) (*Dir, error) {
+	if path != "" {
+		return Create(path, s)
+	}
+	base := "linerate-" + s.Name + "-" + now.Format("20060102-150405")
+	for n := 1; ; n++ {
+		path = base
+		if n > 1 {
+			path += "-" + strconv.Itoa(n)
+		}
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) && n < 100 {
+			continue
+		}
+		dir, err := Create(path, s)
+		if errors.Is(err, fs.ErrExist) && n < 100 {
+			continue // at this very moment
+		}
+		return dir, err
+	}
 }
 
 // Open opens a study's directory to go on with it. A last line that a crash

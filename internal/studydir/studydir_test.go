@@ -260,3 +260,21 @@ func TestSetsAreReadWithinBounds(t *testing.T) {
 		}
 	}
 }
+
+// Two studies that begin in the same second have a directory each.
+func TestTwoStudiesInOneSecond(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := spec(t)
+	now, paths := time.Now(), map[string]bool{}
+	for range 5 {
+		dir, err := CreateNew("", s, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir.Close()
+		paths[dir.Path] = true
+	}
+	if len(paths) != 5 {
+		t.Errorf("%v", paths)
+	}
+}

@@ -1,10 +1,13 @@
 package switchback
 
 import (
+	"fmt"
 	"math"
 	"time"
 
+	"linerate/internal/show"
 	"linerate/internal/stats"
+	"linerate/internal/study"
 )
 
 // Pilot is what a look without any change says of a metric's scatter.
@@ -107,4 +110,40 @@ func (p Pilot) HalfWidth(d Plan, in time.Duration) float64 {
 		return math.NaN()
 	}
 	return stats.Percent(stats.TQuantile(0.975, float64(n-1)) * p.PairSD(d) / math.Sqrt(float64(n)))
+}
+
+// leastForecast is the narrowest half width, in percent, that a forecast states: it is no
+// promise of more.
+const leastForecast = 0.1
+
+// PrintForecast shows what a study of an hour, six hours and a day could show, by what the
+// pilots saw of each metric.
+func PrintForecast(page *show.Page, s study.Spec, pilots map[string]Pilot) {
+	design := PlanOf(s, s.Parts[0])
+	t := show.Table{Header: []string{"metric", "scatter", "in 1 h", "in 6 h", "in 24 h"}, Right: []bool{false, true, true, true, true}}
+	for _, g := range s.Metrics {
+		m, _ := study.MetricNamed(g.Metric)
+		p := pilots[g.Metric]
+		if lacks := p.Lacks(); lacks != "" {
+			t.Add(m.Label, lacks, "", "", "")
+			continue
+		}
+		row := []string{m.Label, show.Percent(100 * p.SD)}
+		for _, in := range []time.Duration{time.Hour, 6 * time.Hour, 24 * time.Hour} {
+			row = append(row, halfWidth(p.HalfWidth(design, in)))
+		}
+		t.Add(row...)
+	}
+	page.Line(fmt.Sprintf("What a study with windows of %s would show (half the 95 %% interval), if the traffic stays as it was:", design.Window))
+	page.Table(t)
+}
+
+func halfWidth(percent float64) string {
+	switch {
+	case math.IsNaN(percent):
+		return "cannot decide"
+	case percent < leastForecast:
+		return "< ±" + show.Percent(leastForecast)
+	}
+	return "±" + show.Percent(percent)
 }

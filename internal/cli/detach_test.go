@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"os"
@@ -27,7 +27,7 @@ func TestStartersOfDetached(t *testing.T) {
 	// What is started says so in the log, in the directory that it was started from.
 	t.Chdir(t.TempDir())
 	here, _ := os.Getwd()
-	if _, err := detach(t.Context(), []string{"/bin/sh", "-c", "pwd; echo heard >&2"}, log); err != nil {
+	if _, err := Detach(t.Context(), []string{"/bin/sh", "-c", "pwd; echo heard >&2"}, log); err != nil {
 		t.Fatal(err)
 	}
 	if !labtest.Eventually(func() bool { text, _ := os.ReadFile(log); return string(text) == here+"\nheard\n" }) {

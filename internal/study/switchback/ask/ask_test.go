@@ -1,0 +1,71 @@
+package ask
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/stats"
+	"linerate/internal/study"
+	_ "linerate/internal/study/kinds" // the kind of live hosts
+	"linerate/internal/study/ways/kernel"
+)
+
+var threeSettings = Question{Settings: []study.Setting{kernel.SysctlTo("net.ipv4.tcp_fin_timeout", "17"), kernel.SysctlTo("net.core.somaxconn", "9"), kernel.SysctlTo("net/ipv4/conf/eth0.100/RP_filter", "0")}}
+
+// Each setting is left out of all of them once, and the control has them all.
+func TestLeavingOutEach(t *testing.T) {
+	q := threeSettings
+	q.LeaveOut = true
+	variants := q.Variants()
+	if len(variants) != 4 || variants[0].Name != "all" || len(variants[0].Settings) != 3 {
+		t.Fatalf("%+v", variants)
+	}
+	for i, v := range variants[1:] {
+		gone := threeSettings.Settings[i]
+		if len(v.Settings) != 2 || slices.ContainsFunc(v.Settings, func(s study.Setting) bool { return NameOf(s) == NameOf(gone) }) || strings.Trim(v.Name, "abcdefghijklmnopqrstuvwxyz0123456789._-") != "" {
+			t.Errorf("without %s: %+v", NameOf(gone), v)
+		}
+	}
+}
+
+func TestWhatAPlanNeeds(t *testing.T) {
+	r := study.Results{}
+	for i, verdict := range []stats.Verdict{stats.Worse, stats.Equivalent, stats.Inconclusive} {
+		v := study.Verdict{Primary: true, Variant: withoutName(i, threeSettings.Settings[i])}
+		v.Verdict = verdict
+		r.Verdicts = append(r.Verdicts, v)
+	}
+	got := strings.Join(threeSettings.Needed(r), "\n")
+	for _, want := range []string{"tcp_fin_timeout=17  needed: worse", "somaxconn=9  not needed", "RP_filter=0  not known: inconclusive"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in %s", want, got)
+		}
+	}
+	if IsBetter(r) || IsBetter(study.Results{}) {
+		t.Error("better")
+	}
+	for i := range r.Verdicts {
+		r.Verdicts[i].Verdict = stats.Better
+	}
+	if !IsBetter(r) {
+		t.Error("not better")
+	}
+}
+
+// TestSettingsAsTyped: a sysctl, an interface's feature, and what is neither.
+func TestSettingsAsTyped(t *testing.T) {
+	for text, want := range map[string]string{
+		"net.core.somaxconn= 9 ": "net.core.somaxconn=9", "eth0.100:gro=on": "eth0.100:gro=on", "a=b=c": "a=b=c",
+	} {
+		s, ok := Setting(text)
+		if got := NameOf(s) + "=" + s.Value; !ok || got != want {
+			t.Errorf("%q is %q, %v", text, got, ok)
+		}
+	}
+	for _, text := range []string{"", "somaxconn", "=1", "ssh://www1", "a b=1"} {
+		if s, ok := Setting(text); ok {
+			t.Errorf("%q is the setting %s", text, NameOf(s))
+		}
+	}
+}
