@@ -213,6 +213,12 @@ func WindowsOf(s study.Spec, trials []study.Trial) (out []live.Window) {
 	return out
 }
 
+// startsOf is when the windows of pairs began.
+func startsOf(trials []study.Trial) []time.Time {
+	pairs := list.Filter(trials, func(t study.Trial) bool { return t.Block > 0 })
+	return list.Map(pairs, func(t study.Trial) time.Time { return t.Start })
+}
+
 // WindowLine is a line about a window that ended: what was seen, how narrow the interval is
 // so far, and how long the study may still take.
 func WindowLine(s study.Spec, seed uint64, trials []study.Trial, w live.Window) string {
@@ -237,8 +243,9 @@ func WindowLine(s study.Spec, seed uint64, trials []study.Trial, w live.Window) 
 		if _, half := s.Interim(seed, trials); half.Known() {
 			line += fmt.Sprintf("  ±%s so far", show.Percent(half.Float()))
 		}
-		left := len(list.Filter(study.Schedule(s, seed), func(s study.Slot) bool { return s.Block > w.Pair }))
-		line += fmt.Sprintf("  at most %s left", show.Clock(time.Duration(left)*switchback.PlanOf(s, s.Parts[0]).Window))
+		plan := switchback.PlanOf(s, s.Parts[0])
+		left := time.Duration(plan.Left(seed, w.Pair)) * switchback.Pitch(startsOf(trials), plan.Window)
+		line += fmt.Sprintf("  at most %s left", show.Clock(left))
 	}
 	return line
 }

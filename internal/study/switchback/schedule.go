@@ -3,6 +3,7 @@ package switchback
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sort"
 	"time"
 )
@@ -103,6 +104,32 @@ func (p Plan) Share() float64 {
 // Duration of all windows, without what switching takes.
 func (p Plan) Duration() time.Duration {
 	return time.Duration(p.windowsAfter(p.Pairs)+p.restsAfter(p.Pairs)) * p.Window
+}
+
+// Left is how many windows come after a pair, rests among them.
+func (p Plan) Left(seed uint64, pair int) int {
+	slots := p.Schedule(seed)
+	for i := len(slots) - 1; i >= 0; i-- {
+		if slots[i].Pair > 0 && slots[i].Pair <= pair {
+			return len(slots) - 1 - i
+		}
+	}
+	return len(slots)
+}
+
+// Pitch is the time from the start of a window to that of the next: the window, and what
+// the switch between two costs. It is the median of what was seen, so that a pause does not
+// count; the window's own length where nothing was seen yet.
+func Pitch(starts []time.Time, window time.Duration) time.Duration {
+	var seen []time.Duration
+	for i := 1; i < len(starts); i++ {
+		seen = append(seen, starts[i].Sub(starts[i-1]))
+	}
+	if len(seen) == 0 {
+		return window
+	}
+	slices.Sort(seen)
+	return max(window, seen[(len(seen)-1)/2])
 }
 
 // PairsIn is how many pairs of each treatment end within a time.

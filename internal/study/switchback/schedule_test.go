@@ -88,3 +88,50 @@ func TestLooks(t *testing.T) {
 		t.Errorf("in blocks %v", l.Blocks)
 	}
 }
+
+func TestPitch(t *testing.T) {
+	const window = 2 * time.Second
+	at := func(seconds ...float64) (starts []time.Time) {
+		for _, s := range seconds {
+			starts = append(starts, time.Unix(0, int64(s*1e9)))
+		}
+		return starts
+	}
+	for _, c := range []struct {
+		name   string
+		starts []time.Time
+		want   time.Duration
+	}{
+		{"nothing seen", nil, window},
+		{"one window", at(5), window},
+		{"switching takes half a second", at(0, 2.5, 5, 7.5), 2500 * time.Millisecond},
+		{"a night between two pairs", at(0, 3, 40000, 40003, 40006), 3 * time.Second},
+		{"a rest after each pair", at(0, 3, 9, 12, 18, 21), 3 * time.Second},
+		{"a clock that was set back", at(100, 50, 52.5, 55), 2500 * time.Millisecond},
+	} {
+		if got := Pitch(c.starts, window); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestLeft(t *testing.T) {
+	p := Plan{Treatments: []string{"a"}, Pairs: 9, Window: time.Minute, MaxShare: 0.2}
+	slots := p.Schedule(3)
+	if got := p.Left(3, 0); got != len(slots) || time.Duration(got)*p.Window != p.Duration() {
+		t.Errorf("%d windows before the first pair, of %d in %v", got, len(slots), p.Duration())
+	}
+	// A fifth of the time: what is left shrinks by more than a pair's two windows.
+	left, rests := len(slots), 0
+	for pair := 1; pair <= slots[len(slots)-1].Pair || pair <= 12; pair++ {
+		now := p.Left(3, pair)
+		if left-now < 2 {
+			t.Fatalf("pair %d: %d windows left, %d before it", pair, now, left)
+		}
+		rests += left - now - 2
+		left = now
+	}
+	if trailing := p.Left(3, 12); rests == 0 || trailing != left || p.Left(3, 99) != trailing {
+		t.Errorf("%d rests, %d windows after the last pair, %d after one beyond it", rests, trailing, p.Left(3, 99))
+	}
+}
