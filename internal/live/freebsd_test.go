@@ -1,8 +1,11 @@
 package live
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"linerate/internal/host/localhost"
 )
 
 // What FreeBSD 14.0's netstat -s and pfctl print, with numbers of their own: of several
@@ -40,6 +43,44 @@ end
 		trip := g.check(true, s, before, nil)
 		if (trip != nil) != (i == 1) || trip != nil && !strings.Contains(trip.Text, "connection table in use was 98.0 %") {
 			t.Errorf("check %d: %+v", i, trip)
+		}
+	}
+}
+
+// A clock that is set moves the time of the boot with it, by which FreeBSD tells how long it
+// has been up; the host has not booted, and is its study's still.
+func TestFreeBSDClockIsSet(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	at := func(set int, args ...string) string {
+		clock := fmt.Sprintf(`uname() { echo FreeBSD; }
+date() { echo %d; }
+sysctl() {
+	case "$1 $2" in
+	'-n kern.boottime') echo '{ sec = %d, usec = 171142 } Tue Nov 24 09:00:00 2026' ;;
+	'-b kern.boot_id') printf 'sixteen bytes id' ;;
+	esac
+}
+`, 1800000100+set, 1800000000+set)
+		r := &localhost.Runner{Env: []string{"LINERATE_ROOT=" + root}}
+		out, err := r.Run(t.Context(), clock+hostScript, args, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	for _, c := range []struct {
+		set  int
+		args []string
+		want string
+	}{
+		{0, []string{"lock", "study-1", "60", "first", "why"}, "taken"},
+		{3600, []string{"lock", "study-2", "60", "first", "why"}, "held study-1 60\nwhy"},
+		{-3600, []string{"lock", "study-1", "50", "again", "why"}, "taken"},
+		{7, []string{"release"}, "held study-1 50"},
+	} {
+		if got := at(c.set, c.args...); got != c.want {
+			t.Errorf("%v, the clock set by %d s: %q, want %q", c.args, c.set, got, c.want)
 		}
 	}
 }

@@ -1,10 +1,12 @@
-# What a live study leaves on its host: nothing but a lock while it runs.
+# What a live study leaves on its host: nothing but a lock while it runs. The functions of
+# apply/record/boot.sh stand before it.
 set -u -f
 umask 077
 PATH=/sbin:/bin:/usr/sbin:/usr/bin
 export PATH
 ROOT=${LINERATE_ROOT-}
-case $(uname -s) in FreeBSD) S=$ROOT/var/db/linerate ;; *) S=$ROOT/var/lib/linerate ;; esac
+OS=$(uname -s)
+case $OS in FreeBSD) S=$ROOT/var/db/linerate ;; *) S=$ROOT/var/lib/linerate ;; esac
 
 # forget removes the history of transactions that were only a study's.
 forget() {
@@ -15,26 +17,18 @@ forget() {
 	[ -d "$S/pending" ] || [ -d "$S/reverting" ] || [ -f "$S/agent" ] || rmdir "$S/history" 2>/dev/null || return 0
 }
 
-# clocks sets now, in seconds since boot, and b, the boot.
-clocks() {
-	case $(uname -s) in
-	FreeBSD) t=$(sysctl -n kern.boottime) && t=${t#*sec = } && now=$(($(date +%s) - ${t%%,*})) && b=$(sysctl -n kern.boottime | tr -dc 0-9) ;;
-	*) read -r now _ </proc/uptime && now=${now%%.*} && b=$(cat /proc/sys/kernel/random/boot_id) ;;
-	esac
-}
-
-# holder sets owner and until where somebody has the host.
+# holder sets owner and until where somebody has the host, b to the boot and up.
 holder() {
-	[ -f "$S/live" ] && read -r owner boot until <"$S/live" && [ "$boot" = "$b" ] && [ "$now" -lt "$until" ]
+	since_boot && b=$(boot_id)
+	[ -f "$S/live" ] && read -r owner boot until <"$S/live" && [ "$boot" = "$b" ] && [ "$up" -lt "$until" ]
 }
 
 # lock takes the host for one study: OWNER holds it for so many SECONDS since now, and
 # takes it again before they are over. A holder that died holds nothing for long. Who
 # holds it already has lost it where it was taken away (study stop).
 lock() {
-	clocks
 	if holder && [ "$owner" != "$1" ]; then
-		echo "held $owner $((until - now))" && sed -n 2p "$S/live"
+		echo "held $owner $((until - up))" && sed -n 2p "$S/live"
 		return
 	fi
 	if [ "${3-first}" = again ] && [ ! -f "$S/live" ]; then
@@ -42,7 +36,7 @@ lock() {
 		return
 	fi
 	mkdir -p "$S" || exit 1
-	{ echo "$1 $b $((now + $2))" && echo "${4-}"; } >"$S/live.$$" && mv -f "$S/live.$$" "$S/live" && echo "taken" && return
+	{ echo "$1 $b $((up + $2))" && echo "${4-}"; } >"$S/live.$$" && mv -f "$S/live.$$" "$S/live" && echo "taken" && return
 	rm -f "$S/live.$$"
 	echo "cannot write $S/live" >&2
 	exit 1
@@ -50,8 +44,7 @@ lock() {
 
 # release takes the host away from whoever has it.
 release() {
-	clocks
-	if holder; then echo "held $owner $((until - now))"; else echo "free"; fi
+	if holder; then echo "held $owner $((until - up))"; else echo "free"; fi
 	unlock "${owner-}"
 }
 

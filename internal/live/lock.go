@@ -10,13 +10,16 @@ import (
 	"time"
 
 	"linerate/internal/apply"
+	"linerate/internal/apply/record"
 	"linerate/internal/hint"
 	"linerate/internal/host"
 	"linerate/internal/show"
 )
 
 //go:embed host.sh
-var hostScript string
+var locking string
+
+var hostScript = record.BootScript + locking
 
 // ErrStopped ends a study whose host was taken away from it: by linerate study stop, or
 // because it slept past its time and another study has the host now.
@@ -82,31 +85,25 @@ func (r *run) unlock(ctx context.Context) error {
 }
 
 // Stop ends the live study of a host, wherever it is run from: it takes the host away
-// from the study, which ends at its next look, and puts the host back.
+// from the study, which begins no other window there and ends at its next look, and puts
+// the host back.
 func Stop(ctx context.Context, conn host.Runner, m apply.Machine) error {
 	out, err := conn.Run(ctx, hostScript, []string{"release"}, nil)
 	if err != nil {
 		return fmt.Errorf("end the study of %s: %w", conn.Where(), err)
 	}
-	held := strings.HasPrefix(string(out), "held ")
-	for quiet := 0; quiet < quietLooks; quiet++ {
-		st, err := m.Status(ctx)
-		if err != nil {
+	st, err := m.Status(ctx)
+	if err != nil {
+		return err
+	}
+	if st.State != "idle" && strings.HasPrefix(st.Digest, apply.OfLiveStudy) {
+		if _, err := m.Revert(ctx, st.ID, "the study was stopped"); err != nil && stillPending(ctx, m, st.ID) {
 			return err
 		}
-		if st.State != "idle" && strings.HasPrefix(st.Digest, apply.OfLiveStudy) {
-			// The study may have begun another window while it did not know yet.
-			held, quiet = true, 0
-			if _, err := m.Revert(ctx, st.ID, "the study was stopped"); err != nil && stillPending(ctx, m, st.ID) {
-				return err
-			}
-		}
-		if !held {
-			return hint.With(fmt.Errorf("no live study has %s", conn.Where()), "linerate status shows what is pending on a host")
-		}
-		if err := pause(ctx, time.Second); err != nil {
-			return err
-		}
+		return nil
+	}
+	if !strings.HasPrefix(string(out), "held ") {
+		return hint.With(fmt.Errorf("no live study has %s", conn.Where()), "linerate status shows what is pending on a host")
 	}
 	return nil
 }

@@ -42,10 +42,12 @@ connections() {
 
 # freebsd starts few processes: most of what a look costs is to start them.
 freebsd() {
-	sysctl kern.boottime kern.clockrate kern.cp_time hw.ncpu vm.loadavg vm.stats.vm.v_page_count \
+	# -o prints what is no number either, kern.boot_id: the time of the boot moves with the clock.
+	sysctl -o kern.boot_id kern.boottime kern.clockrate kern.cp_time hw.ncpu vm.loadavg vm.stats.vm.v_page_count \
 		vm.stats.vm.v_free_count vm.stats.vm.v_inactive_count vm.stats.vm.v_laundry_count 2>/dev/null | awk -v now="$NOW" '
 		{ name = $1; sub(/^[^:]*: */, "") }
-		name == "kern.boottime:" { s = $0; sub(/.*[{ ]sec = /, "", s); gsub(/[^0-9,]/, ""); print "boot", $0; print "uptime", now - (s + 0) }
+		name == "kern.boot_id:" { sub(/.*Dump:/, ""); print "boot", $0 }
+		name == "kern.boottime:" { sub(/.*[{ ]sec = /, ""); print "uptime", now - ($0 + 0) }
 		name == "kern.clockrate:" { sub(/.*stathz = /, ""); print "hz", $0 + 0 }
 		name == "kern.cp_time:" { print "cp_time", $0 }
 		name == "hw.ncpu:" { print "cores", $0 }

@@ -489,7 +489,8 @@ func TestFailsAtTheFirstRun(t *testing.T) {
 const fakes = `
 date() { echo 1763820000; }
 uname() { echo FreeBSD; }
-sysctl() { echo "kern.boottime: { sec = 1763819000, usec = 41 } Sat Nov 22 13:43:20 2025
+sysctl() { [ "$1" = -o ] || return 1; echo "kern.boot_id: Format: Length:16 Dump:0x736978746565
+kern.boottime: { sec = 1763819000, usec = 41 } Sat Nov 22 13:43:20 2025
 kern.clockrate: { hz = 100, tick = 10000, profhz = 8128, stathz = 127 }
 kern.cp_time: 1270 0 127 254 100000
 hw.ncpu: 4
@@ -522,6 +523,9 @@ func TestFreeBSDScript(t *testing.T) {
 		if math.Abs(c.got-c.want) > 1e-9 {
 			t.Errorf("%s is %g, want %g\n%s", c.what, c.got, c.want, out)
 		}
+	}
+	if s.Boot != "0x736978746565" { // by nothing that a clock moves
+		t.Errorf("boot %q", s.Boot)
 	}
 }
 

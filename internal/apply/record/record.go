@@ -3,15 +3,22 @@
 package record
 
 import (
-	_ "embed" // record.sh
+	_ "embed" // boot.sh, record.sh
 	"strings"
 )
 
 // Script holds the shell functions that read a host's record. They need those of
 // knob.Reading.
-//
+var Script = BootScript + reading
+
 //go:embed record.sh
-var Script string
+var reading string
+
+// BootScript holds the shell functions that tell a host's boots apart: since_boot and
+// boot_id. They need the system's name in OS.
+//
+//go:embed boot.sh
+var BootScript string
 
 // Drift is what differs from what was confirmed.
 type Drift struct {

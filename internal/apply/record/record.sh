@@ -12,17 +12,6 @@ LIVE=$S/live # of a boot, so that memory may hold it
 
 say() { printf '%s\n' "$*"; }
 
-# since_boot sets up to the seconds since boot, and boot_id tells which boot it is: by
-# clocks that nobody can set, and on Linux without a program, for a switch asks often.
-since_boot() {
-	if [ "$OS" = FreeBSD ]; then up=$(sysctl -n kern.boottime) && up=${up#*sec = } && up=$(($(date +%s) - ${up%%,*}))
-	else read -r up _ </proc/uptime && up=${up%%.*}; fi
-}
-boot_id() {
-	if [ "$OS" = FreeBSD ]; then sysctl -b kern.boot_id 2>/dev/null | od -An -tx1 | tr -d ' \n'
-	else { read -r boot </proc/sys/kernel/random/boot_id; } 2>/dev/null && say "$boot"; fi
-}
-
 # files runs a function for each file of a transaction: FUNCTION NUMBER MODE PATH.
 files() {
 	i=0
@@ -45,8 +34,7 @@ newest() {
 # is; study_of lost, which had it in this boot and neither ended nor held it again.
 study_of() {
 	[ -r "$LIVE" ] && { read -r owner boot until && read -r about; } <"$LIVE" || return 0
-	case $OS in FreeBSD) now=$(sysctl -n kern.boottime | tr -dc 0-9) ;; *) now=$(boot_id) ;; esac
-	[ "$boot" = "$now" ] || return 0
+	[ "$boot" = "$(boot_id)" ] || return 0
 	since_boot && left=$((until - up)) || return 0
 	if [ "$left" -gt 0 ]; then has=live; else has=lost; fi
 	[ $has != "$1" ] || say "$has $owner $left $about"
