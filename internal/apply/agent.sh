@@ -128,6 +128,13 @@ begin() {
 	mv "$D" "$S/pending" || abandon "cannot make the journal durable"
 	D=$S/pending
 	durable "$S" || { revert apply "the journal was not durable"; die "cannot make the journal durable; nothing was changed"; }
+	still_its || { mv "$D" "$S/new" && durable "$S" && abandon "the study no longer has this host"; revert apply "the study was stopped"; die "the study no longer has this host; nothing was changed"; }
+}
+# still_its says that the study which a journal names, if it names one, has this host. Asked
+# once its window is pending: whoever takes the host away looks for that afterwards.
+still_its() {
+	its=$(sed -n 's/^study //p' "$D/journal")
+	[ -z "$its" ] || case $(study_of live) in "live $its "*) true ;; *) false ;; esac
 }
 abandon() { set -f; no_boot_entry; rm -rf "$S/new" "$S/holder"; rm -f "$S/agent"; die "$*; nothing was changed"; }
 

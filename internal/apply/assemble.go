@@ -27,8 +27,9 @@ type Wanted struct {
 	Files        []plan.File
 	Do, TakeBack string
 	Window       time.Duration
-	WriteAll     bool // values that the host has already, too
-	Trial        bool // the window begins with the next boot
+	Study        string // whose window it is, of a live study
+	WriteAll     bool   // values that the host has already, too
+	Trial        bool   // the window begins with the next boot
 }
 
 // KeysOf lists what must be looked at before values are set: the keys, in the
@@ -45,7 +46,7 @@ func KeysOf(values []Assignment) []knob.Key {
 // Assemble works out the transaction that gives a host, which is as the
 // snapshot of KeysOf says, what is wanted. Its errors are *Impossible.
 func Assemble(w Wanted, now Snapshot) (Transaction, error) {
-	t := Transaction{Plan: plan.Plan{Digest: w.Digest}, Window: w.Window, Trial: w.Trial, WriteAll: w.WriteAll, Files: w.Files, FilesNow: true, Do: w.Do, TakeBack: w.TakeBack}
+	t := Transaction{Plan: plan.Plan{Digest: w.Digest}, Window: w.Window, Study: w.Study, Trial: w.Trial, WriteAll: w.WriteAll, Files: w.Files, FilesNow: true, Do: w.Do, TakeBack: w.TakeBack}
 	want := map[knob.Key]string{}
 	var own []knob.Key
 	for _, a := range w.Values {

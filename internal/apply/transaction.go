@@ -25,6 +25,8 @@ type Transaction struct {
 	// Trial is set when the change waits for a boot before the window begins.
 	Trial bool
 	Files []plan.File
+	// Study is the live study whose window this is: it begins only while that has the host.
+	Study string
 	// WriteAll writes values that the host has already, too: a sham of a change.
 	WriteAll bool
 	// FilesNow has the files written with the values; else confirm writes them,
@@ -285,6 +287,9 @@ func (t Transaction) Judge(after map[knob.Key]string) error {
 func (t Transaction) Journal() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "linerate-transaction 1\ndigest %s\nwindow %d\n", t.Plan.Digest, int(t.Window.Seconds()))
+	if t.Study != "" {
+		fmt.Fprintf(&b, "study %s\n", t.Study)
+	}
 	if t.WriteAll {
 		b.WriteString("write-all\n")
 	}

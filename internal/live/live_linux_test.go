@@ -385,6 +385,47 @@ func TestStopped(t *testing.T) {
 	}
 }
 
+// A study that does not know yet that it was stopped, for it hangs or sleeps, begins no
+// window any more.
+func TestStoppedUnawares(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	before := h.sysctl(t, fin)
+	o, windows := h.study(t, fin, "17", 0.96)
+	keep := o.Sink
+	o.Sink = func(w Window) error {
+		if w.Pair == 1 && w.Half == 1 {
+			if err := Stop(t.Context(), h.runner(), apply.On(h.runner())); err != nil {
+				t.Error(err)
+			}
+		}
+		return keep(w)
+	}
+	out, err := Run(t.Context(), o)
+	if !errors.Is(err, ErrStopped) || !out.Restored || (*windows)[len(*windows)-1].Pair != 1 {
+		t.Errorf("%+v, %v after %d windows", out, err, len(*windows))
+	}
+	for _, study := range []string{"", "study-other"} { // nobody has it, or another
+		if study != "" {
+			if _, err := h.runner().Run(t.Context(), hostScript, []string{"lock", study, "60"}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		late := apply.Transaction{Plan: plan.Plan{Digest: apply.OfLiveStudy + strings.Repeat("17", 8)}, Study: "study-0badcafe", Window: time.Minute,
+			Before: []apply.Assignment{{Key: knob.Key{Mechanism: setting.Sysctl, Name: fin}, Value: before}},
+			Set:    []apply.Assignment{{Key: knob.Key{Mechanism: setting.Sysctl, Name: fin}, Value: "17"}}}
+		if _, _, err := apply.On(h.runner()).Apply(t.Context(), late); err == nil || !strings.Contains(err.Error(), "no longer has this host") {
+			t.Errorf("a window after the study was over: %v", err)
+		}
+		if now := h.sysctl(t, fin); now != before {
+			t.Errorf("%s is %s", fin, now)
+		}
+		if st, err := apply.On(h.runner()).Status(t.Context()); err != nil || st.State != "idle" || len(st.History) > 0 {
+			t.Errorf("%+v, %v", st, err)
+		}
+	}
+}
+
 // With a base the control's windows have settings too: what is compared is the plan with
 // and without one of them.
 func TestLeavingOut(t *testing.T) {

@@ -114,7 +114,3 @@ func stillPending(ctx context.Context, m apply.Machine, id string) bool {
 	st, err := m.Status(ctx)
 	return err != nil || st.State != "idle" && st.ID == id
 }
-
-// quietLooks, a second apart, without a treatment say that a study knows it is over: it
-// looks at the host every five seconds at least.
-const quietLooks = int(mostEvery/time.Second) + 1

@@ -22,10 +22,12 @@ func (releasing) Where() string { return "ssh://www1" }
 type ending struct {
 	apply.Machine
 	looks []apply.Status
+	asked int
 }
 
 func (e *ending) Status(context.Context) (apply.Status, error) {
 	st := e.looks[0]
+	e.asked++
 	if len(e.looks) > 1 {
 		e.looks = e.looks[1:]
 	}
@@ -46,5 +48,14 @@ func TestStopBesideTheSwitch(t *testing.T) {
 	}
 	if err := Stop(t.Context(), releasing{}, &ending{looks: []apply.Status{window}}); err == nil {
 		t.Error("the host is under treatment still, and nobody heard")
+	}
+}
+
+// TestStopAsksOnce: a host that takes seconds to say how it is is asked as rarely as can be.
+func TestStopAsksOnce(t *testing.T) {
+	t.Parallel()
+	m := &ending{looks: []apply.Status{{State: "idle"}}}
+	if err := Stop(t.Context(), releasing{}, m); err != nil || m.asked != 1 {
+		t.Errorf("%v after %d questions", err, m.asked)
 	}
 }

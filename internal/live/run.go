@@ -195,15 +195,18 @@ func (o *Options) prepare() (*run, error) {
 	}
 	r := &run{o: o, answer: longestAnswer, look: looker{Runner: o.Conn, connections: o.connections, service: o.Service}, guard: guarding{rails: o.guardrails()}}
 	r.every = min(mostEvery, max(leastEvery, o.Plan.Window/10))
-	r.sw = switcher{Machine: o.Machine, host: o.Conn, window: o.Plan.Window, grace: max(leastGrace, o.Plan.Window/2), base: o.Base.Values}
-	r.each = r.window
 	r.owner = fmt.Sprintf("study-%08x", uint32(rand.Uint64()))
+	r.sw = switcher{Machine: o.Machine, host: o.Conn, owner: r.owner, window: o.Plan.Window, grace: max(leastGrace, o.Plan.Window/2), base: o.Base.Values}
+	r.each = r.window
 	return r, nil
 }
 
-// hold keeps the host this study's for two more windows.
+// holds is for how long the host is this study's unless it goes on: for two windows.
+func (r *run) holds() time.Duration { return 2*r.o.Plan.Window + r.sw.grace }
+
+// hold keeps the host this study's.
 func (r *run) hold(ctx context.Context) error {
-	length := 2*r.o.Plan.Window + r.sw.grace
+	length := r.holds()
 	if time.Until(r.held) > length/2 {
 		return nil
 	}

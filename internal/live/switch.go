@@ -29,6 +29,7 @@ type switcher struct {
 	apply.Machine
 	host   host.Runner
 	os     string
+	owner  string // of the host, as the study took it
 	window time.Duration
 	grace  time.Duration
 	// before are the values that the host had when the study began: what it is put
@@ -135,7 +136,7 @@ func (s *switcher) fits(t Treatment, now apply.Snapshot, management string) erro
 
 func (s *switcher) wanted(t Treatment, values []apply.Assignment) apply.Wanted {
 	sum := sha256.Sum256([]byte(t.Name))
-	return apply.Wanted{OS: s.os, Digest: apply.OfLiveStudy + hex.EncodeToString(sum[:]), Values: values, Window: s.window + s.grace}
+	return apply.Wanted{OS: s.os, Digest: apply.OfLiveStudy + hex.EncodeToString(sum[:]), Values: values, Study: s.owner, Window: s.window + s.grace}
 }
 
 // writing is what a window writes of its treatment's settings.

@@ -151,7 +151,7 @@ func (r *run) window(ctx context.Context, slot switchback.Slot, length, burn tim
 	if err := r.reach(ctx, func() error { return r.hold(ctx) }); err != nil {
 		return w, err
 	}
-	if err := r.reach(ctx, func() error { return r.turn(ctx, slot) }); err != nil {
+	if err := r.reach(ctx, func() error { return r.begin(ctx, slot) }); err != nil {
 		return w, errors.Join(err, r.takeOff("the switch to "+slot.Arm+" failed"))
 	}
 	w.Switch = time.Since(w.Start).Seconds()
@@ -167,6 +167,16 @@ func (r *run) window(ctx context.Context, slot switchback.Slot, length, burn tim
 		return w, s.breakOff(slept)
 	}
 	return w, s.judge(ctx)
+}
+
+// begin turns the host to a window's arm. A host that refuses because it is no longer this
+// study's ends the study.
+func (r *run) begin(ctx context.Context, slot switchback.Slot) error {
+	err := r.turn(ctx, slot)
+	if err != nil && errors.Is(r.lock(ctx, r.holds()), ErrStopped) {
+		return ErrStopped
+	}
+	return err
 }
 
 // turn makes the host what the window's arm is.
